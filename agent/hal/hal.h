@@ -1,0 +1,204 @@
+/*
+ * The hardware layer as its users see it: sampling, MIB tables and the agent's main loop. It shows
+ * one switch, whatever it is made of: ports with 64-bit counters, skip counters and their samples,
+ * an address table, each as facets that a device has or lacks (-EOPNOTSUPP comes from here alone).
+ * Drivers implement hal_provider.h and are not visible here; SNMP is not either.
+ *
+ * Threads: everything runs on the thread that created the hal (the agent's main loop), except
+ * hal_snapshot_hold/release, which any thread may call. Nothing here waits for a device.
+ *
+ * Life: hal_create with a device -> hal_set_listener -> hal_start -> hal_dispatch whenever hal_fd
+ * is readable, hal_refresh when told by the caller's own time -> hal_stop -> hal_destroy.
+ */
+#ifndef EASE_AGENT_HAL_H
+#define EASE_AGENT_HAL_H
+
+#include "common/clock.h"
+#include "common/sample.h"
+#include "common/stat.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hal;
+struct hal_device; /* hal_provider.h */
+
+enum {
+	HAL_MAX_PORTS = 4096,	/* what a chassis has; the per-port state is a few KiB */
+	HAL_MAX_ADDRESSES = 131072, /* largest FDB of the chips and bridges served */
+};
+
+/*
+ * All figures one port has, as 64-bit totals. RFC meaning, not the chip's wording: "valid" frames
+ * are 64..maximum octets without error; octets have header and FCS in, preamble out. Bit n of
+ * `known` says that the figure in slot n of hal_figure exists on this device; MIB rows leave the
+ * others out.
+ */
+enum hal_figure {
+	/* valid frames (RFC 3635): what IF-MIB and the samples' pool count */
+	HAL_IN_OCTETS, HAL_IN_UCAST_PKTS, HAL_IN_MCAST_PKTS, HAL_IN_BCAST_PKTS,
+	HAL_IN_DISCARDS, HAL_IN_ERRORS, HAL_IN_UNKNOWN_PROTOS,
+	HAL_OUT_OCTETS, HAL_OUT_UCAST_PKTS, HAL_OUT_MCAST_PKTS, HAL_OUT_BCAST_PKTS,
+	HAL_OUT_DISCARDS, HAL_OUT_ERRORS,
+	/* good frames that the skip counter counts, MAC control frames included */
+	HAL_POOL_IN_PKTS, HAL_POOL_OUT_PKTS,
+	/* EtherLike-MIB dot3StatsTable */
+	HAL_ALIGNMENT_ERRORS, HAL_FCS_ERRORS, HAL_SINGLE_COLLISIONS, HAL_MULTIPLE_COLLISIONS,
+	HAL_SQE_TEST_ERRORS, HAL_DEFERRED, HAL_LATE_COLLISIONS, HAL_EXCESSIVE_COLLISIONS,
+	HAL_MAC_TX_ERRORS, HAL_CARRIER_SENSE_ERRORS, HAL_FRAME_TOO_LONGS, HAL_MAC_RX_ERRORS,
+	HAL_SYMBOL_ERRORS,
+	HAL_IN_PAUSE_PKTS, HAL_OUT_PAUSE_PKTS, HAL_IN_UNKNOWN_OPCODES,
+	/* RMON etherStats, received direction, bad frames included (RFC 2819) */
+	HAL_RMON_DROP_EVENTS, HAL_RMON_OCTETS, HAL_RMON_PKTS, HAL_RMON_BCAST_PKTS,
+	HAL_RMON_MCAST_PKTS, HAL_RMON_CRC_ALIGN, HAL_RMON_UNDERSIZE, HAL_RMON_OVERSIZE,
+	HAL_RMON_FRAGMENTS, HAL_RMON_JABBERS, HAL_RMON_COLLISIONS, HAL_RMON_64, HAL_RMON_65_127,
+	HAL_RMON_128_255, HAL_RMON_256_511, HAL_RMON_512_1023, HAL_RMON_1024_MAX,
+	HAL_N_FIGURES
+};
+
+struct hal_counters {
+	uint64_t known; /* bit per enum hal_figure */
+	uint64_t value[HAL_N_FIGURES];
+};
+_Static_assert(HAL_N_FIGURES <= 64, "known is one word");
+
+/* One port of a published snapshot. Strings are NUL-terminated and never NULL. */
+struct hal_port {
+	uint32_t if_index; /* rows are sorted by it */
+	char name[EASE_NAME_MAX + 1];
+	char alias[EASE_NAME_MAX + 1];
+	char descr[EASE_NAME_MAX * 2 + 1];
+	uint32_t if_type;    /* IANAifType */
+	uint32_t mtu_octets; /* MAC client data: 1500 */
+	uint64_t speed_bps;
+	uint8_t mac[6];
+	uint8_t admin_status; /* enum ease_if_status */
+	uint8_t oper_status;
+	uint8_t duplex;	      /* enum ease_duplex */
+	bool has_connector;
+	uint32_t lag_parent;
+	uint64_t last_change_mono_us;	 /* of oper_status; 0: before the agent started */
+	uint64_t discontinuity_mono_us;	 /* of the counters, agent's monotonic time; 0: none */
+	uint64_t discontinuity_us;	 /* the same by the device's clock; 0: none */
+	struct hal_counters counters;
+};
+
+/* Values of dot1dTpFdbStatus (RFC 4188). */
+enum hal_address_status {
+	HAL_ADDRESS_OTHER = 1,
+	HAL_ADDRESS_INVALID = 2,
+	HAL_ADDRESS_LEARNED = 3,
+	HAL_ADDRESS_SELF = 4,
+	HAL_ADDRESS_MGMT = 5,
+};
+
+struct hal_address {
+	uint16_t vlan; /* rows are sorted by vlan, then mac; 0: one table for all VLANs */
+	uint8_t mac[6];
+	uint8_t status; /* enum hal_address_status */
+	uint32_t if_index; /* 0: not known */
+};
+
+/* An immutable, sorted picture of the switch. Held by reference count. */
+struct hal_snapshot {
+	uint64_t mono_us;   /* agent's monotonic time when it was taken: its age */
+	uint64_t device_us; /* the device's clock then */
+	uint64_t ports_changed_mono_us; /* when a port last appeared or vanished */
+	const struct hal_port *ports;
+	size_t n_ports;
+	bool has_addresses;
+	const struct hal_address *addresses;
+	size_t n_addresses;
+	uint64_t address_discards; /* learned entries lost because the table was full */
+	uint32_t ageing_s;
+};
+
+/* The port's row or NULL; binary search. */
+const struct hal_port *hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index);
+
+/* What a device tells. Pointers are valid during the call only. */
+struct hal_sample_event {
+	uint32_t if_index;     /* whose counter took the sample */
+	uint8_t direction;     /* enum ease_direction relative to if_index */
+	uint32_t input_if, output_if; /* as in struct ease_sample */
+	uint64_t time_us;      /* device's clock */
+	uint32_t frame_octets; /* on the wire, FCS in */
+	const uint8_t *octets; /* as much of the frame as the device kept, without FCS */
+	size_t kept_octets;
+	uint64_t pool_pkts;    /* of that direction, this frame included */
+	bool counter_empty;    /* no further skip was loaded: the port stands still until one is */
+};
+
+struct hal_listener {
+	void *ctx;
+	/* A sampled frame. */
+	void (*sample)(void *ctx, const struct hal_sample_event *event);
+	/* The port can take one more skip (a sample was taken, or sampling was restarted). */
+	void (*refill)(void *ctx, uint32_t if_index);
+	/* oper_status, speed, … of a port changed, or a port appeared or vanished. */
+	void (*port_changed)(void *ctx, uint32_t if_index);
+	void (*new_address)(void *ctx, const struct ease_address *address);
+	/* hal_alarm's time has come by the device's clock. */
+	void (*alarm)(void *ctx, uint64_t device_us);
+	/* The device has no more input (an emulated board without loop): nothing more will come. */
+	void (*ended)(void *ctx);
+};
+
+/* Takes the device (also on failure). clock is borrowed. */
+int hal_create(struct hal_device *device, const struct clock *clock, struct hal **hal);
+void hal_destroy(struct hal *hal); /* NULL allowed */
+void hal_set_listener(struct hal *hal, const struct hal_listener *listener); /* copies it */
+
+/* Opens the device's gates: frames flow after this. Ports and counters can be read before. */
+int hal_start(struct hal *hal);
+void hal_stop(struct hal *hal);
+
+/* Readable when the device has something to tell; -1 if it never has. */
+int hal_fd(const struct hal *hal);
+/* Handles what is pending, calling the listener; at most budget events (0: all there are).
+ * 1 if more are pending, 0 if not, -errno. */
+int hal_dispatch(struct hal *hal, unsigned budget);
+
+const char *hal_device_kind(const struct hal *hal); /* "emulated", "linux", "dummy" */
+uint64_t hal_now_us(const struct hal *hal); /* the device's clock, since 1970 */
+/* True if the device waits for this CPU rather than losing events: feeds in lock step. The
+ * caller may then leave events pending to hold the hardware back. */
+bool hal_waits_for_cpu(const struct hal *hal);
+/* Asks for one alarm call when the device's clock reaches device_us; replaces an earlier one. */
+int hal_alarm(struct hal *hal, uint64_t device_us);
+
+size_t hal_n_ports(const struct hal *hal);
+uint32_t hal_port_if_index(const struct hal *hal, size_t i); /* i-th in order of ifIndex */
+
+/* Reads the hardware counters of one port into its totals now, and copies the totals out. */
+int hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *counters);
+/* The port's row as it is now (counters as last read); -ENODEV for an unknown ifIndex. */
+int hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *port);
+
+/* Sampling facet. Skip values are 0..hal_max_skip; the value K lets K frames pass and takes the
+ * next. A port takes skip_depth values ahead (2 on EASE chips: counter and shadow). */
+bool hal_has_sampling(const struct hal *hal);
+uint32_t hal_max_skip(const struct hal *hal);
+unsigned hal_skip_depth(const struct hal *hal);
+int hal_load_skip(struct hal *hal, uint32_t if_index, uint32_t skip);
+/* Forgets the skips loaded, so that a new mean takes effect at once; refill is called for every
+ * port whose values were lost by it. -EOPNOTSUPP: wait for the loaded ones instead. */
+int hal_restart_sampling(struct hal *hal, uint32_t if_index);
+
+/* Settings a manager may change; -EOPNOTSUPP if the device cannot, -EINVAL for a wrong value. */
+int hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias);
+int hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status);
+int hal_set_ageing_s(struct hal *hal, uint32_t seconds);
+
+/* Reads every port's counters and the address table and publishes a new snapshot. Sliced: reads
+ * at most max_ports ports a call (0: all); 1 while more slices are to come, 0 when published. */
+int hal_refresh(struct hal *hal, size_t max_ports);
+/* The newest published snapshot, or NULL before the first; release when done. Any thread. */
+const struct hal_snapshot *hal_snapshot_hold(struct hal *hal);
+void hal_snapshot_release(const struct hal_snapshot *snapshot);
+
+/* Failed reads, refused loads, dropped addresses, …: see hal_stat_names in hal.c. */
+const struct stat_set *hal_stats(const struct hal *hal);
+
+#endif

@@ -1,0 +1,124 @@
+/*
+ * The hardware layer as drivers see it: what a device is made of and how it tells what happened.
+ *
+ * A device is a composition: one provider (ops and context) a facet. A facet that the device lacks
+ * is NULL: its functions answer -EOPNOTSUPP in hal.c and its MIB rows are absent, never zero.
+ * Every op runs on the HAL's thread, returns 0 or -errno unless said otherwise, takes ports by
+ * ifIndex, must not wait (a register access is not waiting), and may report events through
+ * hal_report_* only from inside device->dispatch. Ops structs are const; contexts belong to the
+ * device and die in its destroy op.
+ */
+#ifndef EASE_AGENT_HAL_PROVIDER_H
+#define EASE_AGENT_HAL_PROVIDER_H
+
+#include "agent/hal/hal.h"
+
+/* ---- ports: every device has them ---- */
+
+struct hal_ports_ops {
+	const char *name; /* of the provider, for messages */
+	/* Number of ports now; their ifIndex in ascending order by index i. Never fails. */
+	size_t (*count)(void *ctx);
+	uint32_t (*if_index)(void *ctx, size_t i);
+	/* Fills everything but counters, alias, last_change, discontinuity: those are the HAL's. */
+	int (*get)(void *ctx, uint32_t if_index, struct hal_port *port);
+	/* NULL: the device cannot. */
+	int (*set_admin_status)(void *ctx, uint32_t if_index, uint8_t admin_status);
+};
+
+/* ---- counters ----
+ * Each hardware counter is a row of data; the HAL turns readings into 64-bit totals in one place
+ * and the provider says how totals make figures. One physical counter feeds all figures derived
+ * from it, so clear-on-read readers cannot steal from each other. */
+
+enum hal_counter_flags {
+	HAL_COUNTER_CLEARS_ON_READ = 1u << 0,  /* a reading is the count since the last one */
+	HAL_COUNTER_ZERO_AFTER_MAX = 1u << 1,  /* a read of the maximum zeroes it in any mode */
+	HAL_COUNTER_FREEZES = 1u << 2,	       /* stops at the maximum instead of wrapping */
+	HAL_COUNTER_IS_TOTAL = 1u << 3,	       /* already 64 bits and never reset: Linux */
+};
+
+struct hal_counter_row {
+	const char *name;   /* as in the datasheet */
+	uint32_t address;   /* register address or attribute number: the provider's business */
+	uint8_t width_bits; /* 1..64 */
+	uint8_t flags;	    /* enum hal_counter_flags */
+};
+
+enum { HAL_MAX_COUNTER_ROWS = 128 };
+
+struct hal_counters_ops {
+	const char *name;
+	const struct hal_counter_row *rows; /* at most HAL_MAX_COUNTER_ROWS */
+	size_t n_rows;
+	/* Reads one hardware counter, with the side effects its row states. On failure the HAL keeps
+	 * the old total, counts the failure, and nobody retries. */
+	int (*read)(void *ctx, uint32_t if_index, size_t row, uint64_t *raw);
+	/* Figures from totals, both in 64 bits; pure. Sets known. The HAL keeps figures monotone
+	 * where a difference of totals could step back. */
+	void (*derive)(const uint64_t *totals, struct hal_counters *counters);
+};
+
+/* ---- sampling: an EASE register pair a port, or what behaves like one ---- */
+
+struct hal_sampling_ops {
+	const char *name;
+	uint32_t max_skip;   /* 0xFFFFF for a 20-bit register */
+	unsigned skip_depth; /* values a port takes ahead: counter and shadow make 2 */
+	/* Never loses a value silently: -EBUSY if skip_depth values wait already. */
+	int (*load_skip)(void *ctx, uint32_t if_index, uint32_t skip);
+	/* Empties the port's values and reports refill for every port that lost some at the next
+	 * dispatch. NULL: the hardware cannot. */
+	int (*restart)(void *ctx, uint32_t if_index);
+};
+
+/* ---- addresses ---- */
+
+struct hal_addresses_ops {
+	const char *name;
+	/* Calls add for every entry, in any order, until it returns non-zero (which is returned). */
+	int (*dump)(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg);
+	uint64_t (*discards)(void *ctx); /* entries lost because the table was full */
+	uint32_t (*ageing_s)(void *ctx);
+	int (*set_ageing_s)(void *ctx, uint32_t seconds); /* NULL: fixed */
+};
+
+/* ---- the device ---- */
+
+struct hal_device_ops {
+	const char *kind; /* "emulated", "linux", "dummy" */
+	int (*start)(void *ctx, struct hal *hal); /* hal is borrowed until stop */
+	void (*stop)(void *ctx);	      /* returns when no thread of the device runs */
+	void (*destroy)(void *ctx);	      /* after stop; frees every provider's context */
+	int (*fd)(void *ctx);		      /* -1: never readable */
+	int (*dispatch)(void *ctx, unsigned budget); /* see hal_dispatch */
+	uint64_t (*now_us)(void *ctx);
+	int (*alarm)(void *ctx, uint64_t device_us);
+	bool waits_for_cpu;
+};
+
+struct hal_device {
+	const struct hal_device_ops *ops;
+	void *ctx;
+	const struct hal_ports_ops *ports;
+	void *ports_ctx;
+	const struct hal_counters_ops *counters; /* the rest may be NULL */
+	void *counters_ctx;
+	const struct hal_sampling_ops *sampling;
+	void *sampling_ctx;
+	const struct hal_addresses_ops *addresses;
+	void *addresses_ctx;
+};
+
+/* What happened, from inside dispatch. Pointers are borrowed for the call. pool_pkts of a sample
+ * may be left 0 with pool_unknown true: the HAL then reads the port's counters and fills it. */
+void hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unknown);
+void hal_report_refill(struct hal *hal, uint32_t if_index);
+void hal_report_port_changed(struct hal *hal, uint32_t if_index);
+void hal_report_new_address(struct hal *hal, const struct ease_address *address);
+void hal_report_counters_due(struct hal *hal, uint32_t if_index); /* half full: read them now */
+void hal_report_counters_reset(struct hal *hal, uint32_t if_index); /* device reset: discontinuity */
+void hal_report_alarm(struct hal *hal, uint64_t device_us);
+void hal_report_ended(struct hal *hal);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * The store's tables, as one SQL text a version: store.c runs them in order and keeps the number
+ * in PRAGMA user_version. Times are microseconds since 1970 by the device's clock unless the name
+ * says received (the collector's clock). Addresses are octets: MAC 6, IPv4 4, IPv6 16.
+ * A window is one minute [start_us, start_us + 60 s) of one port and direction. All sums are plain
+ * additions over samples with weight w (mean frames per sample) and length b (octets on the wire),
+ * so that rows of any ranges and keys can be added up before anything is estimated from them.
+ */
+#ifndef EASE_COLLECTOR_STORE_SCHEMA_H
+#define EASE_COLLECTOR_STORE_SCHEMA_H
+
+enum { STORE_VERSION = 1, STORE_WINDOW_US = 60000000 };
+
+/* window_key.kind: what key1 and key2 are. */
+enum store_key_kind {
+	STORE_KEY_ETH_PAIR = 1, /* source MAC, destination MAC */
+	STORE_KEY_IP_PAIR = 2,	/* source IP, destination IP: samples without IP are in no row */
+};
+
+#define STORE_SUMS "n INTEGER NOT NULL, w REAL NOT NULL, w2 REAL NOT NULL, wb REAL NOT NULL, " \
+		   "wb2 REAL NOT NULL, w2b2 REAL NOT NULL"
+
+static const char *const store_schema[STORE_VERSION] = {
+    /* 1: agents, what they said, and what follows from it */
+    "CREATE TABLE agent(id INTEGER PRIMARY KEY, agent_id BLOB NOT NULL UNIQUE, boot INTEGER NOT NULL,"
+    " address TEXT NOT NULL, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
+    " last_received_us INTEGER NOT NULL);"
+    /* one row a change; the newest since_us <= t is the state at t */
+    "CREATE TABLE port(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, since_us INTEGER NOT NULL,"
+    " boot INTEGER NOT NULL, name TEXT NOT NULL, alias TEXT NOT NULL, speed_bps INTEGER NOT NULL,"
+    " duplex INTEGER NOT NULL, admin_status INTEGER NOT NULL, oper_status INTEGER NOT NULL,"
+    " lag_parent INTEGER NOT NULL, edge INTEGER NOT NULL,"
+    " PRIMARY KEY(agent, if_index, since_us)) WITHOUT ROWID;"
+    "CREATE TABLE sample(agent INTEGER NOT NULL, boot INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " sequence INTEGER NOT NULL, time_us INTEGER NOT NULL, direction INTEGER NOT NULL,"
+    " input_if INTEGER NOT NULL, output_if INTEGER NOT NULL, skip INTEGER NOT NULL,"
+    " mean_skip INTEGER NOT NULL, pool_pkts INTEGER NOT NULL, frame_octets INTEGER NOT NULL,"
+    " src_mac BLOB, dst_mac BLOB, vlan INTEGER, ethertype INTEGER, src_ip BLOB, dst_ip BLOB,"
+    " ip_proto INTEGER, src_port INTEGER, dst_port INTEGER,"
+    " PRIMARY KEY(agent, boot, if_index, sequence)) WITHOUT ROWID;"
+    "CREATE INDEX sample_time ON sample(time_us);"
+    /* every snapshot that came; totals since the agent first counted */
+    "CREATE TABLE counter(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, time_us INTEGER NOT NULL,"
+    " boot INTEGER NOT NULL, received_us INTEGER NOT NULL,"
+    " in_octets INTEGER NOT NULL, in_ucast INTEGER NOT NULL, in_mcast INTEGER NOT NULL,"
+    " in_bcast INTEGER NOT NULL, in_discards INTEGER NOT NULL, in_errors INTEGER NOT NULL,"
+    " out_octets INTEGER NOT NULL, out_ucast INTEGER NOT NULL, out_mcast INTEGER NOT NULL,"
+    " out_bcast INTEGER NOT NULL, out_discards INTEGER NOT NULL, out_errors INTEGER NOT NULL,"
+    " discontinuity_us INTEGER NOT NULL, samples INTEGER NOT NULL, last_sequence INTEGER NOT NULL,"
+    " pool_in INTEGER NOT NULL, pool_out INTEGER NOT NULL, drops INTEGER NOT NULL,"
+    " stalls INTEGER NOT NULL, stalled_pkts INTEGER NOT NULL,"
+    " PRIMARY KEY(agent, if_index, time_us)) WITHOUT ROWID;"
+    /* one port and direction of one minute: pool and octets are the true totals T and B of the
+     * minute (counters interpolated at its ends; the newest minute as far as counters reach) */
+    "CREATE TABLE window(start_us INTEGER NOT NULL, agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " direction INTEGER NOT NULL, pool_pkts REAL NOT NULL, pool_octets REAL NOT NULL, " STORE_SUMS ","
+    " PRIMARY KEY(start_us, agent, if_index, direction)) WITHOUT ROWID;"
+    "CREATE TABLE window_key(kind INTEGER NOT NULL, start_us INTEGER NOT NULL, agent INTEGER NOT NULL,"
+    " if_index INTEGER NOT NULL, direction INTEGER NOT NULL, key1 BLOB NOT NULL, key2 BLOB NOT NULL, "
+    STORE_SUMS ", PRIMARY KEY(kind, start_us, agent, if_index, direction, key1, key2)) WITHOUT ROWID;"
+    /* samples of a port and minute, both directions: numbers given out, and arrived */
+    "CREATE TABLE window_port(start_us INTEGER NOT NULL, agent INTEGER NOT NULL,"
+    " if_index INTEGER NOT NULL, expected INTEGER NOT NULL, received INTEGER NOT NULL,"
+    " PRIMARY KEY(start_us, agent, if_index)) WITHOUT ROWID;"
+    /* accounting of a port's boot; tracker is window/tracker.c's memory of sequences */
+    "CREATE TABLE account(agent INTEGER NOT NULL, boot INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " expected INTEGER NOT NULL, received INTEGER NOT NULL, duplicates INTEGER NOT NULL,"
+    " reordered INTEGER NOT NULL, late INTEGER NOT NULL, agent_drops INTEGER NOT NULL,"
+    " stalls INTEGER NOT NULL, stalled_pkts INTEGER NOT NULL, first_us INTEGER NOT NULL,"
+    " last_us INTEGER NOT NULL, tracker BLOB, PRIMARY KEY(agent, boot, if_index)) WITHOUT ROWID;"
+    "CREATE TABLE event(id INTEGER PRIMARY KEY, time_us INTEGER NOT NULL, agent INTEGER NOT NULL,"
+    " boot INTEGER NOT NULL, kind INTEGER NOT NULL, if_index INTEGER NOT NULL, mac BLOB,"
+    " vlan INTEGER);"
+    "CREATE INDEX event_time ON event(time_us);"
+    /* the collector's own counters of what it refused or lost, since started_us */
+    "CREATE TABLE stat(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
+};
+
+#endif

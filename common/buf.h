@@ -1,0 +1,162 @@
+/*
+ * Checked bytes: a reader and a writer over memory somebody else owns.
+ *
+ * Every byte that comes from outside (captures, SNMP values, configuration, netlink) is read
+ * through struct rbuf, every wire format is built through struct wbuf. Both fail stickily: after
+ * the first access beyond the end, `failed` stays true, reads give 0 and writes do nothing, so a
+ * decoder reads a whole record and checks once. Neither allocates nor frees.
+ */
+#ifndef EASE_COMMON_BUF_H
+#define EASE_COMMON_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct rbuf {
+	const uint8_t *data; /* borrowed */
+	size_t size;
+	size_t pos; /* next octet to read, <= size */
+	bool failed;
+};
+
+struct wbuf {
+	uint8_t *data; /* borrowed */
+	size_t size;
+	size_t len; /* octets written, <= size */
+	bool failed;
+};
+
+static inline struct rbuf
+rbuf_of(const void *data, size_t size)
+{
+	return (struct rbuf){.data = data, .size = size};
+}
+
+static inline struct wbuf
+wbuf_of(void *data, size_t size)
+{
+	return (struct wbuf){.data = data, .size = size};
+}
+
+static inline size_t
+rbuf_left(const struct rbuf *r)
+{
+	return r->size - r->pos;
+}
+
+/* Whole and nothing left over: what a strict decoder asks at its end. */
+static inline bool
+rbuf_done(const struct rbuf *r)
+{
+	return !r->failed && r->pos == r->size;
+}
+
+/* Borrows the next n octets and steps over them; NULL (and failed) if there are fewer. */
+static inline const uint8_t *
+rbuf_take(struct rbuf *r, size_t n)
+{
+	const uint8_t *p = r->data + r->pos;
+
+	if (r->failed || n > rbuf_left(r)) {
+		r->failed = true;
+		return NULL;
+	}
+	r->pos += n;
+	return p;
+}
+
+/* A reader over the next n octets alone, for a record that must not read its neighbour. */
+static inline struct rbuf
+rbuf_sub(struct rbuf *r, size_t n)
+{
+	const uint8_t *p = rbuf_take(r, n);
+	struct rbuf sub = rbuf_of(p, p ? n : 0);
+
+	sub.failed = p == NULL;
+	return sub;
+}
+
+static inline uint64_t
+rbuf_be(struct rbuf *r, size_t n)
+{
+	const uint8_t *p = rbuf_take(r, n);
+	uint64_t v = 0;
+
+	for (size_t i = 0; p && i < n; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
+static inline uint8_t
+rbuf_u8(struct rbuf *r)
+{
+	return (uint8_t)rbuf_be(r, 1);
+}
+
+static inline uint16_t
+rbuf_be16(struct rbuf *r)
+{
+	return (uint16_t)rbuf_be(r, 2);
+}
+
+static inline uint32_t
+rbuf_be32(struct rbuf *r)
+{
+	return (uint32_t)rbuf_be(r, 4);
+}
+
+static inline uint64_t
+rbuf_be64(struct rbuf *r)
+{
+	return rbuf_be(r, 8);
+}
+
+static inline void
+wbuf_put(struct wbuf *w, const void *data, size_t n)
+{
+	if (w->failed || n > w->size - w->len) {
+		w->failed = true;
+		return;
+	}
+	if (n > 0)
+		memcpy(w->data + w->len, data, n);
+	w->len += n;
+}
+
+static inline void
+wbuf_be(struct wbuf *w, uint64_t v, size_t n)
+{
+	uint8_t b[8];
+
+	for (size_t i = 0; i < n; i++)
+		b[i] = (uint8_t)(v >> 8 * (n - 1 - i));
+	wbuf_put(w, b, n);
+}
+
+static inline void
+wbuf_u8(struct wbuf *w, uint8_t v)
+{
+	wbuf_put(w, &v, 1);
+}
+
+static inline void
+wbuf_be16(struct wbuf *w, uint16_t v)
+{
+	wbuf_be(w, v, 2);
+}
+
+static inline void
+wbuf_be32(struct wbuf *w, uint32_t v)
+{
+	wbuf_be(w, v, 4);
+}
+
+static inline void
+wbuf_be64(struct wbuf *w, uint64_t v)
+{
+	wbuf_be(w, v, 8);
+}
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * Where EASE-SAMPLING-MIB stands in the OID tree: the one place that knows the root, and the arcs
+ * below it as mibs/EASE-SAMPLING-MIB.txt defines them. Used by both ends. When a private
+ * enterprise number is assigned, EASE_ROOT changes here and in the module's text, nowhere else.
+ */
+#ifndef EASE_COMMON_OID_H
+#define EASE_COMMON_OID_H
+
+/* 1.3.6.1.4.1.8072.9999.9999.1: an arc of NET-SNMP's playpen. */
+#define EASE_ROOT     1, 3, 6, 1, 4, 1, 8072, 9999, 9999, 1
+#define EASE_ROOT_LEN 10
+
+/* easeNotifications: EASE_ROOT.0.n, the value of snmpTrapOID.0 */
+enum ease_notification_kind {
+	EASE_NOTIFY_SAMPLES = 1,
+	EASE_NOTIFY_COUNTERS = 2,
+	EASE_NOTIFY_PORT_STATE = 3,
+	EASE_NOTIFY_NEW_ADDRESS = 4,
+};
+
+/* easeObjects: EASE_ROOT.1.… */
+enum ease_object_group {
+	EASE_GROUP_SYSTEM = 1,	   /* easeSystem scalars, EASE_ROOT.1.1.n.0 */
+	EASE_GROUP_PORT_TABLE = 2, /* easePortTable, EASE_ROOT.1.2.1.col.ifIndex */
+	EASE_GROUP_NOTIFIED = 3,   /* what notifications carry, see enum ease_part */
+};
+
+enum ease_system_object {
+	EASE_SYSTEM_AGENT_ID = 1,
+	EASE_SYSTEM_BOOT = 2,
+};
+
+/* Accessible-for-notify columns. Samples: EASE_ROOT.1.3.1.1.3.ifIndex.sequence (columns 1 and 2
+ * are the not-accessible index). The others: EASE_ROOT.1.3.2.1.n.ifIndex. */
+enum ease_part {
+	EASE_PART_SAMPLE = 1,	/* easeSampleDatagram */
+	EASE_PART_SNAPSHOT = 2, /* easeSnapshot */
+	EASE_PART_STATE = 3,	/* easeState */
+	EASE_PART_ADDRESS = 4,	/* easeAddress */
+};
+#define EASE_SAMPLE_ENTRY    EASE_ROOT, 1, EASE_GROUP_NOTIFIED, 1, 1
+#define EASE_PORT_INFO_ENTRY EASE_ROOT, 1, EASE_GROUP_NOTIFIED, 2, 1
+enum {
+	EASE_COL_SAMPLE_DATAGRAM = 3,
+	EASE_COL_SNAPSHOT = 1,
+	EASE_COL_STATE = 2,
+	EASE_COL_ADDRESS = 3,
+};
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * Logging for the daemons: one line a message, with level and room, to standard error (which
+ * systemd and the demo keep) or to syslog. Messages of the same call site are limited to a few a
+ * second and the rest is counted in the next line that passes ("... 120 more like it"), because
+ * hostile input must not fill a disk. Keeps errno. Thread-safe.
+ */
+#ifndef EASE_COMMON_LOG_H
+#define EASE_COMMON_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+/* ident is borrowed for good. Before this call messages go to standard error at INFO. */
+void log_open(const char *ident, bool to_syslog, enum log_level most);
+
+void log_write(enum log_level level, const char *room, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* At most LOG_LIMIT_BURST messages of one call site in LOG_LIMIT_PERIOD_US. */
+enum { LOG_LIMIT_BURST = 5 };
+#define LOG_LIMIT_PERIOD_US 10000000ull
+
+struct log_limit {
+	uint64_t period_start_us;
+	uint32_t in_period;
+	uint32_t suppressed; /* since the last line that passed */
+	int lock;	     /* 0 free, 1 held: a spin lock, held for a few instructions */
+};
+
+/* True if a message may pass now; *suppressed then says how many did not since the last one. */
+bool log_limit_pass(struct log_limit *limit, uint64_t mono_us, uint32_t *suppressed);
+
+void log_write_limited(struct log_limit *limit, enum log_level level, const char *room,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#define log_error(room, ...) log_write(LOG_LEVEL_ERROR, room, __VA_ARGS__)
+#define log_warn(room, ...)  log_write(LOG_LEVEL_WARN, room, __VA_ARGS__)
+#define log_info(room, ...)  log_write(LOG_LEVEL_INFO, room, __VA_ARGS__)
+#define log_debug(room, ...) log_write(LOG_LEVEL_DEBUG, room, __VA_ARGS__)
+
+/* For anything a stranger can provoke: limited by call site. */
+#define log_warn_limited(room, ...)                                                                \
+	do {                                                                                       \
+		static struct log_limit site_limit_;                                               \
+		log_write_limited(&site_limit_, LOG_LEVEL_WARN, room, __VA_ARGS__);                \
+	} while (0)
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * What travels from a switch to the management station: samples, counter snapshots, port state
+ * and address events, as plain structs in host order. Agent and collector share them; how they
+ * look on the wire is trap_wire.h's business (and later sflow_wire.h's).
+ *
+ * A sample's identity is (agent id, boot, if_index, sequence): a sample that arrives twice is one
+ * sample, a number that never arrives is one lost sample.
+ */
+#ifndef EASE_COMMON_SAMPLE_H
+#define EASE_COMMON_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EASE_AGENT_ID_LEN = 8 };
+
+enum ease_direction {
+	EASE_IN = 1,  /* received by the port's segment from the wire */
+	EASE_OUT = 2, /* sent out of the port */
+};
+
+/* input_if and output_if of a sample, as in sFlow v5 (compact form). */
+#define EASE_IF_UNKNOWN 0u
+#define EASE_IF_LOCAL	0x3fffffffu /* the device itself */
+#define EASE_IF_MANY	0x80000000u /* + number of output interfaces, 0 unknown */
+
+enum {
+	EASE_HEADER_MIN_OCTETS = 14,	  /* one Ethernet header: less says nothing */
+	EASE_HEADER_MAX_OCTETS = 256,	  /* two samples still fit a 1,400-octet notification */
+	EASE_HEADER_DEFAULT_OCTETS = 128, /* sFlow's default; TCP over IPv6 in two VLANs fits */
+};
+
+/* Mean skip: mean frames per sample, so the register value K is drawn with mean m - 1. */
+#define EASE_MEAN_SKIP_MAX 524288u /* uniform 0..2(m-1) must fit the chip's 20 bits */
+
+struct ease_sample {
+	uint64_t time_us;    /* since 1970, by the device's clock, when the frame was sampled */
+	uint32_t if_index;   /* the port whose counter took the sample */
+	uint32_t sequence;   /* of this port in this boot: 1, 2, 3, … */
+	uint8_t direction;   /* enum ease_direction, relative to if_index */
+	uint32_t input_if;   /* EASE_IF_… or ifIndex */
+	uint32_t output_if;
+	uint32_t skip;	     /* K, the drawn register value: the period was K + 1 frames */
+	uint32_t mean_skip;  /* mean frames per sample when K was drawn: the sample's weight */
+	uint64_t pool_pkts;  /* good frames of that port and direction so far, this one included */
+	uint64_t drops;	     /* samples of this port lost inside the agent so far */
+	uint32_t delay_us;   /* from the sample to the counter snapshot sent with it */
+	uint32_t frame_octets; /* on the wire: padding and FCS in, preamble out */
+	uint16_t kept_octets;  /* of the frame, at header */
+	const uint8_t *header; /* borrowed; first octet of the destination MAC */
+};
+
+/* Counters of one direction, valid frames as RFC 3635 defines them for ifXTable. */
+struct ease_side {
+	uint64_t octets; /* header and FCS in, preamble out */
+	uint64_t ucast_pkts;
+	uint64_t mcast_pkts;
+	uint64_t bcast_pkts;
+	uint64_t discards;
+	uint64_t errors;
+};
+
+struct ease_snapshot {
+	uint32_t if_index;
+	uint64_t time_us; /* device's clock, when the counters were read */
+	struct ease_side in, out;
+	uint64_t discontinuity_us; /* device's clock; 0: none since the agent first counted */
+	uint64_t samples;	   /* taken in this boot */
+	uint32_t last_sequence;	   /* of the newest sample taken; 0: none yet */
+	uint64_t pool_in_pkts, pool_out_pkts; /* good frames that could have been sampled */
+	uint64_t drops;		   /* samples lost inside the agent */
+	uint64_t stalls;	   /* times the skip counter ran empty */
+	uint64_t stalled_pkts;	   /* frames that passed while it was empty; part of the pools */
+};
+
+enum { EASE_NAME_MAX = 64 }; /* ifName and ifAlias: 0..64 octets (RFC 2863) */
+
+enum ease_duplex { EASE_DUPLEX_UNKNOWN = 1, EASE_DUPLEX_HALF = 2, EASE_DUPLEX_FULL = 3 };
+
+/* Values of ifAdminStatus and ifOperStatus (RFC 2863); 0 is this project's "not known". */
+enum ease_if_status {
+	EASE_IF_STATUS_NOT_KNOWN = 0,
+	EASE_IF_UP = 1,
+	EASE_IF_DOWN = 2,
+	EASE_IF_TESTING = 3,
+	EASE_IF_STATUS_UNKNOWN = 4,
+	EASE_IF_DORMANT = 5,
+	EASE_IF_NOT_PRESENT = 6,
+	EASE_IF_LOWER_LAYER_DOWN = 7,
+};
+
+struct ease_state {
+	uint32_t if_index;
+	uint64_t time_us;
+	char name[EASE_NAME_MAX + 1]; /* NUL-terminated; "" not known */
+	char alias[EASE_NAME_MAX + 1];
+	uint64_t speed_bps;  /* 0 not known */
+	uint8_t duplex;	     /* enum ease_duplex */
+	uint8_t admin_status;
+	uint8_t oper_status;
+	uint32_t lag_parent; /* ifIndex; 0 none */
+	bool edge;	     /* samples of this port count in network-wide reports */
+};
+
+struct ease_address {
+	uint32_t if_index;
+	uint64_t time_us;
+	uint8_t mac[6];
+	uint16_t vlan; /* 0: the device does not tell VLANs apart */
+};
+
+#endif

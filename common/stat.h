@@ -1,0 +1,42 @@
+/*
+ * Named counters: every drop, refusal, retry and overflow of a room is one of these, so that a
+ * user can see it (SIGUSR1 writes all to the log, the MIB and `easetop loss` show those that mean
+ * lost samples).
+ *
+ * A room declares an enum, a const table of names in the enum's order, and a struct stat_set over
+ * an array of values that lives in its context. Adding is one relaxed atomic: any thread may.
+ */
+#ifndef EASE_COMMON_STAT_H
+#define EASE_COMMON_STAT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct stat_name {
+	const char *name; /* room.what, e.g. "notify.ring_overflow" */
+	const char *help; /* one line: what one count means */
+};
+
+struct stat_set {
+	const struct stat_name *names;
+	size_t n;
+	_Atomic uint64_t *values; /* n of them, borrowed from the room's context */
+};
+
+static inline void
+stat_add(const struct stat_set *set, unsigned which, uint64_t n)
+{
+	atomic_fetch_add_explicit(&set->values[which], n, memory_order_relaxed);
+}
+
+static inline uint64_t
+stat_get(const struct stat_set *set, unsigned which)
+{
+	return atomic_load_explicit(&set->values[which], memory_order_relaxed);
+}
+
+/* Writes every counter that is not zero to the log at INFO, one a line. */
+void stat_log(const struct stat_set *set);
+
+#endif
