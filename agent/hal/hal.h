@@ -191,6 +191,14 @@ int hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias);
 int hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status);
 int hal_set_ageing_s(struct hal *hal, uint32_t seconds);
 
+/* The totals behind the figures, one a hardware counter, for keeping over a restart: -E2BIG if max
+ * is too small. Restoring them continues every figure; -EINVAL if n is not this device's number. */
+int hal_save_totals(const struct hal *hal, uint32_t if_index, uint64_t *totals, size_t max,
+    size_t *n);
+int hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, size_t n);
+/* The port's figures do not continue what a manager saw before: stamps the discontinuity. */
+void hal_mark_discontinuity(struct hal *hal, uint32_t if_index);
+
 /* Reads every port's counters and the address table and publishes a new snapshot. Sliced: reads
  * at most max_ports ports a call (0: all); 1 while more slices are to come, 0 when published. */
 int hal_refresh(struct hal *hal, size_t max_ports);

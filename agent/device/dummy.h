@@ -1,0 +1,33 @@
+/*
+ * The dummy device: generated ports and addresses of any number, for tests of scale (walks of
+ * 1,024 ports, tables of 65,536 addresses) where a real or emulated switch would only be in the
+ * way. Its figures follow from ifIndex and time alone, so a test can say what every cell must
+ * hold. It has no sampling; its clock is the clock it is given.
+ */
+#ifndef EASE_AGENT_DEVICE_DUMMY_H
+#define EASE_AGENT_DEVICE_DUMMY_H
+
+#include "agent/hal/hal_provider.h"
+#include "common/clock.h"
+
+struct dummy_config {
+	uint32_t n_ports;     /* 1..HAL_MAX_PORTS; ifIndex 1..n */
+	uint32_t n_addresses; /* 0..HAL_MAX_ADDRESSES, dealt to the ports in turn */
+	uint64_t speed_bps;
+	const struct clock *clock; /* borrowed */
+};
+
+int dummy_create(const struct dummy_config *config, struct hal_device **device);
+
+/* What a port's counter row holds after elapsed_us: row is enum dummy_row. Pure. */
+enum dummy_row {
+	DUMMY_IN_OCTETS, DUMMY_IN_UCAST, DUMMY_IN_MCAST, DUMMY_IN_BCAST,
+	DUMMY_OUT_OCTETS, DUMMY_OUT_UCAST, DUMMY_OUT_MCAST, DUMMY_OUT_BCAST,
+	DUMMY_N_ROWS
+};
+uint64_t dummy_counter(uint32_t if_index, enum dummy_row row, uint64_t elapsed_us);
+
+/* The i-th generated address (i from 0), for the same purpose. */
+struct hal_address dummy_address(const struct dummy_config *config, uint32_t i);
+
+#endif

@@ -1,0 +1,299 @@
+#include "agent/hal/hal.h"
+#include "agent/hal/hal_private.h"
+
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct stat_name hal_stat_names[HAL_N_STATS] = {
+    [HAL_STAT_COUNTER_READ_ERRORS] = {"hal.counter_read_errors",
+	"a hardware counter could not be read; its total was kept"},
+    [HAL_STAT_COUNTERS_DUE] = {"hal.counters_due",
+	"a counter became half full and was read at once"},
+    [HAL_STAT_ADDRESSES_LEFT_OUT] = {"hal.addresses_left_out",
+	"an address table entry was beyond the snapshot's limit"},
+    [HAL_STAT_PORTS_LEFT_OUT] = {"hal.ports_left_out", "a port was beyond the number served"},
+    [HAL_STAT_REFRESH_ERRORS] = {"hal.refresh_errors", "a snapshot could not be made"},
+};
+
+/* ---- life ---- */
+
+int
+hal_create(struct hal_device *device, const struct clock *clock, struct hal **result)
+{
+	struct hal *hal = calloc(1, sizeof(*hal));
+	int rc = -ENOMEM;
+
+	if (hal == NULL)
+		goto fail;
+	hal->device = device;
+	hal->clock = clock;
+	hal->stats = (struct stat_set){hal_stat_names, HAL_N_STATS, hal->stat_values};
+	pthread_mutex_init(&hal->publish_lock, NULL);
+	rc = hal_ports_sync(hal);
+	if (rc < 0)
+		goto fail;
+	*result = hal;
+	return 0;
+fail:
+	if (hal != NULL)
+		hal_destroy(hal);
+	else if (device->ops->destroy != NULL)
+		device->ops->destroy(device->ctx);
+	return rc;
+}
+
+void
+hal_destroy(struct hal *hal)
+{
+	if (hal == NULL)
+		return;
+	hal_stop(hal);
+	hal_snapshot_drop_all(hal);
+	hal_ports_free(hal);
+	if (hal->device->ops->destroy != NULL)
+		hal->device->ops->destroy(hal->device->ctx);
+	pthread_mutex_destroy(&hal->publish_lock);
+	free(hal);
+}
+
+void
+hal_set_listener(struct hal *hal, const struct hal_listener *listener)
+{
+	hal->listener = *listener;
+}
+
+int
+hal_start(struct hal *hal)
+{
+	int rc;
+
+	if (hal->started)
+		return 0;
+	rc = hal->device->ops->start(hal->device->ctx, hal);
+	hal->started = rc == 0;
+	return rc;
+}
+
+void
+hal_stop(struct hal *hal)
+{
+	if (hal->started && hal->device->ops->stop != NULL)
+		hal->device->ops->stop(hal->device->ctx);
+	hal->started = false;
+}
+
+/* ---- the device ---- */
+
+int
+hal_fd(const struct hal *hal)
+{
+	return hal->device->ops->fd != NULL ? hal->device->ops->fd(hal->device->ctx) : -1;
+}
+
+int
+hal_dispatch(struct hal *hal, unsigned budget)
+{
+	if (hal->device->ops->dispatch == NULL)
+		return 0;
+	return hal->device->ops->dispatch(hal->device->ctx, budget);
+}
+
+const char *
+hal_device_kind(const struct hal *hal)
+{
+	return hal->device->ops->kind;
+}
+
+uint64_t
+hal_now_us(const struct hal *hal)
+{
+	return hal->device->ops->now_us(hal->device->ctx);
+}
+
+bool
+hal_waits_for_cpu(const struct hal *hal)
+{
+	return hal->device->ops->waits_for_cpu;
+}
+
+int
+hal_alarm(struct hal *hal, uint64_t device_us)
+{
+	if (hal->device->ops->alarm == NULL)
+		return -EOPNOTSUPP;
+	return hal->device->ops->alarm(hal->device->ctx, device_us);
+}
+
+/* ---- sampling ---- */
+
+bool
+hal_has_sampling(const struct hal *hal)
+{
+	return hal->device->sampling != NULL;
+}
+
+uint32_t
+hal_max_skip(const struct hal *hal)
+{
+	return hal->device->sampling != NULL ? hal->device->sampling->max_skip : 0;
+}
+
+unsigned
+hal_skip_depth(const struct hal *hal)
+{
+	return hal->device->sampling != NULL ? hal->device->sampling->skip_depth : 0;
+}
+
+int
+hal_load_skip(struct hal *hal, uint32_t if_index, uint32_t skip)
+{
+	const struct hal_sampling_ops *ops = hal->device->sampling;
+
+	if (ops == NULL)
+		return -EOPNOTSUPP;
+	if (skip > ops->max_skip)
+		return -EINVAL;
+	return ops->load_skip(hal->device->sampling_ctx, if_index, skip);
+}
+
+int
+hal_restart_sampling(struct hal *hal, uint32_t if_index)
+{
+	const struct hal_sampling_ops *ops = hal->device->sampling;
+
+	if (ops == NULL || ops->restart == NULL)
+		return -EOPNOTSUPP;
+	return ops->restart(hal->device->sampling_ctx, if_index);
+}
+
+/* ---- settings ---- */
+
+int
+hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias)
+{
+	struct hal_port_state *port = hal_port_find(hal, if_index);
+
+	if (port == NULL)
+		return -ENODEV;
+	if (strlen(alias) > EASE_NAME_MAX)
+		return -EINVAL;
+	strcpy(port->alias, alias);
+	return 0;
+}
+
+int
+hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status)
+{
+	const struct hal_ports_ops *ops = hal->device->ports;
+	int rc;
+
+	if (ops->set_admin_status == NULL)
+		return -EOPNOTSUPP;
+	if (admin_status != EASE_IF_UP && admin_status != EASE_IF_DOWN)
+		return -EINVAL;
+	if (hal_port_find(hal, if_index) == NULL)
+		return -ENODEV;
+	rc = ops->set_admin_status(hal->device->ports_ctx, if_index, admin_status);
+	if (rc == 0)
+		hal_report_port_changed(hal, if_index);
+	return rc;
+}
+
+int
+hal_set_ageing_s(struct hal *hal, uint32_t seconds)
+{
+	const struct hal_addresses_ops *ops = hal->device->addresses;
+
+	if (ops == NULL || ops->set_ageing_s == NULL)
+		return -EOPNOTSUPP;
+	return ops->set_ageing_s(hal->device->addresses_ctx, seconds);
+}
+
+const struct stat_set *
+hal_stats(const struct hal *hal)
+{
+	return &hal->stats;
+}
+
+/* ---- what drivers report ---- */
+
+void
+hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unknown)
+{
+	struct hal_counters counters;
+
+	if (pool_unknown && hal_read_counters(hal, event->if_index, &counters) == 0)
+		event->pool_pkts = counters.value[event->direction == EASE_IN ? HAL_POOL_IN_PKTS
+									      : HAL_POOL_OUT_PKTS];
+	if (hal->listener.sample != NULL)
+		hal->listener.sample(hal->listener.ctx, event);
+}
+
+void
+hal_report_refill(struct hal *hal, uint32_t if_index)
+{
+	if (hal->listener.refill != NULL)
+		hal->listener.refill(hal->listener.ctx, if_index);
+}
+
+void
+hal_report_port_changed(struct hal *hal, uint32_t if_index)
+{
+	struct hal_port_state *port;
+	struct hal_port info;
+
+	if (hal_ports_sync(hal) < 0)
+		log_warn_limited("hal", "ports could not be read again");
+	port = hal_port_find(hal, if_index);
+	if (port != NULL && hal_port_info(hal, if_index, &info) == 0 &&
+	    info.oper_status != port->oper_status) {
+		port->oper_status = info.oper_status;
+		port->last_change_mono_us = clock_mono_us(hal->clock);
+	}
+	if (hal->listener.port_changed != NULL)
+		hal->listener.port_changed(hal->listener.ctx, if_index);
+}
+
+void
+hal_report_new_address(struct hal *hal, const struct ease_address *address)
+{
+	if (hal->listener.new_address != NULL)
+		hal->listener.new_address(hal->listener.ctx, address);
+}
+
+void
+hal_report_counters_due(struct hal *hal, uint32_t if_index)
+{
+	struct hal_counters counters;
+
+	stat_add(&hal->stats, HAL_STAT_COUNTERS_DUE, 1);
+	hal_read_counters(hal, if_index, &counters);
+}
+
+void
+hal_report_counters_reset(struct hal *hal, uint32_t if_index)
+{
+	struct hal_port_state *port = hal_port_find(hal, if_index);
+
+	if (port == NULL)
+		return;
+	memset(port->previous_raw, 0, sizeof(port->previous_raw));
+	hal_mark_discontinuity(hal, if_index);
+}
+
+void
+hal_report_alarm(struct hal *hal, uint64_t device_us)
+{
+	if (hal->listener.alarm != NULL)
+		hal->listener.alarm(hal->listener.ctx, device_us);
+}
+
+void
+hal_report_ended(struct hal *hal)
+{
+	if (hal->listener.ended != NULL)
+		hal->listener.ended(hal->listener.ctx);
+}

@@ -1,0 +1,61 @@
+/*
+ * What the files of agent/hal share and nobody else sees: the state of the layer. hal.c is the
+ * contract's front, counters.c turns readings into totals, snapshot.c publishes.
+ */
+#ifndef EASE_AGENT_HAL_PRIVATE_H
+#define EASE_AGENT_HAL_PRIVATE_H
+
+#include "agent/hal/hal_provider.h"
+
+#include <pthread.h>
+
+enum {
+	HAL_STAT_COUNTER_READ_ERRORS,
+	HAL_STAT_COUNTERS_DUE,
+	HAL_STAT_ADDRESSES_LEFT_OUT,
+	HAL_STAT_PORTS_LEFT_OUT,
+	HAL_STAT_REFRESH_ERRORS,
+	HAL_N_STATS
+};
+
+struct hal_port_state {
+	uint32_t if_index;
+	char alias[EASE_NAME_MAX + 1];
+	uint8_t oper_status; /* as last reported, to stamp its changes */
+	uint64_t last_change_mono_us;
+	uint64_t discontinuity_mono_us, discontinuity_us;
+	uint64_t previous_raw[HAL_MAX_COUNTER_ROWS]; /* last reading of each hardware counter */
+	uint64_t totals[HAL_MAX_COUNTER_ROWS];
+	struct hal_counters figures; /* as last derived; never steps back */
+};
+
+struct hal_published; /* snapshot.c */
+
+struct hal {
+	struct hal_device *device;
+	const struct clock *clock;
+	struct hal_listener listener;
+	bool started;
+	struct hal_port_state *ports; /* sorted by if_index */
+	size_t n_ports;
+	uint64_t ports_changed_mono_us;
+	struct hal_published *building; /* the snapshot under way, or NULL */
+	size_t building_next;		/* first port not in it yet */
+	struct hal_published *published;
+	pthread_mutex_t publish_lock; /* over `published` and every reference count */
+	struct stat_set stats;
+	_Atomic uint64_t stat_values[HAL_N_STATS];
+};
+
+struct hal_port_state *hal_port_find(const struct hal *hal, uint32_t if_index);
+/* Brings the list of ports in line with the provider's; states of ports that stay are kept. */
+int hal_ports_sync(struct hal *hal);
+void hal_ports_free(struct hal *hal);
+/* Gives up the snapshot under way: its room was counted for other ports. */
+void hal_snapshot_drop_building(struct hal *hal);
+void hal_snapshot_drop_all(struct hal *hal);
+
+/* What a reading adds to the total, by the row's rules; *previous becomes the reading. Pure. */
+uint64_t hal_counter_delta(const struct hal_counter_row *row, uint64_t *previous, uint64_t raw);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * Snapshots: built in slices on the HAL's thread, published whole, held by reference count from
+ * any thread. The lock covers a pointer and a count, never a read of hardware.
+ */
+#include "agent/hal/hal_private.h"
+
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hal_published {
+	struct hal_snapshot view; /* first member: what holders see */
+	struct hal *hal;
+	unsigned references;
+	struct hal_port *ports;
+	struct hal_address *addresses;
+	size_t addresses_room;
+};
+
+static void
+published_free(struct hal_published *p)
+{
+	if (p == NULL)
+		return;
+	free(p->ports);
+	free(p->addresses);
+	free(p);
+}
+
+static struct hal_published *
+published_new(struct hal *hal)
+{
+	struct hal_published *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	p->hal = hal;
+	p->references = 1;
+	p->ports = calloc(hal->n_ports ? hal->n_ports : 1, sizeof(*p->ports));
+	if (p->ports == NULL) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+static int
+compare_addresses(const void *a, const void *b)
+{
+	const struct hal_address *x = a, *y = b;
+
+	if (x->vlan != y->vlan)
+		return x->vlan < y->vlan ? -1 : 1;
+	return memcmp(x->mac, y->mac, sizeof(x->mac));
+}
+
+static int
+add_address(void *arg, const struct hal_address *address)
+{
+	struct hal_published *p = arg;
+	size_t n = p->view.n_addresses;
+
+	if (n >= HAL_MAX_ADDRESSES) {
+		stat_add(&p->hal->stats, HAL_STAT_ADDRESSES_LEFT_OUT, 1);
+		return 0;
+	}
+	if (n == p->addresses_room) {
+		size_t room = n ? 2 * n : 256;
+		struct hal_address *grown = realloc(p->addresses, room * sizeof(*grown));
+
+		if (grown == NULL)
+			return -ENOMEM;
+		p->addresses = grown;
+		p->addresses_room = room;
+	}
+	p->addresses[n] = *address;
+	p->view.n_addresses = n + 1;
+	return 0;
+}
+
+static int
+read_addresses(struct hal *hal, struct hal_published *p)
+{
+	const struct hal_addresses_ops *ops = hal->device->addresses;
+	int rc;
+
+	if (ops == NULL)
+		return 0;
+	rc = ops->dump(hal->device->addresses_ctx, add_address, p);
+	if (rc < 0)
+		return rc;
+	if (p->view.n_addresses > 0)
+		qsort(p->addresses, p->view.n_addresses, sizeof(*p->addresses), compare_addresses);
+	p->view.has_addresses = true;
+	p->view.addresses = p->addresses;
+	p->view.address_discards = ops->discards(hal->device->addresses_ctx);
+	p->view.ageing_s = ops->ageing_s(hal->device->addresses_ctx);
+	return 0;
+}
+
+static void
+publish(struct hal *hal, struct hal_published *p)
+{
+	struct hal_published *old;
+
+	p->view.mono_us = clock_mono_us(hal->clock);
+	p->view.device_us = hal_now_us(hal);
+	p->view.ports_changed_mono_us = hal->ports_changed_mono_us;
+	p->view.ports = p->ports;
+	pthread_mutex_lock(&hal->publish_lock);
+	old = hal->published;
+	hal->published = p;
+	if (old != NULL && --old->references > 0)
+		old = NULL;
+	pthread_mutex_unlock(&hal->publish_lock);
+	published_free(old);
+}
+
+static void
+read_port(struct hal *hal, struct hal_published *p, uint32_t if_index)
+{
+	struct hal_port *row = &p->ports[p->view.n_ports];
+	struct hal_counters counters;
+
+	if (hal->device->counters != NULL)
+		hal_read_counters(hal, if_index, &counters);
+	if (hal_port_info(hal, if_index, row) == 0)
+		p->view.n_ports++;
+}
+
+int
+hal_refresh(struct hal *hal, size_t max_ports)
+{
+	size_t end;
+	int rc;
+
+	if (hal->building == NULL) {
+		hal->building = published_new(hal);
+		hal->building_next = 0;
+	}
+	if (hal->building == NULL) {
+		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
+		return -ENOMEM;
+	}
+	end = max_ports == 0 ? hal->n_ports : hal->building_next + max_ports;
+	for (; hal->building_next < end && hal->building_next < hal->n_ports; hal->building_next++)
+		read_port(hal, hal->building, hal->ports[hal->building_next].if_index);
+	if (hal->building_next < hal->n_ports)
+		return 1;
+	rc = read_addresses(hal, hal->building);
+	if (rc < 0) {
+		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
+		published_free(hal->building);
+	} else {
+		publish(hal, hal->building);
+	}
+	hal->building = NULL;
+	return rc;
+}
+
+const struct hal_snapshot *
+hal_snapshot_hold(struct hal *hal)
+{
+	struct hal_published *p;
+
+	pthread_mutex_lock(&hal->publish_lock);
+	p = hal->published;
+	if (p != NULL)
+		p->references++;
+	pthread_mutex_unlock(&hal->publish_lock);
+	return p != NULL ? &p->view : NULL;
+}
+
+void
+hal_snapshot_release(const struct hal_snapshot *snapshot)
+{
+	struct hal_published *p = (struct hal_published *)(uintptr_t)snapshot;
+	bool last;
+
+	if (p == NULL)
+		return;
+	pthread_mutex_lock(&p->hal->publish_lock);
+	last = --p->references == 0;
+	pthread_mutex_unlock(&p->hal->publish_lock);
+	if (last)
+		published_free(p);
+}
+
+void
+hal_snapshot_drop_building(struct hal *hal)
+{
+	published_free(hal->building);
+	hal->building = NULL;
+}
+
+void
+hal_snapshot_drop_all(struct hal *hal)
+{
+	hal_snapshot_drop_building(hal);
+	if (hal->published != NULL)
+		hal_snapshot_release(&hal->published->view);
+	hal->published = NULL;
+}
+
+const struct hal_port *
+hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index)
+{
+	size_t low = 0, high = snapshot->n_ports;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (snapshot->ports[middle].if_index < if_index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == snapshot->n_ports || snapshot->ports[low].if_index != if_index)
+		return NULL;
+	return &snapshot->ports[low];
+}
