@@ -1,0 +1,217 @@
+/*
+ * The table engine: a MIB table is data (struct mib_table: entry OID, typed index, ordered columns,
+ * a function that gives the sorted rows of a view) and this one engine serves GET, GETNEXT and the
+ * phases of SET for all of them, lists them, and refuses wrong declarations at start.
+ *
+ * Used by mibs/ (which declares tables), by mib_register.c (which binds them to Net-SNMP) and by
+ * tests. Knows neither Net-SNMP nor what the rows are. Nothing here blocks, allocates or keeps
+ * state; everything is answered from the view of the caller's struct mib_context.
+ *
+ * A group of scalars is a table with one row (rows gives 1, no index): its instance is 0.
+ */
+#ifndef EASE_AGENT_SNMP_MIB_TABLE_H
+#define EASE_AGENT_SNMP_MIB_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+	MIB_OID_MAX = 128,   /* RFC 2578 section 3.5 */
+	MIB_INDEX_PARTS = 2, /* of the tables served: ifIndex, MacAddress, VLAN + MacAddress */
+	MIB_INDEX_ARCS = 7,  /* longest index: VLAN (1) + MacAddress (6) */
+	MIB_OCTETS_MAX = 255, /* longest octet string served: DisplayString (RFC 2579) */
+};
+
+struct mib_oid {
+	size_t n;
+	uint32_t arcs[24]; /* the longest entry OID declared; instances are not kept in these */
+};
+
+#define MIB_OID(...)                                                                               \
+	{                                                                                          \
+		.n = sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), .arcs = { __VA_ARGS__ } \
+	}
+
+/* -1, 0, 1: lexicographic order of OIDs (RFC 2578). */
+int mib_oid_compare(const uint32_t *a, size_t n_a, const uint32_t *b, size_t n_b);
+
+/* SNMPv2 types that values have on the wire. */
+enum mib_syntax {
+	MIB_INTEGER, /* Integer32 and enumerations */
+	MIB_STRING,  /* OCTET STRING */
+	MIB_OBJECT_ID,
+	MIB_COUNTER32, /* the low 32 bits of a 64-bit total */
+	MIB_GAUGE32,   /* also Unsigned32 */
+	MIB_TIMETICKS,
+	MIB_COUNTER64,
+};
+const char *mib_syntax_name(enum mib_syntax syntax);
+
+struct mib_value {
+	enum mib_syntax syntax;
+	int64_t integer;  /* MIB_INTEGER */
+	uint64_t number;  /* counters, gauges, ticks; 32-bit kinds are cut by the engine */
+	size_t len;	  /* octets of MIB_STRING, arcs of MIB_OBJECT_ID */
+	uint8_t octets[MIB_OCTETS_MAX];
+	uint32_t arcs[MIB_INDEX_ARCS + 24];
+};
+
+void mib_put_octets(struct mib_value *value, const void *octets, size_t len); /* cut at the limit */
+void mib_put_text(struct mib_value *value, const char *text);
+
+/* What a request is answered from. */
+struct mib_context {
+	const void *view;   /* pinned by the caller; what it is, is between rows() and its maker */
+	uint64_t mono_us;   /* the agent's monotonic time now */
+	uint32_t uptime_cs; /* the master's sysUpTime now, in hundredths of a second */
+};
+
+/* TimeStamp of an event at stamp_us (agent's monotonic time) on the master's sysUpTime; 0 if
+ * stamp_us is 0 or lies before the master's start (RFC 2579). */
+uint32_t mib_time_stamp(const struct mib_context *c, uint64_t stamp_us);
+
+struct mib_column;
+struct mib_cell {
+	const struct mib_context *context;
+	const struct mib_column *column;
+	const void *row;
+};
+
+/* One setting that a manager asked for, validated against its column: what goes to the owner of
+ * the device. kind is the column's set_kind (enum mib_set_kind of mibs/mib_set.h). */
+struct mib_set {
+	unsigned kind;
+	uint32_t if_index; /* first arc of the row's index; 0 for a scalar */
+	int64_t number;	   /* integers, gauges; TruthValue as 0 or 1 */
+	size_t text_len;
+	char text[MIB_OCTETS_MAX + 1]; /* NUL-terminated */
+};
+
+struct mib_column {
+	uint32_t subid;
+	const char *name;
+	enum mib_syntax syntax;
+	/* Where the value is: an unsigned member of the row (MIB_AT), or what this function puts
+	 * into value (MIB_FN, MIB_FIGURE); -ENOENT: this cell does not exist. */
+	size_t offset, size;
+	int (*get)(const struct mib_cell *cell, struct mib_value *value);
+	unsigned arg; /* for get: which of its figures */
+	/* A column a manager may change. */
+	unsigned set_kind;  /* 0: read-only */
+	int64_t min, max;   /* of an integer or gauge; of a string's octets */
+	bool truth;	    /* TruthValue: true(1), false(2) on the wire, a bool in the row */
+};
+
+#define MIB_AT(type, member)                                                                       \
+	.offset = offsetof(type, member), .size = sizeof(((const type *)0)->member)
+#define MIB_FN(fn)	    .get = (fn)
+#define MIB_FIGURE(fn, which) .get = (fn), .arg = (which)
+#define MIB_WRITE(kind, least, most) .set_kind = (kind), .min = (least), .max = (most)
+
+enum mib_index_kind {
+	MIB_INDEX_NONE,
+	MIB_INDEX_U32,	/* one arc from a uint32_t member */
+	MIB_INDEX_U16,	/* one arc from a uint16_t member */
+	MIB_INDEX_MAC,	/* six arcs, no length, from a uint8_t[6] member */
+};
+struct mib_index {
+	enum mib_index_kind kind;
+	size_t offset;
+};
+#define MIB_INDEX(k, type, member) {.kind = (k), .offset = offsetof(type, member)}
+
+struct mib_table {
+	const char *name;
+	struct mib_oid entry; /* xxxEntry; of scalars: the group, so that entry.subid.0 is one */
+	bool scalars;
+	struct mib_index index[MIB_INDEX_PARTS];
+	const struct mib_column *columns; /* subid ascending, accessible ones only */
+	size_t n_columns;
+	size_t row_size;
+	/* The rows of a view as an array of row_size, sorted by index; their number. 0 if the
+	 * device lacks what the table shows. O(1) or O(log rows). */
+	size_t (*rows)(const struct mib_context *context, const void **first);
+};
+
+/* Refuses columns out of order or twice, a missing getter, an index of a scalar, …; -EINVAL and
+ * the reason in why (static text). */
+int mib_table_check(const struct mib_table *table, const char **why);
+
+enum mib_answer {
+	MIB_FOUND,
+	MIB_NO_OBJECT,	 /* no such column */
+	MIB_NO_INSTANCE, /* no such row, or the cell does not exist on this device */
+	MIB_END,	 /* GETNEXT: nothing follows in this table */
+};
+
+/* GET: the value of exactly this name. O(log rows). */
+enum mib_answer mib_get(const struct mib_table *table, const struct mib_context *context,
+    const uint32_t *oid, size_t n, struct mib_value *value);
+
+/* GETNEXT: the first cell whose name is greater than oid (any OID at all: shorter, longer, before
+ * or behind the table). next has room for MIB_OID_MAX arcs. O(log rows), plus absent cells. */
+enum mib_answer mib_get_next(const struct mib_table *table, const struct mib_context *context,
+    const uint32_t *oid, size_t n, uint32_t *next, size_t *n_next, struct mib_value *value);
+
+/* error-status of RFC 3416. */
+enum mib_error {
+	MIB_NO_ERROR = 0,
+	MIB_GEN_ERR = 5,
+	MIB_WRONG_TYPE = 7,
+	MIB_WRONG_LENGTH = 8,
+	MIB_WRONG_VALUE = 10,
+	MIB_NO_CREATION = 11,
+	MIB_RESOURCE_UNAVAILABLE = 13,
+	MIB_COMMIT_FAILED = 14,
+	MIB_UNDO_FAILED = 15,
+	MIB_NOT_WRITABLE = 17,
+};
+
+/* Checks one varbind of a SET without changing anything. On MIB_NO_ERROR set is what to do and
+ * old what would take it back. value->syntax is the type that came; a wrong one is refused. */
+enum mib_error mib_check_set(const struct mib_table *table, const struct mib_context *context,
+    const uint32_t *oid, size_t n, const struct mib_value *value, struct mib_set *set,
+    struct mib_set *old);
+
+/* Who carries settings out. All n or none. test_only: say whether it would work, change nothing.
+ * 0; -EINVAL wrongValue, -EOPNOTSUPP notWritable, -ENODEV noCreation, -ETIMEDOUT and others
+ * resourceUnavailable (in the test) or commitFailed. May wait, at most about 500 ms. */
+struct mib_setter {
+	void *ctx;
+	int (*apply)(void *ctx, const struct mib_set *sets, size_t n, bool test_only);
+};
+
+/* The settings of one SET PDU on their way through its phases (RFC 3416 4.2.5), over any number
+ * of tables: add each varbind, then test, then commit, then finish; undo instead of finish takes
+ * a commit back. Nothing is changed before commit. */
+enum { MIB_SETS_MAX = 256 }; /* varbinds that fit a 64 KiB PDU of our writable objects, and then some */
+struct mib_transaction {
+	size_t n;
+	bool tested, committed;
+	struct mib_set sets[MIB_SETS_MAX];
+	struct mib_set olds[MIB_SETS_MAX];
+};
+void mib_transaction_begin(struct mib_transaction *t);
+enum mib_error mib_transaction_add(struct mib_transaction *t, const struct mib_table *table,
+    const struct mib_context *context, const uint32_t *oid, size_t n,
+    const struct mib_value *value);
+/* The next three do their work once, however often they are called for the same PDU. */
+enum mib_error mib_transaction_test(struct mib_transaction *t, const struct mib_setter *setter);
+enum mib_error mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter);
+enum mib_error mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter);
+
+/* Prints each object of the tables, one a line: name, numeric OID, syntax, access, separated by
+ * tabs: what --list-objects shows and the module's text is compared with. */
+void mib_list_tables(const struct mib_table *const *tables, size_t n, FILE *out);
+
+/* Where a view comes from. hold pins the newest one (NULL: none yet), release lets it go; both are
+ * called on the SNMP thread only and must not wait for a device. */
+struct mib_view_source {
+	void *ctx;
+	const void *(*hold)(void *ctx);
+	void (*release)(void *ctx, const void *view);
+};
+
+#endif

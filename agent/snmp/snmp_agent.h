@@ -1,0 +1,65 @@
+/*
+ * The agent's SNMP side: one thread, the sole user of Net-SNMP in this process, that is an AgentX
+ * subagent. It registers the tables, answers from views, sends what the notification ring holds,
+ * and connects to the master in any order of starting, again within retry_s of the master's
+ * return. A frozen master may block this thread; nobody else ever waits for it.
+ *
+ * Life: snmp_agent_create -> snmp_agent_start -> snmp_agent_stop -> snmp_agent_destroy, all from the
+ * main thread. Net-SNMP keeps global state: one snmp_agent in a process, and it is started once.
+ */
+#ifndef EASE_AGENT_SNMP_SNMP_AGENT_H
+#define EASE_AGENT_SNMP_SNMP_AGENT_H
+
+#include "agent/snmp/mib_table.h"
+#include "agent/snmp/notify.h"
+#include "common/clock.h"
+#include "common/sample.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct snmp_agent;
+
+enum {
+	SNMP_AGENT_RETRY_S = 1,	  /* ping and reconnect: an outage ends within 2 s */
+	SNMP_AGENT_RETRY_MAX_S = 2,
+	SNMP_AGENT_TIMEOUT_S = 5, /* for an answer of the master before the session is given up */
+	/* Below snmpd's own 127: a stock snmpd with its kernel tables is shadowed, not doubled. */
+	SNMP_AGENT_PRIORITY = 100,
+};
+
+struct snmp_agent_options {
+	const char *agentx_socket;  /* "unix:/path", "/path", "tcp:host:port" */
+	const char *app_name;	    /* of the subagent in Net-SNMP's files and log lines */
+	const char *persistent_dir; /* Net-SNMP's own state; created if missing */
+	unsigned retry_s;	    /* 1..SNMP_AGENT_RETRY_MAX_S; 0: SNMP_AGENT_RETRY_S */
+	unsigned timeout_s;	    /* 1..60; 0: SNMP_AGENT_TIMEOUT_S */
+	const struct clock *clock;
+	const struct mib_table *const *tables;
+	size_t n_tables;
+	struct mib_view_source views;
+	struct mib_setter setter; /* apply may be NULL: everything is read-only */
+	struct notify_ring *ring; /* borrowed until destroy; NULL: no notifications */
+	/* The first two objects of every notification. */
+	uint8_t agent_id[EASE_AGENT_ID_LEN];
+	uint32_t boot;
+};
+
+/* Copies the options (the strings, tables and ring are borrowed). -EINVAL: an option or a table's
+ * declaration is wrong (the log says which). Does not touch Net-SNMP yet. */
+int snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **agent);
+
+/* Starts the thread and returns at once, whether there is a master or not. SIGPIPE is ignored for
+ * the process from here on; other signals are blocked in the thread. */
+int snmp_agent_start(struct snmp_agent *agent);
+
+/* Asks the thread to close the session and end; waits for it at most timeout_ms. -ETIMEDOUT: it
+ * hangs in a frozen master (destroy then leaves its memory alone: the process is about to end). */
+int snmp_agent_stop(struct snmp_agent *agent, unsigned timeout_ms);
+void snmp_agent_destroy(struct snmp_agent *agent); /* NULL allowed */
+
+/* True while a session with the master is open. Any thread. */
+bool snmp_agent_connected(const struct snmp_agent *agent);
+
+#endif

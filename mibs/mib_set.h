@@ -1,0 +1,23 @@
+/*
+ * What a manager may change, as the agent's main loop sees it: the kinds of struct mib_set
+ * (agent/snmp/mib_table.h) that the writable columns of mibs/ produce. The agent's
+ * mib_setter.apply carries them out, all of one request or none.
+ */
+#ifndef EASE_MIBS_MIB_SET_H
+#define EASE_MIBS_MIB_SET_H
+
+#include "agent/snmp/mib_table.h"
+
+enum mib_set_kind {
+	MIB_SET_NONE = 0,
+	MIB_SET_ALIAS,		/* text: ifAlias, 0..64 octets */
+	MIB_SET_ADMIN_STATUS,	/* number: ifAdminStatus, enum ease_if_status */
+	MIB_SET_SAMPLING_ADMIN, /* number: easePortAdminStatus, 1 sampling on, 0 off */
+	MIB_SET_MEAN_SKIP,	/* number: frames per sample, 1..EASE_MEAN_SKIP_MAX */
+	MIB_SET_HEADER_OCTETS,	/* number: EASE_HEADER_MIN_OCTETS..EASE_HEADER_MAX_OCTETS */
+	MIB_SET_MAX_SAMPLES,	/* number: samples a second, 0 no cap */
+	MIB_SET_EDGE,		/* number: 1 edge, 0 not */
+	MIB_SET_AGEING,		/* number: dot1dTpAgingTime, seconds; if_index is 0 */
+};
+
+#endif

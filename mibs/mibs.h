@@ -1,0 +1,20 @@
+/*
+ * All MIB tables and scalars that the agent serves, in OID order within each module. Each module is
+ * one file whose tables are data for the engine (agent/snmp/mib_table.h) over a struct mib_view
+ * (mibs/mib_view.h).
+ */
+#ifndef EASE_MIBS_MIBS_H
+#define EASE_MIBS_MIBS_H
+
+#include "agent/snmp/mib_table.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+extern const struct mib_table *const mibs_tables[];
+extern const size_t mibs_n_tables;
+
+/* Every object served, one a line: name, numeric OID, syntax, access (easeagentd --list-objects). */
+void mib_list_objects(FILE *out);
+
+#endif
