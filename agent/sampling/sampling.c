@@ -1,0 +1,603 @@
+#include "agent/sampling/sampling.h"
+#include "agent/sampling/skip.h"
+
+#include "common/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum {
+	SKIPS_AHEAD_MAX = 8,	  /* deepest queue of skip values of any hardware served */
+	CAP_LOWER_DIVISOR = 3,	  /* the skip falls again below a third of the cap: after halving it
+				     the rate is at most two thirds, so it does not swing */
+};
+#define CAP_PERIOD_US 1000000ull
+
+enum {
+	STAT_SAMPLES,
+	STAT_CONTINUATIONS,
+	STAT_UNEXPECTED,
+	STAT_DISABLED,
+	STAT_SNAPSHOT_ERRORS,
+	STAT_LOAD_ERRORS,
+	STAT_RAISED,
+	STAT_SKIPS_LOST,
+	N_STATS
+};
+
+static const struct stat_name stat_names[N_STATS] = {
+    [STAT_SAMPLES] = {"sampling.samples", "frames sampled and numbered"},
+    [STAT_CONTINUATIONS] = {"sampling.continuations",
+	"captures thrown away because the drawn skip was longer than the register"},
+    [STAT_UNEXPECTED] = {"sampling.unexpected", "samples of a port without a skip loaded, ignored"},
+    [STAT_DISABLED] = {"sampling.disabled", "samples of a port just switched off, ignored"},
+    [STAT_SNAPSHOT_ERRORS] = {"sampling.snapshot_errors", "counters could not be read at a sample"},
+    [STAT_LOAD_ERRORS] = {"sampling.load_errors", "a skip could not be loaded"},
+    [STAT_RAISED] = {"sampling.raised", "times the rate cap doubled a port's skip"},
+    [STAT_SKIPS_LOST] = {"sampling.skips_lost", "times the hardware forgot the skips it held"},
+};
+
+struct loaded_skip {
+	uint32_t skip;
+	uint32_t mean; /* in force when it was drawn */
+	bool partial;  /* its capture is no sample, see skip_draw */
+};
+
+struct port {
+	uint32_t if_index;
+	struct sampling_port_config config;
+	uint32_t mean_in_force;
+	struct skip_stream stream;
+	struct loaded_skip loaded[SKIPS_AHEAD_MAX]; /* in the hardware's order; [0] counts now */
+	unsigned n_loaded;
+	bool counting;	       /* accounted_pkts is in step with the hardware's counter */
+	uint64_t accounted_pkts; /* pool, both directions, that skips drawn so far explain */
+	uint32_t last_sequence;
+	uint64_t samples, drops, stalls, stalled_pkts;
+	uint64_t cap_period_start_us;
+	uint32_t in_cap_period;
+};
+
+struct published_view {
+	struct sampling_view view; /* first member */
+	struct sampling *sampling;
+	unsigned references;
+	struct sampling_port_row rows[];
+};
+
+struct sampling {
+	struct hal *hal;
+	struct sampling_options options;
+	struct sampling_sink sink;
+	struct port *ports; /* sorted by if_index */
+	size_t n_ports;
+	struct published_view *published;
+	pthread_mutex_t publish_lock;
+	struct stat_set stats;
+	_Atomic uint64_t stat_values[N_STATS];
+};
+
+/* ---- ports ---- */
+
+static int
+compare_ports(const void *a, const void *b)
+{
+	uint32_t x = ((const struct port *)a)->if_index, y = ((const struct port *)b)->if_index;
+
+	return x < y ? -1 : x > y;
+}
+
+static struct port *
+find_port(const struct sampling *s, uint32_t if_index)
+{
+	struct port key = {.if_index = if_index};
+
+	return s->n_ports ? bsearch(&key, s->ports, s->n_ports, sizeof(key), compare_ports) : NULL;
+}
+
+static int
+add_port(struct sampling *s, uint32_t if_index)
+{
+	struct port *grown = realloc(s->ports, (s->n_ports + 1) * sizeof(*grown));
+	struct port *port;
+
+	if (grown == NULL)
+		return -ENOMEM;
+	s->ports = grown;
+	port = &grown[s->n_ports++];
+	*port = (struct port){
+	    .if_index = if_index,
+	    .config = s->options.defaults,
+	    .mean_in_force = s->options.defaults.mean_skip,
+	};
+	skip_stream_seed(&port->stream, s->options.seed + 0x9e3779b97f4a7c15ull * if_index);
+	qsort(s->ports, s->n_ports, sizeof(*s->ports), compare_ports);
+	return 0;
+}
+
+int
+sampling_create(struct hal *hal, const struct sampling_options *options,
+    const struct sampling_sink *sink, struct sampling **result)
+{
+	struct sampling *s = calloc(1, sizeof(*s));
+	int rc = 0;
+
+	if (s == NULL)
+		return -ENOMEM;
+	s->hal = hal;
+	s->options = *options;
+	s->sink = *sink;
+	s->stats = (struct stat_set){stat_names, N_STATS, s->stat_values};
+	pthread_mutex_init(&s->publish_lock, NULL);
+	if (sampling_check_port(&options->defaults) < 0)
+		rc = -EINVAL;
+	else if (!options->has_seed && getrandom(&s->options.seed, sizeof(s->options.seed), 0) < 0)
+		rc = -errno;
+	for (size_t i = 0; rc == 0 && i < hal_n_ports(hal); i++)
+		rc = add_port(s, hal_port_if_index(hal, i));
+	if (rc < 0) {
+		sampling_destroy(s);
+		return rc;
+	}
+	*result = s;
+	return 0;
+}
+
+void
+sampling_destroy(struct sampling *s)
+{
+	if (s == NULL)
+		return;
+	if (s->published != NULL)
+		sampling_view_release(&s->published->view);
+	pthread_mutex_destroy(&s->publish_lock);
+	free(s->ports);
+	free(s);
+}
+
+/* ---- loading skips, and the account of frames ---- */
+
+static uint64_t
+pool_pkts(struct sampling *s, uint32_t if_index)
+{
+	struct hal_counters counters;
+
+	if (hal_read_counters(s->hal, if_index, &counters) < 0)
+		return 0;
+	return counters.value[HAL_POOL_IN_PKTS] + counters.value[HAL_POOL_OUT_PKTS];
+}
+
+/* The counter stands still until the next load. Since every period is K + 1 frames, what the pool
+ * grew beyond the periods drawn is exactly what passed unsampled. */
+static void
+account_standstill(struct sampling *s, struct port *port)
+{
+	uint64_t pool = pool_pkts(s, port->if_index);
+
+	if (port->counting) {
+		port->stalls++;
+		if (pool > port->accounted_pkts)
+			port->stalled_pkts += pool - port->accounted_pkts;
+	}
+	port->accounted_pkts = pool;
+	port->counting = true;
+}
+
+static int
+load_one(struct sampling *s, struct port *port)
+{
+	struct loaded_skip next = {.mean = port->mean_in_force};
+	int rc;
+
+	next.skip = skip_draw(&port->stream, s->options.draw, next.mean, hal_max_skip(s->hal),
+	    &next.partial);
+	rc = hal_load_skip(s->hal, port->if_index, next.skip);
+	if (rc == 0)
+		port->loaded[port->n_loaded++] = next;
+	return rc;
+}
+
+static void
+refill(struct sampling *s, struct port *port)
+{
+	unsigned depth = hal_skip_depth(s->hal);
+
+	if (!port->config.enabled)
+		return;
+	if (depth > SKIPS_AHEAD_MAX)
+		depth = SKIPS_AHEAD_MAX;
+	if (port->n_loaded == 0)
+		account_standstill(s, port);
+	while (port->n_loaded < depth) {
+		int rc = load_one(s, port);
+
+		if (rc < 0) {
+			stat_add(&s->stats, STAT_LOAD_ERRORS, 1);
+			log_warn_limited("sampling", "port %u: skip not loaded: %s", port->if_index,
+			    strerror(-rc));
+			return;
+		}
+	}
+}
+
+/* Skips that the hardware no longer holds: the frames they would have explained are explained by
+ * starting the account anew. */
+static void
+forget_loaded(struct port *port)
+{
+	port->n_loaded = 0;
+	port->counting = false;
+}
+
+int
+sampling_start(struct sampling *s)
+{
+	if (!hal_has_sampling(s->hal))
+		return 0;
+	for (size_t i = 0; i < s->n_ports; i++)
+		refill(s, &s->ports[i]);
+	return 0;
+}
+
+void
+sampling_on_refill(struct sampling *s, uint32_t if_index)
+{
+	struct port *port = find_port(s, if_index);
+
+	if (port == NULL)
+		return;
+	/* A full port that asks for more has lost what it held: sampling was restarted. */
+	if (port->n_loaded >= hal_skip_depth(s->hal)) {
+		stat_add(&s->stats, STAT_SKIPS_LOST, 1);
+		forget_loaded(port);
+	}
+	refill(s, port);
+}
+
+/* ---- the rate cap ---- */
+
+static void
+restart_cap_period(struct port *port, uint64_t now_us)
+{
+	port->cap_period_start_us = now_us;
+	port->in_cap_period = 0;
+}
+
+/* Above the cap the mean in force doubles and a new period begins; below a third of it, it halves
+ * down to the configured mean. Each sample carries the mean it was drawn with, so estimates stay
+ * unbiased through the change. */
+static void
+apply_rate_cap(struct sampling *s, struct port *port, uint64_t now_us)
+{
+	uint32_t cap = port->config.max_samples_per_s;
+
+	if (cap == 0)
+		return;
+	if (now_us >= port->cap_period_start_us + CAP_PERIOD_US) {
+		if (port->in_cap_period < cap / CAP_LOWER_DIVISOR &&
+		    port->mean_in_force > port->config.mean_skip)
+			port->mean_in_force /= 2;
+		if (port->mean_in_force < port->config.mean_skip)
+			port->mean_in_force = port->config.mean_skip;
+		restart_cap_period(port, now_us);
+	}
+	if (++port->in_cap_period <= cap)
+		return;
+	if (port->mean_in_force <= EASE_MEAN_SKIP_MAX / 2) {
+		port->mean_in_force *= 2;
+		stat_add(&s->stats, STAT_RAISED, 1);
+	}
+	restart_cap_period(port, now_us);
+}
+
+/* ---- samples ---- */
+
+static void
+send_sample(struct sampling *s, struct port *port, const struct loaded_skip *drawn,
+    const struct hal_sample_event *event)
+{
+	struct ease_snapshot snapshot;
+	struct ease_sample sample = {
+	    .time_us = event->time_us,
+	    .if_index = port->if_index,
+	    .direction = event->direction,
+	    .input_if = event->input_if,
+	    .output_if = event->output_if,
+	    .skip = drawn->skip,
+	    .mean_skip = drawn->mean,
+	    .pool_pkts = event->pool_pkts,
+	    .drops = port->drops,
+	    .frame_octets = event->frame_octets,
+	    .header = event->octets,
+	};
+
+	sample.kept_octets = (uint16_t)(event->kept_octets < port->config.header_octets
+		? event->kept_octets
+		: port->config.header_octets);
+	sample.sequence = ++port->last_sequence;
+	port->samples++;
+	stat_add(&s->stats, STAT_SAMPLES, 1);
+	if (sampling_snapshot(s, port->if_index, &snapshot) < 0) {
+		stat_add(&s->stats, STAT_SNAPSHOT_ERRORS, 1);
+		port->drops++;
+		return;
+	}
+	if (snapshot.time_us > sample.time_us)
+		sample.delay_us = (uint32_t)(snapshot.time_us - sample.time_us);
+	if (s->sink.sample(s->sink.ctx, &sample, &snapshot) < 0)
+		port->drops++;
+}
+
+void
+sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
+{
+	struct port *port = find_port(s, event->if_index);
+	struct loaded_skip drawn;
+
+	if (port == NULL || port->n_loaded == 0) {
+		stat_add(&s->stats, STAT_UNEXPECTED, 1);
+		return;
+	}
+	drawn = port->loaded[0];
+	memmove(&port->loaded[0], &port->loaded[1], --port->n_loaded * sizeof(drawn));
+	port->accounted_pkts += (uint64_t)drawn.skip + 1;
+	if (!port->config.enabled) {
+		stat_add(&s->stats, STAT_DISABLED, 1);
+		return;
+	}
+	if (drawn.partial) {
+		stat_add(&s->stats, STAT_CONTINUATIONS, 1);
+		return;
+	}
+	apply_rate_cap(s, port, event->time_us);
+	send_sample(s, port, &drawn, event);
+}
+
+void
+sampling_on_port_changed(struct sampling *s, uint32_t if_index)
+{
+	if (find_port(s, if_index) == NULL && add_port(s, if_index) == 0 &&
+	    hal_has_sampling(s->hal))
+		refill(s, find_port(s, if_index));
+}
+
+void
+sampling_count_drops(struct sampling *s, uint32_t if_index, uint64_t n)
+{
+	struct port *port = find_port(s, if_index);
+
+	if (port != NULL)
+		port->drops += n;
+}
+
+/* ---- snapshots and states ---- */
+
+static void
+fill_sides(const uint64_t *value, struct ease_snapshot *snapshot)
+{
+	snapshot->in = (struct ease_side){
+	    .octets = value[HAL_IN_OCTETS],
+	    .ucast_pkts = value[HAL_IN_UCAST_PKTS],
+	    .mcast_pkts = value[HAL_IN_MCAST_PKTS],
+	    .bcast_pkts = value[HAL_IN_BCAST_PKTS],
+	    .discards = value[HAL_IN_DISCARDS],
+	    .errors = value[HAL_IN_ERRORS],
+	};
+	snapshot->out = (struct ease_side){
+	    .octets = value[HAL_OUT_OCTETS],
+	    .ucast_pkts = value[HAL_OUT_UCAST_PKTS],
+	    .mcast_pkts = value[HAL_OUT_MCAST_PKTS],
+	    .bcast_pkts = value[HAL_OUT_BCAST_PKTS],
+	    .discards = value[HAL_OUT_DISCARDS],
+	    .errors = value[HAL_OUT_ERRORS],
+	};
+}
+
+int
+sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *snapshot)
+{
+	const struct port *port = find_port(s, if_index);
+	struct hal_counters counters;
+	struct hal_port info;
+	int rc;
+
+	if (port == NULL)
+		return -ENODEV;
+	rc = hal_read_counters(s->hal, if_index, &counters);
+	if (rc == 0)
+		rc = hal_port_info(s->hal, if_index, &info);
+	if (rc < 0)
+		return rc;
+	*snapshot = (struct ease_snapshot){
+	    .if_index = if_index,
+	    .time_us = hal_now_us(s->hal),
+	    .discontinuity_us = info.discontinuity_us,
+	    .samples = port->samples,
+	    .last_sequence = port->last_sequence,
+	    .pool_in_pkts = counters.value[HAL_POOL_IN_PKTS],
+	    .pool_out_pkts = counters.value[HAL_POOL_OUT_PKTS],
+	    .drops = port->drops,
+	    .stalls = port->stalls,
+	    .stalled_pkts = port->stalled_pkts,
+	};
+	fill_sides(counters.value, snapshot);
+	return 0;
+}
+
+int
+sampling_state(struct sampling *s, uint32_t if_index, struct ease_state *state)
+{
+	const struct port *port = find_port(s, if_index);
+	struct hal_port info;
+	int rc;
+
+	if (port == NULL)
+		return -ENODEV;
+	rc = hal_port_info(s->hal, if_index, &info);
+	if (rc < 0)
+		return rc;
+	*state = (struct ease_state){
+	    .if_index = if_index,
+	    .time_us = hal_now_us(s->hal),
+	    .speed_bps = info.speed_bps,
+	    .duplex = info.duplex,
+	    .admin_status = info.admin_status,
+	    .oper_status = info.oper_status,
+	    .lag_parent = info.lag_parent,
+	    .edge = port->config.edge,
+	};
+	strcpy(state->name, info.name);
+	strcpy(state->alias, info.alias);
+	return 0;
+}
+
+/* ---- configuration ---- */
+
+int
+sampling_check_port(const struct sampling_port_config *config)
+{
+	if (config->mean_skip < 1 || config->mean_skip > EASE_MEAN_SKIP_MAX ||
+	    config->header_octets < EASE_HEADER_MIN_OCTETS ||
+	    config->header_octets > EASE_HEADER_MAX_OCTETS ||
+	    config->max_samples_per_s > SAMPLING_MAX_PER_SECOND)
+		return -EINVAL;
+	return 0;
+}
+
+int
+sampling_get_port(const struct sampling *s, uint32_t if_index, struct sampling_port_config *config)
+{
+	const struct port *port = find_port(s, if_index);
+
+	if (port == NULL)
+		return -ENODEV;
+	*config = port->config;
+	return 0;
+}
+
+int
+sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_port_config *config)
+{
+	struct port *port = find_port(s, if_index);
+	bool new_mean, switched_on;
+
+	if (port == NULL)
+		return -ENODEV;
+	if (sampling_check_port(config) < 0)
+		return -EINVAL;
+	new_mean = config->mean_skip != port->config.mean_skip;
+	switched_on = config->enabled && !port->config.enabled;
+	port->config = *config;
+	if (new_mean)
+		port->mean_in_force = config->mean_skip;
+	if (!hal_has_sampling(s->hal) || !config->enabled)
+		return 0;
+	/* Hardware that cannot forget finishes the periods it holds, with the old mean in their
+	 * samples; both are right. */
+	if (new_mean && port->n_loaded > 0)
+		hal_restart_sampling(s->hal, if_index);
+	if (switched_on) {
+		port->counting = port->n_loaded > 0 && port->counting;
+		refill(s, port);
+	}
+	return 0;
+}
+
+/* ---- the published view ---- */
+
+static void
+fill_row(const struct sampling *s, const struct port *port, struct sampling_port_row *row)
+{
+	struct hal_port info;
+
+	*row = (struct sampling_port_row){
+	    .if_index = port->if_index,
+	    .config = port->config,
+	    .mean_skip_in_force = port->mean_in_force,
+	    .last_sequence = port->last_sequence,
+	    .samples = port->samples,
+	    .stalls = port->stalls,
+	    .stalled_pkts = port->stalled_pkts,
+	    .drops = port->drops,
+	};
+	if (hal_port_info(s->hal, port->if_index, &info) == 0) {
+		row->pool_in_pkts = info.counters.value[HAL_POOL_IN_PKTS];
+		row->pool_out_pkts = info.counters.value[HAL_POOL_OUT_PKTS];
+	}
+}
+
+int
+sampling_publish(struct sampling *s)
+{
+	size_t n = hal_has_sampling(s->hal) ? s->n_ports : 0;
+	struct published_view *old, *fresh = malloc(sizeof(*fresh) + n * sizeof(fresh->rows[0]));
+
+	if (fresh == NULL)
+		return -ENOMEM;
+	fresh->view = (struct sampling_view){fresh->rows, n};
+	fresh->sampling = s;
+	fresh->references = 1;
+	for (size_t i = 0; i < n; i++)
+		fill_row(s, &s->ports[i], &fresh->rows[i]);
+	pthread_mutex_lock(&s->publish_lock);
+	old = s->published;
+	s->published = fresh;
+	pthread_mutex_unlock(&s->publish_lock);
+	if (old != NULL)
+		sampling_view_release(&old->view);
+	return 0;
+}
+
+const struct sampling_view *
+sampling_view_hold(struct sampling *s)
+{
+	struct published_view *p;
+
+	pthread_mutex_lock(&s->publish_lock);
+	p = s->published;
+	if (p != NULL)
+		p->references++;
+	pthread_mutex_unlock(&s->publish_lock);
+	return p != NULL ? &p->view : NULL;
+}
+
+void
+sampling_view_release(const struct sampling_view *view)
+{
+	struct published_view *p = (struct published_view *)(uintptr_t)view;
+	bool last;
+
+	if (p == NULL)
+		return;
+	pthread_mutex_lock(&p->sampling->publish_lock);
+	last = --p->references == 0;
+	pthread_mutex_unlock(&p->sampling->publish_lock);
+	if (last)
+		free(p);
+}
+
+const struct sampling_port_row *
+sampling_view_port(const struct sampling_view *view, uint32_t if_index)
+{
+	size_t low = 0, high = view->n_ports;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (view->ports[middle].if_index < if_index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < view->n_ports && view->ports[low].if_index == if_index ? &view->ports[low]
+									    : NULL;
+}
+
+const struct stat_set *
+sampling_stats(const struct sampling *s)
+{
+	return &s->stats;
+}
