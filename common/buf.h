@@ -57,14 +57,12 @@ rbuf_done(const struct rbuf *r)
 static inline const uint8_t *
 rbuf_take(struct rbuf *r, size_t n)
 {
-	const uint8_t *p = r->data + r->pos;
-
 	if (r->failed || n > rbuf_left(r)) {
 		r->failed = true;
 		return NULL;
 	}
 	r->pos += n;
-	return p;
+	return r->data + r->pos - n;
 }
 
 /* A reader over the next n octets alone, for a record that must not read its neighbour. */

@@ -2,7 +2,8 @@
  * Configuration as data. An option is one table row: name, type, bounds, unit, default, where it
  * goes, help. From the table come the parser (on libconfuse's file syntax), the range checks, the
  * message "FILE:LINE: NAME: reason" for the first mistake, and what --print-config prints, which
- * parses again. Sections (`sender "name" { … }`) repeat a table of their own.
+ * parses again. Sections (`sender "name" { … }`) repeat a table of their own; a section's name
+ * means one table wherever it stands.
  */
 #ifndef EASE_COMMON_OPTIONS_H
 #define EASE_COMMON_OPTIONS_H
@@ -36,9 +37,11 @@ struct option {
 	const char *name;
 	enum option_type type;
 	size_t offset;		   /* of the member in the struct that is filled */
-	uint64_t min, max;	   /* numbers; for strings and lists the most octets / items */
+	uint64_t min, max;	   /* of numbers; octets of a string; max items of a list, max
+				      sections; max 0: 4,095 octets, 4,096 items or sections */
 	const char *unit;	   /* "ms", "octets", … or NULL */
-	const char *def;	   /* default as it would stand in the file; NULL: none ("" / empty) */
+	const char *def;	   /* default: a value's text without quotes, a list as it would
+				      stand in the file ("{a, b}"); NULL: 0, "" or empty */
 	const char *const *choices; /* OPTION_ENUM */
 	const char *help;
 	const struct option *section; /* OPTION_SECTION: its table, ended by a row without name */

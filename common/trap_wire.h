@@ -13,14 +13,15 @@
 #include "common/ease_oid.h"
 #include "common/sample.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
 	TRAP_WIRE_LAYOUT = 1,		    /* of every value below */
 	TRAP_WIRE_SAMPLE_FIXED_OCTETS = 52, /* a datagram without its frame octets */
-	TRAP_WIRE_SNAPSHOT_OCTETS = 173,
-	TRAP_WIRE_MESSAGE_MIN = 700,	    /* one full sample and its snapshot must fit */
+	TRAP_WIRE_SNAPSHOT_OCTETS = 165,
+	TRAP_WIRE_MESSAGE_MIN = 720,	    /* one full sample and its snapshot must fit */
 	TRAP_WIRE_MESSAGE_DEFAULT = 1400,   /* no fragment on Ethernet, in IPv6 and v3 too */
 	TRAP_WIRE_MESSAGE_MAX = 8192,	    /* jumbo frames */
 	TRAP_WIRE_OID_MAX = EASE_ROOT_LEN + 7, /* longest name: a sample's */

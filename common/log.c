@@ -1,0 +1,141 @@
+#include "common/log.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+/* A longer message is cut: one line a message, and one write a line so that threads and processes
+ * do not mix theirs. */
+enum { LINE_MAX_OCTETS = 1024 };
+
+static const struct {
+	const char *name;
+	int syslog_priority;
+} levels[] = {
+    [LOG_LEVEL_ERROR] = {"error", LOG_ERR},
+    [LOG_LEVEL_WARN] = {"warn", LOG_WARNING},
+    [LOG_LEVEL_INFO] = {"info", LOG_INFO},
+    [LOG_LEVEL_DEBUG] = {"debug", LOG_DEBUG},
+};
+
+/* The one sink of the process, set once at start, before there are threads. */
+static struct {
+	const char *ident;
+	bool to_syslog;
+	enum log_level most;
+} sink = {.most = LOG_LEVEL_INFO};
+
+void
+log_open(const char *ident, bool to_syslog, enum log_level most)
+{
+	sink.ident = ident;
+	sink.to_syslog = to_syslog;
+	sink.most = most;
+	if (to_syslog)
+		openlog(ident, LOG_PID, LOG_DAEMON);
+}
+
+/* Messages quote what strangers send: no line of their making, no terminal control. */
+static void
+hide_controls(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
+static void
+write_stderr(enum log_level level, const char *room, const char *message)
+{
+	char when[CLOCK_RFC3339_MAX], line[LINE_MAX_OCTETS + 128];
+	int n;
+
+	clock_format_rfc3339(clock_wall_us(&clock_system) / 1000 * 1000, when, sizeof(when));
+	n = snprintf(line, sizeof(line), "%s %s%s%s %.40s: %s\n", when,
+	    sink.ident ? sink.ident : "", sink.ident ? " " : "", levels[level].name, room, message);
+	if (n >= (int)sizeof(line)) {
+		n = sizeof(line) - 1;
+		line[n - 1] = '\n';
+	}
+	/* Nobody is left to tell when standard error fails. */
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		return;
+}
+
+static void __attribute__((format(printf, 4, 0)))
+write_message(enum log_level level, const char *room, uint32_t suppressed, const char *format,
+    va_list args)
+{
+	static const char cut[] = "...";
+	char message[LINE_MAX_OCTETS], more[48] = "";
+	int saved_errno = errno, n;
+	size_t room_left;
+
+	if (suppressed)
+		snprintf(more, sizeof(more), " (... %u more like it)", suppressed);
+	room_left = sizeof(message) - strlen(more);
+	n = vsnprintf(message, room_left, format, args);
+	if (n >= (int)room_left)
+		memcpy(message + room_left - sizeof(cut), cut, sizeof(cut));
+	hide_controls(message);
+	strcat(message, more);
+	if (sink.to_syslog)
+		syslog(levels[level].syslog_priority, "%s: %s", room, message);
+	else
+		write_stderr(level, room, message);
+	errno = saved_errno;
+}
+
+void
+log_write(enum log_level level, const char *room, const char *format, ...)
+{
+	va_list args;
+
+	if (level > sink.most)
+		return;
+	va_start(args, format);
+	write_message(level, room, 0, format, args);
+	va_end(args);
+}
+
+bool
+log_limit_pass(struct log_limit *limit, uint64_t mono_us, uint32_t *suppressed)
+{
+	bool pass;
+
+	while (__atomic_exchange_n(&limit->lock, 1, __ATOMIC_ACQUIRE))
+		;
+	if (mono_us - limit->period_start_us >= LOG_LIMIT_PERIOD_US) {
+		limit->period_start_us = mono_us;
+		limit->in_period = 0;
+	}
+	pass = limit->in_period < LOG_LIMIT_BURST;
+	if (pass) {
+		limit->in_period++;
+		*suppressed = limit->suppressed;
+		limit->suppressed = 0;
+	} else if (limit->suppressed < UINT32_MAX) {
+		limit->suppressed++;
+	}
+	__atomic_store_n(&limit->lock, 0, __ATOMIC_RELEASE);
+	return pass;
+}
+
+void
+log_write_limited(struct log_limit *limit, enum log_level level, const char *room,
+    const char *format, ...)
+{
+	uint32_t suppressed;
+	va_list args;
+
+	if (level > sink.most || !log_limit_pass(limit, clock_mono_us(&clock_system), &suppressed))
+		return;
+	va_start(args, format);
+	write_message(level, room, suppressed, format, args);
+	va_end(args);
+}

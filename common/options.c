@@ -1,0 +1,663 @@
+#include "common/options.h"
+
+#include <confuse.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * libconfuse reads the syntax and counts the lines; to it every value is a string. Types, bounds
+ * and reasons are here, so that all of them speak of the same option in the same words.
+ */
+enum {
+	FILE_OCTETS_MAX = 1 << 20, /* far beyond what a person writes */
+	STRING_OCTETS_MAX = 4095,  /* where a row says nothing: PATH_MAX */
+	ITEMS_MAX = 4096,	   /* of a list or of sections, where a row says nothing */
+	REASON_OCTETS = 256,
+};
+
+struct parse {
+	const char *file;
+	const struct option *table;
+	char *error;
+	size_t error_size;
+	bool failed;
+};
+
+/* libconfuse's callbacks carry no pointer of ours; one parse at a time in a thread. */
+static _Thread_local struct parse *current;
+
+static void *
+member(void *config, size_t offset)
+{
+	return (char *)config + offset;
+}
+
+static const void *
+const_member(const void *config, size_t offset)
+{
+	return (const char *)config + offset;
+}
+
+static uint64_t
+limit_of(const struct option *row, uint64_t otherwise)
+{
+	return row->max ? row->max : otherwise;
+}
+
+static size_t
+table_rows(const struct option *table)
+{
+	size_t n = 0;
+
+	while (table[n].name)
+		n++;
+	return n;
+}
+
+/* Only the first mistake is told: what follows it is often its consequence. */
+static void __attribute__((format(printf, 4, 5)))
+fail(struct parse *p, int line, const char *name, const char *format, ...)
+{
+	char reason[REASON_OCTETS];
+	va_list args;
+
+	if (p->failed)
+		return;
+	p->failed = true;
+	va_start(args, format);
+	vsnprintf(reason, sizeof(reason), format, args);
+	va_end(args);
+	if (name)
+		snprintf(p->error, p->error_size, "%s:%d: %s: %s", p->file, line, name, reason);
+	else
+		snprintf(p->error, p->error_size, "%s:%d: %s", p->file, line, reason);
+}
+
+/* Decimal, or hexadecimal with 0x; no sign, no space, no rest. */
+static bool
+parse_number(const char *text, uint64_t *value)
+{
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	const char *digits = hex ? text + 2 : text;
+	char *end;
+
+	if (!strchr(hex ? "0123456789abcdefABCDEF" : "0123456789", digits[0]) || !digits[0])
+		return false;
+	errno = 0;
+	*value = strtoull(digits, &end, hex ? 16 : 10);
+	return !*end && !errno;
+}
+
+static bool
+set_number(const struct option *row, const char *text, void *to, char *reason)
+{
+	const char *unit = row->unit ? row->unit : "";
+	uint64_t value;
+
+	if (!parse_number(text, &value)) {
+		snprintf(reason, REASON_OCTETS,
+		    "\"%.40s\" is not a whole number (%" PRIu64 " to %" PRIu64 "%s%s)", text,
+		    row->min, row->max, *unit ? " " : "", unit);
+		return false;
+	}
+	if (value < row->min || value > row->max) {
+		snprintf(reason, REASON_OCTETS, "%" PRIu64 " is not within %" PRIu64 " to %" PRIu64
+		    "%s%s", value, row->min, row->max, *unit ? " " : "", unit);
+		return false;
+	}
+	if (to && row->type == OPTION_U32)
+		*(uint32_t *)to = (uint32_t)value;
+	else if (to)
+		*(uint64_t *)to = value;
+	return true;
+}
+
+static bool
+set_bool(const char *text, void *to, char *reason)
+{
+	static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(text, words[i]) != 0)
+			continue;
+		if (to)
+			*(bool *)to = i & 1;
+		return true;
+	}
+	snprintf(reason, REASON_OCTETS, "\"%.40s\" is neither true nor false", text);
+	return false;
+}
+
+static bool
+set_choice(const struct option *row, const char *text, void *to, char *reason)
+{
+	int n;
+
+	for (int i = 0; row->choices[i]; i++) {
+		if (strcmp(text, row->choices[i]) != 0)
+			continue;
+		if (to)
+			*(int *)to = i;
+		return true;
+	}
+	n = snprintf(reason, REASON_OCTETS, "\"%.40s\" is none of", text);
+	for (int i = 0; row->choices[i] && n < REASON_OCTETS; i++)
+		n += snprintf(reason + n, (size_t)(REASON_OCTETS - n), " %s", row->choices[i]);
+	return false;
+}
+
+static bool
+set_string(const struct option *row, const char *text, void *to, char *reason)
+{
+	/* A list's bound is its number of items; each has the general one. */
+	uint64_t most = row->type == OPTION_STRING ? limit_of(row, STRING_OCTETS_MAX)
+						   : STRING_OCTETS_MAX;
+	size_t octets = strlen(text);
+	char *copy;
+
+	if (octets > most || octets < (row->type == OPTION_STRING ? row->min : 0)) {
+		snprintf(reason, REASON_OCTETS,
+		    "%zu octets long, not within %" PRIu64 " to %" PRIu64, octets,
+		    row->type == OPTION_STRING ? row->min : 0, most);
+		return false;
+	}
+	if (!to)
+		return true;
+	copy = strdup(text);
+	if (!copy) {
+		snprintf(reason, REASON_OCTETS, "out of memory");
+		return false;
+	}
+	free(*(char **)to);
+	*(char **)to = copy;
+	return true;
+}
+
+/* Checks one value of a row and, if `to` is given, puts it there. False with reason set. */
+static bool
+set_value(const struct option *row, const char *text, void *to, char *reason)
+{
+	const char *refusal;
+	bool good = false;
+
+	switch (row->type) {
+	case OPTION_BOOL:
+		good = set_bool(text, to, reason);
+		break;
+	case OPTION_U32:
+	case OPTION_U64:
+		good = set_number(row, text, to, reason);
+		break;
+	case OPTION_ENUM:
+		good = set_choice(row, text, to, reason);
+		break;
+	case OPTION_STRING:
+	case OPTION_LIST:
+		good = set_string(row, text, to, reason);
+		break;
+	case OPTION_SECTION:
+		good = true;
+		break;
+	}
+	refusal = good && row->check ? row->check(text) : NULL;
+	if (refusal)
+		snprintf(reason, REASON_OCTETS, "\"%.100s\": %s", text, refusal);
+	return good && !refusal;
+}
+
+static const struct option *
+find_row(const struct option *table, const char *name)
+{
+	for (; table->name; table++)
+		if (strcmp(table->name, name) == 0)
+			return table;
+	return NULL;
+}
+
+/* The table of the section called name, at any depth: one name means one table. */
+static const struct option *
+find_table(const struct option *table, const char *name)
+{
+	const struct option *found = NULL;
+
+	for (; table->name && !found; table++) {
+		if (table->type == OPTION_SECTION)
+			found = strcmp(table->name, name) == 0 ? table->section
+							       : find_table(table->section, name);
+	}
+	return found;
+}
+
+/* Called by libconfuse behind each value, while the line is still the value's. */
+static int
+validate(cfg_t *cfg, cfg_opt_t *opt)
+{
+	const struct option *table = find_table(current->table, cfg->name);
+	const struct option *row = find_row(table ? table : current->table, opt->name);
+	const char *text = cfg_opt_getnstr(opt, cfg_opt_size(opt) - 1);
+	char reason[REASON_OCTETS];
+
+	if (row->type == OPTION_LIST && cfg_opt_size(opt) > limit_of(row, ITEMS_MAX)) {
+		fail(current, cfg->line, row->name, "more than %" PRIu64 " items",
+		    limit_of(row, ITEMS_MAX));
+		return -1;
+	}
+	if (!set_value(row, text, NULL, reason)) {
+		fail(current, cfg->line, row->name, "%s", reason);
+		return -1;
+	}
+	return 0;
+}
+
+static int
+validate_section(cfg_t *cfg, cfg_opt_t *opt)
+{
+	const struct option *table = find_table(current->table, cfg->name);
+	const struct option *row = find_row(table ? table : current->table, opt->name);
+
+	if (cfg_opt_size(opt) <= limit_of(row, ITEMS_MAX))
+		return 0;
+	fail(current, cfg->line, row->name, "more than %" PRIu64 " sections",
+	    limit_of(row, ITEMS_MAX));
+	return -1;
+}
+
+static void __attribute__((format(printf, 2, 0)))
+on_syntax_error(cfg_t *cfg, const char *format, va_list args)
+{
+	char message[REASON_OCTETS];
+
+	vsnprintf(message, sizeof(message), format, args);
+	if (strncmp(message, "no such option", strlen("no such option")) == 0) {
+		char *name = strchr(message, '\''), *end = strrchr(message, '\'');
+
+		if (name && end > name) {
+			*end = '\0';
+			fail(current, cfg->line, name + 1, "unknown option");
+			return;
+		}
+	}
+	fail(current, cfg->line, NULL, "%s", message);
+}
+
+static void free_confuse_options(cfg_opt_t *opts);
+
+/* libconfuse's table for ours; NULL without memory. */
+static cfg_opt_t *
+make_confuse_options(const struct option *table)
+{
+	size_t n = table_rows(table);
+	cfg_opt_t *opts = calloc(n + 1, sizeof(*opts));
+
+	for (size_t i = 0; opts && i < n; i++) {
+		cfg_opt_t *opt = &opts[i];
+
+		opt->name = table[i].name;
+		opt->type = CFGT_STR;
+		opt->validcb = validate;
+		opt->flags = CFGF_NODEFAULT;
+		if (table[i].type == OPTION_LIST) {
+			opt->flags = CFGF_LIST;
+			opt->def.parsed = (char *)(uintptr_t)table[i].def;
+		} else if (table[i].type == OPTION_SECTION) {
+			opt->type = CFGT_SEC;
+			opt->flags = CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES;
+			opt->validcb = validate_section;
+			opt->subopts = make_confuse_options(table[i].section);
+			if (!opt->subopts) {
+				free_confuse_options(opts);
+				return NULL;
+			}
+		}
+	}
+	return opts;
+}
+
+static void
+free_confuse_options(cfg_opt_t *opts)
+{
+	for (cfg_opt_t *opt = opts; opt && opt->name; opt++)
+		free_confuse_options(opt->subopts);
+	free(opts);
+}
+
+static bool fill(struct parse *p, cfg_t *cfg, const struct option *table, void *config);
+
+static bool
+fill_list(struct parse *p, cfg_t *cfg, const struct option *row, struct option_list *list)
+{
+	unsigned n = cfg_size(cfg, row->name);
+	char reason[REASON_OCTETS] = "out of memory";
+
+	list->items = calloc(n ? n : 1, sizeof(*list->items));
+	if (!list->items)
+		goto fail;
+	for (; list->n < n; list->n++)
+		if (!set_value(row, cfg_getnstr(cfg, row->name, (unsigned)list->n),
+			&list->items[list->n], reason))
+			goto fail;
+	return true;
+fail:
+	fail(p, cfg->line, row->name, "%s", reason);
+	return false;
+}
+
+static bool
+fill_sections(struct parse *p, cfg_t *cfg, const struct option *row,
+    struct option_sections *sections)
+{
+	unsigned n = cfg_size(cfg, row->name);
+
+	sections->items = calloc(n ? n : 1, row->section_size);
+	if (!sections->items) {
+		fail(p, cfg->line, row->name, "out of memory");
+		return false;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		cfg_t *section = cfg_getnsec(cfg, row->name, i);
+		void *item = member(sections->items, i * row->section_size);
+		char **title = member(item, row->section_title_offset);
+
+		sections->n++;
+		*title = strdup(cfg_title(section));
+		if (!*title || !fill(p, section, row->section, item)) {
+			fail(p, cfg->line, row->name, "out of memory");
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+fill_scalar(struct parse *p, cfg_t *cfg, const struct option *row, void *to)
+{
+	const char *text = cfg_size(cfg, row->name) ? cfg_getstr(cfg, row->name) : row->def;
+	struct option unchecked = *row;
+	char reason[REASON_OCTETS];
+
+	if (!text && row->type == OPTION_STRING)
+		text = "";
+	if (!text)
+		return true;
+	/* A given value passed its checks when it was read; a default need not: "" is "not set". */
+	unchecked.check = NULL;
+	if (row->type == OPTION_STRING)
+		unchecked.min = 0;
+	if (set_value(&unchecked, text, to, reason))
+		return true;
+	fail(p, cfg->line, row->name, "%s", reason);
+	return false;
+}
+
+/* Everything was validated while it was read; what can fail here is memory, or a wrong default. */
+static bool
+fill(struct parse *p, cfg_t *cfg, const struct option *table, void *config)
+{
+	bool good = true;
+
+	for (const struct option *row = table; row->name && good; row++) {
+		void *to = member(config, row->offset);
+
+		if (row->type == OPTION_LIST)
+			good = fill_list(p, cfg, row, to);
+		else if (row->type == OPTION_SECTION)
+			good = fill_sections(p, cfg, row, to);
+		else
+			good = fill_scalar(p, cfg, row, to);
+	}
+	return good;
+}
+
+int
+options_parse(const char *name, const char *text, const struct option *table, void *config,
+    char *error, size_t error_size)
+{
+	struct parse p = {.file = name, .table = table, .error = error, .error_size = error_size};
+	cfg_opt_t *opts = make_confuse_options(table);
+	cfg_t *cfg;
+
+	current = &p; /* cfg_init parses the lists' defaults */
+	cfg = opts ? cfg_init(opts, CFGF_NONE) : NULL;
+	if (!cfg) {
+		fail(&p, 0, NULL, "out of memory");
+		goto out;
+	}
+	cfg_set_error_function(cfg, on_syntax_error);
+	if (cfg_parse_buf(cfg, text) != CFG_SUCCESS)
+		fail(&p, cfg->line, NULL, "syntax error");
+	else
+		fill(&p, cfg, table, config);
+out:
+	current = NULL;
+	if (cfg)
+		cfg_free(cfg);
+	free_confuse_options(opts);
+	return p.failed ? -EINVAL : 0;
+}
+
+/* The file's text with a NUL behind it, owned by the caller. */
+static int
+read_text(const char *file, char **text)
+{
+	FILE *in = fopen(file, "re");
+	char *buf = NULL;
+	size_t n;
+	int err = 0;
+
+	*text = NULL;
+	if (!in)
+		return -errno;
+	buf = malloc(FILE_OCTETS_MAX + 2);
+	if (!buf) {
+		err = -ENOMEM;
+		goto out;
+	}
+	n = fread(buf, 1, FILE_OCTETS_MAX + 1, in);
+	if (ferror(in))
+		err = -errno;
+	else if (n > FILE_OCTETS_MAX)
+		err = -EFBIG;
+	else if (memchr(buf, 0, n))
+		err = -EILSEQ;
+	buf[n] = '\0';
+out:
+	fclose(in);
+	if (err) {
+		free(buf);
+		buf = NULL;
+	}
+	*text = buf;
+	return err;
+}
+
+int
+options_load(const char *file, const struct option *table, void *config, char *error,
+    size_t error_size)
+{
+	char *text;
+	int err = read_text(file, &text);
+
+	if (err) {
+		snprintf(error, error_size, "%s: %s", file,
+		    err == -EILSEQ ? "not a text file" : strerror(-err));
+		return err;
+	}
+	err = options_parse(file, text, table, config, error, error_size);
+	free(text);
+	return err;
+}
+
+/* In libconfuse's double quotes; "${" would otherwise be read as a variable. */
+static void
+print_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\' || c == '$')
+			fprintf(out, "\\%c", c);
+		else if (c < ' ' || c == 0x7f)
+			fprintf(out, "\\x%02x", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+static void
+print_list(FILE *out, const struct option_list *list)
+{
+	fputc('{', out);
+	for (size_t i = 0; i < list->n; i++) {
+		fputs(i ? ", " : "", out);
+		print_string(out, list->items[i]);
+	}
+	fputc('}', out);
+}
+
+static void
+print_help(FILE *out, const char *indent, const struct option *row)
+{
+	fprintf(out, "%s# %s", indent, row->help ? row->help : row->name);
+	if (row->type == OPTION_U32 || row->type == OPTION_U64)
+		fprintf(out, " (%" PRIu64 " to %" PRIu64 "%s%s)", row->min, row->max,
+		    row->unit ? " " : "", row->unit ? row->unit : "");
+	if (row->type == OPTION_ENUM) {
+		fputs(" (", out);
+		for (int i = 0; row->choices[i]; i++)
+			fprintf(out, "%s%s", i ? ", " : "", row->choices[i]);
+		fputc(')', out);
+	}
+	fputc('\n', out);
+}
+
+static void
+print_value(FILE *out, const struct option *row, const void *value)
+{
+	switch (row->type) {
+	case OPTION_BOOL:
+		fputs(*(const bool *)value ? "true" : "false", out);
+		break;
+	case OPTION_U32:
+		fprintf(out, "%" PRIu32, *(const uint32_t *)value);
+		break;
+	case OPTION_U64:
+		fprintf(out, "%" PRIu64, *(const uint64_t *)value);
+		break;
+	case OPTION_STRING:
+		print_string(out, *(char *const *)value ? *(char *const *)value : "");
+		break;
+	case OPTION_ENUM:
+		print_string(out, row->choices[*(const int *)value]);
+		break;
+	case OPTION_LIST:
+		print_list(out, value);
+		break;
+	case OPTION_SECTION:
+		break;
+	}
+}
+
+static bool
+is_secret(const char *const *secret, const char *name)
+{
+	for (; secret && *secret; secret++)
+		if (strcmp(*secret, name) == 0)
+			return true;
+	return false;
+}
+
+static void print_table(FILE *out, const struct option *table, const void *config,
+    const char *const *secret, const char *indent);
+
+static void
+print_sections(FILE *out, const struct option *row, const struct option_sections *sections,
+    const char *const *secret, const char *indent)
+{
+	char deeper[32];
+
+	snprintf(deeper, sizeof(deeper), "%s\t", indent);
+	for (size_t i = 0; i < sections->n; i++) {
+		const void *item = const_member(sections->items, i * row->section_size);
+		char *const *title = const_member(item, row->section_title_offset);
+
+		fprintf(out, "%s%s ", indent, row->name);
+		print_string(out, *title ? *title : "");
+		fputs(" {\n", out);
+		print_table(out, row->section, item, secret, deeper);
+		fprintf(out, "%s}\n", indent);
+	}
+}
+
+static void
+print_table(FILE *out, const struct option *table, const void *config, const char *const *secret,
+    const char *indent)
+{
+	for (const struct option *row = table; row->name; row++) {
+		const void *value = const_member(config, row->offset);
+
+		print_help(out, indent, row);
+		if (row->type == OPTION_SECTION) {
+			print_sections(out, row, value, secret, indent);
+			continue;
+		}
+		fprintf(out, "%s%s = ", indent, row->name);
+		if (is_secret(secret, row->name))
+			fputs(row->type == OPTION_LIST ? "{\"(hidden)\"}" : "\"(hidden)\"", out);
+		else
+			print_value(out, row, value);
+		fputc('\n', out);
+	}
+}
+
+void
+options_print(FILE *out, const struct option *table, const void *config,
+    const char *const *secret)
+{
+	print_table(out, table, config, secret, "");
+}
+
+static void
+free_list(struct option_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->items[i]);
+	free(list->items);
+	*list = (struct option_list){0};
+}
+
+static void
+free_sections(const struct option *row, struct option_sections *sections)
+{
+	for (size_t i = 0; i < sections->n; i++) {
+		void *item = member(sections->items, i * row->section_size);
+		char **title = member(item, row->section_title_offset);
+
+		options_free(row->section, item);
+		free(*title);
+		*title = NULL;
+	}
+	free(sections->items);
+	*sections = (struct option_sections){0};
+}
+
+void
+options_free(const struct option *table, void *config)
+{
+	for (const struct option *row = table; row->name; row++) {
+		void *value = member(config, row->offset);
+
+		if (row->type == OPTION_STRING) {
+			free(*(char **)value);
+			*(char **)value = NULL;
+		} else if (row->type == OPTION_LIST) {
+			free_list(value);
+		} else if (row->type == OPTION_SECTION) {
+			free_sections(row, value);
+		}
+	}
+}
