@@ -1,0 +1,89 @@
+#include "agent/config.h"
+
+#include "agent/sampling/sampling.h"
+#include "agent/snmp/notify.h"
+#include "common/log.h"
+#include "common/trap_wire.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+static const char *const device_choices[] = {"emulated", "dummy", NULL};
+static const char *const pace_choices[] = {"recorded", "lock_step", NULL};
+static const char *const zero_choices[] = {"auto", "capture", "now", NULL};
+static const char *const draw_choices[] = {"geometric", "uniform", NULL};
+static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
+
+#define AT(member) .offset = offsetof(struct agent_config, member)
+#define PATH_MAX_OCTETS 4096
+
+const struct option agent_options[] = {
+    {.name = "device", .type = OPTION_ENUM, AT(device), .choices = device_choices,
+	.def = "emulated", .help = "what the agent serves"},
+    {.name = "board", .type = OPTION_STRING, AT(board), .max = PATH_MAX_OCTETS,
+	.help = "emulated: the board file: chips and ports"},
+    {.name = "capture", .type = OPTION_STRING, AT(capture), .max = PATH_MAX_OCTETS,
+	.help = "emulated: pcap or pcapng file dealt to the ports by source address"},
+    {.name = "pace", .type = OPTION_ENUM, AT(pace), .choices = pace_choices, .def = "recorded",
+	.help = "recorded: in the capture's time; lock_step: as fast as the CPU follows"},
+    {.name = "speed_factor", .type = OPTION_U32, AT(speed_factor), .min = 1, .max = 1000,
+	.def = "1", .help = "recorded: times faster than recorded"},
+    {.name = "loop", .type = OPTION_BOOL, AT(loop), .def = "false",
+	.help = "play the capture again and again"},
+    {.name = "time_zero", .type = OPTION_ENUM, AT(time_zero), .choices = zero_choices,
+	.def = "auto",
+	.help = "board time starts at the capture's first frame or now; auto: the capture's in "
+		"lock step, now when paced"},
+    {.name = "dummy_ports", .type = OPTION_U32, AT(dummy_ports), .min = 1, .max = HAL_MAX_PORTS,
+	.def = "48", .help = "dummy: generated ports"},
+    {.name = "dummy_addresses", .type = OPTION_U32, AT(dummy_addresses), .min = 0,
+	.max = HAL_MAX_ADDRESSES, .def = "1000", .help = "dummy: generated addresses"},
+    {.name = "mean_skip", .type = OPTION_U32, AT(mean_skip), .min = 1, .max = EASE_MEAN_SKIP_MAX,
+	.unit = "frames per sample", .def = "400",
+	.help = "of a port that has no setting of its own yet"},
+    {.name = "draw", .type = OPTION_ENUM, AT(draw), .choices = draw_choices, .def = "geometric",
+	.help = "how skip counts are drawn"},
+    {.name = "header_octets", .type = OPTION_U32, AT(header_octets),
+	.min = EASE_HEADER_MIN_OCTETS, .max = EASE_HEADER_MAX_OCTETS, .unit = "octets",
+	.def = "128", .help = "of a sampled frame that are sent"},
+    {.name = "max_samples_per_s", .type = OPTION_U32, AT(max_samples_per_s), .min = 0,
+	.max = SAMPLING_MAX_PER_SECOND, .unit = "samples/s", .def = "2000",
+	.help = "a port; above it the skip is raised; 0: no cap"},
+    {.name = "seed", .type = OPTION_U64, AT(seed), .min = 0, .max = UINT64_MAX, .def = "0",
+	.help = "of the skip counts, for runs that repeat; 0: from the system's entropy"},
+    {.name = "agentx_socket", .type = OPTION_STRING, AT(agentx_socket), .max = PATH_MAX_OCTETS,
+	.def = "/var/agentx/master", .help = "the master's: a path or tcp:host:port"},
+    {.name = "message_octets", .type = OPTION_U32, AT(message_octets),
+	.min = TRAP_WIRE_MESSAGE_MIN, .max = TRAP_WIRE_MESSAGE_MAX, .unit = "octets",
+	.def = "1400", .help = "largest SNMP message of a notification"},
+    {.name = "message_wait_ms", .type = OPTION_U32, AT(message_wait_ms), .min = 0, .max = 10000,
+	.unit = "ms", .def = "50", .help = "a sample waits for others to share its notification"},
+    {.name = "queue_notifications", .type = OPTION_U32, AT(queue_notifications), .min = 64,
+	.max = NOTIFY_RING_MAX, .def = "16384",
+	.help = "kept while the master is away; what falls out is counted by port"},
+    {.name = "counters_interval_s", .type = OPTION_U32, AT(counters_interval_s), .min = 1,
+	.max = 3600, .unit = "s", .def = "20", .help = "between two easeCounters of a port"},
+    {.name = "state_interval_s", .type = OPTION_U32, AT(state_interval_s), .min = 10,
+	.max = 86400, .unit = "s", .def = "600", .help = "between two easePortState of a port"},
+    {.name = "address_rate", .type = OPTION_U32, AT(address_rate), .min = 0, .max = 10000,
+	.unit = "1/s", .def = "50", .help = "most easeNewAddress; more are counted, not sent"},
+    {.name = "state_dir", .type = OPTION_STRING, AT(state_dir), .max = PATH_MAX_OCTETS,
+	.def = "/var/lib/easeswitch", .help = "agent id, boot number, settings, totals"},
+    {.name = "log_level", .type = OPTION_ENUM, AT(log_level), .choices = level_choices,
+	.def = "info", .help = "the least severe messages that are logged"},
+    {0},
+};
+
+int
+agent_config_load(const char *file, struct agent_config *config, char *error, size_t error_size)
+{
+	int rc = options_load(file, agent_options, config, error, error_size);
+
+	if (rc < 0)
+		return rc;
+	if (config->device == AGENT_DEVICE_EMULATED && (!config->board || !config->board[0])) {
+		snprintf(error, error_size, "%s: board: an emulated device needs a board file", file);
+		return -EINVAL;
+	}
+	return 0;
+}

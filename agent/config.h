@@ -1,0 +1,54 @@
+/*
+ * easeagentd's configuration: one struct, one const table of options (common/options.h) that
+ * parses it, checks it, prints it back and is its documentation.
+ */
+#ifndef EASE_AGENT_CONFIG_H
+#define EASE_AGENT_CONFIG_H
+
+#include "common/options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum agent_device_kind { AGENT_DEVICE_EMULATED, AGENT_DEVICE_DUMMY };
+enum agent_pace { AGENT_PACE_RECORDED, AGENT_PACE_LOCK_STEP };
+enum agent_time_zero { AGENT_ZERO_AUTO, AGENT_ZERO_CAPTURE, AGENT_ZERO_NOW };
+
+struct agent_config {
+	int device; /* enum agent_device_kind */
+	/* emulated */
+	char *board;
+	char *capture;
+	int pace; /* enum agent_pace */
+	uint32_t speed_factor;
+	bool loop;
+	int time_zero; /* enum agent_time_zero */
+	/* dummy */
+	uint32_t dummy_ports;
+	uint32_t dummy_addresses;
+	/* sampling */
+	uint32_t mean_skip;
+	int draw; /* enum sampling_draw */
+	uint32_t header_octets;
+	uint32_t max_samples_per_s;
+	uint64_t seed;
+	/* SNMP */
+	char *agentx_socket;
+	uint32_t message_octets;
+	uint32_t message_wait_ms;
+	uint32_t queue_notifications;
+	uint32_t counters_interval_s;
+	uint32_t state_interval_s;
+	uint32_t address_rate;
+	/* the process */
+	char *state_dir;
+	int log_level; /* enum log_level */
+};
+
+extern const struct option agent_options[];
+
+/* As options_load, and then the checks that need two options: -EINVAL with the reason. */
+int agent_config_load(const char *file, struct agent_config *config, char *error,
+    size_t error_size);
+
+#endif

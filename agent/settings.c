@@ -1,0 +1,223 @@
+#include "agent/settings.h"
+
+#include "common/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum request_step { REQUEST_NONE, REQUEST_WAITS, REQUEST_TAKEN, REQUEST_DONE };
+
+struct settings {
+	struct hal *hal;
+	struct sampling *sampling;
+	void (*changed)(void *ctx);
+	void *changed_ctx;
+	int event_fd;
+	pthread_mutex_t lock; /* over what follows */
+	pthread_cond_t moved;
+	enum request_step step; /* one request at a time: there is one SNMP thread */
+	const struct mib_set *sets; /* the SNMP thread's, valid while it waits */
+	size_t n;
+	bool test_only;
+	int result;
+};
+
+/* ---- one setting ---- */
+
+static int
+set_sampling(struct hal *hal, struct sampling *sampling, const struct mib_set *set, bool test_only)
+{
+	struct sampling_port_config config;
+	int rc = sampling_get_port(sampling, set->if_index, &config);
+
+	if (rc < 0 || !hal_has_sampling(hal))
+		return rc < 0 ? rc : -ENODEV;
+	switch (set->kind) {
+	case MIB_SET_SAMPLING_ADMIN:
+		config.enabled = set->number != 0;
+		break;
+	case MIB_SET_MEAN_SKIP:
+		config.mean_skip = (uint32_t)set->number;
+		break;
+	case MIB_SET_HEADER_OCTETS:
+		config.header_octets = (uint32_t)set->number;
+		break;
+	case MIB_SET_MAX_SAMPLES:
+		config.max_samples_per_s = (uint32_t)set->number;
+		break;
+	case MIB_SET_EDGE:
+		config.edge = set->number != 0;
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	return test_only ? sampling_check_port(&config)
+			 : sampling_set_port(sampling, set->if_index, &config);
+}
+
+static int
+set_admin_status(struct hal *hal, const struct mib_set *set, bool test_only)
+{
+	struct hal_port info;
+	int rc = hal_port_info(hal, set->if_index, &info);
+
+	if (rc < 0)
+		return rc;
+	if (set->number != EASE_IF_UP && set->number != EASE_IF_DOWN)
+		return -EINVAL; /* testing(3) is optional and not offered */
+	return test_only ? 0 : hal_set_admin_status(hal, set->if_index, (uint8_t)set->number);
+}
+
+static int
+set_alias(struct hal *hal, const struct mib_set *set, bool test_only)
+{
+	struct hal_port info;
+	int rc = hal_port_info(hal, set->if_index, &info);
+
+	if (rc < 0)
+		return rc;
+	if (set->text_len > EASE_NAME_MAX)
+		return -EINVAL;
+	return test_only ? 0 : hal_set_alias(hal, set->if_index, set->text);
+}
+
+static int
+set_one(struct hal *hal, struct sampling *sampling, const struct mib_set *set, bool test_only)
+{
+	switch (set->kind) {
+	case MIB_SET_ALIAS:
+		return set_alias(hal, set, test_only);
+	case MIB_SET_ADMIN_STATUS:
+		return set_admin_status(hal, set, test_only);
+	case MIB_SET_AGEING:
+		return test_only ? 0 : hal_set_ageing_s(hal, (uint32_t)set->number);
+	default:
+		return set_sampling(hal, sampling, set, test_only);
+	}
+}
+
+int
+settings_carry_out(struct hal *hal, struct sampling *sampling, const struct mib_set *sets,
+    size_t n, bool test_only)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = set_one(hal, sampling, &sets[i], true);
+	for (size_t i = 0; i < n && rc == 0 && !test_only; i++)
+		rc = set_one(hal, sampling, &sets[i], false);
+	return rc;
+}
+
+/* ---- between the threads ---- */
+
+int
+settings_create(struct hal *hal, struct sampling *sampling, void (*changed)(void *ctx),
+    void *changed_ctx, struct settings **result)
+{
+	struct settings *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	if (s == NULL)
+		return -ENOMEM;
+	s->hal = hal;
+	s->sampling = sampling;
+	s->changed = changed;
+	s->changed_ctx = changed_ctx;
+	s->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (s->event_fd < 0) {
+		free(s);
+		return -errno;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->moved, &attr);
+	pthread_condattr_destroy(&attr);
+	*result = s;
+	return 0;
+}
+
+void
+settings_destroy(struct settings *s)
+{
+	if (s == NULL)
+		return;
+	close(s->event_fd);
+	pthread_cond_destroy(&s->moved);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+int
+settings_fd(const struct settings *s)
+{
+	return s->event_fd;
+}
+
+void
+settings_dispatch(struct settings *s)
+{
+	uint64_t count;
+	bool carried_out = false;
+
+	if (read(s->event_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		log_warn_limited("settings", "eventfd cannot be read");
+	pthread_mutex_lock(&s->lock);
+	if (s->step == REQUEST_WAITS) {
+		s->step = REQUEST_TAKEN;
+		pthread_mutex_unlock(&s->lock);
+		s->result = settings_carry_out(s->hal, s->sampling, s->sets, s->n, s->test_only);
+		carried_out = s->result == 0 && !s->test_only;
+		if (carried_out)
+			s->changed(s->changed_ctx);
+		pthread_mutex_lock(&s->lock);
+		s->step = REQUEST_DONE;
+		pthread_cond_signal(&s->moved);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+static struct timespec
+deadline_in_ms(unsigned ms)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += (long)ms * 1000000;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+int
+settings_apply(void *ctx, const struct mib_set *sets, size_t n, bool test_only)
+{
+	struct settings *s = ctx;
+	struct timespec deadline = deadline_in_ms(SETTINGS_WAIT_MS);
+	uint64_t one = 1;
+	int rc = 0;
+
+	pthread_mutex_lock(&s->lock);
+	s->sets = sets;
+	s->n = n;
+	s->test_only = test_only;
+	s->step = REQUEST_WAITS;
+	if (write(s->event_fd, &one, sizeof(one)) < 0)
+		rc = -errno;
+	while (rc == 0 && s->step != REQUEST_DONE) {
+		if (pthread_cond_timedwait(&s->moved, &s->lock, &deadline) == ETIMEDOUT &&
+		    s->step == REQUEST_WAITS)
+			rc = -ETIMEDOUT;
+		/* Once taken, it is being carried out, which does not wait for anything. */
+	}
+	if (rc == 0)
+		rc = s->result;
+	s->step = REQUEST_NONE;
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}

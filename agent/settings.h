@@ -1,0 +1,34 @@
+/*
+ * SET requests on their way from the SNMP thread to the main loop, which owns device and sampling.
+ * The SNMP thread hands over all settings of one request and waits at most SETTINGS_WAIT_MS; the
+ * main loop carries out all or none. A request that was given up before the main loop took it is
+ * never carried out.
+ */
+#ifndef EASE_AGENT_SETTINGS_H
+#define EASE_AGENT_SETTINGS_H
+
+#include "agent/hal/hal.h"
+#include "agent/sampling/sampling.h"
+#include "mibs/mib_set.h"
+
+enum { SETTINGS_WAIT_MS = 500 };
+
+struct settings;
+
+/* changed (called on the main loop after a request was carried out) saves and publishes. */
+int settings_create(struct hal *hal, struct sampling *sampling, void (*changed)(void *ctx),
+    void *changed_ctx, struct settings **settings);
+void settings_destroy(struct settings *settings); /* after the SNMP thread has ended */
+
+/* Main loop: readable when a request waits; then settings_dispatch. */
+int settings_fd(const struct settings *settings);
+void settings_dispatch(struct settings *settings);
+
+/* SNMP thread: the apply of a struct mib_setter whose ctx is the settings. */
+int settings_apply(void *settings, const struct mib_set *sets, size_t n, bool test_only);
+
+/* Carries settings out on the calling thread (the main loop), all or none. */
+int settings_carry_out(struct hal *hal, struct sampling *sampling, const struct mib_set *sets,
+    size_t n, bool test_only);
+
+#endif
