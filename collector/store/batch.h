@@ -1,0 +1,159 @@
+/*
+ * A batch: all rows that one transaction of the store writes, as plain structs by table. The
+ * window room fills it on the receiving side, the store's thread writes it and hands it back
+ * empty. Sums (windows, keys, window ports) are what came since the last batch and are added to
+ * what the store has; everything else is written as it stands.
+ *
+ * A batch's rows grow up to a limit a table; what does not fit is refused to the caller, who
+ * counts it. Used by one side at a time, so nothing here locks.
+ */
+#ifndef EASE_COLLECTOR_STORE_BATCH_H
+#define EASE_COLLECTOR_STORE_BATCH_H
+
+#include "collector/store/schema.h"
+#include "common/ease_oid.h"
+#include "common/frame.h"
+#include "common/sample.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum store_table {
+	STORE_AGENTS,
+	STORE_PORTS,
+	STORE_SAMPLES,
+	STORE_COUNTERS,
+	STORE_WINDOWS,
+	STORE_KEYS,
+	STORE_WINDOW_PORTS,
+	STORE_ACCOUNTS,
+	STORE_EVENTS,
+	STORE_STATS,
+	STORE_N_TABLES,
+};
+
+enum {
+	STORE_SENDER_TEXT = 64,	 /* IPv6 with scope */
+	STORE_TRACKER_MAX = 640, /* octets of a tracker, see collector/window/tracker.h */
+};
+
+struct store_agent {
+	int64_t id; /* the store's number for it, 1, 2, 3, … */
+	uint8_t agent_id[EASE_AGENT_ID_LEN];
+	uint32_t boot;
+	char address[STORE_SENDER_TEXT];
+	uint64_t first_us, last_us; /* device's clock */
+	uint64_t last_received_us;
+};
+
+struct store_port {
+	int64_t agent;
+	uint32_t boot;
+	struct ease_state state;
+};
+
+struct store_sample {
+	int64_t agent;
+	uint32_t boot;
+	struct ease_sample sample; /* header is not used */
+	struct frame_keys keys;
+};
+
+struct store_counter {
+	int64_t agent;
+	uint32_t boot;
+	uint64_t received_us;
+	struct ease_snapshot snapshot;
+};
+
+/* Sums over samples of weight w and length b, see schema.h. */
+struct store_sums {
+	uint64_t n;
+	double w, w2, wb, wb2, w2b2;
+};
+
+struct store_window {
+	uint64_t start_us;
+	int64_t agent;
+	uint32_t if_index;
+	uint8_t direction;
+	int64_t pool_pkts, pool_octets;
+	struct store_sums sums;
+};
+
+struct store_key {
+	uint64_t start_us;
+	int64_t agent;
+	uint32_t if_index;
+	uint8_t direction;
+	uint8_t kind; /* enum store_key_kind */
+	uint8_t key_octets;
+	uint8_t key1[FRAME_IP_LEN], key2[FRAME_IP_LEN];
+	struct store_sums sums;
+};
+
+struct store_window_port {
+	uint64_t start_us;
+	int64_t agent;
+	uint32_t if_index;
+	uint64_t expected, received;
+};
+
+struct store_account {
+	int64_t agent;
+	uint32_t boot;
+	uint32_t if_index;
+	uint64_t expected, received, duplicates, reordered, late;
+	uint64_t agent_drops, stalls, stalled_pkts;
+	uint64_t first_us, last_us;
+	uint16_t tracker_octets;
+	uint8_t tracker[STORE_TRACKER_MAX];
+};
+
+struct store_event {
+	uint64_t time_us;
+	int64_t agent;
+	uint32_t boot;
+	uint32_t kind; /* enum ease_notification_kind */
+	uint32_t if_index;
+	bool has_mac;
+	uint8_t mac[FRAME_MAC_LEN];
+	uint16_t vlan;
+};
+
+struct store_stat {
+	const char *name; /* of static storage */
+	uint64_t value;
+};
+
+struct store_rows {
+	void *items; /* n structs of the table's row type */
+	size_t n, room;
+};
+
+struct store_batch {
+	struct store_rows rows[STORE_N_TABLES];
+	struct store_batch *next; /* the store's queue */
+};
+
+/* Makes room for n more rows of a table. 0; -ENOSPC at the table's limit; -ENOMEM. */
+int store_batch_reserve(struct store_batch *batch, enum store_table table, size_t n);
+
+/* A new zeroed row at the end of a table, to be filled at once; NULL at its limit or without
+ * memory. Never NULL after a reserve. */
+void *store_batch_add(struct store_batch *batch, enum store_table table);
+
+static inline size_t
+store_batch_count(const struct store_batch *batch, enum store_table table)
+{
+	return batch->rows[table].n;
+}
+
+/* Forgets the rows, keeps their memory. */
+void store_batch_clear(struct store_batch *batch);
+
+/* Frees the rows. */
+void store_batch_free(struct store_batch *batch);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * The collector's SQLite file: opened or made by schema.h, written by one thread of its own, one
+ * transaction a batch. Who fills batches never waits: store_take() gives an empty batch or none,
+ * store_submit() puts a full one into a queue of a few. A batch is written whole or not at all, and
+ * in order, so that the accounts in the store always fit the samples and sums beside them. While
+ * the file cannot be written (disk full, locked by another) the same batch is tried again.
+ *
+ * One collector a file: a lock file beside it ("PATH.lock") keeps a second one out. Readers
+ * (easetop) open the file themselves and are never in the way: it is in WAL mode.
+ *
+ * Life: store_open, store_load, store_start, take and submit, store_close.
+ */
+#ifndef EASE_COLLECTOR_STORE_STORE_H
+#define EASE_COLLECTOR_STORE_STORE_H
+
+#include "collector/store/batch.h"
+#include "common/stat.h"
+
+struct store;
+
+enum store_stat_id {
+	STORE_STAT_BATCHES,
+	STORE_STAT_ROWS,
+	STORE_STAT_RETRIES,
+	STORE_STAT_LOST_ROWS,
+	STORE_STAT_LOST_BATCHES,
+	STORE_N_STATS,
+};
+
+enum {
+	/* Batches in all: one being filled, one being written, two between them. */
+	STORE_BATCHES = 4,
+};
+
+/* Opens path, or makes it with mode 0640. 0, or -errno with the reason in error: -EPROTONOSUPPORT
+ * for a store of a newer version, -EBADMSG for a file that is damaged or no store of ours, -EBUSY
+ * if another collector has it. */
+int store_open(struct store **out, const char *path, char *error, size_t error_size);
+
+/* What the store knows of agents, the newest accounts of each port, its newest counters and its
+ * newest state: each row goes to a callback, agents first. The rows are the callback's as long as
+ * it runs. Before store_start only. 0, or -errno with the reason in error. */
+struct store_loader {
+	void *arg;
+	void (*agent)(void *arg, const struct store_agent *row);
+	void (*account)(void *arg, const struct store_account *row);
+	void (*counter)(void *arg, const struct store_counter *row);
+	void (*port)(void *arg, const struct store_port *row);
+};
+int store_load(struct store *store, const struct store_loader *loader, char *error,
+    size_t error_size);
+
+/* Starts the writing thread. 0 or -errno. */
+int store_start(struct store *store);
+
+/* An empty batch, the caller's until submitted; NULL when all are waiting to be written. */
+struct store_batch *store_take(struct store *store);
+
+/* Queues a batch taken from this store; takes ownership. Never waits. */
+void store_submit(struct store *store, struct store_batch *batch);
+
+/* Waits until everything submitted is written, or until a write failed. 0 or -EIO. For tests and
+ * a stop, never for the receiving path. */
+int store_drain(struct store *store);
+
+/* Writes what is queued (each batch tried for some seconds, then counted as lost), stops the
+ * thread, closes. 0, or -EIO if anything was lost. NULL is fine. */
+int store_close(struct store *store);
+
+const struct stat_set *store_stats(const struct store *store);
+
+#endif

@@ -1,0 +1,298 @@
+#include "collector/store/tables.h"
+
+/* SQLite's integers are signed: a counter beyond 2^63 stands at its end rather than below zero. */
+static void
+put_u64(struct binder *b, uint64_t v)
+{
+	sqlite3_bind_int64(b->statement, b->next++, v > INT64_MAX ? INT64_MAX : (sqlite3_int64)v);
+}
+
+static void
+put_i64(struct binder *b, int64_t v)
+{
+	sqlite3_bind_int64(b->statement, b->next++, v);
+}
+
+static void
+put_real(struct binder *b, double v)
+{
+	sqlite3_bind_double(b->statement, b->next++, v);
+}
+
+static void
+put_text(struct binder *b, const char *text)
+{
+	sqlite3_bind_text(b->statement, b->next++, text, -1, SQLITE_STATIC);
+}
+
+static void
+put_blob(struct binder *b, const void *octets, size_t n)
+{
+	sqlite3_bind_blob(b->statement, b->next++, octets, (int)n, SQLITE_STATIC);
+}
+
+static void
+put_null(struct binder *b)
+{
+	sqlite3_bind_null(b->statement, b->next++);
+}
+
+static void
+put_blob_if(struct binder *b, bool present, const void *octets, size_t n)
+{
+	if (present)
+		put_blob(b, octets, n);
+	else
+		put_null(b);
+}
+
+static void
+put_u64_if(struct binder *b, bool present, uint64_t v)
+{
+	if (present)
+		put_u64(b, v);
+	else
+		put_null(b);
+}
+
+static void
+put_sums(struct binder *b, const struct store_sums *s)
+{
+	put_u64(b, s->n);
+	put_real(b, s->w);
+	put_real(b, s->w2);
+	put_real(b, s->wb);
+	put_real(b, s->wb2);
+	put_real(b, s->w2b2);
+}
+
+static void
+bind_agent(struct binder *b, const void *row)
+{
+	const struct store_agent *a = row;
+
+	put_i64(b, a->id);
+	put_blob(b, a->agent_id, sizeof(a->agent_id));
+	put_u64(b, a->boot);
+	put_text(b, a->address);
+	put_u64(b, a->first_us);
+	put_u64(b, a->last_us);
+	put_u64(b, a->last_received_us);
+}
+
+static void
+bind_port(struct binder *b, const void *row)
+{
+	const struct store_port *p = row;
+	const struct ease_state *s = &p->state;
+
+	put_i64(b, p->agent);
+	put_u64(b, s->if_index);
+	put_u64(b, s->time_us);
+	put_u64(b, p->boot);
+	put_text(b, s->name);
+	put_text(b, s->alias);
+	put_u64(b, s->speed_bps);
+	put_u64(b, s->duplex);
+	put_u64(b, s->admin_status);
+	put_u64(b, s->oper_status);
+	put_u64(b, s->lag_parent);
+	put_u64(b, s->edge);
+}
+
+static void
+bind_frame(struct binder *b, const struct frame_keys *k)
+{
+	size_t ip_octets = k->ip_version == 4 ? 4 : FRAME_IP_LEN;
+
+	put_blob_if(b, k->has_macs, k->src_mac, FRAME_MAC_LEN);
+	put_blob_if(b, k->has_macs, k->dst_mac, FRAME_MAC_LEN);
+	put_u64_if(b, k->n_vlans > 0, k->vlan[0]);
+	put_u64_if(b, k->has_ethertype, k->ethertype);
+	put_blob_if(b, k->ip_version != 0, k->src_ip, ip_octets);
+	put_blob_if(b, k->ip_version != 0, k->dst_ip, ip_octets);
+	put_u64_if(b, k->has_ip_proto, k->ip_proto);
+	put_u64_if(b, k->has_ports, k->src_port);
+	put_u64_if(b, k->has_ports, k->dst_port);
+}
+
+static void
+bind_sample(struct binder *b, const void *row)
+{
+	const struct store_sample *r = row;
+	const struct ease_sample *s = &r->sample;
+
+	put_i64(b, r->agent);
+	put_u64(b, r->boot);
+	put_u64(b, s->if_index);
+	put_u64(b, s->sequence);
+	put_u64(b, s->time_us);
+	put_u64(b, s->direction);
+	put_u64(b, s->input_if);
+	put_u64(b, s->output_if);
+	put_u64(b, s->skip);
+	put_u64(b, s->mean_skip);
+	put_u64(b, s->pool_pkts);
+	put_u64(b, s->frame_octets);
+	bind_frame(b, &r->keys);
+}
+
+static void
+put_side(struct binder *b, const struct ease_side *s)
+{
+	put_u64(b, s->octets);
+	put_u64(b, s->ucast_pkts);
+	put_u64(b, s->mcast_pkts);
+	put_u64(b, s->bcast_pkts);
+	put_u64(b, s->discards);
+	put_u64(b, s->errors);
+}
+
+static void
+bind_counter(struct binder *b, const void *row)
+{
+	const struct store_counter *c = row;
+	const struct ease_snapshot *s = &c->snapshot;
+
+	put_i64(b, c->agent);
+	put_u64(b, s->if_index);
+	put_u64(b, s->time_us);
+	put_u64(b, c->boot);
+	put_u64(b, c->received_us);
+	put_side(b, &s->in);
+	put_side(b, &s->out);
+	put_u64(b, s->discontinuity_us);
+	put_u64(b, s->samples);
+	put_u64(b, s->last_sequence);
+	put_u64(b, s->pool_in_pkts);
+	put_u64(b, s->pool_out_pkts);
+	put_u64(b, s->drops);
+	put_u64(b, s->stalls);
+	put_u64(b, s->stalled_pkts);
+}
+
+static void
+bind_window(struct binder *b, const void *row)
+{
+	const struct store_window *w = row;
+
+	put_u64(b, w->start_us);
+	put_i64(b, w->agent);
+	put_u64(b, w->if_index);
+	put_u64(b, w->direction);
+	put_real(b, (double)w->pool_pkts);
+	put_real(b, (double)w->pool_octets);
+	put_sums(b, &w->sums);
+}
+
+static void
+bind_key(struct binder *b, const void *row)
+{
+	const struct store_key *k = row;
+
+	put_u64(b, k->kind);
+	put_u64(b, k->start_us);
+	put_i64(b, k->agent);
+	put_u64(b, k->if_index);
+	put_u64(b, k->direction);
+	put_blob(b, k->key1, k->key_octets);
+	put_blob(b, k->key2, k->key_octets);
+	put_sums(b, &k->sums);
+}
+
+static void
+bind_window_port(struct binder *b, const void *row)
+{
+	const struct store_window_port *w = row;
+
+	put_u64(b, w->start_us);
+	put_i64(b, w->agent);
+	put_u64(b, w->if_index);
+	put_u64(b, w->expected);
+	put_u64(b, w->received);
+}
+
+static void
+bind_account(struct binder *b, const void *row)
+{
+	const struct store_account *a = row;
+
+	put_i64(b, a->agent);
+	put_u64(b, a->boot);
+	put_u64(b, a->if_index);
+	put_u64(b, a->expected);
+	put_u64(b, a->received);
+	put_u64(b, a->duplicates);
+	put_u64(b, a->reordered);
+	put_u64(b, a->late);
+	put_u64(b, a->agent_drops);
+	put_u64(b, a->stalls);
+	put_u64(b, a->stalled_pkts);
+	put_u64(b, a->first_us);
+	put_u64(b, a->last_us);
+	put_blob(b, a->tracker, a->tracker_octets);
+}
+
+static void
+bind_event(struct binder *b, const void *row)
+{
+	const struct store_event *e = row;
+
+	put_u64(b, e->time_us);
+	put_i64(b, e->agent);
+	put_u64(b, e->boot);
+	put_u64(b, e->kind);
+	put_u64(b, e->if_index);
+	put_blob_if(b, e->has_mac, e->mac, sizeof(e->mac));
+	put_u64_if(b, e->has_mac, e->vlan);
+}
+
+static void
+bind_stat(struct binder *b, const void *row)
+{
+	const struct store_stat *s = row;
+
+	put_text(b, s->name);
+	put_u64(b, s->value);
+}
+
+#define ADD_SUMS                                                                                   \
+	"n=n+excluded.n, w=w+excluded.w, w2=w2+excluded.w2, wb=wb+excluded.wb,"                    \
+	" wb2=wb2+excluded.wb2, w2b2=w2b2+excluded.w2b2"
+
+const struct store_statement store_statements[STORE_N_TABLES] = {
+    [STORE_AGENTS] = {"INSERT INTO agent VALUES(?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
+		      " boot=excluded.boot, address=excluded.address, last_us=excluded.last_us,"
+		      " last_received_us=excluded.last_received_us",
+	sizeof(struct store_agent), bind_agent},
+    [STORE_PORTS] = {"INSERT OR REPLACE INTO port VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+	sizeof(struct store_port), bind_port},
+    [STORE_SAMPLES] =
+	{"INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	    sizeof(struct store_sample), bind_sample},
+    /* a device whose time ran twice (a capture played again) leaves its newer counters */
+    [STORE_COUNTERS] = {"INSERT OR REPLACE INTO counter"
+			" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	sizeof(struct store_counter), bind_counter},
+    [STORE_WINDOWS] = {"INSERT INTO window VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
+		       " pool_pkts=pool_pkts+excluded.pool_pkts,"
+		       " pool_octets=pool_octets+excluded.pool_octets, " ADD_SUMS,
+	sizeof(struct store_window), bind_window},
+    [STORE_KEYS] = {"INSERT INTO window_key VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
+		    " ON CONFLICT DO UPDATE SET " ADD_SUMS,
+	sizeof(struct store_key), bind_key},
+    [STORE_WINDOW_PORTS] = {"INSERT INTO window_port VALUES(?,?,?,?,?) ON CONFLICT DO UPDATE SET"
+			    " expected=expected+excluded.expected,"
+			    " received=received+excluded.received",
+	sizeof(struct store_window_port), bind_window_port},
+    [STORE_ACCOUNTS] = {"INSERT OR REPLACE INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	sizeof(struct store_account), bind_account},
+    /* a notification may come twice; an event has no number, so it is the same if all is the same */
+    [STORE_EVENTS] =
+	{"INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan)"
+	 " SELECT ?1,?2,?3,?4,?5,?6,?7 WHERE NOT EXISTS(SELECT 1 FROM event WHERE time_us=?1"
+	 " AND agent=?2 AND boot=?3 AND kind=?4 AND if_index=?5 AND mac IS ?6 AND vlan IS ?7)",
+	    sizeof(struct store_event), bind_event},
+    [STORE_STATS] = {"INSERT OR REPLACE INTO stat VALUES(?,?)", sizeof(struct store_stat),
+	bind_stat},
+};
