@@ -17,7 +17,7 @@ static const char *const level_choices[] = {"error", "warn", "info", "debug", NU
 #define AT(member) .offset = offsetof(struct agent_config, member)
 #define PATH_MAX_OCTETS 4096
 
-const struct option agent_options[] = {
+const struct option_row agent_options[] = {
     {.name = "device", .type = OPTION_ENUM, AT(device), .choices = device_choices,
 	.def = "emulated", .help = "what the agent serves"},
     {.name = "board", .type = OPTION_STRING, AT(board), .max = PATH_MAX_OCTETS,

@@ -45,7 +45,7 @@ struct agent_config {
 	int log_level; /* enum log_level */
 };
 
-extern const struct option agent_options[];
+extern const struct option_row agent_options[];
 
 /* As options_load, and then the checks that need two options: -EINVAL with the reason. */
 int agent_config_load(const char *file, struct agent_config *config, char *error,

@@ -19,7 +19,7 @@ enum { TOTAL_DIGITS = 21, STATE_PATH_MAX = 4200 };
 #define PORT_AT(member) .offset = offsetof(struct state_port, member)
 #define AT(member)	.offset = offsetof(struct agent_state, member)
 
-static const struct option port_options[] = {
+static const struct option_row port_options[] = {
     {.name = "if_index", .type = OPTION_U32, PORT_AT(if_index), .min = 1, .max = INT32_MAX},
     {.name = "alias", .type = OPTION_STRING, PORT_AT(alias), .max = EASE_NAME_MAX},
     {.name = "enabled", .type = OPTION_BOOL, PORT_AT(enabled), .def = "true"},
@@ -35,7 +35,7 @@ static const struct option port_options[] = {
     {0},
 };
 
-static const struct option state_options[] = {
+static const struct option_row state_options[] = {
     {.name = "agent_id", .type = OPTION_STRING, AT(agent_id), .max = 2 * EASE_AGENT_ID_LEN},
     {.name = "boot", .type = OPTION_U64, AT(boot), .min = 0, .max = UINT32_MAX - 1, .def = "0"},
     {.name = "clean", .type = OPTION_BOOL, AT(clean), .def = "false"},

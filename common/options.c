@@ -20,7 +20,7 @@ enum {
 
 struct parse {
 	const char *file;
-	const struct option *table;
+	const struct option_row *table;
 	char *error;
 	size_t error_size;
 	bool failed;
@@ -42,13 +42,13 @@ const_member(const void *config, size_t offset)
 }
 
 static uint64_t
-limit_of(const struct option *row, uint64_t otherwise)
+limit_of(const struct option_row *row, uint64_t otherwise)
 {
 	return row->max ? row->max : otherwise;
 }
 
 static size_t
-table_rows(const struct option *table)
+table_rows(const struct option_row *table)
 {
 	size_t n = 0;
 
@@ -92,7 +92,7 @@ parse_number(const char *text, uint64_t *value)
 }
 
 static bool
-set_number(const struct option *row, const char *text, void *to, char *reason)
+set_number(const struct option_row *row, const char *text, void *to, char *reason)
 {
 	const char *unit = row->unit ? row->unit : "";
 	uint64_t value;
@@ -132,7 +132,7 @@ set_bool(const char *text, void *to, char *reason)
 }
 
 static bool
-set_choice(const struct option *row, const char *text, void *to, char *reason)
+set_choice(const struct option_row *row, const char *text, void *to, char *reason)
 {
 	int n;
 
@@ -150,7 +150,7 @@ set_choice(const struct option *row, const char *text, void *to, char *reason)
 }
 
 static bool
-set_string(const struct option *row, const char *text, void *to, char *reason)
+set_string(const struct option_row *row, const char *text, void *to, char *reason)
 {
 	/* A list's bound is its number of items; each has the general one. */
 	uint64_t most = row->type == OPTION_STRING ? limit_of(row, STRING_OCTETS_MAX)
@@ -178,7 +178,7 @@ set_string(const struct option *row, const char *text, void *to, char *reason)
 
 /* Checks one value of a row and, if `to` is given, puts it there. False with reason set. */
 static bool
-set_value(const struct option *row, const char *text, void *to, char *reason)
+set_value(const struct option_row *row, const char *text, void *to, char *reason)
 {
 	const char *refusal;
 	bool good = false;
@@ -208,8 +208,8 @@ set_value(const struct option *row, const char *text, void *to, char *reason)
 	return good && !refusal;
 }
 
-static const struct option *
-find_row(const struct option *table, const char *name)
+static const struct option_row *
+find_row(const struct option_row *table, const char *name)
 {
 	for (; table->name; table++)
 		if (strcmp(table->name, name) == 0)
@@ -218,10 +218,10 @@ find_row(const struct option *table, const char *name)
 }
 
 /* The table of the section called name, at any depth: one name means one table. */
-static const struct option *
-find_table(const struct option *table, const char *name)
+static const struct option_row *
+find_table(const struct option_row *table, const char *name)
 {
-	const struct option *found = NULL;
+	const struct option_row *found = NULL;
 
 	for (; table->name && !found; table++) {
 		if (table->type == OPTION_SECTION)
@@ -235,8 +235,8 @@ find_table(const struct option *table, const char *name)
 static int
 validate(cfg_t *cfg, cfg_opt_t *opt)
 {
-	const struct option *table = find_table(current->table, cfg->name);
-	const struct option *row = find_row(table ? table : current->table, opt->name);
+	const struct option_row *table = find_table(current->table, cfg->name);
+	const struct option_row *row = find_row(table ? table : current->table, opt->name);
 	const char *text = cfg_opt_getnstr(opt, cfg_opt_size(opt) - 1);
 	char reason[REASON_OCTETS];
 
@@ -255,8 +255,8 @@ validate(cfg_t *cfg, cfg_opt_t *opt)
 static int
 validate_section(cfg_t *cfg, cfg_opt_t *opt)
 {
-	const struct option *table = find_table(current->table, cfg->name);
-	const struct option *row = find_row(table ? table : current->table, opt->name);
+	const struct option_row *table = find_table(current->table, cfg->name);
+	const struct option_row *row = find_row(table ? table : current->table, opt->name);
 
 	if (cfg_opt_size(opt) <= limit_of(row, ITEMS_MAX))
 		return 0;
@@ -287,7 +287,7 @@ static void free_confuse_options(cfg_opt_t *opts);
 
 /* libconfuse's table for ours; NULL without memory. */
 static cfg_opt_t *
-make_confuse_options(const struct option *table)
+make_confuse_options(const struct option_row *table)
 {
 	size_t n = table_rows(table);
 	cfg_opt_t *opts = calloc(n + 1, sizeof(*opts));
@@ -324,10 +324,10 @@ free_confuse_options(cfg_opt_t *opts)
 	free(opts);
 }
 
-static bool fill(struct parse *p, cfg_t *cfg, const struct option *table, void *config);
+static bool fill(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config);
 
 static bool
-fill_list(struct parse *p, cfg_t *cfg, const struct option *row, struct option_list *list)
+fill_list(struct parse *p, cfg_t *cfg, const struct option_row *row, struct option_list *list)
 {
 	unsigned n = cfg_size(cfg, row->name);
 	char reason[REASON_OCTETS] = "out of memory";
@@ -346,7 +346,7 @@ fail:
 }
 
 static bool
-fill_sections(struct parse *p, cfg_t *cfg, const struct option *row,
+fill_sections(struct parse *p, cfg_t *cfg, const struct option_row *row,
     struct option_sections *sections)
 {
 	unsigned n = cfg_size(cfg, row->name);
@@ -372,10 +372,10 @@ fill_sections(struct parse *p, cfg_t *cfg, const struct option *row,
 }
 
 static bool
-fill_scalar(struct parse *p, cfg_t *cfg, const struct option *row, void *to)
+fill_scalar(struct parse *p, cfg_t *cfg, const struct option_row *row, void *to)
 {
 	const char *text = cfg_size(cfg, row->name) ? cfg_getstr(cfg, row->name) : row->def;
-	struct option unchecked = *row;
+	struct option_row unchecked = *row;
 	char reason[REASON_OCTETS];
 
 	if (!text && row->type == OPTION_STRING)
@@ -394,11 +394,11 @@ fill_scalar(struct parse *p, cfg_t *cfg, const struct option *row, void *to)
 
 /* Everything was validated while it was read; what can fail here is memory, or a wrong default. */
 static bool
-fill(struct parse *p, cfg_t *cfg, const struct option *table, void *config)
+fill(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config)
 {
 	bool good = true;
 
-	for (const struct option *row = table; row->name && good; row++) {
+	for (const struct option_row *row = table; row->name && good; row++) {
 		void *to = member(config, row->offset);
 
 		if (row->type == OPTION_LIST)
@@ -412,7 +412,7 @@ fill(struct parse *p, cfg_t *cfg, const struct option *table, void *config)
 }
 
 int
-options_parse(const char *name, const char *text, const struct option *table, void *config,
+options_parse(const char *name, const char *text, const struct option_row *table, void *config,
     char *error, size_t error_size)
 {
 	struct parse p = {.file = name, .table = table, .error = error, .error_size = error_size};
@@ -474,7 +474,7 @@ out:
 }
 
 int
-options_load(const char *file, const struct option *table, void *config, char *error,
+options_load(const char *file, const struct option_row *table, void *config, char *error,
     size_t error_size)
 {
 	char *text;
@@ -520,7 +520,7 @@ print_list(FILE *out, const struct option_list *list)
 }
 
 static void
-print_help(FILE *out, const char *indent, const struct option *row)
+print_help(FILE *out, const char *indent, const struct option_row *row)
 {
 	fprintf(out, "%s# %s", indent, row->help ? row->help : row->name);
 	if (row->type == OPTION_U32 || row->type == OPTION_U64)
@@ -536,7 +536,7 @@ print_help(FILE *out, const char *indent, const struct option *row)
 }
 
 static void
-print_value(FILE *out, const struct option *row, const void *value)
+print_value(FILE *out, const struct option_row *row, const void *value)
 {
 	switch (row->type) {
 	case OPTION_BOOL:
@@ -571,11 +571,11 @@ is_secret(const char *const *secret, const char *name)
 	return false;
 }
 
-static void print_table(FILE *out, const struct option *table, const void *config,
+static void print_table(FILE *out, const struct option_row *table, const void *config,
     const char *const *secret, const char *indent);
 
 static void
-print_sections(FILE *out, const struct option *row, const struct option_sections *sections,
+print_sections(FILE *out, const struct option_row *row, const struct option_sections *sections,
     const char *const *secret, const char *indent)
 {
 	char deeper[32];
@@ -594,10 +594,10 @@ print_sections(FILE *out, const struct option *row, const struct option_sections
 }
 
 static void
-print_table(FILE *out, const struct option *table, const void *config, const char *const *secret,
+print_table(FILE *out, const struct option_row *table, const void *config, const char *const *secret,
     const char *indent)
 {
-	for (const struct option *row = table; row->name; row++) {
+	for (const struct option_row *row = table; row->name; row++) {
 		const void *value = const_member(config, row->offset);
 
 		print_help(out, indent, row);
@@ -615,7 +615,7 @@ print_table(FILE *out, const struct option *table, const void *config, const cha
 }
 
 void
-options_print(FILE *out, const struct option *table, const void *config,
+options_print(FILE *out, const struct option_row *table, const void *config,
     const char *const *secret)
 {
 	print_table(out, table, config, secret, "");
@@ -631,7 +631,7 @@ free_list(struct option_list *list)
 }
 
 static void
-free_sections(const struct option *row, struct option_sections *sections)
+free_sections(const struct option_row *row, struct option_sections *sections)
 {
 	for (size_t i = 0; i < sections->n; i++) {
 		void *item = member(sections->items, i * row->section_size);
@@ -646,9 +646,9 @@ free_sections(const struct option *row, struct option_sections *sections)
 }
 
 void
-options_free(const struct option *table, void *config)
+options_free(const struct option_row *table, void *config)
 {
-	for (const struct option *row = table; row->name; row++) {
+	for (const struct option_row *row = table; row->name; row++) {
 		void *value = member(config, row->offset);
 
 		if (row->type == OPTION_STRING) {

@@ -1,5 +1,5 @@
 /*
- * Configuration as data. An option is one table row: name, type, bounds, unit, default, where it
+ * Configuration as data. An option is one table row (option_row: getopt.h has the short name): name, type, bounds, unit, default, where it
  * goes, help. From the table come the parser (on libconfuse's file syntax), the range checks, the
  * message "FILE:LINE: NAME: reason" for the first mistake, and what --print-config prints, which
  * parses again. Sections (`sender "name" { … }`) repeat a table of their own; a section's name
@@ -33,7 +33,7 @@ struct option_sections {
 	size_t n;
 };
 
-struct option {
+struct option_row {
 	const char *name;
 	enum option_type type;
 	size_t offset;		   /* of the member in the struct that is filled */
@@ -44,7 +44,7 @@ struct option {
 				      stand in the file ("{a, b}"); NULL: 0, "" or empty */
 	const char *const *choices; /* OPTION_ENUM */
 	const char *help;
-	const struct option *section; /* OPTION_SECTION: its table, ended by a row without name */
+	const struct option_row *section; /* OPTION_SECTION: its table, ended by a row without name */
 	size_t section_size;
 	size_t section_title_offset; /* of a char * that takes the section's title */
 	/* Checks a value that the type alone cannot (an address, a path): NULL if good, else the
@@ -55,18 +55,18 @@ struct option {
 /* Fills *config (zeroed by the caller) from file by the table (ended by a row without name). On a
  * mistake: -EINVAL and error holds "FILE:LINE: reason"; *config may be passed to options_free. A
  * file that cannot be read is -errno with error set. */
-int options_load(const char *file, const struct option *table, void *config, char *error,
+int options_load(const char *file, const struct option_row *table, void *config, char *error,
     size_t error_size);
 
 /* The same from text (name stands for the file in messages). */
-int options_parse(const char *name, const char *text, const struct option *table, void *config,
+int options_parse(const char *name, const char *text, const struct option_row *table, void *config,
     char *error, size_t error_size);
 
 /* Prints the effective configuration with units and help as comments; parses again. Options
  * whose name is in secret (NULL-terminated, may be NULL) print as "(hidden)". */
-void options_print(FILE *out, const struct option *table, const void *config,
+void options_print(FILE *out, const struct option_row *table, const void *config,
     const char *const *secret);
 
-void options_free(const struct option *table, void *config);
+void options_free(const struct option_row *table, void *config);
 
 #endif
