@@ -1,0 +1,245 @@
+/*
+ * The hardware layer over a fake device: 64-bit totals by the rules of each counter's row, figures
+ * that never step back, sorted snapshots in slices, missing facets.
+ */
+#include "agent/hal/hal_private.h"
+#include "tests/fake_device.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static struct fake_device fake;
+static struct clock test_clock;
+static struct hal *hal;
+
+static void
+set_up(void)
+{
+	test_clock = (struct clock){.manual = true, .manual_mono_us = 5000000};
+	fake_init(&fake, FAKE_PORTS);
+	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
+	ck_assert_int_eq(hal_start(hal), 0);
+}
+
+static void
+tear_down(void)
+{
+	hal_destroy(hal);
+}
+
+static uint64_t
+figure(uint32_t if_index, enum hal_figure which)
+{
+	struct hal_counters c;
+
+	ck_assert_int_eq(hal_read_counters(hal, if_index, &c), 0);
+	return c.value[which];
+}
+
+START_TEST(wrap_goes_on)
+{
+	uint64_t *raw = &fake.ports[0].raw[FAKE_WRAPS];
+
+	*raw = 0xfffffff0;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 0xfffffff0);
+	*raw = 0x10;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 0x100000010);
+}
+END_TEST
+
+/* counters-84302.md 2.1 item 1: read at the maximum, one event, read: 1 more, not 2. */
+START_TEST(maximum_was_zeroed_by_its_read)
+{
+	uint64_t *raw = &fake.ports[0].raw[FAKE_WRAPS];
+
+	*raw = UINT32_MAX;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), UINT32_MAX);
+	*raw += 1;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), (uint64_t)UINT32_MAX + 1);
+}
+END_TEST
+
+START_TEST(clear_on_read_adds_up)
+{
+	fake.ports[1].raw[FAKE_CLEARS] = 7;
+	ck_assert_uint_eq(figure(20, HAL_IN_ERRORS), 7);
+	ck_assert_uint_eq(figure(20, HAL_IN_ERRORS), 7);
+	fake.ports[1].raw[FAKE_CLEARS] = 3;
+	ck_assert_uint_eq(figure(20, HAL_IN_ERRORS), 10);
+}
+END_TEST
+
+START_TEST(figures_never_step_back)
+{
+	fake.ports[0].raw[FAKE_TOTAL] = 50;
+	ck_assert_uint_eq(figure(10, HAL_IN_MCAST_PKTS), 50);
+	fake.ports[0].raw[FAKE_WRAPS] = 20;
+	ck_assert_uint_eq(figure(10, HAL_IN_MCAST_PKTS), 50);
+	fake.ports[0].raw[FAKE_TOTAL] = 90;
+	ck_assert_uint_eq(figure(10, HAL_IN_MCAST_PKTS), 70);
+}
+END_TEST
+
+START_TEST(failed_read_keeps_total_and_counts)
+{
+	fake.ports[0].raw[FAKE_TOTAL] = 50;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	fake.ports[0].raw[FAKE_TOTAL] = 80;
+	fake.read_error = -EIO;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	ck_assert_uint_eq(stat_get(hal_stats(hal), HAL_STAT_COUNTER_READ_ERRORS), FAKE_N_ROWS);
+	fake.read_error = 0;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 80);
+}
+END_TEST
+
+START_TEST(device_reset_keeps_totals_and_says_so)
+{
+	struct hal_port info;
+
+	fake.ports[0].raw[FAKE_WRAPS] = 1000;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 1000);
+	fake.ports[0].raw[FAKE_WRAPS] = 0;
+	hal_report_counters_reset(hal, 10);
+	fake.ports[0].raw[FAKE_WRAPS] = 5;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 1005);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 5000000);
+	ck_assert_uint_eq(info.discontinuity_us, fake.now_us);
+}
+END_TEST
+
+START_TEST(totals_survive_a_restart)
+{
+	uint64_t totals[HAL_MAX_COUNTER_ROWS];
+	size_t n;
+
+	fake.ports[0].raw[FAKE_WRAPS] = 1000;
+	figure(10, HAL_IN_OCTETS);
+	ck_assert_int_eq(hal_save_totals(hal, 10, totals, HAL_MAX_COUNTER_ROWS, &n), 0);
+	ck_assert_int_eq(hal_save_totals(hal, 10, totals, 1, &n), -E2BIG);
+	tear_down();
+	set_up();
+	ck_assert_int_eq(hal_restore_totals(hal, 10, totals, FAKE_N_ROWS), 0);
+	ck_assert_int_eq(hal_restore_totals(hal, 10, totals, 1), -EINVAL);
+	fake.ports[0].raw[FAKE_WRAPS] = 1;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 1001);
+}
+END_TEST
+
+START_TEST(snapshot_is_sorted_sliced_and_immutable)
+{
+	const struct hal_snapshot *first, *second;
+
+	fake.addresses[0] = (struct hal_address){.mac = {9}, .if_index = 10};
+	fake.addresses[1] = (struct hal_address){.mac = {1}, .if_index = 20};
+	fake.addresses[2] = (struct hal_address){.vlan = 5, .mac = {0}, .if_index = 20};
+	fake.n_addresses = 3;
+	ck_assert_ptr_null(hal_snapshot_hold(hal));
+	ck_assert_int_eq(hal_refresh(hal, 2), 1);
+	ck_assert_ptr_null(hal_snapshot_hold(hal));
+	ck_assert_int_eq(hal_refresh(hal, 2), 0);
+	first = hal_snapshot_hold(hal);
+	ck_assert_uint_eq(first->n_ports, 3);
+	ck_assert_uint_eq(first->mono_us, 5000000);
+	ck_assert_str_eq(hal_snapshot_port(first, 20)->name, "fake-20");
+	ck_assert_ptr_null(hal_snapshot_port(first, 15));
+	ck_assert_uint_eq(first->addresses[0].mac[0], 1);
+	ck_assert_uint_eq(first->addresses[1].mac[0], 9);
+	ck_assert_uint_eq(first->addresses[2].vlan, 5);
+	ck_assert_uint_eq(first->address_discards, 7);
+	fake.n_addresses = 0;
+	clock_step_us(&test_clock, 1000000);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	second = hal_snapshot_hold(hal);
+	ck_assert_uint_eq(second->n_addresses, 0);
+	ck_assert_uint_eq(second->mono_us, 6000000);
+	ck_assert_uint_eq(first->n_addresses, 3);
+	hal_snapshot_release(first);
+	hal_snapshot_release(second);
+}
+END_TEST
+
+/* A port that vanishes while a snapshot is under way must not leave it half of two worlds. */
+START_TEST(ports_change_between_slices)
+{
+	const struct hal_snapshot *snapshot;
+
+	ck_assert_int_eq(hal_refresh(hal, 1), 1);
+	fake.n_ports = 2;
+	clock_step_us(&test_clock, 1);
+	hal_report_port_changed(hal, 30);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	snapshot = hal_snapshot_hold(hal);
+	ck_assert_uint_eq(snapshot->n_ports, 2);
+	ck_assert_uint_eq(snapshot->ports_changed_mono_us, 5000001);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
+START_TEST(link_change_is_stamped)
+{
+	struct hal_port info;
+
+	fake.ports[0].oper_status = EASE_IF_DOWN;
+	clock_step_us(&test_clock, 250);
+	hal_report_port_changed(hal, 10);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.last_change_mono_us, 5000250);
+}
+END_TEST
+
+START_TEST(missing_facets_answer_not_supported)
+{
+	struct hal_counters c;
+
+	fake.device.sampling = NULL;
+	fake.device.counters = NULL;
+	ck_assert(!hal_has_sampling(hal));
+	ck_assert_int_eq(hal_load_skip(hal, 10, 1), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_restart_sampling(hal, 10), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_read_counters(hal, 10, &c), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_set_admin_status(hal, 10, EASE_IF_DOWN), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_set_ageing_s(hal, 100), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_alarm(hal, 1), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_fd(hal), -1);
+	ck_assert_int_eq(hal_read_counters(hal, 99, &c), -ENODEV);
+}
+END_TEST
+
+START_TEST(skip_beyond_the_register_is_refused)
+{
+	ck_assert_int_eq(hal_load_skip(hal, 10, FAKE_MAX_SKIP + 1), -EINVAL);
+	ck_assert_uint_eq(fake.ports[0].loads, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("hal");
+	TCase *all = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(all, set_up, tear_down);
+	tcase_add_test(all, wrap_goes_on);
+	tcase_add_test(all, maximum_was_zeroed_by_its_read);
+	tcase_add_test(all, clear_on_read_adds_up);
+	tcase_add_test(all, figures_never_step_back);
+	tcase_add_test(all, failed_read_keeps_total_and_counts);
+	tcase_add_test(all, device_reset_keeps_totals_and_says_so);
+	tcase_add_test(all, totals_survive_a_restart);
+	tcase_add_test(all, snapshot_is_sorted_sliced_and_immutable);
+	tcase_add_test(all, ports_change_between_slices);
+	tcase_add_test(all, link_change_is_stamped);
+	tcase_add_test(all, missing_facets_answer_not_supported);
+	tcase_add_test(all, skip_beyond_the_register_is_refused);
+	suite_add_tcase(suite, all);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

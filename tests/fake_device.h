@@ -1,0 +1,46 @@
+/*
+ * A fake switch for tests of the HAL and of sampling: two counters a port that the test sets, an
+ * EASE register pair a port played in ten lines, a clock that the test moves. It shares nothing
+ * with the chip models.
+ */
+#ifndef EASE_TESTS_FAKE_DEVICE_H
+#define EASE_TESTS_FAKE_DEVICE_H
+
+#include "agent/hal/hal_provider.h"
+
+enum { FAKE_PORTS = 3, FAKE_DEPTH = 2, FAKE_MAX_SKIP = 0xfffff };
+
+/* Hardware counters: wrapping 32 bits with the 84302's zero after maximum, clear-on-read 16 bits,
+ * a 64-bit total; good frames in and out. */
+enum fake_row { FAKE_WRAPS, FAKE_CLEARS, FAKE_TOTAL, FAKE_GOOD_IN, FAKE_GOOD_OUT, FAKE_N_ROWS };
+
+struct fake_port {
+	uint64_t raw[FAKE_N_ROWS];
+	uint32_t skips[FAKE_DEPTH];
+	unsigned n_skips;
+	uint64_t loads;
+	uint64_t stood_still_pkts; /* frames that passed with no skip loaded */
+	uint8_t oper_status;
+};
+
+struct fake_device {
+	struct hal_device device;
+	struct hal *hal;
+	uint64_t now_us;
+	size_t n_ports;
+	struct fake_port ports[FAKE_PORTS];
+	int read_error;	     /* -errno of every counter read, 0 none */
+	bool late_cpu;	     /* refill is reported only by fake_refill */
+	bool can_restart;
+	uint32_t restarted;  /* ifIndex to report at the next dispatch */
+	struct hal_address addresses[8];
+	size_t n_addresses;
+};
+
+void fake_init(struct fake_device *fake, size_t n_ports);
+
+/* One good frame in the direction through the port's counters and its skip counter. */
+void fake_frame(struct fake_device *fake, uint32_t if_index, enum ease_direction direction);
+void fake_refill(struct fake_device *fake, uint32_t if_index);
+
+#endif
