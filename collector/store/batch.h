@@ -97,7 +97,7 @@ struct store_window_port {
 	uint64_t start_us;
 	int64_t agent;
 	uint32_t if_index;
-	uint64_t expected, received;
+	int64_t expected, received;
 };
 
 struct store_account {

@@ -137,8 +137,9 @@ static const struct {
 	void (*load)(struct columns *c, const struct store_loader *loader);
 } loads[] = {
     {"SELECT * FROM agent ORDER BY id", load_agent},
-    {"SELECT * FROM account a WHERE 2 > (SELECT count(DISTINCT boot) FROM account b WHERE"
-     " b.agent = a.agent AND b.boot > a.boot) ORDER BY agent, boot, if_index",
+    {"SELECT a.* FROM agent g JOIN account a ON a.agent = g.id AND a.boot >= ifnull((SELECT"
+     " max(boot) FROM account WHERE agent = g.id AND boot < g.boot), 0)"
+     " ORDER BY a.agent, a.boot, a.if_index",
 	load_account},
     {"SELECT c.* FROM (SELECT agent, if_index, max(boot) AS boot, last_us FROM account"
      " GROUP BY agent, if_index) a JOIN counter c ON c.agent = a.agent AND"

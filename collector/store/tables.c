@@ -208,8 +208,8 @@ bind_window_port(struct binder *b, const void *row)
 	put_u64(b, w->start_us);
 	put_i64(b, w->agent);
 	put_u64(b, w->if_index);
-	put_u64(b, w->expected);
-	put_u64(b, w->received);
+	put_i64(b, w->expected);
+	put_i64(b, w->received);
 }
 
 static void

@@ -1,0 +1,633 @@
+#include "collector/window/ledger.h"
+#include "collector/window/roster.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM "ledger"
+
+/* A window is over when its agent's time is this far past its end, or when nothing of it came for
+ * that long by the collector's clock. */
+#define WINDOW_GRACE_US (1ull * STORE_WINDOW_US)
+#define WINDOW_IDLE_US	(3ull * STORE_WINDOW_US)
+
+/* A device's clock beyond the year 2255 is broken, and microseconds stay positive in SQLite. */
+#define TIME_MAX_US (9000000000ull * 1000000)
+
+static const struct stat_name stat_names[LEDGER_N_STATS] = {
+    [LEDGER_STAT_SAMPLES] = {"ledger.samples", "samples used"},
+    [LEDGER_STAT_DUPLICATES] = {"ledger.duplicates", "samples that had come before"},
+    [LEDGER_STAT_LATE] = {"ledger.late", "samples too late to be told from duplicates, not used"},
+    [LEDGER_STAT_SNAPSHOTS] = {"ledger.snapshots", "counter snapshots taken"},
+    [LEDGER_STAT_SNAPSHOTS_OLD] = {"ledger.snapshots_old",
+	"of these: older than a newer one, not needed for totals"},
+    [LEDGER_STAT_COUNTERS_RESET] = {"ledger.counters_reset",
+	"discontinuities: totals began from a new base"},
+    [LEDGER_STAT_COUNTERS_GAP] = {"ledger.counters_gap",
+	"more than a day between snapshots: totals began from a new base"},
+    [LEDGER_STAT_STATES] = {"ledger.states", "port states taken"},
+    [LEDGER_STAT_STATES_OLD] = {"ledger.states_old", "port states older than the one known"},
+    [LEDGER_STAT_ADDRESSES] = {"ledger.addresses", "address events taken"},
+    [LEDGER_STAT_BAD_TIME] = {"ledger.bad_time", "records with an impossible time, not used"},
+    [LEDGER_STAT_OLD_BOOT] = {"ledger.old_boot", "records of a boot before the last two, not used"},
+    [LEDGER_STAT_AGENTS_FULL] = {"ledger.agents_full", "records of agents beyond the limit"},
+    [LEDGER_STAT_PORTS_FULL] = {"ledger.ports_full", "records of ports beyond the limit"},
+    [LEDGER_STAT_LOST_STORE_QUEUE] = {"ledger.lost_store_queue",
+	"samples whose row was lost because the store was away; their sums count"},
+    [LEDGER_STAT_LOST_STORE_ROWS] = {"ledger.lost_store_rows",
+	"other rows lost because the store was away"},
+    [LEDGER_STAT_CUTS_POSTPONED] = {"ledger.cuts_postponed", "cuts that found no memory"},
+};
+
+const struct ledger_limits ledger_default_limits = {
+    .agents = LEDGER_DEFAULT_AGENTS,
+    .ports = LEDGER_DEFAULT_PORTS,
+    .windows =
+	{
+	    .windows = WINDOW_DEFAULT_WINDOWS,
+	    .keys = WINDOW_DEFAULT_KEYS,
+	    .keys_per_window = WINDOW_KEYS_PER_WINDOW,
+	},
+};
+
+struct ledger {
+	const struct clock *clock;
+	uint64_t mono_us; /* of the notification at hand */
+	struct roster roster;
+	struct window_table *windows;
+	struct stat_set stats;
+	_Atomic uint64_t values[LEDGER_N_STATS];
+};
+
+static void
+count(const struct ledger *l, enum ledger_stat_id which)
+{
+	stat_add(&l->stats, which, 1);
+}
+
+int
+ledger_new(struct ledger **out, const struct ledger_limits *limits, const struct clock *clock,
+    uint64_t seed)
+{
+	struct ledger *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->clock = clock;
+	l->stats = (struct stat_set){stat_names, LEDGER_N_STATS, l->values};
+	if (roster_init(&l->roster, limits->agents, limits->ports) < 0 ||
+	    window_table_new(&l->windows, &limits->windows, seed) < 0) {
+		ledger_free(l);
+		return -ENOMEM;
+	}
+	*out = l;
+	return 0;
+}
+
+void
+ledger_free(struct ledger *l)
+{
+	if (!l)
+		return;
+	roster_free(&l->roster);
+	window_table_free(l->windows);
+	free(l);
+}
+
+const struct stat_set *
+ledger_stats(const struct ledger *l)
+{
+	return &l->stats;
+}
+
+const struct stat_set *
+ledger_window_stats(const struct ledger *l)
+{
+	return window_stats(l->windows);
+}
+
+struct store_loader
+ledger_loader(struct ledger *l)
+{
+	return roster_loader(&l->roster);
+}
+
+/* Who speaks */
+
+static struct agent *
+meet_agent(struct ledger *l, const struct ease_record *r, uint64_t time_us)
+{
+	struct store_agent row = {.boot = r->boot, .first_us = time_us, .last_us = time_us};
+	struct agent *a;
+
+	memcpy(row.agent_id, r->agent_id, sizeof(row.agent_id));
+	snprintf(row.address, sizeof(row.address), "%s", r->sender);
+	a = roster_add_agent(&l->roster, &row);
+	if (!a) {
+		count(l, LEDGER_STAT_AGENTS_FULL);
+		log_warn_limited(ROOM, "more than %u agents: one at %s not taken",
+		    l->roster.max_agents, r->sender);
+	}
+	return a;
+}
+
+static struct agent *
+agent_of(struct ledger *l, const struct ease_record *r, uint64_t time_us)
+{
+	struct agent *a = roster_find_agent(&l->roster, r->agent_id);
+
+	if (!a)
+		a = meet_agent(l, r, time_us);
+	if (!a)
+		return NULL;
+	if (r->boot > a->row.boot) {
+		a->row.boot = r->boot;
+		a->row.last_us = time_us; /* its time may have begun again */
+	}
+	if (r->boot == a->row.boot && time_us > a->row.last_us)
+		a->row.last_us = time_us;
+	if (strcmp(a->row.address, r->sender) != 0)
+		snprintf(a->row.address, sizeof(a->row.address), "%s", r->sender);
+	a->row.last_received_us = r->received_us;
+	a->dirty = true;
+	return a;
+}
+
+static struct port *
+port_of(struct ledger *l, struct agent *a, uint32_t if_index)
+{
+	struct port *p = roster_port(&l->roster, a, if_index);
+
+	if (!p) {
+		count(l, LEDGER_STAT_PORTS_FULL);
+		log_warn_limited(ROOM, "more than %u ports: ifIndex %u of %s not taken",
+		    l->roster.max_ports, if_index, a->row.address);
+	}
+	return p;
+}
+
+/* Accounts */
+
+/* What leaves memory goes into the batch at once. */
+static void
+put_away(struct ledger *l, const struct port *p, const struct account *a,
+    struct store_batch *batch)
+{
+	struct store_account *row;
+
+	if (!a->used || !a->dirty)
+		return;
+	row = store_batch_add(batch, STORE_ACCOUNTS);
+	if (row)
+		roster_account_row(p, a, row);
+	else
+		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+}
+
+static struct account *
+open_account(struct ledger *l, struct port *p, int slot, uint32_t boot, uint64_t time_us,
+    struct store_batch *batch)
+{
+	struct account *a = &p->accounts[slot];
+
+	put_away(l, p, &p->accounts[ROSTER_BOOTS - 1], batch);
+	if (slot == 0)
+		p->accounts[1] = p->accounts[0];
+	*a = (struct account){.used = true, .boot = boot, .first_us = time_us, .gap_us = time_us};
+	if (boot > p->agent->met_boot)
+		tracker_start(&a->tracker, true, 1);
+	return a;
+}
+
+/* The account of a port's boot; NULL if the boot is older than those kept. */
+static struct account *
+account_of(struct ledger *l, struct port *p, uint32_t boot, uint64_t time_us,
+    struct store_batch *batch)
+{
+	struct account *newest = &p->accounts[0], *before = &p->accounts[1];
+	struct account *a;
+
+	if (newest->used && boot == newest->boot)
+		a = newest;
+	else if (!newest->used || boot > newest->boot)
+		a = open_account(l, p, 0, boot, time_us, batch);
+	else if (before->used && boot == before->boot)
+		a = before;
+	else if (!before->used || boot > before->boot)
+		a = open_account(l, p, 1, boot, time_us, batch);
+	else {
+		count(l, LEDGER_STAT_OLD_BOOT);
+		return NULL;
+	}
+	if (time_us > a->last_us)
+		a->last_us = time_us;
+	a->dirty = true;
+	return a;
+}
+
+static void
+raise_to(uint64_t *value, uint64_t least)
+{
+	if (least > *value)
+		*value = least;
+}
+
+/* Windows, and what to do when there is no room for one: the rows go into the batch as they are,
+ * because the store adds them up just as well. */
+
+static void
+add_numbers(struct ledger *l, const struct port *p, uint64_t time_us, int64_t expected,
+    uint64_t received, struct store_batch *batch)
+{
+	struct window *w = window_get(l->windows, p->agent->row.id, p->if_index, time_us,
+	    l->mono_us);
+	struct store_window_port *row;
+
+	if (w) {
+		window_add_numbers(l->windows, w, expected, received);
+		return;
+	}
+	row = store_batch_add(batch, STORE_WINDOW_PORTS);
+	if (!row) {
+		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		return;
+	}
+	row->start_us = time_us - time_us % STORE_WINDOW_US;
+	row->agent = p->agent->row.id;
+	row->if_index = p->if_index;
+	row->expected = expected;
+	row->received = (int64_t)received;
+}
+
+static struct store_window *
+add_window_row(struct ledger *l, const struct port *p, uint64_t time_us, uint8_t direction,
+    struct store_batch *batch)
+{
+	struct store_window *row = store_batch_add(batch, STORE_WINDOWS);
+
+	if (!row) {
+		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		return NULL;
+	}
+	row->start_us = time_us - time_us % STORE_WINDOW_US;
+	row->agent = p->agent->row.id;
+	row->if_index = p->if_index;
+	row->direction = direction;
+	return row;
+}
+
+/* Samples */
+
+static void
+store_sample_row(struct ledger *l, const struct port *p, uint32_t boot,
+    const struct ease_sample *s, const struct frame_keys *keys, struct store_batch *batch)
+{
+	struct store_sample *row = store_batch_add(batch, STORE_SAMPLES);
+
+	if (!row) {
+		count(l, LEDGER_STAT_LOST_STORE_QUEUE);
+		return;
+	}
+	row->agent = p->agent->row.id;
+	row->boot = boot;
+	row->sample = *s;
+	row->sample.header = NULL;
+	row->keys = *keys;
+}
+
+static void
+sum_sample(struct ledger *l, const struct port *p, const struct ease_sample *s,
+    const struct frame_keys *keys, struct store_batch *batch)
+{
+	struct window *w = window_get(l->windows, p->agent->row.id, p->if_index, s->time_us,
+	    l->mono_us);
+	struct store_window *row;
+
+	if (w) {
+		window_add_sample(l->windows, w, s, keys);
+		return;
+	}
+	row = add_window_row(l, p, s->time_us, s->direction, batch);
+	if (row)
+		window_sums_add(&row->sums, s);
+}
+
+/* A number is expected in the minute of what told of it. When the sample itself comes after that
+ * and is of another minute, the expectation moves there. */
+static void
+move_expectation(struct ledger *l, const struct port *p, const struct account *a, uint64_t time_us,
+    struct store_batch *batch)
+{
+	if (a->gap_us / STORE_WINDOW_US == time_us / STORE_WINDOW_US)
+		return;
+	add_numbers(l, p, a->gap_us, -1, 0, batch);
+	add_numbers(l, p, time_us, 1, 0, batch);
+}
+
+static void
+take_sample(struct ledger *l, struct port *p, const struct ease_record *r,
+    struct store_batch *batch)
+{
+	const struct ease_sample *s = &r->sample;
+	struct account *a = account_of(l, p, r->boot, s->time_us, batch);
+	uint64_t expected, more;
+	struct frame_keys keys;
+
+	if (!a)
+		return;
+	raise_to(&a->agent_drops, s->drops);
+	expected = tracker_expected(&a->tracker);
+	switch (tracker_sample(&a->tracker, s->sequence)) {
+	case TRACKER_DUPLICATE:
+		count(l, LEDGER_STAT_DUPLICATES);
+		return;
+	case TRACKER_LATE:
+		count(l, LEDGER_STAT_LATE);
+		return;
+	case TRACKER_USE:
+		break;
+	}
+	more = tracker_expected(&a->tracker) - expected;
+	add_numbers(l, p, s->time_us, (int64_t)more, 1, batch);
+	if (more == 0)
+		move_expectation(l, p, a, s->time_us, batch);
+	else
+		a->gap_us = s->time_us;
+	frame_parse(s->header, s->kept_octets, &keys);
+	sum_sample(l, p, s, &keys, batch);
+	store_sample_row(l, p, r->boot, s, &keys, batch);
+	count(l, LEDGER_STAT_SAMPLES);
+}
+
+/* Snapshots */
+
+struct pool_target {
+	struct ledger *l;
+	const struct port *p;
+	struct store_batch *batch;
+};
+
+static void
+add_pool(const struct pool_target *to, uint64_t start_us, uint8_t direction, uint64_t pkts,
+    uint64_t octets)
+{
+	struct ledger *l = to->l;
+	struct store_window *row;
+	struct window *w;
+
+	if (pkts == 0 && octets == 0)
+		return;
+	w = window_get(l->windows, to->p->agent->row.id, to->p->if_index, start_us, l->mono_us);
+	if (w) {
+		window_add_pool(l->windows, w, direction, pkts, octets);
+		return;
+	}
+	row = add_window_row(l, to->p, start_us, direction, to->batch);
+	if (row) {
+		row->pool_pkts = (int64_t)pkts;
+		row->pool_octets = (int64_t)octets;
+	}
+}
+
+static void
+add_totals(void *arg, uint64_t start_us, const uint64_t part[TOTALS_N_VALUES])
+{
+	const struct pool_target *to = arg;
+
+	add_pool(to, start_us, EASE_IN, part[TOTALS_IN_PKTS], part[TOTALS_IN_OCTETS]);
+	add_pool(to, start_us, EASE_OUT, part[TOTALS_OUT_PKTS], part[TOTALS_OUT_OCTETS]);
+}
+
+static void
+take_totals(struct ledger *l, struct port *p, const struct ease_record *r,
+    struct store_batch *batch)
+{
+	struct pool_target to = {l, p, batch};
+
+	switch (totals_take(&p->totals, r->boot, &r->snapshot, add_totals, &to)) {
+	case TOTALS_COUNTED:
+	case TOTALS_FIRST:
+		break;
+	case TOTALS_OLD:
+		count(l, LEDGER_STAT_SNAPSHOTS_OLD);
+		break;
+	case TOTALS_RESET:
+		count(l, LEDGER_STAT_COUNTERS_RESET);
+		break;
+	case TOTALS_GAP:
+		count(l, LEDGER_STAT_COUNTERS_GAP);
+		break;
+	}
+}
+
+static void
+take_given_out(struct ledger *l, const struct port *p, struct account *a,
+    const struct ease_snapshot *s, struct store_batch *batch)
+{
+	uint64_t expected = tracker_expected(&a->tracker), more;
+
+	tracker_given_out(&a->tracker, s->last_sequence);
+	more = tracker_expected(&a->tracker) - expected;
+	if (more == 0)
+		return;
+	add_numbers(l, p, s->time_us, (int64_t)more, 0, batch);
+	a->gap_us = s->time_us;
+}
+
+static void
+store_counter_row(struct ledger *l, const struct port *p, const struct ease_record *r,
+    struct store_batch *batch)
+{
+	struct store_counter *row = store_batch_add(batch, STORE_COUNTERS);
+
+	if (!row) {
+		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		return;
+	}
+	row->agent = p->agent->row.id;
+	row->boot = r->boot;
+	row->received_us = r->received_us;
+	row->snapshot = r->snapshot;
+}
+
+static void
+take_snapshot(struct ledger *l, struct port *p, const struct ease_record *r,
+    struct store_batch *batch)
+{
+	const struct ease_snapshot *s = &r->snapshot;
+	struct account *a = account_of(l, p, r->boot, s->time_us, batch);
+
+	if (!a)
+		return;
+	raise_to(&a->agent_drops, s->drops);
+	raise_to(&a->stalls, s->stalls);
+	raise_to(&a->stalled_pkts, s->stalled_pkts);
+	take_given_out(l, p, a, s, batch);
+	take_totals(l, p, r, batch);
+	store_counter_row(l, p, r, batch);
+	count(l, LEDGER_STAT_SNAPSHOTS);
+}
+
+/* States and addresses */
+
+static bool
+same_state(const struct ease_state *a, const struct ease_state *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->alias, b->alias) == 0 &&
+	    a->speed_bps == b->speed_bps && a->duplex == b->duplex &&
+	    a->admin_status == b->admin_status && a->oper_status == b->oper_status &&
+	    a->lag_parent == b->lag_parent && a->edge == b->edge;
+}
+
+static void
+take_state(struct ledger *l, struct port *p, const struct ease_record *r,
+    struct store_batch *batch)
+{
+	const struct ease_state *s = &r->state;
+	struct store_port *row;
+
+	if (p->has_state && (r->boot < p->state_boot ||
+				(r->boot == p->state_boot && s->time_us < p->state.time_us))) {
+		count(l, LEDGER_STAT_STATES_OLD);
+		return;
+	}
+	count(l, LEDGER_STAT_STATES);
+	if (p->has_state && r->boot == p->state_boot && same_state(&p->state, s))
+		return;
+	row = store_batch_add(batch, STORE_PORTS);
+	if (!row) { /* not remembered either, so the next one says it again */
+		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		return;
+	}
+	row->agent = p->agent->row.id;
+	row->boot = r->boot;
+	row->state = *s;
+	p->has_state = true;
+	p->state_boot = r->boot;
+	p->state = *s;
+}
+
+static void
+take_address(struct ledger *l, struct port *p, const struct ease_record *r,
+    struct store_batch *batch)
+{
+	struct store_event *row = store_batch_add(batch, STORE_EVENTS);
+
+	if (!row) {
+		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		return;
+	}
+	row->time_us = r->address.time_us;
+	row->agent = p->agent->row.id;
+	row->boot = r->boot;
+	row->kind = EASE_NOTIFY_NEW_ADDRESS;
+	row->if_index = r->address.if_index;
+	row->has_mac = true;
+	memcpy(row->mac, r->address.mac, sizeof(row->mac));
+	row->vlan = r->address.vlan;
+	count(l, LEDGER_STAT_ADDRESSES);
+}
+
+/* What each kind of record is, where it says its port and time, and who takes it. */
+static const struct {
+	size_t if_index_at, time_at;
+	void (*take)(struct ledger *l, struct port *p, const struct ease_record *r,
+	    struct store_batch *batch);
+} kinds[] = {
+    [EASE_PART_SAMPLE] = {offsetof(struct ease_record, sample.if_index),
+	offsetof(struct ease_record, sample.time_us), take_sample},
+    [EASE_PART_SNAPSHOT] = {offsetof(struct ease_record, snapshot.if_index),
+	offsetof(struct ease_record, snapshot.time_us), take_snapshot},
+    [EASE_PART_STATE] = {offsetof(struct ease_record, state.if_index),
+	offsetof(struct ease_record, state.time_us), take_state},
+    [EASE_PART_ADDRESS] = {offsetof(struct ease_record, address.if_index),
+	offsetof(struct ease_record, address.time_us), take_address},
+};
+
+static void
+take_record(struct ledger *l, struct store_batch *batch, const struct ease_record *r)
+{
+	uint64_t time_us;
+	uint32_t if_index;
+	struct agent *a;
+	struct port *p;
+
+	memcpy(&time_us, (const char *)r + kinds[r->kind].time_at, sizeof(time_us));
+	memcpy(&if_index, (const char *)r + kinds[r->kind].if_index_at, sizeof(if_index));
+	if (time_us == 0 || time_us > TIME_MAX_US) {
+		count(l, LEDGER_STAT_BAD_TIME);
+		return;
+	}
+	a = agent_of(l, r, time_us);
+	p = a ? port_of(l, a, if_index) : NULL;
+	if (p)
+		kinds[r->kind].take(l, p, r, batch);
+}
+
+void
+ledger_take(struct ledger *l, struct store_batch *batch, const struct ease_record *records,
+    size_t n)
+{
+	l->mono_us = clock_mono_us(l->clock);
+	for (size_t i = 0; i < n; i++)
+		take_record(l, batch, &records[i]);
+}
+
+/* Cutting */
+
+static void
+cut_accounts(struct ledger *l, struct store_batch *batch)
+{
+	for (uint32_t i = 0; i < l->roster.n_ports; i++)
+		for (int b = 0; b < ROSTER_BOOTS; b++) {
+			struct account *a = &l->roster.ports[i]->accounts[b];
+
+			put_away(l, l->roster.ports[i], a, batch);
+			a->dirty = false;
+		}
+}
+
+static void
+cut_agents(struct ledger *l, struct store_batch *batch)
+{
+	for (uint32_t i = 0; i < l->roster.n_agents; i++) {
+		struct agent *a = &l->roster.agents[i];
+
+		if (a->dirty)
+			*(struct store_agent *)store_batch_add(batch, STORE_AGENTS) = a->row;
+		a->dirty = false;
+	}
+}
+
+static bool
+window_is_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us)
+{
+	const struct ledger *l = arg;
+	const struct agent *a = roster_agent_by_number(&l->roster, agent);
+
+	return !a || a->row.last_us > start_us + STORE_WINDOW_US + WINDOW_GRACE_US ||
+	    l->mono_us > last_mono_us + WINDOW_IDLE_US;
+}
+
+int
+ledger_cut(struct ledger *l, struct store_batch *batch)
+{
+	int r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)ROSTER_BOOTS * l->roster.n_ports);
+
+	if (r == 0)
+		r = store_batch_reserve(batch, STORE_AGENTS, l->roster.n_agents);
+	if (r == 0)
+		r = window_dump(l->windows, batch);
+	if (r < 0) {
+		count(l, LEDGER_STAT_CUTS_POSTPONED);
+		return r;
+	}
+	cut_accounts(l, batch);
+	cut_agents(l, batch);
+	l->mono_us = clock_mono_us(l->clock);
+	window_close(l->windows, window_is_over, l);
+	return 0;
+}

@@ -1,0 +1,70 @@
+/*
+ * Which agents and ports the collector knows, and what it keeps of each: the accounts of its two
+ * newest boots, the base of its true totals, its last state. Sized at the start: beyond a limit a
+ * newcomer is refused and the caller counts it; nobody known is ever dropped for a stranger.
+ * Inside the window room; the ledger works on it.
+ */
+#ifndef EASE_COLLECTOR_WINDOW_ROSTER_H
+#define EASE_COLLECTOR_WINDOW_ROSTER_H
+
+#include "collector/store/store.h"
+#include "collector/window/totals.h"
+#include "collector/window/tracker.h"
+
+enum { ROSTER_BOOTS = 2 }; /* the newest, and the one before for what was still on its way */
+
+struct agent {
+	struct store_agent row; /* row.boot: its newest; row.last_us: newest time in that boot */
+	uint32_t met_boot;	/* boot in which we met it: later ones were witnessed */
+	bool dirty;
+};
+
+/* One boot of a port. */
+struct account {
+	bool used, dirty;
+	uint32_t boot;
+	struct tracker tracker;
+	uint64_t agent_drops, stalls, stalled_pkts;
+	uint64_t first_us, last_us;
+	uint64_t gap_us; /* a time in the minute that got the numbers expected last */
+};
+
+struct port {
+	struct agent *agent;
+	uint32_t if_index;
+	struct account accounts[ROSTER_BOOTS]; /* newest boot first */
+	struct totals totals;
+	bool has_state;
+	uint32_t state_boot;
+	struct ease_state state;
+};
+
+struct roster {
+	uint32_t max_agents, max_ports;
+	struct agent *agents; /* by rising row.id; never moves, because ports point into it */
+	uint32_t n_agents;
+	struct port **ports;
+	uint32_t n_ports;
+	uint32_t *port_buckets; /* open addressing: index into ports + 1, 0 empty */
+	uint64_t port_mask;
+	uint32_t last_agent; /* senders come in runs */
+};
+
+/* 0 or -ENOMEM. */
+int roster_init(struct roster *r, uint32_t max_agents, uint32_t max_ports);
+void roster_free(struct roster *r);
+
+struct agent *roster_find_agent(struct roster *r, const uint8_t *agent_id);
+struct agent *roster_agent_by_number(const struct roster *r, int64_t id);
+
+/* Adds an agent; row.id 0 gets the next number. NULL at the limit. */
+struct agent *roster_add_agent(struct roster *r, const struct store_agent *row);
+
+/* The port of that agent, made if need be; NULL at the limit or without memory. */
+struct port *roster_port(struct roster *r, struct agent *a, uint32_t if_index);
+
+/* The account as the store keeps it, and what store_load needs to read the roster back. */
+void roster_account_row(const struct port *p, const struct account *a, struct store_account *row);
+struct store_loader roster_loader(struct roster *r);
+
+#endif

@@ -1,0 +1,125 @@
+#include "collector/window/tracker.h"
+#include "common/buf.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { SAVED_LAYOUT = 1 };
+
+/* Extended numbers start here, so that numbers below the first contact do not go below zero. */
+#define EXTENDED_ZERO (1ull << 32)
+
+static uint64_t *
+word_of(struct tracker *t, uint64_t number)
+{
+	return &t->bits[number / 64 % (TRACKER_NUMBERS / 64)];
+}
+
+/* The extended number nearest to the highest one (RFC 1982's serial arithmetic). */
+static uint64_t
+extend(const struct tracker *t, uint32_t number)
+{
+	return t->highest + (uint64_t)(int64_t)(int32_t)(number - (uint32_t)t->highest);
+}
+
+static void
+forget_range(struct tracker *t, uint64_t from, uint64_t to)
+{
+	if (to - from >= TRACKER_NUMBERS) {
+		memset(t->bits, 0, sizeof(t->bits));
+		return;
+	}
+	for (uint64_t n = from; n <= to; n++)
+		*word_of(t, n) &= ~(1ull << n % 64);
+}
+
+static void
+advance(struct tracker *t, uint64_t highest)
+{
+	forget_range(t, t->highest + 1, highest);
+	t->highest = highest;
+}
+
+void
+tracker_start(struct tracker *t, bool witnessed, uint32_t number)
+{
+	bool from_one = witnessed || number <= TRACKER_NUMBERS;
+
+	t->started = true;
+	t->first = EXTENDED_ZERO + (from_one ? 1 : number);
+	t->highest = t->first - 1;
+}
+
+enum tracker_verdict
+tracker_sample(struct tracker *t, uint32_t number)
+{
+	uint64_t n, bit;
+
+	if (!t->started)
+		tracker_start(t, false, number);
+	n = extend(t, number);
+	bit = 1ull << n % 64;
+	if (n > t->highest) {
+		advance(t, n);
+	} else if (t->highest - n >= TRACKER_NUMBERS) {
+		t->late++;
+		return TRACKER_LATE;
+	} else if (*word_of(t, n) & bit) {
+		t->duplicates++;
+		return TRACKER_DUPLICATE;
+	} else {
+		t->reordered++;
+	}
+	*word_of(t, n) |= bit;
+	t->received++;
+	if (n < t->first)
+		t->first = n;
+	return TRACKER_USE;
+}
+
+void
+tracker_given_out(struct tracker *t, uint32_t last_sequence)
+{
+	uint64_t n;
+
+	if (!t->started) {
+		/* met late, by a snapshot: its own number is not ours to miss either */
+		tracker_start(t, false, last_sequence);
+		if (last_sequence > TRACKER_NUMBERS) {
+			t->first = t->first + 1;
+			t->highest = t->first - 1;
+		}
+	}
+	n = extend(t, last_sequence);
+	if (n > t->highest)
+		advance(t, n);
+}
+
+void
+tracker_save(const struct tracker *t, uint8_t octets[static TRACKER_SAVED_OCTETS])
+{
+	struct wbuf w = wbuf_of(octets, TRACKER_SAVED_OCTETS);
+
+	wbuf_u8(&w, SAVED_LAYOUT);
+	wbuf_be64(&w, t->started ? t->first : 0);
+	wbuf_be64(&w, t->started ? t->highest : 0);
+	for (size_t i = 0; i < TRACKER_NUMBERS / 64; i++)
+		wbuf_be64(&w, t->bits[i]);
+}
+
+int
+tracker_load(struct tracker *t, const uint8_t *octets, size_t n)
+{
+	struct rbuf r = rbuf_of(octets, n);
+	uint8_t layout = rbuf_u8(&r);
+	uint64_t first = rbuf_be64(&r), highest = rbuf_be64(&r);
+
+	if (layout != SAVED_LAYOUT || n != TRACKER_SAVED_OCTETS || highest + 1 < first)
+		return -EBADMSG;
+	t->started = first != 0;
+	t->first = first;
+	t->highest = highest;
+	for (size_t i = 0; i < TRACKER_NUMBERS / 64; i++)
+		t->bits[i] = rbuf_be64(&r);
+	return 0;
+}

@@ -1,0 +1,75 @@
+/*
+ * One-minute windows of each port: sums over samples in total and by key (Ethernet pair, IP
+ * pair, …), true totals, and numbers of samples expected and received. What a window holds is
+ * what came since the last dump: a dump moves it into a batch, and the store adds it to what it
+ * has. So an open minute, a late sample and a restart of the collector need nothing special, and
+ * closing a window only frees its keys.
+ *
+ * Memory is given at the start. A window beyond the limit, and a key beyond the limit of its
+ * window or of the table, is counted and refused; a refused key's sample is still in the total.
+ * The kinds of keys are data: one row each in window.c.
+ */
+#ifndef EASE_COLLECTOR_WINDOW_WINDOW_H
+#define EASE_COLLECTOR_WINDOW_WINDOW_H
+
+#include "collector/store/batch.h"
+#include "common/stat.h"
+
+struct window_table;
+struct window;
+
+enum window_stat_id {
+	WINDOW_STAT_OPENED,
+	WINDOW_STAT_CLOSED,
+	WINDOW_STAT_NO_WINDOW,
+	WINDOW_STAT_KEYS_WINDOW_FULL,
+	WINDOW_STAT_KEYS_TABLE_FULL,
+	WINDOW_N_STATS,
+};
+
+enum {
+	/* Keys of one kind, port and direction in one minute. A key has at least one sample, and a
+	 * report ranks what has five and more, so beyond this a key is noise or an attack; at 100
+	 * octets a key it is 10 MB. */
+	WINDOW_KEYS_PER_WINDOW = 100000,
+	/* 100 switches of 48 ports with three minutes open each, and as much again. */
+	WINDOW_DEFAULT_WINDOWS = 32768,
+	/* 48 MB: a thousand busy ports with five hundred keys each. */
+	WINDOW_DEFAULT_KEYS = 500000,
+};
+
+struct window_limits {
+	uint32_t windows, keys, keys_per_window;
+};
+
+/* 0 or -ENOMEM. seed goes into the hash, so that nobody can choose addresses that collide. */
+int window_table_new(struct window_table **out, const struct window_limits *limits, uint64_t seed);
+void window_table_free(struct window_table *t);
+
+/* The window of that port and time, made if need be; NULL at the limit. mono_us says when it was
+ * last asked for. Valid until the next close. */
+struct window *window_get(struct window_table *t, int64_t agent, uint32_t if_index,
+    uint64_t time_us, uint64_t mono_us);
+
+/* Each adds to a window of this table. direction is enum ease_direction. */
+void window_add_sample(struct window_table *t, struct window *w, const struct ease_sample *s,
+    const struct frame_keys *keys);
+void window_add_pool(struct window_table *t, struct window *w, uint8_t direction, uint64_t pkts,
+    uint64_t octets);
+void window_add_numbers(struct window_table *t, struct window *w, int64_t expected,
+    uint64_t received);
+
+/* One sample's part of the sums. */
+void window_sums_add(struct store_sums *sums, const struct ease_sample *s);
+
+/* Moves everything new into the batch: all or nothing. 0, -ENOMEM, -ENOSPC. */
+int window_dump(struct window_table *t, struct store_batch *batch);
+
+/* Closes each window that was dumped and for which the callback says so; last_mono_us: when it
+ * was last asked for. */
+typedef bool window_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us);
+void window_close(struct window_table *t, window_over *over, void *arg);
+
+const struct stat_set *window_stats(const struct window_table *t);
+
+#endif
