@@ -101,7 +101,7 @@ struct mib_column {
 	/* A column a manager may change. */
 	unsigned set_kind;  /* 0: read-only */
 	int64_t min, max;   /* of an integer or gauge; of a string's octets */
-	bool truth;	    /* TruthValue: true(1), false(2) on the wire, a bool in the row */
+	bool truth; /* TruthValue and its like: 1 or 2 on the wire, true or false in the row */
 };
 
 #define MIB_AT(type, member)                                                                       \

@@ -23,7 +23,7 @@
 struct notify_ring;
 
 enum {
-	NOTIFY_RING_DEFAULT = 16384, /* half a second of what a master carries, 16 MiB at most */
+	NOTIFY_RING_DEFAULT = 16384, /* half a second of what a master carries: some 20 MiB */
 	NOTIFY_RING_MAX = 1048576,
 	NOTIFY_WINDOW = 32, /* unanswered Notify PDUs; 8 would give 95 % of 64's rate */
 	/* Unanswered octets: request and echo must both fit a default socket buffer (208 KiB, with
@@ -68,14 +68,14 @@ const struct stat_set *notify_ring_stats(const struct notify_ring *ring); /* enu
 
 /* ---- the consumer's side ---- */
 
-/* A notification in the window; header and parts without the spare room of ease_notification. */
+/* A notification that the consumer is sending. */
 struct notify_item {
 	struct notify_ring *ring; /* for callbacks that get only the item */
-	enum ease_notification_kind kind;
-	uint16_t n_parts;
+	uint64_t order;		  /* of first sending: kept when sent again */
+	uint8_t slot;		  /* in the window */
+	bool in_flight;		  /* sent and neither answered nor given up */
 	bool sent_before;
-	size_t len;
-	uint8_t data[];
+	struct ease_notification n; /* allocated up to n.len octets of data, not to its end */
 };
 
 /* The next to send, oldest first, what must be sent again before what is new; NULL if the window is
@@ -92,8 +92,5 @@ size_t notify_ring_unanswered(const struct notify_ring *ring);
  * there is something to send already. */
 int notify_ring_fd(const struct notify_ring *ring);
 bool notify_ring_prepare_wait(struct notify_ring *ring);
-
-/* Steps through an item's parts as trap_wire_next does. */
-bool notify_item_part(const struct notify_item *item, size_t *pos, struct trap_part *part);
 
 #endif

@@ -1,0 +1,391 @@
+#include <net-snmp/net-snmp-config.h>
+
+#include <net-snmp/net-snmp-includes.h>
+
+#include <net-snmp/agent/net-snmp-agent-includes.h>
+
+#include "agent/snmp/mib_register.h"
+
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One registration: a whole table, or one scalar of a group. */
+struct binding {
+	struct mib_registry *registry;
+	const struct mib_table *table;
+	uint32_t scalar; /* its subid; 0 for a table */
+};
+
+struct mib_registry {
+	struct mib_registry_options options;
+	struct binding *bindings;
+	size_t n_bindings;
+	/* The SET in progress. The master handles one at a time and names it by its id. */
+	long transaction_id;
+	struct mib_transaction transaction;
+};
+
+static const u_char asn_types[] = {
+	[MIB_INTEGER] = ASN_INTEGER,
+	[MIB_STRING] = ASN_OCTET_STR,
+	[MIB_OBJECT_ID] = ASN_OBJECT_ID,
+	[MIB_COUNTER32] = ASN_COUNTER,
+	[MIB_GAUGE32] = ASN_GAUGE,
+	[MIB_TIMETICKS] = ASN_TIMETICKS,
+	[MIB_COUNTER64] = ASN_COUNTER64,
+};
+
+/* ---- between Net-SNMP's names and values and ours ---- */
+
+static size_t
+to_arcs(const oid *name, size_t n, uint32_t *arcs)
+{
+	n = n < MIB_OID_MAX ? n : MIB_OID_MAX;
+	for (size_t i = 0; i < n; i++)
+		arcs[i] = (uint32_t)name[i];
+	return n;
+}
+
+static size_t
+from_arcs(const uint32_t *arcs, size_t n, oid *name)
+{
+	for (size_t i = 0; i < n; i++)
+		name[i] = arcs[i];
+	return n;
+}
+
+static void
+put_value(netsnmp_variable_list *vb, const struct mib_value *value)
+{
+	u_char type = asn_types[value->syntax];
+	oid name[MIB_OID_MAX];
+	struct counter64 c64;
+
+	switch (value->syntax) {
+	case MIB_INTEGER:
+		snmp_set_var_typed_integer(vb, type, (long)value->integer);
+		break;
+	case MIB_STRING:
+		snmp_set_var_typed_value(vb, type, value->octets, value->len);
+		break;
+	case MIB_OBJECT_ID:
+		from_arcs(value->arcs, value->len, name);
+		snmp_set_var_typed_value(vb, type, name, value->len * sizeof(oid));
+		break;
+	case MIB_COUNTER64:
+		c64.high = value->number >> 32;
+		c64.low = value->number & UINT32_MAX;
+		snmp_set_var_typed_value(vb, type, &c64, sizeof(c64));
+		break;
+	default:
+		snmp_set_var_typed_integer(vb, type, (long)value->number);
+		break;
+	}
+}
+
+/* Types that no writable object has become one of them: the engine answers wrongType. */
+static void
+get_value(const netsnmp_variable_list *vb, struct mib_value *value)
+{
+	memset(value, 0, sizeof(*value));
+	switch (vb->type) {
+	case ASN_INTEGER:
+		value->syntax = MIB_INTEGER;
+		value->integer = (int32_t)*vb->val.integer;
+		break;
+	case ASN_GAUGE:
+		value->syntax = MIB_GAUGE32;
+		value->number = (uint32_t)*vb->val.integer;
+		break;
+	case ASN_OCTET_STR:
+		value->syntax = MIB_STRING;
+		mib_put_octets(value, vb->val.string, vb->val_len);
+		break;
+	default:
+		value->syntax = MIB_OBJECT_ID;
+		break;
+	}
+}
+
+/* ---- GET and GETNEXT ---- */
+
+static void
+answer_get(const struct binding *b, const struct mib_context *context,
+    netsnmp_agent_request_info *info, netsnmp_request_info *request)
+{
+	netsnmp_variable_list *vb = request->requestvb;
+	enum mib_answer answer = MIB_NO_INSTANCE;
+	uint32_t arcs[MIB_OID_MAX];
+	struct mib_value value;
+	size_t n = to_arcs(vb->name, vb->name_length, arcs);
+
+	if (context->view)
+		answer = mib_get(b->table, context, arcs, n, &value);
+	if (answer == MIB_FOUND)
+		put_value(vb, &value);
+	else
+		netsnmp_set_request_error(info, request,
+		    answer == MIB_NO_OBJECT ? SNMP_NOSUCHOBJECT : SNMP_NOSUCHINSTANCE);
+}
+
+static bool
+find_next(const struct binding *b, const struct mib_context *context,
+    const netsnmp_request_info *request, uint32_t *next, size_t *n_next, struct mib_value *value)
+{
+	const netsnmp_variable_list *vb = request->requestvb;
+	uint32_t arcs[MIB_OID_MAX];
+	size_t n = to_arcs(vb->name, vb->name_length, arcs);
+
+	if (request->inclusive && mib_get(b->table, context, arcs, n, value) == MIB_FOUND) {
+		memcpy(next, arcs, n * sizeof(*arcs));
+		*n_next = n;
+		return true;
+	}
+	if (mib_get_next(b->table, context, arcs, n, next, n_next, value) != MIB_FOUND)
+		return false;
+	return b->scalar == 0 || next[b->table->entry.n] == b->scalar;
+}
+
+/* No successor: the varbind stays as it is, and Net-SNMP asks the next registration. */
+static void
+answer_next(const struct binding *b, const struct mib_context *context,
+    netsnmp_request_info *request)
+{
+	uint32_t next[MIB_OID_MAX];
+	oid name[MIB_OID_MAX];
+	struct mib_value value;
+	size_t n;
+
+	if (!context->view || !find_next(b, context, request, next, &n, &value))
+		return;
+	snmp_set_var_objid(request->requestvb, name, from_arcs(next, n, name));
+	put_value(request->requestvb, &value);
+}
+
+static struct mib_context
+open_context(const struct mib_registry *registry)
+{
+	const struct mib_view_source *views = &registry->options.views;
+
+	return (struct mib_context){
+		.view = views->hold(views->ctx),
+		.mono_us = clock_mono_us(registry->options.clock),
+		.uptime_cs = (uint32_t)netsnmp_get_agent_uptime(),
+	};
+}
+
+static void
+close_context(const struct mib_registry *registry, const struct mib_context *context)
+{
+	if (context->view)
+		registry->options.views.release(registry->options.views.ctx, context->view);
+}
+
+static void
+answer(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+{
+	struct mib_context context = open_context(b->registry);
+
+	for (netsnmp_request_info *r = requests; r; r = r->next) {
+		if (r->processed)
+			continue;
+		if (info->mode == MODE_GET)
+			answer_get(b, &context, info, r);
+		else
+			answer_next(b, &context, r);
+	}
+	close_context(b->registry, &context);
+}
+
+/* ---- SET ---- */
+
+/* Net-SNMP calls each phase for every registration that the PDU touches, and the master may send
+ * the phases of each registration by themselves; all of one request share its id. */
+static struct mib_transaction *
+transaction_of(struct mib_registry *registry, const netsnmp_agent_request_info *info)
+{
+	long id = info->asp->pdu->transid;
+
+	if (id != registry->transaction_id) {
+		registry->transaction_id = id;
+		mib_transaction_begin(&registry->transaction);
+	}
+	return &registry->transaction;
+}
+
+static void
+reserve(const struct binding *b, struct mib_transaction *t, netsnmp_agent_request_info *info,
+    netsnmp_request_info *requests)
+{
+	struct mib_context context = open_context(b->registry);
+	enum mib_error error = MIB_NO_ERROR;
+
+	for (netsnmp_request_info *r = requests; r && !error; r = r->next) {
+		uint32_t arcs[MIB_OID_MAX];
+		struct mib_value value;
+		size_t n = to_arcs(r->requestvb->name, r->requestvb->name_length, arcs);
+
+		get_value(r->requestvb, &value);
+		error = context.view ? mib_transaction_add(t, b->table, &context, arcs, n, &value)
+				     : MIB_RESOURCE_UNAVAILABLE;
+		if (error)
+			netsnmp_set_request_error(info, r, (int)error);
+	}
+	close_context(b->registry, &context);
+}
+
+static void
+forget(struct mib_registry *registry)
+{
+	registry->transaction_id = 0;
+	mib_transaction_begin(&registry->transaction);
+}
+
+static void
+change(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+{
+	struct mib_transaction *t = transaction_of(b->registry, info);
+	const struct mib_setter *setter = &b->registry->options.setter;
+	enum mib_error error = MIB_NO_ERROR;
+
+	switch (info->mode) {
+	case MODE_SET_RESERVE1:
+		reserve(b, t, info, requests);
+		break;
+	case MODE_SET_RESERVE2:
+		error = mib_transaction_test(t, setter);
+		break;
+	case MODE_SET_ACTION:
+		error = mib_transaction_commit(t, setter);
+		break;
+	case MODE_SET_UNDO:
+		error = mib_transaction_undo(t, setter);
+		break;
+	default: /* COMMIT: it is done already; FREE: nothing was done */
+		forget(b->registry);
+		break;
+	}
+	if (error)
+		netsnmp_set_request_error(info, requests, (int)error);
+}
+
+static int
+handle(netsnmp_mib_handler *handler, netsnmp_handler_registration *registration,
+    netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+{
+	const struct binding *b = handler->myvoid;
+
+	(void)registration;
+	if (info->mode == MODE_GET || info->mode == MODE_GETNEXT)
+		answer(b, info, requests);
+	else
+		change(b, info, requests);
+	return SNMP_ERR_NOERROR;
+}
+
+/* ---- registration ---- */
+
+static bool
+is_writable(const struct binding *b)
+{
+	for (size_t i = 0; i < b->table->n_columns; i++) {
+		const struct mib_column *column = &b->table->columns[i];
+
+		if (column->set_kind && (b->scalar == 0 || b->scalar == column->subid))
+			return b->registry->options.setter.apply != NULL;
+	}
+	return false;
+}
+
+static int
+bind_handler(struct binding *b)
+{
+	int modes = is_writable(b) ? HANDLER_CAN_RWRITE : HANDLER_CAN_RONLY;
+	const struct mib_oid *entry = &b->table->entry;
+	netsnmp_handler_registration *registration;
+	oid name[MIB_OID_MAX];
+	size_t n = from_arcs(entry->arcs, entry->n, name);
+
+	if (b->scalar)
+		name[n++] = b->scalar;
+	registration = netsnmp_create_handler_registration(b->table->name, handle, name, n, modes);
+	if (!registration)
+		return -ENOMEM;
+	registration->handler->myvoid = b;
+	registration->priority = b->registry->options.priority;
+	if (netsnmp_register_handler(registration) != MIB_REGISTERED_OK) {
+		log_error("snmp", "Net-SNMP does not register %s", b->table->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+add_binding(struct mib_registry *registry, const struct mib_table *table, uint32_t scalar)
+{
+	struct binding *b = &registry->bindings[registry->n_bindings++];
+
+	*b = (struct binding){.registry = registry, .table = table, .scalar = scalar};
+	return bind_handler(b);
+}
+
+static int
+add_table(struct mib_registry *registry, const struct mib_table *table)
+{
+	int error = 0;
+
+	if (!table->scalars)
+		return add_binding(registry, table, 0);
+	for (size_t i = 0; i < table->n_columns && !error; i++)
+		error = add_binding(registry, table, table->columns[i].subid);
+	return error;
+}
+
+static size_t
+count_bindings(const struct mib_registry_options *options)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < options->n_tables; i++)
+		n += options->tables[i]->scalars ? options->tables[i]->n_columns : 1;
+	return n;
+}
+
+int
+mib_registry_create(const struct mib_registry_options *options, struct mib_registry **out)
+{
+	struct mib_registry *registry = calloc(1, sizeof(*registry));
+	int error = 0;
+
+	if (!registry)
+		return -ENOMEM;
+	registry->options = *options;
+	registry->bindings = calloc(count_bindings(options) + 1, sizeof(*registry->bindings));
+	if (!registry->bindings)
+		error = -ENOMEM;
+	for (size_t i = 0; i < options->n_tables && !error; i++)
+		error = add_table(registry, options->tables[i]);
+	if (error)
+		mib_registry_destroy(registry);
+	else
+		*out = registry;
+	return error;
+}
+
+void
+mib_registry_reset(struct mib_registry *registry)
+{
+	forget(registry);
+}
+
+void
+mib_registry_destroy(struct mib_registry *registry)
+{
+	if (!registry)
+		return;
+	free(registry->bindings);
+	free(registry);
+}

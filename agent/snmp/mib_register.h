@@ -1,0 +1,31 @@
+/*
+ * Binds tables of the engine (mib_table.h) to Net-SNMP: one handler for each table and each scalar,
+ * which answers from a view held for that one call. For snmp_agent.c only, on its thread.
+ */
+#ifndef EASE_AGENT_SNMP_MIB_REGISTER_H
+#define EASE_AGENT_SNMP_MIB_REGISTER_H
+
+#include "agent/snmp/mib_table.h"
+#include "common/clock.h"
+
+struct mib_registry;
+
+struct mib_registry_options {
+	const struct clock *clock;
+	const struct mib_table *const *tables; /* borrowed, checked by the caller */
+	size_t n_tables;
+	struct mib_view_source views;
+	struct mib_setter setter; /* apply NULL: read-only */
+	int priority;		  /* of the AgentX registration, 1..255, lower wins */
+};
+
+/* Registers everything; -ENOMEM, -EINVAL if Net-SNMP refuses. After init_agent. */
+int mib_registry_create(const struct mib_registry_options *options, struct mib_registry **registry);
+
+/* Forgets a SET whose later phases will not come: the session with the master ended. */
+void mib_registry_reset(struct mib_registry *registry);
+
+/* After shutdown_agent, which forgets the registrations. NULL allowed. */
+void mib_registry_destroy(struct mib_registry *registry);
+
+#endif

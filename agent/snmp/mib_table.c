@@ -1,0 +1,466 @@
+#include "agent/snmp/mib_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const syntax_names[] = {
+	[MIB_INTEGER] = "Integer32",
+	[MIB_STRING] = "OCTET STRING",
+	[MIB_OBJECT_ID] = "OBJECT IDENTIFIER",
+	[MIB_COUNTER32] = "Counter32",
+	[MIB_GAUGE32] = "Gauge32",
+	[MIB_TIMETICKS] = "TimeTicks",
+	[MIB_COUNTER64] = "Counter64",
+};
+
+const char *
+mib_syntax_name(enum mib_syntax syntax)
+{
+	return syntax_names[syntax];
+}
+
+int
+mib_oid_compare(const uint32_t *a, size_t n_a, const uint32_t *b, size_t n_b)
+{
+	for (size_t i = 0; i < n_a && i < n_b; i++) {
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	}
+	return n_a < n_b ? -1 : n_a > n_b;
+}
+
+void
+mib_put_octets(struct mib_value *value, const void *octets, size_t len)
+{
+	value->len = len < sizeof(value->octets) ? len : sizeof(value->octets);
+	if (value->len > 0)
+		memcpy(value->octets, octets, value->len);
+}
+
+void
+mib_put_text(struct mib_value *value, const char *text)
+{
+	mib_put_octets(value, text, strlen(text));
+}
+
+uint32_t
+mib_time_stamp(const struct mib_context *c, uint64_t stamp_us)
+{
+	uint64_t ago_cs = stamp_us < c->mono_us ? (c->mono_us - stamp_us) / 10000 : 0;
+
+	if (stamp_us == 0 || ago_cs > c->uptime_cs)
+		return 0;
+	return c->uptime_cs - (uint32_t)ago_cs;
+}
+
+/* ---- rows ---- */
+
+struct rows {
+	const struct mib_table *table;
+	const uint8_t *first;
+	size_t n;
+};
+
+static struct rows
+table_rows(const struct mib_table *table, const struct mib_context *context)
+{
+	const void *first = NULL;
+	size_t n = table->rows(context, &first);
+
+	return (struct rows){.table = table, .first = first, .n = n};
+}
+
+static const void *
+row_at(const struct rows *rows, size_t i)
+{
+	return rows->first + i * rows->table->row_size;
+}
+
+static size_t
+put_index_part(const struct mib_index *index, const uint8_t *row, uint32_t *arcs)
+{
+	const uint8_t *at = row + index->offset;
+	uint16_t u16;
+
+	switch (index->kind) {
+	case MIB_INDEX_U32:
+		memcpy(arcs, at, sizeof(*arcs));
+		return 1;
+	case MIB_INDEX_U16:
+		memcpy(&u16, at, sizeof(u16));
+		arcs[0] = u16;
+		return 1;
+	case MIB_INDEX_MAC:
+		for (size_t i = 0; i < 6; i++)
+			arcs[i] = at[i];
+		return 6;
+	case MIB_INDEX_NONE:
+		break;
+	}
+	return 0;
+}
+
+/* The instance arcs of a row; their number. */
+static size_t
+row_arcs(const struct mib_table *table, const void *row, uint32_t arcs[MIB_INDEX_ARCS])
+{
+	size_t n = 0;
+
+	if (table->scalars) {
+		arcs[0] = 0;
+		return 1;
+	}
+	for (size_t i = 0; i < MIB_INDEX_PARTS; i++)
+		n += put_index_part(&table->index[i], row, arcs + n);
+	return n;
+}
+
+/* The number of rows whose index is below key, or below or equal to it. Keys shorter or longer
+ * than an index need no care: they simply sort between the rows. */
+static size_t
+rows_before(const struct rows *rows, const uint32_t *key, size_t n_key, bool or_equal)
+{
+	size_t low = 0, high = rows->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint32_t arcs[MIB_INDEX_ARCS];
+		size_t n = row_arcs(rows->table, row_at(rows, middle), arcs);
+		int order = mib_oid_compare(arcs, n, key, n_key);
+
+		if (order < 0 || (or_equal && order == 0))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const void *
+find_row(const struct rows *rows, const uint32_t *key, size_t n_key)
+{
+	size_t i = rows_before(rows, key, n_key, false);
+	uint32_t arcs[MIB_INDEX_ARCS];
+	size_t n;
+
+	if (i == rows->n)
+		return NULL;
+	n = row_arcs(rows->table, row_at(rows, i), arcs);
+	return mib_oid_compare(arcs, n, key, n_key) == 0 ? row_at(rows, i) : NULL;
+}
+
+/* ---- cells ---- */
+
+static uint64_t
+read_member(const void *at, size_t size)
+{
+	uint64_t u64 = 0;
+	uint32_t u32;
+	uint16_t u16;
+
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)at;
+	case 2:
+		memcpy(&u16, at, sizeof(u16));
+		return u16;
+	case 4:
+		memcpy(&u32, at, sizeof(u32));
+		return u32;
+	default:
+		memcpy(&u64, at, sizeof(u64));
+		return u64;
+	}
+}
+
+static void
+put_member(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct mib_column *column = cell->column;
+	const uint8_t *at = (const uint8_t *)cell->row + column->offset;
+
+	if (column->syntax == MIB_STRING)
+		mib_put_octets(value, at, strnlen((const char *)at, column->size));
+	else
+		value->number = read_member(at, column->size);
+}
+
+/* Brings what a member or function gave into the range of the type on the wire. */
+static void
+fit_syntax(const struct mib_column *column, struct mib_value *value)
+{
+	switch (value->syntax) {
+	case MIB_INTEGER:
+		if (column->size > 0)
+			value->integer = (int64_t)value->number;
+		if (column->truth)
+			value->integer = value->integer ? 1 : 2;
+		break;
+	case MIB_COUNTER32:
+	case MIB_TIMETICKS:
+		value->number = (uint32_t)value->number;
+		break;
+	case MIB_GAUGE32: /* a gauge stays at its maximum (RFC 2578 section 7.1.7) */
+		if (value->number > UINT32_MAX)
+			value->number = UINT32_MAX;
+		break;
+	default:
+		break;
+	}
+}
+
+static int
+read_cell(const struct mib_table *table, size_t column, const struct mib_context *context,
+    const void *row, struct mib_value *value)
+{
+	struct mib_cell cell = {.context = context, .column = &table->columns[column], .row = row};
+	int error = 0;
+
+	value->syntax = cell.column->syntax;
+	value->integer = 0;
+	value->number = 0;
+	value->len = 0;
+	if (cell.column->get)
+		error = cell.column->get(&cell, value);
+	else
+		put_member(&cell, value);
+	if (!error)
+		fit_syntax(cell.column, value);
+	return error;
+}
+
+/* The first column whose subid is not below; n_columns if there is none. */
+static size_t
+column_from(const struct mib_table *table, uint32_t subid)
+{
+	size_t low = 0, high = table->n_columns;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->columns[middle].subid < subid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The column that oid names (and at least one instance arc behind it); n_columns if none. */
+static size_t
+column_of(const struct mib_table *table, const uint32_t *oid, size_t n)
+{
+	const struct mib_oid *entry = &table->entry;
+	size_t column;
+
+	if (n <= entry->n || mib_oid_compare(oid, entry->n, entry->arcs, entry->n) != 0)
+		return table->n_columns;
+	column = column_from(table, oid[entry->n]);
+	if (column < table->n_columns && table->columns[column].subid != oid[entry->n])
+		return table->n_columns;
+	return column;
+}
+
+enum mib_answer
+mib_get(const struct mib_table *table, const struct mib_context *context, const uint32_t *oid,
+    size_t n, struct mib_value *value)
+{
+	size_t column = column_of(table, oid, n), name = table->entry.n + 1;
+	struct rows rows;
+	const void *row;
+
+	if (column == table->n_columns)
+		return MIB_NO_OBJECT;
+	rows = table_rows(table, context);
+	row = find_row(&rows, oid + name, n - name);
+	if (!row || read_cell(table, column, context, row, value))
+		return MIB_NO_INSTANCE;
+	return MIB_FOUND;
+}
+
+/* Where GETNEXT starts to look: *column and *row are the first cell whose name is behind oid. */
+static void
+position_after(const struct rows *rows, const uint32_t *oid, size_t n, size_t *column, size_t *row)
+{
+	const struct mib_table *table = rows->table;
+	size_t n_entry = table->entry.n;
+	int order = mib_oid_compare(oid, n < n_entry ? n : n_entry, table->entry.arcs, n_entry);
+
+	*column = order > 0 ? table->n_columns : 0;
+	*row = 0;
+	if (order != 0 || n == n_entry)
+		return;
+	*column = column_from(table, oid[n_entry]);
+	if (*column < table->n_columns && table->columns[*column].subid == oid[n_entry])
+		*row = rows_before(rows, oid + n_entry + 1, n - n_entry - 1, true);
+}
+
+static size_t
+cell_name(const struct mib_table *table, size_t column, const void *row, uint32_t *oid)
+{
+	size_t n = table->entry.n;
+
+	memcpy(oid, table->entry.arcs, n * sizeof(*oid));
+	oid[n++] = table->columns[column].subid;
+	return n + row_arcs(table, row, oid + n);
+}
+
+enum mib_answer
+mib_get_next(const struct mib_table *table, const struct mib_context *context, const uint32_t *oid,
+    size_t n, uint32_t *next, size_t *n_next, struct mib_value *value)
+{
+	struct rows rows = table_rows(table, context);
+	size_t column, row;
+
+	position_after(&rows, oid, n, &column, &row);
+	for (; column < table->n_columns; column++, row = 0) {
+		for (; row < rows.n; row++) {
+			if (read_cell(table, column, context, row_at(&rows, row), value))
+				continue;
+			*n_next = cell_name(table, column, row_at(&rows, row), next);
+			return MIB_FOUND;
+		}
+	}
+	return MIB_END;
+}
+
+/* ---- SET ---- */
+
+/* ifAlias and its like: what every terminal and report can show. */
+static bool
+is_printable(const struct mib_value *value)
+{
+	for (size_t i = 0; i < value->len; i++) {
+		if (value->octets[i] < 0x20 || value->octets[i] > 0x7e)
+			return false;
+	}
+	return true;
+}
+
+static enum mib_error
+check_range(const struct mib_column *column, int64_t number)
+{
+	return number < column->min || number > column->max ? MIB_WRONG_VALUE : MIB_NO_ERROR;
+}
+
+static enum mib_error
+check_value(const struct mib_column *column, const struct mib_value *value)
+{
+	if (value->syntax != column->syntax)
+		return MIB_WRONG_TYPE;
+	if (column->syntax == MIB_INTEGER)
+		return check_range(column, value->integer);
+	if (column->syntax == MIB_GAUGE32)
+		return check_range(column, (int64_t)value->number);
+	if ((int64_t)value->len < column->min || (int64_t)value->len > column->max)
+		return MIB_WRONG_LENGTH;
+	return is_printable(value) ? MIB_NO_ERROR : MIB_WRONG_VALUE;
+}
+
+static void
+fill_set(const struct mib_column *column, uint32_t if_index, const struct mib_value *value,
+    struct mib_set *set)
+{
+	set->kind = column->set_kind;
+	set->if_index = if_index;
+	set->number = column->syntax == MIB_INTEGER ? value->integer : (int64_t)value->number;
+	if (column->truth)
+		set->number = set->number == 1;
+	set->text_len = value->len;
+	memcpy(set->text, value->octets, value->len);
+	set->text[value->len] = '\0';
+}
+
+/* In the order of RFC 3416 section 4.2.5: first what no value could make right. */
+enum mib_error
+mib_check_set(const struct mib_table *table, const struct mib_context *context, const uint32_t *oid,
+    size_t n, const struct mib_value *value, struct mib_set *set, struct mib_set *old)
+{
+	size_t i = column_of(table, oid, n), name = table->entry.n + 1;
+	const struct mib_column *column = &table->columns[i];
+	struct mib_value current;
+	enum mib_error error;
+
+	if (i == table->n_columns || column->set_kind == 0)
+		return MIB_NOT_WRITABLE;
+	error = check_value(column, value);
+	if (error)
+		return error;
+	if (mib_get(table, context, oid, n, &current) != MIB_FOUND)
+		return MIB_NO_CREATION;
+	fill_set(column, table->scalars ? 0 : oid[name], value, set);
+	fill_set(column, table->scalars ? 0 : oid[name], &current, old);
+	return MIB_NO_ERROR;
+}
+
+/* ---- declarations ---- */
+
+static const char *
+column_fault(const struct mib_column *column)
+{
+	bool member = column->size == 1 || column->size == 2 || column->size == 4 ||
+	    column->size == 8 || (column->size > 0 && column->syntax == MIB_STRING);
+
+	if (column->subid == 0 || !column->name)
+		return "a column without number or name";
+	if (!column->get == !member)
+		return "a column needs one of member and function";
+	if (column->set_kind && column->syntax != MIB_INTEGER && column->syntax != MIB_GAUGE32 &&
+	    column->syntax != MIB_STRING)
+		return "a writable column of a type that managers cannot set";
+	if (column->set_kind && column->min > column->max)
+		return "a writable column without range";
+	if (column->set_kind && column->syntax == MIB_STRING && column->max > MIB_OCTETS_MAX)
+		return "a writable string longer than the engine holds";
+	return NULL;
+}
+
+static const char *
+table_fault(const struct mib_table *table)
+{
+	bool indexed = table->index[0].kind != MIB_INDEX_NONE;
+
+	if (!table->name || table->entry.n < 2 || table->n_columns == 0)
+		return "name, entry or columns missing";
+	if (!table->rows || table->row_size == 0)
+		return "rows missing";
+	if (indexed == table->scalars)
+		return "a table has an index, scalars have none";
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const char *fault = column_fault(&table->columns[i]);
+
+		if (fault)
+			return fault;
+		if (i > 0 && table->columns[i].subid <= table->columns[i - 1].subid)
+			return "columns out of order or twice";
+	}
+	return NULL;
+}
+
+int
+mib_table_check(const struct mib_table *table, const char **why)
+{
+	*why = table_fault(table);
+	return *why ? -EINVAL : 0;
+}
+
+static void
+list_column(const struct mib_table *table, const struct mib_column *column, FILE *out)
+{
+	fprintf(out, "%s\t", column->name);
+	for (size_t i = 0; i < table->entry.n; i++)
+		fprintf(out, "%" PRIu32 ".", table->entry.arcs[i]);
+	fprintf(out, "%" PRIu32 "%s\t%s\t%s\n", column->subid, table->scalars ? ".0" : "",
+	    mib_syntax_name(column->syntax),
+	    column->set_kind ? "read-write" : "read-only");
+}
+
+void
+mib_list_tables(const struct mib_table *const *tables, size_t n, FILE *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < tables[i]->n_columns; j++)
+			list_column(tables[i], &tables[i]->columns[j], out);
+	}
+}

@@ -1,0 +1,88 @@
+/*
+ * The settings of one SET PDU through its phases: collected while they are checked, tested as a
+ * whole, carried out as a whole, taken back as a whole. See mib_table.h.
+ */
+#include "agent/snmp/mib_table.h"
+
+#include <errno.h>
+
+void
+mib_transaction_begin(struct mib_transaction *t)
+{
+	t->n = 0;
+	t->tested = false;
+	t->committed = false;
+}
+
+enum mib_error
+mib_transaction_add(struct mib_transaction *t, const struct mib_table *table,
+    const struct mib_context *context, const uint32_t *oid, size_t n, const struct mib_value *value)
+{
+	enum mib_error error;
+
+	if (t->n == MIB_SETS_MAX)
+		return MIB_RESOURCE_UNAVAILABLE;
+	error = mib_check_set(table, context, oid, n, value, &t->sets[t->n], &t->olds[t->n]);
+	if (!error)
+		t->n++;
+	return error;
+}
+
+static enum mib_error
+test_error(int error)
+{
+	switch (error) {
+	case 0:
+		return MIB_NO_ERROR;
+	case -EINVAL:
+		return MIB_WRONG_VALUE;
+	case -EOPNOTSUPP:
+		return MIB_NOT_WRITABLE;
+	case -ENODEV:
+		return MIB_NO_CREATION;
+	default:
+		return MIB_RESOURCE_UNAVAILABLE;
+	}
+}
+
+enum mib_error
+mib_transaction_test(struct mib_transaction *t, const struct mib_setter *setter)
+{
+	if (t->tested || t->n == 0)
+		return MIB_NO_ERROR;
+	t->tested = true;
+	return test_error(setter->apply(setter->ctx, t->sets, t->n, true));
+}
+
+enum mib_error
+mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter)
+{
+	if (t->committed || t->n == 0)
+		return MIB_NO_ERROR;
+	if (setter->apply(setter->ctx, t->sets, t->n, false))
+		return MIB_COMMIT_FAILED;
+	t->committed = true;
+	return MIB_NO_ERROR;
+}
+
+/* Latest first, so that of two settings of one object the oldest value stays. */
+static void
+reverse(struct mib_set *sets, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		struct mib_set kept = sets[i];
+
+		sets[i] = sets[n - 1 - i];
+		sets[n - 1 - i] = kept;
+	}
+}
+
+enum mib_error
+mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter)
+{
+	if (!t->committed)
+		return MIB_NO_ERROR;
+	t->committed = false;
+	reverse(t->olds, t->n);
+	return setter->apply(setter->ctx, t->olds, t->n, false) ? MIB_UNDO_FAILED : MIB_NO_ERROR;
+}

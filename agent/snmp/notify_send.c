@@ -1,0 +1,128 @@
+#include "agent/snmp/notify_send.h"
+
+#include "common/log.h"
+
+#include <stdbool.h>
+
+/* RFC 2741; Net-SNMP does not install its agentx/protocol.h. */
+enum { AGENTX_NOTIFY_PDU = 12, AGENTX_NOT_OPEN = 257 };
+
+/* A session that does not answer is found out by its ping and closed within seconds; until then a
+ * Notify must not be repeated on the same stream, where it would only come out twice. So its own
+ * time limit lies beyond that. */
+enum { NOTIFY_TIMEOUT_S = 120 };
+
+static const oid trap_oid_name[] = {1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}; /* snmpTrapOID.0 */
+static const oid agent_id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_AGENT_ID, 0};
+static const oid boot_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOOT, 0};
+
+static void
+add_header(netsnmp_pdu *pdu, const struct notify_source *source, enum ease_notification_kind kind)
+{
+	const oid trap[] = {EASE_ROOT, 0, kind};
+	u_long boot = source->boot;
+
+	snmp_pdu_add_variable(pdu, trap_oid_name, OID_LENGTH(trap_oid_name), ASN_OBJECT_ID, trap,
+	    sizeof(trap));
+	snmp_pdu_add_variable(pdu, agent_id_name, OID_LENGTH(agent_id_name), ASN_OCTET_STR,
+	    source->agent_id, sizeof(source->agent_id));
+	snmp_pdu_add_variable(pdu, boot_name, OID_LENGTH(boot_name), ASN_UNSIGNED, &boot,
+	    sizeof(boot));
+}
+
+static void
+add_part(netsnmp_pdu *pdu, const struct trap_part *part)
+{
+	uint32_t arcs[TRAP_WIRE_OID_MAX];
+	oid name[TRAP_WIRE_OID_MAX];
+	size_t n = trap_wire_part_oid(part, arcs);
+
+	for (size_t i = 0; i < n; i++)
+		name[i] = arcs[i];
+	snmp_pdu_add_variable(pdu, name, n, ASN_OCTET_STR, part->octets, part->len);
+}
+
+/* sysUpTime.0 is left to the master, which puts its own in front (RFC 2741 section 6.2.10). */
+static netsnmp_pdu *
+build(const struct notify_item *item, const struct notify_source *source,
+    const netsnmp_session *session)
+{
+	netsnmp_pdu *pdu = snmp_pdu_create(AGENTX_NOTIFY_PDU);
+	struct trap_part part;
+	size_t pos = 0;
+
+	if (!pdu)
+		return NULL;
+	pdu->version = session->version;
+	pdu->sessid = session->sessid;
+	pdu->flags |= UCD_MSG_FLAG_PDU_TIMEOUT;
+	pdu->time = NOTIFY_TIMEOUT_S;
+	add_header(pdu, source, item->n.kind);
+	while (trap_wire_next(&item->n, &pos, &part))
+		add_part(pdu, &part);
+	return pdu;
+}
+
+static void
+answered(struct notify_item *item, long error)
+{
+	if (error == SNMP_ERR_NOERROR) {
+		notify_ring_acknowledged(item);
+	} else if (error == AGENTX_NOT_OPEN) { /* the master forgot the session: it will be reopened */
+		notify_ring_timed_out(item);
+	} else {
+		log_warn_limited("snmp", "the master refuses a notification: AgentX error %ld", error);
+		notify_ring_refused(item);
+	}
+}
+
+/* 1: the request is done with. */
+static int
+on_answer(int operation, netsnmp_session *session, int request, netsnmp_pdu *pdu, void *ctx)
+{
+	struct notify_item *item = ctx;
+
+	(void)session;
+	(void)request;
+	switch (operation) {
+	case NETSNMP_CALLBACK_OP_RECEIVED_MESSAGE:
+		answered(item, pdu->errstat);
+		break;
+	case NETSNMP_CALLBACK_OP_RESEND:
+	case NETSNMP_CALLBACK_OP_CONNECT:
+		break;
+	case NETSNMP_CALLBACK_OP_SEND_FAILED:
+		notify_ring_send_failed(item);
+		break;
+	default: /* timed out, or the session was closed */
+		notify_ring_timed_out(item);
+		break;
+	}
+	return 1;
+}
+
+static bool
+send_item(struct notify_item *item, const struct notify_source *source, netsnmp_session *session)
+{
+	netsnmp_pdu *pdu = build(item, source, session);
+
+	if (pdu && snmp_async_send(session, pdu, on_answer, item) != 0)
+		return true;
+	if (item->in_flight) /* not reported through the callback */
+		notify_ring_send_failed(item);
+	if (pdu)
+		snmp_free_pdu(pdu);
+	return false;
+}
+
+void
+notify_send_pump(struct notify_ring *ring, const struct notify_source *source,
+    netsnmp_session *session)
+{
+	struct notify_item *item;
+
+	while ((item = notify_ring_next(ring)) != NULL) {
+		if (!send_item(item, source, session))
+			return;
+	}
+}

@@ -1,0 +1,398 @@
+#include <net-snmp/net-snmp-config.h>
+
+#include <net-snmp/net-snmp-includes.h>
+
+#include <net-snmp/agent/net-snmp-agent-includes.h>
+
+#include <net-snmp/agent/agent_callbacks.h>
+#include <net-snmp/library/large_fd_set.h>
+
+#include "agent/snmp/snmp_agent.h"
+
+#include "agent/snmp/mib_register.h"
+#include "agent/snmp/notify_send.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TIMEOUT_MAX_S = 60 };
+
+struct snmp_agent {
+	struct snmp_agent_options options;
+	struct notify_source source;
+	struct mib_registry *registry;
+	netsnmp_session *session; /* with the master; NULL while there is none */
+	_Atomic bool connected;
+	bool started, ended;
+	pthread_t thread;
+	int stop_fd; /* written by snmp_agent_stop */
+	int done_fd; /* written by the thread when it ends */
+};
+
+/* ---- the library ---- */
+
+static int
+on_log(int major, int minor, void *message, void *ctx)
+{
+	const struct snmp_log_message *m = message;
+	size_t len = strcspn(m->msg, "\n");
+
+	(void)major;
+	(void)minor;
+	(void)ctx;
+	if (len == 0)
+		return 0;
+	if (m->priority <= LOG_WARNING)
+		log_warn_limited("net-snmp", "%.*s", (int)len, m->msg);
+	else
+		log_debug("net-snmp", "%.*s", (int)len, m->msg);
+	return 0;
+}
+
+static void
+count(const struct snmp_agent *agent, enum notify_stat which)
+{
+	if (agent->options.ring)
+		stat_add(notify_ring_stats(agent->options.ring), which, 1);
+}
+
+/* A stream needs no repetition: requests wait timeout_s once, then the session is given up. */
+static int
+on_session_up(int major, int minor, void *session, void *ctx)
+{
+	struct snmp_agent *agent = ctx;
+
+	(void)major;
+	(void)minor;
+	agent->session = session;
+	agent->session->retries = 0;
+	agent->session->timeout = agent->options.timeout_s * 1000000L;
+	atomic_store(&agent->connected, true);
+	count(agent, NOTIFY_CONNECTS);
+	log_info("snmp", "connected to the master at %s", agent->options.agentx_socket);
+	return 0;
+}
+
+static int
+on_session_down(int major, int minor, void *session, void *ctx)
+{
+	struct snmp_agent *agent = ctx;
+
+	(void)major;
+	(void)minor;
+	(void)session;
+	agent->session = NULL;
+	atomic_store(&agent->connected, false);
+	mib_registry_reset(agent->registry);
+	count(agent, NOTIFY_DISCONNECTS);
+	log_warn("snmp", "lost the master at %s, trying again every %u s",
+	    agent->options.agentx_socket, agent->options.retry_s);
+	return 0;
+}
+
+/* Before anything of the library runs: nothing of the host's Net-SNMP set-up may matter here. */
+static void
+isolate_library(const struct snmp_agent_options *options)
+{
+	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_READ_CONFIGS, 1);
+	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
+	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_ROOT_ACCESS, 1);
+	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_CONNECTION_WARNINGS,
+	    1);
+	set_persistent_directory(options->persistent_dir);
+	snmp_enable_calllog();
+	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, NULL);
+}
+
+static void
+set_agentx_options(const struct snmp_agent_options *options)
+{
+	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL,
+	    (int)options->retry_s);
+	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_TIMEOUT,
+	    (int)options->timeout_s * 1000000);
+	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_RETRIES, 0);
+}
+
+static int
+register_tables(struct snmp_agent *agent)
+{
+	const struct mib_registry_options options = {
+		.clock = agent->options.clock,
+		.tables = agent->options.tables,
+		.n_tables = agent->options.n_tables,
+		.views = agent->options.views,
+		.setter = agent->options.setter,
+		.priority = SNMP_AGENT_PRIORITY,
+	};
+
+	return mib_registry_create(&options, &agent->registry);
+}
+
+static int
+open_library(struct snmp_agent *agent)
+{
+	const struct snmp_agent_options *options = &agent->options;
+	int error;
+
+	isolate_library(options);
+	netsnmp_enable_subagent();
+	netsnmp_ds_set_string(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_X_SOCKET,
+	    options->agentx_socket);
+	if (init_agent(options->app_name) != 0)
+		return -EIO;
+	set_agentx_options(options); /* init_agent sets its own */
+	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START,
+	    on_session_up, agent);
+	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP,
+	    on_session_down, agent);
+	error = register_tables(agent);
+	if (!error)
+		init_snmp(options->app_name);
+	return error;
+}
+
+/* ---- the thread's loop ---- */
+
+static void
+send_notifications(struct snmp_agent *agent)
+{
+	if (agent->options.ring && agent->session)
+		notify_send_pump(agent->options.ring, &agent->source, agent->session);
+}
+
+static void
+watch(int fd, netsnmp_large_fd_set *fds, int *n)
+{
+	NETSNMP_LARGE_FD_SET(fd, fds);
+	if (*n <= fd)
+		*n = fd + 1;
+}
+
+static void
+clear_event(int fd)
+{
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) < 0)
+		return;
+}
+
+/* True if there is nothing to send, so that the thread may sleep until the ring wakes it. */
+static bool
+may_sleep(const struct snmp_agent *agent)
+{
+	return !agent->options.ring || !agent->session ||
+	    notify_ring_prepare_wait(agent->options.ring);
+}
+
+/* One turn: sleep until a session, an alarm, the ring or a stop wants something, and serve it.
+ * False if asked to stop. */
+static bool
+turn(struct snmp_agent *agent, netsnmp_large_fd_set *fds)
+{
+	struct notify_ring *ring = agent->options.ring;
+	struct timeval timeout = {.tv_sec = may_sleep(agent) ? 1 : 0};
+	int n = 0, block = 0, ready;
+
+	netsnmp_large_fd_set_resize(fds, FD_SETSIZE);
+	NETSNMP_LARGE_FD_ZERO(fds);
+	snmp_select_info2(&n, fds, &timeout, &block);
+	watch(agent->stop_fd, fds, &n);
+	if (ring)
+		watch(notify_ring_fd(ring), fds, &n);
+	ready = netsnmp_large_fd_set_select(n, fds, NULL, NULL, &timeout);
+	if (ready > 0 && NETSNMP_LARGE_FD_ISSET(agent->stop_fd, fds))
+		return false;
+	if (ready > 0 && ring && NETSNMP_LARGE_FD_ISSET(notify_ring_fd(ring), fds))
+		clear_event(notify_ring_fd(ring));
+	if (ready > 0)
+		snmp_read2(fds);
+	snmp_timeout();
+	run_alarms();
+	netsnmp_check_outstanding_agent_requests();
+	return true;
+}
+
+static void
+serve(struct snmp_agent *agent)
+{
+	netsnmp_large_fd_set fds;
+
+	netsnmp_large_fd_set_init(&fds, FD_SETSIZE);
+	do
+		send_notifications(agent);
+	while (turn(agent, &fds));
+	netsnmp_large_fd_set_cleanup(&fds);
+}
+
+/* The callbacks go first: closing the session must not touch the registry any more. */
+static void
+close_library(struct snmp_agent *agent)
+{
+	agent->session = NULL;
+	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START,
+	    on_session_up, agent, 1);
+	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP,
+	    on_session_down, agent, 1);
+	snmp_shutdown(agent->options.app_name);
+	shutdown_agent();
+	atomic_store(&agent->connected, false);
+}
+
+static void *
+run(void *ctx)
+{
+	struct snmp_agent *agent = ctx;
+	uint64_t one = 1;
+	sigset_t all;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	error = open_library(agent);
+	if (error)
+		log_error("snmp", "SNMP cannot start: %s", strerror(-error));
+	else
+		serve(agent);
+	close_library(agent);
+	if (write(agent->done_fd, &one, sizeof(one)) < 0)
+		log_error("snmp", "cannot tell that the thread has ended");
+	return NULL;
+}
+
+/* ---- for the main thread ---- */
+
+static const char *
+option_fault(const struct snmp_agent_options *o)
+{
+	if (!o->agentx_socket || !*o->agentx_socket)
+		return "no AgentX socket";
+	if (!o->app_name || !*o->app_name || !o->persistent_dir || !o->clock)
+		return "name, directory or clock missing";
+	if (o->retry_s > SNMP_AGENT_RETRY_MAX_S || o->timeout_s > TIMEOUT_MAX_S)
+		return "retry or timeout too long";
+	if (!o->views.hold || !o->views.release)
+		return "no source of views";
+	return NULL;
+}
+
+static int
+check_options(const struct snmp_agent_options *options)
+{
+	const char *why = option_fault(options);
+
+	if (why) {
+		log_error("snmp", "%s", why);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < options->n_tables; i++) {
+		if (mib_table_check(options->tables[i], &why)) {
+			log_error("snmp", "table %s: %s",
+			    options->tables[i]->name ? options->tables[i]->name : "?", why);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+int
+snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **out)
+{
+	struct snmp_agent *agent;
+	int error = check_options(options);
+
+	if (error)
+		return error;
+	agent = calloc(1, sizeof(*agent));
+	if (!agent)
+		return -ENOMEM;
+	agent->options = *options;
+	if (options->retry_s == 0)
+		agent->options.retry_s = SNMP_AGENT_RETRY_S;
+	if (options->timeout_s == 0)
+		agent->options.timeout_s = SNMP_AGENT_TIMEOUT_S;
+	memcpy(agent->source.agent_id, options->agent_id, sizeof(agent->source.agent_id));
+	agent->source.boot = options->boot;
+	agent->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	agent->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (agent->stop_fd < 0 || agent->done_fd < 0) {
+		error = -errno;
+		snmp_agent_destroy(agent);
+		return error;
+	}
+	*out = agent;
+	return 0;
+}
+
+/* Module texts are none of a subagent's business, and a stock Debian has none: without this the
+ * library prints hundreds of lines. Before the thread, since the environment is the process's. */
+static void
+prepare_process(const struct snmp_agent_options *options)
+{
+	setenv("MIBS", "", 1);
+	setenv("SNMPCONFPATH", options->persistent_dir, 1);
+	setenv("SNMP_PERSISTENT_DIR", options->persistent_dir, 1);
+	if (mkdir(options->persistent_dir, 0700) < 0 && errno != EEXIST)
+		log_warn("snmp", "%s: %s", options->persistent_dir, strerror(errno));
+	signal(SIGPIPE, SIG_IGN); /* an answer on a session that the master has closed */
+}
+
+int
+snmp_agent_start(struct snmp_agent *agent)
+{
+	int error;
+
+	prepare_process(&agent->options);
+	error = pthread_create(&agent->thread, NULL, run, agent);
+	if (error)
+		return -error;
+	agent->started = true;
+	pthread_setname_np(agent->thread, "snmp");
+	return 0;
+}
+
+int
+snmp_agent_stop(struct snmp_agent *agent, unsigned timeout_ms)
+{
+	struct pollfd done = {.fd = agent->done_fd, .events = POLLIN};
+	uint64_t one = 1;
+
+	if (!agent->started || agent->ended)
+		return 0;
+	if (write(agent->stop_fd, &one, sizeof(one)) < 0)
+		return -errno;
+	if (poll(&done, 1, (int)timeout_ms) != 1)
+		return -ETIMEDOUT;
+	pthread_join(agent->thread, NULL);
+	agent->ended = true;
+	return 0;
+}
+
+void
+snmp_agent_destroy(struct snmp_agent *agent)
+{
+	if (!agent || (agent->started && !agent->ended))
+		return;
+	mib_registry_destroy(agent->registry);
+	if (agent->stop_fd >= 0)
+		close(agent->stop_fd);
+	if (agent->done_fd >= 0)
+		close(agent->done_fd);
+	free(agent);
+}
+
+bool
+snmp_agent_connected(const struct snmp_agent *agent)
+{
+	return atomic_load(&agent->connected);
+}

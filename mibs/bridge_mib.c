@@ -1,0 +1,189 @@
+/*
+ * BRIDGE-MIB (RFC 4188) of a device with an address table: dot1dBase, dot1dBasePortTable,
+ * dot1dTpLearnedEntryDiscards, dot1dTpAgingTime, dot1dTpFdbTable. A port's dot1dBasePort is its
+ * ifIndex. dot1dTpFdbTable shows the table that all VLANs share; a device with a table for each
+ * VLAN needs Q-BRIDGE-MIB's, since one address may stand there more than once.
+ */
+#include "mibs/mib_rows.h"
+#include "mibs/mib_set.h"
+#include "mibs/modules.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
+
+enum {
+	TRANSPARENT_ONLY = 2, /* dot1dBaseType */
+	AGEING_MIN_S = 10,
+	AGEING_MAX_S = 1000000,
+	MAC_OCTETS = 6,
+};
+
+static bool
+is_bridge(const struct mib_context *context)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+
+	return hal && hal->has_addresses;
+}
+
+static size_t
+bridge_rows(const struct mib_context *context, const void **first)
+{
+	return is_bridge(context) ? mib_device_rows(context, first) : 0;
+}
+
+/* The lowest of the ports' addresses, as the RFC recommends. */
+static int
+base_address(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_snapshot *hal = mib_view_of(cell->context)->hal;
+	const uint8_t *lowest = NULL;
+
+	for (size_t i = 0; i < hal->n_ports; i++) {
+		const uint8_t *mac = hal->ports[i].mac;
+
+		if (!lowest || memcmp(mac, lowest, MAC_OCTETS) < 0)
+			lowest = mac;
+	}
+	if (!lowest)
+		return -ENOENT;
+	mib_put_octets(value, lowest, MAC_OCTETS);
+	return 0;
+}
+
+static int
+base_num_ports(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->integer = (int64_t)mib_view_of(cell->context)->hal->n_ports;
+	return 0;
+}
+
+static int
+base_type(const struct mib_cell *cell, struct mib_value *value)
+{
+	(void)cell;
+	value->integer = TRANSPARENT_ONLY;
+	return 0;
+}
+
+static const struct mib_column base_columns[] = {
+	{1, "dot1dBaseBridgeAddress", MIB_STRING, MIB_FN(base_address)},
+	{2, "dot1dBaseNumPorts", MIB_INTEGER, MIB_FN(base_num_ports)},
+	{3, "dot1dBaseType", MIB_INTEGER, MIB_FN(base_type)},
+};
+const struct mib_table bridge_mib_base = {
+	.name = "dot1dBase",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 1),
+	.scalars = true,
+	.columns = base_columns,
+	.n_columns = N_COLUMNS(base_columns),
+	.row_size = sizeof(struct mib_view),
+	.rows = bridge_rows,
+};
+
+static size_t
+bridge_port_rows(const struct mib_context *context, const void **first)
+{
+	return is_bridge(context) ? mib_port_rows(context, first) : 0;
+}
+
+/* 0.0: the ifIndex alone says which interface it is. */
+static int
+base_port_circuit(const struct mib_cell *cell, struct mib_value *value)
+{
+	(void)cell;
+	value->arcs[0] = 0;
+	value->arcs[1] = 0;
+	value->len = 2;
+	return 0;
+}
+
+static const struct mib_column base_port_columns[] = {
+	{1, "dot1dBasePort", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
+	{2, "dot1dBasePortIfIndex", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
+	{3, "dot1dBasePortCircuit", MIB_OBJECT_ID, MIB_FN(base_port_circuit)},
+};
+const struct mib_table bridge_mib_base_port_table = {
+	.name = "dot1dBasePortTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 1, 4, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = base_port_columns,
+	.n_columns = N_COLUMNS(base_port_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = bridge_port_rows,
+};
+
+static int
+tp_discards(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->number = mib_view_of(cell->context)->hal->address_discards;
+	return 0;
+}
+
+static int
+tp_ageing(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->integer = mib_view_of(cell->context)->hal->ageing_s;
+	return value->integer == 0 ? -ENOENT : 0;
+}
+
+static const struct mib_column tp_columns[] = {
+	{1, "dot1dTpLearnedEntryDiscards", MIB_COUNTER32, MIB_FN(tp_discards)},
+	{2, "dot1dTpAgingTime", MIB_INTEGER, MIB_FN(tp_ageing),
+	    MIB_WRITE(MIB_SET_AGEING, AGEING_MIN_S, AGEING_MAX_S)},
+};
+const struct mib_table bridge_mib_tp = {
+	.name = "dot1dTp",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4),
+	.scalars = true,
+	.columns = tp_columns,
+	.n_columns = N_COLUMNS(tp_columns),
+	.row_size = sizeof(struct mib_view),
+	.rows = bridge_rows,
+};
+
+/* Addresses are sorted by VLAN first, so those of the common table stand in front. */
+static size_t
+fdb_rows(const struct mib_context *context, const void **first)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	size_t low = 0, high = hal ? hal->n_addresses : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (hal->addresses[middle].vlan == 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > 0)
+		*first = hal->addresses;
+	return low;
+}
+
+static int
+fdb_address(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_address *address = cell->row;
+
+	mib_put_octets(value, address->mac, sizeof(address->mac));
+	return 0;
+}
+
+static const struct mib_column fdb_columns[] = {
+	{1, "dot1dTpFdbAddress", MIB_STRING, MIB_FN(fdb_address)},
+	{2, "dot1dTpFdbPort", MIB_INTEGER, MIB_AT(struct hal_address, if_index)},
+	{3, "dot1dTpFdbStatus", MIB_INTEGER, MIB_AT(struct hal_address, status)},
+};
+const struct mib_table bridge_mib_fdb_table = {
+	.name = "dot1dTpFdbTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 3, 1),
+	.index = {MIB_INDEX(MIB_INDEX_MAC, struct hal_address, mac)},
+	.columns = fdb_columns,
+	.n_columns = N_COLUMNS(fdb_columns),
+	.row_size = sizeof(struct hal_address),
+	.rows = fdb_rows,
+};

@@ -1,0 +1,194 @@
+/*
+ * IF-MIB (RFC 2863) with the meaning that RFC 3635 gives it on Ethernet: ifNumber, ifTable,
+ * ifXTable, ifTableLastChange. The deprecated objects and ifStackTable are not served.
+ */
+#include "common/sample.h"
+#include "mibs/mib_rows.h"
+#include "mibs/mib_set.h"
+#include "mibs/modules.h"
+
+#include <errno.h>
+
+#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
+
+enum { TRUTH_TRUE = 1, TRUTH_FALSE = 2, TRAP_DISABLED = 2 };
+
+static int
+if_number(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct mib_view *view = cell->row;
+
+	value->integer = (int64_t)view->hal->n_ports;
+	return 0;
+}
+
+static const struct mib_column number_columns[] = {
+	{1, "ifNumber", MIB_INTEGER, MIB_FN(if_number)},
+};
+const struct mib_table if_mib_number = {
+	.name = "ifNumber",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 2),
+	.scalars = true,
+	.columns = number_columns,
+	.n_columns = N_COLUMNS(number_columns),
+	.row_size = sizeof(struct mib_view),
+	.rows = mib_device_rows,
+};
+
+static int
+if_table_last_change(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct mib_view *view = cell->row;
+
+	value->number = mib_time_stamp(cell->context, view->hal->ports_changed_mono_us);
+	return 0;
+}
+
+static const struct mib_column last_change_columns[] = {
+	{5, "ifTableLastChange", MIB_TIMETICKS, MIB_FN(if_table_last_change)},
+};
+const struct mib_table if_mib_last_change = {
+	.name = "ifTableLastChange",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1),
+	.scalars = true,
+	.columns = last_change_columns,
+	.n_columns = N_COLUMNS(last_change_columns),
+	.row_size = sizeof(struct mib_view),
+	.rows = mib_device_rows,
+};
+
+static int
+if_phys_address(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	mib_put_octets(value, port->mac, sizeof(port->mac));
+	return 0;
+}
+
+static int
+if_admin_status(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->integer = port->admin_status;
+	return port->admin_status == EASE_IF_STATUS_NOT_KNOWN ? -ENOENT : 0;
+}
+
+static int
+if_oper_status(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->integer = port->oper_status == EASE_IF_STATUS_NOT_KNOWN ? EASE_IF_STATUS_UNKNOWN
+									: port->oper_status;
+	return 0;
+}
+
+static int
+if_last_change(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->number = mib_time_stamp(cell->context, port->last_change_mono_us);
+	return 0;
+}
+
+static const struct mib_column if_columns[] = {
+	{1, "ifIndex", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
+	{2, "ifDescr", MIB_STRING, MIB_AT(struct hal_port, descr)},
+	{3, "ifType", MIB_INTEGER, MIB_AT(struct hal_port, if_type)},
+	{4, "ifMtu", MIB_INTEGER, MIB_AT(struct hal_port, mtu_octets)},
+	{5, "ifSpeed", MIB_GAUGE32, MIB_AT(struct hal_port, speed_bps)},
+	{6, "ifPhysAddress", MIB_STRING, MIB_FN(if_phys_address)},
+	{7, "ifAdminStatus", MIB_INTEGER, MIB_FN(if_admin_status),
+	    MIB_WRITE(MIB_SET_ADMIN_STATUS, EASE_IF_UP, EASE_IF_DOWN)},
+	{8, "ifOperStatus", MIB_INTEGER, MIB_FN(if_oper_status)},
+	{9, "ifLastChange", MIB_TIMETICKS, MIB_FN(if_last_change)},
+	{10, "ifInOctets", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_OCTETS)},
+	{11, "ifInUcastPkts", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_UCAST_PKTS)},
+	{13, "ifInDiscards", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_DISCARDS)},
+	{14, "ifInErrors", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_ERRORS)},
+	{15, "ifInUnknownProtos", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_UNKNOWN_PROTOS)},
+	{16, "ifOutOctets", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_OUT_OCTETS)},
+	{17, "ifOutUcastPkts", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_OUT_UCAST_PKTS)},
+	{19, "ifOutDiscards", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_OUT_DISCARDS)},
+	{20, "ifOutErrors", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_OUT_ERRORS)},
+};
+const struct mib_table if_mib_table = {
+	.name = "ifTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = if_columns,
+	.n_columns = N_COLUMNS(if_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_port_rows,
+};
+
+/* linkUp and linkDown are not sent: a manager must be able to see that. */
+static int
+if_link_trap_enable(const struct mib_cell *cell, struct mib_value *value)
+{
+	(void)cell;
+	value->integer = TRAP_DISABLED;
+	return 0;
+}
+
+static int
+if_high_speed_mbps(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->number = (port->speed_bps + 500000) / 1000000;
+	return 0;
+}
+
+/* A port that learns and forwards takes every frame. */
+static int
+if_promiscuous(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->integer = mib_view_of(cell->context)->hal->has_addresses ? TRUTH_TRUE : TRUTH_FALSE;
+	return 0;
+}
+
+static int
+if_discontinuity(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->number = mib_time_stamp(cell->context, port->discontinuity_mono_us);
+	return 0;
+}
+
+static const struct mib_column ifx_columns[] = {
+	{1, "ifName", MIB_STRING, MIB_AT(struct hal_port, name)},
+	{2, "ifInMulticastPkts", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_MCAST_PKTS)},
+	{3, "ifInBroadcastPkts", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_BCAST_PKTS)},
+	{4, "ifOutMulticastPkts", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_OUT_MCAST_PKTS)},
+	{5, "ifOutBroadcastPkts", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_OUT_BCAST_PKTS)},
+	{6, "ifHCInOctets", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_IN_OCTETS)},
+	{7, "ifHCInUcastPkts", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_IN_UCAST_PKTS)},
+	{8, "ifHCInMulticastPkts", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_IN_MCAST_PKTS)},
+	{9, "ifHCInBroadcastPkts", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_IN_BCAST_PKTS)},
+	{10, "ifHCOutOctets", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_OUT_OCTETS)},
+	{11, "ifHCOutUcastPkts", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_OUT_UCAST_PKTS)},
+	{12, "ifHCOutMulticastPkts", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_OUT_MCAST_PKTS)},
+	{13, "ifHCOutBroadcastPkts", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_OUT_BCAST_PKTS)},
+	{14, "ifLinkUpDownTrapEnable", MIB_INTEGER, MIB_FN(if_link_trap_enable)},
+	{15, "ifHighSpeed", MIB_GAUGE32, MIB_FN(if_high_speed_mbps)},
+	{16, "ifPromiscuousMode", MIB_INTEGER, MIB_FN(if_promiscuous)},
+	{17, "ifConnectorPresent", MIB_INTEGER, MIB_AT(struct hal_port, has_connector),
+	    .truth = true},
+	{18, "ifAlias", MIB_STRING, MIB_AT(struct hal_port, alias),
+	    MIB_WRITE(MIB_SET_ALIAS, 0, EASE_NAME_MAX)},
+	{19, "ifCounterDiscontinuityTime", MIB_TIMETICKS, MIB_FN(if_discontinuity)},
+};
+const struct mib_table if_mib_x_table = {
+	.name = "ifXTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1, 1, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = ifx_columns,
+	.n_columns = N_COLUMNS(ifx_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_port_rows,
+};

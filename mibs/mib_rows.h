@@ -1,0 +1,35 @@
+/*
+ * What several modules share: the rows of a struct mib_view, and a port's figures as cells.
+ * For the files of mibs/ only.
+ */
+#ifndef EASE_MIBS_MIB_ROWS_H
+#define EASE_MIBS_MIB_ROWS_H
+
+#include "agent/snmp/mib_table.h"
+#include "mibs/mib_view.h"
+
+#include <stddef.h>
+
+static inline const struct mib_view *
+mib_view_of(const struct mib_context *context)
+{
+	return context->view;
+}
+
+/* mib_table.rows: the ports of the HAL's snapshot; struct hal_port. */
+size_t mib_port_rows(const struct mib_context *context, const void **first);
+
+/* mib_table.rows of scalars: the view itself; struct mib_view. */
+size_t mib_system_rows(const struct mib_context *context, const void **first);
+/* The same once the HAL has published a snapshot. */
+size_t mib_device_rows(const struct mib_context *context, const void **first);
+
+/* mib_column.get: figure `arg` (enum hal_figure) of a struct hal_port; absent if not known. */
+int mib_port_figure(const struct mib_cell *cell, struct mib_value *value);
+#define MIB_PORT_FIGURE(which) MIB_FIGURE(mib_port_figure, which)
+
+/* The columns that every row of a facet has: absent if figure `arg` is, for then the device lacks
+ * the facet. */
+int mib_port_has_figure(const struct mib_cell *cell);
+
+#endif

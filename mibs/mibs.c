@@ -1,0 +1,70 @@
+#include "mibs/mibs.h"
+
+#include "mibs/mib_rows.h"
+#include "mibs/modules.h"
+
+#include <errno.h>
+
+const struct mib_table *const mibs_tables[] = {
+	&if_mib_number,
+	&if_mib_table,
+	&if_mib_x_table,
+	&if_mib_last_change,
+	&etherlike_mib_stats_table,
+	&rmon_mib_stats_table,
+	&bridge_mib_base,
+	&bridge_mib_base_port_table,
+	&bridge_mib_tp,
+	&bridge_mib_fdb_table,
+	&ease_mib_system,
+	&ease_mib_port_table,
+};
+const size_t mibs_n_tables = sizeof(mibs_tables) / sizeof(mibs_tables[0]);
+
+void
+mib_list_objects(FILE *out)
+{
+	mib_list_tables(mibs_tables, mibs_n_tables, out);
+}
+
+size_t
+mib_port_rows(const struct mib_context *context, const void **first)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+
+	if (!hal)
+		return 0;
+	*first = hal->ports;
+	return hal->n_ports;
+}
+
+size_t
+mib_system_rows(const struct mib_context *context, const void **first)
+{
+	*first = context->view;
+	return 1;
+}
+
+size_t
+mib_device_rows(const struct mib_context *context, const void **first)
+{
+	*first = context->view;
+	return mib_view_of(context)->hal != NULL;
+}
+
+int
+mib_port_has_figure(const struct mib_cell *cell)
+{
+	const struct hal_port *port = cell->row;
+
+	return port->counters.known >> cell->column->arg & 1 ? 0 : -ENOENT;
+}
+
+int
+mib_port_figure(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->number = port->counters.value[cell->column->arg];
+	return mib_port_has_figure(cell);
+}

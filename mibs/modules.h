@@ -1,0 +1,14 @@
+/* The tables of each module, for mibs.c: one file a module, named like it. */
+#ifndef EASE_MIBS_MODULES_H
+#define EASE_MIBS_MODULES_H
+
+#include "agent/snmp/mib_table.h"
+
+extern const struct mib_table if_mib_number, if_mib_table, if_mib_x_table, if_mib_last_change;
+extern const struct mib_table etherlike_mib_stats_table;
+extern const struct mib_table rmon_mib_stats_table;
+extern const struct mib_table bridge_mib_base, bridge_mib_base_port_table, bridge_mib_tp,
+    bridge_mib_fdb_table;
+extern const struct mib_table ease_mib_system, ease_mib_port_table;
+
+#endif
