@@ -1,0 +1,33 @@
+/*
+ * A bus that writes down what passes over it to another bus: tests of drivers ask which registers
+ * were read and written, and in what order. Not for use outside of tests and debugging.
+ */
+#ifndef EASE_AGENT_BUS_RECORD_H
+#define EASE_AGENT_BUS_RECORD_H
+
+#include "agent/bus/bus.h"
+
+#include <stdbool.h>
+
+enum { BUS_RECORD_MAX = 4096 }; /* accesses kept; later ones are counted in n_lost */
+
+struct bus_access {
+	bool write;
+	uint32_t address;
+	uint32_t value; /* read or written */
+	int rc;
+};
+
+struct bus_record {
+	const struct bus *below; /* borrowed */
+	struct bus_access accesses[BUS_RECORD_MAX];
+	size_t n, n_lost;
+};
+
+void bus_record_clear(struct bus_record *record);
+/* A bus over record, which the caller owns and has given a bus below. */
+struct bus bus_record_bus(struct bus_record *record);
+/* How many of the kept accesses went to address. */
+size_t bus_record_count(const struct bus_record *record, uint32_t address, bool write);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The registers of a chip model as data: one row a register (or array of equal registers) with its
+ * reset value and what a read or write does to its bits, and a few hooks where a chip does more.
+ * One engine serves every chip; an address without a row is refused and counted, never answered.
+ *
+ * Used by chip models only, which hold the bus's lock (bus_model.h) around every call.
+ */
+#ifndef EASE_AGENT_BUS_REGMODEL_H
+#define EASE_AGENT_BUS_REGMODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct regmodel_row {
+	const char *name;	  /* as in the datasheet */
+	uint32_t offset;	  /* of the first one in the chip's window, octets */
+	uint32_t count, stride;	  /* how many, and octets between two; 0 count: one */
+	uint32_t reset;		  /* value after chip reset */
+	uint32_t writable;	  /* bits a write changes */
+	uint32_t write_1_clears;  /* bits a written 1 clears */
+	uint32_t read_clears;	  /* bits a read clears, after it has seen them */
+	uint32_t reserved;	  /* bits nobody may set: a written 1 is counted and ignored */
+	/* What a read answers, given the stored value. NULL: that value. */
+	uint32_t (*read)(void *chip, unsigned index, uint32_t stored);
+	/* After read_clears has taken effect. NULL: nothing. */
+	void (*read_done)(void *chip, unsigned index);
+	/* After the stored value has changed; written is what the CPU wrote. NULL: nothing. */
+	void (*written)(void *chip, unsigned index, uint32_t written);
+};
+
+struct regmodel {
+	const struct regmodel_row *rows; /* in ascending order of offset */
+	size_t n_rows;
+	void *chip;	    /* passed to hooks */
+	uint32_t **values;  /* by row and index */
+	uint32_t *storage;
+	uint64_t unknown_accesses;  /* to addresses without a register */
+	uint64_t reserved_writes;   /* that tried to set reserved bits */
+	/* Called before every access that has a register, e.g. to end a read in two halves. */
+	void (*access)(void *chip, uint32_t offset);
+};
+
+/* -EINVAL if rows are not in ascending order or overlap, -ENOMEM. rows and chip are borrowed. */
+int regmodel_init(struct regmodel *regs, const struct regmodel_row *rows, size_t n_rows,
+    void *chip);
+void regmodel_free(struct regmodel *regs);
+void regmodel_reset(struct regmodel *regs);
+
+/* 0, or -ENXIO for an offset without a register (counted). */
+int regmodel_read(struct regmodel *regs, uint32_t offset, uint32_t *value);
+int regmodel_write(struct regmodel *regs, uint32_t offset, uint32_t value);
+
+/* The stored value of a row, as the chip itself sees and changes it. */
+static inline uint32_t *
+regmodel_value(struct regmodel *regs, size_t row, unsigned index)
+{
+	return &regs->values[row][index];
+}
+
+#endif

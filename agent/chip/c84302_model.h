@@ -1,0 +1,85 @@
+/*
+ * Software model of the 84302's management counters: four ports of 51 counters behind registers,
+ * with holding registers, half-full status and interrupt, reset on read, freeze or rollover.
+ *
+ * The board tells it every frame that passes a port's MAC; it decides whether a received frame is
+ * good. Call everything with the bus's lock held. The driver (c84302.h) never sees this file.
+ */
+#ifndef EASE_AGENT_CHIP_C84302_MODEL_H
+#define EASE_AGENT_CHIP_C84302_MODEL_H
+
+#include "agent/bus/bus_model.h"
+#include "agent/chip/c84302_regs.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct c84302_model;
+
+struct c84302_model_config {
+	struct bus_model *bus; /* borrowed */
+	uint32_t base;	       /* bus address of port 0's window */
+	unsigned line;	       /* up while any of INT_[1:4] is asserted */
+	bool bus_is_8_bits;    /* BUSSIZE: four reads a counter instead of two */
+};
+
+enum c84302_kind { C84302_UCAST, C84302_MCAST, C84302_BCAST, C84302_KINDS };
+enum { C84302_SIZE_CLASSES = 6 }; /* 64, 65-127, … 1024-MAX */
+
+enum c84302_fault {
+	C84302_FAULT_FCS = 1u << 0,	  /* bad FCS, whole number of octets */
+	C84302_FAULT_ALIGNMENT = 1u << 1, /* bad FCS, broken number of octets */
+	C84302_FAULT_SYMBOL = 1u << 2,	  /* the PHY signalled a code error */
+	C84302_FAULT_OVERFLOW = 1u << 3,  /* the receive FIFO overflowed: only a drop event */
+};
+
+enum c84302_control { C84302_NOT_CONTROL, C84302_PAUSE, C84302_UNKNOWN_OPCODE };
+
+/* A frame as the MAC sees it. */
+struct c84302_frame {
+	uint32_t octets;      /* FCS in, preamble out */
+	uint8_t kind;	      /* enum c84302_kind */
+	uint8_t faults;	      /* enum c84302_fault */
+	uint8_t control;      /* enum c84302_control */
+	uint16_t length_type; /* the field behind the addresses; 0x600 and above is a type */
+};
+
+/* Frames sent, summed up: flooded frames are counted once a board and added to each port. */
+struct c84302_sent {
+	uint32_t octets;
+	uint32_t by_kind[C84302_KINDS];
+	uint32_t by_size[C84302_SIZE_CLASSES];
+};
+
+int c84302_model_create(const struct c84302_model_config *config, struct c84302_model **model);
+void c84302_model_destroy(struct c84302_model *model); /* NULL allowed */
+/* The RESET pin: counters 0, counter reset bits 1. */
+void c84302_model_reset(struct c84302_model *model);
+
+/* Counts a received frame; true if it is good: legal length and no fault. */
+bool c84302_model_receive(struct c84302_model *model, unsigned port,
+    const struct c84302_frame *frame);
+/* Adds good frames that were sent out of the port. */
+void c84302_model_send(struct c84302_model *model, unsigned port,
+    const struct c84302_sent *sent);
+
+/* Size class of a length of 64 octets to MAX, as an index into by_size. */
+static inline unsigned
+c84302_size_class(uint32_t octets)
+{
+	unsigned log2 = 31u - (unsigned)__builtin_clz(octets);
+
+	if (octets == 64)
+		return 0;
+	return log2 >= 10 ? 5 : log2 - 5;
+}
+
+/* For tests: the pin INT_[port + 1], and a counter set to any value. */
+bool c84302_model_int(const struct c84302_model *model, unsigned port);
+void c84302_model_preset(struct c84302_model *model, unsigned port, enum c84302_counter counter,
+    uint32_t value);
+/* Counts n events of one counter: errors that no frame of a feed can show. */
+void c84302_model_event(struct c84302_model *model, unsigned port, enum c84302_counter counter,
+    uint32_t n);
+
+#endif

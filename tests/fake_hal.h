@@ -1,0 +1,34 @@
+/*
+ * Stands for the HAL towards a driver or device: writes down what is reported, and answers a
+ * refill with a skip when the test wants it to. For tests and benches that must not depend on
+ * what the HAL makes of events.
+ */
+#ifndef EASE_TESTS_FAKE_HAL_H
+#define EASE_TESTS_FAKE_HAL_H
+
+#include "agent/hal/hal_provider.h"
+
+enum { FAKE_HAL_MAX = 4096, FAKE_HAL_KEPT_OCTETS = 64 };
+
+struct fake_sample {
+	struct hal_sample_event event; /* octets point to kept */
+	uint8_t kept[FAKE_HAL_KEPT_OCTETS];
+};
+
+struct hal {
+	struct fake_sample samples[FAKE_HAL_MAX]; /* the first ones; n_samples goes on */
+	size_t n_samples;
+	size_t n_refills, n_port_changes, n_new_addresses, n_due, n_alarms, n_ended;
+	uint32_t refills[FAKE_HAL_MAX]; /* ifIndex of the first ones */
+	uint32_t due[FAKE_HAL_MAX];
+	struct ease_address new_addresses[FAKE_HAL_MAX];
+	uint64_t last_alarm_us;
+	/* Called for every refill, if not NULL. */
+	void (*on_refill)(void *ctx, uint32_t if_index);
+	/* Called for every sample and alarm, if not NULL. */
+	void (*on_sample)(void *ctx, const struct hal_sample_event *event);
+	void (*on_alarm)(void *ctx, uint64_t device_us);
+	void *ctx;
+};
+
+#endif
