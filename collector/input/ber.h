@@ -1,0 +1,50 @@
+/*
+ * SNMP's Basic Encoding Rules, read strictly (RFC 3417 section 8, X.690 section 8): definite
+ * lengths, primitive encoding, low tag numbers, minimal integers, whole object identifiers. The
+ * long form of a length need not be minimal, as RFC 3417 allows. Octets in, values out; knows no
+ * message.
+ */
+#ifndef EASE_COLLECTOR_INPUT_BER_H
+#define EASE_COLLECTOR_INPUT_BER_H
+
+#include "common/buf.h"
+
+enum ber_tag {
+	BER_INTEGER = 0x02,
+	BER_OCTET_STRING = 0x04,
+	BER_NULL = 0x05,
+	BER_OID = 0x06,
+	BER_SEQUENCE = 0x30,
+	BER_IPADDRESS = 0x40, /* RFC 2578 section 7.1 */
+	BER_COUNTER32 = 0x41,
+	BER_UNSIGNED32 = 0x42, /* Gauge32 too */
+	BER_TIMETICKS = 0x43,
+	BER_OPAQUE = 0x44,
+	BER_COUNTER64 = 0x46,
+	BER_SNMP_TRAP2 = 0xa7, /* RFC 3416 section 3 */
+};
+
+enum { BER_OID_MAX = 128 }; /* arcs, RFC 2578 section 3.5 */
+
+struct ber_oid {
+	uint32_t arcs[BER_OID_MAX];
+	size_t n;
+};
+
+/* The next value whatever it is: its tag, and a reader over its content. 0 or -EBADMSG. */
+int ber_next(struct rbuf *r, uint8_t *tag, struct rbuf *content);
+
+/* The next value, which must have this tag. */
+int ber_expect(struct rbuf *r, uint8_t tag, struct rbuf *content);
+
+/* Contents. 0 or -EBADMSG, and then the result is not set. */
+int ber_integer(struct rbuf content, int32_t *value);
+int ber_unsigned32(struct rbuf content, uint32_t *value);
+int ber_unsigned64(struct rbuf content, uint64_t *value);
+int ber_oid(struct rbuf content, struct ber_oid *oid);
+
+/* True if the content is a good value of a type that a notification may carry (RFC 3416
+ * section 3: ObjectSyntax; the exceptions belong to responses only). */
+bool ber_is_object_value(uint8_t tag, struct rbuf content);
+
+#endif

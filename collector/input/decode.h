@@ -1,0 +1,54 @@
+/*
+ * One SNMPv2c datagram in, records out: which notification of EASE-SAMPLING-MIB it is, who says
+ * it, and its parts. Pure: no socket, no clock, no allocation, no state between calls, so that it
+ * can be called from any thread, fuzzed, and replaced by something faster.
+ *
+ * All or nothing: a notification with one bad part gives no record at all, and the verdict says
+ * why. Variable bindings that are not ours, and columns of ours that are newer than this program,
+ * are stepped over and counted (RFC 3416 4.2.6 lets a sender add some).
+ */
+#ifndef EASE_COLLECTOR_INPUT_DECODE_H
+#define EASE_COLLECTOR_INPUT_DECODE_H
+
+#include "collector/record.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	/* The smallest part takes 41 octets, so that a message of TRAP_WIRE_MESSAGE_MAX has 199. */
+	DECODE_RECORDS_MAX = 256,
+};
+
+enum decode_verdict {
+	DECODE_OK,
+	DECODE_BAD_PARSE,     /* not BER, or not a message as RFC 3416 has it */
+	DECODE_BAD_VERSION,   /* SNMPv1, SNMPv3 or none of them */
+	DECODE_BAD_COMMUNITY,
+	DECODE_BAD_PDU,	      /* not an SNMPv2-Trap */
+	DECODE_FOREIGN,	      /* a notification of another MIB */
+	DECODE_BAD_VALUE,     /* agent, boot or a part that does not hold what the MIB says */
+	DECODE_BAD_PARTS,     /* parts that this kind of notification does not have, or none */
+	DECODE_TOO_MANY,      /* more than DECODE_RECORDS_MAX parts */
+	DECODE_N_VERDICTS,
+};
+
+struct decode_origin {
+	const char *sender; /* address text, borrowed by the records */
+	uint64_t received_us;
+};
+
+struct decode_result {
+	enum ease_notification_kind kind;
+	struct ease_record records[DECODE_RECORDS_MAX]; /* borrow from the datagram */
+	size_t n;
+	size_t n_ignored; /* variable bindings stepped over */
+};
+
+/* Decodes n octets if their community is one of communities (borrowed, compared octet by octet).
+ * *result is whole if DECODE_OK, else not to be used. */
+enum decode_verdict decode_notification(const void *octets, size_t n,
+    const char *const *communities, size_t n_communities, const struct decode_origin *origin,
+    struct decode_result *result);
+
+#endif

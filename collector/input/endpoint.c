@@ -1,0 +1,163 @@
+#include "collector/input/endpoint.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+refuse(const char **reason, const char *why)
+{
+	*reason = why;
+	return -EINVAL;
+}
+
+/* A decimal number up to max, the whole text. */
+static int
+parse_number(const char *text, unsigned long max, unsigned long *value)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9' || strlen(text) > 5)
+		return -EINVAL;
+	*value = strtoul(text, &end, 10);
+	return *end || *value > max ? -EINVAL : 0;
+}
+
+static int
+parse_address(const char *host, bool is_v6, uint16_t port, struct endpoint *e)
+{
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&e->address;
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&e->address;
+
+	memset(e, 0, sizeof(*e));
+	if (is_v6) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(port);
+		e->len = sizeof(*v6);
+		return inet_pton(AF_INET6, host, &v6->sin6_addr) == 1 ? 0 : -EINVAL;
+	}
+	v4->sin_family = AF_INET;
+	v4->sin_port = htons(port);
+	e->len = sizeof(*v4);
+	return inet_pton(AF_INET, host, &v4->sin_addr) == 1 ? 0 : -EINVAL;
+}
+
+int
+endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason)
+{
+	char host[ENDPOINT_TEXT];
+	const char *start = text, *colon = strrchr(text, ':'), *end = colon;
+	bool is_v6 = text[0] == '[';
+	unsigned long port;
+
+	if (!colon || strlen(text) >= sizeof(host))
+		return refuse(reason, "not ADDRESS:PORT or [IPV6-ADDRESS]:PORT");
+	if (parse_number(colon + 1, UINT16_MAX, &port) < 0)
+		return refuse(reason, "the port is not a number from 0 to 65535");
+	if (is_v6) {
+		if (colon == text || colon[-1] != ']')
+			return refuse(reason, "an IPv6 address stands in brackets: [::1]:162");
+		start++;
+		end--;
+	}
+	snprintf(host, sizeof(host), "%.*s", (int)(end - start), start);
+	if (parse_address(host, is_v6, (uint16_t)port, endpoint) < 0)
+		return refuse(reason, "not a numeric address (names are not looked up)");
+	return 0;
+}
+
+static const uint8_t *
+address_octets(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET6)
+		return (const uint8_t *)&((const struct sockaddr_in6 *)address)->sin6_addr;
+	return (const uint8_t *)&((const struct sockaddr_in *)address)->sin_addr;
+}
+
+/* True if the first bits are equal. */
+static bool
+bits_equal(const uint8_t *a, const uint8_t *b, unsigned bits)
+{
+	unsigned rest = bits % 8;
+
+	if (memcmp(a, b, bits / 8) != 0)
+		return false;
+	return rest == 0 || (a[bits / 8] ^ b[bits / 8]) >> (8 - rest) == 0;
+}
+
+static bool
+host_bits_are_zero(const struct prefix *p, unsigned all_bits)
+{
+	for (unsigned bit = p->bits; bit < all_bits; bit++)
+		if (p->octets[bit / 8] & 0x80 >> bit % 8)
+			return false;
+	return true;
+}
+
+int
+prefix_parse(const char *text, struct prefix *prefix, const char **reason)
+{
+	char host[ENDPOINT_TEXT];
+	const char *slash = strchr(text, '/');
+	size_t host_len = slash ? (size_t)(slash - text) : strlen(text);
+	bool is_v6 = memchr(text, ':', host_len) != NULL;
+	unsigned long bits = is_v6 ? 128 : 32;
+	unsigned all_bits = (unsigned)bits;
+	struct endpoint e;
+
+	if (host_len >= sizeof(host))
+		return refuse(reason, "not an address");
+	snprintf(host, sizeof(host), "%.*s", (int)host_len, text);
+	if (parse_address(host, is_v6, 0, &e) < 0)
+		return refuse(reason, "not a numeric address or ADDRESS/BITS");
+	if (slash && parse_number(slash + 1, all_bits, &bits) < 0)
+		return refuse(reason, "a prefix has 0 to 32 bits, of IPv6 0 to 128");
+	*prefix = (struct prefix){.family = e.address.ss_family, .bits = (uint8_t)bits};
+	memcpy(prefix->octets, address_octets((struct sockaddr *)&e.address), all_bits / 8);
+	if (!host_bits_are_zero(prefix, all_bits))
+		return refuse(reason, "bits are set behind the prefix");
+	return 0;
+}
+
+bool
+prefix_holds(const struct prefix *prefix, const struct sockaddr *address)
+{
+	return prefix->family == address->sa_family &&
+	    bits_equal(prefix->octets, address_octets(address), prefix->bits);
+}
+
+void
+endpoint_format(const struct sockaddr *address, bool with_port, char text[ENDPOINT_TEXT])
+{
+	bool is_v6 = address->sa_family == AF_INET6;
+	uint16_t port = is_v6 ? ((const struct sockaddr_in6 *)address)->sin6_port
+			      : ((const struct sockaddr_in *)address)->sin_port;
+	char host[INET6_ADDRSTRLEN] = "?";
+
+	inet_ntop(address->sa_family, address_octets(address), host, sizeof(host));
+	if (!with_port)
+		snprintf(text, ENDPOINT_TEXT, "%s", host);
+	else
+		snprintf(text, ENDPOINT_TEXT, is_v6 ? "[%s]:%u" : "%s:%u", host, ntohs(port));
+}
+
+const char *
+endpoint_check(const char *text)
+{
+	const char *reason = NULL;
+	struct endpoint e;
+
+	return endpoint_parse(text, &e, &reason) < 0 ? reason : NULL;
+}
+
+const char *
+prefix_check(const char *text)
+{
+	const char *reason = NULL;
+	struct prefix p;
+
+	return prefix_parse(text, &p, &reason) < 0 ? reason : NULL;
+}

@@ -1,0 +1,40 @@
+/*
+ * Addresses as a configuration names them: where to listen ("192.0.2.1:162", "[2001:db8::1]:162")
+ * and who may send ("192.0.2.0/24", "2001:db8::/32", "192.0.2.7"). Numbers only: a name server
+ * that is away must not keep a collector from starting.
+ */
+#ifndef EASE_COLLECTOR_INPUT_ENDPOINT_H
+#define EASE_COLLECTOR_INPUT_ENDPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum { ENDPOINT_TEXT = 64 }; /* "[IPv6]:port" with its NUL */
+
+struct endpoint {
+	struct sockaddr_storage address;
+	socklen_t len;
+};
+
+struct prefix {
+	sa_family_t family; /* AF_INET, AF_INET6 */
+	uint8_t octets[16];
+	uint8_t bits; /* that must be equal */
+};
+
+/* Each parser: 0 or -EINVAL, and *reason in static storage. */
+int endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason);
+int prefix_parse(const char *text, struct prefix *prefix, const char **reason);
+
+bool prefix_holds(const struct prefix *prefix, const struct sockaddr *address);
+
+/* "192.0.2.1:162", "[2001:db8::1]:162"; without port: "192.0.2.1", "2001:db8::1". */
+void endpoint_format(const struct sockaddr *address, bool with_port, char text[ENDPOINT_TEXT]);
+
+/* For option rows: NULL if good, else the reason. */
+const char *endpoint_check(const char *text);
+const char *prefix_check(const char *text);
+
+#endif

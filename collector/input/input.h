@@ -1,0 +1,66 @@
+/*
+ * The way in: datagrams from the sockets, checked for who sends them, decoded, and given as
+ * records to one sink. What is refused is counted by its reason and logged at a limited rate, and
+ * nothing of it goes further. Reading never waits; the caller polls the descriptors.
+ */
+#ifndef EASE_COLLECTOR_INPUT_INPUT_H
+#define EASE_COLLECTOR_INPUT_INPUT_H
+
+#include "collector/input/receive.h"
+#include "collector/record.h"
+#include "common/clock.h"
+#include "common/stat.h"
+
+struct input;
+
+enum input_stat_id {
+	INPUT_STAT_DATAGRAMS,
+	INPUT_STAT_NOTIFICATIONS,
+	INPUT_STAT_RECORDS,
+	INPUT_STAT_IGNORED_VARBINDS,
+	INPUT_STAT_KERNEL_DROPS,
+	INPUT_STAT_REFUSED_SENDER,
+	INPUT_STAT_REFUSED_OVERSIZE,
+	INPUT_STAT_REFUSED_PARSE,
+	INPUT_STAT_REFUSED_VERSION,
+	INPUT_STAT_REFUSED_COMMUNITY,
+	INPUT_STAT_REFUSED_PDU,
+	INPUT_STAT_REFUSED_FOREIGN,
+	INPUT_STAT_REFUSED_VALUE,
+	INPUT_STAT_REFUSED_PARTS,
+	INPUT_STAT_REFUSED_TOO_MANY,
+	INPUT_STAT_READ_ERRORS,
+	INPUT_N_STATS,
+};
+
+/* Everything is borrowed as long as the input lives. */
+struct input_config {
+	const struct endpoint *listen;
+	size_t n_listen; /* 0: no sockets, input_take only */
+	const struct prefix *senders;
+	size_t n_senders; /* 0: nobody may send */
+	const char *const *communities;
+	size_t n_communities; /* 0: none is right */
+	size_t buffer_octets;
+	const struct clock *clock;
+	ease_record_sink *sink;
+	void *sink_arg;
+};
+
+/* 0, or -errno with the reason in error. */
+int input_open(struct input **out, const struct input_config *config, char *error,
+    size_t error_size);
+void input_close(struct input *in);
+
+/* The sockets, for poll and for saying where we listen. NULL if there are none. */
+const struct receiver *input_receiver(const struct input *in);
+
+/* Reads one batch of each socket; the datagrams read. Call again while it gives many. */
+size_t input_read(struct input *in);
+
+/* One datagram from anywhere: what input_read does with each. */
+void input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n);
+
+const struct stat_set *input_stats(const struct input *in);
+
+#endif

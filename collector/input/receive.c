@@ -1,0 +1,199 @@
+#include "collector/input/receive.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CONTROL_OCTETS = 64 }; /* one drop count and its header, and some air */
+
+struct udp_socket {
+	int fd;
+	uint32_t drops; /* SO_RXQ_OVFL's last word, which wraps */
+};
+
+struct receiver {
+	struct udp_socket sockets[RECEIVE_SOCKETS_MAX];
+	size_t n_sockets;
+	struct mmsghdr messages[RECEIVE_BATCH];
+	struct iovec vectors[RECEIVE_BATCH];
+	struct sockaddr_storage addresses[RECEIVE_BATCH];
+	_Alignas(struct cmsghdr) uint8_t controls[RECEIVE_BATCH][CONTROL_OCTETS];
+	uint8_t datagrams[RECEIVE_BATCH][RECEIVE_DATAGRAM_MAX];
+};
+
+/* Beyond the system's limit for everybody only with CAP_NET_ADMIN; else as far as it goes. */
+static void
+set_buffer(int fd, size_t octets)
+{
+	int value = (int)octets;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &value, sizeof(value)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+}
+
+static int
+open_socket(const struct endpoint *e, size_t buffer_octets, int *out)
+{
+	int family = e->address.ss_family, yes = 1, r;
+	int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
+	setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &yes, sizeof(yes));
+	set_buffer(fd, buffer_octets);
+	if (bind(fd, (const struct sockaddr *)&e->address, e->len) < 0) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	*out = fd;
+	return 0;
+}
+
+/* Points each message at its own memory; also touches all of it, because the first page faults of
+ * a busy minute would lose datagrams. */
+static void
+prepare_messages(struct receiver *r)
+{
+	memset(r->datagrams, 0, sizeof(r->datagrams));
+	for (size_t i = 0; i < RECEIVE_BATCH; i++) {
+		r->vectors[i] = (struct iovec){r->datagrams[i], RECEIVE_DATAGRAM_MAX};
+		r->messages[i].msg_hdr = (struct msghdr){
+		    .msg_name = &r->addresses[i],
+		    .msg_iov = &r->vectors[i],
+		    .msg_iovlen = 1,
+		    .msg_control = r->controls[i],
+		};
+	}
+}
+
+int
+receiver_open(struct receiver **out, const struct endpoint *endpoints, size_t n,
+    size_t buffer_octets, char *error, size_t error_size)
+{
+	struct receiver *r;
+	int e = 0;
+
+	if (n == 0 || n > RECEIVE_SOCKETS_MAX) {
+		snprintf(error, error_size, "listen: 1 to %d addresses", RECEIVE_SOCKETS_MAX);
+		return -EINVAL;
+	}
+	r = calloc(1, sizeof(*r));
+	if (!r) {
+		snprintf(error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	prepare_messages(r);
+	for (size_t i = 0; e == 0 && i < n; i++) {
+		char text[ENDPOINT_TEXT];
+
+		e = open_socket(&endpoints[i], buffer_octets, &r->sockets[i].fd);
+		endpoint_format((const struct sockaddr *)&endpoints[i].address, true, text);
+		if (e < 0)
+			snprintf(error, error_size, "listen on %s: %s", text, strerror(-e));
+		else
+			r->n_sockets++;
+	}
+	if (e < 0) {
+		receiver_close(r);
+		return e;
+	}
+	*out = r;
+	return 0;
+}
+
+void
+receiver_close(struct receiver *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_sockets; i++)
+		close(r->sockets[i].fd);
+	free(r);
+}
+
+size_t
+receiver_sockets(const struct receiver *r)
+{
+	return r->n_sockets;
+}
+
+int
+receiver_fd(const struct receiver *r, size_t socket)
+{
+	return r->sockets[socket].fd;
+}
+
+void
+receiver_address(const struct receiver *r, size_t socket, char text[ENDPOINT_TEXT])
+{
+	struct sockaddr_storage address = {0};
+	socklen_t len = sizeof(address);
+
+	getsockname(r->sockets[socket].fd, (struct sockaddr *)&address, &len);
+	endpoint_format((const struct sockaddr *)&address, true, text);
+}
+
+size_t
+receiver_buffer(const struct receiver *r)
+{
+	size_t least = SIZE_MAX;
+
+	for (size_t i = 0; i < r->n_sockets; i++) {
+		int octets = 0;
+		socklen_t len = sizeof(octets);
+
+		getsockopt(r->sockets[i].fd, SOL_SOCKET, SO_RCVBUF, &octets, &len);
+		if ((size_t)octets < least)
+			least = (size_t)octets;
+	}
+	return least;
+}
+
+/* The kernel's count is of the socket's whole life and comes with each datagram. */
+static void
+take_drop_count(struct udp_socket *s, struct msghdr *h, struct receive_result *result)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
+		uint32_t drops;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_RXQ_OVFL)
+			continue;
+		memcpy(&drops, CMSG_DATA(c), sizeof(drops));
+		result->kernel_drops += (uint32_t)(drops - s->drops);
+		s->drops = drops;
+	}
+}
+
+int
+receiver_read(struct receiver *r, size_t socket, receive_fn *fn, void *arg,
+    struct receive_result *result)
+{
+	struct udp_socket *s = &r->sockets[socket];
+	int n;
+
+	for (size_t i = 0; i < RECEIVE_BATCH; i++) {
+		r->messages[i].msg_hdr.msg_namelen = sizeof(r->addresses[i]);
+		r->messages[i].msg_hdr.msg_controllen = CONTROL_OCTETS;
+	}
+	n = recvmmsg(s->fd, r->messages, RECEIVE_BATCH, MSG_DONTWAIT, NULL);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	for (int i = 0; i < n; i++) {
+		struct msghdr *h = &r->messages[i].msg_hdr;
+
+		take_drop_count(s, h, result);
+		if (h->msg_flags & MSG_TRUNC) {
+			result->oversize++;
+			continue;
+		}
+		result->datagrams++;
+		fn(arg, h->msg_name, r->datagrams[i], r->messages[i].msg_len);
+	}
+	return 0;
+}

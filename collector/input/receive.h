@@ -1,0 +1,51 @@
+/*
+ * UDP sockets: several addresses of both families, large receive buffers, many datagrams a system
+ * call, and the kernel's own count of what it had to drop. Knows no protocol. Reading never waits
+ * and never allocates.
+ */
+#ifndef EASE_COLLECTOR_INPUT_RECEIVE_H
+#define EASE_COLLECTOR_INPUT_RECEIVE_H
+
+#include "collector/input/endpoint.h"
+
+#include <poll.h>
+
+enum {
+	RECEIVE_SOCKETS_MAX = 16,
+	RECEIVE_BATCH = 64, /* datagrams a call; more gains nothing measurable */
+	/* Our largest message has 8,192 octets and a jumbo frame 9,000: what is longer is cut off
+	 * by the kernel and counted. */
+	RECEIVE_DATAGRAM_MAX = 9216,
+};
+
+struct receiver;
+
+struct receive_result {
+	size_t datagrams;      /* given to the callback */
+	size_t oversize;       /* longer than RECEIVE_DATAGRAM_MAX: not given */
+	uint64_t kernel_drops; /* datagrams the kernel dropped since the last read, buffer full */
+};
+
+/* The datagram and address are the callback's as long as it runs. */
+typedef void receive_fn(void *arg, const struct sockaddr *from, const void *octets, size_t n);
+
+/* Opens and binds all endpoints, each with a buffer of buffer_octets as far as the system allows.
+ * 0, or -errno with the reason in error. */
+int receiver_open(struct receiver **out, const struct endpoint *endpoints, size_t n,
+    size_t buffer_octets, char *error, size_t error_size);
+void receiver_close(struct receiver *r);
+
+size_t receiver_sockets(const struct receiver *r);
+int receiver_fd(const struct receiver *r, size_t socket);
+
+/* Where a socket listens, with the port the system chose for port 0. */
+void receiver_address(const struct receiver *r, size_t socket, char text[ENDPOINT_TEXT]);
+
+/* Octets of kernel buffer in force on the smallest of the sockets. */
+size_t receiver_buffer(const struct receiver *r);
+
+/* Reads at most RECEIVE_BATCH datagrams of one socket. 0 (also when there was none) or -errno. */
+int receiver_read(struct receiver *r, size_t socket, receive_fn *fn, void *arg,
+    struct receive_result *result);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * An SNMPv2c message around an SNMPv2-Trap PDU (RFC 1901, RFC 3416 section 3), taken apart
+ * strictly and without any I/O: envelope first, then the variable bindings one by one. Each level
+ * must hold exactly what its length says.
+ */
+#ifndef EASE_COLLECTOR_INPUT_V2C_H
+#define EASE_COLLECTOR_INPUT_V2C_H
+
+#include "collector/input/ber.h"
+
+enum {
+	V2C_VERSION_1 = 0, /* SNMPv1's number */
+	V2C_VERSION_2C = 1,
+	V2C_VERSION_3 = 3,
+};
+
+struct v2c_message {
+	int32_t version;
+	struct rbuf community;
+	uint8_t pdu; /* its tag */
+	int32_t request_id, error_status, error_index;
+	struct rbuf varbinds; /* not yet stepped over */
+};
+
+struct v2c_varbind {
+	struct ber_oid name;
+	uint8_t tag; /* enum ber_tag */
+	struct rbuf value; /* good for its tag */
+};
+
+/* Each step: 0 or -EBADMSG. v2c_open reads as far as version and community, which are set if it
+ * is 0 (the rest of a message of another version has another form); v2c_open_pdu the rest. Both
+ * borrow octets. */
+int v2c_open(struct v2c_message *m, struct rbuf *body, const void *octets, size_t n);
+int v2c_open_pdu(struct v2c_message *m, struct rbuf *body);
+
+/* True and a varbind; false at the end or at a mistake, which m->varbinds.failed tells apart. */
+bool v2c_next(struct v2c_message *m, struct v2c_varbind *varbind);
+
+#endif
