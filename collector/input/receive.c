@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* recvmmsg */
 #include "collector/input/receive.h"
 
 #include <errno.h>

@@ -1,0 +1,398 @@
+#include "collector/capd.h"
+#include "collector/input/input.h"
+#include "collector/store/store.h"
+#include "collector/window/ledger.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define ROOM "easecapd"
+
+enum {
+	/* A batch is cut early at this many samples: half of what one holds, so that the store
+	 * works while the next fills. */
+	FLUSH_SAMPLES = 40000,
+	/* Rounds of reading before the loop looks at time and signals again: 2,048 datagrams. */
+	READ_ROUNDS = 32,
+	/* Rounds at the stop: what the sockets' buffers can hold of the smallest datagrams. */
+	LAST_ROUNDS = 4096,
+};
+
+enum capd_stat_id {
+	CAPD_STAT_FLUSHES_POSTPONED,
+	CAPD_STAT_STARTED,
+	CAPD_N_STATS,
+};
+
+static const struct stat_name stat_names[CAPD_N_STATS] = {
+    [CAPD_STAT_FLUSHES_POSTPONED] = {"easecapd.flushes_postponed",
+	"intervals without a flush because the store was behind"},
+    [CAPD_STAT_STARTED] = {"started_us", "when this collector started; counts are since then"},
+};
+
+struct capd {
+	const struct collector_config *config;
+	const struct clock *clock;
+	struct endpoint *listen;
+	struct prefix *senders;
+	struct input *input;
+	struct ledger *ledger;
+	struct store *store;
+	struct store_batch *batch; /* being filled */
+	uint64_t next_flush_us;	   /* monotonic */
+	uint64_t flushed_datagrams;
+	int signal_fd;
+	bool stopping;
+	struct stat_set stats;
+	_Atomic uint64_t values[CAPD_N_STATS];
+};
+
+/* Everybody who counts. */
+enum { STAT_SETS = 5 };
+
+static void
+stat_sets(const struct capd *c, const struct stat_set *sets[STAT_SETS])
+{
+	sets[0] = &c->stats;
+	sets[1] = input_stats(c->input);
+	sets[2] = ledger_stats(c->ledger);
+	sets[3] = ledger_window_stats(c->ledger);
+	sets[4] = store_stats(c->store);
+}
+
+/* Opening */
+
+static void
+take_records(void *arg, const struct ease_record *records, size_t n)
+{
+	struct capd *c = arg;
+
+	ledger_take(c->ledger, c->batch, records, n);
+}
+
+/* Addresses were checked when the file was read. */
+static int
+parse_addresses(struct capd *c)
+{
+	const struct collector_config *config = c->config;
+	const char *reason;
+	int r = 0;
+
+	c->listen = calloc(config->listen.n, sizeof(*c->listen));
+	c->senders = calloc(config->senders.n, sizeof(*c->senders));
+	if (!c->listen || !c->senders)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < config->listen.n; i++)
+		r = endpoint_parse(config->listen.items[i], &c->listen[i], &reason);
+	for (size_t i = 0; r == 0 && i < config->senders.n; i++)
+		r = prefix_parse(config->senders.items[i], &c->senders[i], &reason);
+	return r;
+}
+
+static int
+open_input(struct capd *c, char *error, size_t error_size)
+{
+	const struct collector_config *config = c->config;
+	const struct input_config input = {
+	    .listen = c->listen,
+	    .n_listen = config->listen.n,
+	    .senders = c->senders,
+	    .n_senders = config->senders.n,
+	    .communities = (const char *const *)config->communities.items,
+	    .n_communities = config->communities.n,
+	    .buffer_octets = config->receive_buffer_octets,
+	    .clock = c->clock,
+	    .sink = take_records,
+	    .sink_arg = c,
+	};
+	size_t octets;
+	int r = input_open(&c->input, &input, error, error_size);
+
+	if (r < 0)
+		return r;
+	octets = receiver_buffer(input_receiver(c->input));
+	if (octets < config->receive_buffer_octets)
+		log_warn(ROOM, "receive_buffer: the kernel gave %zu octets of %u; raise "
+			       "net.core.rmem_max or give CAP_NET_ADMIN",
+		    octets, config->receive_buffer_octets);
+	return 0;
+}
+
+static int
+open_books(struct capd *c, char *error, size_t error_size)
+{
+	struct ledger_limits limits = ledger_default_limits;
+	struct store_loader loader;
+	uint64_t seed = 0;
+
+	if (getrandom(&seed, sizeof(seed), 0) < 0)
+		log_warn(ROOM, "no random seed: %s", strerror(errno));
+	limits.windows.keys = c->config->max_keys;
+	if (ledger_new(&c->ledger, &limits, c->clock, seed) < 0) {
+		snprintf(error, error_size, "max_keys: out of memory");
+		return -ENOMEM;
+	}
+	loader = ledger_loader(c->ledger);
+	return store_load(c->store, &loader, error, error_size);
+}
+
+/* Before any thread starts, so that all of them have the signals blocked. */
+static int
+open_signals(struct capd *c)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	c->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return c->signal_fd < 0 ? -errno : 0;
+}
+
+static int
+open_all(struct capd *c, char *error, size_t error_size)
+{
+	int r = parse_addresses(c);
+
+	if (r == 0)
+		r = open_signals(c);
+	if (r < 0) {
+		snprintf(error, error_size, "%s", strerror(-r));
+		return r;
+	}
+	r = store_open(&c->store, c->config->store, error, error_size);
+	if (r == 0)
+		r = open_books(c, error, error_size);
+	if (r == 0)
+		r = open_input(c, error, error_size);
+	if (r < 0)
+		return r;
+	r = store_start(c->store);
+	if (r < 0)
+		snprintf(error, error_size, "starting the store's thread: %s", strerror(-r));
+	c->batch = store_take(c->store);
+	return r;
+}
+
+int
+capd_open(struct capd **out, const struct collector_config *config, const struct clock *clock,
+    char *error, size_t error_size)
+{
+	struct capd *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c) {
+		snprintf(error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	c->config = config;
+	c->clock = clock;
+	c->signal_fd = -1;
+	c->stats = (struct stat_set){stat_names, CAPD_N_STATS, c->values};
+	stat_add(&c->stats, CAPD_STAT_STARTED, clock_wall_us(clock));
+	r = open_all(c, error, error_size);
+	if (r < 0) {
+		capd_close(c);
+		return r;
+	}
+	*out = c;
+	return 0;
+}
+
+void
+capd_close(struct capd *c)
+{
+	if (!c)
+		return;
+	input_close(c->input);
+	store_close(c->store);
+	ledger_free(c->ledger);
+	if (c->signal_fd >= 0)
+		close(c->signal_fd);
+	free(c->senders);
+	free(c->listen);
+	free(c);
+}
+
+void
+capd_announce(const struct capd *c)
+{
+	const struct receiver *r = input_receiver(c->input);
+
+	for (size_t i = 0; i < receiver_sockets(r); i++) {
+		char text[ENDPOINT_TEXT];
+
+		receiver_address(r, i, text);
+		printf("listening on %s\n", text);
+	}
+	fflush(stdout);
+}
+
+/* Flushing */
+
+static void
+add_stat_rows(const struct capd *c, struct store_batch *batch)
+{
+	const struct stat_set *sets[STAT_SETS];
+
+	stat_sets(c, sets);
+	for (size_t s = 0; s < STAT_SETS; s++)
+		for (unsigned i = 0; i < sets[s]->n; i++) {
+			struct store_stat *row = store_batch_add(batch, STORE_STATS);
+
+			if (row)
+				*row = (struct store_stat){sets[s]->names[i].name,
+				    stat_get(sets[s], i)};
+		}
+}
+
+/* Hands the batch to the store; next takes its place. */
+static int
+cut_and_submit(struct capd *c, struct store_batch *next)
+{
+	int r = ledger_cut(c->ledger, c->batch);
+
+	if (r < 0)
+		return r;
+	add_stat_rows(c, c->batch);
+	c->flushed_datagrams = stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS);
+	store_submit(c->store, c->batch);
+	c->batch = next;
+	return 0;
+}
+
+static void
+flush(struct capd *c)
+{
+	struct store_batch *next = store_take(c->store);
+
+	if (!next) {
+		stat_add(&c->stats, CAPD_STAT_FLUSHES_POSTPONED, 1);
+		log_warn_limited(ROOM, "the store is behind: this interval waits");
+		return;
+	}
+	if (cut_and_submit(c, next) < 0)
+		store_submit(c->store, next); /* empty: writes nothing and comes back */
+}
+
+static bool
+flush_is_due(const struct capd *c)
+{
+	if (store_batch_count(c->batch, STORE_SAMPLES) >= FLUSH_SAMPLES)
+		return true;
+	return clock_mono_us(c->clock) >= c->next_flush_us;
+}
+
+static void
+flush_if_due(struct capd *c)
+{
+	if (!flush_is_due(c))
+		return;
+	c->next_flush_us = clock_mono_us(c->clock) + c->config->flush_interval_ms * 1000ull;
+	if (stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS) != c->flushed_datagrams)
+		flush(c);
+}
+
+/* The loop */
+
+static void
+log_stats(const struct capd *c)
+{
+	const struct stat_set *sets[STAT_SETS];
+
+	stat_sets(c, sets);
+	for (size_t i = 0; i < STAT_SETS; i++)
+		stat_log(sets[i]);
+}
+
+static void
+take_signals(struct capd *c)
+{
+	struct signalfd_siginfo info;
+
+	while (read(c->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		switch (info.ssi_signo) {
+		case SIGTERM:
+		case SIGINT:
+			c->stopping = true;
+			break;
+		case SIGUSR1:
+			log_stats(c);
+			break;
+		}
+}
+
+static void
+read_input(struct capd *c, int rounds)
+{
+	for (int i = 0; i < rounds; i++) {
+		if (input_read(c->input) == 0)
+			return;
+		if (store_batch_count(c->batch, STORE_SAMPLES) >= FLUSH_SAMPLES)
+			flush(c);
+	}
+}
+
+static size_t
+fill_polls(const struct capd *c, struct pollfd *polls)
+{
+	const struct receiver *r = input_receiver(c->input);
+	size_t n = receiver_sockets(r);
+
+	for (size_t i = 0; i < n; i++)
+		polls[i] = (struct pollfd){.fd = receiver_fd(r, i), .events = POLLIN};
+	polls[n] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
+	return n + 1;
+}
+
+static int
+poll_timeout_ms(const struct capd *c)
+{
+	uint64_t now_us = clock_mono_us(c->clock);
+
+	return now_us >= c->next_flush_us ? 0 : (int)((c->next_flush_us - now_us) / 1000 + 1);
+}
+
+static int
+stop(struct capd *c)
+{
+	int r;
+
+	read_input(c, LAST_ROUNDS);
+	r = cut_and_submit(c, NULL);
+	if (r < 0)
+		log_error(ROOM, "the last batch was not cut: %s", strerror(-r));
+	store_drain(c->store);
+	log_stats(c);
+	r = store_close(c->store) < 0 ? -EIO : r;
+	c->store = NULL;
+	return r;
+}
+
+int
+capd_run(struct capd *c)
+{
+	struct pollfd polls[RECEIVE_SOCKETS_MAX + 1];
+	size_t n = fill_polls(c, polls);
+
+	flush(c); /* the store shows at once that the collector started */
+	while (!c->stopping) {
+		if (poll(polls, n, poll_timeout_ms(c)) < 0 && errno != EINTR)
+			return -errno;
+		take_signals(c);
+		read_input(c, READ_ROUNDS);
+		flush_if_due(c);
+	}
+	return stop(c);
+}

@@ -1,0 +1,89 @@
+#include "collector/config.h"
+#include "collector/input/endpoint.h"
+#include "collector/input/receive.h"
+
+#include <errno.h>
+
+#define AT(member) offsetof(struct collector_config, member)
+
+static const char *const log_targets[] = {"stderr", "syslog", NULL};
+static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
+
+static const char *
+store_check(const char *value)
+{
+	return *value ? NULL : "the store needs a path";
+}
+
+static const char *
+community_check(const char *value)
+{
+	return *value ? NULL : "an empty community keeps nobody out";
+}
+
+enum {
+	MAX_COMMUNITIES = 64, /* each is compared with each message */
+	MAX_SENDERS = 1024,
+};
+
+const struct option_row collector_options[] = {
+    {"listen", OPTION_LIST, AT(listen), .max = RECEIVE_SOCKETS_MAX,
+	.def = "{\"127.0.0.1:162\", \"[::1]:162\"}", .check = endpoint_check,
+	.help = "Addresses to take notifications at: ADDRESS:PORT or [IPV6-ADDRESS]:PORT; port 0 "
+		"lets the system choose."},
+    {"communities", OPTION_LIST, AT(communities), .max = MAX_COMMUNITIES, .check = community_check,
+	.help = "Communities that a notification may carry. There is no default."},
+    {"senders", OPTION_LIST, AT(senders), .max = MAX_SENDERS,
+	.def = "{\"127.0.0.0/8\", \"::1/128\"}", .check = prefix_check,
+	.help = "Who may send: ADDRESS or ADDRESS/BITS. 0.0.0.0/0 and ::/0 are everybody."},
+    {"store", OPTION_STRING, AT(store), .def = "/var/lib/easeswitch/ease.db", .check = store_check,
+	.help = "The SQLite file that everything goes into."},
+    {"flush_interval", OPTION_U32, AT(flush_interval_ms), .min = 50, .max = 60000, .unit = "ms",
+	.def = "1000", .help = "Longest time between two transactions of the store."},
+    {"receive_buffer", OPTION_U32, AT(receive_buffer_octets), .min = 65536, .max = 1u << 30,
+	.unit = "octets", .def = "8388608",
+	.help = "Kernel buffer of each socket. More than net.core.rmem_max needs CAP_NET_ADMIN."},
+    {"max_keys", OPTION_U32, AT(max_keys), .min = 1000, .max = 100000000, .unit = "keys",
+	.def = "500000",
+	.help = "Keys of all open windows together, about 100 octets each. Beyond, samples count "
+		"in the totals only."},
+    {"log", OPTION_ENUM, AT(log), .choices = log_targets, .def = "stderr",
+	.help = "Where messages go; without -f always to syslog."},
+    {"log_level", OPTION_ENUM, AT(log_level), .choices = log_levels, .def = "info",
+	.help = "The least important messages to write."},
+    {.name = NULL},
+};
+
+const char *const collector_secrets[] = {"communities", NULL};
+
+/* What no single row can say. */
+static const char *
+whole_check(const struct collector_config *config)
+{
+	if (config->listen.n == 0)
+		return "listen: at least one address is needed";
+	if (config->communities.n == 0)
+		return "communities: at least one is needed";
+	if (config->senders.n == 0)
+		return "senders: at least one is needed";
+	return NULL;
+}
+
+int
+collector_config_load(const char *file, struct collector_config *config, char *error,
+    size_t error_size)
+{
+	int r = options_load(file, collector_options, config, error, error_size);
+	const char *reason = r == 0 ? whole_check(config) : NULL;
+
+	if (!reason)
+		return r;
+	snprintf(error, error_size, "%s: %s", file, reason);
+	return -EINVAL;
+}
+
+void
+collector_config_free(struct collector_config *config)
+{
+	options_free(collector_options, config);
+}

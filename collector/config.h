@@ -1,0 +1,35 @@
+/*
+ * The collector's configuration file: one table of options, for easecapd and for whoever looks up
+ * where its store is.
+ */
+#ifndef EASE_COLLECTOR_CONFIG_H
+#define EASE_COLLECTOR_CONFIG_H
+
+#include "common/options.h"
+
+enum { COLLECTOR_LOG_STDERR, COLLECTOR_LOG_SYSLOG };
+
+struct collector_config {
+	struct option_list listen;
+	struct option_list communities;
+	struct option_list senders;
+	char *store;
+	uint32_t flush_interval_ms;
+	uint32_t receive_buffer_octets;
+	uint32_t max_keys;
+	int log;       /* COLLECTOR_LOG_… */
+	int log_level; /* enum log_level */
+};
+
+extern const struct option_row collector_options[];
+
+/* Options that --print-config hides. */
+extern const char *const collector_secrets[];
+
+/* Reads the file into *config (zeroed by the caller). 0, or -errno with "FILE:LINE: reason" or
+ * "FILE: reason" in error. collector_config_free in both cases. */
+int collector_config_load(const char *file, struct collector_config *config, char *error,
+    size_t error_size);
+void collector_config_free(struct collector_config *config);
+
+#endif
