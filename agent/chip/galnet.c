@@ -1,0 +1,636 @@
+#include "agent/chip/galnet.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+const struct galnet_info galnet_gt48001a = {
+    .name = "GT-48001A",
+    .n_ports = GT48001A_PORTS,
+    .ease_cause = GT48001A_EASE_CAUSE,
+    .ease_mask = GT48001A_EASE_MASK,
+    .ease_shift = GT48001A_EASE_SHIFT,
+};
+const struct galnet_info galnet_gt48002a = {
+    .name = "GT-48002A",
+    .n_ports = GT48002A_PORTS,
+    .ease_cause = GALNET_CAUSE,
+    .ease_mask = GALNET_MASK,
+    .ease_shift = GT48002A_EASE_SHIFT,
+};
+
+static const struct stat_name stat_names[GALNET_N_STATS] = {
+    [GALNET_STAT_SAMPLES_LOST] = {"galnet.samples_lost",
+	"samples the chip took but found no receive buffer for"},
+    [GALNET_STAT_BAD_BLOCKS] = {"galnet.bad_blocks", "receive blocks with an impossible length"},
+    [GALNET_STAT_NEW_ADDRESS_LOST] = {"galnet.new_address_lost",
+	"NEW_ADDRESS messages overrun before they were read"},
+    [GALNET_STAT_ERRORS_FCS] = {"galnet.error_source_fcs", "Error_Source messages: bad FCS"},
+    [GALNET_STAT_ERRORS_TOO_LONG] = {"galnet.error_source_too_long",
+	"Error_Source messages: frame too long"},
+};
+
+struct port {
+	unsigned loaded;      /* skip counts in the chip, by what was written and sampled */
+	unsigned refills_due; /* slots that became free and were not reported yet */
+	unsigned stale;	      /* samples on their way that were taken before a restart */
+};
+
+/* A ring of messages the chip writes and the driver empties. */
+struct ring {
+	uint8_t *memory;
+	unsigned next;
+};
+
+struct galnet {
+	struct galnet_config config;
+	uint32_t base;	       /* of the device's slice */
+	struct port port[GALNET_MAX_PORTS];
+	uint8_t *buffers;      /* two areas, one behind the other */
+	uint32_t buffers_bus;
+	unsigned block;	       /* next one to be filled, over both areas */
+	struct ring new_addresses, error_sources;
+	bool link_changed;
+	/* Ports, a bit each: whose waiting skip had moved on when the status was last read, so
+	 * that a sample must be there for it. */
+	uint32_t sample_owed;
+	uint64_t discards;
+	_Atomic uint64_t stat_values[GALNET_N_STATS];
+	struct stat_set stats;
+};
+
+static int
+read_register(const struct galnet *g, uint32_t offset, uint32_t *value)
+{
+	return bus_read(g->config.bus, g->base + offset, value);
+}
+
+static int
+write_register(const struct galnet *g, uint32_t offset, uint32_t value)
+{
+	return bus_write(g->config.bus, g->base + offset, value);
+}
+
+/* The chip writes words of the CPU's memory while the driver reads them; a word is whole, and what
+ * was written before a valid mark is there once the mark is seen. */
+static uint32_t
+load_word(const uint8_t *memory)
+{
+	uint32_t word;
+
+	__atomic_load((const uint32_t *)(const void *)memory, &word, __ATOMIC_ACQUIRE);
+	return le32toh(word);
+}
+
+static void
+store_word(uint8_t *memory, uint32_t value)
+{
+	uint32_t word = htole32(value);
+
+	__atomic_store((uint32_t *)(void *)memory, &word, __ATOMIC_RELEASE);
+}
+
+/* --- skip counts --- */
+
+int
+galnet_load_skip(struct galnet *g, unsigned port, uint32_t skip)
+{
+	int rc;
+
+	if (port >= g->config.info->n_ports || skip > GALNET_EASE_COUNT_MASK)
+		return -EINVAL;
+	if (g->port[port].loaded == GALNET_SKIP_DEPTH)
+		return -EBUSY;
+	rc = write_register(g, GALNET_EASE_REGISTER + 4 * port, skip);
+	if (rc == 0)
+		g->port[port].loaded++;
+	return rc;
+}
+
+static uint8_t *
+block_at(const struct galnet *g, unsigned i)
+{
+	return g->buffers + (size_t)i % (2 * GALNET_AREA_BLOCKS) * GALNET_BLOCK_OCTETS;
+}
+
+static uint32_t
+sampled_ports(const struct galnet *g, uint32_t word_0)
+{
+	return word_0 >> GALNET_WORD0_EASE_SHIFT & ((1u << g->config.info->n_ports) - 1);
+}
+
+/* Samples that lie in memory unread now belong to values whose slots are reported as lost. */
+static void
+mark_stale(struct galnet *g)
+{
+	for (unsigned i = 0; i < 2 * GALNET_AREA_BLOCKS; i++) {
+		uint32_t word_0 = load_word(block_at(g, g->block + i));
+		uint32_t ports = word_0 & GALNET_WORD0_VALID ? sampled_ports(g, word_0) : 0;
+
+		for (unsigned port = 0; port < g->config.info->n_ports; port++)
+			g->port[port].stale += ports >> port & 1;
+	}
+}
+
+int
+galnet_restart(struct galnet *g)
+{
+	uint32_t control = g->base + GALNET_GLOBAL_CONTROL;
+	int rc = bus_update(g->config.bus, control, GALNET_CONTROL_EASE_ENABLE, 0);
+
+	if (rc < 0)
+		return rc;
+	for (unsigned port = 0; port < g->config.info->n_ports; port++)
+		g->port[port].stale = 0;
+	mark_stale(g);
+	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
+		struct port *p = &g->port[port];
+
+		p->refills_due += p->loaded;
+		p->loaded = 0;
+	}
+	g->sample_owed = 0;
+	return bus_update(g->config.bus, control, GALNET_CONTROL_EASE_ENABLE,
+	    GALNET_CONTROL_EASE_ENABLE);
+}
+
+/* Reports one refill that is due; false if there is none. */
+static bool
+take_refill(struct galnet *g, struct hal *hal)
+{
+	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
+		if (g->port[port].refills_due == 0)
+			continue;
+		g->port[port].refills_due--;
+		hal_report_refill(hal, g->config.if_index[port]);
+		return true;
+	}
+	return false;
+}
+
+/* --- samples --- */
+
+/* Accounts for a sample of the port; true if no skip count is left behind it. */
+static bool
+consume_skip(struct galnet *g, unsigned port)
+{
+	struct port *p = &g->port[port];
+
+	g->sample_owed &= ~(1u << port);
+	if (p->stale > 0) {
+		p->stale--;
+	} else if (p->loaded > 0) {
+		p->loaded--;
+		p->refills_due++;
+	}
+	return p->loaded == 0;
+}
+
+/* Where a frame goes is known of those who sampled it on their way out, and of groups. */
+static uint32_t
+output_of(const struct galnet *g, unsigned port, bool received, const uint8_t *octets)
+{
+	if (!received)
+		return g->config.if_index[port];
+	if (octets[0] & 1)
+		return EASE_IF_MANY;
+	return EASE_IF_UNKNOWN;
+}
+
+static void
+report_sample(struct galnet *g, struct hal *hal, unsigned port, uint32_t word_0,
+    struct hal_sample_event event)
+{
+	bool original = word_0 & GALNET_WORD0_ORIGINAL;
+	unsigned source = word_0 >> GALNET_WORD0_SOURCE_SHIFT & GALNET_WORD0_SOURCE_MASK;
+	bool received = original && source == port;
+
+	event.if_index = g->config.if_index[port];
+	event.direction = received ? EASE_IN : EASE_OUT;
+	event.input_if = EASE_IF_UNKNOWN;
+	if (original && source < g->config.info->n_ports)
+		event.input_if = g->config.if_index[source];
+	event.output_if = output_of(g, port, received, event.octets);
+	event.counter_empty = consume_skip(g, port);
+	hal_report_sample(hal, &event, true);
+}
+
+/* Gives the block back; an area goes back when its last block has been read. */
+static int
+release_block(struct galnet *g)
+{
+	uint8_t *block = block_at(g, g->block);
+	unsigned area = g->block / GALNET_AREA_BLOCKS;
+
+	store_word(block + GALNET_BLOCK_REAL_OCTETS, 0);
+	store_word(block, 0);
+	g->block = (g->block + 1) % (2 * GALNET_AREA_BLOCKS);
+	if (g->block % GALNET_AREA_BLOCKS != 0)
+		return 0;
+	return write_register(g, GALNET_BUFFER_BASE, g->buffers_bus + area * GALNET_AREA_OCTETS);
+}
+
+/* Takes one block out of the receive buffers: 1, 0 if there is none, or -errno. */
+static int
+take_block(struct galnet *g, struct hal *hal, uint64_t now_us)
+{
+	const uint8_t *block = block_at(g, g->block);
+	uint32_t word_0 = load_word(block);
+	uint32_t count = word_0 >> GALNET_WORD0_COUNT_SHIFT & GALNET_WORD0_COUNT_MASK;
+	uint32_t real = load_word(block + GALNET_BLOCK_REAL_OCTETS);
+	struct hal_sample_event event = {.time_us = now_us, .frame_octets = count,
+	    .octets = block + GALNET_BLOCK_DATA};
+	int rc;
+
+	if (!(word_0 & GALNET_WORD0_VALID))
+		return 0;
+	event.kept_octets = real ? real : count - GALNET_FCS_OCTETS;
+	if (count <= GALNET_FCS_OCTETS || event.kept_octets > GALNET_BLOCK_DATA_MAX) {
+		stat_add(&g->stats, GALNET_STAT_BAD_BLOCKS, 1);
+		event.kept_octets = 0;
+	}
+	for (unsigned port = 0; port < g->config.info->n_ports; port++)
+		if (sampled_ports(g, word_0) & 1u << port)
+			report_sample(g, hal, port, word_0, event);
+	rc = release_block(g);
+	return rc < 0 ? rc : 1;
+}
+
+/* --- messages --- */
+
+/* Takes one message out of a ring; false if there is none. */
+static bool
+take_message(struct ring *ring, uint32_t *word_0, uint32_t *word_1)
+{
+	uint8_t *entry = ring->memory + (size_t)ring->next * GALNET_RING_ENTRY_OCTETS;
+
+	*word_1 = load_word(entry + 4);
+	if (!(*word_1 & GALNET_ENTRY_VALID))
+		return false;
+	*word_0 = load_word(entry);
+	store_word(entry + 4, 0);
+	ring->next = (ring->next + 1) % GALNET_RING_ENTRIES;
+	return true;
+}
+
+static void
+put_mac(uint64_t mac, uint8_t octets[6])
+{
+	for (int i = 5; i >= 0; i--, mac >>= 8)
+		octets[i] = (uint8_t)mac;
+}
+
+static bool
+take_new_address(struct galnet *g, struct hal *hal, uint64_t now_us)
+{
+	struct ease_address address = {.time_us = now_us};
+	uint32_t word_0, word_1;
+
+	if (!take_message(&g->new_addresses, &word_0, &word_1))
+		return false;
+	address.if_index = g->config.if_index[galnet_entry_port(word_1)];
+	put_mac(galnet_entry_mac(word_0, word_1), address.mac);
+	hal_report_new_address(hal, &address);
+	return true;
+}
+
+/* The HAL has no facet for error sources yet: they are counted by kind. */
+static void
+drain_error_sources(struct galnet *g)
+{
+	uint32_t word_0, word_1;
+
+	while (take_message(&g->error_sources, &word_0, &word_1))
+		stat_add(&g->stats,
+		    word_1 & GALNET_ENTRY_TOO_LONG ? GALNET_STAT_ERRORS_TOO_LONG
+						   : GALNET_STAT_ERRORS_FCS,
+		    1);
+}
+
+/* --- interrupt --- */
+
+enum {
+	ALL_CAUSES = GALNET_CAUSE_PACKET | GALNET_CAUSE_BUF_WRAP | GALNET_CAUSE_NEW_ADDRESS |
+	    GALNET_CAUSE_RECOGNITION | GALNET_CAUSE_ERROR_SOURCE | GALNET_CAUSE_LINK
+};
+
+static uint32_t
+ease_bits(const struct galnet *g)
+{
+	return ((1u << g->config.info->n_ports) - 1) << g->config.info->ease_shift;
+}
+
+/* Clears what is asserted before the memory is searched, so that nothing is missed. *ease gets
+ * the EASE status as it was then. */
+static int
+acknowledge(struct galnet *g, uint32_t *ease)
+{
+	uint32_t ease_cause = g->config.info->ease_cause;
+	uint32_t cause;
+	int rc = read_register(g, GALNET_CAUSE, &cause);
+
+	if (rc < 0)
+		return rc;
+	g->link_changed = g->link_changed || cause & GALNET_CAUSE_LINK;
+	*ease = cause;
+	if (ease_cause == GALNET_CAUSE)
+		return write_register(g, GALNET_CAUSE, (cause & ALL_CAUSES) | ease_bits(g));
+	rc = write_register(g, GALNET_CAUSE, cause & ALL_CAUSES);
+	if (rc == 0)
+		rc = read_register(g, ease_cause, ease);
+	return rc < 0 ? rc : write_register(g, ease_cause, ease_bits(g));
+}
+
+/* Ports whose register is empty although two values were loaded have taken a sample. */
+static void
+note_samples_owed(struct galnet *g, uint32_t ease)
+{
+	uint32_t bits = (ease & ease_bits(g)) >> g->config.info->ease_shift;
+	uint32_t empty = GALNET_EASE_BIT_WHEN_EMPTY ? bits : ~bits;
+
+	for (unsigned port = 0; port < g->config.info->n_ports; port++)
+		if (g->port[port].loaded == GALNET_SKIP_DEPTH && empty & 1u << port)
+			g->sample_owed |= 1u << port;
+}
+
+/* All that was delivered has been read: samples still owed found no buffer, and their ports must
+ * not wait for them. */
+static void
+give_up_samples_owed(struct galnet *g)
+{
+	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
+		if (!(g->sample_owed & 1u << port))
+			continue;
+		stat_add(&g->stats, GALNET_STAT_SAMPLES_LOST, 1);
+		consume_skip(g, port);
+	}
+}
+
+static void
+report_links(struct galnet *g, struct hal *hal)
+{
+	if (!g->link_changed)
+		return;
+	g->link_changed = false;
+	for (unsigned port = 0; port < g->config.info->n_ports; port++)
+		if (g->config.if_index[port] != 0)
+			hal_report_port_changed(hal, g->config.if_index[port]);
+}
+
+/* Samples before the refills they cause, so that a port's samples stay in the order of its
+ * skips. */
+static int
+take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
+{
+	int rc;
+
+	if (take_refill(g, hal))
+		return 1;
+	rc = take_block(g, hal, now_us);
+	if (rc != 0)
+		return rc;
+	return take_new_address(g, hal, now_us);
+}
+
+static bool
+anything_left(const struct galnet *g)
+{
+	for (unsigned port = 0; port < g->config.info->n_ports; port++)
+		if (g->port[port].refills_due > 0)
+			return true;
+	return load_word(block_at(g, g->block)) & GALNET_WORD0_VALID ||
+	    load_word(g->new_addresses.memory +
+		(size_t)g->new_addresses.next * GALNET_RING_ENTRY_OCTETS + 4) &
+	    GALNET_ENTRY_VALID;
+}
+
+int
+galnet_dispatch(struct galnet *g, struct hal *hal, uint64_t now_us, unsigned budget, bool *more)
+{
+	uint32_t ease;
+	int handled = 0;
+	int rc = acknowledge(g, &ease);
+
+	if (rc < 0)
+		return rc;
+	note_samples_owed(g, ease);
+	report_links(g, hal);
+	drain_error_sources(g);
+	do {
+		rc = take_one(g, hal, now_us);
+		handled += rc > 0;
+	} while (rc > 0 && (budget == 0 || (unsigned)handled < budget));
+	if (rc == 0)
+		give_up_samples_owed(g);
+	*more = anything_left(g);
+	return rc < 0 ? rc : handled;
+}
+
+/* --- ports --- */
+
+int
+galnet_enable_port(struct galnet *g, unsigned port, bool enable)
+{
+	return bus_update(g->config.bus, g->base + GALNET_PORT_CONTROL + 4 * port,
+	    GALNET_PORT_CONTROL_ENABLE, enable ? GALNET_PORT_CONTROL_ENABLE : 0);
+}
+
+int
+galnet_link(struct galnet *g, unsigned port, bool *up)
+{
+	uint32_t status;
+	int rc = read_register(g, GALNET_PORT_STATUS + 4 * port, &status);
+
+	if (rc == 0)
+		*up = status & GALNET_PORT_STATUS_LINK;
+	return rc;
+}
+
+/* --- addresses --- */
+
+static uint32_t
+entry_offset(unsigned i)
+{
+	return GALNET_ADDRESS_TABLE + i * GALNET_ENTRY_OCTETS;
+}
+
+/* Reads an entry, its second word first, as most are not valid: 1 if valid, 0 if not. */
+static int
+read_entry(const struct galnet *g, unsigned i, uint32_t *word_0, uint32_t *word_1)
+{
+	int rc = read_register(g, entry_offset(i) + 4, word_1);
+
+	if (rc < 0 || !(*word_1 & GALNET_ENTRY_VALID))
+		return rc;
+	rc = read_register(g, entry_offset(i), word_0);
+	return rc < 0 ? rc : 1;
+}
+
+static bool
+is_own(const struct galnet *g, uint32_t word_1)
+{
+	return galnet_entry_device(word_1) == g->config.device;
+}
+
+int
+galnet_dump_addresses(struct galnet *g,
+    int (*add)(void *arg, const struct hal_address *address), void *arg)
+{
+	for (unsigned i = 0; i < GALNET_TABLE_ENTRIES; i++) {
+		struct hal_address address = {0};
+		uint32_t word_0, word_1;
+		int rc = read_entry(g, i, &word_0, &word_1);
+
+		if (rc < 0)
+			return rc;
+		if (rc == 0 || !is_own(g, word_1))
+			continue;
+		put_mac(galnet_entry_mac(word_0, word_1), address.mac);
+		address.if_index = g->config.if_index[galnet_entry_port(word_1)];
+		address.status =
+		    word_1 & GALNET_ENTRY_STATIC ? HAL_ADDRESS_MGMT : HAL_ADDRESS_LEARNED;
+		rc = add(arg, &address);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+int
+galnet_age(struct galnet *g, void (*remove)(void *arg, uint64_t mac), void *arg)
+{
+	for (unsigned i = 0; i < GALNET_TABLE_ENTRIES; i++) {
+		uint32_t word_0, word_1;
+		int rc = read_entry(g, i, &word_0, &word_1);
+
+		if (rc > 0 && is_own(g, word_1) && !(word_1 & GALNET_ENTRY_STATIC)) {
+			if (word_1 & GALNET_ENTRY_AGING)
+				rc = write_register(g, entry_offset(i) + 4,
+				    word_1 & ~(uint32_t)GALNET_ENTRY_AGING);
+			else
+				remove(arg, galnet_entry_mac(word_0, word_1));
+		}
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int
+galnet_remove_address(struct galnet *g, uint64_t mac)
+{
+	unsigned first = galnet_bucket(mac) * GALNET_BUCKET_ENTRIES;
+
+	for (unsigned i = first; i < first + GALNET_BUCKET_ENTRIES; i++) {
+		uint32_t word_0, word_1;
+		int rc = read_entry(g, i, &word_0, &word_1);
+
+		if (rc < 0)
+			return rc;
+		if (rc == 0 || galnet_entry_mac(word_0, word_1) != mac)
+			continue;
+		return word_1 & GALNET_ENTRY_STATIC ? 0
+						    : write_register(g, entry_offset(i) + 4, 0);
+	}
+	return 0;
+}
+
+int
+galnet_address_discards(struct galnet *g, uint64_t *discards)
+{
+	uint32_t since, lost;
+	int rc = read_register(g, GALNET_ADDRESS_DISCARDS, &since);
+
+	if (rc < 0)
+		return rc;
+	g->discards += since;
+	*discards = g->discards;
+	rc = read_register(g, GALNET_NEW_ADDRESS_LOST, &lost);
+	if (rc == 0)
+		stat_add(&g->stats, GALNET_STAT_NEW_ADDRESS_LOST, lost);
+	return rc;
+}
+
+/* --- life --- */
+
+static uint8_t *
+share(struct galnet *g, size_t octets, uint32_t *bus_address)
+{
+	return g->config.bus->ops->alloc_shared(g->config.bus->ctx, octets, bus_address);
+}
+
+static int
+set_up_memory(struct galnet *g)
+{
+	uint32_t new_addresses, error_sources;
+	int rc;
+
+	g->buffers = share(g, 2 * GALNET_AREA_OCTETS, &g->buffers_bus);
+	g->new_addresses.memory = share(g, GALNET_RING_OCTETS, &new_addresses);
+	g->error_sources.memory = share(g, GALNET_RING_OCTETS, &error_sources);
+	if (!g->buffers || !g->new_addresses.memory || !g->error_sources.memory)
+		return -ENOMEM;
+	/* The first write is CBA, the second CBAS. */
+	rc = write_register(g, GALNET_BUFFER_BASE, g->buffers_bus);
+	if (rc == 0)
+		rc = write_register(g, GALNET_BUFFER_BASE, g->buffers_bus + GALNET_AREA_OCTETS);
+	if (rc == 0)
+		rc = write_register(g, GALNET_NEW_ADDRESS_BASE, new_addresses);
+	if (rc == 0)
+		rc = write_register(g, GALNET_ERROR_SOURCE_BASE, error_sources);
+	return rc;
+}
+
+/* A full table and error sources interrupt nobody: they are read when next there is a reason. */
+static int
+set_up_chip(struct galnet *g)
+{
+	uint32_t ease_mask = g->config.info->ease_mask;
+	int rc = write_register(g, GALNET_MASK,
+	    GALNET_CAUSE_PACKET | GALNET_CAUSE_NEW_ADDRESS | GALNET_CAUSE_LINK);
+
+	if (rc == 0)
+		rc = bus_update(g->config.bus, g->base + ease_mask, ease_bits(g), ease_bits(g));
+	if (rc < 0)
+		return rc;
+	return write_register(g, GALNET_GLOBAL_CONTROL,
+	    GALNET_CONTROL_CPU_PRESENT | GALNET_CONTROL_NEW_ADDRESS_TO_CPU |
+		GALNET_CONTROL_EASE_ENABLE);
+}
+
+int
+galnet_create(const struct galnet_config *config, struct galnet **chip)
+{
+	struct galnet *g;
+	int rc;
+
+	if (config->device >= GALNET_MAX_DEVICES)
+		return -EINVAL;
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return -ENOMEM;
+	g->config = *config;
+	g->base = GALNET_REGION + config->device * GALNET_SLICE;
+	g->stats = (struct stat_set){stat_names, GALNET_N_STATS, g->stat_values};
+	rc = set_up_memory(g);
+	if (rc == 0)
+		rc = set_up_chip(g);
+	if (rc < 0) {
+		free(g);
+		return rc;
+	}
+	*chip = g;
+	return 0;
+}
+
+void
+galnet_destroy(struct galnet *chip)
+{
+	free(chip);
+}
+
+const struct stat_set *
+galnet_stats(const struct galnet *chip)
+{
+	return &chip->stats;
+}

@@ -1,0 +1,80 @@
+/*
+ * Software model of the GalNet switch controllers: address table, forwarding and flooding, EASE
+ * counters with shadow, and what the chip writes into the CPU's memory (receive buffers,
+ * NEW_ADDRESS and Error_Source messages), behind registers and an interrupt.
+ *
+ * The board gives it every good frame of a port and every frame another chip sends it over PCI,
+ * and carries out what it decides. Call everything with the bus's lock held. The driver (galnet.h)
+ * never sees this file.
+ */
+#ifndef EASE_AGENT_CHIP_GALNET_MODEL_H
+#define EASE_AGENT_CHIP_GALNET_MODEL_H
+
+#include "agent/bus/bus_model.h"
+#include "agent/chip/galnet_regs.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct galnet_model;
+
+enum galnet_chip { GALNET_GT48001A, GALNET_GT48002A };
+
+struct galnet_model_config {
+	enum galnet_chip chip;
+	struct bus_model *bus; /* borrowed */
+	unsigned device;       /* GalNet device number; its slice follows from it */
+	unsigned line;	       /* interrupt line */
+	/* NEW_ADDRESS to the other chips of the board. */
+	void (*new_address)(void *ctx, unsigned device, uint64_t mac, unsigned port);
+	void *ctx;
+};
+
+struct galnet_frame {
+	uint64_t destination, source; /* 48 bits, first octet on top */
+	const uint8_t *octets;	      /* from the destination address on, without FCS */
+	uint32_t captured_octets;     /* at octets */
+	uint32_t data_octets;	      /* of these and the padding behind them that is known: 0s */
+	uint32_t wire_octets;	      /* FCS in */
+	bool control;		      /* a MAC control frame: ends at the MAC, never forwarded */
+};
+
+enum galnet_verdict {
+	GALNET_DISCARD,	  /* reserved group, same port, or a port that is down */
+	GALNET_TO_PORT,	  /* of this chip */
+	GALNET_TO_DEVICE, /* over PCI to one other chip */
+	GALNET_FLOOD,	  /* all ports of all chips that are up, but the arrival port */
+};
+
+struct galnet_route {
+	enum galnet_verdict verdict;
+	unsigned device, port; /* of the egress, unless flooded */
+};
+
+int galnet_model_create(const struct galnet_model_config *config, struct galnet_model **model);
+void galnet_model_destroy(struct galnet_model *model); /* NULL allowed */
+unsigned galnet_model_n_ports(const struct galnet_model *model);
+
+/* The link of a port, as its transceiver sees it; down after create. */
+void galnet_model_set_link(struct galnet_model *model, unsigned port, bool up);
+/* Ports whose link is up and which software has not disabled, one bit each. */
+uint32_t galnet_model_ports_up(const struct galnet_model *model);
+
+/* A good frame has come in by a port: learns, decides, and takes EASE samples of the arrival port
+ * and of the egress ports of this chip. */
+struct galnet_route galnet_model_receive(struct galnet_model *model, unsigned port,
+    const struct galnet_frame *frame);
+/* A frame comes over PCI for these ports (a bit each; those that are down are left out). */
+void galnet_model_receive_pci(struct galnet_model *model, uint32_t ports,
+    const struct galnet_frame *frame);
+/* The NEW_ADDRESS of another chip. */
+void galnet_model_learn_remote(struct galnet_model *model, unsigned device, uint64_t mac,
+    unsigned port);
+/* A frame was refused by the MAC for its length or FCS: the Error_Source message. */
+void galnet_model_error_source(struct galnet_model *model, unsigned port, uint64_t source,
+    bool too_long);
+
+/* What no register shows: samples that found no receive buffer. */
+uint64_t galnet_model_samples_lost(const struct galnet_model *model);
+
+#endif
