@@ -1,8 +1,8 @@
 /*
  * Configuration as data. An option is one table row (option_row: getopt.h has the short name):
- * name, type, bounds, unit, default, where it goes, help. From the table come the parser (on libconfuse's file syntax), the range checks, the
- * message "FILE:LINE: NAME: reason" for the first mistake, and what --print-config prints, which
- * parses again. Sections (`sender "name" { … }`) repeat a table of their own; a section's name
+ * name, type, bounds, unit, default, where it goes, help. From the table come the parser (on
+ * libconfuse's file syntax), the range checks, the message "FILE:LINE: NAME: reason" for the
+ * first mistake, and what --print-config prints, which parses again. Sections (`sender "name" { … }`) repeat a table of their own; a section's name
  * means one table wherever it stands.
  */
 #ifndef EASE_COMMON_OPTIONS_H
