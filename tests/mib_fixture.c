@@ -1,0 +1,175 @@
+#include "tests/mib_fixture.h"
+
+#include "mibs/mib_set.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t
+fixture_if_index(size_t port)
+{
+	return FIXTURE_FIRST_IF + FIXTURE_IF_STEP * (uint32_t)port;
+}
+
+uint64_t
+fixture_figure(uint32_t if_index, enum hal_figure figure)
+{
+	return ((uint64_t)if_index << 36) + 0xfffffff0u + (uint64_t)figure * 1000003;
+}
+
+bool
+fixture_lacks_facets(uint32_t if_index)
+{
+	return (if_index - FIXTURE_FIRST_IF) / FIXTURE_IF_STEP % 3 == 2;
+}
+
+static void
+fill_figures(struct hal_port *port)
+{
+	for (int i = 0; i < HAL_N_FIGURES; i++) {
+		bool facet = i >= HAL_ALIGNMENT_ERRORS;
+
+		if (facet && fixture_lacks_facets(port->if_index))
+			continue;
+		port->counters.known |= UINT64_C(1) << i;
+		port->counters.value[i] = fixture_figure(port->if_index, (enum hal_figure)i);
+	}
+}
+
+static void
+fill_port(struct hal_port *port, uint32_t if_index)
+{
+	port->if_index = if_index;
+	snprintf(port->name, sizeof(port->name), "ge-%u", if_index);
+	snprintf(port->alias, sizeof(port->alias), "to desk %u", if_index);
+	snprintf(port->descr, sizeof(port->descr), "fixture port %u", if_index);
+	port->if_type = 6;
+	port->mtu_octets = 1500;
+	port->speed_bps = if_index % 2 ? 1000000000 : 10000000000;
+	memcpy(port->mac, (uint8_t[]){2, 0, 0, 0, if_index >> 8 & 0xff, if_index & 0xff}, 6);
+	port->admin_status = EASE_IF_UP;
+	port->oper_status = EASE_IF_UP;
+	port->duplex = EASE_DUPLEX_FULL;
+	port->has_connector = true;
+	fill_figures(port);
+}
+
+static void
+fill_row(struct sampling_port_row *row, uint32_t if_index)
+{
+	row->if_index = if_index;
+	row->config = (struct sampling_port_config){true, 400, 128, 0, true};
+	row->mean_skip_in_force = 400;
+	row->samples = if_index * 10ull;
+	row->last_sequence = if_index * 10;
+	row->pool_in_pkts = fixture_figure(if_index, HAL_POOL_IN_PKTS);
+	row->pool_out_pkts = fixture_figure(if_index, HAL_POOL_OUT_PKTS);
+}
+
+static void
+fill_address(struct hal_address *address, size_t i, size_t n_ports)
+{
+	memcpy(address->mac, (uint8_t[]){0x00, 0x11, i >> 24, i >> 16, i >> 8, i}, 6);
+	address->status = HAL_ADDRESS_LEARNED;
+	address->if_index = fixture_if_index(i % n_ports);
+}
+
+int
+fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->ports = calloc(n_ports, sizeof(*f->ports));
+	f->rows = calloc(n_ports, sizeof(*f->rows));
+	f->addresses = calloc(n_addresses + 1, sizeof(*f->addresses));
+	if (!f->ports || !f->rows || !f->addresses) {
+		fixture_destroy(f);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n_ports; i++) {
+		fill_port(&f->ports[i], fixture_if_index(i));
+		fill_row(&f->rows[i], fixture_if_index(i));
+	}
+	for (size_t i = 0; i < n_addresses; i++)
+		fill_address(&f->addresses[i], i, n_ports);
+	f->snapshot = (struct hal_snapshot){.ports = f->ports, .n_ports = n_ports,
+	    .has_addresses = true, .addresses = f->addresses, .n_addresses = n_addresses,
+	    .ageing_s = 300};
+	f->sampling = (struct sampling_view){f->rows, n_ports};
+	f->view = (struct mib_view){.hal = &f->snapshot, .sampling = &f->sampling,
+	    .system = {.agent_id = {1, 2, 3, 4, 5, 6, 7, 8}, .boot = 7, .device_kind = "fixture"}};
+	return 0;
+}
+
+void
+fixture_destroy(struct mib_fixture *f)
+{
+	free(f->ports);
+	free(f->rows);
+	free(f->addresses);
+}
+
+static void
+set_one(struct mib_fixture *f, const struct mib_set *set)
+{
+	size_t i = set->if_index ? (set->if_index - FIXTURE_FIRST_IF) / FIXTURE_IF_STEP : 0;
+
+	switch (set->kind) {
+	case MIB_SET_ALIAS:
+		snprintf(f->ports[i].alias, sizeof(f->ports[i].alias), "%.*s", EASE_NAME_MAX,
+		    set->text);
+		break;
+	case MIB_SET_ADMIN_STATUS:
+		f->ports[i].admin_status = (uint8_t)set->number;
+		break;
+	case MIB_SET_SAMPLING_ADMIN:
+		f->rows[i].config.enabled = set->number;
+		break;
+	case MIB_SET_MEAN_SKIP:
+		f->rows[i].config.mean_skip = (uint32_t)set->number;
+		break;
+	case MIB_SET_HEADER_OCTETS:
+		f->rows[i].config.header_octets = (uint32_t)set->number;
+		break;
+	case MIB_SET_MAX_SAMPLES:
+		f->rows[i].config.max_samples_per_s = (uint32_t)set->number;
+		break;
+	case MIB_SET_EDGE:
+		f->rows[i].config.edge = set->number;
+		break;
+	case MIB_SET_AGEING:
+		f->snapshot.ageing_s = (uint32_t)set->number;
+		break;
+	}
+}
+
+int
+fixture_apply(void *ctx, const struct mib_set *sets, size_t n, bool test_only)
+{
+	struct mib_fixture *f = ctx;
+
+	if (test_only) {
+		f->n_tests++;
+		return f->test_error;
+	}
+	f->n_commits++;
+	if (f->commit_error)
+		return f->commit_error;
+	for (size_t i = 0; i < n; i++)
+		set_one(f, &sets[i]);
+	return 0;
+}
+
+const void *
+fixture_hold(void *ctx)
+{
+	return &((struct mib_fixture *)ctx)->view;
+}
+
+void
+fixture_release(void *ctx, const void *view)
+{
+	(void)ctx;
+	(void)view;
+}

@@ -1,0 +1,43 @@
+/*
+ * A made-up switch for tests of the MIB tables: any number of ports and addresses, every figure a
+ * known function of port and kind, and a setter that carries settings out on these rows. Each
+ * third port has no RMON and no EtherLike figures, so that walks meet absent cells.
+ */
+#ifndef EASE_TESTS_MIB_FIXTURE_H
+#define EASE_TESTS_MIB_FIXTURE_H
+
+#include "agent/snmp/mib_table.h"
+#include "mibs/mib_view.h"
+
+#include <stdbool.h>
+
+enum { FIXTURE_FIRST_IF = 1, FIXTURE_IF_STEP = 3 }; /* ifIndex 1, 4, 7, …: with gaps */
+
+struct mib_fixture {
+	struct hal_port *ports;
+	struct sampling_port_row *rows;
+	struct hal_address *addresses;
+	struct hal_snapshot snapshot;
+	struct sampling_view sampling;
+	struct mib_view view;
+	/* the setter */
+	int test_error, commit_error; /* what apply answers; 0: it works */
+	unsigned n_tests, n_commits;
+};
+
+int fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *fixture);
+void fixture_destroy(struct mib_fixture *fixture);
+
+uint32_t fixture_if_index(size_t port);
+/* The value of a figure: more than 32 bits, exact in a double. */
+uint64_t fixture_figure(uint32_t if_index, enum hal_figure figure);
+bool fixture_lacks_facets(uint32_t if_index);
+
+/* mib_setter.apply with the fixture as ctx. */
+int fixture_apply(void *fixture, const struct mib_set *sets, size_t n, bool test_only);
+
+/* mib_view_source with the fixture as ctx. */
+const void *fixture_hold(void *fixture);
+void fixture_release(void *fixture, const void *view);
+
+#endif

@@ -1,0 +1,309 @@
+/*
+ * A subagent over a made-up switch (mib_fixture.h), for tests and measurements of the SNMP room
+ * against a real snmpd: serves the tables, sends bursts of samples, and counts what arrives at a
+ * UDP socket of its own, which stands for the collector. Told what to do by lines on its input:
+ *
+ *	burst N [PARTS]   sends N samples, PARTS in a notification, and waits for their arrival
+ *	walk              walks all tables in this process, without SNMP, and says how long it took
+ *	stats             prints the ring's counters
+ *
+ * Each answer is one JSON object on one line. Ends with its input.
+ */
+#define _GNU_SOURCE /* memmem */
+
+#include "agent/snmp/snmp_agent.h"
+#include "common/buf.h"
+#include "common/log.h"
+#include "mibs/mibs.h"
+#include "tests/mib_fixture.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	FRAME_OCTETS = 128,
+	SINK_BUFFER_OCTETS = 64 << 20,
+	SAMPLES_MAX = 4 << 20, /* of all bursts of a run */
+	MESSAGE_LIMIT = TRAP_WIRE_MESSAGE_DEFAULT,
+};
+
+/* Marks a sample's frame octets; its number follows. */
+static const char mark[8] = "EASEmark";
+
+struct sink {
+	int fd;
+	_Atomic uint64_t datagrams, samples, repeated;
+	uint8_t *seen; /* by sample number */
+};
+
+struct helper {
+	struct mib_fixture fixture;
+	struct notify_ring *ring;
+	struct snmp_agent *agent;
+	struct sink sink;
+	uint32_t last_number;
+};
+
+static void
+die(const char *what)
+{
+	fprintf(stderr, "snmp_subagent: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* ---- the collector's stand-in ---- */
+
+static void
+count_samples(struct sink *sink, const uint8_t *octets, size_t len)
+{
+	const uint8_t *at = octets, *end = octets + len;
+
+	while ((at = memmem(at, (size_t)(end - at), mark, sizeof(mark))) != NULL) {
+		struct rbuf r = rbuf_of(at + sizeof(mark), (size_t)(end - at) - sizeof(mark));
+		uint32_t number = rbuf_be32(&r);
+
+		at += sizeof(mark);
+		if (r.failed || number >= SAMPLES_MAX)
+			continue;
+		if (sink->seen[number]++)
+			sink->repeated++;
+		else
+			sink->samples++;
+	}
+}
+
+static void *
+run_sink(void *ctx)
+{
+	struct sink *sink = ctx;
+	static uint8_t octets[65536];
+	ssize_t n;
+
+	while ((n = recv(sink->fd, octets, sizeof(octets), 0)) >= 0) {
+		sink->datagrams++;
+		count_samples(sink, octets, (size_t)n);
+	}
+	return NULL;
+}
+
+static unsigned
+open_sink(struct sink *sink)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int octets = SINK_BUFFER_OCTETS;
+	pthread_t thread;
+
+	sink->seen = calloc(SAMPLES_MAX, 1);
+	sink->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (!sink->seen || sink->fd < 0)
+		die("sink");
+	if (setsockopt(sink->fd, SOL_SOCKET, SO_RCVBUFFORCE, &octets, sizeof(octets)) < 0)
+		setsockopt(sink->fd, SOL_SOCKET, SO_RCVBUF, &octets, sizeof(octets));
+	if (bind(sink->fd, (struct sockaddr *)&address, len) < 0 ||
+	    getsockname(sink->fd, (struct sockaddr *)&address, &len) < 0 ||
+	    pthread_create(&thread, NULL, run_sink, sink) != 0)
+		die("sink");
+	pthread_detach(thread);
+	return ntohs(address.sin_port);
+}
+
+/* ---- bursts ---- */
+
+static void
+make_frame(uint32_t number, uint8_t frame[FRAME_OCTETS])
+{
+	struct wbuf w = wbuf_of(frame, FRAME_OCTETS);
+
+	memset(frame, 0xa5, FRAME_OCTETS);
+	wbuf_put(&w, mark, sizeof(mark));
+	wbuf_be32(&w, number);
+}
+
+static void
+make_notification(struct helper *h, unsigned parts, struct ease_notification *n)
+{
+	struct ease_snapshot snapshot = {.if_index = 1, .time_us = 1, .samples = 1};
+	uint8_t frame[FRAME_OCTETS];
+
+	trap_wire_begin(n, EASE_NOTIFY_SAMPLES);
+	for (unsigned i = 0; i < parts; i++) {
+		struct ease_sample sample = {.time_us = 1, .if_index = 1, .direction = EASE_IN,
+		    .skip = 399, .mean_skip = 400, .frame_octets = 1518, .header = frame,
+		    .kept_octets = FRAME_OCTETS};
+
+		sample.sequence = ++h->last_number;
+		sample.pool_pkts = sample.sequence * 400ull;
+		make_frame(sample.sequence, frame);
+		if (trap_wire_add_sample(n, &sample, MESSAGE_LIMIT))
+			die("more samples than a notification holds");
+	}
+	if (trap_wire_add_snapshot(n, &snapshot, MESSAGE_LIMIT))
+		die("more samples than a notification holds");
+}
+
+static void
+wait_readable(int fd, int timeout_ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	uint64_t n;
+
+	if (poll(&p, 1, timeout_ms) == 1 && read(fd, &n, sizeof(n)) < 0)
+		die("eventfd");
+}
+
+/* As a feed in lock step does: when the ring is full, wait until half of it is free. */
+static void
+push(struct helper *h, const struct ease_notification *n)
+{
+	while (notify_ring_push(h->ring, n) == -ENOBUFS) {
+		if (!notify_ring_want_space(h->ring, NOTIFY_RING_DEFAULT / 2))
+			wait_readable(notify_ring_space_fd(h->ring), 60000);
+	}
+}
+
+/* Until all is acknowledged, and the datagrams that the master sent are read: polled, since they
+ * come over a socket that nobody here writes. */
+static void
+wait_arrival(struct helper *h, uint64_t samples, uint64_t limit_us)
+{
+	uint64_t end_us = clock_mono_us(&clock_system) + limit_us;
+
+	while ((!notify_ring_idle(h->ring) || h->sink.samples < samples) &&
+	    clock_mono_us(&clock_system) < end_us)
+		usleep(200);
+}
+
+static void
+burst(struct helper *h, unsigned samples, unsigned parts)
+{
+	uint64_t start_us = clock_mono_us(&clock_system), took_us;
+	static struct ease_notification n;
+
+	for (unsigned left = samples; left > 0; left -= parts < left ? parts : left) {
+		make_notification(h, parts < left ? parts : left, &n);
+		push(h, &n);
+	}
+	wait_arrival(h, h->last_number, 120000000);
+	took_us = clock_mono_us(&clock_system) - start_us;
+	printf("{\"burst\":%u,\"parts\":%u,\"idle\":%s,\"arrived\":%" PRIu64 ",\"sent\":%u"
+	       ",\"repeated\":%" PRIu64 ",\"seconds\":%.3f,\"samples_per_s\":%.0f"
+	       ",\"notifications_per_s\":%.0f}\n",
+	    samples, parts, notify_ring_idle(h->ring) ? "true" : "false", (uint64_t)h->sink.samples,
+	    h->last_number, (uint64_t)h->sink.repeated, (double)took_us / 1e6,
+	    samples * 1e6 / (double)took_us, samples * 1e6 / parts / (double)took_us);
+}
+
+/* ---- other commands ---- */
+
+static uint64_t
+walk_table(const struct mib_table *table, const struct mib_context *context)
+{
+	uint32_t name[MIB_OID_MAX];
+	struct mib_value value;
+	size_t n = table->entry.n;
+	uint64_t cells = 0;
+
+	memcpy(name, table->entry.arcs, n * sizeof(*name));
+	while (mib_get_next(table, context, name, n, name, &n, &value) == MIB_FOUND)
+		cells++;
+	return cells;
+}
+
+static void
+walk(struct helper *h)
+{
+	struct mib_context context = {.view = &h->fixture.view, .mono_us = 1, .uptime_cs = 1};
+	uint64_t start_us = clock_mono_us(&clock_system), cells = 0, took_us;
+
+	for (size_t i = 0; i < mibs_n_tables; i++)
+		cells += walk_table(mibs_tables[i], &context);
+	took_us = clock_mono_us(&clock_system) - start_us;
+	printf("{\"walk\":%" PRIu64 ",\"ns_per_cell\":%.0f}\n", cells,
+	    (double)took_us * 1000 / (double)cells);
+}
+
+static void
+stats(struct helper *h)
+{
+	const struct stat_set *set = notify_ring_stats(h->ring);
+
+	printf("{\"connected\":%s", snmp_agent_connected(h->agent) ? "true" : "false");
+	for (unsigned i = 0; i < set->n; i++)
+		printf(",\"%s\":%" PRIu64, set->names[i].name, stat_get(set, i));
+	printf("}\n");
+}
+
+static void
+command(struct helper *h, const char *line)
+{
+	unsigned samples, parts = 1;
+
+	if (sscanf(line, "burst %u %u", &samples, &parts) >= 1 && parts > 0)
+		burst(h, samples, parts);
+	else if (strncmp(line, "walk", 4) == 0)
+		walk(h);
+	else if (strncmp(line, "stats", 5) == 0)
+		stats(h);
+	else
+		printf("{\"error\":\"unknown command\"}\n");
+	fflush(stdout);
+}
+
+static void
+start_agent(struct helper *h, const char *socket, const char *state)
+{
+	struct snmp_agent_options options = {
+		.agentx_socket = socket,
+		.app_name = "snmp_subagent",
+		.persistent_dir = state,
+		.clock = &clock_system,
+		.tables = mibs_tables,
+		.n_tables = mibs_n_tables,
+		.views = {&h->fixture, fixture_hold, fixture_release},
+		.setter = {&h->fixture, fixture_apply},
+		.ring = h->ring,
+		.agent_id = {1, 2, 3, 4, 5, 6, 7, 8},
+		.boot = 7,
+	};
+
+	if (snmp_agent_create(&options, &h->agent) || snmp_agent_start(h->agent))
+		die("agent");
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct helper h;
+	char line[256];
+
+	if (argc != 5) {
+		fprintf(stderr, "usage: snmp_subagent SOCKET STATEDIR PORTS ADDRESSES\n");
+		return 2;
+	}
+	if (fixture_create(strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10), &h.fixture) ||
+	    notify_ring_create(NOTIFY_RING_DEFAULT, &h.ring))
+		die("start");
+	printf("{\"sink_port\":%u}\n", open_sink(&h.sink));
+	fflush(stdout);
+	start_agent(&h, argv[1], argv[2]);
+	while (fgets(line, sizeof(line), stdin))
+		command(&h, line);
+	if (snmp_agent_stop(h.agent, 20000) == 0) {
+		snmp_agent_destroy(h.agent);
+		notify_ring_destroy(h.ring);
+		fixture_destroy(&h.fixture);
+		free(h.sink.seen);
+	}
+	return 0;
+}
