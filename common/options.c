@@ -411,23 +411,101 @@ fill(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config)
 	return good;
 }
 
+/*
+ * libconfuse 3.3 counts the line of a comment more than once and takes the end of the file for
+ * the end of any section. So it gets a text without comments, and braces are counted here.
+ */
+struct scan {
+	char *at;
+	int line;
+	int depth;	 /* of braces */
+	int opened_line; /* of the outermost brace that is open */
+};
+
+/* Blanks everything up to `end`, which goes too when it is not a newline; lines stay lines. */
+static void
+blank_until(struct scan *s, const char *end)
+{
+	char *stop = strstr(s->at, end);
+
+	stop = !stop ? s->at + strlen(s->at) : *end == '\n' ? stop : stop + strlen(end);
+	for (; s->at < stop; s->at++) {
+		s->line += *s->at == '\n';
+		if (*s->at != '\n')
+			*s->at = ' ';
+	}
+}
+
+static void
+skip_quoted(struct scan *s)
+{
+	char quote = *s->at++;
+
+	for (; *s->at && *s->at != quote; s->at++) {
+		if (*s->at == '\\' && s->at[1])
+			s->at++;
+		s->line += *s->at == '\n';
+	}
+	if (*s->at)
+		s->at++;
+}
+
+/* True if the next octet goes on with a word. */
+static bool
+step_plain(struct scan *s)
+{
+	if (*s->at == '{' && s->depth++ == 0)
+		s->opened_line = s->line;
+	if (*s->at == '}')
+		s->depth--;
+	s->line += *s->at == '\n';
+	return !strchr(" \t\r\n={}()+,", *s->at++);
+}
+
+/* Blanks the comments of text; the line of a brace that is never closed, or 0. */
+static int
+blank_comments(char *text)
+{
+	struct scan s = {.at = text, .line = 1};
+	bool in_word = false; /* http://x holds no comment */
+
+	while (*s.at) {
+		bool was_in_word = in_word;
+
+		in_word = false;
+		if (*s.at == '"' || *s.at == '\'')
+			skip_quoted(&s);
+		else if (*s.at == '#' || (!was_in_word && strncmp(s.at, "//", 2) == 0))
+			blank_until(&s, "\n");
+		else if (!was_in_word && strncmp(s.at, "/*", 2) == 0)
+			blank_until(&s, "*/");
+		else
+			in_word = step_plain(&s);
+	}
+	return s.depth > 0 ? s.opened_line : 0;
+}
+
 int
 options_parse(const char *name, const char *text, const struct option_row *table, void *config,
     char *error, size_t error_size)
 {
 	struct parse p = {.file = name, .table = table, .error = error, .error_size = error_size};
 	cfg_opt_t *opts = make_confuse_options(table);
+	char *plain = strdup(text);
 	cfg_t *cfg;
+	int open_line = plain ? blank_comments(plain) : 0;
 
 	current = &p; /* cfg_init parses the lists' defaults */
-	cfg = opts ? cfg_init(opts, CFGF_NONE) : NULL;
+	cfg = opts && plain ? cfg_init(opts, CFGF_NONE) : NULL;
 	if (!cfg) {
 		fail(&p, 0, NULL, "out of memory");
 		goto out;
 	}
 	cfg_set_error_function(cfg, on_syntax_error);
-	if (cfg_parse_buf(cfg, text) != CFG_SUCCESS)
+	if (cfg_parse_buf(cfg, plain) != CFG_SUCCESS)
 		fail(&p, cfg->line, NULL, "syntax error");
+	else if (open_line)
+		fail(&p, open_line, NULL, "this { is never closed");
 	else
 		fill(&p, cfg, table, config);
 out:
@@ -435,6 +513,7 @@ out:
 	if (cfg)
 		cfg_free(cfg);
 	free_confuse_options(opts);
+	free(plain);
 	return p.failed ? -EINVAL : 0;
 }
 

@@ -1,0 +1,276 @@
+/*
+ * Option tables: values and defaults arrive, each mistake is told with the line it stands on, and
+ * what is printed parses to the same again.
+ */
+#include "common/options.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct port {
+	char *title;
+	uint32_t speed_mbps;
+	bool full_duplex;
+};
+
+struct config {
+	bool foreground;
+	uint32_t wait_ms;
+	uint64_t retention_octets;
+	char *socket;
+	char *community;
+	int device;
+	struct option_list senders;
+	struct option_sections ports;
+};
+
+static const char *
+no_such_sender(const char *value)
+{
+	return strchr(value, '/') ? "not an address" : NULL;
+}
+
+static const char *const devices[] = {"emulated", "linux", "dummy", NULL};
+
+#define AT(member) offsetof(struct config, member)
+static const struct option_row port_table[] = {
+    {.name = "speed", .type = OPTION_U32, .offset = offsetof(struct port, speed_mbps), .min = 10,
+	.max = 1000, .unit = "Mb/s", .def = "10"},
+    {.name = "full_duplex", .type = OPTION_BOOL, .offset = offsetof(struct port, full_duplex),
+	.def = "yes"},
+    {0},
+};
+static const struct option_row table[] = {
+    {.name = "foreground", .type = OPTION_BOOL, .offset = AT(foreground), .def = "false"},
+    {.name = "wait", .type = OPTION_U32, .offset = AT(wait_ms), .min = 1, .max = 10000,
+	.unit = "ms", .def = "50", .help = "longest wait for more samples"},
+    {.name = "retention", .type = OPTION_U64, .offset = AT(retention_octets), .max = UINT64_MAX},
+    {.name = "socket", .type = OPTION_STRING, .offset = AT(socket), .min = 1, .max = 20,
+	.def = "/run/agentx"},
+    {.name = "community", .type = OPTION_STRING, .offset = AT(community)},
+    {.name = "device", .type = OPTION_ENUM, .offset = AT(device), .choices = devices,
+	.def = "dummy"},
+    {.name = "senders", .type = OPTION_LIST, .offset = AT(senders), .max = 3,
+	.def = "{\"::1\", 127.0.0.1}", .check = no_such_sender},
+    {.name = "port", .type = OPTION_SECTION, .offset = AT(ports), .max = 4,
+	.section = port_table, .section_size = sizeof(struct port),
+	.section_title_offset = offsetof(struct port, title)},
+    {0},
+};
+
+static int
+parse(const char *text, struct config *config, char error[256])
+{
+	memset(config, 0, sizeof(*config));
+	error[0] = '\0';
+	return options_parse("ease.conf", text, table, config, error, 256);
+}
+
+START_TEST(an_empty_file_gives_the_defaults)
+{
+	struct config c;
+	char error[256];
+
+	ck_assert_int_eq(parse("# nothing\n", &c, error), 0);
+	ck_assert(!c.foreground);
+	ck_assert_uint_eq(c.wait_ms, 50);
+	ck_assert_uint_eq(c.retention_octets, 0);
+	ck_assert_str_eq(c.socket, "/run/agentx");
+	ck_assert_str_eq(c.community, "");
+	ck_assert_int_eq(c.device, 2);
+	ck_assert_uint_eq(c.senders.n, 2);
+	ck_assert_str_eq(c.senders.items[0], "::1");
+	ck_assert_uint_eq(c.ports.n, 0);
+	options_free(table, &c);
+	options_free(table, &c); /* twice does no harm */
+}
+END_TEST
+
+START_TEST(values_arrive)
+{
+	struct config c;
+	struct port *ports;
+	char error[256];
+
+	ck_assert_msg(parse("foreground = on\nwait = 10000\nretention = 0xffffffffffffffff\n"
+			    "socket = \"/tmp/a b\"\ndevice = linux\nsenders = {10.0.0.1}\n"
+			    "port \"ge-1\" { speed = 100 full_duplex = no }\nport ge-2 {}\n",
+			  &c, error) == 0,
+	    "%s", error);
+	ck_assert(c.foreground);
+	ck_assert_uint_eq(c.wait_ms, 10000);
+	ck_assert_uint_eq(c.retention_octets, UINT64_MAX);
+	ck_assert_str_eq(c.socket, "/tmp/a b");
+	ck_assert_int_eq(c.device, 1);
+	ck_assert_uint_eq(c.senders.n, 1);
+	ck_assert_uint_eq(c.ports.n, 2);
+	ports = c.ports.items;
+	ck_assert_str_eq(ports[0].title, "ge-1");
+	ck_assert_uint_eq(ports[0].speed_mbps, 100);
+	ck_assert(!ports[0].full_duplex);
+	ck_assert_uint_eq(ports[1].speed_mbps, 10);
+	ck_assert(ports[1].full_duplex);
+	options_free(table, &c);
+}
+END_TEST
+
+static const struct {
+	const char *text, *error;
+} mistakes[] = {
+    {"\nwiat = 50", "ease.conf:2: wiat: unknown option"},
+    {"wait = 0", "ease.conf:1: wait: 0 is not within 1 to 10000 ms"},
+    {"\n\nwait = 10001\n", "ease.conf:3: wait: 10001 is not within 1 to 10000 ms"},
+    {"wait = 99999999999999999999", "ease.conf:1: wait: \"99999999999999999999\" is not a whole "
+				    "number (1 to 10000 ms)"},
+    {"wait = -5", "ease.conf:1: wait: \"-5\" is not a whole number (1 to 10000 ms)"},
+    {"wait = \"5 \"", "ease.conf:1: wait: \"5 \" is not a whole number (1 to 10000 ms)"},
+    {"wait = fast", "ease.conf:1: wait: \"fast\" is not a whole number (1 to 10000 ms)"},
+    {"wait = \"\"", "ease.conf:1: wait: \"\" is not a whole number (1 to 10000 ms)"},
+    {"wait = 0x", "ease.conf:1: wait: \"0x\" is not a whole number (1 to 10000 ms)"},
+    {"foreground = maybe", "ease.conf:1: foreground: \"maybe\" is neither true nor false"},
+    {"device = cisco", "ease.conf:1: device: \"cisco\" is none of emulated linux dummy"},
+    {"socket = \"\"", "ease.conf:1: socket: 0 octets long, not within 1 to 20"},
+    {"socket = 123456789012345678901", "ease.conf:1: socket: 21 octets long, not within 1 to 20"},
+    {"senders = {a,\nb,\nc/d}", "ease.conf:3: senders: \"c/d\": not an address"},
+    {"senders = {a,b,\nc,\nd}", "ease.conf:3: senders: more than 3 items"},
+    {"port a {\n\tspeed = 10\n}\nport b {\n\tspeed = 9\n}",
+	"ease.conf:5: speed: 9 is not within 10 to 1000 Mb/s"},
+    {"port a {\n\twait = 10\n}", "ease.conf:2: wait: unknown option"},
+    {"port a {}\nport b {}\nport c {}\nport d {}\nport e {}\n",
+	"ease.conf:5: port: more than 4 sections"},
+    {"# a\n\n# b # c\n/* d\n * e */ // f\nport a { # g\n// h\nspeed = 9 }",
+	"ease.conf:8: speed: 9 is not within 10 to 1000 Mb/s"},
+    {"socket = \"a#b\nc//d\" # e\ncommunity = http://x//y\nsenders={'#','\"',\n/}",
+	"ease.conf:5: senders: \"/\": not an address"},
+    {"wait = 5\n# ok\nwait = 0\nwiat = 1\n", "ease.conf:3: wait: 0 is not within 1 to 10000 ms"},
+};
+
+START_TEST(mistakes_are_told_with_their_line)
+{
+	struct config c;
+	char error[256];
+
+	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+		ck_assert_int_eq(parse(mistakes[i].text, &c, error), -EINVAL);
+		ck_assert_str_eq(error, mistakes[i].error);
+		options_free(table, &c);
+	}
+}
+END_TEST
+
+START_TEST(wrong_syntax_is_told_with_its_line)
+{
+	static const char *const wrong[] = {"\nwait = {1, 2}", "\n}", "\nport a {",
+	    "\nsocket = \"open", "\nport {}", "\nwait", "port a {}\nport a {}", "\n= 5"};
+	struct config c;
+	char error[256];
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ck_assert_msg(parse(wrong[i], &c, error) == -EINVAL, "%s", wrong[i]);
+		ck_assert_msg(strncmp(error, "ease.conf:2: ", 13) == 0, "%s: %s", wrong[i], error);
+		options_free(table, &c);
+	}
+}
+END_TEST
+
+static char *
+print(const struct config *config, const char *const *secret)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	options_print(out, table, config, secret);
+	fclose(out);
+	return text;
+}
+
+START_TEST(what_is_printed_parses_to_the_same)
+{
+	static const char *const sets[] = {"", "wait = 7\nsenders = {}",
+	    "socket = \"a\\\"b\\\\c\\$\\{d\\}\"\ncommunity = \"tab\\t nl\\n\\x01\"",
+	    "device = emulated\nport \"two \\\"words\\\"\" { speed = 1000 }\nport b {}"};
+	struct config c, back;
+	char error[256], *first, *second;
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		ck_assert_msg(parse(sets[i], &c, error) == 0, "%s", error);
+		first = print(&c, NULL);
+		ck_assert_msg(parse(first, &back, error) == 0, "%s in:\n%s", error, first);
+		second = print(&back, NULL);
+		ck_assert_str_eq(first, second);
+		ck_assert_str_eq(c.community, back.community);
+		ck_assert_str_eq(c.socket, back.socket);
+		free(first);
+		free(second);
+		options_free(table, &c);
+		options_free(table, &back);
+	}
+}
+END_TEST
+
+START_TEST(secrets_stay_hidden)
+{
+	static const char *const secret[] = {"community", "senders", NULL};
+	struct config c, back;
+	char error[256], *text;
+
+	ck_assert_int_eq(parse("community = s3cret\nsenders = {s3cret}", &c, error), 0);
+	text = print(&c, secret);
+	ck_assert_ptr_null(strstr(text, "s3cret"));
+	ck_assert_ptr_nonnull(strstr(text, "community = \"(hidden)\""));
+	ck_assert_ptr_nonnull(strstr(text, "# longest wait for more samples (1 to 10000 ms)"));
+	ck_assert_msg(parse(text, &back, error) == 0, "%s", error);
+	free(text);
+	options_free(table, &c);
+	options_free(table, &back);
+}
+END_TEST
+
+START_TEST(files)
+{
+	char path[] = "/tmp/ease-options-XXXXXX", error[256], want[300];
+	struct config c = {0};
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, "\nwait = 0\n", 10), 10);
+	ck_assert_int_eq(options_load(path, table, &c, error, sizeof(error)), -EINVAL);
+	snprintf(want, sizeof(want), "%s:2: wait: 0 is not within 1 to 10000 ms", path);
+	ck_assert_str_eq(error, want);
+	options_free(table, &c);
+	ck_assert_int_eq(write(fd, "\0", 1), 1);
+	ck_assert_int_eq(options_load(path, table, &c, error, sizeof(error)), -EILSEQ);
+	ck_assert_ptr_nonnull(strstr(error, "not a text file"));
+	close(fd);
+	unlink(path);
+	ck_assert_int_eq(options_load(path, table, &c, error, sizeof(error)), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(error, path));
+	ck_assert_int_eq(options_load("/", table, &c, error, sizeof(error)), -EISDIR);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("options");
+	TCase *tc = tcase_create("options");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tc);
+	tcase_add_test(tc, an_empty_file_gives_the_defaults);
+	tcase_add_test(tc, values_arrive);
+	tcase_add_test(tc, mistakes_are_told_with_their_line);
+	tcase_add_test(tc, wrong_syntax_is_told_with_its_line);
+	tcase_add_test(tc, what_is_printed_parses_to_the_same);
+	tcase_add_test(tc, secrets_stay_hidden);
+	tcase_add_test(tc, files);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
