@@ -7,7 +7,8 @@
  *	walk              walks all tables in this process, without SNMP, and says how long it took
  *	stats             prints the ring's counters
  *
- * Each answer is one JSON object on one line. Ends with its input.
+ * Each answer is one JSON object on one line. Ends with its input. With the one argument --list it
+ * only prints what the program serves and sends, for comparison with the module's text.
  */
 #define _GNU_SOURCE /* memmem */
 
@@ -260,6 +261,45 @@ command(struct helper *h, const char *line)
 	fflush(stdout);
 }
 
+/* ---- what is served and sent ---- */
+
+static void
+list_part(enum ease_part part, const char *name, size_t n_index, const struct wbuf *value)
+{
+	const struct trap_part p = {.part = part, .if_index = 1, .sequence = 1};
+	uint32_t oid[TRAP_WIRE_OID_MAX];
+	size_t n = trap_wire_part_oid(&p, oid) - n_index;
+
+	printf("%s\t", name);
+	for (size_t i = 0; i < n; i++)
+		printf("%s%" PRIu32, i > 0 ? "." : "", oid[i]);
+	printf("\taccessible-for-notify\t%zu\n", value->len);
+}
+
+/* Each with the octets of its value when everything in it of variable length is empty. */
+static void
+list_notified(void)
+{
+	const struct ease_sample sample = {.direction = EASE_IN, .mean_skip = 1};
+	const struct ease_snapshot snapshot = {.if_index = 1};
+	const struct ease_state state = {.duplex = EASE_DUPLEX_UNKNOWN};
+	const struct ease_address address = {.if_index = 1};
+	uint8_t octets[512];
+	struct wbuf w = wbuf_of(octets, sizeof(octets));
+
+	trap_wire_put_sample(&w, &sample);
+	list_part(EASE_PART_SAMPLE, "easeSampleDatagram", 2, &w);
+	w = wbuf_of(octets, sizeof(octets));
+	trap_wire_put_snapshot(&w, &snapshot);
+	list_part(EASE_PART_SNAPSHOT, "easeSnapshot", 1, &w);
+	w = wbuf_of(octets, sizeof(octets));
+	trap_wire_put_state(&w, &state);
+	list_part(EASE_PART_STATE, "easeState", 1, &w);
+	w = wbuf_of(octets, sizeof(octets));
+	trap_wire_put_address(&w, &address);
+	list_part(EASE_PART_ADDRESS, "easeAddress", 1, &w);
+}
+
 static void
 start_agent(struct helper *h, const char *socket, const char *state)
 {
@@ -287,6 +327,11 @@ main(int argc, char **argv)
 	static struct helper h;
 	char line[256];
 
+	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+		mib_list_objects(stdout);
+		list_notified();
+		return 0;
+	}
 	if (argc != 5) {
 		fprintf(stderr, "usage: snmp_subagent SOCKET STATEDIR PORTS ADDRESSES\n");
 		return 2;
