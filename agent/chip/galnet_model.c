@@ -540,7 +540,7 @@ galnet_model_receive_pci(struct galnet_model *m, uint32_t ports, const struct ga
 {
 	uint32_t sampled = 0;
 
-	if (ports == all_ports(m))
+	if (ports == m->ports_up)
 		sampled = count_flooded(m);
 	else
 		for (unsigned port = 0; port < m->info->n_ports; port++)

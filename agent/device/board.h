@@ -1,0 +1,62 @@
+/*
+ * The board file: which chips an emulated board carries and how its ports are wired, as data.
+ * Ports are wired in the order of the file: to the switch chips' channels, one chip after the
+ * other, and likewise to the MAC chips'. Reads the file, builds nothing.
+ */
+#ifndef EASE_AGENT_DEVICE_BOARD_H
+#define EASE_AGENT_DEVICE_BOARD_H
+
+#include "common/options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	BOARD_MAX_SWITCH_CHIPS = 8, /* one interrupt line each; 64 ports */
+	BOARD_MAX_MAC_CHIPS = 16,
+	BOARD_MAX_PORTS = 64,
+};
+
+enum board_chip_type { BOARD_GT48001A, BOARD_GT48002A, BOARD_C84302, BOARD_N_CHIP_TYPES };
+
+struct board_chip {
+	char *name;
+	int type; /* enum board_chip_type */
+};
+
+enum board_duplex { BOARD_HALF, BOARD_FULL };
+enum board_link { BOARD_LINK_DOWN, BOARD_LINK_UP };
+
+struct board_port {
+	char *name; /* ifName */
+	uint32_t speed_mbps;
+	int duplex; /* enum board_duplex */
+	int link;   /* enum board_link */
+	char *capture; /* "deal", "none", or a file of the port's own */
+};
+
+struct board_plan {
+	uint32_t max_frame_octets;
+	struct option_sections chips; /* struct board_chip */
+	struct option_sections ports; /* struct board_port */
+};
+
+/* On failure -errno, with FILE:LINE or FILE and the reason in error; *plan is then empty. */
+int board_load(const char *file, struct board_plan *plan, char *error, size_t error_size);
+/* The same from text. */
+int board_parse(const char *name, const char *text, struct board_plan *plan, char *error,
+    size_t error_size);
+void board_free(struct board_plan *plan);
+
+const struct board_chip *board_chip(const struct board_plan *plan, size_t i);
+const struct board_port *board_port(const struct board_plan *plan, size_t i);
+/* Ports a chip of this type has, and whether it switches (else it is a MAC). */
+unsigned board_chip_ports(int type);
+bool board_chip_switches(int type);
+/* True if the port takes its share of the common capture. */
+bool board_port_deals(const struct board_port *port);
+/* The port's own capture, or NULL. */
+const char *board_port_capture(const struct board_port *port);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * Where an emulated board puts its chips on the bus, which interrupt line is whose, and the one
+ * register of its own. The board is this project's: everything here is *assumed*.
+ */
+#ifndef EASE_AGENT_DEVICE_BOARD_REGS_H
+#define EASE_AGENT_DEVICE_BOARD_REGS_H
+
+#define BOARD_MAC_BASE	 0x04000000u /* MAC chips, C84302_WINDOW octets each */
+#define BOARD_GLUE_BASE	 0x03000000u
+#define BOARD_GLUE_LINES 0x0u /* read only: the interrupt lines, a bit each */
+
+enum {
+	BOARD_LINE_SWITCH = 0, /* of the first switch chip; then one each */
+	BOARD_LINE_MAC = 8,    /* of the first MAC chip; then one each */
+	BOARD_LINE_TIMER = 29, /* an alarm is due */
+	BOARD_LINE_END = 30,   /* the feed is at its end */
+	BOARD_LINE_ATTENTION = 31, /* software asked to be called again */
+};
+
+#endif

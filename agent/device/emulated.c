@@ -1,0 +1,666 @@
+#include "agent/device/emulated.h"
+
+#include "agent/bus/bus_model.h"
+#include "agent/chip/c84302.h"
+#include "agent/chip/galnet.h"
+#include "agent/device/board.h"
+#include "agent/device/board_regs.h"
+#include "agent/device/board_run.h"
+#include "agent/device/fabric.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STAT_SETS = BOARD_MAX_SWITCH_CHIPS + 3 };
+enum { AGEING_MIN_S = 10, AGEING_MAX_S = 1000000 }; /* dot1dTpAgingTime */
+
+struct port {
+	struct galnet *chip;
+	unsigned channel;
+	struct c84302 *mac;
+	unsigned mac_port;
+	uint8_t admin_status;
+};
+
+struct emulated {
+	struct hal_device device;
+	struct board_plan plan;
+	struct bus_model *bus_model;
+	struct bus bus;
+	struct fabric *fabric;
+	struct feed *feed; /* NULL: no capture */
+	struct board_run *run;
+	struct galnet *chips[BOARD_MAX_SWITCH_CHIPS];
+	unsigned n_chips;
+	struct c84302 *macs[BOARD_MAX_MAC_CHIPS];
+	unsigned n_macs;
+	struct port ports[BOARD_MAX_PORTS]; /* ifIndex - 1 */
+	unsigned n_ports;
+	uint32_t ageing_s;
+	uint64_t address_discards;
+	struct hal *hal; /* from start to stop */
+	const struct stat_set *stats[MAX_STAT_SETS];
+	size_t n_stats;
+};
+
+static struct port *
+find_port(struct emulated *e, uint32_t if_index)
+{
+	return if_index >= 1 && if_index <= e->n_ports ? &e->ports[if_index - 1] : NULL;
+}
+
+/* --- ports --- */
+
+static size_t
+ports_count(void *ctx)
+{
+	return ((struct emulated *)ctx)->n_ports;
+}
+
+static uint32_t
+ports_if_index(void *ctx, size_t i)
+{
+	(void)ctx;
+	return (uint32_t)i + 1;
+}
+
+static const struct galnet_info *
+info_of(int type)
+{
+	return type == BOARD_GT48001A ? &galnet_gt48001a : &galnet_gt48002a;
+}
+
+/* The name of the switch chip that has the port, and nothing else a port could be. */
+static const char *
+chip_name(const struct emulated *e, uint32_t if_index)
+{
+	unsigned ports = 0;
+
+	for (size_t i = 0; i < e->plan.chips.n; i++) {
+		int type = board_chip(&e->plan, i)->type;
+
+		if (!board_chip_switches(type))
+			continue;
+		ports += board_chip_ports(type);
+		if (if_index <= ports)
+			return info_of(type)->name;
+	}
+	return "";
+}
+
+static int
+ports_get(void *ctx, uint32_t if_index, struct hal_port *port)
+{
+	static const uint8_t base_mac[6] = {0x02, 'E', 'A', 'S', 'E', 0}; /* locally administered */
+	struct emulated *e = ctx;
+	struct port *p = find_port(e, if_index);
+	const struct board_port *plan;
+	bool link;
+	int rc;
+
+	if (!p)
+		return -ENODEV;
+	rc = galnet_link(p->chip, p->channel, &link);
+	if (rc < 0)
+		return rc;
+	plan = board_port(&e->plan, if_index - 1);
+	port->if_index = if_index;
+	snprintf(port->name, sizeof(port->name), "%s", plan->name);
+	snprintf(port->descr, sizeof(port->descr), "easeswitch %s port %u",
+	    chip_name(e, if_index), if_index);
+	port->if_type = 6; /* ethernetCsmacd */
+	port->mtu_octets = 1500;
+	port->speed_bps = plan->speed_mbps * 1000000ull;
+	memcpy(port->mac, base_mac, sizeof(port->mac));
+	port->mac[5] = (uint8_t)if_index;
+	port->admin_status = p->admin_status;
+	port->oper_status = p->admin_status == EASE_IF_UP && link ? EASE_IF_UP : EASE_IF_DOWN;
+	port->duplex = plan->duplex == BOARD_FULL ? EASE_DUPLEX_FULL : EASE_DUPLEX_HALF;
+	port->has_connector = true;
+	port->lag_parent = 0;
+	return 0;
+}
+
+static int
+ports_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
+{
+	struct port *p = find_port(ctx, if_index);
+	int rc;
+
+	if (!p)
+		return -ENODEV;
+	rc = galnet_enable_port(p->chip, p->channel, admin_status == EASE_IF_UP);
+	if (rc == 0)
+		p->admin_status = admin_status;
+	return rc;
+}
+
+static const struct hal_ports_ops ports_ops = {
+    .name = "galnet",
+    .count = ports_count,
+    .if_index = ports_if_index,
+    .get = ports_get,
+    .set_admin_status = ports_set_admin_status,
+};
+
+/* --- counters --- */
+
+static int
+counters_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
+{
+	struct port *p = find_port(ctx, if_index);
+
+	return p ? c84302_read(p->mac, p->mac_port, row, raw) : -ENODEV;
+}
+
+static const struct hal_counters_ops counters_ops = {
+    .name = "c84302",
+    .rows = c84302_counter_rows,
+    .n_rows = C84302_COUNTERS,
+    .read = counters_read,
+    .derive = c84302_derive,
+};
+
+/* --- sampling --- */
+
+static int
+sampling_load_skip(void *ctx, uint32_t if_index, uint32_t skip)
+{
+	struct port *p = find_port(ctx, if_index);
+
+	return p ? galnet_load_skip(p->chip, p->channel, skip) : -ENODEV;
+}
+
+/* Refills are reported at the next dispatch, which the attention line brings about. */
+static int
+sampling_restart(void *ctx, uint32_t if_index)
+{
+	struct emulated *e = ctx;
+	struct port *p = find_port(e, if_index);
+	int rc = p ? galnet_restart(p->chip) : -ENODEV;
+
+	if (rc == 0)
+		board_run_call_cpu(e->run);
+	return rc;
+}
+
+static const struct hal_sampling_ops sampling_ops = {
+    .name = "galnet",
+    .max_skip = GALNET_EASE_COUNT_MASK,
+    .skip_depth = GALNET_SKIP_DEPTH,
+    .load_skip = sampling_load_skip,
+    .restart = sampling_restart,
+};
+
+/* --- addresses --- */
+
+static int
+addresses_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg)
+{
+	struct emulated *e = ctx;
+
+	for (unsigned i = 0; i < e->n_chips; i++) {
+		int rc = galnet_dump_addresses(e->chips[i], add, arg);
+
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* A chip that cannot be read keeps the sum as it was. */
+static uint64_t
+addresses_discards(void *ctx)
+{
+	struct emulated *e = ctx;
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < e->n_chips; i++) {
+		uint64_t discards;
+
+		if (galnet_address_discards(e->chips[i], &discards) < 0)
+			return e->address_discards;
+		sum += discards;
+	}
+	e->address_discards = sum;
+	return sum;
+}
+
+static uint32_t
+addresses_ageing_s(void *ctx)
+{
+	return ((struct emulated *)ctx)->ageing_s;
+}
+
+static void
+set_ageing_alarm(struct emulated *e)
+{
+	board_run_set_alarm(e->run, BOARD_ALARM_AGEING,
+	    board_run_now_us(e->run) + e->ageing_s * 1000000ull);
+}
+
+static int
+addresses_set_ageing_s(void *ctx, uint32_t seconds)
+{
+	struct emulated *e = ctx;
+
+	if (seconds < AGEING_MIN_S || seconds > AGEING_MAX_S)
+		return -EINVAL;
+	e->ageing_s = seconds;
+	set_ageing_alarm(e);
+	return 0;
+}
+
+static const struct hal_addresses_ops addresses_ops = {
+    .name = "galnet",
+    .dump = addresses_dump,
+    .discards = addresses_discards,
+    .ageing_s = addresses_ageing_s,
+    .set_ageing_s = addresses_set_ageing_s,
+};
+
+/* An address that one chip has aged out must not live on in the others, which learned it from
+ * that chip. */
+static void
+remove_everywhere(void *arg, uint64_t mac)
+{
+	struct emulated *e = arg;
+
+	for (unsigned i = 0; i < e->n_chips; i++)
+		if (galnet_remove_address(e->chips[i], mac) < 0)
+			log_warn_limited("emulated", "cannot age an address out of chip %u", i);
+}
+
+static void
+age_addresses(struct emulated *e)
+{
+	for (unsigned i = 0; i < e->n_chips; i++)
+		if (galnet_age(e->chips[i], remove_everywhere, e) < 0)
+			log_warn_limited("emulated", "cannot age the addresses of chip %u", i);
+	set_ageing_alarm(e);
+}
+
+/* --- the device --- */
+
+static uint64_t
+device_now_us(void *ctx)
+{
+	return board_run_now_us(((struct emulated *)ctx)->run);
+}
+
+static int
+device_fd(void *ctx)
+{
+	return bus_model_fd(((struct emulated *)ctx)->bus_model);
+}
+
+static int
+device_alarm(void *ctx, uint64_t device_us)
+{
+	board_run_set_alarm(((struct emulated *)ctx)->run, BOARD_ALARM_USER, device_us);
+	return 0;
+}
+
+/* One round over everything that can have something to tell. Adds to *handled; *more is set if a
+ * chip has events left because the budget is used up. */
+static int
+dispatch_chips(struct emulated *e, unsigned budget, unsigned *handled, bool *more)
+{
+	for (unsigned i = 0; i < e->n_chips; i++) {
+		bool left = false;
+		int rc;
+
+		if (budget > 0 && *handled >= budget) {
+			*more = true;
+			return 0;
+		}
+		rc = galnet_dispatch(e->chips[i], e->hal, board_run_now_us(e->run),
+		    budget ? budget - *handled : 0, &left);
+		if (rc < 0)
+			return rc;
+		*handled += (unsigned)rc;
+		*more = *more || left;
+	}
+	return 0;
+}
+
+static int
+dispatch_macs(struct emulated *e, uint32_t lines, unsigned *handled)
+{
+	for (unsigned i = 0; i < e->n_macs; i++) {
+		int rc;
+
+		if (!(lines >> (BOARD_LINE_MAC + i) & 1))
+			continue;
+		rc = c84302_dispatch(e->macs[i], e->hal);
+		if (rc < 0)
+			return rc;
+		*handled += (unsigned)rc;
+	}
+	return 0;
+}
+
+static void
+dispatch_alarms(struct emulated *e, unsigned *handled)
+{
+	if (board_run_take_alarm(e->run, BOARD_ALARM_AGEING)) {
+		age_addresses(e);
+		++*handled;
+	}
+	if (board_run_take_alarm(e->run, BOARD_ALARM_USER)) {
+		hal_report_alarm(e->hal, board_run_now_us(e->run));
+		++*handled;
+	}
+}
+
+/* Everything that is pending, or as much as the budget allows: 1 if some is left. The chips are
+ * asked in every round, also without an interrupt: their drivers may have refills to report. */
+static int
+dispatch_all(struct emulated *e, unsigned budget)
+{
+	uint32_t idle = 1u << BOARD_LINE_END | 1u << BOARD_LINE_ATTENTION;
+	unsigned handled = 0;
+	uint32_t lines;
+
+	do {
+		bool more = false;
+		int rc = bus_read(&e->bus, BOARD_GLUE_BASE + BOARD_GLUE_LINES, &lines);
+
+		if (rc == 0)
+			rc = dispatch_chips(e, budget, &handled, &more);
+		if (rc == 0 && !more)
+			rc = dispatch_macs(e, lines, &handled);
+		if (rc < 0)
+			return rc;
+		if (more)
+			return 1;
+		if (lines >> BOARD_LINE_TIMER & 1)
+			dispatch_alarms(e, &handled);
+	} while (lines & ~idle && (budget == 0 || handled < budget));
+	return (lines & ~idle) != 0;
+}
+
+static int
+device_dispatch(void *ctx, unsigned budget)
+{
+	struct emulated *e = ctx;
+	int rc;
+
+	if (!e->hal)
+		return 0;
+	board_run_enter(e->run);
+	rc = dispatch_all(e, budget);
+	board_run_leave(e->run, rc == 1);
+	if (rc == 0 && board_run_take_end(e->run))
+		hal_report_ended(e->hal);
+	return rc;
+}
+
+static int
+device_start(void *ctx, struct hal *hal)
+{
+	struct emulated *e = ctx;
+
+	e->hal = hal;
+	set_ageing_alarm(e);
+	return board_run_start(e->run);
+}
+
+static void
+device_stop(void *ctx)
+{
+	struct emulated *e = ctx;
+
+	board_run_stop(e->run);
+	e->hal = NULL;
+}
+
+/* Models go after the thread that runs them, drivers after their models. */
+static void
+device_destroy(void *ctx)
+{
+	struct emulated *e = ctx;
+
+	board_run_destroy(e->run);
+	for (unsigned i = 0; i < e->n_chips; i++)
+		galnet_destroy(e->chips[i]);
+	for (unsigned i = 0; i < e->n_macs; i++)
+		c84302_destroy(e->macs[i]);
+	feed_destroy(e->feed);
+	fabric_destroy(e->fabric);
+	bus_model_destroy(e->bus_model);
+	board_free(&e->plan);
+	free(e);
+}
+
+#define DEVICE_OPS                                                                                 \
+	.kind = "emulated", .start = device_start, .stop = device_stop, .destroy = device_destroy, \
+	.fd = device_fd, .dispatch = device_dispatch, .now_us = device_now_us,                     \
+	.alarm = device_alarm
+
+static const struct hal_device_ops paced_ops = {DEVICE_OPS, .waits_for_cpu = false};
+static const struct hal_device_ops lock_step_ops = {DEVICE_OPS, .waits_for_cpu = true};
+
+/* --- building --- */
+
+static int
+add_switch_chip(struct emulated *e, int type, unsigned first_port)
+{
+	struct galnet_config config = {
+	    .info = info_of(type), .bus = &e->bus, .device = e->n_chips};
+	int rc;
+
+	for (unsigned i = 0; i < config.info->n_ports; i++)
+		config.if_index[i] = first_port + i + 1;
+	rc = galnet_create(&config, &e->chips[e->n_chips]);
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; i < config.info->n_ports; i++) {
+		e->ports[first_port + i].chip = e->chips[e->n_chips];
+		e->ports[first_port + i].channel = i;
+	}
+	e->stats[e->n_stats++] = galnet_stats(e->chips[e->n_chips]);
+	e->n_chips++;
+	return 0;
+}
+
+static int
+add_mac_chip(struct emulated *e)
+{
+	unsigned first_port = e->n_macs * C84302_PORTS;
+	struct c84302_config config = {
+	    .bus = &e->bus,
+	    .base = BOARD_MAC_BASE + e->n_macs * C84302_WINDOW,
+	    .max_octets = e->plan.max_frame_octets,
+	};
+	int rc;
+
+	for (unsigned i = 0; i < C84302_PORTS; i++)
+		if (first_port + i < e->n_ports)
+			config.if_index[i] = first_port + i + 1;
+	rc = c84302_create(&config, &e->macs[e->n_macs]);
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; i < C84302_PORTS && first_port + i < e->n_ports; i++) {
+		e->ports[first_port + i].mac = e->macs[e->n_macs];
+		e->ports[first_port + i].mac_port = i;
+	}
+	e->n_macs++;
+	return 0;
+}
+
+static int
+add_drivers(struct emulated *e)
+{
+	unsigned first_port = 0;
+
+	for (size_t i = 0; i < e->plan.chips.n; i++) {
+		int type = board_chip(&e->plan, i)->type;
+		int rc;
+
+		if (board_chip_switches(type)) {
+			rc = add_switch_chip(e, type, first_port);
+			first_port += board_chip_ports(type);
+		} else {
+			rc = add_mac_chip(e);
+		}
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int
+add_hardware(struct emulated *e)
+{
+	int rc = bus_model_create(&e->bus_model);
+
+	if (rc < 0)
+		return rc;
+	e->bus = bus_model_cpu(e->bus_model);
+	rc = fabric_create(e->bus_model, &e->plan, &e->fabric);
+	if (rc < 0)
+		return rc;
+	e->stats[e->n_stats++] = fabric_stats(e->fabric);
+	e->n_ports = (unsigned)e->plan.ports.n;
+	for (unsigned i = 0; i < e->n_ports; i++)
+		e->ports[i].admin_status = EASE_IF_UP;
+	return add_drivers(e);
+}
+
+/* The captures of the board file and of the configuration; no feed if there is none. */
+static int
+open_feed(const struct emulated_config *config, const struct board_plan *plan, struct feed **feed,
+    char *error, size_t error_size)
+{
+	struct feed_source sources[FEED_MAX_SOURCES];
+	unsigned ports[BOARD_MAX_PORTS];
+	struct feed_config feed_config = {
+	    .sources = sources, .ports = ports, .deal = config->deal, .loop = config->loop};
+
+	for (unsigned i = 0; i < plan->ports.n; i++) {
+		const char *capture = board_port_capture(board_port(plan, i));
+
+		if (board_port_deals(board_port(plan, i)))
+			ports[feed_config.n_ports++] = i;
+		if (capture)
+			sources[feed_config.n_sources++] =
+			    (struct feed_source){.path = capture, .port = (int)i};
+	}
+	if (config->capture)
+		sources[feed_config.n_sources++] =
+		    (struct feed_source){.path = config->capture, .port = -1};
+	*feed = NULL;
+	if (feed_config.n_sources == 0)
+		return 0;
+	return feed_create(&feed_config, feed, error, error_size);
+}
+
+static uint64_t
+zero_of(const struct emulated_config *config, const struct feed *feed)
+{
+	bool lock_step = config->pace == EMULATED_PACE_LOCK_STEP;
+	bool now = config->zero == EMULATED_ZERO_NOW ||
+	    (config->zero == EMULATED_ZERO_AUTO && !lock_step);
+
+	if (now || !feed)
+		return clock_wall_us(config->clock ? config->clock : &clock_system);
+	return feed_first_us(feed);
+}
+
+static int
+add_run(struct emulated *e, const struct emulated_config *config)
+{
+	struct board_run_config run = {
+	    .bus = e->bus_model,
+	    .fabric = e->fabric,
+	    .feed = e->feed,
+	    .lock_step = config->pace == EMULATED_PACE_LOCK_STEP,
+	    .times = config->times ? config->times : 1,
+	    .zero_us = zero_of(config, e->feed),
+	};
+	int rc = board_run_create(&run, &e->run);
+
+	if (rc < 0)
+		return rc;
+	e->stats[e->n_stats++] = board_run_stats(e->run);
+	if (e->feed)
+		e->stats[e->n_stats++] = feed_stats(e->feed);
+	return 0;
+}
+
+static void
+compose(struct emulated *e, bool lock_step)
+{
+	e->device = (struct hal_device){
+	    .ops = lock_step ? &lock_step_ops : &paced_ops,
+	    .ctx = e,
+	    .ports = &ports_ops,
+	    .ports_ctx = e,
+	    .counters = &counters_ops,
+	    .counters_ctx = e,
+	    .sampling = &sampling_ops,
+	    .sampling_ctx = e,
+	    .addresses = &addresses_ops,
+	    .addresses_ctx = e,
+	};
+}
+
+int
+emulated_create(const struct emulated_config *config, struct hal_device **device, char *error,
+    size_t error_size)
+{
+	struct emulated *e = calloc(1, sizeof(*e));
+	int rc;
+
+	if (!e) {
+		snprintf(error, error_size, "%s: out of memory", config->board_file);
+		return -ENOMEM;
+	}
+	e->ageing_s = GALNET_AGEING_DEFAULT_S;
+	rc = board_load(config->board_file, &e->plan, error, error_size);
+	if (rc == 0)
+		rc = open_feed(config, &e->plan, &e->feed, error, error_size);
+	if (rc < 0)
+		goto fail;
+	rc = add_hardware(e);
+	if (rc == 0)
+		rc = add_run(e, config);
+	if (rc < 0) {
+		snprintf(error, error_size, "%s: cannot build the board: %s", config->board_file,
+		    strerror(-rc));
+		goto fail;
+	}
+	compose(e, config->pace == EMULATED_PACE_LOCK_STEP);
+	*device = &e->device;
+	return 0;
+fail:
+	device_destroy(e);
+	return rc;
+}
+
+int
+emulated_check(const struct emulated_config *config, char *error, size_t error_size)
+{
+	struct board_plan plan;
+	struct feed *feed;
+	int rc = board_load(config->board_file, &plan, error, error_size);
+
+	if (rc < 0)
+		return rc;
+	rc = open_feed(config, &plan, &feed, error, error_size);
+	if (rc == 0)
+		feed_destroy(feed);
+	board_free(&plan);
+	return rc;
+}
+
+const struct stat_set *
+emulated_stats(const struct hal_device *device, size_t i)
+{
+	const struct emulated *e = device->ctx;
+
+	return i < e->n_stats ? e->stats[i] : NULL;
+}

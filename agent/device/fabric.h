@@ -1,0 +1,35 @@
+/*
+ * The hardware of an emulated board: chip models on one bus, wired as the plan says, and the path
+ * of a frame through them: MAC checks and counts, switch chip learns, forwards and samples, egress
+ * MACs count, other switch chips get it over PCI.
+ *
+ * Runs on the board's thread with the bus's lock held. Frames that leave are counted in sums and
+ * reach the MACs' counters with fabric_settle, which must be called before the lock is given up:
+ * so the CPU always finds exact counters, and a flooded frame costs the same on any board.
+ */
+#ifndef EASE_AGENT_DEVICE_FABRIC_H
+#define EASE_AGENT_DEVICE_FABRIC_H
+
+#include "agent/bus/bus_model.h"
+#include "agent/device/board.h"
+#include "agent/device/feed.h"
+
+struct fabric;
+
+/* bus and plan are borrowed. Ports' links are as the plan says. */
+int fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabric **fabric);
+void fabric_destroy(struct fabric *fabric); /* NULL allowed */
+
+enum { FABRIC_SETTLE_MAX = 256 }; /* frames between two calls of fabric_settle at most */
+
+void fabric_frame(struct fabric *fabric, const struct feed_frame *frame);
+void fabric_settle(struct fabric *fabric);
+
+enum fabric_stat {
+	FABRIC_STAT_FRAMES,
+	FABRIC_STAT_PORT_DOWN,
+	FABRIC_N_STATS
+};
+const struct stat_set *fabric_stats(const struct fabric *fabric);
+
+#endif

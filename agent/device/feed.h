@@ -1,0 +1,83 @@
+/*
+ * Captures as a board's input: frames of one or several savefiles in the order of their times,
+ * each with the port it comes in by. One capture may be dealt to ports by source address, others
+ * belong to one port.
+ *
+ * Trusts nothing a file says: what is damaged, claims impossible lengths or has no Ethernet header
+ * is left out, counted and logged, and all that was good is kept. Frames in captures have no FCS
+ * and may lack the padding; both are added to their length. Used by the board's thread alone
+ * after create.
+ */
+#ifndef EASE_AGENT_DEVICE_FEED_H
+#define EASE_AGENT_DEVICE_FEED_H
+
+#include "common/stat.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct feed;
+
+enum feed_deal {
+	FEED_DEAL_ROUND_ROBIN, /* each new source address goes to the next port, and stays */
+	FEED_DEAL_HASH,	       /* by a hash of the source address */
+};
+
+struct feed_source {
+	const char *path; /* of the savefile; its name in messages */
+	FILE *file;	  /* NULL: path is opened; else taken over, also on failure */
+	int port;	  /* -1: dealt to the ports of the configuration */
+};
+
+struct feed_config {
+	const struct feed_source *sources;
+	size_t n_sources; /* 1..FEED_MAX_SOURCES */
+	const unsigned *ports; /* that take part when a capture is dealt */
+	size_t n_ports;
+	enum feed_deal deal;
+	bool loop; /* each source begins again behind its end; needs path */
+};
+
+enum {
+	FEED_MAX_SOURCES = 65,	     /* one a port, and one to deal */
+	FEED_DEAL_ADDRESSES = 65536, /* remembered; later ones are dealt by hash */
+	FEED_MAX_WIRE_OCTETS = 65535, /* longer than any link layer's frame: a lying length */
+};
+#define FEED_LOOP_GAP_US 1000 /* between the last frame and the first of the next round */
+
+/* A frame at a port. Valid until the next call. */
+struct feed_frame {
+	uint64_t time_us; /* by the capture */
+	const uint8_t *octets;
+	uint32_t captured_octets; /* at octets */
+	uint32_t data_octets;	  /* known ones: captured, and padding (zeros) if it is whole */
+	uint32_t wire_octets;	  /* padded to 60, FCS in; a runt (below 14) is not padded */
+	unsigned port;
+};
+
+/* Opens all sources and reads each one's first frame. On failure -errno, and error says which file
+ * and why. */
+int feed_create(const struct feed_config *config, struct feed **feed, char *error,
+    size_t error_size);
+void feed_destroy(struct feed *feed); /* NULL allowed */
+
+/* The next frame: false at the end of all sources. */
+bool feed_next(struct feed *feed, struct feed_frame *frame);
+/* Time of the first frame, 0 if there is none. */
+uint64_t feed_first_us(const struct feed *feed);
+
+enum feed_stat {
+	FEED_STAT_DAMAGED,
+	FEED_STAT_LYING,
+	FEED_STAT_CUT_HEADERS,
+	FEED_STAT_RUNTS,
+	FEED_STAT_BAD_TIMES,
+	FEED_STAT_DEAL_FULL,
+	FEED_STAT_LOOPS,
+	FEED_N_STATS
+};
+const struct stat_set *feed_stats(const struct feed *feed);
+
+#endif
