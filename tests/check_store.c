@@ -1,0 +1,665 @@
+/*
+ * Books and store together: what is in the file after restarts, repetitions, kill -9 and a file
+ * that cannot be written must be what one undisturbed run gives. Read back by plain SQL.
+ */
+#include "collector/store/store.h"
+#include "collector/window/ledger.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOON_US	 (1700000040ull * 1000000)
+#define STEP_US	 100000ull /* ten samples a second */
+#define MINUTE_US 60000000ull
+
+enum { SAMPLES = 3000, PER_SNAPSHOT = 10, ERROR_TEXT = 256 };
+
+struct fixture {
+	char dir[64], path[96];
+	struct clock clock;
+	struct store *store;
+	struct ledger *ledger;
+	struct store_batch *batch;
+	char error[ERROR_TEXT];
+};
+
+static void
+open_books(struct fixture *f)
+{
+	struct store_loader loader;
+
+	ck_assert_int_eq(ledger_new(&f->ledger, &ledger_default_limits, &f->clock, 1), 0);
+	loader = ledger_loader(f->ledger);
+	ck_assert_msg(store_open(&f->store, f->path, f->error, sizeof(f->error)) == 0, "%s",
+	    f->error);
+	ck_assert_msg(store_load(f->store, &loader, f->error, sizeof(f->error)) == 0, "%s",
+	    f->error);
+	ck_assert_int_eq(store_start(f->store), 0);
+	f->batch = store_take(f->store);
+}
+
+static void
+cut(struct fixture *f)
+{
+	ck_assert_int_eq(ledger_cut(f->ledger, f->batch), 0);
+	store_submit(f->store, f->batch);
+	ck_assert_int_eq(store_drain(f->store), 0);
+	f->batch = store_take(f->store);
+	ck_assert_ptr_nonnull(f->batch);
+}
+
+static void
+close_books(struct fixture *f)
+{
+	ck_assert_int_eq(store_close(f->store), 0);
+	ledger_free(f->ledger);
+}
+
+static void
+make_fixture(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	snprintf(f->dir, sizeof(f->dir), "/tmp/check_store.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(f->dir));
+	snprintf(f->path, sizeof(f->path), "%s/ease.db", f->dir);
+	f->clock.manual = true;
+	f->clock.manual_wall_us = f->clock.manual_mono_us = NOON_US;
+}
+
+static void
+remove_fixture(struct fixture *f)
+{
+	static const char *const suffixes[] = {"", "-wal", "-shm", ".lock", "-journal"};
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "%s%s", f->path, suffixes[i]);
+		unlink(path);
+	}
+	rmdir(f->dir);
+}
+
+/* One number from the file. */
+static double
+ask(const struct fixture *f, const char *sql)
+{
+	sqlite3_stmt *s = NULL;
+	sqlite3 *db = NULL;
+	double value;
+
+	ck_assert_int_eq(sqlite3_open_v2(f->path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql,
+	    sqlite3_errmsg(db));
+	ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
+	value = sqlite3_column_double(s, 0);
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+	return value;
+}
+
+/* The traffic: sample i, and after every tenth a snapshot that is exactly in step with it. */
+
+static void
+make_header(uint32_t i, uint8_t header[34])
+{
+	static const uint8_t ipv4[] = {8, 0, 0x45, 0, 0, 40, 0, 1, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1,
+	    10, 0, 0, 2};
+
+	memset(header, 0, 34);
+	header[5] = (uint8_t)(i % 7);
+	header[11] = (uint8_t)(i % 5);
+	memcpy(header + 12, ipv4, sizeof(ipv4));
+}
+
+static struct ease_record
+record_of(enum ease_part kind, uint32_t boot)
+{
+	return (struct ease_record){
+	    .kind = kind,
+	    .agent_id = {1, 2, 3, 4, 5, 6, 7, 8},
+	    .boot = boot,
+	    .sender = "192.0.2.1",
+	    .received_us = NOON_US,
+	};
+}
+
+static struct ease_record
+sample_record(uint32_t boot, uint32_t i, const uint8_t *header)
+{
+	struct ease_record r = record_of(EASE_PART_SAMPLE, boot);
+
+	r.sample = (struct ease_sample){
+	    .time_us = NOON_US + i * STEP_US,
+	    .if_index = 3,
+	    .sequence = i,
+	    .direction = i % 3 ? EASE_IN : EASE_OUT,
+	    .skip = 19,
+	    .mean_skip = 20,
+	    .pool_pkts = 20ull * i,
+	    .frame_octets = 64 + i % 1000,
+	    .kept_octets = 34,
+	    .header = header,
+	};
+	return r;
+}
+
+static struct ease_record
+snapshot_record(uint32_t boot, uint32_t i)
+{
+	struct ease_record r = record_of(EASE_PART_SNAPSHOT, boot);
+
+	r.snapshot = (struct ease_snapshot){
+	    .if_index = 3,
+	    .time_us = NOON_US + i * STEP_US + 1,
+	    .in = {.octets = 5000ull * i},
+	    .out = {.octets = 3001ull * i},
+	    .samples = i,
+	    .last_sequence = i,
+	    .pool_in_pkts = 14ull * i,
+	    .pool_out_pkts = 7ull * i,
+	};
+	return r;
+}
+
+static void
+send_sample(struct fixture *f, uint32_t boot, uint32_t i)
+{
+	uint8_t header[34];
+	struct ease_record r;
+
+	make_header(i, header);
+	r = sample_record(boot, i, header);
+	ledger_take(f->ledger, f->batch, &r, 1);
+}
+
+static void
+send_snapshot(struct fixture *f, uint32_t boot, uint32_t i)
+{
+	struct ease_record r = snapshot_record(boot, i);
+
+	ledger_take(f->ledger, f->batch, &r, 1);
+}
+
+/* Samples from..to with their snapshots. */
+static void
+send_range(struct fixture *f, uint32_t boot, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i <= to; i++) {
+		send_sample(f, boot, i);
+		if (i % PER_SNAPSHOT == 0)
+			send_snapshot(f, boot, i);
+	}
+}
+
+/* What must be in the file once samples 1..n and the snapshots 0..n are, however they came. */
+static void
+check_all(const struct fixture *f, uint32_t n)
+{
+	double w = 0, wb = 0, w2b2 = 0;
+
+	for (uint32_t i = 1; i <= n; i++) {
+		w += 20;
+		wb += 20. * (64 + i % 1000);
+		w2b2 += 400. * (64 + i % 1000) * (64 + i % 1000);
+	}
+	ck_assert_double_eq(ask(f, "SELECT count(*) FROM sample"), n);
+	ck_assert_double_eq(ask(f, "SELECT received FROM account"), n);
+	ck_assert_double_eq(ask(f, "SELECT expected FROM account"), n);
+	ck_assert_double_eq(ask(f, "SELECT sum(n) FROM window"), n);
+	ck_assert_double_eq(ask(f, "SELECT sum(w) FROM window"), w);
+	ck_assert_double_eq(ask(f, "SELECT sum(wb) FROM window"), wb);
+	ck_assert_double_eq(ask(f, "SELECT sum(w2b2) FROM window"), w2b2);
+	ck_assert_double_eq(ask(f, "SELECT sum(wb) FROM window_key WHERE kind = 1"), wb);
+	ck_assert_double_eq(ask(f, "SELECT sum(n) FROM window_key WHERE kind = 2"), n);
+	ck_assert_double_eq(ask(f, "SELECT sum(expected) FROM window_port"), n);
+	ck_assert_double_eq(ask(f, "SELECT sum(received) FROM window_port"), n);
+	ck_assert_double_eq(ask(f, "SELECT count(*) FROM window_port WHERE expected <> received"),
+	    0);
+	ck_assert_double_eq(ask(f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	    14. * n);
+	ck_assert_double_eq(ask(f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"),
+	    5000. * n);
+	ck_assert_double_eq(ask(f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
+	    3001. * n);
+	/* each sample is in the minute that its own row says */
+	ck_assert_double_eq(
+	    ask(f, "SELECT count(*) FROM (SELECT time_us / 60000000 * 60000000 AS m, direction AS d,"
+		   " count(*) AS n FROM sample GROUP BY 1, 2) s LEFT JOIN window w ON w.start_us ="
+		   " s.m AND w.direction = s.d WHERE w.n IS NOT s.n"),
+	    0);
+}
+
+START_TEST(one_undisturbed_run)
+{
+	struct fixture f;
+	struct stat st;
+
+	make_fixture(&f);
+	open_books(&f);
+	send_snapshot(&f, 1, 0);
+	send_range(&f, 1, 1, SAMPLES);
+	cut(&f);
+	check_all(&f, SAMPLES);
+	close_books(&f);
+	ck_assert_int_eq(stat(f.path, &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0640);
+	check_all(&f, SAMPLES);
+	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM counter"), SAMPLES / PER_SNAPSHOT + 1);
+	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM sample WHERE src_ip = x'0a000001'"
+				    " AND ip_proto = 6 AND hex(src_mac) = '00000000000' ||"
+				    " (sequence % 5) AND vlan IS NULL"),
+	    SAMPLES);
+	remove_fixture(&f);
+}
+END_TEST
+
+START_TEST(a_restart_in_the_middle_changes_nothing)
+{
+	struct fixture f;
+
+	make_fixture(&f);
+	open_books(&f);
+	send_snapshot(&f, 1, 0);
+	send_range(&f, 1, 1, 1234);
+	cut(&f);
+	close_books(&f);
+	for (uint32_t at = 1234; at < SAMPLES; at += 333) { /* each restart repeats the last 200 */
+		uint32_t to = at + 333 > SAMPLES ? SAMPLES : at + 333;
+
+		open_books(&f);
+		send_range(&f, 1, at - 200, to);
+		cut(&f);
+		close_books(&f);
+	}
+	check_all(&f, SAMPLES);
+	ck_assert_double_gt(ask(&f, "SELECT duplicates FROM account"), 1000);
+	remove_fixture(&f);
+}
+END_TEST
+
+START_TEST(disorder_and_repetition_change_nothing)
+{
+	struct fixture f;
+
+	make_fixture(&f);
+	open_books(&f);
+	send_snapshot(&f, 1, 0);
+	/* blocks of ten backwards, every seventh number twice, cuts at odd moments */
+	for (uint32_t block = 0; block < SAMPLES / 10; block++) {
+		for (uint32_t k = 10; k >= 1; k--) {
+			send_sample(&f, 1, block * 10 + k);
+			if (k == 7)
+				send_sample(&f, 1, block * 10 + k);
+			if ((block * 10 + k) % 137 == 0)
+				cut(&f);
+		}
+		send_snapshot(&f, 1, block * 10 + 10);
+	}
+	cut(&f);
+	check_all(&f, SAMPLES);
+	ck_assert_double_eq(ask(&f, "SELECT duplicates FROM account"), SAMPLES / 10);
+	close_books(&f);
+	remove_fixture(&f);
+}
+END_TEST
+
+START_TEST(loss_is_counted_where_it_was)
+{
+	struct fixture f;
+
+	make_fixture(&f);
+	open_books(&f);
+	send_snapshot(&f, 1, 0);
+	for (uint32_t i = 1; i <= 590; i++)
+		if (i % 5)
+			send_sample(&f, 1, i);
+	send_snapshot(&f, 1, 598); /* the tail was lost too */
+	cut(&f);
+	ck_assert_double_eq(ask(&f, "SELECT expected - received FROM account"), 118 + 8);
+	ck_assert_double_eq(ask(&f, "SELECT sum(expected - received) FROM window_port"), 118 + 8);
+	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	    14. * 598);
+	close_books(&f);
+	remove_fixture(&f);
+}
+END_TEST
+
+START_TEST(a_boot_of_the_agent_goes_on)
+{
+	struct fixture f;
+
+	make_fixture(&f);
+	open_books(&f);
+	send_snapshot(&f, 1, 0);
+	send_range(&f, 1, 1, 100);
+	cut(&f);
+	/* boot 2: numbers begin again (the first 4 are lost), counters go on */
+	for (uint32_t i = 5; i <= 50; i++) {
+		uint8_t header[34];
+		struct ease_record r;
+
+		make_header(i, header);
+		r = sample_record(2, i, header);
+		r.sample.time_us = NOON_US + (100 + i) * STEP_US;
+		ledger_take(f.ledger, f.batch, &r, 1);
+	}
+	send_snapshot(&f, 2, 150); /* last_sequence 150: hundred more were lost */
+	send_sample(&f, 1, 101);   /* one of boot 1 was still on its way */
+	send_sample(&f, 1, 100);   /* and this one came already */
+	cut(&f);
+	ck_assert_double_eq(ask(&f, "SELECT received FROM account WHERE boot = 1"), 101);
+	ck_assert_double_eq(ask(&f, "SELECT duplicates FROM account WHERE boot = 1"), 1);
+	ck_assert_double_eq(ask(&f, "SELECT received FROM account WHERE boot = 2"), 46);
+	ck_assert_double_eq(ask(&f, "SELECT expected FROM account WHERE boot = 2"), 150);
+	ck_assert_double_eq(ask(&f, "SELECT boot FROM agent"), 2);
+	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	    14. * 150);
+	send_sample(&f, 4, 1);
+	send_sample(&f, 5, 1);
+	send_sample(&f, 2, 60); /* by now too old a boot */
+	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_OLD_BOOT), 1);
+	cut(&f);
+	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM account"), 4);
+	close_books(&f);
+	remove_fixture(&f);
+}
+END_TEST
+
+static struct ease_record
+state_record(uint32_t boot, uint64_t time_us, uint8_t oper_status)
+{
+	struct ease_record r = record_of(EASE_PART_STATE, boot);
+
+	r.state = (struct ease_state){
+	    .if_index = 3,
+	    .time_us = time_us,
+	    .name = "ge-3",
+	    .oper_status = oper_status,
+	    .edge = true,
+	};
+	return r;
+}
+
+START_TEST(states_on_change_and_events_once)
+{
+	struct fixture f;
+	struct ease_record address = record_of(EASE_PART_ADDRESS, 1);
+	struct ease_record r;
+
+	make_fixture(&f);
+	for (int life = 0; life < 2; life++) { /* the second life repeats all of the first */
+		open_books(&f);
+		r = state_record(1, NOON_US, EASE_IF_UP);
+		ledger_take(f.ledger, f.batch, &r, 1);
+		r = state_record(1, NOON_US + 600 * 1000000ull, EASE_IF_UP);
+		ledger_take(f.ledger, f.batch, &r, 1);
+		r = state_record(1, NOON_US + 700 * 1000000ull, EASE_IF_DOWN);
+		ledger_take(f.ledger, f.batch, &r, 1);
+		r = state_record(1, NOON_US + 650 * 1000000ull, EASE_IF_UP); /* late */
+		ledger_take(f.ledger, f.batch, &r, 1);
+		address.address = (struct ease_address){
+		    .if_index = 3, .time_us = NOON_US + 5, .mac = {1, 2, 3, 4, 5, 6}};
+		ledger_take(f.ledger, f.batch, &address, 1);
+		ledger_take(f.ledger, f.batch, &address, 1);
+		cut(&f);
+		close_books(&f);
+		ck_assert_double_eq(ask(&f, "SELECT count(*) FROM port"), 2);
+		ck_assert_double_eq(ask(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
+		    EASE_IF_DOWN);
+		ck_assert_double_eq(ask(&f, "SELECT count(*) FROM event WHERE kind = 4"), 1);
+	}
+	remove_fixture(&f);
+}
+END_TEST
+
+/* Kill */
+
+static void
+collect_until_killed(struct fixture *f)
+{
+	open_books(f);
+	for (uint32_t i = 1; i <= SAMPLES; i += 10) {
+		send_range(f, 1, i, i + 9);
+		ledger_cut(f->ledger, f->batch);
+		store_submit(f->store, f->batch);
+		while (!(f->batch = store_take(f->store)))
+			usleep(100);
+	}
+	pause();
+}
+
+/* Whatever moment it was: accounts, sums, samples and totals fit each other. */
+static void
+check_consistent(const struct fixture *f)
+{
+	double n = ask(f, "SELECT count(*) FROM sample");
+
+	ck_assert_double_eq(ask(f, "SELECT ifnull(sum(received), 0) FROM account"), n);
+	ck_assert_double_eq(ask(f, "SELECT ifnull(sum(n), 0) FROM window"), n);
+	ck_assert_double_eq(ask(f, "SELECT ifnull(sum(n), 0) FROM window_key WHERE kind = 1"), n);
+	ck_assert_double_eq(ask(f, "SELECT ifnull(sum(received), 0) FROM window_port"), n);
+	ck_assert_double_eq(
+	    ask(f, "SELECT ifnull(sum(pool_pkts), 0) FROM window WHERE direction = 1"),
+	    ask(f, "SELECT ifnull(max(pool_in) - min(pool_in), 0) FROM counter"));
+}
+
+START_TEST(killed_at_any_moment)
+{
+	struct fixture f;
+
+	make_fixture(&f);
+	open_books(&f);
+	send_snapshot(&f, 1, 0);
+	cut(&f);
+	close_books(&f);
+	for (int kill_after_us = 1000; kill_after_us < 60000; kill_after_us += 3000) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			collect_until_killed(&f);
+			_exit(0);
+		}
+		usleep((useconds_t)kill_after_us);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		check_consistent(&f);
+	}
+	open_books(&f); /* the agent says everything again: all of it counts once */
+	send_range(&f, 1, 1, SAMPLES);
+	cut(&f);
+	close_books(&f);
+	check_consistent(&f);
+	check_all(&f, SAMPLES);
+	remove_fixture(&f);
+}
+END_TEST
+
+/* Refusals and a store that is away */
+
+static int
+try_open(struct fixture *f)
+{
+	struct store *store = NULL;
+	int r = store_open(&store, f->path, f->error, sizeof(f->error));
+
+	store_close(store);
+	if (r < 0)
+		ck_assert_msg(strstr(f->error, f->path) != NULL, "message names no file: %s",
+		    f->error);
+	return r;
+}
+
+static void
+run_sql(const struct fixture *f, const char *sql)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(f->path, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+START_TEST(what_is_no_store_of_ours_is_refused)
+{
+	struct fixture f;
+	FILE *file;
+
+	make_fixture(&f);
+	open_books(&f);
+	ck_assert_int_eq(try_open(&f), -EBUSY);
+	close_books(&f);
+	run_sql(&f, "PRAGMA user_version=2");
+	ck_assert_int_eq(try_open(&f), -EPROTONOSUPPORT);
+	run_sql(&f, "PRAGMA user_version=1; DROP TABLE account");
+	ck_assert_int_eq(try_open(&f), -EBADMSG);
+	remove_fixture(&f);
+
+	make_fixture(&f);
+	run_sql(&f, "CREATE TABLE mine(a)");
+	ck_assert_int_eq(try_open(&f), -EBADMSG);
+	remove_fixture(&f);
+
+	make_fixture(&f);
+	file = fopen(f.path, "w");
+	for (int i = 0; i < 5000; i++)
+		fputs("this is no database ", file);
+	fclose(file);
+	ck_assert_int_eq(try_open(&f), -EBADMSG);
+	remove_fixture(&f);
+
+	make_fixture(&f);
+	snprintf(f.path, sizeof(f.path), "%s/no/such", f.dir);
+	ck_assert_int_eq(try_open(&f), -ENOENT);
+	rmdir(f.dir);
+}
+END_TEST
+
+START_TEST(while_the_store_is_away_nothing_waits_or_is_lost)
+{
+	struct fixture f;
+	sqlite3 *other;
+	uint32_t i = 1;
+
+	make_fixture(&f);
+	open_books(&f);
+	send_snapshot(&f, 1, 0);
+	cut(&f);
+	ck_assert_int_eq(sqlite3_open(f.path, &other), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	for (;; i += 100) { /* until all batches wait */
+		struct store_batch *next = store_take(f.store);
+
+		send_range(&f, 1, i, i + 99);
+		if (!next)
+			break;
+		ck_assert_int_eq(ledger_cut(f.ledger, f.batch), 0);
+		store_submit(f.store, f.batch);
+		f.batch = next;
+	}
+	ck_assert_uint_lt(i, SAMPLES - 100);
+	ck_assert_int_eq(store_drain(f.store), -EIO); /* says so, does not hang */
+	ck_assert_uint_gt(stat_get(store_stats(f.store), STORE_STAT_RETRIES), 0);
+	send_range(&f, 1, i + 100, SAMPLES);
+	sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL);
+	sqlite3_close(other);
+	while (stat_get(store_stats(f.store), STORE_STAT_BATCHES) < STORE_BATCHES)
+		usleep(1000);
+	cut(&f);
+	check_all(&f, SAMPLES);
+	close_books(&f);
+	remove_fixture(&f);
+}
+END_TEST
+
+START_TEST(a_full_batch_loses_rows_by_name_and_no_sums)
+{
+	struct fixture f;
+	const uint32_t n = 100000;
+
+	make_fixture(&f);
+	open_books(&f);
+	send_snapshot(&f, 1, 0);
+	send_range(&f, 1, 1, n);
+	cut(&f);
+	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM sample") +
+		(double)stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_QUEUE),
+	    n);
+	ck_assert_uint_gt(stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_QUEUE), 0);
+	ck_assert_double_eq(ask(&f, "SELECT sum(n) FROM window"), n);
+	ck_assert_double_eq(ask(&f, "SELECT received FROM account"), n);
+	close_books(&f);
+	remove_fixture(&f);
+}
+END_TEST
+
+START_TEST(strangers_beyond_the_limits_are_counted)
+{
+	struct fixture f;
+	struct ledger_limits limits = ledger_default_limits;
+	struct store_batch batch = {0};
+	struct ease_record r;
+
+	make_fixture(&f);
+	limits.agents = 3;
+	limits.ports = 5;
+	ck_assert_int_eq(ledger_new(&f.ledger, &limits, &f.clock, 1), 0);
+	for (uint8_t agent = 0; agent < 10; agent++) {
+		r = snapshot_record(1, 1);
+		r.agent_id[0] = agent;
+		ledger_take(f.ledger, &batch, &r, 1);
+	}
+	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_AGENTS_FULL), 7);
+	for (uint32_t port = 100; port < 110; port++) {
+		r = snapshot_record(1, 1);
+		r.agent_id[0] = 0;
+		r.snapshot.if_index = port;
+		ledger_take(f.ledger, &batch, &r, 1);
+	}
+	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_PORTS_FULL), 8);
+	r = snapshot_record(1, 1);
+	r.agent_id[0] = 0;
+	r.snapshot.time_us = UINT64_MAX;
+	ledger_take(f.ledger, &batch, &r, 1);
+	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_BAD_TIME), 1);
+	ck_assert_uint_eq(batch.rows[STORE_COUNTERS].n, 5);
+	store_batch_free(&batch);
+	ledger_free(f.ledger);
+	rmdir(f.dir);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("store");
+	TCase *tc = tcase_create("store");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, one_undisturbed_run);
+	tcase_add_test(tc, a_restart_in_the_middle_changes_nothing);
+	tcase_add_test(tc, disorder_and_repetition_change_nothing);
+	tcase_add_test(tc, loss_is_counted_where_it_was);
+	tcase_add_test(tc, a_boot_of_the_agent_goes_on);
+	tcase_add_test(tc, states_on_change_and_events_once);
+	tcase_add_test(tc, killed_at_any_moment);
+	tcase_add_test(tc, what_is_no_store_of_ours_is_refused);
+	tcase_add_test(tc, while_the_store_is_away_nothing_waits_or_is_lost);
+	tcase_add_test(tc, a_full_batch_loses_rows_by_name_and_no_sums);
+	tcase_add_test(tc, strangers_beyond_the_limits_are_counted);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

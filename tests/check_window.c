@@ -1,0 +1,334 @@
+/*
+ * True totals by minute and the windows that hold sums: minutes add up to what was counted,
+ * interpolation by hand-made cases, sums by an independent addition, limits.
+ */
+#include "collector/window/totals.h"
+#include "collector/window/window.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MINUTE_US 60000000ull
+#define NOON_US	  (1700000040ull * 1000000) /* a whole minute */
+
+enum { MINUTES = 4096 };
+
+static uint64_t
+next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return *state >> 33;
+}
+
+/* Minutes from NOON_US on, and their sum. */
+struct minutes {
+	uint64_t parts[MINUTES][TOTALS_N_VALUES];
+	uint64_t sum[TOTALS_N_VALUES];
+};
+
+static void
+add_minute(void *arg, uint64_t start_us, const uint64_t part[TOTALS_N_VALUES])
+{
+	struct minutes *m = arg;
+
+	ck_assert_uint_eq(start_us % MINUTE_US, 0);
+	ck_assert_uint_ge(start_us, NOON_US);
+	ck_assert_uint_lt((start_us - NOON_US) / MINUTE_US, MINUTES);
+	for (int i = 0; i < TOTALS_N_VALUES; i++) {
+		m->parts[(start_us - NOON_US) / MINUTE_US][i] += part[i];
+		m->sum[i] += part[i];
+	}
+}
+
+static struct ease_snapshot
+snapshot(uint64_t time_us, uint64_t in_pkts, uint64_t in_octets, uint64_t out_pkts,
+    uint64_t out_octets)
+{
+	return (struct ease_snapshot){
+	    .if_index = 1,
+	    .time_us = time_us,
+	    .in.octets = in_octets,
+	    .out.octets = out_octets,
+	    .pool_in_pkts = in_pkts,
+	    .pool_out_pkts = out_pkts,
+	};
+}
+
+START_TEST(an_even_line_between_snapshots)
+{
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct totals t = {0};
+	struct ease_snapshot a = snapshot(NOON_US + 30000000, 1000, 0, 0, 5);
+	struct ease_snapshot b = snapshot(NOON_US + 30000000 + 2 * MINUTE_US, 1400, 7, 0, 5);
+
+	ck_assert_int_eq(totals_take(&t, 1, &a, add_minute, m), TOTALS_FIRST);
+	ck_assert_int_eq(totals_take(&t, 1, &b, add_minute, m), TOTALS_COUNTED);
+	ck_assert_uint_eq(m->parts[0][TOTALS_IN_PKTS], 100);
+	ck_assert_uint_eq(m->parts[1][TOTALS_IN_PKTS], 200);
+	ck_assert_uint_eq(m->parts[2][TOTALS_IN_PKTS], 100);
+	/* 7 octets: 1.75, 5.25, 7 rounded down at the borders */
+	ck_assert_uint_eq(m->parts[0][TOTALS_IN_OCTETS], 1);
+	ck_assert_uint_eq(m->parts[1][TOTALS_IN_OCTETS], 4);
+	ck_assert_uint_eq(m->parts[2][TOTALS_IN_OCTETS], 2);
+	ck_assert_uint_eq(m->sum[TOTALS_OUT_OCTETS], 0);
+	free(m);
+}
+END_TEST
+
+START_TEST(a_border_belongs_to_the_minute_before)
+{
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct totals t = {0};
+	struct ease_snapshot a = snapshot(NOON_US, 0, 0, 0, 0);
+	struct ease_snapshot b = snapshot(NOON_US + MINUTE_US, 60, 0, 0, 0);
+
+	totals_take(&t, 1, &a, add_minute, m);
+	totals_take(&t, 1, &b, add_minute, m);
+	ck_assert_uint_eq(m->parts[0][TOTALS_IN_PKTS], 60);
+	ck_assert_uint_eq(m->parts[1][TOTALS_IN_PKTS], 0);
+	free(m);
+}
+END_TEST
+
+START_TEST(minutes_add_up_exactly)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct minutes *m = calloc(1, sizeof(*m));
+		struct totals t = {0};
+		uint64_t random = seed;
+		struct ease_snapshot first = snapshot(NOON_US + next_random(&random) % MINUTE_US,
+		    next_random(&random), next_random(&random), next_random(&random), 0);
+		struct ease_snapshot s = first;
+
+		totals_take(&t, 1, &s, add_minute, m);
+		for (int i = 0; i < 200; i++) {
+			s.time_us += 1 + next_random(&random) % (i % 10 ? MINUTE_US : 20 * MINUTE_US);
+			s.pool_in_pkts += next_random(&random) % 1000000;
+			s.in.octets += next_random(&random) << next_random(&random) % 20;
+			s.pool_out_pkts += next_random(&random) % 3;
+			s.out.octets += next_random(&random) % 2;
+			/* a restart of the agent half way changes nothing */
+			ck_assert_int_eq(totals_take(&t, i < 100 ? 1 : 2, &s, add_minute, m),
+			    TOTALS_COUNTED);
+		}
+		ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], s.pool_in_pkts - first.pool_in_pkts);
+		ck_assert_uint_eq(m->sum[TOTALS_IN_OCTETS], s.in.octets - first.in.octets);
+		ck_assert_uint_eq(m->sum[TOTALS_OUT_PKTS], s.pool_out_pkts - first.pool_out_pkts);
+		ck_assert_uint_eq(m->sum[TOTALS_OUT_OCTETS], s.out.octets - first.out.octets);
+		free(m);
+	}
+}
+END_TEST
+
+START_TEST(old_reset_and_set_back)
+{
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct totals t = {0};
+	struct ease_snapshot a = snapshot(NOON_US + 1000, 100, 1000, 0, 0);
+	struct ease_snapshot b = snapshot(NOON_US + 2000, 200, 2000, 0, 0);
+	struct ease_snapshot fell = snapshot(NOON_US + 3000, 10, 2000, 0, 0);
+	struct ease_snapshot reset = snapshot(NOON_US + 4000, 500, 5000, 0, 0);
+	struct ease_snapshot set_back = snapshot(NOON_US + 500, 510, 5100, 0, 0);
+	struct ease_snapshot gap = snapshot(NOON_US + 501 + TOTALS_GAP_MAX_US, 600, 6000, 0, 0);
+
+	totals_take(&t, 1, &a, add_minute, m);
+	ck_assert_int_eq(totals_take(&t, 1, &b, add_minute, m), TOTALS_COUNTED);
+	ck_assert_int_eq(totals_take(&t, 1, &a, add_minute, m), TOTALS_OLD);
+	ck_assert_int_eq(totals_take(&t, 1, &b, add_minute, m), TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 100);
+	ck_assert_int_eq(totals_take(&t, 1, &fell, add_minute, m), TOTALS_RESET);
+	reset.discontinuity_us = NOON_US + 3500;
+	ck_assert_int_eq(totals_take(&t, 1, &reset, add_minute, m), TOTALS_RESET);
+	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 100);
+	set_back.discontinuity_us = gap.discontinuity_us = reset.discontinuity_us;
+	ck_assert_int_eq(totals_take(&t, 1, &set_back, add_minute, m), TOTALS_COUNTED);
+	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 110);
+	ck_assert_int_eq(totals_take(&t, 1, &gap, add_minute, m), TOTALS_GAP);
+	ck_assert_int_eq(totals_take(&t, 0, &a, add_minute, m), TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 110);
+	free(m);
+}
+END_TEST
+
+/* Windows */
+
+static struct window_table *
+new_table(uint32_t windows, uint32_t keys, uint32_t keys_per_window)
+{
+	struct window_limits limits = {windows, keys, keys_per_window};
+	struct window_table *t;
+
+	ck_assert_int_eq(window_table_new(&t, &limits, 42), 0);
+	return t;
+}
+
+static struct frame_keys
+frame_of(uint32_t source, uint32_t destination, uint8_t ip_version)
+{
+	struct frame_keys k = {.has_macs = true, .ip_version = ip_version};
+
+	memcpy(k.src_mac + 2, &source, 4);
+	memcpy(k.dst_mac + 2, &destination, 4);
+	memcpy(k.src_ip, &source, 4);
+	memcpy(k.dst_ip, &destination, 4);
+	return k;
+}
+
+static struct ease_sample
+sample_of(uint8_t direction, uint32_t mean_skip, uint32_t octets)
+{
+	return (struct ease_sample){
+	    .direction = direction,
+	    .mean_skip = mean_skip,
+	    .frame_octets = octets,
+	};
+}
+
+static bool
+always_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us)
+{
+	(void)arg, (void)agent, (void)start_us, (void)last_mono_us;
+	return true;
+}
+
+START_TEST(sums_are_those_of_the_samples)
+{
+	struct window_table *t = new_table(8, 1000, 1000);
+	struct window *w = window_get(t, 3, 7, NOON_US + 5, 1);
+	struct ease_sample a = sample_of(EASE_IN, 20, 64), b = sample_of(EASE_IN, 30, 1518);
+	struct ease_sample c = sample_of(EASE_OUT, 5, 100);
+	struct frame_keys ip = frame_of(1, 2, 4), no_ip = frame_of(1, 2, 0);
+	struct store_batch batch = {0};
+	const struct store_window *windows;
+	const struct store_key *keys;
+
+	window_add_sample(t, w, &a, &ip);
+	window_add_sample(t, w, &b, &no_ip);
+	window_add_sample(t, w, &c, &ip);
+	window_add_pool(t, w, EASE_IN, 1234, 99999);
+	window_add_numbers(t, w, 5, 3);
+	ck_assert_int_eq(window_dump(t, &batch), 0);
+	ck_assert_uint_eq(batch.rows[STORE_WINDOWS].n, 2);
+	ck_assert_uint_eq(batch.rows[STORE_KEYS].n, 4); /* in: eth, ip; out: eth, ip */
+	windows = batch.rows[STORE_WINDOWS].items;
+	ck_assert_uint_eq(windows[0].start_us, NOON_US);
+	ck_assert_int_eq(windows[0].agent, 3);
+	ck_assert_uint_eq(windows[0].if_index, 7);
+	ck_assert_int_eq(windows[0].pool_pkts, 1234);
+	ck_assert_int_eq(windows[0].pool_octets, 99999);
+	ck_assert_uint_eq(windows[0].sums.n, 2);
+	ck_assert(windows[0].sums.w == 50 && windows[0].sums.w2 == 400 + 900);
+	ck_assert(windows[0].sums.wb == 20 * 64 + 30 * 1518);
+	ck_assert(windows[0].sums.wb2 == 20. * 64 * 64 + 30. * 1518 * 1518);
+	ck_assert(windows[0].sums.w2b2 == 400. * 64 * 64 + 900. * 1518 * 1518);
+	keys = batch.rows[STORE_KEYS].items;
+	ck_assert_int_eq(keys[0].kind, STORE_KEY_ETH_PAIR);
+	ck_assert_uint_eq(keys[0].sums.n, 2);
+	ck_assert_int_eq(keys[1].kind, STORE_KEY_IP_PAIR);
+	ck_assert_uint_eq(keys[1].sums.n, 1);
+	ck_assert_int_eq(keys[1].key_octets, 4);
+	store_batch_clear(&batch);
+	ck_assert_int_eq(window_dump(t, &batch), 0); /* nothing new: nothing to write */
+	ck_assert_uint_eq(batch.rows[STORE_WINDOWS].n + batch.rows[STORE_KEYS].n, 0);
+	store_batch_free(&batch);
+	window_table_free(t);
+}
+END_TEST
+
+START_TEST(beyond_the_limits_only_the_total_counts)
+{
+	struct window_table *t = new_table(2, 30, 20);
+	struct window *w = window_get(t, 1, 1, NOON_US, 1);
+	struct ease_sample s = sample_of(EASE_IN, 10, 64);
+	struct store_batch batch = {0};
+	const struct store_window *windows;
+
+	for (uint32_t i = 0; i < 100; i++) {
+		struct frame_keys k = frame_of(i, 0, 0);
+
+		window_add_sample(t, w, &s, &k);
+	}
+	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_KEYS_WINDOW_FULL), 80);
+	w = window_get(t, 1, 2, NOON_US, 1);
+	for (uint32_t i = 0; i < 100; i++) {
+		struct frame_keys k = frame_of(i, 0, 0);
+
+		window_add_sample(t, w, &s, &k);
+	}
+	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_KEYS_TABLE_FULL), 90);
+	ck_assert_ptr_null(window_get(t, 1, 3, NOON_US, 1));
+	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_NO_WINDOW), 1);
+	window_close(t, always_over, NULL); /* not dumped: must stay */
+	ck_assert_int_eq(window_dump(t, &batch), 0);
+	ck_assert_uint_eq(batch.rows[STORE_KEYS].n, 30);
+	windows = batch.rows[STORE_WINDOWS].items;
+	ck_assert_uint_eq(windows[0].sums.n, 100);
+	ck_assert_uint_eq(windows[1].sums.n, 100);
+	window_close(t, always_over, NULL);
+	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_CLOSED), 2);
+	ck_assert_ptr_nonnull(window_get(t, 1, 3, NOON_US, 1));
+	store_batch_free(&batch);
+	window_table_free(t);
+}
+END_TEST
+
+/* Many windows opened, filled, dumped and closed at random: all samples come out, no key leaks. */
+START_TEST(nothing_is_lost_over_many_lives)
+{
+	struct window_table *t = new_table(64, 4000, 1000);
+	struct store_batch batch = {0};
+	uint64_t random = 7, in = 0, out = 0, key_out = 0;
+
+	for (int round = 0; round < 300; round++) {
+		for (int i = 0; i < 200; i++) {
+			struct window *w = window_get(t, 1, (uint32_t)(next_random(&random) % 30),
+			    NOON_US + round / 10 * MINUTE_US, 1);
+			struct ease_sample s = sample_of(1 + next_random(&random) % 2, 1, 64);
+			struct frame_keys k = frame_of((uint32_t)(next_random(&random) % 50), 1, 4);
+
+			window_add_sample(t, w, &s, &k);
+			in++;
+		}
+		ck_assert_int_eq(window_dump(t, &batch), 0);
+		for (size_t i = 0; i < batch.rows[STORE_WINDOWS].n; i++)
+			out += ((struct store_window *)batch.rows[STORE_WINDOWS].items)[i].sums.n;
+		for (size_t i = 0; i < batch.rows[STORE_KEYS].n; i++)
+			key_out += ((struct store_key *)batch.rows[STORE_KEYS].items)[i].sums.n;
+		store_batch_clear(&batch);
+		if (round % 10 == 9)
+			window_close(t, always_over, NULL);
+	}
+	ck_assert_uint_eq(out, in);
+	ck_assert_uint_eq(key_out, 2 * in);
+	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_KEYS_TABLE_FULL), 0);
+	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_OPENED),
+	    stat_get(window_stats(t), WINDOW_STAT_CLOSED));
+	store_batch_free(&batch);
+	window_table_free(t);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("window");
+	TCase *tc = tcase_create("window");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, an_even_line_between_snapshots);
+	tcase_add_test(tc, a_border_belongs_to_the_minute_before);
+	tcase_add_test(tc, minutes_add_up_exactly);
+	tcase_add_test(tc, old_reset_and_set_back);
+	tcase_add_test(tc, sums_are_those_of_the_samples);
+	tcase_add_test(tc, beyond_the_limits_only_the_total_counts);
+	tcase_add_test(tc, nothing_is_lost_over_many_lives);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
