@@ -54,7 +54,7 @@ struct helper {
 	uint32_t last_number;
 };
 
-static void
+static _Noreturn void
 die(const char *what)
 {
 	fprintf(stderr, "snmp_subagent: %s: %s\n", what, strerror(errno));
