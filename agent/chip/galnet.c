@@ -354,16 +354,19 @@ note_samples_owed(struct galnet *g, uint32_t ease)
 }
 
 /* All that was delivered has been read: samples still owed found no buffer, and their ports must
- * not wait for them. */
-static void
+ * not wait for them. True if there were any. */
+static bool
 give_up_samples_owed(struct galnet *g)
 {
+	bool any = g->sample_owed != 0;
+
 	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
 		if (!(g->sample_owed & 1u << port))
 			continue;
 		stat_add(&g->stats, GALNET_STAT_SAMPLES_LOST, 1);
 		consume_skip(g, port);
 	}
+	return any;
 }
 
 static void
@@ -419,9 +422,8 @@ galnet_dispatch(struct galnet *g, struct hal *hal, uint64_t now_us, unsigned bud
 	do {
 		rc = take_one(g, hal, now_us);
 		handled += rc > 0;
-	} while (rc > 0 && (budget == 0 || (unsigned)handled < budget));
-	if (rc == 0)
-		give_up_samples_owed(g);
+	} while ((rc > 0 || (rc == 0 && give_up_samples_owed(g))) &&
+	    (budget == 0 || (unsigned)handled < budget));
 	*more = anything_left(g);
 	return rc < 0 ? rc : handled;
 }
