@@ -149,7 +149,8 @@ END_TEST
 
 START_TEST(wire_octets_and_groups)
 {
-	static const uint8_t broadcast[] = {255, 255, 255, 255, 255, 255}, stp[] = {1, 0x80, 0xc2};
+	static const uint8_t broadcast[6] = {255, 255, 255, 255, 255, 255};
+	static const uint8_t stp[6] = {1, 0x80, 0xc2};
 
 	ck_assert_uint_eq(frame_wire_octets(42), 64);
 	ck_assert_uint_eq(frame_wire_octets(60), 64);
