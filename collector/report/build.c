@@ -1,0 +1,161 @@
+#include "collector/report/build.h"
+
+#include "common/sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+describe_scope(struct report_result *result, const struct query *query)
+{
+	const struct query_agent *only = NULL;
+	const struct query_port *port = NULL;
+	size_t n_agents = 0, n_ports = 0;
+
+	for (size_t i = 0; i < query->n_agents; i++)
+		if (query->agents[i].chosen) {
+			only = &query->agents[i];
+			n_agents++;
+		}
+	for (size_t i = 0; i < query->n_ports; i++)
+		if (query->ports[i].chosen) {
+			port = &query->ports[i];
+			n_ports++;
+		}
+	if (n_agents != 1)
+		snprintf(result->scope, sizeof(result->scope), "%zu agents", n_agents);
+	else if (n_ports == 1)
+		snprintf(result->scope, sizeof(result->scope), "%s %.*s", only->name, EASE_NAME_MAX,
+		    port->name);
+	else
+		snprintf(result->scope, sizeof(result->scope), "%s", only->name);
+}
+
+void
+build_begin(struct report_result *result, const char *report,
+    const struct report_column *columns, size_t n_columns, const struct query *query)
+{
+	result->report = report;
+	result->columns = columns;
+	result->n_columns = n_columns;
+	result->from_us = query->range.from_us;
+	result->to_us = query->range.to_us;
+	result->newest_us = query->newest_us;
+	describe_scope(result, query);
+}
+
+void
+build_count_port(struct report_result *result, const struct query_port *port)
+{
+	const struct estimate_stratum *in = &port->side[EASE_IN];
+
+	result->samples += port->received;
+	result->expected += port->expected;
+	result->total[ESTIMATE_PKTS] += estimate_total(ESTIMATE_PKTS, in);
+	result->total[ESTIMATE_OCTETS] += estimate_total(ESTIMATE_OCTETS, in);
+	result->from_samples[ESTIMATE_PKTS] += in->all.w;
+	result->from_samples[ESTIMATE_OCTETS] += in->all.wb;
+}
+
+/* The part of the range from the first to the newest data of the agents asked for: rates are
+ * over what is known. */
+void
+build_finish(struct report_result *result, const struct query *query)
+{
+	uint64_t first_us = UINT64_MAX, from_us = result->from_us, to_us = result->to_us;
+
+	for (size_t i = 0; i < query->n_agents; i++)
+		if (query->agents[i].chosen && query->agents[i].first_us < first_us)
+			first_us = query->agents[i].first_us;
+	if (first_us > from_us)
+		from_us = first_us;
+	if (query->newest_us < to_us)
+		to_us = query->newest_us;
+	result->empty = query->newest_us == 0 || to_us < from_us;
+	result->seconds = to_us > from_us ? (double)(to_us - from_us) / 1e6 : 0;
+}
+
+struct report_value *
+build_row(struct report_result *result)
+{
+	size_t row_size = result->n_columns * sizeof(*result->values);
+	struct report_value *values = realloc(result->values, (result->n_rows + 1) * row_size);
+
+	if (!values)
+		return NULL;
+	result->values = values;
+	values += result->n_rows++ * result->n_columns;
+	memset(values, 0, row_size);
+	return values;
+}
+
+struct report_value
+build_label(const char *text)
+{
+	char *copy = strdup(text);
+
+	return (struct report_value){.known = copy != NULL, .text = copy};
+}
+
+struct report_value
+build_text(const char *text)
+{
+	return *text ? build_label(text) : (struct report_value){0};
+}
+
+struct report_value
+build_number(double number)
+{
+	return (struct report_value){.known = true, .number = number};
+}
+
+struct report_value
+build_time(uint64_t time_us)
+{
+	return (struct report_value){.known = time_us > 0, .time_us = time_us};
+}
+
+struct report_value
+build_figure(struct estimate_figure figure)
+{
+	return (struct report_value){.known = true, .figure = figure};
+}
+
+bool
+build_counts(const struct report_options *options, const struct query_port *port)
+{
+	return port->chosen && (port->edge || options->agent || options->port);
+}
+
+struct report_value
+build_completeness(uint64_t received, uint64_t expected)
+{
+	if (expected == 0)
+		return (struct report_value){0};
+	return build_number((double)received / (double)expected);
+}
+
+static void
+free_row(const struct report_result *result, struct report_value *row)
+{
+	for (size_t c = 0; row && c < result->n_columns; c++)
+		if (result->columns[c].type == REPORT_TEXT && row[c].known)
+			free(row[c].text);
+}
+
+void
+report_result_free(struct report_result *result)
+{
+	for (size_t r = 0; r < result->n_rows; r++)
+		free_row(result, report_cell(result, r, 0));
+	free_row(result, result->others);
+	free_row(result, result->rest);
+	free(result->values);
+	free(result->others);
+	free(result->rest);
+	for (size_t i = 0; i < result->n_counters; i++)
+		free(result->counters[i].name);
+	free(result->counters);
+	*result = (struct report_result){0};
+}

@@ -1,0 +1,196 @@
+/*
+ * What a port counted in a range, from the counter snapshots in the store. Part of query.h.
+ *
+ * Totals at an end of the range that two snapshots surround are interpolated between them; without
+ * such a pair the range shrinks to the snapshots within it. Where the device says that its
+ * counters lost their continuity, each stretch is taken for itself and the time between them is
+ * not covered.
+ */
+#include "collector/report/query.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* In the order of counter_fields. */
+#define COUNTER_COLUMNS                                                                            \
+	"time_us, discontinuity_us, in_octets, in_ucast, in_mcast, in_bcast, in_discards,"         \
+	" in_errors, out_octets, out_ucast, out_mcast, out_bcast, out_discards, out_errors,"       \
+	" stalled_pkts"
+
+static const size_t counter_fields[] = {
+	offsetof(struct query_load, in_octets),	   offsetof(struct query_load, in_ucast),
+	offsetof(struct query_load, in_mcast),	   offsetof(struct query_load, in_bcast),
+	offsetof(struct query_load, in_discards),  offsetof(struct query_load, in_errors),
+	offsetof(struct query_load, out_octets),   offsetof(struct query_load, out_ucast),
+	offsetof(struct query_load, out_mcast),	   offsetof(struct query_load, out_bcast),
+	offsetof(struct query_load, out_discards), offsetof(struct query_load, out_errors),
+	offsetof(struct query_load, stalled_pkts),
+};
+
+struct totals {
+	bool known;
+	uint64_t time_us, discontinuity_us;
+	double value[ARRAY_LEN(counter_fields)];
+};
+
+static int
+read_totals(struct query *query, const struct query_port *port, const char *sql, uint64_t at_us,
+    struct totals *totals)
+{
+	sqlite3_stmt *stmt = query_prepare(query, sql);
+	int more;
+
+	*totals = (struct totals){0};
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, port->agent->id);
+	sqlite3_bind_int64(stmt, 2, port->if_index);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)at_us);
+	more = query_step(query, stmt);
+	if (more == 1) {
+		totals->known = true;
+		totals->time_us = (uint64_t)sqlite3_column_int64(stmt, 0);
+		totals->discontinuity_us = (uint64_t)sqlite3_column_int64(stmt, 1);
+		for (size_t i = 0; i < ARRAY_LEN(totals->value); i++)
+			totals->value[i] = sqlite3_column_double(stmt, 2 + (int)i);
+	}
+	sqlite3_finalize(stmt);
+	return more < 0 ? more : 0;
+}
+
+static int
+newest_until(struct query *query, const struct query_port *port, uint64_t at_us,
+    struct totals *totals)
+{
+	return read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE agent = ?1"
+	    " AND if_index = ?2 AND time_us <= ?3 ORDER BY time_us DESC LIMIT 1", at_us, totals);
+}
+
+static int
+oldest_from(struct query *query, const struct query_port *port, uint64_t at_us,
+    struct totals *totals)
+{
+	return read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE agent = ?1"
+	    " AND if_index = ?2 AND time_us >= ?3 ORDER BY time_us LIMIT 1", at_us, totals);
+}
+
+/* Totals between two snapshots of one continuous stretch. */
+static struct totals
+interpolate(const struct totals *a, const struct totals *b, uint64_t at_us)
+{
+	struct totals t = *a;
+	double part = b->time_us > a->time_us
+	    ? (double)(at_us - a->time_us) / (double)(b->time_us - a->time_us) : 0;
+
+	t.time_us = at_us;
+	for (size_t i = 0; i < ARRAY_LEN(t.value); i++)
+		t.value[i] += part * (b->value[i] - a->value[i]);
+	return t;
+}
+
+/* Totals at a time, or failing that the next snapshot inside the range (forward or backward). */
+static int
+totals_at(struct query *query, const struct query_port *port, uint64_t at_us, bool forward,
+    struct totals *totals)
+{
+	struct totals before, after;
+	int err = newest_until(query, port, at_us, &before);
+
+	if (err == 0)
+		err = oldest_from(query, port, at_us, &after);
+	if (err)
+		return err;
+	if (before.known && after.known && before.discontinuity_us == after.discontinuity_us)
+		*totals = interpolate(&before, &after, at_us);
+	else
+		*totals = forward ? after : before;
+	return 0;
+}
+
+static double *
+field(struct query_load *load, size_t i)
+{
+	return (double *)(void *)((char *)load + counter_fields[i]);
+}
+
+/* Adds what was counted in one stretch; totals that run backwards say nothing. */
+static void
+add_stretch(struct query_load *load, const struct totals *first, const struct totals *last)
+{
+	if (last->time_us <= first->time_us)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(counter_fields); i++)
+		if (last->value[i] < first->value[i])
+			return;
+	for (size_t i = 0; i < ARRAY_LEN(counter_fields); i++)
+		*field(load, i) += last->value[i] - first->value[i];
+	load->seconds += (double)(last->time_us - first->time_us) / 1e6;
+	load->known = true;
+}
+
+/* Each stretch ends at its last snapshot before the next discontinuity. */
+static int
+add_all_stretches(struct query *query, const struct query_port *port, struct totals first,
+    const struct totals *last, struct query_load *load)
+{
+	int err = 0;
+
+	while (err == 0 && first.known && first.discontinuity_us != last->discontinuity_us) {
+		struct totals next, end;
+
+		err = read_totals(query, port, "SELECT " COUNTER_COLUMNS " FROM counter WHERE"
+		    " agent = ?1 AND if_index = ?2 AND time_us > ?3 AND discontinuity_us <>"
+		    " (SELECT discontinuity_us FROM counter WHERE agent = ?1 AND if_index = ?2 AND"
+		    " time_us <= ?3 ORDER BY time_us DESC LIMIT 1) ORDER BY time_us LIMIT 1",
+		    first.time_us, &next);
+		if (err || !next.known || next.time_us > last->time_us)
+			return err;
+		err = newest_until(query, port, next.time_us - 1, &end);
+		if (err == 0)
+			add_stretch(load, &first, &end);
+		first = next;
+	}
+	if (err == 0 && first.known)
+		add_stretch(load, &first, last);
+	return err;
+}
+
+int
+query_load(struct query *query, const struct query_port *port, struct query_load *load)
+{
+	struct totals first, last, newest;
+	int err;
+
+	*load = (struct query_load){0};
+	err = newest_until(query, port, query->range.to_us, &newest);
+	if (err == 0)
+		err = totals_at(query, port, query->range.from_us, true, &first);
+	if (err == 0)
+		err = totals_at(query, port, query->range.to_us, false, &last);
+	if (err)
+		return err;
+	load->newest_us = newest.known ? newest.time_us : 0;
+	if (!first.known || !last.known || first.time_us >= last.time_us)
+		return 0;
+	return add_all_stretches(query, port, first, &last, load);
+}
+
+double
+query_last_skip(struct query *query, const struct query_port *port)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT mean_skip FROM sample WHERE agent = ?1"
+	    " AND if_index = ?3 AND boot = (SELECT MAX(boot) FROM sample WHERE agent = ?1)"
+	    " ORDER BY sequence DESC LIMIT 1");
+	double skip = 0;
+
+	if (!stmt)
+		return 0;
+	sqlite3_bind_int64(stmt, 1, port->agent->id);
+	sqlite3_bind_int64(stmt, 3, port->if_index);
+	if (query_step(query, stmt) == 1)
+		skip = sqlite3_column_double(stmt, 0);
+	sqlite3_finalize(stmt);
+	return skip;
+}

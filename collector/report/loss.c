@@ -1,0 +1,141 @@
+/*
+ * Loss: where every sample is that was numbered but did not come, by agent, port and boot, and what
+ * the collector itself refused or dropped.
+ */
+#include "collector/report/build.h"
+#include "collector/report/reports.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	COLUMN_AGENT,
+	COLUMN_PORT,
+	COLUMN_BOOT,
+	COLUMN_EXPECTED,
+	COLUMN_RECEIVED,
+	COLUMN_LOST,
+	COLUMN_LOST_AGENT,
+	COLUMN_LOST_ELSEWHERE,
+	COLUMN_DUPLICATES,
+	COLUMN_REORDERED,
+	COLUMN_LATE,
+	COLUMN_STALLS,
+	COLUMN_STALLED,
+	N_COLUMNS,
+};
+
+static const struct report_column loss_columns[N_COLUMNS] = {
+	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
+	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
+	[COLUMN_BOOT] = {"boot", "BOOT", REPORT_COUNT},
+	[COLUMN_EXPECTED] = {"expected", "EXPECTED", REPORT_COUNT},
+	[COLUMN_RECEIVED] = {"received", "RECEIVED", REPORT_COUNT},
+	[COLUMN_LOST] = {"lost", "LOST", REPORT_COUNT},
+	[COLUMN_LOST_AGENT] = {"lost_in_agent", "in agent", REPORT_COUNT},
+	[COLUMN_LOST_ELSEWHERE] = {"lost_elsewhere", "elsewhere", REPORT_COUNT},
+	[COLUMN_DUPLICATES] = {"duplicates", "DUPL", REPORT_COUNT},
+	[COLUMN_REORDERED] = {"reordered", "REORD", REPORT_COUNT},
+	[COLUMN_LATE] = {"late", "LATE", REPORT_COUNT},
+	[COLUMN_STALLS] = {"stalls", "STALLS", REPORT_COUNT},
+	[COLUMN_STALLED] = {"stalled_frames", "frames", REPORT_COUNT},
+};
+
+static int
+add_account(struct query *query, struct report_result *result, sqlite3_stmt *stmt)
+{
+	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	double expected = sqlite3_column_double(stmt, 3), received = sqlite3_column_double(stmt, 4);
+	double lost = expected > received ? expected - received : 0;
+	double drops = sqlite3_column_double(stmt, 5);
+	struct report_value *row;
+
+	if (!port || !port->chosen)
+		return 0;
+	row = build_row(result);
+	if (!row)
+		return -ENOMEM;
+	row[COLUMN_AGENT] = build_text(port->agent->name);
+	row[COLUMN_PORT] = build_text(port->name);
+	row[COLUMN_BOOT] = build_number(sqlite3_column_double(stmt, 2));
+	row[COLUMN_EXPECTED] = build_number(expected);
+	row[COLUMN_RECEIVED] = build_number(received);
+	row[COLUMN_LOST] = build_number(lost);
+	row[COLUMN_LOST_AGENT] = build_number(drops < lost ? drops : lost);
+	row[COLUMN_LOST_ELSEWHERE] = build_number(drops < lost ? lost - drops : 0);
+	for (int i = COLUMN_DUPLICATES; i <= COLUMN_STALLED; i++)
+		row[i] = build_number(sqlite3_column_double(stmt, 6 + i - COLUMN_DUPLICATES));
+	result->samples += (uint64_t)received;
+	result->expected += (uint64_t)expected;
+	return 0;
+}
+
+/* Accounts are of whole boots: those that the range touches. */
+static int
+add_accounts(struct query *query, struct report_result *result)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index, boot, expected, received,"
+	    " agent_drops, duplicates, reordered, late, stalls, stalled_pkts FROM account"
+	    " WHERE last_us >= :from AND first_us < :to ORDER BY agent, boot, if_index");
+	int err = stmt ? 0 : -EIO;
+
+	while (err == 0 && (err = query_step(query, stmt)) == 1)
+		err = add_account(query, result, stmt);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+static int
+add_counter(struct report_result *result, const char *name, uint64_t value)
+{
+	struct report_counter *counters = realloc(result->counters,
+	    (result->n_counters + 1) * sizeof(*counters));
+
+	if (!counters)
+		return -ENOMEM;
+	result->counters = counters;
+	counters += result->n_counters;
+	counters->value = value;
+	counters->name = strdup(name ? name : "");
+	if (!counters->name)
+		return -ENOMEM;
+	result->n_counters++;
+	return 0;
+}
+
+static int
+add_counters(struct query *query, struct report_result *result)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT name, value FROM stat ORDER BY name");
+	int err = stmt ? 0 : -EIO;
+
+	while (err == 0 && (err = query_step(query, stmt)) == 1)
+		err = add_counter(result, (const char *)sqlite3_column_text(stmt, 0),
+		    (uint64_t)sqlite3_column_int64(stmt, 1));
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int
+report_loss(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result)
+{
+	int err = query_begin(query, options, now_us);
+
+	if (err)
+		return err;
+	build_begin(result, "loss", loss_columns, N_COLUMNS, query);
+	err = query_windows(query);
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
+		if (query->ports[i].chosen)
+			build_count_port(result, &query->ports[i]);
+	result->samples = result->expected = 0; /* of the accounts' boots, not of the windows */
+	if (err == 0)
+		err = add_accounts(query, result);
+	if (err == 0)
+		err = add_counters(query, result);
+	build_finish(result, query);
+	return err;
+}

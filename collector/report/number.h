@@ -1,0 +1,48 @@
+/*
+ * Numbers for reading at a glance: three digits and a power of 1,000, thousands in groups, times
+ * in local time. Each function writes a NUL-terminated text of at most NUMBER_TEXT octets.
+ */
+#ifndef EASE_COLLECTOR_NUMBER_H
+#define EASE_COLLECTOR_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { NUMBER_TEXT = 64 };
+
+struct number_scale {
+	double divisor;
+	char unit; /* ' ', k, M, G, T, P */
+};
+
+/* The power of 1,000 in which a value >= 0 has one to three digits before the point. */
+struct number_scale number_scale(double value);
+
+/* "190 M", "70.1M", "6.00k", "0   " + unit: digits left-aligned in four places, then the unit. */
+void number_format(double value, struct number_scale scale, char *text);
+
+/* " 185 .. 195 M": both in one scale, aligned like number_format. */
+void number_format_range(double low, double high, struct number_scale scale, char *text);
+
+/* "190 Mb/s": for running text. what: "b/s", "frame/s". */
+void number_format_rate(double value, const char *what, char *text);
+
+/* 41,812; below 10 and not whole: one decimal. */
+void number_format_count(double value, char *text);
+
+/* "20.3%"; "<0.1%". */
+void number_format_percent(double percent, char *text);
+
+/* "99.8%", cut and never rounded up to 100 %. */
+void number_format_completeness(double fraction, char *text);
+
+/* "2026-11-21 14:05:00 +0100"; seconds only if not 0. */
+void number_format_time(uint64_t time_us, bool utc, char *text);
+
+/* "14:00-14:05 +0100", with dates unless both ends are of the day of now. */
+void number_format_times(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc, char *text);
+
+/* "45 s", "12 min", "3 h", "5 days". */
+void number_format_age(double seconds, char *text);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * The store, read-only, as the reports see it: agents, ports with their state, and for a range the
+ * sums that estimates are made from. One query object is one consistent view (a read transaction),
+ * so that totals and rows of a report fit each other while the collector writes on.
+ *
+ * Errors: functions return 0 or -errno, and query_error says what failed and on which file.
+ */
+#ifndef EASE_COLLECTOR_QUERY_H
+#define EASE_COLLECTOR_QUERY_H
+
+#include "collector/estimate/estimate.h"
+#include "collector/report/report.h"
+#include "common/sample.h"
+
+#include <sqlite3.h>
+
+enum { QUERY_AGENT_TEXT = 64, QUERY_ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1, QUERY_ERROR_TEXT = 512 };
+
+struct query_agent {
+	int64_t id; /* the store's number */
+	char id_text[QUERY_ID_TEXT];
+	char address[QUERY_AGENT_TEXT];
+	char name[QUERY_AGENT_TEXT]; /* address, or 8 hex digits where agents share one */
+	int64_t boot;
+	uint64_t first_us, last_us; /* device's clock */
+	uint64_t last_received_us;
+	bool chosen; /* by --agent */
+};
+
+struct query_port {
+	const struct query_agent *agent;
+	uint32_t if_index;
+	char name[EASE_NAME_MAX + 1]; /* "if7" while not known */
+	char alias[EASE_NAME_MAX + 1];
+	uint64_t speed_bps; /* 0 not known */
+	uint8_t admin_status, oper_status;
+	bool edge;
+	bool chosen; /* by --agent and --port */
+	struct estimate_stratum side[EASE_OUT + 1]; /* by enum ease_direction; [0] unused */
+	uint64_t expected, received; /* samples */
+};
+
+struct query_range {
+	uint64_t from_us, to_us; /* from is the start of a window */
+};
+
+/* Sums of one key at one port, received direction. */
+struct query_key {
+	uint8_t n_octets; /* of each address */
+	uint8_t key1[FRAME_IP_LEN], key2[FRAME_IP_LEN]; /* zero where --by leaves it out */
+	const struct query_port *port;
+	struct estimate_sums sums;
+};
+
+struct query {
+	sqlite3 *db;
+	char *path;
+	char error[QUERY_ERROR_TEXT];
+	struct query_agent *agents; /* by id */
+	size_t n_agents;
+	struct query_port *ports; /* by agent id, ifIndex */
+	size_t n_ports;
+	struct query_range range;
+	uint64_t newest_us; /* 0: the store is empty */
+	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
+};
+
+/* sqlite:PATH or PATH. On failure *query is NULL and error says why, naming file and group. */
+int query_open(const char *url, struct query **query, char *error, size_t error_size);
+void query_close(struct query *query);
+
+/* Agents, the range that the options mean, and ports as they were at its end. -ENOENT if --agent
+ * or --port names nothing known. */
+int query_begin(struct query *query, const struct report_options *options, uint64_t now_us);
+
+/* Totals and sums of every port in the range, and its samples expected and received. */
+int query_windows(struct query *query);
+
+/* Reads sums of keys; *keys is an array of *n, to be freed. Sets from_samples, and then replaces
+ * the ports' sums by those of the kept samples. *kept_since_us: start of the kept samples if that
+ * is within the range, else 0. */
+int query_keys(struct query *query, const struct report_options *options, struct query_key **keys,
+    size_t *n, uint64_t *kept_since_us);
+
+/* What a port counted from first_us to last_us within the range; where snapshots surround an end
+ * of the range, values there are interpolated. */
+struct query_load {
+	bool known;	   /* two snapshots at least */
+	double seconds;	   /* covered */
+	uint64_t newest_us; /* newest snapshot up to the end of the range; 0: none */
+	double in_octets, in_ucast, in_mcast, in_bcast, in_discards, in_errors;
+	double out_octets, out_ucast, out_mcast, out_bcast, out_discards, out_errors;
+	double stalled_pkts;
+};
+int query_load(struct query *query, const struct query_port *port, struct query_load *load);
+
+/* Mean skip of the newest kept sample of a port; 0 if there is none. */
+double query_last_skip(struct query *query, const struct query_port *port);
+
+/* A prepared statement with :from, :to and :agent bound where it has them; NULL after setting
+ * the error. */
+sqlite3_stmt *query_prepare(struct query *query, const char *sql);
+
+/* Steps: 1 a row, 0 the end, -EIO after setting the error. */
+int query_step(struct query *query, sqlite3_stmt *stmt);
+
+/* Looks a port up; NULL if the agent or the port is not known. */
+struct query_port *query_find_port(const struct query *query, int64_t agent, uint32_t if_index);
+const struct query_agent *query_find_agent(const struct query *query, int64_t agent);
+
+#endif

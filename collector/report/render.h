@@ -1,0 +1,25 @@
+/*
+ * Results as text for people, JSON and CSV for programs. A renderer looks at the types of columns
+ * and nothing else, so each report looks the same everywhere; it never asks the store.
+ */
+#ifndef EASE_COLLECTOR_RENDER_H
+#define EASE_COLLECTOR_RENDER_H
+
+#include "collector/report/report.h"
+
+#include <stdio.h>
+
+struct render_options {
+	bool utc;	 /* text: times in UTC instead of local time */
+	uint64_t now_us; /* text: wall clock, for ages and to leave out today's date */
+};
+
+/* Each writes all of a result. 0, -ENOMEM, or -EIO if out failed. */
+typedef int render_fn(FILE *out, const struct report_result *result,
+    const struct render_options *options);
+render_fn render_text, render_json, render_csv;
+
+/* The rows of a matrix as a grid of addresses: part of render_text. */
+render_fn render_grid;
+
+#endif

@@ -1,0 +1,367 @@
+#include "collector/report/render.h"
+
+#include "collector/report/number.h"
+#include "collector/report/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+	BAR_WIDTH = 20,
+	ENOUGH_SAMPLES = 100, /* the largest key is then known to about a fifth */
+	LONG_TEXT = 2 * NUMBER_TEXT,
+};
+
+static bool
+is_figure(enum report_type type)
+{
+	return type == REPORT_PKTS || type == REPORT_OCTETS;
+}
+
+static bool
+is_shown(const struct report_result *result, size_t column)
+{
+	return result->columns[column].heading && !(result->hidden >> column & 1);
+}
+
+/* Figures count what was in the range; people read rates. */
+static double
+rate_factor(const struct report_result *result, enum report_type type)
+{
+	return (type == REPORT_OCTETS ? 8 : 1) / result->seconds;
+}
+
+/* ---- cells ---- */
+
+static void
+format_rank(const struct estimate_rank *rank, char *text)
+{
+	if (rank->low == rank->high)
+		snprintf(text, NUMBER_TEXT, "%u", rank->low);
+	else
+		snprintf(text, NUMBER_TEXT, "%u-%u", rank->low, rank->high);
+}
+
+static void
+format_value(const struct report_result *result, enum report_type type,
+    const struct report_value *value, const struct render_options *options, char *text)
+{
+	switch (type) {
+	case REPORT_COUNT:
+	case REPORT_RATE:
+		number_format_count(value->number, text);
+		break;
+	case REPORT_BITRATE:
+		number_format(value->number, number_scale(value->number), text);
+		break;
+	case REPORT_PERCENT:
+		snprintf(text, NUMBER_TEXT, "%.1f", value->number);
+		break;
+	case REPORT_PKTS:
+	case REPORT_OCTETS: {
+		double rate = value->figure.estimate * rate_factor(result, type);
+
+		number_format(rate, number_scale(rate), text);
+		break;
+	}
+	case REPORT_SHARE:
+		number_format_percent(100 * value->figure.estimate, text);
+		break;
+	case REPORT_RANK:
+		format_rank(&value->rank, text);
+		break;
+	case REPORT_TIME:
+		number_format_time(value->time_us, options->utc, text);
+		break;
+	case REPORT_COMPLETENESS:
+		number_format_completeness(value->number, text);
+		break;
+	case REPORT_TEXT:
+		break; /* may be longer than any number */
+	}
+}
+
+static void
+format_limits(const struct report_result *result, enum report_type type,
+    const struct report_value *value, char *text)
+{
+	double factor = rate_factor(result, type);
+
+	number_format_range(value->figure.low * factor, value->figure.high * factor,
+	    number_scale(value->figure.estimate * factor), text);
+}
+
+/* What is surely there as =, what may be as -; whole characters, so = never says too much. */
+static void
+format_bar(const struct estimate_figure *figure, double full, char *text)
+{
+	int sure = (int)floor(BAR_WIDTH * figure->low / full);
+	int maybe = (int)ceil(BAR_WIDTH * figure->high / full);
+
+	if (maybe > BAR_WIDTH)
+		maybe = BAR_WIDTH;
+	for (int i = 0; i < maybe; i++)
+		text[i] = i < sure ? '=' : '-';
+	text[maybe] = '\0';
+}
+
+/* ---- rows ---- */
+
+static void
+add_headings(struct table *table, const struct report_result *result)
+{
+	for (size_t c = 0; c < result->n_columns; c++) {
+		const struct report_column *column = &result->columns[c];
+
+		if (!is_shown(result, c))
+			continue;
+		table_add_column(table, column->heading,
+		    column->type != REPORT_TEXT && column->type != REPORT_TIME);
+		if (is_figure(column->type))
+			table_add_column(table, "95% LOW..HIGH", true);
+	}
+	if (result->has_keys)
+		table_add_column(table, "=sure -maybe", false);
+}
+
+static double
+largest_high(const struct report_result *result, size_t column)
+{
+	double largest = 0;
+
+	for (size_t r = 0; r < result->n_rows; r++)
+		largest = fmax(largest, report_cell(result, r, column)->figure.high);
+	return largest;
+}
+
+/* unknown: what stands where nothing is known. */
+static void
+add_row(struct table *table, const struct report_result *result, const struct report_value *row,
+    const char *unknown, const struct render_options *options)
+{
+	char text[NUMBER_TEXT];
+	size_t at = 0;
+
+	table_add_row(table);
+	for (size_t c = 0; c < result->n_columns; c++) {
+		enum report_type type = result->columns[c].type;
+		bool known = row[c].known && (!is_figure(type) || result->seconds > 0);
+
+		if (!is_shown(result, c))
+			continue;
+		if (known)
+			format_value(result, type, &row[c], options, text);
+		table_set(table, at++, !known ? unknown : type == REPORT_TEXT ? row[c].text : text);
+		if (is_figure(type) && known)
+			format_limits(result, type, &row[c], text);
+		if (is_figure(type))
+			table_set(table, at++, known ? text : unknown);
+	}
+}
+
+static size_t
+column_of(const struct report_result *result, enum report_type type)
+{
+	size_t c = 0;
+
+	while (c < result->n_columns && (result->columns[c].type != type || !is_shown(result, c)))
+		c++;
+	return c;
+}
+
+static void
+add_bar(struct table *table, const struct report_result *result, const struct report_value *row)
+{
+	size_t c = column_of(result, result->sort == ESTIMATE_PKTS ? REPORT_PKTS : REPORT_OCTETS);
+	double full = largest_high(result, c);
+	char bar[BAR_WIDTH + 1];
+
+	if (full <= 0)
+		return;
+	format_bar(&row[c].figure, full, bar);
+	table_set(table, table->n_columns - 1, bar);
+}
+
+/* A row without a key: its name stands in the first column of text. */
+static void
+add_named_row(struct table *table, const struct report_result *result,
+    const struct report_value *row, const char *name, const struct render_options *options)
+{
+	size_t at = 0;
+
+	add_row(table, result, row, "", options);
+	for (size_t c = 0; result->columns[c].type != REPORT_TEXT || !is_shown(result, c); c++)
+		at += is_shown(result, c);
+	table_set(table, at, name);
+}
+
+static void
+add_sum_rows(struct table *table, const struct report_result *result,
+    const struct render_options *options)
+{
+	char number[NUMBER_TEXT], name[LONG_TEXT];
+
+	if (result->others) {
+		number_format_count((double)result->n_others, number);
+		snprintf(name, sizeof(name), "%s other%s", number, result->n_others == 1 ? "" : "s");
+		add_named_row(table, result, result->others, name, options);
+	}
+	if (result->rest)
+		add_named_row(table, result, result->rest, result->rest_name, options);
+}
+
+static int
+print_rows(FILE *out, const struct report_result *result, const struct render_options *options)
+{
+	struct table table = {0};
+	int err;
+
+	add_headings(&table, result);
+	for (size_t r = 0; r < result->n_rows; r++) {
+		add_row(&table, result, report_cell(result, r, 0), "-", options);
+		if (result->has_keys)
+			add_bar(&table, result, report_cell(result, r, 0));
+	}
+	add_sum_rows(&table, result, options);
+	err = table_print(&table, out);
+	table_free(&table);
+	return err;
+}
+
+/* ---- around the rows ---- */
+
+/* The counted total, and what the samples alone would say. */
+static void
+print_totals(FILE *out, const struct report_result *result)
+{
+	enum estimate_unit unit = result->has_keys ? result->sort : ESTIMATE_OCTETS;
+	double factor = (unit == ESTIMATE_OCTETS ? 8 : 1) / result->seconds;
+	const char *what = unit == ESTIMATE_OCTETS ? "b/s" : "frame/s";
+	char counted[NUMBER_TEXT], sampled[NUMBER_TEXT];
+
+	if (result->seconds <= 0)
+		return;
+	number_format_rate(result->total[unit] * factor, what, counted);
+	number_format_rate(result->from_samples[unit] * factor, what, sampled);
+	fprintf(out, "  %s counted", counted);
+	if (result->has_keys)
+		fprintf(out, " (%s by samples)", sampled);
+}
+
+static void
+print_header(FILE *out, const struct report_result *result, const struct render_options *options)
+{
+	char complete[NUMBER_TEXT] = "-", samples[NUMBER_TEXT], expected[NUMBER_TEXT];
+	char times[NUMBER_TEXT];
+
+	if (result->expected > 0)
+		number_format_completeness((double)result->samples / (double)result->expected,
+		    complete);
+	number_format_count((double)result->samples, samples);
+	number_format_count((double)result->expected, expected);
+	number_format_times(result->from_us, result->to_us, options->now_us, options->utc, times);
+	fprintf(out, "completeness %s  %s of %s samples", complete, samples, expected);
+	print_totals(out, result);
+	fprintf(out, "  %s  %s\n", result->scope, times);
+}
+
+static uint64_t
+samples_in_rows(const struct report_result *result)
+{
+	size_t c = column_of(result, REPORT_COUNT);
+	double n = result->others ? result->others[c].number : 0;
+
+	for (size_t r = 0; r < result->n_rows; r++)
+		n += report_cell(result, r, c)->number;
+	return (uint64_t)n;
+}
+
+static void
+print_few_samples(FILE *out, const struct report_result *result)
+{
+	uint64_t n = samples_in_rows(result);
+	char skip[NUMBER_TEXT];
+
+	if (n >= ENOUGH_SAMPLES || result->mean_skip <= 1.5)
+		return;
+	number_format_count(round(result->mean_skip), skip);
+	fprintf(out, "FEW SAMPLES: try --last 1h, or a smaller skip (now %s)\n", skip);
+}
+
+static void
+print_key_notes(FILE *out, const struct report_result *result, const struct render_options *options)
+{
+	static const char *const unseen[] = {
+		[REPORT_BY_SRC] = "source not seen sent",
+		[REPORT_BY_DST] = "destination not seen got",
+		[REPORT_BY_PAIR] = "pair not seen carried",
+	};
+	char number[NUMBER_TEXT], time[NUMBER_TEXT];
+
+	if (isfinite(result->unseen_pkts) && result->unseen_pkts >= 1) {
+		number_format_count(floor(result->unseen_pkts) + 1, number);
+		fprintf(out, "Any %s fewer than %s frames (95%%).\n", unseen[result->by], number);
+	}
+	if (result->kept_since_us) {
+		number_format_time(result->kept_since_us, options->utc, time);
+		fprintf(out, "This filter is answered from kept samples, which begin at %s.\n", time);
+	}
+}
+
+static int
+print_counters(FILE *out, const struct report_result *result)
+{
+	struct table table = {0};
+	char number[NUMBER_TEXT];
+	int err;
+
+	table_add_column(&table, "COLLECTOR", false);
+	table_add_column(&table, "COUNT", true);
+	for (size_t i = 0; i < result->n_counters; i++) {
+		if (result->counters[i].value == 0)
+			continue;
+		number_format_count((double)result->counters[i].value, number);
+		table_add_row(&table);
+		table_set(&table, 0, result->counters[i].name);
+		table_set(&table, 1, number);
+	}
+	putc('\n', out);
+	err = table_print(&table, out);
+	table_free(&table);
+	return err;
+}
+
+static int
+print_empty(FILE *out, const struct report_result *result, const struct render_options *options)
+{
+	char times[NUMBER_TEXT], newest[NUMBER_TEXT], age[NUMBER_TEXT];
+
+	if (result->newest_us == 0) {
+		fputs("The store is empty: nothing was received yet.\n", out);
+		return ferror(out) ? -EIO : 0;
+	}
+	number_format_times(result->from_us, result->to_us, options->now_us, options->utc, times);
+	number_format_time(result->newest_us, options->utc, newest);
+	number_format_age(((double)options->now_us - (double)result->newest_us) / 1e6, age);
+	fprintf(out, "No data %s: the newest is of %s, %s ago. Try --last all.\n", times, newest, age);
+	return ferror(out) ? -EIO : 0;
+}
+
+int
+render_text(FILE *out, const struct report_result *result, const struct render_options *options)
+{
+	int err;
+
+	if (result->empty && strcmp(result->report, "agents") != 0)
+		return print_empty(out, result, options);
+	print_header(out, result, options);
+	if (result->has_keys)
+		print_few_samples(out, result);
+	err = result->as_grid ? render_grid(out, result, options) : print_rows(out, result, options);
+	if (err == 0 && result->has_keys)
+		print_key_notes(out, result, options);
+	if (err == 0 && result->n_counters > 0)
+		err = print_counters(out, result);
+	return err == 0 && ferror(out) ? -EIO : err;
+}

@@ -1,0 +1,158 @@
+/*
+ * Reports: questions to the store, answered as one structured result that renderers turn into
+ * text, JSON or CSV. A report knows no output format, a renderer knows no table of the store.
+ *
+ * A result is typed columns and rows. A figure estimated from samples always has its limits, a
+ * counted one has none, and what is not known is marked so and never 0. Used by easetop (and
+ * later by the web page); must not be used by anything that writes the store.
+ */
+#ifndef EASE_COLLECTOR_REPORT_H
+#define EASE_COLLECTOR_REPORT_H
+
+#include "collector/estimate/estimate.h"
+#include "common/frame.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- what is asked ---- */
+
+enum report_by { REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR };
+enum report_layer { REPORT_LAYER_ETH, REPORT_LAYER_IP };
+
+/* Addresses that begin with the first `bits` bits of octets; of 6 (MAC), 4 or 16 octets. */
+struct report_prefix {
+	uint8_t n_octets; /* 0: no filter */
+	uint8_t bits;
+	uint8_t octets[FRAME_IP_LEN];
+};
+
+enum { REPORT_ANY = -1 };
+
+struct report_options {
+	enum report_by by;
+	enum report_layer layer;
+	enum estimate_unit sort;
+	const char *agent; /* id (leading hex digits) or address; NULL: all */
+	const char *port;  /* name or ifIndex; NULL: all */
+	int32_t vlan;	   /* outermost id, or REPORT_ANY */
+	int32_t ip_proto;  /* or REPORT_ANY */
+	int32_t ethertype; /* or REPORT_ANY */
+	struct report_prefix addr; /* source or destination */
+	bool has_from, has_to, all;
+	uint64_t from_us, to_us; /* with has_from, has_to; else the last `last_us` before now */
+	uint64_t last_us;
+	uint32_t top;	  /* rows at most */
+	bool fold_few;	  /* keys of fewer than REPORT_FEW_SAMPLES go to the others */
+};
+
+enum { REPORT_FEW_SAMPLES = 5 };
+
+/* Default: the last five minutes, by source, IP, octets, top 10. */
+struct report_options report_default_options(void);
+
+/* 10.0.0.0/8, 10.1.2.3, 2001:db8::/32, 00:11:22:33:44:55, 00:11:22. 0 or -EINVAL. */
+int report_parse_prefix(const char *text, struct report_prefix *prefix);
+
+/* tcp, udp, icmp, arp, …, an IP protocol number, or 0x and an ethertype. 0 or -EINVAL. */
+int report_parse_proto(const char *text, struct report_options *options);
+
+/* 90s, 5m, 1h, 30d, all. 0 or -EINVAL. */
+int report_parse_last(const char *text, struct report_options *options);
+
+/* ---- what is answered ---- */
+
+enum report_type {
+	REPORT_TEXT,
+	REPORT_COUNT,	/* a counted number */
+	REPORT_RATE,	/* counted, a second */
+	REPORT_BITRATE, /* counted, bits a second */
+	REPORT_PERCENT, /* counted, 0..100 */
+	REPORT_PKTS,	/* a figure: frames in the range */
+	REPORT_OCTETS,	/* a figure: octets in the range */
+	REPORT_SHARE,	/* a figure: 0..1 of the counted total */
+	REPORT_RANK,
+	REPORT_TIME,	/* microseconds since 1970 */
+	REPORT_COMPLETENESS, /* 0..1 */
+};
+
+struct report_column {
+	const char *field;   /* in JSON and CSV; NULL: not there */
+	const char *heading; /* in text; NULL: not shown there */
+	enum report_type type;
+};
+
+struct report_value {
+	bool known;
+	union {
+		char *text; /* owned by the result */
+		double number;
+		uint64_t time_us;
+		struct estimate_figure figure;
+		struct estimate_rank rank;
+	};
+};
+
+enum { REPORT_SCOPE_TEXT = 160 };
+
+struct report_counter {
+	char *name; /* owned */
+	uint64_t value;
+};
+
+struct report_result {
+	const char *report; /* its name */
+	const struct report_column *columns; /* borrowed: static */
+	size_t n_columns;
+	uint32_t hidden; /* bit i: column i says the same in each row, text leaves it out */
+	struct report_value *values; /* n_rows of n_columns */
+	size_t n_rows;
+
+	uint64_t from_us, to_us; /* the range answered, device's clock */
+	double seconds;		 /* of it, that data covers */
+	uint64_t newest_us;	 /* newest data in the store; 0: none at all */
+	bool empty;		 /* nothing in the range */
+	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */
+	uint64_t samples, expected;    /* received, and numbers given out */
+	double total[2], from_samples[2]; /* by estimate_unit: counted, and samples x skip */
+
+	/* lists of keys only */
+	bool has_keys;
+	enum estimate_unit sort;
+	enum report_by by;
+	struct report_value *others; /* a row of n_columns for all keys not shown; NULL: none */
+	uint64_t n_others;
+	struct report_value *rest; /* the same for what belongs to no key; NULL: none */
+	const char *rest_name;	   /* why: "without IP", … */
+	double unseen_pkts; /* a key without any sample has fewer (95 %) */
+	double mean_skip;   /* of the samples */
+	uint64_t kept_since_us; /* answered from kept samples, which begin later than the range; or 0 */
+	bool as_grid;	    /* text: rows are pairs of a matrix */
+
+	/* loss only: the collector's own counters */
+	struct report_counter *counters;
+	size_t n_counters;
+};
+
+static inline struct report_value *
+report_cell(const struct report_result *result, size_t row, size_t column)
+{
+	return &result->values[row * result->n_columns + column];
+}
+
+/* One of the reports below by name; NULL if there is none. */
+struct query;
+struct report {
+	const char *name;
+	const char *help;
+	/* Fills the zeroed result; on an error the query has the message. now_us: wall clock. */
+	int (*run)(struct query *query, const struct report_options *options, uint64_t now_us,
+	    struct report_result *result);
+};
+extern const struct report reports[]; /* ended by a row without name */
+const struct report *report_find(const char *name);
+
+void report_result_free(struct report_result *result);
+
+#endif

@@ -1,0 +1,164 @@
+#include "collector/report/reports.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+const struct report reports[] = {
+	{"talkers", "who sends or gets most, with 95 % limits", report_talkers},
+	{"matrix", "who talks to whom, as a grid", report_matrix},
+	{"load", "what each port counted, and whether the samples agree", report_load},
+	{"agents", "the switches heard of", report_agents},
+	{"loss", "where every missing sample is", report_loss},
+	{NULL, NULL, NULL},
+};
+
+const struct report *
+report_find(const char *name)
+{
+	for (const struct report *report = reports; report->name; report++)
+		if (strcmp(report->name, name) == 0)
+			return report;
+	return NULL;
+}
+
+struct report_options
+report_default_options(void)
+{
+	return (struct report_options){
+		.by = REPORT_BY_SRC,
+		.layer = REPORT_LAYER_IP,
+		.sort = ESTIMATE_OCTETS,
+		.vlan = REPORT_ANY,
+		.ip_proto = REPORT_ANY,
+		.ethertype = REPORT_ANY,
+		.last_us = 5ull * 60 * 1000000,
+		.top = 10,
+	};
+}
+
+/* Two to six pairs of hex digits with colons; the octets read, or -EINVAL. */
+static int
+parse_mac(const char *text, uint8_t *octets)
+{
+	int n = 0;
+
+	for (; n < FRAME_MAC_LEN; text += 3) {
+		if (!isxdigit((unsigned char)text[0]) || !isxdigit((unsigned char)text[1]))
+			return -EINVAL;
+		octets[n++] = (uint8_t)strtoul((const char[]){text[0], text[1], 0}, NULL, 16);
+		if (text[2] == '\0')
+			return n > 1 ? n : -EINVAL;
+		if (text[2] != ':')
+			return -EINVAL;
+	}
+	return -EINVAL;
+}
+
+static int
+parse_bits(const char *text, uint8_t max, uint8_t *bits)
+{
+	char *end;
+	unsigned long value;
+
+	if (!text) {
+		*bits = max;
+		return 0;
+	}
+	value = strtoul(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || value > max)
+		return -EINVAL;
+	*bits = (uint8_t)value;
+	return 0;
+}
+
+int
+report_parse_prefix(const char *text, struct report_prefix *prefix)
+{
+	const char *slash = strchr(text, '/');
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	char address[FRAME_IP_TEXT];
+	int n;
+
+	*prefix = (struct report_prefix){0};
+	if (len >= sizeof(address))
+		return -EINVAL;
+	snprintf(address, sizeof(address), "%.*s", (int)len, text);
+	if (inet_pton(AF_INET, address, prefix->octets) == 1)
+		prefix->n_octets = 4;
+	else if (inet_pton(AF_INET6, address, prefix->octets) == 1)
+		prefix->n_octets = FRAME_IP_LEN;
+	if (prefix->n_octets > 0)
+		return parse_bits(slash ? slash + 1 : NULL, (uint8_t)(8 * prefix->n_octets),
+		    &prefix->bits);
+	n = slash ? -EINVAL : parse_mac(address, prefix->octets);
+	if (n < 0)
+		return n;
+	prefix->n_octets = FRAME_MAC_LEN;
+	prefix->bits = (uint8_t)(8 * n);
+	return 0;
+}
+
+int
+report_parse_proto(const char *text, struct report_options *options)
+{
+	static const struct {
+		const char *name;
+		int32_t ip_proto, ethertype;
+	} protos[] = { /* IANA protocol numbers; IEEE ethertypes */
+		{"icmp", 1, REPORT_ANY},    {"igmp", 2, REPORT_ANY},
+		{"tcp", 6, REPORT_ANY},	    {"udp", 17, REPORT_ANY},
+		{"gre", 47, REPORT_ANY},    {"esp", 50, REPORT_ANY},
+		{"icmp6", 58, REPORT_ANY},  {"ospf", 89, REPORT_ANY},
+		{"sctp", 132, REPORT_ANY},  {"ip", REPORT_ANY, 0x0800},
+		{"arp", REPORT_ANY, 0x0806}, {"ipv6", REPORT_ANY, 0x86dd},
+		{"mpls", REPORT_ANY, 0x8847}, {"pppoe", REPORT_ANY, 0x8864},
+		{"lldp", REPORT_ANY, 0x88cc},
+	};
+	bool hex = strncasecmp(text, "0x", 2) == 0;
+	unsigned long value;
+	char *end;
+
+	for (size_t i = 0; i < ARRAY_LEN(protos); i++)
+		if (strcasecmp(text, protos[i].name) == 0) {
+			options->ip_proto = protos[i].ip_proto;
+			options->ethertype = protos[i].ethertype;
+			return 0;
+		}
+	value = strtoul(text, &end, hex ? 16 : 10);
+	if (!isdigit((unsigned char)*text) || *end || value > (hex ? 0xffffu : 255u))
+		return -EINVAL;
+	options->ip_proto = hex ? REPORT_ANY : (int32_t)value;
+	options->ethertype = hex ? (int32_t)value : REPORT_ANY;
+	return 0;
+}
+
+int
+report_parse_last(const char *text, struct report_options *options)
+{
+	static const struct {
+		char unit;
+		uint64_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
+	unsigned long value;
+	char *end;
+
+	options->all = strcmp(text, "all") == 0;
+	if (options->all)
+		return 0;
+	value = strtoul(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || value == 0 || value > 100000000 || strlen(end) != 1)
+		return -EINVAL;
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (units[i].unit == *end) {
+			options->last_us = value * units[i].seconds * 1000000;
+			return 0;
+		}
+	return -EINVAL;
+}

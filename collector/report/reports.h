@@ -1,0 +1,18 @@
+/* The reports themselves, one file each; reports.c lists them. */
+#ifndef EASE_COLLECTOR_REPORTS_H
+#define EASE_COLLECTOR_REPORTS_H
+
+#include "collector/report/query.h"
+
+int report_talkers(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+int report_matrix(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+int report_load(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+int report_agents(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+int report_loss(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+
+#endif
