@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ enum {
 	FILE_MODE = 0640,     /* the group may read: easetop's users */
 	BUSY_MS = 1000,	      /* a reader never blocks us; a backup or VACUUM may */
 	RETRY_MS = 200,	      /* between two tries of a batch */
+	WRITER_NICE = 10,
 	TRIES_AT_STOP = 25,   /* five seconds, so that a stop ends before systemd's patience */
 };
 
@@ -370,6 +372,8 @@ writer(void *arg)
 	struct store *store = arg;
 	struct store_batch *batch;
 
+	/* a batch can wait, a datagram cannot; on Linux a thread has a nice value of its own */
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), WRITER_NICE);
 	while ((batch = next_batch(store)) != NULL) {
 		write_or_give_up(store, batch);
 		recycle(store, batch);
