@@ -1,0 +1,696 @@
+#include "agent/agent.h"
+
+#include "agent/device/dummy.h"
+#include "agent/device/emulated.h"
+#include "agent/hal/hal.h"
+#include "agent/sampling/packer.h"
+#include "agent/sampling/sampling.h"
+#include "agent/settings.h"
+#include "agent/snmp/snmp_agent.h"
+#include "agent/state.h"
+#include "common/log.h"
+#include "mibs/mib_view.h"
+#include "mibs/mibs.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum {
+	EVENTS_PER_TURN = 64,	 /* of the device, before other descriptors get their turn */
+	REFRESH_PERIOD_MS = 500, /* a snapshot is at most 1 s old, also when a turn is late */
+	REFRESH_SLICE_PORTS = 64, /* some hundred microseconds of register reads */
+	RING_RESERVE = 256, /* notifications one turn can make: hold the hardware before that */
+	STOP_WAIT_MS = 3000, /* for the master to take what is left at a clean stop */
+};
+/* A board in lock step passes through days of silence in no time; the periodic notifications are
+ * then thinned out, up to this. */
+#define IDLE_INTERVAL_MAX_US (86400ull * 1000000)
+
+enum { STAT_ADDRESSES_SUPPRESSED, STAT_HELD_BACK, N_STATS };
+
+static const struct stat_name stat_names[N_STATS] = {
+    [STAT_ADDRESSES_SUPPRESSED] = {"agent.addresses_suppressed",
+	"easeNewAddress above the configured rate, not sent"},
+    [STAT_HELD_BACK] = {"agent.held_back", "times a lock-step board waited for the ring"},
+};
+
+struct agent {
+	const struct agent_config *config;
+	struct agent_state state;
+	struct hal *hal;
+	struct sampling *sampling;
+	struct packer *packer;
+	struct notify_ring *ring;
+	struct settings *settings;
+	struct snmp_agent *snmp;
+	struct event_base *base;
+	struct event *hal_event, *space_event, *settings_event, *pack_timer, *refresh_timer;
+	struct event *signals[4];
+	bool held_back; /* the board waits for space in the ring */
+	bool ended;
+	uint64_t counters_interval_us; /* longer than configured while a lock-step board is idle */
+	uint64_t next_counters_us, next_state_us; /* device's clock */
+	uint64_t pool_at_last_counters;
+	uint64_t address_period_us; /* start of the second in which addresses are counted */
+	uint32_t addresses_in_period;
+	struct stat_set stats;
+	_Atomic uint64_t stat_values[N_STATS];
+};
+
+/* ---- what goes out ---- */
+
+static int
+push_notification(void *ctx, const struct ease_notification *notification)
+{
+	return notify_ring_push(((struct agent *)ctx)->ring, notification);
+}
+
+static void
+samples_lost(void *ctx, uint32_t if_index, unsigned n_samples)
+{
+	sampling_count_drops(((struct agent *)ctx)->sampling, if_index, n_samples);
+}
+
+static void
+arm_pack_timer(struct agent *agent)
+{
+	struct timeval wait = {
+	    .tv_sec = agent->config->message_wait_ms / 1000,
+	    .tv_usec = agent->config->message_wait_ms % 1000 * 1000,
+	};
+
+	if (packer_waits(agent->packer) && !event_pending(agent->pack_timer, EV_TIMEOUT, NULL))
+		event_add(agent->pack_timer, &wait);
+}
+
+static void
+on_pack_timer(evutil_socket_t fd, short what, void *ctx)
+{
+	(void)fd;
+	(void)what;
+	packer_flush(((struct agent *)ctx)->packer);
+}
+
+static int
+take_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
+{
+	packer_sample(((struct agent *)ctx)->packer, sample, snapshot);
+	return 0;
+}
+
+static uint64_t
+send_counters(struct agent *agent)
+{
+	uint64_t pool = 0;
+
+	for (size_t i = 0; i < hal_n_ports(agent->hal); i++) {
+		struct ease_snapshot snapshot;
+
+		if (sampling_snapshot(agent->sampling, hal_port_if_index(agent->hal, i),
+			&snapshot) < 0)
+			continue;
+		packer_counters(agent->packer, &snapshot);
+		pool += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
+	}
+	return pool;
+}
+
+static void
+send_state(struct agent *agent, uint32_t if_index)
+{
+	struct ease_state state;
+
+	if (sampling_state(agent->sampling, if_index, &state) == 0)
+		packer_state(agent->packer, &state);
+}
+
+static void
+send_states(struct agent *agent)
+{
+	for (size_t i = 0; i < hal_n_ports(agent->hal); i++)
+		send_state(agent, hal_port_if_index(agent->hal, i));
+}
+
+/* ---- periodic, by the device's clock ---- */
+
+static void
+arm_alarm(struct agent *agent)
+{
+	uint64_t next = agent->next_counters_us < agent->next_state_us ? agent->next_counters_us
+								       : agent->next_state_us;
+	int rc = hal_alarm(agent->hal, next);
+
+	if (rc < 0)
+		log_warn_limited("agent", "the device takes no alarm: %s", strerror(-rc));
+}
+
+/* Nobody lives in a lock-step board's time, so its idle days need no snapshot every 20 s. */
+static void
+pace_counters(struct agent *agent, uint64_t pool)
+{
+	uint64_t configured_us = agent->config->counters_interval_s * 1000000ull;
+	bool idle = pool == agent->pool_at_last_counters;
+
+	agent->pool_at_last_counters = pool;
+	if (!idle || !hal_waits_for_cpu(agent->hal))
+		agent->counters_interval_us = configured_us;
+	else if (agent->counters_interval_us < IDLE_INTERVAL_MAX_US)
+		agent->counters_interval_us *= 2;
+}
+
+static void
+on_alarm(void *ctx, uint64_t device_us)
+{
+	struct agent *agent = ctx;
+
+	/* Samples first: counters must not run ahead of what they vouch for. */
+	packer_flush(agent->packer);
+	if (device_us >= agent->next_counters_us) {
+		pace_counters(agent, send_counters(agent));
+		agent->next_counters_us = device_us + agent->counters_interval_us;
+	}
+	if (device_us >= agent->next_state_us) {
+		uint64_t interval_us = agent->config->state_interval_s * 1000000ull;
+
+		send_states(agent);
+		if (interval_us < agent->counters_interval_us)
+			interval_us = agent->counters_interval_us;
+		agent->next_state_us = device_us + interval_us;
+	}
+	packer_flush(agent->packer);
+	arm_alarm(agent);
+}
+
+/* ---- what the device tells ---- */
+
+static void
+on_sample(void *ctx, const struct hal_sample_event *event)
+{
+	sampling_on_sample(((struct agent *)ctx)->sampling, event);
+}
+
+static void
+on_refill(void *ctx, uint32_t if_index)
+{
+	sampling_on_refill(((struct agent *)ctx)->sampling, if_index);
+}
+
+static void
+on_port_changed(void *ctx, uint32_t if_index)
+{
+	struct agent *agent = ctx;
+
+	sampling_on_port_changed(agent->sampling, if_index);
+	send_state(agent, if_index);
+}
+
+static void
+on_new_address(void *ctx, const struct ease_address *address)
+{
+	struct agent *agent = ctx;
+
+	if (address->time_us >= agent->address_period_us + 1000000) {
+		agent->address_period_us = address->time_us;
+		agent->addresses_in_period = 0;
+	}
+	if (agent->addresses_in_period >= agent->config->address_rate) {
+		stat_add(&agent->stats, STAT_ADDRESSES_SUPPRESSED, 1);
+		return;
+	}
+	agent->addresses_in_period++;
+	packer_address(agent->packer, address);
+}
+
+static void
+publish_all(struct agent *agent)
+{
+	while (hal_refresh(agent->hal, 0) > 0)
+		;
+	sampling_publish(agent->sampling);
+}
+
+static void
+on_ended(void *ctx)
+{
+	struct agent *agent = ctx;
+
+	packer_flush(agent->packer);
+	send_counters(agent);
+	packer_flush(agent->packer);
+	publish_all(agent);
+	agent->ended = true;
+	log_info("agent", "the device has no more input");
+}
+
+/* ---- descriptors and timers ---- */
+
+/* A board in lock step waits for us; so we wait for the ring rather than lose samples. */
+static bool
+hold_back(struct agent *agent)
+{
+	if (!hal_waits_for_cpu(agent->hal) || notify_ring_want_space(agent->ring, RING_RESERVE))
+		return false;
+	stat_add(&agent->stats, STAT_HELD_BACK, 1);
+	agent->held_back = true;
+	event_del(agent->hal_event);
+	return true;
+}
+
+static void
+on_device(evutil_socket_t fd, short what, void *ctx)
+{
+	struct agent *agent = ctx;
+	int rc;
+
+	(void)fd;
+	(void)what;
+	if (agent->held_back || hold_back(agent))
+		return;
+	rc = hal_dispatch(agent->hal, EVENTS_PER_TURN);
+	if (rc < 0)
+		log_warn_limited("agent", "device: %s", strerror(-rc));
+	if (rc > 0)
+		event_active(agent->hal_event, EV_READ, 0);
+	arm_pack_timer(agent);
+}
+
+static void
+on_ring_space(evutil_socket_t fd, short what, void *ctx)
+{
+	struct agent *agent = ctx;
+	uint64_t count;
+
+	(void)what;
+	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		log_warn_limited("agent", "eventfd cannot be read");
+	if (!agent->held_back)
+		return;
+	agent->held_back = false;
+	event_add(agent->hal_event, NULL);
+	event_active(agent->hal_event, EV_READ, 0);
+}
+
+static void
+on_settings(evutil_socket_t fd, short what, void *ctx)
+{
+	struct agent *agent = ctx;
+
+	(void)fd;
+	(void)what;
+	settings_dispatch(agent->settings);
+	arm_pack_timer(agent);
+}
+
+static void
+on_settings_changed(void *ctx)
+{
+	struct agent *agent = ctx;
+	int rc = state_save(&agent->state, agent->config->state_dir, false, agent->hal,
+	    agent->sampling);
+
+	if (rc < 0)
+		log_error("agent", "%s: the settings could not be saved: %s",
+		    agent->config->state_dir, strerror(-rc));
+	send_states(agent); /* the edge flag and alias travel in easeState */
+	publish_all(agent);
+}
+
+static void
+on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
+{
+	struct agent *agent = ctx;
+	struct timeval pause = {.tv_usec = REFRESH_PERIOD_MS * 1000};
+	int rc = hal_refresh(agent->hal, REFRESH_SLICE_PORTS);
+
+	(void)fd;
+	(void)what;
+	if (rc > 0)
+		pause.tv_usec = 0; /* the next slice, after whatever else is ready */
+	else
+		sampling_publish(agent->sampling);
+	event_add(agent->refresh_timer, &pause);
+}
+
+static void
+log_stats(struct agent *agent)
+{
+	stat_log(&agent->stats);
+	stat_log(hal_stats(agent->hal));
+	stat_log(sampling_stats(agent->sampling));
+	stat_log(notify_ring_stats(agent->ring));
+}
+
+static void
+on_signal(evutil_socket_t number, short what, void *ctx)
+{
+	struct agent *agent = ctx;
+
+	(void)what;
+	if (number == SIGUSR1)
+		log_stats(agent);
+	else if (number != SIGHUP) /* nothing can change without a restart yet */
+		event_base_loopbreak(agent->base);
+}
+
+/* ---- the view for the MIBs ---- */
+
+static struct mib_system
+system_figures(const struct agent *agent)
+{
+	const struct stat_set *notify = notify_ring_stats(agent->ring);
+	struct mib_system system = {
+	    .boot = (uint32_t)agent->state.boot,
+	    .device_kind = hal_device_kind(agent->hal),
+	    .notify_sent = stat_get(notify, NOTIFY_SENT),
+	    .notify_acknowledged = stat_get(notify, NOTIFY_ACKNOWLEDGED),
+	    .notify_resent = stat_get(notify, NOTIFY_RESENT),
+	    .notify_overflows = stat_get(notify, NOTIFY_OVERFLOW),
+	    .notify_refused = stat_get(notify, NOTIFY_REFUSED),
+	    .master_connects = stat_get(notify, NOTIFY_CONNECTS),
+	};
+
+	state_agent_id(&agent->state, system.agent_id);
+	return system;
+}
+
+static const void *
+hold_view(void *ctx)
+{
+	struct agent *agent = ctx;
+	struct mib_view *view = malloc(sizeof(*view));
+
+	if (view == NULL)
+		return NULL;
+	view->hal = hal_snapshot_hold(agent->hal);
+	view->sampling = sampling_view_hold(agent->sampling);
+	view->system = system_figures(agent);
+	return view;
+}
+
+static void
+release_view(void *ctx, const void *held)
+{
+	struct mib_view *view = (struct mib_view *)(uintptr_t)held;
+
+	(void)ctx;
+	if (view == NULL)
+		return;
+	hal_snapshot_release(view->hal);
+	sampling_view_release(view->sampling);
+	free(view);
+}
+
+/* ---- building ---- */
+
+static struct emulated_config
+emulated_from(const struct agent_config *config)
+{
+	bool lock_step = config->pace == AGENT_PACE_LOCK_STEP;
+
+	return (struct emulated_config){
+	    .board_path = config->board,
+	    .capture_path = config->capture && config->capture[0] ? config->capture : NULL,
+	    .lock_step = lock_step,
+	    .speed_factor = config->speed_factor,
+	    .loop = config->loop,
+	    .time_zero_is_capture = config->time_zero == AGENT_ZERO_CAPTURE ||
+		(config->time_zero == AGENT_ZERO_AUTO && lock_step),
+	};
+}
+
+static int
+create_device(const struct agent_config *config, struct hal_device **device, char *error,
+    size_t error_size)
+{
+	struct emulated_config emulated = emulated_from(config);
+	struct dummy_config dummy = {
+	    .n_ports = config->dummy_ports,
+	    .n_addresses = config->dummy_addresses,
+	    .speed_bps = 1000000000,
+	    .clock = &clock_system,
+	};
+	int rc;
+
+	if (config->device == AGENT_DEVICE_EMULATED)
+		return emulated_create(&emulated, device, error, error_size);
+	rc = dummy_create(&dummy, device);
+	if (rc < 0)
+		snprintf(error, error_size, "dummy device: %s", strerror(-rc));
+	return rc;
+}
+
+static int
+create_sampling(struct agent *agent)
+{
+	const struct agent_config *config = agent->config;
+	struct sampling_options options = {
+	    .draw = config->draw == 0 ? SAMPLING_GEOMETRIC : SAMPLING_UNIFORM,
+	    .has_seed = config->seed != 0,
+	    .seed = config->seed,
+	    .defaults = {
+		.enabled = true,
+		.mean_skip = config->mean_skip,
+		.header_octets = config->header_octets,
+		.max_samples_per_s = config->max_samples_per_s,
+		.edge = true,
+	    },
+	};
+	struct sampling_sink sink = {agent, take_sample};
+	struct packer_sink out = {agent, push_notification, samples_lost};
+	int rc = notify_ring_create(config->queue_notifications, &agent->ring);
+
+	if (rc == 0)
+		rc = packer_create(config->message_octets, &out, &agent->packer);
+	if (rc == 0)
+		rc = sampling_create(agent->hal, &options, &sink, &agent->sampling);
+	if (rc == 0)
+		rc = settings_create(agent->hal, agent->sampling, on_settings_changed, agent,
+		    &agent->settings);
+	return rc;
+}
+
+static int
+create_snmp(struct agent *agent)
+{
+	char persistent_dir[4200];
+	struct snmp_agent_options options = {
+	    .agentx_socket = agent->config->agentx_socket,
+	    .app_name = "easeagentd",
+	    .persistent_dir = persistent_dir,
+	    .clock = &clock_system,
+	    .tables = mibs_tables,
+	    .n_tables = mibs_n_tables,
+	    .views = {agent, hold_view, release_view},
+	    .setter = {agent->settings, settings_apply},
+	    .ring = agent->ring,
+	    .boot = (uint32_t)agent->state.boot,
+	};
+
+	snprintf(persistent_dir, sizeof(persistent_dir), "%s/snmp", agent->config->state_dir);
+	state_agent_id(&agent->state, options.agent_id);
+	return snmp_agent_create(&options, &agent->snmp);
+}
+
+int
+agent_create(const struct agent_config *config, struct agent **result, char *error,
+    size_t error_size)
+{
+	struct agent *agent = calloc(1, sizeof(*agent));
+	struct hal_device *device;
+	int rc;
+
+	if (agent == NULL)
+		return -ENOMEM;
+	error[0] = '\0';
+	agent->config = config;
+	agent->stats = (struct stat_set){stat_names, N_STATS, agent->stat_values};
+	rc = create_device(config, &device, error, error_size);
+	if (rc < 0)
+		goto fail;
+	rc = hal_create(device, &clock_system, &agent->hal);
+	if (rc < 0)
+		goto fail;
+	rc = state_open(config->state_dir, &agent->state, error, error_size);
+	if (rc < 0)
+		goto fail;
+	rc = create_sampling(agent);
+	if (rc < 0)
+		goto fail;
+	rc = create_snmp(agent);
+	if (rc < 0)
+		goto fail;
+	*result = agent;
+	return 0;
+fail:
+	if (error[0] == '\0')
+		snprintf(error, error_size, "start: %s", strerror(-rc));
+	agent_destroy(agent);
+	return rc;
+}
+
+void
+agent_destroy(struct agent *agent)
+{
+	if (agent == NULL)
+		return;
+	snmp_agent_destroy(agent->snmp);
+	settings_destroy(agent->settings);
+	packer_destroy(agent->packer);
+	sampling_destroy(agent->sampling);
+	hal_destroy(agent->hal);
+	notify_ring_destroy(agent->ring);
+	state_free(&agent->state);
+	free(agent);
+}
+
+int
+agent_check(const struct agent_config *config, char *error, size_t error_size)
+{
+	struct hal_device *device;
+	int rc = create_device(config, &device, error, error_size);
+
+	if (rc == 0)
+		device->ops->destroy(device->ctx);
+	return rc;
+}
+
+/* ---- running ---- */
+
+static int
+add_events(struct agent *agent)
+{
+	static const int signal_numbers[4] = {SIGTERM, SIGINT, SIGUSR1, SIGHUP};
+	struct timeval now = {0};
+
+	agent->base = event_base_new();
+	if (agent->base == NULL)
+		return -ENOMEM;
+	agent->hal_event = event_new(agent->base, hal_fd(agent->hal), EV_READ | EV_PERSIST, on_device,
+	    agent);
+	agent->space_event = event_new(agent->base, notify_ring_space_fd(agent->ring),
+	    EV_READ | EV_PERSIST, on_ring_space, agent);
+	agent->settings_event = event_new(agent->base, settings_fd(agent->settings),
+	    EV_READ | EV_PERSIST, on_settings, agent);
+	agent->pack_timer = evtimer_new(agent->base, on_pack_timer, agent);
+	agent->refresh_timer = evtimer_new(agent->base, on_refresh_timer, agent);
+	if (!agent->hal_event || !agent->space_event || !agent->settings_event ||
+	    !agent->pack_timer || !agent->refresh_timer)
+		return -ENOMEM;
+	for (size_t i = 0; i < 4; i++) {
+		agent->signals[i] = evsignal_new(agent->base, signal_numbers[i], on_signal, agent);
+		if (agent->signals[i] == NULL || event_add(agent->signals[i], NULL) < 0)
+			return -ENOMEM;
+	}
+	event_add(agent->hal_event, NULL);
+	event_add(agent->space_event, NULL);
+	event_add(agent->settings_event, NULL);
+	event_add(agent->refresh_timer, &now);
+	return 0;
+}
+
+static void
+free_events(struct agent *agent)
+{
+	struct event *events[] = {agent->hal_event, agent->space_event, agent->settings_event,
+	    agent->pack_timer, agent->refresh_timer, agent->signals[0], agent->signals[1],
+	    agent->signals[2], agent->signals[3]};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (events[i] != NULL)
+			event_free(events[i]);
+	if (agent->base != NULL)
+		event_base_free(agent->base);
+	agent->base = NULL;
+}
+
+/* The first snapshot of every port goes out before its first frame comes in: it is the base that
+ * all later totals are counted from. */
+static int
+start_device(struct agent *agent)
+{
+	static const struct hal_listener calls = {
+	    .sample = on_sample,
+	    .refill = on_refill,
+	    .port_changed = on_port_changed,
+	    .new_address = on_new_address,
+	    .alarm = on_alarm,
+	    .ended = on_ended,
+	};
+	struct hal_listener listener = calls;
+	int rc;
+
+	listener.ctx = agent;
+	hal_set_listener(agent->hal, &listener);
+	rc = hal_start(agent->hal);
+	if (rc < 0)
+		return rc;
+	state_apply(&agent->state, agent->state.clean, agent->hal, agent->sampling);
+	sampling_start(agent->sampling);
+	agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
+	send_states(agent);
+	send_counters(agent);
+	packer_flush(agent->packer);
+	agent->next_counters_us = hal_now_us(agent->hal) + agent->counters_interval_us;
+	agent->next_state_us =
+	    hal_now_us(agent->hal) + agent->config->state_interval_s * 1000000ull;
+	arm_alarm(agent);
+	publish_all(agent);
+	event_active(agent->hal_event, EV_READ, 0); /* opens the device's gate */
+	return 0;
+}
+
+static void
+wait_for_acknowledgements(struct agent *agent)
+{
+	for (unsigned ms = 0; ms < STOP_WAIT_MS && !notify_ring_idle(agent->ring); ms += 10)
+		usleep(10000);
+}
+
+/* A clean stop: the last counters tell the collector of every number given out, and the totals on
+ * disk let the next start go on without a discontinuity. */
+static void
+stop(struct agent *agent)
+{
+	int rc;
+
+	hal_stop(agent->hal);
+	packer_flush(agent->packer);
+	send_counters(agent);
+	packer_flush(agent->packer);
+	rc = state_save(&agent->state, agent->config->state_dir, true, agent->hal, agent->sampling);
+	if (rc < 0)
+		log_error("agent", "%s: the state could not be saved: %s",
+		    agent->config->state_dir, strerror(-rc));
+	if (snmp_agent_connected(agent->snmp))
+		wait_for_acknowledgements(agent);
+	log_stats(agent);
+}
+
+int
+agent_run(struct agent *agent)
+{
+	int rc = add_events(agent);
+
+	if (rc == 0)
+		rc = snmp_agent_start(agent->snmp);
+	if (rc == 0)
+		rc = start_device(agent);
+	if (rc < 0) {
+		log_error("agent", "start: %s", strerror(-rc));
+		goto out;
+	}
+	log_info("agent", "serving %zu ports of a device of kind %s, boot %u",
+	    hal_n_ports(agent->hal), hal_device_kind(agent->hal), (unsigned)agent->state.boot);
+	event_base_dispatch(agent->base);
+	stop(agent);
+out:
+	snmp_agent_stop(agent->snmp, STOP_WAIT_MS);
+	free_events(agent);
+	return rc;
+}

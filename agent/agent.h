@@ -1,0 +1,29 @@
+/*
+ * The agent as a whole: the one context, the order in which its rooms start and stop, and the main
+ * loop that joins them. Knows every room; no room knows it.
+ *
+ * Threads: the device's own (an emulated board), the main loop (HAL, sampling, packing, timers),
+ * and the SNMP thread. Between them: the device's interrupt, the notification ring, published
+ * snapshots, and settings.h for SET.
+ */
+#ifndef EASE_AGENT_AGENT_H
+#define EASE_AGENT_AGENT_H
+
+#include "agent/config.h"
+
+struct agent;
+
+/* Builds device, sampling, state and SNMP side; nothing runs yet. config is borrowed. -errno with
+ * the reason in error. */
+int agent_create(const struct agent_config *config, struct agent **agent, char *error,
+    size_t error_size);
+
+/* Runs until SIGTERM or SIGINT, then sends what is open, saves the state and returns 0; -errno if
+ * something could not be started (logged). */
+int agent_run(struct agent *agent);
+void agent_destroy(struct agent *agent); /* NULL allowed */
+
+/* What --check does beyond the configuration file itself: board and capture can be used. */
+int agent_check(const struct agent_config *config, char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * easeagentd: the switch agent. Arguments and exit codes; everything else is agent.c.
+ */
+#include "agent/agent.h"
+
+#include "common/log.h"
+#include "mibs/mibs.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { ERROR_OCTETS = 512, KEY_CHECK = 256, KEY_PRINT_CONFIG, KEY_LIST_OBJECTS };
+
+struct arguments {
+	const char *config;
+	bool foreground, check, print_config, list_objects;
+};
+
+static const struct argp_option argument_options[] = {
+    {"config", 'c', "FILE", 0, "The configuration", 0},
+    {"foreground", 'f', NULL, 0, "Stay, and log to standard error", 0},
+    {"check", KEY_CHECK, NULL, 0,
+	"Say what is wrong with configuration, board or capture; start nothing", 0},
+    {"print-config", KEY_PRINT_CONFIG, NULL, 0, "Print the configuration in force", 0},
+    {"list-objects", KEY_LIST_OBJECTS, NULL, 0,
+	"Print every object served: name, OID, syntax, access", 0},
+    {0},
+};
+
+static error_t
+take_argument(int key, char *value, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case 'c':
+		arguments->config = value;
+		return 0;
+	case 'f':
+		arguments->foreground = true;
+		return 0;
+	case KEY_CHECK:
+		arguments->check = true;
+		return 0;
+	case KEY_PRINT_CONFIG:
+		arguments->print_config = true;
+		return 0;
+	case KEY_LIST_OBJECTS:
+		arguments->list_objects = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (arguments->config == NULL && !arguments->list_objects)
+			argp_error(state, "no configuration: -c FILE is needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argument_parser = {
+    .options = argument_options,
+    .parser = take_argument,
+    .doc = "AgentX subagent with switch MIBs and EASE sampling.",
+};
+
+static int
+fail(const char *error)
+{
+	fprintf(stderr, "easeagentd: %s\n", error);
+	return EXIT_FAILURE;
+}
+
+static int
+serve(const struct agent_config *config, bool foreground)
+{
+	char error[ERROR_OCTETS];
+	struct agent *agent;
+	int rc;
+
+	if (agent_create(config, &agent, error, sizeof(error)) < 0)
+		return fail(error);
+	if (!foreground && daemon(0, 0) < 0) {
+		agent_destroy(agent);
+		return fail("cannot go to the background");
+	}
+	log_open("easeagentd", !foreground, (enum log_level)config->log_level);
+	rc = agent_run(agent);
+	agent_destroy(agent);
+	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct arguments arguments = {0};
+	struct agent_config config = {0};
+	char error[ERROR_OCTETS];
+	int status = EXIT_SUCCESS;
+
+	argp_parse(&argument_parser, argc, argv, 0, NULL, &arguments);
+	if (arguments.list_objects) {
+		mib_list_objects(stdout);
+		return EXIT_SUCCESS;
+	}
+	if (agent_config_load(arguments.config, &config, error, sizeof(error)) < 0)
+		status = fail(error);
+	else if (arguments.check)
+		status = agent_check(&config, error, sizeof(error)) < 0 ? fail(error) : status;
+	else if (arguments.print_config)
+		options_print(stdout, agent_options, &config, NULL);
+	else
+		status = serve(&config, arguments.foreground);
+	options_free(agent_options, &config);
+	return status;
+}

@@ -1,0 +1,330 @@
+/*
+ * What joins the agent's rooms, over a fake device: state kept over restarts (clean and not), a
+ * damaged state refused, and settings that are carried out all or none across threads.
+ */
+#include "agent/config.h"
+#include "agent/settings.h"
+#include "agent/state.h"
+#include "tests/fake_device.h"
+
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct fake_device fake;
+static struct clock test_clock;
+static struct hal *hal;
+static struct sampling *sampling;
+static char dir[64];
+static char error[512];
+
+static int
+ignore_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
+{
+	(void)ctx;
+	(void)sample;
+	(void)snapshot;
+	return 0;
+}
+
+static void
+start(void)
+{
+	struct sampling_options options = {.has_seed = true, .seed = 1,
+	    .defaults = {.enabled = true, .mean_skip = 400, .header_octets = 128, .edge = true}};
+	struct sampling_sink sink = {NULL, ignore_sample};
+
+	test_clock = (struct clock){.manual = true, .manual_mono_us = 77};
+	fake_init(&fake, FAKE_PORTS);
+	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
+	ck_assert_int_eq(hal_start(hal), 0);
+	ck_assert_int_eq(sampling_create(hal, &options, &sink, &sampling), 0);
+}
+
+static void
+stop(void)
+{
+	sampling_destroy(sampling);
+	hal_destroy(hal);
+}
+
+static void
+set_up(void)
+{
+	strcpy(dir, "/tmp/ease-check-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	start();
+}
+
+static void
+tear_down(void)
+{
+	char command[128];
+
+	stop();
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void
+write_state(const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* ---- state ---- */
+
+START_TEST(identity_stays_and_boot_counts)
+{
+	uint8_t first[EASE_AGENT_ID_LEN], second[EASE_AGENT_ID_LEN];
+	struct agent_state state;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert_uint_eq(state.boot, 1);
+	state_agent_id(&state, first);
+	state_free(&state);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert_uint_eq(state.boot, 2);
+	state_agent_id(&state, second);
+	ck_assert_mem_eq(first, second, sizeof(first));
+	state_free(&state);
+}
+END_TEST
+
+START_TEST(settings_and_totals_survive_a_clean_stop)
+{
+	struct sampling_port_config config = {.enabled = false, .mean_skip = 33,
+	    .header_octets = 64, .max_samples_per_s = 9, .edge = false};
+	struct hal_counters counters;
+	struct agent_state state;
+	struct hal_port info;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert_int_eq(sampling_set_port(sampling, 20, &config), 0);
+	ck_assert_int_eq(hal_set_alias(hal, 20, "up \"link\" \\ #1 {'x'}"), 0);
+	fake.ports[1].raw[FAKE_WRAPS] = 1234;
+	hal_read_counters(hal, 20, &counters);
+	ck_assert_int_eq(state_save(&state, dir, true, hal, sampling), 0);
+	state_free(&state);
+	stop();
+
+	start();
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert(state.clean);
+	state_apply(&state, state.clean, hal, sampling);
+	memset(&config, 0, sizeof(config));
+	ck_assert_int_eq(sampling_get_port(sampling, 20, &config), 0);
+	ck_assert_uint_eq(config.mean_skip, 33);
+	ck_assert_uint_eq(config.header_octets, 64);
+	ck_assert_uint_eq(config.max_samples_per_s, 9);
+	ck_assert(!config.enabled && !config.edge);
+	ck_assert_int_eq(hal_port_info(hal, 20, &info), 0);
+	ck_assert_str_eq(info.alias, "up \"link\" \\ #1 {'x'}");
+	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
+	ck_assert_int_eq(hal_read_counters(hal, 20, &counters), 0);
+	ck_assert_uint_eq(counters.value[HAL_IN_OCTETS], 1234);
+	state_free(&state);
+}
+END_TEST
+
+START_TEST(crash_is_a_discontinuity)
+{
+	struct agent_state state;
+	struct hal_port info;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	state_apply(&state, state.clean, hal, sampling);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 0); /* the first start continues nothing */
+	ck_assert_int_eq(state_save(&state, dir, true, hal, sampling), 0);
+	state_free(&state);
+	/* started, then killed: the totals of the stop before are not to be used a second time */
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	state_free(&state);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert(!state.clean);
+	state_apply(&state, state.clean, hal, sampling);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 77);
+	state_free(&state);
+}
+END_TEST
+
+START_TEST(damaged_state_is_refused_and_kept)
+{
+	static const char *const damaged[] = {"boot = \n", "agent_id = \"00112233\"\nboot = 7\n",
+	    "agent_id = \"zz11223344556677\"\n", "boot = 99999999999\n", "nonsense", ""};
+	struct agent_state state;
+	struct stat before, after;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
+	for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+		write_state(damaged[i]);
+		ck_assert_int_eq(stat(path, &before), 0);
+		ck_assert_int_lt(state_open(dir, &state, error, sizeof(error)), 0);
+		ck_assert_ptr_nonnull(strstr(error, "easeagentd.state"));
+		ck_assert_int_eq(stat(path, &after), 0);
+		ck_assert_int_eq(before.st_size, after.st_size);
+	}
+}
+END_TEST
+
+/* ---- settings ---- */
+
+static int n_changed;
+
+static void
+count_change(void *ctx)
+{
+	(void)ctx;
+	n_changed++;
+}
+
+START_TEST(all_or_none)
+{
+	struct mib_set sets[] = {
+	    {.kind = MIB_SET_MEAN_SKIP, .if_index = 10, .number = 50},
+	    {.kind = MIB_SET_HEADER_OCTETS, .if_index = 10, .number = 5000},
+	};
+	struct sampling_port_config config;
+
+	ck_assert_int_eq(settings_carry_out(hal, sampling, sets, 2, false), -EINVAL);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert_uint_eq(config.mean_skip, 400);
+	sets[1].number = 64;
+	ck_assert_int_eq(settings_carry_out(hal, sampling, sets, 2, true), 0);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert_uint_eq(config.mean_skip, 400);
+	ck_assert_int_eq(settings_carry_out(hal, sampling, sets, 2, false), 0);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert_uint_eq(config.mean_skip, 50);
+	ck_assert_uint_eq(config.header_octets, 64);
+	sets[0].if_index = 11;
+	ck_assert_int_eq(settings_carry_out(hal, sampling, sets, 2, false), -ENODEV);
+}
+END_TEST
+
+struct asked {
+	struct settings *settings;
+	struct mib_set set;
+	int result;
+};
+
+static void *
+ask(void *arg)
+{
+	struct asked *asked = arg;
+
+	asked->result = settings_apply(asked->settings, &asked->set, 1, false);
+	return NULL;
+}
+
+START_TEST(crosses_to_the_main_loop)
+{
+	struct asked asked = {.set = {.kind = MIB_SET_EDGE, .if_index = 30, .number = 0}};
+	struct sampling_port_config config;
+	struct pollfd ready;
+	pthread_t thread;
+
+	n_changed = 0;
+	ck_assert_int_eq(settings_create(hal, sampling, count_change, NULL, &asked.settings), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, ask, &asked), 0);
+	ready = (struct pollfd){.fd = settings_fd(asked.settings), .events = POLLIN};
+	ck_assert_int_eq(poll(&ready, 1, 10000), 1);
+	settings_dispatch(asked.settings);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(asked.result, 0);
+	ck_assert_int_eq(n_changed, 1);
+	sampling_get_port(sampling, 30, &config);
+	ck_assert(!config.edge);
+	settings_destroy(asked.settings);
+}
+END_TEST
+
+/* Nobody at the other end: given up in time, and not carried out afterwards. */
+START_TEST(given_up_is_given_up)
+{
+	struct asked asked = {.set = {.kind = MIB_SET_MEAN_SKIP, .if_index = 10, .number = 3}};
+	struct sampling_port_config config;
+
+	n_changed = 0;
+	ck_assert_int_eq(settings_create(hal, sampling, count_change, NULL, &asked.settings), 0);
+	ask(&asked);
+	ck_assert_int_eq(asked.result, -ETIMEDOUT);
+	settings_dispatch(asked.settings);
+	ck_assert_int_eq(n_changed, 0);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert_uint_eq(config.mean_skip, 400);
+	settings_destroy(asked.settings);
+}
+END_TEST
+
+/* ---- configuration ---- */
+
+START_TEST(wrong_configuration_names_file_and_line)
+{
+	static const struct {
+		const char *text, *says;
+	} wrong[] = {
+	    {"device = dummy\nmean_skip = 0\n", ":2:"},
+	    {"device = dummy\n\nmean_skipp = 10\n", ":3:"},
+	    {"device = toaster\n", ":1:"},
+	    {"device = emulated\n", "board"},
+	    {"device = dummy\nloop = maybe\n", ":2:"},
+	    {"device = dummy\nheader_octets = 9999\n", "256"},
+	};
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct agent_config config = {0};
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/agent.conf", dir);
+		file = fopen(path, "w");
+		ck_assert_ptr_nonnull(file);
+		fputs(wrong[i].text, file);
+		fclose(file);
+		ck_assert_int_lt(agent_config_load(path, &config, error, sizeof(error)), 0);
+		ck_assert_msg(strstr(error, wrong[i].says) != NULL, "%s", error);
+		ck_assert_msg(strstr(error, "agent.conf") != NULL, "%s", error);
+		options_free(agent_options, &config);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {identity_stays_and_boot_counts,
+	    settings_and_totals_survive_a_clean_stop, crash_is_a_discontinuity,
+	    damaged_state_is_refused_and_kept, all_or_none, crosses_to_the_main_loop,
+	    given_up_is_given_up, wrong_configuration_names_file_and_line};
+	Suite *suite = suite_create("agent");
+	TCase *all = tcase_create("all");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(all, set_up, tear_down);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(all, tests[i]);
+	suite_add_tcase(suite, all);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
