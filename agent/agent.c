@@ -28,9 +28,9 @@ enum {
 	RING_RESERVE = 256, /* notifications one turn can make: hold the hardware before that */
 	STOP_WAIT_MS = 3000, /* for the master to take what is left at a clean stop */
 };
-/* A board in lock step passes through days of silence in no time; the periodic notifications are
- * then thinned out, up to this. */
-#define IDLE_INTERVAL_MAX_US (86400ull * 1000000)
+/* A board in lock step passes through years of silence in no time; the periodic notifications are
+ * then thinned out, up to this (a year is then 1,461 of them). */
+#define IDLE_INTERVAL_MAX_US (6ull * 3600 * 1000000)
 
 enum { STAT_ADDRESSES_SUPPRESSED, STAT_HELD_BACK, N_STATS };
 
@@ -160,7 +160,7 @@ pace_counters(struct agent *agent, uint64_t pool)
 	agent->pool_at_last_counters = pool;
 	if (!idle || !hal_waits_for_cpu(agent->hal))
 		agent->counters_interval_us = configured_us;
-	else if (agent->counters_interval_us < IDLE_INTERVAL_MAX_US)
+	else if (agent->counters_interval_us <= IDLE_INTERVAL_MAX_US / 2)
 		agent->counters_interval_us *= 2;
 }
 
