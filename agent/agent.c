@@ -43,6 +43,7 @@ static const struct stat_name stat_names[N_STATS] = {
 struct agent {
 	const struct agent_config *config;
 	struct agent_state state;
+	struct hal_device *device; /* the HAL's */
 	struct hal *hal;
 	struct sampling *sampling;
 	struct packer *packer;
@@ -340,6 +341,11 @@ on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 static void
 log_stats(struct agent *agent)
 {
+	const struct stat_set *device;
+
+	for (size_t i = 0; agent->config->device == AGENT_DEVICE_EMULATED &&
+	     (device = emulated_stats(agent->device, i)) != NULL; i++)
+		stat_log(device);
 	stat_log(&agent->stats);
 	stat_log(hal_stats(agent->hal));
 	stat_log(sampling_stats(agent->sampling));
@@ -411,16 +417,24 @@ release_view(void *ctx, const void *held)
 static struct emulated_config
 emulated_from(const struct agent_config *config)
 {
-	bool lock_step = config->pace == AGENT_PACE_LOCK_STEP;
+	static const enum emulated_pace paces[] = {
+	    [AGENT_PACE_RECORDED] = EMULATED_PACE_RECORDED,
+	    [AGENT_PACE_LOCK_STEP] = EMULATED_PACE_LOCK_STEP,
+	};
+	static const enum emulated_zero zeros[] = {
+	    [AGENT_ZERO_AUTO] = EMULATED_ZERO_AUTO,
+	    [AGENT_ZERO_CAPTURE] = EMULATED_ZERO_CAPTURE,
+	    [AGENT_ZERO_NOW] = EMULATED_ZERO_NOW,
+	};
 
 	return (struct emulated_config){
-	    .board_path = config->board,
-	    .capture_path = config->capture && config->capture[0] ? config->capture : NULL,
-	    .lock_step = lock_step,
-	    .speed_factor = config->speed_factor,
+	    .board_file = config->board,
+	    .capture = config->capture && config->capture[0] ? config->capture : NULL,
+	    .pace = paces[config->pace],
+	    .times = config->speed_factor,
 	    .loop = config->loop,
-	    .time_zero_is_capture = config->time_zero == AGENT_ZERO_CAPTURE ||
-		(config->time_zero == AGENT_ZERO_AUTO && lock_step),
+	    .zero = zeros[config->time_zero],
+	    .clock = &clock_system,
 	};
 }
 
@@ -502,7 +516,6 @@ agent_create(const struct agent_config *config, struct agent **result, char *err
     size_t error_size)
 {
 	struct agent *agent = calloc(1, sizeof(*agent));
-	struct hal_device *device;
 	int rc;
 
 	if (agent == NULL)
@@ -510,10 +523,10 @@ agent_create(const struct agent_config *config, struct agent **result, char *err
 	error[0] = '\0';
 	agent->config = config;
 	agent->stats = (struct stat_set){stat_names, N_STATS, agent->stat_values};
-	rc = create_device(config, &device, error, error_size);
+	rc = create_device(config, &agent->device, error, error_size);
 	if (rc < 0)
 		goto fail;
-	rc = hal_create(device, &clock_system, &agent->hal);
+	rc = hal_create(agent->device, &clock_system, &agent->hal);
 	if (rc < 0)
 		goto fail;
 	rc = state_open(config->state_dir, &agent->state, error, error_size);
@@ -552,12 +565,11 @@ agent_destroy(struct agent *agent)
 int
 agent_check(const struct agent_config *config, char *error, size_t error_size)
 {
-	struct hal_device *device;
-	int rc = create_device(config, &device, error, error_size);
+	struct emulated_config emulated = emulated_from(config);
 
-	if (rc == 0)
-		device->ops->destroy(device->ctx);
-	return rc;
+	return config->device == AGENT_DEVICE_EMULATED
+	    ? emulated_check(&emulated, error, error_size)
+	    : 0;
 }
 
 /* ---- running ---- */
