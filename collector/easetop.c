@@ -235,8 +235,8 @@ parse_options(struct easetop *e, int argc, char **argv)
 		if (c != 0)
 			return -EINVAL; /* getopt has said why */
 		if (option_table[i].set(e, optarg) != 0) {
-			fprintf(stderr, "easetop: --%s %s: expected %s\n", option_table[i].name, optarg,
-			    option_table[i].value);
+			fprintf(stderr, "easetop: --%s %s: expected %s: %s\n", option_table[i].name,
+			    optarg, option_table[i].value, option_table[i].help);
 			return -EINVAL;
 		}
 	}
