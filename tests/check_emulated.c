@@ -784,6 +784,7 @@ START_TEST(odd_captures_are_handled_or_refused)
 	    {"ppp-hdlc-null-tls-duplicate-hello.pcap", "link type 0", 0, 0, 0},
 	    {"raw-ip-bets.pcapng", "link type 12", 0, 0, 0},
 	    {"wlan-SuccessfulWEPAuth.pcap", "link type 105", 0, 0, 0},
+	    {"mixed-link-types.pcapng", "link type 113", 0, 0, 0},
 	};
 	struct emulated_config config = {.board_file = board_file("gt48001a-8port"),
 	    .capture = error, .pace = EMULATED_PACE_LOCK_STEP};
@@ -807,7 +808,7 @@ START_TEST(odd_captures_are_handled_or_refused)
 	ck_assert_uint_eq(stat_named("feed.lying_lengths"), odd[_i].lying);
 }
 END_TEST
-enum { ODD = 10 };
+enum { ODD = 11 };
 
 static TCase *
 make_cases(void)
