@@ -34,7 +34,7 @@ enum capd_stat_id {
 
 static const struct stat_name stat_names[CAPD_N_STATS] = {
     [CAPD_STAT_FLUSHES_POSTPONED] = {"easecapd.flushes_postponed",
-	"intervals without a flush because the store was behind"},
+	"times a batch was due and had to go on because the store was behind"},
     [CAPD_STAT_STARTED] = {"started_us", "when this collector started; counts are since then"},
 };
 
@@ -279,7 +279,7 @@ flush(struct capd *c)
 
 	if (!next) {
 		stat_add(&c->stats, CAPD_STAT_FLUSHES_POSTPONED, 1);
-		log_warn_limited(ROOM, "the store is behind: this interval waits");
+		log_warn_limited(ROOM, "the store is behind: the batch goes on");
 		return;
 	}
 	if (cut_and_submit(c, next) < 0)

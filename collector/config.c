@@ -43,7 +43,7 @@ const struct option_row collector_options[] = {
     {"receive_buffer", OPTION_U32, AT(receive_buffer_octets), .min = 65536, .max = 1u << 30,
 	.unit = "octets", .def = "8388608",
 	.help = "Kernel buffer of each socket. More than net.core.rmem_max needs CAP_NET_ADMIN."},
-    {"max_keys", OPTION_U32, AT(max_keys), .min = 1000, .max = 100000000, .unit = "keys",
+    {"max_keys", OPTION_U32, AT(max_keys), .min = 1000, .max = 8000000, .unit = "keys",
 	.def = "500000",
 	.help = "Keys of all open windows together, about 100 octets each. Beyond, samples count "
 		"in the totals only."},

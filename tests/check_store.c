@@ -601,6 +601,48 @@ START_TEST(a_full_batch_loses_rows_by_name_and_no_sums)
 }
 END_TEST
 
+START_TEST(a_batch_full_of_counters_can_still_be_cut)
+{
+	struct fixture f;
+	const uint32_t n = 70000; /* half of a batch's counters and some more */
+
+	make_fixture(&f);
+	open_books(&f);
+	for (uint32_t i = 0; i <= n; i++)
+		send_snapshot(&f, 1, i * PER_SNAPSHOT);
+	cut(&f);
+	ck_assert_double_lt(ask(&f, "SELECT count(*) FROM counter"), n);
+	ck_assert_double_eq(ask(&f, "SELECT max(pool_in) FROM counter"), 14. * n * PER_SNAPSHOT);
+	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	    14. * n * PER_SNAPSHOT);
+	close_books(&f);
+	remove_fixture(&f);
+}
+END_TEST
+
+START_TEST(counters_are_thinned_but_never_behind_the_totals)
+{
+	struct fixture f;
+
+	make_fixture(&f);
+	open_books(&f);
+	for (uint32_t i = 0; i <= 100; i++) /* ten a second */
+		send_snapshot(&f, 1, i);
+	cut(&f);
+	close_books(&f);
+	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM counter"), 11);
+	open_books(&f);
+	for (uint32_t i = 90; i <= 105; i++)
+		send_snapshot(&f, 1, i);
+	cut(&f);
+	close_books(&f);
+	ck_assert_double_eq(ask(&f, "SELECT max(pool_in) FROM counter"), 14 * 105);
+	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	    14 * 105);
+	remove_fixture(&f);
+}
+END_TEST
+
 START_TEST(strangers_beyond_the_limits_are_counted)
 {
 	struct fixture f;
@@ -657,6 +699,8 @@ main(void)
 	tcase_add_test(tc, what_is_no_store_of_ours_is_refused);
 	tcase_add_test(tc, while_the_store_is_away_nothing_waits_or_is_lost);
 	tcase_add_test(tc, a_full_batch_loses_rows_by_name_and_no_sums);
+	tcase_add_test(tc, a_batch_full_of_counters_can_still_be_cut);
+	tcase_add_test(tc, counters_are_thinned_but_never_behind_the_totals);
 	tcase_add_test(tc, strangers_beyond_the_limits_are_counted);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

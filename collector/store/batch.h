@@ -5,7 +5,7 @@
  * what the store has; everything else is written as it stands.
  *
  * A batch's rows grow up to a limit a table; what does not fit is refused to the caller, who
- * counts it. Used by one side at a time, so nothing here locks.
+ * counts it or waits with it. Used by one side at a time, so nothing here locks.
  */
 #ifndef EASE_COLLECTOR_STORE_BATCH_H
 #define EASE_COLLECTOR_STORE_BATCH_H
@@ -130,6 +130,7 @@ struct store_stat {
 struct store_rows {
 	void *items; /* n structs of the table's row type */
 	size_t n, room;
+	size_t reserved; /* up to here rows may be added beyond half of the limit */
 };
 
 struct store_batch {
@@ -137,11 +138,12 @@ struct store_batch {
 	struct store_batch *next; /* the store's queue */
 };
 
-/* Makes room for n more rows of a table. 0; -ENOSPC at the table's limit; -ENOMEM. */
+/* Makes sure of n more rows of a table. 0; -ENOSPC at the table's limit; -ENOMEM. */
 int store_batch_reserve(struct store_batch *batch, enum store_table table, size_t n);
 
-/* A new zeroed row at the end of a table, to be filled at once; NULL at its limit or without
- * memory. Never NULL after a reserve. */
+/* A new zeroed row at the end of a table, to be filled at once; NULL at half of the table's limit
+ * or without memory. The other half is for rows made sure of by a reserve, which are never NULL:
+ * so that a batch that is full can still be closed. */
 void *store_batch_add(struct store_batch *batch, enum store_table table);
 
 static inline size_t

@@ -39,7 +39,8 @@ static const char *const store_schema[STORE_VERSION] = {
     " ip_proto INTEGER, src_port INTEGER, dst_port INTEGER,"
     " PRIMARY KEY(agent, boot, if_index, sequence)) WITHOUT ROWID;"
     "CREATE INDEX sample_time ON sample(time_us);"
-    /* every snapshot that came; totals since the agent first counted */
+    /* snapshots, at most one a port and second of the device's time and the newest of each
+     * transaction; totals since the agent first counted */
     "CREATE TABLE counter(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, time_us INTEGER NOT NULL,"
     " boot INTEGER NOT NULL, received_us INTEGER NOT NULL,"
     " in_octets INTEGER NOT NULL, in_ucast INTEGER NOT NULL, in_mcast INTEGER NOT NULL,"

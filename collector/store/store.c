@@ -157,6 +157,8 @@ open_database(struct store *store, const char *path, char *error, size_t error_s
 	int64_t version;
 	int r;
 
+	/* spares a lock an allocation; refused, and no harm, if SQLite is in use already */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
 		return sql_error(store, path, error, error_size);

@@ -14,6 +14,9 @@
 #define WINDOW_GRACE_US (1ull * STORE_WINDOW_US)
 #define WINDOW_IDLE_US	(3ull * STORE_WINDOW_US)
 
+/* Device's time between two rows of a port's counters: enough for any report's range. */
+#define COUNTERS_EVERY_US 1000000ull
+
 /* A device's clock beyond the year 2255 is broken, and microseconds stay positive in SQLite. */
 #define TIME_MAX_US (9000000000ull * 1000000)
 
@@ -401,7 +404,8 @@ add_totals(void *arg, uint64_t start_us, const uint64_t part[TOTALS_N_VALUES])
 	add_pool(to, start_us, EASE_OUT, part[TOTALS_OUT_PKTS], part[TOTALS_OUT_OCTETS]);
 }
 
-static void
+/* False if the snapshot is older than one that we have. */
+static bool
 take_totals(struct ledger *l, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
@@ -413,7 +417,7 @@ take_totals(struct ledger *l, struct port *p, const struct ease_record *r,
 		break;
 	case TOTALS_OLD:
 		count(l, LEDGER_STAT_SNAPSHOTS_OLD);
-		break;
+		return false;
 	case TOTALS_RESET:
 		count(l, LEDGER_STAT_COUNTERS_RESET);
 		break;
@@ -421,6 +425,7 @@ take_totals(struct ledger *l, struct port *p, const struct ease_record *r,
 		count(l, LEDGER_STAT_COUNTERS_GAP);
 		break;
 	}
+	return true;
 }
 
 static void
@@ -437,20 +442,37 @@ take_given_out(struct ledger *l, const struct port *p, struct account *a,
 	a->gap_us = s->time_us;
 }
 
+/* Moves the waiting counters into the batch; if that is full they wait on. */
 static void
-store_counter_row(struct ledger *l, const struct port *p, const struct ease_record *r,
-    struct store_batch *batch)
+store_waiting_counters(struct port *p, struct store_batch *batch)
 {
-	struct store_counter *row = store_batch_add(batch, STORE_COUNTERS);
+	struct store_counter *row = p->has_waiting ? store_batch_add(batch, STORE_COUNTERS) : NULL;
 
-	if (!row) {
-		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+	if (!row)
 		return;
-	}
-	row->agent = p->agent->row.id;
-	row->boot = r->boot;
-	row->received_us = r->received_us;
-	row->snapshot = r->snapshot;
+	*row = p->waiting;
+	p->has_waiting = false;
+	p->stored_boot = row->boot;
+	p->stored_us = row->snapshot.time_us;
+}
+
+/* A busy port sends its counters with every notification. The store gets one in COUNTERS_EVERY_US
+ * and, at each cut, the newest: the base that totals go on from after a restart. */
+static void
+keep_counters(struct port *p, const struct ease_record *r, struct store_batch *batch)
+{
+	uint64_t time_us = r->snapshot.time_us;
+
+	p->has_waiting = true;
+	p->waiting = (struct store_counter){
+	    .agent = p->agent->row.id,
+	    .boot = r->boot,
+	    .received_us = r->received_us,
+	    .snapshot = r->snapshot,
+	};
+	if (r->boot != p->stored_boot || time_us < p->stored_us ||
+	    time_us - p->stored_us >= COUNTERS_EVERY_US)
+		store_waiting_counters(p, batch);
 }
 
 static void
@@ -466,8 +488,8 @@ take_snapshot(struct ledger *l, struct port *p, const struct ease_record *r,
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
 	take_given_out(l, p, a, s, batch);
-	take_totals(l, p, r, batch);
-	store_counter_row(l, p, r, batch);
+	if (take_totals(l, p, r, batch))
+		keep_counters(p, r, batch);
 	count(l, LEDGER_STAT_SNAPSHOTS);
 }
 
@@ -579,15 +601,17 @@ ledger_take(struct ledger *l, struct store_batch *batch, const struct ease_recor
 /* Cutting */
 
 static void
-cut_accounts(struct ledger *l, struct store_batch *batch)
+cut_ports(struct ledger *l, struct store_batch *batch)
 {
-	for (uint32_t i = 0; i < l->roster.n_ports; i++)
-		for (int b = 0; b < ROSTER_BOOTS; b++) {
-			struct account *a = &l->roster.ports[i]->accounts[b];
+	for (uint32_t i = 0; i < l->roster.n_ports; i++) {
+		struct port *p = l->roster.ports[i];
 
-			put_away(l, l->roster.ports[i], a, batch);
-			a->dirty = false;
+		for (int b = 0; b < ROSTER_BOOTS; b++) {
+			put_away(l, p, &p->accounts[b], batch);
+			p->accounts[b].dirty = false;
 		}
+		store_waiting_counters(p, batch);
+	}
 }
 
 static void
@@ -620,12 +644,14 @@ ledger_cut(struct ledger *l, struct store_batch *batch)
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_AGENTS, l->roster.n_agents);
 	if (r == 0)
+		r = store_batch_reserve(batch, STORE_COUNTERS, l->roster.n_ports);
+	if (r == 0)
 		r = window_dump(l->windows, batch);
 	if (r < 0) {
 		count(l, LEDGER_STAT_CUTS_POSTPONED);
 		return r;
 	}
-	cut_accounts(l, batch);
+	cut_ports(l, batch);
 	cut_agents(l, batch);
 	l->mono_us = clock_mono_us(l->clock);
 	window_close(l->windows, window_is_over, l);

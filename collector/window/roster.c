@@ -188,8 +188,11 @@ load_counter(void *arg, const struct store_counter *row)
 {
 	struct port *p = loaded_port(arg, row->agent, row->snapshot.if_index);
 
-	if (p)
-		totals_set_base(&p->totals, row->boot, &row->snapshot);
+	if (!p)
+		return;
+	totals_set_base(&p->totals, row->boot, &row->snapshot);
+	p->stored_boot = row->boot;
+	p->stored_us = row->snapshot.time_us;
 }
 
 static void

@@ -34,6 +34,10 @@ struct port {
 	uint32_t if_index;
 	struct account accounts[ROSTER_BOOTS]; /* newest boot first */
 	struct totals totals;
+	bool has_waiting;	       /* newest counters not in the store yet */
+	struct store_counter waiting;
+	uint32_t stored_boot;	       /* of the newest counters in the store */
+	uint64_t stored_us;
 	bool has_state;
 	uint32_t state_boot;
 	struct ease_state state;
