@@ -1,0 +1,33 @@
+#!/bin/bash
+# make bench: every figure of the project with a named, packaged peer on the same input in the same
+# run, one JSON object a line, medians of several runs. The capture is EASE_CAPTURES/composed-a.pcap
+# if that folder is there, else the demo's own. Loopback only; takes some minutes.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=${EASE_BUILD:-$top/build}
+runs=${BENCH_RUNS:-5}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+"$top/conf/install-packages" test || exit 1
+captures=${EASE_CAPTURES:-$top/../shared/captures}
+capture=$captures/composed-a.pcap
+if [ ! -r "$capture" ]; then
+	capture=$dir/demo.pcap
+	"$top/conf/make-capture" "$capture" || exit 1
+fi
+
+median_by() { # KEY: of JSON lines, the one in the middle by that number
+	awk -v key="\"$1\":" '{ at = index($0, key); rest = substr($0, at + length(key)); print rest + 0 "\t" $0 }' |
+	    sort -g | cut -f2- | awk '{ line[NR] = $0 } END { print line[int((NR + 1) / 2)] }'
+}
+switch() { # BOARD SKIP
+	for _ in $(seq "$runs"); do
+		"$build/tests/bench_switch" "$capture" "$top/conf/boards/$1.conf" "$2" 2
+	done | median_by ratio
+}
+
+switch gt48001a-8port 512
+switch stack-26port 512
+EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench_snmp.sh"
+(cd "$build" && tests/bench_collector 2)
