@@ -28,6 +28,7 @@ enum { TIMEOUT_MAX_S = 60 };
 
 struct snmp_agent {
 	struct snmp_agent_options options;
+	char *agentx_socket, *app_name, *persistent_dir; /* what the options point to */
 	struct notify_source source;
 	struct mib_registry *registry;
 	netsnmp_session *session; /* with the master; NULL while there is none */
@@ -305,6 +306,27 @@ check_options(const struct snmp_agent_options *options)
 	return 0;
 }
 
+static int
+copy_options(struct snmp_agent *agent, const struct snmp_agent_options *options)
+{
+	agent->agentx_socket = strdup(options->agentx_socket);
+	agent->app_name = strdup(options->app_name);
+	agent->persistent_dir = strdup(options->persistent_dir);
+	if (!agent->agentx_socket || !agent->app_name || !agent->persistent_dir)
+		return -ENOMEM;
+	agent->options = *options;
+	agent->options.agentx_socket = agent->agentx_socket;
+	agent->options.app_name = agent->app_name;
+	agent->options.persistent_dir = agent->persistent_dir;
+	if (options->retry_s == 0)
+		agent->options.retry_s = SNMP_AGENT_RETRY_S;
+	if (options->timeout_s == 0)
+		agent->options.timeout_s = SNMP_AGENT_TIMEOUT_S;
+	memcpy(agent->source.agent_id, options->agent_id, sizeof(agent->source.agent_id));
+	agent->source.boot = options->boot;
+	return 0;
+}
+
 int
 snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **out)
 {
@@ -316,22 +338,14 @@ snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **
 	agent = calloc(1, sizeof(*agent));
 	if (!agent)
 		return -ENOMEM;
-	agent->options = *options;
-	if (options->retry_s == 0)
-		agent->options.retry_s = SNMP_AGENT_RETRY_S;
-	if (options->timeout_s == 0)
-		agent->options.timeout_s = SNMP_AGENT_TIMEOUT_S;
-	memcpy(agent->source.agent_id, options->agent_id, sizeof(agent->source.agent_id));
-	agent->source.boot = options->boot;
 	agent->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	agent->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (agent->stop_fd < 0 || agent->done_fd < 0) {
-		error = -errno;
+	error = agent->stop_fd < 0 || agent->done_fd < 0 ? -EMFILE : copy_options(agent, options);
+	if (error)
 		snmp_agent_destroy(agent);
-		return error;
-	}
-	*out = agent;
-	return 0;
+	else
+		*out = agent;
+	return error;
 }
 
 /* Module texts are none of a subagent's business, and a stock Debian has none: without this the
@@ -388,6 +402,9 @@ snmp_agent_destroy(struct snmp_agent *agent)
 		close(agent->stop_fd);
 	if (agent->done_fd >= 0)
 		close(agent->done_fd);
+	free(agent->agentx_socket);
+	free(agent->app_name);
+	free(agent->persistent_dir);
 	free(agent);
 }
 

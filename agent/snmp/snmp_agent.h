@@ -46,8 +46,8 @@ struct snmp_agent_options {
 	uint32_t boot;
 };
 
-/* Copies the options (the strings, tables and ring are borrowed). -EINVAL: an option or a table's
- * declaration is wrong (the log says which). Does not touch Net-SNMP yet. */
+/* Copies the options and their strings (clock, tables and ring are borrowed). -EINVAL: an option or
+ * a table's declaration is wrong (the log says which); -ENOMEM. Does not touch Net-SNMP yet. */
 int snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **agent);
 
 /* Starts the thread and returns at once, whether there is a master or not. SIGPIPE is ignored for
