@@ -35,7 +35,7 @@ void c84302_destroy(struct c84302 *chip); /* NULL allowed */
 int c84302_read(struct c84302 *chip, unsigned port, size_t row, uint64_t *raw);
 
 /* hal_counters_ops.derive. Received multicast is the chip's less MAC control frames, which the
- * chip counts in; a PAUSE sent to a unicast address, which it cannot tell apart, is missed there. */
+ * chip counts in; one sent to a unicast address, which it cannot tell apart, is missing there. */
 void c84302_derive(const uint64_t *totals, struct hal_counters *counters);
 
 /* Handles the interrupt: every port with a half-full counter is reported as due for reading.

@@ -31,9 +31,14 @@ static const struct stat_name stat_names[GALNET_N_STATS] = {
 };
 
 struct port {
-	unsigned loaded;      /* skip counts in the chip, by what was written and sampled */
+	uint32_t skips[GALNET_SKIP_DEPTH]; /* in the chip, by what was written and sampled */
+	unsigned loaded;		   /* how many of them */
 	unsigned refills_due; /* slots that became free and were not reported yet */
-	unsigned stale;	      /* samples on their way that were taken before a restart */
+	bool restart;	      /* its skips are to be forgotten */
+	/* While the chip's EASE is off: what the counter had left of skips[0], if that is still
+	 * the same one. */
+	uint32_t left;
+	bool left_known;
 };
 
 /* A ring of messages the chip writes and the driver empties. */
@@ -51,6 +56,7 @@ struct galnet {
 	unsigned block;	       /* next one to be filled, over both areas */
 	struct ring new_addresses, error_sources;
 	bool link_changed;
+	bool suspended; /* EASE is off: skips are kept here and written when it is on again */
 	/* Ports, a bit each: whose waiting skip had moved on when the status was last read, so
 	 * that a sample must be there for it. */
 	uint32_t sample_owed;
@@ -92,18 +98,26 @@ store_word(uint8_t *memory, uint32_t value)
 
 /* --- skip counts --- */
 
+static int
+write_skip(const struct galnet *g, unsigned port, uint32_t skip)
+{
+	return write_register(g, GALNET_EASE_REGISTER + 4 * port, skip);
+}
+
 int
 galnet_load_skip(struct galnet *g, unsigned port, uint32_t skip)
 {
-	int rc;
+	struct port *p = &g->port[port];
+	int rc = 0;
 
 	if (port >= g->config.info->n_ports || skip > GALNET_EASE_COUNT_MASK)
 		return -EINVAL;
-	if (g->port[port].loaded == GALNET_SKIP_DEPTH)
+	if (p->loaded == GALNET_SKIP_DEPTH)
 		return -EBUSY;
-	rc = write_register(g, GALNET_EASE_REGISTER + 4 * port, skip);
+	if (!g->suspended)
+		rc = write_skip(g, port, skip);
 	if (rc == 0)
-		g->port[port].loaded++;
+		p->skips[p->loaded++] = skip;
 	return rc;
 }
 
@@ -119,39 +133,78 @@ sampled_ports(const struct galnet *g, uint32_t word_0)
 	return word_0 >> GALNET_WORD0_EASE_SHIFT & ((1u << g->config.info->n_ports) - 1);
 }
 
-/* Samples that lie in memory unread now belong to values whose slots are reported as lost. */
-static void
-mark_stale(struct galnet *g)
+int
+galnet_restart(struct galnet *g, unsigned port)
 {
-	for (unsigned i = 0; i < 2 * GALNET_AREA_BLOCKS; i++) {
-		uint32_t word_0 = load_word(block_at(g, g->block + i));
-		uint32_t ports = word_0 & GALNET_WORD0_VALID ? sampled_ports(g, word_0) : 0;
-
-		for (unsigned port = 0; port < g->config.info->n_ports; port++)
-			g->port[port].stale += ports >> port & 1;
-	}
+	if (port >= g->config.info->n_ports)
+		return -EINVAL;
+	g->port[port].restart = true;
+	return 0;
 }
 
-int
-galnet_restart(struct galnet *g)
+/* Turns EASE off, which empties the chip; samples taken before may still lie in memory. */
+static int
+suspend(struct galnet *g)
 {
-	uint32_t control = g->base + GALNET_GLOBAL_CONTROL;
-	int rc = bus_update(g->config.bus, control, GALNET_CONTROL_EASE_ENABLE, 0);
-
-	if (rc < 0)
-		return rc;
-	for (unsigned port = 0; port < g->config.info->n_ports; port++)
-		g->port[port].stale = 0;
-	mark_stale(g);
 	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
 		struct port *p = &g->port[port];
+		int rc = read_register(g, GALNET_EASE_REGISTER + 4 * port, &p->left);
 
-		p->refills_due += p->loaded;
-		p->loaded = 0;
+		if (rc < 0)
+			return rc;
+		p->left_known = true;
 	}
-	g->sample_owed = 0;
-	return bus_update(g->config.bus, control, GALNET_CONTROL_EASE_ENABLE,
-	    GALNET_CONTROL_EASE_ENABLE);
+	g->suspended = true;
+	return bus_update(g->config.bus, g->base + GALNET_GLOBAL_CONTROL,
+	    GALNET_CONTROL_EASE_ENABLE, 0);
+}
+
+/* Gives a port back what it had, or asks for new skips if these are to be forgotten. */
+static int
+resume_port(struct galnet *g, unsigned port)
+{
+	struct port *p = &g->port[port];
+	int rc = 0;
+
+	if (p->restart) {
+		p->restart = false;
+		p->loaded = 0;
+		p->refills_due = 1;
+		return 0;
+	}
+	for (unsigned i = 0; i < p->loaded && rc == 0; i++)
+		rc = write_skip(g, port, i == 0 && p->left_known ? p->left : p->skips[i]);
+	return rc;
+}
+
+static int
+resume(struct galnet *g)
+{
+	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
+		int rc = resume_port(g, port);
+
+		if (rc < 0)
+			return rc;
+	}
+	g->suspended = false;
+	return bus_update(g->config.bus, g->base + GALNET_GLOBAL_CONTROL,
+	    GALNET_CONTROL_EASE_ENABLE, GALNET_CONTROL_EASE_ENABLE);
+}
+
+/* One step of a restart, taken when no sample lies in memory: EASE off; then, when what came until
+ * that moment has been reported too, on again. 1 if a step was taken, 0 if none is wanted. */
+static int
+restart_step(struct galnet *g)
+{
+	bool wanted = false;
+	int rc;
+
+	for (unsigned port = 0; port < g->config.info->n_ports; port++)
+		wanted = wanted || g->port[port].restart;
+	if (!wanted && !g->suspended)
+		return 0;
+	rc = g->suspended ? resume(g) : suspend(g);
+	return rc < 0 ? rc : 1;
 }
 
 /* Reports one refill that is due; false if there is none. */
@@ -177,9 +230,9 @@ consume_skip(struct galnet *g, unsigned port)
 	struct port *p = &g->port[port];
 
 	g->sample_owed &= ~(1u << port);
-	if (p->stale > 0) {
-		p->stale--;
-	} else if (p->loaded > 0) {
+	p->left_known = false;
+	if (p->loaded > 0) {
+		p->skips[0] = p->skips[1];
 		p->loaded--;
 		p->refills_due++;
 	}
@@ -348,17 +401,19 @@ note_samples_owed(struct galnet *g, uint32_t ease)
 	uint32_t bits = (ease & ease_bits(g)) >> g->config.info->ease_shift;
 	uint32_t empty = GALNET_EASE_BIT_WHEN_EMPTY ? bits : ~bits;
 
+	if (g->suspended)
+		return;
 	for (unsigned port = 0; port < g->config.info->n_ports; port++)
 		if (g->port[port].loaded == GALNET_SKIP_DEPTH && empty & 1u << port)
 			g->sample_owed |= 1u << port;
 }
 
 /* All that was delivered has been read: samples still owed found no buffer, and their ports must
- * not wait for them. True if there were any. */
-static bool
+ * not wait for them. 1 if there were any. */
+static int
 give_up_samples_owed(struct galnet *g)
 {
-	bool any = g->sample_owed != 0;
+	int any = g->sample_owed != 0;
 
 	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
 		if (!(g->sample_owed & 1u << port))
@@ -380,8 +435,8 @@ report_links(struct galnet *g, struct hal *hal)
 			hal_report_port_changed(hal, g->config.if_index[port]);
 }
 
-/* Samples before the refills they cause, so that a port's samples stay in the order of its
- * skips. */
+/* Handles one thing: 1, 0 if there is none, or -errno. A sample's refill comes right behind it, so
+ * that a port's samples stay in the order of its skips. */
 static int
 take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
 {
@@ -390,18 +445,22 @@ take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
 	if (take_refill(g, hal))
 		return 1;
 	rc = take_block(g, hal, now_us);
-	if (rc != 0)
-		return rc;
-	return take_new_address(g, hal, now_us);
+	if (rc == 0)
+		rc = give_up_samples_owed(g);
+	if (rc == 0)
+		rc = restart_step(g);
+	if (rc == 0)
+		rc = take_new_address(g, hal, now_us);
+	return rc;
 }
 
 static bool
 anything_left(const struct galnet *g)
 {
 	for (unsigned port = 0; port < g->config.info->n_ports; port++)
-		if (g->port[port].refills_due > 0)
+		if (g->port[port].refills_due > 0 || g->port[port].restart)
 			return true;
-	return load_word(block_at(g, g->block)) & GALNET_WORD0_VALID ||
+	return g->suspended || load_word(block_at(g, g->block)) & GALNET_WORD0_VALID ||
 	    load_word(g->new_addresses.memory +
 		(size_t)g->new_addresses.next * GALNET_RING_ENTRY_OCTETS + 4) &
 	    GALNET_ENTRY_VALID;
@@ -422,8 +481,7 @@ galnet_dispatch(struct galnet *g, struct hal *hal, uint64_t now_us, unsigned bud
 	do {
 		rc = take_one(g, hal, now_us);
 		handled += rc > 0;
-	} while ((rc > 0 || (rc == 0 && give_up_samples_owed(g))) &&
-	    (budget == 0 || (unsigned)handled < budget));
+	} while (rc > 0 && (budget == 0 || (unsigned)handled < budget));
 	*more = anything_left(g);
 	return rc < 0 ? rc : handled;
 }

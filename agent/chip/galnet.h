@@ -44,9 +44,10 @@ void galnet_destroy(struct galnet *chip); /* NULL allowed */
 
 /* Loads a skip count of 0..0xFFFFF. -EBUSY if the port holds two already. */
 int galnet_load_skip(struct galnet *chip, unsigned port, uint32_t skip);
-/* Empties all ports of the chip: EASE has one enable for all. The next dispatch reports a refill
- * for every value that was lost. */
-int galnet_restart(struct galnet *chip);
+/* Forgets the port's skip counts: the next dispatch takes them back once all samples on their way
+ * are reported, then reports one refill. EASE has one enable for all ports of a chip: the others
+ * go on where they were, less what passes in the few accesses between. */
+int galnet_restart(struct galnet *chip, unsigned port);
 
 int galnet_enable_port(struct galnet *chip, unsigned port, bool enable);
 int galnet_link(struct galnet *chip, unsigned port, bool *up);

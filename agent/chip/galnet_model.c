@@ -334,7 +334,7 @@ read_ease(void *chip, unsigned port, uint32_t stored)
 	struct galnet_model *m = chip;
 
 	(void)stored;
-	return m->ease.shadow_full & 1u << port ? m->ease.shadow[port] : 0;
+	return m->ease.left[port] != NO_COUNT ? m->ease.left[port] : 0;
 }
 
 static void

@@ -83,8 +83,8 @@ enum {
 };
 
 /* Ease_Register: 20 bits of skip count; the rest is reserved, *assumed* to be ignored. A value of
- * 0 is *assumed* to sample the very next packet. A read is *assumed* to give the waiting value,
- * 0 if there is none. */
+ * 0 is *assumed* to sample the very next packet. A read is *assumed* to give what the counter has
+ * left to skip, 0 if it is empty. */
 #define GALNET_EASE_COUNT_MASK 0xfffffu
 
 /* *assumed*: a packet that is switched between two ports of one chip counts on its egress port

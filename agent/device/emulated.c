@@ -173,13 +173,13 @@ sampling_load_skip(void *ctx, uint32_t if_index, uint32_t skip)
 	return p ? galnet_load_skip(p->chip, p->channel, skip) : -ENODEV;
 }
 
-/* Refills are reported at the next dispatch, which the attention line brings about. */
+/* Takes effect in the next dispatch, which the attention line brings about. */
 static int
 sampling_restart(void *ctx, uint32_t if_index)
 {
 	struct emulated *e = ctx;
 	struct port *p = find_port(e, if_index);
-	int rc = p ? galnet_restart(p->chip) : -ENODEV;
+	int rc = p ? galnet_restart(p->chip, p->channel) : -ENODEV;
 
 	if (rc == 0)
 		board_run_call_cpu(e->run);
