@@ -249,8 +249,8 @@ parse_report(struct easetop *e, int argc, char **argv)
 	if (e->help)
 		return 0;
 	if (optind + 1 != argc) {
-		fputs(optind < argc ? "easetop: one report at a time\n" : "easetop: which report?\n",
-		    stderr);
+		fprintf(stderr, "easetop: %s\n",
+		    optind < argc ? "one report at a time" : "which report?");
 		return -EINVAL;
 	}
 	e->report = report_find(argv[optind]);

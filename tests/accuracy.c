@@ -180,7 +180,8 @@ measure_class(const struct accuracy *a, int class)
 	const struct truth_table *table = &a->truth.classes[classes[class].truth];
 	const struct truth_count *total = &a->truth.total;
 	double total_error[COVERAGE_N_UNITS] = {
-		[ESTIMATE_PKTS] = (double)a->n_frames - (double)(total->packets - total->over_packets),
+		[ESTIMATE_PKTS] = (double)a->n_frames -
+		    (double)(total->packets - total->over_packets),
 		[ESTIMATE_OCTETS] = (double)a->pool_octets -
 		    (double)(total->octets - total->over_octets),
 	};

@@ -142,7 +142,8 @@ END_TEST
 START_TEST(octets_are_cochrans)
 {
 	struct estimate_sums key = samples_of(200, 1000, 64);
-	struct estimate_sums rest = together(samples_of(50000, 1000, 64), samples_of(50000, 1000, 1518));
+	struct estimate_sums rest = together(samples_of(50000, 1000, 64),
+	    samples_of(50000, 1000, 1518));
 	struct estimate_stratum s = {together(key, rest), 1.002e8, 0};
 	struct estimate_part part = {&s, key};
 	struct estimate_figure f;

@@ -113,7 +113,8 @@ START_TEST(figures_are_rates_in_one_unit)
 	ck_assert_ptr_nonnull(strstr(text, "192.0.2.1 ge-1  22:14-22:15 +0000"));
 	line_of(text, "00:bb ", line, sizeof(line));
 	ck_assert_msg(strstr(line, "5.33M  5.02 .. 5.63M  66.7%") != NULL, "%s", line);
-	ck_assert_ptr_nonnull(strstr(text, "Any pair not seen carried fewer than 299 frames (95%)."));
+	ck_assert_ptr_nonnull(strstr(text,
+	    "Any pair not seen carried fewer than 299 frames (95%)."));
 	ck_assert_ptr_null(strstr(text, "FEW SAMPLES"));
 	free(text);
 }
@@ -127,7 +128,8 @@ START_TEST(few_samples_are_said)
 	samples(4, MAC_A, MAC_C);
 	samples(4, MAC_A, MAC_D);
 	text = render("talkers", render_text, true);
-	ck_assert_ptr_nonnull(strstr(text, "FEW SAMPLES: try --last 1h, or a smaller skip (now 100)"));
+	ck_assert_ptr_nonnull(strstr(text,
+	    "FEW SAMPLES: try --last 1h, or a smaller skip (now 100)"));
 	ck_assert_ptr_nonnull(strstr(text, "2 others"));
 	ck_assert_ptr_null(strstr(text, "00:cc"));
 	free(text);
@@ -193,7 +195,8 @@ START_TEST(load_text_shows_unknown_as_a_dash)
 	    " 2500000000 WHERE if_index = 1");
 	for (int s = 0; s <= 60; s += 20)
 		for (int port = 1; port <= 2; port++)
-			report_store_sql(&store, "INSERT INTO counter VALUES(1, %d, %llu, 1, 0, %d, %d, 0,"
+			report_store_sql(&store,
+			    "INSERT INTO counter VALUES(1, %d, %llu, 1, 0, %d, %d, 0,"
 			    " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", port,
 			    REPORT_STORE_T0 + (unsigned)s * SECOND, port == 1 ? s * 1000000 : 0,
 			    port == 1 ? s * 24500 : 0);
@@ -232,7 +235,8 @@ START_TEST(csv_lines_have_all_fields)
 
 			for (const char *c = line; c < next_line(line); c++)
 				n += *c == ',';
-			ck_assert_msg(n == commas, "%s: %zu, not %zu, commas in %s", names[i], n, commas,
+			ck_assert_msg(n == commas, "%s: %zu, not %zu, commas in %s", names[i], n,
+			    commas,
 			    text);
 		}
 		free(text);
@@ -245,7 +249,8 @@ START_TEST(csv_quotes_and_json_survive_hostile_names)
 	char *text;
 	json_t *json;
 
-	report_store_sql(&store, "UPDATE port SET alias = 'a,\"b\"' , name = CAST(x'67ff65' AS TEXT)");
+	report_store_sql(&store,
+	    "UPDATE port SET alias = 'a,\"b\"' , name = CAST(x'67ff65' AS TEXT)");
 	text = render("load", render_csv, false);
 	ck_assert_ptr_nonnull(strstr(text, "\"a,\"\"b\"\"\""));
 	free(text);
@@ -263,9 +268,12 @@ START_TEST(loss_lists_the_collectors_counters)
 	char *text;
 
 	report_store_sql(&store, "INSERT INTO stat VALUES('input.wrong_community', 1234),"
-	    " ('input.truncated', 0)");
+	    " ('input.truncated', 0), ('started_us', %llu)", REPORT_STORE_T0 + SECOND);
 	text = render("loss", render_text, true);
-	ck_assert_ptr_nonnull(strstr(text, "input.wrong_community  1,234"));
+	ck_assert_ptr_nonnull(strstr(text, "COLLECTOR since 2023-11-14 22:14:01 +0000  COUNT"));
+	ck_assert_ptr_null(strstr(text, "started_us"));
+	ck_assert_ptr_nonnull(strstr(text, "input.wrong_community  "));
+	ck_assert_ptr_nonnull(strstr(text, " 1,234\n"));
 	ck_assert_ptr_null(strstr(text, "input.truncated"));
 	free(text);
 }

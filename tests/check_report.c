@@ -176,10 +176,12 @@ START_TEST(ip_rows_others_and_rest_are_the_total)
 	json_t *j;
 
 	simple_traffic();
-	report_store_samples(&store, 0, 1, 1, 20, 100, 64, STORE_KEY_IP_PAIR, "0a000001", "0a000002");
+	report_store_samples(&store, 0, 1, 1, 20, 100, 64, STORE_KEY_IP_PAIR, "0a000001",
+	    "0a000002");
 	report_store_samples(&store, 0, 1, 1, 25, 100, 64, STORE_KEY_IP_PAIR,
 	    "20010db8000000000000000000000001", "20010db8000000000000000000000002");
-	report_store_samples(&store, 0, 1, 1, 15, 100, 64, STORE_KEY_IP_PAIR, "0a000001", "0b000002");
+	report_store_samples(&store, 0, 1, 1, 15, 100, 64, STORE_KEY_IP_PAIR, "0a000001",
+	    "0b000002");
 	options.layer = REPORT_LAYER_IP;
 	options.top = 1;
 	j = report_store_json(&store, "talkers", &options);
@@ -206,7 +208,8 @@ END_TEST
 static void
 keep_sample(int sequence, const char *src, int vlan, int proto, const char *src_ip)
 {
-	report_store_sql(&store, "INSERT INTO sample VALUES(1, 1, 1, %d, %llu, 1, 1, 2, 99, 100, 0, 64,"
+	report_store_sql(&store,
+	    "INSERT INTO sample VALUES(1, 1, 1, %d, %llu, 1, 1, 2, 99, 100, 0, 64,"
 	    " x'%s', x'%s', %d, 2048, x'%s', x'0a000002', %d, 1, 2)", sequence,
 	    REPORT_STORE_T0 + (unsigned)sequence * SECOND, src, MAC_C, vlan, src_ip, proto);
 }
@@ -287,9 +290,11 @@ static void
 snapshot(int if_index, int at_s, double in_octets, double in_ucast, double out_octets,
     double stalled, int discontinuity)
 {
-	report_store_sql(&store, "INSERT INTO counter VALUES(1, %d, %llu, 1, 0, %.0f, %.0f, 0, 0, 0, 0,"
+	report_store_sql(&store,
+	    "INSERT INTO counter VALUES(1, %d, %llu, 1, 0, %.0f, %.0f, 0, 0, 0, 0,"
 	    " %.0f, 0, 0, 0, 0, 0, %d, 0, 0, 0, 0, 0, 0, %.0f)", if_index,
-	    REPORT_STORE_T0 + (uint64_t)at_s * SECOND, in_octets, in_ucast, out_octets, discontinuity,
+	    REPORT_STORE_T0 + (uint64_t)at_s * SECOND, in_octets, in_ucast, out_octets,
+	    discontinuity,
 	    stalled);
 }
 
@@ -446,7 +451,8 @@ START_TEST(loss_says_where)
 	struct report_options options = report_store_options();
 	json_t *j;
 
-	report_store_sql(&store, "INSERT INTO account VALUES(1, 1, 1, 1000, 900, 7, 3, 2, 60, 4, 55,"
+	report_store_sql(&store,
+	    "INSERT INTO account VALUES(1, 1, 1, 1000, 900, 7, 3, 2, 60, 4, 55,"
 	    " %llu, %llu, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
 	report_store_sql(&store, "INSERT INTO account VALUES(1, 2, 1, 50, 50, 0, 0, 0, 0, 0, 0,"
 	    " %llu, %llu, NULL)", REPORT_STORE_T0 + MINUTE, REPORT_STORE_T0 + 2 * MINUTE);
@@ -483,7 +489,8 @@ assert_refused(const char *url, const char *reason)
 	ck_assert_ptr_null(query);
 	ck_assert_msg(strstr(error, reason) != NULL, "\"%s\" does not say \"%s\"", error, reason);
 	if (strncmp(url, "clickhouse", 10) != 0)
-		ck_assert_msg(strstr(error, strncmp(url, "sqlite:", 7) == 0 ? url + 7 : url) != NULL,
+		ck_assert_msg(strstr(error, strncmp(url, "sqlite:", 7) == 0 ? url + 7
+		    : url) != NULL,
 		    "\"%s\" does not name %s", error, url);
 }
 
@@ -581,7 +588,8 @@ START_TEST(filters_are_parsed_strictly)
 	ck_assert_int_eq(report_parse_prefix("00:1B:21:00:00:01", &p), 0);
 	ck_assert_int_eq(p.bits, 48);
 	for (const char *const *bad = (const char *const[]){"", "10", "10.0.0.0/33", "10.0.0.0/",
-	    "2001::/129", "00:1g", "00:11:", "1:2:3", "00:11:22:33:44:55:66", "00:11/8", NULL}; *bad;
+	    "2001::/129", "00:1g", "00:11:", "1:2:3", "00:11:22:33:44:55:66", "00:11/8",
+	    NULL}; *bad;
 	    bad++)
 		ck_assert_msg(report_parse_prefix(*bad, &p) != 0, "%s passed", *bad);
 	ck_assert_int_eq(report_parse_proto("0x88cc", &o), 0);

@@ -14,7 +14,8 @@ run_sql(struct report_store *store, const char *sql)
 {
 	char *message = NULL;
 
-	ck_assert_msg(sqlite3_exec(store->db, sql, NULL, NULL, &message) == SQLITE_OK, "%s: %s", sql,
+	ck_assert_msg(sqlite3_exec(store->db, sql, NULL, NULL, &message) == SQLITE_OK, "%s: %s",
+	    sql,
 	    message);
 }
 
@@ -57,14 +58,16 @@ report_store_agent(struct report_store *store, int agent, int last_s)
 {
 	unsigned long long last_us = REPORT_STORE_T0 + (unsigned long long)last_s * SECOND;
 
-	report_store_sql(store, "INSERT INTO agent VALUES(%d, x'0%d02030405060708', 1, '192.0.2.%d',"
+	report_store_sql(store,
+	    "INSERT INTO agent VALUES(%d, x'0%d02030405060708', 1, '192.0.2.%d',"
 	    " %llu, %llu, %llu)", agent, agent, agent, REPORT_STORE_T0, last_us, last_us);
 }
 
 void
 report_store_port(struct report_store *store, int agent, int if_index, const char *name, int edge)
 {
-	report_store_sql(store, "INSERT INTO port VALUES(%d, %d, %llu, 1, '%s', '', 1000000000, 3, 1,"
+	report_store_sql(store,
+	    "INSERT INTO port VALUES(%d, %d, %llu, 1, '%s', '', 1000000000, 3, 1,"
 	    " 1, 0, %d)", agent, if_index, REPORT_STORE_T0, name, edge);
 }
 
@@ -78,9 +81,11 @@ void
 report_store_window(struct report_store *store, int minute, int agent, int if_index, int pkts,
     int octets)
 {
-	report_store_sql(store, "INSERT INTO window VALUES(%llu, %d, %d, 1, %d, %d, 0, 0, 0, 0, 0, 0)",
+	report_store_sql(store,
+	    "INSERT INTO window VALUES(%llu, %d, %d, 1, %d, %d, 0, 0, 0, 0, 0, 0)",
 	    start_of(minute), agent, if_index, pkts, octets);
-	report_store_sql(store, "INSERT INTO window_port VALUES(%llu, %d, %d, 0, 0)", start_of(minute),
+	report_store_sql(store, "INSERT INTO window_port VALUES(%llu, %d, %d, 0, 0)",
+	    start_of(minute),
 	    agent, if_index);
 }
 
@@ -100,7 +105,8 @@ report_store_samples(struct report_store *store, int minute, int agent, int if_i
 	    " wb = wb + %.0f, wb2 = wb2 + %.0f, w2b2 = w2b2 + %.0f WHERE start_us = %llu AND"
 	    " agent = %d AND if_index = %d AND direction = 1", sums[0], sums[1], sums[2], sums[3],
 	    sums[4], sums[5], start_of(minute), agent, if_index);
-	report_store_sql(store, "UPDATE window_port SET expected = expected + %d, received = received"
+	report_store_sql(store,
+	    "UPDATE window_port SET expected = expected + %d, received = received"
 	    " + %d WHERE start_us = %llu AND agent = %d AND if_index = %d", n, n, start_of(minute),
 	    agent, if_index);
 }
@@ -169,7 +175,8 @@ report_json_at(const json_t *object, const char *path)
 	snprintf(copy, sizeof(copy), "%s", path);
 	while ((step = strsep(&rest, ".")) != NULL) {
 		object = json_is_array(object)
-		    ? json_array_get(object, strtoul(step, NULL, 10)) : json_object_get(object, step);
+		    ? json_array_get(object, strtoul(step, NULL, 10)) : json_object_get(object,
+		    step);
 		ck_assert_msg(object != NULL, "no %s of %s", step, path);
 	}
 	return object;

@@ -330,7 +330,8 @@ truth_key_text(enum truth_class class, const uint8_t *key, char *src, char *dst)
 		    INET6_ADDRSTRLEN);
 		break;
 	case TRUTH_PROTOCOL:
-		sprintf(src, key[0] == 4 ? "ip %u" : "0x%04x", key[0] == 4 ? key[1] : be16(key + 1));
+		sprintf(src, key[0] == 4 ? "ip %u" : "0x%04x", key[0] == 4 ? key[1]
+		    : be16(key + 1));
 		break;
 	default:
 		break;

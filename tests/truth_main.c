@@ -87,7 +87,8 @@ print_text(const struct truth *truth, size_t top)
 	double total = (double)(truth->total.packets - truth->total.over_packets);
 
 	qsort(pairs->rows, pairs->n, sizeof(*pairs->rows), compare_packets);
-	printf("%-17s  %-17s  %12s  %14s  %6s\n", "SOURCE", "DESTINATION", "FRAMES", "OCTETS", "SHARE");
+	printf("%-17s  %-17s  %12s  %14s  %6s\n", "SOURCE", "DESTINATION", "FRAMES", "OCTETS",
+	    "SHARE");
 	for (size_t i = 0; i < pairs->n && i < top; i++) {
 		const struct truth_count *count = &pairs->rows[i].count;
 		uint64_t packets = count->packets - count->over_packets;

@@ -16,7 +16,7 @@
 
 enum {
 	FRAME_OCTETS_AT_LEAST = 64, /* of any frame on the wire (IEEE 802.3) */
-	EXACT_BELOW_COUNT = 5,	    /* effective samples: Wilson's limits cover 92 % at a mean of 1 */
+	EXACT_BELOW_COUNT = 5,	    /* samples: Wilson's limits cover 92 % at a mean of 1 */
 };
 
 /* Sums of one unit in a common form: y is 1 or the frame's octets. */

@@ -199,8 +199,10 @@ fill_counted(const struct port_load *p, struct report_value *row)
 	row[COLUMN_SECONDS] = build_number(s);
 	if (p->port->speed_bps == 0)
 		return;
-	row[COLUMN_UTIL_RX] = build_number(utilization(l->in_octets, rx_pkts, s, p->port->speed_bps));
-	row[COLUMN_UTIL_TX] = build_number(utilization(l->out_octets, tx_pkts, s, p->port->speed_bps));
+	row[COLUMN_UTIL_RX] = build_number(utilization(l->in_octets, rx_pkts, s,
+	    p->port->speed_bps));
+	row[COLUMN_UTIL_TX] = build_number(utilization(l->out_octets, tx_pkts, s,
+	    p->port->speed_bps));
 }
 
 static void

@@ -76,7 +76,8 @@ add_account(struct query *query, struct report_result *result, sqlite3_stmt *stm
 static int
 add_accounts(struct query *query, struct report_result *result)
 {
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT agent, if_index, boot, expected, received,"
+	sqlite3_stmt *stmt = query_prepare(query,
+	    "SELECT agent, if_index, boot, expected, received,"
 	    " agent_drops, duplicates, reordered, late, stalls, stalled_pkts FROM account"
 	    " WHERE last_us >= :from AND first_us < :to ORDER BY agent, boot, if_index");
 	int err = stmt ? 0 : -EIO;

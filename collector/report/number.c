@@ -152,7 +152,8 @@ number_format_times(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc,
 	format_clock(&from, !today, first);
 	format_clock(&to, !one_day, last);
 	strftime(zone, sizeof(zone), "%z", &to);
-	snprintf(text, NUMBER_TEXT, one_day ? "%.20s-%.20s %s" : "%.20s - %.20s %s", first, last, zone);
+	snprintf(text, NUMBER_TEXT, one_day ? "%.20s-%.20s %s" : "%.20s - %.20s %s", first, last,
+	    zone);
 }
 
 void

@@ -198,7 +198,8 @@ column_text(sqlite3_stmt *stmt, int column, char *text, size_t size)
 static int
 add_agent(struct query *query, sqlite3_stmt *stmt)
 {
-	struct query_agent *agents = realloc(query->agents, (query->n_agents + 1) * sizeof(*agents));
+	struct query_agent *agents = realloc(query->agents,
+	    (query->n_agents + 1) * sizeof(*agents));
 	struct query_agent *agent;
 	const uint8_t *id;
 
@@ -277,7 +278,8 @@ query_find_port(const struct query *query, int64_t agent, uint32_t if_index)
 
 		if (port->agent->id == agent && port->if_index == if_index)
 			return port;
-		if (port->agent->id < agent || (port->agent->id == agent && port->if_index < if_index))
+		if (port->agent->id < agent ||
+		    (port->agent->id == agent && port->if_index < if_index))
 			low = middle + 1;
 		else
 			high = middle;
@@ -347,8 +349,8 @@ load_ports(struct query *query, const struct report_options *options)
 
 	if (err == 0)
 		err = for_rows(query, "SELECT agent, if_index, MIN(since_us), name, alias,"
-		    " speed_bps, admin_status, oper_status, edge FROM port GROUP BY agent, if_index",
-		    set_state);
+		    " speed_bps, admin_status, oper_status, edge FROM port"
+		    " GROUP BY agent, if_index", set_state);
 	if (err == 0)
 		err = for_rows(query, "SELECT agent, if_index, MAX(since_us), name, alias,"
 		    " speed_bps, admin_status, oper_status, edge FROM port WHERE since_us <= :to"

@@ -1,6 +1,6 @@
 /*
- * CSV quoted as in RFC 4180: a line of field names, then a line a row. A figure takes three fields, a rank
- * two; what is not known is an empty field.
+ * CSV quoted as in RFC 4180: a line of field names, then a line a row. A figure takes three
+ * fields, a rank two; what is not known is an empty field.
  */
 #include "collector/report/render.h"
 

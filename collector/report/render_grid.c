@@ -99,8 +99,8 @@ add_headings(const struct grid *grid, struct table *table)
 	char text[NUMBER_TEXT];
 
 	table_add_column(table, "", true);
-	table_add_column(table, grid->result->sort == ESTIMATE_OCTETS ? "bit/s from \\ to"
-								      : "frame/s from \\ to", false);
+	table_add_column(table,
+	    grid->result->sort == ESTIMATE_OCTETS ? "bit/s from \\ to" : "frame/s from \\ to", false);
 	for (size_t d = 0; d < grid->n_addresses; d++) {
 		snprintf(text, sizeof(text), "%zu", d + 1);
 		table_add_column(table, text, true);
@@ -125,7 +125,8 @@ render_grid(FILE *out, const struct report_result *result, const struct render_o
 		.result = result,
 		.src = field_column(result, "src"),
 		.dst = field_column(result, "dst"),
-		.figure = field_column(result, result->sort == ESTIMATE_OCTETS ? "octets" : "packets"),
+		.figure = field_column(result,
+		    result->sort == ESTIMATE_OCTETS ? "octets" : "packets"),
 	};
 	struct table table = {0};
 	int err;

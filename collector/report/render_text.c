@@ -13,6 +13,8 @@ enum {
 	LONG_TEXT = 2 * NUMBER_TEXT,
 };
 
+#define STARTED "started_us" /* the collector's start, beside its counters (schema.h) */
+
 static bool
 is_figure(enum report_type type)
 {
@@ -204,7 +206,8 @@ add_sum_rows(struct table *table, const struct report_result *result,
 
 	if (result->others) {
 		number_format_count((double)result->n_others, number);
-		snprintf(name, sizeof(name), "%s other%s", number, result->n_others == 1 ? "" : "s");
+		snprintf(name, sizeof(name), "%s other%s", number,
+		    result->n_others == 1 ? "" : "s");
 		add_named_row(table, result, result->others, name, options);
 	}
 	if (result->rest)
@@ -305,25 +308,43 @@ print_key_notes(FILE *out, const struct report_result *result, const struct rend
 	}
 	if (result->kept_since_us) {
 		number_format_time(result->kept_since_us, options->utc, time);
-		fprintf(out, "This filter is answered from kept samples, which begin at %s.\n", time);
+		fprintf(out, "This filter is answered from kept samples, which begin at %s.\n",
+		    time);
 	}
 }
 
+/* "COLLECTOR since …", the one counter that is a time. */
+static void
+format_counters_heading(const struct report_result *result, bool utc, char *text)
+{
+	char time[NUMBER_TEXT];
+
+	snprintf(text, LONG_TEXT, "COLLECTOR");
+	for (size_t i = 0; i < result->n_counters; i++)
+		if (strcmp(result->counters[i].name, STARTED) == 0) {
+			number_format_time(result->counters[i].value, utc, time);
+			snprintf(text, LONG_TEXT, "COLLECTOR since %s", time);
+		}
+}
+
 static int
-print_counters(FILE *out, const struct report_result *result)
+print_counters(FILE *out, const struct report_result *result, const struct render_options *options)
 {
 	struct table table = {0};
-	char number[NUMBER_TEXT];
+	char number[NUMBER_TEXT], heading[LONG_TEXT];
 	int err;
 
-	table_add_column(&table, "COLLECTOR", false);
+	format_counters_heading(result, options->utc, heading);
+	table_add_column(&table, heading, false);
 	table_add_column(&table, "COUNT", true);
 	for (size_t i = 0; i < result->n_counters; i++) {
-		if (result->counters[i].value == 0)
+		const struct report_counter *counter = &result->counters[i];
+
+		if (counter->value == 0 || strcmp(counter->name, STARTED) == 0)
 			continue;
-		number_format_count((double)result->counters[i].value, number);
+		number_format_count((double)counter->value, number);
 		table_add_row(&table);
-		table_set(&table, 0, result->counters[i].name);
+		table_set(&table, 0, counter->name);
 		table_set(&table, 1, number);
 	}
 	putc('\n', out);
@@ -344,7 +365,8 @@ print_empty(FILE *out, const struct report_result *result, const struct render_o
 	number_format_times(result->from_us, result->to_us, options->now_us, options->utc, times);
 	number_format_time(result->newest_us, options->utc, newest);
 	number_format_age(((double)options->now_us - (double)result->newest_us) / 1e6, age);
-	fprintf(out, "No data %s: the newest is of %s, %s ago. Try --last all.\n", times, newest, age);
+	fprintf(out, "No data %s: the newest is of %s, %s ago. Try --last all.\n", times, newest,
+	    age);
 	return ferror(out) ? -EIO : 0;
 }
 
@@ -358,10 +380,10 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	print_header(out, result, options);
 	if (result->has_keys)
 		print_few_samples(out, result);
-	err = result->as_grid ? render_grid(out, result, options) : print_rows(out, result, options);
+	err = (result->as_grid ? render_grid : print_rows)(out, result, options);
 	if (err == 0 && result->has_keys)
 		print_key_notes(out, result, options);
 	if (err == 0 && result->n_counters > 0)
-		err = print_counters(out, result);
+		err = print_counters(out, result, options);
 	return err == 0 && ferror(out) ? -EIO : err;
 }

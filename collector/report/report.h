@@ -127,7 +127,7 @@ struct report_result {
 	const char *rest_name;	   /* why: "without IP", … */
 	double unseen_pkts; /* a key without any sample has fewer (95 %) */
 	double mean_skip;   /* of the samples */
-	uint64_t kept_since_us; /* answered from kept samples, which begin later than the range; or 0 */
+	uint64_t kept_since_us; /* answered from kept samples, which begin in the range; or 0 */
 	bool as_grid;	    /* text: rows are pairs of a matrix */
 
 	/* loss only: the collector's own counters */
