@@ -552,7 +552,8 @@ agent_destroy(struct agent *agent)
 {
 	if (agent == NULL)
 		return;
-	snmp_agent_destroy(agent->snmp);
+	if (!snmp_agent_destroy(agent->snmp))
+		return; /* hangs in a frozen master and still uses the rest: the process ends */
 	settings_destroy(agent->settings);
 	packer_destroy(agent->packer);
 	sampling_destroy(agent->sampling);

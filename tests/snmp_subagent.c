@@ -344,8 +344,8 @@ main(int argc, char **argv)
 	start_agent(&h, argv[1], argv[2]);
 	while (fgets(line, sizeof(line), stdin))
 		command(&h, line);
-	if (snmp_agent_stop(h.agent, 20000) == 0) {
-		snmp_agent_destroy(h.agent);
+	snmp_agent_stop(h.agent, 5000);
+	if (snmp_agent_destroy(h.agent)) {
 		notify_ring_destroy(h.ring);
 		fixture_destroy(&h.fixture);
 		free(h.sink.seen);

@@ -24,7 +24,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MAX_S = 60 };
+enum {
+	TIMEOUT_MAX_S = 60,
+	CLOSE_TIMEOUT_MS = 500, /* for the master's answer to a clean close */
+};
 
 struct snmp_agent {
 	struct snmp_agent_options options;
@@ -240,6 +243,8 @@ serve(struct snmp_agent *agent)
 static void
 close_library(struct snmp_agent *agent)
 {
+	if (agent->session)
+		agent->session->timeout = CLOSE_TIMEOUT_MS * 1000L;
 	agent->session = NULL;
 	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START,
 	    on_session_up, agent, 1);
@@ -392,11 +397,13 @@ snmp_agent_stop(struct snmp_agent *agent, unsigned timeout_ms)
 	return 0;
 }
 
-void
+bool
 snmp_agent_destroy(struct snmp_agent *agent)
 {
-	if (!agent || (agent->started && !agent->ended))
-		return;
+	if (!agent)
+		return true;
+	if (agent->started && !agent->ended)
+		return false;
 	mib_registry_destroy(agent->registry);
 	if (agent->stop_fd >= 0)
 		close(agent->stop_fd);
@@ -406,6 +413,7 @@ snmp_agent_destroy(struct snmp_agent *agent)
 	free(agent->app_name);
 	free(agent->persistent_dir);
 	free(agent);
+	return true;
 }
 
 bool

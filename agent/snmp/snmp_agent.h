@@ -55,9 +55,12 @@ int snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agen
 int snmp_agent_start(struct snmp_agent *agent);
 
 /* Asks the thread to close the session and end; waits for it at most timeout_ms. -ETIMEDOUT: it
- * hangs in a frozen master (destroy then leaves its memory alone: the process is about to end). */
+ * hangs in a frozen master. */
 int snmp_agent_stop(struct snmp_agent *agent, unsigned timeout_ms);
-void snmp_agent_destroy(struct snmp_agent *agent); /* NULL allowed */
+
+/* False if the thread hangs: it still uses the agent, its ring, views and setter, so these must
+ * stay until the process ends, which is what is left to do. NULL allowed (true). */
+bool snmp_agent_destroy(struct snmp_agent *agent);
 
 /* True while a session with the master is open. Any thread. */
 bool snmp_agent_connected(const struct snmp_agent *agent);
