@@ -2,13 +2,13 @@
  * The counter of truth itself: frames made by hand with known answers, and, where the shared
  * captures are, their ground truth, which another parser counted.
  */
+#include "tests/captures.h"
 #include "tests/truth.h"
 
 #include <check.h>
 #include <glob.h>
 #include <jansson.h>
 #include <pcap/pcap.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,18 +96,6 @@ START_TEST(other_link_types_are_refused)
 }
 END_TEST
 
-static bool
-captures_dir(char *dir, size_t size)
-{
-	const char *env = getenv("EASE_CAPTURES"), *srcdir = getenv("srcdir");
-
-	if (env)
-		snprintf(dir, size, "%s", env);
-	else
-		snprintf(dir, size, "%s/../shared/captures", srcdir ? srcdir : ".");
-	return access(dir, R_OK) == 0;
-}
-
 static uint64_t
 number(const json_t *object, const char *name)
 {
@@ -177,11 +165,12 @@ compare_capture(const char *truth_path)
 
 START_TEST(shared_captures_agree)
 {
-	char dir[PATH_ROOM - 16], pattern[PATH_ROOM];
+	const char *dir = captures_dir();
+	char pattern[PATH_ROOM];
 	glob_t found;
 
-	if (!captures_dir(dir, sizeof(dir))) {
-		puts("check_truth: left out the shared captures: they are not here");
+	if (!dir) {
+		captures_skip("shared_captures_agree");
 		return;
 	}
 	snprintf(pattern, sizeof(pattern), "%s/*.truth.json", dir);
