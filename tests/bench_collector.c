@@ -307,8 +307,8 @@ run_snmptrapd(double rate, double seconds)
 {
 	char dir[] = "/tmp/bench_collector.XXXXXX", conf[PATH_MAX_HERE], log[PATH_MAX_HERE];
 	char address[PATH_MAX_HERE], command[PATH_MAX_HERE];
-	char *argv[] = {(char *)"snmptrapd", (char *)"-f", (char *)"-n", (char *)"-On", (char *)"-C",
-	    (char *)"-c", conf, (char *)"-Lf", log, address, NULL};
+	char *argv[] = {(char *)"snmptrapd", (char *)"-f", (char *)"-n", (char *)"-On",
+	    (char *)"-C", (char *)"-c", conf, (char *)"-Lf", log, address, NULL};
 	uint64_t total = (uint64_t)(rate * seconds) / SEGMENTS * SEGMENTS, logged;
 	int port = 20000 + getpid() % 20000;
 	double start, took;

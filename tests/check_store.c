@@ -232,7 +232,8 @@ check_all(const struct fixture *f, uint32_t n)
 	    3001. * n);
 	/* each sample is in the minute that its own row says */
 	ck_assert_double_eq(
-	    ask(f, "SELECT count(*) FROM (SELECT time_us / 60000000 * 60000000 AS m, direction AS d,"
+	    ask(f, "SELECT count(*) FROM (SELECT time_us / 60000000 * 60000000 AS m,"
+		   " direction AS d,"
 		   " count(*) AS n FROM sample GROUP BY 1, 2) s LEFT JOIN window w ON w.start_us ="
 		   " s.m AND w.direction = s.d WHERE w.n IS NOT s.n"),
 	    0);
@@ -643,6 +644,31 @@ START_TEST(counters_are_thinned_but_never_behind_the_totals)
 }
 END_TEST
 
+START_TEST(without_room_for_windows_the_totals_still_add_up)
+{
+	struct ledger_limits limits = ledger_default_limits;
+	struct fixture f;
+
+	make_fixture(&f);
+	open_books(&f);
+	ledger_free(f.ledger);
+	limits.windows.windows = 1; /* of the six minutes of this traffic */
+	ck_assert_int_eq(ledger_new(&f.ledger, &limits, &f.clock, 1), 0);
+	send_snapshot(&f, 1, 0);
+	send_range(&f, 1, 1, SAMPLES);
+	cut(&f);
+	ck_assert_uint_gt(stat_get(ledger_window_stats(f.ledger), WINDOW_STAT_NO_WINDOW), 0);
+	ck_assert_double_eq(ask(&f, "SELECT sum(n) FROM window"), SAMPLES);
+	ck_assert_double_lt(ask(&f, "SELECT sum(n) FROM window_key WHERE kind = 1"), SAMPLES);
+	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	    14. * SAMPLES);
+	ck_assert_double_eq(ask(&f, "SELECT sum(expected) FROM window_port"), SAMPLES);
+	ck_assert_double_eq(ask(&f, "SELECT sum(received) FROM window_port"), SAMPLES);
+	close_books(&f);
+	remove_fixture(&f);
+}
+END_TEST
+
 START_TEST(strangers_beyond_the_limits_are_counted)
 {
 	struct fixture f;
@@ -701,6 +727,7 @@ main(void)
 	tcase_add_test(tc, a_full_batch_loses_rows_by_name_and_no_sums);
 	tcase_add_test(tc, a_batch_full_of_counters_can_still_be_cut);
 	tcase_add_test(tc, counters_are_thinned_but_never_behind_the_totals);
+	tcase_add_test(tc, without_room_for_windows_the_totals_still_add_up);
 	tcase_add_test(tc, strangers_beyond_the_limits_are_counted);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -395,7 +395,8 @@ START_TEST(mutations_read_the_same_or_are_refused)
 
 		memcpy(octets, base, n);
 		for (size_t c = 0; c < changes; c++)
-			octets[next_random(&random) % n] ^= (uint8_t)(1u << next_random(&random) % 8);
+			octets[next_random(&random) % n] ^=
+			    (uint8_t)(1u << next_random(&random) % 8);
 		both += compare_parsers(octets, n);
 	}
 	ck_assert_uint_gt(both, 1000); /* else it compared nothing */

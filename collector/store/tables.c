@@ -274,7 +274,8 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_COUNTERS] = {"INSERT OR REPLACE INTO counter"
 			" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_counter), bind_counter},
-    [STORE_WINDOWS] = {"INSERT INTO window VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
+    [STORE_WINDOWS] = {"INSERT INTO window VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+		       " ON CONFLICT DO UPDATE SET"
 		       " pool_pkts=pool_pkts+excluded.pool_pkts,"
 		       " pool_octets=pool_octets+excluded.pool_octets, " ADD_SUMS,
 	sizeof(struct store_window), bind_window},
@@ -287,7 +288,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	sizeof(struct store_window_port), bind_window_port},
     [STORE_ACCOUNTS] = {"INSERT OR REPLACE INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_account), bind_account},
-    /* a notification may come twice; an event has no number, so it is the same if all is the same */
+    /* a notification may come twice; an event has no number, so all of it is compared */
     [STORE_EVENTS] =
 	{"INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan)"
 	 " SELECT ?1,?2,?3,?4,?5,?6,?7 WHERE NOT EXISTS(SELECT 1 FROM event WHERE time_us=?1"

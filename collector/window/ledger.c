@@ -639,12 +639,13 @@ window_is_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_u
 int
 ledger_cut(struct ledger *l, struct store_batch *batch)
 {
-	int r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)ROSTER_BOOTS * l->roster.n_ports);
+	const struct roster *known = &l->roster;
+	int r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)ROSTER_BOOTS * known->n_ports);
 
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_AGENTS, l->roster.n_agents);
+		r = store_batch_reserve(batch, STORE_AGENTS, known->n_agents);
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_COUNTERS, l->roster.n_ports);
+		r = store_batch_reserve(batch, STORE_COUNTERS, known->n_ports);
 	if (r == 0)
 		r = window_dump(l->windows, batch);
 	if (r < 0) {

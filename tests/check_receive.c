@@ -1,0 +1,188 @@
+/*
+ * The sockets of the input: both families, ports chosen by the system, more datagrams than one
+ * call takes, one too long, and the kernel's own drops when nobody reads. Skipped (77) where the
+ * machine has no IPv6 loopback.
+ */
+#include "collector/input/receive.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ERROR_TEXT = 128, SMALL_BUFFER = 65536, FLOOD = 3000, FLOOD_OCTETS = 1000 };
+
+struct seen {
+	size_t n, octets;
+	sa_family_t family;
+};
+
+static void
+see(void *arg, const struct sockaddr *from, const void *octets, size_t n)
+{
+	struct seen *seen = arg;
+
+	(void)octets;
+	seen->n++;
+	seen->octets += n;
+	seen->family = from->sa_family;
+}
+
+static struct receiver *
+open_on(const char *first, const char *second)
+{
+	struct endpoint endpoints[2];
+	struct receiver *r;
+	const char *reason;
+	char error[ERROR_TEXT];
+
+	ck_assert_int_eq(endpoint_parse(first, &endpoints[0], &reason), 0);
+	ck_assert_int_eq(endpoint_parse(second, &endpoints[1], &reason), 0);
+	ck_assert_int_eq(receiver_open(&r, endpoints, 2, SMALL_BUFFER, error, sizeof(error)), 0);
+	return r;
+}
+
+/* A socket that sends to where this one listens. */
+static int
+sender_to(const struct receiver *r, size_t socket_number)
+{
+	char text[ENDPOINT_TEXT];
+	struct endpoint e;
+	const char *reason;
+	int fd;
+
+	receiver_address(r, socket_number, text);
+	ck_assert_msg(endpoint_parse(text, &e, &reason) == 0, "%s: %s", text, reason);
+	fd = socket(e.address.ss_family, SOCK_DGRAM, 0);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&e.address, e.len), 0);
+	return fd;
+}
+
+START_TEST(both_families_and_more_than_a_batch)
+{
+	static const sa_family_t families[] = {AF_INET, AF_INET6};
+	struct receiver *r = open_on("127.0.0.1:0", "[::1]:0");
+	struct receive_result result = {0};
+
+	for (size_t s = 0; s < 2; s++) {
+		int fd = sender_to(r, s);
+		struct seen seen = {0};
+
+		for (int i = 0; i < RECEIVE_BATCH + 3; i++)
+			ck_assert_int_eq(send(fd, "hello", 5, 0), 5);
+		ck_assert_int_eq(receiver_read(r, s, see, &seen, &result), 0);
+		ck_assert_uint_eq(seen.n, RECEIVE_BATCH);
+		ck_assert_int_eq(receiver_read(r, s, see, &seen, &result), 0);
+		ck_assert_int_eq(receiver_read(r, s, see, &seen, &result), 0); /* nothing: no wait */
+		ck_assert_uint_eq(seen.n, RECEIVE_BATCH + 3);
+		ck_assert_uint_eq(seen.octets, 5 * (RECEIVE_BATCH + 3));
+		ck_assert_int_eq(seen.family, families[s]);
+		close(fd);
+	}
+	ck_assert_uint_eq(result.datagrams, 2 * (RECEIVE_BATCH + 3));
+	ck_assert_uint_eq(result.kernel_drops + result.oversize, 0);
+	receiver_close(r);
+}
+END_TEST
+
+START_TEST(too_long_is_counted_and_not_given)
+{
+	static uint8_t octets[RECEIVE_DATAGRAM_MAX + 1];
+	struct receiver *r = open_on("127.0.0.1:0", "[::1]:0");
+	struct receive_result result = {0};
+	struct seen seen = {0};
+	int fd = sender_to(r, 0);
+
+	ck_assert_int_eq(send(fd, octets, sizeof(octets), 0), (ssize_t)sizeof(octets));
+	ck_assert_int_eq(send(fd, octets, sizeof(octets) - 1, 0), (ssize_t)sizeof(octets) - 1);
+	receiver_read(r, 0, see, &seen, &result);
+	ck_assert_uint_eq(result.oversize, 1);
+	ck_assert_uint_eq(seen.n, 1);
+	ck_assert_uint_eq(seen.octets, RECEIVE_DATAGRAM_MAX);
+	close(fd);
+	receiver_close(r);
+}
+END_TEST
+
+START_TEST(the_kernels_drops_are_known)
+{
+	static uint8_t octets[FLOOD_OCTETS];
+	struct receiver *r = open_on("127.0.0.1:0", "[::1]:0");
+	struct receive_result result = {0};
+	struct seen seen = {0};
+	int fd = sender_to(r, 0);
+
+	for (int round = 0; round < 2; round++) { /* the count goes on, it is not taken twice */
+		for (int i = 0; i < FLOOD; i++)
+			send(fd, octets, sizeof(octets), 0);
+		do {
+			result.datagrams = 0;
+			receiver_read(r, 0, see, &seen, &result);
+		} while (result.datagrams > 0);
+		/* the count comes with the next datagram that fits */
+		send(fd, octets, sizeof(octets), 0);
+		receiver_read(r, 0, see, &seen, &result);
+		ck_assert_uint_eq(seen.n + result.kernel_drops, (round + 1u) * (FLOOD + 1u));
+	}
+	ck_assert_uint_gt(result.kernel_drops, 0);
+	close(fd);
+	receiver_close(r);
+}
+END_TEST
+
+START_TEST(an_address_that_is_taken_is_named)
+{
+	struct receiver *r = open_on("127.0.0.1:0", "[::1]:0"), *second;
+	char text[ENDPOINT_TEXT], error[ERROR_TEXT];
+	struct endpoint e;
+	const char *reason;
+
+	receiver_address(r, 1, text);
+	ck_assert_int_eq(endpoint_parse(text, &e, &reason), 0);
+	ck_assert_int_eq(receiver_open(&second, &e, 1, SMALL_BUFFER, error, sizeof(error)),
+	    -EADDRINUSE);
+	ck_assert_msg(strstr(error, text) != NULL, "%s", error);
+	receiver_close(r);
+}
+END_TEST
+
+static bool
+has_ipv6(void)
+{
+	struct endpoint e;
+	const char *reason;
+	int fd = socket(AF_INET6, SOCK_DGRAM, 0);
+	bool has;
+
+	endpoint_parse("[::1]:0", &e, &reason);
+	has = fd >= 0 && bind(fd, (struct sockaddr *)&e.address, e.len) == 0;
+	if (fd >= 0)
+		close(fd);
+	return has;
+}
+
+int
+main(void)
+{
+	Suite *suite = suite_create("receive");
+	TCase *tc = tcase_create("receive");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	if (!has_ipv6()) {
+		puts("skipped: no IPv6 loopback");
+		return 77;
+	}
+	suite_add_tcase(suite, tc);
+	tcase_add_test(tc, both_families_and_more_than_a_batch);
+	tcase_add_test(tc, too_long_is_counted_and_not_given);
+	tcase_add_test(tc, the_kernels_drops_are_known);
+	tcase_add_test(tc, an_address_that_is_taken_is_named);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
