@@ -1,0 +1,141 @@
+# tests/rig.sh: the whole system for an end-to-end test, to be sourced by bash: a private snmpd, an
+# agent and a collector on free ports of loopback, everything below $rig, ended by process id when
+# the test ends. Sets up passed and failed tests' lines too: pass, fail, skip, expect.
+set -u
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${EASE_BUILD:-$top/build}
+ease=1.3.6.1.4.1.8072.9999.9999.1
+if_x=1.3.6.1.2.1.31.1.1.1
+ether_stats=1.3.6.1.2.1.16.1.1.1
+failed=0
+suite=$(basename "$0" .sh)
+suite=${suite#check_}
+
+pass() { echo "PASS $suite $1"; }
+fail() { echo "FAIL $suite $1: $2"; failed=1; rig_show_logs; }
+skip() { echo "SKIP $suite $1: $2"; }
+expect() { # NAME IS MUST-BE
+	if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "'$2' instead of '$3'"; fi
+}
+
+for need in "$build/agent/easeagentd" "$build/collector/easecapd" "$build/collector/easetop" \
+    "$build/tests/truth" snmpd snmpget snmpset snmpwalk jq; do
+	if ! PATH=$PATH:/usr/sbin command -v "$need" >/dev/null; then
+		skip 'all' "$need is not there"
+		exit 0
+	fi
+done
+PATH=$PATH:/usr/sbin
+
+rig=$(mktemp -d "${TMPDIR:-/tmp}/easeswitch-$suite.XXXXXX")
+snmpd_pid='' agent_pid='' collector_pid=''
+rig_end() { # PID [SIGNAL]: ends it and waits; by force after ten seconds
+	[ -n "$1" ] || return 0
+	kill "-${2:-TERM}" "$1" 2>/dev/null
+	local tries=0
+	while kill -0 "$1" 2>/dev/null; do
+		tries=$((tries + 1))
+		[ $tries -lt 200 ] || kill -KILL "$1" 2>/dev/null
+		sleep 0.05
+	done
+	wait "$1" 2>/dev/null
+}
+rig_stop() { rig_agent_stop; rig_end "$snmpd_pid"; rig_end "$collector_pid"; snmpd_pid='' collector_pid=''; }
+trap 'rig_stop; rm -rf "$rig"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+rig_show_logs() {
+	local log
+	for log in agent collector snmpd; do
+		[ -s "$rig/$log.log" ] && tail -n 5 "$rig/$log.log" | sed "s/^/    $log: /"
+	done
+}
+wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after that time
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+free_port() {
+	perl -MSocket -e 'socket(my $s, AF_INET, SOCK_DGRAM, 0) or die;
+	    bind($s, sockaddr_in(0, INADDR_LOOPBACK)) or die;
+	    print +(sockaddr_in(getsockname($s)))[0]'
+}
+
+# A new rig: nothing of an earlier one is left. BOARD (a file) is optional.
+rig_new() {
+	rig_stop
+	rm -rf "${rig:?}"/*
+	mkdir -p "$rig/agentx" "$rig/client"
+	chmod 700 "$rig/agentx"
+	export MIBS= SNMP_PERSISTENT_DIR=$rig/snmp SNMPCONFPATH=$rig/client
+	agent_port=$(free_port) trap_port=$(free_port)
+	board=${1:-$top/conf/boards/gt48001a-8port.conf}
+	cat >"$rig/snmpd.conf" <<-END
+		agentAddress udp:127.0.0.1:$agent_port
+		rwcommunity demo 127.0.0.1
+		master agentx
+		agentXSocket unix:$rig/agentx/master
+		agentXPerms 0700 0700
+		trap2sink 127.0.0.1:$trap_port demo
+		doNotRetainNotificationLogs 1
+		maxGetbulkResponses 1000
+	END
+	cat >"$rig/collector.conf" <<-END
+		listen = {"127.0.0.1:$trap_port"}
+		communities = {"demo"}
+		store = "$rig/ease.db"
+		flush_interval = 200
+	END
+}
+rig_snmpd() {
+	snmpd -f -LF w "$rig/snmpd.log" -C -c "$rig/snmpd.conf" \
+	    -I -ifTable,ifXTable,dot3StatsTable,smux,mteTrigger,mteTriggerConf >/dev/null 2>&1 &
+	snmpd_pid=$!
+	wait_for 10 snmp_get 1.3.6.1.2.1.1.3.0
+}
+rig_collector() {
+	"$build/collector/easecapd" -c "$rig/collector.conf" -f >>"$rig/collector.log" 2>&1 &
+	collector_pid=$!
+	wait_for 10 grep -q 'listening on' "$rig/collector.log"
+}
+# CAPTURE PACE [LINE...]: further lines of the configuration
+rig_agent() {
+	local capture=$1 pace=$2
+	shift 2
+	{
+		cat <<-END
+			device = emulated
+			board = "$board"
+			capture = "$capture"
+			pace = $pace
+			max_samples_per_s = 0
+			seed = 7
+			agentx_socket = "unix:$rig/agentx/master"
+			state_dir = "$rig/agent"
+		END
+		printf '%s\n' "$@"
+	} >"$rig/agent.conf"
+	: >"$rig/agent.log"
+	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
+	agent_pid=$!
+	wait_for 15 if_number
+}
+rig_agent_stop() { rig_end "$agent_pid"; agent_pid=''; }
+rig_start() { # CAPTURE PACE [LINE...]
+	rig_collector && rig_snmpd && rig_agent "$@" || { fail 'start' 'a daemon did not come up'; return 1; }
+}
+replay_ended() { grep -q 'no more input' "$rig/agent.log"; }
+
+# ---- asking ----
+
+client() { local tool=$1; shift; "$tool" -v2c -c demo -t 2 -r 2 "$@"; }
+snmp_get() { client snmpget -Oqv "127.0.0.1:$agent_port" "$@" 2>/dev/null; }
+if_number() { client snmpget -t 0.3 -r 0 -Oqv "127.0.0.1:$agent_port" 1.3.6.1.2.1.2.1.0 | grep -q '^[0-9]'; }
+column_sum() { client snmpwalk -Oqv "127.0.0.1:$agent_port" "$1" | awk '{ sum += $1 } END { printf "%.0f\n", sum }'; }
+easetop() { "$build/collector/easetop" "$@" --store "sqlite:$rig/ease.db"; }
+# Columns of easePortTable, by the agent's own list.
+port_column() { "$build/agent/easeagentd" --list-objects | awk -v name="$1" '$1 == name { n = split($2, a, "."); print a[n] }'; }
