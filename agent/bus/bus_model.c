@@ -25,7 +25,7 @@ struct bus_model {
 	pthread_cond_t wake;
 	atomic_uint cpu_waits;
 	int fd;
-	uint32_t lines;
+	_Atomic uint32_t lines; /* changed under the lock */
 	uint64_t refused;
 	struct window windows[BUS_MODEL_MAX_WINDOWS]; /* in ascending order of base */
 	size_t n_windows;
@@ -247,30 +247,28 @@ bus_model_memory(struct bus_model *model, uint32_t bus_address, size_t octets)
 void
 bus_model_set_line(struct bus_model *model, unsigned line, bool up)
 {
-	uint32_t before = model->lines;
+	uint32_t before = bus_model_lines(model);
+	uint32_t after = up ? before | 1u << line : before & ~(1u << line);
 	uint64_t level = 1;
 	ssize_t done = 0;
 
-	if (up)
-		model->lines |= 1u << line;
-	else
-		model->lines &= ~(1u << line);
-	if (!before == !model->lines)
+	atomic_store_explicit(&model->lines, after, memory_order_relaxed);
+	if (!before == !after)
 		return;
 	/* Neither can fail: the count is 0 before the write and 1 before the read. */
-	if (model->lines)
+	if (after)
 		done = write(model->fd, &level, sizeof(level));
 	else
 		done = read(model->fd, &level, sizeof(level));
 	(void)done;
-	if (!model->lines)
+	if (!after)
 		bus_model_wake(model);
 }
 
 uint32_t
 bus_model_lines(const struct bus_model *model)
 {
-	return model->lines;
+	return atomic_load_explicit(&model->lines, memory_order_relaxed);
 }
 
 int

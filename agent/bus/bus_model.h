@@ -54,9 +54,10 @@ void bus_model_wake(struct bus_model *model);
 uint8_t *bus_model_memory(struct bus_model *model, uint32_t bus_address, size_t octets);
 
 void bus_model_set_line(struct bus_model *model, unsigned line, bool up);
-uint32_t bus_model_lines(const struct bus_model *model); /* bit n: line n is up */
 
 /* --- no lock needed --- */
+
+uint32_t bus_model_lines(const struct bus_model *model); /* bit n: line n is up */
 
 int bus_model_fd(const struct bus_model *model); /* readable while a line is up */
 /* Accesses refused: no register at that address, memory outside of every area. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -25,7 +26,8 @@ struct board_run {
 	bool started;
 	_Atomic uint64_t now_us;
 	/* The rest is covered by the bus's lock. */
-	bool stopping, gate_open, cpu_busy;
+	bool stopping, gate_open;
+	_Atomic bool cpu_busy;
 	bool ended, end_taken;
 	uint64_t alarm_us[BOARD_N_ALARMS]; /* NEVER: not set */
 	bool alarm_due[BOARD_N_ALARMS];
@@ -160,6 +162,22 @@ must_wait_for_cpu(const struct board_run *r)
 	return r->config.lock_step && (r->cpu_busy || bus_model_lines(r->config.bus) != 0);
 }
 
+/* Asks for a while whether the CPU is done before sleeping until it is. The lock is given up. */
+static void
+wait_for_cpu(struct board_run *r)
+{
+	uint64_t end = clock_mono_us(&clock_system) + BOARD_RUN_LINGER_US;
+
+	if (r->gate_open && r->config.lock_step) {
+		bus_model_unlock(r->config.bus);
+		while (must_wait_for_cpu(r) && clock_mono_us(&clock_system) < end)
+			sched_yield();
+		bus_model_lock(r->config.bus);
+	}
+	if (!r->stopping && must_wait_for_cpu(r))
+		bus_model_wait(r->config.bus, BUS_MODEL_FOREVER);
+}
+
 static void
 fire_alarms(struct board_run *r)
 {
@@ -205,7 +223,7 @@ step(struct board_run *r)
 	uint64_t next;
 
 	if (must_wait_for_cpu(r)) {
-		bus_model_wait(r->config.bus, BUS_MODEL_FOREVER);
+		wait_for_cpu(r);
 		return;
 	}
 	fetch(r);
@@ -266,6 +284,19 @@ board_run_leave(struct board_run *r, bool again)
 		bus_model_set_line(r->config.bus, BOARD_LINE_ATTENTION, true);
 	bus_model_wake(r->config.bus);
 	bus_model_unlock(r->config.bus);
+}
+
+bool
+board_run_linger(struct board_run *r)
+{
+	uint64_t end = clock_mono_us(&clock_system) + BOARD_RUN_LINGER_US;
+	uint32_t lines;
+
+	if (!r->config.lock_step)
+		return false;
+	while (!(lines = bus_model_lines(r->config.bus)) && clock_mono_us(&clock_system) < end)
+		sched_yield();
+	return lines & ~(1u << BOARD_LINE_END);
 }
 
 void

@@ -28,6 +28,7 @@ struct board_run_config {
 };
 
 #define BOARD_RUN_MAX_SILENCE_US (3600ull * 1000000)
+#define BOARD_RUN_LINGER_US	 100 /* an eventfd round trip between cores costs 20 to 50 */
 
 enum board_alarm { BOARD_ALARM_USER, BOARD_ALARM_AGEING, BOARD_N_ALARMS };
 
@@ -46,6 +47,9 @@ uint64_t board_run_now_us(const struct board_run *run); /* any thread */
 /* Bracket a dispatch. again: the CPU wants to be called again; its descriptor stays readable. */
 void board_run_enter(struct board_run *run);
 void board_run_leave(struct board_run *run, bool again);
+/* In lock step, behind board_run_leave: gives the board BOARD_RUN_LINGER_US to come up with the
+ * next interrupt, as going to sleep and being woken takes longer. True if there is one. */
+bool board_run_linger(struct board_run *run);
 
 /* Makes the descriptor readable until the next dispatch: a driver has something to report. */
 void board_run_call_cpu(struct board_run *run);

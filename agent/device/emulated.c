@@ -358,10 +358,9 @@ dispatch_alarms(struct emulated *e, unsigned *handled)
 /* Everything that is pending, or as much as the budget allows: 1 if some is left. The chips are
  * asked in every round, also without an interrupt: their drivers may have refills to report. */
 static int
-dispatch_all(struct emulated *e, unsigned budget)
+dispatch_all(struct emulated *e, unsigned budget, unsigned *handled)
 {
 	uint32_t idle = 1u << BOARD_LINE_END | 1u << BOARD_LINE_ATTENTION;
-	unsigned handled = 0;
 	uint32_t lines;
 
 	do {
@@ -369,30 +368,37 @@ dispatch_all(struct emulated *e, unsigned budget)
 		int rc = bus_read(&e->bus, BOARD_GLUE_BASE + BOARD_GLUE_LINES, &lines);
 
 		if (rc == 0)
-			rc = dispatch_chips(e, budget, &handled, &more);
+			rc = dispatch_chips(e, budget, handled, &more);
 		if (rc == 0 && !more)
-			rc = dispatch_macs(e, lines, &handled);
+			rc = dispatch_macs(e, lines, handled);
 		if (rc < 0)
 			return rc;
 		if (more)
 			return 1;
 		if (lines >> BOARD_LINE_TIMER & 1)
-			dispatch_alarms(e, &handled);
-	} while (lines & ~idle && (budget == 0 || handled < budget));
+			dispatch_alarms(e, handled);
+	} while (lines & ~idle && (budget == 0 || *handled < budget));
 	return (lines & ~idle) != 0;
 }
 
+/* In lock step the next interrupt is often as near as this one's end; it is taken along while the
+ * budget lasts, or LINGER_ROUNDS, as the caller has other things to do. */
 static int
 device_dispatch(void *ctx, unsigned budget)
 {
+	enum { LINGER_ROUNDS = 64 };
 	struct emulated *e = ctx;
+	unsigned handled = 0, rounds = 0;
 	int rc;
 
 	if (!e->hal)
 		return 0;
-	board_run_enter(e->run);
-	rc = dispatch_all(e, budget);
-	board_run_leave(e->run, rc == 1);
+	do {
+		board_run_enter(e->run);
+		rc = dispatch_all(e, budget, &handled);
+		board_run_leave(e->run, rc == 1);
+	} while (rc == 0 && (budget == 0 || handled < budget) && ++rounds < LINGER_ROUNDS &&
+	    board_run_linger(e->run));
 	if (rc == 0 && board_run_take_end(e->run))
 		hal_report_ended(e->hal);
 	return rc;
