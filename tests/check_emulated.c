@@ -1,11 +1,12 @@
 /*
  * The emulated switch through its device ops: the board file, the path of frames over one chip and
  * several, lock step, alarms, the end, and, where there are captures with a ground truth
- * (EASE_CAPTURES or ../shared/captures), every counter that the truth knows.
+ * (EASE_CAPTURES), every counter that the truth knows.
  */
 #include "agent/device/board.h"
 #include "agent/device/emulated.h"
 #include "common/log.h"
+#include "tests/captures.h"
 #include "tests/fake_hal.h"
 #include "tests/make_capture.h"
 
@@ -670,18 +671,6 @@ END_TEST
 
 /* --- captures with a ground truth --- */
 
-static const char *
-captures(void)
-{
-	const char *env = getenv("EASE_CAPTURES");
-
-	if (env)
-		return env;
-	if (access("../../shared/captures/README.md", R_OK) == 0)
-		return "../../shared/captures";
-	return access("../shared/captures/README.md", R_OK) == 0 ? "../shared/captures" : NULL;
-}
-
 static uint64_t
 truth(const json_t *root, const char *group, const char *name, const char *field)
 {
@@ -773,7 +762,7 @@ is_capture(const char *name)
 START_TEST(captures_give_exactly_the_truth)
 {
 	const char *board = _i ? "stack-26port" : "gt48001a-8port";
-	DIR *directory = opendir(captures());
+	DIR *directory = opendir(captures_dir());
 	struct dirent *entry;
 	unsigned n = 0;
 
@@ -781,7 +770,7 @@ START_TEST(captures_give_exactly_the_truth)
 	while ((entry = readdir(directory))) {
 		if (!is_capture(entry->d_name))
 			continue;
-		run_capture(captures(), entry->d_name, board);
+		run_capture(captures_dir(), entry->d_name, board);
 		n++;
 	}
 	closedir(directory);
@@ -812,7 +801,7 @@ START_TEST(odd_captures_are_handled_or_refused)
 	    .capture = error, .pace = EMULATED_PACE_LOCK_STEP};
 	char path[1024];
 
-	snprintf(path, sizeof(path), "%s/odd/%s", captures(), odd[_i].name);
+	snprintf(path, sizeof(path), "%s/odd/%s", captures_dir(), odd[_i].name);
 	config.capture = path;
 	memset(&hal, 0, sizeof(hal));
 	if (odd[_i].reason) {
@@ -872,13 +861,13 @@ main(void)
 
 	log_open("check_emulated", false, LOG_LEVEL_ERROR);
 	suite_add_tcase(suite, make_cases());
-	if (captures()) {
+	if (captures_dir()) {
 		tcase_add_checked_fixture(real, NULL, tear_down);
 		tcase_set_timeout(real, 300);
 		tcase_add_loop_test(real, captures_give_exactly_the_truth, 0, 2);
 		tcase_add_loop_test(real, odd_captures_are_handled_or_refused, 0, ODD);
 	} else {
-		printf("left out: captures with a ground truth (EASE_CAPTURES is not set)\n");
+		captures_skip("captures through the emulated switch");
 	}
 	suite_add_tcase(suite, real);
 	runner = srunner_create(suite);

@@ -192,7 +192,6 @@ c84302_model_event(struct c84302_model *model, unsigned port, enum c84302_counte
 
 /* --- registers --- */
 
-/* *assumed*: an access to any other register of the port ends a counter read in progress. */
 static void
 end_other_read(void *chip, uint32_t offset)
 {
@@ -202,8 +201,7 @@ end_other_read(void *chip, uint32_t offset)
 		port->held_offset = 0;
 }
 
-/* Copies the counter to the holding registers. *assumed*: it is zeroed at this moment, so no event
- * during the read is lost. */
+/* Copies the counter to the holding registers, and zeroes it if the read is to. */
 static void
 hold(struct port *port, unsigned n, unsigned parts)
 {
@@ -273,7 +271,6 @@ config_written(void *chip, unsigned index, uint32_t written)
 	configure(chip);
 }
 
-/* *assumed*: configuration, status and mask registers use eight bits, the rest is reserved. */
 static const struct regmodel_row rows[] = {
     [ROW_CONFIG_3] = {.name = "Configuration 3", .offset = C84302_CONFIG_3,
 	.writable = C84302_CONFIG_3_RESET_ON_READ | C84302_CONFIG_3_STOP_AT_MAX,

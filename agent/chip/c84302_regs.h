@@ -30,7 +30,12 @@ enum {
 	C84302_INT_ENABLE_1 = 0x1e,   /* Counter Interrupt Enable 1..7, two octets apart */
 };
 
-/* *assumed* bit positions. */
+/* A counter read: high part first, on the 8-bit bus octet by octet (*assumed*: highest first).
+ * *assumed*: an access to any other register of the port ends it, so that the next read latches
+ * afresh; and a reset by reading happens when the counter is copied to the holding registers, so
+ * no event is lost. Reading a counter does not clear its half-full bit. */
+
+/* *assumed* bit positions, and that these registers have no more than eight bits. */
 enum {
 	C84302_CONFIG_3_RESET_ON_READ = 1u << 0,
 	C84302_CONFIG_3_STOP_AT_MAX = 1u << 1, /* "counter rollover", set: no rollover */

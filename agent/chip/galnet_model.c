@@ -228,8 +228,7 @@ buffer_base_written(void *chip, unsigned index, uint32_t written)
 	}
 }
 
-/* After sixteen packets CBAS moves into CBA. *assumed*: without one the chip stops delivering
- * until a base is written. */
+/* After sixteen packets CBAS moves into CBA, or there is none for the next. */
 static void
 next_block(struct galnet_model *m)
 {
@@ -439,7 +438,6 @@ find_entry(struct galnet_model *m, uint64_t mac, uint32_t **unused)
 	return NULL;
 }
 
-/* *assumed*: an address that finds its bucket full stays unknown. */
 static void
 table_full(struct galnet_model *m)
 {

@@ -93,6 +93,9 @@ enum {
 
 /* --- receive buffers in the CPU's memory (pages 23 and 63) --- */
 
+/* CBAS that was not refilled in time: *assumed* that the chip delivers nothing more, losing the
+ * samples it takes, until a base is written; that one is CBA again. */
+
 enum {
 	GALNET_BLOCK_OCTETS = 2048,
 	GALNET_AREA_BLOCKS = 16,
@@ -147,7 +150,9 @@ enum {
 
 /* --- address table --- */
 
-/* *assumed*: 1,024 buckets of eight entries, two words each as above. */
+/* *assumed*: 1,024 buckets of eight entries, two words each as above; an address that finds its
+ * bucket full stays unknown (flooded), is counted and raises RECOGNITION. Software changes an entry
+ * by writing its words; clearing VALID removes it. */
 enum {
 	GALNET_BUCKETS = 1024,
 	GALNET_BUCKET_ENTRIES = 8,
