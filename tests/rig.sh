@@ -38,7 +38,6 @@ rig_end() { # PID [SIGNAL]: ends it and waits; by force after ten seconds
 		[ $tries -lt 200 ] || kill -KILL "$1" 2>/dev/null
 		sleep 0.05
 	done
-	wait "$1" 2>/dev/null
 }
 rig_stop() { rig_agent_stop; rig_end "$snmpd_pid"; rig_end "$collector_pid"; snmpd_pid='' collector_pid=''; }
 trap 'rig_stop; rm -rf "$rig"' EXIT
@@ -95,11 +94,13 @@ rig_snmpd() {
 	snmpd -f -LF w "$rig/snmpd.log" -C -c "$rig/snmpd.conf" \
 	    -I -ifTable,ifXTable,dot3StatsTable,smux,mteTrigger,mteTriggerConf >/dev/null 2>&1 &
 	snmpd_pid=$!
+	disown "$snmpd_pid" # or bash reports its end
 	wait_for 10 snmp_get 1.3.6.1.2.1.1.3.0
 }
 rig_collector() {
 	"$build/collector/easecapd" -c "$rig/collector.conf" -f >>"$rig/collector.log" 2>&1 &
 	collector_pid=$!
+	disown "$collector_pid" # or bash reports its end
 	wait_for 10 grep -q 'listening on' "$rig/collector.log"
 }
 # CAPTURE PACE [LINE...]: further lines of the configuration
@@ -122,6 +123,7 @@ rig_agent() {
 	: >"$rig/agent.log"
 	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
 	agent_pid=$!
+	disown "$agent_pid" # or bash reports its end
 	wait_for 15 if_number
 }
 rig_agent_stop() { rig_end "$agent_pid"; agent_pid=''; }
