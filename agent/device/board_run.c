@@ -201,13 +201,14 @@ run_frames(struct board_run *r)
 	struct bus_model *bus = r->config.bus;
 	uint64_t latest = r->config.lock_step ? NEVER : paced_now(r);
 	uint64_t alarm = next_alarm(r);
+	uint32_t known = bus_model_lines(bus); /* paced, the CPU may be late with these */
 	int n = 0;
 
 	do {
 		set_now(r, r->frame_us);
 		fabric_frame(r->config.fabric, &r->frame);
 		r->has_frame = false;
-		if (bus_model_lines(bus) != 0 || bus_model_cpu_waits(bus) ||
+		if (bus_model_lines(bus) & ~known || bus_model_cpu_waits(bus) ||
 		    ++n == FABRIC_SETTLE_MAX)
 			break;
 		fetch(r);
