@@ -71,6 +71,43 @@ for words in '== snmpwalk' 'ifHCInOctets.8 ' 'easeSamples' 'easeAgentId' '95% LO
 	if grep -qF -- "$words" "$dir/out"; then pass "shows $words"; else fail "shows $words" 'it does not'; fi
 done
 
+# As a person starts it: a minute in real time, then the top five within 10 %, then Ctrl-C.
+paced() {
+	local pid started=$SECONDS worst
+	"$top/conf/demo" --state "$dir/paced" >"$dir/out" 2>&1 &
+	pid=$!
+	disown "$pid"
+	until grep -q '^Still running' "$dir/out"; do
+		if ! kill -0 "$pid" 2>/dev/null || [ $((SECONDS - started)) -gt 120 ]; then
+			kill "$pid" 2>/dev/null
+			fail 'paced' 'it did not get to its end'
+			return
+		fi
+		sleep 0.5
+	done
+	report paced talkers --layer eth --by pair --top 5 --sort packets >"$dir/talkers.json"
+	"$build/tests/truth" "$dir/paced/demo.pcap" >"$dir/truth.json"
+	worst=$(jq -r -n --slurpfile t "$dir/truth.json" --slurpfile r "$dir/talkers.json" '
+	    $t[0] as $t | $r[0].rows as $rows |
+	    [$t.mac_pairs.rows | sort_by(-.packets)[:5][] | . as $p |
+	        ([$rows[] | select(.src == $p.src and .dst == $p.dst).share.estimate][0] // 0) as $share |
+	        (100 * ($share * $t.totals.packets / $p.packets - 1) | fabs)] | max')
+	if jq -en "$worst <= 10" >/dev/null; then
+		pass "paced: after a minute the top five are within ${worst%.*} %"
+	else
+		fail 'paced: top five after a minute' "one is ${worst%.*} % off"
+	fi
+	kill -TERM "$pid"
+	started=$SECONDS
+	while kill -0 "$pid" 2>/dev/null && [ $((SECONDS - started)) -lt 20 ]; do sleep 0.1; done
+	if pgrep -f "$dir/paced" >/dev/null; then
+		fail 'paced: stop' 'it left processes behind'
+	else
+		pass 'paced: stops and leaves no process behind'
+	fi
+}
+if [ -n "${EASE_LONG:-}" ]; then paced; else echo 'SKIP demo paced: takes more than a minute (--long)'; fi
+
 if demo missing /nowhere/to/be.pcap; then
 	fail 'missing capture is refused' 'it succeeded'
 elif grep -q '/nowhere/to/be.pcap' "$dir/out"; then

@@ -95,7 +95,7 @@ rig_snmpd() {
 	    -I -ifTable,ifXTable,dot3StatsTable,smux,mteTrigger,mteTriggerConf >/dev/null 2>&1 &
 	snmpd_pid=$!
 	disown "$snmpd_pid" # or bash reports its end
-	wait_for 10 snmp_get 1.3.6.1.2.1.1.3.0
+	wait_for 10 quick_get 1.3.6.1.2.1.1.3.0
 }
 rig_collector() {
 	"$build/collector/easecapd" -c "$rig/collector.conf" -f >>"$rig/collector.log" 2>&1 &
@@ -136,7 +136,9 @@ replay_ended() { grep -q 'no more input' "$rig/agent.log"; }
 
 client() { local tool=$1; shift; "$tool" -v2c -c demo -t 2 -r 2 "$@"; }
 snmp_get() { client snmpget -Oqv "127.0.0.1:$agent_port" "$@" 2>/dev/null; }
-if_number() { client snmpget -t 0.3 -r 0 -Oqv "127.0.0.1:$agent_port" 1.3.6.1.2.1.2.1.0 | grep -q '^[0-9]'; }
+# For polling: who is not there yet does not make it wait.
+quick_get() { client snmpget -t 0.2 -r 0 -Oqv "127.0.0.1:$agent_port" "$@"; }
+if_number() { quick_get 1.3.6.1.2.1.2.1.0 | grep -q '^[0-9]'; }
 column_sum() { client snmpwalk -Oqv "127.0.0.1:$agent_port" "$1" | awk '{ sum += $1 } END { printf "%.0f\n", sum }'; }
 easetop() { "$build/collector/easetop" "$@" --store "sqlite:$rig/ease.db"; }
 # Columns of easePortTable, by the agent's own list.
