@@ -547,13 +547,13 @@ fail:
 	return rc;
 }
 
-void
+bool
 agent_destroy(struct agent *agent)
 {
 	if (agent == NULL)
-		return;
+		return true;
 	if (!snmp_agent_destroy(agent->snmp))
-		return; /* hangs in a frozen master and still uses the rest: the process ends */
+		return false;
 	settings_destroy(agent->settings);
 	packer_destroy(agent->packer);
 	sampling_destroy(agent->sampling);
@@ -561,6 +561,7 @@ agent_destroy(struct agent *agent)
 	notify_ring_destroy(agent->ring);
 	state_free(&agent->state);
 	free(agent);
+	return true;
 }
 
 int

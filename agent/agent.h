@@ -21,7 +21,9 @@ int agent_create(const struct agent_config *config, struct agent **agent, char *
 /* Runs until SIGTERM or SIGINT, then sends what is open, saves the state and returns 0; -errno if
  * something could not be started (logged). */
 int agent_run(struct agent *agent);
-void agent_destroy(struct agent *agent); /* NULL allowed */
+/* NULL allowed. False if the SNMP thread hangs in a frozen master: it still uses parts of the agent
+ * and the libraries, so the process must leave with _exit. */
+bool agent_destroy(struct agent *agent);
 
 /* What --check does beyond the configuration file itself: board and capture can be used. */
 int agent_check(const struct agent_config *config, char *error, size_t error_size);

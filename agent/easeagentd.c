@@ -77,7 +77,7 @@ serve(const struct agent_config *config, bool foreground)
 {
 	char error[ERROR_OCTETS];
 	struct agent *agent;
-	int rc;
+	int rc, status;
 
 	if (agent_create(config, &agent, error, sizeof(error)) < 0)
 		return fail(error);
@@ -87,8 +87,10 @@ serve(const struct agent_config *config, bool foreground)
 	}
 	log_open("easeagentd", !foreground, (enum log_level)config->log_level);
 	rc = agent_run(agent);
-	agent_destroy(agent);
-	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	status = rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (!agent_destroy(agent))
+		_exit(status);
+	return status;
 }
 
 int

@@ -251,13 +251,16 @@ START_TEST(getnext_visits_what_get_finds)
 			ck_assert_int_eq(get(table, name, &by_get), MIB_FOUND);
 			ck_assert_uint_eq(by_get.number, by_next.number);
 			ck_assert_int_eq(by_get.integer, by_next.integer);
-			ck_assert_mem_eq(by_get.octets, by_next.octets, by_get.len < 255 ? by_get.len : 0);
+			ck_assert_uint_eq(by_get.len, by_next.len);
+			if (by_get.syntax == MIB_STRING)
+				ck_assert_mem_eq(by_get.octets, by_next.octets, by_get.len);
 		}
 		ck_assert_int_eq(next(table, &name, &by_next), MIB_END);
 		total += n;
 	}
 	/* 7 ports: if 18 + x 19 columns, bridge 3, ease 13; 5 with facets: dot3 17, rmon 21. */
-	ck_assert_uint_eq(total, 7 * (18 + 19 + 3 + 13) + 5 * (17 + 21) + 3 * ADDRESSES + 1 + 1 + 3 + 2 + 11);
+	ck_assert_uint_eq(total,
+	    7 * (18 + 19 + 3 + 13) + 5 * (17 + 21) + 3 * ADDRESSES + 1 + 1 + 3 + 2 + 11);
 }
 END_TEST
 
@@ -318,8 +321,10 @@ START_TEST(get_wants_the_exact_name)
 	ck_assert_int_eq(get(&if_mib_table, name, &value), MIB_NO_INSTANCE);
 	name.n -= 2; /* no index */
 	ck_assert_int_ne(get(&if_mib_table, name, &value), MIB_FOUND);
-	ck_assert_int_eq(get(&if_mib_table, port_name(&if_mib_table, 12, 1), &value), MIB_NO_OBJECT);
-	ck_assert_int_eq(get(&if_mib_table, port_name(&if_mib_table, 10, 2), &value), MIB_NO_INSTANCE);
+	ck_assert_int_eq(get(&if_mib_table, port_name(&if_mib_table, 12, 1), &value),
+	    MIB_NO_OBJECT);
+	ck_assert_int_eq(get(&if_mib_table, port_name(&if_mib_table, 10, 2), &value),
+	    MIB_NO_INSTANCE);
 }
 END_TEST
 

@@ -186,7 +186,7 @@ struct mib_setter {
 /* The settings of one SET PDU on their way through its phases (RFC 3416 4.2.5), over any number
  * of tables: add each varbind, then test, then commit, then finish; undo instead of finish takes
  * a commit back. Nothing is changed before commit. */
-enum { MIB_SETS_MAX = 256 }; /* varbinds that fit a 64 KiB PDU of our writable objects, and then some */
+enum { MIB_SETS_MAX = 256 }; /* settings in one PDU: all of 48 ports; more are refused as a whole */
 struct mib_transaction {
 	size_t n;
 	bool tested, committed;

@@ -68,10 +68,11 @@ answered(struct notify_item *item, long error)
 {
 	if (error == SNMP_ERR_NOERROR) {
 		notify_ring_acknowledged(item);
-	} else if (error == AGENTX_NOT_OPEN) { /* the master forgot the session: it will be reopened */
-		notify_ring_timed_out(item);
+	} else if (error == AGENTX_NOT_OPEN) {
+		notify_ring_timed_out(item); /* the master forgot the session: it will be reopened */
 	} else {
-		log_warn_limited("snmp", "the master refuses a notification: AgentX error %ld", error);
+		log_warn_limited("snmp", "the master refuses a notification: AgentX error %ld",
+		    error);
 		notify_ring_refused(item);
 	}
 }
