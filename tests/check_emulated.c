@@ -1,21 +1,15 @@
 /*
  * The emulated switch through its device ops: the board file, the path of frames over one chip and
- * several, lock step, alarms, the end, and, where there are captures with a ground truth
- * (EASE_CAPTURES), every counter that the truth knows.
+ * several, lock step, alarms and the end. Captures with a ground truth: check_board_truth.c.
  */
 #include "agent/device/board.h"
-#include "agent/device/emulated.h"
 #include "common/log.h"
-#include "tests/captures.h"
-#include "tests/fake_hal.h"
+#include "tests/emulated_rig.h"
 #include "tests/make_capture.h"
 
 #include <check.h>
-#include <dirent.h>
 #include <errno.h>
-#include <jansson.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,145 +19,20 @@
 #define BROADCAST 0xffffffffffffull
 #define START	  1700000000000000ull
 
-static char error[512], capture[256];
+static char capture[256]; /* of the made one; "" none */
 static struct made_capture made;
-static struct hal hal;
-static struct hal_device *device;
-
-static const char *
-board_file(const char *name)
-{
-	static char path[512];
-	const char *root = getenv("srcdir");
-
-	snprintf(path, sizeof(path), "%s/conf/boards/%s.conf", root ? root : "..", name);
-	if (access(path, R_OK) != 0)
-		snprintf(path, sizeof(path), "conf/boards/%s.conf", name);
-	return path;
-}
-
-/* --- the CPU of these tests --- */
-
-static uint32_t skip;
-
-static void
-refill(void *ctx, uint32_t if_index)
-{
-	(void)ctx;
-	ck_assert_int_eq(device->sampling->load_skip(device->sampling_ctx, if_index, skip), 0);
-}
-
-/* As many as the port takes. */
-static void
-refill_both(void *ctx, uint32_t if_index)
-{
-	(void)ctx;
-	while (device->sampling->load_skip(device->sampling_ctx, if_index, skip) == 0)
-		;
-}
-
-static size_t
-n_ports(void)
-{
-	return device->ports->count(device->ports_ctx);
-}
-
-static void
-open_device(const char *board, const char *path, enum emulated_pace pace)
-{
-	struct emulated_config config = {.board_file = board_file(board), .capture = path,
-	    .pace = pace, .times = pace == EMULATED_PACE_LOCK_STEP ? 0 : 1000000,
-	    .zero = EMULATED_ZERO_CAPTURE};
-
-	memset(&hal, 0, sizeof(hal));
-	ck_assert_msg(emulated_create(&config, &device, error, sizeof(error)) == 0, "%s", error);
-}
-
-static void
-sample_all(uint32_t with_skip)
-{
-	skip = with_skip;
-	hal.on_refill = refill;
-	for (size_t i = 0; i < n_ports(); i++)
-		for (unsigned k = 0; k < device->sampling->skip_depth; k++)
-			refill(NULL, device->ports->if_index(device->ports_ctx, i));
-}
-
-static void
-run_to_end(void)
-{
-	struct pollfd fd = {.fd = device->ops->fd(device->ctx), .events = POLLIN};
-
-	ck_assert_int_eq(device->ops->start(device->ctx, &hal), 0);
-	while (hal.n_ended == 0) {
-		ck_assert_int_eq(poll(&fd, 1, 30000), 1);
-		ck_assert_int_ge(device->ops->dispatch(device->ctx, 0), 0);
-	}
-	device->ops->stop(device->ctx);
-}
-
-static void
-close_device(void)
-{
-	if (device)
-		device->ops->destroy(device->ctx);
-	device = NULL;
-}
-
-static struct hal_counters
-counters(uint32_t if_index)
-{
-	uint64_t totals[HAL_MAX_COUNTER_ROWS];
-	struct hal_counters c = {0};
-
-	for (size_t row = 0; row < device->counters->n_rows; row++)
-		ck_assert_int_eq(
-		    device->counters->read(device->counters_ctx, if_index, row, &totals[row]), 0);
-	device->counters->derive(totals, &c);
-	return c;
-}
-
-static uint64_t
-figure(uint32_t if_index, enum hal_figure which)
-{
-	return counters(if_index).value[which];
-}
-
-static uint64_t
-sum(enum hal_figure which)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < n_ports(); i++)
-		total += figure((uint32_t)i + 1, which);
-	return total;
-}
-
-static uint64_t
-stat_named(const char *name)
-{
-	for (size_t i = 0; emulated_stats(device, i); i++) {
-		const struct stat_set *set = emulated_stats(device, i);
-
-		for (unsigned k = 0; k < set->n; k++)
-			if (strcmp(set->names[k].name, name) == 0)
-				return stat_get(set, k);
-	}
-	ck_abort_msg("no counter %s", name);
-	return 0;
-}
 
 static void
 use_made(const char *board, enum emulated_pace pace)
 {
 	made_write(&made, capture, sizeof(capture));
-	open_device(board, capture, pace);
+	rig_open(board, capture, pace);
 }
 
 static void
 tear_down(void)
 {
-	close_device();
+	rig_close();
 	if (capture[0])
 		unlink(capture);
 	capture[0] = '\0';
@@ -192,11 +61,11 @@ START_TEST(boards_of_the_project_load)
 		const char *name;
 		size_t ports;
 	} boards[] = {{"gt48002a-2port", 2}, {"gt48001a-8port", 8}, {"stack-26port", 26}};
-	struct emulated_config config = {.board_file = board_file(boards[_i].name)};
+	struct emulated_config config = {.board_file = rig_board_file(boards[_i].name)};
 	struct board_plan plan;
 
-	ck_assert_int_eq(emulated_check(&config, error, sizeof(error)), 0);
-	ck_assert_int_eq(board_load(config.board_file, &plan, error, sizeof(error)), 0);
+	ck_assert_int_eq(emulated_check(&config, rig.error, sizeof(rig.error)), 0);
+	ck_assert_int_eq(board_load(config.board_file, &plan, rig.error, sizeof(rig.error)), 0);
 	ck_assert_uint_eq(plan.ports.n, boards[_i].ports);
 	board_free(&plan);
 }
@@ -224,8 +93,9 @@ START_TEST(wrong_boards_are_refused_with_a_reason)
 	};
 	struct board_plan plan;
 
-	ck_assert_int_lt(board_parse("b", cases[_i].text, &plan, error, sizeof(error)), 0);
-	ck_assert_msg(strncmp(error, cases[_i].error, strlen(cases[_i].error)) == 0, "%s", error);
+	ck_assert_int_lt(board_parse("b", cases[_i].text, &plan, rig.error, sizeof(rig.error)), 0);
+	ck_assert_msg(
+	    strncmp(rig.error, cases[_i].error, strlen(cases[_i].error)) == 0, "%s", rig.error);
 }
 END_TEST
 enum { WRONG_BOARDS = 8 };
@@ -234,16 +104,18 @@ START_TEST(create_names_the_file_it_refuses)
 {
 	struct emulated_config config = {.board_file = "/nonexistent/board"};
 
-	ck_assert_int_eq(emulated_create(&config, &device, error, sizeof(error)), -ENOENT);
-	ck_assert_ptr_nonnull(strstr(error, "/nonexistent/board"));
+	ck_assert_int_eq(
+	    emulated_create(&config, &rig.device, rig.error, sizeof(rig.error)), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(rig.error, "/nonexistent/board"));
 	made_begin(&made, false, false, 113);
 	made_write(&made, capture, sizeof(capture));
 	config = (struct emulated_config){
-	    .board_file = board_file("gt48001a-8port"), .capture = capture};
-	ck_assert_int_eq(emulated_create(&config, &device, error, sizeof(error)), -EPROTONOSUPPORT);
-	ck_assert_ptr_nonnull(strstr(error, capture));
-	ck_assert_int_eq(emulated_check(&config, error, sizeof(error)), -EPROTONOSUPPORT);
-	device = NULL;
+	    .board_file = rig_board_file("gt48001a-8port"), .capture = capture};
+	ck_assert_int_eq(
+	    emulated_create(&config, &rig.device, rig.error, sizeof(rig.error)), -EPROTONOSUPPORT);
+	ck_assert_ptr_nonnull(strstr(rig.error, capture));
+	ck_assert_int_eq(emulated_check(&config, rig.error, sizeof(rig.error)), -EPROTONOSUPPORT);
+	rig.device = NULL;
 }
 END_TEST
 
@@ -254,23 +126,23 @@ START_TEST(frames_are_counted_where_they_come_in_and_go_out)
 {
 	make_talk(10);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
-	run_to_end();
-	ck_assert_uint_eq(figure(1, HAL_RMON_PKTS), 11);
-	ck_assert_uint_eq(figure(1, HAL_IN_BCAST_PKTS), 1);
-	ck_assert_uint_eq(figure(1, HAL_IN_OCTETS), 11 * 64);
-	ck_assert_uint_eq(figure(1, HAL_OUT_UCAST_PKTS), 12);
-	ck_assert_uint_eq(figure(1, HAL_OUT_BCAST_PKTS), 10);
-	ck_assert_uint_eq(figure(1, HAL_OUT_OCTETS), 104 + 304 + 10 * 1518 + 10 * 204);
-	ck_assert_uint_eq(figure(1, HAL_POOL_OUT_PKTS), 22);
-	ck_assert_uint_eq(figure(2, HAL_IN_UCAST_PKTS), 11);
-	ck_assert_uint_eq(figure(2, HAL_RMON_1024_MAX), 10);
-	ck_assert_uint_eq(figure(2, HAL_OUT_UCAST_PKTS), 10);
-	ck_assert_uint_eq(figure(3, HAL_OUT_UCAST_PKTS), 0);
-	ck_assert_uint_eq(figure(3, HAL_OUT_BCAST_PKTS), 1);
+	rig_run_to_end();
+	ck_assert_uint_eq(rig_figure(1, HAL_RMON_PKTS), 11);
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_BCAST_PKTS), 1);
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_OCTETS), 11 * 64);
+	ck_assert_uint_eq(rig_figure(1, HAL_OUT_UCAST_PKTS), 12);
+	ck_assert_uint_eq(rig_figure(1, HAL_OUT_BCAST_PKTS), 10);
+	ck_assert_uint_eq(rig_figure(1, HAL_OUT_OCTETS), 104 + 304 + 10 * 1518 + 10 * 204);
+	ck_assert_uint_eq(rig_figure(1, HAL_POOL_OUT_PKTS), 22);
+	ck_assert_uint_eq(rig_figure(2, HAL_IN_UCAST_PKTS), 11);
+	ck_assert_uint_eq(rig_figure(2, HAL_RMON_1024_MAX), 10);
+	ck_assert_uint_eq(rig_figure(2, HAL_OUT_UCAST_PKTS), 10);
+	ck_assert_uint_eq(rig_figure(3, HAL_OUT_UCAST_PKTS), 0);
+	ck_assert_uint_eq(rig_figure(3, HAL_OUT_BCAST_PKTS), 1);
 	for (uint32_t quiet = 4; quiet <= 8; quiet++) {
-		ck_assert_uint_eq(figure(quiet, HAL_RMON_PKTS), 0);
-		ck_assert_uint_eq(figure(quiet, HAL_OUT_BCAST_PKTS), 11);
-		ck_assert_uint_eq(figure(quiet, HAL_OUT_UCAST_PKTS), 0);
+		ck_assert_uint_eq(rig_figure(quiet, HAL_RMON_PKTS), 0);
+		ck_assert_uint_eq(rig_figure(quiet, HAL_OUT_BCAST_PKTS), 11);
+		ck_assert_uint_eq(rig_figure(quiet, HAL_OUT_UCAST_PKTS), 0);
 	}
 }
 END_TEST
@@ -283,16 +155,16 @@ START_TEST(chips_on_one_bus_switch_as_one)
 	for (uint64_t i = 0; i < 26; i++)
 		made_frame(&made, START + 100 + i, MAC_A + (i + 9) % 26, MAC_A + i, 200);
 	use_made("stack-26port", EMULATED_PACE_LOCK_STEP);
-	sample_all(0);
-	run_to_end();
+	rig_sample_all(0);
+	rig_run_to_end();
 	for (uint32_t port = 1; port <= 26; port++) {
-		ck_assert_uint_eq(figure(port, HAL_IN_BCAST_PKTS), 1);
-		ck_assert_uint_eq(figure(port, HAL_OUT_BCAST_PKTS), 25);
-		ck_assert_uint_eq(figure(port, HAL_OUT_UCAST_PKTS), 1);
-		ck_assert_uint_eq(figure(port, HAL_OUT_OCTETS), 25 * 64 + 204);
+		ck_assert_uint_eq(rig_figure(port, HAL_IN_BCAST_PKTS), 1);
+		ck_assert_uint_eq(rig_figure(port, HAL_OUT_BCAST_PKTS), 25);
+		ck_assert_uint_eq(rig_figure(port, HAL_OUT_UCAST_PKTS), 1);
+		ck_assert_uint_eq(rig_figure(port, HAL_OUT_OCTETS), 25 * 64 + 204);
 	}
-	ck_assert_uint_eq(hal.n_samples, 26 * 26 + 26 * 2);
-	ck_assert_uint_eq(hal.n_new_addresses, 26);
+	ck_assert_uint_eq(rig.hal.n_samples, 26 * 26 + 26 * 2);
+	ck_assert_uint_eq(rig.hal.n_new_addresses, 26);
 }
 END_TEST
 
@@ -305,16 +177,16 @@ START_TEST(oversize_frames_and_runts_stop_at_the_mac)
 	made_frame(&made, START, BROADCAST, MAC_A, 1514);
 	made_record(&made, START, 13, 13, runt);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
-	sample_all(0);
-	run_to_end();
-	ck_assert_uint_eq(sum(HAL_RMON_PKTS), 3);
-	ck_assert_uint_eq(sum(HAL_RMON_OVERSIZE), 1);
-	ck_assert_uint_eq(sum(HAL_RMON_UNDERSIZE), 1);
-	ck_assert_uint_eq(sum(HAL_FRAME_TOO_LONGS), 1);
-	ck_assert_uint_eq(sum(HAL_IN_BCAST_PKTS), 1);
-	ck_assert_uint_eq(sum(HAL_OUT_BCAST_PKTS), 7);
-	ck_assert_uint_eq(hal.n_samples, 8);
-	ck_assert_uint_eq(stat_named("galnet.error_source_too_long"), 1);
+	rig_sample_all(0);
+	rig_run_to_end();
+	ck_assert_uint_eq(rig_sum(HAL_RMON_PKTS), 3);
+	ck_assert_uint_eq(rig_sum(HAL_RMON_OVERSIZE), 1);
+	ck_assert_uint_eq(rig_sum(HAL_RMON_UNDERSIZE), 1);
+	ck_assert_uint_eq(rig_sum(HAL_FRAME_TOO_LONGS), 1);
+	ck_assert_uint_eq(rig_sum(HAL_IN_BCAST_PKTS), 1);
+	ck_assert_uint_eq(rig_sum(HAL_OUT_BCAST_PKTS), 7);
+	ck_assert_uint_eq(rig.hal.n_samples, 8);
+	ck_assert_uint_eq(rig_stat("galnet.error_source_too_long"), 1);
 }
 END_TEST
 
@@ -335,15 +207,15 @@ START_TEST(mac_control_frames_are_counted_sampled_and_not_forwarded)
 {
 	make_pause();
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
-	sample_all(0);
-	run_to_end();
-	ck_assert_uint_eq(figure(1, HAL_IN_PAUSE_PKTS), 1);
-	ck_assert_uint_eq(figure(1, HAL_IN_UNKNOWN_OPCODES), 1);
-	ck_assert_uint_eq(figure(1, HAL_IN_MCAST_PKTS), 0);
-	ck_assert_uint_eq(figure(1, HAL_RMON_MCAST_PKTS), 2);
-	ck_assert_uint_eq(figure(1, HAL_POOL_IN_PKTS), 2);
-	ck_assert_uint_eq(sum(HAL_POOL_OUT_PKTS), 0);
-	ck_assert_uint_eq(hal.n_samples, 2);
+	rig_sample_all(0);
+	rig_run_to_end();
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_PAUSE_PKTS), 1);
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_UNKNOWN_OPCODES), 1);
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_MCAST_PKTS), 0);
+	ck_assert_uint_eq(rig_figure(1, HAL_RMON_MCAST_PKTS), 2);
+	ck_assert_uint_eq(rig_figure(1, HAL_POOL_IN_PKTS), 2);
+	ck_assert_uint_eq(rig_sum(HAL_POOL_OUT_PKTS), 0);
+	ck_assert_uint_eq(rig.hal.n_samples, 2);
 }
 END_TEST
 
@@ -354,14 +226,14 @@ START_TEST(a_port_that_is_shut_drops_its_frames)
 	make_talk(10);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
 	ck_assert_int_eq(
-	    device->ports->set_admin_status(device->ports_ctx, 2, EASE_IF_DOWN), 0);
-	run_to_end();
-	ck_assert_int_eq(device->ports->get(device->ports_ctx, 2, &port), 0);
+	    rig.device->ports->set_admin_status(rig.device->ports_ctx, 2, EASE_IF_DOWN), 0);
+	rig_run_to_end();
+	ck_assert_int_eq(rig.device->ports->get(rig.device->ports_ctx, 2, &port), 0);
 	ck_assert_uint_eq(port.oper_status, EASE_IF_DOWN);
-	ck_assert_uint_eq(figure(2, HAL_RMON_PKTS), 0);
-	ck_assert_uint_eq(figure(2, HAL_POOL_OUT_PKTS), 0);
-	ck_assert_uint_eq(figure(3, HAL_OUT_UCAST_PKTS), 10);
-	ck_assert_uint_eq(stat_named("board.port_down"), 11);
+	ck_assert_uint_eq(rig_figure(2, HAL_RMON_PKTS), 0);
+	ck_assert_uint_eq(rig_figure(2, HAL_POOL_OUT_PKTS), 0);
+	ck_assert_uint_eq(rig_figure(3, HAL_OUT_UCAST_PKTS), 10);
+	ck_assert_uint_eq(rig_stat("board.port_down"), 11);
 }
 END_TEST
 
@@ -369,17 +241,17 @@ START_TEST(ports_tell_what_they_are)
 {
 	struct hal_port port;
 
-	open_device("stack-26port", NULL, EMULATED_PACE_LOCK_STEP);
-	ck_assert_int_eq(device->ports->get(device->ports_ctx, 25, &port), 0);
+	rig_open("stack-26port", NULL, EMULATED_PACE_LOCK_STEP);
+	ck_assert_int_eq(rig.device->ports->get(rig.device->ports_ctx, 25, &port), 0);
 	ck_assert_str_eq(port.name, "ge-1");
 	ck_assert_str_eq(port.descr, "easeswitch GT-48002A port 25");
 	ck_assert_uint_eq(port.speed_bps, 100000000);
 	ck_assert_uint_eq(port.oper_status, EASE_IF_UP);
 	ck_assert_uint_eq(port.mac[0] & 3, 2);
 	ck_assert_uint_eq(port.mac[5], 25);
-	ck_assert_int_eq(device->ports->get(device->ports_ctx, 27, &port), -ENODEV);
-	ck_assert_int_eq(device->ports->get(device->ports_ctx, 0, &port), -ENODEV);
-	ck_assert_int_eq(device->sampling->load_skip(device->sampling_ctx, 27, 0), -ENODEV);
+	ck_assert_int_eq(rig.device->ports->get(rig.device->ports_ctx, 27, &port), -ENODEV);
+	ck_assert_int_eq(rig.device->ports->get(rig.device->ports_ctx, 0, &port), -ENODEV);
+	ck_assert_int_eq(rig.device->sampling->load_skip(rig.device->sampling_ctx, 27, 0), -ENODEV);
 }
 END_TEST
 
@@ -392,15 +264,15 @@ START_TEST(a_port_s_samples_are_its_pool_by_its_period)
 
 	make_talk(100);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
-	sample_all(skips[_i]);
-	run_to_end();
+	rig_sample_all(skips[_i]);
+	rig_run_to_end();
 	for (uint32_t port = 1; port <= 8; port++) {
-		struct hal_counters c = counters(port);
+		struct hal_counters c = rig_counters(port);
 		uint64_t pool = c.value[HAL_POOL_IN_PKTS] + c.value[HAL_POOL_OUT_PKTS];
 		uint64_t samples = 0;
 
-		for (size_t i = 0; i < hal.n_samples; i++)
-			samples += hal.samples[i].event.if_index == port;
+		for (size_t i = 0; i < rig.hal.n_samples; i++)
+			samples += rig.hal.samples[i].event.if_index == port;
 		ck_assert_uint_eq(samples, pool / (skips[_i] + 1));
 	}
 }
@@ -413,12 +285,12 @@ static void
 check_pool(void *ctx, const struct hal_sample_event *event)
 {
 	uint64_t *seen = ctx;
-	struct hal_counters c = counters(event->if_index);
+	struct hal_counters c = rig_counters(event->if_index);
 
 	++*seen;
 	ck_assert_uint_eq(c.value[HAL_POOL_IN_PKTS] + c.value[HAL_POOL_OUT_PKTS],
-	    hal.n_samples ? (*seen) * 3 : 0);
-	ck_assert_uint_eq(device->ops->now_us(device->ctx), event->time_us);
+	    rig.hal.n_samples ? (*seen) * 3 : 0);
+	ck_assert_uint_eq(rig.device->ops->now_us(rig.device->ctx), event->time_us);
 }
 
 START_TEST(lock_step_shows_the_pool_at_the_sample)
@@ -427,12 +299,12 @@ START_TEST(lock_step_shows_the_pool_at_the_sample)
 
 	make_talk(50);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
-	hal.on_sample = check_pool;
-	hal.ctx = &seen;
-	hal.on_refill = refill;
-	skip = 2;
-	refill(NULL, 1);
-	run_to_end();
+	rig.hal.on_sample = check_pool;
+	rig.hal.ctx = &seen;
+	rig.hal.on_refill = rig_refill;
+	rig.skip = 2;
+	rig_refill(NULL, 1);
+	rig_run_to_end();
 	ck_assert_uint_eq(seen, (51 + 52 + 50) / 3);
 }
 END_TEST
@@ -440,12 +312,12 @@ END_TEST
 static void
 run_recorded(struct fake_sample *samples, size_t *n)
 {
-	open_device("gt48001a-8port", capture, EMULATED_PACE_LOCK_STEP);
-	sample_all(4);
-	run_to_end();
-	*n = hal.n_samples;
-	memcpy(samples, hal.samples, sizeof(hal.samples));
-	close_device();
+	rig_open("gt48001a-8port", capture, EMULATED_PACE_LOCK_STEP);
+	rig_sample_all(4);
+	rig_run_to_end();
+	*n = rig.hal.n_samples;
+	memcpy(samples, rig.hal.samples, sizeof(rig.hal.samples));
+	rig_close();
 }
 
 START_TEST(runs_repeat_exactly)
@@ -479,26 +351,27 @@ START_TEST(events_left_pending_hold_the_board)
 
 	make_talk(50);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
-	sample_all(0);
-	fd = (struct pollfd){.fd = device->ops->fd(device->ctx), .events = POLLIN};
-	ck_assert_int_eq(device->ops->start(device->ctx, &hal), 0);
-	while (hal.n_samples == 0) {
+	rig_sample_all(0);
+	fd = (struct pollfd){.fd = rig.device->ops->fd(rig.device->ctx), .events = POLLIN};
+	ck_assert_int_eq(rig.device->ops->start(rig.device->ctx, &rig.hal), 0);
+	while (rig.hal.n_samples == 0) {
 		ck_assert_int_eq(poll(&fd, 1, 10000), 1);
-		device->ops->dispatch(device->ctx, 1);
+		rig.device->ops->dispatch(rig.device->ctx, 1);
 	}
-	ck_assert_int_eq(device->ops->dispatch(device->ctx, 1), 1);
-	pkts = sum(HAL_RMON_PKTS);
+	ck_assert_int_eq(rig.device->ops->dispatch(rig.device->ctx, 1), 1);
+	pkts = rig_sum(HAL_RMON_PKTS);
 	ck_assert_int_eq(poll(&fd, 1, 0), 1);
 	ck_assert_int_eq(poll(NULL, 0, 20), 0);
-	ck_assert_uint_eq(sum(HAL_RMON_PKTS), pkts);
-	while (hal.n_ended == 0) {
+	ck_assert_uint_eq(rig_sum(HAL_RMON_PKTS), pkts);
+	while (rig.hal.n_ended == 0) {
 		ck_assert_int_eq(poll(&fd, 1, 10000), 1);
-		device->ops->dispatch(device->ctx, 1);
+		rig.device->ops->dispatch(rig.device->ctx, 1);
 	}
-	device->ops->stop(device->ctx);
-	ck_assert_uint_eq(sum(HAL_RMON_PKTS), 153);
-	ck_assert_uint_eq(hal.n_samples, sum(HAL_POOL_IN_PKTS) + sum(HAL_POOL_OUT_PKTS));
-	ck_assert_uint_eq(hal.n_ended, 1);
+	rig.device->ops->stop(rig.device->ctx);
+	ck_assert_uint_eq(rig_sum(HAL_RMON_PKTS), 153);
+	ck_assert_uint_eq(
+	    rig.hal.n_samples, rig_sum(HAL_POOL_IN_PKTS) + rig_sum(HAL_POOL_OUT_PKTS));
+	ck_assert_uint_eq(rig.hal.n_ended, 1);
 }
 END_TEST
 
@@ -506,12 +379,13 @@ START_TEST(restarting_takes_effect_at_once)
 {
 	make_talk(50);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
-	sample_all(0xfffff);
-	skip = 0;
-	hal.on_refill = refill_both;
-	ck_assert_int_eq(device->sampling->restart(device->sampling_ctx, 1), 0);
-	run_to_end();
-	ck_assert_uint_eq(hal.n_samples, figure(1, HAL_POOL_IN_PKTS) + figure(1, HAL_POOL_OUT_PKTS));
+	rig_sample_all(0xfffff);
+	rig.skip = 0;
+	rig.hal.on_refill = rig_refill_both;
+	ck_assert_int_eq(rig.device->sampling->restart(rig.device->sampling_ctx, 1), 0);
+	rig_run_to_end();
+	ck_assert_uint_eq(
+	    rig.hal.n_samples, rig_figure(1, HAL_POOL_IN_PKTS) + rig_figure(1, HAL_POOL_OUT_PKTS));
 }
 END_TEST
 
@@ -526,15 +400,15 @@ static void
 on_alarm(void *ctx, uint64_t device_us)
 {
 	struct alarms *a = ctx;
-	uint64_t pkts = sum(HAL_RMON_PKTS);
+	uint64_t pkts = rig_sum(HAL_RMON_PKTS);
 
 	ck_assert_uint_eq(device_us, a->expected_us);
-	ck_assert_uint_eq(device->ops->now_us(device->ctx), a->expected_us);
+	ck_assert_uint_eq(rig.device->ops->now_us(rig.device->ctx), a->expected_us);
 	/* one frame every 1,000 us from START on, the last not later than the alarm */
 	ck_assert_uint_eq(pkts, (device_us - START) / 1000 + 1);
 	a->n++;
 	a->expected_us += a->period_us;
-	device->ops->alarm(device->ctx, a->expected_us);
+	rig.device->ops->alarm(rig.device->ctx, a->expected_us);
 }
 
 /* Alarms come between frames, at their time exactly: also on a frame's own microsecond. */
@@ -547,12 +421,12 @@ START_TEST(alarms_stop_the_board_at_their_time)
 		made_frame(&made, START + 1000 * i, MAC_B, MAC_A, 60);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
 	alarms.expected_us = START + alarms.period_us;
-	hal.on_alarm = on_alarm;
-	hal.ctx = &alarms;
-	device->ops->alarm(device->ctx, alarms.expected_us);
-	run_to_end();
+	rig.hal.on_alarm = on_alarm;
+	rig.hal.ctx = &alarms;
+	rig.device->ops->alarm(rig.device->ctx, alarms.expected_us);
+	rig_run_to_end();
 	ck_assert_uint_eq(alarms.n, (99000 - 1) / alarms.period_us);
-	ck_assert_uint_eq(device->ops->now_us(device->ctx), START + 99000);
+	ck_assert_uint_eq(rig.device->ops->now_us(rig.device->ctx), START + 99000);
 }
 END_TEST
 
@@ -560,7 +434,7 @@ static void
 keep_ringing(void *ctx, uint64_t device_us)
 {
 	(void)ctx;
-	device->ops->alarm(device->ctx, device_us + 20000000);
+	rig.device->ops->alarm(rig.device->ctx, device_us + 20000000);
 }
 
 START_TEST(time_never_goes_back_and_long_silences_are_steps)
@@ -573,13 +447,13 @@ START_TEST(time_never_goes_back_and_long_silences_are_steps)
 	made_frame(&made, START + 60000000, MAC_B, MAC_A, 60);
 	made_frame(&made, START + year, MAC_B, MAC_A, 60);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
-	hal.on_alarm = keep_ringing;
-	device->ops->alarm(device->ctx, START + 20000000);
-	run_to_end();
-	ck_assert_uint_eq(device->ops->now_us(device->ctx), START + year);
-	ck_assert_uint_eq(stat_named("board.times_back"), 1);
-	ck_assert_uint_eq(stat_named("board.time_steps"), 1);
-	ck_assert_uint_eq(hal.n_alarms, 3);
+	rig.hal.on_alarm = keep_ringing;
+	rig.device->ops->alarm(rig.device->ctx, START + 20000000);
+	rig_run_to_end();
+	ck_assert_uint_eq(rig.device->ops->now_us(rig.device->ctx), START + year);
+	ck_assert_uint_eq(rig_stat("board.times_back"), 1);
+	ck_assert_uint_eq(rig_stat("board.time_steps"), 1);
+	ck_assert_uint_eq(rig.hal.n_alarms, 3);
 }
 END_TEST
 
@@ -587,12 +461,12 @@ START_TEST(paced_runs_reach_the_same_counters)
 {
 	make_talk(200);
 	use_made("gt48001a-8port", EMULATED_PACE_RECORDED);
-	ck_assert(!device->ops->waits_for_cpu);
-	sample_all(10);
-	run_to_end();
-	ck_assert_uint_eq(sum(HAL_RMON_PKTS), 603);
-	ck_assert_uint_eq(figure(1, HAL_OUT_UCAST_PKTS), 202);
-	ck_assert_uint_eq(stat_named("galnet.samples_lost"), 0);
+	ck_assert(!rig.device->ops->waits_for_cpu);
+	rig_sample_all(10);
+	rig_run_to_end();
+	ck_assert_uint_eq(rig_sum(HAL_RMON_PKTS), 603);
+	ck_assert_uint_eq(rig_figure(1, HAL_OUT_UCAST_PKTS), 202);
+	ck_assert_uint_eq(rig_stat("galnet.samples_lost"), 0);
 }
 END_TEST
 
@@ -600,19 +474,19 @@ END_TEST
 START_TEST(recorded_time_is_kept)
 {
 	struct emulated_config config = {
-	    .board_file = board_file("gt48001a-8port"), .capture = capture};
+	    .board_file = rig_board_file("gt48001a-8port"), .capture = capture};
 	uint64_t before, after;
 
 	made_begin(&made, false, false, 1);
 	for (uint64_t i = 0; i < 10; i++)
 		made_frame(&made, START + 2000 * i, MAC_B, MAC_A, 60);
 	made_write(&made, capture, sizeof(capture));
-	memset(&hal, 0, sizeof(hal));
+	memset(&rig.hal, 0, sizeof(rig.hal));
 	before = clock_wall_us(&clock_system);
-	ck_assert_int_eq(emulated_create(&config, &device, error, sizeof(error)), 0);
-	ck_assert_uint_ge(device->ops->now_us(device->ctx), before);
+	ck_assert_int_eq(emulated_create(&config, &rig.device, rig.error, sizeof(rig.error)), 0);
+	ck_assert_uint_ge(rig.device->ops->now_us(rig.device->ctx), before);
 	before = clock_mono_us(&clock_system);
-	run_to_end();
+	rig_run_to_end();
 	after = clock_mono_us(&clock_system);
 	ck_assert_uint_ge(after - before, 18000);
 }
@@ -623,7 +497,7 @@ END_TEST
 START_TEST(it_stops_at_once_whatever_it_waits_for)
 {
 	struct emulated_config config = {
-	    .board_file = board_file("gt48001a-8port"), .capture = capture, .times = 1};
+	    .board_file = rig_board_file("gt48001a-8port"), .capture = capture, .times = 1};
 	struct pollfd fd = {.events = POLLIN};
 
 	made_begin(&made, false, false, 1);
@@ -631,23 +505,23 @@ START_TEST(it_stops_at_once_whatever_it_waits_for)
 	made_frame(&made, START + 3000000000ull, MAC_B, MAC_A, 60);
 	made_write(&made, capture, sizeof(capture));
 	config.pace = _i == 0 ? EMULATED_PACE_RECORDED : EMULATED_PACE_LOCK_STEP;
-	memset(&hal, 0, sizeof(hal));
-	ck_assert_int_eq(emulated_create(&config, &device, error, sizeof(error)), 0);
-	sample_all(0);
-	ck_assert_int_eq(device->ops->start(device->ctx, &hal), 0);
-	fd.fd = device->ops->fd(device->ctx);
-	while (_i == 0 && hal.n_samples == 0) {
+	memset(&rig.hal, 0, sizeof(rig.hal));
+	ck_assert_int_eq(emulated_create(&config, &rig.device, rig.error, sizeof(rig.error)), 0);
+	rig_sample_all(0);
+	ck_assert_int_eq(rig.device->ops->start(rig.device->ctx, &rig.hal), 0);
+	fd.fd = rig.device->ops->fd(rig.device->ctx);
+	while (_i == 0 && rig.hal.n_samples == 0) {
 		ck_assert_int_eq(poll(&fd, 1, 10000), 1);
-		device->ops->dispatch(device->ctx, 0);
+		rig.device->ops->dispatch(rig.device->ctx, 0);
 	}
 	if (_i == 1) {
-		device->ops->dispatch(device->ctx, 1);
+		rig.device->ops->dispatch(rig.device->ctx, 1);
 		ck_assert_int_eq(poll(&fd, 1, 10000), 1);
 	}
-	device->ops->stop(device->ctx);
-	ck_assert_uint_eq(hal.n_ended, 0);
-	ck_assert_int_eq(device->ops->start(device->ctx, &hal), 0);
-	device->ops->stop(device->ctx);
+	rig.device->ops->stop(rig.device->ctx);
+	ck_assert_uint_eq(rig.hal.n_ended, 0);
+	ck_assert_int_eq(rig.device->ops->start(rig.device->ctx, &rig.hal), 0);
+	rig.device->ops->stop(rig.device->ctx);
 }
 END_TEST
 
@@ -661,165 +535,13 @@ START_TEST(addresses_age_out)
 		made_frame(&made, START + i * 10000000, BROADCAST, MAC_B, 60);
 	made_frame(&made, START + 800000000, MAC_A, MAC_C, 60);
 	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
-	run_to_end();
+	rig_run_to_end();
 	for (uint32_t port = 4; port <= 8; port++)
-		kept += figure(port, HAL_OUT_UCAST_PKTS) == 0;
+		kept += rig_figure(port, HAL_OUT_UCAST_PKTS) == 0;
 	ck_assert_uint_eq(kept, 0);
-	ck_assert_uint_eq(hal.n_new_addresses, 3);
+	ck_assert_uint_eq(rig.hal.n_new_addresses, 3);
 }
 END_TEST
-
-/* --- captures with a ground truth --- */
-
-static uint64_t
-truth(const json_t *root, const char *group, const char *name, const char *field)
-{
-	const json_t *value = json_object_get(json_object_get(root, group), name);
-
-	if (field)
-		value = json_object_get(value, field);
-	ck_assert_msg(json_is_integer(value), "no %s.%s in the truth", group, name);
-	return (uint64_t)json_integer_value(value);
-}
-
-static void
-compare(const char *name, const char *what, uint64_t counted, uint64_t true_value)
-{
-	ck_assert_msg(counted == true_value, "%s: %s is %llu, not %llu", name, what,
-	    (unsigned long long)counted, (unsigned long long)true_value);
-}
-
-static void
-compare_with_truth(const char *name, const json_t *root)
-{
-	static const struct {
-		const char *bucket;
-		enum hal_figure figure;
-	} buckets[] = {
-	    {"64", HAL_RMON_64},
-	    {"65_127", HAL_RMON_65_127},
-	    {"128_255", HAL_RMON_128_255},
-	    {"256_511", HAL_RMON_256_511},
-	    {"512_1023", HAL_RMON_512_1023},
-	    {"1024_1518", HAL_RMON_1024_MAX},
-	    {"over_1518", HAL_RMON_OVERSIZE},
-	    {"below_64", HAL_RMON_UNDERSIZE},
-	};
-
-	for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++)
-		compare(name, buckets[i].bucket, sum(buckets[i].figure),
-		    truth(root, "size_buckets_short_frames_padded", buckets[i].bucket, NULL));
-	compare(name, "packets", sum(HAL_RMON_PKTS), truth(root, "totals", "packets", NULL));
-	compare(name, "octets", sum(HAL_RMON_OCTETS),
-	    truth(root, "totals", "octets_padded_to_60_plus_fcs", NULL));
-	compare(name, "broadcast", sum(HAL_RMON_BCAST_PKTS),
-	    truth(root, "destination_kind", "broadcast", "packets"));
-	compare(name, "multicast", sum(HAL_RMON_MCAST_PKTS),
-	    truth(root, "destination_kind", "multicast", "packets"));
-	compare(name, "good", sum(HAL_POOL_IN_PKTS) + sum(HAL_RMON_OVERSIZE), sum(HAL_RMON_PKTS));
-}
-
-/* A broadcast leaves by every port but its own, however many chips the board has. */
-static void
-compare_floods(const char *name)
-{
-	uint64_t in = sum(HAL_IN_BCAST_PKTS);
-
-	for (uint32_t port = 1; port <= n_ports(); port++)
-		compare(name, "broadcasts out", figure(port, HAL_OUT_BCAST_PKTS),
-		    in - figure(port, HAL_IN_BCAST_PKTS));
-}
-
-static void
-run_capture(const char *directory, const char *name, const char *board)
-{
-	char path[1024], truth_path[1024];
-	json_error_t json_error;
-	json_t *root;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	snprintf(truth_path, sizeof(truth_path), "%s/%.*s.truth.json", directory,
-	    (int)(strrchr(name, '.') - name), name);
-	root = json_load_file(truth_path, 0, &json_error);
-	ck_assert_msg(root != NULL, "%s: %s", truth_path, json_error.text);
-	open_device(board, path, EMULATED_PACE_LOCK_STEP);
-	sample_all(1000);
-	run_to_end();
-	compare_with_truth(name, root);
-	compare_floods(name);
-	close_device();
-	json_decref(root);
-}
-
-static bool
-is_capture(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot && (strcmp(dot, ".pcap") == 0 || strcmp(dot, ".pcapng") == 0);
-}
-
-START_TEST(captures_give_exactly_the_truth)
-{
-	const char *board = _i ? "stack-26port" : "gt48001a-8port";
-	DIR *directory = opendir(captures_dir());
-	struct dirent *entry;
-	unsigned n = 0;
-
-	ck_assert_ptr_nonnull(directory);
-	while ((entry = readdir(directory))) {
-		if (!is_capture(entry->d_name))
-			continue;
-		run_capture(captures_dir(), entry->d_name, board);
-		n++;
-	}
-	closedir(directory);
-	ck_assert_uint_gt(n, 30);
-}
-END_TEST
-
-/* Those that hold Ethernet run to their end with every good frame; the others are refused. */
-START_TEST(odd_captures_are_handled_or_refused)
-{
-	static const struct {
-		const char *name, *reason;
-		uint64_t packets, damaged, lying;
-	} odd[] = {
-	    {"corrupt-record-tls_DER-incomplete-header.pcap", NULL, 6, 1, 0},
-	    {"cut-off-file-http-fault-post.pcap", NULL, 25, 1, 0},
-	    {"empty-empty.pcap", NULL, 0, 0, 0},
-	    {"lying-lengths-hoobr_lookup_nsap.pcap", NULL, 0, 0, 9},
-	    {"nanosecond-telegram_videocall.pcap", NULL, 889, 0, 0},
-	    {"several-interfaces-rtp.pcapng", NULL, 112, 0, 0},
-	    {"linux-cooked-KakaoTalk_chat.pcap", "link type 113", 0, 0, 0},
-	    {"ppp-hdlc-null-tls-duplicate-hello.pcap", "link type 0", 0, 0, 0},
-	    {"raw-ip-bets.pcapng", "link type 12", 0, 0, 0},
-	    {"wlan-SuccessfulWEPAuth.pcap", "link type 105", 0, 0, 0},
-	    {"mixed-link-types.pcapng", "link type 113", 0, 0, 0},
-	};
-	struct emulated_config config = {.board_file = board_file("gt48001a-8port"),
-	    .capture = error, .pace = EMULATED_PACE_LOCK_STEP};
-	char path[1024];
-
-	snprintf(path, sizeof(path), "%s/odd/%s", captures_dir(), odd[_i].name);
-	config.capture = path;
-	memset(&hal, 0, sizeof(hal));
-	if (odd[_i].reason) {
-		ck_assert_int_lt(emulated_create(&config, &device, error, sizeof(error)), 0);
-		ck_assert_msg(strstr(error, odd[_i].name) && strstr(error, odd[_i].reason), "%s",
-		    error);
-		device = NULL;
-		return;
-	}
-	ck_assert_msg(emulated_create(&config, &device, error, sizeof(error)) == 0, "%s", error);
-	sample_all(1);
-	run_to_end();
-	ck_assert_uint_eq(sum(HAL_RMON_PKTS), odd[_i].packets);
-	ck_assert_uint_eq(stat_named("feed.damaged"), odd[_i].damaged);
-	ck_assert_uint_eq(stat_named("feed.lying_lengths"), odd[_i].lying);
-}
-END_TEST
-enum { ODD = 11 };
 
 static TCase *
 make_cases(void)
@@ -855,21 +577,11 @@ int
 main(void)
 {
 	Suite *suite = suite_create("emulated");
-	TCase *real = tcase_create("captures");
 	SRunner *runner;
 	int failed;
 
 	log_open("check_emulated", false, LOG_LEVEL_ERROR);
 	suite_add_tcase(suite, make_cases());
-	if (captures_dir()) {
-		tcase_add_checked_fixture(real, NULL, tear_down);
-		tcase_set_timeout(real, 300);
-		tcase_add_loop_test(real, captures_give_exactly_the_truth, 0, 2);
-		tcase_add_loop_test(real, odd_captures_are_handled_or_refused, 0, ODD);
-	} else {
-		captures_skip("captures through the emulated switch");
-	}
-	suite_add_tcase(suite, real);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
