@@ -379,6 +379,7 @@ system_figures(const struct agent *agent)
 	    .notify_overflows = stat_get(notify, NOTIFY_OVERFLOW),
 	    .notify_refused = stat_get(notify, NOTIFY_REFUSED),
 	    .master_connects = stat_get(notify, NOTIFY_CONNECTS),
+	    .device_drops = hal_device_drops(agent->hal),
 	};
 
 	state_agent_id(&agent->state, system.agent_id);

@@ -2,7 +2,6 @@
  * easecapd: the collector's command line. Reads the configuration, goes to the background unless
  * told not to, and runs the collector (capd.h).
  */
-#define _GNU_SOURCE /* pipe2 */
 #include "collector/capd.h"
 #include "common/log.h"
 

@@ -6,7 +6,6 @@
  * Runs where the build is (collector/easecapd). The sender is a process of its own and uses
  * UDP_SEGMENT, since plain calls stop at a third of what is offered here.
  */
-#define _GNU_SOURCE
 #include "tests/trap_builder.h"
 
 #include <arpa/inet.h>

@@ -10,7 +10,6 @@
  * Each answer is one JSON object on one line. Ends with its input. With the one argument --list it
  * only prints what the program serves and sends, for comparison with the module's text.
  */
-#define _GNU_SOURCE /* memmem */
 
 #include "agent/snmp/snmp_agent.h"
 #include "common/buf.h"

@@ -441,10 +441,27 @@ device_destroy(void *ctx)
 	free(e);
 }
 
+/* The chips' counters are atomic: any thread may ask. */
+static uint64_t
+device_drops(void *ctx)
+{
+	const struct emulated *e = ctx;
+	uint64_t drops = 0;
+
+	for (unsigned i = 0; i < e->n_chips; i++) {
+		const struct stat_set *chip = galnet_stats(e->chips[i]);
+
+		drops += stat_get(chip, GALNET_STAT_SAMPLES_LOST) +
+		    stat_get(chip, GALNET_STAT_BAD_BLOCKS) +
+		    stat_get(chip, GALNET_STAT_NEW_ADDRESS_LOST);
+	}
+	return drops;
+}
+
 #define DEVICE_OPS                                                                                 \
 	.kind = "emulated", .start = device_start, .stop = device_stop, .destroy = device_destroy, \
 	.fd = device_fd, .dispatch = device_dispatch, .now_us = device_now_us,                     \
-	.alarm = device_alarm
+	.alarm = device_alarm, .drops = device_drops
 
 static const struct hal_device_ops paced_ops = {DEVICE_OPS, .waits_for_cpu = false};
 static const struct hal_device_ops lock_step_ops = {DEVICE_OPS, .waits_for_cpu = true};

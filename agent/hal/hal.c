@@ -113,6 +113,12 @@ hal_now_us(const struct hal *hal)
 	return hal->device->ops->now_us(hal->device->ctx);
 }
 
+uint64_t
+hal_device_drops(const struct hal *hal)
+{
+	return hal->device->ops->drops != NULL ? hal->device->ops->drops(hal->device->ctx) : 0;
+}
+
 bool
 hal_waits_for_cpu(const struct hal *hal)
 {

@@ -94,6 +94,9 @@ struct hal_device_ops {
 	int (*dispatch)(void *ctx, unsigned budget); /* see hal_dispatch */
 	uint64_t (*now_us)(void *ctx);
 	int (*alarm)(void *ctx, uint64_t device_us);
+	/* Samples and messages that the hardware had and nobody got (no buffer free, a block that made
+	 * no sense). Any thread may ask. NULL: it loses none, or cannot tell. */
+	uint64_t (*drops)(void *ctx);
 	bool waits_for_cpu;
 };
 

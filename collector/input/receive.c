@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* recvmmsg */
 #include "collector/input/receive.h"
 
 #include <errno.h>
