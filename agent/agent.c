@@ -8,8 +8,8 @@
 #include "agent/settings.h"
 #include "agent/snmp/snmp_agent.h"
 #include "agent/state.h"
+#include "agent/view.h"
 #include "common/log.h"
-#include "mibs/mib_view.h"
 #include "mibs/mibs.h"
 
 #include <errno.h>
@@ -49,6 +49,7 @@ struct agent {
 	struct packer *packer;
 	struct notify_ring *ring;
 	struct settings *settings;
+	struct view_parts view;
 	struct snmp_agent *snmp;
 	struct event_base *base;
 	struct event *hal_event, *space_event, *settings_event, *pack_timer, *refresh_timer;
@@ -364,55 +365,6 @@ on_signal(evutil_socket_t number, short what, void *ctx)
 		event_base_loopbreak(agent->base);
 }
 
-/* ---- the view for the MIBs ---- */
-
-static struct mib_system
-system_figures(const struct agent *agent)
-{
-	const struct stat_set *notify = notify_ring_stats(agent->ring);
-	struct mib_system system = {
-	    .boot = (uint32_t)agent->state.boot,
-	    .device_kind = hal_device_kind(agent->hal),
-	    .notify_sent = stat_get(notify, NOTIFY_SENT),
-	    .notify_acknowledged = stat_get(notify, NOTIFY_ACKNOWLEDGED),
-	    .notify_resent = stat_get(notify, NOTIFY_RESENT),
-	    .notify_overflows = stat_get(notify, NOTIFY_OVERFLOW),
-	    .notify_refused = stat_get(notify, NOTIFY_REFUSED),
-	    .master_connects = stat_get(notify, NOTIFY_CONNECTS),
-	    .device_drops = hal_device_drops(agent->hal),
-	};
-
-	state_agent_id(&agent->state, system.agent_id);
-	return system;
-}
-
-static const void *
-hold_view(void *ctx)
-{
-	struct agent *agent = ctx;
-	struct mib_view *view = malloc(sizeof(*view));
-
-	if (view == NULL)
-		return NULL;
-	view->hal = hal_snapshot_hold(agent->hal);
-	view->sampling = sampling_view_hold(agent->sampling);
-	view->system = system_figures(agent);
-	return view;
-}
-
-static void
-release_view(void *ctx, const void *held)
-{
-	struct mib_view *view = (struct mib_view *)(uintptr_t)held;
-
-	(void)ctx;
-	if (view == NULL)
-		return;
-	hal_snapshot_release(view->hal);
-	sampling_view_release(view->sampling);
-	free(view);
-}
-
 /* ---- building ---- */
 
 static struct emulated_config
@@ -501,12 +453,13 @@ create_snmp(struct agent *agent)
 	    .clock = &clock_system,
 	    .tables = mibs_tables,
 	    .n_tables = mibs_n_tables,
-	    .views = {agent, hold_view, release_view},
+	    .views = view_source(&agent->view),
 	    .setter = {agent->settings, settings_apply},
 	    .ring = agent->ring,
 	    .boot = (uint32_t)agent->state.boot,
 	};
 
+	agent->view = (struct view_parts){agent->hal, agent->sampling, agent->ring, &agent->state};
 	snprintf(persistent_dir, sizeof(persistent_dir), "%s/snmp", agent->config->state_dir);
 	state_agent_id(&agent->state, options.agent_id);
 	return snmp_agent_create(&options, &agent->snmp);

@@ -1,0 +1,58 @@
+#include "agent/view.h"
+
+#include "mibs/mib_view.h"
+
+#include <stdlib.h>
+
+static struct mib_system
+system_figures(const struct view_parts *parts)
+{
+	const struct stat_set *notify = notify_ring_stats(parts->ring);
+	struct mib_system system = {
+	    .boot = (uint32_t)parts->state->boot,
+	    .device_kind = hal_device_kind(parts->hal),
+	    .notify_sent = stat_get(notify, NOTIFY_SENT),
+	    .notify_acknowledged = stat_get(notify, NOTIFY_ACKNOWLEDGED),
+	    .notify_resent = stat_get(notify, NOTIFY_RESENT),
+	    .notify_overflows = stat_get(notify, NOTIFY_OVERFLOW),
+	    .notify_refused = stat_get(notify, NOTIFY_REFUSED),
+	    .master_connects = stat_get(notify, NOTIFY_CONNECTS),
+	    .device_drops = hal_device_drops(parts->hal),
+	};
+
+	state_agent_id(parts->state, system.agent_id);
+	return system;
+}
+
+static const void *
+hold_view(void *ctx)
+{
+	const struct view_parts *parts = ctx;
+	struct mib_view *view = malloc(sizeof(*view));
+
+	if (view == NULL)
+		return NULL;
+	view->hal = hal_snapshot_hold(parts->hal);
+	view->sampling = sampling_view_hold(parts->sampling);
+	view->system = system_figures(parts);
+	return view;
+}
+
+static void
+release_view(void *ctx, const void *held)
+{
+	struct mib_view *view = (struct mib_view *)(uintptr_t)held;
+
+	(void)ctx;
+	if (view == NULL)
+		return;
+	hal_snapshot_release(view->hal);
+	sampling_view_release(view->sampling);
+	free(view);
+}
+
+struct mib_view_source
+view_source(struct view_parts *parts)
+{
+	return (struct mib_view_source){parts, hold_view, release_view};
+}

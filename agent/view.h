@@ -1,0 +1,25 @@
+/*
+ * The agent's side of a MIB view: what hal and sampling have published, and the agent's own
+ * figures, held together for one request. Called on the SNMP thread only; never waits for a device.
+ */
+#ifndef EASE_AGENT_VIEW_H
+#define EASE_AGENT_VIEW_H
+
+#include "agent/hal/hal.h"
+#include "agent/sampling/sampling.h"
+#include "agent/snmp/mib_table.h"
+#include "agent/snmp/notify.h"
+#include "agent/state.h"
+
+/* Where views come from; all borrowed, and set before the SNMP thread starts. */
+struct view_parts {
+	struct hal *hal;
+	struct sampling *sampling;
+	const struct notify_ring *ring;
+	const struct agent_state *state;
+};
+
+/* The source's views are struct mib_view (mibs/mib_view.h). parts is borrowed. */
+struct mib_view_source view_source(struct view_parts *parts);
+
+#endif
