@@ -86,7 +86,8 @@ print_text(const struct truth *truth, size_t top)
 	const struct truth_table *pairs = &truth->classes[TRUTH_MAC_PAIR];
 	double total = (double)(truth->total.packets - truth->total.over_packets);
 
-	qsort(pairs->rows, pairs->n, sizeof(*pairs->rows), compare_packets);
+	if (pairs->n > 0) /* qsort takes no null pointer, not even for nothing */
+		qsort(pairs->rows, pairs->n, sizeof(*pairs->rows), compare_packets);
 	printf("%-17s  %-17s  %12s  %14s  %6s\n", "SOURCE", "DESTINATION", "FRAMES", "OCTETS",
 	    "SHARE");
 	for (size_t i = 0; i < pairs->n && i < top; i++) {
