@@ -1,0 +1,503 @@
+#include "common/sflow_wire.h"
+
+#include <errno.h>
+
+/* Enterprise 0 in the upper 20 bits of a data format. */
+enum sample_format {
+	FORMAT_FLOW = 1,
+	FORMAT_COUNTERS = 2,
+	FORMAT_FLOW_EXPANDED = 3,
+	FORMAT_COUNTERS_EXPANDED = 4,
+	FORMAT_DISCARD = 5,
+};
+enum flow_record { FLOW_HEADER = 1, FLOW_SWITCH = 1001 };
+enum counter_record { COUNTER_INTERFACE = 1, COUNTER_ETHERNET = 2 };
+
+enum {
+	RECORD_MIN_OCTETS = 8,	  /* format and length, of samples and records alike */
+	HEADER_FIXED_OCTETS = 16, /* sampled_header without the header's octets */
+};
+
+static const char *const verdict_texts[SFLOW_N_VERDICTS] = {
+    [SFLOW_OK] = "good",
+    [SFLOW_END] = "at its end",
+    [SFLOW_BAD_SAMPLE_SHORT] = "a sample's fields go beyond its length",
+    [SFLOW_BAD_SAMPLE_LONG] = "octets are left over in a sample",
+    [SFLOW_BAD_RECORD_COUNT] = "more records than a sample has room for",
+    [SFLOW_BAD_RECORD_LENGTH] = "a record has not the length of its format",
+    [SFLOW_BAD_HEADER] = "a header is longer than its record or its frame",
+    [SFLOW_BAD_VERSION] = "not sFlow version 5",
+    [SFLOW_BAD_ADDRESS] = "an agent's address of unknown type",
+    [SFLOW_BAD_SHORT] = "it ends within its fields",
+    [SFLOW_BAD_SAMPLE_COUNT] = "more samples than it has room for",
+    [SFLOW_BAD_SAMPLE_LENGTH] = "a sample goes beyond its end",
+    [SFLOW_BAD_LEFT_OVER] = "octets are left over after the last sample",
+};
+
+const char *
+sflow_verdict_text(enum sflow_verdict verdict)
+{
+	return verdict_texts[verdict];
+}
+
+static size_t
+padded(size_t n)
+{
+	return (n + 3) & ~(size_t)3;
+}
+
+static size_t
+address_octets(uint32_t type)
+{
+	return type == SFLOW_ADDRESS_IP4 ? 4 : type == SFLOW_ADDRESS_IP6 ? 16 : 0;
+}
+
+/* ---- counter records as data: one walk reads them, another writes them ---- */
+
+struct field {
+	uint16_t offset;
+	uint16_t octets;
+};
+
+#define WORD(type, member)  {offsetof(struct type, member), 4}
+#define HYPER(type, member) {offsetof(struct type, member), 8}
+
+static const struct field interface_fields[] = {
+    WORD(sflow_if_counters, if_index), WORD(sflow_if_counters, if_type),
+    HYPER(sflow_if_counters, speed_bps), WORD(sflow_if_counters, direction),
+    WORD(sflow_if_counters, status), HYPER(sflow_if_counters, in_octets),
+    WORD(sflow_if_counters, in_ucast_pkts), WORD(sflow_if_counters, in_mcast_pkts),
+    WORD(sflow_if_counters, in_bcast_pkts), WORD(sflow_if_counters, in_discards),
+    WORD(sflow_if_counters, in_errors), WORD(sflow_if_counters, in_unknown_protos),
+    HYPER(sflow_if_counters, out_octets), WORD(sflow_if_counters, out_ucast_pkts),
+    WORD(sflow_if_counters, out_mcast_pkts), WORD(sflow_if_counters, out_bcast_pkts),
+    WORD(sflow_if_counters, out_discards), WORD(sflow_if_counters, out_errors),
+    WORD(sflow_if_counters, promiscuous), {0, 0}};
+
+static const struct field ethernet_fields[] = {
+    WORD(sflow_ethernet_counters, alignment_errors), WORD(sflow_ethernet_counters, fcs_errors),
+    WORD(sflow_ethernet_counters, single_collisions),
+    WORD(sflow_ethernet_counters, multiple_collisions),
+    WORD(sflow_ethernet_counters, sqe_test_errors), WORD(sflow_ethernet_counters, deferred),
+    WORD(sflow_ethernet_counters, late_collisions),
+    WORD(sflow_ethernet_counters, excessive_collisions),
+    WORD(sflow_ethernet_counters, mac_tx_errors),
+    WORD(sflow_ethernet_counters, carrier_sense_errors),
+    WORD(sflow_ethernet_counters, frame_too_longs), WORD(sflow_ethernet_counters, mac_rx_errors),
+    WORD(sflow_ethernet_counters, symbol_errors), {0, 0}};
+
+static size_t
+fields_octets(const struct field *fields)
+{
+	size_t octets = 0;
+
+	for (; fields->octets; fields++)
+		octets += fields->octets;
+	return octets;
+}
+
+static void
+get_fields(struct rbuf *r, const struct field *fields, void *record)
+{
+	for (; fields->octets; fields++) {
+		uint64_t hyper = rbuf_be(r, fields->octets);
+		uint32_t word = (uint32_t)hyper;
+		const void *value = fields->octets == 8 ? (const void *)&hyper : &word;
+
+		memcpy((uint8_t *)record + fields->offset, value, fields->octets);
+	}
+}
+
+static void
+put_fields(struct wbuf *w, const struct field *fields, const void *record)
+{
+	for (; fields->octets; fields++) {
+		const uint8_t *at = (const uint8_t *)record + fields->offset;
+		uint64_t hyper;
+		uint32_t word;
+
+		if (fields->octets == 8) {
+			memcpy(&hyper, at, 8);
+			wbuf_be64(w, hyper);
+		} else {
+			memcpy(&word, at, 4);
+			wbuf_be32(w, word);
+		}
+	}
+}
+
+/* ---- reading ---- */
+
+enum sflow_verdict
+sflow_open(struct sflow_datagram *d, const void *octets, size_t n)
+{
+	struct rbuf r = rbuf_of(octets, n);
+	const uint8_t *address;
+	uint32_t version = rbuf_be32(&r);
+
+	*d = (struct sflow_datagram){0};
+	if (r.failed)
+		return SFLOW_BAD_SHORT;
+	if (version != SFLOW_VERSION)
+		return SFLOW_BAD_VERSION;
+	d->agent.type = rbuf_be32(&r);
+	if (d->agent.type > SFLOW_ADDRESS_IP6)
+		return SFLOW_BAD_ADDRESS;
+	address = rbuf_take(&r, address_octets(d->agent.type));
+	if (address)
+		memcpy(d->agent.address, address, address_octets(d->agent.type));
+	d->agent.sub_agent = rbuf_be32(&r);
+	d->sequence = rbuf_be32(&r);
+	d->uptime_ms = rbuf_be32(&r);
+	d->n_samples = rbuf_be32(&r);
+	if (r.failed)
+		return SFLOW_BAD_SHORT;
+	if (d->n_samples > rbuf_left(&r) / RECORD_MIN_OCTETS)
+		return SFLOW_BAD_SAMPLE_COUNT;
+	d->samples = r;
+	return SFLOW_OK;
+}
+
+/* A reader over opaque data of its own length; steps over the padding too. */
+static struct rbuf
+get_opaque(struct rbuf *r)
+{
+	uint32_t length = rbuf_be32(r);
+	struct rbuf whole = rbuf_sub(r, padded(length));
+
+	if (!whole.failed)
+		whole.size = length;
+	return whole;
+}
+
+static enum sflow_verdict
+get_header(struct rbuf *r, struct sflow_flow *flow)
+{
+	flow->header_protocol = rbuf_be32(r);
+	flow->frame_octets = rbuf_be32(r);
+	flow->stripped_octets = rbuf_be32(r);
+	flow->kept_octets = rbuf_be32(r);
+	if (r->failed)
+		return SFLOW_BAD_RECORD_LENGTH;
+	/* Agents that leave out the FCS from frame_length still say that they stripped it, so what
+	 * was stripped is not held against the frame here. */
+	if (flow->kept_octets > rbuf_left(r) || flow->kept_octets > flow->frame_octets)
+		return SFLOW_BAD_HEADER;
+	flow->header = rbuf_take(r, padded(flow->kept_octets));
+	flow->has_header = true;
+	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+}
+
+static enum sflow_verdict
+get_switch(struct rbuf *r, struct sflow_flow *flow)
+{
+	flow->src_vlan = rbuf_be32(r);
+	flow->src_priority = rbuf_be32(r);
+	flow->dst_vlan = rbuf_be32(r);
+	flow->dst_priority = rbuf_be32(r);
+	flow->has_switch = true;
+	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+}
+
+static enum sflow_verdict
+get_flow_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
+{
+	switch (format) {
+	case FLOW_HEADER:
+		return get_header(r, &s->flow);
+	case FLOW_SWITCH:
+		return get_switch(r, &s->flow);
+	}
+	return SFLOW_OK;
+}
+
+static enum sflow_verdict
+get_counter_record(uint32_t format, struct rbuf *r, struct sflow_sample *s)
+{
+	switch (format) {
+	case COUNTER_INTERFACE:
+		get_fields(r, interface_fields, &s->counters.interface);
+		s->counters.has_interface = true;
+		return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+	case COUNTER_ETHERNET:
+		get_fields(r, ethernet_fields, &s->counters.ethernet);
+		s->counters.has_ethernet = true;
+		return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_RECORD_LENGTH;
+	}
+	return SFLOW_OK;
+}
+
+static enum sflow_verdict
+get_records(struct rbuf *r, struct sflow_sample *s,
+    enum sflow_verdict (*get)(uint32_t, struct rbuf *, struct sflow_sample *))
+{
+	uint32_t n = rbuf_be32(r);
+
+	if (r->failed)
+		return SFLOW_BAD_SAMPLE_SHORT;
+	if (n > rbuf_left(r) / RECORD_MIN_OCTETS)
+		return SFLOW_BAD_RECORD_COUNT;
+	while (n-- > 0) {
+		uint32_t format = rbuf_be32(r);
+		struct rbuf record = get_opaque(r);
+		enum sflow_verdict verdict;
+
+		if (r->failed)
+			return SFLOW_BAD_SAMPLE_SHORT;
+		verdict = get(format, &record, s);
+		if (verdict != SFLOW_OK)
+			return verdict;
+	}
+	return rbuf_done(r) ? SFLOW_OK : SFLOW_BAD_SAMPLE_LONG;
+}
+
+static struct sflow_source
+get_source(struct rbuf *r, bool expanded)
+{
+	uint32_t word = rbuf_be32(r);
+
+	if (expanded)
+		return (struct sflow_source){word, rbuf_be32(r)};
+	return (struct sflow_source){word >> 24, word & SFLOW_COMPACT_INDEX_MAX};
+}
+
+static struct sflow_if
+get_if(struct rbuf *r, bool expanded)
+{
+	uint32_t word = rbuf_be32(r);
+
+	if (expanded)
+		return (struct sflow_if){word, rbuf_be32(r)};
+	return (struct sflow_if){word >> 30, word & SFLOW_COMPACT_VALUE_MAX};
+}
+
+static enum sflow_verdict
+get_flow(struct rbuf *r, struct sflow_sample *s, bool expanded)
+{
+	struct sflow_flow *flow = &s->flow;
+
+	*flow = (struct sflow_flow){.expanded = expanded};
+	flow->sequence = rbuf_be32(r);
+	flow->source = get_source(r, expanded);
+	flow->rate = rbuf_be32(r);
+	flow->pool_pkts = rbuf_be32(r);
+	flow->drops = rbuf_be32(r);
+	flow->input = get_if(r, expanded);
+	flow->output = get_if(r, expanded);
+	return get_records(r, s, get_flow_record);
+}
+
+static enum sflow_verdict
+get_discard(struct rbuf *r, struct sflow_sample *s)
+{
+	struct sflow_flow *flow = &s->flow;
+
+	*flow = (struct sflow_flow){.expanded = true};
+	flow->sequence = rbuf_be32(r);
+	flow->source = get_source(r, true);
+	flow->drops = rbuf_be32(r);
+	flow->input.value = rbuf_be32(r);
+	flow->output.value = rbuf_be32(r);
+	flow->reason = rbuf_be32(r);
+	return get_records(r, s, get_flow_record);
+}
+
+static enum sflow_verdict
+get_counters(struct rbuf *r, struct sflow_sample *s, bool expanded)
+{
+	s->counters = (struct sflow_counters){.expanded = expanded};
+	s->counters.sequence = rbuf_be32(r);
+	s->counters.source = get_source(r, expanded);
+	return get_records(r, s, get_counter_record);
+}
+
+enum sflow_verdict
+sflow_next(struct sflow_datagram *d, struct sflow_sample *sample)
+{
+	struct rbuf body;
+	uint32_t format;
+
+	if (d->n_samples == 0)
+		return rbuf_done(&d->samples) ? SFLOW_END : SFLOW_BAD_LEFT_OVER;
+	d->n_samples--;
+	format = rbuf_be32(&d->samples);
+	body = get_opaque(&d->samples);
+	if (d->samples.failed)
+		return SFLOW_BAD_SAMPLE_LENGTH;
+	switch (format) {
+	case FORMAT_FLOW:
+	case FORMAT_FLOW_EXPANDED:
+		sample->kind = SFLOW_FLOW;
+		return get_flow(&body, sample, format == FORMAT_FLOW_EXPANDED);
+	case FORMAT_COUNTERS:
+	case FORMAT_COUNTERS_EXPANDED:
+		sample->kind = SFLOW_COUNTERS;
+		return get_counters(&body, sample, format == FORMAT_COUNTERS_EXPANDED);
+	case FORMAT_DISCARD:
+		sample->kind = SFLOW_DISCARD;
+		return get_discard(&body, sample);
+	}
+	sample->kind = SFLOW_OTHER;
+	return SFLOW_OK;
+}
+
+/* ---- writing ---- */
+
+static void
+patch_be32(struct wbuf *w, size_t at, uint32_t value)
+{
+	struct wbuf word = wbuf_of(w->data + at, 4);
+
+	if (!w->failed)
+		wbuf_be32(&word, value);
+}
+
+/* Opens opaque data: writes a length that end_opaque fills in. */
+static size_t
+begin_opaque(struct wbuf *w, uint32_t format)
+{
+	wbuf_be32(w, format);
+	wbuf_be32(w, 0);
+	return w->len;
+}
+
+static void
+end_opaque(struct wbuf *w, size_t start)
+{
+	patch_be32(w, start - 4, (uint32_t)(w->len - start));
+}
+
+void
+sflow_begin(struct sflow_writer *w, void *octets, size_t limit, const struct sflow_agent *agent,
+    uint32_t sequence, uint32_t uptime_ms)
+{
+	w->out = wbuf_of(octets, limit);
+	w->n_samples = 0;
+	wbuf_be32(&w->out, SFLOW_VERSION);
+	wbuf_be32(&w->out, agent->type);
+	wbuf_put(&w->out, agent->address, address_octets(agent->type));
+	wbuf_be32(&w->out, agent->sub_agent);
+	wbuf_be32(&w->out, sequence);
+	wbuf_be32(&w->out, uptime_ms);
+	w->n_samples_at = w->out.len;
+	wbuf_be32(&w->out, 0);
+}
+
+bool
+sflow_source_fits_compact(const struct sflow_source *source)
+{
+	return source->class <= 0xff && source->index <= SFLOW_COMPACT_INDEX_MAX;
+}
+
+bool
+sflow_if_fits_compact(const struct sflow_if *interface)
+{
+	return interface->format <= 3 && interface->value <= SFLOW_COMPACT_VALUE_MAX;
+}
+
+static void
+put_source(struct wbuf *w, const struct sflow_source *source, bool expanded)
+{
+	wbuf_be32(w, expanded ? source->class : source->class << 24 | source->index);
+	if (expanded)
+		wbuf_be32(w, source->index);
+}
+
+static void
+put_if(struct wbuf *w, const struct sflow_if *interface, bool expanded)
+{
+	wbuf_be32(w, expanded ? interface->format : interface->format << 30 | interface->value);
+	if (expanded)
+		wbuf_be32(w, interface->value);
+}
+
+static void
+put_header(struct wbuf *w, const struct sflow_flow *flow)
+{
+	static const uint8_t padding[3];
+	size_t record = begin_opaque(w, FLOW_HEADER);
+
+	wbuf_be32(w, flow->header_protocol);
+	wbuf_be32(w, flow->frame_octets);
+	wbuf_be32(w, flow->stripped_octets);
+	wbuf_be32(w, flow->kept_octets);
+	wbuf_put(w, flow->header, flow->kept_octets);
+	wbuf_put(w, padding, padded(flow->kept_octets) - flow->kept_octets);
+	end_opaque(w, record);
+}
+
+static void
+put_switch(struct wbuf *w, const struct sflow_flow *flow)
+{
+	size_t record = begin_opaque(w, FLOW_SWITCH);
+
+	wbuf_be32(w, flow->src_vlan);
+	wbuf_be32(w, flow->src_priority);
+	wbuf_be32(w, flow->dst_vlan);
+	wbuf_be32(w, flow->dst_priority);
+	end_opaque(w, record);
+}
+
+static void
+put_counter_record(struct wbuf *w, enum counter_record format, const struct field *fields,
+    const void *record)
+{
+	wbuf_be32(w, format);
+	wbuf_be32(w, (uint32_t)fields_octets(fields));
+	put_fields(w, fields, record);
+}
+
+/* The sample is in if it fitted, and else was never there. */
+static int
+close_sample(struct sflow_writer *w, size_t before, size_t sample)
+{
+	if (w->out.failed) {
+		w->out.failed = false;
+		w->out.len = before;
+		return -EMSGSIZE;
+	}
+	end_opaque(&w->out, sample);
+	patch_be32(&w->out, w->n_samples_at, ++w->n_samples);
+	return 0;
+}
+
+int
+sflow_add_flow(struct sflow_writer *w, const struct sflow_flow *flow)
+{
+	bool expanded = flow->expanded;
+	struct wbuf *out = &w->out;
+	size_t before = out->len;
+	size_t sample = begin_opaque(out, expanded ? FORMAT_FLOW_EXPANDED : FORMAT_FLOW);
+
+	wbuf_be32(out, flow->sequence);
+	put_source(out, &flow->source, expanded);
+	wbuf_be32(out, flow->rate);
+	wbuf_be32(out, flow->pool_pkts);
+	wbuf_be32(out, flow->drops);
+	put_if(out, &flow->input, expanded);
+	put_if(out, &flow->output, expanded);
+	wbuf_be32(out, (uint32_t)flow->has_header + flow->has_switch);
+	if (flow->has_header)
+		put_header(out, flow);
+	if (flow->has_switch)
+		put_switch(out, flow);
+	return close_sample(w, before, sample);
+}
+
+int
+sflow_add_counters(struct sflow_writer *w, const struct sflow_counters *counters)
+{
+	bool expanded = counters->expanded;
+	struct wbuf *out = &w->out;
+	size_t before = out->len;
+	size_t sample = begin_opaque(out, expanded ? FORMAT_COUNTERS_EXPANDED : FORMAT_COUNTERS);
+
+	wbuf_be32(out, counters->sequence);
+	put_source(out, &counters->source, expanded);
+	wbuf_be32(out, (uint32_t)counters->has_interface + counters->has_ethernet);
+	if (counters->has_interface)
+		put_counter_record(out, COUNTER_INTERFACE, interface_fields, &counters->interface);
+	if (counters->has_ethernet)
+		put_counter_record(out, COUNTER_ETHERNET, ethernet_fields, &counters->ethernet);
+	return close_sample(w, before, sample);
+}

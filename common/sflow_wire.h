@@ -1,0 +1,194 @@
+/*
+ * sFlow version 5 datagrams <-> structs, without any I/O: flow, expanded flow, counter, expanded
+ * counter samples and discarded-packet events (sFlow Version 5, sflow.org, July 2004, and its
+ * discarded-packet extension). XDR: big-endian words, opaque data padded to four octets.
+ *
+ * The reader is strict about structure and steps over what it does not know by its length. A
+ * mistake of the datagram ends it; a mistake inside one sample spoils that sample only, because
+ * the next one begins where the sample's own length says.
+ */
+#ifndef EASE_COMMON_SFLOW_WIRE_H
+#define EASE_COMMON_SFLOW_WIRE_H
+
+#include "common/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	SFLOW_VERSION = 5,
+	SFLOW_PORT = 6343,	       /* IANA */
+	SFLOW_DATAGRAM_DEFAULT = 1400, /* the specification's sFlowRcvrMaximumDatagramSize */
+	SFLOW_DATAGRAM_MAX = 9216,     /* jumbo frames */
+	SFLOW_ADDRESS_MAX = 16,
+	SFLOW_ETHERNET = 1,	       /* header_protocol */
+	SFLOW_SOURCE_IF = 0,	       /* class of a source that is an ifIndex */
+	SFLOW_COMPACT_INDEX_MAX = 0xffffff,
+	SFLOW_COMPACT_VALUE_MAX = 0x3fffffff,
+	SFLOW_IF_LOCAL = 0x3fffffff,   /* value of format 0: the device itself */
+};
+
+/* A counter that the agent does not have. */
+#define SFLOW_UNKNOWN32 UINT32_MAX
+#define SFLOW_UNKNOWN64 UINT64_MAX
+
+enum sflow_verdict {
+	SFLOW_OK,
+	SFLOW_END, /* every sample was given, and nothing is left over */
+	/* one sample is bad; the next can be read */
+	SFLOW_BAD_SAMPLE_SHORT,	   /* fields or records go beyond the sample's length */
+	SFLOW_BAD_SAMPLE_LONG,	   /* octets are left over in the sample */
+	SFLOW_BAD_RECORD_COUNT,	   /* more records than the sample has room for */
+	SFLOW_BAD_RECORD_LENGTH,   /* a known record of another length than it has */
+	SFLOW_BAD_HEADER,	   /* header longer than its record or than its frame */
+	/* the datagram is bad; nothing more can be read */
+	SFLOW_BAD_VERSION,
+	SFLOW_BAD_ADDRESS,
+	SFLOW_BAD_SHORT,	   /* ends within its fields */
+	SFLOW_BAD_SAMPLE_COUNT,	   /* more samples than it has room for */
+	SFLOW_BAD_SAMPLE_LENGTH,   /* a sample goes beyond it */
+	SFLOW_BAD_LEFT_OVER,	   /* octets after the last sample */
+	SFLOW_N_VERDICTS,
+};
+
+/* What a verdict means, in static storage. */
+const char *sflow_verdict_text(enum sflow_verdict verdict);
+
+static inline bool
+sflow_spoils_sample_only(enum sflow_verdict verdict)
+{
+	return verdict >= SFLOW_BAD_SAMPLE_SHORT && verdict <= SFLOW_BAD_HEADER;
+}
+
+enum sflow_address_type { SFLOW_ADDRESS_UNKNOWN = 0, SFLOW_ADDRESS_IP4 = 1, SFLOW_ADDRESS_IP6 = 2 };
+
+struct sflow_agent {
+	uint32_t type; /* enum sflow_address_type: 0, 4 or 16 octets */
+	uint8_t address[SFLOW_ADDRESS_MAX];
+	uint32_t sub_agent;
+};
+
+struct sflow_source {
+	uint32_t class; /* SFLOW_SOURCE_IF, 1 smonVlanDataSource, 2 entPhysicalEntry, 3 logical */
+	uint32_t index;
+};
+
+enum sflow_if_format { SFLOW_IF_INDEX = 0, SFLOW_IF_DISCARDED = 1, SFLOW_IF_MANY = 2 };
+
+struct sflow_if {
+	uint32_t format; /* enum sflow_if_format; 3 is reserved */
+	uint32_t value;	 /* ifIndex (0 unknown), reason, number of output interfaces (0 unknown) */
+};
+
+/* A flow sample, or a discarded-packet event, which has a reason instead of rate and pool and of
+ * which only what was lost is counted (never scale it). */
+struct sflow_flow {
+	bool expanded;
+	uint32_t sequence; /* of this source: +1 a sample */
+	struct sflow_source source;
+	uint32_t rate;	   /* configured: one in rate */
+	uint32_t pool_pkts; /* that could have been sampled so far; wraps */
+	uint32_t drops;	   /* samples lost for lack of resources so far */
+	uint32_t reason;   /* of a discarded-packet event */
+	struct sflow_if input, output;
+	bool has_header;
+	uint32_t header_protocol; /* SFLOW_ETHERNET, … */
+	uint32_t frame_octets;	  /* on the wire, FCS in */
+	uint32_t stripped_octets; /* of these taken away before the header was kept: FCS, tags */
+	uint32_t kept_octets;
+	const uint8_t *header; /* borrowed from the datagram */
+	bool has_switch;       /* extended_switch, 802.1Q and 802.1p of the frame */
+	uint32_t src_vlan, src_priority, dst_vlan, dst_priority;
+};
+
+/* if_counters, in the order of the wire. Packets are 32 bits and wrap. */
+struct sflow_if_counters {
+	uint32_t if_index, if_type;
+	uint64_t speed_bps;
+	uint32_t direction; /* 0 unknown, 1 full duplex, 2 half duplex, 3 in, 4 out */
+	uint32_t status;    /* bit 0 administratively up, bit 1 operationally up */
+	uint64_t in_octets;
+	uint32_t in_ucast_pkts, in_mcast_pkts, in_bcast_pkts, in_discards, in_errors,
+	    in_unknown_protos;
+	uint64_t out_octets;
+	uint32_t out_ucast_pkts, out_mcast_pkts, out_bcast_pkts, out_discards, out_errors;
+	uint32_t promiscuous;
+};
+enum { SFLOW_STATUS_ADMIN_UP = 1, SFLOW_STATUS_OPER_UP = 2 };
+
+/* ethernet_counters, in the order of the wire: dot3StatsTable. */
+struct sflow_ethernet_counters {
+	uint32_t alignment_errors, fcs_errors, single_collisions, multiple_collisions,
+	    sqe_test_errors, deferred, late_collisions, excessive_collisions, mac_tx_errors,
+	    carrier_sense_errors, frame_too_longs, mac_rx_errors, symbol_errors;
+};
+
+struct sflow_counters {
+	bool expanded;
+	uint32_t sequence; /* of this source: begins again when a counter did */
+	struct sflow_source source;
+	bool has_interface, has_ethernet;
+	struct sflow_if_counters interface;
+	struct sflow_ethernet_counters ethernet;
+};
+
+enum sflow_kind { SFLOW_FLOW, SFLOW_COUNTERS, SFLOW_DISCARD, SFLOW_OTHER };
+
+struct sflow_sample {
+	enum sflow_kind kind; /* SFLOW_OTHER: a format that is not known, stepped over */
+	struct sflow_flow flow;	       /* SFLOW_FLOW, SFLOW_DISCARD */
+	struct sflow_counters counters; /* SFLOW_COUNTERS */
+};
+
+/* ---- reading ---- */
+
+struct sflow_datagram {
+	struct sflow_agent agent;
+	uint32_t sequence; /* +1 a datagram of that sub-agent */
+	uint32_t uptime_ms; /* wraps after 49.7 days */
+	uint32_t n_samples; /* not yet given */
+	struct rbuf samples;
+};
+
+/* Reads the datagram's own fields; octets are borrowed. SFLOW_OK or a verdict. */
+enum sflow_verdict sflow_open(struct sflow_datagram *d, const void *octets, size_t n);
+
+/* The next sample: SFLOW_OK, SFLOW_END, or a verdict; after one that spoils a sample only, go on. */
+enum sflow_verdict sflow_next(struct sflow_datagram *d, struct sflow_sample *sample);
+
+/* ---- writing ---- */
+
+enum {
+	SFLOW_FLOW_FIXED_OCTETS = 8 + 44 + 8 + 16, /* expanded, with a header record; header apart */
+	SFLOW_SWITCH_OCTETS = 8 + 16,
+	SFLOW_COUNTERS_OCTETS = 8 + 16 + 8 + 88 + 8 + 52, /* expanded, both records */
+};
+
+/* A datagram being written into octets that somebody else owns. */
+struct sflow_writer {
+	struct wbuf out;
+	uint32_t n_samples;
+	size_t n_samples_at;
+};
+
+void sflow_begin(struct sflow_writer *w, void *octets, size_t limit, const struct sflow_agent *agent,
+    uint32_t sequence, uint32_t uptime_ms);
+
+/* Adds a sample with the records that it has, in the expanded form if it says so. 0, or -EMSGSIZE
+ * and the datagram is as it was. The compact form needs sflow_fits_compact. */
+int sflow_add_flow(struct sflow_writer *w, const struct sflow_flow *flow);
+int sflow_add_counters(struct sflow_writer *w, const struct sflow_counters *counters);
+
+/* True if the indices fit the compact form: 24 bits of source, 30 of interface. */
+bool sflow_source_fits_compact(const struct sflow_source *source);
+bool sflow_if_fits_compact(const struct sflow_if *interface);
+
+/* Octets of the whole datagram so far; 0 samples is a datagram too. */
+static inline size_t
+sflow_octets(const struct sflow_writer *w)
+{
+	return w->out.len;
+}
+
+#endif
