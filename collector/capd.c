@@ -136,6 +136,7 @@ open_books(struct capd *c, char *error, size_t error_size)
 	if (getrandom(&seed, sizeof(seed), 0) < 0)
 		log_warn(ROOM, "no random seed: %s", strerror(errno));
 	limits.windows.keys = c->config->max_keys;
+	limits.sample_rows = c->config->sample_rows;
 	if (ledger_new(&c->ledger, &limits, c->clock, seed) < 0) {
 		snprintf(error, error_size, "max_keys: out of memory");
 		return -ENOMEM;

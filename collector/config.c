@@ -41,12 +41,16 @@ const struct option_row collector_options[] = {
     {"flush_interval", OPTION_U32, AT(flush_interval_ms), .min = 50, .max = 60000, .unit = "ms",
 	.def = "1000", .help = "Longest time between two transactions of the store."},
     {"receive_buffer", OPTION_U32, AT(receive_buffer_octets), .min = 65536, .max = 1u << 30,
-	.unit = "octets", .def = "8388608",
+	.unit = "octets", .def = "33554432",
 	.help = "Kernel buffer of each socket. More than net.core.rmem_max needs CAP_NET_ADMIN."},
     {"max_keys", OPTION_U32, AT(max_keys), .min = 1000, .max = 8000000, .unit = "keys",
 	.def = "500000",
 	.help = "Keys of all open windows together, about 100 octets each. Beyond, samples count "
 		"in the totals only."},
+    {"sample_rows", OPTION_U32, AT(sample_rows), .min = 0, .max = 1000000, .unit = "rows/s",
+	.def = "20000",
+	.help = "Most samples a second that get a row of their own. Beyond, a random one of k gets "
+		"one and says so; sums count every sample. 0: no limit."},
     {"log", OPTION_ENUM, AT(log), .choices = log_targets, .def = "stderr",
 	.help = "Where messages go; without -f always to syslog."},
     {"log_level", OPTION_ENUM, AT(log_level), .choices = log_levels, .def = "info",

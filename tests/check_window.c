@@ -2,11 +2,13 @@
  * True totals by minute and the windows that hold sums: minutes add up to what was counted,
  * interpolation by hand-made cases, sums by an independent addition, limits.
  */
+#include "collector/window/thinner.h"
 #include "collector/window/totals.h"
 #include "collector/window/window.h"
 
 #include <check.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,6 +312,40 @@ START_TEST(nothing_is_lost_over_many_lives)
 }
 END_TEST
 
+/* What rows stand for adds up to all samples (within five standard deviations of a random choice
+ * of one in k), whatever the rate does, and rows stay near their limit. */
+START_TEST(thinned_rows_stand_for_all_samples)
+{
+	const uint32_t limit = 1000, rates[] = {500, 100000, 900, 40000, 200};
+	uint64_t mono_us = 1, n = 0, rows = 0, busiest = 0;
+	double stands_for = 0, variance = 0;
+	struct thinner t;
+
+	thinner_init(&t, limit, 42);
+	for (uint32_t second = 0; second < 100; second++) {
+		uint32_t rate = rates[second / 4 % 5];
+		uint64_t before = rows;
+
+		for (uint32_t i = 0; i < rate; i++) {
+			uint32_t k = thinner_take(&t, mono_us += 1000000 / rate);
+
+			variance += (double)t.keep_one_of;
+			stands_for += k;
+			rows += k > 0;
+			n++;
+		}
+		if (rows - before > busiest)
+			busiest = rows - before;
+	}
+	ck_assert_double_lt(fabs(stands_for - (double)n), 5 * sqrt(variance));
+	ck_assert_double_gt(fabs(stands_for - (double)n), 0);
+	ck_assert_uint_lt(busiest, 2 * limit);
+	thinner_init(&t, 0, 42);
+	for (int i = 0; i < 100000; i++)
+		ck_assert_uint_eq(thinner_take(&t, 1), 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -319,6 +355,7 @@ main(void)
 	int failed;
 
 	suite_add_tcase(suite, tc);
+	tcase_add_test(tc, thinned_rows_stand_for_all_samples);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, an_even_line_between_snapshots);
 	tcase_add_test(tc, a_border_belongs_to_the_minute_before);

@@ -524,11 +524,12 @@ query_windows(struct query *query)
 }
 
 /* Weights as floating point: sums of squares of integers would overflow. */
+#define WEIGHT "1.0 * mean_skip * stands_for"
 #define SUMS_OF_SAMPLES                                                                            \
-	"COUNT(*), TOTAL(mean_skip), TOTAL(1.0 * mean_skip * mean_skip),"                          \
-	" TOTAL(1.0 * mean_skip * frame_octets),"                                                  \
-	" TOTAL(1.0 * mean_skip * frame_octets * frame_octets),"                                   \
-	" TOTAL(1.0 * mean_skip * mean_skip * frame_octets * frame_octets)"
+	"COUNT(*), TOTAL(" WEIGHT "), TOTAL(" WEIGHT " * " WEIGHT "),"                             \
+	" TOTAL(" WEIGHT " * frame_octets),"                                                       \
+	" TOTAL(" WEIGHT " * frame_octets * frame_octets),"                                        \
+	" TOTAL(" WEIGHT " * " WEIGHT " * frame_octets * frame_octets)"
 
 static int
 set_sample_sums(struct query *query, sqlite3_stmt *stmt)

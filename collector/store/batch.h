@@ -58,6 +58,7 @@ struct store_sample {
 	uint32_t boot;
 	struct ease_sample sample; /* header is not used */
 	struct frame_keys keys;
+	uint32_t stands_for; /* samples, this one included */
 };
 
 struct store_counter {

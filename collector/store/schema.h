@@ -9,7 +9,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 1, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 2, STORE_WINDOW_US = 60000000 };
 
 /* window_key.kind: what key1 and key2 are. */
 enum store_key_kind {
@@ -75,6 +75,9 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE INDEX event_time ON event(time_us);"
     /* the collector's own counters of what it refused or lost, since started_us */
     "CREATE TABLE stat(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
+    /* 2: above a rate only a random one of stands_for samples has a row (window/thinner.h); its
+     * weight is mean_skip * stands_for */
+    "ALTER TABLE sample ADD COLUMN stands_for INTEGER NOT NULL DEFAULT 1;",
 };
 
 #endif

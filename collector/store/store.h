@@ -28,8 +28,9 @@ enum store_stat_id {
 };
 
 enum {
-	/* Batches in all: one being filled, one being written, two between them. */
-	STORE_BATCHES = 4,
+	/* One being filled, one being written. While the writer is behind, what comes is added up
+	 * in the windows, so that each sum is written once and not once a cut. */
+	STORE_BATCHES = 2,
 };
 
 /* Opens path, or makes it with mode 0640. 0, or -errno with the reason in error: -EPROTONOSUPPORT

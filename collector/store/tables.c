@@ -135,6 +135,7 @@ bind_sample(struct binder *b, const void *row)
 	put_u64(b, s->pool_pkts);
 	put_u64(b, s->frame_octets);
 	bind_frame(b, &r->keys);
+	put_u64(b, r->stands_for);
 }
 
 static void
@@ -268,7 +269,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_PORTS] = {"INSERT OR REPLACE INTO port VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_port), bind_port},
     [STORE_SAMPLES] =
-	{"INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	{"INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	    sizeof(struct store_sample), bind_sample},
     /* a device whose time ran twice (a capture played again) leaves its newer counters */
     [STORE_COUNTERS] = {"INSERT OR REPLACE INTO counter"

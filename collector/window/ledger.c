@@ -1,5 +1,6 @@
 #include "collector/window/ledger.h"
 #include "collector/window/roster.h"
+#include "collector/window/thinner.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -42,6 +43,8 @@ static const struct stat_name stat_names[LEDGER_N_STATS] = {
 	"samples whose row was lost because the store was away; their sums count"},
     [LEDGER_STAT_LOST_STORE_ROWS] = {"ledger.lost_store_rows",
 	"other rows lost because the store was away"},
+    [LEDGER_STAT_ROWS_THINNED] = {"ledger.rows_thinned",
+	"samples without a row of their own, beyond sample_rows a second; their sums count"},
     [LEDGER_STAT_CUTS_POSTPONED] = {"ledger.cuts_postponed", "cuts that found no memory"},
 };
 
@@ -61,6 +64,7 @@ struct ledger {
 	uint64_t mono_us; /* of the notification at hand */
 	struct roster roster;
 	struct window_table *windows;
+	struct thinner thinner;
 	struct stat_set stats;
 	_Atomic uint64_t values[LEDGER_N_STATS];
 };
@@ -80,6 +84,7 @@ ledger_new(struct ledger **out, const struct ledger_limits *limits, const struct
 	if (!l)
 		return -ENOMEM;
 	l->clock = clock;
+	thinner_init(&l->thinner, limits->sample_rows, seed);
 	l->stats = (struct stat_set){stat_names, LEDGER_N_STATS, l->values};
 	if (roster_init(&l->roster, limits->agents, limits->ports) < 0 ||
 	    window_table_new(&l->windows, &limits->windows, seed) < 0) {
@@ -288,8 +293,14 @@ static void
 store_sample_row(struct ledger *l, const struct port *p, uint32_t boot,
     const struct ease_sample *s, const struct frame_keys *keys, struct store_batch *batch)
 {
-	struct store_sample *row = store_batch_add(batch, STORE_SAMPLES);
+	uint32_t stands_for = thinner_take(&l->thinner, l->mono_us);
+	struct store_sample *row;
 
+	if (stands_for == 0) {
+		count(l, LEDGER_STAT_ROWS_THINNED);
+		return;
+	}
+	row = store_batch_add(batch, STORE_SAMPLES);
 	if (!row) {
 		count(l, LEDGER_STAT_LOST_STORE_QUEUE);
 		return;
@@ -299,6 +310,7 @@ store_sample_row(struct ledger *l, const struct port *p, uint32_t boot,
 	row->sample = *s;
 	row->sample.header = NULL;
 	row->keys = *keys;
+	row->stands_for = stands_for;
 }
 
 static void

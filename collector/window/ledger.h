@@ -40,6 +40,7 @@ enum ledger_stat_id {
 	LEDGER_STAT_PORTS_FULL,
 	LEDGER_STAT_LOST_STORE_QUEUE,
 	LEDGER_STAT_LOST_STORE_ROWS,
+	LEDGER_STAT_ROWS_THINNED,
 	LEDGER_STAT_CUTS_POSTPONED,
 	LEDGER_N_STATS,
 };
@@ -53,6 +54,7 @@ enum {
 
 struct ledger_limits {
 	uint32_t agents, ports;
+	uint32_t sample_rows; /* most rows of samples a second, 0 no limit: see thinner.h */
 	struct window_limits windows;
 };
 

@@ -1,0 +1,54 @@
+#include "collector/window/thinner.h"
+
+enum {
+	INTERVALS_PER_S = 10,
+	INTERVAL_US = 1000000 / INTERVALS_PER_S,
+	/* Beyond, rows are as rare as it helps: 4 billion samples a second. */
+	KEEP_ONE_OF_MAX = 1 << 16,
+};
+
+void
+thinner_init(struct thinner *t, uint32_t rows_per_s, uint64_t seed)
+{
+	*t = (struct thinner){
+	    .share = rows_per_s ? (rows_per_s + INTERVALS_PER_S - 1) / INTERVALS_PER_S : 0,
+	    .random = seed | 1,
+	    .keep_one_of = 1,
+	};
+}
+
+/* xorshift64*: Marsaglia 2003, Vigna 2016. */
+static uint32_t
+next_random(struct thinner *t)
+{
+	t->random ^= t->random >> 12;
+	t->random ^= t->random << 25;
+	t->random ^= t->random >> 27;
+	return (uint32_t)(t->random * 0x2545f4914f6cdd1dull >> 32);
+}
+
+static void
+keep_one_of(struct thinner *t, uint64_t k)
+{
+	t->keep_one_of = k < 1 ? 1 : k > KEEP_ONE_OF_MAX ? KEEP_ONE_OF_MAX : (uint32_t)k;
+	t->kept = 0;
+}
+
+uint32_t
+thinner_take(struct thinner *t, uint64_t mono_us)
+{
+	if (t->share == 0)
+		return 1;
+	if (mono_us >= t->interval_end_us) { /* what the last interval would have needed */
+		keep_one_of(t, (t->seen + t->share - 1) / t->share);
+		t->interval_end_us = mono_us + INTERVAL_US;
+		t->seen = 0;
+	}
+	t->seen++;
+	if ((uint64_t)next_random(t) * t->keep_one_of >> 32 != 0)
+		return 0;
+	if (t->kept == t->share) /* the rate rises */
+		keep_one_of(t, 2ull * t->keep_one_of);
+	t->kept++;
+	return t->keep_one_of;
+}
