@@ -41,7 +41,8 @@ static const struct stat_name stat_names[CAPD_N_STATS] = {
 struct capd {
 	const struct collector_config *config;
 	const struct clock *clock;
-	struct endpoint *listen;
+	struct endpoint *listen, *sflow_listen;
+	uint64_t seed;
 	struct prefix *senders;
 	struct input *input;
 	struct ledger *ledger;
@@ -56,7 +57,7 @@ struct capd {
 };
 
 /* Everybody who counts. */
-enum { STAT_SETS = 5 };
+enum { STAT_SETS = 6 };
 
 static void
 stat_sets(const struct capd *c, const struct stat_set *sets[STAT_SETS])
@@ -66,6 +67,7 @@ stat_sets(const struct capd *c, const struct stat_set *sets[STAT_SETS])
 	sets[2] = ledger_stats(c->ledger);
 	sets[3] = ledger_window_stats(c->ledger);
 	sets[4] = store_stats(c->store);
+	sets[5] = input_sflow_stats(c->input);
 }
 
 /* Opening */
@@ -78,6 +80,12 @@ take_records(void *arg, const struct ease_record *records, size_t n)
 	ledger_take(c->ledger, c->batch, records, n);
 }
 
+static uint32_t
+known_boot(void *arg, const uint8_t *agent_id)
+{
+	return ledger_boot(((struct capd *)arg)->ledger, agent_id);
+}
+
 /* Addresses were checked when the file was read. */
 static int
 parse_addresses(struct capd *c)
@@ -87,11 +95,14 @@ parse_addresses(struct capd *c)
 	int r = 0;
 
 	c->listen = calloc(config->listen.n, sizeof(*c->listen));
+	c->sflow_listen = calloc(config->sflow_listen.n + 1, sizeof(*c->sflow_listen));
 	c->senders = calloc(config->senders.n, sizeof(*c->senders));
-	if (!c->listen || !c->senders)
+	if (!c->listen || !c->sflow_listen || !c->senders)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < config->listen.n; i++)
 		r = endpoint_parse(config->listen.items[i], &c->listen[i], &reason);
+	for (size_t i = 0; r == 0 && i < config->sflow_listen.n; i++)
+		r = endpoint_parse(config->sflow_listen.items[i], &c->sflow_listen[i], &reason);
 	for (size_t i = 0; r == 0 && i < config->senders.n; i++)
 		r = prefix_parse(config->senders.items[i], &c->senders[i], &reason);
 	return r;
@@ -104,6 +115,10 @@ open_input(struct capd *c, char *error, size_t error_size)
 	const struct input_config input = {
 	    .listen = c->listen,
 	    .n_listen = config->listen.n,
+	    .sflow_listen = c->sflow_listen,
+	    .n_sflow_listen = config->sflow_listen.n,
+	    .known_boot = known_boot,
+	    .seed = c->seed,
 	    .senders = c->senders,
 	    .n_senders = config->senders.n,
 	    .communities = (const char *const *)config->communities.items,
@@ -131,13 +146,12 @@ open_books(struct capd *c, char *error, size_t error_size)
 {
 	struct ledger_limits limits = ledger_default_limits;
 	struct store_loader loader;
-	uint64_t seed = 0;
 
-	if (getrandom(&seed, sizeof(seed), 0) < 0)
+	if (getrandom(&c->seed, sizeof(c->seed), 0) < 0)
 		log_warn(ROOM, "no random seed: %s", strerror(errno));
 	limits.windows.keys = c->config->max_keys;
 	limits.sample_rows = c->config->sample_rows;
-	if (ledger_new(&c->ledger, &limits, c->clock, seed) < 0) {
+	if (ledger_new(&c->ledger, &limits, c->clock, c->seed) < 0) {
 		snprintf(error, error_size, "max_keys: out of memory");
 		return -ENOMEM;
 	}
@@ -222,21 +236,27 @@ capd_close(struct capd *c)
 	if (c->signal_fd >= 0)
 		close(c->signal_fd);
 	free(c->senders);
+	free(c->sflow_listen);
 	free(c->listen);
 	free(c);
+}
+
+static void
+announce(const struct receiver *r, const char *what)
+{
+	for (size_t i = 0; r && i < receiver_sockets(r); i++) {
+		char text[ENDPOINT_TEXT];
+
+		receiver_address(r, i, text);
+		printf("listening %s%s\n", what, text);
+	}
 }
 
 void
 capd_announce(const struct capd *c)
 {
-	const struct receiver *r = input_receiver(c->input);
-
-	for (size_t i = 0; i < receiver_sockets(r); i++) {
-		char text[ENDPOINT_TEXT];
-
-		receiver_address(r, i, text);
-		printf("listening on %s\n", text);
-	}
+	announce(input_sflow_receiver(c->input), "for sFlow on ");
+	announce(input_receiver(c->input), "on ");
 	fflush(stdout);
 }
 
@@ -348,11 +368,14 @@ read_input(struct capd *c, int rounds)
 static size_t
 fill_polls(const struct capd *c, struct pollfd *polls)
 {
-	const struct receiver *r = input_receiver(c->input);
-	size_t n = receiver_sockets(r);
+	const struct receiver *receivers[] = {input_receiver(c->input),
+	    input_sflow_receiver(c->input)};
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		polls[i] = (struct pollfd){.fd = receiver_fd(r, i), .events = POLLIN};
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; receivers[k] && i < receiver_sockets(receivers[k]); i++)
+			polls[n++] = (struct pollfd){.fd = receiver_fd(receivers[k], i),
+			    .events = POLLIN};
 	polls[n] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
 	return n + 1;
 }
@@ -384,7 +407,7 @@ stop(struct capd *c)
 int
 capd_run(struct capd *c)
 {
-	struct pollfd polls[RECEIVE_SOCKETS_MAX + 1];
+	struct pollfd polls[2 * RECEIVE_SOCKETS_MAX + 1];
 	size_t n = fill_polls(c, polls);
 
 	flush(c); /* the store shows at once that the collector started */

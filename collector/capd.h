@@ -21,7 +21,8 @@ struct capd;
 int capd_open(struct capd **out, const struct collector_config *config, const struct clock *clock,
     char *error, size_t error_size);
 
-/* One line a socket, "listening on ADDRESS:PORT", to standard output. */
+/* One line a socket, "listening on ADDRESS:PORT" or before those "listening for sFlow on
+ * ADDRESS:PORT", to standard output. */
 void capd_announce(const struct capd *c);
 
 /* Runs until SIGTERM or SIGINT, then writes everything. 0, or -EIO if something could not be. */

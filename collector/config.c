@@ -31,6 +31,11 @@ const struct option_row collector_options[] = {
 	.def = "{\"127.0.0.1:162\", \"[::1]:162\"}", .check = endpoint_check,
 	.help = "Addresses to take notifications at: ADDRESS:PORT or [IPV6-ADDRESS]:PORT; port 0 "
 		"lets the system choose."},
+    {"sflow_listen", OPTION_LIST, AT(sflow_listen), .max = RECEIVE_SOCKETS_MAX,
+	.check = endpoint_check,
+	.help = "Addresses to take sFlow v5 at, as listen; 6343 is sFlow's port. Empty: none. A "
+		"switch should send notifications or sFlow to one collector, not both: they would "
+		"count as two switches."},
     {"communities", OPTION_LIST, AT(communities), .max = MAX_COMMUNITIES, .check = community_check,
 	.help = "Communities that a notification may carry. There is no default."},
     {"senders", OPTION_LIST, AT(senders), .max = MAX_SENDERS,

@@ -11,6 +11,7 @@ enum { COLLECTOR_LOG_STDERR, COLLECTOR_LOG_SYSLOG };
 
 struct collector_config {
 	struct option_list listen;
+	struct option_list sflow_listen;
 	struct option_list communities;
 	struct option_list senders;
 	char *store;

@@ -9,6 +9,7 @@
 #include "common/ease_oid.h"
 #include "common/sample.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ struct ease_record {
 	enum ease_part kind; /* which member of the union below is set */
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
 	uint32_t boot;
+	bool loose_numbers;   /* numbers go on over a boot or begin anywhere, and snapshots do not
+				 say which were given out (sFlow) */
 	const char *sender;   /* address text without port; borrowed, as long as the call lasts */
 	uint64_t received_us; /* collector's wall clock, since 1970 */
 	union {

@@ -172,8 +172,9 @@ struct sflow_writer {
 	size_t n_samples_at;
 };
 
-void sflow_begin(struct sflow_writer *w, void *octets, size_t limit, const struct sflow_agent *agent,
-    uint32_t sequence, uint32_t uptime_ms);
+/* octets has room for limit, at least 40: an empty datagram. */
+void sflow_begin(struct sflow_writer *w, void *octets, size_t limit,
+    const struct sflow_agent *agent, uint32_t sequence, uint32_t uptime_ms);
 
 /* Adds a sample with the records that it has, in the expanded form if it says so. 0, or -EMSGSIZE
  * and the datagram is as it was. The compact form needs sflow_fits_compact. */

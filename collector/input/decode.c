@@ -159,6 +159,7 @@ take_part(const struct v2c_varbind *v, const struct ease_record *who,
 	part.octets = v->value.data;
 	part.len = v->value.size;
 	r->boot = who->boot;
+	r->loose_numbers = false;
 	r->sender = who->sender;
 	r->received_us = who->received_us;
 	memcpy(r->agent_id, who->agent_id, sizeof(r->agent_id));

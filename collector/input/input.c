@@ -51,13 +51,29 @@ static const struct {
 
 struct input {
 	struct input_config config;
-	struct receiver *receiver;
+	struct receiver *receiver, *sflow_receiver;
+	struct sflow_input *sflow;
 	struct sockaddr_storage last_from; /* senders come in runs: its text is kept */
 	char last_sender[ENDPOINT_TEXT];
 	struct decode_result result;
 	struct stat_set stats;
 	_Atomic uint64_t values[INPUT_N_STATS];
 };
+
+static int
+open_receivers(struct input *in, char *error, size_t error_size)
+{
+	const struct input_config *c = &in->config;
+	int r = 0;
+
+	if (c->n_listen > 0)
+		r = receiver_open(&in->receiver, c->listen, c->n_listen, c->buffer_octets, error,
+		    error_size);
+	if (r == 0 && c->n_sflow_listen > 0)
+		r = receiver_open(&in->sflow_receiver, c->sflow_listen, c->n_sflow_listen,
+		    c->buffer_octets, error, error_size);
+	return r;
+}
 
 int
 input_open(struct input **out, const struct input_config *config, char *error, size_t error_size)
@@ -71,9 +87,12 @@ input_open(struct input **out, const struct input_config *config, char *error, s
 	}
 	in->config = *config;
 	in->stats = (struct stat_set){stat_names, INPUT_N_STATS, in->values};
-	r = config->n_listen == 0 ? 0
-				  : receiver_open(&in->receiver, config->listen, config->n_listen,
-					config->buffer_octets, error, error_size);
+	r = open_receivers(in, error, error_size);
+	if (r == 0 && sflow_input_new(&in->sflow, config->seed, config->known_boot,
+			  config->sink_arg) < 0) {
+		snprintf(error, error_size, "out of memory");
+		r = -ENOMEM;
+	}
 	if (r < 0) {
 		input_close(in);
 		return r;
@@ -88,6 +107,8 @@ input_close(struct input *in)
 	if (!in)
 		return;
 	receiver_close(in->receiver);
+	receiver_close(in->sflow_receiver);
+	sflow_input_free(in->sflow);
 	free(in);
 }
 
@@ -95,6 +116,18 @@ const struct receiver *
 input_receiver(const struct input *in)
 {
 	return in->receiver;
+}
+
+const struct receiver *
+input_sflow_receiver(const struct input *in)
+{
+	return in->sflow_receiver;
+}
+
+const struct stat_set *
+input_sflow_stats(const struct input *in)
+{
+	return sflow_input_stats(in->sflow);
 }
 
 const struct stat_set *
@@ -133,18 +166,34 @@ refuse(const struct input *in, enum input_stat_id stat, const char *sender, cons
 	log_warn_limited(ROOM, "datagram from %s refused: %s", sender, why);
 }
 
+/* True if who sends may do so; origin is set in both cases. */
+static bool
+admit(struct input *in, const struct sockaddr *from, struct decode_origin *origin)
+{
+	*origin = (struct decode_origin){sender_text(in, from), clock_wall_us(in->config.clock)};
+	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, 1);
+	if (may_send(in, from))
+		return true;
+	refuse(in, INPUT_STAT_REFUSED_SENDER, origin->sender, "address not allowed");
+	return false;
+}
+
+static void
+give(struct input *in)
+{
+	stat_add(&in->stats, INPUT_STAT_RECORDS, in->result.n);
+	in->config.sink(in->config.sink_arg, in->result.records, in->result.n);
+}
+
 void
 input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n)
 {
 	const struct input_config *c = &in->config;
-	struct decode_origin origin = {sender_text(in, from), clock_wall_us(c->clock)};
+	struct decode_origin origin;
 	enum decode_verdict verdict;
 
-	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, 1);
-	if (!may_send(in, from)) {
-		refuse(in, INPUT_STAT_REFUSED_SENDER, origin.sender, "address not allowed");
+	if (!admit(in, from, &origin))
 		return;
-	}
 	verdict = decode_notification(octets, n, c->communities, c->n_communities, &origin,
 	    &in->result);
 	if (verdict != DECODE_OK) {
@@ -152,9 +201,20 @@ input_take(struct input *in, const struct sockaddr *from, const void *octets, si
 		return;
 	}
 	stat_add(&in->stats, INPUT_STAT_NOTIFICATIONS, 1);
-	stat_add(&in->stats, INPUT_STAT_RECORDS, in->result.n);
 	stat_add(&in->stats, INPUT_STAT_IGNORED_VARBINDS, in->result.n_ignored);
-	c->sink(c->sink_arg, in->result.records, in->result.n);
+	give(in);
+}
+
+void
+input_take_sflow(struct input *in, const struct sockaddr *from, const void *octets, size_t n)
+{
+	struct decode_origin origin;
+
+	if (!admit(in, from, &origin))
+		return;
+	sflow_input_take(in->sflow, octets, n, &origin, &in->result);
+	if (in->result.n > 0)
+		give(in);
 }
 
 static void
@@ -163,19 +223,33 @@ take_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t
 	input_take(arg, from, octets, n);
 }
 
-size_t
-input_read(struct input *in)
+static void
+take_sflow_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t n)
 {
-	struct receive_result result = {0};
+	input_take_sflow(arg, from, octets, n);
+}
 
-	for (size_t i = 0; in->receiver && i < receiver_sockets(in->receiver); i++) {
-		int r = receiver_read(in->receiver, i, take_datagram, in, &result);
+static void
+read_all(struct input *in, struct receiver *receiver, receive_fn *fn,
+    struct receive_result *result)
+{
+	for (size_t i = 0; receiver && i < receiver_sockets(receiver); i++) {
+		int r = receiver_read(receiver, i, fn, in, result);
 
 		if (r < 0) {
 			stat_add(&in->stats, INPUT_STAT_READ_ERRORS, 1);
 			log_warn_limited(ROOM, "reading: %s", strerror(-r));
 		}
 	}
+}
+
+size_t
+input_read(struct input *in)
+{
+	struct receive_result result = {0};
+
+	read_all(in, in->receiver, take_datagram, &result);
+	read_all(in, in->sflow_receiver, take_sflow_datagram, &result);
 	stat_add(&in->stats, INPUT_STAT_KERNEL_DROPS, result.kernel_drops);
 	stat_add(&in->stats, INPUT_STAT_REFUSED_OVERSIZE, result.oversize);
 	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, result.oversize);

@@ -1,12 +1,13 @@
 /*
- * The way in: datagrams from the sockets, checked for who sends them, decoded, and given as
- * records to one sink. What is refused is counted by its reason and logged at a limited rate, and
- * nothing of it goes further. Reading never waits; the caller polls the descriptors.
+ * The way in: notifications and sFlow datagrams from the sockets, checked for who sends them,
+ * decoded, and given as records to one sink. What is refused is counted by its reason and logged
+ * at a limited rate, and nothing of it goes further. Reading never waits; the caller polls.
  */
 #ifndef EASE_COLLECTOR_INPUT_INPUT_H
 #define EASE_COLLECTOR_INPUT_INPUT_H
 
 #include "collector/input/receive.h"
+#include "collector/input/sflow_input.h"
 #include "collector/record.h"
 #include "common/clock.h"
 #include "common/stat.h"
@@ -37,6 +38,10 @@ enum input_stat_id {
 struct input_config {
 	const struct endpoint *listen;
 	size_t n_listen; /* 0: no sockets, input_take only */
+	const struct endpoint *sflow_listen;
+	size_t n_sflow_listen; /* 0: no sFlow from the network, input_take_sflow only */
+	sflow_known_boot *known_boot; /* may be NULL; called with sink_arg */
+	uint64_t seed; /* of hashes that strangers must not foresee */
 	const struct prefix *senders;
 	size_t n_senders; /* 0: nobody may send */
 	const char *const *communities;
@@ -54,13 +59,18 @@ void input_close(struct input *in);
 
 /* The sockets, for poll and for saying where we listen. NULL if there are none. */
 const struct receiver *input_receiver(const struct input *in);
+const struct receiver *input_sflow_receiver(const struct input *in);
 
 /* Reads one batch of each socket; the datagrams read. Call again while it gives many. */
 size_t input_read(struct input *in);
 
 /* One datagram from anywhere: what input_read does with each. */
 void input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n);
+void input_take_sflow(struct input *in, const struct sockaddr *from, const void *octets, size_t n);
 
 const struct stat_set *input_stats(const struct input *in);
+
+/* What sFlow says of itself; datagrams, refused senders and records are in input_stats too. */
+const struct stat_set *input_sflow_stats(const struct input *in);
 
 #endif

@@ -123,6 +123,14 @@ ledger_loader(struct ledger *l)
 	return roster_loader(&l->roster);
 }
 
+uint32_t
+ledger_boot(struct ledger *l, const uint8_t *agent_id)
+{
+	const struct agent *a = roster_find_agent(&l->roster, agent_id);
+
+	return a ? a->row.boot : 0;
+}
+
 /* Who speaks */
 
 static struct agent *
@@ -196,36 +204,37 @@ put_away(struct ledger *l, const struct port *p, const struct account *a,
 }
 
 static struct account *
-open_account(struct ledger *l, struct port *p, int slot, uint32_t boot, uint64_t time_us,
-    struct store_batch *batch)
+open_account(struct ledger *l, struct port *p, int slot, const struct ease_record *r,
+    uint64_t time_us, struct store_batch *batch)
 {
 	struct account *a = &p->accounts[slot];
 
 	put_away(l, p, &p->accounts[ROSTER_BOOTS - 1], batch);
 	if (slot == 0)
 		p->accounts[1] = p->accounts[0];
-	*a = (struct account){.used = true, .boot = boot, .first_us = time_us, .gap_us = time_us};
-	if (boot > p->agent->met_boot)
+	*a = (struct account){.used = true, .boot = r->boot, .first_us = time_us, .gap_us = time_us};
+	if (r->boot > p->agent->met_boot && !r->loose_numbers)
 		tracker_start(&a->tracker, true, 1);
 	return a;
 }
 
 /* The account of a port's boot; NULL if the boot is older than those kept. */
 static struct account *
-account_of(struct ledger *l, struct port *p, uint32_t boot, uint64_t time_us,
+account_of(struct ledger *l, struct port *p, const struct ease_record *r, uint64_t time_us,
     struct store_batch *batch)
 {
+	uint32_t boot = r->boot;
 	struct account *newest = &p->accounts[0], *before = &p->accounts[1];
 	struct account *a;
 
 	if (newest->used && boot == newest->boot)
 		a = newest;
 	else if (!newest->used || boot > newest->boot)
-		a = open_account(l, p, 0, boot, time_us, batch);
+		a = open_account(l, p, 0, r, time_us, batch);
 	else if (before->used && boot == before->boot)
 		a = before;
 	else if (!before->used || boot > before->boot)
-		a = open_account(l, p, 1, boot, time_us, batch);
+		a = open_account(l, p, 1, r, time_us, batch);
 	else {
 		count(l, LEDGER_STAT_OLD_BOOT);
 		return NULL;
@@ -347,7 +356,7 @@ take_sample(struct ledger *l, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
 	const struct ease_sample *s = &r->sample;
-	struct account *a = account_of(l, p, r->boot, s->time_us, batch);
+	struct account *a = account_of(l, p, r, s->time_us, batch);
 	uint64_t expected, more;
 	struct frame_keys keys;
 
@@ -492,14 +501,15 @@ take_snapshot(struct ledger *l, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
 	const struct ease_snapshot *s = &r->snapshot;
-	struct account *a = account_of(l, p, r->boot, s->time_us, batch);
+	struct account *a = account_of(l, p, r, s->time_us, batch);
 
 	if (!a)
 		return;
 	raise_to(&a->agent_drops, s->drops);
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
-	take_given_out(l, p, a, s, batch);
+	if (!r->loose_numbers)
+		take_given_out(l, p, a, s, batch);
 	if (take_totals(l, p, r, batch))
 		keep_counters(p, r, batch);
 	count(l, LEDGER_STAT_SNAPSHOTS);

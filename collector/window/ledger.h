@@ -68,6 +68,9 @@ void ledger_free(struct ledger *l);
 /* What store_load needs to read the books back. Before the first record. */
 struct store_loader ledger_loader(struct ledger *l);
 
+/* The newest boot heard of an agent, also before the collector's start; 0: never heard. */
+uint32_t ledger_boot(struct ledger *l, const uint8_t *agent_id);
+
 /* Takes the records of one notification; batch is the one being filled. */
 void ledger_take(struct ledger *l, struct store_batch *batch, const struct ease_record *records,
     size_t n);

@@ -1,0 +1,384 @@
+#include "collector/input/sflow_input.h"
+#include "collector/input/sflow_state.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM "sflow"
+
+static const struct stat_name stat_names[SFLOW_N_STATS] = {
+    [SFLOW_STAT_DATAGRAMS] = {"sflow.datagrams", "sFlow datagrams read"},
+    [SFLOW_STAT_DATAGRAMS_MISSING] = {"sflow.datagrams_missing",
+	"datagrams that had not come when a later one did"},
+    [SFLOW_STAT_DATAGRAMS_LATE] = {"sflow.datagrams_late",
+	"datagrams that came after a later one, or twice"},
+    [SFLOW_STAT_SAMPLES] = {"sflow.samples", "flow samples taken"},
+    [SFLOW_STAT_COUNTERS] = {"sflow.counters", "interface counters taken"},
+    [SFLOW_STAT_COUNTERS_OLD] = {"sflow.counters_old", "counters older than the newest, not used"},
+    [SFLOW_STAT_DISCARDS] = {"sflow.discards", "discarded-packet events, counted only"},
+    [SFLOW_STAT_UNKNOWN] = {"sflow.unknown",
+	"samples of formats that are not known, or counters of no interface, stepped over"},
+    [SFLOW_STAT_NO_INTERFACE] = {"sflow.no_interface",
+	"samples whose source is no interface, not used"},
+    [SFLOW_STAT_NO_HEADER] = {"sflow.no_header",
+	"flow samples without an Ethernet header, not used: their numbers count as lost"},
+    [SFLOW_STAT_NO_RATE] = {"sflow.no_rate",
+	"flow samples of rate 0, not used: their numbers count as lost"},
+    [SFLOW_STAT_RATE_DIFFERS] = {"sflow.rate_differs",
+	"flow samples weighted by what pool and numbers show, not by the rate they state"},
+    [SFLOW_STAT_FCS_ADDED] = {"sflow.fcs_added",
+	"flow samples whose agent leaves the FCS out of lengths: 4 octets added"},
+    [SFLOW_STAT_AGENT_RESTARTS] = {"sflow.agent_restarts", "agents whose uptime began again"},
+    [SFLOW_STAT_SOURCE_RESTARTS] = {"sflow.source_restarts",
+	"sources whose sample numbers began again"},
+    [SFLOW_STAT_REFUSED_VERSION] = {"sflow.refused_version", "datagrams that are not sFlow v5"},
+    [SFLOW_STAT_REFUSED_DATAGRAM] = {"sflow.refused_datagram",
+	"datagrams with a mistake in their structure: used as far as it was good"},
+    [SFLOW_STAT_REFUSED_SAMPLE] = {"sflow.refused_sample", "samples with a mistake inside"},
+    [SFLOW_STAT_AGENTS_FULL] = {"sflow.agents_full", "datagrams of agents beyond the limit"},
+    [SFLOW_STAT_PORTS_FULL] = {"sflow.ports_full", "samples of ports beyond the limit"},
+    [SFLOW_STAT_TOO_MANY] = {"sflow.too_many", "samples beyond what one datagram may hold"},
+};
+
+struct sflow_input {
+	struct sflow_state *state;
+	sflow_known_boot *known_boot;
+	void *known_boot_arg;
+	struct stat_set stats;
+	_Atomic uint64_t values[SFLOW_N_STATS];
+};
+
+/* One datagram at work. */
+struct taking {
+	struct sflow_input *in;
+	struct sflow_peer *peer;
+	bool newer;
+	const struct decode_origin *origin;
+	struct decode_result *result;
+};
+
+int
+sflow_input_new(struct sflow_input **out, uint64_t seed, sflow_known_boot *known_boot, void *arg)
+{
+	struct sflow_input *in = calloc(1, sizeof(*in));
+
+	if (!in || sflow_state_new(&in->state, seed) < 0) {
+		free(in);
+		return -ENOMEM;
+	}
+	in->known_boot = known_boot;
+	in->known_boot_arg = arg;
+	in->stats = (struct stat_set){stat_names, SFLOW_N_STATS, in->values};
+	*out = in;
+	return 0;
+}
+
+void
+sflow_input_free(struct sflow_input *in)
+{
+	if (!in)
+		return;
+	sflow_state_free(in->state);
+	free(in);
+}
+
+const struct stat_set *
+sflow_input_stats(const struct sflow_input *in)
+{
+	return &in->stats;
+}
+
+static void
+count(const struct sflow_input *in, enum sflow_stat_id which)
+{
+	stat_add(&in->stats, which, 1);
+}
+
+static struct ease_record *
+add_record(struct taking *t, enum ease_part kind)
+{
+	struct ease_record *r;
+
+	if (t->result->n == DECODE_RECORDS_MAX) {
+		count(t->in, SFLOW_STAT_TOO_MANY);
+		return NULL;
+	}
+	r = &t->result->records[t->result->n++];
+	r->kind = kind;
+	r->boot = t->peer->boot;
+	r->loose_numbers = true;
+	r->sender = t->peer->address;
+	r->received_us = t->origin->received_us;
+	memcpy(r->agent_id, t->peer->id, sizeof(r->agent_id));
+	return r;
+}
+
+static struct sflow_port *
+port_of(struct taking *t, const struct sflow_source *source)
+{
+	struct sflow_port *p;
+
+	if (source->class != SFLOW_SOURCE_IF || source->index == 0) {
+		count(t->in, SFLOW_STAT_NO_INTERFACE);
+		return NULL;
+	}
+	p = sflow_port_of(t->in->state, t->peer, source->index);
+	if (!p) {
+		count(t->in, SFLOW_STAT_PORTS_FULL);
+		log_warn_limited(ROOM, "more than %d ports: ifIndex %u of %s not taken",
+		    SFLOW_MAX_PORTS, source->index, t->peer->address);
+	}
+	return p;
+}
+
+/* ---- flow samples ---- */
+
+static bool
+is_if(const struct sflow_if *interface, uint32_t if_index)
+{
+	return interface->format == SFLOW_IF_INDEX && interface->value == if_index;
+}
+
+static uint8_t
+direction_of(const struct sflow_flow *f)
+{
+	uint32_t source = f->source.index;
+
+	if (is_if(&f->input, source))
+		return EASE_IN;
+	return is_if(&f->input, 0) && !is_if(&f->output, source) ? EASE_IN : EASE_OUT;
+}
+
+/* As EASE writes interfaces; what its compact form has no room for is unknown. */
+static uint32_t
+ease_if(const struct sflow_if *interface)
+{
+	uint32_t value = interface->value;
+
+	switch (interface->format) {
+	case SFLOW_IF_INDEX:
+		return value <= EASE_IF_LOCAL ? value : EASE_IF_UNKNOWN;
+	case SFLOW_IF_MANY:
+		return EASE_IF_MANY + (value < EASE_IF_LOCAL ? value : 0);
+	}
+	return EASE_IF_UNKNOWN;
+}
+
+static uint32_t
+weight_of(const struct taking *t, const struct sflow_port *p)
+{
+	bool differs;
+	uint32_t weight = sflow_weight(p, &differs);
+
+	if (differs)
+		count(t->in, SFLOW_STAT_RATE_DIFFERS);
+	return weight;
+}
+
+static uint32_t
+frame_octets(const struct taking *t, const struct sflow_port *p, const struct sflow_flow *f)
+{
+	if (!sflow_lacks_fcs(p))
+		return f->frame_octets;
+	count(t->in, SFLOW_STAT_FCS_ADDED);
+	return f->frame_octets + FRAME_FCS_OCTETS;
+}
+
+static void
+add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
+{
+	struct ease_record *r = add_record(t, EASE_PART_SAMPLE);
+
+	if (!r)
+		return;
+	r->sample = (struct ease_sample){
+	    .time_us = r->received_us,
+	    .if_index = p->if_index,
+	    .sequence = f->sequence,
+	    .direction = direction_of(f),
+	    .input_if = ease_if(&f->input),
+	    .output_if = ease_if(&f->output),
+	    .mean_skip = weight_of(t, p),
+	    .pool_pkts = p->pool_pkts,
+	    .drops = f->drops,
+	    .frame_octets = frame_octets(t, p, f),
+	    .kept_octets = (uint16_t)f->kept_octets,
+	    .header = f->header,
+	};
+	r->sample.skip = r->sample.mean_skip - 1; /* drawn, but not told */
+	if (r->sample.direction == EASE_OUT)
+		t->peer->samples_sent = true;
+	count(t->in, SFLOW_STAT_SAMPLES);
+}
+
+static void
+take_flow(struct taking *t, const struct sflow_flow *f)
+{
+	struct sflow_port *p = port_of(t, &f->source);
+
+	if (!p)
+		return;
+	if (sflow_take_flow(p, f, t->newer))
+		count(t->in, SFLOW_STAT_SOURCE_RESTARTS);
+	if (f->rate == 0)
+		count(t->in, SFLOW_STAT_NO_RATE);
+	else if (!f->has_header || f->header_protocol != SFLOW_ETHERNET || f->kept_octets == 0)
+		count(t->in, SFLOW_STAT_NO_HEADER);
+	else
+		add_sample(t, p, f);
+}
+
+/* ---- counters ---- */
+
+static uint8_t
+status_of(const struct sflow_if_counters *i, uint32_t bit)
+{
+	return i->status & bit ? EASE_IF_UP : EASE_IF_DOWN;
+}
+
+/* The name stays unknown: interface counters have none. */
+static void
+add_state(struct taking *t, const struct sflow_port *p, const struct sflow_if_counters *i)
+{
+	static const uint8_t duplexes[] = {[1] = EASE_DUPLEX_FULL, [2] = EASE_DUPLEX_HALF};
+	struct ease_record *r = add_record(t, EASE_PART_STATE);
+
+	if (!r)
+		return;
+	r->state = (struct ease_state){
+	    .if_index = p->if_index,
+	    .time_us = r->received_us,
+	    .speed_bps = i->speed_bps == SFLOW_UNKNOWN64 ? 0 : i->speed_bps,
+	    .duplex = i->direction == 1 || i->direction == 2 ? duplexes[i->direction]
+							     : EASE_DUPLEX_UNKNOWN,
+	    .admin_status = status_of(i, SFLOW_STATUS_ADMIN_UP),
+	    .oper_status = status_of(i, SFLOW_STATUS_OPER_UP),
+	    .edge = true,
+	};
+}
+
+static void
+take_counters(struct taking *t, const struct sflow_counters *c)
+{
+	struct ease_record *r;
+	struct sflow_port *p;
+
+	if (!c->has_interface) {
+		count(t->in, SFLOW_STAT_UNKNOWN);
+		return;
+	}
+	p = port_of(t, &c->source);
+	if (!p)
+		return;
+	if (!sflow_take_counters(p, c, t->newer, t->origin->received_us)) {
+		count(t->in, SFLOW_STAT_COUNTERS_OLD);
+		return;
+	}
+	r = add_record(t, EASE_PART_SNAPSHOT);
+	if (!r)
+		return;
+	sflow_snapshot(p, r->received_us, &r->snapshot);
+	add_state(t, p, &c->interface);
+	count(t->in, SFLOW_STAT_COUNTERS);
+}
+
+/* ---- datagrams ---- */
+
+static void
+take_one(struct taking *t, const struct sflow_sample *s)
+{
+	switch (s->kind) {
+	case SFLOW_FLOW:
+		take_flow(t, &s->flow);
+		break;
+	case SFLOW_COUNTERS:
+		take_counters(t, &s->counters);
+		break;
+	case SFLOW_DISCARD:
+		count(t->in, SFLOW_STAT_DISCARDS);
+		break;
+	case SFLOW_OTHER:
+		count(t->in, SFLOW_STAT_UNKNOWN);
+		t->result->n_ignored++;
+		break;
+	}
+}
+
+static enum sflow_verdict
+take_all(struct taking *t, struct sflow_datagram *d)
+{
+	enum sflow_verdict verdict;
+	struct sflow_sample s;
+
+	for (;;) {
+		verdict = sflow_next(d, &s);
+		if (verdict == SFLOW_OK)
+			take_one(t, &s);
+		else if (!sflow_spoils_sample_only(verdict))
+			return verdict;
+		else {
+			count(t->in, SFLOW_STAT_REFUSED_SAMPLE);
+			log_warn_limited(ROOM, "a sample of %s left out: %s", t->peer->address,
+			    sflow_verdict_text(verdict));
+		}
+	}
+}
+
+static void
+arrive(struct taking *t, const struct sflow_datagram *d)
+{
+	struct sflow_input *in = t->in;
+	struct sflow_arrival arrival = {.newer = true};
+
+	if (!t->peer->met)
+		sflow_meet(t->peer, d, t->origin->received_us,
+		    in->known_boot ? in->known_boot(in->known_boot_arg, t->peer->id) : 0);
+	else
+		arrival = sflow_arrive(t->peer, d, t->origin->received_us);
+	t->newer = arrival.newer;
+	stat_add(&in->stats, SFLOW_STAT_DATAGRAMS_MISSING, arrival.missing);
+	if (!arrival.newer)
+		count(in, SFLOW_STAT_DATAGRAMS_LATE);
+	if (arrival.restarted)
+		count(in, SFLOW_STAT_AGENT_RESTARTS);
+}
+
+static enum sflow_verdict
+take_datagram(struct taking *t, const void *octets, size_t n)
+{
+	struct sflow_datagram d;
+	enum sflow_verdict verdict = sflow_open(&d, octets, n);
+
+	if (verdict != SFLOW_OK)
+		return verdict;
+	t->peer = sflow_peer_of(t->in->state, &d.agent, t->origin->sender);
+	if (!t->peer) {
+		count(t->in, SFLOW_STAT_AGENTS_FULL);
+		log_warn_limited(ROOM, "more than %d agents: one at %s not taken",
+		    SFLOW_MAX_AGENTS, t->origin->sender);
+		return SFLOW_END;
+	}
+	arrive(t, &d);
+	return take_all(t, &d);
+}
+
+enum sflow_verdict
+sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
+    const struct decode_origin *origin, struct decode_result *result)
+{
+	struct taking t = {.in = in, .origin = origin, .result = result};
+	enum sflow_verdict verdict;
+
+	result->n = result->n_ignored = 0;
+	count(in, SFLOW_STAT_DATAGRAMS);
+	verdict = take_datagram(&t, octets, n);
+	if (verdict == SFLOW_END)
+		return verdict;
+	count(in, verdict == SFLOW_BAD_VERSION ? SFLOW_STAT_REFUSED_VERSION
+					       : SFLOW_STAT_REFUSED_DATAGRAM);
+	log_warn_limited(ROOM, "datagram from %s refused: %s", origin->sender,
+	    sflow_verdict_text(verdict));
+	return verdict;
+}

@@ -1,0 +1,62 @@
+/*
+ * One sFlow v5 datagram in, records out: the same records that notifications give, so that
+ * windows, store, accounts and reports do not know the difference.
+ *
+ * A flow sample becomes a sample: in-direction if its input is the source itself (or neither
+ * interface is and the input is unknown), else out; weight as sflow_weight says; its time is that
+ * of arrival, because sFlow carries none. Interface counters become a snapshot (totals in 64 bits)
+ * and a port state without a name. Sources that are no interface, samples without an Ethernet
+ * header, and discarded-packet events, which must not be scaled, are counted and not used.
+ *
+ * What of a datagram stands before a mistake in its structure is used; a sample that is bad inside
+ * is left out alone. One thread uses it.
+ */
+#ifndef EASE_COLLECTOR_INPUT_SFLOW_INPUT_H
+#define EASE_COLLECTOR_INPUT_SFLOW_INPUT_H
+
+#include "collector/input/decode.h"
+#include "common/sflow_wire.h"
+#include "common/stat.h"
+
+enum sflow_stat_id {
+	SFLOW_STAT_DATAGRAMS,
+	SFLOW_STAT_DATAGRAMS_MISSING,
+	SFLOW_STAT_DATAGRAMS_LATE,
+	SFLOW_STAT_SAMPLES,
+	SFLOW_STAT_COUNTERS,
+	SFLOW_STAT_COUNTERS_OLD,
+	SFLOW_STAT_DISCARDS,
+	SFLOW_STAT_UNKNOWN,
+	SFLOW_STAT_NO_INTERFACE,
+	SFLOW_STAT_NO_HEADER,
+	SFLOW_STAT_NO_RATE,
+	SFLOW_STAT_RATE_DIFFERS,
+	SFLOW_STAT_FCS_ADDED,
+	SFLOW_STAT_AGENT_RESTARTS,
+	SFLOW_STAT_SOURCE_RESTARTS,
+	SFLOW_STAT_REFUSED_VERSION,
+	SFLOW_STAT_REFUSED_DATAGRAM,
+	SFLOW_STAT_REFUSED_SAMPLE,
+	SFLOW_STAT_AGENTS_FULL,
+	SFLOW_STAT_PORTS_FULL,
+	SFLOW_STAT_TOO_MANY,
+	SFLOW_N_STATS,
+};
+
+/* The newest boot that the books have of an agent; 0: not known. */
+typedef uint32_t sflow_known_boot(void *arg, const uint8_t *agent_id);
+
+struct sflow_input;
+
+/* known_boot may be NULL. 0 or -ENOMEM. */
+int sflow_input_new(struct sflow_input **out, uint64_t seed, sflow_known_boot *known_boot,
+    void *arg);
+void sflow_input_free(struct sflow_input *in);
+
+/* Decodes n octets into result (kind is not set); records borrow from octets and from in. */
+enum sflow_verdict sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
+    const struct decode_origin *origin, struct decode_result *result);
+
+const struct stat_set *sflow_input_stats(const struct sflow_input *in);
+
+#endif

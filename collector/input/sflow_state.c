@@ -1,0 +1,418 @@
+#include "collector/input/sflow_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A datagram that was overtaken is at most this much older; a restart has a smaller uptime. */
+#define OVERTAKEN_MS 2000
+/* Further from the newest number than this is no gap, but a sequence that began anew. */
+#define SEQUENCE_JUMP 65536
+/* How far arrival less uptime may be from a known start and still be the same: the network and
+ * one part in 5,000 of the uptime (clocks of 100 ppm at each end). */
+#define SAME_START_S  60
+#define DRIFT_DIVISOR 5000
+/* Frames sent are counted into the pool of an agent that samples them. Whether it does is known
+ * from its first such sample; what passed before that is remembered this long. */
+#define SENT_WAIT_US 300000000ull
+
+/* A measured rate is believed from so many samples on, if it is so many standard errors (of
+ * geometric skips: 1/sqrt(n)) and so much off the one that the agent states. */
+#define MEASURE_SAMPLES 256
+#define MEASURE_ERRORS	5.0
+#define MEASURE_LEAST	0.02
+#define MEASURE_FORGET	65536 /* samples after which the past counts half */
+
+/* Frames of 60 octets, and none shorter, before they are taken for minimum frames without FCS. */
+#define FCS_FRAMES 8
+
+struct sflow_state {
+	uint64_t seed;
+	struct sflow_peer peers[SFLOW_MAX_AGENTS];
+	struct sflow_port ports[SFLOW_MAX_PORTS];
+	uint32_t n_peers, n_ports;
+	/* open addressing, half empty at the limit: index + 1, 0 none */
+	uint32_t peer_buckets[2 * SFLOW_MAX_AGENTS];
+	uint32_t port_buckets[2 * SFLOW_MAX_PORTS];
+};
+
+int
+sflow_state_new(struct sflow_state **out, uint64_t seed)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->seed = seed;
+	return 0;
+}
+
+void
+sflow_state_free(struct sflow_state *s)
+{
+	free(s);
+}
+
+/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+static uint64_t
+hash_octets(uint64_t h, const void *octets, size_t n)
+{
+	for (const uint8_t *p = octets; n-- > 0; p++)
+		h = (h ^ *p) * 0x100000001b3ull;
+	return h;
+}
+#define HASH_START 0xcbf29ce484222325ull
+
+static uint64_t
+spread_bits(uint64_t h)
+{
+	h = (h ^ h >> 31) * 0x9e3779b97f4a7c15ull;
+	return h >> 32;
+}
+
+void
+sflow_agent_id(const struct sflow_agent *agent, const char *sender,
+    uint8_t id[static EASE_AGENT_ID_LEN])
+{
+	uint64_t h = hash_octets(HASH_START, &agent->type, sizeof(agent->type));
+
+	if (agent->type == SFLOW_ADDRESS_UNKNOWN)
+		h = hash_octets(h, sender, strlen(sender));
+	else
+		h = hash_octets(h, agent->address, sizeof(agent->address));
+	h = hash_octets(h, &agent->sub_agent, sizeof(agent->sub_agent));
+	memcpy(id, &h, EASE_AGENT_ID_LEN);
+}
+
+static void
+name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender)
+{
+	if (agent->type == SFLOW_ADDRESS_UNKNOWN)
+		snprintf(peer->address, sizeof(peer->address), "%.*s", FRAME_IP_TEXT - 1, sender);
+	else
+		frame_format_ip(agent->type == SFLOW_ADDRESS_IP4 ? 4 : 6, agent->address,
+		    peer->address);
+}
+
+struct sflow_peer *
+sflow_peer_of(struct sflow_state *s, const struct sflow_agent *agent, const char *sender)
+{
+	uint8_t id[EASE_AGENT_ID_LEN];
+	struct sflow_peer *peer;
+	uint64_t h;
+
+	sflow_agent_id(agent, sender, id);
+	h = spread_bits(hash_octets(HASH_START ^ s->seed, id, sizeof(id)));
+	for (;; h++) {
+		uint32_t *bucket = &s->peer_buckets[h % (2 * SFLOW_MAX_AGENTS)];
+
+		if (*bucket == 0) {
+			if (s->n_peers == SFLOW_MAX_AGENTS)
+				return NULL;
+			peer = &s->peers[s->n_peers];
+			memcpy(peer->id, id, sizeof(id));
+			name_peer(peer, agent, sender);
+			*bucket = ++s->n_peers;
+			return peer;
+		}
+		peer = &s->peers[*bucket - 1];
+		if (memcmp(peer->id, id, sizeof(id)) == 0)
+			return peer;
+	}
+}
+
+struct sflow_port *
+sflow_port_of(struct sflow_state *s, struct sflow_peer *peer, uint32_t if_index)
+{
+	uint64_t h = s->seed ^ ((uint64_t)(peer - s->peers) << 32 | if_index);
+	struct sflow_port *p;
+
+	for (h = spread_bits(h);; h++) {
+		uint32_t *bucket = &s->port_buckets[h % (2 * SFLOW_MAX_PORTS)];
+
+		if (*bucket == 0) {
+			if (s->n_ports == SFLOW_MAX_PORTS)
+				return NULL;
+			p = &s->ports[s->n_ports];
+			p->peer = peer;
+			p->if_index = if_index;
+			p->generation = peer->generation;
+			*bucket = ++s->n_ports;
+			return p;
+		}
+		p = &s->ports[*bucket - 1];
+		if (p->peer == peer && p->if_index == if_index)
+			return p;
+	}
+}
+
+/* ---- agents ---- */
+
+/* The second at which the agent started, if its uptime has not wrapped. */
+static uint32_t
+start_of(const struct sflow_datagram *d, uint64_t received_us)
+{
+	return (uint32_t)((received_us - d->uptime_ms * 1000ull) / 1000000);
+}
+
+/* Uptime wraps after 2^32 ms, so that a start is known modulo that only. */
+static bool
+same_start(uint32_t boot, const struct sflow_datagram *d, uint64_t received_us)
+{
+	const double wrap_s = 4294967.296;
+	double now_s = (double)received_us / 1e6;
+	double off_s = now_s - d->uptime_ms / 1e3 - boot;
+	double wraps = (double)(int64_t)(off_s / wrap_s + 0.5);
+	double allowed_s = SAME_START_S + (now_s - boot) / DRIFT_DIVISOR;
+
+	off_s -= wraps * wrap_s;
+	return off_s >= -allowed_s && off_s <= allowed_s;
+}
+
+static uint32_t
+later_boot(uint32_t before, uint32_t start)
+{
+	return start > before ? start : before + 1;
+}
+
+void
+sflow_meet(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us,
+    uint32_t known_boot)
+{
+	peer->met = true;
+	peer->met_us = received_us;
+	peer->sequence = d->sequence;
+	peer->uptime_ms = d->uptime_ms;
+	if (known_boot && same_start(known_boot, d, received_us))
+		peer->boot = known_boot;
+	else
+		peer->boot = later_boot(known_boot, start_of(d, received_us));
+}
+
+struct sflow_arrival
+sflow_arrive(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us)
+{
+	int32_t uptime_ms = (int32_t)(d->uptime_ms - peer->uptime_ms);
+	int32_t step = (int32_t)(d->sequence - peer->sequence);
+	struct sflow_arrival arrival = {
+	    .restarted = uptime_ms < -OVERTAKEN_MS,
+	    .newer = step > 0 || step < -SEQUENCE_JUMP,
+	};
+
+	if (arrival.restarted) {
+		arrival.newer = true;
+		peer->generation++;
+		peer->boot = later_boot(peer->boot, start_of(d, received_us));
+	} else if (step > 0 && step < SEQUENCE_JUMP) {
+		arrival.missing = (uint32_t)step - 1;
+	}
+	if (arrival.newer) {
+		peer->sequence = d->sequence;
+		peer->uptime_ms = d->uptime_ms;
+	}
+	return arrival;
+}
+
+/* If the agent began again since the port was last heard of, so does the port. */
+static void
+follow_restart(struct sflow_port *p)
+{
+	if (p->generation == p->peer->generation)
+		return;
+	p->generation = p->peer->generation;
+	p->has_flow = false;
+	p->counters_again = p->has_counters;
+	p->measured_pkts = p->measured_samples = 0;
+}
+
+/* ---- flow samples ---- */
+
+static void
+measure(struct sflow_port *p, uint32_t samples, uint32_t pkts)
+{
+	p->pool_pkts += pkts;
+	p->measured_samples += samples;
+	p->measured_pkts += pkts;
+	if (p->measured_samples >= MEASURE_FORGET) {
+		p->measured_samples /= 2;
+		p->measured_pkts /= 2;
+	}
+}
+
+static void
+begin_measuring(struct sflow_port *p, uint32_t rate)
+{
+	p->rate = rate;
+	p->measured_pkts = p->measured_samples = 0;
+}
+
+static void
+note_length(struct sflow_port *p, uint32_t octets)
+{
+	p->frames_short += octets < 60;
+	p->frames_60 += octets == 60;
+	p->frames_64 += octets == 64;
+}
+
+bool
+sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, bool newer)
+{
+	int32_t step;
+	bool reset = false;
+
+	follow_restart(p);
+	step = (int32_t)(f->sequence - p->sequence);
+	if (p->has_flow && newer && step < 0) {
+		reset = true;
+		p->peer->boot++;
+		p->has_flow = false;
+	}
+	if (p->has_flow && step > 0)
+		measure(p, (uint32_t)step, f->pool_pkts - p->pool);
+	if (f->rate != p->rate)
+		begin_measuring(p, f->rate);
+	if (!p->has_flow)
+		p->pool_pkts = f->pool_pkts;
+	if (!p->has_flow || step > 0) {
+		p->has_flow = true;
+		p->sequence = f->sequence;
+		p->pool = f->pool_pkts;
+	}
+	note_length(p, f->frame_octets);
+	return reset;
+}
+
+uint32_t
+sflow_weight(const struct sflow_port *p, bool *differs)
+{
+	double n = (double)p->measured_samples, measured, off;
+
+	*differs = false;
+	if (n < MEASURE_SAMPLES || p->measured_pkts == 0)
+		return p->rate;
+	measured = (double)p->measured_pkts / n;
+	off = measured / p->rate - 1;
+	/* squares, to do without a root */
+	if (off * off * n < MEASURE_ERRORS * MEASURE_ERRORS || off * off < MEASURE_LEAST *
+		MEASURE_LEAST)
+		return p->rate;
+	*differs = true;
+	return measured < 1 ? 1 : (uint32_t)(measured + 0.5);
+}
+
+bool
+sflow_lacks_fcs(const struct sflow_port *p)
+{
+	return p->frames_60 >= FCS_FRAMES && p->frames_short == 0 &&
+	    p->frames_64 < p->frames_60 / 4;
+}
+
+/* ---- counters ---- */
+
+static void
+raw_counters(const struct sflow_if_counters *c, uint32_t raw[static SFLOW_N_TOTALS])
+{
+	const uint32_t values[SFLOW_N_TOTALS] = {
+	    [SFLOW_IN_UCAST] = c->in_ucast_pkts,
+	    [SFLOW_IN_MCAST] = c->in_mcast_pkts,
+	    [SFLOW_IN_BCAST] = c->in_bcast_pkts,
+	    [SFLOW_IN_DISCARDS] = c->in_discards,
+	    [SFLOW_IN_ERRORS] = c->in_errors,
+	    [SFLOW_OUT_UCAST] = c->out_ucast_pkts,
+	    [SFLOW_OUT_MCAST] = c->out_mcast_pkts,
+	    [SFLOW_OUT_BCAST] = c->out_bcast_pkts,
+	    [SFLOW_OUT_DISCARDS] = c->out_discards,
+	    [SFLOW_OUT_ERRORS] = c->out_errors,
+	};
+
+	memcpy(raw, values, sizeof(values));
+}
+
+static uint64_t
+known64(uint64_t octets)
+{
+	return octets == SFLOW_UNKNOWN64 ? 0 : octets;
+}
+
+static uint64_t
+sent_total(const struct sflow_port *p)
+{
+	return p->totals[SFLOW_OUT_UCAST] + p->totals[SFLOW_OUT_MCAST] +
+	    p->totals[SFLOW_OUT_BCAST];
+}
+
+/* Wraps of 32 bits are no step back; a new base is the counter itself. */
+static void
+extend_totals(struct sflow_port *p, const uint32_t raw[static SFLOW_N_TOTALS], bool base)
+{
+	for (int i = 0; i < SFLOW_N_TOTALS; i++) {
+		if (raw[i] == SFLOW_UNKNOWN32)
+			continue;
+		if (base)
+			p->totals[i] = raw[i];
+		else
+			p->totals[i] += (uint32_t)(raw[i] - p->raw[i]);
+		p->raw[i] = raw[i];
+	}
+}
+
+static void
+count_sent(struct sflow_port *p, uint64_t pkts, uint64_t received_us)
+{
+	p->waiting_pkts += pkts;
+	if (p->peer->samples_sent) {
+		p->sent_pkts += p->waiting_pkts;
+		p->waiting_pkts = 0;
+	} else if (received_us - p->peer->met_us > SENT_WAIT_US) {
+		p->waiting_pkts = 0;
+	}
+}
+
+bool
+sflow_take_counters(struct sflow_port *p, const struct sflow_counters *c, bool newer,
+    uint64_t received_us)
+{
+	const struct sflow_if_counters *i = &c->interface;
+	int32_t step = (int32_t)(c->sequence - p->counters_sequence);
+	uint64_t in_octets = known64(i->in_octets), out_octets = known64(i->out_octets);
+	bool known = p->has_counters;
+	uint32_t raw[SFLOW_N_TOTALS];
+	uint64_t sent = sent_total(p);
+
+	follow_restart(p);
+	if (known && !p->counters_again && !newer && step <= 0)
+		return false;
+	raw_counters(i, raw);
+	if (known && (p->counters_again || step < 0 || in_octets < p->in_octets ||
+			 out_octets < p->out_octets)) {
+		p->discontinuity_us = received_us;
+		p->waiting_pkts = 0;
+		p->counters_again = known = false;
+	}
+	extend_totals(p, raw, !known);
+	p->has_counters = true;
+	p->counters_sequence = c->sequence;
+	p->in_octets = in_octets;
+	p->out_octets = out_octets;
+	count_sent(p, known ? sent_total(p) - sent : 0, received_us);
+	return true;
+}
+
+void
+sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_snapshot *snapshot)
+{
+	const uint64_t *t = p->totals;
+
+	*snapshot = (struct ease_snapshot){
+	    .if_index = p->if_index,
+	    .time_us = time_us,
+	    .in = {p->in_octets, t[SFLOW_IN_UCAST], t[SFLOW_IN_MCAST], t[SFLOW_IN_BCAST],
+		t[SFLOW_IN_DISCARDS], t[SFLOW_IN_ERRORS]},
+	    .out = {p->out_octets, t[SFLOW_OUT_UCAST], t[SFLOW_OUT_MCAST], t[SFLOW_OUT_BCAST],
+		t[SFLOW_OUT_DISCARDS], t[SFLOW_OUT_ERRORS]},
+	    .discontinuity_us = p->discontinuity_us,
+	    .last_sequence = p->has_flow ? p->sequence : 0,
+	    .pool_in_pkts = t[SFLOW_IN_UCAST] + t[SFLOW_IN_MCAST] + t[SFLOW_IN_BCAST],
+	    .pool_out_pkts = p->sent_pkts,
+	};
+}
