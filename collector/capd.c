@@ -26,6 +26,12 @@ enum {
 	LAST_ROUNDS = 4096,
 };
 
+enum {
+	/* Of the memory budget for all but windows and keys: 30 MiB of samples' rows, 32 of SQLite's
+	 * pages, 36 of ports at their limit, the rest for reading and code. */
+	MEMORY_OTHERS_MIB = 112,
+};
+
 enum capd_stat_id {
 	CAPD_STAT_FLUSHES_POSTPONED,
 	CAPD_STAT_STARTED,
@@ -149,10 +155,11 @@ open_books(struct capd *c, char *error, size_t error_size)
 
 	if (getrandom(&c->seed, sizeof(c->seed), 0) < 0)
 		log_warn(ROOM, "no random seed: %s", strerror(errno));
-	limits.windows.keys = c->config->max_keys;
+	limits.windows = window_limits_for(((uint64_t)c->config->memory_mib - MEMORY_OTHERS_MIB)
+					   << 20);
 	limits.sample_rows = c->config->sample_rows;
 	if (ledger_new(&c->ledger, &limits, c->clock, c->seed) < 0) {
-		snprintf(error, error_size, "max_keys: out of memory");
+		snprintf(error, error_size, "memory: %u MiB are not there", c->config->memory_mib);
 		return -ENOMEM;
 	}
 	loader = ledger_loader(c->ledger);

@@ -48,10 +48,11 @@ const struct option_row collector_options[] = {
     {"receive_buffer", OPTION_U32, AT(receive_buffer_octets), .min = 65536, .max = 1u << 30,
 	.unit = "octets", .def = "33554432",
 	.help = "Kernel buffer of each socket. More than net.core.rmem_max needs CAP_NET_ADMIN."},
-    {"max_keys", OPTION_U32, AT(max_keys), .min = 1000, .max = 8000000, .unit = "keys",
-	.def = "500000",
-	.help = "Keys of all open windows together, about 100 octets each. Beyond, samples count "
-		"in the totals only."},
+    {"memory", OPTION_U32, AT(memory_mib), .min = 128, .max = 1u << 16, .unit = "MiB",
+	.def = "256",
+	.help = "All memory of the collector. What is left of it for keys is taken at the start; "
+		"keys that find no place are counted with the others, and by how much any can be "
+		"wrong for it."},
     {"sample_rows", OPTION_U32, AT(sample_rows), .min = 0, .max = 1000000, .unit = "rows/s",
 	.def = "20000",
 	.help = "Most samples a second that get a row of their own. Beyond, a random one of k gets "

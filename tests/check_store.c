@@ -520,7 +520,7 @@ START_TEST(what_is_no_store_of_ours_is_refused)
 	close_books(&f);
 	run_sql(&f, "PRAGMA user_version=99");
 	ck_assert_int_eq(try_open(&f), -EPROTONOSUPPORT);
-	run_sql(&f, "PRAGMA user_version=2; DROP TABLE account");
+	run_sql(&f, "PRAGMA user_version=3; DROP TABLE account");
 	ck_assert_int_eq(try_open(&f), -EBADMSG);
 	remove_fixture(&f);
 

@@ -8,7 +8,9 @@
 
 #include <check.h>
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,7 +232,7 @@ START_TEST(sums_are_those_of_the_samples)
 	ck_assert_uint_eq(keys[0].sums.n, 2);
 	ck_assert_int_eq(keys[1].kind, STORE_KEY_IP_PAIR);
 	ck_assert_uint_eq(keys[1].sums.n, 1);
-	ck_assert_int_eq(keys[1].key_octets, 4);
+	ck_assert_int_eq(keys[1].key1_octets, 4);
 	store_batch_clear(&batch);
 	ck_assert_int_eq(window_dump(t, &batch), 0); /* nothing new: nothing to write */
 	ck_assert_uint_eq(batch.rows[STORE_WINDOWS].n + batch.rows[STORE_KEYS].n, 0);
@@ -239,38 +241,216 @@ START_TEST(sums_are_those_of_the_samples)
 }
 END_TEST
 
-START_TEST(beyond_the_limits_only_the_total_counts)
+/* Samples of one port in the keys of a kind, and in the others of that kind. */
+static uint64_t
+in_keys(const struct store_batch *batch, int kind, uint32_t if_index)
+{
+	const struct store_key *rows = batch->rows[STORE_KEYS].items;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < batch->rows[STORE_KEYS].n; i++)
+		n += rows[i].kind == kind && rows[i].if_index == if_index ? rows[i].sums.n : 0;
+	return n;
+}
+
+static uint64_t
+in_others(const struct store_batch *batch, int kind, uint32_t if_index)
+{
+	const struct store_folded *rows = batch->rows[STORE_FOLDED].items;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < batch->rows[STORE_FOLDED].n; i++)
+		n += rows[i].kind == kind && rows[i].if_index == if_index ? rows[i].n : 0;
+	return n;
+}
+
+START_TEST(beyond_the_limits_samples_are_counted_with_the_others)
 {
 	struct window_table *t = new_table(2, 30, 20);
-	struct window *w = window_get(t, 1, 1, NOON_US, 1);
 	struct ease_sample s = sample_of(EASE_IN, 10, 64);
 	struct store_batch batch = {0};
 	const struct store_window *windows;
 
-	for (uint32_t i = 0; i < 100; i++) {
-		struct frame_keys k = frame_of(i, 0, 0);
+	for (uint32_t port = 1; port <= 2; port++)
+		for (uint32_t i = 0; i < 100; i++) {
+			struct window *w = window_get(t, 1, port, NOON_US, 1);
+			struct frame_keys k = frame_of(i, 0, 0);
 
-		window_add_sample(t, w, &s, &k);
-	}
-	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_KEYS_WINDOW_FULL), 80);
-	w = window_get(t, 1, 2, NOON_US, 1);
-	for (uint32_t i = 0; i < 100; i++) {
-		struct frame_keys k = frame_of(i, 0, 0);
-
-		window_add_sample(t, w, &s, &k);
-	}
-	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_KEYS_TABLE_FULL), 90);
+			window_add_sample(t, w, &s, &k);
+		}
+	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_KEYS_TABLE_FULL), 170);
 	ck_assert_ptr_null(window_get(t, 1, 3, NOON_US, 1));
 	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_NO_WINDOW), 1);
 	window_close(t, always_over, NULL); /* not dumped: must stay */
 	ck_assert_int_eq(window_dump(t, &batch), 0);
-	ck_assert_uint_eq(batch.rows[STORE_KEYS].n, 30);
+	ck_assert_uint_le(batch.rows[STORE_KEYS].n, 30);
+	ck_assert_uint_eq(batch.rows[STORE_KEYS].n +
+		stat_get(window_stats(t), WINDOW_STAT_KEYS_WINDOW_FULL),
+	    30);
 	windows = batch.rows[STORE_WINDOWS].items;
-	ck_assert_uint_eq(windows[0].sums.n, 100);
-	ck_assert_uint_eq(windows[1].sums.n, 100);
+	for (uint32_t port = 1; port <= 2; port++) {
+		ck_assert_uint_eq(windows[port - 1].sums.n, 100);
+		ck_assert_uint_eq(in_keys(&batch, STORE_KEY_ETH_PAIR, port) +
+			in_others(&batch, STORE_KEY_ETH_PAIR, port),
+		    100);
+	}
 	window_close(t, always_over, NULL);
 	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_CLOSED), 2);
 	ck_assert_ptr_nonnull(window_get(t, 1, 3, NOON_US, 1));
+	store_batch_free(&batch);
+	window_table_free(t);
+}
+END_TEST
+
+/*
+ * Half of the samples from ten million sources that come once, the others from a thousand whose
+ * shares fall as 1/rank, some of which begin late. What the store has of each of these is never
+ * more than the truth and lacks at most what the window says, which stays near the theory's number
+ * of samples over number of keys; memory and rows stay within their limits.
+ */
+enum {
+	FLOOD = 10000000,
+	KNOWN = 1000,
+	FLOOD_CUT = 400000,	  /* a second of the rate the collector is built for */
+	FLOOD_BUDGET = 64 << 20,
+	SPOOFED = 1 << 30,	  /* sources from here on */
+};
+
+struct flood {
+	uint64_t truth[KNOWN], stored[KNOWN];
+	uint64_t n, keys_n, folded_n, most_n, rows;
+};
+
+static void
+draw_flood(struct flood *f, struct window_table *t, uint64_t *random, const uint32_t *by_share,
+    uint32_t n_shares)
+{
+	struct window *w = window_get(t, 1, 1, NOON_US, 1);
+	struct ease_sample s = sample_of(EASE_IN, 10, 64);
+	uint32_t source = SPOOFED + (uint32_t)(f->n / 2);
+	struct frame_keys k;
+
+	if (f->n % 2 == 0) {
+		source = by_share[next_random(random) % n_shares];
+		if (source % 7 == 3 && f->n < FLOOD) /* begins half way */
+			source = 0;
+		f->truth[source]++;
+	}
+	k = frame_of(source, 1, 4);
+	k.has_macs = false;
+	window_add_sample(t, w, &s, &k);
+	f->n++;
+}
+
+static void
+take_flood_rows(struct flood *f, const struct store_batch *batch)
+{
+	const struct store_key *keys = batch->rows[STORE_KEYS].items;
+	const struct store_folded *folded = batch->rows[STORE_FOLDED].items;
+
+	for (size_t i = 0; i < batch->rows[STORE_KEYS].n; i++) {
+		uint32_t source;
+
+		memcpy(&source, keys[i].key1, 4);
+		if (source < KNOWN)
+			f->stored[source] += keys[i].sums.n;
+		f->keys_n += keys[i].sums.n;
+	}
+	f->rows += batch->rows[STORE_KEYS].n;
+	for (size_t i = 0; i < batch->rows[STORE_FOLDED].n; i++) {
+		f->folded_n += folded[i].n;
+		f->most_n += folded[i].most_n;
+	}
+}
+
+START_TEST(a_flood_of_spoofed_sources_stays_within_its_bound)
+{
+	struct mallinfo2 before = mallinfo2(), after; /* zeros under a sanitizer */
+	struct window_limits limits = window_limits_for(FLOOD_BUDGET);
+	struct flood *f = calloc(1, sizeof(*f));
+	uint32_t *by_share = malloc(8 * KNOWN * sizeof(*by_share)), n_shares = 0;
+	struct store_batch batch = {0};
+	struct window_table *t;
+	uint64_t random = 11;
+
+	ck_assert_uint_le(window_memory(&limits), FLOOD_BUDGET);
+	ck_assert_uint_gt(window_memory(&limits), FLOOD_BUDGET * 9ull / 10);
+	limits.keys_per_window = 20000;
+	ck_assert_int_eq(window_table_new(&t, &limits, 42), 0);
+	for (uint32_t source = 0; source < KNOWN; source++)
+		for (uint32_t i = 0; i < 1 + KNOWN / (source + 1) && n_shares < 8 * KNOWN; i++)
+			by_share[n_shares++] = source;
+	while (f->n < 2 * FLOOD) {
+		draw_flood(f, t, &random, by_share, n_shares);
+		if (f->n % FLOOD_CUT != 0)
+			continue;
+		ck_assert_int_eq(window_dump(t, &batch), 0);
+		take_flood_rows(f, &batch);
+		store_batch_clear(&batch);
+	}
+	after = mallinfo2();
+	ck_assert_uint_le(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd,
+	    FLOOD_BUDGET);
+	ck_assert_uint_eq(f->keys_n + f->folded_n, f->n);
+	ck_assert_uint_gt(f->folded_n, FLOOD / 2);
+	ck_assert_uint_le(f->most_n, 3 * f->n / limits.keys_per_window);
+	ck_assert_uint_le(f->rows, 2 * limits.keys_per_window * (f->n / FLOOD_CUT));
+	for (int i = 0; i < KNOWN; i++) {
+		ck_assert_uint_le(f->stored[i], f->truth[i]);
+		ck_assert_uint_le(f->truth[i], f->stored[i] + f->most_n);
+	}
+	for (int i = 0; i < 10; i++) /* the ten heaviest, one of which begins late */
+		ck_assert_uint_ge(f->stored[i] * 100, f->truth[i] * 97);
+	printf("flood: %u keys, %llu samples folded, any one lacks at most %llu, %llu rows\n",
+	    limits.keys, (unsigned long long)f->folded_n, (unsigned long long)f->most_n,
+	    (unsigned long long)f->rows);
+	store_batch_free(&batch);
+	window_table_free(t);
+	free(by_share);
+	free(f);
+}
+END_TEST
+
+/* Every kind of key a frame can have, as the store writes them. */
+START_TEST(kinds_of_keys_are_as_the_schema_says)
+{
+	static const struct {
+		uint8_t kind, octets1, octets2;
+		const char *key1, *key2;
+	} expected[] = {
+	    {STORE_KEY_ETH_PAIR, 6, 6, "\0\0\1\0\0\0", "\0\0\2\0\0\0"},
+	    {STORE_KEY_IP_PAIR, 4, 4, "\1\0\0\0", "\2\0\0\0"},
+	    {STORE_KEY_VLAN, 2, 0, "\x01\x02", ""},
+	    {STORE_KEY_ETHERTYPE, 2, 0, "\x08\x00", ""},
+	    {STORE_KEY_IP_PROTO, 1, 0, "\x06", ""},
+	    {STORE_KEY_SERVER_PORT, 3, 0, "\x06\x01\xbb", ""},
+	    {STORE_KEY_CONVERSATION, 7, 7, "\1\0\0\0\xc0\x01\x06", "\2\0\0\0\x01\xbb\x06"},
+	};
+	struct window_table *t = new_table(8, 1000, 1000);
+	struct window *w = window_get(t, 1, 1, NOON_US, 1);
+	struct ease_sample s = sample_of(EASE_IN, 10, 64);
+	struct frame_keys k = frame_of(1, 2, 4);
+	struct store_batch batch = {0};
+	const struct store_key *keys;
+
+	k.n_vlans = 2;
+	k.vlan[0] = 0x102;
+	k.has_ethertype = k.has_ip_proto = k.has_ports = true;
+	k.ethertype = 0x800;
+	k.ip_proto = 6;
+	k.src_port = 0xc001;
+	k.dst_port = 443;
+	window_add_sample(t, w, &s, &k);
+	ck_assert_int_eq(window_dump(t, &batch), 0);
+	ck_assert_uint_eq(batch.rows[STORE_KEYS].n, 7);
+	keys = batch.rows[STORE_KEYS].items;
+	for (size_t i = 0; i < 7; i++) {
+		ck_assert_uint_eq(keys[i].kind, expected[i].kind);
+		ck_assert_uint_eq(keys[i].key1_octets, expected[i].octets1);
+		ck_assert_uint_eq(keys[i].key2_octets, expected[i].octets2);
+		ck_assert_mem_eq(keys[i].key1, expected[i].key1, expected[i].octets1);
+		ck_assert_mem_eq(keys[i].key2, expected[i].key2, expected[i].octets2);
+	}
 	store_batch_free(&batch);
 	window_table_free(t);
 }
@@ -362,7 +542,9 @@ main(void)
 	tcase_add_test(tc, minutes_add_up_exactly);
 	tcase_add_test(tc, old_reset_and_set_back);
 	tcase_add_test(tc, sums_are_those_of_the_samples);
-	tcase_add_test(tc, beyond_the_limits_only_the_total_counts);
+	tcase_add_test(tc, beyond_the_limits_samples_are_counted_with_the_others);
+	tcase_add_test(tc, a_flood_of_spoofed_sources_stays_within_its_bound);
+	tcase_add_test(tc, kinds_of_keys_are_as_the_schema_says);
 	tcase_add_test(tc, nothing_is_lost_over_many_lives);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

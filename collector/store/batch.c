@@ -20,6 +20,7 @@ static const struct row_kind row_kinds[STORE_N_TABLES] = {
     [STORE_COUNTERS] = {sizeof(struct store_counter), 1 << 17},
     [STORE_WINDOWS] = {sizeof(struct store_window), 1 << 20},
     [STORE_KEYS] = {sizeof(struct store_key), 1 << 24},
+    [STORE_FOLDED] = {sizeof(struct store_folded), 1 << 20},
     [STORE_WINDOW_PORTS] = {sizeof(struct store_window_port), 1 << 20},
     [STORE_ACCOUNTS] = {sizeof(struct store_account), 1 << 17},
     [STORE_EVENTS] = {sizeof(struct store_event), 1 << 16},

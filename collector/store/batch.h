@@ -26,6 +26,7 @@ enum store_table {
 	STORE_COUNTERS,
 	STORE_WINDOWS,
 	STORE_KEYS,
+	STORE_FOLDED,
 	STORE_WINDOW_PORTS,
 	STORE_ACCOUNTS,
 	STORE_EVENTS,
@@ -36,6 +37,10 @@ enum store_table {
 enum {
 	STORE_SENDER_TEXT = 64,	 /* IPv6 with scope */
 	STORE_TRACKER_MAX = 640, /* octets of a tracker, see collector/window/tracker.h */
+	STORE_KEY_HALF = FRAME_IP_LEN + 3, /* of a conversation: address, port, protocol */
+	/* One being filled, one being written. While the writer is behind, what comes is added up
+	 * in the windows, so that each sum is written once and not once a cut. */
+	STORE_BATCHES = 2,
 };
 
 struct store_agent {
@@ -89,9 +94,19 @@ struct store_key {
 	uint32_t if_index;
 	uint8_t direction;
 	uint8_t kind; /* enum store_key_kind */
-	uint8_t key_octets;
-	uint8_t key1[FRAME_IP_LEN], key2[FRAME_IP_LEN];
+	uint8_t key1_octets, key2_octets;
+	uint8_t key1[STORE_KEY_HALF], key2[STORE_KEY_HALF];
 	struct store_sums sums;
+};
+
+/* Samples of a window that are in no key of a kind: see window_folded in schema.h. */
+struct store_folded {
+	uint64_t start_us;
+	int64_t agent;
+	uint32_t if_index;
+	uint8_t direction;
+	uint8_t kind; /* enum store_key_kind */
+	uint64_t n, most_n;
 };
 
 struct store_window_port {

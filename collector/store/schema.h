@@ -9,12 +9,19 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 2, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 3, STORE_WINDOW_US = 60000000 };
 
 /* window_key.kind: what key1 and key2 are. */
 enum store_key_kind {
 	STORE_KEY_ETH_PAIR = 1, /* source MAC, destination MAC */
 	STORE_KEY_IP_PAIR = 2,	/* source IP, destination IP: samples without IP are in no row */
+	/* Of these key2 is empty, numbers are in network order: */
+	STORE_KEY_VLAN = 3,	   /* outermost VLAN id, 2 octets: untagged frames in no row */
+	STORE_KEY_ETHERTYPE = 4,   /* behind all tags, 2 octets */
+	STORE_KEY_IP_PROTO = 5,	   /* 1 octet */
+	STORE_KEY_SERVER_PORT = 6, /* IP protocol, lower port of the two: 1 + 2 octets */
+	/* Address, port (0: none), IP protocol: of the source, of the destination */
+	STORE_KEY_CONVERSATION = 7,
 };
 
 #define STORE_SUMS "n INTEGER NOT NULL, w REAL NOT NULL, w2 REAL NOT NULL, wb REAL NOT NULL, " \
@@ -78,6 +85,12 @@ static const char *const store_schema[STORE_VERSION] = {
     /* 2: above a rate only a random one of stands_for samples has a row (window/thinner.h); its
      * weight is mean_skip * stands_for */
     "ALTER TABLE sample ADD COLUMN stands_for INTEGER NOT NULL DEFAULT 1;",
+    /* 3: samples of a window that are in no key of a kind because memory or the limit of keys was
+     * full; any one key lacks at most most_n of them */
+    "CREATE TABLE window_folded(kind INTEGER NOT NULL, start_us INTEGER NOT NULL,"
+    " agent INTEGER NOT NULL, if_index INTEGER NOT NULL, direction INTEGER NOT NULL,"
+    " n INTEGER NOT NULL, most_n INTEGER NOT NULL,"
+    " PRIMARY KEY(kind, start_us, agent, if_index, direction)) WITHOUT ROWID;",
 };
 
 #endif

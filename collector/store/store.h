@@ -27,12 +27,6 @@ enum store_stat_id {
 	STORE_N_STATS,
 };
 
-enum {
-	/* One being filled, one being written. While the writer is behind, what comes is added up
-	 * in the windows, so that each sum is written once and not once a cut. */
-	STORE_BATCHES = 2,
-};
-
 /* Opens path, or makes it with mode 0640. 0, or -errno with the reason in error: -EPROTONOSUPPORT
  * for a store of a newer version, -EBADMSG for a file that is damaged or no store of ours, -EBUSY
  * if another collector has it. */

@@ -196,9 +196,23 @@ bind_key(struct binder *b, const void *row)
 	put_i64(b, k->agent);
 	put_u64(b, k->if_index);
 	put_u64(b, k->direction);
-	put_blob(b, k->key1, k->key_octets);
-	put_blob(b, k->key2, k->key_octets);
+	put_blob(b, k->key1, k->key1_octets);
+	put_blob(b, k->key2, k->key2_octets);
 	put_sums(b, &k->sums);
+}
+
+static void
+bind_folded(struct binder *b, const void *row)
+{
+	const struct store_folded *f = row;
+
+	put_u64(b, f->kind);
+	put_u64(b, f->start_us);
+	put_i64(b, f->agent);
+	put_u64(b, f->if_index);
+	put_u64(b, f->direction);
+	put_u64(b, f->n);
+	put_u64(b, f->most_n);
 }
 
 static void
@@ -283,6 +297,9 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_KEYS] = {"INSERT INTO window_key VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
 		    " ON CONFLICT DO UPDATE SET " ADD_SUMS,
 	sizeof(struct store_key), bind_key},
+    [STORE_FOLDED] = {"INSERT INTO window_folded VALUES(?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
+		      " n=n+excluded.n, most_n=most_n+excluded.most_n",
+	sizeof(struct store_folded), bind_folded},
     [STORE_WINDOW_PORTS] = {"INSERT INTO window_port VALUES(?,?,?,?,?) ON CONFLICT DO UPDATE SET"
 			    " expected=expected+excluded.expected,"
 			    " received=received+excluded.received",

@@ -7,72 +7,189 @@
 #define NONE UINT32_MAX
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-enum { MAX_KINDS = 8, N_DIRECTIONS = 2 };
+enum {
+	MAX_KINDS = 8,
+	N_DIRECTIONS = 2,
+	CACHE_LINE = 64,
+	/* Keys that an eviction chooses from: the more, the nearer to the one that has least. */
+	CANDIDATES = 16,
+	/* How fast it gets harder to get a row beyond the limit of keys in the store: at twice the
+	 * limit only who has nine times the mean of so many keys gets one. */
+	HARDER = 8,
+};
 
 static const struct stat_name stat_names[WINDOW_N_STATS] = {
     [WINDOW_STAT_OPENED] = {"window.opened", "minutes of a port opened"},
     [WINDOW_STAT_CLOSED] = {"window.closed", "minutes of a port closed"},
     [WINDOW_STAT_NO_WINDOW] = {"window.no_window", "additions that found no room for a window"},
     [WINDOW_STAT_KEYS_WINDOW_FULL] = {"window.keys_window_full",
-	"samples in a total only: their window had its most keys"},
+	"samples folded into others: their window had its most keys in the store"},
     [WINDOW_STAT_KEYS_TABLE_FULL] = {"window.keys_table_full",
-	"samples in a total only: all windows together had their most keys"},
+	"samples folded into others: all windows together had their most keys"},
 };
 
-/* Kinds of keys: how a sample's frame gives both halves; octets of each half, 0 for no key. */
+/* Both halves of a key as the store has them. */
+struct halves {
+	uint8_t octets1, octets2;
+	uint8_t half1[STORE_KEY_HALF], half2[STORE_KEY_HALF]; /* zeros behind */
+};
+
+/* Kinds of keys: how a sample's frame gives its halves (zeroed before); false: it has no key. */
 struct kind {
 	enum store_key_kind kind;
-	size_t (*halves)(const struct frame_keys *k, const uint8_t **key1, const uint8_t **key2);
+	bool (*fill)(const struct frame_keys *k, struct halves *h);
 };
 
-static size_t
-eth_pair(const struct frame_keys *k, const uint8_t **key1, const uint8_t **key2)
+static void
+put1(struct halves *h, const void *octets, size_t n)
 {
-	*key1 = k->src_mac;
-	*key2 = k->dst_mac;
-	return k->has_macs ? FRAME_MAC_LEN : 0;
+	memcpy(h->half1 + h->octets1, octets, n);
+	h->octets1 = (uint8_t)(h->octets1 + n);
 }
 
-static size_t
-ip_pair(const struct frame_keys *k, const uint8_t **key1, const uint8_t **key2)
+static void
+put2(struct halves *h, const void *octets, size_t n)
 {
-	*key1 = k->src_ip;
-	*key2 = k->dst_ip;
-	return k->ip_version == 0 ? 0 : k->ip_version == 4 ? 4 : FRAME_IP_LEN;
+	memcpy(h->half2 + h->octets2, octets, n);
+	h->octets2 = (uint8_t)(h->octets2 + n);
+}
+
+static void
+put1_be16(struct halves *h, uint16_t v)
+{
+	put1(h, (const uint8_t[]){(uint8_t)(v >> 8), (uint8_t)v}, 2);
+}
+
+static void
+put2_be16(struct halves *h, uint16_t v)
+{
+	put2(h, (const uint8_t[]){(uint8_t)(v >> 8), (uint8_t)v}, 2);
+}
+
+static bool
+eth_pair(const struct frame_keys *k, struct halves *h)
+{
+	if (!k->has_macs)
+		return false;
+	put1(h, k->src_mac, FRAME_MAC_LEN);
+	put2(h, k->dst_mac, FRAME_MAC_LEN);
+	return true;
+}
+
+static bool
+ip_pair(const struct frame_keys *k, struct halves *h)
+{
+	size_t octets = k->ip_version == 4 ? 4 : FRAME_IP_LEN;
+
+	if (k->ip_version == 0)
+		return false;
+	put1(h, k->src_ip, octets);
+	put2(h, k->dst_ip, octets);
+	return true;
+}
+
+static bool
+vlan(const struct frame_keys *k, struct halves *h)
+{
+	if (k->n_vlans == 0)
+		return false;
+	put1_be16(h, k->vlan[0]);
+	return true;
+}
+
+static bool
+ethertype(const struct frame_keys *k, struct halves *h)
+{
+	if (!k->has_ethertype)
+		return false;
+	put1_be16(h, k->ethertype);
+	return true;
+}
+
+static bool
+ip_proto(const struct frame_keys *k, struct halves *h)
+{
+	if (!k->has_ip_proto)
+		return false;
+	put1(h, &k->ip_proto, 1);
+	return true;
+}
+
+/* Servers' ports are the lower ones: registered, where clients' are ephemeral (RFC 6335). */
+static bool
+server_port(const struct frame_keys *k, struct halves *h)
+{
+	if (!k->has_ports || !ip_proto(k, h))
+		return false;
+	put1_be16(h, k->src_port < k->dst_port ? k->src_port : k->dst_port);
+	return true;
+}
+
+static bool
+conversation(const struct frame_keys *k, struct halves *h)
+{
+	if (!k->has_ip_proto || !ip_pair(k, h))
+		return false;
+	put1_be16(h, k->src_port);
+	put2_be16(h, k->dst_port);
+	put1(h, &k->ip_proto, 1);
+	put2(h, &k->ip_proto, 1);
+	return true;
 }
 
 static const struct kind kinds[] = {
     {STORE_KEY_ETH_PAIR, eth_pair},
     {STORE_KEY_IP_PAIR, ip_pair},
+    {STORE_KEY_VLAN, vlan},
+    {STORE_KEY_ETHERTYPE, ethertype},
+    {STORE_KEY_IP_PROTO, ip_proto},
+    {STORE_KEY_SERVER_PORT, server_port},
+    {STORE_KEY_CONVERSATION, conversation},
 };
-_Static_assert(sizeof(kinds) / sizeof(kinds[0]) <= MAX_KINDS, "raise MAX_KINDS");
+_Static_assert(N_KINDS <= MAX_KINDS, "raise MAX_KINDS");
+
+/* What became of keys that had no room, of one kind. */
+struct folded {
+	uint32_t rows;	 /* keys in the store since the window opened */
+	uint32_t n;	 /* samples without a key since the last dump */
+	uint32_t most_n; /* since the window opened: most samples that any one key can lack */
+	uint32_t dumped_most_n;
+};
 
 struct side {
 	int64_t pool_pkts, pool_octets;
-	struct store_sums sums;
-	uint32_t n_keys[MAX_KINDS]; /* since the window opened */
+	struct store_sums sums; /* since the last dump */
+	struct folded folded[MAX_KINDS];
 };
 
 struct window {
 	uint64_t start_us;
 	int64_t agent;
 	uint32_t if_index;
-	uint32_t next;	    /* in its bucket, or in the free list */
-	uint32_t first_key; /* its keys, linked by next_in_window */
-	bool open, dirty;
+	uint32_t next; /* in its bucket, or in the free list */
+	bool open, dirty, closing;
 	uint64_t last_mono_us;
 	int64_t expected, received;
 	struct side side[N_DIRECTIONS];
 };
 
+/*
+ * One cache line finds a key, the next one sums. most_lost: the most samples that the store can
+ * lack of this key, because they came before it had a place here or were folded since.
+ */
 struct key {
-	uint32_t window;
+	_Alignas(CACHE_LINE) uint32_t window;
 	uint32_t next; /* in its bucket, or in the free list */
-	uint32_t next_in_window;
-	uint8_t kind, direction, octets; /* kind: index into kinds */
-	uint8_t half1[FRAME_IP_LEN], half2[FRAME_IP_LEN];
-	struct store_sums sums; /* n is 0 if nothing is new */
+	uint32_t hash;
+	uint32_t most_lost;
+	uint8_t kind, direction; /* kind: index into kinds */
+	bool used : 1;
+	bool listed : 1; /* in dirty_keys */
+	bool stored : 1; /* counted in folded.rows */
+	struct halves halves;
+	_Alignas(CACHE_LINE) struct store_sums sums; /* n is 0 if nothing is new */
 };
+_Static_assert(sizeof(struct key) == 2 * CACHE_LINE, "a key has grown");
 
 struct index_list {
 	uint32_t *items;
@@ -87,6 +204,9 @@ struct window_table {
 	uint32_t *window_buckets, *key_buckets;
 	uint64_t window_mask, key_mask;
 	uint32_t free_window, free_key;
+	uint32_t keys_used; /* keys beyond this index were never used */
+	uint32_t hand;	    /* first candidate of the next eviction */
+	struct window *last; /* samples come in runs */
 	struct index_list dirty_windows, dirty_keys;
 	struct stat_set stats;
 	_Atomic uint64_t values[WINDOW_N_STATS];
@@ -103,28 +223,23 @@ mix(uint64_t a, uint64_t b)
 }
 
 static uint64_t
-hash_octets(uint64_t h, const uint8_t *octets)
-{
-	uint64_t a, b;
-
-	memcpy(&a, octets, 8);
-	memcpy(&b, octets + 8, 8);
-	return mix(h ^ a, mix(b, h));
-}
-
-static uint64_t
 hash_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint32_t if_index)
 {
 	return mix(mix(t->seed ^ start_us, (uint64_t)agent + t->seed), if_index ^ t->seed);
 }
 
-static uint64_t
-hash_key(const struct window_table *t, const struct key *k)
+/* The halves are hashed as a whole: unused octets are zeros. */
+static uint32_t
+hash_key(const struct window_table *t, uint32_t window, unsigned kind, uint8_t direction,
+    const struct halves *h)
 {
-	uint64_t what = (uint64_t)k->window << 24 | (uint64_t)k->octets << 16 |
-	    (uint64_t)k->kind << 8 | k->direction;
+	uint64_t words[2 * ((sizeof(*h) + 15) / 16)] = {0};
+	uint64_t hash = mix(t->seed, (uint64_t)window << 16 | (uint64_t)kind << 8 | direction);
 
-	return hash_octets(hash_octets(mix(t->seed, what), k->half1), k->half2);
+	memcpy(words, h, sizeof(*h));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i += 2)
+		hash = mix(hash ^ words[i], mix(words[i + 1], t->seed));
+	return (uint32_t)(hash ^ hash >> 32);
 }
 
 /* Table */
@@ -139,14 +254,44 @@ buckets_for(uint32_t n)
 	return b;
 }
 
-static uint32_t *
-new_buckets(uint64_t n)
+/* Memory that is touched at once: the first faults of a busy minute would lose datagrams. */
+static void *
+touched(size_t n, size_t octets, int fill)
 {
-	uint32_t *b = malloc(n * sizeof(*b));
+	void *p = aligned_alloc(CACHE_LINE, (n * octets + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 
-	if (b)
-		memset(b, 0xff, n * sizeof(*b));
-	return b;
+	return p ? memset(p, fill, n * octets) : NULL;
+}
+
+uint64_t
+window_memory(const struct window_limits *limits)
+{
+	const uint64_t a_window = sizeof(struct window) + sizeof(uint32_t) +
+	    STORE_BATCHES * (N_DIRECTIONS * sizeof(struct store_window) +
+				sizeof(struct store_window_port));
+	const uint64_t a_key = sizeof(struct key) + sizeof(uint32_t) +
+	    STORE_BATCHES * sizeof(struct store_key);
+
+	return limits->windows * a_window + limits->keys * a_key +
+	    sizeof(uint32_t) * (buckets_for(limits->windows) + buckets_for(limits->keys));
+}
+
+struct window_limits
+window_limits_for(uint64_t octets)
+{
+	struct window_limits limits = {
+	    .windows = WINDOW_MIN_WINDOWS,
+	    .keys = WINDOW_MIN_KEYS,
+	    .keys_per_window = WINDOW_KEYS_PER_WINDOW,
+	};
+
+	while (limits.windows < WINDOW_DEFAULT_WINDOWS && 8 * window_memory(&limits) < octets)
+		limits.windows += WINDOW_MIN_WINDOWS;
+	while (window_memory(&limits) < octets)
+		limits.keys += WINDOW_MIN_KEYS;
+	if (limits.keys > WINDOW_MIN_KEYS)
+		limits.keys -= WINDOW_MIN_KEYS;
+	return limits;
 }
 
 int
@@ -161,12 +306,12 @@ window_table_new(struct window_table **out, const struct window_limits *limits, 
 	t->stats = (struct stat_set){stat_names, WINDOW_N_STATS, t->values};
 	t->window_mask = buckets_for(limits->windows) - 1;
 	t->key_mask = buckets_for(limits->keys) - 1;
-	t->windows = calloc(limits->windows, sizeof(*t->windows));
-	t->keys = calloc(limits->keys, sizeof(*t->keys));
-	t->dirty_windows.items = calloc(limits->windows, sizeof(uint32_t));
-	t->dirty_keys.items = calloc(limits->keys, sizeof(uint32_t));
-	t->window_buckets = new_buckets(t->window_mask + 1);
-	t->key_buckets = new_buckets(t->key_mask + 1);
+	t->windows = touched(limits->windows, sizeof(*t->windows), 0);
+	t->keys = touched(limits->keys, sizeof(*t->keys), 0);
+	t->dirty_windows.items = touched(limits->windows, sizeof(uint32_t), 0);
+	t->dirty_keys.items = touched(limits->keys, sizeof(uint32_t), 0);
+	t->window_buckets = touched(t->window_mask + 1, sizeof(uint32_t), 0xff); /* NONE */
+	t->key_buckets = touched(t->key_mask + 1, sizeof(uint32_t), 0xff);
 	if (!t->windows || !t->keys || !t->dirty_windows.items || !t->dirty_keys.items ||
 	    !t->window_buckets || !t->key_buckets) {
 		window_table_free(t);
@@ -174,8 +319,7 @@ window_table_new(struct window_table **out, const struct window_limits *limits, 
 	}
 	for (uint32_t i = 0; i < limits->windows; i++)
 		t->windows[i].next = i + 1 < limits->windows ? i + 1 : NONE;
-	for (uint32_t i = 0; i < limits->keys; i++)
-		t->keys[i].next = i + 1 < limits->keys ? i + 1 : NONE;
+	t->free_key = NONE;
 	*out = t;
 	return 0;
 }
@@ -220,14 +364,22 @@ struct window *
 window_get(struct window_table *t, int64_t agent, uint32_t if_index, uint64_t time_us,
     uint64_t mono_us)
 {
-	uint64_t start_us = time_us - time_us % STORE_WINDOW_US;
-	uint64_t hash = hash_window(t, start_us, agent, if_index);
-	uint32_t *bucket = &t->window_buckets[hash & t->window_mask];
-	struct window *w = find_window(t, start_us, agent, if_index, hash);
-	uint32_t i = t->free_window;
+	uint32_t i = t->free_window, *bucket;
+	struct window *w = t->last;
+	uint64_t start_us, hash;
 
+	if (w && time_us - w->start_us < STORE_WINDOW_US && w->agent == agent &&
+	    w->if_index == if_index) {
+		w->last_mono_us = mono_us;
+		return w;
+	}
+	start_us = time_us - time_us % STORE_WINDOW_US;
+	hash = hash_window(t, start_us, agent, if_index);
+	bucket = &t->window_buckets[hash & t->window_mask];
+	w = find_window(t, start_us, agent, if_index, hash);
 	if (w) {
 		w->last_mono_us = mono_us;
+		t->last = w;
 		return w;
 	}
 	if (i == NONE) {
@@ -241,11 +393,11 @@ window_get(struct window_table *t, int64_t agent, uint32_t if_index, uint64_t ti
 	    .agent = agent,
 	    .if_index = if_index,
 	    .next = *bucket,
-	    .first_key = NONE,
 	    .open = true,
 	    .last_mono_us = mono_us,
 	};
 	*bucket = i;
+	t->last = w;
 	stat_add(&t->stats, WINDOW_STAT_OPENED, 1);
 	return w;
 }
@@ -261,82 +413,202 @@ mark_dirty(struct window_table *t, struct window *w)
 
 /* Keys */
 
-/* The key like wanted, made if need be; NULL at a limit. */
-static struct key *
-get_key(struct window_table *t, const struct key *wanted)
+static struct folded *
+folded_of(const struct window_table *t, const struct key *k)
 {
-	uint32_t *bucket = &t->key_buckets[hash_key(t, wanted) & t->key_mask];
-	struct window *w = &t->windows[wanted->window];
-	uint32_t *n_keys = &w->side[wanted->direction - 1].n_keys[wanted->kind];
+	return &t->windows[k->window].side[k->direction - 1].folded[k->kind];
+}
+
+/* The samples that the key has and the store has not go into the others of its window. */
+static void
+fold(const struct window_table *t, struct key *k, enum window_stat_id why)
+{
+	struct folded *f = folded_of(t, k);
+
+	k->most_lost += (uint32_t)k->sums.n;
+	if (k->most_lost > f->most_n)
+		f->most_n = k->most_lost;
+	f->n += (uint32_t)k->sums.n;
+	stat_add(&t->stats, why, k->sums.n);
+	k->sums = (struct store_sums){0};
+}
+
+static void
+unlink_key(struct window_table *t, uint32_t i)
+{
+	uint32_t *link = &t->key_buckets[t->keys[i].hash & t->key_mask];
+
+	while (*link != i)
+		link = &t->keys[*link].next;
+	*link = t->keys[i].next;
+	t->keys[i].used = false;
+}
+
+/* What it costs when this key goes: nothing if nothing of it is new, though one that has a row in
+ * the store will more likely come again; else what most_n may rise to. */
+static uint64_t
+cost_of(const struct key *k)
+{
+	return k->sums.n == 0 ? k->stored : 2 + k->most_lost + k->sums.n;
+}
+
+/*
+ * Takes a place from the candidate whose loss raises most_n least, as Space-Saving does (Metwally,
+ * Agrawal, El Abbadi 2005). The hand gives each group of candidates its turn, so that most_n grows
+ * by one only when about as many newcomers came as there are places.
+ */
+static uint32_t
+evict(struct window_table *t)
+{
+	uint32_t victim = t->hand;
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t c = 0; c < CANDIDATES && t->hand < t->limits.keys; c++, t->hand++) {
+		uint64_t cost = cost_of(&t->keys[t->hand]);
+
+		if (cost < least) {
+			least = cost;
+			victim = t->hand;
+		}
+	}
+	if (t->hand == t->limits.keys)
+		t->hand = 0;
+	fold(t, &t->keys[victim], WINDOW_STAT_KEYS_TABLE_FULL);
+	unlink_key(t, victim);
+	return victim;
+}
+
+static uint32_t
+free_place(struct window_table *t)
+{
+	uint32_t i = t->free_key;
+
+	if (i != NONE) {
+		t->free_key = t->keys[i].next;
+		return i;
+	}
+	if (t->keys_used < t->limits.keys)
+		return t->keys_used++;
+	return evict(t);
+}
+
+/* A sample's key before it is found: what it is and where it must be. */
+struct wanted {
+	uint32_t window, hash;
+	uint8_t kind, direction;
+	struct halves halves;
+};
+
+static bool
+is_key(const struct key *k, const struct wanted *wanted)
+{
+	return k->hash == wanted->hash && k->window == wanted->window && k->kind == wanted->kind &&
+	    k->direction == wanted->direction &&
+	    memcmp(&k->halves, &wanted->halves, sizeof(k->halves)) == 0;
+}
+
+/* The key like wanted, made if need be. */
+static struct key *
+get_key(struct window_table *t, const struct wanted *wanted)
+{
+	uint32_t *bucket = &t->key_buckets[wanted->hash & t->key_mask];
+	struct key *k;
 	uint32_t i;
 
-	for (i = *bucket; i != NONE; i = t->keys[i].next) {
-		struct key *k = &t->keys[i];
+	for (i = *bucket; i != NONE; i = t->keys[i].next)
+		if (is_key(&t->keys[i], wanted))
+			return &t->keys[i];
+	i = free_place(t);
+	k = &t->keys[i];
+	k->window = wanted->window;
+	k->next = *bucket;
+	k->hash = wanted->hash;
+	k->kind = wanted->kind;
+	k->direction = wanted->direction;
+	k->used = true;
+	k->stored = false;
+	k->halves = wanted->halves;
+	k->most_lost = folded_of(t, k)->most_n; /* it may have been here before */
+	*bucket = i;
+	return k;
+}
 
-		if (k->window == wanted->window && k->kind == wanted->kind &&
-		    k->direction == wanted->direction && k->octets == wanted->octets &&
-		    memcmp(k->half1, wanted->half1, FRAME_IP_LEN) == 0 &&
-		    memcmp(k->half2, wanted->half2, FRAME_IP_LEN) == 0)
-			return k;
-	}
-	i = t->free_key;
-	if (*n_keys >= t->limits.keys_per_window || i == NONE) {
-		stat_add(&t->stats,
-		    i == NONE ? WINDOW_STAT_KEYS_TABLE_FULL : WINDOW_STAT_KEYS_WINDOW_FULL, 1);
-		return NULL;
-	}
-	t->free_key = t->keys[i].next;
-	t->keys[i] = *wanted;
-	t->keys[i].next = *bucket;
-	t->keys[i].next_in_window = w->first_key;
-	*bucket = w->first_key = i;
-	++*n_keys;
-	return &t->keys[i];
+static struct store_sums
+sums_of(const struct ease_sample *s)
+{
+	double w = s->mean_skip, b = s->frame_octets;
+
+	return (struct store_sums){1, w, w * w, w * b, w * b * b, w * w * b * b};
+}
+
+static void
+add_sums(struct store_sums *to, const struct store_sums *more)
+{
+	to->n += more->n;
+	to->w += more->w;
+	to->w2 += more->w2;
+	to->wb += more->wb;
+	to->wb2 += more->wb2;
+	to->w2b2 += more->w2b2;
 }
 
 void
 window_sums_add(struct store_sums *sums, const struct ease_sample *s)
 {
-	double w = s->mean_skip, b = s->frame_octets;
+	struct store_sums one = sums_of(s);
 
-	sums->n++;
-	sums->w += w;
-	sums->w2 += w * w;
-	sums->wb += w * b;
-	sums->wb2 += w * b * b;
-	sums->w2b2 += w * w * b * b;
+	add_sums(sums, &one);
 }
 
-static void
-add_key(struct window_table *t, uint32_t window, unsigned kind, const struct ease_sample *s,
-    const struct frame_keys *keys)
+/* What keys a sample has; memory that finds them is on its way when this returns. */
+static size_t
+find_wanted(const struct window_table *t, uint32_t window, uint8_t direction,
+    const struct frame_keys *keys, struct wanted wanted[MAX_KINDS])
 {
-	struct key wanted = {.window = window, .kind = (uint8_t)kind, .direction = s->direction};
-	const uint8_t *half1, *half2;
-	size_t octets = kinds[kind].halves(keys, &half1, &half2);
-	struct key *k;
+	size_t n = 0;
 
-	if (octets == 0)
-		return;
-	wanted.octets = (uint8_t)octets;
-	memcpy(wanted.half1, half1, octets);
-	memcpy(wanted.half2, half2, octets);
-	k = get_key(t, &wanted);
-	if (!k)
-		return;
-	if (k->sums.n == 0)
-		t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
-	window_sums_add(&k->sums, s);
+	for (unsigned kind = 0; kind < N_KINDS; kind++) {
+		struct wanted *w = &wanted[n];
+
+		w->halves = (struct halves){0};
+		if (!kinds[kind].fill(keys, &w->halves))
+			continue;
+		w->window = window;
+		w->kind = (uint8_t)kind;
+		w->direction = direction;
+		w->hash = hash_key(t, window, kind, direction, &w->halves);
+		__builtin_prefetch(&t->key_buckets[w->hash & t->key_mask]);
+		n++;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t first = t->key_buckets[wanted[i].hash & t->key_mask];
+
+		if (first == NONE)
+			continue;
+		__builtin_prefetch(&t->keys[first]);
+		__builtin_prefetch(&t->keys[first].sums);
+	}
+	return n;
 }
 
 void
 window_add_sample(struct window_table *t, struct window *w, const struct ease_sample *s,
     const struct frame_keys *keys)
 {
-	window_sums_add(&w->side[s->direction - 1].sums, s);
+	struct store_sums one = sums_of(s);
+	struct wanted wanted[MAX_KINDS];
+	size_t n = find_wanted(t, (uint32_t)(w - t->windows), s->direction, keys, wanted);
+
+	add_sums(&w->side[s->direction - 1].sums, &one);
 	mark_dirty(t, w);
-	for (unsigned k = 0; k < N_KINDS; k++)
-		add_key(t, (uint32_t)(w - t->windows), k, s, keys);
+	for (size_t i = 0; i < n; i++) {
+		struct key *k = get_key(t, &wanted[i]);
+
+		if (!k->listed)
+			t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
+		k->listed = true;
+		add_sums(&k->sums, &one);
+	}
 }
 
 void
@@ -359,6 +631,29 @@ window_add_numbers(struct window_table *t, struct window *w, int64_t expected, u
 }
 
 /* Dumping */
+
+/* What had no room: how many samples, and by how much the most that one key can lack rose. */
+static void
+dump_folded(struct window *w, uint8_t direction, struct store_batch *batch)
+{
+	for (unsigned kind = 0; kind < N_KINDS; kind++) {
+		struct folded *f = &w->side[direction - 1].folded[kind];
+		struct store_folded *row;
+
+		if (f->n == 0)
+			continue;
+		row = store_batch_add(batch, STORE_FOLDED);
+		row->start_us = w->start_us;
+		row->agent = w->agent;
+		row->if_index = w->if_index;
+		row->direction = direction;
+		row->kind = (uint8_t)kinds[kind].kind;
+		row->n = f->n;
+		row->most_n = f->most_n - f->dumped_most_n;
+		f->n = 0;
+		f->dumped_most_n = f->most_n;
+	}
+}
 
 static void
 dump_side(struct window *w, uint8_t direction, struct store_batch *batch)
@@ -387,6 +682,8 @@ dump_window(struct window *w, struct store_batch *batch)
 
 	dump_side(w, EASE_IN, batch);
 	dump_side(w, EASE_OUT, batch);
+	dump_folded(w, EASE_IN, batch);
+	dump_folded(w, EASE_OUT, batch);
 	w->dirty = false;
 	if (w->expected == 0 && w->received == 0)
 		return;
@@ -399,20 +696,45 @@ dump_window(struct window *w, struct store_batch *batch)
 	w->expected = w->received = 0;
 }
 
+/* A window's rows of a kind in the store are limited. Who has more of the samples since the last
+ * dump than the mean of that many keys gets one all the same, so that a talker that begins late is
+ * seen; but not so many that the limit means nothing. */
+static bool
+has_row(const struct window_table *t, const struct key *k)
+{
+	const struct side *side = &t->windows[k->window].side[k->direction - 1];
+	uint64_t limit = t->limits.keys_per_window, rows = side->folded[k->kind].rows;
+
+	if (k->stored || rows < limit)
+		return true;
+	return k->sums.n * limit * limit >= side->sums.n * (limit + HARDER * (rows - limit));
+}
+
 static void
 dump_key(const struct window_table *t, struct key *k, struct store_batch *batch)
 {
 	const struct window *w = &t->windows[k->window];
-	struct store_key *row = store_batch_add(batch, STORE_KEYS);
+	struct store_key *row;
 
+	k->listed = false;
+	if (!k->used || k->sums.n == 0)
+		return;
+	if (!has_row(t, k)) {
+		fold(t, k, WINDOW_STAT_KEYS_WINDOW_FULL);
+		return;
+	}
+	folded_of(t, k)->rows += !k->stored;
+	k->stored = true;
+	row = store_batch_add(batch, STORE_KEYS);
 	row->start_us = w->start_us;
 	row->agent = w->agent;
 	row->if_index = w->if_index;
 	row->direction = k->direction;
 	row->kind = (uint8_t)kinds[k->kind].kind;
-	row->key_octets = k->octets;
-	memcpy(row->key1, k->half1, FRAME_IP_LEN);
-	memcpy(row->key2, k->half2, FRAME_IP_LEN);
+	row->key1_octets = k->halves.octets1;
+	row->key2_octets = k->halves.octets2;
+	memcpy(row->key1, k->halves.half1, STORE_KEY_HALF);
+	memcpy(row->key2, k->halves.half2, STORE_KEY_HALF);
 	row->sums = k->sums;
 	k->sums = (struct store_sums){0};
 }
@@ -425,6 +747,9 @@ window_dump(struct window_table *t, struct store_batch *batch)
 
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_WINDOW_PORTS, t->dirty_windows.n);
+	if (r == 0)
+		r = store_batch_reserve(batch, STORE_FOLDED,
+		    N_DIRECTIONS * N_KINDS * (size_t)t->dirty_windows.n);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_KEYS, t->dirty_keys.n);
 	if (r < 0)
@@ -440,42 +765,50 @@ window_dump(struct window_table *t, struct store_batch *batch)
 /* Closing */
 
 static void
-unlink_key(struct window_table *t, uint32_t i)
-{
-	uint32_t *link = &t->key_buckets[hash_key(t, &t->keys[i]) & t->key_mask];
-
-	while (*link != i)
-		link = &t->keys[*link].next;
-	*link = t->keys[i].next;
-	t->keys[i].next = t->free_key;
-	t->free_key = i;
-}
-
-static void
 close_window(struct window_table *t, uint32_t i)
 {
 	struct window *w = &t->windows[i];
 	uint64_t hash = hash_window(t, w->start_us, w->agent, w->if_index);
 	uint32_t *link = &t->window_buckets[hash & t->window_mask];
 
-	for (uint32_t k = w->first_key; k != NONE; k = t->keys[k].next_in_window)
-		unlink_key(t, k);
 	while (*link != i)
 		link = &t->windows[*link].next;
 	*link = w->next;
-	w->open = false;
+	w->open = w->closing = false;
 	w->next = t->free_window;
 	t->free_window = i;
 	stat_add(&t->stats, WINDOW_STAT_CLOSED, 1);
 }
 
+static void
+free_keys_of_closing(struct window_table *t)
+{
+	for (uint32_t i = 0; i < t->keys_used; i++) {
+		if (!t->keys[i].used || !t->windows[t->keys[i].window].closing)
+			continue;
+		unlink_key(t, i);
+		t->keys[i].next = t->free_key;
+		t->free_key = i;
+	}
+}
+
 void
 window_close(struct window_table *t, window_over *over, void *arg)
 {
-	for (uint32_t i = 0; i < t->limits.windows; i++) {
-		const struct window *w = &t->windows[i];
+	uint32_t closing = 0;
 
-		if (w->open && !w->dirty && over(arg, w->agent, w->start_us, w->last_mono_us))
-			close_window(t, i);
+	for (uint32_t i = 0; i < t->limits.windows; i++) {
+		struct window *w = &t->windows[i];
+
+		w->closing = w->open && !w->dirty &&
+		    over(arg, w->agent, w->start_us, w->last_mono_us);
+		closing += w->closing;
 	}
+	if (closing == 0)
+		return;
+	t->last = NULL;
+	free_keys_of_closing(t);
+	for (uint32_t i = 0; i < t->limits.windows; i++)
+		if (t->windows[i].closing)
+			close_window(t, i);
 }

@@ -5,9 +5,11 @@
  * has. So an open minute, a late sample and a restart of the collector need nothing special, and
  * closing a window only frees its keys.
  *
- * Memory is given at the start. A window beyond the limit, and a key beyond the limit of its
- * window or of the table, is counted and refused; a refused key's sample is still in the total.
- * The kinds of keys are data: one row each in window.c.
+ * Memory is given at the start. A window beyond the limit is counted and refused. Keys beyond the
+ * limits take the place of those that have least, and what had no place is folded: its samples
+ * are in the window's total but in no key. How many were, and the most that any one key can lack
+ * because of it, is dumped beside the keys; so n of a key in the store <= its samples <= n +
+ * most_n. The kinds of keys are data: one row each in window.c.
  */
 #ifndef EASE_COLLECTOR_WINDOW_WINDOW_H
 #define EASE_COLLECTOR_WINDOW_WINDOW_H
@@ -28,19 +30,26 @@ enum window_stat_id {
 };
 
 enum {
-	/* Keys of one kind, port and direction in one minute. A key has at least one sample, and a
-	 * report ranks what has five and more, so beyond this a key is noise or an attack; at 100
-	 * octets a key it is 10 MB. */
+	/* Keys in the store of one kind, port and direction in one minute. A key has at least one
+	 * sample, and a report ranks what has five and more, so beyond this a key is noise or an
+	 * attack; at 100 octets a key it is 10 MB. */
 	WINDOW_KEYS_PER_WINDOW = 100000,
 	/* 100 switches of 48 ports with three minutes open each, and as much again. */
 	WINDOW_DEFAULT_WINDOWS = 32768,
-	/* 48 MB: a thousand busy ports with five hundred keys each. */
+	/* A thousand busy ports with five hundred keys each. */
 	WINDOW_DEFAULT_KEYS = 500000,
+	WINDOW_MIN_WINDOWS = 1024,
+	WINDOW_MIN_KEYS = 4096,
 };
 
 struct window_limits {
 	uint32_t windows, keys, keys_per_window;
 };
+
+/* Octets that a table of these limits takes at most, its rows on their way to the store included;
+ * and the inverse: the largest limits (no less than the smallest) that stay within octets. */
+uint64_t window_memory(const struct window_limits *limits);
+struct window_limits window_limits_for(uint64_t octets);
 
 /* 0 or -ENOMEM. seed goes into the hash, so that nobody can choose addresses that collide. */
 int window_table_new(struct window_table **out, const struct window_limits *limits, uint64_t seed);
