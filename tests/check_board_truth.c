@@ -168,8 +168,8 @@ enum { ODD = 11 };
 int
 main(void)
 {
-	Suite *suite = suite_create("board truth");
-	TCase *real = tcase_create("captures");
+	Suite *suite;
+	TCase *real;
 	SRunner *runner;
 	int failed;
 
@@ -177,6 +177,8 @@ main(void)
 		captures_skip("captures through the emulated switch");
 		return 0;
 	}
+	suite = suite_create("board truth");
+	real = tcase_create("captures");
 	log_open("check_board_truth", false, LOG_LEVEL_ERROR);
 	tcase_add_checked_fixture(real, NULL, rig_close);
 	tcase_set_timeout(real, 300);
