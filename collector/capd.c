@@ -22,6 +22,10 @@ enum {
 	FLUSH_SAMPLES = 40000,
 	/* Rounds of reading before the loop looks at time and signals again: 2,048 datagrams. */
 	READ_ROUNDS = 32,
+	/* While informs wait, a batch is cut at least this often and the store is looked at in
+	 * between: senders repeat what is not answered within a second. */
+	ANSWER_FLUSH_MS = 50,
+	ANSWER_POLL_MS = 2,
 	/* Rounds at the stop: what the sockets' buffers can hold of the smallest datagrams. */
 	LAST_ROUNDS = 4096,
 };
@@ -50,6 +54,8 @@ struct capd {
 	struct endpoint *listen, *sflow_listen;
 	uint64_t seed;
 	struct prefix *senders;
+	struct slow *slow;
+	uint64_t submitted; /* batches handed to the store */
 	struct input *input;
 	struct ledger *ledger;
 	struct store *store;
@@ -63,7 +69,7 @@ struct capd {
 };
 
 /* Everybody who counts. */
-enum { STAT_SETS = 6 };
+enum { STAT_SETS = 7 };
 
 static void
 stat_sets(const struct capd *c, const struct stat_set *sets[STAT_SETS])
@@ -74,6 +80,7 @@ stat_sets(const struct capd *c, const struct stat_set *sets[STAT_SETS])
 	sets[3] = ledger_window_stats(c->ledger);
 	sets[4] = store_stats(c->store);
 	sets[5] = input_sflow_stats(c->input);
+	sets[6] = slow_stats(c->slow);
 }
 
 /* Opening */
@@ -90,6 +97,24 @@ static uint32_t
 known_boot(void *arg, const uint8_t *agent_id)
 {
 	return ledger_boot(((struct capd *)arg)->ledger, agent_id);
+}
+
+static bool
+keep_records(void *arg, const struct ease_record *records, size_t n)
+{
+	struct capd *c = arg;
+	uint64_t lost = ledger_lost(c->ledger);
+
+	ledger_take(c->ledger, c->batch, records, n);
+	return ledger_lost(c->ledger) == lost;
+}
+
+static bool
+keep_event(void *arg, const struct ease_event *event)
+{
+	struct capd *c = arg;
+
+	return ledger_event(c->ledger, c->batch, event);
 }
 
 /* Addresses were checked when the file was read. */
@@ -114,6 +139,47 @@ parse_addresses(struct capd *c)
 	return r;
 }
 
+/* The SNMPv3 engine's file stands beside the store: whoever moves the one moves the other. */
+static int
+open_slow(struct capd *c, char *error, size_t error_size)
+{
+	const struct collector_config *config = c->config;
+	const struct collector_user *users = config->users.items;
+	struct v3_user *v3_users = calloc(config->users.n + 1, sizeof(*v3_users));
+	char engine_file[4096];
+	struct slow_config slow = {
+	    .communities = (const char *const *)config->communities.items,
+	    .n_communities = config->communities.n,
+	    .users = v3_users,
+	    .n_users = config->users.n,
+	    .engine_file = engine_file,
+	    .clock = c->clock,
+	    .records = keep_records,
+	    .event = keep_event,
+	    .arg = c,
+	};
+	int r;
+
+	if (!v3_users) {
+		snprintf(error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < config->users.n; i++)
+		v3_users[i] = (struct v3_user){
+		    .name = users[i].name,
+		    .engine_ids = (const char *const *)users[i].engine_ids.items,
+		    .n_engine_ids = users[i].engine_ids.n,
+		    .auth_protocol = v3_auth_protocols[users[i].auth_protocol],
+		    .auth_passphrase = users[i].auth_passphrase,
+		    .priv_protocol = v3_priv_protocols[users[i].priv_protocol],
+		    .priv_passphrase = users[i].priv_passphrase,
+		};
+	snprintf(engine_file, sizeof(engine_file), "%s.engine", config->store);
+	r = slow_open(&c->slow, &slow, error, error_size);
+	free(v3_users);
+	return r;
+}
+
 static int
 open_input(struct capd *c, char *error, size_t error_size)
 {
@@ -133,6 +199,7 @@ open_input(struct capd *c, char *error, size_t error_size)
 	    .clock = c->clock,
 	    .sink = take_records,
 	    .sink_arg = c,
+	    .slow = c->slow,
 	};
 	size_t octets;
 	int r = input_open(&c->input, &input, error, error_size);
@@ -197,6 +264,8 @@ open_all(struct capd *c, char *error, size_t error_size)
 	if (r == 0)
 		r = open_books(c, error, error_size);
 	if (r == 0)
+		r = open_slow(c, error, error_size);
+	if (r == 0)
 		r = open_input(c, error, error_size);
 	if (r < 0)
 		return r;
@@ -238,6 +307,7 @@ capd_close(struct capd *c)
 	if (!c)
 		return;
 	input_close(c->input);
+	slow_close(c->slow);
 	store_close(c->store);
 	ledger_free(c->ledger);
 	if (c->signal_fd >= 0)
@@ -296,6 +366,7 @@ cut_and_submit(struct capd *c, struct store_batch *next)
 	add_stat_rows(c, c->batch);
 	c->flushed_datagrams = stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS);
 	store_submit(c->store, c->batch);
+	slow_submitted(c->slow, ++c->submitted);
 	c->batch = next;
 	return 0;
 }
@@ -310,8 +381,10 @@ flush(struct capd *c)
 		log_warn_limited(ROOM, "the store is behind: the batch goes on");
 		return;
 	}
-	if (cut_and_submit(c, next) < 0)
+	if (cut_and_submit(c, next) < 0) {
 		store_submit(c->store, next); /* empty: writes nothing and comes back */
+		c->submitted++;
+	}
 }
 
 static bool
@@ -330,6 +403,18 @@ flush_if_due(struct capd *c)
 	c->next_flush_us = clock_mono_us(c->clock) + c->config->flush_interval_ms * 1000ull;
 	if (stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS) != c->flushed_datagrams)
 		flush(c);
+}
+
+/* What was laid aside, and answers to what is safe by now. */
+static void
+serve_slow(struct capd *c)
+{
+	uint64_t soon_us = clock_mono_us(c->clock) + ANSWER_FLUSH_MS * 1000ull;
+
+	slow_run(c->slow);
+	slow_committed(c->slow, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
+	if (slow_waiting(c->slow) > 0 && soon_us < c->next_flush_us)
+		c->next_flush_us = soon_us;
 }
 
 /* The loop */
@@ -384,7 +469,8 @@ fill_polls(const struct capd *c, struct pollfd *polls)
 			polls[n++] = (struct pollfd){.fd = receiver_fd(receivers[k], i),
 			    .events = POLLIN};
 	polls[n] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
-	return n + 1;
+	polls[n + 1] = (struct pollfd){.fd = slow_fd(c->slow), .events = POLLIN};
+	return n + 2;
 }
 
 static int
@@ -392,7 +478,11 @@ poll_timeout_ms(const struct capd *c)
 {
 	uint64_t now_us = clock_mono_us(c->clock);
 
-	return now_us >= c->next_flush_us ? 0 : (int)((c->next_flush_us - now_us) / 1000 + 1);
+	if (now_us >= c->next_flush_us)
+		return 0;
+	if (slow_waiting(c->slow) > 0)
+		return ANSWER_POLL_MS;
+	return (int)((c->next_flush_us - now_us) / 1000 + 1);
 }
 
 static int
@@ -401,10 +491,12 @@ stop(struct capd *c)
 	int r;
 
 	read_input(c, LAST_ROUNDS);
+	slow_run(c->slow);
 	r = cut_and_submit(c, NULL);
 	if (r < 0)
 		log_error(ROOM, "the last batch was not cut: %s", strerror(-r));
 	store_drain(c->store);
+	slow_committed(c->slow, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
 	log_stats(c);
 	r = store_close(c->store) < 0 ? -EIO : r;
 	c->store = NULL;
@@ -414,7 +506,7 @@ stop(struct capd *c)
 int
 capd_run(struct capd *c)
 {
-	struct pollfd polls[2 * RECEIVE_SOCKETS_MAX + 1];
+	struct pollfd polls[2 * RECEIVE_SOCKETS_MAX + 2];
 	size_t n = fill_polls(c, polls);
 
 	flush(c); /* the store shows at once that the collector started */
@@ -423,6 +515,7 @@ capd_run(struct capd *c)
 			return -errno;
 		take_signals(c);
 		read_input(c, READ_ROUNDS);
+		serve_slow(c);
 		flush_if_due(c);
 	}
 	return stop(c);

@@ -1,9 +1,12 @@
 #include "collector/config.h"
 #include "collector/input/endpoint.h"
 #include "collector/input/receive.h"
+#include "collector/input/v3.h"
 
 #include <errno.h>
+#include <string.h>
 
+#define USER_AT(member) offsetof(struct collector_user, member)
 #define AT(member) offsetof(struct collector_config, member)
 
 static const char *const log_targets[] = {"stderr", "syslog", NULL};
@@ -20,6 +23,28 @@ community_check(const char *value)
 {
 	return *value ? NULL : "an empty community keeps nobody out";
 }
+
+static const char *
+passphrase_check(const char *value)
+{
+	return strlen(value) < V3_PASSPHRASE_MIN ? "a passphrase has at least 8 characters" : NULL;
+}
+
+static const struct option_row user_options[] = {
+    {"engine_ids", OPTION_LIST, USER_AT(engine_ids), .max = V3_ENGINES_MAX,
+	.check = v3_engine_id_check,
+	.help = "Engines that this user may send traps from, 0x and hexadecimal digits. Informs "
+		"need none."},
+    {"auth_protocol", OPTION_ENUM, USER_AT(auth_protocol), .choices = v3_auth_protocols,
+	.def = "SHA-256", .help = "How messages are authenticated."},
+    {"auth_passphrase", OPTION_STRING, USER_AT(auth_passphrase), .check = passphrase_check,
+	.help = "At least 8 characters. There is no default."},
+    {"priv_protocol", OPTION_ENUM, USER_AT(priv_protocol), .choices = v3_priv_protocols,
+	.def = "AES", .help = "How messages are encrypted."},
+    {"priv_passphrase", OPTION_STRING, USER_AT(priv_passphrase), .check = passphrase_check,
+	.help = "At least 8 characters. There is no default."},
+    {.name = NULL},
+};
 
 enum {
 	MAX_COMMUNITIES = 64, /* each is compared with each message */
@@ -38,6 +63,9 @@ const struct option_row collector_options[] = {
 		"count as two switches."},
     {"communities", OPTION_LIST, AT(communities), .max = MAX_COMMUNITIES, .check = community_check,
 	.help = "Communities that a notification may carry. There is no default."},
+    {"user", OPTION_SECTION, AT(users), .max = V3_USERS_MAX, .section = user_options,
+	.section_size = sizeof(struct collector_user), .section_title_offset = USER_AT(name),
+	.help = "An SNMPv3 user that may send, by authPriv only."},
     {"senders", OPTION_LIST, AT(senders), .max = MAX_SENDERS,
 	.def = "{\"127.0.0.0/8\", \"::1/128\"}", .check = prefix_check,
 	.help = "Who may send: ADDRESS or ADDRESS/BITS. 0.0.0.0/0 and ::/0 are everybody."},
@@ -64,16 +92,22 @@ const struct option_row collector_options[] = {
     {.name = NULL},
 };
 
-const char *const collector_secrets[] = {"communities", NULL};
+const char *const collector_secrets[] = {"communities", "auth_passphrase",
+    "priv_passphrase", NULL};
 
 /* What no single row can say. */
 static const char *
 whole_check(const struct collector_config *config)
 {
+	const struct collector_user *users = config->users.items;
+
 	if (config->listen.n == 0)
 		return "listen: at least one address is needed";
-	if (config->communities.n == 0)
-		return "communities: at least one is needed";
+	if (config->communities.n == 0 && config->users.n == 0)
+		return "communities: at least one is needed, or a user";
+	for (size_t i = 0; i < config->users.n; i++)
+		if (!users[i].auth_passphrase[0] || !users[i].priv_passphrase[0])
+			return "user: auth_passphrase and priv_passphrase are needed";
 	if (config->senders.n == 0)
 		return "senders: at least one is needed";
 	return NULL;

@@ -9,11 +9,21 @@
 
 enum { COLLECTOR_LOG_STDERR, COLLECTOR_LOG_SYSLOG };
 
+/* An SNMPv3 user, see collector/input/v3.h. */
+struct collector_user {
+	char *name;
+	struct option_list engine_ids;
+	int auth_protocol; /* index into v3_auth_protocols, v3_priv_protocols */
+	int priv_protocol;
+	char *auth_passphrase, *priv_passphrase;
+};
+
 struct collector_config {
 	struct option_list listen;
 	struct option_list sflow_listen;
 	struct option_list communities;
 	struct option_list senders;
+	struct option_sections users; /* struct collector_user */
 	char *store;
 	uint32_t flush_interval_ms;
 	uint32_t receive_buffer_octets;

@@ -29,6 +29,33 @@ struct ease_record {
 	};
 };
 
+/* What is an event and no more. Numbers up to 999 are those of EASE-SAMPLING-MIB's own notifications
+ * (enum ease_notification_kind and what later versions of the module add). */
+enum ease_event_kind {
+	EASE_EVENT_LINK_DOWN = 1003, /* IF-MIB, RFC 2863: 1000 + its arc below snmpTraps */
+	EASE_EVENT_LINK_UP = 1004,
+	EASE_EVENT_RISING_ALARM = 2001, /* RMON-MIB, RFC 2819: 2000 + its arc below rmonEventsV2 */
+	EASE_EVENT_FALLING_ALARM = 2002,
+};
+
+/*
+ * A notification that is an event. Who sends linkDown or risingAlarm states no easeAgentId, so
+ * the books take it for the one EASE agent of that address, and if there is none or more than one,
+ * for an agent of its own with the identity source_id: 0x0003 and 48 bits of a hash of the engine
+ * ID (SNMPv3), 0x00040000 and the IPv4 address, or 0x0006 and 48 bits of a hash of the IPv6
+ * address. EASE agents draw theirs at random, so the two do not meet.
+ */
+struct ease_event {
+	uint32_t kind;
+	bool has_agent_id; /* and boot: a notification of EASE-SAMPLING-MIB */
+	uint8_t agent_id[EASE_AGENT_ID_LEN];
+	uint8_t source_id[EASE_AGENT_ID_LEN];
+	uint32_t boot;
+	uint32_t if_index;    /* 0: not told */
+	const char *sender;   /* as in struct ease_record */
+	uint64_t received_us; /* the event's time, too: such a notification tells only an uptime */
+};
+
 /* Takes the records of one notification; must not keep them and must not wait. */
 typedef void ease_record_sink(void *arg, const struct ease_record *records, size_t n);
 

@@ -21,7 +21,9 @@ enum ber_tag {
 	BER_TIMETICKS = 0x43,
 	BER_OPAQUE = 0x44,
 	BER_COUNTER64 = 0x46,
-	BER_SNMP_TRAP2 = 0xa7, /* RFC 3416 section 3 */
+	BER_SNMP_RESPONSE = 0xa2, /* RFC 3416 section 3 */
+	BER_SNMP_INFORM = 0xa6,
+	BER_SNMP_TRAP2 = 0xa7,
 };
 
 enum { BER_OID_MAX = 128 }; /* arcs, RFC 2578 section 3.5 */

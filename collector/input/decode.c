@@ -1,5 +1,5 @@
 #include "collector/input/decode.h"
-#include "collector/input/v2c.h"
+#include "collector/input/event.h"
 #include "common/trap_wire.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ community_is_known(const struct rbuf *community, const char *const *communities,
 
 /* The two bindings that every notification starts with (RFC 3416 section 4.2.6). */
 static enum decode_verdict
-take_trap_oid(struct v2c_message *m, enum ease_notification_kind *kind)
+take_trap_oid(struct v2c_message *m, struct decode_result *result)
 {
 	struct v2c_varbind up_time, trap_oid;
 	struct ber_oid oid;
@@ -74,14 +74,15 @@ take_trap_oid(struct v2c_message *m, enum ease_notification_kind *kind)
 	    !is_oid(&trap_oid.name, snmp_trap_oid, ARCS(snmp_trap_oid)) ||
 	    trap_oid.tag != BER_OID || ber_oid(trap_oid.value, &oid) < 0)
 		return DECODE_BAD_PARSE;
-	if (oid.n != ARCS(ease_notifications) + 1 ||
-	    !is_below(&oid, ease_notifications, ARCS(ease_notifications)))
-		return DECODE_FOREIGN;
 	n = oid.arcs[oid.n - 1];
-	if (n == 0 || n >= ARCS(notification_parts))
-		return DECODE_FOREIGN;
-	*kind = (enum ease_notification_kind)n;
-	return DECODE_OK;
+	if (oid.n == ARCS(ease_notifications) + 1 &&
+	    is_below(&oid, ease_notifications, ARCS(ease_notifications)) && n > 0 &&
+	    n < ARCS(notification_parts)) {
+		result->kind = (enum ease_notification_kind)n;
+		return DECODE_OK;
+	}
+	result->event = event_kind_of(&oid);
+	return result->event ? DECODE_EVENT : DECODE_FOREIGN;
 }
 
 /* A number that is not negative in any of the types that may stand for one. */
@@ -188,24 +189,41 @@ take_parts(struct v2c_message *m, const struct decode_origin *origin, struct dec
 }
 
 enum decode_verdict
+decode_open(const void *octets, size_t n, const char *const *communities, size_t n_communities,
+    struct v2c_message *m)
+{
+	struct rbuf body;
+
+	if (v2c_open(m, &body, octets, n) < 0)
+		return DECODE_BAD_PARSE;
+	if (m->version != V2C_VERSION_2C)
+		return m->version == V2C_VERSION_3 ? DECODE_V3 : DECODE_BAD_VERSION;
+	if (!community_is_known(&m->community, communities, n_communities))
+		return DECODE_BAD_COMMUNITY;
+	if (v2c_open_pdu(m, &body) < 0)
+		return DECODE_BAD_PARSE;
+	if (m->pdu == BER_SNMP_INFORM)
+		return DECODE_INFORM;
+	return m->pdu == BER_SNMP_TRAP2 ? DECODE_OK : DECODE_BAD_PDU;
+}
+
+enum decode_verdict
+decode_varbinds(struct v2c_message *m, const struct decode_origin *origin,
+    struct decode_result *result)
+{
+	enum decode_verdict verdict;
+
+	result->n = result->n_ignored = 0;
+	verdict = take_trap_oid(m, result);
+	return verdict == DECODE_OK ? take_parts(m, origin, result) : verdict;
+}
+
+enum decode_verdict
 decode_notification(const void *octets, size_t n, const char *const *communities,
     size_t n_communities, const struct decode_origin *origin, struct decode_result *result)
 {
-	enum decode_verdict verdict;
 	struct v2c_message m;
-	struct rbuf body;
+	enum decode_verdict verdict = decode_open(octets, n, communities, n_communities, &m);
 
-	result->n = result->n_ignored = 0;
-	if (v2c_open(&m, &body, octets, n) < 0)
-		return DECODE_BAD_PARSE;
-	if (m.version != V2C_VERSION_2C)
-		return DECODE_BAD_VERSION;
-	if (!community_is_known(&m.community, communities, n_communities))
-		return DECODE_BAD_COMMUNITY;
-	if (v2c_open_pdu(&m, &body) < 0)
-		return DECODE_BAD_PARSE;
-	if (m.pdu != BER_SNMP_TRAP2)
-		return DECODE_BAD_PDU;
-	verdict = take_trap_oid(&m, &result->kind);
-	return verdict == DECODE_OK ? take_parts(&m, origin, result) : verdict;
+	return verdict == DECODE_OK ? decode_varbinds(&m, origin, result) : verdict;
 }

@@ -10,6 +10,7 @@
 #ifndef EASE_COLLECTOR_INPUT_DECODE_H
 #define EASE_COLLECTOR_INPUT_DECODE_H
 
+#include "collector/input/v2c.h"
 #include "collector/record.h"
 
 #include <stddef.h>
@@ -23,7 +24,10 @@ enum {
 enum decode_verdict {
 	DECODE_OK,
 	DECODE_BAD_PARSE,     /* not BER, or not a message as RFC 3416 has it */
-	DECODE_BAD_VERSION,   /* SNMPv1, SNMPv3 or none of them */
+	DECODE_V3,	      /* an SNMPv3 message: not looked into here */
+	DECODE_INFORM,	      /* an InformRequest: good so far, and wants an answer */
+	DECODE_EVENT,	      /* a notification that is an event (event.h) */
+	DECODE_BAD_VERSION,   /* SNMPv1 or a version that there is not */
 	DECODE_BAD_COMMUNITY,
 	DECODE_BAD_PDU,	      /* not an SNMPv2-Trap */
 	DECODE_FOREIGN,	      /* a notification of another MIB */
@@ -43,12 +47,22 @@ struct decode_result {
 	struct ease_record records[DECODE_RECORDS_MAX]; /* borrow from the datagram */
 	size_t n;
 	size_t n_ignored; /* variable bindings stepped over */
+	uint32_t event;	  /* DECODE_EVENT: its number in the store */
 };
 
 /* Decodes n octets if their community is one of communities (borrowed, compared octet by octet).
  * *result is whole if DECODE_OK, else not to be used. */
 enum decode_verdict decode_notification(const void *octets, size_t n,
     const char *const *communities, size_t n_communities, const struct decode_origin *origin,
+    struct decode_result *result);
+
+/* The two halves of it, for messages that come another way. decode_open: DECODE_OK if it is a
+ * SNMPv2c trap of a known community, DECODE_INFORM if an inform; *m is then open. decode_varbinds:
+ * the rest of an open message of any version; after DECODE_EVENT the variable bindings behind
+ * snmpTrapOID are still to be read. */
+enum decode_verdict decode_open(const void *octets, size_t n, const char *const *communities,
+    size_t n_communities, struct v2c_message *m);
+enum decode_verdict decode_varbinds(struct v2c_message *m, const struct decode_origin *origin,
     struct decode_result *result);
 
 #endif

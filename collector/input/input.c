@@ -21,10 +21,10 @@ static const struct stat_name stat_names[INPUT_N_STATS] = {
     [INPUT_STAT_REFUSED_SENDER] = {"input.refused_sender", "datagrams of addresses not allowed"},
     [INPUT_STAT_REFUSED_OVERSIZE] = {"input.refused_oversize", "datagrams too long for us"},
     [INPUT_STAT_REFUSED_PARSE] = {"input.refused_parse", "datagrams that are no SNMP message"},
-    [INPUT_STAT_REFUSED_VERSION] = {"input.refused_version", "messages that are not SNMPv2c"},
+    [INPUT_STAT_REFUSED_VERSION] = {"input.refused_version", "messages of SNMPv1, or of SNMPv3 without users"},
     [INPUT_STAT_REFUSED_COMMUNITY] = {"input.refused_community",
 	"messages of a community not allowed"},
-    [INPUT_STAT_REFUSED_PDU] = {"input.refused_pdu", "messages that are no SNMPv2 trap"},
+    [INPUT_STAT_REFUSED_PDU] = {"input.refused_pdu", "messages that are neither trap nor inform"},
     [INPUT_STAT_REFUSED_FOREIGN] = {"input.refused_foreign", "notifications of other MIBs"},
     [INPUT_STAT_REFUSED_VALUE] = {"input.refused_value",
 	"notifications with a value that is not as the MIB says"},
@@ -40,9 +40,12 @@ static const struct {
 	const char *why;
 } refusals[DECODE_N_VERDICTS] = {
     [DECODE_BAD_PARSE] = {INPUT_STAT_REFUSED_PARSE, "not an SNMP notification"},
-    [DECODE_BAD_VERSION] = {INPUT_STAT_REFUSED_VERSION, "not SNMPv2c"},
+    [DECODE_V3] = {INPUT_STAT_REFUSED_VERSION, "SNMPv3, and no user is configured"},
+    [DECODE_INFORM] = {INPUT_STAT_REFUSED_PDU, "an inform"},
+    [DECODE_EVENT] = {INPUT_STAT_REFUSED_FOREIGN, "an event"},
+    [DECODE_BAD_VERSION] = {INPUT_STAT_REFUSED_VERSION, "neither SNMPv2c nor SNMPv3"},
     [DECODE_BAD_COMMUNITY] = {INPUT_STAT_REFUSED_COMMUNITY, "community not allowed"},
-    [DECODE_BAD_PDU] = {INPUT_STAT_REFUSED_PDU, "not an SNMPv2 trap"},
+    [DECODE_BAD_PDU] = {INPUT_STAT_REFUSED_PDU, "neither trap nor inform"},
     [DECODE_FOREIGN] = {INPUT_STAT_REFUSED_FOREIGN, "a notification of another MIB"},
     [DECODE_BAD_VALUE] = {INPUT_STAT_REFUSED_VALUE, "a value is not as the MIB says"},
     [DECODE_BAD_PARTS] = {INPUT_STAT_REFUSED_PARTS, "parts missing or of another kind"},
@@ -53,6 +56,7 @@ struct input {
 	struct input_config config;
 	struct receiver *receiver, *sflow_receiver;
 	struct sflow_input *sflow;
+	int reading_fd; /* the socket a datagram comes by; -1: none */
 	struct sockaddr_storage last_from; /* senders come in runs: its text is kept */
 	char last_sender[ENDPOINT_TEXT];
 	struct decode_result result;
@@ -86,6 +90,7 @@ input_open(struct input **out, const struct input_config *config, char *error, s
 		return -ENOMEM;
 	}
 	in->config = *config;
+	in->reading_fd = -1;
 	in->stats = (struct stat_set){stat_names, INPUT_N_STATS, in->values};
 	r = open_receivers(in, error, error_size);
 	if (r == 0 && sflow_input_new(&in->sflow, config->seed, config->known_boot,
@@ -185,6 +190,20 @@ give(struct input *in)
 	in->config.sink(in->config.sink_arg, in->result.records, in->result.n);
 }
 
+/* True if this is for the slow way, and there is one. */
+static bool
+lay_aside(struct input *in, enum decode_verdict verdict, const struct sockaddr *from,
+    const void *octets, size_t n)
+{
+	struct slow *slow = in->config.slow;
+
+	if (!slow || (verdict != DECODE_INFORM && verdict != DECODE_EVENT &&
+			 !(verdict == DECODE_V3 && slow_takes_v3(slow))))
+		return false;
+	slow_put(slow, from, in->reading_fd, octets, n);
+	return true;
+}
+
 void
 input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n)
 {
@@ -197,6 +216,8 @@ input_take(struct input *in, const struct sockaddr *from, const void *octets, si
 	verdict = decode_notification(octets, n, c->communities, c->n_communities, &origin,
 	    &in->result);
 	if (verdict != DECODE_OK) {
+		if (lay_aside(in, verdict, from, octets, n))
+			return;
 		refuse(in, refusals[verdict].stat, origin.sender, refusals[verdict].why);
 		return;
 	}
@@ -234,8 +255,10 @@ read_all(struct input *in, struct receiver *receiver, receive_fn *fn,
     struct receive_result *result)
 {
 	for (size_t i = 0; receiver && i < receiver_sockets(receiver); i++) {
-		int r = receiver_read(receiver, i, fn, in, result);
+		int r;
 
+		in->reading_fd = receiver_fd(receiver, i);
+		r = receiver_read(receiver, i, fn, in, result);
 		if (r < 0) {
 			stat_add(&in->stats, INPUT_STAT_READ_ERRORS, 1);
 			log_warn_limited(ROOM, "reading: %s", strerror(-r));
@@ -250,6 +273,7 @@ input_read(struct input *in)
 
 	read_all(in, in->receiver, take_datagram, &result);
 	read_all(in, in->sflow_receiver, take_sflow_datagram, &result);
+	in->reading_fd = -1;
 	stat_add(&in->stats, INPUT_STAT_KERNEL_DROPS, result.kernel_drops);
 	stat_add(&in->stats, INPUT_STAT_REFUSED_OVERSIZE, result.oversize);
 	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, result.oversize);

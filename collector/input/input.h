@@ -8,6 +8,7 @@
 
 #include "collector/input/receive.h"
 #include "collector/input/sflow_input.h"
+#include "collector/input/slow.h"
 #include "collector/record.h"
 #include "common/clock.h"
 #include "common/stat.h"
@@ -50,6 +51,7 @@ struct input_config {
 	const struct clock *clock;
 	ease_record_sink *sink;
 	void *sink_arg;
+	struct slow *slow; /* takes v3, informs and events; NULL: they are refused */
 };
 
 /* 0, or -errno with the reason in error. */

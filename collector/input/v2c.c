@@ -64,3 +64,65 @@ v2c_next(struct v2c_message *m, struct v2c_varbind *varbind)
 	}
 	return true;
 }
+
+/* Lengths in the long form of two octets, which RFC 3417 section 8 allows: so they are known to
+ * take three octets before the content is. */
+enum { TLV_HEAD = 4 };
+
+static void
+put_head(struct wbuf *w, uint8_t tag, size_t octets)
+{
+	wbuf_u8(w, tag);
+	wbuf_u8(w, 0x82);
+	wbuf_be16(w, (uint16_t)octets);
+}
+
+/* Four octets and no more are never too many for a number that must be minimal. */
+static void
+put_integer(struct wbuf *w, int32_t value)
+{
+	size_t n = 4;
+
+	while (n > 1 && value >> (8 * n - 9) == (value < 0 ? -1 : 0))
+		n--;
+	wbuf_u8(w, BER_INTEGER);
+	wbuf_u8(w, (uint8_t)n);
+	wbuf_be(w, (uint32_t)value, n);
+}
+
+static void
+put_response(struct wbuf *w, const struct v2c_message *m, int32_t status,
+    const struct rbuf *varbinds)
+{
+	uint8_t octets[3 * (2 + 4)];
+	struct wbuf numbers = wbuf_of(octets, sizeof(octets));
+	size_t pdu, message;
+
+	put_integer(&numbers, m->request_id);
+	put_integer(&numbers, status);
+	put_integer(&numbers, 0);
+	pdu = numbers.len + TLV_HEAD + varbinds->size;
+	message = 3 + TLV_HEAD + m->community.size + TLV_HEAD + pdu;
+	put_head(w, BER_SEQUENCE, message);
+	put_integer(w, V2C_VERSION_2C);
+	put_head(w, BER_OCTET_STRING, m->community.size);
+	wbuf_put(w, m->community.data, m->community.size);
+	put_head(w, BER_SNMP_RESPONSE, pdu);
+	wbuf_put(w, octets, numbers.len);
+	put_head(w, BER_SEQUENCE, varbinds->size);
+	wbuf_put(w, varbinds->data, varbinds->size);
+}
+
+void
+v2c_put_response(struct wbuf *w, const struct v2c_message *m)
+{
+	put_response(w, m, 0, &m->varbinds);
+}
+
+void
+v2c_put_too_big(struct wbuf *w, const struct v2c_message *m)
+{
+	const struct rbuf none = {0};
+
+	put_response(w, m, V2C_TOO_BIG, &none);
+}

@@ -131,7 +131,7 @@ struct store_event {
 	uint64_t time_us;
 	int64_t agent;
 	uint32_t boot;
-	uint32_t kind; /* enum ease_notification_kind */
+	uint32_t kind; /* enum ease_notification_kind, enum ease_event_kind (record.h) */
 	uint32_t if_index;
 	bool has_mac;
 	uint8_t mac[FRAME_MAC_LEN];

@@ -35,6 +35,7 @@ static const struct stat_name stat_names[LEDGER_N_STATS] = {
     [LEDGER_STAT_STATES] = {"ledger.states", "port states taken"},
     [LEDGER_STAT_STATES_OLD] = {"ledger.states_old", "port states older than the one known"},
     [LEDGER_STAT_ADDRESSES] = {"ledger.addresses", "address events taken"},
+    [LEDGER_STAT_EVENTS] = {"ledger.events", "events of other kinds taken"},
     [LEDGER_STAT_BAD_TIME] = {"ledger.bad_time", "records with an impossible time, not used"},
     [LEDGER_STAT_OLD_BOOT] = {"ledger.old_boot", "records of a boot before the last two, not used"},
     [LEDGER_STAT_AGENTS_FULL] = {"ledger.agents_full", "records of agents beyond the limit"},
@@ -618,6 +619,75 @@ ledger_take(struct ledger *l, struct store_batch *batch, const struct ease_recor
 	l->mono_us = clock_mono_us(l->clock);
 	for (size_t i = 0; i < n; i++)
 		take_record(l, batch, &records[i]);
+}
+
+/* Events */
+
+/* The one EASE agent at that address; NULL if there is none or more than one. */
+static struct agent *
+agent_at(const struct roster *r, const char *address)
+{
+	struct agent *found = NULL;
+
+	for (uint32_t i = 0; i < r->n_agents; i++) {
+		struct agent *a = &r->agents[i];
+
+		if (a->row.boot == 0 || strcmp(a->row.address, address) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = a;
+	}
+	return found;
+}
+
+/* Boots of EASE agents are counted from 1, so 0 marks an agent that we only know as a sender. */
+static struct agent *
+agent_of_event(struct ledger *l, const struct ease_event *event)
+{
+	struct ease_record who = {.sender = event->sender, .received_us = event->received_us};
+	struct agent *a = event->has_agent_id ? NULL : agent_at(&l->roster, event->sender);
+
+	if (a)
+		return a;
+	if (event->has_agent_id) {
+		who.boot = event->boot;
+		memcpy(who.agent_id, event->agent_id, sizeof(who.agent_id));
+		a = roster_find_agent(&l->roster, who.agent_id);
+		return a ? a : meet_agent(l, &who, event->received_us);
+	}
+	memcpy(who.agent_id, event->source_id, sizeof(who.agent_id));
+	return agent_of(l, &who, event->received_us);
+}
+
+bool
+ledger_event(struct ledger *l, struct store_batch *batch, const struct ease_event *event)
+{
+	struct agent *a = agent_of_event(l, event);
+	struct store_event *row = a ? store_batch_add(batch, STORE_EVENTS) : NULL;
+
+	if (!row) {
+		if (a)
+			count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		return false;
+	}
+	a->dirty = true;
+	row->time_us = event->received_us;
+	row->agent = a->row.id;
+	row->boot = event->has_agent_id ? event->boot : a->row.boot;
+	row->kind = event->kind;
+	row->if_index = event->if_index;
+	count(l, LEDGER_STAT_EVENTS);
+	return true;
+}
+
+uint64_t
+ledger_lost(const struct ledger *l)
+{
+	return stat_get(&l->stats, LEDGER_STAT_AGENTS_FULL) +
+	    stat_get(&l->stats, LEDGER_STAT_PORTS_FULL) +
+	    stat_get(&l->stats, LEDGER_STAT_LOST_STORE_QUEUE) +
+	    stat_get(&l->stats, LEDGER_STAT_LOST_STORE_ROWS);
 }
 
 /* Cutting */

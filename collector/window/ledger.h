@@ -34,6 +34,7 @@ enum ledger_stat_id {
 	LEDGER_STAT_STATES,
 	LEDGER_STAT_STATES_OLD,
 	LEDGER_STAT_ADDRESSES,
+	LEDGER_STAT_EVENTS,
 	LEDGER_STAT_BAD_TIME,
 	LEDGER_STAT_OLD_BOOT,
 	LEDGER_STAT_AGENTS_FULL,
@@ -74,6 +75,13 @@ uint32_t ledger_boot(struct ledger *l, const uint8_t *agent_id);
 /* Takes the records of one notification; batch is the one being filled. */
 void ledger_take(struct ledger *l, struct store_batch *batch, const struct ease_record *records,
     size_t n);
+
+/* Takes an event; see struct ease_event for whose it is. False if there was no room for its row or
+ * its agent. */
+bool ledger_event(struct ledger *l, struct store_batch *batch, const struct ease_event *event);
+
+/* Records and rows that were refused for want of room so far. */
+uint64_t ledger_lost(const struct ledger *l);
 
 /* Moves sums and changed accounts into the batch, closes windows that are over. 0, or -ENOMEM or
  * -ENOSPC, and then everything stays for the next cut. */

@@ -1,0 +1,40 @@
+/*
+ * Datagrams that the fast way in lays aside: SNMPv3, informs and events, for the one thread that
+ * may take its time with them. A bounded queue: any thread puts, one takes. At the limit a datagram
+ * is refused to whoever puts it, who counts it.
+ */
+#ifndef EASE_COLLECTOR_INPUT_ASIDE_H
+#define EASE_COLLECTOR_INPUT_ASIDE_H
+
+#include "collector/input/receive.h"
+
+enum {
+	/* 512 of them take 5 MB; SNMPv3 is decrypted at some ten thousand a second, so this is
+	 * what it can do in one loop of the collector. */
+	ASIDE_MAX = 512,
+};
+
+struct aside;
+
+struct aside_datagram {
+	struct sockaddr_storage from;
+	int fd; /* of the socket it came by, for an answer; -1: none */
+	size_t n;
+	uint8_t octets[RECEIVE_DATAGRAM_MAX];
+};
+
+/* 0 or -ENOMEM, -errno. */
+int aside_open(struct aside **out);
+void aside_close(struct aside *a);
+
+/* Readable while something is queued. */
+int aside_fd(const struct aside *a);
+
+/* Copies the datagram. False if the queue is full or the datagram longer than a slot. Any thread. */
+bool aside_put(struct aside *a, const struct sockaddr *from, int fd, const void *octets, size_t n);
+
+/* The oldest, the caller's until aside_done; NULL if there is none. One thread. */
+const struct aside_datagram *aside_first(struct aside *a);
+void aside_done(struct aside *a);
+
+#endif

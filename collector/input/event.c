@@ -1,0 +1,169 @@
+#include "collector/input/event.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#define ARCS(a) (sizeof(a) / sizeof((a)[0]))
+
+enum {
+	EASE_KIND_END = 1000,  /* numbers of our own notifications stay below */
+	SOURCE_ENGINE = 3,     /* first octets of an identity that we make */
+	SOURCE_IPV4 = 4,
+	SOURCE_IPV6 = 6,
+	ENTRY_MAX = 12,
+};
+
+static const uint32_t link_down[] = {1, 3, 6, 1, 6, 3, 1, 1, 5, 3};
+static const uint32_t link_up[] = {1, 3, 6, 1, 6, 3, 1, 1, 5, 4};
+static const uint32_t rising_alarm[] = {1, 3, 6, 1, 2, 1, 16, 0, 1};
+static const uint32_t falling_alarm[] = {1, 3, 6, 1, 2, 1, 16, 0, 2};
+static const uint32_t ease_notifications[] = {EASE_ROOT, 0};
+
+static const struct {
+	const uint32_t *arcs;
+	size_t n;
+	uint32_t kind;
+} known_events[] = {
+    {link_down, ARCS(link_down), EASE_EVENT_LINK_DOWN},
+    {link_up, ARCS(link_up), EASE_EVENT_LINK_UP},
+    {rising_alarm, ARCS(rising_alarm), EASE_EVENT_RISING_ALARM},
+    {falling_alarm, ARCS(falling_alarm), EASE_EVENT_FALLING_ALARM},
+};
+
+static const uint32_t agent_id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_AGENT_ID, 0};
+static const uint32_t boot_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOOT, 0};
+static const uint32_t alarm_variable[] = {1, 3, 6, 1, 2, 1, 16, 3, 1, 1, 3};
+
+/* Tables whose one index is ifIndex: what stands behind entry and column. */
+static const struct {
+	uint32_t arcs[ENTRY_MAX];
+	size_t n;
+} by_if_index[] = {
+    {{1, 3, 6, 1, 2, 1, 2, 2, 1}, 9},	     /* ifEntry */
+    {{1, 3, 6, 1, 2, 1, 31, 1, 1, 1}, 10},   /* ifXEntry */
+    {{1, 3, 6, 1, 2, 1, 10, 7, 2, 1}, 10},   /* dot3StatsEntry */
+};
+static const uint32_t ease_port_info[] = {EASE_PORT_INFO_ENTRY};
+static const uint32_t ease_port_table[] = {EASE_ROOT, 1, EASE_GROUP_PORT_TABLE, 1};
+
+static bool
+is_oid(const struct ber_oid *oid, const uint32_t *arcs, size_t n)
+{
+	return oid->n == n && memcmp(oid->arcs, arcs, n * sizeof(*arcs)) == 0;
+}
+
+/* ENTRY.column.index */
+static bool
+is_cell(const struct ber_oid *oid, const uint32_t *entry, size_t n)
+{
+	return oid->n == n + 2 && memcmp(oid->arcs, entry, n * sizeof(*entry)) == 0;
+}
+
+uint32_t
+event_kind_of(const struct ber_oid *trap_oid)
+{
+	uint32_t last = trap_oid->arcs[trap_oid->n - 1];
+
+	for (size_t i = 0; i < ARCS(known_events); i++)
+		if (is_oid(trap_oid, known_events[i].arcs, known_events[i].n))
+			return known_events[i].kind;
+	if (trap_oid->n == ARCS(ease_notifications) + 1 &&
+	    memcmp(trap_oid->arcs, ease_notifications, sizeof(ease_notifications)) == 0)
+		return last < EASE_KIND_END ? last : 0;
+	return 0;
+}
+
+/* The ifIndex in the name of a cell, or 0. */
+static uint32_t
+if_index_of(const struct ber_oid *name)
+{
+	for (size_t i = 0; i < ARCS(by_if_index); i++)
+		if (is_cell(name, by_if_index[i].arcs, by_if_index[i].n))
+			return name->arcs[name->n - 1];
+	if (is_cell(name, ease_port_info, ARCS(ease_port_info)) ||
+	    is_cell(name, ease_port_table, ARCS(ease_port_table)))
+		return name->arcs[name->n - 1];
+	return 0;
+}
+
+/* An alarm tells what it watches by a value, everything else by the names of what it sends. */
+static void
+take_if_index(const struct v2c_varbind *v, struct ease_event *event)
+{
+	struct ber_oid watched;
+
+	if (event->if_index != 0)
+		return;
+	if (v->name.n == ARCS(alarm_variable) + 1 &&
+	    memcmp(v->name.arcs, alarm_variable, sizeof(alarm_variable)) == 0) {
+		if (v->tag == BER_OID && ber_oid(v->value, &watched) == 0)
+			event->if_index = if_index_of(&watched);
+		return;
+	}
+	event->if_index = if_index_of(&v->name);
+}
+
+int
+event_decode(struct v2c_message *m, struct ease_event *event)
+{
+	bool has_id = false, has_boot = false;
+	struct v2c_varbind v;
+
+	event->if_index = 0;
+	while (v2c_next(m, &v)) {
+		if (is_oid(&v.name, agent_id_name, ARCS(agent_id_name)) &&
+		    v.tag == BER_OCTET_STRING && v.value.size == EASE_AGENT_ID_LEN) {
+			memcpy(event->agent_id, v.value.data, EASE_AGENT_ID_LEN);
+			has_id = true;
+		} else if (is_oid(&v.name, boot_name, ARCS(boot_name)) &&
+		    v.tag == BER_UNSIGNED32) {
+			has_boot = ber_unsigned32(v.value, &event->boot) == 0;
+		} else {
+			take_if_index(&v, event);
+		}
+	}
+	event->has_agent_id = has_id && has_boot;
+	return m->varbinds.failed ? -EBADMSG : 0;
+}
+
+uint64_t
+event_hash(uint64_t hash, const void *octets, size_t n)
+{
+	const uint8_t *o = octets;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ o[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+static void
+hashed_source(uint8_t kind, const void *octets, size_t n, uint8_t id[EASE_AGENT_ID_LEN])
+{
+	uint64_t hash = event_hash(EVENT_HASH, octets, n);
+
+	id[0] = 0;
+	id[1] = kind;
+	for (int i = 0; i < 6; i++)
+		id[2 + i] = (uint8_t)(hash >> (8 * i));
+}
+
+void
+event_source_of_engine(const uint8_t *engine_id, size_t n, uint8_t id[EASE_AGENT_ID_LEN])
+{
+	hashed_source(SOURCE_ENGINE, engine_id, n, id);
+}
+
+void
+event_source_of_address(const struct sockaddr *address, uint8_t id[EASE_AGENT_ID_LEN])
+{
+	if (address->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+
+		hashed_source(SOURCE_IPV6, &v6->sin6_addr, sizeof(v6->sin6_addr), id);
+		return;
+	}
+	memset(id, 0, EASE_AGENT_ID_LEN);
+	id[1] = SOURCE_IPV4;
+	memcpy(id + 4, &((const struct sockaddr_in *)address)->sin_addr, 4);
+}

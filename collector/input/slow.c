@@ -1,0 +1,383 @@
+#include "collector/input/slow.h"
+
+#include "collector/input/answers.h"
+#include "collector/input/aside.h"
+#include "collector/input/decode.h"
+#include "collector/input/event.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM "input"
+
+enum {
+	/* Events remembered, to know one that comes again: a repeated inform comes within seconds. */
+	EVENTS_REMEMBERED = 4096,
+};
+
+static const struct stat_name stat_names[SLOW_N_STATS] = {
+    [SLOW_STAT_LAID_ASIDE] = {"slow.laid_aside", "datagrams for the slow way: v3, informs, events"},
+    [SLOW_STAT_QUEUE_FULL] = {"slow.queue_full", "of these: lost because its queue was full"},
+    [SLOW_STAT_FOREIGN] = {"slow.refused_foreign", "of these: notifications of other MIBs"},
+    [SLOW_STAT_REFUSED] = {"slow.refused", "of these: with a mistake inside"},
+    [SLOW_STAT_EVENTS] = {"slow.events", "events taken"},
+    [SLOW_STAT_EVENTS_DUPLICATE] = {"slow.events_duplicate", "events that had come before"},
+    [SLOW_STAT_INFORMS] = {"inform.taken", "informs taken, repeated ones too"},
+    [SLOW_STAT_INFORMS_ANSWERED] = {"inform.answered", "informs answered after the commit"},
+    [SLOW_STAT_INFORMS_NOT_KEPT] = {"inform.not_kept",
+	"informs not answered because the books had no room for what they hold"},
+    [SLOW_STAT_INFORMS_FULL] = {"inform.full",
+	"informs not taken because too many answers wait for the store"},
+    [SLOW_STAT_SEND_ERRORS] = {"inform.send_errors", "answers and reports that could not be sent"},
+    [SLOW_STAT_V3_ACCEPTED] = {"v3.accepted", "SNMPv3 notifications of a right user"},
+    [SLOW_STAT_V3_PROBES] = {"v3.probes", "engine discoveries and time requests, answered"},
+    [SLOW_STAT_V3_PARSE] = {"v3.refused_parse", "datagrams that are no SNMPv3 message"},
+    [SLOW_STAT_V3_MODEL] = {"v3.unknown_security_model", "messages not of the user-based model"},
+    [SLOW_STAT_V3_ENGINE] = {"v3.unknown_engine", "messages of an engine that no user names"},
+    [SLOW_STAT_V3_USER] = {"v3.unknown_user", "messages of a user that there is not"},
+    [SLOW_STAT_V3_DIGEST] = {"v3.wrong_digest", "messages with a wrong authentication key"},
+    [SLOW_STAT_V3_WINDOW] = {"v3.not_in_time_window", "messages older than 150 s or of lower boots"},
+    [SLOW_STAT_V3_DECRYPTION] = {"v3.decryption", "messages with a wrong privacy key"},
+    [SLOW_STAT_V3_LEVEL] = {"v3.security_level", "messages with less than authPriv"},
+    [SLOW_STAT_V3_REPLAYED] = {"v3.replayed", "traps that came before, octet for octet"},
+    [SLOW_STAT_V3_PDU] = {"v3.refused_pdu", "messages that are neither trap nor inform"},
+    [SLOW_STAT_V3_FORGOTTEN] = {"v3.replay_memory_full",
+	"digests forgotten early: a replay of these within 150 s would not be seen"},
+};
+
+/* How each verdict of SNMPv3 is counted and told; none for what is accepted. */
+static const struct {
+	enum slow_stat_id stat;
+	const char *why;
+} v3_refusals[V3_N_VERDICTS] = {
+    [V3_BAD_PARSE] = {SLOW_STAT_V3_PARSE, "not an SNMPv3 message"},
+    [V3_UNKNOWN_MODEL] = {SLOW_STAT_V3_MODEL, "unknown security model"},
+    [V3_UNKNOWN_ENGINE] = {SLOW_STAT_V3_ENGINE, "unknown engine"},
+    [V3_UNKNOWN_USER] = {SLOW_STAT_V3_USER, "unknown user"},
+    [V3_WRONG_DIGEST] = {SLOW_STAT_V3_DIGEST, "wrong digest"},
+    [V3_NOT_IN_WINDOW] = {SLOW_STAT_V3_WINDOW, "not in the time window"},
+    [V3_BAD_DECRYPTION] = {SLOW_STAT_V3_DECRYPTION, "cannot be decrypted"},
+    [V3_BAD_LEVEL] = {SLOW_STAT_V3_LEVEL, "less than authPriv"},
+    [V3_REPLAYED] = {SLOW_STAT_V3_REPLAYED, "came before"},
+    [V3_BAD_PDU] = {SLOW_STAT_V3_PDU, "neither trap nor inform"},
+};
+
+struct slow {
+	struct slow_config config;
+	struct aside *aside;
+	struct answers *answers;
+	struct v3 *v3; /* NULL without users */
+	struct v3_message v3_message;
+	struct decode_result result;
+	uint64_t events[EVENTS_REMEMBERED]; /* hashes, a ring */
+	size_t next_event;
+	char sender[ENDPOINT_TEXT];
+	struct stat_set stats;
+	_Atomic uint64_t values[SLOW_N_STATS];
+};
+
+/* One message on its way through. */
+struct message {
+	const struct sockaddr *from;
+	int fd;
+	const uint8_t *source_id;
+	bool is_inform;
+};
+
+static void
+count(const struct slow *s, enum slow_stat_id which)
+{
+	stat_add(&s->stats, which, 1);
+}
+
+int
+slow_open(struct slow **out, const struct slow_config *config, char *error, size_t error_size)
+{
+	struct slow *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s) {
+		snprintf(error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	s->config = *config;
+	s->stats = (struct stat_set){stat_names, SLOW_N_STATS, s->values};
+	r = aside_open(&s->aside);
+	if (r == 0)
+		r = answers_new(&s->answers);
+	if (r < 0)
+		snprintf(error, error_size, "the slow way in: %s", strerror(-r));
+	else if (config->n_users > 0)
+		r = v3_open(&s->v3, config->users, config->n_users, config->engine_file,
+		    config->clock, error, error_size);
+	if (r < 0) {
+		slow_close(s);
+		return r;
+	}
+	*out = s;
+	return 0;
+}
+
+void
+slow_close(struct slow *s)
+{
+	if (!s)
+		return;
+	v3_close(s->v3);
+	answers_free(s->answers);
+	aside_close(s->aside);
+	free(s);
+}
+
+bool
+slow_takes_v3(const struct slow *s)
+{
+	return s->v3 != NULL;
+}
+
+int
+slow_fd(const struct slow *s)
+{
+	return aside_fd(s->aside);
+}
+
+size_t
+slow_waiting(const struct slow *s)
+{
+	return answers_waiting(s->answers);
+}
+
+const struct stat_set *
+slow_stats(const struct slow *s)
+{
+	return &s->stats;
+}
+
+void
+slow_put(struct slow *s, const struct sockaddr *from, int fd, const void *octets, size_t n)
+{
+	count(s, SLOW_STAT_LAID_ASIDE);
+	if (!aside_put(s->aside, from, fd, octets, n))
+		count(s, SLOW_STAT_QUEUE_FULL);
+}
+
+static void
+refuse(struct slow *s, enum slow_stat_id stat, const char *why)
+{
+	count(s, stat);
+	log_warn_limited(ROOM, "message from %s refused: %s", s->sender, why);
+}
+
+/* What a notification holds */
+
+/* Same source, same kind, same uptime and content: the same event. */
+static uint64_t
+event_identity(const struct ease_event *event, const struct rbuf *varbinds)
+{
+	uint64_t hash = event_hash(EVENT_HASH, event->source_id, sizeof(event->source_id));
+
+	hash = event_hash(hash, &event->kind, sizeof(event->kind));
+	return event_hash(hash, varbinds->data, varbinds->size);
+}
+
+static bool
+event_is_known(const struct slow *s, uint64_t identity)
+{
+	for (size_t i = 0; i < EVENTS_REMEMBERED; i++)
+		if (s->events[i] == identity)
+			return true;
+	return false;
+}
+
+static bool
+give_event(struct slow *s, const struct message *from, struct v2c_message *m)
+{
+	struct ease_event event = {
+	    .kind = s->result.event,
+	    .sender = s->sender,
+	    .received_us = clock_wall_us(s->config.clock),
+	};
+	struct rbuf all = m->varbinds;
+	uint64_t identity;
+
+	memcpy(event.source_id, from->source_id, sizeof(event.source_id));
+	if (event_decode(m, &event) < 0) {
+		refuse(s, SLOW_STAT_REFUSED, "a variable binding is not as RFC 3416 has it");
+		return false;
+	}
+	identity = event_identity(&event, &all);
+	if (event_is_known(s, identity)) {
+		count(s, SLOW_STAT_EVENTS_DUPLICATE);
+		return true;
+	}
+	if (!s->config.event(s->config.arg, &event)) {
+		count(s, from->is_inform ? SLOW_STAT_INFORMS_NOT_KEPT : SLOW_STAT_REFUSED);
+		return false;
+	}
+	s->events[s->next_event++ % EVENTS_REMEMBERED] = identity;
+	count(s, SLOW_STAT_EVENTS);
+	return true;
+}
+
+/* The variable bindings of an open message. True if what they hold is in good hands. */
+static bool
+take_varbinds(struct slow *s, const struct message *from, struct v2c_message *m)
+{
+	const struct decode_origin origin = {s->sender, clock_wall_us(s->config.clock)};
+
+	switch (decode_varbinds(m, &origin, &s->result)) {
+	case DECODE_OK:
+		if (s->config.records(s->config.arg, s->result.records, s->result.n))
+			return true;
+		if (from->is_inform)
+			count(s, SLOW_STAT_INFORMS_NOT_KEPT);
+		return false;
+	case DECODE_EVENT:
+		return give_event(s, from, m);
+	case DECODE_FOREIGN:
+		refuse(s, SLOW_STAT_FOREIGN, "a notification of another MIB");
+		return false;
+	default:
+		refuse(s, SLOW_STAT_REFUSED, "not as the MIB says");
+		return false;
+	}
+}
+
+/* True if there is room for one more answer; else the inform is not even looked at. */
+static bool
+room_for_answer(struct slow *s)
+{
+	if (!answers_full(s->answers))
+		return true;
+	count(s, SLOW_STAT_INFORMS_FULL);
+	log_warn_limited(ROOM, "inform from %s not taken: %d answers wait for the store", s->sender,
+	    ANSWERS_MAX);
+	return false;
+}
+
+static void
+hold_answer(struct slow *s, const struct message *from, const void *octets, size_t n)
+{
+	count(s, SLOW_STAT_INFORMS);
+	answers_hold(s->answers, from->from, from->fd, octets, n);
+}
+
+/* SNMPv2c */
+
+static void
+take_v2c(struct slow *s, struct message *from, const struct aside_datagram *d)
+{
+	uint8_t source_id[EASE_AGENT_ID_LEN], answer[RECEIVE_DATAGRAM_MAX];
+	struct wbuf w = wbuf_of(answer, sizeof(answer));
+	enum decode_verdict verdict;
+	struct v2c_message m;
+
+	verdict = decode_open(d->octets, d->n, s->config.communities, s->config.n_communities, &m);
+	from->is_inform = verdict == DECODE_INFORM;
+	if (from->is_inform && !room_for_answer(s))
+		return;
+	event_source_of_address(from->from, source_id);
+	from->source_id = source_id;
+	v2c_put_response(&w, &m);
+	if (w.failed) {
+		w = wbuf_of(answer, sizeof(answer));
+		v2c_put_too_big(&w, &m);
+	}
+	if (take_varbinds(s, from, &m) && from->is_inform)
+		hold_answer(s, from, answer, w.len);
+}
+
+/* SNMPv3 */
+
+static void
+send_report(struct slow *s, const struct message *from)
+{
+	const struct v3_message *m = &s->v3_message;
+
+	if (m->n_answer > 0 && answers_send(from->from, from->fd, m->answer, m->n_answer) < 0)
+		count(s, SLOW_STAT_SEND_ERRORS);
+}
+
+static void
+take_authentic(struct slow *s, struct message *from)
+{
+	const struct v3_message *v3 = &s->v3_message;
+	struct v2c_message m = {.varbinds = rbuf_of(v3->varbinds, v3->n_varbinds)};
+	uint8_t source_id[EASE_AGENT_ID_LEN];
+
+	count(s, SLOW_STAT_V3_ACCEPTED);
+	if (from->is_inform) /* the engine is ours, so the sender is known by its address */
+		event_source_of_address(from->from, source_id);
+	else
+		event_source_of_engine(v3->engine_id, v3->n_engine_id, source_id);
+	from->source_id = source_id;
+	if (take_varbinds(s, from, &m) && from->is_inform)
+		hold_answer(s, from, v3->answer, v3->n_answer);
+}
+
+static void
+take_v3(struct slow *s, struct message *from, const struct aside_datagram *d)
+{
+	enum v3_verdict verdict;
+
+	if (!room_for_answer(s))
+		return;
+	verdict = v3_take(s->v3, d->octets, d->n, &s->v3_message);
+	stat_add(&s->stats, SLOW_STAT_V3_FORGOTTEN,
+	    v3_forgotten(s->v3) - stat_get(&s->stats, SLOW_STAT_V3_FORGOTTEN));
+	from->is_inform = verdict == V3_INFORM;
+	if (verdict == V3_TRAP || verdict == V3_INFORM) {
+		take_authentic(s, from);
+		return;
+	}
+	if (verdict == V3_PROBE)
+		count(s, SLOW_STAT_V3_PROBES);
+	else
+		refuse(s, v3_refusals[verdict].stat, v3_refusals[verdict].why);
+	send_report(s, from);
+}
+
+static bool
+is_v3(const struct aside_datagram *d)
+{
+	struct v2c_message m;
+	struct rbuf body;
+
+	return v2c_open(&m, &body, d->octets, d->n) == 0 && m.version == V2C_VERSION_3;
+}
+
+void
+slow_run(struct slow *s)
+{
+	const struct aside_datagram *d;
+
+	while ((d = aside_first(s->aside)) != NULL) {
+		struct message from = {.from = (const struct sockaddr *)&d->from, .fd = d->fd};
+
+		endpoint_format(from.from, false, s->sender);
+		if (s->v3 && is_v3(d))
+			take_v3(s, &from, d);
+		else
+			take_v2c(s, &from, d);
+		aside_done(s->aside);
+	}
+}
+
+void
+slow_submitted(struct slow *s, uint64_t batch)
+{
+	answers_submitted(s->answers, batch);
+}
+
+void
+slow_committed(struct slow *s, uint64_t batch)
+{
+	size_t failed = 0;
+
+	stat_add(&s->stats, SLOW_STAT_INFORMS_ANSWERED,
+	    answers_committed(s->answers, batch, &failed));
+	stat_add(&s->stats, SLOW_STAT_SEND_ERRORS, failed);
+}

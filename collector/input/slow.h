@@ -1,0 +1,89 @@
+/*
+ * The slow way in, for what the fast one lays aside: SNMPv3, informs, and notifications that are
+ * events. Any thread puts a datagram; one thread, the only one that touches Net-SNMP's library, takes
+ * them, gives records and events to its sinks, and sends the answers to informs once the store has
+ * committed what they brought.
+ *
+ * An inform that comes again is decoded and answered again; its samples are known to the books by
+ * their numbers, and an event that came lately by its content. An inform whose records found no
+ * room, or that comes while too many answers wait, is not answered: its sender tries again.
+ */
+#ifndef EASE_COLLECTOR_INPUT_SLOW_H
+#define EASE_COLLECTOR_INPUT_SLOW_H
+
+#include "collector/input/v3.h"
+#include "collector/record.h"
+#include "common/stat.h"
+
+struct slow;
+
+enum slow_stat_id {
+	SLOW_STAT_LAID_ASIDE,
+	SLOW_STAT_QUEUE_FULL,
+	SLOW_STAT_FOREIGN,
+	SLOW_STAT_REFUSED,
+	SLOW_STAT_EVENTS,
+	SLOW_STAT_EVENTS_DUPLICATE,
+	SLOW_STAT_INFORMS,
+	SLOW_STAT_INFORMS_ANSWERED,
+	SLOW_STAT_INFORMS_NOT_KEPT,
+	SLOW_STAT_INFORMS_FULL,
+	SLOW_STAT_SEND_ERRORS,
+	SLOW_STAT_V3_ACCEPTED,
+	SLOW_STAT_V3_PROBES,
+	SLOW_STAT_V3_PARSE,
+	SLOW_STAT_V3_MODEL,
+	SLOW_STAT_V3_ENGINE,
+	SLOW_STAT_V3_USER,
+	SLOW_STAT_V3_DIGEST,
+	SLOW_STAT_V3_WINDOW,
+	SLOW_STAT_V3_DECRYPTION,
+	SLOW_STAT_V3_LEVEL,
+	SLOW_STAT_V3_REPLAYED,
+	SLOW_STAT_V3_PDU,
+	SLOW_STAT_V3_FORGOTTEN,
+	SLOW_N_STATS,
+};
+
+/* Everything is borrowed as long as the slow way lives; users and engine_file only by slow_open. */
+struct slow_config {
+	const char *const *communities;
+	size_t n_communities;
+	const struct v3_user *users;
+	size_t n_users;		 /* 0: no SNMPv3, and the library is not started */
+	const char *engine_file; /* see v3_open */
+	const struct clock *clock;
+	/* Each takes what one notification brought; false if some of it could not be kept. */
+	bool (*records)(void *arg, const struct ease_record *records, size_t n);
+	bool (*event)(void *arg, const struct ease_event *event);
+	void *arg;
+};
+
+/* 0, or -errno with the reason in error. */
+int slow_open(struct slow **out, const struct slow_config *config, char *error, size_t error_size);
+void slow_close(struct slow *s);
+
+/* True if there are SNMPv3 users. */
+bool slow_takes_v3(const struct slow *s);
+
+/* Lays a datagram aside, which came by socket fd (-1: by none). Never waits. */
+void slow_put(struct slow *s, const struct sockaddr *from, int fd, const void *octets, size_t n);
+
+/* Readable while slow_run has something to do. */
+int slow_fd(const struct slow *s);
+
+/* Takes all that is laid aside. */
+void slow_run(struct slow *s);
+
+/* The batch that got all records since the last call was handed to the store as number batch. */
+void slow_submitted(struct slow *s, uint64_t batch);
+
+/* The store committed all batches up to this one. */
+void slow_committed(struct slow *s, uint64_t batch);
+
+/* Answers that wait. */
+size_t slow_waiting(const struct slow *s);
+
+const struct stat_set *slow_stats(const struct slow *s);
+
+#endif

@@ -1,0 +1,591 @@
+#include <net-snmp/net-snmp-config.h>
+
+#include <net-snmp/net-snmp-includes.h>
+
+#include <net-snmp/library/large_fd_set.h>
+
+#include "collector/input/v3.h"
+
+#include "collector/input/v3_window.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define ROOM	 "v3"
+#define APP_NAME "easecapd"
+
+enum {
+	AUTH_PRIV = V3_FLAG_AUTH | V3_FLAG_PRIV,
+	HEX_MAX = 2 + 2 * V3_ENGINE_ID_MAX + 1,
+	ENGINE_ID_OCTETS = 13, /* of ours: 4 of the enterprise, 1 for the format, 8 random */
+	FILE_MODE = 0600,
+};
+
+struct v3 {
+	const struct clock *clock;
+	struct session_list *session;
+	netsnmp_large_fd_set ready; /* tells the library that its transport may be read */
+	int fd;			    /* the transport's, which nothing is ever sent through */
+	uint8_t own_id[V3_ENGINE_ID_MAX];
+	size_t n_own_id;
+	struct v3_engine *engines; /* that users name */
+	size_t n_engines;
+	struct v3_digests digests;
+	/* of the datagram at hand */
+	const uint8_t *octets;
+	size_t n;
+	int parse_result; /* the library's */
+	int command;	  /* of the PDU that passed; 0: none did */
+	struct v3_header header;
+	struct v3_message *message;
+};
+
+/* Engine IDs */
+
+static void
+format_engine_id(const uint8_t *id, size_t n, char text[HEX_MAX])
+{
+	size_t at = (size_t)snprintf(text, HEX_MAX, "0x");
+
+	for (size_t i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, HEX_MAX - at, "%02x", id[i]);
+}
+
+static bool
+is_id(const struct rbuf *id, const uint8_t *other, size_t n_other)
+{
+	return id->size == n_other && memcmp(id->data, other, n_other) == 0;
+}
+
+static struct v3_engine *
+find_engine(const struct v3 *v, const struct rbuf *id)
+{
+	for (size_t i = 0; i < v->n_engines; i++)
+		if (is_id(id, v->engines[i].id, v->engines[i].n_id))
+			return &v->engines[i];
+	return NULL;
+}
+
+/* Our own engine: RFC 3411 section 5, format 5 (octets), below the enterprise of NET-SNMP, whose
+ * playpen our MIB stands in. It and its boots outlive us in a file of one line, "0x… BOOTS". */
+
+static int
+new_own_id(struct v3 *v)
+{
+	static const uint8_t head[] = {0x80, 0x00, 0x1f, 0x88, 0x05};
+
+	memcpy(v->own_id, head, sizeof(head));
+	v->n_own_id = ENGINE_ID_OCTETS;
+	return getrandom(v->own_id + sizeof(head), ENGINE_ID_OCTETS - sizeof(head), 0) < 0 ? -errno : 0;
+}
+
+static int
+read_engine_file(struct v3 *v, const char *file, unsigned long *boots)
+{
+	char text[HEX_MAX];
+	FILE *f = fopen(file, "re");
+	int r = 0;
+
+	*boots = 0;
+	if (!f)
+		return errno == ENOENT ? new_own_id(v) : -errno;
+	if (fscanf(f, "%66s %lu", text, boots) != 2 || *boots >= INT32_MAX)
+		r = -EBADMSG;
+	else
+		v->n_own_id = v3_engine_id_parse(text, v->own_id);
+	fclose(f);
+	return v->n_own_id ? r : -EBADMSG;
+}
+
+/* A crash must not leave boots that were used before: written beside, then moved. */
+static int
+write_engine_file(const struct v3 *v, const char *file, unsigned long boots)
+{
+	char id[HEX_MAX], text[HEX_MAX + 16], new[4096];
+	int fd, n, r = 0;
+
+	format_engine_id(v->own_id, v->n_own_id, id);
+	n = snprintf(text, sizeof(text), "%s %lu\n", id, boots);
+	if (snprintf(new, sizeof(new), "%s.new", file) >= (int)sizeof(new))
+		return -ENAMETOOLONG;
+	fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, (size_t)n) != n || fsync(fd) < 0)
+		r = errno ? -errno : -EIO;
+	close(fd);
+	return r == 0 && rename(new, file) < 0 ? -errno : r;
+}
+
+/* The library */
+
+static int
+on_log(int major, int minor, void *message, void *ctx)
+{
+	const struct snmp_log_message *m = message;
+	size_t len = strcspn(m->msg, "\n");
+
+	(void)major;
+	(void)minor;
+	(void)ctx;
+	if (len > 0)
+		log_debug("net-snmp", "%.*s", (int)len, m->msg);
+	return 0;
+}
+
+static void
+remember(const char *token, const char *value)
+{
+	char line[HEX_MAX + 64];
+
+	snprintf(line, sizeof(line), "[" APP_NAME "] %s %s", token, value);
+	netsnmp_config_remember(line);
+}
+
+/* Nothing of the host's Net-SNMP set-up may matter here; every refusal has a counter and a line of
+ * ours, so the library's own lines are for debugging. boots: how often the engine started before. */
+static void
+start_library(const struct v3 *v, unsigned long boots)
+{
+	char id[HEX_MAX], number[24];
+
+	setenv("MIBS", "", 1);
+	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_READ_CONFIGS, 1);
+	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
+	snmp_enable_calllog();
+	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, NULL);
+	format_engine_id(v->own_id, v->n_own_id, id);
+	snprintf(number, sizeof(number), "%lu", boots);
+	remember("exactEngineID", id);
+	remember("oldEngineID", id); /* else it takes the engine for a new one and boots for 1 */
+	remember("engineBoots", number);
+	init_snmp(APP_NAME);
+}
+
+/* The transport: gives what v3_take was given, takes what is to be answered. */
+
+static int
+give_datagram(netsnmp_transport *t, void *buffer, int size, void **opaque, int *opaque_octets)
+{
+	const struct v3 *v = t->data;
+	int n = v->n < (size_t)size ? (int)v->n : size;
+
+	memcpy(buffer, v->octets, (size_t)n);
+	*opaque = NULL;
+	*opaque_octets = 0;
+	return n;
+}
+
+static int
+take_answer(netsnmp_transport *t, const void *octets, int n, void **opaque, int *opaque_octets)
+{
+	struct v3_message *m = ((struct v3 *)t->data)->message;
+
+	(void)opaque;
+	(void)opaque_octets;
+	if (n < 0 || (size_t)n > sizeof(m->answer))
+		return -1;
+	memcpy(m->answer, octets, (size_t)n);
+	m->n_answer = (size_t)n;
+	return n;
+}
+
+static int
+close_transport(netsnmp_transport *t)
+{
+	t->data = NULL; /* ours, and not the library's to free */
+	t->data_length = 0;
+	return 0;
+}
+
+static netsnmp_transport *
+new_transport(struct v3 *v)
+{
+	netsnmp_transport *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->domain = netsnmpUDPDomain;
+	t->domain_length = (int)netsnmpUDPDomain_len;
+	t->sock = v->fd;
+	t->data = v;
+	t->msgMaxSize = RECEIVE_DATAGRAM_MAX;
+	t->f_recv = give_datagram;
+	t->f_send = take_answer;
+	t->f_close = close_transport;
+	return t;
+}
+
+/* What the library made of a message: told before its PDU is given to on_pdu. */
+static int
+on_parsed(netsnmp_session *session, netsnmp_pdu *pdu, int result)
+{
+	struct v3 *v = session->callback_magic;
+
+	(void)pdu;
+	v->parse_result = result;
+	return 1;
+}
+
+/* Answers */
+
+static void
+send_response(struct v3 *v, netsnmp_pdu *pdu, bool too_big)
+{
+	netsnmp_pdu *response = snmp_clone_pdu(pdu);
+
+	v->message->n_answer = 0;
+	if (!response)
+		return;
+	response->command = SNMP_MSG_RESPONSE;
+	response->errstat = too_big ? SNMP_ERR_TOOBIG : SNMP_ERR_NOERROR;
+	response->errindex = 0;
+	if (too_big) {
+		snmp_free_varbind(response->variables);
+		response->variables = NULL;
+	}
+	if (!snmp_sess_send(v->session, response))
+		snmp_free_pdu(response);
+}
+
+/* RFC 3416 section 4.2.7: the same variable bindings, or if that is more than the sender takes none
+ * and tooBig. */
+static void
+answer_inform(struct v3 *v, netsnmp_pdu *pdu)
+{
+	send_response(v, pdu, false);
+	if (v->message->n_answer == 0 || v->message->n_answer > (size_t)v->header.max_octets)
+		send_response(v, pdu, true);
+}
+
+/* The variable bindings as octets, for the decoder that reads those of v2c. */
+static bool
+encode_varbinds(const netsnmp_pdu *pdu, struct v3_message *m)
+{
+	size_t left = sizeof(m->varbinds);
+	u_char *at = m->varbinds;
+
+	for (netsnmp_variable_list *v = pdu->variables; v && at; v = v->next_variable)
+		at = snmp_build_var_op(at, v->name, &v->name_length, v->type, v->val_len,
+		    v->val.string, &left);
+	m->n_varbinds = at ? (size_t)(at - m->varbinds) : 0;
+	return at != NULL;
+}
+
+/* The library also comes here with what failed its digest, and says so in s_snmp_errno. */
+static int
+on_pdu(int operation, netsnmp_session *session, int request_id, netsnmp_pdu *pdu, void *arg)
+{
+	struct v3 *v = arg;
+
+	(void)request_id;
+	if (operation != NETSNMP_CALLBACK_OP_RECEIVED_MESSAGE || session->s_snmp_errno != 0)
+		return 1;
+	v->command = pdu->command;
+	v->message->request_id = (int32_t)pdu->reqid;
+	if ((v->command != SNMP_MSG_INFORM && v->command != SNMP_MSG_TRAP2) ||
+	    !encode_varbinds(pdu, v->message))
+		v->command = SNMP_MSG_RESPONSE; /* anything that is neither */
+	if (v->command == SNMP_MSG_INFORM)
+		answer_inform(v, pdu);
+	return 1;
+}
+
+/* Users */
+
+/* A passphrase's key (RFC 3414 appendix A.2), not yet localized. */
+static int
+make_key(const netsnmp_session *s, const char *passphrase, u_char *key, size_t *octets)
+{
+	*octets = USM_AUTH_KU_LEN;
+	return generate_Ku(s->securityAuthProto, (u_int)s->securityAuthProtoLen,
+		   (const u_char *)passphrase, strlen(passphrase), key, octets) == SNMPERR_SUCCESS
+	    ? 0
+	    : -EINVAL;
+}
+
+static int
+add_user(const struct v3_user *u, const uint8_t *engine_id, size_t n_engine_id)
+{
+	netsnmp_session s;
+	int r;
+
+	snmp_sess_init(&s);
+	s.version = SNMP_VERSION_3;
+	s.securityModel = SNMP_SEC_MODEL_USM;
+	s.securityName = (char *)u->name;
+	s.securityNameLen = strlen(u->name);
+	s.securityEngineID = (u_char *)engine_id;
+	s.securityEngineIDLen = n_engine_id;
+	s.securityAuthProto = sc_get_auth_oid(usm_lookup_auth_type(u->auth_protocol),
+	    &s.securityAuthProtoLen);
+	s.securityPrivProto = sc_get_priv_oid(usm_lookup_priv_type(u->priv_protocol),
+	    &s.securityPrivProtoLen);
+	if (!s.securityAuthProto || !s.securityPrivProto)
+		return -ENOTSUP;
+	r = make_key(&s, u->auth_passphrase, s.securityAuthKey, &s.securityAuthKeyLen);
+	if (r == 0)
+		r = make_key(&s, u->priv_passphrase, s.securityPrivKey, &s.securityPrivKeyLen);
+	if (r == 0 && usm_create_user_from_session(&s) != SNMPERR_SUCCESS)
+		r = -EINVAL;
+	memset(s.securityAuthKey, 0, sizeof(s.securityAuthKey));
+	memset(s.securityPrivKey, 0, sizeof(s.securityPrivKey));
+	return r;
+}
+
+static void
+note_engine(struct v3 *v, const uint8_t *id, size_t n)
+{
+	const struct rbuf wanted = rbuf_of(id, n);
+	struct v3_engine *e = &v->engines[v->n_engines];
+
+	if (find_engine(v, &wanted))
+		return;
+	memcpy(e->id, id, n);
+	e->n_id = n;
+	v->n_engines++;
+}
+
+static int
+add_users(struct v3 *v, const struct v3_user *users, size_t n, char *error, size_t error_size)
+{
+	size_t n_ids = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_ids += users[i].n_engine_ids;
+	v->engines = calloc(n_ids + 1, sizeof(*v->engines));
+	if (!v->engines)
+		r = -ENOMEM;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = add_user(&users[i], v->own_id, v->n_own_id);
+		for (size_t e = 0; r == 0 && e < users[i].n_engine_ids; e++) {
+			uint8_t id[V3_ENGINE_ID_MAX];
+			size_t n_id = v3_engine_id_parse(users[i].engine_ids[e], id);
+
+			r = n_id ? add_user(&users[i], id, n_id) : -EINVAL;
+			if (r == 0)
+				note_engine(v, id, n_id);
+		}
+		if (r < 0)
+			snprintf(error, error_size, "user \"%s\": %s", users[i].name,
+			    r == -ENOTSUP ? "this Net-SNMP library does not have its protocols"
+					  : strerror(-r));
+	}
+	return r;
+}
+
+/* Opening */
+
+static int
+open_session(struct v3 *v, char *error, size_t error_size)
+{
+	netsnmp_transport *transport;
+	netsnmp_session s;
+
+	snmp_sess_init(&s);
+	s.version = SNMP_DEFAULT_VERSION;
+	s.callback = on_pdu;
+	s.callback_magic = v;
+	s.isAuthoritative = SNMP_SESS_UNKNOWNAUTH; /* of informs we are, of traps not */
+	transport = new_transport(v);
+	v->session = transport ? snmp_sess_add(&s, transport, NULL, on_parsed) : NULL;
+	if (v->session)
+		return 0;
+	snprintf(error, error_size, "SNMPv3: %s", snmp_api_errstring(s.s_snmp_errno));
+	return -ENOMEM;
+}
+
+static int
+open_engine(struct v3 *v, const char *file, char *error, size_t error_size)
+{
+	unsigned long boots;
+	int r = read_engine_file(v, file, &boots);
+
+	if (r == 0)
+		r = write_engine_file(v, file, boots + 1);
+	if (r < 0) {
+		snprintf(error, error_size, "%s: %s", file,
+		    r == -EBADMSG ? "not an engine ID and its boots" : strerror(-r));
+		return r;
+	}
+	start_library(v, boots);
+	return 0;
+}
+
+int
+v3_open(struct v3 **out, const struct v3_user *users, size_t n_users, const char *engine_file,
+    const struct clock *clock, char *error, size_t error_size)
+{
+	struct v3 *v = calloc(1, sizeof(*v));
+	int r;
+
+	if (!v) {
+		snprintf(error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	v->clock = clock;
+	v->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (v->fd < 0 || v3_digests_init(&v->digests, V3_DIGESTS) < 0) {
+		snprintf(error, error_size, "SNMPv3: %s", strerror(errno));
+		v3_close(v);
+		return -ENOMEM;
+	}
+	r = open_engine(v, engine_file, error, error_size);
+	if (r == 0)
+		r = add_users(v, users, n_users, error, error_size);
+	if (r == 0)
+		r = open_session(v, error, error_size);
+	if (r < 0) {
+		v3_close(v);
+		return r;
+	}
+	netsnmp_large_fd_set_init(&v->ready, v->fd + 1);
+	*out = v;
+	return 0;
+}
+
+void
+v3_close(struct v3 *v)
+{
+	if (!v)
+		return;
+	if (v->session) {
+		snmp_sess_close(v->session);
+		netsnmp_large_fd_set_cleanup(&v->ready);
+	}
+	if (v->n_own_id)
+		snmp_shutdown(APP_NAME);
+	if (v->fd >= 0)
+		close(v->fd);
+	v3_digests_free(&v->digests);
+	free(v->engines);
+	free(v);
+}
+
+/* Taking */
+
+/* What the library said no to. What passed the digest and then does not parse was decrypted by the
+ * wrong key: AES has no check of its own. */
+static enum v3_verdict
+refused(int result)
+{
+	switch (result) {
+	case SNMPERR_USM_UNKNOWNENGINEID:
+		return V3_UNKNOWN_ENGINE;
+	case SNMPERR_USM_UNKNOWNSECURITYNAME:
+		return V3_UNKNOWN_USER;
+	case SNMPERR_USM_UNSUPPORTEDSECURITYLEVEL:
+		return V3_BAD_LEVEL;
+	case SNMPERR_USM_AUTHENTICATIONFAILURE:
+		return V3_WRONG_DIGEST;
+	case SNMPERR_USM_NOTINTIMEWINDOW:
+		return V3_NOT_IN_WINDOW;
+	case SNMPERR_USM_DECRYPTIONERROR:
+	case SNMPERR_ASN_PARSE_ERR:
+		return V3_BAD_DECRYPTION;
+	default:
+		return V3_BAD_PARSE;
+	}
+}
+
+static void
+ask_library(struct v3 *v, const void *octets, size_t n)
+{
+	v->octets = octets;
+	v->n = n;
+	v->command = 0;
+	v->parse_result = 0;
+	netsnmp_large_fd_setfd(v->fd, &v->ready);
+	snmp_sess_read2(v->session, &v->ready);
+}
+
+/* What a sender that does not know us yet asks: who we are (an empty engine ID), then what time we
+ * have (RFC 3414 section 4). */
+static bool
+is_probe(const struct v3 *v, enum v3_verdict verdict)
+{
+	const struct v3_header *h = &v->header;
+
+	if (v->message->n_answer == 0)
+		return false;
+	if (verdict == V3_UNKNOWN_ENGINE)
+		return h->engine_id.size == 0;
+	return verdict == V3_NOT_IN_WINDOW && h->boots == 0 && h->time_s == 0;
+}
+
+/* What is authentic: is it in time, and is it new? An inform may come again: it is answered again,
+ * and what it holds is known to whoever counts it. */
+static enum v3_verdict
+judge_authentic(struct v3 *v, struct v3_engine *engine)
+{
+	uint64_t mono_us = clock_mono_us(v->clock);
+	const struct v3_header *h = &v->header;
+
+	if (v->command == SNMP_MSG_INFORM)
+		return engine ? V3_BAD_PDU : V3_INFORM; /* an inform's engine is ours */
+	if (v->command != SNMP_MSG_TRAP2 || !engine)
+		return V3_BAD_PDU;
+	if (v3_digests_seen(&v->digests, &h->digest, mono_us))
+		return V3_REPLAYED;
+	if (!v3_window_holds(engine, h->boots, h->time_s, mono_us))
+		return V3_NOT_IN_WINDOW;
+	return V3_TRAP;
+}
+
+/* A stranger's engine, a level that is not enough: refused unless it is a probe. */
+static enum v3_verdict
+judge_claim(const struct v3 *v, const struct v3_engine *engine)
+{
+	const struct v3_header *h = &v->header;
+	bool ours = is_id(&h->engine_id, v->own_id, v->n_own_id);
+
+	if (h->model != V3_MODEL_USM)
+		return V3_UNKNOWN_MODEL;
+	if (h->flags & V3_FLAG_REPORTABLE && !engine && !ours)
+		return V3_PROBE; /* it learns our engine; the library keeps nothing of it */
+	if (!engine && !ours)
+		return V3_UNKNOWN_ENGINE;
+	if ((h->flags & AUTH_PRIV) != AUTH_PRIV)
+		return V3_BAD_LEVEL;
+	if (h->boots == INT32_MAX)
+		return V3_NOT_IN_WINDOW; /* the library would take it, and nothing after it */
+	return h->digest.size < sizeof(uint64_t) ? V3_BAD_PARSE : V3_TRAP;
+}
+
+enum v3_verdict
+v3_take(struct v3 *v, const void *octets, size_t n, struct v3_message *m)
+{
+	struct v3_engine *engine;
+	enum v3_verdict verdict;
+
+	m->n_answer = m->n_varbinds = m->n_engine_id = 0;
+	v->message = m;
+	if (v3_header_read(&v->header, octets, n) < 0)
+		return V3_BAD_PARSE;
+	engine = v->header.model == V3_MODEL_USM ? find_engine(v, &v->header.engine_id) : NULL;
+	verdict = judge_claim(v, engine);
+	if (verdict != V3_TRAP && verdict != V3_PROBE)
+		return verdict;
+	ask_library(v, octets, n);
+	if (v->command == 0 || v->parse_result != 0) {
+		verdict = refused(v->parse_result);
+		return is_probe(v, verdict) ? V3_PROBE : verdict;
+	}
+	memcpy(m->engine_id, v->header.engine_id.data, v->header.engine_id.size);
+	m->n_engine_id = v->header.engine_id.size;
+	return judge_authentic(v, engine);
+}
+
+uint64_t
+v3_forgotten(const struct v3 *v)
+{
+	return v->digests.forgotten;
+}

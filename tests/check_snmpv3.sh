@@ -1,0 +1,280 @@
+#!/bin/bash
+# SNMPv3, informs and events at the collector, sent by Net-SNMP's own snmptrap, snmpinform and snmpd:
+# the right user is accepted, and each of wrong key, unknown user, unknown engine, wrong time,
+# replayed octets and too little security is refused and counted by its kind; informs are answered
+# after the commit, and again when repeated. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+. "$(dirname "$0")/rig.sh"
+for need in snmptrap snmpinform sqlite3; do
+	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
+done
+
+engine=0x80001f880401020304
+link_down=1.3.6.1.6.3.1.1.5.3
+link_up=1.3.6.1.6.3.1.1.5.4
+
+collector() { # [LINE...]: a collector with one user
+	rig_new
+	{
+		cat <<-END
+			user "switch" {
+				engine_ids = {"$engine"}
+				auth_protocol = SHA-256
+				auth_passphrase = "authentic words"
+				priv_protocol = AES
+				priv_passphrase = "private words"
+			}
+		END
+		printf '%s\n' "$@"
+	} >>"$rig/collector.conf"
+	: >"$rig/collector.log"
+	rig_collector || { fail 'start' 'no collector'; return 1; }
+}
+ask() { sqlite3 "$rig/ease.db" "$1" 2>/dev/null; }
+counter() { ask "SELECT value FROM stat WHERE name = '$1'"; }
+counter_is() { [ "$(counter "$1")" = "$2" ]; }
+expect_counter() { # NAME COUNTER VALUE
+	wait_for 5 counter_is "$2" "$3"
+	expect "$1" "$(counter "$2")" "$3"
+}
+events() { ask 'SELECT count(*) FROM event'; }
+
+v3() { # OPTION...: the right user, unless an option says otherwise
+	snmptrap -v 3 -u switch -l authPriv -a SHA-256 -A 'authentic words' -x AES -X 'private words' \
+	    -e "$engine" "$@"
+}
+link() { # UPTIME IFINDEX: the end of a command line for linkDown
+	echo "$1 $link_down 1.3.6.1.2.1.2.2.1.1.$2 i $2 1.3.6.1.2.1.2.2.1.7.$2 i 1 1.3.6.1.2.1.2.2.1.8.$2 i 2"
+}
+to() { echo "127.0.0.1:$trap_port"; }
+
+# ---- who may send ----
+
+users() {
+	collector || return
+	v3 -Z 5,10000 "$(to)" $(link 100 7)
+	expect_counter 'right user: accepted' v3.accepted 1
+	expect 'right user: the event has its ifIndex and its kind' "$(ask 'SELECT kind, if_index FROM event')" '1003|7'
+	expect 'right user: an identity made of the engine ID' "$(ask "SELECT count(*) FROM agent WHERE substr(hex(agent_id), 1, 4) = '0003'")" 1
+	v3 -A 'other words here' -Z 5,10001 "$(to)" $(link 101 7)
+	expect_counter 'wrong authentication key' v3.wrong_digest 1
+	v3 -X 'other words here' -Z 5,10001 "$(to)" $(link 102 7)
+	expect_counter 'wrong privacy key' v3.decryption 1
+	v3 -u stranger -Z 5,10001 "$(to)" $(link 103 7)
+	expect_counter 'unknown user' v3.unknown_user 1
+	v3 -e 0x80001f880405060708 -Z 5,10001 "$(to)" $(link 104 7)
+	expect_counter 'unknown engine' v3.unknown_engine 1
+	v3 -l authNoPriv -Z 5,10001 "$(to)" $(link 105 7)
+	expect_counter 'without privacy' v3.security_level 1
+	v3 -Z 5,9000 "$(to)" $(link 106 7)
+	expect_counter 'older than 150 s' v3.not_in_time_window 1
+	v3 -Z 4,20000 "$(to)" $(link 107 7)
+	expect_counter 'lower boots' v3.not_in_time_window 2
+	v3 -Z 2147483647,1 "$(to)" $(link 108 7)
+	expect_counter 'boots at their end' v3.not_in_time_window 3
+	expect 'none of these is in the store' "$(events)" 1
+	v3 -Z 5,9900 "$(to)" $(link 109 7)
+	expect_counter '100 s older: within the window' v3.accepted 2
+	v3 -Z 6,3 "$(to)" $(link 110 8)
+	expect_counter 'higher boots' v3.accepted 3
+	snmptrap -v 1 -c demo "$(to)" 1.3.6.1.4.1.8072.3.2.10 127.0.0.1 2 0 1
+	expect_counter 'SNMPv1' input.refused_version 1
+	expect 'accepted ones are in the store' "$(events)" 3
+}
+
+# A trap's octets, as they came to a socket of our own, sent again.
+replayed() {
+	collector || return
+	local catcher_port
+	catcher_port=$(free_port)
+	perl -MSocket -e '
+	    socket(my $in, AF_INET, SOCK_DGRAM, 0) or die;
+	    bind($in, sockaddr_in($ARGV[0], INADDR_LOOPBACK)) or die;
+	    open(my $ready, ">", $ARGV[2]); close($ready);
+	    $SIG{ALRM} = sub { exit 1 }; alarm 10;
+	    recv($in, my $octets, 65535, 0);
+	    send($in, $octets, 0, sockaddr_in($ARGV[1], INADDR_LOOPBACK)) for 1 .. 3;
+	    substr($octets, -1) ^= "\1";
+	    send($in, $octets, 0, sockaddr_in($ARGV[1], INADDR_LOOPBACK));
+	    substr($octets, -9) = "";
+	    send($in, $octets, 0, sockaddr_in($ARGV[1], INADDR_LOOPBACK))' \
+	    "$catcher_port" "$trap_port" "$rig/ready" &
+	local catcher=$!
+	wait_for 5 test -e "$rig/ready"
+	v3 -Z 5,10000 "127.0.0.1:$catcher_port" $(link 100 7)
+	wait $catcher
+	expect_counter 'replayed twice: the first is accepted' v3.accepted 1
+	expect_counter 'replayed twice: both are refused' v3.replayed 2
+	expect_counter 'one octet changed' v3.wrong_digest 1
+	expect_counter 'cut short' v3.refused_parse 0
+	expect_counter 'cut short: no SNMP message at all' input.refused_parse 1
+	expect 'replayed: one event' "$(events)" 1
+}
+
+without_users() {
+	rig_new
+	: >"$rig/collector.log"
+	rig_collector || { fail 'without users' 'no collector'; return; }
+	v3 -Z 5,10000 "$(to)" $(link 100 7)
+	expect_counter 'SNMPv3 without users' input.refused_version 1
+}
+
+# ---- informs ----
+
+informs() {
+	collector || return
+	local v2c=(-v 2c -c demo -t 2 -r 3)
+	local v3_inform=(-v 3 -u switch -l authPriv -a SHA-256 -A 'authentic words' -x AES -X 'private words' -t 2 -r 3)
+	if snmpinform "${v2c[@]}" "$(to)" $(link 200 3); then pass 'inform, v2c: answered'; else fail 'inform, v2c' 'no answer'; fi
+	expect 'inform, v2c: in the store when the answer came' "$(events)" 1
+	if snmpinform "${v2c[@]}" "$(to)" $(link 200 3); then pass 'inform, v2c: answered again'; else fail 'inform, v2c, again' 'no answer'; fi
+	expect 'inform, v2c: once in the store' "$(events)" 1
+	expect_counter 'inform, v2c: known as a duplicate' slow.events_duplicate 1
+	if snmpinform "${v3_inform[@]}" "$(to)" $(link 300 4); then pass 'inform, v3: answered after discovery'; else fail 'inform, v3' 'no answer'; fi
+	expect 'inform, v3: in the store when the answer came' "$(events)" 2
+	if snmpinform "${v3_inform[@]}" "$(to)" $(link 300 4); then pass 'inform, v3: answered again'; else fail 'inform, v3, again' 'no answer'; fi
+	expect 'inform, v3: once in the store' "$(events)" 2
+	if snmpinform "${v3_inform[@]}" -A 'other words here' -t 1 -r 0 "$(to)" $(link 301 4) 2>/dev/null; then
+		fail 'inform, v3, wrong key' 'answered'; else pass 'inform, v3, wrong key: no answer'; fi
+	expect_counter 'inform, v3, wrong key: counted' v3.wrong_digest 1
+	if snmpinform -v 2c -c wrong -t 0.3 -r 0 "$(to)" $(link 302 4) 2>/dev/null; then
+		fail 'inform of a wrong community' 'answered'; else pass 'inform of a wrong community: no answer'; fi
+	if snmpinform -v 2c -c demo -t 0.3 -r 0 "$(to)" 5 1.3.6.1.6.3.1.1.5.1 2>/dev/null; then
+		fail 'inform of another MIB' 'answered'; else pass 'inform of another MIB: no answer'; fi
+	expect_counter 'informs: four answered' inform.answered 4
+	same_octets
+}
+# What comes back has the request-id and bindings that were sent, twice for two; and while the store
+# is away nothing comes.
+same_octets() {
+	local out
+	out=$(perl -MSocket -e '
+	    socket(my $s, AF_INET, SOCK_DGRAM, 0) or die;
+	    my $to = sockaddr_in($ARGV[0], INADDR_LOOPBACK);
+	    sub tlv { my ($t, $v) = @_; return pack("CC", $t, length $v) . $v }
+	    my $binds = tlv(0x30, tlv(6, "\x2b\x06\x01\x02\x01\x01\x03\0") . tlv(0x43, "\x42")) .
+	        tlv(0x30, tlv(6, "\x2b\x06\x01\x06\x03\x01\x01\x04\x01\0") . tlv(6, "\x2b\x06\x01\x06\x03\x01\x01\x05\x04"));
+	    my $id = tlv(2, "\x12\x34\x56\x78");
+	    my $m = tlv(0x30, tlv(2, "\1") . tlv(4, "demo") . tlv(0xa6, $id . tlv(2, "\0") . tlv(2, "\0") . tlv(0x30, $binds)));
+	    $SIG{ALRM} = sub { print "silent"; exit }; alarm 5;
+	    for (1 .. 2) {
+	        send($s, $m, 0, $to); recv($s, my $r, 9999, 0);
+	        my $at = index($r, $id);
+	        print $at > 0 && index($r, "\xa2") > 0 && substr($r, $at + length $id, 6) eq "\2\1\0\2\1\0" &&
+	            substr($r, -length $binds) eq $binds ? "same " : "other ";
+	    }' "$trap_port")
+	expect 'inform: request-id and bindings come back, twice' "$out" 'same same '
+	expect 'inform without ifIndex: 0' "$(ask 'SELECT if_index FROM event WHERE kind = 1004')" 0
+}
+
+store_away() {
+	collector || return
+	mkfifo "$rig/lock"
+	sqlite3 "$rig/ease.db" 'PRAGMA user_version' >/dev/null
+	perl -e '$| = 1; open(my $db, "|-", "sqlite3", $ARGV[0]) or die; $db->autoflush(1);
+	    print $db "BEGIN IMMEDIATE;\n"; open(my $f, "<", $ARGV[1]); <$f>; print $db "COMMIT;\n"' \
+	    -MIO::Handle "$rig/ease.db" "$rig/lock" &
+	local holder=$!
+	exec 7>"$rig/lock"
+	sleep 0.5
+	snmpinform -v 2c -c demo -t 20 -r 0 "$(to)" $(link 400 5) &
+	local inform=$!
+	sleep 1
+	if kill -0 $inform 2>/dev/null; then pass 'inform while the store is locked: no answer yet'; else
+		fail 'inform while the store is locked' 'answered'; fi
+	echo >&7
+	exec 7>&-
+	wait $holder
+	if wait $inform; then pass 'inform while the store is locked: answered when it is written'; else
+		fail 'inform while the store is locked' 'never answered'; fi
+	expect 'inform while the store is locked: in the store' "$(events)" 1
+}
+
+# ---- whose events ----
+
+identities() {
+	collector || return
+	snmptrap -v 2c -c demo "$(to)" $(link 500 6)
+	expect_counter 'v2c: an event' slow.events 1
+	expect 'v2c: an identity made of the address' "$(ask 'SELECT hex(agent_id) FROM agent')" 000400007F000001
+	snmptrap -v 2c -c demo "$(to)" 501 1.3.6.1.2.1.16.0.1 1.3.6.1.2.1.16.3.1.1.1.9 i 9 \
+	    1.3.6.1.2.1.16.3.1.1.3.9 o 1.3.6.1.2.1.31.1.1.1.6.12 1.3.6.1.2.1.16.3.1.1.4.9 i 2 \
+	    1.3.6.1.2.1.16.3.1.1.5.9 i 100 1.3.6.1.2.1.16.3.1.1.7.9 i 90
+	snmptrap -v 2c -c demo "$(to)" 502 1.3.6.1.2.1.16.0.2 1.3.6.1.2.1.16.3.1.1.1.9 i 9 \
+	    1.3.6.1.2.1.16.3.1.1.3.9 o 1.3.6.1.2.1.31.1.1.1.6.13
+	snmptrap -v 2c -c demo "$(to)" 503 $ease.0.77 $ease.1.1.1.0 x 0102030405060708 $ease.1.1.2.0 u 4 $ease.1.3.2.1.9.21 x 00
+	snmptrap -v 2c -c demo "$(to)" 504 1.3.6.1.6.3.1.1.5.1
+	expect_counter 'another MIB' input.refused_foreign 1
+	expect_counter 'alarms and a later notification of our MIB' slow.events 4
+	expect 'alarms: the ifIndex of what they watch' "$(ask 'SELECT group_concat(kind || "/" || if_index, " ") FROM event WHERE kind > 2000 ORDER BY id')" '2001/12 2002/13'
+	expect 'our MIB: agent, boot and port as told' \
+	    "$(ask "SELECT event.boot, if_index FROM event JOIN agent ON agent.id = agent WHERE kind = 77 AND hex(agent_id) = '0102030405060708'")" '4|21'
+	snmptrap -v 2c -c demo "$(to)" $(link 505 6)
+	expect_counter 'v2c: one more' slow.events 5
+	expect 'v2c: taken for the EASE agent of that address' \
+	    "$(ask "SELECT hex(agent_id) FROM event JOIN agent ON agent.id = agent WHERE kind = 1003 ORDER BY event.id DESC LIMIT 1")" 0102030405060708
+}
+
+# ---- a real snmpd ----
+
+snmpd_sends() {
+	collector || return
+	cat >>"$rig/snmpd.conf" <<-END
+		exactEngineID $engine
+		createUser switch SHA-256 "authentic words" AES "private words"
+		trapsess -v 3 -u switch -l authPriv -a SHA-256 -A "authentic words" -x AES -X "private words" 127.0.0.1:$trap_port
+	END
+	sed -i '/^trap2sink/d' "$rig/snmpd.conf"
+	rig_snmpd || { fail 'snmpd' 'did not start'; return; }
+	"$top/conf/make-capture" "$rig/capture" 2
+	rig_agent "$rig/capture" lock_step 'mean_skip = 50' || { fail 'snmpd: agent' 'did not start'; return; }
+	wait_for 60 replay_ended
+	wait_for 20 has_samples
+	wait_for 10 all_arrived
+	expect 'snmpd over v3: every sample arrived' "$(ask 'SELECT count(*) FROM sample')" "$(column_sum $ease.1.2.1.6)"
+	if [ "$(counter v3.accepted)" -gt 10 ]; then pass "snmpd over v3: $(counter v3.accepted) notifications"; else
+		fail 'snmpd over v3' "$(counter v3.accepted) notifications"
+	fi
+	expect 'snmpd over v3: nothing refused' "$(ask "SELECT total(value) FROM stat WHERE name IN ('v3.wrong_digest', 'v3.replayed', 'v3.not_in_time_window', 'v3.decryption', 'slow.refused')")" 0.0
+}
+has_samples() { [ "$(ask 'SELECT count(*) FROM sample')" -gt 0 ]; }
+all_arrived() { [ "$(ask 'SELECT count(*) FROM sample')" = "$(column_sum $ease.1.2.1.6)" ]; }
+
+# ---- configuration ----
+
+configuration() {
+	local out
+	collector || return
+	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --print-config)
+	expect '--print-config hides passphrases' "$(grep -c 'words' <<<"$out")" 0
+	expect '--print-config shows the user' "$(grep -c '^user "switch"' <<<"$out")" 1
+	sed -i 's/"authentic words"/"short"/' "$rig/collector.conf"
+	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
+	expect 'a short passphrase is named' "$(grep -c ':8: auth_passphrase: .*a passphrase has' <<<"$out")" 1
+	sed -i -e 's/"short"/"authentic words"/' -e "s/$engine/0x12/" "$rig/collector.conf"
+	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
+	expect 'a wrong engine ID is named' "$(grep -c ':6: engine_ids: .*an engine ID is' <<<"$out")" 1
+}
+restarted() { # the engine keeps its ID and counts its boots
+	collector || return
+	local before after
+	read -r before boots <"$rig/ease.db.engine"
+	rig_end "$collector_pid"
+	: >"$rig/collector.log"
+	rig_collector
+	read -r after boots <"$rig/ease.db.engine"
+	expect 'restart: same engine ID' "$after" "$before"
+	expect 'restart: boots are counted' "$boots" 2
+	if snmpinform -v 3 -u switch -l authPriv -a SHA-256 -A 'authentic words' -x AES -X 'private words' \
+	    -t 2 -r 3 "$(to)" $(link 600 4); then pass 'restart: informs go on'; else fail 'restart' 'no answer'; fi
+}
+
+configuration
+users
+replayed
+without_users
+informs
+store_away
+identities
+restarted
+snmpd_sends
+exit $failed
