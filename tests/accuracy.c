@@ -1,8 +1,14 @@
 /*
- * build/tests/accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform] [--loss P]:
+ * build/tests/accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform] [--loss P]
+ *     [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change] [--periodic]:
  * measures on a capture how often the estimator's 95 % limits hold the truth, and its error beside
  * the theoretical one. One JSON object a line for each key class and figure. The truth is counted
  * by tests/truth.c; the sampled frames are classified by common/frame, as the collector does.
+ *
+ * --loss loses single samples straight in front of the estimator. --lose, --duplicate, --reorder
+ * (of notifications) and --pps (the traffic's pace, else three minutes in all) send them the way
+ * of tests/transit.h and add what was lost, and what the collector's accounts say of it.
+ * --rate-change changes the skip often; --periodic puts the same frames into a periodic order.
  */
 #include "common/frame.h"
 #include "tests/coverage.h"
@@ -41,6 +47,8 @@ static const char *const draw_names[] = {
 struct accuracy {
 	const char *capture;
 	struct coverage_options options;
+	struct transit_impairment impairment; /* options refers to it if asked for */
+	bool periodic;
 	struct truth truth;
 	size_t n_frames, room; /* frames that can be sampled */
 	uint32_t *octets;
@@ -157,37 +165,84 @@ rounded(double value)
 }
 
 static void
+add_transit(json_t *line, const struct accuracy *a, const struct coverage_accounts *accounts)
+{
+	const struct transit_impairment *how = &a->impairment;
+	json_t *more = json_pack("{s:f, s:f, s:f, s:i, s:f, s:f, s:f}",
+	    "lose", how->lose, "duplicate", how->duplicate, "reorder", how->reorder,
+	    "pps", (int)how->pps, "loss_reported", rounded(accounts->loss_reported),
+	    "loss_true", rounded(accounts->loss_true),
+	    "loss_error_max", rounded(accounts->loss_error));
+
+	json_object_update(line, more);
+	json_decref(more);
+}
+
+static void
 print_result(const struct accuracy *a, const char *class, int unit,
-    const struct coverage_result *result, double port_total_error)
+    const struct coverage_result *result, const struct coverage_accounts *accounts)
 {
 	json_t *covered = result->trials
 	    ? json_real(rounded((double)result->covered / (double)result->trials)) : json_null();
-	json_t *line = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:f, s:f, s:s, s:f}",
+	json_t *line = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:f, s:f, s:s, s:f, s:b, s:b}",
 	    "capture", a->capture, "class", class, "figure", unit_names[unit],
 	    "skip", (json_int_t)a->options.mean_skip, "runs", (json_int_t)a->options.runs,
 	    "trials", (json_int_t)result->trials, "covered", covered,
-	    "rms_ratio", rounded(result->rms_ratio), "port_total_error", port_total_error,
-	    "draw", draw_names[a->options.draw], "loss", a->options.loss);
+	    "rms_ratio", rounded(result->rms_ratio),
+	    "port_total_error", accounts->total_error[unit],
+	    "draw", draw_names[a->options.draw], "loss", a->options.loss,
+	    "rate_change", a->options.rate_change, "periodic", a->periodic);
 
+	if (a->options.impairment)
+		add_transit(line, a, accounts);
 	json_dumpf(line, stdout, JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(8));
 	putchar('\n');
 	json_decref(line);
+}
+
+/* What common/frame and the loader counted beside what the truth counted. */
+static void
+add_loading_errors(const struct accuracy *a, struct coverage_accounts *accounts)
+{
+	const struct truth_count *total = &a->truth.total;
+
+	accounts->total_error[ESTIMATE_PKTS] += (double)a->n_frames -
+	    (double)(total->packets - total->over_packets);
+	accounts->total_error[ESTIMATE_OCTETS] += (double)a->pool_octets -
+	    (double)(total->octets - total->over_octets);
+}
+
+static int
+measure(const struct accuracy *a, const char *class, struct coverage_traffic *traffic)
+{
+	uint32_t *octets = calloc(traffic->n_frames + 1, sizeof(*octets));
+	uint32_t *key = calloc(traffic->n_frames + 1, sizeof(*key));
+	struct coverage_result results[COVERAGE_N_UNITS];
+	struct coverage_accounts accounts;
+	int err = octets && key ? 0 : -ENOMEM;
+
+	if (err == 0 && a->periodic) {
+		err = coverage_make_periodic(traffic, a->options.mean_skip, octets, key);
+		traffic->octets = octets;
+		traffic->key = key;
+	}
+	if (err == 0)
+		err = coverage_measure(traffic, &a->options, results, &accounts);
+	if (err == 0)
+		add_loading_errors(a, &accounts);
+	for (int unit = 0; err == 0 && unit < COVERAGE_N_UNITS; unit++)
+		print_result(a, class, unit, &results[unit], &accounts);
+	free(octets);
+	free(key);
+	return err;
 }
 
 static int
 measure_class(const struct accuracy *a, int class)
 {
 	const struct truth_table *table = &a->truth.classes[classes[class].truth];
-	const struct truth_count *total = &a->truth.total;
-	double total_error[COVERAGE_N_UNITS] = {
-		[ESTIMATE_PKTS] = (double)a->n_frames -
-		    (double)(total->packets - total->over_packets),
-		[ESTIMATE_OCTETS] = (double)a->pool_octets -
-		    (double)(total->octets - total->over_octets),
-	};
 	struct coverage_truth *truth = calloc(table->n + 1, sizeof(*truth));
 	struct coverage_traffic traffic = {a->n_frames, a->octets, a->key[class], table->n, truth};
-	struct coverage_result results[COVERAGE_N_UNITS];
 	int err = truth ? 0 : -ENOMEM;
 
 	for (size_t i = 0; err == 0 && i < table->n; i++) {
@@ -197,9 +252,7 @@ measure_class(const struct accuracy *a, int class)
 		    count->octets - count->over_octets};
 	}
 	if (err == 0)
-		err = coverage_measure(&traffic, &a->options, results);
-	for (int unit = 0; err == 0 && unit < COVERAGE_N_UNITS; unit++)
-		print_result(a, classes[class].name, unit, &results[unit], total_error[unit]);
+		err = measure(a, classes[class].name, &traffic);
 	free(truth);
 	return err;
 }
@@ -208,8 +261,28 @@ static int
 usage(void)
 {
 	fputs("usage: accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform]"
-	      " [--loss P]\n", stderr);
+	      " [--loss P]\n    [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change]"
+	      " [--periodic]\n", stderr);
 	return -EINVAL;
+}
+
+static bool
+is_probability(double p)
+{
+	return p >= 0 && p < 1;
+}
+
+static int
+check_options(const struct accuracy *a)
+{
+	const struct coverage_options *o = &a->options;
+	uint32_t most = EASE_MEAN_SKIP_MAX / (o->rate_change ? COVERAGE_RATE_FACTOR : 1);
+
+	if (o->mean_skip < 1 || o->mean_skip > most || !is_probability(o->loss) ||
+	    !is_probability(a->impairment.lose) || !is_probability(a->impairment.duplicate) ||
+	    !is_probability(a->impairment.reorder) || (o->impairment && o->loss > 0))
+		return usage();
+	return 0;
 }
 
 static int
@@ -218,30 +291,41 @@ parse_options(int argc, char **argv, struct accuracy *a)
 	static const struct option options[] = {
 		{"skip", required_argument, NULL, 's'}, {"runs", required_argument, NULL, 'r'},
 		{"seed", required_argument, NULL, 'S'}, {"draw", required_argument, NULL, 'd'},
-		{"loss", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0},
+		{"loss", required_argument, NULL, 'l'}, {"lose", required_argument, NULL, 'L'},
+		{"duplicate", required_argument, NULL, 'D'},
+		{"reorder", required_argument, NULL, 'R'}, {"pps", required_argument, NULL, 'p'},
+		{"rate-change", no_argument, NULL, 'c'}, {"periodic", no_argument, NULL, 'P'},
+		{NULL, 0, NULL, 0},
 	};
+	struct coverage_options *o = &a->options;
 	int c;
 
-	a->options = (struct coverage_options){SAMPLING_GEOMETRIC, 100, 200, 1, 0};
+	*o = (struct coverage_options){SAMPLING_GEOMETRIC, 100, 200, 1, 0, NULL, false};
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 's': a->options.mean_skip = (uint32_t)strtoul(optarg, NULL, 10); break;
-		case 'r': a->options.runs = (uint32_t)strtoul(optarg, NULL, 10); break;
-		case 'S': a->options.seed = strtoull(optarg, NULL, 10); break;
-		case 'l': a->options.loss = strtod(optarg, NULL); break;
+		case 's': o->mean_skip = (uint32_t)strtoul(optarg, NULL, 10); break;
+		case 'r': o->runs = (uint32_t)strtoul(optarg, NULL, 10); break;
+		case 'S': o->seed = strtoull(optarg, NULL, 10); break;
+		case 'l': o->loss = strtod(optarg, NULL); break;
 		case 'd':
-			a->options.draw = strcmp(optarg, "uniform") == 0 ? SAMPLING_UNIFORM
-									 : SAMPLING_GEOMETRIC;
+			o->draw = strcmp(optarg, "uniform") == 0 ? SAMPLING_UNIFORM
+								 : SAMPLING_GEOMETRIC;
 			break;
+		case 'L': a->impairment.lose = strtod(optarg, NULL); break;
+		case 'D': a->impairment.duplicate = strtod(optarg, NULL); break;
+		case 'R': a->impairment.reorder = strtod(optarg, NULL); break;
+		case 'p': a->impairment.pps = (uint32_t)strtoul(optarg, NULL, 10); break;
+		case 'c': o->rate_change = true; break;
+		case 'P': a->periodic = true; break;
 		default: return usage();
 		}
+		if (strchr("LDRp", c))
+			o->impairment = &a->impairment;
 	}
-	if (optind + 1 != argc || a->options.mean_skip < 1 ||
-	    a->options.mean_skip > EASE_MEAN_SKIP_MAX ||
-	    !(a->options.loss >= 0 && a->options.loss < 1))
+	if (optind + 1 != argc)
 		return usage();
 	a->capture = argv[optind];
-	return 0;
+	return check_options(a);
 }
 
 int

@@ -336,9 +336,11 @@ made_traffic(uint32_t *octets, uint32_t *key, struct coverage_truth *truth)
 }
 
 static const struct coverage_options coverage_cases[] = {
-	{SAMPLING_GEOMETRIC, 20, MADE_RUNS, 1, 0},   {SAMPLING_GEOMETRIC, 100, MADE_RUNS, 1, 0},
-	{SAMPLING_UNIFORM, 50, MADE_RUNS, 1, 0},     {SAMPLING_GEOMETRIC, 50, MADE_RUNS, 1, 0.05},
-	{SAMPLING_GEOMETRIC, 20, MADE_RUNS, 1, 0.3},
+	{.draw = SAMPLING_GEOMETRIC, .mean_skip = 20, .runs = MADE_RUNS, .seed = 1},
+	{.draw = SAMPLING_GEOMETRIC, .mean_skip = 100, .runs = MADE_RUNS, .seed = 1},
+	{.draw = SAMPLING_UNIFORM, .mean_skip = 50, .runs = MADE_RUNS, .seed = 1},
+	{.draw = SAMPLING_GEOMETRIC, .mean_skip = 50, .runs = MADE_RUNS, .seed = 1, .loss = 0.05},
+	{.draw = SAMPLING_GEOMETRIC, .mean_skip = 20, .runs = MADE_RUNS, .seed = 1, .loss = 0.3},
 };
 
 START_TEST(intervals_hold_the_truth)
@@ -349,7 +351,7 @@ START_TEST(intervals_hold_the_truth)
 	struct coverage_traffic traffic = made_traffic(octets, key, truth);
 	struct coverage_result results[COVERAGE_N_UNITS];
 
-	ck_assert_int_eq(coverage_measure(&traffic, &coverage_cases[_i], results), 0);
+	ck_assert_int_eq(coverage_measure(&traffic, &coverage_cases[_i], results, NULL), 0);
 	for (int unit = 0; unit < COVERAGE_N_UNITS; unit++) {
 		double covered = (double)results[unit].covered / (double)results[unit].trials;
 

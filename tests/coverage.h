@@ -1,8 +1,9 @@
 /*
  * Do the intervals hold the truth? Draws skip counts with the agent's own generator over a capture
  * (or frames a test makes), lets the estimator work on what was sampled, and counts how often the
- * true figure lies within the limits. No sockets, no store. Used by build/tests/accuracy and by
- * tests/check_estimate.
+ * true figure lies within the limits. Samples reach the estimator straight, or on the way that
+ * tests/transit.h disturbs. No sockets, no store. Used by build/tests/accuracy, tests/check_estimate
+ * and tests/check_transit.
  *
  * A trial is a key with at least 10 expected samples and at most half of the traffic, in one run.
  */
@@ -11,7 +12,9 @@
 
 #include "agent/sampling/sampling.h"
 #include "collector/estimate/estimate.h"
+#include "tests/transit.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,7 +40,20 @@ struct coverage_options {
 	uint32_t mean_skip;
 	uint32_t runs;
 	uint64_t seed; /* run i uses seed + i */
-	double loss;   /* probability that a sample is lost on its way */
+	double loss;   /* probability that a sample is lost on its way; not with an impairment */
+	const struct transit_impairment *impairment; /* samples take the whole way; NULL: straight */
+	bool rate_change; /* the mean skip is multiplied by COVERAGE_RATE_FACTOR and back, often */
+};
+enum {
+	COVERAGE_RATE_FACTOR = 4,
+	COVERAGE_RATE_STEPS = 4 * TRANSIT_MINUTES, /* in the whole traffic: some in each minute */
+};
+
+/* What the collector's accounts said in all runs on the way of tests/transit.h. */
+struct coverage_accounts {
+	double loss_reported, loss_true;	/* means: 1 - completeness, and what was dropped */
+	double loss_error;			/* largest difference of both in one run */
+	double total_error[COVERAGE_N_UNITS];	/* of the counted totals, largest in one run */
 };
 
 struct coverage_result {
@@ -45,8 +61,15 @@ struct coverage_result {
 	double rms_ratio; /* root mean square of error / theoretical standard deviation */
 };
 
-/* Runs all and fills results by unit. 0 or -ENOMEM. */
+/* Runs all and fills results by unit, and accounts if there is an impairment. 0, -ENOMEM, or
+ * -EBADMSG if the collector could not read or keep what arrived. */
 int coverage_measure(const struct coverage_traffic *traffic, const struct coverage_options *options,
-    struct coverage_result results[COVERAGE_N_UNITS]);
+    struct coverage_result results[COVERAGE_N_UNITS], struct coverage_accounts *accounts);
+
+/* Writes the same frames into octets and key in an order in which keys are periodic: a quarter
+ * each in m, m/2, m/3 and 25 m packets, which skips of constant length could not bear. 0 or
+ * -ENOMEM. */
+int coverage_make_periodic(const struct coverage_traffic *traffic, uint32_t mean_skip,
+    uint32_t *octets, uint32_t *key);
 
 #endif

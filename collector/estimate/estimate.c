@@ -56,6 +56,29 @@ moments_of(enum estimate_unit unit, const struct estimate_sums *s)
 	return (struct moments){s->wb, s->wb2, s->w2b2};
 }
 
+/*
+ * The key's moments, with its mean weight taken together with z^2 samples of the stratum's average
+ * weights, as many as Wilson's limits add (Agresti and Coull 1998). Where weights differ (the skip
+ * changed within the range) few samples of a key often miss the rare heavy ones, and then claim
+ * too small a variance just when the estimate is too low; so limits of a weighted sum of Poisson
+ * counts add a sample of the largest weight (Fay and Feuer 1997, Statistics in Medicine 16) or of
+ * the average one (Tiwari, Clegg and Zou 2006, Statistical Methods in Medical Research 15). With
+ * equal weights nothing changes. tests/accuracy --rate-change over all ordinary captures, skips
+ * 10 to 100: 94.5 % of the limits of packets and 95.1 % of octets hold the truth, without this
+ * 93.0 and 93.4 %, and with 30 % loss 92.8 and 93.0 %.
+ */
+static struct moments
+moments_of_key(enum estimate_unit unit, const struct estimate_part *part)
+{
+	const double added = BINOMIAL_Z95 * BINOMIAL_Z95;
+	const struct estimate_sums *all = &part->stratum->all;
+	struct moments m = moments_of(unit, &part->key);
+	double added_y2 = added * m.wy2 / part->key.w / (double)all->n;
+
+	m.w2y2 = m.wy2 * (m.w2y2 + added_y2 * all->w2) / (m.wy2 + added_y2 * all->w);
+	return m;
+}
+
 static bool
 is_counted(enum estimate_unit unit, const struct estimate_stratum *stratum)
 {
@@ -155,7 +178,7 @@ static struct estimate_figure
 estimate_part(enum estimate_unit unit, const struct estimate_part *part)
 {
 	struct moments all = moments_of(unit, &part->stratum->all);
-	struct moments key = moments_of(unit, &part->key);
+	struct moments key = moments_of_key(unit, part);
 	double total = estimate_total(unit, part->stratum);
 	double g = total / all.wy, share = fmin(1, key.wy / all.wy);
 	double var_all = selection_variance(&all, g) / (total * total);
