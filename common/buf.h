@@ -9,6 +9,7 @@
 #ifndef EASE_COMMON_BUF_H
 #define EASE_COMMON_BUF_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -102,13 +103,23 @@ rbuf_be16(struct rbuf *r)
 static inline uint32_t
 rbuf_be32(struct rbuf *r)
 {
-	return (uint32_t)rbuf_be(r, 4);
+	const uint8_t *p = rbuf_take(r, 4);
+	uint32_t v = 0;
+
+	if (p)
+		memcpy(&v, p, 4);
+	return be32toh(v);
 }
 
 static inline uint64_t
 rbuf_be64(struct rbuf *r)
 {
-	return rbuf_be(r, 8);
+	const uint8_t *p = rbuf_take(r, 8);
+	uint64_t v = 0;
+
+	if (p)
+		memcpy(&v, p, 8);
+	return be64toh(v);
 }
 
 static inline void

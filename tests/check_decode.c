@@ -5,6 +5,7 @@
  */
 #include "collector/input/decode.h"
 #include "collector/input/input.h"
+#include "collector/input/shape.h"
 #include "tests/trap_builder.h"
 
 #include <arpa/inet.h>
@@ -480,6 +481,66 @@ START_TEST(addresses_of_the_configuration)
 }
 END_TEST
 
+/* Decoded strictly and by its shape: the same verdict, and the same records to the last octet. */
+static void
+decode_both(struct shapes *shapes, const uint8_t *octets, size_t n)
+{
+	static struct decode_result strict, by_shape;
+	enum decode_verdict verdict;
+
+	memset(&strict, 0, sizeof(strict));
+	memset(&by_shape, 0, sizeof(by_shape));
+	verdict = decode_notification(octets, n, communities, ARCS(communities), &origin, &strict);
+	ck_assert_int_eq(shapes_decode(shapes, octets, n, communities, ARCS(communities), &origin,
+			     &by_shape),
+	    verdict);
+	if (verdict != DECODE_OK)
+		return;
+	ck_assert_int_eq(by_shape.kind, strict.kind);
+	ck_assert_uint_eq(by_shape.n, strict.n);
+	ck_assert_uint_eq(by_shape.n_ignored, strict.n_ignored);
+	ck_assert_mem_eq(by_shape.records, strict.records, sizeof(strict.records));
+}
+
+START_TEST(shapes_change_nothing_of_what_is_decoded)
+{
+	static struct shapes shapes;
+	static struct trap_message m;
+	uint8_t octets[MESSAGE_MAX], original;
+	struct ease_sample s;
+	size_t n, known = 0;
+
+	memset(&shapes, 0, sizeof(shapes));
+	for (uint32_t i = 1; i < 3000; i++) { /* numbers of one octet, and of two */
+		s = some_sample(i);
+		s.if_index = 1 + i % 300;
+		s.time_us += i;
+		s.kept_octets = (uint16_t)(14 + i % 3 * 50);
+		trap_start(&m, communities[i % 2], EASE_NOTIFY_SAMPLES, agent_id, 7 + i / 1000);
+		trap_add_sample(&m, &s);
+		n = trap_build(&m, octets, sizeof(octets));
+		known += shapes_know(&shapes, octets, n);
+		decode_both(&shapes, octets, n);
+	}
+	ck_assert_uint_gt(known, 2900);
+	samples_message(&m);
+	n = trap_build(&m, octets, sizeof(octets));
+	decode_both(&shapes, octets, n);
+	ck_assert(shapes_know(&shapes, octets, n));
+	for (size_t i = 0; i < n; i++) { /* every octet wrong in every way */
+		original = octets[i];
+		for (int wrong = 0; wrong < 256; wrong++) {
+			octets[i] = (uint8_t)wrong;
+			decode_both(&shapes, octets, n); /* which may have learned another */
+		}
+		octets[i] = original;
+		decode_both(&shapes, octets, n);
+	}
+	for (size_t i = 0; i <= n; i++)
+		decode_both(&shapes, octets, i);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -492,6 +553,7 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, a_notification_of_samples);
 	tcase_add_test(tc, other_kinds);
+	tcase_add_test(tc, shapes_change_nothing_of_what_is_decoded);
 	tcase_add_loop_test(tc, mistakes_are_refused_by_name_and_nothing_passes, 0,
 	    ARCS(mistakes));
 	tcase_add_test(tc, truncated_anywhere);

@@ -122,6 +122,17 @@ sub_identifier(struct rbuf *r, uint64_t *value)
 }
 
 int
+ber_arc(struct rbuf *r, uint32_t *value)
+{
+	uint64_t v;
+
+	if (sub_identifier(r, &v) < 0 || v > UINT32_MAX)
+		return -EBADMSG;
+	*value = (uint32_t)v;
+	return 0;
+}
+
+int
 ber_oid(struct rbuf content, struct ber_oid *oid)
 {
 	uint64_t v;

@@ -45,6 +45,9 @@ int ber_unsigned32(struct rbuf content, uint32_t *value);
 int ber_unsigned64(struct rbuf content, uint64_t *value);
 int ber_oid(struct rbuf content, struct ber_oid *oid);
 
+/* One arc of an object identifier, not of its first two. 0 or -EBADMSG. */
+int ber_arc(struct rbuf *r, uint32_t *value);
+
 /* True if the content is a good value of a type that a notification may carry (RFC 3416
  * section 3: ObjectSyntax; the exceptions belong to responses only). */
 bool ber_is_object_value(uint8_t tag, struct rbuf content);

@@ -117,9 +117,8 @@ take_identity(struct v2c_message *m, struct ease_record *who)
 	return DECODE_OK;
 }
 
-/* One part's value into the record's union, if_index and sequence from its name. */
-static int
-take_value(struct ease_record *r, const struct trap_part *part)
+int
+decode_part(const struct trap_part *part, struct ease_record *r)
 {
 	r->kind = part->part;
 	switch (part->part) {
@@ -164,7 +163,7 @@ take_part(const struct v2c_varbind *v, const struct ease_record *who,
 	r->sender = who->sender;
 	r->received_us = who->received_us;
 	memcpy(r->agent_id, who->agent_id, sizeof(r->agent_id));
-	if (v->tag != BER_OCTET_STRING || take_value(r, &part) < 0)
+	if (v->tag != BER_OCTET_STRING || decode_part(&part, r) < 0)
 		return DECODE_BAD_VALUE;
 	*seen |= PART_BIT(part.part);
 	result->n++;

@@ -12,6 +12,7 @@
 
 #include "collector/input/v2c.h"
 #include "collector/record.h"
+#include "common/trap_wire.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -64,5 +65,9 @@ enum decode_verdict decode_open(const void *octets, size_t n, const char *const 
     size_t n_communities, struct v2c_message *m);
 enum decode_verdict decode_varbinds(struct v2c_message *m, const struct decode_origin *origin,
     struct decode_result *result);
+
+/* One part's value into kind and union of *r, if_index and sequence from its name. 0, or -1 or
+ * -EBADMSG and *r is not to be used. */
+int decode_part(const struct trap_part *part, struct ease_record *r);
 
 #endif

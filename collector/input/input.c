@@ -1,5 +1,6 @@
 #include "collector/input/input.h"
 #include "collector/input/decode.h"
+#include "collector/input/shape.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -60,6 +61,7 @@ struct input {
 	struct sockaddr_storage last_from; /* senders come in runs: its text is kept */
 	char last_sender[ENDPOINT_TEXT];
 	struct decode_result result;
+	struct shapes shapes;
 	struct stat_set stats;
 	_Atomic uint64_t values[INPUT_N_STATS];
 };
@@ -213,7 +215,7 @@ input_take(struct input *in, const struct sockaddr *from, const void *octets, si
 
 	if (!admit(in, from, &origin))
 		return;
-	verdict = decode_notification(octets, n, c->communities, c->n_communities, &origin,
+	verdict = shapes_decode(&in->shapes, octets, n, c->communities, c->n_communities, &origin,
 	    &in->result);
 	if (verdict != DECODE_OK) {
 		if (lay_aside(in, verdict, from, octets, n))

@@ -1,5 +1,6 @@
-/* Any datagram at all: records or a reason, never a read beyond it, records always in range. */
-#include "collector/input/decode.h"
+/* Any datagram at all: records or a reason, never a read beyond it, records always in range; and the
+ * same by the shapes learned from the datagrams before. */
+#include "collector/input/shape.h"
 
 #include <stdlib.h>
 
@@ -25,9 +26,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const communities[] = {"public"};
 	static const struct decode_origin origin = {"192.0.2.1", 1};
 	static struct decode_result result;
+	static struct shapes shapes;
+	enum decode_verdict verdict = decode_notification(data, size, communities, 1, &origin,
+	    &result);
+	size_t n = result.n;
 
-	if (decode_notification(data, size, communities, 1, &origin, &result) != DECODE_OK)
+	if (shapes_decode(&shapes, data, size, communities, 1, &origin, &result) != verdict)
+		abort();
+	if (verdict != DECODE_OK)
 		return 0;
+	if (result.n != n)
+		abort();
 	if (result.n == 0 || result.n > DECODE_RECORDS_MAX)
 		abort();
 	for (size_t i = 0; i < result.n; i++)

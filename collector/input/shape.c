@@ -1,0 +1,215 @@
+#include "collector/input/shape.h"
+#include "collector/input/ber.h"
+#include "common/trap_wire.h"
+
+#include <string.h>
+
+static struct shape *
+slot_of(struct shapes *shapes, size_t n)
+{
+	return &shapes->slots[n % SHAPES_MAX];
+}
+
+/* Learning: the message is known to be good, so that only places are looked for. */
+
+static void
+add_place(struct shape *s, const uint8_t *octets, const struct rbuf *content, size_t skip,
+    enum shape_place_kind kind, enum ease_part part)
+{
+	if (s->n_places < SHAPE_PLACES_MAX) {
+		s->places[s->n_places].at = (uint16_t)(content->data + skip - octets);
+		s->places[s->n_places].n = (uint16_t)(content->size - skip);
+		s->places[s->n_places].kind = (uint8_t)kind;
+		s->places[s->n_places].part = (uint8_t)part;
+	}
+	s->n_places++;
+}
+
+/* Octets of a name before its last arcs. */
+static size_t
+octets_before_last(const struct rbuf *name, size_t arcs)
+{
+	size_t at = name->size;
+
+	while (at > 0 && arcs > 0)
+		for (at--, arcs--; at > 0 && name->data[at - 1] & 0x80;)
+			at--;
+	return at;
+}
+
+static bool
+add_part(struct shape *s, const uint8_t *octets, const struct rbuf *name, const struct rbuf *value)
+{
+	struct trap_part part;
+	struct ber_oid oid;
+	bool is_sample;
+
+	if (ber_oid(*name, &oid) < 0 || trap_wire_parse_oid(oid.arcs, oid.n, &part) < 0)
+		return false;
+	is_sample = part.part == EASE_PART_SAMPLE;
+	if (!is_sample && part.part != EASE_PART_SNAPSHOT)
+		return false;
+	add_place(s, octets, name, octets_before_last(name, is_sample ? 2 : 1),
+	    is_sample ? SHAPE_SAMPLE_NAME : SHAPE_PORT_NAME, part.part);
+	add_place(s, octets, value, 0, SHAPE_VALUE, part.part);
+	return true;
+}
+
+/* Variable bindings: uptime, trap OID, agent, boot, parts. */
+static bool
+find_places(struct shape *s, const uint8_t *octets, struct rbuf *list)
+{
+	struct rbuf pair, name, value;
+	uint8_t tag;
+
+	for (int i = 0; rbuf_left(list) > 0; i++) {
+		if (ber_next(list, &tag, &pair) < 0 || ber_next(&pair, &tag, &name) < 0 ||
+		    ber_next(&pair, &tag, &value) < 0)
+			return false;
+		if (i == 0)
+			add_place(s, octets, &value, 0, SHAPE_UPTIME, 0);
+		else if (i == 2)
+			add_place(s, octets, &value, 0, SHAPE_AGENT_ID, 0);
+		else if (i > 3 && !add_part(s, octets, &name, &value))
+			return false;
+	}
+	return s->n_places <= SHAPE_PLACES_MAX;
+}
+
+static bool
+find_list(struct shape *s, const uint8_t *octets, size_t n, struct rbuf *list)
+{
+	struct rbuf all = rbuf_of(octets, n), body, pdu, skipped, request_id;
+	uint8_t tag;
+
+	if (ber_next(&all, &tag, &body) < 0 || ber_next(&body, &tag, &skipped) < 0 ||
+	    ber_next(&body, &tag, &skipped) < 0 || ber_next(&body, &tag, &pdu) < 0 ||
+	    ber_next(&pdu, &tag, &request_id) < 0 || ber_next(&pdu, &tag, &skipped) < 0 ||
+	    ber_next(&pdu, &tag, &skipped) < 0 || ber_next(&pdu, &tag, list) < 0)
+		return false;
+	add_place(s, octets, &request_id, 0, SHAPE_REQUEST_ID, 0);
+	return true;
+}
+
+static void
+learn(struct shape *s, const uint8_t *octets, size_t n, const struct decode_result *result)
+{
+	struct rbuf list;
+
+	s->octets_n = s->n_places = 0;
+	if (n > SHAPE_OCTETS_MAX || result->n_ignored > 0 ||
+	    (result->kind != EASE_NOTIFY_SAMPLES && result->kind != EASE_NOTIFY_COUNTERS) ||
+	    !find_list(s, octets, n, &list) || !find_places(s, octets, &list))
+		return;
+	memcpy(s->octets, octets, n);
+	s->kind = result->kind;
+	s->boot = result->records[0].boot;
+	s->octets_n = (uint16_t)n;
+}
+
+/* Using */
+
+/* Equal outside the places, which stand in rising order. */
+static bool
+matches(const struct shape *s, const uint8_t *octets, size_t n)
+{
+	size_t at = 0;
+
+	if (s->octets_n != n)
+		return false;
+	for (size_t i = 0; i < s->n_places; i++) {
+		if (memcmp(s->octets + at, octets + at, s->places[i].at - at) != 0)
+			return false;
+		at = (size_t)s->places[i].at + s->places[i].n;
+	}
+	return memcmp(s->octets + at, octets + at, n - at) == 0;
+}
+
+/* The last arcs of a name: no more and no less than these, and none is 0 (RFC 2578 7.7: indices). */
+static bool
+take_arcs(struct rbuf tail, uint32_t *first, uint32_t *second)
+{
+	if (ber_arc(&tail, first) < 0 || *first == 0)
+		return false;
+	if (second && (ber_arc(&tail, second) < 0 || *second == 0))
+		return false;
+	return rbuf_done(&tail);
+}
+
+static void
+start_record(const struct shape *s, const uint8_t *agent_id, const struct decode_origin *origin,
+    struct ease_record *r)
+{
+	r->boot = s->boot;
+	r->loose_numbers = false;
+	r->sender = origin->sender;
+	r->received_us = origin->received_us;
+	memcpy(r->agent_id, agent_id, EASE_AGENT_ID_LEN);
+}
+
+static bool
+take(const struct shape *s, const uint8_t *octets, const struct decode_origin *origin,
+    struct decode_result *result)
+{
+	const uint8_t *agent_id = NULL;
+	struct trap_part part = {0};
+	uint32_t uptime;
+	int32_t request_id;
+
+	result->n = 0;
+	for (size_t i = 0; i < s->n_places; i++) {
+		const struct rbuf place = rbuf_of(octets + s->places[i].at, s->places[i].n);
+		bool good = true;
+
+		switch ((enum shape_place_kind)s->places[i].kind) {
+		case SHAPE_REQUEST_ID:
+			good = ber_integer(place, &request_id) == 0;
+			break;
+		case SHAPE_UPTIME:
+			good = ber_unsigned32(place, &uptime) == 0;
+			break;
+		case SHAPE_AGENT_ID:
+			agent_id = place.data;
+			break;
+		case SHAPE_SAMPLE_NAME:
+			good = take_arcs(place, &part.if_index, &part.sequence);
+			break;
+		case SHAPE_PORT_NAME:
+			good = take_arcs(place, &part.if_index, NULL);
+			break;
+		case SHAPE_VALUE:
+			part.part = (enum ease_part)s->places[i].part;
+			part.octets = place.data;
+			part.len = place.size;
+			start_record(s, agent_id, origin, &result->records[result->n]);
+			good = decode_part(&part, &result->records[result->n++]) == 0;
+			break;
+		}
+		if (!good)
+			return false;
+	}
+	result->kind = s->kind;
+	result->n_ignored = 0;
+	return true;
+}
+
+bool
+shapes_know(const struct shapes *shapes, const void *octets, size_t n)
+{
+	return n > 0 && matches(&shapes->slots[n % SHAPES_MAX], octets, n);
+}
+
+enum decode_verdict
+shapes_decode(struct shapes *shapes, const void *octets, size_t n, const char *const *communities,
+    size_t n_communities, const struct decode_origin *origin, struct decode_result *result)
+{
+	struct shape *s = slot_of(shapes, n);
+	enum decode_verdict verdict;
+
+	if (n > 0 && matches(s, octets, n) && take(s, octets, origin, result))
+		return DECODE_OK;
+	verdict = decode_notification(octets, n, communities, n_communities, origin, result);
+	if (verdict == DECODE_OK)
+		learn(s, octets, n, result);
+	return verdict;
+}
