@@ -5,6 +5,7 @@
 #include "agent/hal/hal.h"
 #include "agent/sampling/packer.h"
 #include "agent/sampling/sampling.h"
+#include "agent/sampling/sflow_export.h"
 #include "agent/settings.h"
 #include "agent/snmp/snmp_agent.h"
 #include "agent/state.h"
@@ -47,6 +48,7 @@ struct agent {
 	struct hal *hal;
 	struct sampling *sampling;
 	struct packer *packer;
+	struct sflow_export *sflow; /* NULL: off */
 	struct notify_ring *ring;
 	struct settings *settings;
 	struct view_parts view;
@@ -80,6 +82,21 @@ samples_lost(void *ctx, uint32_t if_index, unsigned n_samples)
 }
 
 static void
+flush_all(struct agent *agent)
+{
+	packer_flush(agent->packer);
+	if (agent->sflow != NULL)
+		sflow_export_flush(agent->sflow);
+}
+
+static bool
+something_waits(const struct agent *agent)
+{
+	return packer_waits(agent->packer) ||
+	    (agent->sflow != NULL && sflow_export_waits(agent->sflow));
+}
+
+static void
 arm_pack_timer(struct agent *agent)
 {
 	struct timeval wait = {
@@ -87,7 +104,7 @@ arm_pack_timer(struct agent *agent)
 	    .tv_usec = agent->config->message_wait_ms % 1000 * 1000,
 	};
 
-	if (packer_waits(agent->packer) && !event_pending(agent->pack_timer, EV_TIMEOUT, NULL))
+	if (something_waits(agent) && !event_pending(agent->pack_timer, EV_TIMEOUT, NULL))
 		event_add(agent->pack_timer, &wait);
 }
 
@@ -96,14 +113,28 @@ on_pack_timer(evutil_socket_t fd, short what, void *ctx)
 {
 	(void)fd;
 	(void)what;
-	packer_flush(((struct agent *)ctx)->packer);
+	flush_all(ctx);
 }
 
 static int
 take_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
 {
-	packer_sample(((struct agent *)ctx)->packer, sample, snapshot);
+	struct agent *agent = ctx;
+
+	if (agent->config->notify_samples)
+		packer_sample(agent->packer, sample, snapshot);
+	if (agent->sflow != NULL)
+		sflow_export_sample(agent->sflow, sample, snapshot);
 	return 0;
+}
+
+static void
+send_sflow_counters(struct agent *agent, uint32_t if_index)
+{
+	struct hal_port port;
+
+	if (agent->sflow != NULL && hal_port_info(agent->hal, if_index, &port) == 0)
+		sflow_export_counters(agent->sflow, &port);
 }
 
 static uint64_t
@@ -112,12 +143,14 @@ send_counters(struct agent *agent)
 	uint64_t pool = 0;
 
 	for (size_t i = 0; i < hal_n_ports(agent->hal); i++) {
+		uint32_t if_index = hal_port_if_index(agent->hal, i);
 		struct ease_snapshot snapshot;
 
-		if (sampling_snapshot(agent->sampling, hal_port_if_index(agent->hal, i),
-			&snapshot) < 0)
+		if (sampling_snapshot(agent->sampling, if_index, &snapshot) < 0)
 			continue;
-		packer_counters(agent->packer, &snapshot);
+		if (agent->config->notify_samples)
+			packer_counters(agent->packer, &snapshot);
+		send_sflow_counters(agent, if_index); /* what the snapshot has just read */
 		pool += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
 	}
 	return pool;
@@ -172,7 +205,7 @@ on_alarm(void *ctx, uint64_t device_us)
 	struct agent *agent = ctx;
 
 	/* Samples first: counters must not run ahead of what they vouch for. */
-	packer_flush(agent->packer);
+	flush_all(agent);
 	if (device_us >= agent->next_counters_us) {
 		pace_counters(agent, send_counters(agent));
 		agent->next_counters_us = device_us + agent->counters_interval_us;
@@ -185,7 +218,7 @@ on_alarm(void *ctx, uint64_t device_us)
 			interval_us = agent->counters_interval_us;
 		agent->next_state_us = device_us + interval_us;
 	}
-	packer_flush(agent->packer);
+	flush_all(agent);
 	arm_alarm(agent);
 }
 
@@ -242,9 +275,9 @@ on_ended(void *ctx)
 {
 	struct agent *agent = ctx;
 
-	packer_flush(agent->packer);
+	flush_all(agent);
 	send_counters(agent);
-	packer_flush(agent->packer);
+	flush_all(agent);
 	publish_all(agent);
 	agent->ended = true;
 	log_info("agent", "the device has no more input");
@@ -351,6 +384,8 @@ log_stats(struct agent *agent)
 	stat_log(hal_stats(agent->hal));
 	stat_log(sampling_stats(agent->sampling));
 	stat_log(notify_ring_stats(agent->ring));
+	if (agent->sflow != NULL)
+		stat_log(sflow_export_stats(agent->sflow));
 }
 
 static void
@@ -442,6 +477,24 @@ create_sampling(struct agent *agent)
 	return rc;
 }
 
+/* Samples that sFlow lost are lost to the port only if nothing else sends them. */
+static int
+create_sflow(struct agent *agent, char *error, size_t error_size)
+{
+	const struct agent_config *config = agent->config;
+	struct sflow_export_options options = {
+	    .collector = config->sflow_collector,
+	    .agent_address = config->sflow_agent_address,
+	    .clock = &clock_system,
+	    .ctx = agent,
+	    .lost = config->notify_samples ? NULL : samples_lost,
+	};
+
+	if (config->sflow_collector == NULL || config->sflow_collector[0] == '\0')
+		return 0;
+	return sflow_export_create(&options, &agent->sflow, error, error_size);
+}
+
 static int
 create_snmp(struct agent *agent)
 {
@@ -489,6 +542,9 @@ agent_create(const struct agent_config *config, struct agent **result, char *err
 	rc = create_sampling(agent);
 	if (rc < 0)
 		goto fail;
+	rc = create_sflow(agent, error, error_size);
+	if (rc < 0)
+		goto fail;
 	rc = create_snmp(agent);
 	if (rc < 0)
 		goto fail;
@@ -510,6 +566,7 @@ agent_destroy(struct agent *agent)
 		return false;
 	settings_destroy(agent->settings);
 	packer_destroy(agent->packer);
+	sflow_export_destroy(agent->sflow);
 	sampling_destroy(agent->sampling);
 	hal_destroy(agent->hal);
 	notify_ring_destroy(agent->ring);
@@ -603,7 +660,7 @@ start_device(struct agent *agent)
 	agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
 	send_states(agent);
 	send_counters(agent);
-	packer_flush(agent->packer);
+	flush_all(agent);
 	agent->next_counters_us = hal_now_us(agent->hal) + agent->counters_interval_us;
 	agent->next_state_us =
 	    hal_now_us(agent->hal) + agent->config->state_interval_s * 1000000ull;
@@ -628,9 +685,9 @@ stop(struct agent *agent)
 	int rc;
 
 	hal_stop(agent->hal);
-	packer_flush(agent->packer);
+	flush_all(agent);
 	send_counters(agent);
-	packer_flush(agent->packer);
+	flush_all(agent);
 	rc = state_save(&agent->state, agent->config->state_dir, true, agent->hal, agent->sampling);
 	if (rc < 0)
 		log_error("agent", "%s: the state could not be saved: %s",

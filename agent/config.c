@@ -1,6 +1,7 @@
 #include "agent/config.h"
 
 #include "agent/sampling/sampling.h"
+#include "agent/sampling/sflow_export.h"
 #include "agent/snmp/notify.h"
 #include "common/log.h"
 #include "common/trap_wire.h"
@@ -67,6 +68,15 @@ const struct option_row agent_options[] = {
 	.max = 86400, .unit = "s", .def = "600", .help = "between two easePortState of a port"},
     {.name = "address_rate", .type = OPTION_U32, AT(address_rate), .min = 0, .max = 10000,
 	.unit = "1/s", .def = "50", .help = "most easeNewAddress; more are counted, not sent"},
+    {.name = "notify_samples", .type = OPTION_BOOL, AT(notify_samples), .def = "true",
+	.help = "send easeSamples and easeCounters; false: samples and counters as sFlow only"},
+    {.name = "sflow_collector", .type = OPTION_STRING, AT(sflow_collector), .max = 80,
+	.check = sflow_export_check_collector,
+	.help = "where sFlow v5 goes: ADDRESS:PORT or [IPV6-ADDRESS]:PORT; empty: nowhere. Counters "
+		"go every counters_interval_s, samples wait message_wait_ms"},
+    {.name = "sflow_agent_address", .type = OPTION_STRING, AT(sflow_agent_address), .max = 80,
+	.check = sflow_export_check_address,
+	.help = "this switch's address in sFlow datagrams; empty: where they leave from"},
     {.name = "state_dir", .type = OPTION_STRING, AT(state_dir), .max = PATH_MAX_OCTETS,
 	.def = "/var/lib/easeswitch", .help = "agent id, boot number, settings, totals"},
     {.name = "log_level", .type = OPTION_ENUM, AT(log_level), .choices = level_choices,
@@ -83,6 +93,11 @@ agent_config_load(const char *file, struct agent_config *config, char *error, si
 		return rc;
 	if (config->device == AGENT_DEVICE_EMULATED && (!config->board || !config->board[0])) {
 		snprintf(error, error_size, "%s: board: an emulated device needs a board file", file);
+		return -EINVAL;
+	}
+	if (!config->notify_samples && (!config->sflow_collector || !config->sflow_collector[0])) {
+		snprintf(error, error_size,
+		    "%s: notify_samples: false needs an sflow_collector, or samples go nowhere", file);
 		return -EINVAL;
 	}
 	return 0;

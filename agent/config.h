@@ -40,6 +40,10 @@ struct agent_config {
 	uint32_t counters_interval_s;
 	uint32_t state_interval_s;
 	uint32_t address_rate;
+	bool notify_samples;
+	/* sFlow */
+	char *sflow_collector;
+	char *sflow_agent_address;
 	/* the process */
 	char *state_dir;
 	int log_level; /* enum log_level */

@@ -1,0 +1,521 @@
+#include "agent/sampling/sflow_export.h"
+#include "common/frame.h"
+#include "common/log.h"
+#include "common/sflow_wire.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	/* The smallest sample, of a frame header of 14 octets, takes 80 octets. */
+	MAX_OPEN_SAMPLES = SFLOW_DATAGRAM_DEFAULT / 80,
+	ADDRESS_TEXT = 80,
+};
+
+static const struct stat_name stat_names[SFLOW_EXPORT_N_STATS] = {
+    [SFLOW_EXPORT_DATAGRAMS] = {"sflow.datagrams", "datagrams sent"},
+    [SFLOW_EXPORT_SAMPLES] = {"sflow.samples", "flow samples in them"},
+    [SFLOW_EXPORT_COUNTERS] = {"sflow.counters", "counter samples in them"},
+    [SFLOW_EXPORT_KERNEL_REFUSED] = {"sflow.kernel_refused", "datagrams that the kernel refused"},
+    [SFLOW_EXPORT_SAMPLES_LOST] = {"sflow.samples_lost", "flow samples that were in those"},
+    [SFLOW_EXPORT_UNREACHABLE] = {"sflow.unreachable",
+	"times the collector's host said that nobody listens"},
+    [SFLOW_EXPORT_NO_PORT] = {"sflow.no_port", "samples and counters of more ports than fit"},
+};
+
+/* One data source. */
+struct source {
+	uint32_t if_index;
+	uint32_t last_sequence; /* of the newest sample that we were given */
+	uint32_t drops;
+	uint32_t counters_sequence;
+	uint64_t discontinuity_us;
+};
+
+struct sflow_export {
+	struct sflow_export_options options;
+	int fd;
+	bool connected;
+	int connect_error; /* while it is not */
+	struct sockaddr_storage collector;
+	socklen_t collector_len;
+	struct sflow_agent agent;
+	uint64_t start_us; /* monotonic */
+	uint32_t sequence; /* of datagrams */
+	struct source *sources; /* by rising if_index */
+	size_t n_sources;
+	bool open;
+	struct sflow_writer writer;
+	uint32_t open_samples[MAX_OPEN_SAMPLES]; /* if_index of each */
+	unsigned n_open_samples, n_open_counters;
+	uint8_t datagram[SFLOW_DATAGRAM_DEFAULT];
+	struct stat_set stats;
+	_Atomic uint64_t values[SFLOW_EXPORT_N_STATS];
+};
+
+/* ---- addresses, as numbers: the agent must start without a name server ---- */
+
+/* Splits "ADDRESS:PORT" or "[IPv6]:PORT". */
+static bool
+split_endpoint(const char *text, char address[ADDRESS_TEXT], const char **port)
+{
+	const char *colon = strrchr(text, ':');
+	size_t n = colon ? (size_t)(colon - text) : 0;
+	bool bracketed = n >= 2 && text[0] == '[' && text[n - 1] == ']';
+
+	if (n == 0 || n >= ADDRESS_TEXT || (!bracketed && memchr(text, ':', n)))
+		return false;
+	snprintf(address, ADDRESS_TEXT, "%.*s", (int)(bracketed ? n - 2 : n), text + bracketed);
+	*port = colon + 1;
+	return true;
+}
+
+static int
+resolve(const char *text, struct sockaddr_storage *address, socklen_t *len)
+{
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+	    .ai_socktype = SOCK_DGRAM};
+	struct addrinfo *found;
+	char host[ADDRESS_TEXT];
+	const char *port;
+
+	if (!split_endpoint(text, host, &port) || strtoul(port, NULL, 10) == 0 ||
+	    getaddrinfo(host, port, &hints, &found) != 0)
+		return -EINVAL;
+	memcpy(address, found->ai_addr, found->ai_addrlen);
+	*len = found->ai_addrlen;
+	freeaddrinfo(found);
+	return 0;
+}
+
+const char *
+sflow_export_check_collector(const char *text)
+{
+	struct sockaddr_storage address;
+	socklen_t len;
+
+	if (*text == '\0' || resolve(text, &address, &len) == 0)
+		return NULL;
+	return "not ADDRESS:PORT or [IPV6-ADDRESS]:PORT in numbers";
+}
+
+static bool
+parse_agent(const char *text, struct sflow_agent *agent)
+{
+	if (inet_pton(AF_INET, text, agent->address) == 1)
+		agent->type = SFLOW_ADDRESS_IP4;
+	else if (inet_pton(AF_INET6, text, agent->address) == 1)
+		agent->type = SFLOW_ADDRESS_IP6;
+	else
+		return false;
+	return true;
+}
+
+const char *
+sflow_export_check_address(const char *text)
+{
+	struct sflow_agent agent;
+
+	return *text == '\0' || parse_agent(text, &agent) ? NULL : "not an IPv4 or IPv6 address";
+}
+
+/* Where the socket's datagrams leave from. */
+static void
+own_address(int fd, struct sflow_agent *agent)
+{
+	struct sockaddr_storage own = {0};
+	socklen_t len = sizeof(own);
+
+	getsockname(fd, (struct sockaddr *)&own, &len);
+	if (own.ss_family == AF_INET) {
+		agent->type = SFLOW_ADDRESS_IP4;
+		memcpy(agent->address, &((struct sockaddr_in *)&own)->sin_addr, 4);
+	} else if (own.ss_family == AF_INET6) {
+		agent->type = SFLOW_ADDRESS_IP6;
+		memcpy(agent->address, &((struct sockaddr_in6 *)&own)->sin6_addr, 16);
+	}
+}
+
+/* ---- life ---- */
+
+static int
+open_socket(struct sflow_export *e)
+{
+	int rc = resolve(e->options.collector, &e->collector, &e->collector_len);
+
+	if (rc < 0)
+		return rc;
+	e->fd = socket(e->collector.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	return e->fd < 0 ? -errno : 0;
+}
+
+/* Tried again for each datagram: a switch may have no route yet when its agent starts. */
+static void
+connect_socket(struct sflow_export *e)
+{
+	if (e->connected)
+		return;
+	if (connect(e->fd, (struct sockaddr *)&e->collector, e->collector_len) < 0) {
+		e->connect_error = errno;
+		return;
+	}
+	e->connected = true;
+	if (e->agent.type == SFLOW_ADDRESS_UNKNOWN)
+		own_address(e->fd, &e->agent);
+}
+
+int
+sflow_export_create(const struct sflow_export_options *options, struct sflow_export **out,
+    char *error, size_t error_size)
+{
+	struct sflow_export *e = calloc(1, sizeof(*e));
+	int rc;
+
+	if (e == NULL)
+		return -ENOMEM;
+	e->options = *options;
+	e->fd = -1;
+	e->stats = (struct stat_set){stat_names, SFLOW_EXPORT_N_STATS, e->values};
+	e->start_us = clock_mono_us(options->clock);
+	e->sources = calloc(HAL_MAX_PORTS, sizeof(*e->sources));
+	rc = e->sources == NULL ? -ENOMEM : open_socket(e);
+	if (rc == 0 && options->agent_address != NULL && options->agent_address[0] != '\0' &&
+	    !parse_agent(options->agent_address, &e->agent))
+		rc = -EINVAL;
+	if (rc < 0) {
+		snprintf(error, error_size, "sFlow to %s: %s", options->collector, strerror(-rc));
+		sflow_export_destroy(e);
+		return rc;
+	}
+	*out = e;
+	return 0;
+}
+
+void
+sflow_export_destroy(struct sflow_export *e)
+{
+	if (e == NULL)
+		return;
+	if (e->fd >= 0)
+		close(e->fd);
+	free(e->sources);
+	free(e);
+}
+
+const struct stat_set *
+sflow_export_stats(const struct sflow_export *e)
+{
+	return &e->stats;
+}
+
+/* ---- sources ---- */
+
+/* The source of that port, made if need be; NULL at the limit. */
+static struct source *
+source_of(struct sflow_export *e, uint32_t if_index)
+{
+	size_t low = 0, high = e->n_sources;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (e->sources[middle].if_index < if_index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < e->n_sources && e->sources[low].if_index == if_index)
+		return &e->sources[low];
+	if (e->n_sources == HAL_MAX_PORTS) {
+		stat_add(&e->stats, SFLOW_EXPORT_NO_PORT, 1);
+		return NULL;
+	}
+	memmove(&e->sources[low + 1], &e->sources[low],
+	    (e->n_sources - low) * sizeof(e->sources[0]));
+	e->n_sources++;
+	e->sources[low] = (struct source){.if_index = if_index};
+	return &e->sources[low];
+}
+
+/* ---- datagrams ---- */
+
+static void
+open_datagram(struct sflow_export *e)
+{
+	uint64_t up_us = clock_mono_us(e->options.clock) - e->start_us;
+
+	if (e->open)
+		return;
+	connect_socket(e);
+	sflow_begin(&e->writer, e->datagram, sizeof(e->datagram), &e->agent, ++e->sequence,
+	    (uint32_t)(up_us / 1000));
+	e->open = true;
+	e->n_open_samples = e->n_open_counters = 0;
+}
+
+static void
+report_lost(struct sflow_export *e, int error)
+{
+	stat_add(&e->stats, SFLOW_EXPORT_KERNEL_REFUSED, 1);
+	stat_add(&e->stats, SFLOW_EXPORT_SAMPLES_LOST, e->n_open_samples);
+	log_warn_limited("sflow", "datagram to %s not sent: %s", e->options.collector,
+	    strerror(error));
+	for (unsigned i = 0; i < e->n_open_samples; i++) {
+		struct source *source = source_of(e, e->open_samples[i]);
+
+		if (source != NULL)
+			source->drops++;
+		if (e->options.lost != NULL)
+			e->options.lost(e->options.ctx, e->open_samples[i], 1);
+	}
+}
+
+/* A refusal by the other host is told at the next send, which then sends nothing. */
+static int
+send_datagram(struct sflow_export *e)
+{
+	size_t n = sflow_octets(&e->writer);
+
+	if (!e->connected)
+		return -e->connect_error;
+	if (send(e->fd, e->datagram, n, 0) >= 0)
+		return 0;
+	if (errno != ECONNREFUSED)
+		return -errno;
+	stat_add(&e->stats, SFLOW_EXPORT_UNREACHABLE, 1);
+	return send(e->fd, e->datagram, n, 0) >= 0 ? 0 : -errno;
+}
+
+void
+sflow_export_flush(struct sflow_export *e)
+{
+	int rc;
+
+	if (!e->open)
+		return;
+	e->open = false;
+	rc = send_datagram(e);
+	if (rc < 0) {
+		report_lost(e, -rc);
+		return;
+	}
+	stat_add(&e->stats, SFLOW_EXPORT_DATAGRAMS, 1);
+	stat_add(&e->stats, SFLOW_EXPORT_SAMPLES, e->n_open_samples);
+	stat_add(&e->stats, SFLOW_EXPORT_COUNTERS, e->n_open_counters);
+}
+
+bool
+sflow_export_waits(const struct sflow_export *e)
+{
+	return e->open;
+}
+
+/* ---- samples ---- */
+
+/* An interface as struct ease_sample has it. */
+static struct sflow_if
+interface_of(uint32_t ease_if)
+{
+	if (ease_if >= EASE_IF_MANY)
+		return (struct sflow_if){SFLOW_IF_MANY, ease_if - EASE_IF_MANY};
+	return (struct sflow_if){SFLOW_IF_INDEX, ease_if};
+}
+
+/* The outermost tag of the frame, if it has one. */
+static void
+add_vlan(const struct ease_sample *s, struct sflow_flow *flow)
+{
+	struct rbuf r = rbuf_of(s->header, s->kept_octets);
+	uint16_t type, tag;
+
+	rbuf_take(&r, (size_t)2 * FRAME_MAC_LEN);
+	type = rbuf_be16(&r);
+	tag = rbuf_be16(&r);
+	if (r.failed || (type != 0x8100 && type != 0x88a8 && type != 0x9100 && type != 0x9200))
+		return;
+	flow->has_switch = true;
+	flow->src_vlan = flow->dst_vlan = tag & 0xfff;
+	flow->src_priority = flow->dst_priority = tag >> 13;
+}
+
+/* Numbers given out since the source's last sample that never came here are drops too. */
+static void
+count_missing(struct source *source, uint32_t sequence)
+{
+	source->drops += sequence - source->last_sequence - 1;
+	source->last_sequence = sequence;
+}
+
+static struct sflow_flow
+flow_of(const struct source *source, const struct ease_sample *s,
+    const struct ease_snapshot *snapshot)
+{
+	bool in = s->direction == EASE_IN;
+	struct sflow_flow flow = {
+	    .sequence = s->sequence,
+	    .source = {SFLOW_SOURCE_IF, s->if_index},
+	    .rate = s->mean_skip,
+	    .pool_pkts = (uint32_t)(s->pool_pkts +
+		(in ? snapshot->pool_out_pkts : snapshot->pool_in_pkts)),
+	    .drops = source->drops,
+	    .input = interface_of(in ? s->if_index : s->input_if),
+	    .output = interface_of(in ? s->output_if : s->if_index),
+	    .has_header = true,
+	    .header_protocol = SFLOW_ETHERNET,
+	    .frame_octets = s->frame_octets,
+	    .stripped_octets = FRAME_FCS_OCTETS,
+	    .kept_octets = s->kept_octets,
+	    .header = s->header,
+	};
+
+	/* By the source alone, because no source may change its form. An output that is too large
+	 * for the compact form then is unknown. */
+	flow.expanded = !sflow_source_fits_compact(&flow.source);
+	if (!flow.expanded && !sflow_if_fits_compact(&flow.input))
+		flow.input = (struct sflow_if){0};
+	if (!flow.expanded && !sflow_if_fits_compact(&flow.output))
+		flow.output = (struct sflow_if){0};
+	return flow;
+}
+
+void
+sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
+    const struct ease_snapshot *snapshot)
+{
+	struct source *source = source_of(e, sample->if_index);
+	struct sflow_flow flow;
+
+	if (source == NULL)
+		return;
+	count_missing(source, sample->sequence);
+	flow = flow_of(source, sample, snapshot);
+	add_vlan(sample, &flow);
+	open_datagram(e);
+	if (e->n_open_samples == MAX_OPEN_SAMPLES || sflow_add_flow(&e->writer, &flow) < 0) {
+		sflow_export_flush(e);
+		open_datagram(e);
+		flow.drops = source->drops; /* the flush may have lost some */
+		sflow_add_flow(&e->writer, &flow); /* one alone always fits */
+	}
+	e->open_samples[e->n_open_samples++] = sample->if_index;
+}
+
+/* ---- counters ---- */
+
+/* Which figure of the HAL each counter is. */
+struct figure_field {
+	enum hal_figure figure;
+	uint16_t offset;
+	bool hyper;
+};
+
+static const struct figure_field interface_figures[] = {
+    {HAL_IN_OCTETS, offsetof(struct sflow_if_counters, in_octets), true},
+    {HAL_IN_UCAST_PKTS, offsetof(struct sflow_if_counters, in_ucast_pkts), false},
+    {HAL_IN_MCAST_PKTS, offsetof(struct sflow_if_counters, in_mcast_pkts), false},
+    {HAL_IN_BCAST_PKTS, offsetof(struct sflow_if_counters, in_bcast_pkts), false},
+    {HAL_IN_DISCARDS, offsetof(struct sflow_if_counters, in_discards), false},
+    {HAL_IN_ERRORS, offsetof(struct sflow_if_counters, in_errors), false},
+    {HAL_IN_UNKNOWN_PROTOS, offsetof(struct sflow_if_counters, in_unknown_protos), false},
+    {HAL_OUT_OCTETS, offsetof(struct sflow_if_counters, out_octets), true},
+    {HAL_OUT_UCAST_PKTS, offsetof(struct sflow_if_counters, out_ucast_pkts), false},
+    {HAL_OUT_MCAST_PKTS, offsetof(struct sflow_if_counters, out_mcast_pkts), false},
+    {HAL_OUT_BCAST_PKTS, offsetof(struct sflow_if_counters, out_bcast_pkts), false},
+    {HAL_OUT_DISCARDS, offsetof(struct sflow_if_counters, out_discards), false},
+    {HAL_OUT_ERRORS, offsetof(struct sflow_if_counters, out_errors), false},
+};
+
+#define ETHERNET_FIGURE(figure, member)                                                            \
+	{figure, offsetof(struct sflow_ethernet_counters, member), false}
+
+static const struct figure_field ethernet_figures[] = {
+    ETHERNET_FIGURE(HAL_ALIGNMENT_ERRORS, alignment_errors),
+    ETHERNET_FIGURE(HAL_FCS_ERRORS, fcs_errors),
+    ETHERNET_FIGURE(HAL_SINGLE_COLLISIONS, single_collisions),
+    ETHERNET_FIGURE(HAL_MULTIPLE_COLLISIONS, multiple_collisions),
+    ETHERNET_FIGURE(HAL_SQE_TEST_ERRORS, sqe_test_errors),
+    ETHERNET_FIGURE(HAL_DEFERRED, deferred),
+    ETHERNET_FIGURE(HAL_LATE_COLLISIONS, late_collisions),
+    ETHERNET_FIGURE(HAL_EXCESSIVE_COLLISIONS, excessive_collisions),
+    ETHERNET_FIGURE(HAL_MAC_TX_ERRORS, mac_tx_errors),
+    ETHERNET_FIGURE(HAL_CARRIER_SENSE_ERRORS, carrier_sense_errors),
+    ETHERNET_FIGURE(HAL_FRAME_TOO_LONGS, frame_too_longs),
+    ETHERNET_FIGURE(HAL_MAC_RX_ERRORS, mac_rx_errors),
+    ETHERNET_FIGURE(HAL_SYMBOL_ERRORS, symbol_errors),
+};
+
+#define FIGURES(table) (table), sizeof(table) / sizeof((table)[0])
+
+/* What the device does not have is all ones. */
+static void
+fill_figures(const struct figure_field *fields, size_t n, const struct hal_counters *counters,
+    void *record)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool known = counters->known >> fields[i].figure & 1;
+		uint64_t hyper = known ? counters->value[fields[i].figure] : SFLOW_UNKNOWN64;
+		uint32_t word = (uint32_t)hyper;
+
+		if (fields[i].hyper)
+			memcpy((uint8_t *)record + fields[i].offset, &hyper, sizeof(hyper));
+		else
+			memcpy((uint8_t *)record + fields[i].offset, &word, sizeof(word));
+	}
+}
+
+static uint32_t
+direction_of(uint8_t duplex)
+{
+	return duplex == EASE_DUPLEX_FULL ? 1 : duplex == EASE_DUPLEX_HALF ? 2 : 0;
+}
+
+static struct sflow_counters
+counters_of(const struct hal_port *port)
+{
+	struct sflow_counters c = {
+	    .source = {SFLOW_SOURCE_IF, port->if_index},
+	    .has_interface = true,
+	    .has_ethernet = true,
+	    .interface = {
+		.if_index = port->if_index,
+		.if_type = port->if_type,
+		.speed_bps = port->speed_bps,
+		.direction = direction_of(port->duplex),
+		.status = (port->admin_status == EASE_IF_UP ? SFLOW_STATUS_ADMIN_UP : 0) |
+		    (port->oper_status == EASE_IF_UP ? SFLOW_STATUS_OPER_UP : 0),
+		.promiscuous = 1, /* a switch port takes every frame */
+	    },
+	};
+
+	c.expanded = !sflow_source_fits_compact(&c.source);
+	fill_figures(FIGURES(interface_figures), &port->counters, &c.interface);
+	fill_figures(FIGURES(ethernet_figures), &port->counters, &c.ethernet);
+	return c;
+}
+
+void
+sflow_export_counters(struct sflow_export *e, const struct hal_port *port)
+{
+	struct source *source = source_of(e, port->if_index);
+	struct sflow_counters counters = counters_of(port);
+
+	if (source == NULL)
+		return;
+	if (source->discontinuity_us != port->discontinuity_us)
+		source->counters_sequence = 0;
+	source->discontinuity_us = port->discontinuity_us;
+	counters.sequence = ++source->counters_sequence;
+	open_datagram(e);
+	if (sflow_add_counters(&e->writer, &counters) < 0) {
+		sflow_export_flush(e);
+		open_datagram(e);
+		sflow_add_counters(&e->writer, &counters);
+	}
+	e->n_open_counters++;
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/perl
+# tests/sflow_tap.pl FILE PORT...: receives UDP datagrams of loopback, writes each into the pcap
+# file FILE (raw IPv4, to port 6343) and passes it on to every PORT. Prints the port it listens on;
+# ends at SIGTERM.
+use strict;
+use warnings;
+use IO::Handle;
+use Socket;
+
+my ($file, @ports) = @ARGV;
+socket(my $in, AF_INET, SOCK_DGRAM, 0) or die "socket: $!";
+setsockopt($in, SOL_SOCKET, SO_RCVBUF, 8 << 20);
+bind($in, sockaddr_in(0, INADDR_LOOPBACK)) or die "bind: $!";
+socket(my $out, AF_INET, SOCK_DGRAM, 0) or die "socket: $!";
+open(my $pcap, '>:raw', $file) or die "$file: $!";
+$pcap->autoflush(1);
+print $pcap pack('VvvVVVV', 0xa1b2c3d4, 2, 4, 0, 0, 65535, 101);
+$| = 1;
+print +(sockaddr_in(getsockname($in)))[0], "\n";
+$SIG{TERM} = sub { exit 0 };
+
+while (defined recv($in, my $octets, 65535, 0)) {
+	my $udp = pack('nnnn', 40000, 6343, 8 + length $octets, 0) . $octets;
+	my $ip = pack('CCnnnCCnNN', 0x45, 0, 20 + length $udp, 0, 0, 64, 17, 0, 0x7f000001, 0x7f000001);
+	my $n = length($ip) + length($udp);
+	print $pcap pack('VVVV', time, 0, $n, $n), $ip, $udp;
+	send($out, $octets, 0, sockaddr_in($_, INADDR_LOOPBACK)) for @ports;
+}
