@@ -1,7 +1,9 @@
 #include "collector/capd.h"
 #include "collector/input/input.h"
 #include "collector/store/store.h"
+#include "collector/tap.h"
 #include "collector/window/ledger.h"
+#include "common/buf.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -50,7 +52,9 @@ static const struct stat_name stat_names[CAPD_N_STATS] = {
 
 struct capd {
 	const struct collector_config *config;
+	const struct capd_options *options;
 	const struct clock *clock;
+	struct tap *tap; /* NULL: none */
 	struct endpoint *listen, *sflow_listen;
 	uint64_t seed;
 	struct prefix *senders;
@@ -69,18 +73,21 @@ struct capd {
 };
 
 /* Everybody who counts. */
-enum { STAT_SETS = 7 };
+enum { STAT_SETS = 8 };
 
 static void
 stat_sets(const struct capd *c, const struct stat_set *sets[STAT_SETS])
 {
+	static const struct stat_set none = {0};
+
 	sets[0] = &c->stats;
 	sets[1] = input_stats(c->input);
 	sets[2] = ledger_stats(c->ledger);
 	sets[3] = ledger_window_stats(c->ledger);
-	sets[4] = store_stats(c->store);
+	sets[4] = c->store ? store_stats(c->store) : &none;
 	sets[5] = input_sflow_stats(c->input);
 	sets[6] = slow_stats(c->slow);
+	sets[7] = c->tap ? tap_stats(c->tap) : &none;
 }
 
 /* Opening */
@@ -91,6 +98,7 @@ take_records(void *arg, const struct ease_record *records, size_t n)
 	struct capd *c = arg;
 
 	ledger_take(c->ledger, c->batch, records, n);
+	tap_take(c->tap, records, n);
 }
 
 static uint32_t
@@ -105,7 +113,7 @@ keep_records(void *arg, const struct ease_record *records, size_t n)
 	struct capd *c = arg;
 	uint64_t lost = ledger_lost(c->ledger);
 
-	ledger_take(c->ledger, c->batch, records, n);
+	take_records(c, records, n);
 	return ledger_lost(c->ledger) == lost;
 }
 
@@ -186,9 +194,9 @@ open_input(struct capd *c, char *error, size_t error_size)
 	const struct collector_config *config = c->config;
 	const struct input_config input = {
 	    .listen = c->listen,
-	    .n_listen = config->listen.n,
+	    .n_listen = c->options->no_sockets ? 0 : config->listen.n,
 	    .sflow_listen = c->sflow_listen,
-	    .n_sflow_listen = config->sflow_listen.n,
+	    .n_sflow_listen = c->options->no_sockets ? 0 : config->sflow_listen.n,
 	    .known_boot = known_boot,
 	    .seed = c->seed,
 	    .senders = c->senders,
@@ -204,7 +212,7 @@ open_input(struct capd *c, char *error, size_t error_size)
 	size_t octets;
 	int r = input_open(&c->input, &input, error, error_size);
 
-	if (r < 0)
+	if (r < 0 || c->options->no_sockets)
 		return r;
 	octets = receiver_buffer(input_receiver(c->input));
 	if (octets < config->receive_buffer_octets)
@@ -263,6 +271,8 @@ open_all(struct capd *c, char *error, size_t error_size)
 	r = store_open(&c->store, c->config->store, error, error_size);
 	if (r == 0)
 		r = open_books(c, error, error_size);
+	if (r == 0 && c->options->tap) /* whoever reads it has the system's time */
+		r = tap_open(&c->tap, c->options->tap, &clock_system, error, error_size);
 	if (r == 0)
 		r = open_slow(c, error, error_size);
 	if (r == 0)
@@ -277,8 +287,8 @@ open_all(struct capd *c, char *error, size_t error_size)
 }
 
 int
-capd_open(struct capd **out, const struct collector_config *config, const struct clock *clock,
-    char *error, size_t error_size)
+capd_open(struct capd **out, const struct collector_config *config,
+    const struct capd_options *options, const struct clock *clock, char *error, size_t error_size)
 {
 	struct capd *c = calloc(1, sizeof(*c));
 	int r;
@@ -288,6 +298,7 @@ capd_open(struct capd **out, const struct collector_config *config, const struct
 		return -ENOMEM;
 	}
 	c->config = config;
+	c->options = options;
 	c->clock = clock;
 	c->signal_fd = -1;
 	c->stats = (struct stat_set){stat_names, CAPD_N_STATS, c->values};
@@ -308,6 +319,7 @@ capd_close(struct capd *c)
 		return;
 	input_close(c->input);
 	slow_close(c->slow);
+	tap_close(c->tap);
 	store_close(c->store);
 	ledger_free(c->ledger);
 	if (c->signal_fd >= 0)
@@ -492,6 +504,7 @@ stop(struct capd *c)
 
 	read_input(c, LAST_ROUNDS);
 	slow_run(c->slow);
+	tap_flush(c->tap);
 	r = cut_and_submit(c, NULL);
 	if (r < 0)
 		log_error(ROOM, "the last batch was not cut: %s", strerror(-r));
@@ -516,7 +529,89 @@ capd_run(struct capd *c)
 		take_signals(c);
 		read_input(c, READ_ROUNDS);
 		serve_slow(c);
+		tap_flush(c->tap);
 		flush_if_due(c);
 	}
 	return stop(c);
+}
+
+/* Importing: the same path, only that the store is waited for. */
+
+enum {
+	SNMP_FIRST_OCTET = 0x30, /* a SEQUENCE */
+	IMPORT_FLUSH_S = 10, /* of the capture's time */
+};
+
+struct importing {
+	struct capd *c;
+	struct clock *clock;
+	uint64_t *other;
+};
+
+static void
+flush_waiting(struct capd *c)
+{
+	store_drain(c->store);
+	flush(c);
+	c->next_flush_us = clock_mono_us(c->clock) + IMPORT_FLUSH_S * 1000000ull;
+}
+
+static void
+go_along(struct clock *clock, uint64_t captured_us)
+{
+	if (captured_us > clock->manual_wall_us && clock->manual_mono_us > 0)
+		clock->manual_mono_us += captured_us - clock->manual_wall_us;
+	else if (clock->manual_mono_us == 0)
+		clock->manual_mono_us = 1; /* the first one sets the time */
+	clock->manual_wall_us = captured_us;
+}
+
+static void
+import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const uint8_t *octets,
+    size_t n)
+{
+	struct importing *i = arg;
+	struct capd *c = i->c;
+	struct rbuf r = rbuf_of(octets, n);
+
+	go_along(i->clock, captured_us);
+	if (n > 0 && octets[0] == SNMP_FIRST_OCTET)
+		input_take(c->input, from, octets, n);
+	else if (rbuf_be32(&r) == SFLOW_VERSION)
+		input_take_sflow(c->input, from, octets, n);
+	else
+		++*i->other;
+	slow_run(c->slow);
+	if (flush_is_due(c))
+		flush_waiting(c);
+}
+
+int
+capd_import(struct capd *c, struct clock *clock, const char *file, struct import_counts *counts,
+    uint64_t *other, char *error, size_t error_size)
+{
+	struct importing importing = {c, clock, other};
+	int r, stopped;
+
+	*other = 0;
+	tap_flush(c->tap);
+	r = import_file(file, import_one, &importing, counts, error, error_size);
+	store_drain(c->store);
+	stopped = stop(c);
+	if (r == 0 && stopped < 0)
+		snprintf(error, error_size, "not everything could be written to the store");
+	return r < 0 ? r : stopped;
+}
+
+uint64_t
+capd_stat(const struct capd *c, const char *name)
+{
+	const struct stat_set *sets[STAT_SETS];
+
+	stat_sets(c, sets);
+	for (size_t s = 0; s < STAT_SETS; s++)
+		for (unsigned i = 0; i < sets[s]->n; i++)
+			if (strcmp(sets[s]->names[i].name, name) == 0)
+				return stat_get(sets[s], i);
+	return 0;
 }

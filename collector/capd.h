@@ -9,17 +9,24 @@
 #define EASE_COLLECTOR_CAPD_H
 
 #include "collector/config.h"
+#include "collector/import.h"
 #include "common/clock.h"
 
 #include <stdbool.h>
 
 struct capd;
 
+/* What the command line adds. */
+struct capd_options {
+	bool no_sockets; /* for an import, beside a collector that has them */
+	const char *tap; /* FIFO, see tap.h; NULL: none */
+};
+
 /* Opens store and sockets and reads the books back. config and clock are borrowed. Blocks SIGTERM,
  * SIGINT, SIGUSR1 and SIGHUP for the whole process and takes them in capd_run. 0, or -errno with
  * the reason in error. */
-int capd_open(struct capd **out, const struct collector_config *config, const struct clock *clock,
-    char *error, size_t error_size);
+int capd_open(struct capd **out, const struct collector_config *config,
+    const struct capd_options *options, const struct clock *clock, char *error, size_t error_size);
 
 /* One line a socket, "listening on ADDRESS:PORT" or before those "listening for sFlow on
  * ADDRESS:PORT", to standard output. */
@@ -27,6 +34,17 @@ void capd_announce(const struct capd *c);
 
 /* Runs until SIGTERM or SIGINT, then writes everything. 0, or -EIO if something could not be. */
 int capd_run(struct capd *c);
+
+/* Instead of capd_run: takes the datagrams of a capture file the same way, senders and communities
+ * checked, then writes everything. What begins like an SNMP message is one, what begins with sFlow's
+ * version is that, whatever their ports; the rest counts in *other. clock is the one given to
+ * capd_open, manual: it goes along with the capture. 0, or -errno with the reason in error; what came
+ * before a mistake in the file is in the store. */
+int capd_import(struct capd *c, struct clock *clock, const char *file,
+    struct import_counts *counts, uint64_t *other, char *error, size_t error_size);
+
+/* The counter of that name ("input.records"), or 0. */
+uint64_t capd_stat(const struct capd *c, const char *name);
 
 void capd_close(struct capd *c);
 

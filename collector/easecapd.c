@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,16 @@ enum { ERROR_TEXT = 512 };
 
 struct command {
 	const char *config_file;
+	const char *import_file;
+	struct capd_options options;
 	bool foreground, check, print;
 };
 
 static const struct option long_options[] = {
     {"check", no_argument, NULL, 'k'},
     {"print-config", no_argument, NULL, 'p'},
+    {"import", required_argument, NULL, 'i'},
+    {"tap", required_argument, NULL, 't'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -30,9 +35,12 @@ static const struct option long_options[] = {
 static int
 usage(FILE *out)
 {
-	fputs("usage: easecapd -c FILE [-f] [--check] [--print-config]\n"
+	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
+	      "[--print-config]\n"
 	      "  -c FILE         configuration\n"
 	      "  -f              stay in the foreground; say where it listens\n"
+	      "  --tap FIFO      write sampled headers there as pcap, for tcpdump -r FIFO\n"
+	      "  --import CAPTURE  take the datagrams of a capture file instead, then end\n"
 	      "  --check         check the configuration and exit\n"
 	      "  --print-config  print the configuration in force and exit\n"
 	      "SIGUSR1 writes all counters to the log; SIGTERM writes everything and stops.\n",
@@ -56,6 +64,13 @@ parse_command(int argc, char **argv, struct command *cmd)
 			break;
 		case 'k':
 			cmd->check = true;
+			break;
+		case 'i':
+			cmd->import_file = optarg;
+			cmd->options.no_sockets = true;
+			break;
+		case 't':
+			cmd->options.tap = optarg;
 			break;
 		case 'p':
 			cmd->print = true;
@@ -106,7 +121,8 @@ leave_terminal(int parent_fd)
 }
 
 static int
-collect(const struct collector_config *config, bool foreground)
+collect(const struct collector_config *config, const struct capd_options *options,
+    bool foreground)
 {
 	int parent_fd = foreground ? -1 : go_to_background();
 	char error[ERROR_TEXT];
@@ -117,7 +133,7 @@ collect(const struct collector_config *config, bool foreground)
 		fprintf(stderr, "easecapd: %s\n", strerror(-parent_fd));
 		return parent_fd;
 	}
-	r = capd_open(&capd, config, &clock_system, error, sizeof(error));
+	r = capd_open(&capd, config, options, &clock_system, error, sizeof(error));
 	if (r < 0) {
 		fprintf(stderr, "easecapd: %s\n", error);
 		return r;
@@ -130,6 +146,47 @@ collect(const struct collector_config *config, bool foreground)
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
 	capd_close(capd);
+	return r;
+}
+
+static void
+print_import(const struct capd *capd, const struct import_counts *counts, uint64_t other)
+{
+	static const struct {
+		const char *stat, *what;
+	} lines[] = {
+	    {"input.datagrams", "notifications and sFlow datagrams"},
+	    {"input.records", "parts of these taken"},
+	    {"ledger.samples", "samples used"},
+	    {"ledger.duplicates", "samples that had come before"},
+	    {"slow.events", "events"},
+	};
+
+	printf("%" PRIu64 " frames\n%" PRIu64 " UDP datagrams\n%" PRIu64 " incomplete\n%" PRIu64
+	       " of another protocol\n",
+	    counts->frames, counts->datagrams, counts->incomplete, counts->not_udp + other);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		printf("%" PRIu64 " %s\n", capd_stat(capd, lines[i].stat), lines[i].what);
+}
+
+static int
+import(const struct collector_config *config, const struct command *cmd)
+{
+	struct clock clock = {.manual = true, .manual_wall_us = clock_wall_us(&clock_system)};
+	struct import_counts counts;
+	char error[ERROR_TEXT];
+	struct capd *capd;
+	uint64_t other;
+	int r = capd_open(&capd, config, &cmd->options, &clock, error, sizeof(error));
+
+	if (r == 0) {
+		r = capd_import(capd, &clock, cmd->import_file, &counts, &other, error,
+		    sizeof(error));
+		print_import(capd, &counts, other);
+		capd_close(capd);
+	}
+	if (r < 0)
+		fprintf(stderr, "easecapd: %s\n", error);
 	return r;
 }
 
@@ -150,9 +207,10 @@ main(int argc, char **argv)
 		if (cmd.print)
 			options_print(stdout, collector_options, &config, collector_secrets);
 	} else {
-		log_open("easecapd", !cmd.foreground || config.log == COLLECTOR_LOG_SYSLOG,
+		log_open("easecapd", (!cmd.foreground && !cmd.import_file) || config.log == COLLECTOR_LOG_SYSLOG,
 		    (enum log_level)config.log_level);
-		r = collect(&config, cmd.foreground);
+		r = cmd.import_file ? import(&config, &cmd)
+				    : collect(&config, &cmd.options, cmd.foreground);
 	}
 	collector_config_free(&config);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,0 +1,200 @@
+#include "collector/tap.h"
+
+#include "common/buf.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ROOM "tap"
+
+/* pcap-savefile(5), in network order, which readers take as well as their own. */
+#define PCAP_MAGIC_US 0xa1b2c3d4u
+enum {
+	PCAP_MAJOR = 2,
+	PCAP_MINOR = 4,
+	PCAP_ETHERNET = 1,
+	PCAP_HEADER_OCTETS = 24,
+	PCAP_FRAME_OCTETS = 16,
+	FCS_OCTETS = 4,
+	FIFO_MODE = 0600,
+	/* A pipe takes that much whole or not at all, so a reader never sees part of a frame. */
+	GATHER_OCTETS = PIPE_BUF,
+};
+#define LOOK_FOR_READER_US 200000ull
+
+_Static_assert((int)PCAP_HEADER_OCTETS + (int)PCAP_FRAME_OCTETS + (int)EASE_HEADER_MAX_OCTETS <=
+	(int)GATHER_OCTETS, "a frame fits");
+
+static const struct stat_name stat_names[TAP_N_STATS] = {
+    [TAP_STAT_FRAMES] = {"tap.frames", "frames written to the tap"},
+    [TAP_STAT_LOST] = {"tap.lost", "frames a slow reader of the tap left no room for"},
+    [TAP_STAT_READERS] = {"tap.readers", "readers of the tap that came"},
+};
+
+struct tap {
+	char *path;
+	const struct clock *clock;
+	int fd; /* -1 while nobody reads */
+	uint64_t next_look_us;
+	uint8_t octets[GATHER_OCTETS];
+	struct wbuf gathered;
+	size_t n_frames; /* in it */
+	struct stat_set stats;
+	_Atomic uint64_t values[TAP_N_STATS];
+};
+
+static int
+make_fifo(const char *path)
+{
+	struct stat st;
+
+	if (mkfifo(path, FIFO_MODE) < 0 && errno != EEXIST)
+		return -errno;
+	if (stat(path, &st) < 0)
+		return -errno;
+	return S_ISFIFO(st.st_mode) ? 0 : -EEXIST;
+}
+
+int
+tap_open(struct tap **out, const char *path, const struct clock *clock, char *error,
+    size_t error_size)
+{
+	struct tap *t = calloc(1, sizeof(*t));
+	int r = make_fifo(path);
+
+	if (r < 0 || !t || !(t->path = strdup(path))) {
+		snprintf(error, error_size, "--tap %s: %s", path,
+		    r == -EEXIST ? "there is something else of that name"
+				 : strerror(r < 0 ? -r : ENOMEM));
+		free(t);
+		return r < 0 ? r : -ENOMEM;
+	}
+	t->clock = clock;
+	t->fd = -1;
+	t->gathered = wbuf_of(t->octets, sizeof(t->octets));
+	t->stats = (struct stat_set){stat_names, TAP_N_STATS, t->values};
+	signal(SIGPIPE, SIG_IGN);
+	*out = t;
+	return 0;
+}
+
+static void
+drop_reader(struct tap *t)
+{
+	close(t->fd);
+	t->fd = -1;
+	t->gathered.len = t->n_frames = 0;
+}
+
+void
+tap_close(struct tap *t)
+{
+	if (!t)
+		return;
+	if (t->fd >= 0)
+		drop_reader(t);
+	free(t->path);
+	free(t);
+}
+
+const struct stat_set *
+tap_stats(const struct tap *t)
+{
+	return &t->stats;
+}
+
+/* Both ends closed forget what is in a FIFO, so the next reader begins clean. */
+static void
+look_for_reader(struct tap *t)
+{
+	struct pollfd p = {.fd = t->fd, .events = POLLOUT};
+	uint64_t now_us = clock_mono_us(t->clock);
+
+	if (now_us < t->next_look_us)
+		return;
+	t->next_look_us = now_us + LOOK_FOR_READER_US;
+	if (t->fd >= 0) {
+		if (poll(&p, 1, 0) > 0 && p.revents & POLLERR)
+			drop_reader(t);
+		return;
+	}
+	t->fd = open(t->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	if (t->fd < 0)
+		return;
+	stat_add(&t->stats, TAP_STAT_READERS, 1);
+	wbuf_be32(&t->gathered, PCAP_MAGIC_US);
+	wbuf_be16(&t->gathered, PCAP_MAJOR);
+	wbuf_be16(&t->gathered, PCAP_MINOR);
+	wbuf_be64(&t->gathered, 0); /* UTC */
+	wbuf_be32(&t->gathered, EASE_HEADER_MAX_OCTETS);
+	wbuf_be32(&t->gathered, PCAP_ETHERNET);
+}
+
+static void
+write_gathered(struct tap *t)
+{
+	size_t n = t->n_frames;
+	ssize_t r;
+
+	if (t->fd < 0 || t->gathered.len == 0)
+		return;
+	r = write(t->fd, t->octets, t->gathered.len);
+	t->gathered.len = t->n_frames = 0;
+	if (r >= 0) {
+		stat_add(&t->stats, TAP_STAT_FRAMES, n);
+		return;
+	}
+	stat_add(&t->stats, TAP_STAT_LOST, n);
+	if (errno != EAGAIN)
+		drop_reader(t);
+}
+
+static void
+put_frame(struct tap *t, const struct ease_sample *s)
+{
+	uint32_t len = s->frame_octets > FCS_OCTETS ? s->frame_octets - FCS_OCTETS : 0;
+	struct wbuf *w = &t->gathered;
+	/* sFlow agents may keep more than ours do */
+	uint32_t kept = s->kept_octets < EASE_HEADER_MAX_OCTETS ? s->kept_octets
+							       : EASE_HEADER_MAX_OCTETS;
+
+	if (kept > len)
+		kept = len; /* octets of the FCS */
+	if (w->size - w->len < PCAP_FRAME_OCTETS + (size_t)kept)
+		write_gathered(t);
+	if (t->fd < 0)
+		return;
+	wbuf_be32(w, (uint32_t)(s->time_us / 1000000));
+	wbuf_be32(w, (uint32_t)(s->time_us % 1000000));
+	wbuf_be32(w, kept);
+	wbuf_be32(w, len);
+	wbuf_put(w, s->header, kept);
+	t->n_frames++;
+}
+
+void
+tap_take(struct tap *t, const struct ease_record *records, size_t n)
+{
+	for (size_t i = 0; t && t->fd >= 0 && i < n; i++)
+		if (records[i].kind == EASE_PART_SAMPLE)
+			put_frame(t, &records[i].sample);
+}
+
+void
+tap_flush(struct tap *t)
+{
+	if (!t)
+		return;
+	write_gathered(t);
+	look_for_reader(t);
+	write_gathered(t); /* a new reader sees the header at once */
+}
