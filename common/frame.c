@@ -9,16 +9,28 @@
 
 enum {
 	ETHERTYPE_IPV4 = 0x0800,
+	ETHERTYPE_TRANSPARENT_BRIDGING = 0x6558, /* a whole Ethernet frame, RFC 1701 */
 	ETHERTYPE_IPV6 = 0x86dd,
+	ETHERTYPE_PPP = 0x880b, /* RFC 2637 */
+	ETHERTYPE_MPLS = 0x8847,
+	ETHERTYPE_MPLS_MULTICAST = 0x8848,
+	ETHERTYPE_PPPOE_DISCOVERY = 0x8863,
+	ETHERTYPE_PPPOE_SESSION = 0x8864,
+	LENGTH_MAX = 1500, /* an ethertype up to this is an 802.3 length */
 
 	IPV4_HEADER_MIN = 20,
 	IPV4_FRAGMENT_OFFSET = 0x1fff,
 	IPV6_HEADER = 40,
 	IPV6_FRAGMENT_OFFSET = 0xfff8,
 
+	PROTO_ICMP = 1,
+	PROTO_IPV4 = 4,
 	PROTO_TCP = 6,
 	PROTO_UDP = 17,
 	PROTO_DCCP = 33,
+	PROTO_IPV6 = 41,
+	PROTO_GRE = 47,
+	PROTO_ICMPV6 = 58,
 	PROTO_SCTP = 132,
 	PROTO_UDPLITE = 136,
 
@@ -31,6 +43,25 @@ enum {
 	EXT_MOBILITY = 135,
 	EXT_HIP = 139,
 	EXT_SHIM6 = 140,
+
+	UDP_PORT_VXLAN = 4789,
+	UDP_PORT_GENEVE = 6081,
+	UDP_LENGTH_CHECKSUM = 4, /* octets between the ports and the payload */
+
+	SNAP_HEADER = 8,	    /* LLC, OUI, type */
+	OUI_802_1H = 0x0000f8,	    /* bridge tunnel: an ethertype as under OUI 0 */
+	MPLS_BOTTOM = 0x100,
+	PPPOE_VERSION_TYPE = 0x11,
+	PPP_ADDRESS_CONTROL = 0xff03,
+	GRE_CHECKSUM = 0x8000,
+	GRE_ROUTING = 0x4000, /* RFC 1701; its list is not walked */
+	GRE_KEY = 0x2000,
+	GRE_SEQUENCE = 0x1000,
+	GRE_ACKNOWLEDGMENT = 0x0080, /* version 1 only */
+	GRE_VERSION = 0x0007,
+	VXLAN_VALID_VNI = 0x08,
+	GENEVE_VERSION = 0xc0,
+	GENEVE_OPTION_WORDS = 0x3f,
 };
 
 static bool
@@ -41,17 +72,70 @@ is_vlan_tag(uint16_t ethertype)
 }
 
 static void
+carry(struct frame_keys *keys, enum frame_tunnel tunnel, size_t at)
+{
+	keys->carries = tunnel;
+	keys->carries_at = (uint32_t)at;
+}
+
+static void
 parse_ports(struct rbuf *r, struct frame_keys *keys)
+{
+	const uint8_t *h = rbuf_take(r, 4);
+
+	if (!h)
+		return;
+	keys->has_ports = true;
+	keys->src_port = (uint16_t)(h[0] << 8 | h[1]);
+	keys->dst_port = (uint16_t)(h[2] << 8 | h[3]);
+}
+
+static void
+parse_udp(struct rbuf *r, struct frame_keys *keys)
+{
+	parse_ports(r, keys);
+	if (keys->dst_port == UDP_PORT_VXLAN)
+		carry(keys, FRAME_VXLAN, r->pos + UDP_LENGTH_CHECKSUM);
+	else if (keys->dst_port == UDP_PORT_GENEVE)
+		carry(keys, FRAME_GENEVE, r->pos + UDP_LENGTH_CHECKSUM);
+}
+
+static void
+parse_icmp(struct rbuf *r, struct frame_keys *keys)
+{
+	const uint8_t *h = rbuf_take(r, 2);
+
+	if (!h)
+		return;
+	keys->has_icmp = true;
+	keys->icmp_type = h[0];
+	keys->icmp_code = h[1];
+}
+
+static void
+parse_transport(struct rbuf *r, struct frame_keys *keys)
 {
 	switch (keys->ip_proto) {
 	case PROTO_TCP:
-	case PROTO_UDP:
 	case PROTO_DCCP:
 	case PROTO_SCTP:
 	case PROTO_UDPLITE:
-		keys->src_port = rbuf_be16(r);
-		keys->dst_port = rbuf_be16(r);
-		keys->has_ports = !r->failed;
+		parse_ports(r, keys);
+		break;
+	case PROTO_UDP:
+		parse_udp(r, keys);
+		break;
+	case PROTO_ICMP:
+	case PROTO_ICMPV6:
+		parse_icmp(r, keys);
+		break;
+	case PROTO_IPV4:
+	case PROTO_IPV6:
+		carry(keys, FRAME_IP_IP, r->pos);
+		break;
+	case PROTO_GRE:
+		carry(keys, FRAME_GRE, r->pos);
+		break;
 	}
 }
 
@@ -74,7 +158,7 @@ parse_ipv4(struct rbuf *r, struct frame_keys *keys)
 	keys->has_ip_proto = true;
 	keys->is_fragment = ((h[6] << 8 | h[7]) & IPV4_FRAGMENT_OFFSET) != 0;
 	if (!keys->is_fragment)
-		parse_ports(r, keys);
+		parse_transport(r, keys);
 }
 
 /* Steps over one extension header; false if `next` is none or the walk ends with it. */
@@ -132,7 +216,7 @@ parse_ipv6(struct rbuf *r, struct frame_keys *keys)
 	keys->ip_proto = next;
 	keys->has_ip_proto = true;
 	if (!keys->is_fragment)
-		parse_ports(r, keys);
+		parse_transport(r, keys);
 }
 
 static void
@@ -155,25 +239,256 @@ parse_tags(struct rbuf *r, struct frame_keys *keys)
 	keys->ethertype = ethertype;
 }
 
-void
-frame_parse(const void *octets, size_t len, struct frame_keys *keys)
+static bool
+is_snap(struct rbuf r)
 {
-	struct rbuf r = rbuf_of(octets, len);
-	const uint8_t *macs = rbuf_take(&r, 2 * FRAME_MAC_LEN);
+	const uint8_t *llc = rbuf_take(&r, SNAP_HEADER);
 
-	memset(keys, 0, sizeof(*keys));
+	return llc && llc[0] == 0xaa && llc[1] == 0xaa && llc[2] == 3;
+}
+
+/* What stands behind an ethertype, wherever that was. */
+static void
+parse_payload(struct rbuf *r, uint16_t ethertype, struct frame_keys *keys)
+{
+	switch (ethertype) {
+	case ETHERTYPE_IPV4:
+		parse_ipv4(r, keys);
+		break;
+	case ETHERTYPE_IPV6:
+		parse_ipv6(r, keys);
+		break;
+	case ETHERTYPE_MPLS:
+	case ETHERTYPE_MPLS_MULTICAST:
+		carry(keys, FRAME_MPLS, r->pos);
+		break;
+	case ETHERTYPE_PPPOE_DISCOVERY:
+	case ETHERTYPE_PPPOE_SESSION:
+		carry(keys, FRAME_PPPOE, r->pos);
+		break;
+	default:
+		if (ethertype <= LENGTH_MAX && is_snap(*r))
+			carry(keys, FRAME_SNAP, r->pos);
+	}
+}
+
+/* From tags or ethertype on. */
+static void
+parse_typed(struct rbuf *r, struct frame_keys *keys)
+{
+	parse_tags(r, keys);
+	if (keys->has_ethertype)
+		parse_payload(r, keys->ethertype, keys);
+}
+
+static void
+parse_ethernet(struct rbuf *r, struct frame_keys *keys)
+{
+	const uint8_t *macs = rbuf_take(r, 2 * FRAME_MAC_LEN);
+
 	if (!macs)
 		return;
 	keys->has_macs = true;
 	memcpy(keys->dst_mac, macs, FRAME_MAC_LEN);
 	memcpy(keys->src_mac, macs + FRAME_MAC_LEN, FRAME_MAC_LEN);
-	parse_tags(&r, keys);
-	if (!keys->has_ethertype)
+	parse_typed(r, keys);
+}
+
+void
+frame_parse(const void *octets, size_t len, struct frame_keys *keys)
+{
+	struct rbuf r = rbuf_of(octets, len);
+
+	memset(keys, 0, sizeof(*keys));
+	parse_ethernet(&r, keys);
+}
+
+/* IPv4 or IPv6 where only the first four bits say which. */
+static void
+parse_ip_by_version(struct rbuf *r, struct frame_keys *keys)
+{
+	unsigned version = rbuf_left(r) > 0 ? r->data[r->pos] >> 4 : 0;
+
+	if (version == 4)
+		parse_ipv4(r, keys);
+	else if (version == 6)
+		parse_ipv6(r, keys);
+}
+
+static bool
+open_snap(struct rbuf *r, struct frame_inner *inner)
+{
+	const uint8_t *h = rbuf_take(r, SNAP_HEADER);
+	uint32_t oui;
+
+	if (!h)
+		return false;
+	oui = (uint32_t)(h[3] << 16 | h[4] << 8 | h[5]);
+	inner->protocol = (uint16_t)(h[6] << 8 | h[7]);
+	inner->has_protocol = true;
+	if (oui == 0 || oui == OUI_802_1H) {
+		r->pos -= 2;
+		parse_typed(r, &inner->keys);
+	}
+	return true;
+}
+
+static bool
+open_mpls(struct rbuf *r, struct frame_inner *inner)
+{
+	uint32_t entry;
+
+	do {
+		entry = rbuf_be32(r);
+		if (r->failed)
+			return inner->n_labels > 0;
+		if (inner->n_labels < FRAME_LABEL_MAX)
+			inner->label[inner->n_labels] = entry >> 12;
+		if (inner->n_labels < UINT8_MAX)
+			inner->n_labels++;
+	} while (!(entry & MPLS_BOTTOM));
+	parse_ip_by_version(r, &inner->keys);
+	return true;
+}
+
+/* RFC 1661, with both fields compressed or not. */
+static void
+open_ppp(struct rbuf *r, struct frame_inner *inner)
+{
+	uint16_t protocol = rbuf_u8(r);
+
+	if (protocol == PPP_ADDRESS_CONTROL >> 8) {
+		rbuf_u8(r);
+		protocol = rbuf_u8(r);
+	}
+	if (!(protocol & 1)) /* the last octet of a protocol is odd */
+		protocol = (uint16_t)(protocol << 8 | rbuf_u8(r));
+	if (r->failed)
 		return;
-	if (keys->ethertype == ETHERTYPE_IPV4)
-		parse_ipv4(&r, keys);
-	else if (keys->ethertype == ETHERTYPE_IPV6)
-		parse_ipv6(&r, keys);
+	inner->has_ppp = true;
+	inner->ppp_protocol = protocol;
+	switch (protocol) {
+	case 0x0021:
+		parse_ipv4(r, &inner->keys);
+		break;
+	case 0x0057:
+		parse_ipv6(r, &inner->keys);
+		break;
+	case 0x0281:
+	case 0x0283:
+		carry(&inner->keys, FRAME_MPLS, r->pos);
+		break;
+	}
+}
+
+static bool
+open_pppoe(struct rbuf *r, struct frame_inner *inner)
+{
+	uint8_t version_type = rbuf_u8(r), code = rbuf_u8(r);
+	uint16_t session = rbuf_be16(r);
+
+	if (r->failed || version_type != PPPOE_VERSION_TYPE)
+		return false;
+	inner->has_session = true;
+	inner->session = session;
+	rbuf_be16(r); /* length: padding follows, but what is cut off does not */
+	if (code == 0)
+		open_ppp(r, inner);
+	return true;
+}
+
+static bool
+open_ip_in_ip(struct rbuf *r, struct frame_inner *inner)
+{
+	parse_ip_by_version(r, &inner->keys);
+	return inner->keys.ip_version != 0;
+}
+
+/* Octets of the optional fields: each bit stands for four. */
+static size_t
+gre_optional_octets(uint16_t flags)
+{
+	unsigned version = flags & GRE_VERSION;
+	uint16_t fields = version == 0 ? flags & (GRE_CHECKSUM | GRE_KEY | GRE_SEQUENCE)
+				       : flags & (GRE_KEY | GRE_SEQUENCE | GRE_ACKNOWLEDGMENT);
+
+	return 4 * (size_t)__builtin_popcount(fields);
+}
+
+static bool
+open_gre(struct rbuf *r, struct frame_inner *inner)
+{
+	uint16_t flags = rbuf_be16(r), protocol = rbuf_be16(r);
+
+	if (r->failed || (flags & GRE_VERSION) > 1)
+		return false;
+	inner->has_protocol = true;
+	inner->protocol = protocol;
+	if (flags & GRE_ROUTING || !rbuf_take(r, gre_optional_octets(flags)))
+		return true;
+	if (protocol == ETHERTYPE_TRANSPARENT_BRIDGING)
+		parse_ethernet(r, &inner->keys);
+	else if (protocol == ETHERTYPE_PPP && flags & GRE_SEQUENCE) /* else it carries none */
+		open_ppp(r, inner);
+	else if (protocol > LENGTH_MAX)
+		parse_payload(r, protocol, &inner->keys);
+	return true;
+}
+
+static bool
+open_vxlan(struct rbuf *r, struct frame_inner *inner)
+{
+	uint32_t flags = rbuf_be32(r), vni = rbuf_be32(r);
+
+	if (r->failed || !(flags >> 24 & VXLAN_VALID_VNI))
+		return false;
+	inner->has_vni = true;
+	inner->vni = vni >> 8;
+	parse_ethernet(r, &inner->keys);
+	return true;
+}
+
+static bool
+open_geneve(struct rbuf *r, struct frame_inner *inner)
+{
+	const uint8_t *h = rbuf_take(r, 8);
+
+	if (!h || h[0] & GENEVE_VERSION)
+		return false;
+	inner->has_vni = inner->has_protocol = true;
+	inner->vni = (uint32_t)(h[4] << 16 | h[5] << 8 | h[6]);
+	inner->protocol = (uint16_t)(h[2] << 8 | h[3]);
+	if (!rbuf_take(r, (size_t)(h[0] & GENEVE_OPTION_WORDS) * 4))
+		return true;
+	if (inner->protocol == ETHERTYPE_TRANSPARENT_BRIDGING)
+		parse_ethernet(r, &inner->keys);
+	else if (inner->protocol > LENGTH_MAX)
+		parse_payload(r, inner->protocol, &inner->keys);
+	return true;
+}
+
+bool
+frame_open(const void *octets, size_t len, const struct frame_keys *outer,
+    struct frame_inner *inner)
+{
+	static bool (*const open[])(struct rbuf *, struct frame_inner *) = {
+	    [FRAME_SNAP] = open_snap,
+	    [FRAME_MPLS] = open_mpls,
+	    [FRAME_PPPOE] = open_pppoe,
+	    [FRAME_IP_IP] = open_ip_in_ip,
+	    [FRAME_GRE] = open_gre,
+	    [FRAME_VXLAN] = open_vxlan,
+	    [FRAME_GENEVE] = open_geneve,
+	};
+	struct rbuf r = rbuf_of(octets, len);
+	uint8_t tunnel = outer->carries;
+	uint32_t at = outer->carries_at;
+
+	memset(inner, 0, sizeof(*inner)); /* outer may be inside it: not read from here on */
+	if (tunnel == FRAME_NO_TUNNEL || !rbuf_take(&r, at) || !open[tunnel](&r, inner))
+		return false;
+	inner->tunnel = tunnel;
+	return true;
 }
 
 void

@@ -1,7 +1,11 @@
 /*
  * Keys of one Ethernet frame from its first octets, however few there are: addresses, VLAN stack,
- * ethertype behind all tags, IP addresses and protocol, ports. Used for sampled headers, so a
- * frame may be cut off anywhere; what was not seen is marked absent, never guessed.
+ * ethertype behind all tags, IP addresses and protocol, ports, ICMP type. Used for sampled
+ * headers, so a frame may be cut off anywhere; what was not seen is marked absent, never guessed.
+ *
+ * frame_parse gives the outermost layer alone, straight behind the Ethernet header: that is what
+ * reports by MAC, IP and protocol count. frame_open goes one layer further in, through SNAP, MPLS,
+ * PPPoE, IP in IP, GRE, VXLAN or GENEVE, and can be called again on what it found.
  */
 #ifndef EASE_COMMON_FRAME_H
 #define EASE_COMMON_FRAME_H
@@ -14,11 +18,25 @@ enum {
 	FRAME_MAC_LEN = 6,
 	FRAME_IP_LEN = 16, /* an IPv4 address fills the first four */
 	FRAME_VLAN_MAX = 4,   /* tags kept; deeper stacks are walked, not kept */
+	FRAME_LABEL_MAX = 4,  /* MPLS labels kept; the same */
 	FRAME_MIN_OCTETS = 64,	  /* on the wire, FCS in (802.3) */
 	FRAME_MAX_OCTETS = 1518,
 	FRAME_FCS_OCTETS = 4,
 };
 
+/* What carries the next layer. */
+enum frame_tunnel {
+	FRAME_NO_TUNNEL,
+	FRAME_SNAP,   /* IEEE 802-2014, 9.2.3; 802.1H */
+	FRAME_MPLS,   /* RFC 3032; a whole label stack */
+	FRAME_PPPOE,  /* RFC 2516, discovery too */
+	FRAME_IP_IP,  /* RFC 2003, 2473, 4213: IPv4 or IPv6 in either */
+	FRAME_GRE,    /* RFC 2784, 2890; version 1 of RFC 2637 (PPTP) */
+	FRAME_VXLAN,  /* RFC 7348, to UDP port 4789 */
+	FRAME_GENEVE, /* RFC 8926, to UDP port 6081 */
+};
+
+/* One layer: an Ethernet frame, or a packet without one inside a tunnel (then without MACs). */
 struct frame_keys {
 	bool has_macs;	    /* at least 12 octets were there */
 	uint8_t dst_mac[FRAME_MAC_LEN];
@@ -35,11 +53,41 @@ struct frame_keys {
 	bool is_fragment;   /* not the first fragment: it has no ports */
 	bool has_ports;	    /* TCP, UDP, SCTP, DCCP, UDP-Lite */
 	uint16_t src_port, dst_port;
+	bool has_icmp;	    /* ICMP and ICMPv6, ip_proto says which; not of later fragments */
+	uint8_t icmp_type, icmp_code;
+	uint8_t carries;    /* enum frame_tunnel, by ethertype, LLC, IP protocol or port alone */
+	uint32_t carries_at; /* where that begins, octets from the start of the whole frame; it may
+				be behind the last octet there is */
+};
+
+/* The encapsulation between two layers, and the inner one. */
+struct frame_inner {
+	uint8_t tunnel; /* enum frame_tunnel */
+	uint8_t n_labels; /* MPLS: entries seen, <= FRAME_LABEL_MAX kept below */
+	uint32_t label[FRAME_LABEL_MAX]; /* 20 bits each, outermost first */
+	bool has_vni;
+	uint32_t vni; /* VXLAN, GENEVE: 24 bits */
+	bool has_session;
+	uint16_t session; /* PPPoE */
+	bool has_protocol; /* of SNAP, GRE, GENEVE, as that header gives it */
+	uint16_t protocol;
+	bool has_ppp; /* of the PPP in PPPoE or in GRE version 1 */
+	uint16_t ppp_protocol;
+	struct frame_keys keys; /* all absent if cut off before, or of a kind not known here */
 };
 
 /* Reads len octets of a frame that starts at its destination MAC. Cannot fail: absent is an
  * answer. */
 void frame_parse(const void *octets, size_t len, struct frame_keys *keys);
+
+/*
+ * Opens what `outer` carries; octets and len are those of the whole frame that outer was read
+ * from. False, and *inner all absent, when that is nothing, its header is cut off or not what the
+ * ethertype or port promised. Pseudo-wires over MPLS stay shut: no field says what they carry.
+ * Each call goes at least two octets further in, so a loop over it ends.
+ */
+bool frame_open(const void *octets, size_t len, const struct frame_keys *outer,
+    struct frame_inner *inner);
 
 /* Octets on the wire of a frame that a capture states as caplen-independent length `octets`
  * without FCS: padded to 60, plus 4. */

@@ -27,6 +27,7 @@ switch() { # BOARD SKIP
 	done | median_by ratio
 }
 
+"$build/tests/bench_frame" "$capture"
 switch gt48001a-8port 512
 switch stack-26port 512
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench_snmp.sh"
