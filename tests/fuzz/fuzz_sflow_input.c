@@ -1,0 +1,46 @@
+/* Any run of datagrams at all, each behind two octets of length: records are always in range, and
+ * what the collector remembers of agents and ports stays sound. */
+#include "collector/input/sflow_input.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check_record(const struct ease_record *r, const uint8_t *data, size_t size)
+{
+	const struct ease_sample *s = &r->sample;
+
+	if (r->boot == 0 || r->sender[0] == '\0')
+		abort();
+	if (r->kind != EASE_PART_SAMPLE)
+		return;
+	if (s->if_index == 0 || s->mean_skip == 0 || s->kept_octets == 0 ||
+	    (s->direction != EASE_IN && s->direction != EASE_OUT))
+		abort();
+	if (s->header < data || s->header + s->kept_octets > data + size)
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct decode_result result;
+	struct decode_origin origin = {"192.0.2.1", 1700000000000000ull};
+	struct sflow_input *in;
+	struct rbuf run = rbuf_of(data, size);
+
+	if (sflow_input_new(&in, 1, NULL, NULL) < 0)
+		abort();
+	while (rbuf_left(&run) > 2) {
+		size_t n = rbuf_be16(&run);
+		struct rbuf one = rbuf_sub(&run, n < rbuf_left(&run) ? n : rbuf_left(&run));
+
+		origin.received_us += 1000000;
+		sflow_input_take(in, one.data, one.size, &origin, &result);
+		for (size_t i = 0; i < result.n; i++)
+			check_record(&result.records[i], one.data, one.size);
+	}
+	sflow_input_free(in);
+	return 0;
+}
