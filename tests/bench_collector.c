@@ -3,7 +3,8 @@
  * offered to easecapd at rising rates (or the one given) over loopback, each rate to a fresh store;
  * then the same to snmptrapd in its default configuration with a log file. One JSON object a line:
  * offered, stored, lost, and for the last line of all the ratio of the best lossless rates (for
- * snmptrapd: what it logged). Lossless is a rate at which every sample of the middle run was in the stored windows.
+ * snmptrapd: what it logged); before it a flood of ten million pairs, and the memory that took.
+ * Lossless is a rate at which every sample of the middle run was in the stored windows.
  * Runs where the build is (collector/easecapd). The receiver, all its threads, has one core and
  * the sender another; the sender uses UDP_SEGMENT, since plain calls stop at a third of this.
  */
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,6 +40,8 @@ enum {
 	RECEIVER_CORE = 0,
 	SENDER_CORE = 1,
 	RUNS_MAX = 99,
+	FLOOD_RATE = 400000, /* the memory budget's own run: ten million spoofed pairs */
+	FLOOD_PAIRS = 10000000,
 };
 
 static const uint8_t agent_id[8] = {9, 9, 9, 9, 9, 9, 9, 9};
@@ -220,12 +224,19 @@ spawn(char *const argv[], int out)
 }
 
 static void
-end(pid_t pid)
+end(pid_t pid, struct rusage *used)
 {
 	int status;
 
 	kill(pid, SIGTERM);
-	waitpid(pid, &status, 0);
+	wait4(pid, &status, 0, used);
+}
+
+static double
+cpu_us(const struct rusage *used)
+{
+	return 1e6 * (double)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) +
+	    (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
 }
 
 static pid_t
@@ -278,6 +289,7 @@ run_easecapd(double rate, double seconds, uint32_t pairs)
 	char dir[] = "/tmp/bench_collector.XXXXXX", command[PATH_MAX_HERE];
 	uint64_t total = (uint64_t)(rate * seconds) / SEGMENTS * SEGMENTS;
 	double took, used, finished;
+	struct rusage resources;
 	pid_t pid;
 	int port;
 
@@ -286,18 +298,23 @@ run_easecapd(double rate, double seconds, uint32_t pairs)
 	pid = start_easecapd(dir, &port);
 	took = offer(port, total, rate, pairs);
 	finished = now_s();
-	end(pid); /* reads what is left, writes everything */
+	end(pid, &resources); /* reads what is left, writes everything */
 	finished = now_s() - finished;
 	used = ask(dir, "SELECT sum(n) FROM window");
 	printf("{\"bench\":\"collector\",\"program\":\"easecapd\",\"offered_per_s\":%.0f,"
-	       "\"sent_per_s\":%.0f,\"sent\":%llu,\"in_windows\":%.0f,\"in_keys\":[%.0f,%.0f],"
+	       "\"sent_per_s\":%.0f,\"sent\":%llu,\"in_windows\":%.0f,\"in_keys\":[%.0f,%.0f,%.0f],"
+	       "\"in_no_key\":%.0f,\"most_one_key_lacks\":%.0f,"
 	       "\"sample_rows\":%.0f,\"lost\":%.0f,\"kernel_drops\":%.0f,\"pairs\":%u,"
-	       "\"drain_s\":%.2f}\n",
+	       "\"drain_s\":%.2f,\"cpu_us_each\":%.2f,\"rss_mib\":%.0f}\n",
 	    rate, (double)total / took, (unsigned long long)total, used,
 	    ask(dir, "SELECT sum(n) FROM window_key WHERE kind = 1"),
 	    ask(dir, "SELECT sum(n) FROM window_key WHERE kind = 2"),
+	    ask(dir, "SELECT sum(n) FROM window_key WHERE kind = 7"),
+	    ask(dir, "SELECT sum(n) FROM window_folded"),
+	    ask(dir, "SELECT max(most_n) FROM window_folded"),
 	    ask(dir, "SELECT count(*) FROM sample"), (double)total - used,
-	    ask(dir, "SELECT value FROM stat WHERE name = 'input.kernel_drops'"), pairs, finished);
+	    ask(dir, "SELECT value FROM stat WHERE name = 'input.kernel_drops'"), pairs, finished,
+	    cpu_us(&resources) / used, (double)resources.ru_maxrss / 1024);
 	fflush(stdout);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	if (system(command) != 0)
@@ -349,6 +366,7 @@ run_snmptrapd(double rate, double seconds)
 	    (char *)"-C", (char *)"-c", conf, (char *)"-Lf", log, address, NULL};
 	uint64_t total = (uint64_t)(rate * seconds) / SEGMENTS * SEGMENTS, logged;
 	int port = 20000 + getpid() % 20000;
+	struct rusage resources;
 	double start, took;
 	pid_t pid;
 	FILE *f;
@@ -370,7 +388,7 @@ run_snmptrapd(double rate, double seconds)
 	offer(port, total, rate, 1000);
 	took = now_s() - start;
 	usleep(200000); /* what its buffer holds: a hundredth of a second's work */
-	end(pid);
+	end(pid, &resources);
 	logged = count_lines(log);
 	printf("{\"bench\":\"collector\",\"program\":\"snmptrapd\",\"offered_per_s\":%.0f,"
 	       "\"sent\":%llu,\"logged\":%llu,\"logged_per_s\":%.0f}\n",
@@ -397,6 +415,7 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
 		if (is_lossless(rates[i], seconds, pairs, runs))
 			best = rates[i];
+	run_easecapd(FLOOD_RATE, (double)FLOOD_PAIRS / FLOOD_RATE, FLOOD_PAIRS);
 	peer = run_snmptrapd(40000, seconds);
 	printf("{\"bench\":\"collector\",\"lossless_per_s\":%.0f,\"snmptrapd_per_s\":%.0f,"
 	       "\"ratio\":%.1f}\n",

@@ -12,7 +12,7 @@ enum {
 	N_DIRECTIONS = 2,
 	CACHE_LINE = 64,
 	/* Keys that an eviction chooses from: the more, the nearer to the one that has least. */
-	CANDIDATES = 16,
+	CANDIDATES = 8,
 	/* How fast it gets harder to get a row beyond the limit of keys in the store: at twice the
 	 * limit only who has nine times the mean of so many keys gets one. */
 	HARDER = 8,
