@@ -182,6 +182,7 @@ struct key {
 	uint32_t next; /* in its bucket, or in the free list */
 	uint32_t hash;
 	uint32_t most_lost;
+	uint32_t fresh; /* sums.n, here for evictions, which look at many keys */
 	uint8_t kind, direction; /* kind: index into kinds */
 	bool used : 1;
 	bool listed : 1; /* in dirty_keys */
@@ -425,12 +426,13 @@ fold(const struct window_table *t, struct key *k, enum window_stat_id why)
 {
 	struct folded *f = folded_of(t, k);
 
-	k->most_lost += (uint32_t)k->sums.n;
+	k->most_lost += k->fresh;
 	if (k->most_lost > f->most_n)
 		f->most_n = k->most_lost;
-	f->n += (uint32_t)k->sums.n;
-	stat_add(&t->stats, why, k->sums.n);
+	f->n += k->fresh;
+	stat_add(&t->stats, why, k->fresh);
 	k->sums = (struct store_sums){0};
+	k->fresh = 0;
 }
 
 static void
@@ -449,7 +451,7 @@ unlink_key(struct window_table *t, uint32_t i)
 static uint64_t
 cost_of(const struct key *k)
 {
-	return k->sums.n == 0 ? k->stored : 2 + k->most_lost + k->sums.n;
+	return k->fresh == 0 ? k->stored : 2ull + k->most_lost + k->fresh;
 }
 
 /*
@@ -473,6 +475,8 @@ evict(struct window_table *t)
 	}
 	if (t->hand == t->limits.keys)
 		t->hand = 0;
+	for (uint32_t c = 0; c < CANDIDATES && t->hand + c < t->limits.keys; c++)
+		__builtin_prefetch(&t->keys[t->hand + c]);
 	fold(t, &t->keys[victim], WINDOW_STAT_KEYS_TABLE_FULL);
 	unlink_key(t, victim);
 	return victim;
@@ -608,6 +612,7 @@ window_add_sample(struct window_table *t, struct window *w, const struct ease_sa
 			t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
 		k->listed = true;
 		add_sums(&k->sums, &one);
+		k->fresh++;
 	}
 }
 
@@ -717,7 +722,7 @@ dump_key(const struct window_table *t, struct key *k, struct store_batch *batch)
 	struct store_key *row;
 
 	k->listed = false;
-	if (!k->used || k->sums.n == 0)
+	if (!k->used || k->fresh == 0)
 		return;
 	if (!has_row(t, k)) {
 		fold(t, k, WINDOW_STAT_KEYS_WINDOW_FULL);
@@ -737,6 +742,7 @@ dump_key(const struct window_table *t, struct key *k, struct store_batch *batch)
 	memcpy(row->key2, k->halves.half2, STORE_KEY_HALF);
 	row->sums = k->sums;
 	k->sums = (struct store_sums){0};
+	k->fresh = 0;
 }
 
 int
