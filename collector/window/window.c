@@ -1,14 +1,13 @@
 #include "collector/window/window.h"
+#include "collector/window/kinds.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE UINT32_MAX
-#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 enum {
-	MAX_KINDS = 8,
 	N_DIRECTIONS = 2,
 	CACHE_LINE = 64,
 	/* Keys that an eviction chooses from: the more, the nearer to the one that has least. */
@@ -28,126 +27,6 @@ static const struct stat_name stat_names[WINDOW_N_STATS] = {
 	"samples folded into others: all windows together had their most keys"},
 };
 
-/* Both halves of a key as the store has them. */
-struct halves {
-	uint8_t octets1, octets2;
-	uint8_t half1[STORE_KEY_HALF], half2[STORE_KEY_HALF]; /* zeros behind */
-};
-
-/* Kinds of keys: how a sample's frame gives its halves (zeroed before); false: it has no key. */
-struct kind {
-	enum store_key_kind kind;
-	bool (*fill)(const struct frame_keys *k, struct halves *h);
-};
-
-static void
-put1(struct halves *h, const void *octets, size_t n)
-{
-	memcpy(h->half1 + h->octets1, octets, n);
-	h->octets1 = (uint8_t)(h->octets1 + n);
-}
-
-static void
-put2(struct halves *h, const void *octets, size_t n)
-{
-	memcpy(h->half2 + h->octets2, octets, n);
-	h->octets2 = (uint8_t)(h->octets2 + n);
-}
-
-static void
-put1_be16(struct halves *h, uint16_t v)
-{
-	put1(h, (const uint8_t[]){(uint8_t)(v >> 8), (uint8_t)v}, 2);
-}
-
-static void
-put2_be16(struct halves *h, uint16_t v)
-{
-	put2(h, (const uint8_t[]){(uint8_t)(v >> 8), (uint8_t)v}, 2);
-}
-
-static bool
-eth_pair(const struct frame_keys *k, struct halves *h)
-{
-	if (!k->has_macs)
-		return false;
-	put1(h, k->src_mac, FRAME_MAC_LEN);
-	put2(h, k->dst_mac, FRAME_MAC_LEN);
-	return true;
-}
-
-static bool
-ip_pair(const struct frame_keys *k, struct halves *h)
-{
-	size_t octets = k->ip_version == 4 ? 4 : FRAME_IP_LEN;
-
-	if (k->ip_version == 0)
-		return false;
-	put1(h, k->src_ip, octets);
-	put2(h, k->dst_ip, octets);
-	return true;
-}
-
-static bool
-vlan(const struct frame_keys *k, struct halves *h)
-{
-	if (k->n_vlans == 0)
-		return false;
-	put1_be16(h, k->vlan[0]);
-	return true;
-}
-
-static bool
-ethertype(const struct frame_keys *k, struct halves *h)
-{
-	if (!k->has_ethertype)
-		return false;
-	put1_be16(h, k->ethertype);
-	return true;
-}
-
-static bool
-ip_proto(const struct frame_keys *k, struct halves *h)
-{
-	if (!k->has_ip_proto)
-		return false;
-	put1(h, &k->ip_proto, 1);
-	return true;
-}
-
-/* Servers' ports are the lower ones: registered, where clients' are ephemeral (RFC 6335). */
-static bool
-server_port(const struct frame_keys *k, struct halves *h)
-{
-	if (!k->has_ports || !ip_proto(k, h))
-		return false;
-	put1_be16(h, k->src_port < k->dst_port ? k->src_port : k->dst_port);
-	return true;
-}
-
-static bool
-conversation(const struct frame_keys *k, struct halves *h)
-{
-	if (!k->has_ip_proto || !ip_pair(k, h))
-		return false;
-	put1_be16(h, k->src_port);
-	put2_be16(h, k->dst_port);
-	put1(h, &k->ip_proto, 1);
-	put2(h, &k->ip_proto, 1);
-	return true;
-}
-
-static const struct kind kinds[] = {
-    {STORE_KEY_ETH_PAIR, eth_pair},
-    {STORE_KEY_IP_PAIR, ip_pair},
-    {STORE_KEY_VLAN, vlan},
-    {STORE_KEY_ETHERTYPE, ethertype},
-    {STORE_KEY_IP_PROTO, ip_proto},
-    {STORE_KEY_SERVER_PORT, server_port},
-    {STORE_KEY_CONVERSATION, conversation},
-};
-_Static_assert(N_KINDS <= MAX_KINDS, "raise MAX_KINDS");
-
 /* What became of keys that had no room, of one kind. */
 struct folded {
 	uint32_t rows;	 /* keys in the store since the window opened */
@@ -159,7 +38,7 @@ struct folded {
 struct side {
 	int64_t pool_pkts, pool_octets;
 	struct store_sums sums; /* since the last dump */
-	struct folded folded[MAX_KINDS];
+	struct folded folded[N_KINDS];
 };
 
 struct window {
@@ -183,7 +62,7 @@ struct key {
 	uint32_t hash;
 	uint32_t most_lost;
 	uint32_t fresh; /* sums.n, here for evictions, which look at many keys */
-	uint8_t kind, direction; /* kind: index into kinds */
+	uint8_t kind, direction; /* kind: index into window_kinds */
 	bool used : 1;
 	bool listed : 1; /* in dirty_keys */
 	bool stored : 1; /* counted in folded.rows */
@@ -567,7 +446,7 @@ window_sums_add(struct store_sums *sums, const struct ease_sample *s)
 /* What keys a sample has; memory that finds them is on its way when this returns. */
 static size_t
 find_wanted(const struct window_table *t, uint32_t window, uint8_t direction,
-    const struct frame_keys *keys, struct wanted wanted[MAX_KINDS])
+    const struct frame_keys *keys, struct wanted wanted[N_KINDS])
 {
 	size_t n = 0;
 
@@ -575,7 +454,7 @@ find_wanted(const struct window_table *t, uint32_t window, uint8_t direction,
 		struct wanted *w = &wanted[n];
 
 		w->halves = (struct halves){0};
-		if (!kinds[kind].fill(keys, &w->halves))
+		if (!window_kinds[kind].fill(keys, &w->halves))
 			continue;
 		w->window = window;
 		w->kind = (uint8_t)kind;
@@ -600,7 +479,7 @@ window_add_sample(struct window_table *t, struct window *w, const struct ease_sa
     const struct frame_keys *keys)
 {
 	struct store_sums one = sums_of(s);
-	struct wanted wanted[MAX_KINDS];
+	struct wanted wanted[N_KINDS];
 	size_t n = find_wanted(t, (uint32_t)(w - t->windows), s->direction, keys, wanted);
 
 	add_sums(&w->side[s->direction - 1].sums, &one);
@@ -652,7 +531,7 @@ dump_folded(struct window *w, uint8_t direction, struct store_batch *batch)
 		row->agent = w->agent;
 		row->if_index = w->if_index;
 		row->direction = direction;
-		row->kind = (uint8_t)kinds[kind].kind;
+		row->kind = (uint8_t)window_kinds[kind].kind;
 		row->n = f->n;
 		row->most_n = f->most_n - f->dumped_most_n;
 		f->n = 0;
@@ -735,7 +614,7 @@ dump_key(const struct window_table *t, struct key *k, struct store_batch *batch)
 	row->agent = w->agent;
 	row->if_index = w->if_index;
 	row->direction = k->direction;
-	row->kind = (uint8_t)kinds[k->kind].kind;
+	row->kind = (uint8_t)window_kinds[k->kind].kind;
 	row->key1_octets = k->halves.octets1;
 	row->key2_octets = k->halves.octets2;
 	memcpy(row->key1, k->halves.half1, STORE_KEY_HALF);

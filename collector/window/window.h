@@ -9,7 +9,7 @@
  * limits take the place of those that have least, and what had no place is folded: its samples
  * are in the window's total but in no key. How many were, and the most that any one key can lack
  * because of it, is dumped beside the keys; so n of a key in the store <= its samples <= n +
- * most_n. The kinds of keys are data: one row each in window.c.
+ * most_n. The kinds of keys are data: kinds.h.
  */
 #ifndef EASE_COLLECTOR_WINDOW_WINDOW_H
 #define EASE_COLLECTOR_WINDOW_WINDOW_H
