@@ -184,7 +184,8 @@ print_result(const struct accuracy *a, const char *class, int unit,
 {
 	json_t *covered = result->trials
 	    ? json_real(rounded((double)result->covered / (double)result->trials)) : json_null();
-	json_t *line = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:f, s:f, s:s, s:f, s:b, s:b}",
+	json_t *line = json_pack(
+	    "{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:f, s:f, s:s, s:f, s:b, s:b}",
 	    "capture", a->capture, "class", class, "figure", unit_names[unit],
 	    "skip", (json_int_t)a->options.mean_skip, "runs", (json_int_t)a->options.runs,
 	    "trials", (json_int_t)result->trials, "covered", covered,

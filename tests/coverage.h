@@ -2,8 +2,8 @@
  * Do the intervals hold the truth? Draws skip counts with the agent's own generator over a capture
  * (or frames a test makes), lets the estimator work on what was sampled, and counts how often the
  * true figure lies within the limits. Samples reach the estimator straight, or on the way that
- * tests/transit.h disturbs. No sockets, no store. Used by build/tests/accuracy, tests/check_estimate
- * and tests/check_transit.
+ * tests/transit.h disturbs. No sockets, no store. Used by build/tests/accuracy and by
+ * tests/check_estimate and tests/check_transit.
  *
  * A trial is a key with at least 10 expected samples and at most half of the traffic, in one run.
  */
@@ -41,7 +41,7 @@ struct coverage_options {
 	uint32_t runs;
 	uint64_t seed; /* run i uses seed + i */
 	double loss;   /* probability that a sample is lost on its way; not with an impairment */
-	const struct transit_impairment *impairment; /* samples take the whole way; NULL: straight */
+	const struct transit_impairment *impairment; /* of the whole way; NULL: straight */
 	bool rate_change; /* the mean skip is multiplied by COVERAGE_RATE_FACTOR and back, often */
 };
 enum {

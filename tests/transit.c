@@ -19,6 +19,7 @@ enum {
 	COMPANY_WAIT_US = 50000,  /* the agent's default: how long a sample waits for others */
 	COUNTERS_EVERY_US = 20 * SECOND_US,
 	PARTS_MAX = 64,
+	FCS_OCTETS = 4,
 	DELIVERIES_A_CUT = 32,
 };
 
@@ -157,7 +158,8 @@ send_sample(struct sender *s, const struct transit_sample *drawn)
 		.mean_skip = drawn->mean_skip,
 		.pool_pkts = drawn->frame + 1,
 		.frame_octets = octets,
-		.kept_octets = (uint16_t)(octets - 4 < sizeof(header) ? octets - 4 : sizeof(header)),
+		.kept_octets = (uint16_t)(octets < sizeof(header) + FCS_OCTETS
+			? octets - FCS_OCTETS : sizeof(header)),
 		.header = header,
 	};
 
@@ -226,7 +228,9 @@ deliver(struct network *net, struct pile *pile, size_t note, uint64_t rank, bool
 {
 	const struct transit_impairment *how = net->impairment;
 
-	for (int copy = 0; copy == 0 || (copy == 1 && happens(&net->fate, how->duplicate)); copy++) {
+	int copies = happens(&net->fate, how->duplicate) ? 2 : 1;
+
+	for (int copy = 0; copy < copies; copy++) {
 		bool is_late = happens(&net->order, how->reorder) || copy == 1;
 		uint64_t delay = later(net);
 
