@@ -153,20 +153,21 @@ static void
 print_import(const struct capd *capd, const struct import_counts *counts, uint64_t other)
 {
 	static const struct {
-		const char *stat, *what;
+		const char *stat, *more, *what;
 	} lines[] = {
-	    {"input.datagrams", "notifications and sFlow datagrams"},
-	    {"input.records", "parts of these taken"},
-	    {"ledger.samples", "samples used"},
-	    {"ledger.duplicates", "samples that had come before"},
-	    {"slow.events", "events"},
+	    {"input.datagrams", "", "notifications and sFlow datagrams"},
+	    {"input.records", "slow.records", "parts of these taken"},
+	    {"ledger.samples", "", "samples used"},
+	    {"ledger.duplicates", "", "samples that had come before"},
+	    {"slow.events", "", "events"},
 	};
 
 	printf("%" PRIu64 " frames\n%" PRIu64 " UDP datagrams\n%" PRIu64 " incomplete\n%" PRIu64
 	       " of another protocol\n",
 	    counts->frames, counts->datagrams, counts->incomplete, counts->not_udp + other);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		printf("%" PRIu64 " %s\n", capd_stat(capd, lines[i].stat), lines[i].what);
+		printf("%" PRIu64 " %s\n",
+		    capd_stat(capd, lines[i].stat) + capd_stat(capd, lines[i].more), lines[i].what);
 }
 
 static int

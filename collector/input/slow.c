@@ -23,6 +23,7 @@ static const struct stat_name stat_names[SLOW_N_STATS] = {
     [SLOW_STAT_QUEUE_FULL] = {"slow.queue_full", "of these: lost because its queue was full"},
     [SLOW_STAT_FOREIGN] = {"slow.refused_foreign", "of these: notifications of other MIBs"},
     [SLOW_STAT_REFUSED] = {"slow.refused", "of these: with a mistake inside"},
+    [SLOW_STAT_RECORDS] = {"slow.records", "parts of notifications taken"},
     [SLOW_STAT_EVENTS] = {"slow.events", "events taken"},
     [SLOW_STAT_EVENTS_DUPLICATE] = {"slow.events_duplicate", "events that had come before"},
     [SLOW_STAT_INFORMS] = {"inform.taken", "informs taken, repeated ones too"},
@@ -230,6 +231,7 @@ take_varbinds(struct slow *s, const struct message *from, struct v2c_message *m)
 
 	switch (decode_varbinds(m, &origin, &s->result)) {
 	case DECODE_OK:
+		stat_add(&s->stats, SLOW_STAT_RECORDS, s->result.n);
 		if (s->config.records(s->config.arg, s->result.records, s->result.n))
 			return true;
 		if (from->is_inform)
