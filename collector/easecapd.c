@@ -208,7 +208,8 @@ main(int argc, char **argv)
 		if (cmd.print)
 			options_print(stdout, collector_options, &config, collector_secrets);
 	} else {
-		log_open("easecapd", (!cmd.foreground && !cmd.import_file) || config.log == COLLECTOR_LOG_SYSLOG,
+		log_open("easecapd",
+		    (!cmd.foreground && !cmd.import_file) || config.log == COLLECTOR_LOG_SYSLOG,
 		    (enum log_level)config.log_level);
 		r = cmd.import_file ? import(&config, &cmd)
 				    : collect(&config, &cmd.options, cmd.foreground);

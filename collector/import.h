@@ -1,6 +1,6 @@
 /*
  * Datagrams out of a capture file: each whole UDP datagram over IPv4 or IPv6, from Ethernet (with
- * VLAN tags), Linux cooked, loopback or raw IP frames, with the time it was captured and who sent it.
+ * VLAN tags), Linux cooked, loopback or raw IP frames, with the time of capture and who sent it.
  * Fragments and datagrams cut off by the capture are not put together: they are counted.
  */
 #ifndef EASE_COLLECTOR_IMPORT_H

@@ -29,8 +29,8 @@ struct ease_record {
 	};
 };
 
-/* What is an event and no more. Numbers up to 999 are those of EASE-SAMPLING-MIB's own notifications
- * (enum ease_notification_kind and what later versions of the module add). */
+/* What is an event and no more. Numbers up to 999 are those of EASE-SAMPLING-MIB's own
+ * notifications (enum ease_notification_kind and what later versions of the module add). */
 enum ease_event_kind {
 	EASE_EVENT_LINK_DOWN = 1003, /* IF-MIB, RFC 2863: 1000 + its arc below snmpTraps */
 	EASE_EVENT_LINK_UP = 1004,

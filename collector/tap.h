@@ -1,9 +1,9 @@
 /*
  * Sampled headers as a pcap stream in a FIFO, for tcpdump or Wireshark:
  *     easecapd -c FILE --tap /run/ease.tap &   tcpdump -n -r /run/ease.tap
- * Each frame has the device's time and its length on the wire without FCS. Writing never waits: while
- * nobody reads nothing is written, and what a slow reader leaves no room for is lost and counted.
- * A reader that comes begins with a new pcap header.
+ * Each frame has the device's time and its length on the wire without FCS. Writing never waits:
+ * while nobody reads nothing is written, and what a slow reader leaves no room for is lost
+ * and counted. A reader that comes begins with a new pcap header.
  */
 #ifndef EASE_COLLECTOR_TAP_H
 #define EASE_COLLECTOR_TAP_H
@@ -21,8 +21,8 @@ enum tap_stat_id {
 	TAP_N_STATS,
 };
 
-/* Makes the FIFO if it is not there. clock is borrowed. Ignores SIGPIPE for the process. 0, or -errno
- * with the reason in error. */
+/* Makes the FIFO if it is not there. clock is borrowed. Ignores SIGPIPE for the process. 0, or
+ * -errno with the reason in error. */
 int tap_open(struct tap **out, const char *path, const struct clock *clock, char *error,
     size_t error_size);
 void tap_close(struct tap *t);

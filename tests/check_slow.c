@@ -25,8 +25,8 @@
 static const uint8_t good[] = {0x30, 0x45, 0x02, 0x01, 0x03,
     0x30, 0x0d, 0x02, 0x01, 0x09, 0x02, 0x02, 0x05, 0xdc, 0x04, 0x01, 0x03, 0x02, 0x01, 0x03,
     0x04, 0x2a, 0x30, 0x28, 0x04, 0x05, 0x80, 0x00, 0x00, 0x02, 0x01, 0x02, 0x01, 0x03, 0x02, 0x01,
-    0x04, 0x04, 0x01, 'u', 0x04, 0x0c, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x04, 0x08, 1, 2, 3, 4,
-    5, 6, 7, 8, 0x04, 0x05, 'x', 'x', 'x', 'x', 'x'};
+    0x04, 0x04, 0x01, 'u', 0x04, 0x0c, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x04, 0x08, 1, 2, 3,
+    4, 5, 6, 7, 8, 0x04, 0x05, 'x', 'x', 'x', 'x', 'x'};
 
 START_TEST(a_v3_head_is_read)
 {
@@ -283,8 +283,9 @@ inform_of_samples(uint8_t *octets, size_t room)
 {
 	static const uint8_t frame[60], agent_id[8] = {1};
 	static struct trap_message m;
-	const struct ease_sample s = {.time_us = 1, .if_index = 3, .sequence = 1, .direction = EASE_IN,
-	    .skip = 7, .mean_skip = 10, .frame_octets = 500, .kept_octets = sizeof(frame),
+	const struct ease_sample s = {.time_us = 1, .if_index = 3, .sequence = 1,
+	    .direction = EASE_IN, .skip = 7, .mean_skip = 10, .frame_octets = 500,
+	    .kept_octets = sizeof(frame),
 	    .header = frame};
 
 	trap_start(&m, "demo", EASE_NOTIFY_SAMPLES, agent_id, 1);
@@ -296,7 +297,7 @@ inform_of_samples(uint8_t *octets, size_t room)
 START_TEST(an_inform_is_answered_only_when_it_is_kept)
 {
 	static const char *const communities[] = {"demo"};
-	static const struct clock clock = {.manual = true, .manual_wall_us = 5, .manual_mono_us = 5};
+	static const struct clock clock = {.manual = true, .manual_wall_us = 5};
 	struct sinks sinks = {.has_room = false};
 	const struct slow_config config = {.communities = communities, .n_communities = 1,
 	    .clock = &clock, .records = keep_records, .event = keep_event, .arg = &sinks};

@@ -30,7 +30,7 @@ void aside_close(struct aside *a);
 /* Readable while something is queued. */
 int aside_fd(const struct aside *a);
 
-/* Copies the datagram. False if the queue is full or the datagram longer than a slot. Any thread. */
+/* Copies the datagram. False if the queue is full or it is longer than a slot. Any thread. */
 bool aside_put(struct aside *a, const struct sockaddr *from, int fd, const void *octets, size_t n);
 
 /* The oldest, the caller's until aside_done; NULL if there is none. One thread. */

@@ -14,7 +14,7 @@
 #define ROOM "input"
 
 enum {
-	/* Events remembered, to know one that comes again: a repeated inform comes within seconds. */
+	/* Events remembered, to know one that comes again: an inform does so within seconds. */
 	EVENTS_REMEMBERED = 4096,
 };
 
@@ -40,7 +40,8 @@ static const struct stat_name stat_names[SLOW_N_STATS] = {
     [SLOW_STAT_V3_ENGINE] = {"v3.unknown_engine", "messages of an engine that no user names"},
     [SLOW_STAT_V3_USER] = {"v3.unknown_user", "messages of a user that there is not"},
     [SLOW_STAT_V3_DIGEST] = {"v3.wrong_digest", "messages with a wrong authentication key"},
-    [SLOW_STAT_V3_WINDOW] = {"v3.not_in_time_window", "messages older than 150 s or of lower boots"},
+    [SLOW_STAT_V3_WINDOW] = {"v3.not_in_time_window",
+	"messages older than 150 s or of lower boots"},
     [SLOW_STAT_V3_DECRYPTION] = {"v3.decryption", "messages with a wrong privacy key"},
     [SLOW_STAT_V3_LEVEL] = {"v3.security_level", "messages with less than authPriv"},
     [SLOW_STAT_V3_REPLAYED] = {"v3.replayed", "traps that came before, octet for octet"},

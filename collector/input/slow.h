@@ -1,8 +1,8 @@
 /*
  * The slow way in, for what the fast one lays aside: SNMPv3, informs, and notifications that are
- * events. Any thread puts a datagram; one thread, the only one that touches Net-SNMP's library, takes
- * them, gives records and events to its sinks, and sends the answers to informs once the store has
- * committed what they brought.
+ * events. Any thread puts a datagram; one thread, the only one that touches Net-SNMP's library,
+ * takes them, gives records and events to its sinks, and sends the answers to informs once the
+ * store has committed what they brought.
  *
  * An inform that comes again is decoded and answered again; its samples are known to the books by
  * their numbers, and an event that came lately by its content. An inform whose records found no

@@ -1,5 +1,5 @@
 /*
- * An SNMPv2c message around an SNMPv2-Trap or Inform PDU (RFC 1901, RFC 3416 section 3), taken apart
+ * An SNMPv2c message around a Trap or Inform PDU (RFC 1901, RFC 3416 section 3), taken apart
  * strictly and without any I/O: envelope first, then the variable bindings one by one. Each level
  * must hold exactly what its length says. And the Response to an inform.
  */

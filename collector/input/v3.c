@@ -83,7 +83,9 @@ new_own_id(struct v3 *v)
 
 	memcpy(v->own_id, head, sizeof(head));
 	v->n_own_id = ENGINE_ID_OCTETS;
-	return getrandom(v->own_id + sizeof(head), ENGINE_ID_OCTETS - sizeof(head), 0) < 0 ? -errno : 0;
+	if (getrandom(v->own_id + sizeof(head), ENGINE_ID_OCTETS - sizeof(head), 0) < 0)
+		return -errno;
+	return 0;
 }
 
 static int
@@ -150,7 +152,7 @@ remember(const char *token, const char *value)
 }
 
 /* Nothing of the host's Net-SNMP set-up may matter here; every refusal has a counter and a line of
- * ours, so the library's own lines are for debugging. boots: how often the engine started before. */
+ * ours, so the library's own lines are for debugging. boots: of the engine's last start. */
 static void
 start_library(const struct v3 *v, unsigned long boots)
 {

@@ -1,7 +1,7 @@
 /*
  * SNMPv3 with the user-based security model (RFC 3412, RFC 3414) by Net-SNMP's library: a datagram
  * in; out come its variable bindings if its user may send, and the octets of the answer if it wants
- * one (Response to an inform, Report for engine discovery and time). No socket: the library is given
+ * one (Response to an inform, Report for engine discovery and time). No socket: the library gets
  * each datagram through a transport of our own, in memory.
  *
  * Beyond what the library checks, and stricter where it is loose: only authPriv is taken; an engine
@@ -59,7 +59,7 @@ enum v3_verdict {
 };
 
 struct v3_message {
-	uint8_t engine_id[V3_ENGINE_ID_MAX]; /* authoritative: a trap's sender, an inform's receiver */
+	uint8_t engine_id[V3_ENGINE_ID_MAX]; /* a trap's sender, an inform's receiver */
 	size_t n_engine_id;
 	int32_t request_id;
 	uint8_t varbinds[RECEIVE_DATAGRAM_MAX]; /* BER, as in a v2c message */

@@ -33,7 +33,9 @@ v3_engine_id_check(const char *text)
 {
 	uint8_t id[V3_ENGINE_ID_MAX];
 
-	return v3_engine_id_parse(text, id) ? NULL : "an engine ID is 0x and 10 to 64 hexadecimal digits";
+	return v3_engine_id_parse(text, id)
+	    ? NULL
+	    : "an engine ID is 0x and 10 to 64 hexadecimal digits";
 }
 
 static bool

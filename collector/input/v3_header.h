@@ -1,7 +1,7 @@
 /*
  * What stands in clear at the head of an SNMPv3 message of the user-based security model (RFC 3412
  * section 6, RFC 3414 section 2.4), read strictly: who claims to send, when, and the digest.
- * Nothing of it is authenticated yet. And how a configuration writes engine IDs and protocols. Pure.
+ * Nothing of it is authenticated yet. And how a configuration writes engine IDs and protocols.
  */
 #ifndef EASE_COLLECTOR_INPUT_V3_HEADER_H
 #define EASE_COLLECTOR_INPUT_V3_HEADER_H

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* An accepted message is not newer than the engine's time, so this much later the window is over. */
+/* An accepted message is not newer than the engine's time, so its window is over by then. */
 #define KEEP_US ((V3_WINDOW_S + 1) * 1000000ull)
 
 struct v3_digest {
-	uint64_t octets; /* the first eight; whoever has no key can neither choose nor repeat them */
+	uint64_t octets; /* the first eight: without the key nobody can choose them */
 	uint64_t noted_us;
 	bool used;
 };

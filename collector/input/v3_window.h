@@ -15,8 +15,8 @@ struct v3_engine {
 	uint64_t heard_us;     /* monotonic */
 };
 
-/* False if the message is outside the time window (RFC 3414 section 3.2 step 7 b); else the engine's
- * time is brought up to it. */
+/* False if the message is outside the time window (RFC 3414 section 3.2 step 7 b); else the
+ * engine's time is brought up to it. */
 bool v3_window_holds(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us);
 
 /* Digests seen: a set-associative table; where a set is full the oldest goes. */
