@@ -6,6 +6,7 @@
 #include "agent/settings.h"
 #include "agent/state.h"
 #include "tests/fake_device.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -315,16 +316,10 @@ main(void)
 	    given_up_is_given_up, wrong_configuration_names_file_and_line};
 	Suite *suite = suite_create("agent");
 	TCase *all = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
 		tcase_add_test(all, tests[i]);
 	suite_add_tcase(suite, all);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "tests/captures.h"
 #include "tests/emulated_rig.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -170,8 +171,6 @@ main(void)
 {
 	Suite *suite;
 	TCase *real;
-	SRunner *runner;
-	int failed;
 
 	if (!captures_dir()) {
 		captures_skip("captures through the emulated switch");
@@ -185,9 +184,5 @@ main(void)
 	tcase_add_loop_test(real, captures_give_exactly_the_truth, 0, 2);
 	tcase_add_loop_test(real, odd_captures_are_handled_or_refused, 0, ODD);
 	suite_add_tcase(suite, real);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

@@ -1,6 +1,7 @@
 /* The register engine, shared memory, the interrupt line, and the recording bus. */
 #include "agent/bus/bus_model.h"
 #include "agent/bus/bus_record.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -212,8 +213,6 @@ main(void)
 {
 	Suite *suite = suite_create("bus");
 	TCase *all = tcase_create("bus");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	tcase_add_test(all, masks_decide_what_a_write_does);
@@ -225,9 +224,5 @@ main(void)
 	tcase_add_test(all, the_descriptor_is_readable_while_a_line_is_up);
 	tcase_add_test(all, a_recording_holds_what_passed);
 	suite_add_tcase(suite, all);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include "agent/chip/c84302.h"
 #include "agent/chip/c84302_model.h"
 #include "tests/fake_hal.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -499,8 +500,6 @@ main(void)
 {
 	Suite *suite = suite_create("c84302");
 	TCase *wide = tcase_create("16-bit bus"), *narrow = tcase_create("8-bit bus");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(wide, set_up, tear_down);
 	add_vectors(wide);
@@ -516,9 +515,5 @@ main(void)
 	tcase_add_test(narrow, driver_reads_every_counter_on_the_8_bit_bus);
 	suite_add_tcase(suite, wide);
 	suite_add_tcase(suite, narrow);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
  * a time at all.
  */
 #include "common/clock.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -107,8 +108,6 @@ main(void)
 {
 	Suite *suite = suite_create("clock");
 	TCase *tc = tcase_create("clock");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, reads_times);
@@ -116,8 +115,5 @@ main(void)
 	tcase_add_test(tc, writes_times);
 	tcase_add_test(tc, reads_what_it_writes);
 	tcase_add_test(tc, a_manual_clock_stands_until_stepped);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

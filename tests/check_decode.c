@@ -6,6 +6,7 @@
 #include "collector/input/decode.h"
 #include "collector/input/input.h"
 #include "collector/input/shape.h"
+#include "tests/suite.h"
 #include "tests/trap_builder.h"
 
 #include <arpa/inet.h>
@@ -546,8 +547,6 @@ main(void)
 {
 	Suite *suite = suite_create("decode");
 	TCase *tc = tcase_create("decode");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 120);
@@ -559,8 +558,5 @@ main(void)
 	tcase_add_test(tc, truncated_anywhere);
 	tcase_add_test(tc, senders_outside_the_list_are_refused);
 	tcase_add_test(tc, addresses_of_the_configuration);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

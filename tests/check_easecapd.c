@@ -3,6 +3,7 @@
  * over a restart; what is wrong or not allowed is counted and leaves nothing; a mistake in the
  * configuration is named with file and line. Skipped (77) without snmptrap or easecapd.
  */
+#include "tests/suite.h"
 #include "tests/trap_builder.h"
 
 #include <arpa/inet.h>
@@ -357,8 +358,6 @@ main(void)
 {
 	Suite *suite = suite_create("easecapd");
 	TCase *tc = tcase_create("easecapd");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	if (access(EASECAPD, X_OK) != 0 || system("command -v snmptrap >/dev/null") != 0) {
 		puts("skipped: needs " EASECAPD " in the directory it runs in, and snmptrap");
@@ -371,8 +370,5 @@ main(void)
 	tcase_add_test(tc, a_sender_not_allowed);
 	tcase_add_test(tc, mistakes_in_the_file_are_named);
 	tcase_add_test(tc, what_it_prints_it_reads);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "tests/emulated_rig.h"
 #include "tests/make_capture.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -577,14 +578,8 @@ int
 main(void)
 {
 	Suite *suite = suite_create("emulated");
-	SRunner *runner;
-	int failed;
 
 	log_open("check_emulated", false, LOG_LEVEL_ERROR);
 	suite_add_tcase(suite, make_cases());
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

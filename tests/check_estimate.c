@@ -6,6 +6,7 @@
 #include "collector/estimate/binomial.h"
 #include "collector/estimate/estimate.h"
 #include "tests/coverage.h"
+#include "tests/suite.h"
 
 #include "agent/sampling/skip.h"
 
@@ -370,8 +371,6 @@ main(void)
 {
 	Suite *suite = suite_create("estimate");
 	TCase *tc = tcase_create("limits");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tc, exact_limits_are_garwoods, 0,
 	    (int)(sizeof(garwood) / sizeof(*garwood)));
@@ -401,9 +400,5 @@ main(void)
 	    (int)(sizeof(coverage_cases) / sizeof(*coverage_cases)));
 	suite_add_tcase(suite, tc);
 
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
 #include "agent/device/feed.h"
 #include "common/log.h"
 #include "tests/make_capture.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -352,8 +353,6 @@ main(void)
 {
 	Suite *suite = suite_create("feed");
 	TCase *all = tcase_create("feed");
-	SRunner *runner;
-	int failed;
 
 	log_open("check_feed", false, LOG_LEVEL_ERROR);
 	tcase_add_checked_fixture(all, NULL, tear_down);
@@ -373,9 +372,5 @@ main(void)
 	tcase_add_test(all, several_captures_come_in_the_order_of_their_times);
 	tcase_add_test(all, a_failing_source_fails_all);
 	suite_add_tcase(suite, all);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

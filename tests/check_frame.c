@@ -4,6 +4,7 @@
  */
 #include "common/frame.h"
 #include "tests/captures.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -312,8 +313,6 @@ main(void)
 {
 	Suite *suite = suite_create("frame");
 	TCase *tc = tcase_create("frame");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 120);
@@ -325,8 +324,5 @@ main(void)
 	tcase_add_test(tc, wrong_ip_headers_are_absent);
 	tcase_add_test(tc, wire_octets_and_groups);
 	tcase_add_test(tc, captures_give_their_truth);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include "agent/chip/galnet.h"
 #include "tests/fake_hal.h"
 #include "tests/galnet_rig.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -425,8 +426,6 @@ main(void)
 {
 	Suite *suite = suite_create("galnet");
 	TCase *driver = tcase_create("GT-48001A"), *two = tcase_create("GT-48002A");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(driver, set_up_driver, tear_down_driver);
 	add_driver_tests(driver);
@@ -434,9 +433,5 @@ main(void)
 	tcase_add_test(two, driver_of_the_gt48002a_samples);
 	suite_add_tcase(suite, driver);
 	suite_add_tcase(suite, two);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

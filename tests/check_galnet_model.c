@@ -4,6 +4,7 @@
  * 59-62).
  */
 #include "tests/galnet_rig.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <endian.h>
@@ -478,8 +479,6 @@ main(void)
 {
 	Suite *suite = suite_create("galnet model");
 	TCase *eight = tcase_create("GT-48001A"), *two = tcase_create("GT-48002A");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(eight, set_up, tear_down);
 	add_model_tests(eight);
@@ -487,9 +486,5 @@ main(void)
 	tcase_add_test(two, gt48002a_has_its_ease_bits_in_the_common_cause);
 	suite_add_tcase(suite, eight);
 	suite_add_tcase(suite, two);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite_run(suite);
 }

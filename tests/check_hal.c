@@ -4,6 +4,7 @@
  */
 #include "agent/hal/hal_private.h"
 #include "tests/fake_device.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -220,8 +221,6 @@ main(void)
 {
 	Suite *suite = suite_create("hal");
 	TCase *all = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	tcase_add_test(all, wrap_goes_on);
@@ -237,9 +236,5 @@ main(void)
 	tcase_add_test(all, missing_facets_answer_not_supported);
 	tcase_add_test(all, skip_beyond_the_register_is_refused);
 	suite_add_tcase(suite, all);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
  */
 #include "common/log.h"
 #include "common/stat.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -160,8 +161,6 @@ main(void)
 {
 	Suite *suite = suite_create("log");
 	TCase *tc = tcase_create("log");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, a_line_has_time_level_and_room);
@@ -170,8 +169,5 @@ main(void)
 	tcase_add_test(tc, a_flood_leaves_few_lines);
 	tcase_add_test(tc, threads_share_one_limit);
 	tcase_add_test(tc, counters_that_are_not_zero_are_logged);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

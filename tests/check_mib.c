@@ -8,6 +8,7 @@
 #include "mibs/mibs.h"
 #include "mibs/modules.h"
 #include "tests/mib_fixture.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -595,8 +596,6 @@ main(void)
 {
 	Suite *suite = suite_create("mib");
 	TCase *tables = tcase_create("tables"), *sets = tcase_create("sets");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tables, setup, teardown);
 	tcase_add_test(tables, declarations_are_in_order);
@@ -619,8 +618,5 @@ main(void)
 	tcase_add_test(sets, too_many_settings_are_refused);
 	suite_add_tcase(suite, tables);
 	suite_add_tcase(suite, sets);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
  * session leaves behind, and one producer against one consumer in two threads.
  */
 #include "agent/snmp/notify.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -278,8 +279,6 @@ main(void)
 {
 	Suite *suite = suite_create("notify");
 	TCase *tcase = tcase_create("ring");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_set_timeout(tcase, 60);
@@ -292,8 +291,5 @@ main(void)
 	tcase_add_test(tcase, only_a_sleeping_consumer_is_woken);
 	tcase_add_test(tcase, two_threads_lose_nothing);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
  * what is printed parses to the same again.
  */
 #include "common/options.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -258,8 +259,6 @@ main(void)
 {
 	Suite *suite = suite_create("options");
 	TCase *tc = tcase_create("options");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, an_empty_file_gives_the_defaults);
@@ -269,8 +268,5 @@ main(void)
 	tcase_add_test(tc, what_is_printed_parses_to_the_same);
 	tcase_add_test(tc, secrets_stay_hidden);
 	tcase_add_test(tc, files);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

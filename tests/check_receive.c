@@ -4,6 +4,7 @@
  * machine has no IPv6 loopback.
  */
 #include "collector/input/receive.h"
+#include "tests/suite.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -169,8 +170,6 @@ main(void)
 {
 	Suite *suite = suite_create("receive");
 	TCase *tc = tcase_create("receive");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	if (!has_ipv6()) {
 		puts("skipped: no IPv6 loopback");
@@ -181,8 +180,5 @@ main(void)
 	tcase_add_test(tc, too_long_is_counted_and_not_given);
 	tcase_add_test(tc, the_kernels_drops_are_known);
 	tcase_add_test(tc, an_address_that_is_taken_is_named);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
  * columns, units, ranges, what is folded, what is quoted.
  */
 #include "tests/report_store.h"
+#include "tests/suite.h"
 
 #include "collector/report/number.h"
 #include "collector/store/schema.h"
@@ -349,8 +350,6 @@ main(void)
 {
 	Suite *suite = suite_create("render");
 	TCase *tc = tcase_create("text");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, talkers_are_aligned);
@@ -369,9 +368,5 @@ main(void)
 	tcase_add_test(tc, ranges_counts_and_shares);
 	tcase_add_test(tc, times_leave_out_what_is_known);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -2,6 +2,7 @@
  * Reports over stores filled by SQL, against figures worked out by hand.
  */
 #include "tests/report_store.h"
+#include "tests/suite.h"
 
 #include "collector/store/schema.h"
 
@@ -615,8 +616,6 @@ main(void)
 {
 	Suite *suite = suite_create("report");
 	TCase *tc = tcase_create("reports");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, pairs_have_limits_shares_and_ranks);
@@ -642,9 +641,5 @@ main(void)
 	tcase_add_test(tc, reports_of_an_empty_store_are_empty);
 	tcase_add_test(tc, filters_are_parsed_strictly);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

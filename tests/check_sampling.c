@@ -6,6 +6,7 @@
 #include "agent/sampling/sampling.h"
 #include "agent/sampling/skip.h"
 #include "tests/fake_device.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -534,16 +535,10 @@ main(void)
 	    states_and_counters_fill_notifications};
 	Suite *suite = suite_create("sampling");
 	TCase *all = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(all, 60);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
 		tcase_add_test(all, tests[i]);
 	suite_add_tcase(suite, all);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

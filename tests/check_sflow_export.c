@@ -4,6 +4,7 @@
  */
 #include "agent/sampling/sflow_export.h"
 #include "common/sflow_wire.h"
+#include "tests/suite.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -361,8 +362,6 @@ main(void)
 {
 	Suite *suite = suite_create("sflow_export");
 	TCase *tc = tcase_create("sflow_export");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -379,8 +378,5 @@ main(void)
 	tcase_add_test(tc, test_nobody_listens);
 	tcase_add_test(tc, test_agent_address);
 	tcase_add_test(tc, test_options);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
  */
 #include "collector/input/sflow_input.h"
 #include "tests/sflow_builder.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -562,13 +563,8 @@ main(void)
 {
 	Suite *suite = suite_create("sflow_input");
 	TCase *tc = tcase_create("sflow_input");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	add_tests(tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
  */
 #include "common/sflow_wire.h"
 #include "tests/sflow_builder.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -429,8 +430,6 @@ main(void)
 {
 	Suite *suite = suite_create("sflow_wire");
 	TCase *tc = tcase_create("sflow_wire");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, test_reads_flows);
@@ -445,8 +444,5 @@ main(void)
 	tcase_add_test(tc, test_writes_within_the_limit);
 	tcase_add_test(tc, test_compact_form_has_limits);
 	tcase_add_test(tc, test_seeds);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 #include "collector/input/event.h"
 #include "collector/input/slow.h"
 #include "collector/input/v3_window.h"
+#include "tests/suite.h"
 #include "tests/trap_builder.h"
 
 #include <check.h>
@@ -337,8 +338,6 @@ main(void)
 {
 	Suite *suite = suite_create("slow");
 	TCase *tc = tcase_create("slow");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
@@ -351,8 +350,5 @@ main(void)
 	tcase_add_test(tc, what_is_laid_aside_comes_in_order_up_to_the_limit);
 	tcase_add_test(tc, answers_wait_for_their_batch);
 	tcase_add_test(tc, an_inform_is_answered_only_when_it_is_kept);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
  */
 #include "collector/store/store.h"
 #include "collector/window/ledger.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -710,8 +711,6 @@ main(void)
 {
 	Suite *suite = suite_create("store");
 	TCase *tc = tcase_create("store");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 120);
@@ -729,8 +728,5 @@ main(void)
 	tcase_add_test(tc, counters_are_thinned_but_never_behind_the_totals);
 	tcase_add_test(tc, without_room_for_windows_the_totals_still_add_up);
 	tcase_add_test(tc, strangers_beyond_the_limits_are_counted);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
  * moment.
  */
 #include "collector/window/tracker.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -213,8 +214,6 @@ main(void)
 {
 	Suite *suite = suite_create("tracker");
 	TCase *tc = tcase_create("tracker");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 120);
@@ -223,8 +222,5 @@ main(void)
 	tcase_add_test(tc, first_contact);
 	tcase_add_test(tc, tail_loss_shows);
 	tcase_add_test(tc, damaged_octets_are_refused);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

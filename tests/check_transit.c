@@ -4,6 +4,7 @@
  * traffic, the reported loss is what was dropped, and what arrives twice counts once.
  */
 #include "tests/coverage.h"
+#include "tests/suite.h"
 
 #include "agent/sampling/skip.h"
 
@@ -270,8 +271,6 @@ main(void)
 {
 	Suite *suite = suite_create("transit");
 	TCase *tcase = tcase_create("transit");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, intervals_hold_and_loss_is_known, 0,
@@ -281,9 +280,5 @@ main(void)
 	tcase_add_loop_test(tcase, two_copies_in_any_order, 0, 8);
 	tcase_add_test(tcase, two_collectors_agree);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
  */
 #include "common/buf.h"
 #include "common/trap_wire.h"
+#include "tests/suite.h"
 
 #include <net-snmp/net-snmp-config.h>
 #include <net-snmp/net-snmp-includes.h>
@@ -454,8 +455,6 @@ main(void)
 {
 	Suite *suite = suite_create("trap_wire");
 	TCase *tc = tcase_create("trap_wire");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	/* Debian's snmp.conf would print of modules that are not there. */
 	setenv("MIBS", "", 1);
@@ -470,8 +469,5 @@ main(void)
 	tcase_add_test(tc, the_limit_holds);
 	tcase_add_test(tc, the_bound_holds_for_what_net_snmp_encodes);
 	tcase_add_test(tc, part_octets_is_what_a_part_adds);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
  * captures are, their ground truth, which another parser counted.
  */
 #include "tests/captures.h"
+#include "tests/suite.h"
 #include "tests/truth.h"
 
 #include <check.h>
@@ -187,17 +188,11 @@ main(void)
 {
 	Suite *suite = suite_create("truth");
 	TCase *tc = tcase_create("truth");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, made_frames_are_counted);
 	tcase_add_test(tc, other_link_types_are_refused);
 	tcase_add_test(tc, shared_captures_agree);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include "common/frame.h"
 #include "tests/captures.h"
 #include "tests/frame_cut.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -313,8 +314,6 @@ main(void)
 {
 	Suite *suite = suite_create("tunnels");
 	TCase *tc = tcase_create("tunnels");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 120);
@@ -330,8 +329,5 @@ main(void)
 	tcase_add_test(tc, deep_nesting_ends);
 	tcase_add_test(tc, cuts_of_damaged_frames_invent_nothing);
 	tcase_add_test(tc, cuts_of_captured_frames_invent_nothing);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 
 #include "collector/input/decode.h"
 #include "collector/input/v2c.h"
+#include "tests/suite.h"
 #include "tests/trap_builder.h"
 
 #include <check.h>
@@ -408,8 +409,6 @@ main(void)
 {
 	Suite *suite = suite_create("v2c");
 	TCase *tc = tcase_create("v2c");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	setenv("MIBS", "", 1);
 	snmp_disable_stderrlog();
@@ -421,8 +420,5 @@ main(void)
 	tcase_add_test(tc, lengths_by_the_rules);
 	tcase_add_test(tc, what_net_snmp_writes_is_read);
 	tcase_add_loop_test(tc, mutations_read_the_same_or_are_refused, 0, 8);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include "collector/window/thinner.h"
 #include "collector/window/totals.h"
 #include "collector/window/window.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -545,8 +546,6 @@ main(void)
 {
 	Suite *suite = suite_create("window");
 	TCase *tc = tcase_create("window");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, thinned_rows_stand_for_all_samples);
@@ -561,8 +560,5 @@ main(void)
 	tcase_add_test(tc, a_flood_of_spoofed_sources_stays_within_its_bound);
 	tcase_add_test(tc, kinds_of_keys_are_as_the_schema_says);
 	tcase_add_test(tc, nothing_is_lost_over_many_lives);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }
