@@ -322,23 +322,16 @@ run_easecapd(double rate, double seconds, uint32_t pairs)
 	return (double)total - used;
 }
 
-static int
-by_number(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
+/* Lossless is what no run lost anything at: a median would hide the runs that did. */
 static bool
 is_lossless(double rate, double seconds, uint32_t pairs, int runs)
 {
-	double lost[RUNS_MAX];
+	bool lossless = true;
 
 	for (int i = 0; i < runs; i++)
-		lost[i] = run_easecapd(rate, seconds, pairs);
-	qsort(lost, (size_t)runs, sizeof(lost[0]), by_number);
-	return lost[runs / 2] == 0;
+		if (run_easecapd(rate, seconds, pairs) > 0)
+			lossless = false;
+	return lossless;
 }
 
 static uint64_t
@@ -407,14 +400,19 @@ main(int argc, char **argv)
 	double only = argc > 4 ? atof(argv[4]) : 0;
 	uint32_t pairs = argc > 2 ? (uint32_t)atoi(argv[2]) : 100000;
 	int runs = argc > 3 ? atoi(argv[3]) : 1;
+	bool lossy = false;
 
 	runs = runs < 1 ? 1 : runs > RUNS_MAX ? RUNS_MAX : runs;
 	run_on(SENDER_CORE);
 	if (only > 0)
 		return is_lossless(only, seconds, pairs, runs) ? 0 : 1;
-	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
-		if (is_lossless(rates[i], seconds, pairs, runs))
+	/* The whole curve is shown; what counts is below the first loss. */
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		if (!is_lossless(rates[i], seconds, pairs, runs))
+			lossy = true;
+		else if (!lossy)
 			best = rates[i];
+	}
 	run_easecapd(FLOOD_RATE, (double)FLOOD_PAIRS / FLOOD_RATE, FLOOD_PAIRS);
 	peer = run_snmptrapd(40000, seconds);
 	printf("{\"bench\":\"collector\",\"lossless_per_s\":%.0f,\"snmptrapd_per_s\":%.0f,"

@@ -3,6 +3,7 @@
  * over a restart; what is wrong or not allowed is counted and leaves nothing; a mistake in the
  * configuration is named with file and line. Skipped (77) without snmptrap or easecapd.
  */
+#include "tests/sql.h"
 #include "tests/suite.h"
 #include "tests/trap_builder.h"
 
@@ -119,18 +120,7 @@ stop(struct daemon *d)
 static double
 ask(const struct daemon *d, const char *sql)
 {
-	sqlite3_stmt *s = NULL;
-	sqlite3 *db = NULL;
-	double value;
-
-	ck_assert_int_eq(sqlite3_open_v2(d->db, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql,
-	    sqlite3_errmsg(db));
-	ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
-	value = sqlite3_column_double(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(db);
-	return value;
+	return sql_number(d->db, sql);
 }
 
 /* The arguments that make snmptrap send m: names and values, type by type. */

@@ -4,6 +4,7 @@
  */
 #include "collector/store/store.h"
 #include "collector/window/ledger.h"
+#include "tests/sql.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -93,18 +94,7 @@ remove_fixture(struct fixture *f)
 static double
 ask(const struct fixture *f, const char *sql)
 {
-	sqlite3_stmt *s = NULL;
-	sqlite3 *db = NULL;
-	double value;
-
-	ck_assert_int_eq(sqlite3_open_v2(f->path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql,
-	    sqlite3_errmsg(db));
-	ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
-	value = sqlite3_column_double(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(db);
-	return value;
+	return sql_number(f->path, sql);
 }
 
 /* The traffic: sample i, and after every tenth a snapshot that is exactly in step with it. */
