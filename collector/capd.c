@@ -375,6 +375,7 @@ cut_and_submit(struct capd *c, struct store_batch *next)
 
 	if (r < 0)
 		return r;
+	input_count_drops(c->input);
 	add_stat_rows(c, c->batch);
 	c->flushed_datagrams = stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS);
 	store_submit(c->store, c->batch);
@@ -413,6 +414,7 @@ flush_if_due(struct capd *c)
 	if (!flush_is_due(c))
 		return;
 	c->next_flush_us = clock_mono_us(c->clock) + c->config->flush_interval_ms * 1000ull;
+	input_count_drops(c->input); /* of a sender that nothing comes through from, too */
 	if (stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS) != c->flushed_datagrams)
 		flush(c);
 }

@@ -18,7 +18,7 @@ static const struct stat_name stat_names[INPUT_N_STATS] = {
     [INPUT_STAT_IGNORED_VARBINDS] = {"input.ignored_varbinds",
 	"variable bindings stepped over: not ours, or newer than this program"},
     [INPUT_STAT_KERNEL_DROPS] = {"input.kernel_drops",
-	"datagrams lost because the socket's buffer was full"},
+	"datagrams lost because a socket's buffer was full"},
     [INPUT_STAT_REFUSED_SENDER] = {"input.refused_sender", "datagrams of addresses not allowed"},
     [INPUT_STAT_REFUSED_OVERSIZE] = {"input.refused_oversize", "datagrams too long for us"},
     [INPUT_STAT_REFUSED_PARSE] = {"input.refused_parse", "datagrams that are no SNMP message"},
@@ -277,12 +277,23 @@ input_read(struct input *in)
 	read_all(in, in->receiver, take_datagram, &result);
 	read_all(in, in->sflow_receiver, take_sflow_datagram, &result);
 	in->reading_fd = -1;
-	stat_add(&in->stats, INPUT_STAT_KERNEL_DROPS, result.kernel_drops);
 	stat_add(&in->stats, INPUT_STAT_REFUSED_OVERSIZE, result.oversize);
 	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, result.oversize);
-	if (result.kernel_drops)
-		log_warn_limited(ROOM, "the kernel dropped %llu datagrams: receive_buffer is too "
-				       "small for this rate",
-		    (unsigned long long)result.kernel_drops);
 	return result.datagrams + result.oversize;
+}
+
+void
+input_count_drops(struct input *in)
+{
+	uint64_t drops = 0;
+
+	if (in->receiver)
+		drops += receiver_drops(in->receiver);
+	if (in->sflow_receiver)
+		drops += receiver_drops(in->sflow_receiver);
+	if (drops == 0)
+		return;
+	stat_add(&in->stats, INPUT_STAT_KERNEL_DROPS, drops);
+	log_warn_limited(ROOM, "the kernel dropped %llu datagrams: receive_buffer is too small for "
+			       "this rate", (unsigned long long)drops);
 }

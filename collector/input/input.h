@@ -66,6 +66,9 @@ const struct receiver *input_sflow_receiver(const struct input *in);
 /* Reads one batch of each socket; the datagrams read. Call again while it gives many. */
 size_t input_read(struct input *in);
 
+/* Adds what the kernel dropped since the last call to input.kernel_drops. */
+void input_count_drops(struct input *in);
+
 /* One datagram from anywhere: what input_read does with each. */
 void input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n);
 void input_take_sflow(struct input *in, const struct sockaddr *from, const void *octets, size_t n);

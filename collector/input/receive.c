@@ -1,17 +1,16 @@
 #include "collector/input/receive.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { CONTROL_OCTETS = 64 }; /* one drop count and its header, and some air */
-
 struct udp_socket {
 	int fd;
-	uint32_t drops; /* SO_RXQ_OVFL's last word, which wraps */
+	uint32_t drops; /* the kernel's count when it was read last; it wraps */
 };
 
 struct receiver {
@@ -20,7 +19,6 @@ struct receiver {
 	struct mmsghdr messages[RECEIVE_BATCH];
 	struct iovec vectors[RECEIVE_BATCH];
 	struct sockaddr_storage addresses[RECEIVE_BATCH];
-	_Alignas(struct cmsghdr) uint8_t controls[RECEIVE_BATCH][CONTROL_OCTETS];
 	uint8_t datagrams[RECEIVE_BATCH][RECEIVE_DATAGRAM_MAX];
 };
 
@@ -44,7 +42,6 @@ open_socket(const struct endpoint *e, size_t buffer_octets, int *out)
 		return -errno;
 	if (family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-	setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &yes, sizeof(yes));
 	set_buffer(fd, buffer_octets);
 	if (bind(fd, (const struct sockaddr *)&e->address, e->len) < 0) {
 		r = -errno;
@@ -67,7 +64,6 @@ prepare_messages(struct receiver *r)
 		    .msg_name = &r->addresses[i],
 		    .msg_iov = &r->vectors[i],
 		    .msg_iovlen = 1,
-		    .msg_control = r->controls[i],
 		};
 	}
 }
@@ -155,19 +151,25 @@ receiver_buffer(const struct receiver *r)
 	return least;
 }
 
-/* The kernel's count is of the socket's whole life and comes with each datagram. */
-static void
-take_drop_count(struct udp_socket *s, struct msghdr *h, struct receive_result *result)
+/* The same count as SO_RXQ_OVFL's, which comes only with a datagram that was queued after the drops
+ * and so would never tell of the last ones. */
+uint64_t
+receiver_drops(struct receiver *r)
 {
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		uint32_t drops;
+	uint64_t drops = 0;
 
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_RXQ_OVFL)
+	for (size_t i = 0; i < r->n_sockets; i++) {
+		struct udp_socket *s = &r->sockets[i];
+		uint32_t info[SK_MEMINFO_VARS];
+		socklen_t len = sizeof(info);
+
+		if (getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0 ||
+		    len < sizeof(info[0]) * (SK_MEMINFO_DROPS + 1))
 			continue;
-		memcpy(&drops, CMSG_DATA(c), sizeof(drops));
-		result->kernel_drops += (uint32_t)(drops - s->drops);
-		s->drops = drops;
+		drops += (uint32_t)(info[SK_MEMINFO_DROPS] - s->drops);
+		s->drops = info[SK_MEMINFO_DROPS];
 	}
+	return drops;
 }
 
 int
@@ -177,17 +179,14 @@ receiver_read(struct receiver *r, size_t socket, receive_fn *fn, void *arg,
 	struct udp_socket *s = &r->sockets[socket];
 	int n;
 
-	for (size_t i = 0; i < RECEIVE_BATCH; i++) {
+	for (size_t i = 0; i < RECEIVE_BATCH; i++)
 		r->messages[i].msg_hdr.msg_namelen = sizeof(r->addresses[i]);
-		r->messages[i].msg_hdr.msg_controllen = CONTROL_OCTETS;
-	}
 	n = recvmmsg(s->fd, r->messages, RECEIVE_BATCH, MSG_DONTWAIT, NULL);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	for (int i = 0; i < n; i++) {
 		struct msghdr *h = &r->messages[i].msg_hdr;
 
-		take_drop_count(s, h, result);
 		if (h->msg_flags & MSG_TRUNC) {
 			result->oversize++;
 			continue;

@@ -23,7 +23,6 @@ struct receiver;
 struct receive_result {
 	size_t datagrams;      /* given to the callback */
 	size_t oversize;       /* longer than RECEIVE_DATAGRAM_MAX: not given */
-	uint64_t kernel_drops; /* datagrams the kernel dropped since the last read, buffer full */
 };
 
 /* The datagram and address are the callback's as long as it runs. */
@@ -43,6 +42,10 @@ void receiver_address(const struct receiver *r, size_t socket, char text[ENDPOIN
 
 /* Octets of kernel buffer in force on the smallest of the sockets. */
 size_t receiver_buffer(const struct receiver *r);
+
+/* Datagrams that the kernel dropped since the last call because a socket's buffer was full (or a
+ * checksum was wrong): exact, also after the last datagram that came through. */
+uint64_t receiver_drops(struct receiver *r);
 
 /* Reads at most RECEIVE_BATCH datagrams of one socket. 0 (also when there was none) or -errno. */
 int receiver_read(struct receiver *r, size_t socket, receive_fn *fn, void *arg,
