@@ -73,6 +73,31 @@ struct ease_snapshot {
 	uint64_t stalled_pkts;	   /* frames that passed while it was empty; part of the pools */
 };
 
+/* What only some devices count: the second layout of easeSnapshot. */
+enum ease_resource {
+	EASE_HAS_LOW_POWER = 1u << 0, /* in, out */
+	EASE_HAS_BUFFERS = 1u << 1,   /* charged_buffers to ingress_drops */
+	EASE_HAS_PAUSE = 1u << 2,     /* pauses_in, pauses_out */
+};
+
+/* Energy Efficient Ethernet in one direction. */
+struct ease_low_power {
+	uint64_t events;    /* times it went to sleep */
+	uint64_t asleep_us; /* and how long it slept in all */
+};
+
+struct ease_resources {
+	uint32_t if_index;
+	uint64_t time_us; /* device's clock, when the figures were read */
+	uint8_t known;	  /* enum ease_resource; what is not known is 0 */
+	struct ease_low_power in, out;
+	uint32_t charged_buffers;  /* that hold frames which arrived on the port, now */
+	uint64_t pressed_episodes; /* times back pressure on the port began */
+	uint64_t pressed_us;	   /* and how long it was on in all */
+	uint64_t ingress_drops;	   /* good frames received and lost for want of buffers */
+	uint64_t pauses_in, pauses_out; /* PAUSE frames received and sent */
+};
+
 enum { EASE_NAME_MAX = 64 }; /* ifName and ifAlias: 0..64 octets (RFC 2863) */
 
 enum ease_duplex { EASE_DUPLEX_UNKNOWN = 1, EASE_DUPLEX_HALF = 2, EASE_DUPLEX_FULL = 3 };

@@ -47,6 +47,14 @@ hal_report_new_address(struct hal *hal, const struct ease_address *address)
 }
 
 void
+hal_report_error_source(struct hal *hal, const struct hal_error_event *event)
+{
+	if (hal->n_errors < FAKE_HAL_MAX)
+		hal->errors[hal->n_errors] = *event;
+	hal->n_errors++;
+}
+
+void
 hal_report_counters_due(struct hal *hal, uint32_t if_index)
 {
 	if (hal->n_due < FAKE_HAL_MAX)

@@ -19,9 +19,11 @@ struct hal {
 	struct fake_sample samples[FAKE_HAL_MAX]; /* the first ones; n_samples goes on */
 	size_t n_samples;
 	size_t n_refills, n_port_changes, n_new_addresses, n_due, n_alarms, n_ended;
+	size_t n_errors;
 	uint32_t refills[FAKE_HAL_MAX]; /* ifIndex of the first ones */
 	uint32_t due[FAKE_HAL_MAX];
 	struct ease_address new_addresses[FAKE_HAL_MAX];
+	struct hal_error_event errors[FAKE_HAL_MAX];
 	uint64_t last_alarm_us;
 	/* Called for every refill, if not NULL. */
 	void (*on_refill)(void *ctx, uint32_t if_index);

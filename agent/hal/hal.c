@@ -16,6 +16,10 @@ static const struct stat_name hal_stat_names[HAL_N_STATS] = {
 	"an address table entry was beyond the snapshot's limit"},
     [HAL_STAT_PORTS_LEFT_OUT] = {"hal.ports_left_out", "a port was beyond the number served"},
     [HAL_STAT_REFRESH_ERRORS] = {"hal.refresh_errors", "a snapshot could not be made"},
+    [HAL_STAT_ERROR_SOURCES_FORGOTTEN] = {"hal.error_sources_forgotten",
+	"a source of bad frames made room for a newer one"},
+    [HAL_STAT_FACET_READ_ERRORS] = {"hal.facet_read_errors",
+	"energy or buffers of a port could not be read"},
 };
 
 /* ---- life ---- */
@@ -116,7 +120,14 @@ hal_now_us(const struct hal *hal)
 uint64_t
 hal_device_drops(const struct hal *hal)
 {
-	return hal->device->ops->drops != NULL ? hal->device->ops->drops(hal->device->ctx) : 0;
+	const struct hal_errors_ops *errors = hal->device->errors;
+	uint64_t drops = 0;
+
+	if (hal->device->ops->drops != NULL)
+		drops = hal->device->ops->drops(hal->device->ctx);
+	if (errors != NULL && errors->lost != NULL)
+		drops += errors->lost(hal->device->errors_ctx);
+	return drops;
 }
 
 bool
@@ -173,6 +184,45 @@ hal_restart_sampling(struct hal *hal, uint32_t if_index)
 	if (ops == NULL || ops->restart == NULL)
 		return -EOPNOTSUPP;
 	return ops->restart(hal->device->sampling_ctx, if_index);
+}
+
+/* ---- energy and buffers ---- */
+
+/* A failure that is not an answer is counted. */
+static int
+facet_read(struct hal *hal, uint32_t if_index, const char *facet, int rc)
+{
+	if (rc == 0 || rc == -ENODEV)
+		return rc;
+	stat_add(&hal->stats, HAL_STAT_FACET_READ_ERRORS, 1);
+	log_warn_limited("hal", "port %u, %s: %s", if_index, facet, strerror(-rc));
+	return rc;
+}
+
+int
+hal_read_energy(struct hal *hal, uint32_t if_index, struct hal_energy *energy)
+{
+	const struct hal_energy_ops *ops = hal->device->energy;
+
+	if (ops == NULL)
+		return -EOPNOTSUPP;
+	if (hal_port_find(hal, if_index) == NULL)
+		return -ENODEV;
+	return facet_read(hal, if_index, "energy",
+	    ops->read(hal->device->energy_ctx, if_index, energy));
+}
+
+int
+hal_read_buffers(struct hal *hal, uint32_t if_index, struct hal_buffers *buffers)
+{
+	const struct hal_buffers_ops *ops = hal->device->buffers;
+
+	if (ops == NULL)
+		return -EOPNOTSUPP;
+	if (hal_port_find(hal, if_index) == NULL)
+		return -ENODEV;
+	return facet_read(hal, if_index, "buffers",
+	    ops->read(hal->device->buffers_ctx, if_index, buffers));
 }
 
 /* ---- settings ---- */

@@ -1,7 +1,8 @@
 /*
  * The hardware layer as its users see it: sampling, MIB tables and the agent's main loop. It shows
  * one switch, whatever it is made of: ports with 64-bit counters, skip counters and their samples,
- * an address table, each as facets that a device has or lacks (-EOPNOTSUPP comes from here alone).
+ * an address table, sources of bad frames, energy and buffers by port, each as facets that a device
+ * has or lacks (-EOPNOTSUPP comes from here alone).
  * Drivers implement hal_provider.h and are not visible here; SNMP is not either.
  *
  * Threads: everything runs on the thread that created the hal (the agent's main loop), except
@@ -27,6 +28,7 @@ struct hal_device; /* hal_provider.h */
 enum {
 	HAL_MAX_PORTS = 4096,	/* what a chassis has; the per-port state is a few KiB */
 	HAL_MAX_ADDRESSES = 131072, /* largest FDB of the chips and bridges served */
+	HAL_MAX_ERROR_SOURCES = 256, /* the newest ones: made-up sources must not fill memory */
 };
 
 /*
@@ -63,6 +65,33 @@ struct hal_counters {
 };
 _Static_assert(HAL_N_FIGURES <= 64, "known is one word");
 
+/* Energy Efficient Ethernet of one port. */
+struct hal_energy {
+	struct ease_low_power in, out; /* received direction, sent direction */
+	uint32_t unit_ns;   /* the hardware counts time asleep in these */
+	uint32_t period_ns; /* and looks whether the direction sleeps once in this time */
+};
+
+/* What happens to a frame that begins to arrive while the port is under back pressure. */
+enum hal_flow_control {
+	HAL_FLOW_DROP = 1,    /* it is lost: no flow control, or none agreed with the partner */
+	HAL_FLOW_COLLIDE = 2, /* half duplex: a collision is forced */
+	HAL_FLOW_PAUSE = 3,   /* the partner was sent a PAUSE frame and waits */
+};
+
+/* The buffer pool that a port's frames wait in, and the port's share of it. */
+struct hal_buffers {
+	uint32_t pool_buffers, pool_free; /* of the pool, now */
+	uint32_t pool_least_free;	  /* the fewest there ever were */
+	uint32_t buffer_octets;
+	uint32_t charged, most_charged;	  /* that hold frames which arrived on the port; ever */
+	uint8_t flow_control;		  /* enum hal_flow_control */
+	uint64_t pressed_episodes;	  /* times back pressure began */
+	uint64_t pressed_us;		  /* how long it was on in all */
+	uint64_t ingress_drops;		  /* frames received and lost for want of buffers */
+	uint64_t mcast_left_out;	  /* multicasts not sent here: too many wait already */
+};
+
 /* One port of a published snapshot. Strings are NUL-terminated and never NULL. */
 struct hal_port {
 	uint32_t if_index; /* rows are sorted by it */
@@ -82,6 +111,9 @@ struct hal_port {
 	uint64_t discontinuity_mono_us;	 /* of the counters, agent's monotonic time; 0: none */
 	uint64_t discontinuity_us;	 /* the same by the device's clock; 0: none */
 	struct hal_counters counters;
+	bool has_energy, has_buffers;
+	struct hal_energy energy;
+	struct hal_buffers buffers;
 };
 
 /* Values of dot1dTpFdbStatus (RFC 4188). */
@@ -100,6 +132,18 @@ struct hal_address {
 	uint32_t if_index; /* 0: not known */
 };
 
+/* What was wrong with a frame. */
+enum hal_error_kind { HAL_ERROR_FCS = 1, HAL_ERROR_TOO_LONG = 2 };
+
+/* Who sent bad frames, as the frames say: with a bad FCS an address may be wrong itself. */
+struct hal_error_source {
+	uint32_t if_index; /* rows are sorted by if_index, mac, kind */
+	uint8_t mac[6];
+	uint8_t kind; /* enum hal_error_kind */
+	uint64_t count;
+	uint64_t first_us, last_us; /* device's clock */
+};
+
 /* An immutable, sorted picture of the switch. Held by reference count. */
 struct hal_snapshot {
 	uint64_t mono_us;   /* agent's monotonic time when it was taken: its age */
@@ -112,6 +156,9 @@ struct hal_snapshot {
 	size_t n_addresses;
 	uint64_t address_discards; /* learned entries lost because the table was full */
 	uint32_t ageing_s;
+	bool has_error_sources;
+	const struct hal_error_source *error_sources;
+	size_t n_error_sources;
 };
 
 /* The port's row or NULL; binary search. */
@@ -130,6 +177,14 @@ struct hal_sample_event {
 	bool counter_empty;    /* no further skip was loaded: the port stands still until one is */
 };
 
+/* One bad frame. */
+struct hal_error_event {
+	uint32_t if_index;
+	uint8_t mac[6]; /* source address */
+	uint8_t kind;	/* enum hal_error_kind */
+	uint64_t time_us; /* device's clock */
+};
+
 struct hal_listener {
 	void *ctx;
 	/* A sampled frame. */
@@ -139,6 +194,8 @@ struct hal_listener {
 	/* oper_status, speed, … of a port changed, or a port appeared or vanished. */
 	void (*port_changed)(void *ctx, uint32_t if_index);
 	void (*new_address)(void *ctx, const struct ease_address *address);
+	/* A bad frame and who sent it; the row is the source's, this frame counted. */
+	void (*error_source)(void *ctx, const struct hal_error_source *source);
 	/* hal_alarm's time has come by the device's clock. */
 	void (*alarm)(void *ctx, uint64_t device_us);
 	/* The device has no more input (an emulated board without loop): nothing more will come. */
@@ -178,6 +235,11 @@ uint32_t hal_port_if_index(const struct hal *hal, size_t i); /* i-th in order of
 int hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *counters);
 /* The port's row as it is now (counters as last read); -ENODEV for an unknown ifIndex. */
 int hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *port);
+
+/* Energy and buffers of one port now: -EOPNOTSUPP if the device lacks the facet, -ENODEV if the
+ * port does or is unknown. */
+int hal_read_energy(struct hal *hal, uint32_t if_index, struct hal_energy *energy);
+int hal_read_buffers(struct hal *hal, uint32_t if_index, struct hal_buffers *buffers);
 
 /* Sampling facet. Skip values are 0..hal_max_skip; the value K lets K frames pass and takes the
  * next. A port takes skip_depth values ahead (2 on EASE chips: counter and shadow). */

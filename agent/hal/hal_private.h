@@ -1,6 +1,7 @@
 /*
  * What the files of agent/hal share and nobody else sees: the state of the layer. hal.c is the
- * contract's front, counters.c turns readings into totals, snapshot.c publishes.
+ * contract's front, counters.c turns readings into totals, errors.c keeps the sources of bad
+ * frames, snapshot.c publishes.
  */
 #ifndef EASE_AGENT_HAL_PRIVATE_H
 #define EASE_AGENT_HAL_PRIVATE_H
@@ -15,6 +16,8 @@ enum {
 	HAL_STAT_ADDRESSES_LEFT_OUT,
 	HAL_STAT_PORTS_LEFT_OUT,
 	HAL_STAT_REFRESH_ERRORS,
+	HAL_STAT_ERROR_SOURCES_FORGOTTEN,
+	HAL_STAT_FACET_READ_ERRORS,
 	HAL_N_STATS
 };
 
@@ -39,6 +42,8 @@ struct hal {
 	struct hal_port_state *ports; /* sorted by if_index */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
+	struct hal_error_source error_sources[HAL_MAX_ERROR_SOURCES]; /* sorted as in a snapshot */
+	size_t n_error_sources;
 	struct hal_published *building; /* the snapshot under way, or NULL */
 	size_t building_next;		/* first port not in it yet */
 	struct hal_published *published;

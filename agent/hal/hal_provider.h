@@ -83,6 +83,32 @@ struct hal_addresses_ops {
 	int (*set_ageing_s)(void *ctx, uint32_t seconds); /* NULL: fixed */
 };
 
+/* ---- error sources: reported by hal_report_error_source; the HAL keeps the newest ---- */
+
+struct hal_errors_ops {
+	const char *name;
+	/* Messages about bad frames that were lost before the driver saw them. NULL: none are. */
+	uint64_t (*lost)(void *ctx);
+};
+
+/* ---- energy: low-power idle (EEE) a port and direction ---- */
+
+struct hal_energy_ops {
+	const char *name;
+	/* 64-bit totals since the device was started, which never step back; the driver has widened
+	 * what the hardware counts in fewer bits. -ENODEV: this port has no EEE. */
+	int (*read)(void *ctx, uint32_t if_index, struct hal_energy *energy);
+};
+
+/* ---- buffers: the pool that frames wait in, and flow control ---- */
+
+struct hal_buffers_ops {
+	const char *name;
+	/* Gauges as they are now, and totals as energy's. -ENODEV: this port's frames wait in no
+	 * pool that can be read. */
+	int (*read)(void *ctx, uint32_t if_index, struct hal_buffers *buffers);
+};
+
 /* ---- the device ---- */
 
 struct hal_device_ops {
@@ -111,6 +137,12 @@ struct hal_device {
 	void *sampling_ctx;
 	const struct hal_addresses_ops *addresses;
 	void *addresses_ctx;
+	const struct hal_errors_ops *errors;
+	void *errors_ctx;
+	const struct hal_energy_ops *energy;
+	void *energy_ctx;
+	const struct hal_buffers_ops *buffers;
+	void *buffers_ctx;
 };
 
 /* What happened, from inside dispatch. Pointers are borrowed for the call. pool_pkts of a sample
@@ -119,6 +151,7 @@ void hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool poo
 void hal_report_refill(struct hal *hal, uint32_t if_index);
 void hal_report_port_changed(struct hal *hal, uint32_t if_index);
 void hal_report_new_address(struct hal *hal, const struct ease_address *address);
+void hal_report_error_source(struct hal *hal, const struct hal_error_event *event);
 void hal_report_counters_due(struct hal *hal, uint32_t if_index); /* half full: read them now */
 void hal_report_counters_reset(struct hal *hal, uint32_t if_index); /* device reset: discontinuity */
 void hal_report_alarm(struct hal *hal, uint64_t device_us);

@@ -17,6 +17,7 @@ struct hal_published {
 	struct hal_port *ports;
 	struct hal_address *addresses;
 	size_t addresses_room;
+	struct hal_error_source error_sources[HAL_MAX_ERROR_SOURCES];
 };
 
 static void
@@ -101,6 +102,16 @@ read_addresses(struct hal *hal, struct hal_published *p)
 }
 
 static void
+copy_error_sources(const struct hal *hal, struct hal_published *p)
+{
+	p->view.has_error_sources = hal->device->errors != NULL;
+	p->view.error_sources = p->error_sources;
+	p->view.n_error_sources = hal->n_error_sources;
+	memcpy(p->error_sources, hal->error_sources,
+	    hal->n_error_sources * sizeof(hal->error_sources[0]));
+}
+
+static void
 publish(struct hal *hal, struct hal_published *p)
 {
 	struct hal_published *old;
@@ -126,8 +137,11 @@ read_port(struct hal *hal, struct hal_published *p, uint32_t if_index)
 
 	if (hal->device->counters != NULL)
 		hal_read_counters(hal, if_index, &counters);
-	if (hal_port_info(hal, if_index, row) == 0)
-		p->view.n_ports++;
+	if (hal_port_info(hal, if_index, row) < 0)
+		return;
+	row->has_energy = hal_read_energy(hal, if_index, &row->energy) == 0;
+	row->has_buffers = hal_read_buffers(hal, if_index, &row->buffers) == 0;
+	p->view.n_ports++;
 }
 
 int
@@ -154,6 +168,7 @@ hal_refresh(struct hal *hal, size_t max_ports)
 		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
 		published_free(hal->building);
 	} else {
+		copy_error_sources(hal, hal->building);
 		publish(hal, hal->building);
 	}
 	hal->building = NULL;
