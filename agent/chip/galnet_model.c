@@ -30,16 +30,14 @@ struct chip_info {
 	unsigned ease_shift;
 };
 
-/* EASE counters of all ports side by side, so that a flooded frame is one short loop. A port that
- * counts has step 1. At 0 the next packet is the sample: the count then wraps to NO_COUNT, which
- * is also what an empty counter holds. */
-#define NO_COUNT UINT32_MAX
+#define NO_COUNT UINT32_MAX /* what an empty counter holds */
 
+/* A counter runs in the bank while it holds a value, EASE is enabled and its port is up. */
 struct ease {
-	uint32_t left[GALNET_MAX_PORTS];
-	uint32_t step[GALNET_MAX_PORTS];
+	uint32_t left[GALNET_MAX_PORTS]; /* while it does not run */
 	uint32_t shadow[GALNET_MAX_PORTS];
-	uint8_t shadow_full; /* a bit a port */
+	uint8_t running;     /* a bit a port, as the next two */
+	uint8_t shadow_full;
 	uint8_t event;	     /* registers that became empty, not acknowledged */
 };
 
@@ -49,6 +47,8 @@ struct galnet_model {
 	struct regmodel regs;
 	uint32_t *table; /* two words an entry */
 	uint32_t ports_up;
+	struct galnet_ease *bank; /* with the running counters */
+	struct galnet_ease own_bank;
 	struct ease ease;
 	/* receive buffers: CBA and CBAS */
 	uint32_t buffer_base, buffer_shadow;
@@ -281,14 +281,36 @@ deliver_sample(struct galnet_model *m, uint32_t ports, int source, const struct 
 
 /* --- EASE --- */
 
-/* A port whose counter holds a value counts while EASE is enabled and there is a CPU. */
+static unsigned
+counter_of(const struct galnet_model *m, unsigned port)
+{
+	return galnet_ease_counter(m->config.device, port);
+}
+
+/* Starts or stops a counter as its value, the enable bits and the port's state say. */
 static void
-update_step(struct galnet_model *m, unsigned port)
+update_running(struct galnet_model *m, unsigned port)
 {
 	uint32_t needed = GALNET_CONTROL_EASE_ENABLE | GALNET_CONTROL_CPU_PRESENT;
 	bool enabled = (*reg(m, ROW_CONTROL) & needed) == needed;
+	bool running = m->ease.running >> port & 1;
 
-	m->ease.step[port] = enabled && m->ease.left[port] != NO_COUNT;
+	if (running) {
+		m->ease.left[port] = galnet_ease_stop(m->bank, counter_of(m, port));
+		m->ease.running &= (uint8_t)~(1u << port);
+	}
+	if (enabled && m->ports_up >> port & 1 && m->ease.left[port] != NO_COUNT) {
+		galnet_ease_run(m->bank, counter_of(m, port), m->ease.left[port]);
+		m->ease.running |= (uint8_t)(1u << port);
+	}
+}
+
+static uint32_t
+count_left(const struct galnet_model *m, unsigned port)
+{
+	if (m->ease.running >> port & 1)
+		return galnet_ease_left(m->bank, counter_of(m, port));
+	return m->ease.left[port];
 }
 
 /* The counter took its sample: the waiting value, if any, moves on, which empties the register. */
@@ -297,13 +319,15 @@ reload(struct galnet_model *m, unsigned port)
 {
 	struct ease *e = &m->ease;
 
+	galnet_ease_stop(m->bank, counter_of(m, port));
+	e->running &= (uint8_t)~(1u << port);
 	e->left[port] = NO_COUNT;
 	if (e->shadow_full & 1u << port) {
 		e->left[port] = e->shadow[port];
 		e->shadow_full &= (uint8_t)~(1u << port);
 		e->event |= (uint8_t)(1u << port);
 	}
-	update_step(m, port);
+	update_running(m, port);
 	update_line(m);
 }
 
@@ -315,11 +339,11 @@ ease_written(void *chip, unsigned port, uint32_t written)
 
 	if (port >= m->info->n_ports)
 		return;
-	if (e->left[port] == NO_COUNT) {
+	if (count_left(m, port) == NO_COUNT) {
 		e->left[port] = written & GALNET_EASE_COUNT_MASK;
 		if (GALNET_EASE_STRAIGHT_THROUGH_INTERRUPTS)
 			e->event |= (uint8_t)(1u << port);
-		update_step(m, port);
+		update_running(m, port);
 	} else {
 		e->shadow[port] = written & GALNET_EASE_COUNT_MASK;
 		e->shadow_full |= (uint8_t)(1u << port);
@@ -330,15 +354,17 @@ ease_written(void *chip, unsigned port, uint32_t written)
 static uint32_t
 read_ease(void *chip, unsigned port, uint32_t stored)
 {
-	struct galnet_model *m = chip;
+	uint32_t left = count_left(chip, port);
 
 	(void)stored;
-	return m->ease.left[port] != NO_COUNT ? m->ease.left[port] : 0;
+	return left != NO_COUNT ? left : 0;
 }
 
 static void
 empty_ease(struct galnet_model *m)
 {
+	for (unsigned port = 0; port < GALNET_MAX_PORTS; port++)
+		galnet_ease_stop(m->bank, counter_of(m, port));
 	m->ease = (struct ease){0};
 	for (unsigned i = 0; i < GALNET_MAX_PORTS; i++)
 		m->ease.left[i] = NO_COUNT;
@@ -354,41 +380,14 @@ control_written(void *chip, unsigned index, uint32_t written)
 	if (!(written & GALNET_CONTROL_EASE_ENABLE))
 		empty_ease(m);
 	for (unsigned port = 0; port < m->info->n_ports; port++)
-		update_step(m, port);
+		update_running(m, port);
 }
 
 /* One good packet on this port's segment; the port's bit if it is the sample. */
 static inline uint32_t
 count_packet(struct galnet_model *m, unsigned port)
 {
-	struct ease *e = &m->ease;
-
-	if (!e->step[port] || e->left[port]-- > 0)
-		return 0;
-	return 1u << port;
-}
-
-/* One good packet on every segment that is up. */
-static inline uint32_t
-count_flooded(struct galnet_model *m)
-{
-	struct ease *e = &m->ease;
-	uint32_t top = 0, sampled = 0;
-	uint32_t before[GALNET_MAX_PORTS];
-
-	memcpy(before, e->left, sizeof(before));
-	for (unsigned i = 0; i < GALNET_MAX_PORTS; i++) {
-		uint32_t up = m->ports_up >> i & 1;
-
-		e->left[i] -= e->step[i] & up;
-		top |= e->left[i] & ~before[i];
-	}
-	if (top < 0x80000000u)
-		return 0;
-	for (unsigned i = 0; i < GALNET_MAX_PORTS; i++)
-		if (before[i] == 0 && e->left[i] == NO_COUNT)
-			sampled |= 1u << i;
-	return sampled;
+	return (uint32_t)galnet_ease_count(m->bank, counter_of(m, port)) << port;
 }
 
 static void
@@ -513,6 +512,8 @@ route(struct galnet_model *m, unsigned port, const struct galnet_frame *f)
 	return to;
 }
 
+_Static_assert(GALNET_EASE_COUNTS_LOCAL_EGRESS, "a flooded packet counts on every segment");
+
 struct galnet_route
 galnet_model_receive(struct galnet_model *m, unsigned port, const struct galnet_frame *frame)
 {
@@ -522,11 +523,12 @@ galnet_model_receive(struct galnet_model *m, unsigned port, const struct galnet_
 	if (!is_group(frame->source) && frame->source != 0)
 		learn(m, frame->source, port);
 	to = route(m, port, frame);
-	if (to.verdict == GALNET_FLOOD && GALNET_EASE_COUNTS_LOCAL_EGRESS) {
-		sampled = count_flooded(m);
+	if (to.verdict == GALNET_FLOOD) {
+		sampled = galnet_ease_flood(m->bank)
+		    ? galnet_ease_collect(m->bank, m->config.device) : 0;
 	} else {
 		sampled = count_packet(m, port);
-		if (to.verdict == GALNET_TO_PORT && GALNET_EASE_COUNTS_LOCAL_EGRESS)
+		if (to.verdict == GALNET_TO_PORT)
 			sampled |= count_packet(m, to.port);
 	}
 	take_sample(m, sampled, (int)port, frame);
@@ -534,16 +536,19 @@ galnet_model_receive(struct galnet_model *m, unsigned port, const struct galnet_
 }
 
 void
+galnet_model_receive_flooded(struct galnet_model *m, const struct galnet_frame *frame)
+{
+	take_sample(m, galnet_ease_collect(m->bank, m->config.device), -1, frame);
+}
+
+void
 galnet_model_receive_pci(struct galnet_model *m, uint32_t ports, const struct galnet_frame *frame)
 {
 	uint32_t sampled = 0;
 
-	if (ports == m->ports_up)
-		sampled = count_flooded(m);
-	else
-		for (unsigned port = 0; port < m->info->n_ports; port++)
-			if (ports & m->ports_up & 1u << port)
-				sampled |= count_packet(m, port);
+	for (unsigned port = 0; port < m->info->n_ports; port++)
+		if (ports & m->ports_up & 1u << port)
+			sampled |= count_packet(m, port);
 	take_sample(m, sampled, -1, frame);
 }
 
@@ -558,6 +563,8 @@ update_ports_up(struct galnet_model *m)
 			GALNET_PORT_CONTROL_ENABLE &&
 		    *regmodel_value(&m->regs, ROW_PORT_STATUS, port) & GALNET_PORT_STATUS_LINK)
 			m->ports_up |= 1u << port;
+	for (unsigned port = 0; port < m->info->n_ports; port++)
+		update_running(m, port);
 }
 
 static void
@@ -667,6 +674,9 @@ galnet_model_create(const struct galnet_model_config *config, struct galnet_mode
 		return -ENOMEM;
 	m->config = *config;
 	m->info = &chip_infos[config->chip];
+	m->bank = config->ease ? config->ease : &m->own_bank;
+	if (!config->ease)
+		galnet_ease_init(m->bank);
 	rc = regmodel_init(&m->regs, m->info->rows, N_ROWS, m);
 	if (rc == 0)
 		rc = bus_model_attach(config->bus,

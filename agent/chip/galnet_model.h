@@ -11,6 +11,7 @@
 #define EASE_AGENT_CHIP_GALNET_MODEL_H
 
 #include "agent/bus/bus_model.h"
+#include "agent/chip/galnet_ease.h"
 #include "agent/chip/galnet_regs.h"
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ struct galnet_model_config {
 	/* NEW_ADDRESS to the other chips of the board. */
 	void (*new_address)(void *ctx, unsigned device, uint64_t mac, unsigned port);
 	void *ctx;
+	struct galnet_ease *ease; /* of all chips on one PCI bus; borrowed; NULL: its own */
 };
 
 struct galnet_frame {
@@ -61,12 +63,14 @@ void galnet_model_set_link(struct galnet_model *model, unsigned port, bool up);
 uint32_t galnet_model_ports_up(const struct galnet_model *model);
 
 /* A good frame has come in by a port: learns, decides, and takes EASE samples of the arrival port
- * and of the egress ports of this chip. */
+ * and of the egress ports of this chip. A flooded frame has then been counted on every segment of
+ * the bus: chips with a bit in sampled_devices must be given it by galnet_model_receive_flooded. */
 struct galnet_route galnet_model_receive(struct galnet_model *model, unsigned port,
     const struct galnet_frame *frame);
 /* A frame comes over PCI for these ports (a bit each; those that are down are left out). */
 void galnet_model_receive_pci(struct galnet_model *model, uint32_t ports,
     const struct galnet_frame *frame);
+void galnet_model_receive_flooded(struct galnet_model *model, const struct galnet_frame *frame);
 /* The NEW_ADDRESS of another chip. */
 void galnet_model_learn_remote(struct galnet_model *model, unsigned device, uint64_t mac,
     unsigned port);

@@ -25,6 +25,7 @@ struct fabric {
 	struct bus_model *bus;
 	struct regmodel glue;
 	struct galnet_model *chips[BOARD_MAX_SWITCH_CHIPS]; /* by device number */
+	struct galnet_ease ease;
 	unsigned first_port[BOARD_MAX_SWITCH_CHIPS];
 	unsigned n_chips;
 	struct c84302_model *macs[BOARD_MAX_MAC_CHIPS];
@@ -102,14 +103,11 @@ static void
 flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *frame)
 {
-	unsigned device = f->ports[port].device;
-
 	add_sent(&f->flooded, mac, 1);
 	add_sent(&f->sent[port], mac, UINT32_MAX);
-	for (unsigned i = 0; i < f->n_chips; i++)
-		if (i != device)
-			galnet_model_receive_pci(f->chips[i],
-			    galnet_model_ports_up(f->chips[i]), frame);
+	for (unsigned i = 0; f->ease.sampled_devices != 0 && i < f->n_chips; i++)
+		if (f->ease.sampled_devices >> i & 1)
+			galnet_model_receive_flooded(f->chips[i], frame);
 }
 
 /* Over PCI to one port of another chip. */
@@ -240,6 +238,7 @@ add_switch_chip(struct fabric *f, int type)
 	    .line = BOARD_LINE_SWITCH + f->n_chips,
 	    .new_address = tell_other_chips,
 	    .ctx = f,
+	    .ease = &f->ease,
 	};
 	unsigned n_ports = board_chip_ports(type);
 	int rc = galnet_model_create(&config, &f->chips[f->n_chips]);
@@ -290,6 +289,7 @@ fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabri
 	if (!f)
 		return -ENOMEM;
 	f->bus = bus;
+	galnet_ease_init(&f->ease);
 	f->stats = (struct stat_set){stat_names, FABRIC_N_STATS, f->stat_values};
 	rc = add_glue(f);
 	for (size_t i = 0; i < plan->chips.n && rc == 0; i++) {
