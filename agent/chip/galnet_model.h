@@ -11,7 +11,7 @@
 #define EASE_AGENT_CHIP_GALNET_MODEL_H
 
 #include "agent/bus/bus_model.h"
-#include "agent/chip/galnet_ease.h"
+#include "agent/chip/galnet_ease_model.h"
 #include "agent/chip/galnet_regs.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "agent/chip/galnet_ease.h"
+#include "agent/chip/galnet_ease_model.h"
 
 #include <string.h>
 

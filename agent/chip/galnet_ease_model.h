@@ -7,8 +7,8 @@
  * A counter holding N lets N packets pass and takes the next one (GT-48002A page 61). It is kept as
  * the common count at which that will be; a packet on its segment alone brings this one nearer.
  */
-#ifndef EASE_AGENT_CHIP_GALNET_EASE_H
-#define EASE_AGENT_CHIP_GALNET_EASE_H
+#ifndef EASE_AGENT_CHIP_GALNET_EASE_MODEL_H
+#define EASE_AGENT_CHIP_GALNET_EASE_MODEL_H
 
 #include "agent/chip/galnet_regs.h"
 
