@@ -448,6 +448,14 @@ create_device(const struct agent_config *config, struct hal_device **device, cha
 }
 
 static int
+create_settings(struct agent *agent)
+{
+	struct settings_owners owners = {.hal = agent->hal, .sampling = agent->sampling};
+
+	return settings_create(&owners, on_settings_changed, agent, &agent->settings);
+}
+
+static int
 create_sampling(struct agent *agent)
 {
 	const struct agent_config *config = agent->config;
@@ -472,8 +480,7 @@ create_sampling(struct agent *agent)
 	if (rc == 0)
 		rc = sampling_create(agent->hal, &options, &sink, &agent->sampling);
 	if (rc == 0)
-		rc = settings_create(agent->hal, agent->sampling, on_settings_changed, agent,
-		    &agent->settings);
+		rc = create_settings(agent);
 	return rc;
 }
 

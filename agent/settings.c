@@ -12,8 +12,7 @@
 enum request_step { REQUEST_NONE, REQUEST_WAITS, REQUEST_TAKEN, REQUEST_DONE };
 
 struct settings {
-	struct hal *hal;
-	struct sampling *sampling;
+	struct settings_owners owners;
 	void (*changed)(void *ctx);
 	void *changed_ctx;
 	int event_fd;
@@ -22,8 +21,9 @@ struct settings {
 	enum request_step step; /* one request at a time: there is one SNMP thread */
 	const struct mib_set *sets; /* the SNMP thread's, valid while it waits */
 	size_t n;
-	bool test_only;
+	enum mib_phase phase;
 	int result;
+	size_t failed;
 };
 
 /* ---- one setting ---- */
@@ -86,37 +86,67 @@ set_alias(struct hal *hal, const struct mib_set *set, bool test_only)
 }
 
 static int
-set_one(struct hal *hal, struct sampling *sampling, const struct mib_set *set, bool test_only)
+set_one(const struct settings_owners *owners, const struct mib_set *set, bool test_only)
 {
 	switch (set->kind) {
+	case MIB_SET_ROW: /* not one by one: see set_rows */
+		return 0;
 	case MIB_SET_ALIAS:
-		return set_alias(hal, set, test_only);
+		return set_alias(owners->hal, set, test_only);
 	case MIB_SET_ADMIN_STATUS:
-		return set_admin_status(hal, set, test_only);
+		return set_admin_status(owners->hal, set, test_only);
 	case MIB_SET_AGEING:
-		return test_only ? 0 : hal_set_ageing_s(hal, (uint32_t)set->number);
+		return test_only ? 0 : hal_set_ageing_s(owners->hal, (uint32_t)set->number);
 	default:
-		return set_sampling(hal, sampling, set, test_only);
+		return set_sampling(owners->hal, owners->sampling, set, test_only);
 	}
 }
 
-int
-settings_carry_out(struct hal *hal, struct sampling *sampling, const struct mib_set *sets,
-    size_t n, bool test_only)
+static int
+set_each(const struct settings_owners *owners, const struct mib_set *sets, size_t n,
+    bool test_only, size_t *failed)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = set_one(hal, sampling, &sets[i], true);
-	for (size_t i = 0; i < n && rc == 0 && !test_only; i++)
-		rc = set_one(hal, sampling, &sets[i], false);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		*failed = i;
+		rc = set_one(owners, &sets[i], test_only);
+	}
 	return rc;
+}
+
+static int
+set_rows(const struct settings_owners *owners, const struct mib_set *sets, size_t n,
+    enum mib_phase phase, size_t *failed)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < owners->n_managed && rc == 0; i++)
+		rc = managed_apply(owners->managed[i], sets, n, phase, failed);
+	return rc;
+}
+
+int
+settings_carry_out(const struct settings_owners *owners, const struct mib_set *sets, size_t n,
+    enum mib_phase phase, size_t *failed)
+{
+	int rc = 0;
+
+	if (phase != MIB_PHASE_UNDO) {
+		rc = set_each(owners, sets, n, true, failed);
+		if (rc == 0)
+			rc = set_rows(owners, sets, n, MIB_PHASE_TEST, failed);
+	}
+	if (rc < 0 || phase == MIB_PHASE_TEST)
+		return rc;
+	rc = set_rows(owners, sets, n, phase, failed);
+	return rc < 0 ? rc : set_each(owners, sets, n, false, failed);
 }
 
 /* ---- between the threads ---- */
 
 int
-settings_create(struct hal *hal, struct sampling *sampling, void (*changed)(void *ctx),
+settings_create(const struct settings_owners *owners, void (*changed)(void *ctx),
     void *changed_ctx, struct settings **result)
 {
 	struct settings *s = calloc(1, sizeof(*s));
@@ -124,8 +154,7 @@ settings_create(struct hal *hal, struct sampling *sampling, void (*changed)(void
 
 	if (s == NULL)
 		return -ENOMEM;
-	s->hal = hal;
-	s->sampling = sampling;
+	s->owners = *owners;
 	s->changed = changed;
 	s->changed_ctx = changed_ctx;
 	s->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -171,8 +200,9 @@ settings_dispatch(struct settings *s)
 	if (s->step == REQUEST_WAITS) {
 		s->step = REQUEST_TAKEN;
 		pthread_mutex_unlock(&s->lock);
-		s->result = settings_carry_out(s->hal, s->sampling, s->sets, s->n, s->test_only);
-		carried_out = s->result == 0 && !s->test_only;
+		s->failed = 0;
+		s->result = settings_carry_out(&s->owners, s->sets, s->n, s->phase, &s->failed);
+		carried_out = s->result == 0 && s->phase != MIB_PHASE_TEST;
 		if (carried_out)
 			s->changed(s->changed_ctx);
 		pthread_mutex_lock(&s->lock);
@@ -195,7 +225,8 @@ deadline_in_ms(unsigned ms)
 }
 
 int
-settings_apply(void *ctx, const struct mib_set *sets, size_t n, bool test_only)
+settings_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase,
+    size_t *failed)
 {
 	struct settings *s = ctx;
 	struct timespec deadline = deadline_in_ms(SETTINGS_WAIT_MS);
@@ -205,7 +236,7 @@ settings_apply(void *ctx, const struct mib_set *sets, size_t n, bool test_only)
 	pthread_mutex_lock(&s->lock);
 	s->sets = sets;
 	s->n = n;
-	s->test_only = test_only;
+	s->phase = phase;
 	s->step = REQUEST_WAITS;
 	if (write(s->event_fd, &one, sizeof(one)) < 0)
 		rc = -errno;
@@ -215,8 +246,10 @@ settings_apply(void *ctx, const struct mib_set *sets, size_t n, bool test_only)
 			rc = -ETIMEDOUT;
 		/* Once taken, it is being carried out, which does not wait for anything. */
 	}
-	if (rc == 0)
+	if (rc == 0) {
 		rc = s->result;
+		*failed = s->failed;
+	}
 	s->step = REQUEST_NONE;
 	pthread_mutex_unlock(&s->lock);
 	return rc;

@@ -9,14 +9,24 @@
 
 #include "agent/hal/hal.h"
 #include "agent/sampling/sampling.h"
+#include "agent/snmp/managed.h"
 #include "mibs/mib_set.h"
 
 enum { SETTINGS_WAIT_MS = 500 };
 
 struct settings;
 
-/* changed (called on the main loop after a request was carried out) saves and publishes. */
-int settings_create(struct hal *hal, struct sampling *sampling, void (*changed)(void *ctx),
+/* Who owns what can be set; all borrowed. */
+struct settings_owners {
+	struct hal *hal;
+	struct sampling *sampling;
+	struct managed *const *managed; /* tables whose rows managers make */
+	size_t n_managed;
+};
+
+/* changed (called on the main loop after a request was carried out or taken back) saves and
+ * publishes. */
+int settings_create(const struct settings_owners *owners, void (*changed)(void *ctx),
     void *changed_ctx, struct settings **settings);
 void settings_destroy(struct settings *settings); /* after the SNMP thread has ended */
 
@@ -25,10 +35,11 @@ int settings_fd(const struct settings *settings);
 void settings_dispatch(struct settings *settings);
 
 /* SNMP thread: the apply of a struct mib_setter whose ctx is the settings. */
-int settings_apply(void *settings, const struct mib_set *sets, size_t n, bool test_only);
+int settings_apply(void *settings, const struct mib_set *sets, size_t n, enum mib_phase phase,
+    size_t *failed);
 
-/* Carries settings out on the calling thread (the main loop), all or none. */
-int settings_carry_out(struct hal *hal, struct sampling *sampling, const struct mib_set *sets,
-    size_t n, bool test_only);
+/* Carries settings out on the calling thread (the main loop), all or none; as mib_setter.apply. */
+int settings_carry_out(const struct settings_owners *owners, const struct mib_set *sets, size_t n,
+    enum mib_phase phase, size_t *failed);
 
 #endif

@@ -195,6 +195,23 @@ count_change(void *ctx)
 	n_changed++;
 }
 
+static int
+carry_out(const struct mib_set *sets, size_t n, enum mib_phase phase)
+{
+	struct settings_owners owners = {.hal = hal, .sampling = sampling};
+	size_t failed;
+
+	return settings_carry_out(&owners, sets, n, phase, &failed);
+}
+
+static int
+create(struct settings **settings)
+{
+	struct settings_owners owners = {.hal = hal, .sampling = sampling};
+
+	return settings_create(&owners, count_change, NULL, settings);
+}
+
 START_TEST(all_or_none)
 {
 	struct mib_set sets[] = {
@@ -203,19 +220,19 @@ START_TEST(all_or_none)
 	};
 	struct sampling_port_config config;
 
-	ck_assert_int_eq(settings_carry_out(hal, sampling, sets, 2, false), -EINVAL);
+	ck_assert_int_eq(carry_out(sets, 2, MIB_PHASE_COMMIT), -EINVAL);
 	sampling_get_port(sampling, 10, &config);
 	ck_assert_uint_eq(config.mean_skip, 400);
 	sets[1].number = 64;
-	ck_assert_int_eq(settings_carry_out(hal, sampling, sets, 2, true), 0);
+	ck_assert_int_eq(carry_out(sets, 2, MIB_PHASE_TEST), 0);
 	sampling_get_port(sampling, 10, &config);
 	ck_assert_uint_eq(config.mean_skip, 400);
-	ck_assert_int_eq(settings_carry_out(hal, sampling, sets, 2, false), 0);
+	ck_assert_int_eq(carry_out(sets, 2, MIB_PHASE_COMMIT), 0);
 	sampling_get_port(sampling, 10, &config);
 	ck_assert_uint_eq(config.mean_skip, 50);
 	ck_assert_uint_eq(config.header_octets, 64);
 	sets[0].if_index = 11;
-	ck_assert_int_eq(settings_carry_out(hal, sampling, sets, 2, false), -ENODEV);
+	ck_assert_int_eq(carry_out(sets, 2, MIB_PHASE_COMMIT), -ENODEV);
 }
 END_TEST
 
@@ -223,6 +240,7 @@ struct asked {
 	struct settings *settings;
 	struct mib_set set;
 	int result;
+	size_t failed;
 };
 
 static void *
@@ -230,7 +248,8 @@ ask(void *arg)
 {
 	struct asked *asked = arg;
 
-	asked->result = settings_apply(asked->settings, &asked->set, 1, false);
+	asked->result = settings_apply(asked->settings, &asked->set, 1, MIB_PHASE_COMMIT,
+	    &asked->failed);
 	return NULL;
 }
 
@@ -242,7 +261,7 @@ START_TEST(crosses_to_the_main_loop)
 	pthread_t thread;
 
 	n_changed = 0;
-	ck_assert_int_eq(settings_create(hal, sampling, count_change, NULL, &asked.settings), 0);
+	ck_assert_int_eq(create(&asked.settings), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, ask, &asked), 0);
 	ready = (struct pollfd){.fd = settings_fd(asked.settings), .events = POLLIN};
 	ck_assert_int_eq(poll(&ready, 1, 10000), 1);
@@ -263,7 +282,7 @@ START_TEST(given_up_is_given_up)
 	struct sampling_port_config config;
 
 	n_changed = 0;
-	ck_assert_int_eq(settings_create(hal, sampling, count_change, NULL, &asked.settings), 0);
+	ck_assert_int_eq(create(&asked.settings), 0);
 	ask(&asked);
 	ck_assert_int_eq(asked.result, -ETIMEDOUT);
 	settings_dispatch(asked.settings);

@@ -145,11 +145,13 @@ set_one(struct mib_fixture *f, const struct mib_set *set)
 }
 
 int
-fixture_apply(void *ctx, const struct mib_set *sets, size_t n, bool test_only)
+fixture_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase,
+    size_t *failed)
 {
 	struct mib_fixture *f = ctx;
 
-	if (test_only) {
+	*failed = f->failed;
+	if (phase == MIB_PHASE_TEST) {
 		f->n_tests++;
 		return f->test_error;
 	}

@@ -22,6 +22,7 @@ struct mib_fixture {
 	struct mib_view view;
 	/* the setter */
 	int test_error, commit_error; /* what apply answers; 0: it works */
+	size_t failed;		      /* the setting that apply blames */
 	unsigned n_tests, n_commits;
 };
 
@@ -34,7 +35,8 @@ uint64_t fixture_figure(uint32_t if_index, enum hal_figure figure);
 bool fixture_lacks_facets(uint32_t if_index);
 
 /* mib_setter.apply with the fixture as ctx. */
-int fixture_apply(void *fixture, const struct mib_set *sets, size_t n, bool test_only);
+int fixture_apply(void *fixture, const struct mib_set *sets, size_t n, enum mib_phase phase,
+    size_t *failed);
 
 /* mib_view_source with the fixture as ctx. */
 const void *fixture_hold(void *fixture);

@@ -104,8 +104,14 @@ get_value(const netsnmp_variable_list *vb, struct mib_value *value)
 		value->syntax = MIB_STRING;
 		mib_put_octets(value, vb->val.string, vb->val_len);
 		break;
-	default:
+	case ASN_OBJECT_ID:
 		value->syntax = MIB_OBJECT_ID;
+		value->len = vb->val_len / sizeof(oid);
+		if (value->len <= MIB_OID_ARCS)
+			to_arcs(vb->val.objid, value->len, value->arcs);
+		break;
+	default:
+		value->syntax = MIB_COUNTER64;
 		break;
 	}
 }
@@ -229,7 +235,7 @@ reserve(const struct binding *b, struct mib_transaction *t, netsnmp_agent_reques
 		size_t n = to_arcs(r->requestvb->name, r->requestvb->name_length, arcs);
 
 		get_value(r->requestvb, &value);
-		error = context.view ? mib_transaction_add(t, b->table, &context, arcs, n, &value)
+		error = context.view ? mib_transaction_add(t, b->table, &context, arcs, n, &value, r)
 				     : MIB_RESOURCE_UNAVAILABLE;
 		if (error)
 			netsnmp_set_request_error(info, r, (int)error);
@@ -244,6 +250,18 @@ forget(struct mib_registry *registry)
 	mib_transaction_begin(&registry->transaction);
 }
 
+/* The error belongs to the varbind to blame, which may be another registration's: that one will
+ * be asked too. If it is nobody's here, nothing is said here. */
+static void
+refuse(enum mib_error error, const void *to_blame, netsnmp_agent_request_info *info,
+    netsnmp_request_info *requests)
+{
+	for (netsnmp_request_info *r = requests; r && error; r = r->next) {
+		if (r == to_blame)
+			netsnmp_set_request_error(info, r, (int)error);
+	}
+}
+
 static void
 change(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_request_info *requests)
 {
@@ -256,7 +274,7 @@ change(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_reques
 		reserve(b, t, info, requests);
 		break;
 	case MODE_SET_RESERVE2:
-		error = mib_transaction_test(t, setter);
+		refuse(mib_transaction_test(t, setter), t->to_blame, info, requests);
 		break;
 	case MODE_SET_ACTION:
 		error = mib_transaction_commit(t, setter);

@@ -101,9 +101,8 @@ put_index_part(const struct mib_index *index, const uint8_t *row, uint32_t *arcs
 	return 0;
 }
 
-/* The instance arcs of a row; their number. */
-static size_t
-row_arcs(const struct mib_table *table, const void *row, uint32_t arcs[MIB_INDEX_ARCS])
+size_t
+mib_row_index(const struct mib_table *table, const void *row, uint32_t *arcs)
 {
 	size_t n = 0;
 
@@ -113,6 +112,39 @@ row_arcs(const struct mib_table *table, const void *row, uint32_t arcs[MIB_INDEX
 	}
 	for (size_t i = 0; i < MIB_INDEX_PARTS; i++)
 		n += put_index_part(&table->index[i], row, arcs + n);
+	return n;
+}
+
+static size_t
+set_index_part(const struct mib_index *index, uint8_t *row, const uint32_t *arcs)
+{
+	uint8_t *at = row + index->offset;
+	uint16_t u16 = (uint16_t)arcs[0];
+
+	switch (index->kind) {
+	case MIB_INDEX_U32:
+		memcpy(at, arcs, sizeof(*arcs));
+		return 1;
+	case MIB_INDEX_U16:
+		memcpy(at, &u16, sizeof(u16));
+		return 1;
+	case MIB_INDEX_MAC:
+		for (size_t i = 0; i < 6; i++)
+			at[i] = (uint8_t)arcs[i];
+		return 6;
+	case MIB_INDEX_NONE:
+		break;
+	}
+	return 0;
+}
+
+size_t
+mib_row_set_index(const struct mib_table *table, void *row, const uint32_t *arcs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < MIB_INDEX_PARTS; i++)
+		n += set_index_part(&table->index[i], row, arcs + n);
 	return n;
 }
 
@@ -126,7 +158,7 @@ rows_before(const struct rows *rows, const uint32_t *key, size_t n_key, bool or_
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		uint32_t arcs[MIB_INDEX_ARCS];
-		size_t n = row_arcs(rows->table, row_at(rows, middle), arcs);
+		size_t n = mib_row_index(rows->table, row_at(rows, middle), arcs);
 		int order = mib_oid_compare(arcs, n, key, n_key);
 
 		if (order < 0 || (or_equal && order == 0))
@@ -146,7 +178,7 @@ find_row(const struct rows *rows, const uint32_t *key, size_t n_key)
 
 	if (i == rows->n)
 		return NULL;
-	n = row_arcs(rows->table, row_at(rows, i), arcs);
+	n = mib_row_index(rows->table, row_at(rows, i), arcs);
 	return mib_oid_compare(arcs, n, key, n_key) == 0 ? row_at(rows, i) : NULL;
 }
 
@@ -180,10 +212,58 @@ put_member(const struct mib_cell *cell, struct mib_value *value)
 	const struct mib_column *column = cell->column;
 	const uint8_t *at = (const uint8_t *)cell->row + column->offset;
 
-	if (column->syntax == MIB_STRING)
+	if (column->syntax == MIB_OBJECT_ID) {
+		const struct mib_oid *oid = (const void *)at;
+
+		value->len = oid->n;
+		memcpy(value->arcs, oid->arcs, oid->n * sizeof(*oid->arcs));
+	} else if (column->binary) {
+		const struct mib_binary *binary = (const void *)at;
+
+		mib_put_octets(value, binary->octets, binary->len);
+	} else if (column->syntax == MIB_STRING) {
 		mib_put_octets(value, at, strnlen((const char *)at, column->size));
-	else
+	} else {
 		value->number = read_member(at, column->size);
+	}
+}
+
+static void
+write_member(uint8_t *at, size_t size, uint64_t number)
+{
+	uint32_t u32 = (uint32_t)number;
+	uint16_t u16 = (uint16_t)number;
+
+	if (size == 1)
+		*at = (uint8_t)number;
+	else if (size == 2)
+		memcpy(at, &u16, sizeof(u16));
+	else if (size == 4)
+		memcpy(at, &u32, sizeof(u32));
+	else
+		memcpy(at, &number, sizeof(number));
+}
+
+/* A string's range is within its member, and an OID's fits: mib_table_check and the SET's checks
+ * have seen to it. */
+void
+mib_row_set(void *row, const struct mib_set *set)
+{
+	const struct mib_column *column = set->column;
+	uint8_t *at = (uint8_t *)row + column->offset;
+
+	if (column->syntax == MIB_OBJECT_ID) {
+		memcpy(at, &set->oid, sizeof(set->oid));
+	} else if (column->binary) {
+		struct mib_binary *binary = (void *)at;
+
+		binary->len = (uint8_t)set->text_len;
+		memcpy(binary->octets, set->text, set->text_len);
+	} else if (column->syntax == MIB_STRING) {
+		memcpy(at, set->text, set->text_len + 1);
+	} else {
+		write_member(at, column->size, (uint64_t)set->number);
+	}
 }
 
 /* Brings what a member or function gave into the range of the type on the wire. */
@@ -262,48 +342,106 @@ column_of(const struct mib_table *table, const uint32_t *oid, size_t n)
 	return column;
 }
 
+/* sysUpTime of a row's last change: the largest time mark at which it exists. */
+static uint32_t
+last_change(const struct mib_table *table, const void *row)
+{
+	uint32_t ticks;
+
+	memcpy(&ticks, (const uint8_t *)row + table->change_offset, sizeof(ticks));
+	return ticks;
+}
+
 enum mib_answer
 mib_get(const struct mib_table *table, const struct mib_context *context, const uint32_t *oid,
     size_t n, struct mib_value *value)
 {
 	size_t column = column_of(table, oid, n), name = table->entry.n + 1;
+	size_t key = name + table->time_filter;
 	struct rows rows;
 	const void *row;
 
 	if (column == table->n_columns)
 		return MIB_NO_OBJECT;
+	if (n < key)
+		return MIB_NO_INSTANCE;
 	rows = table_rows(table, context);
-	row = find_row(&rows, oid + name, n - name);
-	if (!row || read_cell(table, column, context, row, value))
+	row = find_row(&rows, oid + key, n - key);
+	if (!row || (table->time_filter && oid[name] > last_change(table, row)) ||
+	    read_cell(table, column, context, row, value))
 		return MIB_NO_INSTANCE;
 	return MIB_FOUND;
 }
 
-/* Where GETNEXT starts to look: *column and *row are the first cell whose name is behind oid. */
-static void
-position_after(const struct rows *rows, const uint32_t *oid, size_t n, size_t *column, size_t *row)
-{
-	const struct mib_table *table = rows->table;
-	size_t n_entry = table->entry.n;
-	int order = mib_oid_compare(oid, n < n_entry ? n : n_entry, table->entry.arcs, n_entry);
-
-	*column = order > 0 ? table->n_columns : 0;
-	*row = 0;
-	if (order != 0 || n == n_entry)
-		return;
-	*column = column_from(table, oid[n_entry]);
-	if (*column < table->n_columns && table->columns[*column].subid == oid[n_entry])
-		*row = rows_before(rows, oid + n_entry + 1, n - n_entry - 1, true);
-}
-
 static size_t
-cell_name(const struct mib_table *table, size_t column, const void *row, uint32_t *oid)
+cell_name(const struct mib_table *table, size_t column, uint32_t mark, const void *row,
+    uint32_t *oid)
 {
 	size_t n = table->entry.n;
 
 	memcpy(oid, table->entry.arcs, n * sizeof(*oid));
 	oid[n++] = table->columns[column].subid;
-	return n + row_arcs(table, row, oid + n);
+	if (table->time_filter)
+		oid[n++] = mark;
+	return n + mib_row_index(table, row, oid + n);
+}
+
+/* Where GETNEXT looks: the first cell at or behind this place. mark is 0 without TimeFilter. */
+struct place {
+	size_t column, row;
+	uint32_t mark;
+};
+
+/* The place behind oid, whatever oid is. */
+static struct place
+place_after(const struct rows *rows, const uint32_t *oid, size_t n)
+{
+	const struct mib_table *table = rows->table;
+	size_t n_entry = table->entry.n, name = n_entry + 1;
+	int order = mib_oid_compare(oid, n < n_entry ? n : n_entry, table->entry.arcs, n_entry);
+	struct place place = {.column = order > 0 ? table->n_columns : 0};
+
+	if (order != 0 || n == n_entry)
+		return place;
+	place.column = column_from(table, oid[n_entry]);
+	if (place.column == table->n_columns || table->columns[place.column].subid != oid[n_entry])
+		return place;
+	if (table->time_filter && n > name)
+		place.mark = oid[name++];
+	place.row = rows_before(rows, oid + name, n - name, true);
+	return place;
+}
+
+/* The first cell of the column and the time mark at or behind the place; false if there is none. */
+static bool
+next_at_mark(const struct rows *rows, const struct mib_context *context, struct place *place,
+    struct mib_value *value)
+{
+	const struct mib_table *table = rows->table;
+
+	for (; place->row < rows->n; place->row++) {
+		const void *row = row_at(rows, place->row);
+
+		if (table->time_filter && last_change(table, row) < place->mark)
+			continue;
+		if (read_cell(table, place->column, context, row, value) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Behind the last row of a time mark come those of the next; what it lacks, later ones lack too. */
+static bool
+next_in_column(const struct rows *rows, const struct mib_context *context, struct place *place,
+    struct mib_value *value)
+{
+	if (next_at_mark(rows, context, place, value))
+		return true;
+	if (!rows->table->time_filter || place->mark == UINT32_MAX)
+		return false;
+	place->mark++;
+	place->row = 0;
+	return next_at_mark(rows, context, place, value);
 }
 
 enum mib_answer
@@ -311,16 +449,13 @@ mib_get_next(const struct mib_table *table, const struct mib_context *context, c
     size_t n, uint32_t *next, size_t *n_next, struct mib_value *value)
 {
 	struct rows rows = table_rows(table, context);
-	size_t column, row;
+	struct place place = place_after(&rows, oid, n);
 
-	position_after(&rows, oid, n, &column, &row);
-	for (; column < table->n_columns; column++, row = 0) {
-		for (; row < rows.n; row++) {
-			if (read_cell(table, column, context, row_at(&rows, row), value))
-				continue;
-			*n_next = cell_name(table, column, row_at(&rows, row), next);
-			return MIB_FOUND;
-		}
+	for (; place.column < table->n_columns; place.column++, place.row = 0, place.mark = 0) {
+		if (!next_in_column(&rows, context, &place, value))
+			continue;
+		*n_next = cell_name(table, place.column, place.mark, row_at(&rows, place.row), next);
+		return MIB_FOUND;
 	}
 	return MIB_END;
 }
@@ -345,31 +480,85 @@ check_range(const struct mib_column *column, int64_t number)
 }
 
 static enum mib_error
+check_string(const struct mib_column *column, const struct mib_value *value)
+{
+	if ((int64_t)value->len < column->min || (int64_t)value->len > column->max)
+		return MIB_WRONG_LENGTH;
+	return column->binary || is_printable(value) ? MIB_NO_ERROR : MIB_WRONG_VALUE;
+}
+
+static enum mib_error
 check_value(const struct mib_column *column, const struct mib_value *value)
 {
 	if (value->syntax != column->syntax)
 		return MIB_WRONG_TYPE;
-	if (column->syntax == MIB_INTEGER)
+	switch (column->syntax) {
+	case MIB_INTEGER:
 		return check_range(column, value->integer);
-	if (column->syntax == MIB_GAUGE32)
+	case MIB_GAUGE32:
 		return check_range(column, (int64_t)value->number);
-	if ((int64_t)value->len < column->min || (int64_t)value->len > column->max)
-		return MIB_WRONG_LENGTH;
-	return is_printable(value) ? MIB_NO_ERROR : MIB_WRONG_VALUE;
+	case MIB_OBJECT_ID: /* nothing served has a longer name */
+		return value->len <= MIB_OID_ARCS ? MIB_NO_ERROR : MIB_WRONG_VALUE;
+	default:
+		return check_string(column, value);
+	}
+}
+
+static bool
+part_can_be(const struct mib_index *index, const uint32_t *arcs, size_t n)
+{
+	switch (index->kind) {
+	case MIB_INDEX_MAC:
+		for (size_t i = 0; i < 6; i++)
+			if (n < 6 || arcs[i] > UINT8_MAX)
+				return false;
+		return true;
+	case MIB_INDEX_NONE:
+		return true;
+	default:
+		return n >= 1 && arcs[0] >= index->min && arcs[0] <= index->max;
+	}
+}
+
+/* Whether a row with this index could be made. */
+static bool
+index_can_be(const struct mib_table *table, const uint32_t *arcs, size_t n)
+{
+	static const size_t lengths[] = {[MIB_INDEX_NONE] = 0, [MIB_INDEX_U32] = 1,
+		[MIB_INDEX_U16] = 1, [MIB_INDEX_MAC] = 6};
+	size_t at = 0;
+
+	for (size_t i = 0; i < MIB_INDEX_PARTS; i++) {
+		if (!part_can_be(&table->index[i], arcs + at, n - at))
+			return false;
+		at += lengths[table->index[i].kind];
+	}
+	return at == n;
 }
 
 static void
-fill_set(const struct mib_column *column, uint32_t if_index, const struct mib_value *value,
-    struct mib_set *set)
+fill_set(const struct mib_table *table, const struct mib_column *column, const uint32_t *index,
+    size_t n_index, const struct mib_value *value, struct mib_set *set)
 {
 	set->kind = column->set_kind;
-	set->if_index = if_index;
+	set->table = table;
+	set->column = column;
+	set->n_index = n_index < MIB_INDEX_ARCS ? n_index : MIB_INDEX_ARCS;
+	memcpy(set->index, index, set->n_index * sizeof(*index));
+	set->if_index = table->scalars ? 0 : index[0];
 	set->number = column->syntax == MIB_INTEGER ? value->integer : (int64_t)value->number;
 	if (column->truth)
 		set->number = set->number == 1;
-	set->text_len = value->len;
-	memcpy(set->text, value->octets, value->len);
-	set->text[value->len] = '\0';
+	set->text_len = 0;
+	set->oid.n = 0;
+	if (column->syntax == MIB_OBJECT_ID) {
+		set->oid.n = value->len;
+		memcpy(set->oid.arcs, value->arcs, value->len * sizeof(*value->arcs));
+	} else if (column->syntax == MIB_STRING) {
+		set->text_len = value->len;
+		memcpy(set->text, value->octets, value->len);
+	}
+	set->text[set->text_len] = '\0';
 }
 
 /* In the order of RFC 3416 section 4.2.5: first what no value could make right. */
@@ -379,7 +568,7 @@ mib_check_set(const struct mib_table *table, const struct mib_context *context, 
 {
 	size_t i = column_of(table, oid, n), name = table->entry.n + 1;
 	const struct mib_column *column = &table->columns[i];
-	struct mib_value current;
+	struct mib_value current = {.syntax = value->syntax};
 	enum mib_error error;
 
 	if (i == table->n_columns || column->set_kind == 0)
@@ -387,27 +576,41 @@ mib_check_set(const struct mib_table *table, const struct mib_context *context, 
 	error = check_value(column, value);
 	if (error)
 		return error;
-	if (mib_get(table, context, oid, n, &current) != MIB_FOUND)
+	if (mib_get(table, context, oid, n, &current) != MIB_FOUND &&
+	    !(table->creates && index_can_be(table, oid + name, n - name)))
 		return MIB_NO_CREATION;
-	fill_set(column, table->scalars ? 0 : oid[name], value, set);
-	fill_set(column, table->scalars ? 0 : oid[name], &current, old);
+	fill_set(table, column, oid + name, n - name, value, set);
+	fill_set(table, column, oid + name, n - name, &current, old);
 	return MIB_NO_ERROR;
 }
 
 /* ---- declarations ---- */
 
+static bool
+member_fits(const struct mib_column *column)
+{
+	size_t size = column->size;
+
+	if (column->syntax == MIB_OBJECT_ID)
+		return size == sizeof(struct mib_oid);
+	if (column->binary)
+		return size == sizeof(struct mib_binary) && column->max <= MIB_BINARY_MAX;
+	if (column->syntax == MIB_STRING) /* the terminating NUL has room too */
+		return !column->set_kind || (int64_t)size > column->max;
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
 static const char *
 column_fault(const struct mib_column *column)
 {
-	bool member = column->size == 1 || column->size == 2 || column->size == 4 ||
-	    column->size == 8 || (column->size > 0 && column->syntax == MIB_STRING);
+	bool member = column->size > 0 && member_fits(column);
 
 	if (column->subid == 0 || !column->name)
 		return "a column without number or name";
 	if (!column->get == !member)
 		return "a column needs one of member and function";
 	if (column->set_kind && column->syntax != MIB_INTEGER && column->syntax != MIB_GAUGE32 &&
-	    column->syntax != MIB_STRING)
+	    column->syntax != MIB_STRING && column->syntax != MIB_OBJECT_ID)
 		return "a writable column of a type that managers cannot set";
 	if (column->set_kind && column->min > column->max)
 		return "a writable column without range";

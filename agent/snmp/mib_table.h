@@ -20,13 +20,21 @@
 enum {
 	MIB_OID_MAX = 128,   /* RFC 2578 section 3.5 */
 	MIB_INDEX_PARTS = 2, /* of the tables served: ifIndex, MacAddress, VLAN + MacAddress */
-	MIB_INDEX_ARCS = 7,  /* longest index: VLAN (1) + MacAddress (6) */
+	MIB_INDEX_ARCS = 7,  /* longest index: VLAN (1) + MacAddress (6), or the other way round */
 	MIB_OCTETS_MAX = 255, /* longest octet string served: DisplayString (RFC 2579) */
 };
 
+enum { MIB_OID_ARCS = 24 }; /* the longest object instance served has 21 */
 struct mib_oid {
 	size_t n;
-	uint32_t arcs[24]; /* the longest entry OID declared; instances are not kept in these */
+	uint32_t arcs[MIB_OID_ARCS];
+};
+
+/* An octet string of a row that is no text: addresses, port lists. */
+enum { MIB_BINARY_MAX = 64 };
+struct mib_binary {
+	uint8_t len;
+	uint8_t octets[MIB_BINARY_MAX];
 };
 
 #define MIB_OID(...)                                                                               \
@@ -55,7 +63,7 @@ struct mib_value {
 	uint64_t number;  /* counters, gauges, ticks; 32-bit kinds are cut by the engine */
 	size_t len;	  /* octets of MIB_STRING, arcs of MIB_OBJECT_ID */
 	uint8_t octets[MIB_OCTETS_MAX];
-	uint32_t arcs[MIB_INDEX_ARCS + 24];
+	uint32_t arcs[MIB_OID_ARCS + MIB_INDEX_ARCS];
 };
 
 void mib_put_octets(struct mib_value *value, const void *octets, size_t len); /* cut at the limit */
@@ -81,12 +89,19 @@ struct mib_cell {
 
 /* One setting that a manager asked for, validated against its column: what goes to the owner of
  * the device. kind is the column's set_kind (enum mib_set_kind of mibs/mib_set.h). */
+struct mib_table;
 struct mib_set {
 	unsigned kind;
 	uint32_t if_index; /* first arc of the row's index; 0 for a scalar */
 	int64_t number;	   /* integers, gauges; TruthValue as 0 or 1 */
 	size_t text_len;
-	char text[MIB_OCTETS_MAX + 1]; /* NUL-terminated */
+	char text[MIB_OCTETS_MAX + 1]; /* NUL-terminated; binary strings too */
+	struct mib_oid oid;	       /* an OBJECT IDENTIFIER */
+	/* Which cell, for tables whose rows managers make. */
+	const struct mib_table *table;
+	const struct mib_column *column;
+	size_t n_index;
+	uint32_t index[MIB_INDEX_ARCS];
 };
 
 struct mib_column {
@@ -102,6 +117,7 @@ struct mib_column {
 	unsigned set_kind;  /* 0: read-only */
 	int64_t min, max;   /* of an integer or gauge; of a string's octets */
 	bool truth; /* TruthValue and its like: 1 or 2 on the wire, true or false in the row */
+	bool binary; /* a MIB_STRING that is no text: the member is a struct mib_binary */
 };
 
 #define MIB_AT(type, member)                                                                       \
@@ -119,13 +135,21 @@ enum mib_index_kind {
 struct mib_index {
 	enum mib_index_kind kind;
 	size_t offset;
+	uint32_t min, max; /* of the arcs of rows that managers make */
 };
 #define MIB_INDEX(k, type, member) {.kind = (k), .offset = offsetof(type, member)}
+#define MIB_INDEX_FROM(k, type, member, least, most)                                               \
+	{.kind = (k), .offset = offsetof(type, member), .min = (least), .max = (most)}
 
 struct mib_table {
 	const char *name;
 	struct mib_oid entry; /* xxxEntry; of scalars: the group, so that entry.subid.0 is one */
 	bool scalars;
+	bool creates; /* a SET may name rows that do not exist: see managed.h */
+	/* A TimeFilter (RFC 4502) stands in front of the index: row.t exists for every t up to the
+	 * uint32_t sysUpTime of the row's last change, which is at change_offset. */
+	bool time_filter;
+	size_t change_offset;
 	struct mib_index index[MIB_INDEX_PARTS];
 	const struct mib_column *columns; /* subid ascending, accessible ones only */
 	size_t n_columns;
@@ -155,6 +179,12 @@ enum mib_answer mib_get(const struct mib_table *table, const struct mib_context 
 enum mib_answer mib_get_next(const struct mib_table *table, const struct mib_context *context,
     const uint32_t *oid, size_t n, uint32_t *next, size_t *n_next, struct mib_value *value);
 
+/* The index of a row as arcs, and the way back (of a row that is being made); the number of arcs. */
+size_t mib_row_index(const struct mib_table *table, const void *row, uint32_t *arcs);
+size_t mib_row_set_index(const struct mib_table *table, void *row, const uint32_t *arcs);
+/* Puts a setting into the member of its column. The column must have one. */
+void mib_row_set(void *row, const struct mib_set *set);
+
 /* error-status of RFC 3416. */
 enum mib_error {
 	MIB_NO_ERROR = 0,
@@ -163,10 +193,12 @@ enum mib_error {
 	MIB_WRONG_LENGTH = 8,
 	MIB_WRONG_VALUE = 10,
 	MIB_NO_CREATION = 11,
+	MIB_INCONSISTENT_VALUE = 12,
 	MIB_RESOURCE_UNAVAILABLE = 13,
 	MIB_COMMIT_FAILED = 14,
 	MIB_UNDO_FAILED = 15,
 	MIB_NOT_WRITABLE = 17,
+	MIB_INCONSISTENT_NAME = 18,
 };
 
 /* Checks one varbind of a SET without changing anything. On MIB_NO_ERROR set is what to do and
@@ -175,29 +207,39 @@ enum mib_error mib_check_set(const struct mib_table *table, const struct mib_con
     const uint32_t *oid, size_t n, const struct mib_value *value, struct mib_set *set,
     struct mib_set *old);
 
-/* Who carries settings out. All n or none. test_only: say whether it would work, change nothing.
- * 0; -EINVAL wrongValue, -EOPNOTSUPP notWritable, -ENODEV noCreation, -ETIMEDOUT and others
- * resourceUnavailable (in the test) or commitFailed. May wait, at most about 500 ms. */
+/* Who carries settings out. All n or none. In MIB_PHASE_TEST it says whether it would work and
+ * changes nothing; in MIB_PHASE_UNDO it takes its latest commit back, sets being the old values,
+ * latest first. On an error *failed is the setting to blame (0 if unknown). 0, or
+ *   -EINVAL wrongValue, -EOPNOTSUPP notWritable, -ENODEV noCreation, -EBUSY inconsistentValue,
+ *   -ENOENT inconsistentName, others resourceUnavailable (after the test: commitFailed).
+ * May wait, at most about 500 ms. */
+enum mib_phase { MIB_PHASE_TEST, MIB_PHASE_COMMIT, MIB_PHASE_UNDO };
 struct mib_setter {
 	void *ctx;
-	int (*apply)(void *ctx, const struct mib_set *sets, size_t n, bool test_only);
+	int (*apply)(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase,
+	    size_t *failed);
 };
 
 /* The settings of one SET PDU on their way through its phases (RFC 3416 4.2.5), over any number
  * of tables: add each varbind, then test, then commit, then finish; undo instead of finish takes
- * a commit back. Nothing is changed before commit. */
+ * a commit back. Nothing is changed before commit. Each varbind has a tag of the caller's, so that
+ * an error can name it. */
 enum { MIB_SETS_MAX = 256 }; /* settings in one PDU: all of 48 ports; more are refused as a whole */
 struct mib_transaction {
 	size_t n;
 	bool tested, committed;
+	enum mib_error test_error;
+	const void *to_blame; /* tag of the varbind that the test refused */
+	const void *tags[MIB_SETS_MAX];
 	struct mib_set sets[MIB_SETS_MAX];
 	struct mib_set olds[MIB_SETS_MAX];
 };
 void mib_transaction_begin(struct mib_transaction *t);
 enum mib_error mib_transaction_add(struct mib_transaction *t, const struct mib_table *table,
     const struct mib_context *context, const uint32_t *oid, size_t n,
-    const struct mib_value *value);
-/* The next three do their work once, however often they are called for the same PDU. */
+    const struct mib_value *value, const void *tag);
+/* The next three do their work once, however often they are called for the same PDU; a test is
+ * made again when varbinds have come since. */
 enum mib_error mib_transaction_test(struct mib_transaction *t, const struct mib_setter *setter);
 enum mib_error mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter);
 enum mib_error mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter);

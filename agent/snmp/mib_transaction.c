@@ -12,20 +12,25 @@ mib_transaction_begin(struct mib_transaction *t)
 	t->n = 0;
 	t->tested = false;
 	t->committed = false;
+	t->test_error = MIB_NO_ERROR;
+	t->to_blame = NULL;
 }
 
 enum mib_error
 mib_transaction_add(struct mib_transaction *t, const struct mib_table *table,
-    const struct mib_context *context, const uint32_t *oid, size_t n, const struct mib_value *value)
+    const struct mib_context *context, const uint32_t *oid, size_t n,
+    const struct mib_value *value, const void *tag)
 {
 	enum mib_error error;
 
 	if (t->n == MIB_SETS_MAX)
 		return MIB_RESOURCE_UNAVAILABLE;
 	error = mib_check_set(table, context, oid, n, value, &t->sets[t->n], &t->olds[t->n]);
-	if (!error)
-		t->n++;
-	return error;
+	if (error)
+		return error;
+	t->tags[t->n++] = tag;
+	t->tested = false;
+	return MIB_NO_ERROR;
 }
 
 static enum mib_error
@@ -40,6 +45,10 @@ test_error(int error)
 		return MIB_NOT_WRITABLE;
 	case -ENODEV:
 		return MIB_NO_CREATION;
+	case -EBUSY:
+		return MIB_INCONSISTENT_VALUE;
+	case -ENOENT:
+		return MIB_INCONSISTENT_NAME;
 	default:
 		return MIB_RESOURCE_UNAVAILABLE;
 	}
@@ -48,18 +57,27 @@ test_error(int error)
 enum mib_error
 mib_transaction_test(struct mib_transaction *t, const struct mib_setter *setter)
 {
-	if (t->tested || t->n == 0)
+	size_t failed = 0;
+
+	if (t->n == 0)
 		return MIB_NO_ERROR;
-	t->tested = true;
-	return test_error(setter->apply(setter->ctx, t->sets, t->n, true));
+	if (!t->tested) {
+		t->tested = true;
+		t->test_error = test_error(setter->apply(setter->ctx, t->sets, t->n,
+		    MIB_PHASE_TEST, &failed));
+		t->to_blame = t->tags[failed < t->n ? failed : 0];
+	}
+	return t->test_error;
 }
 
 enum mib_error
 mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter)
 {
+	size_t failed;
+
 	if (t->committed || t->n == 0)
 		return MIB_NO_ERROR;
-	if (setter->apply(setter->ctx, t->sets, t->n, false))
+	if (setter->apply(setter->ctx, t->sets, t->n, MIB_PHASE_COMMIT, &failed))
 		return MIB_COMMIT_FAILED;
 	t->committed = true;
 	return MIB_NO_ERROR;
@@ -80,9 +98,13 @@ reverse(struct mib_set *sets, size_t n)
 enum mib_error
 mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter)
 {
+	size_t failed;
+
 	if (!t->committed)
 		return MIB_NO_ERROR;
 	t->committed = false;
 	reverse(t->olds, t->n);
-	return setter->apply(setter->ctx, t->olds, t->n, false) ? MIB_UNDO_FAILED : MIB_NO_ERROR;
+	return setter->apply(setter->ctx, t->olds, t->n, MIB_PHASE_UNDO, &failed)
+	    ? MIB_UNDO_FAILED
+	    : MIB_NO_ERROR;
 }

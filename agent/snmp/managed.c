@@ -1,0 +1,439 @@
+#include "agent/snmp/managed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows in one block, sorted by index. */
+struct rows {
+	uint8_t *at;
+	size_t n;
+};
+
+struct managed {
+	const struct mib_table *table;
+	const struct managed_type *type;
+	void *ctx;
+	struct rows rows;
+	struct rows before; /* the latest commit: what undo brings back, if can_undo */
+	bool can_undo;
+};
+
+static uint8_t *
+row_at(const struct managed *m, const struct rows *rows, size_t i)
+{
+	return rows->at + i * m->table->row_size;
+}
+
+static uint8_t *
+status_of(const struct managed *m, const void *row)
+{
+	return (uint8_t *)(uintptr_t)row + m->type->status_offset;
+}
+
+/* Where the index is or would be; *found tells which. */
+static size_t
+locate(const struct managed *m, const struct rows *rows, const uint32_t *index, size_t n,
+    bool *found)
+{
+	size_t low = 0, high = rows->n;
+
+	*found = false;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint32_t arcs[MIB_INDEX_ARCS];
+		size_t n_arcs = mib_row_index(m->table, row_at(m, rows, middle), arcs);
+		int order = mib_oid_compare(arcs, n_arcs, index, n);
+
+		if (order == 0) {
+			*found = true;
+			return middle;
+		}
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void *
+find(const struct managed *m, const struct rows *rows, const uint32_t *index, size_t n)
+{
+	bool found;
+	size_t i = locate(m, rows, index, n, &found);
+
+	return found ? row_at(m, rows, i) : NULL;
+}
+
+/* Makes room for a row at position i; it is zeroed. */
+static int
+open_row(const struct managed *m, struct rows *rows, size_t i)
+{
+	size_t size = m->table->row_size;
+	uint8_t *at;
+
+	if (rows->n == m->type->max_rows)
+		return -ENOSPC;
+	at = realloc(rows->at, (rows->n + 1) * size);
+	if (!at)
+		return -ENOMEM;
+	rows->at = at;
+	memmove(at + (i + 1) * size, at + i * size, (rows->n - i) * size);
+	memset(at + i * size, 0, size);
+	rows->n++;
+	return 0;
+}
+
+static void
+close_row(const struct managed *m, struct rows *rows, size_t i)
+{
+	size_t size = m->table->row_size;
+
+	memmove(rows->at + i * size, rows->at + (i + 1) * size, (rows->n - i - 1) * size);
+	rows->n--;
+}
+
+static int
+copy_rows(const struct managed *m, const struct rows *from, struct rows *to)
+{
+	size_t octets = from->n * m->table->row_size;
+
+	to->n = from->n;
+	to->at = malloc(octets + 1);
+	if (!to->at)
+		return -ENOMEM;
+	if (octets > 0)
+		memcpy(to->at, from->at, octets);
+	return 0;
+}
+
+/* ---- the two state machines ---- */
+
+static bool
+is_working(const struct managed *m, uint8_t status)
+{
+	return status == (m->type->kind == MANAGED_ENTRY_STATUS ? ENTRY_VALID : ROW_ACTIVE);
+}
+
+static bool
+creates(const struct managed *m, int64_t status)
+{
+	if (m->type->kind == MANAGED_ENTRY_STATUS)
+		return status == ENTRY_CREATE_REQUEST;
+	return status == ROW_CREATE_AND_GO || status == ROW_CREATE_AND_WAIT;
+}
+
+static bool
+deletes(const struct managed *m, int64_t status)
+{
+	return status == (m->type->kind == MANAGED_ENTRY_STATUS ? ENTRY_INVALID : ROW_DESTROY);
+}
+
+static bool
+is_status(const struct managed *m, const struct mib_set *set)
+{
+	return set->column->subid == m->type->status_column;
+}
+
+static int
+create_row(const struct managed *m, struct rows *rows, const struct mib_set *set)
+{
+	bool found, entry = m->type->kind == MANAGED_ENTRY_STATUS;
+	size_t i = locate(m, rows, set->index, set->n_index, &found);
+	void *row;
+	int rc;
+
+	if (found)
+		return -EBUSY;
+	rc = open_row(m, rows, i);
+	if (rc < 0)
+		return rc;
+	row = row_at(m, rows, i);
+	m->type->defaults(m->ctx, row);
+	mib_row_set_index(m->table, row, set->index);
+	*status_of(m, row) = entry ? ENTRY_UNDER_CREATION : ROW_NOT_READY;
+	return 0;
+}
+
+/* A row that is not there cannot be written; one at work is frozen (RFC 2819; for RowStatus the
+ * columns here say so too). */
+static int
+write_column(const struct managed *m, struct rows *rows, const struct mib_set *set)
+{
+	void *row = find(m, rows, set->index, set->n_index);
+
+	if (!row)
+		return -ENOENT;
+	if (is_working(m, *status_of(m, row)))
+		return -EBUSY;
+	mib_row_set(row, set);
+	return 0;
+}
+
+static int
+put_to_work(const struct managed *m, void *row)
+{
+	int rc = m->type->ready(m->ctx, row);
+
+	if (rc == 0)
+		*status_of(m, row) =
+		    m->type->kind == MANAGED_ENTRY_STATUS ? ENTRY_VALID : ROW_ACTIVE;
+	return rc;
+}
+
+/* A row out of service is notReady as long as something is missing. */
+static void
+take_out_of_service(const struct managed *m, void *row)
+{
+	*status_of(m, row) =
+	    m->type->ready(m->ctx, row) == 0 ? ROW_NOT_IN_SERVICE : ROW_NOT_READY;
+}
+
+static int
+change_entry_status(const struct managed *m, void *row, int64_t status)
+{
+	switch (status) {
+	case ENTRY_VALID:
+		return put_to_work(m, row);
+	case ENTRY_UNDER_CREATION:
+		*status_of(m, row) = ENTRY_UNDER_CREATION;
+		return 0;
+	default: /* createRequest: done */
+		return 0;
+	}
+}
+
+static int
+change_row_status(const struct managed *m, void *row, int64_t status)
+{
+	switch (status) {
+	case ROW_ACTIVE:
+	case ROW_CREATE_AND_GO:
+		return put_to_work(m, row);
+	case ROW_NOT_IN_SERVICE:
+		if (m->type->ready(m->ctx, row) < 0)
+			return -EBUSY;
+		*status_of(m, row) = ROW_NOT_IN_SERVICE;
+		return 0;
+	case ROW_CREATE_AND_WAIT:
+		take_out_of_service(m, row);
+		return 0;
+	default: /* notReady is never set by a manager */
+		return -EINVAL;
+	}
+}
+
+static int
+change_status(const struct managed *m, struct rows *rows, const struct mib_set *set)
+{
+	bool found;
+	size_t i = locate(m, rows, set->index, set->n_index, &found);
+
+	if (deletes(m, set->number)) {
+		if (found) /* what is not there is deleted already */
+			close_row(m, rows, i);
+		return 0;
+	}
+	if (!found)
+		return -EBUSY;
+	if (m->type->kind == MANAGED_ENTRY_STATUS)
+		return change_entry_status(m, row_at(m, rows, i), set->number);
+	return change_row_status(m, row_at(m, rows, i), set->number);
+}
+
+/* A status that takes the row out of work comes before the columns of the same request. */
+static int
+stop_work(const struct managed *m, struct rows *rows, const struct mib_set *set)
+{
+	void *row = find(m, rows, set->index, set->n_index);
+	bool entry = m->type->kind == MANAGED_ENTRY_STATUS;
+
+	if (row && set->number == (entry ? ENTRY_UNDER_CREATION : ROW_NOT_IN_SERVICE))
+		*status_of(m, row) = (uint8_t)set->number;
+	return 0;
+}
+
+static void
+settle_waiting(const struct managed *m, struct rows *rows, const struct mib_set *set)
+{
+	void *row = find(m, rows, set->index, set->n_index);
+
+	if (row && m->type->kind == MANAGED_ROW_STATUS && !is_working(m, *status_of(m, row)))
+		take_out_of_service(m, row);
+}
+
+/* ---- one request ---- */
+
+/* The varbinds of a request have no order (RFC 3416), so rows are made first, then filled, and put
+ * to work last. */
+enum step { STEP_CREATE, STEP_STOP, STEP_WRITE, STEP_STATUS, N_STEPS };
+
+static int
+one_step(const struct managed *m, struct rows *rows, const struct mib_set *set, enum step step)
+{
+	bool status = is_status(m, set);
+
+	if (step == STEP_CREATE && status && creates(m, set->number))
+		return create_row(m, rows, set);
+	if (step == STEP_STOP && status)
+		return stop_work(m, rows, set);
+	if (step == STEP_WRITE && !status)
+		return write_column(m, rows, set);
+	if (step == STEP_STATUS && status)
+		return change_status(m, rows, set);
+	return 0;
+}
+
+static int
+work_on(const struct managed *m, struct rows *rows, const struct mib_set *sets, size_t n,
+    size_t *failed)
+{
+	int rc = 0;
+
+	for (int step = 0; step < N_STEPS; step++) {
+		for (size_t i = 0; i < n; i++) {
+			if (sets[i].table != m->table)
+				continue;
+			rc = one_step(m, rows, &sets[i], (enum step)step);
+			*failed = i;
+			if (rc < 0)
+				return rc;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (sets[i].table == m->table)
+			settle_waiting(m, rows, &sets[i]);
+	}
+	return 0;
+}
+
+static void
+undo(struct managed *m)
+{
+	struct rows after = m->rows;
+
+	if (!m->can_undo)
+		return;
+	m->rows = m->before;
+	m->before = after;
+	m->can_undo = false;
+}
+
+static bool
+concerned(const struct managed *m, const struct mib_set *sets, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (sets[i].table == m->table)
+			return true;
+	}
+	return false;
+}
+
+int
+managed_apply(struct managed *m, const struct mib_set *sets, size_t n, enum mib_phase phase,
+    size_t *failed)
+{
+	struct rows trial;
+	int rc;
+
+	if (!concerned(m, sets, n))
+		return 0;
+	if (phase == MIB_PHASE_UNDO) {
+		undo(m);
+		return 0;
+	}
+	rc = copy_rows(m, &m->rows, &trial);
+	if (rc == 0)
+		rc = work_on(m, &trial, sets, n, failed);
+	if (rc < 0 || phase == MIB_PHASE_TEST) {
+		free(trial.at);
+		return rc;
+	}
+	free(m->before.at);
+	m->before = m->rows;
+	m->rows = trial;
+	m->can_undo = true;
+	return 0;
+}
+
+/* ---- the owner ---- */
+
+int
+managed_create(const struct mib_table *table, const struct managed_type *type, void *ctx,
+    struct managed **managed)
+{
+	struct managed *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	m->table = table;
+	m->type = type;
+	m->ctx = ctx;
+	*managed = m;
+	return 0;
+}
+
+void
+managed_destroy(struct managed *managed)
+{
+	if (!managed)
+		return;
+	free(managed->rows.at);
+	free(managed->before.at);
+	free(managed);
+}
+
+const struct mib_table *
+managed_table(const struct managed *managed)
+{
+	return managed->table;
+}
+
+size_t
+managed_rows(struct managed *managed, void **first)
+{
+	*first = managed->rows.at;
+	return managed->rows.n;
+}
+
+void *
+managed_find(struct managed *managed, const uint32_t *index, size_t n)
+{
+	return find(managed, &managed->rows, index, n);
+}
+
+bool
+managed_is_active(const struct managed *managed, const void *row)
+{
+	return is_working(managed, *status_of(managed, row));
+}
+
+int
+managed_add(struct managed *managed, const void *row)
+{
+	uint32_t index[MIB_INDEX_ARCS];
+	size_t n = mib_row_index(managed->table, row, index), i;
+	bool found;
+	int rc;
+
+	i = locate(managed, &managed->rows, index, n, &found);
+	if (found)
+		return -EEXIST;
+	rc = open_row(managed, &managed->rows, i);
+	if (rc == 0)
+		memcpy(row_at(managed, &managed->rows, i), row, managed->table->row_size);
+	return rc;
+}
+
+void
+managed_remove(struct managed *managed, const void *row)
+{
+	uint32_t index[MIB_INDEX_ARCS];
+	size_t n = mib_row_index(managed->table, row, index), i;
+	bool found;
+
+	i = locate(managed, &managed->rows, index, n, &found);
+	if (found)
+		close_row(managed, &managed->rows, i);
+}
