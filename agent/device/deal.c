@@ -2,20 +2,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Open addressing; the table is never more than half full. */
-enum { SLOT_BITS = 17, SLOTS = 1 << SLOT_BITS };
-_Static_assert(SLOTS == 2 * FEED_DEAL_ADDRESSES, "half full at most");
-
-struct deal {
-	enum feed_deal mode;
-	unsigned *ports;
-	size_t n_ports;
-	size_t next;	 /* in ports, for the next new station */
-	size_t n_known;
-	uint64_t slots[SLOTS]; /* address above, index into ports below; 0: free */
-};
 
 int
 deal_create(enum feed_deal mode, const unsigned *ports, size_t n_ports, struct deal **deal)
@@ -48,35 +34,31 @@ deal_destroy(struct deal *deal)
 	free(deal);
 }
 
-static uint64_t
-hash(uint64_t address)
-{
-	return address * 0x9e3779b97f4a7c15ull;
-}
-
 static unsigned
 by_hash(const struct deal *d, uint64_t address)
 {
-	return d->ports[(hash(address) >> 32) % d->n_ports];
+	return d->ports[(address * 0x9e3779b97f4a7c15ull >> 32) % d->n_ports];
 }
 
 unsigned
-deal_port(struct deal *d, uint64_t source, bool *full)
+deal_port_slowly(struct deal *d, uint64_t source, bool *full)
 {
-	size_t slot = (size_t)(hash(source) >> (64 - SLOT_BITS));
+	size_t slot = deal_slot(source);
 	bool group = source >> 40 & 1;
+	unsigned port;
 
 	if (group || source == 0 || d->mode == FEED_DEAL_HASH)
 		return by_hash(d, source);
-	for (; d->slots[slot] != 0; slot = (slot + 1) % SLOTS)
+	for (; d->slots[slot] != 0; slot = (slot + 1) % DEAL_SLOTS)
 		if (d->slots[slot] >> 16 == source)
-			return d->ports[d->slots[slot] & UINT16_MAX];
+			return d->slots[slot] & UINT16_MAX;
 	if (d->n_known == FEED_DEAL_ADDRESSES) {
 		*full = true;
 		return by_hash(d, source);
 	}
+	port = d->ports[d->next];
 	d->n_known++;
-	d->slots[slot] = source << 16 | d->next;
+	d->slots[slot] = source << 16 | port;
 	d->next = (d->next + 1) % d->n_ports;
-	return d->ports[d->slots[slot] & UINT16_MAX];
+	return port;
 }

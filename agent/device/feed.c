@@ -1,10 +1,10 @@
 #include "agent/device/feed.h"
 
 #include "agent/device/deal.h"
+#include "agent/device/savefile.h"
 #include "common/log.h"
 
 #include <errno.h>
-#include <pcap/pcap.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +12,8 @@ enum {
 	HEADER_OCTETS = 14, /* two addresses and a type */
 	MIN_DATA_OCTETS = 60,
 	FCS_OCTETS = 4,
-	FILE_BUFFER_OCTETS = 65536, /* libpcap reads record by record: the default 4 KiB costs */
+	BATCH = 64, /* records turned into frames at a time */
 };
-#define MAX_SECONDS 253402300799ll /* the year 9999: later ones are damage */
 
 static const struct stat_name stat_names[FEED_N_STATS] = {
     [FEED_STAT_DAMAGED] = {"feed.damaged", "captures that ended before their time"},
@@ -22,163 +21,168 @@ static const struct stat_name stat_names[FEED_N_STATS] = {
     [FEED_STAT_CUT_HEADERS] = {"feed.cut_headers",
 	"records left out: cut by the snap length inside the Ethernet header"},
     [FEED_STAT_RUNTS] = {"feed.runts", "frames shorter than an Ethernet header: not forwarded"},
-    [FEED_STAT_BAD_TIMES] = {"feed.bad_times", "records with an impossible time: time stands"},
+    [FEED_STAT_BAD_TIMES] = {"feed.bad_times",
+	"records without a time, or an impossible one: time stands"},
+    [FEED_STAT_OTHER_LINKS] = {"feed.other_links",
+	"records left out: their interface is not Ethernet"},
     [FEED_STAT_DEAL_FULL] = {"feed.deal_full", "frames dealt by hash: too many stations"},
     [FEED_STAT_LOOPS] = {"feed.loops", "times a capture began again"},
 };
 
 struct source {
 	char *path;
-	int port; /* -1: dealt */
-	pcap_t *pcap; /* NULL: at its end */
-	uint64_t offset_us; /* added to its times: rounds that are over */
-	uint64_t last_us;   /* newest time given out */
-	uint64_t first_us;  /* of the first record, without offset */
+	struct savefile *file; /* NULL: at its end */
+	int port;	       /* -1: dealt */
+	uint64_t offset_us;    /* added to its times: rounds that are over */
+	uint64_t last_us;      /* newest time given out */
+	uint64_t first_us;     /* of the first record, without offset */
 	bool has_first, damaged;
-	struct feed_frame next; /* the frame it will give, if has_next */
-	bool has_next;
+	bool round_has_frame;
+	bool given; /* a frame of its block is in the batch that is being made */
+	uint64_t other_links; /* already counted */
+	/* Frames that wait for their turn. */
+	struct feed_frame frames[BATCH];
+	size_t next, n_frames;
 };
 
 struct feed {
 	bool loop;
+	enum feed_deal deal_mode;
 	struct deal *deal; /* NULL: no source is dealt */
-	struct source sources[FEED_MAX_SOURCES];
+	struct source *sources;
 	size_t n_sources;
+	/* Sources with frames, a heap: the one whose next frame is the earliest on top. */
+	struct source *heap[FEED_MAX_SOURCES];
+	size_t n_heap;
 	uint64_t first_us;
 	_Atomic uint64_t stat_values[FEED_N_STATS];
 	struct stat_set stats;
 };
 
-static uint64_t
-source_address(const uint8_t *octets)
-{
-	uint64_t mac = 0;
-
-	for (int i = 6; i < 12; i++)
-		mac = mac << 8 | octets[i];
-	return mac;
-}
+/* --- from records to frames --- */
 
 /* The record's time on the feed's scale; an impossible one is the time before it. */
-static uint64_t
-record_time(struct feed *feed, struct source *s, const struct pcap_pkthdr *header)
+static inline uint64_t
+frame_time(struct feed *feed, struct source *s, uint64_t record_us)
 {
 	uint64_t us;
 
-	if (header->ts.tv_sec < 0 || header->ts.tv_sec > MAX_SECONDS || header->ts.tv_usec < 0 ||
-	    header->ts.tv_usec > 999999) {
+	if (record_us == SAVEFILE_NO_TIME) {
 		stat_add(&feed->stats, FEED_STAT_BAD_TIMES, 1);
 		return s->last_us;
 	}
-	us = (uint64_t)header->ts.tv_sec * 1000000 + (uint64_t)header->ts.tv_usec;
 	if (!s->has_first) {
 		s->has_first = true;
-		s->first_us = us;
+		s->first_us = record_us;
 	}
-	us += s->offset_us;
+	us = record_us + s->offset_us;
 	if (us > s->last_us)
 		s->last_us = us;
 	return us;
 }
 
-static unsigned
-port_of(struct feed *feed, const struct source *s, const struct feed_frame *f)
+static inline uint16_t
+frame_port(struct feed *feed, const struct source *s, const struct savefile_record *r,
+    uint32_t captured)
 {
 	bool full = false;
 	unsigned port;
 
 	if (s->port >= 0)
-		return (unsigned)s->port;
-	port = deal_port(feed->deal,
-	    f->captured_octets >= HEADER_OCTETS ? source_address(f->octets) : 0, &full);
+		return (uint16_t)s->port;
+	if (feed->deal_mode == FEED_DEAL_INTERFACE)
+		return (uint16_t)deal_by_turn(feed->deal, r->interface);
+	port = deal_port(feed->deal, captured >= HEADER_OCTETS ? deal_source(r->octets) : 0,
+	    &full);
 	if (full)
 		stat_add(&feed->stats, FEED_STAT_DEAL_FULL, 1);
-	return port;
+	return (uint16_t)port;
 }
 
-/* Makes a frame of a record; false if it cannot have been one. */
+/* False: such a record cannot have been a frame. */
 static bool
-make_frame(struct feed *feed, struct source *s, const struct pcap_pkthdr *header,
-    const uint8_t *octets)
+check_record(struct feed *feed, const struct source *s, const struct savefile_record *r,
+    uint32_t captured)
 {
-	uint32_t length = header->len, captured = header->caplen;
-	struct feed_frame *f = &s->next;
-
-	if (captured > length)
-		captured = length;
-	if (length > FEED_MAX_WIRE_OCTETS) {
+	if (r->length_octets > FEED_MAX_WIRE_OCTETS) {
 		stat_add(&feed->stats, FEED_STAT_LYING, 1);
 		log_warn_limited("feed", "%s: a record claims %u octets; left out", s->path,
-		    length);
+		    r->length_octets);
 		return false;
 	}
-	if (captured < length && captured < HEADER_OCTETS) {
+	if (captured < r->length_octets && captured < HEADER_OCTETS) {
 		stat_add(&feed->stats, FEED_STAT_CUT_HEADERS, 1);
 		return false;
 	}
-	*f = (struct feed_frame){.octets = octets, .captured_octets = captured,
-	    .data_octets = captured, .wire_octets = length + FCS_OCTETS};
-	if (length < HEADER_OCTETS) {
-		stat_add(&feed->stats, FEED_STAT_RUNTS, 1);
-	} else if (length < MIN_DATA_OCTETS) {
-		f->wire_octets = MIN_DATA_OCTETS + FCS_OCTETS;
-		if (captured == length)
-			f->data_octets = MIN_DATA_OCTETS;
-	}
-	f->time_us = record_time(feed, s, header);
-	f->port = port_of(feed, s, f);
 	return true;
 }
 
-/* Opens a savefile and makes sure that it holds Ethernet. file is taken over. */
-static int
-open_pcap(const char *path, FILE *file, pcap_t **pcap, char *error, size_t error_size)
+/* What the sender's MAC adds to a frame that was captured before it: padding. */
+static void
+pad(struct feed *feed, struct feed_frame *f, uint32_t length)
 {
-	char reason[PCAP_ERRBUF_SIZE] = "";
-	int type;
-
-	if (!file)
-		file = fopen(path, "rbe");
-	if (!file) {
-		int rc = -errno;
-
-		snprintf(error, error_size, "%s: %s", path, strerror(-rc));
-		return rc;
+	if (length < HEADER_OCTETS) {
+		stat_add(&feed->stats, FEED_STAT_RUNTS, 1);
+		return;
 	}
-	setvbuf(file, NULL, _IOFBF, FILE_BUFFER_OCTETS);
-	*pcap = pcap_fopen_offline(file, reason);
-	if (!*pcap) {
-		fclose(file);
-		snprintf(error, error_size, "%s: %s", path, reason);
-		return -EINVAL;
-	}
-	type = pcap_datalink(*pcap);
-	if (type != DLT_EN10MB) {
-		const char *name = pcap_datalink_val_to_description_or_dlt(type);
-
-		snprintf(error, error_size, "%s: link type %d (%s) is not Ethernet", path,
-		    type, name);
-		pcap_close(*pcap);
-		*pcap = NULL;
-		return -EPROTONOSUPPORT;
-	}
-	return 0;
+	f->wire_octets = MIN_DATA_OCTETS + FCS_OCTETS;
+	if (f->captured_octets == length)
+		f->data_octets = MIN_DATA_OCTETS;
 }
 
-/* Behind the end of a round: opens the file again, its times moved behind what was given. */
+/* Makes frames of records; some may not have been any. */
+static size_t
+make_frames(struct feed *feed, struct source *s, const struct savefile_record *records, size_t n,
+    struct feed_frame *frames)
+{
+	struct feed_frame *f = frames;
+
+	for (const struct savefile_record *r = records; r < records + n; r++) {
+		uint32_t length = r->length_octets;
+		uint32_t captured = r->captured_octets < length ? r->captured_octets : length;
+
+		if (captured < HEADER_OCTETS || length > FEED_MAX_WIRE_OCTETS)
+			if (!check_record(feed, s, r, captured))
+				continue;
+		*f = (struct feed_frame){.time_us = frame_time(feed, s, r->time_us),
+		    .octets = r->octets, .captured_octets = captured, .data_octets = captured,
+		    .wire_octets = length + FCS_OCTETS, .port = frame_port(feed, s, r, captured)};
+		if (length < MIN_DATA_OCTETS)
+			pad(feed, f, length);
+		f++;
+	}
+	return (size_t)(f - frames);
+}
+
+/* --- a source --- */
+
+static void
+count_other_links(struct feed *feed, struct source *s)
+{
+	uint64_t n = savefile_other_links(s->file);
+
+	if (n != s->other_links)
+		stat_add(&feed->stats, FEED_STAT_OTHER_LINKS, n - s->other_links);
+	s->other_links = n;
+}
+
+/* Behind the end of a round: once more, its times moved behind what was given. A round without a
+ * single frame was the last, or it would spin. */
 static bool
 begin_again(struct feed *feed, struct source *s)
 {
-	char error[PCAP_ERRBUF_SIZE + 256];
+	int rc;
 
-	if (!feed->loop || !s->has_first)
+	if (!feed->loop || !s->has_first || !s->round_has_frame)
 		return false;
-	if (open_pcap(s->path, NULL, &s->pcap, error, sizeof(error)) < 0) {
-		log_warn("feed", "%s", error);
+	rc = savefile_rewind(s->file);
+	if (rc < 0) {
+		log_warn("feed", "%s: cannot begin again: %s", s->path, strerror(-rc));
 		return false;
 	}
 	stat_add(&feed->stats, FEED_STAT_LOOPS, 1);
 	s->offset_us = s->last_us + FEED_LOOP_GAP_US - s->first_us;
+	s->round_has_frame = false;
 	return true;
 }
 
@@ -189,69 +193,135 @@ end_round(struct feed *feed, struct source *s, bool damaged)
 	if (damaged && !s->damaged) {
 		s->damaged = true;
 		stat_add(&feed->stats, FEED_STAT_DAMAGED, 1);
-		log_warn("feed", "%s: damaged, ends here: %s", s->path, pcap_geterr(s->pcap));
+		log_warn("feed", "%s: damaged, ends here: %s", s->path, savefile_damage(s->file));
 	}
-	pcap_close(s->pcap);
-	s->pcap = NULL;
-	begin_again(feed, s);
+	if (begin_again(feed, s))
+		return;
+	savefile_close(s->file);
+	s->file = NULL;
 }
 
-/* Reads the source's next frame. A round without a single frame ends it, or it would spin. */
-static void
-advance(struct feed *feed, struct source *s)
+/* Frames out of the block in memory, up to max. */
+static size_t
+read_block(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
 {
-	unsigned rounds = 0;
+	struct savefile_record records[BATCH];
+	size_t n = 0, n_records;
 
-	s->has_next = false;
-	while (s->pcap && rounds < 2) {
-		struct pcap_pkthdr *header;
-		const uint8_t *octets;
-		int rc = pcap_next_ex(s->pcap, &header, &octets);
+	do {
+		size_t want = max - n < BATCH ? max - n : BATCH;
 
-		if (rc == 1) {
-			s->has_next = make_frame(feed, s, header, octets);
-			if (s->has_next)
-				return;
+		n_records = savefile_read(s->file, records, want);
+		n += make_frames(feed, s, records, n_records, frames + n);
+	} while (n_records > 0 && n < max);
+	s->round_has_frame = s->round_has_frame || n > 0;
+	count_other_links(feed, s);
+	return n;
+}
+
+/* Frames of the source, from further blocks if need be; 0: it is at its end. */
+static size_t
+read_frames(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
+{
+	size_t n = 0;
+
+	while (s->file && (n = read_block(feed, s, frames, max)) == 0) {
+		enum savefile_state state = savefile_fill(s->file);
+
+		if (state != SAVEFILE_MORE)
+			end_round(feed, s, state == SAVEFILE_DAMAGED);
+	}
+	return n;
+}
+
+/* --- the order of several --- */
+
+/* The one named first in the configuration goes first when times are equal. */
+static bool
+comes_before(const struct source *a, const struct source *b)
+{
+	uint64_t a_us = a->frames[a->next].time_us, b_us = b->frames[b->next].time_us;
+
+	return a_us < b_us || (a_us == b_us && a < b);
+}
+
+static void
+sift_down(struct feed *feed, size_t i)
+{
+	struct source *moved = feed->heap[i];
+
+	for (size_t child; (child = 2 * i + 1) < feed->n_heap; i = child) {
+		if (child + 1 < feed->n_heap &&
+		    comes_before(feed->heap[child + 1], feed->heap[child]))
+			child++;
+		if (!comes_before(feed->heap[child], moved))
+			break;
+		feed->heap[i] = feed->heap[child];
+	}
+	feed->heap[i] = moved;
+}
+
+/* The top has given its last waiting frame: gets it new ones. False if that must wait, because
+ * frames of its block are in the batch. */
+static bool
+refill_top(struct feed *feed)
+{
+	struct source *s = feed->heap[0];
+
+	s->next = 0;
+	s->n_frames = s->file ? read_block(feed, s, s->frames, BATCH) : 0;
+	if (s->n_frames == 0 && s->given)
+		return false;
+	if (s->n_frames == 0)
+		s->n_frames = read_frames(feed, s, s->frames, BATCH);
+	if (s->n_frames == 0)
+		feed->heap[0] = feed->heap[--feed->n_heap];
+	if (feed->n_heap > 0)
+		sift_down(feed, 0);
+	return true;
+}
+
+static size_t
+merge(struct feed *feed, struct feed_frame *frames, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < feed->n_heap; i++)
+		feed->heap[i]->given = false;
+	while (n < max && feed->n_heap > 0) {
+		struct source *s = feed->heap[0];
+
+		if (s->next == s->n_frames) {
+			if (!refill_top(feed))
+				break;
 			continue;
 		}
-		end_round(feed, s, rc != PCAP_ERROR_BREAK);
-		rounds++;
+		frames[n++] = s->frames[s->next++];
+		s->given = true;
+		if (s->next < s->n_frames)
+			sift_down(feed, 0);
 	}
-	if (s->pcap)
-		pcap_close(s->pcap);
-	s->pcap = NULL;
+	return n;
 }
 
-static struct source *
-earliest(struct feed *feed)
+/* One source that is left alone needs no order and no copy. */
+static bool
+is_alone(const struct feed *feed)
 {
-	struct source *best = NULL;
-
-	for (size_t i = 0; i < feed->n_sources; i++) {
-		struct source *s = &feed->sources[i];
-
-		if (s->has_next && (!best || s->next.time_us < best->next.time_us))
-			best = s;
-	}
-	return best;
+	return feed->n_heap == 1 && feed->heap[0]->next == feed->heap[0]->n_frames;
 }
 
-/* A source reads on only when its frame has been used: its octets live in libpcap's buffer. So the
- * source that gave the last frame still holds it, with has_next false. */
+size_t
+feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max)
+{
+	return is_alone(feed) ? read_frames(feed, feed->heap[0], frames, max)
+			      : merge(feed, frames, max);
+}
+
 bool
 feed_next(struct feed *feed, struct feed_frame *frame)
 {
-	struct source *s;
-
-	for (size_t i = 0; i < feed->n_sources; i++)
-		if (!feed->sources[i].has_next && feed->sources[i].pcap)
-			advance(feed, &feed->sources[i]);
-	s = feed->n_sources == 1 ? &feed->sources[0] : earliest(feed);
-	if (!s || !s->has_next)
-		return false;
-	*frame = s->next;
-	s->has_next = false;
-	return true;
+	return feed_next_batch(feed, frame, 1) == 1;
 }
 
 uint64_t
@@ -265,6 +335,8 @@ feed_stats(const struct feed *feed)
 {
 	return &feed->stats;
 }
+
+/* --- opening --- */
 
 static int
 add_source(struct feed *feed, const struct feed_source *from, char *error, size_t error_size)
@@ -281,10 +353,10 @@ add_source(struct feed *feed, const struct feed_source *from, char *error, size_
 		return -ENOMEM;
 	}
 	feed->n_sources++;
-	rc = open_pcap(from->path, from->file, &s->pcap, error, error_size);
+	rc = savefile_open(from->path, from->file, from->interface, &s->file, error, error_size);
 	if (rc < 0)
 		return rc;
-	advance(feed, s);
+	s->n_frames = read_frames(feed, s, s->frames, BATCH);
 	return 0;
 }
 
@@ -297,10 +369,21 @@ is_dealt(const struct feed_config *config)
 	return false;
 }
 
+static void
+order_sources(struct feed *feed)
+{
+	for (size_t i = 0; i < feed->n_sources; i++)
+		if (feed->sources[i].n_frames > 0)
+			feed->heap[feed->n_heap++] = &feed->sources[i];
+	for (size_t i = feed->n_heap / 2; i-- > 0;)
+		sift_down(feed, i);
+	if (feed->n_heap > 0)
+		feed->first_us = feed->heap[0]->frames[0].time_us;
+}
+
 static int
 fill(struct feed *feed, const struct feed_config *config, char *error, size_t error_size)
 {
-	const struct source *first;
 	int rc = 0;
 
 	if (is_dealt(config))
@@ -314,11 +397,9 @@ fill(struct feed *feed, const struct feed_config *config, char *error, size_t er
 		else if (config->sources[i].file)
 			fclose(config->sources[i].file);
 	}
-	if (rc < 0)
-		return rc;
-	first = earliest(feed);
-	feed->first_us = first ? first->next.time_us : 0;
-	return 0;
+	if (rc == 0)
+		order_sources(feed);
+	return rc;
 }
 
 int
@@ -332,7 +413,13 @@ feed_create(const struct feed_config *config, struct feed **feed, char *error, s
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
+	f->sources = calloc(config->n_sources, sizeof(*f->sources));
+	if (!f->sources) {
+		free(f);
+		return -ENOMEM;
+	}
 	f->loop = config->loop;
+	f->deal_mode = config->deal;
 	f->stats = (struct stat_set){stat_names, FEED_N_STATS, f->stat_values};
 	rc = fill(f, config, error, error_size);
 	if (rc < 0) {
@@ -349,10 +436,10 @@ feed_destroy(struct feed *feed)
 	if (!feed)
 		return;
 	for (size_t i = 0; i < feed->n_sources; i++) {
-		if (feed->sources[i].pcap)
-			pcap_close(feed->sources[i].pcap);
+		savefile_close(feed->sources[i].file);
 		free(feed->sources[i].path);
 	}
+	free(feed->sources);
 	deal_destroy(feed->deal);
 	free(feed);
 }

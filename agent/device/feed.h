@@ -1,7 +1,7 @@
 /*
- * Captures as a board's input: frames of one or several savefiles in the order of their times,
- * each with the port it comes in by. One capture may be dealt to ports by source address, others
- * belong to one port.
+ * A board's input: frames of one or several captures in the order of their times, each with the
+ * port it comes in by. A capture may belong to one port, or be dealt to several by source address
+ * or by the interface it was recorded at.
  *
  * Trusts nothing a file says: what is damaged, claims impossible lengths or has no Ethernet header
  * is left out, counted and logged, and all that was good is kept. Frames in captures have no FCS
@@ -23,11 +23,13 @@ struct feed;
 enum feed_deal {
 	FEED_DEAL_ROUND_ROBIN, /* each new source address goes to the next port, and stays */
 	FEED_DEAL_HASH,	       /* by a hash of the source address */
+	FEED_DEAL_INTERFACE,   /* a pcapng's interfaces by turns */
 };
 
 struct feed_source {
 	const char *path; /* of the savefile; its name in messages */
 	FILE *file;	  /* NULL: path is opened; else taken over, also on failure */
+	const char *interface; /* of a pcapng, number or name; NULL or "": all */
 	int port;	  /* -1: dealt to the ports of the configuration */
 };
 
@@ -37,7 +39,7 @@ struct feed_config {
 	const unsigned *ports; /* that take part when a capture is dealt */
 	size_t n_ports;
 	enum feed_deal deal;
-	bool loop; /* each source begins again behind its end; needs path */
+	bool loop; /* each source begins again behind its end, if its file can seek */
 };
 
 enum {
@@ -47,14 +49,18 @@ enum {
 };
 #define FEED_LOOP_GAP_US 1000 /* between the last frame and the first of the next round */
 
-/* A frame at a port. Valid until the next call. */
+enum feed_event { FEED_FRAME, FEED_LINK_UP, FEED_LINK_DOWN };
+
+/* A frame at a port, or something else that happens to the port at that time. */
 struct feed_frame {
 	uint64_t time_us; /* by the capture */
 	const uint8_t *octets;
 	uint32_t captured_octets; /* at octets */
 	uint32_t data_octets;	  /* known ones: captured, and padding (zeros) if it is whole */
 	uint32_t wire_octets;	  /* padded to 60, FCS in; a runt (below 14) is not padded */
-	unsigned port;
+	uint16_t port;
+	uint8_t event;	/* enum feed_event; without octets if it is no frame */
+	uint8_t faults; /* enum c84302_fault: what the line did to it */
 };
 
 /* Opens all sources and reads each one's first frame. On failure -errno, and error says which file
@@ -63,7 +69,10 @@ int feed_create(const struct feed_config *config, struct feed **feed, char *erro
     size_t error_size);
 void feed_destroy(struct feed *feed); /* NULL allowed */
 
-/* The next frame: false at the end of all sources. */
+/* The next frames, up to max, as many as are at hand; 0: all sources are at their end. Octets are
+ * valid until the next call. */
+size_t feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max);
+/* One frame: false at the end. */
 bool feed_next(struct feed *feed, struct feed_frame *frame);
 /* Time of the first frame, 0 if there is none. */
 uint64_t feed_first_us(const struct feed *feed);
@@ -74,6 +83,7 @@ enum feed_stat {
 	FEED_STAT_CUT_HEADERS,
 	FEED_STAT_RUNTS,
 	FEED_STAT_BAD_TIMES,
+	FEED_STAT_OTHER_LINKS,
 	FEED_STAT_DEAL_FULL,
 	FEED_STAT_LOOPS,
 	FEED_N_STATS
