@@ -9,6 +9,8 @@
 #define USER_AT(member) offsetof(struct collector_user, member)
 #define AT(member) offsetof(struct collector_config, member)
 
+enum { COMMUNITY_MAX = 255 }; /* as Net-SNMP: a longer one could not be sent by it */
+
 static const char *const log_targets[] = {"stderr", "syslog", NULL};
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
 
@@ -21,6 +23,8 @@ store_check(const char *value)
 static const char *
 community_check(const char *value)
 {
+	if (strlen(value) > COMMUNITY_MAX)
+		return "a community has at most 255 octets";
 	return *value ? NULL : "an empty community keeps nobody out";
 }
 

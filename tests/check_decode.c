@@ -317,7 +317,7 @@ static const struct {
     {"sequence 0", sequence_zero, DECODE_BAD_VALUE, INPUT_STAT_REFUSED_VALUE},
     {"no sequence", name_without_sequence, DECODE_BAD_VALUE, INPUT_STAT_REFUSED_VALUE},
     {"last part bad", last_value_bad, DECODE_BAD_VALUE, INPUT_STAT_REFUSED_VALUE},
-    {"extra not minimal", bad_extra, DECODE_BAD_PARSE, INPUT_STAT_REFUSED_PARSE},
+    {"extra not minimal", bad_extra, DECODE_BAD_CODING, INPUT_STAT_REFUSED_PARSE},
 };
 
 /* The input as a whole, without sockets */

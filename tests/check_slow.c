@@ -6,6 +6,7 @@
 #include "collector/input/answers.h"
 #include "collector/input/aside.h"
 #include "collector/input/event.h"
+#include "collector/input/input.h"
 #include "collector/input/slow.h"
 #include "collector/input/v3_window.h"
 #include "tests/suite.h"
@@ -279,38 +280,53 @@ keep_event(void *arg, const struct ease_event *event)
 	return s->has_room;
 }
 
-static size_t
-inform_of_samples(uint8_t *octets, size_t room)
+static void
+samples_message(struct trap_message *m, uint8_t pdu)
 {
 	static const uint8_t frame[60], agent_id[8] = {1};
-	static struct trap_message m;
 	const struct ease_sample s = {.time_us = 1, .if_index = 3, .sequence = 1,
 	    .direction = EASE_IN, .skip = 7, .mean_skip = 10, .frame_octets = 500,
 	    .kept_octets = sizeof(frame),
 	    .header = frame};
 
-	trap_start(&m, "demo", EASE_NOTIFY_SAMPLES, agent_id, 1);
-	m.pdu = 0xa6;
-	trap_add_sample(&m, &s);
+	trap_start(m, "demo", EASE_NOTIFY_SAMPLES, agent_id, 1);
+	m->pdu = pdu;
+	trap_add_sample(m, &s);
+}
+
+static size_t
+inform_of_samples(uint8_t *octets, size_t room)
+{
+	static struct trap_message m;
+
+	samples_message(&m, 0xa6);
 	return trap_build(&m, octets, room);
 }
 
-START_TEST(an_inform_is_answered_only_when_it_is_kept)
+static const struct clock clock_of_tests = {.manual = true, .manual_wall_us = 5};
+static const char *const communities[] = {"demo"};
+
+static struct slow *
+open_slow(struct sinks *sinks)
 {
-	static const char *const communities[] = {"demo"};
-	static const struct clock clock = {.manual = true, .manual_wall_us = 5};
-	struct sinks sinks = {.has_room = false};
 	const struct slow_config config = {.communities = communities, .n_communities = 1,
-	    .clock = &clock, .records = keep_records, .event = keep_event, .arg = &sinks};
-	struct sockaddr_in from = {.sin_family = AF_INET};
-	static uint8_t octets[4096];
-	size_t n = inform_of_samples(octets, sizeof(octets));
-	const struct stat_set *stats;
+	    .clock = &clock_of_tests, .records = keep_records, .event = keep_event, .arg = sinks};
 	struct slow *s;
 	char error[256];
 
 	ck_assert_int_eq(slow_open(&s, &config, error, sizeof(error)), 0);
-	stats = slow_stats(s);
+	return s;
+}
+
+START_TEST(an_inform_is_answered_only_when_it_is_kept)
+{
+	struct sinks sinks = {.has_room = false};
+	struct sockaddr_in from = {.sin_family = AF_INET};
+	static uint8_t octets[4096];
+	size_t n = inform_of_samples(octets, sizeof(octets));
+	struct slow *s = open_slow(&sinks);
+	const struct stat_set *stats = slow_stats(s);
+
 	slow_put(s, (struct sockaddr *)&from, -1, octets, n);
 	slow_run(s);
 	ck_assert_uint_eq(slow_waiting(s), 0);
@@ -333,6 +349,127 @@ START_TEST(an_inform_is_answered_only_when_it_is_kept)
 }
 END_TEST
 
+/* uptime 0x42, linkUp. */
+static const uint8_t link_up[] = {0x30, 0x0d, 0x06, 0x08, 0x2b, 6, 1, 2, 1, 1, 3, 0, 0x43, 1, 0x42,
+    0x30, 0x17, 0x06, 0x0a, 0x2b, 6, 1, 6, 3, 1, 1, 4, 1, 0,
+    0x06, 0x09, 0x2b, 6, 1, 6, 3, 1, 1, 5, 4};
+
+/* An inform of linkUp and one long string, as long as a datagram may be, in the shortest heads. */
+static size_t
+longest_inform(uint8_t octets[RECEIVE_DATAGRAM_MAX])
+{
+	static const uint8_t head[] = {0x02, 1, 1, 0x04, 4, 'd', 'e', 'm', 'o'};
+	static const uint8_t numbers[] = {0x02, 1, 7, 0x02, 1, 0, 0x02, 1, 0};
+	static const uint8_t name[] = {0x06, 3, 0x2b, 6, 1};
+	struct wbuf w = wbuf_of(octets, RECEIVE_DATAGRAM_MAX);
+	const struct {
+		uint8_t tag;
+		const uint8_t *before;
+		size_t n;
+	} nested[] = {{0x30, head, sizeof(head)}, {0xa6, numbers, sizeof(numbers)},
+	    {0x30, link_up, sizeof(link_up)}, {0x30, name, sizeof(name)}, {0x04, NULL, 0}};
+
+	for (size_t i = 0; i < ARCS(nested); i++) { /* each to the end of the datagram */
+		wbuf_u8(&w, nested[i].tag);
+		wbuf_u8(&w, 0x82);
+		wbuf_be16(&w, (uint16_t)(w.size - w.len - 2));
+		if (nested[i].n > 0)
+			wbuf_put(&w, nested[i].before, nested[i].n);
+	}
+	memset(w.data + w.len, 'x', w.size - w.len);
+	ck_assert(!w.failed);
+	return w.size;
+}
+
+/* RFC 3416 section 4.2.7: an answer that would be too long says so, and has no bindings. */
+START_TEST(an_answer_that_is_too_long_says_so)
+{
+	int here = socket(AF_INET, SOCK_DGRAM, 0), there = socket(AF_INET, SOCK_DGRAM, 0);
+	struct sockaddr_in from = loopback(there);
+	struct sinks sinks = {.has_room = true};
+	struct slow *s = open_slow(&sinks);
+	static uint8_t octets[RECEIVE_DATAGRAM_MAX];
+	size_t n = longest_inform(octets);
+	struct v2c_message m;
+	struct rbuf body;
+	ssize_t got;
+
+	slow_put(s, (struct sockaddr *)&from, here, octets, n);
+	slow_run(s);
+	ck_assert_uint_eq(sinks.events, 1);
+	ck_assert(!readable(there)); /* not yet safe */
+	slow_submitted(s, 1);
+	slow_committed(s, 1);
+	got = recv(there, octets, sizeof(octets), MSG_DONTWAIT);
+	ck_assert_int_gt(got, 0);
+	ck_assert_int_eq(v2c_open(&m, &body, octets, (size_t)got), 0);
+	ck_assert_int_eq(v2c_open_pdu(&m, &body), 0);
+	ck_assert_uint_eq(m.pdu, BER_SNMP_RESPONSE);
+	ck_assert_int_eq(m.request_id, 7);
+	ck_assert_int_eq(m.error_status, V2C_TOO_BIG);
+	ck_assert_uint_eq(m.varbinds.size, 0);
+	slow_close(s);
+	close(here);
+	close(there);
+}
+END_TEST
+
+/* Loosely encoded, and what each becomes. */
+static const struct {
+	const char *what;
+	uint8_t tag;
+	const char *value;
+	size_t n;
+	bool good;
+} loose[] = {
+    {"negative TimeTicks", 0x43, "\x90\0\0\1", 4, true}, /* after 280 days */
+    {"padded TimeTicks", 0x43, "\0\1", 2, true},
+    {"TimeTicks without octets", 0x43, "", 0, false},
+};
+
+static void
+ignore_records(void *arg, const struct ease_record *records, size_t n)
+{
+	(void)arg;
+	(void)records;
+	(void)n;
+	ck_abort_msg("the fast way took it");
+}
+
+START_TEST(what_is_loosely_encoded_goes_to_the_library)
+{
+	static const struct prefix everybody[] = {{.family = AF_INET}};
+	struct sinks sinks = {.has_room = true};
+	struct slow *s = open_slow(&sinks);
+	const struct input_config config = {.senders = everybody, .n_senders = 1,
+	    .communities = communities, .n_communities = 1, .clock = &clock_of_tests,
+	    .sink = ignore_records, .slow = s};
+	struct sockaddr_in from = {.sin_family = AF_INET};
+	static struct trap_message m;
+	uint8_t octets[4096];
+	struct input *in;
+	char error[256];
+
+	ck_assert_int_eq(input_open(&in, &config, error, sizeof(error)), 0);
+	samples_message(&m, 0xa7);
+	m.varbinds[0].tag = loose[_i].tag;
+	memcpy(m.varbinds[0].value, loose[_i].value, loose[_i].n);
+	m.varbinds[0].len = loose[_i].n;
+	input_take(in, (struct sockaddr *)&from, octets, trap_build(&m, octets, sizeof(octets)));
+	slow_run(s);
+	ck_assert_uint_eq(sinks.records, loose[_i].good);
+	ck_assert_uint_eq(stat_get(slow_stats(s), SLOW_STAT_LAID_ASIDE), 1);
+	ck_assert_uint_eq(stat_get(slow_stats(s), SLOW_STAT_BY_LIBRARY), loose[_i].good);
+	ck_assert_uint_eq(stat_get(slow_stats(s), SLOW_STAT_REFUSED), !loose[_i].good);
+	m.community = "other"; /* of strangers the library sees nothing */
+	input_take(in, (struct sockaddr *)&from, octets, trap_build(&m, octets, sizeof(octets)));
+	ck_assert_uint_eq(stat_get(slow_stats(s), SLOW_STAT_LAID_ASIDE), 1);
+	ck_assert_uint_eq(stat_get(input_stats(in), INPUT_STAT_REFUSED_COMMUNITY), 1);
+	input_close(in);
+	slow_close(s);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -350,5 +487,7 @@ main(void)
 	tcase_add_test(tc, what_is_laid_aside_comes_in_order_up_to_the_limit);
 	tcase_add_test(tc, answers_wait_for_their_batch);
 	tcase_add_test(tc, an_inform_is_answered_only_when_it_is_kept);
+	tcase_add_test(tc, an_answer_that_is_too_long_says_so);
+	tcase_add_loop_test(tc, what_is_loosely_encoded_goes_to_the_library, 0, ARCS(loose));
 	return suite_run(suite);
 }

@@ -101,56 +101,45 @@ ber_unsigned64(struct rbuf content, uint64_t *value)
 	return unsigned_value(content, sizeof(*value), value);
 }
 
-/* One sub-identifier, base 128, most significant group first (X.690 8.19.2). */
-static int
-sub_identifier(struct rbuf *r, uint64_t *value)
+/* Base 128, most significant group first (X.690 8.19.2). */
+int
+ber_arc(struct rbuf *r, uint32_t *value)
 {
 	uint8_t octet = rbuf_u8(r);
+	uint64_t v;
 
 	if (octet == 0x80) /* a leading zero group */
 		return -EBADMSG;
-	*value = octet & 0x7f;
+	v = octet & 0x7f;
 	while (octet & 0x80) {
 		octet = rbuf_u8(r);
 		if (r->failed)
 			return -EBADMSG;
-		*value = *value << 7 | (octet & 0x7f);
-		if (*value > UINT32_MAX + 80ull) /* the first holds two arcs, below */
+		v = v << 7 | (octet & 0x7f);
+		if (v > UINT32_MAX)
 			return -EBADMSG;
 	}
-	return r->failed ? -EBADMSG : 0;
-}
-
-int
-ber_arc(struct rbuf *r, uint32_t *value)
-{
-	uint64_t v;
-
-	if (sub_identifier(r, &v) < 0 || v > UINT32_MAX)
-		return -EBADMSG;
 	*value = (uint32_t)v;
-	return 0;
+	return r->failed ? -EBADMSG : 0;
 }
 
 int
 ber_oid(struct rbuf content, struct ber_oid *oid)
 {
-	uint64_t v;
+	uint32_t first;
 	size_t n = 2;
 
-	if (sub_identifier(&content, &v) < 0)
+	if (ber_arc(&content, &first) < 0)
 		return -EBADMSG;
-	/* X.690 8.19.4: first arc times 40 plus second, where the first is 0, 1 or 2 */
-	oid->arcs[0] = v < 80 ? (uint32_t)v / 40 : 2;
-	v -= 40ull * oid->arcs[0];
-	oid->arcs[1] = (uint32_t)v;
-	while (v <= UINT32_MAX && rbuf_left(&content) > 0) {
-		if (n == BER_OID_MAX || sub_identifier(&content, &v) < 0)
+	/* X.690 8.19.4: first arc times 40 plus second, where the first is 0, 1 or 2. The sum is
+	 * held to 32 bits like every arc, as Net-SNMP does: no arc below 2 comes near. */
+	oid->arcs[0] = first < 80 ? first / 40 : 2;
+	oid->arcs[1] = first - 40 * oid->arcs[0];
+	while (rbuf_left(&content) > 0)
+		if (n == BER_OID_MAX || ber_arc(&content, &oid->arcs[n++]) < 0)
 			return -EBADMSG;
-		oid->arcs[n++] = (uint32_t)v;
-	}
 	oid->n = n;
-	return v > UINT32_MAX ? -EBADMSG : 0;
+	return 0;
 }
 
 bool

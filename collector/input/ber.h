@@ -45,7 +45,7 @@ int ber_unsigned32(struct rbuf content, uint32_t *value);
 int ber_unsigned64(struct rbuf content, uint64_t *value);
 int ber_oid(struct rbuf content, struct ber_oid *oid);
 
-/* One arc of an object identifier, not of its first two. 0 or -EBADMSG. */
+/* One arc of an object identifier; its first two are in one. 0 or -EBADMSG. */
 int ber_arc(struct rbuf *r, uint32_t *value);
 
 /* True if the content is a good value of a type that a notification may carry (RFC 3416

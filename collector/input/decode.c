@@ -73,7 +73,7 @@ take_trap_oid(struct v2c_message *m, struct decode_result *result)
 	    up_time.tag != BER_TIMETICKS || !v2c_next(m, &trap_oid) ||
 	    !is_oid(&trap_oid.name, snmp_trap_oid, ARCS(snmp_trap_oid)) ||
 	    trap_oid.tag != BER_OID || ber_oid(trap_oid.value, &oid) < 0)
-		return DECODE_BAD_PARSE;
+		return m->varbinds.failed ? DECODE_BAD_CODING : DECODE_BAD_PARSE;
 	n = oid.arcs[oid.n - 1];
 	if (oid.n == ARCS(ease_notifications) + 1 &&
 	    is_below(&oid, ease_notifications, ARCS(ease_notifications)) && n > 0 &&
@@ -106,7 +106,7 @@ take_identity(struct v2c_message *m, struct ease_record *who)
 	struct v2c_varbind id, boot;
 
 	if (!v2c_next(m, &id) || !v2c_next(m, &boot))
-		return m->varbinds.failed ? DECODE_BAD_PARSE : DECODE_BAD_PARTS;
+		return m->varbinds.failed ? DECODE_BAD_CODING : DECODE_BAD_PARTS;
 	if (!is_oid(&id.name, ease_agent_id, ARCS(ease_agent_id)) ||
 	    !is_oid(&boot.name, ease_boot, ARCS(ease_boot)))
 		return DECODE_BAD_PARTS;
@@ -183,7 +183,7 @@ take_parts(struct v2c_message *m, const struct decode_origin *origin, struct dec
 	if (verdict != DECODE_OK)
 		return verdict;
 	if (m->varbinds.failed)
-		return DECODE_BAD_PARSE;
+		return DECODE_BAD_CODING;
 	return seen & notification_parts[result->kind].needed ? DECODE_OK : DECODE_BAD_PARTS;
 }
 
@@ -200,7 +200,7 @@ decode_open(const void *octets, size_t n, const char *const *communities, size_t
 	if (!community_is_known(&m->community, communities, n_communities))
 		return DECODE_BAD_COMMUNITY;
 	if (v2c_open_pdu(m, &body) < 0)
-		return DECODE_BAD_PARSE;
+		return DECODE_BAD_CODING;
 	if (m->pdu == BER_SNMP_INFORM)
 		return DECODE_INFORM;
 	return m->pdu == BER_SNMP_TRAP2 ? DECODE_OK : DECODE_BAD_PDU;

@@ -6,6 +6,10 @@
  * All or nothing: a notification with one bad part gives no record at all, and the verdict says
  * why. Variable bindings that are not ours, and columns of ours that are newer than this program,
  * are stepped over and counted (RFC 3416 4.2.6 lets a sender add some).
+ *
+ * What it takes, Net-SNMP's library reads the same; what it refuses as DECODE_BAD_CODING goes to
+ * the library by the slow way. library.h states the claim and its exceptions, tests/readings.h
+ * holds both against each other.
  */
 #ifndef EASE_COLLECTOR_INPUT_DECODE_H
 #define EASE_COLLECTOR_INPUT_DECODE_H
@@ -24,7 +28,8 @@ enum {
 
 enum decode_verdict {
 	DECODE_OK,
-	DECODE_BAD_PARSE,     /* not BER, or not a message as RFC 3416 has it */
+	DECODE_BAD_PARSE,     /* no message, or not a notification as RFC 3416 has it */
+	DECODE_BAD_CODING,    /* of a known community, and not BER as ber.h has it */
 	DECODE_V3,	      /* an SNMPv3 message: not looked into here */
 	DECODE_INFORM,	      /* an InformRequest: good so far, and wants an answer */
 	DECODE_EVENT,	      /* a notification that is an event (event.h) */

@@ -42,6 +42,7 @@ static const struct {
 	const char *why;
 } refusals[DECODE_N_VERDICTS] = {
     [DECODE_BAD_PARSE] = {INPUT_STAT_REFUSED_PARSE, "not an SNMP notification"},
+    [DECODE_BAD_CODING] = {INPUT_STAT_REFUSED_PARSE, "not encoded as RFC 3417 has it"},
     [DECODE_V3] = {INPUT_STAT_REFUSED_VERSION, "SNMPv3, and no user is configured"},
     [DECODE_INFORM] = {INPUT_STAT_REFUSED_PDU, "an inform"},
     [DECODE_EVENT] = {INPUT_STAT_REFUSED_FOREIGN, "an event"},
@@ -201,7 +202,7 @@ lay_aside(struct input *in, enum decode_verdict verdict, const struct sockaddr *
 	struct slow *slow = in->config.slow;
 
 	if (!slow || (verdict != DECODE_INFORM && verdict != DECODE_EVENT &&
-			 !(verdict == DECODE_V3 && slow_takes_v3(slow))))
+			 verdict != DECODE_BAD_CODING && !(verdict == DECODE_V3 && slow_takes_v3(slow))))
 		return false;
 	slow_put(slow, from, in->reading_fd, octets, n);
 	return true;

@@ -4,6 +4,7 @@
 #include "collector/input/aside.h"
 #include "collector/input/decode.h"
 #include "collector/input/event.h"
+#include "collector/input/library.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -19,10 +20,12 @@ enum {
 };
 
 static const struct stat_name stat_names[SLOW_N_STATS] = {
-    [SLOW_STAT_LAID_ASIDE] = {"slow.laid_aside", "datagrams for the slow way: v3, informs, events"},
+    [SLOW_STAT_LAID_ASIDE] = {"slow.laid_aside", "datagrams for the slow way: v3, informs, events, loose encoding"},
     [SLOW_STAT_QUEUE_FULL] = {"slow.queue_full", "of these: lost because its queue was full"},
     [SLOW_STAT_FOREIGN] = {"slow.refused_foreign", "of these: notifications of other MIBs"},
     [SLOW_STAT_REFUSED] = {"slow.refused", "of these: with a mistake inside"},
+    [SLOW_STAT_BY_LIBRARY] = {"slow.by_library",
+	"of these: loosely encoded, and read by Net-SNMP's library"},
     [SLOW_STAT_RECORDS] = {"slow.records", "parts of notifications taken"},
     [SLOW_STAT_EVENTS] = {"slow.events", "events taken"},
     [SLOW_STAT_EVENTS_DUPLICATE] = {"slow.events_duplicate", "events that had come before"},
@@ -76,6 +79,7 @@ struct slow {
 	struct decode_result result;
 	uint64_t events[EVENTS_REMEMBERED]; /* hashes, a ring */
 	size_t next_event;
+	uint8_t varbinds[2 * RECEIVE_DATAGRAM_MAX]; /* that the library wrote: its heads are longer */
 	char sender[ENDPOINT_TEXT];
 	struct stat_set stats;
 	_Atomic uint64_t values[SLOW_N_STATS];
@@ -107,6 +111,7 @@ slow_open(struct slow **out, const struct slow_config *config, char *error, size
 	}
 	s->config = *config;
 	s->stats = (struct stat_set){stat_names, SLOW_N_STATS, s->values};
+	library_open();
 	r = aside_open(&s->aside);
 	if (r == 0)
 		r = answers_new(&s->answers);
@@ -129,6 +134,7 @@ slow_close(struct slow *s)
 	if (!s)
 		return;
 	v3_close(s->v3);
+	library_close();
 	answers_free(s->answers);
 	aside_close(s->aside);
 	free(s);
@@ -270,16 +276,56 @@ hold_answer(struct slow *s, const struct message *from, const void *octets, size
 
 /* SNMPv2c */
 
+/* True if every variable binding is as the strict decoder wants it. */
+static bool
+is_strict(const struct v2c_message *m)
+{
+	struct v2c_message copy = *m;
+	struct v2c_varbind v;
+
+	while (v2c_next(&copy, &v))
+		continue;
+	return !copy.varbinds.failed;
+}
+
+static bool
+read_by_library(struct slow *s, const struct aside_datagram *d, struct v2c_message *m)
+{
+	struct wbuf w = wbuf_of(s->varbinds, sizeof(s->varbinds));
+	struct rbuf body;
+
+	if (v2c_open(m, &body, d->octets, d->n) < 0 || library_read(m, &body, &w) < 0 ||
+	    !is_strict(m)) {
+		refuse(s, SLOW_STAT_REFUSED, "not encoded as RFC 3417 has it");
+		return false;
+	}
+	count(s, SLOW_STAT_BY_LIBRARY);
+	return true;
+}
+
+static bool
+read_v2c(struct slow *s, const struct aside_datagram *d, struct v2c_message *m)
+{
+	enum decode_verdict verdict = decode_open(d->octets, d->n, s->config.communities,
+	    s->config.n_communities, m);
+
+	if (verdict != DECODE_OK && verdict != DECODE_INFORM && verdict != DECODE_BAD_CODING)
+		return false; /* the fast way in has refused and counted it */
+	if (verdict != DECODE_BAD_CODING && is_strict(m))
+		return true;
+	return read_by_library(s, d, m);
+}
+
 static void
 take_v2c(struct slow *s, struct message *from, const struct aside_datagram *d)
 {
 	uint8_t source_id[EASE_AGENT_ID_LEN], answer[RECEIVE_DATAGRAM_MAX];
 	struct wbuf w = wbuf_of(answer, sizeof(answer));
-	enum decode_verdict verdict;
 	struct v2c_message m;
 
-	verdict = decode_open(d->octets, d->n, s->config.communities, s->config.n_communities, &m);
-	from->is_inform = verdict == DECODE_INFORM;
+	if (!read_v2c(s, d, &m))
+		return;
+	from->is_inform = m.pdu == BER_SNMP_INFORM;
 	if (from->is_inform && !room_for_answer(s))
 		return;
 	event_source_of_address(from->from, source_id);

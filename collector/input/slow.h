@@ -1,6 +1,6 @@
 /*
- * The slow way in, for what the fast one lays aside: SNMPv3, informs, and notifications that are
- * events. Any thread puts a datagram; one thread, the only one that touches Net-SNMP's library,
+ * The slow way in, for what the fast one lays aside: SNMPv3, informs, notifications that are
+ * events, and those that only Net-SNMP's library can read (library.h). Any thread puts a datagram; one thread, the only one that touches Net-SNMP's library,
  * takes them, gives records and events to its sinks, and sends the answers to informs once the
  * store has committed what they brought.
  *
@@ -22,6 +22,7 @@ enum slow_stat_id {
 	SLOW_STAT_QUEUE_FULL,
 	SLOW_STAT_FOREIGN,
 	SLOW_STAT_REFUSED,
+	SLOW_STAT_BY_LIBRARY,
 	SLOW_STAT_RECORDS,
 	SLOW_STAT_EVENTS,
 	SLOW_STAT_EVENTS_DUPLICATE,

@@ -6,8 +6,8 @@
 
 #include "collector/input/v3.h"
 
+#include "collector/input/library.h"
 #include "collector/input/v3_window.h"
-#include "common/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define ROOM	 "v3"
 #define APP_NAME "easecapd"
 
 enum {
@@ -128,20 +127,6 @@ write_engine_file(const struct v3 *v, const char *file, unsigned long boots)
 
 /* The library */
 
-static int
-on_log(int major, int minor, void *message, void *ctx)
-{
-	const struct snmp_log_message *m = message;
-	size_t len = strcspn(m->msg, "\n");
-
-	(void)major;
-	(void)minor;
-	(void)ctx;
-	if (len > 0)
-		log_debug("net-snmp", "%.*s", (int)len, m->msg);
-	return 0;
-}
-
 static void
 remember(const char *token, const char *value)
 {
@@ -151,8 +136,7 @@ remember(const char *token, const char *value)
 	netsnmp_config_remember(line);
 }
 
-/* Nothing of the host's Net-SNMP set-up may matter here; every refusal has a counter and a line of
- * ours, so the library's own lines are for debugging. boots: of the engine's last start. */
+/* Nothing of the host's Net-SNMP set-up may matter here. boots: of the engine's last start. */
 static void
 start_library(const struct v3 *v, unsigned long boots)
 {
@@ -161,8 +145,6 @@ start_library(const struct v3 *v, unsigned long boots)
 	setenv("MIBS", "", 1);
 	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_READ_CONFIGS, 1);
 	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
-	snmp_enable_calllog();
-	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, NULL);
 	format_engine_id(v->own_id, v->n_own_id, id);
 	snprintf(number, sizeof(number), "%lu", boots);
 	remember("exactEngineID", id);
@@ -271,14 +253,11 @@ answer_inform(struct v3 *v, netsnmp_pdu *pdu)
 static bool
 encode_varbinds(const netsnmp_pdu *pdu, struct v3_message *m)
 {
-	size_t left = sizeof(m->varbinds);
-	u_char *at = m->varbinds;
+	struct wbuf w = wbuf_of(m->varbinds, sizeof(m->varbinds));
 
-	for (netsnmp_variable_list *v = pdu->variables; v && at; v = v->next_variable)
-		at = snmp_build_var_op(at, v->name, &v->name_length, v->type, v->val_len,
-		    v->val.string, &left);
-	m->n_varbinds = at ? (size_t)(at - m->varbinds) : 0;
-	return at != NULL;
+	library_put_varbinds(&w, pdu);
+	m->n_varbinds = w.failed ? 0 : w.len;
+	return !w.failed;
 }
 
 /* The library also comes here with what failed its digest, and says so in s_snmp_errno. */
