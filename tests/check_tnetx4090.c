@@ -3,6 +3,7 @@
  * (pages 24, 25, 27, 56, 57), and the driver over the model.
  */
 #include "agent/bus/bus_model.h"
+#include "agent/chip/tnetx4090.h"
 #include "agent/chip/tnetx4090_model.h"
 #include "tests/suite.h"
 
@@ -16,7 +17,7 @@ static struct bus_model *bus;
 static struct bus cpu;
 static struct tnetx4090_model *chip;
 
-/* 0..7 full duplex with pause at 100 Mbit/s but 2 (half duplex) and 3 (full, no pause); 8 gigabit. */
+/* 0..7 full duplex with pause at 100 Mbit/s but 2 (half duplex) and 3 (no pause); 8 gigabit. */
 static struct tnetx4090_model_config
 config_of(uint32_t n_buffers)
 {
@@ -521,6 +522,99 @@ START_TEST(bad_configurations)
 }
 END_TEST
 
+/* --- the driver --- */
+
+static struct tnetx4090 *
+start_driver(const struct tnetx4090_config *wanted)
+{
+	struct tnetx4090_config config = *wanted;
+	struct tnetx4090 *driver;
+
+	config.bus = &cpu;
+	config.base = BASE;
+	ck_assert_int_eq(tnetx4090_create(&config, &driver), 0);
+	return driver;
+}
+
+START_TEST(driver_sets_the_rules)
+{
+	struct tnetx4090_model_config model = config_of(1200);
+	struct tnetx4090_config config = {.n_ports = 9, .flow = true, .max_octets = 1518,
+	    .mcast_limit = 64, .no_pause = {[1] = true}, .half_duplex = {[5] = true}};
+	struct tnetx4090 *driver;
+
+	start(&model);
+	driver = start_driver(&config);
+	ck_assert(chip->flow && !chip->holb);
+	ck_assert_uint_eq(chip->ports[0].threshold, 9 * 24);
+	ck_assert_uint_eq(chip->ports[8].threshold, 9 * 12);
+	ck_assert_uint_eq(chip->mcast_max, 64);
+	ck_assert_uint_eq(chip->mcast_limited, 0x1ff);
+	ck_assert_int_eq(chip->ports[0].when_pressed, TNETX4090_PAUSE);
+	ck_assert_int_eq(chip->ports[1].when_pressed, TNETX4090_DROP);
+	ck_assert_int_eq(chip->ports[5].when_pressed, TNETX4090_COLLIDE);
+	tnetx4090_destroy(driver);
+	config.mcast_limit = 63;
+	config.bus = &cpu;
+	config.base = BASE;
+	ck_assert_int_eq(tnetx4090_create(&config, &driver), -EINVAL);
+	config.mcast_limit = 0;
+	config.threshold = 1200; /* the whole pool: never anything else than back pressure */
+	ck_assert_int_eq(tnetx4090_create(&config, &driver), -EINVAL);
+}
+END_TEST
+
+START_TEST(driver_reads_the_pool)
+{
+	struct tnetx4090_model_config model = config_of(1200);
+	struct tnetx4090_config config = {.n_ports = 8, .flow = true, .holb = true,
+	    .threshold = 100, .max_octets = 1518};
+	struct hal_buffers b;
+	struct tnetx4090 *driver;
+
+	start(&model);
+	driver = start_driver(&config);
+	ck_assert_int_eq(tnetx4090_read(driver, 8, &b), -ENODEV);
+	fill(3); /* 601, then a drop */
+	tnetx4090_model_settle(chip, 5000000);
+	ck_assert_int_eq(tnetx4090_read(driver, 3, &b), 0);
+	ck_assert_uint_eq(b.pool_buffers, 1200);
+	ck_assert_uint_eq(b.pool_free, 599);
+	ck_assert_uint_eq(b.pool_least_free, 599);
+	ck_assert_uint_eq(b.buffer_octets, 64);
+	ck_assert_uint_eq(b.charged, 601);
+	ck_assert_uint_eq(b.most_charged, 601);
+	ck_assert_uint_eq(b.pressed_episodes, 1);
+	ck_assert_uint_eq(b.pressed_us, 5000);
+	ck_assert_uint_eq(b.ingress_drops, 1);
+	ck_assert_int_eq(b.flow_control, HAL_FLOW_DROP);
+	ck_assert_int_eq(tnetx4090_read(driver, 2, &b), 0);
+	ck_assert_int_eq(b.flow_control, HAL_FLOW_COLLIDE);
+	ck_assert_int_eq(tnetx4090_read(driver, 0, &b), 0);
+	ck_assert_int_eq(b.flow_control, HAL_FLOW_PAUSE);
+	tnetx4090_destroy(driver);
+}
+END_TEST
+
+/* The chip's figures have 32 bits; the driver's do not. */
+START_TEST(driver_widens_what_wraps)
+{
+	struct tnetx4090_model_config model = config_of(1200);
+	struct tnetx4090_config config = {.n_ports = 9, .max_octets = 1518};
+	struct tnetx4090 *driver;
+	struct hal_buffers b;
+
+	start(&model);
+	driver = start_driver(&config);
+	for (uint64_t i = 1; i <= 5; i++) {
+		tnetx4090_model_count(chip, 4, TNETX4090_RX_OVERRUNS, 0xf0000000);
+		ck_assert_int_eq(tnetx4090_read(driver, 4, &b), 0);
+		ck_assert_uint_eq(b.ingress_drops, i * 0xf0000000ull);
+	}
+	tnetx4090_destroy(driver);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -545,6 +639,9 @@ suite(void)
 	tcase_add_test(t, statistics_are_where_table_3_has_them);
 	tcase_add_test(t, statistics_are_read_whole);
 	tcase_add_test(t, bad_configurations);
+	tcase_add_test(t, driver_sets_the_rules);
+	tcase_add_test(t, driver_reads_the_pool);
+	tcase_add_test(t, driver_widens_what_wraps);
 	suite_add_tcase(s, t);
 	return s;
 }

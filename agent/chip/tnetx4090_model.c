@@ -330,6 +330,8 @@ global_figure(const struct tnetx4090_model *m, unsigned offset)
 		return m->config.n_buffers;
 	case TNETX4090_POOL_LEAST_FREE:
 		return m->least_free;
+	case TNETX4090_POOL_FREE:
+		return m->free;
 	case TNETX4090_POOL_BUFFER_OCTETS:
 		return m->config.buffer_octets;
 	}

@@ -122,6 +122,7 @@ enum tnetx4090_pool_global {
 	TNETX4090_POOL_BUFFERS = 0x00, /* N */
 	TNETX4090_POOL_LEAST_FREE = 0x04,
 	TNETX4090_POOL_BUFFER_OCTETS = 0x08,
+	TNETX4090_POOL_FREE = 0x0c, /* as NM_FREEBUFFS, but read whole */
 };
 
 /* --- choices for what was not found --- */
