@@ -192,6 +192,13 @@ fabric_settle(struct fabric *f)
 	memset(&f->flooded, 0, sizeof(f->flooded));
 }
 
+void
+fabric_set_link(struct fabric *f, unsigned port, bool up)
+{
+	fabric_settle(f);
+	galnet_model_set_link(f->ports[port].chip, f->ports[port].channel, up);
+}
+
 /* --- building --- */
 
 static uint32_t

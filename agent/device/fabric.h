@@ -24,6 +24,8 @@ enum { FABRIC_SETTLE_MAX = 256 }; /* frames between two calls of fabric_settle a
 
 void fabric_frame(struct fabric *fabric, const struct feed_frame *frame);
 void fabric_settle(struct fabric *fabric);
+/* The link of a port comes or goes; frames before it are settled first. */
+void fabric_set_link(struct fabric *fabric, unsigned port, bool up);
 
 enum fabric_stat {
 	FABRIC_STAT_FRAMES,
