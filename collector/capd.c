@@ -19,9 +19,6 @@
 #define ROOM "easecapd"
 
 enum {
-	/* A batch is cut early at this many samples: half of what one holds, so that the store
-	 * works while the next fills. */
-	FLUSH_SAMPLES = 40000,
 	/* Rounds of reading before the loop looks at time and signals again: 2,048 datagrams. */
 	READ_ROUNDS = 32,
 	/* While informs wait, a batch is cut at least this often and the store is looked at in
@@ -33,9 +30,14 @@ enum {
 };
 
 enum {
-	/* Of the memory budget for all but windows and keys: 30 MiB of samples' rows, 32 of SQLite's
-	 * pages, 36 of ports at their limit, the rest for reading and code. */
-	MEMORY_OTHERS_MIB = 112,
+	/* Of the memory budget: 32 MiB of SQLite's pages, the rest for code and the ways in. */
+	MEMORY_FIXED_MIB = 48,
+	/* Least that must be left for windows and keys. */
+	MEMORY_WINDOWS_MIB = 8,
+	/* Ports that a MiB of the budget allows: they and their rows take a quarter of it. */
+	PORTS_A_MIB = 32,
+	/* Rows of counters of our own, each of them once a batch. */
+	STAT_ROWS = 512,
 };
 
 enum capd_stat_id {
@@ -222,23 +224,59 @@ open_input(struct capd *c, char *error, size_t error_size)
 	return 0;
 }
 
+/* What the budget allows. 0, or -EINVAL with the reason in error. */
 static int
-open_books(struct capd *c, char *error, size_t error_size)
+choose_limits(const struct collector_config *config, struct ledger_limits *limits, char *error,
+    size_t error_size)
 {
-	struct ledger_limits limits = ledger_default_limits;
-	struct store_loader loader;
+	uint64_t budget = (uint64_t)config->memory_mib << 20, used;
 
+	*limits = ledger_default_limits;
+	limits->sample_rows = config->sample_rows;
+	if (limits->ports > config->memory_mib * PORTS_A_MIB)
+		limits->ports = config->memory_mib * PORTS_A_MIB;
+	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + ledger_memory(limits->agents, limits->ports);
+	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
+		snprintf(error, error_size, "memory: %u MiB are too few, %llu are taken before the "
+					    "first key", config->memory_mib,
+		    (unsigned long long)used >> 20);
+		return -EINVAL;
+	}
+	limits->windows = window_limits_for(budget - used);
+	return 0;
+}
+
+static int
+open_books(struct capd *c, struct ledger_limits *limits, char *error, size_t error_size)
+{
+	struct store_loader loader;
+	int r = choose_limits(c->config, limits, error, error_size);
+
+	if (r < 0)
+		return r;
 	if (getrandom(&c->seed, sizeof(c->seed), 0) < 0)
 		log_warn(ROOM, "no random seed: %s", strerror(errno));
-	limits.windows = window_limits_for(((uint64_t)c->config->memory_mib - MEMORY_OTHERS_MIB)
-					   << 20);
-	limits.sample_rows = c->config->sample_rows;
-	if (ledger_new(&c->ledger, &limits, c->clock, c->seed) < 0) {
+	if (ledger_new(&c->ledger, limits, c->clock, c->seed) < 0) {
 		snprintf(error, error_size, "memory: %u MiB are not there", c->config->memory_mib);
 		return -ENOMEM;
 	}
 	loader = ledger_loader(c->ledger);
 	return store_load(c->store, &loader, error, error_size);
+}
+
+static int
+start_store(struct capd *c, const struct ledger_limits *limits, char *error, size_t error_size)
+{
+	struct store_room room[STORE_N_TABLES] = {[STORE_STATS] = {.free = STAT_ROWS}};
+	int r;
+
+	ledger_room(limits, room);
+	r = store_start(c->store, room);
+	if (r < 0)
+		snprintf(error, error_size, "starting the store's thread: %s", strerror(-r));
+	else
+		c->batch = store_take(c->store);
+	return r;
 }
 
 /* Before any thread starts, so that all of them have the signals blocked. */
@@ -260,6 +298,7 @@ open_signals(struct capd *c)
 static int
 open_all(struct capd *c, char *error, size_t error_size)
 {
+	struct ledger_limits limits;
 	int r = parse_addresses(c);
 
 	if (r == 0)
@@ -270,20 +309,14 @@ open_all(struct capd *c, char *error, size_t error_size)
 	}
 	r = store_open(&c->store, c->config->store, error, error_size);
 	if (r == 0)
-		r = open_books(c, error, error_size);
+		r = open_books(c, &limits, error, error_size);
 	if (r == 0 && c->options->tap) /* whoever reads it has the system's time */
 		r = tap_open(&c->tap, c->options->tap, &clock_system, error, error_size);
 	if (r == 0)
 		r = open_slow(c, error, error_size);
 	if (r == 0)
 		r = open_input(c, error, error_size);
-	if (r < 0)
-		return r;
-	r = store_start(c->store);
-	if (r < 0)
-		snprintf(error, error_size, "starting the store's thread: %s", strerror(-r));
-	c->batch = store_take(c->store);
-	return r;
+	return r == 0 ? start_store(c, &limits, error, error_size) : r;
 }
 
 int
@@ -403,7 +436,7 @@ flush(struct capd *c)
 static bool
 flush_is_due(const struct capd *c)
 {
-	if (store_batch_count(c->batch, STORE_SAMPLES) >= FLUSH_SAMPLES)
+	if (store_batch_is_filling(c->batch))
 		return true;
 	return clock_mono_us(c->clock) >= c->next_flush_us;
 }
@@ -466,7 +499,7 @@ read_input(struct capd *c, int rounds)
 	for (int i = 0; i < rounds; i++) {
 		if (input_read(c->input) == 0)
 			return;
-		if (store_batch_count(c->batch, STORE_SAMPLES) >= FLUSH_SAMPLES)
+		if (store_batch_is_filling(c->batch))
 			flush(c);
 	}
 }

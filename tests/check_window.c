@@ -169,6 +169,19 @@ new_table(uint32_t windows, uint32_t keys, uint32_t keys_per_window)
 	return t;
 }
 
+/* With room for all that a table of these tests holds. */
+static struct store_batch
+new_batch(void)
+{
+	const struct window_limits limits = {.windows = 64, .keys = 4000};
+	struct store_room room[STORE_N_TABLES] = {0};
+	struct store_batch batch;
+
+	window_room(&limits, room);
+	ck_assert_int_eq(store_batch_init(&batch, room), 0);
+	return batch;
+}
+
 static struct frame_keys
 frame_of(uint32_t source, uint32_t destination, uint8_t ip_version)
 {
@@ -205,7 +218,7 @@ START_TEST(sums_are_those_of_the_samples)
 	struct ease_sample a = sample_of(EASE_IN, 20, 64), b = sample_of(EASE_IN, 30, 1518);
 	struct ease_sample c = sample_of(EASE_OUT, 5, 100);
 	struct frame_keys ip = frame_of(1, 2, 4), no_ip = frame_of(1, 2, 0);
-	struct store_batch batch = {0};
+	struct store_batch batch = new_batch();
 	const struct store_window *windows;
 	const struct store_key *keys;
 
@@ -265,11 +278,45 @@ in_others(const struct store_batch *batch, int kind, uint32_t if_index)
 	return n;
 }
 
+START_TEST(what_was_folded_beyond_the_rows_is_told_later)
+{
+	struct window_table *t = new_table(2, 20, 20);
+	struct ease_sample s = sample_of(EASE_IN, 10, 64);
+	struct store_room room[STORE_N_TABLES] = {0};
+	struct store_batch batch;
+	uint64_t folded = 0;
+
+	window_room(&(struct window_limits){.windows = 2, .keys = 20}, room);
+	room[STORE_FOLDED].kept = 1;
+	ck_assert_int_eq(store_batch_init(&batch, room), 0);
+	for (uint32_t i = 0; i < 200; i++) {
+		struct window *w = window_get(t, 1, 1 + i % 2, NOON_US, 1);
+		struct frame_keys k = frame_of(i, 0, 0);
+
+		window_add_sample(t, w, &s, &k);
+	}
+	for (int dump = 0; dump < 2; dump++) {
+		ck_assert_int_eq(window_dump(t, &batch), 0);
+		ck_assert_uint_eq(batch.rows[STORE_FOLDED].n, 1);
+		window_close(t, always_over, NULL);
+		ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_CLOSED), 1u + dump);
+		folded += in_others(&batch, STORE_KEY_ETH_PAIR, 1) +
+		    in_others(&batch, STORE_KEY_ETH_PAIR, 2);
+		store_batch_clear(&batch);
+	}
+	ck_assert_uint_eq(folded, stat_get(window_stats(t), WINDOW_STAT_KEYS_TABLE_FULL));
+	ck_assert_int_eq(window_dump(t, &batch), 0);
+	ck_assert_uint_eq(batch.rows[STORE_FOLDED].n, 0);
+	store_batch_free(&batch);
+	window_table_free(t);
+}
+END_TEST
+
 START_TEST(beyond_the_limits_samples_are_counted_with_the_others)
 {
 	struct window_table *t = new_table(2, 30, 20);
 	struct ease_sample s = sample_of(EASE_IN, 10, 64);
-	struct store_batch batch = {0};
+	struct store_batch batch = new_batch();
 	const struct store_window *windows;
 
 	for (uint32_t port = 1; port <= 2; port++)
@@ -370,10 +417,13 @@ START_TEST(a_flood_of_spoofed_sources_stays_within_its_bound)
 	struct window_limits limits = window_limits_for(FLOOD_BUDGET);
 	struct flood *f = calloc(1, sizeof(*f));
 	uint32_t *by_share = malloc(8 * KNOWN * sizeof(*by_share)), n_shares = 0;
-	struct store_batch batch = {0};
+	struct store_room room[STORE_N_TABLES] = {0};
+	struct store_batch batch;
 	struct window_table *t;
 	uint64_t random = 11;
 
+	window_room(&limits, room);
+	ck_assert_int_eq(store_batch_init(&batch, room), 0);
 	ck_assert_uint_le(window_memory(&limits), FLOOD_BUDGET);
 	ck_assert_uint_gt(window_memory(&limits), FLOOD_BUDGET * 9ull / 10);
 	limits.keys_per_window = 20000;
@@ -431,7 +481,7 @@ START_TEST(kinds_of_keys_are_as_the_schema_says)
 	struct window *w = window_get(t, 1, 1, NOON_US, 1);
 	struct ease_sample s = sample_of(EASE_IN, 10, 64);
 	struct frame_keys k = frame_of(1, 2, 4);
-	struct store_batch batch = {0};
+	struct store_batch batch = new_batch();
 	const struct store_key *keys;
 
 	k.n_vlans = 2;
@@ -461,7 +511,7 @@ END_TEST
 START_TEST(nothing_is_lost_over_many_lives)
 {
 	struct window_table *t = new_table(64, 4000, 1000);
-	struct store_batch batch = {0};
+	struct store_batch batch = new_batch();
 	uint64_t random = 7, in = 0, out = 0, key_out = 0;
 
 	for (int round = 0; round < 300; round++) {
@@ -557,6 +607,7 @@ main(void)
 	tcase_add_test(tc, old_reset_and_set_back);
 	tcase_add_test(tc, sums_are_those_of_the_samples);
 	tcase_add_test(tc, beyond_the_limits_samples_are_counted_with_the_others);
+	tcase_add_test(tc, what_was_folded_beyond_the_rows_is_told_later);
 	tcase_add_test(tc, a_flood_of_spoofed_sources_stays_within_its_bound);
 	tcase_add_test(tc, kinds_of_keys_are_as_the_schema_says);
 	tcase_add_test(tc, nothing_is_lost_over_many_lives);

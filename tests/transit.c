@@ -399,6 +399,7 @@ static int
 open_collector(struct collector *c)
 {
 	struct ledger_limits limits = ledger_default_limits;
+	struct store_room room[STORE_N_TABLES] = {0};
 
 	limits.agents = limits.ports = 1;
 	limits.windows.windows = 2 * TRANSIT_MINUTES;
@@ -406,6 +407,9 @@ open_collector(struct collector *c)
 	limits.windows.keys = 4 * limits.windows.windows * (c->n_keys + 1);
 	c->books->keys = calloc(c->n_keys + 1, sizeof(*c->books->keys));
 	if (!c->books->keys)
+		return -ENOMEM;
+	ledger_room(&limits, room);
+	if (store_batch_init(&c->batch, room) < 0)
 		return -ENOMEM;
 	return ledger_new(&c->ledger, &limits, &c->clock, 1);
 }

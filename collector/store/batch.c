@@ -4,44 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct row_kind {
+/* Tables that a busy network fills are touched at the start: the first page faults of a busy minute
+ * would lose datagrams. What grows with the ports there are is touched as they come. */
+static const struct {
 	size_t octets;
-	size_t max;
+	bool touched;
+} row_kinds[STORE_N_TABLES] = {
+    [STORE_AGENTS] = {sizeof(struct store_agent), false},
+    [STORE_PORTS] = {sizeof(struct store_port), false},
+    [STORE_SAMPLES] = {sizeof(struct store_sample), true},
+    [STORE_COUNTERS] = {sizeof(struct store_counter), false},
+    [STORE_WINDOWS] = {sizeof(struct store_window), false},
+    [STORE_KEYS] = {sizeof(struct store_key), true},
+    [STORE_FOLDED] = {sizeof(struct store_folded), false},
+    [STORE_WINDOW_PORTS] = {sizeof(struct store_window_port), false},
+    [STORE_ACCOUNTS] = {sizeof(struct store_account), false},
+    [STORE_EVENTS] = {sizeof(struct store_event), false},
+    [STORE_STATS] = {sizeof(struct store_stat), false},
 };
 
-/* Half of each may come from the network between two cuts, the other half is for the cut itself.
- * Samples: a fifth of a second of the rate the collector is built for (400,000 a second); while
- * the store is away what is beyond is counted as lost. The others are bounded by what the window
- * room keeps (16,384 ports, 32,768 windows, 8 million keys by the configuration's bound). */
-static const struct row_kind row_kinds[STORE_N_TABLES] = {
-    [STORE_AGENTS] = {sizeof(struct store_agent), 1 << 16},
-    [STORE_PORTS] = {sizeof(struct store_port), 1 << 16},
-    [STORE_SAMPLES] = {sizeof(struct store_sample), 160000},
-    [STORE_COUNTERS] = {sizeof(struct store_counter), 1 << 17},
-    [STORE_WINDOWS] = {sizeof(struct store_window), 1 << 20},
-    [STORE_KEYS] = {sizeof(struct store_key), 1 << 24},
-    [STORE_FOLDED] = {sizeof(struct store_folded), 1 << 20},
-    [STORE_WINDOW_PORTS] = {sizeof(struct store_window_port), 1 << 20},
-    [STORE_ACCOUNTS] = {sizeof(struct store_account), 1 << 17},
-    [STORE_EVENTS] = {sizeof(struct store_event), 1 << 16},
-    [STORE_STATS] = {sizeof(struct store_stat), 1024},
-};
-
-static int
-grow(struct store_rows *rows, const struct row_kind *kind, size_t least)
+uint64_t
+store_room_octets(const struct store_room room[STORE_N_TABLES])
 {
-	size_t room = rows->room ? rows->room : 64;
-	void *items;
+	uint64_t octets = 0;
 
-	while (room < least)
-		room *= 2;
-	if (room > kind->max)
-		room = kind->max;
-	items = realloc(rows->items, room * kind->octets);
-	if (!items)
-		return -ENOMEM;
-	rows->items = items;
-	rows->room = room;
+	for (int t = 0; t < STORE_N_TABLES; t++)
+		octets += ((uint64_t)room[t].free + room[t].kept) * row_kinds[t].octets;
+	return octets;
+}
+
+int
+store_batch_init(struct store_batch *batch, const struct store_room room[STORE_N_TABLES])
+{
+	memset(batch, 0, sizeof(*batch));
+	for (int t = 0; t < STORE_N_TABLES; t++) {
+		struct store_rows *rows = &batch->rows[t];
+
+		rows->free = room[t].free;
+		rows->room = rows->free + room[t].kept;
+		rows->items = malloc(rows->room * row_kinds[t].octets + 1);
+		if (!rows->items) {
+			store_batch_free(batch);
+			return -ENOMEM;
+		}
+		if (row_kinds[t].touched) /* not with zeros: malloc would become calloc */
+			memset(rows->items, 0xff, rows->room * row_kinds[t].octets);
+	}
 	return 0;
 }
 
@@ -49,32 +57,31 @@ int
 store_batch_reserve(struct store_batch *batch, enum store_table table, size_t n)
 {
 	struct store_rows *rows = &batch->rows[table];
-	const struct row_kind *kind = &row_kinds[table];
 
-	int r = 0;
-
-	if (n > kind->max - rows->n)
+	if (n > rows->room - rows->n)
 		return -ENOSPC;
-	if (rows->n + n > rows->room)
-		r = grow(rows, kind, rows->n + n);
-	if (r == 0)
-		rows->reserved = rows->n + n;
-	return r;
+	rows->reserved = rows->n + n;
+	return 0;
 }
 
 void *
 store_batch_add(struct store_batch *batch, enum store_table table)
 {
 	struct store_rows *rows = &batch->rows[table];
-	const struct row_kind *kind = &row_kinds[table];
-	char *row;
+	size_t octets = row_kinds[table].octets;
 
-	if (rows->n >= rows->reserved && rows->n >= kind->max / 2)
+	if (rows->n >= rows->reserved && rows->n >= rows->free)
 		return NULL;
-	if (rows->n == rows->room && grow(rows, kind, rows->n + 1) < 0)
-		return NULL;
-	row = (char *)rows->items + rows->n++ * kind->octets;
-	return memset(row, 0, kind->octets);
+	return memset((char *)rows->items + rows->n++ * octets, 0, octets);
+}
+
+bool
+store_batch_is_filling(const struct store_batch *batch)
+{
+	for (int t = 0; t < STORE_N_TABLES; t++)
+		if (batch->rows[t].n > batch->rows[t].free / 2)
+			return true;
+	return false;
 }
 
 void

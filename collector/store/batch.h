@@ -4,7 +4,7 @@
  * empty. Sums (windows, keys, window ports) are what came since the last batch and are added to
  * what the store has; everything else is written as it stands.
  *
- * A batch's rows grow up to a limit a table; what does not fit is refused to the caller, who
+ * A batch's rows are allocated once, at the start; what does not fit is refused to the caller, who
  * counts it or waits with it. Used by one side at a time, so nothing here locks.
  */
 #ifndef EASE_COLLECTOR_STORE_BATCH_H
@@ -143,30 +143,39 @@ struct store_stat {
 	uint64_t value;
 };
 
+/* Rows of a table: those that come as they like, and those kept for what a cut reserves, so that a
+ * batch that is full can still be closed. */
+struct store_room {
+	uint32_t free, kept;
+};
+
 struct store_rows {
 	void *items; /* n structs of the table's row type */
 	size_t n, room;
-	size_t reserved; /* up to here rows may be added beyond half of the limit */
+	size_t free;	 /* up to here rows may be added as they come */
+	size_t reserved; /* up to here rows may be added in any case */
 };
 
 struct store_batch {
 	struct store_rows rows[STORE_N_TABLES];
-	struct store_batch *next; /* the store's queue */
 };
 
-/* Makes sure of n more rows of a table. 0; -ENOSPC at the table's limit; -ENOMEM. */
+/* Octets that a batch of this room takes. */
+uint64_t store_room_octets(const struct store_room room[STORE_N_TABLES]);
+
+/* Allocates all rows. 0 or -ENOMEM; store_batch_free is for the caller. */
+int store_batch_init(struct store_batch *batch, const struct store_room room[STORE_N_TABLES]);
+
+/* Makes sure of n more rows of a table. 0, or -ENOSPC: more than there is room for. */
 int store_batch_reserve(struct store_batch *batch, enum store_table table, size_t n);
 
-/* A new zeroed row at the end of a table, to be filled at once; NULL at half of the table's limit
- * or without memory. The other half is for rows made sure of by a reserve, which are never NULL:
- * so that a batch that is full can still be closed. */
+/* A new zeroed row at the end of a table, to be filled at once; NULL if the table's free rows are
+ * taken. Rows made sure of by a reserve are never NULL. */
 void *store_batch_add(struct store_batch *batch, enum store_table table);
 
-static inline size_t
-store_batch_count(const struct store_batch *batch, enum store_table table)
-{
-	return batch->rows[table].n;
-}
+/* True if half of some table's free rows are taken: time to hand the batch over, so that the store
+ * works while the next one fills. */
+bool store_batch_is_filling(const struct store_batch *batch);
 
 /* Forgets the rows, keeps their memory. */
 void store_batch_clear(struct store_batch *batch);

@@ -188,10 +188,8 @@ store_open(struct store **out, const char *path, char *error, size_t error_size)
 	store->lock_fd = -1;
 	store->stats = (struct stat_set){stat_names, STORE_N_STATS, store->values};
 	pthread_mutex_init(&store->lock, NULL);
-	pthread_cond_init(&store->wake, NULL);
 	pthread_cond_init(&store->idle, NULL);
-	for (size_t i = 0; i < STORE_BATCHES; i++)
-		store_batch_push(&store->empty, &store->batches[i]);
+	sem_init(&store->wake, 0, 0);
 	r = lock_file(store, path, error, error_size);
 	if (r == 0)
 		r = make_file(path, error, error_size);
@@ -207,73 +205,43 @@ store_open(struct store **out, const char *path, char *error, size_t error_size)
 
 /* Queue */
 
-void
-store_batch_push(struct store_batch_list *list, struct store_batch *batch)
-{
-	batch->next = NULL;
-	if (list->last)
-		list->last->next = batch;
-	else
-		list->first = batch;
-	list->last = batch;
-}
-
-static struct store_batch *
-pop(struct store_batch_list *list)
-{
-	struct store_batch *batch = list->first;
-
-	if (!batch)
-		return NULL;
-	list->first = batch->next;
-	if (!list->first)
-		list->last = NULL;
-	batch->next = NULL;
-	return batch;
-}
+_Static_assert((int)STORE_BATCHES <= (int)SPSC_ITEMS, "a ring holds all batches, so it is never full");
 
 struct store_batch *
 store_take(struct store *store)
 {
-	struct store_batch *batch;
-
-	pthread_mutex_lock(&store->lock);
-	batch = pop(&store->empty);
-	pthread_mutex_unlock(&store->lock);
-	return batch;
+	return spsc_take(&store->empty);
 }
 
 void
 store_submit(struct store *store, struct store_batch *batch)
 {
-	pthread_mutex_lock(&store->lock);
-	store_batch_push(&store->full, batch);
-	pthread_cond_signal(&store->wake);
-	pthread_mutex_unlock(&store->lock);
+	store->submitted++;
+	spsc_put(&store->full, batch);
+	sem_post(&store->wake);
 }
 
 /* The next batch to write, waiting for it; NULL when stopping and nothing is left. */
 static struct store_batch *
 next_batch(struct store *store)
 {
-	struct store_batch *batch;
+	for (;;) {
+		bool stopping = atomic_load(&store->stopping); /* nothing is put after it is set */
+		struct store_batch *batch = spsc_take(&store->full);
 
-	pthread_mutex_lock(&store->lock);
-	while (!store->full.first && !store->stopping)
-		pthread_cond_wait(&store->wake, &store->lock);
-	batch = pop(&store->full);
-	store->writing = batch != NULL;
-	pthread_mutex_unlock(&store->lock);
-	return batch;
+		if (batch || stopping)
+			return batch;
+		sem_wait(&store->wake);
+	}
 }
 
 static void
 recycle(struct store *store, struct store_batch *batch)
 {
 	store_batch_clear(batch);
+	spsc_put(&store->empty, batch);
 	pthread_mutex_lock(&store->lock);
-	store_batch_push(&store->empty, batch);
-	store->writing = false;
+	store->finished++;
 	store->failing = false;
 	pthread_cond_broadcast(&store->idle);
 	pthread_mutex_unlock(&store->lock);
@@ -334,7 +302,6 @@ static bool
 pause_before_retry(struct store *store)
 {
 	struct timespec until;
-	bool stopping;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_nsec += RETRY_MS * 1000000L;
@@ -343,10 +310,11 @@ pause_before_retry(struct store *store)
 	pthread_mutex_lock(&store->lock);
 	store->failing = true;
 	pthread_cond_broadcast(&store->idle);
-	pthread_cond_timedwait(&store->wake, &store->lock, &until);
-	stopping = store->stopping;
 	pthread_mutex_unlock(&store->lock);
-	return stopping;
+	while (sem_timedwait(&store->wake, &until) == 0)
+		if (atomic_load(&store->stopping))
+			break;
+	return atomic_load(&store->stopping);
 }
 
 static void
@@ -383,13 +351,31 @@ writer(void *arg)
 	return NULL;
 }
 
-int
-store_start(struct store *store)
+static int
+make_batches(struct store *store, const struct store_room room[STORE_N_TABLES])
 {
-	int r = pthread_create(&store->thread, NULL, writer, store);
+	int r = 0;
 
-	store->started = r == 0;
-	return -r;
+	for (size_t i = 0; r == 0 && i < STORE_BATCHES; i++) {
+		r = store_batch_init(&store->batches[i], room);
+		if (r == 0)
+			spsc_put(&store->empty, &store->batches[i]);
+	}
+	return r;
+}
+
+int
+store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
+{
+	int r = make_batches(store, room);
+
+	if (r == 0)
+		r = -pthread_create(&store->thread, NULL, writer, store);
+	if (r == 0) {
+		store->started = true;
+		pthread_setname_np(store->thread, "store");
+	}
+	return r;
 }
 
 int
@@ -398,7 +384,7 @@ store_drain(struct store *store)
 	int r;
 
 	pthread_mutex_lock(&store->lock);
-	while ((store->full.first || store->writing) && !store->failing)
+	while (store->finished < store->submitted && !store->failing)
 		pthread_cond_wait(&store->idle, &store->lock);
 	r = store->failing ? -EIO : 0;
 	pthread_mutex_unlock(&store->lock);
@@ -408,10 +394,8 @@ store_drain(struct store *store)
 static void
 stop_thread(struct store *store)
 {
-	pthread_mutex_lock(&store->lock);
-	store->stopping = true;
-	pthread_cond_signal(&store->wake);
-	pthread_mutex_unlock(&store->lock);
+	atomic_store(&store->stopping, true);
+	sem_post(&store->wake);
 	pthread_join(store->thread, NULL);
 }
 
@@ -433,8 +417,8 @@ store_close(struct store *store)
 		store_batch_free(&store->batches[i]);
 	if (store->lock_fd >= 0)
 		close(store->lock_fd);
+	sem_destroy(&store->wake);
 	pthread_cond_destroy(&store->idle);
-	pthread_cond_destroy(&store->wake);
 	pthread_mutex_destroy(&store->lock);
 	free(store);
 	return r;

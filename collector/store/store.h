@@ -1,9 +1,10 @@
 /*
  * The collector's SQLite file: opened or made by schema.h, written by one thread of its own, one
- * transaction a batch. Who fills batches never waits: store_take() gives an empty batch or none,
- * store_submit() puts a full one into a queue of a few. A batch is written whole or not at all, and
- * in order, so that the accounts in the store always fit the samples and sums beside them. While
- * the file cannot be written (disk full, locked by another) the same batch is tried again.
+ * transaction a batch. Who fills batches, one thread, never waits, locks or allocates: store_take()
+ * gives an empty batch or none, store_submit() puts a full one into a ring with room for all. A
+ * batch is written whole or not at all, and in order, so that the accounts in the store always fit
+ * the samples and sums beside them. While the file cannot be written (disk full, locked by another)
+ * the same batch is tried again.
  *
  * One collector a file: a lock file beside it ("PATH.lock") keeps a second one out. Readers
  * (easetop) open the file themselves and are never in the way: it is in WAL mode.
@@ -45,13 +46,13 @@ struct store_loader {
 int store_load(struct store *store, const struct store_loader *loader, char *error,
     size_t error_size);
 
-/* Starts the writing thread. 0 or -errno. */
-int store_start(struct store *store);
+/* Makes the batches, with room for so many rows each, and starts the writing thread. 0 or -errno. */
+int store_start(struct store *store, const struct store_room room[STORE_N_TABLES]);
 
 /* An empty batch, the caller's until submitted; NULL when all are waiting to be written. */
 struct store_batch *store_take(struct store *store);
 
-/* Queues a batch taken from this store; takes ownership. Never waits. */
+/* Hands over a batch taken from this store; takes ownership. Never waits. */
 void store_submit(struct store *store, struct store_batch *batch);
 
 /* Waits until everything submitted is written, or until a write failed. 0 or -EIO. For tests and

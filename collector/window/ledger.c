@@ -46,7 +46,8 @@ static const struct stat_name stat_names[LEDGER_N_STATS] = {
 	"other rows lost because the store was away"},
     [LEDGER_STAT_ROWS_THINNED] = {"ledger.rows_thinned",
 	"samples without a row of their own, beyond sample_rows a second; their sums count"},
-    [LEDGER_STAT_CUTS_POSTPONED] = {"ledger.cuts_postponed", "cuts that found no memory"},
+    [LEDGER_STAT_CUTS_POSTPONED] = {"ledger.cuts_postponed",
+	"cuts that found no room in the batch"},
 };
 
 const struct ledger_limits ledger_default_limits = {
@@ -74,6 +75,36 @@ static void
 count(const struct ledger *l, enum ledger_stat_id which)
 {
 	stat_add(&l->stats, which, 1);
+}
+
+/* Rows of samples that a batch takes before it is cut: a fifth of a second of the rate the collector
+ * is built for (400,000 a second), and half of them while it should be cut already. */
+enum { FREE_SAMPLES = 80000, FREE_SUMS = 32768, FREE_EVENTS = 32768 };
+
+void
+ledger_room(const struct ledger_limits *limits, struct store_room room[STORE_N_TABLES])
+{
+	room[STORE_AGENTS].kept = limits->agents;
+	room[STORE_PORTS].free = limits->ports;
+	room[STORE_SAMPLES].free = FREE_SAMPLES;
+	/* each port's once a second, and its newest at the cut */
+	room[STORE_COUNTERS] = (struct store_room){.free = limits->ports, .kept = limits->ports};
+	room[STORE_ACCOUNTS] = (struct store_room){
+	    .free = limits->ports, .kept = ROSTER_BOOTS * limits->ports};
+	room[STORE_WINDOWS].free = FREE_SUMS;
+	room[STORE_WINDOW_PORTS].free = FREE_SUMS;
+	room[STORE_EVENTS].free = FREE_EVENTS;
+	window_room(&limits->windows, room);
+}
+
+uint64_t
+ledger_memory(uint32_t agents, uint32_t ports)
+{
+	const struct ledger_limits limits = {.agents = agents, .ports = ports};
+	struct store_room room[STORE_N_TABLES] = {0};
+
+	ledger_room(&limits, room);
+	return roster_memory(agents, ports) + STORE_BATCHES * store_room_octets(room);
 }
 
 int
@@ -696,7 +727,7 @@ static void
 cut_ports(struct ledger *l, struct store_batch *batch)
 {
 	for (uint32_t i = 0; i < l->roster.n_ports; i++) {
-		struct port *p = l->roster.ports[i];
+		struct port *p = &l->roster.ports[i];
 
 		for (int b = 0; b < ROSTER_BOOTS; b++) {
 			put_away(l, p, &p->accounts[b], batch);

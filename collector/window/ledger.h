@@ -49,7 +49,7 @@ enum ledger_stat_id {
 enum {
 	/* Beyond one machine a collector has others beside it (architecture, section 9). */
 	LEDGER_DEFAULT_AGENTS = 1024,
-	/* 300 switches of 48 ports; a port takes 2 KiB, so 32 MiB at most. */
+	/* 300 switches of 48 ports; a port takes 8 KiB with its rows on their way to the store. */
 	LEDGER_DEFAULT_PORTS = 16384,
 };
 
@@ -60,6 +60,13 @@ struct ledger_limits {
 };
 
 extern const struct ledger_limits ledger_default_limits;
+
+/* The rows that a batch needs of what the ledger fills, windows included. */
+void ledger_room(const struct ledger_limits *limits, struct store_room room[STORE_N_TABLES]);
+
+/* Octets that a ledger takes at most without windows and keys, its rows on their way to the store
+ * included. */
+uint64_t ledger_memory(uint32_t agents, uint32_t ports);
 
 /* clock is borrowed. seed: see window_table_new. 0 or -ENOMEM. */
 int ledger_new(struct ledger **out, const struct ledger_limits *limits, const struct clock *clock,
@@ -83,8 +90,8 @@ bool ledger_event(struct ledger *l, struct store_batch *batch, const struct ease
 /* Records and rows that were refused for want of room so far. */
 uint64_t ledger_lost(const struct ledger *l);
 
-/* Moves sums and changed accounts into the batch, closes windows that are over. 0, or -ENOMEM or
- * -ENOSPC, and then everything stays for the next cut. */
+/* Moves sums and changed accounts into the batch, closes windows that are over. 0, or -ENOSPC in a
+ * batch without ledger_room, and then everything stays for the next cut. */
 int ledger_cut(struct ledger *l, struct store_batch *batch);
 
 const struct stat_set *ledger_stats(const struct ledger *l);

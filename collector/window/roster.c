@@ -9,16 +9,32 @@
 
 _Static_assert((int)TRACKER_SAVED_OCTETS <= (int)STORE_TRACKER_MAX, "raise STORE_TRACKER_MAX");
 
+/* Half empty at the limit. */
+static uint64_t
+buckets_for(uint32_t max_ports)
+{
+	uint64_t n = 16;
+
+	while (n < 2ull * max_ports)
+		n *= 2;
+	return n;
+}
+
+uint64_t
+roster_memory(uint32_t max_agents, uint32_t max_ports)
+{
+	return max_agents * sizeof(struct agent) + max_ports * sizeof(struct port) +
+	    buckets_for(max_ports) * sizeof(uint32_t);
+}
+
 int
 roster_init(struct roster *r, uint32_t max_agents, uint32_t max_ports)
 {
 	*r = (struct roster){
 	    .max_agents = max_agents,
 	    .max_ports = max_ports,
-	    .port_mask = 15,
+	    .port_mask = buckets_for(max_ports) - 1,
 	};
-	while (r->port_mask < 2ull * max_ports)
-		r->port_mask = r->port_mask * 2 + 1;
 	r->agents = calloc(max_agents, sizeof(*r->agents));
 	r->ports = calloc(max_ports, sizeof(*r->ports));
 	r->port_buckets = calloc(r->port_mask + 1, sizeof(*r->port_buckets));
@@ -28,8 +44,6 @@ roster_init(struct roster *r, uint32_t max_agents, uint32_t max_ports)
 void
 roster_free(struct roster *r)
 {
-	for (uint32_t i = 0; i < r->n_ports; i++)
-		free(r->ports[i]);
 	free(r->port_buckets);
 	free(r->ports);
 	free(r->agents);
@@ -87,7 +101,7 @@ port_bucket(const struct roster *r, int64_t agent, uint32_t if_index)
 
 	for (uint64_t i = h >> 32;; i++) {
 		uint32_t *bucket = &r->port_buckets[i & r->port_mask];
-		const struct port *p = *bucket ? r->ports[*bucket - 1] : NULL;
+		const struct port *p = *bucket ? &r->ports[*bucket - 1] : NULL;
 
 		if (!p || (p->agent->row.id == agent && p->if_index == if_index))
 			return bucket;
@@ -101,14 +115,13 @@ roster_port(struct roster *r, struct agent *a, uint32_t if_index)
 	struct port *p;
 
 	if (*bucket)
-		return r->ports[*bucket - 1];
-	p = r->n_ports < r->max_ports ? calloc(1, sizeof(*p)) : NULL;
-	if (!p)
+		return &r->ports[*bucket - 1];
+	if (r->n_ports == r->max_ports)
 		return NULL;
+	p = &r->ports[r->n_ports];
 	p->agent = a;
 	p->if_index = if_index;
-	r->ports[r->n_ports++] = p;
-	*bucket = r->n_ports;
+	*bucket = ++r->n_ports;
 	return p;
 }
 

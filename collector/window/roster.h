@@ -47,14 +47,17 @@ struct roster {
 	uint32_t max_agents, max_ports;
 	struct agent *agents; /* by rising row.id; never moves, because ports point into it */
 	uint32_t n_agents;
-	struct port **ports;
+	struct port *ports; /* nobody leaves, nothing moves */
 	uint32_t n_ports;
 	uint32_t *port_buckets; /* open addressing: index into ports + 1, 0 empty */
 	uint64_t port_mask;
 	uint32_t last_agent; /* senders come in runs */
 };
 
-/* 0 or -ENOMEM. */
+/* Octets that a roster of these limits takes when full. */
+uint64_t roster_memory(uint32_t max_agents, uint32_t max_ports);
+
+/* Allocates room for all that may come. 0 or -ENOMEM. */
 int roster_init(struct roster *r, uint32_t max_agents, uint32_t max_ports);
 void roster_free(struct roster *r);
 
@@ -64,7 +67,7 @@ struct agent *roster_agent_by_number(const struct roster *r, int64_t id);
 /* Adds an agent; row.id 0 gets the next number. NULL at the limit. */
 struct agent *roster_add_agent(struct roster *r, const struct store_agent *row);
 
-/* The port of that agent, made if need be; NULL at the limit or without memory. */
+/* The port of that agent, made if need be; NULL at the limit. */
 struct port *roster_port(struct roster *r, struct agent *a, uint32_t if_index);
 
 /* The account as the store keeps it, and what store_load needs to read the roster back. */

@@ -143,17 +143,26 @@ touched(size_t n, size_t octets, int fill)
 	return p ? memset(p, fill, n * octets) : NULL;
 }
 
+void
+window_room(const struct window_limits *limits, struct store_room room[STORE_N_TABLES])
+{
+	room[STORE_WINDOWS].kept = N_DIRECTIONS * limits->windows;
+	room[STORE_WINDOW_PORTS].kept = limits->windows;
+	room[STORE_KEYS].kept = limits->keys;
+	/* few windows fold much, or there would be more keys; see dump_folded */
+	room[STORE_FOLDED].kept = limits->windows + N_DIRECTIONS * N_KINDS;
+}
+
 uint64_t
 window_memory(const struct window_limits *limits)
 {
-	const uint64_t a_window = sizeof(struct window) + sizeof(uint32_t) +
-	    STORE_BATCHES * (N_DIRECTIONS * sizeof(struct store_window) +
-				sizeof(struct store_window_port));
-	const uint64_t a_key = sizeof(struct key) + sizeof(uint32_t) +
-	    STORE_BATCHES * sizeof(struct store_key);
+	struct store_room room[STORE_N_TABLES] = {0};
 
-	return limits->windows * a_window + limits->keys * a_key +
-	    sizeof(uint32_t) * (buckets_for(limits->windows) + buckets_for(limits->keys));
+	window_room(limits, room);
+	return limits->windows * (sizeof(struct window) + sizeof(uint32_t)) +
+	    limits->keys * (sizeof(struct key) + sizeof(uint32_t)) +
+	    sizeof(uint32_t) * (buckets_for(limits->windows) + buckets_for(limits->keys)) +
+	    STORE_BATCHES * store_room_octets(room);
 }
 
 struct window_limits
@@ -516,8 +525,9 @@ window_add_numbers(struct window_table *t, struct window *w, int64_t expected, u
 
 /* Dumping */
 
-/* What had no room: how many samples, and by how much the most that one key can lack rose. */
-static void
+/* What had no room: how many samples, and by how much the most that one key can lack rose. False if
+ * the batch had no row for it: then it is told with the next one. */
+static bool
 dump_folded(struct window *w, uint8_t direction, struct store_batch *batch)
 {
 	for (unsigned kind = 0; kind < N_KINDS; kind++) {
@@ -527,6 +537,8 @@ dump_folded(struct window *w, uint8_t direction, struct store_batch *batch)
 		if (f->n == 0)
 			continue;
 		row = store_batch_add(batch, STORE_FOLDED);
+		if (!row)
+			return false;
 		row->start_us = w->start_us;
 		row->agent = w->agent;
 		row->if_index = w->if_index;
@@ -537,6 +549,7 @@ dump_folded(struct window *w, uint8_t direction, struct store_batch *batch)
 		f->n = 0;
 		f->dumped_most_n = f->most_n;
 	}
+	return true;
 }
 
 static void
@@ -560,15 +573,15 @@ dump_side(struct window *w, uint8_t direction, struct store_batch *batch)
 }
 
 static void
-dump_window(struct window *w, struct store_batch *batch)
+dump_window(struct window_table *t, struct window *w, struct store_batch *batch)
 {
 	struct store_window_port *row;
 
 	dump_side(w, EASE_IN, batch);
 	dump_side(w, EASE_OUT, batch);
-	dump_folded(w, EASE_IN, batch);
-	dump_folded(w, EASE_OUT, batch);
 	w->dirty = false;
+	if (!dump_folded(w, EASE_IN, batch) || !dump_folded(w, EASE_OUT, batch))
+		mark_dirty(t, w);
 	if (w->expected == 0 && w->received == 0)
 		return;
 	row = store_batch_add(batch, STORE_WINDOW_PORTS);
@@ -627,23 +640,23 @@ dump_key(const struct window_table *t, struct key *k, struct store_batch *batch)
 int
 window_dump(struct window_table *t, struct store_batch *batch)
 {
-	int r = store_batch_reserve(batch, STORE_WINDOWS,
-	    (size_t)N_DIRECTIONS * t->dirty_windows.n);
+	const struct store_rows *folded = &batch->rows[STORE_FOLDED];
+	uint32_t n_windows = t->dirty_windows.n;
+	int r = store_batch_reserve(batch, STORE_WINDOWS, (size_t)N_DIRECTIONS * n_windows);
 
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_WINDOW_PORTS, t->dirty_windows.n);
+		r = store_batch_reserve(batch, STORE_WINDOW_PORTS, n_windows);
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_FOLDED,
-		    N_DIRECTIONS * N_KINDS * (size_t)t->dirty_windows.n);
+		r = store_batch_reserve(batch, STORE_FOLDED, folded->room - folded->n);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_KEYS, t->dirty_keys.n);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < t->dirty_keys.n; i++)
 		dump_key(t, &t->keys[t->dirty_keys.items[i]], batch);
-	for (uint32_t i = 0; i < t->dirty_windows.n; i++)
-		dump_window(&t->windows[t->dirty_windows.items[i]], batch);
 	t->dirty_keys.n = t->dirty_windows.n = 0;
+	for (uint32_t i = 0; i < n_windows; i++) /* what stays dirty is listed again before i */
+		dump_window(t, &t->windows[t->dirty_windows.items[i]], batch);
 	return 0;
 }
 

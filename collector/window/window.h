@@ -46,6 +46,9 @@ struct window_limits {
 	uint32_t windows, keys, keys_per_window;
 };
 
+/* The rows that a dump of a table of these limits needs at most: sets .kept of what it fills. */
+void window_room(const struct window_limits *limits, struct store_room room[STORE_N_TABLES]);
+
 /* Octets that a table of these limits takes at most, its rows on their way to the store included;
  * and the inverse: the largest limits (no less than the smallest) that stay within octets. */
 uint64_t window_memory(const struct window_limits *limits);
@@ -71,7 +74,8 @@ void window_add_numbers(struct window_table *t, struct window *w, int64_t expect
 /* One sample's part of the sums. */
 void window_sums_add(struct store_sums *sums, const struct ease_sample *s);
 
-/* Moves everything new into the batch: all or nothing. 0, -ENOMEM, -ENOSPC. */
+/* Moves everything new into the batch: all or nothing, but for folded samples beyond the batch's
+ * rows for them, which are told by the next dump. 0, or -ENOSPC in a batch without window_room. */
 int window_dump(struct window_table *t, struct store_batch *batch);
 
 /* Closes each window that was dumped and for which the callback says so; last_mono_us: when it
