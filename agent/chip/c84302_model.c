@@ -162,24 +162,56 @@ c84302_model_receive(struct c84302_model *model, unsigned port, const struct c84
 	return good;
 }
 
-void
-c84302_model_send(struct c84302_model *model, unsigned port, const struct c84302_sent *sent)
+const uint32_t *
+c84302_model_max_octets(const struct c84302_model *model, unsigned port)
 {
-	struct port *p = &model->port[port];
-	uint32_t pkts = sent->by_kind[C84302_UCAST] + sent->by_kind[C84302_MCAST] +
-	    sent->by_kind[C84302_BCAST];
+	return &model->port[port].max_octets;
+}
+
+/* The counters of one direction that sums add to. */
+struct sum_counters {
+	uint8_t pkts, octets, good_octets, octets_preamble;
+	uint8_t by_kind[C84302_KINDS];
+	uint8_t size_64;
+};
+
+static void
+add_sums(struct port *p, const struct sum_counters *to, const struct c84302_sums *sums)
+{
+	uint32_t pkts = sums->by_kind[C84302_UCAST] + sums->by_kind[C84302_MCAST] +
+	    sums->by_kind[C84302_BCAST];
 
 	if (!p->counting || pkts == 0)
 		return;
-	count(p, C84302_TX_PKTS, pkts);
-	count(p, C84302_TX_OCTETS, sent->octets);
-	count(p, C84302_TX_GOOD_OCTETS, sent->octets);
-	count(p, C84302_OUT_OCTETS_PREAMBLE, sent->octets + pkts * C84302_PREAMBLE_OCTETS);
-	count(p, C84302_TX_UCAST, sent->by_kind[C84302_UCAST]);
-	count(p, C84302_TX_MCAST, sent->by_kind[C84302_MCAST]);
-	count(p, C84302_TX_BCAST, sent->by_kind[C84302_BCAST]);
+	count(p, to->pkts, pkts);
+	count(p, to->octets, sums->octets);
+	count(p, to->good_octets, sums->octets);
+	count(p, to->octets_preamble, sums->octets + pkts * C84302_PREAMBLE_OCTETS);
+	for (unsigned i = 0; i < C84302_KINDS; i++)
+		count(p, to->by_kind[i], sums->by_kind[i]);
 	for (unsigned i = 0; i < C84302_SIZE_CLASSES; i++)
-		count(p, C84302_TX_64 + i, sent->by_size[i]);
+		count(p, to->size_64 + i, sums->by_size[i]);
+}
+
+void
+c84302_model_receive_sums(struct c84302_model *model, unsigned port,
+    const struct c84302_sums *received)
+{
+	static const struct sum_counters counters = {C84302_RX_PKTS, C84302_RX_OCTETS,
+	    C84302_RX_GOOD_OCTETS, C84302_IN_OCTETS_PREAMBLE,
+	    {C84302_RX_UCAST, C84302_RX_MCAST, C84302_RX_BCAST}, C84302_RX_64};
+
+	add_sums(&model->port[port], &counters, received);
+}
+
+void
+c84302_model_send(struct c84302_model *model, unsigned port, const struct c84302_sums *sent)
+{
+	static const struct sum_counters counters = {C84302_TX_PKTS, C84302_TX_OCTETS,
+	    C84302_TX_GOOD_OCTETS, C84302_OUT_OCTETS_PREAMBLE,
+	    {C84302_TX_UCAST, C84302_TX_MCAST, C84302_TX_BCAST}, C84302_TX_64};
+
+	add_sums(&model->port[port], &counters, sent);
 }
 
 void
@@ -193,10 +225,13 @@ c84302_model_event(struct c84302_model *model, unsigned port, enum c84302_counte
 /* --- registers --- */
 
 static void
-end_other_read(void *chip, uint32_t offset)
+begin_access(void *chip, uint32_t offset)
 {
 	struct port *port = chip;
+	const struct c84302_model_config *config = &port->model->config;
 
+	if (config->sync)
+		config->sync(config->ctx, config->chip, (unsigned)(port - port->model->port));
 	if (offset != port->held_offset)
 		port->held_offset = 0;
 }
@@ -313,7 +348,7 @@ attach_port(struct c84302_model *model, unsigned i)
 	if (rc < 0)
 		return rc;
 	port->model = model;
-	port->regs.access = end_other_read;
+	port->regs.access = begin_access;
 	return bus_model_attach(model->config.bus, model->config.base + i * C84302_PORT_STRIDE,
 	    C84302_PORT_STRIDE, &port->regs);
 }

@@ -21,6 +21,11 @@ struct c84302_model_config {
 	uint32_t base;	       /* bus address of port 0's window */
 	unsigned line;	       /* up while any of INT_[1:4] is asserted */
 	bool bus_is_8_bits;    /* BUSSIZE: four reads a counter instead of two */
+	/* Called before every access of the CPU to a port: the board adds the sums it keeps of good
+	 * frames. NULL: it keeps none. */
+	void (*sync)(void *ctx, unsigned chip, unsigned port);
+	void *ctx;
+	unsigned chip; /* for sync */
 };
 
 enum c84302_kind { C84302_UCAST, C84302_MCAST, C84302_BCAST, C84302_KINDS };
@@ -44,8 +49,8 @@ struct c84302_frame {
 	uint16_t length_type; /* the field behind the addresses; 0x600 and above is a type */
 };
 
-/* Frames sent, summed up: flooded frames are counted once a board and added to each port. */
-struct c84302_sent {
+/* Good frames of one direction, summed up, modulo 2^32. */
+struct c84302_sums {
 	uint32_t octets;
 	uint32_t by_kind[C84302_KINDS];
 	uint32_t by_size[C84302_SIZE_CLASSES];
@@ -59,9 +64,23 @@ void c84302_model_reset(struct c84302_model *model);
 /* Counts a received frame; true if it is good: legal length and no fault. */
 bool c84302_model_receive(struct c84302_model *model, unsigned port,
     const struct c84302_frame *frame);
-/* Adds good frames that were sent out of the port. */
+/* The longest good frame of the port, at an address that stays good: it follows the registers. */
+const uint32_t *c84302_model_max_octets(const struct c84302_model *model, unsigned port);
+
+/* Whether a received frame is of the many that may be summed up instead: good, with a type in the
+ * field behind its addresses, and no MAC control. */
+static inline bool
+c84302_model_is_plain(const struct c84302_frame *frame, uint32_t max_octets)
+{
+	return frame->octets - C84302_MIN_OCTETS <= max_octets - C84302_MIN_OCTETS &&
+	    frame->length_type >= 0x600 && (frame->control | frame->faults) == 0;
+}
+
+/* Add good frames that the port received, all of them plain, or sent; less than 2^31 octets. */
+void c84302_model_receive_sums(struct c84302_model *model, unsigned port,
+    const struct c84302_sums *received);
 void c84302_model_send(struct c84302_model *model, unsigned port,
-    const struct c84302_sent *sent);
+    const struct c84302_sums *sent);
 
 /* Size class of a length of 64 octets to MAX, as an index into by_size. */
 static inline unsigned

@@ -557,6 +557,8 @@ galnet_model_receive_pci(struct galnet_model *m, uint32_t ports, const struct ga
 static void
 update_ports_up(struct galnet_model *m)
 {
+	if (m->config.ports_changing)
+		m->config.ports_changing(m->config.ctx, m->config.device);
 	m->ports_up = 0;
 	for (unsigned port = 0; port < m->info->n_ports; port++)
 		if (*regmodel_value(&m->regs, ROW_PORT_CONTROL, port) &

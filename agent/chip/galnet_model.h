@@ -28,6 +28,8 @@ struct galnet_model_config {
 	unsigned line;	       /* interrupt line */
 	/* NEW_ADDRESS to the other chips of the board. */
 	void (*new_address)(void *ctx, unsigned device, uint64_t mac, unsigned port);
+	/* The set of ports that are up is about to change. NULL: nobody minds. */
+	void (*ports_changing)(void *ctx, unsigned device);
 	void *ctx;
 	struct galnet_ease *ease; /* of all chips on one PCI bus; borrowed; NULL: its own */
 };

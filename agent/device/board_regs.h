@@ -12,6 +12,7 @@
 enum {
 	BOARD_LINE_SWITCH = 0, /* of the first switch chip; then one each */
 	BOARD_LINE_MAC = 8,    /* of the first MAC chip; then one each */
+	BOARD_LINE_STEP = 28,  /* in lock step: the board can go on when the CPU lets it */
 	BOARD_LINE_TIMER = 29, /* an alarm is due */
 	BOARD_LINE_END = 30,   /* the feed is at its end */
 	BOARD_LINE_ATTENTION = 31, /* software asked to be called again */

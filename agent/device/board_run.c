@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -20,20 +19,20 @@ static const struct stat_name stat_names[BOARD_RUN_N_STATS] = {
 	"silences of over an hour, taken for a step of the clock"},
 };
 
+enum { BATCH_FRAMES = 128 }; /* taken from the feed at a time: 4 KiB of descriptors */
+
 struct board_run {
 	struct board_run_config config;
-	pthread_t thread;
+	pthread_t thread; /* paced only */
 	bool started;
 	_Atomic uint64_t now_us;
 	/* The rest is covered by the bus's lock. */
 	bool stopping, gate_open;
-	_Atomic bool cpu_busy;
 	bool ended, end_taken;
 	uint64_t alarm_us[BOARD_N_ALARMS]; /* NEVER: not set */
 	bool alarm_due[BOARD_N_ALARMS];
-	struct feed_frame frame; /* the next one, if has_frame */
-	uint64_t frame_us;	 /* its board time */
-	bool has_frame;
+	struct feed_frame frames[BATCH_FRAMES];
+	size_t n_frames, next_frame; /* next_frame == n_frames: the feed is to be asked */
 	uint64_t offset_us; /* board time less capture time, modulo 2^64 */
 	uint64_t mono_zero_us, board_zero_us; /* pacing: the same moment in both times */
 	_Atomic uint64_t stat_values[BOARD_RUN_N_STATS];
@@ -67,25 +66,37 @@ anchor_pace(struct board_run *r)
 
 /* --- what comes next --- */
 
-static void
+/* Asks the feed for more; false at its end. */
+static bool
 fetch(struct board_run *r)
 {
-	uint64_t us;
+	if (r->ended || !r->config.feed)
+		return false;
+	r->next_frame = 0;
+	r->n_frames = feed_next_batch(r->config.feed, r->frames, BATCH_FRAMES);
+	if (r->n_frames > 0)
+		return true;
+	r->ended = true;
+	bus_model_set_line(r->config.bus, BOARD_LINE_END, true);
+	bus_model_set_line(r->config.bus, BOARD_LINE_STEP, false);
+	return false;
+}
 
-	if (r->has_frame || r->ended || !r->config.feed)
-		return;
-	r->has_frame = feed_next(r->config.feed, &r->frame);
-	if (!r->has_frame) {
-		r->ended = true;
-		bus_model_set_line(r->config.bus, BOARD_LINE_END, true);
-		return;
-	}
-	us = r->frame.time_us + r->offset_us;
-	r->frame_us = us;
-	if ((int64_t)(us - now_us(r)) < 0) {
-		stat_add(&r->stats, BOARD_RUN_STAT_TIMES_BACK, 1);
-		r->frame_us = now_us(r);
-	}
+/* The next frame, which stays the next one, or NULL. Its time becomes the board's when it comes. */
+static inline struct feed_frame *
+peek(struct board_run *r)
+{
+	if (r->next_frame == r->n_frames && !fetch(r))
+		return NULL;
+	return &r->frames[r->next_frame];
+}
+
+static inline uint64_t
+frame_us(const struct board_run *r, const struct feed_frame *frame)
+{
+	uint64_t us = frame->time_us + r->offset_us, now = now_us(r);
+
+	return (int64_t)(us - now) < 0 ? now : us;
 }
 
 static uint64_t
@@ -99,29 +110,20 @@ next_alarm(const struct board_run *r)
 	return next;
 }
 
-/* An alarm comes before the first frame that is later than it. */
-static bool
-alarm_is_next(const struct board_run *r)
+static inline bool
+is_silence(const struct board_run *r, uint64_t us)
 {
-	uint64_t next = next_alarm(r);
-
-	return next != NEVER && (!r->has_frame || next < r->frame_us);
-}
-
-static bool
-silence_is_next(const struct board_run *r)
-{
-	return r->has_frame && r->frame_us - now_us(r) > BOARD_RUN_MAX_SILENCE_US;
+	return us - now_us(r) > BOARD_RUN_MAX_SILENCE_US;
 }
 
 /* The capturing host's clock was set: nobody wants to wait for, or count, the time between. */
 static void
-skip_silence(struct board_run *r)
+skip_silence(struct board_run *r, uint64_t us)
 {
 	stat_add(&r->stats, BOARD_RUN_STAT_TIME_STEPS, 1);
 	log_warn_limited("board", "the capture's time steps forward by %llu s; so does the board's",
-	    (unsigned long long)((r->frame_us - now_us(r)) / 1000000));
-	set_now(r, r->frame_us - 1);
+	    (unsigned long long)((us - now_us(r)) / 1000000));
+	set_now(r, us - 1);
 	anchor_pace(r);
 }
 
@@ -152,36 +154,20 @@ paced_wait(struct board_run *r, uint64_t next)
 	return false;
 }
 
-/* --- the thread --- */
+/* --- moving --- */
 
+/* Lines that the CPU has to answer before a board in lock step moves on. */
 static bool
-must_wait_for_cpu(const struct board_run *r)
+interrupted(const struct board_run *r)
 {
-	if (!r->gate_open)
-		return true;
-	return r->config.lock_step && (r->cpu_busy || bus_model_lines(r->config.bus) != 0);
-}
-
-/* Asks for a while whether the CPU is done before sleeping until it is. The lock is given up. */
-static void
-wait_for_cpu(struct board_run *r)
-{
-	uint64_t end = clock_mono_us(&clock_system) + BOARD_RUN_LINGER_US;
-
-	if (r->gate_open && r->config.lock_step) {
-		bus_model_unlock(r->config.bus);
-		while (must_wait_for_cpu(r) && clock_mono_us(&clock_system) < end)
-			sched_yield();
-		bus_model_lock(r->config.bus);
-	}
-	if (!r->stopping && must_wait_for_cpu(r))
-		bus_model_wait(r->config.bus, BUS_MODEL_FOREVER);
+	return bus_model_lines(r->config.bus) & ~(1u << BOARD_LINE_STEP | 1u << BOARD_LINE_END);
 }
 
 static void
 fire_alarms(struct board_run *r)
 {
 	uint64_t now = now_us(r), next = next_alarm(r);
+	bool due = false;
 
 	if (next > now)
 		set_now(r, now = next);
@@ -189,61 +175,88 @@ fire_alarms(struct board_run *r)
 		if (r->alarm_us[i] > now)
 			continue;
 		r->alarm_us[i] = NEVER;
-		r->alarm_due[i] = true;
+		r->alarm_due[i] = i != BOARD_ALARM_HARDWARE;
+		due = due || r->alarm_due[i];
 	}
-	bus_model_set_line(r->config.bus, BOARD_LINE_TIMER, true);
+	if (r->alarm_us[BOARD_ALARM_HARDWARE] == NEVER)
+		r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now);
+	if (due)
+		bus_model_set_line(r->config.bus, BOARD_LINE_TIMER, true);
 }
 
-/* Frames until one makes an interrupt, the CPU asks for the bus, or something else is due. */
-static void
-run_frames(struct board_run *r)
+static inline void
+put_through(struct board_run *r, struct feed_frame *frame, uint64_t us)
+{
+	if (frame->time_us + r->offset_us != us)
+		stat_add(&r->stats, BOARD_RUN_STAT_TIMES_BACK, 1);
+	set_now(r, us);
+	frame->time_us = us;
+	r->next_frame++;
+	fabric_frame(r->config.fabric, frame);
+}
+
+/* Frames up to board time latest, until one makes an interrupt, the CPU asks for the bus, or max
+ * have come. Returns how many. */
+static unsigned
+run_frames(struct board_run *r, uint64_t latest, unsigned max)
 {
 	struct bus_model *bus = r->config.bus;
-	uint64_t latest = r->config.lock_step ? NEVER : paced_now(r);
-	uint64_t alarm = next_alarm(r);
 	uint32_t known = bus_model_lines(bus); /* paced, the CPU may be late with these */
-	int n = 0;
+	unsigned n = 0;
 
 	do {
-		set_now(r, r->frame_us);
-		fabric_frame(r->config.fabric, &r->frame);
-		r->has_frame = false;
-		if (bus_model_lines(bus) & ~known || bus_model_cpu_waits(bus) ||
-		    ++n == FABRIC_SETTLE_MAX)
+		struct feed_frame *frame = peek(r);
+		uint64_t us;
+
+		if (!frame)
 			break;
-		fetch(r);
-	} while (r->has_frame && r->frame_us <= alarm && r->frame_us <= latest &&
-	    !silence_is_next(r));
-	fabric_settle(r->config.fabric);
+		us = frame_us(r, frame);
+		if (us > latest || is_silence(r, us))
+			break;
+		put_through(r, frame, us);
+		n++;
+	} while (n < max && !(bus_model_lines(bus) & ~known) && !bus_model_cpu_waits(bus));
+	return n;
 }
 
-/* One step, or a wait after which the world may look different. */
-static void
-step(struct board_run *r)
+/* Does what is next: frames, max of them at most, or alarms; or waits for it. An alarm comes before
+ * the first frame that is later. Returns how many frames there were; -1: nothing is ever next. */
+static int
+move(struct board_run *r, unsigned max)
 {
-	uint64_t next;
+	const struct feed_frame *frame = peek(r);
+	uint64_t us = frame ? frame_us(r, frame) : NEVER;
+	uint64_t alarm = next_alarm(r), latest = alarm, next = us < alarm ? us : alarm;
 
-	if (must_wait_for_cpu(r)) {
-		wait_for_cpu(r);
+	if (next == NEVER || (r->ended && !frame))
+		return -1;
+	if (frame && is_silence(r, us)) {
+		skip_silence(r, us);
+		return 0;
+	}
+	if (!r->config.lock_step) {
+		if (!paced_wait(r, next))
+			return 0;
+		latest = paced_now(r) < alarm ? paced_now(r) : alarm;
+	}
+	if (us <= alarm)
+		return (int)run_frames(r, latest, max);
+	fire_alarms(r);
+	return 0;
+}
+
+/* --- paced: a thread --- */
+
+enum { PACED_TURN_FRAMES = 256 }; /* between two turns of the CPU at most */
+
+static void
+step_paced(struct board_run *r)
+{
+	if (!r->gate_open || move(r, PACED_TURN_FRAMES) < 0) {
+		bus_model_wait(r->config.bus, BUS_MODEL_FOREVER);
 		return;
 	}
-	fetch(r);
-	if (r->ended && !r->has_frame) {
-		if (!must_wait_for_cpu(r))
-			bus_model_wait(r->config.bus, BUS_MODEL_FOREVER);
-		return;
-	}
-	if (silence_is_next(r)) {
-		skip_silence(r);
-		return;
-	}
-	next = alarm_is_next(r) ? next_alarm(r) : r->has_frame ? r->frame_us : NEVER;
-	if (!r->config.lock_step && !paced_wait(r, next))
-		return;
-	if (alarm_is_next(r))
-		fire_alarms(r);
-	else if (r->has_frame)
-		run_frames(r);
+	fabric_settle(r->config.fabric);
 	/* In every step the CPU gets its turn. */
 	bus_model_unlock(r->config.bus);
 	bus_model_lock(r->config.bus);
@@ -256,9 +269,33 @@ run_thread(void *arg)
 
 	bus_model_lock(r->config.bus);
 	while (!r->stopping)
-		step(r);
+		step_paced(r);
 	bus_model_unlock(r->config.bus);
 	return NULL;
+}
+
+/* --- lock step: the CPU's thread --- */
+
+bool
+board_run_step(struct board_run *r)
+{
+	bool up;
+	int left = BOARD_RUN_STEP_FRAMES, n = 0;
+
+	if (!r->config.lock_step || !r->started)
+		return false;
+	bus_model_lock(r->config.bus);
+	while (left > 0 && n >= 0 && !interrupted(r)) {
+		n = move(r, (unsigned)left);
+		left -= n;
+	}
+	if (n < 0)
+		bus_model_set_line(r->config.bus, BOARD_LINE_STEP, false);
+	up = interrupted(r);
+	if (!up)
+		fabric_settle(r->config.fabric);
+	bus_model_unlock(r->config.bus);
+	return up;
 }
 
 /* --- the CPU's side --- */
@@ -270,8 +307,8 @@ board_run_enter(struct board_run *r)
 	if (!r->gate_open) {
 		r->gate_open = true;
 		anchor_pace(r);
+		bus_model_wake(r->config.bus);
 	}
-	r->cpu_busy = true;
 	bus_model_set_line(r->config.bus, BOARD_LINE_ATTENTION, false);
 	bus_model_unlock(r->config.bus);
 }
@@ -279,25 +316,8 @@ board_run_enter(struct board_run *r)
 void
 board_run_leave(struct board_run *r, bool again)
 {
-	bus_model_cpu_lock(r->config.bus);
-	r->cpu_busy = false;
 	if (again)
-		bus_model_set_line(r->config.bus, BOARD_LINE_ATTENTION, true);
-	bus_model_wake(r->config.bus);
-	bus_model_unlock(r->config.bus);
-}
-
-bool
-board_run_linger(struct board_run *r)
-{
-	uint64_t end = clock_mono_us(&clock_system) + BOARD_RUN_LINGER_US;
-	uint32_t lines;
-
-	if (!r->config.lock_step)
-		return false;
-	while (!(lines = bus_model_lines(r->config.bus)) && clock_mono_us(&clock_system) < end)
-		sched_yield();
-	return lines & ~(1u << BOARD_LINE_END);
+		board_run_call_cpu(r);
 }
 
 void
@@ -313,6 +333,8 @@ board_run_set_alarm(struct board_run *r, enum board_alarm alarm, uint64_t board_
 {
 	bus_model_cpu_lock(r->config.bus);
 	r->alarm_us[alarm] = board_us;
+	if (r->config.lock_step && r->started && !r->ended)
+		bus_model_set_line(r->config.bus, BOARD_LINE_STEP, true);
 	bus_model_wake(r->config.bus);
 	bus_model_unlock(r->config.bus);
 }
@@ -347,18 +369,32 @@ board_run_take_end(struct board_run *r)
 
 /* --- life --- */
 
+static void
+set_step_line(struct board_run *r, bool up)
+{
+	bus_model_cpu_lock(r->config.bus);
+	bus_model_set_line(r->config.bus, BOARD_LINE_STEP, up);
+	bus_model_unlock(r->config.bus);
+}
+
 int
 board_run_start(struct board_run *r)
 {
-	int rc;
+	int rc = 0;
 
 	if (r->started)
 		return -EALREADY;
 	r->stopping = false;
-	rc = pthread_create(&r->thread, NULL, run_thread, r);
+	bus_model_cpu_lock(r->config.bus);
+	r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
+	bus_model_unlock(r->config.bus);
+	if (!r->config.lock_step)
+		rc = pthread_create(&r->thread, NULL, run_thread, r);
 	if (rc != 0)
 		return -rc;
 	r->started = true;
+	if (r->config.lock_step)
+		set_step_line(r, true);
 	board_run_call_cpu(r); /* or the first dispatch, which opens the gate, would not come */
 	return 0;
 }
@@ -368,12 +404,16 @@ board_run_stop(struct board_run *r)
 {
 	if (!r->started)
 		return;
+	r->started = false;
+	if (r->config.lock_step) {
+		set_step_line(r, false);
+		return;
+	}
 	bus_model_cpu_lock(r->config.bus);
 	r->stopping = true;
 	bus_model_wake(r->config.bus);
 	bus_model_unlock(r->config.bus);
 	pthread_join(r->thread, NULL);
-	r->started = false;
 }
 
 int

@@ -360,7 +360,7 @@ dispatch_alarms(struct emulated *e, unsigned *handled)
 static int
 dispatch_all(struct emulated *e, unsigned budget, unsigned *handled)
 {
-	uint32_t idle = 1u << BOARD_LINE_END | 1u << BOARD_LINE_ATTENTION;
+	uint32_t idle = 1u << BOARD_LINE_END | 1u << BOARD_LINE_ATTENTION | 1u << BOARD_LINE_STEP;
 	uint32_t lines;
 
 	do {
@@ -381,12 +381,12 @@ dispatch_all(struct emulated *e, unsigned budget, unsigned *handled)
 	return (lines & ~idle) != 0;
 }
 
-/* In lock step the next interrupt is often as near as this one's end; it is taken along while the
- * budget lasts, or LINGER_ROUNDS, as the caller has other things to do. */
+/* In lock step the board moves on as soon as its interrupt has been handled, while the budget
+ * lasts, or for some rounds, as the caller has other things to do. */
 static int
 device_dispatch(void *ctx, unsigned budget)
 {
-	enum { LINGER_ROUNDS = 64 };
+	enum { MAX_ROUNDS = 256 };
 	struct emulated *e = ctx;
 	unsigned handled = 0, rounds = 0;
 	int rc;
@@ -397,8 +397,8 @@ device_dispatch(void *ctx, unsigned budget)
 		board_run_enter(e->run);
 		rc = dispatch_all(e, budget, &handled);
 		board_run_leave(e->run, rc == 1);
-	} while (rc == 0 && (budget == 0 || handled < budget) && ++rounds < LINGER_ROUNDS &&
-	    board_run_linger(e->run));
+	} while (rc == 0 && (budget == 0 || handled < budget) && ++rounds < MAX_ROUNDS &&
+	    board_run_step(e->run));
 	if (rc == 0 && board_run_take_end(e->run))
 		hal_report_ended(e->hal);
 	return rc;

@@ -4,6 +4,7 @@
 #include "agent/chip/galnet_model.h"
 #include "agent/device/board_regs.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,18 @@ struct wiring {
 	unsigned device, channel;
 	struct c84302_model *mac;
 	unsigned mac_port;
+	const uint32_t *max_octets; /* of a good frame, by the MAC */
 };
+
+/* Good frames since a port was settled, modulo 2^32: what it received, what it sent beside the
+ * flooded ones (less its own flooded ones), and what had been flooded by then. */
+struct port_sums {
+	struct c84302_sums received, sent, flooded_before;
+};
+
+/* Frames between two settlements of all ports at most: at 65,535 octets each they are below the
+ * 2^31 that a MAC's counter takes at once. */
+enum { SETTLE_FRAMES = 16384 };
 
 struct fabric {
 	struct bus_model *bus;
@@ -32,30 +44,28 @@ struct fabric {
 	unsigned n_macs;
 	struct wiring ports[BOARD_MAX_PORTS];
 	unsigned n_ports;
-	/* Frames sent since the last settlement: to all ports but their own (`flooded`), and by
-	 * port what differs from that, modulo 2^32: unicasts more, its own flooded frames less. */
-	struct c84302_sent flooded, sent[BOARD_MAX_PORTS];
-	uint64_t frames; /* since the last settlement */
+	struct c84302_sums flooded; /* since create */
+	struct port_sums sums[BOARD_MAX_PORTS];
+	uint64_t frames; /* since the last settlement of all ports */
 	_Atomic uint64_t stat_values[FABRIC_N_STATS];
 	struct stat_set stats;
 };
 
 /* --- the path of a frame --- */
 
-static uint64_t
-mac_at(const uint8_t *octets)
-{
-	uint64_t mac = 0;
+enum { HEADER_OCTETS = 14, TYPE_MAC_CONTROL = 0x8808, OPCODE_PAUSE = 1 };
+#define BROADCAST 0xffffffffffffull
 
-	for (int i = 0; i < 6; i++)
-		mac = mac << 8 | octets[i];
-	return mac;
+static inline uint64_t
+word_at(const uint8_t *octets)
+{
+	uint64_t word;
+
+	memcpy(&word, octets, sizeof(word));
+	return be64toh(word);
 }
 
-#define BROADCAST 0xffffffffffffull
-enum { HEADER_OCTETS = 14, TYPE_MAC_CONTROL = 0x8808, OPCODE_PAUSE = 1 };
-
-static uint8_t
+static inline uint8_t
 kind_of(uint64_t destination)
 {
 	if (!(destination >> 40 & 1))
@@ -64,10 +74,8 @@ kind_of(uint64_t destination)
 }
 
 static uint8_t
-control_of(uint16_t type, const struct feed_frame *f)
+control_of(const struct feed_frame *f)
 {
-	if (type != TYPE_MAC_CONTROL)
-		return C84302_NOT_CONTROL;
 	if (f->captured_octets < HEADER_OCTETS + 2)
 		return C84302_UNKNOWN_OPCODE;
 	return f->octets[14] == 0 && f->octets[15] == OPCODE_PAUSE ? C84302_PAUSE
@@ -75,36 +83,41 @@ control_of(uint16_t type, const struct feed_frame *f)
 }
 
 /* The frame as the two chips see it. One without a header is a runt; it has no addresses. */
-static void
+static inline void
 look_at(const struct feed_frame *f, struct c84302_frame *mac, struct galnet_frame *frame)
 {
-	*mac = (struct c84302_frame){.octets = f->wire_octets};
+	uint64_t source_and_type;
+
+	*mac = (struct c84302_frame){.octets = f->wire_octets, .faults = f->faults};
 	*frame = (struct galnet_frame){.octets = f->octets, .captured_octets = f->captured_octets,
 	    .data_octets = f->data_octets, .wire_octets = f->wire_octets};
 	if (f->captured_octets < HEADER_OCTETS)
 		return;
-	frame->destination = mac_at(f->octets);
-	frame->source = mac_at(f->octets + 6);
-	mac->length_type = (uint16_t)(f->octets[12] << 8 | f->octets[13]);
+	source_and_type = word_at(f->octets + 6);
+	frame->destination = word_at(f->octets) >> 16;
+	frame->source = source_and_type >> 16;
+	mac->length_type = (uint16_t)source_and_type;
 	mac->kind = kind_of(frame->destination);
-	mac->control = control_of(mac->length_type, f);
-	frame->control = mac->control != C84302_NOT_CONTROL;
+	if (mac->length_type != TYPE_MAC_CONTROL)
+		return;
+	mac->control = control_of(f);
+	frame->control = true;
 }
 
 static inline void
-add_sent(struct c84302_sent *sent, const struct c84302_frame *frame, uint32_t sign)
+add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t sign)
 {
-	sent->octets += sign * frame->octets;
-	sent->by_kind[frame->kind] += sign;
-	sent->by_size[c84302_size_class(frame->octets)] += sign;
+	sums->octets += sign * frame->octets;
+	sums->by_kind[frame->kind] += sign;
+	sums->by_size[c84302_size_class(frame->octets)] += sign;
 }
 
 static void
 flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *frame)
 {
-	add_sent(&f->flooded, mac, 1);
-	add_sent(&f->sent[port], mac, UINT32_MAX);
+	add_sums(&f->flooded, mac, 1);
+	add_sums(&f->sums[port].sent, mac, UINT32_MAX);
 	for (unsigned i = 0; f->ease.sampled_devices != 0 && i < f->n_chips; i++)
 		if (f->ease.sampled_devices >> i & 1)
 			galnet_model_receive_flooded(f->chips[i], frame);
@@ -117,7 +130,7 @@ send_over_pci(struct fabric *f, unsigned device, unsigned channel,
 {
 	if (device >= f->n_chips || !(galnet_model_ports_up(f->chips[device]) >> channel & 1))
 		return;
-	add_sent(&f->sent[f->first_port[device] + channel], mac, 1);
+	add_sums(&f->sums[f->first_port[device] + channel].sent, mac, 1);
 	galnet_model_receive_pci(f->chips[device], 1u << channel, frame);
 }
 
@@ -132,7 +145,7 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 	case GALNET_DISCARD:
 		break;
 	case GALNET_TO_PORT:
-		add_sent(&f->sent[f->first_port[to.device] + to.port], mac, 1);
+		add_sums(&f->sums[f->first_port[to.device] + to.port].sent, mac, 1);
 		break;
 	case GALNET_TO_DEVICE:
 		send_over_pci(f, to.device, to.port, mac, frame);
@@ -141,6 +154,18 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 		flood(f, port, mac, frame);
 		break;
 	}
+}
+
+/* Counts it as received; true if it is good. */
+static inline bool
+receive(struct fabric *f, unsigned port, const struct c84302_frame *mac)
+{
+	const struct wiring *in = &f->ports[port];
+
+	if (!c84302_model_is_plain(mac, *in->max_octets))
+		return c84302_model_receive(in->mac, in->mac_port, mac);
+	add_sums(&f->sums[port].received, mac, 1);
+	return true;
 }
 
 void
@@ -154,23 +179,70 @@ fabric_frame(struct fabric *f, const struct feed_frame *frame)
 		stat_add(&f->stats, FABRIC_STAT_PORT_DOWN, 1);
 		return;
 	}
-	f->frames++;
 	look_at(frame, &mac, &seen);
-	if (c84302_model_receive(in->mac, in->mac_port, &mac))
+	if (receive(f, frame->port, &mac))
 		forward(f, frame->port, &mac, &seen);
 	else if (mac.octets >= C84302_MIN_OCTETS)
 		galnet_model_error_source(in->chip, in->channel, seen.source, mac.faults == 0);
+	if (++f->frames == SETTLE_FRAMES)
+		fabric_settle(f);
 }
 
-/* Modulo 2^32: what a port's own flooded frames took off is given back by the sum of all. */
-static void
-add_flooded(struct c84302_sent *sent, const struct c84302_sent *flooded)
+uint64_t
+fabric_advance(struct fabric *f, uint64_t now_us)
 {
-	sent->octets += flooded->octets;
+	(void)f;
+	(void)now_us;
+	return UINT64_MAX;
+}
+
+/* --- the sums --- */
+
+/* Adds what was flooded since the port was settled. */
+static void
+add_flooded(struct c84302_sums *sent, const struct c84302_sums *now,
+    const struct c84302_sums *before)
+{
+	sent->octets += now->octets - before->octets;
 	for (unsigned i = 0; i < C84302_KINDS; i++)
-		sent->by_kind[i] += flooded->by_kind[i];
+		sent->by_kind[i] += now->by_kind[i] - before->by_kind[i];
 	for (unsigned i = 0; i < C84302_SIZE_CLASSES; i++)
-		sent->by_size[i] += flooded->by_size[i];
+		sent->by_size[i] += now->by_size[i] - before->by_size[i];
+}
+
+static void
+settle_port(struct fabric *f, unsigned port)
+{
+	const struct wiring *w = &f->ports[port];
+	struct port_sums *sums = &f->sums[port];
+
+	if (galnet_model_ports_up(w->chip) >> w->channel & 1)
+		add_flooded(&sums->sent, &f->flooded, &sums->flooded_before);
+	c84302_model_receive_sums(w->mac, w->mac_port, &sums->received);
+	c84302_model_send(w->mac, w->mac_port, &sums->sent);
+	*sums = (struct port_sums){.flooded_before = f->flooded};
+}
+
+/* The CPU is about to look at a port of a MAC chip. */
+static void
+sync_mac(void *ctx, unsigned chip, unsigned port)
+{
+	struct fabric *f = ctx;
+	unsigned i = chip * C84302_PORTS + port;
+
+	if (i < f->n_ports)
+		settle_port(f, i);
+}
+
+/* Links or enable bits of a switch chip are about to change: the sums hold for those until now. */
+static void
+sync_ports(void *ctx, unsigned device)
+{
+	struct fabric *f = ctx;
+
+	for (unsigned i = 0; i < f->n_ports; i++)
+		if (f->ports[i].device == device && f->ports[i].mac)
+			settle_port(f, i);
 }
 
 void
@@ -180,16 +252,8 @@ fabric_settle(struct fabric *f)
 		return;
 	stat_add(&f->stats, FABRIC_STAT_FRAMES, f->frames);
 	f->frames = 0;
-	for (unsigned i = 0; i < f->n_ports; i++) {
-		const struct wiring *out = &f->ports[i];
-
-		if (!(galnet_model_ports_up(out->chip) >> out->channel & 1))
-			continue;
-		add_flooded(&f->sent[i], &f->flooded);
-		c84302_model_send(out->mac, out->mac_port, &f->sent[i]);
-	}
-	memset(f->sent, 0, f->n_ports * sizeof(f->sent[0]));
-	memset(&f->flooded, 0, sizeof(f->flooded));
+	for (unsigned i = 0; i < f->n_ports; i++)
+		settle_port(f, i);
 }
 
 void
@@ -244,6 +308,7 @@ add_switch_chip(struct fabric *f, int type)
 	    .device = f->n_chips,
 	    .line = BOARD_LINE_SWITCH + f->n_chips,
 	    .new_address = tell_other_chips,
+	    .ports_changing = sync_ports,
 	    .ctx = f,
 	    .ease = &f->ease,
 	};
@@ -267,6 +332,9 @@ add_mac_chip(struct fabric *f)
 	    .bus = f->bus,
 	    .base = BOARD_MAC_BASE + f->n_macs * C84302_WINDOW,
 	    .line = BOARD_LINE_MAC + f->n_macs,
+	    .sync = sync_mac,
+	    .ctx = f,
+	    .chip = f->n_macs,
 	};
 	int rc = c84302_model_create(&config, &f->macs[f->n_macs]);
 
@@ -282,6 +350,7 @@ wire_ports(struct fabric *f, const struct board_plan *plan)
 
 		port->mac = f->macs[i / C84302_PORTS];
 		port->mac_port = i % C84302_PORTS;
+		port->max_octets = c84302_model_max_octets(port->mac, port->mac_port);
 		galnet_model_set_link(port->chip, port->channel,
 		    board_port(plan, i)->link == BOARD_LINK_UP);
 	}

@@ -3,9 +3,9 @@
  * of a frame through them: MAC checks and counts, switch chip learns, forwards and samples, egress
  * MACs count, other switch chips get it over PCI.
  *
- * Runs on the board's thread with the bus's lock held. Frames that leave are counted in sums and
- * reach the MACs' counters with fabric_settle, which must be called before the lock is given up:
- * so the CPU always finds exact counters, and a flooded frame costs the same on any board.
+ * Call it with the bus's lock held. Good frames are counted in sums, those that are flooded once
+ * for all ports; a port's sums reach its MAC's counters when the CPU looks at them, so that it finds
+ * exact counters, and a flooded frame costs the same on any board.
  */
 #ifndef EASE_AGENT_DEVICE_FABRIC_H
 #define EASE_AGENT_DEVICE_FABRIC_H
@@ -20,9 +20,11 @@ struct fabric;
 int fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabric **fabric);
 void fabric_destroy(struct fabric *fabric); /* NULL allowed */
 
-enum { FABRIC_SETTLE_MAX = 256 }; /* frames between two calls of fabric_settle at most */
-
+/* time_us of a frame is board time, and never goes back. */
 void fabric_frame(struct fabric *fabric, const struct feed_frame *frame);
+/* Board time has come to now_us. Returns the time of the next call at the latest. */
+uint64_t fabric_advance(struct fabric *fabric, uint64_t now_us);
+/* Adds all sums to the counters, also those of this room. */
 void fabric_settle(struct fabric *fabric);
 /* The link of a port comes or goes; frames before it are settled first. */
 void fabric_set_link(struct fabric *fabric, unsigned port, bool up);
