@@ -68,6 +68,96 @@ made_frame(struct made_capture *c, uint64_t time_us, uint64_t destination, uint6
 	made_record(c, time_us, length, length, octets);
 }
 
+/* --- pcapng --- */
+
+static size_t
+begin_block(struct made_capture *c, uint32_t type)
+{
+	put_number(c, type, 4);
+	put_number(c, 0, 4);
+	return c->n - 8;
+}
+
+/* Fills up to a multiple of 4 and writes both lengths of the block that began at `begin`. */
+static void
+end_block(struct made_capture *c, size_t begin)
+{
+	size_t end, octets;
+
+	while ((c->n - begin) % 4)
+		put(c, "", 1);
+	octets = c->n - begin + 4;
+	put_number(c, (uint32_t)octets, 4);
+	end = c->n;
+	c->n = begin + 4;
+	put_number(c, (uint32_t)octets, 4);
+	c->n = end;
+}
+
+void
+made_begin_ng(struct made_capture *c, bool big_endian)
+{
+	size_t begin;
+
+	c->n = 0;
+	c->big_endian = big_endian;
+	begin = begin_block(c, 0x0a0d0d0a);
+	put_number(c, 0x1a2b3c4d, 4);
+	put_number(c, 1, 2);
+	put_number(c, 0, 2);
+	put_number(c, UINT32_MAX, 4); /* section length unknown */
+	put_number(c, UINT32_MAX, 4);
+	end_block(c, begin);
+}
+
+static void
+put_option(struct made_capture *c, uint16_t code, const void *value, size_t octets)
+{
+	put_number(c, code, 2);
+	put_number(c, (uint32_t)octets, 2);
+	put(c, value, octets);
+	put(c, "\0\0\0", (4 - octets % 4) % 4);
+}
+
+void
+made_interface(struct made_capture *c, uint16_t link_type, uint32_t snap_octets,
+    uint8_t resolution, const char *name)
+{
+	size_t begin = begin_block(c, 1);
+
+	put_number(c, link_type, 2);
+	put_number(c, 0, 2);
+	put_number(c, snap_octets, 4);
+	put_option(c, 2, name, strlen(name));
+	put_option(c, 9, &resolution, 1);
+	put_option(c, 0, "", 0);
+	end_block(c, begin);
+}
+
+void
+made_packet(struct made_capture *c, uint32_t interface, uint64_t ticks, uint32_t captured,
+    uint32_t length, const uint8_t *octets)
+{
+	size_t begin = begin_block(c, 6);
+
+	put_number(c, interface, 4);
+	put_number(c, (uint32_t)(ticks >> 32), 4);
+	put_number(c, (uint32_t)ticks, 4);
+	put_number(c, captured, 4);
+	put_number(c, length, 4);
+	put(c, octets, captured);
+	end_block(c, begin);
+}
+
+void
+made_block(struct made_capture *c, uint32_t type, const uint8_t *body, size_t octets)
+{
+	size_t begin = begin_block(c, type);
+
+	put(c, body, octets);
+	end_block(c, begin);
+}
+
 FILE *
 made_open(struct made_capture *c)
 {

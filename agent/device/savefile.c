@@ -315,7 +315,8 @@ read_options(struct savefile *sf, struct interface *i, struct rbuf options)
 		if (!value)
 			return damage(sf, "an interface's options are cut");
 		if (code == OPTION_END)
-			break;
+			return octets == 0 ||
+			    damage(sf, "an interface's options end with %u octets", octets);
 		if (!read_option(sf, i, code, value, octets))
 			return false;
 	}
@@ -608,13 +609,11 @@ start_pcapng(struct savefile *sf)
 			break;
 		if (octets && read_block(sf, &none) == BLOCK_NO_RECORD && !sf->damaged)
 			continue;
-		if (sf->damaged)
-			return -EINVAL;
 		if (savefile_fill(sf) != SAVEFILE_MORE)
 			break;
 	}
 	if (sf->n_interfaces > 0)
-		return 0;
+		return 0; /* damage further on is told when it is reached */
 	if (!sf->damaged)
 		damage(sf, "it describes no interface");
 	return -EINVAL;
