@@ -1,6 +1,8 @@
 #include "agent/device/feed.h"
 
 #include "agent/device/deal.h"
+#include "agent/device/inject.h"
+#include "agent/device/preload.h"
 #include "agent/device/savefile.h"
 #include "common/log.h"
 
@@ -27,6 +29,18 @@ static const struct stat_name stat_names[FEED_N_STATS] = {
 	"records left out: their interface is not Ethernet"},
     [FEED_STAT_DEAL_FULL] = {"feed.deal_full", "frames dealt by hash: too many stations"},
     [FEED_STAT_LOOPS] = {"feed.loops", "times a capture began again"},
+    [FEED_STAT_LINK_CHANGES] = {"feed.link_changes", "links that went up or down as configured"},
+    [FEED_STAT_INJECTED + FEED_ERROR_CRC] = {"feed.injected_crc", "frames given a bad FCS"},
+    [FEED_STAT_INJECTED + FEED_ERROR_ALIGNMENT] = {"feed.injected_alignment",
+	"frames given a bad FCS and a broken number of octets"},
+    [FEED_STAT_INJECTED + FEED_ERROR_SYMBOL] = {"feed.injected_symbol",
+	"frames given a code error of the line"},
+    [FEED_STAT_INJECTED + FEED_ERROR_GIANT] = {"feed.injected_giant", "frames made too long"},
+    [FEED_STAT_INJECTED + FEED_ERROR_JABBER] = {"feed.injected_jabber",
+	"frames made too long, with a bad FCS"},
+    [FEED_STAT_INJECTED + FEED_ERROR_RUNT] = {"feed.injected_runt", "frames made too short"},
+    [FEED_STAT_INJECTED + FEED_ERROR_FRAGMENT] = {"feed.injected_fragment",
+	"frames made too short, with a bad FCS"},
 };
 
 struct source {
@@ -40,21 +54,25 @@ struct source {
 	bool round_has_frame;
 	bool given; /* a frame of its block is in the batch that is being made */
 	uint64_t other_links; /* already counted */
-	/* Frames that wait for their turn. */
-	struct feed_frame frames[BATCH];
+	/* Frames that wait for their turn: in `batch`, or all changes of links. */
+	struct feed_frame *frames;
 	size_t next, n_frames;
+	struct feed_frame batch[BATCH];
 };
 
 struct feed {
 	bool loop;
 	enum feed_deal deal_mode;
 	struct deal *deal; /* NULL: no source is dealt */
-	struct source *sources;
+	struct inject *inject; /* NULL: the line damages nothing */
+	struct preload *preload; /* NULL: frames come from the sources */
+	struct source *sources; /* the last one has no file, but the changes of links */
 	size_t n_sources;
+	struct feed_frame *link_changes;
 	/* Sources with frames, a heap: the one whose next frame is the earliest on top. */
-	struct source *heap[FEED_MAX_SOURCES];
+	struct source *heap[FEED_MAX_SOURCES + 1];
 	size_t n_heap;
-	uint64_t first_us;
+	uint64_t start_us;
 	_Atomic uint64_t stat_values[FEED_N_STATS];
 	struct stat_set stats;
 };
@@ -130,6 +148,17 @@ pad(struct feed *feed, struct feed_frame *f, uint32_t length)
 		f->data_octets = MIN_DATA_OCTETS;
 }
 
+static void
+inject_errors(struct feed *feed, struct feed_frame *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int kind = inject_frame(feed->inject, &frames[i]);
+
+		if (kind >= 0)
+			stat_add(&feed->stats, FEED_STAT_INJECTED + (unsigned)kind, 1);
+	}
+}
+
 /* Makes frames of records; some may not have been any. */
 static size_t
 make_frames(struct feed *feed, struct source *s, const struct savefile_record *records, size_t n,
@@ -151,6 +180,8 @@ make_frames(struct feed *feed, struct source *s, const struct savefile_record *r
 			pad(feed, f, length);
 		f++;
 	}
+	if (feed->inject)
+		inject_errors(feed, frames, (size_t)(f - frames));
 	return (size_t)(f - frames);
 }
 
@@ -270,7 +301,7 @@ refill_top(struct feed *feed)
 
 	s->next = 0;
 	s->n_frames = s->file ? read_block(feed, s, s->frames, BATCH) : 0;
-	if (s->n_frames == 0 && s->given)
+	if (s->n_frames == 0 && s->given && s->file)
 		return false;
 	if (s->n_frames == 0)
 		s->n_frames = read_frames(feed, s, s->frames, BATCH);
@@ -279,6 +310,15 @@ refill_top(struct feed *feed)
 	if (feed->n_heap > 0)
 		sift_down(feed, 0);
 	return true;
+}
+
+static inline void
+give(struct feed *feed, struct source *s, struct feed_frame *frame)
+{
+	*frame = s->frames[s->next++];
+	s->given = true;
+	if (frame->event != FEED_FRAME)
+		stat_add(&feed->stats, FEED_STAT_LINK_CHANGES, 1);
 }
 
 static size_t
@@ -296,8 +336,7 @@ merge(struct feed *feed, struct feed_frame *frames, size_t max)
 				break;
 			continue;
 		}
-		frames[n++] = s->frames[s->next++];
-		s->given = true;
+		give(feed, s, &frames[n++]);
 		if (s->next < s->n_frames)
 			sift_down(feed, 0);
 	}
@@ -314,6 +353,8 @@ is_alone(const struct feed *feed)
 size_t
 feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max)
 {
+	if (feed->preload)
+		return preload_next_batch(feed->preload, frames, max);
 	return is_alone(feed) ? read_frames(feed, feed->heap[0], frames, max)
 			      : merge(feed, frames, max);
 }
@@ -327,7 +368,7 @@ feed_next(struct feed *feed, struct feed_frame *frame)
 uint64_t
 feed_first_us(const struct feed *feed)
 {
-	return feed->first_us;
+	return feed->start_us;
 }
 
 const struct stat_set *
@@ -345,6 +386,7 @@ add_source(struct feed *feed, const struct feed_source *from, char *error, size_
 	int rc;
 
 	s->port = from->port;
+	s->frames = s->batch;
 	s->path = strdup(from->path);
 	if (!s->path) {
 		if (from->file)
@@ -369,6 +411,77 @@ is_dealt(const struct feed_config *config)
 	return false;
 }
 
+/* Each source has read its first frames. */
+static void
+find_start(struct feed *feed, const struct feed_config *config)
+{
+	const struct source *first = NULL;
+
+	for (size_t i = 0; i < feed->n_sources; i++) {
+		const struct source *s = &feed->sources[i];
+
+		if (s->has_first && !config->sources[i].moved &&
+		    (!first || s->first_us < first->first_us))
+			first = s;
+	}
+	for (size_t i = 0; i < feed->n_sources && !first; i++)
+		if (feed->sources[i].has_first)
+			first = &feed->sources[i];
+	feed->start_us = first ? first->first_us : 0;
+}
+
+static void
+move_source(struct feed *feed, struct source *s, uint64_t start_us)
+{
+	uint64_t by_us = feed->start_us + start_us - s->first_us; /* modulo 2^64 */
+
+	if (!s->has_first)
+		return;
+	s->offset_us += by_us;
+	s->last_us += by_us;
+	for (size_t i = 0; i < s->n_frames; i++)
+		s->frames[i].time_us += by_us;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct feed_link_change *x = a, *y = b;
+
+	if (x->at_us != y->at_us)
+		return x->at_us < y->at_us ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+/* The changes of links as a source that has read all its frames. */
+static int
+add_link_changes(struct feed *feed, const struct feed_link_change *from, size_t n)
+{
+	struct source *s = &feed->sources[feed->n_sources];
+	struct feed_link_change *sorted;
+
+	if (n == 0)
+		return 0;
+	sorted = malloc(n * sizeof(*sorted));
+	feed->link_changes = calloc(n, sizeof(*feed->link_changes));
+	if (!sorted || !feed->link_changes) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	memcpy(sorted, from, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_time);
+	for (size_t i = 0; i < n; i++)
+		feed->link_changes[i] = (struct feed_frame){
+		    .time_us = feed->start_us + sorted[i].at_us,
+		    .port = (uint16_t)sorted[i].port,
+		    .event = sorted[i].up ? FEED_LINK_UP : FEED_LINK_DOWN};
+	free(sorted);
+	s->frames = feed->link_changes;
+	s->n_frames = n;
+	feed->n_sources++;
+	return 0;
+}
+
 static void
 order_sources(struct feed *feed)
 {
@@ -377,28 +490,71 @@ order_sources(struct feed *feed)
 			feed->heap[feed->n_heap++] = &feed->sources[i];
 	for (size_t i = feed->n_heap / 2; i-- > 0;)
 		sift_down(feed, i);
-	if (feed->n_heap > 0)
-		feed->first_us = feed->heap[0]->frames[0].time_us;
 }
 
+/* What frames go through before they come out. */
 static int
-fill(struct feed *feed, const struct feed_config *config, char *error, size_t error_size)
+prepare(struct feed *feed, const struct feed_config *config, char *error, size_t error_size)
 {
 	int rc = 0;
 
+	if (config->n_errors > 0)
+		rc = inject_create(config->errors, config->n_errors, config->error_seed,
+		    &feed->inject);
+	if (rc < 0) {
+		snprintf(error, error_size, "errors of the line: %s", strerror(-rc));
+		return rc;
+	}
 	if (is_dealt(config))
 		rc = deal_create(config->deal, config->ports, config->n_ports, &feed->deal);
 	if (rc < 0)
 		snprintf(error, error_size, "%s: no port takes part in dealing",
 		    config->sources[0].path);
+	return rc;
+}
+
+static int
+add_sources(struct feed *feed, const struct feed_config *config, char *error, size_t error_size)
+{
+	int rc = prepare(feed, config, error, error_size);
+
 	for (size_t i = 0; i < config->n_sources; i++) {
 		if (rc == 0)
 			rc = add_source(feed, &config->sources[i], error, error_size);
 		else if (config->sources[i].file)
 			fclose(config->sources[i].file);
 	}
-	if (rc == 0)
-		order_sources(feed);
+	return rc;
+}
+
+/* Once all sources are open: their order, and what else happens. */
+static int
+arrange(struct feed *feed, const struct feed_config *config)
+{
+	size_t n = feed->n_sources;
+	int rc;
+
+	find_start(feed, config);
+	for (size_t i = 0; i < n; i++)
+		if (config->sources[i].moved)
+			move_source(feed, &feed->sources[i], config->sources[i].start_us);
+	rc = add_link_changes(feed, config->link_changes, config->n_link_changes);
+	if (rc < 0)
+		return rc;
+	order_sources(feed);
+	return config->preload ? preload_create(feed, config->loop, &feed->preload) : 0;
+}
+
+static int
+fill(struct feed *feed, const struct feed_config *config, char *error, size_t error_size)
+{
+	int rc = add_sources(feed, config, error, error_size);
+
+	if (rc < 0)
+		return rc;
+	rc = arrange(feed, config);
+	if (rc < 0)
+		snprintf(error, error_size, "the feed: %s", strerror(-rc));
 	return rc;
 }
 
@@ -408,17 +564,17 @@ feed_create(const struct feed_config *config, struct feed **feed, char *error, s
 	struct feed *f;
 	int rc;
 
-	if (config->n_sources == 0 || config->n_sources > FEED_MAX_SOURCES)
+	if (config->n_sources > FEED_MAX_SOURCES)
 		return -EINVAL;
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	f->sources = calloc(config->n_sources, sizeof(*f->sources));
+	f->sources = calloc(config->n_sources + 1, sizeof(*f->sources));
 	if (!f->sources) {
 		free(f);
 		return -ENOMEM;
 	}
-	f->loop = config->loop;
+	f->loop = config->loop && !config->preload; /* that loops by itself */
 	f->deal_mode = config->deal;
 	f->stats = (struct stat_set){stat_names, FEED_N_STATS, f->stat_values};
 	rc = fill(f, config, error, error_size);
@@ -440,6 +596,9 @@ feed_destroy(struct feed *feed)
 		free(feed->sources[i].path);
 	}
 	free(feed->sources);
+	free(feed->link_changes);
 	deal_destroy(feed->deal);
+	inject_destroy(feed->inject);
+	preload_destroy(feed->preload);
 	free(feed);
 }

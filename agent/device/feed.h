@@ -1,7 +1,8 @@
 /*
  * A board's input: frames of one or several captures in the order of their times, each with the
  * port it comes in by. A capture may belong to one port, or be dealt to several by source address
- * or by the interface it was recorded at.
+ * or by the interface it was recorded at. Between the frames come changes of links, at given times;
+ * and frames may be damaged on their way, at given rates.
  *
  * Trusts nothing a file says: what is damaged, claims impossible lengths or has no Ethernet header
  * is left out, counted and logged, and all that was good is kept. Frames in captures have no FCS
@@ -31,15 +32,51 @@ struct feed_source {
 	FILE *file;	  /* NULL: path is opened; else taken over, also on failure */
 	const char *interface; /* of a pcapng, number or name; NULL or "": all */
 	int port;	  /* -1: dealt to the ports of the configuration */
+	/* Moved so that its first frame comes start_us behind the feed's start; else its times are
+	 * as recorded. The feed starts with the first frame as recorded of all sources that are not
+	 * moved; if all are, with the first source's. */
+	bool moved;
+	uint64_t start_us;
+};
+
+/* A port's link goes up or down, at_us behind the feed's start, once. */
+struct feed_link_change {
+	uint64_t at_us;
+	unsigned port;
+	bool up;
+};
+
+/* What the line does to frames of a port. Only good frames are hit, and lose nothing else. */
+enum feed_error_kind {
+	FEED_ERROR_CRC,
+	FEED_ERROR_ALIGNMENT,
+	FEED_ERROR_SYMBOL,
+	FEED_ERROR_GIANT,    /* too long */
+	FEED_ERROR_JABBER,   /* too long, with a bad FCS */
+	FEED_ERROR_RUNT,     /* too short */
+	FEED_ERROR_FRAGMENT, /* too short, with a bad FCS */
+	FEED_N_ERRORS
+};
+
+struct feed_error {
+	enum feed_error_kind kind;
+	unsigned port;
+	uint32_t one_in; /* good frames, on average; at least 1 */
 };
 
 struct feed_config {
 	const struct feed_source *sources;
-	size_t n_sources; /* 1..FEED_MAX_SOURCES */
+	size_t n_sources; /* up to FEED_MAX_SOURCES */
 	const unsigned *ports; /* that take part when a capture is dealt */
 	size_t n_ports;
 	enum feed_deal deal;
 	bool loop; /* each source begins again behind its end, if its file can seek */
+	bool preload; /* all frames are read once, and then come from memory; for measuring */
+	const struct feed_link_change *link_changes; /* in any order */
+	size_t n_link_changes;
+	const struct feed_error *errors;
+	size_t n_errors;
+	uint64_t error_seed;
 };
 
 enum {
@@ -74,7 +111,7 @@ void feed_destroy(struct feed *feed); /* NULL allowed */
 size_t feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max);
 /* One frame: false at the end. */
 bool feed_next(struct feed *feed, struct feed_frame *frame);
-/* Time of the first frame, 0 if there is none. */
+/* Time of its start: of the first frame if no source is moved; 0 if there is none. */
 uint64_t feed_first_us(const struct feed *feed);
 
 enum feed_stat {
@@ -86,7 +123,9 @@ enum feed_stat {
 	FEED_STAT_OTHER_LINKS,
 	FEED_STAT_DEAL_FULL,
 	FEED_STAT_LOOPS,
-	FEED_N_STATS
+	FEED_STAT_LINK_CHANGES,
+	FEED_STAT_INJECTED, /* and enum feed_error_kind */
+	FEED_N_STATS = FEED_STAT_INJECTED + FEED_N_ERRORS
 };
 const struct stat_set *feed_stats(const struct feed *feed);
 

@@ -1,0 +1,140 @@
+#include "agent/device/preload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 256, CHUNK_OCTETS = 4 << 20, FIRST_FRAMES = 65536 };
+
+/* Frames' octets; they never move. */
+struct chunk {
+	struct chunk *next;
+	size_t used;
+	uint8_t octets[CHUNK_OCTETS];
+};
+
+struct preload {
+	bool loop;
+	struct feed_frame *frames;
+	size_t n, room, next;
+	struct chunk *chunks;
+	uint64_t octets;
+	uint64_t offset_us, round_us; /* of this round; from one round to the next */
+};
+
+static uint8_t *
+keep_octets(struct preload *p, const struct feed_frame *frame)
+{
+	struct chunk *chunk = p->chunks;
+
+	if (!chunk || CHUNK_OCTETS - chunk->used < frame->captured_octets) {
+		chunk = malloc(sizeof(*chunk));
+		if (!chunk)
+			return NULL;
+		chunk->next = p->chunks;
+		chunk->used = 0;
+		p->chunks = chunk;
+	}
+	chunk->used += frame->captured_octets;
+	if (frame->captured_octets > 0)
+		memcpy(chunk->octets + chunk->used - frame->captured_octets, frame->octets,
+		    frame->captured_octets);
+	return chunk->octets + chunk->used - frame->captured_octets;
+}
+
+static int
+keep(struct preload *p, const struct feed_frame *frame)
+{
+	struct feed_frame *kept;
+
+	if (p->n == p->room) {
+		size_t room = p->room ? 2 * p->room : FIRST_FRAMES;
+		struct feed_frame *more = realloc(p->frames, room * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		p->frames = more;
+		p->room = room;
+	}
+	p->octets += frame->captured_octets + sizeof(*frame);
+	if (p->octets > PRELOAD_MAX_OCTETS)
+		return -EFBIG;
+	kept = &p->frames[p->n];
+	*kept = *frame;
+	kept->octets = keep_octets(p, frame);
+	if (!kept->octets)
+		return -ENOMEM;
+	p->n++;
+	return 0;
+}
+
+static int
+take_all(struct preload *p, struct feed *feed)
+{
+	struct feed_frame frames[BATCH];
+	size_t n;
+
+	while ((n = feed_next_batch(feed, frames, BATCH)) > 0) {
+		for (size_t i = 0; i < n; i++) {
+			int rc = keep(p, &frames[i]);
+
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int
+preload_create(struct feed *feed, bool loop, struct preload **preload)
+{
+	struct preload *p = calloc(1, sizeof(*p));
+	int rc;
+
+	if (!p)
+		return -ENOMEM;
+	p->loop = loop;
+	rc = take_all(p, feed);
+	if (rc < 0) {
+		preload_destroy(p);
+		return rc;
+	}
+	if (p->n > 0)
+		p->round_us =
+		    p->frames[p->n - 1].time_us - p->frames[0].time_us + FEED_LOOP_GAP_US;
+	*preload = p;
+	return 0;
+}
+
+void
+preload_destroy(struct preload *preload)
+{
+	struct chunk *next;
+
+	if (!preload)
+		return;
+	for (struct chunk *chunk = preload->chunks; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+	free(preload->frames);
+	free(preload);
+}
+
+size_t
+preload_next_batch(struct preload *p, struct feed_frame *frames, size_t max)
+{
+	size_t n;
+
+	if (p->next == p->n && p->loop) {
+		p->next = 0;
+		p->offset_us += p->round_us;
+	}
+	n = p->n - p->next < max ? p->n - p->next : max;
+	for (size_t i = 0; i < n; i++) {
+		frames[i] = p->frames[p->next + i];
+		frames[i].time_us += p->offset_us;
+	}
+	p->next += n;
+	return n;
+}
