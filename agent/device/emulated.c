@@ -561,7 +561,8 @@ open_feed(const struct emulated_config *config, const struct board_plan *plan, s
 	struct feed_source sources[FEED_MAX_SOURCES];
 	unsigned ports[BOARD_MAX_PORTS];
 	struct feed_config feed_config = {
-	    .sources = sources, .ports = ports, .deal = config->deal, .loop = config->loop};
+	    .sources = sources, .ports = ports, .deal = config->deal, .loop = config->loop,
+	    .preload = config->preload};
 
 	for (unsigned i = 0; i < plan->ports.n; i++) {
 		const char *capture = board_port_capture(board_port(plan, i));

@@ -30,6 +30,7 @@ struct emulated_config {
 	enum emulated_pace pace;
 	uint32_t times; /* 0 or 1: recorded time */
 	bool loop;	/* captures begin again at their end; the device then never ends */
+	bool preload;	/* frames come from memory; for measuring (feed.h) */
 	enum emulated_zero zero;
 	enum feed_deal deal;
 	const struct clock *clock; /* for "now"; borrowed; NULL: the system's */

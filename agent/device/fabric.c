@@ -175,6 +175,10 @@ fabric_frame(struct fabric *f, const struct feed_frame *frame)
 	struct c84302_frame mac;
 	struct galnet_frame seen;
 
+	if (frame->event != FEED_FRAME) {
+		fabric_set_link(f, frame->port, frame->event == FEED_LINK_UP);
+		return;
+	}
 	if (!(galnet_model_ports_up(in->chip) >> in->channel & 1)) {
 		stat_add(&f->stats, FABRIC_STAT_PORT_DOWN, 1);
 		return;

@@ -21,6 +21,7 @@ int fabric_create(struct bus_model *bus, const struct board_plan *plan, struct f
 void fabric_destroy(struct fabric *fabric); /* NULL allowed */
 
 /* time_us of a frame is board time, and never goes back. */
+/* A frame of the feed, or what else it says: a link that changes. */
 void fabric_frame(struct fabric *fabric, const struct feed_frame *frame);
 /* Board time has come to now_us. Returns the time of the next call at the latest. */
 uint64_t fabric_advance(struct fabric *fabric, uint64_t now_us);
