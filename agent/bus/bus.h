@@ -23,6 +23,8 @@ struct bus_ops {
 	/* 0, -ENXIO for an address without a register (counted by the bus), or -EIO. */
 	int (*read)(void *ctx, uint32_t address, uint32_t *value);
 	int (*write)(void *ctx, uint32_t address, uint32_t value);
+	/* n words from address on in one burst, for memory behind registers. NULL: one by one. */
+	int (*read_words)(void *ctx, uint32_t address, uint32_t *words, size_t n);
 	/* Memory both sides see; freed with the bus. NULL if there is none of that size left. */
 	void *(*alloc_shared)(void *ctx, size_t octets, uint32_t *bus_address);
 	void (*destroy)(void *ctx); /* NULL allowed */
@@ -44,6 +46,9 @@ bus_write(const struct bus *bus, uint32_t address, uint32_t value)
 {
 	return bus->ops->write(bus->ctx, address, value);
 }
+
+/* n words from address on, in a burst if the bus can. What words holds on failure is undefined. */
+int bus_read_words(const struct bus *bus, uint32_t address, uint32_t *words, size_t n);
 
 /* Read, change the bits of mask to those of bits, write. */
 int bus_update(const struct bus *bus, uint32_t address, uint32_t mask, uint32_t bits);

@@ -130,6 +130,23 @@ cpu_write(void *ctx, uint32_t address, uint32_t value)
 	return cpu_access(ctx, address, &value, true);
 }
 
+static int
+cpu_read_words(void *ctx, uint32_t address, uint32_t *words, size_t n)
+{
+	struct bus_model *model = ctx;
+	struct window *w;
+	int rc = -ENXIO;
+
+	bus_model_cpu_lock(model);
+	w = window_of(model, address);
+	if (w)
+		rc = regmodel_read_words(w->regs, address - w->base, words, n);
+	if (rc < 0)
+		model->refused++;
+	pthread_mutex_unlock(&model->lock);
+	return rc;
+}
+
 /* Areas are aligned to a page, so that message entries never straddle one. */
 static void *
 cpu_alloc_shared(void *ctx, size_t octets, uint32_t *bus_address)
@@ -162,6 +179,7 @@ static const struct bus_ops cpu_ops = {
     .name = "model",
     .read = cpu_read,
     .write = cpu_write,
+    .read_words = cpu_read_words,
     .alloc_shared = cpu_alloc_shared,
 };
 

@@ -1,7 +1,9 @@
 #include "agent/bus/regmodel.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t
 row_count(const struct regmodel_row *row)
@@ -138,6 +140,31 @@ regmodel_read(struct regmodel *regs, uint32_t offset, uint32_t *value)
 	if (r->read_done)
 		r->read_done(regs->chip, index);
 	return 0;
+}
+
+/* Memory is a row of words that a read does nothing to. */
+static bool
+is_memory(const struct regmodel *regs, const struct regmodel_row *r)
+{
+	return r->stride == 4 && !r->read && !r->read_done && !r->read_clears && !regs->access;
+}
+
+int
+regmodel_read_words(struct regmodel *regs, uint32_t offset, uint32_t *words, size_t n)
+{
+	unsigned index;
+	size_t row;
+	int rc = 0;
+
+	if (find(regs, offset, &row, &index) < 0)
+		return -ENXIO;
+	if (is_memory(regs, &regs->rows[row]) && n <= row_count(&regs->rows[row]) - index) {
+		memcpy(words, &regs->values[row][index], n * sizeof(*words));
+		return 0;
+	}
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = regmodel_read(regs, offset + 4 * (uint32_t)i, &words[i]);
+	return rc;
 }
 
 int

@@ -48,6 +48,8 @@ void regmodel_reset(struct regmodel *regs);
 
 /* 0, or -ENXIO for an offset without a register (counted). */
 int regmodel_read(struct regmodel *regs, uint32_t offset, uint32_t *value);
+/* n words from offset on. */
+int regmodel_read_words(struct regmodel *regs, uint32_t offset, uint32_t *words, size_t n);
 int regmodel_write(struct regmodel *regs, uint32_t offset, uint32_t value);
 
 /* The stored value of a row, as the chip itself sees and changes it. */

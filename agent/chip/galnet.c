@@ -466,6 +466,12 @@ anything_left(const struct galnet *g)
 	    GALNET_ENTRY_VALID;
 }
 
+bool
+galnet_pending(const struct galnet *g)
+{
+	return anything_left(g) || g->sample_owed != 0 || g->link_changed;
+}
+
 int
 galnet_dispatch(struct galnet *g, struct hal *hal, uint64_t now_us, unsigned budget, bool *more)
 {
@@ -532,48 +538,83 @@ is_own(const struct galnet *g, uint32_t word_1)
 	return galnet_entry_device(word_1) == g->config.device;
 }
 
-int
-galnet_dump_addresses(struct galnet *g,
-    int (*add)(void *arg, const struct hal_address *address), void *arg)
-{
-	for (unsigned i = 0; i < GALNET_TABLE_ENTRIES; i++) {
-		struct hal_address address = {0};
-		uint32_t word_0, word_1;
-		int rc = read_entry(g, i, &word_0, &word_1);
+enum { BURST_ENTRIES = 64 }; /* of the address table, read at a time */
 
-		if (rc < 0)
-			return rc;
-		if (rc == 0 || !is_own(g, word_1))
-			continue;
-		put_mac(galnet_entry_mac(word_0, word_1), address.mac);
-		address.if_index = g->config.if_index[galnet_entry_port(word_1)];
-		address.status =
-		    word_1 & GALNET_ENTRY_STATIC ? HAL_ADDRESS_MGMT : HAL_ADDRESS_LEARNED;
-		rc = add(arg, &address);
+/* Calls visit for every valid entry that this chip owns, until it returns non-zero, which is then
+ * returned. */
+static int
+visit_own_entries(struct galnet *g,
+    int (*visit)(struct galnet *g, unsigned i, uint32_t word_0, uint32_t word_1, void *arg),
+    void *arg)
+{
+	uint32_t words[BURST_ENTRIES * 2];
+
+	for (unsigned i = 0; i < GALNET_TABLE_ENTRIES; i++) {
+		const uint32_t *entry = &words[i % BURST_ENTRIES * 2];
+		int rc = 0;
+
+		if (i % BURST_ENTRIES == 0)
+			rc = bus_read_words(g->config.bus, g->base + entry_offset(i), words,
+			    BURST_ENTRIES * 2);
+		if (rc == 0 && entry[1] & GALNET_ENTRY_VALID && is_own(g, entry[1]))
+			rc = visit(g, i, entry[0], entry[1], arg);
 		if (rc != 0)
 			return rc;
 	}
 	return 0;
 }
 
+struct dump {
+	int (*add)(void *arg, const struct hal_address *address);
+	void *arg;
+};
+
+static int
+dump_entry(struct galnet *g, unsigned i, uint32_t word_0, uint32_t word_1, void *arg)
+{
+	const struct dump *dump = arg;
+	struct hal_address address = {
+	    .if_index = g->config.if_index[galnet_entry_port(word_1)],
+	    .status = word_1 & GALNET_ENTRY_STATIC ? HAL_ADDRESS_MGMT : HAL_ADDRESS_LEARNED,
+	};
+
+	(void)i;
+	put_mac(galnet_entry_mac(word_0, word_1), address.mac);
+	return dump->add(dump->arg, &address);
+}
+
+int
+galnet_dump_addresses(struct galnet *g,
+    int (*add)(void *arg, const struct hal_address *address), void *arg)
+{
+	return visit_own_entries(g, dump_entry, &(struct dump){add, arg});
+}
+
+struct ageing {
+	void (*remove)(void *arg, uint64_t mac);
+	void *arg;
+};
+
+/* The chip may have changed the entry since the burst: it is read again before it is written. */
+static int
+age_entry(struct galnet *g, unsigned i, uint32_t word_0, uint32_t word_1, void *arg)
+{
+	const struct ageing *ageing = arg;
+	int rc = read_entry(g, i, &word_0, &word_1);
+
+	if (rc <= 0 || !is_own(g, word_1) || word_1 & GALNET_ENTRY_STATIC)
+		return rc < 0 ? rc : 0;
+	if (word_1 & GALNET_ENTRY_AGING)
+		return write_register(g, entry_offset(i) + 4,
+		    word_1 & ~(uint32_t)GALNET_ENTRY_AGING);
+	ageing->remove(ageing->arg, galnet_entry_mac(word_0, word_1));
+	return 0;
+}
+
 int
 galnet_age(struct galnet *g, void (*remove)(void *arg, uint64_t mac), void *arg)
 {
-	for (unsigned i = 0; i < GALNET_TABLE_ENTRIES; i++) {
-		uint32_t word_0, word_1;
-		int rc = read_entry(g, i, &word_0, &word_1);
-
-		if (rc > 0 && is_own(g, word_1) && !(word_1 & GALNET_ENTRY_STATIC)) {
-			if (word_1 & GALNET_ENTRY_AGING)
-				rc = write_register(g, entry_offset(i) + 4,
-				    word_1 & ~(uint32_t)GALNET_ENTRY_AGING);
-			else
-				remove(arg, galnet_entry_mac(word_0, word_1));
-		}
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	return visit_own_entries(g, age_entry, &(struct ageing){remove, arg});
 }
 
 int

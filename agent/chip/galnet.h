@@ -57,6 +57,9 @@ int galnet_link(struct galnet *chip, unsigned port, bool *up);
 int galnet_dispatch(struct galnet *chip, struct hal *hal, uint64_t now_us, unsigned budget,
     bool *more);
 
+/* Whether dispatch would have something to do without an interrupt: what it left, or a restart. */
+bool galnet_pending(const struct galnet *chip);
+
 /* Calls add for every address this chip owns (received itself), until add returns non-zero. */
 int galnet_dump_addresses(struct galnet *chip,
     int (*add)(void *arg, const struct hal_address *address), void *arg);

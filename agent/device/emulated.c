@@ -306,12 +306,15 @@ device_alarm(void *ctx, uint64_t device_us)
 /* One round over everything that can have something to tell. Adds to *handled; *more is set if a
  * chip has events left because the budget is used up. */
 static int
-dispatch_chips(struct emulated *e, unsigned budget, unsigned *handled, bool *more)
+dispatch_chips(struct emulated *e, uint32_t lines, unsigned budget, unsigned *handled,
+    bool *more)
 {
 	for (unsigned i = 0; i < e->n_chips; i++) {
 		bool left = false;
 		int rc;
 
+		if (!(lines >> (BOARD_LINE_SWITCH + i) & 1) && !galnet_pending(e->chips[i]))
+			continue;
 		if (budget > 0 && *handled >= budget) {
 			*more = true;
 			return 0;
@@ -355,8 +358,7 @@ dispatch_alarms(struct emulated *e, unsigned *handled)
 	}
 }
 
-/* Everything that is pending, or as much as the budget allows: 1 if some is left. The chips are
- * asked in every round, also without an interrupt: their drivers may have refills to report. */
+/* Everything that is pending, or as much as the budget allows: 1 if some is left. */
 static int
 dispatch_all(struct emulated *e, unsigned budget, unsigned *handled)
 {
@@ -368,7 +370,7 @@ dispatch_all(struct emulated *e, unsigned budget, unsigned *handled)
 		int rc = bus_read(&e->bus, BOARD_GLUE_BASE + BOARD_GLUE_LINES, &lines);
 
 		if (rc == 0)
-			rc = dispatch_chips(e, budget, handled, &more);
+			rc = dispatch_chips(e, lines, budget, handled, &more);
 		if (rc == 0 && !more)
 			rc = dispatch_macs(e, lines, handled);
 		if (rc < 0)
