@@ -161,6 +161,10 @@ offer_of(uint32_t samples, uint32_t pairs, double seconds)
 {
 	struct offer o = {.seconds = seconds};
 
+	if (samples == 0 || samples > most_samples()) {
+		fprintf(stderr, "bench_collector: 1 to %u samples fit a message\n", most_samples());
+		exit(2);
+	}
 	make_template(&o.template, samples, pairs);
 	o.load = (struct bench_load){o.template.n, samples, fill, NULL};
 	return o;

@@ -1,10 +1,10 @@
 /*
- * bench_sflow [SECONDS [PAIRS [RUNS [RATE [PROGRAM]]]]]: sFlow v5 datagrams of six samples with headers of
- * 128 octets, of that many pairs of addresses, offered over loopback to easecapd, to sfacctd (its
- * memory table with the same keys: both MACs, both addresses, protocol, both ports) and to sfcapd,
- * each on one core with all its processes. One JSON object a line: every offer with what was
- * counted of it, then the highest lossless rates, found by the same search, and their ratios. With
- * a RATE that rate alone, to easecapd alone. Runs where the build is.
+ * bench_sflow [SECONDS [PAIRS [RUNS [RATE [PROGRAM]]]]]: sFlow v5 datagrams of six samples with
+ * headers of 128 octets, of that many pairs of addresses, offered over loopback to easecapd, to
+ * sfacctd (its memory table with the same keys: both MACs, both addresses, protocol, both ports)
+ * and to sfcapd, each on one core with all its processes. One JSON object a line: every offer with
+ * what was counted of it, then the highest lossless rates, found by the same search, and their
+ * ratios. With a RATE that rate alone, to that PROGRAM (easecapd). Runs where the build is.
  *
  * easecapd keeps three tables of PAIRS keys (MAC pairs, IP pairs, conversations) and three small
  * ones, where sfacctd has one and sfcapd writes what comes to a file. Each peer gets the largest
