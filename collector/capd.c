@@ -224,6 +224,22 @@ open_input(struct capd *c, char *error, size_t error_size)
 	return 0;
 }
 
+static void
+recall_engine(void *slow, const struct store_engine *row)
+{
+	struct v3_heard heard = {.n_engine_id = row->octets, .boots = (int32_t)row->boots,
+	    .time_s = (int32_t)row->time_s};
+
+	memcpy(heard.engine_id, row->engine_id, row->octets);
+	slow_recall_engine(slow, &heard);
+}
+
+static void
+recall_event(void *slow, uint64_t identity)
+{
+	slow_recall_event(slow, identity);
+}
+
 /* What the budget allows. 0, or -EINVAL with the reason in error. */
 static int
 choose_limits(const struct collector_config *config, struct ledger_limits *limits, char *error,
@@ -246,6 +262,7 @@ choose_limits(const struct collector_config *config, struct ledger_limits *limit
 	return 0;
 }
 
+/* After the slow way, which recalls from the store, too. */
 static int
 open_books(struct capd *c, struct ledger_limits *limits, char *error, size_t error_size)
 {
@@ -261,13 +278,19 @@ open_books(struct capd *c, struct ledger_limits *limits, char *error, size_t err
 		return -ENOMEM;
 	}
 	loader = ledger_loader(c->ledger);
+	loader.slow_arg = c->slow;
+	loader.engine = recall_engine;
+	loader.event = recall_event;
 	return store_load(c->store, &loader, error, error_size);
 }
 
 static int
 start_store(struct capd *c, const struct ledger_limits *limits, char *error, size_t error_size)
 {
-	struct store_room room[STORE_N_TABLES] = {[STORE_STATS] = {.free = STAT_ROWS}};
+	struct store_room room[STORE_N_TABLES] = {
+	    [STORE_STATS] = {.free = STAT_ROWS},
+	    [STORE_ENGINES] = {.kept = slow_engines(c->slow)},
+	};
 	int r;
 
 	ledger_room(limits, room);
@@ -309,11 +332,11 @@ open_all(struct capd *c, char *error, size_t error_size)
 	}
 	r = store_open(&c->store, c->config->store, error, error_size);
 	if (r == 0)
+		r = open_slow(c, error, error_size);
+	if (r == 0)
 		r = open_books(c, &limits, error, error_size);
 	if (r == 0 && c->options->tap) /* whoever reads it has the system's time */
 		r = tap_open(&c->tap, c->options->tap, &clock_system, error, error_size);
-	if (r == 0)
-		r = open_slow(c, error, error_size);
 	if (r == 0)
 		r = open_input(c, error, error_size);
 	return r == 0 ? start_store(c, &limits, error, error_size) : r;
@@ -400,6 +423,22 @@ add_stat_rows(const struct capd *c, struct store_batch *batch)
 		}
 }
 
+static void
+add_engine_rows(struct capd *c, struct store_batch *batch)
+{
+	struct v3_heard heard;
+
+	while (store_batch_reserve(batch, STORE_ENGINES, 1) == 0 &&
+	    slow_next_heard(c->slow, &heard)) {
+		struct store_engine *row = store_batch_add(batch, STORE_ENGINES);
+
+		memcpy(row->engine_id, heard.engine_id, heard.n_engine_id);
+		row->octets = (uint8_t)heard.n_engine_id;
+		row->boots = (uint32_t)heard.boots;
+		row->time_s = (uint32_t)heard.time_s;
+	}
+}
+
 /* Hands the batch to the store; next takes its place. */
 static int
 cut_and_submit(struct capd *c, struct store_batch *next)
@@ -410,6 +449,8 @@ cut_and_submit(struct capd *c, struct store_batch *next)
 		return r;
 	input_count_drops(c->input);
 	add_stat_rows(c, c->batch);
+	add_engine_rows(c, c->batch);
+	c->batch->must_last = slow_waiting(c->slow) > 0;
 	c->flushed_datagrams = stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS);
 	store_submit(c->store, c->batch);
 	slow_submitted(c->slow, ++c->submitted);

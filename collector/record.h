@@ -52,6 +52,7 @@ struct ease_event {
 	uint8_t source_id[EASE_AGENT_ID_LEN];
 	uint32_t boot;
 	uint32_t if_index;    /* 0: not told */
+	uint64_t identity;    /* by which it is known when it comes again; 0: none */
 	const char *sender;   /* as in struct ease_record */
 	uint64_t received_us; /* the event's time, too: such a notification tells only an uptime */
 };

@@ -1,7 +1,8 @@
 /*
  * easecapd as a program: notifications sent by Net-SNMP's snmptrap command end up as rows, once,
- * over a restart; what is wrong or not allowed is counted and leaves nothing; a mistake in the
- * configuration is named with file and line. Skipped (77) without snmptrap or easecapd.
+ * over a restart; an inform that was answered is in the store, whenever the program is killed; what
+ * is wrong or not allowed is counted and leaves nothing; a mistake in the configuration is named
+ * with file and line. Skipped (77) without snmptrap or easecapd.
  */
 #include "tests/sql.h"
 #include "tests/suite.h"
@@ -9,6 +10,7 @@
 
 #include <arpa/inet.h>
 #include <check.h>
+#include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -232,17 +234,88 @@ START_TEST(snmptrap_to_rows_over_a_restart)
 }
 END_TEST
 
+/* Informs */
+
 static void
-send_datagram(int port, const void *octets, size_t n)
+killed(struct daemon *d)
+{
+	kill(d->pid, SIGKILL);
+	ck_assert_int_eq(wait_for(d->pid), 1000 + SIGKILL);
+}
+
+static void
+send_from(int fd, int port, const void *octets, size_t n)
 {
 	struct sockaddr_in to = {
 	    .sin_family = AF_INET,
 	    .sin_port = htons((uint16_t)port),
 	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	ck_assert_int_eq(sendto(fd, octets, n, 0, (struct sockaddr *)&to, sizeof(to)), (ssize_t)n);
+}
+
+/* True if a Response with the bindings of the message comes within that time. */
+static bool
+is_answered(int fd, int within_ms, const uint8_t *octets, size_t n)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	uint8_t answer[4096];
+	ssize_t got;
+
+	if (poll(&p, 1, within_ms) != 1)
+		return false;
+	got = recv(fd, answer, sizeof(answer), 0);
+	ck_assert_int_gt(got, 100);
+	ck_assert_mem_eq(answer + got - 100, octets + n - 100, 100);
+	return true;
+}
+
+START_TEST(an_inform_survives_a_kill_before_and_after_its_commit)
+{
+	static struct trap_message m;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	uint8_t octets[4096];
+	struct daemon d;
+	sqlite3 *db;
+	size_t n;
+
+	prepare(&d, "127.0.0.1");
+	samples_message(&m, "public", 1, 3);
+	m.pdu = 0xa6;
+	n = trap_build(&m, octets, sizeof(octets));
+	start(&d);
+	/* nothing can be committed: no answer, and killed then nothing is left */
+	ck_assert_int_eq(sqlite3_open(d.db, &db), SQLITE_OK);
+	sqlite3_busy_timeout(db, 10000);
+	ck_assert_int_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	send_from(fd, d.port, octets, n);
+	ck_assert(!is_answered(fd, 400, octets, n));
+	killed(&d);
+	ck_assert_int_eq(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	ck_assert_double_eq(ask(&d, "SELECT count(*) FROM sample"), 0);
+	for (int life = 0; life < 3; life++) { /* each hears it as the sender sends it again */
+		start(&d);
+		send_from(fd, d.port, octets, n);
+		ck_assert(is_answered(fd, 10000, octets, n));
+		killed(&d);
+		ck_assert_double_eq(ask(&d, "SELECT count(*) FROM sample"), 3);
+		ck_assert_double_eq(ask(&d, "SELECT sum(n) FROM window"), 3);
+		ck_assert_double_eq(ask(&d, "SELECT received FROM account"), 3);
+		ck_assert_double_eq(ask(&d, "SELECT duplicates FROM account"), 3 * life);
+	}
+	close(fd);
+	clean_up(&d);
+}
+END_TEST
+
+static void
+send_datagram(int port, const void *octets, size_t n)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	send_from(fd, port, octets, n);
 	close(fd);
 }
 
@@ -356,6 +429,7 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, snmptrap_to_rows_over_a_restart);
+	tcase_add_test(tc, an_inform_survives_a_kill_before_and_after_its_commit);
 	tcase_add_test(tc, what_is_wrong_leaves_nothing);
 	tcase_add_test(tc, a_sender_not_allowed);
 	tcase_add_test(tc, mistakes_in_the_file_are_named);

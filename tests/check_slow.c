@@ -91,6 +91,29 @@ START_TEST(the_time_window)
 }
 END_TEST
 
+/* After a restart nothing up to what was taken before is taken, and all that is newer is. */
+START_TEST(the_time_window_after_a_restart)
+{
+	const uint64_t s = 1000000;
+	struct v3_engine e = {0};
+
+	v3_window_recall(&e, 7, 1000, 5 * s);
+	ck_assert(!v3_window_holds(&e, 6, 5000, 6 * s));
+	ck_assert(!v3_window_holds(&e, 7, 999, 6 * s));
+	ck_assert(!v3_window_holds(&e, 7, 1000, 6 * s));
+	ck_assert(!e.changed);
+	ck_assert(v3_window_holds(&e, 7, 1002, 6 * s));
+	ck_assert(e.changed);
+	ck_assert(v3_window_holds(&e, 7, 1001, 6 * s)); /* overtaken, but newer than the restart */
+	ck_assert(!v3_window_holds(&e, 7, 1000, 6 * s));
+	ck_assert(v3_window_holds(&e, 8, 1, 6 * s));
+	/* however long we were away, and whatever the clock says now */
+	e = (struct v3_engine){0};
+	v3_window_recall(&e, 7, 1000, 5 * s);
+	ck_assert(v3_window_holds(&e, 7, 900000, 6 * s));
+}
+END_TEST
+
 START_TEST(digests_are_remembered_for_the_window)
 {
 	const uint64_t s = 1000000;
@@ -481,6 +504,7 @@ main(void)
 	tcase_add_test(tc, a_v3_head_is_read);
 	tcase_add_test(tc, engine_ids);
 	tcase_add_test(tc, the_time_window);
+	tcase_add_test(tc, the_time_window_after_a_restart);
 	tcase_add_test(tc, digests_are_remembered_for_the_window);
 	tcase_add_test(tc, a_response_has_the_same_bindings);
 	tcase_add_test(tc, identities_of_sources);

@@ -2,7 +2,8 @@
 # SNMPv3, informs and events at the collector, sent by Net-SNMP's own snmptrap, snmpinform and snmpd:
 # the right user is accepted, and each of wrong key, unknown user, unknown engine, wrong time,
 # replayed octets and too little security is refused and counted by its kind; informs are answered
-# after the commit, and again when repeated. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+# after the commit, and again when repeated, whenever the collector is killed; and nothing that was
+# taken before a restart is taken after it. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/rig.sh"
 for need in snmptrap snmpinform sqlite3; do
 	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
@@ -81,33 +82,69 @@ users() {
 	expect 'accepted ones are in the store' "$(events)" 3
 }
 
-# A trap's octets, as they came to a socket of our own, sent again.
-replayed() {
-	collector || return
-	local catcher_port
-	catcher_port=$(free_port)
+# A trap's octets, as they come to a socket of our own, into a file; and from files to the collector.
+catch() { # FILE COMMAND...: the command gets the socket's address as its last argument
+	local file=$1 port
+	shift
+	port=$(free_port)
+	rm -f "$rig/ready"
 	perl -MSocket -e '
 	    socket(my $in, AF_INET, SOCK_DGRAM, 0) or die;
 	    bind($in, sockaddr_in($ARGV[0], INADDR_LOOPBACK)) or die;
 	    open(my $ready, ">", $ARGV[2]); close($ready);
 	    $SIG{ALRM} = sub { exit 1 }; alarm 10;
 	    recv($in, my $octets, 65535, 0);
-	    send($in, $octets, 0, sockaddr_in($ARGV[1], INADDR_LOOPBACK)) for 1 .. 3;
-	    substr($octets, -1) ^= "\1";
-	    send($in, $octets, 0, sockaddr_in($ARGV[1], INADDR_LOOPBACK));
-	    substr($octets, -9) = "";
-	    send($in, $octets, 0, sockaddr_in($ARGV[1], INADDR_LOOPBACK))' \
-	    "$catcher_port" "$trap_port" "$rig/ready" &
+	    open(my $out, ">", $ARGV[1]); print $out $octets' "$port" "$file" "$rig/ready" &
 	local catcher=$!
 	wait_for 5 test -e "$rig/ready"
-	v3 -Z 5,10000 "127.0.0.1:$catcher_port" $(link 100 7)
+	"$@" "127.0.0.1:$port"
 	wait $catcher
+}
+throw() { # FILE...
+	perl -MSocket -e '
+	    socket(my $s, AF_INET, SOCK_DGRAM, 0) or die;
+	    my $to = sockaddr_in(shift, INADDR_LOOPBACK);
+	    for (@ARGV) { local $/; open(my $f, "<", $_) or die; send($s, <$f>, 0, $to) }' "$trap_port" "$@"
+}
+link_to() { # UPTIME ENGINE-TIME ADDRESS
+	v3 -Z "$2" "$3" $(link "$1" 7)
+}
+
+replayed() {
+	collector || return
+	catch "$rig/trap" link_to 100 5,10000
+	perl -pe 'BEGIN { $/ = undef } substr($_, -1) ^= "\1"' "$rig/trap" >"$rig/changed"
+	head -c -9 "$rig/trap" >"$rig/cut"
+	throw "$rig/trap" "$rig/trap" "$rig/trap" "$rig/changed" "$rig/cut"
 	expect_counter 'replayed twice: the first is accepted' v3.accepted 1
 	expect_counter 'replayed twice: both are refused' v3.replayed 2
 	expect_counter 'one octet changed' v3.wrong_digest 1
 	expect_counter 'cut short' v3.refused_parse 0
 	expect_counter 'cut short: no SNMP message at all' input.refused_parse 1
 	expect 'replayed: one event' "$(events)" 1
+}
+
+# The memory of digests is gone after a restart, what was newest is in the store: nothing recorded
+# before is taken again, and what the sender goes on to send is taken at once.
+replayed_over_a_restart() {
+	collector || return
+	catch "$rig/first" link_to 100 5,10000
+	catch "$rig/second" link_to 101 5,10010
+	catch "$rig/never_came" link_to 102 5,10005
+	throw "$rig/second" "$rig/first"
+	expect_counter 'before a kill: two are accepted' v3.accepted 2
+	expect 'before a kill: boots and time of the engine are in the store' \
+	    "$(ask 'SELECT lower(hex(engine_id)), boots, time_s FROM engine')" "${engine#0x}|5|10010"
+	rig_end "$collector_pid" KILL
+	: >"$rig/collector.log"
+	rig_collector || { fail 'replay over a restart' 'no collector'; return; }
+	throw "$rig/first" "$rig/second" "$rig/never_came"
+	expect_counter 'after a kill: what was recorded before is refused' v3.not_in_time_window 3
+	link_to 103 5,10011 "$(to)"
+	expect_counter 'after a kill: what is newer is accepted' v3.accepted 1
+	link_to 104 6,1 "$(to)"
+	expect_counter 'after a kill: higher boots' v3.accepted 2
+	expect 'after a kill: each once' "$(events)" 4
 }
 
 without_users() {
@@ -166,27 +203,66 @@ same_octets() {
 	expect 'inform without ifIndex: 0' "$(ask 'SELECT if_index FROM event WHERE kind = 1004')" 0
 }
 
-store_away() {
-	collector || return
+lock_store() { # until unlock_store nobody else can write
 	mkfifo "$rig/lock"
-	sqlite3 "$rig/ease.db" 'PRAGMA user_version' >/dev/null
 	perl -e '$| = 1; open(my $db, "|-", "sqlite3", $ARGV[0]) or die; $db->autoflush(1);
 	    print $db "BEGIN IMMEDIATE;\n"; open(my $f, "<", $ARGV[1]); <$f>; print $db "COMMIT;\n"' \
 	    -MIO::Handle "$rig/ease.db" "$rig/lock" &
-	local holder=$!
+	lock_holder=$!
 	exec 7>"$rig/lock"
-	sleep 0.5
+	wait_for 5 locked
+}
+locked() { ! sqlite3 "$rig/ease.db" 'BEGIN IMMEDIATE; ROLLBACK'; }
+unlock_store() {
+	echo >&7
+	exec 7>&-
+	wait $lock_holder
+	rm "$rig/lock"
+}
+
+store_away() {
+	collector || return
+	lock_store
 	snmpinform -v 2c -c demo -t 20 -r 0 "$(to)" $(link 400 5) &
 	local inform=$!
 	sleep 1
 	if kill -0 $inform 2>/dev/null; then pass 'inform while the store is locked: no answer yet'; else
 		fail 'inform while the store is locked' 'answered'; fi
-	echo >&7
-	exec 7>&-
-	wait $holder
+	unlock_store
 	if wait $inform; then pass 'inform while the store is locked: answered when it is written'; else
 		fail 'inform while the store is locked' 'never answered'; fi
 	expect 'inform while the store is locked: in the store' "$(events)" 1
+}
+
+# Killed before the commit there is neither answer nor event, and the sender's next try brings both;
+# killed after it, whose answer was lost asks again, and the event stays one.
+informs_and_kill() {
+	collector || return
+	local v3_inform=(-v 3 -u switch -l authPriv -a SHA-256 -A 'authentic words' -x AES -X 'private words')
+	lock_store
+	snmpinform -v 2c -c demo -t 1 -r 20 "$(to)" $(link 410 5) &
+	local inform=$!
+	sleep 1
+	rig_end "$collector_pid" KILL
+	unlock_store
+	expect 'inform, killed before the commit: not in the store' "$(events)" 0
+	: >"$rig/collector.log"
+	rig_collector || { fail 'informs and kill' 'no collector'; return; }
+	if wait $inform; then pass 'inform, killed before the commit: the next try is answered'; else
+		fail 'inform, killed before the commit' 'never answered'; fi
+	snmpinform "${v3_inform[@]}" -t 2 -r 3 "$(to)" $(link 411 5)
+	expect 'inform, killed before the commit: in the store' "$(events)" 2
+	rig_end "$collector_pid" KILL
+	: >"$rig/collector.log"
+	rig_collector || { fail 'informs and kill' 'no collector'; return; }
+	if snmpinform -v 2c -c demo -t 2 -r 3 "$(to)" $(link 410 5); then
+		pass 'inform, v2c, killed after the commit: answered again'; else
+		fail 'inform, v2c, killed after the commit' 'no answer'; fi
+	if snmpinform "${v3_inform[@]}" -t 2 -r 3 "$(to)" $(link 411 5); then
+		pass 'inform, v3, killed after the commit: answered again'; else
+		fail 'inform, v3, killed after the commit' 'no answer'; fi
+	expect_counter 'inform, killed after the commit: known as duplicates' slow.events_duplicate 2
+	expect 'inform, killed after the commit: once in the store' "$(events)" 2
 }
 
 # ---- whose events ----
@@ -271,9 +347,11 @@ restarted() { # the engine keeps its ID and counts its boots
 configuration
 users
 replayed
+replayed_over_a_restart
 without_users
 informs
 store_away
+informs_and_kill
 identities
 restarted
 snmpd_sends

@@ -512,6 +512,7 @@ run_sql(const struct fixture *f, const char *sql)
 START_TEST(what_is_no_store_of_ours_is_refused)
 {
 	struct fixture f;
+	char spoil[80];
 	FILE *file;
 
 	make_fixture(&f);
@@ -520,7 +521,8 @@ START_TEST(what_is_no_store_of_ours_is_refused)
 	close_books(&f);
 	run_sql(&f, "PRAGMA user_version=99");
 	ck_assert_int_eq(try_open(&f), -EPROTONOSUPPORT);
-	run_sql(&f, "PRAGMA user_version=3; DROP TABLE account");
+	snprintf(spoil, sizeof(spoil), "PRAGMA user_version=%d; DROP TABLE account", STORE_VERSION);
+	run_sql(&f, spoil);
 	ck_assert_int_eq(try_open(&f), -EBADMSG);
 	remove_fixture(&f);
 

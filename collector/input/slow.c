@@ -200,6 +200,12 @@ event_is_known(const struct slow *s, uint64_t identity)
 	return false;
 }
 
+static void
+remember_event(struct slow *s, uint64_t identity)
+{
+	s->events[s->next_event++ % EVENTS_REMEMBERED] = identity;
+}
+
 static bool
 give_event(struct slow *s, const struct message *from, struct v2c_message *m)
 {
@@ -209,15 +215,14 @@ give_event(struct slow *s, const struct message *from, struct v2c_message *m)
 	    .received_us = clock_wall_us(s->config.clock),
 	};
 	struct rbuf all = m->varbinds;
-	uint64_t identity;
 
 	memcpy(event.source_id, from->source_id, sizeof(event.source_id));
 	if (event_decode(m, &event) < 0) {
 		refuse(s, SLOW_STAT_REFUSED, "a variable binding is not as RFC 3416 has it");
 		return false;
 	}
-	identity = event_identity(&event, &all);
-	if (event_is_known(s, identity)) {
+	event.identity = event_identity(&event, &all);
+	if (event_is_known(s, event.identity)) {
 		count(s, SLOW_STAT_EVENTS_DUPLICATE);
 		return true;
 	}
@@ -225,7 +230,7 @@ give_event(struct slow *s, const struct message *from, struct v2c_message *m)
 		count(s, from->is_inform ? SLOW_STAT_INFORMS_NOT_KEPT : SLOW_STAT_REFUSED);
 		return false;
 	}
-	s->events[s->next_event++ % EVENTS_REMEMBERED] = identity;
+	remember_event(s, event.identity);
 	count(s, SLOW_STAT_EVENTS);
 	return true;
 }
@@ -413,6 +418,31 @@ slow_run(struct slow *s)
 			take_v2c(s, &from, d);
 		aside_done(s->aside);
 	}
+}
+
+size_t
+slow_engines(const struct slow *s)
+{
+	return s->v3 ? v3_engines(s->v3) : 0;
+}
+
+bool
+slow_next_heard(struct slow *s, struct v3_heard *heard)
+{
+	return s->v3 && v3_next_heard(s->v3, heard);
+}
+
+void
+slow_recall_engine(struct slow *s, const struct v3_heard *heard)
+{
+	if (s->v3)
+		v3_recall(s->v3, heard);
+}
+
+void
+slow_recall_event(struct slow *s, uint64_t identity)
+{
+	remember_event(s, identity);
 }
 
 void

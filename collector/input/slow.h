@@ -5,7 +5,8 @@
  * store has committed what they brought.
  *
  * An inform that comes again is decoded and answered again; its samples are known to the books by
- * their numbers, and an event that came lately by its content. An inform whose records found no
+ * their numbers, and an event that came lately by its content, after a restart too if it was
+ * recalled. An inform whose records found no
  * room, or that comes while too many answers wait, is not answered: its sender tries again.
  */
 #ifndef EASE_COLLECTOR_INPUT_SLOW_H
@@ -82,6 +83,17 @@ void slow_submitted(struct slow *s, uint64_t batch);
 
 /* The store committed all batches up to this one. */
 void slow_committed(struct slow *s, uint64_t batch);
+
+/* Engines that users name. */
+size_t slow_engines(const struct slow *s);
+
+/* What is to be kept with that batch, one engine a call; see v3.h. */
+bool slow_next_heard(struct slow *s, struct v3_heard *heard);
+
+/* Before any datagram: what was kept of engines, and the identities of events (struct ease_event),
+ * oldest first. */
+void slow_recall_engine(struct slow *s, const struct v3_heard *heard);
+void slow_recall_event(struct slow *s, uint64_t identity);
 
 /* Answers that wait. */
 size_t slow_waiting(const struct slow *s);

@@ -36,6 +36,7 @@ struct v3 {
 	size_t n_own_id;
 	struct v3_engine *engines; /* that users name */
 	size_t n_engines;
+	size_t next_heard; /* where v3_next_heard goes on */
 	struct v3_digests digests;
 	/* of the datagram at hand */
 	const uint8_t *octets;
@@ -563,6 +564,41 @@ v3_take(struct v3 *v, const void *octets, size_t n, struct v3_message *m)
 	memcpy(m->engine_id, v->header.engine_id.data, v->header.engine_id.size);
 	m->n_engine_id = v->header.engine_id.size;
 	return judge_authentic(v, engine);
+}
+
+size_t
+v3_engines(const struct v3 *v)
+{
+	return v->n_engines;
+}
+
+bool
+v3_next_heard(struct v3 *v, struct v3_heard *heard)
+{
+	for (; v->next_heard < v->n_engines; v->next_heard++) {
+		struct v3_engine *e = &v->engines[v->next_heard];
+
+		if (!e->changed)
+			continue;
+		e->changed = false;
+		memcpy(heard->engine_id, e->id, e->n_id);
+		heard->n_engine_id = e->n_id;
+		heard->boots = e->boots;
+		heard->time_s = e->time_s;
+		return true;
+	}
+	v->next_heard = 0;
+	return false;
+}
+
+void
+v3_recall(struct v3 *v, const struct v3_heard *heard)
+{
+	const struct rbuf id = rbuf_of(heard->engine_id, heard->n_engine_id);
+	struct v3_engine *e = find_engine(v, &id);
+
+	if (e)
+		v3_window_recall(e, heard->boots, heard->time_s, clock_mono_us(v->clock));
 }
 
 uint64_t

@@ -10,6 +10,10 @@
  * its last message; and a trap that comes again octet for octet within the window, where RFC 3414
  * does not look, is refused by its digest.
  *
+ * Boots and time of the newest trap taken from each engine can be kept over a restart
+ * (v3_next_heard, v3_recall; v3_window.h says what for). Informs need none of it: their engine is
+ * ours, whose boots rise with every start.
+ *
  * The library keeps one state for the process: there is at most one struct v3, used by one thread.
  */
 #ifndef EASE_COLLECTOR_INPUT_V3_H
@@ -77,6 +81,22 @@ void v3_close(struct v3 *v);
 
 /* V3_TRAP and V3_INFORM: m is whole. Else only its answer. */
 enum v3_verdict v3_take(struct v3 *v, const void *octets, size_t n, struct v3_message *m);
+
+/* What is to be kept of an engine. */
+struct v3_heard {
+	uint8_t engine_id[V3_ENGINE_ID_MAX];
+	size_t n_engine_id;
+	int32_t boots, time_s;
+};
+
+/* Engines that users name. */
+size_t v3_engines(const struct v3 *v);
+
+/* Another engine that was heard since it was last told; false if there is none. */
+bool v3_next_heard(struct v3 *v, struct v3_heard *heard);
+
+/* Before any message: what was kept. An engine that no user names any more is passed over. */
+void v3_recall(struct v3 *v, const struct v3_heard *heard);
 
 /* Digests that were forgotten before the window was over. */
 uint64_t v3_forgotten(const struct v3 *v);

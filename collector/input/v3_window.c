@@ -22,13 +22,25 @@ v3_window_holds(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mon
 		return false;
 	if (e->heard && (boots < e->boots || (boots == e->boots && time_s < now_s - V3_WINDOW_S)))
 		return false;
+	if (e->recalled && boots == e->recalled_boots && time_s <= e->recalled_s)
+		return false;
 	if (!e->heard || boots > e->boots || time_s > e->time_s) {
 		e->heard = true;
 		e->boots = boots;
 		e->time_s = time_s;
 		e->heard_us = mono_us;
+		e->changed = true;
 	}
 	return true;
+}
+
+void
+v3_window_recall(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us)
+{
+	e->heard = e->recalled = true;
+	e->boots = e->recalled_boots = boots;
+	e->time_s = e->recalled_s = time_s;
+	e->heard_us = mono_us;
 }
 
 int

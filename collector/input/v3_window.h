@@ -1,6 +1,11 @@
 /*
  * What an SNMPv3 receiver remembers of authentic messages: each engine's boots and time, and the
  * digests of the last 150 seconds. Pure arithmetic beside the memory it is given at the start.
+ *
+ * RFC 3414 leaves open what a receiver of traps knows of their engines after a restart of its own,
+ * where every trap ever recorded would be in time again. Here boots and time of the newest one
+ * taken are recalled, and nothing up to them is taken: not the second that was taken in part, but
+ * no trap twice. The recalled time does not run on: the clock may have been set meanwhile.
  */
 #ifndef EASE_COLLECTOR_INPUT_V3_WINDOW_H
 #define EASE_COLLECTOR_INPUT_V3_WINDOW_H
@@ -13,11 +18,17 @@ struct v3_engine {
 	bool heard;
 	int32_t boots, time_s; /* latest heard */
 	uint64_t heard_us;     /* monotonic */
+	bool changed;	       /* since whoever keeps it was told */
+	bool recalled;	       /* by v3_window_recall, with these: */
+	int32_t recalled_boots, recalled_s;
 };
 
 /* False if the message is outside the time window (RFC 3414 section 3.2 step 7 b); else the
  * engine's time is brought up to it. */
 bool v3_window_holds(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us);
+
+/* What was newest before this process: of the engine nothing up to this is taken. */
+void v3_window_recall(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us);
 
 /* Digests seen: a set-associative table; where a set is full the oldest goes. */
 struct v3_digests {

@@ -20,6 +20,7 @@ static const struct {
     [STORE_WINDOW_PORTS] = {sizeof(struct store_window_port), false},
     [STORE_ACCOUNTS] = {sizeof(struct store_account), false},
     [STORE_EVENTS] = {sizeof(struct store_event), false},
+    [STORE_ENGINES] = {sizeof(struct store_engine), false},
     [STORE_STATS] = {sizeof(struct store_stat), false},
 };
 
@@ -89,6 +90,7 @@ store_batch_clear(struct store_batch *batch)
 {
 	for (int t = 0; t < STORE_N_TABLES; t++)
 		batch->rows[t].n = batch->rows[t].reserved = 0;
+	batch->must_last = false;
 }
 
 void

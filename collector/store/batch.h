@@ -30,12 +30,14 @@ enum store_table {
 	STORE_WINDOW_PORTS,
 	STORE_ACCOUNTS,
 	STORE_EVENTS,
+	STORE_ENGINES,
 	STORE_STATS,
 	STORE_N_TABLES,
 };
 
 enum {
 	STORE_SENDER_TEXT = 64,	 /* IPv6 with scope */
+	STORE_ENGINE_ID_MAX = 32, /* octets, RFC 3411 section 5 */
 	STORE_TRACKER_MAX = 640, /* octets of a tracker, see collector/window/tracker.h */
 	STORE_KEY_HALF = FRAME_IP_LEN + 3, /* of a conversation: address, port, protocol */
 	/* One being filled, one being written. While the writer is behind, what comes is added up
@@ -136,6 +138,14 @@ struct store_event {
 	bool has_mac;
 	uint8_t mac[FRAME_MAC_LEN];
 	uint16_t vlan;
+	uint64_t identity; /* of what is sent again if it is not answered; 0: none */
+};
+
+/* Newest SNMPv3 trap taken from an engine. */
+struct store_engine {
+	uint8_t engine_id[STORE_ENGINE_ID_MAX];
+	uint8_t octets;
+	uint32_t boots, time_s;
 };
 
 struct store_stat {
@@ -158,6 +168,7 @@ struct store_rows {
 
 struct store_batch {
 	struct store_rows rows[STORE_N_TABLES];
+	bool must_last; /* written through to the disk: somebody is told that it is safe */
 };
 
 /* Octets that a batch of this room takes. */

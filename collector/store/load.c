@@ -1,6 +1,7 @@
 /*
  * Reading back what the collector must know to go on where it stopped: agents, the accounts of
- * each agent's newest two boots, and each port's newest counters and state.
+ * each agent's newest two boots, each port's newest counters and state, and what SNMPv3 engines and
+ * senders of informs have sent last.
  */
 #include "collector/store/private.h"
 #include "collector/store/store.h"
@@ -130,6 +131,25 @@ load_port(struct columns *c, const struct store_loader *loader)
 	loader->port(loader->arg, &p);
 }
 
+static void
+load_engine(struct columns *c, const struct store_loader *loader)
+{
+	struct store_engine e = {.octets = 0};
+
+	e.octets = (uint8_t)get_blob(c, e.engine_id, sizeof(e.engine_id));
+	e.boots = (uint32_t)get_u64(c);
+	e.time_s = (uint32_t)get_u64(c);
+	if (loader->engine)
+		loader->engine(loader->slow_arg, &e);
+}
+
+static void
+load_event(struct columns *c, const struct store_loader *loader)
+{
+	if (loader->event)
+		loader->event(loader->slow_arg, get_u64(c));
+}
+
 /* What each load reads. Counters: within the newest boot of a port, because a device's time may
  * have run twice; its account says which boot and up to when. */
 static const struct {
@@ -151,6 +171,10 @@ static const struct {
      " p.agent = q.agent AND p.if_index = q.if_index AND p.since_us = (SELECT max(since_us)"
      " FROM port WHERE agent = q.agent AND if_index = q.if_index)",
 	load_port},
+    {"SELECT * FROM engine", load_engine},
+    {"SELECT identity FROM (SELECT id, identity FROM event ORDER BY id DESC LIMIT 4096)"
+     " WHERE identity IS NOT NULL ORDER BY id",
+	load_event},
 };
 
 int

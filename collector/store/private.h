@@ -18,6 +18,7 @@ struct store {
 	sqlite3_stmt *statements[STORE_N_TABLES];
 	int lock_fd;
 	bool started;
+	bool writes_through; /* the database is told to sync each commit */
 	pthread_t thread;
 	struct spsc full, empty; /* to the thread, and back from it */
 	sem_t wake;		 /* something to write, or stop */

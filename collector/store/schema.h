@@ -9,7 +9,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 3, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 4, STORE_WINDOW_US = 60000000 };
 
 /* window_key.kind: what key1 and key2 are. */
 enum store_key_kind {
@@ -91,6 +91,11 @@ static const char *const store_schema[STORE_VERSION] = {
     " agent INTEGER NOT NULL, if_index INTEGER NOT NULL, direction INTEGER NOT NULL,"
     " n INTEGER NOT NULL, most_n INTEGER NOT NULL,"
     " PRIMARY KEY(kind, start_us, agent, if_index, direction)) WITHOUT ROWID;",
+    /* 4: engines that sent SNMPv3 traps: boots and time of the newest that was taken, written with
+     * what it brought; and by which an event that is sent again is known (NULL: by its row) */
+    "CREATE TABLE engine(engine_id BLOB PRIMARY KEY, boots INTEGER NOT NULL,"
+    " time_s INTEGER NOT NULL) WITHOUT ROWID;"
+    "ALTER TABLE event ADD COLUMN identity INTEGER;",
 };
 
 #endif

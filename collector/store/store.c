@@ -269,11 +269,27 @@ write_table(struct store *store, const struct store_batch *batch, int table)
 	return 0;
 }
 
+/* In WAL mode a commit outlives the process anyway; outliving the machine costs a sync of the disk,
+ * which only a batch takes that somebody is told of. */
+static int
+set_writing_through(struct store *store, bool wanted)
+{
+	int r = 0;
+
+	if (wanted != store->writes_through)
+		r = run(store, wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+	if (r == 0)
+		store->writes_through = wanted;
+	return r;
+}
+
 static int
 write_batch(struct store *store, const struct store_batch *batch)
 {
-	int r = run(store, "BEGIN IMMEDIATE");
+	int r = set_writing_through(store, batch->must_last);
 
+	if (r == 0)
+		r = run(store, "BEGIN IMMEDIATE");
 	for (int t = 0; r == 0 && t < STORE_N_TABLES; t++)
 		r = write_table(store, batch, t);
 	if (r == 0)

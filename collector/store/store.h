@@ -34,7 +34,8 @@ enum store_stat_id {
 int store_open(struct store **out, const char *path, char *error, size_t error_size);
 
 /* What the store knows of agents, the newest accounts of each port, its newest counters and its
- * newest state: each row goes to a callback, agents first. The rows are the callback's as long as
+ * newest state, SNMPv3 engines, and those of the last 4,096 events that have an identity, oldest
+ * first: each row goes to a callback, agents first. The rows are the callback's as long as
  * it runs. Before store_start only. 0, or -errno with the reason in error. */
 struct store_loader {
 	void *arg;
@@ -42,6 +43,10 @@ struct store_loader {
 	void (*account)(void *arg, const struct store_account *row);
 	void (*counter)(void *arg, const struct store_counter *row);
 	void (*port)(void *arg, const struct store_port *row);
+	/* these may be NULL */
+	void *slow_arg;
+	void (*engine)(void *slow_arg, const struct store_engine *row);
+	void (*event)(void *slow_arg, uint64_t identity);
 };
 int store_load(struct store *store, const struct store_loader *loader, char *error,
     size_t error_size);

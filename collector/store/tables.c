@@ -260,6 +260,20 @@ bind_event(struct binder *b, const void *row)
 	put_u64(b, e->if_index);
 	put_blob_if(b, e->has_mac, e->mac, sizeof(e->mac));
 	put_u64_if(b, e->has_mac, e->vlan);
+	if (e->identity != 0)
+		put_i64(b, (int64_t)e->identity);
+	else
+		put_null(b);
+}
+
+static void
+bind_engine(struct binder *b, const void *row)
+{
+	const struct store_engine *e = row;
+
+	put_blob(b, e->engine_id, e->octets);
+	put_u64(b, e->boots);
+	put_u64(b, e->time_s);
 }
 
 static void
@@ -308,10 +322,12 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	sizeof(struct store_account), bind_account},
     /* a notification may come twice; an event has no number, so all of it is compared */
     [STORE_EVENTS] =
-	{"INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan)"
-	 " SELECT ?1,?2,?3,?4,?5,?6,?7 WHERE NOT EXISTS(SELECT 1 FROM event WHERE time_us=?1"
+	{"INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan, identity)"
+	 " SELECT ?1,?2,?3,?4,?5,?6,?7,?8 WHERE NOT EXISTS(SELECT 1 FROM event WHERE time_us=?1"
 	 " AND agent=?2 AND boot=?3 AND kind=?4 AND if_index=?5 AND mac IS ?6 AND vlan IS ?7)",
 	    sizeof(struct store_event), bind_event},
+    [STORE_ENGINES] = {"INSERT OR REPLACE INTO engine VALUES(?,?,?)",
+	sizeof(struct store_engine), bind_engine},
     [STORE_STATS] = {"INSERT OR REPLACE INTO stat VALUES(?,?)", sizeof(struct store_stat),
 	bind_stat},
 };

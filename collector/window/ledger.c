@@ -708,6 +708,7 @@ ledger_event(struct ledger *l, struct store_batch *batch, const struct ease_even
 	row->boot = event->has_agent_id ? event->boot : a->row.boot;
 	row->kind = event->kind;
 	row->if_index = event->if_index;
+	row->identity = event->identity;
 	count(l, LEDGER_STAT_EVENTS);
 	return true;
 }
