@@ -10,6 +10,7 @@
 #include "agent/snmp/snmp_agent.h"
 #include "agent/state.h"
 #include "agent/view.h"
+#include "agent/watch.h"
 #include "common/log.h"
 #include "mibs/mibs.h"
 
@@ -48,6 +49,7 @@ struct agent {
 	struct hal *hal;
 	struct sampling *sampling;
 	struct packer *packer;
+	struct watch *watch;
 	struct sflow_export *sflow; /* NULL: off */
 	struct notify_ring *ring;
 	struct settings *settings;
@@ -137,6 +139,15 @@ send_sflow_counters(struct agent *agent, uint32_t if_index)
 		sflow_export_counters(agent->sflow, &port);
 }
 
+static void
+send_resources(struct agent *agent, uint32_t if_index)
+{
+	struct ease_resources resources;
+
+	if (sampling_resources(agent->sampling, if_index, &resources) == 0)
+		packer_resources(agent->packer, &resources);
+}
+
 static uint64_t
 send_counters(struct agent *agent)
 {
@@ -148,8 +159,10 @@ send_counters(struct agent *agent)
 
 		if (sampling_snapshot(agent->sampling, if_index, &snapshot) < 0)
 			continue;
-		if (agent->config->notify_samples)
+		if (agent->config->notify_samples) {
 			packer_counters(agent->packer, &snapshot);
+			send_resources(agent, if_index);
+		}
 		send_sflow_counters(agent, if_index); /* what the snapshot has just read */
 		pool += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
 	}
@@ -263,11 +276,18 @@ on_new_address(void *ctx, const struct ease_address *address)
 }
 
 static void
+on_error_source(void *ctx, const struct ease_error_source *source)
+{
+	watch_error_source(((struct agent *)ctx)->watch, source);
+}
+
+static void
 publish_all(struct agent *agent)
 {
 	while (hal_refresh(agent->hal, 0) > 0)
 		;
 	sampling_publish(agent->sampling);
+	watch_look(agent->watch);
 }
 
 static void
@@ -369,6 +389,9 @@ on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 		pause.tv_usec = 0; /* the next slice, after whatever else is ready */
 	else
 		sampling_publish(agent->sampling);
+	if (rc == 0)
+		watch_look(agent->watch);
+	arm_pack_timer(agent);
 	event_add(agent->refresh_timer, &pause);
 }
 
@@ -381,6 +404,7 @@ log_stats(struct agent *agent)
 	     (device = emulated_stats(agent->device, i)) != NULL; i++)
 		stat_log(device);
 	stat_log(&agent->stats);
+	stat_log(watch_stats(agent->watch));
 	stat_log(hal_stats(agent->hal));
 	stat_log(sampling_stats(agent->sampling));
 	stat_log(notify_ring_stats(agent->ring));
@@ -456,6 +480,15 @@ create_settings(struct agent *agent)
 }
 
 static int
+create_watch(struct agent *agent)
+{
+	struct watch_config config = {.hal = agent->hal, .sampling = agent->sampling,
+	    .packer = agent->packer, .rate_per_s = agent->config->event_rate};
+
+	return watch_create(&config, &agent->watch);
+}
+
+static int
 create_sampling(struct agent *agent)
 {
 	const struct agent_config *config = agent->config;
@@ -481,6 +514,8 @@ create_sampling(struct agent *agent)
 		rc = sampling_create(agent->hal, &options, &sink, &agent->sampling);
 	if (rc == 0)
 		rc = create_settings(agent);
+	if (rc == 0)
+		rc = create_watch(agent);
 	return rc;
 }
 
@@ -572,6 +607,7 @@ agent_destroy(struct agent *agent)
 	if (!snmp_agent_destroy(agent->snmp))
 		return false;
 	settings_destroy(agent->settings);
+	watch_destroy(agent->watch);
 	packer_destroy(agent->packer);
 	sflow_export_destroy(agent->sflow);
 	sampling_destroy(agent->sampling);
@@ -651,6 +687,7 @@ start_device(struct agent *agent)
 	    .refill = on_refill,
 	    .port_changed = on_port_changed,
 	    .new_address = on_new_address,
+	    .error_source = on_error_source,
 	    .alarm = on_alarm,
 	    .ended = on_ended,
 	};

@@ -68,6 +68,10 @@ const struct option_row agent_options[] = {
 	.max = 86400, .unit = "s", .def = "600", .help = "between two easePortState of a port"},
     {.name = "address_rate", .type = OPTION_U32, AT(address_rate), .min = 0, .max = 10000,
 	.unit = "1/s", .def = "50", .help = "most easeNewAddress; more are counted, not sent"},
+    {.name = "event_rate", .type = OPTION_U32, AT(event_rate), .min = 0, .max = 10000,
+	.unit = "1/s", .def = "10",
+	.help = "most easeErrorSource, easeBackPressure and easeSamplingStalled together; more are "
+		"counted, not sent"},
     {.name = "notify_samples", .type = OPTION_BOOL, AT(notify_samples), .def = "true",
 	.help = "send easeSamples and easeCounters; false: samples and counters as sFlow only"},
     {.name = "sflow_collector", .type = OPTION_STRING, AT(sflow_collector), .max = 80,

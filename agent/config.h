@@ -40,6 +40,7 @@ struct agent_config {
 	uint32_t counters_interval_s;
 	uint32_t state_interval_s;
 	uint32_t address_rate;
+	uint32_t event_rate;
 	bool notify_samples;
 	/* sFlow */
 	char *sflow_collector;

@@ -26,6 +26,8 @@ struct ease_record {
 		struct ease_snapshot snapshot;
 		struct ease_state state;
 		struct ease_address address;
+		struct ease_resources resources;
+		struct ease_error_source error_source;
 	};
 };
 

@@ -16,6 +16,9 @@ enum ease_notification_kind {
 	EASE_NOTIFY_COUNTERS = 2,
 	EASE_NOTIFY_PORT_STATE = 3,
 	EASE_NOTIFY_NEW_ADDRESS = 4,
+	EASE_NOTIFY_ERROR_SOURCE = 5,
+	EASE_NOTIFY_BACK_PRESSURE = 6,
+	EASE_NOTIFY_SAMPLING_STALLED = 7,
 };
 
 /* easeObjects: EASE_ROOT.1.… */
@@ -23,6 +26,9 @@ enum ease_object_group {
 	EASE_GROUP_SYSTEM = 1,	   /* easeSystem scalars, EASE_ROOT.1.1.n.0 */
 	EASE_GROUP_PORT_TABLE = 2, /* easePortTable, EASE_ROOT.1.2.1.col.ifIndex */
 	EASE_GROUP_NOTIFIED = 3,   /* what notifications carry, see enum ease_part */
+	EASE_GROUP_ERROR_SOURCE_TABLE = 4, /* easeErrorSourceTable */
+	EASE_GROUP_ENERGY_TABLE = 5,	   /* easeEnergyTable */
+	EASE_GROUP_BUFFER_TABLE = 6,	   /* easeBufferTable */
 };
 
 enum ease_system_object {
@@ -37,6 +43,8 @@ enum ease_part {
 	EASE_PART_SNAPSHOT = 2, /* easeSnapshot */
 	EASE_PART_STATE = 3,	/* easeState */
 	EASE_PART_ADDRESS = 4,	/* easeAddress */
+	EASE_PART_RESOURCES = 5, /* easeSnapshot, its second layout */
+	EASE_PART_ERROR_SOURCE = 6, /* easeErrorInfo */
 };
 #define EASE_SAMPLE_ENTRY    EASE_ROOT, 1, EASE_GROUP_NOTIFIED, 1, 1
 #define EASE_PORT_INFO_ENTRY EASE_ROOT, 1, EASE_GROUP_NOTIFIED, 2, 1
@@ -45,6 +53,7 @@ enum {
 	EASE_COL_SNAPSHOT = 1,
 	EASE_COL_STATE = 2,
 	EASE_COL_ADDRESS = 3,
+	EASE_COL_ERROR_INFO = 4,
 };
 
 #endif

@@ -98,6 +98,18 @@ struct ease_resources {
 	uint64_t pauses_in, pauses_out; /* PAUSE frames received and sent */
 };
 
+/* What was wrong with a received frame. */
+enum ease_error_kind { EASE_ERROR_FCS = 1, EASE_ERROR_TOO_LONG = 2 };
+
+/* Who sent bad frames to a port, as the frames say: with a bad FCS the address may be wrong too. */
+struct ease_error_source {
+	uint32_t if_index;
+	uint8_t mac[6];
+	uint16_t kind; /* enum ease_error_kind */
+	uint64_t first_us, time_us; /* of the first and the newest frame, device's clock */
+	uint64_t count; /* frames since the agent first noticed the source */
+};
+
 enum { EASE_NAME_MAX = 64 }; /* ifName and ifAlias: 0..64 octets (RFC 2863) */
 
 enum ease_duplex { EASE_DUPLEX_UNKNOWN = 1, EASE_DUPLEX_HALF = 2, EASE_DUPLEX_FULL = 3 };

@@ -38,6 +38,8 @@ enum {
 
 	STATE_FIXED_OCTETS = 27, /* without name and alias */
 	ADDRESS_OCTETS = 17,
+	RESOURCES_OCTETS = 86,
+	ERROR_SOURCE_OCTETS = 32,
 };
 
 static const uint32_t sample_entry[] = {EASE_SAMPLE_ENTRY, EASE_COL_SAMPLE_DATAGRAM};
@@ -51,6 +53,8 @@ static const struct {
     {EASE_PART_SNAPSHOT, EASE_COL_SNAPSHOT},
     {EASE_PART_STATE, EASE_COL_STATE},
     {EASE_PART_ADDRESS, EASE_COL_ADDRESS},
+    {EASE_PART_RESOURCES, EASE_COL_SNAPSHOT}, /* behind the part that the name stands for first */
+    {EASE_PART_ERROR_SOURCE, EASE_COL_ERROR_INFO},
 };
 
 void
@@ -261,6 +265,94 @@ trap_wire_get_address(const void *octets, size_t len, struct ease_address *addre
 	return 0;
 }
 
+static void
+put_low_power(struct wbuf *w, const struct ease_low_power *side)
+{
+	wbuf_be64(w, side->events);
+	wbuf_be64(w, side->asleep_us);
+}
+
+static struct ease_low_power
+get_low_power(struct rbuf *r)
+{
+	struct ease_low_power side;
+
+	side.events = rbuf_be64(r);
+	side.asleep_us = rbuf_be64(r);
+	return side;
+}
+
+void
+trap_wire_put_resources(struct wbuf *w, const struct ease_resources *s)
+{
+	wbuf_u8(w, TRAP_WIRE_LAYOUT_RESOURCES);
+	wbuf_be64(w, s->time_us);
+	wbuf_u8(w, s->known);
+	put_low_power(w, &s->in);
+	put_low_power(w, &s->out);
+	wbuf_be32(w, s->charged_buffers);
+	wbuf_be64(w, s->pressed_episodes);
+	wbuf_be64(w, s->pressed_us);
+	wbuf_be64(w, s->ingress_drops);
+	wbuf_be64(w, s->pauses_in);
+	wbuf_be64(w, s->pauses_out);
+}
+
+int
+trap_wire_get_resources(const void *octets, size_t len, struct ease_resources *resources)
+{
+	struct rbuf r = rbuf_of(octets, len);
+	bool known = rbuf_u8(&r) == TRAP_WIRE_LAYOUT_RESOURCES;
+	struct ease_resources s = *resources;
+
+	s.time_us = rbuf_be64(&r);
+	s.known = rbuf_u8(&r);
+	s.in = get_low_power(&r);
+	s.out = get_low_power(&r);
+	s.charged_buffers = rbuf_be32(&r);
+	s.pressed_episodes = rbuf_be64(&r);
+	s.pressed_us = rbuf_be64(&r);
+	s.ingress_drops = rbuf_be64(&r);
+	s.pauses_in = rbuf_be64(&r);
+	s.pauses_out = rbuf_be64(&r);
+	if (!known || !rbuf_done(&r) ||
+	    s.known & ~(EASE_HAS_LOW_POWER | EASE_HAS_BUFFERS | EASE_HAS_PAUSE))
+		return -EBADMSG;
+	*resources = s;
+	return 0;
+}
+
+void
+trap_wire_put_error_source(struct wbuf *w, const struct ease_error_source *s)
+{
+	wbuf_u8(w, TRAP_WIRE_LAYOUT);
+	wbuf_be64(w, s->time_us);
+	wbuf_be64(w, s->first_us);
+	wbuf_put(w, s->mac, sizeof(s->mac));
+	wbuf_u8(w, (uint8_t)s->kind);
+	wbuf_be64(w, s->count);
+}
+
+int
+trap_wire_get_error_source(const void *octets, size_t len, struct ease_error_source *source)
+{
+	struct rbuf r = rbuf_of(octets, len);
+	bool known = rbuf_u8(&r) == TRAP_WIRE_LAYOUT;
+	struct ease_error_source s = *source;
+	const uint8_t *mac;
+
+	s.time_us = rbuf_be64(&r);
+	s.first_us = rbuf_be64(&r);
+	mac = rbuf_take(&r, sizeof(s.mac));
+	s.kind = rbuf_u8(&r);
+	s.count = rbuf_be64(&r);
+	if (!known || !rbuf_done(&r) || s.kind < EASE_ERROR_FCS || s.kind > EASE_ERROR_TOO_LONG)
+		return -EBADMSG;
+	memcpy(s.mac, mac, sizeof(s.mac));
+	*source = s;
+	return 0;
+}
+
 static size_t
 ber_octet_string(size_t len)
 {
@@ -286,6 +378,10 @@ trap_wire_part_octets(enum ease_part part, uint16_t kept)
 		return message_octets(part, STATE_FIXED_OCTETS + 2 * EASE_NAME_MAX);
 	case EASE_PART_ADDRESS:
 		return message_octets(part, ADDRESS_OCTETS);
+	case EASE_PART_RESOURCES:
+		return message_octets(part, RESOURCES_OCTETS);
+	case EASE_PART_ERROR_SOURCE:
+		return message_octets(part, ERROR_SOURCE_OCTETS);
 	}
 	return 0;
 }
@@ -369,6 +465,25 @@ trap_wire_add_address(struct ease_notification *n, const struct ease_address *a,
 	return end_part(n, &w, EASE_PART_ADDRESS, limit);
 }
 
+int
+trap_wire_add_resources(struct ease_notification *n, const struct ease_resources *r, size_t limit)
+{
+	struct wbuf w = begin_part(n, EASE_PART_RESOURCES, r->if_index, 0);
+
+	trap_wire_put_resources(&w, r);
+	return end_part(n, &w, EASE_PART_RESOURCES, limit);
+}
+
+int
+trap_wire_add_error_source(struct ease_notification *n, const struct ease_error_source *s,
+    size_t limit)
+{
+	struct wbuf w = begin_part(n, EASE_PART_ERROR_SOURCE, s->if_index, 0);
+
+	trap_wire_put_error_source(&w, s);
+	return end_part(n, &w, EASE_PART_ERROR_SOURCE, limit);
+}
+
 bool
 trap_wire_next(const struct ease_notification *n, size_t *pos, struct trap_part *part)
 {
@@ -434,4 +549,13 @@ trap_wire_parse_oid(const uint32_t *oid, size_t n, struct trap_part *part)
 	part->if_index = oid[SAMPLE_OID_LEN - 2];
 	part->sequence = oid[SAMPLE_OID_LEN - 1];
 	return part->if_index && part->sequence ? 0 : -ENOENT;
+}
+
+enum ease_part
+trap_wire_part_of(enum ease_part named, const void *octets, size_t len)
+{
+	bool resources = named == EASE_PART_SNAPSHOT && len > 0 &&
+	    *(const uint8_t *)octets == TRAP_WIRE_LAYOUT_RESOURCES;
+
+	return resources ? EASE_PART_RESOURCES : named;
 }

@@ -18,7 +18,8 @@
 #include <stdint.h>
 
 enum {
-	TRAP_WIRE_LAYOUT = 1,		    /* of every value below */
+	TRAP_WIRE_LAYOUT = 1,		    /* of every value below but resources */
+	TRAP_WIRE_LAYOUT_RESOURCES = 2,	    /* an easeSnapshot of the second kind */
 	TRAP_WIRE_SAMPLE_FIXED_OCTETS = 52, /* a datagram without its frame octets */
 	TRAP_WIRE_SNAPSHOT_OCTETS = 165,
 	TRAP_WIRE_MESSAGE_MIN = 720,	    /* one full sample and its snapshot must fit */
@@ -35,10 +36,14 @@ void trap_wire_put_sample(struct wbuf *w, const struct ease_sample *sample);
 void trap_wire_put_snapshot(struct wbuf *w, const struct ease_snapshot *snapshot);
 void trap_wire_put_state(struct wbuf *w, const struct ease_state *state);
 void trap_wire_put_address(struct wbuf *w, const struct ease_address *address);
+void trap_wire_put_resources(struct wbuf *w, const struct ease_resources *resources);
+void trap_wire_put_error_source(struct wbuf *w, const struct ease_error_source *source);
 int trap_wire_get_sample(const void *octets, size_t len, struct ease_sample *sample);
 int trap_wire_get_snapshot(const void *octets, size_t len, struct ease_snapshot *snapshot);
 int trap_wire_get_state(const void *octets, size_t len, struct ease_state *state);
 int trap_wire_get_address(const void *octets, size_t len, struct ease_address *address);
+int trap_wire_get_resources(const void *octets, size_t len, struct ease_resources *resources);
+int trap_wire_get_error_source(const void *octets, size_t len, struct ease_error_source *source);
 
 /* One notification under construction or in a queue: parts in their order, flattened. Agent id
  * and boot are not in it; the SNMP side puts them first. */
@@ -67,6 +72,10 @@ int trap_wire_add_sample(struct ease_notification *n, const struct ease_sample *
 int trap_wire_add_snapshot(struct ease_notification *n, const struct ease_snapshot *s, size_t limit);
 int trap_wire_add_state(struct ease_notification *n, const struct ease_state *s, size_t limit);
 int trap_wire_add_address(struct ease_notification *n, const struct ease_address *a, size_t limit);
+int trap_wire_add_resources(struct ease_notification *n, const struct ease_resources *r,
+    size_t limit);
+int trap_wire_add_error_source(struct ease_notification *n, const struct ease_error_source *s,
+    size_t limit);
 
 /* Octets that one more part of that kind adds to the message at most (kept: frame octets of a
  * sample, ignored for the others). */
@@ -81,5 +90,9 @@ size_t trap_wire_part_oid(const struct trap_part *part, uint32_t *oid);
 /* The inverse: which part a varbind name is; 0, or -ENOENT for any other name. Sets part,
  * if_index and sequence only. */
 int trap_wire_parse_oid(const uint32_t *oid, size_t n, struct trap_part *part);
+
+/* One name has two layouts: the part that a name parsed as, once its value's first octet is known.
+ */
+enum ease_part trap_wire_part_of(enum ease_part named, const void *octets, size_t len);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * EASE-SAMPLING-MIB (mibs/EASE-SAMPLING-MIB.txt): easeSystem and easePortTable. What its
- * notifications carry is made by common/trap_wire.h and sent by agent/snmp/notify_send.c.
+ * EASE-SAMPLING-MIB (mibs/EASE-SAMPLING-MIB.txt): easeSystem, easePortTable and the tables of what
+ * else a device may count. What its notifications carry is made by common/trap_wire.h and sent by
+ * agent/snmp/notify_send.c.
  */
 #include "common/ease_oid.h"
 #include "common/sample.h"
@@ -9,6 +10,8 @@
 #include "mibs/modules.h"
 
 #include <errno.h>
+#include <string.h>
+#include <time.h>
 
 #define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -108,4 +111,147 @@ const struct mib_table ease_mib_port_table = {
 	.n_columns = N_COLUMNS(port_columns),
 	.row_size = sizeof(struct sampling_port_row),
 	.rows = port_rows,
+};
+
+/* ---- error sources ---- */
+
+static size_t
+error_source_rows(const struct mib_context *context, const void **first)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+
+	if (!hal || !hal->has_error_sources)
+		return 0;
+	*first = hal->error_sources;
+	return hal->n_error_sources;
+}
+
+/* DateAndTime of RFC 2579 in UTC. */
+static void
+put_date(struct mib_value *value, uint64_t time_us)
+{
+	const time_t seconds = (time_t)(time_us / 1000000);
+	struct tm t;
+
+	gmtime_r(&seconds, &t);
+	mib_put_octets(value,
+	    (uint8_t[]){(uint8_t)((t.tm_year + 1900) >> 8), (uint8_t)(t.tm_year + 1900),
+		(uint8_t)(t.tm_mon + 1), (uint8_t)t.tm_mday, (uint8_t)t.tm_hour, (uint8_t)t.tm_min,
+		(uint8_t)t.tm_sec, (uint8_t)(time_us / 100000 % 10), '+', 0, 0}, 11);
+}
+
+static int
+error_source_first(const struct mib_cell *cell, struct mib_value *value)
+{
+	put_date(value, ((const struct ease_error_source *)cell->row)->first_us);
+	return 0;
+}
+
+static int
+error_source_last(const struct mib_cell *cell, struct mib_value *value)
+{
+	put_date(value, ((const struct ease_error_source *)cell->row)->time_us);
+	return 0;
+}
+
+static const struct mib_column error_source_columns[] = {
+	{3, "easeErrorSourceFrames", MIB_COUNTER64, MIB_AT(struct ease_error_source, count)},
+	{4, "easeErrorSourceFirst", MIB_STRING, MIB_FN(error_source_first)},
+	{5, "easeErrorSourceLast", MIB_STRING, MIB_FN(error_source_last)},
+};
+const struct mib_table ease_mib_error_source_table = {
+	.name = "easeErrorSourceTable",
+	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_ERROR_SOURCE_TABLE, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct ease_error_source, if_index),
+	    MIB_INDEX(MIB_INDEX_MAC, struct ease_error_source, mac),
+	    MIB_INDEX(MIB_INDEX_U16, struct ease_error_source, kind)},
+	.columns = error_source_columns,
+	.n_columns = N_COLUMNS(error_source_columns),
+	.row_size = sizeof(struct ease_error_source),
+	.rows = error_source_rows,
+};
+
+/* ---- energy and buffers: of ports that have them ---- */
+
+/* An unsigned member of the port's row at offset `arg`. */
+static uint64_t
+port_member(const struct mib_cell *cell)
+{
+	const char *at = (const char *)cell->row + cell->column->arg;
+	uint32_t narrow;
+	uint64_t wide;
+
+	memcpy(&narrow, at, sizeof(narrow));
+	if (cell->column->syntax != MIB_COUNTER64)
+		return narrow;
+	memcpy(&wide, at, sizeof(wide));
+	return wide;
+}
+
+static int
+energy_figure(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->number = port_member(cell);
+	return ((const struct hal_port *)cell->row)->has_energy ? 0 : -ENOENT;
+}
+
+#define ENERGY(member) MIB_FIGURE(energy_figure, offsetof(struct hal_port, energy.member))
+
+static const struct mib_column energy_columns[] = {
+	{1, "easeEnergyInEvents", MIB_COUNTER64, ENERGY(in.events)},
+	{2, "easeEnergyInMicroseconds", MIB_COUNTER64, ENERGY(in.asleep_us)},
+	{3, "easeEnergyOutEvents", MIB_COUNTER64, ENERGY(out.events)},
+	{4, "easeEnergyOutMicroseconds", MIB_COUNTER64, ENERGY(out.asleep_us)},
+	{5, "easeEnergyUnit", MIB_GAUGE32, ENERGY(unit_ns)},
+	{6, "easeEnergyPeriod", MIB_GAUGE32, ENERGY(period_ns)},
+};
+const struct mib_table ease_mib_energy_table = {
+	.name = "easeEnergyTable",
+	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_ENERGY_TABLE, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = energy_columns,
+	.n_columns = N_COLUMNS(energy_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_port_rows,
+};
+
+static int
+buffer_figure(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->number = port_member(cell);
+	return ((const struct hal_port *)cell->row)->has_buffers ? 0 : -ENOENT;
+}
+
+static int
+flow_control(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->integer = port->buffers.flow_control;
+	return port->has_buffers ? 0 : -ENOENT;
+}
+
+#define BUFFER(member) MIB_FIGURE(buffer_figure, offsetof(struct hal_port, buffers.member))
+
+static const struct mib_column buffer_columns[] = {
+	{1, "easeBufferPoolSize", MIB_GAUGE32, BUFFER(pool_buffers)},
+	{2, "easeBufferPoolFree", MIB_GAUGE32, BUFFER(pool_free)},
+	{3, "easeBufferPoolLeastFree", MIB_GAUGE32, BUFFER(pool_least_free)},
+	{4, "easeBufferOctets", MIB_GAUGE32, BUFFER(buffer_octets)},
+	{5, "easeBufferCharged", MIB_GAUGE32, BUFFER(charged)},
+	{6, "easeBufferMostCharged", MIB_GAUGE32, BUFFER(most_charged)},
+	{7, "easeBufferFlowControl", MIB_INTEGER, MIB_FN(flow_control)},
+	{8, "easeBufferPressedEpisodes", MIB_COUNTER64, BUFFER(pressed_episodes)},
+	{9, "easeBufferPressedMicroseconds", MIB_COUNTER64, BUFFER(pressed_us)},
+	{10, "easeBufferIngressDrops", MIB_COUNTER64, BUFFER(ingress_drops)},
+	{11, "easeBufferMcastLeftOut", MIB_COUNTER64, BUFFER(mcast_left_out)},
+};
+const struct mib_table ease_mib_buffer_table = {
+	.name = "easeBufferTable",
+	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_BUFFER_TABLE, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = buffer_columns,
+	.n_columns = N_COLUMNS(buffer_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_port_rows,
 };

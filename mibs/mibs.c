@@ -18,6 +18,9 @@ const struct mib_table *const mibs_tables[] = {
 	&bridge_mib_fdb_table,
 	&ease_mib_system,
 	&ease_mib_port_table,
+	&ease_mib_error_source_table,
+	&ease_mib_energy_table,
+	&ease_mib_buffer_table,
 };
 const size_t mibs_n_tables = sizeof(mibs_tables) / sizeof(mibs_tables[0]);
 

@@ -9,6 +9,7 @@ extern const struct mib_table etherlike_mib_stats_table;
 extern const struct mib_table rmon_mib_stats_table;
 extern const struct mib_table bridge_mib_base, bridge_mib_base_port_table, bridge_mib_tp,
     bridge_mib_fdb_table;
-extern const struct mib_table ease_mib_system, ease_mib_port_table;
+extern const struct mib_table ease_mib_system, ease_mib_port_table, ease_mib_error_source_table,
+    ease_mib_energy_table, ease_mib_buffer_table;
 
 #endif

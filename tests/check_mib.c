@@ -58,6 +58,15 @@ port_name(const struct mib_table *table, uint32_t column, uint32_t if_index)
 	return name_of(table, column, 1, &if_index);
 }
 
+static struct name
+error_name(uint32_t column, uint32_t if_index, uint32_t kind)
+{
+	const uint8_t *m = fixture_error_mac;
+
+	return name_of(&ease_mib_error_source_table, column, 8,
+	    (uint32_t[]){if_index, m[0], m[1], m[2], m[3], m[4], m[5], kind});
+}
+
 static enum mib_answer
 get(const struct mib_table *table, struct name name, struct mib_value *value)
 {
@@ -228,10 +237,44 @@ all_names(const struct mib_table *table, struct name *names)
 			names[n] = name_of(table, column, 6, (uint32_t[]){0, 0x11, 0, 0, 0, i});
 			n += get(table, names[n], &value) == MIB_FOUND;
 		}
+		for (uint32_t i = 0; i < 3 * PORTS; i++) {
+			names[n] = error_name(column, fixture_if_index(i / 3), i % 3);
+			n += get(table, names[n], &value) == MIB_FOUND;
+		}
 	}
 	qsort(names, n, sizeof(*names), order);
 	return n;
 }
+
+START_TEST(energy_buffers_and_error_sources)
+{
+	static const uint8_t last[] = {0x07, 0xea, 11, 21, 14, 0, 0, 9, '+', 0, 0};
+	uint32_t i = fixture_if_index(0), without = fixture_if_index(2);
+	struct mib_value value;
+
+	ck_assert_int_eq(get(&ease_mib_energy_table, port_name(&ease_mib_energy_table, 4, i),
+	    &value), MIB_FOUND);
+	ck_assert_uint_eq(value.number, fixture_figure(i, 4));
+	ck_assert_int_eq(get(&ease_mib_energy_table, port_name(&ease_mib_energy_table, 6, i),
+	    &value), MIB_FOUND);
+	ck_assert_uint_eq(value.number, 1000);
+	ck_assert_int_eq(get(&ease_mib_energy_table, port_name(&ease_mib_energy_table, 1, without),
+	    &value), MIB_NO_INSTANCE);
+	ck_assert_int_eq(get(&ease_mib_buffer_table, port_name(&ease_mib_buffer_table, 7, i),
+	    &value), MIB_FOUND);
+	ck_assert_int_eq(value.integer, 3);
+	ck_assert_int_eq(get(&ease_mib_buffer_table, port_name(&ease_mib_buffer_table, 10, i),
+	    &value), MIB_FOUND);
+	ck_assert_uint_eq(value.number, fixture_figure(i, 7));
+	ck_assert_int_eq(get(&ease_mib_error_source_table, error_name(3, i, EASE_ERROR_TOO_LONG),
+	    &value), MIB_FOUND);
+	ck_assert_uint_eq(value.number, fixture_figure(i, 2));
+	ck_assert_int_eq(get(&ease_mib_error_source_table, error_name(5, i, EASE_ERROR_FCS),
+	    &value), MIB_FOUND);
+	ck_assert_uint_eq(value.len, sizeof(last)); /* 2026-11-21 14:00:00.9 UTC */
+	ck_assert_mem_eq(value.octets, last, sizeof(last));
+}
+END_TEST
 
 START_TEST(getnext_visits_what_get_finds)
 {
@@ -259,9 +302,11 @@ START_TEST(getnext_visits_what_get_finds)
 		ck_assert_int_eq(next(table, &name, &by_next), MIB_END);
 		total += n;
 	}
-	/* 7 ports: if 18 + x 19 columns, bridge 3, ease 13; 5 with facets: dot3 17, rmon 21. */
+	/* 7 ports: if 18 + x 19 columns, bridge 3, ease 13, two error sources of 3; 5 with facets:
+	 * dot3 17, rmon 21, energy 6, buffers 11. */
 	ck_assert_uint_eq(total,
-	    7 * (18 + 19 + 3 + 13) + 5 * (17 + 21) + 3 * ADDRESSES + 1 + 1 + 3 + 2 + 11);
+	    7 * (18 + 19 + 3 + 13 + 2 * 3) + 5 * (17 + 21 + 6 + 11) + 3 * ADDRESSES + 1 + 1 + 3 +
+		2 + 11);
 }
 END_TEST
 
@@ -604,6 +649,7 @@ main(void)
 	tcase_add_test(tables, speeds_and_truths_fit_their_types);
 	tcase_add_test(tables, time_stamps_follow_the_masters_uptime);
 	tcase_add_test(tables, getnext_visits_what_get_finds);
+	tcase_add_test(tables, energy_buffers_and_error_sources);
 	tcase_add_test(tables, getnext_takes_any_name);
 	tcase_add_test(tables, getnext_from_outside);
 	tcase_add_test(tables, get_wants_the_exact_name);

@@ -35,7 +35,7 @@ objects() {
 		print o "\t" number(o) "\t" syntax[o] "\t" access[o] "\t" kinds[o] } }'
 }
 base_type() {
-	sed -E 's/\t(DisplayString|OCTET STRING) ?\t/\tOCTET STRING\t/; s/\t(INTEGER|TruthValue) ?\t/\tInteger32\t/
+	sed -E 's/\t(DisplayString|DateAndTime|OCTET STRING) ?\t/\tOCTET STRING\t/; s/\t(INTEGER|TruthValue) ?\t/\tInteger32\t/
 		s/\tUnsigned32 ?\t/\tGauge32\t/; s/ \t/\t/g'
 }
 listed=$("$build/tests/snmp_subagent" --list)
@@ -44,7 +44,7 @@ same "what can be read is served, and nothing else" \
     "$(grep '^ease' <<<"$listed" | grep -v notify | sed 's/\.0\t/\t/')" \
     "$(objects | grep 'read-' | grep OBJECT-TYPE | base_type | cut -f1-4)"
 same "what is for notifications is sent, and nothing else" \
-    "$(grep notify <<<"$listed" | cut -f1-3)" \
+    "$(grep notify <<<"$listed" | cut -f1-3 | uniq)" \
     "$(objects | grep 'accessible-for-notify' | cut -f1,2,4)"
 same "the numbers of the notifications" \
     "$(sed -n 's/.*EASE_NOTIFY_[A-Z_]* = \([0-9]*\),.*/\1/p' "$top/common/ease_oid.h")" \
@@ -52,14 +52,15 @@ same "the numbers of the notifications" \
 
 # The fixed part of each layout: offsets follow each other, lengths add up.
 layouts() {
-	awk '/ OBJECT-TYPE/ { name = $1; at = 0 }
+	awk '/ OBJECT-TYPE/ { name = $1 }
+	match($0, /Layout [0-9]+/) { layout = name " " substr($0, RSTART + 7, RLENGTH - 7); at = 0 }
 	/^ +[0-9]+(\+n)? +[0-9]+  / {
-		if ($1 + 0 != at) print name " has a gap at " $1
-		at = $1 + $2; total[name] += $2 }
+		if ($1 + 0 != at) print layout " has a gap at " $1
+		at = $1 + $2; total[layout] += $2 }
 	END { for (object in total) print object, total[object] }' "$text" | sort
 }
 same "the documented layouts are what is encoded" \
-    "$(awk -F'\t' '$3 ~ /notify/ { print $1, $4 }' <<<"$listed" | sort)" "$(layouts)"
+    "$(awk -F'\t' '$3 ~ /notify/ { print $1, $4, $5 }' <<<"$listed" | sort)" "$(layouts)"
 
 # The modules ours imports from: EASE_MIB_MODULES (directories, colons between), or fetched once.
 modules=${EASE_MIB_MODULES:-$build/mib-modules}

@@ -141,6 +141,73 @@ START_TEST(state_and_address_come_back)
 }
 END_TEST
 
+/* Fields numbered in the order of the layout in mibs/EASE-SAMPLING-MIB.txt. */
+START_TEST(resources_octet_by_octet)
+{
+	const struct ease_resources s = {.if_index = 9, .time_us = 1,
+	    .known = EASE_HAS_LOW_POWER | EASE_HAS_PAUSE, .in = {3, 4}, .out = {5, 6},
+	    .charged_buffers = 7, .pressed_episodes = 8, .pressed_us = 9, .ingress_drops = 10,
+	    .pauses_in = 11, .pauses_out = 12};
+	struct ease_resources back = {.if_index = 9};
+	uint8_t octets[100];
+	struct wbuf w = wbuf_of(octets, sizeof(octets));
+	struct rbuf r;
+
+	trap_wire_put_resources(&w, &s);
+	ck_assert_uint_eq(w.len, 86);
+	r = rbuf_of(octets, w.len);
+	ck_assert_uint_eq(rbuf_u8(&r), 2);
+	ck_assert_uint_eq(rbuf_be64(&r), 1);
+	ck_assert_uint_eq(rbuf_u8(&r), 5);
+	for (uint64_t i = 3; i <= 6; i++)
+		ck_assert_uint_eq(rbuf_be64(&r), i);
+	ck_assert_uint_eq(rbuf_be32(&r), 7);
+	for (uint64_t i = 8; i <= 12; i++)
+		ck_assert_uint_eq(rbuf_be64(&r), i);
+	ck_assert(rbuf_done(&r));
+	ck_assert_int_eq(trap_wire_get_resources(octets, w.len, &back), 0);
+	ck_assert_mem_eq(&back, &s, sizeof(s));
+}
+END_TEST
+
+START_TEST(error_source_octet_by_octet)
+{
+	static const uint8_t expected[32] = {1, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 5,
+	    2, 1, 2, 3, 4, 5, 2, 0, 0, 0, 0, 0, 0, 1, 0};
+	const struct ease_error_source s = {.if_index = 9, .first_us = 5, .time_us = 7,
+	    .mac = {2, 1, 2, 3, 4, 5}, .kind = EASE_ERROR_TOO_LONG, .count = 256};
+	struct ease_error_source back = {.if_index = 9};
+	uint8_t octets[100];
+	struct wbuf w = wbuf_of(octets, sizeof(octets));
+
+	trap_wire_put_error_source(&w, &s);
+	ck_assert_uint_eq(w.len, sizeof(expected));
+	ck_assert_mem_eq(octets, expected, sizeof(expected));
+	ck_assert_int_eq(trap_wire_get_error_source(octets, w.len, &back), 0);
+	ck_assert_mem_eq(&back, &s, sizeof(s));
+}
+END_TEST
+
+/* easeSnapshot has two layouts: the name stands for the first until the value is seen. */
+START_TEST(one_name_two_layouts)
+{
+	const struct trap_part snapshot = {.part = EASE_PART_SNAPSHOT, .if_index = 4};
+	const struct trap_part resources = {.part = EASE_PART_RESOURCES, .if_index = 4};
+	uint32_t oid[TRAP_WIRE_OID_MAX], same[TRAP_WIRE_OID_MAX];
+	size_t n = trap_wire_part_oid(&resources, oid);
+	struct trap_part parsed;
+
+	ck_assert_uint_eq(n, trap_wire_part_oid(&snapshot, same));
+	ck_assert_mem_eq(oid, same, n * sizeof(oid[0]));
+	ck_assert_int_eq(trap_wire_parse_oid(oid, n, &parsed), 0);
+	ck_assert_int_eq(parsed.part, EASE_PART_SNAPSHOT);
+	ck_assert_int_eq(trap_wire_part_of(parsed.part, "\2", 1), EASE_PART_RESOURCES);
+	ck_assert_int_eq(trap_wire_part_of(parsed.part, "\1", 1), EASE_PART_SNAPSHOT);
+	ck_assert_int_eq(trap_wire_part_of(parsed.part, "", 0), EASE_PART_SNAPSHOT);
+	ck_assert_int_eq(trap_wire_part_of(EASE_PART_STATE, "\2", 1), EASE_PART_STATE);
+}
+END_TEST
+
 /* One value of each part and its decoder, reduced to "is it good?". */
 static int
 decode(enum ease_part part, const uint8_t *octets, size_t len)
@@ -150,6 +217,8 @@ decode(enum ease_part part, const uint8_t *octets, size_t len)
 		struct ease_snapshot snapshot;
 		struct ease_state state;
 		struct ease_address address;
+		struct ease_resources resources;
+		struct ease_error_source error_source;
 	} u = {0};
 
 	switch (part) {
@@ -161,6 +230,10 @@ decode(enum ease_part part, const uint8_t *octets, size_t len)
 		return trap_wire_get_state(octets, len, &u.state);
 	case EASE_PART_ADDRESS:
 		return trap_wire_get_address(octets, len, &u.address);
+	case EASE_PART_RESOURCES:
+		return trap_wire_get_resources(octets, len, &u.resources);
+	case EASE_PART_ERROR_SOURCE:
+		return trap_wire_get_error_source(octets, len, &u.error_source);
 	}
 	return -EINVAL;
 }
@@ -172,6 +245,8 @@ encode(enum ease_part part, uint8_t *octets, size_t size)
 	struct ease_snapshot snapshot = full_snapshot();
 	struct ease_state state = full_state();
 	struct ease_address address = {.vlan = 1};
+	struct ease_resources resources = {.known = EASE_HAS_BUFFERS};
+	struct ease_error_source source = {.kind = EASE_ERROR_FCS};
 	struct wbuf w = wbuf_of(octets, size);
 
 	if (part == EASE_PART_SAMPLE)
@@ -180,6 +255,10 @@ encode(enum ease_part part, uint8_t *octets, size_t size)
 		trap_wire_put_snapshot(&w, &snapshot);
 	else if (part == EASE_PART_STATE)
 		trap_wire_put_state(&w, &state);
+	else if (part == EASE_PART_RESOURCES)
+		trap_wire_put_resources(&w, &resources);
+	else if (part == EASE_PART_ERROR_SOURCE)
+		trap_wire_put_error_source(&w, &source);
 	else
 		trap_wire_put_address(&w, &address);
 	return w.len;
@@ -189,7 +268,7 @@ START_TEST(short_long_and_unknown_values_are_refused)
 {
 	uint8_t octets[400] = {0}, *exact;
 
-	for (enum ease_part part = EASE_PART_SAMPLE; part <= EASE_PART_ADDRESS; part++) {
+	for (enum ease_part part = EASE_PART_SAMPLE; part <= EASE_PART_ERROR_SOURCE; part++) {
 		size_t len = encode(part, octets, sizeof(octets));
 
 		ck_assert_int_eq(decode(part, octets, len), 0);
@@ -200,7 +279,7 @@ START_TEST(short_long_and_unknown_values_are_refused)
 			ck_assert_int_eq(decode(part, exact, cut), -EBADMSG);
 			free(exact);
 		}
-		octets[0] = 2;
+		octets[0] ^= 3; /* 1 and 2 change places */
 		ck_assert_int_eq(decode(part, octets, len), -EBADMSG);
 	}
 }
@@ -228,6 +307,9 @@ static const struct {
     {"name of 65 octets", EASE_PART_STATE, 25, 65},
     {"NUL in the name", EASE_PART_STATE, 26, 0},
     {"VLAN of 13 bits", EASE_PART_ADDRESS, 9, 0x10},
+    {"a resource there is not", EASE_PART_RESOURCES, 9, 0x08},
+    {"kind 0", EASE_PART_ERROR_SOURCE, 23, 0},
+    {"kind 3", EASE_PART_ERROR_SOURCE, 23, 3},
 };
 
 START_TEST(fields_out_of_range_are_refused)
@@ -288,7 +370,7 @@ START_TEST(names_that_are_not_ours)
 {
 	static const uint32_t uptime[] = {1, 3, 6, 1, 2, 1, 1, 3, 0};
 	static const uint32_t sample[] = {EASE_SAMPLE_ENTRY, EASE_COL_SAMPLE_DATAGRAM, 5, 6};
-	static const uint32_t other_column[] = {EASE_PORT_INFO_ENTRY, 4, 5};
+	static const uint32_t other_column[] = {EASE_PORT_INFO_ENTRY, 5, 5};
 	static const uint32_t state[] = {EASE_PORT_INFO_ENTRY, EASE_COL_STATE, 5};
 	static const uint32_t no_port[] = {EASE_PORT_INFO_ENTRY, EASE_COL_STATE, 0};
 	struct trap_part part;
@@ -462,6 +544,9 @@ main(void)
 	tcase_add_test(tc, a_sample_octet_by_octet);
 	tcase_add_test(tc, a_snapshot_octet_by_octet);
 	tcase_add_test(tc, state_and_address_come_back);
+	tcase_add_test(tc, resources_octet_by_octet);
+	tcase_add_test(tc, error_source_octet_by_octet);
+	tcase_add_test(tc, one_name_two_layouts);
 	tcase_add_test(tc, short_long_and_unknown_values_are_refused);
 	tcase_add_test(tc, fields_out_of_range_are_refused);
 	tcase_add_test(tc, parts_come_back_in_their_order);

@@ -38,6 +38,33 @@ fill_figures(struct hal_port *port)
 	}
 }
 
+const uint8_t fixture_error_mac[6] = {2, 0, 0xff, 0, 0x80, 1};
+
+static void
+fill_resources(struct hal_port *port)
+{
+	uint32_t i = port->if_index;
+
+	port->has_energy = port->has_buffers = !fixture_lacks_facets(i);
+	port->energy = (struct hal_energy){.in = {fixture_figure(i, 1), fixture_figure(i, 2)},
+	    .out = {fixture_figure(i, 3), fixture_figure(i, 4)}, .unit_ns = 10000,
+	    .period_ns = 1000};
+	port->buffers = (struct hal_buffers){.pool_buffers = 1200, .pool_free = 1200 - i,
+	    .pool_least_free = 7, .buffer_octets = 64, .charged = i, .most_charged = i + 1,
+	    .flow_control = HAL_FLOW_PAUSE, .pressed_episodes = fixture_figure(i, 5),
+	    .pressed_us = fixture_figure(i, 6), .ingress_drops = fixture_figure(i, 7),
+	    .mcast_left_out = fixture_figure(i, 8)};
+}
+
+static void
+fill_error_source(struct ease_error_source *source, uint32_t if_index, uint16_t kind)
+{
+	*source = (struct ease_error_source){.if_index = if_index, .kind = kind,
+	    .count = fixture_figure(if_index, (enum hal_figure)kind), .first_us = 951786123456789,
+	    .time_us = 1795269600900000};
+	memcpy(source->mac, fixture_error_mac, sizeof(source->mac));
+}
+
 static void
 fill_port(struct hal_port *port, uint32_t if_index)
 {
@@ -54,6 +81,7 @@ fill_port(struct hal_port *port, uint32_t if_index)
 	port->duplex = EASE_DUPLEX_FULL;
 	port->has_connector = true;
 	fill_figures(port);
+	fill_resources(port);
 }
 
 static void
@@ -83,19 +111,24 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	f->ports = calloc(n_ports, sizeof(*f->ports));
 	f->rows = calloc(n_ports, sizeof(*f->rows));
 	f->addresses = calloc(n_addresses + 1, sizeof(*f->addresses));
-	if (!f->ports || !f->rows || !f->addresses) {
+	f->error_sources = calloc(2 * n_ports, sizeof(*f->error_sources));
+	if (!f->ports || !f->rows || !f->addresses || !f->error_sources) {
 		fixture_destroy(f);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n_ports; i++) {
 		fill_port(&f->ports[i], fixture_if_index(i));
 		fill_row(&f->rows[i], fixture_if_index(i));
+		fill_error_source(&f->error_sources[2 * i], fixture_if_index(i), EASE_ERROR_FCS);
+		fill_error_source(&f->error_sources[2 * i + 1], fixture_if_index(i),
+		    EASE_ERROR_TOO_LONG);
 	}
 	for (size_t i = 0; i < n_addresses; i++)
 		fill_address(&f->addresses[i], i, n_ports);
 	f->snapshot = (struct hal_snapshot){.ports = f->ports, .n_ports = n_ports,
 	    .has_addresses = true, .addresses = f->addresses, .n_addresses = n_addresses,
-	    .ageing_s = 300};
+	    .ageing_s = 300, .has_error_sources = true, .error_sources = f->error_sources,
+	    .n_error_sources = 2 * n_ports};
 	f->sampling = (struct sampling_view){f->rows, n_ports};
 	f->view = (struct mib_view){.hal = &f->snapshot, .sampling = &f->sampling,
 	    .system = {.agent_id = {1, 2, 3, 4, 5, 6, 7, 8}, .boot = 7, .device_kind = "fixture"}};
@@ -108,6 +141,7 @@ fixture_destroy(struct mib_fixture *f)
 	free(f->ports);
 	free(f->rows);
 	free(f->addresses);
+	free(f->error_sources);
 }
 
 static void

@@ -16,6 +16,7 @@ enum { FIXTURE_FIRST_IF = 1, FIXTURE_IF_STEP = 3 }; /* ifIndex 1, 4, 7, …: wit
 struct mib_fixture {
 	struct hal_port *ports;
 	struct sampling_port_row *rows;
+	struct ease_error_source *error_sources; /* two kinds a port, of fixture_error_mac */
 	struct hal_address *addresses;
 	struct hal_snapshot snapshot;
 	struct sampling_view sampling;
@@ -33,6 +34,7 @@ uint32_t fixture_if_index(size_t port);
 /* The value of a figure: more than 32 bits, exact in a double. */
 uint64_t fixture_figure(uint32_t if_index, enum hal_figure figure);
 bool fixture_lacks_facets(uint32_t if_index);
+extern const uint8_t fixture_error_mac[6];
 
 /* mib_setter.apply with the fixture as ctx. */
 int fixture_apply(void *fixture, const struct mib_set *sets, size_t n, enum mib_phase phase,

@@ -272,10 +272,11 @@ list_part(enum ease_part part, const char *name, size_t n_index, const struct wb
 	printf("%s\t", name);
 	for (size_t i = 0; i < n; i++)
 		printf("%s%" PRIu32, i > 0 ? "." : "", oid[i]);
-	printf("\taccessible-for-notify\t%zu\n", value->len);
+	printf("\taccessible-for-notify\t%u\t%zu\n", value->data[0], value->len);
 }
 
-/* Each with the octets of its value when everything in it of variable length is empty. */
+/* Each with its layout and the octets of its value when everything in it of variable length is
+ * empty. */
 static void
 list_notified(void)
 {
@@ -283,6 +284,8 @@ list_notified(void)
 	const struct ease_snapshot snapshot = {.if_index = 1};
 	const struct ease_state state = {.duplex = EASE_DUPLEX_UNKNOWN};
 	const struct ease_address address = {.if_index = 1};
+	const struct ease_resources resources = {.if_index = 1};
+	const struct ease_error_source source = {.if_index = 1, .kind = EASE_ERROR_FCS};
 	uint8_t octets[512];
 	struct wbuf w = wbuf_of(octets, sizeof(octets));
 
@@ -292,11 +295,17 @@ list_notified(void)
 	trap_wire_put_snapshot(&w, &snapshot);
 	list_part(EASE_PART_SNAPSHOT, "easeSnapshot", 1, &w);
 	w = wbuf_of(octets, sizeof(octets));
+	trap_wire_put_resources(&w, &resources);
+	list_part(EASE_PART_RESOURCES, "easeSnapshot", 1, &w);
+	w = wbuf_of(octets, sizeof(octets));
 	trap_wire_put_state(&w, &state);
 	list_part(EASE_PART_STATE, "easeState", 1, &w);
 	w = wbuf_of(octets, sizeof(octets));
 	trap_wire_put_address(&w, &address);
 	list_part(EASE_PART_ADDRESS, "easeAddress", 1, &w);
+	w = wbuf_of(octets, sizeof(octets));
+	trap_wire_put_error_source(&w, &source);
+	list_part(EASE_PART_ERROR_SOURCE, "easeErrorInfo", 1, &w);
 }
 
 static void

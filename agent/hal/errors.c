@@ -7,7 +7,7 @@
 #include <string.h>
 
 static int
-compare(const struct hal_error_source *row, const struct hal_error_event *event)
+compare(const struct ease_error_source *row, const struct hal_error_event *event)
 {
 	int order;
 
@@ -37,7 +37,7 @@ position(const struct hal *hal, const struct hal_error_event *event)
 static void
 remove_row(struct hal *hal, size_t i)
 {
-	struct hal_error_source *rows = hal->error_sources;
+	struct ease_error_source *rows = hal->error_sources;
 
 	hal->n_error_sources--;
 	memmove(&rows[i], &rows[i + 1], (hal->n_error_sources - i) * sizeof(rows[0]));
@@ -49,16 +49,16 @@ forget_quietest(struct hal *hal)
 	size_t quietest = 0;
 
 	for (size_t i = 1; i < hal->n_error_sources; i++)
-		if (hal->error_sources[i].last_us < hal->error_sources[quietest].last_us)
+		if (hal->error_sources[i].time_us < hal->error_sources[quietest].time_us)
 			quietest = i;
 	remove_row(hal, quietest);
 	stat_add(&hal->stats, HAL_STAT_ERROR_SOURCES_FORGOTTEN, 1);
 }
 
-static struct hal_error_source *
+static struct ease_error_source *
 insert_row(struct hal *hal, const struct hal_error_event *event)
 {
-	struct hal_error_source *row;
+	struct ease_error_source *row;
 	size_t i;
 
 	if (hal->n_error_sources == HAL_MAX_ERROR_SOURCES)
@@ -67,7 +67,7 @@ insert_row(struct hal *hal, const struct hal_error_event *event)
 	row = &hal->error_sources[i];
 	memmove(row + 1, row, (hal->n_error_sources - i) * sizeof(*row));
 	hal->n_error_sources++;
-	*row = (struct hal_error_source){
+	*row = (struct ease_error_source){
 	    .if_index = event->if_index, .kind = event->kind, .first_us = event->time_us};
 	memcpy(row->mac, event->mac, sizeof(row->mac));
 	return row;
@@ -77,12 +77,12 @@ void
 hal_report_error_source(struct hal *hal, const struct hal_error_event *event)
 {
 	size_t i = position(hal, event);
-	struct hal_error_source *row = &hal->error_sources[i];
+	struct ease_error_source *row = &hal->error_sources[i];
 
 	if (i == hal->n_error_sources || compare(row, event) != 0)
 		row = insert_row(hal, event);
 	row->count++;
-	row->last_us = event->time_us;
+	row->time_us = event->time_us;
 	if (hal->listener.error_source != NULL)
 		hal->listener.error_source(hal->listener.ctx, row);
 }

@@ -132,18 +132,6 @@ struct hal_address {
 	uint32_t if_index; /* 0: not known */
 };
 
-/* What was wrong with a frame. */
-enum hal_error_kind { HAL_ERROR_FCS = 1, HAL_ERROR_TOO_LONG = 2 };
-
-/* Who sent bad frames, as the frames say: with a bad FCS an address may be wrong itself. */
-struct hal_error_source {
-	uint32_t if_index; /* rows are sorted by if_index, mac, kind */
-	uint8_t mac[6];
-	uint8_t kind; /* enum hal_error_kind */
-	uint64_t count;
-	uint64_t first_us, last_us; /* device's clock */
-};
-
 /* An immutable, sorted picture of the switch. Held by reference count. */
 struct hal_snapshot {
 	uint64_t mono_us;   /* agent's monotonic time when it was taken: its age */
@@ -157,7 +145,7 @@ struct hal_snapshot {
 	uint64_t address_discards; /* learned entries lost because the table was full */
 	uint32_t ageing_s;
 	bool has_error_sources;
-	const struct hal_error_source *error_sources;
+	const struct ease_error_source *error_sources; /* sorted by if_index, mac, kind */
 	size_t n_error_sources;
 };
 
@@ -181,7 +169,7 @@ struct hal_sample_event {
 struct hal_error_event {
 	uint32_t if_index;
 	uint8_t mac[6]; /* source address */
-	uint8_t kind;	/* enum hal_error_kind */
+	uint8_t kind;	/* enum ease_error_kind */
 	uint64_t time_us; /* device's clock */
 };
 
@@ -195,7 +183,7 @@ struct hal_listener {
 	void (*port_changed)(void *ctx, uint32_t if_index);
 	void (*new_address)(void *ctx, const struct ease_address *address);
 	/* A bad frame and who sent it; the row is the source's, this frame counted. */
-	void (*error_source)(void *ctx, const struct hal_error_source *source);
+	void (*error_source)(void *ctx, const struct ease_error_source *source);
 	/* hal_alarm's time has come by the device's clock. */
 	void (*alarm)(void *ctx, uint64_t device_us);
 	/* The device has no more input (an emulated board without loop): nothing more will come. */

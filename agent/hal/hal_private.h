@@ -42,7 +42,7 @@ struct hal {
 	struct hal_port_state *ports; /* sorted by if_index */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
-	struct hal_error_source error_sources[HAL_MAX_ERROR_SOURCES]; /* sorted as in a snapshot */
+	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES]; /* sorted as in a snapshot */
 	size_t n_error_sources;
 	struct hal_published *building; /* the snapshot under way, or NULL */
 	size_t building_next;		/* first port not in it yet */

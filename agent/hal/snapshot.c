@@ -17,7 +17,7 @@ struct hal_published {
 	struct hal_port *ports;
 	struct hal_address *addresses;
 	size_t addresses_room;
-	struct hal_error_source error_sources[HAL_MAX_ERROR_SOURCES];
+	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES];
 };
 
 static void

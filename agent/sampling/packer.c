@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* More ports than fit one notification of the largest size beside a sample each. */
-enum { PACKER_MAX_PORTS = 40, PACKER_N_KINDS = EASE_NOTIFY_NEW_ADDRESS + 1 };
+enum { PACKER_MAX_PORTS = 40, PACKER_N_KINDS = EASE_NOTIFY_SAMPLING_STALLED + 1 };
 
 struct packer {
 	size_t limit_octets;
@@ -137,6 +137,30 @@ packer_counters(struct packer *packer, const struct ease_snapshot *snapshot)
 }
 
 void
+packer_resources(struct packer *packer, const struct ease_resources *resources)
+{
+	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_COUNTERS, trap_wire_add_resources, resources);
+}
+
+void
+packer_error_source(struct packer *packer, const struct ease_error_source *source)
+{
+	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_ERROR_SOURCE, trap_wire_add_error_source, source);
+}
+
+void
+packer_back_pressure(struct packer *packer, const struct ease_resources *resources)
+{
+	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_BACK_PRESSURE, trap_wire_add_resources, resources);
+}
+
+void
+packer_stalled(struct packer *packer, const struct ease_snapshot *snapshot)
+{
+	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_SAMPLING_STALLED, trap_wire_add_snapshot, snapshot);
+}
+
+void
 packer_state(struct packer *packer, const struct ease_state *state)
 {
 	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_PORT_STATE, trap_wire_add_state, state);
@@ -161,7 +185,6 @@ void
 packer_flush(struct packer *packer)
 {
 	hand_over_samples(packer);
-	hand_over(packer, EASE_NOTIFY_COUNTERS);
-	hand_over(packer, EASE_NOTIFY_PORT_STATE);
-	hand_over(packer, EASE_NOTIFY_NEW_ADDRESS);
+	for (unsigned kind = EASE_NOTIFY_SAMPLES + 1; kind < PACKER_N_KINDS; kind++)
+		hand_over(packer, (enum ease_notification_kind)kind);
 }

@@ -1,6 +1,6 @@
 /*
- * Packs samples, snapshots, port states and addresses into notifications no larger than a limit
- * and hands them to a queue. One notification a kind is open at a time. Samples wait for company
+ * Packs samples, snapshots, port states, addresses and events into notifications no larger than a
+ * limit and hands them to a queue. One notification a kind is open at a time. Samples wait for company
  * until the notification is full or packer_flush is called (the agent's timer does, 50 ms); each
  * port named by a sample contributes its newest snapshot once. What the queue refuses is reported
  * by port, because those samples' numbers are already given out.
@@ -30,6 +30,11 @@ void packer_destroy(struct packer *packer); /* what is still open is dropped: fl
 void packer_sample(struct packer *packer, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);
 void packer_counters(struct packer *packer, const struct ease_snapshot *snapshot);
+/* Goes into easeCounters, beside the port's counters. */
+void packer_resources(struct packer *packer, const struct ease_resources *resources);
+void packer_error_source(struct packer *packer, const struct ease_error_source *source);
+void packer_back_pressure(struct packer *packer, const struct ease_resources *resources);
+void packer_stalled(struct packer *packer, const struct ease_snapshot *snapshot);
 void packer_state(struct packer *packer, const struct ease_state *state);
 void packer_address(struct packer *packer, const struct ease_address *address);
 

@@ -427,6 +427,55 @@ sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *s
 	return 0;
 }
 
+static void
+fill_pauses(const struct hal_counters *counters, struct ease_resources *resources)
+{
+	const uint64_t both = 1ull << HAL_IN_PAUSE_PKTS | 1ull << HAL_OUT_PAUSE_PKTS;
+
+	if ((counters->known & both) != both)
+		return;
+	resources->known |= EASE_HAS_PAUSE;
+	resources->pauses_in = counters->value[HAL_IN_PAUSE_PKTS];
+	resources->pauses_out = counters->value[HAL_OUT_PAUSE_PKTS];
+}
+
+static void
+fill_energy(const struct hal_energy *energy, struct ease_resources *resources)
+{
+	resources->known |= EASE_HAS_LOW_POWER;
+	resources->in = energy->in;
+	resources->out = energy->out;
+}
+
+static void
+fill_buffers(const struct hal_buffers *buffers, struct ease_resources *resources)
+{
+	resources->known |= EASE_HAS_BUFFERS;
+	resources->charged_buffers = buffers->charged;
+	resources->pressed_episodes = buffers->pressed_episodes;
+	resources->pressed_us = buffers->pressed_us;
+	resources->ingress_drops = buffers->ingress_drops;
+}
+
+int
+sampling_resources(struct sampling *s, uint32_t if_index, struct ease_resources *resources)
+{
+	struct hal_energy energy;
+	struct hal_buffers buffers;
+	struct hal_port info;
+	int rc = hal_port_info(s->hal, if_index, &info);
+
+	if (rc < 0)
+		return rc;
+	*resources = (struct ease_resources){.if_index = if_index, .time_us = hal_now_us(s->hal)};
+	if (hal_read_energy(s->hal, if_index, &energy) == 0)
+		fill_energy(&energy, resources);
+	if (hal_read_buffers(s->hal, if_index, &buffers) == 0)
+		fill_buffers(&buffers, resources);
+	fill_pauses(&info.counters, resources);
+	return resources->known ? 0 : -ENODATA;
+}
+
 int
 sampling_state(struct sampling *s, uint32_t if_index, struct ease_state *state)
 {

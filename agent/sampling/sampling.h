@@ -87,6 +87,10 @@ void sampling_on_port_changed(struct sampling *sampling, uint32_t if_index);
 /* The port's counters now, as they go into easeCounters. */
 int sampling_snapshot(struct sampling *sampling, uint32_t if_index,
     struct ease_snapshot *snapshot);
+/* What else the device counts at the port; -ENODATA: nothing. Pause counters are as last read, by
+ * sampling_snapshot. */
+int sampling_resources(struct sampling *sampling, uint32_t if_index,
+    struct ease_resources *resources);
 int sampling_state(struct sampling *sampling, uint32_t if_index, struct ease_state *state);
 
 /* n samples of the port were lost after sampling (the notification that held them fell out of a

@@ -19,8 +19,8 @@
 
 enum {
 	MIB_OID_MAX = 128,   /* RFC 2578 section 3.5 */
-	MIB_INDEX_PARTS = 2, /* of the tables served: ifIndex, MacAddress, VLAN + MacAddress */
-	MIB_INDEX_ARCS = 7,  /* longest index: VLAN (1) + MacAddress (6), or the other way round */
+	MIB_INDEX_PARTS = 3, /* of the tables served: ifIndex + MacAddress + kind */
+	MIB_INDEX_ARCS = 8,  /* longest index: the same */
 	MIB_OCTETS_MAX = 255, /* longest octet string served: DisplayString (RFC 2579) */
 };
 

@@ -18,6 +18,7 @@ static const uint32_t sample_column[] = {EASE_SAMPLE_ENTRY, EASE_COL_SAMPLE_DATA
 static const uint32_t snapshot_column[] = {EASE_PORT_INFO_ENTRY, EASE_COL_SNAPSHOT};
 static const uint32_t state_column[] = {EASE_PORT_INFO_ENTRY, EASE_COL_STATE};
 static const uint32_t address_column[] = {EASE_PORT_INFO_ENTRY, EASE_COL_ADDRESS};
+static const uint32_t error_info_column[] = {EASE_PORT_INFO_ENTRY, EASE_COL_ERROR_INFO};
 
 /* What a kind of notification may hold, and what it cannot be without. */
 static const struct {
@@ -25,9 +26,12 @@ static const struct {
 } notification_parts[] = {
     [EASE_NOTIFY_SAMPLES] = {PART_BIT(EASE_PART_SAMPLE) | PART_BIT(EASE_PART_SNAPSHOT),
 	PART_BIT(EASE_PART_SAMPLE)},
-    [EASE_NOTIFY_COUNTERS] = {PART_BIT(EASE_PART_SNAPSHOT), PART_BIT(EASE_PART_SNAPSHOT)},
+    [EASE_NOTIFY_COUNTERS] = {PART_BIT(EASE_PART_SNAPSHOT) | PART_BIT(EASE_PART_RESOURCES),
+	PART_BIT(EASE_PART_SNAPSHOT) | PART_BIT(EASE_PART_RESOURCES)},
     [EASE_NOTIFY_PORT_STATE] = {PART_BIT(EASE_PART_STATE), PART_BIT(EASE_PART_STATE)},
     [EASE_NOTIFY_NEW_ADDRESS] = {PART_BIT(EASE_PART_ADDRESS), PART_BIT(EASE_PART_ADDRESS)},
+    [EASE_NOTIFY_ERROR_SOURCE] = {PART_BIT(EASE_PART_ERROR_SOURCE),
+	PART_BIT(EASE_PART_ERROR_SOURCE)},
 };
 
 static bool
@@ -48,7 +52,8 @@ in_known_column(const struct ber_oid *oid)
 	return is_below(oid, sample_column, ARCS(sample_column)) ||
 	    is_below(oid, snapshot_column, ARCS(snapshot_column)) ||
 	    is_below(oid, state_column, ARCS(state_column)) ||
-	    is_below(oid, address_column, ARCS(address_column));
+	    is_below(oid, address_column, ARCS(address_column)) ||
+	    is_below(oid, error_info_column, ARCS(error_info_column));
 }
 
 static bool
@@ -135,6 +140,12 @@ decode_part(const struct trap_part *part, struct ease_record *r)
 	case EASE_PART_ADDRESS:
 		r->address.if_index = part->if_index;
 		return trap_wire_get_address(part->octets, part->len, &r->address);
+	case EASE_PART_RESOURCES:
+		r->resources.if_index = part->if_index;
+		return trap_wire_get_resources(part->octets, part->len, &r->resources);
+	case EASE_PART_ERROR_SOURCE:
+		r->error_source.if_index = part->if_index;
+		return trap_wire_get_error_source(part->octets, part->len, &r->error_source);
 	}
 	return -1;
 }
@@ -152,6 +163,7 @@ take_part(const struct v2c_varbind *v, const struct ease_record *who,
 		result->n_ignored++;
 		return DECODE_OK;
 	}
+	part.part = trap_wire_part_of(part.part, v->value.data, v->value.size);
 	if (!(notification_parts[result->kind].allowed & PART_BIT(part.part)))
 		return DECODE_BAD_PARTS;
 	if (result->n == DECODE_RECORDS_MAX)

@@ -46,8 +46,9 @@ add_part(struct shape *s, const uint8_t *octets, const struct rbuf *name, const 
 
 	if (ber_oid(*name, &oid) < 0 || trap_wire_parse_oid(oid.arcs, oid.n, &part) < 0)
 		return false;
+	part.part = trap_wire_part_of(part.part, value->data, value->size);
 	is_sample = part.part == EASE_PART_SAMPLE;
-	if (!is_sample && part.part != EASE_PART_SNAPSHOT)
+	if (!is_sample && part.part != EASE_PART_SNAPSHOT && part.part != EASE_PART_RESOURCES)
 		return false;
 	add_place(s, octets, name, octets_before_last(name, is_sample ? 2 : 1),
 	    is_sample ? SHAPE_SAMPLE_NAME : SHAPE_PORT_NAME, part.part);

@@ -21,6 +21,8 @@ static const struct {
     [STORE_ACCOUNTS] = {sizeof(struct store_account), false},
     [STORE_EVENTS] = {sizeof(struct store_event), false},
     [STORE_ENGINES] = {sizeof(struct store_engine), false},
+    [STORE_RESOURCES] = {sizeof(struct store_resource), false},
+    [STORE_ERROR_SOURCES] = {sizeof(struct store_error_source), false},
     [STORE_STATS] = {sizeof(struct store_stat), false},
 };
 

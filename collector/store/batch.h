@@ -31,6 +31,8 @@ enum store_table {
 	STORE_ACCOUNTS,
 	STORE_EVENTS,
 	STORE_ENGINES,
+	STORE_RESOURCES,
+	STORE_ERROR_SOURCES,
 	STORE_STATS,
 	STORE_N_TABLES,
 };
@@ -146,6 +148,18 @@ struct store_engine {
 	uint8_t engine_id[STORE_ENGINE_ID_MAX];
 	uint8_t octets;
 	uint32_t boots, time_s;
+};
+
+struct store_resource {
+	int64_t agent;
+	uint32_t boot;
+	struct ease_resources resources;
+};
+
+struct store_error_source {
+	int64_t agent;
+	uint32_t boot;
+	struct ease_error_source source;
 };
 
 struct store_stat {

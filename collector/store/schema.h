@@ -9,7 +9,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 4, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 5, STORE_WINDOW_US = 60000000 };
 
 /* window_key.kind: what key1 and key2 are. */
 enum store_key_kind {
@@ -96,6 +96,18 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE TABLE engine(engine_id BLOB PRIMARY KEY, boots INTEGER NOT NULL,"
     " time_s INTEGER NOT NULL) WITHOUT ROWID;"
     "ALTER TABLE event ADD COLUMN identity INTEGER;",
+    /* 5: what only some devices count, beside each counter row (known: enum ease_resource), and who
+     * sent bad frames, each source as it was last told */
+    "CREATE TABLE resource(agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " time_us INTEGER NOT NULL, boot INTEGER NOT NULL, known INTEGER NOT NULL,"
+    " in_events INTEGER NOT NULL, in_asleep_us INTEGER NOT NULL, out_events INTEGER NOT NULL,"
+    " out_asleep_us INTEGER NOT NULL, charged INTEGER NOT NULL, pressed_episodes INTEGER NOT NULL,"
+    " pressed_us INTEGER NOT NULL, ingress_drops INTEGER NOT NULL, pauses_in INTEGER NOT NULL,"
+    " pauses_out INTEGER NOT NULL, PRIMARY KEY(agent, if_index, time_us)) WITHOUT ROWID;"
+    "CREATE TABLE error_source(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, mac BLOB NOT NULL,"
+    " kind INTEGER NOT NULL, boot INTEGER NOT NULL, frames INTEGER NOT NULL,"
+    " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
+    " PRIMARY KEY(agent, if_index, mac, kind)) WITHOUT ROWID;",
 };
 
 #endif

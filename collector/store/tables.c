@@ -277,6 +277,45 @@ bind_engine(struct binder *b, const void *row)
 }
 
 static void
+bind_resource(struct binder *b, const void *row)
+{
+	const struct store_resource *r = row;
+	const struct ease_resources *s = &r->resources;
+
+	put_i64(b, r->agent);
+	put_u64(b, s->if_index);
+	put_u64(b, s->time_us);
+	put_u64(b, r->boot);
+	put_u64(b, s->known);
+	put_u64(b, s->in.events);
+	put_u64(b, s->in.asleep_us);
+	put_u64(b, s->out.events);
+	put_u64(b, s->out.asleep_us);
+	put_u64(b, s->charged_buffers);
+	put_u64(b, s->pressed_episodes);
+	put_u64(b, s->pressed_us);
+	put_u64(b, s->ingress_drops);
+	put_u64(b, s->pauses_in);
+	put_u64(b, s->pauses_out);
+}
+
+static void
+bind_error_source(struct binder *b, const void *row)
+{
+	const struct store_error_source *r = row;
+	const struct ease_error_source *s = &r->source;
+
+	put_i64(b, r->agent);
+	put_u64(b, s->if_index);
+	put_blob(b, s->mac, sizeof(s->mac));
+	put_u64(b, s->kind);
+	put_u64(b, r->boot);
+	put_u64(b, s->count);
+	put_u64(b, s->first_us);
+	put_u64(b, s->time_us);
+}
+
+static void
 bind_stat(struct binder *b, const void *row)
 {
 	const struct store_stat *s = row;
@@ -328,6 +367,11 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	    sizeof(struct store_event), bind_event},
     [STORE_ENGINES] = {"INSERT OR REPLACE INTO engine VALUES(?,?,?)",
 	sizeof(struct store_engine), bind_engine},
+    [STORE_RESOURCES] =
+	{"INSERT OR REPLACE INTO resource VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	    sizeof(struct store_resource), bind_resource},
+    [STORE_ERROR_SOURCES] = {"INSERT OR REPLACE INTO error_source VALUES(?,?,?,?,?,?,?,?)",
+	sizeof(struct store_error_source), bind_error_source},
     [STORE_STATS] = {"INSERT OR REPLACE INTO stat VALUES(?,?)", sizeof(struct store_stat),
 	bind_stat},
 };

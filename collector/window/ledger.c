@@ -1,5 +1,6 @@
 #include "collector/window/ledger.h"
 #include "collector/window/roster.h"
+#include "collector/window/rows.h"
 #include "collector/window/thinner.h"
 #include "common/log.h"
 
@@ -34,7 +35,8 @@ static const struct stat_name stat_names[LEDGER_N_STATS] = {
 	"more than a day between snapshots: totals began from a new base"},
     [LEDGER_STAT_STATES] = {"ledger.states", "port states taken"},
     [LEDGER_STAT_STATES_OLD] = {"ledger.states_old", "port states older than the one known"},
-    [LEDGER_STAT_ADDRESSES] = {"ledger.addresses", "address events taken"},
+    [LEDGER_STAT_ROWS] = {"ledger.rows",
+	"addresses, error sources, energy and buffers taken: a row each"},
     [LEDGER_STAT_EVENTS] = {"ledger.events", "events of other kinds taken"},
     [LEDGER_STAT_BAD_TIME] = {"ledger.bad_time", "records with an impossible time, not used"},
     [LEDGER_STAT_OLD_BOOT] = {"ledger.old_boot", "records of a boot before the last two, not used"},
@@ -79,7 +81,8 @@ count(const struct ledger *l, enum ledger_stat_id which)
 
 /* Rows of samples that a batch takes before it is cut: a fifth of a second of the rate the collector
  * is built for (400,000 a second), and half of them while it should be cut already. */
-enum { FREE_SAMPLES = 80000, FREE_SUMS = 32768, FREE_EVENTS = 32768 };
+enum { FREE_SAMPLES = 80000, FREE_SUMS = 32768, FREE_EVENTS = 32768,
+	FREE_ERROR_SOURCES = 4096 };
 
 void
 ledger_room(const struct ledger_limits *limits, struct store_room room[STORE_N_TABLES])
@@ -94,6 +97,8 @@ ledger_room(const struct ledger_limits *limits, struct store_room room[STORE_N_T
 	room[STORE_WINDOWS].free = FREE_SUMS;
 	room[STORE_WINDOW_PORTS].free = FREE_SUMS;
 	room[STORE_EVENTS].free = FREE_EVENTS;
+	room[STORE_RESOURCES].free = limits->ports;
+	room[STORE_ERROR_SOURCES].free = FREE_ERROR_SOURCES;
 	window_room(&limits->windows, room);
 }
 
@@ -586,25 +591,13 @@ take_state(struct ledger *l, struct port *p, const struct ease_record *r,
 	p->state = *s;
 }
 
+/* Nothing is counted from it: a row in the store is all. */
 static void
-take_address(struct ledger *l, struct port *p, const struct ease_record *r,
-    struct store_batch *batch)
+take_row(struct ledger *l, struct port *p, const struct ease_record *r, struct store_batch *batch)
 {
-	struct store_event *row = store_batch_add(batch, STORE_EVENTS);
+	bool added = rows_add(batch, p->agent->row.id, r);
 
-	if (!row) {
-		count(l, LEDGER_STAT_LOST_STORE_ROWS);
-		return;
-	}
-	row->time_us = r->address.time_us;
-	row->agent = p->agent->row.id;
-	row->boot = r->boot;
-	row->kind = EASE_NOTIFY_NEW_ADDRESS;
-	row->if_index = r->address.if_index;
-	row->has_mac = true;
-	memcpy(row->mac, r->address.mac, sizeof(row->mac));
-	row->vlan = r->address.vlan;
-	count(l, LEDGER_STAT_ADDRESSES);
+	count(l, added ? LEDGER_STAT_ROWS : LEDGER_STAT_LOST_STORE_ROWS);
 }
 
 /* What each kind of record is, where it says its port and time, and who takes it. */
@@ -620,7 +613,11 @@ static const struct {
     [EASE_PART_STATE] = {offsetof(struct ease_record, state.if_index),
 	offsetof(struct ease_record, state.time_us), take_state},
     [EASE_PART_ADDRESS] = {offsetof(struct ease_record, address.if_index),
-	offsetof(struct ease_record, address.time_us), take_address},
+	offsetof(struct ease_record, address.time_us), take_row},
+    [EASE_PART_RESOURCES] = {offsetof(struct ease_record, resources.if_index),
+	offsetof(struct ease_record, resources.time_us), take_row},
+    [EASE_PART_ERROR_SOURCE] = {offsetof(struct ease_record, error_source.if_index),
+	offsetof(struct ease_record, error_source.time_us), take_row},
 };
 
 static void

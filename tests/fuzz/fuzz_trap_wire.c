@@ -20,6 +20,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ease_snapshot snapshot = {0};
 	struct ease_state state = {0};
 	struct ease_address address = {0};
+	struct ease_resources resources = {0};
+	struct ease_error_source source = {0};
 	uint8_t octets[512];
 	struct wbuf w = wbuf_of(octets, sizeof(octets));
 
@@ -35,6 +37,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (data[0] == EASE_PART_ADDRESS &&
 	    !trap_wire_get_address(data + 1, size - 1, &address))
 		trap_wire_put_address(&w, &address);
+	else if (data[0] == EASE_PART_RESOURCES &&
+	    !trap_wire_get_resources(data + 1, size - 1, &resources))
+		trap_wire_put_resources(&w, &resources);
+	else if (data[0] == EASE_PART_ERROR_SOURCE &&
+	    !trap_wire_get_error_source(data + 1, size - 1, &source))
+		trap_wire_put_error_source(&w, &source);
 	else
 		return 0;
 	check_same(&w, data + 1, size - 1);
