@@ -7,11 +7,14 @@
 
 #define BOARD_MAC_BASE	 0x04000000u /* MAC chips, C84302_WINDOW octets each */
 #define BOARD_GLUE_BASE	 0x03000000u
+#define BOARD_EEE_BASE	 0x05000000u /* the EEE unit */
+#define BOARD_POOL_BASE	 0x06000000u /* TNETX4090s, TNETX4090_WINDOW octets each */
 #define BOARD_GLUE_LINES 0x0u /* read only: the interrupt lines, a bit each */
 
 enum {
 	BOARD_LINE_SWITCH = 0, /* of the first switch chip; then one each */
 	BOARD_LINE_MAC = 8,    /* of the first MAC chip; then one each */
+	BOARD_LINE_EEE = 27,   /* of the EEE unit */
 	BOARD_LINE_STEP = 28,  /* in lock step: the board can go on when the CPU lets it */
 	BOARD_LINE_TIMER = 29, /* an alarm is due */
 	BOARD_LINE_END = 30,   /* the feed is at its end */

@@ -1,0 +1,151 @@
+#include "agent/device/resources.h"
+
+#include "agent/chip/eee_calendar.h"
+#include "agent/chip/tnetx4090.h"
+#include "agent/device/board_regs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { MAX_POOLS = (BOARD_MAX_PORTS + TNETX4090_PORTS - 1) / TNETX4090_PORTS };
+
+struct resources {
+	struct eee_calendar *eee; /* NULL: none */
+	struct tnetx4090 *pools[MAX_POOLS];
+	unsigned n_pools, n_ports;
+};
+
+/* --- the facets --- */
+
+static int
+energy_read(void *ctx, uint32_t if_index, struct hal_energy *energy)
+{
+	struct resources *r = ctx;
+
+	if (if_index < 1 || if_index > r->n_ports)
+		return -ENODEV;
+	return eee_calendar_read(r->eee, if_index - 1, energy);
+}
+
+static const struct hal_energy_ops energy_ops = {.name = "eee_calendar", .read = energy_read};
+
+static int
+buffers_read(void *ctx, uint32_t if_index, struct hal_buffers *buffers)
+{
+	struct resources *r = ctx;
+	unsigned port = if_index - 1;
+
+	if (if_index < 1 || if_index > r->n_ports)
+		return -ENODEV;
+	return tnetx4090_read(r->pools[port / TNETX4090_PORTS], port % TNETX4090_PORTS, buffers);
+}
+
+static const struct hal_buffers_ops buffers_ops = {.name = "tnetx4090", .read = buffers_read};
+
+void
+resources_compose(struct resources *r, struct hal_device *device)
+{
+	if (r->eee) {
+		device->energy = &energy_ops;
+		device->energy_ctx = r;
+	}
+	if (r->n_pools > 0) {
+		device->buffers = &buffers_ops;
+		device->buffers_ctx = r;
+	}
+}
+
+int
+resources_dispatch(struct resources *r, uint32_t lines, unsigned *handled)
+{
+	int rc;
+
+	if (!r->eee || !(lines >> BOARD_LINE_EEE & 1))
+		return 0;
+	rc = eee_calendar_dispatch(r->eee);
+	if (rc < 0)
+		return rc;
+	*handled += (unsigned)rc;
+	return 0;
+}
+
+/* --- building --- */
+
+static int
+add_eee(struct resources *r, const struct resources_config *config)
+{
+	struct eee_calendar_config eee = {.bus = config->bus, .base = BOARD_EEE_BASE};
+	bool any = false;
+
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		eee.has_eee[i] = config->ports[i].eee;
+		any = any || config->ports[i].eee;
+	}
+	return any ? eee_calendar_create(&eee, &r->eee) : 0;
+}
+
+static int
+add_pool(struct resources *r, const struct resources_config *config)
+{
+	unsigned first = r->n_pools * TNETX4090_PORTS, left = config->n_ports - first;
+	struct tnetx4090_config pool = {
+	    .bus = config->bus,
+	    .base = BOARD_POOL_BASE + r->n_pools * TNETX4090_WINDOW,
+	    .n_ports = left < TNETX4090_PORTS ? left : TNETX4090_PORTS,
+	    .flow = config->flow,
+	    .holb = config->holb,
+	    .threshold = config->threshold,
+	    .mcast_limit = config->mcast_limit,
+	    .max_octets = config->max_octets,
+	};
+	int rc;
+
+	for (unsigned i = 0; i < pool.n_ports; i++) {
+		pool.no_pause[i] = !config->ports[first + i].pause;
+		pool.half_duplex[i] = !config->ports[first + i].full_duplex;
+	}
+	rc = tnetx4090_create(&pool, &r->pools[r->n_pools]);
+	r->n_pools += rc == 0;
+	return rc;
+}
+
+int
+resources_create(const struct resources_config *config, struct resources **resources)
+{
+	struct resources *r;
+	int rc = 0;
+
+	if (config->n_ports < 1 || config->n_ports > BOARD_MAX_PORTS)
+		return -EINVAL;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->n_ports = config->n_ports;
+	if (config->has_eee_unit)
+		rc = add_eee(r, config);
+	while (rc == 0 && config->has_pools && r->n_pools * TNETX4090_PORTS < config->n_ports)
+		rc = add_pool(r, config);
+	if (rc < 0) {
+		resources_destroy(r);
+		return rc;
+	}
+	*resources = r;
+	return 0;
+}
+
+void
+resources_destroy(struct resources *r)
+{
+	if (!r)
+		return;
+	eee_calendar_destroy(r->eee);
+	for (unsigned i = 0; i < r->n_pools; i++)
+		tnetx4090_destroy(r->pools[i]);
+	free(r);
+}
+
+const struct stat_set *
+resources_stats(const struct resources *r)
+{
+	return r->eee ? eee_calendar_stats(r->eee) : NULL;
+}

@@ -1,0 +1,45 @@
+/*
+ * Energy and buffers of an emulated board: the drivers of its EEE unit and of its TNETX4090s, and
+ * the HAL's two facets over them. Port i of the board is port i of the one EEE unit, and port i % 9
+ * of the TNETX4090 i / 9.
+ *
+ * All calls are on the HAL's thread.
+ */
+#ifndef EASE_AGENT_DEVICE_RESOURCES_H
+#define EASE_AGENT_DEVICE_RESOURCES_H
+
+#include "agent/bus/bus.h"
+#include "agent/device/board.h"
+#include "agent/hal/hal_provider.h"
+
+struct resources;
+
+struct resources_port {
+	bool eee, pause, full_duplex;
+};
+
+struct resources_config {
+	const struct bus *bus; /* borrowed */
+	unsigned n_ports;
+	const struct resources_port *ports; /* read by create only */
+	bool has_eee_unit; /* the facet exists if a port has EEE, too */
+	bool has_pools;	   /* as many TNETX4090s as the ports need */
+	/* SysControl and limits of all pools; see struct tnetx4090_config */
+	bool flow, holb;
+	uint32_t threshold, mcast_limit, max_octets;
+};
+
+/* 0, -ENOMEM, or what the drivers said. */
+int resources_create(const struct resources_config *config, struct resources **resources);
+void resources_destroy(struct resources *resources); /* NULL allowed */
+
+/* Puts the facets that there are into the device. */
+void resources_compose(struct resources *resources, struct hal_device *device);
+
+/* Handles the interrupts among lines (BOARD_GLUE_LINES); *handled grows by what was done. */
+int resources_dispatch(struct resources *resources, uint32_t lines, unsigned *handled);
+
+/* NULL: no EEE unit. */
+const struct stat_set *resources_stats(const struct resources *resources);
+
+#endif
