@@ -1,12 +1,21 @@
 /*
  * How every unit test program ends: runs its suite and says by its exit status whether all held.
- * The output's form is check's own choice by CK_VERBOSITY; tests/run counts from its last line.
+ * The output's form is check's own choice by CK_VERBOSITY; tests/run counts from its last line. And
+ * how much a test does of what it could do for ever.
  */
 #ifndef EASE_TESTS_SUITE_H
 #define EASE_TESTS_SUITE_H
 
 #include <check.h>
 #include <stdlib.h>
+
+/* How often to repeat what normally is repeated n times, a thousand or more: ten times as often for
+ * tests/run --long (EASE_LONG), a fortieth where all is slow (EASE_QUICK: valgrind). */
+static inline int
+suite_effort(int n)
+{
+	return getenv("EASE_QUICK") ? n / 40 : getenv("EASE_LONG") ? n * 10 : n;
+}
 
 /* Takes the suite. */
 static inline int
