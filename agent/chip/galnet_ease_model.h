@@ -60,6 +60,13 @@ galnet_ease_count(struct galnet_ease *ease, unsigned counter)
 	return false;
 }
 
+/* A packet that was counted did not leave by this segment after all. One that was taken stays so. */
+static inline void
+galnet_ease_uncount(struct galnet_ease *ease, unsigned counter)
+{
+	ease->at[counter]++;
+}
+
 /* Stops those that take the packet and notes them in `sampled`. */
 void galnet_ease_take_flooded(struct galnet_ease *ease);
 

@@ -171,6 +171,7 @@ fire_alarms(struct board_run *r)
 
 	if (next > now)
 		set_now(r, now = next);
+	fabric_set_time(r->config.fabric, now);
 	for (int i = 0; i < BOARD_N_ALARMS; i++) {
 		if (r->alarm_us[i] > now)
 			continue;
@@ -257,6 +258,7 @@ step_paced(struct board_run *r)
 		return;
 	}
 	fabric_settle(r->config.fabric);
+	r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
 	/* In every step the CPU gets its turn. */
 	bus_model_unlock(r->config.bus);
 	bus_model_lock(r->config.bus);

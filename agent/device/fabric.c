@@ -1,55 +1,12 @@
-#include "agent/device/fabric.h"
-
-#include "agent/chip/c84302_model.h"
-#include "agent/chip/galnet_model.h"
-#include "agent/device/board_regs.h"
+#include "agent/device/fabric_private.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct stat_name stat_names[FABRIC_N_STATS] = {
-    [FABRIC_STAT_FRAMES] = {"board.frames", "frames that came in by ports that were up"},
-    [FABRIC_STAT_PORT_DOWN] = {"board.port_down", "frames dropped: their port is down"},
-};
-
-/* Where a port of the board is. */
-struct wiring {
-	struct galnet_model *chip;
-	unsigned device, channel;
-	struct c84302_model *mac;
-	unsigned mac_port;
-	const uint32_t *max_octets; /* of a good frame, by the MAC */
-};
-
-/* Good frames since a port was settled, modulo 2^32: what it received, what it sent beside the
- * flooded ones (less its own flooded ones), and what had been flooded by then. */
-struct port_sums {
-	struct c84302_sums received, sent, flooded_before;
-};
 
 /* Frames between two settlements of all ports at most: at 65,535 octets each they are below the
  * 2^31 that a MAC's counter takes at once. */
 enum { SETTLE_FRAMES = 16384 };
-
-struct fabric {
-	struct bus_model *bus;
-	struct regmodel glue;
-	struct galnet_model *chips[BOARD_MAX_SWITCH_CHIPS]; /* by device number */
-	struct galnet_ease ease;
-	unsigned first_port[BOARD_MAX_SWITCH_CHIPS];
-	unsigned n_chips;
-	struct c84302_model *macs[BOARD_MAX_MAC_CHIPS];
-	unsigned n_macs;
-	struct wiring ports[BOARD_MAX_PORTS];
-	unsigned n_ports;
-	struct c84302_sums flooded; /* since create */
-	struct port_sums sums[BOARD_MAX_PORTS];
-	uint64_t frames; /* since the last settlement of all ports */
-	_Atomic uint64_t stat_values[FABRIC_N_STATS];
-	struct stat_set stats;
-};
 
 /* --- the path of a frame --- */
 
@@ -112,49 +69,115 @@ add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t si
 	sums->by_size[c84302_size_class(frame->octets)] += sign;
 }
 
+/* --- frames that leave --- */
+
+/* The frame was counted as leaving by this port, but never does. */
 static void
-flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
-    const struct galnet_frame *frame)
+take_back(struct fabric *f, unsigned port)
 {
+	const struct wiring *out = &f->ports[port];
+
+	galnet_ease_uncount(&f->ease, galnet_ease_counter(out->device, out->channel));
+}
+
+static void
+discard(struct fabric *f, unsigned port)
+{
+	const struct wiring *out = &f->ports[port];
+
+	take_back(f, port);
+	c84302_model_event(out->mac, out->mac_port, C84302_OUT_DISCARDS, 1);
+}
+
+/* When the port will have sent it; 0: its queue was full. */
+static inline uint64_t
+send(struct fabric *f, unsigned port, const struct c84302_frame *mac, uint64_t at)
+{
+	uint64_t done = lines_send(&f->lines, port, mac->octets, at);
+
+	if (__builtin_expect(done == LINE_FULL, 0)) {
+		discard(f, port);
+		return 0;
+	}
+	add_sums(&f->sums[port].sent, mac, 1);
+	return done;
+}
+
+/* Ports that a flooded frame was counted for but that do not send it: limited ones have too many
+ * multicasts waiting, full ones have a full queue. */
+static __attribute__((noinline)) void
+leave_out(struct fabric *f, uint64_t limited, uint64_t full, const struct c84302_frame *mac)
+{
+	for (uint64_t left = limited | full; left != 0; left &= left - 1) {
+		unsigned port = (unsigned)__builtin_ctzll(left);
+
+		add_sums(&f->sums[port].sent, mac, UINT32_MAX);
+		if (full >> port & 1)
+			discard(f, port);
+		else
+			take_back(f, port);
+	}
+}
+
+/* By all ports of all chips but the one it came in by: when the slowest will have sent it. */
+static uint64_t
+flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
+    const struct galnet_frame *frame, uint64_t at)
+{
+	bool counts_multicasts = f->buffers.n_pools > 0 && mac->kind != C84302_UCAST;
+	uint64_t own = 1ull << port, limited = 0, full, done;
+
+	if (counts_multicasts)
+		limited = buffers_leave_out(&f->buffers, f->lines_up & ~own);
+	done = lines_flood(&f->lines, limited | own, mac->octets, at, &full);
+	if (counts_multicasts)
+		buffers_queue_multicast(&f->buffers, &f->lines, f->lines_up & ~(own | limited | full));
 	add_sums(&f->flooded, mac, 1);
 	add_sums(&f->sums[port].sent, mac, UINT32_MAX);
+	if (__builtin_expect((limited | full) != 0, 0))
+		leave_out(f, limited, full, mac);
 	for (unsigned i = 0; f->ease.sampled_devices != 0 && i < f->n_chips; i++)
 		if (f->ease.sampled_devices >> i & 1)
 			galnet_model_receive_flooded(f->chips[i], frame);
+	return done;
 }
 
 /* Over PCI to one port of another chip. */
-static void
+static uint64_t
 send_over_pci(struct fabric *f, unsigned device, unsigned channel,
-    const struct c84302_frame *mac, const struct galnet_frame *frame)
+    const struct c84302_frame *mac, const struct galnet_frame *frame, uint64_t at)
 {
 	if (device >= f->n_chips || !(galnet_model_ports_up(f->chips[device]) >> channel & 1))
-		return;
-	add_sums(&f->sums[f->first_port[device] + channel].sent, mac, 1);
+		return 0;
 	galnet_model_receive_pci(f->chips[device], 1u << channel, frame);
+	return send(f, f->first_port[device] + channel, mac, at);
 }
 
-static void
+/* Returns when it will have been sent by the last port; 0: it is gone already. */
+static uint64_t
 forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
-    const struct galnet_frame *frame)
+    const struct galnet_frame *frame, uint64_t at, unsigned *slowest)
 {
 	struct wiring *in = &f->ports[port];
 	struct galnet_route to = galnet_model_receive(in->chip, in->channel, frame);
 
+	*slowest = BUFFERS_MANY;
 	switch (to.verdict) {
 	case GALNET_DISCARD:
 		break;
 	case GALNET_TO_PORT:
-		add_sums(&f->sums[f->first_port[to.device] + to.port].sent, mac, 1);
-		break;
+		*slowest = f->first_port[to.device] + to.port;
+		return send(f, *slowest, mac, at);
 	case GALNET_TO_DEVICE:
-		send_over_pci(f, to.device, to.port, mac, frame);
-		break;
+		*slowest = f->first_port[to.device] + to.port;
+		return send_over_pci(f, to.device, to.port, mac, frame, at);
 	case GALNET_FLOOD:
-		flood(f, port, mac, frame);
-		break;
+		return flood(f, port, mac, frame, at);
 	}
+	return 0;
 }
+
+/* --- frames that come in --- */
 
 /* Counts it as received; true if it is good. */
 static inline bool
@@ -168,36 +191,178 @@ receive(struct fabric *f, unsigned port, const struct c84302_frame *mac)
 	return true;
 }
 
-void
-fabric_frame(struct fabric *f, const struct feed_frame *frame)
+/* The partner asks the port to stop, or to go on. */
+static void
+pause(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t at)
 {
-	struct wiring *in = &f->ports[frame->port];
+	enum { QUANTA = 16 };
+	uint32_t quanta;
+	int64_t by;
+
+	if (!f->ports[port].pauses || frame->captured_octets < QUANTA + 2)
+		return;
+	quanta = (uint32_t)frame->octets[QUANTA] << 8 | frame->octets[QUANTA + 1];
+	by = lines_pause(&f->lines, port, quanta, at);
+	if (f->buffers.n_pools > 0)
+		buffers_shift(&f->buffers, port, by, f->lines.port[port].paused_until_ns, at);
+}
+
+/* A frame that the line has brought and the buffers have taken; *slowest sends it last. Returns
+ * when it is gone, 0: at once. */
+static inline uint64_t
+take_in(struct fabric *f, const struct feed_frame *frame, const struct c84302_frame *mac,
+    const struct galnet_frame *seen, unsigned *slowest)
+{
+	unsigned port = frame->port;
+	const struct wiring *in = &f->ports[port];
+	uint64_t at = lines_receive(&f->lines, port, mac->octets, f->now_ns);
+
+	f->frames++;
+	if (__builtin_expect(!receive(f, port, mac), 0)) {
+		if (mac->octets >= C84302_MIN_OCTETS)
+			galnet_model_error_source(in->chip, in->channel, seen->source,
+			    mac->faults == 0);
+		return 0;
+	}
+	if (__builtin_expect(mac->control == C84302_PAUSE, 0))
+		pause(f, port, frame, at);
+	return forward(f, port, mac, seen, at, slowest);
+}
+
+/* Its sender keeps it until it is let in. */
+static void
+hold(struct fabric *f, const struct feed_frame *frame)
+{
+	if (buffers_hold(&f->buffers, frame) < 0)
+		stat_add(&f->stats, FABRIC_STAT_HELD_LOST, 1);
+	else
+		stat_add(&f->stats, FABRIC_STAT_HELD, 1);
+}
+
+/* A frame on a board with a buffer pool; false if its sender has to try again. */
+static bool
+try_buffers(struct fabric *f, const struct feed_frame *frame)
+{
 	struct c84302_frame mac;
 	struct galnet_frame seen;
+	unsigned slowest = BUFFERS_MANY;
+	uint64_t done;
 
+	look_at(frame, &mac, &seen);
+	if (!c84302_model_is_plain(&mac, *f->ports[frame->port].max_octets)) {
+		take_in(f, frame, &mac, &seen, &slowest); /* control, or bad: takes no buffer */
+		return true;
+	}
+	switch (buffers_admit(&f->buffers, frame->port, mac.octets, f->now_ns)) {
+	case TNETX4090_PAUSE:
+	case TNETX4090_COLLIDE:
+		return false;
+	case TNETX4090_DROP: /* the chip has counted it */
+		lines_receive(&f->lines, frame->port, mac.octets, f->now_ns);
+		receive(f, frame->port, &mac);
+		f->frames++;
+		return true;
+	case TNETX4090_ACCEPT:
+		break;
+	}
+	done = take_in(f, frame, &mac, &seen, &slowest);
+	buffers_keep(&f->buffers, frame->port, mac.octets, done ? done : f->now_ns, slowest);
+	return true;
+}
+
+/* Senders that wait try again, in the order of their ports. */
+static void
+retry_held(struct fabric *f)
+{
+	for (unsigned port = 0; f->buffers.n_held > 0 && port < f->n_ports; port++) {
+		const struct feed_frame *first;
+
+		while ((first = buffers_first_held(&f->buffers, port)) && try_buffers(f, first))
+			free(buffers_take_held(&f->buffers, port));
+	}
+}
+
+void
+fabric_release(struct fabric *f, uint64_t now_ns)
+{
+	while (buffers_next_ns(&f->buffers) <= now_ns) {
+		uint64_t at = buffers_next_ns(&f->buffers);
+
+		if (at > f->now_ns)
+			f->now_ns = at;
+		buffers_release_next(&f->buffers);
+		if (f->buffers.n_held > 0)
+			retry_held(f);
+	}
+	if (now_ns > f->now_ns)
+		f->now_ns = now_ns;
+}
+
+/* What is not an everyday frame at a port that is up; true if the frame is done with. */
+static __attribute__((noinline)) bool
+handle_rare(struct fabric *f, const struct feed_frame *frame)
+{
+	const struct wiring *in = &f->ports[frame->port];
+
+	if (f->links_changed)
+		fabric_follow_links(f);
 	if (frame->event != FEED_FRAME) {
 		fabric_set_link(f, frame->port, frame->event == FEED_LINK_UP);
-		return;
+		return true;
 	}
 	if (!(galnet_model_ports_up(in->chip) >> in->channel & 1)) {
 		stat_add(&f->stats, FABRIC_STAT_PORT_DOWN, 1);
-		return;
+		return true;
 	}
-	look_at(frame, &mac, &seen);
-	if (receive(f, frame->port, &mac))
-		forward(f, frame->port, &mac, &seen);
-	else if (mac.octets >= C84302_MIN_OCTETS)
-		galnet_model_error_source(in->chip, in->channel, seen.source, mac.faults == 0);
-	if (++f->frames == SETTLE_FRAMES)
+	return false;
+}
+
+void
+fabric_set_time(struct fabric *f, uint64_t now_us)
+{
+	if (f->buffers.n_pools > 0)
+		fabric_release(f, now_us * 1000);
+	else
+		f->now_ns = now_us * 1000;
+}
+
+void
+fabric_frame(struct fabric *f, const struct feed_frame *frame)
+{
+	struct c84302_frame mac;
+	struct galnet_frame seen;
+	unsigned slowest;
+
+	fabric_set_time(f, frame->time_us);
+	if (__builtin_expect(f->links_changed || frame->event != FEED_FRAME ||
+		    !(f->lines_up >> frame->port & 1), 0) && handle_rare(f, frame))
+		return;
+	if (f->buffers.n_pools == 0) {
+		look_at(frame, &mac, &seen);
+		take_in(f, frame, &mac, &seen, &slowest);
+	} else {
+		if (buffers_first_held(&f->buffers, frame->port) || !try_buffers(f, frame))
+			hold(f, frame);
+	}
+	if (f->frames >= SETTLE_FRAMES)
 		fabric_settle(f);
 }
+
+/* --- time --- */
 
 uint64_t
 fabric_advance(struct fabric *f, uint64_t now_us)
 {
-	(void)f;
-	(void)now_us;
-	return UINT64_MAX;
+	uint64_t due;
+
+	if (f->links_changed)
+		fabric_follow_links(f);
+	fabric_set_time(f, now_us);
+	lines_tell_sleep(&f->lines, f->now_ns);
+	due = f->eee ? eee_calendar_model_settle(f->eee, f->now_ns) : UINT64_MAX;
+	if (f->buffers.n_held > 0 && buffers_next_ns(&f->buffers) < due)
+		due = buffers_next_ns(&f->buffers);
+	return due == UINT64_MAX ? due : due / 1000 + 1;
 }
 
 /* --- the sums --- */
@@ -214,8 +379,8 @@ add_flooded(struct c84302_sums *sent, const struct c84302_sums *now,
 		sent->by_size[i] += now->by_size[i] - before->by_size[i];
 }
 
-static void
-settle_port(struct fabric *f, unsigned port)
+void
+fabric_settle_port(struct fabric *f, unsigned port)
 {
 	const struct wiring *w = &f->ports[port];
 	struct port_sums *sums = &f->sums[port];
@@ -227,26 +392,29 @@ settle_port(struct fabric *f, unsigned port)
 	*sums = (struct port_sums){.flooded_before = f->flooded};
 }
 
-/* The CPU is about to look at a port of a MAC chip. */
-static void
-sync_mac(void *ctx, unsigned chip, unsigned port)
-{
-	struct fabric *f = ctx;
-	unsigned i = chip * C84302_PORTS + port;
-
-	if (i < f->n_ports)
-		settle_port(f, i);
-}
-
-/* Links or enable bits of a switch chip are about to change: the sums hold for those until now. */
-static void
-sync_ports(void *ctx, unsigned device)
+void
+fabric_ports_changing(void *ctx, unsigned device)
 {
 	struct fabric *f = ctx;
 
+	f->links_changed = true;
 	for (unsigned i = 0; i < f->n_ports; i++)
 		if (f->ports[i].device == device && f->ports[i].mac)
-			settle_port(f, i);
+			fabric_settle_port(f, i);
+}
+
+void
+fabric_follow_links(struct fabric *f)
+{
+	f->links_changed = false;
+	f->lines_up = 0;
+	for (unsigned i = 0; i < f->n_ports; i++) {
+		const struct wiring *w = &f->ports[i];
+		bool up = galnet_model_ports_up(w->chip) >> w->channel & 1;
+
+		lines_set_link(&f->lines, i, up, f->now_ns);
+		f->lines_up |= (uint64_t)up << i;
+	}
 }
 
 void
@@ -257,7 +425,7 @@ fabric_settle(struct fabric *f)
 	stat_add(&f->stats, FABRIC_STAT_FRAMES, f->frames);
 	f->frames = 0;
 	for (unsigned i = 0; i < f->n_ports; i++)
-		settle_port(f, i);
+		fabric_settle_port(f, i);
 }
 
 void
@@ -265,138 +433,6 @@ fabric_set_link(struct fabric *f, unsigned port, bool up)
 {
 	fabric_settle(f);
 	galnet_model_set_link(f->ports[port].chip, f->ports[port].channel, up);
-}
-
-/* --- building --- */
-
-static uint32_t
-read_lines(void *chip, unsigned index, uint32_t stored)
-{
-	const struct fabric *f = chip;
-
-	(void)index;
-	(void)stored;
-	return bus_model_lines(f->bus);
-}
-
-static const struct regmodel_row glue_rows[] = {
-    {.name = "Interrupt lines", .offset = BOARD_GLUE_LINES, .reserved = UINT32_MAX,
-	.read = read_lines},
-};
-
-static int
-add_glue(struct fabric *f)
-{
-	int rc = regmodel_init(&f->glue, glue_rows, 1, f);
-
-	return rc < 0 ? rc : bus_model_attach(f->bus, BOARD_GLUE_BASE, 4, &f->glue);
-}
-
-/* NEW_ADDRESS of one chip to all the others. */
-static void
-tell_other_chips(void *ctx, unsigned device, uint64_t mac, unsigned port)
-{
-	struct fabric *f = ctx;
-
-	for (unsigned i = 0; i < f->n_chips; i++)
-		if (i != device)
-			galnet_model_learn_remote(f->chips[i], device, mac, port);
-}
-
-static int
-add_switch_chip(struct fabric *f, int type)
-{
-	struct galnet_model_config config = {
-	    .chip = type == BOARD_GT48001A ? GALNET_GT48001A : GALNET_GT48002A,
-	    .bus = f->bus,
-	    .device = f->n_chips,
-	    .line = BOARD_LINE_SWITCH + f->n_chips,
-	    .new_address = tell_other_chips,
-	    .ports_changing = sync_ports,
-	    .ctx = f,
-	    .ease = &f->ease,
-	};
-	unsigned n_ports = board_chip_ports(type);
-	int rc = galnet_model_create(&config, &f->chips[f->n_chips]);
-
-	if (rc < 0)
-		return rc;
-	f->first_port[f->n_chips] = f->n_ports;
-	for (unsigned i = 0; i < n_ports; i++)
-		f->ports[f->n_ports++] = (struct wiring){
-		    .chip = f->chips[f->n_chips], .device = f->n_chips, .channel = i};
-	f->n_chips++;
-	return 0;
-}
-
-static int
-add_mac_chip(struct fabric *f)
-{
-	struct c84302_model_config config = {
-	    .bus = f->bus,
-	    .base = BOARD_MAC_BASE + f->n_macs * C84302_WINDOW,
-	    .line = BOARD_LINE_MAC + f->n_macs,
-	    .sync = sync_mac,
-	    .ctx = f,
-	    .chip = f->n_macs,
-	};
-	int rc = c84302_model_create(&config, &f->macs[f->n_macs]);
-
-	f->n_macs += rc == 0;
-	return rc;
-}
-
-static void
-wire_ports(struct fabric *f, const struct board_plan *plan)
-{
-	for (unsigned i = 0; i < f->n_ports; i++) {
-		struct wiring *port = &f->ports[i];
-
-		port->mac = f->macs[i / C84302_PORTS];
-		port->mac_port = i % C84302_PORTS;
-		port->max_octets = c84302_model_max_octets(port->mac, port->mac_port);
-		galnet_model_set_link(port->chip, port->channel,
-		    board_port(plan, i)->link == BOARD_LINK_UP);
-	}
-}
-
-int
-fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabric **fabric)
-{
-	struct fabric *f = calloc(1, sizeof(*f));
-	int rc;
-
-	if (!f)
-		return -ENOMEM;
-	f->bus = bus;
-	galnet_ease_init(&f->ease);
-	f->stats = (struct stat_set){stat_names, FABRIC_N_STATS, f->stat_values};
-	rc = add_glue(f);
-	for (size_t i = 0; i < plan->chips.n && rc == 0; i++) {
-		int type = board_chip(plan, i)->type;
-
-		rc = board_chip_switches(type) ? add_switch_chip(f, type) : add_mac_chip(f);
-	}
-	if (rc < 0) {
-		fabric_destroy(f);
-		return rc;
-	}
-	wire_ports(f, plan);
-	*fabric = f;
-	return 0;
-}
-
-void
-fabric_destroy(struct fabric *fabric)
-{
-	if (!fabric)
-		return;
-	for (unsigned i = 0; i < fabric->n_chips; i++)
-		galnet_model_destroy(fabric->chips[i]);
-	for (unsigned i = 0; i < fabric->n_macs; i++)
-		c84302_model_destroy(fabric->macs[i]);
-	regmodel_free(&fabric->glue);
-	free(fabric);
 }
 
 const struct stat_set *

@@ -23,7 +23,10 @@ void fabric_destroy(struct fabric *fabric); /* NULL allowed */
 /* time_us of a frame is board time, and never goes back. */
 /* A frame of the feed, or what else it says: a link that changes. */
 void fabric_frame(struct fabric *fabric, const struct feed_frame *frame);
-/* Board time has come to now_us. Returns the time of the next call at the latest. */
+/* Board time has come to now_us without a frame. */
+void fabric_set_time(struct fabric *fabric, uint64_t now_us);
+/* The same, and what the board does by itself until then is done: sleep is counted, frames that wait
+ * for buffers come in. Returns the time of the next call at the latest. */
 uint64_t fabric_advance(struct fabric *fabric, uint64_t now_us);
 /* Adds all sums to the counters, also those of this room. */
 void fabric_settle(struct fabric *fabric);
@@ -33,6 +36,8 @@ void fabric_set_link(struct fabric *fabric, unsigned port, bool up);
 enum fabric_stat {
 	FABRIC_STAT_FRAMES,
 	FABRIC_STAT_PORT_DOWN,
+	FABRIC_STAT_HELD,
+	FABRIC_STAT_HELD_LOST,
 	FABRIC_N_STATS
 };
 const struct stat_set *fabric_stats(const struct fabric *fabric);

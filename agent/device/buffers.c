@@ -1,0 +1,193 @@
+#include "agent/device/buffers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MCAST_MOST = 256 }; /* the largest MCastLimit: a flight each, and one each buffer */
+
+int
+buffers_add_pool(struct buffers *b, struct tnetx4090_model *pool, uint32_t n_buffers)
+{
+	unsigned max = b->max_flights + n_buffers + TNETX4090_PORTS * MCAST_MOST;
+	struct flight *flights;
+
+	if (b->n_pools == BUFFERS_MAX_POOLS)
+		return -ENOSPC;
+	flights = realloc(b->flights, max * sizeof(*flights));
+	if (!flights)
+		return -ENOMEM;
+	b->flights = flights;
+	b->max_flights = max;
+	b->pools[b->n_pools++] = pool;
+	return 0;
+}
+
+void
+buffers_free(struct buffers *b)
+{
+	for (unsigned port = 0; port < BUFFERS_MAX_PORTS; port++)
+		while (b->held[port].first)
+			free(buffers_take_held(b, port));
+	free(b->flights);
+	*b = (struct buffers){0};
+}
+
+/* --- frames under way: a binary heap --- */
+
+static void
+sift_up(struct flight *heap, unsigned i, struct flight f)
+{
+	while (i > 0 && heap[(i - 1) / 2].until_ns > f.until_ns) {
+		heap[i] = heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	heap[i] = f;
+}
+
+static void
+sift_down(struct flight *heap, unsigned n, unsigned i, struct flight f)
+{
+	for (unsigned child; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n && heap[child + 1].until_ns < heap[child].until_ns)
+			child++;
+		if (heap[child].until_ns >= f.until_ns)
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = f;
+}
+
+static void
+release(struct buffers *b, const struct flight *f, uint64_t now)
+{
+	if (f->buffers == 0)
+		tnetx4090_model_mcast_sent(buffers_pool(b, f->port), f->port % TNETX4090_PORTS);
+	else
+		tnetx4090_model_release(buffers_pool(b, f->port), f->port % TNETX4090_PORTS,
+		    f->buffers, now);
+}
+
+void
+buffers_keep(struct buffers *b, unsigned port, uint32_t octets, uint64_t until, unsigned slowest)
+{
+	struct flight f = {
+	    .until_ns = until,
+	    .buffers = (uint16_t)tnetx4090_model_buffers(buffers_pool(b, port), octets),
+	    .port = (uint8_t)port,
+	    .slowest = (uint8_t)slowest,
+	};
+
+	sift_up(b->flights, b->n_flights++, f);
+}
+
+void
+buffers_release_next(struct buffers *b)
+{
+	struct flight f = b->flights[0];
+
+	b->n_flights--;
+	sift_down(b->flights, b->n_flights, 0, b->flights[b->n_flights]);
+	release(b, &f, f.until_ns);
+}
+
+/* Of a flooded frame it is not known when this port would have sent it: not before it may again. */
+static void
+shift(struct flight *f, unsigned port, int64_t by_ns, uint64_t not_before)
+{
+	if (f->slowest == port)
+		f->until_ns += (uint64_t)by_ns;
+	else if (f->slowest != BUFFERS_MANY)
+		return;
+	if (f->until_ns < not_before)
+		f->until_ns = not_before;
+}
+
+void
+buffers_shift(struct buffers *b, unsigned port, int64_t by_ns, uint64_t not_before, uint64_t now)
+{
+	for (unsigned i = 0; i < b->n_flights; i++)
+		if (b->flights[i].until_ns > now)
+			shift(&b->flights[i], port, by_ns, not_before);
+	for (unsigned i = b->n_flights / 2; i-- > 0;)
+		sift_down(b->flights, b->n_flights, i, b->flights[i]);
+}
+
+/* --- MCastLimit --- */
+
+uint64_t
+buffers_leave_out(struct buffers *b, uint64_t ports)
+{
+	uint64_t full = 0;
+
+	for (unsigned i = 0; i < b->n_pools; i++)
+		full |= (uint64_t)tnetx4090_model_mcast_full(b->pools[i]) << i * TNETX4090_PORTS;
+	full &= ports;
+	for (uint64_t left = full; left != 0; left &= left - 1) {
+		unsigned port = (unsigned)__builtin_ctzll(left);
+
+		tnetx4090_model_mcast_left_out(buffers_pool(b, port), port % TNETX4090_PORTS);
+	}
+	return full;
+}
+
+/* Only ports with a limit count what waits. */
+void
+buffers_queue_multicast(struct buffers *b, const struct lines *lines, uint64_t ports)
+{
+	uint64_t limited = 0;
+
+	for (unsigned i = 0; i < b->n_pools; i++)
+		limited |= (uint64_t)b->pools[i]->mcast_limited << i * TNETX4090_PORTS;
+	for (limited &= ports; limited != 0; limited &= limited - 1) {
+		unsigned port = (unsigned)__builtin_ctzll(limited);
+		struct flight f = {.until_ns = lines_free_ns(lines, port),
+		    .port = (uint8_t)port, .slowest = (uint8_t)port};
+
+		tnetx4090_model_mcast_queued(buffers_pool(b, port), port % TNETX4090_PORTS);
+		sift_up(b->flights, b->n_flights++, f);
+	}
+}
+
+/* --- senders that wait --- */
+
+int
+buffers_hold(struct buffers *b, const struct feed_frame *frame)
+{
+	struct held_queue *q = &b->held[frame->port];
+	struct held_frame *h;
+
+	if (b->n_held == BUFFERS_MAX_HELD)
+		return -ENOBUFS;
+	h = malloc(sizeof(*h) + frame->captured_octets);
+	if (!h)
+		return -ENOMEM;
+	h->next = NULL;
+	h->frame = *frame;
+	h->frame.octets = h->octets;
+	memcpy(h->octets, frame->octets, frame->captured_octets);
+	if (!q->first)
+		q->end = &q->first;
+	*q->end = h;
+	q->end = &h->next;
+	b->n_held++;
+	return 0;
+}
+
+const struct feed_frame *
+buffers_first_held(const struct buffers *b, unsigned port)
+{
+	return b->held[port].first ? &b->held[port].first->frame : NULL;
+}
+
+struct held_frame *
+buffers_take_held(struct buffers *b, unsigned port)
+{
+	struct held_frame *h = b->held[port].first;
+
+	if (!h)
+		return NULL;
+	b->held[port].first = h->next;
+	b->n_held--;
+	return h;
+}

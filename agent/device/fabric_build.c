@@ -1,0 +1,184 @@
+/* Wires an emulated board's chips together as its plan says. */
+#include "agent/device/fabric_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const struct stat_name stat_names[FABRIC_N_STATS] = {
+    [FABRIC_STAT_FRAMES] = {"board.frames", "frames that came in by ports that were up"},
+    [FABRIC_STAT_PORT_DOWN] = {"board.port_down", "frames dropped: their port is down"},
+    [FABRIC_STAT_HELD] = {"board.held", "frames whose senders were told to wait"},
+    [FABRIC_STAT_HELD_LOST] = {"board.held_lost", "frames dropped: too many wait outside"},
+};
+
+static uint32_t
+read_lines(void *chip, unsigned index, uint32_t stored)
+{
+	const struct fabric *f = chip;
+
+	(void)index;
+	(void)stored;
+	return bus_model_lines(f->bus);
+}
+
+static const struct regmodel_row glue_rows[] = {
+    {.name = "Interrupt lines", .offset = BOARD_GLUE_LINES, .reserved = UINT32_MAX,
+	.read = read_lines},
+};
+
+static int
+add_glue(struct fabric *f)
+{
+	int rc = regmodel_init(&f->glue, glue_rows, 1, f);
+
+	return rc < 0 ? rc : bus_model_attach(f->bus, BOARD_GLUE_BASE, 4, &f->glue);
+}
+
+/* The CPU is about to look at a port of a MAC chip. */
+static void
+sync_mac(void *ctx, unsigned chip, unsigned port)
+{
+	struct fabric *f = ctx;
+	unsigned i = chip * C84302_PORTS + port;
+
+	if (i < f->n_ports)
+		fabric_settle_port(f, i);
+}
+
+/* NEW_ADDRESS of one chip to all the others. */
+static void
+tell_other_chips(void *ctx, unsigned device, uint64_t mac, unsigned port)
+{
+	struct fabric *f = ctx;
+
+	for (unsigned i = 0; i < f->n_chips; i++)
+		if (i != device)
+			galnet_model_learn_remote(f->chips[i], device, mac, port);
+}
+
+static int
+add_switch_chip(struct fabric *f, int type)
+{
+	struct galnet_model_config config = {
+	    .chip = type == BOARD_GT48001A ? GALNET_GT48001A : GALNET_GT48002A,
+	    .bus = f->bus,
+	    .device = f->n_chips,
+	    .line = BOARD_LINE_SWITCH + f->n_chips,
+	    .new_address = tell_other_chips,
+	    .ports_changing = fabric_ports_changing,
+	    .ctx = f,
+	    .ease = &f->ease,
+	};
+	unsigned n_ports = board_chip_ports(type);
+	int rc = galnet_model_create(&config, &f->chips[f->n_chips]);
+
+	if (rc < 0)
+		return rc;
+	f->first_port[f->n_chips] = f->n_ports;
+	for (unsigned i = 0; i < n_ports; i++)
+		f->ports[f->n_ports++] = (struct wiring){
+		    .chip = f->chips[f->n_chips], .device = f->n_chips, .channel = i};
+	f->n_chips++;
+	return 0;
+}
+
+static int
+add_mac_chip(struct fabric *f)
+{
+	struct c84302_model_config config = {
+	    .bus = f->bus,
+	    .base = BOARD_MAC_BASE + f->n_macs * C84302_WINDOW,
+	    .line = BOARD_LINE_MAC + f->n_macs,
+	    .sync = sync_mac,
+	    .ctx = f,
+	    .chip = f->n_macs,
+	};
+	int rc = c84302_model_create(&config, &f->macs[f->n_macs]);
+
+	f->n_macs += rc == 0;
+	return rc;
+}
+
+static void
+count_event(void *ctx, unsigned port, enum c84302_counter counter, uint32_t n)
+{
+	struct fabric *f = ctx;
+
+	c84302_model_event(f->ports[port].mac, f->ports[port].mac_port, counter, n);
+}
+
+static int
+add_lines(struct fabric *f, const struct board_plan *plan)
+{
+	struct line_config lines[BOARD_MAX_PORTS];
+	int rc;
+
+	for (unsigned i = 0; i < f->n_ports; i++)
+		lines[i] = (struct line_config){
+		    .speed_mbps = board_port(plan, i)->speed_mbps,
+		    .full_duplex = board_port(plan, i)->duplex == BOARD_FULL,
+		};
+	rc = lines_init(&f->lines, lines, f->n_ports);
+	f->lines.eee = f->eee;
+	f->lines.count = count_event;
+	f->lines.ctx = f;
+	return rc;
+}
+
+static void
+wire_ports(struct fabric *f, const struct board_plan *plan)
+{
+	for (unsigned i = 0; i < f->n_ports; i++) {
+		struct wiring *port = &f->ports[i];
+
+		port->mac = f->macs[i / C84302_PORTS];
+		port->mac_port = i % C84302_PORTS;
+		port->max_octets = c84302_model_max_octets(port->mac, port->mac_port);
+		port->pauses = board_port(plan, i)->duplex == BOARD_FULL;
+		galnet_model_set_link(port->chip, port->channel,
+		    board_port(plan, i)->link == BOARD_LINK_UP);
+	}
+}
+
+int
+fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabric **fabric)
+{
+	struct fabric *f = calloc(1, sizeof(*f));
+	int rc;
+
+	if (!f)
+		return -ENOMEM;
+	f->bus = bus;
+	galnet_ease_init(&f->ease);
+	f->stats = (struct stat_set){stat_names, FABRIC_N_STATS, f->stat_values};
+	rc = add_glue(f);
+	for (size_t i = 0; i < plan->chips.n && rc == 0; i++) {
+		int type = board_chip(plan, i)->type;
+
+		rc = board_chip_switches(type) ? add_switch_chip(f, type) : add_mac_chip(f);
+	}
+	if (rc == 0)
+		rc = add_lines(f, plan);
+	if (rc < 0) {
+		fabric_destroy(f);
+		return rc;
+	}
+	wire_ports(f, plan);
+	fabric_follow_links(f);
+	*fabric = f;
+	return 0;
+}
+
+void
+fabric_destroy(struct fabric *fabric)
+{
+	if (!fabric)
+		return;
+	for (unsigned i = 0; i < fabric->n_chips; i++)
+		galnet_model_destroy(fabric->chips[i]);
+	for (unsigned i = 0; i < fabric->n_macs; i++)
+		c84302_model_destroy(fabric->macs[i]);
+	buffers_free(&fabric->buffers);
+	regmodel_free(&fabric->glue);
+	free(fabric);
+}
