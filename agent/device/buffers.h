@@ -1,5 +1,5 @@
 /*
- * Who occupies the buffers of a board with TNETX4090 pools: frames under way, which give theirs back
+ * Who occupies the buffers of a board with TNETX4090 pools: frames under way, which give them back
  * to the port they came in by when the slowest port has sent them, and frames whose senders have
  * been told to wait (PAUSE, or a forced collision), in the order they will come.
  *

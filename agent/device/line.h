@@ -74,7 +74,7 @@ struct lines {
 	void *ctx;
 };
 
-/* n ports, all down. eee, count and ctx are set by the caller behind it. -EINVAL: too many kinds. */
+/* n ports, all down. The caller sets eee, count and ctx behind it. -EINVAL: too many kinds. */
 int lines_init(struct lines *lines, const struct line_config *ports, unsigned n);
 void lines_set_link(struct lines *lines, unsigned port, bool up, uint64_t now_ns);
 
