@@ -23,16 +23,17 @@ enum { MESSAGE_MAX = 9000 };
 
 static const uint8_t engine_id[] = {0x80, 0x00, 0x1f, 0x88, 0x04, 1, 2, 3, 4};
 
-struct fixture {
+/* One for all tests: every start of the library leaves a little memory behind. */
+static struct fixture {
 	char dir[64], file[80];
 	struct clock clock;
 	struct v3 *v3;
 	uint8_t own_id[V3_ENGINE_ID_MAX];
 	size_t n_own_id;
-};
+} f;
 
 static void
-open_fixture(struct fixture *f)
+open_fixture(void)
 {
 	static const char *const engine_ids[] = {ENGINE};
 	static const struct v3_user user = {.name = "switch", .engine_ids = engine_ids,
@@ -41,34 +42,34 @@ open_fixture(struct fixture *f)
 	char error[256] = "", text[2 + 2 * V3_ENGINE_ID_MAX + 1];
 	FILE *file;
 
-	*f = (struct fixture){.clock = {.manual = true, .manual_mono_us = 1}};
-	snprintf(f->dir, sizeof(f->dir), "/tmp/check_v3.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(f->dir));
-	snprintf(f->file, sizeof(f->file), "%s/engine", f->dir);
+	f = (struct fixture){.clock = {.manual = true, .manual_mono_us = 1}};
+	snprintf(f.dir, sizeof(f.dir), "/tmp/check_v3.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(f.dir));
+	snprintf(f.file, sizeof(f.file), "%s/engine", f.dir);
 	library_open();
-	ck_assert_msg(v3_open(&f->v3, &user, 1, f->file, &f->clock, error, sizeof(error)) == 0,
+	ck_assert_msg(v3_open(&f.v3, &user, 1, f.file, &f.clock, error, sizeof(error)) == 0,
 	    "%s", error);
-	file = fopen(f->file, "r");
+	file = fopen(f.file, "r");
 	ck_assert_ptr_nonnull(file);
 	ck_assert_int_eq(fscanf(file, "%66s", text), 1);
 	fclose(file);
-	f->n_own_id = v3_engine_id_parse(text, f->own_id);
-	ck_assert_uint_gt(f->n_own_id, 0);
+	f.n_own_id = v3_engine_id_parse(text, f.own_id);
+	ck_assert_uint_gt(f.n_own_id, 0);
 }
 
 static void
-close_fixture(struct fixture *f)
+close_fixture(void)
 {
-	v3_close(f->v3);
+	v3_close(f.v3);
 	library_close();
-	unlink(f->file);
-	rmdir(f->dir);
+	unlink(f.file);
+	rmdir(f.dir);
 }
 
 /* A message to our own engine of linkUp and a string of that many octets, as a sender writes it
  * whose messages may have so many octets. */
 static size_t
-build(const struct fixture *f, int command, int level, size_t string, long takes_octets,
+build(int command, int level, size_t string, long takes_octets,
     uint8_t octets[MESSAGE_MAX])
 {
 	static const oid trap_oid[] = {1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0};
@@ -88,10 +89,10 @@ build(const struct fixture *f, int command, int level, size_t string, long takes
 	pdu->securityLevel = level;
 	pdu->securityName = strdup("switch");
 	pdu->securityNameLen = strlen("switch");
-	pdu->securityEngineID = netsnmp_memdup(f->own_id, f->n_own_id);
-	pdu->securityEngineIDLen = f->n_own_id;
-	pdu->contextEngineID = netsnmp_memdup(f->own_id, f->n_own_id);
-	pdu->contextEngineIDLen = f->n_own_id;
+	pdu->securityEngineID = netsnmp_memdup(f.own_id, f.n_own_id);
+	pdu->securityEngineIDLen = f.n_own_id;
+	pdu->contextEngineID = netsnmp_memdup(f.own_id, f.n_own_id);
+	pdu->contextEngineIDLen = f.n_own_id;
 	pdu->contextName = strdup("");
 	snmp_pdu_add_variable(pdu, up_time, OID_LENGTH(up_time), ASN_TIMETICKS, &ticks,
 	    sizeof(ticks));
@@ -142,12 +143,10 @@ START_TEST(an_inform_is_answered_by_what_its_sender_takes)
 {
 	static struct v3_message m;
 	uint8_t octets[MESSAGE_MAX];
-	struct fixture f;
 	netsnmp_pdu *answer;
 	size_t n;
 
-	open_fixture(&f);
-	n = build(&f, SNMP_MSG_INFORM, SNMP_SEC_LEVEL_AUTHPRIV, sizes[_i].string,
+	n = build(SNMP_MSG_INFORM, SNMP_SEC_LEVEL_AUTHPRIV, sizes[_i].string,
 	    sizes[_i].takes_octets, octets);
 	for (int again = 0; again < 2; again++) { /* its sender did not hear the first answer */
 		ck_assert_int_eq(v3_take(f.v3, octets, n, &m), V3_INFORM);
@@ -163,7 +162,6 @@ START_TEST(an_inform_is_answered_by_what_its_sender_takes)
 		ck_assert_int_eq(answer->securityLevel, SNMP_SEC_LEVEL_AUTHPRIV);
 		snmp_free_pdu(answer);
 	}
-	close_fixture(&f);
 }
 END_TEST
 
@@ -171,11 +169,9 @@ START_TEST(every_octet_counts)
 {
 	static struct v3_message m;
 	uint8_t octets[MESSAGE_MAX];
-	struct fixture f;
 	size_t n;
 
-	open_fixture(&f);
-	n = build(&f, SNMP_MSG_INFORM, SNMP_SEC_LEVEL_AUTHPRIV, 10, 1500, octets);
+	n = build(SNMP_MSG_INFORM, SNMP_SEC_LEVEL_AUTHPRIV, 10, 1500, octets);
 	for (size_t i = 0; i < n; i++) { /* the digest is over all of it */
 		octets[i] ^= 1;
 		ck_assert_msg(v3_take(f.v3, octets, n, &m) > V3_INFORM, "octet %zu", i);
@@ -185,29 +181,25 @@ START_TEST(every_octet_counts)
 	for (size_t cut = 0; cut < n; cut++)
 		ck_assert_int_eq(v3_take(f.v3, octets, cut, &m), V3_BAD_PARSE);
 	ck_assert_int_eq(v3_take(f.v3, octets, n, &m), V3_INFORM);
-	n = build(&f, SNMP_MSG_INFORM, SNMP_SEC_LEVEL_AUTHNOPRIV, 10, 1500, octets);
+	n = build(SNMP_MSG_INFORM, SNMP_SEC_LEVEL_AUTHNOPRIV, 10, 1500, octets);
 	ck_assert_int_eq(v3_take(f.v3, octets, n, &m), V3_BAD_LEVEL);
-	n = build(&f, SNMP_MSG_GET, SNMP_SEC_LEVEL_AUTHPRIV, 10, 1500, octets);
+	n = build(SNMP_MSG_GET, SNMP_SEC_LEVEL_AUTHPRIV, 10, 1500, octets);
 	ck_assert_int_eq(v3_take(f.v3, octets, n, &m), V3_BAD_PDU);
-	n = build(&f, SNMP_MSG_TRAP2, SNMP_SEC_LEVEL_AUTHPRIV, 10, 1500, octets);
+	n = build(SNMP_MSG_TRAP2, SNMP_SEC_LEVEL_AUTHPRIV, 10, 1500, octets);
 	ck_assert_int_eq(v3_take(f.v3, octets, n, &m), V3_BAD_PDU); /* a trap's engine is not ours */
-	close_fixture(&f);
 }
 END_TEST
 
 START_TEST(what_is_kept_of_engines)
 {
 	struct v3_heard heard = {.n_engine_id = sizeof(engine_id), .boots = 3, .time_s = 70};
-	struct fixture f;
 
-	open_fixture(&f);
 	ck_assert_uint_eq(v3_engines(f.v3), 1);
 	memcpy(heard.engine_id, engine_id, sizeof(engine_id));
 	v3_recall(f.v3, &heard);
 	heard.engine_id[4] = 5; /* of a user that there is not any more */
 	v3_recall(f.v3, &heard);
 	ck_assert(!v3_next_heard(f.v3, &heard)); /* what is recalled is nothing new */
-	close_fixture(&f);
 }
 END_TEST
 
@@ -220,6 +212,7 @@ main(void)
 	setenv("MIBS", "", 1);
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
+	tcase_add_unchecked_fixture(tc, open_fixture, close_fixture);
 	tcase_add_loop_test(tc, an_inform_is_answered_by_what_its_sender_takes, 0,
 	    sizeof(sizes) / sizeof(sizes[0]));
 	tcase_add_test(tc, every_octet_counts);
