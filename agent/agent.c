@@ -3,6 +3,7 @@
 #include "agent/device/dummy.h"
 #include "agent/device/emulated.h"
 #include "agent/hal/hal.h"
+#include "agent/monitor.h"
 #include "agent/sampling/packer.h"
 #include "agent/sampling/sampling.h"
 #include "agent/sampling/sflow_export.h"
@@ -53,7 +54,9 @@ struct agent {
 	struct sflow_export *sflow; /* NULL: off */
 	struct notify_ring *ring;
 	struct settings *settings;
+	struct monitor *monitor;
 	struct view_parts view;
+	struct mib_view_source views;
 	struct snmp_agent *snmp;
 	struct event_base *base;
 	struct event *hal_event, *space_event, *settings_event, *pack_timer, *refresh_timer;
@@ -192,7 +195,8 @@ arm_alarm(struct agent *agent)
 {
 	uint64_t next = agent->next_counters_us < agent->next_state_us ? agent->next_counters_us
 								       : agent->next_state_us;
-	int rc = hal_alarm(agent->hal, next);
+	uint64_t watched = monitor_next_us(agent->monitor);
+	int rc = hal_alarm(agent->hal, watched < next ? watched : next);
 
 	if (rc < 0)
 		log_warn_limited("agent", "the device takes no alarm: %s", strerror(-rc));
@@ -219,6 +223,8 @@ on_alarm(void *ctx, uint64_t device_us)
 
 	/* Samples first: counters must not run ahead of what they vouch for. */
 	flush_all(agent);
+	if (device_us >= monitor_next_us(agent->monitor))
+		monitor_run(agent->monitor, device_us);
 	if (device_us >= agent->next_counters_us) {
 		pace_counters(agent, send_counters(agent));
 		agent->next_counters_us = device_us + agent->counters_interval_us;
@@ -255,6 +261,7 @@ on_port_changed(void *ctx, uint32_t if_index)
 	struct agent *agent = ctx;
 
 	sampling_on_port_changed(agent->sampling, if_index);
+	monitor_port_changed(agent->monitor, if_index);
 	send_state(agent, if_index);
 }
 
@@ -282,12 +289,19 @@ on_error_source(void *ctx, const struct ease_error_source *source)
 }
 
 static void
+publish_views(struct agent *agent)
+{
+	sampling_publish(agent->sampling);
+	monitor_publish(agent->monitor);
+	watch_look(agent->watch);
+}
+
+static void
 publish_all(struct agent *agent)
 {
 	while (hal_refresh(agent->hal, 0) > 0)
 		;
-	sampling_publish(agent->sampling);
-	watch_look(agent->watch);
+	publish_views(agent);
 }
 
 static void
@@ -363,15 +377,29 @@ on_settings(evutil_socket_t fd, short what, void *ctx)
 }
 
 static void
+keep_state(struct agent *agent, bool clean)
+{
+	struct state_owners owners = {
+	    .hal = agent->hal,
+	    .sampling = agent->sampling,
+	    .managed = rmon_managed(monitor_rmon(agent->monitor)),
+	    .n_managed = RMON_N_MANAGED,
+	};
+	int rc = state_save(&agent->state, agent->config->state_dir, clean, &owners);
+
+	if (rc < 0)
+		log_error("agent", "%s: the state could not be saved: %s",
+		    agent->config->state_dir, strerror(-rc));
+}
+
+static void
 on_settings_changed(void *ctx)
 {
 	struct agent *agent = ctx;
-	int rc = state_save(&agent->state, agent->config->state_dir, false, agent->hal,
-	    agent->sampling);
 
-	if (rc < 0)
-		log_error("agent", "%s: the settings could not be saved: %s",
-		    agent->config->state_dir, strerror(-rc));
+	monitor_settings_changed(agent->monitor);
+	arm_alarm(agent);
+	keep_state(agent, false);
 	send_states(agent); /* the edge flag and alias travel in easeState */
 	publish_all(agent);
 }
@@ -388,9 +416,7 @@ on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 	if (rc > 0)
 		pause.tv_usec = 0; /* the next slice, after whatever else is ready */
 	else
-		sampling_publish(agent->sampling);
-	if (rc == 0)
-		watch_look(agent->watch);
+		publish_views(agent);
 	arm_pack_timer(agent);
 	event_add(agent->refresh_timer, &pause);
 }
@@ -408,6 +434,8 @@ log_stats(struct agent *agent)
 	stat_log(hal_stats(agent->hal));
 	stat_log(sampling_stats(agent->sampling));
 	stat_log(notify_ring_stats(agent->ring));
+	stat_log(monitor_stats(agent->monitor));
+	stat_log(rmon_stats(monitor_rmon(agent->monitor)));
 	if (agent->sflow != NULL)
 		stat_log(sflow_export_stats(agent->sflow));
 }
@@ -472,9 +500,39 @@ create_device(const struct agent_config *config, struct hal_device **device, cha
 }
 
 static int
+create_monitor(struct agent *agent)
+{
+	struct monitor_options options = {
+	    .hal = agent->hal,
+	    .clock = &clock_system,
+	    .ring = agent->ring,
+	    .views = &agent->views,
+	    .default_history = agent->config->history,
+	};
+	int rc;
+
+	agent->views = view_source(&agent->view);
+	rc = monitor_create(&options, &agent->monitor);
+	if (rc == 0)
+		agent->view = (struct view_parts){
+		    .hal = agent->hal,
+		    .sampling = agent->sampling,
+		    .rmon = monitor_rmon(agent->monitor),
+		    .ring = agent->ring,
+		    .state = &agent->state,
+		};
+	return rc;
+}
+
+static int
 create_settings(struct agent *agent)
 {
-	struct settings_owners owners = {.hal = agent->hal, .sampling = agent->sampling};
+	struct settings_owners owners = {
+	    .hal = agent->hal,
+	    .sampling = agent->sampling,
+	    .managed = rmon_managed(monitor_rmon(agent->monitor)),
+	    .n_managed = RMON_N_MANAGED,
+	};
 
 	return settings_create(&owners, on_settings_changed, agent, &agent->settings);
 }
@@ -513,6 +571,8 @@ create_sampling(struct agent *agent)
 	if (rc == 0)
 		rc = sampling_create(agent->hal, &options, &sink, &agent->sampling);
 	if (rc == 0)
+		rc = create_monitor(agent);
+	if (rc == 0)
 		rc = create_settings(agent);
 	if (rc == 0)
 		rc = create_watch(agent);
@@ -548,13 +608,12 @@ create_snmp(struct agent *agent)
 	    .clock = &clock_system,
 	    .tables = mibs_tables,
 	    .n_tables = mibs_n_tables,
-	    .views = view_source(&agent->view),
+	    .views = agent->views,
 	    .setter = {agent->settings, settings_apply},
 	    .ring = agent->ring,
 	    .boot = (uint32_t)agent->state.boot,
 	};
 
-	agent->view = (struct view_parts){agent->hal, agent->sampling, agent->ring, &agent->state};
 	snprintf(persistent_dir, sizeof(persistent_dir), "%s/snmp", agent->config->state_dir);
 	state_agent_id(&agent->state, options.agent_id);
 	return snmp_agent_create(&options, &agent->snmp);
@@ -608,6 +667,7 @@ agent_destroy(struct agent *agent)
 		return false;
 	settings_destroy(agent->settings);
 	watch_destroy(agent->watch);
+	monitor_destroy(agent->monitor);
 	packer_destroy(agent->packer);
 	sflow_export_destroy(agent->sflow);
 	sampling_destroy(agent->sampling);
@@ -708,8 +768,9 @@ start_device(struct agent *agent)
 	agent->next_counters_us = hal_now_us(agent->hal) + agent->counters_interval_us;
 	agent->next_state_us =
 	    hal_now_us(agent->hal) + agent->config->state_interval_s * 1000000ull;
-	arm_alarm(agent);
 	publish_all(agent);
+	monitor_start(agent->monitor, &agent->state);
+	arm_alarm(agent);
 	event_active(agent->hal_event, EV_READ, 0); /* opens the device's gate */
 	return 0;
 }
@@ -726,16 +787,11 @@ wait_for_acknowledgements(struct agent *agent)
 static void
 stop(struct agent *agent)
 {
-	int rc;
-
 	hal_stop(agent->hal);
 	flush_all(agent);
 	send_counters(agent);
 	flush_all(agent);
-	rc = state_save(&agent->state, agent->config->state_dir, true, agent->hal, agent->sampling);
-	if (rc < 0)
-		log_error("agent", "%s: the state could not be saved: %s",
-		    agent->config->state_dir, strerror(-rc));
+	keep_state(agent, true);
 	if (snmp_agent_connected(agent->snmp))
 		wait_for_acknowledgements(agent);
 	log_stats(agent);

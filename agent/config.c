@@ -74,6 +74,8 @@ const struct option_row agent_options[] = {
 		"counted, not sent"},
     {.name = "notify_samples", .type = OPTION_BOOL, AT(notify_samples), .def = "true",
 	.help = "send easeSamples and easeCounters; false: samples and counters as sFlow only"},
+    {.name = "history", .type = OPTION_BOOL, AT(history), .def = "true",
+	.help = "RMON history from the first start: 50 buckets of 30 s and 50 of 1,800 s a port"},
     {.name = "sflow_collector", .type = OPTION_STRING, AT(sflow_collector), .max = 80,
 	.check = sflow_export_check_collector,
 	.help = "where sFlow v5 goes: ADDRESS:PORT or [IPV6-ADDRESS]:PORT; empty: nowhere. Counters "

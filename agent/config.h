@@ -42,6 +42,7 @@ struct agent_config {
 	uint32_t address_rate;
 	uint32_t event_rate;
 	bool notify_samples;
+	bool history;
 	/* sFlow */
 	char *sflow_collector;
 	char *sflow_agent_address;

@@ -86,6 +86,15 @@ set_alias(struct hal *hal, const struct mib_set *set, bool test_only)
 }
 
 static int
+set_link_traps(struct hal *hal, const struct mib_set *set, bool test_only)
+{
+	struct hal_port info;
+	int rc = hal_port_info(hal, set->if_index, &info);
+
+	return rc < 0 || test_only ? rc : hal_set_link_traps(hal, set->if_index, set->number != 0);
+}
+
+static int
 set_one(const struct settings_owners *owners, const struct mib_set *set, bool test_only)
 {
 	switch (set->kind) {
@@ -93,6 +102,8 @@ set_one(const struct settings_owners *owners, const struct mib_set *set, bool te
 		return 0;
 	case MIB_SET_ALIAS:
 		return set_alias(owners->hal, set, test_only);
+	case MIB_SET_LINK_TRAPS:
+		return set_link_traps(owners->hal, set, test_only);
 	case MIB_SET_ADMIN_STATUS:
 		return set_admin_status(owners->hal, set, test_only);
 	case MIB_SET_AGEING:

@@ -14,7 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TOTAL_DIGITS = 21, STATE_PATH_MAX = 4200 };
+enum {
+	TOTAL_DIGITS = 21,
+	STATE_PATH_MAX = 4200,
+	STATE_ROWS_MAX = 65536, /* more than all tables of rows that managers make may hold */
+};
 
 #define PORT_AT(member) .offset = offsetof(struct state_port, member)
 #define AT(member)	.offset = offsetof(struct agent_state, member)
@@ -30,6 +34,7 @@ static const struct option_row port_options[] = {
     {.name = "max_samples_per_s", .type = OPTION_U32, PORT_AT(max_samples_per_s), .min = 0,
 	.max = SAMPLING_MAX_PER_SECOND, .def = "0"},
     {.name = "edge", .type = OPTION_BOOL, PORT_AT(edge), .def = "true"},
+    {.name = "link_traps", .type = OPTION_BOOL, PORT_AT(link_traps), .def = "true"},
     {.name = "totals", .type = OPTION_STRING, PORT_AT(totals),
 	.max = HAL_MAX_COUNTER_ROWS * TOTAL_DIGITS},
     {0},
@@ -42,6 +47,10 @@ static const struct option_row state_options[] = {
     {.name = "port", .type = OPTION_SECTION, AT(ports), .max = HAL_MAX_PORTS,
 	.section = port_options, .section_size = sizeof(struct state_port),
 	.section_title_offset = offsetof(struct state_port, name)},
+    {.name = "had_rows", .type = OPTION_BOOL, AT(had_rows), .def = "false"},
+    {.name = "row", .type = OPTION_SECTION, AT(rows), .max = STATE_ROWS_MAX,
+	.section = state_row_options, .section_size = sizeof(struct state_row),
+	.section_title_offset = offsetof(struct state_row, name)},
     {0},
 };
 
@@ -204,6 +213,7 @@ apply_port(const struct state_port *kept, struct hal *hal, struct sampling *samp
 
 	if (kept->alias != NULL && hal_set_alias(hal, if_index, kept->alias) < 0)
 		log_warn("state", "port %s: the alias kept could not be set", kept->name);
+	hal_set_link_traps(hal, if_index, kept->link_traps);
 	if (sampling_set_port(sampling, if_index, &config) < 0)
 		log_warn("state", "port %s: the sampling settings kept could not be set", kept->name);
 }
@@ -271,30 +281,41 @@ collect_port(struct state_port *port, bool clean, const struct hal *hal,
 	    .header_octets = config.header_octets,
 	    .max_samples_per_s = config.max_samples_per_s,
 	    .edge = config.edge,
+	    .link_traps = info.link_traps,
 	    .totals = clean ? print_totals(hal, if_index) : strdup(""),
 	};
 	return port->name && port->alias && port->totals ? 0 : -ENOMEM;
 }
 
-int
-state_save(struct agent_state *state, const char *dir, bool clean, const struct hal *hal,
-    const struct sampling *sampling)
+static int
+collect_ports(struct agent_state *fresh, bool clean, const struct state_owners *owners)
 {
-	struct agent_state fresh = {.boot = state->boot, .clean = clean};
+	size_t n = hal_n_ports(owners->hal);
+	int rc = 0;
+
+	fresh->ports.items = calloc(n + 1, sizeof(*fresh->ports.items));
+	if (fresh->ports.items == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = collect_port(&fresh->ports.items[fresh->ports.n++], clean, owners->hal,
+		    owners->sampling, hal_port_if_index(owners->hal, i));
+	return rc;
+}
+
+int
+state_save(struct agent_state *state, const char *dir, bool clean,
+    const struct state_owners *owners)
+{
+	struct agent_state fresh = {.boot = state->boot, .clean = clean, .had_rows = true};
 	int rc = -ENOMEM;
 
 	fresh.agent_id = strdup(state->agent_id);
-	fresh.ports.items = calloc(hal_n_ports(hal) + 1, sizeof(*fresh.ports.items));
-	if (fresh.agent_id == NULL || fresh.ports.items == NULL)
-		goto out;
-	for (size_t i = 0; i < hal_n_ports(hal); i++) {
-		rc = collect_port(&fresh.ports.items[fresh.ports.n++], clean, hal, sampling,
-		    hal_port_if_index(hal, i));
-		if (rc < 0)
-			goto out;
-	}
-	rc = write_file(&fresh, dir);
-out:
+	if (fresh.agent_id != NULL)
+		rc = collect_ports(&fresh, clean, owners);
+	for (size_t i = 0; i < owners->n_managed && rc == 0; i++)
+		rc = state_rows_collect(owners->managed[i], &fresh.rows);
+	if (rc == 0)
+		rc = write_file(&fresh, dir);
 	state_free(&fresh);
 	return rc;
 }

@@ -10,6 +10,7 @@
 
 #include "agent/hal/hal.h"
 #include "agent/sampling/sampling.h"
+#include "agent/state_rows.h"
 
 struct state_port {
 	char *name; /* ifName */
@@ -17,7 +18,7 @@ struct state_port {
 	char *alias;
 	bool enabled;
 	uint32_t mean_skip, header_octets, max_samples_per_s;
-	bool edge;
+	bool edge, link_traps;
 	char *totals; /* of the hardware counters at a clean stop, space-separated; "" none */
 };
 
@@ -31,6 +32,8 @@ struct agent_state {
 	uint64_t boot;
 	bool clean; /* the totals below were saved by a clean stop */
 	struct state_ports ports;
+	bool had_rows; /* the rows below are what managers left, even if there are none */
+	struct state_rows rows;
 };
 
 /* Loads the state, or makes a new one with a random id, then counts this start and writes it back
@@ -46,8 +49,16 @@ void state_agent_id(const struct agent_state *state, uint8_t id[EASE_AGENT_ID_LE
 void state_apply(const struct agent_state *state, bool was_clean, struct hal *hal,
     struct sampling *sampling);
 
+/* Whose settings are kept. */
+struct state_owners {
+	const struct hal *hal;
+	const struct sampling *sampling;
+	struct managed *const *managed;
+	size_t n_managed;
+};
+
 /* Writes the settings as they are now; with clean, the totals too. */
-int state_save(struct agent_state *state, const char *dir, bool clean, const struct hal *hal,
-    const struct sampling *sampling);
+int state_save(struct agent_state *state, const char *dir, bool clean,
+    const struct state_owners *owners);
 
 #endif

@@ -34,6 +34,7 @@ hold_view(void *ctx)
 		return NULL;
 	view->hal = hal_snapshot_hold(parts->hal);
 	view->sampling = sampling_view_hold(parts->sampling);
+	view->rmon = parts->rmon ? rmon_view_hold(parts->rmon) : NULL;
 	view->system = system_figures(parts);
 	return view;
 }
@@ -48,6 +49,7 @@ release_view(void *ctx, const void *held)
 		return;
 	hal_snapshot_release(view->hal);
 	sampling_view_release(view->sampling);
+	rmon_view_release(view->rmon);
 	free(view);
 }
 

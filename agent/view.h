@@ -6,6 +6,7 @@
 #define EASE_AGENT_VIEW_H
 
 #include "agent/hal/hal.h"
+#include "agent/rmon/rmon.h"
 #include "agent/sampling/sampling.h"
 #include "agent/snmp/mib_table.h"
 #include "agent/snmp/notify.h"
@@ -15,6 +16,7 @@
 struct view_parts {
 	struct hal *hal;
 	struct sampling *sampling;
+	struct rmon *rmon;
 	const struct notify_ring *ring;
 	const struct agent_state *state;
 };

@@ -11,7 +11,7 @@
 
 #define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { TRUTH_TRUE = 1, TRUTH_FALSE = 2, TRAP_DISABLED = 2 };
+enum { TRUTH_TRUE = 1, TRUTH_FALSE = 2 };
 
 static int
 if_number(const struct mib_cell *cell, struct mib_value *value)
@@ -125,15 +125,6 @@ const struct mib_table if_mib_table = {
 	.rows = mib_port_rows,
 };
 
-/* linkUp and linkDown are not sent: a manager must be able to see that. */
-static int
-if_link_trap_enable(const struct mib_cell *cell, struct mib_value *value)
-{
-	(void)cell;
-	value->integer = TRAP_DISABLED;
-	return 0;
-}
-
 static int
 if_high_speed_mbps(const struct mib_cell *cell, struct mib_value *value)
 {
@@ -174,7 +165,8 @@ static const struct mib_column ifx_columns[] = {
 	{11, "ifHCOutUcastPkts", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_OUT_UCAST_PKTS)},
 	{12, "ifHCOutMulticastPkts", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_OUT_MCAST_PKTS)},
 	{13, "ifHCOutBroadcastPkts", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_OUT_BCAST_PKTS)},
-	{14, "ifLinkUpDownTrapEnable", MIB_INTEGER, MIB_FN(if_link_trap_enable)},
+	{14, "ifLinkUpDownTrapEnable", MIB_INTEGER, MIB_AT(struct hal_port, link_traps),
+	    MIB_WRITE(MIB_SET_LINK_TRAPS, 1, 2), .truth = true},
 	{15, "ifHighSpeed", MIB_GAUGE32, MIB_FN(if_high_speed_mbps)},
 	{16, "ifPromiscuousMode", MIB_INTEGER, MIB_FN(if_promiscuous)},
 	{17, "ifConnectorPresent", MIB_INTEGER, MIB_AT(struct hal_port, has_connector),

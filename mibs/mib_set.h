@@ -11,6 +11,7 @@
 enum mib_set_kind {
 	MIB_SET_NONE = 0,
 	MIB_SET_ALIAS,		/* text: ifAlias, 0..64 octets */
+	MIB_SET_LINK_TRAPS,	/* number: ifLinkUpDownTrapEnable, 1 enabled, 0 not */
 	MIB_SET_ADMIN_STATUS,	/* number: ifAdminStatus, enum ease_if_status */
 	MIB_SET_SAMPLING_ADMIN, /* number: easePortAdminStatus, 1 sampling on, 0 off */
 	MIB_SET_MEAN_SKIP,	/* number: frames per sample, 1..EASE_MEAN_SKIP_MAX */

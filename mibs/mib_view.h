@@ -7,6 +7,7 @@
 #define EASE_MIBS_MIB_VIEW_H
 
 #include "agent/hal/hal.h"
+#include "agent/rmon/rmon.h"
 #include "agent/sampling/sampling.h"
 #include "common/sample.h"
 
@@ -30,6 +31,7 @@ struct mib_system {
 struct mib_view {
 	const struct hal_snapshot *hal;	      /* NULL: nothing published yet, tables are empty */
 	const struct sampling_view *sampling; /* NULL: no sampling, easePortTable is empty */
+	const struct rmon_view *rmon; /* NULL: no RMON, its tables are empty */
 	struct mib_system system;
 };
 

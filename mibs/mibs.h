@@ -14,6 +14,10 @@
 extern const struct mib_table *const mibs_tables[];
 extern const size_t mibs_n_tables;
 
+/* Those whose rows agent/rmon owns. */
+extern const struct mib_table rmon_mib_history_control_table, rmon_mib_alarm_table,
+    rmon_mib_event_table;
+
 /* Every object served, one a line: name, numeric OID, syntax, access (easeagentd --list-objects). */
 void mib_list_objects(FILE *out);
 

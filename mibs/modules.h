@@ -6,7 +6,9 @@
 
 extern const struct mib_table if_mib_number, if_mib_table, if_mib_x_table, if_mib_last_change;
 extern const struct mib_table etherlike_mib_stats_table;
-extern const struct mib_table rmon_mib_stats_table;
+extern const struct mib_table rmon_mib_stats_table, rmon_mib_hc_stats_table;
+extern const struct mib_table rmon_mib_history_table, rmon_mib_hc_history_table,
+    rmon_mib_log_table;
 extern const struct mib_table bridge_mib_base, bridge_mib_base_port_table, bridge_mib_tp,
     bridge_mib_fdb_table;
 extern const struct mib_table ease_mib_system, ease_mib_port_table, ease_mib_error_source_table,

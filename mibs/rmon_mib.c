@@ -1,6 +1,7 @@
 /*
  * RMON-MIB (RFC 2819): etherStatsTable, one row made by the agent for each port that counts
- * received packets as RMON does; its index is the port's ifIndex.
+ * received packets as RMON does; its index is the port's ifIndex. Beside it HC-RMON-MIB's 64-bit
+ * twin (RFC 3273).
  */
 #include "mibs/mib_rows.h"
 #include "mibs/modules.h"
@@ -9,8 +10,8 @@
 #include <string.h>
 
 enum {
-	ENTRY_VALID = 1,	/* EntryStatus */
-	INDEX_MAX = 65535,	/* etherStatsIndex */
+	STATUS_VALID = 1, /* EntryStatus */
+	INDEX_MAX = 65535, /* etherStatsIndex */
 };
 
 static int
@@ -61,7 +62,7 @@ stats_owner(const struct mib_cell *cell, struct mib_value *value)
 static int
 stats_status(const struct mib_cell *cell, struct mib_value *value)
 {
-	value->integer = ENTRY_VALID;
+	value->integer = STATUS_VALID;
 	return has_row(cell);
 }
 
@@ -96,6 +97,52 @@ const struct mib_table rmon_mib_stats_table = {
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	.columns = stats_columns,
 	.n_columns = sizeof(stats_columns) / sizeof(stats_columns[0]),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_port_rows,
+};
+
+/* How often the 32-bit twin has gone over its end. */
+static int
+stats_overflow(const struct mib_cell *cell, struct mib_value *value)
+{
+	int error = stats_figure(cell, value);
+
+	value->number >>= 32;
+	return error;
+}
+
+#define OVERFLOW(which) MIB_FIGURE(stats_overflow, which)
+
+static const struct mib_column hc_columns[] = {
+	{1, "etherStatsHighCapacityOverflowPkts", MIB_COUNTER32, OVERFLOW(HAL_RMON_PKTS)},
+	{2, "etherStatsHighCapacityPkts", MIB_COUNTER64, FIGURE(HAL_RMON_PKTS)},
+	{3, "etherStatsHighCapacityOverflowOctets", MIB_COUNTER32, OVERFLOW(HAL_RMON_OCTETS)},
+	{4, "etherStatsHighCapacityOctets", MIB_COUNTER64, FIGURE(HAL_RMON_OCTETS)},
+	{5, "etherStatsHighCapacityOverflowPkts64Octets", MIB_COUNTER32, OVERFLOW(HAL_RMON_64)},
+	{6, "etherStatsHighCapacityPkts64Octets", MIB_COUNTER64, FIGURE(HAL_RMON_64)},
+	{7, "etherStatsHighCapacityOverflowPkts65to127Octets", MIB_COUNTER32,
+	    OVERFLOW(HAL_RMON_65_127)},
+	{8, "etherStatsHighCapacityPkts65to127Octets", MIB_COUNTER64, FIGURE(HAL_RMON_65_127)},
+	{9, "etherStatsHighCapacityOverflowPkts128to255Octets", MIB_COUNTER32,
+	    OVERFLOW(HAL_RMON_128_255)},
+	{10, "etherStatsHighCapacityPkts128to255Octets", MIB_COUNTER64, FIGURE(HAL_RMON_128_255)},
+	{11, "etherStatsHighCapacityOverflowPkts256to511Octets", MIB_COUNTER32,
+	    OVERFLOW(HAL_RMON_256_511)},
+	{12, "etherStatsHighCapacityPkts256to511Octets", MIB_COUNTER64, FIGURE(HAL_RMON_256_511)},
+	{13, "etherStatsHighCapacityOverflowPkts512to1023Octets", MIB_COUNTER32,
+	    OVERFLOW(HAL_RMON_512_1023)},
+	{14, "etherStatsHighCapacityPkts512to1023Octets", MIB_COUNTER64, FIGURE(HAL_RMON_512_1023)},
+	{15, "etherStatsHighCapacityOverflowPkts1024to1518Octets", MIB_COUNTER32,
+	    OVERFLOW(HAL_RMON_1024_MAX)},
+	{16, "etherStatsHighCapacityPkts1024to1518Octets", MIB_COUNTER64,
+	    FIGURE(HAL_RMON_1024_MAX)},
+};
+const struct mib_table rmon_mib_hc_stats_table = {
+	.name = "etherStatsHighCapacityTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 16, 1, 7, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = hc_columns,
+	.n_columns = sizeof(hc_columns) / sizeof(hc_columns[0]),
 	.row_size = sizeof(struct hal_port),
 	.rows = mib_port_rows,
 };

@@ -105,6 +105,14 @@ START_TEST(identity_stays_and_boot_counts)
 }
 END_TEST
 
+static int
+save(struct agent_state *state)
+{
+	struct state_owners owners = {.hal = hal, .sampling = sampling};
+
+	return state_save(state, dir, true, &owners);
+}
+
 START_TEST(settings_and_totals_survive_a_clean_stop)
 {
 	struct sampling_port_config config = {.enabled = false, .mean_skip = 33,
@@ -118,7 +126,7 @@ START_TEST(settings_and_totals_survive_a_clean_stop)
 	ck_assert_int_eq(hal_set_alias(hal, 20, "up \"link\" \\ #1 {'x'}"), 0);
 	fake.ports[1].raw[FAKE_WRAPS] = 1234;
 	hal_read_counters(hal, 20, &counters);
-	ck_assert_int_eq(state_save(&state, dir, true, hal, sampling), 0);
+	ck_assert_int_eq(save(&state), 0);
 	state_free(&state);
 	stop();
 
@@ -150,7 +158,7 @@ START_TEST(crash_is_a_discontinuity)
 	state_apply(&state, state.clean, hal, sampling);
 	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
 	ck_assert_uint_eq(info.discontinuity_mono_us, 0); /* the first start continues nothing */
-	ck_assert_int_eq(state_save(&state, dir, true, hal, sampling), 0);
+	ck_assert_int_eq(save(&state), 0);
 	state_free(&state);
 	/* started, then killed: the totals of the stop before are not to be used a second time */
 	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);

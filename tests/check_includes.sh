@@ -21,7 +21,8 @@ agent/chip/*             !agent/chip/*_model* agent/chip/* agent/bus/* agent/hal
 agent/device/*           agent/device/* agent/chip/* agent/bus/* agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/sampling/*         agent/sampling/* agent/hal/hal.h common/*
 agent/snmp/*             agent/snmp/* common/* net-snmp/*
-mibs/*                   mibs/* agent/hal/hal.h agent/sampling/*.h agent/snmp/mib_table.h common/*
+agent/rmon/*             agent/rmon/* agent/hal/hal.h agent/snmp/mib_table.h agent/snmp/managed.h common/*
+mibs/*                   mibs/* agent/hal/hal.h agent/sampling/*.h agent/rmon/rmon.h agent/snmp/mib_table.h common/*
 agent/*                  !collector/* agent/* mibs/* common/*
 collector/input/*        collector/* common/* net-snmp/*
 collector/*              collector/* common/*
@@ -100,6 +101,7 @@ agent/chip/galnet_model.c agent/chip/galnet.h
 agent/chip/galnet_model.c agent/hal/hal_provider.h
 agent/sampling/sampling.c agent/hal/hal_provider.h
 mibs/if_mib.c agent/device/dummy.h
+agent/rmon/alarm.c agent/hal/hal_provider.h
 mibs/if_mib.c net-snmp/net-snmp-config.h
 agent/agent.c net-snmp/agent/net-snmp-agent-includes.h
 agent/agent.c collector/record.h

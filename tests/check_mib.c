@@ -233,6 +233,10 @@ all_names(const struct mib_table *table, struct name *names)
 			names[n] = port_name(table, column, i);
 			n += get(table, names[n], &value) == MIB_FOUND;
 		}
+		for (uint32_t i = 0; i < 5 * 8; i++) {
+			names[n] = name_of(table, column, 2, (uint32_t[]){i / 8, i % 8});
+			n += get(table, names[n], &value) == MIB_FOUND;
+		}
 		for (uint32_t i = 0; i < ADDRESSES + 2; i++) {
 			names[n] = name_of(table, column, 6, (uint32_t[]){0, 0x11, 0, 0, 0, i});
 			n += get(table, names[n], &value) == MIB_FOUND;
@@ -303,10 +307,11 @@ START_TEST(getnext_visits_what_get_finds)
 		total += n;
 	}
 	/* 7 ports: if 18 + x 19 columns, bridge 3, ease 13, two error sources of 3; 5 with facets:
-	 * dot3 17, rmon 21, energy 6, buffers 11. */
+	 * dot3 17, rmon 21 and 16, energy 6, buffers 11. RMON's own: 2 controls, 5 buckets, an alarm,
+	 * an event, 2 logs. */
 	ck_assert_uint_eq(total,
-	    7 * (18 + 19 + 3 + 13 + 2 * 3) + 5 * (17 + 21 + 6 + 11) + 3 * ADDRESSES + 1 + 1 + 3 +
-		2 + 11);
+	    7 * (18 + 19 + 3 + 13 + 2 * 3) + 5 * (17 + 21 + 16 + 6 + 11) + 3 * ADDRESSES + 1 + 1 +
+		3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 7 + 2 * 4);
 }
 END_TEST
 
@@ -380,6 +385,7 @@ START_TEST(an_empty_view_serves_nothing)
 
 	fixture.view.hal = NULL;
 	fixture.view.sampling = NULL;
+	fixture.view.rmon = NULL;
 	for (size_t i = 0; i < mibs_n_tables; i++) {
 		struct name name = {.n = 2, .arcs = {1, 3}};
 		enum mib_answer answer = next(mibs_tables[i], &name, &value);
@@ -594,7 +600,8 @@ oracle_lookup(const char *module, const char *name, char *numeric, size_t size)
 static bool
 is_known_name(const char *name, const char *oid)
 {
-	static const char *const modules[] = {"IF-MIB", "EtherLike-MIB", "RMON-MIB", "BRIDGE-MIB"};
+	static const char *const modules[] = {"IF-MIB", "EtherLike-MIB", "RMON-MIB",
+	    "HC-RMON-MIB", "BRIDGE-MIB"};
 	char numeric[256];
 
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
@@ -629,7 +636,8 @@ START_TEST(numeric_names_are_the_rfcs)
 		ck_assert_msg(is_known_name(name, oid), "%s is not %s", name, oid);
 		n++;
 	}
-	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 17 + 21 + 3 + 3 + 2 + 3);
+	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 17 + 21 + 16 + 7 + 15 + 4 + 12 + 7 + 4 + 3 + 3 +
+	    2 + 3);
 	if (oracle)
 		fclose(oracle);
 	free(listing);

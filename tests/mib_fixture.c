@@ -104,6 +104,37 @@ fill_address(struct hal_address *address, size_t i, size_t n_ports)
 	address->if_index = fixture_if_index(i % n_ports);
 }
 
+/* Two histories, an alarm, an event that was logged twice. */
+static const struct rmon_control controls[] = {
+	{.index = 2, .source = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 1, 4), .buckets_requested = 9,
+	    .buckets_granted = 9, .interval_s = 30, .owner = "me", .status = ENTRY_VALID},
+	{.index = 3, .interval_s = 1800, .status = ENTRY_UNDER_CREATION},
+};
+static const struct rmon_bucket buckets[] = {
+	{.control = 2, .sample = 3, .start_mono_us = 90 * 1000000ull,
+	    .counts = {[RMON_OCTETS] = 7ull << 32 | 100, [RMON_PKTS] = 5}, .utilization = 17},
+	{.control = 2, .sample = 4},
+	{.control = 2, .sample = 6},
+	{.control = 3, .sample = 1},
+	{.control = 3, .sample = 2},
+};
+static const struct rmon_alarm alarms[] = {
+	{.index = 1, .interval_s = 5, .variable = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 10, 4),
+	    .sample_type = RMON_DELTA, .value = -7, .startup = RMON_STARTUP_EITHER, .rising = 100,
+	    .falling = -100, .rising_event = 1, .owner = "me", .status = ENTRY_VALID},
+};
+static const struct rmon_event events[] = {
+	{.index = 1, .description = "too much", .type = RMON_EVENT_BOTH, .n_logged = 2,
+	    .sent_mono_us = 95 * 1000000ull, .status = ENTRY_VALID},
+};
+static const struct rmon_log logs[] = {
+	{.event = 1, .index = 1, .mono_us = 91 * 1000000ull, .description = "first"},
+	{.event = 1, .index = 2, .mono_us = 95 * 1000000ull, .description = "second"},
+};
+#define PART(name, rows) .name = (rows), .n_##name = sizeof(rows) / sizeof((rows)[0])
+static const struct rmon_view rmon = {PART(controls, controls), PART(buckets, buckets),
+	PART(alarms, alarms), PART(events, events), PART(logs, logs)};
+
 int
 fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 {
@@ -130,7 +161,7 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	    .ageing_s = 300, .has_error_sources = true, .error_sources = f->error_sources,
 	    .n_error_sources = 2 * n_ports};
 	f->sampling = (struct sampling_view){f->rows, n_ports};
-	f->view = (struct mib_view){.hal = &f->snapshot, .sampling = &f->sampling,
+	f->view = (struct mib_view){.hal = &f->snapshot, .sampling = &f->sampling, .rmon = &rmon,
 	    .system = {.agent_id = {1, 2, 3, 4, 5, 6, 7, 8}, .boot = 7, .device_kind = "fixture"}};
 	return 0;
 }

@@ -225,6 +225,7 @@ hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
 		return rc;
 	info->if_index = if_index;
 	memcpy(info->alias, port->alias, sizeof(info->alias));
+	info->link_traps = !port->no_link_traps;
 	info->last_change_mono_us = port->last_change_mono_us;
 	info->discontinuity_mono_us = port->discontinuity_mono_us;
 	info->discontinuity_us = port->discontinuity_us;

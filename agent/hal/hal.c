@@ -241,6 +241,17 @@ hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias)
 }
 
 int
+hal_set_link_traps(struct hal *hal, uint32_t if_index, bool on)
+{
+	struct hal_port_state *port = hal_port_find(hal, if_index);
+
+	if (port == NULL)
+		return -ENODEV;
+	port->no_link_traps = !on;
+	return 0;
+}
+
+int
 hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status)
 {
 	const struct hal_ports_ops *ops = hal->device->ports;

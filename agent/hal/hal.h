@@ -97,6 +97,7 @@ struct hal_port {
 	uint32_t if_index; /* rows are sorted by it */
 	char name[EASE_NAME_MAX + 1];
 	char alias[EASE_NAME_MAX + 1];
+	bool link_traps; /* ifLinkUpDownTrapEnable */
 	char descr[EASE_NAME_MAX * 2 + 1];
 	uint32_t if_type;    /* IANAifType */
 	uint32_t mtu_octets; /* MAC client data: 1500 */
@@ -241,6 +242,7 @@ int hal_restart_sampling(struct hal *hal, uint32_t if_index);
 
 /* Settings a manager may change; -EOPNOTSUPP if the device cannot, -EINVAL for a wrong value. */
 int hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias);
+int hal_set_link_traps(struct hal *hal, uint32_t if_index, bool on); /* on after create */
 int hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status);
 int hal_set_ageing_s(struct hal *hal, uint32_t seconds);
 

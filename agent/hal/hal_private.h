@@ -24,6 +24,7 @@ enum {
 struct hal_port_state {
 	uint32_t if_index;
 	char alias[EASE_NAME_MAX + 1];
+	bool no_link_traps;
 	uint8_t oper_status; /* as last reported, to stamp its changes */
 	uint64_t last_change_mono_us;
 	uint64_t discontinuity_mono_us, discontinuity_us;

@@ -20,7 +20,8 @@ struct hal_ports_ops {
 	/* Number of ports now; their ifIndex in ascending order by index i. Never fails. */
 	size_t (*count)(void *ctx);
 	uint32_t (*if_index)(void *ctx, size_t i);
-	/* Fills everything but counters, alias, last_change, discontinuity: those are the HAL's. */
+	/* Fills everything but counters, alias, link_traps, last_change, discontinuity: those are the
+	 * HAL's. */
 	int (*get)(void *ctx, uint32_t if_index, struct hal_port *port);
 	/* NULL: the device cannot. */
 	int (*set_admin_status)(void *ctx, uint32_t if_index, uint8_t admin_status);

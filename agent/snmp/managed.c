@@ -409,6 +409,48 @@ managed_is_active(const struct managed *managed, const void *row)
 	return is_working(managed, *status_of(managed, row));
 }
 
+static int
+make_row(const struct managed *m, struct rows *rows, const struct mib_set *sets, size_t n,
+    size_t *failed)
+{
+	int rc = create_row(m, rows, &sets[0]);
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		*failed = i;
+		if (!is_status(m, &sets[i]))
+			rc = write_column(m, rows, &sets[i]);
+	}
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		void *row = find(m, rows, sets[i].index, sets[i].n_index);
+
+		*failed = i;
+		if (is_status(m, &sets[i]) && is_working(m, (uint8_t)sets[i].number))
+			rc = put_to_work(m, row);
+		else if (is_status(m, &sets[i]))
+			*status_of(m, row) = (uint8_t)sets[i].number;
+	}
+	return rc;
+}
+
+int
+managed_make(struct managed *managed, const struct mib_set *sets, size_t n, size_t *failed)
+{
+	struct rows trial;
+	int rc = n > 0 ? copy_rows(managed, &managed->rows, &trial) : -EINVAL;
+
+	if (rc < 0)
+		return rc;
+	rc = make_row(managed, &trial, sets, n, failed);
+	if (rc < 0) {
+		free(trial.at);
+		return rc;
+	}
+	free(managed->rows.at);
+	managed->rows = trial;
+	managed->can_undo = false;
+	return 0;
+}
+
 int
 managed_add(struct managed *managed, const void *row)
 {

@@ -57,7 +57,11 @@ void *managed_find(struct managed *managed, const uint32_t *index, size_t n);
 /* True if the row is at work: valid or active. */
 bool managed_is_active(const struct managed *managed, const void *row);
 
-/* The owner's own rows: at start, from what was kept, or given up. -ENOSPC, -EEXIST, -ENOMEM. */
+/* Makes the one row that sets describe, its status as kept: what a restart brings back. -EBUSY: it
+ * is there, or cannot be put to work. */
+int managed_make(struct managed *managed, const struct mib_set *sets, size_t n, size_t *failed);
+
+/* The owner's own rows: made at start, or given up. -ENOSPC, -EEXIST, -ENOMEM. */
 int managed_add(struct managed *managed, const void *row);
 void managed_remove(struct managed *managed, const void *row);
 

@@ -207,10 +207,9 @@ read_member(const void *at, size_t size)
 }
 
 static void
-put_member(const struct mib_cell *cell, struct mib_value *value)
+put_member(const struct mib_column *column, const void *row, struct mib_value *value)
 {
-	const struct mib_column *column = cell->column;
-	const uint8_t *at = (const uint8_t *)cell->row + column->offset;
+	const uint8_t *at = (const uint8_t *)row + column->offset;
 
 	if (column->syntax == MIB_OBJECT_ID) {
 		const struct mib_oid *oid = (const void *)at;
@@ -273,7 +272,7 @@ fit_syntax(const struct mib_column *column, struct mib_value *value)
 	switch (value->syntax) {
 	case MIB_INTEGER:
 		if (column->size > 0)
-			value->integer = (int64_t)value->number;
+			value->integer = (int32_t)value->number;
 		if (column->truth)
 			value->integer = value->integer ? 1 : 2;
 		break;
@@ -290,6 +289,23 @@ fit_syntax(const struct mib_column *column, struct mib_value *value)
 	}
 }
 
+static void
+clear_value(const struct mib_column *column, struct mib_value *value)
+{
+	value->syntax = column->syntax;
+	value->integer = 0;
+	value->number = 0;
+	value->len = 0;
+}
+
+void
+mib_row_get(const struct mib_column *column, const void *row, struct mib_value *value)
+{
+	clear_value(column, value);
+	put_member(column, row, value);
+	fit_syntax(column, value);
+}
+
 static int
 read_cell(const struct mib_table *table, size_t column, const struct mib_context *context,
     const void *row, struct mib_value *value)
@@ -297,14 +313,11 @@ read_cell(const struct mib_table *table, size_t column, const struct mib_context
 	struct mib_cell cell = {.context = context, .column = &table->columns[column], .row = row};
 	int error = 0;
 
-	value->syntax = cell.column->syntax;
-	value->integer = 0;
-	value->number = 0;
-	value->len = 0;
+	clear_value(cell.column, value);
 	if (cell.column->get)
 		error = cell.column->get(&cell, value);
 	else
-		put_member(&cell, value);
+		put_member(cell.column, row, value);
 	if (!error)
 		fit_syntax(cell.column, value);
 	return error;

@@ -182,7 +182,9 @@ enum mib_answer mib_get_next(const struct mib_table *table, const struct mib_con
 /* The index of a row as arcs, and the way back (of a row that is being made); the number of arcs. */
 size_t mib_row_index(const struct mib_table *table, const void *row, uint32_t *arcs);
 size_t mib_row_set_index(const struct mib_table *table, void *row, const uint32_t *arcs);
-/* Puts a setting into the member of its column. The column must have one. */
+/* What the member of a column holds, as it goes on the wire; and a setting into that member. The
+ * column must have one. */
+void mib_row_get(const struct mib_column *column, const void *row, struct mib_value *value);
 void mib_row_set(void *row, const struct mib_set *set);
 
 /* error-status of RFC 3416. */

@@ -1,8 +1,10 @@
 #include "agent/snmp/notify_send.h"
 
+#include "agent/snmp/notify_standard.h"
 #include "common/log.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* RFC 2741; Net-SNMP does not install its agentx/protocol.h. */
 enum { AGENTX_NOTIFY_PDU = 12, AGENTX_NOT_OPEN = 257 };
@@ -17,13 +19,17 @@ static const oid agent_id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM
 static const oid boot_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOOT, 0};
 
 static void
-add_header(netsnmp_pdu *pdu, const struct notify_source *source, enum ease_notification_kind kind)
+add_trap(netsnmp_pdu *pdu, const oid *trap, size_t n)
 {
-	const oid trap[] = {EASE_ROOT, 0, kind};
+	snmp_pdu_add_variable(pdu, trap_oid_name, OID_LENGTH(trap_oid_name), ASN_OBJECT_ID, trap,
+	    n * sizeof(*trap));
+}
+
+static void
+add_agent(netsnmp_pdu *pdu, const struct notify_source *source)
+{
 	u_long boot = source->boot;
 
-	snmp_pdu_add_variable(pdu, trap_oid_name, OID_LENGTH(trap_oid_name), ASN_OBJECT_ID, trap,
-	    sizeof(trap));
 	snmp_pdu_add_variable(pdu, agent_id_name, OID_LENGTH(agent_id_name), ASN_OCTET_STR,
 	    source->agent_id, sizeof(source->agent_id));
 	snmp_pdu_add_variable(pdu, boot_name, OID_LENGTH(boot_name), ASN_UNSIGNED, &boot,
@@ -42,14 +48,66 @@ add_part(netsnmp_pdu *pdu, const struct trap_part *part)
 	snmp_pdu_add_variable(pdu, name, n, ASN_OCTET_STR, part->octets, part->len);
 }
 
+static void
+add_parts(netsnmp_pdu *pdu, const struct notify_source *source, const struct ease_notification *n)
+{
+	const oid trap[] = {EASE_ROOT, 0, n->kind};
+	struct trap_part part;
+	size_t pos = 0;
+
+	add_trap(pdu, trap, OID_LENGTH(trap));
+	add_agent(pdu, source);
+	while (trap_wire_next(n, &pos, &part))
+		add_part(pdu, &part);
+}
+
+static size_t
+to_oid(const struct mib_oid *from, oid *to)
+{
+	for (size_t i = 0; i < from->n; i++)
+		to[i] = from->arcs[i];
+	return from->n;
+}
+
+static void
+add_varbind(netsnmp_pdu *pdu, const struct notify_varbind *v)
+{
+	oid name[MIB_OID_ARCS], value[MIB_OID_ARCS];
+	size_t n = to_oid(&v->name, name);
+	long integer = (long)v->integer;
+
+	if (v->syntax == MIB_INTEGER)
+		snmp_pdu_add_variable(pdu, name, n, ASN_INTEGER, &integer, sizeof(integer));
+	else if (v->syntax == MIB_OBJECT_ID)
+		snmp_pdu_add_variable(pdu, name, n, ASN_OBJECT_ID, value,
+		    to_oid(&v->oid, value) * sizeof(*value));
+	else
+		snmp_pdu_add_variable(pdu, name, n, ASN_OCTET_STR, v->text, strlen(v->text));
+}
+
+static void
+add_standard(netsnmp_pdu *pdu, const struct notify_source *source,
+    const struct ease_notification *n)
+{
+	struct notify_varbind varbind;
+	struct mib_oid trap;
+	oid name[MIB_OID_ARCS];
+	size_t pos = 0;
+
+	if (!notify_standard_trap(n, &pos, &trap))
+		return;
+	add_trap(pdu, name, to_oid(&trap, name));
+	while (notify_standard_next(n, &pos, &varbind))
+		add_varbind(pdu, &varbind);
+	add_agent(pdu, source);
+}
+
 /* sysUpTime.0 is left to the master, which puts its own in front (RFC 2741 section 6.2.10). */
 static netsnmp_pdu *
 build(const struct notify_item *item, const struct notify_source *source,
     const netsnmp_session *session)
 {
 	netsnmp_pdu *pdu = snmp_pdu_create(AGENTX_NOTIFY_PDU);
-	struct trap_part part;
-	size_t pos = 0;
 
 	if (!pdu)
 		return NULL;
@@ -57,9 +115,10 @@ build(const struct notify_item *item, const struct notify_source *source,
 	pdu->sessid = session->sessid;
 	pdu->flags |= UCD_MSG_FLAG_PDU_TIMEOUT;
 	pdu->time = NOTIFY_TIMEOUT_S;
-	add_header(pdu, source, item->n.kind);
-	while (trap_wire_next(&item->n, &pos, &part))
-		add_part(pdu, &part);
+	if (item->n.kind == NOTIFY_STANDARD)
+		add_standard(pdu, source, &item->n);
+	else
+		add_parts(pdu, source, &item->n);
 	return pdu;
 }
 

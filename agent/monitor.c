@@ -1,0 +1,246 @@
+#include "agent/monitor.h"
+
+#include "agent/snmp/notify_standard.h"
+#include "agent/state_rows.h"
+#include "common/log.h"
+#include "mibs/mibs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct stat_name stat_names[MONITOR_N_STATS] = {
+    [MONITOR_STAT_LINK_TRAPS] = {"monitor.link_traps", "linkUp and linkDown sent"},
+    [MONITOR_STAT_TRAPS_LOST] = {"monitor.traps_lost",
+	"standard notifications lost: the ring was full"},
+};
+
+struct link_state {
+	uint32_t if_index;
+	uint8_t oper_status;
+};
+
+struct monitor {
+	struct monitor_options options;
+	struct rmon *rmon;
+	struct link_state *links; /* of the ports as last told */
+	size_t n_links;
+	struct ease_notification notification; /* being built: too large for the stack */
+	struct stat_set stats;
+	_Atomic uint64_t stat_values[MONITOR_N_STATS];
+};
+
+static void
+send_notification(struct monitor *m)
+{
+	if (notify_ring_push(m->options.ring, &m->notification) < 0)
+		stat_add(&m->stats, MONITOR_STAT_TRAPS_LOST, 1);
+}
+
+/* ---- links ---- */
+
+static struct link_state *
+link_of(struct monitor *m, uint32_t if_index)
+{
+	struct link_state *links;
+
+	for (size_t i = 0; i < m->n_links; i++) {
+		if (m->links[i].if_index == if_index)
+			return &m->links[i];
+	}
+	links = reallocarray(m->links, m->n_links + 1, sizeof(*links));
+	if (!links)
+		return NULL;
+	m->links = links;
+	links[m->n_links] = (struct link_state){.if_index = if_index,
+	    .oper_status = EASE_IF_NOT_PRESENT};
+	return &links[m->n_links++];
+}
+
+/* linkDown on entering down from any state but notPresent, linkUp on leaving down for any state
+ * but notPresent; ifOperStatus is the state before a linkDown, after a linkUp (RFC 2863). */
+static void
+link_changed(struct monitor *m, const struct hal_port *port, uint8_t before)
+{
+	bool up = before == EASE_IF_DOWN;
+
+	if (before == EASE_IF_NOT_PRESENT || port->oper_status == EASE_IF_NOT_PRESENT ||
+	    (!up && port->oper_status != EASE_IF_DOWN) || !port->link_traps)
+		return;
+	notify_link(&m->notification, up, port->if_index, port->admin_status,
+	    up ? port->oper_status : before);
+	stat_add(&m->stats, MONITOR_STAT_LINK_TRAPS, 1);
+	send_notification(m);
+}
+
+void
+monitor_port_changed(struct monitor *m, uint32_t if_index)
+{
+	struct link_state *link = link_of(m, if_index);
+	struct hal_port port;
+	uint8_t before;
+
+	if (!link)
+		return;
+	before = link->oper_status;
+	if (hal_port_info(m->options.hal, if_index, &port) < 0)
+		port.oper_status = EASE_IF_NOT_PRESENT;
+	link->oper_status = port.oper_status;
+	if (before != port.oper_status)
+		link_changed(m, &port, before);
+}
+
+static void
+take_links(struct monitor *m)
+{
+	for (size_t i = 0; i < hal_n_ports(m->options.hal); i++)
+		monitor_port_changed(m, hal_port_if_index(m->options.hal, i));
+}
+
+/* ---- what alarms read ---- */
+
+/* Counters wrap as they do for a manager; what is no integer cannot be watched. */
+static int
+integer_of(const struct mib_value *value, int64_t *integer)
+{
+	switch (value->syntax) {
+	case MIB_INTEGER:
+		*integer = value->integer;
+		return 0;
+	case MIB_COUNTER32:
+	case MIB_GAUGE32:
+	case MIB_TIMETICKS:
+		*integer = (int64_t)value->number;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int
+read_object(void *ctx, const struct mib_oid *name, bool fresh, int64_t *integer)
+{
+	struct monitor *m = ctx;
+	const struct mib_view_source *views = m->options.views;
+	struct mib_context context = {.mono_us = clock_mono_us(m->options.clock)};
+	struct mib_value value;
+	int rc = -ENOENT;
+
+	while (fresh && hal_refresh(m->options.hal, 0) > 0)
+		;
+	context.view = views->hold(views->ctx);
+	if (!context.view)
+		return -ENOENT;
+	for (size_t i = 0; i < mibs_n_tables && rc == -ENOENT; i++) {
+		if (mib_get(mibs_tables[i], &context, name->arcs, name->n, &value) == MIB_FOUND)
+			rc = integer_of(&value, integer);
+	}
+	views->release(views->ctx, context.view);
+	return rc;
+}
+
+static void
+send_alarm(void *ctx, const struct rmon_alarm *alarm, bool rising)
+{
+	struct monitor *m = ctx;
+	struct notify_alarm told = {
+	    .index = alarm->index,
+	    .variable = &alarm->variable,
+	    .sample_type = alarm->sample_type,
+	    .value = alarm->value,
+	    .threshold = rising ? alarm->rising : alarm->falling,
+	};
+
+	notify_alarm(&m->notification, rising, &told);
+	send_notification(m);
+}
+
+/* ---- life ---- */
+
+int
+monitor_create(const struct monitor_options *options, struct monitor **monitor)
+{
+	struct monitor *m = calloc(1, sizeof(*m));
+	struct rmon_options rmon = {
+	    .hal = options->hal,
+	    .clock = options->clock,
+	    .control_table = &rmon_mib_history_control_table,
+	    .alarm_table = &rmon_mib_alarm_table,
+	    .event_table = &rmon_mib_event_table,
+	    .ctx = m,
+	    .read = read_object,
+	    .trap = send_alarm,
+	};
+	int rc;
+
+	if (!m)
+		return -ENOMEM;
+	m->options = *options;
+	m->stats = (struct stat_set){stat_names, MONITOR_N_STATS, m->stat_values};
+	rc = rmon_create(&rmon, &m->rmon);
+	if (rc < 0) {
+		free(m);
+		return rc;
+	}
+	*monitor = m;
+	return 0;
+}
+
+void
+monitor_destroy(struct monitor *monitor)
+{
+	if (!monitor)
+		return;
+	rmon_destroy(monitor->rmon);
+	free(monitor->links);
+	free(monitor);
+}
+
+struct rmon *
+monitor_rmon(struct monitor *monitor)
+{
+	return monitor->rmon;
+}
+
+/* Events before alarms before histories does not matter: nothing is at work until all are there. */
+void
+monitor_start(struct monitor *m, const struct agent_state *state)
+{
+	take_links(m);
+	for (size_t i = 0; i < RMON_N_MANAGED; i++)
+		state_rows_restore(&state->rows, rmon_managed(m->rmon)[i]);
+	if (m->options.default_history && !state->had_rows)
+		rmon_add_default_controls(m->rmon);
+	rmon_changed(m->rmon, hal_now_us(m->options.hal));
+	rmon_publish(m->rmon);
+}
+
+void
+monitor_settings_changed(struct monitor *m)
+{
+	rmon_changed(m->rmon, hal_now_us(m->options.hal));
+}
+
+uint64_t
+monitor_next_us(const struct monitor *m)
+{
+	return rmon_next_us(m->rmon);
+}
+
+void
+monitor_run(struct monitor *m, uint64_t device_us)
+{
+	rmon_run(m->rmon, device_us);
+}
+
+void
+monitor_publish(struct monitor *m)
+{
+	rmon_publish(m->rmon);
+}
+
+const struct stat_set *
+monitor_stats(const struct monitor *m)
+{
+	return &m->stats;
+}

@@ -1,0 +1,341 @@
+#include "agent/rmon/rmon.h"
+
+#include "agent/rmon/rmon_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct stat_name stat_names[RMON_N_STATS] = {
+    [RMON_STAT_BUCKETS] = {"rmon.buckets", "history buckets filled"},
+    [RMON_STAT_BUCKETS_MISSED] = {"rmon.buckets_missed",
+	"history buckets left out: the device's clock stepped over them"},
+    [RMON_STAT_READ_FAILED] = {"rmon.read_failed",
+	"history buckets left out: the port's counters could not be read"},
+    [RMON_STAT_ALARMS_GONE] = {"rmon.alarms_gone", "alarm rows deleted: their variable vanished"},
+    [RMON_STAT_EVENTS] = {"rmon.events", "events that alarms fired"},
+    [RMON_STAT_LOGS_DROPPED] = {"rmon.logs_dropped", "oldest log rows that made room"},
+};
+
+/* ---- rows that managers make ---- */
+
+static void
+control_defaults(void *ctx, void *row)
+{
+	struct rmon_control *control = row;
+
+	(void)ctx;
+	control->buckets_requested = 50;
+	control->interval_s = 1800;
+}
+
+static int
+control_ready(void *ctx, const void *row)
+{
+	return history_ready(ctx, row);
+}
+
+static void
+alarm_defaults(void *ctx, void *row)
+{
+	struct rmon_alarm *alarm = row;
+
+	(void)ctx;
+	alarm->interval_s = 1;
+	alarm->sample_type = RMON_ABSOLUTE;
+	alarm->startup = RMON_STARTUP_EITHER;
+}
+
+static int
+alarm_row_ready(void *ctx, const void *row)
+{
+	return alarm_ready(ctx, row);
+}
+
+static void
+event_defaults(void *ctx, void *row)
+{
+	(void)ctx;
+	((struct rmon_event *)row)->type = RMON_EVENT_NONE;
+}
+
+static int
+event_row_ready(void *ctx, const void *row)
+{
+	(void)ctx;
+	(void)row;
+	return 0;
+}
+
+static const struct managed_type types[RMON_N_MANAGED] = {
+    [MANAGED_CONTROL] = {.kind = MANAGED_ENTRY_STATUS, .status_column = 7,
+	.status_offset = offsetof(struct rmon_control, status), .max_rows = RMON_CONTROLS_MAX,
+	.defaults = control_defaults, .ready = control_ready},
+    [MANAGED_ALARM] = {.kind = MANAGED_ENTRY_STATUS, .status_column = 12,
+	.status_offset = offsetof(struct rmon_alarm, status), .max_rows = RMON_ALARMS_MAX,
+	.defaults = alarm_defaults, .ready = alarm_row_ready},
+    [MANAGED_EVENT] = {.kind = MANAGED_ENTRY_STATUS, .status_column = 7,
+	.status_offset = offsetof(struct rmon_event, status), .max_rows = RMON_EVENTS_MAX,
+	.defaults = event_defaults, .ready = event_row_ready},
+};
+
+struct managed *const *
+rmon_managed(struct rmon *rmon)
+{
+	return rmon->managed;
+}
+
+static void
+add_default_control(struct rmon *rmon, uint32_t if_index, uint32_t index, uint32_t interval_s)
+{
+	struct rmon_control row = {.index = index, .buckets_requested = 50,
+	    .interval_s = interval_s, .owner = "monitor", .status = ENTRY_VALID,
+	    .source = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 1, if_index)};
+
+	if (index <= RMON_INDEX_MAX && history_ready(rmon, &row) == 0)
+		managed_add(rmon->managed[MANAGED_CONTROL], &row);
+}
+
+void
+rmon_add_default_controls(struct rmon *rmon)
+{
+	size_t n = hal_n_ports(rmon->options.hal);
+
+	for (size_t i = 0; i < n && 2 * n <= RMON_CONTROLS_MAX; i++) {
+		uint32_t if_index = hal_port_if_index(rmon->options.hal, i);
+
+		add_default_control(rmon, if_index, 2 * if_index - 1, 30);
+		add_default_control(rmon, if_index, 2 * if_index, 1800);
+	}
+}
+
+/* ---- at work ---- */
+
+void
+rmon_changed(struct rmon *rmon, uint64_t device_us)
+{
+	event_changed(rmon);
+	history_changed(rmon, device_us);
+	alarm_changed(rmon, device_us);
+	rmon->dirty = true;
+}
+
+uint64_t
+rmon_next_us(const struct rmon *rmon)
+{
+	uint64_t history = history_next_us(rmon), alarm = alarm_next_us(rmon);
+
+	return history < alarm ? history : alarm;
+}
+
+void
+rmon_run(struct rmon *rmon, uint64_t device_us)
+{
+	history_run(rmon, device_us);
+	alarm_run(rmon, device_us);
+}
+
+/* ---- views ---- */
+
+static int
+order_logs(const void *a, const void *b)
+{
+	const struct rmon_log *x = a, *y = b;
+
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static size_t
+copy_logs(const struct rmon *rmon, struct rmon_log *to)
+{
+	for (size_t i = 0; i < rmon->n_logs; i++)
+		to[i] = rmon->logs[(rmon->oldest_log + i) % RMON_LOGS_MAX];
+	qsort(to, rmon->n_logs, sizeof(*to), order_logs);
+	return rmon->n_logs;
+}
+
+static int
+order_histories(const void *a, const void *b)
+{
+	const struct history *x = *(struct history *const *)a, *y = *(struct history *const *)b;
+
+	return x->asked.index < y->asked.index ? -1 : x->asked.index > y->asked.index;
+}
+
+static size_t
+copy_buckets(struct rmon *rmon, struct rmon_bucket *to)
+{
+	size_t n = 0;
+
+	if (rmon->n_histories > 1)
+		qsort(rmon->histories, rmon->n_histories, sizeof(*rmon->histories), order_histories);
+	for (size_t i = 0; i < rmon->n_histories; i++) {
+		const struct history *h = rmon->histories[i];
+
+		for (uint32_t k = 0; k < h->n; k++)
+			to[n++] = h->ring[(h->oldest + k) % h->granted];
+	}
+	return n;
+}
+
+static size_t
+count_buckets(const struct rmon *rmon)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rmon->n_histories; i++)
+		n += rmon->histories[i]->n;
+	return n;
+}
+
+static const void *
+copy_managed(struct managed *managed, size_t row_size, uint8_t **to, size_t *n)
+{
+	const void *copy = *to;
+	void *rows;
+
+	*n = managed_rows(managed, &rows);
+	if (*n > 0)
+		memcpy(*to, rows, *n * row_size);
+	*to += *n * row_size;
+	return copy;
+}
+
+static void
+fill_view(struct rmon *rmon, struct rmon_view *view, uint8_t *block)
+{
+	view->buckets = (struct rmon_bucket *)(void *)block;
+	view->n_buckets = copy_buckets(rmon, (struct rmon_bucket *)(void *)block);
+	block += view->n_buckets * sizeof(struct rmon_bucket);
+	view->events = copy_managed(rmon->managed[MANAGED_EVENT], sizeof(struct rmon_event), &block,
+	    &view->n_events);
+	view->logs = (struct rmon_log *)(void *)block;
+	view->n_logs = copy_logs(rmon, (struct rmon_log *)(void *)block);
+	block += view->n_logs * sizeof(struct rmon_log);
+	view->controls = copy_managed(rmon->managed[MANAGED_CONTROL], sizeof(struct rmon_control),
+	    &block, &view->n_controls);
+	view->alarms = copy_managed(rmon->managed[MANAGED_ALARM], sizeof(struct rmon_alarm), &block,
+	    &view->n_alarms);
+}
+
+static size_t
+view_octets(struct rmon *rmon)
+{
+	void *rows;
+
+	return count_buckets(rmon) * sizeof(struct rmon_bucket) +
+	    rmon->n_logs * sizeof(struct rmon_log) +
+	    managed_rows(rmon->managed[MANAGED_EVENT], &rows) * sizeof(struct rmon_event) +
+	    managed_rows(rmon->managed[MANAGED_CONTROL], &rows) * sizeof(struct rmon_control) +
+	    managed_rows(rmon->managed[MANAGED_ALARM], &rows) * sizeof(struct rmon_alarm);
+}
+
+static void
+publish(struct rmon *rmon, struct published *fresh)
+{
+	struct published *old;
+
+	pthread_mutex_lock(&rmon->publish_lock);
+	old = rmon->newest;
+	rmon->newest = fresh;
+	pthread_mutex_unlock(&rmon->publish_lock);
+	if (old)
+		rmon_view_release(&old->view);
+}
+
+/* Without memory the old view stays, and the next call tries again. */
+void
+rmon_publish(struct rmon *rmon)
+{
+	struct published *fresh;
+
+	if (!rmon->dirty)
+		return;
+	fresh = malloc(sizeof(*fresh) + view_octets(rmon));
+	if (!fresh)
+		return;
+	fresh->rmon = rmon;
+	fresh->references = 1;
+	fill_view(rmon, &fresh->view, fresh->block);
+	rmon->dirty = false;
+	publish(rmon, fresh);
+}
+
+const struct rmon_view *
+rmon_view_hold(struct rmon *rmon)
+{
+	struct published *p;
+
+	pthread_mutex_lock(&rmon->publish_lock);
+	p = rmon->newest;
+	if (p)
+		p->references++;
+	pthread_mutex_unlock(&rmon->publish_lock);
+	return p ? &p->view : NULL;
+}
+
+void
+rmon_view_release(const struct rmon_view *view)
+{
+	struct published *p = (struct published *)(uintptr_t)view;
+	bool last;
+
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->rmon->publish_lock);
+	last = --p->references == 0;
+	pthread_mutex_unlock(&p->rmon->publish_lock);
+	if (last)
+		free(p);
+}
+
+/* ---- life ---- */
+
+int
+rmon_create(const struct rmon_options *options, struct rmon **rmon)
+{
+	const struct mib_table *tables[RMON_N_MANAGED] = {
+	    [MANAGED_CONTROL] = options->control_table,
+	    [MANAGED_ALARM] = options->alarm_table,
+	    [MANAGED_EVENT] = options->event_table,
+	};
+	struct rmon *r = calloc(1, sizeof(*r));
+	int rc = 0;
+
+	if (!r)
+		return -ENOMEM;
+	r->options = *options;
+	r->stats = (struct stat_set){stat_names, RMON_N_STATS, r->stat_values};
+	r->dirty = true;
+	pthread_mutex_init(&r->publish_lock, NULL);
+	for (size_t i = 0; i < RMON_N_MANAGED && rc == 0; i++)
+		rc = managed_create(tables[i], &types[i], r, &r->managed[i]);
+	if (rc < 0)
+		rmon_destroy(r);
+	else
+		*rmon = r;
+	return rc;
+}
+
+void
+rmon_destroy(struct rmon *rmon)
+{
+	if (!rmon)
+		return;
+	history_free(rmon);
+	free(rmon->watches);
+	for (size_t i = 0; i < RMON_N_MANAGED; i++)
+		managed_destroy(rmon->managed[i]);
+	if (rmon->newest)
+		rmon_view_release(&rmon->newest->view);
+	pthread_mutex_destroy(&rmon->publish_lock);
+	free(rmon);
+}
+
+const struct stat_set *
+rmon_stats(const struct rmon *rmon)
+{
+	return &rmon->stats;
+}

@@ -1,0 +1,77 @@
+/*
+ * What the files of agent/rmon share: the state of RMON's three groups.
+ */
+#ifndef EASE_AGENT_RMON_RMON_PRIVATE_H
+#define EASE_AGENT_RMON_RMON_PRIVATE_H
+
+#include "agent/rmon/rmon.h"
+
+#include <pthread.h>
+
+#define RMON_NEVER UINT64_MAX
+
+/* A control row at work. */
+struct history {
+	struct rmon_control asked; /* the row it was started for */
+	uint32_t if_index;
+	uint64_t start_us, next_us; /* of the bucket being filled, by the device's clock */
+	uint64_t start_mono_us;
+	uint64_t base[RMON_N_HISTORY_FIGURES]; /* totals at its start */
+	uint32_t next_sample;
+	struct rmon_bucket *ring; /* granted */
+	uint32_t granted, n, oldest;
+};
+
+/* An alarm row at work. */
+struct watch {
+	struct rmon_alarm asked;
+	uint64_t next_us;
+	int64_t last; /* reading of a delta's start */
+	bool has_last, has_value;
+	bool rising_armed, falling_armed;
+};
+
+enum { MANAGED_CONTROL, MANAGED_ALARM, MANAGED_EVENT };
+
+struct published {
+	struct rmon_view view; /* first member: what holders see */
+	struct rmon *rmon;
+	unsigned references;
+	uint8_t block[]; /* all rows */
+};
+
+struct rmon {
+	struct rmon_options options;
+	struct managed *managed[RMON_N_MANAGED];
+	struct history **histories; /* by index of their row */
+	size_t n_histories;
+	size_t n_granted; /* buckets of all histories */
+	struct watch *watches;
+	size_t n_watches;
+	struct rmon_log logs[RMON_LOGS_MAX]; /* a ring */
+	size_t n_logs, oldest_log;
+	bool dirty;
+	pthread_mutex_t publish_lock; /* over newest and references */
+	struct published *newest;
+	struct stat_set stats;
+	_Atomic uint64_t stat_values[RMON_N_STATS];
+};
+
+/* history.c */
+int history_ready(struct rmon *rmon, const struct rmon_control *row);
+void history_changed(struct rmon *rmon, uint64_t device_us);
+void history_run(struct rmon *rmon, uint64_t device_us);
+uint64_t history_next_us(const struct rmon *rmon);
+void history_free(struct rmon *rmon);
+
+/* alarm.c */
+int alarm_ready(struct rmon *rmon, const struct rmon_alarm *row);
+void alarm_changed(struct rmon *rmon, uint64_t device_us);
+void alarm_run(struct rmon *rmon, uint64_t device_us);
+uint64_t alarm_next_us(const struct rmon *rmon);
+
+/* event.c */
+void event_changed(struct rmon *rmon); /* log rows of events that are gone go with them */
+void event_fire(struct rmon *rmon, uint32_t event, const struct rmon_alarm *alarm, bool rising);
+
+#endif

@@ -1,0 +1,142 @@
+#include "agent/snmp/notify_standard.h"
+
+#include "common/buf.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { MESSAGE_OVERHEAD = 200 }; /* of a v2c message, agent id and boot, generously */
+
+static void
+put_oid(struct wbuf *w, const struct mib_oid *oid)
+{
+	wbuf_u8(w, (uint8_t)oid->n);
+	for (size_t i = 0; i < oid->n; i++)
+		wbuf_be32(w, oid->arcs[i]);
+}
+
+static bool
+get_oid(struct rbuf *r, struct mib_oid *oid)
+{
+	oid->n = rbuf_u8(r);
+	if (oid->n > MIB_OID_ARCS)
+		return false;
+	for (size_t i = 0; i < oid->n; i++)
+		oid->arcs[i] = rbuf_be32(r);
+	return !r->failed;
+}
+
+static void
+put_varbind(struct wbuf *w, const struct notify_varbind *v)
+{
+	put_oid(w, &v->name);
+	wbuf_u8(w, (uint8_t)v->syntax);
+	if (v->syntax == MIB_INTEGER) {
+		wbuf_be64(w, (uint64_t)v->integer);
+	} else if (v->syntax == MIB_OBJECT_ID) {
+		put_oid(w, &v->oid);
+	} else {
+		wbuf_be16(w, (uint16_t)strlen(v->text));
+		wbuf_put(w, v->text, strlen(v->text) + 1);
+	}
+}
+
+int
+notify_standard_build(struct ease_notification *n, const struct mib_oid *trap,
+    const struct notify_varbind *varbinds, size_t n_varbinds)
+{
+	struct wbuf w = wbuf_of(n->data, sizeof(n->data));
+
+	trap_wire_begin(n, NOTIFY_STANDARD);
+	put_oid(&w, trap);
+	for (size_t i = 0; i < n_varbinds; i++)
+		put_varbind(&w, &varbinds[i]);
+	if (w.failed)
+		return -EMSGSIZE;
+	n->len = w.len;
+	n->n_parts = (uint16_t)n_varbinds;
+	n->message_octets = (uint32_t)w.len + MESSAGE_OVERHEAD;
+	return 0;
+}
+
+static struct rbuf
+reader_at(const struct ease_notification *n, size_t pos)
+{
+	struct rbuf r = rbuf_of(n->data, n->len);
+
+	rbuf_take(&r, pos);
+	return r;
+}
+
+bool
+notify_standard_trap(const struct ease_notification *n, size_t *pos, struct mib_oid *trap)
+{
+	struct rbuf r = reader_at(n, *pos);
+	bool good = get_oid(&r, trap);
+
+	*pos = r.pos;
+	return good;
+}
+
+bool
+notify_standard_next(const struct ease_notification *n, size_t *pos, struct notify_varbind *v)
+{
+	struct rbuf r = reader_at(n, *pos);
+
+	if (rbuf_left(&r) == 0 || !get_oid(&r, &v->name))
+		return false;
+	v->syntax = (enum mib_syntax)rbuf_u8(&r);
+	if (v->syntax == MIB_INTEGER)
+		v->integer = (int64_t)rbuf_be64(&r);
+	else if (v->syntax == MIB_OBJECT_ID)
+		get_oid(&r, &v->oid);
+	else
+		v->text = (const char *)rbuf_take(&r, rbuf_be16(&r) + 1u);
+	*pos = r.pos;
+	return !r.failed;
+}
+
+/* ---- the four ---- */
+
+static struct notify_varbind
+integer_cell(struct mib_oid column, uint32_t index, int64_t value)
+{
+	column.arcs[column.n++] = index;
+	return (struct notify_varbind){.name = column, .syntax = MIB_INTEGER, .integer = value};
+}
+
+#define IF_ENTRY    1, 3, 6, 1, 2, 1, 2, 2, 1
+#define ALARM_ENTRY 1, 3, 6, 1, 2, 1, 16, 3, 1, 1
+
+void
+notify_link(struct ease_notification *n, bool up, uint32_t if_index, int admin_status,
+    int oper_status)
+{
+	const struct mib_oid trap = MIB_OID(1, 3, 6, 1, 6, 3, 1, 1, 5, up ? 4 : 3);
+	const struct notify_varbind varbinds[] = {
+	    integer_cell((struct mib_oid)MIB_OID(IF_ENTRY, 1), if_index, if_index),
+	    integer_cell((struct mib_oid)MIB_OID(IF_ENTRY, 7), if_index, admin_status),
+	    integer_cell((struct mib_oid)MIB_OID(IF_ENTRY, 8), if_index, oper_status),
+	};
+
+	notify_standard_build(n, &trap, varbinds, 3);
+}
+
+void
+notify_alarm(struct ease_notification *n, bool rising, const struct notify_alarm *alarm)
+{
+	const struct mib_oid trap = MIB_OID(1, 3, 6, 1, 2, 1, 16, 0, rising ? 1 : 2);
+	struct notify_varbind variable = integer_cell((struct mib_oid)MIB_OID(ALARM_ENTRY, 3),
+	    alarm->index, 0);
+	const struct notify_varbind varbinds[] = {
+	    integer_cell((struct mib_oid)MIB_OID(ALARM_ENTRY, 1), alarm->index, alarm->index),
+	    {.name = variable.name, .syntax = MIB_OBJECT_ID, .oid = *alarm->variable},
+	    integer_cell((struct mib_oid)MIB_OID(ALARM_ENTRY, 4), alarm->index,
+		alarm->sample_type),
+	    integer_cell((struct mib_oid)MIB_OID(ALARM_ENTRY, 5), alarm->index, alarm->value),
+	    integer_cell((struct mib_oid)MIB_OID(ALARM_ENTRY, rising ? 7 : 8), alarm->index,
+		alarm->threshold),
+	};
+
+	notify_standard_build(n, &trap, varbinds, 5);
+}

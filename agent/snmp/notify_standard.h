@@ -1,0 +1,49 @@
+/*
+ * Notifications that other modules define (linkUp, linkDown, risingAlarm, fallingAlarm) on their
+ * way through the notification ring: a trap's name and typed varbinds, flattened into a struct
+ * ease_notification of kind NOTIFY_STANDARD. easeAgentId and easeBoot are put behind them, so
+ * that a collector knows whose they are.
+ *
+ * The main loop builds, notify_send.c takes apart. Nothing here blocks or allocates.
+ */
+#ifndef EASE_AGENT_SNMP_NOTIFY_STANDARD_H
+#define EASE_AGENT_SNMP_NOTIFY_STANDARD_H
+
+#include "agent/snmp/mib_table.h"
+#include "common/trap_wire.h"
+
+/* Of no EASE notification. */
+#define NOTIFY_STANDARD ((enum ease_notification_kind)0)
+
+struct notify_varbind {
+	struct mib_oid name;
+	enum mib_syntax syntax; /* MIB_INTEGER, MIB_STRING or MIB_OBJECT_ID */
+	int64_t integer;
+	struct mib_oid oid;
+	const char *text; /* borrowed, NUL-terminated */
+};
+
+/* -EMSGSIZE: more than TRAP_WIRE_MESSAGE_MAX octets. */
+int notify_standard_build(struct ease_notification *n, const struct mib_oid *trap,
+    const struct notify_varbind *varbinds, size_t n_varbinds);
+
+/* The way back: the trap's name first, then varbinds until false. pos starts at 0; texts point into
+ * n and are not terminated by more than it. */
+bool notify_standard_trap(const struct ease_notification *n, size_t *pos, struct mib_oid *trap);
+bool notify_standard_next(const struct ease_notification *n, size_t *pos,
+    struct notify_varbind *varbind);
+
+/* linkUp or linkDown (RFC 2863): oper_status is what IF-MIB asks for, the state being left. */
+void notify_link(struct ease_notification *n, bool up, uint32_t if_index, int admin_status,
+    int oper_status);
+
+struct notify_alarm {
+	uint32_t index;
+	const struct mib_oid *variable;
+	int sample_type;
+	int32_t value, threshold;
+};
+/* risingAlarm or fallingAlarm (RFC 2819). */
+void notify_alarm(struct ease_notification *n, bool rising, const struct notify_alarm *alarm);
+
+#endif

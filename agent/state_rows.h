@@ -1,0 +1,29 @@
+/*
+ * Rows that managers made, on disk: each writable column of a row as "subid=value", so that any
+ * table of agent/snmp/managed.h is kept by its own declaration. Read back through the checks of a
+ * SET: what no longer fits is left out with a message.
+ */
+#ifndef EASE_AGENT_STATE_ROWS_H
+#define EASE_AGENT_STATE_ROWS_H
+
+#include "agent/snmp/managed.h"
+#include "common/options.h"
+
+struct state_row {
+	char *name; /* table and index: "alarmTable.7" */
+	struct option_list columns; /* "2=i-10", "3=g7", "4=o1.3.6", "5=x6d65" (hex) */
+};
+
+struct state_rows {
+	struct state_row *items;
+	size_t n;
+};
+
+extern const struct option_row state_row_options[];
+
+/* Appends the table's rows; -ENOMEM. */
+int state_rows_collect(struct managed *managed, struct state_rows *rows);
+/* Makes the rows kept for this table. */
+void state_rows_restore(const struct state_rows *rows, struct managed *managed);
+
+#endif
