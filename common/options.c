@@ -362,6 +362,9 @@ fill_sections(struct parse *p, cfg_t *cfg, const struct option_row *row,
 		char **title = member(item, row->section_title_offset);
 
 		sections->n++;
+		if (row->section_line_offset)
+			*(uint32_t *)member(item, row->section_line_offset) =
+			    (uint32_t)section->line;
 		*title = strdup(cfg_title(section));
 		if (!*title || !fill(p, section, row->section, item)) {
 			fail(p, cfg->line, row->name, "out of memory");

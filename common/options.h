@@ -47,6 +47,7 @@ struct option_row {
 	const struct option_row *section; /* OPTION_SECTION: its table, ended by a row without name */
 	size_t section_size;
 	size_t section_title_offset; /* of a char * that takes the section's title */
+	size_t section_line_offset; /* of a uint32_t that takes the line where it ends; 0: none */
 	/* Checks a value that the type alone cannot (an address, a path): NULL if good, else the
 	 * reason in static storage. May be NULL. */
 	const char *(*check)(const char *value);

@@ -1,8 +1,8 @@
 /*
- * The emulated switch through its device ops: the board file, the path of frames over one chip and
- * several, lock step, alarms and the end. Captures with a ground truth: check_board_truth.c.
+ * The emulated switch through its device ops: the path of frames over one chip and several, lock
+ * step, alarms and the end. Board files and feeds: check_board.c. Captures with a ground truth:
+ * check_board_truth.c.
  */
-#include "agent/device/board.h"
 #include "common/log.h"
 #include "tests/emulated_rig.h"
 #include "tests/make_capture.h"
@@ -54,52 +54,7 @@ make_talk(unsigned rounds)
 	}
 }
 
-/* --- the board file --- */
-
-START_TEST(boards_of_the_project_load)
-{
-	static const struct {
-		const char *name;
-		size_t ports;
-	} boards[] = {{"gt48002a-2port", 2}, {"gt48001a-8port", 8}, {"stack-26port", 26}};
-	struct emulated_config config = {.board_file = rig_board_file(boards[_i].name)};
-	struct board_plan plan;
-
-	ck_assert_int_eq(emulated_check(&config, rig.error, sizeof(rig.error)), 0);
-	ck_assert_int_eq(board_load(config.board_file, &plan, rig.error, sizeof(rig.error)), 0);
-	ck_assert_uint_eq(plan.ports.n, boards[_i].ports);
-	board_free(&plan);
-}
-END_TEST
-
-#define CHIPS_OF_2 "chip \"s\" { type = gt48002a }\nchip \"m\" { type = c84302 }\n"
-
-START_TEST(wrong_boards_are_refused_with_a_reason)
-{
-	static const struct {
-		const char *text, *error;
-	} cases[] = {
-	    {"", "b: no port"},
-	    {CHIPS_OF_2 "port \"a\" {}\n",
-		"b: the switch chips do not have as many ports as the file"},
-	    {"chip \"s\" { type = gt48002a }\nport \"a\" {}\nport \"b\" {}\n",
-		"b: the MAC chips have fewer ports than the file"},
-	    {CHIPS_OF_2 "port \"a\" {}\nport \"b\" { speed = 5 }\n", "b:4: "},
-	    {CHIPS_OF_2 "port \"a\" {}\nport \"b\" { sped = 5 }\n", "b:4: "},
-	    {"max_frame = 9000\n", "b:1: "},
-	    {CHIPS_OF_2 "port \"a\" {}\nport \"b\" { capture = \"\" }\n",
-		"b: a port's capture is empty: say deal, none or a file"},
-	    {CHIPS_OF_2 "port \"\" {}\nport \"b\" {}\n",
-		"b: a port's name is empty or longer than 64 octets"},
-	};
-	struct board_plan plan;
-
-	ck_assert_int_lt(board_parse("b", cases[_i].text, &plan, rig.error, sizeof(rig.error)), 0);
-	ck_assert_msg(
-	    strncmp(rig.error, cases[_i].error, strlen(cases[_i].error)) == 0, "%s", rig.error);
-}
-END_TEST
-enum { WRONG_BOARDS = 8 };
+/* --- opening --- */
 
 START_TEST(create_names_the_file_it_refuses)
 {
@@ -551,8 +506,6 @@ make_cases(void)
 
 	tcase_add_checked_fixture(c, NULL, tear_down);
 	tcase_set_timeout(c, 60);
-	tcase_add_loop_test(c, boards_of_the_project_load, 0, 3);
-	tcase_add_loop_test(c, wrong_boards_are_refused_with_a_reason, 0, WRONG_BOARDS);
 	tcase_add_test(c, create_names_the_file_it_refuses);
 	tcase_add_test(c, frames_are_counted_where_they_come_in_and_go_out);
 	tcase_add_test(c, chips_on_one_bus_switch_as_one);

@@ -44,15 +44,21 @@ rig_n_ports(void)
 }
 
 void
+rig_open_config(const struct emulated_config *config)
+{
+	memset(&rig.hal, 0, sizeof(rig.hal));
+	ck_assert_msg(emulated_create(config, &rig.device, rig.error, sizeof(rig.error)) == 0,
+	    "%s", rig.error);
+}
+
+void
 rig_open(const char *board, const char *path, enum emulated_pace pace)
 {
 	struct emulated_config config = {.board_file = rig_board_file(board), .capture = path,
 	    .pace = pace, .times = pace == EMULATED_PACE_LOCK_STEP ? 0 : 1000000,
 	    .zero = EMULATED_ZERO_CAPTURE};
 
-	memset(&rig.hal, 0, sizeof(rig.hal));
-	ck_assert_msg(emulated_create(&config, &rig.device, rig.error, sizeof(rig.error)) == 0,
-	    "%s", rig.error);
+	rig_open_config(&config);
 }
 
 void

@@ -21,6 +21,7 @@ extern struct emulated_rig rig;
 const char *rig_board_file(const char *name);
 /* capture may be NULL; time zero is the capture's. Paced, time runs a million times faster. */
 void rig_open(const char *board, const char *capture, enum emulated_pace pace);
+void rig_open_config(const struct emulated_config *config);
 void rig_close(void); /* nothing if closed */
 
 /* Loads every port's skips, and each one again when it is used. */

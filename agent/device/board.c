@@ -5,7 +5,15 @@
 #include "common/sample.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define US_PER_S     1000000u
+#define MAX_SECONDS  1000000u /* of a start or a change: eleven days */
+#define LIVE_PREFIX  "live:"
+#define DEFAULT_SEED "1"
 
 static const char *const chip_types[] = {
     [BOARD_GT48001A] = "gt48001a",
@@ -16,6 +24,128 @@ static const char *const chip_types[] = {
 static const char *const duplexes[] = {[BOARD_HALF] = "half", [BOARD_FULL] = "full", NULL};
 static const char *const links[] = {[BOARD_LINK_DOWN] = "down", [BOARD_LINK_UP] = "up", NULL};
 
+static const char *const error_kinds[FEED_N_ERRORS] = {
+    [FEED_ERROR_CRC] = "crc",
+    [FEED_ERROR_ALIGNMENT] = "alignment",
+    [FEED_ERROR_SYMBOL] = "symbol",
+    [FEED_ERROR_GIANT] = "giant",
+    [FEED_ERROR_JABBER] = "jabber",
+    [FEED_ERROR_RUNT] = "runt",
+    [FEED_ERROR_FRAGMENT] = "fragment",
+};
+
+/* --- values --- */
+
+/* Seconds with up to six decimals; *end is behind them. False: no such number. */
+static bool
+parse_seconds(const char *text, uint64_t *us, const char **end)
+{
+	uint64_t value = 0, scale = US_PER_S;
+	bool point = false;
+	const char *p = text;
+
+	for (; (*p >= '0' && *p <= '9') || (*p == '.' && !point && p > text); p++) {
+		if (*p == '.') {
+			point = true;
+			continue;
+		}
+		if (point && scale == 1)
+			return false;
+		scale /= point ? 10 : 1;
+		value = 10 * value + (uint64_t)(*p - '0');
+		if (value > (uint64_t)MAX_SECONDS * US_PER_S)
+			return false;
+	}
+	*us = value * scale;
+	*end = p;
+	return p > text && p[-1] != '.' && *us <= (uint64_t)MAX_SECONDS * US_PER_S;
+}
+
+const char *
+board_link_change(const char *text, struct feed_link_change *change)
+{
+	const char *end;
+
+	*change = (struct feed_link_change){0};
+	if (!parse_seconds(text, &change->at_us, &end) || *end != ' ')
+		return "not seconds and up or down, as in \"12.5 down\"";
+	change->up = strcmp(end, " up") == 0;
+	if (!change->up && strcmp(end, " down") != 0)
+		return "a link goes up or down";
+	return NULL;
+}
+
+const char *
+board_error(const char *text, struct feed_error *error)
+{
+	const char *space = strchr(text, ' ');
+	char *end;
+	unsigned long one_in;
+
+	*error = (struct feed_error){.kind = FEED_N_ERRORS};
+	for (int kind = 0; space && kind < FEED_N_ERRORS; kind++)
+		if (strncmp(text, error_kinds[kind], (size_t)(space - text)) == 0 &&
+		    strlen(error_kinds[kind]) == (size_t)(space - text))
+			error->kind = (enum feed_error_kind)kind;
+	if (error->kind == FEED_N_ERRORS)
+		return "not an error and how many frames it comes once in, as in \"crc 1000\"; errors "
+		       "are crc, alignment, symbol, giant, jabber, runt, fragment";
+	errno = 0;
+	one_in = strtoul(space + 1, &end, 10);
+	if (space[1] < '1' || space[1] > '9' || *end || errno || one_in > UINT32_MAX)
+		return "once in 1 to 4294967295 frames";
+	error->one_in = (uint32_t)one_in;
+	return NULL;
+}
+
+static const char *
+check_link_change(const char *text)
+{
+	struct feed_link_change change;
+
+	return board_link_change(text, &change);
+}
+
+static const char *
+check_error(const char *text)
+{
+	struct feed_error error;
+
+	return board_error(text, &error);
+}
+
+static const char *
+check_start(const char *text)
+{
+	const char *end;
+	uint64_t us;
+
+	if (strcmp(text, "recorded") == 0 || (parse_seconds(text, &us, &end) && !*end))
+		return NULL;
+	return "neither recorded nor seconds, as in 2.5";
+}
+
+static const char *
+check_capture(const char *text)
+{
+	if (!*text || strcmp(text, LIVE_PREFIX) == 0)
+		return "say deal, none, a file or live:INTERFACE";
+	return NULL;
+}
+
+static const char *
+check_speed(const char *text)
+{
+	static const char *const speeds[] = {"10", "100", "1000"};
+
+	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
+		if (strcmp(text, speeds[i]) == 0)
+			return NULL;
+	return "a port has 10, 100 or 1000 Mb/s";
+}
+
+/* --- the file --- */
+
 static const struct option_row chip_options[] = {
     {.name = "type", .type = OPTION_ENUM, .offset = offsetof(struct board_chip, type),
 	.choices = chip_types, .def = "gt48001a",
@@ -23,32 +153,50 @@ static const struct option_row chip_options[] = {
     {.name = NULL},
 };
 
+#define PORT(member) .offset = offsetof(struct board_port, member)
 static const struct option_row port_options[] = {
-    {.name = "speed", .type = OPTION_U32, .offset = offsetof(struct board_port, speed_mbps),
-	.min = 10, .max = 1000, .unit = "Mb/s", .def = "10", .help = "ifSpeed"},
-    {.name = "duplex", .type = OPTION_ENUM, .offset = offsetof(struct board_port, duplex),
-	.choices = duplexes, .def = "full", .help = "half or full"},
-    {.name = "link", .type = OPTION_ENUM, .offset = offsetof(struct board_port, link),
-	.choices = links, .def = "up", .help = "state of the link at start"},
-    {.name = "capture", .type = OPTION_STRING, .offset = offsetof(struct board_port, capture),
-	.def = "deal",
-	.help = "what comes in: deal (a share of the common capture), none, or a file"},
+    {.name = "speed", .type = OPTION_U32, PORT(speed_mbps), .min = 10, .max = 1000,
+	.unit = "Mb/s", .def = "10", .check = check_speed, .help = "10, 100 or 1000: ifSpeed"},
+    {.name = "duplex", .type = OPTION_ENUM, PORT(duplex), .choices = duplexes, .def = "full",
+	.help = "half or full"},
+    {.name = "link", .type = OPTION_ENUM, PORT(link), .choices = links, .def = "up",
+	.help = "state of the link at start"},
+    {.name = "link_changes", .type = OPTION_LIST, PORT(link_changes),
+	.max = BOARD_MAX_LINK_CHANGES, .check = check_link_change,
+	.help = "seconds behind the start and what the link does then: \"12.5 down\""},
+    {.name = "capture", .type = OPTION_STRING, PORT(capture), .def = "deal",
+	.check = check_capture,
+	.help = "what comes in: deal (a share of the common capture), none, a file, or "
+		"live:INTERFACE"},
+    {.name = "interface", .type = OPTION_STRING, PORT(interface),
+	.help = "of a pcapng file, by number or name; empty: all"},
+    {.name = "start", .type = OPTION_STRING, PORT(start), .def = "recorded",
+	.check = check_start,
+	.help = "of a file: recorded, or seconds between the start and its first frame"},
+    {.name = "errors", .type = OPTION_LIST, PORT(errors), .max = FEED_N_ERRORS,
+	.check = check_error,
+	.help = "of the line, each once in so many good frames: \"crc 1000\"; none: the board's"},
     {.name = NULL},
 };
 
+#define PLAN(member) .offset = offsetof(struct board_plan, member)
 static const struct option_row plan_options[] = {
-    {.name = "max_frame", .type = OPTION_U32,
-	.offset = offsetof(struct board_plan, max_frame_octets), .min = C84302_MAX_OCTETS,
+    {.name = "max_frame", .type = OPTION_U32, PLAN(max_frame_octets), .min = C84302_MAX_OCTETS,
 	.max = C84302_MAX_OCTETS + C84302_CONFIG_5_MAX_SIZE, .unit = "octets", .def = "1518",
 	.help = "longest good frame, FCS in"},
-    {.name = "chip", .type = OPTION_SECTION, .offset = offsetof(struct board_plan, chips),
+    {.name = "errors", .type = OPTION_LIST, PLAN(errors), .max = FEED_N_ERRORS,
+	.check = check_error, .help = "of the lines of ports that name none"},
+    {.name = "error_seed", .type = OPTION_U64, PLAN(error_seed), .min = 0, .max = UINT64_MAX,
+	.def = DEFAULT_SEED, .help = "which frames the errors hit"},
+    {.name = "chip", .type = OPTION_SECTION, PLAN(chips),
 	.max = BOARD_MAX_SWITCH_CHIPS + BOARD_MAX_MAC_CHIPS, .section = chip_options,
 	.section_size = sizeof(struct board_chip),
-	.section_title_offset = offsetof(struct board_chip, name), .help = "a chip"},
-    {.name = "port", .type = OPTION_SECTION, .offset = offsetof(struct board_plan, ports),
-	.max = BOARD_MAX_PORTS, .section = port_options,
-	.section_size = sizeof(struct board_port),
+	.section_title_offset = offsetof(struct board_chip, name),
+	.section_line_offset = offsetof(struct board_chip, line), .help = "a chip"},
+    {.name = "port", .type = OPTION_SECTION, PLAN(ports), .max = BOARD_MAX_PORTS,
+	.section = port_options, .section_size = sizeof(struct board_port),
 	.section_title_offset = offsetof(struct board_port, name),
+	.section_line_offset = offsetof(struct board_port, line),
 	.help = "a port, in the order of the chips' channels"},
     {.name = NULL},
 };
@@ -86,75 +234,119 @@ board_chip_switches(int type)
 bool
 board_port_deals(const struct board_port *port)
 {
-	return strcmp(port->capture, "deal") == 0 && port->link == BOARD_LINK_UP;
+	return strcmp(port->capture, "deal") == 0 &&
+	    (port->link == BOARD_LINK_UP || port->link_changes.n > 0);
 }
 
 const char *
 board_port_capture(const struct board_port *port)
 {
-	if (strcmp(port->capture, "deal") == 0 || strcmp(port->capture, "none") == 0)
+	if (strcmp(port->capture, "deal") == 0 || strcmp(port->capture, "none") == 0 ||
+	    board_live(port->capture))
 		return NULL;
 	return port->capture;
 }
 
-static const char *
-check_chips(const struct board_plan *plan)
+const char *
+board_live(const char *capture)
+{
+	size_t prefix = strlen(LIVE_PREFIX);
+
+	return strncmp(capture, LIVE_PREFIX, prefix) == 0 ? capture + prefix : NULL;
+}
+
+bool
+board_port_moved(const struct board_port *port, uint64_t *start_us)
+{
+	const char *end;
+
+	return strcmp(port->start, "recorded") != 0 && parse_seconds(port->start, start_us, &end);
+}
+
+const struct option_list *
+board_port_errors(const struct board_plan *plan, const struct board_port *port)
+{
+	return port->errors.n > 0 ? &port->errors : &plan->errors;
+}
+
+/* --- what no single option can tell --- */
+
+struct mistake {
+	const char *name;
+	char *error;
+	size_t size;
+};
+
+/* line 0: of the file as a whole. */
+static int __attribute__((format(printf, 3, 4)))
+refuse(const struct mistake *m, uint32_t line, const char *format, ...)
+{
+	size_t n = (size_t)snprintf(m->error, m->size, line ? "%s:%u: " : "%s: ", m->name, line);
+	va_list args;
+
+	va_start(args, format);
+	if (n < m->size)
+		vsnprintf(m->error + n, m->size - n, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static int
+check_chips(const struct board_plan *plan, const struct mistake *m)
 {
 	size_t switch_chips = 0, switch_ports = 0, mac_chips = 0, mac_ports = 0;
 
 	for (size_t i = 0; i < plan->chips.n; i++) {
-		int type = board_chip(plan, i)->type;
+		const struct board_chip *chip = board_chip(plan, i);
+		bool switches = board_chip_switches(chip->type);
 
-		if (board_chip_switches(type)) {
-			switch_chips++;
-			switch_ports += board_chip_ports(type);
-		} else {
-			mac_chips++;
-			mac_ports += board_chip_ports(type);
-		}
+		*(switches ? &switch_ports : &mac_ports) += board_chip_ports(chip->type);
+		if (++*(switches ? &switch_chips : &mac_chips) >
+		    (switches ? BOARD_MAX_SWITCH_CHIPS : BOARD_MAX_MAC_CHIPS))
+			return refuse(m, chip->line, "chip \"%s\": more than %d %s chips", chip->name,
+			    switches ? BOARD_MAX_SWITCH_CHIPS : BOARD_MAX_MAC_CHIPS,
+			    switches ? "switch" : "MAC");
 	}
-	if (switch_chips > BOARD_MAX_SWITCH_CHIPS)
-		return "more than 8 switch chips";
-	if (mac_chips > BOARD_MAX_MAC_CHIPS)
-		return "more than 16 MAC chips";
-	if (plan->ports.n != switch_ports)
-		return "the switch chips do not have as many ports as the file";
+	if (plan->ports.n < switch_ports)
+		return refuse(m, 0, "the switch chips have %zu ports, the file %zu", switch_ports,
+		    plan->ports.n);
+	if (plan->ports.n > switch_ports)
+		return refuse(m, board_port(plan, switch_ports)->line,
+		    "port \"%s\": the switch chips have %zu ports only",
+		    board_port(plan, switch_ports)->name, switch_ports);
 	if (plan->ports.n > mac_ports)
-		return "the MAC chips have fewer ports than the file";
-	return NULL;
+		return refuse(m, board_port(plan, mac_ports)->line,
+		    "port \"%s\": the MAC chips have %zu ports only",
+		    board_port(plan, mac_ports)->name, mac_ports);
+	return 0;
 }
 
-static const char *
-check_ports(const struct board_plan *plan)
-{
-	if (plan->ports.n == 0)
-		return "no port";
-	for (size_t i = 0; i < plan->ports.n; i++) {
-		const char *name = board_port(plan, i)->name;
-
-		if (name[0] == '\0' || strlen(name) > EASE_NAME_MAX)
-			return "a port's name is empty or longer than 64 octets";
-		if (board_port(plan, i)->capture[0] == '\0')
-			return "a port's capture is empty: say deal, none or a file";
-		for (size_t k = 0; k < i; k++)
-			if (strcmp(name, board_port(plan, k)->name) == 0)
-				return "two ports have the same name";
-	}
-	return NULL;
-}
-
-/* What no single option can tell. */
 static int
-check_plan(const char *name, struct board_plan *plan, char *error, size_t error_size)
+check_port(const struct board_port *port, const struct mistake *m)
 {
-	const char *reason = check_ports(plan);
+	if (port->name[0] == '\0' || strlen(port->name) > EASE_NAME_MAX)
+		return refuse(m, port->line, "a port's name is empty or longer than %d octets",
+		    EASE_NAME_MAX);
+	if (port->speed_mbps == 1000 && port->duplex == BOARD_HALF)
+		return refuse(m, port->line, "port \"%s\": 1000 Mb/s is full duplex only",
+		    port->name);
+	if (!board_port_capture(port) && (port->interface[0] || strcmp(port->start, "recorded")))
+		return refuse(m, port->line, "port \"%s\": interface and start are of a file",
+		    port->name);
+	return 0;
+}
 
-	if (!reason)
-		reason = check_chips(plan);
-	if (!reason)
-		return 0;
-	snprintf(error, error_size, "%s: %s", name, reason);
-	return -EINVAL;
+static int
+check_plan(const char *name, const struct board_plan *plan, char *error, size_t error_size)
+{
+	struct mistake m = {name, error, error_size};
+	int rc = 0;
+
+	if (plan->ports.n == 0)
+		return refuse(&m, 0, "no port");
+	for (size_t i = 0; i < plan->ports.n && rc == 0; i++)
+		rc = check_port(board_port(plan, i), &m);
+	return rc == 0 ? check_chips(plan, &m) : rc;
 }
 
 static int

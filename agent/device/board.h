@@ -1,11 +1,13 @@
 /*
- * The board file: which chips an emulated board carries and how its ports are wired, as data.
- * Ports are wired in the order of the file: to the switch chips' channels, one chip after the
- * other, and likewise to the MAC chips'. Reads the file, builds nothing.
+ * The board file: which chips an emulated board carries, how its ports are wired, and what comes in
+ * by them, as data. Ports are wired in the order of the file: to the switch chips' channels, one
+ * chip after the other, and likewise to the MAC chips' and the buffer chips'. Reads the file,
+ * builds nothing.
  */
 #ifndef EASE_AGENT_DEVICE_BOARD_H
 #define EASE_AGENT_DEVICE_BOARD_H
 
+#include "agent/device/feed.h"
 #include "common/options.h"
 
 #include <stdbool.h>
@@ -16,12 +18,14 @@ enum {
 	BOARD_MAX_SWITCH_CHIPS = 8, /* one interrupt line each; 64 ports */
 	BOARD_MAX_MAC_CHIPS = 16,
 	BOARD_MAX_PORTS = 64,
+	BOARD_MAX_LINK_CHANGES = 256, /* of a port */
 };
 
 enum board_chip_type { BOARD_GT48001A, BOARD_GT48002A, BOARD_C84302, BOARD_N_CHIP_TYPES };
 
 struct board_chip {
 	char *name;
+	uint32_t line; /* of the file */
 	int type; /* enum board_chip_type */
 };
 
@@ -30,14 +34,21 @@ enum board_link { BOARD_LINK_DOWN, BOARD_LINK_UP };
 
 struct board_port {
 	char *name; /* ifName */
+	uint32_t line; /* of the file */
 	uint32_t speed_mbps;
 	int duplex; /* enum board_duplex */
 	int link;   /* enum board_link */
-	char *capture; /* "deal", "none", or a file of the port's own */
+	char *capture; /* "deal", "none", a file of the port's own, or "live:" and an interface */
+	char *interface; /* of that file, by number or name; "": all */
+	char *start;	 /* "recorded", or seconds behind the feed's start */
+	struct option_list link_changes; /* board_link_change */
+	struct option_list errors;	 /* board_error */
 };
 
 struct board_plan {
 	uint32_t max_frame_octets;
+	struct option_list errors; /* of ports that have none of their own */
+	uint64_t error_seed;
 	struct option_sections chips; /* struct board_chip */
 	struct option_sections ports; /* struct board_port */
 };
@@ -54,9 +65,22 @@ const struct board_port *board_port(const struct board_plan *plan, size_t i);
 /* Ports a chip of this type has, and whether it switches (else it is a MAC). */
 unsigned board_chip_ports(int type);
 bool board_chip_switches(int type);
+
+/* --- what comes in --- */
+
 /* True if the port takes its share of the common capture. */
 bool board_port_deals(const struct board_port *port);
 /* The port's own capture, or NULL. */
 const char *board_port_capture(const struct board_port *port);
+/* The network interface that a capture of "live:INTERFACE" names, else NULL. */
+const char *board_live(const char *capture);
+/* Whether the port's capture is moved, and to when. */
+bool board_port_moved(const struct board_port *port, uint64_t *start_us);
+/* The errors of the port's line: its own, or the board's. */
+const struct option_list *board_port_errors(const struct board_plan *plan,
+    const struct board_port *port);
+/* "12.5 down" and "crc 1000", with port 0; NULL, or the reason why they are nothing such. */
+const char *board_link_change(const char *text, struct feed_link_change *change);
+const char *board_error(const char *text, struct feed_error *error);
 
 #endif

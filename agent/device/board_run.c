@@ -11,6 +11,7 @@
 
 #define NEVER	UINT64_MAX
 #define TICK_US 100000ull /* a paced board's time moves at least this often */
+#define LIVE_TICK_US 1000ull /* live interfaces are looked at this often */
 
 static const struct stat_name stat_names[BOARD_RUN_N_STATS] = {
     [BOARD_RUN_STAT_TIMES_BACK] = {"board.times_back",
@@ -20,6 +21,7 @@ static const struct stat_name stat_names[BOARD_RUN_N_STATS] = {
 };
 
 enum { BATCH_FRAMES = 128 }; /* taken from the feed at a time: 4 KiB of descriptors */
+enum { LIVE_FRAMES = 128 };  /* between two turns of the CPU at most */
 
 struct board_run {
 	struct board_run_config config;
@@ -33,6 +35,8 @@ struct board_run {
 	bool alarm_due[BOARD_N_ALARMS];
 	struct feed_frame frames[BATCH_FRAMES];
 	size_t n_frames, next_frame; /* next_frame == n_frames: the feed is to be asked */
+	struct feed_frame live[LIVE_FRAMES];
+	uint64_t tick_us;
 	uint64_t offset_us; /* board time less capture time, modulo 2^64 */
 	uint64_t mono_zero_us, board_zero_us; /* pacing: the same moment in both times */
 	_Atomic uint64_t stat_values[BOARD_RUN_N_STATS];
@@ -76,6 +80,8 @@ fetch(struct board_run *r)
 	r->n_frames = feed_next_batch(r->config.feed, r->frames, BATCH_FRAMES);
 	if (r->n_frames > 0)
 		return true;
+	if (feed_has_live(r->config.feed))
+		return false; /* never at its end */
 	r->ended = true;
 	bus_model_set_line(r->config.bus, BOARD_LINE_END, true);
 	bus_model_set_line(r->config.bus, BOARD_LINE_STEP, false);
@@ -148,8 +154,8 @@ paced_wait(struct board_run *r, uint64_t next)
 	if (now > now_us(r))
 		set_now(r, now);
 	ahead_us = (next - now) / r->config.times + 1;
-	if (ahead_us > TICK_US)
-		ahead_us = TICK_US;
+	if (ahead_us > r->tick_us)
+		ahead_us = r->tick_us;
 	bus_model_wait(r->config.bus, clock_mono_us(&clock_system) + ahead_us);
 	return false;
 }
@@ -250,11 +256,36 @@ move(struct board_run *r, unsigned max)
 
 enum { PACED_TURN_FRAMES = 256 }; /* between two turns of the CPU at most */
 
+/* Frames of live interfaces come now, unless an alarm is due before. */
+static void
+take_live(struct board_run *r)
+{
+	struct feed_frame *frames = r->live;
+	uint64_t us = paced_now(r);
+	size_t n;
+
+	if (!r->config.feed || !feed_has_live(r->config.feed) || next_alarm(r) <= us)
+		return;
+	if (us < now_us(r))
+		us = now_us(r);
+	set_now(r, us);
+	n = feed_live_batch(r->config.feed, frames, LIVE_FRAMES);
+	for (size_t i = 0; i < n; i++) {
+		frames[i].time_us = us;
+		fabric_frame(r->config.fabric, &frames[i]);
+	}
+}
+
 static void
 step_paced(struct board_run *r)
 {
+	if (r->gate_open)
+		take_live(r);
 	if (!r->gate_open || move(r, PACED_TURN_FRAMES) < 0) {
-		bus_model_wait(r->config.bus, BUS_MODEL_FOREVER);
+		bool live = r->gate_open && r->config.feed && feed_has_live(r->config.feed);
+
+		bus_model_wait(r->config.bus,
+		    live ? clock_mono_us(&clock_system) + LIVE_TICK_US : BUS_MODEL_FOREVER);
 		return;
 	}
 	fabric_settle(r->config.fabric);
@@ -429,6 +460,7 @@ board_run_create(const struct board_run_config *config, struct board_run **run)
 	if (!r)
 		return -ENOMEM;
 	r->config = *config;
+	r->tick_us = config->feed && feed_has_live(config->feed) ? LIVE_TICK_US : TICK_US;
 	for (int i = 0; i < BOARD_N_ALARMS; i++)
 		r->alarm_us[i] = NEVER;
 	r->offset_us = config->zero_us - (config->feed ? feed_first_us(config->feed) : 0);

@@ -4,6 +4,7 @@
 #include "agent/chip/c84302.h"
 #include "agent/chip/galnet.h"
 #include "agent/device/board.h"
+#include "agent/device/board_feed.h"
 #include "agent/device/board_regs.h"
 #include "agent/device/board_run.h"
 #include "agent/device/fabric.h"
@@ -555,33 +556,24 @@ add_hardware(struct emulated *e)
 	return add_drivers(e);
 }
 
-/* The captures of the board file and of the configuration; no feed if there is none. */
 static int
 open_feed(const struct emulated_config *config, const struct board_plan *plan, struct feed **feed,
     char *error, size_t error_size)
 {
-	struct feed_source sources[FEED_MAX_SOURCES];
-	unsigned ports[BOARD_MAX_PORTS];
-	struct feed_config feed_config = {
-	    .sources = sources, .ports = ports, .deal = config->deal, .loop = config->loop,
-	    .preload = config->preload};
+	struct board_feed_config feed_config = {.capture = config->capture, .deal = config->deal,
+	    .loop = config->loop, .preload = config->preload};
 
-	for (unsigned i = 0; i < plan->ports.n; i++) {
-		const char *capture = board_port_capture(board_port(plan, i));
+	int rc = board_feed_create(plan, &feed_config, feed, error, error_size);
 
-		if (board_port_deals(board_port(plan, i)))
-			ports[feed_config.n_ports++] = i;
-		if (capture)
-			sources[feed_config.n_sources++] =
-			    (struct feed_source){.path = capture, .port = (int)i};
-	}
-	if (config->capture)
-		sources[feed_config.n_sources++] =
-		    (struct feed_source){.path = config->capture, .port = -1};
-	*feed = NULL;
-	if (feed_config.n_sources == 0)
+	if (rc < 0 || !*feed || !feed_has_live(*feed))
+		return rc;
+	if (config->pace == EMULATED_PACE_RECORDED && config->times <= 1)
 		return 0;
-	return feed_create(&feed_config, feed, error, error_size);
+	feed_destroy(*feed);
+	*feed = NULL;
+	snprintf(error, error_size,
+	    "%s: live interfaces need recorded pace and a speed factor of 1", config->board_file);
+	return -EINVAL;
 }
 
 static uint64_t
@@ -591,7 +583,7 @@ zero_of(const struct emulated_config *config, const struct feed *feed)
 	bool now = config->zero == EMULATED_ZERO_NOW ||
 	    (config->zero == EMULATED_ZERO_AUTO && !lock_step);
 
-	if (now || !feed)
+	if (now || !feed || feed_first_us(feed) == 0)
 		return clock_wall_us(config->clock ? config->clock : &clock_system);
 	return feed_first_us(feed);
 }

@@ -2,6 +2,7 @@
 
 #include "agent/device/deal.h"
 #include "agent/device/inject.h"
+#include "agent/device/live.h"
 #include "agent/device/preload.h"
 #include "agent/device/savefile.h"
 #include "common/log.h"
@@ -30,6 +31,8 @@ static const struct stat_name stat_names[FEED_N_STATS] = {
     [FEED_STAT_DEAL_FULL] = {"feed.deal_full", "frames dealt by hash: too many stations"},
     [FEED_STAT_LOOPS] = {"feed.loops", "times a capture began again"},
     [FEED_STAT_LINK_CHANGES] = {"feed.link_changes", "links that went up or down as configured"},
+    [FEED_STAT_LIVE_LOST] = {"feed.live_lost", "live frames dropped by the kernel: read too late"},
+    [FEED_STAT_LIVE_FAILURES] = {"feed.live_failures", "times a live interface could not be read"},
     [FEED_STAT_INJECTED + FEED_ERROR_CRC] = {"feed.injected_crc", "frames given a bad FCS"},
     [FEED_STAT_INJECTED + FEED_ERROR_ALIGNMENT] = {"feed.injected_alignment",
 	"frames given a bad FCS and a broken number of octets"},
@@ -46,6 +49,8 @@ static const struct stat_name stat_names[FEED_N_STATS] = {
 struct source {
 	char *path;
 	struct savefile *file; /* NULL: at its end */
+	struct live *live;     /* in place of a file; NULL: none */
+	uint64_t live_lost;    /* already counted */
 	int port;	       /* -1: dealt */
 	uint64_t offset_us;    /* added to its times: rounds that are over */
 	uint64_t last_us;      /* newest time given out */
@@ -68,6 +73,9 @@ struct feed {
 	struct preload *preload; /* NULL: frames come from the sources */
 	struct source *sources; /* the last one has no file, but the changes of links */
 	size_t n_sources;
+	struct source *live; /* read in turn, in no order */
+	size_t n_live, next_live;
+	unsigned live_calls;
 	struct feed_frame *link_changes;
 	/* Sources with frames, a heap: the one whose next frame is the earliest on top. */
 	struct source *heap[FEED_MAX_SOURCES + 1];
@@ -365,6 +373,58 @@ feed_next(struct feed *feed, struct feed_frame *frame)
 	return feed_next_batch(feed, frame, 1) == 1;
 }
 
+/* --- live --- */
+
+bool
+feed_has_live(const struct feed *feed)
+{
+	return feed->n_live > 0;
+}
+
+/* Asking the kernel costs as much as reading some frames. */
+static void
+count_lost(struct feed *feed, struct source *s)
+{
+	uint64_t lost = live_lost(s->live);
+
+	if (lost > s->live_lost)
+		stat_add(&feed->stats, FEED_STAT_LIVE_LOST, lost - s->live_lost);
+	s->live_lost = lost;
+}
+
+static size_t
+read_live(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
+{
+	struct savefile_record records[LIVE_BATCH];
+	int n = live_read(s->live, records, max);
+
+	if (n < 0) {
+		stat_add(&feed->stats, FEED_STAT_LIVE_FAILURES, 1);
+		log_warn_limited("feed", "live:%s: it cannot be read; is it down?", s->path);
+		return 0;
+	}
+	for (int i = 0; i < n; i++)
+		records[i].time_us = 0;
+	return make_frames(feed, s, records, (size_t)n, frames);
+}
+
+size_t
+feed_live_batch(struct feed *feed, struct feed_frame *frames, size_t max)
+{
+	enum { CALLS_PER_COUNT = 256 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < feed->n_live && n < max; i++) {
+		struct source *s = &feed->live[feed->next_live];
+
+		feed->next_live = (feed->next_live + 1) % feed->n_live;
+		n += read_live(feed, s, frames + n, max - n);
+		if (feed->live_calls++ % CALLS_PER_COUNT < feed->n_live)
+			count_lost(feed, s);
+	}
+	return n;
+}
+
 uint64_t
 feed_first_us(const struct feed *feed)
 {
@@ -402,9 +462,27 @@ add_source(struct feed *feed, const struct feed_source *from, char *error, size_
 	return 0;
 }
 
+static int
+add_live(struct feed *feed, const struct feed_live *from, char *error, size_t error_size)
+{
+	struct source *s = &feed->live[feed->n_live];
+
+	s->port = from->port;
+	s->path = strdup(from->interface);
+	if (!s->path) {
+		snprintf(error, error_size, "live:%s: out of memory", from->interface);
+		return -ENOMEM;
+	}
+	feed->n_live++;
+	return live_open(from->interface, &s->live, error, error_size);
+}
+
 static bool
 is_dealt(const struct feed_config *config)
 {
+	for (size_t i = 0; i < config->n_live; i++)
+		if (config->live[i].port < 0)
+			return true;
 	for (size_t i = 0; i < config->n_sources; i++)
 		if (config->sources[i].port < 0)
 			return true;
@@ -508,8 +586,7 @@ prepare(struct feed *feed, const struct feed_config *config, char *error, size_t
 	if (is_dealt(config))
 		rc = deal_create(config->deal, config->ports, config->n_ports, &feed->deal);
 	if (rc < 0)
-		snprintf(error, error_size, "%s: no port takes part in dealing",
-		    config->sources[0].path);
+		snprintf(error, error_size, "a capture is to be dealt, but no port takes part");
 	return rc;
 }
 
@@ -524,6 +601,8 @@ add_sources(struct feed *feed, const struct feed_config *config, char *error, si
 		else if (config->sources[i].file)
 			fclose(config->sources[i].file);
 	}
+	for (size_t i = 0; i < config->n_live && rc == 0; i++)
+		rc = add_live(feed, &config->live[i], error, error_size);
 	return rc;
 }
 
@@ -564,14 +643,15 @@ feed_create(const struct feed_config *config, struct feed **feed, char *error, s
 	struct feed *f;
 	int rc;
 
-	if (config->n_sources > FEED_MAX_SOURCES)
+	if (config->n_sources > FEED_MAX_SOURCES || config->n_live > FEED_MAX_SOURCES)
 		return -EINVAL;
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
 	f->sources = calloc(config->n_sources + 1, sizeof(*f->sources));
-	if (!f->sources) {
-		free(f);
+	f->live = calloc(config->n_live + 1, sizeof(*f->live));
+	if (!f->sources || !f->live) {
+		feed_destroy(f);
 		return -ENOMEM;
 	}
 	f->loop = config->loop && !config->preload; /* that loops by itself */
@@ -595,7 +675,12 @@ feed_destroy(struct feed *feed)
 		savefile_close(feed->sources[i].file);
 		free(feed->sources[i].path);
 	}
+	for (size_t i = 0; i < feed->n_live; i++) {
+		live_close(feed->live[i].live);
+		free(feed->live[i].path);
+	}
 	free(feed->sources);
+	free(feed->live);
 	free(feed->link_changes);
 	deal_destroy(feed->deal);
 	inject_destroy(feed->inject);

@@ -1,6 +1,6 @@
 /*
- * A board's input: frames of one or several captures in the order of their times, each with the
- * port it comes in by. A capture may belong to one port, or be dealt to several by source address
+ * A board's input: frames of one or several captures in the order of their times, and of network
+ * interfaces as they come, each with the port it comes in by. A capture may belong to one port, or be dealt to several by source address
  * or by the interface it was recorded at. Between the frames come changes of links, at given times;
  * and frames may be damaged on their way, at given rates.
  *
@@ -39,6 +39,12 @@ struct feed_source {
 	uint64_t start_us;
 };
 
+/* A network interface (live.h). Its frames are no part of the order of times: they come now. */
+struct feed_live {
+	const char *interface;
+	int port; /* -1: dealt by source address */
+};
+
 /* A port's link goes up or down, at_us behind the feed's start, once. */
 struct feed_link_change {
 	uint64_t at_us;
@@ -72,6 +78,8 @@ struct feed_config {
 	enum feed_deal deal;
 	bool loop; /* each source begins again behind its end, if its file can seek */
 	bool preload; /* all frames are read once, and then come from memory; for measuring */
+	const struct feed_live *live;
+	size_t n_live; /* up to FEED_MAX_SOURCES */
 	const struct feed_link_change *link_changes; /* in any order */
 	size_t n_link_changes;
 	const struct feed_error *errors;
@@ -111,6 +119,10 @@ void feed_destroy(struct feed *feed); /* NULL allowed */
 size_t feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max);
 /* One frame: false at the end. */
 bool feed_next(struct feed *feed, struct feed_frame *frame);
+/* Frames that network interfaces have brought since the last call, up to max; never waits. Octets
+ * are valid until the next call; time_us is none. */
+bool feed_has_live(const struct feed *feed);
+size_t feed_live_batch(struct feed *feed, struct feed_frame *frames, size_t max);
 /* Time of its start: of the first frame if no source is moved; 0 if there is none. */
 uint64_t feed_first_us(const struct feed *feed);
 
@@ -124,6 +136,8 @@ enum feed_stat {
 	FEED_STAT_DEAL_FULL,
 	FEED_STAT_LOOPS,
 	FEED_STAT_LINK_CHANGES,
+	FEED_STAT_LIVE_LOST,
+	FEED_STAT_LIVE_FAILURES,
 	FEED_STAT_INJECTED, /* and enum feed_error_kind */
 	FEED_N_STATS = FEED_STAT_INJECTED + FEED_N_ERRORS
 };

@@ -1,0 +1,21 @@
+/*
+ * What a board file and the agent's configuration say about a board's input, as a feed: each port's
+ * own capture, the common one, changes of links and errors of lines.
+ */
+#ifndef EASE_AGENT_DEVICE_BOARD_FEED_H
+#define EASE_AGENT_DEVICE_BOARD_FEED_H
+
+#include "agent/device/board.h"
+#include "agent/device/feed.h"
+
+struct board_feed_config {
+	const char *capture; /* dealt to the ports that take part; NULL: none */
+	enum feed_deal deal;
+	bool loop, preload;
+};
+
+/* *feed is NULL if nothing comes in. On failure -errno, and error names the file and the reason. */
+int board_feed_create(const struct board_plan *plan, const struct board_feed_config *config,
+    struct feed **feed, char *error, size_t error_size);
+
+#endif
