@@ -1,19 +1,8 @@
 #include "agent/agent.h"
 
-#include "agent/device/dummy.h"
+#include "agent/agent_private.h"
 #include "agent/device/emulated.h"
-#include "agent/hal/hal.h"
-#include "agent/monitor.h"
-#include "agent/sampling/packer.h"
-#include "agent/sampling/sampling.h"
-#include "agent/sampling/sflow_export.h"
-#include "agent/settings.h"
-#include "agent/snmp/snmp_agent.h"
-#include "agent/state.h"
-#include "agent/view.h"
-#include "agent/watch.h"
 #include "common/log.h"
-#include "mibs/mibs.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -35,53 +24,16 @@ enum {
  * then thinned out, up to this (a year is then 1,461 of them). */
 #define IDLE_INTERVAL_MAX_US (6ull * 3600 * 1000000)
 
-enum { STAT_ADDRESSES_SUPPRESSED, STAT_HELD_BACK, N_STATS };
-
-static const struct stat_name stat_names[N_STATS] = {
-    [STAT_ADDRESSES_SUPPRESSED] = {"agent.addresses_suppressed",
-	"easeNewAddress above the configured rate, not sent"},
-    [STAT_HELD_BACK] = {"agent.held_back", "times a lock-step board waited for the ring"},
-};
-
-struct agent {
-	const struct agent_config *config;
-	struct agent_state state;
-	struct hal_device *device; /* the HAL's */
-	struct hal *hal;
-	struct sampling *sampling;
-	struct packer *packer;
-	struct watch *watch;
-	struct sflow_export *sflow; /* NULL: off */
-	struct notify_ring *ring;
-	struct settings *settings;
-	struct monitor *monitor;
-	struct view_parts view;
-	struct mib_view_source views;
-	struct snmp_agent *snmp;
-	struct event_base *base;
-	struct event *hal_event, *space_event, *settings_event, *pack_timer, *refresh_timer;
-	struct event *signals[4];
-	bool held_back; /* the board waits for space in the ring */
-	bool ended;
-	uint64_t counters_interval_us; /* longer than configured while a lock-step board is idle */
-	uint64_t next_counters_us, next_state_us; /* device's clock */
-	uint64_t pool_at_last_counters;
-	uint64_t address_period_us; /* start of the second in which addresses are counted */
-	uint32_t addresses_in_period;
-	struct stat_set stats;
-	_Atomic uint64_t stat_values[N_STATS];
-};
-
 /* ---- what goes out ---- */
 
-static int
-push_notification(void *ctx, const struct ease_notification *notification)
+int
+agent_push_notification(void *ctx, const struct ease_notification *notification)
 {
 	return notify_ring_push(((struct agent *)ctx)->ring, notification);
 }
 
-static void
-samples_lost(void *ctx, uint32_t if_index, unsigned n_samples)
+void
+agent_samples_lost(void *ctx, uint32_t if_index, unsigned n_samples)
 {
 	sampling_count_drops(((struct agent *)ctx)->sampling, if_index, n_samples);
 }
@@ -121,8 +73,8 @@ on_pack_timer(evutil_socket_t fd, short what, void *ctx)
 	flush_all(ctx);
 }
 
-static int
-take_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
+int
+agent_take_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
 {
 	struct agent *agent = ctx;
 
@@ -392,8 +344,8 @@ keep_state(struct agent *agent, bool clean)
 		    agent->config->state_dir, strerror(-rc));
 }
 
-static void
-on_settings_changed(void *ctx)
+void
+agent_settings_changed(void *ctx)
 {
 	struct agent *agent = ctx;
 
@@ -450,242 +402,6 @@ on_signal(evutil_socket_t number, short what, void *ctx)
 		log_stats(agent);
 	else if (number != SIGHUP) /* nothing can change without a restart yet */
 		event_base_loopbreak(agent->base);
-}
-
-/* ---- building ---- */
-
-static struct emulated_config
-emulated_from(const struct agent_config *config)
-{
-	static const enum emulated_pace paces[] = {
-	    [AGENT_PACE_RECORDED] = EMULATED_PACE_RECORDED,
-	    [AGENT_PACE_LOCK_STEP] = EMULATED_PACE_LOCK_STEP,
-	};
-	static const enum emulated_zero zeros[] = {
-	    [AGENT_ZERO_AUTO] = EMULATED_ZERO_AUTO,
-	    [AGENT_ZERO_CAPTURE] = EMULATED_ZERO_CAPTURE,
-	    [AGENT_ZERO_NOW] = EMULATED_ZERO_NOW,
-	};
-
-	return (struct emulated_config){
-	    .board_file = config->board,
-	    .capture = config->capture && config->capture[0] ? config->capture : NULL,
-	    .pace = paces[config->pace],
-	    .times = config->speed_factor,
-	    .loop = config->loop,
-	    .zero = zeros[config->time_zero],
-	    .clock = &clock_system,
-	};
-}
-
-static int
-create_device(const struct agent_config *config, struct hal_device **device, char *error,
-    size_t error_size)
-{
-	struct emulated_config emulated = emulated_from(config);
-	struct dummy_config dummy = {
-	    .n_ports = config->dummy_ports,
-	    .n_addresses = config->dummy_addresses,
-	    .speed_bps = 1000000000,
-	    .clock = &clock_system,
-	};
-	int rc;
-
-	if (config->device == AGENT_DEVICE_EMULATED)
-		return emulated_create(&emulated, device, error, error_size);
-	rc = dummy_create(&dummy, device);
-	if (rc < 0)
-		snprintf(error, error_size, "dummy device: %s", strerror(-rc));
-	return rc;
-}
-
-static int
-create_monitor(struct agent *agent)
-{
-	struct monitor_options options = {
-	    .hal = agent->hal,
-	    .clock = &clock_system,
-	    .ring = agent->ring,
-	    .views = &agent->views,
-	    .default_history = agent->config->history,
-	};
-	int rc;
-
-	agent->views = view_source(&agent->view);
-	rc = monitor_create(&options, &agent->monitor);
-	if (rc == 0)
-		agent->view = (struct view_parts){
-		    .hal = agent->hal,
-		    .sampling = agent->sampling,
-		    .rmon = monitor_rmon(agent->monitor),
-		    .ring = agent->ring,
-		    .state = &agent->state,
-		};
-	return rc;
-}
-
-static int
-create_settings(struct agent *agent)
-{
-	struct settings_owners owners = {
-	    .hal = agent->hal,
-	    .sampling = agent->sampling,
-	    .managed = rmon_managed(monitor_rmon(agent->monitor)),
-	    .n_managed = RMON_N_MANAGED,
-	};
-
-	return settings_create(&owners, on_settings_changed, agent, &agent->settings);
-}
-
-static int
-create_watch(struct agent *agent)
-{
-	struct watch_config config = {.hal = agent->hal, .sampling = agent->sampling,
-	    .packer = agent->packer, .rate_per_s = agent->config->event_rate};
-
-	return watch_create(&config, &agent->watch);
-}
-
-static int
-create_sampling(struct agent *agent)
-{
-	const struct agent_config *config = agent->config;
-	struct sampling_options options = {
-	    .draw = config->draw == 0 ? SAMPLING_GEOMETRIC : SAMPLING_UNIFORM,
-	    .has_seed = config->seed != 0,
-	    .seed = config->seed,
-	    .defaults = {
-		.enabled = true,
-		.mean_skip = config->mean_skip,
-		.header_octets = config->header_octets,
-		.max_samples_per_s = config->max_samples_per_s,
-		.edge = true,
-	    },
-	};
-	struct sampling_sink sink = {agent, take_sample};
-	struct packer_sink out = {agent, push_notification, samples_lost};
-	int rc = notify_ring_create(config->queue_notifications, &agent->ring);
-
-	if (rc == 0)
-		rc = packer_create(config->message_octets, &out, &agent->packer);
-	if (rc == 0)
-		rc = sampling_create(agent->hal, &options, &sink, &agent->sampling);
-	if (rc == 0)
-		rc = create_monitor(agent);
-	if (rc == 0)
-		rc = create_settings(agent);
-	if (rc == 0)
-		rc = create_watch(agent);
-	return rc;
-}
-
-/* Samples that sFlow lost are lost to the port only if nothing else sends them. */
-static int
-create_sflow(struct agent *agent, char *error, size_t error_size)
-{
-	const struct agent_config *config = agent->config;
-	struct sflow_export_options options = {
-	    .collector = config->sflow_collector,
-	    .agent_address = config->sflow_agent_address,
-	    .clock = &clock_system,
-	    .ctx = agent,
-	    .lost = config->notify_samples ? NULL : samples_lost,
-	};
-
-	if (config->sflow_collector == NULL || config->sflow_collector[0] == '\0')
-		return 0;
-	return sflow_export_create(&options, &agent->sflow, error, error_size);
-}
-
-static int
-create_snmp(struct agent *agent)
-{
-	char persistent_dir[4200];
-	struct snmp_agent_options options = {
-	    .agentx_socket = agent->config->agentx_socket,
-	    .app_name = "easeagentd",
-	    .persistent_dir = persistent_dir,
-	    .clock = &clock_system,
-	    .tables = mibs_tables,
-	    .n_tables = mibs_n_tables,
-	    .views = agent->views,
-	    .setter = {agent->settings, settings_apply},
-	    .ring = agent->ring,
-	    .boot = (uint32_t)agent->state.boot,
-	};
-
-	snprintf(persistent_dir, sizeof(persistent_dir), "%s/snmp", agent->config->state_dir);
-	state_agent_id(&agent->state, options.agent_id);
-	return snmp_agent_create(&options, &agent->snmp);
-}
-
-int
-agent_create(const struct agent_config *config, struct agent **result, char *error,
-    size_t error_size)
-{
-	struct agent *agent = calloc(1, sizeof(*agent));
-	int rc;
-
-	if (agent == NULL)
-		return -ENOMEM;
-	error[0] = '\0';
-	agent->config = config;
-	agent->stats = (struct stat_set){stat_names, N_STATS, agent->stat_values};
-	rc = create_device(config, &agent->device, error, error_size);
-	if (rc < 0)
-		goto fail;
-	rc = hal_create(agent->device, &clock_system, &agent->hal);
-	if (rc < 0)
-		goto fail;
-	rc = state_open(config->state_dir, &agent->state, error, error_size);
-	if (rc < 0)
-		goto fail;
-	rc = create_sampling(agent);
-	if (rc < 0)
-		goto fail;
-	rc = create_sflow(agent, error, error_size);
-	if (rc < 0)
-		goto fail;
-	rc = create_snmp(agent);
-	if (rc < 0)
-		goto fail;
-	*result = agent;
-	return 0;
-fail:
-	if (error[0] == '\0')
-		snprintf(error, error_size, "start: %s", strerror(-rc));
-	agent_destroy(agent);
-	return rc;
-}
-
-bool
-agent_destroy(struct agent *agent)
-{
-	if (agent == NULL)
-		return true;
-	if (!snmp_agent_destroy(agent->snmp))
-		return false;
-	settings_destroy(agent->settings);
-	watch_destroy(agent->watch);
-	monitor_destroy(agent->monitor);
-	packer_destroy(agent->packer);
-	sflow_export_destroy(agent->sflow);
-	sampling_destroy(agent->sampling);
-	hal_destroy(agent->hal);
-	notify_ring_destroy(agent->ring);
-	state_free(&agent->state);
-	free(agent);
-	return true;
-}
-
-int
-agent_check(const struct agent_config *config, char *error, size_t error_size)
-{
-	struct emulated_config emulated = emulated_from(config);
-
-	return config->device == AGENT_DEVICE_EMULATED
-	    ? emulated_check(&emulated, error, error_size)
-	    : 0;
 }
 
 /* ---- running ---- */

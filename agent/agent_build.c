@@ -1,0 +1,252 @@
+/*
+ * Making and freeing the agent: every part in its order, each told of its neighbours.
+ */
+#include "agent/agent_private.h"
+#include "agent/device/dummy.h"
+#include "agent/device/emulated.h"
+#include "mibs/mibs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct stat_name stat_names[N_STATS] = {
+    [STAT_ADDRESSES_SUPPRESSED] = {"agent.addresses_suppressed",
+	"easeNewAddress above the configured rate, not sent"},
+    [STAT_HELD_BACK] = {"agent.held_back", "times a lock-step board waited for the ring"},
+};
+
+static struct emulated_config
+emulated_from(const struct agent_config *config)
+{
+	static const enum emulated_pace paces[] = {
+	    [AGENT_PACE_RECORDED] = EMULATED_PACE_RECORDED,
+	    [AGENT_PACE_LOCK_STEP] = EMULATED_PACE_LOCK_STEP,
+	};
+	static const enum emulated_zero zeros[] = {
+	    [AGENT_ZERO_AUTO] = EMULATED_ZERO_AUTO,
+	    [AGENT_ZERO_CAPTURE] = EMULATED_ZERO_CAPTURE,
+	    [AGENT_ZERO_NOW] = EMULATED_ZERO_NOW,
+	};
+
+	return (struct emulated_config){
+	    .board_file = config->board,
+	    .capture = config->capture && config->capture[0] ? config->capture : NULL,
+	    .pace = paces[config->pace],
+	    .times = config->speed_factor,
+	    .loop = config->loop,
+	    .zero = zeros[config->time_zero],
+	    .clock = &clock_system,
+	};
+}
+
+static int
+create_device(const struct agent_config *config, struct hal_device **device, char *error,
+    size_t error_size)
+{
+	struct emulated_config emulated = emulated_from(config);
+	struct dummy_config dummy = {
+	    .n_ports = config->dummy_ports,
+	    .n_addresses = config->dummy_addresses,
+	    .speed_bps = 1000000000,
+	    .clock = &clock_system,
+	};
+	int rc;
+
+	if (config->device == AGENT_DEVICE_EMULATED)
+		return emulated_create(&emulated, device, error, error_size);
+	rc = dummy_create(&dummy, device);
+	if (rc < 0)
+		snprintf(error, error_size, "dummy device: %s", strerror(-rc));
+	return rc;
+}
+
+static int
+create_monitor(struct agent *agent)
+{
+	struct monitor_options options = {
+	    .hal = agent->hal,
+	    .clock = &clock_system,
+	    .ring = agent->ring,
+	    .views = &agent->views,
+	    .default_history = agent->config->history,
+	};
+	int rc;
+
+	agent->views = view_source(&agent->view);
+	rc = monitor_create(&options, &agent->monitor);
+	if (rc == 0)
+		agent->view = (struct view_parts){
+		    .hal = agent->hal,
+		    .sampling = agent->sampling,
+		    .rmon = monitor_rmon(agent->monitor),
+		    .ring = agent->ring,
+		    .state = &agent->state,
+		};
+	return rc;
+}
+
+static int
+create_settings(struct agent *agent)
+{
+	struct settings_owners owners = {
+	    .hal = agent->hal,
+	    .sampling = agent->sampling,
+	    .managed = rmon_managed(monitor_rmon(agent->monitor)),
+	    .n_managed = RMON_N_MANAGED,
+	};
+
+	return settings_create(&owners, agent_settings_changed, agent, &agent->settings);
+}
+
+static int
+create_watch(struct agent *agent)
+{
+	struct watch_config config = {.hal = agent->hal, .sampling = agent->sampling,
+	    .packer = agent->packer, .rate_per_s = agent->config->event_rate};
+
+	return watch_create(&config, &agent->watch);
+}
+
+static int
+create_sampling(struct agent *agent)
+{
+	const struct agent_config *config = agent->config;
+	struct sampling_options options = {
+	    .draw = config->draw == 0 ? SAMPLING_GEOMETRIC : SAMPLING_UNIFORM,
+	    .has_seed = config->seed != 0,
+	    .seed = config->seed,
+	    .defaults = {
+		.enabled = true,
+		.mean_skip = config->mean_skip,
+		.header_octets = config->header_octets,
+		.max_samples_per_s = config->max_samples_per_s,
+		.edge = true,
+	    },
+	};
+	struct sampling_sink sink = {agent, agent_take_sample};
+	struct packer_sink out = {agent, agent_push_notification, agent_samples_lost};
+	int rc = notify_ring_create(config->queue_notifications, &agent->ring);
+
+	if (rc == 0)
+		rc = packer_create(config->message_octets, &out, &agent->packer);
+	if (rc == 0)
+		rc = sampling_create(agent->hal, &options, &sink, &agent->sampling);
+	if (rc == 0)
+		rc = create_monitor(agent);
+	if (rc == 0)
+		rc = create_settings(agent);
+	if (rc == 0)
+		rc = create_watch(agent);
+	return rc;
+}
+
+/* Samples that sFlow lost are lost to the port only if nothing else sends them. */
+static int
+create_sflow(struct agent *agent, char *error, size_t error_size)
+{
+	const struct agent_config *config = agent->config;
+	struct sflow_export_options options = {
+	    .collector = config->sflow_collector,
+	    .agent_address = config->sflow_agent_address,
+	    .clock = &clock_system,
+	    .ctx = agent,
+	    .lost = config->notify_samples ? NULL : agent_samples_lost,
+	};
+
+	if (config->sflow_collector == NULL || config->sflow_collector[0] == '\0')
+		return 0;
+	return sflow_export_create(&options, &agent->sflow, error, error_size);
+}
+
+static int
+create_snmp(struct agent *agent)
+{
+	char persistent_dir[4200];
+	struct snmp_agent_options options = {
+	    .agentx_socket = agent->config->agentx_socket,
+	    .app_name = "easeagentd",
+	    .persistent_dir = persistent_dir,
+	    .clock = &clock_system,
+	    .tables = mibs_tables,
+	    .n_tables = mibs_n_tables,
+	    .views = agent->views,
+	    .setter = {agent->settings, settings_apply},
+	    .ring = agent->ring,
+	    .boot = (uint32_t)agent->state.boot,
+	};
+
+	snprintf(persistent_dir, sizeof(persistent_dir), "%s/snmp", agent->config->state_dir);
+	state_agent_id(&agent->state, options.agent_id);
+	return snmp_agent_create(&options, &agent->snmp);
+}
+
+int
+agent_create(const struct agent_config *config, struct agent **result, char *error,
+    size_t error_size)
+{
+	struct agent *agent = calloc(1, sizeof(*agent));
+	int rc;
+
+	if (agent == NULL)
+		return -ENOMEM;
+	error[0] = '\0';
+	agent->config = config;
+	agent->stats = (struct stat_set){stat_names, N_STATS, agent->stat_values};
+	rc = create_device(config, &agent->device, error, error_size);
+	if (rc < 0)
+		goto fail;
+	rc = hal_create(agent->device, &clock_system, &agent->hal);
+	if (rc < 0)
+		goto fail;
+	rc = state_open(config->state_dir, &agent->state, error, error_size);
+	if (rc < 0)
+		goto fail;
+	rc = create_sampling(agent);
+	if (rc < 0)
+		goto fail;
+	rc = create_sflow(agent, error, error_size);
+	if (rc < 0)
+		goto fail;
+	rc = create_snmp(agent);
+	if (rc < 0)
+		goto fail;
+	*result = agent;
+	return 0;
+fail:
+	if (error[0] == '\0')
+		snprintf(error, error_size, "start: %s", strerror(-rc));
+	agent_destroy(agent);
+	return rc;
+}
+
+bool
+agent_destroy(struct agent *agent)
+{
+	if (agent == NULL)
+		return true;
+	if (!snmp_agent_destroy(agent->snmp))
+		return false;
+	settings_destroy(agent->settings);
+	watch_destroy(agent->watch);
+	monitor_destroy(agent->monitor);
+	packer_destroy(agent->packer);
+	sflow_export_destroy(agent->sflow);
+	sampling_destroy(agent->sampling);
+	hal_destroy(agent->hal);
+	notify_ring_destroy(agent->ring);
+	state_free(&agent->state);
+	free(agent);
+	return true;
+}
+
+int
+agent_check(const struct agent_config *config, char *error, size_t error_size)
+{
+	struct emulated_config emulated = emulated_from(config);
+
+	return config->device == AGENT_DEVICE_EMULATED
+	    ? emulated_check(&emulated, error, error_size)
+	    : 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * What the two halves of the agent share: its one context. agent_build.c makes and frees it,
+ * agent.c runs it.
+ */
+#ifndef EASE_AGENT_AGENT_PRIVATE_H
+#define EASE_AGENT_AGENT_PRIVATE_H
+
+#include "agent/agent.h"
+#include "agent/hal/hal.h"
+#include "agent/monitor.h"
+#include "agent/sampling/packer.h"
+#include "agent/sampling/sampling.h"
+#include "agent/sampling/sflow_export.h"
+#include "agent/settings.h"
+#include "agent/snmp/snmp_agent.h"
+#include "agent/state.h"
+#include "agent/view.h"
+#include "agent/watch.h"
+
+struct event;
+struct event_base;
+
+enum agent_stat { STAT_ADDRESSES_SUPPRESSED, STAT_HELD_BACK, N_STATS };
+
+struct agent {
+	const struct agent_config *config;
+	struct agent_state state;
+	struct hal_device *device; /* the HAL's */
+	struct hal *hal;
+	struct sampling *sampling;
+	struct packer *packer;
+	struct watch *watch;
+	struct sflow_export *sflow; /* NULL: off */
+	struct notify_ring *ring;
+	struct settings *settings;
+	struct monitor *monitor;
+	struct view_parts view;
+	struct mib_view_source views;
+	struct snmp_agent *snmp;
+	struct event_base *base;
+	struct event *hal_event, *space_event, *settings_event, *pack_timer, *refresh_timer;
+	struct event *signals[4];
+	bool held_back; /* the board waits for space in the ring */
+	bool ended;
+	uint64_t counters_interval_us; /* longer than configured while a lock-step board is idle */
+	uint64_t next_counters_us, next_state_us; /* device's clock */
+	uint64_t pool_at_last_counters;
+	uint64_t address_period_us; /* start of the second in which addresses are counted */
+	uint32_t addresses_in_period;
+	struct stat_set stats;
+	_Atomic uint64_t stat_values[N_STATS];
+};
+
+/* What agent.c does for the parts that agent_build.c joins. */
+int agent_push_notification(void *agent, const struct ease_notification *notification);
+void agent_samples_lost(void *agent, uint32_t if_index, unsigned n_samples);
+int agent_take_sample(void *agent, const struct ease_sample *sample,
+    const struct ease_snapshot *snapshot);
+void agent_settings_changed(void *agent);
+
+#endif
