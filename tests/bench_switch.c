@@ -1,10 +1,15 @@
 /*
- * bench_switch CAPTURE [BOARD [SKIP [SECONDS]]]: frames a second from a savefile through an
- * emulated board in lock step (looping, with a CPU that does nothing but refill the skip counts;
- * SKIP 0: it does not sample), and through a bare libpcap loop on the same file. One JSON line.
+ * Frames a second of one core through an emulated board in lock step, with a CPU that does nothing
+ * but refill the skip counts. JSON lines.
+ *
+ *   bench_switch savefile CAPTURE BOARD [SKIP [SECONDS]]  looping; beside a bare libpcap loop
+ *   bench_switch memory CAPTURE BOARD [SKIP [SECONDS]]    the same from memory
+ *   bench_switch curves CAPTURE [SECONDS]  64-octet known unicast by stations, the mix by ports
+ *   bench_switch loop CAPTURE FRAMES FILE  writes the capture over and over, for peers
  */
 #include "agent/device/emulated.h"
 #include "tests/fake_hal.h"
+#include "tests/make_capture.h"
 
 #include <inttypes.h>
 #include <pcap/pcap.h>
@@ -13,14 +18,47 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { FILE_BUFFER_OCTETS = 65536 };
+enum { FILE_BUFFER_OCTETS = 65536, DEFAULT_SKIP = 512, CURVE_PORTS = 26 };
 
 struct cpu {
 	struct hal hal;
 	struct hal_device *device;
 	uint32_t skip;
 };
+
+struct result {
+	double frames_per_s;
+	uint64_t frames;
+	size_t samples, ports;
+};
+
+/* What this process has had of a core: other programs do not disturb it. */
+static uint64_t
+core_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static uint64_t
+resident_octets(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %lu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* --- a board --- */
 
 static void
 refill(void *ctx, uint32_t if_index)
@@ -43,109 +81,307 @@ frames_of(const struct hal_device *device)
 	return 0;
 }
 
-/* What this process has had of a core: other programs do not disturb it. */
-static uint64_t
-core_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
-/* Frames a second of one core through the board. */
-static double
-run_board(struct cpu *cpu, uint64_t run_us)
+static void
+load_skips(struct cpu *cpu)
 {
 	struct hal_device *d = cpu->device;
-	struct pollfd fd = {.fd = d->ops->fd(d->ctx), .events = POLLIN};
-	uint64_t start, elapsed;
 
 	for (size_t i = 0; cpu->skip > 0 && i < d->ports->count(d->ports_ctx); i++)
 		for (unsigned k = 0; k < d->sampling->skip_depth; k++)
 			refill(cpu, d->ports->if_index(d->ports_ctx, i));
+}
+
+/* Runs the board for so long; the first tenth, in which it learns, does not count. */
+static void
+run_device(struct cpu *cpu, uint64_t run_us, struct result *result)
+{
+	struct hal_device *d = cpu->device;
+	struct pollfd fd = {.fd = d->ops->fd(d->ctx), .events = POLLIN};
+	uint64_t start = core_us(), elapsed = 0, warm_us = 0, warm_frames = 0;
+
+	load_skips(cpu);
 	if (d->ops->start(d->ctx, &cpu->hal) < 0)
-		return 0;
-	start = core_us();
+		return;
 	do {
 		if (poll(&fd, 1, 20) > 0)
 			d->ops->dispatch(d->ctx, 0);
 		elapsed = core_us() - start;
+		if (warm_us == 0 && elapsed > run_us / 10) {
+			warm_us = elapsed;
+			warm_frames = frames_of(d);
+		}
 	} while (elapsed < run_us && cpu->hal.n_ended == 0);
 	d->ops->stop(d->ctx);
-	return (double)frames_of(d) * 1e6 / (double)elapsed;
+	result->frames = frames_of(d);
+	result->samples = cpu->hal.n_samples;
+	result->ports = d->ports->count(d->ports_ctx);
+	if (elapsed > warm_us)
+		result->frames_per_s =
+		    (double)(result->frames - warm_frames) * 1e6 / (double)(elapsed - warm_us);
+}
+
+static bool
+run_board(const char *capture, const char *board, bool memory, uint32_t skip, double seconds,
+    struct result *result)
+{
+	struct emulated_config config = {.board_file = board, .capture = capture,
+	    .pace = EMULATED_PACE_LOCK_STEP, .loop = true, .preload = memory};
+	struct cpu *cpu = calloc(1, sizeof(*cpu));
+	char error[512];
+
+	if (!cpu || emulated_create(&config, &cpu->device, error, sizeof(error)) < 0) {
+		fprintf(stderr, "bench_switch: %s\n", cpu ? error : "out of memory");
+		free(cpu);
+		return false;
+	}
+	cpu->skip = skip;
+	cpu->hal.on_refill = refill;
+	cpu->hal.ctx = cpu;
+	run_device(cpu, (uint64_t)(seconds * 1e6), result);
+	cpu->device->ops->destroy(cpu->device->ctx);
+	free(cpu);
+	return true;
+}
+
+/* --- a bare libpcap loop --- */
+
+static pcap_t *
+open_capture(const char *path)
+{
+	char error[PCAP_ERRBUF_SIZE];
+	FILE *file = fopen(path, "rbe");
+	pcap_t *pcap;
+
+	if (!file)
+		return NULL;
+	setvbuf(file, NULL, _IOFBF, FILE_BUFFER_OCTETS);
+	pcap = pcap_fopen_offline(file, error);
+	if (!pcap)
+		fclose(file);
+	return pcap;
 }
 
 /* Frames of one round of the file. */
 static uint64_t
 read_round(const char *path)
 {
-	char error[PCAP_ERRBUF_SIZE];
 	struct pcap_pkthdr *header;
 	const uint8_t *octets;
-	FILE *file = fopen(path, "rbe");
-	pcap_t *pcap;
+	pcap_t *pcap = open_capture(path);
 	uint64_t frames = 0;
 
-	if (!file)
-		return 0;
-	setvbuf(file, NULL, _IOFBF, FILE_BUFFER_OCTETS);
-	pcap = pcap_fopen_offline(file, error);
-	if (!pcap) {
-		fclose(file);
-		return 0;
-	}
-	while (pcap_next_ex(pcap, &header, &octets) == 1)
+	while (pcap && pcap_next_ex(pcap, &header, &octets) == 1)
 		frames++;
-	pcap_close(pcap);
+	if (pcap)
+		pcap_close(pcap);
 	return frames;
 }
 
 static double
-run_libpcap(const char *path, uint64_t run_us)
+run_libpcap(const char *path, double seconds)
 {
 	uint64_t start = core_us(), frames = 0, elapsed;
 
 	do {
 		frames += read_round(path);
 		elapsed = core_us() - start;
-	} while (elapsed < run_us && frames > 0);
+	} while ((double)elapsed < seconds * 1e6 && frames > 0);
 	return (double)frames * 1e6 / (double)elapsed;
+}
+
+/* --- what is measured --- */
+
+static int
+measure(const char *capture, const char *board, bool memory, uint32_t skip, double seconds)
+{
+	struct result r = {0};
+	double bare;
+
+	if (!run_board(capture, board, memory, skip, seconds, &r))
+		return 1;
+	bare = run_libpcap(capture, seconds);
+	printf("{\"bench\":\"switch\",\"from\":\"%s\",\"capture\":\"%s\",\"board\":\"%s\","
+	       "\"ports\":%zu,\"skip\":%" PRIu32 ",\"frames\":%" PRIu64 ",\"samples\":%zu,"
+	       "\"frames_per_s\":%.0f,\"libpcap_frames_per_s\":%.0f,\"ratio\":%.3f,"
+	       "\"resident_mib\":%.1f}\n",
+	    memory ? "memory" : "savefile", capture, board, r.ports, skip, r.frames, r.samples,
+	    r.frames_per_s, bare, bare > 0 ? r.frames_per_s / bare : 0,
+	    (double)resident_octets() / 1048576);
+	return 0;
+}
+
+/* A board of n gigabit ports on GT-48001As, sleeping lines and buffers on all of them. */
+static void
+write_board(const char *path, unsigned n)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		return;
+	for (unsigned i = 0; i < n / 8; i++)
+		fprintf(f, "chip \"switch-%u\" { type = gt48001a }\n", i);
+	for (unsigned i = 0; i < n % 8 / 2; i++)
+		fprintf(f, "chip \"small-%u\" { type = gt48002a }\n", i);
+	for (unsigned i = 0; i < (n + 3) / 4; i++)
+		fprintf(f, "chip \"mac-%u\" { type = c84302 }\n", i);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(f, "port \"ge-%u\" { speed = 1000 }\n", i + 1);
+	fclose(f);
+}
+
+/* Frames of 64 octets between n stations, each of which speaks once before the rest; as many a
+ * second as a quarter of the ports' lines carries. */
+static void
+write_known_unicast(char *path, size_t size, unsigned n)
+{
+	enum { STATION = 0x020000, FRAMES_A_US = 8, LENGTH = 60 };
+	struct made_capture *c = malloc(sizeof(*c));
+	uint64_t random = 1;
+	uint64_t base = (uint64_t)STATION << 24;
+
+	path[0] = '\0';
+	if (!c)
+		return;
+	made_begin(c, false, false, DLT_EN10MB);
+	for (unsigned i = 0; c->n < sizeof(c->octets) - 2 * LENGTH; i++) {
+		unsigned from = i, to = 0;
+
+		if (i >= n) {
+			random = random * 6364136223846793005ull + 1442695040888963407ull;
+			from = (unsigned)(random >> 33) % n;
+			to = (from + 1 + (unsigned)(random >> 13) % (n - 1)) % n;
+		}
+		made_frame(c, 1000000 + i / FRAMES_A_US, base + to, base + from, LENGTH);
+	}
+	made_write(c, path, size);
+	free(c);
+}
+
+static void
+print_point(const char *curve, unsigned at, const struct result *r, double first)
+{
+	printf("{\"bench\":\"switch\",\"from\":\"memory\",\"curve\":\"%s\",\"at\":%u,"
+	       "\"ports\":%zu,\"samples\":%zu,\"frames_per_s\":%.0f,\"ns_per_frame\":%.1f,"
+	       "\"of_first\":%.2f}\n",
+	    curve, at, r->ports, r->samples, r->frames_per_s, 1e9 / r->frames_per_s,
+	    first / r->frames_per_s);
+}
+
+static void
+stations_curve(const char *board, double seconds)
+{
+	static const unsigned stations[] = {10, 100, 1000, 8000};
+	double first = 0;
+
+	write_board(board, CURVE_PORTS);
+	for (size_t i = 0; i < sizeof(stations) / sizeof(stations[0]); i++) {
+		struct result r = {0};
+		char capture[256];
+
+		write_known_unicast(capture, sizeof(capture), stations[i]);
+		if (run_board(capture, board, true, DEFAULT_SKIP, seconds, &r)) {
+			first = i == 0 ? r.frames_per_s : first;
+			print_point("stations, 64-octet known unicast", stations[i], &r, first);
+		}
+		unlink(capture);
+	}
+}
+
+static void
+ports_curve(const char *capture, const char *board, double seconds)
+{
+	static const unsigned ports[] = {2, 8, 16, 26, 32, 48, 64};
+	double first = 0;
+
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++) {
+		struct result r = {0};
+
+		write_board(board, ports[i]);
+		if (run_board(capture, board, true, DEFAULT_SKIP, seconds, &r)) {
+			first = i == 0 ? r.frames_per_s : first;
+			print_point("ports, real mix", ports[i], &r, first);
+		}
+	}
+}
+
+static int
+curves(const char *capture, double seconds)
+{
+	char board[] = "/tmp/bench-board-XXXXXX";
+	int fd = mkstemp(board);
+
+	if (fd < 0)
+		return 1;
+	close(fd);
+	stations_curve(board, seconds);
+	ports_curve(capture, board, seconds);
+	unlink(board);
+	return 0;
+}
+
+/* --- a long file for peers --- */
+
+/* One more round behind what was written; *shift_us is added to its times and moves on. */
+static uint64_t
+append_round(const char *path, pcap_dumper_t *out, uint64_t *shift_us)
+{
+	struct pcap_pkthdr *header;
+	const uint8_t *octets;
+	pcap_t *pcap = open_capture(path);
+	uint64_t frames = 0, first_us = 0, us = 0;
+
+	while (pcap && pcap_next_ex(pcap, &header, &octets) == 1) {
+		struct pcap_pkthdr moved = *header;
+
+		us = (uint64_t)header->ts.tv_sec * 1000000 + (uint64_t)header->ts.tv_usec;
+		if (frames++ == 0)
+			first_us = us;
+		moved.ts.tv_sec = (time_t)((us + *shift_us) / 1000000);
+		moved.ts.tv_usec = (suseconds_t)((us + *shift_us) % 1000000);
+		pcap_dump((uint8_t *)out, &moved, octets);
+	}
+	*shift_us += us - first_us + FEED_LOOP_GAP_US;
+	if (pcap)
+		pcap_close(pcap);
+	return frames;
+}
+
+static int
+write_loop(const char *capture, uint64_t frames, const char *file)
+{
+	pcap_t *dead = pcap_open_dead(DLT_EN10MB, 65535);
+	pcap_dumper_t *out = dead ? pcap_dump_open(dead, file) : NULL;
+	uint64_t written = 0, round = 1, shift_us = 0;
+
+	while (out && written < frames && round > 0) {
+		round = append_round(capture, out, &shift_us);
+		written += round;
+	}
+	if (out)
+		pcap_dump_close(out);
+	if (dead)
+		pcap_close(dead);
+	printf("%" PRIu64 "\n", written);
+	return written >= frames ? 0 : 1;
 }
 
 int
 main(int argc, char **argv)
 {
-	struct emulated_config config = {
-	    .board_file = argc > 2 ? argv[2] : "conf/boards/stack-26port.conf",
-	    .capture = argc > 1 ? argv[1] : NULL,
-	    .pace = EMULATED_PACE_LOCK_STEP,
-	    .loop = true,
-	};
-	uint64_t run_us = (argc > 4 ? strtoull(argv[4], NULL, 10) : 3) * 1000000;
-	struct cpu *cpu = calloc(1, sizeof(*cpu));
-	double board, bare;
-	char error[512];
+	const char *what = argc > 2 ? argv[1] : "";
+	bool memory = strcmp(what, "memory") == 0;
 
-	if (!cpu || !config.capture) {
-		fprintf(stderr, "usage: bench_switch CAPTURE [BOARD [SKIP [SECONDS]]]\n");
-		return 2;
-	}
-	cpu->skip = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 512;
-	if (emulated_create(&config, &cpu->device, error, sizeof(error)) < 0) {
-		fprintf(stderr, "%s\n", error);
-		return 1;
-	}
-	cpu->hal.on_refill = refill;
-	cpu->hal.ctx = cpu;
-	board = run_board(cpu, run_us);
-	bare = run_libpcap(config.capture, run_us);
-	printf("{\"bench\":\"switch\",\"capture\":\"%s\",\"board\":\"%s\",\"ports\":%zu,"
-	       "\"skip\":%" PRIu32 ",\"samples\":%zu,\"frames_per_s\":%.0f,"
-	       "\"libpcap_frames_per_s\":%.0f,\"ratio\":%.3f}\n",
-	    config.capture, config.board_file, cpu->device->ports->count(cpu->device->ports_ctx),
-	    cpu->skip, cpu->hal.n_samples, board, bare, bare > 0 ? board / bare : 0);
-	cpu->device->ops->destroy(cpu->device->ctx);
-	free(cpu);
-	return 0;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if ((memory || strcmp(what, "savefile") == 0) && argc > 3)
+		return measure(argv[2], argv[3], memory,
+		    argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : DEFAULT_SKIP,
+		    argc > 5 ? strtod(argv[5], NULL) : 2);
+	if (strcmp(what, "curves") == 0)
+		return curves(argv[2], argc > 3 ? strtod(argv[3], NULL) : 1);
+	if (strcmp(what, "loop") == 0 && argc > 4)
+		return write_loop(argv[2], strtoull(argv[3], NULL, 10), argv[4]);
+	fprintf(stderr, "usage: bench_switch savefile|memory CAPTURE BOARD [SKIP [SECONDS]]\n"
+			"       bench_switch curves CAPTURE [SECONDS]\n"
+			"       bench_switch loop CAPTURE FRAMES FILE\n");
+	return 2;
 }
