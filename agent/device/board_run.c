@@ -20,7 +20,11 @@ static const struct stat_name stat_names[BOARD_RUN_N_STATS] = {
 	"silences of over an hour, taken for a step of the clock"},
 };
 
-enum { BATCH_FRAMES = 128 }; /* taken from the feed at a time: 4 KiB of descriptors */
+enum {
+	BATCH_FRAMES = 128, /* taken from the feed at a time: 4 KiB of descriptors */
+	/* Frames whose headers are on their way to the cache while one is switched. */
+	HEADERS_AHEAD = 8,
+};
 enum { LIVE_FRAMES = 128 };  /* between two turns of the CPU at most */
 
 struct board_run {
@@ -78,6 +82,8 @@ fetch(struct board_run *r)
 		return false;
 	r->next_frame = 0;
 	r->n_frames = feed_next_batch(r->config.feed, r->frames, BATCH_FRAMES);
+	for (size_t i = 0; i < HEADERS_AHEAD && i < r->n_frames; i++)
+		__builtin_prefetch(r->frames[i].octets);
 	if (r->n_frames > 0)
 		return true;
 	if (feed_has_live(r->config.feed))
@@ -194,6 +200,8 @@ fire_alarms(struct board_run *r)
 static inline void
 put_through(struct board_run *r, struct feed_frame *frame, uint64_t us)
 {
+	if (r->next_frame + HEADERS_AHEAD < r->n_frames)
+		__builtin_prefetch(frame[HEADERS_AHEAD].octets);
 	if (frame->time_us + r->offset_us != us)
 		stat_add(&r->stats, BOARD_RUN_STAT_TIMES_BACK, 1);
 	set_now(r, us);
