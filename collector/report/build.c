@@ -2,6 +2,7 @@
 
 #include "common/sample.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,36 @@ build_finish(struct report_result *result, const struct query *query)
 		to_us = query->newest_us;
 	result->empty = query->newest_us == 0 || to_us < from_us;
 	result->seconds = to_us > from_us ? (double)(to_us - from_us) / 1e6 : 0;
+}
+
+void
+build_hide_agent(struct report_result *result, const struct query *query, unsigned column)
+{
+	const struct query_agent *agent = NULL;
+	bool several = false;
+
+	for (size_t i = 0; i < query->n_ports; i++) {
+		const struct query_port *port = &query->ports[i];
+
+		if (!port->chosen)
+			continue;
+		several |= agent && agent != port->agent;
+		agent = port->agent;
+	}
+	result->hidden |= several ? 0 : 1u << column;
+}
+
+int
+build_below(struct report_result *result, const char *name,
+    const struct report_column *columns, size_t n_columns)
+{
+	result->below = calloc(1, sizeof(*result->below));
+	if (!result->below)
+		return -ENOMEM;
+	result->below->report = name;
+	result->below->columns = columns;
+	result->below->n_columns = n_columns;
+	return 0;
 }
 
 struct report_value *
@@ -157,5 +188,8 @@ report_result_free(struct report_result *result)
 	for (size_t i = 0; i < result->n_counters; i++)
 		free(result->counters[i].name);
 	free(result->counters);
+	if (result->below)
+		report_result_free(result->below);
+	free(result->below);
 	*result = (struct report_result){0};
 }

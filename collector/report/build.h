@@ -20,6 +20,13 @@ void build_count_port(struct report_result *result, const struct query_port *por
 /* After all ports: seconds covered, and whether the range is empty. */
 void build_finish(struct report_result *result, const struct query *query);
 
+/* Leaves the agent's column out of the text if all ports asked for are of one agent. */
+void build_hide_agent(struct report_result *result, const struct query *query, unsigned column);
+
+/* Makes the second table, still without rows. 0 or -ENOMEM. */
+int build_below(struct report_result *result, const char *name,
+    const struct report_column *columns, size_t n_columns);
+
 /* A new row of unknown cells, valid until the next call; NULL without memory. */
 struct report_value *build_row(struct report_result *result);
 

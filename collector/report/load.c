@@ -277,22 +277,13 @@ load_port(struct query *query, struct report_result *result, const struct query_
 }
 
 static void
-hide_what_is_the_same(struct report_result *result, const struct query *query)
+hide_empty_aliases(struct report_result *result, const struct query *query)
 {
-	const struct query_agent *agent = NULL;
-	bool several_agents = false, any_alias = false;
+	bool any = false;
 
-	for (size_t i = 0; i < query->n_ports; i++) {
-		const struct query_port *port = &query->ports[i];
-
-		if (!port->chosen)
-			continue;
-		several_agents |= agent && agent != port->agent;
-		any_alias |= *port->alias != '\0';
-		agent = port->agent;
-	}
-	result->hidden |= several_agents ? 0 : 1u << COLUMN_AGENT;
-	result->hidden |= any_alias ? 0 : 1u << COLUMN_ALIAS;
+	for (size_t i = 0; i < query->n_ports; i++)
+		any |= query->ports[i].chosen && *query->ports[i].alias != '\0';
+	result->hidden |= any ? 0 : 1u << COLUMN_ALIAS;
 }
 
 int
@@ -310,7 +301,8 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)
 			err = load_port(query, result, &query->ports[i], skip);
-	hide_what_is_the_same(result, query);
+	build_hide_agent(result, query, COLUMN_AGENT);
+	hide_empty_aliases(result, query);
 	build_finish(result, query);
 	return err;
 }

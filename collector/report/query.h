@@ -94,6 +94,16 @@ struct query_load {
 };
 int query_load(struct query *query, const struct query_port *port, struct query_load *load);
 
+/* What a port's energy and buffers did in the range; what its device does not count is 0. */
+struct query_resources {
+	unsigned known;	/* enum ease_resource; 0: the device counts nothing of it */
+	double seconds; /* covered; 0: fewer than two rows */
+	double in_events, in_asleep_us, out_events, out_asleep_us;
+	double pressed_episodes, pressed_us, ingress_drops, pauses_in, pauses_out;
+};
+int query_resources(struct query *query, const struct query_port *port,
+    struct query_resources *resources);
+
 /* Mean skip of the newest kept sample of a port; 0 if there is none. */
 double query_last_skip(struct query *query, const struct query_port *port);
 

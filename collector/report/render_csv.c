@@ -1,6 +1,7 @@
 /*
  * CSV quoted as in RFC 4180: a line of field names, then a line a row. A figure takes three
- * fields, a rank two; what is not known is an empty field.
+ * fields, a rank two; what is not known is an empty field. A second table follows behind an
+ * empty line.
  */
 #include "collector/report/render.h"
 
@@ -113,12 +114,22 @@ put_row(FILE *out, const struct report_result *result, const struct report_value
 	fputs("\n", out);
 }
 
+static void
+put_table(FILE *out, const struct report_result *result)
+{
+	put_header(out, result);
+	for (size_t r = 0; r < result->n_rows; r++)
+		put_row(out, result, report_cell(result, r, 0));
+}
+
 int
 render_csv(FILE *out, const struct report_result *result, const struct render_options *options)
 {
 	(void)options; /* times are UTC */
-	put_header(out, result);
-	for (size_t r = 0; r < result->n_rows; r++)
-		put_row(out, result, report_cell(result, r, 0));
+	put_table(out, result);
+	if (result->below) {
+		putc('\n', out);
+		put_table(out, result->below);
+	}
 	return ferror(out) ? -EIO : 0;
 }

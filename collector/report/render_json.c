@@ -150,9 +150,19 @@ totals_json(const struct report_result *result)
 }
 
 static json_t *
+rows_json(const struct report_result *result)
+{
+	json_t *rows = json_array();
+
+	for (size_t r = 0; r < result->n_rows; r++)
+		json_array_append_new(rows, row_json(result, report_cell(result, r, 0)));
+	return rows;
+}
+
+static json_t *
 result_json(const struct report_result *result)
 {
-	json_t *object = json_object(), *rows = json_array();
+	json_t *object = json_object();
 
 	json_object_set_new(object, "report", json_string(result->report));
 	json_object_set_new(object, "from", time_json(result->from_us));
@@ -164,9 +174,9 @@ result_json(const struct report_result *result)
 	json_object_set_new(object, "samples", json_integer((json_int_t)result->samples));
 	json_object_set_new(object, "expected", json_integer((json_int_t)result->expected));
 	json_object_set_new(object, "totals", totals_json(result));
-	for (size_t r = 0; r < result->n_rows; r++)
-		json_array_append_new(rows, row_json(result, report_cell(result, r, 0)));
-	json_object_set_new(object, "rows", rows);
+	json_object_set_new(object, "rows", rows_json(result));
+	if (result->below)
+		json_object_set_new(object, result->below->report, rows_json(result->below));
 	if (result->has_keys)
 		add_key_fields(result, object);
 	if (result->n_counters > 0)

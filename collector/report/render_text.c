@@ -383,6 +383,10 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	err = (result->as_grid ? render_grid : print_rows)(out, result, options);
 	if (err == 0 && result->has_keys)
 		print_key_notes(out, result, options);
+	if (err == 0 && result->below && result->below->n_rows > 0) {
+		putc('\n', out);
+		err = print_rows(out, result->below, options);
+	}
 	if (err == 0 && result->n_counters > 0)
 		err = print_counters(out, result, options);
 	return err == 0 && ferror(out) ? -EIO : err;

@@ -130,6 +130,10 @@ struct report_result {
 	uint64_t kept_since_us; /* answered from kept samples, which begin in the range; or 0 */
 	bool as_grid;	    /* text: rows are pairs of a matrix */
 
+	/* A second table, which this owns, below the first: only its report (the name it has in
+	 * JSON), columns, hidden and rows are set. NULL: none. */
+	struct report_result *below;
+
 	/* loss only: the collector's own counters */
 	struct report_counter *counters;
 	size_t n_counters;

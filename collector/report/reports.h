@@ -10,6 +10,12 @@ int report_matrix(struct query *query, const struct report_options *options, uin
     struct report_result *result);
 int report_load(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
+int report_errors(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+int report_energy(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+int report_pause(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
 int report_agents(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_loss(struct query *query, const struct report_options *options, uint64_t now_us,
