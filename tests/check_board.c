@@ -91,7 +91,17 @@ static const struct {
 	const char *text, *error;
 } wrong_boards[] = {
     {"", "b: no port"},
-    {CHIPS_OF_2 "port \"a\" {}\n", "b: the switch chips have 2 ports, the file 1"},
+    {CHIPS_OF_2 "chip \"t\" { type = gt48002a }\nport \"a\" {}\nport \"b\" {}\n",
+	"b:3: chip \"t\": no port of the board's 2 is left for it"},
+    {PORT_B("speed = 100 duplex = half eee = on"),
+	"b:4: port \"b\": EEE needs 100 Mb/s or more, full duplex"},
+    {PORT_B("speed = 100 eee = on"), "b:4: port \"b\": EEE needs a chip of type eee"},
+    {"buffer_octets = 48\n", "b:1: buffer_octets: \"48\": it is no power of two"},
+    {"chip \"e\" { type = eee }\nchip \"f\" { type = eee }\n" PORT_B(""),
+	"b:2: chip \"f\": more than 1 eee chips"},
+    {"chip \"s\" { type = gt48001a }\nchip \"m\" { type = c84302 }\nport \"a\" {}\n"
+     "port \"b\" {}\nport \"c\" {}\nport \"d\" {}\nport \"e\" {}\n",
+	"b:7: port \"e\": the MAC chips have 4 ports only"},
     {CHIPS_OF_2 "port \"a\" {}\nport \"b\" {}\nport \"c\" {\n}\n",
 	"b:6: port \"c\": the switch chips have 2 ports only"},
     {"chip \"s\" { type = gt48002a }\nport \"a\" {}\nport \"b\" {}\n",
@@ -158,6 +168,20 @@ make_broadcasts(unsigned n, uint64_t step_us)
 	made_write(&made, capture, sizeof(capture));
 }
 
+START_TEST(channels_that_are_left_over_stay_unconnected)
+{
+	make_broadcasts(10, 1000);
+	open_board("chip \"s\" { type = gt48001a }\nchip \"m\" { type = c84302 }\n"
+		   "port \"a\" {}\nport \"b\" {}\nport \"c\" {}\n",
+	    capture, EMULATED_PACE_LOCK_STEP);
+	ck_assert_uint_eq(rig_n_ports(), 3);
+	rig_sample_all(0);
+	rig_run_to_end();
+	ck_assert_uint_eq(rig_figure(3, HAL_OUT_BCAST_PKTS), 10);
+	ck_assert_uint_eq(rig.hal.n_samples, 10);
+}
+END_TEST
+
 /* A sends ten frames a second; the link of the other port is down from 2.05 to 5.05 s, that of A's
  * own from 7.05 s on. */
 START_TEST(links_change_at_their_times)
@@ -166,7 +190,8 @@ START_TEST(links_change_at_their_times)
 
 	make_broadcasts(100, 100000);
 	open_board(CHIPS_OF_2 "port \"a\" { link_changes = {\"7.05 down\"} }\n"
-			      "port \"b\" { capture = none link_changes = {\"5.05 up\", \"2.05 down\"} }",
+			      "port \"b\" { capture = none "
+			      "link_changes = {\"5.05 up\", \"2.05 down\"} }",
 	    capture, EMULATED_PACE_LOCK_STEP);
 	rig_run_to_end();
 	ck_assert_uint_eq(rig_stat("feed.link_changes"), 3);
@@ -268,7 +293,8 @@ static void
 send_frames(unsigned n)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
-	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex("ease-b")};
+	struct sockaddr_ll to = {
+	    .sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex("ease-b")};
 	uint8_t octets[100] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5};
 
 	ck_assert_int_ge(fd, 0);
@@ -358,6 +384,7 @@ main(void)
 	tcase_add_loop_test(all, boards_of_the_project_load, 0, BOARDS);
 	tcase_add_loop_test(all, wrong_boards_are_refused_with_line_and_reason, 0, WRONG_BOARDS);
 	tcase_add_test(all, times_and_rates_are_read_exactly);
+	tcase_add_test(all, channels_that_are_left_over_stay_unconnected);
 	tcase_add_test(all, links_change_at_their_times);
 	tcase_add_test(all, errors_are_counted_as_they_were_injected);
 	tcase_add_test(all, ports_have_captures_of_their_own);

@@ -1,7 +1,9 @@
 #include "agent/device/board.h"
 
 #include "agent/chip/c84302_regs.h"
+#include "agent/chip/eee_calendar_regs.h"
 #include "agent/chip/galnet_regs.h"
+#include "agent/chip/tnetx4090_regs.h"
 #include "common/sample.h"
 
 #include <errno.h>
@@ -15,10 +17,17 @@
 #define LIVE_PREFIX  "live:"
 #define DEFAULT_SEED "1"
 
+enum {
+	MAX_BUFFER_CHIPS = (BOARD_MAX_PORTS + TNETX4090_PORTS - 1) / TNETX4090_PORTS,
+	BOARD_MAX_CHIPS = BOARD_MAX_SWITCH_CHIPS + BOARD_MAX_MAC_CHIPS + MAX_BUFFER_CHIPS + 1,
+};
+
 static const char *const chip_types[] = {
     [BOARD_GT48001A] = "gt48001a",
     [BOARD_GT48002A] = "gt48002a",
     [BOARD_C84302] = "c84302",
+    [BOARD_TNETX4090] = "tnetx4090",
+    [BOARD_EEE] = "eee",
     NULL,
 };
 static const char *const duplexes[] = {[BOARD_HALF] = "half", [BOARD_FULL] = "full", NULL};
@@ -88,7 +97,7 @@ board_error(const char *text, struct feed_error *error)
 		    strlen(error_kinds[kind]) == (size_t)(space - text))
 			error->kind = (enum feed_error_kind)kind;
 	if (error->kind == FEED_N_ERRORS)
-		return "not an error and how many frames it comes once in, as in \"crc 1000\"; errors "
+		return "not an error and how many frames it comes once in, as in \"crc 1000\"; there "
 		       "are crc, alignment, symbol, giant, jabber, runt, fragment";
 	errno = 0;
 	one_in = strtoul(space + 1, &end, 10);
@@ -144,12 +153,21 @@ check_speed(const char *text)
 	return "a port has 10, 100 or 1000 Mb/s";
 }
 
+static const char *
+check_power_of_two(const char *text)
+{
+	unsigned long value = strtoul(text, NULL, 10);
+
+	return value & (value - 1) || value == 1 ? "it is no power of two" : NULL;
+}
+
 /* --- the file --- */
 
 static const struct option_row chip_options[] = {
     {.name = "type", .type = OPTION_ENUM, .offset = offsetof(struct board_chip, type),
 	.choices = chip_types, .def = "gt48001a",
-	.help = "switch chip (gt48001a: 8 ports, gt48002a: 2) or MAC chip (c84302: 4 ports)"},
+	.help = "switch (gt48001a: 8 ports, gt48002a: 2), MAC (c84302: 4 ports), buffers "
+		"(tnetx4090: 9 ports) or low-power statistics (eee: all ports)"},
     {.name = NULL},
 };
 
@@ -164,6 +182,14 @@ static const struct option_row port_options[] = {
     {.name = "link_changes", .type = OPTION_LIST, PORT(link_changes),
 	.max = BOARD_MAX_LINK_CHANGES, .check = check_link_change,
 	.help = "seconds behind the start and what the link does then: \"12.5 down\""},
+    {.name = "eee", .type = OPTION_BOOL, PORT(eee), .def = "off",
+	.help = "agreed with the partner: the port sleeps when it is idle"},
+    {.name = "eee_idle", .type = OPTION_U32, PORT(eee_idle_us), .min = 1, .max = 1000000,
+	.unit = "us", .def = "100", .help = "without a frame before it sleeps"},
+    {.name = "eee_wake", .type = OPTION_U32, PORT(eee_wake_us), .min = 0, .max = 10000,
+	.unit = "us", .def = "0", .help = "to wake up; 0: 17 at 1000 Mb/s, 30 at 100"},
+    {.name = "pause", .type = OPTION_BOOL, PORT(pause), .def = "on",
+	.help = "agreed with the partner, in full duplex: either side's PAUSE frames are obeyed"},
     {.name = "capture", .type = OPTION_STRING, PORT(capture), .def = "deal",
 	.check = check_capture,
 	.help = "what comes in: deal (a share of the common capture), none, a file, or "
@@ -188,8 +214,23 @@ static const struct option_row plan_options[] = {
 	.check = check_error, .help = "of the lines of ports that name none"},
     {.name = "error_seed", .type = OPTION_U64, PLAN(error_seed), .min = 0, .max = UINT64_MAX,
 	.def = DEFAULT_SEED, .help = "which frames the errors hit"},
+    {.name = "buffers", .type = OPTION_U32, PLAN(buffers.n), .min = 0, .max = 65535, .def = "0",
+	.help = "of each tnetx4090; 0: as the chip comes"},
+    {.name = "buffer_octets", .type = OPTION_U32, PLAN(buffers.octets), .min = 0, .max = 4096,
+	.unit = "octets", .def = "0", .check = check_power_of_two,
+	.help = "of a buffer, a power of two; 0: as the chip comes"},
+    {.name = "flow", .type = OPTION_BOOL, PLAN(buffers.flow), .def = "on",
+	.help = "flow control when buffers run short: pause, or collisions in half duplex"},
+    {.name = "holb", .type = OPTION_BOOL, PLAN(buffers.holb), .def = "off",
+	.help = "a port that keeps buffers without sending is pressed or dropped first"},
+    {.name = "flow_threshold", .type = OPTION_U32, PLAN(buffers.threshold), .min = 0,
+	.max = 65535, .unit = "buffers", .def = "0",
+	.help = "free ones below which ports are pressed; 0: every port can finish a frame"},
+    {.name = "mcast_limit", .type = OPTION_U32, PLAN(buffers.mcast_limit), .min = 0, .max = 256,
+	.def = "0", .check = check_power_of_two,
+	.help = "multicasts that may wait at a port, 2, 4, ... 256; 0: any number"},
     {.name = "chip", .type = OPTION_SECTION, PLAN(chips),
-	.max = BOARD_MAX_SWITCH_CHIPS + BOARD_MAX_MAC_CHIPS, .section = chip_options,
+	.max = BOARD_MAX_CHIPS, .section = chip_options,
 	.section_size = sizeof(struct board_chip),
 	.section_title_offset = offsetof(struct board_chip, name),
 	.section_line_offset = offsetof(struct board_chip, line), .help = "a chip"},
@@ -213,22 +254,43 @@ board_port(const struct board_plan *plan, size_t i)
 	return (const struct board_port *)plan->ports.items + i;
 }
 
+static const struct {
+	unsigned ports;
+	enum board_role role;
+} chips[BOARD_N_CHIP_TYPES] = {
+    [BOARD_GT48001A] = {GT48001A_PORTS, BOARD_ROLE_SWITCH},
+    [BOARD_GT48002A] = {GT48002A_PORTS, BOARD_ROLE_SWITCH},
+    [BOARD_C84302] = {C84302_PORTS, BOARD_ROLE_MAC},
+    [BOARD_TNETX4090] = {TNETX4090_PORTS, BOARD_ROLE_BUFFERS},
+    [BOARD_EEE] = {EEE_MAX_PORTS, BOARD_ROLE_ENERGY},
+};
+
 unsigned
 board_chip_ports(int type)
 {
-	static const unsigned ports[BOARD_N_CHIP_TYPES] = {
-	    [BOARD_GT48001A] = GT48001A_PORTS,
-	    [BOARD_GT48002A] = GT48002A_PORTS,
-	    [BOARD_C84302] = C84302_PORTS,
-	};
+	return chips[type].ports;
+}
 
-	return ports[type];
+enum board_role
+board_chip_role(int type)
+{
+	return chips[type].role;
 }
 
 bool
 board_chip_switches(int type)
 {
-	return type != BOARD_C84302;
+	return chips[type].role == BOARD_ROLE_SWITCH;
+}
+
+size_t
+board_count_chips(const struct board_plan *plan, enum board_role role)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->chips.n; i++)
+		n += board_chip_role(board_chip(plan, i)->type) == role;
+	return n;
 }
 
 bool
@@ -291,34 +353,42 @@ refuse(const struct mistake *m, uint32_t line, const char *format, ...)
 	return -EINVAL;
 }
 
+static const struct {
+	const char *name;
+	size_t max_chips;
+	bool needed; /* for every port of any board; else all ports or none */
+} roles[BOARD_N_ROLES] = {
+    [BOARD_ROLE_SWITCH] = {"switch", BOARD_MAX_SWITCH_CHIPS, true},
+    [BOARD_ROLE_MAC] = {"MAC", BOARD_MAX_MAC_CHIPS, true},
+    [BOARD_ROLE_BUFFERS] = {"buffer", MAX_BUFFER_CHIPS, false},
+    [BOARD_ROLE_ENERGY] = {"eee", 1, false},
+};
+
+/* Ports are wired to the role's chips in order: enough of them, and none without a port. */
 static int
-check_chips(const struct board_plan *plan, const struct mistake *m)
+check_role(const struct board_plan *plan, enum board_role role, const struct mistake *m)
 {
-	size_t switch_chips = 0, switch_ports = 0, mac_chips = 0, mac_ports = 0;
+	size_t n_chips = 0, n_ports = 0;
 
 	for (size_t i = 0; i < plan->chips.n; i++) {
 		const struct board_chip *chip = board_chip(plan, i);
-		bool switches = board_chip_switches(chip->type);
 
-		*(switches ? &switch_ports : &mac_ports) += board_chip_ports(chip->type);
-		if (++*(switches ? &switch_chips : &mac_chips) >
-		    (switches ? BOARD_MAX_SWITCH_CHIPS : BOARD_MAX_MAC_CHIPS))
-			return refuse(m, chip->line, "chip \"%s\": more than %d %s chips", chip->name,
-			    switches ? BOARD_MAX_SWITCH_CHIPS : BOARD_MAX_MAC_CHIPS,
-			    switches ? "switch" : "MAC");
+		if (board_chip_role(chip->type) != role)
+			continue;
+		if (++n_chips > roles[role].max_chips)
+			return refuse(m, chip->line, "chip \"%s\": more than %zu %s chips",
+			    chip->name, roles[role].max_chips, roles[role].name);
+		if (plan->ports.n <= n_ports)
+			return refuse(m, chip->line,
+			    "chip \"%s\": no port of the board's %zu is left for it", chip->name,
+			    plan->ports.n);
+		n_ports += board_chip_ports(chip->type);
 	}
-	if (plan->ports.n < switch_ports)
-		return refuse(m, 0, "the switch chips have %zu ports, the file %zu", switch_ports,
-		    plan->ports.n);
-	if (plan->ports.n > switch_ports)
-		return refuse(m, board_port(plan, switch_ports)->line,
-		    "port \"%s\": the switch chips have %zu ports only",
-		    board_port(plan, switch_ports)->name, switch_ports);
-	if (plan->ports.n > mac_ports)
-		return refuse(m, board_port(plan, mac_ports)->line,
-		    "port \"%s\": the MAC chips have %zu ports only",
-		    board_port(plan, mac_ports)->name, mac_ports);
-	return 0;
+	if (plan->ports.n <= n_ports || (n_chips == 0 && !roles[role].needed))
+		return 0;
+	return refuse(m, board_port(plan, n_ports)->line,
+	    "port \"%s\": the %s chips have %zu ports only", board_port(plan, n_ports)->name,
+	    roles[role].name, n_ports);
 }
 
 static int
@@ -330,9 +400,25 @@ check_port(const struct board_port *port, const struct mistake *m)
 	if (port->speed_mbps == 1000 && port->duplex == BOARD_HALF)
 		return refuse(m, port->line, "port \"%s\": 1000 Mb/s is full duplex only",
 		    port->name);
+	if (port->eee && (port->speed_mbps == 10 || port->duplex == BOARD_HALF))
+		return refuse(m, port->line, "port \"%s\": EEE needs 100 Mb/s or more, full duplex",
+		    port->name);
 	if (!board_port_capture(port) && (port->interface[0] || strcmp(port->start, "recorded")))
 		return refuse(m, port->line, "port \"%s\": interface and start are of a file",
 		    port->name);
+	return 0;
+}
+
+/* A port that sleeps needs somebody who counts it. */
+static int
+check_energy(const struct board_plan *plan, const struct mistake *m)
+{
+	if (board_count_chips(plan, BOARD_ROLE_ENERGY) > 0)
+		return 0;
+	for (size_t i = 0; i < plan->ports.n; i++)
+		if (board_port(plan, i)->eee)
+			return refuse(m, board_port(plan, i)->line,
+			    "port \"%s\": EEE needs a chip of type eee", board_port(plan, i)->name);
 	return 0;
 }
 
@@ -346,7 +432,13 @@ check_plan(const char *name, const struct board_plan *plan, char *error, size_t 
 		return refuse(&m, 0, "no port");
 	for (size_t i = 0; i < plan->ports.n && rc == 0; i++)
 		rc = check_port(board_port(plan, i), &m);
-	return rc == 0 ? check_chips(plan, &m) : rc;
+	for (int role = 0; role < BOARD_N_ROLES && rc == 0; role++)
+		rc = check_role(plan, (enum board_role)role, &m);
+	if (rc == 0 && board_count_chips(plan, BOARD_ROLE_BUFFERS) +
+	    board_count_chips(plan, BOARD_ROLE_ENERGY) > 0)
+		return refuse(
+		    &m, 0, "chips of type tnetx4090 and eee are not built into boards yet");
+	return rc == 0 ? check_energy(plan, &m) : rc;
 }
 
 static int

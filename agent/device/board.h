@@ -1,8 +1,8 @@
 /*
  * The board file: which chips an emulated board carries, how its ports are wired, and what comes in
  * by them, as data. Ports are wired in the order of the file: to the switch chips' channels, one
- * chip after the other, and likewise to the MAC chips' and the buffer chips'. Reads the file,
- * builds nothing.
+ * chip after the other, and likewise to the MAC chips' and the buffer chips'; channels that are
+ * left over stay unconnected. Reads the file, builds nothing.
  */
 #ifndef EASE_AGENT_DEVICE_BOARD_H
 #define EASE_AGENT_DEVICE_BOARD_H
@@ -21,7 +21,16 @@ enum {
 	BOARD_MAX_LINK_CHANGES = 256, /* of a port */
 };
 
-enum board_chip_type { BOARD_GT48001A, BOARD_GT48002A, BOARD_C84302, BOARD_N_CHIP_TYPES };
+enum board_chip_type {
+	BOARD_GT48001A,
+	BOARD_GT48002A,
+	BOARD_C84302,
+	BOARD_TNETX4090, /* buffers of nine ports */
+	BOARD_EEE,	 /* low-power statistics of all ports */
+	BOARD_N_CHIP_TYPES
+};
+enum board_role { BOARD_ROLE_SWITCH, BOARD_ROLE_MAC, BOARD_ROLE_BUFFERS, BOARD_ROLE_ENERGY,
+	BOARD_N_ROLES };
 
 struct board_chip {
 	char *name;
@@ -38,6 +47,10 @@ struct board_port {
 	uint32_t speed_mbps;
 	int duplex; /* enum board_duplex */
 	int link;   /* enum board_link */
+	bool eee;   /* agreed with the partner */
+	uint32_t eee_idle_us; /* without a frame before it sleeps */
+	uint32_t eee_wake_us; /* to wake up; 0: what is usual at its speed */
+	bool pause; /* agreed with the partner; full duplex only */
 	char *capture; /* "deal", "none", a file of the port's own, or "live:" and an interface */
 	char *interface; /* of that file, by number or name; "": all */
 	char *start;	 /* "recorded", or seconds behind the feed's start */
@@ -45,10 +58,20 @@ struct board_port {
 	struct option_list errors;	 /* board_error */
 };
 
+/* Of all the board's TNETX4090s. */
+struct board_buffers {
+	uint32_t n;	 /* 0: the chip's default */
+	uint32_t octets; /* of a buffer, a power of two; 0: the chip's default */
+	bool flow, holb; /* SysControl's bits */
+	uint32_t threshold;   /* buffers; 0: what lets every port finish a frame */
+	uint32_t mcast_limit; /* multicasts waiting at a port at most, a power of two; 0: any */
+};
+
 struct board_plan {
 	uint32_t max_frame_octets;
 	struct option_list errors; /* of ports that have none of their own */
 	uint64_t error_seed;
+	struct board_buffers buffers;
 	struct option_sections chips; /* struct board_chip */
 	struct option_sections ports; /* struct board_port */
 };
@@ -62,9 +85,12 @@ void board_free(struct board_plan *plan);
 
 const struct board_chip *board_chip(const struct board_plan *plan, size_t i);
 const struct board_port *board_port(const struct board_plan *plan, size_t i);
-/* Ports a chip of this type has, and whether it switches (else it is a MAC). */
+/* Ports a chip of this type has (its limit if it serves all of a board's), and what it does. */
 unsigned board_chip_ports(int type);
+enum board_role board_chip_role(int type);
 bool board_chip_switches(int type);
+/* Chips of a role. */
+size_t board_count_chips(const struct board_plan *plan, enum board_role role);
 
 /* --- what comes in --- */
 

@@ -478,12 +478,12 @@ add_switch_chip(struct emulated *e, int type, unsigned first_port)
 	    .info = info_of(type), .bus = &e->bus, .device = e->n_chips};
 	int rc;
 
-	for (unsigned i = 0; i < config.info->n_ports; i++)
+	for (unsigned i = 0; i < config.info->n_ports && first_port + i < e->n_ports; i++)
 		config.if_index[i] = first_port + i + 1;
 	rc = galnet_create(&config, &e->chips[e->n_chips]);
 	if (rc < 0)
 		return rc;
-	for (unsigned i = 0; i < config.info->n_ports; i++) {
+	for (unsigned i = 0; i < config.info->n_ports && first_port + i < e->n_ports; i++) {
 		e->ports[first_port + i].chip = e->chips[e->n_chips];
 		e->ports[first_port + i].channel = i;
 	}

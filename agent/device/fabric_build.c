@@ -57,7 +57,7 @@ tell_other_chips(void *ctx, unsigned device, uint64_t mac, unsigned port)
 }
 
 static int
-add_switch_chip(struct fabric *f, int type)
+add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
 {
 	struct galnet_model_config config = {
 	    .chip = type == BOARD_GT48001A ? GALNET_GT48001A : GALNET_GT48002A,
@@ -75,7 +75,7 @@ add_switch_chip(struct fabric *f, int type)
 	if (rc < 0)
 		return rc;
 	f->first_port[f->n_chips] = f->n_ports;
-	for (unsigned i = 0; i < n_ports; i++)
+	for (unsigned i = 0; i < n_ports && f->n_ports < plan->ports.n; i++)
 		f->ports[f->n_ports++] = (struct wiring){
 		    .chip = f->chips[f->n_chips], .device = f->n_chips, .channel = i};
 	f->n_chips++;
@@ -155,7 +155,8 @@ fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabri
 	for (size_t i = 0; i < plan->chips.n && rc == 0; i++) {
 		int type = board_chip(plan, i)->type;
 
-		rc = board_chip_switches(type) ? add_switch_chip(f, type) : add_mac_chip(f);
+		rc = board_chip_switches(type) ? add_switch_chip(f, plan, type)
+					       : add_mac_chip(f);
 	}
 	if (rc == 0)
 		rc = add_lines(f, plan);

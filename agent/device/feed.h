@@ -1,8 +1,9 @@
 /*
  * A board's input: frames of one or several captures in the order of their times, and of network
- * interfaces as they come, each with the port it comes in by. A capture may belong to one port, or be dealt to several by source address
- * or by the interface it was recorded at. Between the frames come changes of links, at given times;
- * and frames may be damaged on their way, at given rates.
+ * interfaces as they come, each with the port it comes in by. A capture may belong to one port, or
+ * be dealt to several by source address or by the interface it was recorded at. Between the
+ * frames come changes of links, at given times; and frames may be damaged on their way, at given
+ * rates.
  *
  * Trusts nothing a file says: what is damaged, claims impossible lengths or has no Ethernet header
  * is left out, counted and logged, and all that was good is kept. Frames in captures have no FCS

@@ -673,7 +673,8 @@ prepare(struct savefile *sf, const char *path, const char *interface)
 	sf->only = interface && interface[0] ? strdup(interface) : NULL;
 	sf->buffer = malloc(BUFFER_OCTETS);
 	sf->interfaces = calloc(SAVEFILE_MAX_INTERFACES, sizeof(*sf->interfaces));
-	if (!sf->path || !sf->buffer || !sf->interfaces || (interface && interface[0] && !sf->only)) {
+	if (!sf->path || !sf->buffer || !sf->interfaces ||
+	    (interface && interface[0] && !sf->only)) {
 		damage(sf, "out of memory");
 		return -ENOMEM;
 	}
