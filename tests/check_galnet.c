@@ -146,7 +146,7 @@ START_TEST(driver_keeps_up_when_every_frame_is_a_sample)
 	}
 	ck_assert_uint_eq(hal.n_samples, 1600);
 	ck_assert_uint_eq(hal.n_refills, 1600);
-	ck_assert_uint_eq(galnet_model_samples_lost(rig.model), 0);
+	ck_assert_uint_eq(galnet_model_packets_lost(rig.model), 0);
 }
 END_TEST
 
@@ -164,7 +164,7 @@ START_TEST(driver_can_be_late_by_all_its_skips)
 		dispatch(0);
 		ck_assert_uint_eq(hal.n_samples, 16 * (round + 1));
 	}
-	ck_assert_uint_eq(galnet_model_samples_lost(rig.model), 0);
+	ck_assert_uint_eq(galnet_model_packets_lost(rig.model), 0);
 }
 END_TEST
 
@@ -281,7 +281,7 @@ START_TEST(driver_notices_a_lost_sample)
 	}
 	memset(&hal, 0, sizeof(hal));
 	rig_send(&rig, 0, RESERVED_GROUP, BROADCAST);
-	ck_assert_uint_eq(galnet_model_samples_lost(rig.model), 1);
+	ck_assert_uint_eq(galnet_model_packets_lost(rig.model), 1);
 	dispatch(0);
 	ck_assert_uint_eq(stat_get(galnet_stats(chip), GALNET_STAT_SAMPLES_LOST), 1);
 	ck_assert_uint_eq(hal.n_samples, 0);

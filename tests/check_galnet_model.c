@@ -254,12 +254,12 @@ START_TEST(buffer_areas_hand_over_after_sixteen_packets)
 		send_one_way(0);
 	}
 	ck_assert_uint_ne(block_word(2, 0), 0);
-	ck_assert_uint_eq(galnet_model_samples_lost(rig.model), 0);
+	ck_assert_uint_eq(galnet_model_packets_lost(rig.model), 0);
 	for (int i = 0; i < 16; i++) {
 		load(0, 0);
 		send_one_way(0);
 	}
-	ck_assert_uint_eq(galnet_model_samples_lost(rig.model), 1);
+	ck_assert_uint_eq(galnet_model_packets_lost(rig.model), 1);
 }
 END_TEST
 
@@ -270,7 +270,7 @@ START_TEST(a_buffer_base_outside_shared_memory_loses_samples_only)
 	    &rig, GALNET_GLOBAL_CONTROL, GALNET_CONTROL_CPU_PRESENT | GALNET_CONTROL_EASE_ENABLE);
 	load(0, 0);
 	send_one_way(0);
-	ck_assert_uint_eq(galnet_model_samples_lost(rig.model), 1);
+	ck_assert_uint_eq(galnet_model_packets_lost(rig.model), 1);
 	ck_assert_uint_eq(bus_model_refused(rig.board), 1);
 }
 END_TEST

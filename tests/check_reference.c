@@ -8,7 +8,7 @@
  * EASE_REFERENCE_SCENARIO=n runs scenario n alone and shows its steps. With sanitizers all 10,000
  * are run only if EASE_LONG is set, else fewer.
  */
-#include "agent/chip/c84302_regs.h"
+#include "agent/chip/c84302_model.h"
 #include "agent/chip/galnet.h"
 #include "agent/device/board_regs.h"
 #include "agent/device/fabric.h"
@@ -30,6 +30,7 @@ enum {
 	STEPS_MAX = 120,
 	N_STATIONS = 40,
 	MAX_FRAME = 2200,
+	FRAME_GAP_US = 20000, /* every port has sent what it had */
 };
 
 struct area {
@@ -52,6 +53,7 @@ static struct {
 	struct area areas[MAX_AREAS];
 	unsigned n_areas;
 	uint64_t stations[N_STATIONS];
+	uint64_t now_us;
 	uint64_t frames_of_all; /* over all scenarios: the test must have tested something */
 	uint64_t sent_of_all;
 	/* a CPU with the real driver */
@@ -194,7 +196,8 @@ compare_chip(unsigned device)
 	static const uint32_t registers[] = {GALNET_CAUSE, GALNET_MASK, GT48001A_EASE_CAUSE,
 	    GT48001A_EASE_MASK, GALNET_GLOBAL_CONTROL, GALNET_BUFFER_BASE,
 	    GALNET_NEW_ADDRESS_BASE, GALNET_ERROR_SOURCE_BASE, GALNET_NEW_ADDRESS_LOST,
-	    GALNET_ADDRESS_DISCARDS};
+	    GALNET_ADDRESS_DISCARDS, GALNET_PACKETS_LOST, GALNET_ERROR_SOURCE_LOST,
+	    GALNET_CPU_NUMBERS};
 
 	for (unsigned i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
 		read_both(slice(device) + registers[i]);
@@ -202,6 +205,7 @@ compare_chip(unsigned device)
 		read_both(slice(device) + GALNET_EASE_REGISTER + 4 * port);
 		read_both(slice(device) + GALNET_PORT_CONTROL + 4 * port);
 		read_both(slice(device) + GALNET_PORT_STATUS + 4 * port);
+		read_both(slice(device) + GALNET_COMMAND + 4 * port);
 	}
 }
 
@@ -209,6 +213,15 @@ static uint32_t
 mac_window(unsigned port)
 {
 	return BOARD_MAC_BASE + port * C84302_PORT_STRIDE;
+}
+
+static void
+compare_mib(unsigned device)
+{
+	unsigned n = t.plan.ports[device] == 8 ? 8 * GT48001A_N_MIB : 2 * GALNET_N_MIB;
+
+	for (unsigned i = 0; i < n; i++)
+		read_both(slice(device) + GALNET_MIB + 4 * i);
 }
 
 /* Both parts of every counter, and in a few cases also what a read of them changes. */
@@ -245,6 +258,7 @@ compare_all(void)
 	compare_memory();
 	for (unsigned device = 0; device < t.plan.n_chips; device++) {
 		compare_chip(device);
+		compare_mib(device);
 		compare_table(device);
 	}
 	for (unsigned port = 0; port < t.n_ports; port++)
@@ -296,11 +310,13 @@ some_type(uint32_t wire_octets)
 static struct feed_frame
 some_frame(uint8_t *octets)
 {
-	struct feed_frame f = {
-	    .port = below(t.n_ports), .octets = octets, .wire_octets = some_length()};
+	struct feed_frame f = {.port = below(t.n_ports), .octets = octets,
+	    .wire_octets = some_length(), .time_us = t.now_us += FRAME_GAP_US};
 	uint16_t type = some_type(f.wire_octets);
 	uint32_t real;
 
+	if (one_in(10))
+		f.faults = (uint8_t)(1u << below(4)) | (one_in(4) ? C84302_FAULT_FCS : 0);
 	put_address(octets, some_address());
 	put_address(octets + 6, some_address());
 	octets[12] = (uint8_t)(type >> 8);
@@ -308,6 +324,7 @@ some_frame(uint8_t *octets)
 	octets[14] = 0;
 	octets[15] = (uint8_t)below(3);
 	real = f.wire_octets - 4;
+	octets[16] = 0; /* a pause of moments */
 	f.captured_octets = f.data_octets = real;
 	if (one_in(8))
 		f.captured_octets = f.data_octets = below(real + 1);
@@ -323,7 +340,10 @@ put_frame(void)
 	struct feed_frame f = some_frame(octets);
 	struct reference_frame r = {.port = f.port, .octets = octets,
 	    .captured_octets = f.captured_octets, .data_octets = f.data_octets,
-	    .wire_octets = f.wire_octets};
+	    .wire_octets = f.wire_octets, .bad_fcs = f.faults & C84302_FAULT_FCS,
+	    .broken_octet = f.faults & C84302_FAULT_ALIGNMENT,
+	    .symbol_error = f.faults & C84302_FAULT_SYMBOL,
+	    .fifo_overflow = f.faults & C84302_FAULT_OVERFLOW};
 
 	STEP("  frame: port %u, %02x%02x < %02x%02x, %u octets\n", f.port, octets[4], octets[5],
 	    octets[10], octets[11], f.wire_octets);
@@ -375,13 +395,34 @@ some_control(void)
 	uint32_t value = GALNET_CONTROL_CPU_PRESENT | GALNET_CONTROL_NEW_ADDRESS_TO_CPU |
 	    GALNET_CONTROL_EASE_ENABLE;
 
-	return one_in(3) ? value ^ 1u << below(32) : value;
+	for (int i = 0; i < 4 && one_in(3); i++)
+		value ^= 1u << below(32);
+	return value;
+}
+
+/* A CPU and a sniffer that are most likely there. */
+static uint32_t
+some_numbers(void)
+{
+	uint32_t cpu = one_in(3) ? below(t.plan.n_chips) : 31;
+	uint32_t sniffer = one_in(2) ? cpu : below(t.plan.n_chips);
+
+	return cpu | sniffer << GALNET_NUMBERS_SNIFFER_SHIFT |
+	    below(8) << GALNET_NUMBERS_SNIFFER_PORT_SHIFT;
+}
+
+static uint32_t
+some_port_control(void)
+{
+	if (one_in(2))
+		return !one_in(4);
+	return 1 | 1u << below(12);
 }
 
 static void
 write_some_register(uint32_t base)
 {
-	switch (below(9)) {
+	switch (below(11)) {
 	case 0:
 		both_write(NULL, base + GALNET_CAUSE, one_in(2) ? UINT32_MAX : 1u << below(32));
 		break;
@@ -404,13 +445,20 @@ write_some_register(uint32_t base)
 		    some_base());
 		break;
 	case 6:
-		both_write(NULL, base + GALNET_PORT_CONTROL + 4 * below(8), !one_in(4));
+		both_write(NULL, base + GALNET_PORT_CONTROL + 4 * below(8), some_port_control());
 		break;
 	case 7:
 		both_write(NULL, base + GALNET_PORT_STATUS + 4 * below(8), below(4));
 		break;
+	case 8:
+		both_write(NULL, base + GALNET_COMMAND + 4 * below(8), one_in(3) ? 0 : below(64));
+		break;
+	case 9:
+		both_write(NULL, base + GALNET_CPU_NUMBERS,
+		    one_in(2) ? below(UINT32_MAX) : some_numbers());
+		break;
 	default:
-		read_both(base + 4 * below(0x140100 / 4));
+		read_both(base + 4 * below(0x140120 / 4));
 	}
 }
 
@@ -464,7 +512,8 @@ change_entry(unsigned device)
 	default:
 		both_write(NULL, at + 4,
 		    galnet_entry_word_1(mac, one_in(3) ? below(32) : below(t.plan.n_chips),
-			below(8), GALNET_ENTRY_VALID));
+			below(8),
+			GALNET_ENTRY_VALID | (one_in(3) ? GALNET_ENTRY_INTERVENTION : 0)));
 	}
 }
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-static uint32_t
-longest(const struct reference_mac *mac)
+uint32_t
+reference_mac_longest(const struct reference_mac *mac)
 {
 	if (mac->config_4 & C84302_CONFIG_4_MAX_SELECT)
 		return 1518 + (mac->config_5 & C84302_CONFIG_5_MAX_SIZE);
@@ -28,6 +28,7 @@ events(struct reference_mac *mac, unsigned n, uint32_t how_many)
 
 	if (!counts(mac))
 		return;
+	mac->events[n] += how_many;
 	if (before < 0x80000000 && after >= 0x80000000)
 		mac->status[C84302_STATUS_REG(n)] |= C84302_STATUS_BIT(n);
 	if (after > 0xffffffff && mac->config_3 & C84302_CONFIG_3_STOP_AT_MAX)
@@ -124,9 +125,9 @@ receive_bad(struct reference_mac *mac, const struct reference_mac_frame *f)
 		reference_mac_event(mac, C84302_FRAGMENTS);
 	else if (f->octets < 64)
 		reference_mac_event(mac, C84302_UNDERSIZE_PKTS);
-	else if (f->octets > longest(mac) && damaged)
+	else if (f->octets > reference_mac_longest(mac) && damaged)
 		reference_mac_event(mac, C84302_JABBERS);
-	else if (f->octets > longest(mac))
+	else if (f->octets > reference_mac_longest(mac))
 		reference_mac_event(mac, C84302_OVERSIZE_PKTS);
 	else if (damaged) {
 		reference_mac_event(mac, C84302_CRC_ALIGN_ERRORS);
@@ -138,9 +139,9 @@ receive_bad(struct reference_mac *mac, const struct reference_mac_frame *f)
 bool
 reference_mac_receive(struct reference_mac *mac, const struct reference_mac_frame *f)
 {
-	bool good = f->octets >= 64 && f->octets <= longest(mac) && !f->bad_fcs &&
+	bool good = f->octets >= 64 && f->octets <= reference_mac_longest(mac) && !f->bad_fcs &&
 	    !f->broken_octet && !f->symbol_error && !f->fifo_overflow;
-	int bin = size_bin(f->octets, longest(mac));
+	int bin = size_bin(f->octets, reference_mac_longest(mac));
 
 	if (f->fifo_overflow) {
 		reference_mac_event(mac, C84302_DROP_EVENTS);

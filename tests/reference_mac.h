@@ -12,6 +12,7 @@
 /* One port. All zero is a port before RESET: call reference_mac_reset first. */
 struct reference_mac {
 	uint32_t counter[52]; /* by number, 1..51 */
+	uint32_t events[52];  /* all it has counted, whatever zeroed it since */
 	uint32_t config_3, config_4, config_5;
 	uint32_t status[7], mask[7];
 	uint32_t holding; /* both holding registers */
@@ -29,6 +30,7 @@ struct reference_mac_frame {
 	bool bad_fcs, broken_octet, symbol_error, fifo_overflow;
 };
 
+uint32_t reference_mac_longest(const struct reference_mac *mac); /* legal packet, octets */
 void reference_mac_reset(struct reference_mac *mac);
 void reference_mac_event(struct reference_mac *mac, unsigned counter);
 /* True if the frame is good. */

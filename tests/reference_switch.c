@@ -1,48 +1,6 @@
-#include "tests/reference_switch.h"
+#include "tests/reference_private.h"
 
-#include "agent/chip/c84302_regs.h"
-#include "agent/chip/galnet_regs.h"
-#include "agent/device/board_regs.h"
-#include "tests/reference_mac.h"
-
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { MAX_AREAS = 128, EMPTY = -1 };
-
-/* A GalNet chip, as its registers and its DRAM. */
-struct chip {
-	unsigned device, n_ports, first_port;
-	uint32_t cause, mask, ease_mask, control;
-	/* EASE: "a counter and a shadow for every port"; EMPTY or 0..0xfffff. */
-	int32_t count[8], shadow[8];
-	bool ease_event[8]; /* Ease_Register became empty; not acknowledged */
-	bool has_cba, has_cbas;
-	uint32_t cba, cbas, last_base; /* the last base written is what a read gives */
-	unsigned block;
-	uint32_t new_address_base, error_source_base;
-	unsigned next_new_address, next_error_source;
-	uint32_t new_address_lost, address_discards;
-	uint32_t port_control[8];
-	bool link[8];
-	uint32_t table[GALNET_TABLE_ENTRIES][2];
-};
-
-struct area {
-	uint32_t bus_address;
-	size_t octets;
-	uint8_t *memory;
-};
-
-struct reference {
-	unsigned n_chips, n_ports;
-	struct chip chips[REFERENCE_MAX_CHIPS];
-	struct reference_mac macs[REFERENCE_MAX_PORTS + C84302_PORTS];
-	uint64_t sent[REFERENCE_MAX_PORTS];
-	struct area areas[MAX_AREAS];
-	unsigned n_areas;
-};
 
 /* A frame on its way through the board. */
 struct packet {
@@ -62,8 +20,8 @@ reference_add_memory(struct reference *ref, uint32_t bus_address, size_t octets)
 	return a->memory;
 }
 
-static uint8_t *
-memory(struct reference *ref, uint32_t bus_address, size_t octets)
+uint8_t *
+reference_memory(struct reference *ref, uint32_t bus_address, size_t octets)
 {
 	for (unsigned i = 0; i < ref->n_areas; i++) {
 		struct area *a = &ref->areas[i];
@@ -94,7 +52,7 @@ static bool
 write_message(struct reference *ref, uint32_t base, unsigned *next, uint64_t mac,
     unsigned device, unsigned port, uint32_t flags)
 {
-	uint8_t *entry = memory(ref, base + 16 * *next, 16);
+	uint8_t *entry = reference_memory(ref, base + 16 * *next, 16);
 
 	if (!entry || get_word(entry + 4) & GALNET_ENTRY_VALID)
 		return false;
@@ -118,6 +76,33 @@ ease_enabled(const struct chip *c)
 	return cpu_present(c) && c->control & GALNET_CONTROL_EASE_ENABLE;
 }
 
+static bool
+is_control(const struct packet *p)
+{
+	return p->mac.length_type == 0x8808;
+}
+
+static bool
+port_is_up(const struct chip *c, unsigned port)
+{
+	return port < c->n_ports && c->link[port] &&
+	    c->port_control[port] & GALNET_PORT_CONTROL_ENABLE;
+}
+
+static bool
+spanning_tree(const struct chip *c)
+{
+	return (c->control & GALNET_CONTROL_SPAN_ENABLE) != 0;
+}
+
+/* Up, and not blocked by the spanning tree. */
+static bool
+sends(const struct chip *c, unsigned port)
+{
+	return port_is_up(c, port) &&
+	    !(spanning_tree(c) && c->port_control[port] & GALNET_PORT_CONTROL_SPAN);
+}
+
 /* --- packets to the CPU --- */
 
 static void
@@ -136,13 +121,15 @@ copy_packet(uint8_t *block, const struct reference_frame *f)
 static void
 deliver(struct reference *ref, struct chip *c, const struct packet *p, uint32_t word_0)
 {
-	uint8_t *block;
+	uint8_t *block = NULL;
 
-	if (!c->has_cba)
+	if (c->has_cba)
+		block = reference_memory(
+		    ref, c->cba + c->block * GALNET_BLOCK_OCTETS, GALNET_BLOCK_OCTETS);
+	if (!block) {
+		c->packets_lost++;
 		return;
-	block = memory(ref, c->cba + c->block * GALNET_BLOCK_OCTETS, GALNET_BLOCK_OCTETS);
-	if (!block)
-		return;
+	}
 	copy_packet(block, p->frame);
 	put_word(block, word_0 | (p->frame->wire_octets % 2048) << 1 | 1);
 	c->cause |= GALNET_CAUSE_PACKET;
@@ -175,18 +162,54 @@ count_down(struct chip *c, unsigned port)
 	return true;
 }
 
-/* Counts a packet on some ports of a chip; one copy names all whose counter took it. arrival is
- * the port it came in by, -1 if it came over PCI. */
+/* --- what passes some ports of a chip --- */
+
 static void
-sample(struct reference *ref, struct chip *c, const bool on[8], int arrival,
+transmit(struct reference *ref, struct chip *c, unsigned port, const struct packet *p)
+{
+	unsigned board_port = c->first_port + port;
+
+	reference_mac_send(&ref->macs[board_port], &p->mac);
+	ref->sent[board_port]++;
+}
+
+static bool
+monitored(const struct chip *c, unsigned port)
+{
+	return (c->port_control[port] & (is_48002a(c) ? 1u << 2 : 1u << 4)) != 0;
+}
+
+/* A copy for who sniffs; true if that is the CPU. */
+static bool
+sniff(struct reference *ref, struct chip *c, const struct packet *p)
+{
+	unsigned cpu = c->cpu_numbers & 31, device = c->cpu_numbers >> 8 & 31;
+	unsigned port = c->cpu_numbers >> 16 & 7;
+
+	if (device == cpu)
+		return cpu_present(c);
+	if (device < ref->n_chips && sends(&ref->chips[device], port))
+		transmit(ref, &ref->chips[device], port, p);
+	return false;
+}
+
+/* Counts a packet on some ports of a chip and gives the CPU the one copy it gets. arrival is the
+ * port it came in by, -1 if it came over PCI. */
+static void
+pass(struct reference *ref, struct chip *c, const bool on[8], int arrival, bool to_cpu,
     const struct packet *p)
 {
+	bool is_monitored = false;
 	uint32_t word_0 = 0;
 
-	for (unsigned port = 0; port < c->n_ports; port++)
+	for (unsigned port = 0; port < c->n_ports; port++) {
 		if (on[port] && count_down(c, port))
 			word_0 |= 1u << (16 + port);
-	if (word_0 == 0)
+		is_monitored = is_monitored || (on[port] && monitored(c, port));
+	}
+	if (is_monitored && !is_control(p) && sniff(ref, c, p))
+		word_0 |= 1u << 31;
+	if (word_0 == 0 && !to_cpu)
 		return;
 	if (arrival >= 0)
 		word_0 |= 1u << 15 | (uint32_t)arrival << 12;
@@ -294,20 +317,17 @@ learn(struct reference *ref, struct chip *c, uint64_t mac, unsigned port)
 
 /* --- the path of a frame --- */
 
-static bool
-port_is_up(const struct chip *c, unsigned port)
-{
-	return port < c->n_ports && c->link[port] &&
-	    c->port_control[port] & GALNET_PORT_CONTROL_ENABLE;
-}
-
+/* The recovery process of GT-48001A page 16: "only the owner answers". */
 static void
-transmit(struct reference *ref, struct chip *c, unsigned port, const struct packet *p)
+recover(struct reference *ref, struct chip *c, uint64_t mac)
 {
-	unsigned board_port = c->first_port + port;
+	for (unsigned i = 0; i < ref->n_chips; i++) {
+		struct chip *other = &ref->chips[i];
+		const uint32_t *entry = look_up(other, mac);
 
-	reference_mac_send(&ref->macs[board_port], &p->mac);
-	ref->sent[board_port]++;
+		if (other != c && entry && device_of(entry) == other->device)
+			enter(c, mac, other->device, port_of(entry), 0);
+	}
 }
 
 /* A packet comes over PCI for these ports. */
@@ -317,30 +337,54 @@ receive_pci(struct reference *ref, struct chip *c, const bool to[8], const struc
 	bool on[8] = {false};
 
 	for (unsigned port = 0; port < 8; port++) {
-		if (!to[port] || !port_is_up(c, port))
+		if (!to[port] || !sends(c, port))
 			continue;
 		transmit(ref, c, port, p);
 		on[port] = true;
 	}
-	sample(ref, c, on, -1, p);
+	pass(ref, c, on, -1, false, p);
+}
+
+/* Ports that take a packet for all, or one whose destination is unknown. */
+static void
+ports_for(const struct chip *c, bool unknown, bool to[8])
+{
+	for (unsigned port = 0; port < c->n_ports; port++)
+		to[port] = !unknown || c->command[port] & GALNET_COMMAND_TAKES_UNKNOWN;
 }
 
 /* To all local ports but the arrival port, and to all other devices. */
 static void
-flood(struct reference *ref, struct chip *c, unsigned arrival, const struct packet *p)
+flood(struct reference *ref, struct chip *c, unsigned arrival, bool unknown, bool to_cpu,
+    const struct packet *p)
 {
-	static const bool all[8] = {true, true, true, true, true, true, true, true};
 	bool on[8] = {false};
 
+	ports_for(c, unknown, on);
 	for (unsigned port = 0; port < c->n_ports; port++) {
-		on[port] = port == arrival || port_is_up(c, port);
+		on[port] = on[port] && sends(c, port);
 		if (on[port] && port != arrival)
 			transmit(ref, c, port, p);
 	}
-	sample(ref, c, on, (int)arrival, p);
-	for (unsigned i = 0; i < ref->n_chips; i++)
+	on[arrival] = true;
+	pass(ref, c, on, (int)arrival, to_cpu, p);
+	for (unsigned i = 0; i < ref->n_chips; i++) {
+		bool to[8] = {false};
+
+		ports_for(&ref->chips[i], unknown, to);
 		if (&ref->chips[i] != c)
-			receive_pci(ref, &ref->chips[i], all, p);
+			receive_pci(ref, &ref->chips[i], to, p);
+	}
+}
+
+static void
+only_pass(struct reference *ref, struct chip *c, unsigned arrival, bool to_cpu,
+    const struct packet *p)
+{
+	bool on[8] = {false};
+
+	on[arrival] = true;
+	pass(ref, c, on, (int)arrival, to_cpu, p);
 }
 
 /* A unicast whose destination is known. */
@@ -351,48 +395,94 @@ forward(struct reference *ref, struct chip *c, unsigned arrival, const uint32_t 
 	unsigned device = device_of(entry), port = port_of(entry);
 	bool on[8] = {false}, to[8] = {false};
 
+	if (cpu_present(c) &&
+	    (entry[1] & GALNET_ENTRY_INTERVENTION || device == (c->cpu_numbers & 31))) {
+		only_pass(ref, c, arrival, true, p);
+		return;
+	}
 	on[arrival] = true;
 	to[port] = true;
-	if (device == c->device && port != arrival && port_is_up(c, port)) {
+	if (device == c->device && port != arrival && sends(c, port)) {
 		transmit(ref, c, port, p);
 		on[port] = true;
 	}
-	sample(ref, c, on, (int)arrival, p);
+	pass(ref, c, on, (int)arrival, false, p);
 	if (device != c->device && device < ref->n_chips)
 		receive_pci(ref, &ref->chips[device], to, p);
 }
 
-/* A good frame has come in: Ethernet control frames and reserved groups end here. */
+static bool
+is_bpdu_for_cpu(const struct chip *c, const struct packet *p)
+{
+	return spanning_tree(c) && cpu_present(c) && p->destination == 0x0180c2000000 &&
+	    !is_control(p);
+}
+
+static void
+receive_group(struct reference *ref, struct chip *c, unsigned port, const struct packet *p)
+{
+	bool reserved = p->destination >= 0x0180c2000000 && p->destination <= 0x0180c200000f;
+	bool filtered = p->destination == 0xffffffffffff &&
+	    c->port_control[port] & GALNET_PORT_CONTROL_NO_BROADCAST;
+	bool only_cpu = cpu_present(c) && c->control & 1u << 22;
+	bool to_cpu = only_cpu ||
+	    (cpu_present(c) && c->control & GALNET_CONTROL_MULTICAST_TO_CPU);
+
+	if (reserved)
+		only_pass(ref, c, port, is_bpdu_for_cpu(c, p), p);
+	else if (filtered)
+		only_pass(ref, c, port, false, p);
+	else if (only_cpu)
+		only_pass(ref, c, port, true, p);
+	else
+		flood(ref, c, port, false, to_cpu, p);
+}
+
+static void
+receive_unicast(struct reference *ref, struct chip *c, unsigned port, const struct packet *p)
+{
+	const uint32_t *entry = look_up(c, p->destination);
+
+	if (entry) {
+		forward(ref, c, port, entry, p);
+		return;
+	}
+	recover(ref, c, p->destination);
+	flood(ref, c, port, true, cpu_present(c) && c->control & 1u << 6, p);
+}
+
+/* A good frame has come in. Of a port that the spanning tree blocks only BPDUs are taken. */
 static void
 receive_good(struct reference *ref, struct chip *c, unsigned port, const struct packet *p)
 {
-	bool stays = p->mac.length_type == 0x8808 ||
-	    (p->destination >= 0x0180c2000000 && p->destination <= 0x0180c200000f);
-	bool on[8] = {false};
-	const uint32_t *entry = NULL;
-
-	learn(ref, c, p->source, port);
-	if (stays) {
-		on[port] = true;
-		sample(ref, c, on, (int)port, p);
+	if (!sends(c, port)) {
+		if (is_bpdu_for_cpu(c, p))
+			deliver(ref, c, p, 1u << 15 | port << 12);
 		return;
 	}
-	if (!is_group(p->destination))
-		entry = look_up(c, p->destination);
-	if (entry)
-		forward(ref, c, port, entry, p);
+	learn(ref, c, p->source, port);
+	if (is_control(p))
+		only_pass(ref, c, port, false, p);
+	else if (is_group(p->destination))
+		receive_group(ref, c, port, p);
 	else
-		flood(ref, c, port, p);
+		receive_unicast(ref, c, port, p);
 }
 
 /* "FCS error and frame too long": the source and its port go to the CPU. */
 static void
 receive_bad(struct reference *ref, struct chip *c, unsigned port, const struct packet *p)
 {
-	if (!ease_enabled(c) || c->error_source_base == 0)
+	bool bad_fcs = p->mac.bad_fcs || p->mac.broken_octet;
+	bool too_long = p->mac.octets > reference_mac_longest(&ref->macs[c->first_port + port]);
+
+	if (!ease_enabled(c) || c->error_source_base == 0 || p->mac.fifo_overflow)
 		return;
-	write_message(ref, c->error_source_base, &c->next_error_source, p->source, c->device, port,
-	    GALNET_ENTRY_TOO_LONG);
+	if (p->mac.octets < 64 || (!bad_fcs && !too_long))
+		return;
+	if (!write_message(ref, c->error_source_base, &c->next_error_source, p->source, c->device,
+		port, bad_fcs ? 0 : GALNET_ENTRY_TOO_LONG))
+		c->error_source_lost++;
 	c->cause |= GALNET_CAUSE_ERROR_SOURCE;
 }
 
@@ -409,7 +499,9 @@ address_at(const uint8_t *octets)
 static struct packet
 packet_of(const struct reference_frame *f)
 {
-	struct packet p = {.frame = f, .mac = {.octets = f->wire_octets}};
+	struct packet p = {.frame = f, .mac = {.octets = f->wire_octets, .bad_fcs = f->bad_fcs,
+	    .broken_octet = f->broken_octet, .symbol_error = f->symbol_error,
+	    .fifo_overflow = f->fifo_overflow}};
 
 	if (f->captured_octets < 14)
 		return p;
@@ -443,7 +535,7 @@ reference_frame(struct reference *ref, const struct reference_frame *frame)
 		return;
 	if (reference_mac_receive(&ref->macs[frame->port], &p.mac))
 		receive_good(ref, c, port, &p);
-	else if (frame->wire_octets >= 64)
+	else
 		receive_bad(ref, c, port, &p);
 }
 
@@ -462,276 +554,6 @@ reference_sent(const struct reference *ref, unsigned port)
 	return ref->sent[port];
 }
 
-/* --- registers --- */
-
-static bool
-is_48002a(const struct chip *c)
-{
-	return c->n_ports == 2;
-}
-
-/* Full: a value is waiting in the shadow. */
-static uint32_t
-ease_status(const struct chip *c)
-{
-	uint32_t bits = 0;
-
-	for (unsigned port = 0; port < c->n_ports; port++)
-		if ((c->shadow[port] == EMPTY) == (GALNET_EASE_BIT_WHEN_EMPTY == 1))
-			bits |= 1u << port;
-	return bits;
-}
-
-static uint32_t
-ease_events(const struct chip *c)
-{
-	uint32_t bits = 0;
-
-	for (unsigned port = 0; port < c->n_ports; port++)
-		if (c->ease_event[port])
-			bits |= 1u << port;
-	return bits;
-}
-
-static void
-acknowledge(struct chip *c, uint32_t bits)
-{
-	for (unsigned port = 0; port < c->n_ports; port++)
-		if (bits >> port & 1)
-			c->ease_event[port] = false;
-}
-
-static bool
-chip_interrupts(const struct chip *c)
-{
-	if (is_48002a(c))
-		return ((c->cause | ease_events(c) << 16) & c->mask) != 0;
-	return (c->cause & c->mask) != 0 || (ease_events(c) & c->ease_mask) != 0;
-}
-
-static void
-write_ease(struct chip *c, unsigned port, uint32_t value)
-{
-	if (c->count[port] == EMPTY)
-		c->count[port] = (int32_t)(value & 0xfffff);
-	else
-		c->shadow[port] = (int32_t)(value & 0xfffff);
-}
-
-static void
-write_control(struct chip *c, uint32_t value)
-{
-	c->control = value & (1u << 7 | 1u << 10 | GALNET_CONTROL_EASE_ENABLE);
-	for (unsigned port = 0; port < 8 && !(value & GALNET_CONTROL_EASE_ENABLE); port++) {
-		c->count[port] = c->shadow[port] = EMPTY;
-		c->ease_event[port] = false;
-	}
-}
-
-static void
-write_buffer_base(struct chip *c, uint32_t value)
-{
-	c->last_base = value;
-	if (c->has_cba) {
-		c->cbas = value;
-		c->has_cbas = true;
-	} else {
-		c->cba = value;
-		c->has_cba = true;
-		c->block = 0;
-	}
-}
-
-/* Index of the port whose word lies at this offset of a row of them, or -1. */
-static int
-port_word(const struct chip *c, uint32_t offset, uint32_t first)
-{
-	if (offset < first || offset >= first + 4 * c->n_ports || (offset - first) % 4 != 0)
-		return -1;
-	return (int)(offset - first) / 4;
-}
-
-static uint32_t *
-table_word(struct chip *c, uint32_t offset)
-{
-	uint32_t at = offset - GALNET_ADDRESS_TABLE;
-
-	if (offset < GALNET_ADDRESS_TABLE || at >= 8 * GALNET_TABLE_ENTRIES || at % 4 != 0)
-		return NULL;
-	return &c->table[at / 8][at / 4 % 2];
-}
-
-/* What a plain register holds; NULL if it does more than hold, or is not there. */
-static uint32_t *
-plain_register(struct chip *c, uint32_t offset)
-{
-	int port = port_word(c, offset, GALNET_PORT_CONTROL);
-
-	switch (offset) {
-	case GALNET_MASK:
-		return &c->mask;
-	case GT48001A_EASE_MASK:
-		return is_48002a(c) ? NULL : &c->ease_mask;
-	case GALNET_NEW_ADDRESS_BASE:
-		return &c->new_address_base;
-	case GALNET_ERROR_SOURCE_BASE:
-		return &c->error_source_base;
-	}
-	return port >= 0 ? &c->port_control[port] : table_word(c, offset);
-}
-
-static uint32_t
-take(uint32_t *counter)
-{
-	uint32_t value = *counter;
-
-	*counter = 0;
-	return value;
-}
-
-static int
-read_chip(struct chip *c, uint32_t offset, uint32_t *value)
-{
-	const uint32_t *plain = plain_register(c, offset);
-	int ease = port_word(c, offset, GALNET_EASE_REGISTER);
-	int status = port_word(c, offset, GALNET_PORT_STATUS);
-
-	if (plain)
-		*value = *plain;
-	else if (offset == GALNET_CAUSE)
-		*value = is_48002a(c) ? c->cause | ease_status(c) << 16 : c->cause;
-	else if (offset == GT48001A_EASE_CAUSE)
-		*value = is_48002a(c) ? 0 : ease_status(c);
-	else if (offset == GT48001A_EASE_MASK)
-		*value = 0;
-	else if (ease >= 0)
-		*value = c->count[ease] == EMPTY ? 0 : (uint32_t)c->count[ease];
-	else if (offset == GALNET_GLOBAL_CONTROL)
-		*value = c->control;
-	else if (offset == GALNET_BUFFER_BASE)
-		*value = c->last_base;
-	else if (offset == GALNET_NEW_ADDRESS_LOST)
-		*value = take(&c->new_address_lost);
-	else if (offset == GALNET_ADDRESS_DISCARDS)
-		*value = take(&c->address_discards);
-	else if (status >= 0)
-		*value = c->link[status];
-	else
-		return -ENXIO;
-	return 0;
-}
-
-/* Which bits of a plain register exist. */
-static uint32_t
-writable(const struct chip *c, uint32_t offset)
-{
-	if (offset == GALNET_MASK)
-		return is_48002a(c) ? 0x3003f : 0x3f;
-	if (offset == GT48001A_EASE_MASK)
-		return 0xff;
-	if (port_word(c, offset, GALNET_PORT_CONTROL) >= 0)
-		return GALNET_PORT_CONTROL_ENABLE;
-	return 0xffffffff;
-}
-
-static int
-write_chip(struct chip *c, uint32_t offset, uint32_t value)
-{
-	uint32_t *plain = plain_register(c, offset);
-	int ease = port_word(c, offset, GALNET_EASE_REGISTER);
-	uint32_t unused;
-
-	if (plain) {
-		*plain = value & writable(c, offset);
-	} else if (offset == GALNET_CAUSE) {
-		c->cause &= ~value;
-		if (is_48002a(c))
-			acknowledge(c, value >> 16);
-	} else if (offset == GT48001A_EASE_CAUSE && !is_48002a(c)) {
-		acknowledge(c, value);
-	} else if (ease >= 0) {
-		write_ease(c, (unsigned)ease, value);
-	} else if (offset == GALNET_GLOBAL_CONTROL) {
-		write_control(c, value);
-	} else if (offset == GALNET_BUFFER_BASE) {
-		write_buffer_base(c, value);
-	} else if (offset == GALNET_NEW_ADDRESS_LOST || offset == GALNET_ADDRESS_DISCARDS) {
-		return 0; /* read only */
-	} else {
-		return read_chip(c, offset, &unused);
-	}
-	return 0;
-}
-
-static unsigned
-n_mac_chips(const struct reference *ref)
-{
-	return (ref->n_ports + C84302_PORTS - 1) / C84302_PORTS;
-}
-
-uint32_t
-reference_lines(const struct reference *ref)
-{
-	uint32_t lines = 0;
-
-	for (unsigned i = 0; i < ref->n_chips; i++)
-		if (chip_interrupts(&ref->chips[i]))
-			lines |= 1u << (BOARD_LINE_SWITCH + i);
-	for (unsigned i = 0; i < n_mac_chips(ref) * C84302_PORTS; i++)
-		if (reference_mac_interrupt(&ref->macs[i]))
-			lines |= 1u << (BOARD_LINE_MAC + i / C84302_PORTS);
-	return lines;
-}
-
-/* The MAC whose window an address lies in, or NULL. */
-static struct reference_mac *
-mac_at(struct reference *ref, uint32_t address)
-{
-	uint32_t i = (address - BOARD_MAC_BASE) / C84302_PORT_STRIDE;
-
-	if (address < BOARD_MAC_BASE || i >= n_mac_chips(ref) * C84302_PORTS)
-		return NULL;
-	return &ref->macs[i];
-}
-
-static struct chip *
-chip_at(struct reference *ref, uint32_t address)
-{
-	uint32_t i = (address - GALNET_REGION) / GALNET_SLICE;
-
-	return address < GALNET_REGION || i >= ref->n_chips ? NULL : &ref->chips[i];
-}
-
-int
-reference_read(struct reference *ref, uint32_t address, uint32_t *value)
-{
-	struct reference_mac *mac = mac_at(ref, address);
-	struct chip *c = chip_at(ref, address);
-
-	if (mac)
-		return reference_mac_read(mac, (address - BOARD_MAC_BASE) % C84302_PORT_STRIDE, value);
-	if (c)
-		return read_chip(c, (address - GALNET_REGION) % GALNET_SLICE, value);
-	if (address != BOARD_GLUE_BASE + BOARD_GLUE_LINES)
-		return -ENXIO;
-	*value = reference_lines(ref);
-	return 0;
-}
-
-int
-reference_write(struct reference *ref, uint32_t address, uint32_t value)
-{
-	struct reference_mac *mac = mac_at(ref, address);
-	struct chip *c = chip_at(ref, address);
-
-	if (mac)
-		return reference_mac_write(
-		    mac, (address - BOARD_MAC_BASE) % C84302_PORT_STRIDE, value);
-	if (c)
-		return write_chip(c, (address - GALNET_REGION) % GALNET_SLICE, value);
-	return address == BOARD_GLUE_BASE + BOARD_GLUE_LINES ? 0 : -ENXIO;
-}
-
 /* --- life --- */
 
 static void
@@ -742,9 +564,11 @@ add_chip(struct reference *ref, unsigned n_ports)
 	c->device = ref->n_chips;
 	c->n_ports = n_ports;
 	c->first_port = ref->n_ports;
+	c->cpu_numbers = GALNET_NUMBERS_RESET;
 	for (unsigned port = 0; port < 8; port++) {
 		c->count[port] = c->shadow[port] = EMPTY;
 		c->port_control[port] = GALNET_PORT_CONTROL_ENABLE;
+		c->command[port] = GALNET_COMMAND_TAKES_UNKNOWN;
 	}
 	ref->n_ports += n_ports;
 	ref->n_chips++;
@@ -759,7 +583,7 @@ reference_create(const struct reference_plan *plan)
 		return NULL;
 	for (unsigned i = 0; i < plan->n_chips; i++)
 		add_chip(ref, plan->ports[i]);
-	for (unsigned i = 0; i < n_mac_chips(ref) * C84302_PORTS; i++)
+	for (unsigned i = 0; i < REFERENCE_MAX_PORTS + C84302_PORTS; i++)
 		reference_mac_reset(&ref->macs[i]);
 	for (unsigned port = 0; port < ref->n_ports; port++)
 		reference_set_link(ref, port, plan->link_up[port]);

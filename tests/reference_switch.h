@@ -25,6 +25,7 @@ struct reference_frame {
 	unsigned port; /* of the board */
 	const uint8_t *octets; /* from the destination on, without FCS */
 	uint32_t captured_octets, data_octets, wire_octets; /* as in struct feed_frame */
+	bool bad_fcs, broken_octet, symbol_error, fifo_overflow;
 };
 
 struct reference *reference_create(const struct reference_plan *plan);

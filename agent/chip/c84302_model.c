@@ -17,6 +17,8 @@ struct port {
 	struct c84302_model *model;
 	struct regmodel regs;
 	uint32_t counter[C84302_COUNTERS + 1]; /* by number; 0 unused */
+	/* Events the counter no longer shows, as it was zeroed or stood still, modulo 2^32. */
+	uint32_t gone[C84302_COUNTERS + 1];
 	/* decoded from the configuration registers */
 	bool counting, reset_on_read, stop_at_max;
 	uint32_t max_octets;
@@ -56,6 +58,13 @@ update_interrupt(struct port *port)
 	update_line(port->model);
 }
 
+static void
+set_counter(struct port *port, unsigned n, uint32_t value)
+{
+	port->gone[n] += port->counter[n] - value;
+	port->counter[n] = value;
+}
+
 /* Bit 31 of a counter has changed: it is half full, or it has passed its maximum. */
 static __attribute__((noinline)) void
 top_bit_changed(struct port *port, unsigned n, uint32_t before)
@@ -63,7 +72,7 @@ top_bit_changed(struct port *port, unsigned n, uint32_t before)
 	bool was_high = before & C84302_HALF_FULL;
 
 	if (was_high && port->stop_at_max)
-		port->counter[n] = UINT32_MAX;
+		set_counter(port, n, UINT32_MAX);
 	if (was_high)
 		return;
 	*regmodel_value(&port->regs, ROW_STATUS, C84302_STATUS_REG(n)) |= C84302_STATUS_BIT(n);
@@ -244,7 +253,7 @@ hold(struct port *port, unsigned n, unsigned parts)
 	port->held_offset = C84302_COUNTER(n);
 	port->parts_left = parts;
 	if (port->reset_on_read || port->held == UINT32_MAX)
-		port->counter[n] = 0;
+		set_counter(port, n, 0);
 }
 
 static uint32_t
@@ -294,8 +303,8 @@ configure(struct port *port)
 	port->max_octets = C84302_MAX_OCTETS;
 	if (config_4 & C84302_CONFIG_4_MAX_SELECT)
 		port->max_octets += config_5 & C84302_CONFIG_5_MAX_SIZE;
-	if (!port->counting)
-		memset(port->counter, 0, sizeof(port->counter));
+	for (unsigned n = 1; n <= C84302_COUNTERS && !port->counting; n++)
+		set_counter(port, n, 0);
 }
 
 static void
@@ -393,5 +402,11 @@ void
 c84302_model_preset(struct c84302_model *model, unsigned port, enum c84302_counter counter,
     uint32_t value)
 {
-	model->port[port].counter[counter] = value;
+	set_counter(&model->port[port], counter, value);
+}
+
+uint32_t
+c84302_model_events(const struct c84302_model *model, unsigned port, enum c84302_counter counter)
+{
+	return model->port[port].counter[counter] + model->port[port].gone[counter];
 }

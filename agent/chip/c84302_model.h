@@ -93,6 +93,11 @@ c84302_size_class(uint32_t octets)
 	return log2 >= 10 ? 5 : log2 - 5;
 }
 
+/* What a counter has counted since create, modulo 2^32, whatever zeroed it since. Nothing counts
+ * while the counter reset bit is set. */
+uint32_t c84302_model_events(const struct c84302_model *model, unsigned port,
+    enum c84302_counter counter);
+
 /* For tests: the pin INT_[port + 1], and a counter set to any value. */
 bool c84302_model_int(const struct c84302_model *model, unsigned port);
 void c84302_model_preset(struct c84302_model *model, unsigned port, enum c84302_counter counter,

@@ -23,6 +23,9 @@ struct galnet_ease {
 	uint64_t at[GALNET_EASE_COUNTERS]; /* `flooded` when it takes one; stopped: out of reach */
 	uint32_t sampled_devices;	   /* with bits in the next */
 	uint8_t sampled[GALNET_MAX_DEVICES]; /* ports that took the last flooded packet */
+	/* Chips whose ports do not all take what is flooded, or that do more with it: while there is
+	 * one, no packet may be counted on every segment at once. */
+	uint32_t special_devices;
 };
 
 /* All counters stopped. */

@@ -16,7 +16,7 @@ enum {
 	GALNET_MAX_PORTS = 8,
 	GT48001A_PORTS = 8,
 	GT48002A_PORTS = 2,
-	GALNET_MAX_DEVICES = 32,
+	GALNET_MAX_DEVICES = 32, /* the CPU is one of them */
 };
 
 /* The slice of device n begins at GALNET_REGION + n * GALNET_SLICE (reset value of the base). */
@@ -32,6 +32,9 @@ enum {
 /* GT-48001A only (page 60). The GT-48002A has these bits in Cause and Mask. */
 #define GT48001A_EASE_CAUSE 0x050u
 #define GT48001A_EASE_MASK  0x054u
+/* Port MIB counters: 0x040000-0x0401FC on the GT-48001A (page 83), so 16 words a port; *assumed* the
+ * same base on the GT-48002A, with all 22. */
+#define GALNET_MIB 0x040000u
 /* One word a port. Printed for port 0 of the GT-48002A (page 61); *assumed* the same address on
  * the GT-48001A, where the eight offsets were not found. */
 #define GALNET_EASE_REGISTER	   0x040228u
@@ -41,8 +44,12 @@ enum {
 #define GALNET_ERROR_SOURCE_BASE   0x140050u /* page 63; *assumed* the same on the GT-48001A */
 #define GALNET_NEW_ADDRESS_LOST	   0x140060u /* *assumed*: messages overrun; a read zeroes it */
 #define GALNET_ADDRESS_DISCARDS	   0x140064u /* *assumed*: not learned, table full; as above */
+#define GALNET_PACKETS_LOST	   0x140068u /* *assumed*: for the CPU, no buffer free; as above */
+#define GALNET_ERROR_SOURCE_LOST   0x14006cu /* *assumed*: messages overrun; as above */
+#define GALNET_CPU_NUMBERS	   0x140070u /* CPU and Sniffer Numbers; *assumed* here */
 #define GALNET_PORT_CONTROL	   0x140080u /* *assumed*: one word a port */
 #define GALNET_PORT_STATUS	   0x1400c0u /* *assumed*: one word a port */
+#define GALNET_COMMAND		   0x140100u /* *assumed*: one word a port */
 #define GALNET_ADDRESS_TABLE	   0x200000u /* *assumed*: the table's part of the DRAM */
 
 /* Cause and Mask bits, all *assumed*. A written 1 clears a Cause bit; a set Mask bit lets its
@@ -67,19 +74,78 @@ enum {
  * waiting, and the CPU that wrote it knows. */
 #define GALNET_EASE_STRAIGHT_THROUGH_INTERRUPTS 0
 
-/* Global Control */
+/* Global Control (GT-48002A page 24, GT-48001A pages 16 and 83) */
 enum {
+	GALNET_CONTROL_UNKNOWN_TO_CPU = 1u << 6, /* this and all that follow need CPU_PRESENT */
 	GALNET_CONTROL_NEW_ADDRESS_TO_CPU = 1u << 7,
 	GALNET_CONTROL_CPU_PRESENT = 1u << 10,
 	/* *assumed* position. *assumed* effect of clearing: counters and shadows become empty. */
 	GALNET_CONTROL_EASE_ENABLE = 1u << 12,
+	GALNET_CONTROL_SPAN_ENABLE = 1u << 13, /* SpanEn; *assumed* position */
+	/* *assumed*: page 24 has multicast go to a CPU that is present; here it must ask for it. */
+	GALNET_CONTROL_MULTICAST_TO_CPU = 1u << 14,
+	/* To nobody else. What the CPU then sends to ports (BUFFER_REQUEST) is not modelled. */
+	GALNET_CONTROL_MULTICAST_ONLY_TO_CPU = 1u << 22,
+	GALNET_CONTROL_MIB_KEEP = 1u << 30, /* MIBClrMode: 0 = a read zeroes a MIB counter */
 	GALNET_CONTROL_RESET = 0, /* *assumed* */
 };
-/* Bits 6 and 22 (unknown and multicast packets to the CPU) exist and are not modelled. */
 
 enum {
 	GALNET_PORT_CONTROL_ENABLE = 1u << 0, /* *assumed*; 1 after reset */
+	GT48002A_PORT_CONTROL_MONITOR = 1u << 2, /* page 59 */
+	GT48001A_PORT_CONTROL_MONITOR = 1u << 4, /* page 57 */
+	/* SpanEn of the port, *assumed* position. The table of states was not found: *assumed* that
+	 * with the global bit too the port only takes BPDUs in, for the CPU, neither learns nor
+	 * counts for EASE, and sends nothing. */
+	GALNET_PORT_CONTROL_SPAN = 1u << 8,
+	/* DisBroad, *assumed* position: broadcasts that come in by this port go nowhere. */
+	GALNET_PORT_CONTROL_NO_BROADCAST = 1u << 9,
 	GALNET_PORT_STATUS_LINK = 1u << 0,    /* *assumed* */
+	/* Packets whose unicast destination is unknown leave by this port, too (GT-48001A page 16);
+	 * *assumed* on the GT-48002A, too, and set after reset. */
+	GALNET_COMMAND_TAKES_UNKNOWN = 1u << 4,
+};
+
+/* CPU and Sniffer Numbers, *assumed* layout: who takes packets of a monitored port is a port of a
+ * device, or the CPU if the device is the CPU's. A sniffed packet does not count for EASE where the
+ * copy leaves (*assumed*: page 64 forbids both together). */
+enum {
+	GALNET_NUMBERS_CPU_MASK = 31, /* bits 4:0; *assumed* 31 after reset */
+	GALNET_NUMBERS_SNIFFER_SHIFT = 8, /* device, 5 bits */
+	GALNET_NUMBERS_SNIFFER_PORT_SHIFT = 16, /* 3 bits */
+	GALNET_NUMBERS_RESET = 31 | 31 << GALNET_NUMBERS_SNIFFER_SHIFT,
+	GALNET_NUMBERS_BITS = 31 | 31 << GALNET_NUMBERS_SNIFFER_SHIFT |
+	    7 << GALNET_NUMBERS_SNIFFER_PORT_SHIFT,
+};
+
+/* MIB counters of a port in the order of GT-48004A page 60, which is *assumed* for these chips; the
+ * GT-48001A has room for the first sixteen. Size classes count good and bad frames received, as in
+ * RMON (*assumed*). */
+enum galnet_mib {
+	GALNET_MIB_BYTES_RECEIVED, /* good */
+	GALNET_MIB_BYTES_SENT,
+	GALNET_MIB_FRAMES_RECEIVED, /* good */
+	GALNET_MIB_FRAMES_SENT,
+	GALNET_MIB_TOTAL_BYTES_RECEIVED, /* good and bad */
+	GALNET_MIB_TOTAL_FRAMES_RECEIVED,
+	GALNET_MIB_MULTICAST_RECEIVED,
+	GALNET_MIB_BROADCAST_RECEIVED,
+	GALNET_MIB_CRC_ERROR,
+	GALNET_MIB_OVERSIZE,
+	GALNET_MIB_FRAGMENTS,
+	GALNET_MIB_JABBER,
+	GALNET_MIB_COLLISION,
+	GALNET_MIB_LATE_COLLISION,
+	GALNET_MIB_64,
+	GALNET_MIB_65_127,
+	GALNET_MIB_128_255,
+	GALNET_MIB_256_511,
+	GALNET_MIB_512_1023,
+	GALNET_MIB_1024_MAX,
+	GALNET_MIB_RECEIVE_ERROR,
+	GALNET_MIB_DROPPED,
+	GALNET_N_MIB,
+	GT48001A_N_MIB = 16
 };
 
 /* Ease_Register: 20 bits of skip count; the rest is reserved, *assumed* to be ignored. A value of
@@ -94,7 +160,7 @@ enum {
 /* --- receive buffers in the CPU's memory (pages 23 and 63) --- */
 
 /* CBAS that was not refilled in time: *assumed* that the chip delivers nothing more, losing the
- * samples it takes, until a base is written; that one is CBA again. */
+ * packets it has for the CPU, until a base is written; that one is CBA again. */
 
 enum {
 	GALNET_BLOCK_OCTETS = 2048,
@@ -121,6 +187,7 @@ enum {
 	GALNET_WORD0_ORIGINAL = 1u << 15,
 	GALNET_WORD0_EASE_SHIFT = 16, /* one bit a port: its counter took the sample */
 };
+#define GALNET_WORD0_SNIFFER 0x80000000u
 enum { GALNET_FCS_OCTETS = 4 };
 
 /* --- message areas in the CPU's memory --- */
@@ -144,6 +211,9 @@ enum {
 	/* address table only */
 	GALNET_ENTRY_AGING = 1u << 1, /* the address was used; software clears it */
 	GALNET_ENTRY_STATIC = 1u << 2,
+	/* Unicast to this address is for the CPU alone (intervention mode, page 7). *assumed*: it
+	 * comes by the receive buffers; the CPU's ways to send it on are not modelled. */
+	GALNET_ENTRY_INTERVENTION = 1u << 13,
 	/* Error_Source only: what was wrong */
 	GALNET_ENTRY_TOO_LONG = 1u << 3, /* else a bad FCS */
 };

@@ -147,10 +147,64 @@ static uint64_t
 send_over_pci(struct fabric *f, unsigned device, unsigned channel,
     const struct c84302_frame *mac, const struct galnet_frame *frame, uint64_t at)
 {
-	if (device >= f->n_chips || !(galnet_model_ports_up(f->chips[device]) >> channel & 1))
+	if (device >= f->n_chips ||
+	    galnet_model_receive_pci(f->chips[device], 1u << channel, frame) == 0)
 		return 0;
-	galnet_model_receive_pci(f->chips[device], 1u << channel, frame);
 	return send(f, f->first_port[device] + channel, mac, at);
+}
+
+/* By these ports of a chip, a bit each: when the slowest will have sent it. */
+static uint64_t
+send_by(struct fabric *f, unsigned device, uint32_t ports, const struct c84302_frame *mac,
+    uint64_t at)
+{
+	uint64_t last = 0;
+
+	for (; ports != 0; ports &= ports - 1) {
+		uint64_t done =
+		    send(f, f->first_port[device] + (unsigned)__builtin_ctz(ports), mac, at);
+
+		last = done > last ? done : last;
+	}
+	return last;
+}
+
+/* Some chip does not take part in floods as all do: each one is asked. */
+static __attribute__((noinline)) uint64_t
+spread(struct fabric *f, unsigned device, const struct galnet_route *to,
+    const struct c84302_frame *mac, const struct galnet_frame *frame, uint64_t at)
+{
+	uint64_t last = send_by(f, device, to->ports, mac, at);
+
+	for (unsigned i = 0; i < f->n_chips; i++) {
+		uint64_t done;
+
+		if (i == device)
+			continue;
+		done = send_by(f, i,
+		    galnet_model_receive_spread(f->chips[i], to->unknown, frame), mac, at);
+		last = done > last ? done : last;
+	}
+	return last;
+}
+
+void
+fabric_send_to_sniffer(void *ctx, unsigned device, unsigned channel,
+    const struct galnet_frame *frame)
+{
+	struct fabric *f = ctx;
+	struct c84302_frame mac = {
+	    .octets = frame->wire_octets, .kind = kind_of(frame->destination)};
+	unsigned port;
+
+	if (device >= f->n_chips || !(galnet_model_forwarding(f->chips[device]) >> channel & 1))
+		return;
+	port = f->first_port[device] + channel;
+	if (lines_send(&f->lines, port, mac.octets, f->now_ns) != LINE_FULL)
+		add_sums(&f->sums[port].sent, &mac, 1);
+	else
+		c84302_model_event(
+		    f->ports[port].mac, f->ports[port].mac_port, C84302_OUT_DISCARDS, 1);
 }
 
 /* Returns when it will have been sent by the last port; 0: it is gone already. */
@@ -164,6 +218,7 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 	*slowest = BUFFERS_MANY;
 	switch (to.verdict) {
 	case GALNET_DISCARD:
+	case GALNET_TO_CPU:
 		break;
 	case GALNET_TO_PORT:
 		*slowest = f->first_port[to.device] + to.port;
@@ -173,6 +228,8 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 		return send_over_pci(f, to.device, to.port, mac, frame, at);
 	case GALNET_FLOOD:
 		return flood(f, port, mac, frame, at);
+	case GALNET_SPREAD:
+		return spread(f, in->device, &to, mac, frame, at);
 	}
 	return 0;
 }
@@ -207,6 +264,20 @@ pause(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t 
 		buffers_shift(&f->buffers, port, by, f->lines.port[port].paused_until_ns, at);
 }
 
+/* A bad frame: its source, if it is one of the two errors that the chip tells of. */
+static void
+report_error(struct fabric *f, unsigned port, const struct c84302_frame *mac,
+    const struct galnet_frame *seen)
+{
+	const struct wiring *in = &f->ports[port];
+	bool bad_fcs = mac->faults & (C84302_FAULT_FCS | C84302_FAULT_ALIGNMENT);
+
+	if (mac->octets < C84302_MIN_OCTETS || mac->faults & C84302_FAULT_OVERFLOW)
+		return;
+	if (bad_fcs || mac->octets > *in->max_octets)
+		galnet_model_error_source(in->chip, in->channel, seen->source, !bad_fcs);
+}
+
 /* A frame that the line has brought and the buffers have taken; *slowest sends it last. Returns
  * when it is gone, 0: at once. */
 static inline uint64_t
@@ -214,14 +285,11 @@ take_in(struct fabric *f, const struct feed_frame *frame, const struct c84302_fr
     const struct galnet_frame *seen, unsigned *slowest)
 {
 	unsigned port = frame->port;
-	const struct wiring *in = &f->ports[port];
 	uint64_t at = lines_receive(&f->lines, port, mac->octets, f->now_ns);
 
 	f->frames++;
 	if (__builtin_expect(!receive(f, port, mac), 0)) {
-		if (mac->octets >= C84302_MIN_OCTETS)
-			galnet_model_error_source(in->chip, in->channel, seen->source,
-			    mac->faults == 0);
+		report_error(f, port, mac, seen);
 		return 0;
 	}
 	if (__builtin_expect(mac->control == C84302_PAUSE, 0))

@@ -56,6 +56,59 @@ tell_other_chips(void *ctx, unsigned device, uint64_t mac, unsigned port)
 			galnet_model_learn_remote(f->chips[i], device, mac, port);
 }
 
+/* A chip does not know an address: its owner, if there is one, answers with a NEW_ADDRESS. */
+static void
+ask_other_chips(void *ctx, unsigned device, uint64_t mac)
+{
+	struct fabric *f = ctx;
+	unsigned port;
+
+	for (unsigned i = 0; i < f->n_chips; i++)
+		if (i != device && galnet_model_owns(f->chips[i], mac, &port))
+			galnet_model_learn_remote(f->chips[device], i, mac, port);
+}
+
+/* Which of the MAC's counters make up a MIB counter of the switch chip, which sees the same frames;
+ * 0 ends a list. */
+static const uint8_t mib_sources[GALNET_N_MIB][3] = {
+    [GALNET_MIB_BYTES_RECEIVED] = {C84302_RX_GOOD_OCTETS},
+    [GALNET_MIB_BYTES_SENT] = {C84302_TX_OCTETS},
+    [GALNET_MIB_FRAMES_RECEIVED] = {C84302_RX_UCAST, C84302_RX_MCAST, C84302_RX_BCAST},
+    [GALNET_MIB_FRAMES_SENT] = {C84302_TX_PKTS},
+    [GALNET_MIB_TOTAL_BYTES_RECEIVED] = {C84302_RX_OCTETS},
+    [GALNET_MIB_TOTAL_FRAMES_RECEIVED] = {C84302_RX_PKTS},
+    [GALNET_MIB_MULTICAST_RECEIVED] = {C84302_RX_MCAST},
+    [GALNET_MIB_BROADCAST_RECEIVED] = {C84302_RX_BCAST},
+    [GALNET_MIB_CRC_ERROR] = {C84302_CRC_ALIGN_ERRORS},
+    [GALNET_MIB_OVERSIZE] = {C84302_OVERSIZE_PKTS},
+    [GALNET_MIB_FRAGMENTS] = {C84302_UNDERSIZE_PKTS, C84302_FRAGMENTS},
+    [GALNET_MIB_JABBER] = {C84302_JABBERS},
+    [GALNET_MIB_COLLISION] = {C84302_COLLISIONS},
+    [GALNET_MIB_LATE_COLLISION] = {C84302_LATE_COLLISIONS},
+    [GALNET_MIB_64] = {C84302_RX_64},
+    [GALNET_MIB_65_127] = {C84302_RX_65_127},
+    [GALNET_MIB_128_255] = {C84302_RX_128_255},
+    [GALNET_MIB_256_511] = {C84302_RX_256_511},
+    [GALNET_MIB_512_1023] = {C84302_RX_512_1023},
+    [GALNET_MIB_1024_MAX] = {C84302_RX_1024_MAX},
+    [GALNET_MIB_RECEIVE_ERROR] = {C84302_SYMBOL_ERRORS},
+    [GALNET_MIB_DROPPED] = {C84302_DROP_EVENTS},
+};
+
+static uint32_t
+mib_events(void *ctx, unsigned device, unsigned channel, enum galnet_mib which)
+{
+	struct fabric *f = ctx;
+	unsigned port = f->first_port[device] + channel;
+	const struct wiring *w = &f->ports[port];
+	uint32_t events = 0;
+
+	fabric_settle_port(f, port);
+	for (unsigned i = 0; i < 3 && mib_sources[which][i] != 0; i++)
+		events += c84302_model_events(w->mac, w->mac_port, mib_sources[which][i]);
+	return events;
+}
+
 static int
 add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
 {
@@ -65,6 +118,9 @@ add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
 	    .device = f->n_chips,
 	    .line = BOARD_LINE_SWITCH + f->n_chips,
 	    .new_address = tell_other_chips,
+	    .ask_owner = ask_other_chips,
+	    .sniff = fabric_send_to_sniffer,
+	    .mib_events = mib_events,
 	    .ports_changing = fabric_ports_changing,
 	    .ctx = f,
 	    .ease = &f->ease,

@@ -57,6 +57,9 @@ struct fabric {
 void fabric_settle_port(struct fabric *fabric, unsigned port);
 void fabric_ports_changing(void *fabric, unsigned device);
 void fabric_follow_links(struct fabric *fabric); /* behind such a change */
+/* A packet of a monitored port leaves by a port of the board, too. */
+void fabric_send_to_sniffer(void *fabric, unsigned device, unsigned channel,
+    const struct galnet_frame *frame);
 /* Frames whose time has come give their buffers back, and those that wait for them come in. */
 void fabric_release(struct fabric *fabric, uint64_t now_ns);
 
