@@ -140,6 +140,40 @@ START_TEST(other_kinds)
 }
 END_TEST
 
+START_TEST(energy_buffers_and_error_sources)
+{
+	static struct decode_result result;
+	static struct trap_message m;
+	struct ease_snapshot snapshot = some_snapshot();
+	struct ease_resources resources = {.if_index = snapshot.if_index, .time_us = 8,
+	    .known = EASE_HAS_LOW_POWER, .in = {1, 2}};
+	struct ease_error_source source = {.if_index = 6, .time_us = 9, .mac = {2, 3, 4, 5, 6, 7},
+	    .kind = EASE_ERROR_FCS, .count = 4};
+
+	trap_start(&m, "public", EASE_NOTIFY_COUNTERS, agent_id, 1);
+	trap_add_snapshot(&m, &snapshot);
+	trap_add_resources(&m, &resources);
+	ck_assert_int_eq(decode(&m, &result), DECODE_OK);
+	ck_assert_uint_eq(result.n, 2);
+	ck_assert_int_eq(result.records[0].kind, EASE_PART_SNAPSHOT);
+	ck_assert_int_eq(result.records[1].kind, EASE_PART_RESOURCES);
+	ck_assert_uint_eq(result.records[1].resources.in.asleep_us, 2);
+	ck_assert_uint_eq(result.records[1].resources.if_index, snapshot.if_index);
+	trap_start(&m, "public", EASE_NOTIFY_ERROR_SOURCE, agent_id, 1);
+	trap_add_error_source(&m, &source);
+	ck_assert_int_eq(decode(&m, &result), DECODE_OK);
+	ck_assert_int_eq(result.records[0].kind, EASE_PART_ERROR_SOURCE);
+	ck_assert_mem_eq(result.records[0].error_source.mac, source.mac, 6);
+	trap_start(&m, "public", EASE_NOTIFY_SAMPLES, agent_id, 1); /* not in easeSamples */
+	trap_add_resources(&m, &resources);
+	ck_assert_int_eq(decode(&m, &result), DECODE_BAD_PARTS);
+	trap_start(&m, "public", EASE_NOTIFY_BACK_PRESSURE, agent_id, 1); /* an event, no more */
+	trap_add_resources(&m, &resources);
+	ck_assert_int_eq(decode(&m, &result), DECODE_EVENT);
+	ck_assert_uint_eq(result.event, EASE_NOTIFY_BACK_PRESSURE);
+}
+END_TEST
+
 /* One thing wrong each; what is wrong is done by a function. */
 static void
 wrong_version(struct trap_message *m)
@@ -503,6 +537,18 @@ decode_both(struct shapes *shapes, const uint8_t *octets, size_t n)
 	ck_assert_mem_eq(by_shape.records, strict.records, sizeof(strict.records));
 }
 
+static void
+counters_message(struct trap_message *m)
+{
+	struct ease_snapshot snapshot = some_snapshot();
+	struct ease_resources resources = {
+	    .if_index = snapshot.if_index, .known = EASE_HAS_PAUSE, .pauses_in = 3};
+
+	trap_start(m, "public", EASE_NOTIFY_COUNTERS, agent_id, 1);
+	trap_add_snapshot(m, &snapshot);
+	trap_add_resources(m, &resources);
+}
+
 START_TEST(shapes_change_nothing_of_what_is_decoded)
 {
 	static struct shapes shapes;
@@ -524,6 +570,11 @@ START_TEST(shapes_change_nothing_of_what_is_decoded)
 		decode_both(&shapes, octets, n);
 	}
 	ck_assert_uint_gt(known, 2900);
+	counters_message(&m);
+	n = trap_build(&m, octets, sizeof(octets));
+	decode_both(&shapes, octets, n);
+	ck_assert(shapes_know(&shapes, octets, n));
+	decode_both(&shapes, octets, n);
 	samples_message(&m);
 	n = trap_build(&m, octets, sizeof(octets));
 	decode_both(&shapes, octets, n);
@@ -552,6 +603,7 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, a_notification_of_samples);
 	tcase_add_test(tc, other_kinds);
+	tcase_add_test(tc, energy_buffers_and_error_sources);
 	tcase_add_test(tc, shapes_change_nothing_of_what_is_decoded);
 	tcase_add_loop_test(tc, mistakes_are_refused_by_name_and_nothing_passes, 0,
 	    ARCS(mistakes));

@@ -209,6 +209,103 @@ START_TEST(missing_facets_answer_not_supported)
 }
 END_TEST
 
+START_TEST(energy_and_buffers_are_in_the_snapshot)
+{
+	const struct hal_snapshot *snapshot;
+	struct hal_energy energy;
+	struct hal_buffers buffers;
+
+	ck_assert_int_eq(hal_read_energy(hal, 10, &energy), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_read_buffers(hal, 10, &buffers), -EOPNOTSUPP);
+	fake_add_facets(&fake);
+	ck_assert_uint_eq(hal_device_drops(hal), 3);
+	fake.ports[0].energy.in.asleep_us = 77;
+	fake.ports[0].buffers.ingress_drops = 5;
+	fake.ports[1].lacks_facets = true;
+	ck_assert_int_eq(hal_read_energy(hal, 99, &energy), -ENODEV);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	snapshot = hal_snapshot_hold(hal);
+	ck_assert(snapshot->ports[0].has_energy && snapshot->ports[0].has_buffers);
+	ck_assert_uint_eq(snapshot->ports[0].energy.in.asleep_us, 77);
+	ck_assert_uint_eq(snapshot->ports[0].buffers.ingress_drops, 5);
+	ck_assert(!snapshot->ports[1].has_energy && !snapshot->ports[1].has_buffers);
+	hal_snapshot_release(snapshot);
+	fake.read_error = -EIO;
+	ck_assert_int_eq(hal_read_buffers(hal, 10, &buffers), -EIO);
+}
+END_TEST
+
+static unsigned n_errors;
+static struct ease_error_source last_error;
+
+static void
+on_error_source(void *ctx, const struct ease_error_source *source)
+{
+	(void)ctx;
+	n_errors++;
+	last_error = *source;
+}
+
+static void
+bad_frame(uint32_t if_index, uint8_t station, enum ease_error_kind kind, uint64_t time_us)
+{
+	const struct hal_error_event event = {
+	    .if_index = if_index, .mac = {2, station}, .kind = kind, .time_us = time_us};
+
+	hal_report_error_source(hal, &event);
+}
+
+START_TEST(error_sources_add_up)
+{
+	const struct hal_listener listener = {.error_source = on_error_source};
+	const struct hal_snapshot *snapshot;
+
+	fake_add_facets(&fake);
+	hal_set_listener(hal, &listener);
+	n_errors = 0;
+	bad_frame(20, 7, EASE_ERROR_FCS, 100);
+	bad_frame(10, 9, EASE_ERROR_TOO_LONG, 200);
+	bad_frame(10, 9, EASE_ERROR_FCS, 300);
+	bad_frame(20, 7, EASE_ERROR_FCS, 400);
+	ck_assert_uint_eq(n_errors, 4);
+	ck_assert_uint_eq(last_error.count, 2);
+	ck_assert_uint_eq(last_error.first_us, 100);
+	ck_assert_uint_eq(last_error.time_us, 400);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	snapshot = hal_snapshot_hold(hal);
+	ck_assert(snapshot->has_error_sources);
+	ck_assert_uint_eq(snapshot->n_error_sources, 3);
+	ck_assert_uint_eq(snapshot->error_sources[0].if_index, 10);
+	ck_assert_uint_eq(snapshot->error_sources[0].kind, EASE_ERROR_FCS);
+	ck_assert_uint_eq(snapshot->error_sources[1].kind, EASE_ERROR_TOO_LONG);
+	ck_assert_uint_eq(snapshot->error_sources[2].if_index, 20);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
+/* Made-up sources push out the quietest, one for one, and that is counted. */
+START_TEST(error_sources_have_a_limit)
+{
+	const struct hal_snapshot *snapshot;
+	bool quietest = false, busy = false;
+
+	for (unsigned i = 0; i < HAL_MAX_ERROR_SOURCES; i++)
+		bad_frame(10, (uint8_t)i, EASE_ERROR_FCS, 1000 + (i ^ 0x55));
+	bad_frame(10, 0x55, EASE_ERROR_FCS, 5000); /* the oldest is heard again */
+	bad_frame(30, 1, EASE_ERROR_FCS, 6000);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	snapshot = hal_snapshot_hold(hal);
+	ck_assert_uint_eq(snapshot->n_error_sources, HAL_MAX_ERROR_SOURCES);
+	for (size_t i = 0; i < snapshot->n_error_sources; i++) {
+		quietest |= snapshot->error_sources[i].mac[1] == 0x54;
+		busy |= snapshot->error_sources[i].mac[1] == 0x55;
+	}
+	ck_assert(busy && !quietest);
+	ck_assert_uint_eq(snapshot->error_sources[HAL_MAX_ERROR_SOURCES - 1].if_index, 30);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
 START_TEST(skip_beyond_the_register_is_refused)
 {
 	ck_assert_int_eq(hal_load_skip(hal, 10, FAKE_MAX_SKIP + 1), -EINVAL);
@@ -235,6 +332,9 @@ main(void)
 	tcase_add_test(all, link_change_is_stamped);
 	tcase_add_test(all, missing_facets_answer_not_supported);
 	tcase_add_test(all, skip_beyond_the_register_is_refused);
+	tcase_add_test(all, energy_and_buffers_are_in_the_snapshot);
+	tcase_add_test(all, error_sources_add_up);
+	tcase_add_test(all, error_sources_have_a_limit);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }

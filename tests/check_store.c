@@ -422,6 +422,38 @@ START_TEST(states_on_change_and_events_once)
 }
 END_TEST
 
+/* What comes again is one row; a source's row is as last told. */
+START_TEST(resources_and_error_sources_have_rows)
+{
+	struct fixture f;
+	struct ease_record resources = record_of(EASE_PART_RESOURCES, 1);
+	struct ease_record source = record_of(EASE_PART_ERROR_SOURCE, 1);
+
+	make_fixture(&f);
+	open_books(&f);
+	resources.resources = (struct ease_resources){.if_index = 3, .time_us = NOON_US,
+	    .known = EASE_HAS_BUFFERS, .pressed_us = 1234, .pauses_out = 5};
+	ledger_take(f.ledger, f.batch, &resources, 1);
+	ledger_take(f.ledger, f.batch, &resources, 1);
+	source.error_source = (struct ease_error_source){.if_index = 3, .time_us = NOON_US + 5,
+	    .first_us = NOON_US, .mac = {1, 2, 3, 4, 5, 6}, .kind = EASE_ERROR_FCS, .count = 1};
+	ledger_take(f.ledger, f.batch, &source, 1);
+	source.error_source.count = 2;
+	source.error_source.time_us += 10;
+	ledger_take(f.ledger, f.batch, &source, 1);
+	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_ROWS), 4);
+	cut(&f);
+	close_books(&f);
+	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM resource"), 1);
+	ck_assert_double_eq(ask(&f, "SELECT pressed_us FROM resource WHERE known = 2"), 1234);
+	ck_assert_double_eq(ask(&f, "SELECT pauses_out FROM resource"), 5);
+	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM error_source"), 1);
+	ck_assert_double_eq(ask(&f, "SELECT frames FROM error_source WHERE kind = 1"), 2);
+	ck_assert_double_eq(ask(&f, "SELECT last_us - first_us FROM error_source"), 15);
+	remove_fixture(&f);
+}
+END_TEST
+
 /* Kill */
 
 static void
@@ -724,6 +756,7 @@ main(void)
 	tcase_add_test(tc, loss_is_counted_where_it_was);
 	tcase_add_test(tc, a_boot_of_the_agent_goes_on);
 	tcase_add_test(tc, states_on_change_and_events_once);
+	tcase_add_test(tc, resources_and_error_sources_have_rows);
 	tcase_add_test(tc, killed_at_any_moment);
 	tcase_add_test(tc, what_is_no_store_of_ours_is_refused);
 	tcase_add_test(tc, while_the_store_is_away_nothing_waits_or_is_lost);

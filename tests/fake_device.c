@@ -177,6 +177,44 @@ fake_init(struct fake_device *fake, size_t n_ports)
 	};
 }
 
+static int
+fake_energy(void *ctx, uint32_t if_index, struct hal_energy *energy)
+{
+	const struct fake_port *port = fake_port(ctx, if_index);
+
+	*energy = port->energy;
+	return port->lacks_facets ? -ENODEV : 0;
+}
+
+static int
+fake_buffers(void *ctx, uint32_t if_index, struct hal_buffers *buffers)
+{
+	const struct fake_port *port = fake_port(ctx, if_index);
+
+	*buffers = port->buffers;
+	return port->lacks_facets ? -ENODEV : ((struct fake_device *)ctx)->read_error;
+}
+
+static uint64_t
+fake_errors_lost(void *ctx)
+{
+	(void)ctx;
+	return 3;
+}
+
+void
+fake_add_facets(struct fake_device *fake)
+{
+	static const struct hal_energy_ops energy = {.name = "fake", .read = fake_energy};
+	static const struct hal_buffers_ops buffers = {.name = "fake", .read = fake_buffers};
+	static const struct hal_errors_ops errors = {.name = "fake", .lost = fake_errors_lost};
+
+	fake->device.energy = &energy;
+	fake->device.buffers = &buffers;
+	fake->device.errors = &errors;
+	fake->device.energy_ctx = fake->device.buffers_ctx = fake;
+}
+
 void
 fake_refill(struct fake_device *fake, uint32_t if_index)
 {

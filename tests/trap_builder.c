@@ -187,3 +187,23 @@ trap_add_address(struct trap_message *m, const struct ease_address *a)
 	trap_wire_put_address(&w, a);
 	add_part(m, EASE_PART_ADDRESS, a->if_index, 0, &w);
 }
+
+void
+trap_add_resources(struct trap_message *m, const struct ease_resources *r)
+{
+	uint8_t octets[TRAP_VALUE_MAX];
+	struct wbuf w = wbuf_of(octets, sizeof(octets));
+
+	trap_wire_put_resources(&w, r);
+	add_part(m, EASE_PART_RESOURCES, r->if_index, 0, &w);
+}
+
+void
+trap_add_error_source(struct trap_message *m, const struct ease_error_source *s)
+{
+	uint8_t octets[TRAP_VALUE_MAX];
+	struct wbuf w = wbuf_of(octets, sizeof(octets));
+
+	trap_wire_put_error_source(&w, s);
+	add_part(m, EASE_PART_ERROR_SOURCE, s->if_index, 0, &w);
+}

@@ -40,6 +40,8 @@ struct trap_varbind *trap_add(struct trap_message *m, const uint32_t *oid, size_
 void trap_add_sample(struct trap_message *m, const struct ease_sample *s);
 void trap_add_snapshot(struct trap_message *m, const struct ease_snapshot *s);
 void trap_add_state(struct trap_message *m, const struct ease_state *s);
+void trap_add_resources(struct trap_message *m, const struct ease_resources *r);
+void trap_add_error_source(struct trap_message *m, const struct ease_error_source *s);
 void trap_add_address(struct trap_message *m, const struct ease_address *a);
 
 /* The octets of an OID's content; their number. */
