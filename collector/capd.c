@@ -33,7 +33,7 @@ enum {
 	/* Of the memory budget: 32 MiB of SQLite's pages, the rest for code and the ways in. */
 	MEMORY_FIXED_MIB = 48,
 	/* Least that must be left for windows and keys. */
-	MEMORY_WINDOWS_MIB = 8,
+	MEMORY_WINDOWS_MIB = 4,
 	/* Ports that a MiB of the budget allows: they and their rows take a quarter of it. */
 	PORTS_A_MIB = 32,
 	/* Rows of counters of our own, each of them once a batch. */
@@ -206,6 +206,7 @@ open_input(struct capd *c, char *error, size_t error_size)
 	    .communities = (const char *const *)config->communities.items,
 	    .n_communities = config->communities.n,
 	    .buffer_octets = config->receive_buffer_octets,
+	    .threads = config->threads,
 	    .clock = c->clock,
 	    .sink = take_records,
 	    .sink_arg = c,
@@ -251,7 +252,8 @@ choose_limits(const struct collector_config *config, struct ledger_limits *limit
 	limits->sample_rows = config->sample_rows;
 	if (limits->ports > config->memory_mib * PORTS_A_MIB)
 		limits->ports = config->memory_mib * PORTS_A_MIB;
-	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + ledger_memory(limits->agents, limits->ports);
+	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + input_memory(config->threads) +
+	    ledger_memory(limits->agents, limits->ports);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
 		snprintf(error, error_size, "memory: %u MiB are too few, %llu are taken before the "
 					    "first key", config->memory_mib,
@@ -545,22 +547,6 @@ read_input(struct capd *c, int rounds)
 	}
 }
 
-static size_t
-fill_polls(const struct capd *c, struct pollfd *polls)
-{
-	const struct receiver *receivers[] = {input_receiver(c->input),
-	    input_sflow_receiver(c->input)};
-	size_t n = 0;
-
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; receivers[k] && i < receiver_sockets(receivers[k]); i++)
-			polls[n++] = (struct pollfd){.fd = receiver_fd(receivers[k], i),
-			    .events = POLLIN};
-	polls[n] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
-	polls[n + 1] = (struct pollfd){.fd = slow_fd(c->slow), .events = POLLIN};
-	return n + 2;
-}
-
 static int
 poll_timeout_ms(const struct capd *c)
 {
@@ -578,6 +564,7 @@ stop(struct capd *c)
 {
 	int r;
 
+	input_stop(c->input);
 	read_input(c, LAST_ROUNDS);
 	slow_run(c->slow);
 	tap_flush(c->tap);
@@ -587,21 +574,24 @@ stop(struct capd *c)
 	store_drain(c->store);
 	slow_committed(c->slow, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
 	log_stats(c);
-	r = store_close(c->store) < 0 ? -EIO : r;
-	c->store = NULL;
-	return r;
+	return store_stop(c->store) < 0 ? -EIO : r;
 }
 
 int
 capd_run(struct capd *c)
 {
-	struct pollfd polls[2 * RECEIVE_SOCKETS_MAX + 2];
-	size_t n = fill_polls(c, polls);
+	struct pollfd polls[INPUT_POLLS_MAX + 1];
+	size_t n = input_polls(c->input, polls);
+
+	polls[n++] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
 
 	flush(c); /* the store shows at once that the collector started */
 	while (!c->stopping) {
-		if (poll(polls, n, poll_timeout_ms(c)) < 0 && errno != EINTR)
+		int timeout_ms = input_sleep(c->input) ? poll_timeout_ms(c) : 0;
+
+		if (poll(polls, n, timeout_ms) < 0 && errno != EINTR)
 			return -errno;
+		input_awake(c->input);
 		take_signals(c);
 		read_input(c, READ_ROUNDS);
 		serve_slow(c);

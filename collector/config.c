@@ -1,4 +1,5 @@
 #include "collector/config.h"
+#include "collector/input/crew.h"
 #include "collector/input/endpoint.h"
 #include "collector/input/receive.h"
 #include "collector/input/v3.h"
@@ -80,8 +81,12 @@ const struct option_row collector_options[] = {
     {"receive_buffer", OPTION_U32, AT(receive_buffer_octets), .min = 65536, .max = 1u << 30,
 	.unit = "octets", .def = "33554432",
 	.help = "Kernel buffer of each socket. More than net.core.rmem_max needs CAP_NET_ADMIN."},
+    {"threads", OPTION_U32, AT(threads), .min = 1, .max = CREW_MAX, .def = "1",
+	.help = "Threads that receive and decode, each also of one busy sender's datagrams. 1: the "
+		"thread that keeps the books does it, which is best on one core; more take it from "
+		"that thread, and 4 MiB of memory each."},
     {"memory", OPTION_U32, AT(memory_mib), .min = 128, .max = 1u << 16, .unit = "MiB",
-	.def = "256",
+	.def = "384",
 	.help = "All memory of the collector. What is left of it for keys is taken at the start; "
 		"keys that find no place are counted with the others, and by how much any can be "
 		"wrong for it."},

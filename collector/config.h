@@ -27,6 +27,7 @@ struct collector_config {
 	char *store;
 	uint32_t flush_interval_ms;
 	uint32_t receive_buffer_octets;
+	uint32_t threads;
 	uint32_t memory_mib;
 	uint32_t sample_rows;
 	int log;       /* COLLECTOR_LOG_… */

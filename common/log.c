@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A longer message is cut: one line a message, and one write a line so that threads and processes
@@ -36,6 +37,7 @@ log_open(const char *ident, bool to_syslog, enum log_level most)
 	sink.ident = ident;
 	sink.to_syslog = to_syslog;
 	sink.most = most;
+	tzset(); /* else the first message's time would allocate, in the middle of some work */
 	if (to_syslog)
 		openlog(ident, LOG_PID, LOG_DAEMON);
 }

@@ -20,8 +20,10 @@ enum {
 
 /* Zeroed before use. */
 struct spsc {
-	_Alignas(SPSC_CACHE_LINE) atomic_size_t n_put; /* the putting thread's */
-	_Alignas(SPSC_CACHE_LINE) atomic_size_t n_taken; /* the taking thread's */
+	atomic_size_t n_put; /* the putting thread's */
+	char apart[SPSC_CACHE_LINE - sizeof(atomic_size_t)];
+	atomic_size_t n_taken; /* the taking thread's */
+	char apart_too[SPSC_CACHE_LINE - sizeof(atomic_size_t)];
 	void *items[SPSC_ITEMS];
 };
 

@@ -1,7 +1,7 @@
 /*
- * Datagrams that the fast way in lays aside: SNMPv3, informs and events, for the one thread that
- * may take its time with them. A bounded queue: any thread puts, one takes. At the limit a datagram
- * is refused to whoever puts it, who counts it.
+ * Datagrams that the fast way in lays aside: SNMPv3, informs and events, to be looked at when what
+ * is fast is done. A bounded queue of one thread. At the limit a datagram is refused to whoever puts
+ * it, who counts it.
  */
 #ifndef EASE_COLLECTOR_INPUT_ASIDE_H
 #define EASE_COLLECTOR_INPUT_ASIDE_H
@@ -23,18 +23,15 @@ struct aside_datagram {
 	uint8_t octets[RECEIVE_DATAGRAM_MAX];
 };
 
-/* 0 or -ENOMEM, -errno. */
-int aside_open(struct aside **out);
-void aside_close(struct aside *a);
+/* 0 or -ENOMEM. */
+int aside_new(struct aside **out);
+void aside_free(struct aside *a);
 
-/* Readable while something is queued. */
-int aside_fd(const struct aside *a);
-
-/* Copies the datagram. False if the queue is full or it is longer than a slot. Any thread. */
+/* Copies the datagram. False if the queue is full or it is longer than a slot. */
 bool aside_put(struct aside *a, const struct sockaddr *from, int fd, const void *octets, size_t n);
 
-/* The oldest, the caller's until aside_done; NULL if there is none. One thread. */
-const struct aside_datagram *aside_first(struct aside *a);
+/* The oldest, the caller's until aside_done; NULL if there is none. */
+const struct aside_datagram *aside_first(const struct aside *a);
 void aside_done(struct aside *a);
 
 #endif

@@ -1,10 +1,9 @@
 #include "collector/input/input.h"
-#include "collector/input/decode.h"
-#include "collector/input/shape.h"
+#include "collector/input/crew.h"
+#include "collector/input/gate.h"
 #include "common/log.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,36 +33,19 @@ static const struct stat_name stat_names[INPUT_N_STATS] = {
 	"notifications with parts that their kind does not have"},
     [INPUT_STAT_REFUSED_TOO_MANY] = {"input.refused_too_many", "notifications with too many parts"},
     [INPUT_STAT_READ_ERRORS] = {"input.read_errors", "failed reads of a socket"},
-};
-
-/* How each verdict is counted and told. */
-static const struct {
-	enum input_stat_id stat;
-	const char *why;
-} refusals[DECODE_N_VERDICTS] = {
-    [DECODE_BAD_PARSE] = {INPUT_STAT_REFUSED_PARSE, "not an SNMP notification"},
-    [DECODE_BAD_CODING] = {INPUT_STAT_REFUSED_PARSE, "not encoded as RFC 3417 has it"},
-    [DECODE_V3] = {INPUT_STAT_REFUSED_VERSION, "SNMPv3, and no user is configured"},
-    [DECODE_INFORM] = {INPUT_STAT_REFUSED_PDU, "an inform"},
-    [DECODE_EVENT] = {INPUT_STAT_REFUSED_FOREIGN, "an event"},
-    [DECODE_BAD_VERSION] = {INPUT_STAT_REFUSED_VERSION, "neither SNMPv2c nor SNMPv3"},
-    [DECODE_BAD_COMMUNITY] = {INPUT_STAT_REFUSED_COMMUNITY, "community not allowed"},
-    [DECODE_BAD_PDU] = {INPUT_STAT_REFUSED_PDU, "neither trap nor inform"},
-    [DECODE_FOREIGN] = {INPUT_STAT_REFUSED_FOREIGN, "a notification of another MIB"},
-    [DECODE_BAD_VALUE] = {INPUT_STAT_REFUSED_VALUE, "a value is not as the MIB says"},
-    [DECODE_BAD_PARTS] = {INPUT_STAT_REFUSED_PARTS, "parts missing or of another kind"},
-    [DECODE_TOO_MANY] = {INPUT_STAT_REFUSED_TOO_MANY, "too many parts"},
+    [INPUT_STAT_BOOKS_BEHIND] = {"input.books_behind",
+	"times a receive thread waited because the books had not taken what it read before"},
 };
 
 struct input {
 	struct input_config config;
 	struct receiver *receiver, *sflow_receiver;
+	struct receive_batch *batch;
+	struct gate *gate;
+	struct crew *crew; /* NULL: the caller's thread reads */
+	bool crew_stopped;
 	struct sflow_input *sflow;
 	int reading_fd; /* the socket a datagram comes by; -1: none */
-	struct sockaddr_storage last_from; /* senders come in runs: its text is kept */
-	char last_sender[ENDPOINT_TEXT];
-	struct decode_result result;
-	struct shapes shapes;
 	struct stat_set stats;
 	_Atomic uint64_t values[INPUT_N_STATS];
 };
@@ -83,6 +65,22 @@ open_receivers(struct input *in, char *error, size_t error_size)
 	return r;
 }
 
+static int
+make_parts(struct input *in)
+{
+	const struct input_config *c = &in->config;
+	int r = sflow_input_new(&in->sflow, c->seed, c->known_boot, c->sink_arg);
+
+	if (r == 0)
+		r = gate_new(&in->gate, c, &in->stats);
+	if (r == 0)
+		r = receive_batch_new(&in->batch);
+	if (r == 0 && c->threads > 1 && (in->receiver || in->sflow_receiver))
+		r = crew_start(&in->crew, c->threads, in->receiver, in->sflow_receiver, c,
+		    &in->stats);
+	return r;
+}
+
 int
 input_open(struct input **out, const struct input_config *config, char *error, size_t error_size)
 {
@@ -97,10 +95,10 @@ input_open(struct input **out, const struct input_config *config, char *error, s
 	in->reading_fd = -1;
 	in->stats = (struct stat_set){stat_names, INPUT_N_STATS, in->values};
 	r = open_receivers(in, error, error_size);
-	if (r == 0 && sflow_input_new(&in->sflow, config->seed, config->known_boot,
-			  config->sink_arg) < 0) {
-		snprintf(error, error_size, "out of memory");
-		r = -ENOMEM;
+	if (r == 0) {
+		r = make_parts(in);
+		if (r < 0)
+			snprintf(error, error_size, "the way in: %s", strerror(-r));
 	}
 	if (r < 0) {
 		input_close(in);
@@ -115,10 +113,19 @@ input_close(struct input *in)
 {
 	if (!in)
 		return;
+	crew_free(in->crew);
 	receiver_close(in->receiver);
 	receiver_close(in->sflow_receiver);
+	receive_batch_free(in->batch);
+	gate_free(in->gate);
 	sflow_input_free(in->sflow);
 	free(in);
+}
+
+uint64_t
+input_memory(unsigned threads)
+{
+	return gate_memory() + receive_batch_memory() + (threads > 1 ? crew_memory(threads) : 0);
 }
 
 const struct receiver *
@@ -145,89 +152,69 @@ input_stats(const struct input *in)
 	return &in->stats;
 }
 
-static bool
-may_send(const struct input *in, const struct sockaddr *from)
-{
-	for (size_t i = 0; i < in->config.n_senders; i++)
-		if (prefix_holds(&in->config.senders[i], from))
-			return true;
-	return false;
-}
+/* One datagram */
 
-/* Text of an address without its port, kept for the next datagram. */
-static const char *
-sender_text(struct input *in, const struct sockaddr *from)
+static void
+give(struct input *in, const struct ease_record *records, size_t n)
 {
-	size_t len = from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-						 : sizeof(struct sockaddr_in);
-
-	if (in->last_sender[0] == '\0' || memcmp(&in->last_from, from, len) != 0) {
-		memcpy(&in->last_from, from, len);
-		endpoint_format(from, false, in->last_sender);
-	}
-	return in->last_sender;
+	stat_add(&in->stats, INPUT_STAT_RECORDS, n);
+	in->config.sink(in->config.sink_arg, records, n);
 }
 
 static void
-refuse(const struct input *in, enum input_stat_id stat, const char *sender, const char *why)
+give_notification(struct input *in, const struct ease_record *records, size_t n, size_t n_ignored)
 {
-	stat_add(&in->stats, stat, 1);
-	log_warn_limited(ROOM, "datagram from %s refused: %s", sender, why);
+	stat_add(&in->stats, INPUT_STAT_NOTIFICATIONS, 1);
+	stat_add(&in->stats, INPUT_STAT_IGNORED_VARBINDS, n_ignored);
+	give(in, records, n);
 }
 
-/* True if who sends may do so; origin is set in both cases. */
+/* Of an admitted sender. */
+static void
+take_notification(struct input *in, const struct sockaddr *from, const void *octets, size_t n,
+    const struct decode_origin *origin)
+{
+	const struct decode_result *result = gate_result(in->gate);
+
+	switch (gate_decode(in->gate, octets, n, origin)) {
+	case GATE_RECORDS:
+		give_notification(in, result->records, result->n, result->n_ignored);
+		break;
+	case GATE_ASIDE:
+		slow_put(in->config.slow, from, in->reading_fd, octets, n);
+		break;
+	case GATE_REFUSED:
+		break;
+	}
+}
+
+static void
+take_sflow(struct input *in, const void *octets, size_t n, const struct decode_origin *origin)
+{
+	struct decode_result *result = gate_result(in->gate);
+
+	sflow_input_take(in->sflow, octets, n, origin, result);
+	if (result->n > 0)
+		give(in, result->records, result->n);
+}
+
+/* True if who sends may do so. */
 static bool
 admit(struct input *in, const struct sockaddr *from, struct decode_origin *origin)
 {
-	*origin = (struct decode_origin){sender_text(in, from), clock_wall_us(in->config.clock)};
+	*origin = (struct decode_origin){
+	    gate_sender(in->gate, from), clock_wall_us(in->config.clock)};
 	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, 1);
-	if (may_send(in, from))
-		return true;
-	refuse(in, INPUT_STAT_REFUSED_SENDER, origin->sender, "address not allowed");
-	return false;
-}
-
-static void
-give(struct input *in)
-{
-	stat_add(&in->stats, INPUT_STAT_RECORDS, in->result.n);
-	in->config.sink(in->config.sink_arg, in->result.records, in->result.n);
-}
-
-/* True if this is for the slow way, and there is one. */
-static bool
-lay_aside(struct input *in, enum decode_verdict verdict, const struct sockaddr *from,
-    const void *octets, size_t n)
-{
-	struct slow *slow = in->config.slow;
-
-	if (!slow || (verdict != DECODE_INFORM && verdict != DECODE_EVENT &&
-			 verdict != DECODE_BAD_CODING && !(verdict == DECODE_V3 && slow_takes_v3(slow))))
-		return false;
-	slow_put(slow, from, in->reading_fd, octets, n);
-	return true;
+	return gate_admit(in->gate, from, origin->sender);
 }
 
 void
 input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n)
 {
-	const struct input_config *c = &in->config;
 	struct decode_origin origin;
-	enum decode_verdict verdict;
 
-	if (!admit(in, from, &origin))
-		return;
-	verdict = shapes_decode(&in->shapes, octets, n, c->communities, c->n_communities, &origin,
-	    &in->result);
-	if (verdict != DECODE_OK) {
-		if (lay_aside(in, verdict, from, octets, n))
-			return;
-		refuse(in, refusals[verdict].stat, origin.sender, refusals[verdict].why);
-		return;
-	}
-	stat_add(&in->stats, INPUT_STAT_NOTIFICATIONS, 1);
-	stat_add(&in->stats, INPUT_STAT_IGNORED_VARBINDS, in->result.n_ignored);
-	give(in);
+	if (admit(in, from, &origin))
+		take_notification(in, from, octets, n, &origin);
 }
 
 void
@@ -235,12 +222,11 @@ input_take_sflow(struct input *in, const struct sockaddr *from, const void *octe
 {
 	struct decode_origin origin;
 
-	if (!admit(in, from, &origin))
-		return;
-	sflow_input_take(in->sflow, octets, n, &origin, &in->result);
-	if (in->result.n > 0)
-		give(in);
+	if (admit(in, from, &origin))
+		take_sflow(in, octets, n, &origin);
 }
+
+/* Reading */
 
 static void
 take_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t n)
@@ -255,32 +241,132 @@ take_sflow_datagram(void *arg, const struct sockaddr *from, const void *octets, 
 }
 
 static void
-read_all(struct input *in, struct receiver *receiver, receive_fn *fn,
-    struct receive_result *result)
+count_oversize(struct input *in, size_t n)
 {
+	stat_add(&in->stats, INPUT_STAT_REFUSED_OVERSIZE, n);
+	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, n);
+}
+
+static size_t
+read_all(struct input *in, const struct receiver *receiver, receive_fn *fn)
+{
+	size_t total = 0;
+
 	for (size_t i = 0; receiver && i < receiver_sockets(receiver); i++) {
-		int r;
+		int n = receiver_fill(receiver, i, in->batch);
 
 		in->reading_fd = receiver_fd(receiver, i);
-		r = receiver_read(receiver, i, fn, in, result);
-		if (r < 0) {
+		if (n < 0) {
 			stat_add(&in->stats, INPUT_STAT_READ_ERRORS, 1);
-			log_warn_limited(ROOM, "reading: %s", strerror(-r));
+			log_warn_limited(ROOM, "reading: %s", strerror(-n));
+			continue;
 		}
+		count_oversize(in, receive_each(in->batch, fn, in));
+		total += (size_t)n;
 	}
+	in->reading_fd = -1;
+	return total;
+}
+
+/* What one of the crew read, and as far as it went decoded. */
+static void
+take_from_crew(struct input *in, const struct crew_block *b, const struct crew_datagram *d)
+{
+	const struct decode_origin origin = {d->sender, b->received_us};
+
+	switch (d->kind) {
+	case CREW_REFUSED:
+		break;
+	case CREW_RECORDS_READY:
+		give_notification(in, d->records, d->n_records, d->n_ignored);
+		break;
+	case CREW_ASIDE:
+		slow_put(in->config.slow, d->from, b->fd, d->octets, d->n);
+		break;
+	case CREW_SFLOW:
+		take_sflow(in, d->octets, d->n, &origin);
+		break;
+	case CREW_WHOLE:
+		in->reading_fd = b->fd;
+		take_notification(in, d->from, d->octets, d->n, &origin);
+		in->reading_fd = -1;
+		break;
+	}
+}
+
+static size_t
+read_from_crew(struct input *in)
+{
+	struct crew_block *b = crew_take(in->crew);
+	size_t n;
+
+	if (!b)
+		return 0;
+	n = b->n + b->oversize;
+	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, b->n);
+	count_oversize(in, b->oversize);
+	for (size_t i = 0; i < b->n; i++)
+		take_from_crew(in, b, &b->datagrams[i]);
+	crew_done(in->crew, b);
+	return n;
 }
 
 size_t
 input_read(struct input *in)
 {
-	struct receive_result result = {0};
+	size_t n = in->crew ? read_from_crew(in) : 0;
 
-	read_all(in, in->receiver, take_datagram, &result);
-	read_all(in, in->sflow_receiver, take_sflow_datagram, &result);
-	in->reading_fd = -1;
-	stat_add(&in->stats, INPUT_STAT_REFUSED_OVERSIZE, result.oversize);
-	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, result.oversize);
-	return result.datagrams + result.oversize;
+	if (in->crew && (n > 0 || !in->crew_stopped))
+		return n;
+	n = read_all(in, in->receiver, take_datagram);
+	return n + read_all(in, in->sflow_receiver, take_sflow_datagram);
+}
+
+void
+input_stop(struct input *in)
+{
+	if (!in->crew)
+		return;
+	crew_stop(in->crew);
+	in->crew_stopped = true;
+}
+
+/* Waiting */
+
+static size_t
+fill_polls(const struct receiver *r, struct pollfd *polls)
+{
+	size_t n = 0;
+
+	for (; r && n < receiver_sockets(r); n++)
+		polls[n] = (struct pollfd){.fd = receiver_fd(r, n), .events = POLLIN};
+	return n;
+}
+
+size_t
+input_polls(const struct input *in, struct pollfd polls[static INPUT_POLLS_MAX])
+{
+	size_t n;
+
+	if (in->crew) {
+		polls[0] = (struct pollfd){.fd = crew_fd(in->crew), .events = POLLIN};
+		return 1;
+	}
+	n = fill_polls(in->receiver, polls);
+	return n + fill_polls(in->sflow_receiver, polls + n);
+}
+
+bool
+input_sleep(struct input *in)
+{
+	return !in->crew || crew_sleep(in->crew);
+}
+
+void
+input_awake(struct input *in)
+{
+	if (in->crew)
+		crew_awake(in->crew);
 }
 
 void

@@ -1,7 +1,9 @@
 /*
  * The way in: notifications and sFlow datagrams from the sockets, checked for who sends them,
  * decoded, and given as records to one sink. What is refused is counted by its reason and logged
- * at a limited rate, and nothing of it goes further. Reading never waits; the caller polls.
+ * at a limited rate, and nothing of it goes further. Reading never waits; the caller polls. With
+ * several threads they read and decode (crew.h), and what calls the sink is still the one thread
+ * that calls input_read, with the records in the order in which the datagrams came.
  */
 #ifndef EASE_COLLECTOR_INPUT_INPUT_H
 #define EASE_COLLECTOR_INPUT_INPUT_H
@@ -14,6 +16,8 @@
 #include "common/stat.h"
 
 struct input;
+
+enum { INPUT_POLLS_MAX = 2 * RECEIVE_SOCKETS_MAX };
 
 enum input_stat_id {
 	INPUT_STAT_DATAGRAMS,
@@ -32,6 +36,7 @@ enum input_stat_id {
 	INPUT_STAT_REFUSED_PARTS,
 	INPUT_STAT_REFUSED_TOO_MANY,
 	INPUT_STAT_READ_ERRORS,
+	INPUT_STAT_BOOKS_BEHIND,
 	INPUT_N_STATS,
 };
 
@@ -48,6 +53,7 @@ struct input_config {
 	const char *const *communities;
 	size_t n_communities; /* 0: none is right */
 	size_t buffer_octets;
+	unsigned threads; /* that receive and decode; up to 1: the caller's */
 	const struct clock *clock;
 	ease_record_sink *sink;
 	void *sink_arg;
@@ -63,8 +69,22 @@ void input_close(struct input *in);
 const struct receiver *input_receiver(const struct input *in);
 const struct receiver *input_sflow_receiver(const struct input *in);
 
-/* Reads one batch of each socket; the datagrams read. Call again while it gives many. */
+/* Octets that the way in takes with so many threads. */
+uint64_t input_memory(unsigned threads);
+
+/* Reads one batch of each socket, or takes one that another thread has read; the datagrams in it.
+ * Call again while it gives many. */
 size_t input_read(struct input *in);
+
+/* To wait for datagrams: what to poll, how many. Before the poll input_sleep, and if that is false
+ * there is something to read already; after it input_awake. */
+size_t input_polls(const struct input *in, struct pollfd polls[static INPUT_POLLS_MAX]);
+bool input_sleep(struct input *in);
+void input_awake(struct input *in);
+
+/* Ends the other threads, if there are any; from then on input_read gives what they have read and
+ * then reads the sockets itself, until nothing is left. */
+void input_stop(struct input *in);
 
 /* Adds what the kernel dropped since the last call to input.kernel_drops. */
 void input_count_drops(struct input *in);

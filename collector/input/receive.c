@@ -16,6 +16,10 @@ struct udp_socket {
 struct receiver {
 	struct udp_socket sockets[RECEIVE_SOCKETS_MAX];
 	size_t n_sockets;
+};
+
+struct receive_batch {
+	size_t n;
 	struct mmsghdr messages[RECEIVE_BATCH];
 	struct iovec vectors[RECEIVE_BATCH];
 	struct sockaddr_storage addresses[RECEIVE_BATCH];
@@ -52,20 +56,39 @@ open_socket(const struct endpoint *e, size_t buffer_octets, int *out)
 	return 0;
 }
 
-/* Points each message at its own memory; also touches all of it, because the first page faults of
- * a busy minute would lose datagrams. */
-static void
-prepare_messages(struct receiver *r)
+size_t
+receive_batch_memory(void)
 {
-	memset(r->datagrams, 0, sizeof(r->datagrams));
+	return sizeof(struct receive_batch);
+}
+
+/* Each message gets its own memory, all of which is touched: the first page faults of a busy minute
+ * would lose datagrams. */
+int
+receive_batch_new(struct receive_batch **out)
+{
+	struct receive_batch *b = malloc(sizeof(*b));
+
+	if (!b)
+		return -ENOMEM;
+	memset(b, 0xff, sizeof(*b)); /* not with zeros: malloc would become calloc */
+	b->n = 0;
 	for (size_t i = 0; i < RECEIVE_BATCH; i++) {
-		r->vectors[i] = (struct iovec){r->datagrams[i], RECEIVE_DATAGRAM_MAX};
-		r->messages[i].msg_hdr = (struct msghdr){
-		    .msg_name = &r->addresses[i],
-		    .msg_iov = &r->vectors[i],
+		b->vectors[i] = (struct iovec){b->datagrams[i], RECEIVE_DATAGRAM_MAX};
+		b->messages[i].msg_hdr = (struct msghdr){
+		    .msg_name = &b->addresses[i],
+		    .msg_iov = &b->vectors[i],
 		    .msg_iovlen = 1,
 		};
 	}
+	*out = b;
+	return 0;
+}
+
+void
+receive_batch_free(struct receive_batch *b)
+{
+	free(b);
 }
 
 int
@@ -84,7 +107,6 @@ receiver_open(struct receiver **out, const struct endpoint *endpoints, size_t n,
 		snprintf(error, error_size, "out of memory");
 		return -ENOMEM;
 	}
-	prepare_messages(r);
 	for (size_t i = 0; e == 0 && i < n; i++) {
 		char text[ENDPOINT_TEXT];
 
@@ -173,26 +195,31 @@ receiver_drops(struct receiver *r)
 }
 
 int
-receiver_read(struct receiver *r, size_t socket, receive_fn *fn, void *arg,
-    struct receive_result *result)
+receiver_fill(const struct receiver *r, size_t socket, struct receive_batch *b)
 {
-	struct udp_socket *s = &r->sockets[socket];
 	int n;
 
 	for (size_t i = 0; i < RECEIVE_BATCH; i++)
-		r->messages[i].msg_hdr.msg_namelen = sizeof(r->addresses[i]);
-	n = recvmmsg(s->fd, r->messages, RECEIVE_BATCH, MSG_DONTWAIT, NULL);
+		b->messages[i].msg_hdr.msg_namelen = sizeof(b->addresses[i]);
+	n = recvmmsg(r->sockets[socket].fd, b->messages, RECEIVE_BATCH, MSG_DONTWAIT, NULL);
+	b->n = n > 0 ? (size_t)n : 0;
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	for (int i = 0; i < n; i++) {
-		struct msghdr *h = &r->messages[i].msg_hdr;
+	return n;
+}
 
-		if (h->msg_flags & MSG_TRUNC) {
-			result->oversize++;
-			continue;
-		}
-		result->datagrams++;
-		fn(arg, h->msg_name, r->datagrams[i], r->messages[i].msg_len);
+size_t
+receive_each(struct receive_batch *b, receive_fn *fn, void *arg)
+{
+	size_t oversize = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct msghdr *h = &b->messages[i].msg_hdr;
+
+		if (h->msg_flags & MSG_TRUNC)
+			oversize++;
+		else
+			fn(arg, h->msg_name, b->datagrams[i], b->messages[i].msg_len);
 	}
-	return 0;
+	return oversize;
 }

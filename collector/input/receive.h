@@ -1,7 +1,7 @@
 /*
  * UDP sockets: several addresses of both families, large receive buffers, many datagrams a system
  * call, and the kernel's own count of what it had to drop. Knows no protocol. Reading never waits
- * and never allocates.
+ * and never allocates, and several threads may read the same sockets.
  */
 #ifndef EASE_COLLECTOR_INPUT_RECEIVE_H
 #define EASE_COLLECTOR_INPUT_RECEIVE_H
@@ -20,13 +20,11 @@ enum {
 
 struct receiver;
 
-struct receive_result {
-	size_t datagrams;      /* given to the callback */
-	size_t oversize;       /* longer than RECEIVE_DATAGRAM_MAX: not given */
-};
-
-/* The datagram and address are the callback's as long as it runs. */
-typedef void receive_fn(void *arg, const struct sockaddr *from, const void *octets, size_t n);
+/* Memory for the datagrams of one read: each thread has its own. */
+struct receive_batch;
+size_t receive_batch_memory(void); /* octets of one */
+int receive_batch_new(struct receive_batch **out); /* 0 or -ENOMEM */
+void receive_batch_free(struct receive_batch *b);
 
 /* Opens and binds all endpoints, each with a buffer of buffer_octets as far as the system allows.
  * 0, or -errno with the reason in error. */
@@ -47,8 +45,13 @@ size_t receiver_buffer(const struct receiver *r);
  * checksum was wrong): exact, also after the last datagram that came through. */
 uint64_t receiver_drops(struct receiver *r);
 
-/* Reads at most RECEIVE_BATCH datagrams of one socket. 0 (also when there was none) or -errno. */
-int receiver_read(struct receiver *r, size_t socket, receive_fn *fn, void *arg,
-    struct receive_result *result);
+/* Reads at most RECEIVE_BATCH datagrams of one socket: how many (0: there was none) or -errno. Any
+ * thread. */
+int receiver_fill(const struct receiver *r, size_t socket, struct receive_batch *b);
+
+/* Gives what was read to fn, in its order; the datagrams that were longer than RECEIVE_DATAGRAM_MAX,
+ * which are not given. Datagram and address are valid until the next fill. */
+typedef void receive_fn(void *arg, const struct sockaddr *from, const void *octets, size_t n);
+size_t receive_each(struct receive_batch *b, receive_fn *fn, void *arg);
 
 #endif

@@ -112,7 +112,7 @@ slow_open(struct slow **out, const struct slow_config *config, char *error, size
 	s->config = *config;
 	s->stats = (struct stat_set){stat_names, SLOW_N_STATS, s->values};
 	library_open();
-	r = aside_open(&s->aside);
+	r = aside_new(&s->aside);
 	if (r == 0)
 		r = answers_new(&s->answers);
 	if (r < 0)
@@ -136,7 +136,7 @@ slow_close(struct slow *s)
 	v3_close(s->v3);
 	library_close();
 	answers_free(s->answers);
-	aside_close(s->aside);
+	aside_free(s->aside);
 	free(s);
 }
 
@@ -144,12 +144,6 @@ bool
 slow_takes_v3(const struct slow *s)
 {
 	return s->v3 != NULL;
-}
-
-int
-slow_fd(const struct slow *s)
-{
-	return aside_fd(s->aside);
 }
 
 size_t

@@ -1,8 +1,9 @@
 /*
  * The slow way in, for what the fast one lays aside: SNMPv3, informs, notifications that are
- * events, and those that only Net-SNMP's library can read (library.h). Any thread puts a datagram; one thread, the only one that touches Net-SNMP's library,
- * takes them, gives records and events to its sinks, and sends the answers to informs once the
- * store has committed what they brought.
+ * events, and those that only Net-SNMP's library can read (library.h). slow_put lays a datagram
+ * aside; slow_run takes what is there, gives records and events to its sinks; and answers to
+ * informs are sent once the store has committed what they brought. One thread uses it, the only one
+ * that touches Net-SNMP's library.
  *
  * An inform that comes again is decoded and answered again; its samples are known to the books by
  * their numbers, and an event that came lately by its content, after a restart too if it was
@@ -71,9 +72,6 @@ bool slow_takes_v3(const struct slow *s);
 
 /* Lays a datagram aside, which came by socket fd (-1: by none). Never waits. */
 void slow_put(struct slow *s, const struct sockaddr *from, int fd, const void *octets, size_t n);
-
-/* Readable while slow_run has something to do. */
-int slow_fd(const struct slow *s);
 
 /* Takes all that is laid aside. */
 void slow_run(struct slow *s);

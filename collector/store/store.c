@@ -407,25 +407,26 @@ store_drain(struct store *store)
 	return r;
 }
 
-static void
-stop_thread(struct store *store)
+int
+store_stop(struct store *store)
 {
-	atomic_store(&store->stopping, true);
-	sem_post(&store->wake);
-	pthread_join(store->thread, NULL);
+	if (store->started) {
+		atomic_store(&store->stopping, true);
+		sem_post(&store->wake);
+		pthread_join(store->thread, NULL);
+	}
+	store->started = false;
+	return stat_get(&store->stats, STORE_STAT_LOST_BATCHES) > 0 ? -EIO : 0;
 }
 
 int
 store_close(struct store *store)
 {
-	int r = 0;
+	int r;
 
 	if (!store)
 		return 0;
-	if (store->started)
-		stop_thread(store);
-	if (stat_get(&store->stats, STORE_STAT_LOST_BATCHES) > 0)
-		r = -EIO;
+	r = store_stop(store);
 	for (int t = 0; t < STORE_N_TABLES; t++)
 		sqlite3_finalize(store->statements[t]);
 	sqlite3_close(store->db);

@@ -64,8 +64,11 @@ void store_submit(struct store *store, struct store_batch *batch);
  * a stop, never for the receiving path. */
 int store_drain(struct store *store);
 
-/* Writes what is queued (each batch tried for some seconds, then counted as lost), stops the
- * thread, closes. 0, or -EIO if anything was lost. NULL is fine. */
+/* Writes what is queued (each batch tried for some seconds, then counted as lost) and stops the
+ * thread. 0, or -EIO if anything was lost. */
+int store_stop(struct store *store);
+
+/* The same if need be, and closes. NULL is fine. */
 int store_close(struct store *store);
 
 const struct stat_set *store_stats(const struct store *store);

@@ -81,7 +81,7 @@ count(const struct ledger *l, enum ledger_stat_id which)
 
 /* Rows of samples that a batch takes before it is cut: a fifth of a second of the rate the collector
  * is built for (400,000 a second), and half of them while it should be cut already. */
-enum { FREE_SAMPLES = 80000, FREE_SUMS = 32768, FREE_EVENTS = 32768,
+enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 32768,
 	FREE_ERROR_SOURCES = 4096 };
 
 void

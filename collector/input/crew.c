@@ -1,0 +1,380 @@
+#include "collector/input/crew.h"
+#include "common/log.h"
+#include "common/spsc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define ROOM "input"
+
+_Static_assert((int)CREW_BLOCKS <= (int)SPSC_ITEMS, "a ring holds all blocks, so it is never full");
+
+struct member {
+	struct crew *crew;
+	pthread_t thread;
+	struct spsc full, empty; /* to the books, and back */
+	sem_t n_empty;		 /* blocks in empty */
+	struct gate *gate;
+	struct crew_block *blocks[CREW_BLOCKS];
+};
+
+struct crew {
+	const struct input_config *config;
+	const struct stat_set *stats;
+	struct pollfd polls[2 * RECEIVE_SOCKETS_MAX + 1]; /* the last one: stop_fd */
+	struct place {
+		const struct receiver *receiver;
+		size_t socket;
+		bool is_sflow;
+	} places[2 * RECEIVE_SOCKETS_MAX];
+	size_t n_places;
+	int stop_fd;
+	atomic_bool stopping;
+	sem_t turn;	      /* 1: free */
+	size_t next_place;    /* of who has the turn */
+	uint64_t next_number; /* of who has the turn */
+	int ready_fd;
+	atomic_bool books_asleep;
+	uint64_t next_taken; /* of the books */
+	unsigned n_members, n_started;
+	struct member members[CREW_MAX];
+};
+
+uint64_t
+crew_memory(unsigned threads)
+{
+	return threads * (gate_memory() + CREW_BLOCKS * (sizeof(struct crew_block) +
+							     receive_batch_memory()));
+}
+
+/* Decoding */
+
+struct filling {
+	struct gate *gate;
+	struct crew_block *block;
+};
+
+static enum crew_kind
+keep_records(struct crew_block *b, const struct decode_result *result, struct crew_datagram *d)
+{
+	struct ease_record *records = &b->records[b->n_records];
+
+	if (result->n > CREW_RECORDS - b->n_records)
+		return CREW_WHOLE;
+	memcpy(records, result->records, result->n * sizeof(*records));
+	for (size_t i = 0; i < result->n; i++)
+		records[i].sender = d->sender;
+	d->records = records;
+	d->n_records = result->n;
+	d->n_ignored = result->n_ignored;
+	b->n_records += result->n;
+	return CREW_RECORDS_READY;
+}
+
+static enum crew_kind
+look_into(struct filling *f, struct crew_datagram *d)
+{
+	const struct decode_origin origin = {d->sender, f->block->received_us};
+
+	if (!gate_admit(f->gate, d->from, d->sender))
+		return CREW_REFUSED;
+	if (f->block->is_sflow)
+		return CREW_SFLOW;
+	switch (gate_decode(f->gate, d->octets, d->n, &origin)) {
+	case GATE_RECORDS:
+		return keep_records(f->block, gate_result(f->gate), d);
+	case GATE_ASIDE:
+		return CREW_ASIDE;
+	case GATE_REFUSED:
+		break;
+	}
+	return CREW_REFUSED;
+}
+
+static void
+add_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t n)
+{
+	struct filling *f = arg;
+	struct crew_datagram *d = &f->block->datagrams[f->block->n++];
+
+	d->from = from;
+	d->octets = octets;
+	d->n = n;
+	memcpy(d->sender, gate_sender(f->gate, from), sizeof(d->sender));
+	d->kind = look_into(f, d);
+}
+
+/* Receiving */
+
+/* One read of the next socket that has something; false if none has. With the turn. */
+static bool
+read_once(struct crew *c, struct crew_block *b)
+{
+	for (size_t k = 0; k < c->n_places; k++) {
+		size_t at = (c->next_place + k) % c->n_places;
+		const struct place *place = &c->places[at];
+		int n = receiver_fill(place->receiver, place->socket, b->batch);
+
+		if (n < 0) {
+			stat_add(c->stats, INPUT_STAT_READ_ERRORS, 1);
+			log_warn_limited(ROOM, "reading: %s", strerror(-n));
+		}
+		if (n <= 0)
+			continue;
+		b->number = c->next_number++;
+		b->received_us = clock_wall_us(c->config->clock);
+		b->fd = c->polls[at].fd;
+		b->is_sflow = place->is_sflow;
+		c->next_place = at + 1;
+		return true;
+	}
+	return false;
+}
+
+/* Waits for the turn and for datagrams; false when stopping. */
+static bool
+receive(struct crew *c, struct crew_block *b)
+{
+	bool got = false;
+
+	while (sem_wait(&c->turn) < 0)
+		;
+	while (!atomic_load(&c->stopping) && !(got = read_once(c, b)))
+		poll(c->polls, c->n_places + 1, -1);
+	sem_post(&c->turn);
+	return got;
+}
+
+/* An empty block; NULL when stopping. */
+static struct crew_block *
+wait_for_block(struct member *m)
+{
+	if (sem_trywait(&m->n_empty) < 0) {
+		stat_add(m->crew->stats, INPUT_STAT_BOOKS_BEHIND, 1);
+		while (sem_wait(&m->n_empty) < 0)
+			;
+	}
+	return atomic_load(&m->crew->stopping) ? NULL : spsc_take(&m->empty);
+}
+
+static void
+hand_over(struct member *m, struct crew_block *b)
+{
+	static const uint64_t one = 1;
+	struct crew *c = m->crew;
+
+	spsc_put(&m->full, b);
+	if (atomic_exchange(&c->books_asleep, false) &&
+	    write(c->ready_fd, &one, sizeof(one)) < 0)
+		log_warn_limited(ROOM, "waking the books: %s", strerror(errno));
+}
+
+static void *
+serve(void *arg)
+{
+	struct member *m = arg;
+	struct crew_block *b;
+
+	while ((b = wait_for_block(m)) != NULL && receive(m->crew, b)) {
+		struct filling f = {m->gate, b};
+
+		b->n = b->n_records = 0;
+		b->oversize = receive_each(b->batch, add_datagram, &f);
+		hand_over(m, b);
+	}
+	return NULL;
+}
+
+/* Starting and stopping */
+
+static void
+add_places(struct crew *c, const struct receiver *receiver, bool is_sflow)
+{
+	for (size_t i = 0; receiver && i < receiver_sockets(receiver); i++) {
+		c->places[c->n_places] = (struct place){receiver, i, is_sflow};
+		c->polls[c->n_places++] = (struct pollfd){
+		    .fd = receiver_fd(receiver, i), .events = POLLIN};
+	}
+}
+
+static int
+make_block(struct member *m, unsigned i)
+{
+	struct crew_block *b = malloc(sizeof(*b));
+
+	m->blocks[i] = b;
+	if (!b)
+		return -ENOMEM;
+	memset(b, 0xff, sizeof(*b)); /* touched: see receive_batch_new */
+	b->thread = (unsigned)(m - m->crew->members);
+	b->batch = NULL;
+	spsc_put(&m->empty, b);
+	return receive_batch_new(&b->batch);
+}
+
+static int
+make_member(struct crew *c, struct member *m)
+{
+	int r = gate_new(&m->gate, c->config, c->stats);
+
+	m->crew = c;
+	sem_init(&m->n_empty, 0, CREW_BLOCKS);
+	for (unsigned i = 0; r == 0 && i < CREW_BLOCKS; i++)
+		r = make_block(m, i);
+	return r;
+}
+
+static int
+start_member(struct crew *c, struct member *m)
+{
+	char name[16];
+	int r = -pthread_create(&m->thread, NULL, serve, m);
+
+	if (r < 0)
+		return r;
+	snprintf(name, sizeof(name), "receive-%u", ++c->n_started);
+	pthread_setname_np(m->thread, name);
+	return 0;
+}
+
+int
+crew_start(struct crew **out, unsigned threads, const struct receiver *receiver,
+    const struct receiver *sflow_receiver, const struct input_config *config,
+    const struct stat_set *stats)
+{
+	struct crew *c = calloc(1, sizeof(*c));
+	int r = 0;
+
+	if (!c)
+		return -ENOMEM;
+	c->config = config;
+	c->stats = stats;
+	c->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	c->ready_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	sem_init(&c->turn, 0, 1);
+	if (c->stop_fd < 0 || c->ready_fd < 0)
+		r = -errno;
+	add_places(c, receiver, false);
+	add_places(c, sflow_receiver, true);
+	c->polls[c->n_places] = (struct pollfd){.fd = c->stop_fd, .events = POLLIN};
+	for (; r == 0 && c->n_members < threads; c->n_members++)
+		r = make_member(c, &c->members[c->n_members]);
+	for (unsigned i = 0; r == 0 && i < threads; i++)
+		r = start_member(c, &c->members[i]);
+	if (r < 0) {
+		crew_free(c);
+		return r;
+	}
+	*out = c;
+	return 0;
+}
+
+void
+crew_stop(struct crew *c)
+{
+	static const uint64_t one = 1;
+
+	atomic_store(&c->stopping, true);
+	if (write(c->stop_fd, &one, sizeof(one)) < 0)
+		log_error(ROOM, "stopping the threads: %s", strerror(errno));
+	for (unsigned i = 0; i < c->n_started; i++)
+		sem_post(&c->members[i].n_empty);
+	for (unsigned i = 0; i < c->n_started; i++)
+		pthread_join(c->members[i].thread, NULL);
+	c->n_started = 0;
+}
+
+static void
+free_member(struct member *m)
+{
+	for (unsigned i = 0; i < CREW_BLOCKS && m->blocks[i]; i++) {
+		receive_batch_free(m->blocks[i]->batch);
+		free(m->blocks[i]);
+	}
+	sem_destroy(&m->n_empty);
+	gate_free(m->gate);
+}
+
+void
+crew_free(struct crew *c)
+{
+	if (!c)
+		return;
+	crew_stop(c);
+	for (unsigned i = 0; i < c->n_members; i++)
+		free_member(&c->members[i]);
+	sem_destroy(&c->turn);
+	if (c->ready_fd >= 0)
+		close(c->ready_fd);
+	if (c->stop_fd >= 0)
+		close(c->stop_fd);
+	free(c);
+}
+
+/* The books' side */
+
+/* Whose ring the next block is the first of; NULL: it is not ready. */
+static struct member *
+member_with_next(struct crew *c)
+{
+	for (unsigned i = 0; i < c->n_members; i++) {
+		const struct crew_block *b = spsc_first(&c->members[i].full);
+
+		if (b && b->number == c->next_taken)
+			return &c->members[i];
+	}
+	return NULL;
+}
+
+struct crew_block *
+crew_take(struct crew *c)
+{
+	struct member *m = member_with_next(c);
+
+	if (!m)
+		return NULL;
+	c->next_taken++;
+	return spsc_take(&m->full);
+}
+
+void
+crew_done(struct crew *c, struct crew_block *block)
+{
+	struct member *m = &c->members[block->thread];
+
+	spsc_put(&m->empty, block);
+	sem_post(&m->n_empty);
+}
+
+int
+crew_fd(const struct crew *c)
+{
+	return c->ready_fd;
+}
+
+bool
+crew_sleep(struct crew *c)
+{
+	atomic_store(&c->books_asleep, true);
+	if (!member_with_next(c))
+		return true;
+	atomic_store(&c->books_asleep, false);
+	return false;
+}
+
+void
+crew_awake(struct crew *c)
+{
+	uint64_t events;
+
+	atomic_store(&c->books_asleep, false);
+	if (read(c->ready_fd, &events, sizeof(events)) < 0 && errno != EAGAIN)
+		log_warn_limited(ROOM, "reading what woke the books: %s", strerror(errno));
+}

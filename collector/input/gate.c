@@ -1,0 +1,126 @@
+#include "collector/input/gate.h"
+#include "collector/input/shape.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM "input"
+
+/* How each verdict is counted and told. */
+static const struct {
+	enum input_stat_id stat;
+	const char *why;
+} refusals[DECODE_N_VERDICTS] = {
+    [DECODE_BAD_PARSE] = {INPUT_STAT_REFUSED_PARSE, "not an SNMP notification"},
+    [DECODE_BAD_CODING] = {INPUT_STAT_REFUSED_PARSE, "not encoded as RFC 3417 has it"},
+    [DECODE_V3] = {INPUT_STAT_REFUSED_VERSION, "SNMPv3, and no user is configured"},
+    [DECODE_INFORM] = {INPUT_STAT_REFUSED_PDU, "an inform"},
+    [DECODE_EVENT] = {INPUT_STAT_REFUSED_FOREIGN, "an event"},
+    [DECODE_BAD_VERSION] = {INPUT_STAT_REFUSED_VERSION, "neither SNMPv2c nor SNMPv3"},
+    [DECODE_BAD_COMMUNITY] = {INPUT_STAT_REFUSED_COMMUNITY, "community not allowed"},
+    [DECODE_BAD_PDU] = {INPUT_STAT_REFUSED_PDU, "neither trap nor inform"},
+    [DECODE_FOREIGN] = {INPUT_STAT_REFUSED_FOREIGN, "a notification of another MIB"},
+    [DECODE_BAD_VALUE] = {INPUT_STAT_REFUSED_VALUE, "a value is not as the MIB says"},
+    [DECODE_BAD_PARTS] = {INPUT_STAT_REFUSED_PARTS, "parts missing or of another kind"},
+    [DECODE_TOO_MANY] = {INPUT_STAT_REFUSED_TOO_MANY, "too many parts"},
+};
+
+struct gate {
+	const struct input_config *config;
+	const struct stat_set *stats;
+	struct sockaddr_storage last_from; /* senders come in runs: its text is kept */
+	char last_sender[ENDPOINT_TEXT];
+	struct decode_result result;
+	struct shapes shapes;
+};
+
+size_t
+gate_memory(void)
+{
+	return sizeof(struct gate);
+}
+
+int
+gate_new(struct gate **out, const struct input_config *config, const struct stat_set *stats)
+{
+	struct gate *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return -ENOMEM;
+	g->config = config;
+	g->stats = stats;
+	*out = g;
+	return 0;
+}
+
+void
+gate_free(struct gate *g)
+{
+	free(g);
+}
+
+struct decode_result *
+gate_result(struct gate *g)
+{
+	return &g->result;
+}
+
+const char *
+gate_sender(struct gate *g, const struct sockaddr *from)
+{
+	size_t len = from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+						 : sizeof(struct sockaddr_in);
+
+	if (g->last_sender[0] == '\0' || memcmp(&g->last_from, from, len) != 0) {
+		memcpy(&g->last_from, from, len);
+		endpoint_format(from, false, g->last_sender);
+	}
+	return g->last_sender;
+}
+
+static void
+refuse(const struct gate *g, enum input_stat_id stat, const char *sender, const char *why)
+{
+	stat_add(g->stats, stat, 1);
+	log_warn_limited(ROOM, "datagram from %s refused: %s", sender, why);
+}
+
+bool
+gate_admit(const struct gate *g, const struct sockaddr *from, const char *sender)
+{
+	for (size_t i = 0; i < g->config->n_senders; i++)
+		if (prefix_holds(&g->config->senders[i], from))
+			return true;
+	refuse(g, INPUT_STAT_REFUSED_SENDER, sender, "address not allowed");
+	return false;
+}
+
+/* True if this is for the slow way, and there is one. */
+static bool
+is_slow(const struct gate *g, enum decode_verdict verdict)
+{
+	const struct slow *slow = g->config->slow;
+
+	if (!slow)
+		return false;
+	return verdict == DECODE_INFORM || verdict == DECODE_EVENT ||
+	    verdict == DECODE_BAD_CODING || (verdict == DECODE_V3 && slow_takes_v3(slow));
+}
+
+enum gate_verdict
+gate_decode(struct gate *g, const void *octets, size_t n, const struct decode_origin *origin)
+{
+	const struct input_config *c = g->config;
+	enum decode_verdict verdict = shapes_decode(&g->shapes, octets, n, c->communities,
+	    c->n_communities, origin, &g->result);
+
+	if (verdict == DECODE_OK)
+		return GATE_RECORDS;
+	if (is_slow(g, verdict))
+		return GATE_ASIDE;
+	refuse(g, refusals[verdict].stat, origin->sender, refusals[verdict].why);
+	return GATE_REFUSED;
+}

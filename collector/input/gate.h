@@ -1,0 +1,39 @@
+/*
+ * One thread's gate: from a datagram to its verdict. May its sender send, is it a notification that
+ * the fast way takes, and if so, its records; else whether it is for the slow way, or why it is
+ * refused, which is counted and logged here. Each thread that decodes has a gate of its own, which
+ * remembers shapes of messages and the last sender's text. Allocates nothing after gate_new.
+ */
+#ifndef EASE_COLLECTOR_INPUT_GATE_H
+#define EASE_COLLECTOR_INPUT_GATE_H
+
+#include "collector/input/input.h"
+
+struct gate;
+
+enum gate_verdict {
+	GATE_REFUSED,
+	GATE_RECORDS, /* gate_result() has them */
+	GATE_ASIDE,   /* for the slow way */
+};
+
+size_t gate_memory(void); /* octets of one */
+
+/* Both are borrowed; stats are those of enum input_stat_id. 0 or -ENOMEM. */
+int gate_new(struct gate **out, const struct input_config *config, const struct stat_set *stats);
+void gate_free(struct gate *g);
+
+/* Text of an address without its port, until the next call. */
+const char *gate_sender(struct gate *g, const struct sockaddr *from);
+
+/* True if that sender, whose text it is, may send. */
+bool gate_admit(const struct gate *g, const struct sockaddr *from, const char *sender);
+
+/* Looks into a notification of an admitted sender. */
+enum gate_verdict gate_decode(struct gate *g, const void *octets, size_t n,
+    const struct decode_origin *origin);
+
+/* What the last GATE_RECORDS gave, until the next call; also room for whoever decodes otherwise. */
+struct decode_result *gate_result(struct gate *g);
+
+#endif
