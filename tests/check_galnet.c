@@ -317,14 +317,59 @@ START_TEST(overrun_new_addresses_are_counted)
 }
 END_TEST
 
-START_TEST(error_sources_are_counted_by_kind)
+START_TEST(driver_reports_error_sources)
 {
 	galnet_model_error_source(rig.model, 1, MAC_A, true);
-	galnet_model_error_source(rig.model, 1, MAC_A, false);
+	galnet_model_error_source(rig.model, 2, MAC_B, false);
 	galnet_model_error_source(rig.model, 1, MAC_A, true);
-	dispatch(0);
+	ck_assert_uint_eq(bus_model_lines(rig.board), 1u << RIG_LINE);
+	ck_assert_int_eq(dispatch(2), -2);
+	ck_assert_int_eq(dispatch(0), 1);
+	ck_assert_uint_eq(hal.n_errors, 3);
+	ck_assert_uint_eq(hal.errors[0].if_index, 102);
+	ck_assert_uint_eq(hal.errors[0].kind, EASE_ERROR_TOO_LONG);
+	ck_assert_mem_eq(hal.errors[0].mac, "\x02\0\0\0\0\x01", 6);
+	ck_assert_uint_eq(hal.errors[0].time_us, 777);
+	ck_assert_uint_eq(hal.errors[1].if_index, 103);
+	ck_assert_uint_eq(hal.errors[1].kind, EASE_ERROR_FCS);
 	ck_assert_uint_eq(stat_get(galnet_stats(chip), GALNET_STAT_ERRORS_TOO_LONG), 2);
 	ck_assert_uint_eq(stat_get(galnet_stats(chip), GALNET_STAT_ERRORS_FCS), 1);
+}
+END_TEST
+
+START_TEST(overrun_error_sources_are_counted)
+{
+	uint64_t lost;
+
+	for (unsigned i = 0; i < GALNET_RING_ENTRIES + 7; i++)
+		galnet_model_error_source(rig.model, 1, MAC_A + i, false);
+	dispatch(0);
+	ck_assert_uint_eq(hal.n_errors, GALNET_RING_ENTRIES);
+	for (int twice = 0; twice < 2; twice++) {
+		ck_assert_int_eq(galnet_errors_lost(chip, &lost), 0);
+		ck_assert_uint_eq(lost, 7);
+	}
+}
+END_TEST
+
+/* What is in the receive buffers for another reason is handed back, and counted. */
+START_TEST(driver_passes_over_packets_that_are_not_samples)
+{
+	uint32_t control = rig_get(&rig, GALNET_GLOBAL_CONTROL);
+
+	rig_put(&rig, GALNET_GLOBAL_CONTROL, control | GALNET_CONTROL_MULTICAST_TO_CPU);
+	for (int i = 0; i < 100; i++) {
+		rig_send(&rig, 0, BROADCAST, BROADCAST);
+		if (i % 20 == 19)
+			dispatch(0);
+	}
+	galnet_load_skip(chip, 1, 0);
+	rig_send(&rig, 0, BROADCAST, BROADCAST);
+	dispatch(0);
+	ck_assert_uint_eq(hal.n_samples, 1);
+	ck_assert_uint_eq(hal.samples[0].event.if_index, 102);
+	ck_assert_uint_eq(stat_get(galnet_stats(chip), GALNET_STAT_OTHER_PACKETS), 100);
+	ck_assert_uint_eq(stat_get(galnet_stats(chip), GALNET_STAT_BAD_BLOCKS), 0);
 }
 END_TEST
 
@@ -416,7 +461,9 @@ add_driver_tests(TCase *c)
 	tcase_add_test(c, driver_notices_a_lost_sample);
 	tcase_add_test(c, driver_reports_new_addresses);
 	tcase_add_test(c, overrun_new_addresses_are_counted);
-	tcase_add_test(c, error_sources_are_counted_by_kind);
+	tcase_add_test(c, driver_reports_error_sources);
+	tcase_add_test(c, overrun_error_sources_are_counted);
+	tcase_add_test(c, driver_passes_over_packets_that_are_not_samples);
 	tcase_add_test(c, unused_addresses_age_out_at_the_second_step);
 	tcase_add_test(c, driver_switches_ports_and_sees_links);
 }

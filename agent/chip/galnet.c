@@ -25,6 +25,12 @@ static const struct stat_name stat_names[GALNET_N_STATS] = {
     [GALNET_STAT_BAD_BLOCKS] = {"galnet.bad_blocks", "receive blocks with an impossible length"},
     [GALNET_STAT_NEW_ADDRESS_LOST] = {"galnet.new_address_lost",
 	"NEW_ADDRESS messages overrun before they were read"},
+    [GALNET_STAT_PACKETS_LOST] = {"galnet.packets_lost",
+	"packets for the CPU, samples among them, without a receive buffer: the chip's own count"},
+    [GALNET_STAT_OTHER_PACKETS] = {"galnet.other_packets",
+	"packets for the CPU that were not samples: not used"},
+    [GALNET_STAT_ERROR_SOURCE_LOST] = {"galnet.error_source_lost",
+	"Error_Source messages overrun before they were read"},
     [GALNET_STAT_ERRORS_FCS] = {"galnet.error_source_fcs", "Error_Source messages: bad FCS"},
     [GALNET_STAT_ERRORS_TOO_LONG] = {"galnet.error_source_too_long",
 	"Error_Source messages: frame too long"},
@@ -302,6 +308,8 @@ take_block(struct galnet *g, struct hal *hal, uint64_t now_us)
 		stat_add(&g->stats, GALNET_STAT_BAD_BLOCKS, 1);
 		event.kept_octets = 0;
 	}
+	if (sampled_ports(g, word_0) == 0)
+		stat_add(&g->stats, GALNET_STAT_OTHER_PACKETS, 1);
 	for (unsigned port = 0; port < g->config.info->n_ports; port++)
 		if (sampled_ports(g, word_0) & 1u << port)
 			report_sample(g, hal, port, word_0, event);
@@ -347,17 +355,22 @@ take_new_address(struct galnet *g, struct hal *hal, uint64_t now_us)
 	return true;
 }
 
-/* The HAL has no facet for error sources yet: they are counted by kind. */
-static void
-drain_error_sources(struct galnet *g)
+static bool
+take_error_source(struct galnet *g, struct hal *hal, uint64_t now_us)
 {
+	struct hal_error_event event = {.time_us = now_us};
 	uint32_t word_0, word_1;
+	bool too_long;
 
-	while (take_message(&g->error_sources, &word_0, &word_1))
-		stat_add(&g->stats,
-		    word_1 & GALNET_ENTRY_TOO_LONG ? GALNET_STAT_ERRORS_TOO_LONG
-						   : GALNET_STAT_ERRORS_FCS,
-		    1);
+	if (!take_message(&g->error_sources, &word_0, &word_1))
+		return false;
+	too_long = word_1 & GALNET_ENTRY_TOO_LONG;
+	stat_add(&g->stats, too_long ? GALNET_STAT_ERRORS_TOO_LONG : GALNET_STAT_ERRORS_FCS, 1);
+	event.kind = too_long ? EASE_ERROR_TOO_LONG : EASE_ERROR_FCS;
+	event.if_index = g->config.if_index[galnet_entry_port(word_1)];
+	put_mac(galnet_entry_mac(word_0, word_1), event.mac);
+	hal_report_error_source(hal, &event);
+	return true;
 }
 
 /* --- interrupt --- */
@@ -450,8 +463,17 @@ take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
 	if (rc == 0)
 		rc = restart_step(g);
 	if (rc == 0)
+		rc = take_error_source(g, hal, now_us);
+	if (rc == 0)
 		rc = take_new_address(g, hal, now_us);
 	return rc;
+}
+
+static bool
+message_waits(const struct ring *ring)
+{
+	return load_word(ring->memory + (size_t)ring->next * GALNET_RING_ENTRY_OCTETS + 4) &
+	    GALNET_ENTRY_VALID;
 }
 
 static bool
@@ -461,9 +483,7 @@ anything_left(const struct galnet *g)
 		if (g->port[port].refills_due > 0 || g->port[port].restart)
 			return true;
 	return g->suspended || load_word(block_at(g, g->block)) & GALNET_WORD0_VALID ||
-	    load_word(g->new_addresses.memory +
-		(size_t)g->new_addresses.next * GALNET_RING_ENTRY_OCTETS + 4) &
-	    GALNET_ENTRY_VALID;
+	    message_waits(&g->new_addresses) || message_waits(&g->error_sources);
 }
 
 bool
@@ -483,7 +503,6 @@ galnet_dispatch(struct galnet *g, struct hal *hal, uint64_t now_us, unsigned bud
 		return rc;
 	note_samples_owed(g, ease);
 	report_links(g, hal);
-	drain_error_sources(g);
 	do {
 		rc = take_one(g, hal, now_us);
 		handled += rc > 0;
@@ -636,19 +655,40 @@ galnet_remove_address(struct galnet *g, uint64_t mac)
 	return 0;
 }
 
+/* What the chip has lost since this was last asked: a read of the register zeroes it. */
+static int
+count_lost(struct galnet *g, uint32_t offset, enum galnet_stat stat)
+{
+	uint32_t lost;
+	int rc = read_register(g, offset, &lost);
+
+	if (rc == 0)
+		stat_add(&g->stats, stat, lost);
+	return rc;
+}
+
 int
 galnet_address_discards(struct galnet *g, uint64_t *discards)
 {
-	uint32_t since, lost;
+	uint32_t since;
 	int rc = read_register(g, GALNET_ADDRESS_DISCARDS, &since);
 
 	if (rc < 0)
 		return rc;
 	g->discards += since;
 	*discards = g->discards;
-	rc = read_register(g, GALNET_NEW_ADDRESS_LOST, &lost);
+	rc = count_lost(g, GALNET_NEW_ADDRESS_LOST, GALNET_STAT_NEW_ADDRESS_LOST);
 	if (rc == 0)
-		stat_add(&g->stats, GALNET_STAT_NEW_ADDRESS_LOST, lost);
+		rc = count_lost(g, GALNET_PACKETS_LOST, GALNET_STAT_PACKETS_LOST);
+	return rc;
+}
+
+int
+galnet_errors_lost(struct galnet *g, uint64_t *lost)
+{
+	int rc = count_lost(g, GALNET_ERROR_SOURCE_LOST, GALNET_STAT_ERROR_SOURCE_LOST);
+
+	*lost = stat_get(&g->stats, GALNET_STAT_ERROR_SOURCE_LOST);
 	return rc;
 }
 
@@ -682,13 +722,14 @@ set_up_memory(struct galnet *g)
 	return rc;
 }
 
-/* A full table and error sources interrupt nobody: they are read when next there is a reason. */
+/* A full table interrupts nobody: it is read when next there is a reason. */
 static int
 set_up_chip(struct galnet *g)
 {
 	uint32_t ease_mask = g->config.info->ease_mask;
 	int rc = write_register(g, GALNET_MASK,
-	    GALNET_CAUSE_PACKET | GALNET_CAUSE_NEW_ADDRESS | GALNET_CAUSE_LINK);
+	    GALNET_CAUSE_PACKET | GALNET_CAUSE_NEW_ADDRESS | GALNET_CAUSE_ERROR_SOURCE |
+		GALNET_CAUSE_LINK);
 
 	if (rc == 0)
 		rc = bus_update(g->config.bus, g->base + ease_mask, ease_bits(g), ease_bits(g));

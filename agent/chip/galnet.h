@@ -1,7 +1,7 @@
 /*
  * Driver of the GalNet switch controllers GT-48001A and GT-48002A: what differs between them is
- * one info row. It loads EASE skip counts, takes samples and NEW_ADDRESS messages out of the CPU's
- * memory and reports them to the HAL, ages and lists the address table, and switches ports.
+ * one info row. It loads EASE skip counts, takes samples, NEW_ADDRESS and Error_Source messages out of the
+ * CPU's memory and reports them to the HAL, ages and lists the address table, and switches ports.
  *
  * It knows for each port how many skip counts the chip holds (counter and shadow): a value is
  * never written over another, and as each port can have at most two samples on their way, the
@@ -71,10 +71,16 @@ int galnet_remove_address(struct galnet *chip, uint64_t mac);
 /* Addresses not learned because the table was full, since create. */
 int galnet_address_discards(struct galnet *chip, uint64_t *discards);
 
+/* Error_Source messages overrun since create. */
+int galnet_errors_lost(struct galnet *chip, uint64_t *lost);
+
 enum galnet_stat {
 	GALNET_STAT_SAMPLES_LOST,
 	GALNET_STAT_BAD_BLOCKS,
 	GALNET_STAT_NEW_ADDRESS_LOST,
+	GALNET_STAT_PACKETS_LOST,
+	GALNET_STAT_OTHER_PACKETS,
+	GALNET_STAT_ERROR_SOURCE_LOST,
 	GALNET_STAT_ERRORS_FCS,
 	GALNET_STAT_ERRORS_TOO_LONG,
 	GALNET_N_STATS

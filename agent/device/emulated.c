@@ -262,6 +262,28 @@ static const struct hal_addresses_ops addresses_ops = {
     .set_ageing_s = addresses_set_ageing_s,
 };
 
+/* --- error sources --- */
+
+static uint64_t
+errors_lost(void *ctx)
+{
+	struct emulated *e = ctx;
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < e->n_chips; i++) {
+		uint64_t lost;
+
+		if (galnet_errors_lost(e->chips[i], &lost) < 0)
+			log_warn_limited("emulated", "cannot read the lost messages of chip %u", i);
+		sum += lost;
+	}
+	return sum;
+}
+
+static const struct hal_errors_ops errors_ops = {.name = "galnet", .lost = errors_lost};
+
+/* --- ageing --- */
+
 /* An address that one chip has aged out must not live on in the others, which learned it from
  * that chip. */
 static void
@@ -456,7 +478,8 @@ device_drops(void *ctx)
 
 		drops += stat_get(chip, GALNET_STAT_SAMPLES_LOST) +
 		    stat_get(chip, GALNET_STAT_BAD_BLOCKS) +
-		    stat_get(chip, GALNET_STAT_NEW_ADDRESS_LOST);
+		    stat_get(chip, GALNET_STAT_NEW_ADDRESS_LOST) +
+		    stat_get(chip, GALNET_STAT_ERROR_SOURCE_LOST);
 	}
 	return drops;
 }
@@ -623,6 +646,8 @@ compose(struct emulated *e, bool lock_step)
 	    .sampling_ctx = e,
 	    .addresses = &addresses_ops,
 	    .addresses_ctx = e,
+	    .errors = &errors_ops,
+	    .errors_ctx = e,
 	};
 }
 
