@@ -11,6 +11,8 @@
 
 #include "agent/config.h"
 
+#include <stdio.h>
+
 struct agent;
 
 /* Builds device, sampling, state and SNMP side; nothing runs yet. config is borrowed. -errno with
@@ -25,7 +27,9 @@ int agent_run(struct agent *agent);
  * and the libraries, so the process must leave with _exit. */
 bool agent_destroy(struct agent *agent);
 
-/* What --check does beyond the configuration file itself: board and capture can be used. */
-int agent_check(const struct agent_config *config, char *error, size_t error_size);
+/* What --check does beyond the configuration file itself: board and capture can be used. The board
+ * that was understood is drawn into picture. */
+int agent_check(const struct agent_config *config, FILE *picture, char *error,
+    size_t error_size);
 
 #endif

@@ -24,6 +24,11 @@ emulated_from(const struct agent_config *config)
 	    [AGENT_PACE_RECORDED] = EMULATED_PACE_RECORDED,
 	    [AGENT_PACE_LOCK_STEP] = EMULATED_PACE_LOCK_STEP,
 	};
+	static const enum feed_deal deals[] = {
+	    [AGENT_DEAL_SOURCE] = FEED_DEAL_ROUND_ROBIN,
+	    [AGENT_DEAL_HASH] = FEED_DEAL_HASH,
+	    [AGENT_DEAL_INTERFACE] = FEED_DEAL_INTERFACE,
+	};
 	static const enum emulated_zero zeros[] = {
 	    [AGENT_ZERO_AUTO] = EMULATED_ZERO_AUTO,
 	    [AGENT_ZERO_CAPTURE] = EMULATED_ZERO_CAPTURE,
@@ -36,6 +41,7 @@ emulated_from(const struct agent_config *config)
 	    .pace = paces[config->pace],
 	    .times = config->speed_factor,
 	    .loop = config->loop,
+	    .deal = deals[config->deal],
 	    .zero = zeros[config->time_zero],
 	    .clock = &clock_system,
 	};
@@ -242,11 +248,11 @@ agent_destroy(struct agent *agent)
 }
 
 int
-agent_check(const struct agent_config *config, char *error, size_t error_size)
+agent_check(const struct agent_config *config, FILE *picture, char *error, size_t error_size)
 {
 	struct emulated_config emulated = emulated_from(config);
 
 	return config->device == AGENT_DEVICE_EMULATED
-	    ? emulated_check(&emulated, error, error_size)
+	    ? emulated_check(&emulated, picture, error, error_size)
 	    : 0;
 }

@@ -11,6 +11,7 @@
 
 static const char *const device_choices[] = {"emulated", "dummy", NULL};
 static const char *const pace_choices[] = {"recorded", "lock_step", NULL};
+static const char *const deal_choices[] = {"source", "hash", "interface", NULL};
 static const char *const zero_choices[] = {"auto", "capture", "now", NULL};
 static const char *const draw_choices[] = {"geometric", "uniform", NULL};
 static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
@@ -24,7 +25,11 @@ const struct option_row agent_options[] = {
     {.name = "board", .type = OPTION_STRING, AT(board), .max = PATH_MAX_OCTETS,
 	.help = "emulated: the board file: chips and ports"},
     {.name = "capture", .type = OPTION_STRING, AT(capture), .max = PATH_MAX_OCTETS,
-	.help = "emulated: pcap or pcapng file dealt to the ports by source address"},
+	.help = "emulated: pcap or pcapng file, or live:INTERFACE, dealt to the board's ports"},
+    {.name = "deal", .type = OPTION_ENUM, AT(deal), .choices = deal_choices, .def = "source",
+	.help = "to which port a frame comes. source: each new source address to the next one, "
+		"where it stays; hash: by the source address alone; interface: each interface of "
+		"the pcapng file to the next one"},
     {.name = "pace", .type = OPTION_ENUM, AT(pace), .choices = pace_choices, .def = "recorded",
 	.help = "recorded: in the capture's time; lock_step: as fast as the CPU follows"},
     {.name = "speed_factor", .type = OPTION_U32, AT(speed_factor), .min = 1, .max = 1000,

@@ -12,6 +12,7 @@
 
 enum agent_device_kind { AGENT_DEVICE_EMULATED, AGENT_DEVICE_DUMMY };
 enum agent_pace { AGENT_PACE_RECORDED, AGENT_PACE_LOCK_STEP };
+enum agent_deal { AGENT_DEAL_SOURCE, AGENT_DEAL_HASH, AGENT_DEAL_INTERFACE };
 enum agent_time_zero { AGENT_ZERO_AUTO, AGENT_ZERO_CAPTURE, AGENT_ZERO_NOW };
 
 struct agent_config {
@@ -19,10 +20,12 @@ struct agent_config {
 	/* emulated */
 	char *board;
 	char *capture;
+	int deal; /* enum agent_deal */
 	int pace; /* enum agent_pace */
 	uint32_t speed_factor;
 	bool loop;
-	int time_zero; /* enum agent_time_zero */
+	int time_zero; /* enum agent_deal { AGENT_DEAL_SOURCE, AGENT_DEAL_HASH, AGENT_DEAL_INTERFACE };
+enum agent_time_zero */
 	/* dummy */
 	uint32_t dummy_ports;
 	uint32_t dummy_addresses;

@@ -22,7 +22,8 @@ static const struct argp_option argument_options[] = {
     {"config", 'c', "FILE", 0, "The configuration", 0},
     {"foreground", 'f', NULL, 0, "Stay, and log to standard error", 0},
     {"check", KEY_CHECK, NULL, 0,
-	"Say what is wrong with configuration, board or capture; start nothing", 0},
+	"Say what is wrong with configuration, board or capture, or draw the board; "
+	"start nothing", 0},
     {"print-config", KEY_PRINT_CONFIG, NULL, 0, "Print the configuration in force", 0},
     {"list-objects", KEY_LIST_OBJECTS, NULL, 0,
 	"Print every object served: name, OID, syntax, access", 0},
@@ -109,7 +110,7 @@ main(int argc, char **argv)
 	if (agent_config_load(arguments.config, &config, error, sizeof(error)) < 0)
 		status = fail(error);
 	else if (arguments.check)
-		status = agent_check(&config, error, sizeof(error)) < 0 ? fail(error) : status;
+		status = agent_check(&config, stdout, error, sizeof(error)) < 0 ? fail(error) : status;
 	else if (arguments.print_config)
 		options_print(stdout, agent_options, &config, NULL);
 	else

@@ -2,7 +2,7 @@
  * Board files: what is refused and why, and what ports are told there: captures of their own, links
  * that change, errors of the line, network interfaces.
  */
-#include "agent/device/board.h"
+#include "agent/device/board_draw.h"
 #include "common/log.h"
 #include "tests/emulated_rig.h"
 #include "tests/make_capture.h"
@@ -76,7 +76,7 @@ START_TEST(boards_of_the_project_load)
 	struct emulated_config config = {.board_file = rig_board_file(boards[_i].name)};
 	struct board_plan plan;
 
-	ck_assert_int_eq(emulated_check(&config, rig.error, sizeof(rig.error)), 0);
+	ck_assert_int_eq(emulated_check(&config, NULL, rig.error, sizeof(rig.error)), 0);
 	ck_assert_int_eq(board_load(config.board_file, &plan, rig.error, sizeof(rig.error)), 0);
 	ck_assert_uint_eq(plan.ports.n, boards[_i].ports);
 	board_free(&plan);
@@ -154,6 +154,54 @@ START_TEST(times_and_rates_are_read_exactly)
 	ck_assert_ptr_null(board_error("jabber 4294967295", &error));
 	ck_assert_int_eq(error.kind, FEED_ERROR_JABBER);
 	ck_assert_uint_eq(error.one_in, UINT32_MAX);
+}
+END_TEST
+
+/* What --check shows: everything the file says is in it. */
+START_TEST(a_board_is_drawn)
+{
+	static const char text[] =
+	    "errors = {\"crc 9\"}\n" CHIPS_OF_2 "chip \"t\" { type = gt48001a }\n"
+	    "port \"up\" { speed = 100 link_changes = {\"5 down\", \"7.5 up\"} }\n"
+	    "port \"b\" { duplex = half capture = x.pcapng interface = eth1 start = 2.5 }\n"
+	    "port \"c\" { pause = off link = down errors = {\"runt 7\"} }\n";
+	static const char expected[] =
+	    "b: 3 ports, frames up to 1518 octets\n"
+	    "\n"
+	    "PCI          PORT  SPEED  DUPLEX  LINK  MAC  PAUSE  INPUT\n"
+	    " |\n"
+	    " +-- s  GT-48002A, device 0\n"
+	    " |    |-- 0  up     100M  full    up    m.0  on     deal; link at 5 down, 7.5 up; "
+	    "errors, one in: crc 9\n"
+	    " |    `-- 1  b       10M  half    up    m.1  -      x.pcapng (eth1) from 2.5 s; "
+	    "errors, one in: crc 9\n"
+	    " |\n"
+	    " +-- t  GT-48001A, device 1\n"
+	    "      |-- 0  c       10M  full    down  m.2  off    none (link is down); "
+	    "errors, one in: runt 7\n"
+	    "      |-- 1  (unconnected)\n"
+	    "      |-- 2  (unconnected)\n"
+	    "      |-- 3  (unconnected)\n"
+	    "      |-- 4  (unconnected)\n"
+	    "      |-- 5  (unconnected)\n"
+	    "      |-- 6  (unconnected)\n"
+	    "      `-- 7  (unconnected)\n"
+	    "\n"
+	    "MAC      84302: m (3 of 4 ports in use)\n"
+	    "deal     y.pcap, to 1 ports by interface\n";
+	struct board_feed_config feed_config = {.capture = "y.pcap", .deal = FEED_DEAL_INTERFACE};
+	struct board_plan plan;
+	char *drawn = NULL;
+	size_t size;
+	FILE *out = open_memstream(&drawn, &size);
+
+	ck_assert_msg(board_parse("b", text, &plan, rig.error, sizeof(rig.error)) == 0, "%s",
+	    rig.error);
+	board_draw(out, "b", &plan, &feed_config);
+	fclose(out);
+	ck_assert_str_eq(drawn, expected);
+	free(drawn);
+	board_free(&plan);
 }
 END_TEST
 
@@ -384,6 +432,7 @@ main(void)
 	tcase_add_loop_test(all, boards_of_the_project_load, 0, BOARDS);
 	tcase_add_loop_test(all, wrong_boards_are_refused_with_line_and_reason, 0, WRONG_BOARDS);
 	tcase_add_test(all, times_and_rates_are_read_exactly);
+	tcase_add_test(all, a_board_is_drawn);
 	tcase_add_test(all, channels_that_are_left_over_stay_unconnected);
 	tcase_add_test(all, links_change_at_their_times);
 	tcase_add_test(all, errors_are_counted_as_they_were_injected);

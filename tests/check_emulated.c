@@ -70,7 +70,7 @@ START_TEST(create_names_the_file_it_refuses)
 	ck_assert_int_eq(
 	    emulated_create(&config, &rig.device, rig.error, sizeof(rig.error)), -EPROTONOSUPPORT);
 	ck_assert_ptr_nonnull(strstr(rig.error, capture));
-	ck_assert_int_eq(emulated_check(&config, rig.error, sizeof(rig.error)), -EPROTONOSUPPORT);
+	ck_assert_int_eq(emulated_check(&config, NULL, rig.error, sizeof(rig.error)), -EPROTONOSUPPORT);
 	rig.device = NULL;
 }
 END_TEST

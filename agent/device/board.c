@@ -293,6 +293,24 @@ board_count_chips(const struct board_plan *plan, enum board_role role)
 	return n;
 }
 
+const struct board_chip *
+board_chip_of(const struct board_plan *plan, enum board_role role, unsigned port,
+    unsigned *channel)
+{
+	for (size_t i = 0; i < plan->chips.n; i++) {
+		const struct board_chip *chip = board_chip(plan, i);
+		unsigned n = board_chip_ports(chip->type);
+
+		if (board_chip_role(chip->type) != role)
+			continue;
+		*channel = port;
+		if (port < n)
+			return chip;
+		port -= n;
+	}
+	return NULL;
+}
+
 bool
 board_port_deals(const struct board_port *port)
 {

@@ -91,6 +91,9 @@ enum board_role board_chip_role(int type);
 bool board_chip_switches(int type);
 /* Chips of a role. */
 size_t board_count_chips(const struct board_plan *plan, enum board_role role);
+/* The chip of a role that a port is wired to, and the chip's channel; NULL: none. */
+const struct board_chip *board_chip_of(const struct board_plan *plan, enum board_role role,
+    unsigned port, unsigned *channel);
 
 /* --- what comes in --- */
 

@@ -4,6 +4,7 @@
 #include "agent/chip/c84302.h"
 #include "agent/chip/galnet.h"
 #include "agent/device/board.h"
+#include "agent/device/board_draw.h"
 #include "agent/device/board_feed.h"
 #include "agent/device/board_regs.h"
 #include "agent/device/board_run.h"
@@ -579,13 +580,18 @@ add_hardware(struct emulated *e)
 	return add_drivers(e);
 }
 
+static struct board_feed_config
+feed_config_of(const struct emulated_config *config)
+{
+	return (struct board_feed_config){.capture = config->capture, .deal = config->deal,
+	    .loop = config->loop, .preload = config->preload};
+}
+
 static int
 open_feed(const struct emulated_config *config, const struct board_plan *plan, struct feed **feed,
     char *error, size_t error_size)
 {
-	struct board_feed_config feed_config = {.capture = config->capture, .deal = config->deal,
-	    .loop = config->loop, .preload = config->preload};
-
+	struct board_feed_config feed_config = feed_config_of(config);
 	int rc = board_feed_create(plan, &feed_config, feed, error, error_size);
 
 	if (rc < 0 || !*feed || !feed_has_live(*feed))
@@ -685,8 +691,10 @@ fail:
 }
 
 int
-emulated_check(const struct emulated_config *config, char *error, size_t error_size)
+emulated_check(const struct emulated_config *config, FILE *picture, char *error,
+    size_t error_size)
 {
+	struct board_feed_config feed_config = feed_config_of(config);
 	struct board_plan plan;
 	struct feed *feed;
 	int rc = board_load(config->board_file, &plan, error, error_size);
@@ -696,6 +704,8 @@ emulated_check(const struct emulated_config *config, char *error, size_t error_s
 	rc = open_feed(config, &plan, &feed, error, error_size);
 	if (rc == 0)
 		feed_destroy(feed);
+	if (rc == 0 && picture)
+		board_draw(picture, config->board_file, &plan, &feed_config);
 	board_free(&plan);
 	return rc;
 }

@@ -39,8 +39,10 @@ struct emulated_config {
 /* On failure -errno, and error names the file and the reason. Owned by the HAL it is given to. */
 int emulated_create(const struct emulated_config *config, struct hal_device **device, char *error,
     size_t error_size);
-/* Whether emulated_create would work: reads the files, keeps nothing. */
-int emulated_check(const struct emulated_config *config, char *error, size_t error_size);
+/* Whether emulated_create would work: reads the files, keeps nothing, draws the board into picture
+ * (NULL: not). */
+int emulated_check(const struct emulated_config *config, FILE *picture, char *error,
+    size_t error_size);
 
 /* What is counted inside the device, by room; the i-th set or NULL. */
 const struct stat_set *emulated_stats(const struct hal_device *device, size_t i);
