@@ -126,7 +126,7 @@ END_TEST
 START_TEST(packets_are_cochrans)
 {
 	struct estimate_sums key = samples_of(30, 100, 64);
-	struct estimate_stratum s = {together(key, samples_of(70, 100, 1518)), 12000, 13e6};
+	struct estimate_stratum s = {together(key, samples_of(70, 100, 1518)), 12000, 13e6, 0};
 	struct estimate_part part = {&s, key};
 	struct estimate_figure f = estimate_key(ESTIMATE_PKTS, &part, 1);
 	double n_eff = 100 / (1 - 100.0 / 12000);
@@ -145,7 +145,7 @@ START_TEST(octets_are_cochrans)
 	struct estimate_sums key = samples_of(200, 1000, 64);
 	struct estimate_sums rest = together(samples_of(50000, 1000, 64),
 	    samples_of(50000, 1000, 1518));
-	struct estimate_stratum s = {together(key, rest), 1.002e8, 0};
+	struct estimate_stratum s = {together(key, rest), 1.002e8, 0, 0};
 	struct estimate_part part = {&s, key};
 	struct estimate_figure f;
 	double r, residuals, se;
@@ -164,8 +164,8 @@ END_TEST
 START_TEST(loss_moves_nothing_and_widens)
 {
 	struct estimate_sums key = samples_of(40, 100, 200), half = samples_of(20, 100, 200);
-	struct estimate_stratum all = {together(key, samples_of(160, 100, 900)), 20000, 15.2e6};
-	struct estimate_stratum lossy = {together(half, samples_of(80, 100, 900)), 20000, 15.2e6};
+	struct estimate_stratum all = {together(key, samples_of(160, 100, 900)), 20000, 15.2e6, 0};
+	struct estimate_stratum lossy = {together(half, samples_of(80, 100, 900)), 20000, 15.2e6, 0};
 	struct estimate_part whole_part = {&all, key}, lossy_part = {&lossy, half};
 
 	for (int unit = ESTIMATE_PKTS; unit <= ESTIMATE_OCTETS; unit++) {
@@ -182,7 +182,7 @@ END_TEST
 START_TEST(every_frame_sampled_is_counted)
 {
 	struct estimate_sums key = samples_of(3, 1, 100);
-	struct estimate_stratum s = {together(key, samples_of(5, 1, 1518)), 8, 7890};
+	struct estimate_stratum s = {together(key, samples_of(5, 1, 1518)), 8, 7890, 0};
 	struct estimate_part part = {&s, key};
 	struct estimate_figure pkts = estimate_key(ESTIMATE_PKTS, &part, 1);
 	struct estimate_figure octets = estimate_key(ESTIMATE_OCTETS, &part, 1);
@@ -197,7 +197,7 @@ END_TEST
 START_TEST(the_only_key_has_a_width)
 {
 	struct estimate_sums key = samples_of(20, 100, 100);
-	struct estimate_stratum s = {key, 2000, 2e5};
+	struct estimate_stratum s = {key, 2000, 2e5, 0};
 	struct estimate_part part = {&s, key};
 
 	for (int unit = ESTIMATE_PKTS; unit <= ESTIMATE_OCTETS; unit++) {
@@ -213,7 +213,7 @@ END_TEST
 START_TEST(limits_stay_within_what_is_certain)
 {
 	struct estimate_sums key = samples_of(9, 3, 64), one = samples_of(1, 3, 1518);
-	struct estimate_stratum s = {together(key, one), 30, 9 * 192 + 3 * 1518};
+	struct estimate_stratum s = {together(key, one), 30, 9 * 192 + 3 * 1518, 0};
 	struct estimate_part many = {&s, key}, single = {&s, one};
 
 	ck_assert_double_ge(estimate_key(ESTIMATE_PKTS, &single, 1).low, 1);
@@ -227,8 +227,8 @@ END_TEST
 START_TEST(strata_add_up)
 {
 	struct estimate_sums key = samples_of(30, 100, 64), busy = samples_of(10, 1000, 64);
-	struct estimate_stratum s = {together(key, samples_of(70, 100, 64)), 10000, 640000};
-	struct estimate_stratum fast = {together(busy, samples_of(90, 1000, 64)), 1e5, 6.4e6};
+	struct estimate_stratum s = {together(key, samples_of(70, 100, 64)), 10000, 640000, 0};
+	struct estimate_stratum fast = {together(busy, samples_of(90, 1000, 64)), 1e5, 6.4e6, 0};
 	struct estimate_part parts[] = {{&s, key}, {&s, key}, {&fast, busy}, {&fast, {0}}};
 	struct estimate_figure one = estimate_key(ESTIMATE_PKTS, parts, 1);
 	struct estimate_figure two = estimate_key(ESTIMATE_PKTS, parts, 2);
@@ -246,7 +246,7 @@ START_TEST(weights_carry_a_rate_change)
 {
 	struct estimate_sums key = together(samples_of(100, 10, 64), samples_of(1, 100, 64));
 	struct estimate_sums rest = together(samples_of(100, 10, 64), samples_of(19, 100, 64));
-	struct estimate_stratum s = {together(key, rest), 4000, 256000};
+	struct estimate_stratum s = {together(key, rest), 4000, 256000, 0};
 	struct estimate_part parts[] = {{&s, key}, {&s, rest}};
 
 	assert_near(estimate_key(ESTIMATE_PKTS, &parts[0], 1).estimate, 1100, 1e-9);
@@ -257,7 +257,7 @@ END_TEST
 START_TEST(unknown_totals_are_scaled_by_weights)
 {
 	struct estimate_sums key = samples_of(10, 1e6, 64);
-	struct estimate_stratum s = {together(key, samples_of(10, 1e6, 64)), 0, 0};
+	struct estimate_stratum s = {together(key, samples_of(10, 1e6, 64)), 0, 0, 0};
 	struct estimate_part part = {&s, key};
 	struct estimate_figure f = estimate_key(ESTIMATE_PKTS, &part, 1);
 
@@ -281,12 +281,12 @@ END_TEST
 
 START_TEST(keys_not_seen_are_bounded)
 {
-	struct estimate_stratum large = {samples_of(1000, 400, 64), 4e5, 0};
+	struct estimate_stratum large = {samples_of(1000, 400, 64), 4e5, 0, 0};
 	struct estimate_stratum strata[] = {
-		{samples_of(1000, 100, 64), 1e5, 0},
-		{samples_of(1000, 400, 64), 4e5, 0},
-		{samples_of(50, 1, 64), 50, 0},
-		{{0}, 700, 0}, /* traffic, but no sample */
+		{samples_of(1000, 100, 64), 1e5, 0, 0},
+		{samples_of(1000, 400, 64), 4e5, 0, 0},
+		{samples_of(50, 1, 64), 50, 0, 0},
+		{{0}, 700, 0, 0}, /* traffic, but no sample */
 	};
 
 	/* the rule of three, 3.0 T / n, a little less because no frame is sampled twice */

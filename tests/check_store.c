@@ -541,10 +541,18 @@ run_sql(const struct fixture *f, const char *sql)
 	sqlite3_close(db);
 }
 
+static void
+set_version(const struct fixture *f, int version)
+{
+	char pragma[64];
+
+	snprintf(pragma, sizeof(pragma), "PRAGMA user_version=%d", version);
+	run_sql(f, pragma);
+}
+
 START_TEST(what_is_no_store_of_ours_is_refused)
 {
 	struct fixture f;
-	char spoil[80];
 	FILE *file;
 
 	make_fixture(&f);
@@ -553,8 +561,8 @@ START_TEST(what_is_no_store_of_ours_is_refused)
 	close_books(&f);
 	run_sql(&f, "PRAGMA user_version=99");
 	ck_assert_int_eq(try_open(&f), -EPROTONOSUPPORT);
-	snprintf(spoil, sizeof(spoil), "PRAGMA user_version=%d; DROP TABLE account", STORE_VERSION);
-	run_sql(&f, spoil);
+	set_version(&f, STORE_VERSION);
+	run_sql(&f, "DROP TABLE account");
 	ck_assert_int_eq(try_open(&f), -EBADMSG);
 	remove_fixture(&f);
 
@@ -575,6 +583,47 @@ START_TEST(what_is_no_store_of_ours_is_refused)
 	snprintf(f.path, sizeof(f.path), "%s/no/such", f.dir);
 	ck_assert_int_eq(try_open(&f), -ENOENT);
 	rmdir(f.dir);
+}
+END_TEST
+
+/* A store as that version made it, with one window and one key. */
+static void
+make_old_store(const struct fixture *f, int version)
+{
+	for (int v = 0; v < version; v++)
+		run_sql(f, store_schema[v]);
+	run_sql(f, "INSERT INTO window VALUES(60000000,1,7,1,500,40000,5,50,500,500,500,5000);"
+		   "INSERT INTO window_key VALUES(1,60000000,1,7,1,x'01',x'02',5,50,500,1,2,3)");
+	set_version(f, version);
+}
+
+/* What was there stays and nothing is known of notifications then; what comes is added to it. */
+START_TEST(a_store_of_any_older_version_is_brought_up_to_date)
+{
+	for (int version = 1; version < STORE_VERSION; version++) {
+		struct store_key *row;
+		struct fixture f;
+
+		make_fixture(&f);
+		make_old_store(&f, version);
+		open_books(&f);
+		row = store_batch_add(f.batch, STORE_KEYS);
+		*row = (struct store_key){.start_us = MINUTE_US, .agent = 1, .if_index = 7,
+		    .direction = EASE_IN, .kind = STORE_KEY_ETH_PAIR, .key1_octets = 1,
+		    .key2_octets = 1, .key1 = {1}, .key2 = {2}, .sums = {2, 20, 200, 4, 4, 4},
+		    .any = {1, 2}, .same = {3, 4}, .same1 = {5, 6}, .same2 = {7, 8}};
+		cut(&f);
+		close_books(&f);
+		ck_assert_int_eq(ask(&f, "SELECT n*1000+w FROM window"), 5050);
+		ck_assert_int_eq(ask(&f, "SELECT any_pkts+any_octets FROM window"), 0);
+		ck_assert_int_eq(ask(&f, "SELECT n*1000+w FROM window_key"), 7070);
+		ck_assert_int_eq(ask(&f, "SELECT any_pkts+10*any_octets+100*same_pkts+"
+						  "1000*same_octets FROM window_key"), 4321);
+		ck_assert_int_eq(ask(&f, "SELECT same1_pkts+10*same1_octets+"
+			"100*same2_pkts+1000*same2_octets FROM window_key"), 8765);
+		ck_assert_int_eq(ask(&f, "PRAGMA user_version"), STORE_VERSION);
+		remove_fixture(&f);
+	}
 }
 END_TEST
 
@@ -759,6 +808,7 @@ main(void)
 	tcase_add_test(tc, resources_and_error_sources_have_rows);
 	tcase_add_test(tc, killed_at_any_moment);
 	tcase_add_test(tc, what_is_no_store_of_ours_is_refused);
+	tcase_add_test(tc, a_store_of_any_older_version_is_brought_up_to_date);
 	tcase_add_test(tc, while_the_store_is_away_nothing_waits_or_is_lost);
 	tcase_add_test(tc, a_full_batch_loses_rows_by_name_and_no_sums);
 	tcase_add_test(tc, a_batch_full_of_counters_can_still_be_cut);

@@ -22,9 +22,10 @@ struct made {
 };
 
 /* Keys of very different shares, lengths that differ by key, in no order; or odd keys only while
- * the skip is raised, as when it is they that raise it, and even ones only while it is not. */
+ * the skip is raised, as when it is they that raise it, and even ones only while it is not. A key
+ * sends that many frames in a row. */
 static struct made *
-make_traffic(bool tied_to_rate)
+make_traffic(bool tied_to_rate, int in_a_row)
 {
 	static const uint32_t lengths[] = {64, 128, 590, 1518};
 	struct made *m = calloc(1, sizeof(*m));
@@ -35,7 +36,7 @@ make_traffic(bool tied_to_rate)
 	for (int i = 0; i < FRAMES; i++) {
 		double u = (double)(skip_stream_next(&stream) >> 11) * 0x1p-53;
 
-		m->key[i] = (uint32_t)(KEYS * u * sqrt(u));
+		m->key[i] = i % in_a_row ? m->key[i - 1] : (uint32_t)(KEYS * u * sqrt(u));
 		if (tied_to_rate)
 			m->key[i] = (m->key[i] & ~1u) | (i * COVERAGE_RATE_STEPS / FRAMES) % 2;
 		m->octets[i] = lengths[skip_stream_next(&stream) % (m->key[i] % 4 + 1)];
@@ -51,7 +52,7 @@ make_traffic(bool tied_to_rate)
 static const struct {
 	struct transit_impairment how;
 	enum sampling_draw draw;
-	bool rate_change, periodic, tied_to_rate;
+	bool rate_change, periodic, tied_to_rate, bursts;
 } cases[] = {
 	{.how = {.lose = 0.05, .duplicate = 0.1, .reorder = 0.3}},
 	{.how = {.lose = 0.3, .duplicate = 0.1, .reorder = 0.3}},
@@ -62,6 +63,9 @@ static const struct {
 	/* full notifications: samples are lost several together */
 	{.how = {.lose = 0.3, .duplicate = 0.1, .reorder = 0.3, .pps = 100000},
 	    .rate_change = true},
+	/* and these are of one key */
+	{.how = {.lose = 0.3, .duplicate = 0.1, .reorder = 0.3, .pps = 100000}, .bursts = true},
+	{.how = {.lose = 0.05, .pps = 100000}, .bursts = true},
 	{.how = {.lose = 0.05, .duplicate = 0.1, .reorder = 0.3}, .periodic = true},
 	{.how = {.lose = 0.3, .duplicate = 0.1, .reorder = 0.3}, .rate_change = true,
 	    .periodic = true},
@@ -90,8 +94,9 @@ check_intervals(const struct coverage_traffic *traffic, int which)
 		ck_assert_uint_gt(results[unit].trials, 10 * RUNS);
 		ck_assert_msg(covered >= 0.93 && covered <= most, "case %d unit %d: %.4f", which,
 		    unit, covered);
-		ck_assert_msg(fabs(results[unit].rms_ratio - 1) < 0.1, "case %d unit %d: rms %.3f",
-		    which, unit, results[unit].rms_ratio);
+		/* theory is that of samples lost one by one */
+		ck_assert_msg(cases[which].bursts || fabs(results[unit].rms_ratio - 1) < 0.1,
+		    "case %d unit %d: rms %.3f", which, unit, results[unit].rms_ratio);
 		ck_assert_double_eq(accounts.total_error[unit], 0);
 	}
 	ck_assert_double_le(accounts.loss_error, 0.01);
@@ -100,7 +105,7 @@ check_intervals(const struct coverage_traffic *traffic, int which)
 
 START_TEST(intervals_hold_and_loss_is_known)
 {
-	struct made *m = make_traffic(cases[_i].tied_to_rate);
+	struct made *m = make_traffic(cases[_i].tied_to_rate, cases[_i].bursts ? 100 : 1);
 	struct made *periodic = calloc(1, sizeof(*periodic));
 	struct coverage_traffic traffic = {FRAMES, m->octets, m->key, KEYS, m->truth};
 
@@ -119,7 +124,7 @@ END_TEST
 /* The same frames, and each key at the same phase of the period. */
 START_TEST(periodic_traffic_is_periodic)
 {
-	struct made *m = make_traffic(false), *periodic = calloc(1, sizeof(*periodic));
+	struct made *m = make_traffic(false, 1), *periodic = calloc(1, sizeof(*periodic));
 	struct coverage_traffic traffic = {FRAMES, m->octets, m->key, KEYS, m->truth};
 	int same = 0;
 
@@ -175,10 +180,19 @@ travel(const struct made *m, const struct transit_impairment *how, uint64_t seed
 	return result;
 }
 
+/* What estimates are made of is the same to the last bit, what variances are made of as far as
+ * seven digits go. */
 static void
 check_same_sums(const struct estimate_sums *a, const struct estimate_sums *b)
 {
-	ck_assert_mem_eq(a, b, sizeof(*a));
+	const double variances[][2] = {{a->w2, b->w2}, {a->wb2, b->wb2}, {a->w2b2, b->w2b2},
+	    {a->same.pkts, b->same.pkts}, {a->same.octets, b->same.octets},
+	    {a->any.pkts, b->any.pkts}, {a->any.octets, b->any.octets}};
+
+	ck_assert(a->n == b->n && a->w == b->w && a->wb == b->wb);
+	for (size_t i = 0; i < sizeof(variances) / sizeof(variances[0]); i++)
+		ck_assert_double_le(fabs(variances[i][0] - variances[i][1]),
+		    1e-5 * variances[i][0]);
 }
 
 static void
@@ -198,7 +212,10 @@ check_same_books(const struct transit_books *a, const struct transit_books *b)
 	ck_assert_int_eq(received[0], received[1]);
 	for (int k = 0; k < KEYS; k++)
 		check_same_sums(&a->keys[k], &b->keys[k]);
-	ck_assert_mem_eq(&a->whole, &b->whole, sizeof(a->whole));
+	check_same_sums(&a->whole.all, &b->whole.all);
+	ck_assert(a->whole.pool_pkts == b->whole.pool_pkts);
+	ck_assert(a->whole.pool_octets == b->whole.pool_octets);
+	ck_assert(a->whole.lost == b->whole.lost);
 	ck_assert_uint_eq(a->account.expected, b->account.expected);
 	ck_assert_uint_eq(a->account.received, b->account.received);
 	ck_assert_mem_eq(a->account.tracker, b->account.tracker, sizeof(a->account.tracker));
@@ -209,7 +226,7 @@ START_TEST(fed_twice_in_a_row)
 {
 	const struct transit_impairment once = {.pps = 0};
 	const struct transit_impairment twice = {.copies = 2, .copies_come = TRANSIT_IN_A_ROW};
-	struct made *m = make_traffic(false);
+	struct made *m = make_traffic(false, 1);
 	size_t n;
 	struct transit_result a = travel(m, &once, 1, &n), b = travel(m, &twice, 2, &n);
 
@@ -229,7 +246,7 @@ START_TEST(two_copies_in_any_order)
 {
 	const struct transit_impairment once = {.pps = _i % 2 ? 2000 : 0};
 	const struct transit_impairment mixed = {.copies = 2, .reorder = 0.5, .pps = once.pps};
-	struct made *m = make_traffic(false);
+	struct made *m = make_traffic(false, 1);
 	size_t n;
 	struct transit_result a = travel(m, &once, 1, &n);
 	struct transit_result b = travel(m, &mixed, 1 + (uint64_t)_i, &n);
@@ -249,7 +266,7 @@ START_TEST(two_collectors_agree)
 {
 	const struct transit_impairment one = {.lose = 0.3, .duplicate = 0.2, .reorder = 0.3};
 	struct transit_impairment other = one;
-	struct made *m = make_traffic(false);
+	struct made *m = make_traffic(false, 1);
 	struct transit_result a, b;
 	size_t n;
 

@@ -2,6 +2,7 @@
  * True totals by minute and the windows that hold sums: minutes add up to what was counted,
  * interpolation by hand-made cases, sums by an independent addition, limits.
  */
+#include "collector/window/mates.h"
 #include "collector/window/thinner.h"
 #include "collector/window/totals.h"
 #include "collector/window/window.h"
@@ -211,6 +212,14 @@ always_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us)
 	return true;
 }
 
+/* A notification of one sample. */
+static void
+add_alone(struct window_table *t, struct window *w, const struct ease_sample *s,
+    const struct frame_keys *keys)
+{
+	window_add_samples(t, &(struct window_sample){w, s, *keys}, 1);
+}
+
 START_TEST(sums_are_those_of_the_samples)
 {
 	struct window_table *t = new_table(8, 1000, 1000);
@@ -222,9 +231,9 @@ START_TEST(sums_are_those_of_the_samples)
 	const struct store_window *windows;
 	const struct store_key *keys;
 
-	window_add_sample(t, w, &a, &ip);
-	window_add_sample(t, w, &b, &no_ip);
-	window_add_sample(t, w, &c, &ip);
+	add_alone(t, w, &a, &ip);
+	add_alone(t, w, &b, &no_ip);
+	add_alone(t, w, &c, &ip);
 	window_add_pool(t, w, EASE_IN, 1234, 99999);
 	window_add_numbers(t, w, 5, 3);
 	ck_assert_int_eq(window_dump(t, &batch), 0);
@@ -250,6 +259,92 @@ START_TEST(sums_are_those_of_the_samples)
 	store_batch_clear(&batch);
 	ck_assert_int_eq(window_dump(t, &batch), 0); /* nothing new: nothing to write */
 	ck_assert_uint_eq(batch.rows[STORE_WINDOWS].n + batch.rows[STORE_KEYS].n, 0);
+	store_batch_free(&batch);
+	window_table_free(t);
+}
+END_TEST
+
+enum { N_MATES = MATES_MAX };
+
+/* What window_add_samples must find, by comparing each sample with each other. */
+static double
+pairs_of(const struct window_sample *mates, const struct window_sample *of, size_t offset,
+    size_t octets)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < N_MATES; i++) {
+		const struct window_sample *m = &mates[i];
+
+		if (m != of && m->window == of->window &&
+		    m->sample->direction == of->sample->direction &&
+		    m->keys.ip_version == of->keys.ip_version &&
+		    memcmp((const char *)&m->keys + offset, (const char *)&of->keys + offset,
+			octets) == 0)
+			sum += (double)m->sample->mean_skip * of->sample->mean_skip;
+	}
+	return sum;
+}
+
+struct pair_sums {
+	double any, same, same1, same2;
+};
+
+static void
+check_pairs(const struct store_batch *batch, const struct pair_sums *expected)
+{
+	const struct store_key *keys = batch->rows[STORE_KEYS].items;
+	struct pair_sums sum = {0};
+
+	for (size_t i = 0; i < batch->rows[STORE_KEYS].n; i++) {
+		if (keys[i].kind != STORE_KEY_ETH_PAIR)
+			continue;
+		sum.any += (double)keys[i].any.pkts;
+		sum.same += (double)keys[i].same.pkts;
+		sum.same1 += (double)keys[i].same1.pkts;
+		sum.same2 += (double)keys[i].same2.pkts;
+		ck_assert(keys[i].same.pkts <= keys[i].same1.pkts &&
+		    keys[i].same1.pkts <= keys[i].any.pkts);
+		ck_assert(keys[i].any.octets == keys[i].any.pkts * 100 * 100);
+	}
+	ck_assert(sum.any == expected->any && sum.same == expected->same);
+	ck_assert(sum.same1 == expected->same1 && sum.same2 == expected->same2);
+}
+
+START_TEST(samples_of_one_notification_are_paired)
+{
+	struct window_table *t = new_table(8, 1000, 1000);
+	struct window_sample mates[N_MATES];
+	struct ease_sample samples[N_MATES];
+	struct pair_sums expected = {0};
+	struct store_batch batch = {0};
+	const struct store_window *windows;
+	uint64_t random = 5;
+
+	for (uint32_t i = 0; i < N_MATES; i++) {
+		samples[i] = sample_of(i % 5 ? EASE_IN : EASE_OUT, 1 + i % 3, 100);
+		mates[i] = (struct window_sample){window_get(t, 1, 1 + i % 2, NOON_US, 1),
+		    &samples[i], frame_of((uint32_t)next_random(&random) % 3,
+			(uint32_t)next_random(&random) % 3, 4)};
+	}
+	for (size_t i = 0; i < N_MATES; i++) {
+		const size_t dst = offsetof(struct frame_keys, dst_mac);
+		const size_t src = offsetof(struct frame_keys, src_mac);
+
+		expected.any += pairs_of(mates, &mates[i], 0, 0);
+		expected.same += pairs_of(mates, &mates[i], dst, src + FRAME_MAC_LEN - dst);
+		expected.same1 += pairs_of(mates, &mates[i], src, FRAME_MAC_LEN);
+		expected.same2 += pairs_of(mates, &mates[i], dst, FRAME_MAC_LEN);
+	}
+	window_add_samples(t, mates, N_MATES);
+	add_alone(t, mates[0].window, &samples[0], &mates[0].keys); /* another notification */
+	ck_assert_int_eq(window_dump(t, &batch), 0);
+	check_pairs(&batch, &expected);
+	windows = batch.rows[STORE_WINDOWS].items;
+	ck_assert_uint_eq(batch.rows[STORE_WINDOWS].n, 4);
+	for (int i = 0; i < 4; i++)
+		expected.any -= (double)windows[i].any.pkts;
+	ck_assert(expected.any == 0);
 	store_batch_free(&batch);
 	window_table_free(t);
 }
@@ -324,7 +419,7 @@ START_TEST(beyond_the_limits_samples_are_counted_with_the_others)
 			struct window *w = window_get(t, 1, port, NOON_US, 1);
 			struct frame_keys k = frame_of(i, 0, 0);
 
-			window_add_sample(t, w, &s, &k);
+			add_alone(t, w, &s, &k);
 		}
 	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_KEYS_TABLE_FULL), 170);
 	ck_assert_ptr_null(window_get(t, 1, 3, NOON_US, 1));
@@ -386,7 +481,7 @@ draw_flood(struct flood *f, struct window_table *t, uint64_t *random, const uint
 	}
 	k = frame_of(source, 1, 4);
 	k.has_macs = false;
-	window_add_sample(t, w, &s, &k);
+	add_alone(t, w, &s, &k);
 	f->n++;
 }
 
@@ -444,7 +539,7 @@ START_TEST(a_flood_of_spoofed_sources_stays_within_its_bound)
 	    FLOOD_BUDGET);
 	ck_assert_uint_eq(f->keys_n + f->folded_n, f->n);
 	ck_assert_uint_gt(f->folded_n, FLOOD / 2);
-	ck_assert_uint_le(f->most_n, 3 * f->n / limits.keys_per_window);
+	ck_assert_uint_le(f->most_n, 4 * f->n / limits.keys_per_window);
 	ck_assert_uint_le(f->rows, 2 * limits.keys_per_window * (f->n / FLOOD_CUT));
 	for (int i = 0; i < KNOWN; i++) {
 		ck_assert_uint_le(f->stored[i], f->truth[i]);
@@ -491,7 +586,7 @@ START_TEST(kinds_of_keys_are_as_the_schema_says)
 	k.ip_proto = 6;
 	k.src_port = 0xc001;
 	k.dst_port = 443;
-	window_add_sample(t, w, &s, &k);
+	add_alone(t, w, &s, &k);
 	ck_assert_int_eq(window_dump(t, &batch), 0);
 	ck_assert_uint_eq(batch.rows[STORE_KEYS].n, 7);
 	keys = batch.rows[STORE_KEYS].items;
@@ -521,7 +616,7 @@ START_TEST(nothing_is_lost_over_many_lives)
 			struct ease_sample s = sample_of(1 + next_random(&random) % 2, 1, 64);
 			struct frame_keys k = frame_of((uint32_t)(next_random(&random) % 50), 1, 4);
 
-			window_add_sample(t, w, &s, &k);
+			add_alone(t, w, &s, &k);
 			in++;
 		}
 		ck_assert_int_eq(window_dump(t, &batch), 0);
@@ -606,6 +701,7 @@ main(void)
 	tcase_add_test(tc, minutes_add_up_exactly);
 	tcase_add_test(tc, old_reset_and_set_back);
 	tcase_add_test(tc, sums_are_those_of_the_samples);
+	tcase_add_test(tc, samples_of_one_notification_are_paired);
 	tcase_add_test(tc, beyond_the_limits_samples_are_counted_with_the_others);
 	tcase_add_test(tc, what_was_folded_beyond_the_rows_is_told_later);
 	tcase_add_test(tc, a_flood_of_spoofed_sources_stays_within_its_bound);

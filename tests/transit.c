@@ -324,9 +324,11 @@ take_note(struct collector *c, const struct pile *pile, const struct note *note)
 }
 
 static void
-add_sums(struct estimate_sums *to, const struct store_sums *s)
+add_sums(struct estimate_sums *to, const struct store_sums *s, const struct store_pairs *same,
+    const struct store_pairs *any)
 {
-	struct estimate_sums sums = {s->n, s->w, s->w2, s->wb, s->wb2, s->w2b2};
+	struct estimate_sums sums = {s->n, s->w, s->w2, s->wb, s->wb2, s->w2b2,
+	    {same->pkts, same->octets}, {any->pkts, any->octets}};
 
 	estimate_add_sums(to, &sums);
 }
@@ -344,7 +346,7 @@ add_window(struct estimate_stratum *to, const struct store_window *row)
 {
 	to->pool_pkts += (double)row->pool_pkts;
 	to->pool_octets += (double)row->pool_octets;
-	add_sums(&to->all, &row->sums);
+	add_sums(&to->all, &row->sums, &row->any, &row->any);
 }
 
 static void
@@ -354,7 +356,7 @@ add_key(struct collector *c, const struct store_key *row)
 	uint32_t key = rbuf_be32(&r);
 
 	if (row->kind == STORE_KEY_ETH_PAIR && key < c->n_keys)
-		add_sums(&c->books->keys[key], &row->sums);
+		add_sums(&c->books->keys[key], &row->sums, &row->same, &row->any);
 }
 
 /* As the store adds rows up, and reports sum them. */
@@ -460,6 +462,7 @@ count_loss(const struct pile *pile, struct transit_result *result)
 	}
 	result->loss_true = given_out > 0 ? 1 - arrived / given_out : 0;
 	result->loss_reported = expected > 0 ? 1 - received / expected : 0;
+	result->books.whole.lost = result->loss_reported;
 }
 
 static double

@@ -4,6 +4,18 @@
  * Survey Sampling (1992), 7.3 (calibrated weights) and 3.2 (independent selections of unequal
  * probability); Zou and Donner (2008), Statistics in Medicine 27 (limits of a sum: MOVER);
  * Brown, Cai and DasGupta (2001) (limits of a proportion).
+ *
+ * Loss takes whole notifications, each with probability q = 1 - r, and so samples in clusters
+ * (Särndal 9.3, two-phase sampling: the variance is that of the first phase plus the mean of that
+ * of the second; Cochran 9A, clusters taken whole). With residuals e = ((1 or 0) - R) y, and
+ * E = sum of w e over the samples of a notification, the estimate of what arrived has the variance
+ *     1/r sum w (w-1) e^2                      frames sampled, estimated from what arrived
+ *   + q/r^2 sum E^2                            notifications lost
+ *   = sum w'(w'-1) e^2 + q/r^2 (sum E^2 - sum w^2 e^2),  w' = w/r:
+ * what independent losses of samples would give, and the sum over pairs of mates of w e w' e'. By
+ * the definition of e the latter is S_key - 2 R S_any + R^2 S_all, where S are the three sums of
+ * struct estimate_pairs. Without loss q = 0, and mates do not matter. Mates of different ports are
+ * taken as if they had travelled alone.
  */
 #include "collector/estimate/estimate.h"
 
@@ -24,6 +36,7 @@ struct moments {
 	double wy;   /* sum of w y */
 	double wy2;  /* sum of w y^2 */
 	double w2y2; /* sum of w^2 y^2 */
+	double same, any; /* sums over pairs of mates of w y w' y' */
 };
 
 void
@@ -46,14 +59,24 @@ estimate_add_sums(struct estimate_sums *to, const struct estimate_sums *from)
 	to->wb += from->wb;
 	to->wb2 += from->wb2;
 	to->w2b2 += from->w2b2;
+	to->same.pkts += from->same.pkts;
+	to->same.octets += from->same.octets;
+	to->any.pkts += from->any.pkts;
+	to->any.octets += from->any.octets;
+}
+
+void
+estimate_unite(struct estimate_sums *sums)
+{
+	sums->same = sums->any;
 }
 
 static struct moments
 moments_of(enum estimate_unit unit, const struct estimate_sums *s)
 {
 	if (unit == ESTIMATE_PKTS)
-		return (struct moments){s->w, s->w, s->w2};
-	return (struct moments){s->wb, s->wb2, s->w2b2};
+		return (struct moments){s->w, s->w, s->w2, s->same.pkts, s->any.pkts};
+	return (struct moments){s->wb, s->wb2, s->w2b2, s->same.octets, s->any.octets};
 }
 
 /*
@@ -173,13 +196,23 @@ expand_part(const struct moments *key)
 }
 
 /* With R the key's share of the stratum, V = sum of w'(w'-1) ((1 or 0) - R)^2 y^2
- * = (1 - 2R) A_key + R^2 A_all (Cochran 6.3: the variance of a ratio by its residuals). All
- * relative to the total. A variance of zero: every frame was sampled, counted and not estimated. */
-static struct binomial_limits
-share_limits(enum estimate_unit unit, double share, double var_key, double var_all)
+ * = (1 - 2R) A_key + R^2 A_all (Cochran 6.3: the variance of a ratio by its residuals), and what
+ * mates add, which is no less than -q times that: sum E^2 >= 0. Not relative to the total. */
+static double
+share_variance(const struct moments *key, const struct moments *all, double share, double g,
+    double lost)
 {
-	double var = (1 - 2 * share) * var_key + share * share * var_all;
+	double alone = (1 - 2 * share) * selection_variance(key, g) +
+	    share * share * selection_variance(all, g);
+	double mates = key->same - 2 * share * key->any + share * share * all->any;
 
+	return alone + lost * fmax(g * g * mates, -alone);
+}
+
+/* A variance of zero: every frame was sampled, counted and not estimated. */
+static struct binomial_limits
+share_limits(enum estimate_unit unit, double share, double var, double var_all)
+{
 	if (var_all <= 0 || (var <= 0 && share < 1))
 		return (struct binomial_limits){share, share};
 	return unit == ESTIMATE_PKTS ? packet_limits(share, var, var_all)
@@ -194,9 +227,10 @@ estimate_part(enum estimate_unit unit, const struct estimate_part *part)
 	struct moments key_for_high = moments_for_high(unit, part);
 	double total = estimate_total(unit, part->stratum), total2 = total * total;
 	double g = total / all.wy, share = fmin(1, key.wy / all.wy);
-	double var_all = selection_variance(&all, g) / total2;
-	double var_low = selection_variance(&key, g) / total2;
-	double var_high = selection_variance(&key_for_high, g) / total2;
+	double lost = part->stratum->lost;
+	double var_all = (selection_variance(&all, g) + lost * g * g * all.any) / total2;
+	double var_low = share_variance(&key, &all, share, g, lost) / total2;
+	double var_high = share_variance(&key_for_high, &all, share, g, lost) / total2;
 	struct estimate_figure figure = {.estimate = total * share};
 
 	if (!is_counted(unit, part->stratum))

@@ -14,13 +14,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Sums over ordered pairs of different samples that came in one notification (mates). */
+struct estimate_pairs {
+	double pkts, octets; /* of w w', of w b w' b' */
+};
+
 /* Plain sums over samples of weight w (mean frames per sample, >= 1) and frame length b (octets on
- * the wire, padding and FCS in). Sums of any sets of samples of one stratum may be added up. */
+ * the wire, padding and FCS in). Sums of any sets of samples of one stratum may be added up; if
+ * they are of different keys, estimate_unite comes next. */
 struct estimate_sums {
 	uint64_t n;
 	double w, w2;	 /* sum of w, of w^2 */
 	double wb, wb2;	 /* sum of w b, of w b^2 */
 	double w2b2;	 /* sum of w^2 b^2 */
+	struct estimate_pairs same; /* pairs with both in this set of samples */
+	struct estimate_pairs any;  /* one in this set, the other any of the stratum */
 };
 
 /* One agent, port and direction: all its samples, and its true totals from counters. A total <= 0
@@ -29,6 +37,7 @@ struct estimate_stratum {
 	struct estimate_sums all;
 	double pool_pkts;   /* frames that could have been sampled */
 	double pool_octets; /* octets of these frames */
+	double lost;	    /* part of its samples that never arrived, 0 .. 1 */
 };
 
 /* The samples of one key in one stratum. */
@@ -51,6 +60,10 @@ enum estimate_unit { ESTIMATE_PKTS, ESTIMATE_OCTETS };
 
 void estimate_add_sample(struct estimate_sums *sums, double weight, double frame_octets);
 void estimate_add_sums(struct estimate_sums *to, const struct estimate_sums *from);
+
+/* For sums of several keys: which mates are of two of them is not known, so `same` is set to the
+ * most that it can be, and intervals under loss to the widest. */
+void estimate_unite(struct estimate_sums *sums);
 
 /* Frames or octets of a key that was seen in n_parts strata, no stratum twice. Limits are never
  * below what was surely seen nor above what the strata of parts can hold. No samples: all zero. */

@@ -466,6 +466,10 @@ column_sums(sqlite3_stmt *stmt, int column)
 		.wb = sqlite3_column_double(stmt, column + 3),
 		.wb2 = sqlite3_column_double(stmt, column + 4),
 		.w2b2 = sqlite3_column_double(stmt, column + 5),
+		.any.pkts = sqlite3_column_double(stmt, column + 6),
+		.any.octets = sqlite3_column_double(stmt, column + 7),
+		.same.pkts = sqlite3_column_double(stmt, column + 8),
+		.same.octets = sqlite3_column_double(stmt, column + 9),
 	};
 }
 
@@ -503,17 +507,22 @@ set_arrivals(struct query *query, sqlite3_stmt *stmt)
 	if (port) {
 		port->expected = column_u64(stmt, 2);
 		port->received = column_u64(stmt, 3);
+		if (port->received < port->expected)
+			port->side[EASE_IN].lost = port->side[EASE_OUT].lost =
+			    1 - (double)port->received / (double)port->expected;
 	}
 	return 0;
 }
 
-#define SUM_OF_SUMS "SUM(n), SUM(w), SUM(w2), SUM(wb), SUM(wb2), SUM(w2b2)"
+#define SUM_OF_SUMS                                                                                \
+	"SUM(n), SUM(w), SUM(w2), SUM(wb), SUM(wb2), SUM(w2b2), SUM(any_pkts), SUM(any_octets)"
 
 int
 query_windows(struct query *query)
 {
 	int err = for_rows(query, "SELECT agent, if_index, direction, SUM(pool_pkts),"
-	    " SUM(pool_octets), " SUM_OF_SUMS " FROM window WHERE start_us >= :from AND"
+	    " SUM(pool_octets), " SUM_OF_SUMS ", SUM(any_pkts), SUM(any_octets)"
+	    " FROM window WHERE start_us >= :from AND"
 	    " start_us < :to GROUP BY agent, if_index, direction", set_side);
 
 	if (err == 0)
@@ -529,27 +538,70 @@ query_windows(struct query *query)
 	"COUNT(*), TOTAL(" WEIGHT "), TOTAL(" WEIGHT " * " WEIGHT "),"                             \
 	" TOTAL(" WEIGHT " * frame_octets),"                                                       \
 	" TOTAL(" WEIGHT " * frame_octets * frame_octets),"                                        \
-	" TOTAL(" WEIGHT " * " WEIGHT " * frame_octets * frame_octets)"
+	" TOTAL(" WEIGHT " * " WEIGHT " * frame_octets * frame_octets), 0, 0, 0, 0"
+
+static double
+ratio(double of, double to)
+{
+	return to > 0 ? of / to : 0;
+}
+
+/* A kept sample does not say with whom it came. So those of a key are taken to have as many mates
+ * as all samples of the stratum have, and all of them of the same key: under loss limits are wider
+ * than they need be. */
+static void
+suppose_mates(struct estimate_sums *sums, const struct estimate_sums *all)
+{
+	sums->any.pkts = all->any.pkts * ratio(sums->w, all->w);
+	sums->any.octets = all->any.octets * ratio(sums->wb, all->wb);
+	estimate_unite(sums);
+}
 
 static int
 set_sample_sums(struct query *query, sqlite3_stmt *stmt)
 {
 	struct estimate_stratum *side = column_side(query, stmt);
 
-	if (side)
-		side->all = column_sums(stmt, 3);
+	if (side) {
+		struct estimate_sums kept = column_sums(stmt, 3);
+
+		suppose_mates(&kept, &side->all);
+		side->all = kept;
+	}
 	return 0;
 }
 
-static int
-clear_sums(struct query *query)
+/* Of the sums of windows only how many mates they show, for a weight of 1. */
+static void
+keep_mates(struct estimate_sums *all)
+{
+	*all = (struct estimate_sums){.w = 1, .wb = 1,
+	    .any = {ratio(all->any.pkts, all->w), ratio(all->any.octets, all->wb)}};
+}
+
+/* A port without kept samples has no sums. */
+static void
+clear_without_samples(struct query *query)
 {
 	for (size_t i = 0; i < query->n_ports; i++)
 		for (int d = EASE_IN; d <= EASE_OUT; d++)
-			query->ports[i].side[d].all = (struct estimate_sums){0};
-	return for_rows(query, "SELECT agent, if_index, direction, " SUMS_OF_SAMPLES
+			if (query->ports[i].side[d].all.n == 0)
+				query->ports[i].side[d].all = (struct estimate_sums){0};
+}
+
+static int
+replace_sums(struct query *query)
+{
+	int err;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++)
+			keep_mates(&query->ports[i].side[d].all);
+	err = for_rows(query, "SELECT agent, if_index, direction, " SUMS_OF_SAMPLES
 	    " FROM sample WHERE time_us >= :from AND time_us < :to"
 	    " GROUP BY agent, if_index, direction", set_sample_sums);
+	clear_without_samples(query);
+	return err;
 }
 
 /* Start of the kept samples, if the range began before it. */
@@ -586,11 +638,14 @@ column_if(bool wanted, const char *column)
 static void
 build_window_sql(const struct report_options *options, char *sql, size_t size)
 {
+	const char *same = options->by == REPORT_BY_SRC ? "same1"
+	    : options->by == REPORT_BY_DST ? "same2" : "same";
+
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUM_OF_SUMS
-	    " FROM window_key WHERE kind = %d AND start_us >= :from AND start_us < :to"
+	    ", SUM(%s_pkts), SUM(%s_octets) FROM window_key WHERE kind = %d AND start_us >= :from AND start_us < :to"
 	    " AND direction = %d%s GROUP BY agent, if_index, k1, k2",
 	    column_if(options->by != REPORT_BY_DST, "key1"),
-	    column_if(options->by != REPORT_BY_SRC, "key2"),
+	    column_if(options->by != REPORT_BY_SRC, "key2"), same, same,
 	    options->layer == REPORT_LAYER_ETH ? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR, EASE_IN,
 	    options->addr.n_octets ? " AND (in_prefix(key1) OR in_prefix(key2))" : "");
 }
@@ -660,6 +715,8 @@ add_key(struct query *query, sqlite3_stmt *stmt, struct key_list *list)
 	}
 	key = &list->items[list->n++];
 	*key = (struct query_key){.port = port, .sums = column_sums(stmt, 4)};
+	if (query->from_samples)
+		suppose_mates(&key->sums, &port->side[EASE_IN].all);
 	column_key(stmt, 2, key->key1, &key->n_octets);
 	column_key(stmt, 3, key->key2, &key->n_octets);
 	return 0;
@@ -678,7 +735,7 @@ query_keys(struct query *query, const struct report_options *options, struct que
 	query->from_samples = crosses_keys(options);
 	if (query->from_samples) {
 		build_sample_sql(options, sql, sizeof(sql));
-		err = clear_sums(query);
+		err = replace_sums(query);
 		if (err == 0)
 			err = find_kept_since(query, kept_since_us);
 	} else {

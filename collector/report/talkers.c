@@ -297,6 +297,7 @@ add_others(const struct talkers *t)
 
 			part->stratum = &key->port->side[EASE_IN];
 			estimate_add_sums(&part->key, &key->sums);
+			estimate_unite(&part->key);
 		}
 	t->result->others = sum_row(t, parts);
 	t->result->n_others = t->n - t->n_shown;
@@ -313,6 +314,9 @@ subtract(struct estimate_sums *from, const struct estimate_sums *sums)
 	from->wb -= sums->wb;
 	from->wb2 -= sums->wb2;
 	from->w2b2 -= sums->w2b2;
+	from->any.pkts -= sums->any.pkts;
+	from->any.octets -= sums->any.octets;
+	estimate_unite(from);
 }
 
 /* Samples that no key took: so that rows, others and rest are the counted total. */

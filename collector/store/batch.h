@@ -83,6 +83,12 @@ struct store_sums {
 	double w, w2, wb, wb2, w2b2;
 };
 
+/* Sums over pairs of samples that came in one notification, see version 6 in schema.h: variances
+ * are made of them, so seven digits do. */
+struct store_pairs {
+	float pkts, octets;
+};
+
 struct store_window {
 	uint64_t start_us;
 	int64_t agent;
@@ -90,6 +96,7 @@ struct store_window {
 	uint8_t direction;
 	int64_t pool_pkts, pool_octets;
 	struct store_sums sums;
+	struct store_pairs any;
 };
 
 struct store_key {
@@ -101,6 +108,7 @@ struct store_key {
 	uint8_t key1_octets, key2_octets;
 	uint8_t key1[STORE_KEY_HALF], key2[STORE_KEY_HALF];
 	struct store_sums sums;
+	struct store_pairs any, same, same1, same2;
 };
 
 /* Samples of a window that are in no key of a kind: see window_folded in schema.h. */

@@ -9,7 +9,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 5, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 6, STORE_WINDOW_US = 60000000 };
 
 /* window_key.kind: what key1 and key2 are. */
 enum store_key_kind {
@@ -108,6 +108,20 @@ static const char *const store_schema[STORE_VERSION] = {
     " kind INTEGER NOT NULL, boot INTEGER NOT NULL, frames INTEGER NOT NULL,"
     " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
     " PRIMARY KEY(agent, if_index, mac, kind)) WITHOUT ROWID;",
+    /* 6: sums over ordered pairs of different samples of this window that came in one
+     * notification, of w w' and of w b w' b': with any other sample (window, window_key), with one
+     * of the same key, of the same key1, of the same key2 (window_key; the last two of pairs of
+     * addresses only). What was counted before counts as if each sample had come alone. */
+    "ALTER TABLE window ADD COLUMN any_pkts REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE window ADD COLUMN any_octets REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE window_key ADD COLUMN any_pkts REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE window_key ADD COLUMN any_octets REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE window_key ADD COLUMN same_pkts REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE window_key ADD COLUMN same_octets REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE window_key ADD COLUMN same1_pkts REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE window_key ADD COLUMN same1_octets REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE window_key ADD COLUMN same2_pkts REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE window_key ADD COLUMN same2_octets REAL NOT NULL DEFAULT 0;",
 };
 
 #endif

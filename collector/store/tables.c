@@ -67,6 +67,13 @@ put_sums(struct binder *b, const struct store_sums *s)
 }
 
 static void
+put_pairs(struct binder *b, const struct store_pairs *p)
+{
+	put_real(b, p->pkts);
+	put_real(b, p->octets);
+}
+
+static void
 bind_agent(struct binder *b, const void *row)
 {
 	const struct store_agent *a = row;
@@ -184,6 +191,7 @@ bind_window(struct binder *b, const void *row)
 	put_real(b, (double)w->pool_pkts);
 	put_real(b, (double)w->pool_octets);
 	put_sums(b, &w->sums);
+	put_pairs(b, &w->any);
 }
 
 static void
@@ -199,6 +207,10 @@ bind_key(struct binder *b, const void *row)
 	put_blob(b, k->key1, k->key1_octets);
 	put_blob(b, k->key2, k->key2_octets);
 	put_sums(b, &k->sums);
+	put_pairs(b, &k->any);
+	put_pairs(b, &k->same);
+	put_pairs(b, &k->same1);
+	put_pairs(b, &k->same2);
 }
 
 static void
@@ -327,6 +339,9 @@ bind_stat(struct binder *b, const void *row)
 #define ADD_SUMS                                                                                   \
 	"n=n+excluded.n, w=w+excluded.w, w2=w2+excluded.w2, wb=wb+excluded.wb,"                    \
 	" wb2=wb2+excluded.wb2, w2b2=w2b2+excluded.w2b2"
+#define ADD_PAIRS(which)                                                                           \
+	", " which "_pkts=" which "_pkts+excluded." which "_pkts, " which "_octets=" which         \
+	"_octets+excluded." which "_octets"
 
 const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_AGENTS] = {"INSERT INTO agent VALUES(?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
@@ -342,13 +357,15 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_COUNTERS] = {"INSERT OR REPLACE INTO counter"
 			" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_counter), bind_counter},
-    [STORE_WINDOWS] = {"INSERT INTO window VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+    [STORE_WINDOWS] = {"INSERT INTO window VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 		       " ON CONFLICT DO UPDATE SET"
 		       " pool_pkts=pool_pkts+excluded.pool_pkts,"
-		       " pool_octets=pool_octets+excluded.pool_octets, " ADD_SUMS,
+		       " pool_octets=pool_octets+excluded.pool_octets, " ADD_SUMS
+		       ADD_PAIRS("any"),
 	sizeof(struct store_window), bind_window},
-    [STORE_KEYS] = {"INSERT INTO window_key VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
-		    " ON CONFLICT DO UPDATE SET " ADD_SUMS,
+    [STORE_KEYS] = {"INSERT INTO window_key VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+		    " ON CONFLICT DO UPDATE SET " ADD_SUMS ADD_PAIRS("any") ADD_PAIRS("same")
+		    ADD_PAIRS("same1") ADD_PAIRS("same2"),
 	sizeof(struct store_key), bind_key},
     [STORE_FOLDED] = {"INSERT INTO window_folded VALUES(?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
 		      " n=n+excluded.n, most_n=most_n+excluded.most_n",

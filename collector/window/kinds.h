@@ -8,7 +8,7 @@
 
 #include "collector/store/batch.h"
 
-enum { N_KINDS = 7 };
+enum { N_KINDS = 7, KINDS_OF_PAIRS = 2 };
 
 /* Both halves of a key as the store has them. */
 struct halves {
@@ -16,7 +16,8 @@ struct halves {
 	uint8_t half1[STORE_KEY_HALF], half2[STORE_KEY_HALF]; /* zeros behind */
 };
 
-/* Kinds of keys: how a sample's frame gives its halves (zeroed before); false: it has no key. */
+/* Kinds of keys: how a sample's frame gives its halves (zeroed before); false: it has no key. The
+ * first KINDS_OF_PAIRS are pairs of addresses, which reports also add up by one of the two. */
 struct kind {
 	enum store_key_kind kind;
 	bool (*fill)(const struct frame_keys *k, struct halves *h);

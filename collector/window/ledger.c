@@ -1,4 +1,5 @@
 #include "collector/window/ledger.h"
+#include "collector/window/mates.h"
 #include "collector/window/roster.h"
 #include "collector/window/rows.h"
 #include "collector/window/thinner.h"
@@ -68,6 +69,8 @@ struct ledger {
 	uint64_t mono_us; /* of the notification at hand */
 	struct roster roster;
 	struct window_table *windows;
+	struct window_sample mates[MATES_MAX]; /* of the notification at hand, not in windows yet */
+	size_t n_mates;
 	struct thinner thinner;
 	struct stat_set stats;
 	_Atomic uint64_t values[LEDGER_N_STATS];
@@ -360,6 +363,13 @@ store_sample_row(struct ledger *l, const struct port *p, uint32_t boot,
 }
 
 static void
+sum_mates(struct ledger *l)
+{
+	window_add_samples(l->windows, l->mates, l->n_mates);
+	l->n_mates = 0;
+}
+
+static void
 sum_sample(struct ledger *l, const struct port *p, const struct ease_sample *s,
     const struct frame_keys *keys, struct store_batch *batch)
 {
@@ -368,7 +378,9 @@ sum_sample(struct ledger *l, const struct port *p, const struct ease_sample *s,
 	struct store_window *row;
 
 	if (w) {
-		window_add_sample(l->windows, w, s, keys);
+		l->mates[l->n_mates++] = (struct window_sample){w, s, *keys};
+		if (l->n_mates == MATES_MAX)
+			sum_mates(l);
 		return;
 	}
 	row = add_window_row(l, p, s->time_us, s->direction, batch);
@@ -647,6 +659,7 @@ ledger_take(struct ledger *l, struct store_batch *batch, const struct ease_recor
 	l->mono_us = clock_mono_us(l->clock);
 	for (size_t i = 0; i < n; i++)
 		take_record(l, batch, &records[i]);
+	sum_mates(l);
 }
 
 /* Events */

@@ -1,5 +1,5 @@
 #include "collector/window/window.h"
-#include "collector/window/kinds.h"
+#include "collector/window/arrival.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,6 +40,7 @@ struct folded {
 struct side {
 	int64_t pool_pkts, pool_octets;
 	struct store_sums sums; /* since the last dump */
+	double any_pkts, any_octets; /* sums over pairs, see mates.h */
 	struct folded folded[N_KINDS];
 };
 
@@ -54,6 +55,15 @@ struct window {
 	struct side side[N_DIRECTIONS];
 };
 
+/* Sums since the last dump, in one cache line: what only variances are made of has seven digits. n
+ * is the key's `fresh`. */
+struct key_sums {
+	double w, wb;
+	float w2, wb2, w2b2;
+	struct store_pairs any, same, same1, same2;
+};
+_Static_assert(sizeof(struct key_sums) <= CACHE_LINE, "a key's sums have grown");
+
 /*
  * One cache line finds a key, the next one sums. most_lost: the most samples that the store can
  * lack of this key, because they came before it had a place here or were folded since.
@@ -63,13 +73,13 @@ struct key {
 	uint32_t next; /* in its bucket, or in the free list */
 	uint32_t hash;
 	uint32_t most_lost;
-	uint32_t fresh; /* sums.n, here for evictions, which look at many keys */
+	uint32_t fresh; /* samples in sums */
 	uint8_t kind, direction; /* kind: index into window_kinds */
 	bool used : 1;
 	bool listed : 1; /* in dirty_keys */
 	bool stored : 1; /* counted in folded.rows */
 	struct halves halves;
-	_Alignas(CACHE_LINE) struct store_sums sums; /* n is 0 if nothing is new */
+	_Alignas(CACHE_LINE) struct key_sums sums;
 };
 _Static_assert(sizeof(struct key) == 2 * CACHE_LINE, "a key has grown");
 
@@ -94,34 +104,11 @@ struct window_table {
 	_Atomic uint64_t values[WINDOW_N_STATS];
 };
 
-/* Hashing: folded 128-bit products, seeded. */
-
-static uint64_t
-mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 p = (unsigned __int128)(a ^ 0x9e3779b97f4a7c15ull) * (b | 1);
-
-	return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
 static uint64_t
 hash_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint32_t if_index)
 {
-	return mix(mix(t->seed ^ start_us, (uint64_t)agent + t->seed), if_index ^ t->seed);
-}
-
-/* The halves are hashed as a whole: unused octets are zeros. */
-static uint32_t
-hash_key(const struct window_table *t, uint32_t window, unsigned kind, uint8_t direction,
-    const struct halves *h)
-{
-	uint64_t words[2 * ((sizeof(*h) + 15) / 16)] = {0};
-	uint64_t hash = mix(t->seed, (uint64_t)window << 16 | (uint64_t)kind << 8 | direction);
-
-	memcpy(words, h, sizeof(*h));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i += 2)
-		hash = mix(hash ^ words[i], mix(words[i + 1], t->seed));
-	return (uint32_t)(hash ^ hash >> 32);
+	return arrival_mix(arrival_mix(t->seed ^ start_us, (uint64_t)agent + t->seed),
+	    if_index ^ t->seed);
 }
 
 /* Table */
@@ -329,7 +316,7 @@ fold(const struct window_table *t, struct key *k, enum window_stat_id why)
 		f->most_n = k->most_lost;
 	f->n += k->fresh;
 	stat_add(&t->stats, why, k->fresh);
-	k->sums = (struct store_sums){0};
+	k->sums = (struct key_sums){0};
 	k->fresh = 0;
 }
 
@@ -394,13 +381,6 @@ free_place(struct window_table *t)
 	return evict(t);
 }
 
-/* A sample's key before it is found: what it is and where it must be. */
-struct wanted {
-	uint32_t window, hash;
-	uint8_t kind, direction;
-	struct halves halves;
-};
-
 static bool
 is_key(const struct key *k, const struct wanted *wanted)
 {
@@ -462,56 +442,92 @@ window_sums_add(struct store_sums *sums, const struct ease_sample *s)
 	add_sums(sums, &one);
 }
 
-/* What keys a sample has; memory that finds them is on its way when this returns. */
-static size_t
-find_wanted(const struct window_table *t, uint32_t window, uint8_t direction,
-    const struct frame_keys *keys, struct wanted wanted[N_KINDS])
+/* Buckets that will be looked at are on their way when this returns, then keys. */
+
+static void
+fetch_buckets(const struct window_table *t, const struct arrival *a)
 {
-	size_t n = 0;
+	for (size_t i = 0; i < a->n; i++)
+		__builtin_prefetch(&t->key_buckets[a->wanted[i].hash & t->key_mask]);
+}
 
-	for (unsigned kind = 0; kind < N_KINDS; kind++) {
-		struct wanted *w = &wanted[n];
-
-		w->halves = (struct halves){0};
-		if (!window_kinds[kind].fill(keys, &w->halves))
-			continue;
-		w->window = window;
-		w->kind = (uint8_t)kind;
-		w->direction = direction;
-		w->hash = hash_key(t, window, kind, direction, &w->halves);
-		__builtin_prefetch(&t->key_buckets[w->hash & t->key_mask]);
-		n++;
-	}
-	for (size_t i = 0; i < n; i++) {
-		uint32_t first = t->key_buckets[wanted[i].hash & t->key_mask];
+static void
+fetch_keys(const struct window_table *t, const struct arrival *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		uint32_t first = t->key_buckets[a->wanted[i].hash & t->key_mask];
 
 		if (first == NONE)
 			continue;
 		__builtin_prefetch(&t->keys[first]);
 		__builtin_prefetch(&t->keys[first].sums);
 	}
-	return n;
 }
 
-void
-window_add_sample(struct window_table *t, struct window *w, const struct ease_sample *s,
-    const struct frame_keys *keys)
+static void
+add_to_key(struct key *k, const struct store_sums *one, const struct mate_pairs *pairs)
 {
-	struct store_sums one = sums_of(s);
-	struct wanted wanted[N_KINDS];
-	size_t n = find_wanted(t, (uint32_t)(w - t->windows), s->direction, keys, wanted);
+	const size_t kind = k->kind, key1 = MATES_ADDRESS(kind), key2 = key1 + 1;
+	struct key_sums *s = &k->sums;
 
-	add_sums(&w->side[s->direction - 1].sums, &one);
-	mark_dirty(t, w);
-	for (size_t i = 0; i < n; i++) {
-		struct key *k = get_key(t, &wanted[i]);
+	k->fresh++;
+	s->w += one->w;
+	s->wb += one->wb;
+	s->w2 += (float)one->w2;
+	s->wb2 += (float)one->wb2;
+	s->w2b2 += (float)one->w2b2;
+	s->any.pkts += pairs->any.pkts;
+	s->any.octets += pairs->any.octets;
+	s->same.pkts += pairs->same_pkts[kind];
+	s->same.octets += pairs->same_octets[kind];
+	if (kind >= KINDS_OF_PAIRS)
+		return;
+	s->same1.pkts += pairs->same_pkts[key1];
+	s->same1.octets += pairs->same_octets[key1];
+	s->same2.pkts += pairs->same_pkts[key2];
+	s->same2.octets += pairs->same_octets[key2];
+}
+
+static void
+add_sample(struct window_table *t, const struct window_sample *s, const struct arrival *a,
+    const struct mate_pairs *pairs)
+{
+	struct store_sums one = sums_of(s->sample);
+	struct side *side = &s->window->side[s->sample->direction - 1];
+
+	add_sums(&side->sums, &one);
+	side->any_pkts += pairs->any.pkts;
+	side->any_octets += pairs->any.octets;
+	mark_dirty(t, s->window);
+	for (size_t i = 0; i < a->n; i++) {
+		struct key *k = get_key(t, &a->wanted[i]);
 
 		if (!k->listed)
 			t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
 		k->listed = true;
-		add_sums(&k->sums, &one);
-		k->fresh++;
+		add_to_key(k, &one, pairs);
 	}
+}
+
+void
+window_add_samples(struct window_table *t, const struct window_sample *samples, size_t n)
+{
+	struct mate mates[MATES_MAX];
+	struct mate_pairs pairs[MATES_MAX];
+	struct arrival arrivals[MATES_MAX];
+
+	if (n == 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		arrival_of(t->seed, (uint32_t)(samples[i].window - t->windows), samples[i].sample,
+		    &samples[i].keys, (uint32_t)i, &arrivals[i], &mates[i]);
+		fetch_buckets(t, &arrivals[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		fetch_keys(t, &arrivals[i]);
+	mates_pair(mates, n, pairs);
+	for (size_t i = 0; i < n; i++)
+		add_sample(t, &samples[i], &arrivals[i], &pairs[i]);
 }
 
 void
@@ -578,8 +594,10 @@ dump_side(struct window *w, uint8_t direction, struct store_batch *batch)
 	row->pool_pkts = side->pool_pkts;
 	row->pool_octets = side->pool_octets;
 	row->sums = side->sums;
+	row->any = (struct store_pairs){(float)side->any_pkts, (float)side->any_octets};
 	side->pool_pkts = side->pool_octets = 0;
 	side->sums = (struct store_sums){0};
+	side->any_pkts = side->any_octets = 0;
 }
 
 static void
@@ -614,7 +632,19 @@ has_row(const struct window_table *t, const struct key *k)
 
 	if (k->stored || rows < limit)
 		return true;
-	return k->sums.n * limit * limit >= side->sums.n * (limit + HARDER * (rows - limit));
+	return k->fresh * limit * limit >= side->sums.n * (limit + HARDER * (rows - limit));
+}
+
+static void
+fill_sums(struct store_key *row, const struct key *k)
+{
+	const struct key_sums *s = &k->sums;
+
+	row->sums = (struct store_sums){k->fresh, s->w, s->w2, s->wb, s->wb2, s->w2b2};
+	row->any = s->any;
+	row->same = s->same;
+	row->same1 = s->same1;
+	row->same2 = s->same2;
 }
 
 static void
@@ -642,8 +672,8 @@ dump_key(const struct window_table *t, struct key *k, struct store_batch *batch)
 	row->key2_octets = k->halves.octets2;
 	memcpy(row->key1, k->halves.half1, STORE_KEY_HALF);
 	memcpy(row->key2, k->halves.half2, STORE_KEY_HALF);
-	row->sums = k->sums;
-	k->sums = (struct store_sums){0};
+	fill_sums(row, k);
+	k->sums = (struct key_sums){0};
 	k->fresh = 0;
 }
 

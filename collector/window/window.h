@@ -63,9 +63,16 @@ void window_table_free(struct window_table *t);
 struct window *window_get(struct window_table *t, int64_t agent, uint32_t if_index,
     uint64_t time_us, uint64_t mono_us);
 
-/* Each adds to a window of this table. direction is enum ease_direction. */
-void window_add_sample(struct window_table *t, struct window *w, const struct ease_sample *s,
-    const struct frame_keys *keys);
+/* A sample of a notification, and where it goes. */
+struct window_sample {
+	struct window *window;
+	const struct ease_sample *sample; /* borrowed */
+	struct frame_keys keys;
+};
+
+/* Each adds to windows of this table. The samples are of one notification, n <= MATES_MAX
+ * (mates.h), their windows may differ. direction is enum ease_direction. */
+void window_add_samples(struct window_table *t, const struct window_sample *samples, size_t n);
 void window_add_pool(struct window_table *t, struct window *w, uint8_t direction, uint64_t pkts,
     uint64_t octets);
 void window_add_numbers(struct window_table *t, struct window *w, int64_t expected,
