@@ -108,6 +108,42 @@ START_TEST(by_src_and_by_dst_add_up_pairs)
 }
 END_TEST
 
+static double
+width_of_first(const struct report_options *options)
+{
+	json_t *j = report_store_json(&store, "talkers", options);
+	double width = report_json_number(j, "rows.0.packets.high") -
+	    report_json_number(j, "rows.0.packets.low");
+
+	json_decref(j);
+	return width;
+}
+
+/* All samples came in twos of one destination, so two were lost at a time: under loss limits by
+ * destination are wider by the square root of 1 + the loss. */
+START_TEST(mates_widen_limits_under_loss_only)
+{
+	struct report_options options = report_store_options();
+	double alone, lossless;
+
+	simple_traffic();
+	options.by = REPORT_BY_DST;
+	report_store_sql(&store, "UPDATE window_port SET expected = 200, received = 100");
+	alone = width_of_first(&options);
+	report_store_sql(&store, "UPDATE window SET any_pkts = n * 10000");
+	report_store_sql(&store, "UPDATE window_key SET any_pkts = n * 10000,"
+	    " same_pkts = n * 10000, same1_pkts = n * 10000, same2_pkts = n * 10000");
+	assert_near(width_of_first(&options) / alone, sqrt(1.5), 0.03);
+	report_store_sql(&store, "UPDATE window_key SET same_pkts = 0, same1_pkts = 0");
+	assert_near(width_of_first(&options) / alone, sqrt(1.5), 0.03);
+	report_store_sql(&store, "UPDATE window_port SET expected = 100");
+	lossless = width_of_first(&options);
+	report_store_sql(&store, "UPDATE window SET any_pkts = 0");
+	report_store_sql(&store, "UPDATE window_key SET any_pkts = 0, same2_pkts = 0");
+	assert_near(width_of_first(&options), lossless, 1e-9);
+}
+END_TEST
+
 /* Windows of one port are one stratum; ports are two, and their figures add up. */
 START_TEST(windows_and_ports_add_up)
 {
@@ -151,9 +187,10 @@ START_TEST(only_received_frames_of_edge_ports_count)
 	report_store_window(&store, 0, 2, 9, 10000, 640000);
 	report_store_samples(&store, 0, 2, 9, 50, 200, 64, 1, MAC_A, MAC_C);
 	report_store_sql(&store, "INSERT INTO window VALUES(%llu, 1, 1, 2, 9999, 640000, 99, 9900,"
-	    " 990000, 633600, 40550400, 4055040000)", REPORT_STORE_T0);
+	    " 990000, 633600, 40550400, 4055040000, 0, 0)", REPORT_STORE_T0);
 	report_store_sql(&store, "INSERT INTO window_key VALUES(1, %llu, 1, 1, 2, x'%s', x'%s', 99,"
-	    " 9900, 990000, 633600, 40550400, 4055040000)", REPORT_STORE_T0, MAC_B, MAC_A);
+	    " 9900, 990000, 633600, 40550400, 4055040000, 0, 0, 0, 0, 0, 0, 0, 0)",
+	    REPORT_STORE_T0, MAC_B, MAC_A);
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_double_eq(report_json_number(j, "totals.packets"), 10000);
 	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 2);
@@ -620,6 +657,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, pairs_have_limits_shares_and_ranks);
 	tcase_add_test(tc, by_src_and_by_dst_add_up_pairs);
+	tcase_add_test(tc, mates_widen_limits_under_loss_only);
 	tcase_add_test(tc, windows_and_ports_add_up);
 	tcase_add_test(tc, only_received_frames_of_edge_ports_count);
 	tcase_add_test(tc, ip_rows_others_and_rest_are_the_total);

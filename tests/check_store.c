@@ -607,6 +607,7 @@ START_TEST(a_store_of_any_older_version_is_brought_up_to_date)
 		make_fixture(&f);
 		make_old_store(&f, version);
 		open_books(&f);
+		ck_assert_int_eq(store_batch_reserve(f.batch, STORE_KEYS, 1), 0);
 		row = store_batch_add(f.batch, STORE_KEYS);
 		*row = (struct store_key){.start_us = MINUTE_US, .agent = 1, .if_index = 7,
 		    .direction = EASE_IN, .kind = STORE_KEY_ETH_PAIR, .key1_octets = 1,

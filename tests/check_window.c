@@ -317,7 +317,7 @@ START_TEST(samples_of_one_notification_are_paired)
 	struct window_sample mates[N_MATES];
 	struct ease_sample samples[N_MATES];
 	struct pair_sums expected = {0};
-	struct store_batch batch = {0};
+	struct store_batch batch = new_batch();
 	const struct store_window *windows;
 	uint64_t random = 5;
 
@@ -388,7 +388,7 @@ START_TEST(what_was_folded_beyond_the_rows_is_told_later)
 		struct window *w = window_get(t, 1, 1 + i % 2, NOON_US, 1);
 		struct frame_keys k = frame_of(i, 0, 0);
 
-		window_add_sample(t, w, &s, &k);
+		add_alone(t, w, &s, &k);
 	}
 	for (int dump = 0; dump < 2; dump++) {
 		ck_assert_int_eq(window_dump(t, &batch), 0);

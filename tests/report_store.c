@@ -82,7 +82,7 @@ report_store_window(struct report_store *store, int minute, int agent, int if_in
     int octets)
 {
 	report_store_sql(store,
-	    "INSERT INTO window VALUES(%llu, %d, %d, 1, %d, %d, 0, 0, 0, 0, 0, 0)",
+	    "INSERT INTO window VALUES(%llu, %d, %d, 1, %d, %d, 0, 0, 0, 0, 0, 0, 0, 0)",
 	    start_of(minute), agent, if_index, pkts, octets);
 	report_store_sql(store, "INSERT INTO window_port VALUES(%llu, %d, %d, 0, 0)",
 	    start_of(minute),
@@ -97,7 +97,7 @@ report_store_samples(struct report_store *store, int minute, int agent, int if_i
 	    (double)n * w * b * b, (double)n * w * w * b * b};
 
 	report_store_sql(store, "INSERT INTO window_key VALUES(%d, %llu, %d, %d, 1, x'%s', x'%s',"
-	    " %.0f, %.0f, %.0f, %.0f, %.0f, %.0f)", kind, start_of(minute), agent, if_index, key1,
+	    " %.0f, %.0f, %.0f, %.0f, %.0f, %.0f, 0, 0, 0, 0, 0, 0, 0, 0)", kind, start_of(minute), agent, if_index, key1,
 	    key2, sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
 	if (kind == STORE_KEY_IP_PAIR)
 		return; /* the same samples as those of the MAC pair */
