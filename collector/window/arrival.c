@@ -45,17 +45,24 @@ note_features(uint64_t seed, const struct wanted *w, struct mate *mate)
 	mate->feature[MATES_ADDRESS(w->kind) + 1] = hash_address(seed, w->halves.half2);
 }
 
-void
-arrival_of(uint64_t seed, uint32_t window, const struct ease_sample *s,
-    const struct frame_keys *keys, uint32_t place, struct arrival *a,
-    struct mate *mate)
+static void
+fill_mate(uint64_t seed, const struct arrival *a, uint32_t window, const struct ease_sample *s,
+    uint32_t place, struct mate *mate)
 {
-	a->n = 0;
 	mate->side = window << 1 | (s->direction - 1u);
 	mate->pkts = (float)s->mean_skip;
 	mate->octets = (float)s->mean_skip * (float)s->frame_octets;
 	for (size_t f = 0; f < MATES_FEATURES; f++)
 		mate->feature[f] = place;
+	for (size_t i = 0; i < a->n; i++)
+		note_features(seed, &a->wanted[i], mate);
+}
+
+void
+arrival_of(uint64_t seed, uint32_t window, const struct ease_sample *s,
+    const struct frame_keys *keys, uint32_t place, struct arrival *a, struct mate *mate)
+{
+	a->n = 0;
 	for (unsigned kind = 0; kind < N_KINDS; kind++) {
 		struct wanted *w = &a->wanted[a->n];
 
@@ -66,7 +73,8 @@ arrival_of(uint64_t seed, uint32_t window, const struct ease_sample *s,
 		w->kind = (uint8_t)kind;
 		w->direction = s->direction;
 		w->hash = hash_key(seed, w);
-		note_features(seed, w, mate);
 		a->n++;
 	}
+	if (mate)
+		fill_mate(seed, a, window, s, place, mate);
 }

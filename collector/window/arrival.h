@@ -22,7 +22,7 @@ struct arrival {
 /* A hash of 64 bits by folded 128-bit products. */
 uint64_t arrival_mix(uint64_t a, uint64_t b);
 
-/* Fills *a and *mate for the place-th sample of a notification, in the window of that number. seed goes into
+/* Fills *a and, unless it is NULL, *mate for the place-th sample of a notification, in the window of that number. seed goes into
  * the hashes. */
 void arrival_of(uint64_t seed, uint32_t window, const struct ease_sample *s,
     const struct frame_keys *keys, uint32_t place, struct arrival *a,

@@ -55,12 +55,22 @@ struct window {
 	struct side side[N_DIRECTIONS];
 };
 
-/* Sums since the last dump, in one cache line: what only variances are made of has seven digits. n
- * is the key's `fresh`. */
+/* Sums since the last dump, in one cache line and added as vectors: what only variances are made of
+ * has seven digits. n is the key's `fresh`. */
+enum key_variance {
+	KEY_W2,
+	KEY_WB2,
+	KEY_W2B2,
+	KEY_ANY, /* pairs of mates, each packets and octets */
+	KEY_SAME = KEY_ANY + 2,
+	KEY_SAME1 = KEY_SAME + 2,
+	KEY_SAME2 = KEY_SAME1 + 2,
+	KEY_N_VARIANCES = KEY_SAME2 + 3, /* the last one is not used */
+};
+
 struct key_sums {
 	double w, wb;
-	float w2, wb2, w2b2;
-	struct store_pairs any, same, same1, same2;
+	float variances[KEY_N_VARIANCES];
 };
 _Static_assert(sizeof(struct key_sums) <= CACHE_LINE, "a key's sums have grown");
 
@@ -464,38 +474,55 @@ fetch_keys(const struct window_table *t, const struct arrival *a)
 	}
 }
 
+/* What a sample adds to its key of each kind. */
 static void
-add_to_key(struct key *k, const struct store_sums *one, const struct mate_pairs *pairs)
+set_pairs(struct key_sums *one, const struct mate_pairs *pairs, size_t kind)
 {
-	const size_t kind = k->kind, key1 = MATES_ADDRESS(kind), key2 = key1 + 1;
-	struct key_sums *s = &k->sums;
+	const size_t key1 = MATES_ADDRESS(kind), key2 = key1 + 1;
+	float *v = one->variances;
 
-	k->fresh++;
-	s->w += one->w;
-	s->wb += one->wb;
-	s->w2 += (float)one->w2;
-	s->wb2 += (float)one->wb2;
-	s->w2b2 += (float)one->w2b2;
-	s->any.pkts += pairs->any.pkts;
-	s->any.octets += pairs->any.octets;
-	s->same.pkts += pairs->same_pkts[kind];
-	s->same.octets += pairs->same_octets[kind];
+	v[KEY_SAME] = pairs->same_pkts[kind];
+	v[KEY_SAME + 1] = pairs->same_octets[kind];
 	if (kind >= KINDS_OF_PAIRS)
 		return;
-	s->same1.pkts += pairs->same_pkts[key1];
-	s->same1.octets += pairs->same_octets[key1];
-	s->same2.pkts += pairs->same_pkts[key2];
-	s->same2.octets += pairs->same_octets[key2];
+	v[KEY_SAME1] = pairs->same_pkts[key1];
+	v[KEY_SAME1 + 1] = pairs->same_octets[key1];
+	v[KEY_SAME2] = pairs->same_pkts[key2];
+	v[KEY_SAME2 + 1] = pairs->same_octets[key2];
+}
+
+static void
+set_ones(struct key_sums ones[N_KINDS], const struct store_sums *s, const struct mate_pairs *pairs)
+{
+	const struct key_sums one = {s->w, s->wb, {(float)s->w2, (float)s->wb2, (float)s->w2b2,
+	    pairs->any.pkts, pairs->any.octets}};
+
+	for (size_t kind = 0; kind < N_KINDS; kind++) {
+		ones[kind] = one;
+		if (pairs->any.pkts > 0)
+			set_pairs(&ones[kind], pairs, kind);
+	}
+}
+
+static void
+add_to_key(struct key_sums *restrict to, const struct key_sums *restrict one)
+{
+	to->w += one->w;
+	to->wb += one->wb;
+	for (size_t i = 0; i < KEY_N_VARIANCES; i++)
+		to->variances[i] += one->variances[i];
 }
 
 static void
 add_sample(struct window_table *t, const struct window_sample *s, const struct arrival *a,
     const struct mate_pairs *pairs)
 {
-	struct store_sums one = sums_of(s->sample);
+	struct store_sums sums = sums_of(s->sample);
 	struct side *side = &s->window->side[s->sample->direction - 1];
+	struct key_sums ones[N_KINDS];
 
-	add_sums(&side->sums, &one);
+	set_ones(ones, &sums, pairs); /* long before they are added: stores cannot be overtaken */
+	add_sums(&side->sums, &sums);
 	side->any_pkts += pairs->any.pkts;
 	side->any_octets += pairs->any.octets;
 	mark_dirty(t, s->window);
@@ -505,27 +532,28 @@ add_sample(struct window_table *t, const struct window_sample *s, const struct a
 		if (!k->listed)
 			t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
 		k->listed = true;
-		add_to_key(k, &one, pairs);
+		k->fresh++;
+		add_to_key(&k->sums, &ones[k->kind]);
 	}
 }
 
 void
 window_add_samples(struct window_table *t, const struct window_sample *samples, size_t n)
 {
-	struct mate mates[MATES_MAX];
 	struct mate_pairs pairs[MATES_MAX];
 	struct arrival arrivals[MATES_MAX];
+	struct mate mates[MATES_MAX];
 
-	if (n == 0)
-		return;
 	for (size_t i = 0; i < n; i++) {
 		arrival_of(t->seed, (uint32_t)(samples[i].window - t->windows), samples[i].sample,
-		    &samples[i].keys, (uint32_t)i, &arrivals[i], &mates[i]);
+		    &samples[i].keys, (uint32_t)i, &arrivals[i], n > 1 ? &mates[i] : NULL);
 		fetch_buckets(t, &arrivals[i]);
 	}
 	for (size_t i = 0; i < n; i++)
 		fetch_keys(t, &arrivals[i]);
-	mates_pair(mates, n, pairs);
+	pairs[0] = (struct mate_pairs){0};
+	if (n > 1)
+		mates_pair(mates, n, pairs);
 	for (size_t i = 0; i < n; i++)
 		add_sample(t, &samples[i], &arrivals[i], &pairs[i]);
 }
@@ -635,16 +663,23 @@ has_row(const struct window_table *t, const struct key *k)
 	return k->fresh * limit * limit >= side->sums.n * (limit + HARDER * (rows - limit));
 }
 
+static struct store_pairs
+pairs_at(const float *sums)
+{
+	return (struct store_pairs){sums[0], sums[1]};
+}
+
 static void
 fill_sums(struct store_key *row, const struct key *k)
 {
-	const struct key_sums *s = &k->sums;
+	const float *v = k->sums.variances;
 
-	row->sums = (struct store_sums){k->fresh, s->w, s->w2, s->wb, s->wb2, s->w2b2};
-	row->any = s->any;
-	row->same = s->same;
-	row->same1 = s->same1;
-	row->same2 = s->same2;
+	row->sums = (struct store_sums){k->fresh, k->sums.w, (double)v[KEY_W2], k->sums.wb,
+	    (double)v[KEY_WB2], (double)v[KEY_W2B2]};
+	row->any = pairs_at(&v[KEY_ANY]);
+	row->same = pairs_at(&v[KEY_SAME]);
+	row->same1 = pairs_at(&v[KEY_SAME1]);
+	row->same2 = pairs_at(&v[KEY_SAME2]);
 }
 
 static void
