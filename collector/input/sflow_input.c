@@ -93,7 +93,7 @@ sflow_input_stats(const struct sflow_input *in)
 static void
 count(const struct sflow_input *in, enum sflow_stat_id which)
 {
-	stat_add(&in->stats, which, 1);
+	stat_add_own(&in->stats, which, 1);
 }
 
 static struct ease_record *

@@ -21,7 +21,7 @@
  * geometric skips: 1/sqrt(n)) and so much off the one that the agent states. */
 #define MEASURE_SAMPLES 256
 #define MEASURE_ERRORS	5.0
-#define MEASURE_LEAST	0.02
+#define MEASURE_LEAST	50 /* one part in so many */
 #define MEASURE_FORGET	65536 /* samples after which the past counts half */
 
 /* Frames of 60 octets, and none shorter, before they are taken for minimum frames without FCS. */
@@ -285,18 +285,19 @@ sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, bool newer)
 uint32_t
 sflow_weight(const struct sflow_port *p, bool *differs)
 {
-	double n = (double)p->measured_samples, measured, off;
+	const uint64_t n = p->measured_samples, stated = n * p->rate;
+	const uint64_t off = p->measured_pkts > stated ? p->measured_pkts - stated
+						       : stated - p->measured_pkts;
+	double part_off, measured;
 
 	*differs = false;
-	if (n < MEASURE_SAMPLES || p->measured_pkts == 0)
+	if (n < MEASURE_SAMPLES || p->measured_pkts == 0 || off < stated / MEASURE_LEAST)
 		return p->rate;
-	measured = (double)p->measured_pkts / n;
-	off = measured / p->rate - 1;
-	/* squares, to do without a root */
-	if (off * off * n < MEASURE_ERRORS * MEASURE_ERRORS || off * off < MEASURE_LEAST *
-		MEASURE_LEAST)
+	part_off = (double)off / (double)stated; /* its square, to do without a root */
+	if (part_off * part_off * (double)n < MEASURE_ERRORS * MEASURE_ERRORS)
 		return p->rate;
 	*differs = true;
+	measured = (double)p->measured_pkts / (double)n;
 	return measured < 1 ? 1 : (uint32_t)(measured + 0.5);
 }
 

@@ -79,7 +79,7 @@ struct ledger {
 static void
 count(const struct ledger *l, enum ledger_stat_id which)
 {
-	stat_add(&l->stats, which, 1);
+	stat_add_own(&l->stats, which, 1);
 }
 
 /* Rows of samples that a batch takes before it is cut: a fifth of a second of the rate the collector
