@@ -430,7 +430,7 @@ static enum mib_error
 add(struct mib_transaction *t, const struct mib_table *table, struct name name,
     struct mib_value value)
 {
-	return mib_transaction_add(t, table, &context, name.arcs, name.n, &value, NULL);
+	return mib_transaction_add(t, table, &context, name.arcs, name.n, &value);
 }
 
 START_TEST(every_refusal_before_anything_changes)

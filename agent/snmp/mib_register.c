@@ -235,7 +235,7 @@ reserve(const struct binding *b, struct mib_transaction *t, netsnmp_agent_reques
 		size_t n = to_arcs(r->requestvb->name, r->requestvb->name_length, arcs);
 
 		get_value(r->requestvb, &value);
-		error = context.view ? mib_transaction_add(t, b->table, &context, arcs, n, &value, r)
+		error = context.view ? mib_transaction_add(t, b->table, &context, arcs, n, &value)
 				     : MIB_RESOURCE_UNAVAILABLE;
 		if (error)
 			netsnmp_set_request_error(info, r, (int)error);
@@ -250,16 +250,23 @@ forget(struct mib_registry *registry)
 	mib_transaction_begin(&registry->transaction);
 }
 
-/* The error belongs to the varbind to blame, which may be another registration's: that one will
- * be asked too. If it is nobody's here, nothing is said here. */
+/* The error belongs to the varbind to blame; to the first if that is another registration's. */
 static void
-refuse(enum mib_error error, const void *to_blame, netsnmp_agent_request_info *info,
+refuse(enum mib_error error, const struct mib_transaction *t, netsnmp_agent_request_info *info,
     netsnmp_request_info *requests)
 {
-	for (netsnmp_request_info *r = requests; r && error; r = r->next) {
-		if (r == to_blame)
-			netsnmp_set_request_error(info, r, (int)error);
+	netsnmp_request_info *blamed = requests;
+
+	if (!error)
+		return;
+	for (netsnmp_request_info *r = requests; r; r = r->next) {
+		uint32_t arcs[MIB_OID_MAX];
+		size_t n = to_arcs(r->requestvb->name, r->requestvb->name_length, arcs);
+
+		if (mib_transaction_blames(t, arcs, n))
+			blamed = r;
 	}
+	netsnmp_set_request_error(info, blamed, (int)error);
 }
 
 static void
@@ -274,7 +281,7 @@ change(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_reques
 		reserve(b, t, info, requests);
 		break;
 	case MODE_SET_RESERVE2:
-		refuse(mib_transaction_test(t, setter), t->to_blame, info, requests);
+		refuse(mib_transaction_test(t, setter), t, info, requests);
 		break;
 	case MODE_SET_ACTION:
 		error = mib_transaction_commit(t, setter);

@@ -224,22 +224,22 @@ struct mib_setter {
 
 /* The settings of one SET PDU on their way through its phases (RFC 3416 4.2.5), over any number
  * of tables: add each varbind, then test, then commit, then finish; undo instead of finish takes
- * a commit back. Nothing is changed before commit. Each varbind has a tag of the caller's, so that
- * an error can name it. */
+ * a commit back. Nothing is changed before commit. */
 enum { MIB_SETS_MAX = 256 }; /* settings in one PDU: all of 48 ports; more are refused as a whole */
 struct mib_transaction {
 	size_t n;
 	bool tested, committed;
 	enum mib_error test_error;
-	const void *to_blame; /* tag of the varbind that the test refused */
-	const void *tags[MIB_SETS_MAX];
+	size_t to_blame; /* the setting that the test refused */
 	struct mib_set sets[MIB_SETS_MAX];
 	struct mib_set olds[MIB_SETS_MAX];
 };
 void mib_transaction_begin(struct mib_transaction *t);
 enum mib_error mib_transaction_add(struct mib_transaction *t, const struct mib_table *table,
     const struct mib_context *context, const uint32_t *oid, size_t n,
-    const struct mib_value *value, const void *tag);
+    const struct mib_value *value);
+/* True if this is the name of the varbind that the test refused. */
+bool mib_transaction_blames(const struct mib_transaction *t, const uint32_t *oid, size_t n);
 /* The next three do their work once, however often they are called for the same PDU; a test is
  * made again when varbinds have come since. */
 enum mib_error mib_transaction_test(struct mib_transaction *t, const struct mib_setter *setter);

@@ -13,13 +13,13 @@ mib_transaction_begin(struct mib_transaction *t)
 	t->tested = false;
 	t->committed = false;
 	t->test_error = MIB_NO_ERROR;
-	t->to_blame = NULL;
+	t->to_blame = 0;
 }
 
 enum mib_error
 mib_transaction_add(struct mib_transaction *t, const struct mib_table *table,
     const struct mib_context *context, const uint32_t *oid, size_t n,
-    const struct mib_value *value, const void *tag)
+    const struct mib_value *value)
 {
 	enum mib_error error;
 
@@ -28,7 +28,7 @@ mib_transaction_add(struct mib_transaction *t, const struct mib_table *table,
 	error = mib_check_set(table, context, oid, n, value, &t->sets[t->n], &t->olds[t->n]);
 	if (error)
 		return error;
-	t->tags[t->n++] = tag;
+	t->n++;
 	t->tested = false;
 	return MIB_NO_ERROR;
 }
@@ -65,9 +65,21 @@ mib_transaction_test(struct mib_transaction *t, const struct mib_setter *setter)
 		t->tested = true;
 		t->test_error = test_error(setter->apply(setter->ctx, t->sets, t->n,
 		    MIB_PHASE_TEST, &failed));
-		t->to_blame = t->tags[failed < t->n ? failed : 0];
+		t->to_blame = failed < t->n ? failed : 0;
 	}
 	return t->test_error;
+}
+
+bool
+mib_transaction_blames(const struct mib_transaction *t, const uint32_t *oid, size_t n)
+{
+	const struct mib_set *set = &t->sets[t->to_blame];
+	const struct mib_oid *entry = &set->table->entry;
+
+	return t->test_error && n == entry->n + 1 + set->n_index &&
+	    mib_oid_compare(oid, entry->n, entry->arcs, entry->n) == 0 &&
+	    oid[entry->n] == set->column->subid &&
+	    mib_oid_compare(oid + entry->n + 1, set->n_index, set->index, set->n_index) == 0;
 }
 
 enum mib_error
