@@ -144,6 +144,35 @@ START_TEST(mates_widen_limits_under_loss_only)
 }
 END_TEST
 
+/* What had no room may be of any key: 7 samples of 100 frames more at most, of an address all 20. */
+START_TEST(what_was_folded_widens_upper_limits)
+{
+	struct report_options options = report_store_options();
+	double low, high;
+	json_t *j;
+
+	simple_traffic();
+	options.by = REPORT_BY_PAIR;
+	j = report_store_json(&store, "talkers", &options);
+	low = report_json_number(j, "rows.1.packets.low");
+	high = report_json_number(j, "rows.1.packets.high");
+	ck_assert_double_eq(report_json_number(j, "folded_samples"), 0);
+	json_decref(j);
+	report_store_sql(&store, "INSERT INTO window_folded VALUES(%d, %llu, 1, 1, 1, 20, 7)",
+	    STORE_KEY_ETH_PAIR, REPORT_STORE_T0);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_eq(report_json_number(j, "rows.1.packets.low"), low);
+	assert_near(report_json_number(j, "rows.1.packets.high"), high + 700, 1e-6);
+	ck_assert_double_eq(report_json_number(j, "folded_samples"), 20);
+	ck_assert_double_eq(report_json_number(j, "folded_samples_one_key_high"), 7);
+	json_decref(j);
+	options.by = REPORT_BY_DST;
+	j = report_store_json(&store, "talkers", &options);
+	assert_near(report_json_number(j, "rows.1.packets.high"), high + 2000, 1e-6);
+	json_decref(j);
+}
+END_TEST
+
 /* Windows of one port are one stratum; ports are two, and their figures add up. */
 START_TEST(windows_and_ports_add_up)
 {
@@ -658,6 +687,7 @@ main(void)
 	tcase_add_test(tc, pairs_have_limits_shares_and_ranks);
 	tcase_add_test(tc, by_src_and_by_dst_add_up_pairs);
 	tcase_add_test(tc, mates_widen_limits_under_loss_only);
+	tcase_add_test(tc, what_was_folded_widens_upper_limits);
 	tcase_add_test(tc, windows_and_ports_add_up);
 	tcase_add_test(tc, only_received_frames_of_edge_ports_count);
 	tcase_add_test(tc, ip_rows_others_and_rest_are_the_total);

@@ -635,6 +635,12 @@ column_if(bool wanted, const char *column)
 	return wanted ? column : "NULL";
 }
 
+static int
+key_kind(const struct report_options *options)
+{
+	return options->layer == REPORT_LAYER_ETH ? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR;
+}
+
 static void
 build_window_sql(const struct report_options *options, char *sql, size_t size)
 {
@@ -646,7 +652,7 @@ build_window_sql(const struct report_options *options, char *sql, size_t size)
 	    " AND direction = %d%s GROUP BY agent, if_index, k1, k2",
 	    column_if(options->by != REPORT_BY_DST, "key1"),
 	    column_if(options->by != REPORT_BY_SRC, "key2"), same, same,
-	    options->layer == REPORT_LAYER_ETH ? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR, EASE_IN,
+	    key_kind(options), EASE_IN,
 	    options->addr.n_octets ? " AND (in_prefix(key1) OR in_prefix(key2))" : "");
 }
 
@@ -722,6 +728,30 @@ add_key(struct query *query, sqlite3_stmt *stmt, struct key_list *list)
 	return 0;
 }
 
+static int
+set_folded(struct query *query, sqlite3_stmt *stmt)
+{
+	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint32_t)sqlite3_column_int64(stmt, 1));
+
+	if (port) {
+		port->folded = column_u64(stmt, 2);
+		port->folded_most = column_u64(stmt, 3);
+	}
+	return 0;
+}
+
+static int
+read_folded(struct query *query, const struct report_options *options)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql), "SELECT agent, if_index, SUM(n), SUM(most_n) FROM window_folded"
+	    " WHERE kind = %d AND start_us >= :from AND start_us < :to AND direction = %d"
+	    " GROUP BY agent, if_index", key_kind(options), EASE_IN);
+	return for_rows(query, sql, set_folded);
+}
+
 int
 query_keys(struct query *query, const struct report_options *options, struct query_key **keys,
     size_t *n, uint64_t *kept_since_us)
@@ -740,6 +770,7 @@ query_keys(struct query *query, const struct report_options *options, struct que
 			err = find_kept_since(query, kept_since_us);
 	} else {
 		build_window_sql(options, sql, sizeof(sql));
+		err = read_folded(query, options);
 	}
 	stmt = err == 0 ? query_prepare(query, sql) : NULL;
 	if (err == 0 && !stmt)

@@ -119,6 +119,9 @@ add_key_fields(const struct report_result *result, json_t *object)
 		json_object_set_new(object, "others", others_json(result));
 	if (result->rest)
 		json_object_set_new(object, "rest", sum_row_json(result, result->rest));
+	json_object_set_new(object, "folded_samples", json_integer((json_int_t)result->folded));
+	json_object_set_new(object, "folded_samples_one_key_high",
+	    json_integer((json_int_t)result->folded_most));
 	json_object_set_new(object, "unseen_packets_high", number_json(result->unseen_pkts));
 	if (result->kept_since_us)
 		json_object_set_new(object, "samples_kept_since", time_json(result->kept_since_us));

@@ -293,6 +293,19 @@ print_few_samples(FILE *out, const struct report_result *result)
 }
 
 static void
+print_folded(FILE *out, const struct report_result *result)
+{
+	char folded[NUMBER_TEXT], most[NUMBER_TEXT];
+
+	if (result->folded == 0)
+		return;
+	number_format_count((double)result->folded, folded);
+	number_format_count((double)result->folded_most, most);
+	fprintf(out, "FOLDED: %s samples had no room of their own (memory); upper limits allow for"
+	    " up to %s of them.\n", folded, most);
+}
+
+static void
 print_key_notes(FILE *out, const struct report_result *result, const struct render_options *options)
 {
 	static const char *const unseen[] = {
@@ -302,6 +315,7 @@ print_key_notes(FILE *out, const struct report_result *result, const struct rend
 	};
 	char number[NUMBER_TEXT], time[NUMBER_TEXT];
 
+	print_folded(out, result);
 	if (isfinite(result->unseen_pkts) && result->unseen_pkts >= 1) {
 		number_format_count(floor(result->unseen_pkts) + 1, number);
 		fprintf(out, "Any %s fewer than %s frames (95%%).\n", unseen[result->by], number);

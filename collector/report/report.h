@@ -125,6 +125,8 @@ struct report_result {
 	uint64_t n_others;
 	struct report_value *rest; /* the same for what belongs to no key; NULL: none */
 	const char *rest_name;	   /* why: "without IP", … */
+	uint64_t folded;      /* samples that had no room as a key: in no row but rest */
+	uint64_t folded_most; /* the most of them that one key can have: upper limits say so */
 	double unseen_pkts; /* a key without any sample has fewer (95 %) */
 	double mean_skip;   /* of the samples */
 	uint64_t kept_since_us; /* answered from kept samples, which begin in the range; or 0 */

@@ -6,6 +6,7 @@
 #include "collector/report/reports.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,48 @@ compare_octets(const void *a, const void *b)
 	return compare_estimates(a, b, ESTIMATE_OCTETS);
 }
 
+/* What one key can have at most of a port's samples that had no room. The bound of the store is
+ * that of a pair; an address is in any number of pairs. */
+static uint64_t
+most_folded(const struct talkers *t, const struct query_port *port)
+{
+	return t->options->by == REPORT_BY_PAIR ? port->folded_most : port->folded;
+}
+
+/* The same as traffic, over all ports: samples are taken to stand for as much as all of their port
+ * do on average. */
+static double
+most_lacking(const struct talkers *t, enum estimate_unit unit)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < t->query->n_ports; i++) {
+		const struct query_port *port = &t->query->ports[i];
+		const struct estimate_stratum *side = &port->side[EASE_IN];
+
+		if (build_counts(t->options, port) && side->all.n > 0)
+			most += (double)most_folded(t, port) * estimate_total(unit, side) /
+			    (double)side->all.n;
+	}
+	return most;
+}
+
+/* What the memory budget cost: a key may have more than its samples say, and no key has less. */
+static void
+allow_for_folded(struct talkers *t)
+{
+	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
+		double lacking = most_lacking(t, (enum estimate_unit)u);
+
+		for (size_t i = 0; lacking > 0 && i < t->n; i++) {
+			struct estimate_figure *f = &t->list[i].figure[u];
+
+			f->high = fmax(f->high, fmin(f->high + lacking, t->result->total[u]));
+		}
+	}
+	t->result->unseen_pkts += most_lacking(t, ESTIMATE_PKTS);
+}
+
 static int
 rank(struct talkers *t)
 {
@@ -157,6 +200,7 @@ rank(struct talkers *t)
 		for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++)
 			t->list[i].figure[u] = estimate_key((enum estimate_unit)u,
 			    &t->parts[t->list[i].part], t->list[i].n_parts);
+	allow_for_folded(t);
 	if (t->n > 0)
 		qsort(t->list, t->n, sizeof(*t->list),
 		    unit == ESTIMATE_PKTS ? compare_pkts : compare_octets);
@@ -350,6 +394,8 @@ rest_name(const struct talkers *t)
 {
 	if (t->query->from_samples || t->options->addr.n_octets > 0)
 		return "not asked for";
+	if (t->result->folded > 0)
+		return t->options->layer == REPORT_LAYER_IP ? "without IP or folded" : "folded";
 	return t->options->layer == REPORT_LAYER_IP ? "without IP" : "not kept by address";
 }
 
@@ -369,6 +415,8 @@ count_ports(struct talkers *t)
 		if (!build_counts(t->options, port))
 			continue;
 		build_count_port(t->result, port);
+		t->result->folded += port->folded;
+		t->result->folded_most += most_folded(t, port);
 		strata[n_strata] = port->side[EASE_IN];
 		w += strata[n_strata].all.w;
 		n += (double)strata[n_strata++].all.n;
