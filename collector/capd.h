@@ -1,9 +1,10 @@
 /*
- * The collector at work: input, books and store put together, and the one loop that reads the
- * sockets, cuts a batch at each interval and listens to signals. Every wait is in its poll().
+ * The collector at work: input, books and store put together, and the one loop that keeps the
+ * books, cuts a batch at each interval and listens to signals. Every wait is in its poll().
  *
- * The store's thread is the only other one; the loop hands it batches and takes empty ones back.
- * While none is empty the loop goes on with the batch it has.
+ * The loop reads the sockets itself or, with several `threads`, takes what they have read and
+ * decoded. It hands the store's thread batches and takes empty ones back; while none is empty it
+ * goes on with the batch it has. What the fast way takes costs no allocation and no lock.
  */
 #ifndef EASE_COLLECTOR_CAPD_H
 #define EASE_COLLECTOR_CAPD_H

@@ -1,7 +1,7 @@
 /*
  * Datagrams that the fast way in lays aside: SNMPv3, informs and events, to be looked at when what
- * is fast is done. A bounded queue of one thread. At the limit a datagram is refused to whoever puts
- * it, who counts it.
+ * is fast is done. A bounded queue of one thread. At the limit a datagram is refused to whoever
+ * puts it, who counts it.
  */
 #ifndef EASE_COLLECTOR_INPUT_ASIDE_H
 #define EASE_COLLECTOR_INPUT_ASIDE_H

@@ -8,8 +8,8 @@
  * late to be told from duplicates.
  *
  * Blocks of datagrams and records go to and fro in rings without a lock. Each thread has
- * CREW_BLOCKS; while the books have them all it reads no more (input.books_behind), and the kernel's
- * buffer is the queue. What needs memory of what came before (sFlow, the slow way) is left to the
+ * CREW_BLOCKS; while the books have them all it reads no more (input.books_behind), and the
+ * kernel's buffer is the queue. What needs memory of what came before (sFlow, the slow way) is left to the
  * books. Waiting for the turn is what a thread does that has nothing to do.
  */
 #ifndef EASE_COLLECTOR_INPUT_CREW_H

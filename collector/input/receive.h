@@ -49,8 +49,8 @@ uint64_t receiver_drops(struct receiver *r);
  * thread. */
 int receiver_fill(const struct receiver *r, size_t socket, struct receive_batch *b);
 
-/* Gives what was read to fn, in its order; the datagrams that were longer than RECEIVE_DATAGRAM_MAX,
- * which are not given. Datagram and address are valid until the next fill. */
+/* Gives what was read to fn, in its order; the datagrams longer than RECEIVE_DATAGRAM_MAX, which
+ * are not given. Datagram and address are valid until the next fill. */
 typedef void receive_fn(void *arg, const struct sockaddr *from, const void *octets, size_t n);
 size_t receive_each(struct receive_batch *b, receive_fn *fn, void *arg);
 

@@ -1,7 +1,7 @@
 /*
  * The body of struct store, for the files of this room only: store.c writes, load.c reads once
- * before the writing thread starts. From store_start on db and statements are that thread's. Batches
- * go to and fro in two rings without a lock; lock guards only what store_drain waits for.
+ * before the writing thread starts. From store_start on db and statements are that thread's.
+ * Batches go to and fro in two rings without a lock; lock guards only what store_drain waits for.
  */
 #ifndef EASE_COLLECTOR_STORE_PRIVATE_H
 #define EASE_COLLECTOR_STORE_PRIVATE_H

@@ -205,7 +205,7 @@ store_open(struct store **out, const char *path, char *error, size_t error_size)
 
 /* Queue */
 
-_Static_assert((int)STORE_BATCHES <= (int)SPSC_ITEMS, "a ring holds all batches, so it is never full");
+_Static_assert((int)STORE_BATCHES <= (int)SPSC_ITEMS, "a ring with room for all is never full");
 
 struct store_batch *
 store_take(struct store *store)

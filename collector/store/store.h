@@ -51,7 +51,7 @@ struct store_loader {
 int store_load(struct store *store, const struct store_loader *loader, char *error,
     size_t error_size);
 
-/* Makes the batches, with room for so many rows each, and starts the writing thread. 0 or -errno. */
+/* Makes the batches, each with room for so many rows, and starts the writing thread. 0, -errno. */
 int store_start(struct store *store, const struct store_room room[STORE_N_TABLES]);
 
 /* An empty batch, the caller's until submitted; NULL when all are waiting to be written. */
