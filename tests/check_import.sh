@@ -1,8 +1,8 @@
 #!/bin/bash
 # easecapd --import and --tap: what the collector got live and what it takes from a capture of the same
-# datagrams are the same, over Ethernet with IPv4 and over VLAN tags with IPv6; frames written to the
-# tap are what tshark reads there, and a reader who sleeps costs frames but no sample. Prints PASS,
-# FAIL or SKIP lines; exit 1 if one failed.
+# datagrams are the same: notifications over Ethernet with IPv4 and over VLAN tags with IPv6, and sFlow.
+# Frames written to the tap are what tshark reads there, and a reader who sleeps costs frames but no
+# sample. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/rig.sh"
 
 capture=$rig.pcap
@@ -92,6 +92,42 @@ wrong_files() {
 	expect 'no capture at all: exits 1' $? 1
 }
 
+# sFlow in a capture: what the foreign sender of check_sflow.sh sends, live and imported.
+sflow_imported() {
+	local sflow_port tap_port tap counts="SELECT (SELECT group_concat(expected || ' ' || received || ' ' || duplicates)
+	    FROM account), (SELECT printf('%d %.0f %.0f', sum(n), sum(w), sum(wb)) FROM window),
+	    (SELECT printf('%.0f %.0f', sum(pool_pkts), sum(pool_octets)) FROM window)"
+	rig_new
+	sflow_port=$(free_port)
+	printf 'sflow_listen = {"127.0.0.1:%s"}\n' "$sflow_port" >>"$rig/collector.conf"
+	rig_collector || return
+	perl "$top/tests/sflow_tap.pl" "$keep/sflow.pcap" "$sflow_port" >"$rig/tap.port" &
+	tap=$!
+	disown $tap
+	wait_for 5 test -s "$rig/tap.port"
+	tap_port=$(<"$rig/tap.port")
+	perl "$top/tests/sflow_sender.pl" "$tap_port"
+	wait_for 10 eval '[ "$(stat_of sflow.refused_datagram)" = 1 ]'
+	sleep 0.3
+	rig_end $tap
+	rig_stop
+	import "$keep/sflow.pcap" "$rig/sflow.db" >/dev/null
+	expect 'import of sFlow: exits 0' $? 0
+	expect 'import of sFlow: same samples, sums and totals as live' \
+	    "$(sqlite3 "$rig/sflow.db" "$counts")" "$(sqlite3 "$rig/ease.db" "$counts")"
+	expect 'import of sFlow: expected, received, duplicates' \
+	    "$(sqlite3 "$rig/sflow.db" 'SELECT expected, received, duplicates FROM account')" '1194|1080|144'
+	if command -v tshark >/dev/null; then
+		expect 'import of sFlow: taken, twice there or refused are all that tshark finds' \
+		    "$(sqlite3 "$rig/sflow.db" "SELECT received + duplicates + (SELECT value FROM stat WHERE
+			name = 'sflow.refused_datagram') FROM account")" \
+		    "$(tshark -n -r "$keep/sflow.pcap" -T fields -E separator=, -e sflow_245.sampletype 2>/dev/null |
+			tr ',' '\n' | grep -cx 1)"
+	else
+		skip 'import of sFlow: tshark' 'tshark is not there'
+	fi
+}
+
 tapped() {
 	local reader samples frames
 	rig_new
@@ -145,5 +181,6 @@ tapped() {
 
 live_and_imported
 wrong_files
+sflow_imported
 tapped
 exit $failed
