@@ -1,4 +1,5 @@
-/* Any text is a board that can be built, or a mistake with a message. */
+/* Any text is a board that can be drawn and built, or a mistake with a message. */
+#include "agent/device/board_draw.h"
 #include "agent/device/fabric.h"
 
 #include <stdlib.h>
@@ -18,6 +19,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!error[0])
 			abort();
 	} else {
+		FILE *picture = fopen("/dev/null", "w");
+
+		board_draw(picture, "fuzz", &plan, &(struct board_feed_config){.capture = "c"});
+		fclose(picture);
 		if (bus_model_create(&bus) < 0 || fabric_create(bus, &plan, &fabric) < 0)
 			abort();
 		fabric_destroy(fabric);

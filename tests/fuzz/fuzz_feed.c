@@ -10,30 +10,38 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 	"chip \"s\" { type = gt48002a }\nchip \"m\" { type = c84302 }\n"                           \
 	"port \"a\" {}\nport \"b\" {}\n"
 
-static void
-run(struct feed *feed, struct fabric *fabric)
+/* The octets must be read, whatever they are; time never goes back at the board. */
+static uint64_t
+run(struct feed *feed, struct fabric *fabric, size_t batch)
 {
-	struct feed_frame frame;
-	uint8_t sum = 0;
+	struct feed_frame frames[64];
+	uint64_t sum = 0, now_us = 0;
+	size_t n;
 
-	for (unsigned n = 0; feed_next(feed, &frame); n++) {
-		if (frame.port > 1 || frame.captured_octets > frame.wire_octets)
-			abort();
-		for (uint32_t i = 0; i < frame.captured_octets; i++)
-			sum += frame.octets[i];
-		fabric_frame(fabric, &frame);
-		if (n % FABRIC_SETTLE_MAX == 0)
-			fabric_settle(fabric);
+	while ((n = feed_next_batch(feed, frames, batch)) > 0) {
+		for (struct feed_frame *f = frames; f < frames + n; f++) {
+			if (f->port > 1 || f->captured_octets > f->wire_octets)
+				abort();
+			for (uint32_t i = 0; i < f->captured_octets; i++)
+				sum += f->octets[i];
+			now_us = f->time_us = f->time_us > now_us ? f->time_us : now_us;
+			fabric_frame(fabric, f);
+		}
+		fabric_settle(fabric);
 	}
-	__asm__ volatile("" : : "r"(sum)); /* the octets must be read, whatever they are */
+	return sum;
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct feed_source source = {.path = "fuzz", .port = -1};
-	struct feed_config config = {
-	    .sources = &source, .n_sources = 1, .ports = (const unsigned[]){0, 1}, .n_ports = 2};
+	static const struct feed_link_change down = {.at_us = 1, .port = 1};
+	static const struct feed_error crc = {.kind = FEED_ERROR_CRC, .port = 0, .one_in = 2};
+	struct feed_source source = {.path = "fuzz", .port = -1, .interface = size % 3 ? "" : "0"};
+	struct feed_config config = {.sources = &source, .n_sources = 1, .n_ports = 2,
+	    .ports = (const unsigned[]){0, 1}, .deal = size % 5 ? 0 : FEED_DEAL_INTERFACE,
+	    .link_changes = &down, .n_link_changes = size & 1, .errors = &crc,
+	    .n_errors = size >> 1 & 1, .preload = size >> 2 & 1};
 	struct board_plan plan;
 	struct bus_model *bus;
 	struct fabric *fabric;
@@ -48,7 +56,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (board_parse("b", BOARD, &plan, error, sizeof(error)) < 0 ||
 	    bus_model_create(&bus) < 0 || fabric_create(bus, &plan, &fabric) < 0)
 		abort();
-	run(feed, fabric);
+	if (run(feed, fabric, 1 + size % 64) == UINT64_MAX)
+		abort();
 	feed_destroy(feed);
 	fabric_destroy(fabric);
 	bus_model_destroy(bus);
