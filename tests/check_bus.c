@@ -185,6 +185,22 @@ START_TEST(the_descriptor_is_readable_while_a_line_is_up)
 }
 END_TEST
 
+START_TEST(a_shared_line_is_up_while_anyone_pulls)
+{
+	bool pulls[2] = {false, false};
+
+	bus_model_pull_line(model, 7, &pulls[0], false);
+	ck_assert_uint_eq(bus_model_lines(model), 0);
+	bus_model_pull_line(model, 7, &pulls[0], true);
+	bus_model_pull_line(model, 7, &pulls[0], true);
+	bus_model_pull_line(model, 7, &pulls[1], true);
+	bus_model_pull_line(model, 7, &pulls[0], false);
+	ck_assert_uint_eq(bus_model_lines(model), 1u << 7);
+	bus_model_pull_line(model, 7, &pulls[1], false);
+	ck_assert_uint_eq(bus_model_lines(model), 0);
+}
+END_TEST
+
 START_TEST(a_recording_holds_what_passed)
 {
 	static struct bus_record record;
@@ -222,6 +238,7 @@ main(void)
 	tcase_add_test(all, windows_and_rows_must_not_overlap);
 	tcase_add_test(all, shared_memory_is_bounded_for_the_model);
 	tcase_add_test(all, the_descriptor_is_readable_while_a_line_is_up);
+	tcase_add_test(all, a_shared_line_is_up_while_anyone_pulls);
 	tcase_add_test(all, a_recording_holds_what_passed);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);

@@ -25,7 +25,8 @@ enum {
 	SCENARIOS = 10000,
 	SCENARIOS_SLOW = 1000, /* when something makes everything slow */
 	PARTS = 20, /* each a check of its own */
-	MAX_CHIPS = 8,
+	MAX_CHIPS = 31,
+	MAX_PORTS = 64,
 	MAX_AREAS = 3 * MAX_CHIPS,
 	STEPS_MAX = 120,
 	N_STATIONS = 40,
@@ -719,13 +720,17 @@ plan_board(void)
 	char text[8192];
 	size_t n = 0;
 	unsigned first_port = 0;
+	unsigned max_chips = one_in(30) ? MAX_CHIPS : one_in(3) ? 1 + below(8) : 1 + below(3);
 
-	t.plan = (struct reference_plan){.n_chips = one_in(3) ? 1 + below(MAX_CHIPS) : 1 + below(3)};
-	for (unsigned i = 0; i < t.plan.n_chips; i++) {
-		t.plan.ports[i] = one_in(2) ? 8 : 2;
-		first_port += t.plan.ports[i];
+	t.plan = (struct reference_plan){0};
+	while (t.plan.n_chips < max_chips && first_port + 2 <= MAX_PORTS) {
+		bool eight = one_in(max_chips > 8 ? 20 : 2) && first_port + 8 <= MAX_PORTS;
+		unsigned ports = eight ? 8 : 2, i = t.plan.n_chips++;
+
+		t.plan.ports[i] = ports;
+		first_port += ports;
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "chip \"c%u\" { type = %s }\n", i,
-		    t.plan.ports[i] == 8 ? "gt48001a" : "gt48002a");
+		    ports == 8 ? "gt48001a" : "gt48002a");
 	}
 	t.n_ports = first_port;
 	for (unsigned i = 0; i < (t.n_ports + 3) / 4; i++)

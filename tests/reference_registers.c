@@ -309,7 +309,7 @@ reference_lines(const struct reference *ref)
 
 	for (unsigned i = 0; i < ref->n_chips; i++)
 		if (chip_interrupts(&ref->chips[i]))
-			lines |= 1u << (BOARD_LINE_SWITCH + i);
+			lines |= 1u << i % BOARD_SWITCH_LINES;
 	for (unsigned i = 0; i < n_mac_chips(ref) * C84302_PORTS; i++)
 		if (reference_mac_interrupt(&ref->macs[i]))
 			lines |= 1u << (BOARD_LINE_MAC + i / C84302_PORTS);

@@ -26,6 +26,7 @@ struct bus_model {
 	atomic_uint cpu_waits;
 	int fd;
 	_Atomic uint32_t lines; /* changed under the lock */
+	unsigned pullers[BUS_MODEL_MAX_LINES]; /* chips that pull a shared line */
 	uint64_t refused;
 	struct window windows[BUS_MODEL_MAX_WINDOWS]; /* in ascending order of base */
 	size_t n_windows;
@@ -281,6 +282,16 @@ bus_model_set_line(struct bus_model *model, unsigned line, bool up)
 	(void)done;
 	if (!after)
 		bus_model_wake(model);
+}
+
+void
+bus_model_pull_line(struct bus_model *model, unsigned line, bool *pulls, bool up)
+{
+	if (*pulls == up)
+		return;
+	*pulls = up;
+	model->pullers[line] += up ? 1u : -1u;
+	bus_model_set_line(model, line, model->pullers[line] > 0);
 }
 
 uint32_t

@@ -20,7 +20,7 @@
 enum {
 	BUS_MODEL_MAX_WINDOWS = 512, /* four a MAC chip, one a switch chip: 64 chips of each */
 	BUS_MODEL_MAX_LINES = 32,    /* the lines are one word */
-	BUS_MODEL_MAX_AREAS = 64,    /* shared areas; a switch chip's driver makes three */
+	BUS_MODEL_MAX_AREAS = 128,   /* shared areas; a switch chip's driver makes three */
 };
 #define BUS_MODEL_SHARED_OCTETS (4u << 20)   /* in all: 64 KiB of buffers a switch chip */
 #define BUS_MODEL_SHARED_BASE	0xa0000000u  /* bus address of the first shared area */
@@ -53,7 +53,11 @@ void bus_model_wake(struct bus_model *model);
 /* Memory at a bus address, or NULL (counted) unless all the octets lie in one shared area. */
 uint8_t *bus_model_memory(struct bus_model *model, uint32_t bus_address, size_t octets);
 
+/* A line of one chip. */
 void bus_model_set_line(struct bus_model *model, unsigned line, bool up);
+/* A line that several chips share: up while any of them pulls it. *pulls is the caller's own state,
+ * false at first. */
+void bus_model_pull_line(struct bus_model *model, unsigned line, bool *pulls, bool up);
 
 /* --- no lock needed --- */
 

@@ -35,7 +35,7 @@ struct galnet_model_config {
 	enum galnet_chip chip;
 	struct bus_model *bus; /* borrowed */
 	unsigned device;       /* GalNet device number; its slice follows from it */
-	unsigned line;	       /* interrupt line */
+	unsigned line;	       /* interrupt line; chips may share it */
 	/* NEW_ADDRESS to the other chips of the board. */
 	void (*new_address)(void *ctx, unsigned device, uint64_t mac, unsigned port);
 	/* Nobody here knows this address: who owns it tells this chip (galnet_model_owns). */

@@ -59,6 +59,7 @@ struct galnet_model {
 	const struct galnet_chip_info *info;
 	struct regmodel regs;
 	uint32_t *table; /* two words an entry */
+	bool pulls_line; /* its interrupt */
 	/* Ports, a bit each, decoded from registers: */
 	uint32_t ports_up;
 	uint32_t forwarding; /* up, and not blocked by the spanning tree */

@@ -13,7 +13,7 @@ galnet_chip_update_line(struct galnet_model *m)
 	bool up = (*galnet_reg(m, ROW_CAUSE) & *galnet_reg(m, ROW_MASK)) ||
 	    ((uint32_t)m->ease.event << m->info->ease_shift & mask);
 
-	bus_model_set_line(m->config.bus, m->config.line, up);
+	bus_model_pull_line(m->config.bus, m->config.line, &m->pulls_line, up);
 }
 
 void

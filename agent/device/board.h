@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum {
-	BOARD_MAX_SWITCH_CHIPS = 8, /* one interrupt line each; 64 ports */
+	BOARD_MAX_SWITCH_CHIPS = 31, /* GalNet devices on one bus, of which the CPU is one */
 	BOARD_MAX_MAC_CHIPS = 16,
 	BOARD_MAX_PORTS = 64,
 	BOARD_MAX_LINK_CHANGES = 256, /* of a port */

@@ -12,7 +12,8 @@
 #define BOARD_GLUE_LINES 0x0u /* read only: the interrupt lines, a bit each */
 
 enum {
-	BOARD_LINE_SWITCH = 0, /* of the first switch chip; then one each */
+	BOARD_LINE_SWITCH = 0, /* BOARD_SWITCH_LINES, which the switch chips share */
+	BOARD_SWITCH_LINES = 8,
 	BOARD_LINE_MAC = 8,    /* of the first MAC chip; then one each */
 	BOARD_LINE_EEE = 27,   /* of the EEE unit */
 	BOARD_LINE_STEP = 28,  /* in lock step: the board can go on when the CPU lets it */
@@ -20,5 +21,8 @@ enum {
 	BOARD_LINE_END = 30,   /* the feed is at its end */
 	BOARD_LINE_ATTENTION = 31, /* software asked to be called again */
 };
+
+/* As PCI's lines are shared: whoever sees one up asks all chips that may pull it. */
+#define BOARD_SWITCH_LINE(device) (BOARD_LINE_SWITCH + (device) % BOARD_SWITCH_LINES)
 
 #endif

@@ -337,7 +337,7 @@ dispatch_chips(struct emulated *e, uint32_t lines, unsigned budget, unsigned *ha
 		bool left = false;
 		int rc;
 
-		if (!(lines >> (BOARD_LINE_SWITCH + i) & 1) && !galnet_pending(e->chips[i]))
+		if (!(lines >> BOARD_SWITCH_LINE(i) & 1) && !galnet_pending(e->chips[i]))
 			continue;
 		if (budget > 0 && *handled >= budget) {
 			*more = true;

@@ -116,7 +116,7 @@ add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
 	    .chip = type == BOARD_GT48001A ? GALNET_GT48001A : GALNET_GT48002A,
 	    .bus = f->bus,
 	    .device = f->n_chips,
-	    .line = BOARD_LINE_SWITCH + f->n_chips,
+	    .line = BOARD_SWITCH_LINE(f->n_chips),
 	    .new_address = tell_other_chips,
 	    .ask_owner = ask_other_chips,
 	    .sniff = fabric_send_to_sniffer,
