@@ -72,7 +72,7 @@ end_episode(struct tnetx4090_port *p, uint64_t now_ns)
 		p->pauses_sent += pause_repeats(p, now_ns) + 1; /* the last with a time of 0 */
 }
 
-/* Begins and ends episodes as the rule has it now; a port without a partner has none. */
+/* A port without a partner has no episodes. */
 void
 tnetx4090_model_press(struct tnetx4090_model *m, uint64_t now_ns)
 {

@@ -143,6 +143,7 @@ tnetx4090_model_admit(struct tnetx4090_model *model, unsigned port, uint32_t buf
 	return TNETX4090_ACCEPT;
 }
 
+/* Begins and ends episodes of back pressure as the pool is now; private to these functions. */
 void tnetx4090_model_press(struct tnetx4090_model *model, uint64_t now_ns);
 
 /* A frame that arrived on the port is gone from all outputs. */
