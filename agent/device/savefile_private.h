@@ -1,0 +1,96 @@
+/*
+ * Inside the reader of capture files: what its pcap part (savefile.c) and its pcapng part
+ * (savefile_pcapng.c) share.
+ */
+#ifndef EASE_AGENT_DEVICE_SAVEFILE_PRIVATE_H
+#define EASE_AGENT_DEVICE_SAVEFILE_PRIVATE_H
+
+#include "agent/device/savefile.h"
+
+#include <byteswap.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+	SAVEFILE_RECORD_MAX_OCTETS = 512 * 1024, /* a pcap record; a pcapng block with options */
+	SAVEFILE_LINK_ETHERNET = 1,
+	SAVEFILE_REASON_OCTETS = 160,
+};
+#define SAVEFILE_US_PER_S 1000000ull
+
+struct savefile_interface {
+	bool wanted; /* Ethernet, and the one that was asked for */
+	bool ethernet;
+	uint16_t link;
+	uint32_t snap_octets;
+	uint64_t ticks_per_s;
+	int64_t offset_s;
+	char name[SAVEFILE_NAME_OCTETS];
+};
+
+struct savefile {
+	char *path;
+	char *only; /* interface by number or name; NULL: all */
+	FILE *file;
+	bool is_pcapng, swapped, at_end, damaged;
+	uint8_t *buffer;
+	size_t begin, end; /* of what is not read yet */
+	size_t needed;	   /* octets from begin for the next record */
+	size_t skip;	   /* octets behind end that nobody wants */
+	/* pcap */
+	uint64_t divisor; /* of the fraction of a second, to microseconds */
+	uint64_t fraction_limit;
+	unsigned minor_version;
+	/* pcapng: of this section; pcap: one */
+	struct savefile_interface *interfaces;
+	uint32_t n_interfaces;
+	uint64_t other_links;
+	char reason[SAVEFILE_REASON_OCTETS];
+};
+
+/* --- numbers of the file's byte order --- */
+
+static inline uint32_t
+u32_at(const struct savefile *sf, const uint8_t *octets)
+{
+	uint32_t value;
+
+	memcpy(&value, octets, sizeof(value));
+	return sf->swapped ? bswap_32(value) : value;
+}
+
+static inline uint16_t
+u16_at(const struct savefile *sf, const uint8_t *octets)
+{
+	uint16_t value;
+
+	memcpy(&value, octets, sizeof(value));
+	return sf->swapped ? bswap_16(value) : value;
+}
+
+static inline uint64_t
+u64_at(const struct savefile *sf, const uint8_t *octets)
+{
+	uint64_t value;
+
+	memcpy(&value, octets, sizeof(value));
+	return sf->swapped ? bswap_64(value) : value;
+}
+
+/* Whether that is the start of a pcapng; octets has 12. */
+bool savefile_is_pcapng(const uint8_t *octets);
+/* Reads on to the first packet or the end: a writer describes its interfaces first. */
+int savefile_start_pcapng(struct savefile *sf);
+size_t savefile_read_pcapng(struct savefile *sf, struct savefile_record *records, size_t max);
+
+/* The file is good up to here: always false. */
+bool savefile_spoil(struct savefile *sf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Snap length as libpcap takes it. */
+uint32_t savefile_snap(uint32_t snap_octets);
+/* Whether an interface, in its place in the table, is the one that was asked for. */
+bool savefile_wants(const struct savefile *sf, const struct savefile_interface *interface);
+/* A link layer in words. */
+const char *savefile_link_name(uint16_t link);
+
+#endif
