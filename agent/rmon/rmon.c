@@ -203,6 +203,7 @@ copy_managed(struct managed *managed, size_t row_size, uint8_t **to, size_t *n)
 	return copy;
 }
 
+/* From the strictest alignment to the laxest: no row needs padding before it. */
 static void
 fill_view(struct rmon *rmon, struct rmon_view *view, uint8_t *block)
 {
@@ -214,10 +215,10 @@ fill_view(struct rmon *rmon, struct rmon_view *view, uint8_t *block)
 	view->logs = (struct rmon_log *)(void *)block;
 	view->n_logs = copy_logs(rmon, (struct rmon_log *)(void *)block);
 	block += view->n_logs * sizeof(struct rmon_log);
-	view->controls = copy_managed(rmon->managed[MANAGED_CONTROL], sizeof(struct rmon_control),
-	    &block, &view->n_controls);
 	view->alarms = copy_managed(rmon->managed[MANAGED_ALARM], sizeof(struct rmon_alarm), &block,
 	    &view->n_alarms);
+	view->controls = copy_managed(rmon->managed[MANAGED_CONTROL], sizeof(struct rmon_control),
+	    &block, &view->n_controls);
 }
 
 static size_t

@@ -7,6 +7,7 @@
 #include "agent/rmon/rmon.h"
 
 #include <pthread.h>
+#include <stdalign.h>
 
 #define RMON_NEVER UINT64_MAX
 
@@ -37,7 +38,7 @@ struct published {
 	struct rmon_view view; /* first member: what holders see */
 	struct rmon *rmon;
 	unsigned references;
-	uint8_t block[]; /* all rows */
+	alignas(uint64_t) uint8_t block[]; /* all rows */
 };
 
 struct rmon {
