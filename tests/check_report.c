@@ -513,8 +513,45 @@ START_TEST(agents_have_names_and_completeness)
 }
 END_TEST
 
+/* Half an hour of snapshots that take 2 to 6 ms; the device's clock is 3 s behind at its end, and
+ * loses 100 us a second. */
+START_TEST(agents_show_their_clocks_and_events)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	options.has_to = true;
+	options.to_us = REPORT_STORE_T0 + 30 * MINUTE;
+	for (unsigned i = 0; i < 90; i++) {
+		unsigned long long at = REPORT_STORE_T0 + i * 20000000ull;
+
+		report_store_sql(&store, "INSERT INTO counter VALUES(1, 1, %llu, 1, %llu, 0, 0, 0,"
+		    " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", at,
+		    at + 3000000 - (89 - i) * 2000 + 2000 + i * 7 % 5 * 1000);
+	}
+	report_store_sql(&store, "INSERT INTO event(time_us, agent, boot, kind, if_index, mac)"
+	    " VALUES(%llu, 1, 1, 4, 1, x'020000000001'), (%llu, 1, 1, 4, 1, x'020000000002'),"
+	    " (%llu, 1, 1, 1003, 1, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE,
+	    REPORT_STORE_T0 + 2);
+	j = report_store_json(&store, "agents", &options);
+	assert_near(report_json_number(j, "rows.0.clock_behind_s"), 2.95, 0.06);
+	assert_near(report_json_number(j, "rows.0.clock_drift_ppm"), -100, 5);
+	ck_assert_str_eq(report_json_text(j, "events.0.event"), "new address");
+	ck_assert_double_eq(report_json_number(j, "events.0.count"), 2);
+	ck_assert_str_eq(report_json_text(j, "events.0.newest_address"), "02:00:00:00:00:02");
+	ck_assert_str_eq(report_json_text(j, "events.1.event"), "link down");
+	ck_assert_str_eq(report_json_text(j, "events.1.newest_port"), "ge-1");
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(loss_says_where)
 {
+	static const struct {
+		const char *place;
+		double count;
+	} places[] = {{"agent", 60}, {"on the way", 40}, {"socket", 5}, {"refused", 4},
+	    {"queue", 0}, {"books", 0}, {"store", 11}};
 	struct report_options options = report_store_options();
 	json_t *j;
 
@@ -523,7 +560,9 @@ START_TEST(loss_says_where)
 	    " %llu, %llu, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
 	report_store_sql(&store, "INSERT INTO account VALUES(1, 2, 1, 50, 50, 0, 0, 0, 0, 0, 0,"
 	    " %llu, %llu, NULL)", REPORT_STORE_T0 + MINUTE, REPORT_STORE_T0 + 2 * MINUTE);
-	report_store_sql(&store, "INSERT INTO stat VALUES('input.refused', 12)");
+	report_store_sql(&store, "INSERT INTO stat VALUES('input.refused', 12),"
+	    " ('input.kernel_drops', 5), ('input.refused_sender', 3), ('sflow.refused_datagram', 1),"
+	    " ('ledger.lost_store_rows', 2), ('store.lost_rows', 9)");
 	j = report_store_json(&store, "loss", &options);
 	ck_assert_double_eq(report_json_number(j, "samples"), 950);
 	ck_assert_double_eq(report_json_number(j, "expected"), 1050);
@@ -540,6 +579,12 @@ START_TEST(loss_says_where)
 	ck_assert_double_eq(report_json_number(j, "rows.1.lost"), 0);
 	ck_assert_double_eq(json_integer_value(json_object_get(report_json_at(j, "collector"),
 	    "input.refused")), 12);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		json_t *place = json_array_get(report_json_at(j, "places"), i);
+
+		ck_assert_str_eq(report_json_text(place, "place"), places[i].place);
+		ck_assert_double_eq(report_json_number(place, "count"), places[i].count);
+	}
 	json_decref(j);
 }
 END_TEST
@@ -701,6 +746,7 @@ main(void)
 	    (int)(sizeof(checks) / sizeof(*checks)));
 	tcase_add_test(tc, check_sees_sampling_switched_off);
 	tcase_add_test(tc, agents_have_names_and_completeness);
+	tcase_add_test(tc, agents_show_their_clocks_and_events);
 	tcase_add_test(tc, loss_says_where);
 	tcase_add_test(tc, refusals_name_file_and_reason);
 	tcase_add_test(tc, a_file_without_rights_names_its_group);

@@ -1,10 +1,15 @@
 /*
- * Agents: who is heard, since when, how many of its samples arrived.
+ * Agents: who is heard, since when, how many of its samples arrived, how its clock goes beside the
+ * collector's, and below it what events it sent.
  */
+#include "collector/record.h"
 #include "collector/report/build.h"
+#include "collector/report/number.h"
 #include "collector/report/reports.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 
 enum {
 	COLUMN_AGENT,
@@ -18,6 +23,9 @@ enum {
 	COLUMN_FIRST,
 	COLUMN_LAST,
 	COLUMN_RECEIVED,
+	COLUMN_OFFSET,
+	COLUMN_DRIFT,
+	COLUMN_CLOCK,
 	N_COLUMNS,
 };
 
@@ -33,17 +41,162 @@ static const struct report_column agent_columns[N_COLUMNS] = {
 	[COLUMN_FIRST] = {"first_data", NULL, REPORT_TIME},
 	[COLUMN_LAST] = {"newest_data", "NEWEST DATA", REPORT_TIME},
 	[COLUMN_RECEIVED] = {"last_seen", "LAST SEEN", REPORT_TIME},
+	[COLUMN_OFFSET] = {"clock_behind_s", NULL, REPORT_COUNT},
+	[COLUMN_DRIFT] = {"clock_drift_ppm", NULL, REPORT_COUNT},
+	[COLUMN_CLOCK] = {NULL, "CLOCK", REPORT_TEXT},
+};
+
+enum {
+	EVENT_AGENT,
+	EVENT_KIND,
+	EVENT_COUNT,
+	EVENT_NEWEST,
+	EVENT_PORT,
+	EVENT_MAC,
+	EVENT_COLUMNS,
+};
+
+static const struct report_column event_columns[EVENT_COLUMNS] = {
+	[EVENT_AGENT] = {"agent", "AGENT", REPORT_TEXT},
+	[EVENT_KIND] = {"event", "EVENT", REPORT_TEXT},
+	[EVENT_COUNT] = {"count", "COUNT", REPORT_COUNT},
+	[EVENT_NEWEST] = {"newest", "NEWEST", REPORT_TIME},
+	[EVENT_PORT] = {"newest_port", "PORT", REPORT_TEXT},
+	[EVENT_MAC] = {"newest_address", "ADDRESS", REPORT_TEXT},
+};
+
+/* ---- clocks ---- */
+
+/* Time from a snapshot to its arrival, smallest in the first and in the second half of the range:
+ * offset of the clocks and the shortest delay. The device's time may have run twice (boots). */
+struct clocks {
+	double behind_us[2], at_us[2];
+	bool known[2];
 };
 
 static int
-add_agent(struct report_result *result, const struct query *query, const struct query_agent *agent)
+read_clock(struct query *query, const struct query_agent *agent, struct clocks *clocks)
+{
+	sqlite3_stmt *stmt = query_prepare(query,
+	    "WITH c AS (SELECT time_us, received_us FROM counter WHERE agent = ?1 AND boot = ?2"
+	    " AND time_us >= :from AND time_us < :to), h AS (SELECT avg(time_us) AS middle FROM c)"
+	    " SELECT time_us >= middle, min(received_us - time_us), time_us FROM c, h GROUP BY 1");
+	int more = stmt ? 0 : -EIO;
+
+	*clocks = (struct clocks){0};
+	if (!stmt)
+		return more;
+	sqlite3_bind_int64(stmt, 1, agent->id);
+	sqlite3_bind_int64(stmt, 2, agent->boot);
+	while ((more = query_step(query, stmt)) == 1) {
+		int half = sqlite3_column_int(stmt, 0) != 0;
+
+		clocks->known[half] = true;
+		clocks->behind_us[half] = sqlite3_column_double(stmt, 1);
+		clocks->at_us[half] = sqlite3_column_double(stmt, 2);
+	}
+	sqlite3_finalize(stmt);
+	return more;
+}
+
+/* A drift needs some time: within ten minutes a changing delay of 1 ms already looks like 2 ppm. */
+#define DRIFT_LEAST_US 600e6
+
+static void
+fill_clock(const struct clocks *c, struct report_value *row)
+{
+	double span_us = c->at_us[1] - c->at_us[0], behind_s = c->behind_us[1] / 1e6;
+	char age[NUMBER_TEXT], text[2 * NUMBER_TEXT];
+
+	if (!c->known[1])
+		return;
+	row[COLUMN_OFFSET] = build_number(behind_s);
+	if (c->known[0] && span_us >= DRIFT_LEAST_US)
+		row[COLUMN_DRIFT] =
+		    build_number(-1e6 * (c->behind_us[1] - c->behind_us[0]) / span_us);
+	number_format_age(fabs(behind_s), age);
+	snprintf(text, sizeof(text), "%s %s", age, behind_s < 0 ? "ahead" : "behind");
+	row[COLUMN_CLOCK] = build_text(fabs(behind_s) < 1 ? "right" : text);
+}
+
+/* ---- events ---- */
+
+static const char *
+event_name(int kind)
+{
+	static const struct {
+		int kind;
+		const char *name;
+	} names[] = {
+		{EASE_NOTIFY_NEW_ADDRESS, "new address"},
+		{EASE_NOTIFY_ERROR_SOURCE, "error source"},
+		{EASE_NOTIFY_BACK_PRESSURE, "back pressure"},
+		{EASE_NOTIFY_SAMPLING_STALLED, "sampling stalled"},
+		{EASE_EVENT_LINK_DOWN, "link down"},
+		{EASE_EVENT_LINK_UP, "link up"},
+		{EASE_EVENT_RISING_ALARM, "rising alarm"},
+		{EASE_EVENT_FALLING_ALARM, "falling alarm"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (names[i].kind == kind)
+			return names[i].name;
+	return "other";
+}
+
+static int
+add_event(const struct query *query, struct report_result *events, sqlite3_stmt *stmt)
+{
+	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
+	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint32_t)sqlite3_column_int64(stmt, 4));
+	struct report_value *row;
+	char mac[FRAME_MAC_TEXT];
+
+	if (!agent || !agent->chosen)
+		return 0;
+	row = build_row(events);
+	if (!row)
+		return -ENOMEM;
+	row[EVENT_AGENT] = build_text(agent->name);
+	row[EVENT_KIND] = build_text(event_name(sqlite3_column_int(stmt, 1)));
+	row[EVENT_COUNT] = build_number(sqlite3_column_double(stmt, 2));
+	row[EVENT_NEWEST] = build_time((uint64_t)sqlite3_column_int64(stmt, 3));
+	if (port)
+		row[EVENT_PORT] = build_text(port->name);
+	if (sqlite3_column_bytes(stmt, 5) == FRAME_MAC_LEN) {
+		frame_format_mac(sqlite3_column_blob(stmt, 5), mac);
+		row[EVENT_MAC] = build_text(mac);
+	}
+	return 0;
+}
+
+/* By agent and kind, with port and address of the newest. */
+static int
+add_events(struct query *query, struct report_result *events)
+{
+	sqlite3_stmt *stmt = query_prepare(query,
+	    "SELECT agent, kind, COUNT(*), MAX(time_us), if_index, mac FROM event"
+	    " WHERE time_us >= :from AND time_us < :to GROUP BY agent, kind ORDER BY agent, 4 DESC");
+	int err = stmt ? 0 : -EIO;
+
+	while (err == 0 && (err = query_step(query, stmt)) == 1)
+		err = add_event(query, events, stmt);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+static int
+add_agent(struct report_result *result, struct query *query, const struct query_agent *agent)
 {
 	struct report_value *row = build_row(result);
+	struct clocks clocks;
+	int err = read_clock(query, agent, &clocks);
 	uint64_t expected = 0, received = 0;
 	double n_ports = 0;
 
-	if (!row)
-		return -ENOMEM;
+	if (!row || err)
+		return err ? err : -ENOMEM;
 	for (size_t i = 0; i < query->n_ports; i++) {
 		const struct query_port *port = &query->ports[i];
 
@@ -65,6 +218,7 @@ add_agent(struct report_result *result, const struct query *query, const struct 
 	row[COLUMN_FIRST] = build_time(agent->first_us);
 	row[COLUMN_LAST] = build_time(agent->last_us);
 	row[COLUMN_RECEIVED] = build_time(agent->last_received_us);
+	fill_clock(&clocks, row);
 	return 0;
 }
 
@@ -83,5 +237,11 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 		if (query->agents[i].chosen)
 			err = add_agent(result, query, &query->agents[i]);
 	build_finish(result, query);
+	if (err == 0)
+		err = build_below(result, "events", event_columns, EVENT_COLUMNS);
+	if (err == 0)
+		err = add_events(query, result->below);
+	if (result->below)
+		build_hide_agent(result->below, query, EVENT_AGENT);
 	return err;
 }

@@ -34,13 +34,88 @@ static const struct report_column loss_columns[N_COLUMNS] = {
 	[COLUMN_RECEIVED] = {"received", "RECEIVED", REPORT_COUNT},
 	[COLUMN_LOST] = {"lost", "LOST", REPORT_COUNT},
 	[COLUMN_LOST_AGENT] = {"lost_in_agent", "in agent", REPORT_COUNT},
-	[COLUMN_LOST_ELSEWHERE] = {"lost_elsewhere", "elsewhere", REPORT_COUNT},
+	[COLUMN_LOST_ELSEWHERE] = {"lost_elsewhere", "on the way", REPORT_COUNT},
 	[COLUMN_DUPLICATES] = {"duplicates", "DUPL", REPORT_COUNT},
 	[COLUMN_REORDERED] = {"reordered", "REORD", REPORT_COUNT},
 	[COLUMN_LATE] = {"late", "LATE", REPORT_COUNT},
 	[COLUMN_STALLS] = {"stalls", "STALLS", REPORT_COUNT},
 	[COLUMN_STALLED] = {"stalled_frames", "frames", REPORT_COUNT},
 };
+
+/*
+ * Where the collector itself lost something, by its own counters since its start. What never
+ * reached it is not among them: the samples that are missing "on the way" were lost in the network
+ * unless the places from "socket" to "books" say otherwise. Datagrams that were dropped unread
+ * cannot be told by agent and port.
+ */
+enum { PLACE_NAMES = 6 };
+
+static const struct place {
+	const char *place, *of, *names[PLACE_NAMES];
+} places[] = {
+	{"socket", "datagrams", {"input.kernel_drops"}},
+	{"refused", "datagrams", {"input.refused_sender", "input.refused_community",
+	    "input.refused_parse", "input.refused_value", "input.refused_parts",
+	    "sflow.refused_datagram"}},
+	{"queue", "datagrams", {"slow.queue_full", "inform.full"}},
+	{"books", "records", {"ledger.agents_full", "ledger.ports_full", "ledger.old_boot",
+	    "ledger.bad_time"}},
+	{"store", "rows", {"ledger.lost_store_queue", "ledger.lost_store_rows",
+	    "store.lost_rows"}},
+};
+
+enum { PLACE_PLACE, PLACE_COUNT, PLACE_OF, PLACE_COLUMNS };
+
+static const struct report_column place_columns[PLACE_COLUMNS] = {
+	[PLACE_PLACE] = {"place", "LOST WHERE", REPORT_TEXT},
+	[PLACE_COUNT] = {"count", "COUNT", REPORT_COUNT},
+	[PLACE_OF] = {"of", "OF", REPORT_TEXT},
+};
+
+static int
+add_place(struct report_result *below, const char *place, double count, const char *of)
+{
+	struct report_value *row = build_row(below);
+
+	if (!row)
+		return -ENOMEM;
+	row[PLACE_PLACE] = build_text(place);
+	row[PLACE_COUNT] = build_number(count);
+	row[PLACE_OF] = build_text(of);
+	return 0;
+}
+
+static double
+count_of(const struct report_result *result, const struct place *place)
+{
+	double count = 0;
+
+	for (size_t i = 0; i < PLACE_NAMES && place->names[i]; i++)
+		for (size_t c = 0; c < result->n_counters; c++)
+			if (strcmp(result->counters[c].name, place->names[i]) == 0)
+				count += (double)result->counters[c].value;
+	return count;
+}
+
+static int
+add_places(struct report_result *result)
+{
+	double agent = 0, elsewhere = 0;
+	int err = build_below(result, "places", place_columns, PLACE_COLUMNS);
+
+	for (size_t r = 0; r < result->n_rows; r++) {
+		agent += report_cell(result, r, COLUMN_LOST_AGENT)->number;
+		elsewhere += report_cell(result, r, COLUMN_LOST_ELSEWHERE)->number;
+	}
+	if (err == 0)
+		err = add_place(result->below, "agent", agent, "samples");
+	if (err == 0)
+		err = add_place(result->below, "on the way", elsewhere, "samples");
+	for (size_t i = 0; err == 0 && i < ARRAY_LEN(places); i++)
+		err = add_place(result->below, places[i].place, count_of(result, &places[i]),
+		    places[i].of);
+	return err;
+}
 
 static int
 add_account(struct query *query, struct report_result *result, sqlite3_stmt *stmt)
@@ -137,6 +212,8 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 		err = add_accounts(query, result);
 	if (err == 0)
 		err = add_counters(query, result);
+	if (err == 0)
+		err = add_places(result);
 	build_finish(result, query);
 	return err;
 }
