@@ -21,8 +21,8 @@ counts(const struct reference_mac *mac)
 
 /* "Each counter has one status bit, set when the counter reaches 0x80000000"; "at maximum: roll
  * over", or stop. */
-static void
-events(struct reference_mac *mac, unsigned n, uint32_t how_many)
+void
+reference_mac_events(struct reference_mac *mac, unsigned n, uint32_t how_many)
 {
 	uint64_t before = mac->counter[n], after = before + how_many;
 
@@ -37,10 +37,10 @@ events(struct reference_mac *mac, unsigned n, uint32_t how_many)
 		mac->counter[n] = (uint32_t)(after % 0x100000000);
 }
 
-void
-reference_mac_event(struct reference_mac *mac, unsigned counter)
+static void
+event(struct reference_mac *mac, unsigned n)
 {
-	events(mac, counter, 1);
+	reference_mac_events(mac, n, 1);
 }
 
 bool
@@ -93,26 +93,26 @@ receive_fields(struct reference_mac *mac, const struct reference_mac_frame *f)
 		bool padded = data == 46 && f->length_type < 46;
 
 		if (f->length_type != data && !padded)
-			reference_mac_event(mac, C84302_IN_RANGE_LENGTH);
+			event(mac, C84302_IN_RANGE_LENGTH);
 	} else if (f->length_type < 1536) {
-		reference_mac_event(mac, C84302_OUT_OF_RANGE_LENGTH);
+		event(mac, C84302_OUT_OF_RANGE_LENGTH);
 	}
 	if (f->length_type == 0x8808 && f->opcode == 1)
-		reference_mac_event(mac, C84302_RX_PAUSE);
+		event(mac, C84302_RX_PAUSE);
 	else if (f->length_type == 0x8808)
-		reference_mac_event(mac, C84302_RX_UNKNOWN_OPCODE);
+		event(mac, C84302_RX_UNKNOWN_OPCODE);
 }
 
 static void
 receive_good(struct reference_mac *mac, const struct reference_mac_frame *f)
 {
 	if (is_broadcast(f->destination))
-		reference_mac_event(mac, C84302_RX_BCAST);
+		event(mac, C84302_RX_BCAST);
 	else if (is_multicast(f->destination))
-		reference_mac_event(mac, C84302_RX_MCAST);
+		event(mac, C84302_RX_MCAST);
 	else
-		reference_mac_event(mac, C84302_RX_UCAST);
-	events(mac, C84302_RX_GOOD_OCTETS, f->octets);
+		event(mac, C84302_RX_UCAST);
+	reference_mac_events(mac, C84302_RX_GOOD_OCTETS, f->octets);
 	receive_fields(mac, f);
 }
 
@@ -122,17 +122,16 @@ receive_bad(struct reference_mac *mac, const struct reference_mac_frame *f)
 	bool damaged = f->bad_fcs || f->broken_octet;
 
 	if (f->octets < 64 && damaged)
-		reference_mac_event(mac, C84302_FRAGMENTS);
+		event(mac, C84302_FRAGMENTS);
 	else if (f->octets < 64)
-		reference_mac_event(mac, C84302_UNDERSIZE_PKTS);
+		event(mac, C84302_UNDERSIZE_PKTS);
 	else if (f->octets > reference_mac_longest(mac) && damaged)
-		reference_mac_event(mac, C84302_JABBERS);
+		event(mac, C84302_JABBERS);
 	else if (f->octets > reference_mac_longest(mac))
-		reference_mac_event(mac, C84302_OVERSIZE_PKTS);
+		event(mac, C84302_OVERSIZE_PKTS);
 	else if (damaged) {
-		reference_mac_event(mac, C84302_CRC_ALIGN_ERRORS);
-		reference_mac_event(mac,
-		    f->broken_octet ? C84302_ALIGNMENT_ERRORS : C84302_FCS_ERRORS);
+		event(mac, C84302_CRC_ALIGN_ERRORS);
+		event(mac, f->broken_octet ? C84302_ALIGNMENT_ERRORS : C84302_FCS_ERRORS);
 	}
 }
 
@@ -144,20 +143,20 @@ reference_mac_receive(struct reference_mac *mac, const struct reference_mac_fram
 	int bin = size_bin(f->octets, reference_mac_longest(mac));
 
 	if (f->fifo_overflow) {
-		reference_mac_event(mac, C84302_DROP_EVENTS);
+		event(mac, C84302_DROP_EVENTS);
 		return false;
 	}
-	reference_mac_event(mac, C84302_RX_PKTS);
-	events(mac, C84302_RX_OCTETS, f->octets);
-	events(mac, C84302_IN_OCTETS_PREAMBLE, f->octets + 8);
+	event(mac, C84302_RX_PKTS);
+	reference_mac_events(mac, C84302_RX_OCTETS, f->octets);
+	reference_mac_events(mac, C84302_IN_OCTETS_PREAMBLE, f->octets + 8);
 	if (bin >= 0)
-		reference_mac_event(mac, C84302_RX_64 + (unsigned)bin);
+		event(mac, C84302_RX_64 + (unsigned)bin);
 	if (good)
 		receive_good(mac, f);
 	else
 		receive_bad(mac, f);
 	if (f->symbol_error)
-		reference_mac_event(mac, C84302_SYMBOL_ERRORS);
+		event(mac, C84302_SYMBOL_ERRORS);
 	return good;
 }
 
@@ -166,18 +165,18 @@ reference_mac_send(struct reference_mac *mac, const struct reference_mac_frame *
 {
 	int bin = size_bin(f->octets, 1533);
 
-	reference_mac_event(mac, C84302_TX_PKTS);
-	events(mac, C84302_TX_OCTETS, f->octets);
-	events(mac, C84302_TX_GOOD_OCTETS, f->octets);
-	events(mac, C84302_OUT_OCTETS_PREAMBLE, f->octets + 8);
+	event(mac, C84302_TX_PKTS);
+	reference_mac_events(mac, C84302_TX_OCTETS, f->octets);
+	reference_mac_events(mac, C84302_TX_GOOD_OCTETS, f->octets);
+	reference_mac_events(mac, C84302_OUT_OCTETS_PREAMBLE, f->octets + 8);
 	if (is_broadcast(f->destination))
-		reference_mac_event(mac, C84302_TX_BCAST);
+		event(mac, C84302_TX_BCAST);
 	else if (is_multicast(f->destination))
-		reference_mac_event(mac, C84302_TX_MCAST);
+		event(mac, C84302_TX_MCAST);
 	else
-		reference_mac_event(mac, C84302_TX_UCAST);
+		event(mac, C84302_TX_UCAST);
 	if (bin >= 0)
-		reference_mac_event(mac, C84302_TX_64 + (unsigned)bin);
+		event(mac, C84302_TX_64 + (unsigned)bin);
 }
 
 /* --- registers --- */

@@ -32,7 +32,8 @@ struct reference_mac_frame {
 
 uint32_t reference_mac_longest(const struct reference_mac *mac); /* legal packet, octets */
 void reference_mac_reset(struct reference_mac *mac);
-void reference_mac_event(struct reference_mac *mac, unsigned counter);
+/* So many events of one counter, below 2^31. */
+void reference_mac_events(struct reference_mac *mac, unsigned counter, uint32_t how_many);
 /* True if the frame is good. */
 bool reference_mac_receive(struct reference_mac *mac, const struct reference_mac_frame *frame);
 /* A good frame is sent. */
