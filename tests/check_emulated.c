@@ -211,6 +211,26 @@ START_TEST(ports_tell_what_they_are)
 }
 END_TEST
 
+START_TEST(chips_are_modules)
+{
+	const struct hal_inventory_ops *ops;
+	struct hal_part part = {0};
+	void *ctx;
+
+	rig_open("stack-26port", NULL, EMULATED_PACE_LOCK_STEP);
+	ops = rig.device->inventory;
+	ctx = rig.device->inventory_ctx;
+	ck_assert_uint_eq(ops->count(ctx), 4 + 7); /* 3 x 8 + 2 ports, four a MAC chip */
+	ck_assert_uint_eq(ops->of_port(ctx, 8), 0);
+	ck_assert_uint_eq(ops->of_port(ctx, 9), 1);
+	ck_assert_uint_eq(ops->of_port(ctx, 26), 3);
+	ops->get(ctx, 3, &part);
+	ck_assert_str_eq(part.model, "GT-48002A");
+	ops->get(ctx, 4, &part);
+	ck_assert_str_eq(part.model, "84302");
+}
+END_TEST
+
 /* --- sampling in lock step --- */
 
 /* With K loaded without a gap, frame K + 1, 2(K + 1), … of a port's pool is the sample. */
@@ -513,6 +533,7 @@ make_cases(void)
 	tcase_add_test(c, mac_control_frames_are_counted_sampled_and_not_forwarded);
 	tcase_add_test(c, a_port_that_is_shut_drops_its_frames);
 	tcase_add_test(c, ports_tell_what_they_are);
+	tcase_add_test(c, chips_are_modules);
 	tcase_add_loop_test(c, a_port_s_samples_are_its_pool_by_its_period, 0, SKIPS);
 	tcase_add_test(c, lock_step_shows_the_pool_at_the_sample);
 	tcase_add_test(c, runs_repeat_exactly);

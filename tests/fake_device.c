@@ -31,6 +31,8 @@ fake_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->oper_status = fake_port(ctx, if_index)->oper_status;
 	port->speed_bps = 100000000;
 	port->duplex = EASE_DUPLEX_FULL;
+	port->has_connector = true;
+	port->lag_parent = fake_port(ctx, if_index)->lag_parent;
 	return 0;
 }
 
@@ -202,16 +204,41 @@ fake_errors_lost(void *ctx)
 	return 3;
 }
 
+static size_t
+fake_count_modules(void *ctx)
+{
+	(void)ctx;
+	return 2;
+}
+
+static void
+fake_get_module(void *ctx, size_t i, struct hal_part *part)
+{
+	(void)ctx;
+	snprintf(part->name, sizeof(part->name), "module-%zu", i);
+}
+
+/* The first port is on the second module. */
+static size_t
+fake_module_of(void *ctx, uint32_t if_index)
+{
+	(void)ctx;
+	return if_index == 10;
+}
+
 void
 fake_add_facets(struct fake_device *fake)
 {
 	static const struct hal_energy_ops energy = {.name = "fake", .read = fake_energy};
 	static const struct hal_buffers_ops buffers = {.name = "fake", .read = fake_buffers};
 	static const struct hal_errors_ops errors = {.name = "fake", .lost = fake_errors_lost};
+	static const struct hal_inventory_ops inventory = {
+	    .count = fake_count_modules, .get = fake_get_module, .of_port = fake_module_of};
 
 	fake->device.energy = &energy;
 	fake->device.buffers = &buffers;
 	fake->device.errors = &errors;
+	fake->device.inventory = &inventory;
 	fake->device.energy_ctx = fake->device.buffers_ctx = fake;
 }
 

@@ -21,6 +21,7 @@ struct fake_port {
 	uint64_t loads;
 	uint64_t stood_still_pkts; /* frames that passed with no skip loaded */
 	uint8_t oper_status;
+	uint32_t lag_parent;
 	bool lacks_facets; /* of fake_add_facets */
 	struct hal_energy energy;
 	struct hal_buffers buffers;
@@ -42,7 +43,8 @@ struct fake_device {
 
 void fake_init(struct fake_device *fake, size_t n_ports);
 
-/* Energy, buffers and error sources, which the device has not from the start. */
+/* Energy, buffers, error sources and an inventory of two modules, which the device has not from the
+ * start. */
 void fake_add_facets(struct fake_device *fake);
 
 /* One good frame in the direction through the port's counters and its skip counter. */

@@ -9,6 +9,7 @@
 #include "agent/device/board_regs.h"
 #include "agent/device/board_run.h"
 #include "agent/device/fabric.h"
+#include "agent/device/inventory.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -655,6 +656,7 @@ compose(struct emulated *e, bool lock_step)
 	    .errors = &errors_ops,
 	    .errors_ctx = e,
 	};
+	inventory_compose(&e->plan, &e->device);
 }
 
 int

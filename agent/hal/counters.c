@@ -196,6 +196,7 @@ hal_ports_sync(struct hal *hal)
 	qsort(fresh, n, sizeof(*fresh), compare_ports);
 	if (hal->ports != NULL)
 		hal->ports_changed_mono_us = clock_mono_us(hal->clock);
+	hal->port_changes++;
 	hal_snapshot_drop_building(hal);
 	free(hal->ports);
 	hal->ports = fresh;

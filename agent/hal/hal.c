@@ -312,6 +312,7 @@ hal_report_port_changed(struct hal *hal, uint32_t if_index)
 	struct hal_port_state *port;
 	struct hal_port info;
 
+	hal->port_changes++;
 	if (hal_ports_sync(hal) < 0)
 		log_warn_limited("hal", "ports could not be read again");
 	port = hal_port_find(hal, if_index);

@@ -133,6 +133,43 @@ struct hal_address {
 	uint32_t if_index; /* 0: not known */
 };
 
+/* One interface lies on another; 0: on nothing, under nothing (ifStackTable, RFC 2863). */
+struct hal_layer {
+	uint32_t higher, lower;
+};
+
+/* A part of the switch (ENTITY-MIB, RFC 6933); classes as entPhysicalClass has them. Texts that
+ * nobody knows are "". */
+enum hal_part_class { HAL_PART_CHASSIS = 3, HAL_PART_MODULE = 9, HAL_PART_PORT = 10 };
+enum {
+	HAL_PART_INDEX_CHASSIS = 1,
+	HAL_PART_INDEX_MODULE = 2, /* the first one's */
+	HAL_PART_INDEX_PORT = 1000, /* plus ifIndex; there are fewer modules than that */
+};
+struct hal_part {
+	uint32_t index, contained_in; /* 0: in nothing */
+	uint8_t class;		      /* enum hal_part_class */
+	int32_t position;	      /* among its siblings; -1: it has none */
+	uint32_t if_index;	      /* of a port */
+	char name[EASE_NAME_MAX + 1];
+	char descr[EASE_NAME_MAX * 2 + 1];
+	char maker[EASE_NAME_MAX + 1];
+	char model[EASE_NAME_MAX + 1];
+};
+struct hal_contained {
+	uint32_t parent, child; /* indexes of parts */
+};
+
+/* What lies on what, and what is in what. Made anew only when ports have changed. */
+struct hal_inventory {
+	const struct hal_layer *layers; /* sorted */
+	size_t n_layers;
+	const struct hal_part *parts; /* sorted by index; ports, which have connectors, stand last */
+	size_t n_parts, first_port_part;
+	const struct hal_contained *contents; /* sorted; n_parts - 1 */
+	uint64_t layers_changed_mono_us, parts_changed_mono_us; /* 0: not since the start */
+};
+
 /* An immutable, sorted picture of the switch. Held by reference count. */
 struct hal_snapshot {
 	uint64_t mono_us;   /* agent's monotonic time when it was taken: its age */
@@ -148,6 +185,7 @@ struct hal_snapshot {
 	bool has_error_sources;
 	const struct ease_error_source *error_sources; /* sorted by if_index, mac, kind */
 	size_t n_error_sources;
+	const struct hal_inventory *inventory; /* never NULL */
 };
 
 /* The port's row or NULL; binary search. */

@@ -18,6 +18,7 @@ struct hal_published {
 	struct hal_address *addresses;
 	size_t addresses_room;
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES];
+	uint64_t port_changes; /* of the HAL when building began */
 };
 
 static void
@@ -27,6 +28,7 @@ published_free(struct hal_published *p)
 		return;
 	free(p->ports);
 	free(p->addresses);
+	hal_inventory_release(p->view.inventory);
 	free(p);
 }
 
@@ -39,6 +41,7 @@ published_new(struct hal *hal)
 		return NULL;
 	p->hal = hal;
 	p->references = 1;
+	p->port_changes = hal->port_changes;
 	p->ports = calloc(hal->n_ports ? hal->n_ports : 1, sizeof(*p->ports));
 	if (p->ports == NULL) {
 		free(p);
@@ -119,7 +122,6 @@ publish(struct hal *hal, struct hal_published *p)
 	p->view.mono_us = clock_mono_us(hal->clock);
 	p->view.device_us = hal_now_us(hal);
 	p->view.ports_changed_mono_us = hal->ports_changed_mono_us;
-	p->view.ports = p->ports;
 	pthread_mutex_lock(&hal->publish_lock);
 	old = hal->published;
 	hal->published = p;
@@ -163,7 +165,11 @@ hal_refresh(struct hal *hal, size_t max_ports)
 		read_port(hal, hal->building, hal->ports[hal->building_next].if_index);
 	if (hal->building_next < hal->n_ports)
 		return 1;
+	hal->building->view.ports = hal->building->ports;
 	rc = read_addresses(hal, hal->building);
+	if (rc == 0)
+		rc = hal_inventory_hold(hal, &hal->building->view, hal->building->port_changes,
+		    &hal->building->view.inventory);
 	if (rc < 0) {
 		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
 		published_free(hal->building);
@@ -217,6 +223,8 @@ hal_snapshot_drop_all(struct hal *hal)
 	if (hal->published != NULL)
 		hal_snapshot_release(&hal->published->view);
 	hal->published = NULL;
+	hal_inventory_release(hal->inventory);
+	hal->inventory = NULL;
 }
 
 const struct hal_port *
