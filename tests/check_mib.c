@@ -25,7 +25,7 @@ setup(void)
 {
 	ck_assert_int_eq(fixture_create(PORTS, ADDRESSES, &fixture), 0);
 	context = (struct mib_context){.view = &fixture.view, .mono_us = 100 * 1000000ull,
-	    .uptime_cs = 6000};
+	    .uptime_start_us = 40 * 1000000ll};
 	fixture.snapshot.mono_us = context.mono_us - 250000;
 }
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { UPTIME_STEP_US = 500000 }; /* what is more is another master's sysUpTime */
+
 /* One registration: a whole table, or one scalar of a group. */
 struct binding {
 	struct mib_registry *registry;
@@ -26,6 +28,7 @@ struct mib_registry {
 	/* The SET in progress. The master handles one at a time and names it by its id. */
 	long transaction_id;
 	struct mib_transaction transaction;
+	int64_t uptime_start_us; /* see uptime_start; 0: not known yet */
 };
 
 static const u_char asn_types[] = {
@@ -171,15 +174,29 @@ answer_next(const struct binding *b, const struct mib_context *context,
 	put_value(request->requestvb, &value);
 }
 
+/* The library's copy of sysUpTime is in hundredths and is set anew by every ping, a few of them off;
+ * a time stamp must not move with it. */
+static int64_t
+uptime_start(struct mib_registry *registry, uint64_t mono_us)
+{
+	int64_t start_us = (int64_t)mono_us - (int64_t)netsnmp_get_agent_uptime() * 10000;
+	int64_t step_us = start_us - registry->uptime_start_us;
+
+	if (registry->uptime_start_us == 0 || step_us > UPTIME_STEP_US || step_us < -UPTIME_STEP_US)
+		registry->uptime_start_us = start_us;
+	return registry->uptime_start_us;
+}
+
 static struct mib_context
-open_context(const struct mib_registry *registry)
+open_context(struct mib_registry *registry)
 {
 	const struct mib_view_source *views = &registry->options.views;
+	uint64_t mono_us = clock_mono_us(registry->options.clock);
 
 	return (struct mib_context){
 		.view = views->hold(views->ctx),
-		.mono_us = clock_mono_us(registry->options.clock),
-		.uptime_cs = (uint32_t)netsnmp_get_agent_uptime(),
+		.mono_us = mono_us,
+		.uptime_start_us = uptime_start(registry, mono_us),
 	};
 }
 
@@ -404,6 +421,7 @@ void
 mib_registry_reset(struct mib_registry *registry)
 {
 	forget(registry);
+	registry->uptime_start_us = 0;
 }
 
 void

@@ -22,7 +22,8 @@ struct mib_registry_options {
 /* Registers everything; -ENOMEM, -EINVAL if Net-SNMP refuses. After init_agent. */
 int mib_registry_create(const struct mib_registry_options *options, struct mib_registry **registry);
 
-/* Forgets a SET whose later phases will not come: the session with the master ended. */
+/* The session with the master ended: forgets a SET whose later phases will not come, and its
+ * sysUpTime. */
 void mib_registry_reset(struct mib_registry *registry);
 
 /* After shutdown_agent, which forgets the registrations. NULL allowed. */

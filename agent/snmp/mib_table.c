@@ -47,11 +47,10 @@ mib_put_text(struct mib_value *value, const char *text)
 uint32_t
 mib_time_stamp(const struct mib_context *c, uint64_t stamp_us)
 {
-	uint64_t ago_cs = stamp_us < c->mono_us ? (c->mono_us - stamp_us) / 10000 : 0;
+	uint64_t at_us = stamp_us < c->mono_us ? stamp_us : c->mono_us; /* or just published */
+	int64_t since_us = (int64_t)at_us - c->uptime_start_us;
 
-	if (stamp_us == 0 || ago_cs > c->uptime_cs)
-		return 0;
-	return c->uptime_cs - (uint32_t)ago_cs;
+	return stamp_us == 0 || since_us < 0 ? 0 : (uint32_t)(since_us / 10000);
 }
 
 /* ---- rows ---- */

@@ -72,12 +72,12 @@ void mib_put_text(struct mib_value *value, const char *text);
 /* What a request is answered from. */
 struct mib_context {
 	const void *view;   /* pinned by the caller; what it is, is between rows() and its maker */
-	uint64_t mono_us;   /* the agent's monotonic time now */
-	uint32_t uptime_cs; /* the master's sysUpTime now, in hundredths of a second */
+	uint64_t mono_us;	 /* the agent's monotonic time now */
+	int64_t uptime_start_us; /* the agent's monotonic time when the master's sysUpTime was 0 */
 };
 
 /* TimeStamp of an event at stamp_us (agent's monotonic time) on the master's sysUpTime; 0 if
- * stamp_us is 0 or lies before the master's start (RFC 2579). */
+ * stamp_us is 0 or lies before the master's start (RFC 2579). The same at every reading. */
 uint32_t mib_time_stamp(const struct mib_context *c, uint64_t stamp_us);
 
 struct mib_column;
