@@ -224,8 +224,11 @@ write_board(const char *path, unsigned n)
 		fprintf(f, "chip \"small-%u\" { type = gt48002a }\n", i);
 	for (unsigned i = 0; i < (n + 3) / 4; i++)
 		fprintf(f, "chip \"mac-%u\" { type = c84302 }\n", i);
+	for (unsigned i = 0; i < (n + 8) / 9; i++)
+		fprintf(f, "chip \"pool-%u\" { type = tnetx4090 }\n", i);
+	fprintf(f, "chip \"eee\" { type = eee }\n");
 	for (unsigned i = 0; i < n; i++)
-		fprintf(f, "port \"ge-%u\" { speed = 1000 }\n", i + 1);
+		fprintf(f, "port \"ge-%u\" { speed = 1000, eee = on, pause = on }\n", i + 1);
 	fclose(f);
 }
 

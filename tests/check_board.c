@@ -72,8 +72,8 @@ START_TEST(boards_of_the_project_load)
 	static const struct {
 		const char *name;
 		size_t ports;
-	} boards[] = {{"gt48002a-2port", 2}, {"gt48001a-8port", 8}, {"stack-26port", 26},
-	    {"stack-64port", 64}};
+	} boards[] = {{"gt48002a-2port", 2}, {"gt48001a-8port", 8}, {"eee-8port", 8},
+	    {"gigabit-9port", 9}, {"stack-26port", 26}, {"full-26port", 26}, {"stack-64port", 64}};
 	struct emulated_config config = {.board_file = rig_board_file(boards[_i].name)};
 	struct board_plan plan;
 
@@ -83,7 +83,7 @@ START_TEST(boards_of_the_project_load)
 	board_free(&plan);
 }
 END_TEST
-enum { BOARDS = 4 };
+enum { BOARDS = 7 };
 
 #define CHIPS_OF_2 "chip \"s\" { type = gt48002a }\nchip \"m\" { type = c84302 }\n"
 #define PORT_B(options) CHIPS_OF_2 "port \"a\" {}\nport \"b\" { " options " }\n"

@@ -1,7 +1,6 @@
 /*
  * Captures with a ground truth (EASE_CAPTURES) through the emulated switch: every counter that the
- * truth knows, on a board of one chip and on one of several; and the odd files, each handled or
- * refused.
+ * truth knows, on every board of the project; and the odd files, each handled or refused.
  */
 #include "common/log.h"
 #include "tests/captures.h"
@@ -102,9 +101,13 @@ is_capture(const char *name)
 	return dot && (strcmp(dot, ".pcap") == 0 || strcmp(dot, ".pcapng") == 0);
 }
 
+static const char *const boards[] = {"gt48002a-2port", "gt48001a-8port", "eee-8port",
+    "gigabit-9port", "stack-26port", "full-26port", "stack-64port"};
+enum { BOARDS = sizeof(boards) / sizeof(boards[0]) };
+
 START_TEST(captures_give_exactly_the_truth)
 {
-	const char *board = _i ? "stack-26port" : "gt48001a-8port";
+	const char *board = boards[_i];
 	DIR *directory = opendir(captures_dir());
 	struct dirent *entry;
 	unsigned n = 0;
@@ -181,7 +184,7 @@ main(void)
 	log_open("check_board_truth", false, LOG_LEVEL_ERROR);
 	tcase_add_checked_fixture(real, NULL, rig_close);
 	tcase_set_timeout(real, 300);
-	tcase_add_loop_test(real, captures_give_exactly_the_truth, 0, 2);
+	tcase_add_loop_test(real, captures_give_exactly_the_truth, 0, BOARDS);
 	tcase_add_loop_test(real, odd_captures_are_handled_or_refused, 0, ODD);
 	suite_add_tcase(suite, real);
 	return suite_run(suite);

@@ -452,10 +452,6 @@ check_plan(const char *name, const struct board_plan *plan, char *error, size_t 
 		rc = check_port(board_port(plan, i), &m);
 	for (int role = 0; role < BOARD_N_ROLES && rc == 0; role++)
 		rc = check_role(plan, (enum board_role)role, &m);
-	if (rc == 0 && board_count_chips(plan, BOARD_ROLE_BUFFERS) +
-	    board_count_chips(plan, BOARD_ROLE_ENERGY) > 0)
-		return refuse(
-		    &m, 0, "chips of type tnetx4090 and eee are not built into boards yet");
 	return rc == 0 ? check_energy(plan, &m) : rc;
 }
 

@@ -88,6 +88,10 @@ fetch(struct board_run *r)
 		return true;
 	if (feed_has_live(r->config.feed))
 		return false; /* never at its end */
+	if (fabric_has_waiting(r->config.fabric)) {
+		r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
+		return false;
+	}
 	r->ended = true;
 	bus_model_set_line(r->config.bus, BOARD_LINE_END, true);
 	bus_model_set_line(r->config.bus, BOARD_LINE_STEP, false);
@@ -326,6 +330,8 @@ board_run_step(struct board_run *r)
 	if (!r->config.lock_step || !r->started)
 		return false;
 	bus_model_lock(r->config.bus);
+	if (r->alarm_us[BOARD_ALARM_HARDWARE] == NEVER) /* not any more, if the CPU has been at it */
+		r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
 	while (left > 0 && n >= 0 && !interrupted(r)) {
 		n = move(r, (unsigned)left);
 		left -= n;

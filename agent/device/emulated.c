@@ -10,13 +10,14 @@
 #include "agent/device/board_run.h"
 #include "agent/device/fabric.h"
 #include "agent/device/inventory.h"
+#include "agent/device/resources.h"
 #include "common/log.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STAT_SETS = BOARD_MAX_SWITCH_CHIPS + 3 };
+enum { MAX_STAT_SETS = BOARD_MAX_SWITCH_CHIPS + 4 };
 enum { AGEING_MIN_S = 10, AGEING_MAX_S = 1000000 }; /* dot1dTpAgingTime */
 
 struct port {
@@ -33,6 +34,7 @@ struct emulated {
 	struct bus_model *bus_model;
 	struct bus bus;
 	struct fabric *fabric;
+	struct resources *resources; /* energy and buffers */
 	struct feed *feed; /* NULL: no capture */
 	struct board_run *run;
 	struct galnet *chips[BOARD_MAX_SWITCH_CHIPS];
@@ -398,6 +400,8 @@ dispatch_all(struct emulated *e, unsigned budget, unsigned *handled)
 			rc = dispatch_chips(e, lines, budget, handled, &more);
 		if (rc == 0 && !more)
 			rc = dispatch_macs(e, lines, handled);
+		if (rc == 0 && !more)
+			rc = resources_dispatch(e->resources, lines, handled);
 		if (rc < 0)
 			return rc;
 		if (more)
@@ -461,6 +465,7 @@ device_destroy(void *ctx)
 		galnet_destroy(e->chips[i]);
 	for (unsigned i = 0; i < e->n_macs; i++)
 		c84302_destroy(e->macs[i]);
+	resources_destroy(e->resources);
 	feed_destroy(e->feed);
 	fabric_destroy(e->fabric);
 	bus_model_destroy(e->bus_model);
@@ -542,6 +547,37 @@ add_mac_chip(struct emulated *e)
 	return 0;
 }
 
+/* The drivers of the EEE unit and of the TNETX4090s, as far as the board has them. */
+static int
+add_resources(struct emulated *e)
+{
+	struct resources_port ports[BOARD_MAX_PORTS];
+	struct resources_config config = {
+	    .bus = &e->bus,
+	    .n_ports = e->n_ports,
+	    .ports = ports,
+	    .has_eee_unit = board_count_chips(&e->plan, BOARD_ROLE_ENERGY) > 0,
+	    .has_pools = board_count_chips(&e->plan, BOARD_ROLE_BUFFERS) > 0,
+	    .flow = e->plan.buffers.flow,
+	    .holb = e->plan.buffers.holb,
+	    .threshold = e->plan.buffers.threshold,
+	    .mcast_limit = e->plan.buffers.mcast_limit,
+	    .max_octets = e->plan.max_frame_octets,
+	};
+	int rc;
+
+	for (unsigned i = 0; i < e->n_ports; i++) {
+		const struct board_port *port = board_port(&e->plan, i);
+
+		ports[i] = (struct resources_port){.eee = port->eee, .pause = port->pause,
+		    .full_duplex = port->duplex == BOARD_FULL};
+	}
+	rc = resources_create(&config, &e->resources);
+	if (rc == 0 && resources_stats(e->resources))
+		e->stats[e->n_stats++] = resources_stats(e->resources);
+	return rc;
+}
+
 static int
 add_drivers(struct emulated *e)
 {
@@ -549,18 +585,18 @@ add_drivers(struct emulated *e)
 
 	for (size_t i = 0; i < e->plan.chips.n; i++) {
 		int type = board_chip(&e->plan, i)->type;
-		int rc;
+		int rc = 0;
 
 		if (board_chip_switches(type)) {
 			rc = add_switch_chip(e, type, first_port);
 			first_port += board_chip_ports(type);
-		} else {
+		} else if (board_chip_role(type) == BOARD_ROLE_MAC) {
 			rc = add_mac_chip(e);
 		}
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
+	return add_resources(e);
 }
 
 static int
@@ -657,6 +693,7 @@ compose(struct emulated *e, bool lock_step)
 	    .errors_ctx = e,
 	};
 	inventory_compose(&e->plan, &e->device);
+	resources_compose(e->resources, &e->device);
 }
 
 int

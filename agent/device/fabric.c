@@ -142,15 +142,16 @@ flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 	return done;
 }
 
-/* Over PCI to one port of another chip. */
+/* Over PCI to one port of another chip, if there is such a chip. */
 static uint64_t
-send_over_pci(struct fabric *f, unsigned device, unsigned channel,
-    const struct c84302_frame *mac, const struct galnet_frame *frame, uint64_t at)
+send_over_pci(struct fabric *f, const struct galnet_route *to, const struct c84302_frame *mac,
+    const struct galnet_frame *frame, uint64_t at, unsigned *port)
 {
-	if (device >= f->n_chips ||
-	    galnet_model_receive_pci(f->chips[device], 1u << channel, frame) == 0)
+	if (to->device >= f->n_chips ||
+	    galnet_model_receive_pci(f->chips[to->device], 1u << to->port, frame) == 0)
 		return 0;
-	return send(f, f->first_port[device] + channel, mac, at);
+	*port = f->first_port[to->device] + to->port;
+	return send(f, *port, mac, at);
 }
 
 /* By these ports of a chip, a bit each: when the slowest will have sent it. */
@@ -224,8 +225,7 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 		*slowest = f->first_port[to.device] + to.port;
 		return send(f, *slowest, mac, at);
 	case GALNET_TO_DEVICE:
-		*slowest = f->first_port[to.device] + to.port;
-		return send_over_pci(f, to.device, to.port, mac, frame, at);
+		return send_over_pci(f, &to, mac, frame, at, slowest);
 	case GALNET_FLOOD:
 		return flood(f, port, mac, frame, at);
 	case GALNET_SPREAD:
@@ -256,7 +256,7 @@ pause(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t 
 	uint32_t quanta;
 	int64_t by;
 
-	if (!f->ports[port].pauses || frame->captured_octets < QUANTA + 2)
+	if (!f->ports[port].partner.pause || frame->captured_octets < QUANTA + 2)
 		return;
 	quanta = (uint32_t)frame->octets[QUANTA] << 8 | frame->octets[QUANTA + 1];
 	by = lines_pause(&f->lines, port, quanta, at);
@@ -307,6 +307,14 @@ hold(struct fabric *f, const struct feed_frame *frame)
 		stat_add(&f->stats, FABRIC_STAT_HELD, 1);
 }
 
+/* Bad frames and MAC control end at the MAC. */
+static inline bool
+takes_buffers(const struct c84302_frame *mac, uint32_t max_octets)
+{
+	return mac->octets >= C84302_MIN_OCTETS && mac->octets <= max_octets &&
+	    (mac->control | mac->faults) == 0;
+}
+
 /* A frame on a board with a buffer pool; false if its sender has to try again. */
 static bool
 try_buffers(struct fabric *f, const struct feed_frame *frame)
@@ -317,8 +325,8 @@ try_buffers(struct fabric *f, const struct feed_frame *frame)
 	uint64_t done;
 
 	look_at(frame, &mac, &seen);
-	if (!c84302_model_is_plain(&mac, *f->ports[frame->port].max_octets)) {
-		take_in(f, frame, &mac, &seen, &slowest); /* control, or bad: takes no buffer */
+	if (!takes_buffers(&mac, *f->ports[frame->port].max_octets)) {
+		take_in(f, frame, &mac, &seen, &slowest);
 		return true;
 	}
 	switch (buffers_admit(&f->buffers, frame->port, mac.octets, f->now_ns)) {
@@ -433,6 +441,12 @@ fabric_advance(struct fabric *f, uint64_t now_us)
 	return due == UINT64_MAX ? due : due / 1000 + 1;
 }
 
+bool
+fabric_has_waiting(const struct fabric *f)
+{
+	return f->buffers.n_held > 0 && f->buffers.n_flights > 0;
+}
+
 /* --- the sums --- */
 
 /* Adds what was flooded since the port was settled. */
@@ -447,12 +461,31 @@ add_flooded(struct c84302_sums *sent, const struct c84302_sums *now,
 		sent->by_size[i] += now->by_size[i] - before->by_size[i];
 }
 
+/* PAUSE frames that flow control has made the port send. */
+static void
+add_pauses(struct fabric *f, unsigned port)
+{
+	static const struct c84302_frame pause = {.octets = C84302_MIN_OCTETS, .kind = C84302_MCAST};
+	struct tnetx4090_model *pool = buffers_pool(&f->buffers, port);
+	const struct wiring *w = &f->ports[port];
+	uint32_t n;
+
+	tnetx4090_model_settle(pool, f->now_ns);
+	n = tnetx4090_model_take_pauses(pool, port % TNETX4090_PORTS);
+	if (n == 0)
+		return;
+	add_sums(&f->sums[port].sent, &pause, n);
+	c84302_model_event(w->mac, w->mac_port, C84302_TX_PAUSE, n);
+}
+
 void
 fabric_settle_port(struct fabric *f, unsigned port)
 {
 	const struct wiring *w = &f->ports[port];
 	struct port_sums *sums = &f->sums[port];
 
+	if (f->buffers.n_pools > 0)
+		add_pauses(f, port);
 	if (galnet_model_ports_up(w->chip) >> w->channel & 1)
 		add_flooded(&sums->sent, &f->flooded, &sums->flooded_before);
 	c84302_model_receive_sums(w->mac, w->mac_port, &sums->received);
@@ -474,6 +507,8 @@ fabric_ports_changing(void *ctx, unsigned device)
 void
 fabric_follow_links(struct fabric *f)
 {
+	static const struct tnetx4090_partner gone = {0};
+
 	f->links_changed = false;
 	f->lines_up = 0;
 	for (unsigned i = 0; i < f->n_ports; i++) {
@@ -481,6 +516,9 @@ fabric_follow_links(struct fabric *f)
 		bool up = galnet_model_ports_up(w->chip) >> w->channel & 1;
 
 		lines_set_link(&f->lines, i, up, f->now_ns);
+		if (f->buffers.n_pools > 0)
+			tnetx4090_model_set_partner(buffers_pool(&f->buffers, i),
+			    i % TNETX4090_PORTS, up ? &w->partner : &gone, f->now_ns);
 		f->lines_up |= (uint64_t)up << i;
 	}
 }

@@ -28,6 +28,8 @@ void fabric_set_time(struct fabric *fabric, uint64_t now_us);
 /* The same, and what the board does by itself until then is done: sleep is counted, frames that wait
  * for buffers come in. Returns the time of the next call at the latest. */
 uint64_t fabric_advance(struct fabric *fabric, uint64_t now_us);
+/* Senders wait for buffers that are going to be free: their frames are still to come. */
+bool fabric_has_waiting(const struct fabric *fabric);
 /* Adds all sums to the counters, also those of this room. */
 void fabric_settle(struct fabric *fabric);
 /* The link of a port comes or goes; frames before it are settled first. */

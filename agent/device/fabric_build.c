@@ -34,7 +34,8 @@ add_glue(struct fabric *f)
 	return rc < 0 ? rc : bus_model_attach(f->bus, BOARD_GLUE_BASE, 4, &f->glue);
 }
 
-/* The CPU is about to look at a port of a MAC chip. */
+/* --- what the CPU is about to look at is brought up to now --- */
+
 static void
 sync_mac(void *ctx, unsigned chip, unsigned port)
 {
@@ -44,6 +45,29 @@ sync_mac(void *ctx, unsigned chip, unsigned port)
 	if (i < f->n_ports)
 		fabric_settle_port(f, i);
 }
+
+static void
+sync_eee(void *ctx)
+{
+	struct fabric *f = ctx;
+
+	if (f->lines.told_ns == f->now_ns)
+		return; /* nothing can have slept since */
+	lines_tell_sleep(&f->lines, f->now_ns);
+	eee_calendar_model_settle(f->eee, f->now_ns);
+}
+
+static void
+sync_pools(void *ctx)
+{
+	struct fabric *f = ctx;
+
+	fabric_release(f, f->now_ns);
+	for (unsigned i = 0; i < f->buffers.n_pools; i++)
+		tnetx4090_model_settle(f->buffers.pools[i], f->now_ns);
+}
+
+/* --- chips --- */
 
 /* NEW_ADDRESS of one chip to all the others. */
 static void
@@ -155,6 +179,81 @@ add_mac_chip(struct fabric *f)
 	return rc;
 }
 
+/* Width of the SRAM's counts: half of one is 84 s asleep at 10 us a unit, so that a board which
+ * runs idle days in seconds does not spend them on emptying SRAM. */
+enum { EEE_COUNT_BITS = 24 };
+
+static int
+add_eee(struct fabric *f, const struct board_plan *plan)
+{
+	struct eee_calendar_model_config config = {
+	    .bus = f->bus,
+	    .base = BOARD_EEE_BASE,
+	    .line = BOARD_LINE_EEE,
+	    .n_ports = (unsigned)plan->ports.n,
+	    .event_bits = EEE_COUNT_BITS,
+	    .duration_bits = EEE_COUNT_BITS,
+	    .sync = sync_eee,
+	    .ctx = f,
+	};
+
+	return eee_calendar_model_create(&config, &f->eee);
+}
+
+static struct tnetx4090_partner
+partner_of(const struct board_port *port)
+{
+	return (struct tnetx4090_partner){
+	    .speed_mbps = port->speed_mbps,
+	    .full_duplex = port->duplex == BOARD_FULL,
+	    .pause = port->pause && port->duplex == BOARD_FULL,
+	};
+}
+
+static int
+add_pool(struct fabric *f, const struct board_plan *plan)
+{
+	unsigned first = f->buffers.n_pools * TNETX4090_PORTS;
+	struct tnetx4090_model_config config = {
+	    .bus = f->bus,
+	    .base = BOARD_POOL_BASE + f->buffers.n_pools * TNETX4090_WINDOW,
+	    .n_buffers = plan->buffers.n,
+	    .buffer_octets = plan->buffers.octets,
+	    .sync = sync_pools,
+	    .ctx = f,
+	};
+	struct tnetx4090_model *pool;
+	int rc;
+
+	for (unsigned i = 0; i < TNETX4090_PORTS && first + i < plan->ports.n; i++)
+		if (board_port(plan, first + i)->link == BOARD_LINK_UP)
+			config.partners[i] = partner_of(board_port(plan, first + i));
+	rc = tnetx4090_model_create(&config, &pool);
+	if (rc < 0)
+		return rc;
+	rc = buffers_add_pool(&f->buffers, pool, pool->free);
+	if (rc < 0)
+		tnetx4090_model_destroy(pool);
+	return rc;
+}
+
+static int
+add_chip(struct fabric *f, const struct board_plan *plan, int type)
+{
+	switch (board_chip_role(type)) {
+	case BOARD_ROLE_SWITCH:
+		return add_switch_chip(f, plan, type);
+	case BOARD_ROLE_MAC:
+		return add_mac_chip(f);
+	case BOARD_ROLE_BUFFERS:
+		return add_pool(f, plan);
+	default:
+		return add_eee(f, plan);
+	}
+}
+
+/* --- lines --- */
+
 static void
 count_event(void *ctx, unsigned port, enum c84302_counter counter, uint32_t n)
 {
@@ -173,6 +272,9 @@ add_lines(struct fabric *f, const struct board_plan *plan)
 		lines[i] = (struct line_config){
 		    .speed_mbps = board_port(plan, i)->speed_mbps,
 		    .full_duplex = board_port(plan, i)->duplex == BOARD_FULL,
+		    .eee = board_port(plan, i)->eee,
+		    .idle_us = board_port(plan, i)->eee_idle_us,
+		    .wake_us = board_port(plan, i)->eee_wake_us,
 		};
 	rc = lines_init(&f->lines, lines, f->n_ports);
 	f->lines.eee = f->eee;
@@ -190,7 +292,7 @@ wire_ports(struct fabric *f, const struct board_plan *plan)
 		port->mac = f->macs[i / C84302_PORTS];
 		port->mac_port = i % C84302_PORTS;
 		port->max_octets = c84302_model_max_octets(port->mac, port->mac_port);
-		port->pauses = board_port(plan, i)->duplex == BOARD_FULL;
+		port->partner = partner_of(board_port(plan, i));
 		galnet_model_set_link(port->chip, port->channel,
 		    board_port(plan, i)->link == BOARD_LINK_UP);
 	}
@@ -208,12 +310,8 @@ fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabri
 	galnet_ease_init(&f->ease);
 	f->stats = (struct stat_set){stat_names, FABRIC_N_STATS, f->stat_values};
 	rc = add_glue(f);
-	for (size_t i = 0; i < plan->chips.n && rc == 0; i++) {
-		int type = board_chip(plan, i)->type;
-
-		rc = board_chip_switches(type) ? add_switch_chip(f, plan, type)
-					       : add_mac_chip(f);
-	}
+	for (size_t i = 0; i < plan->chips.n && rc == 0; i++)
+		rc = add_chip(f, plan, board_chip(plan, i)->type);
 	if (rc == 0)
 		rc = add_lines(f, plan);
 	if (rc < 0) {
@@ -235,7 +333,10 @@ fabric_destroy(struct fabric *fabric)
 		galnet_model_destroy(fabric->chips[i]);
 	for (unsigned i = 0; i < fabric->n_macs; i++)
 		c84302_model_destroy(fabric->macs[i]);
+	for (unsigned i = 0; i < fabric->buffers.n_pools; i++)
+		tnetx4090_model_destroy(fabric->buffers.pools[i]);
 	buffers_free(&fabric->buffers);
+	eee_calendar_model_destroy(fabric->eee);
 	regmodel_free(&fabric->glue);
 	free(fabric);
 }

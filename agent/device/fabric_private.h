@@ -19,7 +19,7 @@ struct wiring {
 	struct c84302_model *mac;
 	unsigned mac_port;
 	const uint32_t *max_octets; /* of a good frame, by the MAC */
-	bool pauses; /* its queue stops when the partner asks for it */
+	struct tnetx4090_partner partner; /* while the link is up; pause holds for both sides */
 };
 
 /* Good frames since a port was settled, modulo 2^32: what it received, what it sent beside the

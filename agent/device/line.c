@@ -55,14 +55,14 @@ lines_free_ns(const struct lines *l, unsigned port)
 static inline bool
 falls_asleep(const struct line_kind *kind, uint64_t idle, uint64_t now)
 {
-	return kind->config.eee && idle + LINE_SLEEP_AFTER_NS < now;
+	return kind->config.eee && idle + kind->idle_ns < now;
 }
 
 /* It sleeps until now; what was told of it before is not told again. */
 static inline void
-tell(struct lines *l, unsigned entry, uint64_t idle, uint64_t now)
+tell(struct lines *l, const struct line_kind *kind, unsigned entry, uint64_t idle, uint64_t now)
 {
-	uint64_t from = idle + LINE_SLEEP_AFTER_NS;
+	uint64_t from = idle + kind->idle_ns;
 
 	if (from < l->told_ns)
 		from = l->told_ns;
@@ -105,7 +105,7 @@ send_alone(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
 	if (is_full(kind, line->free_ns, later(now, line->paused_until_ns)))
 		return LINE_FULL;
 	if (falls_asleep(kind, line->free_ns, now) && line->settled_ns <= now)
-		tell(l, EEE_ENTRY(port, EEE_TX), line->free_ns, now);
+		tell(l, kind, EEE_ENTRY(port, EEE_TX), line->free_ns, now);
 	start = start_of(kind, line->free_ns, now);
 	if (!kind->config.full_duplex && line->rx_free_ns > now && line->rx_free_ns == start)
 		l->count(l->ctx, port, C84302_DEFERRED, 1);
@@ -128,7 +128,7 @@ send_in_step(struct lines *l, struct line_kind *kind, uint64_t ports, uint32_t o
 {
 	if (l->eee && falls_asleep(kind, kind->free_ns, now))
 		for (uint64_t left = ports; left != 0; left &= left - 1)
-			tell(l, EEE_ENTRY(first_port(left), EEE_TX), kind->free_ns, now);
+			tell(l, kind, EEE_ENTRY(first_port(left), EEE_TX), kind->free_ns, now);
 	kind->free_ns = start_of(kind, kind->free_ns, now) + serial_ns(kind, octets);
 	return kind->free_ns;
 }
@@ -257,7 +257,7 @@ lines_receive(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
 	if (begin < idle)
 		begin = idle;
 	else if (falls_asleep(kind, idle + kind->wake_ns, begin) && line->settled_ns <= now)
-		tell(l, EEE_ENTRY(port, EEE_RX), idle, begin - kind->wake_ns);
+		tell(l, kind, EEE_ENTRY(port, EEE_RX), idle, begin - kind->wake_ns);
 	if (!kind->config.full_duplex)
 		begin = share_medium(l, port, begin);
 	line->rx_free_ns = begin + serial;
@@ -275,14 +275,14 @@ tell_port(struct lines *l, const struct line_kind *kind, unsigned port, uint64_t
 
 	if (!kind->config.eee || line->settled_ns > now)
 		return;
-	tell(l, EEE_ENTRY(port, EEE_TX), lines_free_ns(l, port), now);
-	tell(l, EEE_ENTRY(port, EEE_RX), line->rx_free_ns, now);
+	tell(l, kind, EEE_ENTRY(port, EEE_TX), lines_free_ns(l, port), now);
+	tell(l, kind, EEE_ENTRY(port, EEE_RX), line->rx_free_ns, now);
 }
 
 void
 lines_tell_sleep(struct lines *l, uint64_t now)
 {
-	if (now <= l->told_ns)
+	if (!l->eee || now <= l->told_ns)
 		return;
 	for (unsigned i = 0; i < l->n_kinds && l->told_ns != 0; i++)
 		for (uint64_t left = l->kinds[i].ports; left != 0; left &= left - 1)
@@ -314,7 +314,18 @@ set_up_kind(struct line_kind *kind, const struct line_config *config)
 	kind->config.eee = config->eee && config->full_duplex;
 	kind->octet_ps = BITS_AN_OCTET * 1000000u / config->speed_mbps;
 	kind->limit_ns = (uint64_t)LINE_QUEUE_OCTETS * kind->octet_ps / PS_A_NS;
+	kind->idle_ns = config->idle_us * 1000ull;
 	kind->wake_ns = config->speed_mbps >= 1000 ? LINE_WAKE_1G_NS : LINE_WAKE_NS;
+	if (config->wake_us > 0)
+		kind->wake_ns = config->wake_us * 1000ull;
+}
+
+static bool
+is_alike(const struct line_config *kind, const struct line_config *port)
+{
+	return kind->speed_mbps == port->speed_mbps && kind->full_duplex == port->full_duplex &&
+	    kind->eee == (port->eee && port->full_duplex) && kind->idle_us == port->idle_us &&
+	    kind->wake_us == port->wake_us;
 }
 
 /* The kind of a port, made if it is the first of its kind; LINE_MAX_KINDS: there are too many. */
@@ -323,14 +334,9 @@ find_kind(struct lines *l, const struct line_config *config)
 {
 	unsigned i;
 
-	for (i = 0; i < l->n_kinds; i++) {
-		const struct line_config *k = &l->kinds[i].config;
-
-		if (k->speed_mbps == config->speed_mbps &&
-		    k->full_duplex == config->full_duplex &&
-		    k->eee == (config->eee && config->full_duplex))
+	for (i = 0; i < l->n_kinds; i++)
+		if (is_alike(&l->kinds[i].config, config))
 			return i;
-	}
 	if (i < LINE_MAX_KINDS) {
 		set_up_kind(&l->kinds[i], config);
 		l->n_kinds++;

@@ -29,8 +29,6 @@ enum {
 	LINE_MAX_ATTEMPTS = 16,
 };
 #define LINE_QUEUE_OCTETS (1u << 20) /* *assumed*: a share of the chip's 1 or 2 MB of DRAM */
-/* *assumed* idle time before a direction asks for low-power idle. */
-#define LINE_SLEEP_AFTER_NS 100000u
 /* Time to wake up: what products use (eee: 17 us at 1 Gb/s, 30 us at other speeds). */
 #define LINE_WAKE_1G_NS 17000u
 #define LINE_WAKE_NS	30000u
@@ -40,6 +38,8 @@ struct line_config {
 	uint32_t speed_mbps;
 	bool full_duplex;
 	bool eee; /* agreed with the partner; full duplex only */
+	uint32_t idle_us; /* without a frame before a direction sleeps */
+	uint32_t wake_us; /* to wake up; 0: what is usual at this speed */
 };
 
 /* Ports that are alike. */
@@ -50,7 +50,7 @@ struct line_kind {
 	uint64_t free_ns;
 	uint32_t octet_ps; /* time of an octet */
 	uint64_t limit_ns; /* of a full queue */
-	uint64_t wake_ns;
+	uint64_t idle_ns, wake_ns;
 };
 
 struct line {

@@ -1,0 +1,243 @@
+/*
+ * Energy and buffers of whole emulated boards: what the HAL says of a capture's traffic, against
+ * figures worked out by hand from the times and lengths of its frames.
+ */
+#include "tests/emulated_rig.h"
+#include "tests/make_capture.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define T0_US 1700000000000000ull
+#define STATION(n) (0x020000000000ull + (n))
+
+enum {
+	IDLE_US = 100, WAKE_US = 30, /* before a direction sleeps, and to wake up at 100 Mbit/s */
+	FCS_OCTETS = 4,
+	OVERHEAD_OCTETS = 20, /* preamble and gap */
+};
+
+static char board_path[64], capture_path[64];
+static struct made_capture capture;
+
+static void
+tear_down(void)
+{
+	rig_close();
+	unlink(board_path);
+	unlink(capture_path);
+}
+
+/* A board of two ports: what is said of the board, its further chip, and each port. Port 1 plays
+ * the capture, port 2 receives nothing; runs to the end. */
+static void
+run_board(const char *board, const char *chip, const char *port_1, const char *port_2)
+{
+	struct emulated_config config = {.board_file = board_path,
+	    .pace = EMULATED_PACE_LOCK_STEP, .zero = EMULATED_ZERO_CAPTURE};
+	FILE *file;
+
+	made_write(&capture, capture_path, sizeof(capture_path));
+	strcpy(board_path, "/tmp/board.XXXXXX");
+	file = fdopen(mkstemp(board_path), "w");
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "%s\nchip \"s\" { type = gt48002a }\nchip \"m\" { type = c84302 }\n", board);
+	fprintf(file, "chip \"x\" { type = %s }\n", chip);
+	fprintf(file, "port \"ge-1\" { %s\ncapture = \"%s\" }\n", port_1, capture_path);
+	fprintf(file, "port \"ge-2\" { %s\ncapture = none }\n", port_2);
+	fclose(file);
+	rig_open_config(&config);
+	rig_run_to_end();
+}
+
+static struct hal_energy
+energy(uint32_t if_index)
+{
+	struct hal_energy e;
+
+	ck_assert_ptr_nonnull(rig.device->energy);
+	ck_assert_int_eq(rig.device->energy->read(rig.device->energy_ctx, if_index, &e), 0);
+	return e;
+}
+
+static struct hal_buffers
+buffers(uint32_t if_index)
+{
+	struct hal_buffers b;
+
+	ck_assert_ptr_nonnull(rig.device->buffers);
+	ck_assert_int_eq(rig.device->buffers->read(rig.device->buffers_ctx, if_index, &b), 0);
+	return b;
+}
+
+/* Time on the wire at 100 Mbit/s. */
+static double
+wire_us(uint32_t octets)
+{
+	return (octets + FCS_OCTETS + OVERHEAD_OCTETS) * 0.08;
+}
+
+/* A frame of 1,000 octets every 10 ms, to a station nobody has heard of: port 2 sends each. Both
+ * sleep between two frames, but for the frame's own time, the idle time and waking up. */
+START_TEST(sleep_is_the_idle_time)
+{
+	enum { FRAMES = 2000, EVERY_US = 10000, LENGTH = 1000 };
+	const double slept_us =
+	    (FRAMES - 1) * (EVERY_US - wire_us(LENGTH) - IDLE_US - WAKE_US);
+	struct hal_energy in, out;
+
+	made_begin(&capture, false, false, 1);
+	for (int i = 0; i < FRAMES; i++)
+		made_frame(&capture, T0_US + (uint64_t)i * EVERY_US, STATION(2), STATION(1), LENGTH);
+	run_board("", "eee", "speed = 100\neee = on", "speed = 100\neee = on");
+	in = energy(1);
+	out = energy(2);
+	/* The link's first second may be without sleep, or not. */
+	ck_assert_uint_le(in.in.events, FRAMES);
+	ck_assert_uint_ge(in.in.events, FRAMES - 102);
+	ck_assert_double_eq_tol((double)in.in.asleep_us / (double)in.in.events,
+	    slept_us / (FRAMES - 1), 1);
+	ck_assert_uint_le(out.out.events, FRAMES);
+	ck_assert_uint_ge(out.out.events, FRAMES - 102);
+	ck_assert_double_eq_tol((double)out.out.asleep_us / (double)out.out.events,
+	    slept_us / (FRAMES - 1), 1);
+	/* Directions that nothing passes sleep on: at most one event, nearly all of the 20 s. */
+	ck_assert_uint_eq(in.out.events, 1);
+	ck_assert_uint_ge(in.out.asleep_us, (FRAMES - 1) * EVERY_US - 1001000);
+	ck_assert_uint_le(in.out.asleep_us, (FRAMES - 1) * EVERY_US);
+	ck_assert_uint_eq(out.in.events, 1);
+}
+END_TEST
+
+/* Half an hour without a frame: the unit's narrow counts are emptied many times, all at once. */
+START_TEST(long_sleep_is_counted_whole)
+{
+	const uint64_t silence_us = 1800000000;
+	struct hal_energy e;
+
+	made_begin(&capture, false, false, 1);
+	made_frame(&capture, T0_US, STATION(2), STATION(1), 100);
+	made_frame(&capture, T0_US + silence_us, STATION(2), STATION(1), 100);
+	run_board("", "eee", "speed = 100\neee = on", "speed = 100\neee = on");
+	for (uint32_t port = 1; port <= 2; port++) {
+		e = energy(port);
+		ck_assert_uint_ge(e.in.asleep_us, silence_us - 1001000);
+		ck_assert_uint_le(e.in.asleep_us, silence_us);
+		ck_assert_uint_ge(e.out.asleep_us, silence_us - 1001000);
+		ck_assert_uint_le(e.out.asleep_us, silence_us);
+	}
+	ck_assert_uint_eq(rig_stat("eee.wrapped"), 0);
+	ck_assert_uint_gt(rig_stat("eee.drained"), 0);
+}
+END_TEST
+
+/* Gaps shorter than the idle time are no sleep at all. */
+START_TEST(a_busy_line_stays_awake)
+{
+	enum { FRAMES = 20000, EVERY_US = 90, LENGTH = 100 };
+	struct hal_energy e;
+
+	made_begin(&capture, false, false, 1);
+	for (int i = 0; i < FRAMES; i++)
+		made_frame(&capture, T0_US + (uint64_t)i * EVERY_US, STATION(2), STATION(1), LENGTH);
+	run_board("", "eee", "speed = 100\neee = on", "speed = 100\neee = on");
+	e = energy(1);
+	ck_assert_uint_le(e.in.events, 1); /* before the first */
+	e = energy(2);
+	ck_assert_uint_le(e.out.events, 1);
+}
+END_TEST
+
+enum { BURST = 2000, BURST_LENGTH = 1500, BURST_BUFFERS = 24 };
+
+/* 100 Mbit/s into 10 Mbit/s: ten times what can leave. */
+static void
+run_overload(const char *board, const char *port_1)
+{
+	made_begin(&capture, false, false, 1);
+	for (int i = 0; i < BURST; i++)
+		made_frame(&capture, T0_US + (uint64_t)i * 125, STATION(2), STATION(1), BURST_LENGTH);
+	run_board(board, "tnetx4090", port_1, "speed = 10");
+}
+
+/* Without flow control what finds no buffer is lost, to the frame: received, and either sent, still
+ * under way, or dropped. */
+START_TEST(without_flow_control_frames_are_lost)
+{
+	struct hal_buffers b;
+	uint64_t received, sent;
+
+	run_overload("flow = off", "speed = 100");
+	b = buffers(1);
+	received = rig_figure(1, HAL_IN_UCAST_PKTS);
+	sent = rig_figure(2, HAL_OUT_UCAST_PKTS);
+	ck_assert_uint_eq(received, BURST);
+	ck_assert_uint_eq(b.pressed_episodes, 0);
+	ck_assert_uint_gt(b.ingress_drops, BURST * 7 / 10);
+	ck_assert_int_eq(b.flow_control, HAL_FLOW_DROP);
+	ck_assert_uint_le(b.most_charged, b.pool_buffers);
+	ck_assert_uint_ge(b.most_charged, b.pool_buffers - BURST_BUFFERS);
+	ck_assert_uint_eq(b.charged % BURST_BUFFERS, 0);
+	ck_assert_uint_eq(b.pool_free, b.pool_buffers - b.charged);
+	/* Queued frames are counted as sent when they are queued. */
+	ck_assert_uint_eq(sent + b.ingress_drops, received);
+}
+END_TEST
+
+/* With PAUSE agreed nothing is lost: the sender waits, also beyond the end of the capture. */
+START_TEST(with_pause_nothing_is_lost)
+{
+	struct hal_buffers b;
+
+	run_overload("flow = on", "speed = 100");
+	b = buffers(1);
+	ck_assert_int_eq(b.flow_control, HAL_FLOW_PAUSE);
+	ck_assert_uint_eq(b.ingress_drops, 0);
+	ck_assert_uint_gt(b.pressed_episodes, 0);
+	ck_assert_uint_gt(b.pressed_us, 100000); /* of 250 ms */
+	ck_assert_uint_gt(rig_figure(1, HAL_OUT_PAUSE_PKTS), 0);
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_UCAST_PKTS), BURST);
+	ck_assert_uint_eq(rig_figure(2, HAL_OUT_UCAST_PKTS), BURST);
+}
+END_TEST
+
+/* Full duplex without agreement has no protection (page 56). */
+START_TEST(without_agreement_frames_are_lost)
+{
+	struct hal_buffers b;
+
+	run_overload("flow = on", "speed = 100\npause = off");
+	b = buffers(1);
+	ck_assert_int_eq(b.flow_control, HAL_FLOW_DROP);
+	ck_assert_uint_gt(b.ingress_drops, BURST * 7 / 10);
+	ck_assert_uint_gt(b.pressed_episodes, 0);
+	ck_assert_uint_eq(rig_figure(1, HAL_OUT_PAUSE_PKTS), 0);
+}
+END_TEST
+
+static Suite *
+suite(void)
+{
+	Suite *s = suite_create("board_resources");
+	TCase *t = tcase_create("board_resources");
+
+	tcase_add_checked_fixture(t, NULL, tear_down);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, sleep_is_the_idle_time);
+	tcase_add_test(t, long_sleep_is_counted_whole);
+	tcase_add_test(t, a_busy_line_stays_awake);
+	tcase_add_test(t, without_flow_control_frames_are_lost);
+	tcase_add_test(t, with_pause_nothing_is_lost);
+	tcase_add_test(t, without_agreement_frames_are_lost);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int
+main(void)
+{
+	return suite_run(suite());
+}
