@@ -69,6 +69,8 @@ set_admin_status(struct hal *hal, const struct mib_set *set, bool test_only)
 		return rc;
 	if (set->number != EASE_IF_UP && set->number != EASE_IF_DOWN)
 		return -EINVAL; /* testing(3) is optional and not offered */
+	if (!hal_can_set_admin_status(hal))
+		return -EOPNOTSUPP;
 	return test_only ? 0 : hal_set_admin_status(hal, set->if_index, (uint8_t)set->number);
 }
 
@@ -95,6 +97,14 @@ set_link_traps(struct hal *hal, const struct mib_set *set, bool test_only)
 }
 
 static int
+set_ageing(struct hal *hal, const struct mib_set *set, bool test_only)
+{
+	if (!hal_can_set_ageing(hal))
+		return -EOPNOTSUPP;
+	return test_only ? 0 : hal_set_ageing_s(hal, (uint32_t)set->number);
+}
+
+static int
 set_one(const struct settings_owners *owners, const struct mib_set *set, bool test_only)
 {
 	switch (set->kind) {
@@ -107,7 +117,7 @@ set_one(const struct settings_owners *owners, const struct mib_set *set, bool te
 	case MIB_SET_ADMIN_STATUS:
 		return set_admin_status(owners->hal, set, test_only);
 	case MIB_SET_AGEING:
-		return test_only ? 0 : hal_set_ageing_s(owners->hal, (uint32_t)set->number);
+		return set_ageing(owners->hal, set, test_only);
 	default:
 		return set_sampling(owners->hal, owners->sampling, set, test_only);
 	}

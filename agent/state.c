@@ -35,6 +35,7 @@ static const struct option_row port_options[] = {
 	.max = SAMPLING_MAX_PER_SECOND, .def = "0"},
     {.name = "edge", .type = OPTION_BOOL, PORT_AT(edge), .def = "true"},
     {.name = "link_traps", .type = OPTION_BOOL, PORT_AT(link_traps), .def = "true"},
+    {.name = "admin_up", .type = OPTION_BOOL, PORT_AT(admin_up), .def = "true"},
     {.name = "totals", .type = OPTION_STRING, PORT_AT(totals),
 	.max = HAL_MAX_COUNTER_ROWS * TOTAL_DIGITS},
     {0},
@@ -47,6 +48,8 @@ static const struct option_row state_options[] = {
     {.name = "port", .type = OPTION_SECTION, AT(ports), .max = HAL_MAX_PORTS,
 	.section = port_options, .section_size = sizeof(struct state_port),
 	.section_title_offset = offsetof(struct state_port, name)},
+    {.name = "ageing_s", .type = OPTION_U32, AT(ageing_s), .min = 0, .max = UINT32_MAX,
+	.def = "0"},
     {.name = "had_rows", .type = OPTION_BOOL, AT(had_rows), .def = "false"},
     {.name = "row", .type = OPTION_SECTION, AT(rows), .max = STATE_ROWS_MAX,
 	.section = state_row_options, .section_size = sizeof(struct state_row),
@@ -199,6 +202,25 @@ parse_totals(const char *text, uint64_t *totals)
 	return n;
 }
 
+/* A port that was down by an agent's setting is down again; the others are as the device has them. */
+static void
+apply_admin_status(const struct state_port *kept, struct hal *hal, uint32_t if_index)
+{
+	if (kept->admin_up || hal_keeps_settings(hal))
+		return;
+	if (hal_set_admin_status(hal, if_index, EASE_IF_DOWN) < 0)
+		log_warn("state", "port %s: it could not be switched off as before", kept->name);
+}
+
+static void
+apply_ageing(const struct agent_state *state, struct hal *hal)
+{
+	if (state->ageing_s == 0 || hal_keeps_settings(hal))
+		return;
+	if (hal_set_ageing_s(hal, state->ageing_s) < 0)
+		log_warn("state", "the ageing time kept could not be set");
+}
+
 static void
 apply_port(const struct state_port *kept, struct hal *hal, struct sampling *sampling,
     uint32_t if_index)
@@ -214,6 +236,7 @@ apply_port(const struct state_port *kept, struct hal *hal, struct sampling *samp
 	if (kept->alias != NULL && hal_set_alias(hal, if_index, kept->alias) < 0)
 		log_warn("state", "port %s: the alias kept could not be set", kept->name);
 	hal_set_link_traps(hal, if_index, kept->link_traps);
+	apply_admin_status(kept, hal, if_index);
 	if (sampling_set_port(sampling, if_index, &config) < 0)
 		log_warn("state", "port %s: the sampling settings kept could not be set", kept->name);
 }
@@ -231,6 +254,7 @@ void
 state_apply(const struct agent_state *state, bool was_clean, struct hal *hal,
     struct sampling *sampling)
 {
+	apply_ageing(state, hal);
 	for (size_t i = 0; i < hal_n_ports(hal); i++) {
 		uint32_t if_index = hal_port_if_index(hal, i);
 		const struct state_port *kept;
@@ -282,6 +306,7 @@ collect_port(struct state_port *port, bool clean, const struct hal *hal,
 	    .max_samples_per_s = config.max_samples_per_s,
 	    .edge = config.edge,
 	    .link_traps = info.link_traps,
+	    .admin_up = info.admin_status != EASE_IF_DOWN,
 	    .totals = clean ? print_totals(hal, if_index) : strdup(""),
 	};
 	return port->name && port->alias && port->totals ? 0 : -ENOMEM;
@@ -306,7 +331,12 @@ int
 state_save(struct agent_state *state, const char *dir, bool clean,
     const struct state_owners *owners)
 {
-	struct agent_state fresh = {.boot = state->boot, .clean = clean, .had_rows = true};
+	struct agent_state fresh = {
+	    .boot = state->boot,
+	    .clean = clean,
+	    .ageing_s = hal_can_set_ageing(owners->hal) ? hal_ageing_s(owners->hal) : 0,
+	    .had_rows = true,
+	};
 	int rc = -ENOMEM;
 
 	fresh.agent_id = strdup(state->agent_id);

@@ -19,6 +19,7 @@ struct state_port {
 	bool enabled;
 	uint32_t mean_skip, header_octets, max_samples_per_s;
 	bool edge, link_traps;
+	bool admin_up;
 	char *totals; /* of the hardware counters at a clean stop, space-separated; "" none */
 };
 
@@ -32,6 +33,7 @@ struct agent_state {
 	uint64_t boot;
 	bool clean; /* the totals below were saved by a clean stop */
 	struct state_ports ports;
+	uint32_t ageing_s; /* of the address table; 0: what the device starts with */
 	bool had_rows; /* the rows below are what managers left, even if there are none */
 	struct state_rows rows;
 };

@@ -90,6 +90,15 @@ rig_new() {
 		flush_interval = 200
 	END
 }
+# Before rig_snmpd: one who asks as `ours` meets what the agent serves and nothing between.
+rig_own_view() {
+	local root
+	echo 'rocommunity ours 127.0.0.1 -V ours' >>"$rig/snmpd.conf"
+	for root in $("$build/agent/easeagentd" --list-objects | cut -f2 |
+	    sed -E 's/^(1\.3\.6\.1\.2\.1\.(10\.)?[0-9]+|1\.3\.6\.1\.4\.1\.8072\.9999\.9999)\..*/\1/' | sort -u); do
+		echo "view ours included .$root" >>"$rig/snmpd.conf"
+	done
+}
 rig_snmpd() {
 	snmpd -f -LF w "$rig/snmpd.log" -C -c "$rig/snmpd.conf" \
 	    -I -ifTable,ifXTable,dot3StatsTable,smux,mteTrigger,mteTriggerConf >/dev/null 2>&1 &
@@ -136,6 +145,10 @@ replay_ended() { grep -q 'no more input' "$rig/agent.log"; }
 
 client() { local tool=$1; shift; "$tool" -v2c -c demo -t 2 -r 2 "$@"; }
 snmp_get() { client snmpget -Oqv "127.0.0.1:$agent_port" "$@" 2>/dev/null; }
+ours() { local tool=$1; shift; "$tool" -v2c -c ours -t 2 -r 1 -On "$@"; }
+# Of a walk with -On, what differs from one moment to the next by its nature: data age, the agent's
+# own counters.
+steady() { grep -v "^.$ease.1.1\.\([4-9]\|1[01]\)\.0 \|No more variables" "$1"; }
 # For polling: who is not there yet does not make it wait.
 quick_get() { client snmpget -t 0.2 -r 0 -Oqv "127.0.0.1:$agent_port" "$@"; }
 if_number() { quick_get 1.3.6.1.2.1.2.1.0 | grep -q '^[0-9]'; }

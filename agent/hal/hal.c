@@ -279,6 +279,32 @@ hal_set_ageing_s(struct hal *hal, uint32_t seconds)
 	return ops->set_ageing_s(hal->device->addresses_ctx, seconds);
 }
 
+bool
+hal_can_set_admin_status(const struct hal *hal)
+{
+	return hal->device->ports->set_admin_status != NULL;
+}
+
+bool
+hal_can_set_ageing(const struct hal *hal)
+{
+	return hal->device->addresses != NULL && hal->device->addresses->set_ageing_s != NULL;
+}
+
+uint32_t
+hal_ageing_s(const struct hal *hal)
+{
+	const struct hal_addresses_ops *ops = hal->device->addresses;
+
+	return ops == NULL ? 0 : ops->ageing_s(hal->device->addresses_ctx);
+}
+
+bool
+hal_keeps_settings(const struct hal *hal)
+{
+	return hal->device->ops->keeps_settings;
+}
+
 const struct stat_set *
 hal_stats(const struct hal *hal)
 {

@@ -283,6 +283,11 @@ int hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias);
 int hal_set_link_traps(struct hal *hal, uint32_t if_index, bool on); /* on after create */
 int hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status);
 int hal_set_ageing_s(struct hal *hal, uint32_t seconds);
+bool hal_can_set_admin_status(const struct hal *hal);
+bool hal_can_set_ageing(const struct hal *hal);
+uint32_t hal_ageing_s(const struct hal *hal); /* 0: no address table */
+/* The device itself (a kernel) keeps admin status and ageing time while no agent runs. */
+bool hal_keeps_settings(const struct hal *hal);
 
 /* The totals behind the figures, one a hardware counter, for keeping over a restart: -E2BIG if max
  * is too small. Restoring them continues every figure; -EINVAL if n is not this device's number. */

@@ -134,6 +134,7 @@ struct hal_device_ops {
 	 * no sense). Any thread may ask. NULL: it loses none, or cannot tell. */
 	uint64_t (*drops)(void *ctx);
 	bool waits_for_cpu;
+	bool keeps_settings; /* see hal_keeps_settings */
 };
 
 struct hal_device {

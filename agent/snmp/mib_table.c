@@ -666,9 +666,11 @@ list_column(const struct mib_table *table, const struct mib_column *column, FILE
 	fprintf(out, "%s\t", column->name);
 	for (size_t i = 0; i < table->entry.n; i++)
 		fprintf(out, "%" PRIu32 ".", table->entry.arcs[i]);
-	fprintf(out, "%" PRIu32 "%s\t%s\t%s\n", column->subid, table->scalars ? ".0" : "",
-	    mib_syntax_name(column->syntax),
-	    column->set_kind ? "read-write" : "read-only");
+	fprintf(out, "%" PRIu32 "%s\t%s\t%s", column->subid, table->scalars ? ".0" : "",
+	    mib_syntax_name(column->syntax), column->set_kind ? "read-write" : "read-only");
+	if (column->set_kind && column->syntax != MIB_OBJECT_ID)
+		fprintf(out, "\t%" PRId64 "..%" PRId64, column->min, column->max);
+	fputc('\n', out);
 }
 
 void

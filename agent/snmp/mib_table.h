@@ -209,9 +209,10 @@ enum mib_error mib_check_set(const struct mib_table *table, const struct mib_con
     const uint32_t *oid, size_t n, const struct mib_value *value, struct mib_set *set,
     struct mib_set *old);
 
-/* Who carries settings out. All n or none. In MIB_PHASE_TEST it says whether it would work and
- * changes nothing; in MIB_PHASE_UNDO it takes its latest commit back, sets being the old values,
- * latest first. On an error *failed is the setting to blame (0 if unknown). 0, or
+/* Who carries settings out. In MIB_PHASE_TEST it says whether all would work and changes nothing; in
+ * MIB_PHASE_UNDO it takes its latest commit back, sets being the old values, latest first: a commit
+ * that fails half way is followed by an undo at once. On an error *failed is the setting to blame
+ * (0 if unknown). 0, or
  *   -EINVAL wrongValue, -EOPNOTSUPP notWritable, -ENODEV noCreation, -EBUSY inconsistentValue,
  *   -ENOENT inconsistentName, others resourceUnavailable (after the test: commitFailed).
  * May wait, at most about 500 ms. */
@@ -246,8 +247,8 @@ enum mib_error mib_transaction_test(struct mib_transaction *t, const struct mib_
 enum mib_error mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter);
 enum mib_error mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter);
 
-/* Prints each object of the tables, one a line: name, numeric OID, syntax, access, separated by
- * tabs: what --list-objects shows and the module's text is compared with. */
+/* Prints each object of the tables, one a line: name, numeric OID, syntax, access, and of a writable
+ * one its range (of a string: of its octets), separated by tabs: what --list-objects shows and the module's text is compared with. */
 void mib_list_tables(const struct mib_table *const *tables, size_t n, FILE *out);
 
 /* Where a view comes from. hold pins the newest one (NULL: none yet), release lets it go; both are

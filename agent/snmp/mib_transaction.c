@@ -82,19 +82,6 @@ mib_transaction_blames(const struct mib_transaction *t, const uint32_t *oid, siz
 	    mib_oid_compare(oid + entry->n + 1, set->n_index, set->index, set->n_index) == 0;
 }
 
-enum mib_error
-mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter)
-{
-	size_t failed;
-
-	if (t->committed || t->n == 0)
-		return MIB_NO_ERROR;
-	if (setter->apply(setter->ctx, t->sets, t->n, MIB_PHASE_COMMIT, &failed))
-		return MIB_COMMIT_FAILED;
-	t->committed = true;
-	return MIB_NO_ERROR;
-}
-
 /* Latest first, so that of two settings of one object the oldest value stays. */
 static void
 reverse(struct mib_set *sets, size_t n)
@@ -119,4 +106,18 @@ mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter)
 	return setter->apply(setter->ctx, t->olds, t->n, MIB_PHASE_UNDO, &failed)
 	    ? MIB_UNDO_FAILED
 	    : MIB_NO_ERROR;
+}
+
+/* What fails half way is taken back at once, whether or not an UndoSet comes. */
+enum mib_error
+mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter)
+{
+	size_t failed;
+
+	if (t->committed || t->n == 0)
+		return MIB_NO_ERROR;
+	t->committed = true;
+	if (setter->apply(setter->ctx, t->sets, t->n, MIB_PHASE_COMMIT, &failed) == 0)
+		return MIB_NO_ERROR;
+	return mib_transaction_undo(t, setter) ? MIB_UNDO_FAILED : MIB_COMMIT_FAILED;
 }
