@@ -133,7 +133,7 @@ rig_agent() {
 	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
 	agent_pid=$!
 	disown "$agent_pid" # or bash reports its end
-	wait_for 15 if_number
+	wait_for 15 if_number && wait_for 5 port_table # the master learns of one table after the other
 }
 rig_agent_stop() { rig_end "$agent_pid"; agent_pid=''; }
 rig_start() { # CAPTURE PACE [LINE...]
@@ -152,6 +152,7 @@ steady() { grep -v "^.$ease.1.1\.\([4-9]\|1[01]\)\.0 \|No more variables" "$1"; 
 # For polling: who is not there yet does not make it wait.
 quick_get() { client snmpget -t 0.2 -r 0 -Oqv "127.0.0.1:$agent_port" "$@"; }
 if_number() { quick_get 1.3.6.1.2.1.2.1.0 | grep -q '^[0-9]'; }
+port_table() { quick_get $ease.1.2.1.2.1 | grep -q '^[0-9]'; }
 column_sum() { client snmpwalk -Oqv "127.0.0.1:$agent_port" "$1" | awk '{ sum += $1 } END { printf "%.0f\n", sum }'; }
 easetop() { "$build/collector/easetop" "$@" --store "sqlite:$rig/ease.db"; }
 # Columns of easePortTable, by the agent's own list.
