@@ -11,6 +11,7 @@
 #include <check.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,24 +104,61 @@ START_TEST(frames_are_counted_where_they_come_in_and_go_out)
 }
 END_TEST
 
-START_TEST(chips_on_one_bus_switch_as_one)
+/* One station a port: each is flooded once, then sends to the one nine ports on. */
+static void
+make_ring(uint64_t n)
 {
 	made_begin(&made, false, false, 1);
-	for (uint64_t i = 0; i < 26; i++)
+	for (uint64_t i = 0; i < n; i++)
 		made_frame(&made, START + i, BROADCAST, MAC_A + i, 60);
-	for (uint64_t i = 0; i < 26; i++)
-		made_frame(&made, START + 100 + i, MAC_A + (i + 9) % 26, MAC_A + i, 200);
-	use_made("stack-26port", EMULATED_PACE_LOCK_STEP);
+	for (uint64_t i = 0; i < n; i++)
+		made_frame(&made, START + 1000 + i, MAC_A + (i + 9) % n, MAC_A + i, 200);
+}
+
+static void
+expect_ring(uint32_t n)
+{
 	rig_sample_all(0);
 	rig_run_to_end();
-	for (uint32_t port = 1; port <= 26; port++) {
+	for (uint32_t port = 1; port <= n; port++) {
 		ck_assert_uint_eq(rig_figure(port, HAL_IN_BCAST_PKTS), 1);
-		ck_assert_uint_eq(rig_figure(port, HAL_OUT_BCAST_PKTS), 25);
+		ck_assert_uint_eq(rig_figure(port, HAL_OUT_BCAST_PKTS), n - 1);
 		ck_assert_uint_eq(rig_figure(port, HAL_OUT_UCAST_PKTS), 1);
-		ck_assert_uint_eq(rig_figure(port, HAL_OUT_OCTETS), 25 * 64 + 204);
+		ck_assert_uint_eq(rig_figure(port, HAL_OUT_OCTETS), (n - 1) * 64 + 204);
 	}
-	ck_assert_uint_eq(rig.hal.n_samples, 26 * 26 + 26 * 2);
-	ck_assert_uint_eq(rig.hal.n_new_addresses, 26);
+	ck_assert_uint_eq(rig.hal.n_samples, n * n + n * 2);
+	ck_assert_uint_eq(rig.hal.n_new_addresses, n);
+}
+
+START_TEST(chips_on_one_bus_switch_as_one)
+{
+	make_ring(26);
+	use_made("stack-26port", EMULATED_PACE_LOCK_STEP);
+	expect_ring(26);
+}
+END_TEST
+
+/* 31 switch chips and the CPU are the 32 devices that a GalNet bus can have. */
+START_TEST(as_many_chips_as_a_bus_can_have)
+{
+	enum { CHIPS = 31, PORTS = 2 * CHIPS, MACS = (PORTS + 3) / 4 };
+	char path[] = "/tmp/board.XXXXXX";
+	struct emulated_config config = {.board_file = path, .capture = capture,
+	    .pace = EMULATED_PACE_LOCK_STEP, .zero = EMULATED_ZERO_CAPTURE};
+	FILE *board = fdopen(mkstemp(path), "w");
+
+	for (int i = 0; i < CHIPS; i++)
+		fprintf(board, "chip \"s%d\" { type = gt48002a }\n", i);
+	for (int i = 0; i < MACS; i++)
+		fprintf(board, "chip \"m%d\" { type = c84302 }\n", i);
+	for (int i = 0; i < PORTS; i++)
+		fprintf(board, "port \"fe-%d\" { speed = 100 }\n", i + 1);
+	fclose(board);
+	make_ring(PORTS);
+	made_write(&made, capture, sizeof(capture));
+	rig_open_config(&config);
+	unlink(path);
+	expect_ring(PORTS);
 }
 END_TEST
 
@@ -529,6 +567,7 @@ make_cases(void)
 	tcase_add_test(c, create_names_the_file_it_refuses);
 	tcase_add_test(c, frames_are_counted_where_they_come_in_and_go_out);
 	tcase_add_test(c, chips_on_one_bus_switch_as_one);
+	tcase_add_test(c, as_many_chips_as_a_bus_can_have);
 	tcase_add_test(c, oversize_frames_and_runts_stop_at_the_mac);
 	tcase_add_test(c, mac_control_frames_are_counted_sampled_and_not_forwarded);
 	tcase_add_test(c, a_port_that_is_shut_drops_its_frames);

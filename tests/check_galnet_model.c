@@ -447,6 +447,169 @@ START_TEST(a_port_that_is_down_gets_nothing)
 }
 END_TEST
 
+/* --- recovery, messages, packets for the CPU --- */
+
+/* Tables disagree: who does not know an address asks all, and its owner alone answers. */
+START_TEST(an_unknown_address_is_asked_for_and_its_owner_answers)
+{
+	unsigned port;
+
+	rig_send(&rig, 0, BROADCAST, MAC_B);
+	ck_assert_uint_eq(rig.asked_for, 0);
+	ck_assert_int_eq(rig_send(&rig, 0, MAC_A, MAC_B).verdict, GALNET_FLOOD);
+	ck_assert_uint_eq(rig.asked_for, MAC_A);
+	ck_assert(!galnet_model_owns(rig.model, MAC_A, &port));
+	galnet_model_learn_remote(rig.model, RIG_OTHER_DEVICE, MAC_A, 1);
+	ck_assert_int_eq(rig_send(&rig, 0, MAC_A, MAC_B).verdict, GALNET_TO_DEVICE);
+	ck_assert(!galnet_model_owns(rig.model, MAC_A, &port));
+	ck_assert(galnet_model_owns(rig.model, MAC_B, &port));
+	ck_assert_uint_eq(port, 0);
+}
+END_TEST
+
+static uint8_t *
+give_ring(uint32_t base_register)
+{
+	uint32_t bus_address;
+	uint8_t *ring =
+	    rig.cpu.ops->alloc_shared(rig.cpu.ctx, GALNET_RING_OCTETS, &bus_address);
+
+	rig_put(&rig, base_register, bus_address);
+	return ring;
+}
+
+/* Global Control bits 10 and 7, both; other devices are told in any case. */
+START_TEST(new_addresses_reach_the_cpu_that_wants_them)
+{
+	static const uint32_t not_enough[] = {0, GALNET_CONTROL_CPU_PRESENT,
+	    GALNET_CONTROL_NEW_ADDRESS_TO_CPU};
+	uint8_t *ring = give_ring(GALNET_NEW_ADDRESS_BASE);
+
+	rig_put(&rig, GALNET_MASK, GALNET_CAUSE_NEW_ADDRESS);
+	for (unsigned i = 0; i < 3; i++) {
+		rig_put(&rig, GALNET_GLOBAL_CONTROL, not_enough[i]);
+		rig_send(&rig, 5, BROADCAST, MAC_A + 0x100 * i);
+		ck_assert_uint_eq(rig.n_pci_new_addresses, i + 1);
+		ck_assert_uint_eq(word(ring + 4), 0);
+		ck_assert_uint_eq(bus_model_lines(rig.board), 0);
+	}
+	rig_put(&rig, GALNET_GLOBAL_CONTROL,
+	    GALNET_CONTROL_CPU_PRESENT | GALNET_CONTROL_NEW_ADDRESS_TO_CPU);
+	rig_send(&rig, 5, BROADCAST, MAC_B);
+	ck_assert_uint_eq(word(ring), galnet_entry_word_0(MAC_B));
+	ck_assert_uint_eq(word(ring + 4),
+	    galnet_entry_word_1(MAC_B, RIG_DEVICE, 5, GALNET_ENTRY_VALID));
+	ck_assert_uint_eq(bus_model_lines(rig.board), 1u << RIG_LINE);
+	rig_send(&rig, 5, BROADCAST, MAC_B); /* known by now */
+	ck_assert_uint_eq(word(ring + GALNET_RING_ENTRY_OCTETS + 4), 0);
+	ck_assert_uint_eq(rig.n_pci_new_addresses, 4);
+}
+END_TEST
+
+/* Error_Source: not without EASE; 32 entries, then the newest are lost and counted. */
+START_TEST(error_sources_fill_their_area_and_no_more)
+{
+	uint8_t *ring = give_ring(GALNET_ERROR_SOURCE_BASE);
+
+	rig_put(&rig, GALNET_GLOBAL_CONTROL, GALNET_CONTROL_CPU_PRESENT);
+	galnet_model_error_source(rig.model, 7, MAC_A, true);
+	ck_assert_uint_eq(word(ring + 4), 0);
+	ck_assert_uint_eq(rig_get(&rig, GALNET_CAUSE) & GALNET_CAUSE_ERROR_SOURCE, 0);
+	rig_put(
+	    &rig, GALNET_GLOBAL_CONTROL, GALNET_CONTROL_CPU_PRESENT | GALNET_CONTROL_EASE_ENABLE);
+	for (unsigned i = 0; i < GALNET_RING_ENTRIES + 5; i++)
+		galnet_model_error_source(rig.model, i % 8, MAC_A + i, i % 2);
+	for (unsigned i = 0; i < GALNET_RING_ENTRIES; i++)
+		ck_assert_uint_eq(word(ring + i * GALNET_RING_ENTRY_OCTETS + 4),
+		    galnet_entry_word_1(MAC_A + i, RIG_DEVICE, i % 8,
+			GALNET_ENTRY_VALID | (i % 2 ? GALNET_ENTRY_TOO_LONG : 0)));
+	ck_assert_uint_eq(rig_get(&rig, GALNET_ERROR_SOURCE_LOST), 5);
+	ck_assert_uint_eq(rig_get(&rig, GALNET_ERROR_SOURCE_LOST), 0);
+	ck_assert(rig_get(&rig, GALNET_CAUSE) & GALNET_CAUSE_ERROR_SOURCE);
+}
+END_TEST
+
+/* Both reasons for a copy make one copy. */
+START_TEST(a_packet_for_the_cpu_that_is_a_sample_comes_once)
+{
+	uint32_t at;
+
+	give_buffers(1);
+	rig_send(&rig, 2, BROADCAST, MAC_A);
+	at = table_offset(MAC_A);
+	rig_put(&rig, at, rig_get(&rig, at) | GALNET_ENTRY_INTERVENTION);
+	load(1, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(rig_send(&rig, 1, MAC_A, MAC_B).verdict, GALNET_TO_CPU);
+		ck_assert_uint_eq(block_word(0, i),
+		    i << (16 + 1) | 1u << 15 | 1u << 12 | 100u << 1 | 1);
+	}
+	ck_assert_uint_eq(block_word(0, 2), 0);
+}
+END_TEST
+
+/* Command bit 4 of a port. */
+START_TEST(unknown_packets_leave_by_ports_that_take_them)
+{
+	struct galnet_route to;
+
+	rig_put(&rig, GALNET_COMMAND + 4 * 3, 0);
+	to = rig_send(&rig, 0, MAC_A, MAC_B);
+	ck_assert_int_eq(to.verdict, GALNET_SPREAD);
+	ck_assert(to.unknown);
+	ck_assert_uint_eq(to.ports, 0xff & ~(1u << 3 | 1u << 0));
+	to = rig_send(&rig, 0, BROADCAST, MAC_B);
+	ck_assert(!to.unknown);
+	ck_assert_uint_eq(to.ports, 0xfe);
+}
+END_TEST
+
+/* A base that comes too late is CBA again; what came before is lost and counted. */
+START_TEST(a_late_cpu_loses_packets_not_the_order)
+{
+	give_buffers(1);
+	for (int i = 0; i < 20; i++) {
+		load(0, 0);
+		send_one_way(0);
+	}
+	rig_put(&rig, GALNET_BUFFER_BASE, area_bus[1]);
+	load(0, 0);
+	send_one_way(0);
+	ck_assert_uint_ne(block_word(1, 0), 0);
+	ck_assert_uint_eq(block_word(1, 1), 0);
+	ck_assert_uint_eq(rig_get(&rig, GALNET_PACKETS_LOST), 4);
+	ck_assert_uint_eq(rig_get(&rig, GALNET_PACKETS_LOST), 0);
+}
+END_TEST
+
+/* MIBClrMode, Global Control bit 30. */
+START_TEST(a_read_zeroes_a_mib_counter_unless_it_is_kept)
+{
+	uint32_t frames = GALNET_MIB + 4 * GALNET_MIB_FRAMES_RECEIVED;
+
+	rig.mib_events = 7;
+	ck_assert_uint_eq(rig_get(&rig, frames), 7);
+	rig.mib_events = 10;
+	ck_assert_uint_eq(rig_get(&rig, frames), 3);
+	rig_put(&rig, GALNET_GLOBAL_CONTROL, GALNET_CONTROL_MIB_KEEP);
+	rig.mib_events = 11;
+	ck_assert_uint_eq(rig_get(&rig, frames), 1);
+	ck_assert_uint_eq(rig_get(&rig, frames), 1);
+}
+END_TEST
+
+static void
+add_message_tests(TCase *c)
+{
+	tcase_add_test(c, an_unknown_address_is_asked_for_and_its_owner_answers);
+	tcase_add_test(c, new_addresses_reach_the_cpu_that_wants_them);
+	tcase_add_test(c, error_sources_fill_their_area_and_no_more);
+	tcase_add_test(c, a_packet_for_the_cpu_that_is_a_sample_comes_once);
+	tcase_add_test(c, unknown_packets_leave_by_ports_that_take_them);
+	tcase_add_test(c, a_late_cpu_loses_packets_not_the_order);
+	tcase_add_test(c, a_read_zeroes_a_mib_counter_unless_it_is_kept);
+}
+
 static void
 add_model_tests(TCase *c)
 {
@@ -482,6 +645,7 @@ main(void)
 
 	tcase_add_checked_fixture(eight, set_up, tear_down);
 	add_model_tests(eight);
+	add_message_tests(eight);
 	tcase_add_checked_fixture(two, set_up_48002a, tear_down);
 	tcase_add_test(two, gt48002a_has_its_ease_bits_in_the_common_cause);
 	suite_add_tcase(suite, eight);

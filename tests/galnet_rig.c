@@ -13,11 +13,28 @@ pci_new_address(void *ctx, unsigned device, uint64_t mac, unsigned port)
 	rig->n_pci_new_addresses++;
 }
 
+static void
+pci_ask_owner(void *ctx, unsigned device, uint64_t mac)
+{
+	ck_assert_uint_eq(device, RIG_DEVICE);
+	((struct galnet_rig *)ctx)->asked_for = mac;
+}
+
+static uint32_t
+mib_events(void *ctx, unsigned device, unsigned port, enum galnet_mib which)
+{
+	(void)device;
+	(void)port;
+	(void)which;
+	return ((struct galnet_rig *)ctx)->mib_events;
+}
+
 void
 rig_create(struct galnet_rig *rig, enum galnet_chip chip)
 {
 	struct galnet_model_config config = {.chip = chip, .device = RIG_DEVICE,
-	    .line = RIG_LINE, .new_address = pci_new_address, .ctx = rig};
+	    .line = RIG_LINE, .new_address = pci_new_address,
+	    .ask_owner = pci_ask_owner, .mib_events = mib_events, .ctx = rig};
 
 	*rig = (struct galnet_rig){0};
 	ck_assert_int_eq(bus_model_create(&rig->board), 0);

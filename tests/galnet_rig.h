@@ -20,6 +20,8 @@ struct galnet_rig {
 	struct galnet_model *model;
 	struct bus cpu;
 	unsigned n_pci_new_addresses;
+	uint64_t asked_for;  /* by the recovery process; 0: nothing yet */
+	uint32_t mib_events; /* of every MIB counter */
 	uint8_t octets[1600]; /* of the last frame made */
 };
 
