@@ -184,6 +184,10 @@ START_TEST(without_flow_control_frames_are_lost)
 	ck_assert_uint_eq(b.pool_free, b.pool_buffers - b.charged);
 	/* Queued frames are counted as sent when they are queued. */
 	ck_assert_uint_eq(sent + b.ingress_drops, received);
+	/* To a manager they are discards, and to the sampler they never were. */
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_DISCARDS), b.ingress_drops);
+	ck_assert_uint_eq(rig_figure(1, HAL_POOL_IN_PKTS), sent);
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_ERRORS), 0);
 }
 END_TEST
 
@@ -200,6 +204,7 @@ START_TEST(with_pause_nothing_is_lost)
 	ck_assert_uint_gt(b.pressed_us, 100000); /* of 250 ms */
 	ck_assert_uint_gt(rig_figure(1, HAL_OUT_PAUSE_PKTS), 0);
 	ck_assert_uint_eq(rig_figure(1, HAL_IN_UCAST_PKTS), BURST);
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_DISCARDS), 0);
 	ck_assert_uint_eq(rig_figure(2, HAL_OUT_UCAST_PKTS), BURST);
 }
 END_TEST

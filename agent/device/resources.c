@@ -1,19 +1,36 @@
 #include "agent/device/resources.h"
 
+#include "agent/chip/c84302.h"
 #include "agent/chip/eee_calendar.h"
 #include "agent/chip/tnetx4090.h"
 #include "agent/device/board_regs.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_POOLS = (BOARD_MAX_PORTS + TNETX4090_PORTS - 1) / TNETX4090_PORTS };
+enum { OVERRUNS = C84302_COUNTERS, COUNTERS_WITH_POOL }; /* rows of a port's counters */
 
 struct resources {
 	struct eee_calendar *eee; /* NULL: none */
 	struct tnetx4090 *pools[MAX_POOLS];
 	unsigned n_pools, n_ports;
+	/* the counters facet of a board with pools: another one's, and a row more */
+	const struct hal_counters_ops *mac;
+	void *mac_ctx;
+	struct hal_counter_row counter_rows[COUNTERS_WITH_POOL];
+	struct hal_counters_ops counters;
 };
+
+/* The pool of a port, or NULL: it has none. */
+static struct tnetx4090 *
+pool_of(struct resources *r, uint32_t if_index)
+{
+	unsigned pool = (if_index - 1) / TNETX4090_PORTS;
+
+	return if_index >= 1 && if_index <= r->n_ports && pool < r->n_pools ? r->pools[pool] : NULL;
+}
 
 /* --- the facets --- */
 
@@ -32,15 +49,68 @@ static const struct hal_energy_ops energy_ops = {.name = "eee_calendar", .read =
 static int
 buffers_read(void *ctx, uint32_t if_index, struct hal_buffers *buffers)
 {
-	struct resources *r = ctx;
-	unsigned port = if_index - 1;
+	struct tnetx4090 *pool = pool_of(ctx, if_index);
 
-	if (if_index < 1 || if_index > r->n_ports)
-		return -ENODEV;
-	return tnetx4090_read(r->pools[port / TNETX4090_PORTS], port % TNETX4090_PORTS, buffers);
+	return pool ? tnetx4090_read(pool, (if_index - 1) % TNETX4090_PORTS, buffers) : -ENODEV;
 }
 
 static const struct hal_buffers_ops buffers_ops = {.name = "tnetx4090", .read = buffers_read};
+
+/* --- counters --- */
+
+static int
+read_overruns(struct resources *r, uint32_t if_index, uint64_t *raw)
+{
+	struct tnetx4090 *pool = pool_of(r, if_index);
+	uint32_t value;
+	int rc = pool ? tnetx4090_statistic(pool, (if_index - 1) % TNETX4090_PORTS,
+			    TNETX4090_RX_OVERRUNS, &value)
+		      : -ENODEV;
+
+	if (rc == 0)
+		*raw = value;
+	return rc;
+}
+
+static int
+counters_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
+{
+	struct resources *r = ctx;
+
+	return row == OVERRUNS ? read_overruns(r, if_index, raw)
+			       : r->mac->read(r->mac_ctx, if_index, row, raw);
+}
+
+/* A good frame without a buffer is a discard (RFC 2863), and the switch chips, whose EASE counters
+ * make the pool, never saw it. */
+static void
+counters_derive(const uint64_t *totals, struct hal_counters *counters)
+{
+	uint64_t *pool = &counters->value[HAL_POOL_IN_PKTS];
+
+	c84302_derive(totals, counters);
+	counters->value[HAL_IN_DISCARDS] += totals[OVERRUNS];
+	*pool -= totals[OVERRUNS] < *pool ? totals[OVERRUNS] : *pool;
+}
+
+static void
+compose_counters(struct resources *r, struct hal_device *device)
+{
+	r->mac = device->counters;
+	r->mac_ctx = device->counters_ctx;
+	memcpy(r->counter_rows, c84302_counter_rows, sizeof(c84302_counter_rows));
+	r->counter_rows[OVERRUNS] = (struct hal_counter_row){
+	    .name = "receive overruns", .address = TNETX4090_RX_OVERRUNS, .width_bits = 32};
+	r->counters = (struct hal_counters_ops){
+	    .name = "c84302 and tnetx4090",
+	    .rows = r->counter_rows,
+	    .n_rows = COUNTERS_WITH_POOL,
+	    .read = counters_read,
+	    .derive = counters_derive,
+	};
+	device->counters = &r->counters;
+	device->counters_ctx = r;
+}
 
 void
 resources_compose(struct resources *r, struct hal_device *device)
@@ -52,6 +122,7 @@ resources_compose(struct resources *r, struct hal_device *device)
 	if (r->n_pools > 0) {
 		device->buffers = &buffers_ops;
 		device->buffers_ctx = r;
+		compose_counters(r, device);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
  * Energy and buffers of an emulated board: the drivers of its EEE unit and of its TNETX4090s, and
- * the HAL's two facets over them. Port i of the board is port i of the one EEE unit, and port i % 9
+ * the HAL's two facets over them, and what pools add to the ports' counters. Port i of the board is port i of the one EEE unit, and port i % 9
  * of the TNETX4090 i / 9.
  *
  * All calls are on the HAL's thread.
@@ -33,7 +33,8 @@ struct resources_config {
 int resources_create(const struct resources_config *config, struct resources **resources);
 void resources_destroy(struct resources *resources); /* NULL allowed */
 
-/* Puts the facets that there are into the device. */
+/* Puts the facets that there are into the device. If there are pools its counters, which must be the
+ * 84302's, get one row more: frames that found no buffer. The MAC has counted these as good. */
 void resources_compose(struct resources *resources, struct hal_device *device);
 
 /* Handles the interrupts among lines (BOARD_GLUE_LINES); *handled grows by what was done. */
