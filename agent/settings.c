@@ -123,17 +123,22 @@ set_one(const struct settings_owners *owners, const struct mib_set *set, bool te
 	}
 }
 
+/* Stops at the first that fails, but takes back whatever can be. */
 static int
 set_each(const struct settings_owners *owners, const struct mib_set *sets, size_t n,
-    bool test_only, size_t *failed)
+    enum mib_phase phase, size_t *failed)
 {
-	int rc = 0;
+	int first = 0;
 
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		*failed = i;
-		rc = set_one(owners, &sets[i], test_only);
+	for (size_t i = 0; i < n && (first == 0 || phase == MIB_PHASE_UNDO); i++) {
+		int rc = set_one(owners, &sets[i], phase == MIB_PHASE_TEST);
+
+		if (rc < 0 && first == 0) {
+			first = rc;
+			*failed = i;
+		}
 	}
-	return rc;
+	return first;
 }
 
 static int
@@ -154,14 +159,18 @@ settings_carry_out(const struct settings_owners *owners, const struct mib_set *s
 	int rc = 0;
 
 	if (phase != MIB_PHASE_UNDO) {
-		rc = set_each(owners, sets, n, true, failed);
+		rc = set_each(owners, sets, n, MIB_PHASE_TEST, failed);
 		if (rc == 0)
 			rc = set_rows(owners, sets, n, MIB_PHASE_TEST, failed);
 	}
 	if (rc < 0 || phase == MIB_PHASE_TEST)
 		return rc;
 	rc = set_rows(owners, sets, n, phase, failed);
-	return rc < 0 ? rc : set_each(owners, sets, n, false, failed);
+	if (rc == 0)
+		rc = set_each(owners, sets, n, phase, failed);
+	if (rc < 0 && phase == MIB_PHASE_COMMIT)
+		set_rows(owners, sets, n, MIB_PHASE_UNDO, &(size_t){0});
+	return rc;
 }
 
 /* ---- between the threads ---- */

@@ -221,7 +221,8 @@ fixture_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase ph
 		return f->test_error;
 	}
 	f->n_commits++;
-	if (phase == MIB_PHASE_COMMIT && f->commit_error) { /* half way */
+	if (phase == MIB_PHASE_COMMIT && f->commit_error) {
+		*failed = n / 2;
 		for (size_t i = 0; i < n / 2; i++)
 			set_one(f, &sets[i]);
 		return f->commit_error;

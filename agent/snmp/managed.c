@@ -343,6 +343,7 @@ managed_apply(struct managed *m, const struct mib_set *sets, size_t n, enum mib_
 		undo(m);
 		return 0;
 	}
+	m->can_undo = false; /* the request before this one is done with */
 	rc = copy_rows(m, &m->rows, &trial);
 	if (rc == 0)
 		rc = work_on(m, &trial, sets, n, failed);

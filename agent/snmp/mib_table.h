@@ -210,9 +210,9 @@ enum mib_error mib_check_set(const struct mib_table *table, const struct mib_con
     struct mib_set *old);
 
 /* Who carries settings out. In MIB_PHASE_TEST it says whether all would work and changes nothing; in
- * MIB_PHASE_UNDO it takes its latest commit back, sets being the old values, latest first: a commit
- * that fails half way is followed by an undo at once. On an error *failed is the setting to blame
- * (0 if unknown). 0, or
+ * MIB_PHASE_UNDO it takes its latest commit back, sets being the old values, latest first. On an
+ * error *failed is the setting to blame (0 if unknown); of a commit, those before it were carried
+ * out, and an undo of them follows at once. 0, or
  *   -EINVAL wrongValue, -EOPNOTSUPP notWritable, -ENODEV noCreation, -EBUSY inconsistentValue,
  *   -ENOENT inconsistentName, others resourceUnavailable (after the test: commitFailed).
  * May wait, at most about 500 ms. */

@@ -83,41 +83,41 @@ mib_transaction_blames(const struct mib_transaction *t, const uint32_t *oid, siz
 }
 
 /* Latest first, so that of two settings of one object the oldest value stays. */
-static void
-reverse(struct mib_set *sets, size_t n)
-{
-	for (size_t i = 0; i < n / 2; i++) {
-		struct mib_set kept = sets[i];
-
-		sets[i] = sets[n - 1 - i];
-		sets[n - 1 - i] = kept;
-	}
-}
-
-enum mib_error
-mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter)
+static enum mib_error
+take_back(struct mib_transaction *t, size_t n, const struct mib_setter *setter)
 {
 	size_t failed;
 
-	if (!t->committed)
-		return MIB_NO_ERROR;
-	t->committed = false;
-	reverse(t->olds, t->n);
-	return setter->apply(setter->ctx, t->olds, t->n, MIB_PHASE_UNDO, &failed)
-	    ? MIB_UNDO_FAILED
-	    : MIB_NO_ERROR;
+	for (size_t i = 0; i < n / 2; i++) {
+		struct mib_set kept = t->olds[i];
+
+		t->olds[i] = t->olds[n - 1 - i];
+		t->olds[n - 1 - i] = kept;
+	}
+	if (n > 0 && setter->apply(setter->ctx, t->olds, n, MIB_PHASE_UNDO, &failed))
+		return MIB_UNDO_FAILED;
+	return MIB_NO_ERROR;
 }
 
 /* What fails half way is taken back at once, whether or not an UndoSet comes. */
 enum mib_error
 mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter)
 {
-	size_t failed;
+	size_t failed = 0;
 
 	if (t->committed || t->n == 0)
 		return MIB_NO_ERROR;
-	t->committed = true;
-	if (setter->apply(setter->ctx, t->sets, t->n, MIB_PHASE_COMMIT, &failed) == 0)
+	t->committed = setter->apply(setter->ctx, t->sets, t->n, MIB_PHASE_COMMIT, &failed) == 0;
+	if (t->committed)
 		return MIB_NO_ERROR;
-	return mib_transaction_undo(t, setter) ? MIB_UNDO_FAILED : MIB_COMMIT_FAILED;
+	return take_back(t, failed < t->n ? failed : 0, setter) ? MIB_UNDO_FAILED : MIB_COMMIT_FAILED;
+}
+
+enum mib_error
+mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter)
+{
+	if (!t->committed)
+		return MIB_NO_ERROR;
+	t->committed = false;
+	return take_back(t, t->n, setter);
 }

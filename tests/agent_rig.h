@@ -1,0 +1,51 @@
+/*
+ * The agent without its threads and without SNMP, for tests that ask and set through the table
+ * engine: a dummy switch with sampling, energy and buffers added, HAL, sampling, RMON, the views
+ * that the tables answer from, and settings carried out on the spot. Its clock stands still until
+ * the test moves it.
+ */
+#ifndef EASE_TESTS_AGENT_RIG_H
+#define EASE_TESTS_AGENT_RIG_H
+
+#include "agent/hal/hal_provider.h"
+#include "agent/monitor.h"
+#include "agent/settings.h"
+#include "agent/view.h"
+
+enum { AGENT_RIG_PORTS = 3, AGENT_RIG_ADDRESSES = 5 };
+
+struct agent_rig {
+	struct clock clock;
+	struct hal_device device; /* the dummy's, with what it lacks */
+	const struct hal_ports_ops *working_ports;
+	struct hal_ports_ops failing_ports;
+	struct hal *hal;
+	struct sampling *sampling;
+	struct notify_ring *ring;
+	struct monitor *monitor;
+	struct agent_state state;
+	struct view_parts view;
+	struct mib_view_source views;
+	struct settings_owners owners;
+	char agent_id[2 * EASE_AGENT_ID_LEN + 1];
+};
+
+/* rig must stay where it is. */
+int agent_rig_create(struct agent_rig *rig);
+void agent_rig_destroy(struct agent_rig *rig);
+
+/* From now on the hardware takes no ifAdminStatus, though a test of the setting says it would. */
+void agent_rig_fail_ports(struct agent_rig *rig, bool fail);
+
+/* Moves the clock, lets what is due happen, and publishes. */
+void agent_rig_step(struct agent_rig *rig, uint64_t us);
+
+/* What the tables answer from; close it before the next change. */
+struct mib_context agent_rig_open(struct agent_rig *rig);
+void agent_rig_close(struct agent_rig *rig, const struct mib_context *context);
+
+/* The apply of a struct mib_setter whose ctx is the rig. Publishes what was carried out. */
+int agent_rig_apply(void *rig, const struct mib_set *sets, size_t n, enum mib_phase phase,
+    size_t *failed);
+
+#endif
