@@ -60,18 +60,10 @@ base_num_ports(const struct mib_cell *cell, struct mib_value *value)
 	return 0;
 }
 
-static int
-base_type(const struct mib_cell *cell, struct mib_value *value)
-{
-	(void)cell;
-	value->integer = TRANSPARENT_ONLY;
-	return 0;
-}
-
 static const struct mib_column base_columns[] = {
 	{1, "dot1dBaseBridgeAddress", MIB_STRING, MIB_FN(base_address)},
 	{2, "dot1dBaseNumPorts", MIB_INTEGER, MIB_FN(base_num_ports)},
-	{3, "dot1dBaseType", MIB_INTEGER, MIB_FN(base_type)},
+	{3, "dot1dBaseType", MIB_INTEGER, MIB_CONSTANT(TRANSPARENT_ONLY)},
 };
 const struct mib_table bridge_mib_base = {
 	.name = "dot1dBase",
@@ -89,21 +81,10 @@ bridge_port_rows(const struct mib_context *context, const void **first)
 	return is_bridge(context) ? mib_port_rows(context, first) : 0;
 }
 
-/* 0.0: the ifIndex alone says which interface it is. */
-static int
-base_port_circuit(const struct mib_cell *cell, struct mib_value *value)
-{
-	(void)cell;
-	value->arcs[0] = 0;
-	value->arcs[1] = 0;
-	value->len = 2;
-	return 0;
-}
-
 static const struct mib_column base_port_columns[] = {
 	{1, "dot1dBasePort", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
 	{2, "dot1dBasePortIfIndex", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
-	{3, "dot1dBasePortCircuit", MIB_OBJECT_ID, MIB_FN(base_port_circuit)},
+	{3, "dot1dBasePortCircuit", MIB_OBJECT_ID, MIB_FN(mib_null_oid)},
 };
 const struct mib_table bridge_mib_base_port_table = {
 	.name = "dot1dBasePortTable",

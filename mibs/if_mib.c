@@ -1,7 +1,9 @@
 /*
  * IF-MIB (RFC 2863) with the meaning that RFC 3635 gives it on Ethernet: ifNumber, ifTable,
- * ifXTable, ifTableLastChange. The deprecated objects and ifStackTable are not served.
+ * ifXTable, ifStackTable, ifTableLastChange, ifStackLastChange. Not served are the deprecated objects,
+ * and ifRcvAddressTable: a port takes every frame and hands none to a host above it.
  */
+#include "agent/snmp/managed.h"
 #include "common/sample.h"
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"
@@ -10,8 +12,6 @@
 #include <errno.h>
 
 #define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
-
-enum { TRUTH_TRUE = 1, TRUTH_FALSE = 2 };
 
 static int
 if_number(const struct mib_cell *cell, struct mib_value *value)
@@ -44,11 +44,22 @@ if_table_last_change(const struct mib_cell *cell, struct mib_value *value)
 	return 0;
 }
 
+static int
+if_stack_last_change(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct mib_view *view = cell->row;
+
+	value->number =
+	    mib_time_stamp(cell->context, view->hal->inventory->layers_changed_mono_us);
+	return 0;
+}
+
 static const struct mib_column last_change_columns[] = {
 	{5, "ifTableLastChange", MIB_TIMETICKS, MIB_FN(if_table_last_change)},
+	{6, "ifStackLastChange", MIB_TIMETICKS, MIB_FN(if_stack_last_change)},
 };
 const struct mib_table if_mib_last_change = {
-	.name = "ifTableLastChange",
+	.name = "ifMIBObjects",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1),
 	.scalars = true,
 	.columns = last_change_columns,
@@ -85,15 +96,6 @@ if_oper_status(const struct mib_cell *cell, struct mib_value *value)
 	return 0;
 }
 
-static int
-if_last_change(const struct mib_cell *cell, struct mib_value *value)
-{
-	const struct hal_port *port = cell->row;
-
-	value->number = mib_time_stamp(cell->context, port->last_change_mono_us);
-	return 0;
-}
-
 static const struct mib_column if_columns[] = {
 	{1, "ifIndex", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
 	{2, "ifDescr", MIB_STRING, MIB_AT(struct hal_port, descr)},
@@ -104,7 +106,7 @@ static const struct mib_column if_columns[] = {
 	{7, "ifAdminStatus", MIB_INTEGER, MIB_FN(if_admin_status),
 	    MIB_WRITE(MIB_SET_ADMIN_STATUS, EASE_IF_UP, EASE_IF_DOWN)},
 	{8, "ifOperStatus", MIB_INTEGER, MIB_FN(if_oper_status)},
-	{9, "ifLastChange", MIB_TIMETICKS, MIB_FN(if_last_change)},
+	{9, "ifLastChange", MIB_TIMETICKS, MIB_STAMP(struct hal_port, last_change_mono_us)},
 	{10, "ifInOctets", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_OCTETS)},
 	{11, "ifInUcastPkts", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_UCAST_PKTS)},
 	{13, "ifInDiscards", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_DISCARDS)},
@@ -138,16 +140,7 @@ if_high_speed_mbps(const struct mib_cell *cell, struct mib_value *value)
 static int
 if_promiscuous(const struct mib_cell *cell, struct mib_value *value)
 {
-	value->integer = mib_view_of(cell->context)->hal->has_addresses ? TRUTH_TRUE : TRUTH_FALSE;
-	return 0;
-}
-
-static int
-if_discontinuity(const struct mib_cell *cell, struct mib_value *value)
-{
-	const struct hal_port *port = cell->row;
-
-	value->number = mib_time_stamp(cell->context, port->discontinuity_mono_us);
+	value->integer = mib_view_of(cell->context)->hal->has_addresses ? MIB_TRUE : MIB_FALSE;
 	return 0;
 }
 
@@ -173,7 +166,8 @@ static const struct mib_column ifx_columns[] = {
 	    .truth = true},
 	{18, "ifAlias", MIB_STRING, MIB_AT(struct hal_port, alias),
 	    MIB_WRITE(MIB_SET_ALIAS, 0, EASE_NAME_MAX)},
-	{19, "ifCounterDiscontinuityTime", MIB_TIMETICKS, MIB_FN(if_discontinuity)},
+	{19, "ifCounterDiscontinuityTime", MIB_TIMETICKS,
+	    MIB_STAMP(struct hal_port, discontinuity_mono_us)},
 };
 const struct mib_table if_mib_x_table = {
 	.name = "ifXTable",
@@ -183,4 +177,29 @@ const struct mib_table if_mib_x_table = {
 	.n_columns = N_COLUMNS(ifx_columns),
 	.row_size = sizeof(struct hal_port),
 	.rows = mib_port_rows,
+};
+
+static size_t
+stack_rows(const struct mib_context *context, const void **first)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+
+	if (!hal)
+		return 0;
+	*first = hal->inventory->layers;
+	return hal->inventory->n_layers;
+}
+
+static const struct mib_column stack_columns[] = {
+	{3, "ifStackStatus", MIB_INTEGER, MIB_CONSTANT(ROW_ACTIVE)},
+};
+const struct mib_table if_mib_stack_table = {
+	.name = "ifStackTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1, 2, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_layer, higher),
+	    MIB_INDEX(MIB_INDEX_U32, struct hal_layer, lower)},
+	.columns = stack_columns,
+	.n_columns = N_COLUMNS(stack_columns),
+	.row_size = sizeof(struct hal_layer),
+	.rows = stack_rows,
 };

@@ -28,6 +28,13 @@ size_t mib_device_rows(const struct mib_context *context, const void **first);
 int mib_port_figure(const struct mib_cell *cell, struct mib_value *value);
 #define MIB_PORT_FIGURE(which) MIB_FIGURE(mib_port_figure, which)
 
+/* mib_column.get: `arg` itself, a number, or an empty string. */
+int mib_constant(const struct mib_cell *cell, struct mib_value *value);
+#define MIB_CONSTANT(number) MIB_FIGURE(mib_constant, number)
+/* mib_column.get: 0.0, which names nothing. */
+int mib_null_oid(const struct mib_cell *cell, struct mib_value *value);
+enum { MIB_TRUE = 1, MIB_FALSE = 2 }; /* TruthValue */
+
 /* The columns that every row of a facet has: absent if figure `arg` is, for then the device lacks
  * the facet. */
 int mib_port_has_figure(const struct mib_cell *cell);

@@ -9,6 +9,7 @@ const struct mib_table *const mibs_tables[] = {
 	&if_mib_number,
 	&if_mib_table,
 	&if_mib_x_table,
+	&if_mib_stack_table,
 	&if_mib_last_change,
 	&etherlike_mib_stats_table,
 	&rmon_mib_stats_table,
@@ -60,6 +61,24 @@ mib_device_rows(const struct mib_context *context, const void **first)
 {
 	*first = context->view;
 	return mib_view_of(context)->hal != NULL;
+}
+
+int
+mib_constant(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->integer = cell->column->arg;
+	value->number = cell->column->arg;
+	return 0;
+}
+
+int
+mib_null_oid(const struct mib_cell *cell, struct mib_value *value)
+{
+	(void)cell;
+	value->arcs[0] = 0;
+	value->arcs[1] = 0;
+	value->len = 2;
+	return 0;
 }
 
 int

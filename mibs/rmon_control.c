@@ -57,21 +57,13 @@ const struct mib_table rmon_mib_history_control_table = {
 	.rows = control_rows,
 };
 
-static int
-bucket_start(const struct mib_cell *cell, struct mib_value *value)
-{
-	const struct rmon_bucket *bucket = cell->row;
-
-	value->number = mib_time_stamp(cell->context, bucket->start_mono_us);
-	return 0;
-}
-
 #define COUNT(which) MIB_AT(struct rmon_bucket, counts[which])
 
 static const struct mib_column bucket_columns[] = {
 	{1, "etherHistoryIndex", MIB_INTEGER, MIB_AT(struct rmon_bucket, control)},
 	{2, "etherHistorySampleIndex", MIB_INTEGER, MIB_AT(struct rmon_bucket, sample)},
-	{3, "etherHistoryIntervalStart", MIB_TIMETICKS, MIB_FN(bucket_start)},
+	{3, "etherHistoryIntervalStart", MIB_TIMETICKS,
+	    MIB_STAMP(struct rmon_bucket, start_mono_us)},
 	{4, "etherHistoryDropEvents", MIB_COUNTER32, COUNT(RMON_DROP_EVENTS)},
 	{5, "etherHistoryOctets", MIB_COUNTER32, COUNT(RMON_OCTETS)},
 	{6, "etherHistoryPkts", MIB_COUNTER32, COUNT(RMON_PKTS)},
@@ -163,15 +155,6 @@ const struct mib_table rmon_mib_alarm_table = {
 
 /* ---- event ---- */
 
-static int
-event_last_time(const struct mib_cell *cell, struct mib_value *value)
-{
-	const struct rmon_event *event = cell->row;
-
-	value->number = mib_time_stamp(cell->context, event->sent_mono_us);
-	return 0;
-}
-
 static const struct mib_column event_columns[] = {
 	{1, "eventIndex", MIB_INTEGER, MIB_AT(struct rmon_event, index)},
 	{2, "eventDescription", MIB_STRING, MIB_AT(struct rmon_event, description),
@@ -180,7 +163,8 @@ static const struct mib_column event_columns[] = {
 	    SET_ROW(RMON_EVENT_NONE, RMON_EVENT_BOTH)},
 	{4, "eventCommunity", MIB_STRING, MIB_AT(struct rmon_event, community),
 	    SET_ROW(0, RMON_OWNER_MAX)},
-	{5, "eventLastTimeSent", MIB_TIMETICKS, MIB_FN(event_last_time)},
+	{5, "eventLastTimeSent", MIB_TIMETICKS,
+	    MIB_STAMP(struct rmon_event, sent_mono_us)},
 	{6, "eventOwner", MIB_STRING, MIB_AT(struct rmon_event, owner), SET_ROW(0, RMON_OWNER_MAX)},
 	{7, "eventStatus", MIB_INTEGER, MIB_AT(struct rmon_event, status),
 	    SET_ROW(ENTRY_VALID, ENTRY_INVALID)},
@@ -196,19 +180,10 @@ const struct mib_table rmon_mib_event_table = {
 	.rows = event_rows,
 };
 
-static int
-log_time(const struct mib_cell *cell, struct mib_value *value)
-{
-	const struct rmon_log *log = cell->row;
-
-	value->number = mib_time_stamp(cell->context, log->mono_us);
-	return 0;
-}
-
 static const struct mib_column log_columns[] = {
 	{1, "logEventIndex", MIB_INTEGER, MIB_AT(struct rmon_log, event)},
 	{2, "logIndex", MIB_INTEGER, MIB_AT(struct rmon_log, index)},
-	{3, "logTime", MIB_TIMETICKS, MIB_FN(log_time)},
+	{3, "logTime", MIB_TIMETICKS, MIB_STAMP(struct rmon_log, mono_us)},
 	{4, "logDescription", MIB_STRING, MIB_AT(struct rmon_log, description)},
 };
 const struct mib_table rmon_mib_log_table = {

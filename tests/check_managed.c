@@ -18,7 +18,7 @@ struct thing {
 	struct mib_oid source;
 	struct mib_binary ports;
 	uint8_t status;
-	uint32_t changed_cs;
+	uint64_t changed_us;
 };
 
 enum { COL_INDEX = 1, COL_SIZE, COL_OWNER, COL_SOURCE, COL_PORTS, COL_STATUS, MAX_THINGS = 3 };
@@ -53,7 +53,7 @@ static struct mib_table things = {
 	.entry = MIB_OID(1, 3, 6, 1, 9, 1),
 	.creates = true,
 	.index = {MIB_INDEX_FROM(MIB_INDEX_U32, struct thing, index, 1, 65535)},
-	.change_offset = offsetof(struct thing, changed_cs),
+	.change_offset = offsetof(struct thing, changed_us),
 	.columns = thing_columns,
 	.n_columns = sizeof(thing_columns) / sizeof(thing_columns[0]),
 	.row_size = sizeof(struct thing),
@@ -82,7 +82,7 @@ static struct managed_type type = {
 	.defaults = defaults,
 	.ready = ready,
 };
-static struct mib_context context = {.view = &type};
+static struct mib_context context = {.view = &type, .mono_us = 1000000, .uptime_cs = 100};
 static struct mib_transaction t;
 
 static void
@@ -381,7 +381,7 @@ START_TEST(time_filter)
 
 	things.time_filter = true;
 	for (uint32_t i = 0; i < 3; i++) {
-		struct thing row = {.index = 10 * (i + 1), .changed_cs = changes[i]};
+		struct thing row = {.index = 10 * (i + 1), .changed_us = changes[i] * 10000};
 
 		ck_assert_int_eq(managed_add(managed, &row), 0);
 	}

@@ -202,6 +202,20 @@ START_TEST(speeds_and_truths_fit_their_types)
 }
 END_TEST
 
+START_TEST(layers_and_their_change)
+{
+	struct name top = name_of(&if_mib_stack_table, 3, 2, (uint32_t[]){0, 4});
+	struct name bottom = name_of(&if_mib_stack_table, 3, 2, (uint32_t[]){4, 0});
+	struct mib_value value;
+
+	ck_assert_int_eq(get(&if_mib_stack_table, top, &value), MIB_FOUND);
+	ck_assert_int_eq(value.integer, 1); /* active */
+	ck_assert_int_eq(get(&if_mib_stack_table, bottom, &value), MIB_FOUND);
+	get(&if_mib_last_change, port_name(&if_mib_last_change, 6, 0), &value);
+	ck_assert_uint_eq(value.number, 4000); /* 20 s ago */
+}
+END_TEST
+
 /* The master has run for 60 s, the agent's clock shows 100 s. */
 START_TEST(time_stamps_follow_the_masters_uptime)
 {
@@ -221,6 +235,14 @@ order(const void *a, const void *b)
 	return mib_oid_compare(x->arcs, x->n, y->arcs, y->n);
 }
 
+/* What an arc of an index may be: ports, parts, and what is neither. */
+enum { N_ARCS = 2 * (3 * PORTS + 3) };
+static uint32_t
+likely_arc(uint32_t i)
+{
+	return i < N_ARCS / 2 ? i : HAL_PART_INDEX_PORT + i - N_ARCS / 2;
+}
+
 /* Each name that GET finds, by trying columns and indexes, sorted: what GETNEXT must give. */
 static size_t
 all_names(const struct mib_table *table, struct name *names)
@@ -229,12 +251,13 @@ all_names(const struct mib_table *table, struct name *names)
 	size_t n = 0;
 
 	for (uint32_t column = 0; column < 30; column++) {
-		for (uint32_t i = 0; i < 3 * PORTS + 3; i++) {
-			names[n] = port_name(table, column, i);
+		for (uint32_t i = 0; i < N_ARCS; i++) {
+			names[n] = port_name(table, column, likely_arc(i));
 			n += get(table, names[n], &value) == MIB_FOUND;
 		}
-		for (uint32_t i = 0; i < 5 * 8; i++) {
-			names[n] = name_of(table, column, 2, (uint32_t[]){i / 8, i % 8});
+		for (uint32_t i = 0; i < N_ARCS * N_ARCS; i++) {
+			names[n] = name_of(table, column, 2,
+			    (uint32_t[]){likely_arc(i / N_ARCS), likely_arc(i % N_ARCS)});
 			n += get(table, names[n], &value) == MIB_FOUND;
 		}
 		for (uint32_t i = 0; i < ADDRESSES + 2; i++) {
@@ -306,11 +329,11 @@ START_TEST(getnext_visits_what_get_finds)
 		ck_assert_int_eq(next(table, &name, &by_next), MIB_END);
 		total += n;
 	}
-	/* 7 ports: if 18 + x 19 columns, bridge 3, ease 13, two error sources of 3; 5 with facets:
+	/* 7 ports: if 18 + x 19 columns, stack 2, bridge 3, ease 13, two error sources of 3; 5 with facets:
 	 * dot3 17, rmon 21 and 16, energy 6, buffers 11. RMON's own: 2 controls, 5 buckets, an alarm,
 	 * an event, 2 logs. */
 	ck_assert_uint_eq(total,
-	    7 * (18 + 19 + 3 + 13 + 2 * 3) + 5 * (17 + 21 + 16 + 6 + 11) + 3 * ADDRESSES + 1 + 1 +
+	    7 * (18 + 19 + 2 + 3 + 13 + 2 * 3) + 5 * (17 + 21 + 16 + 6 + 11) + 3 * ADDRESSES + 1 + 2 +
 		3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 7 + 2 * 4);
 }
 END_TEST
@@ -636,7 +659,7 @@ START_TEST(numeric_names_are_the_rfcs)
 		ck_assert_msg(is_known_name(name, oid), "%s is not %s", name, oid);
 		n++;
 	}
-	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 17 + 21 + 16 + 7 + 15 + 4 + 12 + 7 + 4 + 3 + 3 +
+	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 2 + 17 + 21 + 16 + 7 + 15 + 4 + 12 + 7 + 4 + 3 + 3 +
 	    2 + 3);
 	if (oracle)
 		fclose(oracle);
@@ -655,6 +678,7 @@ main(void)
 	tcase_add_test(tables, wrong_declarations_are_refused);
 	tcase_add_test(tables, every_figure_can_be_read);
 	tcase_add_test(tables, speeds_and_truths_fit_their_types);
+	tcase_add_test(tables, layers_and_their_change);
 	tcase_add_test(tables, time_stamps_follow_the_masters_uptime);
 	tcase_add_test(tables, getnext_visits_what_get_finds);
 	tcase_add_test(tables, energy_buffers_and_error_sources);

@@ -135,6 +135,37 @@ static const struct rmon_log logs[] = {
 static const struct rmon_view rmon = {PART(controls, controls), PART(buckets, buckets),
 	PART(alarms, alarms), PART(events, events), PART(logs, logs)};
 
+static void
+fill_part(struct mib_fixture *f, size_t i, struct hal_part part)
+{
+	f->parts[i] = part;
+	if (i > 0)
+		f->contents[i - 1] = (struct hal_contained){part.contained_in, part.index};
+}
+
+/* Nothing lies on a port, and a port on nothing. */
+static void
+fill_inventory(struct mib_fixture *f, size_t n_ports)
+{
+	fill_part(f, 0, (struct hal_part){.index = HAL_PART_INDEX_CHASSIS,
+	    .class = HAL_PART_CHASSIS, .position = -1, .name = "chassis"});
+	fill_part(f, 1, (struct hal_part){.index = 2, .contained_in = 1,
+	    .class = HAL_PART_MODULE, .position = 1, .name = "asic", .model = "X1"});
+	for (size_t i = 0; i < n_ports; i++) {
+		uint32_t if_index = fixture_if_index(i);
+
+		fill_part(f, 2 + i, (struct hal_part){.index = HAL_PART_INDEX_PORT + if_index,
+		    .contained_in = 2, .class = HAL_PART_PORT, .position = (int32_t)if_index,
+		    .if_index = if_index});
+		f->layers[i] = (struct hal_layer){.lower = if_index};
+		f->layers[n_ports + i] = (struct hal_layer){.higher = if_index};
+	}
+	f->inventory = (struct hal_inventory){.layers = f->layers, .n_layers = 2 * n_ports,
+	    .parts = f->parts, .n_parts = 2 + n_ports, .first_port_part = 2,
+	    .contents = f->contents, .layers_changed_mono_us = 80 * 1000000ull,
+	    .parts_changed_mono_us = 90 * 1000000ull};
+}
+
 int
 fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 {
@@ -143,7 +174,11 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	f->rows = calloc(n_ports, sizeof(*f->rows));
 	f->addresses = calloc(n_addresses + 1, sizeof(*f->addresses));
 	f->error_sources = calloc(2 * n_ports, sizeof(*f->error_sources));
-	if (!f->ports || !f->rows || !f->addresses || !f->error_sources) {
+	f->layers = calloc(2 * n_ports, sizeof(*f->layers));
+	f->parts = calloc(2 + n_ports, sizeof(*f->parts));
+	f->contents = calloc(1 + n_ports, sizeof(*f->contents));
+	if (!f->ports || !f->rows || !f->addresses || !f->error_sources || !f->layers ||
+	    !f->parts || !f->contents) {
 		fixture_destroy(f);
 		return -ENOMEM;
 	}
@@ -156,7 +191,8 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	}
 	for (size_t i = 0; i < n_addresses; i++)
 		fill_address(&f->addresses[i], i, n_ports);
-	f->snapshot = (struct hal_snapshot){.ports = f->ports, .n_ports = n_ports,
+	fill_inventory(f, n_ports);
+	f->snapshot = (struct hal_snapshot){.inventory = &f->inventory, .ports = f->ports, .n_ports = n_ports,
 	    .has_addresses = true, .addresses = f->addresses, .n_addresses = n_addresses,
 	    .ageing_s = 300, .has_error_sources = true, .error_sources = f->error_sources,
 	    .n_error_sources = 2 * n_ports};
@@ -173,6 +209,9 @@ fixture_destroy(struct mib_fixture *f)
 	free(f->rows);
 	free(f->addresses);
 	free(f->error_sources);
+	free(f->layers);
+	free(f->parts);
+	free(f->contents);
 }
 
 static void

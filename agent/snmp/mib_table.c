@@ -87,8 +87,9 @@ put_index_part(const struct mib_index *index, const uint8_t *row, uint32_t *arcs
 		memcpy(arcs, at, sizeof(*arcs));
 		return 1;
 	case MIB_INDEX_U16:
+	case MIB_INDEX_VLAN:
 		memcpy(&u16, at, sizeof(u16));
-		arcs[0] = u16;
+		arcs[0] = index->kind == MIB_INDEX_VLAN && u16 == 0 ? 1 : u16;
 		return 1;
 	case MIB_INDEX_MAC:
 		for (size_t i = 0; i < 6; i++)
@@ -125,6 +126,7 @@ set_index_part(const struct mib_index *index, uint8_t *row, const uint32_t *arcs
 		memcpy(at, arcs, sizeof(*arcs));
 		return 1;
 	case MIB_INDEX_U16:
+	case MIB_INDEX_VLAN:
 		memcpy(at, &u16, sizeof(u16));
 		return 1;
 	case MIB_INDEX_MAC:
@@ -317,6 +319,8 @@ read_cell(const struct mib_table *table, size_t column, const struct mib_context
 		error = cell.column->get(&cell, value);
 	else
 		put_member(cell.column, row, value);
+	if (cell.column->stamp)
+		value->number = mib_time_stamp(context, value->number);
 	if (!error)
 		fit_syntax(cell.column, value);
 	return error;
@@ -356,12 +360,12 @@ column_of(const struct mib_table *table, const uint32_t *oid, size_t n)
 
 /* sysUpTime of a row's last change: the largest time mark at which it exists. */
 static uint32_t
-last_change(const struct mib_table *table, const void *row)
+last_change(const struct mib_table *table, const struct mib_context *context, const void *row)
 {
-	uint32_t ticks;
+	uint64_t stamp_us;
 
-	memcpy(&ticks, (const uint8_t *)row + table->change_offset, sizeof(ticks));
-	return ticks;
+	memcpy(&stamp_us, (const uint8_t *)row + table->change_offset, sizeof(stamp_us));
+	return mib_time_stamp(context, stamp_us);
 }
 
 enum mib_answer
@@ -379,7 +383,7 @@ mib_get(const struct mib_table *table, const struct mib_context *context, const 
 		return MIB_NO_INSTANCE;
 	rows = table_rows(table, context);
 	row = find_row(&rows, oid + key, n - key);
-	if (!row || (table->time_filter && oid[name] > last_change(table, row)) ||
+	if (!row || (table->time_filter && oid[name] > last_change(table, context, row)) ||
 	    read_cell(table, column, context, row, value))
 		return MIB_NO_INSTANCE;
 	return MIB_FOUND;
@@ -434,7 +438,7 @@ next_at_mark(const struct rows *rows, const struct mib_context *context, struct 
 	for (; place->row < rows->n; place->row++) {
 		const void *row = row_at(rows, place->row);
 
-		if (table->time_filter && last_change(table, row) < place->mark)
+		if (table->time_filter && last_change(table, context, row) < place->mark)
 			continue;
 		if (read_cell(table, place->column, context, row, value) == 0)
 			return true;
@@ -537,7 +541,7 @@ static bool
 index_can_be(const struct mib_table *table, const uint32_t *arcs, size_t n)
 {
 	static const size_t lengths[] = {[MIB_INDEX_NONE] = 0, [MIB_INDEX_U32] = 1,
-		[MIB_INDEX_U16] = 1, [MIB_INDEX_MAC] = 6};
+		[MIB_INDEX_U16] = 1, [MIB_INDEX_VLAN] = 1, [MIB_INDEX_MAC] = 6};
 	size_t at = 0;
 
 	for (size_t i = 0; i < MIB_INDEX_PARTS; i++) {
@@ -624,6 +628,8 @@ column_fault(const struct mib_column *column)
 	if (column->set_kind && column->syntax != MIB_INTEGER && column->syntax != MIB_GAUGE32 &&
 	    column->syntax != MIB_STRING && column->syntax != MIB_OBJECT_ID)
 		return "a writable column of a type that managers cannot set";
+	if (column->stamp && (column->syntax != MIB_TIMETICKS || column->size != sizeof(uint64_t)))
+		return "a TimeStamp needs TimeTicks and 64 bits";
 	if (column->set_kind && column->min > column->max)
 		return "a writable column without range";
 	if (column->set_kind && column->syntax == MIB_STRING && column->max > MIB_OCTETS_MAX)

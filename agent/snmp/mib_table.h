@@ -117,11 +117,13 @@ struct mib_column {
 	unsigned set_kind;  /* 0: read-only */
 	int64_t min, max;   /* of an integer or gauge; of a string's octets */
 	bool truth; /* TruthValue and its like: 1 or 2 on the wire, true or false in the row */
+	bool stamp; /* a TimeStamp: the member is an uint64_t of the agent's monotonic time */
 	bool binary; /* a MIB_STRING that is no text: the member is a struct mib_binary */
 };
 
 #define MIB_AT(type, member)                                                                       \
 	.offset = offsetof(type, member), .size = sizeof(((const type *)0)->member)
+#define MIB_STAMP(type, member) MIB_AT(type, member), .stamp = true
 #define MIB_FN(fn)	    .get = (fn)
 #define MIB_FIGURE(fn, which) .get = (fn), .arg = (which)
 #define MIB_WRITE(kind, least, most) .set_kind = (kind), .min = (least), .max = (most)
@@ -130,6 +132,7 @@ enum mib_index_kind {
 	MIB_INDEX_NONE,
 	MIB_INDEX_U32,	/* one arc from a uint32_t member */
 	MIB_INDEX_U16,	/* one arc from a uint16_t member */
+	MIB_INDEX_VLAN,	/* the same of a VLAN's number; 0, a device without VLANs, shows as 1 */
 	MIB_INDEX_MAC,	/* six arcs, no length, from a uint8_t[6] member */
 };
 struct mib_index {
@@ -147,7 +150,7 @@ struct mib_table {
 	bool scalars;
 	bool creates; /* a SET may name rows that do not exist: see managed.h */
 	/* A TimeFilter (RFC 4502) stands in front of the index: row.t exists for every t up to the
-	 * uint32_t sysUpTime of the row's last change, which is at change_offset. */
+	 * TimeStamp of the row's last change, whose uint64_t of monotonic time is at change_offset. */
 	bool time_filter;
 	size_t change_offset;
 	struct mib_index index[MIB_INDEX_PARTS];
