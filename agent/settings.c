@@ -62,16 +62,27 @@ set_sampling(struct hal *hal, struct sampling *sampling, const struct mib_set *s
 static int
 set_admin_status(struct hal *hal, const struct mib_set *set, bool test_only)
 {
-	struct hal_port info;
-	int rc = hal_port_info(hal, set->if_index, &info);
+	uint8_t status = (uint8_t)set->number;
 
-	if (rc < 0)
-		return rc;
-	if (set->number != EASE_IF_UP && set->number != EASE_IF_DOWN)
-		return -EINVAL; /* testing(3) is optional and not offered */
-	if (!hal_can_set_admin_status(hal))
-		return -EOPNOTSUPP;
-	return test_only ? 0 : hal_set_admin_status(hal, set->if_index, (uint8_t)set->number);
+	return test_only ? hal_check_admin_status(hal, set->if_index, status)
+			 : hal_set_admin_status(hal, set->if_index, status);
+}
+
+static int
+set_pause(struct hal *hal, const struct mib_set *set, bool test_only)
+{
+	uint8_t mode = (uint8_t)set->number;
+
+	return test_only ? hal_check_pause(hal, set->if_index, mode)
+			 : hal_set_pause(hal, set->if_index, mode);
+}
+
+static int
+set_ageing(struct hal *hal, const struct mib_set *set, bool test_only)
+{
+	uint32_t seconds = (uint32_t)set->number;
+
+	return test_only ? hal_check_ageing_s(hal, seconds) : hal_set_ageing_s(hal, seconds);
 }
 
 static int
@@ -97,14 +108,6 @@ set_link_traps(struct hal *hal, const struct mib_set *set, bool test_only)
 }
 
 static int
-set_ageing(struct hal *hal, const struct mib_set *set, bool test_only)
-{
-	if (!hal_can_set_ageing(hal))
-		return -EOPNOTSUPP;
-	return test_only ? 0 : hal_set_ageing_s(hal, (uint32_t)set->number);
-}
-
-static int
 set_one(const struct settings_owners *owners, const struct mib_set *set, bool test_only)
 {
 	switch (set->kind) {
@@ -118,6 +121,8 @@ set_one(const struct settings_owners *owners, const struct mib_set *set, bool te
 		return set_admin_status(owners->hal, set, test_only);
 	case MIB_SET_AGEING:
 		return set_ageing(owners->hal, set, test_only);
+	case MIB_SET_PAUSE:
+		return set_pause(owners->hal, set, test_only);
 	default:
 		return set_sampling(owners->hal, owners->sampling, set, test_only);
 	}

@@ -331,10 +331,11 @@ int
 state_save(struct agent_state *state, const char *dir, bool clean,
     const struct state_owners *owners)
 {
+	uint32_t ageing_s = hal_ageing_s(owners->hal);
 	struct agent_state fresh = {
 	    .boot = state->boot,
 	    .clean = clean,
-	    .ageing_s = hal_can_set_ageing(owners->hal) ? hal_ageing_s(owners->hal) : 0,
+	    .ageing_s = hal_check_ageing_s(owners->hal, ageing_s) == 0 ? ageing_s : 0,
 	    .had_rows = true,
 	};
 	int rc = -ENOMEM;

@@ -15,8 +15,6 @@
 
 enum {
 	TRANSPARENT_ONLY = 2, /* dot1dBaseType */
-	AGEING_MIN_S = 10,
-	AGEING_MAX_S = 1000000,
 	MAC_OCTETS = 6,
 };
 
@@ -113,7 +111,7 @@ tp_ageing(const struct mib_cell *cell, struct mib_value *value)
 static const struct mib_column tp_columns[] = {
 	{1, "dot1dTpLearnedEntryDiscards", MIB_COUNTER32, MIB_FN(tp_discards)},
 	{2, "dot1dTpAgingTime", MIB_INTEGER, MIB_FN(tp_ageing),
-	    MIB_WRITE(MIB_SET_AGEING, AGEING_MIN_S, AGEING_MAX_S)},
+	    MIB_WRITE(MIB_SET_AGEING, HAL_AGEING_MIN_S, HAL_AGEING_MAX_S)},
 };
 const struct mib_table bridge_mib_tp = {
 	.name = "dot1dTp",

@@ -1,10 +1,16 @@
 /*
- * EtherLike-MIB (RFC 3635): dot3StatsTable. A port has a row if its device counts FCS errors.
+ * EtherLike-MIB (RFC 3635): dot3StatsTable, dot3ControlTable, dot3PauseTable, dot3HCStatsTable. A port
+ * has a row of statistics if its device counts FCS errors, and of control if it counts PAUSE frames. Not served are dot3CollTable, which no chip here fills, and deprecated objects.
  */
 #include "mibs/mib_rows.h"
+#include "mibs/mib_set.h"
 #include "mibs/modules.h"
 
-enum { RATE_CONTROL_OFF = 1, TRUTH_FALSE = 2 };
+#include <errno.h>
+
+#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
+
+enum { RATE_CONTROL_OFF = 1, ASYMMETRIC_ABOVE_BPS = 100000000 };
 
 static int
 dot3_index(const struct mib_cell *cell, struct mib_value *value)
@@ -28,7 +34,7 @@ dot3_duplex(const struct mib_cell *cell, struct mib_value *value)
 static int
 dot3_rate_control_ability(const struct mib_cell *cell, struct mib_value *value)
 {
-	value->integer = TRUTH_FALSE;
+	value->integer = MIB_FALSE;
 	return mib_port_has_figure(cell);
 }
 
@@ -71,7 +77,100 @@ const struct mib_table etherlike_mib_stats_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 10, 7, 2, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	.columns = stats_columns,
-	.n_columns = sizeof(stats_columns) / sizeof(stats_columns[0]),
+	.n_columns = N_COLUMNS(stats_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_port_rows,
+};
+
+static const struct mib_column hc_stats_columns[] = {
+	{1, "dot3HCStatsAlignmentErrors", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_ALIGNMENT_ERRORS)},
+	{2, "dot3HCStatsFCSErrors", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_FCS_ERRORS)},
+	{3, "dot3HCStatsInternalMacTransmitErrors", MIB_COUNTER64,
+	    MIB_PORT_FIGURE(HAL_MAC_TX_ERRORS)},
+	{4, "dot3HCStatsFrameTooLongs", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_FRAME_TOO_LONGS)},
+	{5, "dot3HCStatsInternalMacReceiveErrors", MIB_COUNTER64,
+	    MIB_PORT_FIGURE(HAL_MAC_RX_ERRORS)},
+	{6, "dot3HCStatsSymbolErrors", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_SYMBOL_ERRORS)},
+};
+const struct mib_table etherlike_mib_hc_stats_table = {
+	.name = "dot3HCStatsTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 10, 7, 11, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = hc_stats_columns,
+	.n_columns = N_COLUMNS(hc_stats_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_port_rows,
+};
+
+/* ---- MAC control ---- */
+
+/* BITS: pause(0) is the only function there is. */
+static int
+control_functions(const struct mib_cell *cell, struct mib_value *value)
+{
+	mib_put_octets(value, (const uint8_t[]){0x80}, 1);
+	return mib_port_has_figure(cell);
+}
+
+static const struct mib_column control_columns[] = {
+	{1, "dot3ControlFunctionsSupported", MIB_STRING,
+	    MIB_FIGURE(control_functions, HAL_IN_PAUSE_PKTS)},
+	{2, "dot3ControlInUnknownOpcodes", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_UNKNOWN_OPCODES)},
+	{3, "dot3HCControlInUnknownOpcodes", MIB_COUNTER64,
+	    MIB_PORT_FIGURE(HAL_IN_UNKNOWN_OPCODES)},
+};
+const struct mib_table etherlike_mib_control_table = {
+	.name = "dot3ControlTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 10, 7, 9, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = control_columns,
+	.n_columns = N_COLUMNS(control_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_port_rows,
+};
+
+/* One direction alone is not shown at speeds that cannot agree on it. */
+static int
+put_pause(const struct hal_port *port, uint8_t mode, struct mib_value *value)
+{
+	bool one_way = mode == HAL_PAUSE_XMIT || mode == HAL_PAUSE_RCV;
+
+	value->integer =
+	    one_way && port->speed_bps <= ASYMMETRIC_ABOVE_BPS ? HAL_PAUSE_DISABLED : mode;
+	return mode == HAL_PAUSE_NOT_KNOWN ? -ENOENT : 0;
+}
+
+static int
+pause_admin(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	return put_pause(port, port->pause_admin, value);
+}
+
+static int
+pause_oper(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	return put_pause(port, port->pause_oper, value);
+}
+
+static const struct mib_column pause_columns[] = {
+	{1, "dot3PauseAdminMode", MIB_INTEGER, MIB_FN(pause_admin),
+	    MIB_WRITE(MIB_SET_PAUSE, HAL_PAUSE_DISABLED, HAL_PAUSE_BOTH)},
+	{2, "dot3PauseOperMode", MIB_INTEGER, MIB_FN(pause_oper)},
+	{3, "dot3InPauseFrames", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_PAUSE_PKTS)},
+	{4, "dot3OutPauseFrames", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_OUT_PAUSE_PKTS)},
+	{5, "dot3HCInPauseFrames", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_IN_PAUSE_PKTS)},
+	{6, "dot3HCOutPauseFrames", MIB_COUNTER64, MIB_PORT_FIGURE(HAL_OUT_PAUSE_PKTS)},
+};
+const struct mib_table etherlike_mib_pause_table = {
+	.name = "dot3PauseTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 10, 7, 10, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = pause_columns,
+	.n_columns = N_COLUMNS(pause_columns),
 	.row_size = sizeof(struct hal_port),
 	.rows = mib_port_rows,
 };

@@ -3,7 +3,6 @@
  * ifXTable, ifStackTable, ifTableLastChange, ifStackLastChange. Not served are the deprecated objects,
  * and ifRcvAddressTable: a port takes every frame and hands none to a host above it.
  */
-#include "agent/snmp/managed.h"
 #include "common/sample.h"
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"

@@ -19,6 +19,7 @@ enum mib_set_kind {
 	MIB_SET_MAX_SAMPLES,	/* number: samples a second, 0 no cap */
 	MIB_SET_EDGE,		/* number: 1 edge, 0 not */
 	MIB_SET_AGEING,		/* number: dot1dTpAgingTime, seconds; if_index is 0 */
+	MIB_SET_PAUSE,		/* number: dot3PauseAdminMode, enum hal_pause */
 	MIB_SET_ROW,		/* a column of a row that managers make: agent/snmp/managed.h */
 };
 

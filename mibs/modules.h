@@ -6,7 +6,8 @@
 
 extern const struct mib_table if_mib_number, if_mib_table, if_mib_x_table, if_mib_stack_table,
     if_mib_last_change;
-extern const struct mib_table etherlike_mib_stats_table;
+extern const struct mib_table etherlike_mib_stats_table, etherlike_mib_control_table,
+    etherlike_mib_pause_table, etherlike_mib_hc_stats_table;
 extern const struct mib_table rmon_mib_stats_table, rmon_mib_hc_stats_table;
 extern const struct mib_table rmon_mib_history_table, rmon_mib_hc_history_table,
     rmon_mib_log_table;

@@ -191,6 +191,21 @@ START_TEST(link_change_is_stamped)
 }
 END_TEST
 
+/* RFC 3635: one direction alone needs more than 100 Mb/s. */
+START_TEST(pause_is_checked_then_set)
+{
+	fake.ports[1].speed_bps = 1000000000;
+	ck_assert_int_eq(hal_set_pause(hal, 10, HAL_PAUSE_BOTH), 0);
+	ck_assert_uint_eq(fake.ports[0].pause, HAL_PAUSE_BOTH);
+	ck_assert_int_eq(hal_set_pause(hal, 10, HAL_PAUSE_XMIT), -EBUSY);
+	ck_assert_int_eq(hal_check_pause(hal, 20, HAL_PAUSE_XMIT), 0);
+	ck_assert_uint_eq(fake.ports[1].pause, 0);
+	ck_assert_int_eq(hal_set_pause(hal, 20, HAL_PAUSE_XMIT), 0);
+	ck_assert_int_eq(hal_set_pause(hal, 20, 5), -EINVAL);
+	ck_assert_int_eq(hal_set_pause(hal, 99, HAL_PAUSE_BOTH), -ENODEV);
+}
+END_TEST
+
 START_TEST(missing_facets_answer_not_supported)
 {
 	struct hal_counters c;
@@ -406,6 +421,7 @@ main(void)
 	tcase_add_test(all, snapshot_is_sorted_sliced_and_immutable);
 	tcase_add_test(all, ports_change_between_slices);
 	tcase_add_test(all, link_change_is_stamped);
+	tcase_add_test(all, pause_is_checked_then_set);
 	tcase_add_test(all, missing_facets_answer_not_supported);
 	tcase_add_test(all, skip_beyond_the_register_is_refused);
 	tcase_add_test(all, energy_and_buffers_are_in_the_snapshot);

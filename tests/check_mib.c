@@ -157,6 +157,10 @@ START_TEST(every_figure_can_be_read)
 		{&if_mib_x_table, 13, HAL_OUT_BCAST_PKTS, true, false},
 		{&etherlike_mib_stats_table, 2, HAL_ALIGNMENT_ERRORS, false, true},
 		{&etherlike_mib_stats_table, 16, HAL_MAC_RX_ERRORS, false, true},
+		{&etherlike_mib_hc_stats_table, 4, HAL_FRAME_TOO_LONGS, true, true},
+		{&etherlike_mib_control_table, 2, HAL_IN_UNKNOWN_OPCODES, false, true},
+		{&etherlike_mib_pause_table, 4, HAL_OUT_PAUSE_PKTS, false, true},
+		{&etherlike_mib_pause_table, 5, HAL_IN_PAUSE_PKTS, true, true},
 		{&rmon_mib_stats_table, 3, HAL_RMON_DROP_EVENTS, false, true},
 		{&rmon_mib_stats_table, 4, HAL_RMON_OCTETS, false, true},
 		{&rmon_mib_stats_table, 19, HAL_RMON_1024_MAX, false, true},
@@ -199,6 +203,26 @@ START_TEST(speeds_and_truths_fit_their_types)
 	ck_assert_int_eq(value.integer, 1);
 	get(&if_mib_x_table, port_name(&if_mib_x_table, 17, 4), &value);
 	ck_assert_int_eq(value.integer, 2);
+}
+END_TEST
+
+/* RFC 3635: one direction alone is for more than 100 Mb/s. */
+START_TEST(pause_modes)
+{
+	const struct mib_table *pause = &etherlike_mib_pause_table;
+	struct mib_value value;
+
+	fixture.ports[1].speed_bps = 100000000;
+	get(pause, port_name(pause, 2, 1), &value);
+	ck_assert_int_eq(value.integer, HAL_PAUSE_RCV);
+	get(pause, port_name(pause, 2, 4), &value);
+	ck_assert_int_eq(value.integer, HAL_PAUSE_DISABLED);
+	get(pause, port_name(pause, 1, 4), &value);
+	ck_assert_int_eq(value.integer, HAL_PAUSE_BOTH);
+	ck_assert_int_eq(get(pause, port_name(pause, 1, 7), &value), MIB_NO_INSTANCE);
+	get(&etherlike_mib_control_table, port_name(&etherlike_mib_control_table, 1, 1), &value);
+	ck_assert_uint_eq(value.len, 1);
+	ck_assert_uint_eq(value.octets[0], 0x80); /* BITS { pause(0) } */
 }
 END_TEST
 
@@ -330,10 +354,10 @@ START_TEST(getnext_visits_what_get_finds)
 		total += n;
 	}
 	/* 7 ports: if 18 + x 19 columns, stack 2, bridge 3, ease 13, two error sources of 3; 5 with facets:
-	 * dot3 17, rmon 21 and 16, energy 6, buffers 11. RMON's own: 2 controls, 5 buckets, an alarm,
+	 * dot3 17, 3, 6 and 6, rmon 21 and 16, energy 6, buffers 11. RMON's own: 2 controls, 5 buckets, an alarm,
 	 * an event, 2 logs. */
 	ck_assert_uint_eq(total,
-	    7 * (18 + 19 + 2 + 3 + 13 + 2 * 3) + 5 * (17 + 21 + 16 + 6 + 11) + 3 * ADDRESSES + 1 + 2 +
+	    7 * (18 + 19 + 2 + 3 + 13 + 2 * 3) + 5 * (17 + 3 + 6 + 6 + 21 + 16 + 6 + 11) + 3 * ADDRESSES + 1 + 2 +
 		3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 7 + 2 * 4);
 }
 END_TEST
@@ -659,7 +683,7 @@ START_TEST(numeric_names_are_the_rfcs)
 		ck_assert_msg(is_known_name(name, oid), "%s is not %s", name, oid);
 		n++;
 	}
-	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 2 + 17 + 21 + 16 + 7 + 15 + 4 + 12 + 7 + 4 + 3 + 3 +
+	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 2 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 15 + 4 + 12 + 7 + 4 + 3 + 3 +
 	    2 + 3);
 	if (oracle)
 		fclose(oracle);
@@ -679,6 +703,7 @@ main(void)
 	tcase_add_test(tables, every_figure_can_be_read);
 	tcase_add_test(tables, speeds_and_truths_fit_their_types);
 	tcase_add_test(tables, layers_and_their_change);
+	tcase_add_test(tables, pause_modes);
 	tcase_add_test(tables, time_stamps_follow_the_masters_uptime);
 	tcase_add_test(tables, getnext_visits_what_get_finds);
 	tcase_add_test(tables, energy_buffers_and_error_sources);

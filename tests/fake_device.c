@@ -29,15 +29,23 @@ fake_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	snprintf(port->name, sizeof(port->name), "fake-%u", if_index);
 	port->admin_status = EASE_IF_UP;
 	port->oper_status = fake_port(ctx, if_index)->oper_status;
-	port->speed_bps = 100000000;
+	port->speed_bps = fake_port(ctx, if_index)->speed_bps;
+	port->pause_admin = fake_port(ctx, if_index)->pause;
 	port->duplex = EASE_DUPLEX_FULL;
 	port->has_connector = true;
 	port->lag_parent = fake_port(ctx, if_index)->lag_parent;
 	return 0;
 }
 
-static const struct hal_ports_ops fake_ports = {
-    .name = "fake", .count = fake_count, .if_index = fake_if_index, .get = fake_get};
+static int
+fake_set_pause(void *ctx, uint32_t if_index, uint8_t mode)
+{
+	fake_port(ctx, if_index)->pause = mode;
+	return 0;
+}
+
+static const struct hal_ports_ops fake_ports = {.name = "fake", .count = fake_count,
+    .if_index = fake_if_index, .get = fake_get, .set_pause = fake_set_pause};
 
 static const struct hal_counter_row fake_rows[FAKE_N_ROWS] = {
     [FAKE_WRAPS] = {"wraps", 0, 32, HAL_COUNTER_ZERO_AFTER_MAX},
@@ -168,8 +176,10 @@ fake_init(struct fake_device *fake, size_t n_ports)
 	memset(fake, 0, sizeof(*fake));
 	fake->n_ports = n_ports;
 	fake->now_us = 1000000;
-	for (size_t i = 0; i < FAKE_PORTS; i++)
+	for (size_t i = 0; i < FAKE_PORTS; i++) {
 		fake->ports[i].oper_status = EASE_IF_UP;
+		fake->ports[i].speed_bps = 100000000;
+	}
 	fake->device = (struct hal_device){
 	    .ops = &fake_ops, .ctx = fake,
 	    .ports = &fake_ports, .ports_ctx = fake,

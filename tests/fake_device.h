@@ -22,6 +22,8 @@ struct fake_port {
 	uint64_t stood_still_pkts; /* frames that passed with no skip loaded */
 	uint8_t oper_status;
 	uint32_t lag_parent;
+	uint64_t speed_bps;
+	uint8_t pause;
 	bool lacks_facets; /* of fake_add_facets */
 	struct hal_energy energy;
 	struct hal_buffers buffers;

@@ -79,6 +79,10 @@ fill_port(struct hal_port *port, uint32_t if_index)
 	port->admin_status = EASE_IF_UP;
 	port->oper_status = EASE_IF_UP;
 	port->duplex = EASE_DUPLEX_FULL;
+	if (!fixture_lacks_facets(if_index)) {
+		port->pause_admin = HAL_PAUSE_BOTH;
+		port->pause_oper = HAL_PAUSE_RCV;
+	}
 	port->has_connector = true;
 	fill_figures(port);
 	fill_resources(port);
@@ -241,6 +245,9 @@ set_one(struct mib_fixture *f, const struct mib_set *set)
 		break;
 	case MIB_SET_EDGE:
 		f->rows[i].config.edge = set->number;
+		break;
+	case MIB_SET_PAUSE:
+		f->ports[i].pause_admin = (uint8_t)set->number;
 		break;
 	case MIB_SET_AGEING:
 		f->snapshot.ageing_s = (uint32_t)set->number;

@@ -18,7 +18,6 @@
 #include <string.h>
 
 enum { MAX_STAT_SETS = BOARD_MAX_SWITCH_CHIPS + 4 };
-enum { AGEING_MIN_S = 10, AGEING_MAX_S = 1000000 }; /* dot1dTpAgingTime */
 
 struct port {
 	struct galnet *chip;
@@ -123,6 +122,8 @@ ports_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->admin_status = p->admin_status;
 	port->oper_status = p->admin_status == EASE_IF_UP && link ? EASE_IF_UP : EASE_IF_DOWN;
 	port->duplex = plan->duplex == BOARD_FULL ? EASE_DUPLEX_FULL : EASE_DUPLEX_HALF;
+	port->pause_admin = plan->pause ? HAL_PAUSE_BOTH : HAL_PAUSE_DISABLED;
+	port->pause_oper = plan->duplex == BOARD_FULL ? port->pause_admin : HAL_PAUSE_DISABLED;
 	port->has_connector = true;
 	port->lag_parent = 0;
 	return 0;
@@ -251,8 +252,6 @@ addresses_set_ageing_s(void *ctx, uint32_t seconds)
 {
 	struct emulated *e = ctx;
 
-	if (seconds < AGEING_MIN_S || seconds > AGEING_MAX_S)
-		return -EINVAL;
 	e->ageing_s = seconds;
 	set_ageing_alarm(e);
 	return 0;

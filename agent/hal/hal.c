@@ -252,43 +252,74 @@ hal_set_link_traps(struct hal *hal, uint32_t if_index, bool on)
 }
 
 int
+hal_check_admin_status(const struct hal *hal, uint32_t if_index, uint8_t admin_status)
+{
+	if (hal_port_find(hal, if_index) == NULL)
+		return -ENODEV;
+	if (hal->device->ports->set_admin_status == NULL)
+		return -EOPNOTSUPP;
+	/* testing(3) is optional and not offered. */
+	return admin_status == EASE_IF_UP || admin_status == EASE_IF_DOWN ? 0 : -EINVAL;
+}
+
+int
 hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status)
 {
 	const struct hal_ports_ops *ops = hal->device->ports;
-	int rc;
+	int rc = hal_check_admin_status(hal, if_index, admin_status);
 
-	if (ops->set_admin_status == NULL)
-		return -EOPNOTSUPP;
-	if (admin_status != EASE_IF_UP && admin_status != EASE_IF_DOWN)
-		return -EINVAL;
-	if (hal_port_find(hal, if_index) == NULL)
-		return -ENODEV;
-	rc = ops->set_admin_status(hal->device->ports_ctx, if_index, admin_status);
+	if (rc == 0)
+		rc = ops->set_admin_status(hal->device->ports_ctx, if_index, admin_status);
 	if (rc == 0)
 		hal_report_port_changed(hal, if_index);
 	return rc;
 }
 
 int
-hal_set_ageing_s(struct hal *hal, uint32_t seconds)
+hal_check_pause(const struct hal *hal, uint32_t if_index, uint8_t mode)
+{
+	struct hal_port port;
+	int rc = hal_port_info(hal, if_index, &port);
+
+	if (rc < 0)
+		return rc;
+	if (hal->device->ports->set_pause == NULL)
+		return -EOPNOTSUPP;
+	if (mode < HAL_PAUSE_DISABLED || mode > HAL_PAUSE_BOTH)
+		return -EINVAL;
+	if ((mode == HAL_PAUSE_XMIT || mode == HAL_PAUSE_RCV) && port.speed_bps <= 100000000)
+		return -EBUSY;
+	return 0;
+}
+
+int
+hal_set_pause(struct hal *hal, uint32_t if_index, uint8_t mode)
+{
+	int rc = hal_check_pause(hal, if_index, mode);
+
+	if (rc < 0)
+		return rc;
+	return hal->device->ports->set_pause(hal->device->ports_ctx, if_index, mode);
+}
+
+int
+hal_check_ageing_s(const struct hal *hal, uint32_t seconds)
 {
 	const struct hal_addresses_ops *ops = hal->device->addresses;
 
 	if (ops == NULL || ops->set_ageing_s == NULL)
 		return -EOPNOTSUPP;
-	return ops->set_ageing_s(hal->device->addresses_ctx, seconds);
+	return seconds >= HAL_AGEING_MIN_S && seconds <= HAL_AGEING_MAX_S ? 0 : -EINVAL;
 }
 
-bool
-hal_can_set_admin_status(const struct hal *hal)
+int
+hal_set_ageing_s(struct hal *hal, uint32_t seconds)
 {
-	return hal->device->ports->set_admin_status != NULL;
-}
+	int rc = hal_check_ageing_s(hal, seconds);
 
-bool
-hal_can_set_ageing(const struct hal *hal)
-{
-	return hal->device->addresses != NULL && hal->device->addresses->set_ageing_s != NULL;
+	if (rc < 0)
+		return rc;
+	return hal->device->addresses->set_ageing_s(hal->device->addresses_ctx, seconds);
 }
 
 uint32_t

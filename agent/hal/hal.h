@@ -29,6 +29,8 @@ enum {
 	HAL_MAX_PORTS = 4096,	/* what a chassis has; the per-port state is a few KiB */
 	HAL_MAX_ADDRESSES = 131072, /* largest FDB of the chips and bridges served */
 	HAL_MAX_ERROR_SOURCES = 256, /* the newest ones: made-up sources must not fill memory */
+	HAL_AGEING_MIN_S = 10, /* dot1dTpAgingTime */
+	HAL_AGEING_MAX_S = 1000000,
 };
 
 /*
@@ -92,6 +94,15 @@ struct hal_buffers {
 	uint64_t mcast_left_out;	  /* multicasts not sent here: too many wait already */
 };
 
+/* Values of dot3PauseAdminMode and dot3PauseOperMode (RFC 3635). */
+enum hal_pause {
+	HAL_PAUSE_NOT_KNOWN = 0,
+	HAL_PAUSE_DISABLED = 1,
+	HAL_PAUSE_XMIT = 2,
+	HAL_PAUSE_RCV = 3,
+	HAL_PAUSE_BOTH = 4,
+};
+
 /* One port of a published snapshot. Strings are NUL-terminated and never NULL. */
 struct hal_port {
 	uint32_t if_index; /* rows are sorted by it */
@@ -106,6 +117,7 @@ struct hal_port {
 	uint8_t admin_status; /* enum ease_if_status */
 	uint8_t oper_status;
 	uint8_t duplex;	      /* enum ease_duplex */
+	uint8_t pause_admin, pause_oper; /* enum hal_pause */
 	bool has_connector;
 	uint32_t lag_parent;
 	uint64_t last_change_mono_us;	 /* of oper_status; 0: before the agent started */
@@ -283,8 +295,12 @@ int hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias);
 int hal_set_link_traps(struct hal *hal, uint32_t if_index, bool on); /* on after create */
 int hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status);
 int hal_set_ageing_s(struct hal *hal, uint32_t seconds);
-bool hal_can_set_admin_status(const struct hal *hal);
-bool hal_can_set_ageing(const struct hal *hal);
+/* -EBUSY: one direction alone does not go at 100 Mb/s and less (RFC 3635). */
+int hal_set_pause(struct hal *hal, uint32_t if_index, uint8_t mode);
+/* Whether the two above, and admin status, would be taken; nothing is changed. */
+int hal_check_admin_status(const struct hal *hal, uint32_t if_index, uint8_t admin_status);
+int hal_check_ageing_s(const struct hal *hal, uint32_t seconds);
+int hal_check_pause(const struct hal *hal, uint32_t if_index, uint8_t mode);
 uint32_t hal_ageing_s(const struct hal *hal); /* 0: no address table */
 /* The device itself (a kernel) keeps admin status and ageing time while no agent runs. */
 bool hal_keeps_settings(const struct hal *hal);

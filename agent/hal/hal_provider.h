@@ -25,6 +25,8 @@ struct hal_ports_ops {
 	int (*get)(void *ctx, uint32_t if_index, struct hal_port *port);
 	/* NULL: the device cannot. */
 	int (*set_admin_status)(void *ctx, uint32_t if_index, uint8_t admin_status);
+	/* enum hal_pause, of which XMIT and RCV only above 100 Mb/s. NULL: the device cannot. */
+	int (*set_pause)(void *ctx, uint32_t if_index, uint8_t mode);
 };
 
 /* ---- counters ----
