@@ -51,12 +51,19 @@ set_number(const char *value, long max, long *number)
 static int
 set_by(struct easetop *e, const char *value)
 {
-	static const char *const choices[] = {"src", "dst", "pair", NULL};
+	static const char *const choices[] = {"src", "dst", "pair", "subnet", "vlan", "ethertype",
+		"proto", "port", NULL};
 	int i, err = set_choice(value, choices, &i);
 
 	if (err == 0)
-		e->options.by = (enum report_by)i;
+		e->options.by = (enum report_by)(REPORT_BY_SRC + i);
 	return err;
+}
+
+static int
+set_mask(struct easetop *e, const char *value)
+{
+	return report_parse_mask(value, &e->options);
 }
 
 static int
@@ -190,7 +197,9 @@ static const struct option_help {
 	int (*set)(struct easetop *e, const char *value); /* 0 or -EINVAL */
 	const char *help;
 } option_table[] = {
-	{"by", "src|dst|pair", set_by, "what a row is: sender, receiver or both (src)"},
+	{"by", "KEY", set_by, "what a row is; talkers: src (default), dst, pair, subnet or vlan;\n"
+	    "                             protocols: port (default), proto, ethertype or vlan"},
+	{"mask", "N[,M]", set_mask, "a subnet's bits, IPv4 and IPv6 (24,64)"},
 	{"layer", "eth|ip", set_layer, "MAC or IP addresses (ip)"},
 	{"agent", "ID|ADDRESS", set_agent, "one switch: its address, or its id's first digits"},
 	{"port", "NAME|IFINDEX", set_port, "one port"},

@@ -676,6 +676,7 @@ START_TEST(reports_of_an_empty_store_are_empty)
 
 	report_store_sql(&store, "DELETE FROM agent");
 	report_store_sql(&store, "DELETE FROM port");
+	options.by = REPORT_BY_DEFAULT;
 	for (const struct report *report = reports; report->name; report++) {
 		json_t *j = report_store_json(&store, report->name, &options);
 		char *text = report_store_render(&store, report->name, &options, render_text, 0);

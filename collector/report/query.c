@@ -1,5 +1,7 @@
 #include "collector/report/query.h"
 
+#include "collector/report/dimension.h"
+
 #include "collector/store/schema.h"
 
 #include <errno.h>
@@ -427,7 +429,8 @@ set_range(struct query *query, const struct report_options *options, uint64_t no
 static void
 sql_in_prefix(sqlite3_context *context, int n, sqlite3_value **values)
 {
-	const struct report_prefix *prefix = sqlite3_user_data(context);
+	const struct report_prefix *prefix =
+	    &((const struct report_options *)sqlite3_user_data(context))->addr;
 	const uint8_t *octets = sqlite3_value_blob(values[0]);
 	unsigned whole = prefix->bits / 8, rest = prefix->bits % 8;
 	bool in = n == 1 && octets && sqlite3_value_bytes(values[0]) == prefix->n_octets &&
@@ -436,6 +439,68 @@ sql_in_prefix(sqlite3_context *context, int n, sqlite3_value **values)
 	if (in && rest > 0)
 		in = (octets[whole] ^ prefix->octets[whole]) >> (8 - rest) == 0;
 	sqlite3_result_int(context, in);
+}
+
+/* subnet(address): its host bits cleared. */
+static void
+sql_subnet(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const struct report_options *options = sqlite3_user_data(context);
+	int octets = n == 1 ? sqlite3_value_bytes(values[0]) : 0;
+	uint8_t subnet[FRAME_IP_LEN] = {0};
+	unsigned bits;
+
+	if (octets <= 0 || octets > FRAME_IP_LEN) {
+		sqlite3_result_null(context);
+		return;
+	}
+	bits = report_mask_bits(options, (size_t)octets);
+	memcpy(subnet, sqlite3_value_blob(values[0]), bits / 8);
+	if (bits % 8)
+		subnet[bits / 8] = (uint8_t)(((const uint8_t *)sqlite3_value_blob(values[0]))[bits / 8] &
+		    0xff << (8 - bits % 8));
+	sqlite3_result_blob(context, subnet, octets, SQLITE_TRANSIENT);
+}
+
+/* octets(value, n, value, n, ...): numbers in network order of n octets, and blobs as they are, one
+ * behind the other: a window's key out of a sample's columns. */
+static void
+sql_octets(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	uint8_t key[QUERY_KEY_OCTETS];
+	int len = 0;
+
+	for (int i = 0; i + 1 < n; i += 2) {
+		bool blob = sqlite3_value_type(values[i]) == SQLITE_BLOB;
+		int octets = blob ? sqlite3_value_bytes(values[i]) : sqlite3_value_int(values[i + 1]);
+
+		if (octets < 0 || octets > QUERY_KEY_OCTETS - len)
+			break;
+		for (int k = 0; !blob && k < octets; k++)
+			key[len + k] = (uint8_t)(sqlite3_value_int64(values[i]) >> 8 * (octets - 1 - k));
+		if (blob)
+			memcpy(key + len, sqlite3_value_blob(values[i]), (size_t)octets);
+		len += octets;
+	}
+	sqlite3_result_blob(context, key, len, SQLITE_TRANSIENT);
+}
+
+static bool
+add_functions(struct query *query, const struct report_options *options)
+{
+	static const struct {
+		const char *name;
+		int n;
+		void (*run)(sqlite3_context *, int, sqlite3_value **);
+	} functions[] = {{"in_prefix", 1, sql_in_prefix}, {"subnet", 1, sql_subnet},
+		{"octets", -1, sql_octets}};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (sqlite3_create_function(query->db, functions[i].name, functions[i].n,
+		    SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)(uintptr_t)options,
+		    functions[i].run, NULL, NULL) != SQLITE_OK)
+			return false;
+	return true;
 }
 
 int
@@ -447,9 +512,7 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 		err = set_range(query, options, now_us);
 	if (err == 0)
 		err = load_ports(query, options);
-	if (err == 0 && sqlite3_create_function(query->db, "in_prefix", 1,
-	    SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)(uintptr_t)&options->addr, sql_in_prefix,
-	    NULL, NULL) != SQLITE_OK)
+	if (err == 0 && !add_functions(query, options))
 		err = fail_sql(query);
 	return err;
 }
@@ -620,47 +683,39 @@ find_kept_since(struct query *query, uint64_t *kept_since_us)
 }
 
 static bool
-crosses_keys(const struct report_options *options)
+crosses_keys(const struct report_options *options, const struct dimension *dimension)
 {
-	bool mac_prefix = options->addr.n_octets == FRAME_MAC_LEN;
+	enum store_key_kind pairs = options->addr.n_octets == FRAME_MAC_LEN ? STORE_KEY_ETH_PAIR
+									    : STORE_KEY_IP_PAIR;
 
 	return options->vlan != REPORT_ANY || options->ip_proto != REPORT_ANY ||
 	    options->ethertype != REPORT_ANY ||
-	    (options->addr.n_octets > 0 && mac_prefix != (options->layer == REPORT_LAYER_ETH));
+	    (options->addr.n_octets > 0 && dimension->kind != pairs);
 }
 
 static const char *
-column_if(bool wanted, const char *column)
+or_null(const char *expression)
 {
-	return wanted ? column : "NULL";
-}
-
-static int
-key_kind(const struct report_options *options)
-{
-	return options->layer == REPORT_LAYER_ETH ? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR;
+	return expression ? expression : "NULL";
 }
 
 static void
-build_window_sql(const struct report_options *options, char *sql, size_t size)
+build_window_sql(const struct report_options *options, const struct dimension *dimension, char *sql,
+    size_t size)
 {
-	const char *same = options->by == REPORT_BY_SRC ? "same1"
-	    : options->by == REPORT_BY_DST ? "same2" : "same";
-
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUM_OF_SUMS
-	    ", SUM(%s_pkts), SUM(%s_octets) FROM window_key WHERE kind = %d AND start_us >= :from AND start_us < :to"
+	    ", SUM(%s_pkts), SUM(%s_octets) FROM window_key WHERE kind = %d"
+	    " AND start_us >= :from AND start_us < :to"
 	    " AND direction = %d%s GROUP BY agent, if_index, k1, k2",
-	    column_if(options->by != REPORT_BY_DST, "key1"),
-	    column_if(options->by != REPORT_BY_SRC, "key2"), same, same,
-	    key_kind(options), EASE_IN,
+	    or_null(dimension->key1), or_null(dimension->key2), dimension->same, dimension->same,
+	    dimension->kind, EASE_IN,
 	    options->addr.n_octets ? " AND (in_prefix(key1) OR in_prefix(key2))" : "");
 }
 
 static void
-build_sample_sql(const struct report_options *options, char *sql, size_t size)
+build_sample_sql(const struct report_options *options, const struct dimension *dimension, char *sql,
+    size_t size)
 {
-	bool eth = options->layer == REPORT_LAYER_ETH;
-	const char *src = eth ? "src_mac" : "src_ip", *dst = eth ? "dst_mac" : "dst_ip";
 	bool mac_prefix = options->addr.n_octets == FRAME_MAC_LEN;
 	char filter[256] = "";
 	size_t len = 0;
@@ -680,9 +735,9 @@ build_sample_sql(const struct report_options *options, char *sql, size_t size)
 			       : " AND (in_prefix(src_ip) OR in_prefix(dst_ip))");
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
 	    " FROM sample WHERE time_us >= :from AND time_us < :to AND direction = %d"
-	    " AND %s IS NOT NULL%s GROUP BY agent, if_index, k1, k2",
-	    column_if(options->by != REPORT_BY_DST, src),
-	    column_if(options->by != REPORT_BY_SRC, dst), EASE_IN, src, filter);
+	    " AND %s%s GROUP BY agent, if_index, k1, k2",
+	    or_null(dimension->sample1), or_null(dimension->sample2), EASE_IN, dimension->has,
+	    filter);
 }
 
 struct key_list {
@@ -695,7 +750,7 @@ column_key(sqlite3_stmt *stmt, int column, uint8_t *key, uint8_t *n_octets)
 {
 	int octets = sqlite3_column_bytes(stmt, column);
 
-	if (octets > 0 && octets <= FRAME_IP_LEN) {
+	if (octets > 0 && octets <= QUERY_KEY_OCTETS) {
 		memcpy(key, sqlite3_column_blob(stmt, column), (size_t)octets);
 		*n_octets = (uint8_t)octets;
 	}
@@ -742,19 +797,19 @@ set_folded(struct query *query, sqlite3_stmt *stmt)
 }
 
 static int
-read_folded(struct query *query, const struct report_options *options)
+read_folded(struct query *query, const struct dimension *dimension)
 {
 	char sql[256];
 
 	snprintf(sql, sizeof(sql), "SELECT agent, if_index, SUM(n), SUM(most_n) FROM window_folded"
 	    " WHERE kind = %d AND start_us >= :from AND start_us < :to AND direction = %d"
-	    " GROUP BY agent, if_index", key_kind(options), EASE_IN);
+	    " GROUP BY agent, if_index", dimension->kind, EASE_IN);
 	return for_rows(query, sql, set_folded);
 }
 
 int
-query_keys(struct query *query, const struct report_options *options, struct query_key **keys,
-    size_t *n, uint64_t *kept_since_us)
+query_keys(struct query *query, const struct report_options *options,
+    const struct dimension *dimension, struct query_key **keys, size_t *n, uint64_t *kept_since_us)
 {
 	struct key_list list = {0};
 	sqlite3_stmt *stmt;
@@ -762,15 +817,15 @@ query_keys(struct query *query, const struct report_options *options, struct que
 	int err = 0;
 
 	*kept_since_us = 0;
-	query->from_samples = crosses_keys(options);
+	query->from_samples = crosses_keys(options, dimension);
 	if (query->from_samples) {
-		build_sample_sql(options, sql, sizeof(sql));
+		build_sample_sql(options, dimension, sql, sizeof(sql));
 		err = replace_sums(query);
 		if (err == 0)
 			err = find_kept_since(query, kept_since_us);
 	} else {
-		build_window_sql(options, sql, sizeof(sql));
-		err = read_folded(query, options);
+		build_window_sql(options, dimension, sql, sizeof(sql));
+		err = read_folded(query, dimension);
 	}
 	stmt = err == 0 ? query_prepare(query, sql) : NULL;
 	if (err == 0 && !stmt)

@@ -48,9 +48,10 @@ struct query_range {
 };
 
 /* Sums of one key at one port, received direction. */
+enum { QUERY_KEY_OCTETS = FRAME_IP_LEN + 3 }; /* the longest: half of a conversation */
 struct query_key {
-	uint8_t n_octets; /* of each address */
-	uint8_t key1[FRAME_IP_LEN], key2[FRAME_IP_LEN]; /* zero where --by leaves it out */
+	uint8_t n_octets; /* of each half */
+	uint8_t key1[QUERY_KEY_OCTETS], key2[QUERY_KEY_OCTETS]; /* zero where --by leaves it out */
 	const struct query_port *port;
 	struct estimate_sums sums;
 };
@@ -79,11 +80,13 @@ int query_begin(struct query *query, const struct report_options *options, uint6
 /* Totals and sums of every port in the range, and its samples expected and received. */
 int query_windows(struct query *query);
 
-/* Reads sums of keys; *keys is an array of *n, to be freed. Sets from_samples, and then replaces
+/* Reads sums of keys of that dimension; *keys is an array of *n, to be freed. Sets from_samples, and then replaces
  * the ports' sums by those of the kept samples. *kept_since_us: start of the kept samples if that
  * is within the range, else 0. */
-int query_keys(struct query *query, const struct report_options *options, struct query_key **keys,
-    size_t *n, uint64_t *kept_since_us);
+struct dimension;
+int query_keys(struct query *query, const struct report_options *options,
+    const struct dimension *dimension, struct query_key **keys, size_t *n,
+    uint64_t *kept_since_us);
 
 /* What a port counted from first_us to last_us within the range; where snapshots surround an end
  * of the range, values there are interpolated. */

@@ -50,6 +50,9 @@ format_value(const struct report_result *result, enum report_type type,
     const struct report_value *value, const struct render_options *options, char *text)
 {
 	switch (type) {
+	case REPORT_ID:
+		snprintf(text, NUMBER_TEXT, "%.0f", value->number);
+		break;
 	case REPORT_COUNT:
 	case REPORT_RATE:
 		number_format_count(value->number, text);
@@ -119,7 +122,8 @@ add_headings(struct table *table, const struct report_result *result)
 		if (!is_shown(result, c))
 			continue;
 		table_add_column(table, column->heading,
-		    column->type != REPORT_TEXT && column->type != REPORT_TIME);
+		    column->type != REPORT_TEXT && column->type != REPORT_TIME &&
+			column->type != REPORT_ID);
 		if (is_figure(column->type))
 			table_add_column(table, "95% LOW..HIGH", true);
 	}
@@ -185,7 +189,7 @@ add_bar(struct table *table, const struct report_result *result, const struct re
 	table_set(table, table->n_columns - 1, bar);
 }
 
-/* A row without a key: its name stands in the first column of text. */
+/* A row without a key: its name stands in the first column behind the rank. */
 static void
 add_named_row(struct table *table, const struct report_result *result,
     const struct report_value *row, const char *name, const struct render_options *options)
@@ -193,7 +197,7 @@ add_named_row(struct table *table, const struct report_result *result,
 	size_t at = 0;
 
 	add_row(table, result, row, "", options);
-	for (size_t c = 0; result->columns[c].type != REPORT_TEXT || !is_shown(result, c); c++)
+	for (size_t c = 0; result->columns[c].type == REPORT_RANK || !is_shown(result, c); c++)
 		at += is_shown(result, c);
 	table_set(table, at, name);
 }
@@ -286,7 +290,7 @@ print_few_samples(FILE *out, const struct report_result *result)
 	uint64_t n = samples_in_rows(result);
 	char skip[NUMBER_TEXT];
 
-	if (n >= ENOUGH_SAMPLES || result->mean_skip <= 1.5)
+	if (n == 0 || n >= ENOUGH_SAMPLES || result->mean_skip <= 1.5)
 		return;
 	number_format_count(round(result->mean_skip), skip);
 	fprintf(out, "FEW SAMPLES: try --last 1h, or a smaller skip (now %s)\n", skip);
@@ -308,17 +312,12 @@ print_folded(FILE *out, const struct report_result *result)
 static void
 print_key_notes(FILE *out, const struct report_result *result, const struct render_options *options)
 {
-	static const char *const unseen[] = {
-		[REPORT_BY_SRC] = "source not seen sent",
-		[REPORT_BY_DST] = "destination not seen got",
-		[REPORT_BY_PAIR] = "pair not seen carried",
-	};
 	char number[NUMBER_TEXT], time[NUMBER_TEXT];
 
 	print_folded(out, result);
 	if (isfinite(result->unseen_pkts) && result->unseen_pkts >= 1) {
 		number_format_count(floor(result->unseen_pkts) + 1, number);
-		fprintf(out, "Any %s fewer than %s frames (95%%).\n", unseen[result->by], number);
+		fprintf(out, "Any %s fewer than %s frames (95%%).\n", result->unseen, number);
 	}
 	if (result->kept_since_us) {
 		number_format_time(result->kept_since_us, options->utc, time);

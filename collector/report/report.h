@@ -18,7 +18,18 @@
 
 /* ---- what is asked ---- */
 
-enum report_by { REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR };
+enum report_by {
+	REPORT_BY_DEFAULT, /* as the report has it */
+	REPORT_BY_SRC,
+	REPORT_BY_DST,
+	REPORT_BY_PAIR,
+	REPORT_BY_SUBNET, /* of the source */
+	REPORT_BY_VLAN,
+	REPORT_BY_ETHERTYPE,
+	REPORT_BY_PROTO,
+	REPORT_BY_SERVICE,
+	REPORT_BY_CONVERSATION,
+};
 enum report_layer { REPORT_LAYER_ETH, REPORT_LAYER_IP };
 
 /* Addresses that begin with the first `bits` bits of octets; of 6 (MAC), 4 or 16 octets. */
@@ -43,13 +54,14 @@ struct report_options {
 	bool has_from, has_to, all;
 	uint64_t from_us, to_us; /* with has_from, has_to; else the last `last_us` before now */
 	uint64_t last_us;
+	uint8_t mask4, mask6; /* bits of a subnet */
 	uint32_t top;	  /* rows at most */
 	bool fold_few;	  /* keys of fewer than REPORT_FEW_SAMPLES go to the others */
 };
 
 enum { REPORT_FEW_SAMPLES = 5 };
 
-/* Default: the last five minutes, by source, IP, octets, top 10. */
+/* Default: the last five minutes, IP, octets, top 10, subnets of 24 and 64 bits. */
 struct report_options report_default_options(void);
 
 /* 10.0.0.0/8, 10.1.2.3, 2001:db8::/32, 00:11:22:33:44:55, 00:11:22. 0 or -EINVAL. */
@@ -61,10 +73,17 @@ int report_parse_proto(const char *text, struct report_options *options);
 /* 90s, 5m, 1h, 30d, all. 0 or -EINVAL. */
 int report_parse_last(const char *text, struct report_options *options);
 
+/* "24", or "24,56": IPv4's and IPv6's bits of a subnet. 0 or -EINVAL. */
+int report_parse_mask(const char *text, struct report_options *options);
+
+/* Those of addresses of so many octets. */
+unsigned report_mask_bits(const struct report_options *options, size_t n_octets);
+
 /* ---- what is answered ---- */
 
 enum report_type {
 	REPORT_TEXT,
+	REPORT_ID,	/* a number that is a name */
 	REPORT_COUNT,	/* a counted number */
 	REPORT_RATE,	/* counted, a second */
 	REPORT_BITRATE, /* counted, bits a second */
@@ -120,7 +139,7 @@ struct report_result {
 	/* lists of keys only */
 	bool has_keys;
 	enum estimate_unit sort;
-	enum report_by by;
+	const char *unseen; /* "source not seen sent": what unseen_pkts is about; static */
 	struct report_value *others; /* a row of n_columns for all keys not shown; NULL: none */
 	uint64_t n_others;
 	struct report_value *rest; /* the same for what belongs to no key; NULL: none */

@@ -1,5 +1,7 @@
 #include "collector/report/reports.h"
 
+#include "collector/report/names.h"
+
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -13,6 +15,8 @@
 const struct report reports[] = {
 	{"talkers", "who sends or gets most, with 95 % limits", report_talkers},
 	{"matrix", "who talks to whom, as a grid", report_matrix},
+	{"protocols", "what the traffic is: services, IP protocols, ethertypes, VLANs", report_protocols},
+	{"conversations", "who talks to whom over what: addresses, ports, protocol", report_conversations},
 	{"load", "what each port counted, and whether the samples agree", report_load},
 	{"errors", "what went wrong at each port, and who sent bad frames", report_errors},
 	{"energy", "how much of the time ports were in low-power idle", report_energy},
@@ -35,7 +39,7 @@ struct report_options
 report_default_options(void)
 {
 	return (struct report_options){
-		.by = REPORT_BY_SRC,
+		.by = REPORT_BY_DEFAULT,
 		.layer = REPORT_LAYER_IP,
 		.sort = ESTIMATE_OCTETS,
 		.vlan = REPORT_ANY,
@@ -43,6 +47,8 @@ report_default_options(void)
 		.ethertype = REPORT_ANY,
 		.last_us = 5ull * 60 * 1000000,
 		.top = 10,
+		.mask4 = 24,
+		.mask6 = 64,
 	};
 }
 
@@ -111,29 +117,12 @@ report_parse_prefix(const char *text, struct report_prefix *prefix)
 int
 report_parse_proto(const char *text, struct report_options *options)
 {
-	static const struct {
-		const char *name;
-		int32_t ip_proto, ethertype;
-	} protos[] = { /* IANA protocol numbers; IEEE ethertypes */
-		{"icmp", 1, REPORT_ANY},    {"igmp", 2, REPORT_ANY},
-		{"tcp", 6, REPORT_ANY},	    {"udp", 17, REPORT_ANY},
-		{"gre", 47, REPORT_ANY},    {"esp", 50, REPORT_ANY},
-		{"icmp6", 58, REPORT_ANY},  {"ospf", 89, REPORT_ANY},
-		{"sctp", 132, REPORT_ANY},  {"ip", REPORT_ANY, 0x0800},
-		{"arp", REPORT_ANY, 0x0806}, {"ipv6", REPORT_ANY, 0x86dd},
-		{"mpls", REPORT_ANY, 0x8847}, {"pppoe", REPORT_ANY, 0x8864},
-		{"lldp", REPORT_ANY, 0x88cc},
-	};
 	bool hex = strncasecmp(text, "0x", 2) == 0;
 	unsigned long value;
 	char *end;
 
-	for (size_t i = 0; i < ARRAY_LEN(protos); i++)
-		if (strcasecmp(text, protos[i].name) == 0) {
-			options->ip_proto = protos[i].ip_proto;
-			options->ethertype = protos[i].ethertype;
-			return 0;
-		}
+	if (names_find_proto(text, &options->ip_proto, &options->ethertype) == 0)
+		return 0;
 	value = strtoul(text, &end, hex ? 16 : 10);
 	if (!isdigit((unsigned char)*text) || *end || value > (hex ? 0xffffu : 255u))
 		return -EINVAL;
@@ -164,4 +153,31 @@ report_parse_last(const char *text, struct report_options *options)
 			return 0;
 		}
 	return -EINVAL;
+}
+
+unsigned
+report_mask_bits(const struct report_options *options, size_t n_octets)
+{
+	return n_octets == 4 ? options->mask4 : options->mask6;
+}
+
+int
+report_parse_mask(const char *text, struct report_options *options)
+{
+	char *end;
+	unsigned long bits4 = strtoul(text, &end, 10), bits6 = options->mask6;
+
+	if (!isdigit((unsigned char)*text) || bits4 > 32)
+		return -EINVAL;
+	if (*end == ',') {
+		text = end + 1;
+		bits6 = strtoul(text, &end, 10);
+		if (!isdigit((unsigned char)*text) || bits6 > 128)
+			return -EINVAL;
+	}
+	if (*end)
+		return -EINVAL;
+	options->mask4 = (uint8_t)bits4;
+	options->mask6 = (uint8_t)bits6;
+	return 0;
 }

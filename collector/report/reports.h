@@ -8,6 +8,10 @@ int report_talkers(struct query *query, const struct report_options *options, ui
     struct report_result *result);
 int report_matrix(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
+int report_protocols(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+int report_conversations(struct query *query, const struct report_options *options,
+    uint64_t now_us, struct report_result *result);
 int report_load(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_errors(struct query *query, const struct report_options *options, uint64_t now_us,

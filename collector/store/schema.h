@@ -17,7 +17,7 @@ enum store_key_kind {
 	STORE_KEY_IP_PAIR = 2,	/* source IP, destination IP: samples without IP are in no row */
 	/* Of these key2 is empty, numbers are in network order: */
 	STORE_KEY_VLAN = 3,	   /* outermost VLAN id, 2 octets: untagged frames in no row */
-	STORE_KEY_ETHERTYPE = 4,   /* behind all tags, 2 octets */
+	STORE_KEY_ETHERTYPE = 4,   /* behind all tags, 2 octets; 0: a length */
 	STORE_KEY_IP_PROTO = 5,	   /* 1 octet */
 	STORE_KEY_SERVER_PORT = 6, /* IP protocol, lower port of the two: 1 + 2 octets */
 	/* Address, port (0: none), IP protocol: of the source, of the destination */

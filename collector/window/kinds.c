@@ -59,12 +59,15 @@ vlan(const struct frame_keys *k, struct halves *h)
 	return true;
 }
 
+enum { LENGTH_MAX = 1500 }; /* IEEE 802.3, clause 3.2.6 */
+
+/* Lengths are one key, 0. */
 static bool
 ethertype(const struct frame_keys *k, struct halves *h)
 {
 	if (!k->has_ethertype)
 		return false;
-	put1_be16(h, k->ethertype);
+	put1_be16(h, k->ethertype <= LENGTH_MAX ? 0 : k->ethertype);
 	return true;
 }
 

@@ -1,0 +1,267 @@
+#include "collector/report/dimension.h"
+
+#include "collector/report/build.h"
+#include "collector/report/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- columns ---- */
+
+#define RANK {"rank", "RANK", REPORT_RANK}
+#define TAIL                                                                                       \
+	{"agent", "AGENT", REPORT_TEXT},                                                           \
+	{"port", NULL, REPORT_TEXT}, /* known if there is one only */                              \
+	{"ports", NULL, REPORT_COUNT},                                                             \
+	{NULL, "PORT", REPORT_TEXT},                                                               \
+	{"packets", "frame/s", REPORT_PKTS},                                                       \
+	{"octets", "bit/s", REPORT_OCTETS},                                                        \
+	{"share", "SHARE", REPORT_SHARE},                                                          \
+	{"samples", "SAMPLES", REPORT_COUNT}
+
+#define LAYOUT(name, ...)                                                                          \
+	static const struct report_column name##_columns[] = {RANK, __VA_ARGS__, TAIL};            \
+	static const struct dimension_layout name = {name##_columns, ARRAY_LEN(name##_columns)}
+
+LAYOUT(addresses, {"src", "SOURCE", REPORT_TEXT}, {"dst", "DESTINATION", REPORT_TEXT});
+LAYOUT(subnets, {"subnet", "SUBNET", REPORT_TEXT});
+LAYOUT(vlans, {"vlan", "VLAN", REPORT_ID});
+LAYOUT(ethertypes, {"ethertype", "ETHERTYPE", REPORT_TEXT}, {"name", "NAME", REPORT_TEXT});
+LAYOUT(protocols, {"protocol", "PROTOCOL", REPORT_ID}, {"name", "NAME", REPORT_TEXT});
+LAYOUT(services, {NULL, "SERVICE", REPORT_TEXT}, {"protocol", NULL, REPORT_ID},
+    {"server_port", NULL, REPORT_ID}, {"name", "NAME", REPORT_TEXT});
+LAYOUT(conversations, {NULL, "SOURCE", REPORT_TEXT}, {NULL, "DESTINATION", REPORT_TEXT},
+    {"src", NULL, REPORT_TEXT}, {"src_port", NULL, REPORT_ID}, {"dst", NULL, REPORT_TEXT},
+    {"dst_port", NULL, REPORT_ID}, {"protocol", NULL, REPORT_ID},
+    {"name", "PROTOCOL", REPORT_TEXT});
+
+/* ---- how keys read ---- */
+
+enum { LINE = 96 };
+
+static unsigned
+be16(const uint8_t *octets)
+{
+	return (unsigned)octets[0] << 8 | octets[1];
+}
+
+static void
+format_address(size_t n_octets, const uint8_t *octets, char *text)
+{
+	if (n_octets == FRAME_MAC_LEN)
+		frame_format_mac(octets, text);
+	else
+		frame_format_ip(n_octets == 4 ? 4 : 6, octets, text);
+}
+
+static struct report_value
+address(size_t n_octets, const uint8_t *octets)
+{
+	char text[FRAME_IP_TEXT];
+
+	format_address(n_octets, octets, text);
+	return build_text(text);
+}
+
+static void
+fill_src(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	(void)options;
+	row[1] = address(key->n_octets, key->key1);
+}
+
+static void
+fill_dst(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	(void)options;
+	row[2] = address(key->n_octets, key->key2);
+}
+
+static void
+fill_pair(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	fill_src(options, key, row);
+	fill_dst(options, key, row);
+}
+
+static void
+fill_subnet(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	char text[LINE];
+	size_t len;
+
+	format_address(key->n_octets, key->key1, text);
+	len = strlen(text);
+	snprintf(text + len, sizeof(text) - len, "/%u", report_mask_bits(options, key->n_octets));
+	row[1] = build_text(text);
+}
+
+static void
+fill_vlan(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	(void)options;
+	row[1] = build_number(be16(key->key1));
+}
+
+static void
+fill_ethertype(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	char text[LINE];
+
+	(void)options;
+	snprintf(text, sizeof(text), "0x%04x", be16(key->key1));
+	if (be16(key->key1) > 0) /* else a length of IEEE 802.3, 3.2.6: no type */
+		row[1] = build_text(text);
+	row[2] = build_text(names_ethertype((uint16_t)be16(key->key1)));
+}
+
+static void
+fill_protocol(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	(void)options;
+	row[1] = build_number(key->key1[0]);
+	row[2] = build_text(names_ip_proto(key->key1[0]));
+}
+
+/* "tcp/443", or "132/5000" where the protocol has no name here. */
+static void
+format_service(uint8_t ip_proto, unsigned port, char *text, size_t size)
+{
+	const char *name = names_ip_proto(ip_proto);
+
+	if (*name)
+		snprintf(text, size, "%s/%u", name, port);
+	else
+		snprintf(text, size, "%u/%u", ip_proto, port);
+}
+
+static void
+fill_service(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	unsigned port = be16(key->key1 + 1);
+	char text[LINE];
+
+	(void)options;
+	format_service(key->key1[0], port, text, sizeof(text));
+	row[1] = build_text(text);
+	row[2] = build_number(key->key1[0]);
+	row[3] = build_number(port);
+	names_service(key->key1[0], (uint16_t)port, text, sizeof(text));
+	row[4] = build_text(text);
+}
+
+/* 10.0.0.1:443, [2001:db8::1]:443; without a port (ICMP, fragments) the address alone. */
+static struct report_value
+endpoint(size_t n_octets, const uint8_t *octets, unsigned port)
+{
+	char address_text[FRAME_IP_TEXT], text[LINE];
+
+	format_address(n_octets, octets, address_text);
+	if (port == 0)
+		snprintf(text, sizeof(text), "%s", address_text);
+	else
+		snprintf(text, sizeof(text), n_octets == 4 ? "%s:%u" : "[%s]:%u", address_text, port);
+	return build_text(text);
+}
+
+/* Address, port and IP protocol stand behind each other in both halves. */
+static void
+fill_conversation(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	size_t n_octets = key->n_octets < 4 + 3 ? 0 : (size_t)key->n_octets - 3;
+	unsigned src_port = be16(key->key1 + n_octets), dst_port = be16(key->key2 + n_octets);
+	uint8_t ip_proto = key->key1[n_octets + 2];
+	char number[LINE];
+
+	(void)options;
+	row[1] = endpoint(n_octets, key->key1, src_port);
+	row[2] = endpoint(n_octets, key->key2, dst_port);
+	row[3] = address(n_octets, key->key1);
+	row[4] = build_number(src_port);
+	row[5] = address(n_octets, key->key2);
+	row[6] = build_number(dst_port);
+	row[7] = build_number(ip_proto);
+	snprintf(number, sizeof(number), "%u", ip_proto);
+	row[8] = build_text(*names_ip_proto(ip_proto) ? names_ip_proto(ip_proto) : number);
+}
+
+/* ---- the dimensions ---- */
+
+#define ETH(b, k1, k2, s, f, u)                                                                    \
+	{.by = b, .layer = REPORT_LAYER_ETH, .has_layer = true, .kind = STORE_KEY_ETH_PAIR,        \
+	 .key1 = (k1) ? "key1" : NULL, .key2 = (k2) ? "key2" : NULL, .same = s,                    \
+	 .sample1 = (k1) ? "src_mac" : NULL, .sample2 = (k2) ? "dst_mac" : NULL,                   \
+	 .has = "src_mac IS NOT NULL", .has_pairs = true, .layout = &addresses, .fill = f,         \
+	 .unseen = u, .rest = "not kept by address",       \
+	 .rest_or_folded = "folded"}
+#define IP(b, k1, k2, s, f, u)                                                                     \
+	{.by = b, .layer = REPORT_LAYER_IP, .has_layer = true, .kind = STORE_KEY_IP_PAIR,          \
+	 .key1 = (k1) ? "key1" : NULL, .key2 = (k2) ? "key2" : NULL, .same = s,                    \
+	 .sample1 = (k1) ? "src_ip" : NULL, .sample2 = (k2) ? "dst_ip" : NULL,                     \
+	 .has = "src_ip IS NOT NULL", .has_pairs = true, .layout = &addresses, .fill = f,          \
+	 .unseen = u, .rest = "without IP",\
+	 .rest_or_folded = "without IP or folded"}
+
+#define NO_SOURCE "source not seen sent"
+#define NO_DESTINATION "destination not seen got"
+#define NO_PAIR "pair not seen carried"
+
+static const struct dimension dimensions[] = {
+	ETH(REPORT_BY_SRC, true, false, "same1", fill_src, NO_SOURCE),
+	ETH(REPORT_BY_DST, false, true, "same2", fill_dst, NO_DESTINATION),
+	ETH(REPORT_BY_PAIR, true, true, "same", fill_pair, NO_PAIR),
+	IP(REPORT_BY_SRC, true, false, "same1", fill_src, NO_SOURCE),
+	IP(REPORT_BY_DST, false, true, "same2", fill_dst, NO_DESTINATION),
+	IP(REPORT_BY_PAIR, true, true, "same", fill_pair, NO_PAIR),
+	/* Of samples in one notification all are taken to be of one subnet: limits are wider under
+	 * loss than they need be. */
+	{.by = REPORT_BY_SUBNET, .kind = STORE_KEY_IP_PAIR, .key1 = "subnet(key1)", .same = "any",
+	 .sample1 = "subnet(src_ip)", .has = "src_ip IS NOT NULL", .has_pairs = true,
+	 .layout = &subnets, .fill = fill_subnet, .unseen = "subnet not seen sent",
+	 .rest = "without IP",
+	 .rest_or_folded = "without IP or folded"},
+	{.by = REPORT_BY_VLAN, .kind = STORE_KEY_VLAN, .key1 = "key1", .same = "same",
+	 .sample1 = "octets(vlan, 2)", .has = "vlan IS NOT NULL", .layout = &vlans,
+	 .fill = fill_vlan, .unseen = "VLAN not seen carried", .rest = "untagged",
+	 .rest_or_folded = "untagged or folded"},
+	{.by = REPORT_BY_ETHERTYPE, .kind = STORE_KEY_ETHERTYPE, .key1 = "key1", .same = "same",
+	 .sample1 = "octets(CASE WHEN ethertype > 1500 THEN ethertype ELSE 0 END, 2)", .has = "ethertype IS NOT NULL", .layout = &ethertypes,
+	 .fill = fill_ethertype, .unseen = "ethertype not seen carried", .rest = "cut off",
+	 .rest_or_folded = "cut off or folded"},
+	{.by = REPORT_BY_PROTO, .kind = STORE_KEY_IP_PROTO, .key1 = "key1", .same = "same",
+	 .sample1 = "octets(ip_proto, 1)", .has = "ip_proto IS NOT NULL", .layout = &protocols,
+	 .fill = fill_protocol, .unseen = "protocol not seen carried", .rest = "without IP",
+	 .rest_or_folded = "without IP or folded"},
+	{.by = REPORT_BY_SERVICE, .kind = STORE_KEY_SERVER_PORT, .key1 = "key1", .same = "same",
+	 .sample1 = "octets(ip_proto, 1, MIN(src_port, dst_port), 2)",
+	 .has = "src_port IS NOT NULL AND dst_port IS NOT NULL", .layout = &services,
+	 .fill = fill_service, .unseen = "service not seen carried", .rest = "without ports",
+	 .rest_or_folded = "without ports or folded"},
+	{.by = REPORT_BY_CONVERSATION, .kind = STORE_KEY_CONVERSATION, .key1 = "key1",
+	 .key2 = "key2", .same = "same",
+	 .sample1 = "octets(src_ip, 0, src_port, 2, ip_proto, 1)",
+	 .sample2 = "octets(dst_ip, 0, dst_port, 2, ip_proto, 1)",
+	 .has = "src_ip IS NOT NULL AND ip_proto IS NOT NULL", .layout = &conversations,
+	 .fill = fill_conversation, .unseen = "conversation not seen carried",
+	 .rest = "without IP",
+	 .rest_or_folded = "without IP or folded"},
+};
+
+const struct dimension *
+dimension_find(const struct report_options *options)
+{
+	for (size_t i = 0; i < ARRAY_LEN(dimensions); i++)
+		if (dimensions[i].by == options->by &&
+		    (!dimensions[i].has_layer || dimensions[i].layer == options->layer))
+			return &dimensions[i];
+	return NULL;
+}

@@ -1,0 +1,62 @@
+/*
+ * What the rows of a list are about, as data: addresses, networks, VLANs, protocols, services or
+ * conversations. A dimension says which kind of window key it is summed from, how the same octets
+ * come out of a kept sample, and how they read. A new dimension is one row of dimension.c.
+ */
+#ifndef EASE_COLLECTOR_REPORT_DIMENSION_H
+#define EASE_COLLECTOR_REPORT_DIMENSION_H
+
+#include "collector/report/query.h"
+#include "collector/report/report.h"
+#include "collector/store/schema.h"
+
+/* What stands behind the key in each list. */
+enum dimension_tail {
+	TAIL_AGENT,
+	TAIL_PORT,
+	TAIL_PORTS,
+	TAIL_PORT_TEXT,
+	TAIL_PKTS,
+	TAIL_OCTETS,
+	TAIL_SHARE,
+	TAIL_SAMPLES,
+	N_TAIL,
+};
+
+/* Columns of a list: the rank, the key's own, and N_TAIL. */
+struct dimension_layout {
+	const struct report_column *columns;
+	size_t n_columns;
+};
+
+struct dimension {
+	enum report_by by;
+	enum report_layer layer; /* where `by` leaves it open */
+	bool has_layer;
+	enum store_key_kind kind;
+	/* SQL over window_key; NULL: not part of the key. Sums of pairs in one notification are the
+	 * columns <same>_pkts and <same>_octets. */
+	const char *key1, *key2, *same;
+	/* SQL over sample that gives the same octets, and which samples have the key. */
+	const char *sample1, *sample2, *has;
+	bool has_pairs; /* key1 and key2 in the store are the two addresses */
+	const struct dimension_layout *layout;
+	/* Fills the columns behind the rank. */
+	void (*fill)(const struct report_options *options, const struct query_key *key,
+	    struct report_value *row);
+	const char *unseen; /* "Any … fewer than N frames" */
+	/* What samples are in no row, and where the memory for keys was full. */
+	const char *rest, *rest_or_folded;
+};
+
+/* The one that the options ask for; NULL: there is none. */
+const struct dimension *dimension_find(const struct report_options *options);
+
+/* Column of the i-th of the tail. */
+static inline size_t
+dimension_tail(const struct dimension *d, enum dimension_tail i)
+{
+	return d->layout->n_columns - N_TAIL + i;
+}
+
+#endif

@@ -1,0 +1,522 @@
+/*
+ * Lists of keys of received frames, largest first, with limits, shares and the ranks that the limits
+ * settle: talkers, protocols, conversations. What a key is stands in dimension.h. A matrix is the
+ * talkers by pair, shown as a grid.
+ */
+#include "collector/report/build.h"
+#include "collector/report/dimension.h"
+#include "collector/report/reports.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMN_RANK = 0, COLUMN_SRC = 1, COLUMN_DST = 2 }; /* the last two of addresses only */
+
+/* One key over all ports that saw it. */
+struct entry {
+	const struct query_key *first; /* of n_parts, one a port */
+	size_t part, n_parts;
+	uint64_t n; /* samples */
+	struct estimate_figure figure[2]; /* by enum estimate_unit */
+	struct estimate_rank rank;
+};
+
+struct list {
+	struct query *query;
+	const struct report_options *options;
+	struct report_result *result;
+	const struct dimension *dimension;
+	struct query_key *keys; /* sorted by key */
+	size_t n_keys;
+	struct estimate_part *parts; /* of keys */
+	struct entry *entries;	     /* sorted by estimate */
+	size_t n;
+	size_t n_shown; /* the first ones of the list that are shown */
+};
+
+static int
+compare_addresses(const struct query_key *x, const struct query_key *y)
+{
+	int order = (x->n_octets > y->n_octets) - (x->n_octets < y->n_octets);
+
+	if (order == 0)
+		order = memcmp(x->key1, y->key1, sizeof(x->key1));
+	return order ? order : memcmp(x->key2, y->key2, sizeof(x->key2));
+}
+
+/* By addresses, then by samples: the port that saw most stands first. */
+static int
+compare_keys(const void *a, const void *b)
+{
+	const struct query_key *x = a, *y = b;
+	int order = compare_addresses(x, y);
+
+	return order ? order : (x->sums.n < y->sums.n) - (x->sums.n > y->sums.n);
+}
+
+static void
+drop_ports_that_do_not_count(struct list *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->n_keys; i++)
+		if (build_counts(list->options, list->keys[i].port))
+			list->keys[kept++] = list->keys[i];
+	list->n_keys = kept;
+}
+
+static void
+add_part(struct list *list, size_t i)
+{
+	const struct query_key *key = &list->keys[i];
+	struct entry *entry = list->n > 0 ? &list->entries[list->n - 1] : NULL;
+
+	list->parts[i] = (struct estimate_part){&key->port->side[EASE_IN], key->sums};
+	if (!entry || compare_addresses(entry->first, key) != 0) {
+		entry = &list->entries[list->n++];
+		*entry = (struct entry){.first = key, .part = i};
+	}
+	entry->n_parts++;
+	entry->n += key->sums.n;
+}
+
+static int
+gather(struct list *list)
+{
+	int err = query_keys(list->query, list->options, list->dimension, &list->keys,
+	    &list->n_keys, &list->result->kept_since_us);
+
+	if (err)
+		return err;
+	drop_ports_that_do_not_count(list);
+	list->parts = calloc(list->n_keys + 1, sizeof(*list->parts));
+	list->entries = calloc(list->n_keys + 1, sizeof(*list->entries));
+	if (!list->parts || !list->entries)
+		return -ENOMEM;
+	if (list->n_keys > 0)
+		qsort(list->keys, list->n_keys, sizeof(*list->keys), compare_keys);
+	for (size_t i = 0; i < list->n_keys; i++)
+		add_part(list, i);
+	return 0;
+}
+
+static int
+compare_estimates(const struct entry *x, const struct entry *y, enum estimate_unit unit)
+{
+	double dx = x->figure[unit].estimate, dy = y->figure[unit].estimate;
+
+	return dx != dy ? (dx < dy) - (dx > dy) : compare_keys(x->first, y->first);
+}
+
+static int
+compare_pkts(const void *a, const void *b)
+{
+	return compare_estimates(a, b, ESTIMATE_PKTS);
+}
+
+static int
+compare_octets(const void *a, const void *b)
+{
+	return compare_estimates(a, b, ESTIMATE_OCTETS);
+}
+
+/* What one key can have at most of a port's samples that had no room. The bound of the store is
+ * that of a whole key; an address or a subnet is in any number of pairs. */
+static uint64_t
+most_folded(const struct list *list, const struct query_port *port)
+{
+	const struct dimension *d = list->dimension;
+
+	return !d->has_pairs || (d->key1 && d->key2) ? port->folded_most : port->folded;
+}
+
+/* The same as traffic, over all ports: samples are taken to stand for as much as all of their port
+ * do on average. */
+static double
+most_lacking(const struct list *list, enum estimate_unit unit)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < list->query->n_ports; i++) {
+		const struct query_port *port = &list->query->ports[i];
+		const struct estimate_stratum *side = &port->side[EASE_IN];
+
+		if (build_counts(list->options, port) && side->all.n > 0)
+			most += (double)most_folded(list, port) * estimate_total(unit, side) /
+			    (double)side->all.n;
+	}
+	return most;
+}
+
+/* What the memory budget cost: a key may have more than its samples say, and no key has less. */
+static void
+allow_for_folded(struct list *list)
+{
+	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
+		double lacking = most_lacking(list, (enum estimate_unit)u);
+
+		for (size_t i = 0; lacking > 0 && i < list->n; i++) {
+			struct estimate_figure *f = &list->entries[i].figure[u];
+
+			f->high = fmax(f->high, fmin(f->high + lacking, list->result->total[u]));
+		}
+	}
+	list->result->unseen_pkts += most_lacking(list, ESTIMATE_PKTS);
+}
+
+static int
+rank(struct list *list)
+{
+	enum estimate_unit unit = list->options->sort;
+	struct estimate_figure *figures = calloc(list->n + 1, sizeof(*figures));
+	struct estimate_rank *ranks = calloc(list->n + 1, sizeof(*ranks));
+	int err = -ENOMEM;
+
+	for (size_t i = 0; i < list->n; i++)
+		for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++)
+			list->entries[i].figure[u] = estimate_key((enum estimate_unit)u,
+			    &list->parts[list->entries[i].part], list->entries[i].n_parts);
+	allow_for_folded(list);
+	if (list->n > 0)
+		qsort(list->entries, list->n, sizeof(*list->entries),
+		    unit == ESTIMATE_PKTS ? compare_pkts : compare_octets);
+	for (size_t i = 0; figures && i < list->n; i++)
+		figures[i] = list->entries[i].figure[unit];
+	if (figures && ranks)
+		err = estimate_ranks(figures, list->n, ranks);
+	for (size_t i = 0; err == 0 && i < list->n; i++)
+		list->entries[i].rank = ranks[i];
+	free(figures);
+	free(ranks);
+	return err;
+}
+
+/* The shown ones to the front, both parts in their order. */
+static int
+choose_shown(struct list *list)
+{
+	struct entry *sorted = calloc(list->n + 1, sizeof(*sorted));
+	size_t n_others = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->n; i++) {
+		bool few = list->options->fold_few && list->entries[i].n < REPORT_FEW_SAMPLES;
+
+		if (list->n_shown < list->options->top && !few)
+			sorted[list->n_shown++] = list->entries[i];
+		else
+			list->entries[n_others++] = list->entries[i];
+	}
+	memcpy(sorted + list->n_shown, list->entries, n_others * sizeof(*sorted));
+	free(list->entries);
+	list->entries = sorted;
+	return 0;
+}
+
+/* Cell of the tail. */
+static struct report_value *
+tail(const struct list *list, struct report_value *row, enum dimension_tail i)
+{
+	return &row[dimension_tail(list->dimension, i)];
+}
+
+static void
+fill_figures(const struct list *list, struct report_value *row,
+    const struct estimate_figure figure[2], uint64_t n)
+{
+	enum estimate_unit unit = list->options->sort;
+
+	*tail(list, row, TAIL_PKTS) = build_figure(figure[ESTIMATE_PKTS]);
+	*tail(list, row, TAIL_OCTETS) = build_figure(figure[ESTIMATE_OCTETS]);
+	*tail(list, row, TAIL_SHARE) = build_figure(estimate_share(figure[unit], list->result->total[unit]));
+	*tail(list, row, TAIL_SAMPLES) = build_number((double)n);
+}
+
+static bool
+has_one_agent(const struct entry *entry)
+{
+	for (size_t i = 1; i < entry->n_parts; i++)
+		if (entry->first[i].port->agent != entry->first->port->agent)
+			return false;
+	return true;
+}
+
+/* Agent and port where the key was seen; in text the port with most samples, and how many more. */
+static void
+fill_place(const struct list *list, const struct entry *entry, struct report_value *row)
+{
+	const struct query_port *port = entry->first->port;
+	char text[EASE_NAME_MAX + 32];
+
+	if (has_one_agent(entry))
+		*tail(list, row, TAIL_AGENT) = build_text(port->agent->name);
+	*tail(list, row, TAIL_PORTS) = build_number((double)entry->n_parts);
+	if (entry->n_parts == 1) {
+		*tail(list, row, TAIL_PORT) = build_text(port->name);
+		*tail(list, row, TAIL_PORT_TEXT) = build_text(port->name);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s +%zu", port->name, entry->n_parts - 1);
+	*tail(list, row, TAIL_PORT_TEXT) = build_text(text);
+}
+
+static int
+add_entry(const struct list *list, const struct entry *entry)
+{
+	struct report_value *row = build_row(list->result);
+
+	if (!row)
+		return -ENOMEM;
+	row[COLUMN_RANK] = (struct report_value){.known = true, .rank = entry->rank};
+	list->dimension->fill(list->options, entry->first, row);
+	fill_place(list, entry, row);
+	fill_figures(list, row, entry->figure, entry->n);
+	return 0;
+}
+
+/* A row of sums by port that were added up from many keys, estimated together. */
+static struct report_value *
+sum_row(const struct list *list, const struct estimate_part *parts)
+{
+	struct report_value *row = calloc(list->dimension->layout->n_columns, sizeof(*row));
+	struct estimate_figure figure[2];
+	uint64_t n = 0;
+
+	if (!row)
+		return NULL;
+	for (size_t i = 0; i < list->query->n_ports; i++)
+		n += parts[i].key.n;
+	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++)
+		figure[u] = estimate_key((enum estimate_unit)u, parts, list->query->n_ports);
+	fill_figures(list, row, figure, n);
+	return row;
+}
+
+static int
+add_others(const struct list *list)
+{
+	struct estimate_part *parts = calloc(list->query->n_ports + 1, sizeof(*parts));
+
+	if (!parts)
+		return -ENOMEM;
+	for (size_t i = list->n_shown; i < list->n; i++)
+		for (size_t p = 0; p < list->entries[i].n_parts; p++) {
+			const struct query_key *key = &list->entries[i].first[p];
+			struct estimate_part *part = &parts[key->port - list->query->ports];
+
+			part->stratum = &key->port->side[EASE_IN];
+			estimate_add_sums(&part->key, &key->sums);
+			estimate_unite(&part->key);
+		}
+	list->result->others = sum_row(list, parts);
+	list->result->n_others = list->n - list->n_shown;
+	free(parts);
+	return list->result->others ? 0 : -ENOMEM;
+}
+
+static void
+subtract(struct estimate_sums *from, const struct estimate_sums *sums)
+{
+	from->n -= sums->n < from->n ? sums->n : from->n;
+	from->w -= sums->w;
+	from->w2 -= sums->w2;
+	from->wb -= sums->wb;
+	from->wb2 -= sums->wb2;
+	from->w2b2 -= sums->w2b2;
+	from->any.pkts -= sums->any.pkts;
+	from->any.octets -= sums->any.octets;
+	estimate_unite(from);
+}
+
+/* Samples that no key took: so that rows, others and rest are the counted total. */
+static int
+add_rest(const struct list *list)
+{
+	struct estimate_part *parts = calloc(list->query->n_ports + 1, sizeof(*parts));
+	uint64_t n = 0;
+
+	if (!parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->query->n_ports; i++) {
+		const struct query_port *port = &list->query->ports[i];
+
+		parts[i].stratum = &port->side[EASE_IN];
+		if (build_counts(list->options, port))
+			parts[i].key = port->side[EASE_IN].all;
+	}
+	for (size_t i = 0; i < list->n_keys; i++)
+		subtract(&parts[list->keys[i].port - list->query->ports].key, &list->keys[i].sums);
+	for (size_t i = 0; i < list->query->n_ports; i++)
+		n += parts[i].key.n;
+	if (n > 0)
+		list->result->rest = sum_row(list, parts);
+	free(parts);
+	return n > 0 && !list->result->rest ? -ENOMEM : 0;
+}
+
+static const char *
+rest_name(const struct list *list)
+{
+	if (list->query->from_samples || list->options->addr.n_octets > 0)
+		return "not asked for";
+	return list->result->folded > 0 ? list->dimension->rest_or_folded : list->dimension->rest;
+}
+
+/* Totals of the ports that count, and what a key may have that no sample shows. */
+static int
+count_ports(struct list *list)
+{
+	struct estimate_stratum *strata = calloc(list->query->n_ports + 1, sizeof(*strata));
+	size_t n_strata = 0;
+	double w = 0, n = 0;
+
+	if (!strata)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->query->n_ports; i++) {
+		const struct query_port *port = &list->query->ports[i];
+
+		if (!build_counts(list->options, port))
+			continue;
+		build_count_port(list->result, port);
+		list->result->folded += port->folded;
+		list->result->folded_most += most_folded(list, port);
+		strata[n_strata] = port->side[EASE_IN];
+		w += strata[n_strata].all.w;
+		n += (double)strata[n_strata++].all.n;
+	}
+	list->result->mean_skip = n > 0 ? w / n : 0;
+	list->result->unseen_pkts = estimate_unseen_pkts(strata, n_strata);
+	free(strata);
+	return 0;
+}
+
+static void
+hide_what_is_the_same(struct list *list)
+{
+	struct report_result *result = list->result;
+	const struct query_agent *agent = NULL;
+	bool several_agents = false;
+
+	for (size_t i = 0; i < list->n_keys; i++) {
+		several_agents |= agent && agent != list->keys[i].port->agent;
+		agent = list->keys[i].port->agent;
+	}
+	result->hidden |= several_agents ? 0 : 1u << dimension_tail(list->dimension, TAIL_AGENT);
+	result->hidden |= list->options->by == REPORT_BY_SRC ? 1u << COLUMN_DST : 0;
+	result->hidden |= list->options->by == REPORT_BY_DST ? 1u << COLUMN_SRC : 0;
+	result->hidden |= 1u << dimension_tail(list->dimension,
+	    list->options->sort == ESTIMATE_PKTS ? TAIL_OCTETS : TAIL_PKTS);
+}
+
+static int
+fill(struct list *list)
+{
+	int err = count_ports(list);
+
+	if (err == 0)
+		err = rank(list);
+	if (err == 0)
+		err = choose_shown(list);
+	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
+		err = add_entry(list, &list->entries[i]);
+	if (err == 0 && list->n_shown < list->n)
+		err = add_others(list);
+	if (err == 0)
+		err = add_rest(list);
+	list->result->rest_name = rest_name(list);
+	hide_what_is_the_same(list);
+	return err;
+}
+
+/* The lists: what `by` may be in each, the first being the default. */
+static const struct list_report {
+	const char *name;
+	enum report_by by[8]; /* ended by 0 */
+} talkers = {"talkers", {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SUBNET,
+		 REPORT_BY_VLAN}},
+  matrix = {"matrix", {REPORT_BY_PAIR}},
+  protocols = {"protocols", {REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE,
+		   REPORT_BY_VLAN}},
+  conversations = {"conversations", {REPORT_BY_CONVERSATION}};
+
+static int
+choose_by(struct query *query, const struct list_report *report, struct report_options *options)
+{
+	if (options->by == REPORT_BY_DEFAULT)
+		options->by = report->by[0];
+	for (const enum report_by *by = report->by; *by; by++)
+		if (*by == options->by)
+			return 0;
+	snprintf(query->error, sizeof(query->error), "%s has no such --by", report->name);
+	return -EINVAL;
+}
+
+static int
+list_run(const struct list_report *report, struct query *query,
+    const struct report_options *asked, uint64_t now_us, struct report_result *result)
+{
+	struct report_options options = *asked;
+	struct list list = {.query = query, .options = &options, .result = result};
+	int err = choose_by(query, report, &options);
+
+	if (err == 0)
+		err = query_begin(query, &options, now_us);
+	if (err)
+		return err;
+	list.dimension = dimension_find(&options);
+	build_begin(result, report->name, list.dimension->layout->columns,
+	    list.dimension->layout->n_columns, query);
+	result->has_keys = true;
+	result->sort = options.sort;
+	result->unseen = list.dimension->unseen;
+	err = query_windows(query);
+	if (err == 0)
+		err = gather(&list);
+	if (err == 0)
+		err = fill(&list);
+	build_finish(result, query);
+	free(list.keys);
+	free(list.parts);
+	free(list.entries);
+	return err;
+}
+
+int
+report_talkers(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result)
+{
+	return list_run(&talkers, query, options, now_us, result);
+}
+
+int
+report_protocols(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result)
+{
+	return list_run(&protocols, query, options, now_us, result);
+}
+
+int
+report_conversations(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result)
+{
+	return list_run(&conversations, query, options, now_us, result);
+}
+
+int
+report_matrix(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result)
+{
+	struct report_options by_pair = *options;
+	int err;
+
+	by_pair.by = REPORT_BY_PAIR;
+	if (options->fold_few) /* the grid chooses addresses, and then wants all their pairs */
+		by_pair.top = UINT32_MAX;
+	err = list_run(&matrix, query, &by_pair, now_us, result);
+	result->as_grid = true;
+	return err;
+}
