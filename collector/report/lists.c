@@ -1,6 +1,6 @@
 /*
- * Lists of keys of received frames, largest first, with limits, shares and the ranks that the limits
- * settle: talkers, protocols, conversations. What a key is stands in dimension.h. A matrix is the
+ * Lists of keys of received frames, largest first, with limits, shares and the ranks that the
+ * limits settle: talkers, protocols, conversations. What a key is stands in dimension.h. A matrix is the
  * talkers by pair, shown as a grid.
  */
 #include "collector/report/build.h"
@@ -232,7 +232,8 @@ fill_figures(const struct list *list, struct report_value *row,
 
 	*tail(list, row, TAIL_PKTS) = build_figure(figure[ESTIMATE_PKTS]);
 	*tail(list, row, TAIL_OCTETS) = build_figure(figure[ESTIMATE_OCTETS]);
-	*tail(list, row, TAIL_SHARE) = build_figure(estimate_share(figure[unit], list->result->total[unit]));
+	*tail(list, row, TAIL_SHARE) = build_figure(estimate_share(figure[unit],
+	    list->result->total[unit]));
 	*tail(list, row, TAIL_SAMPLES) = build_number((double)n);
 }
 

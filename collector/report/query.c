@@ -813,7 +813,7 @@ query_keys(struct query *query, const struct report_options *options,
 {
 	struct key_list list = {0};
 	sqlite3_stmt *stmt;
-	char sql[1024];
+	char sql[2048];
 	int err = 0;
 
 	*kept_since_us = 0;

@@ -80,8 +80,8 @@ int query_begin(struct query *query, const struct report_options *options, uint6
 /* Totals and sums of every port in the range, and its samples expected and received. */
 int query_windows(struct query *query);
 
-/* Reads sums of keys of that dimension; *keys is an array of *n, to be freed. Sets from_samples, and then replaces
- * the ports' sums by those of the kept samples. *kept_since_us: start of the kept samples if that
+/* Reads sums of keys of that dimension; *keys is an array of *n, to be freed. Sets from_samples,
+ * and then replaces the ports' sums by those of the kept samples. *kept_since_us: start of the kept samples if that
  * is within the range, else 0. */
 struct dimension;
 int query_keys(struct query *query, const struct report_options *options,
