@@ -74,19 +74,22 @@ anchor_pace(struct board_run *r)
 
 /* --- what comes next --- */
 
-/* Asks the feed for more; false at its end. */
+/* Asks the feed for more; false at its end. A paced board without a feed stays on, one in lock step
+ * would run through the ages. */
 static bool
 fetch(struct board_run *r)
 {
-	if (r->ended || !r->config.feed)
+	struct feed *feed = r->config.feed;
+
+	if (r->ended || (!feed && !r->config.lock_step))
 		return false;
 	r->next_frame = 0;
-	r->n_frames = feed_next_batch(r->config.feed, r->frames, BATCH_FRAMES);
+	r->n_frames = feed ? feed_next_batch(feed, r->frames, BATCH_FRAMES) : 0;
 	for (size_t i = 0; i < HEADERS_AHEAD && i < r->n_frames; i++)
 		__builtin_prefetch(r->frames[i].octets);
 	if (r->n_frames > 0)
 		return true;
-	if (feed_has_live(r->config.feed))
+	if (feed && feed_has_live(feed))
 		return false; /* never at its end */
 	if (fabric_has_waiting(r->config.fabric)) {
 		r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
