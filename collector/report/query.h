@@ -81,8 +81,8 @@ int query_begin(struct query *query, const struct report_options *options, uint6
 int query_windows(struct query *query);
 
 /* Reads sums of keys of that dimension; *keys is an array of *n, to be freed. Sets from_samples,
- * and then replaces the ports' sums by those of the kept samples. *kept_since_us: start of the kept samples if that
- * is within the range, else 0. */
+ * and then replaces the ports' sums by those of the kept samples. *kept_since_us: start of the kept
+ * samples if that is within the range, else 0. */
 struct dimension;
 int query_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n,

@@ -178,6 +178,8 @@ result_json(const struct report_result *result)
 	json_object_set_new(object, "expected", json_integer((json_int_t)result->expected));
 	json_object_set_new(object, "totals", totals_json(result));
 	json_object_set_new(object, "rows", rows_json(result));
+	if (result->n_left_out > 0)
+		json_object_set_new(object, "left_out", json_integer((json_int_t)result->n_left_out));
 	if (result->below)
 		json_object_set_new(object, result->below->report, rows_json(result->below));
 	if (result->has_keys)

@@ -394,6 +394,9 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	if (result->has_keys)
 		print_few_samples(out, result);
 	err = (result->as_grid ? render_grid : print_rows)(out, result, options);
+	if (result->n_left_out > 0)
+		fprintf(out, "%zu more: --top %zu shows them.\n", result->n_left_out,
+		    result->n_rows + result->n_left_out);
 	if (err == 0 && result->has_keys)
 		print_key_notes(out, result, options);
 	if (err == 0 && result->below && result->below->n_rows > 0) {

@@ -151,6 +151,8 @@ struct report_result {
 	uint64_t kept_since_us; /* answered from kept samples, which begin in the range; or 0 */
 	bool as_grid;	    /* text: rows are pairs of a matrix */
 
+	size_t n_left_out; /* rows beyond --top, where no `others` stand for them */
+
 	/* A second table, which this owns, below the first: only its report (the name it has in
 	 * JSON), columns, hidden and rows are set. NULL: none. */
 	struct report_result *below;

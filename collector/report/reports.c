@@ -21,6 +21,7 @@ const struct report reports[] = {
 	{"errors", "what went wrong at each port, and who sent bad frames", report_errors},
 	{"energy", "how much of the time ports were in low-power idle", report_energy},
 	{"pause", "back pressure, and PAUSE frames", report_pause},
+	{"addresses", "where an address is, since when, and where it was before", report_addresses},
 	{"agents", "the switches heard of", report_agents},
 	{"loss", "where every missing sample is", report_loss},
 	{NULL, NULL, NULL},

@@ -20,6 +20,8 @@ int report_energy(struct query *query, const struct report_options *options, uin
     struct report_result *result);
 int report_pause(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
+int report_addresses(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
 int report_agents(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_loss(struct query *query, const struct report_options *options, uint64_t now_us,
