@@ -72,8 +72,10 @@ status_of() { # ENTRY: the status column's OID, and the values that make and del
 	    $4 == "read-write" && index($2, entry) == 1 && $1 ~ /RowStatus$/ { print $2, 5, 6 }' "$rig/objects"
 }
 row=900 # of the rows made here
+fixed='dot3PauseAdminMode' # what the emulated board lets nobody set, whatever the value
 names=() oids=() syntaxes=() least=() most=() made=() lasting=()
 while IFS=$'\t' read -r name oid syntax _ range; do
+	[[ " $fixed " != *" $name "* ]] || continue
 	status=$(status_of "${oid%.*}")
 	if [ -n "$status" ]; then
 		[ "${status%% *}" != "$oid" ] || continue
@@ -148,12 +150,17 @@ while IFS=$'\t' read -r name oid syntax _; do
 	instance=${instance#.}
 	read -r type value < <(varbind_to_try "$syntax")
 	must "$name" "$(set_objects "${instance:-$oid.1}" "$type" "$value")" "notWritable ${instance:-$oid.1}"
-done < <(grep read-only "$rig/objects")
+done < <(grep "read-only\|^\(${fixed// /\\|}\)	" "$rig/objects")
 told 'every other object is notWritable'
 
 walk "$rig/after"
 changes() { diff <(steady "$1") <(steady "$2") | head -n 4; }
 expect 'none of it changed anything' "$(changes "$rig/before" "$rig/after")" ''
+
+read -r type value < <(good 0 2)
+must 'blame across tables' "$(set_objects "${oids[0]}" "$type" "$value" 1.3.6.1.2.1.10.7.10.1.1.1 i 4)" \
+    'notWritable 1.3.6.1.2.1.10.7.10.1.1.1'
+told 'what a device refuses is blamed though it is of another table'
 
 all=()
 for i in $each; do all+=("${oids[i]}" $(good "$i" 2)); done

@@ -267,21 +267,22 @@ forget(struct mib_registry *registry)
 	mib_transaction_begin(&registry->transaction);
 }
 
-/* The error belongs to the varbind to blame; to the first if that is another registration's. */
+/* The error belongs to the varbind to blame, whichever registration it is of; to the first one here
+ * if it came in another PDU. */
 static void
 refuse(enum mib_error error, const struct mib_transaction *t, netsnmp_agent_request_info *info,
     netsnmp_request_info *requests)
 {
-	netsnmp_request_info *blamed = requests;
+	netsnmp_request_info *all = info->asp->requests, *blamed = requests;
 
 	if (!error)
 		return;
-	for (netsnmp_request_info *r = requests; r; r = r->next) {
+	for (int i = 0; all && i < info->asp->vbcount; i++) {
 		uint32_t arcs[MIB_OID_MAX];
-		size_t n = to_arcs(r->requestvb->name, r->requestvb->name_length, arcs);
+		size_t n = to_arcs(all[i].requestvb->name, all[i].requestvb->name_length, arcs);
 
 		if (mib_transaction_blames(t, arcs, n))
-			blamed = r;
+			blamed = &all[i];
 	}
 	netsnmp_set_request_error(info, blamed, (int)error);
 }
