@@ -158,6 +158,70 @@ START_TEST(old_reset_and_set_back)
 }
 END_TEST
 
+/* Whatever order snapshots come in, the sums are from the oldest to the newest. */
+START_TEST(order_of_snapshots_changes_no_sum)
+{
+	enum { SNAPSHOTS = 12 };
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct minutes *m = calloc(1, sizeof(*m));
+		struct ease_snapshot s[SNAPSHOTS];
+		struct totals t = {0};
+		uint64_t random = seed;
+
+		s[0] = snapshot(NOON_US, 100, 1000, 0, 7);
+		for (int i = 1; i < SNAPSHOTS; i++) {
+			s[i] = s[i - 1];
+			s[i].time_us += 1 + next_random(&random) % MINUTE_US;
+			s[i].pool_in_pkts += next_random(&random) % 100;
+			s[i].in.octets += next_random(&random) % 100000;
+		}
+		for (int left = SNAPSHOTS; left > 0; left--) {
+			int i = (int)(next_random(&random) % (uint64_t)left);
+			struct ease_snapshot next = s[i];
+
+			s[i] = s[left - 1];
+			s[left - 1] = next;
+			totals_take(&t, 1, &next, add_minute, m);
+			totals_take(&t, 1, &next, add_minute, m); /* and again */
+		}
+		for (int i = 0; i < SNAPSHOTS; i++) /* none of them adds anything now */
+			ck_assert_int_eq(totals_take(&t, 1, &s[i], add_minute, m), TOTALS_OLD);
+		ck_assert_uint_eq(t.first_us, NOON_US);
+		ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], t.values[TOTALS_IN_PKTS] - 100);
+		ck_assert_uint_eq(m->sum[TOTALS_IN_OCTETS], t.values[TOTALS_IN_OCTETS] - 1000);
+		ck_assert_uint_eq(m->sum[TOTALS_OUT_OCTETS], 0);
+		free(m);
+	}
+}
+END_TEST
+
+/* What was before a restart of the collector, a discontinuity or a clock set back is not counted
+ * again from there. */
+START_TEST(nothing_is_taken_from_before_a_base_that_is_no_beginning)
+{
+	struct ease_snapshot old = snapshot(NOON_US + 1000, 100, 1000, 0, 0);
+	struct ease_snapshot base = snapshot(NOON_US + 2000, 200, 2000, 0, 0);
+	struct ease_snapshot back = snapshot(NOON_US + 1500, 250, 2500, 0, 0);
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct totals t;
+
+	totals_set_base(&t, 1, &base);
+	ck_assert_int_eq(totals_take(&t, 1, &old, add_minute, m), TOTALS_OLD);
+	t = (struct totals){0};
+	totals_take(&t, 1, &base, add_minute, m);
+	ck_assert_int_eq(totals_take(&t, 1, &back, add_minute, m), TOTALS_COUNTED);
+	ck_assert_int_eq(totals_take(&t, 1, &old, add_minute, m), TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 50);
+	t = (struct totals){0};
+	base.discontinuity_us = NOON_US + 1800;
+	totals_take(&t, 1, &base, add_minute, m);
+	ck_assert_int_eq(totals_take(&t, 1, &old, add_minute, m), TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 50);
+	free(m);
+}
+END_TEST
+
 /* Windows */
 
 static struct window_table *
@@ -700,6 +764,8 @@ main(void)
 	tcase_add_test(tc, a_border_belongs_to_the_minute_before);
 	tcase_add_test(tc, minutes_add_up_exactly);
 	tcase_add_test(tc, old_reset_and_set_back);
+	tcase_add_test(tc, order_of_snapshots_changes_no_sum);
+	tcase_add_test(tc, nothing_is_taken_from_before_a_base_that_is_no_beginning);
 	tcase_add_test(tc, sums_are_those_of_the_samples);
 	tcase_add_test(tc, samples_of_one_notification_are_paired);
 	tcase_add_test(tc, beyond_the_limits_samples_are_counted_with_the_others);

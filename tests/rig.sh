@@ -50,8 +50,8 @@ rig_show_logs() {
 		[ -s "$rig/$log.log" ] && tail -n 5 "$rig/$log.log" | sed "s/^/    $log: /"
 	done
 }
-wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after that time
-	local end=$((SECONDS + $1))
+wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after four times that, for busy machines
+	local end=$((SECONDS + 4 * $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1

@@ -29,7 +29,7 @@ static const struct stat_name stat_names[LEDGER_N_STATS] = {
     [LEDGER_STAT_LATE] = {"ledger.late", "samples too late to be told from duplicates, not used"},
     [LEDGER_STAT_SNAPSHOTS] = {"ledger.snapshots", "counter snapshots taken"},
     [LEDGER_STAT_SNAPSHOTS_OLD] = {"ledger.snapshots_old",
-	"of these: older than a newer one, not needed for totals"},
+	"of these: older than one that came before, needed at most for the first totals"},
     [LEDGER_STAT_COUNTERS_RESET] = {"ledger.counters_reset",
 	"discontinuities: totals began from a new base"},
     [LEDGER_STAT_COUNTERS_GAP] = {"ledger.counters_gap",
@@ -474,7 +474,7 @@ add_totals(void *arg, uint64_t start_us, const uint64_t part[TOTALS_N_VALUES])
 	add_pool(to, start_us, EASE_OUT, part[TOTALS_OUT_PKTS], part[TOTALS_OUT_OCTETS]);
 }
 
-/* False if the snapshot is older than one that we have. */
+/* False if the snapshot is older than the newest one that we have. */
 static bool
 take_totals(struct ledger *l, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
@@ -486,6 +486,7 @@ take_totals(struct ledger *l, struct port *p, const struct ease_record *r,
 	case TOTALS_FIRST:
 		break;
 	case TOTALS_OLD:
+	case TOTALS_BEGINNING:
 		count(l, LEDGER_STAT_SNAPSHOTS_OLD);
 		return false;
 	case TOTALS_RESET:

@@ -79,6 +79,33 @@ count_at_end(const struct totals *from, const struct totals *to, totals_sink *si
 	sink(arg, to->time_us - to->time_us % STORE_WINDOW_US, part);
 }
 
+/* A new base, from which what comes late is counted backwards. */
+static void
+begin_with(struct totals *t, const struct totals *base)
+{
+	*t = *base;
+	t->first_us = base->time_us;
+	memcpy(t->first, base->values, sizeof(t->first));
+}
+
+/* A snapshot of the base's boot from before the first one that came. */
+static enum totals_verdict
+take_beginning(struct totals *t, const struct totals *s, totals_sink *sink, void *arg)
+{
+	struct totals first = *t;
+
+	first.time_us = t->first_us;
+	memcpy(first.values, t->first, sizeof(first.values));
+	if (s->boot != t->boot || s->discontinuity_us != t->discontinuity_us ||
+	    s->time_us >= first.time_us || first.time_us - s->time_us > TOTALS_GAP_MAX_US ||
+	    !none_fell(s, &first))
+		return TOTALS_OLD;
+	spread(s, &first, sink, arg);
+	t->first_us = s->time_us;
+	memcpy(t->first, s->values, sizeof(t->first));
+	return TOTALS_BEGINNING;
+}
+
 enum totals_verdict
 totals_take(struct totals *t, uint32_t boot, const struct ease_snapshot *s, totals_sink *sink,
     void *arg)
@@ -87,20 +114,25 @@ totals_take(struct totals *t, uint32_t boot, const struct ease_snapshot *s, tota
 
 	totals_set_base(&to, boot, s);
 	if (!from.has_base) {
-		*t = to;
+		begin_with(t, &to);
 		return TOTALS_FIRST;
 	}
-	if (boot < from.boot ||
-	    (boot == from.boot && to.time_us <= from.time_us && none_rose(&from, &to)))
+	if (boot < from.boot)
 		return TOTALS_OLD;
-	*t = to;
+	if (boot == from.boot && to.time_us <= from.time_us && none_rose(&from, &to))
+		return take_beginning(t, &to, sink, arg);
+	begin_with(t, &to);
 	if (to.discontinuity_us != from.discontinuity_us || !none_fell(&from, &to))
 		return TOTALS_RESET;
 	if (to.time_us > from.time_us && to.time_us - from.time_us > TOTALS_GAP_MAX_US)
 		return TOTALS_GAP;
-	if (to.time_us > from.time_us)
+	if (to.time_us > from.time_us) {
+		t->first_us = from.first_us;
+		memcpy(t->first, from.first, sizeof(t->first));
 		spread(&from, &to, sink, arg);
-	else
+	} else {
+		t->first_us = 0; /* times no longer tell what was counted */
 		count_at_end(&from, &to, sink, arg);
+	}
 	return TOTALS_COUNTED;
 }

@@ -28,7 +28,7 @@ struct tracker {
 	uint64_t highest; /* highest number heard of, extended */
 	uint64_t received;   /* distinct numbers that arrived and were used */
 	uint64_t duplicates; /* arrived again */
-	uint64_t reordered;  /* of received: arrived after a higher one */
+	uint64_t reordered;  /* of received: after a higher one, or a snapshot that knew of it */
 	uint64_t late;	     /* older than the bitmap: not used */
 	uint64_t bits[TRACKER_NUMBERS / 64]; /* bit (number % 4096): arrived */
 };
