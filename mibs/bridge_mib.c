@@ -1,8 +1,8 @@
 /*
  * BRIDGE-MIB (RFC 4188) of a device with an address table: dot1dBase, dot1dBasePortTable,
  * dot1dTpLearnedEntryDiscards, dot1dTpAgingTime, dot1dTpFdbTable. A port's dot1dBasePort is its
- * ifIndex. dot1dTpFdbTable shows the table that all VLANs share; a device with a table for each
- * VLAN needs Q-BRIDGE-MIB's, since one address may stand there more than once.
+ * ifIndex. dot1dTpFdbTable shows the table that all VLANs share; what a device keeps for each
+ * VLAN is Q-BRIDGE-MIB's, since one address may stand there more than once.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"
@@ -17,20 +17,6 @@ enum {
 	TRANSPARENT_ONLY = 2, /* dot1dBaseType */
 	MAC_OCTETS = 6,
 };
-
-static bool
-is_bridge(const struct mib_context *context)
-{
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
-
-	return hal && hal->has_addresses;
-}
-
-static size_t
-bridge_rows(const struct mib_context *context, const void **first)
-{
-	return is_bridge(context) ? mib_device_rows(context, first) : 0;
-}
 
 /* The lowest of the ports' addresses, as the RFC recommends. */
 static int
@@ -70,14 +56,8 @@ const struct mib_table bridge_mib_base = {
 	.columns = base_columns,
 	.n_columns = N_COLUMNS(base_columns),
 	.row_size = sizeof(struct mib_view),
-	.rows = bridge_rows,
+	.rows = mib_bridge_rows,
 };
-
-static size_t
-bridge_port_rows(const struct mib_context *context, const void **first)
-{
-	return is_bridge(context) ? mib_port_rows(context, first) : 0;
-}
 
 static const struct mib_column base_port_columns[] = {
 	{1, "dot1dBasePort", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
@@ -91,7 +71,7 @@ const struct mib_table bridge_mib_base_port_table = {
 	.columns = base_port_columns,
 	.n_columns = N_COLUMNS(base_port_columns),
 	.row_size = sizeof(struct hal_port),
-	.rows = bridge_port_rows,
+	.rows = mib_bridge_port_rows,
 };
 
 static int
@@ -120,27 +100,18 @@ const struct mib_table bridge_mib_tp = {
 	.columns = tp_columns,
 	.n_columns = N_COLUMNS(tp_columns),
 	.row_size = sizeof(struct mib_view),
-	.rows = bridge_rows,
+	.rows = mib_bridge_rows,
 };
 
-/* Addresses are sorted by VLAN first, so those of the common table stand in front. */
 static size_t
 fdb_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_view_of(context)->hal;
-	size_t low = 0, high = hal ? hal->n_addresses : 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (hal->addresses[middle].vlan == 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0)
-		*first = hal->addresses;
-	return low;
+	if (!hal || hal->n_addresses == 0)
+		return 0;
+	*first = hal->addresses;
+	return mib_common_addresses(hal);
 }
 
 static int

@@ -24,6 +24,13 @@ size_t mib_system_rows(const struct mib_context *context, const void **first);
 /* The same once the HAL has published a snapshot. */
 size_t mib_device_rows(const struct mib_context *context, const void **first);
 
+/* The same two of a device that forwards by addresses. */
+size_t mib_bridge_rows(const struct mib_context *context, const void **first);
+size_t mib_bridge_port_rows(const struct mib_context *context, const void **first);
+
+/* The addresses that all VLANs share: so many, in front, as they are sorted by VLAN. */
+size_t mib_common_addresses(const struct hal_snapshot *hal);
+
 /* mib_column.get: figure `arg` (enum hal_figure) of a struct hal_port; absent if not known. */
 int mib_port_figure(const struct mib_cell *cell, struct mib_value *value);
 #define MIB_PORT_FIGURE(which) MIB_FIGURE(mib_port_figure, which)

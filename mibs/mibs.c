@@ -27,6 +27,17 @@ const struct mib_table *const mibs_tables[] = {
 	&bridge_mib_base_port_table,
 	&bridge_mib_tp,
 	&bridge_mib_fdb_table,
+	&q_bridge_mib_base,
+	&q_bridge_mib_fdb_table,
+	&q_bridge_mib_tp_fdb_table,
+	&q_bridge_mib_vlan,
+	&q_bridge_mib_current_table,
+	&q_bridge_mib_static_table,
+	&q_bridge_mib_port_table,
+	&entity_mib_physical_table,
+	&entity_mib_alias_table,
+	&entity_mib_contains_table,
+	&entity_mib_general,
 	&ease_mib_system,
 	&ease_mib_port_table,
 	&ease_mib_error_source_table,
@@ -64,6 +75,42 @@ mib_device_rows(const struct mib_context *context, const void **first)
 {
 	*first = context->view;
 	return mib_view_of(context)->hal != NULL;
+}
+
+static bool
+is_bridge(const struct mib_context *context)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+
+	return hal && hal->has_addresses;
+}
+
+size_t
+mib_bridge_rows(const struct mib_context *context, const void **first)
+{
+	return is_bridge(context) ? mib_device_rows(context, first) : 0;
+}
+
+size_t
+mib_bridge_port_rows(const struct mib_context *context, const void **first)
+{
+	return is_bridge(context) ? mib_port_rows(context, first) : 0;
+}
+
+size_t
+mib_common_addresses(const struct hal_snapshot *hal)
+{
+	size_t low = 0, high = hal->n_addresses;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (hal->addresses[middle].vlan == 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 int

@@ -38,6 +38,13 @@ figure(uint32_t if_index, enum hal_figure which)
 	return c.value[which];
 }
 
+static const struct hal_snapshot *
+fresh_snapshot(void)
+{
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	return hal_snapshot_hold(hal);
+}
+
 START_TEST(wrap_goes_on)
 {
 	uint64_t *raw = &fake.ports[0].raw[FAKE_WRAPS];
@@ -162,6 +169,27 @@ START_TEST(snapshot_is_sorted_sliced_and_immutable)
 }
 END_TEST
 
+START_TEST(addresses_are_counted_by_vlan)
+{
+	static const uint16_t vlans[] = {7, 3, 7, 7};
+	const struct hal_snapshot *snapshot = fresh_snapshot();
+
+	ck_assert_uint_eq(snapshot->n_vlans, 1); /* of a bridge that has heard nobody */
+	ck_assert_uint_eq(snapshot->vlans[0].vlan, 0);
+	hal_snapshot_release(snapshot);
+	for (uint8_t i = 0; i < 4; i++)
+		fake.addresses[i] = (struct hal_address){.vlan = vlans[i], .mac = {i},
+		    .status = i < 3 ? HAL_ADDRESS_LEARNED : HAL_ADDRESS_SELF};
+	fake.n_addresses = 4;
+	snapshot = fresh_snapshot();
+	ck_assert_uint_eq(snapshot->n_vlans, 2);
+	ck_assert_uint_eq(snapshot->vlans[0].vlan, 3);
+	ck_assert_uint_eq(snapshot->vlans[0].n_learned, 1);
+	ck_assert_uint_eq(snapshot->vlans[1].n_learned, 2);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
 /* A port that vanishes while a snapshot is under way must not leave it half of two worlds. */
 START_TEST(ports_change_between_slices)
 {
@@ -249,13 +277,6 @@ START_TEST(energy_and_buffers_are_in_the_snapshot)
 	ck_assert_int_eq(hal_read_buffers(hal, 10, &buffers), -EIO);
 }
 END_TEST
-
-static const struct hal_snapshot *
-fresh_snapshot(void)
-{
-	ck_assert_int_eq(hal_refresh(hal, 0), 0);
-	return hal_snapshot_hold(hal);
-}
 
 /* RFC 2863: 10 and 20 are members of 30; nothing lies above 30 or below 10 and 20. */
 START_TEST(layers_show_aggregates)
@@ -419,6 +440,7 @@ main(void)
 	tcase_add_test(all, device_reset_keeps_totals_and_says_so);
 	tcase_add_test(all, totals_survive_a_restart);
 	tcase_add_test(all, snapshot_is_sorted_sliced_and_immutable);
+	tcase_add_test(all, addresses_are_counted_by_vlan);
 	tcase_add_test(all, ports_change_between_slices);
 	tcase_add_test(all, link_change_is_stamped);
 	tcase_add_test(all, pause_is_checked_then_set);

@@ -288,6 +288,10 @@ all_names(const struct mib_table *table, struct name *names)
 			names[n] = name_of(table, column, 6, (uint32_t[]){0, 0x11, 0, 0, 0, i});
 			n += get(table, names[n], &value) == MIB_FOUND;
 		}
+		for (uint32_t i = 0; i < ADDRESSES + 2; i++) {
+			names[n] = name_of(table, column, 7, (uint32_t[]){1, 0, 0x11, 0, 0, 0, i});
+			n += get(table, names[n], &value) == MIB_FOUND;
+		}
 		for (uint32_t i = 0; i < 3 * PORTS; i++) {
 			names[n] = error_name(column, fixture_if_index(i / 3), i % 3);
 			n += get(table, names[n], &value) == MIB_FOUND;
@@ -355,10 +359,12 @@ START_TEST(getnext_visits_what_get_finds)
 	}
 	/* 7 ports: if 18 + x 19 columns, stack 2, bridge 3, ease 13, two error sources of 3; 5 with facets:
 	 * dot3 17, 3, 6 and 6, rmon 21 and 16, energy 6, buffers 11. RMON's own: 2 controls, 5 buckets, an alarm,
-	 * an event, 2 logs. */
+	 * an event, 2 logs. VLAN 1: base 5, FDB 1, an address 2, scalars 2, current 5, static 5, a port 6.
+	 * Parts: 9 of 17, 8 inside others, 7 ports, a scalar. */
 	ck_assert_uint_eq(total,
 	    7 * (18 + 19 + 2 + 3 + 13 + 2 * 3) + 5 * (17 + 3 + 6 + 6 + 21 + 16 + 6 + 11) + 3 * ADDRESSES + 1 + 2 +
-		3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 7 + 2 * 4);
+		3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 7 + 2 * 4 +
+		5 + 1 + 2 * ADDRESSES + 2 + 5 + 5 + 7 * 6 + 9 * 17 + 8 + 7 + 1);
 }
 END_TEST
 
@@ -453,6 +459,96 @@ START_TEST(addresses_of_vlans_stay_out_of_the_common_table)
 	while (next(&bridge_mib_fdb_table, &name, &value) == MIB_FOUND)
 		n++;
 	ck_assert_uint_eq(n, 3 * 20);
+}
+END_TEST
+
+static enum mib_answer
+get_octets(const struct mib_table *table, struct name name, const void *octets, size_t len)
+{
+	struct mib_value value;
+	enum mib_answer answer = get(table, name, &value);
+
+	if (answer == MIB_FOUND) {
+		ck_assert_uint_eq(value.len, len);
+		ck_assert_mem_eq(value.octets, octets, len);
+	}
+	return answer;
+}
+
+/* Ports 1, 4, 7, 10, 13, 16, 19 (RFC 4363: bit 1 of an octet is its highest). */
+START_TEST(a_bridge_without_vlans_shows_vlan_1)
+{
+	static const uint8_t all[] = {0x92, 0x49, 0x20}, none[] = {0, 0, 0};
+	const struct mib_table *current = &q_bridge_mib_current_table;
+	struct mib_value value;
+	struct name name = name_of(current, 4, 2, (uint32_t[]){0, 1});
+
+	ck_assert_int_eq(get_octets(current, name, all, 3), MIB_FOUND);
+	ck_assert_int_eq(get_octets(&q_bridge_mib_static_table,
+	    port_name(&q_bridge_mib_static_table, 3, 1), none, 3), MIB_FOUND);
+	ck_assert_int_eq(get_octets(&q_bridge_mib_static_table,
+	    port_name(&q_bridge_mib_static_table, 4, 1), all, 3), MIB_FOUND);
+	get(&q_bridge_mib_fdb_table, port_name(&q_bridge_mib_fdb_table, 2, 1), &value);
+	ck_assert_uint_eq(value.number, ADDRESSES);
+	get(&q_bridge_mib_base, port_name(&q_bridge_mib_base, 4, 0), &value);
+	ck_assert_uint_eq(value.number, 1);
+	/* A port came 1.01 s after the master's start: the row is there for every mark up to it. */
+	fixture.vlans[0].changed_mono_us = 41010000;
+	name.arcs[name.n - 2] = 101;
+	ck_assert_int_eq(get(current, name, &value), MIB_FOUND);
+	ck_assert_int_eq(next(current, &name, &value), MIB_FOUND);
+	ck_assert_uint_eq(name.arcs[current->entry.n], 5); /* the next column */
+	name = name_of(current, 4, 2, (uint32_t[]){102, 1});
+	ck_assert_int_eq(get(current, name, &value), MIB_NO_INSTANCE);
+}
+END_TEST
+
+/* Of a VLAN-aware bridge: addresses by VLAN, those of none left out, and no VLAN 1 made up. */
+START_TEST(a_bridge_with_vlans_shows_addresses_by_vlan)
+{
+	const struct mib_table *fdb = &q_bridge_mib_tp_fdb_table;
+	struct name name = {.n = 2, .arcs = {1, 3}};
+	struct mib_value value;
+	size_t n = 0;
+
+	for (size_t i = 20; i < ADDRESSES; i++)
+		fixture.addresses[i].vlan = 5;
+	fixture.vlans[0].n_learned = 20;
+	fixture.vlans[1] = (struct hal_vlan){.vlan = 5, .n_learned = ADDRESSES - 20};
+	fixture.snapshot.n_vlans = 2;
+	while (next(fdb, &name, &value) == MIB_FOUND) {
+		ck_assert_uint_eq(name.arcs[fdb->entry.n + 1], 5);
+		n++;
+	}
+	ck_assert_uint_eq(n, 2 * (ADDRESSES - 20));
+	name = (struct name){.n = 2, .arcs = {1, 3}};
+	ck_assert_int_eq(next(&q_bridge_mib_fdb_table, &name, &value), MIB_FOUND);
+	ck_assert_uint_eq(value.number, ADDRESSES - 20);
+	ck_assert_int_eq(next(&q_bridge_mib_fdb_table, &name, &value), MIB_END);
+	name = (struct name){.n = 2, .arcs = {1, 3}};
+	ck_assert_int_eq(next(&q_bridge_mib_current_table, &name, &value), MIB_END);
+	ck_assert_int_eq(next(&q_bridge_mib_port_table, &name, &value), MIB_END);
+}
+END_TEST
+
+START_TEST(parts_of_the_switch)
+{
+	const struct mib_table *physical = &entity_mib_physical_table;
+	static const uint32_t if_index_4[] = {1, 3, 6, 1, 2, 1, 2, 2, 1, 1, 4};
+	struct mib_value value;
+
+	get(physical, port_name(physical, 4, 1004), &value);
+	ck_assert_int_eq(value.integer, 2);
+	get(physical, port_name(physical, 6, 1), &value);
+	ck_assert_int_eq(value.integer, -1);
+	ck_assert_int_eq(get_octets(physical, port_name(physical, 13, 2), "X1", 2), MIB_FOUND);
+	ck_assert_int_eq(get_octets(physical, port_name(physical, 11, 2), "", 0), MIB_FOUND);
+	get(&entity_mib_alias_table, name_of(&entity_mib_alias_table, 2, 2, (uint32_t[]){1004, 0}),
+	    &value);
+	ck_assert_uint_eq(value.len, 11);
+	ck_assert_mem_eq(value.arcs, if_index_4, sizeof(if_index_4));
+	get(&entity_mib_general, port_name(&entity_mib_general, 1, 0), &value);
+	ck_assert_uint_eq(value.number, 5000); /* 10 s ago */
 }
 END_TEST
 
@@ -648,7 +744,7 @@ static bool
 is_known_name(const char *name, const char *oid)
 {
 	static const char *const modules[] = {"IF-MIB", "EtherLike-MIB", "RMON-MIB",
-	    "HC-RMON-MIB", "BRIDGE-MIB"};
+	    "HC-RMON-MIB", "BRIDGE-MIB", "Q-BRIDGE-MIB", "ENTITY-MIB"};
 	char numeric[256];
 
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
@@ -684,7 +780,7 @@ START_TEST(numeric_names_are_the_rfcs)
 		n++;
 	}
 	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 2 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 15 + 4 + 12 + 7 + 4 + 3 + 3 +
-	    2 + 3);
+	    2 + 3 + 5 + 1 + 2 + 2 + 5 + 5 + 6 + 17 + 1 + 1 + 1);
 	if (oracle)
 		fclose(oracle);
 	free(listing);
@@ -712,6 +808,9 @@ main(void)
 	tcase_add_test(tables, get_wants_the_exact_name);
 	tcase_add_test(tables, an_empty_view_serves_nothing);
 	tcase_add_test(tables, addresses_of_vlans_stay_out_of_the_common_table);
+	tcase_add_test(tables, a_bridge_without_vlans_shows_vlan_1);
+	tcase_add_test(tables, a_bridge_with_vlans_shows_addresses_by_vlan);
+	tcase_add_test(tables, parts_of_the_switch);
 	tcase_add_test(tables, numeric_names_are_the_rfcs);
 	tcase_add_checked_fixture(sets, setup, teardown);
 	tcase_add_test(sets, every_refusal_before_anything_changes);

@@ -18,6 +18,7 @@ struct mib_fixture {
 	struct sampling_port_row *rows;
 	struct ease_error_source *error_sources; /* two kinds a port, of fixture_error_mac */
 	struct hal_address *addresses;
+	struct hal_vlan vlans[2]; /* the first: of all addresses */
 	struct hal_layer *layers;
 	struct hal_part *parts; /* a chassis, a module in it, and the ports in that */
 	struct hal_contained *contents;

@@ -145,6 +145,13 @@ struct hal_address {
 	uint32_t if_index; /* 0: not known */
 };
 
+/* A VLAN that has addresses; one with number 0 stands for all of a bridge that knows no VLANs. */
+struct hal_vlan {
+	uint16_t vlan; /* rows are sorted by it */
+	uint32_t n_learned;
+	uint64_t changed_mono_us; /* when its ports last changed; 0: not since the start */
+};
+
 /* One interface lies on another; 0: on nothing, under nothing (ifStackTable, RFC 2863). */
 struct hal_layer {
 	uint32_t higher, lower;
@@ -192,6 +199,8 @@ struct hal_snapshot {
 	bool has_addresses;
 	const struct hal_address *addresses;
 	size_t n_addresses;
+	const struct hal_vlan *vlans; /* of the addresses */
+	size_t n_vlans;
 	uint64_t address_discards; /* learned entries lost because the table was full */
 	uint32_t ageing_s;
 	bool has_error_sources;

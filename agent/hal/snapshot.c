@@ -17,6 +17,7 @@ struct hal_published {
 	struct hal_port *ports;
 	struct hal_address *addresses;
 	size_t addresses_room;
+	struct hal_vlan *vlans;
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES];
 	uint64_t port_changes; /* of the HAL when building began */
 };
@@ -28,6 +29,7 @@ published_free(struct hal_published *p)
 		return;
 	free(p->ports);
 	free(p->addresses);
+	free(p->vlans);
 	hal_inventory_release(p->view.inventory);
 	free(p);
 }
@@ -84,6 +86,39 @@ add_address(void *arg, const struct hal_address *address)
 	return 0;
 }
 
+static size_t
+count_vlans(const struct hal_published *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->view.n_addresses; i++)
+		n += i == 0 || p->addresses[i].vlan != p->addresses[i - 1].vlan;
+	return n;
+}
+
+/* A bridge without addresses has its one VLAN nevertheless. */
+static int
+list_vlans(const struct hal *hal, struct hal_published *p)
+{
+	struct hal_vlan *vlan = p->vlans = calloc(count_vlans(p) + 1, sizeof(*vlan));
+
+	if (vlan == NULL)
+		return -ENOMEM;
+	vlan->changed_mono_us = hal->ports_changed_mono_us;
+	if (p->view.n_addresses > 0)
+		vlan->vlan = p->addresses[0].vlan;
+	for (size_t i = 0; i < p->view.n_addresses; i++) {
+		if (p->addresses[i].vlan != vlan->vlan) {
+			*++vlan = (struct hal_vlan){.vlan = p->addresses[i].vlan,
+			    .changed_mono_us = hal->ports_changed_mono_us};
+		}
+		vlan->n_learned += p->addresses[i].status == HAL_ADDRESS_LEARNED;
+	}
+	p->view.vlans = p->vlans;
+	p->view.n_vlans = (size_t)(vlan - p->vlans) + 1;
+	return 0;
+}
+
 static int
 read_addresses(struct hal *hal, struct hal_published *p)
 {
@@ -101,7 +136,7 @@ read_addresses(struct hal *hal, struct hal_published *p)
 	p->view.addresses = p->addresses;
 	p->view.address_discards = ops->discards(hal->device->addresses_ctx);
 	p->view.ageing_s = ops->ageing_s(hal->device->addresses_ctx);
-	return 0;
+	return list_vlans(hal, p);
 }
 
 static void

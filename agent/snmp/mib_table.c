@@ -91,6 +91,9 @@ put_index_part(const struct mib_index *index, const uint8_t *row, uint32_t *arcs
 		memcpy(&u16, at, sizeof(u16));
 		arcs[0] = index->kind == MIB_INDEX_VLAN && u16 == 0 ? 1 : u16;
 		return 1;
+	case MIB_INDEX_ZERO:
+		arcs[0] = 0;
+		return 1;
 	case MIB_INDEX_MAC:
 		for (size_t i = 0; i < 6; i++)
 			arcs[i] = at[i];
@@ -128,6 +131,8 @@ set_index_part(const struct mib_index *index, uint8_t *row, const uint32_t *arcs
 	case MIB_INDEX_U16:
 	case MIB_INDEX_VLAN:
 		memcpy(at, &u16, sizeof(u16));
+		return 1;
+	case MIB_INDEX_ZERO:
 		return 1;
 	case MIB_INDEX_MAC:
 		for (size_t i = 0; i < 6; i++)
@@ -541,7 +546,7 @@ static bool
 index_can_be(const struct mib_table *table, const uint32_t *arcs, size_t n)
 {
 	static const size_t lengths[] = {[MIB_INDEX_NONE] = 0, [MIB_INDEX_U32] = 1,
-		[MIB_INDEX_U16] = 1, [MIB_INDEX_VLAN] = 1, [MIB_INDEX_MAC] = 6};
+		[MIB_INDEX_U16] = 1, [MIB_INDEX_VLAN] = 1, [MIB_INDEX_ZERO] = 1, [MIB_INDEX_MAC] = 6};
 	size_t at = 0;
 
 	for (size_t i = 0; i < MIB_INDEX_PARTS; i++) {

@@ -133,6 +133,7 @@ enum mib_index_kind {
 	MIB_INDEX_U32,	/* one arc from a uint32_t member */
 	MIB_INDEX_U16,	/* one arc from a uint16_t member */
 	MIB_INDEX_VLAN,	/* the same of a VLAN's number; 0, a device without VLANs, shows as 1 */
+	MIB_INDEX_ZERO,	/* one arc, which is 0 in every row */
 	MIB_INDEX_MAC,	/* six arcs, no length, from a uint8_t[6] member */
 };
 struct mib_index {

@@ -1,0 +1,252 @@
+/*
+ * Q-BRIDGE-MIB (RFC 4363): the address table by VLAN, and the VLANs. A bridge that knows none shows
+ * what it does as VLAN 1: every port's PVID, untagged on every port, never to be changed. Of a
+ * VLAN-aware bridge only the addresses are served: the HAL has no more of VLANs. FdbId is the VLAN.
+ * Nobody here speaks GVRP.
+ */
+#include "agent/hal/hal.h"
+#include "mibs/mib_rows.h"
+#include "mibs/modules.h"
+
+#include <string.h>
+
+#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
+
+enum {
+	VERSION_1 = 1,
+	VLAN_ID_MAX = 4094,
+	GVRP_DISABLED = 2,
+	VLAN_PERMANENT = 2,
+	ADMIT_ALL = 1,
+	DEFAULT_VLAN = 1,
+};
+
+/* True if addresses are kept by VLAN. */
+static bool
+is_vlan_aware(const struct hal_snapshot *hal)
+{
+	return hal->n_vlans > 0 && hal->vlans[hal->n_vlans - 1].vlan > 0;
+}
+
+/* VLANs with a number, or the one without; entries without VLAN of a bridge with VLANs are left out. */
+static size_t
+vlan_rows(const struct mib_context *context, const void **first)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	size_t skip;
+
+	if (!hal || !hal->has_addresses)
+		return 0;
+	skip = is_vlan_aware(hal) && hal->vlans[0].vlan == 0;
+	*first = hal->vlans + skip;
+	return hal->n_vlans - skip;
+}
+
+/* ---- dot1qBase ---- */
+
+static int
+max_vlans(const struct mib_cell *cell, struct mib_value *value)
+{
+	bool aware = is_vlan_aware(mib_view_of(cell->context)->hal);
+
+	value->integer = aware ? VLAN_ID_MAX : DEFAULT_VLAN;
+	value->number = (uint64_t)value->integer;
+	return 0;
+}
+
+static int
+num_vlans(const struct mib_cell *cell, struct mib_value *value)
+{
+	const void *first;
+
+	value->number = vlan_rows(cell->context, &first);
+	return 0;
+}
+
+static const struct mib_column base_columns[] = {
+	{1, "dot1qVlanVersionNumber", MIB_INTEGER, MIB_CONSTANT(VERSION_1)},
+	{2, "dot1qMaxVlanId", MIB_INTEGER, MIB_FN(max_vlans)},
+	{3, "dot1qMaxSupportedVlans", MIB_GAUGE32, MIB_FN(max_vlans)},
+	{4, "dot1qNumVlans", MIB_GAUGE32, MIB_FN(num_vlans)},
+	{5, "dot1qGvrpStatus", MIB_INTEGER, MIB_CONSTANT(GVRP_DISABLED)},
+};
+const struct mib_table q_bridge_mib_base = {
+	.name = "dot1qBase",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 1),
+	.scalars = true,
+	.columns = base_columns,
+	.n_columns = N_COLUMNS(base_columns),
+	.row_size = sizeof(struct mib_view),
+	.rows = mib_bridge_rows,
+};
+
+/* ---- addresses ---- */
+
+static const struct mib_column fdb_columns[] = {
+	{2, "dot1qFdbDynamicCount", MIB_COUNTER32, MIB_AT(struct hal_vlan, n_learned)},
+};
+const struct mib_table q_bridge_mib_fdb_table = {
+	.name = "dot1qFdbTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 1, 1),
+	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
+	.columns = fdb_columns,
+	.n_columns = N_COLUMNS(fdb_columns),
+	.row_size = sizeof(struct hal_vlan),
+	.rows = vlan_rows,
+};
+
+static size_t
+address_rows(const struct mib_context *context, const void **first)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	size_t skip;
+
+	if (!hal || hal->n_addresses == 0)
+		return 0;
+	skip = is_vlan_aware(hal) ? mib_common_addresses(hal) : 0;
+	*first = hal->addresses + skip;
+	return hal->n_addresses - skip;
+}
+
+static const struct mib_column tp_fdb_columns[] = {
+	{2, "dot1qTpFdbPort", MIB_INTEGER, MIB_AT(struct hal_address, if_index)},
+	{3, "dot1qTpFdbStatus", MIB_INTEGER, MIB_AT(struct hal_address, status)},
+};
+const struct mib_table q_bridge_mib_tp_fdb_table = {
+	.name = "dot1qTpFdbTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 2, 1),
+	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_address, vlan),
+	    MIB_INDEX(MIB_INDEX_MAC, struct hal_address, mac)},
+	.columns = tp_fdb_columns,
+	.n_columns = N_COLUMNS(tp_fdb_columns),
+	.row_size = sizeof(struct hal_address),
+	.rows = address_rows,
+};
+
+/* ---- VLANs ---- */
+
+static const struct mib_column vlan_columns[] = {
+	{1, "dot1qVlanNumDeletes", MIB_COUNTER32, MIB_CONSTANT(0)},
+	{4, "dot1qNextFreeLocalVlanIndex", MIB_INTEGER, MIB_CONSTANT(0)}, /* 0: none */
+};
+const struct mib_table q_bridge_mib_vlan = {
+	.name = "dot1qVlan",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4),
+	.scalars = true,
+	.columns = vlan_columns,
+	.n_columns = N_COLUMNS(vlan_columns),
+	.row_size = sizeof(struct mib_view),
+	.rows = mib_bridge_rows,
+};
+
+/* The one VLAN of a bridge that knows none. */
+static size_t
+default_vlan_rows(const struct mib_context *context, const void **first)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+
+	return hal && !is_vlan_aware(hal) ? vlan_rows(context, first) : 0;
+}
+
+/* PortList: bit 1 of the first octet, its highest, is port 1. Ports beyond a string's end are left
+ * out. Has room for all ports, and bits for them if member. */
+static void
+put_ports(const struct mib_cell *cell, bool member, struct mib_value *value)
+{
+	const struct hal_snapshot *hal = mib_view_of(cell->context)->hal;
+	uint32_t last = hal->n_ports > 0 ? hal->ports[hal->n_ports - 1].if_index : 0;
+
+	value->len = last < MIB_OCTETS_MAX * 8 ? (last + 7) / 8 : MIB_OCTETS_MAX;
+	memset(value->octets, 0, value->len);
+	for (size_t i = 0; i < hal->n_ports && member; i++) {
+		uint32_t bit = hal->ports[i].if_index - 1;
+
+		if (bit / 8 < value->len)
+			value->octets[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+	}
+}
+
+static int
+all_ports(const struct mib_cell *cell, struct mib_value *value)
+{
+	put_ports(cell, true, value);
+	return 0;
+}
+
+static int
+no_ports(const struct mib_cell *cell, struct mib_value *value)
+{
+	put_ports(cell, false, value);
+	return 0;
+}
+
+static const struct mib_column current_columns[] = {
+	{3, "dot1qVlanFdbId", MIB_GAUGE32, MIB_CONSTANT(DEFAULT_VLAN)},
+	{4, "dot1qVlanCurrentEgressPorts", MIB_STRING, MIB_FN(all_ports)},
+	{5, "dot1qVlanCurrentUntaggedPorts", MIB_STRING, MIB_FN(all_ports)},
+	{6, "dot1qVlanStatus", MIB_INTEGER, MIB_CONSTANT(VLAN_PERMANENT)},
+	{7, "dot1qVlanCreationTime", MIB_TIMETICKS, MIB_CONSTANT(0)}, /* before the start */
+};
+const struct mib_table q_bridge_mib_current_table = {
+	.name = "dot1qVlanCurrentTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 2, 1),
+	.time_filter = true,
+	.change_offset = offsetof(struct hal_vlan, changed_mono_us),
+	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
+	.columns = current_columns,
+	.n_columns = N_COLUMNS(current_columns),
+	.row_size = sizeof(struct hal_vlan),
+	.rows = default_vlan_rows,
+};
+
+static int
+vlan_name(const struct mib_cell *cell, struct mib_value *value)
+{
+	(void)cell;
+	mib_put_text(value, "default");
+	return 0;
+}
+
+static const struct mib_column static_columns[] = {
+	{1, "dot1qVlanStaticName", MIB_STRING, MIB_FN(vlan_name)},
+	{2, "dot1qVlanStaticEgressPorts", MIB_STRING, MIB_FN(all_ports)},
+	{3, "dot1qVlanForbiddenEgressPorts", MIB_STRING, MIB_FN(no_ports)},
+	{4, "dot1qVlanStaticUntaggedPorts", MIB_STRING, MIB_FN(all_ports)},
+	{5, "dot1qVlanStaticRowStatus", MIB_INTEGER, MIB_CONSTANT(ROW_ACTIVE)},
+};
+const struct mib_table q_bridge_mib_static_table = {
+	.name = "dot1qVlanStaticTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1),
+	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
+	.columns = static_columns,
+	.n_columns = N_COLUMNS(static_columns),
+	.row_size = sizeof(struct hal_vlan),
+	.rows = default_vlan_rows,
+};
+
+static size_t
+port_rows(const struct mib_context *context, const void **first)
+{
+	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+
+	return hal && !is_vlan_aware(hal) ? mib_bridge_port_rows(context, first) : 0;
+}
+
+static const struct mib_column port_columns[] = {
+	{1, "dot1qPvid", MIB_GAUGE32, MIB_CONSTANT(DEFAULT_VLAN)},
+	{2, "dot1qPortAcceptableFrameTypes", MIB_INTEGER, MIB_CONSTANT(ADMIT_ALL)},
+	{3, "dot1qPortIngressFiltering", MIB_INTEGER, MIB_CONSTANT(MIB_FALSE)},
+	{4, "dot1qPortGvrpStatus", MIB_INTEGER, MIB_CONSTANT(GVRP_DISABLED)},
+	{5, "dot1qPortGvrpFailedRegistrations", MIB_COUNTER32, MIB_CONSTANT(0)},
+	{7, "dot1qPortRestrictedVlanRegistration", MIB_INTEGER, MIB_CONSTANT(MIB_FALSE)},
+};
+/* AUGMENTS dot1dBasePortEntry: its ports are those. */
+const struct mib_table q_bridge_mib_port_table = {
+	.name = "dot1qPortVlanTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 5, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = port_columns,
+	.n_columns = N_COLUMNS(port_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = port_rows,
+};
