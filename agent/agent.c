@@ -2,6 +2,7 @@
 
 #include "agent/agent_private.h"
 #include "agent/device/emulated.h"
+#include "agent/linux/linux_device.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -210,9 +211,13 @@ on_refill(void *ctx, uint32_t if_index)
 static void
 on_port_changed(void *ctx, uint32_t if_index)
 {
+	struct sampling_port_config config;
 	struct agent *agent = ctx;
+	bool is_new = sampling_get_port(agent->sampling, if_index, &config) < 0;
 
 	sampling_on_port_changed(agent->sampling, if_index);
+	if (is_new)
+		state_apply_port(&agent->state, agent->hal, agent->sampling, if_index);
 	monitor_port_changed(agent->monitor, if_index);
 	send_state(agent, if_index);
 }
@@ -381,6 +386,8 @@ log_stats(struct agent *agent)
 	for (size_t i = 0; agent->config->device == AGENT_DEVICE_EMULATED &&
 	     (device = emulated_stats(agent->device, i)) != NULL; i++)
 		stat_log(device);
+	if (agent->config->device == AGENT_DEVICE_LINUX)
+		stat_log(linux_stats(agent->device));
 	stat_log(&agent->stats);
 	stat_log(watch_stats(agent->watch));
 	stat_log(hal_stats(agent->hal));

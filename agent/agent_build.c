@@ -4,6 +4,7 @@
 #include "agent/agent_private.h"
 #include "agent/device/dummy.h"
 #include "agent/device/emulated.h"
+#include "agent/linux/linux_device.h"
 #include "mibs/mibs.h"
 
 #include <errno.h>
@@ -48,24 +49,62 @@ emulated_from(const struct agent_config *config)
 }
 
 static int
-create_device(const struct agent_config *config, struct hal_device **device, char *error,
+create_dummy(const struct agent_config *config, struct hal_device **device, char *error,
     size_t error_size)
 {
-	struct emulated_config emulated = emulated_from(config);
 	struct dummy_config dummy = {
 	    .n_ports = config->dummy_ports,
 	    .n_addresses = config->dummy_addresses,
 	    .speed_bps = 1000000000,
 	    .clock = &clock_system,
 	};
-	int rc;
+	int rc = dummy_create(&dummy, device);
 
-	if (config->device == AGENT_DEVICE_EMULATED)
-		return emulated_create(&emulated, device, error, error_size);
-	rc = dummy_create(&dummy, device);
 	if (rc < 0)
 		snprintf(error, error_size, "dummy device: %s", strerror(-rc));
 	return rc;
+}
+
+/* Interfaces get the numbers that their names had before. */
+static int
+create_linux(const struct agent_state *state, struct hal_device **device, char *error,
+    size_t error_size)
+{
+	struct links_name *kept = calloc(state->ports.n + 1, sizeof(*kept));
+	struct linux_config config = {.kept = kept, .clock = &clock_system};
+	int rc;
+
+	if (kept == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < state->ports.n; i++) {
+		struct links_name *name = &kept[config.n_kept];
+
+		/* A longer name is another device's. */
+		if (strlen(state->ports.items[i].name) >= sizeof(name->name))
+			continue;
+		strcpy(name->name, state->ports.items[i].name);
+		name->if_index = state->ports.items[i].if_index;
+		config.n_kept++;
+	}
+	rc = linux_create(&config, device, error, error_size);
+	free(kept);
+	return rc;
+}
+
+static int
+create_device(const struct agent_config *config, const struct agent_state *state,
+    struct hal_device **device, char *error, size_t error_size)
+{
+	struct emulated_config emulated = emulated_from(config);
+
+	switch (config->device) {
+	case AGENT_DEVICE_EMULATED:
+		return emulated_create(&emulated, device, error, error_size);
+	case AGENT_DEVICE_LINUX:
+		return create_linux(state, device, error, error_size);
+	default:
+		return create_dummy(config, device, error, error_size);
+	}
 }
 
 static int
@@ -200,13 +239,13 @@ agent_create(const struct agent_config *config, struct agent **result, char *err
 	error[0] = '\0';
 	agent->config = config;
 	agent->stats = (struct stat_set){stat_names, N_STATS, agent->stat_values};
-	rc = create_device(config, &agent->device, error, error_size);
+	rc = state_open(config->state_dir, &agent->state, error, error_size);
+	if (rc < 0)
+		goto fail;
+	rc = create_device(config, &agent->state, &agent->device, error, error_size);
 	if (rc < 0)
 		goto fail;
 	rc = hal_create(agent->device, &clock_system, &agent->hal);
-	if (rc < 0)
-		goto fail;
-	rc = state_open(config->state_dir, &agent->state, error, error_size);
 	if (rc < 0)
 		goto fail;
 	rc = create_sampling(agent);

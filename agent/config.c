@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-static const char *const device_choices[] = {"emulated", "dummy", NULL};
+static const char *const device_choices[] = {"emulated", "dummy", "linux", NULL};
 static const char *const pace_choices[] = {"recorded", "lock_step", NULL};
 static const char *const deal_choices[] = {"source", "hash", "interface", NULL};
 static const char *const zero_choices[] = {"auto", "capture", "now", NULL};
@@ -21,7 +21,8 @@ static const char *const level_choices[] = {"error", "warn", "info", "debug", NU
 
 const struct option_row agent_options[] = {
     {.name = "device", .type = OPTION_ENUM, AT(device), .choices = device_choices,
-	.def = "emulated", .help = "what the agent serves"},
+	.def = "emulated", .help = "what the agent serves: a board of emulated chips, generated rows, or this "
+		"machine's network interfaces"},
     {.name = "board", .type = OPTION_STRING, AT(board), .max = PATH_MAX_OCTETS,
 	.help = "emulated: the board file: chips and ports"},
     {.name = "capture", .type = OPTION_STRING, AT(capture), .max = PATH_MAX_OCTETS,

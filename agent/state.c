@@ -221,10 +221,12 @@ apply_ageing(const struct agent_state *state, struct hal *hal)
 		log_warn("state", "the ageing time kept could not be set");
 }
 
+/* An alias that the device has by itself is newer than the one kept. */
 static void
-apply_port(const struct state_port *kept, struct hal *hal, struct sampling *sampling,
-    uint32_t if_index)
+apply_settings(const struct state_port *kept, const struct hal_port *info, struct hal *hal,
+    struct sampling *sampling)
 {
+	uint32_t if_index = info->if_index;
 	struct sampling_port_config config = {
 	    .enabled = kept->enabled,
 	    .mean_skip = kept->mean_skip,
@@ -233,7 +235,8 @@ apply_port(const struct state_port *kept, struct hal *hal, struct sampling *samp
 	    .edge = kept->edge,
 	};
 
-	if (kept->alias != NULL && hal_set_alias(hal, if_index, kept->alias) < 0)
+	if (kept->alias != NULL && kept->alias[0] != '\0' && info->alias[0] == '\0' &&
+	    hal_set_alias(hal, if_index, kept->alias) < 0)
 		log_warn("state", "port %s: the alias kept could not be set", kept->name);
 	hal_set_link_traps(hal, if_index, kept->link_traps);
 	apply_admin_status(kept, hal, if_index);
@@ -251,6 +254,20 @@ restore_totals(const struct state_port *kept, struct hal *hal, uint32_t if_index
 }
 
 void
+state_apply_port(const struct agent_state *state, struct hal *hal, struct sampling *sampling,
+    uint32_t if_index)
+{
+	const struct state_port *kept;
+	struct hal_port info;
+
+	if (hal_port_info(hal, if_index, &info) < 0)
+		return;
+	kept = find_port(state, info.name);
+	if (kept != NULL)
+		apply_settings(kept, &info, hal, sampling);
+}
+
+void
 state_apply(const struct agent_state *state, bool was_clean, struct hal *hal,
     struct sampling *sampling)
 {
@@ -264,7 +281,7 @@ state_apply(const struct agent_state *state, bool was_clean, struct hal *hal,
 			continue;
 		kept = find_port(state, info.name);
 		if (kept != NULL)
-			apply_port(kept, hal, sampling, if_index);
+			apply_settings(kept, &info, hal, sampling);
 		if (state->boot > 1 && !(was_clean && kept && restore_totals(kept, hal, if_index)))
 			hal_mark_discontinuity(hal, if_index);
 	}
@@ -313,12 +330,37 @@ collect_port(struct state_port *port, bool clean, const struct hal *hal,
 }
 
 static int
-collect_ports(struct agent_state *fresh, bool clean, const struct state_owners *owners)
+copy_port(struct state_port *port, const struct state_port *kept)
+{
+	*port = *kept;
+	port->name = strdup(kept->name);
+	port->alias = strdup(kept->alias ? kept->alias : "");
+	port->totals = strdup(""); /* what it counts when it is there again begins anew */
+	return port->name && port->alias && port->totals ? 0 : -ENOMEM;
+}
+
+/* Ports of earlier runs that are not there now keep number and settings for when they are plugged
+ * in again, as far as there is room. */
+static int
+collect_absent_ports(struct agent_state *fresh, const struct agent_state *state)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < state->ports.n && fresh->ports.n < HAL_MAX_PORTS && rc == 0; i++)
+		if (find_port(fresh, state->ports.items[i].name) == NULL)
+			rc = copy_port(&fresh->ports.items[fresh->ports.n++],
+			    &state->ports.items[i]);
+	return rc;
+}
+
+static int
+collect_ports(struct agent_state *fresh, bool clean, const struct state_owners *owners,
+    size_t n_before)
 {
 	size_t n = hal_n_ports(owners->hal);
 	int rc = 0;
 
-	fresh->ports.items = calloc(n + 1, sizeof(*fresh->ports.items));
+	fresh->ports.items = calloc(n + n_before + 1, sizeof(*fresh->ports.items));
 	if (fresh->ports.items == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && rc == 0; i++)
@@ -342,7 +384,9 @@ state_save(struct agent_state *state, const char *dir, bool clean,
 
 	fresh.agent_id = strdup(state->agent_id);
 	if (fresh.agent_id != NULL)
-		rc = collect_ports(&fresh, clean, owners);
+		rc = collect_ports(&fresh, clean, owners, state->ports.n);
+	if (rc == 0)
+		rc = collect_absent_ports(&fresh, state);
 	for (size_t i = 0; i < owners->n_managed && rc == 0; i++)
 		rc = state_rows_collect(owners->managed[i], &fresh.rows);
 	if (rc == 0)

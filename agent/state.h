@@ -51,6 +51,10 @@ void state_agent_id(const struct agent_state *state, uint8_t id[EASE_AGENT_ID_LE
 void state_apply(const struct agent_state *state, bool was_clean, struct hal *hal,
     struct sampling *sampling);
 
+/* The settings alone, for a port that was plugged in. */
+void state_apply_port(const struct agent_state *state, struct hal *hal, struct sampling *sampling,
+    uint32_t if_index);
+
 /* Whose settings are kept. */
 struct state_owners {
 	const struct hal *hal;
@@ -59,7 +63,8 @@ struct state_owners {
 	size_t n_managed;
 };
 
-/* Writes the settings as they are now; with clean, the totals too. */
+/* Writes the settings as they are now, and those of ports that state has and that are not there; with
+ * clean, the totals too. */
 int state_save(struct agent_state *state, const char *dir, bool clean,
     const struct state_owners *owners);
 

@@ -149,6 +149,29 @@ START_TEST(settings_and_totals_survive_a_clean_stop)
 }
 END_TEST
 
+START_TEST(a_port_that_is_not_there_keeps_number_and_settings)
+{
+	struct agent_state state;
+	const struct state_port *gone;
+
+	write_state("agent_id = \"0011223344556677\"\nclean = true\n"
+		    "port \"gone\" { if_index = 70 alias = \"spare\" mean_skip = 33 "
+		    "totals = \"5 6\" }\n");
+	for (int starts = 0; starts < 3; starts++) {
+		ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+		gone = &state.ports.items[state.ports.n - 1];
+		ck_assert_str_eq(gone->name, "gone");
+		ck_assert_uint_eq(gone->if_index, 70);
+		ck_assert_str_eq(gone->alias, "spare");
+		ck_assert_uint_eq(gone->mean_skip, 33);
+		ck_assert_str_eq(gone->totals, starts ? "" : "5 6");
+		ck_assert_uint_eq(state.ports.n, starts ? 1 + FAKE_PORTS : 1);
+		ck_assert_int_eq(save(&state), 0);
+		state_free(&state);
+	}
+}
+END_TEST
+
 START_TEST(crash_is_a_discontinuity)
 {
 	struct agent_state state;
@@ -339,6 +362,7 @@ main(void)
 {
 	const TTest *const tests[] = {identity_stays_and_boot_counts,
 	    settings_and_totals_survive_a_clean_stop, crash_is_a_discontinuity,
+	    a_port_that_is_not_there_keeps_number_and_settings,
 	    damaged_state_is_refused_and_kept, all_or_none, crosses_to_the_main_loop,
 	    given_up_is_given_up, wrong_configuration_names_file_and_line};
 	Suite *suite = suite_create("agent");

@@ -88,6 +88,7 @@ hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, s
 {
 	struct hal_port_state *port = hal_port_find(hal, if_index);
 	const struct hal_counters_ops *ops = hal->device->counters;
+	struct hal_counters now;
 
 	if (port == NULL)
 		return -ENODEV;
@@ -95,6 +96,10 @@ hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, s
 		return -EOPNOTSUPP;
 	if (n != ops->n_rows)
 		return -EINVAL;
+	(void)hal_read_counters(hal, if_index, &now);
+	for (size_t row = 0; row < n; row++)
+		if ((ops->rows[row].flags & HAL_COUNTER_IS_TOTAL) && totals[row] > port->totals[row])
+			return -ERANGE;
 	for (size_t row = 0; row < n; row++)
 		if (!(ops->rows[row].flags & HAL_COUNTER_IS_TOTAL))
 			port->totals[row] += totals[row];
@@ -159,6 +164,11 @@ port_state_init(struct hal *hal, struct hal_port_state *port, uint32_t if_index)
 	port->if_index = if_index;
 	if (hal->device->ports->get(hal->device->ports_ctx, if_index, &info) == 0)
 		port->oper_status = info.oper_status;
+	if (!hal->started)
+		return;
+	/* Plugged in: its counters and its state begin now. */
+	port->last_change_mono_us = port->discontinuity_mono_us = clock_mono_us(hal->clock);
+	port->discontinuity_us = hal_now_us(hal);
 }
 
 /* Do the provider's ports differ from ours? */
@@ -225,7 +235,8 @@ hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
 	if (rc < 0)
 		return rc;
 	info->if_index = if_index;
-	memcpy(info->alias, port->alias, sizeof(info->alias));
+	if (hal->device->ports->set_alias == NULL)
+		memcpy(info->alias, port->alias, sizeof(info->alias));
 	info->link_traps = !port->no_link_traps;
 	info->last_change_mono_us = port->last_change_mono_us;
 	info->discontinuity_mono_us = port->discontinuity_mono_us;

@@ -230,12 +230,15 @@ hal_read_buffers(struct hal *hal, uint32_t if_index, struct hal_buffers *buffers
 int
 hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias)
 {
+	const struct hal_ports_ops *ops = hal->device->ports;
 	struct hal_port_state *port = hal_port_find(hal, if_index);
 
 	if (port == NULL)
 		return -ENODEV;
 	if (strlen(alias) > EASE_NAME_MAX)
 		return -EINVAL;
+	if (ops->set_alias != NULL)
+		return ops->set_alias(hal->device->ports_ctx, if_index, alias);
 	strcpy(port->alias, alias);
 	return 0;
 }

@@ -315,7 +315,8 @@ uint32_t hal_ageing_s(const struct hal *hal); /* 0: no address table */
 bool hal_keeps_settings(const struct hal *hal);
 
 /* The totals behind the figures, one a hardware counter, for keeping over a restart: -E2BIG if max
- * is too small. Restoring them continues every figure; -EINVAL if n is not this device's number. */
+ * is too small. Restoring them continues every figure; -EINVAL if n is not this device's number,
+ * -ERANGE if the device keeps totals itself and they have begun anew (Linux after a reboot). */
 int hal_save_totals(const struct hal *hal, uint32_t if_index, uint64_t *totals, size_t max,
     size_t *n);
 int hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, size_t n);

@@ -20,13 +20,15 @@ struct hal_ports_ops {
 	/* Number of ports now; their ifIndex in ascending order by index i. Never fails. */
 	size_t (*count)(void *ctx);
 	uint32_t (*if_index)(void *ctx, size_t i);
-	/* Fills everything but counters, alias, link_traps, last_change, discontinuity: those are the
-	 * HAL's. */
+	/* Fills everything but counters, link_traps, last_change, discontinuity: those are the HAL's,
+	 * and so is alias unless the provider sets it. */
 	int (*get)(void *ctx, uint32_t if_index, struct hal_port *port);
 	/* NULL: the device cannot. */
 	int (*set_admin_status)(void *ctx, uint32_t if_index, uint8_t admin_status);
 	/* enum hal_pause, of which XMIT and RCV only above 100 Mb/s. NULL: the device cannot. */
 	int (*set_pause)(void *ctx, uint32_t if_index, uint8_t mode);
+	/* At most EASE_NAME_MAX octets. NULL: the HAL keeps aliases for a device that knows none. */
+	int (*set_alias)(void *ctx, uint32_t if_index, const char *alias);
 };
 
 /* ---- counters ----

@@ -1,0 +1,32 @@
+/*
+ * The questions the Linux device asks: all links, one link's counters, its speed, and the changes
+ * a manager may ask for. Each is one exchange with the kernel by netlink.h; answers are read by
+ * rtnl.h.
+ */
+#ifndef EASE_AGENT_LINUX_ASK_H
+#define EASE_AGENT_LINUX_ASK_H
+
+#include "agent/linux/netlink.h"
+#include "agent/linux/rtnl.h"
+
+struct ask {
+	struct netlink *route;
+	struct netlink *generic;
+	uint16_t ethtool; /* message type; 0: a kernel without ethtool netlink */
+};
+
+int ask_open(struct ask *ask);
+void ask_close(struct ask *ask);
+
+/* All links of the namespace, at one moment. *links is the caller's to free. */
+int ask_links(struct ask *ask, struct rtnl_link **links, size_t *n);
+
+int ask_stats(struct ask *ask, uint32_t kernel_index, struct rtnl_link_stats64 *stats);
+/* Not known is an answer: 0 and EASE_DUPLEX_UNKNOWN. */
+void ask_speed(struct ask *ask, uint32_t kernel_index, struct rtnl_speed *speed);
+
+/* -EPERM without CAP_NET_ADMIN; -ENODEV; the driver's refusal. */
+int ask_set_up(struct ask *ask, uint32_t kernel_index, bool up);
+int ask_set_alias(struct ask *ask, uint32_t kernel_index, const char *alias); /* "": none */
+
+#endif

@@ -1,0 +1,252 @@
+#include "agent/linux/links.h"
+
+#include <errno.h>
+#include <linux/if_arp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kinds ---- */
+
+enum if_type { /* IANAifType-MIB */
+	IF_TYPE_ETHERNET = 6,
+	IF_TYPE_VIRTUAL = 53,
+	IF_TYPE_L2VLAN = 135,
+	IF_TYPE_LAG = 161,
+	IF_TYPE_BRIDGE = 209,
+};
+
+static const struct kind {
+	const char *name; /* as in `ip link add type NAME`; "" is hardware with a driver of its own */
+	enum if_type if_type;
+	bool sampled;
+} kinds[] = {
+    {"", IF_TYPE_ETHERNET, true},	  {"veth", IF_TYPE_ETHERNET, true},
+    {"tun", IF_TYPE_ETHERNET, true},	  {"dummy", IF_TYPE_ETHERNET, true},
+    {"dsa", IF_TYPE_ETHERNET, true},	  {"netdevsim", IF_TYPE_ETHERNET, true},
+    {"ifb", IF_TYPE_ETHERNET, false},	  {"bridge", IF_TYPE_BRIDGE, false},
+    {"bond", IF_TYPE_LAG, false},	  {"team", IF_TYPE_LAG, false},
+    {"vlan", IF_TYPE_L2VLAN, false},
+};
+
+static const struct kind *
+kind_of(const struct rtnl_link *link)
+{
+	static const struct kind other = {NULL, IF_TYPE_VIRTUAL, false};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(link->kind, kinds[i].name) == 0)
+			return &kinds[i];
+	return &other;
+}
+
+bool
+links_is_port(const struct rtnl_link *link)
+{
+	return link->hardware_type == ARPHRD_ETHER;
+}
+
+bool
+links_is_sampled(const struct rtnl_link *link)
+{
+	return kind_of(link)->sampled;
+}
+
+uint32_t
+links_if_type(const struct rtnl_link *link)
+{
+	return kind_of(link)->if_type;
+}
+
+uint8_t
+links_oper_status(const struct rtnl_link *link)
+{
+	static const uint8_t by_kernel[] = { /* IF_OPER_UNKNOWN .. IF_OPER_UP of linux/if.h */
+	    EASE_IF_STATUS_UNKNOWN, EASE_IF_NOT_PRESENT, EASE_IF_DOWN, EASE_IF_LOWER_LAYER_DOWN,
+	    EASE_IF_TESTING, EASE_IF_DORMANT, EASE_IF_UP};
+	uint8_t status = link->oper_state < sizeof(by_kernel) ? by_kernel[link->oper_state]
+							      : EASE_IF_STATUS_UNKNOWN;
+
+	/* Drivers that never say leave "unknown" behind a link that carries frames. */
+	if (status == EASE_IF_STATUS_UNKNOWN)
+		return link->flags & IFF_RUNNING ? EASE_IF_UP : EASE_IF_DOWN;
+	return status;
+}
+
+bool
+links_differ(const struct rtnl_link *a, const struct rtnl_link *b)
+{
+	return a->flags != b->flags || a->oper_state != b->oper_state ||
+	    a->mtu_octets != b->mtu_octets || a->master != b->master ||
+	    memcmp(a->mac, b->mac, sizeof(a->mac)) != 0 || strcmp(a->name, b->name) != 0 ||
+	    strcmp(a->alias, b->alias) != 0 || strcmp(a->kind, b->kind) != 0 ||
+	    strcmp(a->master_kind, b->master_kind) != 0;
+}
+
+/* ---- numbers by name ---- */
+
+/* name: a field of IFNAMSIZ octets, filled up with NULs. */
+static struct links_name *
+find_name(const struct links *links, const char *name)
+{
+	for (size_t i = 0; i < links->n_names; i++)
+		if (memcmp(links->names[i].name, name, IFNAMSIZ) == 0)
+			return &links->names[i];
+	return NULL;
+}
+
+static bool
+number_is_named(const struct links *links, uint32_t if_index)
+{
+	for (size_t i = 0; i < links->n_names; i++)
+		if (links->names[i].if_index == if_index)
+			return true;
+	return false;
+}
+
+/* Room for one more item: the array, moved if need be, or NULL without memory. */
+static void *
+grow(void *items, size_t *room, size_t n, size_t item_octets)
+{
+	size_t more = *room ? 2 * *room : 64;
+	void *grown;
+
+	if (n < *room)
+		return items;
+	grown = realloc(items, more * item_octets);
+	if (grown)
+		*room = more;
+	return grown;
+}
+
+/* Beyond the limit the oldest name is forgotten: interfaces made and removed by the thousand must
+ * not fill memory. */
+static int
+remember(struct links *links, const char *name, uint32_t if_index)
+{
+	struct links_name *known = find_name(links, name);
+
+	if (known) {
+		known->if_index = if_index;
+		return 0;
+	}
+	if (links->n_names == LINKS_NAMES_MAX)
+		memmove(links->names, links->names + 1, --links->n_names * sizeof(*links->names));
+	known = grow(links->names, &links->names_room, links->n_names, sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	links->names = known;
+	known = &links->names[links->n_names++];
+	*known = (struct links_name){.if_index = if_index};
+	memcpy(known->name, name, strnlen(name, IFNAMSIZ - 1));
+	return 0;
+}
+
+/* The name's own number; else the kernel's, if it is nobody's; else the first that is free. */
+static uint32_t
+choose_number(const struct links *links, const struct rtnl_link *link)
+{
+	const struct links_name *known = find_name(links, link->name);
+	uint32_t if_index = link->kernel_index;
+
+	if (known && !links_find(links, known->if_index))
+		return known->if_index;
+	if (!links_find(links, if_index) && !number_is_named(links, if_index))
+		return if_index;
+	for (if_index = 1; links_find(links, if_index) || number_is_named(links, if_index);)
+		if_index++;
+	return if_index;
+}
+
+/* ---- the table ---- */
+
+int
+links_init(struct links *links, const struct links_name *kept, size_t n_kept)
+{
+	int rc = 0;
+
+	*links = (struct links){0};
+	for (size_t i = 0; i < n_kept && rc == 0; i++)
+		if (kept[i].if_index != 0 && !number_is_named(links, kept[i].if_index))
+			rc = remember(links, kept[i].name, kept[i].if_index);
+	if (rc < 0)
+		links_free(links);
+	return rc;
+}
+
+void
+links_free(struct links *links)
+{
+	free(links->ports);
+	free(links->names);
+	*links = (struct links){0};
+}
+
+/* Where the number stands, or would stand. */
+static size_t
+place_of(const struct links *links, uint32_t if_index)
+{
+	size_t low = 0, high = links->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (links->ports[middle].if_index < if_index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct links_port *
+links_find(const struct links *links, uint32_t if_index)
+{
+	size_t place = place_of(links, if_index);
+
+	return place < links->n && links->ports[place].if_index == if_index ? &links->ports[place]
+									    : NULL;
+}
+
+struct links_port *
+links_find_kernel(const struct links *links, uint32_t kernel_index)
+{
+	for (size_t i = 0; i < links->n; i++)
+		if (links->ports[i].link.kernel_index == kernel_index)
+			return &links->ports[i];
+	return NULL;
+}
+
+int
+links_add(struct links *links, const struct rtnl_link *link, struct links_port **result)
+{
+	struct links_port *grown;
+	uint32_t if_index;
+	size_t place;
+
+	if (links->n >= LINKS_MAX)
+		return -ENOSPC;
+	if_index = choose_number(links, link);
+	grown = grow(links->ports, &links->room, links->n, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	links->ports = grown;
+	if (remember(links, link->name, if_index) < 0)
+		return -ENOMEM;
+	place = place_of(links, if_index);
+	memmove(&links->ports[place + 1], &links->ports[place],
+	    (links->n++ - place) * sizeof(*links->ports));
+	links->ports[place] = (struct links_port){
+	    .if_index = if_index, .link = *link, .stats = link->stats};
+	*result = &links->ports[place];
+	return 0;
+}
+
+void
+links_remove(struct links *links, struct links_port *port)
+{
+	size_t place = (size_t)(port - links->ports);
+
+	(void)remember(links, port->link.name, port->if_index);
+	links->n--;
+	memmove(port, port + 1, (links->n - place) * sizeof(*port));
+}

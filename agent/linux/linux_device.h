@@ -1,0 +1,31 @@
+/*
+ * The Linux device: the kernel's network interfaces as a switch. Ports, their counters and their
+ * changes come by rtnetlink, speed and duplex by ethtool's netlink; SET of ifAdminStatus and
+ * ifAlias goes through to the kernel. Reading needs no privilege; changing needs CAP_NET_ADMIN.
+ *
+ * Counters are the kernel's 64-bit ones: octets without FCS, to which four a frame are added (RFC
+ * 3635). The kernel tells received multicasts apart and nothing else, so unicast counts broadcasts
+ * as well; what no driver tells is left out of the MIB.
+ */
+#ifndef EASE_AGENT_LINUX_LINUX_DEVICE_H
+#define EASE_AGENT_LINUX_LINUX_DEVICE_H
+
+#include "agent/hal/hal_provider.h"
+#include "agent/linux/links.h"
+#include "common/clock.h"
+
+struct linux_config {
+	const struct links_name *kept; /* ifIndexes of earlier runs; copied */
+	size_t n_kept;
+	/* Octets of the socket that hears of changes; 0: as many as a storm of interfaces needs. */
+	int hear_octets;
+	const struct clock *clock; /* borrowed */
+};
+
+/* Of the network namespace it is called in. -errno with the reason in error. */
+int linux_create(const struct linux_config *config, struct hal_device **device, char *error,
+    size_t error_size);
+
+const struct stat_set *linux_stats(const struct hal_device *device);
+
+#endif

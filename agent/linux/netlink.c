@@ -1,0 +1,266 @@
+#include "agent/linux/netlink.h"
+
+#include "agent/linux/rtnl.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	ANSWER_OCTETS = 65536, /* dumps come in datagrams of up to 32 KiB */
+	REASON_OCTETS = 128,
+};
+
+struct netlink {
+	struct mnl_socket *socket;
+	uint32_t sequence;
+	char reason[REASON_OCTETS];
+	uint8_t answer[ANSWER_OCTETS] __attribute__((aligned(8)));
+};
+
+int
+netlink_open(int protocol, struct netlink **result)
+{
+	struct netlink *n = calloc(1, sizeof(*n));
+	int on = 1;
+
+	if (!n)
+		return -ENOMEM;
+	n->socket = mnl_socket_open2(protocol, SOCK_CLOEXEC);
+	if (!n->socket || mnl_socket_bind(n->socket, 0, MNL_SOCKET_AUTOPID) < 0) {
+		int rc = -errno;
+
+		netlink_close(n);
+		return rc;
+	}
+	/* Strict checks make a dump heed its filter; words of refusal are a courtesy. */
+	(void)mnl_socket_setsockopt(n->socket, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
+	(void)mnl_socket_setsockopt(n->socket, NETLINK_EXT_ACK, &on, sizeof(on));
+	*result = n;
+	return 0;
+}
+
+void
+netlink_close(struct netlink *n)
+{
+	if (!n)
+		return;
+	if (n->socket)
+		mnl_socket_close(n->socket);
+	free(n);
+}
+
+struct nlmsghdr *
+netlink_begin(void *octets, uint16_t type, uint16_t flags, size_t head_octets)
+{
+	struct nlmsghdr *question = mnl_nlmsg_put_header(octets);
+
+	question->nlmsg_type = type;
+	question->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
+	mnl_nlmsg_put_extra_header(question, head_octets);
+	return question;
+}
+
+/* ---- answers ---- */
+
+static void
+keep_reason(struct netlink *n, const struct nlmsghdr *message)
+{
+	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
+	size_t head = sizeof(*error);
+	const struct nlattr *attr;
+
+	n->reason[0] = '\0';
+	if (!(message->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	if (!(message->nlmsg_flags & NLM_F_CAPPED))
+		head += error->msg.nlmsg_len - sizeof(struct nlmsghdr);
+	if (head > mnl_nlmsg_get_payload_len(message))
+		return;
+	mnl_attr_for_each(attr, message, MNL_ALIGN(head)) {
+		size_t length = mnl_attr_get_payload_len(attr);
+
+		if (mnl_attr_get_type(attr) != NLMSGERR_ATTR_MSG)
+			continue;
+		if (length > sizeof(n->reason) - 1)
+			length = sizeof(n->reason) - 1;
+		memcpy(n->reason, mnl_attr_get_payload(attr), length);
+		n->reason[length] = '\0';
+	}
+}
+
+static int
+error_of(struct netlink *n, const struct nlmsghdr *message)
+{
+	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
+
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(*error))
+		return -EPROTO;
+	keep_reason(n, message);
+	return error->error > 0 ? -EPROTO : error->error;
+}
+
+struct round {
+	netlink_take take;
+	void *ctx;
+	uint32_t sequence; /* messages that answer something else are left out */
+	bool interrupted, done;
+};
+
+static int
+take_one(struct netlink *n, const struct nlmsghdr *message, struct round *round)
+{
+	if (message->nlmsg_seq != round->sequence)
+		return 0;
+	if (message->nlmsg_flags & NLM_F_DUMP_INTR)
+		round->interrupted = true;
+	if (message->nlmsg_type == NLMSG_ERROR) {
+		round->done = true;
+		return error_of(n, message);
+	}
+	if (message->nlmsg_type == NLMSG_DONE) {
+		round->done = true;
+		return 0;
+	}
+	return message->nlmsg_type >= NLMSG_MIN_TYPE && round->take ? round->take(round->ctx, message)
+								    : 0;
+}
+
+static int
+take_datagram(struct netlink *n, size_t size, struct round *round)
+{
+	const struct nlmsghdr *message;
+	size_t at = 0;
+	int rc = 0;
+
+	while (rc == 0 && !round->done && (message = rtnl_next(n->answer, size, &at)))
+		rc = take_one(n, message, round);
+	return rc;
+}
+
+/* What an answer that nobody wanted to the end has left behind must not stand before the next. */
+static void
+drain(struct netlink *n)
+{
+	while (recv(mnl_socket_get_fd(n->socket), n->answer, sizeof(n->answer), MSG_DONTWAIT) > 0)
+		;
+}
+
+int
+netlink_ask(struct netlink *n, struct nlmsghdr *question, netlink_take take, void *ctx)
+{
+	struct round round = {.take = take, .ctx = ctx};
+	int rc = 0;
+
+	/* Every question is acknowledged, so that its end is seen whether it has an answer or not. */
+	if (!(question->nlmsg_flags & NLM_F_DUMP))
+		question->nlmsg_flags |= NLM_F_ACK;
+	question->nlmsg_seq = round.sequence = ++n->sequence;
+	n->reason[0] = '\0';
+	if (mnl_socket_sendto(n->socket, question, question->nlmsg_len) < 0)
+		return -errno;
+	while (rc == 0 && !round.done) {
+		ssize_t size = mnl_socket_recvfrom(n->socket, n->answer, sizeof(n->answer));
+
+		if (size < 0 && errno == EINTR)
+			continue;
+		rc = size < 0 ? -errno : take_datagram(n, (size_t)size, &round);
+	}
+	if (!round.done)
+		drain(n);
+	return rc < 0 ? rc : rc > 0 ? rc : round.interrupted ? -EAGAIN : 0;
+}
+
+const char *
+netlink_reason(const struct netlink *n)
+{
+	return n->reason;
+}
+
+/* ---- generic netlink ---- */
+
+static int
+take_family(void *ctx, const struct nlmsghdr *message)
+{
+	const struct nlattr *attr;
+
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct genlmsghdr))
+		return -EPROTO;
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID &&
+		    mnl_attr_validate(attr, MNL_TYPE_U16) >= 0)
+			*(uint16_t *)ctx = mnl_attr_get_u16(attr);
+	return 0;
+}
+
+int
+netlink_family(struct netlink *n, const char *name, uint16_t *type)
+{
+	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
+	struct genlmsghdr *generic;
+	struct nlmsghdr *question = netlink_begin(octets, GENL_ID_CTRL, 0, sizeof(*generic));
+	int rc;
+
+	generic = mnl_nlmsg_get_payload(question);
+	generic->cmd = CTRL_CMD_GETFAMILY;
+	generic->version = 1;
+	mnl_attr_put_strz(question, CTRL_ATTR_FAMILY_NAME, name);
+	*type = 0;
+	rc = netlink_ask(n, question, take_family, type);
+	return rc < 0 ? rc : *type == 0 ? -ENOENT : 0;
+}
+
+/* ---- hearing ---- */
+
+int
+netlink_listen(int protocol, const unsigned *groups, int buffer_octets, int *result)
+{
+	struct sockaddr_nl address = {.nl_family = AF_NETLINK};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_octets, sizeof(buffer_octets)) < 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer_octets, sizeof(buffer_octets));
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		rc = -errno;
+	for (; rc == 0 && *groups != 0; groups++)
+		if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, groups, sizeof(*groups)) < 0)
+			rc = -errno;
+	if (rc < 0) {
+		close(fd);
+		return rc;
+	}
+	*result = fd;
+	return 0;
+}
+
+int
+netlink_hear(int fd, netlink_take take, void *ctx)
+{
+	uint8_t octets[ANSWER_OCTETS] __attribute__((aligned(8)));
+	const struct nlmsghdr *message;
+	struct sockaddr_nl from;
+	socklen_t from_size = sizeof(from);
+	ssize_t size = recvfrom(fd, octets, sizeof(octets), MSG_DONTWAIT | MSG_TRUNC,
+	    (struct sockaddr *)&from, &from_size);
+	size_t at = 0;
+	int rc = 0;
+
+	if (size < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (from.nl_pid != 0) /* not from the kernel: anybody may write to a netlink socket */
+		return 1;
+	if ((size_t)size > sizeof(octets))
+		return -ENOBUFS; /* longer than the kernel makes them: its rest is lost */
+	while (rc == 0 && (message = rtnl_next(octets, (size_t)size, &at)))
+		rc = take(ctx, message);
+	if (rc != 0)
+		return rc;
+	return at == (size_t)size ? 1 : -EPROTO;
+}

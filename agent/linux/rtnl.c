@@ -1,0 +1,280 @@
+#include "agent/linux/rtnl.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/if_bridge.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+const struct nlmsghdr *
+rtnl_next(const void *octets, size_t size, size_t *at)
+{
+	const struct nlmsghdr *message = (const void *)((const uint8_t *)octets + *at);
+	size_t left = size - *at;
+
+	if (left < sizeof(*message) || message->nlmsg_len < sizeof(*message) ||
+	    message->nlmsg_len > left)
+		return NULL;
+	*at = MNL_ALIGN(message->nlmsg_len) < left ? *at + MNL_ALIGN(message->nlmsg_len) : size;
+	return message;
+}
+
+/* Statistics that the message's kernel does not have yet stay 0; those we do not know are left. */
+static void
+copy_stats(const struct nlattr *attr, struct rtnl_link_stats64 *stats)
+{
+	size_t n = mnl_attr_get_payload_len(attr);
+
+	memset(stats, 0, sizeof(*stats));
+	memcpy(stats, mnl_attr_get_payload(attr), n < sizeof(*stats) ? n : sizeof(*stats));
+}
+
+/* Texts of netlink may or may not have a NUL. Cut to size - 1 octets. */
+static void
+copy_text(const struct nlattr *attr, char *text, size_t size)
+{
+	size_t n = strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
+
+	if (n > size - 1)
+		n = size - 1;
+	memcpy(text, mnl_attr_get_payload(attr), n);
+	text[n] = '\0';
+}
+
+static int
+get_u32(const struct nlattr *attr, uint32_t *value)
+{
+	if (mnl_attr_get_payload_len(attr) != sizeof(*value))
+		return -EPROTO;
+	memcpy(value, mnl_attr_get_payload(attr), sizeof(*value));
+	return 0;
+}
+
+static int
+get_u16(const struct nlattr *attr, uint16_t *value)
+{
+	if (mnl_attr_get_payload_len(attr) != sizeof(*value))
+		return -EPROTO;
+	memcpy(value, mnl_attr_get_payload(attr), sizeof(*value));
+	return 0;
+}
+
+static int
+get_u8(const struct nlattr *attr, uint8_t *value)
+{
+	if (mnl_attr_get_payload_len(attr) != sizeof(*value))
+		return -EPROTO;
+	*value = mnl_attr_get_u8(attr);
+	return 0;
+}
+
+static int
+get_mac(const struct nlattr *attr, uint8_t mac[6])
+{
+	if (mnl_attr_get_payload_len(attr) != 6)
+		return -ENOMSG;
+	memcpy(mac, mnl_attr_get_payload(attr), 6);
+	return 0;
+}
+
+/* ---- links ---- */
+
+static int
+take_bridge_data(const struct nlattr *data, struct rtnl_link *link)
+{
+	const struct nlattr *attr;
+	int rc = 0;
+
+	mnl_attr_for_each_nested(attr, data) {
+		if (rc < 0 || mnl_attr_get_type(attr) != IFLA_BR_AGEING_TIME)
+			continue;
+		rc = get_u32(attr, &link->ageing_cs);
+		link->has_ageing = rc == 0;
+	}
+	return rc;
+}
+
+static int
+take_link_info(const struct nlattr *info, struct rtnl_link *link)
+{
+	const struct nlattr *attr, *data = NULL;
+
+	mnl_attr_for_each_nested(attr, info) {
+		switch (mnl_attr_get_type(attr)) {
+		case IFLA_INFO_KIND:
+			copy_text(attr, link->kind, sizeof(link->kind));
+			break;
+		case IFLA_INFO_SLAVE_KIND:
+			copy_text(attr, link->master_kind, sizeof(link->master_kind));
+			break;
+		case IFLA_INFO_DATA:
+			data = attr;
+			break;
+		}
+	}
+	if (data && strcmp(link->kind, "bridge") == 0)
+		return take_bridge_data(data, link);
+	return 0;
+}
+
+static int
+take_link_attribute(const struct nlattr *attr, struct rtnl_link *link)
+{
+	switch (mnl_attr_get_type(attr)) {
+	case IFLA_IFNAME:
+		copy_text(attr, link->name, sizeof(link->name));
+		return 0;
+	case IFLA_IFALIAS:
+		copy_text(attr, link->alias, sizeof(link->alias));
+		return 0;
+	case IFLA_ADDRESS:
+		(void)get_mac(attr, link->mac); /* one of another kind is left out: no Ethernet */
+		return 0;
+	case IFLA_MTU:
+		return get_u32(attr, &link->mtu_octets);
+	case IFLA_OPERSTATE:
+		return get_u8(attr, &link->oper_state);
+	case IFLA_MASTER:
+		return get_u32(attr, &link->master);
+	case IFLA_LINKINFO:
+		return take_link_info(attr, link);
+	case IFLA_STATS64:
+		copy_stats(attr, &link->stats);
+		link->has_stats = true;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int
+rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link)
+{
+	const struct ifinfomsg *head = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attr;
+	int rc = 0;
+
+	if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK)
+		return -ENOMSG;
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(*head))
+		return -EPROTO;
+	/* A bridge's notice about its port says nothing of the link, not even that it is gone. */
+	if (head->ifi_family != AF_UNSPEC)
+		return -ENOMSG;
+	if (head->ifi_index <= 0)
+		return -EPROTO;
+	*link = (struct rtnl_link){
+	    .gone = message->nlmsg_type == RTM_DELLINK,
+	    .kernel_index = (uint32_t)head->ifi_index,
+	    .hardware_type = head->ifi_type,
+	    .flags = head->ifi_flags,
+	};
+	mnl_attr_for_each(attr, message, sizeof(*head))
+		if (rc == 0)
+			rc = take_link_attribute(attr, link);
+	return rc < 0 ? rc : link->name[0] == '\0' ? -EPROTO : 0;
+}
+
+int
+rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_link_stats64 *stats)
+{
+	const struct nlattr *attr;
+
+	if (message->nlmsg_type != RTM_NEWSTATS)
+		return -ENOMSG;
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct if_stats_msg))
+		return -EPROTO;
+	mnl_attr_for_each(attr, message, sizeof(struct if_stats_msg))
+		if (mnl_attr_get_type(attr) == IFLA_STATS_LINK_64) {
+			copy_stats(attr, stats);
+			return 0;
+		}
+	return -EPROTO;
+}
+
+/* ---- a bridge's addresses ---- */
+
+int
+rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour)
+{
+	const struct ndmsg *head = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attr;
+	bool has_mac = false;
+	int rc = 0;
+
+	if (message->nlmsg_type != RTM_NEWNEIGH && message->nlmsg_type != RTM_DELNEIGH)
+		return -ENOMSG;
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(*head))
+		return -EPROTO;
+	if (head->ndm_family != AF_BRIDGE)
+		return -ENOMSG;
+	*neighbour = (struct rtnl_neighbour){
+	    .gone = message->nlmsg_type == RTM_DELNEIGH,
+	    .kernel_index = (uint32_t)head->ndm_ifindex,
+	    .state = head->ndm_state,
+	    .flags = head->ndm_flags,
+	};
+	mnl_attr_for_each(attr, message, sizeof(*head)) {
+		switch (mnl_attr_get_type(attr)) {
+		case NDA_LLADDR:
+			rc = get_mac(attr, neighbour->mac);
+			has_mac = rc == 0;
+			break;
+		case NDA_MASTER:
+			rc = get_u32(attr, &neighbour->master);
+			break;
+		case NDA_VLAN:
+			rc = get_u16(attr, &neighbour->vlan);
+			break;
+		}
+		if (rc < 0)
+			return rc;
+	}
+	return has_mac ? 0 : -ENOMSG;
+}
+
+/* ---- speed ---- */
+
+static uint8_t
+duplex_of(uint8_t ethtool_duplex)
+{
+	switch (ethtool_duplex) {
+	case DUPLEX_HALF:
+		return EASE_DUPLEX_HALF;
+	case DUPLEX_FULL:
+		return EASE_DUPLEX_FULL;
+	default:
+		return EASE_DUPLEX_UNKNOWN;
+	}
+}
+
+int
+rtnl_parse_speed(const struct nlmsghdr *message, struct rtnl_speed *speed)
+{
+	uint32_t mbit = (uint32_t)SPEED_UNKNOWN;
+	uint8_t duplex = DUPLEX_UNKNOWN;
+	const struct nlattr *attr;
+	int rc = 0;
+
+	if (message->nlmsg_type < NLMSG_MIN_TYPE)
+		return -ENOMSG;
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct genlmsghdr))
+		return -EPROTO;
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
+		if (mnl_attr_get_type(attr) == ETHTOOL_A_LINKMODES_SPEED)
+			rc = get_u32(attr, &mbit);
+		else if (mnl_attr_get_type(attr) == ETHTOOL_A_LINKMODES_DUPLEX)
+			rc = get_u8(attr, &duplex);
+		if (rc < 0)
+			return rc;
+	}
+	*speed = (struct rtnl_speed){
+	    .speed_bps = mbit == (uint32_t)SPEED_UNKNOWN ? 0 : mbit * 1000000ull,
+	    .duplex = duplex_of(duplex),
+	};
+	return 0;
+}

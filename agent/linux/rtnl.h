@@ -1,0 +1,72 @@
+/*
+ * What the kernel says by rtnetlink and by ethtool's netlink, as plain structs: a link and its
+ * counters, an entry of a bridge's forwarding database, speed and duplex. Pure: messages in memory
+ * in, structs out; who asked and through which socket is netlink.h's business. Everything a message
+ * leaves out is marked as not known, and a message that contradicts its own lengths is refused.
+ *
+ * Numbers and meaning: linux/if_link.h, linux/rtnetlink.h, linux/neighbour.h,
+ * linux/ethtool_netlink.h.
+ */
+#ifndef EASE_AGENT_LINUX_RTNL_H
+#define EASE_AGENT_LINUX_RTNL_H
+
+#include "common/sample.h"
+
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RTNL_KIND_MAX = 31 }; /* longest kind of a link, as in `ip link add type KIND` */
+
+struct rtnl_link {
+	bool gone;	      /* RTM_DELLINK */
+	uint32_t kernel_index;
+	uint16_t hardware_type; /* ARPHRD_… */
+	unsigned flags;	      /* IFF_… */
+	char name[IFNAMSIZ];
+	char alias[EASE_NAME_MAX + 1]; /* cut to what ifAlias holds */
+	char kind[RTNL_KIND_MAX + 1];  /* "" for hardware */
+	char master_kind[RTNL_KIND_MAX + 1]; /* of what it is a port of: "bridge", "bond", … */
+	uint8_t mac[6];
+	uint32_t mtu_octets;
+	uint8_t oper_state; /* IF_OPER_… (RFC 2863's, as the kernel numbers them) */
+	uint32_t master;    /* kernel index of the bridge or LAG it is a port of; 0: none */
+	bool has_ageing;    /* of a bridge */
+	uint32_t ageing_cs; /* hundredths of a second */
+	bool has_stats;
+	struct rtnl_link_stats64 stats;
+};
+
+/* An entry of a bridge's forwarding database. */
+struct rtnl_neighbour {
+	bool gone; /* RTM_DELNEIGH */
+	uint32_t kernel_index; /* of the bridge's port */
+	uint32_t master; /* of the bridge; 0: the message does not say */
+	uint8_t mac[6];
+	uint16_t vlan;	/* 0: none */
+	uint16_t state; /* NUD_… */
+	uint8_t flags;	/* NTF_… */
+};
+
+struct rtnl_speed {
+	uint64_t speed_bps; /* 0: not known */
+	uint8_t duplex;	    /* enum ease_duplex */
+};
+
+/* The message that begins at *at of a datagram of size octets (aligned to 8), and *at behind it; NULL
+ * at the end, or where none fits: *at is then short of size. (libmnl's own walk, as of 1.0.4, takes
+ * a length above 2^31 for a negative one that fits.) */
+const struct nlmsghdr *rtnl_next(const void *octets, size_t size, size_t *at);
+
+/* Each: 0, -EPROTO for a message that is damaged, -ENOMSG for one that is of another sort (another
+ * type, another address family, no Ethernet address). */
+int rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link);
+int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_link_stats64 *stats);
+int rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour);
+/* The answer to ETHTOOL_MSG_LINKMODES_GET. */
+int rtnl_parse_speed(const struct nlmsghdr *message, struct rtnl_speed *speed);
+
+#endif

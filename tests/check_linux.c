@@ -1,0 +1,238 @@
+/*
+ * The Linux device against the kernel, in network namespaces: at every step of adding, removing,
+ * renaming and flapping interfaces its ports and counters are what ip says; numbers stay with
+ * names; lost notices are made up for; changes asked for arrive or are refused with the kernel's
+ * reason.
+ */
+#include "tests/linux_rig.h"
+#include "tests/suite.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const uint8_t to_all[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+static struct linux_rig rig;
+
+/* br0 with ports p0..p3, whose other ends are h0..h3. */
+static void
+make_bridge(void)
+{
+	linux_rig_sh("ip link add br0 type bridge mcast_snooping 0");
+	for (int i = 0; i < 4; i++) {
+		linux_rig_sh("ip link add p%d type veth peer name h%d", i, i);
+		linux_rig_sh("ip link set p%d master br0 up; ip link set h%d up", i, i);
+	}
+	linux_rig_sh("ip link set br0 up");
+}
+
+START_TEST(ports_are_what_ip_says_at_every_step)
+{
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	linux_rig_start(&rig);
+	ck_assert_uint_eq(hal_n_ports(rig.hal), 9);
+	linux_rig_expect_as_ip(&rig);
+
+	linux_rig_send("h0", to_all, 60, 1000, 10);
+	linux_rig_send("h1", to_all, 1514, 500, 10);
+	linux_rig_expect_as_ip(&rig);
+	ck_assert_uint_eq(linux_rig_port(&rig, "p0")->counters.value[HAL_IN_OCTETS], 64 * 1000);
+	ck_assert_uint_eq(linux_rig_port(&rig, "p0")->counters.value[HAL_OUT_OCTETS], 1518 * 500);
+
+	linux_rig_sh("ip link add p4 type veth peer name h4"); /* plugged in */
+	linux_rig_sh("ip link set p4 master br0 up; ip link set h4 up");
+	linux_rig_send("h0", to_all, 100, 77, 1);
+	linux_rig_expect_as_ip(&rig);
+	ck_assert_uint_gt(linux_rig_port(&rig, "p4")->discontinuity_us, 0);
+
+	linux_rig_sh("ip link set p1 down; ip link set p1 name uplink; ip link set uplink up");
+	linux_rig_expect_as_ip(&rig);
+
+	linux_rig_sh("ip link set h2 down"); /* the wire is pulled */
+	linux_rig_expect_oper_status(&rig, "p2", EASE_IF_LOWER_LAYER_DOWN);
+	linux_rig_expect_as_ip(&rig);
+	linux_rig_sh("ip link set h2 up");
+	linux_rig_expect_oper_status(&rig, "p2", EASE_IF_UP);
+	linux_rig_expect_as_ip(&rig);
+	ck_assert_uint_gt(linux_rig_port(&rig, "p2")->last_change_mono_us, 0);
+
+	linux_rig_sh("ip link set p0 mtu 1400; ip link set p0 alias 'to the server room'");
+	linux_rig_sh("ip link set p0 address 02:00:5e:10:00:77");
+	linux_rig_expect_as_ip(&rig);
+
+	linux_rig_sh("ip link del p4; ip link del p3");
+	linux_rig_expect_as_ip(&rig);
+	ck_assert_uint_eq(hal_n_ports(rig.hal), 7);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(speed_and_duplex_are_the_drivers)
+{
+	const struct hal_port *port;
+
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	linux_rig_start(&rig);
+	port = linux_rig_port(&rig, "p0");
+	if (!linux_rig_can("ethtool p0 | grep -q 'Speed: 10000Mb/s'")) {
+		printf("SKIP speed: no ethtool, or veth has another speed here\n");
+	} else {
+		ck_assert_uint_eq(port->speed_bps, 10000000000ull);
+		ck_assert_uint_eq(port->duplex, EASE_DUPLEX_FULL);
+	}
+	ck_assert_uint_eq(port->if_type, 6);
+	ck_assert(!port->has_connector);
+	ck_assert_uint_eq(linux_rig_port(&rig, "br0")->if_type, 209);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(numbers_stay_with_names)
+{
+	static const struct links_name kept[] = {{"p1", 700}, {"p2", 3}, {"gone", 4}};
+	uint32_t p0, p1, p3;
+
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	rig.config.kept = kept;
+	rig.config.n_kept = 3;
+	linux_rig_start(&rig);
+	ck_assert_uint_eq(linux_rig_port(&rig, "p1")->if_index, 700);
+	ck_assert_uint_eq(linux_rig_port(&rig, "p2")->if_index, 3);
+	p0 = linux_rig_port(&rig, "p0")->if_index;
+	p3 = linux_rig_port(&rig, "p3")->if_index;
+	ck_assert_uint_ne(p0, 4); /* another name's */
+
+	/* Renamed while it lives, it is the same port; taken out and put in again, too. */
+	linux_rig_sh("ip link set p0 down; ip link set p0 name wan; ip link set wan up");
+	linux_rig_sh("ip link del p3; ip link add p3 type veth peer name h3; ip link set p3 up");
+	linux_rig_expect_as_ip(&rig);
+	ck_assert_uint_eq(linux_rig_port(&rig, "wan")->if_index, p0);
+	ck_assert_uint_eq(linux_rig_port(&rig, "p3")->if_index, p3);
+
+	/* Both in one breath: names that change places. */
+	p1 = linux_rig_port(&rig, "p1")->if_index;
+	linux_rig_sh("ip link set p1 down; ip link set wan down; ip link set p1 name x;"
+		     "ip link set wan name p1; ip link set x name wan");
+	linux_rig_expect_as_ip(&rig);
+	ck_assert_uint_eq(linux_rig_port(&rig, "wan")->if_index, p1);
+	ck_assert_uint_eq(linux_rig_port(&rig, "p1")->if_index, p0);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(lost_notices_are_made_up_for)
+{
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	rig.config.hear_octets = 4096;
+	linux_rig_start(&rig);
+	linux_rig_sh("for i in $(seq 20 60); do ip link add v$i type veth peer name w$i; done");
+	linux_rig_sh("ip link del p2; ip link add p2 type veth peer name h2");
+	linux_rig_sh("ip link set p1 down; ip link set p1 name uplink");
+	linux_rig_expect_as_ip(&rig);
+	ck_assert_uint_ge(linux_rig_stat(&rig, "linux.overflows"), 1);
+	ck_assert_uint_eq(hal_n_ports(rig.hal), 9 + 82);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(a_storm_of_interfaces_leaves_nothing)
+{
+	int n = suite_effort(2000) / 10;
+
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	linux_rig_start(&rig);
+	for (int i = 0; i < 10; i++) {
+		linux_rig_sh("seq %d | sed 's/.*/link add s& group 7 type ifb/' | ip -batch -", n);
+		if (i % 2)
+			linux_rig_settle(&rig);
+		linux_rig_sh("ip link del group 7");
+	}
+	linux_rig_expect_as_ip(&rig);
+	ck_assert_uint_eq(hal_n_ports(rig.hal), 9);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(what_a_manager_sets_reaches_the_kernel)
+{
+	uint32_t p0;
+	json_t *links;
+
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	linux_rig_start(&rig);
+	p0 = linux_rig_port(&rig, "p0")->if_index;
+	ck_assert_int_eq(hal_set_alias(rig.hal, p0, "rack 7"), 0);
+	ck_assert_int_eq(hal_set_admin_status(rig.hal, p0, EASE_IF_DOWN), 0);
+	links = linux_rig_json("ip -j link show p0");
+	ck_assert_str_eq(json_string_value(json_object_get(json_array_get(links, 0), "ifalias")),
+	    "rack 7");
+	ck_assert_str_eq(json_string_value(json_object_get(json_array_get(links, 0), "operstate")),
+	    "DOWN");
+	json_decref(links);
+	linux_rig_expect_as_ip(&rig);
+	ck_assert_int_eq(hal_set_admin_status(rig.hal, p0, EASE_IF_UP), 0);
+	ck_assert_int_eq(hal_set_alias(rig.hal, p0, ""), 0);
+	linux_rig_expect_as_ip(&rig);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(without_privilege_it_reads_and_refuses_to_set)
+{
+	int status;
+	pid_t child;
+
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	child = fork();
+	if (child == 0) {
+		uint32_t p0;
+
+		if (setresuid(65534, 65534, 65534) < 0)
+			_exit(3);
+		linux_rig_start(&rig);
+		linux_rig_expect_as_ip(&rig);
+		p0 = linux_rig_port(&rig, "p0")->if_index;
+		if (hal_set_admin_status(rig.hal, p0, EASE_IF_DOWN) != -EPERM)
+			_exit(1);
+		if (hal_set_alias(rig.hal, p0, "mine") != -EPERM)
+			_exit(2);
+		linux_rig_stop(&rig);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("linux");
+	TCase *tc = tcase_create("kernel");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, ports_are_what_ip_says_at_every_step);
+	tcase_add_test(tc, speed_and_duplex_are_the_drivers);
+	tcase_add_test(tc, numbers_stay_with_names);
+	tcase_add_test(tc, lost_notices_are_made_up_for);
+	tcase_add_test(tc, a_storm_of_interfaces_leaves_nothing);
+	tcase_add_test(tc, what_a_manager_sets_reaches_the_kernel);
+	tcase_add_test(tc, without_privilege_it_reads_and_refuses_to_set);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,270 @@
+/*
+ * Messages of rtnetlink and ethtool, built here attribute by attribute: what they say, and that
+ * one cut short or with wrong lengths is refused or read as far as it is sound. And the numbers
+ * that links.h gives to names.
+ */
+#include "agent/linux/links.h"
+#include "tests/suite.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/if_arp.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+static uint8_t octets[4096] __attribute__((aligned(8)));
+static const uint8_t mac[6] = {2, 0, 0x5e, 0x10, 0, 7};
+
+static struct nlmsghdr *
+begin(uint16_t type, const void *head, size_t head_octets)
+{
+	struct nlmsghdr *message = mnl_nlmsg_put_header(octets);
+
+	message->nlmsg_type = type;
+	memcpy(mnl_nlmsg_put_extra_header(message, head_octets), head, head_octets);
+	return message;
+}
+
+static struct nlmsghdr *
+bridge_message(void)
+{
+	struct ifinfomsg head = {.ifi_index = 9, .ifi_type = ARPHRD_ETHER, .ifi_flags = IFF_UP};
+	struct rtnl_link_stats64 stats = {.rx_packets = 11, .tx_bytes = 1ull << 40};
+	struct nlmsghdr *message = begin(RTM_NEWLINK, &head, sizeof(head));
+	struct nlattr *info, *data;
+
+	mnl_attr_put_strz(message, IFLA_IFNAME, "br0");
+	mnl_attr_put_strz(message, IFLA_IFALIAS, "floor 2");
+	mnl_attr_put(message, IFLA_ADDRESS, sizeof(mac), mac);
+	mnl_attr_put_u32(message, IFLA_MTU, 1500);
+	mnl_attr_put_u8(message, IFLA_OPERSTATE, IF_OPER_UP);
+	mnl_attr_put_u32(message, IFLA_MASTER, 4);
+	mnl_attr_put(message, IFLA_STATS64, sizeof(stats), &stats);
+	info = mnl_attr_nest_start(message, IFLA_LINKINFO);
+	mnl_attr_put_strz(message, IFLA_INFO_KIND, "bridge");
+	data = mnl_attr_nest_start(message, IFLA_INFO_DATA);
+	mnl_attr_put_u32(message, IFLA_BR_AGEING_TIME, 30000);
+	mnl_attr_nest_end(message, data);
+	mnl_attr_put_strz(message, IFLA_INFO_SLAVE_KIND, "bond");
+	mnl_attr_nest_end(message, info);
+	return message;
+}
+
+START_TEST(a_link_is_what_its_attributes_say)
+{
+	struct rtnl_link link;
+
+	ck_assert_int_eq(rtnl_parse_link(bridge_message(), &link), 0);
+	ck_assert(!link.gone);
+	ck_assert_uint_eq(link.kernel_index, 9);
+	ck_assert_str_eq(link.name, "br0");
+	ck_assert_str_eq(link.alias, "floor 2");
+	ck_assert_str_eq(link.kind, "bridge");
+	ck_assert_str_eq(link.master_kind, "bond");
+	ck_assert_mem_eq(link.mac, mac, 6);
+	ck_assert_uint_eq(link.mtu_octets, 1500);
+	ck_assert_uint_eq(link.master, 4);
+	ck_assert(link.has_ageing && link.has_stats);
+	ck_assert_uint_eq(link.ageing_cs, 30000);
+	ck_assert_uint_eq(link.stats.rx_packets, 11);
+	ck_assert_uint_eq(link.stats.tx_bytes, 1ull << 40);
+	ck_assert_uint_eq(links_oper_status(&link), EASE_IF_UP);
+}
+END_TEST
+
+START_TEST(a_message_cut_anywhere_is_read_or_refused)
+{
+	static uint8_t cut[sizeof(octets)] __attribute__((aligned(8)));
+	struct nlmsghdr *whole = bridge_message(), *message = (struct nlmsghdr *)cut;
+	struct rtnl_link link;
+
+	for (uint32_t n = NLMSG_HDRLEN; n <= whole->nlmsg_len; n++) {
+		int rc;
+
+		memset(cut, 0xff, sizeof(cut));
+		memcpy(cut, whole, n);
+		message->nlmsg_len = n;
+		rc = rtnl_parse_link(message, &link);
+		ck_assert(rc == 0 || rc == -EPROTO);
+		ck_assert(rc == -EPROTO || link.name[0] == 'b');
+	}
+}
+END_TEST
+
+START_TEST(what_is_no_link_is_left_alone)
+{
+	struct ifinfomsg port = {.ifi_family = AF_BRIDGE, .ifi_index = 3};
+	struct ifinfomsg nobody = {.ifi_index = 0};
+	struct rtnl_link link;
+	struct nlmsghdr *message;
+
+	ck_assert_int_eq(rtnl_parse_link(begin(RTM_DELLINK, &port, sizeof(port)), &link), -ENOMSG);
+	ck_assert_int_eq(rtnl_parse_link(begin(RTM_NEWADDR, &port, sizeof(port)), &link), -ENOMSG);
+	ck_assert_int_eq(rtnl_parse_link(begin(RTM_NEWLINK, &nobody, sizeof(nobody)), &link), -EPROTO);
+	message = bridge_message();
+	mnl_attr_put_u8(message, IFLA_MTU, 1); /* an MTU has four octets */
+	ck_assert_int_eq(rtnl_parse_link(message, &link), -EPROTO);
+}
+END_TEST
+
+START_TEST(texts_longer_than_their_room_are_cut)
+{
+	struct ifinfomsg head = {.ifi_index = 9, .ifi_type = ARPHRD_ETHER};
+	struct nlmsghdr *message = begin(RTM_NEWLINK, &head, sizeof(head));
+	char alias[256];
+	struct rtnl_link link;
+
+	memset(alias, 'a', sizeof(alias));
+	mnl_attr_put_strz(message, IFLA_IFNAME, "eth0");
+	mnl_attr_put(message, IFLA_IFALIAS, sizeof(alias), alias); /* without a NUL, too */
+	ck_assert_int_eq(rtnl_parse_link(message, &link), 0);
+	ck_assert_uint_eq(strlen(link.alias), EASE_NAME_MAX);
+}
+END_TEST
+
+START_TEST(counters_of_older_and_newer_kernels)
+{
+	struct if_stats_msg head = {.ifindex = 5};
+	struct rtnl_link_stats64 stats, known = {.rx_packets = 7, .multicast = 3, .rx_nohandler = 1};
+	uint8_t longer[sizeof(known) + 16] = {0};
+	struct nlmsghdr *message = begin(RTM_NEWSTATS, &head, sizeof(head));
+
+	mnl_attr_put(message, IFLA_STATS_LINK_64, 10 * 8, &known); /* ends behind collisions */
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_uint_eq(stats.rx_packets, 7);
+	ck_assert_uint_eq(stats.multicast, 3);
+	ck_assert_uint_eq(stats.rx_nohandler, 0);
+	memcpy(longer, &known, sizeof(known));
+	message = begin(RTM_NEWSTATS, &head, sizeof(head));
+	mnl_attr_put(message, IFLA_STATS_LINK_64, sizeof(longer), longer);
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats), 0);
+	ck_assert_uint_eq(stats.rx_nohandler, 1);
+	message = begin(RTM_NEWSTATS, &head, sizeof(head));
+	ck_assert_int_eq(rtnl_parse_stats(message, &stats), -EPROTO);
+}
+END_TEST
+
+START_TEST(a_bridges_address)
+{
+	struct ndmsg head = {.ndm_family = AF_BRIDGE, .ndm_ifindex = 12, .ndm_state = NUD_REACHABLE,
+	    .ndm_flags = NTF_MASTER};
+	struct nlmsghdr *message = begin(RTM_DELNEIGH, &head, sizeof(head));
+	struct rtnl_neighbour n;
+
+	ck_assert_int_eq(rtnl_parse_neighbour(message, &n), -ENOMSG); /* without an address */
+	mnl_attr_put(message, NDA_LLADDR, sizeof(mac), mac);
+	mnl_attr_put_u16(message, NDA_VLAN, 30);
+	mnl_attr_put_u32(message, NDA_MASTER, 2);
+	ck_assert_int_eq(rtnl_parse_neighbour(message, &n), 0);
+	ck_assert(n.gone);
+	ck_assert_uint_eq(n.kernel_index, 12);
+	ck_assert_uint_eq(n.vlan, 30);
+	ck_assert_uint_eq(n.master, 2);
+	ck_assert_mem_eq(n.mac, mac, 6);
+	head.ndm_family = AF_INET; /* ARP's are not a bridge's */
+	ck_assert_int_eq(rtnl_parse_neighbour(begin(RTM_NEWNEIGH, &head, sizeof(head)), &n), -ENOMSG);
+}
+END_TEST
+
+START_TEST(speed_known_and_not)
+{
+	struct genlmsghdr head = {.cmd = ETHTOOL_MSG_LINKMODES_GET_REPLY};
+	struct nlmsghdr *message = begin(0x20, &head, sizeof(head));
+	struct rtnl_speed speed;
+
+	ck_assert_int_eq(rtnl_parse_speed(message, &speed), 0);
+	ck_assert_uint_eq(speed.speed_bps, 0);
+	ck_assert_uint_eq(speed.duplex, EASE_DUPLEX_UNKNOWN);
+	mnl_attr_put_u32(message, ETHTOOL_A_LINKMODES_SPEED, 2500);
+	mnl_attr_put_u8(message, ETHTOOL_A_LINKMODES_DUPLEX, DUPLEX_HALF);
+	ck_assert_int_eq(rtnl_parse_speed(message, &speed), 0);
+	ck_assert_uint_eq(speed.speed_bps, 2500000000ull);
+	ck_assert_uint_eq(speed.duplex, EASE_DUPLEX_HALF);
+	mnl_attr_put_u32(message, ETHTOOL_A_LINKMODES_SPEED, (uint32_t)SPEED_UNKNOWN);
+	ck_assert_int_eq(rtnl_parse_speed(message, &speed), 0);
+	ck_assert_uint_eq(speed.speed_bps, 0);
+}
+END_TEST
+
+/* ---- numbers ---- */
+
+static uint32_t
+add(struct links *links, const char *name, uint32_t kernel_index)
+{
+	struct rtnl_link link = {.kernel_index = kernel_index, .hardware_type = ARPHRD_ETHER};
+	struct links_port *port;
+
+	strcpy(link.name, name);
+	ck_assert_int_eq(links_add(links, &link, &port), 0);
+	return port->if_index;
+}
+
+START_TEST(a_number_is_a_names_and_nobody_elses)
+{
+	static const struct links_name kept[] = {{"b", 1}, {"c", 1}, {"d", 9}, {"z", 0}};
+	struct links links;
+
+	ck_assert_int_eq(links_init(&links, kept, 4), 0);
+	ck_assert_uint_eq(add(&links, "a", 1), 2); /* the kernel's number is b's, 2 is free */
+	ck_assert_uint_eq(add(&links, "b", 2), 1);
+	ck_assert_uint_eq(add(&links, "c", 9), 3); /* its kept one was doubtful */
+	ck_assert_uint_eq(add(&links, "d", 10), 9);
+	ck_assert_uint_eq(add(&links, "e", 11), 11);
+	links_remove(&links, links_find(&links, 1));
+	ck_assert_ptr_null(links_find(&links, 1));
+	ck_assert_uint_eq(add(&links, "f", 1), 4); /* b may come again */
+	ck_assert_uint_eq(add(&links, "b", 40), 1);
+	for (size_t i = 1; i < links.n; i++)
+		ck_assert_uint_lt(links.ports[i - 1].if_index, links.ports[i].if_index);
+	links_free(&links);
+}
+END_TEST
+
+START_TEST(names_and_links_have_a_limit)
+{
+	struct rtnl_link link = {.kernel_index = 1};
+	struct links_port *port;
+	struct links links;
+
+	ck_assert_int_eq(links_init(&links, NULL, 0), 0);
+	for (uint32_t i = 0; i < LINKS_NAMES_MAX + 10; i++) {
+		snprintf(link.name, sizeof(link.name), "t%u", i);
+		link.kernel_index = i + 1;
+		ck_assert_int_eq(links_add(&links, &link, &port), 0);
+		links_remove(&links, port);
+	}
+	ck_assert_uint_eq(links.n_names, LINKS_NAMES_MAX);
+	for (uint32_t i = 0; i < LINKS_MAX; i++) {
+		snprintf(link.name, sizeof(link.name), "u%u", i);
+		link.kernel_index = 100000 + i;
+		ck_assert_int_eq(links_add(&links, &link, &port), 0);
+	}
+	ck_assert_int_eq(links_add(&links, &link, &port), -ENOSPC);
+	links_free(&links);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("rtnl");
+	TCase *messages = tcase_create("messages"), *numbers = tcase_create("numbers");
+
+	tcase_add_test(messages, a_link_is_what_its_attributes_say);
+	tcase_add_test(messages, a_message_cut_anywhere_is_read_or_refused);
+	tcase_add_test(messages, what_is_no_link_is_left_alone);
+	tcase_add_test(messages, texts_longer_than_their_room_are_cut);
+	tcase_add_test(messages, counters_of_older_and_newer_kernels);
+	tcase_add_test(messages, a_bridges_address);
+	tcase_add_test(messages, speed_known_and_not);
+	suite_add_tcase(suite, messages);
+	tcase_set_timeout(numbers, 60);
+	tcase_add_test(numbers, a_number_is_a_names_and_nobody_elses);
+	tcase_add_test(numbers, names_and_links_have_a_limit);
+	suite_add_tcase(suite, numbers);
+	return suite_run(suite);
+}
