@@ -56,8 +56,8 @@ struct rtnl_speed {
 	uint8_t duplex;	    /* enum ease_duplex */
 };
 
-/* The message that begins at *at of a datagram of size octets (aligned to 8), and *at behind it; NULL
- * at the end, or where none fits: *at is then short of size. (libmnl's own walk, as of 1.0.4, takes
+/* The message that begins at *at of a datagram of size octets (aligned to 8), and *at behind it;
+ * NULL at the end, or where none fits: *at is then short of size. (libmnl's own walk, as of 1.0.4, takes
  * a length above 2^31 for a negative one that fits.) */
 const struct nlmsghdr *rtnl_next(const void *octets, size_t size, size_t *at);
 
