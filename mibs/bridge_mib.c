@@ -1,8 +1,9 @@
 /*
- * BRIDGE-MIB (RFC 4188) of a device with an address table: dot1dBase, dot1dBasePortTable,
- * dot1dTpLearnedEntryDiscards, dot1dTpAgingTime, dot1dTpFdbTable. A port's dot1dBasePort is its
- * ifIndex. dot1dTpFdbTable shows the table that all VLANs share; what a device keeps for each
- * VLAN is Q-BRIDGE-MIB's, since one address may stand there more than once.
+ * BRIDGE-MIB (RFC 4188) of a device with an address table, and P-BRIDGE-MIB's 64-bit twins (RFC 4363):
+ * dot1dBase, dot1dTp, dot1dStaticTable. A port's dot1dBasePort is its ifIndex. dot1dTpFdbTable shows
+ * the table that all VLANs share; what a device keeps for each VLAN is Q-BRIDGE-MIB's, since one
+ * address may stand there more than once. Frames that forwarding itself filters (dot1dTpPortInDiscards)
+ * are counted by no device here, so those columns are absent; so is dot1dStp, for nobody speaks it.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"
@@ -63,6 +64,10 @@ static const struct mib_column base_port_columns[] = {
 	{1, "dot1dBasePort", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
 	{2, "dot1dBasePortIfIndex", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
 	{3, "dot1dBasePortCircuit", MIB_OBJECT_ID, MIB_FN(mib_null_oid)},
+	/* Queues here are limited by what they hold, not by how long. */
+	{4, "dot1dBasePortDelayExceededDiscards", MIB_COUNTER32, MIB_CONSTANT(0)},
+	{5, "dot1dBasePortMtuExceededDiscards", MIB_COUNTER32,
+	    MIB_PORT_FIGURE(HAL_FRAME_TOO_LONGS)},
 };
 const struct mib_table bridge_mib_base_port_table = {
 	.name = "dot1dBasePortTable",
@@ -136,4 +141,79 @@ const struct mib_table bridge_mib_fdb_table = {
 	.n_columns = N_COLUMNS(fdb_columns),
 	.row_size = sizeof(struct hal_address),
 	.rows = fdb_rows,
+};
+
+/* ---- frames relayed ---- */
+
+/* Frames of a direction: the three casts from figure `arg` on, MAC control not among them. */
+static int
+relayed_frames(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_counters *counters = &((const struct hal_port *)cell->row)->counters;
+	unsigned ucast = cell->column->arg;
+
+	value->number = counters->value[ucast] + counters->value[ucast + 1] +
+	    counters->value[ucast + 2];
+	return (counters->known >> ucast & 7) == 7 ? 0 : -ENOENT;
+}
+_Static_assert(HAL_IN_BCAST_PKTS == HAL_IN_UCAST_PKTS + 2 && HAL_OUT_BCAST_PKTS ==
+    HAL_OUT_UCAST_PKTS + 2, "casts follow one another");
+
+/* How often the 32-bit twin went over its end. */
+static int
+relayed_overflow(const struct mib_cell *cell, struct mib_value *value)
+{
+	int rc = relayed_frames(cell, value);
+
+	value->number >>= 32;
+	return rc;
+}
+
+#define RELAYED_IN  MIB_FIGURE(relayed_frames, HAL_IN_UCAST_PKTS)
+#define RELAYED_OUT MIB_FIGURE(relayed_frames, HAL_OUT_UCAST_PKTS)
+
+static const struct mib_column tp_port_columns[] = {
+	{1, "dot1dTpPort", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
+	{2, "dot1dTpPortMaxInfo", MIB_INTEGER, MIB_AT(struct hal_port, mtu_octets)},
+	{3, "dot1dTpPortInFrames", MIB_COUNTER32, RELAYED_IN},
+	{4, "dot1dTpPortOutFrames", MIB_COUNTER32, RELAYED_OUT},
+};
+const struct mib_table bridge_mib_tp_port_table = {
+	.name = "dot1dTpPortTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 4, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = tp_port_columns,
+	.n_columns = N_COLUMNS(tp_port_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_bridge_port_rows,
+};
+
+static const struct mib_column tp_hc_port_columns[] = {
+	{1, "dot1dTpHCPortInFrames", MIB_COUNTER64, RELAYED_IN},
+	{2, "dot1dTpHCPortOutFrames", MIB_COUNTER64, RELAYED_OUT},
+};
+const struct mib_table bridge_mib_tp_hc_port_table = {
+	.name = "dot1dTpHCPortTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 5, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = tp_hc_port_columns,
+	.n_columns = N_COLUMNS(tp_hc_port_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_bridge_port_rows,
+};
+
+static const struct mib_column tp_overflow_columns[] = {
+	{1, "dot1dTpPortInOverflowFrames", MIB_COUNTER32,
+	    MIB_FIGURE(relayed_overflow, HAL_IN_UCAST_PKTS)},
+	{2, "dot1dTpPortOutOverflowFrames", MIB_COUNTER32,
+	    MIB_FIGURE(relayed_overflow, HAL_OUT_UCAST_PKTS)},
+};
+const struct mib_table bridge_mib_tp_overflow_table = {
+	.name = "dot1dTpPortOverflowTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 6, 1),
+	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
+	.columns = tp_overflow_columns,
+	.n_columns = N_COLUMNS(tp_overflow_columns),
+	.row_size = sizeof(struct hal_port),
+	.rows = mib_bridge_port_rows,
 };

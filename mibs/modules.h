@@ -12,7 +12,8 @@ extern const struct mib_table rmon_mib_stats_table, rmon_mib_hc_stats_table;
 extern const struct mib_table rmon_mib_history_table, rmon_mib_hc_history_table,
     rmon_mib_log_table;
 extern const struct mib_table bridge_mib_base, bridge_mib_base_port_table, bridge_mib_tp,
-    bridge_mib_fdb_table;
+    bridge_mib_fdb_table, bridge_mib_tp_port_table, bridge_mib_tp_hc_port_table,
+    bridge_mib_tp_overflow_table;
 extern const struct mib_table q_bridge_mib_base, q_bridge_mib_fdb_table, q_bridge_mib_tp_fdb_table,
     q_bridge_mib_vlan, q_bridge_mib_current_table, q_bridge_mib_static_table,
     q_bridge_mib_port_table;
