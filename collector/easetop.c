@@ -3,6 +3,7 @@
  * report.h's business. Reads only.
  */
 #include "collector/config.h"
+#include "collector/report/compare.h"
 #include "collector/report/query.h"
 #include "collector/report/render.h"
 #include "collector/report/report.h"
@@ -16,7 +17,8 @@
 
 #define CONFIG_FILE "/etc/easeswitch/easecapd.conf"
 
-enum { EXIT_USAGE = 2, TOP_MAX = 1000000 };
+/* As grep has it: 1 is an answer, here that --warn's rate is exceeded. */
+enum { EXIT_WARNED = 1, EXIT_TROUBLE = 2, TOP_MAX = 1000000 };
 
 struct easetop {
 	const struct report *report;
@@ -24,6 +26,8 @@ struct easetop {
 	struct render_options render;
 	render_fn *format;
 	const char *store;
+	uint64_t versus_us; /* 0: not asked for */
+	double warn;	    /* the same */
 	bool help;
 };
 
@@ -169,6 +173,18 @@ set_top(struct easetop *e, const char *value)
 }
 
 static int
+set_versus(struct easetop *e, const char *value)
+{
+	return report_parse_span(value, &e->versus_us);
+}
+
+static int
+set_warn(struct easetop *e, const char *value)
+{
+	return report_parse_rate(value, &e->warn);
+}
+
+static int
 set_store(struct easetop *e, const char *value)
 {
 	e->store = value;
@@ -211,6 +227,8 @@ static const struct option_help {
 	{"to", "TIME", set_to, "the same; default: now"},
 	{"sort", "octets|packets", set_sort, "what makes a row large (octets)"},
 	{"top", "N", set_top, "rows at most (10)"},
+	{"versus", "1d", set_versus, "marks rows up, down or not settled since so long ago"},
+	{"warn", "RATE", set_warn, "exit 1 if a row surely has more: 100M bit/s, 5k frame/s"},
 	{"format", "text|json|csv", set_format, "for eyes or for programs (text)"},
 	{"store", "sqlite:PATH", set_store, "else $EASETOP_STORE, else as " CONFIG_FILE " says"},
 	{"utc", NULL, set_utc, "times in UTC instead of local time"},
@@ -299,21 +317,41 @@ open_store(const struct easetop *e, struct query **query, char *error, size_t er
 }
 
 static int
+answer(struct easetop *e, struct query *query, struct report_result *result)
+{
+	int err = e->report->run(query, &e->options, e->render.now_us, result);
+
+	if (err == 0 && e->versus_us)
+		err = compare_with_past(e->report, query, &e->options, e->render.now_us,
+		    e->versus_us, result);
+	if (err == 0 && e->warn > 0) {
+		err = compare_with_rate(result, e->options.sort, e->warn);
+		if (err)
+			snprintf(query->error, sizeof(query->error),
+			    "%s has no rates to compare with --warn", e->report->name);
+	}
+	return err;
+}
+
+/* The program's exit status. */
+static int
 print_report(struct easetop *e, struct query *query)
 {
 	struct report_result result = {0};
+	bool warned;
 	int err;
 
 	e->options.fold_few = e->format == render_text;
-	err = e->report->run(query, &e->options, e->render.now_us, &result);
+	err = answer(e, query, &result);
 	if (err)
 		fprintf(stderr, "easetop: %s\n", *query->error ? query->error : strerror(-err));
 	else
 		err = e->format(stdout, &result, &e->render);
+	warned = result.n_warned > 0;
 	report_result_free(&result);
 	if (err == 0 && fflush(stdout) != 0)
 		err = -errno;
-	return err;
+	return err ? EXIT_TROUBLE : warned ? EXIT_WARNED : EXIT_SUCCESS;
 }
 
 int
@@ -326,11 +364,11 @@ main(int argc, char **argv)
 	};
 	struct query *query;
 	char error[QUERY_ERROR_TEXT];
-	int err;
+	int status;
 
 	if (parse_options(&e, argc, argv) != 0 || parse_report(&e, argc, argv) != 0) {
 		fputs("easetop --help lists reports and options\n", stderr);
-		return EXIT_USAGE;
+		return EXIT_TROUBLE;
 	}
 	if (e.help) {
 		print_usage(stdout);
@@ -338,9 +376,9 @@ main(int argc, char **argv)
 	}
 	if (open_store(&e, &query, error, sizeof(error)) != 0) {
 		fprintf(stderr, "easetop: %s\n", error);
-		return EXIT_FAILURE;
+		return EXIT_TROUBLE;
 	}
-	err = print_report(&e, query);
+	status = print_report(&e, query);
 	query_close(query);
-	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }

@@ -185,6 +185,7 @@ report_result_free(struct report_result *result)
 	free(result->values);
 	free(result->others);
 	free(result->rest);
+	free(result->changes);
 	for (size_t i = 0; i < result->n_counters; i++)
 		free(result->counters[i].name);
 	free(result->counters);

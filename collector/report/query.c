@@ -384,6 +384,12 @@ oldest_window(struct query *query, uint64_t *oldest_us)
 	return more < 0 ? more : 0;
 }
 
+static uint64_t
+full_second(uint64_t time_us)
+{
+	return (time_us + 999999) / 1000000 * 1000000;
+}
+
 static int
 set_whole_range(struct query *query)
 {
@@ -397,8 +403,20 @@ set_whole_range(struct query *query)
 			oldest_us = first_us;
 	}
 	query->range.from_us = oldest_us;
-	query->range.to_us = (query->newest_us + 999999) / 1000000 * 1000000;
+	query->range.to_us = full_second(query->newest_us);
 	return err;
+}
+
+/* A window counts whole or not at all, so a range ends where its last one does: at the full minute,
+ * or while that is still open with the newest data. */
+static uint64_t
+end_of_window(const struct query *query, uint64_t to_us)
+{
+	uint64_t end_us = to_us + (STORE_WINDOW_US - 1 - (to_us - 1) % STORE_WINDOW_US);
+
+	if (end_us <= query->newest_us || to_us == 0)
+		return end_us;
+	return to_us > query->newest_us ? to_us : full_second(query->newest_us);
 }
 
 static int
@@ -423,6 +441,7 @@ set_range(struct query *query, const struct report_options *options, uint64_t no
 	if (err == 0 && options->has_from && query->range.from_us >= query->range.to_us)
 		err = fail(query, -EINVAL, "the range ends before it starts");
 	query->range.from_us -= query->range.from_us % STORE_WINDOW_US;
+	query->range.to_us = end_of_window(query, query->range.to_us);
 	return err;
 }
 
@@ -506,8 +525,11 @@ add_functions(struct query *query, const struct report_options *options)
 int
 query_begin(struct query *query, const struct report_options *options, uint64_t now_us)
 {
-	int err = load_agents(query, options);
+	int err;
 
+	query->n_agents = query->n_ports = 0; /* what an earlier question left */
+	query->newest_us = 0;
+	err = load_agents(query, options);
 	if (err == 0)
 		err = set_range(query, options, now_us);
 	if (err == 0)

@@ -74,7 +74,7 @@ int query_open(const char *url, struct query **query, char *error, size_t error_
 void query_close(struct query *query);
 
 /* Agents, the range that the options mean, and ports as they were at its end. -ENOENT if --agent
- * or --port names nothing known. */
+ * or --port names nothing known. What an earlier question read is given up. */
 int query_begin(struct query *query, const struct report_options *options, uint64_t now_us);
 
 /* Totals and sums of every port in the range, and its samples expected and received. */

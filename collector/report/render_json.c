@@ -152,13 +152,29 @@ totals_json(const struct report_result *result)
 	return object;
 }
 
+static void
+add_change(json_t *object, const struct report_change *change)
+{
+	static const char *const directions[] = {
+		[REPORT_NOT_SETTLED] = "not settled", [REPORT_UP] = "up", [REPORT_DOWN] = "down"};
+
+	json_object_set_new(object, "before",
+	    change->known ? figure_json(&change->before) : json_null());
+	json_object_set_new(object, "change", json_string(directions[change->direction]));
+}
+
 static json_t *
 rows_json(const struct report_result *result)
 {
 	json_t *rows = json_array();
 
-	for (size_t r = 0; r < result->n_rows; r++)
-		json_array_append_new(rows, row_json(result, report_cell(result, r, 0)));
+	for (size_t r = 0; r < result->n_rows; r++) {
+		json_t *row = row_json(result, report_cell(result, r, 0));
+
+		if (result->changes)
+			add_change(row, &result->changes[r]);
+		json_array_append_new(rows, row);
+	}
 	return rows;
 }
 
@@ -180,6 +196,8 @@ result_json(const struct report_result *result)
 	json_object_set_new(object, "rows", rows_json(result));
 	if (result->n_left_out > 0)
 		json_object_set_new(object, "left_out", json_integer((json_int_t)result->n_left_out));
+	if (result->warn > 0)
+		json_object_set_new(object, "warned", json_integer((json_int_t)result->n_warned));
 	if (result->below)
 		json_object_set_new(object, result->below->report, rows_json(result->below));
 	if (result->has_keys)

@@ -127,6 +127,10 @@ add_headings(struct table *table, const struct report_result *result)
 		if (is_figure(column->type))
 			table_add_column(table, "95% LOW..HIGH", true);
 	}
+	if (result->changes) {
+		table_add_column(table, "BEFORE", true);
+		table_add_column(table, "CHANGE", false);
+	}
 	if (result->has_keys)
 		table_add_column(table, "=sure -maybe", false);
 }
@@ -218,6 +222,21 @@ add_sum_rows(struct table *table, const struct report_result *result,
 		add_named_row(table, result, result->rest, result->rest_name, options);
 }
 
+static void
+add_change(struct table *table, const struct report_result *result, size_t row)
+{
+	static const char *const directions[] = {
+		[REPORT_NOT_SETTLED] = "not settled", [REPORT_UP] = "up", [REPORT_DOWN] = "down"};
+	const struct report_change *change = &result->changes[row];
+	double factor = (result->sort == ESTIMATE_OCTETS ? 8 : 1) / result->past_seconds;
+	char text[NUMBER_TEXT];
+
+	number_format_range(change->before.low * factor, change->before.high * factor,
+	    number_scale(change->before.estimate * factor), text);
+	table_set(table, table->n_columns - 3, change->known ? text : "not seen");
+	table_set(table, table->n_columns - 2, directions[change->direction]);
+}
+
 static int
 print_rows(FILE *out, const struct report_result *result, const struct render_options *options)
 {
@@ -227,6 +246,8 @@ print_rows(FILE *out, const struct report_result *result, const struct render_op
 	add_headings(&table, result);
 	for (size_t r = 0; r < result->n_rows; r++) {
 		add_row(&table, result, report_cell(result, r, 0), "-", options);
+		if (result->changes)
+			add_change(&table, result, r);
 		if (result->has_keys)
 			add_bar(&table, result, report_cell(result, r, 0));
 	}
@@ -307,6 +328,23 @@ print_folded(FILE *out, const struct report_result *result)
 	number_format_count((double)result->folded_most, most);
 	fprintf(out, "FOLDED: %s samples had no room of their own (memory); upper limits allow for"
 	    " up to %s of them.\n", folded, most);
+}
+
+static void
+print_comparisons(FILE *out, const struct report_result *result)
+{
+	char text[NUMBER_TEXT];
+
+	if (result->versus_us && !result->changes) {
+		number_format_age((double)result->versus_us / 1e6, text);
+		fprintf(out, "No data of %s earlier to compare with.\n", text);
+	}
+	if (result->n_warned > 0) {
+		number_format_rate(result->warn, result->warn_unit == ESTIMATE_OCTETS ? "b/s"
+		    : "frame/s", text);
+		fprintf(out, "WARNING: %zu row%s surely above %s.\n", result->n_warned,
+		    result->n_warned == 1 ? " is" : "s are", text);
+	}
 }
 
 static void
@@ -397,6 +435,8 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	if (result->n_left_out > 0)
 		fprintf(out, "%zu more: --top %zu shows them.\n", result->n_left_out,
 		    result->n_rows + result->n_left_out);
+	if (err == 0)
+		print_comparisons(out, result);
 	if (err == 0 && result->has_keys)
 		print_key_notes(out, result, options);
 	if (err == 0 && result->below && result->below->n_rows > 0) {

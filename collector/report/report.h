@@ -73,6 +73,12 @@ int report_parse_proto(const char *text, struct report_options *options);
 /* 90s, 5m, 1h, 30d, all. 0 or -EINVAL. */
 int report_parse_last(const char *text, struct report_options *options);
 
+/* 90s, 5m, 1h, 30d. 0 or -EINVAL. */
+int report_parse_span(const char *text, uint64_t *span_us);
+
+/* 500, 20k, 1.5G: powers of 1,000, above 0. 0 or -EINVAL. */
+int report_parse_rate(const char *text, double *rate);
+
 /* "24", or "24,56": IPv4's and IPv6's bits of a subnet. 0 or -EINVAL. */
 int report_parse_mask(const char *text, struct report_options *options);
 
@@ -111,6 +117,14 @@ struct report_value {
 		struct estimate_figure figure;
 		struct estimate_rank rank;
 	};
+};
+
+/* A row beside the same range of an earlier time: settled where the limits do not overlap. */
+enum report_direction { REPORT_NOT_SETTLED, REPORT_UP, REPORT_DOWN };
+struct report_change {
+	enum report_direction direction;
+	bool known; /* it had samples then */
+	struct estimate_figure before; /* in the unit of the sort, over past_seconds */
 };
 
 enum { REPORT_SCOPE_TEXT = 160 };
@@ -152,6 +166,16 @@ struct report_result {
 	bool as_grid;	    /* text: rows are pairs of a matrix */
 
 	size_t n_left_out; /* rows beyond --top, where no `others` stand for them */
+
+	/* --versus: one for each row, owned; NULL with versus_us: no data of that time */
+	uint64_t versus_us; /* 0: not asked for */
+	struct report_change *changes;
+	double past_seconds;
+
+	/* --warn: rows that surely have more than this, a second; 0: not asked for */
+	double warn;
+	enum estimate_unit warn_unit;
+	size_t n_warned;
 
 	/* A second table, which this owns, below the first: only its report (the name it has in
 	 * JSON), columns, hidden and rows are set. NULL: none. */

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ report_parse_proto(const char *text, struct report_options *options)
 }
 
 int
-report_parse_last(const char *text, struct report_options *options)
+report_parse_span(const char *text, uint64_t *span_us)
 {
 	static const struct {
 		char unit;
@@ -142,18 +143,39 @@ report_parse_last(const char *text, struct report_options *options)
 	unsigned long value;
 	char *end;
 
-	options->all = strcmp(text, "all") == 0;
-	if (options->all)
-		return 0;
 	value = strtoul(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || value == 0 || value > 100000000 || strlen(end) != 1)
 		return -EINVAL;
 	for (size_t i = 0; i < ARRAY_LEN(units); i++)
 		if (units[i].unit == *end) {
-			options->last_us = value * units[i].seconds * 1000000;
+			*span_us = value * units[i].seconds * 1000000;
 			return 0;
 		}
 	return -EINVAL;
+}
+
+int
+report_parse_last(const char *text, struct report_options *options)
+{
+	options->all = strcmp(text, "all") == 0;
+	return options->all ? 0 : report_parse_span(text, &options->last_us);
+}
+
+int
+report_parse_rate(const char *text, double *rate)
+{
+	static const char units[] = "kMGT";
+	char *end;
+	const char *unit;
+
+	*rate = strtod(text, &end);
+	if (!isdigit((unsigned char)*text) || !isfinite(*rate) || *rate <= 0)
+		return -EINVAL;
+	unit = *end ? strchr(units, *end) : NULL;
+	if (*end && (!unit || end[1]))
+		return -EINVAL;
+	*rate *= unit ? pow(1000, (double)(unit - units) + 1) : 1;
+	return 0;
 }
 
 unsigned

@@ -1,0 +1,163 @@
+#include "collector/report/compare.h"
+
+#include "collector/report/query.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- with a rate ---- */
+
+static size_t
+column_of(const struct report_result *result, enum report_type type)
+{
+	size_t c = 0;
+
+	while (c < result->n_columns && result->columns[c].type != type)
+		c++;
+	return c;
+}
+
+/* What a row has at least, a second; 0 where nothing is known. */
+static double
+least(const struct report_result *result, const struct report_value *row, enum report_type figure,
+    double factor)
+{
+	double most = 0;
+
+	for (size_t c = 0; c < result->n_columns; c++) {
+		double rate = 0;
+
+		if (!row[c].known)
+			continue;
+		if (result->columns[c].type == figure && result->seconds > 0)
+			rate = row[c].figure.low * factor / result->seconds;
+		else if (result->columns[c].type == REPORT_BITRATE && figure == REPORT_OCTETS)
+			rate = row[c].number;
+		most = rate > most ? rate : most;
+	}
+	return most;
+}
+
+int
+compare_with_rate(struct report_result *result, enum estimate_unit unit, double rate)
+{
+	enum report_type figure = unit == ESTIMATE_OCTETS ? REPORT_OCTETS : REPORT_PKTS;
+	bool has_column = column_of(result, figure) < result->n_columns ||
+	    (unit == ESTIMATE_OCTETS && column_of(result, REPORT_BITRATE) < result->n_columns);
+
+	if (!has_column)
+		return -EINVAL;
+	result->warn = rate;
+	result->warn_unit = unit;
+	for (size_t r = 0; r < result->n_rows; r++)
+		result->n_warned += least(result, report_cell(result, r, 0), figure,
+		    unit == ESTIMATE_OCTETS ? 8 : 1) > rate;
+	return 0;
+}
+
+/* ---- with the past ---- */
+
+/* What identifies a row: all between the rank and the agent. */
+static bool
+is_same_key(const struct report_result *result, const struct report_value *a,
+    const struct report_value *b)
+{
+	for (size_t c = 1; c < result->n_columns; c++) {
+		const struct report_column *column = &result->columns[c];
+
+		if (column->field && strcmp(column->field, "agent") == 0)
+			return true;
+		if (a[c].known != b[c].known)
+			return false;
+		if (a[c].known && (column->type == REPORT_TEXT ? strcmp(a[c].text, b[c].text) != 0
+							       : a[c].number != b[c].number))
+			return false;
+	}
+	return true;
+}
+
+static const struct report_value *
+find_row(const struct report_result *past, const struct report_value *row)
+{
+	for (size_t r = 0; r < past->n_rows; r++)
+		if (is_same_key(past, report_cell(past, r, 0), row))
+			return report_cell(past, r, 0);
+	return NULL;
+}
+
+static enum report_direction
+direction(const struct estimate_figure *now, double now_s, double low, double high, double past_s)
+{
+	if (now_s <= 0 || past_s <= 0)
+		return REPORT_NOT_SETTLED;
+	if (now->low / now_s > high / past_s)
+		return REPORT_UP;
+	return now->high / now_s < low / past_s ? REPORT_DOWN : REPORT_NOT_SETTLED;
+}
+
+/* A key that had no sample then had fewer frames than the limit for keys not seen; of its octets
+ * nothing is known, so frames are compared. */
+static struct report_change
+change_of(const struct report_result *result, const struct report_result *past,
+    const struct report_value *row)
+{
+	size_t pkts = column_of(result, REPORT_PKTS);
+	size_t c = result->sort == ESTIMATE_PKTS ? pkts : column_of(result, REPORT_OCTETS);
+	const struct report_value *then = find_row(past, row);
+	struct report_change change = {.known = then != NULL};
+
+	if (then) {
+		change.before = then[c].figure;
+		change.direction = direction(&row[c].figure, result->seconds, then[c].figure.low,
+		    then[c].figure.high, past->seconds);
+	} else {
+		change.direction = direction(&row[pkts].figure, result->seconds, 0,
+		    past->unseen_pkts, past->seconds);
+	}
+	return change;
+}
+
+static int
+fill_changes(struct report_result *result, const struct report_result *past)
+{
+	if (past->empty || past->seconds <= 0)
+		return 0;
+	result->changes = calloc(result->n_rows + 1, sizeof(*result->changes));
+	if (!result->changes)
+		return -ENOMEM;
+	result->past_seconds = past->seconds;
+	for (size_t r = 0; r < result->n_rows; r++)
+		result->changes[r] = change_of(result, past, report_cell(result, r, 0));
+	return 0;
+}
+
+int
+compare_with_past(const struct report *report, struct query *query,
+    const struct report_options *options, uint64_t now_us, uint64_t back_us,
+    struct report_result *result)
+{
+	struct report_options then = *options;
+	struct report_result past = {0};
+	int err;
+
+	if (!result->has_keys) {
+		snprintf(query->error, sizeof(query->error), "--versus is for lists");
+		return -EINVAL;
+	}
+	if (result->empty || result->from_us < back_us)
+		return 0;
+	then.all = false;
+	then.has_from = then.has_to = true;
+	then.from_us = result->from_us - back_us;
+	then.to_us = result->to_us - back_us;
+	then.fold_few = false;
+	then.top = UINT32_MAX;
+	err = report->run(query, &then, now_us, &past);
+	if (err == 0)
+		err = fill_changes(result, &past);
+	result->versus_us = back_us;
+	report_result_free(&past);
+	return err;
+}
