@@ -350,7 +350,8 @@ bind_handler(struct binding *b)
 	const struct mib_oid *entry = &b->table->entry;
 	netsnmp_handler_registration *registration;
 	oid name[MIB_OID_MAX];
-	size_t n = from_arcs(entry->arcs, entry->n, name);
+	/* A table by its own name, not its entry's: as snmpd does, whose columns would follow on ours. */
+	size_t n = from_arcs(entry->arcs, b->scalar ? entry->n : entry->n - 1, name);
 
 	if (b->scalar)
 		name[n++] = b->scalar;

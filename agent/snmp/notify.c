@@ -21,6 +21,8 @@ static const struct stat_name stat_names[NOTIFY_N_STATS] = {
 	    "notifications the transport did not take: kept"},
 	[NOTIFY_CONNECTS] = {"notify.connects", "AgentX sessions opened"},
 	[NOTIFY_DISCONNECTS] = {"notify.disconnects", "AgentX sessions lost"},
+	[NOTIFY_REGISTERS_REFUSED] = {"notify.registers_refused",
+	    "tables that the master did not take from us"},
 };
 
 struct notify_ring {

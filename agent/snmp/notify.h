@@ -43,6 +43,7 @@ enum notify_stat {
 	NOTIFY_SEND_FAILED,  /* the transport did not take it: kept */
 	NOTIFY_CONNECTS,     /* sessions opened with the master */
 	NOTIFY_DISCONNECTS,  /* sessions lost */
+	NOTIFY_REGISTERS_REFUSED, /* tables that the master has from another subagent already */
 	NOTIFY_N_STATS
 };
 

@@ -44,6 +44,25 @@ struct snmp_agent {
 
 /* ---- the library ---- */
 
+static void
+count(const struct snmp_agent *agent, enum notify_stat which)
+{
+	if (agent->options.ring)
+		stat_add(notify_ring_stats(agent->options.ring), which, 1);
+}
+
+/* The library says no more than the master's error code, and the local registration stays. */
+static void
+register_refused(const struct snmp_agent *agent, const char *message)
+{
+	count(agent, NOTIFY_REGISTERS_REFUSED);
+	if (strstr(message, "263")) /* duplicateRegistration, RFC 2741 section 6.2.16 */
+		log_warn_limited("snmp", "a table is already served by another subagent of the master at"
+		    " %s: ours is not seen there", agent->options.agentx_socket);
+	else
+		log_warn_limited("net-snmp", "%.*s", (int)strcspn(message, "\n"), message);
+}
+
 static int
 on_log(int major, int minor, void *message, void *ctx)
 {
@@ -52,21 +71,15 @@ on_log(int major, int minor, void *message, void *ctx)
 
 	(void)major;
 	(void)minor;
-	(void)ctx;
 	if (len == 0)
 		return 0;
-	if (m->priority <= LOG_WARNING)
+	if (strstr(m->msg, "registering pdu failed"))
+		register_refused(ctx, m->msg);
+	else if (m->priority <= LOG_WARNING)
 		log_warn_limited("net-snmp", "%.*s", (int)len, m->msg);
 	else
 		log_debug("net-snmp", "%.*s", (int)len, m->msg);
 	return 0;
-}
-
-static void
-count(const struct snmp_agent *agent, enum notify_stat which)
-{
-	if (agent->options.ring)
-		stat_add(notify_ring_stats(agent->options.ring), which, 1);
 }
 
 /* A stream needs no repetition: requests wait timeout_s once, then the session is given up. */
@@ -105,16 +118,16 @@ on_session_down(int major, int minor, void *session, void *ctx)
 
 /* Before anything of the library runs: nothing of the host's Net-SNMP set-up may matter here. */
 static void
-isolate_library(const struct snmp_agent_options *options)
+isolate_library(struct snmp_agent *agent)
 {
 	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_READ_CONFIGS, 1);
 	netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
 	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_ROOT_ACCESS, 1);
 	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_CONNECTION_WARNINGS,
 	    1);
-	set_persistent_directory(options->persistent_dir);
+	set_persistent_directory(agent->options.persistent_dir);
 	snmp_enable_calllog();
-	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, NULL);
+	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, agent);
 }
 
 static void
@@ -148,7 +161,7 @@ open_library(struct snmp_agent *agent)
 	const struct snmp_agent_options *options = &agent->options;
 	int error;
 
-	isolate_library(options);
+	isolate_library(agent);
 	netsnmp_enable_subagent();
 	netsnmp_ds_set_string(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_X_SOCKET,
 	    options->agentx_socket);
