@@ -211,12 +211,9 @@ on_refill(void *ctx, uint32_t if_index)
 static void
 on_port_changed(void *ctx, uint32_t if_index)
 {
-	struct sampling_port_config config;
 	struct agent *agent = ctx;
-	bool is_new = sampling_get_port(agent->sampling, if_index, &config) < 0;
 
-	sampling_on_port_changed(agent->sampling, if_index);
-	if (is_new)
+	if (sampling_on_port_changed(agent->sampling, if_index))
 		state_apply_port(&agent->state, agent->hal, agent->sampling, if_index);
 	monitor_port_changed(agent->monitor, if_index);
 	send_state(agent, if_index);

@@ -36,6 +36,8 @@ static const struct option_row port_options[] = {
     {.name = "edge", .type = OPTION_BOOL, PORT_AT(edge), .def = "true"},
     {.name = "link_traps", .type = OPTION_BOOL, PORT_AT(link_traps), .def = "true"},
     {.name = "admin_up", .type = OPTION_BOOL, PORT_AT(admin_up), .def = "true"},
+    {.name = "discontinuity_us", .type = OPTION_U64, PORT_AT(discontinuity_us), .min = 0,
+	.max = INT64_MAX, .def = "0"},
     {.name = "totals", .type = OPTION_STRING, PORT_AT(totals),
 	.max = HAL_MAX_COUNTER_ROWS * TOTAL_DIGITS},
     {0},
@@ -250,7 +252,10 @@ restore_totals(const struct state_port *kept, struct hal *hal, uint32_t if_index
 	uint64_t totals[HAL_MAX_COUNTER_ROWS];
 	size_t n = parse_totals(kept->totals, totals);
 
-	return n > 0 && hal_restore_totals(hal, if_index, totals, n) == 0;
+	if (n == 0 || hal_restore_totals(hal, if_index, totals, n) < 0)
+		return false;
+	hal_restore_discontinuity(hal, if_index, kept->discontinuity_us);
+	return true;
 }
 
 void
@@ -324,6 +329,7 @@ collect_port(struct state_port *port, bool clean, const struct hal *hal,
 	    .edge = config.edge,
 	    .link_traps = info.link_traps,
 	    .admin_up = info.admin_status != EASE_IF_DOWN,
+	    .discontinuity_us = hal_discontinuity_wall_us(hal, if_index),
 	    .totals = clean ? print_totals(hal, if_index) : strdup(""),
 	};
 	return port->name && port->alias && port->totals ? 0 : -ENOMEM;
@@ -391,6 +397,12 @@ state_save(struct agent_state *state, const char *dir, bool clean,
 		rc = state_rows_collect(owners->managed[i], &fresh.rows);
 	if (rc == 0)
 		rc = write_file(&fresh, dir);
+	if (rc == 0) {
+		struct state_ports before = state->ports;
+
+		state->ports = fresh.ports;
+		fresh.ports = before;
+	}
 	state_free(&fresh);
 	return rc;
 }

@@ -20,6 +20,7 @@ struct state_port {
 	uint32_t mean_skip, header_octets, max_samples_per_s;
 	bool edge, link_traps;
 	bool admin_up;
+	uint64_t discontinuity_us; /* of the counters, since 1970; 0 none */
 	char *totals; /* of the hardware counters at a clean stop, space-separated; "" none */
 };
 
@@ -64,7 +65,8 @@ struct state_owners {
 };
 
 /* Writes the settings as they are now, and those of ports that state has and that are not there; with
- * clean, the totals too. */
+ * clean, the totals too. state->ports are then these, so that a port that is unplugged and plugged in
+ * again finds its latest. */
 int state_save(struct agent_state *state, const char *dir, bool clean,
     const struct state_owners *owners);
 

@@ -41,7 +41,8 @@ start(void)
 	    .defaults = {.enabled = true, .mean_skip = 400, .header_octets = 128, .edge = true}};
 	struct sampling_sink sink = {NULL, ignore_sample};
 
-	test_clock = (struct clock){.manual = true, .manual_mono_us = 77};
+	test_clock = (struct clock){.manual = true, .manual_wall_us = 1700000000000000,
+	    .manual_mono_us = 77};
 	fake_init(&fake, FAKE_PORTS);
 	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
 	ck_assert_int_eq(hal_start(hal), 0);
@@ -169,6 +170,85 @@ START_TEST(a_port_that_is_not_there_keeps_number_and_settings)
 		ck_assert_int_eq(save(&state), 0);
 		state_free(&state);
 	}
+}
+END_TEST
+
+/* What the agent does when the device tells of a port. */
+static void
+port_changed(const struct agent_state *state, uint32_t if_index)
+{
+	hal_report_port_changed(hal, if_index);
+	if (sampling_on_port_changed(sampling, if_index))
+		state_apply_port(state, hal, sampling, if_index);
+}
+
+/* Unplugged and plugged in again: the settings of this very run, counters from now on, and no
+ * restart; the others go on. */
+START_TEST(a_port_comes_and_goes)
+{
+	struct sampling_port_config config;
+	const struct sampling_view *view;
+	struct hal_counters counters;
+	struct agent_state state;
+	struct hal_port info;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	fake.ports[0].raw[FAKE_WRAPS] = 5;
+	fake.ports[2].raw[FAKE_WRAPS] = 1000;
+	hal_read_counters(hal, 30, &counters);
+	ck_assert_int_eq(hal_set_alias(hal, 30, "uplink"), 0);
+	ck_assert_int_eq(hal_set_link_traps(hal, 30, false), 0);
+	ck_assert_int_eq(save(&state), 0); /* as after every SET */
+	fake.n_ports = 2;
+	port_changed(&state, 30);
+	ck_assert_int_eq(hal_port_info(hal, 30, &info), -ENODEV);
+	ck_assert_int_eq(sampling_get_port(sampling, 30, &config), -ENODEV);
+	ck_assert_int_eq(sampling_publish(sampling), 0);
+	view = sampling_view_hold(sampling);
+	ck_assert_uint_eq(view->n_ports, 2);
+	sampling_view_release(view);
+	ck_assert_int_eq(save(&state), 0);
+	clock_step_us(&test_clock, 1000);
+	fake.n_ports = 3;
+	fake.ports[2].raw[FAKE_WRAPS] = 7; /* another card, or the same: it counts anew */
+	port_changed(&state, 30);
+	ck_assert_int_eq(hal_port_info(hal, 30, &info), 0);
+	ck_assert_str_eq(info.alias, "uplink");
+	ck_assert(!info.link_traps);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 1077);
+	ck_assert_uint_eq(info.last_change_mono_us, 1077);
+	ck_assert_int_eq(hal_read_counters(hal, 30, &counters), 0);
+	ck_assert_uint_eq(counters.value[HAL_IN_OCTETS], 7);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
+	ck_assert_int_eq(hal_read_counters(hal, 10, &counters), 0);
+	ck_assert_uint_eq(counters.value[HAL_IN_OCTETS], 5);
+	state_free(&state);
+}
+END_TEST
+
+/* sysUpTime is the master's and goes on while we restart: so does the time of a discontinuity. */
+START_TEST(a_discontinuity_keeps_its_time)
+{
+	struct agent_state state;
+	struct hal_port info;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	clock_step_us(&test_clock, 5000000);
+	hal_mark_discontinuity(hal, 10);
+	clock_step_us(&test_clock, 1000000);
+	ck_assert_int_eq(save(&state), 0);
+	state_free(&state);
+	stop();
+	start();
+	clock_step_us(&test_clock, 8000000);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	state_apply(&state, state.clean, hal, sampling);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 5000077);
+	ck_assert_int_eq(hal_port_info(hal, 20, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
+	state_free(&state);
 }
 END_TEST
 
@@ -361,7 +441,8 @@ int
 main(void)
 {
 	const TTest *const tests[] = {identity_stays_and_boot_counts,
-	    settings_and_totals_survive_a_clean_stop, crash_is_a_discontinuity,
+	    settings_and_totals_survive_a_clean_stop, a_port_comes_and_goes,
+	    a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
 	    a_port_that_is_not_there_keeps_number_and_settings,
 	    damaged_state_is_refused_and_kept, all_or_none, crosses_to_the_main_loop,
 	    given_up_is_given_up, wrong_configuration_names_file_and_line};

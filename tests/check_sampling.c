@@ -387,6 +387,32 @@ START_TEST(same_seed_same_samples)
 }
 END_TEST
 
+/* What the hardware held is forgotten, the numbers go on: no sample has another's identity. */
+START_TEST(a_port_that_comes_back_goes_on_numbering)
+{
+	start(SAMPLING_UNIFORM, 1, 0);
+	fake_frame(&fake, 30, EASE_IN);
+	fake_frame(&fake, 30, EASE_IN);
+	ck_assert_uint_eq(n_taken, 2);
+	fake.n_ports = 2;
+	hal_report_port_changed(hal, 30);
+	ck_assert(!sampling_on_port_changed(sampling, 30));
+	ck_assert(!sampling_on_port_changed(sampling, 30)); /* gone, and told again */
+	fake.ports[2] = (struct fake_port){.oper_status = EASE_IF_UP};
+	fake.n_ports = 3;
+	hal_report_port_changed(hal, 30);
+	ck_assert(sampling_on_port_changed(sampling, 30));
+	ck_assert(!sampling_on_port_changed(sampling, 30));
+	ck_assert_uint_eq(fake.ports[2].loads, FAKE_DEPTH);
+	fake_frame(&fake, 30, EASE_IN);
+	ck_assert_uint_eq(n_taken, 3);
+	ck_assert_uint_eq(taken[2].sequence, 3);
+	ck_assert_uint_eq(taken[2].pool_pkts, 1);
+	ck_assert_uint_ne(last_snapshot.discontinuity_us, 0);
+	finish();
+}
+END_TEST
+
 START_TEST(view_shows_each_port)
 {
 	const struct sampling_view *view;
@@ -530,7 +556,8 @@ main(void)
 	    pool_and_direction_travel, refused_samples_are_drops_with_a_number,
 	    new_mean_takes_effect_at_once, old_mean_travels_with_old_skips,
 	    wrong_settings_change_nothing, switching_off_and_on, rate_cap_raises_the_skip,
-	    weights_add_up_through_the_cap, same_seed_same_samples, view_shows_each_port,
+	    weights_add_up_through_the_cap, same_seed_same_samples,
+	    a_port_that_comes_back_goes_on_numbering, view_shows_each_port,
 	    packs_to_the_limit, full_queue_reports_each_sample,
 	    states_and_counters_fill_notifications};
 	Suite *suite = suite_create("sampling");

@@ -118,6 +118,28 @@ hal_mark_discontinuity(struct hal *hal, uint32_t if_index)
 	port->discontinuity_us = hal_now_us(hal);
 }
 
+uint64_t
+hal_discontinuity_wall_us(const struct hal *hal, uint32_t if_index)
+{
+	const struct hal_port_state *port = hal_port_find(hal, if_index);
+
+	if (port == NULL || port->discontinuity_mono_us == 0)
+		return 0;
+	return clock_wall_us(hal->clock) -
+	    (clock_mono_us(hal->clock) - port->discontinuity_mono_us);
+}
+
+/* One from before this machine's start is older than any master. */
+void
+hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall_us)
+{
+	struct hal_port_state *port = hal_port_find(hal, if_index);
+	uint64_t wall = clock_wall_us(hal->clock), mono = clock_mono_us(hal->clock);
+
+	if (port != NULL && wall_us != 0 && wall_us <= wall && wall - wall_us < mono)
+		port->discontinuity_mono_us = mono - (wall - wall_us);
+}
+
 /* ---- ports ---- */
 
 static int

@@ -48,6 +48,7 @@ struct loaded_skip {
 
 struct port {
 	uint32_t if_index;
+	bool absent; /* unplugged: its numbers go on when it comes back */
 	struct sampling_port_config config;
 	uint32_t mean_in_force;
 	struct skip_stream stream;
@@ -91,11 +92,19 @@ compare_ports(const void *a, const void *b)
 }
 
 static struct port *
-find_port(const struct sampling *s, uint32_t if_index)
+find_known(const struct sampling *s, uint32_t if_index)
 {
 	struct port key = {.if_index = if_index};
 
 	return s->n_ports ? bsearch(&key, s->ports, s->n_ports, sizeof(key), compare_ports) : NULL;
+}
+
+static struct port *
+find_port(const struct sampling *s, uint32_t if_index)
+{
+	struct port *port = find_known(s, if_index);
+
+	return port != NULL && !port->absent ? port : NULL;
 }
 
 static int
@@ -237,8 +246,10 @@ sampling_start(struct sampling *s)
 {
 	if (!hal_has_sampling(s->hal))
 		return 0;
-	for (size_t i = 0; i < s->n_ports; i++)
-		refill(s, &s->ports[i]);
+	for (size_t i = 0; i < s->n_ports; i++) {
+		if (!s->ports[i].absent)
+			refill(s, &s->ports[i]);
+	}
 	return 0;
 }
 
@@ -356,12 +367,31 @@ sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
 	send_sample(s, port, &drawn, event);
 }
 
-void
+static void
+port_came(struct sampling *s, struct port *port)
+{
+	port->absent = false;
+	if (hal_has_sampling(s->hal))
+		refill(s, port);
+}
+
+bool
 sampling_on_port_changed(struct sampling *s, uint32_t if_index)
 {
-	if (find_port(s, if_index) == NULL && add_port(s, if_index) == 0 &&
-	    hal_has_sampling(s->hal))
-		refill(s, find_port(s, if_index));
+	struct port *port = find_known(s, if_index);
+	struct hal_port info;
+	bool present = hal_port_info(s->hal, if_index, &info) == 0;
+
+	if (port != NULL && !present && !port->absent) {
+		port->absent = true;
+		forget_loaded(port);
+	}
+	if (!present || (port != NULL && !port->absent))
+		return false;
+	if (port == NULL && add_port(s, if_index) < 0)
+		return false;
+	port_came(s, find_known(s, if_index));
+	return true;
 }
 
 void
@@ -586,11 +616,13 @@ sampling_publish(struct sampling *s)
 
 	if (fresh == NULL)
 		return -ENOMEM;
-	fresh->view = (struct sampling_view){fresh->rows, n};
+	fresh->view = (struct sampling_view){fresh->rows, 0};
 	fresh->sampling = s;
 	fresh->references = 1;
-	for (size_t i = 0; i < n; i++)
-		fill_row(s, &s->ports[i], &fresh->rows[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (!s->ports[i].absent)
+			fill_row(s, &s->ports[i], &fresh->rows[fresh->view.n_ports++]);
+	}
 	pthread_mutex_lock(&s->publish_lock);
 	old = s->published;
 	s->published = fresh;

@@ -82,7 +82,9 @@ int sampling_start(struct sampling *sampling);
 /* From the HAL's listener. */
 void sampling_on_sample(struct sampling *sampling, const struct hal_sample_event *event);
 void sampling_on_refill(struct sampling *sampling, uint32_t if_index);
-void sampling_on_port_changed(struct sampling *sampling, uint32_t if_index);
+/* True if the port has just come: it has the defaults, or what it had when it went, whose sequence
+ * numbers go on. */
+bool sampling_on_port_changed(struct sampling *sampling, uint32_t if_index);
 
 /* The port's counters now, as they go into easeCounters. */
 int sampling_snapshot(struct sampling *sampling, uint32_t if_index,
