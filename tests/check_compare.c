@@ -140,8 +140,8 @@ START_TEST(a_time_without_data_settles_nothing)
 }
 END_TEST
 
-/* A: 400 of 600 samples of 60,000 frames in 60 s, so about 667 a second with limits near 629 and 703
- * (Wilson); of 1,000 octets each. */
+/* A: 400 of 600 samples of 60,000 frames in 60 s, so about 667 a second with limits near 629 and
+ * 703 (Wilson); of 1,000 octets each. */
 START_TEST(warnings_are_of_lower_limits)
 {
 	static const struct {

@@ -71,6 +71,42 @@ size_classes() { # NAME TRUTH-FILE: of the rig as counters left it
 	END
 }
 
+# ---- easetop, over the store that counters left ----
+
+# Rows of the windows, and of the kept samples, which a filter that all frames pass asks for.
+rows_of() { easetop "$@" --last all --top 1000 --format json | jq -c '[.rows[] | del(.rank)]'; }
+# Windows keep sums of squares with 24 bits, so limits may differ in the fifth digit.
+same_rows() { # ROWS ROWS
+	jq -en --argjson a "$1" --argjson b "$2" '($a | length) > 0 and
+	    [$a | paths(scalars)] == [$b | paths(scalars)] and
+	    ([[$a | .. | scalars], [$b | .. | scalars]] | transpose | all(.[];
+	        if (.[0] | type) == "number" then (.[0] - .[1] | fabs) <= 1e-4 * (.[0] | fabs) + 1e-9
+	        else .[0] == .[1] end))' >/dev/null
+}
+reports() {
+	local report list
+	for report in $("$build/collector/easetop" --help | awk '/^Options/ { exit } /^  / { print $1 }'); do
+		expect "easetop $report: JSON" "$(easetop "$report" --last all --format json | jq -r .report)" "$report"
+		expect "easetop $report: text and CSV" "$(easetop "$report" --last all >/dev/null && easetop "$report" --last all --format csv >/dev/null; echo $?)" 0
+	done
+	for list in 'talkers --by src' 'talkers --by subnet' 'protocols --by proto' 'protocols --by port' conversations; do
+		if same_rows "$(rows_of $list)" "$(rows_of $list --addr 00:1b)"; then
+			pass "easetop $list: kept samples say what windows do"
+		else
+			fail "easetop $list: kept samples say what windows do" \
+			    "$(rows_of $list | head -c 300) $(rows_of $list --addr 00:1b | head -c 300)"
+		fi
+	done
+	easetop talkers --last all --warn 1k >/dev/null
+	expect 'easetop --warn: above' $? 1
+	easetop talkers --last all --warn 1T >/dev/null
+	expect 'easetop --warn: below' $? 0
+	easetop talkers --last all --by port 2>/dev/null
+	expect 'easetop: what a list cannot be by is refused' $? 2
+	easetop talkers --last all --mask 40 2>/dev/null
+	expect 'easetop: a wrong value is refused' $? 2
+}
+
 # ---- runs ----
 
 burst() {
@@ -226,6 +262,7 @@ malformed() {
 }
 
 counters 'default capture' "$capture"
+reports
 if [ -n "${EASE_CAPTURES:-}" ]; then
 	counters 'composed capture' "$EASE_CAPTURES/composed-a.pcap"
 	size_classes 'composed capture' "$EASE_CAPTURES/composed-a.truth.json"

@@ -7,8 +7,8 @@
 
 #include "collector/report/report.h"
 
-/* Sets result->warn and counts the rows whose lower limit, or counted rate, exceeds it: bits a second
- * with octets, else frames a second. -EINVAL if the report has no such column. */
+/* Sets result->warn and counts the rows whose lower limit, or counted rate, exceeds it: bits a
+ * second with octets, else frames a second. -EINVAL if the report has no such column. */
 int compare_with_rate(struct report_result *result, enum estimate_unit unit, double rate);
 
 /* Asks the report again, about the same range back_us earlier, and fills result->changes. Of lists

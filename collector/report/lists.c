@@ -1,7 +1,7 @@
 /*
  * Lists of keys of received frames, largest first, with limits, shares and the ranks that the
- * limits settle: talkers, protocols, conversations. What a key is stands in dimension.h. A matrix is the
- * talkers by pair, shown as a grid.
+ * limits settle: talkers, protocols, conversations. What a key is stands in dimension.h. A matrix
+ * is the talkers by pair, shown as a grid.
  */
 #include "collector/report/build.h"
 #include "collector/report/dimension.h"

@@ -1,0 +1,125 @@
+#include "collector/top.h"
+
+#include "collector/config.h"
+#include "collector/report/compare.h"
+#include "collector/report/query.h"
+#include "collector/screen.h"
+#include "common/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where the collector writes, if nobody said where to read. */
+static int
+open_default_store(struct query **query, char *error, size_t error_size)
+{
+	struct collector_config config = {0};
+	int err = collector_config_load(TOP_CONFIG_FILE, &config, error, error_size);
+
+	if (err == 0)
+		err = query_open(config.store, query, error, error_size);
+	else
+		snprintf(error + strlen(error), error_size - strlen(error),
+		    " (or name a store: --store sqlite:PATH)");
+	collector_config_free(&config);
+	return err;
+}
+
+static int
+open_store(const struct top *top, struct query **query, char *error, size_t error_size)
+{
+	const char *store = top->store ? top->store : getenv("EASETOP_STORE");
+
+	if (store && *store)
+		return query_open(store, query, error, error_size);
+	return open_default_store(query, error, error_size);
+}
+
+static int
+answer(const struct top *top, uint64_t now_us, struct query *query,
+     struct report_result *result)
+{
+	int err = top->report->run(query, &top->options, now_us, result);
+
+	if (err == 0 && top->versus_us)
+		err = compare_with_past(top->report, query, &top->options, now_us,
+		    top->versus_us, result);
+	if (err == 0 && top->warn > 0) {
+		err = compare_with_rate(result, top->options.sort, top->warn);
+		if (err)
+			snprintf(query->error, sizeof(query->error),
+			    "%s has no rates to compare with --warn", top->report->name);
+	}
+	return err;
+}
+
+/* Asks and writes to out; what goes wrong, to errors. The exit status. */
+static int
+print_report(const struct top *top, FILE *out, FILE *errors)
+{
+	struct render_options render = {.utc = top->utc, .now_us = clock_wall_us(&clock_system)};
+	struct report_result result = {0};
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+	int err, warned;
+
+	if (open_store(top, &query, error, sizeof(error)) != 0) {
+		fprintf(errors, "easetop: %s\n", error);
+		return TOP_EXIT_TROUBLE;
+	}
+	err = answer(top, render.now_us, query, &result);
+	if (err)
+		fprintf(errors, "easetop: %s\n", *query->error ? query->error : strerror(-err));
+	else
+		err = top->format(out, &result, &render);
+	warned = result.n_warned > 0 ? TOP_EXIT_WARNED : EXIT_SUCCESS;
+	report_result_free(&result);
+	query_close(query);
+	if (err == 0 && fflush(out) != 0)
+		err = -errno;
+	return err ? TOP_EXIT_TROUBLE : warned;
+}
+
+/* What goes wrong is drawn too: the collector may come back. */
+static int
+draw_report(const struct top *top, const struct screen *screen, int *status)
+{
+	char *text;
+	size_t octets;
+	FILE *out = open_memstream(&text, &octets);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	*status = print_report(top, out, out);
+	if (fclose(out) != 0)
+		return -ENOMEM;
+	err = screen_draw(screen, text);
+	free(text);
+	return err;
+}
+
+static int
+watch(const struct top *top)
+{
+	struct screen screen;
+	int status = TOP_EXIT_TROUBLE;
+
+	if (screen_open(&screen, STDIN_FILENO, STDOUT_FILENO) != 0) {
+		fputs("easetop: --watch needs a terminal\n", stderr);
+		return status;
+	}
+	while (draw_report(top, &screen, &status) == 0 &&
+	    screen_wait(&screen, (int)top->watch_s * 1000))
+		;
+	screen_close(&screen);
+	return status;
+}
+
+int
+top_run(const struct top *top)
+{
+	return top->watch_s > 0 ? watch(top) : print_report(top, stdout, stderr);
+}
