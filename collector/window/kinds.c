@@ -2,6 +2,43 @@
 
 #include <string.h>
 
+enum { LENGTH_MAX = 1500 }; /* IEEE 802.3, clause 3.2.6 */
+
+static uint16_t
+ethertype_of(const struct frame_keys *frame)
+{
+	return frame->has_ethertype && frame->ethertype > LENGTH_MAX ? frame->ethertype : 0;
+}
+
+void
+flow_key_of(const struct frame_keys *frame, uint32_t window, uint8_t direction,
+    struct flow_key *key)
+{
+	*key = (struct flow_key){
+	    .window = window,
+	    .direction = direction,
+	    .has = (uint8_t)((frame->has_macs ? FLOW_HAS_MACS : 0) |
+		(frame->n_vlans > 0 ? FLOW_HAS_VLAN : 0) |
+		(frame->has_ethertype ? FLOW_HAS_ETHERTYPE : 0) |
+		(frame->has_ip_proto ? FLOW_HAS_IP_PROTO : 0) |
+		(frame->has_ports ? FLOW_HAS_PORTS : 0)),
+	    .ip_version = frame->ip_version,
+	    .ip_proto = frame->has_ip_proto ? frame->ip_proto : 0,
+	    .vlan = frame->n_vlans > 0 ? frame->vlan[0] : 0,
+	    .ethertype = ethertype_of(frame),
+	    .src_port = frame->has_ports ? frame->src_port : 0,
+	    .dst_port = frame->has_ports ? frame->dst_port : 0,
+	};
+	if (frame->has_macs) {
+		memcpy(key->src_mac, frame->src_mac, FRAME_MAC_LEN);
+		memcpy(key->dst_mac, frame->dst_mac, FRAME_MAC_LEN);
+	}
+	if (frame->ip_version != 0) {
+		memcpy(key->src_ip, frame->src_ip, FRAME_IP_LEN);
+		memcpy(key->dst_ip, frame->dst_ip, FRAME_IP_LEN);
+	}
+}
+
 static void
 put1(struct halves *h, const void *octets, size_t n)
 {
@@ -29,9 +66,9 @@ put2_be16(struct halves *h, uint16_t v)
 }
 
 static bool
-eth_pair(const struct frame_keys *k, struct halves *h)
+eth_pair(const struct flow_key *k, struct halves *h)
 {
-	if (!k->has_macs)
+	if (!(k->has & FLOW_HAS_MACS))
 		return false;
 	put1(h, k->src_mac, FRAME_MAC_LEN);
 	put2(h, k->dst_mac, FRAME_MAC_LEN);
@@ -39,7 +76,7 @@ eth_pair(const struct frame_keys *k, struct halves *h)
 }
 
 static bool
-ip_pair(const struct frame_keys *k, struct halves *h)
+ip_pair(const struct flow_key *k, struct halves *h)
 {
 	size_t octets = k->ip_version == 4 ? 4 : FRAME_IP_LEN;
 
@@ -51,49 +88,45 @@ ip_pair(const struct frame_keys *k, struct halves *h)
 }
 
 static bool
-vlan(const struct frame_keys *k, struct halves *h)
+vlan(const struct flow_key *k, struct halves *h)
 {
-	if (k->n_vlans == 0)
+	if (!(k->has & FLOW_HAS_VLAN))
 		return false;
-	put1_be16(h, k->vlan[0]);
-	return true;
-}
-
-enum { LENGTH_MAX = 1500 }; /* IEEE 802.3, clause 3.2.6 */
-
-/* Lengths are one key, 0. */
-static bool
-ethertype(const struct frame_keys *k, struct halves *h)
-{
-	if (!k->has_ethertype)
-		return false;
-	put1_be16(h, k->ethertype <= LENGTH_MAX ? 0 : k->ethertype);
+	put1_be16(h, k->vlan);
 	return true;
 }
 
 static bool
-ip_proto(const struct frame_keys *k, struct halves *h)
+ethertype(const struct flow_key *k, struct halves *h)
 {
-	if (!k->has_ip_proto)
+	if (!(k->has & FLOW_HAS_ETHERTYPE))
+		return false;
+	put1_be16(h, k->ethertype);
+	return true;
+}
+
+static bool
+ip_proto(const struct flow_key *k, struct halves *h)
+{
+	if (!(k->has & FLOW_HAS_IP_PROTO))
 		return false;
 	put1(h, &k->ip_proto, 1);
 	return true;
 }
 
-/* Servers' ports are the lower ones: registered, where clients' are ephemeral (RFC 6335). */
 static bool
-server_port(const struct frame_keys *k, struct halves *h)
+server_port(const struct flow_key *k, struct halves *h)
 {
-	if (!k->has_ports || !ip_proto(k, h))
+	if (!(k->has & FLOW_HAS_PORTS) || !ip_proto(k, h))
 		return false;
-	put1_be16(h, k->src_port < k->dst_port ? k->src_port : k->dst_port);
+	put1_be16(h, flow_server_port(k));
 	return true;
 }
 
 static bool
-conversation(const struct frame_keys *k, struct halves *h)
+conversation(const struct flow_key *k, struct halves *h)
 {
-	if (!k->has_ip_proto || !ip_pair(k, h))
+	if (!(k->has & FLOW_HAS_IP_PROTO) || !ip_pair(k, h))
 		return false;
 	put1_be16(h, k->src_port);
 	put2_be16(h, k->dst_port);
@@ -103,11 +136,11 @@ conversation(const struct frame_keys *k, struct halves *h)
 }
 
 const struct kind window_kinds[N_KINDS] = {
-    {STORE_KEY_ETH_PAIR, eth_pair},
-    {STORE_KEY_IP_PAIR, ip_pair},
-    {STORE_KEY_VLAN, vlan},
-    {STORE_KEY_ETHERTYPE, ethertype},
-    {STORE_KEY_IP_PROTO, ip_proto},
-    {STORE_KEY_SERVER_PORT, server_port},
-    {STORE_KEY_CONVERSATION, conversation},
+    [KIND_ETH_PAIR] = {STORE_KEY_ETH_PAIR, eth_pair},
+    [KIND_IP_PAIR] = {STORE_KEY_IP_PAIR, ip_pair},
+    [KIND_VLAN] = {STORE_KEY_VLAN, vlan},
+    [KIND_ETHERTYPE] = {STORE_KEY_ETHERTYPE, ethertype},
+    [KIND_IP_PROTO] = {STORE_KEY_IP_PROTO, ip_proto},
+    [KIND_SERVER_PORT] = {STORE_KEY_SERVER_PORT, server_port},
+    [KIND_CONVERSATION] = {STORE_KEY_CONVERSATION, conversation},
 };

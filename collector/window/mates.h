@@ -13,7 +13,8 @@ enum {
 	/* A notification of 1,400 octets holds five samples, an sFlow datagram of 9,000 octets of
 	 * 128-octet headers 45: a longer one counts as several. */
 	MATES_MAX = 64,
-	MATES_FEATURES = N_KINDS + 2 * KINDS_OF_PAIRS,
+	MATES_ANY = N_KINDS + 2 * KINDS_OF_PAIRS, /* what all mates of a side have in common */
+	MATES_FEATURES,
 };
 
 /* The feature that is key1 of a kind of pairs; key2 is the next one. */
@@ -22,18 +23,20 @@ enum {
 struct mate {
 	uint32_t side;	/* port, minute and direction: only mates of one side are paired */
 	float pkts, octets; /* w and w b */
-	/* By index into window_kinds a hash of the key, then hashes of key1 and key2 of the kinds
-	 * that are pairs. What is absent has a number that no mate has. Two hashes of 32 bits that
-	 * are equal by chance change a variance a little, no estimate. */
+	/* By index into window_kinds a number for the key or its hash, then hashes of key1 and key2
+	 * of the kinds that are pairs. What is absent has a number that no mate has. Two hashes of
+	 * 32 bits that are equal by chance change a variance a little, no estimate. */
 	uint32_t feature[MATES_FEATURES];
 };
 
-/* Sums over the other mates of its side, times the mate's own: of all of them, and of those that
- * have a feature in common. */
+/* Sums over the other mates of its side that have a feature in common, times the mate's own. */
 struct mate_pairs {
-	struct store_pairs any;
-	float same_pkts[MATES_FEATURES], same_octets[MATES_FEATURES];
+	float pkts[MATES_FEATURES], octets[MATES_FEATURES];
 };
+
+/* The place-th mate of a notification, of that flow. seed goes into the hashes. */
+void mates_fill(struct mate *mate, uint64_t seed, const struct flow_key *k, uint32_t place,
+    const struct ease_sample *s);
 
 /* Fills pairs[i] for mates[i], n <= MATES_MAX. */
 void mates_pair(const struct mate *mates, size_t n, struct mate_pairs *pairs);

@@ -1,0 +1,162 @@
+/* Moving what is new into a batch. */
+#include "collector/window/window_private.h"
+
+#include <string.h>
+
+enum {
+	/* How fast it gets harder to get a row beyond the limit of keys in the store: at twice the
+	 * limit only who has nine times the mean of so many keys gets one. */
+	HARDER = 8,
+};
+
+/* What had no room: how many samples, and by how much the most that one key can lack rose. False if
+ * the batch had no row for it: then it is told with the next one. */
+static bool
+dump_folded(struct window *w, uint8_t direction, struct store_batch *batch)
+{
+	for (unsigned kind = 0; kind < N_KINDS; kind++) {
+		struct folded *f = &w->side[direction - 1].folded[kind];
+		struct store_folded *row;
+
+		if (f->n == 0)
+			continue;
+		row = store_batch_add(batch, STORE_FOLDED);
+		if (!row)
+			return false;
+		row->start_us = w->start_us;
+		row->agent = w->agent;
+		row->if_index = w->if_index;
+		row->direction = direction;
+		row->kind = (uint8_t)window_kinds[kind].kind;
+		row->n = f->n;
+		row->most_n = f->most_n - f->dumped_most_n;
+		f->n = 0;
+		f->dumped_most_n = f->most_n;
+	}
+	return true;
+}
+
+static void
+dump_side(struct window *w, uint8_t direction, struct store_batch *batch)
+{
+	struct side *side = &w->side[direction - 1];
+	struct store_window *row;
+
+	if (side->sums.n == 0 && side->pool_pkts == 0 && side->pool_octets == 0)
+		return;
+	row = store_batch_add(batch, STORE_WINDOWS);
+	row->start_us = w->start_us;
+	row->agent = w->agent;
+	row->if_index = w->if_index;
+	row->direction = direction;
+	row->pool_pkts = side->pool_pkts;
+	row->pool_octets = side->pool_octets;
+	row->sums = side->sums;
+	row->any = (struct store_pairs){(float)side->any_pkts, (float)side->any_octets};
+	side->pool_pkts = side->pool_octets = 0;
+	side->sums = (struct store_sums){0};
+	side->any_pkts = side->any_octets = 0;
+}
+
+static void
+dump_window(struct window_table *t, struct window *w, struct store_batch *batch)
+{
+	struct store_window_port *row;
+
+	dump_side(w, EASE_IN, batch);
+	dump_side(w, EASE_OUT, batch);
+	w->dirty = false;
+	if (!dump_folded(w, EASE_IN, batch) || !dump_folded(w, EASE_OUT, batch))
+		window_mark_dirty(t, w);
+	if (w->expected == 0 && w->received == 0)
+		return;
+	row = store_batch_add(batch, STORE_WINDOW_PORTS);
+	row->start_us = w->start_us;
+	row->agent = w->agent;
+	row->if_index = w->if_index;
+	row->expected = w->expected;
+	row->received = w->received;
+	w->expected = w->received = 0;
+}
+
+/* A window's rows of a kind in the store are limited. Who has more of the samples since the last
+ * dump than the mean of that many keys gets one all the same, so that a talker that begins late is
+ * seen; but not so many that the limit means nothing. */
+static bool
+has_row(const struct window_table *t, const struct key *k)
+{
+	const struct side *side = &t->windows[k->window].side[k->direction - 1];
+	uint64_t limit = t->limits.keys_per_window, rows = side->folded[k->kind].rows;
+
+	if (k->stored || rows < limit)
+		return true;
+	return k->fresh * limit * limit >= side->sums.n * (limit + HARDER * (rows - limit));
+}
+
+static void
+fill_sums(struct store_key *row, const struct key *k)
+{
+	const struct key_sums *s = &k->sums;
+
+	row->sums = (struct store_sums){k->fresh, s->w, (double)s->w2, s->wb, (double)s->wb2,
+	    (double)s->w2b2};
+	row->any = s->any;
+	row->same = s->same;
+	row->same1 = s->same1;
+	row->same2 = s->same2;
+}
+
+static void
+dump_key(const struct window_table *t, struct key *k, struct store_batch *batch)
+{
+	const struct window *w = &t->windows[k->window];
+	struct store_key *row;
+
+	k->listed = false;
+	if (!k->used || k->fresh == 0)
+		return;
+	if (!has_row(t, k)) {
+		window_key_fold(t, k, WINDOW_STAT_KEYS_WINDOW_FULL);
+		return;
+	}
+	window_folded_of(t, k)->rows += !k->stored;
+	k->stored = true;
+	row = store_batch_add(batch, STORE_KEYS);
+	row->start_us = w->start_us;
+	row->agent = w->agent;
+	row->if_index = w->if_index;
+	row->direction = k->direction;
+	row->kind = (uint8_t)window_kinds[k->kind].kind;
+	row->key1_octets = k->halves.octets1;
+	row->key2_octets = k->halves.octets2;
+	memcpy(row->key1, k->halves.half1, STORE_KEY_HALF);
+	memcpy(row->key2, k->halves.half2, STORE_KEY_HALF);
+	fill_sums(row, k);
+	k->sums = (struct key_sums){0};
+	k->fresh = 0;
+}
+
+int
+window_dump(struct window_table *t, struct store_batch *batch)
+{
+	const struct store_rows *folded = &batch->rows[STORE_FOLDED];
+	uint32_t n_windows = t->dirty_windows.n;
+	int r;
+
+	flows_leave_all(t->flows, window_keys_take, t);
+	r = store_batch_reserve(batch, STORE_WINDOWS, (size_t)N_DIRECTIONS * n_windows);
+	if (r == 0)
+		r = store_batch_reserve(batch, STORE_WINDOW_PORTS, n_windows);
+	if (r == 0)
+		r = store_batch_reserve(batch, STORE_FOLDED, folded->room - folded->n);
+	if (r == 0)
+		r = store_batch_reserve(batch, STORE_KEYS, t->dirty_keys.n);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < t->dirty_keys.n; i++)
+		dump_key(t, &t->keys[t->dirty_keys.items[i]], batch);
+	t->dirty_keys.n = t->dirty_windows.n = 0;
+	for (uint32_t i = 0; i < n_windows; i++) /* what stays dirty is listed again before i */
+		dump_window(t, &t->windows[t->dirty_windows.items[i]], batch);
+	return 0;
+}

@@ -1,0 +1,253 @@
+/* Keys of flows that leave: found, made, and evicted when there are no more free ones. */
+#include "collector/window/hash.h"
+#include "collector/window/window_private.h"
+
+#include <string.h>
+
+enum {
+	/* Keys that an eviction chooses from: the more, the nearer to the one that has least. */
+	CANDIDATES = 8,
+};
+
+/* A key before it is found. */
+struct wanted {
+	const struct flow *flow;
+	uint32_t hash;
+	uint8_t kind; /* index into window_kinds */
+	struct halves halves;
+};
+
+struct folded *
+window_folded_of(const struct window_table *t, const struct key *k)
+{
+	return &t->windows[k->window].side[k->direction - 1].folded[k->kind];
+}
+
+void
+window_key_fold(const struct window_table *t, struct key *k, enum window_stat_id why)
+{
+	struct folded *f = window_folded_of(t, k);
+
+	k->most_lost += k->fresh;
+	if (k->most_lost > f->most_n)
+		f->most_n = k->most_lost;
+	f->n += k->fresh;
+	stat_add(&t->stats, why, k->fresh);
+	k->sums = (struct key_sums){0};
+	k->fresh = 0;
+}
+
+/* Making room */
+
+static void
+unlink_key(struct window_table *t, uint32_t i)
+{
+	uint32_t *link = &t->key_buckets[t->keys[i].hash & t->key_mask];
+
+	while (*link != i)
+		link = &t->keys[*link].next;
+	*link = t->keys[i].next;
+	t->keys[i].used = false;
+}
+
+/* What it costs when this key goes: nothing if nothing of it is new, though one that has a row in
+ * the store will more likely come again; else what most_n may rise to. */
+static uint64_t
+cost_of(const struct key *k)
+{
+	return k->fresh == 0 ? k->stored : 2ull + k->most_lost + k->fresh;
+}
+
+/*
+ * Takes a place from the candidate whose loss raises most_n least, as Space-Saving does (Metwally,
+ * Agrawal, El Abbadi 2005). The hand gives each group of candidates its turn, so that most_n grows
+ * by one only when about as many newcomers came as there are places.
+ */
+static uint32_t
+evict(struct window_table *t)
+{
+	uint32_t victim = t->hand;
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t c = 0; c < CANDIDATES && t->hand < t->limits.keys; c++, t->hand++) {
+		uint64_t cost = cost_of(&t->keys[t->hand]);
+
+		if (cost < least) {
+			least = cost;
+			victim = t->hand;
+		}
+	}
+	if (t->hand == t->limits.keys)
+		t->hand = 0;
+	for (uint32_t c = 0; c < CANDIDATES && t->hand + c < t->limits.keys; c++)
+		__builtin_prefetch(&t->keys[t->hand + c]);
+	window_key_fold(t, &t->keys[victim], WINDOW_STAT_KEYS_TABLE_FULL);
+	unlink_key(t, victim);
+	return victim;
+}
+
+static uint32_t
+free_place(struct window_table *t)
+{
+	uint32_t i = t->free_key;
+
+	if (i != NONE) {
+		t->free_key = t->keys[i].next;
+		return i;
+	}
+	if (t->keys_used < t->limits.keys)
+		return t->keys_used++;
+	return evict(t);
+}
+
+/* Finding */
+
+/* The halves are hashed as a whole: unused octets are zeros. */
+static uint32_t
+hash_key(uint64_t seed, const struct wanted *w)
+{
+	const struct flow_key *k = &w->flow->key;
+	uint64_t words[6] = {(uint64_t)k->window << 16 | (uint64_t)w->kind << 8 | k->direction};
+	uint64_t hash;
+
+	_Static_assert(sizeof(w->halves) <= sizeof(words) - sizeof(words[0]), "a key has grown");
+	memcpy(words + 1, &w->halves, sizeof(w->halves));
+	hash = hash_words(seed, words, 6);
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+static bool
+is_key(const struct key *k, const struct wanted *wanted)
+{
+	const struct flow_key *flow = &wanted->flow->key;
+
+	return k->hash == wanted->hash && k->window == flow->window && k->kind == wanted->kind &&
+	    k->direction == flow->direction &&
+	    memcmp(&k->halves, &wanted->halves, sizeof(k->halves)) == 0;
+}
+
+/* The key like wanted, made if need be. */
+static struct key *
+get_key(struct window_table *t, const struct wanted *wanted)
+{
+	uint32_t *bucket = &t->key_buckets[wanted->hash & t->key_mask];
+	struct key *k;
+	uint32_t i;
+
+	for (i = *bucket; i != NONE; i = t->keys[i].next)
+		if (is_key(&t->keys[i], wanted))
+			return &t->keys[i];
+	i = free_place(t);
+	k = &t->keys[i];
+	k->window = wanted->flow->key.window;
+	k->next = *bucket;
+	k->hash = wanted->hash;
+	k->kind = wanted->kind;
+	k->direction = wanted->flow->key.direction;
+	k->used = true;
+	k->stored = false;
+	k->halves = wanted->halves;
+	k->most_lost = window_folded_of(t, k)->most_n; /* it may have been here before */
+	*bucket = i;
+	return k;
+}
+
+/* Adding */
+
+static struct store_pairs
+pairs_of(const struct mate_pairs *pairs, size_t feature)
+{
+	return (struct store_pairs){pairs->pkts[feature], pairs->octets[feature]};
+}
+
+static void
+add_pairs(struct store_pairs *to, struct store_pairs more)
+{
+	to->pkts += more.pkts;
+	to->octets += more.octets;
+}
+
+static void
+add_flow(struct key_sums *to, const struct flow_sums *flow, size_t kind)
+{
+	const struct mate_pairs *pairs = &flow->pairs;
+
+	to->w += flow->w;
+	to->wb += flow->wb;
+	to->w2 += flow->w2;
+	to->wb2 += flow->wb2;
+	to->w2b2 += flow->w2b2;
+	add_pairs(&to->any, pairs_of(pairs, MATES_ANY));
+	add_pairs(&to->same, pairs_of(pairs, kind));
+	if (kind >= KINDS_OF_PAIRS)
+		return;
+	add_pairs(&to->same1, pairs_of(pairs, MATES_ADDRESS(kind)));
+	add_pairs(&to->same2, pairs_of(pairs, MATES_ADDRESS(kind) + 1));
+}
+
+static void
+add_to_key(struct window_table *t, const struct wanted *wanted)
+{
+	struct key *k = get_key(t, wanted);
+
+	if (!k->listed)
+		t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
+	k->listed = true;
+	k->fresh += wanted->flow->n;
+	add_flow(&k->sums, &wanted->flow->sums, wanted->kind);
+}
+
+/* The keys that a flow has; how many. */
+static size_t
+keys_of(const struct window_table *t, const struct flow *flow, struct wanted wanted[N_KINDS])
+{
+	size_t n = 0;
+
+	for (unsigned kind = 0; kind < N_KINDS; kind++) {
+		struct wanted *w = &wanted[n];
+
+		*w = (struct wanted){.flow = flow, .kind = (uint8_t)kind};
+		if (!window_kinds[kind].fill(&flow->key, &w->halves))
+			continue;
+		w->hash = hash_key(t->seed, w);
+		__builtin_prefetch(&t->key_buckets[w->hash & t->key_mask]);
+		n++;
+	}
+	return n;
+}
+
+/* Buckets are on their way before keys are, and keys before they are added to. */
+void
+window_keys_take(void *table, const struct flow *const *flows, size_t n)
+{
+	struct wanted wanted[FLOWS_AT_ONCE * N_KINDS];
+	struct window_table *t = table;
+	size_t n_wanted = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_wanted += keys_of(t, flows[i], &wanted[n_wanted]);
+	for (size_t i = 0; i < n_wanted; i++) {
+		uint32_t first = t->key_buckets[wanted[i].hash & t->key_mask];
+
+		if (first == NONE)
+			continue;
+		__builtin_prefetch(&t->keys[first]);
+		__builtin_prefetch(&t->keys[first].sums, 1);
+	}
+	for (size_t i = 0; i < n_wanted; i++)
+		add_to_key(t, &wanted[i]);
+}
+
+/* Closing */
+
+void
+window_keys_close(struct window_table *t)
+{
+	for (uint32_t i = 0; i < t->keys_used; i++) {
+		if (!t->keys[i].used || !t->windows[t->keys[i].window].closing)
+			continue;
+		unlink_key(t, i);
+		t->keys[i].next = t->free_key;
+		t->free_key = i;
+	}
+}
