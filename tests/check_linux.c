@@ -219,6 +219,137 @@ START_TEST(without_privilege_it_reads_and_refuses_to_set)
 }
 END_TEST
 
+/* ---- addresses ---- */
+
+START_TEST(addresses_are_what_bridge_says)
+{
+	static const uint8_t source_0[6] = {0x02, 0x10, 0, 0, 0, 0};
+	uint32_t p1;
+
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	linux_rig_send("h0", to_all, 60, 100, 100);
+	linux_rig_start(&rig);
+	linux_rig_expect_as_bridge(&rig); /* known before it started, and not new */
+	ck_assert_uint_eq(rig.n_new_addresses, 0);
+
+	linux_rig_send("h1", to_all, 60, 1, 1); /* one moves from p0 to p1 */
+	linux_rig_expect_as_bridge(&rig);
+	p1 = linux_rig_port(&rig, "p1")->if_index;
+	ck_assert_uint_eq(rig.n_new_addresses, 1);
+	ck_assert_uint_eq(rig.newest.if_index, p1);
+	ck_assert_mem_eq(rig.newest.mac, source_0, 6);
+
+	linux_rig_sh("bridge fdb add 02:77:00:00:00:01 dev p2 master static");
+	linux_rig_sh("bridge fdb add 02:77:00:00:00:02 dev p3 master");
+	linux_rig_expect_as_bridge(&rig);
+	linux_rig_sh("bridge fdb del 02:77:00:00:00:01 dev p2 master");
+	linux_rig_expect_as_bridge(&rig);
+
+	linux_rig_sh("ip link set p0 down"); /* and what was learned there is gone */
+	linux_rig_expect_as_bridge(&rig);
+	linux_rig_sh("ip link del p1");
+	linux_rig_expect_as_bridge(&rig);
+	linux_rig_sh("ip link del br0");
+	linux_rig_expect_as_bridge(&rig);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(without_a_bridge_there_is_no_table)
+{
+	const struct hal_snapshot *snapshot;
+
+	if (!linux_rig_enter(__func__))
+		return;
+	linux_rig_sh("ip link add p0 type veth peer name h0");
+	linux_rig_start(&rig);
+	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+	snapshot = hal_snapshot_hold(rig.hal);
+	ck_assert(!snapshot->has_addresses);
+	hal_snapshot_release(snapshot);
+	ck_assert_int_eq(hal_set_ageing_s(rig.hal, 60), -ENODEV);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(ageing_is_the_bridges)
+{
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	linux_rig_start(&rig);
+	ck_assert_uint_eq(hal_ageing_s(rig.hal), 300);
+	ck_assert_int_eq(hal_set_ageing_s(rig.hal, 60), 0);
+	linux_rig_sh("ip -d -j link show br0 | grep -q '\"ageing_time\":6000,'");
+	linux_rig_sh("ip link set br0 type bridge ageing_time 100"); /* a second */
+	linux_rig_settle(&rig);
+	ck_assert_uint_eq(hal_ageing_s(rig.hal), 1);
+	linux_rig_send("h0", to_all, 60, 50, 50);
+	linux_rig_expect_as_bridge(&rig);
+	for (int tries = 0; tries < 500 && linux_rig_can("bridge fdb | grep -q ^02:10:"); tries++)
+		usleep(20000);
+	linux_rig_expect_as_bridge(&rig);
+	ck_assert(!linux_rig_can("bridge fdb | grep -q ^02:10:"));
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(addresses_by_vlan)
+{
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	if (!linux_rig_can("ip link set br0 type bridge vlan_filtering 1")) {
+		printf("SKIP addresses by VLAN: this kernel's bridge knows no VLANs\n");
+		return;
+	}
+	linux_rig_start(&rig);
+	linux_rig_sh("bridge vlan add dev p0 vid 30; bridge vlan add dev p1 vid 40");
+	linux_rig_sh("bridge fdb add 02:77:00:00:00:01 dev p0 master static vlan 30");
+	linux_rig_sh("bridge fdb add 02:77:00:00:00:01 dev p1 master static vlan 40");
+	linux_rig_expect_as_bridge(&rig);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(lost_address_notices_are_made_up_for)
+{
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	rig.config.hear_octets = 4096;
+	linux_rig_start(&rig);
+	linux_rig_send("h0", to_all, 60, 5000, 5000);
+	linux_rig_send("h1", to_all, 60, 500, 500);
+	linux_rig_expect_as_bridge(&rig);
+	ck_assert_uint_ge(linux_rig_stat(&rig, "linux.overflows"), 1);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
+START_TEST(a_hundred_thousand_addresses)
+{
+	int n = suite_effort(100000);
+
+	if (n > 100000)
+		n = 100000;
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	linux_rig_start(&rig);
+	for (int i = 0; i < n; i += 1000) { /* heard while they come */
+		linux_rig_send("h0", to_all, 60, (unsigned)i + 1000, (unsigned)i + 1000);
+		linux_rig_settle(&rig);
+		i += i; /* what was learned is sent again, so that it takes fewer turns */
+	}
+	linux_rig_send("h0", to_all, 60, (unsigned)n, (unsigned)n);
+	linux_rig_expect_as_bridge(&rig);
+	linux_rig_stop(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -233,6 +364,12 @@ main(void)
 	tcase_add_test(tc, a_storm_of_interfaces_leaves_nothing);
 	tcase_add_test(tc, what_a_manager_sets_reaches_the_kernel);
 	tcase_add_test(tc, without_privilege_it_reads_and_refuses_to_set);
+	tcase_add_test(tc, addresses_are_what_bridge_says);
+	tcase_add_test(tc, without_a_bridge_there_is_no_table);
+	tcase_add_test(tc, ageing_is_the_bridges);
+	tcase_add_test(tc, addresses_by_vlan);
+	tcase_add_test(tc, lost_address_notices_are_made_up_for);
+	tcase_add_test(tc, a_hundred_thousand_addresses);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -1,8 +1,9 @@
 /*
  * Messages of rtnetlink and ethtool, built here attribute by attribute: what they say, and that
- * one cut short or with wrong lengths is refused or read as far as it is sound. And the numbers
- * that links.h gives to names.
+ * one cut short or with wrong lengths is refused or read as far as it is sound. And the tables made
+ * of them: the numbers that links.h gives to names, the addresses of fdb.h.
  */
+#include "agent/linux/fdb.h"
 #include "agent/linux/links.h"
 #include "tests/suite.h"
 
@@ -248,11 +249,77 @@ START_TEST(names_and_links_have_a_limit)
 }
 END_TEST
 
+/* ---- addresses ---- */
+
+static struct rtnl_neighbour
+neighbour(uint32_t number, uint16_t vlan, uint32_t port)
+{
+	struct rtnl_neighbour n = {.kernel_index = port, .vlan = vlan, .state = NUD_REACHABLE};
+
+	memcpy(n.mac + 2, &number, sizeof(number));
+	return n;
+}
+
+START_TEST(an_address_is_where_it_was_last_seen)
+{
+	struct rtnl_neighbour here = neighbour(1, 0, 5), there = neighbour(1, 0, 6);
+	struct rtnl_neighbour other_vlan = neighbour(1, 30, 7), own = neighbour(2, 0, 5);
+	struct fdb fdb = {0};
+
+	ck_assert_int_eq(fdb_take(&fdb, &here), 1);
+	ck_assert_int_eq(fdb_take(&fdb, &here), 0);
+	ck_assert_int_eq(fdb_take(&fdb, &other_vlan), 1);
+	ck_assert_int_eq(fdb_take(&fdb, &there), 1); /* moved */
+	here.gone = true; /* it has left the old port, late */
+	ck_assert_int_eq(fdb_take(&fdb, &here), 0);
+	ck_assert_uint_eq(fdb_find(&fdb, 0, there.mac)->kernel_index, 6);
+	ck_assert_uint_eq(fdb_find(&fdb, 30, there.mac)->kernel_index, 7);
+	there.gone = true;
+	ck_assert_int_eq(fdb_take(&fdb, &there), 0);
+	ck_assert_ptr_null(fdb_find(&fdb, 0, there.mac));
+	ck_assert_uint_eq(fdb.n, 1);
+	own.state = NUD_PERMANENT;
+	ck_assert_int_eq(fdb_take(&fdb, &own), 0); /* the bridge's own is nobody new */
+	ck_assert_uint_eq(fdb_find(&fdb, 0, own.mac)->status, HAL_ADDRESS_SELF);
+	own.flags = NTF_SELF;
+	ck_assert(!fdb_concerns(&own));
+	fdb_free(&fdb);
+}
+END_TEST
+
+START_TEST(the_table_has_a_limit_and_forgets_in_any_order)
+{
+	struct fdb fdb = {0};
+	struct rtnl_neighbour n;
+
+	for (uint32_t i = 0; i < HAL_MAX_ADDRESSES; i++) {
+		n = neighbour(i, i % 3, 1 + i % 7);
+		ck_assert_int_eq(fdb_take(&fdb, &n), 1);
+	}
+	n = neighbour(HAL_MAX_ADDRESSES, 0, 1);
+	ck_assert_int_eq(fdb_take(&fdb, &n), -ENOSPC);
+	n = neighbour(4, 1, 9); /* one that is known may still move */
+	ck_assert_int_eq(fdb_take(&fdb, &n), 1);
+	for (uint32_t i = 0; i < HAL_MAX_ADDRESSES; i++) {
+		uint32_t number = i * 48271u % HAL_MAX_ADDRESSES; /* odd: every one, once */
+
+		n = neighbour(number, number % 3, number == 4 ? 9 : 1 + number % 7);
+		ck_assert_ptr_nonnull(fdb_find(&fdb, n.vlan, n.mac));
+		n.gone = true;
+		fdb_take(&fdb, &n);
+		ck_assert_ptr_null(fdb_find(&fdb, n.vlan, n.mac));
+		ck_assert_uint_eq(fdb.n, HAL_MAX_ADDRESSES - 1 - i);
+	}
+	fdb_free(&fdb);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *suite = suite_create("rtnl");
 	TCase *messages = tcase_create("messages"), *numbers = tcase_create("numbers");
+	TCase *addresses = tcase_create("addresses");
 
 	tcase_add_test(messages, a_link_is_what_its_attributes_say);
 	tcase_add_test(messages, a_message_cut_anywhere_is_read_or_refused);
@@ -266,5 +333,9 @@ main(void)
 	tcase_add_test(numbers, a_number_is_a_names_and_nobody_elses);
 	tcase_add_test(numbers, names_and_links_have_a_limit);
 	suite_add_tcase(suite, numbers);
+	tcase_set_timeout(addresses, 60);
+	tcase_add_test(addresses, an_address_is_where_it_was_last_seen);
+	tcase_add_test(addresses, the_table_has_a_limit_and_forgets_in_any_order);
+	suite_add_tcase(suite, addresses);
 	return suite_run(suite);
 }

@@ -113,6 +113,15 @@ on_port_changed(void *ctx, uint32_t if_index)
 	rig->n_changes++;
 }
 
+static void
+on_new_address(void *ctx, const struct ease_address *address)
+{
+	struct linux_rig *rig = ctx;
+
+	rig->n_new_addresses++;
+	rig->newest = *address;
+}
+
 void
 linux_rig_start(struct linux_rig *rig)
 {
@@ -125,6 +134,7 @@ linux_rig_start(struct linux_rig *rig)
 	rig->listener.ctx = rig;
 	if (!rig->listener.port_changed)
 		rig->listener.port_changed = on_port_changed;
+	rig->listener.new_address = on_new_address;
 	hal_set_listener(rig->hal, &rig->listener);
 	ck_assert_int_eq(hal_start(rig->hal), 0);
 }
@@ -341,6 +351,119 @@ linux_rig_expect_oper_status(struct linux_rig *rig, const char *name, uint8_t st
 	ck_abort_msg("%s: oper status %d instead of %u", name, port ? port->oper_status : 0, status);
 }
 
+/* ---- compared with bridge ---- */
+
+struct known_address {
+	char text[64];
+};
+
+struct known_addresses {
+	struct known_address *items;
+	size_t n;
+};
+
+static void
+know(struct known_addresses *list, unsigned vlan, const char *mac, const char *port,
+    const char *state)
+{
+	if ((list->n & (list->n - 1)) == 0)
+		list->items = realloc(list->items, (2 * list->n + 1) * sizeof(*list->items));
+	ck_assert_ptr_nonnull(list->items);
+	snprintf(list->items[list->n++].text, sizeof(list->items[0].text), "%u %s %s %s", vlan, mac,
+	    port, state);
+}
+
+static int
+compare_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void
+sort(struct known_addresses *list)
+{
+	if (list->n > 0)
+		qsort(list->items, list->n, sizeof(*list->items), compare_text);
+}
+
+/* Entries of the bridge itself, not of the cards' own filters. */
+static struct known_addresses
+addresses_of_bridge(void)
+{
+	json_t *all = linux_rig_json("bridge -j fdb show"), *entry;
+	struct known_addresses list = {0};
+	size_t i;
+
+	json_array_foreach(all, i, entry) {
+		const char *state = text(entry, "state");
+
+		if (has_flag(entry, "self"))
+			continue;
+		know(&list, (unsigned)json_integer_value(json_object_get(entry, "vlan")),
+		    text(entry, "mac"), text(entry, "ifname"),
+		    strcmp(state, "permanent") == 0 ? "self"
+			: strcmp(state, "static") == 0 ? "mgmt"
+						       : "learned");
+	}
+	json_decref(all);
+	sort(&list);
+	return list;
+}
+
+static struct known_addresses
+addresses_of_device(struct linux_rig *rig)
+{
+	static const char *const states[] = {[HAL_ADDRESS_LEARNED] = "learned",
+	    [HAL_ADDRESS_SELF] = "self", [HAL_ADDRESS_MGMT] = "mgmt"};
+	struct known_addresses list = {0};
+	const struct hal_snapshot *snapshot;
+
+	ck_assert_int_eq(hal_refresh(rig->hal, 0), 0);
+	snapshot = hal_snapshot_hold(rig->hal);
+	for (size_t i = 0; i < snapshot->n_addresses; i++) {
+		const struct hal_address *a = &snapshot->addresses[i];
+		char mac[24];
+
+		snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", a->mac[0], a->mac[1],
+		    a->mac[2], a->mac[3], a->mac[4], a->mac[5]);
+		know(&list, a->vlan, mac, hal_snapshot_port(snapshot, a->if_index)->name,
+		    states[a->status]);
+	}
+	hal_snapshot_release(snapshot);
+	sort(&list);
+	return list;
+}
+
+static void
+compare_addresses(struct linux_rig *rig, struct difference *d)
+{
+	struct known_addresses theirs = addresses_of_bridge(), ours;
+
+	linux_rig_settle(rig);
+	ours = addresses_of_device(rig);
+	note_if(d, theirs.n != ours.n, "%zu addresses, bridge shows %zu", ours.n, theirs.n);
+	for (size_t i = 0; i < ours.n && i < theirs.n; i++)
+		note_if(d, strcmp(ours.items[i].text, theirs.items[i].text) != 0,
+		    "%s, bridge shows %s", ours.items[i].text, theirs.items[i].text);
+	free(ours.items);
+	free(theirs.items);
+}
+
+void
+linux_rig_expect_as_bridge(struct linux_rig *rig)
+{
+	struct difference d = {""};
+
+	for (int tries = 0; tries < WAIT_TRIES; tries++) {
+		d.text[0] = '\0';
+		compare_addresses(rig, &d);
+		if (d.text[0] == '\0')
+			return;
+		usleep(WAIT_US);
+	}
+	ck_abort_msg("%s", d.text);
+}
+
 /* ---- traffic ---- */
 
 void
@@ -354,6 +477,7 @@ linux_rig_send(const char *interface, const uint8_t mac[6], size_t octets, unsig
 	struct mmsghdr messages[SEND_BATCH];
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	unsigned sent = 0;
+	uint32_t source;
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&to, sizeof(to)), 0);
@@ -365,8 +489,9 @@ linux_rig_send(const char *interface, const uint8_t mac[6], size_t octets, unsig
 
 		for (unsigned i = 0; i < batch; i++) {
 			memcpy(frames[i], mac, 6);
-			memcpy(frames[i] + 6, "\x02\x00\x5e\x10\x00", 5);
-			frames[i][11] = (uint8_t)((sent + i) % n_sources);
+			source = htonl((sent + i) % n_sources);
+			memcpy(frames[i] + 6, "\x02\x10", 2);
+			memcpy(frames[i] + 8, &source, 4);
 			memcpy(frames[i] + 12, "\x88\xb5", 2); /* local experiments (IEEE 802) */
 			memcpy(frames[i] + 14, &(uint32_t){htonl(sent + i)}, 4);
 			parts[i] = (struct iovec){frames[i], octets};

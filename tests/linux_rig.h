@@ -20,6 +20,8 @@ struct linux_rig {
 	struct hal_device *device;
 	struct hal *hal;
 	struct hal_listener listener;
+	size_t n_new_addresses;
+	struct ease_address newest;
 	size_t n_changes;
 	uint32_t changed[LINUX_RIG_CHANGES]; /* ifIndexes, in order */
 };
@@ -48,8 +50,11 @@ const struct hal_port *linux_rig_port(struct linux_rig *rig, const char *name);
 void linux_rig_expect_as_ip(struct linux_rig *rig);
 void linux_rig_expect_oper_status(struct linux_rig *rig, const char *name, uint8_t status);
 
-/* Sends n frames of `octets` (without FCS) out of the interface, to mac, the source differing in
- * its last octet by i % n_sources. */
+/* The address table is what `bridge fdb` shows of the bridge. */
+void linux_rig_expect_as_bridge(struct linux_rig *rig);
+
+/* Sends n frames of `octets` (without FCS) out of the interface, to mac; the source's last four
+ * octets are i % n_sources. */
 void linux_rig_send(const char *interface, const uint8_t mac[6], size_t octets, unsigned n,
     unsigned n_sources);
 

@@ -81,7 +81,8 @@ struct hal_sampling_ops {
 
 struct hal_addresses_ops {
 	const char *name;
-	/* Calls add for every entry, in any order, until it returns non-zero (which is returned). */
+	/* Calls add for every entry, in any order, until it returns non-zero (which is returned).
+	 * -ENODEV: there is no bridge now, and no table that could be empty. */
 	int (*dump)(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg);
 	uint64_t (*discards)(void *ctx); /* entries lost because the table was full */
 	uint32_t (*ageing_s)(void *ctx);

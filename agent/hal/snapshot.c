@@ -129,7 +129,7 @@ read_addresses(struct hal *hal, struct hal_published *p)
 		return 0;
 	rc = ops->dump(hal->device->addresses_ctx, add_address, p);
 	if (rc < 0)
-		return rc;
+		return rc == -ENODEV ? 0 : rc;
 	if (p->view.n_addresses > 0)
 		qsort(p->addresses, p->view.n_addresses, sizeof(*p->addresses), compare_addresses);
 	p->view.has_addresses = true;

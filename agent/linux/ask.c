@@ -4,6 +4,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,20 @@ ask_links(struct ask *ask, struct rtnl_link **links, size_t *n)
 	return 0;
 }
 
+/* ---- addresses ---- */
+
+int
+ask_neighbours(struct ask *ask, netlink_take take, void *ctx)
+{
+	struct question q;
+	struct nlmsghdr *question =
+	    netlink_begin(&q, RTM_GETNEIGH, NLM_F_DUMP, sizeof(struct ndmsg));
+	struct ndmsg *head = mnl_nlmsg_get_payload(question);
+
+	head->ndm_family = AF_BRIDGE;
+	return netlink_ask(ask->route, question, take, ctx);
+}
+
 /* ---- one link ---- */
 
 static int
@@ -171,5 +186,22 @@ ask_set_alias(struct ask *ask, uint32_t kernel_index, const char *alias)
 
 	/* The kernel takes an alias of no octets as none. */
 	mnl_attr_put(question, IFLA_IFALIAS, strlen(alias), alias);
+	return netlink_ask(ask->route, question, NULL, NULL);
+}
+
+int
+ask_set_ageing(struct ask *ask, uint32_t kernel_index, uint32_t ageing_cs)
+{
+	struct question q;
+	struct nlmsghdr *question = begin_change(&q, kernel_index, 0, 0);
+	struct nlattr *info, *data;
+
+	question->nlmsg_type = RTM_NEWLINK; /* RTM_SETLINK leaves a kind's own settings alone */
+	info = mnl_attr_nest_start(question, IFLA_LINKINFO);
+	mnl_attr_put_strz(question, IFLA_INFO_KIND, "bridge");
+	data = mnl_attr_nest_start(question, IFLA_INFO_DATA);
+	mnl_attr_put_u32(question, IFLA_BR_AGEING_TIME, ageing_cs);
+	mnl_attr_nest_end(question, data);
+	mnl_attr_nest_end(question, info);
 	return netlink_ask(ask->route, question, NULL, NULL);
 }

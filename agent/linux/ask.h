@@ -21,6 +21,10 @@ void ask_close(struct ask *ask);
 /* All links of the namespace, at one moment. *links is the caller's to free. */
 int ask_links(struct ask *ask, struct rtnl_link **links, size_t *n);
 
+/* Every entry of the bridges' forwarding databases. What take returns ends it, if not 0; -EAGAIN:
+ * it changed while it was read, and some of it may be missing. */
+int ask_neighbours(struct ask *ask, netlink_take take, void *ctx);
+
 int ask_stats(struct ask *ask, uint32_t kernel_index, struct rtnl_link_stats64 *stats);
 /* Not known is an answer: 0 and EASE_DUPLEX_UNKNOWN. */
 void ask_speed(struct ask *ask, uint32_t kernel_index, struct rtnl_speed *speed);
@@ -28,5 +32,7 @@ void ask_speed(struct ask *ask, uint32_t kernel_index, struct rtnl_speed *speed)
 /* -EPERM without CAP_NET_ADMIN; -ENODEV; the driver's refusal. */
 int ask_set_up(struct ask *ask, uint32_t kernel_index, bool up);
 int ask_set_alias(struct ask *ask, uint32_t kernel_index, const char *alias); /* "": none */
+
+int ask_set_ageing(struct ask *ask, uint32_t kernel_index, uint32_t ageing_cs);
 
 #endif

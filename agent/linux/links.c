@@ -177,6 +177,7 @@ void
 links_free(struct links *links)
 {
 	free(links->ports);
+	free(links->by_kernel);
 	free(links->names);
 	*links = (struct links){0};
 }
@@ -207,34 +208,68 @@ links_find(const struct links *links, uint32_t if_index)
 									    : NULL;
 }
 
+/* Where the kernel's index stands in by_kernel, or would stand. */
+static size_t
+kernel_place_of(const struct links *links, uint32_t kernel_index)
+{
+	size_t low = 0, high = links->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (links->by_kernel[middle].kernel_index < kernel_index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 struct links_port *
 links_find_kernel(const struct links *links, uint32_t kernel_index)
 {
-	for (size_t i = 0; i < links->n; i++)
-		if (links->ports[i].link.kernel_index == kernel_index)
-			return &links->ports[i];
-	return NULL;
+	size_t place = kernel_place_of(links, kernel_index);
+
+	if (place == links->n || links->by_kernel[place].kernel_index != kernel_index)
+		return NULL;
+	return links_find(links, links->by_kernel[place].if_index);
+}
+
+static int
+make_room(struct links *links)
+{
+	struct links_port *ports = grow(links->ports, &links->room, links->n, sizeof(*ports));
+	struct links_kernel *by_kernel;
+
+	if (!ports)
+		return -ENOMEM;
+	links->ports = ports;
+	by_kernel = grow(links->by_kernel, &links->by_kernel_room, links->n, sizeof(*by_kernel));
+	if (!by_kernel)
+		return -ENOMEM;
+	links->by_kernel = by_kernel;
+	return 0;
 }
 
 int
 links_add(struct links *links, const struct rtnl_link *link, struct links_port **result)
 {
-	struct links_port *grown;
 	uint32_t if_index;
-	size_t place;
+	size_t place, kernel_place;
 
 	if (links->n >= LINKS_MAX)
 		return -ENOSPC;
 	if_index = choose_number(links, link);
-	grown = grow(links->ports, &links->room, links->n, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	links->ports = grown;
-	if (remember(links, link->name, if_index) < 0)
+	if (make_room(links) < 0 || remember(links, link->name, if_index) < 0)
 		return -ENOMEM;
 	place = place_of(links, if_index);
+	kernel_place = kernel_place_of(links, link->kernel_index);
 	memmove(&links->ports[place + 1], &links->ports[place],
-	    (links->n++ - place) * sizeof(*links->ports));
+	    (links->n - place) * sizeof(*links->ports));
+	memmove(&links->by_kernel[kernel_place + 1], &links->by_kernel[kernel_place],
+	    (links->n - kernel_place) * sizeof(*links->by_kernel));
+	links->n++;
+	links->by_kernel[kernel_place] = (struct links_kernel){link->kernel_index, if_index};
 	links->ports[place] = (struct links_port){
 	    .if_index = if_index, .link = *link, .stats = link->stats};
 	*result = &links->ports[place];
@@ -245,8 +280,11 @@ void
 links_remove(struct links *links, struct links_port *port)
 {
 	size_t place = (size_t)(port - links->ports);
+	size_t kernel_place = kernel_place_of(links, port->link.kernel_index);
 
 	(void)remember(links, port->link.name, port->if_index);
 	links->n--;
 	memmove(port, port + 1, (links->n - place) * sizeof(*port));
+	memmove(&links->by_kernel[kernel_place], &links->by_kernel[kernel_place + 1],
+	    (links->n - kernel_place) * sizeof(*links->by_kernel));
 }

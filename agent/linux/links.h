@@ -32,9 +32,15 @@ struct links_port {
 	struct tap *tap; /* its sampler, or NULL: the device's to make and to free */
 };
 
+/* Where a link of the kernel's stands. */
+struct links_kernel {
+	uint32_t kernel_index, if_index;
+};
+
 struct links {
-	struct links_port *ports; /* sorted by if_index */
-	size_t n, room;
+	struct links_port *ports;	/* sorted by if_index */
+	struct links_kernel *by_kernel; /* n of them, sorted by kernel_index */
+	size_t n, room, by_kernel_room;
 	struct links_name *names; /* in order of their coming */
 	size_t n_names, names_room;
 };

@@ -1,11 +1,10 @@
 #include "agent/linux/linux_device.h"
 
-#include "agent/linux/ask.h"
+#include "agent/linux/linux_private.h"
 #include "common/log.h"
 
 #include <errno.h>
 #include <linux/rtnetlink.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,205 +14,74 @@
 
 enum {
 	HEAR_OCTETS = 8 << 20, /* 4,096 interfaces changing at once, at less than 2 KiB each */
-	FCS_OCTETS = 4,	       /* which the kernel's octets leave out (linux/if_link.h) */
+	ADDRESS_TRIES = 4,
 };
 
-enum {
-	STAT_CHANGES,
-	STAT_OVERFLOWS,
-	STAT_DAMAGED,
-	STAT_LINKS_LEFT_OUT,
-	STAT_STATS_ERRORS,
-	N_STATS
+static const struct stat_name stat_names[LINUX_N_STATS] = {
+    [LINUX_STAT_CHANGES] = {"linux.changes", "notices of a link that the kernel sent"},
+    [LINUX_STAT_OVERFLOWS] = {"linux.overflows",
+	"times the kernel had more notices than room, and everything was read again"},
+    [LINUX_STAT_DAMAGED] = {"linux.damaged", "messages of the kernel that made no sense, left out"},
+    [LINUX_STAT_LINKS_LEFT_OUT] = {"linux.links_left_out", "links beyond the number served"},
+    [LINUX_STAT_STATS_ERRORS] = {"linux.stats_errors", "counters of a link could not be read"},
+    [LINUX_STAT_ADDRESSES_LEFT_OUT] = {"linux.addresses_left_out",
+	"addresses of bridges beyond the number kept"},
 };
 
-static const struct stat_name stat_names[N_STATS] = {
-    [STAT_CHANGES] = {"linux.changes", "notices of a link that the kernel sent"},
-    [STAT_OVERFLOWS] = {"linux.overflows",
-	"times the kernel had more notices than room, and all links were read again"},
-    [STAT_DAMAGED] = {"linux.damaged", "messages of the kernel that made no sense, left out"},
-    [STAT_LINKS_LEFT_OUT] = {"linux.links_left_out", "links beyond the number served"},
-    [STAT_STATS_ERRORS] = {"linux.stats_errors", "counters of a link could not be read"},
-};
+/* ---- addresses heard and read ---- */
 
-struct linux_device {
-	struct hal_device device;
-	const struct clock *clock;
-	struct hal *hal; /* from start to stop */
-	struct ask ask;
-	struct links links;
-	int epoll_fd, hear_fd, timer_fd;
-	uint64_t alarm_us; /* 0: none */
-	bool stale;	   /* notices were lost: read all links again */
-	struct stat_set stats;
-	_Atomic uint64_t stat_values[N_STATS];
-};
-
-/* ---- ports ---- */
-
-static size_t
-port_count(void *ctx)
+static void
+report_new_address(struct linux_device *d, const struct rtnl_neighbour *neighbour)
 {
-	return ((struct linux_device *)ctx)->links.n;
+	const struct links_port *port = links_find_kernel(&d->links, neighbour->kernel_index);
+	struct ease_address address = {.vlan = neighbour->vlan};
+
+	if (!d->hal || !port)
+		return;
+	address.if_index = port->if_index;
+	address.time_us = clock_wall_us(d->clock);
+	memcpy(address.mac, neighbour->mac, sizeof(address.mac));
+	hal_report_new_address(d->hal, &address);
 }
 
-static uint32_t
-port_if_index(void *ctx, size_t i)
-{
-	return ((struct linux_device *)ctx)->links.ports[i].if_index;
-}
-
-/* The LAG it is a member of. A bridge's ports are not bundled. */
-static uint32_t
-lag_parent(const struct linux_device *d, const struct rtnl_link *link)
-{
-	const struct links_port *parent;
-
-	if (strcmp(link->master_kind, "bond") != 0 && strcmp(link->master_kind, "team") != 0)
-		return 0;
-	parent = links_find_kernel(&d->links, link->master);
-	return parent ? parent->if_index : 0;
-}
-
+/* 1: learned, and not known before. */
 static int
-port_get(void *ctx, uint32_t if_index, struct hal_port *port)
+take_neighbour(struct linux_device *d, const struct rtnl_neighbour *neighbour)
 {
-	const struct linux_device *d = ctx;
-	const struct links_port *known = links_find(&d->links, if_index);
-	const struct rtnl_link *link;
+	int rc = fdb_concerns(neighbour) ? fdb_take(&d->fdb, neighbour) : 0;
 
-	if (!known)
-		return -ENODEV;
-	link = &known->link;
-	snprintf(port->name, sizeof(port->name), "%s", link->name);
-	snprintf(port->alias, sizeof(port->alias), "%s", link->alias);
-	snprintf(port->descr, sizeof(port->descr), "Linux %s %s",
-	    link->kind[0] ? link->kind : "network device", link->name);
-	port->if_type = links_if_type(link);
-	port->mtu_octets = link->mtu_octets;
-	port->speed_bps = known->speed.speed_bps;
-	port->duplex = known->speed.duplex;
-	memcpy(port->mac, link->mac, sizeof(port->mac));
-	port->admin_status = link->flags & IFF_UP ? EASE_IF_UP : EASE_IF_DOWN;
-	port->oper_status = links_oper_status(link);
-	port->has_connector = link->kind[0] == '\0';
-	port->lag_parent = lag_parent(d, link);
-	return 0;
-}
-
-static int
-port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
-{
-	struct linux_device *d = ctx;
-	const struct links_port *port = links_find(&d->links, if_index);
-
-	if (!port)
-		return -ENODEV;
-	return ask_set_up(&d->ask, port->link.kernel_index, admin_status == EASE_IF_UP);
-}
-
-static int
-port_set_alias(void *ctx, uint32_t if_index, const char *alias)
-{
-	struct linux_device *d = ctx;
-	struct links_port *port = links_find(&d->links, if_index);
-	int rc;
-
-	if (!port)
-		return -ENODEV;
-	rc = ask_set_alias(&d->ask, port->link.kernel_index, alias);
-	if (rc == 0) /* the kernel's notice says the same, later */
-		snprintf(port->link.alias, sizeof(port->link.alias), "%s", alias);
+	if (rc < 0)
+		stat_add(&d->stats, LINUX_STAT_ADDRESSES_LEFT_OUT, 1);
 	return rc;
 }
 
-static const struct hal_ports_ops ports_ops = {
-    .name = "linux",
-    .count = port_count,
-    .if_index = port_if_index,
-    .get = port_get,
-    .set_admin_status = port_set_admin_status,
-    .set_alias = port_set_alias,
-};
-
-/* ---- counters ---- */
-
-enum row {
-	ROW_RX_PACKETS, /* first: reading it fetches all */
-	ROW_TX_PACKETS, ROW_RX_BYTES, ROW_TX_BYTES, ROW_RX_ERRORS, ROW_TX_ERRORS, ROW_RX_DROPPED,
-	ROW_TX_DROPPED, ROW_RX_MISSED, ROW_RX_NOHANDLER, ROW_MULTICAST,
-	N_ROWS
-};
-
-#define STATS_ROW(member)                                                                          \
-	{.name = #member, .address = offsetof(struct rtnl_link_stats64, member),                  \
-	    .width_bits = 64, .flags = HAL_COUNTER_IS_TOTAL}
-
-static const struct hal_counter_row counter_rows[N_ROWS] = {
-    [ROW_RX_PACKETS] = STATS_ROW(rx_packets),
-    [ROW_TX_PACKETS] = STATS_ROW(tx_packets),
-    [ROW_RX_BYTES] = STATS_ROW(rx_bytes),
-    [ROW_TX_BYTES] = STATS_ROW(tx_bytes),
-    [ROW_RX_ERRORS] = STATS_ROW(rx_errors),
-    [ROW_TX_ERRORS] = STATS_ROW(tx_errors),
-    [ROW_RX_DROPPED] = STATS_ROW(rx_dropped),
-    [ROW_TX_DROPPED] = STATS_ROW(tx_dropped),
-    [ROW_RX_MISSED] = STATS_ROW(rx_missed_errors),
-    [ROW_RX_NOHANDLER] = STATS_ROW(rx_nohandler),
-    [ROW_MULTICAST] = STATS_ROW(multicast),
-};
-
 static int
-counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
+take_listed_neighbour(void *ctx, const struct nlmsghdr *message)
 {
 	struct linux_device *d = ctx;
-	struct links_port *port = links_find(&d->links, if_index);
-	int rc;
+	struct rtnl_neighbour neighbour;
+	int rc = rtnl_parse_neighbour(message, &neighbour);
 
-	if (!port)
-		return -ENODEV;
-	if (row == ROW_RX_PACKETS) {
-		rc = ask_stats(&d->ask, port->link.kernel_index, &port->stats);
-		if (rc < 0) {
-			stat_add(&d->stats, STAT_STATS_ERRORS, 1);
-			return rc;
-		}
-	}
-	memcpy(raw, (const uint8_t *)&port->stats + counter_rows[row].address, sizeof(*raw));
+	if (rc == 0)
+		take_neighbour(d, &neighbour);
+	else if (rc == -EPROTO)
+		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
 	return 0;
 }
 
-static void
-put(struct hal_counters *counters, enum hal_figure figure, uint64_t value)
+/* A table that changes while it is read is read again, a few times; what changes for ever is heard
+ * of anyway. */
+static int
+read_all_addresses(struct linux_device *d)
 {
-	counters->value[figure] = value;
-	counters->known |= 1ull << figure;
-}
+	int rc = -EAGAIN;
 
-static void
-counter_derive(const uint64_t *total, struct hal_counters *counters)
-{
-	put(counters, HAL_IN_OCTETS, total[ROW_RX_BYTES] + FCS_OCTETS * total[ROW_RX_PACKETS]);
-	put(counters, HAL_OUT_OCTETS, total[ROW_TX_BYTES] + FCS_OCTETS * total[ROW_TX_PACKETS]);
-	put(counters, HAL_IN_UCAST_PKTS, total[ROW_RX_PACKETS] - total[ROW_MULTICAST]);
-	put(counters, HAL_IN_MCAST_PKTS, total[ROW_MULTICAST]);
-	put(counters, HAL_OUT_UCAST_PKTS, total[ROW_TX_PACKETS]);
-	put(counters, HAL_IN_DISCARDS,
-	    total[ROW_RX_DROPPED] + total[ROW_RX_MISSED] + total[ROW_RX_NOHANDLER]);
-	put(counters, HAL_IN_ERRORS, total[ROW_RX_ERRORS]);
-	put(counters, HAL_OUT_DISCARDS, total[ROW_TX_DROPPED]);
-	put(counters, HAL_OUT_ERRORS, total[ROW_TX_ERRORS]);
-	put(counters, HAL_POOL_IN_PKTS, total[ROW_RX_PACKETS]);
-	put(counters, HAL_POOL_OUT_PKTS, total[ROW_TX_PACKETS]);
+	for (int tries = 0; tries < ADDRESS_TRIES && rc == -EAGAIN; tries++) {
+		fdb_free(&d->fdb);
+		rc = ask_neighbours(&d->ask, take_listed_neighbour, d);
+	}
+	return rc == -EAGAIN ? 0 : rc;
 }
-
-static const struct hal_counters_ops counters_ops = {
-    .name = "rtnl_link_stats64",
-    .rows = counter_rows,
-    .n_rows = N_ROWS,
-    .read = counter_read,
-    .derive = counter_derive,
-};
 
 /* ---- changes ---- */
 
@@ -231,7 +99,7 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 	int rc = links_add(&d->links, link, &port);
 
 	if (rc < 0) {
-		stat_add(&d->stats, STAT_LINKS_LEFT_OUT, 1);
+		stat_add(&d->stats, LINUX_STAT_LINKS_LEFT_OUT, 1);
 		log_warn_limited("linux", "%s is not served: %s", link->name,
 		    rc == -ENOSPC ? "there are too many" : strerror(-rc));
 		return;
@@ -280,16 +148,22 @@ take_link(struct linux_device *d, const struct rtnl_link *link)
 static int
 take_notice(void *ctx, const struct nlmsghdr *message)
 {
+	struct rtnl_neighbour neighbour;
 	struct linux_device *d = ctx;
 	struct rtnl_link link;
 	int rc = rtnl_parse_link(message, &link);
 
 	if (rc == 0) {
-		stat_add(&d->stats, STAT_CHANGES, 1);
+		stat_add(&d->stats, LINUX_STAT_CHANGES, 1);
 		take_link(d, &link);
-	} else if (rc == -EPROTO) {
-		stat_add(&d->stats, STAT_DAMAGED, 1);
+		return 0;
 	}
+	if (rc == -ENOMSG)
+		rc = rtnl_parse_neighbour(message, &neighbour);
+	if (rc == 0 && take_neighbour(d, &neighbour) > 0)
+		report_new_address(d, &neighbour);
+	if (rc == -EPROTO)
+		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
 	return 0;
 }
 
@@ -319,8 +193,18 @@ read_all_links(struct linux_device *d)
 	for (size_t i = 0; i < n; i++)
 		take_link(d, &list[i]);
 	free(list);
-	d->stale = false;
 	return 0;
+}
+
+static int
+read_all(struct linux_device *d)
+{
+	int rc = read_all_links(d);
+
+	if (rc == 0)
+		rc = read_all_addresses(d);
+	d->stale = rc < 0;
+	return rc;
 }
 
 /* 1 if there may be more. */
@@ -330,13 +214,13 @@ hear_links(struct linux_device *d)
 	int rc = netlink_hear(d->hear_fd, take_notice, d);
 
 	if (rc == -EPROTO) {
-		stat_add(&d->stats, STAT_DAMAGED, 1);
+		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
 		return 1;
 	}
 	if (rc != -ENOBUFS)
 		return rc;
-	stat_add(&d->stats, STAT_OVERFLOWS, 1);
-	log_warn_limited("linux", "more changes of links than could be heard: reading all again");
+	stat_add(&d->stats, LINUX_STAT_OVERFLOWS, 1);
+	log_warn_limited("linux", "more changes than could be heard: reading all again");
 	d->stale = true;
 	return 1;
 }
@@ -373,6 +257,7 @@ device_destroy(void *ctx)
 	close_fd(d->epoll_fd);
 	ask_close(&d->ask);
 	links_free(&d->links);
+	fdb_free(&d->fdb);
 	free(d);
 }
 
@@ -413,7 +298,7 @@ device_dispatch(void *ctx, unsigned budget)
 	for (unsigned n = 0; rc > 0 && (budget == 0 || n < budget); n++)
 		rc = hear_links(d);
 	/* What was heard before the loss is older than the list read now. */
-	if (rc >= 0 && d->stale && read_all_links(d) < 0)
+	if (rc >= 0 && d->stale && read_all(d) < 0)
 		rc = 1;
 	return rc;
 }
@@ -456,7 +341,7 @@ watch_fd(const struct linux_device *d, int fd)
 static int
 open_descriptors(struct linux_device *d, const struct linux_config *config)
 {
-	static const unsigned groups[] = {RTNLGRP_LINK, 0};
+	static const unsigned groups[] = {RTNLGRP_LINK, RTNLGRP_NEIGH, 0};
 	int octets = config->hear_octets ? config->hear_octets : HEAR_OCTETS;
 	int rc;
 
@@ -483,7 +368,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 		goto fail;
 	d->clock = config->clock;
 	d->epoll_fd = d->hear_fd = d->timer_fd = -1;
-	d->stats = (struct stat_set){stat_names, N_STATS, d->stat_values};
+	d->stats = (struct stat_set){stat_names, LINUX_N_STATS, d->stat_values};
 	rc = links_init(&d->links, config->kept, config->n_kept);
 	if (rc == 0)
 		rc = ask_open(&d->ask);
@@ -491,13 +376,14 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (rc == 0)
 		rc = open_descriptors(d, config);
 	if (rc == 0)
-		rc = read_all_links(d);
+		rc = read_all(d);
 	if (rc < 0)
 		goto fail;
 	d->device = (struct hal_device){
 	    .ops = &device_ops, .ctx = d,
-	    .ports = &ports_ops, .ports_ctx = d,
-	    .counters = &counters_ops, .counters_ctx = d,
+	    .ports = &linux_ports_ops, .ports_ctx = d,
+	    .counters = &linux_counters_ops, .counters_ctx = d,
+	    .addresses = &linux_addresses_ops, .addresses_ctx = d,
 	};
 	*device = &d->device;
 	return 0;

@@ -1,7 +1,7 @@
 /*
  * The Linux device: the kernel's network interfaces as a switch. Ports, their counters and their
- * changes come by rtnetlink, speed and duplex by ethtool's netlink; SET of ifAdminStatus and
- * ifAlias goes through to the kernel. Reading needs no privilege; changing needs CAP_NET_ADMIN.
+ * changes come by rtnetlink, speed and duplex by ethtool's netlink, addresses by the bridges'
+ * notices; SET of ifAdminStatus, ifAlias and the ageing time goes through to the kernel. Reading needs no privilege; changing needs CAP_NET_ADMIN.
  *
  * Counters are the kernel's 64-bit ones: octets without FCS, to which four a frame are added (RFC
  * 3635). The kernel tells received multicasts apart and nothing else, so unicast counts broadcasts

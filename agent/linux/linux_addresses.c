@@ -1,0 +1,86 @@
+/*
+ * The Linux device's addresses: what its bridges learned, and how long they keep it.
+ */
+#include "agent/linux/linux_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { CENTISECONDS = 100 }; /* a second, in the kernel's unit of ageing */
+
+static const struct links_port *
+first_bridge(const struct linux_device *d)
+{
+	for (size_t i = 0; i < d->links.n; i++)
+		if (d->links.ports[i].link.has_ageing)
+			return &d->links.ports[i];
+	return NULL;
+}
+
+static int
+address_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg)
+{
+	const struct linux_device *d = ctx;
+	int rc = 0;
+
+	if (!first_bridge(d))
+		return -ENODEV;
+	for (size_t i = 0; i < d->fdb.n_slots && rc == 0; i++) {
+		const struct fdb_entry *entry = &d->fdb.slots[i];
+		const struct links_port *port;
+		struct hal_address address = {.vlan = entry->vlan, .status = entry->status};
+
+		if (entry->kernel_index == 0)
+			continue;
+		port = links_find_kernel(&d->links, entry->kernel_index);
+		if (!port)
+			continue; /* it went a moment ago, and its addresses' notices are under way */
+		address.if_index = port->if_index;
+		memcpy(address.mac, entry->mac, sizeof(address.mac));
+		rc = add(arg, &address);
+	}
+	return rc;
+}
+
+/* The kernel does not count what a bridge could not learn. */
+static uint64_t
+address_discards(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
+static uint32_t
+address_ageing_s(void *ctx)
+{
+	const struct links_port *bridge = first_bridge(ctx);
+
+	return bridge ? bridge->link.ageing_cs / CENTISECONDS : 0;
+}
+
+/* Of all bridges: a manager sees one switch. */
+static int
+address_set_ageing_s(void *ctx, uint32_t seconds)
+{
+	struct linux_device *d = ctx;
+	int rc = first_bridge(d) ? 0 : -ENODEV;
+
+	for (size_t i = 0; i < d->links.n && rc == 0; i++) {
+		struct rtnl_link *link = &d->links.ports[i].link;
+
+		if (!link->has_ageing)
+			continue;
+		rc = ask_set_ageing(&d->ask, link->kernel_index, seconds * CENTISECONDS);
+		if (rc == 0)
+			link->ageing_cs = seconds * CENTISECONDS;
+	}
+	return rc;
+}
+
+const struct hal_addresses_ops linux_addresses_ops = {
+    .name = "bridge fdb",
+    .dump = address_dump,
+    .discards = address_discards,
+    .ageing_s = address_ageing_s,
+    .set_ageing_s = address_set_ageing_s,
+};
