@@ -2,7 +2,7 @@
  * Errors: what went wrong at each port as its counters have it, and below it who sent bad frames
  * last, as far as devices report that.
  */
-#include "collector/report/build.h"
+#include "collector/report/ports.h"
 #include "collector/report/reports.h"
 #include "common/frame.h"
 
@@ -11,10 +11,7 @@
 #include <stdlib.h>
 
 enum {
-	COLUMN_AGENT,
-	COLUMN_PORT,
-	COLUMN_IF_INDEX,
-	COLUMN_RX_ERRORS,
+	COLUMN_RX_ERRORS = PORTS_OWN,
 	COLUMN_TX_ERRORS,
 	COLUMN_RX_DISCARDS,
 	COLUMN_TX_DISCARDS,
@@ -25,9 +22,7 @@ enum {
 };
 
 static const struct report_column error_columns[N_COLUMNS] = {
-	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
-	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
-	[COLUMN_IF_INDEX] = {"if_index", NULL, REPORT_COUNT},
+	PORTS_COLUMNS,
 	[COLUMN_RX_ERRORS] = {"rx_errors", "ERRORS rx", REPORT_COUNT},
 	[COLUMN_TX_ERRORS] = {"tx_errors", "tx", REPORT_COUNT},
 	[COLUMN_RX_DISCARDS] = {"rx_discards", "DISCARDS rx", REPORT_COUNT},
@@ -38,10 +33,7 @@ static const struct report_column error_columns[N_COLUMNS] = {
 };
 
 enum {
-	SOURCE_AGENT,
-	SOURCE_PORT,
-	SOURCE_IF_INDEX,
-	SOURCE_MAC,
+	SOURCE_MAC = PORTS_OWN,
 	SOURCE_KIND,
 	SOURCE_FRAMES,
 	SOURCE_FIRST,
@@ -50,9 +42,7 @@ enum {
 };
 
 static const struct report_column source_columns[SOURCE_COLUMNS] = {
-	[SOURCE_AGENT] = {"agent", "AGENT", REPORT_TEXT},
-	[SOURCE_PORT] = {"port", "PORT", REPORT_TEXT},
-	[SOURCE_IF_INDEX] = {"if_index", NULL, REPORT_COUNT},
+	PORTS_COLUMNS,
 	[SOURCE_MAC] = {"source", "SOURCE", REPORT_TEXT},
 	[SOURCE_KIND] = {"kind", "KIND", REPORT_TEXT},
 	[SOURCE_FRAMES] = {"frames", "FRAMES", REPORT_COUNT},
@@ -80,20 +70,19 @@ fill_port(const struct query_load *l, struct report_value *row)
 }
 
 static int
-add_port(struct query *query, struct report_result *result, const struct query_port *port)
+add_port(struct query *query, const struct ports_report *report, const struct query_port *port,
+    struct report_result *result)
 {
 	struct query_load load;
 	struct report_value *row;
 	int err = query_load(query, port, &load);
 
+	(void)report;
 	if (err)
 		return err;
-	row = build_row(result);
+	row = ports_row(result, port);
 	if (!row)
 		return -ENOMEM;
-	row[COLUMN_AGENT] = build_text(port->agent->name);
-	row[COLUMN_PORT] = build_text(port->name);
-	row[COLUMN_IF_INDEX] = build_number(port->if_index);
 	if (load.known)
 		fill_port(&load, row);
 	return 0;
@@ -111,13 +100,10 @@ add_source(struct query *query, struct report_result *sources, sqlite3_stmt *stm
 
 	if (!port || !port->chosen || sqlite3_column_bytes(stmt, 2) != FRAME_MAC_LEN)
 		return 0;
-	row = build_row(sources);
+	row = ports_row(sources, port);
 	if (!row)
 		return -ENOMEM;
 	frame_format_mac(sqlite3_column_blob(stmt, 2), mac);
-	row[SOURCE_AGENT] = build_text(port->agent->name);
-	row[SOURCE_PORT] = build_text(port->name);
-	row[SOURCE_IF_INDEX] = build_number(port->if_index);
 	row[SOURCE_MAC] = build_text(mac);
 	row[SOURCE_KIND] =
 	    build_text(sqlite3_column_int(stmt, 3) == EASE_ERROR_FCS ? "FCS" : "too long");
@@ -148,24 +134,15 @@ int
 report_errors(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	int err = query_begin(query, options, now_us);
+	static const struct ports_report errors = {.name = "errors", .columns = error_columns,
+	    .n_columns = N_COLUMNS, .add = add_port};
+	int err = ports_report(query, &errors, options, now_us, result);
 
-	if (err)
-		return err;
-	build_begin(result, "errors", error_columns, N_COLUMNS, query);
-	err = query_windows(query);
-	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
-		if (query->ports[i].chosen) {
-			build_count_port(result, &query->ports[i]);
-			err = add_port(query, result, &query->ports[i]);
-		}
-	build_hide_agent(result, query, COLUMN_AGENT);
-	build_finish(result, query);
 	if (err == 0)
 		err = build_below(result, "sources", source_columns, SOURCE_COLUMNS);
 	if (err == 0)
 		err = add_sources(query, options, result->below);
 	if (result->below)
-		build_hide_agent(result->below, query, SOURCE_AGENT);
+		build_hide_agent(result->below, query, PORTS_AGENT);
 	return err;
 }

@@ -1,0 +1,59 @@
+/*
+ * Reports of one row a port: the loop over the ports asked for, the columns that name a port, and
+ * an engine for what the store's resource rows count, so that such a report is two tables. Used by
+ * report files of this room only.
+ */
+#ifndef EASE_COLLECTOR_REPORT_PORTS_H
+#define EASE_COLLECTOR_REPORT_PORTS_H
+
+#include "collector/report/build.h"
+
+#include <stddef.h>
+
+/* The columns that each such report begins with. */
+enum { PORTS_AGENT, PORTS_NAME, PORTS_IF_INDEX, PORTS_OWN };
+#define PORTS_COLUMNS                                                                              \
+	[PORTS_AGENT] = {"agent", "AGENT", REPORT_TEXT},                                           \
+	[PORTS_NAME] = {"port", "PORT", REPORT_TEXT},                                              \
+	[PORTS_IF_INDEX] = {"if_index", NULL, REPORT_COUNT}
+
+/* What a column shows of the port's resources in the range. */
+enum ports_as {
+	PORTS_AS_NOTHING,
+	PORTS_AS_TOTAL,
+	PORTS_AS_RATE,	  /* a second */
+	PORTS_AS_SECONDS, /* of microseconds */
+	PORTS_AS_PERCENT, /* microseconds, of the time covered */
+	PORTS_AS_COVERED, /* seconds covered; takes no field */
+};
+
+struct ports_figure {
+	uint8_t needs; /* enum ease_resource; the column is unknown where the device lacks it */
+	uint8_t as;
+	uint16_t field; /* double of struct query_resources */
+};
+#define PORTS_FIGURE(needs, as, field)                                                             \
+	{(needs), (as), offsetof(struct query_resources, field)}
+
+struct ports_report {
+	const char *name;
+	const struct report_column *columns; /* begin with PORTS_COLUMNS */
+	size_t n_columns;
+	/* Adds the port's row, or none if it has nothing to show. 0 or -errno. */
+	int (*add)(struct query *query, const struct ports_report *report,
+	    const struct query_port *port, struct report_result *result);
+	const struct ports_figure *figures; /* ports_add_resources: one a column */
+	unsigned any_of; /* and the resources of which a port needs one to have a row */
+};
+
+/* Fills the whole result. */
+int ports_report(struct query *query, const struct ports_report *report,
+    const struct report_options *options, uint64_t now_us, struct report_result *result);
+
+/* A new row that names its port; NULL without memory. */
+struct report_value *ports_row(struct report_result *result, const struct query_port *port);
+
+int ports_add_resources(struct query *query, const struct ports_report *report,
+    const struct query_port *port, struct report_result *result);
+
+#endif
