@@ -168,6 +168,30 @@ START_TEST(driver_can_be_late_by_all_its_skips)
 }
 END_TEST
 
+static void
+reload_both(void *ctx, uint32_t if_index)
+{
+	ck_assert_uint_eq(hal.n_samples, 2); /* nothing of the port is on its way any more */
+	reload(ctx, if_index);
+	reload(ctx, if_index);
+}
+
+/* Both samples lie in memory: the port stood still, and its refill says so by coming last. */
+START_TEST(driver_shows_that_a_port_stood_still)
+{
+	hal.on_refill = reload_both;
+	reload(NULL, 103);
+	reload(NULL, 103);
+	for (int i = 0; i < 5; i++)
+		rig_send(&rig, 2, RESERVED_GROUP, BROADCAST);
+	dispatch(0);
+	ck_assert_uint_eq(hal.n_samples, 2);
+	ck_assert(!hal.samples[0].event.counter_empty);
+	ck_assert(hal.samples[1].event.counter_empty);
+	ck_assert_uint_eq(hal.n_refills, 1);
+}
+END_TEST
+
 START_TEST(driver_honours_its_budget)
 {
 	galnet_load_skip(chip, 0, 0);
@@ -455,6 +479,7 @@ add_driver_tests(TCase *c)
 	tcase_add_test(c, driver_keeps_what_is_real_of_a_cut_frame);
 	tcase_add_test(c, driver_keeps_up_when_every_frame_is_a_sample);
 	tcase_add_test(c, driver_can_be_late_by_all_its_skips);
+	tcase_add_test(c, driver_shows_that_a_port_stood_still);
 	tcase_add_test(c, driver_honours_its_budget);
 	tcase_add_test(c, driver_restarts_one_port);
 	tcase_add_loop_test(c, driver_restarts_with_samples_on_their_way, 0, 2);

@@ -213,15 +213,20 @@ restart_step(struct galnet *g)
 	return rc < 0 ? rc : 1;
 }
 
-/* Reports one refill that is due; false if there is none. */
+/* Reports one refill that is due; false if there is none. Who filled both slots when told of the
+ * first is not told of the second. */
 static bool
 take_refill(struct galnet *g, struct hal *hal)
 {
-	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
-		if (g->port[port].refills_due == 0)
+	for (unsigned i = 0; i < g->config.info->n_ports; i++) {
+		struct port *port = &g->port[i];
+
+		if (port->loaded == GALNET_SKIP_DEPTH)
+			port->refills_due = 0;
+		if (port->refills_due == 0)
 			continue;
-		g->port[port].refills_due--;
-		hal_report_refill(hal, g->config.if_index[port]);
+		port->refills_due--;
+		hal_report_refill(hal, g->config.if_index[i]);
 		return true;
 	}
 	return false;
@@ -448,16 +453,16 @@ report_links(struct galnet *g, struct hal *hal)
 			hal_report_port_changed(hal, g->config.if_index[port]);
 }
 
-/* Handles one thing: 1, 0 if there is none, or -errno. A sample's refill comes right behind it, so
- * that a port's samples stay in the order of its skips. */
+/* Handles one thing: 1, 0 if there is none, or -errno. Refills come when all samples that lie in
+ * memory are reported: a port that has taken both of its samples by then is seen to stand still. */
 static int
 take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
 {
 	int rc;
 
-	if (take_refill(g, hal))
-		return 1;
 	rc = take_block(g, hal, now_us);
+	if (rc == 0)
+		rc = take_refill(g, hal);
 	if (rc == 0)
 		rc = give_up_samples_owed(g);
 	if (rc == 0)
