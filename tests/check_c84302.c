@@ -469,7 +469,7 @@ START_TEST(figures_follow_the_rfcs)
 	ck_assert_uint_eq(c.value[HAL_IN_MCAST_PKTS], totals[9] - 7);
 	ck_assert_uint_eq(c.value[HAL_OUT_MCAST_PKTS], totals[19] - 5);
 	ck_assert_uint_eq(c.value[HAL_POOL_IN_PKTS], totals[31] + totals[8] + totals[9]);
-	ck_assert_uint_eq(c.value[HAL_POOL_OUT_PKTS], totals[32] + totals[18] + totals[19]);
+	ck_assert_uint_eq(c.value[HAL_POOL_OUT_PKTS], totals[32] + totals[18] + totals[19] - 5);
 	ck_assert_uint_eq(c.value[HAL_RMON_OCTETS], totals[6]);
 	ck_assert_uint_eq(c.value[HAL_RMON_1024_MAX], totals[15]);
 	ck_assert_uint_eq(c.value[HAL_IN_DISCARDS], 0);
