@@ -122,6 +122,7 @@ send_counters(struct agent *agent)
 		send_sflow_counters(agent, if_index); /* what the snapshot has just read */
 		pool += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
 	}
+	watch_tell_sources(agent->watch);
 	return pool;
 }
 

@@ -26,6 +26,7 @@ struct watch {
 	size_t n_ports;
 	uint64_t second_us; /* start of the second in which notifications are counted */
 	uint32_t in_second;
+	uint64_t sources_us; /* time of the newest bad frame whose source has been told of */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[N_STATS];
 };
@@ -161,11 +162,34 @@ watch_look(struct watch *w)
 	hal_snapshot_release(hal);
 }
 
+static bool
+has_doubled(const struct ease_error_source *source)
+{
+	return (source->count & (source->count - 1)) == 0;
+}
+
 void
 watch_error_source(struct watch *w, const struct ease_error_source *source)
 {
-	if ((source->count & (source->count - 1)) == 0 && within_rate(w, source->time_us))
+	if (has_doubled(source) && within_rate(w, source->time_us))
 		packer_error_source(w->config.packer, source);
+}
+
+void
+watch_tell_sources(struct watch *w)
+{
+	uint64_t now_us = hal_now_us(w->config.hal), newest_us = w->sources_us;
+	size_t n;
+	const struct ease_error_source *sources = hal_error_sources(w->config.hal, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (sources[i].time_us > newest_us)
+			newest_us = sources[i].time_us;
+		if (sources[i].time_us > w->sources_us && !has_doubled(&sources[i]) &&
+		    within_rate(w, now_us))
+			packer_error_source(w->config.packer, &sources[i]);
+	}
+	w->sources_us = newest_us;
 }
 
 const struct stat_set *

@@ -30,6 +30,8 @@ void watch_destroy(struct watch *watch); /* NULL allowed */
 void watch_look(struct watch *watch);
 /* hal_listener.error_source: tells the first frame of a source, and each doubling of its count. */
 void watch_error_source(struct watch *watch, const struct ease_error_source *source);
+/* Tells the sources that have grown since the last call, so that counts told are not long behind. */
+void watch_tell_sources(struct watch *watch);
 
 const struct stat_set *watch_stats(const struct watch *watch);
 

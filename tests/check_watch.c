@@ -170,6 +170,45 @@ START_TEST(error_sources_are_told_as_they_double)
 }
 END_TEST
 
+static void
+error_source(void *ctx, const struct ease_error_source *source)
+{
+	(void)ctx;
+	watch_error_source(watch, source);
+}
+
+/* 1, 2 and 4 as they come, then the seven that there are, once. */
+START_TEST(error_sources_are_told_with_the_counters)
+{
+	const struct hal_listener listener = {.error_source = error_source};
+	struct hal_error_event event = {.if_index = 10, .mac = {2}, .kind = EASE_ERROR_FCS};
+
+	hal_set_listener(hal, &listener);
+	for (int i = 1; i <= 7; i++) {
+		event.time_us = fake.now_us += 1000000;
+		hal_report_error_source(hal, &event);
+		if (i == 2)
+			watch_tell_sources(watch); /* these have been told */
+	}
+	packer_flush(packer);
+	ck_assert_uint_eq(n_parts[EASE_NOTIFY_ERROR_SOURCE], 3);
+	for (int i = 0; i < 2; i++) {
+		fake.now_us += 1000000;
+		watch_tell_sources(watch);
+		packer_flush(packer);
+		ck_assert_uint_eq(n_parts[EASE_NOTIFY_ERROR_SOURCE], 4);
+	}
+	for (uint8_t i = 0; i < 3 * (RATE + 3); i++) {
+		event.mac[5] = i / 3;
+		hal_report_error_source(hal, &event);
+	}
+	watch_tell_sources(watch);
+	ck_assert_uint_gt(stat_get(watch_stats(watch), 0), 0); /* at the limited rate */
+	packer_flush(packer);
+	ck_assert_uint_le(n_parts[EASE_NOTIFY_ERROR_SOURCE], 4 + 2 * RATE);
+}
+END_TEST
+
 START_TEST(resources_are_what_the_device_counts)
 {
 	struct ease_resources r;
@@ -203,6 +242,7 @@ suite(void)
 	tcase_add_test(t, rate_holds_for_all_together);
 	tcase_add_test(t, stalled_sampling_is_told);
 	tcase_add_test(t, error_sources_are_told_as_they_double);
+	tcase_add_test(t, error_sources_are_told_with_the_counters);
 	tcase_add_test(t, resources_are_what_the_device_counts);
 	suite_add_tcase(s, t);
 	return s;

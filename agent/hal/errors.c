@@ -86,3 +86,10 @@ hal_report_error_source(struct hal *hal, const struct hal_error_event *event)
 	if (hal->listener.error_source != NULL)
 		hal->listener.error_source(hal->listener.ctx, row);
 }
+
+const struct ease_error_source *
+hal_error_sources(const struct hal *hal, size_t *n)
+{
+	*n = hal->n_error_sources;
+	return hal->error_sources;
+}

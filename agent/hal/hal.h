@@ -276,6 +276,9 @@ bool hal_waits_for_cpu(const struct hal *hal);
 /* Asks for one alarm call when the device's clock reaches device_us; replaces an earlier one. */
 int hal_alarm(struct hal *hal, uint64_t device_us);
 
+/* Sources of bad frames as they are now, sorted as in a snapshot; borrowed until the next dispatch. */
+const struct ease_error_source *hal_error_sources(const struct hal *hal, size_t *n);
+
 size_t hal_n_ports(const struct hal *hal);
 uint32_t hal_port_if_index(const struct hal *hal, size_t i); /* i-th in order of ifIndex */
 
