@@ -50,6 +50,7 @@ run_board(const char *board, const char *chip, const char *port_1, const char *p
 	fprintf(file, "port \"ge-2\" { %s\ncapture = none }\n", port_2);
 	fclose(file);
 	rig_open_config(&config);
+	rig_sample_all(0);
 	rig_run_to_end();
 }
 
@@ -209,6 +210,22 @@ START_TEST(with_pause_nothing_is_lost)
 }
 END_TEST
 
+/* Each frame is a sample where it comes in and where it leaves. In lock step the hardware waits for
+ * the CPU, also with frames that waited for buffers while nothing else came but the EEE unit's
+ * time. */
+START_TEST(frames_that_waited_meet_a_cpu_in_time)
+{
+	made_begin(&capture, false, false, 1);
+	for (int i = 0; i < BURST; i++)
+		made_frame(&capture, T0_US + (uint64_t)i * 125, STATION(2), STATION(1), BURST_LENGTH);
+	made_frame(&capture, T0_US + 10000000, STATION(2), STATION(1), BURST_LENGTH);
+	run_board("flow = on\nchip \"e\" { type = eee }", "tnetx4090", "speed = 100\neee = on",
+	    "speed = 10");
+	ck_assert_uint_eq(rig_figure(2, HAL_OUT_UCAST_PKTS), BURST + 1);
+	ck_assert_uint_eq(rig.hal.n_samples, 2 * (BURST + 1));
+}
+END_TEST
+
 /* Full duplex without agreement has no protection (page 56). */
 START_TEST(without_agreement_frames_are_lost)
 {
@@ -236,6 +253,7 @@ suite(void)
 	tcase_add_test(t, a_busy_line_stays_awake);
 	tcase_add_test(t, without_flow_control_frames_are_lost);
 	tcase_add_test(t, with_pause_nothing_is_lost);
+	tcase_add_test(t, frames_that_waited_meet_a_cpu_in_time);
 	tcase_add_test(t, without_agreement_frames_are_lost);
 	suite_add_tcase(s, t);
 	return s;

@@ -217,8 +217,16 @@ put_through(struct board_run *r, struct feed_frame *frame, uint64_t us)
 	fabric_frame(r->config.fabric, frame);
 }
 
-/* Frames up to board time latest, until one makes an interrupt, the CPU asks for the bus, or max
- * have come. Returns how many. */
+/* In lock step, frames that wait for buffers come in one by one as these become free, each with its
+ * turn of the CPU. */
+static inline bool
+someone_waits(const struct board_run *r)
+{
+	return r->config.lock_step && fabric_has_waiting(r->config.fabric);
+}
+
+/* Frames up to board time latest, until one makes an interrupt or has to wait, the CPU asks for the
+ * bus, or max have come. Returns how many. */
 static unsigned
 run_frames(struct board_run *r, uint64_t latest, unsigned max)
 {
@@ -237,7 +245,8 @@ run_frames(struct board_run *r, uint64_t latest, unsigned max)
 			break;
 		put_through(r, frame, us);
 		n++;
-	} while (n < max && !(bus_model_lines(bus) & ~known) && !bus_model_cpu_waits(bus));
+	} while (n < max && !(bus_model_lines(bus) & ~known) && !bus_model_cpu_waits(bus) &&
+	    !someone_waits(r));
 	return n;
 }
 
@@ -248,8 +257,12 @@ move(struct board_run *r, unsigned max)
 {
 	const struct feed_frame *frame = peek(r);
 	uint64_t us = frame ? frame_us(r, frame) : NEVER;
-	uint64_t alarm = next_alarm(r), latest = alarm, next = us < alarm ? us : alarm;
+	uint64_t alarm, latest, next;
 
+	if (someone_waits(r))
+		r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
+	latest = alarm = next_alarm(r);
+	next = us < alarm ? us : alarm;
 	if (next == NEVER || (r->ended && !frame))
 		return -1;
 	if (frame && is_silence(r, us)) {
