@@ -52,7 +52,7 @@ set_mask(struct top *top, const char *value)
 static int
 set_layer(struct top *top, const char *value)
 {
-	static const char *const choices[] = {"eth", "ip", NULL};
+	static const char *const choices[] = {"eth", "ip", "inner", NULL};
 	int i, err = set_choice(value, choices, &i);
 
 	if (err == 0)
@@ -208,7 +208,7 @@ static const struct option_help {
 	{"by", "KEY", set_by, "what a row is; talkers: src (default), dst, pair, subnet or vlan;\n"
 	    "                             protocols: port (default), proto, ethertype or vlan"},
 	{"mask", "N[,M]", set_mask, "a subnet's bits, IPv4 and IPv6 (24,64)"},
-	{"layer", "eth|ip", set_layer, "MAC or IP addresses (ip)"},
+	{"layer", "eth|ip|inner", set_layer, "MAC or IP addresses, or IP inside tunnels (ip)"},
 	{"agent", "ID|ADDRESS", set_agent, "one switch: its address, or its id's first digits"},
 	{"port", "NAME|IFINDEX", set_port, "one port"},
 	{"vlan", "N", set_vlan, "frames of one VLAN (the outermost tag)"},

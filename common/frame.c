@@ -491,6 +491,19 @@ frame_open(const void *octets, size_t len, const struct frame_keys *outer,
 	return true;
 }
 
+bool
+frame_open_innermost_ip(const void *octets, size_t len, const struct frame_keys *outer,
+    struct frame_keys *innermost)
+{
+	struct frame_inner inner = {.keys = *outer};
+
+	memset(innermost, 0, sizeof(*innermost));
+	while (frame_open(octets, len, &inner.keys, &inner))
+		if (inner.keys.ip_version != 0)
+			*innermost = inner.keys;
+	return innermost->ip_version != 0;
+}
+
 void
 frame_format_mac(const uint8_t *mac, char *text)
 {

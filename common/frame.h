@@ -5,7 +5,8 @@
  *
  * frame_parse gives the outermost layer alone, straight behind the Ethernet header: that is what
  * reports by MAC, IP and protocol count. frame_open goes one layer further in, through SNAP, MPLS,
- * PPPoE, IP in IP, GRE, VXLAN or GENEVE, and can be called again on what it found.
+ * PPPoE, IP in IP, GRE, VXLAN or GENEVE, and can be called again on what it found;
+ * frame_open_innermost_ip does so, for reports of who talks inside tunnels.
  */
 #ifndef EASE_COMMON_FRAME_H
 #define EASE_COMMON_FRAME_H
@@ -88,6 +89,11 @@ void frame_parse(const void *octets, size_t len, struct frame_keys *keys);
  */
 bool frame_open(const void *octets, size_t len, const struct frame_keys *outer,
     struct frame_inner *inner);
+
+/* The layer furthest in that has an IP header, of what `outer` carries: who really talks there. False,
+ * and *innermost all absent, if nothing is carried or no IP header of it was kept. */
+bool frame_open_innermost_ip(const void *octets, size_t len, const struct frame_keys *outer,
+    struct frame_keys *innermost);
 
 /* Octets on the wire of a frame that a capture states as caplen-independent length `octets`
  * without FCS: padded to 60, plus 4. */

@@ -45,6 +45,30 @@ compare() { # NAME EVERY STORE
 	expect "$1: samples of each source in easetop" "$(sources_by_us "$3")" "$(sources_by_tshark "$2")"
 }
 
+# Sources inside tunnels: by tshark the last addresses of frames that have several, or have one behind
+# PPPoE or MPLS; by us the report's rows.
+inside_by_tshark() { # EVERY
+	tshark -n -r "$capture" -o ip.defragment:FALSE -T fields -E separator=/t -e frame.number -e ip.src \
+	    -e frame.protocols 2>/dev/null | awk -F '\t' -v every="$1" '$1 % every == 0 {
+	        n = split($2, sources, ",")
+	        if ($3 !~ /icmp:ip/ && (n > 1 || n == 1 && $3 ~ /pppoes|mpls/)) count[sources[n]]++ }
+	    END { for (s in count) print s, count[s] }' | sort
+}
+inside() { # NAME EVERY: of the sFlow of a capture with tunnels
+	perl "$top/tests/foreign_sender.pl" "$capture" "$2" - "$rig/tunnels.pcap" >/dev/null
+	rm -f "$rig"/tunnels.db*
+	sed -e "s#/ease.db#/tunnels.db#" "$rig/collector.conf" >"$rig/import.conf"
+	"$build/collector/easecapd" -c "$rig/import.conf" --import "$rig/tunnels.pcap" >/dev/null 2>>"$rig/collector.log"
+	"$build/collector/easetop" talkers --layer inner --by src --last all --top 1000 --format json \
+	    --store "sqlite:$rig/tunnels.db" | jq -r '.rows[] | "\(.src) \(.samples)"' | sort >"$rig/by-us"
+	inside_by_tshark "$2" >"$rig/by-tshark"
+	if [ -s "$rig/by-us" ] && cmp -s "$rig/by-us" "$rig/by-tshark"; then
+		pass "inside tunnels of $1: the $(wc -l <"$rig/by-us") sources that tshark finds"
+	else
+		fail "inside tunnels of $1" "$(diff "$rig/by-us" "$rig/by-tshark" | head -4)"
+	fi
+}
+
 foreign() { # EVERY
 	local samples frames octets
 	rig_new
@@ -76,4 +100,13 @@ foreign() { # EVERY
 
 "$top/conf/make-capture" "$capture" 4 || exit 1
 foreign 500
+if [ -n "${EASE_CAPTURES:-}" ]; then
+	for name in vlan-vxlan tunnels-discord_mid_flow; do
+		capture=$EASE_CAPTURES/$name.pcap
+		inside "$name" 1
+	done
+	capture=$rig.pcap
+else
+	skip 'inside tunnels' 'no captures at hand (EASE_CAPTURES)'
+fi
 exit $failed

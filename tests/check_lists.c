@@ -134,7 +134,7 @@ add_samples(const struct frame *f, int *sequence)
 	}
 	for (int i = 0; i < f->n; i++, ++*sequence)
 		report_store_sql(&store, "INSERT INTO sample VALUES(1, 1, 1, %d, %llu, 1, 1, 2, 99, %d, 0,"
-		    " %d, x'020000000001', x'020000000002', %s, %d, %s, %s, %s, %s, %s, 1)",
+		    " %d, x'020000000001', x'020000000002', %s, %d, %s, %s, %s, %s, %s, 1, NULL, NULL)",
 		    *sequence, REPORT_STORE_T0 + (unsigned)*sequence, SKIP, OCTETS,
 		    or_null(f->vlan, vlan), f->ethertype, src, dst, or_null(f->proto, proto),
 		    or_null(f->src_port, src_port), or_null(f->dst_port, dst_port));
@@ -246,6 +246,47 @@ START_TEST(conversations_have_both_ends)
 }
 END_TEST
 
+/* Of kept samples, since windows have no such keys: two pairs of 40,000 and 443 in tunnels. */
+START_TEST(inside_tunnels_is_a_layer_of_its_own)
+{
+	struct report_options options = report_store_options();
+	char *text;
+	json_t *j;
+
+	all_traffic();
+	report_store_sql(&store, "UPDATE sample SET inner_src_ip = x'c0a80001', inner_dst_ip ="
+	    " x'c0a80002' WHERE src_port = 40000");
+	report_store_sql(&store, "UPDATE sample SET inner_src_ip = x'c0a80001', inner_dst_ip ="
+	    " x'20010db8000000000000000000000009' WHERE src_port = 443");
+	options.layer = REPORT_LAYER_INNER;
+	options.by = REPORT_BY_PAIR;
+	options.sort = ESTIMATE_PKTS;
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(n_rows(j), 2);
+	ck_assert_str_eq(report_json_text(j, "rows.0.src"), "192.168.0.1");
+	ck_assert_str_eq(report_json_text(j, "rows.0.dst"), "192.168.0.2");
+	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 50);
+	ck_assert_double_eq_tol(report_json_number(j, "rows.0.packets.estimate"),
+	    PKTS * 50 / 180.0, 1e-6);
+	ck_assert_str_eq(report_json_text(j, "rows.1.dst"), "2001:db8::9");
+	ck_assert_double_eq(report_json_number(j, "rest.samples"), 90);
+	json_decref(j);
+	options.by = REPORT_BY_SRC;
+	text = report_store_render(&store, "talkers", &options, render_text, 120);
+	ck_assert_ptr_nonnull(strstr(text, "not in a tunnel"));
+	free(text);
+	report_parse_prefix("2001:db8::/32", &options.addr);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(n_rows(j), 1);
+	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 40);
+	json_decref(j);
+	report_parse_prefix("10.0.0.0/8", &options.addr); /* these are outside */
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(n_rows(j), 0);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(subnets_add_up_sources)
 {
 	struct report_options options = report_store_options();
@@ -348,6 +389,7 @@ main(void)
 	tcase_add_test(tc, services_are_protocol_and_lower_port);
 	tcase_add_test(tc, protocols_ethertypes_and_vlans);
 	tcase_add_test(tc, conversations_have_both_ends);
+	tcase_add_test(tc, inside_tunnels_is_a_layer_of_its_own);
 	tcase_add_test(tc, subnets_add_up_sources);
 	tcase_add_loop_test(tc, kept_samples_give_the_rows_of_windows, 0,
 	    sizeof(lists) / sizeof(lists[0]));

@@ -592,8 +592,10 @@ make_old_store(const struct fixture *f, int version)
 {
 	for (int v = 0; v < version; v++)
 		run_sql(f, store_schema[v]);
-	run_sql(f, "INSERT INTO window VALUES(60000000,1,7,1,500,40000,5,50,500,500,500,5000);"
-		   "INSERT INTO window_key VALUES(1,60000000,1,7,1,x'01',x'02',5,50,500,1,2,3)");
+	run_sql(f, "INSERT INTO window(start_us,agent,if_index,direction,pool_pkts,pool_octets,n,w,w2,"
+		   "wb,wb2,w2b2) VALUES(60000000,1,7,1,500,40000,5,50,500,500,500,5000);"
+		   "INSERT INTO window_key(kind,start_us,agent,if_index,direction,key1,key2,n,w,w2,wb,"
+		   "wb2,w2b2) VALUES(1,60000000,1,7,1,x'01',x'02',5,50,500,1,2,3)");
 	set_version(f, version);
 }
 

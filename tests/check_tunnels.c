@@ -190,6 +190,23 @@ START_TEST(tunnels_in_tunnels)
 }
 END_TEST
 
+START_TEST(the_innermost_addresses)
+{
+	struct frame_keys outer, k;
+
+	frame_parse(nested, sizeof(nested), &outer);
+	ck_assert(frame_open_innermost_ip(nested, sizeof(nested), &outer, &k));
+	ck_assert(k.has_icmp && k.icmp_type == 3); /* the fourth layer */
+	for (size_t len = sizeof(nested); len-- > 0;) { /* cut off: a layer before it, or none */
+		frame_parse(nested, len, &outer);
+		if (!frame_open_innermost_ip(nested, len, &outer, &k))
+			ck_assert_uint_eq(k.ip_version, 0);
+	}
+	frame_parse(nested, 14, &outer);
+	ck_assert(!frame_open_innermost_ip(nested, 14, &outer, &k));
+}
+END_TEST
+
 /* The octet at `at` made `wrong`: does it still open, and is there an IP header inside? */
 static void
 check_wrong(const uint8_t *octets, size_t len, size_t at, uint8_t wrong, bool opens)
@@ -325,6 +342,7 @@ main(void)
 	tcase_add_test(tc, sessions_and_discovery);
 	tcase_add_test(tc, snap_types);
 	tcase_add_test(tc, tunnels_in_tunnels);
+	tcase_add_test(tc, the_innermost_addresses);
 	tcase_add_test(tc, headers_that_break_their_promise);
 	tcase_add_test(tc, deep_nesting_ends);
 	tcase_add_test(tc, cuts_of_damaged_frames_invent_nothing);

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# tests/foreign_sender.pl CAPTURE EVERY PORT SFLOW-FILE: a switch that nobody of this project wrote.
+# tests/foreign_sender.pl CAPTURE EVERY PORT|- SFLOW-FILE: a switch that nobody of this project wrote.
 # Samples every EVERY-th frame of a classic pcap file as it comes, and tells it twice: as
-# notifications through Net-SNMP's snmptrap to a port of loopback, packed here by the offsets of
+# notifications through Net-SNMP's snmptrap to a port of loopback (-: not at all), packed here by the offsets of
 # EASE-SAMPLING-MIB's text, one or two samples each, with the port's counters at the end as an
 # easeCounters; and as sFlow v5 into a pcap file (raw IPv4), packed here from the specification, one
 # sample a datagram, compact and expanded in turn, framed by counter samples.
@@ -50,22 +50,25 @@ sub snapshot_varbind {
 	return ("$root.1.3.2.1.1.$if_index", 'x', unpack('H*', $value));
 }
 
-notify(2, snapshot_varbind({ pool => 0, octets => 0, ucast => 0, mcast => 0, bcast => 0, time => $start_us }, 0));
-for (my $i = 0; $i < @samples; $i += 2) {
-	my ($last, @varbinds) = ($i);
-	for my $n ($i + 1, $i + 2) {
-		next if $n > @samples;
-		my $s = $samples[$n - 1];
-		my $value = pack('CCQ>NNNNQ>Q>NNn', 1, 1, $$s{time}, $if_index, 0, $every - 1, $every,
-		    $$s{pool}, 0, 0, $$s{wire}, length $$s{header}) . $$s{header};
-		push @varbinds, "$root.1.3.1.1.3.$if_index.$n", 'x', unpack('H*', $value);
-		$last = $n;
-	}
-	notify(1, @varbinds, snapshot_varbind($samples[$last - 1], $last));
-}
 my $end = { pool => $pool, octets => $octets, ucast => $ucast, mcast => $mcast, bcast => $bcast,
     time => $start_us + 1000 * $pool + 1 };
-notify(2, snapshot_varbind($end, scalar @samples));
+sub notify_all {
+	notify(2, snapshot_varbind({ pool => 0, octets => 0, ucast => 0, mcast => 0, bcast => 0, time => $start_us }, 0));
+	for (my $i = 0; $i < @samples; $i += 2) {
+		my ($last, @varbinds) = ($i);
+		for my $n ($i + 1, $i + 2) {
+			next if $n > @samples;
+			my $s = $samples[$n - 1];
+			my $value = pack('CCQ>NNNNQ>Q>NNn', 1, 1, $$s{time}, $if_index, 0, $every - 1, $every,
+			    $$s{pool}, 0, 0, $$s{wire}, length $$s{header}) . $$s{header};
+			push @varbinds, "$root.1.3.1.1.3.$if_index.$n", 'x', unpack('H*', $value);
+			$last = $n;
+		}
+		notify(1, @varbinds, snapshot_varbind($samples[$last - 1], $last));
+	}
+	notify(2, snapshot_varbind($end, scalar @samples));
+}
+notify_all() unless $port eq '-';
 
 # ---- sFlow ----
 

@@ -62,6 +62,9 @@ struct places {
 static const char *
 sightings_sql(const struct report_options *options)
 {
+	if (options->layer == REPORT_LAYER_INNER)
+		return "SELECT inner_src_ip, agent, if_index, time_us, vlan FROM sample WHERE"
+		    " direction = :in AND time_us < :to AND inner_src_ip IS NOT NULL ORDER BY 1, 4";
 	if (options->layer == REPORT_LAYER_IP)
 		return "SELECT src_ip, agent, if_index, time_us, vlan FROM sample"
 		    " WHERE direction = :in AND time_us < :to AND src_ip IS NOT NULL ORDER BY 1, 4";
@@ -240,9 +243,10 @@ with_layer(const struct report_options *options)
 {
 	struct report_options copy = *options;
 
-	if (options->addr.n_octets > 0)
-		copy.layer = options->addr.n_octets == FRAME_MAC_LEN ? REPORT_LAYER_ETH
-								     : REPORT_LAYER_IP;
+	if (options->addr.n_octets == FRAME_MAC_LEN)
+		copy.layer = REPORT_LAYER_ETH;
+	else if (options->addr.n_octets > 0 && options->layer == REPORT_LAYER_ETH)
+		copy.layer = REPORT_LAYER_IP;
 	return copy;
 }
 

@@ -211,6 +211,12 @@ fill_conversation(const struct report_options *options, const struct query_key *
 	 .unseen = u, .rest = "without IP",\
 	 .rest_or_folded = "without IP or folded"}
 
+#define INNER(b, k1, k2, f, u)                                                                     \
+	{.by = b, .layer = REPORT_LAYER_INNER, .has_layer = true, .same = "any",                   \
+	 .sample1 = (k1) ? "inner_src_ip" : NULL, .sample2 = (k2) ? "inner_dst_ip" : NULL,         \
+	 .has = "inner_src_ip IS NOT NULL", .layout = &addresses, .fill = f, .unseen = u,          \
+	 .rest = "not in a tunnel", .rest_or_folded = "not in a tunnel"}
+
 #define NO_SOURCE "source not seen sent"
 #define NO_DESTINATION "destination not seen got"
 #define NO_PAIR "pair not seen carried"
@@ -222,6 +228,9 @@ static const struct dimension dimensions[] = {
 	IP(REPORT_BY_SRC, true, false, "same1", fill_src, NO_SOURCE),
 	IP(REPORT_BY_DST, false, true, "same2", fill_dst, NO_DESTINATION),
 	IP(REPORT_BY_PAIR, true, true, "same", fill_pair, NO_PAIR),
+	INNER(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
+	INNER(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
+	INNER(REPORT_BY_PAIR, true, true, fill_pair, NO_PAIR),
 	/* Of samples in one notification all are taken to be of one subnet: limits are wider under
 	 * loss than they need be. */
 	{.by = REPORT_BY_SUBNET, .kind = STORE_KEY_IP_PAIR, .key1 = "subnet(key1)", .same = "any",

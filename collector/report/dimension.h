@@ -33,7 +33,7 @@ struct dimension {
 	enum report_by by;
 	enum report_layer layer; /* where `by` leaves it open */
 	bool has_layer;
-	enum store_key_kind kind;
+	enum store_key_kind kind; /* 0: of kept samples only */
 	/* SQL over window_key; NULL: not part of the key. Sums of pairs in one notification are the
 	 * columns <same>_pkts and <same>_octets. */
 	const char *key1, *key2, *same;

@@ -359,10 +359,17 @@ add_rest(const struct list *list)
 	return n > 0 && !list->result->rest ? -ENOMEM : 0;
 }
 
+static bool
+has_filter(const struct report_options *options)
+{
+	return options->vlan != REPORT_ANY || options->ip_proto != REPORT_ANY ||
+	    options->ethertype != REPORT_ANY || options->addr.n_octets > 0;
+}
+
 static const char *
 rest_name(const struct list *list)
 {
-	if (list->query->from_samples || list->options->addr.n_octets > 0)
+	if (has_filter(list->options))
 		return "not asked for";
 	return list->result->folded > 0 ? list->dimension->rest_or_folded : list->dimension->rest;
 }

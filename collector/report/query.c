@@ -705,13 +705,13 @@ find_kept_since(struct query *query, uint64_t *kept_since_us)
 }
 
 static bool
-crosses_keys(const struct report_options *options, const struct dimension *dimension)
+needs_samples(const struct report_options *options, const struct dimension *dimension)
 {
 	enum store_key_kind pairs = options->addr.n_octets == FRAME_MAC_LEN ? STORE_KEY_ETH_PAIR
 									    : STORE_KEY_IP_PAIR;
 
-	return options->vlan != REPORT_ANY || options->ip_proto != REPORT_ANY ||
-	    options->ethertype != REPORT_ANY ||
+	return dimension->kind == 0 || options->vlan != REPORT_ANY ||
+	    options->ip_proto != REPORT_ANY || options->ethertype != REPORT_ANY ||
 	    (options->addr.n_octets > 0 && dimension->kind != pairs);
 }
 
@@ -738,6 +738,7 @@ static void
 build_sample_sql(const struct report_options *options, const struct dimension *dimension, char *sql,
     size_t size)
 {
+	const char *of = options->layer == REPORT_LAYER_INNER ? "inner_" : "";
 	bool mac_prefix = options->addr.n_octets == FRAME_MAC_LEN;
 	char filter[256] = "";
 	size_t len = 0;
@@ -751,10 +752,12 @@ build_sample_sql(const struct report_options *options, const struct dimension *d
 	if (options->ethertype != REPORT_ANY)
 		len += (size_t)snprintf(filter + len, sizeof(filter) - len, " AND ethertype = %d",
 		    options->ethertype);
-	if (options->addr.n_octets > 0)
+	if (mac_prefix)
 		snprintf(filter + len, sizeof(filter) - len,
-		    mac_prefix ? " AND (in_prefix(src_mac) OR in_prefix(dst_mac))"
-			       : " AND (in_prefix(src_ip) OR in_prefix(dst_ip))");
+		    " AND (in_prefix(src_mac) OR in_prefix(dst_mac))");
+	else if (options->addr.n_octets > 0)
+		snprintf(filter + len, sizeof(filter) - len,
+		    " AND (in_prefix(%ssrc_ip) OR in_prefix(%sdst_ip))", of, of);
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
 	    " FROM sample WHERE time_us >= :from AND time_us < :to AND direction = %d"
 	    " AND %s%s GROUP BY agent, if_index, k1, k2",
@@ -839,7 +842,7 @@ query_keys(struct query *query, const struct report_options *options,
 	int err = 0;
 
 	*kept_since_us = 0;
-	query->from_samples = crosses_keys(options, dimension);
+	query->from_samples = needs_samples(options, dimension);
 	if (query->from_samples) {
 		build_sample_sql(options, dimension, sql, sizeof(sql));
 		err = replace_sums(query);

@@ -30,7 +30,11 @@ enum report_by {
 	REPORT_BY_SERVICE,
 	REPORT_BY_CONVERSATION,
 };
-enum report_layer { REPORT_LAYER_ETH, REPORT_LAYER_IP };
+enum report_layer {
+	REPORT_LAYER_ETH,
+	REPORT_LAYER_IP,
+	REPORT_LAYER_INNER, /* IP addresses inside tunnels */
+};
 
 /* Addresses that begin with the first `bits` bits of octets; of 6 (MAC), 4 or 16 octets. */
 struct report_prefix {

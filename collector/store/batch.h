@@ -67,6 +67,10 @@ struct store_sample {
 	uint32_t boot;
 	struct ease_sample sample; /* header is not used */
 	struct frame_keys keys;
+	struct {
+		uint8_t ip_version; /* 0: none */
+		uint8_t src_ip[FRAME_IP_LEN], dst_ip[FRAME_IP_LEN];
+	} inner; /* of the innermost IP header in what the frame carries */
 	uint32_t stands_for; /* samples, this one included */
 };
 

@@ -9,7 +9,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 6, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 7, STORE_WINDOW_US = 60000000 };
 
 /* window_key.kind: what key1 and key2 are. */
 enum store_key_kind {
@@ -122,6 +122,11 @@ static const char *const store_schema[STORE_VERSION] = {
     "ALTER TABLE window_key ADD COLUMN same1_octets REAL NOT NULL DEFAULT 0;"
     "ALTER TABLE window_key ADD COLUMN same2_pkts REAL NOT NULL DEFAULT 0;"
     "ALTER TABLE window_key ADD COLUMN same2_octets REAL NOT NULL DEFAULT 0;",
+    /* 7: addresses of the innermost IP header in a tunnel (common/frame.h, enum frame_tunnel); NULL:
+     * none was seen */
+    "ALTER TABLE sample ADD COLUMN inner_src_ip BLOB;"
+    "ALTER TABLE sample ADD COLUMN"
+    " inner_dst_ip BLOB;",
 };
 
 #endif

@@ -108,16 +108,22 @@ bind_port(struct binder *b, const void *row)
 }
 
 static void
+put_ip_pair(struct binder *b, uint8_t ip_version, const uint8_t *src, const uint8_t *dst)
+{
+	size_t octets = ip_version == 4 ? 4 : FRAME_IP_LEN;
+
+	put_blob_if(b, ip_version != 0, src, octets);
+	put_blob_if(b, ip_version != 0, dst, octets);
+}
+
+static void
 bind_frame(struct binder *b, const struct frame_keys *k)
 {
-	size_t ip_octets = k->ip_version == 4 ? 4 : FRAME_IP_LEN;
-
 	put_blob_if(b, k->has_macs, k->src_mac, FRAME_MAC_LEN);
 	put_blob_if(b, k->has_macs, k->dst_mac, FRAME_MAC_LEN);
 	put_u64_if(b, k->n_vlans > 0, k->vlan[0]);
 	put_u64_if(b, k->has_ethertype, k->ethertype);
-	put_blob_if(b, k->ip_version != 0, k->src_ip, ip_octets);
-	put_blob_if(b, k->ip_version != 0, k->dst_ip, ip_octets);
+	put_ip_pair(b, k->ip_version, k->src_ip, k->dst_ip);
 	put_u64_if(b, k->has_ip_proto, k->ip_proto);
 	put_u64_if(b, k->has_ports, k->src_port);
 	put_u64_if(b, k->has_ports, k->dst_port);
@@ -143,6 +149,7 @@ bind_sample(struct binder *b, const void *row)
 	put_u64(b, s->frame_octets);
 	bind_frame(b, &r->keys);
 	put_u64(b, r->stands_for);
+	put_ip_pair(b, r->inner.ip_version, r->inner.src_ip, r->inner.dst_ip);
 }
 
 static void
@@ -351,7 +358,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_PORTS] = {"INSERT OR REPLACE INTO port VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_port), bind_port},
     [STORE_SAMPLES] =
-	{"INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	{"INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	    sizeof(struct store_sample), bind_sample},
     /* a device whose time ran twice (a capture played again) leaves its newer counters */
     [STORE_COUNTERS] = {"INSERT OR REPLACE INTO counter"
