@@ -97,13 +97,14 @@ expect 'all on: nothing was refused' "$(grep -E 'warn|error' "$rig/agent.log")" 
 sed "s|\"$rig/agent\"|\"$rig/second\"|" "$rig/agent.conf" >"$rig/second.conf"
 "$build/agent/easeagentd" -c "$rig/second.conf" -f >"$rig/second.log" 2>&1 &
 second_pid=$!
-disown "$second_pid"
 wait_for 10 grep -q 'already served' "$rig/second.log"
 expect 'two agents: the second says why it is not seen' "$(grep -c 'already served by another subagent' "$rig/second.log" | grep -c '^[1-9]')" 1
 expect 'two agents: the first is' "$(snmp_get $if_x.18.1)" '""'
 client snmpset "127.0.0.1:$agent_port" $if_x.18.1 s first >/dev/null
 expect 'two agents: settings reach it' "$(grep -c '"first"' "$rig/agent/easeagentd.state") $(grep -c '"first"' "$rig/second/easeagentd.state")" '1 0'
-rig_end "$second_pid"
+kill "$second_pid"
+wait "$second_pid"
+expect 'two agents: the second ends cleanly' $? 0
 second_pid=''
 expect 'two agents: counted' "$(grep -c 'registers_refused' "$rig/second.log")" 1
 expect 'two agents: the first stays when the second goes' "$(snmp_get $if_x.18.1)" '"first"'

@@ -252,7 +252,8 @@ serve(struct snmp_agent *agent)
 	netsnmp_large_fd_set_cleanup(&fds);
 }
 
-/* The callbacks go first: closing the session must not touch the registry any more. */
+/* The callbacks go first: closing the session must not touch the registry any more, and what is left
+ * of them the library frees together with their argument. */
 static void
 close_library(struct snmp_agent *agent)
 {
@@ -263,6 +264,7 @@ close_library(struct snmp_agent *agent)
 	    on_session_up, agent, 1);
 	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP,
 	    on_session_down, agent, 1);
+	snmp_unregister_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, agent, 1);
 	snmp_shutdown(agent->options.app_name);
 	shutdown_agent();
 	atomic_store(&agent->connected, false);
