@@ -226,6 +226,44 @@ START_TEST(frames_that_waited_meet_a_cpu_in_time)
 }
 END_TEST
 
+/* In half duplex collisions are forced until there is room: nothing is lost, and no PAUSE sent. */
+START_TEST(with_forced_collisions_nothing_is_lost)
+{
+	struct hal_buffers b;
+
+	run_overload("flow = on", "speed = 100\nduplex = half");
+	b = buffers(1);
+	ck_assert_int_eq(b.flow_control, HAL_FLOW_COLLIDE);
+	ck_assert_uint_eq(b.ingress_drops, 0);
+	ck_assert_uint_gt(b.pressed_episodes, 0);
+	ck_assert_uint_gt(rig_figure(1, HAL_RMON_COLLISIONS), 0);
+	ck_assert_uint_eq(rig_figure(1, HAL_OUT_PAUSE_PKTS), 0);
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_UCAST_PKTS), BURST);
+	ck_assert_uint_eq(rig_figure(2, HAL_OUT_UCAST_PKTS), BURST);
+}
+END_TEST
+
+/* Without a pool it is the egress queue that overflows: discards, which are no errors, and the
+ * sampler does not count them. */
+START_TEST(a_full_queue_discards)
+{
+	uint64_t sent;
+
+	made_begin(&capture, false, false, 1);
+	for (int i = 0; i < BURST; i++)
+		made_frame(&capture, T0_US + (uint64_t)i * 125, STATION(2), STATION(1), BURST_LENGTH);
+	run_board("", "eee", "speed = 100\neee = on", "speed = 10");
+	sent = rig_figure(2, HAL_OUT_UCAST_PKTS);
+	ck_assert_uint_gt(rig_figure(2, HAL_OUT_DISCARDS), BURST / 2);
+	ck_assert_uint_eq(sent + rig_figure(2, HAL_OUT_DISCARDS), BURST);
+	ck_assert_uint_eq(rig_figure(2, HAL_OUT_ERRORS), 0);
+	ck_assert_uint_eq(rig_figure(2, HAL_POOL_OUT_PKTS), sent);
+	/* The last may be of a frame that was discarded then: it stands for the next one. */
+	ck_assert_uint_ge(rig.hal.n_samples, BURST + sent);
+	ck_assert_uint_le(rig.hal.n_samples, BURST + sent + 1);
+}
+END_TEST
+
 /* Full duplex without agreement has no protection (page 56). */
 START_TEST(without_agreement_frames_are_lost)
 {
@@ -254,6 +292,8 @@ suite(void)
 	tcase_add_test(t, without_flow_control_frames_are_lost);
 	tcase_add_test(t, with_pause_nothing_is_lost);
 	tcase_add_test(t, frames_that_waited_meet_a_cpu_in_time);
+	tcase_add_test(t, with_forced_collisions_nothing_is_lost);
+	tcase_add_test(t, a_full_queue_discards);
 	tcase_add_test(t, without_agreement_frames_are_lost);
 	suite_add_tcase(s, t);
 	return s;

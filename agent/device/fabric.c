@@ -315,6 +315,14 @@ takes_buffers(const struct c84302_frame *mac, uint32_t max_octets)
 	    (mac->control | mac->faults) == 0;
 }
 
+static void
+count_collision(struct fabric *f, unsigned port)
+{
+	const struct wiring *in = &f->ports[port];
+
+	c84302_model_event(in->mac, in->mac_port, C84302_COLLISIONS, 1);
+}
+
 /* A frame on a board with a buffer pool; false if its sender has to try again. */
 static bool
 try_buffers(struct fabric *f, const struct feed_frame *frame)
@@ -330,8 +338,10 @@ try_buffers(struct fabric *f, const struct feed_frame *frame)
 		return true;
 	}
 	switch (buffers_admit(&f->buffers, frame->port, mac.octets, f->now_ns)) {
+	case TNETX4090_COLLIDE: /* at the MAC of the port, too */
+		count_collision(f, frame->port);
+		return false;
 	case TNETX4090_PAUSE:
-	case TNETX4090_COLLIDE:
 		return false;
 	case TNETX4090_DROP: /* the chip has counted it */
 		lines_receive(&f->lines, frame->port, mac.octets, f->now_ns);
