@@ -48,18 +48,22 @@ static const struct report_column loss_columns[N_COLUMNS] = {
  * unless the places from "socket" to "books" say otherwise. Datagrams that were dropped unread
  * cannot be told by agent and port.
  */
-enum { PLACE_NAMES = 6 };
+enum { PLACE_NAMES = 20 };
 
 static const struct place {
 	const char *place, *of, *names[PLACE_NAMES];
 } places[] = {
 	{"socket", "datagrams", {"input.kernel_drops"}},
 	{"refused", "datagrams", {"input.refused_sender", "input.refused_community",
-	    "input.refused_parse", "input.refused_value", "input.refused_parts",
+	    "input.refused_oversize", "input.refused_parse", "input.refused_version",
+	    "input.refused_value", "input.refused_parts", "input.refused_too_many", "slow.refused",
+	    "v3.refused_parse", "v3.unknown_engine", "v3.unknown_user", "v3.wrong_digest",
+	    "v3.not_in_time_window", "v3.decryption", "v3.security_level", "sflow.refused_version",
 	    "sflow.refused_datagram"}},
 	{"queue", "datagrams", {"slow.queue_full", "inform.full"}},
 	{"books", "records", {"ledger.agents_full", "ledger.ports_full", "ledger.old_boot",
-	    "ledger.bad_time"}},
+	    "ledger.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.refused_sample",
+	    "sflow.too_many"}},
 	{"store", "rows", {"ledger.lost_store_queue", "ledger.lost_store_rows",
 	    "store.lost_rows"}},
 };
