@@ -248,6 +248,7 @@ publish_views(struct agent *agent)
 {
 	sampling_publish(agent->sampling);
 	monitor_publish(agent->monitor);
+	statics_publish(agent->statics);
 	watch_look(agent->watch);
 }
 
@@ -337,8 +338,8 @@ keep_state(struct agent *agent, bool clean)
 	struct state_owners owners = {
 	    .hal = agent->hal,
 	    .sampling = agent->sampling,
-	    .managed = rmon_managed(monitor_rmon(agent->monitor)),
-	    .n_managed = RMON_N_MANAGED,
+	    .managed = agent->managed,
+	    .n_managed = N_MANAGED,
 	};
 	int rc = state_save(&agent->state, agent->config->state_dir, clean, &owners);
 
@@ -489,6 +490,7 @@ start_device(struct agent *agent)
 	agent->next_counters_us = hal_now_us(agent->hal) + agent->counters_interval_us;
 	agent->next_state_us =
 	    hal_now_us(agent->hal) + agent->config->state_interval_s * 1000000ull;
+	state_rows_restore(&agent->state.rows, statics_managed(agent->statics));
 	publish_all(agent);
 	monitor_start(agent->monitor, &agent->state);
 	arm_alarm(agent);

@@ -122,14 +122,21 @@ create_monitor(struct agent *agent)
 	agent->views = view_source(&agent->view);
 	rc = monitor_create(&options, &agent->monitor);
 	if (rc == 0)
-		agent->view = (struct view_parts){
-		    .hal = agent->hal,
-		    .sampling = agent->sampling,
-		    .rmon = monitor_rmon(agent->monitor),
-		    .ring = agent->ring,
-		    .state = &agent->state,
-		};
-	return rc;
+		rc = statics_create(agent->hal, &agent->statics);
+	if (rc < 0)
+		return rc;
+	memcpy(agent->managed, rmon_managed(monitor_rmon(agent->monitor)),
+	    RMON_N_MANAGED * sizeof(agent->managed[0]));
+	agent->managed[RMON_N_MANAGED] = statics_managed(agent->statics);
+	agent->view = (struct view_parts){
+	    .hal = agent->hal,
+	    .sampling = agent->sampling,
+	    .rmon = monitor_rmon(agent->monitor),
+	    .statics = agent->statics,
+	    .ring = agent->ring,
+	    .state = &agent->state,
+	};
+	return 0;
 }
 
 static int
@@ -138,8 +145,8 @@ create_settings(struct agent *agent)
 	struct settings_owners owners = {
 	    .hal = agent->hal,
 	    .sampling = agent->sampling,
-	    .managed = rmon_managed(monitor_rmon(agent->monitor)),
-	    .n_managed = RMON_N_MANAGED,
+	    .managed = agent->managed,
+	    .n_managed = N_MANAGED,
 	};
 
 	return settings_create(&owners, agent_settings_changed, agent, &agent->settings);
@@ -275,6 +282,7 @@ agent_destroy(struct agent *agent)
 		return false;
 	settings_destroy(agent->settings);
 	watch_destroy(agent->watch);
+	statics_destroy(agent->statics);
 	monitor_destroy(agent->monitor);
 	packer_destroy(agent->packer);
 	sflow_export_destroy(agent->sflow);

@@ -14,11 +14,14 @@
 #include "agent/settings.h"
 #include "agent/snmp/snmp_agent.h"
 #include "agent/state.h"
+#include "agent/statics.h"
 #include "agent/view.h"
 #include "agent/watch.h"
 
 struct event;
 struct event_base;
+
+enum { N_MANAGED = RMON_N_MANAGED + 1 }; /* RMON's, and static addresses */
 
 enum agent_stat { STAT_ADDRESSES_SUPPRESSED, STAT_HELD_BACK, N_STATS };
 
@@ -34,6 +37,8 @@ struct agent {
 	struct notify_ring *ring;
 	struct settings *settings;
 	struct monitor *monitor;
+	struct statics *statics;
+	struct managed *managed[N_MANAGED];
 	struct view_parts view;
 	struct mib_view_source views;
 	struct snmp_agent *snmp;

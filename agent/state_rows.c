@@ -110,8 +110,12 @@ state_rows_collect(struct managed *managed, struct state_rows *rows)
 		return -ENOMEM;
 	rows->items = items;
 	for (size_t i = 0; i < n && rc == 0; i++) {
+		const void *row = (uint8_t *)first + i * table->row_size;
+
+		if (!managed_is_kept(managed, row))
+			continue;
 		items[rows->n] = (struct state_row){0};
-		rc = collect_row(table, (uint8_t *)first + i * table->row_size, &items[rows->n++]);
+		rc = collect_row(table, row, &items[rows->n++]);
 	}
 	return rc;
 }

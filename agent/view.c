@@ -35,6 +35,7 @@ hold_view(void *ctx)
 	view->hal = hal_snapshot_hold(parts->hal);
 	view->sampling = sampling_view_hold(parts->sampling);
 	view->rmon = parts->rmon ? rmon_view_hold(parts->rmon) : NULL;
+	view->statics = parts->statics ? statics_view_hold(parts->statics) : NULL;
 	view->system = system_figures(parts);
 	return view;
 }
@@ -42,11 +43,13 @@ hold_view(void *ctx)
 static void
 release_view(void *ctx, const void *held)
 {
+	const struct view_parts *parts = ctx;
 	struct mib_view *view = (struct mib_view *)(uintptr_t)held;
 
-	(void)ctx;
 	if (view == NULL)
 		return;
+	if (view->statics != NULL)
+		statics_view_release(parts->statics, view->statics);
 	hal_snapshot_release(view->hal);
 	sampling_view_release(view->sampling);
 	rmon_view_release(view->rmon);

@@ -11,12 +11,14 @@
 #include "agent/snmp/mib_table.h"
 #include "agent/snmp/notify.h"
 #include "agent/state.h"
+#include "agent/statics.h"
 
 /* Where views come from; all borrowed, and set before the SNMP thread starts. */
 struct view_parts {
 	struct hal *hal;
 	struct sampling *sampling;
 	struct rmon *rmon;
+	struct statics *statics;
 	const struct notify_ring *ring;
 	const struct agent_state *state;
 };

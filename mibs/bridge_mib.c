@@ -7,6 +7,7 @@
  */
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"
+#include "mibs/mibs.h"
 #include "mibs/modules.h"
 
 #include <errno.h>
@@ -141,6 +142,50 @@ const struct mib_table bridge_mib_fdb_table = {
 	.n_columns = N_COLUMNS(fdb_columns),
 	.row_size = sizeof(struct hal_address),
 	.rows = fdb_rows,
+};
+
+/* ---- static addresses ---- */
+
+static size_t
+static_rows(const struct mib_context *context, const void **first)
+{
+	const struct mib_statics *statics = mib_view_of(context)->statics;
+
+	if (!statics || statics->n == 0)
+		return 0;
+	*first = statics->rows;
+	return statics->n;
+}
+
+static int
+static_address(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct mib_static *row = cell->row;
+
+	mib_put_octets(value, row->mac, sizeof(row->mac));
+	return 0;
+}
+
+/* Rows are made by setting dot1dStaticStatus; invalid(2) deletes, and deleteOnTimeout(5) is not
+ * offered, as static entries do not age. */
+static const struct mib_column static_columns[] = {
+	{1, "dot1dStaticAddress", MIB_STRING, MIB_FN(static_address)},
+	{2, "dot1dStaticReceivePort", MIB_INTEGER, MIB_AT(struct mib_static, receive_port)},
+	{3, "dot1dStaticAllowedToGoTo", MIB_STRING, MIB_AT(struct mib_static, allowed),
+	    MIB_WRITE(MIB_SET_ROW, 1, MIB_BINARY_MAX), .binary = true},
+	{4, "dot1dStaticStatus", MIB_INTEGER, MIB_AT(struct mib_static, status),
+	    MIB_WRITE(MIB_SET_ROW, STATIC_INVALID, STATIC_DELETE_ON_RESET)},
+};
+const struct mib_table bridge_mib_static_table = {
+	.name = "dot1dStaticTable",
+	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 5, 1, 1),
+	.creates = true,
+	.index = {MIB_INDEX(MIB_INDEX_MAC, struct mib_static, mac),
+	    MIB_INDEX_FROM(MIB_INDEX_U32, struct mib_static, receive_port, 0, 0)},
+	.columns = static_columns,
+	.n_columns = N_COLUMNS(static_columns),
+	.row_size = sizeof(struct mib_static),
+	.rows = static_rows,
 };
 
 /* ---- frames relayed ---- */

@@ -30,6 +30,7 @@ const struct mib_table *const mibs_tables[] = {
 	&bridge_mib_tp_port_table,
 	&bridge_mib_tp_hc_port_table,
 	&bridge_mib_tp_overflow_table,
+	&bridge_mib_static_table,
 	&q_bridge_mib_base,
 	&q_bridge_mib_fdb_table,
 	&q_bridge_mib_tp_fdb_table,

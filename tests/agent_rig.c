@@ -40,6 +40,15 @@ static const struct hal_buffers_ops buffer_ops = {.name = "rig", .read = read_bu
 static const struct hal_errors_ops error_ops = {.name = "rig"};
 
 static int
+set_static(void *ctx, const uint8_t mac[6], uint32_t if_index)
+{
+	(void)ctx;
+	(void)mac;
+	(void)if_index;
+	return 0;
+}
+
+static int
 refuse_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 {
 	(void)ctx;
@@ -55,6 +64,9 @@ add_facets(struct agent_rig *rig, const struct hal_device *dummy)
 	rig->failing_ports = *dummy->ports;
 	rig->failing_ports.set_admin_status = refuse_admin_status;
 	rig->device = *dummy;
+	rig->addresses = *dummy->addresses;
+	rig->addresses.set_static = set_static;
+	rig->device.addresses = &rig->addresses;
 	rig->device.sampling = &sampling_ops;
 	rig->device.energy = &energy_ops;
 	rig->device.buffers = &buffer_ops;
@@ -87,12 +99,17 @@ create_monitor(struct agent_rig *rig)
 
 	rig->views = view_source(&rig->view);
 	rc = monitor_create(&options, &rig->monitor);
+	if (rc == 0)
+		rc = statics_create(rig->hal, &rig->statics);
 	if (rc < 0)
 		return rc;
+	memcpy(rig->managed, rmon_managed(monitor_rmon(rig->monitor)),
+	    RMON_N_MANAGED * sizeof(rig->managed[0]));
+	rig->managed[RMON_N_MANAGED] = statics_managed(rig->statics);
 	rig->view = (struct view_parts){.hal = rig->hal, .sampling = rig->sampling,
-	    .rmon = monitor_rmon(rig->monitor), .ring = rig->ring, .state = &rig->state};
+	    .rmon = monitor_rmon(rig->monitor), .statics = rig->statics, .ring = rig->ring, .state = &rig->state};
 	rig->owners = (struct settings_owners){.hal = rig->hal, .sampling = rig->sampling,
-	    .managed = rmon_managed(monitor_rmon(rig->monitor)), .n_managed = RMON_N_MANAGED};
+	    .managed = rig->managed, .n_managed = RMON_N_MANAGED + 1};
 	return 0;
 }
 
@@ -120,6 +137,7 @@ publish(struct agent_rig *rig)
 		;
 	sampling_publish(rig->sampling);
 	monitor_publish(rig->monitor);
+	statics_publish(rig->statics);
 }
 
 int
@@ -154,6 +172,7 @@ agent_rig_create(struct agent_rig *rig)
 void
 agent_rig_destroy(struct agent_rig *rig)
 {
+	statics_destroy(rig->statics);
 	monitor_destroy(rig->monitor);
 	sampling_destroy(rig->sampling);
 	notify_ring_destroy(rig->ring);

@@ -19,10 +19,13 @@ struct agent_rig {
 	struct hal_device device; /* the dummy's, with what it lacks */
 	const struct hal_ports_ops *working_ports;
 	struct hal_ports_ops failing_ports;
+	struct hal_addresses_ops addresses;
 	struct hal *hal;
 	struct sampling *sampling;
 	struct notify_ring *ring;
 	struct monitor *monitor;
+	struct statics *statics;
+	struct managed *managed[RMON_N_MANAGED + 1];
 	struct agent_state state;
 	struct view_parts view;
 	struct mib_view_source views;

@@ -104,6 +104,49 @@ START_TEST(frames_are_counted_where_they_come_in_and_go_out)
 }
 END_TEST
 
+static int
+set_static(uint64_t mac, uint32_t if_index)
+{
+	uint8_t octets[6];
+
+	for (unsigned i = 0; i < 6; i++)
+		octets[i] = (uint8_t)(mac >> (40 - 8 * i));
+	return rig.device->addresses->set_static(rig.device->addresses_ctx, octets, if_index);
+}
+
+static int
+count_management(void *arg, const struct hal_address *address)
+{
+	*(unsigned *)arg += address->status == HAL_ADDRESS_MGMT;
+	return 0;
+}
+
+/* B is tied to a port of another chip: what is for it goes there alone, wherever B is heard, and it is
+ * there when all that was learned has aged out. */
+START_TEST(static_addresses_stay_where_they_are)
+{
+	unsigned n = 0;
+
+	make_talk(10);
+	use_made("stack-26port", EMULATED_PACE_LOCK_STEP);
+	ck_assert_int_eq(set_static(MAC_B, 99), -ENODEV);
+	ck_assert_int_eq(set_static(MAC_B, 9), 0);
+	ck_assert_int_eq(set_static(MAC_B, 20), 0);
+	rig_run_to_end();
+	ck_assert_uint_eq(rig_figure(20, HAL_OUT_UCAST_PKTS), 10);
+	ck_assert_uint_eq(rig_figure(9, HAL_OUT_UCAST_PKTS), 0);
+	ck_assert_uint_eq(rig_figure(2, HAL_OUT_UCAST_PKTS), 0);
+	ck_assert_int_eq(
+	    rig.device->addresses->dump(rig.device->addresses_ctx, count_management, &n), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_int_eq(set_static(MAC_B, 0), 0);
+	ck_assert_int_eq(set_static(MAC_B, 0), 0);
+	ck_assert_int_eq(
+	    rig.device->addresses->dump(rig.device->addresses_ctx, count_management, &n), 0);
+	ck_assert_uint_eq(n, 1);
+}
+END_TEST
+
 /* One station a port: each is flooded once, then sends to the one nine ports on. */
 static void
 make_ring(uint64_t n)
@@ -566,6 +609,7 @@ make_cases(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, create_names_the_file_it_refuses);
 	tcase_add_test(c, frames_are_counted_where_they_come_in_and_go_out);
+	tcase_add_test(c, static_addresses_stay_where_they_are);
 	tcase_add_test(c, chips_on_one_bus_switch_as_one);
 	tcase_add_test(c, as_many_chips_as_a_bus_can_have);
 	tcase_add_test(c, oversize_frames_and_runts_stop_at_the_mac);

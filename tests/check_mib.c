@@ -157,6 +157,10 @@ all_names(const struct mib_table *table, struct name *names)
 			names[n] = name_of(table, column, 7, (uint32_t[]){1, 0, 0x11, 0, 0, 0, i});
 			n += get(table, names[n], &value) == MIB_FOUND;
 		}
+		for (uint32_t i = 0; i < ADDRESSES; i++) {
+			names[n] = name_of(table, column, 7, (uint32_t[]){0, 0x11, 0, 0, 0, i, 0});
+			n += get(table, names[n], &value) == MIB_FOUND;
+		}
 		for (uint32_t i = 0; i < 3 * PORTS; i++) {
 			names[n] = error_name(column, fixture_if_index(i / 3), i % 3);
 			n += get(table, names[n], &value) == MIB_FOUND;
@@ -195,11 +199,12 @@ START_TEST(getnext_visits_what_get_finds)
 	/* 7 ports: if 18 + x 19 columns, stack 2, bridge 4 + 4 + 2 + 2, ease 13, two error sources of 3; 5 with facets:
 	 * dot1dBasePort 1, dot3 17, 3, 6 and 6, rmon 21 and 16, energy 6, buffers 11. RMON's own: 2 controls, 5 buckets, an alarm,
 	 * an event, 2 logs. VLAN 1: base 5, FDB 1, an address 2, scalars 2, current 5, static 5, a port 6.
-	 * Parts: 9 of 17, 8 inside others, 7 ports, a scalar. */
+	 * Two static addresses. Parts: 9 of 17, 8 inside others, 7 ports, a scalar. */
 	ck_assert_uint_eq(total,
 	    7 * (18 + 19 + 2 + 12 + 13 + 2 * 3) + 5 * (1 + 17 + 3 + 6 + 6 + 21 + 16 + 6 + 11) + 3 * ADDRESSES + 1 + 2 +
 		3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 7 + 2 * 4 +
-		5 + 1 + 2 * ADDRESSES + 2 + 5 + 5 + 7 * 6 + 9 * 17 + 8 + 7 + 1);
+		5 + 1 + 2 * ADDRESSES + 2 + 5 + 5 + 7 * 6 + 9 * 17 + 8 + 7 + 1 +
+		2 * 4);
 }
 END_TEST
 
@@ -274,6 +279,7 @@ START_TEST(an_empty_view_serves_nothing)
 	fixture.view.hal = NULL;
 	fixture.view.sampling = NULL;
 	fixture.view.rmon = NULL;
+	fixture.view.statics = NULL;
 	for (size_t i = 0; i < mibs_n_tables; i++) {
 		struct name name = {.n = 2, .arcs = {1, 3}};
 		enum mib_answer answer = next(mibs_tables[i], &name, &value);

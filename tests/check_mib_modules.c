@@ -371,7 +371,7 @@ START_TEST(numeric_names_are_the_rfcs)
 		n++;
 	}
 	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 2 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 15 + 4 + 12 + 7 + 4 + 3 + 3 +
-	    2 + 3 + 2 + 4 + 2 + 2 + 5 + 1 + 2 + 2 + 5 + 5 + 6 + 17 + 1 + 1 + 1);
+	    2 + 3 + 2 + 4 + 2 + 2 + 4 + 5 + 1 + 2 + 2 + 5 + 5 + 6 + 17 + 1 + 1 + 1);
 	if (oracle)
 		fclose(oracle);
 	free(listing);

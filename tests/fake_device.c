@@ -139,8 +139,29 @@ fake_ageing_s(void *ctx)
 	return 300;
 }
 
-static const struct hal_addresses_ops fake_addresses = {
-    .name = "fake", .dump = fake_dump, .discards = fake_discards, .ageing_s = fake_ageing_s};
+static int
+fake_set_static(void *ctx, const uint8_t mac[6], uint32_t if_index)
+{
+	struct fake_device *fake = ctx;
+	size_t i = 0;
+
+	while (i < fake->n_statics && memcmp(fake->statics[i].mac, mac, 6) != 0)
+		i++;
+	if (i == fake->n_statics && if_index == 0)
+		return 0;
+	if (i == FAKE_STATICS)
+		return -ENOSPC;
+	if (i == fake->n_statics)
+		fake->n_statics++;
+	memcpy(fake->statics[i].mac, mac, 6);
+	fake->statics[i].if_index = if_index;
+	if (if_index == 0)
+		fake->statics[i] = fake->statics[--fake->n_statics];
+	return 0;
+}
+
+static const struct hal_addresses_ops fake_addresses = {.name = "fake", .dump = fake_dump,
+    .discards = fake_discards, .ageing_s = fake_ageing_s, .set_static = fake_set_static};
 
 static int
 fake_start(void *ctx, struct hal *hal)

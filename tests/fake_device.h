@@ -8,7 +8,7 @@
 
 #include "agent/hal/hal_provider.h"
 
-enum { FAKE_PORTS = 3, FAKE_DEPTH = 2, FAKE_MAX_SKIP = 0xfffff };
+enum { FAKE_PORTS = 3, FAKE_DEPTH = 2, FAKE_MAX_SKIP = 0xfffff, FAKE_STATICS = 2 };
 
 /* Hardware counters: wrapping 32 bits with the 84302's zero after maximum, clear-on-read 16 bits,
  * a 64-bit total; good frames in and out. */
@@ -41,6 +41,8 @@ struct fake_device {
 	uint32_t restarted;  /* ifIndex to report at the next dispatch */
 	struct hal_address addresses[8];
 	size_t n_addresses;
+	struct hal_address statics[FAKE_STATICS]; /* of set_static */
+	size_t n_statics;
 };
 
 void fake_init(struct fake_device *fake, size_t n_ports);

@@ -3,6 +3,7 @@
 #include "agent/bus/bus_model.h"
 #include "agent/chip/c84302.h"
 #include "agent/chip/galnet.h"
+#include "agent/chip/galnet_static.h"
 #include "agent/device/board.h"
 #include "agent/device/board_draw.h"
 #include "agent/device/board_feed.h"
@@ -257,12 +258,30 @@ addresses_set_ageing_s(void *ctx, uint32_t seconds)
 	return 0;
 }
 
+static int
+addresses_set_static(void *ctx, const uint8_t octets[6], uint32_t if_index)
+{
+	struct emulated *e = ctx;
+	struct port *p = find_port(e, if_index);
+	unsigned owner = 0;
+	uint64_t mac = 0;
+
+	for (unsigned i = 0; i < 6; i++)
+		mac = mac << 8 | octets[i];
+	if (!p)
+		return if_index ? -ENODEV : galnet_clear_static(&e->bus, e->n_chips, mac);
+	while (e->chips[owner] != p->chip)
+		owner++;
+	return galnet_set_static(&e->bus, e->n_chips, mac, owner, p->channel);
+}
+
 static const struct hal_addresses_ops addresses_ops = {
     .name = "galnet",
     .dump = addresses_dump,
     .discards = addresses_discards,
     .ageing_s = addresses_ageing_s,
     .set_ageing_s = addresses_set_ageing_s,
+    .set_static = addresses_set_static,
 };
 
 /* --- error sources --- */

@@ -325,6 +325,28 @@ hal_set_ageing_s(struct hal *hal, uint32_t seconds)
 	return hal->device->addresses->set_ageing_s(hal->device->addresses_ctx, seconds);
 }
 
+int
+hal_check_static(const struct hal *hal, const uint8_t mac[6], uint32_t if_index)
+{
+	const struct hal_addresses_ops *ops = hal->device->addresses;
+
+	if (ops == NULL || ops->set_static == NULL)
+		return -EOPNOTSUPP;
+	if (mac[0] & 1)
+		return -EINVAL;
+	return if_index == 0 || hal_port_find(hal, if_index) != NULL ? 0 : -ENODEV;
+}
+
+int
+hal_set_static(struct hal *hal, const uint8_t mac[6], uint32_t if_index)
+{
+	int rc = hal_check_static(hal, mac, if_index);
+
+	if (rc < 0)
+		return rc;
+	return hal->device->addresses->set_static(hal->device->addresses_ctx, mac, if_index);
+}
+
 uint32_t
 hal_ageing_s(const struct hal *hal)
 {

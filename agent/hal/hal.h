@@ -309,7 +309,10 @@ int hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_statu
 int hal_set_ageing_s(struct hal *hal, uint32_t seconds);
 /* -EBUSY: one direction alone does not go at 100 Mb/s and less (RFC 3635). */
 int hal_set_pause(struct hal *hal, uint32_t if_index, uint8_t mode);
-/* Whether the two above, and admin status, would be taken; nothing is changed. */
+/* Ties a unicast address to a port, or lets it go (if_index 0): -EINVAL for a group's, -ENOSPC. */
+int hal_set_static(struct hal *hal, const uint8_t mac[6], uint32_t if_index);
+int hal_check_static(const struct hal *hal, const uint8_t mac[6], uint32_t if_index);
+/* Whether the ones above, and admin status, would be taken; nothing is changed. */
 int hal_check_admin_status(const struct hal *hal, uint32_t if_index, uint8_t admin_status);
 int hal_check_ageing_s(const struct hal *hal, uint32_t seconds);
 int hal_check_pause(const struct hal *hal, uint32_t if_index, uint8_t mode);

@@ -87,6 +87,9 @@ struct hal_addresses_ops {
 	uint64_t (*discards)(void *ctx); /* entries lost because the table was full */
 	uint32_t (*ageing_s)(void *ctx);
 	int (*set_ageing_s)(void *ctx, uint32_t seconds); /* NULL: fixed */
+	/* Frames to the address go to that port alone, and the address is never learned elsewhere nor
+	 * aged, until if_index is 0. -ENOSPC: no room for it. NULL: the device cannot. */
+	int (*set_static)(void *ctx, const uint8_t mac[6], uint32_t if_index);
 };
 
 /* ---- error sources: reported by hal_report_error_source; the HAL keeps the newest ---- */

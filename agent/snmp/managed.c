@@ -113,21 +113,46 @@ copy_rows(const struct managed *m, const struct rows *from, struct rows *to)
 static bool
 is_working(const struct managed *m, uint8_t status)
 {
-	return status == (m->type->kind == MANAGED_ENTRY_STATUS ? ENTRY_VALID : ROW_ACTIVE);
+	switch (m->type->kind) {
+	case MANAGED_ENTRY_STATUS:
+		return status == ENTRY_VALID;
+	case MANAGED_ROW_STATUS:
+		return status == ROW_ACTIVE;
+	default:
+		return status == STATIC_PERMANENT || status == STATIC_DELETE_ON_RESET;
+	}
 }
 
 static bool
 creates(const struct managed *m, int64_t status)
 {
-	if (m->type->kind == MANAGED_ENTRY_STATUS)
+	switch (m->type->kind) {
+	case MANAGED_ENTRY_STATUS:
 		return status == ENTRY_CREATE_REQUEST;
-	return status == ROW_CREATE_AND_GO || status == ROW_CREATE_AND_WAIT;
+	case MANAGED_ROW_STATUS:
+		return status == ROW_CREATE_AND_GO || status == ROW_CREATE_AND_WAIT;
+	default:
+		return status != STATIC_INVALID;
+	}
 }
 
 static bool
 deletes(const struct managed *m, int64_t status)
 {
-	return status == (m->type->kind == MANAGED_ENTRY_STATUS ? ENTRY_INVALID : ROW_DESTROY);
+	static const int64_t deleting[] = {[MANAGED_ENTRY_STATUS] = ENTRY_INVALID,
+		[MANAGED_ROW_STATUS] = ROW_DESTROY, [MANAGED_STATIC_STATUS] = STATIC_INVALID};
+
+	return status == deleting[m->type->kind];
+}
+
+/* What a row has that was just made. */
+static uint8_t
+first_status(const struct managed *m)
+{
+	static const uint8_t first[] = {[MANAGED_ENTRY_STATUS] = ENTRY_UNDER_CREATION,
+		[MANAGED_ROW_STATUS] = ROW_NOT_READY, [MANAGED_STATIC_STATUS] = STATIC_OTHER};
+
+	return first[m->type->kind];
 }
 
 static bool
@@ -139,20 +164,20 @@ is_status(const struct managed *m, const struct mib_set *set)
 static int
 create_row(const struct managed *m, struct rows *rows, const struct mib_set *set)
 {
-	bool found, entry = m->type->kind == MANAGED_ENTRY_STATUS;
+	bool found;
 	size_t i = locate(m, rows, set->index, set->n_index, &found);
 	void *row;
 	int rc;
 
 	if (found)
-		return -EBUSY;
+		return m->type->kind == MANAGED_STATIC_STATUS ? 0 : -EBUSY;
 	rc = open_row(m, rows, i);
 	if (rc < 0)
 		return rc;
 	row = row_at(m, rows, i);
 	m->type->defaults(m->ctx, row);
 	mib_row_set_index(m->table, row, set->index);
-	*status_of(m, row) = entry ? ENTRY_UNDER_CREATION : ROW_NOT_READY;
+	*status_of(m, row) = first_status(m);
 	return 0;
 }
 
@@ -165,20 +190,19 @@ write_column(const struct managed *m, struct rows *rows, const struct mib_set *s
 
 	if (!row)
 		return -ENOENT;
-	if (is_working(m, *status_of(m, row)))
+	if (m->type->kind != MANAGED_STATIC_STATUS && is_working(m, *status_of(m, row)))
 		return -EBUSY;
 	mib_row_set(row, set);
 	return 0;
 }
 
 static int
-put_to_work(const struct managed *m, void *row)
+put_to_work(const struct managed *m, void *row, uint8_t status)
 {
 	int rc = m->type->ready(m->ctx, row);
 
 	if (rc == 0)
-		*status_of(m, row) =
-		    m->type->kind == MANAGED_ENTRY_STATUS ? ENTRY_VALID : ROW_ACTIVE;
+		*status_of(m, row) = status;
 	return rc;
 }
 
@@ -195,7 +219,7 @@ change_entry_status(const struct managed *m, void *row, int64_t status)
 {
 	switch (status) {
 	case ENTRY_VALID:
-		return put_to_work(m, row);
+		return put_to_work(m, row, ENTRY_VALID);
 	case ENTRY_UNDER_CREATION:
 		*status_of(m, row) = ENTRY_UNDER_CREATION;
 		return 0;
@@ -210,7 +234,7 @@ change_row_status(const struct managed *m, void *row, int64_t status)
 	switch (status) {
 	case ROW_ACTIVE:
 	case ROW_CREATE_AND_GO:
-		return put_to_work(m, row);
+		return put_to_work(m, row, ROW_ACTIVE);
 	case ROW_NOT_IN_SERVICE:
 		if (m->type->ready(m->ctx, row) < 0)
 			return -EBUSY;
@@ -239,35 +263,42 @@ change_status(const struct managed *m, struct rows *rows, const struct mib_set *
 		return -EBUSY;
 	if (m->type->kind == MANAGED_ENTRY_STATUS)
 		return change_entry_status(m, row_at(m, rows, i), set->number);
-	return change_row_status(m, row_at(m, rows, i), set->number);
+	if (m->type->kind == MANAGED_ROW_STATUS)
+		return change_row_status(m, row_at(m, rows, i), set->number);
+	return put_to_work(m, row_at(m, rows, i), (uint8_t)set->number);
 }
 
 /* A status that takes the row out of work comes before the columns of the same request. */
 static int
 stop_work(const struct managed *m, struct rows *rows, const struct mib_set *set)
 {
+	static const int64_t stopping[] = {[MANAGED_ENTRY_STATUS] = ENTRY_UNDER_CREATION,
+		[MANAGED_ROW_STATUS] = ROW_NOT_IN_SERVICE, [MANAGED_STATIC_STATUS] = -1};
 	void *row = find(m, rows, set->index, set->n_index);
-	bool entry = m->type->kind == MANAGED_ENTRY_STATUS;
 
-	if (row && set->number == (entry ? ENTRY_UNDER_CREATION : ROW_NOT_IN_SERVICE))
+	if (row && set->number == stopping[m->type->kind])
 		*status_of(m, row) = (uint8_t)set->number;
 	return 0;
 }
 
-static void
-settle_waiting(const struct managed *m, struct rows *rows, const struct mib_set *set)
+/* What the columns that were written mean for a row that waits, or that works on with them. */
+static int
+settle(const struct managed *m, struct rows *rows, const struct mib_set *set)
 {
 	void *row = find(m, rows, set->index, set->n_index);
 
-	if (row && m->type->kind == MANAGED_ROW_STATUS && !is_working(m, *status_of(m, row)))
+	if (!row)
+		return 0;
+	if (m->type->kind == MANAGED_ROW_STATUS && !is_working(m, *status_of(m, row)))
 		take_out_of_service(m, row);
+	return m->type->kind == MANAGED_STATIC_STATUS ? m->type->ready(m->ctx, row) : 0;
 }
 
 /* ---- one request ---- */
 
 /* The varbinds of a request have no order (RFC 3416), so rows are made first, then filled, and put
  * to work last. */
-enum step { STEP_CREATE, STEP_STOP, STEP_WRITE, STEP_STATUS, N_STEPS };
+enum step { STEP_CREATE, STEP_STOP, STEP_WRITE, STEP_STATUS, STEP_SETTLE, N_STEPS };
 
 static int
 one_step(const struct managed *m, struct rows *rows, const struct mib_set *set, enum step step)
@@ -282,7 +313,7 @@ one_step(const struct managed *m, struct rows *rows, const struct mib_set *set, 
 		return write_column(m, rows, set);
 	if (step == STEP_STATUS && status)
 		return change_status(m, rows, set);
-	return 0;
+	return step == STEP_SETTLE ? settle(m, rows, set) : 0;
 }
 
 static int
@@ -301,23 +332,27 @@ work_on(const struct managed *m, struct rows *rows, const struct mib_set *sets, 
 				return rc;
 		}
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (sets[i].table == m->table)
-			settle_waiting(m, rows, &sets[i]);
-	}
 	return 0;
 }
 
-static void
+static int
+apply(const struct managed *m, const struct rows *rows)
+{
+	return m->type->apply ? m->type->apply(m->ctx, rows->at, rows->n) : 0;
+}
+
+static int
 undo(struct managed *m)
 {
 	struct rows after = m->rows;
+	int rc = m->can_undo ? apply(m, &m->before) : 0;
 
-	if (!m->can_undo)
-		return;
+	if (rc < 0 || !m->can_undo)
+		return rc;
 	m->rows = m->before;
 	m->before = after;
 	m->can_undo = false;
+	return 0;
 }
 
 static bool
@@ -339,14 +374,17 @@ managed_apply(struct managed *m, const struct mib_set *sets, size_t n, enum mib_
 
 	if (!concerned(m, sets, n))
 		return 0;
-	if (phase == MIB_PHASE_UNDO) {
-		undo(m);
-		return 0;
-	}
+	if (phase == MIB_PHASE_UNDO)
+		return undo(m);
 	m->can_undo = false; /* the request before this one is done with */
 	rc = copy_rows(m, &m->rows, &trial);
-	if (rc == 0)
-		rc = work_on(m, &trial, sets, n, failed);
+	if (rc < 0)
+		return rc;
+	rc = work_on(m, &trial, sets, n, failed);
+	if (rc == 0 && phase == MIB_PHASE_COMMIT) {
+		rc = apply(m, &trial);
+		*failed = 0;
+	}
 	if (rc < 0 || phase == MIB_PHASE_TEST) {
 		free(trial.at);
 		return rc;
@@ -410,6 +448,13 @@ managed_is_active(const struct managed *managed, const void *row)
 	return is_working(managed, *status_of(managed, row));
 }
 
+bool
+managed_is_kept(const struct managed *managed, const void *row)
+{
+	return managed->type->kind != MANAGED_STATIC_STATUS ||
+	    *status_of(managed, row) != STATIC_DELETE_ON_RESET;
+}
+
 static int
 make_row(const struct managed *m, struct rows *rows, const struct mib_set *sets, size_t n,
     size_t *failed)
@@ -426,7 +471,7 @@ make_row(const struct managed *m, struct rows *rows, const struct mib_set *sets,
 
 		*failed = i;
 		if (is_status(m, &sets[i]) && is_working(m, (uint8_t)sets[i].number))
-			rc = put_to_work(m, row);
+			rc = put_to_work(m, row, (uint8_t)sets[i].number);
 		else if (is_status(m, &sets[i]))
 			*status_of(m, row) = (uint8_t)sets[i].number;
 	}
@@ -442,6 +487,8 @@ managed_make(struct managed *managed, const struct mib_set *sets, size_t n, size
 	if (rc < 0)
 		return rc;
 	rc = make_row(managed, &trial, sets, n, failed);
+	if (rc == 0)
+		rc = apply(managed, &trial);
 	if (rc < 0) {
 		free(trial.at);
 		return rc;

@@ -1,8 +1,8 @@
 /*
  * Rows that managers make: the control tables of RMON and of bridges, whose rows are created,
  * completed, put to work and deleted by SET. One state machine for EntryStatus (RFC 2819 section
- * 3.2) and RowStatus (RFC 2579), driven by the table's declaration (mib_table.h, `creates`): a
- * setting goes into the member of its column.
+ * 3.2), RowStatus (RFC 2579) and dot1dStaticStatus (RFC 4188), driven by the table's declaration
+ * (mib_table.h, `creates`): a setting goes into the member of its column.
  *
  * Belongs to the thread that owns the settings. Nothing here blocks. All of one request or none; a
  * commit can be taken back until the next one.
@@ -14,7 +14,7 @@
 
 struct managed;
 
-enum managed_status_kind { MANAGED_ENTRY_STATUS, MANAGED_ROW_STATUS };
+enum managed_status_kind { MANAGED_ENTRY_STATUS, MANAGED_ROW_STATUS, MANAGED_STATIC_STATUS };
 
 /* What a row's status member (uint8_t) holds and a GET returns. */
 enum { ENTRY_VALID = 1, ENTRY_CREATE_REQUEST = 2, ENTRY_UNDER_CREATION = 3, ENTRY_INVALID = 4 };
@@ -27,6 +27,14 @@ enum {
 	ROW_DESTROY = 6,
 };
 
+/* dot1dStaticStatus: how long a row lives. Its columns may change while it does. */
+enum {
+	STATIC_OTHER = 1,
+	STATIC_INVALID = 2,
+	STATIC_PERMANENT = 3,
+	STATIC_DELETE_ON_RESET = 4, /* not kept over a restart */
+};
+
 struct managed_type {
 	enum managed_status_kind kind;
 	uint32_t status_column; /* its subid */
@@ -36,6 +44,9 @@ struct managed_type {
 	void (*defaults)(void *ctx, void *row);
 	/* Whether the row may be put to work: 0, or -EBUSY (inconsistentValue). */
 	int (*ready)(void *ctx, const void *row);
+	/* Makes these n rows so in the device; on failure (-errno) nothing has changed there, and the
+	 * request fails. NULL: there is nothing to do. */
+	int (*apply)(void *ctx, const void *rows, size_t n);
 };
 
 /* table, type and ctx are borrowed. */
@@ -54,8 +65,10 @@ int managed_apply(struct managed *managed, const struct mib_set *sets, size_t n,
 size_t managed_rows(struct managed *managed, void **first);
 /* The row of an index or NULL. */
 void *managed_find(struct managed *managed, const uint32_t *index, size_t n);
-/* True if the row is at work: valid or active. */
+/* True if the row is at work: valid, active, or static. */
 bool managed_is_active(const struct managed *managed, const void *row);
+/* True if the row outlives a restart. */
+bool managed_is_kept(const struct managed *managed, const void *row);
 
 /* Makes the one row that sets describe, its status as kept: what a restart brings back. -EBUSY: it
  * is there, or cannot be put to work. */

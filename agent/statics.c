@@ -1,0 +1,235 @@
+#include "agent/statics.h"
+
+#include "common/log.h"
+#include "mibs/mibs.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tied {
+	uint8_t mac[6];
+	uint32_t if_index;
+};
+
+struct published {
+	struct mib_statics view; /* first member */
+	unsigned references;
+};
+
+struct statics {
+	struct hal *hal;
+	struct managed *managed;
+	struct tied tied[MIB_STATICS_MAX]; /* what the device has, by mac */
+	size_t n_tied;
+	bool dirty;
+	struct published *newest;
+	pthread_mutex_t publish_lock; /* over newest and every reference count */
+};
+
+/* ---- rows ---- */
+
+static void
+row_defaults(void *ctx, void *row)
+{
+	(void)ctx;
+	(void)row; /* a port must be named: chips send to one, the RFC's default is all */
+}
+
+/* The one port of the list; 0: none, or more than one. */
+static uint32_t
+only_port(const struct mib_binary *list)
+{
+	uint32_t port = 0;
+
+	for (uint32_t i = 0; i < list->len * 8u; i++) {
+		if (!(list->octets[i / 8] & 0x80 >> i % 8))
+			continue;
+		if (port != 0)
+			return 0;
+		port = i + 1;
+	}
+	return port;
+}
+
+/* Whether the device can do what the row says, as far as can be told. */
+static int
+row_ready(void *ctx, const void *row)
+{
+	const struct mib_static *fixed = row;
+	uint32_t if_index = only_port(&fixed->allowed);
+	int rc = hal_check_static(((struct statics *)ctx)->hal, fixed->mac, if_index);
+
+	if (rc == -EOPNOTSUPP)
+		return rc;
+	return rc < 0 || if_index == 0 ? -EBUSY : 0;
+}
+
+/* ---- the device ---- */
+
+static const struct tied *
+find_tied(const struct tied *tied, size_t n, const uint8_t mac[6])
+{
+	for (size_t i = 0; i < n; i++) {
+		if (memcmp(tied[i].mac, mac, sizeof(tied[i].mac)) == 0)
+			return &tied[i];
+	}
+	return NULL;
+}
+
+static void
+untie_others(struct statics *s, const struct tied *wanted, size_t n)
+{
+	for (size_t i = 0; i < s->n_tied; i++) {
+		if (find_tied(wanted, n, s->tied[i].mac))
+			continue;
+		if (hal_set_static(s->hal, s->tied[i].mac, 0) < 0)
+			log_warn_limited("statics", "an address could not be let go");
+	}
+}
+
+/* Takes back what was tied of the first n. */
+static void
+take_back(struct statics *s, const struct tied *wanted, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct tied *before = find_tied(s->tied, s->n_tied, wanted[i].mac);
+
+		if (hal_set_static(s->hal, wanted[i].mac, before ? before->if_index : 0) < 0)
+			log_warn_limited("statics", "an address could not be put back");
+	}
+}
+
+static int
+apply_rows(void *ctx, const void *rows, size_t n)
+{
+	const struct mib_static *fixed = rows;
+	struct tied wanted[MIB_STATICS_MAX];
+	struct statics *s = ctx;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(wanted[i].mac, fixed[i].mac, sizeof(wanted[i].mac));
+		wanted[i].if_index = only_port(&fixed[i].allowed);
+	}
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct tied *before = find_tied(s->tied, s->n_tied, wanted[i].mac);
+
+		if (!before || before->if_index != wanted[i].if_index)
+			rc = hal_set_static(s->hal, wanted[i].mac, wanted[i].if_index);
+		if (rc < 0)
+			take_back(s, wanted, i + 1);
+	}
+	if (rc < 0)
+		return rc;
+	untie_others(s, wanted, n);
+	memcpy(s->tied, wanted, n * sizeof(*wanted));
+	s->n_tied = n;
+	s->dirty = true;
+	return 0;
+}
+
+static const struct managed_type type = {
+	.kind = MANAGED_STATIC_STATUS,
+	.status_column = 4,
+	.status_offset = offsetof(struct mib_static, status),
+	.max_rows = MIB_STATICS_MAX,
+	.defaults = row_defaults,
+	.ready = row_ready,
+	.apply = apply_rows,
+};
+
+/* ---- views ---- */
+
+static void
+let_go(struct statics *s, struct published *p)
+{
+	bool last;
+
+	if (!p)
+		return;
+	pthread_mutex_lock(&s->publish_lock);
+	last = --p->references == 0;
+	pthread_mutex_unlock(&s->publish_lock);
+	if (last)
+		free(p);
+}
+
+/* Without memory the old view stays, and the next call tries again. */
+void
+statics_publish(struct statics *s)
+{
+	struct published *old, *fresh = s->dirty ? calloc(1, sizeof(*fresh)) : NULL;
+	void *rows;
+
+	if (!fresh)
+		return;
+	fresh->references = 1;
+	fresh->view.n = managed_rows(s->managed, &rows);
+	if (fresh->view.n > 0)
+		memcpy(fresh->view.rows, rows, fresh->view.n * sizeof(fresh->view.rows[0]));
+	s->dirty = false;
+	pthread_mutex_lock(&s->publish_lock);
+	old = s->newest;
+	s->newest = fresh;
+	pthread_mutex_unlock(&s->publish_lock);
+	let_go(s, old);
+}
+
+const struct mib_statics *
+statics_view_hold(struct statics *s)
+{
+	struct published *p;
+
+	pthread_mutex_lock(&s->publish_lock);
+	p = s->newest;
+	if (p)
+		p->references++;
+	pthread_mutex_unlock(&s->publish_lock);
+	return p ? &p->view : NULL;
+}
+
+void
+statics_view_release(struct statics *s, const struct mib_statics *view)
+{
+	let_go(s, (struct published *)(uintptr_t)view);
+}
+
+/* ---- life ---- */
+
+int
+statics_create(struct hal *hal, struct statics **statics)
+{
+	struct statics *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return -ENOMEM;
+	s->hal = hal;
+	s->dirty = true;
+	pthread_mutex_init(&s->publish_lock, NULL);
+	rc = managed_create(&bridge_mib_static_table, &type, s, &s->managed);
+	if (rc < 0)
+		statics_destroy(s);
+	else
+		*statics = s;
+	return rc;
+}
+
+void
+statics_destroy(struct statics *statics)
+{
+	if (!statics)
+		return;
+	managed_destroy(statics->managed);
+	free(statics->newest);
+	pthread_mutex_destroy(&statics->publish_lock);
+	free(statics);
+}
+
+struct managed *
+statics_managed(struct statics *statics)
+{
+	return statics->managed;
+}
