@@ -19,14 +19,14 @@
 #define ROOM "easecapd"
 
 enum {
-	/* Rounds of reading before the loop looks at time and signals again: 2,048 datagrams. */
-	READ_ROUNDS = 32,
+	/* Datagrams read before the loop looks at time and signals again: some milliseconds. */
+	READ_DATAGRAMS = 2048,
 	/* While informs wait, a batch is cut at least this often and the store is looked at in
 	 * between: senders repeat what is not answered within a second. */
 	ANSWER_FLUSH_MS = 50,
 	ANSWER_POLL_MS = 2,
-	/* Rounds at the stop: what the sockets' buffers can hold of the smallest datagrams. */
-	LAST_ROUNDS = 4096,
+	/* The same at the stop: what the sockets' buffers can hold of the smallest ones. */
+	LAST_DATAGRAMS = 1 << 18,
 };
 
 enum {
@@ -537,11 +537,12 @@ take_signals(struct capd *c)
 }
 
 static void
-read_input(struct capd *c, int rounds)
+read_input(struct capd *c, size_t most)
 {
-	for (int i = 0; i < rounds; i++) {
-		if (input_read(c->input) == 0)
-			return;
+	size_t n, total = 0;
+
+	while (total < most && (n = input_read(c->input)) > 0) {
+		total += n;
 		if (store_batch_is_filling(c->batch))
 			flush(c);
 	}
@@ -565,7 +566,7 @@ stop(struct capd *c)
 	int r;
 
 	input_stop(c->input);
-	read_input(c, LAST_ROUNDS);
+	read_input(c, LAST_DATAGRAMS);
 	slow_run(c->slow);
 	tap_flush(c->tap);
 	r = cut_and_submit(c, NULL);
@@ -593,7 +594,7 @@ capd_run(struct capd *c)
 			return -errno;
 		input_awake(c->input);
 		take_signals(c);
-		read_input(c, READ_ROUNDS);
+		read_input(c, READ_DATAGRAMS);
 		serve_slow(c);
 		tap_flush(c->tap);
 		flush_if_due(c);

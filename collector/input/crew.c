@@ -30,7 +30,7 @@ struct crew {
 	const struct stat_set *stats;
 	struct pollfd polls[2 * RECEIVE_SOCKETS_MAX + 1]; /* the last one: stop_fd */
 	struct place {
-		const struct receiver *receiver;
+		struct receiver *receiver;
 		size_t socket;
 		bool is_sflow;
 	} places[2 * RECEIVE_SOCKETS_MAX];
@@ -51,7 +51,7 @@ uint64_t
 crew_memory(unsigned threads)
 {
 	return threads * (gate_memory() + CREW_BLOCKS * (sizeof(struct crew_block) +
-							     receive_batch_memory()));
+							     receive_batch_memory(false)));
 }
 
 /* Decoding */
@@ -195,7 +195,7 @@ serve(void *arg)
 /* Starting and stopping */
 
 static void
-add_places(struct crew *c, const struct receiver *receiver, bool is_sflow)
+add_places(struct crew *c, struct receiver *receiver, bool is_sflow)
 {
 	for (size_t i = 0; receiver && i < receiver_sockets(receiver); i++) {
 		c->places[c->n_places] = (struct place){receiver, i, is_sflow};
@@ -216,7 +216,7 @@ make_block(struct member *m, unsigned i)
 	b->thread = (unsigned)(m - m->crew->members);
 	b->batch = NULL;
 	spsc_put(&m->empty, b);
-	return receive_batch_new(&b->batch);
+	return receive_batch_new(&b->batch, false);
 }
 
 static int
@@ -245,8 +245,8 @@ start_member(struct crew *c, struct member *m)
 }
 
 int
-crew_start(struct crew **out, unsigned threads, const struct receiver *receiver,
-    const struct receiver *sflow_receiver, const struct input_config *config,
+crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
+    struct receiver *sflow_receiver, const struct input_config *config,
     const struct stat_set *stats)
 {
 	struct crew *c = calloc(1, sizeof(*c));

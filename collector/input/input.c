@@ -50,18 +50,27 @@ struct input {
 	_Atomic uint64_t values[INPUT_N_STATS];
 };
 
+/* Blocks of a crew have room for as many datagrams as messages, and its threads share the kernel's
+ * work on each of them. */
+static bool
+reads_merged(unsigned threads)
+{
+	return threads <= 1;
+}
+
 static int
 open_receivers(struct input *in, char *error, size_t error_size)
 {
 	const struct input_config *c = &in->config;
+	bool merged = reads_merged(c->threads);
 	int r = 0;
 
 	if (c->n_listen > 0)
-		r = receiver_open(&in->receiver, c->listen, c->n_listen, c->buffer_octets, error,
-		    error_size);
+		r = receiver_open(&in->receiver, c->listen, c->n_listen, c->buffer_octets, merged,
+		    error, error_size);
 	if (r == 0 && c->n_sflow_listen > 0)
 		r = receiver_open(&in->sflow_receiver, c->sflow_listen, c->n_sflow_listen,
-		    c->buffer_octets, error, error_size);
+		    c->buffer_octets, merged, error, error_size);
 	return r;
 }
 
@@ -74,7 +83,7 @@ make_parts(struct input *in)
 	if (r == 0)
 		r = gate_new(&in->gate, c, &in->stats);
 	if (r == 0)
-		r = receive_batch_new(&in->batch);
+		r = receive_batch_new(&in->batch, reads_merged(c->threads));
 	if (r == 0 && c->threads > 1 && (in->receiver || in->sflow_receiver))
 		r = crew_start(&in->crew, c->threads, in->receiver, in->sflow_receiver, c,
 		    &in->stats);
@@ -125,7 +134,8 @@ input_close(struct input *in)
 uint64_t
 input_memory(unsigned threads)
 {
-	return gate_memory() + receive_batch_memory() + (threads > 1 ? crew_memory(threads) : 0);
+	return gate_memory() + receive_batch_memory(reads_merged(threads)) +
+	    (threads > 1 ? crew_memory(threads) : 0);
 }
 
 const struct receiver *
@@ -248,7 +258,7 @@ count_oversize(struct input *in, size_t n)
 }
 
 static size_t
-read_all(struct input *in, const struct receiver *receiver, receive_fn *fn)
+read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
 {
 	size_t total = 0;
 

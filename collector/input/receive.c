@@ -8,9 +8,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef UDP_GRO
+#define UDP_GRO 104 /* linux/udp.h, for C libraries that have it not */
+#endif
+
+enum {
+	MERGED_MAX = 65536, /* octets */
+	CACHE_LINE = 64,
+	/* Buffers of merged datagrams begin this much apart in a CPU's cache: all at the same place
+	 * they would push each other out. */
+	STAGGER = 21 * CACHE_LINE,
+};
+
 struct udp_socket {
 	int fd;
 	uint32_t drops; /* the kernel's count when it was read last; it wraps */
+	_Atomic uint64_t messages, datagrams; /* read so far; a message has several if merged */
 };
 
 struct receiver {
@@ -18,12 +31,20 @@ struct receiver {
 	size_t n_sockets;
 };
 
+/* Room for what the kernel says of a message: the length of the datagrams merged in it. */
+union control {
+	struct cmsghdr header;
+	uint8_t octets[CMSG_SPACE(sizeof(int))];
+};
+
 struct receive_batch {
-	size_t n;
+	size_t n, most; /* messages */
+	size_t room, stride; /* octets of each, and from one to the next */
 	struct mmsghdr messages[RECEIVE_BATCH];
 	struct iovec vectors[RECEIVE_BATCH];
 	struct sockaddr_storage addresses[RECEIVE_BATCH];
-	uint8_t datagrams[RECEIVE_BATCH][RECEIVE_DATAGRAM_MAX];
+	union control controls[RECEIVE_BATCH];
+	uint8_t octets[];
 };
 
 /* Beyond the system's limit for everybody only with CAP_NET_ADMIN; else as far as it goes. */
@@ -37,7 +58,7 @@ set_buffer(int fd, size_t octets)
 }
 
 static int
-open_socket(const struct endpoint *e, size_t buffer_octets, int *out)
+open_socket(const struct endpoint *e, size_t buffer_octets, bool merged, int *out)
 {
 	int family = e->address.ss_family, yes = 1, r;
 	int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -47,6 +68,8 @@ open_socket(const struct endpoint *e, size_t buffer_octets, int *out)
 	if (family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
 	set_buffer(fd, buffer_octets);
+	if (merged) /* no is an answer too */
+		setsockopt(fd, IPPROTO_UDP, UDP_GRO, &yes, sizeof(yes));
 	if (bind(fd, (const struct sockaddr *)&e->address, e->len) < 0) {
 		r = -errno;
 		close(fd);
@@ -57,28 +80,35 @@ open_socket(const struct endpoint *e, size_t buffer_octets, int *out)
 }
 
 size_t
-receive_batch_memory(void)
+receive_batch_memory(bool merged)
 {
-	return sizeof(struct receive_batch);
+	return sizeof(struct receive_batch) + (merged
+	    ? (size_t)RECEIVE_MERGED_BATCH * (MERGED_MAX + STAGGER)
+	    : (size_t)RECEIVE_BATCH * RECEIVE_DATAGRAM_MAX);
 }
 
 /* Each message gets its own memory, all of which is touched: the first page faults of a busy minute
  * would lose datagrams. */
 int
-receive_batch_new(struct receive_batch **out)
+receive_batch_new(struct receive_batch **out, bool merged)
 {
-	struct receive_batch *b = malloc(sizeof(*b));
+	size_t octets = receive_batch_memory(merged);
+	struct receive_batch *b = malloc(octets);
 
 	if (!b)
 		return -ENOMEM;
-	memset(b, 0xff, sizeof(*b)); /* not with zeros: malloc would become calloc */
+	memset(b, 0xff, octets); /* not with zeros: malloc would become calloc */
 	b->n = 0;
-	for (size_t i = 0; i < RECEIVE_BATCH; i++) {
-		b->vectors[i] = (struct iovec){b->datagrams[i], RECEIVE_DATAGRAM_MAX};
+	b->most = merged ? RECEIVE_MERGED_BATCH : RECEIVE_BATCH;
+	b->room = merged ? MERGED_MAX : RECEIVE_DATAGRAM_MAX;
+	b->stride = merged ? MERGED_MAX + STAGGER : RECEIVE_DATAGRAM_MAX;
+	for (size_t i = 0; i < b->most; i++) {
+		b->vectors[i] = (struct iovec){b->octets + i * b->stride, b->room};
 		b->messages[i].msg_hdr = (struct msghdr){
 		    .msg_name = &b->addresses[i],
 		    .msg_iov = &b->vectors[i],
 		    .msg_iovlen = 1,
+		    .msg_control = &b->controls[i],
 		};
 	}
 	*out = b;
@@ -93,7 +123,7 @@ receive_batch_free(struct receive_batch *b)
 
 int
 receiver_open(struct receiver **out, const struct endpoint *endpoints, size_t n,
-    size_t buffer_octets, char *error, size_t error_size)
+    size_t buffer_octets, bool merged, char *error, size_t error_size)
 {
 	struct receiver *r;
 	int e = 0;
@@ -110,7 +140,7 @@ receiver_open(struct receiver **out, const struct endpoint *endpoints, size_t n,
 	for (size_t i = 0; e == 0 && i < n; i++) {
 		char text[ENDPOINT_TEXT];
 
-		e = open_socket(&endpoints[i], buffer_octets, &r->sockets[i].fd);
+		e = open_socket(&endpoints[i], buffer_octets, merged, &r->sockets[i].fd);
 		endpoint_format((const struct sockaddr *)&endpoints[i].address, true, text);
 		if (e < 0)
 			snprintf(error, error_size, "listen on %s: %s", text, strerror(-e));
@@ -173,8 +203,23 @@ receiver_buffer(const struct receiver *r)
 	return least;
 }
 
-/* The same count as SO_RXQ_OVFL's, which comes only with a datagram that was queued after the drops
- * and so would never tell of the last ones. */
+/* Drops of a socket since the last call, as the kernel counts: merged datagrams are one. The same
+ * count as SO_RXQ_OVFL's, which comes only with a datagram that was queued after the drops and so
+ * would never tell of the last ones. */
+static uint32_t
+new_drops(struct udp_socket *s)
+{
+	uint32_t info[SK_MEMINFO_VARS], drops;
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0 ||
+	    len < sizeof(info[0]) * (SK_MEMINFO_DROPS + 1))
+		return 0;
+	drops = info[SK_MEMINFO_DROPS] - s->drops;
+	s->drops = info[SK_MEMINFO_DROPS];
+	return drops;
+}
+
 uint64_t
 receiver_drops(struct receiver *r)
 {
@@ -182,30 +227,76 @@ receiver_drops(struct receiver *r)
 
 	for (size_t i = 0; i < r->n_sockets; i++) {
 		struct udp_socket *s = &r->sockets[i];
-		uint32_t info[SK_MEMINFO_VARS];
-		socklen_t len = sizeof(info);
+		uint64_t messages = s->messages, datagrams = s->datagrams;
+		uint64_t dropped = new_drops(s);
 
-		if (getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0 ||
-		    len < sizeof(info[0]) * (SK_MEMINFO_DROPS + 1))
-			continue;
-		drops += (uint32_t)(info[SK_MEMINFO_DROPS] - s->drops);
-		s->drops = info[SK_MEMINFO_DROPS];
+		drops += messages > 0 ? (dropped * datagrams + messages / 2) / messages : dropped;
 	}
 	return drops;
 }
 
-int
-receiver_fill(const struct receiver *r, size_t socket, struct receive_batch *b)
+/* Octets of each datagram of a message, but for the last one, which may be shorter. */
+static size_t
+datagram_octets(struct mmsghdr *m)
 {
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m->msg_hdr);
+	int octets = 0;
+
+	if (c && c->cmsg_level == IPPROTO_UDP && c->cmsg_type == UDP_GRO)
+		memcpy(&octets, CMSG_DATA(c), sizeof(octets));
+	return octets > 0 && (size_t)octets < m->msg_len ? (size_t)octets : m->msg_len;
+}
+
+static size_t
+datagrams_in(struct mmsghdr *m)
+{
+	size_t octets = datagram_octets(m);
+
+	return octets > 0 ? (m->msg_len + octets - 1) / octets : 1;
+}
+
+int
+receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b)
+{
+	struct udp_socket *s = &r->sockets[socket];
+	size_t datagrams = 0;
 	int n;
 
-	for (size_t i = 0; i < RECEIVE_BATCH; i++)
+	for (size_t i = 0; i < b->most; i++) {
 		b->messages[i].msg_hdr.msg_namelen = sizeof(b->addresses[i]);
-	n = recvmmsg(r->sockets[socket].fd, b->messages, RECEIVE_BATCH, MSG_DONTWAIT, NULL);
+		b->messages[i].msg_hdr.msg_controllen = sizeof(b->controls[i]);
+	}
+	n = recvmmsg(s->fd, b->messages, (unsigned)b->most, MSG_DONTWAIT, NULL);
 	b->n = n > 0 ? (size_t)n : 0;
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	return n;
+	for (size_t i = 0; i < b->n; i++)
+		datagrams += datagrams_in(&b->messages[i]);
+	s->messages += b->n;
+	s->datagrams += datagrams;
+	return (int)datagrams;
+}
+
+/* Gives the datagrams of a message; how many were too long. */
+static size_t
+take_apart(struct mmsghdr *m, receive_fn *fn, void *arg)
+{
+	const uint8_t *octets = m->msg_hdr.msg_iov->iov_base;
+	size_t each = datagram_octets(m), left = m->msg_len, oversize = 0;
+
+	if (m->msg_hdr.msg_flags & MSG_TRUNC)
+		return 1;
+	do {
+		size_t n = left < each ? left : each;
+
+		if (n > RECEIVE_DATAGRAM_MAX)
+			oversize++;
+		else
+			fn(arg, m->msg_hdr.msg_name, octets, n);
+		octets += n;
+		left -= n;
+	} while (left > 0);
+	return oversize;
 }
 
 size_t
@@ -213,13 +304,7 @@ receive_each(struct receive_batch *b, receive_fn *fn, void *arg)
 {
 	size_t oversize = 0;
 
-	for (size_t i = 0; i < b->n; i++) {
-		const struct msghdr *h = &b->messages[i].msg_hdr;
-
-		if (h->msg_flags & MSG_TRUNC)
-			oversize++;
-		else
-			fn(arg, h->msg_name, b->datagrams[i], b->messages[i].msg_len);
-	}
+	for (size_t i = 0; i < b->n; i++)
+		oversize += take_apart(&b->messages[i], fn, arg);
 	return oversize;
 }

@@ -2,6 +2,10 @@
  * UDP sockets: several addresses of both families, large receive buffers, many datagrams a system
  * call, and the kernel's own count of what it had to drop. Knows no protocol. Reading never waits
  * and never allocates, and several threads may read the same sockets.
+ *
+ * For one thread the kernel may merge what comes in a run from one sender (UDP_GRO, udp(7)): the
+ * cards' drivers gather it anyway, and a call then has sixty datagrams for the price of one.
+ * receive_each takes them apart again, so that nobody else knows.
  */
 #ifndef EASE_COLLECTOR_INPUT_RECEIVE_H
 #define EASE_COLLECTOR_INPUT_RECEIVE_H
@@ -9,10 +13,12 @@
 #include "collector/input/endpoint.h"
 
 #include <poll.h>
+#include <stdbool.h>
 
 enum {
 	RECEIVE_SOCKETS_MAX = 16,
 	RECEIVE_BATCH = 64, /* datagrams a call; more gains nothing measurable */
+	RECEIVE_MERGED_BATCH = 32, /* the same of merged ones: 2 MiB */
 	/* Our largest message has 8,192 octets and a jumbo frame 9,000: what is longer is cut off
 	 * by the kernel and counted. */
 	RECEIVE_DATAGRAM_MAX = 9216,
@@ -22,14 +28,15 @@ struct receiver;
 
 /* Memory for the datagrams of one read: each thread has its own. */
 struct receive_batch;
-size_t receive_batch_memory(void); /* octets of one */
-int receive_batch_new(struct receive_batch **out); /* 0 or -ENOMEM */
+size_t receive_batch_memory(bool merged); /* octets of one */
+int receive_batch_new(struct receive_batch **out, bool merged); /* 0 or -ENOMEM */
 void receive_batch_free(struct receive_batch *b);
 
 /* Opens and binds all endpoints, each with a buffer of buffer_octets as far as the system allows.
+ * merged: one thread reads, with batches that are so; not with a kernel that cannot (before 5.0).
  * 0, or -errno with the reason in error. */
 int receiver_open(struct receiver **out, const struct endpoint *endpoints, size_t n,
-    size_t buffer_octets, char *error, size_t error_size);
+    size_t buffer_octets, bool merged, char *error, size_t error_size);
 void receiver_close(struct receiver *r);
 
 size_t receiver_sockets(const struct receiver *r);
@@ -42,12 +49,13 @@ void receiver_address(const struct receiver *r, size_t socket, char text[ENDPOIN
 size_t receiver_buffer(const struct receiver *r);
 
 /* Datagrams that the kernel dropped since the last call because a socket's buffer was full (or a
- * checksum was wrong): exact, also after the last datagram that came through. */
+ * checksum was wrong), also after the last datagram that came through: exact, but where datagrams
+ * were merged, since it counts those as one. Then it is what they have in the mean. */
 uint64_t receiver_drops(struct receiver *r);
 
-/* Reads at most RECEIVE_BATCH datagrams of one socket: how many (0: there was none) or -errno. Any
- * thread. */
-int receiver_fill(const struct receiver *r, size_t socket, struct receive_batch *b);
+/* Reads what is there of one socket, a batch at most: how many datagrams (0: there was none) or
+ * -errno. Any thread. */
+int receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b);
 
 /* Gives what was read to fn, in its order; the datagrams longer than RECEIVE_DATAGRAM_MAX, which
  * are not given. Datagram and address are valid until the next fill. */

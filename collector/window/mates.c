@@ -4,7 +4,9 @@
 #include <string.h>
 
 /* Odd numbers by which parts of a key are told apart when they are added to one hash. */
-enum { SPREAD_PAIR = 0x9e3779b1, SPREAD_PORTS = 0x85ebca77, SPREAD_PROTO = 0x27d4eb2f };
+#define SPREAD_PAIR  0x9e3779b1u
+#define SPREAD_PORTS 0x85ebca77u
+#define SPREAD_PROTO 0x27d4eb2fu
 
 static uint32_t
 hash_octets(uint64_t seed, const uint64_t words[2])
