@@ -75,7 +75,7 @@ row=900 # of the rows made here
 fixed='dot3PauseAdminMode' # what the emulated board lets nobody set, whatever the value
 names=() oids=() syntaxes=() least=() most=() made=() lasting=()
 while IFS=$'\t' read -r name oid syntax _ range; do
-	[[ " $fixed " != *" $name "* ]] || continue
+	[[ " $fixed " != *" $name "* && $name != dot1dStatic* ]] || continue # check_bridge.sh has those
 	status=$(status_of "${oid%.*}")
 	if [ -n "$status" ]; then
 		[ "${status%% *}" != "$oid" ] || continue
@@ -94,7 +94,7 @@ good() { good_value "${syntaxes[$1]}" "${least[$1]}" "${most[$1]}" "$2"; }
 
 make_rows() { # 1: make them, 2: delete them
 	local table status
-	for table in $(grep read-write "$rig/objects" | cut -f2 | sed 's/\.[0-9]*$//' | sort -u); do
+	for table in $(grep read-write "$rig/objects" | grep -v dot1dStatic | cut -f2 | sed 's/\.[0-9]*$//' | sort -u); do
 		read -r -a status < <(status_of "$table") || continue
 		must "row $1 of $table" "$(set_objects "${status[0]}.$row" i "${status[$1]}")" ok
 	done
