@@ -288,6 +288,9 @@ identities() {
 	expect_counter 'v2c: one more' slow.events 5
 	expect 'v2c: taken for the EASE agent of that address' \
 	    "$(ask "SELECT hex(agent_id) FROM event JOIN agent ON agent.id = agent WHERE kind = 1003 ORDER BY event.id DESC LIMIT 1")" 0102030405060708
+	expect 'easetop agents lists the events' \
+	    "$(easetop agents --last 5m --format json | jq -c '.events | group_by(.event) | map([.[0].event, (map(.count) | add)])')" \
+	    '[["falling alarm",1],["link down",2],["other",1],["rising alarm",1]]'
 }
 
 # ---- a real snmpd ----
