@@ -339,42 +339,15 @@ add_window_row(struct ledger *l, const struct port *p, uint64_t time_us, uint8_t
 /* Samples */
 
 static void
-fill_inner(struct store_sample *row, const struct ease_sample *s, const struct frame_keys *keys)
-{
-	struct frame_keys inner;
-
-	row->inner.ip_version = 0;
-	if (keys->carries == FRAME_NO_TUNNEL ||
-	    !frame_open_innermost_ip(s->header, s->kept_octets, keys, &inner))
-		return;
-	row->inner.ip_version = inner.ip_version;
-	memcpy(row->inner.src_ip, inner.src_ip, sizeof(row->inner.src_ip));
-	memcpy(row->inner.dst_ip, inner.dst_ip, sizeof(row->inner.dst_ip));
-}
-
-static void
 store_sample_row(struct ledger *l, const struct port *p, uint32_t boot,
     const struct ease_sample *s, const struct frame_keys *keys, struct store_batch *batch)
 {
 	uint32_t stands_for = thinner_take(&l->thinner, l->mono_us);
-	struct store_sample *row;
 
-	if (stands_for == 0) {
+	if (stands_for == 0)
 		count(l, LEDGER_STAT_ROWS_THINNED);
-		return;
-	}
-	row = store_batch_add(batch, STORE_SAMPLES);
-	if (!row) {
+	else if (!rows_add_sample(batch, p->agent->row.id, boot, s, keys, stands_for))
 		count(l, LEDGER_STAT_LOST_STORE_QUEUE);
-		return;
-	}
-	row->agent = p->agent->row.id;
-	row->boot = boot;
-	row->sample = *s;
-	row->sample.header = NULL;
-	row->keys = *keys;
-	fill_inner(row, s, keys);
-	row->stands_for = stands_for;
 }
 
 static void

@@ -56,3 +56,35 @@ rows_add(struct store_batch *batch, int64_t agent, const struct ease_record *rec
 		return true;
 	}
 }
+
+static void
+fill_inner(struct store_sample *row, const struct ease_sample *s, const struct frame_keys *keys)
+{
+	struct frame_keys inner;
+
+	row->inner.ip_version = 0;
+	if (keys->carries == FRAME_NO_TUNNEL ||
+	    !frame_open_innermost_ip(s->header, s->kept_octets, keys, &inner))
+		return;
+	row->inner.ip_version = inner.ip_version;
+	memcpy(row->inner.src_ip, inner.src_ip, sizeof(row->inner.src_ip));
+	memcpy(row->inner.dst_ip, inner.dst_ip, sizeof(row->inner.dst_ip));
+}
+
+bool
+rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
+    const struct ease_sample *sample, const struct frame_keys *keys, uint32_t stands_for)
+{
+	struct store_sample *row = store_batch_add(batch, STORE_SAMPLES);
+
+	if (!row)
+		return false;
+	row->agent = agent;
+	row->boot = boot;
+	row->sample = *sample;
+	row->sample.header = NULL;
+	row->keys = *keys;
+	fill_inner(row, sample, keys);
+	row->stands_for = stands_for;
+	return true;
+}
