@@ -62,7 +62,6 @@ fill_inner(struct store_sample *row, const struct ease_sample *s, const struct f
 {
 	struct frame_keys inner;
 
-	row->inner.ip_version = 0;
 	if (keys->carries == FRAME_NO_TUNNEL ||
 	    !frame_open_innermost_ip(s->header, s->kept_octets, keys, &inner))
 		return;
