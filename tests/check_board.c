@@ -98,6 +98,10 @@ static const struct {
 	"b:4: port \"b\": EEE needs 100 Mb/s or more, full duplex"},
     {PORT_B("speed = 100 eee = on"), "b:4: port \"b\": EEE needs a chip of type eee"},
     {"buffer_octets = 48\n", "b:1: buffer_octets: \"48\": it is no power of two"},
+    {"buffers = 48\nchip \"p\" { type = tnetx4090 }\n" PORT_B(""), "b: buffers: 48 are too few "
+	"for a flow_threshold of 48, which lets every port finish a frame"},
+    {"flow_threshold = 1200\nchip \"p\" { type = tnetx4090 }\n" PORT_B(""),
+	"b: buffers: 1200 are too few for a flow_threshold of 1200"},
     {"chip \"e\" { type = eee }\nchip \"f\" { type = eee }\n" PORT_B(""),
 	"b:2: chip \"f\": more than 1 eee chips"},
     {"chip \"s\" { type = gt48001a }\nchip \"m\" { type = c84302 }\nport \"a\" {}\n"

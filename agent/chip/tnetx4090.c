@@ -66,15 +66,12 @@ read_pool(struct tnetx4090 *c)
 	return rc;
 }
 
-/* Every port can finish a frame it has begun to receive (page 56): that many buffers for each. The
- * gigabit port's half of it is more than one frame from two ports on. */
-static uint32_t
-default_threshold(const struct tnetx4090 *c)
+/* Page 56: that many buffers for each. The gigabit port's half of it is more than one frame from two
+ * ports on. */
+uint32_t
+tnetx4090_default_threshold(unsigned n_ports, uint32_t max_octets, uint32_t buffer_octets)
 {
-	uint32_t frame = (c->config.max_octets + c->buffer_octets - 1) / c->buffer_octets;
-	unsigned ports = c->config.n_ports > 2 ? c->config.n_ports : 2;
-
-	return ports * frame;
+	return (n_ports > 2 ? n_ports : 2) * ((max_octets + buffer_octets - 1) / buffer_octets);
 }
 
 static int
@@ -83,7 +80,8 @@ set_threshold(struct tnetx4090 *c)
 	uint32_t threshold = c->config.threshold;
 
 	if (threshold == 0)
-		threshold = default_threshold(c);
+		threshold = tnetx4090_default_threshold(c->config.n_ports, c->config.max_octets,
+		    c->buffer_octets);
 	if (threshold > UINT16_MAX || threshold >= c->pool_buffers)
 		return -EINVAL;
 	return put_2(c, TNETX4090_FLOW_THRESHOLD, threshold);

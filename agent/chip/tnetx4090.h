@@ -26,6 +26,10 @@ struct tnetx4090_config {
 	uint32_t mcast_limit;  /* multicasts that may wait at a port: 2, 4, … 256; 0: no limit */
 };
 
+/* The FlowThreshold by which each of so many ports can finish a frame it has begun to receive. */
+uint32_t tnetx4090_default_threshold(unsigned n_ports, uint32_t max_octets,
+    uint32_t buffer_octets);
+
 /* -EINVAL for a limit or threshold that the chip cannot have, or what the bus said. */
 int tnetx4090_create(const struct tnetx4090_config *config, struct tnetx4090 **chip);
 void tnetx4090_destroy(struct tnetx4090 *chip); /* NULL allowed */

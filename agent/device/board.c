@@ -3,7 +3,7 @@
 #include "agent/chip/c84302_regs.h"
 #include "agent/chip/eee_calendar_regs.h"
 #include "agent/chip/galnet_regs.h"
-#include "agent/chip/tnetx4090_regs.h"
+#include "agent/chip/tnetx4090.h"
 #include "common/sample.h"
 
 #include <errno.h>
@@ -222,7 +222,7 @@ static const struct option_row plan_options[] = {
     {.name = "flow", .type = OPTION_BOOL, PLAN(buffers.flow), .def = "on",
 	.help = "flow control when buffers run short: pause, or collisions in half duplex"},
     {.name = "holb", .type = OPTION_BOOL, PLAN(buffers.holb), .def = "off",
-	.help = "a port that keeps buffers without sending is pressed or dropped first"},
+	.help = "press single ports that hold more than their fair share of the buffers, too"},
     {.name = "flow_threshold", .type = OPTION_U32, PLAN(buffers.threshold), .min = 0,
 	.max = 65535, .unit = "buffers", .def = "0",
 	.help = "free ones below which ports are pressed; 0: every port can finish a frame"},
@@ -440,6 +440,25 @@ check_energy(const struct board_plan *plan, const struct mistake *m)
 	return 0;
 }
 
+/* A pool needs more buffers than those at which it presses its ports. */
+static int
+check_buffers(const struct board_plan *plan, const struct mistake *m)
+{
+	const struct board_buffers *b = &plan->buffers;
+	uint32_t n = b->n ? b->n : TNETX4090_DEFAULT_BUFFERS, threshold = b->threshold;
+	uint32_t octets = b->octets ? b->octets : TNETX4090_DEFAULT_BUFFER_OCTETS;
+	unsigned ports = plan->ports.n < TNETX4090_PORTS ? (unsigned)plan->ports.n : TNETX4090_PORTS;
+
+	if (board_count_chips(plan, BOARD_ROLE_BUFFERS) == 0)
+		return 0;
+	if (threshold == 0)
+		threshold = tnetx4090_default_threshold(ports, plan->max_frame_octets, octets);
+	if (threshold < n)
+		return 0;
+	return refuse(m, 0, "buffers: %u are too few for a flow_threshold of %u%s", n, threshold,
+	    b->threshold == 0 ? ", which lets every port finish a frame" : "");
+}
+
 static int
 check_plan(const char *name, const struct board_plan *plan, char *error, size_t error_size)
 {
@@ -452,7 +471,9 @@ check_plan(const char *name, const struct board_plan *plan, char *error, size_t 
 		rc = check_port(board_port(plan, i), &m);
 	for (int role = 0; role < BOARD_N_ROLES && rc == 0; role++)
 		rc = check_role(plan, (enum board_role)role, &m);
-	return rc == 0 ? check_energy(plan, &m) : rc;
+	if (rc == 0)
+		rc = check_energy(plan, &m);
+	return rc == 0 ? check_buffers(plan, &m) : rc;
 }
 
 static int
