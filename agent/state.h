@@ -64,9 +64,9 @@ struct state_owners {
 	size_t n_managed;
 };
 
-/* Writes the settings as they are now, and those of ports that state has and that are not there; with
- * clean, the totals too. state->ports are then these, so that a port that is unplugged and plugged in
- * again finds its latest. */
+/* Writes the settings as they are now, and those of ports that state has and that are not there;
+ * with clean, the totals too. state->ports are then these, so that a port that is unplugged and
+ * plugged in again finds its latest. */
 int state_save(struct agent_state *state, const char *dir, bool clean,
     const struct state_owners *owners);
 

@@ -1,8 +1,8 @@
 /*
- * Static addresses: the rows of dot1dStaticTable (RFC 4188) that managers make, and their way into the
- * device. A row ties a unicast address, wherever it comes from (receive port 0), to one port: that is
- * what switch chips can do. Rows with deleteOnReset live as long as the agent runs. All on the main
- * loop, but hold and release of a view, which are the SNMP thread's.
+ * Static addresses: the rows of dot1dStaticTable (RFC 4188) that managers make, and their way into
+ * the device. A row ties a unicast address, wherever it comes from (receive port 0), to one port:
+ * that is what switch chips can do. Rows with deleteOnReset live as long as the agent runs. All on
+ * the main loop, but hold and release of a view, which are the SNMP thread's.
  */
 #ifndef EASE_AGENT_STATICS_H
 #define EASE_AGENT_STATICS_H

@@ -1,9 +1,10 @@
 /*
- * BRIDGE-MIB (RFC 4188) of a device with an address table, and P-BRIDGE-MIB's 64-bit twins (RFC 4363):
- * dot1dBase, dot1dTp, dot1dStaticTable. A port's dot1dBasePort is its ifIndex. dot1dTpFdbTable shows
- * the table that all VLANs share; what a device keeps for each VLAN is Q-BRIDGE-MIB's, since one
- * address may stand there more than once. Frames that forwarding itself filters (dot1dTpPortInDiscards)
- * are counted by no device here, so those columns are absent; so is dot1dStp, for nobody speaks it.
+ * BRIDGE-MIB (RFC 4188) of a device with an address table, and P-BRIDGE-MIB's 64-bit twins (RFC
+ * 4363): dot1dBase, dot1dTp, dot1dStaticTable. A port's dot1dBasePort is its ifIndex.
+ * dot1dTpFdbTable shows the table that all VLANs share; what a device keeps for each VLAN is
+ * Q-BRIDGE-MIB's, since one address may stand there more than once. Frames that forwarding itself
+ * filters (dot1dTpPortInDiscards) are counted by no device here, so those columns are absent; so
+ * is dot1dStp, for nobody speaks it.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"
@@ -12,8 +13,6 @@
 
 #include <errno.h>
 #include <string.h>
-
-#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
 
 enum {
 	TRANSPARENT_ONLY = 2, /* dot1dBaseType */
@@ -55,10 +54,8 @@ const struct mib_table bridge_mib_base = {
 	.name = "dot1dBase",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 1),
 	.scalars = true,
-	.columns = base_columns,
-	.n_columns = N_COLUMNS(base_columns),
-	.row_size = sizeof(struct mib_view),
-	.rows = mib_bridge_rows,
+	MIB_COLUMNS(base_columns),
+	MIB_ROWS(struct mib_view, mib_bridge_rows),
 };
 
 static const struct mib_column base_port_columns[] = {
@@ -74,10 +71,8 @@ const struct mib_table bridge_mib_base_port_table = {
 	.name = "dot1dBasePortTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 1, 4, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = base_port_columns,
-	.n_columns = N_COLUMNS(base_port_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_bridge_port_rows,
+	MIB_COLUMNS(base_port_columns),
+	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
 };
 
 static int
@@ -103,10 +98,8 @@ const struct mib_table bridge_mib_tp = {
 	.name = "dot1dTp",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4),
 	.scalars = true,
-	.columns = tp_columns,
-	.n_columns = N_COLUMNS(tp_columns),
-	.row_size = sizeof(struct mib_view),
-	.rows = mib_bridge_rows,
+	MIB_COLUMNS(tp_columns),
+	MIB_ROWS(struct mib_view, mib_bridge_rows),
 };
 
 static size_t
@@ -138,10 +131,8 @@ const struct mib_table bridge_mib_fdb_table = {
 	.name = "dot1dTpFdbTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 3, 1),
 	.index = {MIB_INDEX(MIB_INDEX_MAC, struct hal_address, mac)},
-	.columns = fdb_columns,
-	.n_columns = N_COLUMNS(fdb_columns),
-	.row_size = sizeof(struct hal_address),
-	.rows = fdb_rows,
+	MIB_COLUMNS(fdb_columns),
+	MIB_ROWS(struct hal_address, fdb_rows),
 };
 
 /* ---- static addresses ---- */
@@ -182,10 +173,8 @@ const struct mib_table bridge_mib_static_table = {
 	.creates = true,
 	.index = {MIB_INDEX(MIB_INDEX_MAC, struct mib_static, mac),
 	    MIB_INDEX_FROM(MIB_INDEX_U32, struct mib_static, receive_port, 0, 0)},
-	.columns = static_columns,
-	.n_columns = N_COLUMNS(static_columns),
-	.row_size = sizeof(struct mib_static),
-	.rows = static_rows,
+	MIB_COLUMNS(static_columns),
+	MIB_ROWS(struct mib_static, static_rows),
 };
 
 /* ---- frames relayed ---- */
@@ -227,10 +216,8 @@ const struct mib_table bridge_mib_tp_port_table = {
 	.name = "dot1dTpPortTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 4, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = tp_port_columns,
-	.n_columns = N_COLUMNS(tp_port_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_bridge_port_rows,
+	MIB_COLUMNS(tp_port_columns),
+	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
 };
 
 static const struct mib_column tp_hc_port_columns[] = {
@@ -241,10 +228,8 @@ const struct mib_table bridge_mib_tp_hc_port_table = {
 	.name = "dot1dTpHCPortTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 5, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = tp_hc_port_columns,
-	.n_columns = N_COLUMNS(tp_hc_port_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_bridge_port_rows,
+	MIB_COLUMNS(tp_hc_port_columns),
+	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
 };
 
 static const struct mib_column tp_overflow_columns[] = {
@@ -257,8 +242,6 @@ const struct mib_table bridge_mib_tp_overflow_table = {
 	.name = "dot1dTpPortOverflowTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4, 6, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = tp_overflow_columns,
-	.n_columns = N_COLUMNS(tp_overflow_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_bridge_port_rows,
+	MIB_COLUMNS(tp_overflow_columns),
+	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
 };

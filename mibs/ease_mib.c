@@ -13,8 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
-
 static int
 system_agent_id(const struct mib_cell *cell, struct mib_value *value)
 {
@@ -64,10 +62,8 @@ const struct mib_table ease_mib_system = {
 	.name = "easeSystem",
 	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_SYSTEM),
 	.scalars = true,
-	.columns = system_columns,
-	.n_columns = N_COLUMNS(system_columns),
-	.row_size = sizeof(struct mib_view),
-	.rows = mib_system_rows,
+	MIB_COLUMNS(system_columns),
+	MIB_ROWS(struct mib_view, mib_system_rows),
 };
 
 static size_t
@@ -107,10 +103,8 @@ const struct mib_table ease_mib_port_table = {
 	.name = "easePortTable",
 	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_PORT_TABLE, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct sampling_port_row, if_index)},
-	.columns = port_columns,
-	.n_columns = N_COLUMNS(port_columns),
-	.row_size = sizeof(struct sampling_port_row),
-	.rows = port_rows,
+	MIB_COLUMNS(port_columns),
+	MIB_ROWS(struct sampling_port_row, port_rows),
 };
 
 /* ---- error sources ---- */
@@ -165,10 +159,8 @@ const struct mib_table ease_mib_error_source_table = {
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct ease_error_source, if_index),
 	    MIB_INDEX(MIB_INDEX_MAC, struct ease_error_source, mac),
 	    MIB_INDEX(MIB_INDEX_U16, struct ease_error_source, kind)},
-	.columns = error_source_columns,
-	.n_columns = N_COLUMNS(error_source_columns),
-	.row_size = sizeof(struct ease_error_source),
-	.rows = error_source_rows,
+	MIB_COLUMNS(error_source_columns),
+	MIB_ROWS(struct ease_error_source, error_source_rows),
 };
 
 /* ---- energy and buffers: of ports that have them ---- */
@@ -209,10 +201,8 @@ const struct mib_table ease_mib_energy_table = {
 	.name = "easeEnergyTable",
 	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_ENERGY_TABLE, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = energy_columns,
-	.n_columns = N_COLUMNS(energy_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(energy_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };
 
 static int
@@ -250,8 +240,6 @@ const struct mib_table ease_mib_buffer_table = {
 	.name = "easeBufferTable",
 	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_BUFFER_TABLE, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = buffer_columns,
-	.n_columns = N_COLUMNS(buffer_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(buffer_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };

@@ -1,14 +1,13 @@
 /*
- * ENTITY-MIB (RFC 6933): what the switch is built of, as the HAL's inventory has it: a chassis, in it
- * the modules, in them the ports, and which ifIndex each port has. There
- * is one logical entity, the agent itself, so entLogicalTable and entLPMappingTable have no rows.
+ * ENTITY-MIB (RFC 6933): what the switch is built of, as the HAL's inventory has it: a chassis, in
+ * it the modules, in them the ports, and which ifIndex each port has. There is one logical entity,
+ * the agent itself, so entLogicalTable and entLPMappingTable have no rows.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/modules.h"
 
 #include <string.h>
 
-#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
 #define PART(member) MIB_AT(struct hal_part, member)
 
 static const struct hal_inventory *
@@ -73,10 +72,8 @@ const struct mib_table entity_mib_physical_table = {
 	.name = "entPhysicalTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 47, 1, 1, 1, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_part, index)},
-	.columns = physical_columns,
-	.n_columns = N_COLUMNS(physical_columns),
-	.row_size = sizeof(struct hal_part),
-	.rows = part_rows,
+	MIB_COLUMNS(physical_columns),
+	MIB_ROWS(struct hal_part, part_rows),
 };
 
 static size_t
@@ -98,7 +95,7 @@ alias_identifier(const struct mib_cell *cell, struct mib_value *value)
 	const struct hal_part *part = cell->row;
 
 	memcpy(value->arcs, if_index, sizeof(if_index));
-	value->len = N_COLUMNS(if_index);
+	value->len = sizeof(if_index) / sizeof(if_index[0]);
 	value->arcs[value->len++] = part->if_index;
 	return 0;
 }
@@ -112,10 +109,8 @@ const struct mib_table entity_mib_alias_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 47, 1, 3, 2, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_part, index),
 	    {.kind = MIB_INDEX_ZERO}},
-	.columns = alias_columns,
-	.n_columns = N_COLUMNS(alias_columns),
-	.row_size = sizeof(struct hal_part),
-	.rows = port_part_rows,
+	MIB_COLUMNS(alias_columns),
+	MIB_ROWS(struct hal_part, port_part_rows),
 };
 
 static size_t
@@ -137,10 +132,8 @@ const struct mib_table entity_mib_contains_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 47, 1, 3, 3, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_contained, parent),
 	    MIB_INDEX(MIB_INDEX_U32, struct hal_contained, child)},
-	.columns = contains_columns,
-	.n_columns = N_COLUMNS(contains_columns),
-	.row_size = sizeof(struct hal_contained),
-	.rows = contained_rows,
+	MIB_COLUMNS(contains_columns),
+	MIB_ROWS(struct hal_contained, contained_rows),
 };
 
 static int
@@ -158,8 +151,6 @@ const struct mib_table entity_mib_general = {
 	.name = "entityGeneral",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 47, 1, 4),
 	.scalars = true,
-	.columns = general_columns,
-	.n_columns = N_COLUMNS(general_columns),
-	.row_size = sizeof(struct mib_view),
-	.rows = mib_device_rows,
+	MIB_COLUMNS(general_columns),
+	MIB_ROWS(struct mib_view, mib_device_rows),
 };

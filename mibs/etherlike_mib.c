@@ -1,14 +1,13 @@
 /*
- * EtherLike-MIB (RFC 3635): dot3StatsTable, dot3ControlTable, dot3PauseTable, dot3HCStatsTable. A port
- * has a row of statistics if its device counts FCS errors, and of control if it counts PAUSE frames. Not served are dot3CollTable, which no chip here fills, and deprecated objects.
+ * EtherLike-MIB (RFC 3635): dot3StatsTable, dot3ControlTable, dot3PauseTable, dot3HCStatsTable. A
+ * port has a row of statistics if its device counts FCS errors, and of control if it counts PAUSE
+ * frames. Not served are dot3CollTable, which no chip here fills, and deprecated objects.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"
 #include "mibs/modules.h"
 
 #include <errno.h>
-
-#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
 
 enum { RATE_CONTROL_OFF = 1, ASYMMETRIC_ABOVE_BPS = 100000000 };
 
@@ -76,10 +75,8 @@ const struct mib_table etherlike_mib_stats_table = {
 	.name = "dot3StatsTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 10, 7, 2, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = stats_columns,
-	.n_columns = N_COLUMNS(stats_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(stats_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };
 
 static const struct mib_column hc_stats_columns[] = {
@@ -96,10 +93,8 @@ const struct mib_table etherlike_mib_hc_stats_table = {
 	.name = "dot3HCStatsTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 10, 7, 11, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = hc_stats_columns,
-	.n_columns = N_COLUMNS(hc_stats_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(hc_stats_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };
 
 /* ---- MAC control ---- */
@@ -123,10 +118,8 @@ const struct mib_table etherlike_mib_control_table = {
 	.name = "dot3ControlTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 10, 7, 9, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = control_columns,
-	.n_columns = N_COLUMNS(control_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(control_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };
 
 /* One direction alone is not shown at speeds that cannot agree on it. */
@@ -169,8 +162,6 @@ const struct mib_table etherlike_mib_pause_table = {
 	.name = "dot3PauseTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 10, 7, 10, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = pause_columns,
-	.n_columns = N_COLUMNS(pause_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(pause_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };

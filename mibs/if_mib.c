@@ -1,7 +1,7 @@
 /*
  * IF-MIB (RFC 2863) with the meaning that RFC 3635 gives it on Ethernet: ifNumber, ifTable,
- * ifXTable, ifStackTable, ifTableLastChange, ifStackLastChange. Not served are the deprecated objects,
- * and ifRcvAddressTable: a port takes every frame and hands none to a host above it.
+ * ifXTable, ifStackTable, ifTableLastChange, ifStackLastChange. Not served are the deprecated
+ * objects, and ifRcvAddressTable: a port takes every frame and hands none to a host above it.
  */
 #include "common/sample.h"
 #include "mibs/mib_rows.h"
@@ -9,8 +9,6 @@
 #include "mibs/modules.h"
 
 #include <errno.h>
-
-#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
 
 static int
 if_number(const struct mib_cell *cell, struct mib_value *value)
@@ -28,10 +26,8 @@ const struct mib_table if_mib_number = {
 	.name = "ifNumber",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 2),
 	.scalars = true,
-	.columns = number_columns,
-	.n_columns = N_COLUMNS(number_columns),
-	.row_size = sizeof(struct mib_view),
-	.rows = mib_device_rows,
+	MIB_COLUMNS(number_columns),
+	MIB_ROWS(struct mib_view, mib_device_rows),
 };
 
 static int
@@ -61,10 +57,8 @@ const struct mib_table if_mib_last_change = {
 	.name = "ifMIBObjects",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1),
 	.scalars = true,
-	.columns = last_change_columns,
-	.n_columns = N_COLUMNS(last_change_columns),
-	.row_size = sizeof(struct mib_view),
-	.rows = mib_device_rows,
+	MIB_COLUMNS(last_change_columns),
+	MIB_ROWS(struct mib_view, mib_device_rows),
 };
 
 static int
@@ -120,10 +114,8 @@ const struct mib_table if_mib_table = {
 	.name = "ifTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = if_columns,
-	.n_columns = N_COLUMNS(if_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(if_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };
 
 static int
@@ -172,10 +164,8 @@ const struct mib_table if_mib_x_table = {
 	.name = "ifXTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1, 1, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = ifx_columns,
-	.n_columns = N_COLUMNS(ifx_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(ifx_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };
 
 static size_t
@@ -197,8 +187,6 @@ const struct mib_table if_mib_stack_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1, 2, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_layer, higher),
 	    MIB_INDEX(MIB_INDEX_U32, struct hal_layer, lower)},
-	.columns = stack_columns,
-	.n_columns = N_COLUMNS(stack_columns),
-	.row_size = sizeof(struct hal_layer),
-	.rows = stack_rows,
+	MIB_COLUMNS(stack_columns),
+	MIB_ROWS(struct hal_layer, stack_rows),
 };

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
-
 enum {
 	VERSION_1 = 1,
 	VLAN_ID_MAX = 4094,
@@ -28,7 +26,7 @@ is_vlan_aware(const struct hal_snapshot *hal)
 	return hal->n_vlans > 0 && hal->vlans[hal->n_vlans - 1].vlan > 0;
 }
 
-/* VLANs with a number, or the one without; entries without VLAN of a bridge with VLANs are left out. */
+/* VLANs with a number, or the one without; of a bridge with VLANs the one without is left out. */
 static size_t
 vlan_rows(const struct mib_context *context, const void **first)
 {
@@ -74,10 +72,8 @@ const struct mib_table q_bridge_mib_base = {
 	.name = "dot1qBase",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 1),
 	.scalars = true,
-	.columns = base_columns,
-	.n_columns = N_COLUMNS(base_columns),
-	.row_size = sizeof(struct mib_view),
-	.rows = mib_bridge_rows,
+	MIB_COLUMNS(base_columns),
+	MIB_ROWS(struct mib_view, mib_bridge_rows),
 };
 
 /* ---- addresses ---- */
@@ -89,10 +85,8 @@ const struct mib_table q_bridge_mib_fdb_table = {
 	.name = "dot1qFdbTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 1, 1),
 	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
-	.columns = fdb_columns,
-	.n_columns = N_COLUMNS(fdb_columns),
-	.row_size = sizeof(struct hal_vlan),
-	.rows = vlan_rows,
+	MIB_COLUMNS(fdb_columns),
+	MIB_ROWS(struct hal_vlan, vlan_rows),
 };
 
 static size_t
@@ -117,10 +111,8 @@ const struct mib_table q_bridge_mib_tp_fdb_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 2, 2, 1),
 	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_address, vlan),
 	    MIB_INDEX(MIB_INDEX_MAC, struct hal_address, mac)},
-	.columns = tp_fdb_columns,
-	.n_columns = N_COLUMNS(tp_fdb_columns),
-	.row_size = sizeof(struct hal_address),
-	.rows = address_rows,
+	MIB_COLUMNS(tp_fdb_columns),
+	MIB_ROWS(struct hal_address, address_rows),
 };
 
 /* ---- VLANs ---- */
@@ -133,10 +125,8 @@ const struct mib_table q_bridge_mib_vlan = {
 	.name = "dot1qVlan",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4),
 	.scalars = true,
-	.columns = vlan_columns,
-	.n_columns = N_COLUMNS(vlan_columns),
-	.row_size = sizeof(struct mib_view),
-	.rows = mib_bridge_rows,
+	MIB_COLUMNS(vlan_columns),
+	MIB_ROWS(struct mib_view, mib_bridge_rows),
 };
 
 /* The one VLAN of a bridge that knows none. */
@@ -193,10 +183,8 @@ const struct mib_table q_bridge_mib_current_table = {
 	.time_filter = true,
 	.change_offset = offsetof(struct hal_vlan, changed_mono_us),
 	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
-	.columns = current_columns,
-	.n_columns = N_COLUMNS(current_columns),
-	.row_size = sizeof(struct hal_vlan),
-	.rows = default_vlan_rows,
+	MIB_COLUMNS(current_columns),
+	MIB_ROWS(struct hal_vlan, default_vlan_rows),
 };
 
 static int
@@ -218,10 +206,8 @@ const struct mib_table q_bridge_mib_static_table = {
 	.name = "dot1qVlanStaticTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1),
 	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
-	.columns = static_columns,
-	.n_columns = N_COLUMNS(static_columns),
-	.row_size = sizeof(struct hal_vlan),
-	.rows = default_vlan_rows,
+	MIB_COLUMNS(static_columns),
+	MIB_ROWS(struct hal_vlan, default_vlan_rows),
 };
 
 static size_t
@@ -245,8 +231,6 @@ const struct mib_table q_bridge_mib_port_table = {
 	.name = "dot1qPortVlanTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 5, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = port_columns,
-	.n_columns = N_COLUMNS(port_columns),
-	.row_size = sizeof(struct hal_port),
-	.rows = port_rows,
+	MIB_COLUMNS(port_columns),
+	MIB_ROWS(struct hal_port, port_rows),
 };

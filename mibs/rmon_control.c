@@ -9,7 +9,6 @@
 #include "mibs/mibs.h"
 #include "mibs/modules.h"
 
-#define N_COLUMNS(a) (sizeof(a) / sizeof((a)[0]))
 #define SET_ROW(least, most) MIB_WRITE(MIB_SET_ROW, least, most)
 
 /* The rows of one member of the published view. */
@@ -51,10 +50,8 @@ const struct mib_table rmon_mib_history_control_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 16, 2, 1, 1),
 	.creates = true,
 	.index = {MIB_INDEX_FROM(MIB_INDEX_U32, struct rmon_control, index, 1, RMON_INDEX_MAX)},
-	.columns = control_columns,
-	.n_columns = N_COLUMNS(control_columns),
-	.row_size = sizeof(struct rmon_control),
-	.rows = control_rows,
+	MIB_COLUMNS(control_columns),
+	MIB_ROWS(struct rmon_control, control_rows),
 };
 
 #define COUNT(which) MIB_AT(struct rmon_bucket, counts[which])
@@ -82,10 +79,8 @@ const struct mib_table rmon_mib_history_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 16, 2, 2, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct rmon_bucket, control),
 	    MIB_INDEX(MIB_INDEX_U32, struct rmon_bucket, sample)},
-	.columns = bucket_columns,
-	.n_columns = N_COLUMNS(bucket_columns),
-	.row_size = sizeof(struct rmon_bucket),
-	.rows = bucket_rows,
+	MIB_COLUMNS(bucket_columns),
+	MIB_ROWS(struct rmon_bucket, bucket_rows),
 };
 
 /* How often the 32-bit twin went over its end in the interval. */
@@ -112,10 +107,8 @@ const struct mib_table rmon_mib_hc_history_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 16, 2, 6, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct rmon_bucket, control),
 	    MIB_INDEX(MIB_INDEX_U32, struct rmon_bucket, sample)},
-	.columns = hc_bucket_columns,
-	.n_columns = N_COLUMNS(hc_bucket_columns),
-	.row_size = sizeof(struct rmon_bucket),
-	.rows = bucket_rows,
+	MIB_COLUMNS(hc_bucket_columns),
+	MIB_ROWS(struct rmon_bucket, bucket_rows),
 };
 
 /* ---- alarm ---- */
@@ -147,10 +140,8 @@ const struct mib_table rmon_mib_alarm_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 16, 3, 1, 1),
 	.creates = true,
 	.index = {MIB_INDEX_FROM(MIB_INDEX_U32, struct rmon_alarm, index, 1, RMON_INDEX_MAX)},
-	.columns = alarm_columns,
-	.n_columns = N_COLUMNS(alarm_columns),
-	.row_size = sizeof(struct rmon_alarm),
-	.rows = alarm_rows,
+	MIB_COLUMNS(alarm_columns),
+	MIB_ROWS(struct rmon_alarm, alarm_rows),
 };
 
 /* ---- event ---- */
@@ -174,10 +165,8 @@ const struct mib_table rmon_mib_event_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 16, 9, 1, 1),
 	.creates = true,
 	.index = {MIB_INDEX_FROM(MIB_INDEX_U32, struct rmon_event, index, 1, RMON_INDEX_MAX)},
-	.columns = event_columns,
-	.n_columns = N_COLUMNS(event_columns),
-	.row_size = sizeof(struct rmon_event),
-	.rows = event_rows,
+	MIB_COLUMNS(event_columns),
+	MIB_ROWS(struct rmon_event, event_rows),
 };
 
 static const struct mib_column log_columns[] = {
@@ -191,8 +180,6 @@ const struct mib_table rmon_mib_log_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 16, 9, 2, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct rmon_log, event),
 	    MIB_INDEX(MIB_INDEX_U32, struct rmon_log, index)},
-	.columns = log_columns,
-	.n_columns = N_COLUMNS(log_columns),
-	.row_size = sizeof(struct rmon_log),
-	.rows = log_rows,
+	MIB_COLUMNS(log_columns),
+	MIB_ROWS(struct rmon_log, log_rows),
 };

@@ -95,10 +95,8 @@ const struct mib_table rmon_mib_stats_table = {
 	.name = "etherStatsTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 16, 1, 1, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = stats_columns,
-	.n_columns = sizeof(stats_columns) / sizeof(stats_columns[0]),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(stats_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };
 
 /* How often the 32-bit twin has gone over its end. */
@@ -141,8 +139,6 @@ const struct mib_table rmon_mib_hc_stats_table = {
 	.name = "etherStatsHighCapacityTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 16, 1, 7, 1),
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
-	.columns = hc_columns,
-	.n_columns = sizeof(hc_columns) / sizeof(hc_columns[0]),
-	.row_size = sizeof(struct hal_port),
-	.rows = mib_port_rows,
+	MIB_COLUMNS(hc_columns),
+	MIB_ROWS(struct hal_port, mib_port_rows),
 };

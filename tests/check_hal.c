@@ -304,7 +304,8 @@ END_TEST
 /* ENTITY-MIB: two modules, the first port on the second one. */
 START_TEST(parts_are_in_one_another)
 {
-	static const struct hal_contained wanted[] = {{1, 2}, {1, 3}, {2, 1020}, {2, 1030}, {3, 1010}};
+	static const struct hal_contained wanted[] = {
+	    {1, 2}, {1, 3}, {2, 1020}, {2, 1030}, {3, 1010}};
 	const struct hal_snapshot *snapshot;
 	const struct hal_inventory *inventory;
 

@@ -1,7 +1,7 @@
 /*
- * The table engine over the tables of mibs/, without SNMP: GET of every cell, the whole GETNEXT chain
- * against one computed in another way, partial and oversized names, column declarations that must be
- * refused, SET in its phases with every refusal. What the tables hold is in check_mib_modules.c.
+ * The table engine over the tables of mibs/, without SNMP: GET of every cell, the whole GETNEXT
+ * chain against one computed in another way, partial and oversized names, column declarations that
+ * must be refused, SET in its phases with every refusal. What the tables hold: check_mib_modules.c.
  */
 #include "mibs/mib_set.h"
 #include "mibs/mibs.h"
@@ -132,39 +132,52 @@ likely_arc(uint32_t i)
 	return i < N_ARCS / 2 ? i : HAL_PART_INDEX_PORT + i - N_ARCS / 2;
 }
 
+static size_t
+index_arcs(const struct mib_table *table)
+{
+	size_t n = table->scalars || table->time_filter;
+
+	for (size_t i = 0; i < MIB_INDEX_PARTS; i++) {
+		if (table->index[i].kind != MIB_INDEX_NONE)
+			n += table->index[i].kind == MIB_INDEX_MAC ? 6 : 1;
+	}
+	return n;
+}
+
+static size_t
+try_name(const struct mib_table *table, struct name *names, size_t n, uint32_t column,
+    size_t n_index, const uint32_t *index)
+{
+	struct mib_value value;
+
+	if (n_index != index_arcs(table))
+		return n;
+	names[n] = name_of(table, column, n_index, index);
+	return n + (get(table, names[n], &value) == MIB_FOUND);
+}
+#define TRY(...)                                                                                   \
+	try_name(table, names, n, column, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t),    \
+	    (uint32_t[]){__VA_ARGS__})
+
 /* Each name that GET finds, by trying columns and indexes, sorted: what GETNEXT must give. */
 static size_t
 all_names(const struct mib_table *table, struct name *names)
 {
-	struct mib_value value;
+	const uint8_t *m = fixture_error_mac;
 	size_t n = 0;
 
 	for (uint32_t column = 0; column < 30; column++) {
-		for (uint32_t i = 0; i < N_ARCS; i++) {
-			names[n] = port_name(table, column, likely_arc(i));
-			n += get(table, names[n], &value) == MIB_FOUND;
-		}
-		for (uint32_t i = 0; i < N_ARCS * N_ARCS; i++) {
-			names[n] = name_of(table, column, 2,
-			    (uint32_t[]){likely_arc(i / N_ARCS), likely_arc(i % N_ARCS)});
-			n += get(table, names[n], &value) == MIB_FOUND;
-		}
+		for (uint32_t i = 0; i < N_ARCS; i++)
+			n = TRY(likely_arc(i));
+		for (uint32_t i = 0; i < N_ARCS * N_ARCS; i++)
+			n = TRY(likely_arc(i / N_ARCS), likely_arc(i % N_ARCS));
 		for (uint32_t i = 0; i < ADDRESSES + 2; i++) {
-			names[n] = name_of(table, column, 6, (uint32_t[]){0, 0x11, 0, 0, 0, i});
-			n += get(table, names[n], &value) == MIB_FOUND;
+			n = TRY(0, 0x11, 0, 0, 0, i);
+			n = TRY(1, 0, 0x11, 0, 0, 0, i); /* a VLAN's */
+			n = TRY(0, 0x11, 0, 0, 0, i, 0); /* static, from any port */
 		}
-		for (uint32_t i = 0; i < ADDRESSES + 2; i++) {
-			names[n] = name_of(table, column, 7, (uint32_t[]){1, 0, 0x11, 0, 0, 0, i});
-			n += get(table, names[n], &value) == MIB_FOUND;
-		}
-		for (uint32_t i = 0; i < ADDRESSES; i++) {
-			names[n] = name_of(table, column, 7, (uint32_t[]){0, 0x11, 0, 0, 0, i, 0});
-			n += get(table, names[n], &value) == MIB_FOUND;
-		}
-		for (uint32_t i = 0; i < 3 * PORTS; i++) {
-			names[n] = error_name(column, fixture_if_index(i / 3), i % 3);
-			n += get(table, names[n], &value) == MIB_FOUND;
-		}
+		for (uint32_t i = 0; i < 3 * PORTS; i++)
+			n = TRY(fixture_if_index(i / 3), m[0], m[1], m[2], m[3], m[4], m[5], i % 3);
 	}
 	qsort(names, n, sizeof(*names), order);
 	return n;
@@ -196,13 +209,14 @@ START_TEST(getnext_visits_what_get_finds)
 		ck_assert_int_eq(next(table, &name, &by_next), MIB_END);
 		total += n;
 	}
-	/* 7 ports: if 18 + x 19 columns, stack 2, bridge 4 + 4 + 2 + 2, ease 13, two error sources of 3; 5 with facets:
-	 * dot1dBasePort 1, dot3 17, 3, 6 and 6, rmon 21 and 16, energy 6, buffers 11. RMON's own: 2 controls, 5 buckets, an alarm,
-	 * an event, 2 logs. VLAN 1: base 5, FDB 1, an address 2, scalars 2, current 5, static 5, a port 6.
-	 * Two static addresses. Parts: 9 of 17, 8 inside others, 7 ports, a scalar. */
+	/* 7 ports: if 18 + x 19 columns, stack 2, bridge 4 + 4 + 2 + 2, ease 13, two error sources
+	 * of 3; 5 with facets: dot1dBasePort 1, dot3 17, 3, 6 and 6, rmon 21 and 16, energy 6,
+	 * buffers 11. RMON's own: 2 controls, 5 buckets, an alarm, an event, 2 logs. VLAN 1: base 5,
+	 * FDB 1, an address 2, scalars 2, current 5, static 5, a port 6. Two static addresses. Parts:
+	 * 9 of 17, 8 inside others, 7 ports, a scalar. */
 	ck_assert_uint_eq(total,
-	    7 * (18 + 19 + 2 + 12 + 13 + 2 * 3) + 5 * (1 + 17 + 3 + 6 + 6 + 21 + 16 + 6 + 11) + 3 * ADDRESSES + 1 + 2 +
-		3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 7 + 2 * 4 +
+	    7 * (18 + 19 + 2 + 12 + 13 + 2 * 3) + 5 * (1 + 17 + 3 + 6 + 6 + 21 + 16 + 6 + 11) +
+		3 * ADDRESSES + 1 + 2 + 3 + 2 + 11 + 2 * 7 + 5 * (15 + 4) + 12 + 7 + 2 * 4 +
 		5 + 1 + 2 * ADDRESSES + 2 + 5 + 5 + 7 * 6 + 9 * 17 + 8 + 7 + 1 +
 		2 * 4);
 }

@@ -370,8 +370,8 @@ START_TEST(numeric_names_are_the_rfcs)
 		ck_assert_msg(is_known_name(name, oid), "%s is not %s", name, oid);
 		n++;
 	}
-	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 2 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 15 + 4 + 12 + 7 + 4 + 3 + 3 +
-	    2 + 3 + 2 + 4 + 2 + 2 + 4 + 5 + 1 + 2 + 2 + 5 + 5 + 6 + 17 + 1 + 1 + 1);
+	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 2 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 15 + 4 +
+	    12 + 7 + 4 + 3 + 3 + 2 + 3 + 2 + 4 + 2 + 2 + 4 + 5 + 1 + 2 + 2 + 5 + 5 + 6 + 17 + 1 + 1 + 1);
 	if (oracle)
 		fclose(oracle);
 	free(listing);

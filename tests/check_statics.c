@@ -1,6 +1,6 @@
 /*
- * Static addresses by SET (dot1dStaticTable, RFC 4188) over a fake device with room for two: rows are
- * made, moved and deleted, all or none with what the device takes, kept over a restart or not.
+ * Static addresses by SET (dot1dStaticTable, RFC 4188) over a fake device with room for two: rows
+ * are made, moved and deleted, all or none with what the device takes, kept over a restart or not.
  */
 #include "agent/settings.h"
 #include "agent/state_rows.h"
@@ -150,7 +150,7 @@ START_TEST(what_a_chip_cannot_do_is_refused)
 }
 END_TEST
 
-/* The device has room for two: a request that makes a second and a third makes none, and moves none. */
+/* The device has room for two: a request for a second and a third makes none, and moves none. */
 START_TEST(all_or_none_with_the_device)
 {
 	ck_assert_int_eq(set_static(1, 10, STATIC_PERMANENT), MIB_NO_ERROR);

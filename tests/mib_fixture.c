@@ -202,9 +202,11 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 		fill_address(&f->addresses[i], i, n_ports);
 	f->vlans[0].n_learned = (uint32_t)n_addresses;
 	fill_inventory(f, n_ports);
-	f->snapshot = (struct hal_snapshot){.inventory = &f->inventory, .ports = f->ports, .n_ports = n_ports,
+	f->snapshot = (struct hal_snapshot){.inventory = &f->inventory, .ports = f->ports,
+	    .n_ports = n_ports,
 	    .has_addresses = true, .addresses = f->addresses, .n_addresses = n_addresses,
-	    .vlans = f->vlans, .n_vlans = 1, .ageing_s = 300, .has_error_sources = true, .error_sources = f->error_sources,
+	    .vlans = f->vlans, .n_vlans = 1, .ageing_s = 300, .has_error_sources = true,
+	    .error_sources = f->error_sources,
 	    .n_error_sources = 2 * n_ports};
 	f->sampling = (struct sampling_view){f->rows, n_ports};
 	f->view = (struct mib_view){.hal = &f->snapshot, .sampling = &f->sampling, .rmon = &rmon,

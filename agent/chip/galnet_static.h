@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* In the tables of devices 0 to n - 1, mac (48 bits, first octet on top) is behind that port of the
- * device `owner` from now on. -ENOSPC: somewhere its bucket is full of other static entries; then it
- * is static nowhere. */
+ * device `owner` from now on. -ENOSPC: somewhere its bucket is full of other static entries; then
+ * it is static nowhere. */
 int galnet_set_static(const struct bus *bus, unsigned n_devices, uint64_t mac, unsigned owner,
     unsigned port);
 /* Takes the entries out; nothing where there is none. */

@@ -328,8 +328,8 @@ int hal_save_totals(const struct hal *hal, uint32_t if_index, uint64_t *totals, 
 int hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, size_t n);
 /* The port's figures do not continue what a manager saw before: stamps the discontinuity. */
 void hal_mark_discontinuity(struct hal *hal, uint32_t if_index);
-/* When that was, since 1970 by the system's clock, for keeping over a restart; 0: never. Restored, it
- * stands in discontinuity_mono_us alone: the device's clock may tell another time now. */
+/* When that was, since 1970 by the system's clock, for keeping over a restart; 0: never. Restored,
+ * it stands in discontinuity_mono_us alone: the device's clock may tell another time now. */
 uint64_t hal_discontinuity_wall_us(const struct hal *hal, uint32_t if_index);
 void hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall_us);
 

@@ -163,6 +163,10 @@ struct mib_table {
 	size_t (*rows)(const struct mib_context *context, const void **first);
 };
 
+/* The columns of a table, and its rows: an array of this type that the function gives. */
+#define MIB_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof((list)[0])
+#define MIB_ROWS(type, function) .row_size = sizeof(type), .rows = (function)
+
 /* Refuses columns out of order or twice, a missing getter, an index of a scalar, …; -EINVAL and
  * the reason in why (static text). */
 int mib_table_check(const struct mib_table *table, const char **why);
