@@ -21,6 +21,7 @@ enum {
 };
 
 static char board_path[64], capture_path[64];
+static char partner_path[64]; /* what port 2 receives; "": nothing */
 static struct made_capture capture;
 
 static void
@@ -29,10 +30,13 @@ tear_down(void)
 	rig_close();
 	unlink(board_path);
 	unlink(capture_path);
+	if (partner_path[0])
+		unlink(partner_path);
+	partner_path[0] = '\0';
 }
 
 /* A board of two ports: what is said of the board, its further chip, and each port. Port 1 plays
- * the capture, port 2 receives nothing; runs to the end. */
+ * the capture, port 2 receives what its partner sends; runs to the end. */
 static void
 run_board(const char *board, const char *chip, const char *port_1, const char *port_2)
 {
@@ -47,7 +51,8 @@ run_board(const char *board, const char *chip, const char *port_1, const char *p
 	fprintf(file, "%s\nchip \"s\" { type = gt48002a }\nchip \"m\" { type = c84302 }\n", board);
 	fprintf(file, "chip \"x\" { type = %s }\n", chip);
 	fprintf(file, "port \"ge-1\" { %s\ncapture = \"%s\" }\n", port_1, capture_path);
-	fprintf(file, "port \"ge-2\" { %s\ncapture = none }\n", port_2);
+	fprintf(file, "port \"ge-2\" { %s\ncapture = \"%s\" }\n", port_2,
+	    partner_path[0] ? partner_path : "none");
 	fclose(file);
 	rig_open_config(&config);
 	rig_sample_all(0);
@@ -254,13 +259,72 @@ START_TEST(a_full_queue_discards)
 		made_frame(&capture, T0_US + (uint64_t)i * 125, STATION(2), STATION(1), BURST_LENGTH);
 	run_board("", "eee", "speed = 100\neee = on", "speed = 10");
 	sent = rig_figure(2, HAL_OUT_UCAST_PKTS);
-	ck_assert_uint_gt(rig_figure(2, HAL_OUT_DISCARDS), BURST / 2);
+	/* In 250 ms 205 frames leave, and 1 MiB holds 688. */
+	ck_assert_uint_ge(sent, 205 + 688 - 2);
+	ck_assert_uint_le(sent, 205 + 688 + 2);
 	ck_assert_uint_eq(sent + rig_figure(2, HAL_OUT_DISCARDS), BURST);
 	ck_assert_uint_eq(rig_figure(2, HAL_OUT_ERRORS), 0);
 	ck_assert_uint_eq(rig_figure(2, HAL_POOL_OUT_PKTS), sent);
 	/* The last may be of a frame that was discarded then: it stands for the next one. */
 	ck_assert_uint_ge(rig.hal.n_samples, BURST + sent);
 	ck_assert_uint_le(rig.hal.n_samples, BURST + sent + 1);
+}
+END_TEST
+
+/* The partner of port 2 sends PAUSE frames after some ms, each for so many units of 512 bit times. */
+static void
+make_partner(const unsigned pauses[][2], unsigned n)
+{
+	uint8_t pause[60] = {1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0x08, 0, 1};
+
+	made_begin(&capture, false, false, 1);
+	for (unsigned i = 0; i < n; i++) {
+		pause[16] = (uint8_t)(pauses[i][1] >> 8);
+		pause[17] = (uint8_t)pauses[i][1];
+		made_record(&capture, T0_US + pauses[i][0] * 1000, 60, 60, pause);
+	}
+	made_write(&capture, partner_path, sizeof(partner_path));
+}
+
+/* 3 MB at the pace of the port: its queue is empty, or does not drain. */
+static uint64_t
+discards_when_paused(const unsigned pauses[][2], unsigned n, const char *port_2)
+{
+	make_partner(pauses, n);
+	made_begin(&capture, false, false, 1);
+	for (int i = 0; i < BURST; i++)
+		made_frame(&capture, T0_US + (uint64_t)i * 125, STATION(2), STATION(1), BURST_LENGTH);
+	run_board("", "eee", "speed = 100\neee = on", port_2);
+	ck_assert_uint_eq(rig_figure(2, HAL_IN_PAUSE_PKTS), n);
+	ck_assert_uint_eq(
+	    rig_figure(2, HAL_OUT_UCAST_PKTS) + rig_figure(2, HAL_OUT_DISCARDS), BURST);
+	return rig_figure(2, HAL_OUT_DISCARDS);
+}
+
+/* From 10 ms to the end at 250 ms 1,920 frames come, of which 1 MiB holds 688. */
+START_TEST(a_paused_port_keeps_what_it_has)
+{
+	static const unsigned long_pause[][2] = {{10, 0xffff}};
+	uint64_t discards = discards_when_paused(long_pause, 1, "speed = 100");
+
+	ck_assert_uint_ge(discards, 1920 - 688 - 2);
+	ck_assert_uint_le(discards, 1920 - 688 + 2);
+}
+END_TEST
+
+START_TEST(a_pause_of_no_time_ends_a_pause)
+{
+	static const unsigned ended[][2] = {{10, 0xffff}, {50, 0}};
+
+	ck_assert_uint_eq(discards_when_paused(ended, 2, "speed = 100"), 0);
+}
+END_TEST
+
+START_TEST(a_port_without_agreement_is_not_paused)
+{
+	static const unsigned long_pause[][2] = {{10, 0xffff}};
+
+	ck_assert_uint_eq(discards_when_paused(long_pause, 1, "speed = 100\npause = off"), 0);
 }
 END_TEST
 
@@ -294,6 +358,9 @@ suite(void)
 	tcase_add_test(t, frames_that_waited_meet_a_cpu_in_time);
 	tcase_add_test(t, with_forced_collisions_nothing_is_lost);
 	tcase_add_test(t, a_full_queue_discards);
+	tcase_add_test(t, a_paused_port_keeps_what_it_has);
+	tcase_add_test(t, a_pause_of_no_time_ends_a_pause);
+	tcase_add_test(t, a_port_without_agreement_is_not_paused);
 	tcase_add_test(t, without_agreement_frames_are_lost);
 	suite_add_tcase(s, t);
 	return s;

@@ -319,6 +319,8 @@ START_TEST(ranges_counts_and_shares)
 	ck_assert_str_eq(text, "0.02 .. 1500k");
 	number_format_count(0, text);
 	ck_assert_str_eq(text, "0");
+	number_format_count(0.007, text);
+	ck_assert_str_eq(text, "<0.1");
 	number_format_count(0.31, text);
 	ck_assert_str_eq(text, "0.3");
 	number_format_count(999, text);

@@ -68,6 +68,10 @@ number_format_count(double value, char *text)
 	char digits[NUMBER_TEXT];
 	size_t len, out = 0;
 
+	if (value > 0 && value < 0.05) {
+		strcpy(text, "<0.1");
+		return;
+	}
 	if (value < 9.95 && fabs(value - round(value)) >= 0.05) {
 		snprintf(text, NUMBER_TEXT, "%.1f", value);
 		return;

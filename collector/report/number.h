@@ -27,7 +27,7 @@ void number_format_range(double low, double high, struct number_scale scale, cha
 /* "190 Mb/s": for running text. what: "b/s", "frame/s". */
 void number_format_rate(double value, const char *what, char *text);
 
-/* 41,812; below 10 and not whole: one decimal. */
+/* 41,812; below 10 and not whole: one decimal; <0.1: little, but not nothing. */
 void number_format_count(double value, char *text);
 
 /* "20.3%"; "<0.1%". */
