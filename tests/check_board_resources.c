@@ -35,6 +35,17 @@ tear_down(void)
 	partner_path[0] = '\0';
 }
 
+static FILE *
+new_board(void)
+{
+	FILE *file;
+
+	strcpy(board_path, "/tmp/board.XXXXXX");
+	file = fdopen(mkstemp(board_path), "w");
+	ck_assert_ptr_nonnull(file);
+	return file;
+}
+
 /* A board of two ports: what is said of the board, its further chip, and each port. Port 1 plays
  * the capture, port 2 receives what its partner sends; runs to the end. */
 static void
@@ -45,9 +56,7 @@ run_board(const char *board, const char *chip, const char *port_1, const char *p
 	FILE *file;
 
 	made_write(&capture, capture_path, sizeof(capture_path));
-	strcpy(board_path, "/tmp/board.XXXXXX");
-	file = fdopen(mkstemp(board_path), "w");
-	ck_assert_ptr_nonnull(file);
+	file = new_board();
 	fprintf(file, "%s\nchip \"s\" { type = gt48002a }\nchip \"m\" { type = c84302 }\n", board);
 	fprintf(file, "chip \"x\" { type = %s }\n", chip);
 	fprintf(file, "port \"ge-1\" { %s\ncapture = \"%s\" }\n", port_1, capture_path);
@@ -115,6 +124,26 @@ START_TEST(sleep_is_the_idle_time)
 	ck_assert_uint_ge(in.out.asleep_us, (FRAMES - 1) * EVERY_US - 1001000);
 	ck_assert_uint_le(in.out.asleep_us, (FRAMES - 1) * EVERY_US);
 	ck_assert_uint_eq(out.in.events, 1);
+}
+END_TEST
+
+/* Idle time and wake-up time are a port's own. */
+START_TEST(timers_are_the_port_s)
+{
+	enum { FRAMES = 500, EVERY_US = 10000, LENGTH = 1000 };
+	struct hal_energy in, out;
+
+	made_begin(&capture, false, false, 1);
+	for (int i = 0; i < FRAMES; i++)
+		made_frame(&capture, T0_US + (uint64_t)i * EVERY_US, STATION(2), STATION(1), LENGTH);
+	run_board("", "eee", "speed = 100\neee = on\neee_idle = 2000\neee_wake = 500",
+	    "speed = 100\neee = on\neee_idle = 5000");
+	in = energy(1);
+	out = energy(2);
+	ck_assert_double_eq_tol((double)in.in.asleep_us / (double)in.in.events,
+	    EVERY_US - wire_us(LENGTH) - 2000 - 500, 20);
+	ck_assert_double_eq_tol((double)out.out.asleep_us / (double)out.out.events,
+	    EVERY_US - wire_us(LENGTH) - 5000 - WAKE_US, 20);
 }
 END_TEST
 
@@ -248,6 +277,76 @@ START_TEST(with_forced_collisions_nothing_is_lost)
 }
 END_TEST
 
+/* Broadcasts beyond the limit are left out at the slow port, and hold no buffers there. */
+START_TEST(waiting_multicasts_have_a_limit)
+{
+	struct hal_buffers b;
+
+	made_begin(&capture, false, false, 1);
+	for (int i = 0; i < BURST; i++)
+		made_frame(&capture, T0_US + (uint64_t)i * 125, 0xffffffffffff, STATION(1),
+		    BURST_LENGTH);
+	run_board("mcast_limit = 4", "tnetx4090", "speed = 100", "speed = 10");
+	b = buffers(2);
+	ck_assert_uint_gt(b.mcast_left_out, BURST * 8 / 10);
+	ck_assert_uint_eq(rig_figure(2, HAL_OUT_BCAST_PKTS) + b.mcast_left_out, BURST);
+	ck_assert_uint_eq(buffers(1).pressed_episodes, 0);
+	ck_assert_uint_le(buffers(1).most_charged, 5 * BURST_BUFFERS);
+}
+END_TEST
+
+/* Stations 1 to 4 are at ports 1 to 4. 1 sends ten times what port 3 can send to 3, and 2 a little to
+ * 4, which has nothing to do with it. */
+static void
+run_two_pairs(const char *flow)
+{
+	struct emulated_config config = {.board_file = board_path, .capture = capture_path,
+	    .pace = EMULATED_PACE_LOCK_STEP, .zero = EMULATED_ZERO_CAPTURE};
+	FILE *file;
+
+	made_begin(&capture, false, false, 1);
+	for (uint64_t i = 1; i <= 4; i++)
+		made_frame(&capture, T0_US + i, 0xffffffffffff, STATION(i), 60);
+	for (uint64_t i = 0; i < BURST; i++) {
+		made_frame(&capture, T0_US + 1000 + i * 125, STATION(3), STATION(1), BURST_LENGTH);
+		if (i % 10 == 0)
+			made_frame(&capture, T0_US + 1060 + i * 125, STATION(4), STATION(2), 500);
+	}
+	made_write(&capture, capture_path, sizeof(capture_path));
+	file = new_board();
+	fprintf(file, "%s\nchip \"s\" { type = gt48001a }\nchip \"m\" { type = c84302 }\n"
+	    "chip \"p\" { type = tnetx4090 }\nport \"1\" { speed = 100 }\n"
+	    "port \"2\" { speed = 100 }\nport \"3\" { speed = 10 }\nport \"4\" { speed = 100 }\n",
+	    flow);
+	fclose(file);
+	rig_open_config(&config);
+	rig_run_to_end();
+	ck_assert_uint_eq(rig_figure(3, HAL_OUT_UCAST_PKTS), BURST);
+	ck_assert_uint_eq(rig_figure(4, HAL_OUT_UCAST_PKTS), BURST / 10);
+}
+
+/* Page 56: by the global threshold all ports are pressed; by the fair share only who has more. */
+START_TEST(global_threshold_presses_all)
+{
+	run_two_pairs("flow = on\nholb = off");
+	ck_assert_uint_gt(buffers(1).pressed_us, 100000);
+	ck_assert_uint_gt(buffers(2).pressed_us, 100000);
+}
+END_TEST
+
+START_TEST(fair_share_presses_who_has_more)
+{
+	struct hal_buffers b;
+
+	run_two_pairs("flow = on\nholb = on");
+	b = buffers(1);
+	ck_assert_uint_gt(b.pressed_us, 100000);
+	ck_assert_uint_ge(b.most_charged, b.pool_buffers / 2); /* about half, and one frame more */
+	ck_assert_uint_le(b.most_charged, b.pool_buffers / 2 + BURST_BUFFERS);
+	ck_assert_uint_eq(buffers(2).pressed_episodes, 0);
+}
+END_TEST
+
 /* Without a pool it is the egress queue that overflows: discards, which are no errors, and the
  * sampler does not count them. */
 START_TEST(a_full_queue_discards)
@@ -351,12 +450,16 @@ suite(void)
 	tcase_add_checked_fixture(t, NULL, tear_down);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, sleep_is_the_idle_time);
+	tcase_add_test(t, timers_are_the_port_s);
 	tcase_add_test(t, long_sleep_is_counted_whole);
 	tcase_add_test(t, a_busy_line_stays_awake);
 	tcase_add_test(t, without_flow_control_frames_are_lost);
 	tcase_add_test(t, with_pause_nothing_is_lost);
 	tcase_add_test(t, frames_that_waited_meet_a_cpu_in_time);
 	tcase_add_test(t, with_forced_collisions_nothing_is_lost);
+	tcase_add_test(t, waiting_multicasts_have_a_limit);
+	tcase_add_test(t, global_threshold_presses_all);
+	tcase_add_test(t, fair_share_presses_who_has_more);
 	tcase_add_test(t, a_full_queue_discards);
 	tcase_add_test(t, a_paused_port_keeps_what_it_has);
 	tcase_add_test(t, a_pause_of_no_time_ends_a_pause);
