@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct cell *
-add(struct cells *cells)
+struct cell *
+cells_add(struct cells *cells)
 {
 	if (cells->n == cells->room) {
 		cells->room = cells->room ? cells->room * 2 : 1024;
@@ -44,7 +44,7 @@ walk_table(const struct mib_table *table, const struct mib_context *context, str
 		memcpy(oid, next, n_next * sizeof(*oid));
 		n = go_on(table, oid, n_next);
 		if (n == n_next && oid[table->entry.n] == next[table->entry.n]) {
-			struct cell *cell = add(cells);
+			struct cell *cell = cells_add(cells);
 
 			cell->table = table;
 			cell->n = n;
@@ -68,6 +68,33 @@ cells_free(struct cells *cells)
 {
 	free(cells->at);
 	*cells = (struct cells){0};
+}
+
+static bool
+stays_after_undo(const struct cell *cell)
+{
+	static const char *const tables[] = {"ifTableLastChange", "etherHistoryTable",
+	    "etherHistoryHighCapacityTable", "logTable"};
+	static const uint32_t if_last_change[] = {1, 3, 6, 1, 2, 1, 2, 2, 1, 9};
+	enum { N = sizeof(if_last_change) / sizeof(if_last_change[0]) };
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		if (strcmp(cell->table->name, tables[i]) == 0)
+			return true;
+	}
+	return mib_oid_compare(cell->oid, N, if_last_change, N) == 0;
+}
+
+void
+cells_leave_out_undone(struct cells *cells)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cells->n; i++) {
+		if (!stays_after_undo(&cells->at[i]))
+			cells->at[n++] = cells->at[i];
+	}
+	cells->n = n;
 }
 
 bool

@@ -25,7 +25,13 @@ struct cells {
  * program if a name does not grow. */
 void cells_walk(const struct mib_table *const *tables, size_t n_tables,
     const struct mib_context *context, struct cells *cells);
+/* One more, for a walk of another kind. */
+struct cell *cells_add(struct cells *cells);
 void cells_free(struct cells *cells);
+
+/* Leaves out what a SET that was carried out and taken back leaves: a link that went down and up
+ * again has changed, and buckets and log entries that went with a row do not come back with it. */
+void cells_leave_out_undone(struct cells *cells);
 
 bool cells_same_value(const struct mib_value *a, const struct mib_value *b);
 /* The first cell that is not the same in both, of either; NULL: there is none. */
