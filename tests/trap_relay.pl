@@ -44,7 +44,7 @@ my (%seen, %highest, %count, %sent);
 sub deliver {
 	my ($to, $octets) = @_;
 	my $boot = boot($octets);
-	for (numbers($octets)) {
+	for (kind($octets) <= 2 ? numbers($octets) : ()) { # what else has a snapshot is an event
 		my ($port, $n, $is_snapshot) = @$_;
 		my $who = "$to $boot $port";
 		if ($is_snapshot) {
