@@ -2,6 +2,7 @@
 
 #include "collector/config.h"
 #include "collector/report/compare.h"
+#include "collector/report/directory.h"
 #include "collector/report/query.h"
 #include "collector/screen.h"
 #include "common/clock.h"
@@ -118,8 +119,31 @@ watch(const struct top *top)
 	return status;
 }
 
-int
-top_run(const struct top *top)
+static int
+open_directory(const struct top *top, struct directory **names)
 {
-	return top->watch_s > 0 ? watch(top) : print_report(top, stdout, stderr);
+	struct directory_options options = {.file = top->names, .resolve = top->resolve,
+	    .vendors = top->vendors ? TOP_VENDORS_FOLDER : NULL};
+	char error[QUERY_ERROR_TEXT];
+	int err;
+
+	*names = NULL;
+	if (!top->names && !top->resolve && !top->vendors)
+		return 0;
+	err = directory_open(&options, names, error, sizeof(error));
+	if (err)
+		fprintf(stderr, "easetop: %s\n", error);
+	return err;
+}
+
+int
+top_run(struct top *top)
+{
+	int status;
+
+	if (open_directory(top, &top->options.names) != 0)
+		return TOP_EXIT_TROUBLE;
+	status = top->watch_s > 0 ? watch(top) : print_report(top, stdout, stderr);
+	directory_close(top->options.names);
+	return status;
 }

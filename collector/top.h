@@ -8,6 +8,7 @@
 #include "collector/report/render.h"
 #include "collector/report/report.h"
 
+#define TOP_VENDORS_FOLDER "/usr/share/ieee-data" /* where Debian's package ieee-data has it */
 #define TOP_CONFIG_FILE "/etc/easeswitch/easecapd.conf"
 
 /* As grep has it: 1 is an answer, here that --warn's rate is exceeded. */
@@ -19,6 +20,8 @@ struct top {
 	bool utc;
 	render_fn *format;
 	const char *store;  /* borrowed from argv; NULL: not named */
+	const char *names;  /* file; NULL: none */
+	bool resolve, vendors;
 	uint64_t versus_us; /* 0: not asked for */
 	double warn;	    /* the same */
 	uint32_t watch_s;   /* the same */
@@ -31,6 +34,6 @@ int top_parse(struct top *top, int argc, char **argv);
 void top_print_usage(FILE *out);
 
 /* Prints the report to stdout, with --watch until the user ends it. The exit status. */
-int top_run(const struct top *top);
+int top_run(struct top *top);
 
 #endif

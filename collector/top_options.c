@@ -152,6 +152,29 @@ set_top(struct top *top, const char *value)
 }
 
 static int
+set_names(struct top *top, const char *value)
+{
+	top->names = value;
+	return 0;
+}
+
+static int
+set_resolve(struct top *top, const char *value)
+{
+	(void)value;
+	top->resolve = true;
+	return 0;
+}
+
+static int
+set_vendors(struct top *top, const char *value)
+{
+	(void)value;
+	top->vendors = true;
+	return 0;
+}
+
+static int
 set_versus(struct top *top, const char *value)
 {
 	return report_parse_span(value, &top->versus_us);
@@ -219,6 +242,9 @@ static const struct option_help {
 	{"to", "TIME", set_to, "the same; default: now"},
 	{"sort", "octets|packets", set_sort, "what makes a row large (octets)"},
 	{"top", "N", set_top, "rows at most (10)"},
+	{"names", "FILE", set_names, "names of addresses, prefixes and VLANs, like /etc/hosts"},
+	{"resolve", NULL, set_resolve, "ask the resolver for names of IP addresses"},
+	{"vendors", NULL, set_vendors, "makers of MAC addresses (package ieee-data)"},
 	{"versus", "SPAN", set_versus, "marks rows up, down or not settled since so long ago: 1d"},
 	{"warn", "RATE", set_warn, "exit 1 if a row surely has more: 100M bit/s, 5k frame/s"},
 	{"watch", "SECONDS", set_watch, "draw it again so often, as top does, until q is pressed"},

@@ -4,6 +4,7 @@
  * named by a switch as a new address. The newest arrivals stand first.
  */
 #include "collector/report/build.h"
+#include "collector/report/directory.h"
 #include "collector/report/reports.h"
 #include "common/sample.h"
 #include "common/trap_wire.h"
@@ -14,7 +15,9 @@
 #include <string.h>
 
 enum {
+	COLUMN_ADDRESS_TEXT,
 	COLUMN_ADDRESS,
+	COLUMN_NAME,
 	COLUMN_AGENT,
 	COLUMN_PORT,
 	COLUMN_VLAN,
@@ -29,7 +32,9 @@ enum {
 };
 
 static const struct report_column columns[N_COLUMNS] = {
-	[COLUMN_ADDRESS] = {"address", "ADDRESS", REPORT_TEXT},
+	[COLUMN_ADDRESS_TEXT] = {NULL, "ADDRESS", REPORT_TEXT}, /* and its name */
+	[COLUMN_ADDRESS] = {"address", NULL, REPORT_TEXT},
+	[COLUMN_NAME] = {"name", NULL, REPORT_TEXT},
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
 	[COLUMN_VLAN] = {"vlan", "VLAN", REPORT_ID},
@@ -203,19 +208,27 @@ fill_before(struct report_value *row, const struct place *place)
 	}
 }
 
+static void
+fill_address(struct directory *names, struct report_value *row, const struct place *place)
+{
+	char address[FRAME_IP_TEXT], name[DIRECTORY_NAME], text[FRAME_IP_TEXT + DIRECTORY_NAME];
+
+	build_format_address(place->n_octets, place->octets, address);
+	directory_address(names, place->n_octets, place->octets, name);
+	snprintf(text, sizeof(text), *name ? "%s %s" : "%s", address, name);
+	row[COLUMN_ADDRESS_TEXT] = build_text(text);
+	row[COLUMN_ADDRESS] = build_text(address);
+	row[COLUMN_NAME] = build_text(name);
+}
+
 static int
-add_place(struct report_result *result, const struct place *place)
+add_place(struct report_result *result, struct directory *names, const struct place *place)
 {
 	struct report_value *row = build_row(result);
-	char text[FRAME_IP_TEXT];
 
 	if (!row)
 		return -ENOMEM;
-	if (place->n_octets == FRAME_MAC_LEN)
-		frame_format_mac(place->octets, text);
-	else
-		frame_format_ip(place->n_octets == 4 ? 4 : 6, place->octets, text);
-	row[COLUMN_ADDRESS] = build_text(text);
+	fill_address(names, row, place);
 	row[COLUMN_AGENT] = build_text(place->port->agent->name);
 	row[COLUMN_PORT] = build_text(place->port->name);
 	if (place->vlan != REPORT_ANY)
@@ -269,7 +282,7 @@ report_addresses(struct query *query, const struct report_options *asked, uint64
 	if (places.n > 1)
 		qsort(places.items, places.n, sizeof(*places.items), compare_places);
 	for (size_t i = 0; err == 0 && i < places.n && i < options.top; i++)
-		err = add_place(result, &places.items[i]);
+		err = add_place(result, options.names, &places.items[i]);
 	result->n_left_out = places.n > options.top ? places.n - options.top : 0;
 	build_hide_agent(result, query, COLUMN_AGENT);
 	build_finish(result, query);

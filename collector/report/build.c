@@ -121,6 +121,15 @@ build_row(struct report_result *result)
 	return values;
 }
 
+void
+build_format_address(size_t n_octets, const uint8_t *octets, char text[FRAME_IP_TEXT])
+{
+	if (n_octets == FRAME_MAC_LEN)
+		frame_format_mac(octets, text);
+	else
+		frame_format_ip(n_octets == 4 ? 4 : 6, octets, text);
+}
+
 struct report_value
 build_label(const char *text)
 {

@@ -30,6 +30,9 @@ int build_below(struct report_result *result, const char *name,
 /* A new row of unknown cells, valid until the next call; NULL without memory. */
 struct report_value *build_row(struct report_result *result);
 
+/* Canonical text of a MAC, IPv4 or IPv6 address (6, 4 or 16 octets). */
+void build_format_address(size_t n_octets, const uint8_t *octets, char text[FRAME_IP_TEXT]);
+
 struct report_value build_text(const char *text); /* "": unknown */
 struct report_value build_label(const char *text); /* "": known to be none */
 struct report_value build_number(double number);

@@ -1,9 +1,11 @@
 #include "collector/report/dimension.h"
 
 #include "collector/report/build.h"
+#include "collector/report/directory.h"
 #include "collector/report/names.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- columns ---- */
@@ -23,17 +25,20 @@
 	static const struct report_column name##_columns[] = {RANK, __VA_ARGS__, TAIL};            \
 	static const struct dimension_layout name = {name##_columns, ARRAY_LEN(name##_columns)}
 
-LAYOUT(addresses, {"src", "SOURCE", REPORT_TEXT}, {"dst", "DESTINATION", REPORT_TEXT});
-LAYOUT(subnets, {"subnet", "SUBNET", REPORT_TEXT});
-LAYOUT(vlans, {"vlan", "VLAN", REPORT_ID});
+LAYOUT(addresses, {NULL, "SOURCE", REPORT_TEXT}, {NULL, "DESTINATION", REPORT_TEXT},
+    {"src", NULL, REPORT_TEXT}, {"src_name", NULL, REPORT_TEXT}, {"dst", NULL, REPORT_TEXT},
+    {"dst_name", NULL, REPORT_TEXT});
+LAYOUT(subnets, {NULL, "SUBNET", REPORT_TEXT}, {"subnet", NULL, REPORT_TEXT},
+    {"name", NULL, REPORT_TEXT});
+LAYOUT(vlans, {NULL, "VLAN", REPORT_TEXT}, {"vlan", NULL, REPORT_ID}, {"name", NULL, REPORT_TEXT});
 LAYOUT(ethertypes, {"ethertype", "ETHERTYPE", REPORT_TEXT}, {"name", "NAME", REPORT_TEXT});
 LAYOUT(protocols, {"protocol", "PROTOCOL", REPORT_ID}, {"name", "NAME", REPORT_TEXT});
 LAYOUT(services, {NULL, "SERVICE", REPORT_TEXT}, {"protocol", NULL, REPORT_ID},
     {"server_port", NULL, REPORT_ID}, {"name", "NAME", REPORT_TEXT});
 LAYOUT(conversations, {NULL, "SOURCE", REPORT_TEXT}, {NULL, "DESTINATION", REPORT_TEXT},
-    {"src", NULL, REPORT_TEXT}, {"src_port", NULL, REPORT_ID}, {"dst", NULL, REPORT_TEXT},
-    {"dst_port", NULL, REPORT_ID}, {"protocol", NULL, REPORT_ID},
-    {"name", "PROTOCOL", REPORT_TEXT});
+    {"name", "PROTOCOL", REPORT_TEXT}, {"src", NULL, REPORT_TEXT}, {"src_name", NULL, REPORT_TEXT},
+    {"src_port", NULL, REPORT_ID}, {"dst", NULL, REPORT_TEXT}, {"dst_name", NULL, REPORT_TEXT},
+    {"dst_port", NULL, REPORT_ID}, {"protocol", NULL, REPORT_ID});
 
 /* ---- how keys read ---- */
 
@@ -45,38 +50,42 @@ be16(const uint8_t *octets)
 	return (unsigned)octets[0] << 8 | octets[1];
 }
 
+/* Three cells: key and name together for people, and each alone for programs. */
 static void
-format_address(size_t n_octets, const uint8_t *octets, char *text)
+fill_named(const char *key, const char *name, struct report_value *both, struct report_value *alone,
+    struct report_value *named)
 {
-	if (n_octets == FRAME_MAC_LEN)
-		frame_format_mac(octets, text);
-	else
-		frame_format_ip(n_octets == 4 ? 4 : 6, octets, text);
+	char text[LINE + DIRECTORY_NAME];
+
+	snprintf(text, sizeof(text), *name ? "%s %s" : "%s", key, name);
+	*both = build_text(text);
+	*alone = build_text(key);
+	*named = build_text(name);
 }
 
-static struct report_value
-address(size_t n_octets, const uint8_t *octets)
+static void
+fill_address(const struct report_options *options, size_t n_octets, const uint8_t *octets,
+    struct report_value *both, struct report_value *alone)
 {
-	char text[FRAME_IP_TEXT];
+	char text[FRAME_IP_TEXT], name[DIRECTORY_NAME];
 
-	format_address(n_octets, octets, text);
-	return build_text(text);
+	build_format_address(n_octets, octets, text);
+	directory_address(options->names, n_octets, octets, name);
+	fill_named(text, name, both, alone, alone + 1);
 }
 
 static void
 fill_src(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	(void)options;
-	row[1] = address(key->n_octets, key->key1);
+	fill_address(options, key->n_octets, key->key1, &row[1], &row[3]);
 }
 
 static void
 fill_dst(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	(void)options;
-	row[2] = address(key->n_octets, key->key2);
+	fill_address(options, key->n_octets, key->key2, &row[2], &row[5]);
 }
 
 static void
@@ -91,21 +100,29 @@ static void
 fill_subnet(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	char text[LINE];
+	unsigned bits = report_mask_bits(options, key->n_octets);
+	char text[LINE], name[DIRECTORY_NAME];
 	size_t len;
 
-	format_address(key->n_octets, key->key1, text);
+	build_format_address(key->n_octets, key->key1, text);
 	len = strlen(text);
-	snprintf(text + len, sizeof(text) - len, "/%u", report_mask_bits(options, key->n_octets));
-	row[1] = build_text(text);
+	snprintf(text + len, sizeof(text) - len, "/%u", bits);
+	directory_prefix(options->names, key->n_octets, key->key1, bits, name);
+	fill_named(text, name, &row[1], &row[2], &row[3]);
 }
 
 static void
 fill_vlan(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
-	(void)options;
-	row[1] = build_number(be16(key->key1));
+	unsigned vlan = be16(key->key1);
+	char text[LINE], name[DIRECTORY_NAME];
+
+	snprintf(text, sizeof(text), "%u", vlan);
+	directory_vlan(options->names, vlan, name);
+	fill_named(text, name, &row[1], &row[2], &row[3]);
+	free(row[2].text);
+	row[2] = build_number(vlan);
 }
 
 static void
@@ -158,18 +175,25 @@ fill_service(const struct report_options *options, const struct query_key *key,
 	row[4] = build_text(text);
 }
 
-/* 10.0.0.1:443, [2001:db8::1]:443; without a port (ICMP, fragments) the address alone. */
-static struct report_value
-endpoint(size_t n_octets, const uint8_t *octets, unsigned port)
+/* 10.0.0.1:443, [2001:db8::1]:443; without a port (ICMP, fragments) the address alone. Fills the
+ * text, and behind `alone` the name and the port. */
+static void
+fill_endpoint(const struct report_options *options, size_t n_octets, const uint8_t *octets,
+    struct report_value *both, struct report_value *alone)
 {
-	char address_text[FRAME_IP_TEXT], text[LINE];
+	unsigned port = be16(octets + n_octets);
+	char address[FRAME_IP_TEXT], text[LINE], name[DIRECTORY_NAME];
 
-	format_address(n_octets, octets, address_text);
+	build_format_address(n_octets, octets, address);
 	if (port == 0)
-		snprintf(text, sizeof(text), "%s", address_text);
+		snprintf(text, sizeof(text), "%s", address);
 	else
-		snprintf(text, sizeof(text), n_octets == 4 ? "%s:%u" : "[%s]:%u", address_text, port);
-	return build_text(text);
+		snprintf(text, sizeof(text), n_octets == 4 ? "%s:%u" : "[%s]:%u", address, port);
+	directory_address(options->names, n_octets, octets, name);
+	fill_named(text, name, both, alone, alone + 1);
+	free(alone->text);
+	*alone = build_text(address);
+	alone[2] = build_number(port);
 }
 
 /* Address, port and IP protocol stand behind each other in both halves. */
@@ -178,20 +202,14 @@ fill_conversation(const struct report_options *options, const struct query_key *
     struct report_value *row)
 {
 	size_t n_octets = key->n_octets < 4 + 3 ? 0 : (size_t)key->n_octets - 3;
-	unsigned src_port = be16(key->key1 + n_octets), dst_port = be16(key->key2 + n_octets);
 	uint8_t ip_proto = key->key1[n_octets + 2];
 	char number[LINE];
 
-	(void)options;
-	row[1] = endpoint(n_octets, key->key1, src_port);
-	row[2] = endpoint(n_octets, key->key2, dst_port);
-	row[3] = address(n_octets, key->key1);
-	row[4] = build_number(src_port);
-	row[5] = address(n_octets, key->key2);
-	row[6] = build_number(dst_port);
-	row[7] = build_number(ip_proto);
+	fill_endpoint(options, n_octets, key->key1, &row[1], &row[4]);
+	fill_endpoint(options, n_octets, key->key2, &row[2], &row[7]);
 	snprintf(number, sizeof(number), "%u", ip_proto);
-	row[8] = build_text(*names_ip_proto(ip_proto) ? names_ip_proto(ip_proto) : number);
+	row[3] = build_text(*names_ip_proto(ip_proto) ? names_ip_proto(ip_proto) : number);
+	row[10] = build_number(ip_proto);
 }
 
 /* ---- the dimensions ---- */

@@ -45,6 +45,7 @@ struct report_prefix {
 
 enum { REPORT_ANY = -1 };
 
+struct directory;
 struct report_options {
 	enum report_by by;
 	enum report_layer layer;
@@ -59,6 +60,7 @@ struct report_options {
 	uint64_t from_us, to_us; /* with has_from, has_to; else the last `last_us` before now */
 	uint64_t last_us;
 	uint8_t mask4, mask6; /* bits of a subnet */
+	struct directory *names; /* borrowed; NULL: no names */
 	uint32_t top;	  /* rows at most */
 	bool fold_few;	  /* keys of fewer than REPORT_FEW_SAMPLES go to the others */
 };

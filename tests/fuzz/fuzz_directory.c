@@ -1,0 +1,31 @@
+/* Any text is a list of names that can be asked, or a mistake with its line. */
+#include "collector/report/directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint8_t octets[16] = {10, 20, 1, 15, 0x21, 5};
+	char *text = strndup((const char *)data, size), error[256] = "", name[DIRECTORY_NAME];
+	struct directory *d;
+
+	if (directory_parse("fuzz", text, &d, error, sizeof(error)) < 0) {
+		if (d || !strstr(error, "fuzz:"))
+			abort();
+	} else {
+		directory_address(d, 4, octets, name);
+		directory_address(d, 6, octets, name);
+		directory_address(d, 16, octets, name);
+		directory_prefix(d, 4, octets, 16, name);
+		directory_vlan(d, 5, name);
+		if (strlen(name) >= DIRECTORY_NAME)
+			abort();
+	}
+	directory_close(d);
+	free(text);
+	return 0;
+}
