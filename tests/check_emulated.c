@@ -582,6 +582,38 @@ START_TEST(it_stops_at_once_whatever_it_waits_for)
 }
 END_TEST
 
+static int
+count_address(void *arg, const struct hal_address *address)
+{
+	(void)address;
+	++*(unsigned *)arg;
+	return 0;
+}
+
+/* More stations than the table holds: each is in it or counted as discarded; all that is sent is
+ * switched, known or not. */
+START_TEST(an_overfull_table_loses_only_addresses)
+{
+	enum { STATIONS = 20000, CAPACITY = 8192 };
+	unsigned learned = 0;
+	uint64_t discards;
+
+	made_begin(&made, false, false, 1);
+	for (uint64_t i = 0; i < STATIONS; i++)
+		made_frame(&made, START + 100 * i, MAC_B, MAC_C + i, 60);
+	use_made("gt48001a-8port", EMULATED_PACE_LOCK_STEP);
+	rig_run_to_end();
+	rig.device->addresses->dump(rig.device->addresses_ctx, count_address, &learned);
+	discards = rig.device->addresses->discards(rig.device->addresses_ctx);
+	ck_assert_uint_gt(learned, CAPACITY * 9 / 10);
+	ck_assert_uint_le(learned, CAPACITY);
+	ck_assert_uint_eq(learned + discards, STATIONS);
+	ck_assert_uint_eq(rig.hal.n_new_addresses, learned);
+	ck_assert_uint_eq(rig_sum(HAL_IN_UCAST_PKTS), STATIONS);
+	ck_assert_uint_eq(rig_sum(HAL_OUT_UCAST_PKTS), STATIONS * 7);
+}
+END_TEST
+
 START_TEST(addresses_age_out)
 {
 	unsigned kept = 0;
@@ -627,6 +659,7 @@ make_cases(void)
 	tcase_add_test(c, paced_runs_reach_the_same_counters);
 	tcase_add_test(c, recorded_time_is_kept);
 	tcase_add_loop_test(c, it_stops_at_once_whatever_it_waits_for, 0, 3);
+	tcase_add_test(c, an_overfull_table_loses_only_addresses);
 	tcase_add_test(c, addresses_age_out);
 	return c;
 }

@@ -4,8 +4,10 @@
  * NEW_ADDRESS and Error_Source messages), behind registers and an interrupt.
  *
  * The board gives it every good frame of a port and every frame another chip sends it over PCI,
- * and carries out what it decides. Call everything with the bus's lock held. The driver (galnet.h)
- * never sees this file.
+ * and carries out what it decides. Packets that the CPU sends, the Device Table, PCI traffic
+ * counters, PHY management and the station matrix are not there: too little of them is public, and
+ * no agent needs them. Call everything with the bus's lock held. The driver (galnet.h) never sees
+ * this file.
  */
 #ifndef EASE_AGENT_CHIP_GALNET_MODEL_H
 #define EASE_AGENT_CHIP_GALNET_MODEL_H
