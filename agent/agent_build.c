@@ -91,15 +91,34 @@ create_linux(const struct agent_state *state, struct hal_device **device, char *
 	return rc;
 }
 
+/* So do ports of a board. */
+static int
+create_emulated(const struct agent_config *config, const struct agent_state *state,
+    struct hal_device **device, char *error, size_t error_size)
+{
+	struct numbers_kept *kept = calloc(state->ports.n + 1, sizeof(*kept));
+	struct emulated_config emulated = emulated_from(config);
+	int rc;
+
+	if (kept == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < state->ports.n; i++)
+		kept[i] = (struct numbers_kept){state->ports.items[i].name,
+		    state->ports.items[i].if_index};
+	emulated.kept = kept;
+	emulated.n_kept = state->ports.n;
+	rc = emulated_create(&emulated, device, error, error_size);
+	free(kept);
+	return rc;
+}
+
 static int
 create_device(const struct agent_config *config, const struct agent_state *state,
     struct hal_device **device, char *error, size_t error_size)
 {
-	struct emulated_config emulated = emulated_from(config);
-
 	switch (config->device) {
 	case AGENT_DEVICE_EMULATED:
-		return emulated_create(&emulated, device, error, error_size);
+		return create_emulated(config, state, device, error, error_size);
 	case AGENT_DEVICE_LINUX:
 		return create_linux(state, device, error, error_size);
 	default:

@@ -68,6 +68,17 @@ stamps=$(grep -c "^.$if_x.19.[0-9]* 0:0:0:0.00" "$rig/after")
 expect 'after a kill every port has a discontinuity' "$stamps" 0
 expect 'names and aliases are the same' "$(grep "^.$if_x.1[.8]" "$rig/after")" \
     "$(grep "^.$if_x.1[.8]" "$rig/before")"
+
+# ---- over an edited board file: e-3 is taken out, so that others move up ----
+
+sed '/port "e-3"/d' "$board" >"$rig/shorter.conf"
+rig_agent_stop
+board=$rig/shorter.conf
+rig_agent '' recorded || { fail 'restart' 'the agent did not come up'; exit 1; }
+expect 'ports keep their numbers' "$(client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $if_x.1 | paste -sd' ')" \
+    "$(for i in 1 2 4 5 6 7 8; do echo ".$if_x.1.$i \"e-$i\""; done | paste -sd' ')"
+expect 'and aliases' "$(snmp_get $if_x.18.2)" '"to the roof"'
+expect 'and tied addresses' "$(fdb 1)" '8 5 8 5'
 expect 'invalid(2) lets the address go' "$(client snmpset -Oqv "127.0.0.1:$agent_port" \
     $status.2.0.0.0.0.1.0 i $invalid >/dev/null && client snmpwalk -Oqn "127.0.0.1:$agent_port" $status |
     grep -c "^.$status\.2")" 0

@@ -292,6 +292,60 @@ START_TEST(ports_tell_what_they_are)
 }
 END_TEST
 
+/* The board of a file that was edited: "a" was taken out, "x" put before "b", "d" behind. */
+START_TEST(numbers_stay_with_names)
+{
+	static const struct numbers_kept kept[] = {{"a", 1}, {"b", 2}, {"c", 3}};
+	static const char text[] = "chip \"s\" { type = gt48001a }\nchip \"m\" { type = c84302 }\n"
+				   "port \"x\" { }\nport \"b\" { }\nport \"c\" { }\nport \"d\" { }\n";
+	static const uint32_t wanted[] = {4, 2, 3, 5}; /* 1 is a's, should it come back */
+	struct board_plan plan;
+	char error[256];
+
+	ck_assert_msg(board_parse("b", text, &plan, error, sizeof(error)) == 0, "%s", error);
+	numbers_choose(&plan, kept, 3);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_uint_eq(board_port(&plan, i)->if_index, wanted[i]);
+		ck_assert_int_eq(numbers_position(&plan, wanted[i]), i);
+	}
+	ck_assert_int_eq(numbers_position(&plan, 1), -1);
+	ck_assert_int_eq(numbers_position(&plan, 0), -1);
+	numbers_choose(&plan, kept, 1); /* none of its ports: another switch */
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_uint_eq(board_port(&plan, i)->if_index, i + 1);
+	board_free(&plan);
+}
+END_TEST
+
+/* All rooms of a board speak of a port by its number. */
+START_TEST(ports_with_numbers_of_their_own)
+{
+	static const struct numbers_kept kept[] = {{"e-1", 70}, {"e-3", 1}};
+	struct emulated_config config = {.board_file = rig_board_file("gt48001a-8port"),
+	    .capture = capture, .pace = EMULATED_PACE_LOCK_STEP, .zero = EMULATED_ZERO_CAPTURE,
+	    .kept = kept, .n_kept = 2};
+	const struct hal_ports_ops *ports;
+	struct hal_port port;
+
+	make_talk(10); /* A, B, C are at e-1, e-2, e-3 */
+	made_write(&made, capture, sizeof(capture));
+	rig_open_config(&config);
+	ports = rig.device->ports;
+	ck_assert_uint_eq(ports->if_index(rig.device->ports_ctx, 0), 1);
+	ck_assert_uint_eq(ports->if_index(rig.device->ports_ctx, 7), 70);
+	ck_assert_int_eq(ports->get(rig.device->ports_ctx, 70, &port), 0);
+	ck_assert_str_eq(port.name, "e-1");
+	ck_assert_int_eq(ports->get(rig.device->ports_ctx, 9, &port), -ENODEV);
+	rig_sample_all(0);
+	rig_run_to_end();
+	ck_assert_uint_eq(rig_figure(70, HAL_IN_UCAST_PKTS), 10);
+	ck_assert_uint_eq(rig_figure(1, HAL_IN_BCAST_PKTS), 10);
+	ck_assert_uint_eq(rig.hal.samples[0].event.if_index, 70);
+	ck_assert_uint_eq(rig.hal.new_addresses[0].if_index, 70);
+	ck_assert_uint_eq(rig.device->inventory->of_port(rig.device->inventory_ctx, 70), 0);
+}
+END_TEST
+
 START_TEST(chips_are_modules)
 {
 	const struct hal_inventory_ops *ops;
@@ -648,6 +702,8 @@ make_cases(void)
 	tcase_add_test(c, mac_control_frames_are_counted_sampled_and_not_forwarded);
 	tcase_add_test(c, a_port_that_is_shut_drops_its_frames);
 	tcase_add_test(c, ports_tell_what_they_are);
+	tcase_add_test(c, numbers_stay_with_names);
+	tcase_add_test(c, ports_with_numbers_of_their_own);
 	tcase_add_test(c, chips_are_modules);
 	tcase_add_loop_test(c, a_port_s_samples_are_its_pool_by_its_period, 0, SKIPS);
 	tcase_add_test(c, lock_step_shows_the_pool_at_the_sample);

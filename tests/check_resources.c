@@ -46,7 +46,8 @@ set_up(void)
 	cpu = bus_model_cpu(bus);
 	add_models();
 	for (unsigned i = 0; i < PORTS; i++)
-		ports[i] = (struct resources_port){.eee = i != 3, .pause = true, .full_duplex = true};
+		ports[i] = (struct resources_port){.if_index = (uint32_t)i + 1, .eee = i != 3,
+		    .pause = true, .full_duplex = true};
 	device = (struct hal_device){0};
 	resources = NULL;
 }

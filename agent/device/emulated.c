@@ -41,8 +41,9 @@ struct emulated {
 	unsigned n_chips;
 	struct c84302 *macs[BOARD_MAX_MAC_CHIPS];
 	unsigned n_macs;
-	struct port ports[BOARD_MAX_PORTS]; /* ifIndex - 1 */
+	struct port ports[BOARD_MAX_PORTS]; /* as in the plan */
 	unsigned n_ports;
+	uint32_t numbers[BOARD_MAX_PORTS]; /* their ifIndexes in ascending order */
 	uint32_t ageing_s;
 	uint64_t address_discards;
 	struct hal *hal; /* from start to stop */
@@ -53,7 +54,9 @@ struct emulated {
 static struct port *
 find_port(struct emulated *e, uint32_t if_index)
 {
-	return if_index >= 1 && if_index <= e->n_ports ? &e->ports[if_index - 1] : NULL;
+	int position = numbers_position(&e->plan, if_index);
+
+	return position < 0 ? NULL : &e->ports[position];
 }
 
 /* --- ports --- */
@@ -67,8 +70,7 @@ ports_count(void *ctx)
 static uint32_t
 ports_if_index(void *ctx, size_t i)
 {
-	(void)ctx;
-	return (uint32_t)i + 1;
+	return ((struct emulated *)ctx)->numbers[i];
 }
 
 static const struct galnet_info *
@@ -79,20 +81,11 @@ info_of(int type)
 
 /* The name of the switch chip that has the port, and nothing else a port could be. */
 static const char *
-chip_name(const struct emulated *e, uint32_t if_index)
+chip_name(const struct emulated *e, unsigned position)
 {
-	unsigned ports = 0;
+	unsigned channel;
 
-	for (size_t i = 0; i < e->plan.chips.n; i++) {
-		int type = board_chip(&e->plan, i)->type;
-
-		if (!board_chip_switches(type))
-			continue;
-		ports += board_chip_ports(type);
-		if (if_index <= ports)
-			return info_of(type)->name;
-	}
-	return "";
+	return info_of(board_chip_of(&e->plan, BOARD_ROLE_SWITCH, position, &channel)->type)->name;
 }
 
 static int
@@ -110,11 +103,11 @@ ports_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	rc = galnet_link(p->chip, p->channel, &link);
 	if (rc < 0)
 		return rc;
-	plan = board_port(&e->plan, if_index - 1);
+	plan = board_port(&e->plan, (size_t)(p - e->ports));
 	port->if_index = if_index;
 	snprintf(port->name, sizeof(port->name), "%s", plan->name);
 	snprintf(port->descr, sizeof(port->descr), "easeswitch %s port %u",
-	    chip_name(e, if_index), if_index);
+	    chip_name(e, (unsigned)(p - e->ports)), if_index);
 	port->if_type = 6; /* ethernetCsmacd */
 	port->mtu_octets = 1500;
 	port->speed_bps = plan->speed_mbps * 1000000ull;
@@ -527,7 +520,7 @@ add_switch_chip(struct emulated *e, int type, unsigned first_port)
 	int rc;
 
 	for (unsigned i = 0; i < config.info->n_ports && first_port + i < e->n_ports; i++)
-		config.if_index[i] = first_port + i + 1;
+		config.if_index[i] = board_port(&e->plan, first_port + i)->if_index;
 	rc = galnet_create(&config, &e->chips[e->n_chips]);
 	if (rc < 0)
 		return rc;
@@ -553,7 +546,7 @@ add_mac_chip(struct emulated *e)
 
 	for (unsigned i = 0; i < C84302_PORTS; i++)
 		if (first_port + i < e->n_ports)
-			config.if_index[i] = first_port + i + 1;
+			config.if_index[i] = board_port(&e->plan, first_port + i)->if_index;
 	rc = c84302_create(&config, &e->macs[e->n_macs]);
 	if (rc < 0)
 		return rc;
@@ -587,8 +580,8 @@ add_resources(struct emulated *e)
 	for (unsigned i = 0; i < e->n_ports; i++) {
 		const struct board_port *port = board_port(&e->plan, i);
 
-		ports[i] = (struct resources_port){.eee = port->eee, .pause = port->pause,
-		    .full_duplex = port->duplex == BOARD_FULL};
+		ports[i] = (struct resources_port){.if_index = port->if_index, .eee = port->eee,
+		    .pause = port->pause, .full_duplex = port->duplex == BOARD_FULL};
 	}
 	rc = resources_create(&config, &e->resources);
 	if (rc == 0 && resources_stats(e->resources))
@@ -618,6 +611,14 @@ add_drivers(struct emulated *e)
 }
 
 static int
+order_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int
 add_hardware(struct emulated *e)
 {
 	int rc = bus_model_create(&e->bus_model);
@@ -630,8 +631,11 @@ add_hardware(struct emulated *e)
 		return rc;
 	e->stats[e->n_stats++] = fabric_stats(e->fabric);
 	e->n_ports = (unsigned)e->plan.ports.n;
-	for (unsigned i = 0; i < e->n_ports; i++)
+	for (unsigned i = 0; i < e->n_ports; i++) {
 		e->ports[i].admin_status = EASE_IF_UP;
+		e->numbers[i] = board_port(&e->plan, i)->if_index;
+	}
+	qsort(e->numbers, e->n_ports, sizeof(e->numbers[0]), order_numbers);
 	return add_drivers(e);
 }
 
@@ -731,6 +735,7 @@ emulated_create(const struct emulated_config *config, struct hal_device **device
 		rc = open_feed(config, &e->plan, &e->feed, error, error_size);
 	if (rc < 0)
 		goto fail;
+	numbers_choose(&e->plan, config->kept, config->n_kept);
 	rc = add_hardware(e);
 	if (rc == 0)
 		rc = add_run(e, config);

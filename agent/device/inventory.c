@@ -1,5 +1,7 @@
 #include "agent/device/inventory.h"
 
+#include "agent/device/numbers.h"
+
 #include <stdio.h>
 
 /* Makers as the data sheets name them. */
@@ -40,7 +42,8 @@ chip_of_port(void *ctx, uint32_t if_index)
 	const struct board_plan *plan = ctx;
 	unsigned channel;
 	const struct board_chip *chip =
-	    board_chip_of(plan, BOARD_ROLE_SWITCH, if_index - 1, &channel);
+	    board_chip_of(plan, BOARD_ROLE_SWITCH,
+	    (unsigned)numbers_position(plan, if_index), &channel);
 
 	return (size_t)(chip - board_chip(plan, 0));
 }

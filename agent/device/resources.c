@@ -16,6 +16,7 @@ struct resources {
 	struct eee_calendar *eee; /* NULL: none */
 	struct tnetx4090 *pools[MAX_POOLS];
 	unsigned n_pools, n_ports;
+	uint32_t if_index[BOARD_MAX_PORTS]; /* by port */
 	/* the counters facet of a board with pools: another one's, and a row more */
 	const struct hal_counters_ops *mac;
 	void *mac_ctx;
@@ -23,13 +24,27 @@ struct resources {
 	struct hal_counters_ops counters;
 };
 
-/* The pool of a port, or NULL: it has none. */
-static struct tnetx4090 *
-pool_of(struct resources *r, uint32_t if_index)
+/* The port of the board; n_ports: there is none. */
+static unsigned
+port_of(const struct resources *r, uint32_t if_index)
 {
-	unsigned pool = (if_index - 1) / TNETX4090_PORTS;
+	unsigned port = 0;
 
-	return if_index >= 1 && if_index <= r->n_ports && pool < r->n_pools ? r->pools[pool] : NULL;
+	if (if_index >= 1 && if_index <= r->n_ports && r->if_index[if_index - 1] == if_index)
+		return if_index - 1;
+	while (port < r->n_ports && r->if_index[port] != if_index)
+		port++;
+	return port;
+}
+
+/* The pool of a port and the port there, or NULL: it has none. */
+static struct tnetx4090 *
+pool_of(struct resources *r, uint32_t if_index, unsigned *channel)
+{
+	unsigned port = port_of(r, if_index), pool = port / TNETX4090_PORTS;
+
+	*channel = port % TNETX4090_PORTS;
+	return port < r->n_ports && pool < r->n_pools ? r->pools[pool] : NULL;
 }
 
 /* --- the facets --- */
@@ -38,10 +53,9 @@ static int
 energy_read(void *ctx, uint32_t if_index, struct hal_energy *energy)
 {
 	struct resources *r = ctx;
+	unsigned port = port_of(r, if_index);
 
-	if (if_index < 1 || if_index > r->n_ports)
-		return -ENODEV;
-	return eee_calendar_read(r->eee, if_index - 1, energy);
+	return port < r->n_ports ? eee_calendar_read(r->eee, port, energy) : -ENODEV;
 }
 
 static const struct hal_energy_ops energy_ops = {.name = "eee_calendar", .read = energy_read};
@@ -49,9 +63,10 @@ static const struct hal_energy_ops energy_ops = {.name = "eee_calendar", .read =
 static int
 buffers_read(void *ctx, uint32_t if_index, struct hal_buffers *buffers)
 {
-	struct tnetx4090 *pool = pool_of(ctx, if_index);
+	unsigned channel;
+	struct tnetx4090 *pool = pool_of(ctx, if_index, &channel);
 
-	return pool ? tnetx4090_read(pool, (if_index - 1) % TNETX4090_PORTS, buffers) : -ENODEV;
+	return pool ? tnetx4090_read(pool, channel, buffers) : -ENODEV;
 }
 
 static const struct hal_buffers_ops buffers_ops = {.name = "tnetx4090", .read = buffers_read};
@@ -61,11 +76,10 @@ static const struct hal_buffers_ops buffers_ops = {.name = "tnetx4090", .read = 
 static int
 read_overruns(struct resources *r, uint32_t if_index, uint64_t *raw)
 {
-	struct tnetx4090 *pool = pool_of(r, if_index);
+	unsigned channel;
+	struct tnetx4090 *pool = pool_of(r, if_index, &channel);
 	uint32_t value;
-	int rc = pool ? tnetx4090_statistic(pool, (if_index - 1) % TNETX4090_PORTS,
-			    TNETX4090_RX_OVERRUNS, &value)
-		      : -ENODEV;
+	int rc = pool ? tnetx4090_statistic(pool, channel, TNETX4090_RX_OVERRUNS, &value) : -ENODEV;
 
 	if (rc == 0)
 		*raw = value;
@@ -192,6 +206,8 @@ resources_create(const struct resources_config *config, struct resources **resou
 	if (!r)
 		return -ENOMEM;
 	r->n_ports = config->n_ports;
+	for (unsigned i = 0; i < config->n_ports; i++)
+		r->if_index[i] = config->ports[i].if_index;
 	if (config->has_eee_unit)
 		rc = add_eee(r, config);
 	while (rc == 0 && config->has_pools && r->n_pools * TNETX4090_PORTS < config->n_ports)

@@ -1,7 +1,7 @@
 /*
- * Energy and buffers of an emulated board: the drivers of its EEE unit and of its TNETX4090s, and
- * the HAL's two facets over them, and what pools add to the ports' counters. Port i of the board is port i of the one EEE unit, and port i % 9
- * of the TNETX4090 i / 9.
+ * Energy and buffers of an emulated board: the drivers of its EEE unit and of its TNETX4090s, the
+ * HAL's two facets over them, and what pools add to the ports' counters. Port i of the board is port
+ * i of the one EEE unit, and port i % 9 of the TNETX4090 i / 9.
  *
  * All calls are on the HAL's thread.
  */
@@ -15,6 +15,7 @@
 struct resources;
 
 struct resources_port {
+	uint32_t if_index;
 	bool eee, pause, full_duplex;
 };
 
