@@ -1,8 +1,10 @@
 /*
  * The notification ring and its credit window: order, limits, what happens at them, what a lost
- * session leaves behind, and one producer against one consumer in two threads.
+ * session leaves behind, and one producer against one consumer in two threads; and the standard
+ * notifications, varbind by varbind.
  */
 #include "agent/snmp/notify.h"
+#include "agent/snmp/notify_standard.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -274,6 +276,101 @@ START_TEST(two_threads_lose_nothing)
 }
 END_TEST
 
+/* ---- standard notifications ---- */
+
+static struct ease_notification standard;
+
+static void
+expect_oid(const struct mib_oid *is, const struct mib_oid *must)
+{
+	ck_assert_int_eq(mib_oid_compare(is->arcs, is->n, must->arcs, must->n), 0);
+}
+
+static void
+expect_integer(size_t *pos, struct mib_oid name, int64_t value)
+{
+	struct notify_varbind v;
+
+	ck_assert(notify_standard_next(&standard, pos, &v));
+	expect_oid(&v.name, &name);
+	ck_assert_int_eq(v.syntax, MIB_INTEGER);
+	ck_assert_int_eq(v.integer, value);
+}
+
+#define OID(...) ((struct mib_oid)MIB_OID(__VA_ARGS__))
+
+/* RFC 2863: linkDown { ifIndex, ifAdminStatus, ifOperStatus }. */
+START_TEST(a_link_is_told_as_the_mib_has_it)
+{
+	struct notify_varbind v;
+	struct mib_oid trap;
+	size_t pos = 0;
+
+	notify_link(&standard, _i, 12, 1, 2);
+	ck_assert(notify_standard_trap(&standard, &pos, &trap));
+	expect_oid(&trap, &OID(1, 3, 6, 1, 6, 3, 1, 1, 5, _i ? 4 : 3));
+	expect_integer(&pos, OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 1, 12), 12);
+	expect_integer(&pos, OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 7, 12), 1);
+	expect_integer(&pos, OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 8, 12), 2);
+	ck_assert(!notify_standard_next(&standard, &pos, &v));
+}
+END_TEST
+
+/* RFC 2819: risingAlarm { alarmIndex, alarmVariable, alarmSampleType, alarmValue,
+ * alarmRisingThreshold }; falling with its own threshold. */
+START_TEST(an_alarm_is_told_as_the_mib_has_it)
+{
+	const struct mib_oid watched = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 10, 4);
+	const struct notify_alarm alarm = {.index = 7, .variable = &watched, .sample_type = 2,
+	    .value = -5, .threshold = INT32_MIN};
+	struct notify_varbind v;
+	struct mib_oid trap;
+	size_t pos = 0;
+
+	notify_alarm(&standard, _i, &alarm);
+	ck_assert(notify_standard_trap(&standard, &pos, &trap));
+	expect_oid(&trap, &OID(1, 3, 6, 1, 2, 1, 16, 0, _i ? 1 : 2));
+	expect_integer(&pos, OID(1, 3, 6, 1, 2, 1, 16, 3, 1, 1, 1, 7), 7);
+	ck_assert(notify_standard_next(&standard, &pos, &v));
+	expect_oid(&v.name, &OID(1, 3, 6, 1, 2, 1, 16, 3, 1, 1, 3, 7));
+	ck_assert_int_eq(v.syntax, MIB_OBJECT_ID);
+	expect_oid(&v.oid, &watched);
+	expect_integer(&pos, OID(1, 3, 6, 1, 2, 1, 16, 3, 1, 1, 4, 7), 2);
+	expect_integer(&pos, OID(1, 3, 6, 1, 2, 1, 16, 3, 1, 1, 5, 7), -5);
+	expect_integer(&pos, OID(1, 3, 6, 1, 2, 1, 16, 3, 1, 1, _i ? 7 : 8, 7), INT32_MIN);
+	ck_assert(!notify_standard_next(&standard, &pos, &v));
+}
+END_TEST
+
+/* A notification cut anywhere gives the varbinds before the cut, or nothing; one that is too long is
+ * not made. */
+START_TEST(what_does_not_fit_is_not_told)
+{
+	static char text[TRAP_WIRE_MESSAGE_MAX];
+	const struct mib_oid trap = MIB_OID(1, 3, 6, 1, 2);
+	const struct notify_varbind said = {.name = MIB_OID(1, 3, 9), .syntax = MIB_STRING,
+	    .text = text};
+	struct notify_varbind v;
+	struct mib_oid name;
+	size_t pos = 0, whole;
+
+	strcpy(text, "said");
+	ck_assert_int_eq(notify_standard_build(&standard, &trap, &said, 1), 0);
+	ck_assert(notify_standard_trap(&standard, &pos, &name));
+	ck_assert(notify_standard_next(&standard, &pos, &v));
+	ck_assert_str_eq(v.text, "said");
+	whole = standard.len;
+	while (standard.len-- > 0) {
+		pos = 0;
+		ck_assert(!notify_standard_trap(&standard, &pos, &name) ||
+		    !notify_standard_next(&standard, &pos, &v));
+	}
+	ck_assert_uint_eq(whole, 1 + 5 * 4 + 1 + 3 * 4 + 1 + 2 + sizeof("said"));
+	memset(text, 'x', sizeof(text) - 1);
+	ck_assert_int_eq(notify_standard_build(&standard, &trap, &said, 1), -EMSGSIZE);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -290,6 +387,11 @@ main(void)
 	tcase_add_test(tcase, space_is_told_once);
 	tcase_add_test(tcase, only_a_sleeping_consumer_is_woken);
 	tcase_add_test(tcase, two_threads_lose_nothing);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("standard");
+	tcase_add_loop_test(tcase, a_link_is_told_as_the_mib_has_it, 0, 2);
+	tcase_add_loop_test(tcase, an_alarm_is_told_as_the_mib_has_it, 0, 2);
+	tcase_add_test(tcase, what_does_not_fit_is_not_told);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

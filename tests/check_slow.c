@@ -278,6 +278,7 @@ END_TEST
 struct sinks {
 	bool has_room;
 	size_t records, events;
+	struct ease_event newest; /* event */
 };
 
 static bool
@@ -295,7 +296,7 @@ keep_event(void *arg, const struct ease_event *event)
 {
 	struct sinks *s = arg;
 
-	(void)event;
+	s->newest = *event;
 	s->events += s->has_room;
 	return s->has_room;
 }
@@ -434,6 +435,71 @@ START_TEST(an_answer_that_is_too_long_says_so)
 }
 END_TEST
 
+/* RFC 2819's alarms, over objects whose index is ifIndex or not. */
+static const struct {
+	uint32_t trap, variable[12];
+	size_t n;
+	uint32_t kind, if_index;
+} alarms[] = {
+    {1, {1, 3, 6, 1, 2, 1, 2, 2, 1, 10, 7}, 11, EASE_EVENT_RISING_ALARM, 7},
+    {2, {1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 6, 8}, 12, EASE_EVENT_FALLING_ALARM, 8},
+    {1, {1, 3, 6, 1, 2, 1, 10, 7, 2, 1, 3, 9}, 12, EASE_EVENT_RISING_ALARM, 9},
+    {1, {1, 3, 6, 1, 2, 1, 17, 4, 2, 0}, 10, EASE_EVENT_RISING_ALARM, 0},
+};
+
+static void
+add_alarm(struct trap_message *m, size_t i)
+{
+	static const uint32_t up_time[] = {1, 3, 6, 1, 2, 1, 1, 3, 0},
+		trap_oid[] = {1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0},
+		variable[] = {1, 3, 6, 1, 2, 1, 16, 3, 1, 1, 3, 5},
+		value[] = {1, 3, 6, 1, 2, 1, 16, 3, 1, 1, 5, 5};
+	const uint32_t trap[] = {1, 3, 6, 1, 2, 1, 16, 0, alarms[i].trap};
+	uint8_t octets[64];
+
+	*m = (struct trap_message){.version = 1, .community = "demo", .pdu = 0xa7};
+	trap_add(m, up_time, 9, 0x43, "\1", 1);
+	trap_add(m, trap_oid, 11, 0x06, octets, trap_oid_octets(trap, 9, octets));
+	trap_add(m, variable, 12, 0x06, octets,
+	    trap_oid_octets(alarms[i].variable, alarms[i].n, octets));
+	trap_add(m, value, 12, 0x02, "\x2a", 1);
+}
+
+static void
+add_agent(struct trap_message *m, const uint8_t *agent_id, size_t n)
+{
+	static const uint32_t id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_AGENT_ID, 0},
+		boot_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOOT, 0};
+
+	trap_add(m, id_name, sizeof(id_name) / sizeof(id_name[0]), 0x04, agent_id, n);
+	trap_add(m, boot_name, sizeof(boot_name) / sizeof(boot_name[0]), 0x42, "\3", 1);
+}
+
+START_TEST(an_alarm_tells_its_port_and_its_agent)
+{
+	static const uint8_t agent_id[8] = {9, 8, 7, 6, 5, 4, 3, 2};
+	static struct trap_message m;
+	struct sockaddr_in from = {.sin_family = AF_INET};
+	struct sinks sinks = {.has_room = true};
+	struct slow *s = open_slow(&sinks);
+	uint8_t octets[1024];
+
+	for (size_t id_octets = 7; id_octets <= 8; id_octets++) { /* 7: that is no agent's */
+		add_alarm(&m, (size_t)_i);
+		add_agent(&m, agent_id, id_octets);
+		slow_put(s, (struct sockaddr *)&from, -1, octets,
+		    trap_build(&m, octets, sizeof(octets)));
+		slow_run(s);
+		ck_assert_uint_eq(sinks.newest.kind, alarms[_i].kind);
+		ck_assert_uint_eq(sinks.newest.if_index, alarms[_i].if_index);
+		ck_assert_int_eq(sinks.newest.has_agent_id, id_octets == 8);
+	}
+	ck_assert_mem_eq(sinks.newest.agent_id, agent_id, 8);
+	ck_assert_uint_eq(sinks.newest.boot, 3);
+	slow_close(s);
+}
+END_TEST
+
 /* Loosely encoded, and what each becomes. */
 static const struct {
 	const char *what;
@@ -508,6 +574,8 @@ main(void)
 	tcase_add_test(tc, what_is_laid_aside_comes_in_order_up_to_the_limit);
 	tcase_add_test(tc, answers_wait_for_their_batch);
 	tcase_add_test(tc, an_inform_is_answered_only_when_it_is_kept);
+	tcase_add_loop_test(tc, an_alarm_tells_its_port_and_its_agent, 0,
+	    sizeof(alarms) / sizeof(alarms[0]));
 	tcase_add_test(tc, an_answer_that_is_too_long_says_so);
 	tcase_add_loop_test(tc, what_is_loosely_encoded_goes_to_the_library, 0, ARCS(loose));
 	return suite_run(suite);
