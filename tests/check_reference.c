@@ -815,11 +815,7 @@ n_scenarios(void)
 {
 	if (getenv("CK_TIMEOUT_MULTIPLIER"))
 		return SCENARIOS_SLOW / 5;
-#ifdef __SANITIZE_ADDRESS__
-	return getenv("EASE_LONG") ? SCENARIOS : SCENARIOS_SLOW;
-#else
-	return SCENARIOS;
-#endif
+	return SUITE_SANITIZES && !getenv("EASE_LONG") ? SCENARIOS_SLOW : SCENARIOS;
 }
 
 START_TEST(board_does_as_the_reference)

@@ -25,17 +25,6 @@
 
 #define TIME_US 1700000040000000ull
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
-#ifndef HAS_SANITIZER
-#define HAS_SANITIZER 0
-#endif
-
 enum {
 	NOTIFICATIONS = 6000,
 	SFLOW_DATAGRAMS = 3000,
@@ -58,7 +47,7 @@ static atomic_uint n_allocations, n_locks; /* of anybody */
 static atomic_uint n_bad_allocations, n_bad_locks; /* of the receive path while watching */
 static pid_t sender_tid;
 
-#if !HAS_SANITIZER
+#if !SUITE_SANITIZES
 static void
 note(atomic_uint *n, atomic_uint *n_bad)
 {

@@ -9,6 +9,18 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* 1 in a build with AddressSanitizer or ThreadSanitizer, of gcc or clang; else 0. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SUITE_SANITIZES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SUITE_SANITIZES 1
+#endif
+#endif
+#ifndef SUITE_SANITIZES
+#define SUITE_SANITIZES 0
+#endif
+
 /* How often to repeat what normally is repeated n times, a thousand or more: ten times as often for
  * tests/run --long (EASE_LONG), a fortieth where all is slow (EASE_QUICK: valgrind). */
 static inline int
