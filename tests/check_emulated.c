@@ -3,6 +3,7 @@
  * step, alarms and the end. Board files and feeds: check_board.c. Captures with a ground truth:
  * check_board_truth.c.
  */
+#include "agent/chip/galnet_regs.h"
 #include "common/log.h"
 #include "tests/emulated_rig.h"
 #include "tests/make_capture.h"
@@ -144,6 +145,29 @@ START_TEST(static_addresses_stay_where_they_are)
 	ck_assert_int_eq(
 	    rig.device->addresses->dump(rig.device->addresses_ctx, count_management, &n), 0);
 	ck_assert_uint_eq(n, 1);
+}
+END_TEST
+
+/* Nine addresses of one bucket of eight: the last is static nowhere, and one that goes makes room. */
+START_TEST(static_addresses_have_a_limit)
+{
+	uint64_t macs[GALNET_BUCKET_ENTRIES + 1];
+	unsigned n = 0, listed = 0;
+
+	for (uint64_t mac = MAC_A; n <= GALNET_BUCKET_ENTRIES; mac++) {
+		if (galnet_bucket(mac) == galnet_bucket(MAC_A))
+			macs[n++] = mac;
+	}
+	rig_open("stack-26port", NULL, EMULATED_PACE_LOCK_STEP);
+	for (unsigned i = 0; i < GALNET_BUCKET_ENTRIES; i++)
+		ck_assert_int_eq(set_static(macs[i], 1 + i), 0);
+	ck_assert_int_eq(set_static(macs[GALNET_BUCKET_ENTRIES], 26), -ENOSPC);
+	ck_assert_int_eq(set_static(macs[3], 26), 0); /* moving takes no room */
+	ck_assert_int_eq(
+	    rig.device->addresses->dump(rig.device->addresses_ctx, count_management, &listed), 0);
+	ck_assert_uint_eq(listed, GALNET_BUCKET_ENTRIES);
+	ck_assert_int_eq(set_static(macs[3], 0), 0);
+	ck_assert_int_eq(set_static(macs[GALNET_BUCKET_ENTRIES], 26), 0);
 }
 END_TEST
 
@@ -696,6 +720,7 @@ make_cases(void)
 	tcase_add_test(c, create_names_the_file_it_refuses);
 	tcase_add_test(c, frames_are_counted_where_they_come_in_and_go_out);
 	tcase_add_test(c, static_addresses_stay_where_they_are);
+	tcase_add_test(c, static_addresses_have_a_limit);
 	tcase_add_test(c, chips_on_one_bus_switch_as_one);
 	tcase_add_test(c, as_many_chips_as_a_bus_can_have);
 	tcase_add_test(c, oversize_frames_and_runts_stop_at_the_mac);
