@@ -1,5 +1,5 @@
 /*
- * easeagentd under a master that means no good: ten thousand AgentX PDUs (a hundred thousand with
+ * easeagentd under a master that means no good: five thousand AgentX PDUs (fifty thousand with
  * --long), seeded: requests for any name, SETs of anything in all phases and in none of their
  * orders, PDUs spoilt in each of their parts. The agent must answer the next good request as if
  * nothing had been, come back when the session breaks, keep every cell as it was under all that was
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-	REQUESTS = 10000,
+	REQUESTS = 5000,
 	REFUSED_UNSEEN = 64, /* refusals between two looks at all cells */
 	BULK = 100,	     /* varbinds asked for at once: Net-SNMP gives no more */
 	RECONNECT_MS = 20000,
