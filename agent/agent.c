@@ -86,6 +86,13 @@ agent_take_sample(void *ctx, const struct ease_sample *sample, const struct ease
 	return 0;
 }
 
+/* Bridges and LAGs beside their sampled members stay out of what the collector adds up. */
+static bool
+is_reported(const struct agent *agent, uint32_t if_index)
+{
+	return !hal_has_sampling(agent->hal) || sampling_samples_port(agent->sampling, if_index);
+}
+
 static void
 send_sflow_counters(struct agent *agent, uint32_t if_index)
 {
@@ -113,7 +120,8 @@ send_counters(struct agent *agent)
 		uint32_t if_index = hal_port_if_index(agent->hal, i);
 		struct ease_snapshot snapshot;
 
-		if (sampling_snapshot(agent->sampling, if_index, &snapshot) < 0)
+		if (!is_reported(agent, if_index) ||
+		    sampling_snapshot(agent->sampling, if_index, &snapshot) < 0)
 			continue;
 		if (agent->config->notify_samples) {
 			packer_counters(agent->packer, &snapshot);
@@ -131,7 +139,7 @@ send_state(struct agent *agent, uint32_t if_index)
 {
 	struct ease_state state;
 
-	if (sampling_state(agent->sampling, if_index, &state) == 0)
+	if (is_reported(agent, if_index) && sampling_state(agent->sampling, if_index, &state) == 0)
 		packer_state(agent->packer, &state);
 }
 

@@ -65,28 +65,43 @@ create_dummy(const struct agent_config *config, struct hal_device **device, char
 	return rc;
 }
 
+/* What stands behind the last colon; 0: sFlow is off. */
+static uint16_t
+sflow_port(const struct agent_config *config)
+{
+	const char *colon = config->sflow_collector ? strrchr(config->sflow_collector, ':') : NULL;
+
+	return colon ? (uint16_t)strtoul(colon + 1, NULL, 10) : 0;
+}
+
 /* Interfaces get the numbers that their names had before. */
 static int
-create_linux(const struct agent_state *state, struct hal_device **device, char *error,
-    size_t error_size)
+create_linux(const struct agent_config *config, const struct agent_state *state,
+    struct hal_device **device, char *error, size_t error_size)
 {
 	struct links_name *kept = calloc(state->ports.n + 1, sizeof(*kept));
-	struct linux_config config = {.kept = kept, .clock = &clock_system};
+	struct linux_config linux_config = {
+	    .sampling = config->ebpf,
+	    .own_ports = {(uint16_t)config->trap_port, sflow_port(config)},
+	    .n_own_ports = 2,
+	    .kept = kept,
+	    .clock = &clock_system,
+	};
 	int rc;
 
 	if (kept == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < state->ports.n; i++) {
-		struct links_name *name = &kept[config.n_kept];
+		struct links_name *name = &kept[linux_config.n_kept];
 
 		/* A longer name is another device's. */
 		if (strlen(state->ports.items[i].name) >= sizeof(name->name))
 			continue;
 		strcpy(name->name, state->ports.items[i].name);
 		name->if_index = state->ports.items[i].if_index;
-		config.n_kept++;
+		linux_config.n_kept++;
 	}
-	rc = linux_create(&config, device, error, error_size);
+	rc = linux_create(&linux_config, device, error, error_size);
 	free(kept);
 	return rc;
 }
@@ -120,7 +135,7 @@ create_device(const struct agent_config *config, const struct agent_state *state
 	case AGENT_DEVICE_EMULATED:
 		return create_emulated(config, state, device, error, error_size);
 	case AGENT_DEVICE_LINUX:
-		return create_linux(state, device, error, error_size);
+		return create_linux(config, state, device, error, error_size);
 	default:
 		return create_dummy(config, device, error, error_size);
 	}
@@ -186,6 +201,7 @@ create_sampling(struct agent *agent)
 	const struct agent_config *config = agent->config;
 	struct sampling_options options = {
 	    .draw = config->draw == 0 ? SAMPLING_GEOMETRIC : SAMPLING_UNIFORM,
+	    .skip_by_speed = config->device == AGENT_DEVICE_LINUX && config->skip_by_speed,
 	    .has_seed = config->seed != 0,
 	    .seed = config->seed,
 	    .defaults = {

@@ -45,6 +45,14 @@ const struct option_row agent_options[] = {
 	.def = "48", .help = "dummy: generated ports"},
     {.name = "dummy_addresses", .type = OPTION_U32, AT(dummy_addresses), .min = 0,
 	.max = HAL_MAX_ADDRESSES, .def = "1000", .help = "dummy: generated addresses"},
+    {.name = "ebpf", .type = OPTION_BOOL, AT(ebpf), .def = "true",
+	.help = "linux: sample by an eBPF program at each interface; false: read only"},
+    {.name = "skip_by_speed", .type = OPTION_BOOL, AT(skip_by_speed), .def = "true",
+	.help = "linux: a port's first mean skip is its speed in Mb/s, at least 100; mean_skip is "
+		"for ports of unknown speed"},
+    {.name = "trap_port", .type = OPTION_U32, AT(trap_port), .min = 1, .max = 65535,
+	.def = "162", .help = "linux: UDP port that this machine's snmpd sends notifications to, "
+			      "which are not sampled themselves; sFlow's is known"},
     {.name = "mean_skip", .type = OPTION_U32, AT(mean_skip), .min = 1, .max = EASE_MEAN_SKIP_MAX,
 	.unit = "frames per sample", .def = "400",
 	.help = "of a port that has no setting of its own yet"},

@@ -29,6 +29,10 @@ enum agent_time_zero */
 	/* dummy */
 	uint32_t dummy_ports;
 	uint32_t dummy_addresses;
+	/* linux */
+	bool ebpf;
+	bool skip_by_speed;
+	uint32_t trap_port;
 	/* sampling */
 	uint32_t mean_skip;
 	int draw; /* enum sampling_draw */

@@ -101,6 +101,37 @@ linux_rig_json(const char *format, ...)
 	return json;
 }
 
+/* ---- a socket that sends frames ---- */
+
+/* Kept open from one call to the next: closing one waits for every processor. */
+static struct {
+	char interface[IFNAMSIZ];
+	int fd;
+} open_sender = {.fd = -1};
+
+static void
+close_sender(void)
+{
+	if (open_sender.fd >= 0)
+		close(open_sender.fd);
+	open_sender.fd = -1;
+}
+
+static int
+sender(const char *interface)
+{
+	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex(interface)};
+
+	if (open_sender.fd >= 0 && strcmp(open_sender.interface, interface) == 0)
+		return open_sender.fd;
+	close_sender();
+	open_sender.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	ck_assert_int_ge(open_sender.fd, 0);
+	ck_assert_int_eq(bind(open_sender.fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	snprintf(open_sender.interface, sizeof(open_sender.interface), "%s", interface);
+	return open_sender.fd;
+}
+
 /* ---- the device ---- */
 
 static void
@@ -142,6 +173,7 @@ linux_rig_start(struct linux_rig *rig)
 void
 linux_rig_stop(struct linux_rig *rig)
 {
+	close_sender();
 	hal_destroy(rig->hal);
 	rig->hal = NULL;
 }
@@ -471,16 +503,12 @@ linux_rig_send(const char *interface, const uint8_t mac[6], size_t octets, unsig
     unsigned n_sources)
 {
 	static uint8_t frames[SEND_BATCH][FRAME_OCTETS];
-	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL),
-	    .sll_ifindex = (int)if_nametoindex(interface)};
 	struct iovec parts[SEND_BATCH];
 	struct mmsghdr messages[SEND_BATCH];
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	int fd = sender(interface);
 	unsigned sent = 0;
 	uint32_t source;
 
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&to, sizeof(to)), 0);
 	ck_assert_uint_le(octets, FRAME_OCTETS);
 	memset(messages, 0, sizeof(messages));
 	while (sent < n) {
@@ -502,5 +530,4 @@ linux_rig_send(const char *interface, const uint8_t mac[6], size_t octets, unsig
 		ck_assert_msg(done > 0, "%s: %s", interface, strerror(errno));
 		sent += (unsigned)done;
 	}
-	close(fd);
 }

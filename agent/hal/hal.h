@@ -222,6 +222,7 @@ struct hal_sample_event {
 	const uint8_t *octets; /* as much of the frame as the device kept, without FCS */
 	size_t kept_octets;
 	uint64_t pool_pkts;    /* of that direction, this frame included */
+	bool own; /* of the notifications this machine sends: its period counts, it goes nowhere */
 	bool counter_empty;    /* no further skip was loaded: the port stands still until one is */
 };
 

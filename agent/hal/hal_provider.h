@@ -70,7 +70,8 @@ struct hal_sampling_ops {
 	const char *name;
 	uint32_t max_skip;   /* 0xFFFFF for a 20-bit register */
 	unsigned skip_depth; /* values a port takes ahead: counter and shadow make 2 */
-	/* Never loses a value silently: -EBUSY if skip_depth values wait already. */
+	/* Never loses a value silently: -EBUSY if skip_depth values wait already. -ENODEV: this port
+	 * has no skip counter and is not sampled. */
 	int (*load_skip)(void *ctx, uint32_t if_index, uint32_t skip);
 	/* Empties the port's values and reports refill for every port that lost some at the next
 	 * dispatch. NULL: the hardware cannot. */

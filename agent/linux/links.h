@@ -30,6 +30,7 @@ struct links_port {
 	struct rtnl_speed speed;
 	struct rtnl_link_stats64 stats; /* as last read */
 	struct tap *tap; /* its sampler, or NULL: the device's to make and to free */
+	bool wants_refill; /* the tap was emptied */
 };
 
 /* Where a link of the kernel's stands. */

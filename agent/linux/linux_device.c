@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -26,6 +27,15 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
     [LINUX_STAT_STATS_ERRORS] = {"linux.stats_errors", "counters of a link could not be read"},
     [LINUX_STAT_ADDRESSES_LEFT_OUT] = {"linux.addresses_left_out",
 	"addresses of bridges beyond the number kept"},
+    [LINUX_STAT_TAPS_REFUSED] = {"linux.taps_refused", "ports that could not be sampled"},
+    [LINUX_STAT_TAPS_CLEANED] = {"linux.taps_cleaned",
+	"ports at which an agent that was killed had left its tap"},
+    [LINUX_STAT_SAMPLES] = {"linux.samples", "frames that taps sampled"},
+    [LINUX_STAT_SAMPLES_OUTDATED] = {"linux.samples_outdated",
+	"samples of a tap emptied since, or gone with its port, thrown away"},
+    [LINUX_STAT_SAMPLES_LOST] = {"linux.samples_lost", "samples for which the ring had no room"},
+    [LINUX_STAT_OWN_FRAMES] = {"linux.own_frames",
+	"samples of this machine's own notifications and sFlow, not sent on"},
 };
 
 /* ---- addresses heard and read ---- */
@@ -105,6 +115,7 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 		return;
 	}
 	ask_speed(&d->ask, link->kernel_index, &port->speed);
+	linux_tap_port(d, port);
 	report_changed(d, port->if_index);
 }
 
@@ -113,6 +124,7 @@ remove_port(struct linux_device *d, struct links_port *port)
 {
 	uint32_t if_index = port->if_index;
 
+	linux_untap_port(d, port);
 	links_remove(&d->links, port);
 	report_changed(d, if_index);
 }
@@ -252,6 +264,10 @@ device_destroy(void *ctx)
 {
 	struct linux_device *d = ctx;
 
+	for (size_t i = 0; i < d->links.n; i++)
+		linux_untap_port(d, &d->links.ports[i]);
+	taps_close(d->taps);
+	close_fd(d->wake_fd);
 	close_fd(d->hear_fd);
 	close_fd(d->timer_fd);
 	close_fd(d->epoll_fd);
@@ -300,7 +316,7 @@ device_dispatch(void *ctx, unsigned budget)
 	/* What was heard before the loss is older than the list read now. */
 	if (rc >= 0 && d->stale && read_all(d) < 0)
 		rc = 1;
-	return rc;
+	return linux_dispatch_samples(d, budget) > 0 && rc == 0 ? 1 : rc;
 }
 
 static int
@@ -316,6 +332,15 @@ device_alarm(void *ctx, uint64_t device_us)
 	return timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
 }
 
+static uint64_t
+device_drops(void *ctx)
+{
+	struct linux_device *d = ctx;
+
+	return d->stat_values[LINUX_STAT_SAMPLES_LOST] +
+	    d->stat_values[LINUX_STAT_SAMPLES_OUTDATED];
+}
+
 static const struct hal_device_ops device_ops = {
     .kind = "linux",
     .start = device_start,
@@ -325,6 +350,7 @@ static const struct hal_device_ops device_ops = {
     .dispatch = device_dispatch,
     .now_us = device_now_us,
     .alarm = device_alarm,
+    .drops = device_drops,
     .keeps_settings = true,
 };
 
@@ -347,14 +373,34 @@ open_descriptors(struct linux_device *d, const struct linux_config *config)
 
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	d->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (d->epoll_fd < 0 || d->timer_fd < 0)
+	d->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (d->epoll_fd < 0 || d->timer_fd < 0 || d->wake_fd < 0)
 		return -errno;
 	rc = netlink_listen(NETLINK_ROUTE, groups, octets, &d->hear_fd);
 	if (rc == 0)
 		rc = watch_fd(d, d->hear_fd);
 	if (rc == 0)
 		rc = watch_fd(d, d->timer_fd);
+	if (rc == 0)
+		rc = watch_fd(d, d->wake_fd);
 	return rc;
+}
+
+/* Without taps all else goes on. */
+static int
+open_taps(struct linux_device *d, const struct linux_config *config)
+{
+	char reason[128];
+
+	d->n_own_ports = config->n_own_ports;
+	memcpy(d->own_ports, config->own_ports, sizeof(d->own_ports));
+	if (!config->sampling)
+		return 0;
+	if (taps_open(&d->taps, reason, sizeof(reason)) < 0) {
+		log_warn("linux", "no sampling: %s; counters and addresses are served", reason);
+		return 0;
+	}
+	return watch_fd(d, taps_fd(d->taps));
 }
 
 int
@@ -367,7 +413,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (!d)
 		goto fail;
 	d->clock = config->clock;
-	d->epoll_fd = d->hear_fd = d->timer_fd = -1;
+	d->epoll_fd = d->hear_fd = d->timer_fd = d->wake_fd = -1;
 	d->stats = (struct stat_set){stat_names, LINUX_N_STATS, d->stat_values};
 	rc = links_init(&d->links, config->kept, config->n_kept);
 	if (rc == 0)
@@ -376,6 +422,8 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (rc == 0)
 		rc = open_descriptors(d, config);
 	if (rc == 0)
+		rc = open_taps(d, config);
+	if (rc == 0)
 		rc = read_all(d);
 	if (rc < 0)
 		goto fail;
@@ -383,6 +431,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	    .ops = &device_ops, .ctx = d,
 	    .ports = &linux_ports_ops, .ports_ctx = d,
 	    .counters = &linux_counters_ops, .counters_ctx = d,
+	    .sampling = d->taps ? &linux_sampling_ops : NULL, .sampling_ctx = d,
 	    .addresses = &linux_addresses_ops, .addresses_ctx = d,
 	};
 	*device = &d->device;

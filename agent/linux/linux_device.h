@@ -1,7 +1,9 @@
 /*
  * The Linux device: the kernel's network interfaces as a switch. Ports, their counters and their
  * changes come by rtnetlink, speed and duplex by ethtool's netlink, addresses by the bridges'
- * notices; SET of ifAdminStatus, ifAlias and the ageing time goes through to the kernel. Reading needs no privilege; changing needs CAP_NET_ADMIN.
+ * notices, samples from eBPF programs at the ports (tap.h); SET of ifAdminStatus, ifAlias and the
+ * ageing time goes through to the kernel. Reading needs no privilege; changing needs CAP_NET_ADMIN,
+ * sampling CAP_BPF and CAP_PERFMON, too.
  *
  * Counters are the kernel's 64-bit ones: octets without FCS, to which four a frame are added (RFC
  * 3635). The kernel tells received multicasts apart and nothing else, so unicast counts broadcasts
@@ -14,7 +16,14 @@
 #include "agent/linux/links.h"
 #include "common/clock.h"
 
+enum { LINUX_OWN_PORTS_MAX = 4 };
+
 struct linux_config {
+	bool sampling; /* by eBPF; where that is not permitted or not there, without */
+	/* UDP ports that this machine's own notifications and sFlow go to: a frame it sends there is
+	 * counted and not sampled, or samples would make samples. */
+	uint16_t own_ports[LINUX_OWN_PORTS_MAX];
+	size_t n_own_ports;
 	const struct links_name *kept; /* ifIndexes of earlier runs; copied */
 	size_t n_kept;
 	/* Octets of the socket that hears of changes; 0: as many as a storm of interfaces needs. */

@@ -101,6 +101,7 @@ enum row {
 	ROW_RX_PACKETS, /* first: reading it fetches all */
 	ROW_TX_PACKETS, ROW_RX_BYTES, ROW_TX_BYTES, ROW_RX_ERRORS, ROW_TX_ERRORS, ROW_RX_DROPPED,
 	ROW_TX_DROPPED, ROW_RX_MISSED, ROW_RX_NOHANDLER, ROW_MULTICAST,
+	ROW_POOL_IN, ROW_POOL_OUT, /* of the port's tap; without one, all packets */
 	N_ROWS
 };
 
@@ -120,6 +121,8 @@ static const struct hal_counter_row counter_rows[N_ROWS] = {
     [ROW_RX_MISSED] = STATS_ROW(rx_missed_errors),
     [ROW_RX_NOHANDLER] = STATS_ROW(rx_nohandler),
     [ROW_MULTICAST] = STATS_ROW(multicast),
+    [ROW_POOL_IN] = STATS_ROW(rx_packets),
+    [ROW_POOL_OUT] = STATS_ROW(tx_packets),
 };
 
 static int
@@ -137,6 +140,10 @@ counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 			stat_add(&d->stats, LINUX_STAT_STATS_ERRORS, 1);
 			return rc;
 		}
+	}
+	if (port->tap && row >= ROW_POOL_IN) {
+		*raw = tap_pool(port->tap, row == ROW_POOL_IN ? TAP_IN : TAP_OUT);
+		return 0;
 	}
 	memcpy(raw, (const uint8_t *)&port->stats + counter_rows[row].address, sizeof(*raw));
 	return 0;
@@ -162,8 +169,8 @@ counter_derive(const uint64_t *total, struct hal_counters *counters)
 	put(counters, HAL_IN_ERRORS, total[ROW_RX_ERRORS]);
 	put(counters, HAL_OUT_DISCARDS, total[ROW_TX_DROPPED]);
 	put(counters, HAL_OUT_ERRORS, total[ROW_TX_ERRORS]);
-	put(counters, HAL_POOL_IN_PKTS, total[ROW_RX_PACKETS]);
-	put(counters, HAL_POOL_OUT_PKTS, total[ROW_TX_PACKETS]);
+	put(counters, HAL_POOL_IN_PKTS, total[ROW_POOL_IN]);
+	put(counters, HAL_POOL_OUT_PKTS, total[ROW_POOL_OUT]);
 }
 
 const struct hal_counters_ops linux_counters_ops = {

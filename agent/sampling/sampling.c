@@ -25,6 +25,7 @@ enum {
 	STAT_LOAD_ERRORS,
 	STAT_RAISED,
 	STAT_SKIPS_LOST,
+	STAT_OWN,
 	N_STATS
 };
 
@@ -38,6 +39,7 @@ static const struct stat_name stat_names[N_STATS] = {
     [STAT_LOAD_ERRORS] = {"sampling.load_errors", "a skip could not be loaded"},
     [STAT_RAISED] = {"sampling.raised", "times the rate cap doubled a port's skip"},
     [STAT_SKIPS_LOST] = {"sampling.skips_lost", "times the hardware forgot the skips it held"},
+    [STAT_OWN] = {"sampling.own", "samples of this agent's own notifications, not sent on"},
 };
 
 struct loaded_skip {
@@ -48,6 +50,7 @@ struct loaded_skip {
 
 struct port {
 	uint32_t if_index;
+	bool unsampled; /* it has no skip counter: counted only, and no row of easePortTable */
 	bool absent; /* unplugged: its numbers go on when it comes back */
 	struct sampling_port_config config;
 	uint32_t mean_in_force;
@@ -107,6 +110,24 @@ find_port(const struct sampling *s, uint32_t if_index)
 	return port != NULL && !port->absent ? port : NULL;
 }
 
+/* What the port's settings are until somebody changes them. */
+static struct sampling_port_config
+default_config(const struct sampling *s, uint32_t if_index)
+{
+	struct sampling_port_config config = s->options.defaults;
+	struct hal_port info;
+	uint64_t skip;
+
+	if (!s->options.skip_by_speed || hal_port_info(s->hal, if_index, &info) < 0 ||
+	    info.speed_bps == 0)
+		return config;
+	skip = info.speed_bps / 1000000;
+	config.mean_skip = skip < SAMPLING_SLOW_SKIP ? SAMPLING_SLOW_SKIP
+	    : skip > EASE_MEAN_SKIP_MAX		     ? EASE_MEAN_SKIP_MAX
+						     : (uint32_t)skip;
+	return config;
+}
+
 static int
 add_port(struct sampling *s, uint32_t if_index)
 {
@@ -119,9 +140,9 @@ add_port(struct sampling *s, uint32_t if_index)
 	port = &grown[s->n_ports++];
 	*port = (struct port){
 	    .if_index = if_index,
-	    .config = s->options.defaults,
-	    .mean_in_force = s->options.defaults.mean_skip,
+	    .config = default_config(s, if_index),
 	};
+	port->mean_in_force = port->config.mean_skip;
 	skip_stream_seed(&port->stream, s->options.seed + 0x9e3779b97f4a7c15ull * if_index);
 	qsort(s->ports, s->n_ports, sizeof(*s->ports), compare_ports);
 	return 0;
@@ -223,6 +244,9 @@ refill(struct sampling *s, struct port *port)
 	while (port->n_loaded < depth) {
 		int rc = load_one(s, port);
 
+		port->unsampled = rc == -ENODEV;
+		if (port->unsampled)
+			return;
 		if (rc < 0) {
 			stat_add(&s->stats, STAT_LOAD_ERRORS, 1);
 			log_warn_limited("sampling", "port %u: skip not loaded: %s", port->if_index,
@@ -359,6 +383,10 @@ sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
 		stat_add(&s->stats, STAT_DISABLED, 1);
 		return;
 	}
+	if (event->own) {
+		stat_add(&s->stats, STAT_OWN, 1);
+		return;
+	}
 	if (drawn.partial) {
 		stat_add(&s->stats, STAT_CONTINUATIONS, 1);
 		return;
@@ -401,6 +429,14 @@ sampling_count_drops(struct sampling *s, uint32_t if_index, uint64_t n)
 
 	if (port != NULL)
 		port->drops += n;
+}
+
+bool
+sampling_samples_port(const struct sampling *s, uint32_t if_index)
+{
+	const struct port *port = find_port(s, if_index);
+
+	return hal_has_sampling(s->hal) && port != NULL && !port->unsampled;
 }
 
 /* ---- snapshots and states ---- */
@@ -620,7 +656,7 @@ sampling_publish(struct sampling *s)
 	fresh->sampling = s;
 	fresh->references = 1;
 	for (size_t i = 0; i < n; i++) {
-		if (!s->ports[i].absent)
+		if (!s->ports[i].absent && !s->ports[i].unsampled)
 			fill_row(s, &s->ports[i], &fresh->rows[fresh->view.n_ports++]);
 	}
 	pthread_mutex_lock(&s->publish_lock);

@@ -23,6 +23,7 @@ enum sampling_draw {
 	SAMPLING_UNIFORM,   /* K in 0..2(m-1) */
 };
 
+enum { SAMPLING_SLOW_SKIP = 100 }; /* up to 100 Mb/s: 1,488 samples/s of the smallest frames */
 enum { SAMPLING_MAX_PER_SECOND = 1000000 }; /* upper bound of the rate cap's setting */
 
 struct sampling_port_config {
@@ -67,6 +68,9 @@ struct sampling_options {
 	bool has_seed;
 	uint64_t seed; /* for tests and repeatable runs; else from the system's entropy */
 	struct sampling_port_config defaults;
+	/* A port's mean skip is its speed in Mb/s, at least SAMPLING_SLOW_SKIP, instead of the
+	 * default, which is left for ports of unknown speed. */
+	bool skip_by_speed;
 };
 
 struct sampling;
@@ -85,6 +89,10 @@ void sampling_on_refill(struct sampling *sampling, uint32_t if_index);
 /* True if the port has just come: it has the defaults, or what it had when it went, whose sequence
  * numbers go on. */
 bool sampling_on_port_changed(struct sampling *sampling, uint32_t if_index);
+
+/* Has the port a skip counter? One that has none, beside others that do, is a bridge or a LAG: what
+ * it counts is counted at its members, too. False for all if the device does not sample. */
+bool sampling_samples_port(const struct sampling *sampling, uint32_t if_index);
 
 /* The port's counters now, as they go into easeCounters. */
 int sampling_snapshot(struct sampling *sampling, uint32_t if_index,

@@ -1,0 +1,218 @@
+/*
+ * The Linux device's sampling: a tap on every port that can have one, skips into it, samples out.
+ */
+#include "agent/linux/linux_private.h"
+
+#include "common/frame.h"
+#include "common/log.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	VLAN_OCTETS = 4,
+	MACS_OCTETS = 12, /* before the tag */
+	SKIP_DEPTH = 2,	  /* count and shadow */
+	MAX_SKIP = 0xfffff, /* as an EASE chip's 20 bits: no mean needs more */
+};
+
+_Static_assert((int)TAP_KEPT_OCTETS >= (int)EASE_HEADER_MAX_OCTETS, "a tap keeps what is sent on");
+_Static_assert((uint64_t)SKIP_DEPTH * LINKS_MAX * (sizeof(struct tap_record) + 8) <=
+	TAP_RING_OCTETS, "all that can be loaded finds room in the ring");
+
+/* ---- taps and ports ---- */
+
+void
+linux_tap_port(struct linux_device *d, struct links_port *port)
+{
+	uint32_t kernel_index = port->link.kernel_index;
+	int rc;
+
+	if (!d->hal && taps_clean(kernel_index)) {
+		stat_add(&d->stats, LINUX_STAT_TAPS_CLEANED, 1);
+		log_info("linux", "%s: removed the tap of an agent that was killed", port->link.name);
+	}
+	if (!d->taps || !links_is_sampled(&port->link))
+		return;
+	rc = ask_stats(&d->ask, kernel_index, &port->stats);
+	if (rc == 0)
+		rc = taps_attach(d->taps, kernel_index, port->stats.rx_packets,
+		    port->stats.tx_packets, &port->tap);
+	if (rc == 0)
+		return;
+	stat_add(&d->stats, LINUX_STAT_TAPS_REFUSED, 1);
+	log_warn_limited("linux", "%s is not sampled: %s", port->link.name, strerror(-rc));
+}
+
+void
+linux_untap_port(struct linux_device *d, struct links_port *port)
+{
+	if (port->tap)
+		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, tap_lost(port->tap));
+	tap_detach(port->tap);
+	port->tap = NULL;
+}
+
+/* ---- skips ---- */
+
+static int
+load_skip(void *ctx, uint32_t if_index, uint32_t skip)
+{
+	struct linux_device *d = ctx;
+	struct links_port *port = links_find(&d->links, if_index);
+
+	return port && port->tap ? tap_load(port->tap, skip) : -ENODEV;
+}
+
+static int
+restart(void *ctx, uint32_t if_index)
+{
+	struct linux_device *d = ctx;
+	struct links_port *port = links_find(&d->links, if_index);
+	uint64_t one = 1;
+
+	if (!port || !port->tap)
+		return -ENODEV;
+	tap_clear(port->tap);
+	port->wants_refill = true;
+	return write(d->wake_fd, &one, sizeof(one)) < 0 ? -errno : 0;
+}
+
+const struct hal_sampling_ops linux_sampling_ops = {
+    .name = "eBPF tap",
+    .max_skip = MAX_SKIP,
+    .skip_depth = SKIP_DEPTH,
+    .load_skip = load_skip,
+    .restart = restart,
+};
+
+static void
+ask_for_refills(struct linux_device *d)
+{
+	uint64_t count;
+
+	if (read(d->wake_fd, &count, sizeof(count)) < 0)
+		return; /* nobody asked */
+	for (size_t i = 0; i < d->links.n; i++) {
+		if (!d->links.ports[i].wants_refill)
+			continue;
+		d->links.ports[i].wants_refill = false;
+		hal_report_refill(d->hal, d->links.ports[i].if_index);
+	}
+}
+
+/* ---- samples ---- */
+
+/* The frame as it was on the wire: the kernel puts the outermost VLAN tag aside. Octets kept. */
+static size_t
+restore_frame(const struct tap_record *record, uint8_t *octets)
+{
+	size_t kept = record->kept_octets < TAP_KEPT_OCTETS ? record->kept_octets : TAP_KEPT_OCTETS;
+	uint16_t tag[2] = {record->vlan_protocol, htobe16(record->vlan_tci)};
+
+	if (!(record->flags & TAP_FLAG_VLAN) || kept < MACS_OCTETS) {
+		memcpy(octets, record->octets, kept);
+		return kept;
+	}
+	memcpy(octets, record->octets, MACS_OCTETS);
+	memcpy(octets + MACS_OCTETS, tag, sizeof(tag));
+	memcpy(octets + MACS_OCTETS + VLAN_OCTETS, record->octets + MACS_OCTETS, kept - MACS_OCTETS);
+	return kept + VLAN_OCTETS;
+}
+
+/* A frame that its driver cuts into segments later is one of these, as long as the average. */
+static uint32_t
+wire_octets(const struct tap_record *record)
+{
+	uint32_t octets = record->frame_octets / (record->segments > 1 ? record->segments : 1);
+
+	return octets + FRAME_FCS_OCTETS + (record->flags & TAP_FLAG_VLAN ? VLAN_OCTETS : 0);
+}
+
+/* Does it carry this machine's own notifications or sFlow to where they go? */
+static bool
+is_own(const struct linux_device *d, const struct tap_record *record, const uint8_t *octets,
+    size_t kept)
+{
+	struct frame_keys keys;
+
+	if (!(record->flags & TAP_FLAG_LOCAL))
+		return false;
+	frame_parse(octets, kept, &keys);
+	if (!keys.has_ports || keys.ip_proto != IPPROTO_UDP)
+		return false;
+	for (size_t i = 0; i < d->n_own_ports; i++)
+		if (keys.dst_port == d->own_ports[i])
+			return true;
+	return false;
+}
+
+/* The kernel stamps samples with the time since its start. */
+static uint64_t
+wall_of(const struct linux_device *d, uint64_t time_ns)
+{
+	struct timespec now;
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return clock_wall_us(d->clock) - (now_ns > time_ns ? (now_ns - time_ns) / 1000 : 0);
+}
+
+static void
+report_sample(struct linux_device *d, const struct links_port *port,
+    const struct tap_record *record)
+{
+	uint8_t octets[TAP_KEPT_OCTETS + VLAN_OCTETS];
+	struct hal_sample_event event = {
+	    .if_index = port->if_index,
+	    .time_us = wall_of(d, record->time_ns),
+	    .frame_octets = wire_octets(record),
+	    .octets = octets,
+	    .kept_octets = restore_frame(record, octets),
+	    .pool_pkts = record->pool,
+	    .counter_empty = tap_stands(port->tap),
+	};
+
+	if (record->direction == TAP_IN) {
+		event.direction = EASE_IN;
+		event.input_if = port->if_index;
+	} else {
+		event.direction = EASE_OUT;
+		event.output_if = port->if_index;
+		if (record->flags & TAP_FLAG_LOCAL)
+			event.input_if = EASE_IF_LOCAL;
+	}
+	event.own = is_own(d, record, octets, event.kept_octets);
+	if (event.own)
+		stat_add(&d->stats, LINUX_STAT_OWN_FRAMES, 1);
+	hal_report_sample(d->hal, &event, false);
+}
+
+static void
+take_record(void *ctx, const struct tap_record *record)
+{
+	struct linux_device *d = ctx;
+	const struct links_port *port = links_find_kernel(&d->links, record->kernel_index);
+
+	if (!port || !port->tap || record->epoch != tap_epoch(port->tap)) {
+		stat_add(&d->stats, LINUX_STAT_SAMPLES_OUTDATED, 1);
+		return;
+	}
+	stat_add(&d->stats, LINUX_STAT_SAMPLES, 1);
+	report_sample(d, port, record);
+	hal_report_refill(d->hal, port->if_index);
+}
+
+int
+linux_dispatch_samples(struct linux_device *d, unsigned budget)
+{
+	if (!d->taps)
+		return 0;
+	ask_for_refills(d);
+	return taps_read(d->taps, budget, take_record, d) == budget && budget > 0;
+}

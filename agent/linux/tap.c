@@ -1,0 +1,398 @@
+#include "agent/linux/tap.h"
+
+#include "agent/linux/netlink.h"
+#include "agent/linux/tap_object.h"
+#include "common/log.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+	TAP_HANDLE = 0xea5e, /* by which a tap is known at its hook, this one's and an earlier agent's */
+	TAP_PRIORITY = 1,    /* before filters that end the frame's way through the hook */
+};
+
+struct taps {
+	struct bpf_object *first; /* a program at no hook, which owns the ring */
+	int ring_fd;
+	struct ring_buffer *ring;
+	taps_take take; /* during taps_read */
+	void *take_ctx;
+	unsigned left;
+};
+
+struct tap {
+	struct bpf_object *object;
+	struct tap_registers *registers; /* mapped, shared with the kernel */
+	uint32_t kernel_index;
+	bool made_hook;
+	bool attached[2];
+};
+
+static const struct {
+	enum bpf_tc_attach_point point;
+	const char *program;
+} hooks[2] = {
+    [TAP_IN] = {BPF_TC_INGRESS, "ease_tap_in"},
+    [TAP_OUT] = {BPF_TC_EGRESS, "ease_tap_out"},
+};
+
+static int __attribute__((format(printf, 2, 0)))
+say(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	char text[512];
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(text, sizeof(text), format, arguments);
+	text[strcspn(text, "\n")] = '\0';
+	log_debug("linux", "%s", text);
+	return 0;
+}
+
+/* ---- programs ---- */
+
+/* A copy of the program; ring_fd: the ring it shares, -1: it makes one. */
+static int
+load_program(int ring_fd, struct bpf_object **result)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "ease_tap");
+	struct bpf_object *object = bpf_object__open_mem(tap_object, sizeof(tap_object), &options);
+	struct bpf_map *ring;
+	int rc = -ENOENT;
+
+	if (!object)
+		return -errno;
+	ring = bpf_object__find_map_by_name(object, "ring");
+	if (ring)
+		rc = ring_fd < 0 ? 0 : bpf_map__reuse_fd(ring, ring_fd);
+	if (rc == 0)
+		rc = bpf_object__load(object);
+	if (rc < 0) {
+		bpf_object__close(object);
+		return rc;
+	}
+	*result = object;
+	return 0;
+}
+
+static int
+on_record(void *ctx, void *data, size_t size)
+{
+	struct taps *taps = ctx;
+
+	if (size >= sizeof(struct tap_record))
+		taps->take(taps->take_ctx, data);
+	return --taps->left == 0 ? -ECANCELED : 0; /* below 0 ends the round, this one taken */
+}
+
+static const char *
+what_fails(int rc)
+{
+	switch (rc) {
+	case -EPERM:
+	case -EACCES:
+		return "CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON are needed";
+	case -ENOSYS:
+	case -EINVAL:
+	case -EOPNOTSUPP:
+		return "the kernel has no eBPF with atomic operations and rings (5.12 or later)";
+	default:
+		return strerror(-rc);
+	}
+}
+
+int
+taps_open(struct taps **result, char *reason, size_t reason_size)
+{
+	struct taps *taps = calloc(1, sizeof(*taps));
+	int rc = -ENOMEM;
+
+	if (!taps)
+		goto fail;
+	libbpf_set_print(say);
+	rc = load_program(-1, &taps->first);
+	if (rc < 0)
+		goto fail;
+	taps->ring_fd = bpf_object__find_map_fd_by_name(taps->first, "ring");
+	taps->ring = ring_buffer__new(taps->ring_fd, on_record, taps, NULL);
+	rc = taps->ring ? 0 : -errno;
+	if (rc < 0)
+		goto fail;
+	*result = taps;
+	return 0;
+fail:
+	snprintf(reason, reason_size, "%s", what_fails(rc));
+	taps_close(taps);
+	return rc;
+}
+
+void
+taps_close(struct taps *taps)
+{
+	if (!taps)
+		return;
+	ring_buffer__free(taps->ring);
+	bpf_object__close(taps->first);
+	free(taps);
+}
+
+int
+taps_fd(const struct taps *taps)
+{
+	return ring_buffer__epoll_fd(taps->ring);
+}
+
+unsigned
+taps_read(struct taps *taps, unsigned max, taps_take take, void *ctx)
+{
+	unsigned before = max ? max : UINT32_MAX;
+
+	taps->take = take;
+	taps->take_ctx = ctx;
+	taps->left = before;
+	ring_buffer__consume(taps->ring);
+	return before - taps->left;
+}
+
+/* ---- hooks ---- */
+
+static int
+attach_hook(struct tap *tap, unsigned direction)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)tap->kernel_index,
+	    .attach_point = hooks[direction].point);
+	LIBBPF_OPTS(bpf_tc_opts, options, .handle = TAP_HANDLE, .priority = TAP_PRIORITY,
+	    .flags = BPF_TC_F_REPLACE);
+	struct bpf_program *program =
+	    bpf_object__find_program_by_name(tap->object, hooks[direction].program);
+	int rc;
+
+	if (!program)
+		return -ENOENT;
+	options.prog_fd = bpf_program__fd(program);
+	rc = bpf_tc_attach(&hook, &options);
+	tap->attached[direction] = rc == 0;
+	return rc;
+}
+
+/* Is it one of ours that stands at the hook? */
+static bool
+hook_has_tap(const struct bpf_tc_hook *hook)
+{
+	LIBBPF_OPTS(bpf_tc_opts, options, .handle = TAP_HANDLE, .priority = TAP_PRIORITY);
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	bool ours;
+	int fd;
+
+	if (bpf_tc_query(hook, &options) < 0)
+		return false;
+	fd = bpf_prog_get_fd_by_id(options.prog_id);
+	if (fd < 0)
+		return false;
+	ours = bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
+	    strncmp(info.name, "ease_tap", strlen("ease_tap")) == 0;
+	close(fd);
+	return ours;
+}
+
+static int
+detach_hook(uint32_t kernel_index, unsigned direction)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)kernel_index,
+	    .attach_point = hooks[direction].point);
+	LIBBPF_OPTS(bpf_tc_opts, options, .handle = TAP_HANDLE, .priority = TAP_PRIORITY);
+
+	if (!hook_has_tap(&hook))
+		return -ENOENT;
+	return bpf_tc_detach(&hook, &options);
+}
+
+static int
+make_hook(struct tap *tap)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)tap->kernel_index,
+	    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+	int rc = bpf_tc_hook_create(&hook);
+
+	tap->made_hook = rc == 0;
+	return rc == -EEXIST ? 0 : rc;
+}
+
+static int
+found_filter(void *ctx, const struct nlmsghdr *message)
+{
+	(void)message;
+	*(bool *)ctx = true;
+	return 0;
+}
+
+/* Is there any filter, whoever's, in one direction? When in doubt, yes. */
+static bool
+hook_has_filter(struct netlink *netlink, uint32_t kernel_index, uint32_t parent)
+{
+	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
+	struct nlmsghdr *question =
+	    netlink_begin(octets, RTM_GETTFILTER, NLM_F_DUMP, sizeof(struct tcmsg));
+	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+	bool found = false;
+
+	head->tcm_ifindex = (int)kernel_index;
+	head->tcm_parent = TC_H_MAKE(TC_H_CLSACT, parent);
+	return netlink_ask(netlink, question, found_filter, &found) < 0 || found;
+}
+
+/* Takes the hook away unless somebody else has put a filter there. */
+static void
+remove_hook(uint32_t kernel_index)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)kernel_index,
+	    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
+	struct netlink *netlink;
+
+	if (netlink_open(NETLINK_ROUTE, &netlink) < 0)
+		return;
+	if (!hook_has_filter(netlink, kernel_index, TC_H_MIN_INGRESS) &&
+	    !hook_has_filter(netlink, kernel_index, TC_H_MIN_EGRESS))
+		(void)bpf_tc_hook_destroy(&hook);
+	netlink_close(netlink);
+}
+
+bool
+taps_clean(uint32_t kernel_index)
+{
+	bool in = detach_hook(kernel_index, TAP_IN) == 0;
+	bool out = detach_hook(kernel_index, TAP_OUT) == 0;
+
+	if (in || out)
+		remove_hook(kernel_index);
+	return in || out;
+}
+
+/* ---- taps ---- */
+
+static int
+map_registers(struct tap *tap)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(tap->object, ".bss");
+	void *memory;
+
+	if (!map)
+		return -ENOENT;
+	memory = mmap(NULL, sizeof(*tap->registers), PROT_READ | PROT_WRITE, MAP_SHARED,
+	    bpf_map__fd(map), 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	tap->registers = memory;
+	return 0;
+}
+
+int
+taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t pool_out,
+    struct tap **result)
+{
+	struct tap *tap = calloc(1, sizeof(*tap));
+	int rc;
+
+	if (!tap)
+		return -ENOMEM;
+	tap->kernel_index = kernel_index;
+	rc = load_program(taps->ring_fd, &tap->object);
+	if (rc == 0)
+		rc = map_registers(tap);
+	if (rc < 0)
+		goto fail;
+	tap->registers->pool[TAP_IN] = pool_in;
+	tap->registers->pool[TAP_OUT] = pool_out;
+	rc = make_hook(tap);
+	if (rc == 0)
+		rc = attach_hook(tap, TAP_IN);
+	if (rc == 0)
+		rc = attach_hook(tap, TAP_OUT);
+	if (rc < 0)
+		goto fail;
+	*result = tap;
+	return 0;
+fail:
+	tap_detach(tap);
+	return rc;
+}
+
+void
+tap_detach(struct tap *tap)
+{
+	if (!tap)
+		return;
+	for (unsigned direction = 0; direction < 2; direction++)
+		if (tap->attached[direction])
+			(void)detach_hook(tap->kernel_index, direction);
+	if (tap->made_hook)
+		remove_hook(tap->kernel_index);
+	if (tap->registers)
+		munmap(tap->registers, sizeof(*tap->registers));
+	bpf_object__close(tap->object);
+	free(tap);
+}
+
+/* ---- registers ---- */
+
+/* Into the shadow first: if the kernel's half finds the count used up this very moment, it takes
+ * the shadow itself; if it stands still already, it is taken back and made the count. */
+int
+tap_load(struct tap *tap, uint32_t skip)
+{
+	struct tap_registers *r = tap->registers;
+	__s64 empty = 0, next;
+
+	if (!__atomic_compare_exchange_n(&r->shadow, &empty, (__s64)skip + 1, false,
+		__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return -EBUSY;
+	if (__atomic_load_n(&r->count, __ATOMIC_SEQ_CST) > 0)
+		return 0;
+	next = __atomic_exchange_n(&r->shadow, 0, __ATOMIC_SEQ_CST);
+	if (next != 0)
+		__atomic_store_n(&r->count, next, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+void
+tap_clear(struct tap *tap)
+{
+	__atomic_store_n(&tap->registers->shadow, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&tap->registers->count, 0, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&tap->registers->epoch, 1, __ATOMIC_SEQ_CST);
+}
+
+uint32_t
+tap_epoch(const struct tap *tap)
+{
+	return __atomic_load_n(&tap->registers->epoch, __ATOMIC_SEQ_CST);
+}
+
+bool
+tap_stands(const struct tap *tap)
+{
+	return __atomic_load_n(&tap->registers->count, __ATOMIC_SEQ_CST) <= 0;
+}
+
+uint64_t
+tap_pool(const struct tap *tap, unsigned direction)
+{
+	return __atomic_load_n(&tap->registers->pool[direction], __ATOMIC_RELAXED);
+}
+
+uint64_t
+tap_lost(const struct tap *tap)
+{
+	return __atomic_load_n(&tap->registers->lost, __ATOMIC_RELAXED);
+}
