@@ -57,8 +57,8 @@ struct rtnl_speed {
 };
 
 /* The message that begins at *at of a datagram of size octets (aligned to 8), and *at behind it;
- * NULL at the end, or where none fits: *at is then short of size. (libmnl's own walk, as of 1.0.4, takes
- * a length above 2^31 for a negative one that fits.) */
+ * NULL at the end, or where none fits: *at is then short of size. (libmnl's own walk, as of 1.0.4,
+ * takes a length above 2^31 for a negative one that fits.) */
 const struct nlmsghdr *rtnl_next(const void *octets, size_t size, size_t *at);
 
 /* Each: 0, -EPROTO for a message that is damaged, -ENOMSG for one that is of another sort (another
