@@ -170,6 +170,7 @@ create_monitor(struct agent *agent)
 	    .ring = agent->ring,
 	    .state = &agent->state,
 	};
+	state_agent_id(&agent->state, agent->view.agent_id);
 	return 0;
 }
 

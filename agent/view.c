@@ -3,6 +3,7 @@
 #include "mibs/mib_view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct mib_system
 system_figures(const struct view_parts *parts)
@@ -20,7 +21,7 @@ system_figures(const struct view_parts *parts)
 	    .device_drops = hal_device_drops(parts->hal),
 	};
 
-	state_agent_id(parts->state, system.agent_id);
+	memcpy(system.agent_id, parts->agent_id, sizeof(system.agent_id));
 	return system;
 }
 

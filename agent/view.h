@@ -21,6 +21,7 @@ struct view_parts {
 	struct statics *statics;
 	const struct notify_ring *ring;
 	const struct agent_state *state;
+	uint8_t agent_id[EASE_AGENT_ID_LEN]; /* state_agent_id */
 };
 
 /* The source's views are struct mib_view (mibs/mib_view.h). parts is borrowed. */

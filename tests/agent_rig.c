@@ -108,6 +108,7 @@ create_monitor(struct agent_rig *rig)
 	rig->managed[RMON_N_MANAGED] = statics_managed(rig->statics);
 	rig->view = (struct view_parts){.hal = rig->hal, .sampling = rig->sampling,
 	    .rmon = monitor_rmon(rig->monitor), .statics = rig->statics, .ring = rig->ring, .state = &rig->state};
+	state_agent_id(&rig->state, rig->view.agent_id);
 	rig->owners = (struct settings_owners){.hal = rig->hal, .sampling = rig->sampling,
 	    .managed = rig->managed, .n_managed = RMON_N_MANAGED + 1};
 	return 0;

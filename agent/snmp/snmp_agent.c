@@ -27,6 +27,7 @@
 enum {
 	TIMEOUT_MAX_S = 60,
 	CLOSE_TIMEOUT_MS = 500, /* for the master's answer to a clean close */
+	TIMEOUT_TURNS = 64, /* busy turns between two looks for unanswered requests: some ms */
 };
 
 struct snmp_agent {
@@ -37,6 +38,7 @@ struct snmp_agent {
 	netsnmp_session *session; /* with the master; NULL while there is none */
 	_Atomic bool connected;
 	bool started, ended;
+	unsigned busy_turns;
 	pthread_t thread;
 	int stop_fd; /* written by snmp_agent_stop */
 	int done_fd; /* written by the thread when it ends */
@@ -234,7 +236,8 @@ turn(struct snmp_agent *agent, netsnmp_large_fd_set *fds)
 		clear_event(notify_ring_fd(ring));
 	if (ready > 0)
 		snmp_read2(fds);
-	snmp_timeout();
+	if (ready == 0 || ++agent->busy_turns % TIMEOUT_TURNS == 0)
+		snmp_timeout();
 	run_alarms();
 	netsnmp_check_outstanding_agent_requests();
 	return true;
