@@ -12,7 +12,7 @@ typedef uint16_t tag;
 struct flows {
 	uint64_t seed;
 	uint32_t n_sets;
-	uint32_t turn; /* whose place the next newcomer to a full set takes */
+	uint32_t random; /* whose place the next newcomer to a full set takes */
 	tag (*tags)[FLOWS_WAYS];
 	struct flow (*flows)[FLOWS_WAYS];
 };
@@ -62,11 +62,7 @@ flows_free(struct flows *f)
 uint64_t
 flows_hash(const struct flows *f, const struct flow_key *key)
 {
-	uint64_t words[(sizeof(*key) + 7) / 8] = {0};
-
-	_Static_assert(sizeof(words) / sizeof(words[0]) % 2 == 0, "words are hashed in pairs");
-	memcpy(words, key, sizeof(*key));
-	return hash_words(f->seed, words, sizeof(words) / sizeof(words[0]));
+	return hash_octets(f->seed, key, sizeof(*key));
 }
 
 static uint32_t
@@ -106,6 +102,12 @@ fetch(const struct flow *flow)
 }
 
 void
+flows_fetch_set(const struct flows *f, uint64_t hash)
+{
+	__builtin_prefetch(f->tags[set_of(f, hash)]);
+}
+
+void
 flows_fetch(const struct flows *f, uint64_t hash)
 {
 	uint32_t set = set_of(f, hash);
@@ -117,7 +119,8 @@ flows_fetch(const struct flows *f, uint64_t hash)
 		fetch(&f->flows[set][first_of(ways)]);
 }
 
-/* A place in the set for a new flow. */
+/* A place in the set for a new flow: of a full set a random one, because flows that come in turn
+ * would always find the oldest one gone. */
 static unsigned
 make_room(struct flows *f, uint32_t set, flows_leave_fn *leave, void *arg)
 {
@@ -125,7 +128,8 @@ make_room(struct flows *f, uint32_t set, flows_leave_fn *leave, void *arg)
 
 	if (ways != 0)
 		return first_of(ways);
-	way = f->turn++ % FLOWS_WAYS;
+	f->random = f->random * 1664525 + 1013904223; /* Knuth's; its low bits are not random */
+	way = (f->random >> 16) % FLOWS_WAYS;
 	leave(arg, &(const struct flow *){&f->flows[set][way]}, 1);
 	return way;
 }

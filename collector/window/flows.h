@@ -22,14 +22,13 @@ enum {
 struct flow_sums {
 	double w, wb;
 	float w2, wb2, w2b2;
-	float not_used;
+	uint32_t n; /* samples */
 	struct mate_pairs pairs; /* of its samples: each once for each of the two */
 };
 
 /* One cache line finds a flow, two have its sums. */
 struct flow {
 	_Alignas(FLOWS_CACHE_LINE) struct flow_key key;
-	uint32_t n; /* samples */
 	struct flow_sums sums;
 };
 _Static_assert(sizeof(struct flow) == 3 * FLOWS_CACHE_LINE, "a flow has grown");
@@ -45,13 +44,15 @@ void flows_free(struct flows *f);
 
 uint64_t flows_hash(const struct flows *f, const struct flow_key *key);
 
-/* What flows_get will look at is on its way when this returns. */
+/* What flows_get will look at is on its way when these return: first the tags of the set, then the
+ * flow. */
+void flows_fetch_set(const struct flows *f, uint64_t hash);
 void flows_fetch(const struct flows *f, uint64_t hash);
 
 /* Takes what leaves, at most FLOWS_AT_ONCE flows. */
 typedef void flows_leave_fn(void *arg, const struct flow *const *flows, size_t n);
 
-/* The flow of that key and its hash, with n = 0 if it is new; then another may have left. Valid
+/* The flow of that key and its hash, with no samples if it is new; then another may have left. Valid
  * until the next call. */
 struct flow *flows_get(struct flows *f, const struct flow_key *key, uint64_t hash,
     flows_leave_fn *leave, void *arg);

@@ -5,7 +5,9 @@
 #ifndef EASE_COLLECTOR_WINDOW_HASH_H
 #define EASE_COLLECTOR_WINDOW_HASH_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define HASH_GOLDEN 0x9e3779b97f4a7c15ull /* 2^64 / golden ratio, odd: spreads seeds */
 
@@ -17,14 +19,24 @@ hash_pair(uint64_t seed, uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* n words, n even. Pairs are hashed apart, so that a CPU does several at a time. */
 static inline uint64_t
-hash_words(uint64_t seed, const uint64_t *words, unsigned n)
+hash_word_at(const void *octets, size_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, (const char *)octets + at, sizeof(word));
+	return word;
+}
+
+/* n octets, a multiple of 16. These are hashed apart, so that a CPU does several at a time. */
+static inline uint64_t
+hash_octets(uint64_t seed, const void *octets, size_t n)
 {
 	uint64_t hash = 0;
 
-	for (unsigned i = 0; i < n; i += 2)
-		hash += hash_pair(seed += HASH_GOLDEN, words[i], words[i + 1]);
+	for (size_t at = 0; at < n; at += 16)
+		hash += hash_pair(seed += HASH_GOLDEN, hash_word_at(octets, at),
+		    hash_word_at(octets, at + 8));
 	return hash_pair(seed, hash, n);
 }
 

@@ -42,8 +42,9 @@ struct flow_key {
 	uint16_t ethertype; /* behind all tags; 0: a length */
 	uint16_t src_port, dst_port;
 	uint8_t src_ip[FRAME_IP_LEN], dst_ip[FRAME_IP_LEN];
+	uint32_t not_used;
 };
-_Static_assert(sizeof(struct flow_key) == 60, "a flow's key has gaps, or has grown");
+_Static_assert(sizeof(struct flow_key) == 64, "a flow's key has gaps, or is more than a cache line");
 
 void flow_key_of(const struct frame_keys *frame, uint32_t window, uint8_t direction,
     struct flow_key *key);

@@ -357,23 +357,27 @@ sum_mates(struct ledger *l)
 	l->n_mates = 0;
 }
 
-static void
+/* The frame's keys are made where they stay: copying them at once would wait for each store. Valid
+ * until the next sample. */
+static const struct frame_keys *
 sum_sample(struct ledger *l, const struct port *p, const struct ease_sample *s,
-    const struct frame_keys *keys, struct store_batch *batch)
+    struct store_batch *batch)
 {
-	struct window *w = window_get(l->windows, p->agent->row.id, p->if_index, s->time_us,
-	    l->mono_us);
+	struct window_sample *mate = &l->mates[l->n_mates];
 	struct store_window *row;
 
-	if (w) {
-		l->mates[l->n_mates++] = (struct window_sample){w, s, *keys};
-		if (l->n_mates == MATES_MAX)
-			sum_mates(l);
-		return;
+	mate->window = window_get(l->windows, p->agent->row.id, p->if_index, s->time_us,
+	    l->mono_us);
+	mate->sample = s;
+	frame_parse(s->header, s->kept_octets, &mate->keys);
+	if (!mate->window) {
+		row = add_window_row(l, p, s->time_us, s->direction, batch);
+		if (row)
+			window_sums_add(&row->sums, s);
+	} else if (++l->n_mates == MATES_MAX) {
+		sum_mates(l);
 	}
-	row = add_window_row(l, p, s->time_us, s->direction, batch);
-	if (row)
-		window_sums_add(&row->sums, s);
+	return &mate->keys;
 }
 
 /* A number is expected in the minute of what told of it. When the sample itself comes after that
@@ -394,8 +398,8 @@ take_sample(struct ledger *l, struct port *p, const struct ease_record *r,
 {
 	const struct ease_sample *s = &r->sample;
 	struct account *a = account_of(l, p, r, s->time_us, batch);
+	const struct frame_keys *keys;
 	uint64_t expected, more;
-	struct frame_keys keys;
 
 	if (!a)
 		return;
@@ -417,9 +421,8 @@ take_sample(struct ledger *l, struct port *p, const struct ease_record *r,
 		move_expectation(l, p, a, s->time_us, batch);
 	else
 		a->gap_us = s->time_us;
-	frame_parse(s->header, s->kept_octets, &keys);
-	sum_sample(l, p, s, &keys, batch);
-	store_sample_row(l, p, r->boot, s, &keys, batch);
+	keys = sum_sample(l, p, s, batch);
+	store_sample_row(l, p, r->boot, s, keys, batch);
 	count(l, LEDGER_STAT_SAMPLES);
 }
 

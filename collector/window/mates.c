@@ -9,9 +9,9 @@
 #define SPREAD_PROTO 0x27d4eb2fu
 
 static uint32_t
-hash_octets(uint64_t seed, const uint64_t words[2])
+hash_address(uint64_t seed, uint64_t first, uint64_t second)
 {
-	uint64_t hash = hash_pair(seed, words[0], words[1]);
+	uint64_t hash = hash_pair(seed, first, second);
 
 	return (uint32_t)(hash ^ hash >> 32);
 }
@@ -19,19 +19,18 @@ hash_octets(uint64_t seed, const uint64_t words[2])
 static uint32_t
 hash_mac(uint64_t seed, const uint8_t mac[FRAME_MAC_LEN])
 {
-	uint64_t words[2] = {0};
+	uint32_t first;
+	uint16_t second;
 
-	memcpy(words, mac, FRAME_MAC_LEN);
-	return hash_octets(seed, words);
+	memcpy(&first, mac, sizeof(first));
+	memcpy(&second, mac + sizeof(first), sizeof(second));
+	return hash_address(seed, first, second);
 }
 
 static uint32_t
 hash_ip(uint64_t seed, const uint8_t ip[FRAME_IP_LEN])
 {
-	uint64_t words[2];
-
-	memcpy(words, ip, FRAME_IP_LEN);
-	return hash_octets(seed, words);
+	return hash_address(seed, hash_word_at(ip, 0), hash_word_at(ip, 8));
 }
 
 static void

@@ -23,7 +23,7 @@ hash_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint
 {
 	const uint64_t words[] = {start_us, (uint64_t)agent, if_index, 0};
 
-	return hash_words(t->seed, words, 4);
+	return hash_octets(t->seed, words, sizeof(words));
 }
 
 /* Table */
@@ -244,6 +244,7 @@ add_to_flow(struct flow_sums *flow, const struct store_sums *s)
 	flow->w2 += (float)s->w2;
 	flow->wb2 += (float)s->wb2;
 	flow->w2b2 += (float)s->w2b2;
+	flow->n++;
 }
 
 static void
@@ -266,7 +267,6 @@ add_sample(struct window_table *t, const struct window_sample *s, const struct a
 
 	window_mark_dirty(t, s->window);
 	add_sums(&side->sums, &sums);
-	flow->n++;
 	add_to_flow(&flow->sums, &sums);
 	if (!pairs)
 		return;
@@ -297,8 +297,10 @@ window_add_samples(struct window_table *t, const struct window_sample *samples, 
 		    samples[i].sample->direction, &arrivals[i].key);
 	for (size_t i = 0; i < n; i++) {
 		arrivals[i].hash = flows_hash(t->flows, &arrivals[i].key);
-		flows_fetch(t->flows, arrivals[i].hash);
+		flows_fetch_set(t->flows, arrivals[i].hash);
 	}
+	for (size_t i = 0; i < n; i++)
+		flows_fetch(t->flows, arrivals[i].hash);
 	if (n > 1)
 		pair_arrivals(t, samples, arrivals, n, pairs);
 	for (size_t i = 0; i < n; i++)

@@ -112,7 +112,7 @@ hash_key(uint64_t seed, const struct wanted *w)
 
 	_Static_assert(sizeof(w->halves) <= sizeof(words) - sizeof(words[0]), "a key has grown");
 	memcpy(words + 1, &w->halves, sizeof(w->halves));
-	hash = hash_words(seed, words, 6);
+	hash = hash_octets(seed, words, sizeof(words));
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
@@ -193,7 +193,7 @@ add_to_key(struct window_table *t, const struct wanted *wanted)
 	if (!k->listed)
 		t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
 	k->listed = true;
-	k->fresh += wanted->flow->n;
+	k->fresh += wanted->flow->sums.n;
 	add_flow(&k->sums, &wanted->flow->sums, wanted->kind);
 }
 
