@@ -1,0 +1,84 @@
+/*
+ * SQL functions that turn addresses and a sample's columns into the octets of a key.
+ */
+#include "collector/report/query_private.h"
+
+#include <string.h>
+
+/* in_prefix(address): whether it is one of --addr. */
+static void
+sql_in_prefix(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const struct report_prefix *prefix =
+	    &((const struct report_options *)sqlite3_user_data(context))->addr;
+	const uint8_t *octets = sqlite3_value_blob(values[0]);
+	unsigned whole = prefix->bits / 8, rest = prefix->bits % 8;
+	bool in = n == 1 && octets && sqlite3_value_bytes(values[0]) == prefix->n_octets &&
+	    memcmp(octets, prefix->octets, whole) == 0;
+
+	if (in && rest > 0)
+		in = (octets[whole] ^ prefix->octets[whole]) >> (8 - rest) == 0;
+	sqlite3_result_int(context, in);
+}
+
+/* subnet(address): its host bits cleared. */
+static void
+sql_subnet(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const struct report_options *options = sqlite3_user_data(context);
+	int octets = n == 1 ? sqlite3_value_bytes(values[0]) : 0;
+	uint8_t subnet[FRAME_IP_LEN] = {0};
+	unsigned bits;
+
+	if (octets <= 0 || octets > FRAME_IP_LEN) {
+		sqlite3_result_null(context);
+		return;
+	}
+	bits = report_mask_bits(options, (size_t)octets);
+	memcpy(subnet, sqlite3_value_blob(values[0]), bits / 8);
+	if (bits % 8)
+		subnet[bits / 8] = (uint8_t)(((const uint8_t *)sqlite3_value_blob(values[0]))[bits / 8] &
+		    0xff << (8 - bits % 8));
+	sqlite3_result_blob(context, subnet, octets, SQLITE_TRANSIENT);
+}
+
+/* octets(value, n, value, n, ...): numbers in network order of n octets, and blobs as they are, one
+ * behind the other: a window's key out of a sample's columns. */
+static void
+sql_octets(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	uint8_t key[QUERY_KEY_OCTETS];
+	int len = 0;
+
+	for (int i = 0; i + 1 < n; i += 2) {
+		bool blob = sqlite3_value_type(values[i]) == SQLITE_BLOB;
+		int octets = blob ? sqlite3_value_bytes(values[i]) : sqlite3_value_int(values[i + 1]);
+
+		if (octets < 0 || octets > QUERY_KEY_OCTETS - len)
+			break;
+		for (int k = 0; !blob && k < octets; k++)
+			key[len + k] = (uint8_t)(sqlite3_value_int64(values[i]) >> 8 * (octets - 1 - k));
+		if (blob)
+			memcpy(key + len, sqlite3_value_blob(values[i]), (size_t)octets);
+		len += octets;
+	}
+	sqlite3_result_blob(context, key, len, SQLITE_TRANSIENT);
+}
+
+bool
+query_add_functions(struct query *query, const struct report_options *options)
+{
+	static const struct {
+		const char *name;
+		int n;
+		void (*run)(sqlite3_context *, int, sqlite3_value **);
+	} functions[] = {{"in_prefix", 1, sql_in_prefix}, {"subnet", 1, sql_subnet},
+		{"octets", -1, sql_octets}};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (sqlite3_create_function(query->db, functions[i].name, functions[i].n,
+		    SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)(uintptr_t)options,
+		    functions[i].run, NULL, NULL) != SQLITE_OK)
+			return false;
+	return true;
+}

@@ -1,0 +1,338 @@
+/*
+ * Sums of a range: of ports out of windows, and of the keys of a dimension out of windows or, where a
+ * filter crosses keys, out of kept samples.
+ */
+#include "collector/report/dimension.h"
+#include "collector/report/query_private.h"
+#include "collector/store/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct estimate_sums
+column_sums(sqlite3_stmt *stmt, int column)
+{
+	return (struct estimate_sums){
+		.n = query_u64(stmt, column),
+		.w = sqlite3_column_double(stmt, column + 1),
+		.w2 = sqlite3_column_double(stmt, column + 2),
+		.wb = sqlite3_column_double(stmt, column + 3),
+		.wb2 = sqlite3_column_double(stmt, column + 4),
+		.w2b2 = sqlite3_column_double(stmt, column + 5),
+		.any.pkts = sqlite3_column_double(stmt, column + 6),
+		.any.octets = sqlite3_column_double(stmt, column + 7),
+		.same.pkts = sqlite3_column_double(stmt, column + 8),
+		.same.octets = sqlite3_column_double(stmt, column + 9),
+	};
+}
+
+static struct estimate_stratum *
+column_side(struct query *query, sqlite3_stmt *stmt)
+{
+	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	int direction = sqlite3_column_int(stmt, 2);
+
+	return port && (direction == EASE_IN || direction == EASE_OUT) ? &port->side[direction]
+								       : NULL;
+}
+
+static int
+set_side(struct query *query, sqlite3_stmt *stmt)
+{
+	struct estimate_stratum *side = column_side(query, stmt);
+
+	if (side)
+		*side = (struct estimate_stratum){
+			.pool_pkts = sqlite3_column_double(stmt, 3),
+			.pool_octets = sqlite3_column_double(stmt, 4),
+			.all = column_sums(stmt, 5),
+		};
+	return 0;
+}
+
+static int
+set_arrivals(struct query *query, sqlite3_stmt *stmt)
+{
+	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint32_t)sqlite3_column_int64(stmt, 1));
+
+	if (port) {
+		port->expected = query_u64(stmt, 2);
+		port->received = query_u64(stmt, 3);
+		if (port->received < port->expected)
+			port->side[EASE_IN].lost = port->side[EASE_OUT].lost =
+			    1 - (double)port->received / (double)port->expected;
+	}
+	return 0;
+}
+
+#define SUM_OF_SUMS                                                                                \
+	"SUM(n), SUM(w), SUM(w2), SUM(wb), SUM(wb2), SUM(w2b2), SUM(any_pkts), SUM(any_octets)"
+
+int
+query_windows(struct query *query)
+{
+	int err = query_rows(query, "SELECT agent, if_index, direction, SUM(pool_pkts),"
+	    " SUM(pool_octets), " SUM_OF_SUMS ", SUM(any_pkts), SUM(any_octets)"
+	    " FROM window WHERE start_us >= :from AND"
+	    " start_us < :to GROUP BY agent, if_index, direction", set_side);
+
+	if (err == 0)
+		err = query_rows(query, "SELECT agent, if_index, SUM(expected), SUM(received)"
+		    " FROM window_port WHERE start_us >= :from AND start_us < :to"
+		    " GROUP BY agent, if_index", set_arrivals);
+	return err;
+}
+
+/* Weights as floating point: sums of squares of integers would overflow. */
+#define WEIGHT "1.0 * mean_skip * stands_for"
+#define SUMS_OF_SAMPLES                                                                            \
+	"COUNT(*), TOTAL(" WEIGHT "), TOTAL(" WEIGHT " * " WEIGHT "),"                             \
+	" TOTAL(" WEIGHT " * frame_octets),"                                                       \
+	" TOTAL(" WEIGHT " * frame_octets * frame_octets),"                                        \
+	" TOTAL(" WEIGHT " * " WEIGHT " * frame_octets * frame_octets), 0, 0, 0, 0"
+
+static double
+ratio(double of, double to)
+{
+	return to > 0 ? of / to : 0;
+}
+
+/* A kept sample does not say with whom it came. So those of a key are taken to have as many mates
+ * as all samples of the stratum have, and all of them of the same key: under loss limits are wider
+ * than they need be. */
+static void
+suppose_mates(struct estimate_sums *sums, const struct estimate_sums *all)
+{
+	sums->any.pkts = all->any.pkts * ratio(sums->w, all->w);
+	sums->any.octets = all->any.octets * ratio(sums->wb, all->wb);
+	estimate_unite(sums);
+}
+
+static int
+set_sample_sums(struct query *query, sqlite3_stmt *stmt)
+{
+	struct estimate_stratum *side = column_side(query, stmt);
+
+	if (side) {
+		struct estimate_sums kept = column_sums(stmt, 3);
+
+		suppose_mates(&kept, &side->all);
+		side->all = kept;
+	}
+	return 0;
+}
+
+/* Of the sums of windows only how many mates they show, for a weight of 1. */
+static void
+keep_mates(struct estimate_sums *all)
+{
+	*all = (struct estimate_sums){.w = 1, .wb = 1,
+	    .any = {ratio(all->any.pkts, all->w), ratio(all->any.octets, all->wb)}};
+}
+
+/* A port without kept samples has no sums. */
+static void
+clear_without_samples(struct query *query)
+{
+	for (size_t i = 0; i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++)
+			if (query->ports[i].side[d].all.n == 0)
+				query->ports[i].side[d].all = (struct estimate_sums){0};
+}
+
+static int
+replace_sums(struct query *query)
+{
+	int err;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++)
+			keep_mates(&query->ports[i].side[d].all);
+	err = query_rows(query, "SELECT agent, if_index, direction, " SUMS_OF_SAMPLES
+	    " FROM sample WHERE time_us >= :from AND time_us < :to"
+	    " GROUP BY agent, if_index, direction", set_sample_sums);
+	clear_without_samples(query);
+	return err;
+}
+
+/* Start of the kept samples, if the range began before it. */
+static int
+find_kept_since(struct query *query, uint64_t *kept_since_us)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT MIN(time_us) FROM sample");
+	int more = stmt ? query_step(query, stmt) : -EIO;
+	uint64_t oldest_us = 0;
+
+	if (more == 1)
+		oldest_us = query_u64(stmt, 0);
+	sqlite3_finalize(stmt);
+	*kept_since_us = oldest_us >= query->range.from_us + STORE_WINDOW_US ? oldest_us : 0;
+	return more < 0 ? more : 0;
+}
+
+static bool
+needs_samples(const struct report_options *options, const struct dimension *dimension)
+{
+	enum store_key_kind pairs = options->addr.n_octets == FRAME_MAC_LEN ? STORE_KEY_ETH_PAIR
+									    : STORE_KEY_IP_PAIR;
+
+	return dimension->kind == 0 || options->vlan != REPORT_ANY ||
+	    options->ip_proto != REPORT_ANY || options->ethertype != REPORT_ANY ||
+	    (options->addr.n_octets > 0 && dimension->kind != pairs);
+}
+
+static const char *
+or_null(const char *expression)
+{
+	return expression ? expression : "NULL";
+}
+
+static void
+build_window_sql(const struct report_options *options, const struct dimension *dimension, char *sql,
+    size_t size)
+{
+	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUM_OF_SUMS
+	    ", SUM(%s_pkts), SUM(%s_octets) FROM window_key WHERE kind = %d"
+	    " AND start_us >= :from AND start_us < :to"
+	    " AND direction = %d%s GROUP BY agent, if_index, k1, k2",
+	    or_null(dimension->key1), or_null(dimension->key2), dimension->same, dimension->same,
+	    dimension->kind, EASE_IN,
+	    options->addr.n_octets ? " AND (in_prefix(key1) OR in_prefix(key2))" : "");
+}
+
+static void
+build_sample_sql(const struct report_options *options, const struct dimension *dimension, char *sql,
+    size_t size)
+{
+	const char *of = options->layer == REPORT_LAYER_INNER ? "inner_" : "";
+	bool mac_prefix = options->addr.n_octets == FRAME_MAC_LEN;
+	char filter[256] = "";
+	size_t len = 0;
+
+	if (options->vlan != REPORT_ANY)
+		len += (size_t)snprintf(filter + len, sizeof(filter) - len, " AND vlan = %d",
+		    options->vlan);
+	if (options->ip_proto != REPORT_ANY)
+		len += (size_t)snprintf(filter + len, sizeof(filter) - len, " AND ip_proto = %d",
+		    options->ip_proto);
+	if (options->ethertype != REPORT_ANY)
+		len += (size_t)snprintf(filter + len, sizeof(filter) - len, " AND ethertype = %d",
+		    options->ethertype);
+	if (mac_prefix)
+		snprintf(filter + len, sizeof(filter) - len,
+		    " AND (in_prefix(src_mac) OR in_prefix(dst_mac))");
+	else if (options->addr.n_octets > 0)
+		snprintf(filter + len, sizeof(filter) - len,
+		    " AND (in_prefix(%ssrc_ip) OR in_prefix(%sdst_ip))", of, of);
+	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
+	    " FROM sample WHERE time_us >= :from AND time_us < :to AND direction = %d"
+	    " AND %s%s GROUP BY agent, if_index, k1, k2",
+	    or_null(dimension->sample1), or_null(dimension->sample2), EASE_IN, dimension->has,
+	    filter);
+}
+
+struct key_list {
+	struct query_key *items;
+	size_t n, room;
+};
+
+static void
+column_key(sqlite3_stmt *stmt, int column, uint8_t *key, uint8_t *n_octets)
+{
+	int octets = sqlite3_column_bytes(stmt, column);
+
+	if (octets > 0 && octets <= QUERY_KEY_OCTETS) {
+		memcpy(key, sqlite3_column_blob(stmt, column), (size_t)octets);
+		*n_octets = (uint8_t)octets;
+	}
+}
+
+static int
+add_key(struct query *query, sqlite3_stmt *stmt, struct key_list *list)
+{
+	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	struct query_key *key;
+
+	if (!port)
+		return 0;
+	if (list->n == list->room) {
+		size_t room = list->room ? 2 * list->room : 256;
+		struct query_key *items = realloc(list->items, room * sizeof(*items));
+
+		if (!items)
+			return query_fail(query, -ENOMEM, "no memory");
+		list->items = items;
+		list->room = room;
+	}
+	key = &list->items[list->n++];
+	*key = (struct query_key){.port = port, .sums = column_sums(stmt, 4)};
+	if (query->from_samples)
+		suppose_mates(&key->sums, &port->side[EASE_IN].all);
+	column_key(stmt, 2, key->key1, &key->n_octets);
+	column_key(stmt, 3, key->key2, &key->n_octets);
+	return 0;
+}
+
+static int
+set_folded(struct query *query, sqlite3_stmt *stmt)
+{
+	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint32_t)sqlite3_column_int64(stmt, 1));
+
+	if (port) {
+		port->folded = query_u64(stmt, 2);
+		port->folded_most = query_u64(stmt, 3);
+	}
+	return 0;
+}
+
+static int
+read_folded(struct query *query, const struct dimension *dimension)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql), "SELECT agent, if_index, SUM(n), SUM(most_n) FROM window_folded"
+	    " WHERE kind = %d AND start_us >= :from AND start_us < :to AND direction = %d"
+	    " GROUP BY agent, if_index", dimension->kind, EASE_IN);
+	return query_rows(query, sql, set_folded);
+}
+
+int
+query_keys(struct query *query, const struct report_options *options,
+    const struct dimension *dimension, struct query_key **keys, size_t *n, uint64_t *kept_since_us)
+{
+	struct key_list list = {0};
+	sqlite3_stmt *stmt;
+	char sql[2048];
+	int err = 0;
+
+	*kept_since_us = 0;
+	query->from_samples = needs_samples(options, dimension);
+	if (query->from_samples) {
+		build_sample_sql(options, dimension, sql, sizeof(sql));
+		err = replace_sums(query);
+		if (err == 0)
+			err = find_kept_since(query, kept_since_us);
+	} else {
+		build_window_sql(options, dimension, sql, sizeof(sql));
+		err = read_folded(query, dimension);
+	}
+	stmt = err == 0 ? query_prepare(query, sql) : NULL;
+	if (err == 0 && !stmt)
+		err = -EIO;
+	while (err == 0 && (err = query_step(query, stmt)) == 1)
+		err = add_key(query, stmt, &list);
+	sqlite3_finalize(stmt);
+	if (err) {
+		free(list.items);
+		return err;
+	}
+	*keys = list.items;
+	*n = list.n;
+	return 0;
+}
