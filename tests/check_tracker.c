@@ -216,7 +216,7 @@ main(void)
 	TCase *tc = tcase_create("tracker");
 
 	suite_add_tcase(suite, tc);
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 280);
 	tcase_add_test(tc, equals_a_naive_set);
 	tcase_add_test(tc, every_order_of_five_with_one_repeated);
 	tcase_add_test(tc, first_contact);

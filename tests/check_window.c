@@ -771,7 +771,7 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, thinned_rows_stand_for_all_samples);
 	tcase_add_test(tc, bursts_are_not_thinned);
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 280);
 	tcase_add_test(tc, an_even_line_between_snapshots);
 	tcase_add_test(tc, a_border_belongs_to_the_minute_before);
 	tcase_add_test(tc, minutes_add_up_exactly);
