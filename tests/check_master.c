@@ -1,9 +1,9 @@
 /*
- * easeagentd under a master that means no good: five thousand AgentX PDUs (fifty thousand with
- * --long), seeded: requests for any name, SETs of anything in all phases and in none of their
- * orders, PDUs spoilt in each of their parts. The agent must answer the next good request as if
- * nothing had been, come back when the session breaks, keep every cell as it was under all that was
- * refused, end cleanly, and not grow.
+ * easeagentd under a master that means no good: two thousand requests (twenty thousand with --long)
+ * over AgentX, seeded: for any name, SETs of anything in all phases and in none of their orders,
+ * PDUs spoilt in each of their parts. The agent must answer the next good request as if nothing had
+ * been, come back when the session breaks, keep every cell as it was under all that was refused,
+ * end cleanly, and not grow.
  */
 #include "mibs/mibs.h"
 #include "tests/agentx_master.h"
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-	REQUESTS = 5000,
+	REQUESTS = 2000,
 	REFUSED_UNSEEN = 64, /* refusals between two looks at all cells */
 	BULK = 100,	     /* varbinds asked for at once: Net-SNMP gives no more */
 	RECONNECT_MS = 20000,
@@ -634,22 +634,22 @@ one_request(void)
 
 START_TEST(agent_outlives_a_bad_master)
 {
-	uint64_t n = (uint64_t)suite_effort(REQUESTS);
+	int n = suite_effort(REQUESTS);
 	long early_kib = 0, grown_kib;
 
 	fate = (struct fate){.seed = 1, .cells = &before};
 	look(&before);
-	while (master.n_requests < n) {
+	for (int i = 0; i < n; i++) {
 		one_request();
-		if (fate_draw(&fate) % 2048 == 0)
+		if (fate_draw(&fate) % 512 == 0)
 			break_stream();
-		if (early_kib == 0 && master.n_requests > n / 10)
+		if (i == n / 10)
 			early_kib = resident_kib();
 	}
 	expect_unchanged("all");
 	grown_kib = resident_kib() - early_kib;
 	end_agent();
-	printf("%llu PDUs: %u Get, %u GetNext, %u GetBulk, %u SETs (%u refused, %u undone, %u taken), "
+	printf("%llu PDUs, most of them to look: %u Get, %u GetNext, %u GetBulk, %u SETs (%u refused, %u undone, %u taken), "
 	       "%u phases astray, %u spoilt, %u sessions lost; %zu cells, %ld KiB more\n",
 	    (unsigned long long)master.n_requests, did.gets, did.nexts, did.bulks, did.sets,
 	    did.refused, did.undone, did.taken, did.astray, did.spoilt, did.closed, before.n,
