@@ -25,6 +25,8 @@ struct monitor {
 	struct rmon *rmon;
 	struct link_state *links; /* of the ports as last told */
 	size_t n_links;
+	uint64_t parts_told_us; /* the change of parts that was told last; 0: none */
+	uint64_t parts_sent_us; /* when */
 	struct ease_notification notification; /* being built: too large for the stack */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[MONITOR_N_STATS];
@@ -95,6 +97,28 @@ take_links(struct monitor *m)
 {
 	for (size_t i = 0; i < hal_n_ports(m->options.hal); i++)
 		monitor_port_changed(m, hal_port_if_index(m->options.hal, i));
+}
+
+/* ---- parts ---- */
+
+/* Changes that come within the period are told together at its end (RFC 6933). */
+static void
+tell_of_parts(struct monitor *m)
+{
+	enum { PERIOD_US = 5000000 };
+	const struct hal_snapshot *snapshot = hal_snapshot_hold(m->options.hal);
+	uint64_t now_us = clock_mono_us(m->options.clock), changed_us = 0;
+
+	if (snapshot)
+		changed_us = snapshot->inventory->parts_changed_mono_us;
+	hal_snapshot_release(snapshot);
+	if (changed_us == m->parts_told_us ||
+	    (m->parts_told_us != 0 && now_us < m->parts_sent_us + PERIOD_US))
+		return;
+	m->parts_told_us = changed_us;
+	m->parts_sent_us = now_us;
+	notify_parts_changed(&m->notification);
+	send_notification(m);
 }
 
 /* ---- what alarms read ---- */
@@ -236,6 +260,7 @@ monitor_run(struct monitor *m, uint64_t device_us)
 void
 monitor_publish(struct monitor *m)
 {
+	tell_of_parts(m);
 	rmon_publish(m->rmon);
 }
 

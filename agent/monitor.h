@@ -1,6 +1,6 @@
 /*
  * What watches the switch and tells managers by standard notifications: RMON's history, alarms and
- * events (agent/rmon), and linkUp/linkDown (RFC 2863). Joins them with the HAL, the tables that
+ * events (agent/rmon), linkUp/linkDown (RFC 2863), and entConfigChange (RFC 6933). Joins them with the HAL, the tables that
  * alarms read, and the notification ring. Main loop only.
  */
 #ifndef EASE_AGENT_MONITOR_H

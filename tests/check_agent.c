@@ -3,6 +3,7 @@
  * damaged state refused, and settings that are carried out all or none across threads.
  */
 #include "agent/config.h"
+#include "agent/monitor.h"
 #include "agent/settings.h"
 #include "agent/state.h"
 #include "tests/fake_device.h"
@@ -227,6 +228,31 @@ START_TEST(a_port_comes_and_goes)
 }
 END_TEST
 
+/* entConfigChange: once for what changes within five seconds, and never for a link. */
+START_TEST(changed_parts_are_told)
+{
+	struct monitor_options options = {.hal = hal, .clock = &test_clock};
+	static const uint64_t steps_us[] = {0, 1000000, 1000000, 5000000, 1000000};
+	static const size_t n_ports[] = {3, 2, 3, 3, 3};
+	static const unsigned told[] = {0, 1, 1, 2, 2};
+	struct monitor *monitor;
+
+	ck_assert_int_eq(notify_ring_create(16, &options.ring), 0);
+	ck_assert_int_eq(monitor_create(&options, &monitor), 0);
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		clock_step_us(&test_clock, steps_us[i]);
+		fake.n_ports = n_ports[i];
+		fake.ports[0].oper_status = i % 2 ? EASE_IF_DOWN : EASE_IF_UP;
+		hal_report_port_changed(hal, i % 2 ? 30 : 10);
+		ck_assert_int_eq(hal_refresh(hal, 0), 0);
+		monitor_publish(monitor);
+		ck_assert_uint_eq(16 - notify_ring_space(options.ring), told[i]);
+	}
+	monitor_destroy(monitor);
+	notify_ring_destroy(options.ring);
+}
+END_TEST
+
 /* sysUpTime is the master's and goes on while we restart: so does the time of a discontinuity. */
 START_TEST(a_discontinuity_keeps_its_time)
 {
@@ -442,7 +468,7 @@ main(void)
 {
 	const TTest *const tests[] = {identity_stays_and_boot_counts,
 	    settings_and_totals_survive_a_clean_stop, a_port_comes_and_goes,
-	    a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
+	    changed_parts_are_told, a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
 	    a_port_that_is_not_there_keeps_number_and_settings,
 	    damaged_state_is_refused_and_kept, all_or_none, crosses_to_the_main_loop,
 	    given_up_is_given_up, wrong_configuration_names_file_and_line};

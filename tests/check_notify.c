@@ -299,6 +299,20 @@ expect_integer(size_t *pos, struct mib_oid name, int64_t value)
 
 #define OID(...) ((struct mib_oid)MIB_OID(__VA_ARGS__))
 
+/* RFC 6933: entConfigChange has no objects. */
+START_TEST(changed_parts_are_told)
+{
+	struct notify_varbind v;
+	struct mib_oid trap;
+	size_t pos = 0;
+
+	notify_parts_changed(&standard);
+	ck_assert(notify_standard_trap(&standard, &pos, &trap));
+	expect_oid(&trap, &OID(1, 3, 6, 1, 2, 1, 47, 2, 0, 1));
+	ck_assert(!notify_standard_next(&standard, &pos, &v));
+}
+END_TEST
+
 /* RFC 2863: linkDown { ifIndex, ifAdminStatus, ifOperStatus }. */
 START_TEST(a_link_is_told_as_the_mib_has_it)
 {
@@ -392,6 +406,7 @@ main(void)
 	tcase_add_loop_test(tcase, a_link_is_told_as_the_mib_has_it, 0, 2);
 	tcase_add_loop_test(tcase, an_alarm_is_told_as_the_mib_has_it, 0, 2);
 	tcase_add_test(tcase, what_does_not_fit_is_not_told);
+	tcase_add_test(tcase, changed_parts_are_told);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

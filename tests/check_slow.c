@@ -500,6 +500,28 @@ START_TEST(an_alarm_tells_its_port_and_its_agent)
 }
 END_TEST
 
+/* ENTITY-MIB's entConfigChange (RFC 6933): nothing but its name. */
+START_TEST(changed_parts_are_an_event)
+{
+	static const uint32_t up_time[] = {1, 3, 6, 1, 2, 1, 1, 3, 0},
+		trap_oid[] = {1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0},
+		trap[] = {1, 3, 6, 1, 2, 1, 47, 2, 0, 1};
+	static struct trap_message m = {.version = 1, .community = "demo", .pdu = 0xa7};
+	struct sockaddr_in from = {.sin_family = AF_INET};
+	struct sinks sinks = {.has_room = true};
+	struct slow *s = open_slow(&sinks);
+	uint8_t octets[1024];
+
+	trap_add(&m, up_time, 9, 0x43, "\1", 1);
+	trap_add(&m, trap_oid, 11, 0x06, octets, trap_oid_octets(trap, 10, octets));
+	slow_put(s, (struct sockaddr *)&from, -1, octets, trap_build(&m, octets, sizeof(octets)));
+	slow_run(s);
+	ck_assert_uint_eq(sinks.newest.kind, EASE_EVENT_PARTS_CHANGED);
+	ck_assert_uint_eq(sinks.newest.if_index, 0);
+	slow_close(s);
+}
+END_TEST
+
 /* Loosely encoded, and what each becomes. */
 static const struct {
 	const char *what;
@@ -576,6 +598,7 @@ main(void)
 	tcase_add_test(tc, an_inform_is_answered_only_when_it_is_kept);
 	tcase_add_loop_test(tc, an_alarm_tells_its_port_and_its_agent, 0,
 	    sizeof(alarms) / sizeof(alarms[0]));
+	tcase_add_test(tc, changed_parts_are_an_event);
 	tcase_add_test(tc, an_answer_that_is_too_long_says_so);
 	tcase_add_loop_test(tc, what_is_loosely_encoded_goes_to_the_library, 0, ARCS(loose));
 	return suite_run(suite);

@@ -96,7 +96,7 @@ notify_standard_next(const struct ease_notification *n, size_t *pos, struct noti
 	return !r.failed;
 }
 
-/* ---- the four ---- */
+/* ---- the five ---- */
 
 static struct notify_varbind
 integer_cell(struct mib_oid column, uint32_t index, int64_t value)
@@ -139,4 +139,12 @@ notify_alarm(struct ease_notification *n, bool rising, const struct notify_alarm
 	};
 
 	notify_standard_build(n, &trap, varbinds, 5);
+}
+
+void
+notify_parts_changed(struct ease_notification *n)
+{
+	const struct mib_oid trap = MIB_OID(1, 3, 6, 1, 2, 1, 47, 2, 0, 1);
+
+	notify_standard_build(n, &trap, NULL, 0);
 }

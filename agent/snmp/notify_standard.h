@@ -46,4 +46,7 @@ struct notify_alarm {
 /* risingAlarm or fallingAlarm (RFC 2819). */
 void notify_alarm(struct ease_notification *n, bool rising, const struct notify_alarm *alarm);
 
+/* entConfigChange (RFC 6933), which has no objects. */
+void notify_parts_changed(struct ease_notification *n);
+
 #endif

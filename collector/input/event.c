@@ -18,6 +18,7 @@ static const uint32_t link_down[] = {1, 3, 6, 1, 6, 3, 1, 1, 5, 3};
 static const uint32_t link_up[] = {1, 3, 6, 1, 6, 3, 1, 1, 5, 4};
 static const uint32_t rising_alarm[] = {1, 3, 6, 1, 2, 1, 16, 0, 1};
 static const uint32_t falling_alarm[] = {1, 3, 6, 1, 2, 1, 16, 0, 2};
+static const uint32_t parts_changed[] = {1, 3, 6, 1, 2, 1, 47, 2, 0, 1};
 static const uint32_t ease_notifications[] = {EASE_ROOT, 0};
 
 static const struct {
@@ -29,6 +30,7 @@ static const struct {
     {link_up, ARCS(link_up), EASE_EVENT_LINK_UP},
     {rising_alarm, ARCS(rising_alarm), EASE_EVENT_RISING_ALARM},
     {falling_alarm, ARCS(falling_alarm), EASE_EVENT_FALLING_ALARM},
+    {parts_changed, ARCS(parts_changed), EASE_EVENT_PARTS_CHANGED},
 };
 
 static const uint32_t agent_id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_AGENT_ID, 0};

@@ -1,6 +1,6 @@
 /*
- * Notifications that are events and no more: linkUp, linkDown, RMON's alarms, and those of
- * EASE-SAMPLING-MIB that carry no part this program counts with. Pure: variable bindings in, one
+ * Notifications that are events and no more: linkUp, linkDown, RMON's alarms, entConfigChange, and
+ * those of EASE-SAMPLING-MIB that carry no part this program counts with. Pure: variable bindings in, one
  * struct ease_event out.
  */
 #ifndef EASE_COLLECTOR_INPUT_EVENT_H

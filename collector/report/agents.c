@@ -136,6 +136,7 @@ event_name(int kind)
 		{EASE_EVENT_LINK_UP, "link up"},
 		{EASE_EVENT_RISING_ALARM, "rising alarm"},
 		{EASE_EVENT_FALLING_ALARM, "falling alarm"},
+		{EASE_EVENT_PARTS_CHANGED, "parts changed"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
