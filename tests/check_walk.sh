@@ -14,8 +14,10 @@ rig_new
 cat >"$rig/board.conf" <<END
 chip "U1" { type = gt48002a }
 chip "U2" { type = c84302 }
-port "1" { speed = 100  capture = "$capture" }
-port "2" { speed = 100  capture = none }
+chip "U3" { type = tnetx4090 }
+chip "U4" { type = eee }
+port "1" { speed = 100  eee = on  capture = "$capture" }
+port "2" { speed = 100  eee = on  capture = none }
 END
 board=$rig/board.conf
 rig_own_view
@@ -147,7 +149,9 @@ verdict=$(perl - "$rig/objects" "$rig/walk" "$top/tests/value_ranges.tsv" <<'END
 		my $is = $column{$prefix} or do { complain("$oid is not declared"); next };
 		$seen{$is->[0]}++;
 		complain("$is->[0] is $type, not $is->[1]") unless $type =~ /^(?:$type{$is->[1]})$/;
-		my $range = $range{$is->[0]} or next;
+		my $range = $range{$is->[0]};
+		complain("$is->[0] has no range to hold it to") if !$range && $is->[1] eq 'Integer32';
+		next unless $range;
 		my $number = $is->[1] eq 'OCTET STRING' ? octets($type, $value) : $value =~ /\((\d+)\)/ ? $1 : $value;
 		complain("$is->[0] is $number") if $number < $range->[0] || $number > $range->[1];
 	}
