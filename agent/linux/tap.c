@@ -271,9 +271,11 @@ remove_hook(uint32_t kernel_index)
 bool
 taps_clean(uint32_t kernel_index)
 {
-	bool in = detach_hook(kernel_index, TAP_IN) == 0;
-	bool out = detach_hook(kernel_index, TAP_OUT) == 0;
+	bool in, out;
 
+	libbpf_set_print(say); /* or it says itself that most links have no hook */
+	in = detach_hook(kernel_index, TAP_IN) == 0;
+	out = detach_hook(kernel_index, TAP_OUT) == 0;
 	if (in || out)
 		remove_hook(kernel_index);
 	return in || out;
