@@ -3,11 +3,11 @@
 # ports and 32,768 and 65,536 addresses, its tables being refreshed meanwhile; beside tables of the
 # same size and shape in a bare subagent (tests/bare_subagent.c: Net-SNMP's table_container) at the
 # same snmpd, and beside snmpd's own ifTable over as many interfaces of a network namespace.
-# Medians of ROUNDS rounds, each asking one after the other. One JSON object a line: varbinds a second;
-# CPU time of the subagent for a varbind, its share of what subagent and snmpd took together, and
-# cpu_ratio, the peer's of both to ours, which a loaded machine leaves alone; and how long single
-# requests waited while the tables were refreshed. And GETNEXT in the table engine alone, whose time
-# for a cell must not grow with the table.
+# One JSON object a line: varbinds a second as the median of ROUNDS rounds, each asking one after the
+# other, and best_ratio of the fastest rounds, which other work on the machine disturbs least; CPU time
+# of the subagent for a varbind, and its share of what subagent and snmpd took together; and how long
+# single requests waited while the tables were refreshed. And GETNEXT in the table engine alone, whose
+# time for a cell must not grow with the table.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${EASE_BUILD:-$top/build}
@@ -96,12 +96,13 @@ compare() { # FIGURE OUR-OID PEER-OID TIMES
 	value=$(cut -d' ' -f2 "$dir/ours" | median)
 	other=$(cut -d' ' -f2 "$dir/peer" | median)
 	awk -v figure="$1" -v peer="$peer" -v value="$value" -v other="$other" '
+	$2 > best[FILENAME] { best[FILENAME] = $2 }
 	{ n[FILENAME] += $1; agent[FILENAME] += $3; master[FILENAME] += $4 }
 	END { o = ARGV[1]; p = ARGV[2]
 		printf "{\"bench\":\"%s\",\"unit\":\"varbinds/s\",\"value\":%d,\"peer\":\"%s\",\"peer_value\":%d,\"ratio\":%.3f,", figure, value, peer, other, value / other
-		printf "\"varbinds\":%d,\"cpu_us_per_varbind\":%.2f,\"peer_cpu_us_per_varbind\":%.2f,\"cpu_share\":%.3f,\"peer_cpu_share\":%.3f,\"cpu_ratio\":%.3f}\n",
+		printf "\"varbinds\":%d,\"cpu_us_per_varbind\":%.2f,\"peer_cpu_us_per_varbind\":%.2f,\"cpu_share\":%.3f,\"peer_cpu_share\":%.3f,\"best_ratio\":%.3f}\n",
 		    n[o], agent[o] / n[o], agent[p] / n[p], agent[o] / (agent[o] + master[o]), agent[p] / (agent[p] + master[p]),
-		    ((agent[p] + master[p]) / n[p]) / ((agent[o] + master[o]) / n[o]) }' \
+		    best[o] / best[p] }' \
 	    "$dir/ours" "$dir/peer"
 }
 
