@@ -24,8 +24,9 @@ start_agent() {
 	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
 	agent_pid=$!
 	disown "$agent_pid" # or bash reports its end
-	wait_for 15 if_number && wait_for 5 quick_get $stack_last_change
+	wait_for 15 if_number && wait_for 5 quick_get $stack_last_change && wait_for 5 is_named p1
 }
+is_named() { [ -n "$(index_of "$1")" ]; } # tables are registered one after the other
 interfaces=1.3.6.1.2.1.2 stack=1.3.6.1.2.1.31.1.2.1.3
 table_last_change=1.3.6.1.2.1.31.1.5.0 stack_last_change=1.3.6.1.2.1.31.1.6.0
 rig_new
