@@ -15,6 +15,10 @@ fi
 plug() { ip link add "$1" type veth peer name "peer-$1" && ip link set "$1" up; }
 plug p1
 plug p2
+index_of() { # NAME: its ifIndex
+	client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $if_x.1 | sed -n "s/^\.$if_x\.1\.\([0-9]*\) \"$1\"$/\1/p"
+}
+is_named() { [ -n "$(index_of "$1")" ]; } # tables are registered one after the other
 start_agent() {
 	cat >"$rig/agent.conf" <<-END
 		device = linux
@@ -26,16 +30,12 @@ start_agent() {
 	disown "$agent_pid" # or bash reports its end
 	wait_for 15 if_number && wait_for 5 quick_get $stack_last_change && wait_for 5 is_named p1
 }
-is_named() { [ -n "$(index_of "$1")" ]; } # tables are registered one after the other
 interfaces=1.3.6.1.2.1.2 stack=1.3.6.1.2.1.31.1.2.1.3
 table_last_change=1.3.6.1.2.1.31.1.5.0 stack_last_change=1.3.6.1.2.1.31.1.6.0
 rig_new
 rig_snmpd && start_agent || { fail 'start' 'a daemon did not come up'; exit 1; }
 
 number() { snmp_get $interfaces.1.0; }
-index_of() { # NAME: its ifIndex
-	client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $if_x.1 | sed -n "s/^\.$if_x\.1\.\([0-9]*\) \"$1\"$/\1/p"
-}
 ticks() { snmp_get -Ot "$1"; }
 discontinuity() { ticks $if_x.19."$(index_of "$1")"; }
 layers() { client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $stack | sed "s/^\.$stack\.//" | paste -sd' '; }
