@@ -221,13 +221,13 @@ START_TEST(only_a_sleeping_consumer_is_woken)
 }
 END_TEST
 
-enum { MANY = 200000 };
+static uint32_t many;
 
 static void *
 produce(void *unused)
 {
 	(void)unused;
-	for (uint32_t i = 1; i <= MANY; i++) {
+	for (uint32_t i = 1; i <= many; i++) {
 		while (notify_ring_push(ring, numbered(i)) == -ENOBUFS) {
 			struct pollfd p = {.fd = notify_ring_space_fd(ring), .events = POLLIN};
 			uint64_t n;
@@ -248,10 +248,11 @@ START_TEST(two_threads_lose_nothing)
 	uint32_t expected = 1;
 	pthread_t producer;
 
+	many = (uint32_t)suite_effort(20000);
 	ck_assert_int_eq(notify_ring_create(64, &ring), 0);
 	p.fd = notify_ring_fd(ring);
 	ck_assert_int_eq(pthread_create(&producer, NULL, produce, NULL), 0);
-	while (expected <= MANY) {
+	while (expected <= many) {
 		struct notify_item *item = notify_ring_next(ring);
 
 		if (!item) {
@@ -271,8 +272,8 @@ START_TEST(two_threads_lose_nothing)
 	}
 	pthread_join(producer, NULL);
 	ck_assert(notify_ring_idle(ring));
-	ck_assert_uint_eq(counted(NOTIFY_ACKNOWLEDGED), MANY);
-	ck_assert_uint_eq(counted(NOTIFY_RESENT), MANY / 7);
+	ck_assert_uint_eq(counted(NOTIFY_ACKNOWLEDGED), many);
+	ck_assert_uint_eq(counted(NOTIFY_RESENT), many / 7);
 }
 END_TEST
 
