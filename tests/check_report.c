@@ -541,6 +541,14 @@ START_TEST(agents_show_their_clocks_and_events)
 	ck_assert_str_eq(report_json_text(j, "events.0.newest_address"), "02:00:00:00:00:02");
 	ck_assert_str_eq(report_json_text(j, "events.1.event"), "link down");
 	ck_assert_str_eq(report_json_text(j, "events.1.newest_port"), "ge-1");
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "events")), 2);
+	json_decref(j);
+	report_store_sql(&store, "INSERT INTO event(time_us, agent, boot, kind, if_index)"
+	    " VALUES(%llu, 1, 1, 1004, 1)", REPORT_STORE_T0 + 600 * MINUTE);
+	options.has_to = false; /* all that is stored, after the newest sample too */
+	j = report_store_json(&store, "agents", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "events")), 3);
+	ck_assert_str_eq(report_json_text(j, "events.0.event"), "link up");
 	json_decref(j);
 }
 END_TEST

@@ -154,7 +154,9 @@ done < <(grep "read-only\|^\(${fixed// /\\|}\)	" "$rig/objects")
 told 'every other object is notWritable'
 
 walk "$rig/after"
-changes() { diff <(steady "$1") <(steady "$2") | head -n 4; }
+# All but the buckets of histories, which time fills.
+settled() { steady "$1" | grep -v '^.1.3.6.1.2.1.16.2.[26].'; }
+changes() { diff <(settled "$1") <(settled "$2") | head -n 4; }
 expect 'none of it changed anything' "$(changes "$rig/before" "$rig/after")" ''
 
 read -r type value < <(good 0 2)

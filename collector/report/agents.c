@@ -172,15 +172,19 @@ add_event(const struct query *query, struct report_result *events, sqlite3_stmt 
 	return 0;
 }
 
-/* By agent and kind, with port and address of the newest. */
+/* By agent and kind, with port and address of the newest. Of all that is stored, not only up to the
+ * newest samples: an event may be what ended them. */
 static int
-add_events(struct query *query, struct report_result *events)
+add_events(struct query *query, bool all, struct report_result *events)
 {
 	sqlite3_stmt *stmt = query_prepare(query,
 	    "SELECT agent, kind, COUNT(*), MAX(time_us), if_index, mac FROM event"
-	    " WHERE time_us >= :from AND time_us < :to GROUP BY agent, kind ORDER BY agent, 4 DESC");
+	    " WHERE time_us >= :from AND (time_us < :to OR :all)"
+	    " GROUP BY agent, kind ORDER BY agent, 4 DESC");
 	int err = stmt ? 0 : -EIO;
 
+	if (stmt)
+		sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":all"), all);
 	while (err == 0 && (err = query_step(query, stmt)) == 1)
 		err = add_event(query, events, stmt);
 	sqlite3_finalize(stmt);
@@ -241,7 +245,7 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 	if (err == 0)
 		err = build_below(result, "events", event_columns, EVENT_COLUMNS);
 	if (err == 0)
-		err = add_events(query, result->below);
+		err = add_events(query, options->all && !options->has_to, result->below);
 	if (result->below)
 		build_hide_agent(result->below, query, EVENT_AGENT);
 	return err;
