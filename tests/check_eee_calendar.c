@@ -406,6 +406,53 @@ START_TEST(calendars_of_the_notes)
 }
 END_TEST
 
+enum { MANY_PORTS = 11, MANY_ENTRIES = MANY_PORTS * EEE_DIRECTIONS };
+
+/* A board's life far from time 0: sets of ports that sleep together, told in overlapping pieces. */
+static void
+sleep_together(bool at_once, uint32_t counts[MANY_ENTRIES][EEE_FIELDS])
+{
+	static const uint16_t calendar[] = {0, 2, 4, 6, 8, 1, 10, 12, 14, 18, IDLE, 20, 3};
+	static const struct unit unit = {.n_ports = MANY_PORTS, .slot_ns = 7, .bits = 32,
+	    .unit_ns = 91, .length = 13, .calendar = calendar};
+	uint64_t state = 4711, ns = 1700000000000000000;
+
+	ck_assert(start(&unit));
+	for (int i = 0; i < 20000; i++) {
+		uint64_t ports = draw(&state, 1u << MANY_PORTS), from = ns + draw(&state, 200);
+		uint64_t to = from + 1 + draw(&state, 300);
+
+		from -= draw(&state, 100);
+		for (unsigned port = 0; port < MANY_PORTS && !at_once; port++)
+			if (ports >> port & 1)
+				eee_calendar_model_sleep(chip, EEE_ENTRY(port, EEE_TX), from, to);
+		if (at_once)
+			eee_calendar_model_sleep_many(chip, EEE_TX, ports, from, to);
+		ns = to;
+		if (i % 64 == 0)
+			eee_calendar_model_settle(chip, ns);
+	}
+	for (unsigned i = 0; i < MANY_ENTRIES; i++) {
+		counts[i][EEE_EVENT] = peek(EEE_EVENT_COUNT + 4 * i);
+		counts[i][EEE_DURATION] = peek(EEE_DURATION_COUNT + 4 * i);
+	}
+}
+
+/* Many ports at once are counted as each by itself. */
+START_TEST(many_sleep_as_each)
+{
+	uint32_t at_once[MANY_ENTRIES][EEE_FIELDS], each[MANY_ENTRIES][EEE_FIELDS];
+
+	sleep_together(true, at_once);
+	tear_down();
+	set_up();
+	sleep_together(false, each);
+	ck_assert_mem_eq(at_once, each, sizeof(each));
+	ck_assert_uint_gt(each[EEE_ENTRY(0, EEE_TX)][EEE_EVENT], 1000);
+	ck_assert_uint_eq(each[EEE_ENTRY(8, EEE_TX)][EEE_EVENT], 0); /* left out */
+}
+END_TEST
+
 /* A calendar that changes under the unit stops it, and what was counted stays. */
 START_TEST(calendar_may_change_while_stopped)
 {
@@ -535,6 +582,7 @@ suite(void)
 	tcase_add_loop_test(t, accuracy_of_the_notes, 0, 2);
 	tcase_add_test(t, short_sleeps_are_seen_by_chance);
 	tcase_add_test(t, calendars_of_the_notes);
+	tcase_add_test(t, many_sleep_as_each);
 	tcase_add_test(t, calendar_may_change_while_stopped);
 	tcase_add_loop_test(t, headroom_of_the_notes, 0, 3);
 	tcase_add_test(t, clearing_is_safe);

@@ -21,6 +21,7 @@ struct area {
 };
 
 struct bus_model {
+	bool alone; /* no other thread: no lock */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	atomic_uint cpu_waits;
@@ -36,14 +37,23 @@ struct bus_model {
 };
 
 void
+bus_model_set_alone(struct bus_model *model)
+{
+	model->alone = true;
+}
+
+void
 bus_model_lock(struct bus_model *model)
 {
-	pthread_mutex_lock(&model->lock);
+	if (!model->alone)
+		pthread_mutex_lock(&model->lock);
 }
 
 void
 bus_model_unlock(struct bus_model *model)
 {
+	if (model->alone)
+		return;
 	pthread_mutex_unlock(&model->lock);
 	while (bus_model_cpu_waits(model))
 		sched_yield();
@@ -52,9 +62,18 @@ bus_model_unlock(struct bus_model *model)
 void
 bus_model_cpu_lock(struct bus_model *model)
 {
+	if (model->alone)
+		return;
 	atomic_fetch_add_explicit(&model->cpu_waits, 1, memory_order_relaxed);
 	pthread_mutex_lock(&model->lock);
 	atomic_fetch_sub_explicit(&model->cpu_waits, 1, memory_order_relaxed);
+}
+
+static void
+cpu_unlock(struct bus_model *model)
+{
+	if (!model->alone)
+		pthread_mutex_unlock(&model->lock);
 }
 
 bool
@@ -115,7 +134,7 @@ cpu_access(struct bus_model *model, uint32_t address, uint32_t *value, bool writ
 			   : regmodel_read(w->regs, address - w->base, value);
 	if (rc < 0)
 		model->refused++;
-	pthread_mutex_unlock(&model->lock);
+	cpu_unlock(model);
 	return rc;
 }
 
@@ -144,7 +163,7 @@ cpu_read_words(void *ctx, uint32_t address, uint32_t *words, size_t n)
 		rc = regmodel_read_words(w->regs, address - w->base, words, n);
 	if (rc < 0)
 		model->refused++;
-	pthread_mutex_unlock(&model->lock);
+	cpu_unlock(model);
 	return rc;
 }
 
@@ -172,7 +191,7 @@ cpu_alloc_shared(void *ctx, size_t octets, uint32_t *bus_address)
 	};
 	model->shared_octets += rounded;
 	*bus_address = area->bus_address;
-	pthread_mutex_unlock(&model->lock);
+	cpu_unlock(model);
 	return memory;
 }
 
@@ -313,6 +332,6 @@ bus_model_refused(struct bus_model *model)
 
 	bus_model_cpu_lock(model);
 	refused = model->refused;
-	pthread_mutex_unlock(&model->lock);
+	cpu_unlock(model);
 	return refused;
 }

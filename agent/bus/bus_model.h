@@ -41,6 +41,8 @@ int bus_model_attach(struct bus_model *model, uint32_t base, uint32_t size,
 
 /* --- the chips' side: call with the lock held --- */
 
+/* The chips run on the CPU's thread: there is nothing to exclude. Before the first access. */
+void bus_model_set_alone(struct bus_model *model);
 void bus_model_lock(struct bus_model *model); /* for the board's thread */
 void bus_model_unlock(struct bus_model *model);
 /* The same for the CPU's thread outside of register accesses: the board makes way. */

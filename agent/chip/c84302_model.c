@@ -187,19 +187,23 @@ struct sum_counters {
 static void
 add_sums(struct port *p, const struct sum_counters *to, const struct c84302_sums *sums)
 {
-	uint32_t pkts = sums->by_kind[C84302_UCAST] + sums->by_kind[C84302_MCAST] +
-	    sums->by_kind[C84302_BCAST];
+	uint32_t pkts = 0;
 
-	if (!p->counting || pkts == 0)
+	if (!p->counting)
+		return;
+	for (unsigned i = 0; i < C84302_KINDS * C84302_SIZE_CLASSES; i++) {
+		if (sums->pkts[i] == 0)
+			continue;
+		pkts += sums->pkts[i];
+		count(p, to->by_kind[i / C84302_SIZE_CLASSES], sums->pkts[i]);
+		count(p, to->size_64 + i % C84302_SIZE_CLASSES, sums->pkts[i]);
+	}
+	if (pkts == 0)
 		return;
 	count(p, to->pkts, pkts);
 	count(p, to->octets, sums->octets);
 	count(p, to->good_octets, sums->octets);
 	count(p, to->octets_preamble, sums->octets + pkts * C84302_PREAMBLE_OCTETS);
-	for (unsigned i = 0; i < C84302_KINDS; i++)
-		count(p, to->by_kind[i], sums->by_kind[i]);
-	for (unsigned i = 0; i < C84302_SIZE_CLASSES; i++)
-		count(p, to->size_64 + i, sums->by_size[i]);
 }
 
 void

@@ -52,8 +52,7 @@ struct c84302_frame {
 /* Good frames of one direction, summed up, modulo 2^32. */
 struct c84302_sums {
 	uint32_t octets;
-	uint32_t by_kind[C84302_KINDS];
-	uint32_t by_size[C84302_SIZE_CLASSES];
+	uint32_t pkts[C84302_KINDS * C84302_SIZE_CLASSES];
 };
 
 int c84302_model_create(const struct c84302_model_config *config, struct c84302_model **model);
@@ -82,15 +81,20 @@ void c84302_model_receive_sums(struct c84302_model *model, unsigned port,
 void c84302_model_send(struct c84302_model *model, unsigned port,
     const struct c84302_sums *sent);
 
-/* Size class of a length of 64 octets to MAX, as an index into by_size. */
+/* Size class of a length of 64 octets to MAX. */
 static inline unsigned
 c84302_size_class(uint32_t octets)
 {
 	unsigned log2 = 31u - (unsigned)__builtin_clz(octets);
 
-	if (octets == 64)
-		return 0;
-	return log2 >= 10 ? 5 : log2 - 5;
+	return (log2 < 10 ? log2 : 10) - 5 - (octets == 64);
+}
+
+/* Which of the sums' pkts counts a frame of 64 octets to MAX. */
+static inline unsigned
+c84302_sum_of(unsigned kind, uint32_t octets)
+{
+	return kind * C84302_SIZE_CLASSES + c84302_size_class(octets);
 }
 
 /* What a counter has counted since create, modulo 2^32, whatever zeroed it since. Nothing counts

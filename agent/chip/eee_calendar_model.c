@@ -27,20 +27,16 @@ value(struct eee_calendar_model *m, enum row row)
 
 /* --- visits --- */
 
-static bool
-visited(const struct eee_calendar_model *m, const struct eee_calendar_entry *e)
+static struct eee_calendar_lanes *
+lanes_of(struct eee_calendar_model *m, unsigned entry)
 {
-	return m->running && e->n_places > 0;
+	return &m->lanes[entry % EEE_DIRECTIONS];
 }
 
-/* What a stopped unit does, or one whose calendar leaves the entry out. */
-static void
-never_visit(struct eee_calendar_entry *e)
+static bool
+visited(const struct eee_calendar_model *m, unsigned entry)
 {
-	e->period_ns = UINT64_MAX;
-	e->reciprocal = 0;
-	e->bias_ns = 0;
-	e->visits = 0;
+	return m->running && m->entries[entry].n_places > 0;
 }
 
 static uint64_t
@@ -49,17 +45,59 @@ round_ns(const struct eee_calendar_model *m)
 	return (uint64_t)m->config.slot_ns * m->regs.values[ROW_LENGTH][0];
 }
 
-uint64_t
-eee_calendar_model_uneven_visits(const struct eee_calendar_model *m,
-    const struct eee_calendar_entry *e, uint64_t ns)
+/* Visits at times before ns, of an entry whose slots are anywhere. */
+static uint64_t
+uneven_visits(const struct eee_calendar_model *m, unsigned entry, uint64_t ns)
 {
 	uint64_t round = round_ns(m), visits = 0;
 	uint32_t length = m->regs.values[ROW_LENGTH][0];
 
 	for (uint32_t slot = 0; slot < length; slot++)
-		if (m->regs.values[ROW_CALENDAR][slot] == (uint32_t)(e - m->entries))
+		if (m->regs.values[ROW_CALENDAR][slot] == entry)
 			visits += (ns + round - 1 - (uint64_t)slot * m->config.slot_ns) / round;
 	return visits;
+}
+
+/* Visits at times before ns. */
+static uint64_t
+visits_before(struct eee_calendar_model *m, unsigned entry, uint64_t ns)
+{
+	uint64_t period = m->entries[entry].period_ns;
+	uint32_t offset = lanes_of(m, entry)->offset_ns[entry / EEE_DIRECTIONS];
+
+	if (period == 0)
+		return uneven_visits(m, entry, ns);
+	return ns / period + (ns % period > offset);
+}
+
+void
+eee_calendar_model_sleep_uneven(struct eee_calendar_model *m, unsigned entry, uint64_t from_ns,
+    uint64_t to_ns)
+{
+	struct eee_calendar_lanes *l = lanes_of(m, entry);
+	unsigned port = entry / EEE_DIRECTIONS;
+	uint32_t before, after, told = l->visits[port];
+
+	if (!visited(m, entry))
+		return;
+	before = (uint32_t)visits_before(m, entry, from_ns);
+	after = (uint32_t)visits_before(m, entry, to_ns);
+	if ((int32_t)(told - before) > 0)
+		before = told;
+	if ((int32_t)(after - before) <= 0)
+		return;
+	l->new_events[port] += before != told;
+	l->asleep_visits[port] += after - before;
+	l->visits[port] = after;
+}
+
+static bool
+asleep(struct eee_calendar_model *m, unsigned entry)
+{
+	if (!visited(m, entry))
+		return m->entries[entry].last;
+	return (uint32_t)visits_before(m, entry, m->now_ns) ==
+	    lanes_of(m, entry)->visits[entry / EEE_DIRECTIONS];
 }
 
 /* --- settlement --- */
@@ -117,71 +155,117 @@ add(struct eee_calendar_model *m, struct eee_calendar_entry *e, enum eee_field f
 }
 
 static void
-settle_entry(struct eee_calendar_model *m, struct eee_calendar_entry *e)
+settle_entry(struct eee_calendar_model *m, unsigned entry)
 {
-	uint64_t acc = e->acc_ns + e->asleep_visits * e->step_ns;
+	struct eee_calendar_lanes *l = lanes_of(m, entry);
+	struct eee_calendar_entry *e = &m->entries[entry];
+	unsigned port = entry / EEE_DIRECTIONS;
 	uint32_t unit = value(m, ROW_UNIT);
+	uint64_t acc;
 
-	if (e->new_events > 0)
-		add(m, e, EEE_EVENT, e->new_events);
+	if (m->config.tell)
+		m->config.tell(m->config.ctx, entry);
+	e->settled_ns = m->now_ns;
+	acc = e->acc_ns + (uint64_t)l->asleep_visits[port] * e->step_ns;
+	if (l->new_events[port] > 0)
+		add(m, e, EEE_EVENT, l->new_events[port]);
 	if (acc >= unit)
 		add(m, e, EEE_DURATION, acc / unit);
 	e->acc_ns = (uint32_t)(acc % unit);
-	e->asleep_visits = 0;
-	e->new_events = 0;
+	l->asleep_visits[port] = l->new_events[port] = 0;
+	if (!asleep(m, entry)) /* kept near: its 32 bits go round */
+		l->visits[port] = (uint32_t)visits_before(m, entry, m->now_ns) - 1;
+}
+
+static inline uint64_t
+smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the lanes' 32 bits hold for certain. */
+enum { MAX_UNSETTLED_VISITS = 1 << 30 };
+
+/* The fewest visits from now until events reach their threshold. The next can be counted by the
+ * next visit; each further one needs a visit that finds it awake, one that finds it asleep, and the
+ * time that a cycle takes. */
+static uint64_t
+visits_to_event(struct eee_calendar_model *m, const struct eee_calendar_entry *e)
+{
+	uint64_t further = threshold(m, EEE_EVENT) - e->count[EEE_EVENT] - 1, each = 2;
+
+	if (e->period_ns > 0 && m->config.min_cycle_ns / e->period_ns > each)
+		each = m->config.min_cycle_ns / e->period_ns;
+	return 1 + further * each;
 }
 
 /* The fewest visits from now until a threshold is reached. */
 static uint64_t
 visits_to_threshold(struct eee_calendar_model *m, const struct eee_calendar_entry *e)
 {
-	uint64_t fewest = UINT64_MAX, asleep_ns;
+	uint64_t fewest = MAX_UNSETTLED_VISITS, asleep_ns;
 
-	/* A further event needs a visit that finds it awake and one that finds it asleep. */
 	if (can_report(m, e, EEE_EVENT))
-		fewest = 2ull * (threshold(m, EEE_EVENT) - e->count[EEE_EVENT]) - 1;
+		fewest = smaller(fewest, visits_to_event(m, e));
 	if (!can_report(m, e, EEE_DURATION) || e->step_ns == 0)
 		return fewest;
 	asleep_ns = (uint64_t)(threshold(m, EEE_DURATION) - e->count[EEE_DURATION]) *
 	    value(m, ROW_UNIT);
 	asleep_ns = (asleep_ns - e->acc_ns + e->step_ns - 1) / e->step_ns;
-	return asleep_ns < fewest ? asleep_ns : fewest;
+	return smaller(fewest, asleep_ns);
 }
 
+/* The time of that visit; of an entry spread unevenly a bound, as settling early costs nothing but
+ * time. */
 static uint64_t
-next_report_ns(struct eee_calendar_model *m, const struct eee_calendar_entry *e)
+next_report_ns(struct eee_calendar_model *m, unsigned entry)
 {
-	uint64_t visits = visits_to_threshold(m, e), done, wait;
+	const struct eee_calendar_entry *e = &m->entries[entry];
+	uint32_t offset = lanes_of(m, entry)->offset_ns[entry / EEE_DIRECTIONS];
+	uint64_t visits = visits_to_threshold(m, e), wait;
 
-	if (visits == UINT64_MAX)
-		return UINT64_MAX;
-	if (e->period_ns == 0) { /* a bound is enough: settling early costs nothing but time */
+	if (e->period_ns == 0) {
 		wait = (visits - 1) / e->n_places * round_ns(m);
 		return m->now_ns + (wait > 0 ? wait : round_ns(m) / e->n_places);
 	}
-	done = eee_calendar_model_visits(m, e, m->now_ns);
-	return (done + visits) * e->period_ns - e->bias_ns;
+	visits += visits_before(m, entry, m->now_ns);
+	return (visits - 1) * e->period_ns + offset + 1;
 }
 
 uint64_t
 eee_calendar_model_settle(struct eee_calendar_model *m, uint64_t now_ns)
 {
-	uint64_t next = UINT64_MAX;
+	uint64_t next = UINT64_MAX, told = now_ns;
 
 	m->now_ns = now_ns;
+	if (now_ns < m->due_ns)
+		return m->due_ns;
 	for (unsigned i = 0; i < m->n_entries && m->running; i++) {
 		struct eee_calendar_entry *e = &m->entries[i];
-		uint64_t ns;
 
-		if (!visited(m, e))
-			continue;
-		if (e->asleep_visits > 0)
-			settle_entry(m, e);
-		ns = next_report_ns(m, e);
-		if (ns < next)
-			next = ns;
+		if (e->due_ns <= now_ns) {
+			settle_entry(m, i);
+			e->due_ns = next_report_ns(m, i);
+		}
+		next = smaller(next, e->due_ns);
+		told = smaller(told, e->settled_ns);
 	}
+	m->told_ns = told;
+	m->due_ns = next;
 	return next;
+}
+
+/* Everything is counted, and when the next threshold is reached will be found again. */
+static void
+settle_all(struct eee_calendar_model *m)
+{
+	for (unsigned i = 0; i < m->n_entries; i++) {
+		if (!visited(m, i))
+			continue;
+		settle_entry(m, i);
+		m->entries[i].due_ns = 0;
+	}
+	m->due_ns = 0;
 }
 
 /* --- the calendar --- */
@@ -232,19 +316,35 @@ spread_evenly(struct eee_calendar_model *m, const struct eee_calendar_entry *e, 
 }
 
 static void
-visit_from(struct eee_calendar_model *m, struct eee_calendar_entry *e, uint32_t first)
+visit_from(struct eee_calendar_model *m, unsigned entry, uint32_t first)
 {
+	struct eee_calendar_lanes *l = lanes_of(m, entry);
+	struct eee_calendar_entry *e = &m->entries[entry];
+	unsigned port = entry / EEE_DIRECTIONS;
+
 	e->step_ns = value(m, ROW_STEP) / e->n_places;
-	e->period_ns = 0;
-	if (spread_evenly(m, e, first)) {
-		e->period_ns = round_ns(m) / e->n_places;
-		e->bias_ns = e->period_ns - 1 - (uint64_t)first * m->config.slot_ns;
-		/* A period of 1 would make it 2^64; one less is still at most one short. */
-		e->reciprocal = e->period_ns == 1 ? UINT64_MAX
-						  : (uint64_t)(((unsigned __int128)1 << 64) /
-							e->period_ns);
-	}
-	e->visits = eee_calendar_model_visits(m, e, m->now_ns);
+	e->period_ns = spread_evenly(m, e, first) ? round_ns(m) / e->n_places : 0;
+	e->settled_ns = m->now_ns;
+	e->due_ns = 0;
+	l->offset_ns[port] = first * m->config.slot_ns;
+	l->visited[port] = UINT32_MAX;
+	/* Not asleep at the last visit: as if another had come since. */
+	l->visits[port] = (uint32_t)visits_before(m, entry, m->now_ns) - !e->last;
+}
+
+/* The lanes' arithmetic is for one visit a round, and for times that are positive in 32 bits. */
+static void
+find_round(struct eee_calendar_model *m)
+{
+	bool even = round_ns(m) <= INT32_MAX;
+
+	for (unsigned i = 0; i < m->n_entries; i++)
+		even = even && m->entries[i].n_places <= 1;
+	m->round_ns = even ? round_ns(m) : 0;
+	/* A round of 1 would make it 2^64; one less is still at most one short. */
+	m->reciprocal = m->round_ns == 1 ? UINT64_MAX : 0;
+	if (m->round_ns > 1)
+		m->reciprocal = (uint64_t)(((unsigned __int128)1 << 64) / m->round_ns);
 }
 
 static void
@@ -259,20 +359,23 @@ start(struct eee_calendar_model *m)
 			m->entries[calendar[slot]].n_places++;
 	for (uint32_t slot = length; slot-- > 0;)
 		if (calendar[slot] != EEE_IDLE)
-			visit_from(m, &m->entries[calendar[slot]], slot);
+			visit_from(m, calendar[slot], slot);
+	find_round(m);
+	m->told_ns = m->now_ns;
+	m->due_ns = 0;
 }
 
 static void
 stop(struct eee_calendar_model *m)
 {
+	settle_all(m);
 	for (unsigned i = 0; i < m->n_entries; i++) {
 		struct eee_calendar_entry *e = &m->entries[i];
 
-		if (visited(m, e))
-			e->last = e->last &&
-			    eee_calendar_model_visits(m, e, m->now_ns) == e->visits;
+		e->last = asleep(m, i);
 		e->n_places = 0;
-		never_visit(e);
+		e->settled_ns = e->due_ns = UINT64_MAX;
+		lanes_of(m, i)->visited[i / EEE_DIRECTIONS] = 0;
 	}
 	m->running = false;
 }
@@ -318,6 +421,7 @@ threshold_written(void *chip, unsigned index, uint32_t written)
 	struct eee_calendar_model *m = chip;
 
 	(void)written;
+	settle_all(m);
 	for (unsigned i = 0; i < m->n_entries; i++)
 		add(m, &m->entries[i], index, 0);
 }
@@ -360,17 +464,25 @@ read_report(void *chip, unsigned index, uint32_t stored)
 }
 
 static uint32_t
+read_count(struct eee_calendar_model *m, unsigned entry, enum eee_field field)
+{
+	if (visited(m, entry))
+		settle_entry(m, entry);
+	return m->entries[entry].count[field];
+}
+
+static uint32_t
 read_event_count(void *chip, unsigned index, uint32_t stored)
 {
 	(void)stored;
-	return ((struct eee_calendar_model *)chip)->entries[index].count[EEE_EVENT];
+	return read_count(chip, index, EEE_EVENT);
 }
 
 static uint32_t
 read_duration_count(void *chip, unsigned index, uint32_t stored)
 {
 	(void)stored;
-	return ((struct eee_calendar_model *)chip)->entries[index].count[EEE_DURATION];
+	return read_count(chip, index, EEE_DURATION);
 }
 
 /* *assumed*: a count that is still at its threshold is reported anew, or nobody would come back. */
@@ -379,6 +491,10 @@ subtract(struct eee_calendar_model *m, unsigned index, enum eee_field field, uin
 {
 	struct eee_calendar_entry *e = &m->entries[index];
 
+	if (visited(m, index)) {
+		settle_entry(m, index);
+		e->due_ns = m->due_ns = 0;
+	}
 	e->count[field] = (uint32_t)((e->count[field] - amount) & max_count(m, field));
 	e->reported[field] = false;
 	add(m, e, field, 0);
@@ -401,10 +517,11 @@ read_state(void *chip, unsigned index, uint32_t stored)
 {
 	struct eee_calendar_model *m = chip;
 	struct eee_calendar_entry *e = &m->entries[index];
-	bool asleep = e->last && eee_calendar_model_visits(m, e, m->now_ns) == e->visits;
 
 	(void)stored;
-	return (asleep ? EEE_STATE_LAST : 0) | (e->acc_ns & EEE_STATE_ACC_MASK);
+	if (visited(m, index))
+		settle_entry(m, index);
+	return (asleep(m, index) ? EEE_STATE_LAST : 0) | (e->acc_ns & EEE_STATE_ACC_MASK);
 }
 
 static const struct regmodel_row rows[] = {
@@ -455,9 +572,13 @@ void
 eee_calendar_model_reset(struct eee_calendar_model *m)
 {
 	regmodel_reset(&m->regs);
+	memset(m->lanes, 0, sizeof(m->lanes));
 	memset(m->entries, 0, sizeof(m->entries));
+	for (unsigned i = 0; i < m->n_entries; i++)
+		m->entries[i].settled_ns = m->entries[i].due_ns = UINT64_MAX;
 	m->first_report = m->n_reports = 0;
-	stop(m);
+	m->due_ns = 0;
+	m->running = false;
 	update_line(m);
 }
 

@@ -40,7 +40,6 @@ struct port {
 	uint32_t skips[GALNET_SKIP_DEPTH]; /* in the chip, by what was written and sampled */
 	unsigned loaded;		   /* how many of them */
 	unsigned refills_due; /* slots that became free and were not reported yet */
-	bool restart;	      /* its skips are to be forgotten */
 	/* While the chip's EASE is off: what the counter had left of skips[0], if that is still
 	 * the same one. */
 	uint32_t left;
@@ -63,6 +62,7 @@ struct galnet {
 	struct ring new_addresses, error_sources;
 	bool link_changed;
 	bool suspended; /* EASE is off: skips are kept here and written when it is on again */
+	uint32_t refills_due, restarts; /* ports that have them, a bit each */
 	/* Ports, a bit each: whose waiting skip had moved on when the status was last read, so
 	 * that a sample must be there for it. */
 	uint32_t sample_owed;
@@ -144,7 +144,7 @@ galnet_restart(struct galnet *g, unsigned port)
 {
 	if (port >= g->config.info->n_ports)
 		return -EINVAL;
-	g->port[port].restart = true;
+	g->restarts |= 1u << port; /* its skips are to be forgotten */
 	return 0;
 }
 
@@ -172,10 +172,11 @@ resume_port(struct galnet *g, unsigned port)
 	struct port *p = &g->port[port];
 	int rc = 0;
 
-	if (p->restart) {
-		p->restart = false;
+	if (g->restarts >> port & 1) {
+		g->restarts &= ~(1u << port);
 		p->loaded = 0;
 		p->refills_due = 1;
+		g->refills_due |= 1u << port;
 		return 0;
 	}
 	for (unsigned i = 0; i < p->loaded && rc == 0; i++)
@@ -202,12 +203,9 @@ resume(struct galnet *g)
 static int
 restart_step(struct galnet *g)
 {
-	bool wanted = false;
 	int rc;
 
-	for (unsigned port = 0; port < g->config.info->n_ports; port++)
-		wanted = wanted || g->port[port].restart;
-	if (!wanted && !g->suspended)
+	if (g->restarts == 0 && !g->suspended)
 		return 0;
 	rc = g->suspended ? resume(g) : suspend(g);
 	return rc < 0 ? rc : 1;
@@ -218,14 +216,16 @@ restart_step(struct galnet *g)
 static bool
 take_refill(struct galnet *g, struct hal *hal)
 {
-	for (unsigned i = 0; i < g->config.info->n_ports; i++) {
+	while (g->refills_due != 0) {
+		unsigned i = (unsigned)__builtin_ctz(g->refills_due);
 		struct port *port = &g->port[i];
+		bool wanted = port->loaded < GALNET_SKIP_DEPTH;
 
-		if (port->loaded == GALNET_SKIP_DEPTH)
-			port->refills_due = 0;
+		port->refills_due = wanted ? port->refills_due - 1 : 0;
 		if (port->refills_due == 0)
+			g->refills_due &= ~(1u << i);
+		if (!wanted)
 			continue;
-		port->refills_due--;
 		hal_report_refill(hal, g->config.if_index[i]);
 		return true;
 	}
@@ -246,6 +246,7 @@ consume_skip(struct galnet *g, unsigned port)
 		p->skips[0] = p->skips[1];
 		p->loaded--;
 		p->refills_due++;
+		g->refills_due |= 1u << port;
 	}
 	return p->loaded == 0;
 }
@@ -315,9 +316,8 @@ take_block(struct galnet *g, struct hal *hal, uint64_t now_us)
 	}
 	if (sampled_ports(g, word_0) == 0)
 		stat_add(&g->stats, GALNET_STAT_OTHER_PACKETS, 1);
-	for (unsigned port = 0; port < g->config.info->n_ports; port++)
-		if (sampled_ports(g, word_0) & 1u << port)
-			report_sample(g, hal, port, word_0, event);
+	for (uint32_t left = sampled_ports(g, word_0); left != 0; left &= left - 1)
+		report_sample(g, hal, (unsigned)__builtin_ctz(left), word_0, event);
 	rc = release_block(g);
 	return rc < 0 ? rc : 1;
 }
@@ -433,7 +433,7 @@ give_up_samples_owed(struct galnet *g)
 {
 	int any = g->sample_owed != 0;
 
-	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
+	for (unsigned port = 0; g->sample_owed != 0; port++) {
 		if (!(g->sample_owed & 1u << port))
 			continue;
 		stat_add(&g->stats, GALNET_STAT_SAMPLES_LOST, 1);
@@ -484,10 +484,8 @@ message_waits(const struct ring *ring)
 static bool
 anything_left(const struct galnet *g)
 {
-	for (unsigned port = 0; port < g->config.info->n_ports; port++)
-		if (g->port[port].refills_due > 0 || g->port[port].restart)
-			return true;
-	return g->suspended || load_word(block_at(g, g->block)) & GALNET_WORD0_VALID ||
+	return g->refills_due != 0 || g->restarts != 0 || g->suspended ||
+	    load_word(block_at(g, g->block)) & GALNET_WORD0_VALID ||
 	    message_waits(&g->new_addresses) || message_waits(&g->error_sources);
 }
 
@@ -645,19 +643,18 @@ int
 galnet_remove_address(struct galnet *g, uint64_t mac)
 {
 	unsigned first = galnet_bucket(mac) * GALNET_BUCKET_ENTRIES;
+	uint32_t words[GALNET_BUCKET_ENTRIES * 2];
+	int rc = bus_read_words(g->config.bus, g->base + entry_offset(first), words,
+	    GALNET_BUCKET_ENTRIES * 2);
 
-	for (unsigned i = first; i < first + GALNET_BUCKET_ENTRIES; i++) {
-		uint32_t word_0, word_1;
-		int rc = read_entry(g, i, &word_0, &word_1);
+	for (unsigned i = 0; i < GALNET_BUCKET_ENTRIES && rc == 0; i++) {
+		const uint32_t *entry = &words[2 * i];
 
-		if (rc < 0)
-			return rc;
-		if (rc == 0 || galnet_entry_mac(word_0, word_1) != mac)
-			continue;
-		return word_1 & GALNET_ENTRY_STATIC ? 0
-						    : write_register(g, entry_offset(i) + 4, 0);
+		if (entry[1] & GALNET_ENTRY_VALID && !(entry[1] & GALNET_ENTRY_STATIC) &&
+		    galnet_entry_mac(entry[0], entry[1]) == mac)
+			return write_register(g, entry_offset(first + i) + 4, 0);
 	}
-	return 0;
+	return rc;
 }
 
 /* What the chip has lost since this was last asked: a read of the register zeroes it. */

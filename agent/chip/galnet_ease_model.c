@@ -18,6 +18,8 @@ void
 galnet_ease_run(struct galnet_ease *ease, unsigned counter, uint32_t left)
 {
 	ease->at[counter] = ease->flooded + left;
+	if (counter >= ease->end)
+		ease->end = counter + 1;
 	if (ease->at[counter] < ease->due)
 		ease->due = ease->at[counter];
 }
@@ -38,7 +40,7 @@ galnet_ease_take_flooded(struct galnet_ease *ease)
 {
 	uint64_t due = OUT_OF_REACH;
 
-	for (unsigned i = 0; i < GALNET_EASE_COUNTERS; i++) {
+	for (unsigned i = 0; i < ease->end; i++) {
 		unsigned device = i / GALNET_MAX_PORTS;
 
 		if (ease->at[i] == ease->flooded) {

@@ -21,6 +21,7 @@ struct galnet_ease {
 	uint64_t flooded; /* packets that every running counter has seen */
 	uint64_t due;	  /* no counter takes a flooded packet before `flooded` is this */
 	uint64_t at[GALNET_EASE_COUNTERS]; /* `flooded` when it takes one; stopped: out of reach */
+	unsigned end; /* counters from here on have never run */
 	uint32_t sampled_devices;	   /* with bits in the next */
 	uint8_t sampled[GALNET_MAX_DEVICES]; /* ports that took the last flooded packet */
 	/* Chips whose ports do not all take what is flooded, or that do more with it: while there is

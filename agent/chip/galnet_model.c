@@ -116,22 +116,36 @@ take_sample(struct galnet_model *m, uint32_t sampled, int arrival, const struct 
 
 /* --- address table --- */
 
-/* The address's entry or NULL; *free is an unused one of its bucket or NULL. */
 static inline uint32_t *
-find_entry(struct galnet_model *m, uint64_t mac, uint32_t **unused)
+bucket_of(struct galnet_model *m, uint64_t mac)
 {
-	uint32_t *entry = m->table + galnet_bucket(mac) * GALNET_BUCKET_ENTRIES * 2;
-	uint32_t word_0 = galnet_entry_word_0(mac), low = (uint32_t)(mac & 0xffff);
+	return m->table + galnet_bucket(mac) * GALNET_BUCKET_ENTRIES * 2;
+}
 
-	*unused = NULL;
-	for (unsigned i = 0; i < GALNET_BUCKET_ENTRIES; i++, entry += 2) {
-		if (!(entry[1] & GALNET_ENTRY_VALID)) {
-			if (!*unused)
-				*unused = entry;
-		} else if (entry[0] == word_0 && entry[1] >> 16 == low) {
+/* The address's entry or NULL. */
+static inline uint32_t *
+find_entry(struct galnet_model *m, uint64_t mac)
+{
+	enum { LOW_AND_VALID = 0xffff0000 | GALNET_ENTRY_VALID };
+	uint32_t *entry = bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
+	uint32_t word_0 = galnet_entry_word_0(mac);
+	uint32_t word_1 = galnet_entry_word_1(mac, 0, 0, GALNET_ENTRY_VALID);
+
+	for (; entry < end; entry += 2)
+		if (entry[0] == word_0 && (entry[1] & LOW_AND_VALID) == word_1)
 			return entry;
-		}
-	}
+	return NULL;
+}
+
+/* An entry for an address that has none: unused, in its bucket; or NULL. */
+static uint32_t *
+find_unused(struct galnet_model *m, uint64_t mac)
+{
+	uint32_t *entry = bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
+
+	for (; entry < end; entry += 2)
+		if (!(entry[1] & GALNET_ENTRY_VALID))
+			return entry;
 	return NULL;
 }
 
@@ -142,26 +156,19 @@ table_full(struct galnet_model *m)
 	galnet_chip_raise(m, GALNET_CAUSE_RECOGNITION);
 }
 
-void
-galnet_chip_learn(struct galnet_model *m, uint64_t mac, unsigned port)
+/* The source is new, or its fields differ, or it has not been heard since the CPU looked. */
+static __attribute__((noinline)) void
+learn_anew(struct galnet_model *m, uint64_t mac, unsigned port)
 {
-	uint32_t *unused, *entry;
+	uint32_t *entry = find_entry(m, mac);
 	unsigned device = m->config.device;
 
-	if (galnet_is_group(mac) || mac == 0)
-		return;
-	entry = find_entry(m, mac, &unused);
-	if (entry && galnet_entry_device(entry[1]) == device &&
-	    galnet_entry_port(entry[1]) == port) {
-		if (!(entry[1] & GALNET_ENTRY_AGING))
-			entry[1] |= GALNET_ENTRY_AGING;
-		return;
-	}
-	if (entry && entry[1] & GALNET_ENTRY_STATIC) {
+	if (entry && (entry[1] & GALNET_ENTRY_STATIC ||
+		(galnet_entry_device(entry[1]) == device && galnet_entry_port(entry[1]) == port))) {
 		entry[1] |= GALNET_ENTRY_AGING;
 		return;
 	}
-	entry = entry ? entry : unused;
+	entry = entry ? entry : find_unused(m, mac);
 	if (!entry) {
 		table_full(m);
 		return;
@@ -173,14 +180,35 @@ galnet_chip_learn(struct galnet_model *m, uint64_t mac, unsigned port)
 	galnet_chip_tell_new_address(m, mac, port);
 }
 
+static inline void
+learn(struct galnet_model *m, uint64_t mac, unsigned port)
+{
+	const uint32_t *entry = bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
+	uint32_t word_0 = galnet_entry_word_0(mac);
+	uint32_t word_1 = galnet_entry_word_1(
+	    mac, m->config.device, port, GALNET_ENTRY_VALID | GALNET_ENTRY_AGING);
+
+	for (; entry < end; entry += 2)
+		if (entry[0] == word_0 && entry[1] == word_1)
+			return; /* just as it would be written */
+	if (!galnet_is_group(mac) && mac != 0)
+		learn_anew(m, mac, port);
+}
+
+void
+galnet_chip_learn(struct galnet_model *m, uint64_t mac, unsigned port)
+{
+	learn(m, mac, port);
+}
+
 void
 galnet_model_learn_remote(struct galnet_model *m, unsigned device, uint64_t mac, unsigned port)
 {
-	uint32_t *unused, *entry = find_entry(m, mac, &unused);
+	uint32_t *entry = find_entry(m, mac);
 
 	if (entry && entry[1] & GALNET_ENTRY_STATIC)
 		return;
-	entry = entry ? entry : unused;
+	entry = entry ? entry : find_unused(m, mac);
 	if (!entry) {
 		table_full(m);
 		return;
@@ -192,7 +220,7 @@ galnet_model_learn_remote(struct galnet_model *m, unsigned device, uint64_t mac,
 bool
 galnet_model_owns(struct galnet_model *m, uint64_t mac, unsigned *port)
 {
-	uint32_t *unused, *entry = find_entry(m, mac, &unused);
+	const uint32_t *entry = find_entry(m, mac);
 
 	if (!entry || galnet_entry_device(entry[1]) != m->config.device)
 		return false;
@@ -202,16 +230,6 @@ galnet_model_owns(struct galnet_model *m, uint64_t mac, unsigned *port)
 
 /* --- the path of a frame --- */
 
-/* An address of another device, or one that the CPU has marked: it may be the CPU's. */
-static __attribute__((noinline)) bool
-is_for_cpu(struct galnet_model *m, uint32_t word_1)
-{
-	uint32_t cpu = *galnet_reg(m, ROW_CPU_NUMBERS) & GALNET_NUMBERS_CPU_MASK;
-
-	return galnet_control(m, GALNET_CONTROL_CPU_PRESENT) &&
-	    (word_1 & GALNET_ENTRY_INTERVENTION || galnet_entry_device(word_1) == cpu);
-}
-
 /* Nobody here knows it: the recovery process (GT-48001A page 16). */
 static void
 ask_owner(struct galnet_model *m, uint64_t mac)
@@ -220,13 +238,11 @@ ask_owner(struct galnet_model *m, uint64_t mac)
 		m->config.ask_owner(m->config.ctx, m->config.device, mac);
 }
 
-struct galnet_route
-galnet_chip_route_unicast(struct galnet_model *m, unsigned port, uint64_t destination)
+static inline struct galnet_route
+route_unicast(struct galnet_model *m, unsigned port, uint64_t destination)
 {
-	enum { FAR = GALNET_ENTRY_DEVICE_MASK << GALNET_ENTRY_DEVICE_SHIFT |
-		GALNET_ENTRY_INTERVENTION };
 	struct galnet_route to = {.verdict = GALNET_DISCARD};
-	uint32_t *unused, *entry = find_entry(m, destination, &unused);
+	const uint32_t *entry = find_entry(m, destination);
 
 	if (!entry) {
 		to.verdict = GALNET_FLOOD;
@@ -235,7 +251,7 @@ galnet_chip_route_unicast(struct galnet_model *m, unsigned port, uint64_t destin
 	}
 	to.device = galnet_entry_device(entry[1]);
 	to.port = galnet_entry_port(entry[1]);
-	if ((entry[1] & FAR) != m->near && is_for_cpu(m, entry[1]))
+	if (to.device == m->cpu_device || entry[1] & m->cpu_flags)
 		to.verdict = GALNET_TO_CPU;
 	else if (to.device != m->config.device)
 		to.verdict = GALNET_TO_DEVICE;
@@ -244,13 +260,19 @@ galnet_chip_route_unicast(struct galnet_model *m, unsigned port, uint64_t destin
 	return to;
 }
 
+struct galnet_route
+galnet_chip_route_unicast(struct galnet_model *m, unsigned port, uint64_t destination)
+{
+	return route_unicast(m, port, destination);
+}
+
 static inline struct galnet_route
 route(struct galnet_model *m, unsigned port, const struct galnet_frame *f)
 {
 	struct galnet_route to = {.verdict = GALNET_FLOOD};
 
 	if (!galnet_is_group(f->destination) && !f->control)
-		return galnet_chip_route_unicast(m, port, f->destination);
+		return route_unicast(m, port, f->destination);
 	if (f->control || galnet_is_reserved(f->destination))
 		to.verdict = GALNET_DISCARD;
 	return to;
@@ -266,7 +288,7 @@ galnet_model_receive(struct galnet_model *m, unsigned port, const struct galnet_
 
 	if (__builtin_expect(m->bank->special_devices != 0, 0))
 		return galnet_modes_receive(m, port, frame);
-	galnet_chip_learn(m, frame->source, port);
+	learn(m, frame->source, port);
 	to = route(m, port, frame);
 	if (to.verdict == GALNET_FLOOD) {
 		sampled = galnet_ease_flood(m->bank)
@@ -324,7 +346,6 @@ void
 galnet_chip_update_ports(struct galnet_model *m)
 {
 	uint32_t this_chip = 1u << m->config.device;
-	uint32_t cpu = *galnet_reg(m, ROW_CPU_NUMBERS) & GALNET_NUMBERS_CPU_MASK;
 
 	if (m->config.ports_changing)
 		m->config.ports_changing(m->config.ctx, m->config.device);
@@ -337,8 +358,12 @@ galnet_chip_update_ports(struct galnet_model *m)
 	m->takes_unknown = ports_with(m, ROW_COMMAND, GALNET_COMMAND_TAKES_UNKNOWN);
 	m->monitored = ports_with(m, ROW_PORT_CONTROL, m->info->port_control_monitor);
 	m->no_broadcast = ports_with(m, ROW_PORT_CONTROL, GALNET_PORT_CONTROL_NO_BROADCAST);
-	m->near = cpu == m->config.device ? UINT32_MAX
-					  : m->config.device << GALNET_ENTRY_DEVICE_SHIFT;
+	m->cpu_device = GALNET_MAX_DEVICES;
+	m->cpu_flags = 0;
+	if (galnet_control(m, GALNET_CONTROL_CPU_PRESENT)) {
+		m->cpu_device = *galnet_reg(m, ROW_CPU_NUMBERS) & GALNET_NUMBERS_CPU_MASK;
+		m->cpu_flags = GALNET_ENTRY_INTERVENTION;
+	}
 	m->bank->special_devices &= ~this_chip;
 	if (galnet_modes_on(m))
 		m->bank->special_devices |= this_chip;

@@ -64,11 +64,12 @@ enum galnet_verdict {
 	GALNET_SPREAD,
 };
 
+/* In one register. */
 struct galnet_route {
-	enum galnet_verdict verdict;
-	unsigned device, port; /* of the egress, unless flooded or spread */
-	uint32_t ports;	       /* GALNET_SPREAD: of this chip, a bit each */
-	bool unknown;	       /* GALNET_SPREAD: the destination is */
+	enum galnet_verdict verdict : 8;
+	unsigned device : 8, port : 8; /* of the egress, unless flooded or spread */
+	unsigned unknown : 8;	       /* GALNET_SPREAD: the destination is */
+	uint32_t ports;		       /* GALNET_SPREAD: of this chip, a bit each */
 };
 
 int galnet_model_create(const struct galnet_model_config *config, struct galnet_model **model);

@@ -65,7 +65,8 @@ struct galnet_model {
 	uint32_t forwarding; /* up, and not blocked by the spanning tree */
 	uint32_t takes_unknown, monitored, no_broadcast;
 	bool spanning_tree;  /* SpanEn, the global one */
-	uint32_t near; /* the device bits of an entry that is this chip's, and not the CPU's */
+	/* Entries of the CPU: by their device (none: beyond all devices), or these flags. */
+	uint32_t cpu_device, cpu_flags;
 	struct galnet_ease *bank; /* with the running counters */
 	struct galnet_ease own_bank;
 	struct ease ease;

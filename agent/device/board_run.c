@@ -20,11 +20,7 @@ static const struct stat_name stat_names[BOARD_RUN_N_STATS] = {
 	"silences of over an hour, taken for a step of the clock"},
 };
 
-enum {
-	BATCH_FRAMES = 128, /* taken from the feed at a time: 4 KiB of descriptors */
-	/* Frames whose headers are on their way to the cache while one is switched. */
-	HEADERS_AHEAD = 8,
-};
+enum { BATCH_FRAMES = 128 }; /* taken from the feed at a time: 4 KiB of descriptors */
 enum { LIVE_FRAMES = 128 };  /* between two turns of the CPU at most */
 
 struct board_run {
@@ -37,11 +33,12 @@ struct board_run {
 	bool ended, end_taken;
 	uint64_t alarm_us[BOARD_N_ALARMS]; /* NEVER: not set */
 	bool alarm_due[BOARD_N_ALARMS];
-	struct feed_frame frames[BATCH_FRAMES];
+	struct feed_frame frames[BATCH_FRAMES]; /* in board time */
 	size_t n_frames, next_frame; /* next_frame == n_frames: the feed is to be asked */
 	struct feed_frame live[LIVE_FRAMES];
 	uint64_t tick_us;
 	uint64_t offset_us; /* board time less capture time, modulo 2^64 */
+	uint64_t newest_us; /* of the last of the frames */
 	uint64_t mono_zero_us, board_zero_us; /* pacing: the same moment in both times */
 	_Atomic uint64_t stat_values[BOARD_RUN_N_STATS];
 	struct stat_set stats;
@@ -74,6 +71,24 @@ anchor_pace(struct board_run *r)
 
 /* --- what comes next --- */
 
+/* From capture time to board time, which never goes back. */
+static void
+convert_times(struct board_run *r)
+{
+	uint64_t before = r->newest_us;
+
+	for (size_t i = 0; i < r->n_frames; i++) {
+		uint64_t us = r->frames[i].time_us + r->offset_us;
+
+		if ((int64_t)(us - before) < 0) {
+			stat_add(&r->stats, BOARD_RUN_STAT_TIMES_BACK, 1);
+			us = before;
+		}
+		r->frames[i].time_us = before = us;
+	}
+	r->newest_us = before;
+}
+
 /* Asks the feed for more; false at its end. A paced board without a feed stays on, one in lock step
  * would run through the ages. */
 static bool
@@ -85,8 +100,9 @@ fetch(struct board_run *r)
 		return false;
 	r->next_frame = 0;
 	r->n_frames = feed ? feed_next_batch(feed, r->frames, BATCH_FRAMES) : 0;
-	for (size_t i = 0; i < HEADERS_AHEAD && i < r->n_frames; i++)
+	for (size_t i = 0; i < FABRIC_HEADERS_AHEAD && i < r->n_frames; i++)
 		__builtin_prefetch(r->frames[i].octets);
+	convert_times(r);
 	if (r->n_frames > 0)
 		return true;
 	if (feed && feed_has_live(feed))
@@ -102,7 +118,7 @@ fetch(struct board_run *r)
 }
 
 /* The next frame, which stays the next one, or NULL. Its time becomes the board's when it comes. */
-static inline struct feed_frame *
+static inline const struct feed_frame *
 peek(struct board_run *r)
 {
 	if (r->next_frame == r->n_frames && !fetch(r))
@@ -110,12 +126,11 @@ peek(struct board_run *r)
 	return &r->frames[r->next_frame];
 }
 
+/* Live frames may have moved board time beyond it. */
 static inline uint64_t
 frame_us(const struct board_run *r, const struct feed_frame *frame)
 {
-	uint64_t us = frame->time_us + r->offset_us, now = now_us(r);
-
-	return (int64_t)(us - now) < 0 ? now : us;
+	return frame->time_us > now_us(r) ? frame->time_us : now_us(r);
 }
 
 static uint64_t
@@ -130,9 +145,9 @@ next_alarm(const struct board_run *r)
 }
 
 static inline bool
-is_silence(const struct board_run *r, uint64_t us)
+is_silence(uint64_t from_us, uint64_t to_us)
 {
-	return us - now_us(r) > BOARD_RUN_MAX_SILENCE_US;
+	return to_us - from_us > BOARD_RUN_MAX_SILENCE_US;
 }
 
 /* The capturing host's clock was set: nobody wants to wait for, or count, the time between. */
@@ -204,17 +219,28 @@ fire_alarms(struct board_run *r)
 		bus_model_set_line(r->config.bus, BOARD_LINE_TIMER, true);
 }
 
-static inline void
-put_through(struct board_run *r, struct feed_frame *frame, uint64_t us)
+/* Of the frames at hand, how many come up to board time latest and before a silence. As a rule,
+ * all: their times only grow. */
+static size_t
+count_ready(const struct board_run *r, uint64_t latest, size_t max)
 {
-	if (r->next_frame + HEADERS_AHEAD < r->n_frames)
-		__builtin_prefetch(frame[HEADERS_AHEAD].octets);
-	if (frame->time_us + r->offset_us != us)
-		stat_add(&r->stats, BOARD_RUN_STAT_TIMES_BACK, 1);
-	set_now(r, us);
-	frame->time_us = us;
-	r->next_frame++;
-	fabric_frame(r->config.fabric, frame);
+	const struct feed_frame *frames = &r->frames[r->next_frame];
+	size_t left = r->n_frames - r->next_frame, n = 0;
+	uint64_t before = now_us(r), last;
+
+	if (max > left)
+		max = left;
+	last = frames[max - 1].time_us;
+	if (last >= before && last <= latest && !is_silence(before, last))
+		return max;
+	for (; n < max; n++) {
+		uint64_t us = frames[n].time_us > before ? frames[n].time_us : before;
+
+		if (us > latest || is_silence(before, us))
+			break;
+		before = us;
+	}
+	return n;
 }
 
 /* In lock step, frames that wait for buffers come in one by one as these become free, each with its
@@ -234,19 +260,19 @@ run_frames(struct board_run *r, uint64_t latest, unsigned max)
 	uint32_t known = bus_model_lines(bus); /* paced, the CPU may be late with these */
 	unsigned n = 0;
 
-	do {
-		struct feed_frame *frame = peek(r);
-		uint64_t us;
+	while (n < max && peek(r) && !bus_model_cpu_waits(bus)) {
+		const struct feed_frame *frames = &r->frames[r->next_frame];
+		size_t ready = count_ready(r, latest, max - n), came;
 
-		if (!frame)
+		if (ready == 0)
 			break;
-		us = frame_us(r, frame);
-		if (us > latest || is_silence(r, us))
+		came = fabric_frames(r->config.fabric, frames, ready);
+		r->next_frame += came;
+		n += (unsigned)came;
+		set_now(r, frame_us(r, &frames[came - 1]));
+		if (bus_model_lines(bus) & ~known || someone_waits(r))
 			break;
-		put_through(r, frame, us);
-		n++;
-	} while (n < max && !(bus_model_lines(bus) & ~known) && !bus_model_cpu_waits(bus) &&
-	    !someone_waits(r));
+	}
 	return n;
 }
 
@@ -265,7 +291,7 @@ move(struct board_run *r, unsigned max)
 	next = us < alarm ? us : alarm;
 	if (next == NEVER || (r->ended && !frame))
 		return -1;
-	if (frame && is_silence(r, us)) {
+	if (frame && is_silence(now_us(r), us)) {
 		skip_silence(r, us);
 		return 0;
 	}
@@ -346,7 +372,7 @@ board_run_step(struct board_run *r)
 	if (!r->config.lock_step || !r->started)
 		return false;
 	bus_model_lock(r->config.bus);
-	if (r->alarm_us[BOARD_ALARM_HARDWARE] == NEVER) /* not any more, if the CPU has been at it */
+	if (fabric_wants_advance(r->config.fabric))
 		r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
 	while (left > 0 && n >= 0 && !interrupted(r)) {
 		n = move(r, (unsigned)left);
@@ -495,6 +521,7 @@ board_run_create(const struct board_run_config *config, struct board_run **run)
 		r->alarm_us[i] = NEVER;
 	r->offset_us = config->zero_us - (config->feed ? feed_first_us(config->feed) : 0);
 	set_now(r, config->zero_us);
+	r->newest_us = config->zero_us;
 	r->stats = (struct stat_set){stat_names, BOARD_RUN_N_STATS, r->stat_values};
 	*run = r;
 	return 0;

@@ -19,6 +19,9 @@ buffers_add_pool(struct buffers *b, struct tnetx4090_model *pool, uint32_t n_buf
 		return -ENOMEM;
 	b->flights = flights;
 	b->max_flights = max;
+	for (unsigned i = 0; i < TNETX4090_PORTS; i++)
+		if (b->n_pools * TNETX4090_PORTS + i < BUFFERS_MAX_PORTS)
+			b->places[b->n_pools * TNETX4090_PORTS + i] = (struct buffers_place){pool, i};
 	b->pools[b->n_pools++] = pool;
 	return 0;
 }
@@ -35,17 +38,7 @@ buffers_free(struct buffers *b)
 
 /* --- frames under way: a binary heap --- */
 
-static void
-sift_up(struct flight *heap, unsigned i, struct flight f)
-{
-	while (i > 0 && heap[(i - 1) / 2].until_ns > f.until_ns) {
-		heap[i] = heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	heap[i] = f;
-}
-
-static void
+static inline void
 sift_down(struct flight *heap, unsigned n, unsigned i, struct flight f)
 {
 	for (unsigned child; (child = 2 * i + 1) < n; i = child) {
@@ -58,37 +51,68 @@ sift_down(struct flight *heap, unsigned n, unsigned i, struct flight f)
 	heap[i] = f;
 }
 
-static void
+static inline void
 release(struct buffers *b, const struct flight *f, uint64_t now)
 {
+	struct buffers_place at = buffers_place(b, f->port);
+
 	if (f->buffers == 0)
-		tnetx4090_model_mcast_sent(buffers_pool(b, f->port), f->port % TNETX4090_PORTS);
+		tnetx4090_model_mcast_sent(at.pool, at.port);
 	else
-		tnetx4090_model_release(buffers_pool(b, f->port), f->port % TNETX4090_PORTS,
-		    f->buffers, now);
+		tnetx4090_model_release(at.pool, at.port, f->buffers, now);
 }
 
-void
-buffers_keep(struct buffers *b, unsigned port, uint32_t octets, uint64_t until, unsigned slowest)
-{
-	struct flight f = {
-	    .until_ns = until,
-	    .buffers = (uint16_t)tnetx4090_model_buffers(buffers_pool(b, port), octets),
-	    .port = (uint8_t)port,
-	    .slowest = (uint8_t)slowest,
-	};
-
-	sift_up(b->flights, b->n_flights++, f);
-}
-
-void
-buffers_release_next(struct buffers *b)
+static inline void
+release_next(struct buffers *b)
 {
 	struct flight f = b->flights[0];
 
 	b->n_flights--;
 	sift_down(b->flights, b->n_flights, 0, b->flights[b->n_flights]);
 	release(b, &f, f.until_ns);
+}
+
+void
+buffers_release_next(struct buffers *b)
+{
+	release_next(b);
+}
+
+static bool
+is_eager(const struct buffers *b)
+{
+	bool eager = b->n_held > 0;
+
+	for (unsigned i = 0; i < b->n_pools; i++)
+		eager = eager || b->pools[i]->pressed != 0 || b->pools[i]->mcast_limited != 0;
+	return eager;
+}
+
+void
+buffers_release(struct buffers *b, uint64_t now)
+{
+	for (unsigned i = 0; i < b->n_recent; i++) {
+		if (b->recent[i].until_ns <= now)
+			release(b, &b->recent[i], now);
+		else
+			buffers_add_flight(b, &b->recent[i]);
+	}
+	b->n_recent = 0;
+	while (buffers_next_ns(b) <= now)
+		release_next(b);
+	b->eager = is_eager(b);
+}
+
+enum tnetx4090_verdict
+buffers_admit_exactly(struct buffers *b, unsigned port, uint32_t n, uint64_t now)
+{
+	struct buffers_place at = buffers_place(b, port);
+	enum tnetx4090_verdict verdict;
+
+	buffers_release(b, now);
+	verdict = tnetx4090_model_admit(at.pool, at.port, n, now);
+	b->eager = is_eager(b);
+	return verdict;
 }
 
 /* Of a flooded frame it is not known when this port would have sent it: not before it may again. */
@@ -106,6 +130,7 @@ shift(struct flight *f, unsigned port, int64_t by_ns, uint64_t not_before)
 void
 buffers_shift(struct buffers *b, unsigned port, int64_t by_ns, uint64_t not_before, uint64_t now)
 {
+	buffers_release(b, now);
 	for (unsigned i = 0; i < b->n_flights; i++)
 		if (b->flights[i].until_ns > now)
 			shift(&b->flights[i], port, by_ns, not_before);
@@ -126,7 +151,7 @@ buffers_leave_out(struct buffers *b, uint64_t ports)
 	for (uint64_t left = full; left != 0; left &= left - 1) {
 		unsigned port = (unsigned)__builtin_ctzll(left);
 
-		tnetx4090_model_mcast_left_out(buffers_pool(b, port), port % TNETX4090_PORTS);
+		tnetx4090_model_mcast_left_out(b->places[port].pool, b->places[port].port);
 	}
 	return full;
 }
@@ -144,8 +169,8 @@ buffers_queue_multicast(struct buffers *b, const struct lines *lines, uint64_t p
 		struct flight f = {.until_ns = lines_free_ns(lines, port),
 		    .port = (uint8_t)port, .slowest = (uint8_t)port};
 
-		tnetx4090_model_mcast_queued(buffers_pool(b, port), port % TNETX4090_PORTS);
-		sift_up(b->flights, b->n_flights++, f);
+		tnetx4090_model_mcast_queued(b->places[port].pool, b->places[port].port);
+		buffers_add_flight(b, &f);
 	}
 }
 
@@ -171,13 +196,8 @@ buffers_hold(struct buffers *b, const struct feed_frame *frame)
 	*q->end = h;
 	q->end = &h->next;
 	b->n_held++;
+	b->eager = true;
 	return 0;
-}
-
-const struct feed_frame *
-buffers_first_held(const struct buffers *b, unsigned port)
-{
-	return b->held[port].first ? &b->held[port].first->frame : NULL;
 }
 
 struct held_frame *

@@ -691,6 +691,8 @@ add_run(struct emulated *e, const struct emulated_config *config)
 
 	if (rc < 0)
 		return rc;
+	if (run.lock_step)
+		bus_model_set_alone(e->bus_model);
 	e->stats[e->n_stats++] = board_run_stats(e->run);
 	if (e->feed)
 		e->stats[e->n_stats++] = feed_stats(e->feed);

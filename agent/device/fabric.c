@@ -8,7 +8,12 @@
  * 2^31 that a MAC's counter takes at once. */
 enum { SETTLE_FRAMES = 16384 };
 
-/* --- the path of a frame --- */
+/* --- the path of a frame ---
+ *
+ * What every frame passes is compiled into one body: */
+#define EVERY_FRAME static inline __attribute__((always_inline))
+/* and what few do is kept out of it. */
+#define FEW_FRAMES static __attribute__((noinline))
 
 enum { HEADER_OCTETS = 14, TYPE_MAC_CONTROL = 0x8808, OPCODE_PAUSE = 1 };
 #define BROADCAST 0xffffffffffffull
@@ -40,7 +45,7 @@ control_of(const struct feed_frame *f)
 }
 
 /* The frame as the two chips see it. One without a header is a runt; it has no addresses. */
-static inline void
+EVERY_FRAME void
 look_at(const struct feed_frame *f, struct c84302_frame *mac, struct galnet_frame *frame)
 {
 	uint64_t source_and_type;
@@ -61,12 +66,12 @@ look_at(const struct feed_frame *f, struct c84302_frame *mac, struct galnet_fram
 	frame->control = true;
 }
 
+/* n frames like this one; negative: fewer. */
 static inline void
-add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t sign)
+add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t n)
 {
-	sums->octets += sign * frame->octets;
-	sums->by_kind[frame->kind] += sign;
-	sums->by_size[c84302_size_class(frame->octets)] += sign;
+	sums->octets += n * frame->octets;
+	sums->pkts[c84302_sum_of(frame->kind, frame->octets)] += n;
 }
 
 /* --- frames that leave --- */
@@ -80,7 +85,7 @@ take_back(struct fabric *f, unsigned port)
 	galnet_ease_uncount(&f->ease, galnet_ease_counter(out->device, out->channel));
 }
 
-static void
+FEW_FRAMES void
 discard(struct fabric *f, unsigned port)
 {
 	const struct wiring *out = &f->ports[port];
@@ -90,7 +95,7 @@ discard(struct fabric *f, unsigned port)
 }
 
 /* When the port will have sent it; 0: its queue was full. */
-static inline uint64_t
+EVERY_FRAME uint64_t
 send(struct fabric *f, unsigned port, const struct c84302_frame *mac, uint64_t at)
 {
 	uint64_t done = lines_send(&f->lines, port, mac->octets, at);
@@ -105,7 +110,7 @@ send(struct fabric *f, unsigned port, const struct c84302_frame *mac, uint64_t a
 
 /* Ports that a flooded frame was counted for but that do not send it: limited ones have too many
  * multicasts waiting, full ones have a full queue. */
-static __attribute__((noinline)) void
+FEW_FRAMES void
 leave_out(struct fabric *f, uint64_t limited, uint64_t full, const struct c84302_frame *mac)
 {
 	for (uint64_t left = limited | full; left != 0; left &= left - 1) {
@@ -120,7 +125,7 @@ leave_out(struct fabric *f, uint64_t limited, uint64_t full, const struct c84302
 }
 
 /* By all ports of all chips but the one it came in by: when the slowest will have sent it. */
-static uint64_t
+FEW_FRAMES uint64_t
 flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *frame, uint64_t at)
 {
@@ -143,14 +148,14 @@ flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 }
 
 /* Over PCI to one port of another chip, if there is such a chip. */
-static uint64_t
-send_over_pci(struct fabric *f, const struct galnet_route *to, const struct c84302_frame *mac,
+EVERY_FRAME uint64_t
+send_over_pci(struct fabric *f, struct galnet_route to, const struct c84302_frame *mac,
     const struct galnet_frame *frame, uint64_t at, unsigned *port)
 {
-	if (to->device >= f->n_chips ||
-	    galnet_model_receive_pci(f->chips[to->device], 1u << to->port, frame) == 0)
+	if (to.device >= f->n_chips ||
+	    galnet_model_receive_pci(f->chips[to.device], 1u << to.port, frame) == 0)
 		return 0;
-	*port = f->first_port[to->device] + to->port;
+	*port = f->first_port[to.device] + to.port;
 	return send(f, *port, mac, at);
 }
 
@@ -171,7 +176,7 @@ send_by(struct fabric *f, unsigned device, uint32_t ports, const struct c84302_f
 }
 
 /* Some chip does not take part in floods as all do: each one is asked. */
-static __attribute__((noinline)) uint64_t
+FEW_FRAMES uint64_t
 spread(struct fabric *f, unsigned device, const struct galnet_route *to,
     const struct c84302_frame *mac, const struct galnet_frame *frame, uint64_t at)
 {
@@ -209,7 +214,7 @@ fabric_send_to_sniffer(void *ctx, unsigned device, unsigned channel,
 }
 
 /* Returns when it will have been sent by the last port; 0: it is gone already. */
-static uint64_t
+EVERY_FRAME uint64_t
 forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *frame, uint64_t at, unsigned *slowest)
 {
@@ -225,7 +230,7 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 		*slowest = f->first_port[to.device] + to.port;
 		return send(f, *slowest, mac, at);
 	case GALNET_TO_DEVICE:
-		return send_over_pci(f, &to, mac, frame, at, slowest);
+		return send_over_pci(f, to, mac, frame, at, slowest);
 	case GALNET_FLOOD:
 		return flood(f, port, mac, frame, at);
 	case GALNET_SPREAD:
@@ -237,7 +242,7 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 /* --- frames that come in --- */
 
 /* Counts it as received; true if it is good. */
-static inline bool
+EVERY_FRAME bool
 receive(struct fabric *f, unsigned port, const struct c84302_frame *mac)
 {
 	const struct wiring *in = &f->ports[port];
@@ -249,7 +254,7 @@ receive(struct fabric *f, unsigned port, const struct c84302_frame *mac)
 }
 
 /* The partner asks the port to stop, or to go on. */
-static void
+FEW_FRAMES void
 pause(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t at)
 {
 	enum { QUANTA = 16 };
@@ -265,7 +270,7 @@ pause(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t 
 }
 
 /* A bad frame: its source, if it is one of the two errors that the chip tells of. */
-static void
+FEW_FRAMES void
 report_error(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *seen)
 {
@@ -280,7 +285,7 @@ report_error(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 
 /* A frame that the line has brought and the buffers have taken; *slowest sends it last. Returns
  * when it is gone, 0: at once. */
-static inline uint64_t
+EVERY_FRAME uint64_t
 take_in(struct fabric *f, const struct feed_frame *frame, const struct c84302_frame *mac,
     const struct galnet_frame *seen, unsigned *slowest)
 {
@@ -315,7 +320,7 @@ takes_buffers(const struct c84302_frame *mac, uint32_t max_octets)
 	    (mac->control | mac->faults) == 0;
 }
 
-static void
+FEW_FRAMES void
 count_collision(struct fabric *f, unsigned port)
 {
 	const struct wiring *in = &f->ports[port];
@@ -323,37 +328,55 @@ count_collision(struct fabric *f, unsigned port)
 	c84302_model_event(in->mac, in->mac_port, C84302_COLLISIONS, 1);
 }
 
-/* A frame on a board with a buffer pool; false if its sender has to try again. */
-static bool
-try_buffers(struct fabric *f, const struct feed_frame *frame)
+/* The chip has counted what it drops; the line has brought it nevertheless. */
+FEW_FRAMES void
+drop(struct fabric *f, unsigned port, const struct c84302_frame *mac)
+{
+	lines_receive(&f->lines, port, mac->octets, f->now_ns);
+	receive(f, port, mac);
+	f->frames++;
+}
+
+/* A frame whose line is up; false if its sender has to try again. */
+EVERY_FRAME bool
+pass(struct fabric *f, const struct feed_frame *frame)
 {
 	struct c84302_frame mac;
 	struct galnet_frame seen;
 	unsigned slowest = BUFFERS_MANY;
+	uint32_t n_buffers = 0;
 	uint64_t done;
+	bool buffered;
 
 	look_at(frame, &mac, &seen);
-	if (!takes_buffers(&mac, *f->ports[frame->port].max_octets)) {
-		take_in(f, frame, &mac, &seen, &slowest);
-		return true;
-	}
-	switch (buffers_admit(&f->buffers, frame->port, mac.octets, f->now_ns)) {
-	case TNETX4090_COLLIDE: /* at the MAC of the port, too */
-		count_collision(f, frame->port);
-		return false;
-	case TNETX4090_PAUSE:
-		return false;
-	case TNETX4090_DROP: /* the chip has counted it */
-		lines_receive(&f->lines, frame->port, mac.octets, f->now_ns);
-		receive(f, frame->port, &mac);
-		f->frames++;
-		return true;
-	case TNETX4090_ACCEPT:
-		break;
+	buffered = f->buffers.n_pools > 0 &&
+	    takes_buffers(&mac, *f->ports[frame->port].max_octets);
+	if (buffered) {
+		switch (buffers_admit(
+		    &f->buffers, frame->port, mac.octets, f->now_ns, &n_buffers)) {
+		case TNETX4090_COLLIDE: /* at the MAC of the port, too */
+			count_collision(f, frame->port);
+			return false;
+		case TNETX4090_PAUSE:
+			return false;
+		case TNETX4090_DROP:
+			drop(f, frame->port, &mac);
+			return true;
+		case TNETX4090_ACCEPT:
+			break;
+		}
 	}
 	done = take_in(f, frame, &mac, &seen, &slowest);
-	buffers_keep(&f->buffers, frame->port, mac.octets, done ? done : f->now_ns, slowest);
+	if (buffered)
+		buffers_keep(&f->buffers, frame->port, n_buffers, done ? done : f->now_ns, slowest);
 	return true;
+}
+
+/* The same for a frame that has waited. */
+FEW_FRAMES bool
+try_again(struct fabric *f, const struct feed_frame *frame)
+{
+	return pass(f, frame);
 }
 
 /* Senders that wait try again, in the order of their ports. */
@@ -363,7 +386,7 @@ retry_held(struct fabric *f)
 	for (unsigned port = 0; f->buffers.n_held > 0 && port < f->n_ports; port++) {
 		const struct feed_frame *first;
 
-		while ((first = buffers_first_held(&f->buffers, port)) && try_buffers(f, first))
+		while ((first = buffers_first_held(&f->buffers, port)) && try_again(f, first))
 			free(buffers_take_held(&f->buffers, port));
 	}
 }
@@ -371,21 +394,38 @@ retry_held(struct fabric *f)
 void
 fabric_release(struct fabric *f, uint64_t now_ns)
 {
-	while (buffers_next_ns(&f->buffers) <= now_ns) {
+	while (f->buffers.n_held > 0 && buffers_next_ns(&f->buffers) <= now_ns) {
 		uint64_t at = buffers_next_ns(&f->buffers);
 
 		if (at > f->now_ns)
 			f->now_ns = at;
 		buffers_release_next(&f->buffers);
-		if (f->buffers.n_held > 0)
-			retry_held(f);
+		retry_held(f);
 	}
+	if (f->buffers.n_pools > 0)
+		buffers_release(&f->buffers, now_ns); /* nobody waits for these */
+}
+
+/* Time never goes back. */
+static inline void
+set_time(struct fabric *f, uint64_t now_us)
+{
+	uint64_t now_ns = now_us * 1000;
+
+	if (f->buffers.eager && buffers_next_ns(&f->buffers) <= now_ns)
+		fabric_release(f, now_ns);
 	if (now_ns > f->now_ns)
 		f->now_ns = now_ns;
 }
 
+void
+fabric_set_time(struct fabric *f, uint64_t now_us)
+{
+	set_time(f, now_us);
+}
+
 /* What is not an everyday frame at a port that is up; true if the frame is done with. */
-static __attribute__((noinline)) bool
+FEW_FRAMES bool
 handle_rare(struct fabric *f, const struct feed_frame *frame)
 {
 	const struct wiring *in = &f->ports[frame->port];
@@ -403,35 +443,43 @@ handle_rare(struct fabric *f, const struct feed_frame *frame)
 	return false;
 }
 
-void
-fabric_set_time(struct fabric *f, uint64_t now_us)
+static inline bool
+is_rare(const struct fabric *f, const struct feed_frame *frame)
 {
-	if (f->buffers.n_pools > 0)
-		fabric_release(f, now_us * 1000);
-	else
-		f->now_ns = now_us * 1000;
+	return f->links_changed || frame->event != FEED_FRAME || !(f->lines_up >> frame->port & 1);
+}
+
+EVERY_FRAME void
+put_through(struct fabric *f, const struct feed_frame *frame)
+{
+	set_time(f, frame->time_us);
+	if (__builtin_expect(is_rare(f, frame), 0) && handle_rare(f, frame))
+		return;
+	if (__builtin_expect(buffers_first_held(&f->buffers, frame->port) != NULL, 0) ||
+	    !pass(f, frame))
+		hold(f, frame);
+}
+
+size_t
+fabric_frames(struct fabric *f, const struct feed_frame *frames, size_t n)
+{
+	uint32_t lines = bus_model_lines(f->bus);
+	size_t i = 0;
+
+	do {
+		if (i + FABRIC_HEADERS_AHEAD < n)
+			__builtin_prefetch(frames[i + FABRIC_HEADERS_AHEAD].octets);
+		put_through(f, &frames[i++]);
+	} while (i < n && bus_model_lines(f->bus) == lines && f->buffers.n_held == 0);
+	if (f->frames >= SETTLE_FRAMES)
+		fabric_settle(f);
+	return i;
 }
 
 void
 fabric_frame(struct fabric *f, const struct feed_frame *frame)
 {
-	struct c84302_frame mac;
-	struct galnet_frame seen;
-	unsigned slowest;
-
-	fabric_set_time(f, frame->time_us);
-	if (__builtin_expect(f->links_changed || frame->event != FEED_FRAME ||
-		    !(f->lines_up >> frame->port & 1), 0) && handle_rare(f, frame))
-		return;
-	if (f->buffers.n_pools == 0) {
-		look_at(frame, &mac, &seen);
-		take_in(f, frame, &mac, &seen, &slowest);
-	} else {
-		if (buffers_first_held(&f->buffers, frame->port) || !try_buffers(f, frame))
-			hold(f, frame);
-	}
-	if (f->frames >= SETTLE_FRAMES)
-		fabric_settle(f);
+	fabric_frames(f, frame, 1);
 }
 
 /* --- time --- */
@@ -441,14 +489,20 @@ fabric_advance(struct fabric *f, uint64_t now_us)
 {
 	uint64_t due;
 
+	set_time(f, now_us);
 	if (f->links_changed)
 		fabric_follow_links(f);
-	fabric_set_time(f, now_us);
-	lines_tell_sleep(&f->lines, f->now_ns);
+	f->eee_read = false;
 	due = f->eee ? eee_calendar_model_settle(f->eee, f->now_ns) : UINT64_MAX;
 	if (f->buffers.n_held > 0 && buffers_next_ns(&f->buffers) < due)
 		due = buffers_next_ns(&f->buffers);
 	return due == UINT64_MAX ? due : due / 1000 + 1;
+}
+
+bool
+fabric_wants_advance(const struct fabric *f)
+{
+	return f->eee_read;
 }
 
 bool
@@ -465,10 +519,8 @@ add_flooded(struct c84302_sums *sent, const struct c84302_sums *now,
     const struct c84302_sums *before)
 {
 	sent->octets += now->octets - before->octets;
-	for (unsigned i = 0; i < C84302_KINDS; i++)
-		sent->by_kind[i] += now->by_kind[i] - before->by_kind[i];
-	for (unsigned i = 0; i < C84302_SIZE_CLASSES; i++)
-		sent->by_size[i] += now->by_size[i] - before->by_size[i];
+	for (unsigned i = 0; i < C84302_KINDS * C84302_SIZE_CLASSES; i++)
+		sent->pkts[i] += now->pkts[i] - before->pkts[i];
 }
 
 /* PAUSE frames that flow control has made the port send. */
@@ -476,12 +528,12 @@ static void
 add_pauses(struct fabric *f, unsigned port)
 {
 	static const struct c84302_frame pause = {.octets = C84302_MIN_OCTETS, .kind = C84302_MCAST};
-	struct tnetx4090_model *pool = buffers_pool(&f->buffers, port);
+	struct tnetx4090_model *pool = f->buffers.places[port].pool;
 	const struct wiring *w = &f->ports[port];
 	uint32_t n;
 
 	tnetx4090_model_settle(pool, f->now_ns);
-	n = tnetx4090_model_take_pauses(pool, port % TNETX4090_PORTS);
+	n = tnetx4090_model_take_pauses(pool, f->buffers.places[port].port);
 	if (n == 0)
 		return;
 	add_sums(&f->sums[port].sent, &pause, n);
@@ -518,17 +570,21 @@ void
 fabric_follow_links(struct fabric *f)
 {
 	static const struct tnetx4090_partner gone = {0};
+	/* A board that starts has links that have been up for long. */
+	uint64_t awake_until = f->now_ns + (f->links_known ? LINE_SETTLE_NS : 0);
 
+	fabric_release(f, f->now_ns);
+	f->links_known = true;
 	f->links_changed = false;
 	f->lines_up = 0;
 	for (unsigned i = 0; i < f->n_ports; i++) {
 		const struct wiring *w = &f->ports[i];
 		bool up = galnet_model_ports_up(w->chip) >> w->channel & 1;
 
-		lines_set_link(&f->lines, i, up, f->now_ns);
+		lines_set_link(&f->lines, i, up, f->now_ns, awake_until);
 		if (f->buffers.n_pools > 0)
-			tnetx4090_model_set_partner(buffers_pool(&f->buffers, i),
-			    i % TNETX4090_PORTS, up ? &w->partner : &gone, f->now_ns);
+			tnetx4090_model_set_partner(f->buffers.places[i].pool,
+			    f->buffers.places[i].port, up ? &w->partner : &gone, f->now_ns);
 		f->lines_up |= (uint64_t)up << i;
 	}
 }

@@ -20,14 +20,21 @@ struct fabric;
 int fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabric **fabric);
 void fabric_destroy(struct fabric *fabric); /* NULL allowed */
 
-/* time_us of a frame is board time, and never goes back. */
-/* A frame of the feed, or what else it says: a link that changes. */
+/* A frame of the feed, or what else it says: a link that changes. Its time_us is board time; one
+ * that is too early comes now. */
 void fabric_frame(struct fabric *fabric, const struct feed_frame *frame);
+/* Frames in a row, at least one, until an interrupt line has moved or a sender has to wait for
+ * buffers. Returns how many have come. While one is switched, the header so many frames on is on
+ * its way to the cache; the caller has sent for the first ones. */
+enum { FABRIC_HEADERS_AHEAD = 8 };
+size_t fabric_frames(struct fabric *fabric, const struct feed_frame *frames, size_t n);
 /* Board time has come to now_us without a frame. */
 void fabric_set_time(struct fabric *fabric, uint64_t now_us);
 /* The same, and what the board does by itself until then is done: sleep is counted, frames that wait
  * for buffers come in. Returns the time of the next call at the latest. */
 uint64_t fabric_advance(struct fabric *fabric, uint64_t now_us);
+/* The CPU has moved what the last call returned. */
+bool fabric_wants_advance(const struct fabric *fabric);
 /* Senders wait for buffers that are going to be free: their frames are still to come. */
 bool fabric_has_waiting(const struct fabric *fabric);
 /* Adds all sums to the counters, also those of this room. */

@@ -51,10 +51,16 @@ sync_eee(void *ctx)
 {
 	struct fabric *f = ctx;
 
-	if (f->lines.told_ns == f->now_ns)
-		return; /* nothing can have slept since */
-	lines_tell_sleep(&f->lines, f->now_ns);
+	f->eee_read = true;
 	eee_calendar_model_settle(f->eee, f->now_ns);
+}
+
+static void
+tell_sleep(void *ctx, unsigned entry)
+{
+	struct fabric *f = ctx;
+
+	lines_tell_sleep(&f->lines, entry, f->now_ns);
 }
 
 static void
@@ -63,6 +69,7 @@ sync_pools(void *ctx)
 	struct fabric *f = ctx;
 
 	fabric_release(f, f->now_ns);
+	buffers_be_eager(&f->buffers);
 	for (unsigned i = 0; i < f->buffers.n_pools; i++)
 		tnetx4090_model_settle(f->buffers.pools[i], f->now_ns);
 }
@@ -183,6 +190,18 @@ add_mac_chip(struct fabric *f)
  * runs idle days in seconds does not spend them on emptying SRAM. */
 enum { EEE_COUNT_BITS = 24 };
 
+/* A direction sleeps anew when it has been idle for so long. */
+static uint64_t
+min_cycle_ns(const struct board_plan *plan)
+{
+	uint32_t least_us = UINT32_MAX;
+
+	for (size_t i = 0; i < plan->ports.n; i++)
+		if (board_port(plan, i)->eee && board_port(plan, i)->eee_idle_us < least_us)
+			least_us = board_port(plan, i)->eee_idle_us;
+	return least_us * 1000ull;
+}
+
 static int
 add_eee(struct fabric *f, const struct board_plan *plan)
 {
@@ -193,7 +212,9 @@ add_eee(struct fabric *f, const struct board_plan *plan)
 	    .n_ports = (unsigned)plan->ports.n,
 	    .event_bits = EEE_COUNT_BITS,
 	    .duration_bits = EEE_COUNT_BITS,
+	    .min_cycle_ns = min_cycle_ns(plan),
 	    .sync = sync_eee,
+	    .tell = tell_sleep,
 	    .ctx = f,
 	};
 
@@ -319,7 +340,7 @@ fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabri
 		return rc;
 	}
 	wire_ports(f, plan);
-	fabric_follow_links(f);
+	f->links_changed = true;
 	*fabric = f;
 	return 0;
 }

@@ -42,6 +42,8 @@ struct fabric {
 	unsigned n_ports;
 	uint64_t now_ns; /* board time */
 	bool links_changed; /* ports may have come up or gone down since lines were told */
+	bool links_known;   /* they have been told at all */
+	bool eee_read;	    /* the CPU has been at the EEE unit since it was last settled */
 	uint64_t lines_up;  /* ports that were up then, a bit each */
 	struct lines lines;
 	struct buffers buffers;

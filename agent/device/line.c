@@ -3,24 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
-enum { BITS_AN_OCTET = 8, PS_A_NS = 1000 };
-
-static inline uint64_t
-serial_ns(const struct line_kind *kind, uint32_t octets)
-{
-	return (uint64_t)(octets + LINE_OVERHEAD_OCTETS) * kind->octet_ps / PS_A_NS;
-}
+enum { BITS_AN_OCTET = 8 };
+#define NEVER_SLEEPS (UINT64_MAX / 2) /* an idle time: twice that never comes */
 
 static inline uint64_t
 slot_ns(const struct line_kind *kind)
 {
-	return (uint64_t)LINE_SLOT_BITS / BITS_AN_OCTET * kind->octet_ps / PS_A_NS;
-}
-
-static inline struct line_kind *
-kind_of(struct lines *l, unsigned port)
-{
-	return &l->kinds[l->port[port].kind];
+	return (uint64_t)LINE_SLOT_BITS / BITS_AN_OCTET * kind->octet_ns;
 }
 
 static inline unsigned
@@ -29,16 +18,10 @@ first_port(uint64_t ports)
 	return (unsigned)__builtin_ctzll(ports);
 }
 
-/* The port is about to do something that the others of its kind do not. */
-static inline void
-fall_out_of_step(struct lines *l, unsigned port)
+static inline uint64_t
+later(uint64_t a, uint64_t b)
 {
-	struct line_kind *kind = kind_of(l, port);
-
-	if (!(kind->in_step >> port & 1))
-		return;
-	kind->in_step &= ~(1ull << port);
-	l->port[port].free_ns = kind->free_ns;
+	return a > b ? a : b;
 }
 
 uint64_t
@@ -49,97 +32,46 @@ lines_free_ns(const struct lines *l, unsigned port)
 	return kind->in_step >> port & 1 ? kind->free_ns : l->port[port].free_ns;
 }
 
-/* --- low-power idle --- */
-
-/* A direction of a line, idle since `idle`, that is to be awake at now: whether it fell asleep. */
-static inline bool
-falls_asleep(const struct line_kind *kind, uint64_t idle, uint64_t now)
-{
-	return kind->config.eee && idle + kind->idle_ns < now;
-}
-
-/* It sleeps until now; what was told of it before is not told again. */
-static inline void
-tell(struct lines *l, const struct line_kind *kind, unsigned entry, uint64_t idle, uint64_t now)
-{
-	uint64_t from = idle + kind->idle_ns;
-
-	if (from < l->told_ns)
-		from = l->told_ns;
-	if (l->eee && from < now)
-		eee_calendar_model_sleep(l->eee, entry, from, now);
-}
-
-/* When a frame that is there at now can go out of a port that is free from `free` on. */
-static inline uint64_t
-start_of(const struct line_kind *kind, uint64_t free, uint64_t now)
-{
-	if (free >= now)
-		return free;
-	return falls_asleep(kind, free, now) ? now + kind->wake_ns : now;
-}
-
 /* --- frames that leave --- */
 
-/* What is queued began or begins to leave at now; paused, later. */
-static inline bool
-is_full(const struct line_kind *kind, uint64_t free, uint64_t now)
+void
+lines_note_half_duplex(struct lines *l, unsigned port, uint64_t start, uint64_t now)
 {
-	return free > now + kind->limit_ns;
-}
-
-static inline uint64_t
-later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-/* Sends by a port that is out of step: when it is done, or LINE_FULL. */
-static uint64_t
-send_alone(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
-{
-	struct line_kind *kind = kind_of(l, port);
 	struct line *line = &l->port[port];
-	uint64_t start;
 
-	if (is_full(kind, line->free_ns, later(now, line->paused_until_ns)))
-		return LINE_FULL;
-	if (falls_asleep(kind, line->free_ns, now) && line->settled_ns <= now)
-		tell(l, kind, EEE_ENTRY(port, EEE_TX), line->free_ns, now);
-	start = start_of(kind, line->free_ns, now);
-	if (!kind->config.full_duplex && line->rx_free_ns > now && line->rx_free_ns == start)
+	if (line->rx_free_ns > now && line->rx_free_ns == start)
 		l->count(l->ctx, port, C84302_DEFERRED, 1);
 	line->last_start_ns = start;
-	line->free_ns = start + serial_ns(kind, octets);
-	return line->free_ns;
-}
-
-uint64_t
-lines_send(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
-{
-	fall_out_of_step(l, port);
-	return send_alone(l, port, octets, now);
 }
 
 /* The ports in step send it, all at the same time. */
 static uint64_t
-send_in_step(struct lines *l, struct line_kind *kind, uint64_t ports, uint32_t octets,
-    uint64_t now)
+send_in_step(struct lines *l, struct line_kind *kind, uint32_t octets, uint64_t now)
 {
-	if (l->eee && falls_asleep(kind, kind->free_ns, now))
-		for (uint64_t left = ports; left != 0; left &= left - 1)
-			tell(l, kind, EEE_ENTRY(first_port(left), EEE_TX), kind->free_ns, now);
-	kind->free_ns = start_of(kind, kind->free_ns, now) + serial_ns(kind, octets);
+	uint64_t start = kind->free_ns, asleep = start + kind->idle_ns;
+
+	if (start < now)
+		start = now;
+	if (asleep < now) {
+		eee_calendar_model_sleep_many(l->eee, EEE_TX, kind->in_step, asleep, now);
+		start += kind->wake_ns;
+	}
+	kind->free_ns = start + line_serial_ns(kind, octets);
 	return kind->free_ns;
 }
 
-static inline void
-note(uint64_t done, unsigned port, uint64_t *slowest, uint64_t *full)
+/* By a port out of step, which is in step again if its queue has become equal to the others'. */
+static uint64_t
+send_out_of_step(struct lines *l, struct line_kind *kind, unsigned port, uint32_t octets,
+    uint64_t now)
 {
-	if (done == LINE_FULL)
-		*full |= 1ull << port;
-	else if (done > *slowest)
-		*slowest = done;
+	const struct line *line = &l->port[port];
+	uint64_t done = line_send_alone(l, port, octets, now);
+
+	if (line->free_ns == kind->free_ns && line->awake_until_ns <= now &&
+	    line->paused_until_ns <= now)
+		kind->in_step |= 1ull << port;
+	return done;
 }
 
 /* A flooded frame at the ports of one kind. */
@@ -147,26 +79,24 @@ static uint64_t
 flood_kind(struct lines *l, struct line_kind *kind, uint64_t except, uint32_t octets,
     uint64_t now, uint64_t *full)
 {
-	uint64_t slowest = 0, in_step, alone;
+	uint64_t slowest = 0, alone;
 
 	for (uint64_t left = kind->in_step & except; left != 0; left &= left - 1)
-		fall_out_of_step(l, first_port(left));
-	in_step = kind->in_step;
-	alone = kind->ports & ~in_step & ~except;
-	if (is_full(kind, kind->free_ns, now))
-		*full |= in_step;
-	else if (in_step != 0 || alone != 0)
-		slowest = send_in_step(l, kind, in_step, octets, now);
-	if (in_step == 0)
-		slowest = 0;
+		line_fall_out_of_step(l, first_port(left));
+	alone = kind->ports & ~kind->in_step & ~except;
+	if (kind->free_ns > now + kind->limit_ns)
+		*full |= kind->in_step;
+	else if (kind->in_step != 0)
+		slowest = send_in_step(l, kind, octets, now);
+	else if (alone != 0)
+		send_in_step(l, kind, octets, now); /* as they will, if they come into step */
 	for (; alone != 0; alone &= alone - 1) {
-		unsigned port = first_port(alone);
-		struct line *line = &l->port[port];
+		uint64_t done = send_out_of_step(l, kind, first_port(alone), octets, now);
 
-		note(send_alone(l, port, octets, now), port, &slowest, full);
-		if (line->free_ns == kind->free_ns && line->settled_ns <= now &&
-		    line->paused_until_ns <= now)
-			kind->in_step |= 1ull << port;
+		if (done == LINE_FULL)
+			*full |= alone & -alone;
+		else
+			slowest = later(slowest, done);
 	}
 	return slowest;
 }
@@ -191,10 +121,10 @@ lines_pause(struct lines *l, unsigned port, uint32_t quanta, uint64_t now)
 	struct line *line = &l->port[port];
 	uint64_t held = later(line->paused_until_ns, now), waiting, before;
 
-	fall_out_of_step(l, port);
+	line_fall_out_of_step(l, port);
 	before = line->free_ns;
 	waiting = before > held ? before - held : 0;
-	line->paused_until_ns = now + quanta * slot_ns(kind_of(l, port));
+	line->paused_until_ns = now + quanta * slot_ns(line_kind(l, port));
 	line->free_ns = line->paused_until_ns + waiting;
 	return (int64_t)(line->free_ns - later(before, now));
 }
@@ -215,7 +145,7 @@ draw(struct lines *l, unsigned attempt)
 static uint64_t
 back_off(struct lines *l, unsigned port)
 {
-	uint64_t slot = slot_ns(kind_of(l, port)), lost = 0;
+	uint64_t slot = slot_ns(line_kind(l, port)), lost = 0;
 	unsigned attempt = 0;
 	uint32_t ours, theirs;
 
@@ -236,9 +166,9 @@ static uint64_t
 share_medium(struct lines *l, unsigned port, uint64_t begin)
 {
 	struct line *line = &l->port[port];
-	uint64_t slot = slot_ns(kind_of(l, port));
+	uint64_t slot = slot_ns(line_kind(l, port));
 
-	fall_out_of_step(l, port);
+	line_fall_out_of_step(l, port);
 	if (begin >= line->free_ns)
 		return begin;
 	if (begin >= line->last_start_ns && begin - line->last_start_ns < slot)
@@ -247,74 +177,57 @@ share_medium(struct lines *l, unsigned port, uint64_t begin)
 }
 
 uint64_t
-lines_receive(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
+lines_receive_half_duplex(struct lines *l, unsigned port, uint64_t begin, uint64_t serial)
 {
-	struct line_kind *kind = kind_of(l, port);
 	struct line *line = &l->port[port];
-	uint64_t serial = serial_ns(kind, octets), idle = line->rx_free_ns;
-	uint64_t begin = now > serial ? now - serial : 0;
 
-	if (begin < idle)
-		begin = idle;
-	else if (falls_asleep(kind, idle + kind->wake_ns, begin) && line->settled_ns <= now)
-		tell(l, kind, EEE_ENTRY(port, EEE_RX), idle, begin - kind->wake_ns);
-	if (!kind->config.full_duplex)
-		begin = share_medium(l, port, begin);
-	line->rx_free_ns = begin + serial;
-	if (!kind->config.full_duplex)
-		line->free_ns = line->rx_free_ns;
+	line->rx_free_ns = share_medium(l, port, begin) + serial;
+	line->free_ns = line->rx_free_ns;
 	return line->rx_free_ns;
 }
 
 /* --- telling, links --- */
 
-static void
-tell_port(struct lines *l, const struct line_kind *kind, unsigned port, uint64_t now)
+void
+lines_tell_sleep(struct lines *l, unsigned entry, uint64_t now)
 {
+	unsigned port = entry / EEE_DIRECTIONS;
+	const struct line_kind *kind = line_kind(l, port);
 	const struct line *line = &l->port[port];
+	uint64_t idle = entry % EEE_DIRECTIONS == EEE_TX ? lines_free_ns(l, port) : line->rx_free_ns;
+	uint64_t asleep = line_sleep_ns(kind, line, idle);
 
-	if (!kind->config.eee || line->settled_ns > now)
-		return;
-	tell(l, kind, EEE_ENTRY(port, EEE_TX), lines_free_ns(l, port), now);
-	tell(l, kind, EEE_ENTRY(port, EEE_RX), line->rx_free_ns, now);
+	if (kind->ports >> port & 1 && asleep < now)
+		eee_calendar_model_sleep(l->eee, entry, asleep, now);
 }
 
 void
-lines_tell_sleep(struct lines *l, uint64_t now)
+lines_set_link(struct lines *l, unsigned port, bool up, uint64_t now, uint64_t awake_until)
 {
-	if (!l->eee || now <= l->told_ns)
-		return;
-	for (unsigned i = 0; i < l->n_kinds && l->told_ns != 0; i++)
-		for (uint64_t left = l->kinds[i].ports; left != 0; left &= left - 1)
-			tell_port(l, &l->kinds[i], first_port(left), now);
-	l->told_ns = now;
-}
-
-void
-lines_set_link(struct lines *l, unsigned port, bool up, uint64_t now)
-{
-	struct line_kind *kind = kind_of(l, port);
+	struct line_kind *kind = line_kind(l, port);
 	struct line *line = &l->port[port];
 	uint64_t bit = 1ull << port;
 
 	if (up == (kind->ports >> port & 1))
 		return;
-	if (!up && l->told_ns != 0)
-		tell_port(l, kind, port, now);
-	fall_out_of_step(l, port);
+	for (unsigned direction = 0; direction < EEE_DIRECTIONS && !up; direction++)
+		lines_tell_sleep(l, EEE_ENTRY(port, direction), now);
+	line_fall_out_of_step(l, port);
 	kind->ports = up ? kind->ports | bit : kind->ports & ~bit;
 	line->free_ns = line->rx_free_ns = line->paused_until_ns = now;
-	line->settled_ns = now == 0 ? 0 : now + LINE_SETTLE_NS;
+	line->awake_until_ns = awake_until;
 }
 
 static void
 set_up_kind(struct line_kind *kind, const struct line_config *config)
 {
 	kind->config = *config;
-	kind->config.eee = config->eee && config->full_duplex;
-	kind->octet_ps = BITS_AN_OCTET * 1000000u / config->speed_mbps;
-	kind->limit_ns = (uint64_t)LINE_QUEUE_OCTETS * kind->octet_ps / PS_A_NS;
-	kind->idle_ns = config->idle_us * 1000ull;
+	kind->full_duplex = config->full_duplex;
+	kind->octet_ns = BITS_AN_OCTET * 1000 / config->speed_mbps;
+	kind->limit_ns = (uint64_t)LINE_QUEUE_OCTETS * kind->octet_ns;
+	kind->idle_ns = NEVER_SLEEPS;
+	if (config->eee && config->full_duplex)
+		kind->idle_ns = config->idle_us * 1000ull;
 	kind->wake_ns = config->speed_mbps >= 1000 ? LINE_WAKE_1G_NS : LINE_WAKE_NS;
 	if (config->wake_us > 0)
 		kind->wake_ns = config->wake_us * 1000ull;
@@ -324,7 +237,7 @@ static bool
 is_alike(const struct line_config *kind, const struct line_config *port)
 {
 	return kind->speed_mbps == port->speed_mbps && kind->full_duplex == port->full_duplex &&
-	    kind->eee == (port->eee && port->full_duplex) && kind->idle_us == port->idle_us &&
+	    kind->eee == port->eee && kind->idle_us == port->idle_us &&
 	    kind->wake_us == port->wake_us;
 }
 
