@@ -147,6 +147,27 @@ START_TEST(timers_are_the_port_s)
 }
 END_TEST
 
+/* Down from 5 s to 7 s: that is a wake-up, and low-power idle must not be asked for in a link's first
+ * second. */
+START_TEST(a_link_that_is_down_does_not_sleep)
+{
+	const double up_us = 20000000 - 2000000 - 1000000;
+	struct hal_energy e;
+
+	made_begin(&capture, false, false, 1);
+	for (uint64_t i = 0; i <= 20; i++)
+		made_frame(&capture, T0_US + i * 1000000, STATION(2), STATION(1), 60);
+	run_board("", "eee", "speed = 100\neee = on",
+	    "speed = 100\neee = on\nlink_changes = {\"5 down\", \"7 up\"}");
+	e = energy(2);
+	ck_assert_uint_eq(e.in.events, 2);
+	ck_assert_double_eq_tol((double)e.in.asleep_us, up_us, 2000);
+	ck_assert_uint_ge(e.out.events, 16);
+	ck_assert_uint_le(e.out.events, 19);
+	ck_assert_double_eq_tol((double)e.out.asleep_us, up_us, 20000);
+}
+END_TEST
+
 /* Half an hour without a frame: the unit's narrow counts are emptied many times, all at once. */
 START_TEST(long_sleep_is_counted_whole)
 {
@@ -451,6 +472,7 @@ suite(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, sleep_is_the_idle_time);
 	tcase_add_test(t, timers_are_the_port_s);
+	tcase_add_test(t, a_link_that_is_down_does_not_sleep);
 	tcase_add_test(t, long_sleep_is_counted_whole);
 	tcase_add_test(t, a_busy_line_stays_awake);
 	tcase_add_test(t, without_flow_control_frames_are_lost);
