@@ -60,6 +60,7 @@ switch_rounds full-26port
 "$build/tests/bench_switch" curves "$capture"
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench_snmp.sh"
 EASE_BUILD=$build "$top/tests/bench_walk.sh"
+"$build/tests/bench_linux"
 (cd "$build" && tests/bench_collector 2)
 [ "$before" -ge 33554432 ] || echo 33554432 2>/dev/null >$limit ||
     echo "bench: net.core.rmem_max stays $before: sfacctd and sfcapd have smaller buffers" >&2
