@@ -216,7 +216,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "bench_linux: left out: no network namespace\n");
 		return 0;
 	}
-	if (taps_open(&b.taps, reason, sizeof(reason)) < 0) {
+	if (taps_open(getenv("BENCH_CLASSIC") != NULL, &b.taps, reason, sizeof(reason)) < 0) {
 		fprintf(stderr, "bench_linux: left out: %s\n", reason);
 		return 0;
 	}

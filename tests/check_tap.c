@@ -229,7 +229,14 @@ START_TEST(its_own_notifications_are_not_sampled)
 }
 END_TEST
 
-/* ---- coming and going ---- */
+/* ---- coming and going, by the classic hooks, which tc shows ---- */
+
+static bool
+set_up_classic(const char *test)
+{
+	rig.config.classic_hooks = true;
+	return set_up(test);
+}
 
 static bool
 has_tap(const char *link)
@@ -246,7 +253,7 @@ has_hook(const char *link)
 
 START_TEST(nothing_stays_behind)
 {
-	if (!set_up(__func__))
+	if (!set_up_classic(__func__))
 		return;
 	ck_assert(has_tap("p0") && has_tap("h0"));
 	linux_rig_sh("ip link add p1 type veth peer name h1");
@@ -259,9 +266,40 @@ START_TEST(nothing_stays_behind)
 }
 END_TEST
 
+/* Where the kernel has tcx, the link is the descriptor: a killed agent leaves nothing at all. */
+START_TEST(newer_hooks_go_with_the_agent)
+{
+	pid_t child;
+	int status;
+
+	if (!set_up(__func__))
+		return;
+	if (has_hook("p0")) {
+		printf("SKIP %s: this kernel has no tcx\n", __func__);
+		linux_rig_stop(&rig);
+		return;
+	}
+	linux_rig_stop(&rig);
+	child = fork();
+	if (child == 0) {
+		linux_rig_start(&rig);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	linux_rig_start(&rig);
+	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.taps_cleaned"), 0);
+	ck_assert_int_eq(hal_load_skip(rig.hal, seen.if_index, 4), 0);
+	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 10, 1);
+	linux_rig_settle(&rig);
+	ck_assert_uint_eq(seen.n, 1);
+	ck_assert_uint_eq(seen.pool[0], 5); /* one tap counts, not two */
+	linux_rig_stop(&rig);
+}
+END_TEST
+
 START_TEST(others_filters_stay)
 {
-	if (!set_up(__func__))
+	if (!set_up_classic(__func__))
 		return;
 	linux_rig_stop(&rig);
 	/* One that is there before, and one that comes while the agent runs. */
@@ -282,7 +320,7 @@ START_TEST(what_a_killed_agent_left_is_removed)
 	pid_t child;
 	int status;
 
-	if (!set_up(__func__))
+	if (!set_up_classic(__func__))
 		return;
 	linux_rig_stop(&rig);
 	child = fork();
@@ -479,6 +517,7 @@ main(void)
 	suite_add_tcase(suite, registers);
 	tcase_set_timeout(life, 60);
 	tcase_add_test(life, nothing_stays_behind);
+	tcase_add_test(life, newer_hooks_go_with_the_agent);
 	tcase_add_test(life, others_filters_stay);
 	tcase_add_test(life, what_a_killed_agent_left_is_removed);
 	tcase_add_test(life, without_privilege_counters_go_on);

@@ -396,7 +396,7 @@ open_taps(struct linux_device *d, const struct linux_config *config)
 	memcpy(d->own_ports, config->own_ports, sizeof(d->own_ports));
 	if (!config->sampling)
 		return 0;
-	if (taps_open(&d->taps, reason, sizeof(reason)) < 0) {
+	if (taps_open(config->classic_hooks, &d->taps, reason, sizeof(reason)) < 0) {
 		log_warn("linux", "no sampling: %s; counters and addresses are served", reason);
 		return 0;
 	}

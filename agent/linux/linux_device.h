@@ -20,6 +20,7 @@ enum { LINUX_OWN_PORTS_MAX = 4 };
 
 struct linux_config {
 	bool sampling; /* by eBPF; where that is not permitted or not there, without */
+	bool classic_hooks; /* clsact even where the kernel has tcx */
 	/* UDP ports that this machine's own notifications and sFlow go to: a frame it sends there is
 	 * counted and not sampled, or samples would make samples. */
 	uint16_t own_ports[LINUX_OWN_PORTS_MAX];

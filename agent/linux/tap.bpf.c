@@ -1,6 +1,6 @@
 /*
  * The kernel's half of a tap: counts every frame of one port, and copies the one whose turn it is
- * into the ring. Runs at the port's clsact hooks and leaves every frame to whatever comes after.
+ * into the ring. Runs at the port's tcx or clsact hooks and leaves every frame to whatever comes after.
  * Each port has a copy of this program with registers of its own; the ring is everybody's.
  */
 #include <linux/bpf.h>

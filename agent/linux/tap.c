@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -21,7 +22,11 @@ enum {
 	TAP_PRIORITY = 1,    /* before filters that end the frame's way through the hook */
 };
 
+/* BPF_TCX_INGRESS and BPF_TCX_EGRESS of linux/bpf.h since 6.6; older headers lack them. */
+enum { TCX_INGRESS = 46, TCX_EGRESS = 47 };
+
 struct taps {
+	bool classic;
 	struct bpf_object *first; /* a program at no hook, which owns the ring */
 	int ring_fd;
 	struct ring_buffer *ring;
@@ -34,16 +39,18 @@ struct tap {
 	struct bpf_object *object;
 	struct tap_registers *registers; /* mapped, shared with the kernel */
 	uint32_t kernel_index;
-	bool made_hook;
+	int link_fd[2]; /* of tcx: the program stands at the hook as long as this is open; or -1 */
+	bool made_hook; /* of clsact */
 	bool attached[2];
 };
 
 static const struct {
 	enum bpf_tc_attach_point point;
+	uint32_t tcx;
 	const char *program;
 } hooks[2] = {
-    [TAP_IN] = {BPF_TC_INGRESS, "ease_tap_in"},
-    [TAP_OUT] = {BPF_TC_EGRESS, "ease_tap_out"},
+    [TAP_IN] = {BPF_TC_INGRESS, TCX_INGRESS, "ease_tap_in"},
+    [TAP_OUT] = {BPF_TC_EGRESS, TCX_EGRESS, "ease_tap_out"},
 };
 
 static int __attribute__((format(printf, 2, 0)))
@@ -112,13 +119,14 @@ what_fails(int rc)
 }
 
 int
-taps_open(struct taps **result, char *reason, size_t reason_size)
+taps_open(bool classic, struct taps **result, char *reason, size_t reason_size)
 {
 	struct taps *taps = calloc(1, sizeof(*taps));
 	int rc = -ENOMEM;
 
 	if (!taps)
 		goto fail;
+	taps->classic = classic;
 	libbpf_set_print(say);
 	rc = load_program(-1, &taps->first);
 	if (rc < 0)
@@ -281,6 +289,60 @@ taps_clean(uint32_t kernel_index)
 	return in || out;
 }
 
+static int
+attach_clsact(struct tap *tap)
+{
+	int rc = make_hook(tap);
+
+	if (rc == 0)
+		rc = attach_hook(tap, TAP_IN);
+	if (rc == 0)
+		rc = attach_hook(tap, TAP_OUT);
+	return rc;
+}
+
+/* The hook of newer kernels: half the time a frame, and gone with the descriptor, whatever happens
+ * to the agent. libbpf knows it from 1.3 on. */
+static int
+attach_tcx(struct tap *tap, unsigned direction)
+{
+	struct bpf_program *program =
+	    bpf_object__find_program_by_name(tap->object, hooks[direction].program);
+	union bpf_attr attr;
+	long fd;
+
+	if (!program)
+		return -ENOENT;
+	memset(&attr, 0, sizeof(attr));
+	attr.link_create.prog_fd = (uint32_t)bpf_program__fd(program);
+	attr.link_create.target_ifindex = tap->kernel_index;
+	attr.link_create.attach_type = hooks[direction].tcx;
+	fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	if (fd < 0)
+		return -errno;
+	tap->link_fd[direction] = (int)fd;
+	return 0;
+}
+
+static void
+detach_tcx(struct tap *tap)
+{
+	for (unsigned direction = 0; direction < 2; direction++) {
+		if (tap->link_fd[direction] >= 0)
+			close(tap->link_fd[direction]);
+		tap->link_fd[direction] = -1;
+	}
+}
+
+static int
+attach(struct tap *tap, bool classic)
+{
+	if (!classic && attach_tcx(tap, TAP_IN) == 0 && attach_tcx(tap, TAP_OUT) == 0)
+		return 0;
+	detach_tcx(tap);
+	return attach_clsact(tap);
+}
+
 /* ---- taps ---- */
 
 static int
@@ -309,6 +371,7 @@ taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t
 	if (!tap)
 		return -ENOMEM;
 	tap->kernel_index = kernel_index;
+	tap->link_fd[TAP_IN] = tap->link_fd[TAP_OUT] = -1;
 	rc = load_program(taps->ring_fd, &tap->object);
 	if (rc == 0)
 		rc = map_registers(tap);
@@ -316,11 +379,7 @@ taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t
 		goto fail;
 	tap->registers->pool[TAP_IN] = pool_in;
 	tap->registers->pool[TAP_OUT] = pool_out;
-	rc = make_hook(tap);
-	if (rc == 0)
-		rc = attach_hook(tap, TAP_IN);
-	if (rc == 0)
-		rc = attach_hook(tap, TAP_OUT);
+	rc = attach(tap, taps->classic);
 	if (rc < 0)
 		goto fail;
 	*result = tap;
@@ -335,6 +394,7 @@ tap_detach(struct tap *tap)
 {
 	if (!tap)
 		return;
+	detach_tcx(tap);
 	for (unsigned direction = 0; direction < 2; direction++)
 		if (tap->attached[direction])
 			(void)detach_hook(tap->kernel_index, direction);

@@ -1,13 +1,14 @@
 /*
  * Taps: what samples the frames of a port, in both directions, inside the kernel. A tap is a copy
- * of the program tap.bpf.c at the port's clsact hooks and a set of registers that behaves as the
- * pair of skip counters of an EASE chip: a count running down, a shadow one deep, frames counted
- * all the time, and a standstill when both are used up. Only samples leave the kernel, through one
- * ring for all taps.
+ * of the program tap.bpf.c at the port's hooks and a set of registers that behaves as the pair of
+ * skip counters of an EASE chip: a count running down, a shadow one deep, frames counted all the
+ * time, and a standstill when both are used up. Only samples leave the kernel, through one ring for
+ * all taps.
  *
- * Nothing is pinned: without the agent the program has nobody to fill its registers, and samples
- * nothing more. It stays at the hook when the agent is killed, until taps_clean of the next start.
- * Needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, and a kernel with clsact, cls_bpf and BPF rings
+ * The hooks are tcx where the kernel has it (6.6), else clsact. Nothing is pinned. At tcx the
+ * program goes with the agent, however that ends; at clsact that of a killed agent stays, samples
+ * nothing more, for nobody fills its registers, and is removed by taps_clean of the next start.
+ * Needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, and a kernel with eBPF, rings and one of the hooks
  * (5.12 or later).
  */
 #ifndef EASE_AGENT_LINUX_TAP_H
@@ -25,8 +26,8 @@ struct tap;
 /* Sees one sample, borrowed for the call. Must not detach a tap. */
 typedef void (*taps_take)(void *ctx, const struct tap_record *record);
 
-/* -EOPNOTSUPP: built without it; -EPERM, or the kernel's refusal; why in words in reason. */
-int taps_open(struct taps **taps, char *reason, size_t reason_size);
+/* classic: clsact hooks, also where the kernel has tcx. -EOPNOTSUPP: built without it; -EPERM, or the kernel's refusal; why in words in reason. */
+int taps_open(bool classic, struct taps **taps, char *reason, size_t reason_size);
 void taps_close(struct taps *taps); /* after the last tap is gone; NULL allowed */
 int taps_fd(const struct taps *taps); /* readable when there are samples */
 /* Hands at most max samples to take (0: all there are); how many. */

@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 int
-taps_open(struct taps **taps, char *reason, size_t reason_size)
+taps_open(bool classic, struct taps **taps, char *reason, size_t reason_size)
 {
+	(void)classic;
 	*taps = NULL;
 	snprintf(reason, reason_size, "built without eBPF");
 	return -EOPNOTSUPP;
