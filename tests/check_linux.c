@@ -15,6 +15,13 @@
 static const uint8_t to_all[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 static struct linux_rig rig;
 
+/* Each test begins anew, also where all run in one process. */
+static void
+forget(void)
+{
+	rig = (struct linux_rig){0};
+}
+
 /* br0 with ports p0..p3, whose other ends are h0..h3. */
 static void
 make_bridge(void)
@@ -350,13 +357,14 @@ START_TEST(a_hundred_thousand_addresses)
 }
 END_TEST
 
-int
-main(void)
+static int
+run_all(void)
 {
 	Suite *suite = suite_create("linux");
 	TCase *tc = tcase_create("kernel");
 
 	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, forget, NULL);
 	tcase_add_test(tc, ports_are_what_ip_says_at_every_step);
 	tcase_add_test(tc, speed_and_duplex_are_the_drivers);
 	tcase_add_test(tc, numbers_stay_with_names);
@@ -372,4 +380,14 @@ main(void)
 	tcase_add_test(tc, a_hundred_thousand_addresses);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
+}
+
+int
+main(void)
+{
+	if (getenv("EASE_QUICK")) {
+		printf("SKIP linux: valgrind takes what libbpf reads of the kernel for uninitialised\n");
+		return EXIT_SUCCESS;
+	}
+	return run_all();
 }
