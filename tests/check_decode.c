@@ -579,9 +579,10 @@ START_TEST(shapes_change_nothing_of_what_is_decoded)
 	n = trap_build(&m, octets, sizeof(octets));
 	decode_both(&shapes, octets, n);
 	ck_assert(shapes_know(&shapes, octets, n));
-	for (size_t i = 0; i < n; i++) { /* every octet wrong in every way */
+	/* Every octet wrong in every way, or in sixteen. */
+	for (size_t i = 0; i < n; i++) {
 		original = octets[i];
-		for (int wrong = 0; wrong < 256; wrong++) {
+		for (int wrong = 0; wrong < 256; wrong += suite_is_slow() ? 17 : 1) {
 			octets[i] = (uint8_t)wrong;
 			decode_both(&shapes, octets, n); /* which may have learned another */
 		}

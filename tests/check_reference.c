@@ -5,8 +5,8 @@
  * registers and all memory of the CPU are compared. Half of the scenarios are driven by accesses of
  * a CPU that does anything, half by the real driver.
  *
- * EASE_REFERENCE_SCENARIO=n runs scenario n alone and shows its steps. With sanitizers all 10,000
- * are run only if EASE_LONG is set, else fewer.
+ * EASE_REFERENCE_SCENARIO=n runs scenario n alone and shows its steps. With AddressSanitizer all
+ * 10,000 are run only if EASE_LONG is set, else fewer; under valgrind and ThreadSanitizer few.
  */
 #include "agent/chip/c84302_model.h"
 #include "agent/chip/galnet.h"
@@ -23,7 +23,8 @@
 
 enum {
 	SCENARIOS = 10000,
-	SCENARIOS_SLOW = 1000, /* when something makes everything slow */
+	SCENARIOS_SLOW = 1000, /* when a sanitizer looks on */
+	SCENARIOS_FEW = 200,   /* when everything is slow */
 	PARTS = 20, /* each a check of its own */
 	MAX_CHIPS = 31,
 	MAX_PORTS = 64,
@@ -809,12 +810,11 @@ run_scenario(unsigned scenario)
 	end_scenario();
 }
 
-/* valgrind asks for more time, and gets fewer in any case. */
 static unsigned
 n_scenarios(void)
 {
-	if (getenv("CK_TIMEOUT_MULTIPLIER"))
-		return SCENARIOS_SLOW / 5;
+	if (suite_is_slow())
+		return SCENARIOS_FEW;
 	return SUITE_SANITIZES && !getenv("EASE_LONG") ? SCENARIOS_SLOW : SCENARIOS;
 }
 

@@ -7,6 +7,7 @@
 #define EASE_TESTS_SUITE_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* 1 in a build with AddressSanitizer or ThreadSanitizer, of gcc or clang; else 0. */
@@ -21,12 +22,40 @@
 #define SUITE_SANITIZES 0
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+#define SUITE_SANITIZES_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SUITE_SANITIZES_THREADS 1
+#endif
+#endif
+#ifndef SUITE_SANITIZES_THREADS
+#define SUITE_SANITIZES_THREADS 0
+#endif
+
+/* Does everything take tens of times as long, under valgrind (EASE_QUICK) or ThreadSanitizer? Then
+ * what one thread does very often is done less. */
+static inline bool
+suite_is_slow(void)
+{
+	return SUITE_SANITIZES_THREADS || getenv("EASE_QUICK");
+}
+
 /* How often to repeat what normally is repeated n times, a thousand or more: ten times as often for
- * tests/run --long (EASE_LONG), a fortieth where all is slow (EASE_QUICK: valgrind). */
+ * tests/run --long (EASE_LONG), a fortieth under valgrind. */
 static inline int
 suite_effort(int n)
 {
-	return getenv("EASE_QUICK") ? n / 40 : getenv("EASE_LONG") ? n * 10 : n;
+	if (getenv("EASE_QUICK"))
+		return n / 40;
+	return getenv("EASE_LONG") && !SUITE_SANITIZES_THREADS ? n * 10 : n;
+}
+
+/* The same for what takes long in any case: never more often than n. */
+static inline int
+suite_effort_at_most(int n)
+{
+	return suite_is_slow() ? n / 40 : n;
 }
 
 /* Takes the suite. */
