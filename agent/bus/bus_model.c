@@ -31,6 +31,7 @@ struct bus_model {
 	uint64_t refused;
 	struct window windows[BUS_MODEL_MAX_WINDOWS]; /* in ascending order of base */
 	size_t n_windows;
+	struct window *last; /* that was looked for; NULL: none yet */
 	struct area areas[BUS_MODEL_MAX_AREAS];
 	size_t n_areas;
 	size_t shared_octets;
@@ -107,6 +108,8 @@ window_of(struct bus_model *model, uint32_t address)
 {
 	size_t low = 0, high = model->n_windows;
 
+	if (model->last && address - model->last->base < model->last->size)
+		return model->last; /* the CPU as a rule stays with one chip for a while */
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 		struct window *w = &model->windows[middle];
@@ -116,7 +119,7 @@ window_of(struct bus_model *model, uint32_t address)
 		else if (address - w->base >= w->size)
 			low = middle + 1;
 		else
-			return w;
+			return model->last = w;
 	}
 	return NULL;
 }

@@ -21,6 +21,8 @@ row_end(const struct regmodel_row *row)
 static int
 check_rows(const struct regmodel_row *rows, size_t n_rows)
 {
+	if (n_rows > UINT16_MAX)
+		return -EINVAL;
 	for (size_t i = 0; i < n_rows; i++) {
 		if (row_count(&rows[i]) > 1 && rows[i].stride == 0)
 			return -EINVAL;
@@ -94,28 +96,48 @@ regmodel_reset(struct regmodel *regs)
 			regs->values[row][i] = regs->rows[row].reset;
 }
 
+/* The row that an offset lies in, or n_rows. Where the last offset with the same hash lay is looked
+ * at first: a driver accesses a few registers over and over. */
+static size_t
+row_of(struct regmodel *regs, uint32_t offset)
+{
+	uint16_t *hint = &regs->hints[offset * 0x9e3779b1u >> (32 - REGMODEL_HINT_BITS)];
+	size_t low = 0, high = regs->n_rows;
+	const struct regmodel_row *r = &regs->rows[*hint];
+
+	if (*hint < high && offset >= r->offset && offset < row_end(r))
+		return *hint;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		r = &regs->rows[middle];
+		if (offset < r->offset)
+			high = middle;
+		else if (offset >= row_end(r))
+			low = middle + 1;
+		else
+			return *hint = (uint16_t)middle;
+	}
+	return regs->n_rows;
+}
+
 /* The row and index of an offset; -ENXIO if there is no register. */
 static int
 find(struct regmodel *regs, uint32_t offset, size_t *row, unsigned *index)
 {
-	size_t low = 0, high = regs->n_rows;
+	const struct regmodel_row *r;
+	uint32_t distance;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct regmodel_row *r = &regs->rows[middle];
-		uint32_t distance = offset - r->offset;
-
-		if (offset < r->offset) {
-			high = middle;
-		} else if (offset >= row_end(r)) {
-			low = middle + 1;
-		} else if (distance != 0 && distance % r->stride != 0) {
-			break;
-		} else {
-			*row = middle;
-			*index = distance == 0 ? 0 : distance / r->stride;
+	*row = row_of(regs, offset);
+	*index = 0;
+	if (*row < regs->n_rows) {
+		r = &regs->rows[*row];
+		distance = offset - r->offset;
+		if (distance == 0)
 			return 0;
-		}
+		*index = distance / r->stride;
+		if (distance % r->stride == 0)
+			return 0;
 	}
 	regs->unknown_accesses++;
 	return -ENXIO;

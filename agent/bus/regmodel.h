@@ -28,19 +28,23 @@ struct regmodel_row {
 	void (*written)(void *chip, unsigned index, uint32_t written);
 };
 
+enum { REGMODEL_HINT_BITS = 6 };
+
 struct regmodel {
 	const struct regmodel_row *rows; /* in ascending order of offset */
 	size_t n_rows;
 	void *chip;	    /* passed to hooks */
 	uint32_t **values;  /* by row and index */
 	uint32_t *storage;
+	uint16_t hints[1 << REGMODEL_HINT_BITS]; /* rows, by a hash of the offset last found there */
 	uint64_t unknown_accesses;  /* to addresses without a register */
 	uint64_t reserved_writes;   /* that tried to set reserved bits */
 	/* Called before every access that has a register, e.g. to end a read in two halves. */
 	void (*access)(void *chip, uint32_t offset);
 };
 
-/* -EINVAL if rows are not in ascending order or overlap, -ENOMEM. rows and chip are borrowed. */
+/* -EINVAL if rows are not in ascending order, overlap or are more than 65535, -ENOMEM. rows and
+ * chip are borrowed. */
 int regmodel_init(struct regmodel *regs, const struct regmodel_row *rows, size_t n_rows,
     void *chip);
 void regmodel_free(struct regmodel *regs);

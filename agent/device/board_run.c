@@ -101,7 +101,7 @@ fetch(struct board_run *r)
 	r->next_frame = 0;
 	r->n_frames = feed ? feed_next_batch(feed, r->frames, BATCH_FRAMES) : 0;
 	for (size_t i = 0; i < FABRIC_HEADERS_AHEAD && i < r->n_frames; i++)
-		__builtin_prefetch(r->frames[i].octets);
+		fabric_send_for(&r->frames[i]);
 	convert_times(r);
 	if (r->n_frames > 0)
 		return true;

@@ -468,7 +468,7 @@ fabric_frames(struct fabric *f, const struct feed_frame *frames, size_t n)
 
 	do {
 		if (i + FABRIC_HEADERS_AHEAD < n)
-			__builtin_prefetch(frames[i + FABRIC_HEADERS_AHEAD].octets);
+			fabric_send_for(&frames[i + FABRIC_HEADERS_AHEAD]);
 		put_through(f, &frames[i++]);
 	} while (i < n && bus_model_lines(f->bus) == lines && f->buffers.n_held == 0);
 	if (f->frames >= SETTLE_FRAMES)
