@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES = 20000, KEYS = 40, RUNS = 200, MEAN_SKIP = 20 };
+enum { FRAMES = 20000, KEYS = 40, RUNS = 200, RUNS_WHEN_SLOW = 50, MEAN_SKIP = 20 };
 
 struct made {
 	uint32_t octets[FRAMES], key[FRAMES];
@@ -78,8 +78,9 @@ static const struct {
 static void
 check_intervals(const struct coverage_traffic *traffic, int which)
 {
+	const int runs = suite_is_slow() ? RUNS_WHEN_SLOW : RUNS;
 	struct coverage_options options = {
-		.draw = cases[which].draw, .mean_skip = MEAN_SKIP, .runs = RUNS, .seed = 1,
+		.draw = cases[which].draw, .mean_skip = MEAN_SKIP, .runs = runs, .seed = 1,
 		.impairment = &cases[which].how, .rate_change = cases[which].rate_change,
 	};
 	struct coverage_result results[COVERAGE_N_UNITS];
@@ -91,7 +92,7 @@ check_intervals(const struct coverage_traffic *traffic, int which)
 	for (int unit = 0; unit < COVERAGE_N_UNITS; unit++) {
 		double covered = (double)results[unit].covered / (double)results[unit].trials;
 
-		ck_assert_uint_gt(results[unit].trials, 10 * RUNS);
+		ck_assert_uint_gt(results[unit].trials, 10 * runs);
 		ck_assert_msg(covered >= 0.93 && covered <= most, "case %d unit %d: %.4f", which,
 		    unit, covered);
 		/* theory is that of samples lost one by one */
