@@ -161,19 +161,35 @@ START_TEST(vendors_of_the_ieee)
 }
 END_TEST
 
-/* Asked twice, answered the same: localhost is in every /etc/hosts; else there is nothing to see. */
+/* What the C library's own tool says; "" where it finds nothing. */
+static void
+getent_name(const char *address, char *host, size_t size)
+{
+	char command[128], line[512] = "";
+	FILE *out;
+
+	snprintf(command, sizeof(command), "getent hosts %s", address);
+	out = popen(command, "r");
+	ck_assert_ptr_nonnull(out);
+	if (!fgets(line, sizeof(line), out))
+		*line = '\0';
+	pclose(out);
+	*host = '\0';
+	if (*line)
+		snprintf(host, size, "%s", strtok(line + strcspn(line, " \t"), " \t\n"));
+}
+
+/* Asked, and then from the cache. */
 START_TEST(the_resolver_is_asked_where_the_file_is_silent)
 {
+	char host[DIRECTORY_NAME];
 	struct directory *d;
 
 	ck_assert_int_eq(directory_open(&(struct directory_options){.resolve = true}, &d, error,
 	    sizeof(error)), 0);
-	name_of(d, "127.0.0.1");
-	if (*name)
-		ck_assert_str_eq(name, "localhost");
-	name_of(d, "127.0.0.1");
-	if (*name)
-		ck_assert_str_eq(name, "localhost");
+	getent_name("127.0.0.1", host, sizeof(host));
+	ck_assert_str_eq(name_of(d, "127.0.0.1"), host);
+	ck_assert_str_eq(name_of(d, "127.0.0.1"), host);
 	directory_close(d);
 }
 END_TEST

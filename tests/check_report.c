@@ -561,6 +561,7 @@ START_TEST(loss_says_where)
 	} places[] = {{"agent", 60}, {"on the way", 40}, {"socket", 5}, {"refused", 4},
 	    {"queue", 0}, {"books", 0}, {"store", 11}};
 	struct report_options options = report_store_options();
+	char *text;
 	json_t *j;
 
 	report_store_sql(&store,
@@ -594,6 +595,9 @@ START_TEST(loss_says_where)
 		ck_assert_double_eq(report_json_number(place, "count"), places[i].count);
 	}
 	json_decref(j);
+	text = report_store_render(&store, "loss", &options, render_text, 120);
+	ck_assert_ptr_null(strstr(text, "AGENT")); /* of one agent, as in other reports */
+	free(text);
 }
 END_TEST
 

@@ -79,18 +79,6 @@ sightings_sql(const struct report_options *options)
 	    " WHERE kind = :new_address AND time_us < :to AND mac IS NOT NULL ORDER BY 1, 4";
 }
 
-static bool
-is_wanted(const struct report_options *options, const uint8_t *octets, int n_octets)
-{
-	const struct report_prefix *prefix = &options->addr;
-	unsigned whole = prefix->bits / 8, rest = prefix->bits % 8;
-
-	if (prefix->n_octets == 0)
-		return true;
-	return n_octets == prefix->n_octets && memcmp(octets, prefix->octets, whole) == 0 &&
-	    (rest == 0 || (octets[whole] ^ prefix->octets[whole]) >> (8 - rest) == 0);
-}
-
 static int
 new_place(struct places *places, const uint8_t *octets, int n_octets)
 {
@@ -132,10 +120,11 @@ add_sighting(struct places *places, sqlite3_stmt *stmt)
 	int n_octets = sqlite3_column_bytes(stmt, 0), err;
 	const struct query_port *port = query_find_port(places->query,
 	    sqlite3_column_int64(stmt, 1), (uint32_t)sqlite3_column_int64(stmt, 2));
+	const struct report_prefix *prefix = &places->options->addr;
 	struct place *last = places->n > 0 ? &places->items[places->n - 1] : NULL;
 
 	if (!octets || n_octets > FRAME_IP_LEN || !port || !build_counts(places->options, port) ||
-	    !is_wanted(places->options, octets, n_octets))
+	    (prefix->n_octets > 0 && !report_in_prefix(prefix, (size_t)n_octets, octets)))
 		return 0;
 	if (!last || last->n_octets != n_octets || memcmp(last->octets, octets, (size_t)n_octets)) {
 		err = new_place(places, octets, n_octets);

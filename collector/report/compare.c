@@ -59,31 +59,71 @@ compare_with_rate(struct report_result *result, enum estimate_unit unit, double 
 
 /* ---- with the past ---- */
 
-/* What identifies a row: all between the rank and the agent. */
-static bool
-is_same_key(const struct report_result *result, const struct report_value *a,
-    const struct report_value *b)
+static int
+compare_cells(enum report_type type, const struct report_value *a, const struct report_value *b)
 {
-	for (size_t c = 1; c < result->n_columns; c++) {
+	if (!a->known || !b->known)
+		return (int)a->known - (int)b->known;
+	if (type == REPORT_TEXT)
+		return strcmp(a->text, b->text);
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* What identifies a row is all between the rank and the agent. */
+static int
+compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct report_value *x = *(const struct report_value *const *)a;
+	const struct report_value *y = *(const struct report_value *const *)b;
+	const struct report_result *result = arg;
+	int order = 0;
+
+	for (size_t c = 1; order == 0 && c < result->n_columns; c++) {
 		const struct report_column *column = &result->columns[c];
 
 		if (column->field && strcmp(column->field, "agent") == 0)
-			return true;
-		if (a[c].known != b[c].known)
-			return false;
-		if (a[c].known && (column->type == REPORT_TEXT ? strcmp(a[c].text, b[c].text) != 0
-							       : a[c].number != b[c].number))
-			return false;
+			break;
+		order = compare_cells(column->type, &x[c], &y[c]);
 	}
-	return true;
+	return order;
+}
+
+/* Rows of a result in the order of their keys: who was there is asked once for each row now. */
+struct by_key {
+	const struct report_result *result;
+	const struct report_value **rows;
+};
+
+static int
+sort_by_key(const struct report_result *result, struct by_key *by_key)
+{
+	by_key->result = result;
+	by_key->rows = calloc(result->n_rows + 1, sizeof(*by_key->rows));
+	if (!by_key->rows)
+		return -ENOMEM;
+	for (size_t r = 0; r < result->n_rows; r++)
+		by_key->rows[r] = report_cell(result, r, 0);
+	qsort_r(by_key->rows, result->n_rows, sizeof(*by_key->rows), compare_rows,
+	    (void *)(uintptr_t)result);
+	return 0;
 }
 
 static const struct report_value *
-find_row(const struct report_result *past, const struct report_value *row)
+find_row(const struct by_key *past, const struct report_value *row)
 {
-	for (size_t r = 0; r < past->n_rows; r++)
-		if (is_same_key(past, report_cell(past, r, 0), row))
-			return report_cell(past, r, 0);
+	size_t from = 0, to = past->result->n_rows;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		int order = compare_rows(&row, &past->rows[middle], (void *)(uintptr_t)past->result);
+
+		if (order == 0)
+			return past->rows[middle];
+		if (order < 0)
+			to = middle;
+		else
+			from = middle + 1;
+	}
 	return NULL;
 }
 
@@ -100,12 +140,13 @@ direction(const struct estimate_figure *now, double now_s, double low, double hi
 /* A key that had no sample then had fewer frames than the limit for keys not seen; of its octets
  * nothing is known, so frames are compared. */
 static struct report_change
-change_of(const struct report_result *result, const struct report_result *past,
+change_of(const struct report_result *result, const struct by_key *by_key,
     const struct report_value *row)
 {
+	const struct report_result *past = by_key->result;
 	size_t pkts = column_of(result, REPORT_PKTS);
 	size_t c = result->sort == ESTIMATE_PKTS ? pkts : column_of(result, REPORT_OCTETS);
-	const struct report_value *then = find_row(past, row);
+	const struct report_value *then = find_row(by_key, row);
 	struct report_change change = {.known = then != NULL};
 
 	if (then) {
@@ -122,15 +163,20 @@ change_of(const struct report_result *result, const struct report_result *past,
 static int
 fill_changes(struct report_result *result, const struct report_result *past)
 {
+	struct by_key by_key;
+	int err;
+
 	if (past->empty || past->seconds <= 0)
 		return 0;
+	err = sort_by_key(past, &by_key);
+	if (err)
+		return err;
 	result->changes = calloc(result->n_rows + 1, sizeof(*result->changes));
-	if (!result->changes)
-		return -ENOMEM;
 	result->past_seconds = past->seconds;
-	for (size_t r = 0; r < result->n_rows; r++)
-		result->changes[r] = change_of(result, past, report_cell(result, r, 0));
-	return 0;
+	for (size_t r = 0; result->changes && r < result->n_rows; r++)
+		result->changes[r] = change_of(result, &by_key, report_cell(result, r, 0));
+	free(by_key.rows);
+	return result->changes ? 0 : -ENOMEM;
 }
 
 int

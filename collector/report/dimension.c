@@ -5,7 +5,6 @@
 #include "collector/report/names.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- columns ---- */
@@ -50,19 +49,17 @@ be16(const uint8_t *octets)
 	return (unsigned)octets[0] << 8 | octets[1];
 }
 
-/* Three cells: key and name together for people, and each alone for programs. */
-static void
-fill_named(const char *key, const char *name, struct report_value *both, struct report_value *alone,
-    struct report_value *named)
+/* Key and name together, for people. */
+static struct report_value
+with_name(const char *key, const char *name)
 {
 	char text[LINE + DIRECTORY_NAME];
 
 	snprintf(text, sizeof(text), *name ? "%s %s" : "%s", key, name);
-	*both = build_text(text);
-	*alone = build_text(key);
-	*named = build_text(name);
+	return build_text(text);
 }
 
+/* For programs each alone: address and name stand behind each other. */
 static void
 fill_address(const struct report_options *options, size_t n_octets, const uint8_t *octets,
     struct report_value *both, struct report_value *alone)
@@ -71,7 +68,9 @@ fill_address(const struct report_options *options, size_t n_octets, const uint8_
 
 	build_format_address(n_octets, octets, text);
 	directory_address(options->names, n_octets, octets, name);
-	fill_named(text, name, both, alone, alone + 1);
+	*both = with_name(text, name);
+	alone[0] = build_text(text);
+	alone[1] = build_text(name);
 }
 
 static void
@@ -108,7 +107,9 @@ fill_subnet(const struct report_options *options, const struct query_key *key,
 	len = strlen(text);
 	snprintf(text + len, sizeof(text) - len, "/%u", bits);
 	directory_prefix(options->names, key->n_octets, key->key1, bits, name);
-	fill_named(text, name, &row[1], &row[2], &row[3]);
+	row[1] = with_name(text, name);
+	row[2] = build_text(text);
+	row[3] = build_text(name);
 }
 
 static void
@@ -120,9 +121,9 @@ fill_vlan(const struct report_options *options, const struct query_key *key,
 
 	snprintf(text, sizeof(text), "%u", vlan);
 	directory_vlan(options->names, vlan, name);
-	fill_named(text, name, &row[1], &row[2], &row[3]);
-	free(row[2].text);
+	row[1] = with_name(text, name);
 	row[2] = build_number(vlan);
+	row[3] = build_text(name);
 }
 
 static void
@@ -190,9 +191,9 @@ fill_endpoint(const struct report_options *options, size_t n_octets, const uint8
 	else
 		snprintf(text, sizeof(text), n_octets == 4 ? "%s:%u" : "[%s]:%u", address, port);
 	directory_address(options->names, n_octets, octets, name);
-	fill_named(text, name, both, alone, alone + 1);
-	free(alone->text);
-	*alone = build_text(address);
+	*both = with_name(text, name);
+	alone[0] = build_text(address);
+	alone[1] = build_text(name);
 	alone[2] = build_number(port);
 }
 

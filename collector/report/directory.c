@@ -73,9 +73,7 @@ prefix_of(size_t n_octets, const uint8_t *octets, unsigned bits)
 {
 	struct entry entry = {.n_octets = (uint8_t)n_octets, .bits = (uint8_t)bits};
 
-	memcpy(entry.octets, octets, bits / 8);
-	if (bits % 8)
-		entry.octets[bits / 8] = (uint8_t)(octets[bits / 8] & 0xff << (8 - bits % 8));
+	report_cut(octets, bits, entry.octets);
 	return entry;
 }
 

@@ -218,6 +218,7 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 		err = add_counters(query, result);
 	if (err == 0)
 		err = add_places(result);
+	build_hide_agent(result, query, COLUMN_AGENT);
 	build_finish(result, query);
 	return err;
 }

@@ -9,15 +9,11 @@
 static void
 sql_in_prefix(sqlite3_context *context, int n, sqlite3_value **values)
 {
-	const struct report_prefix *prefix =
-	    &((const struct report_options *)sqlite3_user_data(context))->addr;
+	const struct report_options *options = sqlite3_user_data(context);
 	const uint8_t *octets = sqlite3_value_blob(values[0]);
-	unsigned whole = prefix->bits / 8, rest = prefix->bits % 8;
-	bool in = n == 1 && octets && sqlite3_value_bytes(values[0]) == prefix->n_octets &&
-	    memcmp(octets, prefix->octets, whole) == 0;
+	bool in = n == 1 && octets && report_in_prefix(&options->addr,
+	    (size_t)sqlite3_value_bytes(values[0]), octets);
 
-	if (in && rest > 0)
-		in = (octets[whole] ^ prefix->octets[whole]) >> (8 - rest) == 0;
 	sqlite3_result_int(context, in);
 }
 
@@ -27,18 +23,13 @@ sql_subnet(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	const struct report_options *options = sqlite3_user_data(context);
 	int octets = n == 1 ? sqlite3_value_bytes(values[0]) : 0;
-	uint8_t subnet[FRAME_IP_LEN] = {0};
-	unsigned bits;
+	uint8_t subnet[FRAME_IP_LEN];
 
 	if (octets <= 0 || octets > FRAME_IP_LEN) {
 		sqlite3_result_null(context);
 		return;
 	}
-	bits = report_mask_bits(options, (size_t)octets);
-	memcpy(subnet, sqlite3_value_blob(values[0]), bits / 8);
-	if (bits % 8)
-		subnet[bits / 8] = (uint8_t)(((const uint8_t *)sqlite3_value_blob(values[0]))[bits / 8] &
-		    0xff << (8 - bits % 8));
+	report_cut(sqlite3_value_blob(values[0]), report_mask_bits(options, (size_t)octets), subnet);
 	sqlite3_result_blob(context, subnet, octets, SQLITE_TRANSIENT);
 }
 

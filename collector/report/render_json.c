@@ -155,12 +155,9 @@ totals_json(const struct report_result *result)
 static void
 add_change(json_t *object, const struct report_change *change)
 {
-	static const char *const directions[] = {
-		[REPORT_NOT_SETTLED] = "not settled", [REPORT_UP] = "up", [REPORT_DOWN] = "down"};
-
 	json_object_set_new(object, "before",
 	    change->known ? figure_json(&change->before) : json_null());
-	json_object_set_new(object, "change", json_string(directions[change->direction]));
+	json_object_set_new(object, "change", json_string(report_direction_name(change->direction)));
 }
 
 static json_t *

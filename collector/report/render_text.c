@@ -225,8 +225,6 @@ add_sum_rows(struct table *table, const struct report_result *result,
 static void
 add_change(struct table *table, const struct report_result *result, size_t row)
 {
-	static const char *const directions[] = {
-		[REPORT_NOT_SETTLED] = "not settled", [REPORT_UP] = "up", [REPORT_DOWN] = "down"};
 	const struct report_change *change = &result->changes[row];
 	double factor = (result->sort == ESTIMATE_OCTETS ? 8 : 1) / result->past_seconds;
 	char text[NUMBER_TEXT];
@@ -234,7 +232,7 @@ add_change(struct table *table, const struct report_result *result, size_t row)
 	number_format_range(change->before.low * factor, change->before.high * factor,
 	    number_scale(change->before.estimate * factor), text);
 	table_set(table, table->n_columns - 3, change->known ? text : "not seen");
-	table_set(table, table->n_columns - 2, directions[change->direction]);
+	table_set(table, table->n_columns - 2, report_direction_name(change->direction));
 }
 
 static int

@@ -73,6 +73,12 @@ struct report_options report_default_options(void);
 /* 10.0.0.0/8, 10.1.2.3, 2001:db8::/32, 00:11:22:33:44:55, 00:11:22. 0 or -EINVAL. */
 int report_parse_prefix(const char *text, struct report_prefix *prefix);
 
+/* Whether these octets are an address of the prefix. */
+bool report_in_prefix(const struct report_prefix *prefix, size_t n_octets, const uint8_t *octets);
+
+/* The first bits of octets, and zeros behind them up to FRAME_IP_LEN. */
+void report_cut(const uint8_t *octets, unsigned bits, uint8_t cut[FRAME_IP_LEN]);
+
 /* tcp, udp, icmp, arp, …, an IP protocol number, or 0x and an ethertype. 0 or -EINVAL. */
 int report_parse_proto(const char *text, struct report_options *options);
 
@@ -132,6 +138,9 @@ struct report_change {
 	bool known; /* it had samples then */
 	struct estimate_figure before; /* in the unit of the sort, over past_seconds */
 };
+
+/* "up", "down", "not settled". */
+const char *report_direction_name(enum report_direction direction);
 
 enum { REPORT_SCOPE_TEXT = 160 };
 

@@ -116,6 +116,36 @@ report_parse_prefix(const char *text, struct report_prefix *prefix)
 	return 0;
 }
 
+void
+report_cut(const uint8_t *octets, unsigned bits, uint8_t cut[FRAME_IP_LEN])
+{
+	memset(cut, 0, FRAME_IP_LEN);
+	memcpy(cut, octets, bits / 8);
+	if (bits % 8)
+		cut[bits / 8] = (uint8_t)(octets[bits / 8] & 0xff << (8 - bits % 8));
+}
+
+bool
+report_in_prefix(const struct report_prefix *prefix, size_t n_octets, const uint8_t *octets)
+{
+	uint8_t of_prefix[FRAME_IP_LEN], of_address[FRAME_IP_LEN];
+
+	if (n_octets != prefix->n_octets)
+		return false;
+	report_cut(prefix->octets, prefix->bits, of_prefix);
+	report_cut(octets, prefix->bits, of_address);
+	return memcmp(of_prefix, of_address, sizeof(of_prefix)) == 0;
+}
+
+const char *
+report_direction_name(enum report_direction direction)
+{
+	static const char *const names[] = {
+		[REPORT_NOT_SETTLED] = "not settled", [REPORT_UP] = "up", [REPORT_DOWN] = "down"};
+
+	return names[direction];
+}
+
 int
 report_parse_proto(const char *text, struct report_options *options)
 {
