@@ -2,11 +2,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 /* ECMA-48, and xterm's second page, so that what stood there before comes back. */
@@ -17,15 +17,6 @@
 #define CLEAR_BELOW  "\033[J"
 
 enum { CTRL_C = 3, LINES = 24, COLUMNS = 80 };
-
-static volatile sig_atomic_t asked_to_end;
-
-static void
-end(int signal)
-{
-	(void)signal;
-	asked_to_end = 1;
-}
 
 static int
 put(int fd, const char *octets, size_t n)
@@ -43,25 +34,43 @@ put(int fd, const char *octets, size_t n)
 	return 0;
 }
 
+static int
+catch_signals(struct screen *screen)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigaddset(&ends, SIGINT);
+	screen->signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (screen->signals < 0)
+		return -errno;
+	sigprocmask(SIG_BLOCK, &ends, &screen->mask);
+	return 0;
+}
+
 int
 screen_open(struct screen *screen, int in, int out)
 {
-	struct sigaction action = {.sa_handler = end}; /* no SA_RESTART: poll() is to return */
 	struct termios raw;
+	int err;
 
 	*screen = (struct screen){.in = in, .out = out};
 	if (!isatty(out) || tcgetattr(in, &screen->saved) < 0)
 		return -ENOTTY;
+	err = catch_signals(screen);
+	if (err)
+		return err;
 	raw = screen->saved;
 	raw.c_lflag &= (tcflag_t)~(ICANON | ECHO | ISIG);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
-	if (tcsetattr(in, TCSANOW, &raw) < 0)
-		return -ENOTTY;
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	return put(out, SECOND_PAGE, strlen(SECOND_PAGE));
+	tcsetattr(in, TCSANOW, &raw);
+	err = put(out, SECOND_PAGE, strlen(SECOND_PAGE));
+	if (err)
+		screen_close(screen);
+	return err;
 }
 
 void
@@ -116,14 +125,15 @@ screen_draw(const struct screen *screen, const char *text)
 bool
 screen_wait(const struct screen *screen, int ms)
 {
-	struct pollfd fd = {.fd = screen->in, .events = POLLIN};
+	struct pollfd fds[] = {{.fd = screen->in, .events = POLLIN},
+		{.fd = screen->signals, .events = POLLIN}};
 	char key;
 
-	if (asked_to_end || (poll(&fd, 1, ms) < 0 && errno != EINTR))
+	if (poll(fds, 2, ms) < 0)
+		return errno == EINTR;
+	if (fds[1].revents)
 		return false;
-	if (asked_to_end)
-		return false;
-	if (!(fd.revents & (POLLIN | POLLHUP | POLLERR)))
+	if (!fds[0].revents)
 		return true;
 	return read(screen->in, &key, 1) == 1 && key != 'q' && key != CTRL_C;
 }
@@ -131,6 +141,12 @@ screen_wait(const struct screen *screen, int ms)
 void
 screen_close(const struct screen *screen)
 {
+	struct signalfd_siginfo taken;
+
 	put(screen->out, FIRST_PAGE, strlen(FIRST_PAGE));
 	tcsetattr(screen->in, TCSANOW, &screen->saved);
+	while (read(screen->signals, &taken, sizeof(taken)) > 0)
+		; /* it has been obeyed */
+	close(screen->signals);
+	sigprocmask(SIG_SETMASK, &screen->mask, NULL);
 }

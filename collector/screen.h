@@ -5,16 +5,19 @@
 #ifndef EASE_COLLECTOR_SCREEN_H
 #define EASE_COLLECTOR_SCREEN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <termios.h>
 
 struct screen {
 	int in, out;
+	int signals; /* those that ask the program to end; blocked as long as the page is open */
 	struct termios saved;
+	sigset_t mask;
 };
 
-/* Takes over the terminal at in and out. 0, or -ENOTTY if there is none. */
+/* Takes over the terminal at in and out. 0, -ENOTTY if there is none, or what signalfd gave. */
 int screen_open(struct screen *screen, int in, int out);
 
 /* Lines and columns; 24 by 80 where the terminal does not say. */

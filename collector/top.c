@@ -108,8 +108,10 @@ watch(const struct top *top)
 	struct screen screen;
 	int status = TOP_EXIT_TROUBLE;
 
-	if (screen_open(&screen, STDIN_FILENO, STDOUT_FILENO) != 0) {
-		fputs("easetop: --watch needs a terminal\n", stderr);
+	int err = screen_open(&screen, STDIN_FILENO, STDOUT_FILENO);
+
+	if (err) {
+		fprintf(stderr, "easetop: --watch needs a terminal: %s\n", strerror(-err));
 		return status;
 	}
 	while (draw_report(top, &screen, &status) == 0 &&

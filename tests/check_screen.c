@@ -84,6 +84,7 @@ START_TEST(a_signal_ends_it)
 {
 	raise(SIGTERM);
 	ck_assert(!screen_wait(&screen, 60000));
+	screen_close(&screen); /* which leaves no signal behind */
 }
 END_TEST
 

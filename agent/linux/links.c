@@ -1,6 +1,7 @@
 #include "agent/linux/links.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <linux/if_arp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,21 +183,29 @@ links_free(struct links *links)
 	*links = (struct links){0};
 }
 
-/* Where the number stands, or would stand. */
+/* Where a number stands, or would stand, among items that are in the order of it. */
 static size_t
-place_of(const struct links *links, uint32_t if_index)
+place_in(const void *items, size_t n, size_t item_octets, size_t key, uint32_t number)
 {
-	size_t low = 0, high = links->n;
+	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
+		const char *item = (const char *)items + middle * item_octets;
 
-		if (links->ports[middle].if_index < if_index)
+		if (*(const uint32_t *)(const void *)(item + key) < number)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+static size_t
+place_of(const struct links *links, uint32_t if_index)
+{
+	return place_in(links->ports, links->n, sizeof(*links->ports),
+	    offsetof(struct links_port, if_index), if_index);
 }
 
 struct links_port *
@@ -208,21 +217,11 @@ links_find(const struct links *links, uint32_t if_index)
 									    : NULL;
 }
 
-/* Where the kernel's index stands in by_kernel, or would stand. */
 static size_t
 kernel_place_of(const struct links *links, uint32_t kernel_index)
 {
-	size_t low = 0, high = links->n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (links->by_kernel[middle].kernel_index < kernel_index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return place_in(links->by_kernel, links->n, sizeof(*links->by_kernel),
+	    offsetof(struct links_kernel, kernel_index), kernel_index);
 }
 
 struct links_port *

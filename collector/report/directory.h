@@ -1,6 +1,6 @@
 /*
- * Who is who: names of addresses, networks and VLANs from a file of the user's, of IP addresses from
- * the resolver, and of MAC addresses' makers from the IEEE's lists as Debian has them (package
+ * Who is who: names of addresses, networks and VLANs from a file of the user's, of IP addresses
+ * from the resolver, and of MAC addresses' makers from the IEEE's lists as Debian has them (package
  * ieee-data). The longest prefix wins; the file goes before the others.
  *
  * The file has a name a line, as /etc/hosts and /etc/ethers do, and prefixes and VLANs besides:

@@ -1,6 +1,6 @@
 /*
- * Sums of a range: of ports out of windows, and of the keys of a dimension out of windows or, where a
- * filter crosses keys, out of kept samples.
+ * Sums of a range: of ports out of windows, and of the keys of a dimension out of windows or, where
+ * a filter crosses keys, out of kept samples.
  */
 #include "collector/report/dimension.h"
 #include "collector/report/query_private.h"

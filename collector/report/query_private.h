@@ -15,8 +15,8 @@ int query_fail_sql(struct query *query);
 /* Calls row for each row of a statement, until one fails. */
 int query_rows(struct query *query, const char *sql, int (*row)(struct query *, sqlite3_stmt *));
 
-/* Makes the functions that the statements of keys use; the options are borrowed as long as they run.
- * False: SQLite has the error. */
+/* Makes the functions that the statements of keys use; the options are borrowed as long as they
+ * run. False: SQLite has the error. */
 bool query_add_functions(struct query *query, const struct report_options *options);
 
 static inline uint64_t
