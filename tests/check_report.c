@@ -84,6 +84,10 @@ START_TEST(pairs_have_limits_shares_and_ranks)
 	ck_assert_double_eq(report_json_number(j, "rows.0.rank.1"), 1);
 	ck_assert_double_eq(report_json_number(j, "rows.1.rank.0"), 2);
 	assert_near(report_json_number(j, "unseen_packets_high"), -log(0.05) / -log1p(-0.01), 1e-6);
+	ck_assert_str_eq(report_json_text(j, "unseen"), "pair not seen carried");
+	ck_assert_double_eq(report_json_number(j, "mean_skip"), 100);
+	ck_assert_double_eq(report_json_number(j, "seconds"), 120);
+	ck_assert(json_is_false(report_json_at(j, "empty")));
 	json_decref(j);
 }
 END_TEST

@@ -112,17 +112,28 @@ others_json(const struct report_result *result)
 	return object;
 }
 
+static json_t *
+rest_json(const struct report_result *result)
+{
+	json_t *object = sum_row_json(result, result->rest);
+
+	json_object_set_new(object, "name", json_string(result->rest_name));
+	return object;
+}
+
 static void
 add_key_fields(const struct report_result *result, json_t *object)
 {
 	if (result->others)
 		json_object_set_new(object, "others", others_json(result));
 	if (result->rest)
-		json_object_set_new(object, "rest", sum_row_json(result, result->rest));
+		json_object_set_new(object, "rest", rest_json(result));
 	json_object_set_new(object, "folded_samples", json_integer((json_int_t)result->folded));
 	json_object_set_new(object, "folded_samples_one_key_high",
 	    json_integer((json_int_t)result->folded_most));
 	json_object_set_new(object, "unseen_packets_high", number_json(result->unseen_pkts));
+	json_object_set_new(object, "unseen", json_string(result->unseen));
+	json_object_set_new(object, "mean_skip", number_json(result->mean_skip));
 	if (result->kept_since_us)
 		json_object_set_new(object, "samples_kept_since", time_json(result->kept_since_us));
 }
@@ -183,6 +194,8 @@ result_json(const struct report_result *result)
 	json_object_set_new(object, "report", json_string(result->report));
 	json_object_set_new(object, "from", time_json(result->from_us));
 	json_object_set_new(object, "to", time_json(result->to_us));
+	json_object_set_new(object, "seconds", number_json(result->seconds));
+	json_object_set_new(object, "empty", json_boolean(result->empty));
 	json_object_set_new(object, "newest",
 	    result->newest_us ? time_json(result->newest_us) : json_null());
 	json_object_set_new(object, "completeness", result->expected
