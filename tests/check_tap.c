@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SAMPLES_MAX = 65536, FRAME_OCTETS = 200, NUMBER_AT = 14 };
+enum { SAMPLES_MAX = 1 << 17, FRAME_OCTETS = 200, NUMBER_AT = 14 };
 
 static const uint8_t to_nobody[6] = {0x02, 0x99, 0, 0, 0, 1};
 static struct linux_rig rig;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -183,35 +184,82 @@ netlink_reason(const struct netlink *n)
 
 /* ---- generic netlink ---- */
 
+struct family {
+	uint16_t type;
+	const char *group_name; /* NULL: none is looked for */
+	unsigned group;
+};
+
+static void
+take_group(const struct nlattr *group, struct family *family)
+{
+	const struct nlattr *attr;
+	bool named = false;
+	uint32_t id = 0;
+
+	mnl_attr_for_each_nested(attr, group) {
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME &&
+		    mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) >= 0)
+			named = strcmp(mnl_attr_get_str(attr), family->group_name) == 0;
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID &&
+		    mnl_attr_validate(attr, MNL_TYPE_U32) >= 0)
+			id = mnl_attr_get_u32(attr);
+	}
+	if (named)
+		family->group = id;
+}
+
 static int
 take_family(void *ctx, const struct nlmsghdr *message)
 {
-	const struct nlattr *attr;
+	struct family *family = ctx;
+	const struct nlattr *attr, *group;
 
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct genlmsghdr))
 		return -EPROTO;
-	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
 		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID &&
 		    mnl_attr_validate(attr, MNL_TYPE_U16) >= 0)
-			*(uint16_t *)ctx = mnl_attr_get_u16(attr);
+			family->type = mnl_attr_get_u16(attr);
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GROUPS && family->group_name)
+			mnl_attr_for_each_nested(group, attr)
+				take_group(group, family);
+	}
 	return 0;
 }
 
-int
-netlink_family(struct netlink *n, const char *name, uint16_t *type)
+static int
+ask_family(struct netlink *n, const char *name, struct family *family)
 {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
 	struct genlmsghdr *generic;
 	struct nlmsghdr *question = netlink_begin(octets, GENL_ID_CTRL, 0, sizeof(*generic));
-	int rc;
 
 	generic = mnl_nlmsg_get_payload(question);
 	generic->cmd = CTRL_CMD_GETFAMILY;
 	generic->version = 1;
 	mnl_attr_put_strz(question, CTRL_ATTR_FAMILY_NAME, name);
-	*type = 0;
-	rc = netlink_ask(n, question, take_family, type);
+	return netlink_ask(n, question, take_family, family);
+}
+
+int
+netlink_family(struct netlink *n, const char *name, uint16_t *type)
+{
+	struct family family = {0};
+	int rc = ask_family(n, name, &family);
+
+	*type = family.type;
 	return rc < 0 ? rc : *type == 0 ? -ENOENT : 0;
+}
+
+int
+netlink_group(struct netlink *n, const char *name, const char *group_name, unsigned *group)
+{
+	struct family family = {.group_name = group_name};
+	int rc = ask_family(n, name, &family);
+
+	*group = family.group;
+	return rc < 0 ? rc : *group == 0 ? -ENOENT : 0;
 }
 
 /* ---- hearing ---- */

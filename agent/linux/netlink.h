@@ -36,9 +36,12 @@ int netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_take
 /* What the kernel said in words about its last refusal; "" if nothing. */
 const char *netlink_reason(const struct netlink *netlink);
 
-/* A socket for questions of generic netlink, by the family's name ("ethtool"): its message type.
- * -ENOENT: the kernel has no such family. */
+/* The message type of a family of generic netlink, by its name ("ethtool"). -ENOENT: the kernel has
+ * no such family. */
 int netlink_family(struct netlink *netlink, const char *name, uint16_t *type);
+/* The number of a family's multicast group, by both names, for netlink_listen. -ENOENT: there is no
+ * such family, or group. */
+int netlink_group(struct netlink *netlink, const char *family, const char *name, unsigned *group);
 
 /* A descriptor that hears the groups (RTNLGRP_…, ended by 0), readable when there is something; to
  * be closed by the caller. buffer_octets is asked for and granted as far as privilege goes. */
