@@ -1,7 +1,6 @@
 #include "collector/top.h"
 
 #include "collector/config.h"
-#include "collector/report/compare.h"
 #include "collector/report/directory.h"
 #include "collector/report/query.h"
 #include "collector/screen.h"
@@ -38,24 +37,6 @@ open_store(const struct top *top, struct query **query, char *error, size_t erro
 	return open_default_store(query, error, error_size);
 }
 
-static int
-answer(const struct top *top, uint64_t now_us, struct query *query,
-     struct report_result *result)
-{
-	int err = top->report->run(query, &top->options, now_us, result);
-
-	if (err == 0 && top->versus_us)
-		err = compare_with_past(top->report, query, &top->options, now_us,
-		    top->versus_us, result);
-	if (err == 0 && top->warn > 0) {
-		err = compare_with_rate(result, top->options.sort, top->warn);
-		if (err)
-			snprintf(query->error, sizeof(query->error),
-			    "%s has no rates to compare with --warn", top->report->name);
-	}
-	return err;
-}
-
 /* Asks and writes to out; what goes wrong, to errors. The exit status. */
 static int
 print_report(const struct top *top, FILE *out, FILE *errors)
@@ -70,7 +51,7 @@ print_report(const struct top *top, FILE *out, FILE *errors)
 		fprintf(errors, "easetop: %s\n", error);
 		return TOP_EXIT_TROUBLE;
 	}
-	err = answer(top, render.now_us, query, &result);
+	err = question_answer(&top->question, query, render.now_us, &result);
 	if (err)
 		fprintf(errors, "easetop: %s\n", *query->error ? query->error : strerror(-err));
 	else
@@ -143,9 +124,9 @@ top_run(struct top *top)
 {
 	int status;
 
-	if (open_directory(top, &top->options.names) != 0)
+	if (open_directory(top, &top->question.options.names) != 0)
 		return TOP_EXIT_TROUBLE;
 	status = top->watch_s > 0 ? watch(top) : print_report(top, stdout, stderr);
-	directory_close(top->options.names);
+	directory_close(top->question.options.names);
 	return status;
 }

@@ -1,12 +1,12 @@
 /*
- * easetop's options, as a table, and what it does with them: asks the store and prints a report,
- * once or again and again. What the options mean to a report is report.h's business.
+ * easetop's command line, and what it does with it: asks the store and prints a report, once or again
+ * and again. What is asked, and its options, are question.h's business.
  */
 #ifndef EASE_COLLECTOR_TOP_H
 #define EASE_COLLECTOR_TOP_H
 
+#include "collector/report/question.h"
 #include "collector/report/render.h"
-#include "collector/report/report.h"
 
 #define TOP_VENDORS_FOLDER "/usr/share/ieee-data" /* where Debian's package ieee-data has it */
 #define TOP_CONFIG_FILE "/etc/easeswitch/easecapd.conf"
@@ -15,16 +15,13 @@
 enum { TOP_EXIT_WARNED = 1, TOP_EXIT_TROUBLE = 2 };
 
 struct top {
-	const struct report *report; /* NULL: help was asked for */
-	struct report_options options;
+	struct question question; /* without a report: help was asked for */
 	bool utc;
 	render_fn *format;
 	const char *store;  /* borrowed from argv; NULL: not named */
 	const char *names;  /* file; NULL: none */
 	bool resolve, vendors;
-	uint64_t versus_us; /* 0: not asked for */
-	double warn;	    /* the same */
-	uint32_t watch_s;   /* the same */
+	uint32_t watch_s;   /* 0: not asked for */
 	bool help;
 };
 

@@ -71,6 +71,20 @@ estimate_unite(struct estimate_sums *sums)
 	sums->same = sums->any;
 }
 
+void
+estimate_subtract_sums(struct estimate_sums *from, const struct estimate_sums *sums)
+{
+	from->n -= sums->n < from->n ? sums->n : from->n;
+	from->w -= sums->w;
+	from->w2 -= sums->w2;
+	from->wb -= sums->wb;
+	from->wb2 -= sums->wb2;
+	from->w2b2 -= sums->w2b2;
+	from->any.pkts -= sums->any.pkts;
+	from->any.octets -= sums->any.octets;
+	estimate_unite(from);
+}
+
 static struct moments
 moments_of(enum estimate_unit unit, const struct estimate_sums *s)
 {

@@ -61,6 +61,9 @@ enum estimate_unit { ESTIMATE_PKTS, ESTIMATE_OCTETS };
 void estimate_add_sample(struct estimate_sums *sums, double weight, double frame_octets);
 void estimate_add_sums(struct estimate_sums *to, const struct estimate_sums *from);
 
+/* Takes sums of a part of them away; what is left is of several keys. */
+void estimate_subtract_sums(struct estimate_sums *from, const struct estimate_sums *sums);
+
 /* For sums of several keys: which mates are of two of them is not known, so `same` is set to the
  * most that it can be, and intervals under loss to the widest. */
 void estimate_unite(struct estimate_sums *sums);

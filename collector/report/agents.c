@@ -2,8 +2,8 @@
  * Agents: who is heard, since when, how many of its samples arrived, how its clock goes beside the
  * collector's, and below it what events it sent.
  */
-#include "collector/record.h"
 #include "collector/report/build.h"
+#include "collector/report/event_names.h"
 #include "collector/report/number.h"
 #include "collector/report/reports.h"
 
@@ -120,30 +120,6 @@ fill_clock(const struct clocks *c, struct report_value *row)
 }
 
 /* ---- events ---- */
-
-static const char *
-event_name(int kind)
-{
-	static const struct {
-		int kind;
-		const char *name;
-	} names[] = {
-		{EASE_NOTIFY_NEW_ADDRESS, "new address"},
-		{EASE_NOTIFY_ERROR_SOURCE, "error source"},
-		{EASE_NOTIFY_BACK_PRESSURE, "back pressure"},
-		{EASE_NOTIFY_SAMPLING_STALLED, "sampling stalled"},
-		{EASE_EVENT_LINK_DOWN, "link down"},
-		{EASE_EVENT_LINK_UP, "link up"},
-		{EASE_EVENT_RISING_ALARM, "rising alarm"},
-		{EASE_EVENT_FALLING_ALARM, "falling alarm"},
-		{EASE_EVENT_PARTS_CHANGED, "parts changed"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (names[i].kind == kind)
-			return names[i].name;
-	return "other";
-}
 
 static int
 add_event(const struct query *query, struct report_result *events, sqlite3_stmt *stmt)

@@ -185,10 +185,20 @@ free_row(const struct report_result *result, struct report_value *row)
 }
 
 void
+build_cut(struct report_result *result, size_t n_rows)
+{
+	while (result->n_rows > n_rows)
+		free_row(result, report_cell(result, --result->n_rows, 0));
+}
+
+void
 report_result_free(struct report_result *result)
 {
 	for (size_t r = 0; r < result->n_rows; r++)
 		free_row(result, report_cell(result, r, 0));
+	for (size_t r = 0; result->within && r < result->n_rows; r++)
+		report_result_free(&result->within[r]);
+	free(result->within);
 	free_row(result, result->others);
 	free_row(result, result->rest);
 	free(result->values);

@@ -30,6 +30,9 @@ int build_below(struct report_result *result, const char *name,
 /* A new row of unknown cells, valid until the next call; NULL without memory. */
 struct report_value *build_row(struct report_result *result);
 
+/* Keeps the first rows. */
+void build_cut(struct report_result *result, size_t n_rows);
+
 /* Canonical text of a MAC, IPv4 or IPv6 address (6, 4 or 16 octets). */
 void build_format_address(size_t n_octets, const uint8_t *octets, char text[FRAME_IP_TEXT]);
 

@@ -177,6 +177,22 @@ query_load(struct query *query, const struct query_port *port, struct query_load
 	return add_all_stretches(query, port, first, &last, load);
 }
 
+int
+query_counted(struct query *query, const struct query_port *port, struct query_load *load)
+{
+	struct totals newest;
+	int err = newest_until(query, port, query->range.to_us, &newest);
+
+	*load = (struct query_load){0};
+	if (err || !newest.known)
+		return err;
+	load->known = true;
+	load->newest_us = newest.time_us;
+	for (size_t i = 0; i < ARRAY_LEN(counter_fields); i++)
+		*field(load, i) = newest.value[i];
+	return 0;
+}
+
 double
 query_last_skip(struct query *query, const struct query_port *port)
 {

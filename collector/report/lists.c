@@ -5,6 +5,7 @@
  */
 #include "collector/report/build.h"
 #include "collector/report/dimension.h"
+#include "collector/report/lists.h"
 #include "collector/report/reports.h"
 
 #include <errno.h>
@@ -126,26 +127,23 @@ compare_octets(const void *a, const void *b)
 /* What one key can have at most of a port's samples that had no room. The bound of the store is
  * that of a whole key; an address or a subnet is in any number of pairs. */
 static uint64_t
-most_folded(const struct list *list, const struct query_port *port)
+most_folded(const struct dimension *d, const struct query_port *port)
 {
-	const struct dimension *d = list->dimension;
-
 	return !d->has_pairs || (d->key1 && d->key2) ? port->folded_most : port->folded;
 }
 
-/* The same as traffic, over all ports: samples are taken to stand for as much as all of their port
- * do on average. */
-static double
-most_lacking(const struct list *list, enum estimate_unit unit)
+double
+list_lacking(const struct query *query, const struct report_options *options,
+    const struct dimension *dimension, enum estimate_unit unit)
 {
 	double most = 0;
 
-	for (size_t i = 0; i < list->query->n_ports; i++) {
-		const struct query_port *port = &list->query->ports[i];
+	for (size_t i = 0; i < query->n_ports; i++) {
+		const struct query_port *port = &query->ports[i];
 		const struct estimate_stratum *side = &port->side[EASE_IN];
 
-		if (build_counts(list->options, port) && side->all.n > 0)
-			most += (double)most_folded(list, port) * estimate_total(unit, side) /
+		if (build_counts(options, port) && side->all.n > 0)
+			most += (double)most_folded(dimension, port) * estimate_total(unit, side) /
 			    (double)side->all.n;
 	}
 	return most;
@@ -156,7 +154,8 @@ static void
 allow_for_folded(struct list *list)
 {
 	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
-		double lacking = most_lacking(list, (enum estimate_unit)u);
+		double lacking = list_lacking(list->query, list->options, list->dimension,
+		    (enum estimate_unit)u);
 
 		for (size_t i = 0; lacking > 0 && i < list->n; i++) {
 			struct estimate_figure *f = &list->entries[i].figure[u];
@@ -164,7 +163,8 @@ allow_for_folded(struct list *list)
 			f->high = fmax(f->high, fmin(f->high + lacking, list->result->total[u]));
 		}
 	}
-	list->result->unseen_pkts += most_lacking(list, ESTIMATE_PKTS);
+	list->result->unseen_pkts +=
+	    list_lacking(list->query, list->options, list->dimension, ESTIMATE_PKTS);
 }
 
 static int
@@ -319,20 +319,6 @@ add_others(const struct list *list)
 	return list->result->others ? 0 : -ENOMEM;
 }
 
-static void
-subtract(struct estimate_sums *from, const struct estimate_sums *sums)
-{
-	from->n -= sums->n < from->n ? sums->n : from->n;
-	from->w -= sums->w;
-	from->w2 -= sums->w2;
-	from->wb -= sums->wb;
-	from->wb2 -= sums->wb2;
-	from->w2b2 -= sums->w2b2;
-	from->any.pkts -= sums->any.pkts;
-	from->any.octets -= sums->any.octets;
-	estimate_unite(from);
-}
-
 /* Samples that no key took: so that rows, others and rest are the counted total. */
 static int
 add_rest(const struct list *list)
@@ -350,7 +336,7 @@ add_rest(const struct list *list)
 			parts[i].key = port->side[EASE_IN].all;
 	}
 	for (size_t i = 0; i < list->n_keys; i++)
-		subtract(&parts[list->keys[i].port - list->query->ports].key, &list->keys[i].sums);
+		estimate_subtract_sums(&parts[list->keys[i].port - list->query->ports].key, &list->keys[i].sums);
 	for (size_t i = 0; i < list->query->n_ports; i++)
 		n += parts[i].key.n;
 	if (n > 0)
@@ -391,7 +377,7 @@ count_ports(struct list *list)
 			continue;
 		build_count_port(list->result, port);
 		list->result->folded += port->folded;
-		list->result->folded_most += most_folded(list, port);
+		list->result->folded_most += most_folded(list->dimension, port);
 		strata[n_strata] = port->side[EASE_IN];
 		w += strata[n_strata].all.w;
 		n += (double)strata[n_strata++].all.n;
@@ -443,13 +429,15 @@ fill(struct list *list)
 /* The lists: what `by` may be in each, the first being the default. */
 static const struct list_report {
 	const char *name;
-	enum report_by by[8]; /* ended by 0 */
+	enum report_by by[9]; /* ended by 0 */
 } talkers = {"talkers", {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SUBNET,
 		 REPORT_BY_VLAN}},
   matrix = {"matrix", {REPORT_BY_PAIR}},
   protocols = {"protocols", {REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE,
 		   REPORT_BY_VLAN}},
-  conversations = {"conversations", {REPORT_BY_CONVERSATION}};
+  conversations = {"conversations", {REPORT_BY_CONVERSATION}},
+  history = {"history", {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SUBNET,
+		 REPORT_BY_VLAN, REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE}};
 
 static int
 choose_by(struct query *query, const struct list_report *report, struct report_options *options)
@@ -464,8 +452,22 @@ choose_by(struct query *query, const struct list_report *report, struct report_o
 }
 
 static int
+copy_shown(const struct list *list, struct list_keys *shown)
+{
+	shown->dimension = list->dimension;
+	shown->keys = calloc(list->n_shown + 1, sizeof(*shown->keys));
+	if (!shown->keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->n_shown; i++)
+		shown->keys[shown->n++] = *list->entries[i].first;
+	return 0;
+}
+
+/* shown: takes the keys of the rows; NULL: not wanted. */
+static int
 list_run(const struct list_report *report, struct query *query,
-    const struct report_options *asked, uint64_t now_us, struct report_result *result)
+    const struct report_options *asked, uint64_t now_us, struct report_result *result,
+    struct list_keys *shown)
 {
 	struct report_options options = *asked;
 	struct list list = {.query = query, .options = &options, .result = result};
@@ -486,6 +488,8 @@ list_run(const struct list_report *report, struct query *query,
 		err = gather(&list);
 	if (err == 0)
 		err = fill(&list);
+	if (err == 0 && shown)
+		err = copy_shown(&list, shown);
 	build_finish(result, query);
 	free(list.keys);
 	free(list.parts);
@@ -497,21 +501,21 @@ int
 report_talkers(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	return list_run(&talkers, query, options, now_us, result);
+	return list_run(&talkers, query, options, now_us, result, NULL);
 }
 
 int
 report_protocols(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	return list_run(&protocols, query, options, now_us, result);
+	return list_run(&protocols, query, options, now_us, result, NULL);
 }
 
 int
 report_conversations(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	return list_run(&conversations, query, options, now_us, result);
+	return list_run(&conversations, query, options, now_us, result, NULL);
 }
 
 int
@@ -524,7 +528,14 @@ report_matrix(struct query *query, const struct report_options *options, uint64_
 	by_pair.by = REPORT_BY_PAIR;
 	if (options->fold_few) /* the grid chooses addresses, and then wants all their pairs */
 		by_pair.top = UINT32_MAX;
-	err = list_run(&matrix, query, &by_pair, now_us, result);
+	err = list_run(&matrix, query, &by_pair, now_us, result, NULL);
 	result->as_grid = true;
 	return err;
+}
+
+int
+list_history(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result, struct list_keys *shown)
+{
+	return list_run(&history, query, options, now_us, result, shown);
 }

@@ -11,7 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUSY_WAIT_MS = 2000 }; /* a writer's checkpoint may hold the file for a moment */
+enum {
+	BUSY_WAIT_MS = 2000, /* a writer's checkpoint may hold the file for a moment */
+	/* of SQLite's machine between looks at the limits: some hundred microseconds */
+	LIMIT_LOOK_STEPS = 10000,
+};
 
 int
 query_fail(struct query *query, int err, const char *format, ...)
@@ -27,6 +31,8 @@ query_fail(struct query *query, int err, const char *format, ...)
 int
 query_fail_sql(struct query *query)
 {
+	if (sqlite3_errcode(query->db) == SQLITE_INTERRUPT)
+		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for less");
 	return query_fail(query, -EIO, "%s: %s", query->path, sqlite3_errmsg(query->db));
 }
 
@@ -113,6 +119,23 @@ query_open(const char *url, struct query **query, char *error, size_t error_size
 	}
 	*query = q;
 	return 0;
+}
+
+static int
+is_over_limit(void *arg)
+{
+	const struct query_limits *limits = arg;
+
+	if (limits->cancel && *limits->cancel)
+		return 1;
+	return limits->deadline_us && clock_mono_us(limits->clock) > limits->deadline_us;
+}
+
+void
+query_limit(struct query *query, const struct query_limits *limits)
+{
+	query->limits = *limits;
+	sqlite3_progress_handler(query->db, LIMIT_LOOK_STEPS, is_over_limit, &query->limits);
 }
 
 void
@@ -450,4 +473,16 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 	if (err == 0 && !query_add_functions(query, options))
 		err = query_fail_sql(query);
 	return err;
+}
+
+void
+query_narrow(struct query *query, uint64_t from_us, uint64_t to_us)
+{
+	query->range = (struct query_range){from_us, to_us};
+	for (size_t i = 0; i < query->n_ports; i++) {
+		struct query_port *port = &query->ports[i];
+
+		memset(port->side, 0, sizeof(port->side));
+		port->expected = port->received = port->folded = port->folded_most = 0;
+	}
 }

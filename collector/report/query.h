@@ -10,6 +10,7 @@
 
 #include "collector/estimate/estimate.h"
 #include "collector/report/report.h"
+#include "common/clock.h"
 #include "common/sample.h"
 
 #include <sqlite3.h>
@@ -56,8 +57,17 @@ struct query_key {
 	struct estimate_sums sums;
 };
 
+/* What a question may cost; all 0: no limit. */
+struct query_limits {
+	const struct clock *clock;
+	uint64_t deadline_us;	    /* monotonic: then the answer is -ETIMEDOUT */
+	const _Atomic bool *cancel; /* when true, the same; NULL: never */
+	size_t keys;		    /* more in the range are -E2BIG */
+};
+
 struct query {
 	sqlite3 *db;
+	struct query_limits limits;
 	char *path;
 	char error[QUERY_ERROR_TEXT];
 	struct query_agent *agents; /* by id */
@@ -67,15 +77,24 @@ struct query {
 	struct query_range range;
 	uint64_t newest_us; /* 0: the store is empty */
 	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
+	const struct query_key *only; /* query_keys reads these n_only and no others; NULL: all */
+	size_t n_only;
 };
 
 /* sqlite:PATH or PATH. On failure *query is NULL and error says why, naming file and group. */
 int query_open(const char *url, struct query **query, char *error, size_t error_size);
 void query_close(struct query *query);
 
+/* From now on; the clock and cancel are borrowed. */
+void query_limit(struct query *query, const struct query_limits *limits);
+
 /* Agents, the range that the options mean, and ports as they were at its end. -ENOENT if --agent
  * or --port names nothing known. What an earlier question read is given up. */
 int query_begin(struct query *query, const struct report_options *options, uint64_t now_us);
+
+/* After query_begin: another range, both ends whole minutes or the end of the first range. Agents and
+ * ports stay, what was read of them is given up. */
+void query_narrow(struct query *query, uint64_t from_us, uint64_t to_us);
 
 /* Totals and sums of every port in the range, and its samples expected and received. */
 int query_windows(struct query *query);
@@ -99,6 +118,10 @@ struct query_load {
 	double stalled_pkts;
 };
 int query_load(struct query *query, const struct query_port *port, struct query_load *load);
+
+/* The newest snapshot up to the end of the range as it is: totals since the device first counted;
+ * seconds is not set. */
+int query_counted(struct query *query, const struct query_port *port, struct query_load *totals);
 
 /* What a port's energy and buffers did in the range; what its device does not count is 0. */
 struct query_resources {

@@ -1,5 +1,5 @@
 /*
- * SQL functions that turn addresses and a sample's columns into the octets of a key.
+ * SQL functions that turn addresses and a sample's columns into the octets of a key, and choose keys.
  */
 #include "collector/report/query_private.h"
 
@@ -56,6 +56,29 @@ sql_octets(sqlite3_context *context, int n, sqlite3_value **values)
 	sqlite3_result_blob(context, key, len, SQLITE_TRANSIENT);
 }
 
+static bool
+half_is(const uint8_t *half, size_t n_octets, sqlite3_value *value)
+{
+	const uint8_t *octets = sqlite3_value_blob(value);
+
+	if (!octets)
+		return true; /* --by leaves it out */
+	return (size_t)sqlite3_value_bytes(value) == n_octets && memcmp(half, octets, n_octets) == 0;
+}
+
+/* is_asked(k1, k2): whether the key is one of query->only. */
+static void
+sql_is_asked(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const struct query *query = sqlite3_user_data(context);
+	bool is = false;
+
+	for (size_t i = 0; n == 2 && !is && i < query->n_only; i++)
+		is = half_is(query->only[i].key1, query->only[i].n_octets, values[0]) &&
+		    half_is(query->only[i].key2, query->only[i].n_octets, values[1]);
+	sqlite3_result_int(context, is);
+}
+
 bool
 query_add_functions(struct query *query, const struct report_options *options)
 {
@@ -71,5 +94,6 @@ query_add_functions(struct query *query, const struct report_options *options)
 		    SQLITE_UTF8 | SQLITE_DETERMINISTIC, (void *)(uintptr_t)options,
 		    functions[i].run, NULL, NULL) != SQLITE_OK)
 			return false;
-	return true;
+	return sqlite3_create_function(query->db, "is_asked", 2, SQLITE_UTF8, query, sql_is_asked,
+	    NULL, NULL) == SQLITE_OK;
 }

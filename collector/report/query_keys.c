@@ -191,22 +191,29 @@ or_null(const char *expression)
 	return expression ? expression : "NULL";
 }
 
+static const char *
+asked_keys(const struct query *query)
+{
+	return query->only ? " AND is_asked(k1, k2)" : "";
+}
+
 static void
-build_window_sql(const struct report_options *options, const struct dimension *dimension, char *sql,
-    size_t size)
+build_window_sql(const struct query *query, const struct report_options *options,
+    const struct dimension *dimension, char *sql, size_t size)
 {
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUM_OF_SUMS
 	    ", SUM(%s_pkts), SUM(%s_octets) FROM window_key WHERE kind = %d"
 	    " AND start_us >= :from AND start_us < :to"
-	    " AND direction = %d%s GROUP BY agent, if_index, k1, k2",
+	    " AND direction = %d%s%s GROUP BY agent, if_index, k1, k2",
 	    or_null(dimension->key1), or_null(dimension->key2), dimension->same, dimension->same,
 	    dimension->kind, EASE_IN,
-	    options->addr.n_octets ? " AND (in_prefix(key1) OR in_prefix(key2))" : "");
+	    options->addr.n_octets ? " AND (in_prefix(key1) OR in_prefix(key2))" : "",
+	    asked_keys(query));
 }
 
 static void
-build_sample_sql(const struct report_options *options, const struct dimension *dimension, char *sql,
-    size_t size)
+build_sample_sql(const struct query *query, const struct report_options *options,
+    const struct dimension *dimension, char *sql, size_t size)
 {
 	const char *of = options->layer == REPORT_LAYER_INNER ? "inner_" : "";
 	bool mac_prefix = options->addr.n_octets == FRAME_MAC_LEN;
@@ -230,9 +237,9 @@ build_sample_sql(const struct report_options *options, const struct dimension *d
 		    " AND (in_prefix(%ssrc_ip) OR in_prefix(%sdst_ip))", of, of);
 	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUMS_OF_SAMPLES
 	    " FROM sample WHERE time_us >= :from AND time_us < :to AND direction = %d"
-	    " AND %s%s GROUP BY agent, if_index, k1, k2",
+	    " AND %s%s%s GROUP BY agent, if_index, k1, k2",
 	    or_null(dimension->sample1), or_null(dimension->sample2), EASE_IN, dimension->has,
-	    filter);
+	    filter, asked_keys(query));
 }
 
 struct key_list {
@@ -260,6 +267,9 @@ add_key(struct query *query, sqlite3_stmt *stmt, struct key_list *list)
 
 	if (!port)
 		return 0;
+	if (query->limits.keys > 0 && list->n >= query->limits.keys)
+		return query_fail(query, -E2BIG, "more than %zu keys: ask for a shorter range or"
+		    " one switch", query->limits.keys);
 	if (list->n == list->room) {
 		size_t room = list->room ? 2 * list->room : 256;
 		struct query_key *items = realloc(list->items, room * sizeof(*items));
@@ -314,12 +324,12 @@ query_keys(struct query *query, const struct report_options *options,
 	*kept_since_us = 0;
 	query->from_samples = needs_samples(options, dimension);
 	if (query->from_samples) {
-		build_sample_sql(options, dimension, sql, sizeof(sql));
+		build_sample_sql(query, options, dimension, sql, sizeof(sql));
 		err = replace_sums(query);
 		if (err == 0)
 			err = find_kept_since(query, kept_since_us);
 	} else {
-		build_window_sql(options, dimension, sql, sizeof(sql));
+		build_window_sql(query, options, dimension, sql, sizeof(sql));
 		err = read_folded(query, dimension);
 	}
 	stmt = err == 0 ? query_prepare(query, sql) : NULL;

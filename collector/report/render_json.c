@@ -171,6 +171,19 @@ add_change(json_t *object, const struct report_change *change)
 	json_object_set_new(object, "change", json_string(report_direction_name(change->direction)));
 }
 
+/* How keys share a row: only what a step has of them. */
+static void
+add_within(json_t *object, const struct report_result *within)
+{
+	json_t *rows = json_array();
+
+	for (size_t r = 0; r < within->n_rows; r++)
+		json_array_append_new(rows, sum_row_json(within, report_cell(within, r, 0)));
+	json_object_set_new(object, within->report, rows);
+	if (within->others)
+		json_object_set_new(object, "others", sum_row_json(within, within->others));
+}
+
 static json_t *
 rows_json(const struct report_result *result)
 {
@@ -181,6 +194,8 @@ rows_json(const struct report_result *result)
 
 		if (result->changes)
 			add_change(row, &result->changes[r]);
+		if (result->within)
+			add_within(row, &result->within[r]);
 		json_array_append_new(rows, row);
 	}
 	return rows;
@@ -203,6 +218,8 @@ result_json(const struct report_result *result)
 	json_object_set_new(object, "samples", json_integer((json_int_t)result->samples));
 	json_object_set_new(object, "expected", json_integer((json_int_t)result->expected));
 	json_object_set_new(object, "totals", totals_json(result));
+	if (result->step_us > 0)
+		json_object_set_new(object, "step", number_json((double)result->step_us / 1e6));
 	json_object_set_new(object, "rows", rows_json(result));
 	if (result->n_left_out > 0)
 		json_object_set_new(object, "left_out", json_integer((json_int_t)result->n_left_out));

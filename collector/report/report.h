@@ -59,6 +59,7 @@ struct report_options {
 	bool has_from, has_to, all;
 	uint64_t from_us, to_us; /* with has_from, has_to; else the last `last_us` before now */
 	uint64_t last_us;
+	uint64_t step_us; /* of a history; 0: as long as makes some hundred rows at most */
 	uint8_t mask4, mask6; /* bits of a subnet */
 	struct directory *names; /* borrowed; NULL: no names */
 	uint32_t top;	  /* rows at most */
@@ -195,6 +196,11 @@ struct report_result {
 	/* A second table, which this owns, below the first: only its report (the name it has in
 	 * JSON), columns, hidden and rows are set. NULL: none. */
 	struct report_result *below;
+
+	/* history only: how keys share each row, one result for each row, which this owns. Their rows
+	 * have the number of the key's row in `below`. */
+	uint64_t step_us;
+	struct report_result *within; /* NULL: none */
 
 	/* loss only: the collector's own counters */
 	struct report_counter *counters;

@@ -12,6 +12,8 @@ int report_protocols(struct query *query, const struct report_options *options, 
     struct report_result *result);
 int report_conversations(struct query *query, const struct report_options *options,
     uint64_t now_us, struct report_result *result);
+int report_history(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
 int report_load(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_errors(struct query *query, const struct report_options *options, uint64_t now_us,
@@ -21,6 +23,8 @@ int report_energy(struct query *query, const struct report_options *options, uin
 int report_pause(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_addresses(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
+int report_events(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_agents(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);

@@ -1,0 +1,29 @@
+#include "collector/report/event_names.h"
+
+#include "collector/record.h"
+
+#include <stddef.h>
+
+const char *
+event_name(int kind)
+{
+	static const struct {
+		int kind;
+		const char *name;
+	} names[] = {
+		{EASE_NOTIFY_NEW_ADDRESS, "new address"},
+		{EASE_NOTIFY_ERROR_SOURCE, "error source"},
+		{EASE_NOTIFY_BACK_PRESSURE, "back pressure"},
+		{EASE_NOTIFY_SAMPLING_STALLED, "sampling stalled"},
+		{EASE_EVENT_LINK_DOWN, "link down"},
+		{EASE_EVENT_LINK_UP, "link up"},
+		{EASE_EVENT_RISING_ALARM, "rising alarm"},
+		{EASE_EVENT_FALLING_ALARM, "falling alarm"},
+		{EASE_EVENT_PARTS_CHANGED, "parts changed"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].kind == kind)
+			return names[i].name;
+	return "other";
+}

@@ -1,0 +1,221 @@
+/*
+ * Events: what happened in the range, newest first: what switches told (addresses, links, alarms),
+ * who sent bad frames, where samples were lost, which agents started.
+ */
+#include "collector/record.h"
+#include "collector/report/build.h"
+#include "collector/report/event_names.h"
+#include "collector/report/reports.h"
+#include "collector/store/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	COLUMN_TIME,
+	COLUMN_EVENT,
+	COLUMN_AGENT,
+	COLUMN_PORT,
+	COLUMN_ADDRESS,
+	COLUMN_VLAN,
+	COLUMN_FROM_AGENT,
+	COLUMN_FROM_PORT,
+	COLUMN_COUNT,
+	COLUMN_TEXT,
+	N_COLUMNS,
+};
+
+static const struct report_column event_columns[N_COLUMNS] = {
+	[COLUMN_TIME] = {"time", "TIME", REPORT_TIME},
+	[COLUMN_EVENT] = {"event", "EVENT", REPORT_TEXT},
+	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
+	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
+	[COLUMN_ADDRESS] = {"address", "ADDRESS", REPORT_TEXT},
+	[COLUMN_VLAN] = {"vlan", "VLAN", REPORT_ID},
+	[COLUMN_FROM_AGENT] = {"from_agent", NULL, REPORT_TEXT},
+	[COLUMN_FROM_PORT] = {"from_port", "FROM", REPORT_TEXT},
+	[COLUMN_COUNT] = {"count", "COUNT", REPORT_COUNT},
+	[COLUMN_TEXT] = {"text", "", REPORT_TEXT},
+};
+
+/* In each of the statements below, which give them newest first. */
+enum {
+	SQL_TIME,
+	SQL_AGENT,
+	SQL_IF_INDEX,
+	SQL_MAC,
+	SQL_VLAN,
+	SQL_COUNT, /* NULL: no count */
+	SQL_KIND,
+	SQL_FROM_AGENT,
+	SQL_FROM_IF_INDEX,
+};
+
+/* A new address was heard before: it moved, if that was within a day before the range or in it. */
+#define MOVE_MEMORY_US 86400000000
+
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+
+static void
+name_told(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
+{
+	const struct query_port *before = query_find_port(query,
+	    sqlite3_column_int64(stmt, SQL_FROM_AGENT),
+	    (uint32_t)sqlite3_column_int64(stmt, SQL_FROM_IF_INDEX));
+	bool moved = before && (before->agent->id != sqlite3_column_int64(stmt, SQL_AGENT) ||
+	    before->if_index != (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX));
+
+	row[COLUMN_EVENT] = build_text(moved ? "address moved"
+	    : event_name(sqlite3_column_int(stmt, SQL_KIND)));
+	if (moved) {
+		row[COLUMN_FROM_AGENT] = build_text(before->agent->name);
+		row[COLUMN_FROM_PORT] = build_text(before->name);
+	}
+}
+
+static void
+name_bad_frames(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
+{
+	(void)query;
+	row[COLUMN_EVENT] = build_text(event_name(EASE_NOTIFY_ERROR_SOURCE));
+	row[COLUMN_TEXT] = build_text(
+	    sqlite3_column_int(stmt, SQL_KIND) == EASE_ERROR_FCS ? "FCS" : "too long");
+}
+
+static void
+name_lost(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
+{
+	(void)query;
+	(void)stmt;
+	row[COLUMN_EVENT] = build_text("samples lost");
+}
+
+static void
+name_start(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
+{
+	char text[32];
+
+	(void)query;
+	snprintf(text, sizeof(text), "boot %lld",
+	    (long long)sqlite3_column_int64(stmt, SQL_KIND));
+	row[COLUMN_EVENT] = build_text("agent started");
+	row[COLUMN_TEXT] = build_text(text);
+}
+
+static const struct source {
+	const char *sql;
+	void (*name)(const struct query *query, sqlite3_stmt *stmt, struct report_value *row);
+} sources[] = {
+	{"SELECT time_us, agent, if_index, mac, vlan, NULL, kind, was_agent, was_if FROM"
+	 " (SELECT time_us, agent, if_index, mac, NULLIF(vlan, 0) AS vlan, kind,"
+	 "  CASE WHEN mac IS NOT NULL THEN LAG(agent) OVER w END AS was_agent,"
+	 "  CASE WHEN mac IS NOT NULL THEN LAG(if_index) OVER w END AS was_if FROM event"
+	 "  WHERE time_us >= :from - " TEXT_OF(MOVE_MEMORY_US) " AND time_us < :to"
+	 "  WINDOW w AS (PARTITION BY kind, mac ORDER BY time_us, id))"
+	 " WHERE time_us >= :from ORDER BY time_us DESC", name_told},
+	{"SELECT last_us, agent, if_index, mac, NULL, frames, kind FROM error_source"
+	 " WHERE last_us >= :from AND first_us < :to ORDER BY last_us DESC", name_bad_frames},
+	{"SELECT MAX(start_us) AS newest, agent, if_index, NULL, NULL, SUM(expected - received)"
+	 " FROM window_port WHERE start_us >= :from AND start_us < :to AND received < expected"
+	 " GROUP BY agent, if_index ORDER BY newest DESC", name_lost},
+	{"SELECT MIN(first_us) AS first, agent, 0, NULL, NULL, NULL, boot FROM account"
+	 " GROUP BY agent, boot HAVING first >= :from AND first < :to ORDER BY first DESC",
+	    name_start},
+};
+
+/* 1 if it was asked for, 0 if not, or -ENOMEM. */
+static int
+add_event(const struct query *query, const struct report_options *options,
+    const struct source *source, sqlite3_stmt *stmt, struct report_result *result)
+{
+	const struct query_agent *agent = query_find_agent(query,
+	    sqlite3_column_int64(stmt, SQL_AGENT));
+	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, SQL_AGENT),
+	    (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX));
+	struct report_value *row;
+	char mac[FRAME_MAC_TEXT];
+
+	if (!agent || !agent->chosen || (options->port && (!port || !port->chosen)))
+		return 0;
+	row = build_row(result);
+	if (!row)
+		return -ENOMEM;
+	row[COLUMN_TIME] = build_time((uint64_t)sqlite3_column_int64(stmt, SQL_TIME));
+	row[COLUMN_AGENT] = build_text(agent->name);
+	if (port)
+		row[COLUMN_PORT] = build_text(port->name);
+	if (sqlite3_column_bytes(stmt, SQL_MAC) == FRAME_MAC_LEN) {
+		frame_format_mac(sqlite3_column_blob(stmt, SQL_MAC), mac);
+		row[COLUMN_ADDRESS] = build_text(mac);
+	}
+	if (sqlite3_column_type(stmt, SQL_VLAN) != SQLITE_NULL)
+		row[COLUMN_VLAN] = build_number(sqlite3_column_double(stmt, SQL_VLAN));
+	if (sqlite3_column_type(stmt, SQL_COUNT) != SQLITE_NULL)
+		row[COLUMN_COUNT] = build_number(sqlite3_column_double(stmt, SQL_COUNT));
+	source->name(query, stmt, row);
+	return 1;
+}
+
+/* As many of the newest of one source as rows are wanted of all. */
+static int
+add_source(struct query *query, const struct report_options *options, const struct source *source,
+    struct report_result *result)
+{
+	sqlite3_stmt *stmt = query_prepare(query, source->sql);
+	uint32_t n = 0;
+	int err = stmt ? 0 : -EIO, more;
+
+	while (err == 0 && n < options->top && (more = query_step(query, stmt)) != 0) {
+		err = more < 0 ? more : add_event(query, options, source, stmt, result);
+		if (err > 0) {
+			n++;
+			err = 0;
+		}
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+static int
+compare_times(const void *a, const void *b)
+{
+	const struct report_value *x = a, *y = b;
+
+	return (x[COLUMN_TIME].time_us < y[COLUMN_TIME].time_us) -
+	    (x[COLUMN_TIME].time_us > y[COLUMN_TIME].time_us);
+}
+
+/* Of all sources together as many as are wanted. */
+static void
+keep_newest(struct report_result *result, uint32_t top)
+{
+	if (result->n_rows > 1)
+		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values),
+		    compare_times);
+	build_cut(result, top);
+}
+
+int
+report_events(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result)
+{
+	int err = query_begin(query, options, now_us);
+
+	if (err)
+		return err;
+	if (options->all && !options->has_to && query->range.to_us < now_us)
+		query->range.to_us = now_us; /* an event may be what ended the samples */
+	build_begin(result, "events", event_columns, N_COLUMNS, query);
+	err = query_windows(query);
+	for (size_t i = 0; i < query->n_ports; i++)
+		if (query->ports[i].chosen)
+			build_count_port(result, &query->ports[i]);
+	for (size_t i = 0; err == 0 && i < ARRAY_LEN(sources); i++)
+		err = add_source(query, options, &sources[i], result);
+	keep_newest(result, options->top);
+	build_hide_agent(result, query, COLUMN_AGENT);
+	build_finish(result, query);
+	return err;
+}

@@ -1,0 +1,404 @@
+/*
+ * History: what was counted in each step of the range, and how the keys that were largest in the
+ * whole range shared it, each with its limits. Traffic is that received at ports which count in
+ * lists, so that what the keys of a step and its others have is what was counted.
+ *
+ * Steps begin at full multiples of their length (UTC); the first and the last are cut where the
+ * range is.
+ */
+#include "collector/report/build.h"
+#include "collector/report/lists.h"
+#include "collector/report/number.h"
+#include "collector/report/query_private.h"
+#include "collector/report/reports.h"
+#include "collector/store/schema.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	STEPS_CHOSEN = 120, /* what a chart or a screen shows well */
+	STEPS_MAX = 300,    /* each is a question to the store */
+	KEYS_MAX = 50,	    /* followed; the smaller ones are with the others */
+	BAR_WIDTH = 30,
+};
+
+enum {
+	COLUMN_TIME,
+	COLUMN_SECONDS,
+	COLUMN_OCTETS,
+	COLUMN_PKTS,
+	COLUMN_BPS,
+	COLUMN_FPS,
+	COLUMN_SAMPLES,
+	COLUMN_EXPECTED,
+	COLUMN_COMPLETENESS,
+	COLUMN_TOP,
+	COLUMN_BAR,
+	N_COLUMNS,
+};
+
+static const struct report_column history_columns[N_COLUMNS] = {
+	[COLUMN_TIME] = {"time", "TIME", REPORT_TIME},
+	[COLUMN_SECONDS] = {"seconds", NULL, REPORT_COUNT}, /* that data covers */
+	[COLUMN_OCTETS] = {"octets", NULL, REPORT_COUNT},
+	[COLUMN_PKTS] = {"packets", NULL, REPORT_COUNT},
+	[COLUMN_BPS] = {NULL, "bit/s", REPORT_BITRATE},
+	[COLUMN_FPS] = {NULL, "frame/s", REPORT_RATE},
+	[COLUMN_SAMPLES] = {"samples", NULL, REPORT_COUNT},
+	[COLUMN_EXPECTED] = {"expected", NULL, REPORT_COUNT},
+	[COLUMN_COMPLETENESS] = {"completeness", "COMPLETE", REPORT_COMPLETENESS},
+	[COLUMN_TOP] = {NULL, "MOST OF IT", REPORT_TEXT},
+	[COLUMN_BAR] = {NULL, "COUNTED", REPORT_TEXT},
+};
+
+enum { PART_KEY, PART_PKTS, PART_OCTETS, PART_SAMPLES, PART_COLUMNS };
+
+static const struct report_column part_columns[PART_COLUMNS] = {
+	[PART_KEY] = {"key", NULL, REPORT_ID}, /* row of the whole range's list, from 0 */
+	[PART_PKTS] = {"packets", NULL, REPORT_PKTS},
+	[PART_OCTETS] = {"octets", NULL, REPORT_OCTETS},
+	[PART_SAMPLES] = {"samples", NULL, REPORT_COUNT},
+};
+
+struct history {
+	struct query *query;
+	struct report_options options;
+	struct report_result *result, *whole; /* whole: the list over the range */
+	struct list_keys keys;
+	uint64_t first_us; /* data of the agents asked for begins */
+	uint64_t step_us;
+	struct estimate_part *parts; /* of one key: one a port */
+	struct estimate_part *others; /* one a port */
+};
+
+/* ---- steps ---- */
+
+static uint64_t
+steps_of(const struct query_range *range, uint64_t step_us)
+{
+	return (range->to_us - 1) / step_us - range->from_us / step_us + 1;
+}
+
+static uint64_t
+chosen_step(const struct query_range *range)
+{
+	static const uint16_t minutes[] = {1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440,
+		2880, 5760, 10080};
+	uint64_t step_us = STORE_WINDOW_US;
+
+	for (size_t i = 0; i < ARRAY_LEN(minutes); i++) {
+		step_us = minutes[i] * (uint64_t)STORE_WINDOW_US;
+		if (steps_of(range, step_us) <= STEPS_CHOSEN)
+			return step_us;
+	}
+	while (steps_of(range, step_us) > STEPS_CHOSEN)
+		step_us *= 2;
+	return step_us;
+}
+
+static int
+choose_step(struct history *h)
+{
+	const struct query_range *range = &h->query->range;
+	uint64_t windows = (h->options.step_us + STORE_WINDOW_US - 1) / STORE_WINDOW_US;
+
+	if (range->to_us <= range->from_us) { /* nothing stored yet */
+		h->step_us = STORE_WINDOW_US;
+		return 0;
+	}
+	h->step_us = windows > 0 ? windows * STORE_WINDOW_US : chosen_step(range);
+	if (steps_of(range, h->step_us) <= STEPS_MAX)
+		return 0;
+	snprintf(h->query->error, sizeof(h->query->error),
+	    "step: the range has more than %d of them", STEPS_MAX);
+	return -EINVAL;
+}
+
+/* ---- one step ---- */
+
+static bool
+is_key(const struct query_key *a, const struct query_key *b)
+{
+	return a->n_octets == b->n_octets && memcmp(a->key1, b->key1, sizeof(a->key1)) == 0 &&
+	    memcmp(a->key2, b->key2, sizeof(a->key2)) == 0;
+}
+
+/* Adds what one key has in the step, and takes it from the others. */
+static int
+add_part(struct history *h, struct report_result *top, size_t key, const struct query_key *keys,
+    size_t n_keys)
+{
+	struct report_value *row;
+	struct estimate_figure figure[2];
+	size_t n_parts = 0;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < n_keys; i++) {
+		const struct query_key *k = &keys[i];
+
+		if (!is_key(k, &h->keys.keys[key]) || !build_counts(&h->options, k->port))
+			continue;
+		h->parts[n_parts++] = (struct estimate_part){&k->port->side[EASE_IN], k->sums};
+		estimate_subtract_sums(&h->others[k->port - h->query->ports].key, &k->sums);
+		n += k->sums.n;
+	}
+	if (n == 0)
+		return 0;
+	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
+		enum estimate_unit unit = (enum estimate_unit)u;
+
+		figure[u] = estimate_key(unit, h->parts, n_parts);
+		figure[u].high = fmax(figure[u].high, fmin(top->total[u], figure[u].high +
+		    list_lacking(h->query, &h->options, h->keys.dimension, unit)));
+	}
+	row = build_row(top);
+	if (!row)
+		return -ENOMEM;
+	row[PART_KEY] = build_number((double)key);
+	row[PART_PKTS] = build_figure(figure[ESTIMATE_PKTS]);
+	row[PART_OCTETS] = build_figure(figure[ESTIMATE_OCTETS]);
+	row[PART_SAMPLES] = build_number((double)n);
+	return 0;
+}
+
+static int
+add_others(struct history *h, struct report_result *top)
+{
+	size_t n_ports = h->query->n_ports;
+	uint64_t n = 0;
+
+	top->others = calloc(PART_COLUMNS, sizeof(*top->others));
+	if (!top->others)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_ports; i++)
+		n += h->others[i].key.n;
+	top->others[PART_PKTS] = build_figure(estimate_key(ESTIMATE_PKTS, h->others, n_ports));
+	top->others[PART_OCTETS] = build_figure(estimate_key(ESTIMATE_OCTETS, h->others, n_ports));
+	top->others[PART_SAMPLES] = build_number((double)n);
+	return 0;
+}
+
+static void
+count_ports(struct history *h, struct report_result *top)
+{
+	for (size_t i = 0; i < h->query->n_ports; i++) {
+		const struct query_port *port = &h->query->ports[i];
+
+		h->others[i] = (struct estimate_part){.stratum = &port->side[EASE_IN]};
+		if (!build_counts(&h->options, port))
+			continue;
+		build_count_port(top, port);
+		h->others[i].key = port->side[EASE_IN].all;
+	}
+}
+
+static int
+split(struct history *h, struct report_result *top)
+{
+	struct query_key *keys = NULL;
+	uint64_t kept_since_us;
+	size_t n_keys = 0;
+	int err;
+
+	*top = (struct report_result){.report = "top", .columns = part_columns,
+	    .n_columns = PART_COLUMNS};
+	err = query_windows(h->query);
+	if (err == 0)
+		err = query_keys(h->query, &h->options, h->keys.dimension, &keys, &n_keys,
+		    &kept_since_us);
+	if (err == 0)
+		count_ports(h, top);
+	for (size_t i = 0; err == 0 && i < h->keys.n; i++)
+		err = add_part(h, top, i, keys, n_keys);
+	if (err == 0)
+		err = add_others(h, top);
+	free(keys);
+	return err;
+}
+
+/* Seconds of the step in which there can be data. */
+static double
+covered(const struct history *h, uint64_t from_us, uint64_t to_us)
+{
+	if (from_us < h->first_us)
+		from_us = h->first_us;
+	if (to_us > h->query->newest_us)
+		to_us = h->query->newest_us;
+	return to_us > from_us ? (double)(to_us - from_us) / 1e6 : 0;
+}
+
+static void
+fill_row(const struct report_result *top, uint64_t from_us, double seconds,
+    struct report_value *row)
+{
+	bool counted = seconds > 0 && (top->total[ESTIMATE_PKTS] > 0 || top->samples > 0);
+
+	row[COLUMN_TIME] = build_time(from_us);
+	row[COLUMN_SECONDS] = build_number(seconds);
+	row[COLUMN_SAMPLES] = build_number((double)top->samples);
+	row[COLUMN_EXPECTED] = build_number((double)top->expected);
+	row[COLUMN_COMPLETENESS] = build_completeness(top->samples, top->expected);
+	if (!counted)
+		return;
+	row[COLUMN_OCTETS] = build_number(round(top->total[ESTIMATE_OCTETS]));
+	row[COLUMN_PKTS] = build_number(round(top->total[ESTIMATE_PKTS]));
+	row[COLUMN_BPS] = build_number(8 * top->total[ESTIMATE_OCTETS] / seconds);
+	row[COLUMN_FPS] = build_number(top->total[ESTIMATE_PKTS] / seconds);
+}
+
+/* ---- what only text shows ---- */
+
+/* What a row of the whole range's list is called: its first text behind the rank. */
+static const char *
+key_text(const struct report_result *whole, size_t row)
+{
+	for (size_t c = 1; c < whole->n_columns; c++) {
+		const struct report_value *value = report_cell(whole, row, c);
+
+		if (whole->columns[c].type == REPORT_TEXT && whole->columns[c].heading &&
+		    value->known)
+			return value->text;
+	}
+	return "?";
+}
+
+/* "10.20.1.15 backup1 34.1%": the largest key of the step. */
+static struct report_value
+most_of_it(const struct history *h, const struct report_result *top)
+{
+	enum estimate_unit unit = h->options.sort;
+	size_t column = unit == ESTIMATE_PKTS ? PART_PKTS : PART_OCTETS, largest = 0;
+	char percent[NUMBER_TEXT], text[2 * REPORT_SCOPE_TEXT];
+
+	if (top->n_rows == 0 || top->total[unit] <= 0)
+		return (struct report_value){0};
+	for (size_t r = 1; r < top->n_rows; r++)
+		if (report_cell(top, r, column)->figure.estimate >
+		    report_cell(top, largest, column)->figure.estimate)
+			largest = r;
+	number_format_percent(100 * report_cell(top, largest, column)->figure.estimate /
+	    top->total[unit], percent);
+	snprintf(text, sizeof(text), "%.*s %s", REPORT_SCOPE_TEXT,
+	    key_text(h->whole, (size_t)report_cell(top, largest, PART_KEY)->number), percent);
+	return build_text(text);
+}
+
+static void
+add_bars(struct report_result *result, enum estimate_unit unit)
+{
+	size_t column = unit == ESTIMATE_PKTS ? COLUMN_FPS : COLUMN_BPS;
+	double full = 0;
+
+	for (size_t r = 0; r < result->n_rows; r++)
+		full = fmax(full, report_cell(result, r, column)->number);
+	for (size_t r = 0; full > 0 && r < result->n_rows; r++) {
+		double part = report_cell(result, r, column)->number / full;
+		char bar[BAR_WIDTH + 1] = "";
+
+		memset(bar, '=', (size_t)round(BAR_WIDTH * part));
+		*report_cell(result, r, COLUMN_BAR) = build_text(bar);
+	}
+}
+
+/* ---- all steps ---- */
+
+static int
+add_step(struct history *h, uint64_t from_us, uint64_t to_us)
+{
+	struct report_value *row = build_row(h->result);
+	struct report_result *within = row ? realloc(h->result->within,
+	    h->result->n_rows * sizeof(*within)) : NULL;
+	struct report_result *top;
+	int err;
+
+	if (!within) {
+		h->result->n_rows -= row != NULL; /* each row has its own */
+		return -ENOMEM;
+	}
+	h->result->within = within;
+	top = &within[h->result->n_rows - 1];
+	query_narrow(h->query, from_us, to_us);
+	err = split(h, top);
+	fill_row(top, from_us, covered(h, from_us, to_us), row);
+	row[COLUMN_TOP] = most_of_it(h, top);
+	return err;
+}
+
+static int
+add_steps(struct history *h)
+{
+	const struct query_range range = h->query->range;
+	uint64_t at_us = range.from_us - range.from_us % h->step_us;
+	int err = 0;
+
+	h->query->only = h->keys.keys;
+	h->query->n_only = h->keys.n;
+	for (; err == 0 && at_us < range.to_us; at_us += h->step_us)
+		err = add_step(h, at_us > range.from_us ? at_us : range.from_us,
+		    at_us + h->step_us < range.to_us ? at_us + h->step_us : range.to_us);
+	h->query->only = NULL;
+	h->query->n_only = 0;
+	return err;
+}
+
+/* The header is that of the whole range, and its list stands below. */
+static int
+begin(struct history *h)
+{
+	struct report_result *result = h->result, *whole = h->whole;
+
+	build_begin(result, "history", history_columns, N_COLUMNS, h->query);
+	result->below = whole;
+	whole->report = "top";
+	result->step_us = h->step_us;
+	result->sort = h->options.sort;
+	result->samples = whole->samples;
+	result->expected = whole->expected;
+	memcpy(result->total, whole->total, sizeof(result->total));
+	memcpy(result->from_samples, whole->from_samples, sizeof(result->from_samples));
+	build_finish(result, h->query);
+	h->first_us = UINT64_MAX;
+	for (size_t i = 0; i < h->query->n_agents; i++)
+		if (h->query->agents[i].chosen && h->query->agents[i].first_us < h->first_us)
+			h->first_us = h->query->agents[i].first_us;
+	h->parts = calloc(h->query->n_ports + 1, sizeof(*h->parts));
+	h->others = calloc(h->query->n_ports + 1, sizeof(*h->others));
+	return h->parts && h->others ? 0 : -ENOMEM;
+}
+
+int
+report_history(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result)
+{
+	struct history h = {.query = query, .options = *options, .result = result};
+	int err;
+
+	h.whole = calloc(1, sizeof(*h.whole));
+	if (!h.whole)
+		return -ENOMEM;
+	if (h.options.top > KEYS_MAX)
+		h.options.top = KEYS_MAX;
+	err = list_history(query, &h.options, now_us, h.whole, &h.keys);
+	if (err == 0)
+		err = choose_step(&h);
+	if (err) {
+		report_result_free(h.whole);
+		free(h.whole);
+	} else {
+		err = begin(&h); /* the list is the result's now */
+		/* the list's own options are gone */
+		if (err == 0 && !query_add_functions(query, &h.options))
+			err = query_fail_sql(query);
+		if (err == 0 && !result->empty)
+			err = add_steps(&h);
+		add_bars(result, h.options.sort);
+	}
+	free(h.keys.keys);
+	free(h.parts);
+	free(h.others);
+	return err;
+}

@@ -1,0 +1,26 @@
+/*
+ * What a history shares with the lists of keys: the list over its whole range, whose keys it then
+ * follows. Used by the report files of this room only.
+ */
+#ifndef EASE_COLLECTOR_REPORT_LISTS_H
+#define EASE_COLLECTOR_REPORT_LISTS_H
+
+#include "collector/report/dimension.h"
+
+/* The keys of a list's rows in their order; their ports are any that saw them. */
+struct list_keys {
+	struct query_key *keys; /* owned by the caller */
+	size_t n;
+	const struct dimension *dimension;
+};
+
+/* The list of whatever --by says, as the other reports have it. */
+int list_history(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result, struct list_keys *shown);
+
+/* Traffic that one key may have beyond its samples because the memory for keys was full, over all
+ * ports: samples are taken to stand for as much as all of their port do on average. */
+double list_lacking(const struct query *query, const struct report_options *options,
+    const struct dimension *dimension, enum estimate_unit unit);
+
+#endif
