@@ -88,14 +88,8 @@ set_ageing(struct hal *hal, const struct mib_set *set, bool test_only)
 static int
 set_alias(struct hal *hal, const struct mib_set *set, bool test_only)
 {
-	struct hal_port info;
-	int rc = hal_port_info(hal, set->if_index, &info);
-
-	if (rc < 0)
-		return rc;
-	if (set->text_len > EASE_NAME_MAX)
-		return -EINVAL;
-	return test_only ? 0 : hal_set_alias(hal, set->if_index, set->text);
+	return test_only ? hal_check_alias(hal, set->if_index, set->text)
+			 : hal_set_alias(hal, set->if_index, set->text);
 }
 
 static int

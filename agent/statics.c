@@ -61,7 +61,7 @@ row_ready(void *ctx, const void *row)
 	uint32_t if_index = only_port(&fixed->allowed);
 	int rc = hal_check_static(((struct statics *)ctx)->hal, fixed->mac, if_index);
 
-	if (rc == -EOPNOTSUPP)
+	if (rc == -EOPNOTSUPP || rc == -EPERM)
 		return rc;
 	return rc < 0 || if_index == 0 ? -EBUSY : 0;
 }

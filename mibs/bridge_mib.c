@@ -78,8 +78,10 @@ const struct mib_table bridge_mib_base_port_table = {
 static int
 tp_discards(const struct mib_cell *cell, struct mib_value *value)
 {
-	value->number = mib_view_of(cell->context)->hal->address_discards;
-	return 0;
+	const struct hal_snapshot *hal = mib_view_of(cell->context)->hal;
+
+	value->number = hal->address_discards;
+	return hal->has_address_discards ? 0 : -ENOENT;
 }
 
 static int
@@ -179,16 +181,18 @@ const struct mib_table bridge_mib_static_table = {
 
 /* ---- frames relayed ---- */
 
-/* Frames of a direction: the three casts from figure `arg` on, MAC control not among them. */
+/* Frames of a direction: the three casts from figure `arg` on, MAC control not among them. What a
+ * port does not tell apart is among the first. */
 static int
 relayed_frames(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_counters *counters = &((const struct hal_port *)cell->row)->counters;
 	unsigned ucast = cell->column->arg;
 
-	value->number = counters->value[ucast] + counters->value[ucast + 1] +
-	    counters->value[ucast + 2];
-	return (counters->known >> ucast & 7) == 7 ? 0 : -ENOENT;
+	value->number = 0;
+	for (unsigned i = ucast; i < ucast + 3; i++)
+		value->number += counters->known >> i & 1 ? counters->value[i] : 0;
+	return counters->known >> ucast & 1 ? 0 : -ENOENT;
 }
 _Static_assert(HAL_IN_BCAST_PKTS == HAL_IN_UCAST_PKTS + 2 && HAL_OUT_BCAST_PKTS ==
     HAL_OUT_UCAST_PKTS + 2, "casts follow one another");

@@ -183,8 +183,19 @@ port_member(const struct mib_cell *cell)
 static int
 energy_figure(const struct mib_cell *cell, struct mib_value *value)
 {
+	const struct hal_port *port = cell->row;
+
 	value->number = port_member(cell);
-	return ((const struct hal_port *)cell->row)->has_energy ? 0 : -ENOENT;
+	return port->has_energy && port->energy.counts ? 0 : -ENOENT;
+}
+
+static int
+energy_state(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_port *port = cell->row;
+
+	value->integer = port->energy.state;
+	return port->has_energy && port->energy.state != HAL_EEE_NOT_KNOWN ? 0 : -ENOENT;
 }
 
 #define ENERGY(member) MIB_FIGURE(energy_figure, offsetof(struct hal_port, energy.member))
@@ -196,6 +207,7 @@ static const struct mib_column energy_columns[] = {
 	{4, "easeEnergyOutMicroseconds", MIB_COUNTER64, ENERGY(out.asleep_us)},
 	{5, "easeEnergyUnit", MIB_GAUGE32, ENERGY(unit_ns)},
 	{6, "easeEnergyPeriod", MIB_GAUGE32, ENERGY(period_ns)},
+	{7, "easeEnergyState", MIB_INTEGER, MIB_FN(energy_state)},
 };
 const struct mib_table ease_mib_energy_table = {
 	.name = "easeEnergyTable",

@@ -1,7 +1,7 @@
 /*
  * EtherLike-MIB (RFC 3635): dot3StatsTable, dot3ControlTable, dot3PauseTable, dot3HCStatsTable. A
- * port has a row of statistics if its device counts FCS errors, and of control if it counts PAUSE
- * frames. Not served are dot3CollTable, which no chip here fills, and deprecated objects.
+ * port has a row of statistics if its device counts any of them or knows its duplex mode, and of control if it counts MAC
+ * control frames. Not served are dot3CollTable, which no chip here fills, and deprecated objects.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"
@@ -12,12 +12,20 @@
 enum { RATE_CONTROL_OFF = 1, ASYMMETRIC_ABOVE_BPS = 100000000 };
 
 static int
+has_stats_row(const struct mib_cell *cell)
+{
+	const struct hal_port *port = cell->row;
+
+	return port->duplex != EASE_DUPLEX_UNKNOWN ? 0 : mib_port_has_any(cell, HAL_DOT3_FIGURES);
+}
+
+static int
 dot3_index(const struct mib_cell *cell, struct mib_value *value)
 {
 	const struct hal_port *port = cell->row;
 
 	value->integer = port->if_index;
-	return mib_port_has_figure(cell);
+	return has_stats_row(cell);
 }
 
 static int
@@ -26,7 +34,7 @@ dot3_duplex(const struct mib_cell *cell, struct mib_value *value)
 	const struct hal_port *port = cell->row;
 
 	value->integer = port->duplex;
-	return mib_port_has_figure(cell);
+	return has_stats_row(cell);
 }
 
 /* Only the WAN side of 10 Gb/s Ethernet stretches its gaps; no device served here does. */
@@ -34,18 +42,18 @@ static int
 dot3_rate_control_ability(const struct mib_cell *cell, struct mib_value *value)
 {
 	value->integer = MIB_FALSE;
-	return mib_port_has_figure(cell);
+	return has_stats_row(cell);
 }
 
 static int
 dot3_rate_control_status(const struct mib_cell *cell, struct mib_value *value)
 {
 	value->integer = RATE_CONTROL_OFF;
-	return mib_port_has_figure(cell);
+	return has_stats_row(cell);
 }
 
 static const struct mib_column stats_columns[] = {
-	{1, "dot3StatsIndex", MIB_INTEGER, MIB_FIGURE(dot3_index, HAL_FCS_ERRORS)},
+	{1, "dot3StatsIndex", MIB_INTEGER, MIB_FN(dot3_index)},
 	{2, "dot3StatsAlignmentErrors", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_ALIGNMENT_ERRORS)},
 	{3, "dot3StatsFCSErrors", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_FCS_ERRORS)},
 	{4, "dot3StatsSingleCollisionFrames", MIB_COUNTER32,
@@ -65,11 +73,9 @@ static const struct mib_column stats_columns[] = {
 	{16, "dot3StatsInternalMacReceiveErrors", MIB_COUNTER32,
 	    MIB_PORT_FIGURE(HAL_MAC_RX_ERRORS)},
 	{18, "dot3StatsSymbolErrors", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_SYMBOL_ERRORS)},
-	{19, "dot3StatsDuplexStatus", MIB_INTEGER, MIB_FIGURE(dot3_duplex, HAL_FCS_ERRORS)},
-	{20, "dot3StatsRateControlAbility", MIB_INTEGER,
-	    MIB_FIGURE(dot3_rate_control_ability, HAL_FCS_ERRORS)},
-	{21, "dot3StatsRateControlStatus", MIB_INTEGER,
-	    MIB_FIGURE(dot3_rate_control_status, HAL_FCS_ERRORS)},
+	{19, "dot3StatsDuplexStatus", MIB_INTEGER, MIB_FN(dot3_duplex)},
+	{20, "dot3StatsRateControlAbility", MIB_INTEGER, MIB_FN(dot3_rate_control_ability)},
+	{21, "dot3StatsRateControlStatus", MIB_INTEGER, MIB_FN(dot3_rate_control_status)},
 };
 const struct mib_table etherlike_mib_stats_table = {
 	.name = "dot3StatsTable",
@@ -104,12 +110,11 @@ static int
 control_functions(const struct mib_cell *cell, struct mib_value *value)
 {
 	mib_put_octets(value, (const uint8_t[]){0x80}, 1);
-	return mib_port_has_figure(cell);
+	return mib_port_has_any(cell, HAL_CONTROL_FIGURES);
 }
 
 static const struct mib_column control_columns[] = {
-	{1, "dot3ControlFunctionsSupported", MIB_STRING,
-	    MIB_FIGURE(control_functions, HAL_IN_PAUSE_PKTS)},
+	{1, "dot3ControlFunctionsSupported", MIB_STRING, MIB_FN(control_functions)},
 	{2, "dot3ControlInUnknownOpcodes", MIB_COUNTER32, MIB_PORT_FIGURE(HAL_IN_UNKNOWN_OPCODES)},
 	{3, "dot3HCControlInUnknownOpcodes", MIB_COUNTER64,
 	    MIB_PORT_FIGURE(HAL_IN_UNKNOWN_OPCODES)},

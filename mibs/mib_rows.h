@@ -42,8 +42,8 @@ int mib_constant(const struct mib_cell *cell, struct mib_value *value);
 int mib_null_oid(const struct mib_cell *cell, struct mib_value *value);
 enum { MIB_TRUE = 1, MIB_FALSE = 2 }; /* TruthValue */
 
-/* The columns that every row of a facet has: absent if figure `arg` is, for then the device lacks
- * the facet. */
-int mib_port_has_figure(const struct mib_cell *cell);
+/* The columns that every row of a facet has: absent if the port has none of these figures (bits of
+ * hal_counters.known), for then it lacks the facet. */
+int mib_port_has_any(const struct mib_cell *cell, uint64_t figures);
 
 #endif

@@ -136,11 +136,11 @@ mib_null_oid(const struct mib_cell *cell, struct mib_value *value)
 }
 
 int
-mib_port_has_figure(const struct mib_cell *cell)
+mib_port_has_any(const struct mib_cell *cell, uint64_t figures)
 {
 	const struct hal_port *port = cell->row;
 
-	return port->counters.known >> cell->column->arg & 1 ? 0 : -ENOENT;
+	return port->counters.known & figures ? 0 : -ENOENT;
 }
 
 int
@@ -149,5 +149,5 @@ mib_port_figure(const struct mib_cell *cell, struct mib_value *value)
 	const struct hal_port *port = cell->row;
 
 	value->number = port->counters.value[cell->column->arg];
-	return mib_port_has_figure(cell);
+	return mib_port_has_any(cell, 1ull << cell->column->arg);
 }

@@ -19,7 +19,7 @@ has_row(const struct mib_cell *cell)
 {
 	const struct hal_port *port = cell->row;
 
-	return port->if_index <= INDEX_MAX ? mib_port_has_figure(cell) : -ENOENT;
+	return port->if_index <= INDEX_MAX ? mib_port_has_any(cell, HAL_RMON_FIGURES) : -ENOENT;
 }
 
 static int
@@ -69,8 +69,8 @@ stats_status(const struct mib_cell *cell, struct mib_value *value)
 #define FIGURE(which) MIB_FIGURE(stats_figure, which)
 
 static const struct mib_column stats_columns[] = {
-	{1, "etherStatsIndex", MIB_INTEGER, MIB_FIGURE(stats_index, HAL_RMON_PKTS)},
-	{2, "etherStatsDataSource", MIB_OBJECT_ID, MIB_FIGURE(stats_data_source, HAL_RMON_PKTS)},
+	{1, "etherStatsIndex", MIB_INTEGER, MIB_FN(stats_index)},
+	{2, "etherStatsDataSource", MIB_OBJECT_ID, MIB_FN(stats_data_source)},
 	{3, "etherStatsDropEvents", MIB_COUNTER32, FIGURE(HAL_RMON_DROP_EVENTS)},
 	{4, "etherStatsOctets", MIB_COUNTER32, FIGURE(HAL_RMON_OCTETS)},
 	{5, "etherStatsPkts", MIB_COUNTER32, FIGURE(HAL_RMON_PKTS)},
@@ -88,8 +88,8 @@ static const struct mib_column stats_columns[] = {
 	{17, "etherStatsPkts256to511Octets", MIB_COUNTER32, FIGURE(HAL_RMON_256_511)},
 	{18, "etherStatsPkts512to1023Octets", MIB_COUNTER32, FIGURE(HAL_RMON_512_1023)},
 	{19, "etherStatsPkts1024to1518Octets", MIB_COUNTER32, FIGURE(HAL_RMON_1024_MAX)},
-	{20, "etherStatsOwner", MIB_STRING, MIB_FIGURE(stats_owner, HAL_RMON_PKTS)},
-	{21, "etherStatsStatus", MIB_INTEGER, MIB_FIGURE(stats_status, HAL_RMON_PKTS)},
+	{20, "etherStatsOwner", MIB_STRING, MIB_FN(stats_owner)},
+	{21, "etherStatsStatus", MIB_INTEGER, MIB_FN(stats_status)},
 };
 const struct mib_table rmon_mib_stats_table = {
 	.name = "etherStatsTable",

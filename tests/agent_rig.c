@@ -22,8 +22,8 @@ static int
 read_energy(void *ctx, uint32_t if_index, struct hal_energy *energy)
 {
 	(void)ctx;
-	*energy = (struct hal_energy){.in = {if_index, 2}, .out = {3, 4}, .unit_ns = 10000,
-	    .period_ns = 1000};
+	*energy = (struct hal_energy){.counts = true, .in = {if_index, 2}, .out = {3, 4},
+	    .unit_ns = 10000, .period_ns = 1000};
 	return if_index == 2 ? -ENODEV : 0;
 }
 static const struct hal_energy_ops energy_ops = {.name = "rig", .read = read_energy};

@@ -175,9 +175,51 @@ START_TEST(bridge_ports_count_frames)
 	ck_assert_uint_eq(high.number << 32 | low.number, in);
 	get(&bridge_mib_base_port_table, port_name(&bridge_mib_base_port_table, 5, 4), &low);
 	ck_assert_uint_eq(low.number, (uint32_t)fixture_figure(4, HAL_FRAME_TOO_LONGS));
+	/* Groups that are not told apart are among the unicast. */
 	fixture.ports[1].counters.known &= ~(1ull << HAL_IN_MCAST_PKTS);
+	get(&bridge_mib_tp_hc_port_table, port_name(&bridge_mib_tp_hc_port_table, 1, 4), &whole);
+	ck_assert_uint_eq(whole.number, in - fixture_figure(4, HAL_IN_MCAST_PKTS));
+	fixture.ports[1].counters.known &= ~(1ull << HAL_IN_UCAST_PKTS);
 	ck_assert_int_eq(get(&bridge_mib_tp_hc_port_table,
 	    port_name(&bridge_mib_tp_hc_port_table, 1, 4), &whole), MIB_NO_INSTANCE);
+}
+END_TEST
+
+/* A driver may have any of a table's figures: its row is there for one, and the others are not. */
+START_TEST(a_row_has_what_the_driver_tells)
+{
+	static const struct {
+		const struct mib_table *table;
+		enum hal_figure figure; /* that is known, alone */
+		uint32_t column, other, index; /* its column, one that is absent, one that all rows have */
+	} rows[] = {
+	    {&etherlike_mib_stats_table, HAL_SYMBOL_ERRORS, 18, 3, 1},
+	    {&etherlike_mib_control_table, HAL_IN_UNKNOWN_OPCODES, 2, 0, 1},
+	    {&rmon_mib_stats_table, HAL_RMON_JABBERS, 12, 5, 1},
+	};
+	struct hal_port *port = &fixture.ports[1];
+	struct mib_value value;
+
+	port->duplex = EASE_DUPLEX_UNKNOWN;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct mib_table *table = rows[i].table;
+
+		port->counters.known = 1ull << rows[i].figure;
+		ck_assert_int_eq(get(table, port_name(table, rows[i].column, 4), &value), MIB_FOUND);
+		ck_assert_int_eq(get(table, port_name(table, rows[i].index, 4), &value), MIB_FOUND);
+		if (rows[i].other)
+			ck_assert_int_eq(get(table, port_name(table, rows[i].other, 4), &value),
+			    MIB_NO_INSTANCE);
+		port->counters.known = 1ull << HAL_IN_OCTETS;
+		ck_assert_int_eq(
+		    get(table, port_name(table, rows[i].index, 4), &value), MIB_NO_INSTANCE);
+	}
+	port->duplex = EASE_DUPLEX_FULL; /* which stands nowhere else */
+	ck_assert_int_eq(get(&etherlike_mib_stats_table,
+	    port_name(&etherlike_mib_stats_table, 19, 4), &value), MIB_FOUND);
+	fixture.snapshot.has_address_discards = false;
+	ck_assert_int_eq(
+	    get(&bridge_mib_tp, port_name(&bridge_mib_tp, 1, 0), &value), MIB_NO_INSTANCE);
 }
 END_TEST
 
@@ -284,6 +326,11 @@ START_TEST(energy_buffers_and_error_sources)
 	ck_assert_int_eq(get(&ease_mib_energy_table, port_name(&ease_mib_energy_table, 6, i),
 	    &value), MIB_FOUND);
 	ck_assert_uint_eq(value.number, 1000);
+	fixture.ports[0].energy.counts = false; /* as on Linux: a state alone */
+	ck_assert_int_eq(get(&ease_mib_energy_table, port_name(&ease_mib_energy_table, 6, i),
+	    &value), MIB_NO_INSTANCE);
+	get(&ease_mib_energy_table, port_name(&ease_mib_energy_table, 7, i), &value);
+	ck_assert_int_eq(value.integer, HAL_EEE_ENABLED);
 	ck_assert_int_eq(get(&ease_mib_energy_table, port_name(&ease_mib_energy_table, 1, without),
 	    &value), MIB_NO_INSTANCE);
 	ck_assert_int_eq(get(&ease_mib_buffer_table, port_name(&ease_mib_buffer_table, 7, i),
@@ -390,6 +437,7 @@ main(void)
 	tcase_add_test(tables, pause_modes);
 	tcase_add_test(tables, layers_and_their_change);
 	tcase_add_test(tables, bridge_ports_count_frames);
+	tcase_add_test(tables, a_row_has_what_the_driver_tells);
 	tcase_add_test(tables, addresses_of_vlans_stay_out_of_the_common_table);
 	tcase_add_test(tables, a_bridge_without_vlans_shows_vlan_1);
 	tcase_add_test(tables, a_bridge_with_vlans_shows_addresses_by_vlan);

@@ -1,5 +1,5 @@
 /*
- * Messages of rtnetlink and ethtool, built here attribute by attribute: what they say, and that
+ * Messages of rtnetlink, built here attribute by attribute: what they say, and that
  * one cut short or with wrong lengths is refused or read as far as it is sound. And the tables made
  * of them: the numbers that links.h gives to names, the addresses of fdb.h.
  */
@@ -9,9 +9,6 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
-#include <linux/ethtool.h>
-#include <linux/ethtool_netlink.h>
-#include <linux/genetlink.h>
 #include <linux/if_arp.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -171,26 +168,6 @@ START_TEST(a_bridges_address)
 }
 END_TEST
 
-START_TEST(speed_known_and_not)
-{
-	struct genlmsghdr head = {.cmd = ETHTOOL_MSG_LINKMODES_GET_REPLY};
-	struct nlmsghdr *message = begin(0x20, &head, sizeof(head));
-	struct rtnl_speed speed;
-
-	ck_assert_int_eq(rtnl_parse_speed(message, &speed), 0);
-	ck_assert_uint_eq(speed.speed_bps, 0);
-	ck_assert_uint_eq(speed.duplex, EASE_DUPLEX_UNKNOWN);
-	mnl_attr_put_u32(message, ETHTOOL_A_LINKMODES_SPEED, 2500);
-	mnl_attr_put_u8(message, ETHTOOL_A_LINKMODES_DUPLEX, DUPLEX_HALF);
-	ck_assert_int_eq(rtnl_parse_speed(message, &speed), 0);
-	ck_assert_uint_eq(speed.speed_bps, 2500000000ull);
-	ck_assert_uint_eq(speed.duplex, EASE_DUPLEX_HALF);
-	mnl_attr_put_u32(message, ETHTOOL_A_LINKMODES_SPEED, (uint32_t)SPEED_UNKNOWN);
-	ck_assert_int_eq(rtnl_parse_speed(message, &speed), 0);
-	ck_assert_uint_eq(speed.speed_bps, 0);
-}
-END_TEST
-
 /* ---- numbers ---- */
 
 static uint32_t
@@ -327,7 +304,6 @@ main(void)
 	tcase_add_test(messages, texts_longer_than_their_room_are_cut);
 	tcase_add_test(messages, counters_of_older_and_newer_kernels);
 	tcase_add_test(messages, a_bridges_address);
-	tcase_add_test(messages, speed_known_and_not);
 	suite_add_tcase(suite, messages);
 	tcase_set_timeout(numbers, 60);
 	tcase_add_test(numbers, a_number_is_a_names_and_nobody_elses);

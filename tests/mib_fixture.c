@@ -46,7 +46,8 @@ fill_resources(struct hal_port *port)
 	uint32_t i = port->if_index;
 
 	port->has_energy = port->has_buffers = !fixture_lacks_facets(i);
-	port->energy = (struct hal_energy){.in = {fixture_figure(i, 1), fixture_figure(i, 2)},
+	port->energy = (struct hal_energy){.state = HAL_EEE_ENABLED, .counts = true,
+	    .in = {fixture_figure(i, 1), fixture_figure(i, 2)},
 	    .out = {fixture_figure(i, 3), fixture_figure(i, 4)}, .unit_ns = 10000,
 	    .period_ns = 1000};
 	port->buffers = (struct hal_buffers){.pool_buffers = 1200, .pool_free = 1200 - i,
@@ -78,8 +79,9 @@ fill_port(struct hal_port *port, uint32_t if_index)
 	memcpy(port->mac, (uint8_t[]){2, 0, 0, 0, if_index >> 8 & 0xff, if_index & 0xff}, 6);
 	port->admin_status = EASE_IF_UP;
 	port->oper_status = EASE_IF_UP;
-	port->duplex = EASE_DUPLEX_FULL;
+	port->duplex = EASE_DUPLEX_UNKNOWN;
 	if (!fixture_lacks_facets(if_index)) {
+		port->duplex = EASE_DUPLEX_FULL;
 		port->pause_admin = HAL_PAUSE_BOTH;
 		port->pause_oper = HAL_PAUSE_RCV;
 	}
@@ -205,6 +207,7 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	f->snapshot = (struct hal_snapshot){.inventory = &f->inventory, .ports = f->ports,
 	    .n_ports = n_ports,
 	    .has_addresses = true, .addresses = f->addresses, .n_addresses = n_addresses,
+	    .has_address_discards = true,
 	    .vlans = f->vlans, .n_vlans = 1, .ageing_s = 300, .has_error_sources = true,
 	    .error_sources = f->error_sources,
 	    .n_error_sources = 2 * n_ports};

@@ -229,7 +229,7 @@ eee_calendar_read(struct eee_calendar *u, unsigned port, struct hal_energy *ener
 	if (port >= u->n_ports || !u->config.has_eee[port])
 		return -ENODEV;
 	*energy = (struct hal_energy){
-	    .unit_ns = EEE_CALENDAR_UNIT_NS, .period_ns = u->period_ns};
+	    .counts = true, .unit_ns = EEE_CALENDAR_UNIT_NS, .period_ns = u->period_ns};
 	rc = read_direction(u, EEE_ENTRY(port, EEE_RX), &energy->in);
 	if (rc == 0)
 		rc = read_direction(u, EEE_ENTRY(port, EEE_TX), &energy->out);

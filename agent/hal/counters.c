@@ -36,6 +36,9 @@ derive_figures(struct hal *hal, struct hal_port_state *port)
 		if (fresh.value[i] > port->figures.value[i])
 			port->figures.value[i] = fresh.value[i];
 	port->figures.known = fresh.known;
+	if (hal->device->counters->known)
+		port->figures.known &=
+		    hal->device->counters->known(hal->device->counters_ctx, port->if_index);
 }
 
 int

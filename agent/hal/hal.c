@@ -227,16 +227,34 @@ hal_read_buffers(struct hal *hal, uint32_t if_index, struct hal_buffers *buffers
 
 /* ---- settings ---- */
 
+static int
+may_change(const struct hal *hal)
+{
+	const struct hal_device_ops *ops = hal->device->ops;
+
+	return ops->may_change ? ops->may_change(hal->device->ctx) : 0;
+}
+
+/* An alias that the HAL keeps itself is nobody's business. */
+int
+hal_check_alias(const struct hal *hal, uint32_t if_index, const char *alias)
+{
+	if (hal_port_find(hal, if_index) == NULL)
+		return -ENODEV;
+	if (strlen(alias) > EASE_NAME_MAX)
+		return -EINVAL;
+	return hal->device->ports->set_alias != NULL ? may_change(hal) : 0;
+}
+
 int
 hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias)
 {
 	const struct hal_ports_ops *ops = hal->device->ports;
 	struct hal_port_state *port = hal_port_find(hal, if_index);
+	int rc = hal_check_alias(hal, if_index, alias);
 
-	if (port == NULL)
-		return -ENODEV;
-	if (strlen(alias) > EASE_NAME_MAX)
-		return -EINVAL;
+	if (rc < 0)
+		return rc;
 	if (ops->set_alias != NULL)
 		return ops->set_alias(hal->device->ports_ctx, if_index, alias);
 	strcpy(port->alias, alias);
@@ -262,7 +280,9 @@ hal_check_admin_status(const struct hal *hal, uint32_t if_index, uint8_t admin_s
 	if (hal->device->ports->set_admin_status == NULL)
 		return -EOPNOTSUPP;
 	/* testing(3) is optional and not offered. */
-	return admin_status == EASE_IF_UP || admin_status == EASE_IF_DOWN ? 0 : -EINVAL;
+	if (admin_status != EASE_IF_UP && admin_status != EASE_IF_DOWN)
+		return -EINVAL;
+	return may_change(hal);
 }
 
 int
@@ -292,7 +312,7 @@ hal_check_pause(const struct hal *hal, uint32_t if_index, uint8_t mode)
 		return -EINVAL;
 	if ((mode == HAL_PAUSE_XMIT || mode == HAL_PAUSE_RCV) && port.speed_bps <= 100000000)
 		return -EBUSY;
-	return 0;
+	return may_change(hal);
 }
 
 int
@@ -312,7 +332,9 @@ hal_check_ageing_s(const struct hal *hal, uint32_t seconds)
 
 	if (ops == NULL || ops->set_ageing_s == NULL)
 		return -EOPNOTSUPP;
-	return seconds >= HAL_AGEING_MIN_S && seconds <= HAL_AGEING_MAX_S ? 0 : -EINVAL;
+	if (seconds < HAL_AGEING_MIN_S || seconds > HAL_AGEING_MAX_S)
+		return -EINVAL;
+	return may_change(hal);
 }
 
 int
@@ -334,7 +356,9 @@ hal_check_static(const struct hal *hal, const uint8_t mac[6], uint32_t if_index)
 		return -EOPNOTSUPP;
 	if (mac[0] & 1)
 		return -EINVAL;
-	return if_index == 0 || hal_port_find(hal, if_index) != NULL ? 0 : -ENODEV;
+	if (if_index != 0 && hal_port_find(hal, if_index) == NULL)
+		return -ENODEV;
+	return may_change(hal);
 }
 
 int

@@ -36,8 +36,8 @@ enum {
 /*
  * All figures one port has, as 64-bit totals. RFC meaning, not the chip's wording: "valid" frames
  * are 64..maximum octets without error; octets have header and FCS in, preamble out. Bit n of
- * `known` says that the figure in slot n of hal_figure exists on this device; MIB rows leave the
- * others out.
+ * `known` says that the figure in slot n of hal_figure exists on this port; MIB rows leave the
+ * others out. Frames to groups that a port does not tell apart are among its unicast.
  */
 enum hal_figure {
 	/* valid frames (RFC 3635): what IF-MIB and the samples' pool count */
@@ -67,8 +67,24 @@ struct hal_counters {
 };
 _Static_assert(HAL_N_FIGURES <= 64, "known is one word");
 
+/* Those of one MIB table each: bits of `known`, from the first figure to the last. */
+#define HAL_FIGURES(first, last) ((2ull << (last)) - (1ull << (first)))
+#define HAL_DOT3_FIGURES HAL_FIGURES(HAL_ALIGNMENT_ERRORS, HAL_SYMBOL_ERRORS)
+#define HAL_CONTROL_FIGURES HAL_FIGURES(HAL_IN_PAUSE_PKTS, HAL_IN_UNKNOWN_OPCODES)
+#define HAL_RMON_FIGURES HAL_FIGURES(HAL_RMON_DROP_EVENTS, HAL_RMON_1024_MAX)
+
+/* What a port does with Energy Efficient Ethernet. */
+enum hal_eee_state {
+	HAL_EEE_NOT_KNOWN = 0,
+	HAL_EEE_DISABLED = 1,
+	HAL_EEE_ENABLED = 2, /* offered, and not in force: no link, or the partner does not take it */
+	HAL_EEE_ACTIVE = 3,
+};
+
 /* Energy Efficient Ethernet of one port. */
 struct hal_energy {
+	uint8_t state; /* enum hal_eee_state */
+	bool counts;   /* the hardware counts low-power idle: what follows is known */
 	struct ease_low_power in, out; /* received direction, sent direction */
 	uint32_t unit_ns;   /* the hardware counts time asleep in these */
 	uint32_t period_ns; /* and looks whether the direction sleeps once in this time */
@@ -201,6 +217,7 @@ struct hal_snapshot {
 	size_t n_addresses;
 	const struct hal_vlan *vlans; /* of the addresses */
 	size_t n_vlans;
+	bool has_address_discards;
 	uint64_t address_discards; /* learned entries lost because the table was full */
 	uint32_t ageing_s;
 	bool has_error_sources;
@@ -303,7 +320,8 @@ int hal_load_skip(struct hal *hal, uint32_t if_index, uint32_t skip);
  * port whose values were lost by it. -EOPNOTSUPP: wait for the loaded ones instead. */
 int hal_restart_sampling(struct hal *hal, uint32_t if_index);
 
-/* Settings a manager may change; -EOPNOTSUPP if the device cannot, -EINVAL for a wrong value. */
+/* Settings a manager may change; -EOPNOTSUPP if the device cannot, -EPERM if it does not let this
+ * process, -EINVAL for a wrong value. */
 int hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias);
 int hal_set_link_traps(struct hal *hal, uint32_t if_index, bool on); /* on after create */
 int hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status);
@@ -313,7 +331,8 @@ int hal_set_pause(struct hal *hal, uint32_t if_index, uint8_t mode);
 /* Ties a unicast address to a port, or lets it go (if_index 0): -EINVAL for a group's, -ENOSPC. */
 int hal_set_static(struct hal *hal, const uint8_t mac[6], uint32_t if_index);
 int hal_check_static(const struct hal *hal, const uint8_t mac[6], uint32_t if_index);
-/* Whether the ones above, and admin status, would be taken; nothing is changed. */
+/* Whether the ones above, alias and admin status would be taken; nothing is changed. */
+int hal_check_alias(const struct hal *hal, uint32_t if_index, const char *alias);
 int hal_check_admin_status(const struct hal *hal, uint32_t if_index, uint8_t admin_status);
 int hal_check_ageing_s(const struct hal *hal, uint32_t seconds);
 int hal_check_pause(const struct hal *hal, uint32_t if_index, uint8_t mode);

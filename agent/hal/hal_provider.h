@@ -62,6 +62,9 @@ struct hal_counters_ops {
 	/* Figures from totals, both in 64 bits; pure. Sets known. The HAL keeps figures monotone
 	 * where a difference of totals could step back. */
 	void (*derive)(const uint64_t *totals, struct hal_counters *counters);
+	/* Which of these figures the port has, as bits of `known`, after its counters were read. NULL:
+	 * every port has all. */
+	uint64_t (*known)(void *ctx, uint32_t if_index);
 };
 
 /* ---- sampling: an EASE register pair a port, or what behaves like one ---- */
@@ -85,7 +88,8 @@ struct hal_addresses_ops {
 	/* Calls add for every entry, in any order, until it returns non-zero (which is returned).
 	 * -ENODEV: there is no bridge now, and no table that could be empty. */
 	int (*dump)(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg);
-	uint64_t (*discards)(void *ctx); /* entries lost because the table was full */
+	/* Entries lost because the table was full. NULL: the device cannot tell. */
+	uint64_t (*discards)(void *ctx);
 	uint32_t (*ageing_s)(void *ctx);
 	int (*set_ageing_s)(void *ctx, uint32_t seconds); /* NULL: fixed */
 	/* Frames to the address go to that port alone, and the address is never learned elsewhere nor
@@ -105,8 +109,8 @@ struct hal_errors_ops {
 
 struct hal_energy_ops {
 	const char *name;
-	/* 64-bit totals since the device was started, which never step back; the driver has widened
-	 * what the hardware counts in fewer bits. -ENODEV: this port has no EEE. */
+	/* The state, and 64-bit totals since the device was started, which never step back; the driver
+	 * has widened what the hardware counts in fewer bits. -ENODEV: this port has no EEE. */
 	int (*read)(void *ctx, uint32_t if_index, struct hal_energy *energy);
 };
 
@@ -142,6 +146,8 @@ struct hal_device_ops {
 	/* Samples and messages that the hardware had and nobody got (no buffer free, a block that made
 	 * no sense). Any thread may ask. NULL: it loses none, or cannot tell. */
 	uint64_t (*drops)(void *ctx);
+	/* Does the device let this process change it at all, now? -EPERM: not. NULL: it always does. */
+	int (*may_change)(void *ctx);
 	bool waits_for_cpu;
 	bool keeps_settings; /* see hal_keeps_settings */
 };

@@ -134,7 +134,9 @@ read_addresses(struct hal *hal, struct hal_published *p)
 		qsort(p->addresses, p->view.n_addresses, sizeof(*p->addresses), compare_addresses);
 	p->view.has_addresses = true;
 	p->view.addresses = p->addresses;
-	p->view.address_discards = ops->discards(hal->device->addresses_ctx);
+	p->view.has_address_discards = ops->discards != NULL;
+	if (ops->discards)
+		p->view.address_discards = ops->discards(hal->device->addresses_ctx);
 	p->view.ageing_s = ops->ageing_s(hal->device->addresses_ctx);
 	return list_vlans(hal, p);
 }

@@ -126,33 +126,130 @@ ask_stats(struct ask *ask, uint32_t kernel_index, struct rtnl_link_stats64 *stat
 	return netlink_ask(ask->route, question, take_stats, stats);
 }
 
-static int
-take_speed(void *ctx, const struct nlmsghdr *message)
+/* ---- its driver ---- */
+
+static struct nlmsghdr *
+begin_ethtool(const struct ask *ask, struct question *q, uint8_t command, uint32_t kernel_index,
+    uint32_t flags)
 {
-	return rtnl_parse_speed(message, ctx);
+	struct genlmsghdr *head;
+	struct nlmsghdr *question = netlink_begin(q, ask->ethtool, 0, sizeof(*head));
+	struct nlattr *nest;
+
+	head = mnl_nlmsg_get_payload(question);
+	head->cmd = command;
+	head->version = ETHTOOL_GENL_VERSION;
+	/* The header has the same number in all questions but that for statistics. */
+	nest = mnl_attr_nest_start(question,
+	    command == ETHTOOL_MSG_STATS_GET ? (uint16_t)ETHTOOL_A_STATS_HEADER
+					     : (uint16_t)ETHTOOL_A_LINKMODES_HEADER);
+	mnl_attr_put_u32(question, ETHTOOL_A_HEADER_DEV_INDEX, kernel_index);
+	mnl_attr_put_u32(question, ETHTOOL_A_HEADER_FLAGS, flags);
+	mnl_attr_nest_end(question, nest);
+	return question;
+}
+
+static int
+take_modes(void *ctx, const struct nlmsghdr *message)
+{
+	return ethtool_parse_modes(message, ctx);
 }
 
 void
-ask_speed(struct ask *ask, uint32_t kernel_index, struct rtnl_speed *speed)
+ask_modes(struct ask *ask, uint32_t kernel_index, struct ethtool_modes *modes)
 {
-	struct rtnl_speed answer = {.duplex = EASE_DUPLEX_UNKNOWN};
-	struct genlmsghdr *head;
-	struct nlmsghdr *question;
-	struct nlattr *nest;
 	struct question q;
 
-	*speed = answer;
+	*modes = (struct ethtool_modes){.duplex = EASE_DUPLEX_UNKNOWN};
+	if (ask->ethtool != 0)
+		(void)netlink_ask(ask->generic,
+		    begin_ethtool(ask, &q, ETHTOOL_MSG_LINKMODES_GET, kernel_index,
+			ETHTOOL_FLAG_COMPACT_BITSETS), take_modes, modes);
+}
+
+struct pause_answer {
+	struct ethtool_pause pause;
+	struct hal_counters figures;
+};
+
+static int
+take_pause(void *ctx, const struct nlmsghdr *message)
+{
+	struct pause_answer *answer = ctx;
+
+	return ethtool_parse_pause(message, &answer->pause, &answer->figures);
+}
+
+static struct pause_answer
+ask_pause_with(struct ask *ask, uint32_t kernel_index, uint32_t flags)
+{
+	struct pause_answer answer = {0};
+	struct question q;
+
+	if (ask->ethtool != 0)
+		(void)netlink_ask(ask->generic,
+		    begin_ethtool(ask, &q, ETHTOOL_MSG_PAUSE_GET, kernel_index, flags), take_pause,
+		    &answer);
+	return answer;
+}
+
+void
+ask_pause(struct ask *ask, uint32_t kernel_index, struct ethtool_pause *pause)
+{
+	*pause = ask_pause_with(ask, kernel_index, 0).pause;
+}
+
+static int
+take_eee(void *ctx, const struct nlmsghdr *message)
+{
+	return ethtool_parse_eee(message, ctx);
+}
+
+void
+ask_eee(struct ask *ask, uint32_t kernel_index, uint8_t *state)
+{
+	struct question q;
+
+	*state = HAL_EEE_NOT_KNOWN;
+	if (ask->ethtool != 0)
+		(void)netlink_ask(ask->generic, begin_ethtool(ask, &q, ETHTOOL_MSG_EEE_GET,
+		    kernel_index, ETHTOOL_FLAG_COMPACT_BITSETS), take_eee, state);
+}
+
+static int
+take_driver_stats(void *ctx, const struct nlmsghdr *message)
+{
+	return ethtool_parse_stats(message, ctx);
+}
+
+void
+ask_driver_stats(struct ask *ask, uint32_t kernel_index, struct hal_counters *figures)
+{
+	static const uint32_t groups = 1u << ETHTOOL_STATS_ETH_PHY | 1u << ETHTOOL_STATS_ETH_MAC |
+	    1u << ETHTOOL_STATS_ETH_CTRL | 1u << ETHTOOL_STATS_RMON;
+	struct nlmsghdr *question;
+	struct nlattr *bitset;
+	struct question q;
+
+	*figures = ask_pause_with(ask, kernel_index, ETHTOOL_FLAG_STATS).figures;
 	if (ask->ethtool == 0)
 		return;
-	question = netlink_begin(&q, ask->ethtool, 0, sizeof(*head));
-	head = mnl_nlmsg_get_payload(question);
-	head->cmd = ETHTOOL_MSG_LINKMODES_GET;
-	head->version = ETHTOOL_GENL_VERSION;
-	nest = mnl_attr_nest_start(question, ETHTOOL_A_LINKMODES_HEADER);
-	mnl_attr_put_u32(question, ETHTOOL_A_HEADER_DEV_INDEX, kernel_index);
-	mnl_attr_nest_end(question, nest);
-	if (netlink_ask(ask->generic, question, take_speed, &answer) == 0)
-		*speed = answer;
+	question = begin_ethtool(ask, &q, ETHTOOL_MSG_STATS_GET, kernel_index,
+	    ETHTOOL_FLAG_COMPACT_BITSETS);
+	bitset = mnl_attr_nest_start(question, ETHTOOL_A_STATS_GROUPS);
+	mnl_attr_put(question, ETHTOOL_A_BITSET_NOMASK, 0, NULL);
+	mnl_attr_put_u32(question, ETHTOOL_A_BITSET_SIZE, ETHTOOL_STATS_RMON + 1);
+	mnl_attr_put_u32(question, ETHTOOL_A_BITSET_VALUE, groups);
+	mnl_attr_nest_end(question, bitset);
+	(void)netlink_ask(ask->generic, question, take_driver_stats, figures);
+}
+
+int
+ask_driver_group(struct ask *ask, unsigned *group)
+{
+	if (ask->ethtool == 0)
+		return -ENOENT;
+	return netlink_group(ask->generic, ETHTOOL_GENL_NAME, ETHTOOL_MCGRP_MONITOR_NAME, group);
 }
 
 /* ---- changes ---- */
@@ -167,6 +264,17 @@ begin_change(struct question *q, uint32_t kernel_index, unsigned change, unsigne
 	head->ifi_change = change;
 	head->ifi_flags = flags;
 	return question;
+}
+
+/* The kernel looks at the privilege first, and then finds nothing to do with the loopback. */
+int
+ask_may_change(struct ask *ask)
+{
+	enum { LOOPBACK = 1 };
+	struct question q;
+	int rc = netlink_ask(ask->route, begin_change(&q, LOOPBACK, 0, 0), NULL, NULL);
+
+	return rc == -EPERM ? rc : 0;
 }
 
 int
@@ -204,4 +312,19 @@ ask_set_ageing(struct ask *ask, uint32_t kernel_index, uint32_t ageing_cs)
 	mnl_attr_nest_end(question, data);
 	mnl_attr_nest_end(question, info);
 	return netlink_ask(ask->route, question, NULL, NULL);
+}
+
+/* Whether both sides agree on it is left as it is. */
+int
+ask_set_pause(struct ask *ask, uint32_t kernel_index, bool rx, bool tx)
+{
+	struct nlmsghdr *question;
+	struct question q;
+
+	if (ask->ethtool == 0)
+		return -EOPNOTSUPP;
+	question = begin_ethtool(ask, &q, ETHTOOL_MSG_PAUSE_SET, kernel_index, 0);
+	mnl_attr_put_u8(question, ETHTOOL_A_PAUSE_RX, rx);
+	mnl_attr_put_u8(question, ETHTOOL_A_PAUSE_TX, tx);
+	return netlink_ask(ask->generic, question, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #ifndef EASE_AGENT_LINUX_LINKS_H
 #define EASE_AGENT_LINUX_LINKS_H
 
+#include "agent/linux/ethtool.h"
 #include "agent/linux/rtnl.h"
 
 #include <stddef.h>
@@ -27,8 +28,14 @@ struct tap;
 struct links_port {
 	uint32_t if_index;
 	struct rtnl_link link; /* as last heard */
-	struct rtnl_speed speed;
+	struct ethtool_modes modes;
+	struct ethtool_pause pause;
+	uint8_t eee_state; /* enum hal_eee_state */
 	struct rtnl_link_stats64 stats; /* as last read */
+	bool asks_driver; /* for what its driver counts beyond that */
+	struct hal_counters driver; /* which was this, and these of the above beside it */
+	uint64_t driver_rx_pkts, driver_tx_pkts;
+	uint64_t driver_next_us; /* monotonic: not asked again before */
 	struct tap *tap; /* its sampler, or NULL: the device's to make and to free */
 	bool wants_refill; /* the tap was emptied */
 };

@@ -42,14 +42,6 @@ address_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address)
 	return rc;
 }
 
-/* The kernel does not count what a bridge could not learn. */
-static uint64_t
-address_discards(void *ctx)
-{
-	(void)ctx;
-	return 0;
-}
-
 static uint32_t
 address_ageing_s(void *ctx)
 {
@@ -77,10 +69,10 @@ address_set_ageing_s(void *ctx, uint32_t seconds)
 	return rc;
 }
 
+/* What a bridge could not learn, the kernel does not count. */
 const struct hal_addresses_ops linux_addresses_ops = {
     .name = "bridge fdb",
     .dump = address_dump,
-    .discards = address_discards,
     .ageing_s = address_ageing_s,
     .set_ageing_s = address_set_ageing_s,
 };

@@ -15,6 +15,7 @@
 
 enum {
 	HEAR_OCTETS = 8 << 20, /* 4,096 interfaces changing at once, at less than 2 KiB each */
+	DRIVER_HEAR_OCTETS = 1 << 20, /* of settings that people change */
 	ADDRESS_TRIES = 4,
 };
 
@@ -102,6 +103,18 @@ report_changed(struct linux_device *d, uint32_t if_index)
 		hal_report_port_changed(d->hal, if_index);
 }
 
+/* What its driver says: what was agreed on when it came up, and what is configured. */
+static void
+ask_driver(struct linux_device *d, struct links_port *port)
+{
+	uint32_t kernel_index = port->link.kernel_index;
+
+	ask_modes(&d->ask, kernel_index, &port->modes);
+	ask_pause(&d->ask, kernel_index, &port->pause);
+	ask_eee(&d->ask, kernel_index, &port->eee_state);
+	port->asks_driver = true; /* it may have come to count since */
+}
+
 static void
 add_link(struct linux_device *d, const struct rtnl_link *link)
 {
@@ -114,7 +127,7 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 		    rc == -ENOSPC ? "there are too many" : strerror(-rc));
 		return;
 	}
-	ask_speed(&d->ask, link->kernel_index, &port->speed);
+	ask_driver(d, port);
 	linux_tap_port(d, port);
 	report_changed(d, port->if_index);
 }
@@ -133,13 +146,11 @@ static void
 update_port(struct linux_device *d, struct links_port *port, const struct rtnl_link *link)
 {
 	bool differ = links_differ(&port->link, link);
-	struct rtnl_speed speed;
 
 	port->link = *link;
 	if (!differ)
 		return;
-	ask_speed(&d->ask, link->kernel_index, &speed); /* what it agreed on when it came up */
-	port->speed = speed;
+	ask_driver(d, port);
 	report_changed(d, port->if_index);
 }
 
@@ -237,6 +248,49 @@ hear_links(struct linux_device *d)
 	return 1;
 }
 
+/* ---- changes that drivers tell ---- */
+
+static void
+driver_changed(struct linux_device *d, struct links_port *port)
+{
+	ask_driver(d, port);
+	report_changed(d, port->if_index);
+}
+
+static int
+take_driver_notice(void *ctx, const struct nlmsghdr *message)
+{
+	struct linux_device *d = ctx;
+	struct links_port *port;
+	uint32_t kernel_index;
+	int rc = ethtool_parse_notice(message, &kernel_index);
+
+	if (rc == -EPROTO)
+		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
+	if (rc < 0)
+		return 0;
+	port = links_find_kernel(&d->links, kernel_index);
+	if (port)
+		driver_changed(d, port);
+	return 0;
+}
+
+/* As hear_links. */
+static int
+hear_drivers(struct linux_device *d)
+{
+	int rc = d->driver_fd < 0 ? 0 : netlink_hear(d->driver_fd, take_driver_notice, d);
+
+	if (rc == -EPROTO)
+		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
+	if (rc != -ENOBUFS)
+		return rc == -EPROTO ? 1 : rc;
+	stat_add(&d->stats, LINUX_STAT_OVERFLOWS, 1);
+	for (size_t i = 0; i < d->links.n; i++)
+		driver_changed(d, &d->links.ports[i]);
+	return 1;
+}
+
 /* ---- the device ---- */
 
 static int
@@ -269,6 +323,7 @@ device_destroy(void *ctx)
 	taps_close(d->taps);
 	close_fd(d->wake_fd);
 	close_fd(d->hear_fd);
+	close_fd(d->driver_fd);
 	close_fd(d->timer_fd);
 	close_fd(d->epoll_fd);
 	ask_close(&d->ask);
@@ -313,6 +368,8 @@ device_dispatch(void *ctx, unsigned budget)
 	look_at_alarm(d);
 	for (unsigned n = 0; rc > 0 && (budget == 0 || n < budget); n++)
 		rc = hear_links(d);
+	if (rc == 0)
+		rc = hear_drivers(d);
 	/* What was heard before the loss is older than the list read now. */
 	if (rc >= 0 && d->stale && read_all(d) < 0)
 		rc = 1;
@@ -341,6 +398,12 @@ device_drops(void *ctx)
 	    d->stat_values[LINUX_STAT_SAMPLES_OUTDATED];
 }
 
+static int
+device_may_change(void *ctx)
+{
+	return ask_may_change(&((struct linux_device *)ctx)->ask);
+}
+
 static const struct hal_device_ops device_ops = {
     .kind = "linux",
     .start = device_start,
@@ -351,6 +414,7 @@ static const struct hal_device_ops device_ops = {
     .now_us = device_now_us,
     .alarm = device_alarm,
     .drops = device_drops,
+    .may_change = device_may_change,
     .keeps_settings = true,
 };
 
@@ -362,6 +426,18 @@ watch_fd(const struct linux_device *d, int fd)
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 
 	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+/* Without it, what drivers tell is asked for when a link changes. */
+static int
+hear_of_drivers(struct linux_device *d)
+{
+	unsigned groups[2] = {0};
+
+	if (ask_driver_group(&d->ask, &groups[0]) < 0 ||
+	    netlink_listen(NETLINK_GENERIC, groups, DRIVER_HEAR_OCTETS, &d->driver_fd) < 0)
+		return 0;
+	return watch_fd(d, d->driver_fd);
 }
 
 static int
@@ -377,6 +453,8 @@ open_descriptors(struct linux_device *d, const struct linux_config *config)
 	if (d->epoll_fd < 0 || d->timer_fd < 0 || d->wake_fd < 0)
 		return -errno;
 	rc = netlink_listen(NETLINK_ROUTE, groups, octets, &d->hear_fd);
+	if (rc == 0)
+		rc = hear_of_drivers(d);
 	if (rc == 0)
 		rc = watch_fd(d, d->hear_fd);
 	if (rc == 0)
@@ -413,7 +491,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (!d)
 		goto fail;
 	d->clock = config->clock;
-	d->epoll_fd = d->hear_fd = d->timer_fd = d->wake_fd = -1;
+	d->epoll_fd = d->hear_fd = d->timer_fd = d->wake_fd = d->driver_fd = -1;
 	d->stats = (struct stat_set){stat_names, LINUX_N_STATS, d->stat_values};
 	rc = links_init(&d->links, config->kept, config->n_kept);
 	if (rc == 0)
@@ -433,6 +511,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	    .counters = &linux_counters_ops, .counters_ctx = d,
 	    .sampling = d->taps ? &linux_sampling_ops : NULL, .sampling_ctx = d,
 	    .addresses = &linux_addresses_ops, .addresses_ctx = d,
+	    .energy = &linux_energy_ops, .energy_ctx = d,
 	};
 	*device = &d->device;
 	return 0;

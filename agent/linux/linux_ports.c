@@ -1,5 +1,5 @@
 /*
- * The Linux device's ports and their counters.
+ * The Linux device's ports, their counters and their Energy Efficient Ethernet.
  */
 #include "agent/linux/linux_private.h"
 
@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FCS_OCTETS = 4 }; /* which the kernel's octets leave out (linux/if_link.h) */
+enum {
+	FCS_OCTETS = 4, /* which the kernel's octets leave out (linux/if_link.h) */
+	/* Drivers ask their firmware for what they count, some for milliseconds. */
+	DRIVER_PERIOD_US = 250000,
+};
 
 static size_t
 port_count(void *ctx)
@@ -50,8 +54,11 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	    link->kind[0] ? link->kind : "network device", link->name);
 	port->if_type = links_if_type(link);
 	port->mtu_octets = link->mtu_octets;
-	port->speed_bps = known->speed.speed_bps;
-	port->duplex = known->speed.duplex;
+	port->speed_bps = known->modes.speed_bps;
+	port->duplex = known->modes.duplex;
+	port->pause_admin = ethtool_pause_admin(&known->pause);
+	port->pause_oper = ethtool_pause_oper(&known->pause, &known->modes,
+	    links_oper_status(link) == EASE_IF_UP);
 	memcpy(port->mac, link->mac, sizeof(port->mac));
 	port->admin_status = link->flags & IFF_UP ? EASE_IF_UP : EASE_IF_DOWN;
 	port->oper_status = links_oper_status(link);
@@ -86,6 +93,23 @@ port_set_alias(void *ctx, uint32_t if_index, const char *alias)
 	return rc;
 }
 
+static int
+port_set_pause(void *ctx, uint32_t if_index, uint8_t mode)
+{
+	struct linux_device *d = ctx;
+	struct links_port *port = links_find(&d->links, if_index);
+	int rc;
+
+	if (!port || !port->pause.told)
+		return -ENODEV;
+	rc = ask_set_pause(&d->ask, port->link.kernel_index,
+	    mode == HAL_PAUSE_RCV || mode == HAL_PAUSE_BOTH,
+	    mode == HAL_PAUSE_XMIT || mode == HAL_PAUSE_BOTH);
+	if (rc == 0)
+		ask_pause(&d->ask, port->link.kernel_index, &port->pause);
+	return rc;
+}
+
 const struct hal_ports_ops linux_ports_ops = {
     .name = "linux",
     .count = port_count,
@@ -93,6 +117,7 @@ const struct hal_ports_ops linux_ports_ops = {
     .get = port_get,
     .set_admin_status = port_set_admin_status,
     .set_alias = port_set_alias,
+    .set_pause = port_set_pause,
 };
 
 /* ---- counters ---- */
@@ -100,16 +125,21 @@ const struct hal_ports_ops linux_ports_ops = {
 enum row {
 	ROW_RX_PACKETS, /* first: reading it fetches all */
 	ROW_TX_PACKETS, ROW_RX_BYTES, ROW_TX_BYTES, ROW_RX_ERRORS, ROW_TX_ERRORS, ROW_RX_DROPPED,
-	ROW_TX_DROPPED, ROW_RX_MISSED, ROW_RX_NOHANDLER, ROW_MULTICAST,
+	ROW_TX_DROPPED, ROW_RX_MISSED, ROW_RX_NOHANDLER,
+	ROW_RX_KINDS, ROW_TX_KINDS, /* all packets when those to groups were counted */
+	ROW_RX_MCAST,
 	ROW_POOL_IN, ROW_POOL_OUT, /* of the port's tap; without one, all packets */
-	N_ROWS
+	ROW_DRIVER,		   /* first of the driver's */
 };
 
 #define STATS_ROW(member)                                                                          \
 	{.name = #member, .address = offsetof(struct rtnl_link_stats64, member),                  \
 	    .width_bits = 64, .flags = HAL_COUNTER_IS_TOTAL}
+/* What a driver tells stands there as the figure itself. */
+#define DRIVER_ROW(text, figure)                                                                   \
+	{.name = text, .address = figure, .width_bits = 64, .flags = HAL_COUNTER_IS_TOTAL}
 
-static const struct hal_counter_row counter_rows[N_ROWS] = {
+static const struct hal_counter_row counter_rows[] = {
     [ROW_RX_PACKETS] = STATS_ROW(rx_packets),
     [ROW_TX_PACKETS] = STATS_ROW(tx_packets),
     [ROW_RX_BYTES] = STATS_ROW(rx_bytes),
@@ -120,33 +150,124 @@ static const struct hal_counter_row counter_rows[N_ROWS] = {
     [ROW_TX_DROPPED] = STATS_ROW(tx_dropped),
     [ROW_RX_MISSED] = STATS_ROW(rx_missed_errors),
     [ROW_RX_NOHANDLER] = STATS_ROW(rx_nohandler),
-    [ROW_MULTICAST] = STATS_ROW(multicast),
+    [ROW_RX_KINDS] = STATS_ROW(rx_packets),
+    [ROW_TX_KINDS] = STATS_ROW(tx_packets),
+    [ROW_RX_MCAST] = STATS_ROW(multicast),
     [ROW_POOL_IN] = STATS_ROW(rx_packets),
     [ROW_POOL_OUT] = STATS_ROW(tx_packets),
+    [ROW_DRIVER] = DRIVER_ROW("eth-mac BroadcastFramesReceivedOK", HAL_IN_BCAST_PKTS),
+    DRIVER_ROW("eth-mac MulticastFramesXmittedOK", HAL_OUT_MCAST_PKTS),
+    DRIVER_ROW("eth-mac BroadcastFramesXmittedOK", HAL_OUT_BCAST_PKTS),
+    DRIVER_ROW("eth-mac AlignmentErrors", HAL_ALIGNMENT_ERRORS),
+    DRIVER_ROW("eth-mac FrameCheckSequenceErrors", HAL_FCS_ERRORS),
+    DRIVER_ROW("eth-mac SingleCollisionFrames", HAL_SINGLE_COLLISIONS),
+    DRIVER_ROW("eth-mac MultipleCollisionFrames", HAL_MULTIPLE_COLLISIONS),
+    DRIVER_ROW("eth-mac FramesWithDeferredXmissions", HAL_DEFERRED),
+    DRIVER_ROW("eth-mac LateCollisions", HAL_LATE_COLLISIONS),
+    DRIVER_ROW("eth-mac FramesAbortedDueToXSColls", HAL_EXCESSIVE_COLLISIONS),
+    DRIVER_ROW("eth-mac FramesLostDueToIntMACXmitError", HAL_MAC_TX_ERRORS),
+    DRIVER_ROW("eth-mac CarrierSenseErrors", HAL_CARRIER_SENSE_ERRORS),
+    DRIVER_ROW("eth-mac FrameTooLongErrors", HAL_FRAME_TOO_LONGS),
+    DRIVER_ROW("eth-mac FramesLostDueToIntMACRcvError", HAL_MAC_RX_ERRORS),
+    DRIVER_ROW("eth-phy SymbolErrorDuringCarrier", HAL_SYMBOL_ERRORS),
+    DRIVER_ROW("pause rx_frames", HAL_IN_PAUSE_PKTS),
+    DRIVER_ROW("pause tx_frames", HAL_OUT_PAUSE_PKTS),
+    DRIVER_ROW("eth-ctrl UnsupportedOpcodesReceived", HAL_IN_UNKNOWN_OPCODES),
+    DRIVER_ROW("rmon broadcasts", HAL_RMON_BCAST_PKTS),
+    DRIVER_ROW("rmon multicasts", HAL_RMON_MCAST_PKTS),
+    DRIVER_ROW("rmon CRC and alignment errors", HAL_RMON_CRC_ALIGN),
+    DRIVER_ROW("rmon etherStatsUndersizePkts", HAL_RMON_UNDERSIZE),
+    DRIVER_ROW("rmon etherStatsOversizePkts", HAL_RMON_OVERSIZE),
+    DRIVER_ROW("rmon etherStatsFragments", HAL_RMON_FRAGMENTS),
+    DRIVER_ROW("rmon etherStatsJabbers", HAL_RMON_JABBERS),
+    DRIVER_ROW("rmon rx 64", HAL_RMON_64),
+    DRIVER_ROW("rmon rx 65-127", HAL_RMON_65_127),
+    DRIVER_ROW("rmon rx 128-255", HAL_RMON_128_255),
+    DRIVER_ROW("rmon rx 256-511", HAL_RMON_256_511),
+    DRIVER_ROW("rmon rx 512-1023", HAL_RMON_512_1023),
+    DRIVER_ROW("rmon rx 1024-1518", HAL_RMON_1024_MAX),
 };
+enum { N_ROWS = sizeof(counter_rows) / sizeof(counter_rows[0]) };
+
+#define KIND_FIGURES                                                                               \
+	(HAL_FIGURES(HAL_IN_MCAST_PKTS, HAL_IN_BCAST_PKTS) |                                       \
+	    HAL_FIGURES(HAL_OUT_MCAST_PKTS, HAL_OUT_BCAST_PKTS))
+
+/* What the driver counts, not too often. The packets of that moment stay beside it, so that those to
+ * groups and the others make up all of them. */
+static void
+read_driver(struct linux_device *d, struct links_port *port)
+{
+	uint64_t now_us = clock_mono_us(d->clock);
+
+	if (!port->asks_driver || now_us < port->driver_next_us)
+		return;
+	port->driver_next_us = now_us + DRIVER_PERIOD_US;
+	ask_driver_stats(&d->ask, port->link.kernel_index, &port->driver);
+	port->asks_driver = port->driver.known != 0;
+	port->driver_rx_pkts = port->stats.rx_packets;
+	port->driver_tx_pkts = port->stats.tx_packets;
+}
+
+static int
+read_all(struct linux_device *d, struct links_port *port)
+{
+	int rc = ask_stats(&d->ask, port->link.kernel_index, &port->stats);
+
+	if (rc < 0)
+		stat_add(&d->stats, LINUX_STAT_STATS_ERRORS, 1);
+	else
+		read_driver(d, port);
+	return rc;
+}
+
+static uint64_t
+value_of(const struct links_port *port, size_t row)
+{
+	bool kinds = port->driver.known & KIND_FIGURES;
+	uint64_t value;
+
+	if (row >= ROW_DRIVER)
+		return port->driver.value[counter_rows[row].address];
+	if (port->tap && (row == ROW_POOL_IN || row == ROW_POOL_OUT))
+		return tap_pool(port->tap, row == ROW_POOL_IN ? TAP_IN : TAP_OUT);
+	if (kinds && row == ROW_RX_KINDS)
+		return port->driver_rx_pkts;
+	if (kinds && row == ROW_TX_KINDS)
+		return port->driver_tx_pkts;
+	if (row == ROW_RX_MCAST && port->driver.known >> HAL_IN_MCAST_PKTS & 1)
+		return port->driver.value[HAL_IN_MCAST_PKTS];
+	memcpy(&value, (const uint8_t *)&port->stats + counter_rows[row].address, sizeof(value));
+	return value;
+}
 
 static int
 counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 {
 	struct linux_device *d = ctx;
 	struct links_port *port = links_find(&d->links, if_index);
-	int rc;
+	int rc = 0;
 
 	if (!port)
 		return -ENODEV;
-	if (row == ROW_RX_PACKETS) {
-		rc = ask_stats(&d->ask, port->link.kernel_index, &port->stats);
-		if (rc < 0) {
-			stat_add(&d->stats, LINUX_STAT_STATS_ERRORS, 1);
-			return rc;
-		}
-	}
-	if (port->tap && row >= ROW_POOL_IN) {
-		*raw = tap_pool(port->tap, row == ROW_POOL_IN ? TAP_IN : TAP_OUT);
-		return 0;
-	}
-	memcpy(raw, (const uint8_t *)&port->stats + counter_rows[row].address, sizeof(*raw));
-	return 0;
+	if (row == ROW_RX_PACKETS)
+		rc = read_all(d, port);
+	if (rc == 0)
+		*raw = value_of(port, row);
+	return rc;
+}
+
+/* Every link has what rtnetlink tells, and what its driver does. */
+static uint64_t
+counter_known(void *ctx, uint32_t if_index)
+{
+	const struct linux_device *d = ctx;
+	const struct links_port *port = links_find(&d->links, if_index);
+	uint64_t drivers = 0;
+
+	for (size_t row = ROW_DRIVER; row < N_ROWS; row++)
+		drivers |= 1ull << counter_rows[row].address;
+	return port ? ~drivers | port->driver.known : 0;
 }
 
 static void
@@ -156,14 +277,25 @@ put(struct hal_counters *counters, enum hal_figure figure, uint64_t value)
 	counters->known |= 1ull << figure;
 }
 
+/* Drivers may count groups' frames that the kernel counts as errors. */
+static uint64_t
+less(uint64_t all, uint64_t part)
+{
+	return all > part ? all - part : 0;
+}
+
 static void
 counter_derive(const uint64_t *total, struct hal_counters *counters)
 {
 	put(counters, HAL_IN_OCTETS, total[ROW_RX_BYTES] + FCS_OCTETS * total[ROW_RX_PACKETS]);
 	put(counters, HAL_OUT_OCTETS, total[ROW_TX_BYTES] + FCS_OCTETS * total[ROW_TX_PACKETS]);
-	put(counters, HAL_IN_UCAST_PKTS, total[ROW_RX_PACKETS] - total[ROW_MULTICAST]);
-	put(counters, HAL_IN_MCAST_PKTS, total[ROW_MULTICAST]);
-	put(counters, HAL_OUT_UCAST_PKTS, total[ROW_TX_PACKETS]);
+	for (size_t row = ROW_DRIVER; row < N_ROWS; row++)
+		put(counters, (enum hal_figure)counter_rows[row].address, total[row]);
+	put(counters, HAL_IN_MCAST_PKTS, total[ROW_RX_MCAST]);
+	put(counters, HAL_IN_UCAST_PKTS, less(total[ROW_RX_KINDS],
+	    total[ROW_RX_MCAST] + counters->value[HAL_IN_BCAST_PKTS]));
+	put(counters, HAL_OUT_UCAST_PKTS, less(total[ROW_TX_KINDS],
+	    counters->value[HAL_OUT_MCAST_PKTS] + counters->value[HAL_OUT_BCAST_PKTS]));
 	put(counters, HAL_IN_DISCARDS,
 	    total[ROW_RX_DROPPED] + total[ROW_RX_MISSED] + total[ROW_RX_NOHANDLER]);
 	put(counters, HAL_IN_ERRORS, total[ROW_RX_ERRORS]);
@@ -179,4 +311,24 @@ const struct hal_counters_ops linux_counters_ops = {
     .n_rows = N_ROWS,
     .read = counter_read,
     .derive = counter_derive,
+    .known = counter_known,
+};
+
+/* ---- Energy Efficient Ethernet: a state; what low-power idle there was, no driver tells ---- */
+
+static int
+energy_read(void *ctx, uint32_t if_index, struct hal_energy *energy)
+{
+	const struct linux_device *d = ctx;
+	const struct links_port *port = links_find(&d->links, if_index);
+
+	if (!port || port->eee_state == HAL_EEE_NOT_KNOWN)
+		return -ENODEV;
+	*energy = (struct hal_energy){.state = port->eee_state};
+	return 0;
+}
+
+const struct hal_energy_ops linux_energy_ops = {
+    .name = "ethtool eee",
+    .read = energy_read,
 };

@@ -37,6 +37,7 @@ struct linux_device {
 	uint16_t own_ports[LINUX_OWN_PORTS_MAX];
 	size_t n_own_ports;
 	int epoll_fd, hear_fd, timer_fd, wake_fd;
+	int driver_fd; /* hears changes that drivers tell; -1: none do */
 	uint64_t alarm_us; /* 0: none */
 	bool stale;	   /* notices were lost: read everything again */
 	struct stat_set stats;
@@ -46,6 +47,7 @@ struct linux_device {
 /* Contexts of all are the struct linux_device. */
 extern const struct hal_ports_ops linux_ports_ops;
 extern const struct hal_counters_ops linux_counters_ops;
+extern const struct hal_energy_ops linux_energy_ops;
 extern const struct hal_addresses_ops linux_addresses_ops;
 extern const struct hal_sampling_ops linux_sampling_ops;
 

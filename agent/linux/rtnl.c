@@ -1,14 +1,10 @@
 #include "agent/linux/rtnl.h"
 
-#include <errno.h>
-#include <libmnl/libmnl.h>
-#include <linux/ethtool.h>
-#include <linux/ethtool_netlink.h>
-#include <linux/genetlink.h>
+#include "agent/linux/attribute.h"
+
 #include <linux/if_bridge.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
-#include <string.h>
 
 const struct nlmsghdr *
 rtnl_next(const void *octets, size_t size, size_t *at)
@@ -46,33 +42,6 @@ copy_text(const struct nlattr *attr, char *text, size_t size)
 }
 
 static int
-get_u32(const struct nlattr *attr, uint32_t *value)
-{
-	if (mnl_attr_get_payload_len(attr) != sizeof(*value))
-		return -EPROTO;
-	memcpy(value, mnl_attr_get_payload(attr), sizeof(*value));
-	return 0;
-}
-
-static int
-get_u16(const struct nlattr *attr, uint16_t *value)
-{
-	if (mnl_attr_get_payload_len(attr) != sizeof(*value))
-		return -EPROTO;
-	memcpy(value, mnl_attr_get_payload(attr), sizeof(*value));
-	return 0;
-}
-
-static int
-get_u8(const struct nlattr *attr, uint8_t *value)
-{
-	if (mnl_attr_get_payload_len(attr) != sizeof(*value))
-		return -EPROTO;
-	*value = mnl_attr_get_u8(attr);
-	return 0;
-}
-
-static int
 get_mac(const struct nlattr *attr, uint8_t mac[6])
 {
 	if (mnl_attr_get_payload_len(attr) != 6)
@@ -92,7 +61,7 @@ take_bridge_data(const struct nlattr *data, struct rtnl_link *link)
 	mnl_attr_for_each_nested(attr, data) {
 		if (rc < 0 || mnl_attr_get_type(attr) != IFLA_BR_AGEING_TIME)
 			continue;
-		rc = get_u32(attr, &link->ageing_cs);
+		rc = attribute_u32(attr, &link->ageing_cs);
 		link->has_ageing = rc == 0;
 	}
 	return rc;
@@ -135,11 +104,11 @@ take_link_attribute(const struct nlattr *attr, struct rtnl_link *link)
 		(void)get_mac(attr, link->mac); /* one of another kind is left out: no Ethernet */
 		return 0;
 	case IFLA_MTU:
-		return get_u32(attr, &link->mtu_octets);
+		return attribute_u32(attr, &link->mtu_octets);
 	case IFLA_OPERSTATE:
-		return get_u8(attr, &link->oper_state);
+		return attribute_u8(attr, &link->oper_state);
 	case IFLA_MASTER:
-		return get_u32(attr, &link->master);
+		return attribute_u32(attr, &link->master);
 	case IFLA_LINKINFO:
 		return take_link_info(attr, link);
 	case IFLA_STATS64:
@@ -225,56 +194,14 @@ rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neig
 			has_mac = rc == 0;
 			break;
 		case NDA_MASTER:
-			rc = get_u32(attr, &neighbour->master);
+			rc = attribute_u32(attr, &neighbour->master);
 			break;
 		case NDA_VLAN:
-			rc = get_u16(attr, &neighbour->vlan);
+			rc = attribute_u16(attr, &neighbour->vlan);
 			break;
 		}
 		if (rc < 0)
 			return rc;
 	}
 	return has_mac ? 0 : -ENOMSG;
-}
-
-/* ---- speed ---- */
-
-static uint8_t
-duplex_of(uint8_t ethtool_duplex)
-{
-	switch (ethtool_duplex) {
-	case DUPLEX_HALF:
-		return EASE_DUPLEX_HALF;
-	case DUPLEX_FULL:
-		return EASE_DUPLEX_FULL;
-	default:
-		return EASE_DUPLEX_UNKNOWN;
-	}
-}
-
-int
-rtnl_parse_speed(const struct nlmsghdr *message, struct rtnl_speed *speed)
-{
-	uint32_t mbit = (uint32_t)SPEED_UNKNOWN;
-	uint8_t duplex = DUPLEX_UNKNOWN;
-	const struct nlattr *attr;
-	int rc = 0;
-
-	if (message->nlmsg_type < NLMSG_MIN_TYPE)
-		return -ENOMSG;
-	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct genlmsghdr))
-		return -EPROTO;
-	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
-		if (mnl_attr_get_type(attr) == ETHTOOL_A_LINKMODES_SPEED)
-			rc = get_u32(attr, &mbit);
-		else if (mnl_attr_get_type(attr) == ETHTOOL_A_LINKMODES_DUPLEX)
-			rc = get_u8(attr, &duplex);
-		if (rc < 0)
-			return rc;
-	}
-	*speed = (struct rtnl_speed){
-	    .speed_bps = mbit == (uint32_t)SPEED_UNKNOWN ? 0 : mbit * 1000000ull,
-	    .duplex = duplex_of(duplex),
-	};
-	return 0;
 }

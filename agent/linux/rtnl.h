@@ -1,11 +1,10 @@
 /*
- * What the kernel says by rtnetlink and by ethtool's netlink, as plain structs: a link and its
- * counters, an entry of a bridge's forwarding database, speed and duplex. Pure: messages in memory
- * in, structs out; who asked and through which socket is netlink.h's business. Everything a message
- * leaves out is marked as not known, and a message that contradicts its own lengths is refused.
+ * What the kernel says by rtnetlink, as plain structs: a link and its counters, an entry of a
+ * bridge's forwarding database. Pure: messages in memory in, structs out; who asked and through
+ * which socket is netlink.h's business. Everything a message leaves out is marked as not known, and
+ * a message that contradicts its own lengths is refused.
  *
- * Numbers and meaning: linux/if_link.h, linux/rtnetlink.h, linux/neighbour.h,
- * linux/ethtool_netlink.h.
+ * Numbers and meaning: linux/if_link.h, linux/rtnetlink.h, linux/neighbour.h.
  */
 #ifndef EASE_AGENT_LINUX_RTNL_H
 #define EASE_AGENT_LINUX_RTNL_H
@@ -51,11 +50,6 @@ struct rtnl_neighbour {
 	uint8_t flags;	/* NTF_… */
 };
 
-struct rtnl_speed {
-	uint64_t speed_bps; /* 0: not known */
-	uint8_t duplex;	    /* enum ease_duplex */
-};
-
 /* The message that begins at *at of a datagram of size octets (aligned to 8), and *at behind it;
  * NULL at the end, or where none fits: *at is then short of size. (libmnl's own walk, as of 1.0.4,
  * takes a length above 2^31 for a negative one that fits.) */
@@ -66,7 +60,5 @@ const struct nlmsghdr *rtnl_next(const void *octets, size_t size, size_t *at);
 int rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link);
 int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_link_stats64 *stats);
 int rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour);
-/* The answer to ETHTOOL_MSG_LINKMODES_GET. */
-int rtnl_parse_speed(const struct nlmsghdr *message, struct rtnl_speed *speed);
 
 #endif

@@ -508,6 +508,8 @@ fill_pauses(const struct hal_counters *counters, struct ease_resources *resource
 static void
 fill_energy(const struct hal_energy *energy, struct ease_resources *resources)
 {
+	if (!energy->counts)
+		return;
 	resources->known |= EASE_HAS_LOW_POWER;
 	resources->in = energy->in;
 	resources->out = energy->out;

@@ -42,6 +42,7 @@ test_error(int error)
 	case -EINVAL:
 		return MIB_WRONG_VALUE;
 	case -EOPNOTSUPP:
+	case -EPERM: /* it cannot be modified, whatever the value (RFC 3416 section 4.2.5) */
 		return MIB_NOT_WRITABLE;
 	case -ENODEV:
 		return MIB_NO_CREATION;

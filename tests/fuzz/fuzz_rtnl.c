@@ -12,7 +12,6 @@ parse(const struct nlmsghdr *message)
 {
 	struct rtnl_neighbour neighbour;
 	struct rtnl_link_stats64 stats;
-	struct rtnl_speed speed;
 	struct rtnl_link link;
 
 	if (rtnl_parse_link(message, &link) == 0 &&
@@ -22,7 +21,6 @@ parse(const struct nlmsghdr *message)
 		abort();
 	rtnl_parse_stats(message, &stats);
 	rtnl_parse_neighbour(message, &neighbour);
-	rtnl_parse_speed(message, &speed);
 }
 
 int

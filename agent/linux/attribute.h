@@ -1,0 +1,59 @@
+/*
+ * Values of netlink's attributes, taken only where they have the length of their type. For the
+ * parsers of the kernel's messages (rtnl.c, ethtool.c).
+ */
+#ifndef EASE_AGENT_LINUX_ATTRIBUTE_H
+#define EASE_AGENT_LINUX_ATTRIBUTE_H
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline int
+attribute_copy(const struct nlattr *attr, void *value, size_t octets)
+{
+	if (mnl_attr_get_payload_len(attr) != octets)
+		return -EPROTO;
+	memcpy(value, mnl_attr_get_payload(attr), octets);
+	return 0;
+}
+
+static inline int
+attribute_u8(const struct nlattr *attr, uint8_t *value)
+{
+	return attribute_copy(attr, value, sizeof(*value));
+}
+
+static inline int
+attribute_u16(const struct nlattr *attr, uint16_t *value)
+{
+	return attribute_copy(attr, value, sizeof(*value));
+}
+
+static inline int
+attribute_u32(const struct nlattr *attr, uint32_t *value)
+{
+	return attribute_copy(attr, value, sizeof(*value));
+}
+
+static inline int
+attribute_u64(const struct nlattr *attr, uint64_t *value)
+{
+	return attribute_copy(attr, value, sizeof(*value));
+}
+
+/* An octet that is 0 or not. */
+static inline int
+attribute_bool(const struct nlattr *attr, bool *value)
+{
+	uint8_t octet;
+	int rc = attribute_u8(attr, &octet);
+
+	if (rc == 0)
+		*value = octet != 0;
+	return rc;
+}
+
+#endif
