@@ -453,6 +453,31 @@ START_TEST(many_sleep_as_each)
 }
 END_TEST
 
+/* The fast division by a round is exact at times of centuries. */
+START_TEST(rounds_are_divided_exactly)
+{
+	static const uint16_t calendar[16] = {0, IDLE, IDLE, 1, IDLE, IDLE, IDLE, IDLE,
+	    IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE, IDLE};
+	static const struct {
+		unsigned length, slot_ns;
+	} rows[] = {{5, 1}, {7, 1}, {8, 1}, {9, 1}, {13, 7}, {16, 64}, {15, 1040}, {11, 195225786},
+	    {16, 67108864}, {16, 134217727}};
+	struct unit unit = {.n_ports = 1, .slot_ns = rows[_i].slot_ns, .bits = 32, .unit_ns = 1000,
+	    .length = rows[_i].length, .latency_slots = 1, .calendar = calendar};
+	uint64_t round = (uint64_t)rows[_i].length * rows[_i].slot_ns, state = 29;
+
+	ck_assert(start(&unit));
+	ck_assert_uint_eq(chip->round_ns, round);
+	for (int i = 0; i < 100000; i++) {
+		uint64_t over = draw(&state, (1ull << 63) - round) / round >> draw(&state, 40);
+
+		ck_assert_uint_eq(eee_calendar_model_rounds(chip, over * round), over);
+		ck_assert_uint_eq(
+		    eee_calendar_model_rounds(chip, over * round + round - 1), over);
+	}
+}
+END_TEST
+
 /* A calendar that changes under the unit stops it, and what was counted stays. */
 START_TEST(calendar_may_change_while_stopped)
 {
@@ -583,6 +608,7 @@ suite(void)
 	tcase_add_test(t, short_sleeps_are_seen_by_chance);
 	tcase_add_test(t, calendars_of_the_notes);
 	tcase_add_test(t, many_sleep_as_each);
+	tcase_add_loop_test(t, rounds_are_divided_exactly, 0, 10);
 	tcase_add_test(t, calendar_may_change_while_stopped);
 	tcase_add_loop_test(t, headroom_of_the_notes, 0, 3);
 	tcase_add_test(t, clearing_is_safe);

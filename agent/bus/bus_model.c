@@ -316,6 +316,12 @@ bus_model_pull_line(struct bus_model *model, unsigned line, bool *pulls, bool up
 	bus_model_set_line(model, line, model->pullers[line] > 0);
 }
 
+const _Atomic uint32_t *
+bus_model_lines_word(const struct bus_model *model)
+{
+	return &model->lines;
+}
+
 uint32_t
 bus_model_lines(const struct bus_model *model)
 {

@@ -64,6 +64,8 @@ void bus_model_pull_line(struct bus_model *model, unsigned line, bool *pulls, bo
 /* --- no lock needed --- */
 
 uint32_t bus_model_lines(const struct bus_model *model); /* bit n: line n is up */
+/* The same word, for who looks at it all the time. */
+const _Atomic uint32_t *bus_model_lines_word(const struct bus_model *model);
 
 int bus_model_fd(const struct bus_model *model); /* readable while a line is up */
 /* Accesses refused: no register at that address, memory outside of every area. */

@@ -47,6 +47,7 @@ struct c84302_frame {
 	uint8_t faults;	      /* enum c84302_fault */
 	uint8_t control;      /* enum c84302_control */
 	uint16_t length_type; /* the field behind the addresses; 0x600 and above is a type */
+	uint8_t sum; /* which of the sums below counts it, if it is good: for who keeps sums */
 };
 
 /* Good frames of one direction, summed up, modulo 2^32. */

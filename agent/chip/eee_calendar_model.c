@@ -328,23 +328,29 @@ visit_from(struct eee_calendar_model *m, unsigned entry, uint32_t first)
 	e->due_ns = 0;
 	l->offset_ns[port] = first * m->config.slot_ns;
 	l->visited[port] = UINT32_MAX;
+	l->rest_ns[port] = (uint32_t)(m->round_ns - 1) - l->offset_ns[port];
 	/* Not asleep at the last visit: as if another had come since. */
 	l->visits[port] = (uint32_t)visits_before(m, entry, m->now_ns) - !e->last;
 }
 
-/* The lanes' arithmetic is for one visit a round, and for times that are positive in 32 bits. */
+/* The lanes' arithmetic is for one visit a round, and for times that are positive in 32 bits. The
+ * reciprocal is 2^(64 + shift) / round, rounded up; it has 64 bits, as the shift is the largest one
+ * with 2^shift < round, and so is too large by less than makes a quotient wrong below 2^63 (T.
+ * Granlund, P. Montgomery: Division by Invariant Integers using Multiplication, 1994). */
 static void
 find_round(struct eee_calendar_model *m)
 {
-	bool even = round_ns(m) <= INT32_MAX;
+	uint64_t round = round_ns(m);
+	bool even = round > 1 && round <= INT32_MAX;
 
 	for (unsigned i = 0; i < m->n_entries; i++)
 		even = even && m->entries[i].n_places <= 1;
-	m->round_ns = even ? round_ns(m) : 0;
-	/* A round of 1 would make it 2^64; one less is still at most one short. */
-	m->reciprocal = m->round_ns == 1 ? UINT64_MAX : 0;
-	if (m->round_ns > 1)
-		m->reciprocal = (uint64_t)(((unsigned __int128)1 << 64) / m->round_ns);
+	m->round_ns = even ? round : 0;
+	if (!even)
+		return;
+	m->reciprocal_shift = 63 - (unsigned)__builtin_clzll(round - 1);
+	m->reciprocal = (uint64_t)(
+	    (((unsigned __int128)1 << (64 + m->reciprocal_shift)) + round - 1) / round);
 }
 
 static void
@@ -357,10 +363,10 @@ start(struct eee_calendar_model *m)
 	for (uint32_t slot = length; slot-- > 0;)
 		if (calendar[slot] != EEE_IDLE)
 			m->entries[calendar[slot]].n_places++;
+	find_round(m);
 	for (uint32_t slot = length; slot-- > 0;)
 		if (calendar[slot] != EEE_IDLE)
 			visit_from(m, calendar[slot], slot);
-	find_round(m);
 	m->told_ns = m->now_ns;
 	m->due_ns = 0;
 }

@@ -42,6 +42,7 @@ struct eee_calendar_model_config {
  * frame wakes many at once. */
 struct eee_calendar_lanes {
 	uint32_t offset_ns[EEE_MAX_PORTS]; /* of the visit in a round */
+	uint32_t rest_ns[EEE_MAX_PORTS]; /* of the round behind it, less 1 */
 	uint32_t visited[EEE_MAX_PORTS];   /* all bits, or none: the calendar leaves it out */
 	uint32_t visits[EEE_MAX_PORTS];	/* up to the last one that found it asleep, modulo 2^32 */
 	uint32_t asleep_visits[EEE_MAX_PORTS]; /* since the last settlement */
@@ -63,8 +64,10 @@ struct eee_calendar_entry {
 
 struct eee_calendar_model {
 	struct eee_calendar_lanes lanes[EEE_DIRECTIONS];
-	/* Every entry that is visited at all is visited once a round of so many ns; 0: no. */
+	/* Every entry that is visited at all is visited once a round of so many ns; 0: no. A division
+	 * by it is a multiplication and a shift, exact below 2^63. */
 	uint64_t round_ns, reciprocal;
+	unsigned reciprocal_shift;
 	uint64_t told_ns; /* up to which the sleep of all entries has been told */
 	uint64_t due_ns;  /* of the next settlement of any; 0: to be found again */
 	struct eee_calendar_entry entries[EEE_MAX_ENTRIES];
@@ -99,21 +102,12 @@ uint64_t eee_calendar_model_settle(struct eee_calendar_model *model, uint64_t no
 void eee_calendar_model_sleep_uneven(struct eee_calendar_model *model, unsigned entry,
     uint64_t from_ns, uint64_t to_ns);
 
-/* A time as a calendar of equal rounds sees it: rounds that are over, and ns of the one that is not.
- * The quotient by the reciprocal is exact or one short. */
-struct eee_calendar_time {
-	uint32_t rounds, rest_ns;
-};
-
-static inline struct eee_calendar_time
-eee_calendar_model_time(const struct eee_calendar_model *model, uint64_t ns)
+/* Of a calendar of equal rounds: how many are over at a time. */
+static inline uint64_t
+eee_calendar_model_rounds(const struct eee_calendar_model *model, uint64_t ns)
 {
-	uint64_t rounds = (uint64_t)((unsigned __int128)ns * model->reciprocal >> 64);
-	uint64_t rest = ns - rounds * model->round_ns;
-	bool more = rest >= model->round_ns;
-
-	return (struct eee_calendar_time){(uint32_t)(rounds + more),
-	    (uint32_t)(more ? rest - model->round_ns : rest)};
+	return (uint64_t)((unsigned __int128)ns * model->reciprocal >> 64) >>
+	    model->reciprocal_shift;
 }
 
 static inline void
@@ -122,7 +116,6 @@ eee_calendar_model_sleep(struct eee_calendar_model *model, unsigned entry, uint6
 {
 	struct eee_calendar_lanes *l = &model->lanes[entry % EEE_DIRECTIONS];
 	unsigned port = entry / EEE_DIRECTIONS;
-	struct eee_calendar_time from, to;
 	uint32_t before, after, visits = l->visits[port];
 
 	if (from_ns < model->told_ns)
@@ -131,10 +124,9 @@ eee_calendar_model_sleep(struct eee_calendar_model *model, unsigned entry, uint6
 		eee_calendar_model_sleep_uneven(model, entry, from_ns, to_ns);
 		return;
 	}
-	from = eee_calendar_model_time(model, from_ns);
-	to = eee_calendar_model_time(model, to_ns);
-	before = from.rounds + (from.rest_ns > l->offset_ns[port]);
-	after = to.rounds + (to.rest_ns > l->offset_ns[port]);
+	/* Visits before a time: as many as rounds, had each begun right behind a visit. */
+	before = (uint32_t)eee_calendar_model_rounds(model, from_ns + l->rest_ns[port]);
+	after = (uint32_t)eee_calendar_model_rounds(model, to_ns + l->rest_ns[port]);
 	if ((int32_t)(visits - before) > 0)
 		before = visits; /* so far it was told */
 	if ((int32_t)(after - before) <= 0 || l->visited[port] == 0)
@@ -142,6 +134,20 @@ eee_calendar_model_sleep(struct eee_calendar_model *model, unsigned entry, uint6
 	l->new_events[port] += before != visits;
 	l->asleep_visits[port] += after - before;
 	l->visits[port] = after;
+}
+
+/* A time as many ports see it: rounds that are over, and ns of the one that is not. */
+struct eee_calendar_time {
+	uint32_t rounds, rest_ns;
+};
+
+static inline struct eee_calendar_time
+eee_calendar_model_time(const struct eee_calendar_model *model, uint64_t ns)
+{
+	uint64_t rounds = eee_calendar_model_rounds(model, ns);
+
+	return (struct eee_calendar_time){
+	    (uint32_t)rounds, (uint32_t)(ns - rounds * model->round_ns)};
 }
 
 /* Four ports at a time. What is true has all bits set, which is -1. */

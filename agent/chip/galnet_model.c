@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- EASE --- */
 
@@ -122,17 +123,27 @@ bucket_of(struct galnet_model *m, uint64_t mac)
 	return m->table + galnet_bucket(mac) * GALNET_BUCKET_ENTRIES * 2;
 }
 
+/* Both words of an entry, to be compared at once. */
+static inline uint64_t
+both_words(const uint32_t *entry)
+{
+	uint64_t both;
+
+	memcpy(&both, entry, sizeof(both));
+	return both;
+}
+
 /* The address's entry or NULL. */
 static inline uint32_t *
 find_entry(struct galnet_model *m, uint64_t mac)
 {
-	enum { LOW_AND_VALID = 0xffff0000 | GALNET_ENTRY_VALID };
+	static const uint32_t address_and_valid[] = {UINT32_MAX, 0xffff0000 | GALNET_ENTRY_VALID};
 	uint32_t *entry = bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
-	uint32_t word_0 = galnet_entry_word_0(mac);
-	uint32_t word_1 = galnet_entry_word_1(mac, 0, 0, GALNET_ENTRY_VALID);
+	uint32_t wanted[] = {galnet_entry_word_0(mac),
+	    galnet_entry_word_1(mac, 0, 0, GALNET_ENTRY_VALID)};
 
 	for (; entry < end; entry += 2)
-		if (entry[0] == word_0 && (entry[1] & LOW_AND_VALID) == word_1)
+		if ((both_words(entry) & both_words(address_and_valid)) == both_words(wanted))
 			return entry;
 	return NULL;
 }
@@ -184,12 +195,12 @@ static inline void
 learn(struct galnet_model *m, uint64_t mac, unsigned port)
 {
 	const uint32_t *entry = bucket_of(m, mac), *end = entry + GALNET_BUCKET_ENTRIES * 2;
-	uint32_t word_0 = galnet_entry_word_0(mac);
-	uint32_t word_1 = galnet_entry_word_1(
-	    mac, m->config.device, port, GALNET_ENTRY_VALID | GALNET_ENTRY_AGING);
+	uint32_t wanted[] = {galnet_entry_word_0(mac),
+	    galnet_entry_word_1(
+		mac, m->config.device, port, GALNET_ENTRY_VALID | GALNET_ENTRY_AGING)};
 
 	for (; entry < end; entry += 2)
-		if (entry[0] == word_0 && entry[1] == word_1)
+		if (both_words(entry) == both_words(wanted))
 			return; /* just as it would be written */
 	if (!galnet_is_group(mac) && mac != 0)
 		learn_anew(m, mac, port);

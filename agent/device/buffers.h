@@ -81,14 +81,15 @@ buffers_admit(struct buffers *buffers, unsigned port, uint32_t octets, uint64_t 
     uint32_t *n)
 {
 	struct buffers_place at = buffers_place(buffers, port);
-	const struct tnetx4090_port *p = &at.pool->ports[at.port];
+	struct tnetx4090_port *p = &at.pool->ports[at.port];
 
 	*n = tnetx4090_model_buffers(at.pool, octets);
 	if (__builtin_expect(at.pool->free <= at.pool->quiet + *n ||
 		    at.pool->free - *n < at.pool->least_free ||
 		    p->charged + *n > p->most_charged || buffers->n_recent == BUFFERS_RECENT, 0))
 		return buffers_admit_exactly(buffers, port, *n, now_ns);
-	tnetx4090_model_charge(at.pool, at.port, *n);
+	at.pool->free -= *n;
+	p->charged += *n;
 	return TNETX4090_ACCEPT;
 }
 

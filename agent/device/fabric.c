@@ -1,6 +1,7 @@
 #include "agent/device/fabric_private.h"
 
 #include <endian.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,13 @@ kind_of(uint64_t destination)
 	return destination == BROADCAST ? C84302_BCAST : C84302_MCAST;
 }
 
+static inline void
+classify(struct c84302_frame *mac, uint64_t destination)
+{
+	mac->kind = kind_of(destination);
+	mac->sum = (uint8_t)c84302_sum_of(mac->kind, mac->octets);
+}
+
 static uint8_t
 control_of(const struct feed_frame *f)
 {
@@ -53,13 +61,15 @@ look_at(const struct feed_frame *f, struct c84302_frame *mac, struct galnet_fram
 	*mac = (struct c84302_frame){.octets = f->wire_octets, .faults = f->faults};
 	*frame = (struct galnet_frame){.octets = f->octets, .captured_octets = f->captured_octets,
 	    .data_octets = f->data_octets, .wire_octets = f->wire_octets};
-	if (f->captured_octets < HEADER_OCTETS)
+	if (__builtin_expect(f->captured_octets < HEADER_OCTETS, 0)) {
+		classify(mac, 0);
 		return;
+	}
 	source_and_type = word_at(f->octets + 6);
 	frame->destination = word_at(f->octets) >> 16;
 	frame->source = source_and_type >> 16;
 	mac->length_type = (uint16_t)source_and_type;
-	mac->kind = kind_of(frame->destination);
+	classify(mac, frame->destination);
 	if (mac->length_type != TYPE_MAC_CONTROL)
 		return;
 	mac->control = control_of(f);
@@ -71,7 +81,7 @@ static inline void
 add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t n)
 {
 	sums->octets += n * frame->octets;
-	sums->pkts[c84302_sum_of(frame->kind, frame->octets)] += n;
+	sums->pkts[frame->sum] += n;
 }
 
 /* --- frames that leave --- */
@@ -199,10 +209,10 @@ fabric_send_to_sniffer(void *ctx, unsigned device, unsigned channel,
     const struct galnet_frame *frame)
 {
 	struct fabric *f = ctx;
-	struct c84302_frame mac = {
-	    .octets = frame->wire_octets, .kind = kind_of(frame->destination)};
+	struct c84302_frame mac = {.octets = frame->wire_octets};
 	unsigned port;
 
+	classify(&mac, frame->destination);
 	if (device >= f->n_chips || !(galnet_model_forwarding(f->chips[device]) >> channel & 1))
 		return;
 	port = f->first_port[device] + channel;
@@ -243,11 +253,11 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 
 /* Counts it as received; true if it is good. */
 EVERY_FRAME bool
-receive(struct fabric *f, unsigned port, const struct c84302_frame *mac)
+receive(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool plain)
 {
 	const struct wiring *in = &f->ports[port];
 
-	if (!c84302_model_is_plain(mac, *in->max_octets))
+	if (__builtin_expect(!plain, 0))
 		return c84302_model_receive(in->mac, in->mac_port, mac);
 	add_sums(&f->sums[port].received, mac, 1);
 	return true;
@@ -287,13 +297,13 @@ report_error(struct fabric *f, unsigned port, const struct c84302_frame *mac,
  * when it is gone, 0: at once. */
 EVERY_FRAME uint64_t
 take_in(struct fabric *f, const struct feed_frame *frame, const struct c84302_frame *mac,
-    const struct galnet_frame *seen, unsigned *slowest)
+    bool plain, const struct galnet_frame *seen, unsigned *slowest)
 {
 	unsigned port = frame->port;
 	uint64_t at = lines_receive(&f->lines, port, mac->octets, f->now_ns);
 
 	f->frames++;
-	if (__builtin_expect(!receive(f, port, mac), 0)) {
+	if (__builtin_expect(!receive(f, port, mac, plain), 0)) {
 		report_error(f, port, mac, seen);
 		return 0;
 	}
@@ -312,8 +322,8 @@ hold(struct fabric *f, const struct feed_frame *frame)
 		stat_add(&f->stats, FABRIC_STAT_HELD, 1);
 }
 
-/* Bad frames and MAC control end at the MAC. */
-static inline bool
+/* Bad frames and MAC control end at the MAC; what is plain is neither. */
+FEW_FRAMES bool
 takes_buffers(const struct c84302_frame *mac, uint32_t max_octets)
 {
 	return mac->octets >= C84302_MIN_OCTETS && mac->octets <= max_octets &&
@@ -330,10 +340,10 @@ count_collision(struct fabric *f, unsigned port)
 
 /* The chip has counted what it drops; the line has brought it nevertheless. */
 FEW_FRAMES void
-drop(struct fabric *f, unsigned port, const struct c84302_frame *mac)
+drop(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool plain)
 {
 	lines_receive(&f->lines, port, mac->octets, f->now_ns);
-	receive(f, port, mac);
+	receive(f, port, mac, plain);
 	f->frames++;
 }
 
@@ -346,11 +356,12 @@ pass(struct fabric *f, const struct feed_frame *frame)
 	unsigned slowest = BUFFERS_MANY;
 	uint32_t n_buffers = 0;
 	uint64_t done;
-	bool buffered;
+	uint32_t max_octets = *f->ports[frame->port].max_octets;
+	bool plain, buffered;
 
 	look_at(frame, &mac, &seen);
-	buffered = f->buffers.n_pools > 0 &&
-	    takes_buffers(&mac, *f->ports[frame->port].max_octets);
+	plain = c84302_model_is_plain(&mac, max_octets);
+	buffered = f->buffers.n_pools > 0 && (plain || takes_buffers(&mac, max_octets));
 	if (buffered) {
 		switch (buffers_admit(
 		    &f->buffers, frame->port, mac.octets, f->now_ns, &n_buffers)) {
@@ -360,13 +371,13 @@ pass(struct fabric *f, const struct feed_frame *frame)
 		case TNETX4090_PAUSE:
 			return false;
 		case TNETX4090_DROP:
-			drop(f, frame->port, &mac);
+			drop(f, frame->port, &mac, plain);
 			return true;
 		case TNETX4090_ACCEPT:
 			break;
 		}
 	}
-	done = take_in(f, frame, &mac, &seen, &slowest);
+	done = take_in(f, frame, &mac, plain, &seen, &slowest);
 	if (buffered)
 		buffers_keep(&f->buffers, frame->port, n_buffers, done ? done : f->now_ns, slowest);
 	return true;
@@ -446,7 +457,13 @@ handle_rare(struct fabric *f, const struct feed_frame *frame)
 static inline bool
 is_rare(const struct fabric *f, const struct feed_frame *frame)
 {
-	return f->links_changed || frame->event != FEED_FRAME || !(f->lines_up >> frame->port & 1);
+	return frame->event != FEED_FRAME || !(f->ready >> frame->port & 1);
+}
+
+static inline bool
+sender_waits(const struct fabric *f, unsigned port)
+{
+	return f->buffers.n_held > 0 && buffers_first_held(&f->buffers, port);
 }
 
 EVERY_FRAME void
@@ -455,22 +472,28 @@ put_through(struct fabric *f, const struct feed_frame *frame)
 	set_time(f, frame->time_us);
 	if (__builtin_expect(is_rare(f, frame), 0) && handle_rare(f, frame))
 		return;
-	if (__builtin_expect(buffers_first_held(&f->buffers, frame->port) != NULL, 0) ||
-	    !pass(f, frame))
+	if (__builtin_expect(sender_waits(f, frame->port), 0) || !pass(f, frame))
 		hold(f, frame);
+}
+
+static inline uint32_t
+lines_now(const _Atomic uint32_t *lines)
+{
+	return atomic_load_explicit(lines, memory_order_relaxed);
 }
 
 size_t
 fabric_frames(struct fabric *f, const struct feed_frame *frames, size_t n)
 {
-	uint32_t lines = bus_model_lines(f->bus);
+	const _Atomic uint32_t *lines = bus_model_lines_word(f->bus);
+	uint32_t before = lines_now(lines);
 	size_t i = 0;
 
 	do {
 		if (i + FABRIC_HEADERS_AHEAD < n)
 			fabric_send_for(&frames[i + FABRIC_HEADERS_AHEAD]);
 		put_through(f, &frames[i++]);
-	} while (i < n && bus_model_lines(f->bus) == lines && f->buffers.n_held == 0);
+	} while (i < n && lines_now(lines) == before && f->buffers.n_held == 0);
 	if (f->frames >= SETTLE_FRAMES)
 		fabric_settle(f);
 	return i;
@@ -527,7 +550,8 @@ add_flooded(struct c84302_sums *sent, const struct c84302_sums *now,
 static void
 add_pauses(struct fabric *f, unsigned port)
 {
-	static const struct c84302_frame pause = {.octets = C84302_MIN_OCTETS, .kind = C84302_MCAST};
+	static const struct c84302_frame pause = {.octets = C84302_MIN_OCTETS, .kind = C84302_MCAST,
+	    .sum = C84302_MCAST * C84302_SIZE_CLASSES};
 	struct tnetx4090_model *pool = f->buffers.places[port].pool;
 	const struct wiring *w = &f->ports[port];
 	uint32_t n;
@@ -561,6 +585,7 @@ fabric_ports_changing(void *ctx, unsigned device)
 	struct fabric *f = ctx;
 
 	f->links_changed = true;
+	f->ready = 0;
 	for (unsigned i = 0; i < f->n_ports; i++)
 		if (f->ports[i].device == device && f->ports[i].mac)
 			fabric_settle_port(f, i);
@@ -587,6 +612,7 @@ fabric_follow_links(struct fabric *f)
 			    f->buffers.places[i].port, up ? &w->partner : &gone, f->now_ns);
 		f->lines_up |= (uint64_t)up << i;
 	}
+	f->ready = f->lines_up;
 }
 
 void

@@ -45,6 +45,7 @@ struct fabric {
 	bool links_known;   /* they have been told at all */
 	bool eee_read;	    /* the CPU has been at the EEE unit since it was last settled */
 	uint64_t lines_up;  /* ports that were up then, a bit each */
+	uint64_t ready;	    /* the same while links have not changed, else none */
 	struct lines lines;
 	struct buffers buffers;
 	struct c84302_sums flooded; /* since create */

@@ -27,7 +27,7 @@ later(uint64_t a, uint64_t b)
 uint64_t
 lines_free_ns(const struct lines *l, unsigned port)
 {
-	const struct line_kind *kind = &l->kinds[l->port[port].kind];
+	const struct line_kind *kind = l->port[port].kind;
 
 	return kind->in_step >> port & 1 ? kind->free_ns : l->port[port].free_ns;
 }
@@ -124,7 +124,7 @@ lines_pause(struct lines *l, unsigned port, uint32_t quanta, uint64_t now)
 	line_fall_out_of_step(l, port);
 	before = line->free_ns;
 	waiting = before > held ? before - held : 0;
-	line->paused_until_ns = now + quanta * slot_ns(line_kind(l, port));
+	line->paused_until_ns = now + quanta * slot_ns(line->kind);
 	line->free_ns = line->paused_until_ns + waiting;
 	return (int64_t)(line->free_ns - later(before, now));
 }
@@ -145,7 +145,7 @@ draw(struct lines *l, unsigned attempt)
 static uint64_t
 back_off(struct lines *l, unsigned port)
 {
-	uint64_t slot = slot_ns(line_kind(l, port)), lost = 0;
+	uint64_t slot = slot_ns(l->port[port].kind), lost = 0;
 	unsigned attempt = 0;
 	uint32_t ours, theirs;
 
@@ -166,7 +166,7 @@ static uint64_t
 share_medium(struct lines *l, unsigned port, uint64_t begin)
 {
 	struct line *line = &l->port[port];
-	uint64_t slot = slot_ns(line_kind(l, port));
+	uint64_t slot = slot_ns(line->kind);
 
 	line_fall_out_of_step(l, port);
 	if (begin >= line->free_ns)
@@ -192,8 +192,8 @@ void
 lines_tell_sleep(struct lines *l, unsigned entry, uint64_t now)
 {
 	unsigned port = entry / EEE_DIRECTIONS;
-	const struct line_kind *kind = line_kind(l, port);
 	const struct line *line = &l->port[port];
+	const struct line_kind *kind = line->kind;
 	uint64_t idle = entry % EEE_DIRECTIONS == EEE_TX ? lines_free_ns(l, port) : line->rx_free_ns;
 	uint64_t asleep = line_sleep_ns(kind, line, idle);
 
@@ -204,8 +204,8 @@ lines_tell_sleep(struct lines *l, unsigned entry, uint64_t now)
 void
 lines_set_link(struct lines *l, unsigned port, bool up, uint64_t now, uint64_t awake_until)
 {
-	struct line_kind *kind = line_kind(l, port);
 	struct line *line = &l->port[port];
+	struct line_kind *kind = line->kind;
 	uint64_t bit = 1ull << port;
 
 	if (up == (kind->ports >> port & 1))
@@ -241,20 +241,20 @@ is_alike(const struct line_config *kind, const struct line_config *port)
 	    kind->wake_us == port->wake_us;
 }
 
-/* The kind of a port, made if it is the first of its kind; LINE_MAX_KINDS: there are too many. */
-static unsigned
+/* The kind of a port, made if it is the first of its kind; NULL: there are too many. */
+static struct line_kind *
 find_kind(struct lines *l, const struct line_config *config)
 {
 	unsigned i;
 
 	for (i = 0; i < l->n_kinds; i++)
 		if (is_alike(&l->kinds[i].config, config))
-			return i;
-	if (i < LINE_MAX_KINDS) {
-		set_up_kind(&l->kinds[i], config);
-		l->n_kinds++;
-	}
-	return i;
+			return &l->kinds[i];
+	if (i == LINE_MAX_KINDS)
+		return NULL;
+	set_up_kind(&l->kinds[i], config);
+	l->n_kinds++;
+	return &l->kinds[i];
 }
 
 int
@@ -263,11 +263,9 @@ lines_init(struct lines *l, const struct line_config *ports, unsigned n)
 	memset(l, 0, sizeof(*l));
 	l->random = 1;
 	for (unsigned i = 0; i < n; i++) {
-		unsigned kind = find_kind(l, &ports[i]);
-
-		if (kind == LINE_MAX_KINDS)
+		l->port[i].kind = find_kind(l, &ports[i]);
+		if (!l->port[i].kind)
 			return -EINVAL;
-		l->port[i].kind = (uint8_t)kind;
 	}
 	return 0;
 }

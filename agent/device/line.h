@@ -61,7 +61,7 @@ struct line {
 	uint64_t awake_until_ns; /* not asleep before: the link was not up for long enough */
 	uint64_t paused_until_ns;
 	uint64_t last_start_ns; /* half duplex: of the last frame sent */
-	uint8_t kind;
+	struct line_kind *kind; /* in the lines that the line is in */
 };
 
 struct lines {
@@ -98,12 +98,6 @@ void lines_tell_sleep(struct lines *lines, unsigned entry, uint64_t now_ns);
 
 /* --- for each frame --- */
 
-static inline struct line_kind *
-line_kind(struct lines *l, unsigned port)
-{
-	return &l->kinds[l->port[port].kind];
-}
-
 static inline uint64_t
 line_serial_ns(const struct line_kind *kind, uint32_t octets)
 {
@@ -123,13 +117,14 @@ line_sleep_ns(const struct line_kind *kind, const struct line *line, uint64_t id
 static inline void
 line_fall_out_of_step(struct lines *l, unsigned port)
 {
-	struct line_kind *kind = line_kind(l, port);
+	struct line *line = &l->port[port];
+	struct line_kind *kind = line->kind;
 	uint64_t bit = 1ull << port;
 
 	if (!(kind->in_step & bit))
 		return;
 	kind->in_step &= ~bit;
-	l->port[port].free_ns = kind->free_ns;
+	line->free_ns = kind->free_ns;
 }
 
 /* A half-duplex port sends: its last frame's start decides about collisions. */
@@ -138,8 +133,8 @@ void lines_note_half_duplex(struct lines *lines, unsigned port, uint64_t start, 
 static inline uint64_t
 line_send_alone(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
 {
-	const struct line_kind *kind = line_kind(l, port);
 	struct line *line = &l->port[port];
+	const struct line_kind *kind = line->kind;
 	uint64_t start = line->free_ns, asleep;
 
 	if (start < now) {
@@ -175,8 +170,8 @@ uint64_t lines_receive_half_duplex(struct lines *lines, unsigned port, uint64_t 
 static inline uint64_t
 lines_receive(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
 {
-	const struct line_kind *kind = line_kind(l, port);
 	struct line *line = &l->port[port];
+	const struct line_kind *kind = line->kind;
 	uint64_t serial = line_serial_ns(kind, octets), idle = line->rx_free_ns, asleep;
 	uint64_t begin = now > serial ? now - serial : 0;
 
