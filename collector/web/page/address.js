@@ -1,0 +1,98 @@
+/*
+ * What is looked at (the range, the filters, how rows are made) and the address of the page, which
+ * says all of it: a link can be sent, and the back button works. Names are easetop's options. Pure
+ * functions; a view is never changed, changed() gives a new one.
+ */
+import {toRfc3339} from './format.js';
+
+const DEFAULTS = {last: '5m', layer: 'ip', sort: 'octets', by: 'port'};
+const FILTERS = ['agent', 'port', 'vlan', 'addr', 'proto'];
+const NAMES = ['last', 'from', 'to', ...FILTERS, 'layer', 'sort', 'by', 'open'];
+const UNIT_MS = {s: 1000, m: 60000, h: 3600000, d: 86400000};
+
+export const PRESETS = ['5m', '15m', '1h', '6h', '1d', '7d', '30d', 'all'];
+
+export function parse(search) {
+	const asked = new URLSearchParams(search), view = {};
+
+	for (const name of NAMES)
+		view[name] = asked.get(name) || DEFAULTS[name];
+	if (view.from || view.to)
+		view.last = undefined;
+	return view;
+}
+
+export function format(view) {
+	const search = new URLSearchParams();
+
+	for (const name of NAMES)
+		if (view[name] && view[name] !== DEFAULTS[name])
+			search.set(name, view[name]);
+	return search.size ? `?${search}` : location.pathname;
+}
+
+/* Whoever sets a range takes back the other kind of range. */
+export function changed(view, changes) {
+	const next = {...view, ...changes};
+
+	if (changes.last)
+		next.from = next.to = undefined;
+	if (changes.from || changes.to)
+		next.last = undefined;
+	if ('agent' in changes && !('port' in changes))
+		next.port = undefined;
+	return next;
+}
+
+export function isLive(view) {
+	return Boolean(view.last);
+}
+
+export function filtersOf(view) {
+	return FILTERS.filter((name) => view[name]).map((name) => ({name, value: view[name]}));
+}
+
+/* Parameters of a report: the range and the filters named. */
+export function parameters(view, filters = FILTERS) {
+	const asked = {};
+
+	for (const name of ['last', 'from', 'to', ...filters])
+		if (view[name])
+			asked[name] = view[name];
+	return asked;
+}
+
+/* Of "5m"; NaN of "all". */
+export function spanMs(last) {
+	const match = /^(\d+)([smhd])$/.exec(last ?? '');
+
+	return match ? Number(match[1]) * UNIT_MS[match[2]] : NaN;
+}
+
+/* A range of whole minutes: reports count minutes whole. */
+export function range(from, to) {
+	const minute = UNIT_MS.m;
+
+	return {
+		from: toRfc3339(Math.floor(from / minute) * minute),
+		to: toRfc3339(Math.max(Math.ceil(to / minute), Math.floor(from / minute) + 1) * minute),
+	};
+}
+
+/* The range before (-1) or after (+1) the one that was answered. */
+export function stepped(view, answered, direction) {
+	const span = isLive(view) && spanMs(view.last) || answered.to - answered.from;
+
+	return changed(view, range(answered.from + direction * span, answered.from + (direction + 1) * span));
+}
+
+/* What was typed into the filter: vlan 12, a port of an agent, tcp, an address or a prefix. */
+export function parseFilter(text) {
+	const words = text.trim().split(/[\s:=]+(.*)/s), name = words[0].toLowerCase();
+
+	if (FILTERS.includes(name) && words[1])
+		return {[name]: words[1].trim()};
+	if (/^(0x[0-9a-f]{1,4}|[a-z][a-z0-9-]*)$/i.test(text.trim()) && !/^[0-9a-f]{2}$/i.test(text.trim()))
+		return {proto: text.trim()};
+	return text.trim() ? {addr: text.trim()} : {};
+}

@@ -1,0 +1,129 @@
+/*
+ * Small helpers around the document. Text comes from devices and from the wire: it is only ever set
+ * as text, and nothing here takes markup. Elements are kept and changed in place, so that a live
+ * page neither flickers nor loses focus and scroll.
+ */
+
+export function $(id) {
+	return document.getElementById(id);
+}
+
+/* properties: class and text, or the name of an attribute. */
+export function make(tag, properties = {}, ...children) {
+	const element = document.createElement(tag);
+
+	for (const [name, value] of Object.entries(properties))
+		if (name === 'text')
+			element.textContent = value;
+		else if (value !== undefined && value !== false)
+			element.setAttribute(name, value);
+	element.append(...children);
+	return element;
+}
+
+export function setText(element, text) {
+	if (element.textContent !== text)
+		element.textContent = text;
+}
+
+export function setAttribute(element, name, value) {
+	if (value === undefined || value === false)
+		element.removeAttribute(name);
+	else if (element.getAttribute(name) !== String(value))
+		element.setAttribute(name, value);
+}
+
+/*
+ * Makes parent's children those of the items, in their order: an item's element is found by its key,
+ * or made by create(item), and then filled by update(element, item).
+ */
+export function reconcile(parent, items, keyOf, create, update) {
+	const old = new Map([...parent.children].map((element) => [element.dataset.key, element]));
+	const focused = document.activeElement;
+	let at = parent.firstElementChild;
+
+	for (const item of items) {
+		const key = String(keyOf(item));
+		let element = old.get(key);
+
+		if (!element) {
+			element = create(item);
+			element.dataset.key = key;
+		}
+		old.delete(key);
+		update(element, item);
+		if (element === at)
+			at = at.nextElementSibling;
+		else
+			parent.insertBefore(element, at);
+	}
+	for (const element of old.values())
+		element.remove();
+	if (focused !== document.activeElement && focused?.isConnected)
+		focused.focus({preventScroll: true});
+}
+
+/* ---- arrow keys among many buttons, of which one takes part in the order of Tab ---- */
+
+function nearest(current, candidates, axis, direction) {
+	const here = current.getBoundingClientRect();
+	const other = axis === 'y' ? 'x' : 'y';
+	const middle = (rect, a) => (a === 'x' ? rect.left + rect.width / 2 : rect.top + rect.height / 2);
+	let best = null, least = Infinity;
+
+	for (const candidate of candidates) {
+		const rect = candidate.getBoundingClientRect();
+		const along = (middle(rect, axis) - middle(here, axis)) * direction;
+		const across = Math.abs(middle(rect, other) - middle(here, other));
+
+		/* Whatever is in the way of the arrow, the nearest row first. */
+		if (along > 2 && along * 1000 + across < least) {
+			least = along * 1000 + across;
+			best = candidate;
+		}
+	}
+	return best;
+}
+
+export function rove(container, selector) {
+	const all = () => [...container.querySelectorAll(selector)].filter((e) => e.offsetParent);
+	const moveTo = (element) => {
+		if (!element)
+			return;
+		container.querySelector(`${selector}[tabindex="0"]`)?.setAttribute('tabindex', '-1');
+		element.setAttribute('tabindex', '0');
+		element.focus();
+	};
+	const moves = {
+		ArrowRight: (list, i) => list[i + 1],
+		ArrowLeft: (list, i) => list[i - 1],
+		ArrowDown: (list, i) => nearest(list[i], list, 'y', 1),
+		ArrowUp: (list, i) => nearest(list[i], list, 'y', -1),
+		Home: (list) => list[0],
+		End: (list) => list.at(-1),
+	};
+
+	container.addEventListener('keydown', (event) => {
+		const list = all(), i = list.indexOf(event.target);
+
+		if (i < 0 || !moves[event.key] || event.ctrlKey || event.altKey || event.metaKey)
+			return;
+		event.preventDefault();
+		moveTo(moves[event.key](list, i));
+	});
+	container.addEventListener('click', (event) => {
+		const element = event.target.closest(selector);
+
+		if (element && container.contains(element))
+			moveTo(element);
+	});
+}
+
+/* After the elements changed: one of them is reached by Tab. */
+export function keepRovable(container, selector) {
+	if (!container.querySelector(`${selector}[tabindex="0"]:not([hidden])`)) {
+		for (const stale of container.querySelectorAll(`${selector}[tabindex="0"]`))
+			stale.setAttribute('tabindex', '-1');
+		container.querySelector(`${selector}:not([hidden])`)?.setAttribute('tabindex', '0');
+	}
+}

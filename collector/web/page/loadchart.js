@@ -1,0 +1,282 @@
+/*
+ * Load over time: what ports counted as a line, the five largest sources stacked, each with whiskers
+ * at its 95 % limits, and red marks below steps of which samples are missing. Drawn by Chart.js, which
+ * knows stacked bars, lines and axes; whiskers and marks are a plug-in of ours. The same figures stand
+ * in a table and in the key.
+ */
+import {$, make, reconcile, setAttribute, setText} from './dom.js';
+import * as format from './format.js';
+
+const SERIES = 5, COMPLETE = 0.99;
+const UNIT_MS = 1000;
+
+function colour(name) {
+	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function seriesColour(i) {
+	return colour(`--series-${i + 1}`);
+}
+
+/* ---- the answer as series ---- */
+
+function nameOf(row) {
+	return row.src_name ? `${row.src} ${row.src_name}` : row.src;
+}
+
+/* {name, filter, values: by step, {estimate, low, high} a second or null}, largest first. */
+function seriesOf(result, sort) {
+	return (result.top ?? []).slice(0, SERIES).map((key, k) => ({
+		name: nameOf(key), filter: {addr: key.src},
+		values: result.rows.map((row) => perSecond(row.top?.find((entry) => entry.key === k)?.[sort], row.seconds, sort)),
+	}));
+}
+
+function perSecond(figure, seconds, sort) {
+	if (!figure || !(seconds > 0))
+		return null;
+	const factor = (sort === 'octets' ? 8 : 1) / seconds;
+
+	return {estimate: figure.estimate * factor, low: figure.low * factor, high: figure.high * factor};
+}
+
+/* The counted load of each step a second, or null. */
+function countedOf(rows, sort) {
+	const factor = sort === 'octets' ? 8 : 1;
+
+	return rows.map((row) => (format.known(row[sort]) && row.seconds > 0 ? row[sort] * factor / row.seconds : null));
+}
+
+/* Where steps begin and end (the first may be a part of one), and how long a whole one is. */
+function stepsOf(result) {
+	const starts = result.rows.map((row) => Date.parse(row.time)), whole = result.step * UNIT_MS;
+
+	return {from: Date.parse(result.from), to: Date.parse(result.to), whole, starts,
+		ends: starts.map((start, i) => starts[i + 1] ?? (Math.floor(start / whole) + 1) * whole)};
+}
+
+/* ---- drawn over Chart.js's bars ---- */
+
+/* On a ground of its own, so that it is seen on every colour. */
+function drawWhisker(context, x, top, bottom) {
+	const cap = 3;
+
+	context.beginPath();
+	context.moveTo(x, top);
+	context.lineTo(x, bottom);
+	for (const y of [top, bottom]) {
+		context.moveTo(x - cap, y);
+		context.lineTo(x + cap, y);
+	}
+	for (const [name, width] of [['--surface', 3], ['--ink', 1]]) {
+		context.strokeStyle = colour(name);
+		context.lineWidth = width;
+		context.stroke();
+	}
+}
+
+function drawWhiskers(chart) {
+	const {ctx, scales, data} = chart, bars = data.datasets.filter((set) => set.type === 'bar');
+	const base = chart.ease.rows.map(() => 0);
+
+	ctx.save();
+	bars.forEach((set, i) => {
+		const meta = chart.getDatasetMeta(data.datasets.indexOf(set));
+
+		set.figures.forEach((figure, step) => {
+			if (!figure)
+				return;
+			const {x, width} = meta.data[step], shift = (i - (bars.length - 1) / 2) * width / (bars.length + 1);
+
+			drawWhisker(ctx, x + shift, scales.y.getPixelForValue(base[step] + figure.high),
+			    scales.y.getPixelForValue(base[step] + figure.low));
+			base[step] += figure.estimate;
+		});
+	});
+	ctx.restore();
+}
+
+function drawIncomplete(chart) {
+	const {ctx, chartArea, scales} = chart, {rows, steps} = chart.ease;
+
+	ctx.save();
+	ctx.fillStyle = colour('--bad');
+	rows.forEach((row, i) => {
+		if (!format.known(row.completeness) || row.completeness >= COMPLETE)
+			return;
+		const left = scales.x.getPixelForValue(steps.starts[i]);
+		const right = scales.x.getPixelForValue(steps.ends[i]);
+
+		ctx.fillRect(left, chartArea.bottom - 3, Math.max(2, right - left - 1), 3);
+	});
+	ctx.restore();
+}
+
+const overlay = {
+	id: 'ease',
+	afterDatasetsDraw(chart) {
+		if (!chart.ease)
+			return; /* it draws itself once while it is made */
+		drawWhiskers(chart);
+		drawIncomplete(chart);
+	},
+};
+
+/* ---- the chart ---- */
+
+function barSet(series, i, middles) {
+	return {
+		type: 'bar', label: series.name, stack: 'top', order: 2, figures: series.values,
+		data: middles.map((x, step) => ({x, y: series.values[step]?.estimate ?? null})),
+		backgroundColor: seriesColour(i), barPercentage: 1, categoryPercentage: 0.9, maxBarThickness: 56,
+	};
+}
+
+function lineSet(counted, middles) {
+	return {
+		type: 'line', label: 'counted', stack: 'counted', order: 1,
+		data: middles.map((x, step) => ({x, y: counted[step]})),
+		borderColor: colour('--ink'), backgroundColor: colour('--ink'), borderWidth: 1.5,
+		pointRadius: middles.length < 13 ? 2.5 : 0, pointHitRadius: 8, tension: 0,
+	};
+}
+
+function axis(extra) {
+	return {
+		grid: {color: colour('--line'), borderColor: colour('--line'), tickLength: 4, offset: false},
+		...extra,
+		ticks: {color: colour('--muted'), maxRotation: 0, font: {size: 11}, ...extra.ticks},
+	};
+}
+
+function scalesOf({steps, counted}, utc, width) {
+	const end = Math.max(steps.to, steps.ends.at(-1) ?? 0);
+	const ticks = format.tickTimes(steps.from, end, Math.max(2, Math.floor(width / 90)), utc);
+
+	return {
+		x: axis({type: 'linear', min: Math.min(steps.from, steps.starts[0] ?? steps.from), max: end, offset: false, stacked: true,
+			afterBuildTicks: (scale) => { scale.ticks = ticks.times.map((value) => ({value})); },
+			ticks: {callback: (value) => format.tick(value, ticks.step, utc), autoSkip: false}}),
+		y: axis({display: counted.some((value) => value !== null), beginAtZero: true, stacked: true, grace: '5%',
+			ticks: {callback: (value) => format.rate(value), maxTicksLimit: 6}}),
+	};
+}
+
+function tooltipOf(chart) {
+	const step = (items) => items[0]?.dataIndex ?? 0;
+
+	return {
+		mode: 'index', intersect: false, position: 'nearest', itemSort: (a, b) => b.datasetIndex - a.datasetIndex,
+		filter: (item) => item.raw.y !== null,
+		callbacks: {
+			title: (items) => {
+				const {steps, context} = chart.ease, from = steps.starts[step(items)];
+
+				return format.times(from, steps.ends[step(items)], context.now, context.utc);
+			},
+			label: ({dataset, dataIndex, raw}) => {
+				const figure = dataset.figures?.[dataIndex];
+
+				return ` ${dataset.label}  ${format.rate(raw.y)}` +
+				    (figure ? `  (${format.limits(figure.low, figure.high, figure.estimate)})` : '');
+			},
+		},
+	};
+}
+
+/* ---- the key, and the table ---- */
+
+function keyItem() {
+	return make('li', {}, make('span', {class: 'swatch'}), make('button', {type: 'button', class: 'filter'}));
+}
+
+function fillKeyItem(element, {name, filter, i}) {
+	setAttribute(element.children[0], 'data-series', i === undefined ? 'counted' : i + 1);
+	setText(element.children[1], name);
+	element.children[1].disabled = !filter;
+	element.children[1].filter = filter;
+}
+
+function cellText(figure) {
+	return figure ? `${format.rate(figure.estimate)} (${format.limits(figure.low, figure.high, figure.estimate)})`
+	    : format.UNKNOWN;
+}
+
+function tableOf({series, counted, steps, rows}, {utc}) {
+	const names = ['Time', 'Complete', 'Counted', ...series.map(({name}) => name)];
+	const head = make('tr', {}, ...names.map((text) => make('th', {scope: 'col', text})));
+	const body = rows.map((row, step) => make('tr', {},
+	    make('td', {text: format.time(steps.starts[step], utc)}), make('td', {text: format.completeness(row.completeness)}),
+	    make('td', {text: format.rate(counted[step])}),
+	    ...series.map(({values}) => make('td', {text: cellText(values[step])}))));
+
+	return make('table', {class: 'plain'}, make('thead', {}, head), make('tbody', {}, ...body));
+}
+
+export class LoadChart {
+	#drawn; /* what was answered last: drawn again when colours, zone or width change */
+	#chart;
+
+	constructor(change) {
+		$('load-key').addEventListener('click', (event) => {
+			const button = event.target.closest('.filter');
+
+			if (button?.filter)
+				change(button.filter);
+		});
+		$('load-table').addEventListener('toggle', () => this.#table());
+	}
+
+	#table() {
+		if ($('load-table').open && this.#drawn)
+			$('load-table').querySelector('.scroll').replaceChildren(tableOf(this.#drawn.answer, this.#drawn.context));
+	}
+
+	#create() {
+		return new Chart($('load-chart'), {
+			data: {datasets: []}, plugins: [overlay],
+			options: {animation: false, responsive: true, maintainAspectRatio: false, parsing: true,
+				interaction: {mode: 'index', intersect: false}, plugins: {legend: {display: false}},
+				onResize: () => this.#chart && requestAnimationFrame(() => this.redraw())},
+		});
+	}
+
+	#draw() {
+		const {answer, context} = this.#drawn, {series, counted, steps, rows} = answer;
+		const middles = steps.starts.map((start, i) => (start + steps.ends[i]) / 2);
+
+		this.#chart ??= this.#create();
+		this.#chart.ease = {rows, steps, context};
+		this.#chart.data.datasets = [lineSet(counted, middles), ...series.map((one, i) => barSet(one, i, middles))];
+		this.#chart.options.scales = scalesOf(answer, context.utc, $('load-chart').clientWidth);
+		this.#chart.options.plugins.tooltip = tooltipOf(this.#chart);
+		this.#chart.update('none');
+	}
+
+	show(result, view, context) {
+		const {sort} = view, rows = result.rows, steps = stepsOf(result);
+		const series = seriesOf(result, sort), counted = countedOf(rows, sort);
+		const unit = sort === 'octets' ? 'bit/s' : 'frame/s';
+
+		this.#drawn = {answer: {series, counted, steps, rows}, context};
+		reconcile($('load-key'), [{name: `counted ${unit}`}, ...series.map((one, i) => ({...one, i}))],
+		    (item) => item.name, keyItem, fillKeyItem);
+		setAttribute($('load-chart'), 'aria-label', `Load over time in ${unit}, counted, and of ${series.map(({name}) => name).join(', ')}; the table below has the figures`);
+		setText($('load-note'), counted.some((value) => value !== null) ? `A step is ${format.span(steps.whole / 1000)}; whiskers are 95 % limits.`
+		    : 'Nothing counted in this range.');
+		this.#draw();
+		this.#table();
+	}
+
+	redraw(context = this.#drawn?.context) {
+		if (this.#drawn) {
+			this.#drawn.context = context;
+			this.#draw();
+			this.#table();
+		}
+	}
+
+	fail(text) {
+		setText($('load-note'), text);
+	}
+}

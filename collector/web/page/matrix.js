@@ -1,0 +1,128 @@
+/*
+ * Who talks to whom: the largest pairs as a heat map, sources down, destinations across. Addresses are
+ * numbered once, as in easetop, so that a column needs a number only. Every address and cell is a
+ * button that filters by its address (a cell by its source).
+ */
+import {$, keepRovable, make, reconcile, rove, setAttribute, setText} from './dom.js';
+import * as format from './format.js';
+
+export const PAIRS = 60;
+const ADDRESSES = 10, LEVELS = 6;
+
+/* The addresses that find a place, largest pair first. */
+function addressesOf(rows) {
+	const places = new Map();
+
+	for (const row of rows)
+		for (const [address, name] of [[row.src, row.src_name], [row.dst, row.dst_name]])
+			if (!places.has(address) && places.size < ADDRESSES)
+				places.set(address, {address, name, number: places.size + 1});
+	return [...places.values()];
+}
+
+/* Those that send to, or get from, one of the others. */
+function senders(addresses, pairs) {
+	return addresses.filter((from) => addresses.some((to) => pairs.has(`${from.address} ${to.address}`)));
+}
+
+function receivers(addresses, pairs) {
+	return addresses.filter((to) => addresses.some((from) => pairs.has(`${from.address} ${to.address}`)));
+}
+
+/* By the root: a pair with a hundredth of the largest can still be seen. */
+function levelOf(figure, largest) {
+	return Math.max(1, Math.ceil(LEVELS * Math.sqrt(figure.estimate / largest)));
+}
+
+function makeCell() {
+	return make('td', {role: 'gridcell'});
+}
+
+function fillCell(cell, {from, to, row}, context) {
+	const factor = context.factor;
+	let button = cell.firstElementChild;
+
+	if (!row) {
+		cell.replaceChildren();
+		return;
+	}
+	if (!button)
+		cell.append(button = make('button', {type: 'button', class: 'cell', tabindex: '-1'}));
+	const figure = row[context.sort], rate = format.rate(figure.estimate * factor);
+	const limits = format.limits(figure.low * factor, figure.high * factor, figure.estimate * factor);
+
+	setText(button, rate);
+	setAttribute(button, 'data-level', levelOf(figure, context.largest));
+	setAttribute(button, 'title', `${from.address} → ${to.address}: ${rate} (${limits}), ${format.percent(100 * row.share.estimate)}, ${format.plural(row.samples, 'sample')}`);
+	setAttribute(button, 'aria-label', button.title);
+	button.filter = {addr: from.address};
+}
+
+function makeLine() {
+	const head = make('th', {role: 'rowheader', scope: 'row'});
+
+	head.append(make('span', {class: 'number'}), make('button', {type: 'button', class: 'filter'}));
+	return make('tr', {role: 'row'}, head);
+}
+
+function fillLine(element, from, addresses, pairs, context) {
+	const [number, button] = element.firstElementChild.children;
+	const cells = addresses.map((to) => ({from, to, row: pairs.get(`${from.address} ${to.address}`)}));
+
+	setText(number, `${from.number}`);
+	setText(button, from.name ? `${from.address} ${from.name}` : from.address);
+	setAttribute(button, 'title', `Only ${button.textContent}`);
+	button.filter = {addr: from.address};
+	while (element.children.length > cells.length + 1)
+		element.lastElementChild.remove();
+	cells.forEach((cell, i) => {
+		if (!element.children[i + 1])
+			element.append(makeCell());
+		fillCell(element.children[i + 1], cell, context);
+	});
+}
+
+function headOf(addresses) {
+	return addresses.length === 0 ? [] : [make('th', {role: 'columnheader', class: 'corner', text: 'from \\ to'}), ...addresses.map(({number, address}) =>
+		make('th', {role: 'columnheader', scope: 'col', title: address, 'aria-label': `to ${address}`, text: `${number}`}))];
+}
+
+export class Matrix {
+	constructor(change) {
+		this.head = make('tr', {role: 'row'});
+		this.body = make('tbody', {role: 'rowgroup'});
+		$('matrix-grid').append(make('table', {role: 'grid', class: 'heat', 'aria-labelledby': 'matrix-title'},
+		    make('thead', {role: 'rowgroup'}, this.head), this.body));
+		rove(this.body, '.cell');
+		this.body.addEventListener('click', (event) => {
+			const button = event.target.closest('button');
+
+			if (button)
+				change(button.filter);
+		});
+	}
+
+	show(result, view) {
+		const {sort} = view, rows = result.rows, addresses = addressesOf(rows);
+		const pairs = new Map(rows.map((row) => [`${row.src} ${row.dst}`, row]));
+		const context = {sort, factor: (sort === 'octets' ? 8 : 1) / result.seconds,
+			largest: Math.max(0, ...rows.map((row) => row[sort].estimate))};
+		const numbers = new Set(addresses.map(({address}) => address));
+		const shown = rows.filter((row) => numbers.has(row.src) && numbers.has(row.dst)).length;
+		const left = rows.length - shown + (result.others?.keys ?? 0), across = receivers(addresses, pairs);
+
+		this.head.replaceChildren(...headOf(across));
+		reconcile(this.body, senders(addresses, pairs), (from) => from.address, makeLine,
+		    (element, from) => fillLine(element, from, across, pairs, context));
+		keepRovable(this.body, '.cell');
+		setText($('matrix-unit'), rows.length ? `${sort === 'octets' ? 'bit/s' : 'frame/s'} from a row to a column` : '');
+		setText($('matrix-note'), !rows.length ? 'Nothing seen in this range.'
+		    : left ? `${format.plural(left, 'more pair')}.` : '');
+	}
+
+	fail(text) {
+		this.head.replaceChildren();
+		this.body.replaceChildren();
+		setText($('matrix-note'), text);
+	}
+}

@@ -1,0 +1,217 @@
+/*
+ * A tile for each port, coloured by its utilisation (the busier direction), hatched when its agent
+ * is silent, grey when it is down, with a red dot for errors. Up to a hundred ports have their name
+ * and figure in the tile; beyond that tiles are a dense grid, drawn switch by switch as a front panel,
+ * and the line below says all about the one under the pointer or the focus.
+ */
+import {$, keepRovable, make, reconcile, rove, setAttribute, setText} from './dom.js';
+import * as format from './format.js';
+
+const NAMED_MOST = 100, FIND_FROM = 50;
+const LEVELS = [1, 5, 15, 30, 50, 75]; /* per cent: the least of levels 1 to 6 */
+
+export function utilization(port) {
+	const both = [port.utilization_rx, port.utilization_tx].filter(format.known);
+
+	return both.length ? Math.max(...both) : undefined;
+}
+
+function stateOf(port) {
+	if (port.status === 'down')
+		return 'down';
+	if (String(port.check ?? '').startsWith('silent'))
+		return 'silent';
+	return utilization(port) === undefined ? 'unknown' : 'up';
+}
+
+function level(percent) {
+	return LEVELS.filter((least) => percent >= least).length;
+}
+
+function nameOf(port) {
+	return port.port ?? `port ${port.if_index}`;
+}
+
+/* As --port takes it: a name that is a number would be taken for an ifIndex. */
+function filterValue(port) {
+	return !port.port || /^\d+$/.test(port.port) ? String(port.if_index) : port.port;
+}
+
+function figure(port) {
+	const state = stateOf(port);
+
+	return state === 'up' ? format.percent(utilization(port)) : state === 'unknown' ? format.UNKNOWN : state;
+}
+
+/* All that is known of a port, in one line. */
+function describe(port) {
+	const state = stateOf(port), parts = [nameOf(port)];
+
+	if (port.alias)
+		parts.push(port.alias);
+	parts.push(`${format.speed(port.speed_bps)}`);
+	if (state === 'down')
+		return [...parts, 'down'].join(' · ');
+	if (state === 'silent')
+		return [...parts, port.check].join(' · ');
+	parts.push(`rx ${format.percent(port.utilization_rx)} ${format.rate(port.rx_bps)}`,
+	    `tx ${format.percent(port.utilization_tx)} ${format.rate(port.tx_bps)}`,
+	    `${format.count(port.frames_per_s)} frame/s`, `${format.count(port.broadcasts_per_s)} bcast/s`,
+	    `${format.count(port.multicasts_per_s)} mcast/s`, `${format.count(port.errors_per_s)} err/s`);
+	if (port.check && port.check !== 'ok')
+		parts.push(`check: ${port.check}`);
+	return parts.join(' · ');
+}
+
+function summary(result) {
+	const rows = result.rows, n = (state) => rows.filter((row) => stateOf(row) === state).length;
+	const seconds = result.seconds, parts = [format.plural(rows.length, 'port')];
+
+	for (const state of ['down', 'silent'])
+		if (n(state))
+			parts.push(`${n(state)} ${state}`);
+	if (seconds > 0)
+		parts.push(`${format.rate(result.totals.octets * 8 / seconds)}b/s counted`,
+		    `${format.count(result.totals.packets / seconds)} frame/s`);
+	return parts.join(' · ');
+}
+
+/* ---- the tiles ---- */
+
+function makeTile() {
+	return make('button', {type: 'button', class: 'tile', tabindex: '-1'},
+	    make('span', {class: 'name'}), make('span', {class: 'figure'}));
+}
+
+function fillTile(tile, port, view) {
+	const state = stateOf(port), percent = utilization(port);
+
+	setText(tile.children[0], nameOf(port));
+	setText(tile.children[1], figure(port));
+	setAttribute(tile, 'data-state', state);
+	setAttribute(tile, 'data-level', state === 'up' ? level(percent) : undefined);
+	setAttribute(tile, 'data-errors', port.errors_per_s > 0 ? 'yes' : undefined);
+	setAttribute(tile, 'aria-label', `${port.agent} ${describe(port)}`);
+	setAttribute(tile, 'aria-pressed', view.port !== undefined && [filterValue(port), port.port].includes(view.port));
+	tile.port = port;
+}
+
+function byAgent(rows) {
+	const groups = new Map();
+
+	for (const row of rows)
+		groups.set(row.agent, [...groups.get(row.agent) ?? [], row]);
+	return [...groups].map(([agent, ports]) => ({agent, ports}));
+}
+
+function makeGroup() {
+	return make('div', {class: 'agent-ports'}, make('h3'), make('div', {class: 'tile-row'}));
+}
+
+function fillGroup(element, group, view) {
+	setText(element.children[0], group.agent);
+	reconcile(element.children[1], group.ports, (port) => port.if_index, makeTile,
+	    (tile, port) => fillTile(tile, port, view));
+}
+
+/* ---- the same as a table ---- */
+
+const COLUMNS = [
+	['Agent', (p) => p.agent], ['Port', nameOf], ['Alias', (p) => p.alias ?? ''],
+	['Speed', (p) => format.speed(p.speed_bps)],
+	['Util. rx', (p) => format.percent(p.utilization_rx)], ['tx', (p) => format.percent(p.utilization_tx)],
+	['bit/s rx', (p) => format.rate(p.rx_bps)], ['tx', (p) => format.rate(p.tx_bps)],
+	['frame/s', (p) => format.count(p.frames_per_s)], ['bcast/s', (p) => format.count(p.broadcasts_per_s)],
+	['mcast/s', (p) => format.count(p.multicasts_per_s)], ['err/s', (p) => format.count(p.errors_per_s)],
+	['Check', (p) => (stateOf(p) === 'down' ? 'down' : p.check || format.UNKNOWN)],
+];
+
+function tableOf(rows) {
+	const head = make('tr', {}, ...COLUMNS.map(([name]) => make('th', {scope: 'col', text: name})));
+	const body = rows.map((port) =>
+		make('tr', {}, ...COLUMNS.map(([, text]) => make('td', {text: text(port)}))));
+
+	return make('table', {class: 'plain'}, make('thead', {}, head), make('tbody', {}, ...body));
+}
+
+/* ---- the section ---- */
+
+function busiest(rows) {
+	const up = rows.filter((row) => stateOf(row) === 'up');
+
+	return up.reduce((most, row) => (utilization(row) > utilization(most) ? row : most), up[0]);
+}
+
+function keyOfColours() {
+	return [make('span', {text: '0'}),
+		...[0, 1, 2, 3, 4, 5, 6].map((n) => make('span', {class: 'swatch', 'data-state': 'up', 'data-level': n})),
+		make('span', {text: '75 %+'}),
+		make('span', {class: 'swatch', 'data-state': 'silent'}), make('span', {text: 'silent'}),
+		make('span', {class: 'swatch', 'data-state': 'down'}), make('span', {text: 'down'}),
+		make('span', {class: 'swatch', 'data-errors': 'yes'}), make('span', {text: 'errors'})];
+}
+
+/* choose({agent, port}): what a click asks for; port undefined: no longer this one. */
+export class Tiles {
+	#rows = [];
+	#shown;
+
+	constructor(choose) {
+		$('tile-key').append(...keyOfColours());
+		rove($('tiles'), '.tile');
+		$('tiles').addEventListener('click', (event) => {
+			const tile = event.target.closest('.tile'), pressed = tile?.getAttribute('aria-pressed') === 'true';
+
+			if (tile)
+				choose({agent: tile.port.agent, port: pressed ? undefined : filterValue(tile.port)});
+		});
+		for (const name of ['pointerover', 'focusin'])
+			$('tiles').addEventListener(name, (event) => this.#read(event.target.closest('.tile')?.port));
+		for (const name of ['pointerleave', 'focusout'])
+			$('tiles').addEventListener(name, () => this.#read());
+		$('find-port').addEventListener('input', () => this.#find());
+		$('ports-table').addEventListener('toggle', () => this.#table());
+	}
+
+	/* The port pointed at, else the one filtered by, else the busiest. */
+	#read(port) {
+		const chosen = port ?? $('tiles').querySelector('.tile[aria-pressed="true"]')?.port;
+		const most = busiest(this.#rows);
+
+		this.#shown = port;
+		setText($('readout'), chosen ? `${chosen.agent} · ${describe(chosen)}`
+		    : most ? `Busiest: ${describe(most)}` : '');
+	}
+
+	#find() {
+		const wanted = $('find-port').value.trim().toLowerCase();
+
+		for (const tile of $('tiles').querySelectorAll('.tile')) {
+			const {port, alias, agent} = tile.port;
+
+			tile.hidden = ![port, alias, agent].some((text) => String(text ?? '').toLowerCase().includes(wanted));
+		}
+		keepRovable($('tiles'), '.tile');
+	}
+
+	#table() {
+		if ($('ports-table').open)
+			$('ports-table').querySelector('.scroll').replaceChildren(tableOf(this.#rows));
+	}
+
+	show(result, view) {
+		const groups = byAgent(result.rows);
+
+		this.#rows = result.rows;
+		setText($('ports-sum'), summary(result));
+		$('tiles').className = result.rows.length > NAMED_MOST ? 'dense' : '';
+		$('tiles').classList.toggle('one', groups.length === 1);
+		reconcile($('tiles'), groups, (group) => group.agent, makeGroup,
+		    (element, group) => fillGroup(element, group, view));
+		$('find-port').hidden = result.rows.length < FIND_FROM;
+		this.#find();
+		this.#read(this.#shown && result.rows.find((row) =>
+			row.agent === this.#shown.agent && row.if_index === this.#shown.if_index));
+		this.#table();
+	}
+}
