@@ -1,5 +1,6 @@
 #include "collector/capd.h"
 #include "collector/input/input.h"
+#include "collector/progress.h"
 #include "collector/store/store.h"
 #include "collector/tap.h"
 #include "collector/window/ledger.h"
@@ -40,8 +41,12 @@ enum {
 	STAT_ROWS = 512,
 };
 
+/* A clock that is disciplined never moves that far between two looks. */
+#define CLOCK_STEP_US 1000000
+
 enum capd_stat_id {
 	CAPD_STAT_FLUSHES_POSTPONED,
+	CAPD_STAT_CLOCK_STEPS,
 	CAPD_STAT_STARTED,
 	CAPD_N_STATS,
 };
@@ -49,6 +54,8 @@ enum capd_stat_id {
 static const struct stat_name stat_names[CAPD_N_STATS] = {
     [CAPD_STAT_FLUSHES_POSTPONED] = {"easecapd.flushes_postponed",
 	"times a batch was due and had to go on because the store was behind"},
+    [CAPD_STAT_CLOCK_STEPS] = {"easecapd.clock_steps",
+	"times the system's clock was set by more than a second"},
     [CAPD_STAT_STARTED] = {"started_us", "when this collector started; counts are since then"},
 };
 
@@ -68,6 +75,11 @@ struct capd {
 	struct store_batch *batch; /* being filled */
 	uint64_t next_flush_us;	   /* monotonic */
 	uint64_t flushed_datagrams;
+	uint64_t renewals;	     /* of the store, as the books know */
+	bool had_outage;	     /* the collector before this one died */
+	struct store_outage outage; /* for the first batch */
+	int64_t clock_offset_us;     /* system's clock - monotonic clock */
+	struct progress_display display;
 	int signal_fd;
 	bool stopping;
 	struct stat_set stats;
@@ -90,6 +102,41 @@ stat_sets(const struct capd *c, const struct stat_set *sets[STAT_SETS])
 	sets[5] = input_sflow_stats(c->input);
 	sets[6] = slow_stats(c->slow);
 	sets[7] = c->tap ? tap_stats(c->tap) : &none;
+}
+
+static int64_t
+clock_offset_us(const struct clock *clock)
+{
+	return (int64_t)(clock_wall_us(clock) - clock_mono_us(clock));
+}
+
+/* Signals */
+
+static void
+log_stats(const struct capd *c)
+{
+	const struct stat_set *sets[STAT_SETS];
+
+	stat_sets(c, sets);
+	for (size_t i = 0; i < STAT_SETS; i++)
+		stat_log(sets[i]);
+}
+
+static void
+take_signals(struct capd *c)
+{
+	struct signalfd_siginfo info;
+
+	while (read(c->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		switch (info.ssi_signo) {
+		case SIGTERM:
+		case SIGINT:
+			c->stopping = true;
+			break;
+		case SIGUSR1:
+			log_stats(c);
+			break;
+		}
 }
 
 /* Opening */
@@ -241,6 +288,17 @@ recall_event(void *slow, uint64_t identity)
 	slow_recall_event(slow, identity);
 }
 
+/* Signals are blocked already, so a stop is asked for here. */
+static bool
+go_on(void *arg, const char *what, double done)
+{
+	struct capd *c = arg;
+
+	take_signals(c);
+	progress_show(&c->display, what, done);
+	return !c->stopping;
+}
+
 /* What the budget allows. 0, or -EINVAL with the reason in error. */
 static int
 choose_limits(const struct collector_config *config, struct ledger_limits *limits, char *error,
@@ -269,6 +327,7 @@ static int
 open_books(struct capd *c, struct ledger_limits *limits, char *error, size_t error_size)
 {
 	struct store_loader loader;
+	struct store_life life;
 	int r = choose_limits(c->config, limits, error, error_size);
 
 	if (r < 0)
@@ -283,7 +342,11 @@ open_books(struct capd *c, struct ledger_limits *limits, char *error, size_t err
 	loader.slow_arg = c->slow;
 	loader.engine = recall_engine;
 	loader.event = recall_event;
-	return store_load(c->store, &loader, error, error_size);
+	store_get_life(c->store, &life); /* of the file that is read, should it be set aside then */
+	r = store_load(c->store, &loader, error, error_size);
+	if (r == 0)
+		c->had_outage = ledger_recall(c->ledger, &life, &c->outage);
+	return r;
 }
 
 static int
@@ -323,6 +386,7 @@ open_signals(struct capd *c)
 static int
 open_all(struct capd *c, char *error, size_t error_size)
 {
+	const struct progress progress = {go_on, c};
 	struct ledger_limits limits;
 	int r = parse_addresses(c);
 
@@ -332,7 +396,8 @@ open_all(struct capd *c, char *error, size_t error_size)
 		snprintf(error, error_size, "%s", strerror(-r));
 		return r;
 	}
-	r = store_open(&c->store, c->config->store, error, error_size);
+	r = store_open(&c->store, c->config->store, &progress, error, error_size);
+	progress_end(&c->display);
 	if (r == 0)
 		r = open_slow(c, error, error_size);
 	if (r == 0)
@@ -360,6 +425,7 @@ capd_open(struct capd **out, const struct collector_config *config,
 	c->clock = clock;
 	c->signal_fd = -1;
 	c->stats = (struct stat_set){stat_names, CAPD_N_STATS, c->values};
+	c->clock_offset_us = clock_offset_us(clock);
 	stat_add(&c->stats, CAPD_STAT_STARTED, clock_wall_us(clock));
 	r = open_all(c, error, error_size);
 	if (r < 0) {
@@ -441,14 +507,46 @@ add_engine_rows(struct capd *c, struct store_batch *batch)
 	}
 }
 
+/* A store that has begun anew is told everything again. */
+static void
+notice_renewal(struct capd *c)
+{
+	enum store_outage_kind why;
+	uint64_t renewals = store_renewals(c->store, &why), now_us = clock_wall_us(c->clock);
+	struct store_outage *row;
+	struct store_life life;
+
+	if (renewals == c->renewals)
+		return;
+	c->renewals = renewals;
+	store_get_life(c->store, &life);
+	ledger_tell_again(c->ledger, life.id);
+	row = store_batch_add(c->batch, STORE_OUTAGES);
+	if (row)
+		*row = (struct store_outage){.since_us = now_us, .until_us = now_us, .kind = why};
+}
+
+static void
+add_outage_row(struct capd *c)
+{
+	struct store_outage *row = c->had_outage ? store_batch_add(c->batch, STORE_OUTAGES) : NULL;
+
+	if (row)
+		*row = c->outage;
+	c->had_outage = false;
+}
+
 /* Hands the batch to the store; next takes its place. */
 static int
 cut_and_submit(struct capd *c, struct store_batch *next)
 {
-	int r = ledger_cut(c->ledger, c->batch);
+	int r;
 
+	notice_renewal(c);
+	r = ledger_cut(c->ledger, c->batch);
 	if (r < 0)
 		return r;
+	add_outage_row(c);
 	input_count_drops(c->input);
 	add_stat_rows(c, c->batch);
 	add_engine_rows(c, c->batch);
@@ -495,6 +593,21 @@ flush_if_due(struct capd *c)
 		flush(c);
 }
 
+/* Windows, numbers and waits go by the devices' clocks and the monotonic one, so that a step of ours
+ * moves only when things are said to have come. */
+static void
+notice_clock_step(struct capd *c)
+{
+	int64_t offset_us = clock_offset_us(c->clock), step_us = offset_us - c->clock_offset_us;
+
+	c->clock_offset_us = offset_us;
+	if (step_us > -CLOCK_STEP_US && step_us < CLOCK_STEP_US)
+		return;
+	stat_add(&c->stats, CAPD_STAT_CLOCK_STEPS, 1);
+	log_warn_limited(ROOM, "the system's clock was set %s by %.0f s",
+	    step_us > 0 ? "forward" : "back", (double)(step_us > 0 ? step_us : -step_us) / 1e6);
+}
+
 /* What was laid aside, and answers to what is safe by now. */
 static void
 serve_slow(struct capd *c)
@@ -508,33 +621,6 @@ serve_slow(struct capd *c)
 }
 
 /* The loop */
-
-static void
-log_stats(const struct capd *c)
-{
-	const struct stat_set *sets[STAT_SETS];
-
-	stat_sets(c, sets);
-	for (size_t i = 0; i < STAT_SETS; i++)
-		stat_log(sets[i]);
-}
-
-static void
-take_signals(struct capd *c)
-{
-	struct signalfd_siginfo info;
-
-	while (read(c->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		switch (info.ssi_signo) {
-		case SIGTERM:
-		case SIGINT:
-			c->stopping = true;
-			break;
-		case SIGUSR1:
-			log_stats(c);
-			break;
-		}
-}
 
 static void
 read_input(struct capd *c, size_t most)
@@ -560,6 +646,21 @@ poll_timeout_ms(const struct capd *c)
 	return (int)((c->next_flush_us - now_us) / 1000 + 1);
 }
 
+/* The last batch, and once more if it went into a store that has begun anew. */
+static int
+write_last(struct capd *c)
+{
+	enum store_outage_kind why;
+	int r = cut_and_submit(c, NULL);
+
+	if (r < 0)
+		log_error(ROOM, "the last batch was not cut: %s", strerror(-r));
+	if (store_drain(c->store) == 0 && store_renewals(c->store, &why) != c->renewals &&
+	    (c->batch = store_take(c->store)) != NULL)
+		r = cut_and_submit(c, NULL);
+	return r;
+}
+
 static int
 stop(struct capd *c)
 {
@@ -569,13 +670,14 @@ stop(struct capd *c)
 	read_input(c, LAST_DATAGRAMS);
 	slow_run(c->slow);
 	tap_flush(c->tap);
-	r = cut_and_submit(c, NULL);
-	if (r < 0)
-		log_error(ROOM, "the last batch was not cut: %s", strerror(-r));
-	store_drain(c->store);
+	r = write_last(c);
 	slow_committed(c->slow, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
 	log_stats(c);
-	return store_stop(c->store) < 0 ? -EIO : r;
+	if (store_stop(c->store) < 0)
+		return -EIO;
+	if (r == 0 && store_end_life(c->store) == 0)
+		ledger_forget(c->ledger);
+	return r;
 }
 
 int
@@ -597,6 +699,7 @@ capd_run(struct capd *c)
 		read_input(c, READ_DATAGRAMS);
 		serve_slow(c);
 		tap_flush(c->tap);
+		notice_clock_step(c);
 		flush_if_due(c);
 	}
 	return stop(c);
@@ -607,6 +710,7 @@ capd_run(struct capd *c)
 enum {
 	SNMP_FIRST_OCTET = 0x30, /* a SEQUENCE */
 	IMPORT_FLUSH_S = 10, /* of the capture's time */
+	STORE_WAIT_US = 100000,
 };
 
 struct importing {
@@ -618,7 +722,8 @@ struct importing {
 static void
 flush_waiting(struct capd *c)
 {
-	store_drain(c->store);
+	while (store_drain(c->store) < 0 && go_on(c, "waiting for the store", 0))
+		usleep(STORE_WAIT_US);
 	flush(c);
 	c->next_flush_us = clock_mono_us(c->clock) + IMPORT_FLUSH_S * 1000000ull;
 }
@@ -657,13 +762,14 @@ int
 capd_import(struct capd *c, struct clock *clock, const char *file, struct import_counts *counts,
     uint64_t *other, char *error, size_t error_size)
 {
+	const struct progress progress = {go_on, c};
 	struct importing importing = {c, clock, other};
 	int r, stopped;
 
 	*other = 0;
 	tap_flush(c->tap);
-	r = import_file(file, import_one, &importing, counts, error, error_size);
-	store_drain(c->store);
+	r = import_file(file, import_one, &importing, &progress, counts, error, error_size);
+	progress_end(&c->display);
 	stopped = stop(c);
 	if (r == 0 && stopped < 0)
 		snprintf(error, error_size, "not everything could be written to the store");

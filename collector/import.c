@@ -6,6 +6,7 @@
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	ETHERTYPE_V4 = 0x0800,
@@ -19,6 +20,7 @@ enum {
 	MAC_PAIR = 12,
 	SLL_HEAD = 14,	/* before the ethertype */
 	SLL2_REST = 18, /* behind it */
+	FRAMES_A_LOOK = 1024, /* between two looks whether to go on: a millisecond or two */
 };
 
 /* Steps over the link header; the ethertype, or 0 if the frame's first octet tells it. */
@@ -163,24 +165,54 @@ give_frame(int link_type, const struct pcap_pkthdr *h, const uint8_t *frame, imp
 	return r;
 }
 
+/* How far the file has been read; 0 of what is no file. */
+static double
+part_read(pcap_t *pcap)
+{
+	struct stat st;
+	FILE *file = pcap_file(pcap);
+
+	if (!file || fstat(fileno(file), &st) < 0 || st.st_size == 0)
+		return 0;
+	return (double)ftello(file) / (double)st.st_size;
+}
+
+static int
+read_frames(pcap_t *pcap, import_fn *fn, void *arg, const struct progress *progress,
+    struct import_counts *counts, int *more)
+{
+	struct pcap_pkthdr *h;
+	const uint8_t *frame;
+	int r = 0;
+
+	while (r == 0 && (*more = pcap_next_ex(pcap, &h, &frame)) == 1) {
+		r = give_frame(pcap_datalink(pcap), h, frame, fn, arg, counts);
+		if (counts->frames % FRAMES_A_LOOK == 0 &&
+		    !progress_go_on(progress, "import", part_read(pcap)))
+			return -ECANCELED;
+	}
+	return r;
+}
+
 int
-import_file(const char *path, import_fn *fn, void *arg, struct import_counts *counts, char *error,
-    size_t error_size)
+import_file(const char *path, import_fn *fn, void *arg, const struct progress *progress,
+    struct import_counts *counts, char *error, size_t error_size)
 {
 	char why[PCAP_ERRBUF_SIZE] = "";
 	pcap_t *pcap = pcap_open_offline(path, why);
-	struct pcap_pkthdr *h;
-	const uint8_t *frame;
-	int r = 0, more;
+	int r, more = 0;
 
 	*counts = (struct import_counts){0};
 	if (!pcap) {
 		snprintf(error, error_size, "%s", why);
 		return -EIO;
 	}
-	while (r == 0 && (more = pcap_next_ex(pcap, &h, &frame)) == 1)
-		r = give_frame(pcap_datalink(pcap), h, frame, fn, arg, counts);
-	if (r < 0) {
+	r = read_frames(pcap, fn, arg, progress, counts, &more);
+	if (r == -ECANCELED) {
+		snprintf(error, error_size, "%s: stopped after %llu frames; what they brought is "
+					    "stored, and to import it again counts nothing twice",
+		    path, (unsigned long long)counts->frames);
+	} else if (r < 0) {
 		snprintf(error, error_size, "%s: link type %d is none we know", path,
 		    pcap_datalink(pcap));
 	} else if (more != PCAP_ERROR_BREAK) { /* that is its end */

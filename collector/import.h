@@ -6,6 +6,8 @@
 #ifndef EASE_COLLECTOR_IMPORT_H
 #define EASE_COLLECTOR_IMPORT_H
 
+#include "collector/progress.h"
+
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,10 +22,10 @@ struct import_counts {
 typedef void import_fn(void *arg, const struct sockaddr *from, uint64_t captured_us,
     const uint8_t *octets, size_t n);
 
-/* Reads the file to its end. 0; -EINVAL for a link type that is none of the above; -EIO for a file
+/* Reads the file to its end; progress may be NULL. 0; -ECANCELED if progress said no; -EINVAL for a link type that is none of the above; -EIO for a file
  * that is no capture or ends in the middle (what came before was given); the reason in error. */
-int import_file(const char *path, import_fn *fn, void *arg, struct import_counts *counts,
-    char *error, size_t error_size);
+int import_file(const char *path, import_fn *fn, void *arg, const struct progress *progress,
+    struct import_counts *counts, char *error, size_t error_size);
 
 /* One frame of a libpcap link type (DLT_…): the payload of its UDP datagram and who sent it. 0;
  * -ENOENT: no UDP; -EMSGSIZE: not whole; -EINVAL: not a link type we know. */

@@ -562,8 +562,8 @@ START_TEST(loss_says_where)
 	static const struct {
 		const char *place;
 		double count;
-	} places[] = {{"agent", 60}, {"on the way", 40}, {"socket", 5}, {"refused", 4},
-	    {"queue", 0}, {"books", 0}, {"store", 11}};
+	} places[] = {{"agent", 60}, {"collector", 15}, {"on the way", 25}, {"socket", 5},
+	    {"refused", 4}, {"queue", 0}, {"books", 0}, {"store", 11}, {"crash", 15}};
 	struct report_options options = report_store_options();
 	char *text;
 	json_t *j;
@@ -576,13 +576,20 @@ START_TEST(loss_says_where)
 	report_store_sql(&store, "INSERT INTO stat VALUES('input.refused', 12),"
 	    " ('input.kernel_drops', 5), ('input.refused_sender', 3), ('sflow.refused_datagram', 1),"
 	    " ('ledger.lost_store_rows', 2), ('store.lost_rows', 9)");
+	/* of the second boot, all that was gone has come again since */
+	report_store_sql(&store, "INSERT INTO gone VALUES(1, 1, 1, 15), (1, 2, 1, 4)");
+	report_store_sql(&store, "INSERT INTO outage VALUES(1, %llu, %llu, 1, 15),"
+	    " (2, 1, 2, 1, 99)", REPORT_STORE_T0 + 1000000, REPORT_STORE_T0 + 2000000);
 	j = report_store_json(&store, "loss", &options);
 	ck_assert_double_eq(report_json_number(j, "samples"), 950);
 	ck_assert_double_eq(report_json_number(j, "expected"), 1050);
 	ck_assert_double_eq(report_json_number(j, "rows.0.boot"), 1);
 	ck_assert_double_eq(report_json_number(j, "rows.0.lost"), 100);
 	ck_assert_double_eq(report_json_number(j, "rows.0.lost_in_agent"), 60);
-	ck_assert_double_eq(report_json_number(j, "rows.0.lost_elsewhere"), 40);
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost_in_collector"), 15);
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost_elsewhere"), 25);
+	ck_assert_double_eq(report_json_number(j, "rows.1.lost_in_collector"), 0);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "places")), 9); /* no older outage */
 	ck_assert_double_eq(report_json_number(j, "rows.0.duplicates"), 7);
 	ck_assert_double_eq(report_json_number(j, "rows.0.reordered"), 3);
 	ck_assert_double_eq(report_json_number(j, "rows.0.late"), 2);

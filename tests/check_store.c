@@ -49,7 +49,7 @@ open_books(struct fixture *f)
 	ledger_room(&small_limits, room);
 	ck_assert_int_eq(ledger_new(&f->ledger, &small_limits, &f->clock, 1), 0);
 	loader = ledger_loader(f->ledger);
-	ck_assert_msg(store_open(&f->store, f->path, f->error, sizeof(f->error)) == 0, "%s",
+	ck_assert_msg(store_open(&f->store, f->path, NULL, f->error, sizeof(f->error)) == 0, "%s",
 	    f->error);
 	ck_assert_msg(store_load(f->store, &loader, f->error, sizeof(f->error)) == 0, "%s",
 	    f->error);
@@ -522,7 +522,7 @@ static int
 try_open(struct fixture *f)
 {
 	struct store *store = NULL;
-	int r = store_open(&store, f->path, f->error, sizeof(f->error));
+	int r = store_open(&store, f->path, NULL, f->error, sizeof(f->error));
 
 	store_close(store);
 	if (r < 0)

@@ -216,6 +216,92 @@ START_TEST(damaged_octets_are_refused)
 }
 END_TEST
 
+/* A collector that dies at any moment, twice, and an agent that says some of it again: what is
+ * received, gone and never came are, at each moment, all that was given out. */
+START_TEST(what_a_crash_takes_is_known_by_number)
+{
+	uint64_t random = (uint64_t)_i + 1;
+
+	for (int run = 0; run < 50; run++) {
+		struct tracker live = {0}, stored;
+		struct tracker_gone gone = {0};
+		bool taken[3001] = {false}, known[3001] = {false}, safe[3001] = {false};
+
+		tracker_start(&live, true, 1);
+		stored = live;
+		for (int life = 0; life < 3; life++) {
+			uint32_t from = life ? 1 + (uint32_t)(next_random(&random) % 900) : 1;
+			uint32_t to = (uint32_t)(life + 1) * 1000;
+			uint32_t cut = from + (uint32_t)(next_random(&random) % (to - from));
+			uint64_t n_gone = 0, highest = 0;
+
+			for (uint32_t i = from; i <= to; i++) {
+				if (next_random(&random) % 4 &&
+				    tracker_sample(&live, i) == TRACKER_USE) {
+					tracker_came_back(&live, &gone, i);
+					taken[i] = known[i] = true;
+				}
+				if (i == cut) {
+					stored = live;
+					memcpy(safe, known, sizeof(safe));
+				}
+			}
+			ck_assert(tracker_fall_back(&stored, &live, &gone));
+			live = stored;
+			memcpy(known, safe, sizeof(known));
+			for (uint32_t i = 1; i <= 3000; i++) {
+				n_gone += taken[i] && !safe[i];
+				highest = taken[i] ? i : highest;
+			}
+			ck_assert_uint_eq(gone.n, n_gone);
+			ck_assert_uint_eq(tracker_expected(&live), highest);
+		}
+		for (uint32_t i = 1; i <= 3000; i++) /* all of it again */
+			if (tracker_sample(&live, i) == TRACKER_USE)
+				tracker_came_back(&live, &gone, i);
+		ck_assert_uint_eq(gone.n, 0);
+		ck_assert_uint_eq(live.received, 3000);
+	}
+}
+END_TEST
+
+START_TEST(a_memory_of_something_else_changes_nothing)
+{
+	struct tracker stored = {0}, seen = {0}, before;
+	struct tracker_gone gone = {0};
+
+	ck_assert(!tracker_fall_back(&stored, &seen, &gone)); /* nothing was seen */
+	for (uint32_t i = 1; i <= 10; i++)
+		tracker_sample(&stored, i);
+	for (uint32_t i = 1; i <= 9; i++)
+		tracker_sample(&seen, i);
+	before = stored;
+	ck_assert(!tracker_fall_back(&stored, &seen, &gone)); /* the store knows more */
+	ck_assert_int_eq(memcmp(&before, &stored, sizeof(before)), 0);
+	ck_assert_uint_eq(gone.n, 0);
+}
+END_TEST
+
+/* More numbers than are kept one by one: their count is right, and what was kept comes back. */
+START_TEST(a_crash_that_takes_more_than_the_memory_of_numbers)
+{
+	struct tracker stored = {0}, seen;
+	struct tracker_gone gone = {0};
+
+	tracker_sample(&stored, 1);
+	seen = stored;
+	for (uint32_t i = 2; i <= 3 * TRACKER_NUMBERS; i++)
+		tracker_sample(&seen, i);
+	ck_assert(tracker_fall_back(&stored, &seen, &gone));
+	ck_assert_uint_eq(gone.n, 3 * TRACKER_NUMBERS - 1);
+	for (uint32_t i = 1; i <= 3 * TRACKER_NUMBERS; i++)
+		if (tracker_sample(&stored, i) == TRACKER_USE)
+			tracker_came_back(&stored, &gone, i);
+	ck_assert_uint_eq(gone.n, 2 * TRACKER_NUMBERS - 1);
+	ck_assert_uint_eq(tracker_expected(&stored) - stored.received, gone.n);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -229,5 +315,8 @@ main(void)
 	tcase_add_test(tc, first_contact);
 	tcase_add_test(tc, tail_loss_shows);
 	tcase_add_test(tc, damaged_octets_are_refused);
+	tcase_add_loop_test(tc, what_a_crash_takes_is_known_by_number, 0, 20);
+	tcase_add_test(tc, a_memory_of_something_else_changes_nothing);
+	tcase_add_test(tc, a_crash_that_takes_more_than_the_memory_of_numbers);
 	return suite_run(suite);
 }

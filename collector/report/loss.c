@@ -1,9 +1,11 @@
 /*
- * Loss: where every sample is that was numbered but did not come, by agent, port and boot, and what
- * the collector itself refused or dropped.
+ * Loss: where every sample is that was numbered but did not come, or came and was lost with a
+ * collector that died, by agent, port and boot; what the collector itself refused or dropped; and
+ * its outages.
  */
 #include "collector/report/build.h"
 #include "collector/report/reports.h"
+#include "collector/store/schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@ enum {
 	COLUMN_RECEIVED,
 	COLUMN_LOST,
 	COLUMN_LOST_AGENT,
+	COLUMN_LOST_COLLECTOR,
 	COLUMN_LOST_ELSEWHERE,
 	COLUMN_DUPLICATES,
 	COLUMN_REORDERED,
@@ -34,6 +37,7 @@ static const struct report_column loss_columns[N_COLUMNS] = {
 	[COLUMN_RECEIVED] = {"received", "RECEIVED", REPORT_COUNT},
 	[COLUMN_LOST] = {"lost", "LOST", REPORT_COUNT},
 	[COLUMN_LOST_AGENT] = {"lost_in_agent", "in agent", REPORT_COUNT},
+	[COLUMN_LOST_COLLECTOR] = {"lost_in_collector", "in collector", REPORT_COUNT},
 	[COLUMN_LOST_ELSEWHERE] = {"lost_elsewhere", "on the way", REPORT_COUNT},
 	[COLUMN_DUPLICATES] = {"duplicates", "DUPL", REPORT_COUNT},
 	[COLUMN_REORDERED] = {"reordered", "REORD", REPORT_COUNT},
@@ -68,12 +72,22 @@ static const struct place {
 	    "store.lost_rows"}},
 };
 
-enum { PLACE_PLACE, PLACE_COUNT, PLACE_OF, PLACE_COLUMNS };
+enum { PLACE_PLACE, PLACE_COUNT, PLACE_OF, PLACE_SINCE, PLACE_UNTIL, PLACE_COLUMNS };
 
 static const struct report_column place_columns[PLACE_COLUMNS] = {
 	[PLACE_PLACE] = {"place", "LOST WHERE", REPORT_TEXT},
 	[PLACE_COUNT] = {"count", "COUNT", REPORT_COUNT},
 	[PLACE_OF] = {"of", "OF", REPORT_TEXT},
+	[PLACE_SINCE] = {"since", "SINCE", REPORT_TIME}, /* of an outage */
+	[PLACE_UNTIL] = {"until", "UNTIL", REPORT_TIME},
+};
+
+/* How an outage of the collector is called; what it cost is in the place "collector". */
+static const char *const outages[] = {
+	[STORE_OUTAGE_CRASH] = "crash",
+	[STORE_OUTAGE_MACHINE] = "machine down",
+	[STORE_OUTAGE_DAMAGED] = "store damaged",
+	[STORE_OUTAGE_MOVED] = "store moved",
 };
 
 static int
@@ -101,24 +115,67 @@ count_of(const struct report_result *result, const struct place *place)
 	return count;
 }
 
+/* Outages that the range touches: from the last that was stored before to what came last. */
 static int
-add_places(struct report_result *result)
+add_outage(struct report_result *result, sqlite3_stmt *stmt)
 {
-	double agent = 0, elsewhere = 0;
+	int kind = sqlite3_column_int(stmt, 0);
+	struct report_value *row;
+
+	if (kind < 1 || kind >= (int)ARRAY_LEN(outages))
+		return 0;
+	row = build_row(result->below);
+	if (!row)
+		return -ENOMEM;
+	row[PLACE_PLACE] = build_text(outages[kind]);
+	row[PLACE_OF] = build_text("samples");
+	if (sqlite3_column_type(stmt, 1) != SQLITE_NULL)
+		row[PLACE_COUNT] = build_number(sqlite3_column_double(stmt, 1));
+	row[PLACE_SINCE] = build_time((uint64_t)sqlite3_column_int64(stmt, 2));
+	row[PLACE_UNTIL] = build_time((uint64_t)sqlite3_column_int64(stmt, 3));
+	return 0;
+}
+
+static int
+add_outages(struct query *query, struct report_result *result)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT kind, samples, since_us, until_us"
+	    " FROM outage WHERE until_us >= :from AND since_us < :to ORDER BY id");
+	int err = stmt ? 0 : -EIO;
+
+	while (err == 0 && (err = query_step(query, stmt)) == 1)
+		err = add_outage(result, stmt);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+static int
+add_places(struct query *query, struct report_result *result)
+{
+	double agent = 0, collector = 0, elsewhere = 0;
 	int err = build_below(result, "places", place_columns, PLACE_COLUMNS);
 
 	for (size_t r = 0; r < result->n_rows; r++) {
 		agent += report_cell(result, r, COLUMN_LOST_AGENT)->number;
+		collector += report_cell(result, r, COLUMN_LOST_COLLECTOR)->number;
 		elsewhere += report_cell(result, r, COLUMN_LOST_ELSEWHERE)->number;
 	}
 	if (err == 0)
 		err = add_place(result->below, "agent", agent, "samples");
 	if (err == 0)
+		err = add_place(result->below, "collector", collector, "samples");
+	if (err == 0)
 		err = add_place(result->below, "on the way", elsewhere, "samples");
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(places); i++)
 		err = add_place(result->below, places[i].place, count_of(result, &places[i]),
 		    places[i].of);
-	return err;
+	return err == 0 ? add_outages(query, result) : err;
+}
+
+static double
+at_most(double value, double most)
+{
+	return value < most ? value : most;
 }
 
 static int
@@ -128,7 +185,8 @@ add_account(struct query *query, struct report_result *result, sqlite3_stmt *stm
 	    (uint32_t)sqlite3_column_int64(stmt, 1));
 	double expected = sqlite3_column_double(stmt, 3), received = sqlite3_column_double(stmt, 4);
 	double lost = expected > received ? expected - received : 0;
-	double drops = sqlite3_column_double(stmt, 5);
+	double agent = at_most(sqlite3_column_double(stmt, 5), lost);
+	double collector = at_most(sqlite3_column_double(stmt, 11), lost - agent);
 	struct report_value *row;
 
 	if (!port || !port->chosen)
@@ -142,8 +200,9 @@ add_account(struct query *query, struct report_result *result, sqlite3_stmt *stm
 	row[COLUMN_EXPECTED] = build_number(expected);
 	row[COLUMN_RECEIVED] = build_number(received);
 	row[COLUMN_LOST] = build_number(lost);
-	row[COLUMN_LOST_AGENT] = build_number(drops < lost ? drops : lost);
-	row[COLUMN_LOST_ELSEWHERE] = build_number(drops < lost ? lost - drops : 0);
+	row[COLUMN_LOST_AGENT] = build_number(agent);
+	row[COLUMN_LOST_COLLECTOR] = build_number(collector);
+	row[COLUMN_LOST_ELSEWHERE] = build_number(lost - agent - collector);
 	for (int i = COLUMN_DUPLICATES; i <= COLUMN_STALLED; i++)
 		row[i] = build_number(sqlite3_column_double(stmt, 6 + i - COLUMN_DUPLICATES));
 	result->samples += (uint64_t)received;
@@ -157,7 +216,9 @@ add_accounts(struct query *query, struct report_result *result)
 {
 	sqlite3_stmt *stmt = query_prepare(query,
 	    "SELECT agent, if_index, boot, expected, received,"
-	    " agent_drops, duplicates, reordered, late, stalls, stalled_pkts FROM account"
+	    " agent_drops, duplicates, reordered, late, stalls, stalled_pkts,"
+	    " (SELECT samples FROM gone WHERE agent = account.agent AND boot = account.boot"
+	    " AND if_index = account.if_index) FROM account"
 	    " WHERE last_us >= :from AND first_us < :to ORDER BY agent, boot, if_index");
 	int err = stmt ? 0 : -EIO;
 
@@ -217,7 +278,7 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 	if (err == 0)
 		err = add_counters(query, result);
 	if (err == 0)
-		err = add_places(result);
+		err = add_places(query, result);
 	build_hide_agent(result, query, COLUMN_AGENT);
 	build_finish(result, query);
 	return err;

@@ -23,6 +23,8 @@ static const struct {
     [STORE_ENGINES] = {sizeof(struct store_engine), false},
     [STORE_RESOURCES] = {sizeof(struct store_resource), false},
     [STORE_ERROR_SOURCES] = {sizeof(struct store_error_source), false},
+    [STORE_GONE] = {sizeof(struct store_gone), false},
+    [STORE_OUTAGES] = {sizeof(struct store_outage), false},
     [STORE_STATS] = {sizeof(struct store_stat), false},
 };
 

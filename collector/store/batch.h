@@ -33,6 +33,8 @@ enum store_table {
 	STORE_ENGINES,
 	STORE_RESOURCES,
 	STORE_ERROR_SOURCES,
+	STORE_GONE,
+	STORE_OUTAGES,
 	STORE_STATS,
 	STORE_N_TABLES,
 };
@@ -172,6 +174,21 @@ struct store_error_source {
 	int64_t agent;
 	uint32_t boot;
 	struct ease_error_source source;
+};
+
+/* See version 8 in schema.h. */
+struct store_gone {
+	int64_t agent;
+	uint32_t boot;
+	uint32_t if_index;
+	uint64_t samples;
+};
+
+struct store_outage {
+	uint64_t since_us, until_us; /* by the collector's clock */
+	uint8_t kind;		     /* enum store_outage_kind */
+	bool counted;		     /* samples is known */
+	uint64_t samples;
 };
 
 struct store_stat {

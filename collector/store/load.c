@@ -5,10 +5,13 @@
  */
 #include "collector/store/private.h"
 #include "collector/store/store.h"
+#include "common/log.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#define ROOM "store"
 
 /* Takes the columns of a row one after another. */
 struct columns {
@@ -75,6 +78,17 @@ load_account(struct columns *c, const struct store_loader *loader)
 	a.last_us = get_u64(c);
 	a.tracker_octets = (uint16_t)get_blob(c, a.tracker, sizeof(a.tracker));
 	loader->account(loader->arg, &a);
+}
+
+static void
+load_gone(struct columns *c, const struct store_loader *loader)
+{
+	struct store_gone g = {.agent = (int64_t)get_u64(c)};
+
+	g.boot = (uint32_t)get_u64(c);
+	g.if_index = (uint32_t)get_u64(c);
+	g.samples = get_u64(c);
+	loader->gone(loader->arg, &g);
 }
 
 static void
@@ -161,6 +175,7 @@ static const struct {
      " max(boot) FROM account WHERE agent = g.id AND boot < g.boot), 0)"
      " ORDER BY a.agent, a.boot, a.if_index",
 	load_account},
+    {"SELECT * FROM gone", load_gone},
     {"SELECT c.* FROM (SELECT agent, if_index, max(boot) AS boot, last_us FROM account"
      " GROUP BY agent, if_index) a JOIN counter c ON c.agent = a.agent AND"
      " c.if_index = a.if_index AND c.time_us = (SELECT time_us FROM counter d WHERE"
@@ -177,25 +192,36 @@ static const struct {
 	load_event},
 };
 
+/* 0, or -EIO. */
+static int
+load_rows(struct store *store, size_t which, const struct store_loader *loader)
+{
+	struct columns c = {.next = 0};
+	int code = sqlite3_prepare_v2(store->db, loads[which].sql, -1, &c.statement, NULL);
+
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(c.statement);
+		c.next = 0;
+		if (code == SQLITE_ROW)
+			loads[which].load(&c, loader);
+	}
+	sqlite3_finalize(c.statement);
+	return code == SQLITE_DONE ? 0 : -EIO;
+}
+
 int
 store_load(struct store *store, const struct store_loader *loader, char *error, size_t error_size)
 {
-	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
-		struct columns c = {.next = 0};
-		int code = sqlite3_prepare_v2(store->db, loads[i].sql, -1, &c.statement, NULL);
+	bool damaged = false;
 
-		while (code == SQLITE_OK || code == SQLITE_ROW) {
-			code = sqlite3_step(c.statement);
-			c.next = 0;
-			if (code == SQLITE_ROW)
-				loads[i].load(&c, loader);
-		}
-		sqlite3_finalize(c.statement);
-		if (code != SQLITE_DONE) {
-			snprintf(error, error_size, "reading the store: %s",
-			    sqlite3_errmsg(store->db));
-			return code == SQLITE_CORRUPT ? -EBADMSG : -EIO;
-		}
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		if (load_rows(store, i, loader) == 0)
+			continue;
+		snprintf(error, error_size, "reading the store: %s", sqlite3_errmsg(store->db));
+		if (!store_is_damaged(store))
+			return -EIO;
+		log_error(ROOM, "%s", error);
+		damaged = true;
 	}
-	return 0;
+	return damaged ? store_set_aside(store, error, error_size) : 0;
 }

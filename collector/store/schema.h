@@ -9,7 +9,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 7, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 8, STORE_WINDOW_US = 60000000 };
 
 /* window_key.kind: what key1 and key2 are. */
 enum store_key_kind {
@@ -22,6 +22,14 @@ enum store_key_kind {
 	STORE_KEY_SERVER_PORT = 6, /* IP protocol, lower port of the two: 1 + 2 octets */
 	/* Address, port (0: none), IP protocol: of the source, of the destination */
 	STORE_KEY_CONVERSATION = 7,
+};
+
+/* outage.kind */
+enum store_outage_kind {
+	STORE_OUTAGE_CRASH = 1,	 /* the collector died: samples came after the last that is stored */
+	STORE_OUTAGE_MACHINE = 2, /* the machine died: what came then is not known */
+	STORE_OUTAGE_DAMAGED = 3, /* the file was damaged and set aside: all before is there */
+	STORE_OUTAGE_MOVED = 4,	 /* the file was moved or removed, and a new one begun */
 };
 
 #define STORE_SUMS "n INTEGER NOT NULL, w REAL NOT NULL, w2 REAL NOT NULL, wb REAL NOT NULL, " \
@@ -127,6 +135,16 @@ static const char *const store_schema[STORE_VERSION] = {
     "ALTER TABLE sample ADD COLUMN inner_src_ip BLOB;"
     "ALTER TABLE sample ADD COLUMN"
     " inner_dst_ip BLOB;",
+    /* 8: by which this store is known, and whether a collector works in it or died in it; samples
+     * that came and were lost with a collector that died before they were stored, and have not come
+     * again (included in account's expected, not in received); and when what comes was not stored,
+     * by the collector's clock (kind: enum store_outage_kind; samples NULL: not known) */
+    "CREATE TABLE life(store_id INTEGER NOT NULL, running INTEGER NOT NULL);"
+    "INSERT INTO life VALUES(random(), 0);"
+    "CREATE TABLE gone(agent INTEGER NOT NULL, boot INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " samples INTEGER NOT NULL, PRIMARY KEY(agent, boot, if_index)) WITHOUT ROWID;"
+    "CREATE TABLE outage(id INTEGER PRIMARY KEY, since_us INTEGER NOT NULL,"
+    " until_us INTEGER NOT NULL, kind INTEGER NOT NULL, samples INTEGER);",
 };
 
 #endif

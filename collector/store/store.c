@@ -3,12 +3,10 @@
 #include "common/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -17,166 +15,29 @@
 #define ROOM "store"
 
 enum {
-	FILE_MODE = 0640,     /* the group may read: easetop's users */
-	BUSY_MS = 1000,	      /* a reader never blocks us; a backup or VACUUM may */
+	ERROR_TEXT = 512,
 	RETRY_MS = 200,	      /* between two tries of a batch */
 	WRITER_NICE = 10,
 	TRIES_AT_STOP = 25,   /* five seconds, so that a stop ends before systemd's patience */
+	FAILURES_TO_REOPEN = 25, /* five seconds: a disk that was gone is another one for SQLite */
 };
 
 static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_BATCHES] = {"store.batches", "transactions written"},
     [STORE_STAT_ROWS] = {"store.rows", "rows written, new or changed"},
     [STORE_STAT_RETRIES] = {"store.retries", "transactions that failed and were tried again"},
+    [STORE_STAT_REOPENED] = {"store.reopened", "times the file was opened again after errors"},
+    [STORE_STAT_RENEWALS] = {"store.renewals",
+	"times a new store was begun because the file was damaged or gone"},
     [STORE_STAT_LOST_ROWS] = {"store.lost_rows", "rows of batches given up at the stop"},
     [STORE_STAT_LOST_BATCHES] = {"store.lost_batches", "batches given up at the stop"},
 };
 
 /* Opening */
 
-static int
-lock_file(struct store *store, const char *path, char *error, size_t error_size)
-{
-	char lock_path[4096];
-	int e;
-
-	if (snprintf(lock_path, sizeof(lock_path), "%s.lock", path) >= (int)sizeof(lock_path)) {
-		snprintf(error, error_size, "%s: name too long", path);
-		return -ENAMETOOLONG;
-	}
-	store->lock_fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
-	if (store->lock_fd < 0) {
-		e = errno;
-		snprintf(error, error_size, "%s: %s", lock_path, strerror(e));
-		return -e;
-	}
-	if (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		snprintf(error, error_size, "%s: another collector has this store", path);
-		return -EBUSY;
-	}
-	return 0;
-}
-
-/* SQLite would make it 0644; its other files take their mode from this one. Must be closed before
- * SQLite opens it: closing would drop SQLite's own locks of this process. */
-static int
-make_file(const char *path, char *error, size_t error_size)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
-	int e = errno;
-
-	if (fd < 0) {
-		snprintf(error, error_size, "%s: %s", path, strerror(e));
-		return -e;
-	}
-	close(fd);
-	return 0;
-}
-
-static int
-sql_error(const struct store *store, const char *path, char *error, size_t error_size)
-{
-	int code = sqlite3_errcode(store->db);
-
-	snprintf(error, error_size, "%s: %s", path, sqlite3_errmsg(store->db));
-	return code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? -EBADMSG : -EIO;
-}
-
-static int
-read_number(struct store *store, const char *sql, int64_t *value)
-{
-	sqlite3_stmt *s = NULL;
-	int code = sqlite3_prepare_v2(store->db, sql, -1, &s, NULL);
-
-	if (code == SQLITE_OK)
-		code = sqlite3_step(s);
-	if (code == SQLITE_ROW)
-		*value = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	return code == SQLITE_ROW ? 0 : -EIO;
-}
-
-static int
-run(struct store *store, const char *sql)
-{
-	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
-}
-
-static int
-make_tables(struct store *store, int64_t version)
-{
-	char pragma[64];
-	int r = run(store, "BEGIN IMMEDIATE");
-
-	for (int64_t v = version; r == 0 && v < STORE_VERSION; v++)
-		r = run(store, store_schema[v]);
-	snprintf(pragma, sizeof(pragma), "PRAGMA user_version=%d", STORE_VERSION);
-	if (r == 0)
-		r = run(store, pragma);
-	return r == 0 ? run(store, "COMMIT") : r;
-}
-
-static int
-check_version(struct store *store, const char *path, int64_t *version, char *error,
-    size_t error_size)
-{
-	int64_t tables;
-
-	if (read_number(store, "PRAGMA user_version", version) < 0 ||
-	    read_number(store, "SELECT count(*) FROM sqlite_schema", &tables) < 0)
-		return sql_error(store, path, error, error_size);
-	if (*version > STORE_VERSION) {
-		snprintf(error, error_size,
-		    "%s: the store has version %lld, this program knows up to %d", path,
-		    (long long)*version, STORE_VERSION);
-		return -EPROTONOSUPPORT;
-	}
-	if (*version < 0 || (*version == 0 && tables > 0)) {
-		snprintf(error, error_size, "%s: a database, but not a store of easecapd", path);
-		return -EBADMSG;
-	}
-	return 0;
-}
-
-static int
-prepare(struct store *store, const char *path, char *error, size_t error_size)
-{
-	for (int t = 0; t < STORE_N_TABLES; t++)
-		if (sqlite3_prepare_v3(store->db, store_statements[t].sql, -1,
-			SQLITE_PREPARE_PERSISTENT, &store->statements[t], NULL) != SQLITE_OK) {
-			sql_error(store, path, error, error_size);
-			return -EBADMSG;
-		}
-	return 0;
-}
-
-static int
-open_database(struct store *store, const char *path, char *error, size_t error_size)
-{
-	int keep_wal = 1;
-	int64_t version;
-	int r;
-
-	/* spares a lock an allocation; refused, and no harm, if SQLite is in use already */
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-	    SQLITE_OK)
-		return sql_error(store, path, error, error_size);
-	sqlite3_busy_timeout(store->db, BUSY_MS);
-	r = check_version(store, path, &version, error, error_size);
-	if (r < 0)
-		return r;
-	/* a reader without write permission needs the files that a clean close would remove */
-	sqlite3_file_control(store->db, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep_wal);
-	if (run(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-		       "PRAGMA cache_size=-32768; PRAGMA temp_store=MEMORY") < 0 ||
-	    make_tables(store, version) < 0)
-		return sql_error(store, path, error, error_size);
-	return prepare(store, path, error, error_size);
-}
-
 int
-store_open(struct store **out, const char *path, char *error, size_t error_size)
+store_open(struct store **out, const char *path, const struct progress *progress, char *error,
+    size_t error_size)
 {
 	struct store *store = calloc(1, sizeof(*store));
 	int r;
@@ -186,15 +47,14 @@ store_open(struct store **out, const char *path, char *error, size_t error_size)
 		return -ENOMEM;
 	}
 	store->lock_fd = -1;
+	store->path = strdup(path);
+	if (progress)
+		store->progress = *progress;
 	store->stats = (struct stat_set){stat_names, STORE_N_STATS, store->values};
 	pthread_mutex_init(&store->lock, NULL);
 	pthread_cond_init(&store->idle, NULL);
 	sem_init(&store->wake, 0, 0);
-	r = lock_file(store, path, error, error_size);
-	if (r == 0)
-		r = make_file(path, error, error_size);
-	if (r == 0)
-		r = open_database(store, path, error, error_size);
+	r = store->path ? store_open_locked(store, error, error_size) : -ENOMEM;
 	if (r < 0) {
 		store_close(store);
 		return r;
@@ -277,29 +137,83 @@ set_writing_through(struct store *store, bool wanted)
 	int r = 0;
 
 	if (wanted != store->writes_through)
-		r = run(store, wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+		r = store_run(store, wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
 	if (r == 0)
 		store->writes_through = wanted;
 	return r;
 }
 
 static int
-write_batch(struct store *store, const struct store_batch *batch)
+write_rows(struct store *store, const struct store_batch *batch)
 {
 	int r = set_writing_through(store, batch->must_last);
 
 	if (r == 0)
-		r = run(store, "BEGIN IMMEDIATE");
+		r = store_run(store, "BEGIN IMMEDIATE");
 	for (int t = 0; r == 0 && t < STORE_N_TABLES; t++)
 		r = write_table(store, batch, t);
-	if (r == 0)
-		r = run(store, "COMMIT");
-	if (r < 0) {
-		log_warn_limited(ROOM, "batch not written, will be tried again: %s",
-		    sqlite3_errmsg(store->db));
-		if (!sqlite3_get_autocommit(store->db))
-			run(store, "ROLLBACK");
+	return r == 0 ? store_run(store, "COMMIT") : r;
+}
+
+/* Makes a database of what has none: gone, damaged, or closed after it failed too often. */
+static int
+mend(struct store *store, char *error, size_t error_size)
+{
+	int r;
+
+	switch (store_place(store)) {
+	case STORE_IN_PLACE:
+		break;
+	case STORE_GONE_AWAY:
+		log_error(ROOM, "%s was moved or removed: a new store begins", store->path);
+		store_close_database(store);
+		return store_begin_anew(store, STORE_OUTAGE_MOVED, error, error_size);
+	case STORE_UNCLEAR:
+		snprintf(error, error_size, "%s: another file is there, or its directory is gone",
+		    store->path);
+		return -ESTALE;
 	}
+	if (store->failures >= FAILURES_TO_REOPEN) {
+		store->failures = 0;
+		stat_add(&store->stats, STORE_STAT_REOPENED, 1);
+		store_close_database(store);
+	}
+	if (store->db)
+		return 0;
+	r = store_open_database(store, error, error_size);
+	return r == -EBADMSG ? store_set_aside(store, error, error_size) : r;
+}
+
+static void
+note_failure(struct store *store, char *error, size_t error_size)
+{
+	int code = sqlite3_errcode(store->db) & 0xff;
+
+	snprintf(error, error_size, "%s", sqlite3_errmsg(store->db));
+	if (store_is_damaged(store)) {
+		store_set_aside(store, error, error_size);
+		return;
+	}
+	if (!sqlite3_get_autocommit(store->db))
+		store_run(store, "ROLLBACK");
+	if (code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_READONLY)
+		store->failures++;
+}
+
+static int
+write_batch(struct store *store, const struct store_batch *batch, char *error, size_t error_size)
+{
+	int r = mend(store, error, error_size);
+
+	if (r == 0) {
+		r = write_rows(store, batch);
+		if (r == 0)
+			store->failures = 0;
+		else
+			note_failure(store, error, error_size);
+	}
+	if (r < 0)
+		log_warn_limited(ROOM, "batch not written, will be tried again: %s", error);
 	return r;
 }
 
@@ -337,14 +251,15 @@ static void
 write_or_give_up(struct store *store, const struct store_batch *batch)
 {
 	int tries_at_stop = 0;
+	char error[ERROR_TEXT] = "";
 
-	while (write_batch(store, batch) < 0) {
+	while (write_batch(store, batch, error, sizeof(error)) < 0) {
 		stat_add(&store->stats, STORE_STAT_RETRIES, 1);
 		if (pause_before_retry(store) && ++tries_at_stop >= TRIES_AT_STOP) {
 			stat_add(&store->stats, STORE_STAT_LOST_BATCHES, 1);
 			stat_add(&store->stats, STORE_STAT_LOST_ROWS, batch_rows(batch));
 			log_error(ROOM, "gave up a batch of %zu rows at the stop: %s",
-			    batch_rows(batch), sqlite3_errmsg(store->db));
+			    batch_rows(batch), error);
 			return;
 		}
 	}
@@ -386,6 +301,8 @@ store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
 	int r = make_batches(store, room);
 
 	if (r == 0)
+		r = store_run(store, "UPDATE life SET running=1");
+	if (r == 0)
 		r = -pthread_create(&store->thread, NULL, writer, store);
 	if (r == 0) {
 		store->started = true;
@@ -419,6 +336,27 @@ store_stop(struct store *store)
 	return stat_get(&store->stats, STORE_STAT_LOST_BATCHES) > 0 ? -EIO : 0;
 }
 
+void
+store_get_life(const struct store *store, struct store_life *life)
+{
+	*life = (struct store_life){store->id, store->path, store->cut_short};
+}
+
+int
+store_end_life(struct store *store)
+{
+	return store->db ? store_run(store, "UPDATE life SET running=0") : -EIO;
+}
+
+uint64_t
+store_renewals(const struct store *store, enum store_outage_kind *why)
+{
+	uint64_t n = atomic_load(&store->renewals);
+
+	*why = store->renewed_why;
+	return n;
+}
+
 int
 store_close(struct store *store)
 {
@@ -427,13 +365,12 @@ store_close(struct store *store)
 	if (!store)
 		return 0;
 	r = store_stop(store);
-	for (int t = 0; t < STORE_N_TABLES; t++)
-		sqlite3_finalize(store->statements[t]);
-	sqlite3_close(store->db);
+	store_close_database(store);
 	for (size_t i = 0; i < STORE_BATCHES; i++)
 		store_batch_free(&store->batches[i]);
 	if (store->lock_fd >= 0)
 		close(store->lock_fd);
+	free(store->path);
 	sem_destroy(&store->wake);
 	pthread_cond_destroy(&store->idle);
 	pthread_mutex_destroy(&store->lock);

@@ -335,6 +335,28 @@ bind_error_source(struct binder *b, const void *row)
 }
 
 static void
+bind_gone(struct binder *b, const void *row)
+{
+	const struct store_gone *g = row;
+
+	put_i64(b, g->agent);
+	put_u64(b, g->boot);
+	put_u64(b, g->if_index);
+	put_u64(b, g->samples);
+}
+
+static void
+bind_outage(struct binder *b, const void *row)
+{
+	const struct store_outage *o = row;
+
+	put_u64(b, o->since_us);
+	put_u64(b, o->until_us);
+	put_u64(b, o->kind);
+	put_u64_if(b, o->counted, o->samples);
+}
+
+static void
 bind_stat(struct binder *b, const void *row)
 {
 	const struct store_stat *s = row;
@@ -396,6 +418,10 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	    sizeof(struct store_resource), bind_resource},
     [STORE_ERROR_SOURCES] = {"INSERT OR REPLACE INTO error_source VALUES(?,?,?,?,?,?,?,?)",
 	sizeof(struct store_error_source), bind_error_source},
+    [STORE_GONE] = {"INSERT OR REPLACE INTO gone VALUES(?,?,?,?)", sizeof(struct store_gone),
+	bind_gone},
+    [STORE_OUTAGES] = {"INSERT INTO outage(since_us, until_us, kind, samples) VALUES(?,?,?,?)",
+	sizeof(struct store_outage), bind_outage},
     [STORE_STATS] = {"INSERT OR REPLACE INTO stat VALUES(?,?)", sizeof(struct store_stat),
 	bind_stat},
 };

@@ -1,8 +1,5 @@
-#include "collector/window/ledger.h"
-#include "collector/window/mates.h"
-#include "collector/window/roster.h"
+#include "collector/window/ledger_private.h"
 #include "collector/window/rows.h"
-#include "collector/window/thinner.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -11,11 +8,6 @@
 #include <string.h>
 
 #define ROOM "ledger"
-
-/* A window is over when its agent's time is this far past its end, or when nothing of it came for
- * that long by the collector's clock. */
-#define WINDOW_GRACE_US (1ull * STORE_WINDOW_US)
-#define WINDOW_IDLE_US	(3ull * STORE_WINDOW_US)
 
 /* Device's time between two rows of a port's counters: enough for any report's range. */
 #define COUNTERS_EVERY_US 1000000ull
@@ -63,57 +55,6 @@ const struct ledger_limits ledger_default_limits = {
 	    .keys_per_window = WINDOW_KEYS_PER_WINDOW,
 	},
 };
-
-struct ledger {
-	const struct clock *clock;
-	uint64_t mono_us; /* of the notification at hand */
-	struct roster roster;
-	struct window_table *windows;
-	struct window_sample mates[MATES_MAX]; /* of the notification at hand, not in windows yet */
-	size_t n_mates;
-	struct thinner thinner;
-	struct stat_set stats;
-	_Atomic uint64_t values[LEDGER_N_STATS];
-};
-
-static void
-count(const struct ledger *l, enum ledger_stat_id which)
-{
-	stat_add_own(&l->stats, which, 1);
-}
-
-/* Rows of samples that a batch takes before it is cut: a fifth of a second of the rate the collector
- * is built for (400,000 a second), and half of them while it should be cut already. */
-enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 32768,
-	FREE_ERROR_SOURCES = 4096 };
-
-void
-ledger_room(const struct ledger_limits *limits, struct store_room room[STORE_N_TABLES])
-{
-	room[STORE_AGENTS].kept = limits->agents;
-	room[STORE_PORTS].free = limits->ports;
-	room[STORE_SAMPLES].free = FREE_SAMPLES;
-	/* each port's once a second, and its newest at the cut */
-	room[STORE_COUNTERS] = (struct store_room){.free = limits->ports, .kept = limits->ports};
-	room[STORE_ACCOUNTS] = (struct store_room){
-	    .free = limits->ports, .kept = ROSTER_BOOTS * limits->ports};
-	room[STORE_WINDOWS].free = FREE_SUMS;
-	room[STORE_WINDOW_PORTS].free = FREE_SUMS;
-	room[STORE_EVENTS].free = FREE_EVENTS;
-	room[STORE_RESOURCES].free = limits->ports;
-	room[STORE_ERROR_SOURCES].free = FREE_ERROR_SOURCES;
-	window_room(&limits->windows, room);
-}
-
-uint64_t
-ledger_memory(uint32_t agents, uint32_t ports)
-{
-	const struct ledger_limits limits = {.agents = agents, .ports = ports};
-	struct store_room room[STORE_N_TABLES] = {0};
-
-	ledger_room(&limits, room);
-	return roster_memory(agents, ports) + STORE_BATCHES * store_room_octets(room);
-}
 
 int
 ledger_new(struct ledger **out, const struct ledger_limits *limits, const struct clock *clock,
@@ -183,7 +124,7 @@ meet_agent(struct ledger *l, const struct ease_record *r, uint64_t time_us)
 	snprintf(row.address, sizeof(row.address), "%s", r->sender);
 	a = roster_add_agent(&l->roster, &row);
 	if (!a) {
-		count(l, LEDGER_STAT_AGENTS_FULL);
+		ledger_count(l, LEDGER_STAT_AGENTS_FULL);
 		log_warn_limited(ROOM, "more than %u agents: one at %s not taken",
 		    l->roster.max_agents, r->sender);
 	}
@@ -218,7 +159,7 @@ port_of(struct ledger *l, struct agent *a, uint32_t if_index)
 	struct port *p = roster_port(&l->roster, a, if_index);
 
 	if (!p) {
-		count(l, LEDGER_STAT_PORTS_FULL);
+		ledger_count(l, LEDGER_STAT_PORTS_FULL);
 		log_warn_limited(ROOM, "more than %u ports: ifIndex %u of %s not taken",
 		    l->roster.max_ports, if_index, a->row.address);
 	}
@@ -227,60 +168,23 @@ port_of(struct ledger *l, struct agent *a, uint32_t if_index)
 
 /* Accounts */
 
-/* What leaves memory goes into the batch at once. */
-static void
-put_away(struct ledger *l, const struct port *p, const struct account *a,
-    struct store_batch *batch)
-{
-	struct store_account *row;
-
-	if (!a->used || !a->dirty)
-		return;
-	row = store_batch_add(batch, STORE_ACCOUNTS);
-	if (row)
-		roster_account_row(p, a, row);
-	else
-		count(l, LEDGER_STAT_LOST_STORE_ROWS);
-}
-
-static struct account *
-open_account(struct ledger *l, struct port *p, int slot, const struct ease_record *r,
-    uint64_t time_us, struct store_batch *batch)
-{
-	struct account *a = &p->accounts[slot];
-
-	put_away(l, p, &p->accounts[ROSTER_BOOTS - 1], batch);
-	if (slot == 0)
-		p->accounts[1] = p->accounts[0];
-	*a = (struct account){.used = true, .boot = r->boot, .first_us = time_us, .gap_us = time_us};
-	if (r->boot > p->agent->met_boot && !r->loose_numbers)
-		tracker_start(&a->tracker, true, 1);
-	return a;
-}
-
 /* The account of a port's boot; NULL if the boot is older than those kept. */
 static struct account *
 account_of(struct ledger *l, struct port *p, const struct ease_record *r, uint64_t time_us,
     struct store_batch *batch)
 {
-	uint32_t boot = r->boot;
-	struct account *newest = &p->accounts[0], *before = &p->accounts[1];
-	struct account *a;
+	struct ledger_putting_away to = {l, batch};
+	bool made;
+	struct account *a = roster_account(p, r->boot, time_us, &made, ledger_put_away, &to);
 
-	if (newest->used && boot == newest->boot)
-		a = newest;
-	else if (!newest->used || boot > newest->boot)
-		a = open_account(l, p, 0, r, time_us, batch);
-	else if (before->used && boot == before->boot)
-		a = before;
-	else if (!before->used || boot > before->boot)
-		a = open_account(l, p, 1, r, time_us, batch);
-	else {
-		count(l, LEDGER_STAT_OLD_BOOT);
+	if (!a) {
+		ledger_count(l, LEDGER_STAT_OLD_BOOT);
 		return NULL;
 	}
-	if (time_us > a->last_us)
-		a->last_us = time_us;
+	if (made && r->boot > p->agent->met_boot && !r->loose_numbers)
+		tracker_start(&a->slot->tracker, true, 1);
+	if (time_us > a->slot->last_us)
+		a->slot->last_us = time_us;
 	a->dirty = true;
 	return a;
 }
@@ -309,7 +213,7 @@ add_numbers(struct ledger *l, const struct port *p, uint64_t time_us, int64_t ex
 	}
 	row = store_batch_add(batch, STORE_WINDOW_PORTS);
 	if (!row) {
-		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		ledger_count(l, LEDGER_STAT_LOST_STORE_ROWS);
 		return;
 	}
 	row->start_us = time_us - time_us % STORE_WINDOW_US;
@@ -326,7 +230,7 @@ add_window_row(struct ledger *l, const struct port *p, uint64_t time_us, uint8_t
 	struct store_window *row = store_batch_add(batch, STORE_WINDOWS);
 
 	if (!row) {
-		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		ledger_count(l, LEDGER_STAT_LOST_STORE_ROWS);
 		return NULL;
 	}
 	row->start_us = time_us - time_us % STORE_WINDOW_US;
@@ -345,9 +249,9 @@ store_sample_row(struct ledger *l, const struct port *p, uint32_t boot,
 	uint32_t stands_for = thinner_take(&l->thinner, l->mono_us);
 
 	if (stands_for == 0)
-		count(l, LEDGER_STAT_ROWS_THINNED);
+		ledger_count(l, LEDGER_STAT_ROWS_THINNED);
 	else if (!rows_add_sample(batch, p->agent->row.id, boot, s, keys, stands_for))
-		count(l, LEDGER_STAT_LOST_STORE_QUEUE);
+		ledger_count(l, LEDGER_STAT_LOST_STORE_QUEUE);
 }
 
 static void
@@ -400,22 +304,26 @@ take_sample(struct ledger *l, struct port *p, const struct ease_record *r,
 	struct account *a = account_of(l, p, r, s->time_us, batch);
 	const struct frame_keys *keys;
 	uint64_t expected, more;
+	struct tracker *t;
 
 	if (!a)
 		return;
 	raise_to(&a->agent_drops, s->drops);
-	expected = tracker_expected(&a->tracker);
-	switch (tracker_sample(&a->tracker, s->sequence)) {
+	t = &a->slot->tracker;
+	expected = tracker_expected(t);
+	switch (tracker_sample(t, s->sequence)) {
 	case TRACKER_DUPLICATE:
-		count(l, LEDGER_STAT_DUPLICATES);
+		ledger_count(l, LEDGER_STAT_DUPLICATES);
 		return;
 	case TRACKER_LATE:
-		count(l, LEDGER_STAT_LATE);
+		ledger_count(l, LEDGER_STAT_LATE);
 		return;
 	case TRACKER_USE:
 		break;
 	}
-	more = tracker_expected(&a->tracker) - expected;
+	if (a->slot->gone.n > 0)
+		tracker_came_back(t, &a->slot->gone, s->sequence);
+	more = tracker_expected(t) - expected;
 	add_numbers(l, p, s->time_us, (int64_t)more, 1, batch);
 	if (more == 0)
 		move_expectation(l, p, a, s->time_us, batch);
@@ -423,7 +331,7 @@ take_sample(struct ledger *l, struct port *p, const struct ease_record *r,
 		a->gap_us = s->time_us;
 	keys = sum_sample(l, p, s, batch);
 	store_sample_row(l, p, r->boot, s, keys, batch);
-	count(l, LEDGER_STAT_SAMPLES);
+	ledger_count(l, LEDGER_STAT_SAMPLES);
 }
 
 /* Snapshots */
@@ -478,13 +386,13 @@ take_totals(struct ledger *l, struct port *p, const struct ease_record *r,
 		break;
 	case TOTALS_OLD:
 	case TOTALS_BEGINNING:
-		count(l, LEDGER_STAT_SNAPSHOTS_OLD);
+		ledger_count(l, LEDGER_STAT_SNAPSHOTS_OLD);
 		return false;
 	case TOTALS_RESET:
-		count(l, LEDGER_STAT_COUNTERS_RESET);
+		ledger_count(l, LEDGER_STAT_COUNTERS_RESET);
 		break;
 	case TOTALS_GAP:
-		count(l, LEDGER_STAT_COUNTERS_GAP);
+		ledger_count(l, LEDGER_STAT_COUNTERS_GAP);
 		break;
 	}
 	return true;
@@ -494,28 +402,15 @@ static void
 take_given_out(struct ledger *l, const struct port *p, struct account *a,
     const struct ease_snapshot *s, struct store_batch *batch)
 {
-	uint64_t expected = tracker_expected(&a->tracker), more;
+	struct tracker *t = &a->slot->tracker;
+	uint64_t expected = tracker_expected(t), more;
 
-	tracker_given_out(&a->tracker, s->last_sequence);
-	more = tracker_expected(&a->tracker) - expected;
+	tracker_given_out(t, s->last_sequence);
+	more = tracker_expected(t) - expected;
 	if (more == 0)
 		return;
 	add_numbers(l, p, s->time_us, (int64_t)more, 0, batch);
 	a->gap_us = s->time_us;
-}
-
-/* Moves the waiting counters into the batch; if that is full they wait on. */
-static void
-store_waiting_counters(struct port *p, struct store_batch *batch)
-{
-	struct store_counter *row = p->has_waiting ? store_batch_add(batch, STORE_COUNTERS) : NULL;
-
-	if (!row)
-		return;
-	*row = p->waiting;
-	p->has_waiting = false;
-	p->stored_boot = row->boot;
-	p->stored_us = row->snapshot.time_us;
 }
 
 /* A busy port sends its counters with every notification. The store gets one in COUNTERS_EVERY_US
@@ -534,7 +429,7 @@ keep_counters(struct port *p, const struct ease_record *r, struct store_batch *b
 	};
 	if (r->boot != p->stored_boot || time_us < p->stored_us ||
 	    time_us - p->stored_us >= COUNTERS_EVERY_US)
-		store_waiting_counters(p, batch);
+		ledger_store_waiting(p, batch);
 }
 
 static void
@@ -553,7 +448,7 @@ take_snapshot(struct ledger *l, struct port *p, const struct ease_record *r,
 		take_given_out(l, p, a, s, batch);
 	if (take_totals(l, p, r, batch))
 		keep_counters(p, r, batch);
-	count(l, LEDGER_STAT_SNAPSHOTS);
+	ledger_count(l, LEDGER_STAT_SNAPSHOTS);
 }
 
 /* States and addresses */
@@ -576,15 +471,15 @@ take_state(struct ledger *l, struct port *p, const struct ease_record *r,
 
 	if (p->has_state && (r->boot < p->state_boot ||
 				(r->boot == p->state_boot && s->time_us < p->state.time_us))) {
-		count(l, LEDGER_STAT_STATES_OLD);
+		ledger_count(l, LEDGER_STAT_STATES_OLD);
 		return;
 	}
-	count(l, LEDGER_STAT_STATES);
+	ledger_count(l, LEDGER_STAT_STATES);
 	if (p->has_state && r->boot == p->state_boot && same_state(&p->state, s))
 		return;
 	row = store_batch_add(batch, STORE_PORTS);
 	if (!row) { /* not remembered either, so the next one says it again */
-		count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		ledger_count(l, LEDGER_STAT_LOST_STORE_ROWS);
 		return;
 	}
 	row->agent = p->agent->row.id;
@@ -601,7 +496,7 @@ take_row(struct ledger *l, struct port *p, const struct ease_record *r, struct s
 {
 	bool added = rows_add(batch, p->agent->row.id, r);
 
-	count(l, added ? LEDGER_STAT_ROWS : LEDGER_STAT_LOST_STORE_ROWS);
+	ledger_count(l, added ? LEDGER_STAT_ROWS : LEDGER_STAT_LOST_STORE_ROWS);
 }
 
 /* What each kind of record is, where it says its port and time, and who takes it. */
@@ -635,7 +530,7 @@ take_record(struct ledger *l, struct store_batch *batch, const struct ease_recor
 	memcpy(&time_us, (const char *)r + kinds[r->kind].time_at, sizeof(time_us));
 	memcpy(&if_index, (const char *)r + kinds[r->kind].if_index_at, sizeof(if_index));
 	if (time_us == 0 || time_us > TIME_MAX_US) {
-		count(l, LEDGER_STAT_BAD_TIME);
+		ledger_count(l, LEDGER_STAT_BAD_TIME);
 		return;
 	}
 	a = agent_of(l, r, time_us);
@@ -649,6 +544,8 @@ ledger_take(struct ledger *l, struct store_batch *batch, const struct ease_recor
     size_t n)
 {
 	l->mono_us = clock_mono_us(l->clock);
+	if (n > 0)
+		l->roster.witness.header->last_received_us = records[0].received_us;
 	for (size_t i = 0; i < n; i++)
 		take_record(l, batch, &records[i]);
 	sum_mates(l);
@@ -701,7 +598,7 @@ ledger_event(struct ledger *l, struct store_batch *batch, const struct ease_even
 
 	if (!row) {
 		if (a)
-			count(l, LEDGER_STAT_LOST_STORE_ROWS);
+			ledger_count(l, LEDGER_STAT_LOST_STORE_ROWS);
 		return false;
 	}
 	a->dirty = true;
@@ -711,7 +608,7 @@ ledger_event(struct ledger *l, struct store_batch *batch, const struct ease_even
 	row->kind = event->kind;
 	row->if_index = event->if_index;
 	row->identity = event->identity;
-	count(l, LEDGER_STAT_EVENTS);
+	ledger_count(l, LEDGER_STAT_EVENTS);
 	return true;
 }
 
@@ -722,65 +619,4 @@ ledger_lost(const struct ledger *l)
 	    stat_get(&l->stats, LEDGER_STAT_PORTS_FULL) +
 	    stat_get(&l->stats, LEDGER_STAT_LOST_STORE_QUEUE) +
 	    stat_get(&l->stats, LEDGER_STAT_LOST_STORE_ROWS);
-}
-
-/* Cutting */
-
-static void
-cut_ports(struct ledger *l, struct store_batch *batch)
-{
-	for (uint32_t i = 0; i < l->roster.n_ports; i++) {
-		struct port *p = &l->roster.ports[i];
-
-		for (int b = 0; b < ROSTER_BOOTS; b++) {
-			put_away(l, p, &p->accounts[b], batch);
-			p->accounts[b].dirty = false;
-		}
-		store_waiting_counters(p, batch);
-	}
-}
-
-static void
-cut_agents(struct ledger *l, struct store_batch *batch)
-{
-	for (uint32_t i = 0; i < l->roster.n_agents; i++) {
-		struct agent *a = &l->roster.agents[i];
-
-		if (a->dirty)
-			*(struct store_agent *)store_batch_add(batch, STORE_AGENTS) = a->row;
-		a->dirty = false;
-	}
-}
-
-static bool
-window_is_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us)
-{
-	const struct ledger *l = arg;
-	const struct agent *a = roster_agent_by_number(&l->roster, agent);
-
-	return !a || a->row.last_us > start_us + STORE_WINDOW_US + WINDOW_GRACE_US ||
-	    l->mono_us > last_mono_us + WINDOW_IDLE_US;
-}
-
-int
-ledger_cut(struct ledger *l, struct store_batch *batch)
-{
-	const struct roster *known = &l->roster;
-	int r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)ROSTER_BOOTS * known->n_ports);
-
-	if (r == 0)
-		r = store_batch_reserve(batch, STORE_AGENTS, known->n_agents);
-	if (r == 0)
-		r = store_batch_reserve(batch, STORE_COUNTERS, known->n_ports);
-	if (r == 0)
-		r = window_dump(l->windows, batch);
-	if (r < 0) {
-		count(l, LEDGER_STAT_CUTS_POSTPONED);
-		return r;
-	}
-	cut_ports(l, batch);
-	cut_agents(l, batch);
-	l->mono_us = clock_mono_us(l->clock);
-	window_close(l->windows, window_is_over, l);
-	return 0;
 }

@@ -76,6 +76,18 @@ void ledger_free(struct ledger *l);
 /* What store_load needs to read the books back. Before the first record. */
 struct store_loader ledger_loader(struct ledger *l);
 
+/* Shares with whoever comes after what must not die with this process (witness.h), and takes into
+ * the books what the collector before this one had seen and not stored. Between store_load and the
+ * first record. The outage, for a row of the first batch; false: there was none. */
+bool ledger_recall(struct ledger *l, const struct store_life *life, struct store_outage *outage);
+
+/* The store has begun anew (store_renewals): the next cut says all that is known of agents and
+ * ports. */
+void ledger_tell_again(struct ledger *l, int64_t store_id);
+
+/* Everything is in the store: nothing is left to tell. */
+void ledger_forget(struct ledger *l);
+
 /* The newest boot heard of an agent, also before the collector's start; 0: never heard. */
 uint32_t ledger_boot(struct ledger *l, const uint8_t *agent_id);
 

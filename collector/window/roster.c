@@ -24,7 +24,7 @@ uint64_t
 roster_memory(uint32_t max_agents, uint32_t max_ports)
 {
 	return max_agents * sizeof(struct agent) + max_ports * sizeof(struct port) +
-	    buckets_for(max_ports) * sizeof(uint32_t);
+	    buckets_for(max_ports) * sizeof(uint32_t) + witness_memory(ROSTER_BOOTS * max_ports);
 }
 
 int
@@ -35,6 +35,8 @@ roster_init(struct roster *r, uint32_t max_agents, uint32_t max_ports)
 	    .max_ports = max_ports,
 	    .port_mask = buckets_for(max_ports) - 1,
 	};
+	if (witness_init(&r->witness, ROSTER_BOOTS * max_ports) < 0)
+		return -ENOMEM;
 	r->agents = calloc(max_agents, sizeof(*r->agents));
 	r->ports = calloc(max_ports, sizeof(*r->ports));
 	r->port_buckets = calloc(r->port_mask + 1, sizeof(*r->port_buckets));
@@ -44,6 +46,7 @@ roster_init(struct roster *r, uint32_t max_agents, uint32_t max_ports)
 void
 roster_free(struct roster *r)
 {
+	witness_free(&r->witness);
 	free(r->port_buckets);
 	free(r->ports);
 	free(r->agents);
@@ -121,28 +124,87 @@ roster_port(struct roster *r, struct agent *a, uint32_t if_index)
 	p = &r->ports[r->n_ports];
 	p->agent = a;
 	p->if_index = if_index;
+	for (uint32_t b = 0; b < ROSTER_BOOTS; b++)
+		p->accounts[b].slot = witness_slot(&r->witness, ROSTER_BOOTS * r->n_ports + b);
 	*bucket = ++r->n_ports;
 	return p;
+}
+
+static struct account *
+open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
+{
+	struct account *a = &p->accounts[at];
+	struct witness_slot *slot = p->accounts[ROSTER_BOOTS - 1].slot;
+
+	if (at == 0)
+		p->accounts[1] = p->accounts[0];
+	*slot = (struct witness_slot){.boot = boot, .if_index = p->if_index};
+	memcpy(slot->agent_id, p->agent->row.agent_id, sizeof(slot->agent_id));
+	*a = (struct account){
+	    .used = true, .boot = boot, .slot = slot, .first_us = first_us, .gap_us = first_us};
+	return a;
+}
+
+struct account *
+roster_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
+    roster_put_away *put_away, void *arg)
+{
+	struct account *newest = &p->accounts[0], *before = &p->accounts[1];
+	int at;
+
+	*made = false;
+	if (newest->used && boot == newest->boot)
+		return newest;
+	if (before->used && boot == before->boot)
+		return before;
+	if (!newest->used || boot > newest->boot)
+		at = 0;
+	else if (!before->used || boot > before->boot)
+		at = 1;
+	else
+		return NULL;
+	put_away(arg, p, before);
+	*made = true;
+	return open_account(p, at, boot, first_us);
+}
+
+void
+roster_untell(struct roster *r)
+{
+	for (uint32_t i = 0; i < r->n_agents; i++)
+		r->agents[i].dirty = true;
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		struct port *p = &r->ports[i];
+
+		for (int b = 0; b < ROSTER_BOOTS; b++) {
+			p->accounts[b].dirty = p->accounts[b].used;
+			p->accounts[b].stored_gone = 0;
+		}
+		p->has_waiting = p->waiting.snapshot.time_us != 0;
+		p->state_untold = p->has_state;
+	}
 }
 
 void
 roster_account_row(const struct port *p, const struct account *a, struct store_account *row)
 {
+	const struct tracker *t = &a->slot->tracker;
+
 	row->agent = p->agent->row.id;
 	row->boot = a->boot;
 	row->if_index = p->if_index;
-	row->expected = tracker_expected(&a->tracker);
-	row->received = a->tracker.received;
-	row->duplicates = a->tracker.duplicates;
-	row->reordered = a->tracker.reordered;
-	row->late = a->tracker.late;
+	row->expected = tracker_expected(t);
+	row->received = t->received;
+	row->duplicates = t->duplicates;
+	row->reordered = t->reordered;
+	row->late = t->late;
 	row->agent_drops = a->agent_drops;
 	row->stalls = a->stalls;
 	row->stalled_pkts = a->stalled_pkts;
 	row->first_us = a->first_us;
-	row->last_us = a->last_us;
+	row->last_us = a->slot->last_us;
 	row->tracker_octets = TRACKER_SAVED_OCTETS;
-	tracker_save(&a->tracker, row->tracker);
+	tracker_save(t, row->tracker);
 }
 
 /* Reading back */
@@ -166,34 +228,55 @@ load_agent(void *arg, const struct store_agent *row)
 		log_error(ROOM, "agent %lld of the store is beyond the limits", (long long)row->id);
 }
 
+/* All that is loaded is in the store already. */
+static void
+nothing_to_put_away(void *arg, const struct port *p, const struct account *a)
+{
+	(void)arg;
+	(void)p;
+	(void)a;
+}
+
 static void
 load_account(void *arg, const struct store_account *row)
 {
 	struct port *p = loaded_port(arg, row->agent, row->if_index);
-	struct account a = {
-	    .used = true,
-	    .boot = row->boot,
-	    .agent_drops = row->agent_drops,
-	    .stalls = row->stalls,
-	    .stalled_pkts = row->stalled_pkts,
-	    .first_us = row->first_us,
-	    .last_us = row->last_us,
-	    .gap_us = row->last_us,
-	};
+	struct account *a;
+	struct tracker *t;
+	bool made;
 
 	if (!p)
 		return;
-	if (tracker_load(&a.tracker, row->tracker, row->tracker_octets) < 0)
+	/* rows come by boot, rising */
+	a = roster_account(p, row->boot, row->first_us, &made, nothing_to_put_away, NULL);
+	if (!a)
+		return;
+	t = &a->slot->tracker;
+	a->agent_drops = row->agent_drops;
+	a->stalls = row->stalls;
+	a->stalled_pkts = row->stalled_pkts;
+	a->slot->last_us = a->gap_us = row->last_us;
+	if (tracker_load(t, row->tracker, row->tracker_octets) < 0)
 		log_error(ROOM, "agent %lld boot %u ifIndex %u: the store's memory of its numbers "
 				"is damaged, duplicates may count twice",
 		    (long long)row->agent, row->boot, row->if_index);
-	a.tracker.received = row->received;
-	a.tracker.duplicates = row->duplicates;
-	a.tracker.reordered = row->reordered;
-	a.tracker.late = row->late;
-	/* rows come by boot, rising */
-	p->accounts[1] = p->accounts[0];
-	p->accounts[0] = a;
+	t->received = row->received;
+	t->duplicates = row->duplicates;
+	t->reordered = row->reordered;
+	t->late = row->late;
+}
+
+static void
+load_gone(void *arg, const struct store_gone *row)
+{
+	struct port *p = loaded_port(arg, row->agent, row->if_index);
+
+	for (int b = 0; p && b < ROSTER_BOOTS; b++) {
+		struct account *a = &p->accounts[b];
+
+		if (a->used && a->boot == row->boot)
+			a->slot->gone.n = a->stored_gone = row->samples;
+	}
 }
 
 static void
@@ -204,6 +287,7 @@ load_counter(void *arg, const struct store_counter *row)
 	if (!p)
 		return;
 	totals_set_base(&p->totals, row->boot, &row->snapshot);
+	p->waiting = *row;
 	p->stored_boot = row->boot;
 	p->stored_us = row->snapshot.time_us;
 }
@@ -227,6 +311,7 @@ roster_loader(struct roster *r)
 	    .arg = r,
 	    .agent = load_agent,
 	    .account = load_account,
+	    .gone = load_gone,
 	    .counter = load_counter,
 	    .port = load_port,
 	};

@@ -9,7 +9,7 @@
 
 #include "collector/store/store.h"
 #include "collector/window/totals.h"
-#include "collector/window/tracker.h"
+#include "collector/window/witness.h"
 
 enum { ROSTER_BOOTS = 2 }; /* the newest, and the one before for what was still on its way */
 
@@ -23,9 +23,10 @@ struct agent {
 struct account {
 	bool used, dirty;
 	uint32_t boot;
-	struct tracker tracker;
+	struct witness_slot *slot; /* its tracker and newest time; of its own for good */
+	uint64_t stored_gone;	   /* samples gone with a crash, as the store has it */
 	uint64_t agent_drops, stalls, stalled_pkts;
-	uint64_t first_us, last_us;
+	uint64_t first_us;
 	uint64_t gap_us; /* a time in the minute that got the numbers expected last */
 };
 
@@ -35,10 +36,11 @@ struct port {
 	struct account accounts[ROSTER_BOOTS]; /* newest boot first */
 	struct totals totals;
 	bool has_waiting;	       /* newest counters not in the store yet */
-	struct store_counter waiting;
+	struct store_counter waiting;  /* kept when they are; time 0: none came */
 	uint32_t stored_boot;	       /* of the newest counters in the store */
 	uint64_t stored_us;
 	bool has_state;
+	bool state_untold; /* to a store that has begun anew */
 	uint32_t state_boot;
 	struct ease_state state;
 };
@@ -52,6 +54,7 @@ struct roster {
 	uint32_t *port_buckets; /* open addressing: index into ports + 1, 0 empty */
 	uint64_t port_mask;
 	uint32_t last_agent; /* senders come in runs */
+	struct witness witness;
 };
 
 /* Octets that a roster of these limits takes when full. */
@@ -69,6 +72,15 @@ struct agent *roster_add_agent(struct roster *r, const struct store_agent *row);
 
 /* The port of that agent, made if need be; NULL at the limit. */
 struct port *roster_port(struct roster *r, struct agent *a, uint32_t if_index);
+
+/* The account of a port's boot, made if need be with first_us and *made set; NULL if the boot is
+ * older than those kept. What leaves memory for it goes to put_away first. */
+typedef void roster_put_away(void *arg, const struct port *p, const struct account *a);
+struct account *roster_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
+    roster_put_away *put_away, void *arg);
+
+/* Everything must be said again: the store has begun anew. */
+void roster_untell(struct roster *r);
 
 /* The account as the store keeps it, and what store_load needs to read the roster back. */
 void roster_account_row(const struct port *p, const struct account *a, struct store_account *row);

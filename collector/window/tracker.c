@@ -23,20 +23,20 @@ extend(const struct tracker *t, uint32_t number)
 }
 
 static void
-forget_range(struct tracker *t, uint64_t from, uint64_t to)
+forget_range(uint64_t bits[TRACKER_NUMBERS / 64], uint64_t from, uint64_t to)
 {
 	if (to - from >= TRACKER_NUMBERS) {
-		memset(t->bits, 0, sizeof(t->bits));
+		memset(bits, 0, TRACKER_NUMBERS / 8);
 		return;
 	}
 	for (uint64_t n = from; n <= to; n++)
-		*word_of(t, n) &= ~(1ull << n % 64);
+		bits[n / 64 % (TRACKER_NUMBERS / 64)] &= ~(1ull << n % 64);
 }
 
 static void
 advance(struct tracker *t, uint64_t highest)
 {
-	forget_range(t, t->highest + 1, highest);
+	forget_range(t->bits, t->highest + 1, highest);
 	t->highest = highest;
 }
 
@@ -93,6 +93,43 @@ tracker_given_out(struct tracker *t, uint32_t last_sequence)
 	n = extend(t, last_sequence);
 	if (n > t->highest)
 		advance(t, n);
+}
+
+bool
+tracker_fall_back(struct tracker *t, const struct tracker *seen, struct tracker_gone *gone)
+{
+	uint64_t taken = seen->received + gone->n;
+
+	if (!seen->started || taken < t->received || (t->started && seen->highest < t->highest))
+		return false;
+	if (!t->started) {
+		t->started = true;
+		t->first = seen->first;
+		t->highest = seen->first - 1;
+	}
+	if (seen->first < t->first)
+		t->first = seen->first;
+	if (seen->highest > t->highest)
+		advance(t, seen->highest);
+	if (gone->n > 0 && seen->highest > gone->highest)
+		forget_range(gone->bits, gone->highest + 1, seen->highest);
+	gone->n = taken - t->received;
+	gone->highest = seen->highest;
+	for (size_t i = 0; i < TRACKER_NUMBERS / 64; i++)
+		gone->bits[i] = (gone->bits[i] | seen->bits[i]) & ~t->bits[i];
+	return true;
+}
+
+void
+tracker_came_back(const struct tracker *t, struct tracker_gone *gone, uint32_t number)
+{
+	uint64_t n = extend(t, number), bit = 1ull << n % 64;
+	uint64_t *word = &gone->bits[n / 64 % (TRACKER_NUMBERS / 64)];
+
+	if (n > gone->highest || gone->highest - n >= TRACKER_NUMBERS || !(*word & bit))
+		return;
+	*word &= ~bit;
+	gone->n--;
 }
 
 void

@@ -60,6 +60,25 @@ tracker_expected(const struct tracker *t)
 	return t->started ? t->highest - t->first + 1 : 0;
 }
 
+/*
+ * Numbers that arrived and were lost with a crash before they were stored: how many, and which of
+ * the TRACKER_NUMBERS up to highest. What comes again is one less.
+ */
+struct tracker_gone {
+	uint64_t n;
+	uint64_t highest;
+	uint64_t bits[TRACKER_NUMBERS / 64];
+};
+
+/* After a crash: *t, read from the store, has fallen behind *seen, which it was when the collector
+ * died, *gone being what was gone then. Raises t to the numbers that were given out by then, and
+ * sets *gone to what arrived and t does not know of. False, and nothing is changed, if t is not
+ * behind seen but beside it. */
+bool tracker_fall_back(struct tracker *t, const struct tracker *seen, struct tracker_gone *gone);
+
+/* Tells gone that the tracker has just used this number. */
+void tracker_came_back(const struct tracker *t, struct tracker_gone *gone, uint32_t number);
+
 /* Octets for the store: everything but the counts, which have columns of their own. */
 void tracker_save(const struct tracker *t, uint8_t octets[static TRACKER_SAVED_OCTETS]);
 

@@ -1,0 +1,391 @@
+/*
+ * Opening a store: one collector a file, versions brought up to date one after another, each in a
+ * transaction of its own, and what happens to a file that is damaged or gone.
+ */
+#include "collector/store/private.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROOM "store"
+
+enum {
+	FILE_MODE = 0640, /* the group may read: easetop's users */
+	PATH_TEXT = 4096,
+	BUSY_MS = 1000,	       /* a reader never blocks us; a backup or VACUUM may */
+	BUSY_OPENING_MS = 30000, /* nothing else can be done meanwhile */
+	STEPS_A_LOOK = 100000, /* of SQLite's machine: some milliseconds */
+	NAMES_TRIED = 100,
+};
+
+int
+store_run(struct store *store, const char *sql)
+{
+	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+}
+
+/* Files */
+
+static int
+lock_file(struct store *store, char *error, size_t error_size)
+{
+	char path[PATH_TEXT];
+	int e;
+
+	if (snprintf(path, sizeof(path), "%s.lock", store->path) >= (int)sizeof(path)) {
+		snprintf(error, error_size, "%s: name too long", store->path);
+		return -ENAMETOOLONG;
+	}
+	store->was_ours = access(path, F_OK) == 0;
+	store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+	if (store->lock_fd < 0) {
+		e = errno;
+		snprintf(error, error_size, "%s: %s", path, strerror(e));
+		return -e;
+	}
+	if (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		snprintf(error, error_size, "%s: another collector has this store", store->path);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* SQLite would make it 0644; its other files take their mode from this one. Must be closed before
+ * SQLite opens it: closing would drop SQLite's own locks of this process. */
+static int
+make_file(struct store *store, char *error, size_t error_size)
+{
+	int fd = open(store->path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+	int e = errno;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		snprintf(error, error_size, "%s: %s", store->path, strerror(e));
+		return -e;
+	}
+	store->device = st.st_dev;
+	store->inode = st.st_ino;
+	close(fd);
+	return 0;
+}
+
+enum store_place
+store_place(const struct store *store)
+{
+	char lock_path[PATH_TEXT];
+	struct stat st, lock, ours;
+	bool there = stat(store->path, &st) == 0;
+
+	if (there && st.st_dev == store->device && st.st_ino == store->inode)
+		return STORE_IN_PLACE;
+	snprintf(lock_path, sizeof(lock_path), "%s.lock", store->path);
+	if (there || stat(lock_path, &lock) < 0 || fstat(store->lock_fd, &ours) < 0 ||
+	    lock.st_dev != ours.st_dev || lock.st_ino != ours.st_ino)
+		return STORE_UNCLEAR;
+	return STORE_GONE_AWAY;
+}
+
+/* What SQLite says */
+
+bool
+store_is_damaged(const struct store *store)
+{
+	int code = store->db ? sqlite3_errcode(store->db) & 0xff : SQLITE_OK;
+
+	return code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
+}
+
+static int
+sql_error(const struct store *store, char *error, size_t error_size)
+{
+	int code = sqlite3_errcode(store->db) & 0xff;
+
+	snprintf(error, error_size, "%s: %s", store->path, sqlite3_errmsg(store->db));
+	if (store_is_damaged(store))
+		return -EBADMSG;
+	return code == SQLITE_INTERRUPT ? -ECANCELED : -EIO;
+}
+
+static int
+read_number(struct store *store, const char *sql, int64_t *value)
+{
+	sqlite3_stmt *s = NULL;
+	int code = sqlite3_prepare_v2(store->db, sql, -1, &s, NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(s);
+	if (code == SQLITE_ROW)
+		*value = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	return code == SQLITE_ROW ? 0 : -EIO;
+}
+
+/* Versions */
+
+static int
+check_version(struct store *store, int64_t *version, char *error, size_t error_size)
+{
+	int64_t tables;
+
+	if (read_number(store, "PRAGMA user_version", version) < 0 ||
+	    read_number(store, "SELECT count(*) FROM sqlite_schema", &tables) < 0)
+		return sql_error(store, error, error_size);
+	if (*version > STORE_VERSION) {
+		snprintf(error, error_size,
+		    "%s: the store has version %lld, this program knows up to %d: use a newer "
+		    "easecapd, or another file", store->path, (long long)*version, STORE_VERSION);
+		return -EPROTONOSUPPORT;
+	}
+	if (*version < 0 || (*version == 0 && tables > 0)) {
+		snprintf(error, error_size, "%s: a database, but not a store of easecapd",
+		    store->path);
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+bool
+store_go_on(const struct store *store, const char *what, double done)
+{
+	return progress_go_on(&store->progress, what, done);
+}
+
+struct raising {
+	const struct store *store;
+	int64_t from, version; /* at the start, and so far */
+};
+
+static int
+look_up_while_raising(void *arg)
+{
+	const struct raising *r = arg;
+	double done = (double)(r->version - r->from) / (double)(STORE_VERSION - r->from);
+
+	return !store_go_on(r->store, "bringing the store up to date", done);
+}
+
+/* One version further, all of it or nothing. */
+static int
+raise_version(struct store *store, int64_t version)
+{
+	char pragma[64];
+	int r = store_run(store, "BEGIN IMMEDIATE");
+
+	snprintf(pragma, sizeof(pragma), "PRAGMA user_version=%lld", (long long)version + 1);
+	if (r == 0)
+		r = store_run(store, store_schema[version]);
+	if (r == 0)
+		r = store_run(store, pragma);
+	return r == 0 ? store_run(store, "COMMIT") : r;
+}
+
+static int
+bring_up_to_date(struct store *store, int64_t version, char *error, size_t error_size)
+{
+	struct raising raising = {store, version, version};
+	int r = 0;
+
+	if (version > 0 && version < STORE_VERSION)
+		log_info(ROOM, "%s: from version %lld to %d", store->path, (long long)version,
+		    STORE_VERSION);
+	sqlite3_progress_handler(store->db, STEPS_A_LOOK, look_up_while_raising, &raising);
+	for (; r == 0 && raising.version < STORE_VERSION; raising.version++) {
+		if (version > 0 && look_up_while_raising(&raising) != 0) {
+			snprintf(error, error_size, "stopped; the store is as it was in version "
+						    "%lld, and the next start goes on",
+			    (long long)raising.version);
+			r = -ECANCELED;
+		} else if (raise_version(store, raising.version) < 0) {
+			r = sql_error(store, error, error_size);
+		}
+	}
+	sqlite3_progress_handler(store->db, 0, NULL, NULL);
+	return r;
+}
+
+/* Databases */
+
+static int
+prepare(struct store *store, char *error, size_t error_size)
+{
+	for (int t = 0; t < STORE_N_TABLES; t++)
+		if (sqlite3_prepare_v3(store->db, store_statements[t].sql, -1,
+			SQLITE_PREPARE_PERSISTENT, &store->statements[t], NULL) != SQLITE_OK) {
+			sql_error(store, error, error_size);
+			return -EBADMSG;
+		}
+	return 0;
+}
+
+static int
+read_life(struct store *store, char *error, size_t error_size)
+{
+	int64_t id, running;
+
+	if (read_number(store, "SELECT store_id FROM life", &id) < 0 ||
+	    read_number(store, "SELECT running FROM life", &running) < 0)
+		return sql_error(store, error, error_size);
+	store->id = id;
+	store->cut_short = running != 0;
+	return 0;
+}
+
+static int
+set_up_database(struct store *store, char *error, size_t error_size)
+{
+	int keep_wal = 1;
+	int64_t version;
+	int r;
+
+	sqlite3_busy_timeout(store->db, BUSY_OPENING_MS);
+	/* a reader without write permission needs the files that a clean close would remove, and
+	 * what was set aside stays as it was found */
+	sqlite3_file_control(store->db, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep_wal);
+	r = check_version(store, &version, error, error_size);
+	if (r < 0)
+		return r;
+	if (store_run(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+			     "PRAGMA cache_size=-32768; PRAGMA temp_store=MEMORY") < 0)
+		return sql_error(store, error, error_size);
+	store->writes_through = false;
+	r = bring_up_to_date(store, version, error, error_size);
+	if (r == 0)
+		r = read_life(store, error, error_size);
+	if (r == 0)
+		r = prepare(store, error, error_size);
+	sqlite3_busy_timeout(store->db, BUSY_MS);
+	return r;
+}
+
+void
+store_close_database(struct store *store)
+{
+	for (int t = 0; t < STORE_N_TABLES; t++) {
+		sqlite3_finalize(store->statements[t]);
+		store->statements[t] = NULL;
+	}
+	sqlite3_close(store->db);
+	store->db = NULL;
+}
+
+/* The database stays open after a failure, so that what it was can be told from it. */
+static int
+try_to_open(struct store *store, char *error, size_t error_size)
+{
+	int r = make_file(store, error, error_size);
+
+	if (r < 0)
+		return r;
+	if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+		NULL) != SQLITE_OK)
+		return sql_error(store, error, error_size);
+	return set_up_database(store, error, error_size);
+}
+
+int
+store_open_database(struct store *store, char *error, size_t error_size)
+{
+	int r = try_to_open(store, error, error_size);
+
+	if (r < 0)
+		store_close_database(store);
+	return r;
+}
+
+/* Setting aside */
+
+static int
+choose_name(const struct store *store, char name[PATH_TEXT])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char stamp[32];
+
+	gmtime_r(&now, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
+	for (int i = 1; i < NAMES_TRIED; i++) {
+		int n = snprintf(name, PATH_TEXT, i == 1 ? "%s.damaged-%s" : "%s.damaged-%s-%d",
+		    store->path, stamp, i);
+
+		if (n >= PATH_TEXT - (int)sizeof("-wal"))
+			return -ENAMETOOLONG;
+		if (access(name, F_OK) < 0)
+			return 0;
+	}
+	return -EEXIST;
+}
+
+/* The log of what was not in it yet belongs to a database; it goes first, so that no crash can leave
+ * it to the next one. */
+static int
+move_files(const struct store *store, const char *name)
+{
+	static const char *const parts[] = {"-wal", "-shm", ""};
+	char from[PATH_TEXT + 8], to[PATH_TEXT + 8];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(from, sizeof(from), "%s%s", store->path, parts[i]);
+		snprintf(to, sizeof(to), "%s%s", name, parts[i]);
+		if (rename(from, to) < 0 && errno != ENOENT)
+			return -errno;
+	}
+	return 0;
+}
+
+int
+store_set_aside(struct store *store, char *error, size_t error_size)
+{
+	char name[PATH_TEXT];
+	int r = choose_name(store, name);
+
+	if (store->db)
+		sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	store_close_database(store);
+	if (r == 0)
+		r = move_files(store, name);
+	if (r < 0) {
+		snprintf(error, error_size, "%s: damaged, and not set aside: %s", store->path,
+		    strerror(-r));
+		return r;
+	}
+	log_error(ROOM, "%s was damaged. It is now %s, and a new store begins; what it still has, "
+			"`sqlite3 FILE .recover` tells", store->path, name);
+	return store_begin_anew(store, STORE_OUTAGE_DAMAGED, error, error_size);
+}
+
+int
+store_begin_anew(struct store *store, enum store_outage_kind why, char *error, size_t error_size)
+{
+	int r = store_open_database(store, error, error_size);
+
+	if (r < 0)
+		return r;
+	store->renewed_why = why;
+	stat_add(&store->stats, STORE_STAT_RENEWALS, 1);
+	atomic_fetch_add(&store->renewals, 1);
+	return store->started ? store_run(store, "UPDATE life SET running=1") : 0;
+}
+
+int
+store_open_locked(struct store *store, char *error, size_t error_size)
+{
+	int r = lock_file(store, error, error_size);
+
+	if (r < 0)
+		return r;
+	/* spares a lock an allocation; refused, and no harm, if SQLite is in use already */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	r = try_to_open(store, error, error_size);
+	/* what stood there before any collector of ours came is somebody else's */
+	if (r < 0 && store->was_ours && store_is_damaged(store))
+		return store_set_aside(store, error, error_size);
+	return r;
+}
