@@ -5,6 +5,7 @@
 #include "agent/device/dummy.h"
 #include "agent/device/emulated.h"
 #include "agent/linux/linux_device.h"
+#include "agent/privilege.h"
 #include "mibs/mibs.h"
 
 #include <errno.h>
@@ -82,6 +83,7 @@ create_linux(const struct agent_config *config, const struct agent_state *state,
 	struct links_name *kept = calloc(state->ports.n + 1, sizeof(*kept));
 	struct linux_config linux_config = {
 	    .sampling = config->ebpf,
+	    .read_only = !config->allow_set,
 	    .own_ports = {(uint16_t)config->trap_port, sflow_port(config)},
 	    .n_own_ports = 2,
 	    .kept = kept,
@@ -335,6 +337,7 @@ agent_check(const struct agent_config *config, FILE *picture, char *error, size_
 {
 	struct emulated_config emulated = emulated_from(config);
 
+	privilege_print(config, picture);
 	return config->device == AGENT_DEVICE_EMULATED
 	    ? emulated_check(&emulated, picture, error, error_size)
 	    : 0;

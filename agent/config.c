@@ -47,6 +47,9 @@ const struct option_row agent_options[] = {
 	.max = HAL_MAX_ADDRESSES, .def = "1000", .help = "dummy: generated addresses"},
     {.name = "ebpf", .type = OPTION_BOOL, AT(ebpf), .def = "true",
 	.help = "linux: sample by an eBPF program at each interface; false: read only"},
+    {.name = "allow_set", .type = OPTION_BOOL, AT(allow_set), .def = "true",
+	.help = "linux: managers may change what the kernel keeps: ifAdminStatus, ifAlias, flow "
+		"control, ageing, static addresses; false: these are notWritable"},
     {.name = "skip_by_speed", .type = OPTION_BOOL, AT(skip_by_speed), .def = "true",
 	.help = "linux: a port's first mean skip is its speed in Mb/s, at least 100; mean_skip is "
 		"for ports of unknown speed"},

@@ -31,6 +31,7 @@ enum agent_time_zero */
 	uint32_t dummy_addresses;
 	/* linux */
 	bool ebpf;
+	bool allow_set;
 	bool skip_by_speed;
 	uint32_t trap_port;
 	/* sampling */

@@ -3,12 +3,14 @@
  */
 #include "agent/agent.h"
 
+#include "agent/privilege.h"
 #include "common/log.h"
 #include "mibs/mibs.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { ERROR_OCTETS = 512, KEY_CHECK = 256, KEY_PRINT_CONFIG, KEY_LIST_OBJECTS };
@@ -87,6 +89,9 @@ serve(const struct agent_config *config, bool foreground)
 		return fail("cannot go to the background");
 	}
 	log_open("easeagentd", !foreground, (enum log_level)config->log_level);
+	rc = privilege_keep(config);
+	if (rc < 0)
+		log_warn("agent", "capabilities could not be dropped: %s", strerror(-rc));
 	rc = agent_run(agent);
 	status = rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	if (!agent_destroy(agent))

@@ -401,7 +401,9 @@ device_drops(void *ctx)
 static int
 device_may_change(void *ctx)
 {
-	return ask_may_change(&((struct linux_device *)ctx)->ask);
+	struct linux_device *d = ctx;
+
+	return d->read_only ? -EPERM : ask_may_change(&d->ask);
 }
 
 static const struct hal_device_ops device_ops = {
@@ -491,6 +493,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (!d)
 		goto fail;
 	d->clock = config->clock;
+	d->read_only = config->read_only;
 	d->epoll_fd = d->hear_fd = d->timer_fd = d->wake_fd = d->driver_fd = -1;
 	d->stats = (struct stat_set){stat_names, LINUX_N_STATS, d->stat_values};
 	rc = links_init(&d->links, config->kept, config->n_kept);

@@ -1,9 +1,10 @@
 /*
  * The Linux device: the kernel's network interfaces as a switch. Ports, their counters and their
  * changes come by rtnetlink, speed, duplex, flow control, the state of Energy Efficient Ethernet and
- * what a driver counts beyond by ethtool's netlink, addresses by the bridges' notices, samples from eBPF programs at the ports (tap.h); SET of ifAdminStatus, ifAlias and the
- * ageing time goes through to the kernel. Reading needs no privilege; changing needs CAP_NET_ADMIN,
- * sampling CAP_BPF and CAP_PERFMON, too.
+ * what a driver counts beyond by ethtool's netlink, addresses by the bridges' notices, samples from
+ * eBPF programs at the ports (tap.h); SET of ifAdminStatus, ifAlias, flow control, the ageing time
+ * and static addresses goes through to the kernel. Reading needs no privilege; changing needs
+ * CAP_NET_ADMIN, sampling CAP_BPF and CAP_PERFMON, too.
  *
  * Counters are the kernel's 64-bit ones: octets without FCS, to which four a frame are added (RFC
  * 3635). The kernel tells received multicasts apart and nothing else, so unicast counts broadcasts
@@ -22,6 +23,7 @@ enum { LINUX_OWN_PORTS_MAX = 4 };
 struct linux_config {
 	bool sampling; /* by eBPF; where that is not permitted or not there, without */
 	bool classic_hooks; /* clsact even where the kernel has tcx */
+	bool read_only;	    /* nobody may change anything */
 	/* UDP ports that this machine's own notifications and sFlow go to: a frame it sends there is
 	 * counted and not sampled, or samples would make samples. */
 	uint16_t own_ports[LINUX_OWN_PORTS_MAX];

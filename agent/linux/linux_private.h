@@ -39,6 +39,7 @@ struct linux_device {
 	int epoll_fd, hear_fd, timer_fd, wake_fd;
 	int driver_fd; /* hears changes that drivers tell; -1: none do */
 	uint64_t alarm_us; /* 0: none */
+	bool read_only;
 	bool stale;	   /* notices were lost: read everything again */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[LINUX_N_STATS];

@@ -1,0 +1,128 @@
+#!/bin/bash
+# What the agent may do to the machine, over a real snmpd and interfaces in a network namespace of the
+# test's own: it keeps the capabilities its configuration uses and no other, in every thread, and
+# they are enough; where one is missing it says so, refuses SET as notWritable before anything is
+# changed, and goes on counting. Needs root. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
+	exec unshare -n -- bash "$0" inside
+fi
+. "$(dirname "$0")/rig.sh"
+if [ "${1:-}" != inside ] || ! ip link set lo up; then
+	skip 'all' 'no network namespace can be made'
+	exit 0
+fi
+command -v setpriv >/dev/null || { skip 'all' 'setpriv is not there'; exit 0; }
+
+plug() { ip link add "$1" type veth peer name "peer-$1" && ip link set "$1" up; }
+ip link add br0 type bridge
+plug p1
+ip link set p1 master br0
+index_of() { ip -j link show "$1" | jq ".[0].ifindex"; } # nothing here is renamed or replugged
+rig_new
+chmod 755 "$rig" "$rig/agentx"
+sed -i 's/^agentXPerms.*/agentXPerms 0777 0755/' "$rig/snmpd.conf"
+rig_snmpd || { fail 'start' 'snmpd did not come up'; exit 1; }
+
+# COMMAND-PREFIX -- LINE...: the agent, run by the prefix, with further lines of configuration
+start_agent() {
+	local prefix=()
+	while [ "$1" != -- ]; do prefix+=("$1"); shift; done
+	shift
+	rig_agent_stop
+	rm -rf "$rig/agent"
+	mkdir -m 777 "$rig/agent"
+	{
+		printf 'device = linux\nagentx_socket = "unix:%s"\nstate_dir = "%s"\n' "$socket" "$rig/agent"
+		printf '%s\n' "$@"
+	} >"$rig/agent.conf"
+	chmod 644 "$rig/agent.conf"
+	"${prefix[@]}" "$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
+	agent_pid=$!
+	disown "$agent_pid" # or bash reports its end
+	wait_for 15 if_number && wait_for 5 quick_get $if_x.18."$(index_of p1)"
+}
+socket=$rig/agentx/master
+capabilities() { # FIELD: of all threads, each value once
+	sed -n "s/^$1:[[:space:]]*//p" /proc/"$agent_pid"/task/*/status | sort -u | paste -sd' '
+}
+mask() { # BIT...: as /proc shows it
+	local value=0 bit
+	for bit; do value=$((value | 1 << bit)); done
+	printf '%016x' $value
+}
+override=1 admin=12 perfmon=38 bpf=39 # linux/capability.h
+# Why a SET was refused; nothing if it was not.
+refusal() { client snmpset "127.0.0.1:$agent_port" "$@" 2>&1 | sed -n 's/^Reason: \([a-zA-Z]*\).*/\1/p'; }
+alias_of() { ip -j link show "$1" | jq -r '.[0].ifalias // ""'; }
+expect_refusals() { # of whatever the kernel keeps
+	expect "$1: ifAlias is not writable" "$(refusal $if_x.18."$(index_of p1)" s 'mine')" notWritable
+	expect "$1: nor ifAdminStatus" "$(refusal 1.3.6.1.2.1.2.2.1.7."$(index_of p1)" i 2)" notWritable
+	expect "$1: nor the ageing time" "$(refusal 1.3.6.1.2.1.17.4.2.0 i 60)" notWritable
+	expect "$1: and nothing was changed" \
+	    "$(alias_of p1) $(ip -j -d link show br0 | jq '.[0].linkinfo.info_data.ageing_time')" ' 30000'
+	# Counters go on: two frames of a ping to nobody.
+	local before
+	before=$(snmp_get $if_x.10."$(index_of peer-p1)")
+	ip link set peer-p1 up
+	ip address add 192.0.2.1/24 dev peer-p1 2>/dev/null
+	perl -MSocket -e 'socket(my $s, AF_INET, SOCK_DGRAM, 0); send($s, "x", 0, pack_sockaddr_in(9, inet_aton("192.0.2.2")))'
+	out_octets_grew() { [ "$(snmp_get $if_x.10."$(index_of peer-p1)")" -gt "$before" ]; }
+	if wait_for 5 out_octets_grew; then pass "$1: counters go on"; else fail "$1: counters go on" "$before"; fi
+}
+samples() { [ -n "$(client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $ease.1.2 | grep -v 'No Such')" ]; }
+set_alias() { client snmpset -Oqv "127.0.0.1:$agent_port" $if_x.18."$(index_of p1)" s "$1"; }
+
+start_agent -- || { fail 'start' 'the agent did not come up'; exit 1; }
+if grep -q 'no sampling' "$rig/agent.log"; then
+	skip 'sampling' "$(grep -o 'no sampling: [^;]*' "$rig/agent.log" | head -n 1)"
+	can_sample=false
+else
+	can_sample=true
+fi
+expect 'sampling and SET: three capabilities' "$(capabilities CapEff)" "$(mask $admin $perfmon $bpf)"
+expect 'none is in reserve' "$(capabilities CapPrm) $(capabilities CapInh)" \
+    "$(mask $admin $perfmon $bpf) $(mask)"
+expect 'none can be had again' "$(capabilities CapBnd) $(capabilities CapAmb) $(capabilities NoNewPrivs)" \
+    "$(mask $admin $perfmon $bpf) $(mask) 1"
+expect 'they are enough for SET' "$(set_alias 'to the roof' >/dev/null; alias_of p1)" 'to the roof'
+set_alias '' >/dev/null
+if $can_sample; then
+	plug p2
+	is_sampled() { quick_get $ease.1.2.1.2."$(index_of p2)" | grep -q '^[0-9]'; }
+	if wait_for 5 is_sampled; then pass 'and for an interface that comes'; else fail 'and for an interface that comes' "$(tail -n 3 "$rig/agent.log")"; fi
+	ip link delete p2
+fi
+rig_agent_stop
+expect 'nothing is left behind' "$(tc qdisc show | grep -c clsact)" 0
+
+start_agent -- 'ebpf = false' || fail 'start' 'without sampling'
+expect 'SET alone: one capability' "$(capabilities CapEff)" "$(mask $admin)"
+start_agent -- 'ebpf = false' 'allow_set = false' || fail 'start' 'reading only'
+expect 'reading only: none' "$(capabilities CapEff) $(capabilities CapBnd)" "$(mask) $(mask)"
+expect_refusals 'reading only'
+start_agent -- 'allow_set = false' || fail 'start' 'sampling only'
+expect 'sampling without SET' "$(refusal $if_x.18."$(index_of p1)" s 'mine')" notWritable
+! $can_sample || if samples; then pass 'samples'; else fail 'samples' 'no row'; fi
+
+start_agent setpriv --bounding-set=-net_admin -- || fail 'start' 'without CAP_NET_ADMIN'
+expect_refusals 'without CAP_NET_ADMIN'
+expect 'it says so' "$(grep -c 'no SET of .*CAP_NET_ADMIN needed; these are notWritable' "$rig/agent.log") $(grep -c 'no sampling' "$rig/agent.log")" '1 1'
+start_agent setpriv --bounding-set=-cap_$bpf,-cap_$perfmon,-sys_admin -- || fail 'start' 'without CAP_BPF'
+expect 'without CAP_BPF it says what goes on' "$(grep -c 'no sampling.*CAP_BPF.*counters and addresses are served' "$rig/agent.log")" 1
+expect 'and SET goes through' "$(set_alias 'to the roof' >/dev/null; alias_of p1)" 'to the roof'
+set_alias '' >/dev/null
+if samples; then fail 'no port is sampled' 'easePortTable has rows'; else pass 'no port is sampled'; fi
+start_agent setpriv --reuid=65534 --regid=65534 --clear-groups -- || fail 'start' 'as nobody'
+expect 'as nobody: no capability' "$(capabilities CapEff)" "$(mask)"
+expect_refusals 'as nobody'
+
+# Another user's socket, as agentXPerms may have it: without the override a restarted master would be
+# out of reach.
+rig_agent_stop
+chown -R 65534 "$rig/agentx"
+chmod 700 "$rig/agentx" "$rig/agentx/master"
+start_agent -- 'ebpf = false' 'allow_set = false' || fail 'start' "another user's socket"
+expect "another user's socket" "$(capabilities CapEff)" "$(mask $override)"
+"$build/agent/easeagentd" -c "$rig/agent.conf" --check >"$rig/check"
+expect '--check says what is needed' "$(grep -c '^CAP_DAC_OVERRIDE: for .*; there$' "$rig/check")" 1
+exit $failed
