@@ -84,13 +84,13 @@ struct capd {
 	bool stopping;
 	struct stat_set stats;
 	_Atomic uint64_t values[CAPD_N_STATS];
+	const struct stat_set *further_stats; /* NULL: none */
 };
 
-/* Everybody who counts. */
-enum { STAT_SETS = 8 };
+enum { STAT_SETS = CAPD_STAT_SETS };
 
-static void
-stat_sets(const struct capd *c, const struct stat_set *sets[STAT_SETS])
+void
+capd_stat_sets(const struct capd *c, const struct stat_set *sets[CAPD_STAT_SETS])
 {
 	static const struct stat_set none = {0};
 
@@ -102,6 +102,13 @@ stat_sets(const struct capd *c, const struct stat_set *sets[STAT_SETS])
 	sets[5] = input_sflow_stats(c->input);
 	sets[6] = slow_stats(c->slow);
 	sets[7] = c->tap ? tap_stats(c->tap) : &none;
+	sets[8] = c->further_stats ? c->further_stats : &none;
+}
+
+void
+capd_add_stats(struct capd *c, const struct stat_set *stats)
+{
+	c->further_stats = stats;
 }
 
 static int64_t
@@ -117,7 +124,7 @@ log_stats(const struct capd *c)
 {
 	const struct stat_set *sets[STAT_SETS];
 
-	stat_sets(c, sets);
+	capd_stat_sets(c, sets);
 	for (size_t i = 0; i < STAT_SETS; i++)
 		stat_log(sets[i]);
 }
@@ -301,16 +308,16 @@ go_on(void *arg, const char *what, double done)
 
 /* What the budget allows. 0, or -EINVAL with the reason in error. */
 static int
-choose_limits(const struct collector_config *config, struct ledger_limits *limits, char *error,
-    size_t error_size)
+choose_limits(const struct capd *c, struct ledger_limits *limits, char *error, size_t error_size)
 {
+	const struct collector_config *config = c->config;
 	uint64_t budget = (uint64_t)config->memory_mib << 20, used;
 
 	*limits = ledger_default_limits;
 	limits->sample_rows = config->sample_rows;
 	if (limits->ports > config->memory_mib * PORTS_A_MIB)
 		limits->ports = config->memory_mib * PORTS_A_MIB;
-	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + input_memory(config->threads) +
+	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + c->options->memory_taken + input_memory(config->threads) +
 	    ledger_memory(limits->agents, limits->ports);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
 		snprintf(error, error_size, "memory: %u MiB are too few, %llu are taken before the "
@@ -328,7 +335,7 @@ open_books(struct capd *c, struct ledger_limits *limits, char *error, size_t err
 {
 	struct store_loader loader;
 	struct store_life life;
-	int r = choose_limits(c->config, limits, error, error_size);
+	int r = choose_limits(c, limits, error, error_size);
 
 	if (r < 0)
 		return r;
@@ -480,7 +487,7 @@ add_stat_rows(const struct capd *c, struct store_batch *batch)
 {
 	const struct stat_set *sets[STAT_SETS];
 
-	stat_sets(c, sets);
+	capd_stat_sets(c, sets);
 	for (size_t s = 0; s < STAT_SETS; s++)
 		for (unsigned i = 0; i < sets[s]->n; i++) {
 			struct store_stat *row = store_batch_add(batch, STORE_STATS);
@@ -781,7 +788,7 @@ capd_stat(const struct capd *c, const char *name)
 {
 	const struct stat_set *sets[STAT_SETS];
 
-	stat_sets(c, sets);
+	capd_stat_sets(c, sets);
 	for (size_t s = 0; s < STAT_SETS; s++)
 		for (unsigned i = 0; i < sets[s]->n; i++)
 			if (strcmp(sets[s]->names[i].name, name) == 0)

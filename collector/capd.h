@@ -12,6 +12,7 @@
 #include "collector/config.h"
 #include "collector/import.h"
 #include "common/clock.h"
+#include "common/stat.h"
 
 #include <stdbool.h>
 
@@ -21,6 +22,7 @@ struct capd;
 struct capd_options {
 	bool no_sockets; /* for an import, beside a collector that has them */
 	const char *tap; /* FIFO, see tap.h; NULL: none */
+	size_t memory_taken; /* octets of the budget that others of this program use */
 };
 
 /* Opens store and sockets and reads the books back. config and clock are borrowed. Blocks SIGTERM,
@@ -43,6 +45,12 @@ int capd_run(struct capd *c);
  * came before a mistake in the file is in the store. */
 int capd_import(struct capd *c, struct clock *clock, const char *file,
     struct import_counts *counts, uint64_t *other, char *error, size_t error_size);
+
+/* Everybody who counts, as long as the collector is open; what further sets there are, capd_add_stats
+ * says before capd_run: they are stored and logged with the others. */
+enum { CAPD_STAT_SETS = 9 };
+void capd_stat_sets(const struct capd *c, const struct stat_set *sets[CAPD_STAT_SETS]);
+void capd_add_stats(struct capd *c, const struct stat_set *stats);
 
 /* The counter of that name ("input.records"), or 0. */
 uint64_t capd_stat(const struct capd *c, const char *name);

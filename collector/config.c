@@ -10,7 +10,10 @@
 #define USER_AT(member) offsetof(struct collector_user, member)
 #define AT(member) offsetof(struct collector_config, member)
 
-enum { COMMUNITY_MAX = 255 }; /* as Net-SNMP: a longer one could not be sent by it */
+enum {
+	COMMUNITY_MAX = 255, /* as Net-SNMP: a longer one could not be sent by it */
+	HTTP_TOKEN_MIN = 8,  /* as a passphrase */
+};
 
 static const char *const log_targets[] = {"stderr", "syslog", NULL};
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
@@ -35,6 +38,18 @@ passphrase_check(const char *value)
 	return strlen(value) < V3_PASSPHRASE_MIN ? "a passphrase has at least 8 characters" : NULL;
 }
 
+static const char *
+http_listen_check(const char *value)
+{
+	return *value ? endpoint_check(value) : NULL;
+}
+
+static const char *
+http_token_check(const char *value)
+{
+	return *value && strlen(value) < HTTP_TOKEN_MIN ? "a token has at least 8 characters" : NULL;
+}
+
 static const struct option_row user_options[] = {
     {"engine_ids", OPTION_LIST, USER_AT(engine_ids), .max = V3_ENGINES_MAX,
 	.check = v3_engine_id_check,
@@ -54,6 +69,7 @@ static const struct option_row user_options[] = {
 enum {
 	MAX_COMMUNITIES = 64, /* each is compared with each message */
 	MAX_SENDERS = 1024,
+	MAX_HOSTS = 64,
 };
 
 const struct option_row collector_options[] = {
@@ -94,6 +110,30 @@ const struct option_row collector_options[] = {
 	.def = "20000",
 	.help = "Most samples a second that get a row of their own. Beyond, a random one of k gets "
 		"one and says so; sums count every sample. 0: no limit."},
+    {"http_listen", OPTION_STRING, AT(http_listen), .def = "127.0.0.1:8162",
+	.check = http_listen_check,
+	.help = "Where the page, /api/v1/ and /metrics are served, as listen; empty: nowhere. If it "
+		"cannot be listened at, samples are collected all the same."},
+    {"http_token", OPTION_STRING, AT(http_token), .check = http_token_check,
+	.help = "What a client must send as \"Authorization: Bearer TOKEN\" for data; the page asks "
+		"for it. Empty: everybody who reaches http_listen may read."},
+    {"http_hosts", OPTION_LIST, AT(http_hosts), .max = MAX_HOSTS,
+	.help = "Names by which browsers may ask, beside numbers and localhost, where there is no "
+		"token: any other name may be a stranger's page."},
+    {"http_connections", OPTION_U32, AT(http_connections), .min = 8, .max = 4096, .def = "256",
+	.help = "Connections at a time, 16 KiB of memory each; browsers make up to six. One too many "
+		"takes the place of one that has asked nothing for longest."},
+    {"http_question", OPTION_U32, AT(http_question_ms), .min = 100, .max = 600000, .unit = "ms",
+	.def = "5000", .help = "Longest time that answering one question may take."},
+    {"http_metrics_ports", OPTION_U32, AT(http_metrics_ports), .max = 100000, .def = "1000",
+	.help = "Ports that /metrics has series of, up to 15 each."},
+    {"http_metrics_top", OPTION_U32, AT(http_metrics_top), .max = 100, .def = "10",
+	.help = "Largest sources, and services, that /metrics has series of, three each. Who is "
+		"among them changes, and Prometheus keeps each that ever was."},
+    {"names", OPTION_STRING, AT(names),
+	.help = "File of names of addresses, prefixes and VLANs for the page, as easetop --names."},
+    {"vendors", OPTION_BOOL, AT(vendors), .def = "false",
+	.help = "Makers of MAC addresses on the page (package ieee-data)."},
     {"log", OPTION_ENUM, AT(log), .choices = log_targets, .def = "stderr",
 	.help = "Where messages go; without -f always to syslog."},
     {"log_level", OPTION_ENUM, AT(log_level), .choices = log_levels, .def = "info",
@@ -101,7 +141,7 @@ const struct option_row collector_options[] = {
     {.name = NULL},
 };
 
-const char *const collector_secrets[] = {"communities", "auth_passphrase",
+const char *const collector_secrets[] = {"communities", "http_token", "auth_passphrase",
     "priv_passphrase", NULL};
 
 /* What no single row can say. */

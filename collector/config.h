@@ -30,6 +30,15 @@ struct collector_config {
 	uint32_t threads;
 	uint32_t memory_mib;
 	uint32_t sample_rows;
+	char *http_listen;
+	char *http_token;
+	struct option_list http_hosts;
+	uint32_t http_connections;
+	uint32_t http_question_ms;
+	uint32_t http_metrics_ports;
+	uint32_t http_metrics_top;
+	char *names;
+	bool vendors;
 	int log;       /* COLLECTOR_LOG_… */
 	int log_level; /* enum log_level */
 };

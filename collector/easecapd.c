@@ -3,6 +3,7 @@
  * told not to, and runs the collector (capd.h).
  */
 #include "collector/capd.h"
+#include "collector/web/web.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -14,7 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ERROR_TEXT = 512 };
+enum {
+	ERROR_TEXT = 512,
+	/* Keys that a question from the page may read for each MiB of the memory budget: two questions
+	 * at a time then take half as much again at most, some 400 octets a key. */
+	KEYS_A_MIB = 600,
+};
 
 struct command {
 	const char *config_file;
@@ -120,13 +126,51 @@ leave_terminal(int parent_fd)
 	close(parent_fd);
 }
 
+/* The page goes without saying: who collects must not stop because it cannot be shown. */
+static struct web *
+open_page(const struct collector_config *config, struct capd *capd,
+    const struct stat_set *stats[CAPD_STAT_SETS])
+{
+	const struct web_config web_config = {
+	    .listen = config->http_listen,
+	    .token = config->http_token,
+	    .hosts = (const char *const *)config->http_hosts.items,
+	    .n_hosts = config->http_hosts.n,
+	    .connections = config->http_connections,
+	    .question_ms = config->http_question_ms,
+	    .question_keys = (size_t)config->memory_mib * KEYS_A_MIB,
+	    .metrics_ports = config->http_metrics_ports,
+	    .metrics_top = config->http_metrics_top,
+	    .store = config->store,
+	    .names = config->names,
+	    .vendors = config->vendors,
+	    .stats = stats,
+	    .n_stats = CAPD_STAT_SETS,
+	    .started_us = clock_wall_us(&clock_system),
+	    .clock = &clock_system,
+	};
+	struct web *web = NULL;
+	char error[ERROR_TEXT];
+
+	if (!*config->http_listen)
+		return NULL;
+	capd_stat_sets(capd, stats);
+	if (web_open(&web, &web_config, error, sizeof(error)) == 0)
+		capd_add_stats(capd, web_stats(web));
+	else
+		log_warn("easecapd", "no page: %s", error);
+	return web;
+}
+
 static int
 collect(const struct collector_config *config, const struct capd_options *options,
     bool foreground)
 {
 	int parent_fd = foreground ? -1 : go_to_background();
+	const struct stat_set *stats[CAPD_STAT_SETS];
 	char error[ERROR_TEXT];
 	struct capd *capd;
+	struct web *web;
 	int r;
 
 	if (!foreground && parent_fd < 0) {
@@ -138,6 +182,9 @@ collect(const struct collector_config *config, const struct capd_options *option
 		fprintf(stderr, "easecapd: %s\n", error);
 		return r;
 	}
+	web = open_page(config, capd, stats);
+	if (foreground && web)
+		web_announce(web);
 	if (foreground)
 		capd_announce(capd);
 	else
@@ -145,6 +192,7 @@ collect(const struct collector_config *config, const struct capd_options *option
 	r = capd_run(capd);
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
+	web_close(web);
 	capd_close(capd);
 	return r;
 }
@@ -208,6 +256,8 @@ main(int argc, char **argv)
 		if (cmd.print)
 			options_print(stdout, collector_options, &config, collector_secrets);
 	} else {
+		if (*config.http_listen && !cmd.import_file)
+			cmd.options.memory_taken = web_memory(config.http_connections);
 		log_open("easecapd",
 		    (!cmd.foreground && !cmd.import_file) || config.log == COLLECTOR_LOG_SYSLOG,
 		    (enum log_level)config.log_level);

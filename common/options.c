@@ -675,6 +675,15 @@ print_sections(FILE *out, const struct option_row *row, const struct option_sect
 	}
 }
 
+/* A secret that is not set is none. */
+static bool
+is_empty_text(const struct option_row *row, const void *value)
+{
+	const char *const *text = value;
+
+	return row->type == OPTION_STRING && (!*text || !**text);
+}
+
 static void
 print_table(FILE *out, const struct option_row *table, const void *config, const char *const *secret,
     const char *indent)
@@ -688,7 +697,7 @@ print_table(FILE *out, const struct option_row *table, const void *config, const
 			continue;
 		}
 		fprintf(out, "%s%s = ", indent, row->name);
-		if (is_secret(secret, row->name))
+		if (is_secret(secret, row->name) && !is_empty_text(row, value))
 			fputs(row->type == OPTION_LIST ? "{\"(hidden)\"}" : "\"(hidden)\"", out);
 		else
 			print_value(out, row, value);

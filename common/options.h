@@ -64,7 +64,7 @@ int options_parse(const char *name, const char *text, const struct option_row *t
     char *error, size_t error_size);
 
 /* Prints the effective configuration with units and help as comments; parses again. Options
- * whose name is in secret (NULL-terminated, may be NULL) print as "(hidden)". */
+ * whose name is in secret (NULL-terminated, may be NULL) print as "(hidden)" unless they are an empty text. */
 void options_print(FILE *out, const struct option_row *table, const void *config,
     const char *const *secret);
 

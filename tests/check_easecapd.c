@@ -43,7 +43,8 @@ write_conf(const struct daemon *d, const char *senders)
 
 	ck_assert_ptr_nonnull(f);
 	fprintf(f,
-	    "listen = {\"127.0.0.1:0\"}\ncommunities = {\"public\"}\nsenders = {\"%s\"}\n"
+	    "http_listen = \"\"\nlisten = {\"127.0.0.1:0\"}\n"
+	    "communities = {\"public\"}\nsenders = {\"%s\"}\n"
 	    "store = \"%s\"\nflush_interval = 50\nreceive_buffer = 100000\n",
 	    senders, d->db);
 	fclose(f);

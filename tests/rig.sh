@@ -86,6 +86,7 @@ rig_new() {
 	cat >"$rig/collector.conf" <<-END
 		listen = {"127.0.0.1:$trap_port"}
 		communities = {"demo"}
+		http_listen = "${rig_http:-}"
 		store = "$rig/ease.db"
 		flush_interval = 200
 	END

@@ -6,7 +6,6 @@
 #include "collector/report/build.h"
 #include "collector/report/event_names.h"
 #include "collector/report/reports.h"
-#include "collector/store/schema.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -85,14 +84,6 @@ name_bad_frames(const struct query *query, sqlite3_stmt *stmt, struct report_val
 }
 
 static void
-name_lost(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
-{
-	(void)query;
-	(void)stmt;
-	row[COLUMN_EVENT] = build_text("samples lost");
-}
-
-static void
 name_start(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
 {
 	char text[32];
@@ -117,9 +108,6 @@ static const struct source {
 	 " WHERE time_us >= :from ORDER BY time_us DESC", name_told},
 	{"SELECT last_us, agent, if_index, mac, NULL, frames, kind FROM error_source"
 	 " WHERE last_us >= :from AND first_us < :to ORDER BY last_us DESC", name_bad_frames},
-	{"SELECT MAX(start_us) AS newest, agent, if_index, NULL, NULL, SUM(expected - received)"
-	 " FROM window_port WHERE start_us >= :from AND start_us < :to AND received < expected"
-	 " GROUP BY agent, if_index ORDER BY newest DESC", name_lost},
 	{"SELECT MIN(first_us) AS first, agent, 0, NULL, NULL, NULL, boot FROM account"
 	 " GROUP BY agent, boot HAVING first >= :from AND first < :to ORDER BY first DESC",
 	    name_start},
@@ -178,6 +166,31 @@ add_source(struct query *query, const struct report_options *options, const stru
 	return err;
 }
 
+/* One for each port that lacks samples: where in the range they were lost, sums do not say. */
+static int
+add_lost(const struct query *query, struct report_result *result)
+{
+	uint64_t to_us = query->range.to_us < query->newest_us ? query->range.to_us
+							       : query->newest_us;
+
+	for (size_t i = 0; i < query->n_ports; i++) {
+		const struct query_port *port = &query->ports[i];
+		struct report_value *row;
+
+		if (!port->chosen || port->received >= port->expected)
+			continue;
+		row = build_row(result);
+		if (!row)
+			return -ENOMEM;
+		row[COLUMN_TIME] = build_time(to_us);
+		row[COLUMN_EVENT] = build_text("samples lost");
+		row[COLUMN_AGENT] = build_text(port->agent->name);
+		row[COLUMN_PORT] = build_text(port->name);
+		row[COLUMN_COUNT] = build_number((double)(port->expected - port->received));
+	}
+	return 0;
+}
+
 static int
 compare_times(const void *a, const void *b)
 {
@@ -214,6 +227,8 @@ report_events(struct query *query, const struct report_options *options, uint64_
 			build_count_port(result, &query->ports[i]);
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(sources); i++)
 		err = add_source(query, options, &sources[i], result);
+	if (err == 0)
+		err = add_lost(query, result);
 	keep_newest(result, options->top);
 	build_hide_agent(result, query, COLUMN_AGENT);
 	build_finish(result, query);

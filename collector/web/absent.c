@@ -1,0 +1,43 @@
+/*
+ * In place of web.c where libmicrohttpd is missing: there is no page, and whoever asks for one is told.
+ */
+#include "collector/web/web.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+int
+web_open(struct web **out, const struct web_config *config, char *error, size_t error_size)
+{
+	(void)out, (void)config;
+	snprintf(error, error_size, "this easecapd was built without the page (libmicrohttpd)");
+	return -ENOSYS;
+}
+
+void
+web_announce(const struct web *web)
+{
+	(void)web;
+}
+
+const struct stat_set *
+web_stats(const struct web *web)
+{
+	static const struct stat_set none = {0};
+
+	(void)web;
+	return &none;
+}
+
+size_t
+web_memory(uint32_t connections)
+{
+	(void)connections;
+	return 0;
+}
+
+void
+web_close(struct web *web)
+{
+	(void)web;
+}

@@ -1,0 +1,195 @@
+#include "collector/web/answer.h"
+
+#include "collector/report/render.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HTTP_OK = 200, HTTP_BAD_REQUEST = 400, HTTP_UNAVAILABLE = 503 };
+
+#define VENDORS_FOLDER "/usr/share/ieee-data" /* where Debian's package ieee-data has it */
+
+int
+answerer_open(struct answerer *answerer, char *error, size_t error_size)
+{
+	const struct web_config *config = answerer->config;
+	const struct directory_options options = {
+	    .file = *config->names ? config->names : NULL,
+	    .vendors = config->vendors ? VENDORS_FOLDER : NULL,
+	};
+	int err = 0;
+
+	if (!options.file && !options.vendors)
+		return 0;
+	for (int i = 0; err == 0 && i < JOBS_WORKERS; i++)
+		err = directory_open(&options, &answerer->names[i], error, error_size);
+	return err;
+}
+
+void
+answerer_close(struct answerer *answerer)
+{
+	for (int i = 0; i < JOBS_WORKERS; i++)
+		directory_close(answerer->names[i]);
+}
+
+/* ---- replies ---- */
+
+void
+answer_error(struct reply *reply, int status, const char *message)
+{
+	json_t *object = json_pack("{s:s}", "error", message);
+
+	free(reply->body);
+	reply->status = status;
+	reply->content_type = ANSWER_JSON;
+	reply->body = object ? json_dumps(object, JSON_COMPACT) : NULL;
+	reply->octets = reply->body ? strlen(reply->body) : 0;
+	json_decref(object);
+}
+
+int
+answer_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const void *arg)
+{
+	FILE *out = open_memstream(&reply->body, &reply->octets);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	err = write(out, arg);
+	if (fclose(out) != 0 && err == 0)
+		err = -ENOMEM;
+	if (err == 0 && reply->octets > JOBS_REPLY_OCTETS)
+		err = -E2BIG;
+	return err;
+}
+
+struct query *
+answer_open_store(struct answerer *answerer, struct reply *reply)
+{
+	const struct web_config *config = answerer->config;
+	const struct query_limits limits = {
+	    .clock = config->clock,
+	    .deadline_us = clock_mono_us(config->clock) + config->question_ms * 1000ull,
+	    .cancel = &answerer->stopping,
+	    .keys = config->question_keys,
+	};
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+
+	stat_add(answerer->stats, WEB_STAT_QUESTIONS, 1);
+	if (query_open(config->store, &query, error, sizeof(error)) != 0) {
+		stat_add(answerer->stats, WEB_STAT_FAILED, 1);
+		answer_error(reply, HTTP_UNAVAILABLE, "the store cannot be read");
+		return NULL;
+	}
+	query_limit(query, &limits);
+	return query;
+}
+
+/* Where the store lies is nothing to strangers. */
+static const char *
+without_path(const struct query *query)
+{
+	size_t len = strlen(query->path);
+
+	if (strncmp(query->error, query->path, len) == 0 && query->error[len] == ':')
+		return query->error + len + 2;
+	return query->error;
+}
+
+void
+answer_failed(struct answerer *answerer, const struct query *query, int err, struct reply *reply)
+{
+	switch (err) {
+	case -EINVAL:
+	case -ENOENT:
+	case -E2BIG:
+		answer_error(reply, HTTP_BAD_REQUEST,
+		    *query->error ? without_path(query) : "the answer is too long: ask for less");
+		break;
+	case -ETIMEDOUT:
+		stat_add(answerer->stats, WEB_STAT_TOO_LONG, 1);
+		answer_error(reply, HTTP_UNAVAILABLE, without_path(query));
+		break;
+	default:
+		stat_add(answerer->stats, WEB_STAT_FAILED, 1);
+		answer_error(reply, HTTP_UNAVAILABLE,
+		    *query->error ? without_path(query) : strerror(-err));
+		break;
+	}
+}
+
+/* ---- reports ---- */
+
+static int
+write_report(FILE *out, const void *result)
+{
+	const struct render_options none = {0};
+
+	return render_json(out, result, &none);
+}
+
+static void
+answer_report(struct answerer *answerer, unsigned worker, const struct question *asked,
+    struct reply *reply)
+{
+	struct query *query = answer_open_store(answerer, reply);
+	struct report_result result = {0};
+	struct question question = *asked;
+	int err;
+
+	if (!query)
+		return;
+	question.options.names = answerer->names[worker];
+	err = question_answer(&question, query, clock_wall_us(answerer->config->clock), &result);
+	if (err == 0)
+		err = answer_write(reply, write_report, &result);
+	reply->status = HTTP_OK;
+	reply->content_type = ANSWER_JSON;
+	if (err)
+		answer_failed(answerer, query, err, reply);
+	report_result_free(&result);
+	query_close(query);
+}
+
+/* Well is who can read the store. */
+static void
+answer_health(struct answerer *answerer, struct reply *reply)
+{
+	struct query *query = answer_open_store(answerer, reply);
+
+	if (!query)
+		return;
+	query_close(query);
+	reply->status = HTTP_OK;
+	reply->content_type = "text/plain";
+	reply->body = strdup("ok\n");
+	reply->octets = reply->body ? strlen(reply->body) : 0;
+}
+
+void
+answer(void *arg, unsigned worker, const struct request *request, struct reply *reply)
+{
+	struct answerer *answerer = arg;
+
+	switch (request->kind) {
+	case REQUEST_REPORT:
+		answer_report(answerer, worker, &request->question, reply);
+		break;
+	case REQUEST_STATUS:
+		answer_status(answerer, reply);
+		break;
+	case REQUEST_METRICS:
+		answer_metrics(answerer, reply);
+		break;
+	case REQUEST_HEALTH:
+		answer_health(answerer, reply);
+		break;
+	case REQUEST_FILE:
+		break; /* asks nobody */
+	}
+}

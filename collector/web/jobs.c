@@ -1,0 +1,275 @@
+#include "collector/web/jobs.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { HTTP_UNAVAILABLE = 503 };
+
+/* Threads that answer are the last ones to get the processor: receiving comes first. */
+enum { WORKER_NICE = 10 };
+
+enum state { QUEUED, RUNNING, DONE };
+
+struct job {
+	struct request *request;
+	enum state state;
+	struct reply reply;
+	unsigned held; /* by askers */
+	bool dropped;  /* not in jobs.all any more */
+	uint64_t done_us;
+	struct job_waiter *waiters;
+	struct job *next; /* in the queue */
+};
+
+struct worker {
+	struct jobs *jobs;
+	unsigned number;
+	pthread_t thread;
+	bool started;
+};
+
+struct jobs {
+	struct jobs_config config;
+	pthread_mutex_t lock;
+	pthread_cond_t queued;
+	struct job *all[JOBS_MAX]; /* NULL: free */
+	struct job *first, **last; /* the queue */
+	size_t octets;		   /* of all replies */
+	bool stopping;
+	struct worker workers[JOBS_WORKERS];
+};
+
+static void
+free_job(struct jobs *jobs, struct job *job)
+{
+	jobs->octets -= job->reply.octets;
+	free(job->reply.body);
+	free(job->request);
+	free(job);
+}
+
+static bool
+is_old(const struct jobs *jobs, const struct job *job)
+{
+	return job->state == DONE &&
+	    clock_mono_us(jobs->config.clock) - job->done_us >= JOBS_KEEP_US;
+}
+
+/* What somebody still reads goes when it is released. */
+static void
+drop_old(struct jobs *jobs)
+{
+	for (int i = 0; i < JOBS_MAX; i++) {
+		struct job *job = jobs->all[i];
+
+		if (!job || !is_old(jobs, job))
+			continue;
+		jobs->all[i] = NULL;
+		job->dropped = true;
+		if (job->held == 0)
+			free_job(jobs, job);
+	}
+}
+
+/* ---- the workers ---- */
+
+/* With the lock. */
+static void
+finish(struct jobs *jobs, struct job *job, const struct reply *reply)
+{
+	struct job_waiter *waiter = job->waiters, *next;
+
+	job->reply = *reply;
+	jobs->octets += reply->octets;
+	job->done_us = clock_mono_us(jobs->config.clock);
+	job->state = DONE;
+	job->waiters = NULL;
+	for (; waiter; waiter = next) {
+		next = waiter->next;
+		jobs->config.wake(waiter);
+	}
+}
+
+static struct job *
+take(struct jobs *jobs)
+{
+	struct job *job = jobs->first;
+
+	if (job) {
+		jobs->first = job->next;
+		if (!jobs->first)
+			jobs->last = &jobs->first;
+	}
+	return job;
+}
+
+static void *
+work(void *arg)
+{
+	struct worker *worker = arg;
+	struct jobs *jobs = worker->jobs;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), WORKER_NICE);
+	pthread_mutex_lock(&jobs->lock);
+	while (!jobs->stopping) {
+		struct reply reply = {0};
+		struct job *job = take(jobs);
+
+		if (!job) {
+			pthread_cond_wait(&jobs->queued, &jobs->lock);
+			continue;
+		}
+		job->state = RUNNING;
+		pthread_mutex_unlock(&jobs->lock);
+		jobs->config.run(jobs->config.arg, worker->number, job->request, &reply);
+		pthread_mutex_lock(&jobs->lock);
+		finish(jobs, job, &reply);
+	}
+	pthread_mutex_unlock(&jobs->lock);
+	return NULL;
+}
+
+/* ---- the asker ---- */
+
+int
+jobs_open(struct jobs **out, const struct jobs_config *config)
+{
+	struct jobs *jobs = calloc(1, sizeof(*jobs));
+	int err = 0;
+
+	if (!jobs)
+		return -ENOMEM;
+	jobs->config = *config;
+	jobs->last = &jobs->first;
+	pthread_mutex_init(&jobs->lock, NULL);
+	pthread_cond_init(&jobs->queued, NULL);
+	for (unsigned i = 0; err == 0 && i < JOBS_WORKERS; i++) {
+		struct worker *worker = &jobs->workers[i];
+
+		worker->jobs = jobs;
+		worker->number = i;
+		err = -pthread_create(&worker->thread, NULL, work, worker);
+		worker->started = err == 0;
+	}
+	if (err) {
+		jobs_stop(jobs);
+		jobs_close(jobs);
+		return err;
+	}
+	*out = jobs;
+	return 0;
+}
+
+/* With the lock: one that was asked the same. */
+static struct job *
+find_same(struct jobs *jobs, const struct request *request)
+{
+	for (int i = 0; i < JOBS_MAX; i++) {
+		struct job *job = jobs->all[i];
+
+		if (job && strcmp(job->request->key, request->key) == 0)
+			return job;
+	}
+	return NULL;
+}
+
+/* With the lock. NULL: no room. */
+static struct job *
+add_job(struct jobs *jobs, struct request *request)
+{
+	struct job *job = NULL;
+	int at = 0;
+
+	while (at < JOBS_MAX && jobs->all[at])
+		at++;
+	if (at < JOBS_MAX && jobs->octets < JOBS_OCTETS && !jobs->stopping)
+		job = calloc(1, sizeof(*job));
+	if (!job)
+		return NULL;
+	job->request = request;
+	jobs->all[at] = job;
+	*jobs->last = job;
+	jobs->last = &job->next;
+	pthread_cond_signal(&jobs->queued);
+	return job;
+}
+
+enum jobs_state
+jobs_ask(struct jobs *jobs, struct request *request, struct job_waiter *waiter, struct job **out)
+{
+	enum jobs_state state = JOB_REFUSED;
+	struct job *job;
+
+	pthread_mutex_lock(&jobs->lock);
+	drop_old(jobs);
+	job = find_same(jobs, request);
+	if (!job) {
+		job = add_job(jobs, request);
+		request = job ? NULL : request;
+	}
+	if (job) {
+		job->held++;
+		state = job->state == DONE ? JOB_SHARED : JOB_WAITING;
+	}
+	if (state == JOB_WAITING) {
+		jobs->config.sleep(waiter);
+		waiter->next = job->waiters;
+		job->waiters = waiter;
+	}
+	pthread_mutex_unlock(&jobs->lock);
+	free(request);
+	*out = job;
+	return state;
+}
+
+const struct reply *
+job_reply(const struct job *job)
+{
+	return &job->reply;
+}
+
+void
+jobs_release(struct jobs *jobs, struct job *job)
+{
+	if (!job)
+		return;
+	pthread_mutex_lock(&jobs->lock);
+	if (--job->held == 0 && job->dropped)
+		free_job(jobs, job);
+	drop_old(jobs);
+	pthread_mutex_unlock(&jobs->lock);
+}
+
+void
+jobs_stop(struct jobs *jobs)
+{
+	const struct reply none = {.status = HTTP_UNAVAILABLE};
+	struct job *job;
+
+	pthread_mutex_lock(&jobs->lock);
+	jobs->stopping = true;
+	while ((job = take(jobs)))
+		finish(jobs, job, &none);
+	pthread_cond_broadcast(&jobs->queued);
+	pthread_mutex_unlock(&jobs->lock);
+	for (int i = 0; i < JOBS_WORKERS; i++)
+		if (jobs->workers[i].started)
+			pthread_join(jobs->workers[i].thread, NULL);
+}
+
+void
+jobs_close(struct jobs *jobs)
+{
+	if (!jobs)
+		return;
+	for (int i = 0; i < JOBS_MAX; i++)
+		if (jobs->all[i])
+			free_job(jobs, jobs->all[i]);
+	pthread_cond_destroy(&jobs->queued);
+	pthread_mutex_destroy(&jobs->lock);
+	free(jobs);
+}

@@ -1,0 +1,483 @@
+/*
+ * /metrics: what Prometheus should keep of the collector, in its text format 0.0.4. Names and labels
+ * are stable; Prometheus says bytes for octets. How many series there are is bounded: ports and the keys of lists by the configuration,
+ * agents by the collector's own limits. A figure that is estimated from samples has its 95 % limits
+ * beside it as NAME_low and NAME_high; rates are those of the last five minutes, where the samples of
+ * one scrape interval would say too little.
+ */
+#include "collector/web/answer.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HTTP_OK = 200 };
+
+#define PREFIX "easeswitch_"
+
+struct metrics {
+	FILE *out;
+	struct answerer *answerer;
+	struct query *query;
+	uint64_t now_us;
+	uint32_t n_ports; /* that get series */
+};
+
+/* ---- the format ---- */
+
+static void
+put_family(FILE *out, const char *name, const char *type, const char *help)
+{
+	fprintf(out, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
+}
+
+static void
+put_octet(FILE *out, unsigned char c, bool is_utf8)
+{
+	if (c == '"' || c == '\\')
+		putc('\\', out);
+	if (c < 0x80 || is_utf8)
+		putc(iscntrl(c) && c < 0x80 ? '?' : c, out);
+	else
+		fprintf(out, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+}
+
+/* name="value"; what is not UTF-8 (a device's port name) is read as Latin 1. */
+static void
+put_label(FILE *out, const char *name, const char *value)
+{
+	json_t *utf8 = json_string(value);
+
+	fprintf(out, "%s=\"", name);
+	for (const unsigned char *c = (const unsigned char *)value; *c; c++)
+		put_octet(out, *c, utf8 != NULL);
+	putc('"', out);
+	json_decref(utf8);
+}
+
+static void
+put_value(FILE *out, double value)
+{
+	fprintf(out, " %.15g\n", value);
+}
+
+static void
+put_plain(FILE *out, const char *name, const char *type, const char *help, double value)
+{
+	put_family(out, name, type, help);
+	fprintf(out, PREFIX "%s", name);
+	put_value(out, value);
+}
+
+/* ---- ports ---- */
+
+static void
+put_port_labels(FILE *out, const struct query_port *port)
+{
+	put_label(out, "{agent", port->agent->name); /* with what goes before its name */
+	put_label(out, ",port", port->name);
+	fprintf(out, ",if_index=\"%u\"", port->if_index);
+}
+
+#define TOTAL(member) offsetof(struct query_load, member)
+
+static const struct port_total {
+	const char *name, *help; /* NULL: as the row before */
+	const char *cast;	 /* a label; NULL: none */
+	size_t offset;
+} port_totals[] = {
+	{"port_receive_bytes_total", "Octets received, counted by the port.", NULL,
+	    TOTAL(in_octets)},
+	{"port_transmit_bytes_total", "Octets sent, counted by the port.", NULL,
+	    TOTAL(out_octets)},
+	{"port_receive_packets_total", "Frames received, counted by the port.", "unicast",
+	    TOTAL(in_ucast)},
+	{NULL, NULL, "multicast", TOTAL(in_mcast)},
+	{NULL, NULL, "broadcast", TOTAL(in_bcast)},
+	{"port_transmit_packets_total", "Frames sent, counted by the port.", "unicast",
+	    TOTAL(out_ucast)},
+	{NULL, NULL, "multicast", TOTAL(out_mcast)},
+	{NULL, NULL, "broadcast", TOTAL(out_bcast)},
+	{"port_receive_errors_total", "Frames received with errors, counted by the port.", NULL,
+	    TOTAL(in_errors)},
+	{"port_transmit_errors_total", "Frames not sent for errors, counted by the port.", NULL,
+	    TOTAL(out_errors)},
+	{"port_receive_discards_total", "Frames received and discarded, counted by the port.", NULL,
+	    TOTAL(in_discards)},
+	{"port_transmit_discards_total", "Frames discarded instead of sent, counted by the port.",
+	    NULL, TOTAL(out_discards)},
+};
+enum { N_PORT_TOTALS = sizeof(port_totals) / sizeof(port_totals[0]) };
+
+static void
+put_port_totals(const struct metrics *m, const struct query_load *loads)
+{
+	const char *name = NULL;
+
+	for (int i = 0; i < N_PORT_TOTALS; i++) {
+		const struct port_total *total = &port_totals[i];
+
+		if (total->name) {
+			name = total->name;
+			put_family(m->out, name, "counter", total->help);
+		}
+		for (uint32_t p = 0; p < m->n_ports; p++) {
+			if (!loads[p].known)
+				continue;
+			fprintf(m->out, PREFIX "%s", name);
+			put_port_labels(m->out, &m->query->ports[p]);
+			if (total->cast)
+				fprintf(m->out, ",cast=\"%s\"", total->cast);
+			putc('}', m->out);
+			put_value(m->out,
+			    *(const double *)(const void *)((const char *)&loads[p] + total->offset));
+		}
+	}
+}
+
+static void
+put_port_states(const struct metrics *m)
+{
+	put_family(m->out, "port_info", "gauge", "A port and its alias; always 1.");
+	for (uint32_t p = 0; p < m->n_ports; p++) {
+		fputs(PREFIX "port_info", m->out);
+		put_port_labels(m->out, &m->query->ports[p]);
+		put_label(m->out, ",alias", m->query->ports[p].alias);
+		putc('}', m->out);
+		put_value(m->out, 1);
+	}
+	put_family(m->out, "port_up", "gauge", "1 if the port is up, else 0.");
+	for (uint32_t p = 0; p < m->n_ports; p++) {
+		if (m->query->ports[p].oper_status == EASE_IF_STATUS_NOT_KNOWN)
+			continue;
+		fputs(PREFIX "port_up", m->out);
+		put_port_labels(m->out, &m->query->ports[p]);
+		putc('}', m->out);
+		put_value(m->out, m->query->ports[p].oper_status == EASE_IF_UP);
+	}
+	put_family(m->out, "port_speed_bytes_per_second", "gauge", "Speed of the port.");
+	for (uint32_t p = 0; p < m->n_ports; p++) {
+		if (m->query->ports[p].speed_bps == 0)
+			continue;
+		fputs(PREFIX "port_speed_bytes_per_second", m->out);
+		put_port_labels(m->out, &m->query->ports[p]);
+		putc('}', m->out);
+		put_value(m->out, (double)m->query->ports[p].speed_bps / 8);
+	}
+}
+
+static int
+put_ports(const struct metrics *m)
+{
+	struct query_load *loads = calloc(m->n_ports + 1, sizeof(*loads));
+	int err = loads ? 0 : -ENOMEM;
+
+	for (uint32_t p = 0; err == 0 && p < m->n_ports; p++)
+		err = query_counted(m->query, &m->query->ports[p], &loads[p]);
+	if (err == 0) {
+		put_port_states(m);
+		put_port_totals(m, loads);
+		put_plain(m->out, "ports", "gauge", "Ports that the collector knows.",
+		    (double)m->query->n_ports);
+		put_plain(m->out, "ports_left_out", "gauge",
+		    "Ports without series here: http_metrics_ports limits them.",
+		    (double)(m->query->n_ports - m->n_ports));
+	}
+	free(loads);
+	return err;
+}
+
+/* ---- agents ---- */
+
+static void
+put_agent(const struct metrics *m, const char *name, const struct query_agent *agent, double value)
+{
+	fprintf(m->out, PREFIX "%s", name);
+	put_label(m->out, "{agent", agent->name);
+	putc('}', m->out);
+	put_value(m->out, value);
+}
+
+static void
+put_agents(const struct metrics *m)
+{
+	const struct query *query = m->query;
+
+	put_plain(m->out, "agents", "gauge", "Agents that the collector knows.",
+	    (double)query->n_agents);
+	put_family(m->out, "agent_last_heard_timestamp_seconds", "gauge",
+	    "When something of the agent came, by the collector's clock.");
+	for (size_t a = 0; a < query->n_agents; a++)
+		put_agent(m, "agent_last_heard_timestamp_seconds", &query->agents[a],
+		    (double)query->agents[a].last_received_us / 1e6);
+	put_family(m->out, "agent_newest_data_timestamp_seconds", "gauge",
+	    "Time of the agent's newest data, by its own clock.");
+	for (size_t a = 0; a < query->n_agents; a++)
+		put_agent(m, "agent_newest_data_timestamp_seconds", &query->agents[a],
+		    (double)query->agents[a].last_us / 1e6);
+	put_family(m->out, "agent_completeness_ratio", "gauge",
+	    "Samples received of those taken, last five minutes; 1: none was lost.");
+	for (size_t a = 0; a < query->n_agents; a++) {
+		double expected = 0, received = 0;
+
+		for (size_t p = 0; p < query->n_ports; p++)
+			if (query->ports[p].agent == &query->agents[a]) {
+				expected += (double)query->ports[p].expected;
+				received += (double)query->ports[p].received;
+			}
+		if (expected > 0)
+			put_agent(m, "agent_completeness_ratio", &query->agents[a],
+			    received / expected);
+	}
+}
+
+/* ---- where samples are ---- */
+
+static size_t
+column_named(const struct report_result *result, const char *field)
+{
+	size_t c = 0;
+
+	while (c < result->n_columns &&
+	    (!result->columns[c].field || strcmp(result->columns[c].field, field) != 0))
+		c++;
+	return c;
+}
+
+static double
+sum_of_agent(const struct report_result *loss, const char *agent, size_t column)
+{
+	size_t agents = column_named(loss, "agent");
+	double sum = 0;
+
+	for (size_t r = 0; r < loss->n_rows; r++)
+		if (report_cell(loss, r, agents)->known &&
+		    strcmp(report_cell(loss, r, agents)->text, agent) == 0)
+			sum += report_cell(loss, r, column)->number;
+	return sum;
+}
+
+static void
+put_samples(const struct metrics *m, const struct report_result *loss)
+{
+	static const struct {
+		const char *name, *field, *help;
+	} families[] = {
+		{"samples_expected_total", "expected", "Samples taken by the agent since it started."},
+		{"samples_received_total", "received", "Of these: received, once each."},
+		{"samples_lost_total", "lost", "Of these: lost."},
+		{"samples_lost_in_agent_total", "lost_in_agent", "Of those lost: dropped by the agent."},
+		{"samples_duplicate_total", "duplicates", "Samples that had come before."},
+	};
+
+	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+		size_t column = column_named(loss, families[f].field);
+
+		put_family(m->out, families[f].name, "counter", families[f].help);
+		for (size_t a = 0; column < loss->n_columns && a < m->query->n_agents; a++)
+			put_agent(m, families[f].name, &m->query->agents[a],
+			    sum_of_agent(loss, m->query->agents[a].name, column));
+	}
+}
+
+static void
+put_places(const struct metrics *m, const struct report_result *places)
+{
+	size_t place = column_named(places, "place"), count = column_named(places, "count");
+	size_t of = column_named(places, "of");
+
+	put_family(m->out, "lost_total", "counter",
+	    "What was lost, by place; samples, datagrams, records or rows.");
+	for (size_t r = 0; r < places->n_rows; r++) {
+		fputs(PREFIX "lost_total", m->out);
+		put_label(m->out, "{place", report_cell(places, r, place)->text);
+		put_label(m->out, ",of", report_cell(places, r, of)->text);
+		putc('}', m->out);
+		put_value(m->out, report_cell(places, r, count)->number);
+	}
+}
+
+static int
+put_loss(const struct metrics *m)
+{
+	const struct report_options options = report_default_options();
+	struct report_result loss = {0};
+	int err = report_find("loss")->run(m->query, &options, m->now_us, &loss);
+
+	if (err == 0) {
+		put_samples(m, &loss);
+		put_places(m, loss.below);
+	}
+	report_result_free(&loss);
+	return err;
+}
+
+/* ---- who talks ---- */
+
+static const struct list {
+	const char *report, *name, *label, *field, *help;
+	enum report_by by;
+} lists[] = {
+	{"talkers", "source_bytes_per_second", "source", "src",
+	    "Received from the source, estimated, last five minutes", REPORT_BY_SRC},
+	{"protocols", "protocol_bytes_per_second", "protocol", NULL,
+	    "Traffic of the service, estimated, last five minutes", REPORT_BY_SERVICE},
+};
+
+/* The named column, or else the text that people read. */
+static size_t
+label_column(const struct report_result *result, const char *field)
+{
+	size_t c = 1;
+
+	if (field)
+		return column_named(result, field);
+	while (result->columns[c].type != REPORT_TEXT || !result->columns[c].heading)
+		c++;
+	return c;
+}
+
+static void
+put_list(const struct metrics *m, const struct list *list, const struct report_result *result)
+{
+	static const struct {
+		const char *ending, *what;
+		size_t offset;
+	} limits[] = {
+		{"", "", offsetof(struct estimate_figure, estimate)},
+		{"_low", ": lower 95 % limit", offsetof(struct estimate_figure, low)},
+		{"_high", ": upper 95 % limit", offsetof(struct estimate_figure, high)},
+	};
+	size_t label = label_column(result, list->field), octets = column_named(result, "octets");
+	char name[64], help[160];
+
+	for (size_t l = 0; l < sizeof(limits) / sizeof(limits[0]); l++) {
+		snprintf(name, sizeof(name), "%s%s", list->name, limits[l].ending);
+		snprintf(help, sizeof(help), "%s%s.", list->help, limits[l].what);
+		put_family(m->out, name, "gauge", help);
+		for (size_t r = 0; result->seconds > 0 && r < result->n_rows; r++) {
+			const char *figure = (const char *)&report_cell(result, r, octets)->figure;
+
+			fprintf(m->out, PREFIX "%s{", name);
+			put_label(m->out, list->label, report_cell(result, r, label)->text);
+			putc('}', m->out);
+			put_value(m->out, *(const double *)(const void *)
+			    (figure + limits[l].offset) / result->seconds);
+		}
+	}
+}
+
+/* Once, beside the first list: what all of it was. */
+static void
+put_totals(const struct metrics *m, const struct report_result *result)
+{
+	if (result->seconds > 0)
+		put_plain(m->out, "counted_bytes_per_second", "gauge",
+		    "Received at edge ports, counted, last five minutes.",
+		    result->total[ESTIMATE_OCTETS] / result->seconds);
+	if (result->expected > 0)
+		put_plain(m->out, "completeness_ratio", "gauge",
+		    "Samples received of those taken at edge ports, last five minutes.",
+		    (double)result->samples / (double)result->expected);
+}
+
+static int
+put_lists(const struct metrics *m)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < sizeof(lists) / sizeof(lists[0]); i++) {
+		struct report_options options = report_default_options();
+		struct report_result result = {0};
+
+		options.by = lists[i].by;
+		options.top = m->answerer->config->metrics_top;
+		err = report_find(lists[i].report)->run(m->query, &options, m->now_us, &result);
+		if (err == 0 && i == 0)
+			put_totals(m, &result);
+		if (err == 0)
+			put_list(m, &lists[i], &result);
+		report_result_free(&result);
+	}
+	return err;
+}
+
+/* ---- the collector ---- */
+
+/* "input.records" is collector_input_records_total; the one without a room is a time, and told below. */
+static void
+put_counter(const struct metrics *m, const struct stat_set *set, unsigned i)
+{
+	char name[128];
+
+	if (!strchr(set->names[i].name, '.'))
+		return;
+	snprintf(name, sizeof(name), "collector_%s_total", set->names[i].name);
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	put_plain(m->out, name, "counter", set->names[i].help, (double)stat_get(set, i));
+}
+
+static void
+put_counters(const struct metrics *m)
+{
+	const struct answerer *answerer = m->answerer;
+
+	for (size_t s = 0; s < answer_n_stats(answerer); s++)
+		for (unsigned i = 0; i < answer_stats(answerer, s)->n; i++)
+			put_counter(m, answer_stats(answerer, s), i);
+	put_plain(m->out, "collector_start_time_seconds", "gauge", "When this collector started.",
+	    (double)answerer->config->started_us / 1e6);
+	put_family(m->out, "build_info", "gauge", "The program's version; always 1.");
+	fprintf(m->out, PREFIX "build_info{version=\"%s\"} 1\n", EASE_VERSION);
+}
+
+static int
+write_metrics(FILE *out, const void *arg)
+{
+	struct metrics m = *(const struct metrics *)arg;
+	const struct report_options options = report_default_options();
+	int err = query_begin(m.query, &options, m.now_us);
+
+	m.out = out;
+	if (err == 0)
+		err = query_windows(m.query);
+	if (err)
+		return err;
+	m.n_ports = m.answerer->config->metrics_ports;
+	if (m.n_ports > m.query->n_ports)
+		m.n_ports = (uint32_t)m.query->n_ports;
+	put_agents(&m);
+	err = put_ports(&m);
+	if (err == 0)
+		err = put_loss(&m);
+	if (err == 0 && m.answerer->config->metrics_top > 0)
+		err = put_lists(&m);
+	put_counters(&m);
+	return err;
+}
+
+void
+answer_metrics(struct answerer *answerer, struct reply *reply)
+{
+	struct metrics m = {
+	    .answerer = answerer,
+	    .query = answer_open_store(answerer, reply),
+	    .now_us = clock_wall_us(answerer->config->clock),
+	};
+	int err;
+
+	if (!m.query)
+		return;
+	err = answer_write(reply, write_metrics, &m);
+	reply->status = HTTP_OK;
+	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
+	if (err)
+		answer_failed(answerer, m.query, err, reply);
+	query_close(m.query);
+}

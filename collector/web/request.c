@@ -1,0 +1,196 @@
+#include "collector/web/request.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HTTP_OK = 200, HTTP_BAD_REQUEST = 400, HTTP_NOT_FOUND = 404, HTTP_URI_TOO_LONG = 414 };
+
+#define API "/api/v1/"
+
+static int
+refuse(char error[REQUEST_ERROR], int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int
+refuse(char error[REQUEST_ERROR], int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error, REQUEST_ERROR, format, args);
+	va_end(args);
+	return status;
+}
+
+/* ---- decoding ---- */
+
+/* Undoes %XX and + in place. False for what is no text: a broken escape, a control character, octets
+ * that are no UTF-8. */
+static bool
+decode(char *text)
+{
+	char *to = text;
+	json_t *utf8;
+
+	for (const char *from = text; *from; from++, to++) {
+		*to = *from == '+' ? ' ' : *from;
+		if (*from == '%') {
+			if (!isxdigit((unsigned char)from[1]) || !isxdigit((unsigned char)from[2]))
+				return false;
+			*to = (char)strtoul((const char[]){from[1], from[2], 0}, NULL, 16);
+			from += 2;
+		}
+		if ((unsigned char)*to < ' ' || *to == 0x7f)
+			return false;
+	}
+	*to = '\0';
+	utf8 = json_string(text);
+	json_decref(utf8);
+	return utf8 != NULL;
+}
+
+/* ---- options ---- */
+
+enum { OPTIONS_MAX = 32 };
+
+/* The values given, in the order of question_options. */
+struct values {
+	const char *of[OPTIONS_MAX];
+};
+
+/* Help for a terminal has lines; a message is one. */
+static int
+refuse_value(char error[REQUEST_ERROR], const struct question_option *option)
+{
+	size_t len = 0;
+	bool space = false;
+
+	refuse(error, 0, "%s: expected %s: ", option->name, option->value);
+	len = strlen(error);
+	for (const char *c = option->help; *c && len + 2 < REQUEST_ERROR; c++) {
+		bool is_space = isspace((unsigned char)*c);
+
+		if (!is_space || !space)
+			error[len++] = is_space ? ' ' : *c;
+		space = is_space;
+	}
+	error[len] = '\0';
+	return HTTP_BAD_REQUEST;
+}
+
+static int
+take_option(char *name, char *value, struct values *values, char error[REQUEST_ERROR])
+{
+	const struct question_option *option;
+
+	if (!decode(name) || !decode(value))
+		return refuse(error, HTTP_BAD_REQUEST, "the query is not text as URLs have it");
+	option = question_find_option(name);
+	if (!option)
+		return refuse(error, HTTP_BAD_REQUEST, "%.32s: no such option", name);
+	if (values->of[option - question_options])
+		return refuse(error, HTTP_BAD_REQUEST, "%s: given twice", name);
+	values->of[option - question_options] = value;
+	return HTTP_OK;
+}
+
+/* An empty value is as good as none: forms send them. */
+static int
+take_query(char *query, struct values *values, char error[REQUEST_ERROR])
+{
+	int status = HTTP_OK;
+	char *pair;
+
+	while (status == HTTP_OK && (pair = strsep(&query, "&"))) {
+		char *value = strchr(pair, '=');
+
+		if (value)
+			*value++ = '\0';
+		if (*pair && value && *value)
+			status = take_option(pair, value, values, error);
+		else if (*pair && !question_find_option(pair))
+			status = refuse(error, HTTP_BAD_REQUEST, "%.32s: no such option", pair);
+	}
+	return status;
+}
+
+static int
+set_options(struct request *request, const struct values *values, char error[REQUEST_ERROR])
+{
+	struct question *question = &request->question;
+	size_t len = strlen(request->key);
+
+	question->options = report_default_options();
+	for (int i = 0; question_options[i].name; i++) {
+		const struct question_option *option = &question_options[i];
+
+		if (!values->of[i])
+			continue;
+		if (option->set(question, values->of[i]) != 0)
+			return refuse_value(error, option);
+		/* no longer than the URI was: it had the same names and values, but no line feed */
+		len += (size_t)snprintf(request->key + len, sizeof(request->key) - len, "\n%s=%s",
+		    option->name, values->of[i]);
+	}
+	if (question->options.top > REQUEST_TOP_MAX)
+		return refuse(error, HTTP_BAD_REQUEST, "top: at most %d rows", REQUEST_TOP_MAX);
+	return HTTP_OK;
+}
+
+/* ---- paths ---- */
+
+static const struct {
+	const char *path;
+	enum request_kind kind;
+} places[] = {
+	{API "status", REQUEST_STATUS},
+	{"/healthz", REQUEST_HEALTH},
+	{"/metrics", REQUEST_METRICS},
+};
+
+static int
+take_path(struct request *request, char *path, char error[REQUEST_ERROR])
+{
+	if (!decode(path) || path[0] != '/')
+		return refuse(error, HTTP_BAD_REQUEST, "the path is not text as URLs have it");
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (strcmp(path, places[i].path) == 0) {
+			request->kind = places[i].kind;
+			return HTTP_OK;
+		}
+	if (strncmp(path, API, strlen(API)) == 0) {
+		request->kind = REQUEST_REPORT;
+		request->question.report = report_find(path + strlen(API));
+		return request->question.report ? HTTP_OK
+		    : refuse(error, HTTP_NOT_FOUND, "there is no such report");
+	}
+	request->kind = REQUEST_FILE;
+	request->file = path[1] ? path + 1 : "index.html";
+	return HTTP_OK;
+}
+
+int
+request_parse(const char *uri, struct request *request, char error[REQUEST_ERROR])
+{
+	struct values values = {{NULL}};
+	char *query;
+	int status;
+
+	*request = (struct request){0};
+	if (strlen(uri) > REQUEST_URI_MAX)
+		return refuse(error, HTTP_URI_TOO_LONG, "the request is longer than %d octets",
+		    REQUEST_URI_MAX);
+	strcpy(request->text, uri);
+	query = strchr(request->text, '?');
+	if (query)
+		*query++ = '\0';
+	status = take_path(request, request->text, error);
+	snprintf(request->key, sizeof(request->key), "%s", request->text);
+	if (status != HTTP_OK || request->kind != REQUEST_REPORT)
+		return status; /* nothing else has options: a file's query is its script's */
+	status = take_query(query, &values, error);
+	return status == HTTP_OK ? set_options(request, &values, error) : status;
+}

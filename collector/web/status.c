@@ -1,0 +1,98 @@
+/*
+ * /api/v1/status: the collector about itself: version, start, age of what the store has, and every
+ * counter by its name.
+ */
+#include "collector/web/answer.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HTTP_OK = 200 };
+
+static json_t *
+time_json(uint64_t time_us)
+{
+	char text[CLOCK_RFC3339_MAX];
+
+	if (time_us == 0)
+		return json_null();
+	clock_format_rfc3339(time_us, text, sizeof(text));
+	return json_string(text);
+}
+
+/* When something came last, by the collector's clock. */
+static uint64_t
+heard_us(const struct query *query)
+{
+	uint64_t newest_us = 0;
+
+	for (size_t i = 0; i < query->n_agents; i++)
+		if (query->agents[i].last_received_us > newest_us)
+			newest_us = query->agents[i].last_received_us;
+	return newest_us;
+}
+
+static json_t *
+counters_json(const struct answerer *answerer)
+{
+	json_t *counters = json_object();
+
+	for (size_t s = 0; s < answer_n_stats(answerer); s++) {
+		const struct stat_set *set = answer_stats(answerer, s);
+
+		for (unsigned i = 0; i < set->n; i++)
+			json_object_set_new(counters, set->names[i].name,
+			    json_integer((json_int_t)stat_get(set, i)));
+	}
+	return counters;
+}
+
+static json_t *
+status_json(const struct answerer *answerer, const struct query *query)
+{
+	uint64_t now_us = clock_wall_us(answerer->config->clock);
+	json_t *object = json_object();
+
+	json_object_set_new(object, "version", json_string(EASE_VERSION));
+	json_object_set_new(object, "now", time_json(now_us));
+	json_object_set_new(object, "started", time_json(answerer->config->started_us));
+	json_object_set_new(object, "newest", time_json(query->newest_us));
+	json_object_set_new(object, "age_s", query->newest_us
+	    ? json_real(((double)now_us - (double)query->newest_us) / 1e6) : json_null());
+	json_object_set_new(object, "heard", time_json(heard_us(query)));
+	json_object_set_new(object, "agents", json_integer((json_int_t)query->n_agents));
+	json_object_set_new(object, "ports", json_integer((json_int_t)query->n_ports));
+	json_object_set_new(object, "counters", counters_json(answerer));
+	return object;
+}
+
+static int
+write_json(FILE *out, const void *object)
+{
+	return json_dumpf(object, out, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
+}
+
+void
+answer_status(struct answerer *answerer, struct reply *reply)
+{
+	struct query *query = answer_open_store(answerer, reply);
+	const struct report_options options = report_default_options();
+	json_t *object = NULL;
+	int err;
+
+	if (!query)
+		return;
+	err = query_begin(query, &options, clock_wall_us(answerer->config->clock));
+	if (err == 0)
+		object = status_json(answerer, query);
+	if (err == 0)
+		err = object && answer_write(reply, write_json, object) == 0 ? 0 : -ENOMEM;
+	reply->status = HTTP_OK;
+	reply->content_type = ANSWER_JSON;
+	if (err)
+		answer_failed(answerer, query, err, reply);
+	json_decref(object);
+	query_close(query);
+}

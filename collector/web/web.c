@@ -1,0 +1,586 @@
+#include "collector/web/web.h"
+
+#include "collector/web/answer.h"
+#include "collector/web/clients.h"
+#include "collector/web/page.h"
+#include "collector/input/endpoint.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define ROOM "web"
+
+enum {
+	/* Of a connection: what a request may be long, headers too, and what of an answer is kept. */
+	CONNECTION_OCTETS = 16384,
+	/* Beyond `connections`, until those that were chosen to go are gone. */
+	SPARE_CONNECTIONS = 64,
+	LOOK_MS = 500, /* between looks at the clients' deadlines */
+	BUSY_RETRY_S = 1,
+};
+
+static const struct stat_name stat_names[WEB_N_STATS] = {
+    [WEB_STAT_REQUESTS] = {"web.requests", "requests"},
+    [WEB_STAT_SHARED] = {"web.shared", "of these: answered as somebody else's just before"},
+    [WEB_STAT_QUESTIONS] = {"web.questions", "questions put to the store"},
+    [WEB_STAT_REFUSED_REQUEST] = {"web.refused_request",
+	"requests for what there is not, or with an option that is none"},
+    [WEB_STAT_REFUSED_TOKEN] = {"web.refused_token", "requests without the right token"},
+    [WEB_STAT_REFUSED_HOST] = {"web.refused_host", "requests for a name that is not in http_hosts"},
+    [WEB_STAT_REFUSED_BUSY] = {"web.refused_busy", "requests refused as too many waited"},
+    [WEB_STAT_TOO_LONG] = {"web.too_long", "questions given up as they took too long"},
+    [WEB_STAT_FAILED] = {"web.failed", "questions that the store could not answer"},
+    [WEB_STAT_MALFORMED] = {"web.malformed", "connections that were not HTTP as it should be"},
+    [WEB_STAT_CONNECTIONS] = {"web.connections", "connections"},
+    [WEB_STAT_SLOW] = {"web.slow", "connections closed as the client was too slow"},
+    [WEB_STAT_EVICTED] = {"web.evicted", "connections closed in favour of others"},
+};
+
+struct web {
+	struct web_config config;
+	struct stat_set stats;
+	_Atomic uint64_t values[WEB_N_STATS];
+	struct answerer answerer;
+	struct jobs *jobs;
+	struct clients clients;
+	struct MHD_Daemon *daemon;
+	char url[ENDPOINT_TEXT + 16];
+	int stop_fd;
+	pthread_t thread;
+	bool started;
+};
+
+/* One request of a client. */
+struct exchange {
+	struct job_waiter waiter; /* first: this is who waits */
+	struct web *web;
+	struct MHD_Connection *connection;
+	struct client *client;
+	char *uri;
+	struct job *job; /* held */
+	bool begun, waited;
+};
+
+static void
+count(struct web *web, enum web_stat_id which)
+{
+	stat_add(&web->stats, which, 1);
+}
+
+/* ---- answers to the client ---- */
+
+static const struct header {
+	const char *name, *value;
+} headers[] = {
+	{"Content-Security-Policy",
+	    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+	    " font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none';"
+	    " form-action 'none'; frame-ancestors 'none'"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+};
+
+/* Queues a response with the further headers (ended by a row without name) and gives it up. */
+static enum MHD_Result
+send_response(struct exchange *x, unsigned status, struct MHD_Response *response,
+    const struct header *further)
+{
+	enum MHD_Result r = MHD_NO;
+
+	if (!response)
+		return MHD_NO; /* no memory: the connection is closed */
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		MHD_add_response_header(response, headers[i].name, headers[i].value);
+	for (; further && further->name; further++)
+		MHD_add_response_header(response, further->name, further->value);
+	client_enter(&x->web->clients, x->client, CLIENT_READS);
+	r = MHD_queue_response(x->connection, status, response);
+	MHD_destroy_response(response);
+	return r;
+}
+
+static enum MHD_Result
+send_error(struct exchange *x, unsigned status, const char *message, const struct header *also)
+{
+	struct header further[] = {{"Content-Type", ANSWER_JSON}, {"Cache-Control", "no-store"},
+		also ? *also : (struct header){0}, {0}};
+	struct reply reply = {0};
+
+	answer_error(&reply, (int)status, message);
+	return send_response(x, status, MHD_create_response_from_buffer(reply.octets, reply.body,
+	    MHD_RESPMEM_MUST_FREE), further);
+}
+
+static enum MHD_Result
+send_reply(struct exchange *x)
+{
+	static const struct header retry = {"Retry-After", "1"};
+	const struct reply *reply = job_reply(x->job);
+	struct header further[] = {{"Content-Type", reply->content_type},
+		{"Cache-Control", "no-store"},
+		reply->status == MHD_HTTP_SERVICE_UNAVAILABLE ? retry : (struct header){0}, {0}};
+
+	if (!reply->body)
+		return send_error(x, MHD_HTTP_SERVICE_UNAVAILABLE, "the collector is stopping", &retry);
+	return send_response(x, (unsigned)reply->status, MHD_create_response_from_buffer(reply->octets,
+	    reply->body, MHD_RESPMEM_PERSISTENT), further);
+}
+
+static bool
+header_has(struct exchange *x, const char *name, const char *part)
+{
+	const char *value = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
+
+	return value && strstr(value, part);
+}
+
+static enum MHD_Result
+send_file(struct exchange *x, const char *name)
+{
+	const struct page_file *file = page_files;
+	bool gzip = header_has(x, "Accept-Encoding", "gzip");
+
+	while (file->name && strcmp(file->name, name) != 0)
+		file++;
+	if (!file->name) {
+		count(x->web, WEB_STAT_REFUSED_REQUEST);
+		return send_error(x, MHD_HTTP_NOT_FOUND, "there is no such thing here", NULL);
+	}
+	struct header further[] = {{"Content-Type", file->content_type}, {"ETag", file->etag},
+		{"Cache-Control", file->keep}, {"Vary", "Accept-Encoding"},
+		gzip ? (struct header){"Content-Encoding", "gzip"} : (struct header){0}, {0}};
+
+	if (header_has(x, "If-None-Match", file->etag))
+		return send_response(x, MHD_HTTP_NOT_MODIFIED,
+		    MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT), further + 1);
+	return send_response(x, MHD_HTTP_OK, MHD_create_response_from_buffer(
+	    gzip ? file->n_gzip : file->n_octets,
+	    (void *)(uintptr_t)(gzip ? file->gzip : file->octets), MHD_RESPMEM_PERSISTENT), further);
+}
+
+/* ---- who may ask ---- */
+
+/* Takes as long whatever is sent. */
+static bool
+is_same_secret(const char *a, const char *b)
+{
+	size_t n = strlen(b);
+	unsigned differs = strlen(a) != n;
+
+	for (size_t i = 0; i < n; i++)
+		differs |= (unsigned)(a[differs ? 0 : i] ^ b[i]);
+	return differs == 0;
+}
+
+static bool
+has_token(struct exchange *x)
+{
+	static const char bearer[] = "Bearer ";
+	const char *sent = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,
+	    MHD_HTTP_HEADER_AUTHORIZATION);
+
+	return sent && strncasecmp(sent, bearer, strlen(bearer)) == 0 &&
+	    is_same_secret(sent + strlen(bearer), x->web->config.token);
+}
+
+/* A number, localhost or a name of ours, each with or without a port. Else a page of somebody's name
+ * that was made to lead here could read what only this browser may. */
+static bool
+is_our_host(const struct web *web, const char *host)
+{
+	struct endpoint ignored;
+	const char *reason, *colon = strrchr(host, ':');
+	char name[256], with_port[300];
+	size_t len = colon && !strchr(colon, ']') ? (size_t)(colon - host) : strlen(host);
+
+	if (len >= sizeof(name))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)len, host);
+	snprintf(with_port, sizeof(with_port), "%s:0", name);
+	if (strcasecmp(name, "localhost") == 0 || endpoint_parse(with_port, &ignored, &reason) == 0)
+		return true;
+	for (size_t i = 0; i < web->config.n_hosts; i++)
+		if (strcasecmp(name, web->config.hosts[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_let_in_by_host(struct exchange *x)
+{
+	const char *host = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,
+	    MHD_HTTP_HEADER_HOST);
+
+	return *x->web->config.token || !host || is_our_host(x->web, host);
+}
+
+/* ---- requests ---- */
+
+static void
+sleep_waiter(struct job_waiter *waiter)
+{
+	MHD_suspend_connection(((struct exchange *)waiter)->connection);
+}
+
+static void
+wake_waiter(struct job_waiter *waiter)
+{
+	MHD_resume_connection(((struct exchange *)waiter)->connection);
+}
+
+/* Takes the request over. */
+static enum MHD_Result
+ask(struct exchange *x, struct request *request)
+{
+	static const struct header retry = {"Retry-After", "1"};
+
+	client_enter(&x->web->clients, x->client, CLIENT_WAITS);
+	switch (jobs_ask(x->web->jobs, request, &x->waiter, &x->job)) {
+	case JOB_SHARED:
+		count(x->web, WEB_STAT_SHARED);
+		/* fall through */
+	case JOB_READY:
+		return send_reply(x);
+	case JOB_WAITING:
+		x->waited = true;
+		return MHD_YES;
+	case JOB_REFUSED:
+		break;
+	}
+	count(x->web, WEB_STAT_REFUSED_BUSY);
+	if (clients_evict_reader(&x->web->clients))
+		count(x->web, WEB_STAT_EVICTED);
+	return send_error(x, MHD_HTTP_SERVICE_UNAVAILABLE, "too many ask at once", &retry);
+}
+
+static enum MHD_Result
+serve_request(struct exchange *x)
+{
+	static const struct header bearer = {"WWW-Authenticate", "Bearer realm=\"easeswitch\""};
+	struct request *request = malloc(sizeof(*request));
+	char error[REQUEST_ERROR] = "";
+	enum MHD_Result r;
+	int status;
+
+	if (!request)
+		return MHD_NO;
+	status = request_parse(x->uri, request, error);
+	if (!is_let_in_by_host(x)) {
+		count(x->web, WEB_STAT_REFUSED_HOST);
+		r = send_error(x, MHD_HTTP_MISDIRECTED_REQUEST,
+		    "this name is not mine: http_hosts would say so", NULL);
+	} else if (status != MHD_HTTP_OK) {
+		count(x->web, WEB_STAT_REFUSED_REQUEST);
+		r = send_error(x, (unsigned)status, error, NULL);
+	} else if (request->kind == REQUEST_FILE) {
+		r = send_file(x, request->file);
+	} else if (*x->web->config.token && request->kind != REQUEST_HEALTH && !has_token(x)) {
+		count(x->web, WEB_STAT_REFUSED_TOKEN);
+		r = send_error(x, MHD_HTTP_UNAUTHORIZED, "the token is missing or wrong", &bearer);
+	} else {
+		return ask(x, request);
+	}
+	free(request);
+	return r;
+}
+
+/* ---- what the library calls ---- */
+
+static void *
+on_uri(void *arg, const char *uri, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
+	    MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct exchange *x = info && info->socket_context ? calloc(1, sizeof(*x)) : NULL;
+
+	if (!x)
+		return NULL;
+	x->web = arg;
+	x->connection = connection;
+	x->client = info->socket_context;
+	x->client->request = x;
+	x->uri = strdup(uri);
+	count(x->web, WEB_STAT_REQUESTS);
+	return x;
+}
+
+static enum MHD_Result
+on_request(void *arg, struct MHD_Connection *connection, const char *url, const char *method,
+    const char *version, const char *upload, size_t *n_upload, void **context)
+{
+	static const struct header allow = {"Allow", "GET, HEAD"};
+	struct exchange *x = *context;
+
+	(void)arg, (void)connection, (void)url, (void)version, (void)upload;
+	if (!x || !x->uri)
+		return MHD_NO;
+	if (x->job)
+		return send_reply(x); /* woken */
+	if (!x->begun && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+		count(x->web, WEB_STAT_REFUSED_REQUEST);
+		return send_error(x, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD are all there is",
+		    &allow);
+	}
+	if (!x->begun || *n_upload > 0) { /* a body means nothing */
+		x->begun = true;
+		*n_upload = 0;
+		return MHD_YES;
+	}
+	return serve_request(x);
+}
+
+static void
+free_exchange(struct exchange *x)
+{
+	x->client->request = NULL;
+	jobs_release(x->web->jobs, x->job);
+	free(x->uri);
+	free(x);
+}
+
+static void
+on_completed(void *arg, struct MHD_Connection *connection, void **context,
+    enum MHD_RequestTerminationCode code)
+{
+	struct exchange *x = *context;
+
+	(void)arg, (void)connection, (void)code;
+	if (!x)
+		return;
+	if (x->client->state != CLIENT_ENDS)
+		client_enter(&x->web->clients, x->client, CLIENT_ASKS);
+	free_exchange(x);
+	*context = NULL;
+}
+
+static void
+on_connection(void *arg, struct MHD_Connection *connection, void **context,
+    enum MHD_ConnectionNotificationCode code)
+{
+	struct web *web = arg;
+	struct client *client = *context;
+	bool evicted;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
+		    MHD_CONNECTION_INFO_CONNECTION_FD);
+
+		count(web, WEB_STAT_CONNECTIONS);
+		*context = clients_add(&web->clients, info->connect_fd, &evicted);
+		if (evicted)
+			count(web, WEB_STAT_EVICTED);
+	} else if (client) {
+		if (client->request) /* its query was too long for the library: not completed */
+			free_exchange(client->request);
+		clients_remove(&web->clients, client);
+		*context = NULL;
+	}
+}
+
+static void __attribute__((format(printf, 2, 0)))
+on_message(void *arg, const char *format, va_list args)
+{
+	char text[256];
+
+	count(arg, WEB_STAT_MALFORMED);
+	vsnprintf(text, sizeof(text), format, args);
+	text[strcspn(text, "\r\n")] = '\0';
+	log_debug(ROOM, "%s", text);
+}
+
+/* ---- the thread ---- */
+
+static int
+wait_ms(struct web *web)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+
+	if (MHD_get_timeout(web->daemon, &ms) == MHD_YES && ms < LOOK_MS)
+		return (int)ms;
+	return LOOK_MS;
+}
+
+static void *
+serve(void *arg)
+{
+	struct web *web = arg;
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(web->daemon,
+	    MHD_DAEMON_INFO_EPOLL_FD);
+	struct pollfd polls[] = {{.fd = info->epoll_fd, .events = POLLIN},
+		{.fd = web->stop_fd, .events = POLLIN}};
+
+	while (!(polls[1].revents & POLLIN)) {
+		if (poll(polls, 2, wait_ms(web)) < 0 && errno != EINTR) {
+			log_error(ROOM, "the page ends: poll: %s", strerror(errno));
+			break;
+		}
+		MHD_run(web->daemon);
+		stat_add(&web->stats, WEB_STAT_SLOW, clients_look(&web->clients));
+	}
+	return NULL;
+}
+
+/* ---- opening ---- */
+
+static int
+start_daemon(struct web *web, const struct endpoint *at, char *error, size_t error_size)
+{
+	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+
+	if (at->address.ss_family == AF_INET6)
+		flags |= MHD_USE_IPv6;
+	errno = 0;
+	web->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, web,
+	    MHD_OPTION_EXTERNAL_LOGGER, on_message, web, /* first: it hears of the others */
+	    MHD_OPTION_SOCK_ADDR, &at->address,
+	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)(web->config.connections + SPARE_CONNECTIONS),
+	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_OCTETS,
+	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(CLIENT_READ_US / 1000000),
+	    MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
+	    MHD_OPTION_URI_LOG_CALLBACK, on_uri, web,
+	    MHD_OPTION_NOTIFY_COMPLETED, on_completed, web,
+	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_END);
+	if (web->daemon)
+		return 0;
+	snprintf(error, error_size, "http_listen: %s: %s", web->config.listen,
+	    errno ? strerror(errno) : "cannot be listened at");
+	return errno ? -errno : -EIO;
+}
+
+/* Where it really listens: port 0 let the system choose. */
+static void
+learn_url(struct web *web)
+{
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(web->daemon,
+	    MHD_DAEMON_INFO_LISTEN_FD);
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+	char text[ENDPOINT_TEXT];
+
+	if (getsockname(info->listen_fd, (struct sockaddr *)&address, &len) != 0)
+		return;
+	endpoint_format((struct sockaddr *)&address, true, text);
+	snprintf(web->url, sizeof(web->url), "http://%s/", text);
+}
+
+static bool
+is_loopback(const struct endpoint *at)
+{
+	struct prefix v4, v6;
+	const char *reason;
+
+	prefix_parse("127.0.0.0/8", &v4, &reason);
+	prefix_parse("::1/128", &v6, &reason);
+	return prefix_holds(&v4, (const struct sockaddr *)&at->address) ||
+	    prefix_holds(&v6, (const struct sockaddr *)&at->address);
+}
+
+static int
+open_all(struct web *web, char *error, size_t error_size)
+{
+	const struct jobs_config jobs = {.arg = &web->answerer, .run = answer,
+	    .sleep = sleep_waiter, .wake = wake_waiter, .clock = web->config.clock};
+	struct endpoint at;
+	const char *reason;
+	int err = endpoint_parse(web->config.listen, &at, &reason);
+
+	if (err) {
+		snprintf(error, error_size, "http_listen: %s: %s", web->config.listen, reason);
+		return err;
+	}
+	snprintf(error, error_size, "no memory for the page's threads");
+	web->stop_fd = eventfd(0, EFD_CLOEXEC);
+	err = web->stop_fd < 0 ? -errno : answerer_open(&web->answerer, error, error_size);
+	if (err == 0)
+		err = jobs_open(&web->jobs, &jobs);
+	if (err == 0)
+		err = start_daemon(web, &at, error, error_size);
+	if (err == 0)
+		err = -pthread_create(&web->thread, NULL, serve, web);
+	web->started = err == 0;
+	if (err)
+		return err;
+	learn_url(web);
+	if (!is_loopback(&at) && !*web->config.token)
+		log_warn(ROOM, "everybody who reaches %s may read: there is no http_token", web->url);
+	return 0;
+}
+
+int
+web_open(struct web **out, const struct web_config *config, char *error, size_t error_size)
+{
+	struct web *web = calloc(1, sizeof(*web));
+	int err;
+
+	if (!web) {
+		snprintf(error, error_size, "no memory");
+		return -ENOMEM;
+	}
+	web->config = *config;
+	web->stats = (struct stat_set){stat_names, WEB_N_STATS, web->values};
+	web->answerer.config = &web->config;
+	web->answerer.stats = &web->stats;
+	web->clients = (struct clients){.clock = config->clock, .most = config->connections};
+	web->stop_fd = -1;
+	err = open_all(web, error, error_size);
+	if (err) {
+		web_close(web);
+		return err;
+	}
+	*out = web;
+	return 0;
+}
+
+void
+web_announce(const struct web *web)
+{
+	printf("page at %s\n", web->url);
+	fflush(stdout);
+}
+
+const struct stat_set *
+web_stats(const struct web *web)
+{
+	return &web->stats;
+}
+
+size_t
+web_memory(uint32_t connections)
+{
+	return (size_t)(connections + SPARE_CONNECTIONS) * CONNECTION_OCTETS + JOBS_OCTETS +
+	    (size_t)JOBS_WORKERS * JOBS_REPLY_OCTETS;
+}
+
+/* The workers first: who waits for them must be awake when the connections are closed. */
+void
+web_close(struct web *web)
+{
+	if (!web)
+		return;
+	web->answerer.stopping = true;
+	if (web->started) {
+		eventfd_write(web->stop_fd, 1);
+		pthread_join(web->thread, NULL);
+	}
+	if (web->jobs)
+		jobs_stop(web->jobs);
+	if (web->daemon) {
+		MHD_run(web->daemon);
+		MHD_stop_daemon(web->daemon);
+	}
+	jobs_close(web->jobs);
+	answerer_close(&web->answerer);
+	if (web->stop_fd >= 0)
+		close(web->stop_fd);
+	free(web);
+}

@@ -1,0 +1,57 @@
+/*
+ * The collector's HTTP server: the page, its data as JSON under /api/v1/, /metrics for Prometheus,
+ * /healthz. It reads the store as easetop does and shares nothing with the receiving threads but
+ * their counters, so that nothing a client does is in the way of samples: one thread serves all
+ * clients and never waits for the store, a few of low priority answer questions (jobs.h).
+ *
+ * Who may do what: there is no way to change anything. Without a token everybody who reaches the
+ * address may read, but a browser only by the names it is told of (or a number, or localhost), so that
+ * no page of somebody else's can. No TLS: that is a proxy's business.
+ */
+#ifndef EASE_COLLECTOR_WEB_H
+#define EASE_COLLECTOR_WEB_H
+
+#include "common/clock.h"
+#include "common/stat.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct web_config {
+	const char *listen; /* ADDRESS:PORT */
+	const char *token;  /* "": none */
+	const char *const *hosts; /* names that a Host header may have; NULL with 0 */
+	size_t n_hosts;
+	uint32_t connections;	/* at a time */
+	uint32_t question_ms;	/* longest time that a question may take */
+	size_t question_keys;	/* most keys that it may read */
+	uint32_t metrics_ports, metrics_top; /* most series of /metrics */
+	const char *store;
+	const char *names; /* file of names (directory.h); "": none */
+	bool vendors;
+	const struct stat_set *const *stats; /* of the collector, to be told beside its own */
+	size_t n_stats;
+	uint64_t started_us;
+	const struct clock *clock;
+};
+
+struct web;
+
+/* All of config is borrowed. 0, or -errno with the reason in error: -ENOSYS if this program was
+ * built without the server. */
+int web_open(struct web **out, const struct web_config *config, char *error, size_t error_size);
+
+/* "page at http://ADDRESS:PORT/" to standard output. */
+void web_announce(const struct web *web);
+
+/* Its own counters. */
+const struct stat_set *web_stats(const struct web *web);
+
+/* Memory that it may take for connections and answers, questions left out. */
+size_t web_memory(uint32_t connections);
+
+/* NULL is fine. */
+void web_close(struct web *web);
+
+#endif
