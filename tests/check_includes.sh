@@ -34,7 +34,8 @@ END
 # FILE INCLUDED for every include by our name, and for every one of Net-SNMP's headers.
 includes() {
 	cd "$1" || return
-	find . -name '*.[ch]' -not -path './build*' -not -path './.git/*' -print0 |
+	find . -type d \( -name .git -o -exec test -e '{}/config.status' \; \) -prune -o \
+	    -name '*.[ch]' -print0 |
 	    xargs -0 grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*("[^"]+"|<net-snmp/[^>]+>)' |
 	    sed -E 's!^\./!!; s!:[^"<]*["<]! !; s![">]$!!'
 }
