@@ -570,9 +570,9 @@ START_TEST(loss_says_where)
 
 	report_store_sql(&store,
 	    "INSERT INTO account VALUES(1, 1, 1, 1000, 900, 7, 3, 2, 60, 4, 55,"
-	    " %llu, %llu, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
+	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
 	report_store_sql(&store, "INSERT INTO account VALUES(1, 2, 1, 50, 50, 0, 0, 0, 0, 0, 0,"
-	    " %llu, %llu, NULL)", REPORT_STORE_T0 + MINUTE, REPORT_STORE_T0 + 2 * MINUTE);
+	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0 + MINUTE, REPORT_STORE_T0 + 2 * MINUTE);
 	report_store_sql(&store, "INSERT INTO stat VALUES('input.refused', 12),"
 	    " ('input.kernel_drops', 5), ('input.refused_sender', 3), ('sflow.refused_datagram', 1),"
 	    " ('ledger.lost_store_rows', 2), ('store.lost_rows', 9)");

@@ -2,9 +2,7 @@
  * Books and store together: what is in the file after restarts, repetitions, kill -9 and a file
  * that cannot be written must be what one undisturbed run gives. Read back by plain SQL.
  */
-#include "collector/store/store.h"
-#include "collector/window/ledger.h"
-#include "tests/sql.h"
+#include "tests/books_rig.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -18,367 +16,146 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOON_US	 (1700000040ull * 1000000)
-#define STEP_US	 100000ull /* ten samples a second */
-#define MINUTE_US 60000000ull
-
-enum { SAMPLES = 3000, PER_SNAPSHOT = 10, ERROR_TEXT = 256 };
-
-struct fixture {
-	char dir[64], path[96];
-	struct clock clock;
-	struct store *store;
-	struct ledger *ledger;
-	struct store_batch *batch;
-	char error[ERROR_TEXT];
-};
-
-/* Small books with room for the traffic of these tests. */
-static const struct ledger_limits small_limits = {
-    .agents = 64,
-    .ports = 1024,
-    .windows = {.windows = 4096, .keys = 65536, .keys_per_window = WINDOW_KEYS_PER_WINDOW},
-};
-
-static void
-open_books(struct fixture *f)
-{
-	struct store_room room[STORE_N_TABLES] = {0};
-	struct store_loader loader;
-
-	ledger_room(&small_limits, room);
-	ck_assert_int_eq(ledger_new(&f->ledger, &small_limits, &f->clock, 1), 0);
-	loader = ledger_loader(f->ledger);
-	ck_assert_msg(store_open(&f->store, f->path, NULL, f->error, sizeof(f->error)) == 0, "%s",
-	    f->error);
-	ck_assert_msg(store_load(f->store, &loader, f->error, sizeof(f->error)) == 0, "%s",
-	    f->error);
-	ck_assert_int_eq(store_start(f->store, room), 0);
-	f->batch = store_take(f->store);
-}
-
-static void
-cut(struct fixture *f)
-{
-	ck_assert_int_eq(ledger_cut(f->ledger, f->batch), 0);
-	store_submit(f->store, f->batch);
-	ck_assert_int_eq(store_drain(f->store), 0);
-	f->batch = store_take(f->store);
-	ck_assert_ptr_nonnull(f->batch);
-}
-
-static void
-close_books(struct fixture *f)
-{
-	ck_assert_int_eq(store_close(f->store), 0);
-	ledger_free(f->ledger);
-}
-
-static void
-make_fixture(struct fixture *f)
-{
-	memset(f, 0, sizeof(*f));
-	snprintf(f->dir, sizeof(f->dir), "/tmp/check_store.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(f->dir));
-	snprintf(f->path, sizeof(f->path), "%s/ease.db", f->dir);
-	f->clock.manual = true;
-	f->clock.manual_wall_us = f->clock.manual_mono_us = NOON_US;
-}
-
-static void
-remove_fixture(struct fixture *f)
-{
-	static const char *const suffixes[] = {"", "-wal", "-shm", ".lock", "-journal"};
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		char path[128];
-
-		snprintf(path, sizeof(path), "%s%s", f->path, suffixes[i]);
-		unlink(path);
-	}
-	rmdir(f->dir);
-}
-
-/* One number from the file. */
-static double
-ask(const struct fixture *f, const char *sql)
-{
-	return sql_number(f->path, sql);
-}
-
-/* The traffic: sample i, and after every tenth a snapshot that is exactly in step with it. */
-
-static void
-make_header(uint32_t i, uint8_t header[34])
-{
-	static const uint8_t ipv4[] = {8, 0, 0x45, 0, 0, 40, 0, 1, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1,
-	    10, 0, 0, 2};
-
-	memset(header, 0, 34);
-	header[5] = (uint8_t)(i % 7);
-	header[11] = (uint8_t)(i % 5);
-	memcpy(header + 12, ipv4, sizeof(ipv4));
-}
-
-static struct ease_record
-record_of(enum ease_part kind, uint32_t boot)
-{
-	return (struct ease_record){
-	    .kind = kind,
-	    .agent_id = {1, 2, 3, 4, 5, 6, 7, 8},
-	    .boot = boot,
-	    .sender = "192.0.2.1",
-	    .received_us = NOON_US,
-	};
-}
-
-static struct ease_record
-sample_record(uint32_t boot, uint32_t i, const uint8_t *header)
-{
-	struct ease_record r = record_of(EASE_PART_SAMPLE, boot);
-
-	r.sample = (struct ease_sample){
-	    .time_us = NOON_US + i * STEP_US,
-	    .if_index = 3,
-	    .sequence = i,
-	    .direction = i % 3 ? EASE_IN : EASE_OUT,
-	    .skip = 19,
-	    .mean_skip = 20,
-	    .pool_pkts = 20ull * i,
-	    .frame_octets = 64 + i % 1000,
-	    .kept_octets = 34,
-	    .header = header,
-	};
-	return r;
-}
-
-static struct ease_record
-snapshot_record(uint32_t boot, uint32_t i)
-{
-	struct ease_record r = record_of(EASE_PART_SNAPSHOT, boot);
-
-	r.snapshot = (struct ease_snapshot){
-	    .if_index = 3,
-	    .time_us = NOON_US + i * STEP_US + 1,
-	    .in = {.octets = 5000ull * i},
-	    .out = {.octets = 3001ull * i},
-	    .samples = i,
-	    .last_sequence = i,
-	    .pool_in_pkts = 14ull * i,
-	    .pool_out_pkts = 7ull * i,
-	};
-	return r;
-}
-
-static void
-send_sample(struct fixture *f, uint32_t boot, uint32_t i)
-{
-	uint8_t header[34];
-	struct ease_record r;
-
-	make_header(i, header);
-	r = sample_record(boot, i, header);
-	ledger_take(f->ledger, f->batch, &r, 1);
-}
-
-static void
-send_snapshot(struct fixture *f, uint32_t boot, uint32_t i)
-{
-	struct ease_record r = snapshot_record(boot, i);
-
-	ledger_take(f->ledger, f->batch, &r, 1);
-}
-
-/* Samples from..to with their snapshots. */
-static void
-send_range(struct fixture *f, uint32_t boot, uint32_t from, uint32_t to)
-{
-	for (uint32_t i = from; i <= to; i++) {
-		send_sample(f, boot, i);
-		if (i % PER_SNAPSHOT == 0)
-			send_snapshot(f, boot, i);
-	}
-}
-
-/* What must be in the file once samples 1..n and the snapshots 0..n are, however they came. */
-static void
-check_all(const struct fixture *f, uint32_t n)
-{
-	double w = 0, wb = 0, w2b2 = 0;
-
-	for (uint32_t i = 1; i <= n; i++) {
-		w += 20;
-		wb += 20. * (64 + i % 1000);
-		w2b2 += 400. * (64 + i % 1000) * (64 + i % 1000);
-	}
-	ck_assert_double_eq(ask(f, "SELECT count(*) FROM sample"), n);
-	ck_assert_double_eq(ask(f, "SELECT received FROM account"), n);
-	ck_assert_double_eq(ask(f, "SELECT expected FROM account"), n);
-	ck_assert_double_eq(ask(f, "SELECT sum(n) FROM window"), n);
-	ck_assert_double_eq(ask(f, "SELECT sum(w) FROM window"), w);
-	ck_assert_double_eq(ask(f, "SELECT sum(wb) FROM window"), wb);
-	ck_assert_double_eq(ask(f, "SELECT sum(w2b2) FROM window"), w2b2);
-	ck_assert_double_eq(ask(f, "SELECT sum(wb) FROM window_key WHERE kind = 1"), wb);
-	ck_assert_double_eq(ask(f, "SELECT sum(n) FROM window_key WHERE kind = 2"), n);
-	ck_assert_double_eq(ask(f, "SELECT sum(expected) FROM window_port"), n);
-	ck_assert_double_eq(ask(f, "SELECT sum(received) FROM window_port"), n);
-	ck_assert_double_eq(ask(f, "SELECT count(*) FROM window_port WHERE expected <> received"),
-	    0);
-	ck_assert_double_eq(ask(f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
-	    14. * n);
-	ck_assert_double_eq(ask(f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"),
-	    5000. * n);
-	ck_assert_double_eq(ask(f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
-	    3001. * n);
-	/* each sample is in the minute that its own row says */
-	ck_assert_double_eq(
-	    ask(f, "SELECT count(*) FROM (SELECT time_us / 60000000 * 60000000 AS m,"
-		   " direction AS d,"
-		   " count(*) AS n FROM sample GROUP BY 1, 2) s LEFT JOIN window w ON w.start_us ="
-		   " s.m AND w.direction = s.d WHERE w.n IS NOT s.n"),
-	    0);
-}
-
 START_TEST(one_undisturbed_run)
 {
-	struct fixture f;
+	struct books f;
 	struct stat st;
 
-	make_fixture(&f);
-	open_books(&f);
-	send_snapshot(&f, 1, 0);
-	send_range(&f, 1, 1, SAMPLES);
-	cut(&f);
-	check_all(&f, SAMPLES);
-	close_books(&f);
+	books_make(&f);
+	books_open(&f);
+	books_send_snapshot(&f, 1, 0);
+	books_send_range(&f, 1, 1, SAMPLES);
+	books_cut(&f);
+	books_check_all(&f, SAMPLES);
+	books_close(&f);
 	ck_assert_int_eq(stat(f.path, &st), 0);
 	ck_assert_int_eq(st.st_mode & 0777, 0640);
-	check_all(&f, SAMPLES);
-	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM counter"), SAMPLES / PER_SNAPSHOT + 1);
-	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM sample WHERE src_ip = x'0a000001'"
+	books_check_all(&f, SAMPLES);
+	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM counter"), SAMPLES / PER_SNAPSHOT + 1);
+	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample WHERE src_ip = x'0a000001'"
 				    " AND ip_proto = 6 AND hex(src_mac) = '00000000000' ||"
 				    " (sequence % 5) AND vlan IS NULL"),
 	    SAMPLES);
-	remove_fixture(&f);
+	books_remove(&f);
 }
 END_TEST
 
 START_TEST(a_restart_in_the_middle_changes_nothing)
 {
-	struct fixture f;
+	struct books f;
 
-	make_fixture(&f);
-	open_books(&f);
-	send_snapshot(&f, 1, 0);
-	send_range(&f, 1, 1, 1234);
-	cut(&f);
-	close_books(&f);
+	books_make(&f);
+	books_open(&f);
+	books_send_snapshot(&f, 1, 0);
+	books_send_range(&f, 1, 1, 1234);
+	books_cut(&f);
+	books_close(&f);
 	for (uint32_t at = 1234; at < SAMPLES; at += 333) { /* each restart repeats the last 200 */
 		uint32_t to = at + 333 > SAMPLES ? SAMPLES : at + 333;
 
-		open_books(&f);
-		send_range(&f, 1, at - 200, to);
-		cut(&f);
-		close_books(&f);
+		books_open(&f);
+		books_send_range(&f, 1, at - 200, to);
+		books_cut(&f);
+		books_close(&f);
 	}
-	check_all(&f, SAMPLES);
-	ck_assert_double_gt(ask(&f, "SELECT duplicates FROM account"), 1000);
-	remove_fixture(&f);
+	books_check_all(&f, SAMPLES);
+	ck_assert_double_gt(books_ask(&f, "SELECT duplicates FROM account"), 1000);
+	books_remove(&f);
 }
 END_TEST
 
 START_TEST(disorder_and_repetition_change_nothing)
 {
-	struct fixture f;
+	struct books f;
 
-	make_fixture(&f);
-	open_books(&f);
-	send_snapshot(&f, 1, 0);
+	books_make(&f);
+	books_open(&f);
+	books_send_snapshot(&f, 1, 0);
 	/* blocks of ten backwards, every seventh number twice, cuts at odd moments */
 	for (uint32_t block = 0; block < SAMPLES / 10; block++) {
 		for (uint32_t k = 10; k >= 1; k--) {
-			send_sample(&f, 1, block * 10 + k);
+			books_send_sample(&f, 1, block * 10 + k);
 			if (k == 7)
-				send_sample(&f, 1, block * 10 + k);
+				books_send_sample(&f, 1, block * 10 + k);
 			if ((block * 10 + k) % 137 == 0)
-				cut(&f);
+				books_cut(&f);
 		}
-		send_snapshot(&f, 1, block * 10 + 10);
+		books_send_snapshot(&f, 1, block * 10 + 10);
 	}
-	cut(&f);
-	check_all(&f, SAMPLES);
-	ck_assert_double_eq(ask(&f, "SELECT duplicates FROM account"), SAMPLES / 10);
-	close_books(&f);
-	remove_fixture(&f);
+	books_cut(&f);
+	books_check_all(&f, SAMPLES);
+	ck_assert_double_eq(books_ask(&f, "SELECT duplicates FROM account"), SAMPLES / 10);
+	books_close(&f);
+	books_remove(&f);
 }
 END_TEST
 
 START_TEST(loss_is_counted_where_it_was)
 {
-	struct fixture f;
+	struct books f;
 
-	make_fixture(&f);
-	open_books(&f);
-	send_snapshot(&f, 1, 0);
+	books_make(&f);
+	books_open(&f);
+	books_send_snapshot(&f, 1, 0);
 	for (uint32_t i = 1; i <= 590; i++)
 		if (i % 5)
-			send_sample(&f, 1, i);
-	send_snapshot(&f, 1, 598); /* the tail was lost too */
-	cut(&f);
-	ck_assert_double_eq(ask(&f, "SELECT expected - received FROM account"), 118 + 8);
-	ck_assert_double_eq(ask(&f, "SELECT sum(expected - received) FROM window_port"), 118 + 8);
-	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+			books_send_sample(&f, 1, i);
+	books_send_snapshot(&f, 1, 598); /* the tail was lost too */
+	books_cut(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT expected - received FROM account"), 118 + 8);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(expected - received) FROM window_port"), 118 + 8);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * 598);
-	close_books(&f);
-	remove_fixture(&f);
+	books_close(&f);
+	books_remove(&f);
 }
 END_TEST
 
 START_TEST(a_boot_of_the_agent_goes_on)
 {
-	struct fixture f;
+	struct books f;
 
-	make_fixture(&f);
-	open_books(&f);
-	send_snapshot(&f, 1, 0);
-	send_range(&f, 1, 1, 100);
-	cut(&f);
+	books_make(&f);
+	books_open(&f);
+	books_send_snapshot(&f, 1, 0);
+	books_send_range(&f, 1, 1, 100);
+	books_cut(&f);
 	/* boot 2: numbers begin again (the first 4 are lost), counters go on */
 	for (uint32_t i = 5; i <= 50; i++) {
-		uint8_t header[34];
+		uint8_t header[BOOKS_HEADER];
 		struct ease_record r;
 
-		make_header(i, header);
-		r = sample_record(2, i, header);
+		books_header(i, header);
+		r = books_sample(2, i, header);
 		r.sample.time_us = NOON_US + (100 + i) * STEP_US;
 		ledger_take(f.ledger, f.batch, &r, 1);
 	}
-	send_snapshot(&f, 2, 150); /* last_sequence 150: hundred more were lost */
-	send_sample(&f, 1, 101);   /* one of boot 1 was still on its way */
-	send_sample(&f, 1, 100);   /* and this one came already */
-	cut(&f);
-	ck_assert_double_eq(ask(&f, "SELECT received FROM account WHERE boot = 1"), 101);
-	ck_assert_double_eq(ask(&f, "SELECT duplicates FROM account WHERE boot = 1"), 1);
-	ck_assert_double_eq(ask(&f, "SELECT received FROM account WHERE boot = 2"), 46);
-	ck_assert_double_eq(ask(&f, "SELECT expected FROM account WHERE boot = 2"), 150);
-	ck_assert_double_eq(ask(&f, "SELECT boot FROM agent"), 2);
-	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	books_send_snapshot(&f, 2, 150); /* last_sequence 150: hundred more were lost */
+	books_send_sample(&f, 1, 101);   /* one of boot 1 was still on its way */
+	books_send_sample(&f, 1, 100);   /* and this one came already */
+	books_cut(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account WHERE boot = 1"), 101);
+	ck_assert_double_eq(books_ask(&f, "SELECT duplicates FROM account WHERE boot = 1"), 1);
+	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account WHERE boot = 2"), 46);
+	ck_assert_double_eq(books_ask(&f, "SELECT expected FROM account WHERE boot = 2"), 150);
+	ck_assert_double_eq(books_ask(&f, "SELECT boot FROM agent"), 2);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * 150);
-	send_sample(&f, 4, 1);
-	send_sample(&f, 5, 1);
-	send_sample(&f, 2, 60); /* by now too old a boot */
+	books_send_sample(&f, 4, 1);
+	books_send_sample(&f, 5, 1);
+	books_send_sample(&f, 2, 60); /* by now too old a boot */
 	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_OLD_BOOT), 1);
-	cut(&f);
-	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM account"), 4);
-	close_books(&f);
-	remove_fixture(&f);
+	books_cut(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM account"), 4);
+	books_close(&f);
+	books_remove(&f);
 }
 END_TEST
 
 static struct ease_record
 state_record(uint32_t boot, uint64_t time_us, uint8_t oper_status)
 {
-	struct ease_record r = record_of(EASE_PART_STATE, boot);
+	struct ease_record r = books_record(EASE_PART_STATE, boot);
 
 	r.state = (struct ease_state){
 	    .if_index = 3,
@@ -392,13 +169,13 @@ state_record(uint32_t boot, uint64_t time_us, uint8_t oper_status)
 
 START_TEST(states_on_change_and_events_once)
 {
-	struct fixture f;
-	struct ease_record address = record_of(EASE_PART_ADDRESS, 1);
+	struct books f;
+	struct ease_record address = books_record(EASE_PART_ADDRESS, 1);
 	struct ease_record r;
 
-	make_fixture(&f);
+	books_make(&f);
 	for (int life = 0; life < 2; life++) { /* the second life repeats all of the first */
-		open_books(&f);
+		books_open(&f);
 		r = state_record(1, NOON_US, EASE_IF_UP);
 		ledger_take(f.ledger, f.batch, &r, 1);
 		r = state_record(1, NOON_US + 600 * 1000000ull, EASE_IF_UP);
@@ -411,26 +188,26 @@ START_TEST(states_on_change_and_events_once)
 		    .if_index = 3, .time_us = NOON_US + 5, .mac = {1, 2, 3, 4, 5, 6}};
 		ledger_take(f.ledger, f.batch, &address, 1);
 		ledger_take(f.ledger, f.batch, &address, 1);
-		cut(&f);
-		close_books(&f);
-		ck_assert_double_eq(ask(&f, "SELECT count(*) FROM port"), 2);
-		ck_assert_double_eq(ask(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
+		books_cut(&f);
+		books_close(&f);
+		ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM port"), 2);
+		ck_assert_double_eq(books_ask(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
 		    EASE_IF_DOWN);
-		ck_assert_double_eq(ask(&f, "SELECT count(*) FROM event WHERE kind = 4"), 1);
+		ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM event WHERE kind = 4"), 1);
 	}
-	remove_fixture(&f);
+	books_remove(&f);
 }
 END_TEST
 
 /* What comes again is one row; a source's row is as last told. */
 START_TEST(resources_and_error_sources_have_rows)
 {
-	struct fixture f;
-	struct ease_record resources = record_of(EASE_PART_RESOURCES, 1);
-	struct ease_record source = record_of(EASE_PART_ERROR_SOURCE, 1);
+	struct books f;
+	struct ease_record resources = books_record(EASE_PART_RESOURCES, 1);
+	struct ease_record source = books_record(EASE_PART_ERROR_SOURCE, 1);
 
-	make_fixture(&f);
-	open_books(&f);
+	books_make(&f);
+	books_open(&f);
 	resources.resources = (struct ease_resources){.if_index = 3, .time_us = NOON_US,
 	    .known = EASE_HAS_BUFFERS, .pressed_us = 1234, .pauses_out = 5};
 	ledger_take(f.ledger, f.batch, &resources, 1);
@@ -442,26 +219,26 @@ START_TEST(resources_and_error_sources_have_rows)
 	source.error_source.time_us += 10;
 	ledger_take(f.ledger, f.batch, &source, 1);
 	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_ROWS), 4);
-	cut(&f);
-	close_books(&f);
-	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM resource"), 1);
-	ck_assert_double_eq(ask(&f, "SELECT pressed_us FROM resource WHERE known = 2"), 1234);
-	ck_assert_double_eq(ask(&f, "SELECT pauses_out FROM resource"), 5);
-	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM error_source"), 1);
-	ck_assert_double_eq(ask(&f, "SELECT frames FROM error_source WHERE kind = 1"), 2);
-	ck_assert_double_eq(ask(&f, "SELECT last_us - first_us FROM error_source"), 15);
-	remove_fixture(&f);
+	books_cut(&f);
+	books_close(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM resource"), 1);
+	ck_assert_double_eq(books_ask(&f, "SELECT pressed_us FROM resource WHERE known = 2"), 1234);
+	ck_assert_double_eq(books_ask(&f, "SELECT pauses_out FROM resource"), 5);
+	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM error_source"), 1);
+	ck_assert_double_eq(books_ask(&f, "SELECT frames FROM error_source WHERE kind = 1"), 2);
+	ck_assert_double_eq(books_ask(&f, "SELECT last_us - first_us FROM error_source"), 15);
+	books_remove(&f);
 }
 END_TEST
 
 /* Kill */
 
 static void
-collect_until_killed(struct fixture *f)
+collect_until_killed(struct books *f)
 {
-	open_books(f);
+	books_open(f);
 	for (uint32_t i = 1; i <= SAMPLES; i += 10) {
-		send_range(f, 1, i, i + 9);
+		books_send_range(f, 1, i, i + 9);
 		ledger_cut(f->ledger, f->batch);
 		store_submit(f->store, f->batch);
 		while (!(f->batch = store_take(f->store)))
@@ -472,28 +249,28 @@ collect_until_killed(struct fixture *f)
 
 /* Whatever moment it was: accounts, sums, samples and totals fit each other. */
 static void
-check_consistent(const struct fixture *f)
+check_consistent(const struct books *f)
 {
-	double n = ask(f, "SELECT count(*) FROM sample");
+	double n = books_ask(f, "SELECT count(*) FROM sample");
 
-	ck_assert_double_eq(ask(f, "SELECT ifnull(sum(received), 0) FROM account"), n);
-	ck_assert_double_eq(ask(f, "SELECT ifnull(sum(n), 0) FROM window"), n);
-	ck_assert_double_eq(ask(f, "SELECT ifnull(sum(n), 0) FROM window_key WHERE kind = 1"), n);
-	ck_assert_double_eq(ask(f, "SELECT ifnull(sum(received), 0) FROM window_port"), n);
+	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(received), 0) FROM account"), n);
+	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(n), 0) FROM window"), n);
+	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(n), 0) FROM window_key WHERE kind = 1"), n);
+	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(received), 0) FROM window_port"), n);
 	ck_assert_double_eq(
-	    ask(f, "SELECT ifnull(sum(pool_pkts), 0) FROM window WHERE direction = 1"),
-	    ask(f, "SELECT ifnull(max(pool_in) - min(pool_in), 0) FROM counter"));
+	    books_ask(f, "SELECT ifnull(sum(pool_pkts), 0) FROM window WHERE direction = 1"),
+	    books_ask(f, "SELECT ifnull(max(pool_in) - min(pool_in), 0) FROM counter"));
 }
 
 START_TEST(killed_at_any_moment)
 {
-	struct fixture f;
+	struct books f;
 
-	make_fixture(&f);
-	open_books(&f);
-	send_snapshot(&f, 1, 0);
-	cut(&f);
-	close_books(&f);
+	books_make(&f);
+	books_open(&f);
+	books_send_snapshot(&f, 1, 0);
+	books_cut(&f);
+	books_close(&f);
 	for (int kill_after_us = 1000; kill_after_us < 60000; kill_after_us += 3000) {
 		pid_t child = fork();
 
@@ -506,20 +283,20 @@ START_TEST(killed_at_any_moment)
 		waitpid(child, NULL, 0);
 		check_consistent(&f);
 	}
-	open_books(&f); /* the agent says everything again: all of it counts once */
-	send_range(&f, 1, 1, SAMPLES);
-	cut(&f);
-	close_books(&f);
+	books_open(&f); /* the agent says everything again: all of it counts once */
+	books_send_range(&f, 1, 1, SAMPLES);
+	books_cut(&f);
+	books_close(&f);
 	check_consistent(&f);
-	check_all(&f, SAMPLES);
-	remove_fixture(&f);
+	books_check_all(&f, SAMPLES);
+	books_remove(&f);
 }
 END_TEST
 
 /* Refusals and a store that is away */
 
 static int
-try_open(struct fixture *f)
+try_open(struct books *f)
 {
 	struct store *store = NULL;
 	int r = store_open(&store, f->path, NULL, f->error, sizeof(f->error));
@@ -531,55 +308,36 @@ try_open(struct fixture *f)
 	return r;
 }
 
-static void
-run_sql(const struct fixture *f, const char *sql)
-{
-	sqlite3 *db;
-
-	ck_assert_int_eq(sqlite3_open(f->path, &db), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
-
-static void
-set_version(const struct fixture *f, int version)
-{
-	char pragma[64];
-
-	snprintf(pragma, sizeof(pragma), "PRAGMA user_version=%d", version);
-	run_sql(f, pragma);
-}
-
 START_TEST(what_is_no_store_of_ours_is_refused)
 {
-	struct fixture f;
+	struct books f;
 	FILE *file;
 
-	make_fixture(&f);
-	open_books(&f);
+	books_make(&f);
+	books_open(&f);
 	ck_assert_int_eq(try_open(&f), -EBUSY);
-	close_books(&f);
-	run_sql(&f, "PRAGMA user_version=99");
+	books_close(&f);
+	books_sql(&f, "PRAGMA user_version=99");
 	ck_assert_int_eq(try_open(&f), -EPROTONOSUPPORT);
-	set_version(&f, STORE_VERSION);
-	run_sql(&f, "DROP TABLE account");
+	books_set_version(&f, STORE_VERSION);
+	books_sql(&f, "DROP TABLE account");
 	ck_assert_int_eq(try_open(&f), -EBADMSG);
-	remove_fixture(&f);
+	books_remove(&f);
 
-	make_fixture(&f);
-	run_sql(&f, "CREATE TABLE mine(a)");
+	books_make(&f);
+	books_sql(&f, "CREATE TABLE mine(a)");
 	ck_assert_int_eq(try_open(&f), -EBADMSG);
-	remove_fixture(&f);
+	books_remove(&f);
 
-	make_fixture(&f);
+	books_make(&f);
 	file = fopen(f.path, "w");
 	for (int i = 0; i < 5000; i++)
 		fputs("this is no database ", file);
 	fclose(file);
 	ck_assert_int_eq(try_open(&f), -EBADMSG);
-	remove_fixture(&f);
+	books_remove(&f);
 
-	make_fixture(&f);
+	books_make(&f);
 	snprintf(f.path, sizeof(f.path), "%s/no/such", f.dir);
 	ck_assert_int_eq(try_open(&f), -ENOENT);
 	rmdir(f.dir);
@@ -588,15 +346,15 @@ END_TEST
 
 /* A store as that version made it, with one window and one key. */
 static void
-make_old_store(const struct fixture *f, int version)
+make_old_store(const struct books *f, int version)
 {
 	for (int v = 0; v < version; v++)
-		run_sql(f, store_schema[v]);
-	run_sql(f, "INSERT INTO window(start_us,agent,if_index,direction,pool_pkts,pool_octets,n,w,w2,"
+		books_sql(f, store_schema[v]);
+	books_sql(f, "INSERT INTO window(start_us,agent,if_index,direction,pool_pkts,pool_octets,n,w,w2,"
 		   "wb,wb2,w2b2) VALUES(60000000,1,7,1,500,40000,5,50,500,500,500,5000);"
 		   "INSERT INTO window_key(kind,start_us,agent,if_index,direction,key1,key2,n,w,w2,wb,"
 		   "wb2,w2b2) VALUES(1,60000000,1,7,1,x'01',x'02',5,50,500,1,2,3)");
-	set_version(f, version);
+	books_set_version(f, version);
 }
 
 /* What was there stays and nothing is known of notifications then; what comes is added to it. */
@@ -604,48 +362,48 @@ START_TEST(a_store_of_any_older_version_is_brought_up_to_date)
 {
 	for (int version = 1; version < STORE_VERSION; version++) {
 		struct store_key *row;
-		struct fixture f;
+		struct books f;
 
-		make_fixture(&f);
+		books_make(&f);
 		make_old_store(&f, version);
-		open_books(&f);
+		books_open(&f);
 		ck_assert_int_eq(store_batch_reserve(f.batch, STORE_KEYS, 1), 0);
 		row = store_batch_add(f.batch, STORE_KEYS);
 		*row = (struct store_key){.start_us = MINUTE_US, .agent = 1, .if_index = 7,
 		    .direction = EASE_IN, .kind = STORE_KEY_ETH_PAIR, .key1_octets = 1,
 		    .key2_octets = 1, .key1 = {1}, .key2 = {2}, .sums = {2, 20, 200, 4, 4, 4},
 		    .any = {1, 2}, .same = {3, 4}, .same1 = {5, 6}, .same2 = {7, 8}};
-		cut(&f);
-		close_books(&f);
-		ck_assert_int_eq(ask(&f, "SELECT n*1000+w FROM window"), 5050);
-		ck_assert_int_eq(ask(&f, "SELECT any_pkts+any_octets FROM window"), 0);
-		ck_assert_int_eq(ask(&f, "SELECT n*1000+w FROM window_key"), 7070);
-		ck_assert_int_eq(ask(&f, "SELECT any_pkts+10*any_octets+100*same_pkts+"
+		books_cut(&f);
+		books_close(&f);
+		ck_assert_int_eq(books_ask(&f, "SELECT n*1000+w FROM window"), 5050);
+		ck_assert_int_eq(books_ask(&f, "SELECT any_pkts+any_octets FROM window"), 0);
+		ck_assert_int_eq(books_ask(&f, "SELECT n*1000+w FROM window_key"), 7070);
+		ck_assert_int_eq(books_ask(&f, "SELECT any_pkts+10*any_octets+100*same_pkts+"
 						  "1000*same_octets FROM window_key"), 4321);
-		ck_assert_int_eq(ask(&f, "SELECT same1_pkts+10*same1_octets+"
+		ck_assert_int_eq(books_ask(&f, "SELECT same1_pkts+10*same1_octets+"
 			"100*same2_pkts+1000*same2_octets FROM window_key"), 8765);
-		ck_assert_int_eq(ask(&f, "PRAGMA user_version"), STORE_VERSION);
-		remove_fixture(&f);
+		ck_assert_int_eq(books_ask(&f, "PRAGMA user_version"), STORE_VERSION);
+		books_remove(&f);
 	}
 }
 END_TEST
 
 START_TEST(while_the_store_is_away_nothing_waits_or_is_lost)
 {
-	struct fixture f;
+	struct books f;
 	sqlite3 *other;
 	uint32_t i = 1;
 
-	make_fixture(&f);
-	open_books(&f);
-	send_snapshot(&f, 1, 0);
-	cut(&f);
+	books_make(&f);
+	books_open(&f);
+	books_send_snapshot(&f, 1, 0);
+	books_cut(&f);
 	ck_assert_int_eq(sqlite3_open(f.path, &other), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	for (;; i += 100) { /* until all batches wait */
 		struct store_batch *next = store_take(f.store);
 
-		send_range(&f, 1, i, i + 99);
+		books_send_range(&f, 1, i, i + 99);
 		if (!next)
 			break;
 		ck_assert_int_eq(ledger_cut(f.ledger, f.batch), 0);
@@ -655,134 +413,134 @@ START_TEST(while_the_store_is_away_nothing_waits_or_is_lost)
 	ck_assert_uint_lt(i, SAMPLES - 100);
 	ck_assert_int_eq(store_drain(f.store), -EIO); /* says so, does not hang */
 	ck_assert_uint_gt(stat_get(store_stats(f.store), STORE_STAT_RETRIES), 0);
-	send_range(&f, 1, i + 100, SAMPLES);
+	books_send_range(&f, 1, i + 100, SAMPLES);
 	sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL);
 	sqlite3_close(other);
 	while (stat_get(store_stats(f.store), STORE_STAT_BATCHES) < STORE_BATCHES)
 		usleep(1000);
-	cut(&f);
-	check_all(&f, SAMPLES);
-	close_books(&f);
-	remove_fixture(&f);
+	books_cut(&f);
+	books_check_all(&f, SAMPLES);
+	books_close(&f);
+	books_remove(&f);
 }
 END_TEST
 
 START_TEST(a_full_batch_loses_rows_by_name_and_no_sums)
 {
-	struct fixture f;
+	struct books f;
 	const uint32_t n = 100000;
 
-	make_fixture(&f);
-	open_books(&f);
-	send_snapshot(&f, 1, 0);
-	send_range(&f, 1, 1, n);
-	cut(&f);
-	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM sample") +
+	books_make(&f);
+	books_open(&f);
+	books_send_snapshot(&f, 1, 0);
+	books_send_range(&f, 1, 1, n);
+	books_cut(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample") +
 		(double)stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_QUEUE),
 	    n);
 	ck_assert_uint_gt(stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_QUEUE), 0);
-	ck_assert_double_eq(ask(&f, "SELECT sum(n) FROM window"), n);
-	ck_assert_double_eq(ask(&f, "SELECT received FROM account"), n);
-	close_books(&f);
-	remove_fixture(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(n) FROM window"), n);
+	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account"), n);
+	books_close(&f);
+	books_remove(&f);
 }
 END_TEST
 
 START_TEST(a_batch_full_of_counters_can_still_be_cut)
 {
-	struct fixture f;
+	struct books f;
 	const uint32_t n = 3000; /* more than a batch's counters */
 
-	make_fixture(&f);
-	open_books(&f);
+	books_make(&f);
+	books_open(&f);
 	for (uint32_t i = 0; i <= n; i++)
-		send_snapshot(&f, 1, i * PER_SNAPSHOT);
-	cut(&f);
-	ck_assert_double_lt(ask(&f, "SELECT count(*) FROM counter"), n);
-	ck_assert_double_eq(ask(&f, "SELECT max(pool_in) FROM counter"), 14. * n * PER_SNAPSHOT);
-	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+		books_send_snapshot(&f, 1, i * PER_SNAPSHOT);
+	books_cut(&f);
+	ck_assert_double_lt(books_ask(&f, "SELECT count(*) FROM counter"), n);
+	ck_assert_double_eq(books_ask(&f, "SELECT max(pool_in) FROM counter"), 14. * n * PER_SNAPSHOT);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * n * PER_SNAPSHOT);
-	close_books(&f);
-	remove_fixture(&f);
+	books_close(&f);
+	books_remove(&f);
 }
 END_TEST
 
 START_TEST(counters_are_thinned_but_never_behind_the_totals)
 {
-	struct fixture f;
+	struct books f;
 
-	make_fixture(&f);
-	open_books(&f);
+	books_make(&f);
+	books_open(&f);
 	for (uint32_t i = 0; i <= 100; i++) /* ten a second */
-		send_snapshot(&f, 1, i);
-	cut(&f);
-	close_books(&f);
-	ck_assert_double_eq(ask(&f, "SELECT count(*) FROM counter"), 11);
-	open_books(&f);
+		books_send_snapshot(&f, 1, i);
+	books_cut(&f);
+	books_close(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM counter"), 11);
+	books_open(&f);
 	for (uint32_t i = 90; i <= 105; i++)
-		send_snapshot(&f, 1, i);
-	cut(&f);
-	close_books(&f);
-	ck_assert_double_eq(ask(&f, "SELECT max(pool_in) FROM counter"), 14 * 105);
-	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+		books_send_snapshot(&f, 1, i);
+	books_cut(&f);
+	books_close(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT max(pool_in) FROM counter"), 14 * 105);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14 * 105);
-	remove_fixture(&f);
+	books_remove(&f);
 }
 END_TEST
 
 START_TEST(without_room_for_windows_the_totals_still_add_up)
 {
-	struct ledger_limits limits = small_limits;
-	struct fixture f;
+	struct ledger_limits limits = books_limits;
+	struct books f;
 
-	make_fixture(&f);
-	open_books(&f);
+	books_make(&f);
+	books_open(&f);
 	ledger_free(f.ledger);
 	limits.windows.windows = 1; /* of the six minutes of this traffic */
 	ck_assert_int_eq(ledger_new(&f.ledger, &limits, &f.clock, 1), 0);
-	send_snapshot(&f, 1, 0);
-	send_range(&f, 1, 1, SAMPLES);
-	cut(&f);
+	books_send_snapshot(&f, 1, 0);
+	books_send_range(&f, 1, 1, SAMPLES);
+	books_cut(&f);
 	ck_assert_uint_gt(stat_get(ledger_window_stats(f.ledger), WINDOW_STAT_NO_WINDOW), 0);
-	ck_assert_double_eq(ask(&f, "SELECT sum(n) FROM window"), SAMPLES);
-	ck_assert_double_lt(ask(&f, "SELECT sum(n) FROM window_key WHERE kind = 1"), SAMPLES);
-	ck_assert_double_eq(ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(n) FROM window"), SAMPLES);
+	ck_assert_double_lt(books_ask(&f, "SELECT sum(n) FROM window_key WHERE kind = 1"), SAMPLES);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * SAMPLES);
-	ck_assert_double_eq(ask(&f, "SELECT sum(expected) FROM window_port"), SAMPLES);
-	ck_assert_double_eq(ask(&f, "SELECT sum(received) FROM window_port"), SAMPLES);
-	close_books(&f);
-	remove_fixture(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(expected) FROM window_port"), SAMPLES);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(received) FROM window_port"), SAMPLES);
+	books_close(&f);
+	books_remove(&f);
 }
 END_TEST
 
 START_TEST(strangers_beyond_the_limits_are_counted)
 {
-	struct fixture f;
-	struct ledger_limits limits = small_limits;
+	struct books f;
+	struct ledger_limits limits = books_limits;
 	struct store_room room[STORE_N_TABLES] = {0};
 	struct store_batch batch;
 	struct ease_record r;
 
-	make_fixture(&f);
+	books_make(&f);
 	limits.agents = 3;
 	limits.ports = 5;
 	ledger_room(&limits, room);
 	ck_assert_int_eq(store_batch_init(&batch, room), 0);
 	ck_assert_int_eq(ledger_new(&f.ledger, &limits, &f.clock, 1), 0);
 	for (uint8_t agent = 0; agent < 10; agent++) {
-		r = snapshot_record(1, 1);
+		r = books_snapshot(1, 1);
 		r.agent_id[0] = agent;
 		ledger_take(f.ledger, &batch, &r, 1);
 	}
 	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_AGENTS_FULL), 7);
 	for (uint32_t port = 100; port < 110; port++) {
-		r = snapshot_record(1, 1);
+		r = books_snapshot(1, 1);
 		r.agent_id[0] = 0;
 		r.snapshot.if_index = port;
 		ledger_take(f.ledger, &batch, &r, 1);
 	}
 	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_PORTS_FULL), 8);
-	r = snapshot_record(1, 1);
+	r = books_snapshot(1, 1);
 	r.agent_id[0] = 0;
 	r.snapshot.time_us = UINT64_MAX;
 	ledger_take(f.ledger, &batch, &r, 1);

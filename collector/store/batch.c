@@ -69,13 +69,21 @@ store_batch_reserve(struct store_batch *batch, enum store_table table, size_t n)
 	return 0;
 }
 
+bool
+store_batch_has_room(const struct store_batch *batch, enum store_table table)
+{
+	const struct store_rows *rows = &batch->rows[table];
+
+	return rows->n < rows->reserved || rows->n < rows->free;
+}
+
 void *
 store_batch_add(struct store_batch *batch, enum store_table table)
 {
 	struct store_rows *rows = &batch->rows[table];
 	size_t octets = row_kinds[table].octets;
 
-	if (rows->n >= rows->reserved && rows->n >= rows->free)
+	if (!store_batch_has_room(batch, table))
 		return NULL;
 	return memset((char *)rows->items + rows->n++ * octets, 0, octets);
 }

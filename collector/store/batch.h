@@ -141,6 +141,7 @@ struct store_account {
 	uint64_t expected, received, duplicates, reordered, late;
 	uint64_t agent_drops, stalls, stalled_pkts;
 	uint64_t first_us, last_us;
+	uint64_t base_us; /* of the counters that totals go on from; 0: another boot's, or none */
 	uint16_t tracker_octets;
 	uint8_t tracker[STORE_TRACKER_MAX];
 };
@@ -226,6 +227,9 @@ int store_batch_reserve(struct store_batch *batch, enum store_table table, size_
 /* A new zeroed row at the end of a table, to be filled at once; NULL if the table's free rows are
  * taken. Rows made sure of by a reserve are never NULL. */
 void *store_batch_add(struct store_batch *batch, enum store_table table);
+
+/* True if store_batch_add would give one. */
+bool store_batch_has_room(const struct store_batch *batch, enum store_table table);
 
 /* True if half of some table's free rows are taken: time to hand the batch over, so that the store
  * works while the next one fills. */

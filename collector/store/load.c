@@ -164,8 +164,8 @@ load_event(struct columns *c, const struct store_loader *loader)
 		loader->event(loader->slow_arg, get_u64(c));
 }
 
-/* What each load reads. Counters: within the newest boot of a port, because a device's time may
- * have run twice; its account says which boot and up to when. */
+/* What each load reads. Counters: those that totals go on from, within the newest boot of a port; its
+ * account says which, because a device's time may have been set back or have run twice. */
 static const struct {
 	const char *sql;
 	void (*load)(struct columns *c, const struct store_loader *loader);
@@ -176,10 +176,10 @@ static const struct {
      " ORDER BY a.agent, a.boot, a.if_index",
 	load_account},
     {"SELECT * FROM gone", load_gone},
-    {"SELECT c.* FROM (SELECT agent, if_index, max(boot) AS boot, last_us FROM account"
-     " GROUP BY agent, if_index) a JOIN counter c ON c.agent = a.agent AND"
+    {"SELECT c.* FROM (SELECT agent, if_index, max(boot) AS boot, ifnull(base_us, last_us) AS"
+     " base_us FROM account GROUP BY agent, if_index) a JOIN counter c ON c.agent = a.agent AND"
      " c.if_index = a.if_index AND c.time_us = (SELECT time_us FROM counter d WHERE"
-     " d.agent = a.agent AND d.if_index = a.if_index AND d.time_us <= a.last_us AND"
+     " d.agent = a.agent AND d.if_index = a.if_index AND d.time_us <= a.base_us AND"
      " d.boot = a.boot ORDER BY d.time_us DESC LIMIT 1)",
 	load_counter},
     {"SELECT p.* FROM (SELECT DISTINCT agent, if_index FROM port) q JOIN port p ON"

@@ -138,13 +138,15 @@ static const char *const store_schema[STORE_VERSION] = {
     /* 8: by which this store is known, and whether a collector works in it or died in it; samples
      * that came and were lost with a collector that died before they were stored, and have not come
      * again (included in account's expected, not in received); and when what comes was not stored,
-     * by the collector's clock (kind: enum store_outage_kind; samples NULL: not known) */
+     * by the collector's clock (kind: enum store_outage_kind; samples NULL: not known). base_us:
+     * time_us of the counter row that totals go on from; not the newest after a clock was set back */
     "CREATE TABLE life(store_id INTEGER NOT NULL, running INTEGER NOT NULL);"
     "INSERT INTO life VALUES(random(), 0);"
     "CREATE TABLE gone(agent INTEGER NOT NULL, boot INTEGER NOT NULL, if_index INTEGER NOT NULL,"
     " samples INTEGER NOT NULL, PRIMARY KEY(agent, boot, if_index)) WITHOUT ROWID;"
     "CREATE TABLE outage(id INTEGER PRIMARY KEY, since_us INTEGER NOT NULL,"
-    " until_us INTEGER NOT NULL, kind INTEGER NOT NULL, samples INTEGER);",
+    " until_us INTEGER NOT NULL, kind INTEGER NOT NULL, samples INTEGER);"
+    "ALTER TABLE account ADD COLUMN base_us INTEGER;",
 };
 
 #endif

@@ -265,6 +265,7 @@ bind_account(struct binder *b, const void *row)
 	put_u64(b, a->first_us);
 	put_u64(b, a->last_us);
 	put_blob(b, a->tracker, a->tracker_octets);
+	put_u64_if(b, a->base_us != 0, a->base_us);
 }
 
 static void
@@ -403,7 +404,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 			    " expected=expected+excluded.expected,"
 			    " received=received+excluded.received",
 	sizeof(struct store_window_port), bind_window_port},
-    [STORE_ACCOUNTS] = {"INSERT OR REPLACE INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STORE_ACCOUNTS] = {"INSERT OR REPLACE INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_account), bind_account},
     /* a notification may come twice; an event has no number, so all of it is compared */
     [STORE_EVENTS] =

@@ -197,14 +197,62 @@ raise_to(uint64_t *value, uint64_t least)
 }
 
 /* Windows, and what to do when there is no room for one: the rows go into the batch as they are,
- * because the store adds them up just as well. */
+ * because the store adds them up just as well; if that is full too, the store has been away for long,
+ * and the oldest minute goes. */
+
+static void
+sum_mates(struct ledger *l)
+{
+	window_add_samples(l->windows, l->mates, l->n_mates);
+	l->n_mates = 0;
+}
+
+struct dropping {
+	struct ledger *l;
+	struct store_batch *batch;
+};
+
+/* Samples that came and are in no sum: lost in the collector, as after a crash. */
+static void
+lose_window(void *arg, int64_t agent, uint32_t if_index, uint64_t start_us, uint64_t samples,
+    int64_t expected, int64_t received)
+{
+	const struct dropping *d = arg;
+	struct agent *a = roster_agent_by_number(&d->l->roster, agent);
+	struct port *p = a ? roster_port(&d->l->roster, a, if_index) : NULL;
+	struct store_window_port *row = store_batch_add(d->batch, STORE_WINDOW_PORTS);
+
+	if (row)
+		*row = (struct store_window_port){start_us, agent, if_index, expected,
+		    received - (int64_t)samples};
+	else
+		ledger_count(d->l, LEDGER_STAT_LOST_STORE_ROWS);
+	if (p)
+		roster_lose(p, samples);
+}
+
+static struct window *
+window_for(struct ledger *l, const struct port *p, uint64_t time_us, enum store_table instead,
+    struct store_batch *batch)
+{
+	int64_t agent = p->agent->row.id;
+	struct window *w = window_get(l->windows, agent, p->if_index, time_us, l->mono_us);
+	struct dropping d = {l, batch};
+
+	if (w || store_batch_has_room(batch, instead))
+		return w;
+	sum_mates(l); /* theirs may be among them */
+	if (!window_drop_oldest(l->windows, time_us, lose_window, &d))
+		return NULL;
+	log_warn_limited(ROOM, "the store is away for too long: the oldest minute is dropped");
+	return window_get(l->windows, agent, p->if_index, time_us, l->mono_us);
+}
 
 static void
 add_numbers(struct ledger *l, const struct port *p, uint64_t time_us, int64_t expected,
     uint64_t received, struct store_batch *batch)
 {
-	struct window *w = window_get(l->windows, p->agent->row.id, p->if_index, time_us,
-	    l->mono_us);
+	struct window *w = window_for(l, p, time_us, STORE_WINDOW_PORTS, batch);
 	struct store_window_port *row;
 
 	if (w) {
@@ -254,27 +302,20 @@ store_sample_row(struct ledger *l, const struct port *p, uint32_t boot,
 		ledger_count(l, LEDGER_STAT_LOST_STORE_QUEUE);
 }
 
-static void
-sum_mates(struct ledger *l)
-{
-	window_add_samples(l->windows, l->mates, l->n_mates);
-	l->n_mates = 0;
-}
-
 /* The frame's keys are made where they stay: copying them at once would wait for each store. Valid
  * until the next sample. */
 static const struct frame_keys *
 sum_sample(struct ledger *l, const struct port *p, const struct ease_sample *s,
     struct store_batch *batch)
 {
+	struct window *w = window_for(l, p, s->time_us, STORE_WINDOWS, batch);
 	struct window_sample *mate = &l->mates[l->n_mates];
 	struct store_window *row;
 
-	mate->window = window_get(l->windows, p->agent->row.id, p->if_index, s->time_us,
-	    l->mono_us);
+	mate->window = w;
 	mate->sample = s;
 	frame_parse(s->header, s->kept_octets, &mate->keys);
-	if (!mate->window) {
+	if (!w) {
 		row = add_window_row(l, p, s->time_us, s->direction, batch);
 		if (row)
 			window_sums_add(&row->sums, s);
@@ -352,7 +393,7 @@ add_pool(const struct pool_target *to, uint64_t start_us, uint8_t direction, uin
 
 	if (pkts == 0 && octets == 0)
 		return;
-	w = window_get(l->windows, to->p->agent->row.id, to->p->if_index, start_us, l->mono_us);
+	w = window_for(l, to->p, start_us, STORE_WINDOWS, to->batch);
 	if (w) {
 		window_add_pool(l->windows, w, direction, pkts, octets);
 		return;

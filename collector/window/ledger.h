@@ -10,7 +10,8 @@
  *
  * At its limits nothing is guessed: more agents or ports than the limits are refused and counted;
  * while the store is away and the batch is full, rows of samples are counted as lost to the store
- * and their sums still count.
+ * and their sums still count; when windows are full as well, those of the oldest minute are dropped,
+ * and their samples count as lost in the collector.
  */
 #ifndef EASE_COLLECTOR_WINDOW_LEDGER_H
 #define EASE_COLLECTOR_WINDOW_LEDGER_H

@@ -115,6 +115,7 @@ cut_ports(struct ledger *l, struct store_batch *batch)
 	for (uint32_t i = 0; i < l->roster.n_ports; i++) {
 		struct port *p = &l->roster.ports[i];
 
+		ledger_store_waiting(p, batch); /* first: accounts say which it is */
 		for (int b = 0; b < ROSTER_BOOTS; b++) {
 			struct account *a = &p->accounts[b];
 
@@ -122,7 +123,6 @@ cut_ports(struct ledger *l, struct store_batch *batch)
 			a->dirty = false;
 			a->stored_gone = a->slot->gone.n;
 		}
-		ledger_store_waiting(p, batch);
 		tell_state(p, batch);
 	}
 }
@@ -205,14 +205,17 @@ log_crash(const struct recalled *sum, const struct store_outage *outage)
 
 	clock_format_rfc3339(outage->since_us, since, sizeof(since));
 	clock_format_rfc3339(outage->until_us, until, sizeof(until));
-	if (outage->counted)
+	if (!outage->counted)
+		log_warn(ROOM, "the collector before this one died with its machine: what came "
+			       "after %s and was not stored counts as lost on the way", since);
+	else if (sum->samples == 0)
+		log_warn(ROOM, "the collector before this one died; no sample that it had taken was "
+			       "lost");
+	else
 		log_warn(ROOM, "the collector before this one died: %llu samples of %u ports that "
 			       "came from %s to %s were not stored yet, and count as lost in the "
 			       "collector",
 		    (unsigned long long)sum->samples, sum->ports, since, until);
-	else
-		log_warn(ROOM, "the collector before this one died with its machine: what came "
-			       "after %s and was not stored counts as lost on the way", since);
 	if (sum->refused > 0)
 		log_warn(ROOM, "of %u ports it had seen it cannot be told", sum->refused);
 }
@@ -234,6 +237,8 @@ ledger_recall(struct ledger *l, const struct store_life *life, struct store_outa
 		outage->samples = sum.samples;
 		if (past.last_received_us >= outage->since_us)
 			outage->until_us = past.last_received_us;
+		if (outage->since_us == 0) /* nothing was ever stored */
+			outage->since_us = outage->until_us;
 	}
 	free(past.slots);
 	if (r == 0)

@@ -169,6 +169,24 @@ roster_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
 }
 
 void
+roster_lose(struct port *p, uint64_t samples)
+{
+	for (int b = 0; b < ROSTER_BOOTS; b++) {
+		struct account *a = &p->accounts[b];
+		uint64_t n = samples;
+
+		if (!a->used)
+			continue;
+		if (n > a->slot->tracker.received)
+			n = a->slot->tracker.received;
+		a->slot->tracker.received -= n;
+		a->slot->gone.n += n;
+		a->dirty = true;
+		samples -= n;
+	}
+}
+
+void
 roster_untell(struct roster *r)
 {
 	for (uint32_t i = 0; i < r->n_agents; i++)
@@ -203,6 +221,7 @@ roster_account_row(const struct port *p, const struct account *a, struct store_a
 	row->stalled_pkts = a->stalled_pkts;
 	row->first_us = a->first_us;
 	row->last_us = a->slot->last_us;
+	row->base_us = a->boot == p->stored_boot ? p->stored_us : 0;
 	row->tracker_octets = TRACKER_SAVED_OCTETS;
 	tracker_save(t, row->tracker);
 }

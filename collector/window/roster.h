@@ -79,6 +79,9 @@ typedef void roster_put_away(void *arg, const struct port *p, const struct accou
 struct account *roster_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
     roster_put_away *put_away, void *arg);
 
+/* So many samples of its newest boots came and are lost: received no more, but gone. */
+void roster_lose(struct port *p, uint64_t samples);
+
 /* Everything must be said again: the store has begun anew. */
 void roster_untell(struct roster *r);
 

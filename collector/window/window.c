@@ -12,6 +12,9 @@ static const struct stat_name stat_names[WINDOW_N_STATS] = {
     [WINDOW_STAT_OPENED] = {"window.opened", "minutes of a port opened"},
     [WINDOW_STAT_CLOSED] = {"window.closed", "minutes of a port closed"},
     [WINDOW_STAT_NO_WINDOW] = {"window.no_window", "additions that found no room for a window"},
+    [WINDOW_STAT_DROPPED] = {"window.dropped",
+	"minutes of a port dropped, the oldest first: the store was away for too long"},
+    [WINDOW_STAT_DROPPED_SAMPLES] = {"window.dropped_samples", "samples that were in these"},
     [WINDOW_STAT_KEYS_WINDOW_FULL] = {"window.keys_window_full",
 	"samples folded into others: their window had its most keys in the store"},
     [WINDOW_STAT_KEYS_TABLE_FULL] = {"window.keys_table_full",
@@ -338,10 +341,20 @@ close_window(struct window_table *t, uint32_t i)
 	while (*link != i)
 		link = &t->windows[*link].next;
 	*link = w->next;
-	w->open = w->closing = false;
+	w->open = w->closing = w->dirty = false;
 	w->next = t->free_window;
 	t->free_window = i;
 	stat_add(&t->stats, WINDOW_STAT_CLOSED, 1);
+}
+
+static void
+close_marked(struct window_table *t)
+{
+	t->last = NULL;
+	window_keys_close(t);
+	for (uint32_t i = 0; i < t->limits.windows; i++)
+		if (t->windows[i].closing)
+			close_window(t, i);
 }
 
 void
@@ -356,11 +369,55 @@ window_close(struct window_table *t, window_over *over, void *arg)
 		    over(arg, w->agent, w->start_us, w->last_mono_us);
 		closing += w->closing;
 	}
-	if (closing == 0)
-		return;
-	t->last = NULL;
-	window_keys_close(t);
+	if (closing > 0)
+		close_marked(t);
+}
+
+/* Dropping */
+
+static uint64_t
+oldest_start_us(const struct window_table *t)
+{
+	uint64_t oldest_us = UINT64_MAX;
+
 	for (uint32_t i = 0; i < t->limits.windows; i++)
-		if (t->windows[i].closing)
-			close_window(t, i);
+		if (t->windows[i].open && t->windows[i].start_us < oldest_us)
+			oldest_us = t->windows[i].start_us;
+	return oldest_us;
+}
+
+static void
+unlist_closing(struct window_table *t)
+{
+	struct index_list *list = &t->dirty_windows;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		if (!t->windows[list->items[i]].closing)
+			list->items[n++] = list->items[i];
+	list->n = n;
+}
+
+bool
+window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped *dropped, void *arg)
+{
+	uint64_t oldest_us = oldest_start_us(t);
+
+	if (oldest_us > time_us || time_us - oldest_us < STORE_WINDOW_US)
+		return false;
+	flows_leave_all(t->flows, window_keys_take, t);
+	for (uint32_t i = 0; i < t->limits.windows; i++) {
+		struct window *w = &t->windows[i];
+		uint64_t samples = w->side[0].sums.n + w->side[1].sums.n;
+
+		w->closing = w->open && w->start_us == oldest_us;
+		if (!w->closing)
+			continue;
+		stat_add(&t->stats, WINDOW_STAT_DROPPED, 1);
+		stat_add(&t->stats, WINDOW_STAT_DROPPED_SAMPLES, samples);
+		dropped(arg, w->agent, w->if_index, w->start_us, samples, w->expected, w->received);
+	}
+	unlist_closing(t);
+	close_marked(t);
+	return true;
 }

@@ -6,7 +6,8 @@
  * closing a window only frees its keys. Between two dumps samples are added up by flow (flows.h),
  * and flows to the keys that they have when they leave.
  *
- * Memory is given at the start. A window beyond the limit is counted and refused. Keys beyond the
+ * Memory is given at the start. A window beyond the limit is counted and refused; the caller may
+ * drop the oldest ones. Keys beyond the
  * limits take the place of those that have least, and what had no place is folded: its samples
  * are in the window's total but in no key. How many were, and the most that any one key can lack
  * because of it, is dumped beside the keys; so n of a key in the store <= its samples <= n +
@@ -25,6 +26,8 @@ enum window_stat_id {
 	WINDOW_STAT_OPENED,
 	WINDOW_STAT_CLOSED,
 	WINDOW_STAT_NO_WINDOW,
+	WINDOW_STAT_DROPPED,
+	WINDOW_STAT_DROPPED_SAMPLES,
 	WINDOW_STAT_KEYS_WINDOW_FULL,
 	WINDOW_STAT_KEYS_TABLE_FULL,
 	WINDOW_N_STATS,
@@ -90,6 +93,13 @@ int window_dump(struct window_table *t, struct store_batch *batch);
  * was last asked for. */
 typedef bool window_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us);
 void window_close(struct window_table *t, window_over *over, void *arg);
+
+/* While the store is away for long: drops all windows of the oldest minute, if that is older than
+ * time_us, and tells what of each was not dumped. False if there was none. */
+typedef void window_dropped(void *arg, int64_t agent, uint32_t if_index, uint64_t start_us,
+    uint64_t samples, int64_t expected, int64_t received);
+bool window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped *dropped,
+    void *arg);
 
 const struct stat_set *window_stats(const struct window_table *t);
 

@@ -247,6 +247,8 @@ window_keys_close(struct window_table *t)
 		if (!t->keys[i].used || !t->windows[t->keys[i].window].closing)
 			continue;
 		unlink_key(t, i);
+		t->keys[i].sums = (struct key_sums){0};
+		t->keys[i].fresh = 0;
 		t->keys[i].next = t->free_key;
 		t->free_key = i;
 	}

@@ -1,0 +1,28 @@
+/*
+ * SQLite's files on a disk that fails: a VFS over the system's own whose writes and syncs fail from
+ * the n-th on, as often as wanted, by running full, by an error or in the middle; or whose reads find
+ * damage. Only files that are opened after faulty_vfs_install() are affected.
+ */
+#ifndef EASE_TESTS_FAULTY_VFS_H
+#define EASE_TESTS_FAULTY_VFS_H
+
+enum fault {
+	FAULT_NONE,
+	FAULT_FULL,	/* nothing is written: SQLITE_FULL */
+	FAULT_ERROR,	/* nothing is written: SQLITE_IOERR_WRITE */
+	FAULT_SHORT,	/* half of it is written, then SQLITE_IOERR_WRITE */
+	FAULT_SYNC,	/* what was written may be lost: SQLITE_IOERR_FSYNC */
+	FAULT_DAMAGED,	/* each read of the database: SQLITE_CORRUPT */
+};
+
+/* Makes it SQLite's default VFS. */
+void faulty_vfs_install(void);
+
+/* From now on `after` calls of the kind go well, then `times` fail (-1: all). Any thread. */
+void faulty_vfs_fail(enum fault fault, int after, int times);
+
+/* Calls that failed, and calls of writes and syncs at all since the last faulty_vfs_fail. */
+int faulty_vfs_failed(void);
+int faulty_vfs_calls(void);
+
+#endif
