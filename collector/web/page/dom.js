@@ -26,8 +26,9 @@ export function setText(element, text) {
 		element.textContent = text;
 }
 
+/* undefined takes it away; false is a value, which ARIA tells from none. */
 export function setAttribute(element, name, value) {
-	if (value === undefined || value === false)
+	if (value === undefined)
 		element.removeAttribute(name);
 	else if (element.getAttribute(name) !== String(value))
 		element.setAttribute(name, value);

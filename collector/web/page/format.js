@@ -184,11 +184,12 @@ export function toRfc3339(ms) {
 	return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/* Boundaries for about `most` ticks between two times, at whole minutes, hours or days of the wall. */
-export function tickTimes(from, to, most, utc) {
-	const minute = 60000, steps = [1 / 12, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880,
+/* Boundaries for at most `most` ticks between two times, at whole minutes, hours or days of the wall, no
+ * nearer than `least` ms. */
+export function tickTimes(from, to, most, least, utc) {
+	const minute = 60000, steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880,
 		10080, 20160, 43200, 87600].map((n) => n * minute);
-	const step = steps.find((s) => (to - from) / s <= most) ?? steps.at(-1);
+	const step = steps.find((s) => s >= least && (to - from) / s <= most) ?? steps.at(-1);
 	const shift = offsetMinutes(to, utc) * minute;
 	const found = [];
 

@@ -151,7 +151,8 @@ function axis(extra) {
 
 function scalesOf({steps, counted}, utc, width) {
 	const end = Math.max(steps.to, steps.ends.at(-1) ?? 0);
-	const ticks = format.tickTimes(steps.from, end, Math.max(2, Math.floor(width / 90)), utc);
+	const ticks = format.tickTimes(steps.from, end, Math.max(2, Math.floor(width / 90)),
+	    Math.min(steps.whole, 86400 * UNIT_MS), utc);
 
 	return {
 		x: axis({type: 'linear', min: Math.min(steps.from, steps.starts[0] ?? steps.from), max: end, offset: false, stacked: true,

@@ -7,7 +7,7 @@
 import {$, keepRovable, make, reconcile, rove, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
-const NAMED_MOST = 100, FIND_FROM = 50;
+const NAMED_MOST = 100, FIND_FROM = 50, PANEL_MOST = 96; /* ports */
 const LEVELS = [1, 5, 15, 30, 50, 75]; /* per cent: the least of levels 1 to 6 */
 
 export function utilization(port) {
@@ -109,6 +109,7 @@ function makeGroup() {
 }
 
 function fillGroup(element, group, view) {
+	element.classList.toggle('wide', group.ports.length > PANEL_MOST);
 	setText(element.children[0], group.agent);
 	reconcile(element.children[1], group.ports, (port) => port.if_index, makeTile,
 	    (tile, port) => fillTile(tile, port, view));
