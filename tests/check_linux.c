@@ -264,6 +264,37 @@ START_TEST(addresses_are_what_bridge_says)
 }
 END_TEST
 
+START_TEST(addresses_are_tied_to_ports)
+{
+	static const uint8_t station[6] = {0x02, 0x10, 0, 0, 0, 0};
+	uint32_t p1, p2, br0;
+
+	if (!linux_rig_enter(__func__))
+		return;
+	make_bridge();
+	linux_rig_start(&rig);
+	p1 = linux_rig_port(&rig, "p1")->if_index;
+	p2 = linux_rig_port(&rig, "p2")->if_index;
+	br0 = linux_rig_port(&rig, "br0")->if_index;
+	ck_assert_int_eq(hal_set_static(rig.hal, station, p1), 0);
+	ck_assert(linux_rig_can("bridge fdb show dev p1 | grep -q '02:10:00:00:00:00.* static'"));
+	linux_rig_expect_as_bridge(&rig);
+	linux_rig_send("h0", to_all, 60, 10, 1); /* it speaks elsewhere, and stays */
+	linux_rig_expect_as_bridge(&rig);
+	ck_assert(linux_rig_can("bridge fdb show dev p1 | grep -q 02:10:00:00:00:00"));
+	ck_assert_int_eq(hal_set_static(rig.hal, station, p2), 0);
+	ck_assert(linux_rig_can("bridge fdb show dev p2 | grep -q '02:10:00:00:00:00.* static'"));
+	ck_assert(!linux_rig_can("bridge fdb show dev p1 | grep -q 02:10:00:00:00:00"));
+	linux_rig_expect_as_bridge(&rig);
+	ck_assert_int_eq(hal_set_static(rig.hal, station, br0), -ENODEV); /* no bridge's port */
+	ck_assert_int_eq(hal_set_static(rig.hal, station, 0), 0);
+	ck_assert(!linux_rig_can("bridge fdb show | grep -q 02:10:00:00:00:00"));
+	linux_rig_expect_as_bridge(&rig);
+	ck_assert_int_eq(hal_set_static(rig.hal, station, 0), 0); /* gone is gone */
+	linux_rig_stop(&rig);
+}
+END_TEST
+
 START_TEST(without_a_bridge_there_is_no_table)
 {
 	const struct hal_snapshot *snapshot;
@@ -373,6 +404,7 @@ run_all(void)
 	tcase_add_test(tc, what_a_manager_sets_reaches_the_kernel);
 	tcase_add_test(tc, without_privilege_it_reads_and_refuses_to_set);
 	tcase_add_test(tc, addresses_are_what_bridge_says);
+	tcase_add_test(tc, addresses_are_tied_to_ports);
 	tcase_add_test(tc, without_a_bridge_there_is_no_table);
 	tcase_add_test(tc, ageing_is_the_bridges);
 	tcase_add_test(tc, addresses_by_vlan);

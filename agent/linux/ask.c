@@ -314,6 +314,23 @@ ask_set_ageing(struct ask *ask, uint32_t kernel_index, uint32_t ageing_cs)
 	return netlink_ask(ask->route, question, NULL, NULL);
 }
 
+int
+ask_set_static(struct ask *ask, uint32_t kernel_index, const uint8_t mac[6], bool tied)
+{
+	struct question q;
+	struct nlmsghdr *question = netlink_begin(&q, tied ? RTM_NEWNEIGH : RTM_DELNEIGH,
+	    tied ? NLM_F_CREATE | NLM_F_REPLACE : 0, sizeof(struct ndmsg));
+	struct ndmsg *head = mnl_nlmsg_get_payload(question);
+
+	head->ndm_family = AF_BRIDGE;
+	head->ndm_ifindex = (int)kernel_index;
+	/* Static, and nobody's own; the bridge would still learn it elsewhere if it did not stick. */
+	head->ndm_flags = tied ? NTF_MASTER | NTF_STICKY : NTF_MASTER;
+	head->ndm_state = NUD_NOARP | NUD_REACHABLE;
+	mnl_attr_put(question, NDA_LLADDR, 6, mac);
+	return netlink_ask(ask->route, question, NULL, NULL);
+}
+
 /* Whether both sides agree on it is left as it is. */
 int
 ask_set_pause(struct ask *ask, uint32_t kernel_index, bool rx, bool tx)

@@ -43,6 +43,8 @@ int ask_may_change(struct ask *ask);
 int ask_set_up(struct ask *ask, uint32_t kernel_index, bool up);
 int ask_set_alias(struct ask *ask, uint32_t kernel_index, const char *alias); /* "": none */
 int ask_set_ageing(struct ask *ask, uint32_t kernel_index, uint32_t ageing_cs);
+/* Ties an address to the bridge's port, or (false) lets it go there, in all its VLANs. */
+int ask_set_static(struct ask *ask, uint32_t kernel_index, const uint8_t mac[6], bool tied);
 int ask_set_pause(struct ask *ask, uint32_t kernel_index, bool rx, bool tx);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The Linux device's addresses: what its bridges learned, and how long they keep it.
+ * The Linux device's addresses: what its bridges learned or were told, and how long they keep it.
  */
 #include "agent/linux/linux_private.h"
 
@@ -69,10 +69,43 @@ address_set_ageing_s(void *ctx, uint32_t seconds)
 	return rc;
 }
 
+/* Lets it go wherever it is tied to. */
+static int
+let_go(struct linux_device *d, const uint8_t mac[6])
+{
+	uint32_t done = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < d->fdb.n_slots && rc == 0; i++) {
+		const struct fdb_entry *entry = &d->fdb.slots[i];
+
+		if (entry->kernel_index == 0 || entry->kernel_index == done ||
+		    entry->status != HAL_ADDRESS_MGMT || memcmp(entry->mac, mac, 6) != 0)
+			continue;
+		done = entry->kernel_index; /* with all VLANs of that port */
+		rc = ask_set_static(&d->ask, done, mac, false);
+	}
+	return rc == -ENOENT ? 0 : rc; /* somebody was faster */
+}
+
+static int
+address_set_static(void *ctx, const uint8_t mac[6], uint32_t if_index)
+{
+	struct linux_device *d = ctx;
+	const struct links_port *port = links_find(&d->links, if_index);
+
+	if (if_index == 0)
+		return let_go(d, mac);
+	if (!port || strcmp(port->link.master_kind, "bridge") != 0)
+		return -ENODEV;
+	return ask_set_static(&d->ask, port->link.kernel_index, mac, true);
+}
+
 /* What a bridge could not learn, the kernel does not count. */
 const struct hal_addresses_ops linux_addresses_ops = {
     .name = "bridge fdb",
     .dump = address_dump,
     .ageing_s = address_ageing_s,
     .set_ageing_s = address_set_ageing_s,
+    .set_static = address_set_static,
 };

@@ -157,8 +157,9 @@ netlink_ask(struct netlink *n, struct nlmsghdr *question, netlink_take take, voi
 	struct round round = {.take = take, .ctx = ctx};
 	int rc = 0;
 
-	/* Every question is acknowledged, so that its end is seen whether it has an answer or not. */
-	if (!(question->nlmsg_flags & NLM_F_DUMP))
+	/* Every question is acknowledged, so that its end is seen whether it has an answer or not. (A
+	 * dump's flags are two bits, either of which says something else to a change.) */
+	if ((question->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
 		question->nlmsg_flags |= NLM_F_ACK;
 	question->nlmsg_seq = round.sequence = ++n->sequence;
 	n->reason[0] = '\0';
