@@ -17,6 +17,8 @@ struct {
 
 struct tap_registers registers;
 
+_Static_assert((TAP_KEPT_OCTETS & (TAP_KEPT_OCTETS - 1)) == 0, "its predecessor is a mask");
+
 /* Frames on several processors count at once: whoever takes the count from above 0 to 0 or below is
  * the one that samples, and what passes before the next count is there is part of its period. */
 static __always_inline __s64
@@ -40,7 +42,7 @@ static __always_inline void
 copy_frame(struct __sk_buff *skb, unsigned direction, unsigned segments)
 {
 	struct tap_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-	unsigned octets = skb->len;
+	unsigned octets = skb->len, more;
 
 	if (!record) {
 		__sync_fetch_and_add(&registers.lost, 1);
@@ -60,7 +62,12 @@ copy_frame(struct __sk_buff *skb, unsigned direction, unsigned segments)
 	if (octets > TAP_KEPT_OCTETS)
 		octets = TAP_KEPT_OCTETS;
 	record->kept_octets = octets;
-	if (octets == 0 || bpf_skb_load_bytes(skb, 0, record->octets, octets) < 0)
+	/* One octet and as many again: kernels up to 6.1 do not see that a number is not 0 by itself,
+	 * and the compiler must not see that this is the same number. */
+	more = octets - 1;
+	barrier_var(more);
+	more &= TAP_KEPT_OCTETS - 1;
+	if (bpf_skb_load_bytes(skb, 0, record->octets, more + 1) < 0)
 		record->kept_octets = 0;
 	bpf_ringbuf_submit(record, 0);
 }

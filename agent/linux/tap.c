@@ -107,8 +107,9 @@ what_fails(int rc)
 {
 	switch (rc) {
 	case -EPERM:
-	case -EACCES:
 		return "CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON are needed";
+	case -EACCES:
+		return "the kernel takes the eBPF program for unsafe";
 	case -ENOSYS:
 	case -EINVAL:
 	case -EOPNOTSUPP:
