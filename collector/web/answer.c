@@ -108,6 +108,7 @@ answer_failed(struct answerer *answerer, const struct query *query, int err, str
 	case -EINVAL:
 	case -ENOENT:
 	case -E2BIG:
+		stat_add(answerer->stats, WEB_STAT_REFUSED_REQUEST, 1);
 		answer_error(reply, HTTP_BAD_REQUEST,
 		    *query->error ? without_path(query) : "the answer is too long: ask for less");
 		break;

@@ -25,7 +25,7 @@ enum {
 	/* Beyond `connections`, until those that were chosen to go are gone. */
 	SPARE_CONNECTIONS = 64,
 	LOOK_MS = 500, /* between looks at the clients' deadlines */
-	BUSY_RETRY_S = 1,
+	MESSAGE_TEXT = 256,
 };
 
 static const struct stat_name stat_names[WEB_N_STATS] = {
@@ -54,6 +54,7 @@ struct web {
 	struct clients clients;
 	struct MHD_Daemon *daemon;
 	char url[ENDPOINT_TEXT + 16];
+	char message[MESSAGE_TEXT]; /* the library's last one */
 	int stop_fd;
 	pthread_t thread;
 	bool started;
@@ -390,12 +391,12 @@ on_connection(void *arg, struct MHD_Connection *connection, void **context,
 static void __attribute__((format(printf, 2, 0)))
 on_message(void *arg, const char *format, va_list args)
 {
-	char text[256];
+	struct web *web = arg;
 
-	count(arg, WEB_STAT_MALFORMED);
-	vsnprintf(text, sizeof(text), format, args);
-	text[strcspn(text, "\r\n")] = '\0';
-	log_debug(ROOM, "%s", text);
+	count(web, WEB_STAT_MALFORMED);
+	vsnprintf(web->message, sizeof(web->message), format, args);
+	web->message[strcspn(web->message, "\r\n")] = '\0';
+	log_debug(ROOM, "%s", web->message);
 }
 
 /* ---- the thread ---- */
@@ -435,26 +436,26 @@ serve(void *arg)
 static int
 start_daemon(struct web *web, const struct endpoint *at, char *error, size_t error_size)
 {
+	const char *reason;
 	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
 
 	if (at->address.ss_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
-	errno = 0;
 	web->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, web,
 	    MHD_OPTION_EXTERNAL_LOGGER, on_message, web, /* first: it hears of the others */
 	    MHD_OPTION_SOCK_ADDR, &at->address,
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)(web->config.connections + SPARE_CONNECTIONS),
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_OCTETS,
 	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(CLIENT_READ_US / 1000000),
-	    MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
 	    MHD_OPTION_URI_LOG_CALLBACK, on_uri, web,
 	    MHD_OPTION_NOTIFY_COMPLETED, on_completed, web,
 	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_END);
 	if (web->daemon)
 		return 0;
-	snprintf(error, error_size, "http_listen: %s: %s", web->config.listen,
-	    errno ? strerror(errno) : "cannot be listened at");
-	return errno ? -errno : -EIO;
+	reason = strrchr(web->message, ':'); /* "Failed to bind to port 0: Address already in use" */
+	snprintf(error, error_size, "http_listen: %s%s", web->config.listen,
+	    reason ? reason : ": cannot be listened at");
+	return -EADDRNOTAVAIL;
 }
 
 /* Where it really listens: port 0 let the system choose. */

@@ -1,0 +1,38 @@
+/* What a stranger puts into an address of the page, up to the question that it means. */
+#include "collector/web/request.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct request *first = malloc(sizeof(*first)), *again = malloc(sizeof(*again));
+	char *uri = malloc(size + 1), error[REQUEST_ERROR] = "";
+	int status;
+
+	if (!first || !again || !uri)
+		abort();
+	memcpy(uri, data, size);
+	uri[size] = '\0';
+	status = request_parse(uri, first, error);
+	assert(status == 200 || status == 400 || status == 404 || status == 414);
+	assert((status == 200) == (*error == '\0'));
+	assert(strlen(first->key) < sizeof(first->key));
+	assert(request_parse(uri, again, error) == status && strcmp(first->key, again->key) == 0);
+	if (status == 200 && first->kind == REQUEST_REPORT) {
+		assert(first->question.options.top <= REQUEST_TOP_MAX);
+		assert(first->question.options.vlan <= 4095);
+		/* what is borrowed is the request's own */
+		assert(!first->question.options.agent ||
+		    (first->question.options.agent > first->text &&
+		    first->question.options.agent < first->text + sizeof(first->text)));
+	}
+	free(uri);
+	free(again);
+	free(first);
+	return 0;
+}
