@@ -55,7 +55,8 @@ struct web {
 	struct MHD_Daemon *daemon;
 	char url[ENDPOINT_TEXT + 16];
 	char message[MESSAGE_TEXT]; /* the library's last one */
-	int stop_fd;
+	int wake_fd; /* eventfd: look again, at the library or whether to stop */
+	_Atomic bool stopping;
 	pthread_t thread;
 	bool started;
 };
@@ -233,10 +234,15 @@ sleep_waiter(struct job_waiter *waiter)
 	MHD_suspend_connection(((struct exchange *)waiter)->connection);
 }
 
+/* With a loop that is not its own the library wakes nobody. */
 static void
 wake_waiter(struct job_waiter *waiter)
 {
-	MHD_resume_connection(((struct exchange *)waiter)->connection);
+	struct exchange *x = (struct exchange *)waiter;
+	struct web *web = x->web; /* it may be answered, and gone, at once */
+
+	MHD_resume_connection(x->connection);
+	eventfd_write(web->wake_fd, 1);
 }
 
 /* Takes the request over. */
@@ -418,13 +424,16 @@ serve(void *arg)
 	const union MHD_DaemonInfo *info = MHD_get_daemon_info(web->daemon,
 	    MHD_DAEMON_INFO_EPOLL_FD);
 	struct pollfd polls[] = {{.fd = info->epoll_fd, .events = POLLIN},
-		{.fd = web->stop_fd, .events = POLLIN}};
+		{.fd = web->wake_fd, .events = POLLIN}};
+	eventfd_t times;
 
-	while (!(polls[1].revents & POLLIN)) {
+	while (!web->stopping) {
 		if (poll(polls, 2, wait_ms(web)) < 0 && errno != EINTR) {
 			log_error(ROOM, "the page ends: poll: %s", strerror(errno));
 			break;
 		}
+		if (polls[1].revents & POLLIN)
+			eventfd_read(web->wake_fd, &times);
 		MHD_run(web->daemon);
 		stat_add(&web->stats, WEB_STAT_SLOW, clients_look(&web->clients));
 	}
@@ -500,8 +509,8 @@ open_all(struct web *web, char *error, size_t error_size)
 		return err;
 	}
 	snprintf(error, error_size, "no memory for the page's threads");
-	web->stop_fd = eventfd(0, EFD_CLOEXEC);
-	err = web->stop_fd < 0 ? -errno : answerer_open(&web->answerer, error, error_size);
+	web->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = web->wake_fd < 0 ? -errno : answerer_open(&web->answerer, error, error_size);
 	if (err == 0)
 		err = jobs_open(&web->jobs, &jobs);
 	if (err == 0)
@@ -532,7 +541,7 @@ web_open(struct web **out, const struct web_config *config, char *error, size_t 
 	web->answerer.config = &web->config;
 	web->answerer.stats = &web->stats;
 	web->clients = (struct clients){.clock = config->clock, .most = config->connections};
-	web->stop_fd = -1;
+	web->wake_fd = -1;
 	err = open_all(web, error, error_size);
 	if (err) {
 		web_close(web);
@@ -569,8 +578,9 @@ web_close(struct web *web)
 	if (!web)
 		return;
 	web->answerer.stopping = true;
+	web->stopping = true;
 	if (web->started) {
-		eventfd_write(web->stop_fd, 1);
+		eventfd_write(web->wake_fd, 1);
 		pthread_join(web->thread, NULL);
 	}
 	if (web->jobs)
@@ -581,7 +591,7 @@ web_close(struct web *web)
 	}
 	jobs_close(web->jobs);
 	answerer_close(&web->answerer);
-	if (web->stop_fd >= 0)
-		close(web->stop_fd);
+	if (web->wake_fd >= 0)
+		close(web->wake_fd);
 	free(web);
 }
