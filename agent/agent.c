@@ -134,12 +134,24 @@ send_counters(struct agent *agent)
 	return pool;
 }
 
+/* But an aggregate's name is told, for its members name it. */
+static bool
+is_aggregate(const struct agent *agent, uint32_t if_index)
+{
+	enum { IF_TYPE_LAG = 161 }; /* ieee8023adLag of IANAifType-MIB */
+	struct hal_port port;
+
+	return hal_port_info(agent->hal, if_index, &port) == 0 && port.if_type == IF_TYPE_LAG;
+}
+
 static void
 send_state(struct agent *agent, uint32_t if_index)
 {
 	struct ease_state state;
 
-	if (is_reported(agent, if_index) && sampling_state(agent->sampling, if_index, &state) == 0)
+	if (!is_reported(agent, if_index) && !is_aggregate(agent, if_index))
+		return;
+	if (sampling_state(agent->sampling, if_index, &state) == 0)
 		packer_state(agent->packer, &state);
 }
 

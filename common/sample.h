@@ -50,6 +50,10 @@ struct ease_sample {
 	const uint8_t *header; /* borrowed; first octet of the destination MAC */
 };
 
+/* A count that the device does not have. Frames to groups that it does not tell apart are among the
+ * unicast. */
+#define EASE_COUNT_UNKNOWN UINT64_MAX
+
 /* Counters of one direction, valid frames as RFC 3635 defines them for ifXTable. */
 struct ease_side {
 	uint64_t octets; /* header and FCS in, preamble out */

@@ -1,6 +1,6 @@
 /*
- * The reports that show what ports counted beside traffic (errors, energy, pause), over stores
- * filled by SQL, against figures worked out by hand, in every format.
+ * The reports that show what ports counted (errors, energy, pause; load of aggregates and of devices
+ * that count less), over stores filled by SQL, against figures worked out by hand, in every format.
  */
 #include "tests/report_store.h"
 #include "tests/suite.h"
@@ -237,6 +237,70 @@ START_TEST(errors_as_text_and_csv)
 }
 END_TEST
 
+/* ---- load: what is not counted, and what is counted by members ---- */
+
+/* Received in the minute from T0: octets, unicast, multicast, broadcast (as SQL). */
+static void
+counted(int if_index, int octets, int ucast, int mcast, const char *bcast)
+{
+	const int kinds[2][3] = {{1000, 10, 1}, {1000 + octets, 10 + ucast, 1 + mcast}};
+
+	for (int i = 0; i < 2; i++)
+		report_store_sql(&store,
+		    "INSERT INTO counter VALUES(1, %d, %llu, 1, 0, %d, %d, %d, %s, 0, 0,"
+		    " 0, 0, 0, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", if_index,
+		    REPORT_STORE_T0 + (uint64_t)i * MINUTE, kinds[i][0], kinds[i][1], kinds[i][2],
+		    i == 0 && *bcast != '9' ? "0" : bcast, bcast);
+}
+#define UNKNOWN "9223372036854775807" /* as a store keeps 2^64 - 1 */
+
+START_TEST(what_is_not_counted_is_not_zero)
+{
+	struct report_options options = options_of(0, 60);
+	char *text;
+	json_t *j;
+
+	counted(1, 60000, 500, 40, UNKNOWN);
+	counted(2, 60000, 500, 40, "60");
+	j = run("load", 0, 60);
+	ck_assert(json_is_null(report_json_at(j, "rows.0.broadcasts_per_s")));
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_packets"), 540);
+	ck_assert_double_eq_tol(report_json_number(j, "rows.0.multicasts_per_s"), 40 / 60.0, 1e-9);
+	ck_assert_double_eq_tol(report_json_number(j, "rows.1.broadcasts_per_s"), 1 + 0, 1e-9);
+	ck_assert_double_eq(report_json_number(j, "rows.1.rx_packets"), 600);
+	json_decref(j);
+	text = report_store_render(&store, "load", &options, render_text, 70);
+	ck_assert_msg(strstr(text, "ge-1") != NULL, "%s", text);
+	free(text);
+}
+END_TEST
+
+START_TEST(an_aggregate_is_its_members)
+{
+	struct report_options options = options_of(0, 60);
+	json_t *j;
+
+	report_store_sql(&store, "UPDATE port SET lag_parent = 9 WHERE if_index < 3");
+	report_store_port(&store, 1, 9, "bond0", 1);
+	report_store_port(&store, 1, 4, "ge-4", 1);
+	counted(1, 60000, 500, 40, UNKNOWN);
+	counted(2, 30000, 100, 0, UNKNOWN);
+	counted(4, 1000, 10, 0, UNKNOWN);
+	j = run("load", 0, 60);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 4);
+	ck_assert_str_eq(report_json_text(j, "rows.3.port"), "bond0");
+	ck_assert_str_eq(report_json_text(j, "rows.3.check"), "sum of 2");
+	ck_assert_double_eq(report_json_number(j, "rows.3.rx_octets"), 90000);
+	ck_assert_double_eq(report_json_number(j, "rows.3.rx_packets"), 640);
+	ck_assert_double_eq_tol(report_json_number(j, "rows.3.rx_bps"), 8 * 90000 / 60.0, 1e-6);
+	json_decref(j);
+	options.port = "bond0"; /* asked for, it brings its members */
+	j = report_store_json(&store, "load", &options);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 3);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(an_empty_store_is_not_an_error)
 {
 	struct report_options options = report_store_options();
@@ -265,6 +329,8 @@ main(void)
 	tcase_add_test(tc, errors_above_and_sources_below);
 	tcase_add_test(tc, errors_of_one_port);
 	tcase_add_test(tc, errors_as_text_and_csv);
+	tcase_add_test(tc, what_is_not_counted_is_not_zero);
+	tcase_add_test(tc, an_aggregate_is_its_members);
 	tcase_add_test(tc, an_empty_store_is_not_an_error);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

@@ -203,6 +203,8 @@ START_TEST(standstill_is_counted_exactly)
 	ck_assert_uint_gt(fake.ports[0].stood_still_pkts, 0);
 	ck_assert_uint_eq(snapshot.stalled_pkts, fake.ports[0].stood_still_pkts);
 	ck_assert_uint_gt(snapshot.stalls, 150);
+	ck_assert_uint_eq(snapshot.in.bcast_pkts, EASE_COUNT_UNKNOWN); /* the device has none */
+	ck_assert_uint_eq(snapshot.in.errors, 0);
 	finish();
 }
 END_TEST

@@ -441,24 +441,30 @@ sampling_samples_port(const struct sampling *s, uint32_t if_index)
 
 /* ---- snapshots and states ---- */
 
+static uint64_t
+count_of(const struct hal_counters *counters, enum hal_figure figure)
+{
+	return counters->known >> figure & 1 ? counters->value[figure] : EASE_COUNT_UNKNOWN;
+}
+
 static void
-fill_sides(const uint64_t *value, struct ease_snapshot *snapshot)
+fill_sides(const struct hal_counters *counters, struct ease_snapshot *snapshot)
 {
 	snapshot->in = (struct ease_side){
-	    .octets = value[HAL_IN_OCTETS],
-	    .ucast_pkts = value[HAL_IN_UCAST_PKTS],
-	    .mcast_pkts = value[HAL_IN_MCAST_PKTS],
-	    .bcast_pkts = value[HAL_IN_BCAST_PKTS],
-	    .discards = value[HAL_IN_DISCARDS],
-	    .errors = value[HAL_IN_ERRORS],
+	    .octets = count_of(counters, HAL_IN_OCTETS),
+	    .ucast_pkts = count_of(counters, HAL_IN_UCAST_PKTS),
+	    .mcast_pkts = count_of(counters, HAL_IN_MCAST_PKTS),
+	    .bcast_pkts = count_of(counters, HAL_IN_BCAST_PKTS),
+	    .discards = count_of(counters, HAL_IN_DISCARDS),
+	    .errors = count_of(counters, HAL_IN_ERRORS),
 	};
 	snapshot->out = (struct ease_side){
-	    .octets = value[HAL_OUT_OCTETS],
-	    .ucast_pkts = value[HAL_OUT_UCAST_PKTS],
-	    .mcast_pkts = value[HAL_OUT_MCAST_PKTS],
-	    .bcast_pkts = value[HAL_OUT_BCAST_PKTS],
-	    .discards = value[HAL_OUT_DISCARDS],
-	    .errors = value[HAL_OUT_ERRORS],
+	    .octets = count_of(counters, HAL_OUT_OCTETS),
+	    .ucast_pkts = count_of(counters, HAL_OUT_UCAST_PKTS),
+	    .mcast_pkts = count_of(counters, HAL_OUT_MCAST_PKTS),
+	    .bcast_pkts = count_of(counters, HAL_OUT_BCAST_PKTS),
+	    .discards = count_of(counters, HAL_OUT_DISCARDS),
+	    .errors = count_of(counters, HAL_OUT_ERRORS),
 	};
 }
 
@@ -489,7 +495,7 @@ sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *s
 	    .stalls = port->stalls,
 	    .stalled_pkts = port->stalled_pkts,
 	};
-	fill_sides(counters.value, snapshot);
+	fill_sides(&counters, snapshot);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "common/sample.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ build_text(const char *text)
 struct report_value
 build_number(double number)
 {
-	return (struct report_value){.known = true, .number = number};
+	return (struct report_value){.known = !isnan(number), .number = isnan(number) ? 0 : number};
 }
 
 struct report_value

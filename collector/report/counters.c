@@ -4,11 +4,12 @@
  * Totals at an end of the range that two snapshots surround are interpolated between them; without
  * such a pair the range shrinks to the snapshots within it. Where the device says that its
  * counters lost their continuity, each stretch is taken for itself and the time between them is
- * not covered.
+ * not covered. A count that the device does not have is NAN all the way.
  */
 #include "collector/report/query.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -35,6 +36,14 @@ struct totals {
 	double value[ARRAY_LEN(counter_fields)];
 };
 
+/* The store ends where SQLite's numbers do, and what is unknown lies beyond (EASE_COUNT_UNKNOWN). */
+static double
+column_count(sqlite3_stmt *stmt, int column)
+{
+	return sqlite3_column_int64(stmt, column) == INT64_MAX ? NAN
+							       : sqlite3_column_double(stmt, column);
+}
+
 static int
 read_totals(struct query *query, const struct query_port *port, const char *sql, uint64_t at_us,
     struct totals *totals)
@@ -54,7 +63,7 @@ read_totals(struct query *query, const struct query_port *port, const char *sql,
 		totals->time_us = (uint64_t)sqlite3_column_int64(stmt, 0);
 		totals->discontinuity_us = (uint64_t)sqlite3_column_int64(stmt, 1);
 		for (size_t i = 0; i < ARRAY_LEN(totals->value); i++)
-			totals->value[i] = sqlite3_column_double(stmt, 2 + (int)i);
+			totals->value[i] = column_count(stmt, 2 + (int)i);
 	}
 	sqlite3_finalize(stmt);
 	return more < 0 ? more : 0;
@@ -191,6 +200,24 @@ query_counted(struct query *query, const struct query_port *port, struct query_l
 	for (size_t i = 0; i < ARRAY_LEN(counter_fields); i++)
 		*field(load, i) = newest.value[i];
 	return 0;
+}
+
+static double
+sum_of_known(double a, double b, double c)
+{
+	return (isnan(a) ? 0 : a) + (isnan(b) ? 0 : b) + (isnan(c) ? 0 : c);
+}
+
+double
+query_rx_pkts(const struct query_load *load)
+{
+	return sum_of_known(load->in_ucast, load->in_mcast, load->in_bcast);
+}
+
+double
+query_tx_pkts(const struct query_load *load)
+{
+	return sum_of_known(load->out_ucast, load->out_mcast, load->out_bcast);
 }
 
 double

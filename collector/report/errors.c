@@ -56,8 +56,7 @@ static void
 fill_port(const struct query_load *l, struct report_value *row)
 {
 	double errors = l->in_errors + l->out_errors;
-	double pkts = l->in_ucast + l->in_mcast + l->in_bcast + l->out_ucast + l->out_mcast +
-	    l->out_bcast;
+	double pkts = query_rx_pkts(l) + query_tx_pkts(l);
 
 	row[COLUMN_RX_ERRORS] = build_number(round(l->in_errors));
 	row[COLUMN_TX_ERRORS] = build_number(round(l->out_errors));

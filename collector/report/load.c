@@ -1,7 +1,7 @@
 /*
  * Load: what every port counted, with no estimate in it, and whether the samples agree with the
  * counters. A port that is down, one that only is quiet and one that is no longer heard of are told
- * apart.
+ * apart. A link aggregate is what its members counted.
  */
 #include "collector/report/build.h"
 #include "collector/report/reports.h"
@@ -82,6 +82,7 @@ struct port_load {
 	bool silent;
 	double silent_s;
 	double other_skip; /* mean skip of all other ports; 0 not known */
+	unsigned n_members; /* of an aggregate: load is theirs */
 };
 
 static void
@@ -119,13 +120,6 @@ is_down(const struct query_port *port)
 {
 	return port->oper_status == EASE_IF_DOWN || port->oper_status == EASE_IF_NOT_PRESENT ||
 	    port->oper_status == EASE_IF_LOWER_LAYER_DOWN;
-}
-
-static double
-all_pkts(const struct query_load *load)
-{
-	return load->in_ucast + load->in_mcast + load->in_bcast + load->out_ucast +
-	    load->out_mcast + load->out_bcast;
 }
 
 /* No sample came although frames passed: too few frames, or no sampling? */
@@ -182,8 +176,7 @@ static void
 fill_counted(const struct port_load *p, struct report_value *row)
 {
 	const struct query_load *l = &p->load;
-	double rx_pkts = l->in_ucast + l->in_mcast + l->in_bcast;
-	double tx_pkts = l->out_ucast + l->out_mcast + l->out_bcast, s = l->seconds;
+	double rx_pkts = query_rx_pkts(l), tx_pkts = query_tx_pkts(l), s = l->seconds;
 
 	row[COLUMN_BPS_RX] = build_number(8 * l->in_octets / s);
 	row[COLUMN_BPS_TX] = build_number(8 * l->out_octets / s);
@@ -229,7 +222,7 @@ static int
 add_port(struct query *query, struct report_result *result, const struct port_load *p)
 {
 	struct report_value *row = build_row(result);
-	bool down = is_down(p->port) && all_pkts(&p->load) < 1;
+	bool down = is_down(p->port) && query_rx_pkts(&p->load) + query_tx_pkts(&p->load) < 1;
 	char check[TEXT_ROOM] = "";
 
 	if (!row)
@@ -239,6 +232,8 @@ add_port(struct query *query, struct report_result *result, const struct port_lo
 		format_age(p->silent_s, check);
 	else if (down)
 		snprintf(check, sizeof(check), "down");
+	else if (p->n_members > 0)
+		snprintf(check, sizeof(check), "sum of %u", p->n_members);
 	else if (p->load.known)
 		check_samples(query, p, check);
 	if (p->load.known && !p->silent && !down)
@@ -260,16 +255,59 @@ mean_skip(const struct query *query)
 	return n > 0 ? w / n : 0;
 }
 
+static void
+add_load(struct query_load *sum, const struct query_load *load)
+{
+	sum->in_octets += load->in_octets;
+	sum->in_ucast += load->in_ucast;
+	sum->in_mcast += load->in_mcast;
+	sum->in_bcast += load->in_bcast;
+	sum->in_discards += load->in_discards;
+	sum->in_errors += load->in_errors;
+	sum->out_octets += load->out_octets;
+	sum->out_ucast += load->out_ucast;
+	sum->out_mcast += load->out_mcast;
+	sum->out_bcast += load->out_bcast;
+	sum->out_discards += load->out_discards;
+	sum->out_errors += load->out_errors;
+	sum->seconds = fmax(sum->seconds, load->seconds);
+	sum->known |= load->known;
+	if (load->newest_us > sum->newest_us)
+		sum->newest_us = load->newest_us;
+}
+
+static int
+add_members(struct query *query, struct port_load *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < query->n_ports && err == 0; i++) {
+		const struct query_port *member = &query->ports[i];
+		struct query_load load;
+
+		if (member->agent != p->port->agent || member->lag_parent != p->port->if_index)
+			continue;
+		err = query_load(query, member, &load);
+		if (err == 0 && load.known)
+			add_load(&p->load, &load);
+		p->n_members++;
+	}
+	return err;
+}
+
 static int
 load_port(struct query *query, struct report_result *result, const struct query_port *port,
     double other_skip)
 {
 	struct port_load p = {.port = port, .other_skip = other_skip};
 	int err = query_load(query, port, &p.load);
-	double age_us = (double)query->range.to_us - (double)p.load.newest_us;
+	double age_us;
 
+	if (err == 0 && p.load.newest_us == 0) /* an aggregate sends no counters of its own */
+		err = add_members(query, &p);
 	if (err)
 		return err;
+	age_us = (double)query->range.to_us - (double)p.load.newest_us;
 	p.silent = p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
 	p.silent_s = age_us / 1e6;
 	build_count_port(result, port);

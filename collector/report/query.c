@@ -340,6 +340,7 @@ set_state(struct query *query, sqlite3_stmt *stmt)
 	port->admin_status = (uint8_t)sqlite3_column_int(stmt, 6);
 	port->oper_status = (uint8_t)sqlite3_column_int(stmt, 7);
 	port->edge = sqlite3_column_int(stmt, 8) != 0;
+	port->lag_parent = (uint32_t)sqlite3_column_int64(stmt, 9);
 	return 0;
 }
 
@@ -350,6 +351,16 @@ port_matches(const struct query_port *port, const char *wanted)
 
 	snprintf(number, sizeof(number), "%u", port->if_index);
 	return !wanted || strcmp(wanted, port->name) == 0 || strcmp(wanted, number) == 0;
+}
+
+/* What is asked of an aggregate, its members answer. */
+static bool
+is_asked_for(const struct query *query, const struct query_port *port, const char *wanted)
+{
+	const struct query_port *parent =
+	    port->lag_parent ? query_find_port(query, port->agent->id, port->lag_parent) : NULL;
+
+	return port_matches(port, wanted) || (parent && port_matches(parent, wanted));
 }
 
 /* A state that came only after the range still names the port better than nothing. */
@@ -364,16 +375,17 @@ load_ports(struct query *query, const struct report_options *options)
 
 	if (err == 0)
 		err = query_rows(query, "SELECT agent, if_index, MIN(since_us), name, alias,"
-		    " speed_bps, admin_status, oper_status, edge FROM port"
+		    " speed_bps, admin_status, oper_status, edge, lag_parent FROM port"
 		    " GROUP BY agent, if_index", set_state);
 	if (err == 0)
 		err = query_rows(query, "SELECT agent, if_index, MAX(since_us), name, alias,"
-		    " speed_bps, admin_status, oper_status, edge FROM port WHERE since_us <= :to"
+		    " speed_bps, admin_status, oper_status, edge, lag_parent FROM port"
+		    " WHERE since_us <= :to"
 		    " GROUP BY agent, if_index", set_state);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
 		struct query_port *port = &query->ports[i];
 
-		port->chosen = port->agent->chosen && port_matches(port, options->port);
+		port->chosen = port->agent->chosen && is_asked_for(query, port, options->port);
 		n_chosen += port->chosen;
 	}
 	if (err == 0 && n_chosen == 0 && options->port)

@@ -35,8 +35,9 @@ struct query_port {
 	char alias[EASE_NAME_MAX + 1];
 	uint64_t speed_bps; /* 0 not known */
 	uint8_t admin_status, oper_status;
+	uint32_t lag_parent; /* ifIndex of the link aggregate it is a member of; 0: none */
 	bool edge;
-	bool chosen; /* by --agent and --port */
+	bool chosen; /* by --agent and --port, members with their aggregate */
 	struct estimate_stratum side[EASE_OUT + 1]; /* by enum ease_direction; [0] unused */
 	uint64_t expected, received; /* samples */
 	/* Received samples that no key has because the memory for keys was full, and the most of them
@@ -113,11 +114,15 @@ struct query_load {
 	bool known;	   /* two snapshots at least */
 	double seconds;	   /* covered */
 	uint64_t newest_us; /* newest snapshot up to the end of the range; 0: none */
+	/* Each NAN if the device does not count it; frames to groups are then among the unicast. */
 	double in_octets, in_ucast, in_mcast, in_bcast, in_discards, in_errors;
 	double out_octets, out_ucast, out_mcast, out_bcast, out_discards, out_errors;
 	double stalled_pkts;
 };
 int query_load(struct query *query, const struct query_port *port, struct query_load *load);
+/* Frames of all three kinds. */
+double query_rx_pkts(const struct query_load *load);
+double query_tx_pkts(const struct query_load *load);
 
 /* The newest snapshot up to the end of the range as it is: totals since the device first counted;
  * seconds is not set. */

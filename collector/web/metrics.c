@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -126,15 +127,17 @@ put_port_totals(const struct metrics *m, const struct query_load *loads)
 			put_family(m->out, name, "counter", total->help);
 		}
 		for (uint32_t p = 0; p < m->n_ports; p++) {
-			if (!loads[p].known)
+			double value = *(const double *)(const void *)((const char *)&loads[p] +
+			    total->offset);
+
+			if (!loads[p].known || isnan(value)) /* its device does not count it */
 				continue;
 			fprintf(m->out, PREFIX "%s", name);
 			put_port_labels(m->out, &m->query->ports[p]);
 			if (total->cast)
 				fprintf(m->out, ",cast=\"%s\"", total->cast);
 			putc('}', m->out);
-			put_value(m->out,
-			    *(const double *)(const void *)((const char *)&loads[p] + total->offset));
+			put_value(m->out, value);
 		}
 	}
 }
