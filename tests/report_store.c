@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void
-run_sql(struct report_store *store, const char *sql)
+void
+report_store_sql_text(struct report_store *store, const char *sql)
 {
 	char *message = NULL;
 
@@ -20,7 +20,7 @@ run_sql(struct report_store *store, const char *sql)
 }
 
 void
-report_store_make(struct report_store *store)
+report_store_open_empty(struct report_store *store)
 {
 	int fd;
 
@@ -29,9 +29,15 @@ report_store_make(struct report_store *store)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	ck_assert_int_eq(sqlite3_open(store->path, &store->db), SQLITE_OK);
-	run_sql(store, "PRAGMA synchronous = OFF"); /* nothing here has to survive the machine */
+	report_store_sql_text(store, "PRAGMA synchronous = OFF"); /* nothing here has to survive the machine */
+}
+
+void
+report_store_make(struct report_store *store)
+{
+	report_store_open_empty(store);
 	for (int i = 0; i < STORE_VERSION; i++)
-		run_sql(store, store_schema[i]);
+		report_store_sql_text(store, store_schema[i]);
 	report_store_sql(store, "PRAGMA user_version = %d", STORE_VERSION);
 }
 
@@ -51,7 +57,7 @@ report_store_sql(struct report_store *store, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(sql, sizeof(sql), format, args);
 	va_end(args);
-	run_sql(store, sql);
+	report_store_sql_text(store, sql);
 }
 
 void

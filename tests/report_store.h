@@ -22,9 +22,11 @@ struct report_store {
 };
 
 void report_store_make(struct report_store *store);
+void report_store_open_empty(struct report_store *store); /* the same without tables */
 void report_store_remove(struct report_store *store);
 
-/* Runs a statement, by printf; fails the test on an error. */
+/* Runs statements, the second by printf; each fails the test on an error. */
+void report_store_sql_text(struct report_store *store, const char *sql);
 void report_store_sql(struct report_store *store, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
