@@ -46,7 +46,8 @@ usage(FILE *out)
 	      "  -c FILE         configuration\n"
 	      "  -f              stay in the foreground; say where it listens\n"
 	      "  --tap FIFO      write sampled headers there as pcap, for tcpdump -r FIFO\n"
-	      "  --import CAPTURE  take the datagrams of a capture file instead, then end\n"
+	      "  --import CAPTURE  take the datagrams of a capture file instead, then end; may be\n"
+	      "                  interrupted, and imported again nothing counts twice\n"
 	      "  --check         check the configuration and exit\n"
 	      "  --print-config  print the configuration in force and exit\n"
 	      "SIGUSR1 writes all counters to the log; SIGTERM writes everything and stops.\n",

@@ -81,6 +81,46 @@ live_and_imported() {
 	expect 'import: a fragment is counted' "$(sed -n 's/ incomplete$//p' <<<"$out")" 1
 	expect 'import: what is no datagram is counted' "$(sed -n 's/ of another protocol$//p' <<<"$out")" 1
 }
+# Stopped by a signal, and killed, in the middle: what was taken is stored, and the whole import after
+# it gives what one import gives. The capture comes through a pipe that stands still in the middle.
+interrupted() { # SIGNAL
+	local name=$1 pid live status octets taken
+	live=$(sums "$rig/v4.db")
+	octets=$(stat -c %s "$keep/v4.pcap")
+	rm -f "$keep/pipe"
+	mkfifo "$keep/pipe"
+	{ # behind the datagrams, so many of them again that it looks whether to go on
+		head -c $((octets / 2)) "$keep/v4.pcap"
+		touch "$keep/half"
+		wait_for 20 test -e "$keep/go"
+		tail -c +$((octets / 2 + 1)) "$keep/v4.pcap"
+		for _ in $(seq 20); do tail -c +25 "$keep/v4.pcap"; done
+	} >"$keep/pipe" 2>/dev/null &
+	sed -e "s#^store = .*#store = \"$rig/$name.db\"#" -e 's#^listen = .*#listen = {"127.0.0.1:1"}#' \
+	    "$rig/collector.conf" >"$rig/import.conf"
+	rm -f "$keep/go"
+	"$build/collector/easecapd" -c "$rig/import.conf" --import "$keep/pipe" >"$rig/import.out" 2>"$rig/import.err" &
+	pid=$!
+	wait_for 10 test -e "$keep/half"
+	kill "-$name" $pid
+	touch "$keep/go"
+	wait $pid 2>/dev/null
+	status=$?
+	rm -f "$keep/pipe" "$keep/go" "$keep/half"
+	taken=$(sqlite3 "$rig/$name.db" 'SELECT sum(received) FROM account')
+	if [ "$name" = INT ]; then
+		expect 'import interrupted: exits 1' $status 1
+		expect 'import interrupted: says so' "$(grep -c 'stopped after' "$rig/import.err")" 1
+		expect 'import interrupted: what it says it used is stored' "$(sed -n 's/ samples used$//p' "$rig/import.out")" "$taken"
+	elif [ "${taken:-0}" -lt "${live%%|*}" ]; then
+		pass "import killed: ${taken:-0} samples of ${live%%|*} were stored"
+	else
+		fail 'import killed' 'too late'
+	fi
+	import "$keep/v4.pcap" "$rig/$name.db" >/dev/null
+	expect "import after SIG$name: same samples, sums and totals" "$(sums "$rig/$name.db")" "$live"
+	expect "import after SIG$name: nothing is gone any more" "$(sqlite3 "$rig/$name.db" 'SELECT ifnull(sum(samples), 0) FROM gone')" 0
+}
 wrong_files() {
 	local out status
 	head -c 60000 "$keep/v4.pcap" >"$keep/cut.pcap"
@@ -180,6 +220,8 @@ tapped() {
 }
 
 live_and_imported
+interrupted INT
+interrupted KILL
 wrong_files
 sflow_imported
 tapped
