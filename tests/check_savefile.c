@@ -2,6 +2,7 @@
  * The reader of capture files beside libpcap: record by record the same, on real captures, on made
  * ones in every format, cut at every octet and garbled; and what libpcap does not do: interfaces.
  */
+#include "agent/device/mapping.h"
 #include "agent/device/savefile.h"
 #include "common/log.h"
 #include "tests/captures.h"
@@ -14,11 +15,13 @@
 #include <pcap/pcap.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define START 1700000000000000ull
 enum { N_FORMATS = 6, BATCH = 7 };
 
 static struct made_capture made;
+static bool mapped; /* made captures are files, which are mapped, not streams in memory */
 static uint8_t octets[300000];
 static char error[512];
 static bool garbled; /* times of a pcapng may differ: libpcap's overflow at fine resolutions */
@@ -136,10 +139,23 @@ compare(const char *name, FILE *a, FILE *b, bool is_pcapng)
 	return n;
 }
 
+static FILE *
+open_octets(void)
+{
+	FILE *file = mapped ? tmpfile() : made_open(&made);
+
+	ck_assert_ptr_nonnull(file);
+	if (mapped) {
+		ck_assert_uint_eq(fwrite(made.octets, 1, made.n, file), made.n);
+		rewind(file);
+	}
+	return file;
+}
+
 static size_t
 compare_made(const char *name, bool is_pcapng)
 {
-	return made.n == 0 ? 0 : compare(name, made_open(&made), made_open(&made), is_pcapng);
+	return made.n == 0 ? 0 : compare(name, open_octets(), open_octets(), is_pcapng);
 }
 
 /* --- made captures --- */
@@ -190,7 +206,7 @@ START_TEST(a_file_cut_anywhere_ends_like_libpcap)
 	bool is_pcapng = make_format(_i);
 
 	for (size_t whole = made.n; made.n > 0; made.n--)
-		if (made.n == whole || made.n % 3 == 0 || made.n < 400)
+		if (made.n == whole || made.n % (mapped ? 101 : 3) == 0 || made.n < 400)
 			compare_made("cut", is_pcapng);
 }
 END_TEST
@@ -204,7 +220,7 @@ START_TEST(a_garbled_file_reads_like_libpcap)
 
 	good = made;
 	garbled = true;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < (mapped ? 300 : 3000); round++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "garbled %d", round);
@@ -249,7 +265,7 @@ open_made(const char *interface, int expected)
 {
 	struct savefile *file = NULL;
 
-	ck_assert_int_eq(savefile_open("made", made_open(&made), interface, &file, error,
+	ck_assert_int_eq(savefile_open("made", open_octets(), interface, &file, error,
 			     sizeof(error)), expected);
 	return file;
 }
@@ -342,6 +358,87 @@ START_TEST(large_blocks_are_passed_over)
 }
 END_TEST
 
+/* --- files that are mapped --- */
+
+static void
+read_streams(void)
+{
+	mapped = false;
+}
+
+static void
+map_files(void)
+{
+	mapped = true;
+}
+
+/* Records of many lengths up to about that many octets of file. */
+static void
+make_large(size_t file_octets)
+{
+	made_begin(&made, false, false, 1);
+	for (uint32_t i = 0; made.n < file_octets; i++)
+		made_record(&made, START + i, 60 + i * 7 % 1455, 60 + i * 7 % 1455, octets + i % 64);
+}
+
+START_TEST(a_file_of_many_windows_reads_like_libpcap)
+{
+	make_large(MADE_CAPTURE_MAX - 65536);
+	ck_assert_uint_gt(compare_made("large", false), 4000);
+}
+END_TEST
+
+/* Whole records before the new end are given, and none behind it but those of the batch that the
+ * reader has; nobody is killed. */
+START_TEST(a_file_that_shrinks_ends_there)
+{
+	enum { FILE_OCTETS = MADE_CAPTURE_MAX - 65536, BEFORE = 100 };
+	/* To nothing; inside the window, at a page and not; in the next one; hardly. */
+	static const size_t sizes[] = {0, 200001, 49 * 4096, 2000000, FILE_OCTETS};
+	struct reader reader = {.state = SAVEFILE_MORE};
+	const struct savefile_record *r;
+	size_t size = sizes[_i], end = 24;
+	uint32_t n = 0, n_in_batch = UINT32_MAX;
+	FILE *file;
+
+	make_large(FILE_OCTETS);
+	file = open_octets();
+	ck_assert_int_eq(savefile_open("made", file, NULL, &reader.file, error, sizeof(error)), 0);
+	while ((r = next_record(&reader))) {
+		ck_assert_uint_eq(r->time_us, START + n);
+		ck_assert_uint_eq(r->captured_octets, 60 + n * 7 % 1455);
+		end += 16 + r->captured_octets;
+		ck_assert(end <= size || n < n_in_batch);
+		if (end <= size)
+			ck_assert_mem_eq(r->octets, octets + n % 64, r->captured_octets);
+		if (++n == BEFORE) {
+			n_in_batch = n + (uint32_t)(reader.n - reader.next);
+			ck_assert_int_eq(ftruncate(fileno(file), (off_t)size), 0);
+		}
+	}
+	if (size < FILE_OCTETS)
+		ck_assert_int_eq(reader.state, SAVEFILE_DAMAGED);
+	ck_assert_uint_ge(n, BEFORE);
+	ck_assert_uint_ge(end + 1600, size);
+	savefile_close(reader.file);
+}
+END_TEST
+
+/* More files than can be mapped at a time: the rest is read. */
+START_TEST(any_number_of_files_can_be_open)
+{
+	static struct savefile *files[MAPPING_MAX + 10];
+
+	make_format(0);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		files[i] = open_made(NULL, 0);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		ck_assert_uint_eq(count_records(files[i], 0), 8);
+		savefile_close(files[i]);
+	}
+}
+END_TEST
+
 /* --- real captures --- */
 
 static void
@@ -382,14 +479,9 @@ START_TEST(odd_captures_read_like_libpcap)
 }
 END_TEST
 
-int
-main(void)
+static void
+add_made(TCase *all)
 {
-	Suite *suite = suite_create("savefile");
-	TCase *all = tcase_create("savefile");
-
-	log_open("check_savefile", false, LOG_LEVEL_ERROR);
-	fill_octets();
 	tcase_set_timeout(all, 300);
 	tcase_add_loop_test(all, every_format_reads_like_libpcap, 0, N_FORMATS);
 	tcase_add_loop_test(all, a_file_cut_anywhere_ends_like_libpcap, 0, N_FORMATS);
@@ -399,12 +491,30 @@ main(void)
 	tcase_add_loop_test(all, one_interface_by_number_or_name, 0, 2);
 	tcase_add_test(all, sections_have_their_own_order_and_interfaces);
 	tcase_add_test(all, large_blocks_are_passed_over);
+}
+
+int
+main(void)
+{
+	Suite *suite = suite_create("savefile");
+	TCase *streams = tcase_create("streams"), *files = tcase_create("files");
+
+	log_open("check_savefile", false, LOG_LEVEL_ERROR);
+	fill_octets();
+	tcase_add_checked_fixture(streams, read_streams, NULL);
+	tcase_add_checked_fixture(files, map_files, NULL);
+	add_made(streams);
+	add_made(files);
+	tcase_add_test(files, a_file_of_many_windows_reads_like_libpcap);
+	tcase_add_loop_test(files, a_file_that_shrinks_ends_there, 0, 5);
+	tcase_add_test(files, any_number_of_files_can_be_open);
 	if (captures_dir()) {
-		tcase_add_test(all, real_captures_read_like_libpcap);
-		tcase_add_test(all, odd_captures_read_like_libpcap);
+		tcase_add_test(files, real_captures_read_like_libpcap);
+		tcase_add_test(files, odd_captures_read_like_libpcap);
 	} else {
 		captures_skip("real captures beside libpcap");
 	}
-	suite_add_tcase(suite, all);
+	suite_add_tcase(suite, streams);
+	suite_add_tcase(suite, files);
 	return suite_run(suite);
 }

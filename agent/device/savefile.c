@@ -1,11 +1,14 @@
 #include "agent/device/savefile_private.h"
 
+#include "agent/device/mapping.h"
+
 #include <errno.h>
 #include <pcap/pcap.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 enum {
+	/* Of what cannot be mapped: a pipe, a file in memory. */
 	READ_OCTETS = 128 * 1024, /* at a time: what is copied stays in the second-level cache */
 	BUFFER_OCTETS = SAVEFILE_RECORD_MAX_OCTETS + READ_OCTETS,
 };
@@ -121,18 +124,37 @@ read_pcap(struct savefile *sf, struct savefile_record *records, size_t max)
 		    .captured_octets = captured < snap_octets ? captured : snap_octets,
 		    .length_octets = length,
 		};
+		savefile_send_for_more(sf, p, sf->needed);
 		p += sf->needed;
 	}
 	sf->begin = (size_t)(p - sf->buffer);
 	return n;
 }
 
+/* Of a mapped file that has shrunk, or cannot be read any more: the records before that. */
+static size_t
+keep_good(struct savefile *sf, const struct savefile_record *records, size_t n)
+{
+	bool suspicious = sf->damaged || (n > 0 && records[n - 1].length_octets == 0);
+	size_t good;
+
+	if (!mapping_lost(sf->mapping, suspicious, &good))
+		return n;
+	savefile_spoil(sf, "it has been cut off or cannot be read any more");
+	while (n > 0 && records[n - 1].octets + records[n - 1].captured_octets > sf->buffer + good)
+		n--;
+	return n;
+}
+
 size_t
 savefile_read(struct savefile *sf, struct savefile_record *records, size_t max)
 {
+	size_t n;
+
 	if (sf->damaged)
 		return 0;
-	return sf->is_pcapng ? savefile_read_pcapng(sf, records, max) : read_pcap(sf, records, max);
+	n = sf->is_pcapng ? savefile_read_pcapng(sf, records, max) : read_pcap(sf, records, max);
+	return sf->mapping ? keep_good(sf, records, n) : n;
 }
 
 /* --- the file --- */
@@ -143,10 +165,10 @@ read_on(struct savefile *sf)
 {
 	size_t n;
 
-	memmove(sf->buffer, sf->buffer + sf->begin, sf->end - sf->begin);
+	memmove(sf->read_buffer, sf->read_buffer + sf->begin, sf->end - sf->begin);
 	sf->end -= sf->begin;
 	sf->begin = 0;
-	n = fread(sf->buffer + sf->end, 1, READ_OCTETS, sf->file);
+	n = fread(sf->read_buffer + sf->end, 1, READ_OCTETS, sf->file);
 	sf->at_end = n < READ_OCTETS;
 	if (n <= sf->skip) {
 		sf->skip -= n;
@@ -158,6 +180,24 @@ read_on(struct savefile *sf)
 	sf->end += n;
 }
 
+/* The window that begins with what is left. */
+static void
+map_on(struct savefile *sf)
+{
+	uint64_t at = sf->mapped_from + sf->begin + sf->skip;
+	int rc = mapping_move(
+	    sf->mapping, at, &sf->buffer, &sf->mapped_from, &sf->end, &sf->at_end);
+
+	if (rc < 0) {
+		sf->begin = sf->end = 0;
+		savefile_spoil(sf,
+		    rc == -ENODATA ? "it is cut off inside a record" : "it cannot be read");
+		return;
+	}
+	sf->begin = (size_t)(at - sf->mapped_from);
+	sf->skip = 0;
+}
+
 enum savefile_state
 savefile_fill(struct savefile *sf)
 {
@@ -166,8 +206,13 @@ savefile_fill(struct savefile *sf)
 	do {
 		if (sf->at_end)
 			break;
-		read_on(sf);
-	} while (sf->end - sf->begin < sf->needed || sf->skip > 0);
+		if (sf->mapping)
+			map_on(sf);
+		else
+			read_on(sf);
+	} while (!sf->damaged && (sf->end - sf->begin < sf->needed || sf->skip > 0));
+	if (sf->damaged)
+		return SAVEFILE_DAMAGED;
 	if (sf->end - sf->begin >= sf->needed && sf->end > sf->begin && sf->skip == 0)
 		return SAVEFILE_MORE;
 	if (sf->end == sf->begin && sf->skip == 0 && !ferror(sf->file))
@@ -259,6 +304,17 @@ check_interfaces(struct savefile *sf)
 	return -ENOENT;
 }
 
+/* Mapped if it is a file of its own and at its beginning, else read. */
+static int
+choose_way(struct savefile *sf)
+{
+	if (ftello(sf->file) == 0 && mapping_open(fileno(sf->file), &sf->mapping) == 0)
+		return 0;
+	sf->read_buffer = malloc(BUFFER_OCTETS);
+	sf->buffer = sf->read_buffer;
+	return sf->read_buffer ? 0 : -ENOMEM;
+}
+
 static int
 prepare(struct savefile *sf, const char *path, const char *interface)
 {
@@ -266,10 +322,8 @@ prepare(struct savefile *sf, const char *path, const char *interface)
 
 	sf->path = strdup(path);
 	sf->only = interface && interface[0] ? strdup(interface) : NULL;
-	sf->buffer = malloc(BUFFER_OCTETS);
 	sf->interfaces = calloc(SAVEFILE_MAX_INTERFACES, sizeof(*sf->interfaces));
-	if (!sf->path || !sf->buffer || !sf->interfaces ||
-	    (interface && interface[0] && !sf->only)) {
+	if (!sf->path || !sf->interfaces || (interface && interface[0] && !sf->only)) {
 		savefile_spoil(sf, "out of memory");
 		return -ENOMEM;
 	}
@@ -278,6 +332,11 @@ prepare(struct savefile *sf, const char *path, const char *interface)
 	if (!sf->file) {
 		rc = -errno;
 		savefile_spoil(sf, "%s", strerror(-rc));
+		return rc;
+	}
+	rc = choose_way(sf);
+	if (rc < 0) {
+		savefile_spoil(sf, "out of memory");
 		return rc;
 	}
 	rc = start(sf);
@@ -316,6 +375,7 @@ savefile_rewind(struct savefile *sf)
 	if (fseek(sf->file, 0, SEEK_SET) < 0)
 		return -errno;
 	sf->begin = sf->end = sf->skip = 0;
+	sf->mapped_from = 0;
 	sf->n_interfaces = 0;
 	sf->at_end = sf->damaged = false;
 	rc = start(sf);
@@ -327,10 +387,11 @@ savefile_close(struct savefile *sf)
 {
 	if (!sf)
 		return;
+	mapping_close(sf->mapping);
 	if (sf->file)
 		fclose(sf->file);
 	free(sf->interfaces);
-	free(sf->buffer);
+	free(sf->read_buffer);
 	free(sf->only);
 	free(sf->path);
 	free(sf);

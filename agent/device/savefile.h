@@ -1,11 +1,13 @@
 /*
  * Reads the records of a capture file, pcap or pcapng, Ethernet only. Reads what libpcap reads and
- * ends where libpcap ends (tests hold it to that), but by blocks of the file and by the batch,
- * because libpcap's calls for each record were the largest part of the emulated switch's cost. Of a
- * pcapng it also tells each record's interface; interfaces of other links are left out and counted,
- * where libpcap refuses the file.
+ * ends where libpcap ends (tests hold it to that), but by windows of the file that are mapped, or
+ * blocks of what cannot be, and by the batch, because libpcap's calls for each record and the copy
+ * of each octet were the largest part of the emulated switch's cost. Of a pcapng it also tells each
+ * record's interface; interfaces of other links are left out and counted, where libpcap refuses the
+ * file.
  *
- * Trusts nothing the file says. Memory is one block, however large a record claims to be.
+ * Trusts nothing the file says, and not that it stays as it is: one that is cut off while it is
+ * mapped is damaged from there on. Memory is one block, however large a record claims to be.
  */
 #ifndef EASE_AGENT_DEVICE_SAVEFILE_H
 #define EASE_AGENT_DEVICE_SAVEFILE_H

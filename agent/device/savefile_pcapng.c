@@ -282,6 +282,7 @@ take_block(struct savefile *sf, uint32_t *type, size_t *body_octets)
 		savefile_spoil(sf, "a block's two lengths differ");
 		return NULL;
 	}
+	savefile_send_for_more(sf, block, octets);
 	sf->begin += octets;
 	*body_octets = octets - BLOCK_MIN_OCTETS;
 	return block + 8;

@@ -33,8 +33,11 @@ struct savefile {
 	char *only; /* interface by number or name; NULL: all */
 	FILE *file;
 	bool is_pcapng, swapped, at_end, damaged;
-	uint8_t *buffer;
-	size_t begin, end; /* of what is not read yet */
+	struct mapping *mapping; /* NULL: the file is read */
+	uint64_t mapped_from;	 /* where in the file the window begins, or the first is to */
+	uint8_t *read_buffer;	 /* NULL while it is not needed */
+	const uint8_t *buffer;	 /* the window, or what was read */
+	size_t begin, end;	 /* of what is not parsed yet, in the buffer */
 	size_t needed;	   /* octets from begin for the next record */
 	size_t skip;	   /* octets behind end that nobody wants */
 	/* pcap */
@@ -47,6 +50,17 @@ struct savefile {
 	uint64_t other_links;
 	char reason[SAVEFILE_REASON_OCTETS];
 };
+
+/* What lies a little behind octets that have been parsed is on its way to the cache: of a mapped
+ * file nobody else has touched it. */
+static inline void
+savefile_send_for_more(const struct savefile *sf, const uint8_t *octets, size_t n)
+{
+	enum { AHEAD_OCTETS = 4096, CACHE_LINE_OCTETS = 64 };
+
+	for (size_t i = 0; sf->mapping && i < n; i += CACHE_LINE_OCTETS)
+		__builtin_prefetch((const void *)((uintptr_t)octets + AHEAD_OCTETS + i));
+}
 
 /* --- numbers of the file's byte order --- */
 
