@@ -30,7 +30,20 @@ enum {
 int
 agent_push_notification(void *ctx, const struct ease_notification *notification)
 {
-	return notify_ring_push(((struct agent *)ctx)->ring, notification);
+	struct agent *agent = ctx;
+
+	return agent->sinks != NULL ? trap_sinks_push(agent->sinks, notification)
+				    : notify_ring_push(agent->ring, notification);
+}
+
+int
+agent_push_standard(void *ctx, const struct ease_notification *notification)
+{
+	struct agent *agent = ctx;
+
+	if (agent->sinks != NULL)
+		trap_sinks_push(agent->sinks, notification);
+	return notify_ring_push(agent->ring, notification);
 }
 
 void
@@ -295,11 +308,27 @@ on_ended(void *ctx)
 
 /* ---- descriptors and timers ---- */
 
-/* A board in lock step waits for us; so we wait for the ring rather than lose samples. */
+/* True if what one turn can make may be sent now; else an event comes once that is so. */
+static bool
+may_send(struct agent *agent)
+{
+	uint64_t wait_us = agent->sinks != NULL ? trap_sinks_wait_us(agent->sinks, RING_RESERVE) : 0;
+	struct timeval wait = {.tv_sec = (time_t)(wait_us / 1000000),
+	    .tv_usec = (suseconds_t)(wait_us % 1000000)};
+
+	if (wait_us > 0) {
+		event_add(agent->credit_timer, &wait);
+		return false;
+	}
+	return notify_ring_want_space(agent->ring, RING_RESERVE);
+}
+
+/* A board in lock step waits for us; so we wait for the ring, or for the sinks' rate, rather than
+ * lose samples. */
 static bool
 hold_back(struct agent *agent)
 {
-	if (!hal_waits_for_cpu(agent->hal) || notify_ring_want_space(agent->ring, RING_RESERVE))
+	if (!hal_waits_for_cpu(agent->hal) || may_send(agent))
 		return false;
 	stat_add(&agent->stats, STAT_HELD_BACK, 1);
 	agent->held_back = true;
@@ -326,19 +355,32 @@ on_device(evutil_socket_t fd, short what, void *ctx)
 }
 
 static void
-on_ring_space(evutil_socket_t fd, short what, void *ctx)
+go_on(struct agent *agent)
 {
-	struct agent *agent = ctx;
-	uint64_t count;
-
-	(void)what;
-	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		log_warn_limited("agent", "eventfd cannot be read");
 	if (!agent->held_back)
 		return;
 	agent->held_back = false;
 	event_add(agent->hal_event, NULL);
 	event_active(agent->hal_event, EV_READ, 0);
+}
+
+static void
+on_ring_space(evutil_socket_t fd, short what, void *ctx)
+{
+	uint64_t count;
+
+	(void)what;
+	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		log_warn_limited("agent", "eventfd cannot be read");
+	go_on(ctx);
+}
+
+static void
+on_credit(evutil_socket_t fd, short what, void *ctx)
+{
+	(void)fd;
+	(void)what;
+	go_on(ctx);
 }
 
 static void
@@ -414,6 +456,8 @@ log_stats(struct agent *agent)
 	stat_log(notify_ring_stats(agent->ring));
 	stat_log(monitor_stats(agent->monitor));
 	stat_log(rmon_stats(monitor_rmon(agent->monitor)));
+	if (agent->sinks != NULL)
+		stat_log(trap_sinks_stats(agent->sinks));
 	if (agent->sflow != NULL)
 		stat_log(sflow_export_stats(agent->sflow));
 }
@@ -449,8 +493,9 @@ add_events(struct agent *agent)
 	    EV_READ | EV_PERSIST, on_settings, agent);
 	agent->pack_timer = evtimer_new(agent->base, on_pack_timer, agent);
 	agent->refresh_timer = evtimer_new(agent->base, on_refresh_timer, agent);
+	agent->credit_timer = evtimer_new(agent->base, on_credit, agent);
 	if (!agent->hal_event || !agent->space_event || !agent->settings_event ||
-	    !agent->pack_timer || !agent->refresh_timer)
+	    !agent->pack_timer || !agent->refresh_timer || !agent->credit_timer)
 		return -ENOMEM;
 	for (size_t i = 0; i < 4; i++) {
 		agent->signals[i] = evsignal_new(agent->base, signal_numbers[i], on_signal, agent);
@@ -468,7 +513,7 @@ static void
 free_events(struct agent *agent)
 {
 	struct event *events[] = {agent->hal_event, agent->space_event, agent->settings_event,
-	    agent->pack_timer, agent->refresh_timer, agent->signals[0], agent->signals[1],
+	    agent->pack_timer, agent->refresh_timer, agent->credit_timer, agent->signals[0], agent->signals[1],
 	    agent->signals[2], agent->signals[3]};
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)

@@ -6,6 +6,7 @@
 #include "agent/device/emulated.h"
 #include "agent/linux/linux_device.h"
 #include "agent/privilege.h"
+#include "common/udp_out.h"
 #include "mibs/mibs.h"
 
 #include <errno.h>
@@ -66,13 +67,18 @@ create_dummy(const struct agent_config *config, struct hal_device **device, char
 	return rc;
 }
 
-/* What stands behind the last colon; 0: sFlow is off. */
-static uint16_t
-sflow_port(const struct agent_config *config)
+/* Where this machine's own notifications and sFlow go. */
+static void
+name_own_ports(const struct agent_config *config, struct linux_config *to)
 {
-	const char *colon = config->sflow_collector ? strrchr(config->sflow_collector, ':') : NULL;
+	const struct trap_sink *sinks = config->trap_sinks.items;
 
-	return colon ? (uint16_t)strtoul(colon + 1, NULL, 10) : 0;
+	_Static_assert(LINUX_OWN_PORTS_MAX >= TRAP_SINKS_MAX + 2, "sinks, the master's, sFlow's");
+	to->own_ports[to->n_own_ports++] = (uint16_t)config->trap_port;
+	if (config->sflow_collector && udp_out_port(config->sflow_collector))
+		to->own_ports[to->n_own_ports++] = udp_out_port(config->sflow_collector);
+	for (size_t i = 0; i < config->trap_sinks.n; i++)
+		to->own_ports[to->n_own_ports++] = udp_out_port(sinks[i].address);
 }
 
 /* Interfaces get the numbers that their names had before. */
@@ -84,8 +90,6 @@ create_linux(const struct agent_config *config, const struct agent_state *state,
 	struct linux_config linux_config = {
 	    .sampling = config->ebpf,
 	    .read_only = !config->allow_set,
-	    .own_ports = {(uint16_t)config->trap_port, sflow_port(config)},
-	    .n_own_ports = 2,
 	    .kept = kept,
 	    .clock = &clock_system,
 	};
@@ -93,6 +97,7 @@ create_linux(const struct agent_config *config, const struct agent_state *state,
 
 	if (kept == NULL)
 		return -ENOMEM;
+	name_own_ports(config, &linux_config);
 	for (size_t i = 0; i < state->ports.n; i++) {
 		struct links_name *name = &kept[linux_config.n_kept];
 
@@ -149,7 +154,8 @@ create_monitor(struct agent *agent)
 	struct monitor_options options = {
 	    .hal = agent->hal,
 	    .clock = &clock_system,
-	    .ring = agent->ring,
+	    .ctx = agent,
+	    .push = agent_push_standard,
 	    .views = &agent->views,
 	    .default_history = agent->config->history,
 	};
@@ -217,10 +223,7 @@ create_sampling(struct agent *agent)
 	};
 	struct sampling_sink sink = {agent, agent_take_sample};
 	struct packer_sink out = {agent, agent_push_notification, agent_samples_lost};
-	int rc = notify_ring_create(config->queue_notifications, &agent->ring);
-
-	if (rc == 0)
-		rc = packer_create(config->message_octets, &out, &agent->packer);
+	int rc = packer_create(config->message_octets, &out, &agent->packer);
 	if (rc == 0)
 		rc = sampling_create(agent->hal, &options, &sink, &agent->sampling);
 	if (rc == 0)
@@ -229,6 +232,21 @@ create_sampling(struct agent *agent)
 		rc = create_settings(agent);
 	if (rc == 0)
 		rc = create_watch(agent);
+	return rc;
+}
+
+/* The ways out: through the master, and past it. */
+static int
+create_ways_out(struct agent *agent, char *error, size_t error_size)
+{
+	const struct agent_config *config = agent->config;
+	struct notify_source source = {.boot = (uint32_t)agent->state.boot};
+	int rc = notify_ring_create(config->queue_notifications, &agent->ring);
+
+	state_agent_id(&agent->state, source.agent_id);
+	if (rc == 0 && config->trap_sinks.n > 0)
+		rc = trap_sinks_create(config->trap_sinks.items, config->trap_sinks.n, &source,
+		    &clock_system, &agent->sinks, error, error_size);
 	return rc;
 }
 
@@ -293,6 +311,9 @@ agent_create(const struct agent_config *config, struct agent **result, char *err
 	rc = hal_create(agent->device, &clock_system, &agent->hal);
 	if (rc < 0)
 		goto fail;
+	rc = create_ways_out(agent, error, error_size);
+	if (rc < 0)
+		goto fail;
 	rc = create_sampling(agent);
 	if (rc < 0)
 		goto fail;
@@ -323,6 +344,7 @@ agent_destroy(struct agent *agent)
 	statics_destroy(agent->statics);
 	monitor_destroy(agent->monitor);
 	packer_destroy(agent->packer);
+	trap_sinks_destroy(agent->sinks);
 	sflow_export_destroy(agent->sflow);
 	sampling_destroy(agent->sampling);
 	hal_destroy(agent->hal);

@@ -13,6 +13,7 @@
 #include "agent/sampling/sflow_export.h"
 #include "agent/settings.h"
 #include "agent/snmp/snmp_agent.h"
+#include "agent/snmp/trap_sinks.h"
 #include "agent/state.h"
 #include "agent/statics.h"
 #include "agent/view.h"
@@ -35,6 +36,7 @@ struct agent {
 	struct watch *watch;
 	struct sflow_export *sflow; /* NULL: off */
 	struct notify_ring *ring;
+	struct trap_sinks *sinks; /* NULL: all goes through the master */
 	struct settings *settings;
 	struct monitor *monitor;
 	struct statics *statics;
@@ -43,9 +45,10 @@ struct agent {
 	struct mib_view_source views;
 	struct snmp_agent *snmp;
 	struct event_base *base;
-	struct event *hal_event, *space_event, *settings_event, *pack_timer, *refresh_timer;
+	struct event *hal_event, *space_event, *settings_event, *pack_timer, *refresh_timer,
+	    *credit_timer;
 	struct event *signals[4];
-	bool held_back; /* the board waits for space in the ring */
+	bool held_back; /* the board waits for space in the ring, or for the sinks' rate */
 	bool ended;
 	uint64_t counters_interval_us; /* longer than configured while a lock-step board is idle */
 	uint64_t next_counters_us, next_state_us; /* device's clock */
@@ -58,6 +61,7 @@ struct agent {
 
 /* What agent.c does for the parts that agent_build.c joins. */
 int agent_push_notification(void *agent, const struct ease_notification *notification);
+int agent_push_standard(void *agent, const struct ease_notification *notification);
 void agent_samples_lost(void *agent, uint32_t if_index, unsigned n_samples);
 int agent_take_sample(void *agent, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);

@@ -3,8 +3,10 @@
 #include "agent/sampling/sampling.h"
 #include "agent/sampling/sflow_export.h"
 #include "agent/snmp/notify.h"
+#include "agent/snmp/trap_sink.h"
 #include "common/log.h"
 #include "common/trap_wire.h"
+#include "common/udp_out.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -18,6 +20,27 @@ static const char *const level_choices[] = {"error", "warn", "info", "debug", NU
 
 #define AT(member) .offset = offsetof(struct agent_config, member)
 #define PATH_MAX_OCTETS 4096
+#define SINK_AT(member) .offset = offsetof(struct trap_sink, member)
+
+static const struct option_row sink_options[] = {
+    {.name = "community", .type = OPTION_STRING, SINK_AT(community), .max = TRAP_SINK_COMMUNITY_MAX,
+	.help = "SNMPv2c traps with this community"},
+    {.name = "user", .type = OPTION_STRING, SINK_AT(user), .max = TRAP_SINK_USER_MAX,
+	.help = "instead: SNMPv3 traps (authPriv) of this user; the log tells the engine ID"},
+    {.name = "auth_protocol", .type = OPTION_ENUM, SINK_AT(auth_protocol),
+	.choices = trap_sink_auth_protocols, .def = "SHA-256", .help = "how they are authenticated"},
+    {.name = "auth_passphrase", .type = OPTION_STRING, SINK_AT(auth_passphrase),
+	.help = "at least 8 characters"},
+    {.name = "priv_protocol", .type = OPTION_ENUM, SINK_AT(priv_protocol),
+	.choices = trap_sink_priv_protocols, .def = "AES", .help = "how they are encrypted"},
+    {.name = "priv_passphrase", .type = OPTION_STRING, SINK_AT(priv_passphrase),
+	.help = "at least 8 characters"},
+    {.name = "max_per_s", .type = OPTION_U32, SINK_AT(max_per_s), .min = 1,
+	.max = TRAP_SINK_RATE_MAX, .unit = "notifications/s", .def = "50000",
+	.help = "above it they are dropped, and their samples counted by port; a board in lock step "
+		"is held back instead"},
+    {0},
+};
 
 const struct option_row agent_options[] = {
     {.name = "device", .type = OPTION_ENUM, AT(device), .choices = device_choices,
@@ -55,7 +78,8 @@ const struct option_row agent_options[] = {
 		"for ports of unknown speed"},
     {.name = "trap_port", .type = OPTION_U32, AT(trap_port), .min = 1, .max = 65535,
 	.def = "162", .help = "linux: UDP port that this machine's snmpd sends notifications to, "
-			      "which are not sampled themselves; sFlow's is known"},
+			      "which are not sampled themselves; sFlow's and trap_sinks' "
+			      "are known"},
     {.name = "mean_skip", .type = OPTION_U32, AT(mean_skip), .min = 1, .max = EASE_MEAN_SKIP_MAX,
 	.unit = "frames per sample", .def = "400",
 	.help = "of a port that has no setting of its own yet"},
@@ -91,10 +115,17 @@ const struct option_row agent_options[] = {
 		"counted, not sent"},
     {.name = "notify_samples", .type = OPTION_BOOL, AT(notify_samples), .def = "true",
 	.help = "send easeSamples and easeCounters; false: samples and counters as sFlow only"},
+    {.name = "trap_sink", .type = OPTION_SECTION, AT(trap_sinks), .max = TRAP_SINKS_MAX,
+	.section = sink_options, .section_size = sizeof(struct trap_sink),
+	.section_title_offset = offsetof(struct trap_sink, address),
+	.section_line_offset = offsetof(struct trap_sink, line),
+	.help = "ADDRESS:PORT that notifications are sent to by the agent itself, faster than through "
+		"the master. With one, the master gets no samples, counters, states and addresses any "
+		"more; linkUp, linkDown, RMON's and other standard notifications go both ways"},
     {.name = "history", .type = OPTION_BOOL, AT(history), .def = "true",
 	.help = "RMON history from the first start: 50 buckets of 30 s and 50 of 1,800 s a port"},
     {.name = "sflow_collector", .type = OPTION_STRING, AT(sflow_collector), .max = 80,
-	.check = sflow_export_check_collector,
+	.check = udp_out_check,
 	.help = "where sFlow v5 goes: ADDRESS:PORT or [IPV6-ADDRESS]:PORT; empty: nowhere. Counters "
 		"go every counters_interval_s, samples wait message_wait_ms"},
     {.name = "sflow_agent_address", .type = OPTION_STRING, AT(sflow_agent_address), .max = 80,
@@ -106,6 +137,24 @@ const struct option_row agent_options[] = {
 	.def = "info", .help = "the least severe messages that are logged"},
     {0},
 };
+
+const char *const agent_secrets[] = {"community", "auth_passphrase", "priv_passphrase", NULL};
+
+static int
+check_sinks(const char *file, const struct option_sections *sinks, char *error, size_t error_size)
+{
+	const struct trap_sink *items = sinks->items;
+
+	for (size_t i = 0; i < sinks->n; i++) {
+		const char *fault = trap_sink_check(&items[i]);
+
+		if (!fault)
+			continue;
+		snprintf(error, error_size, "%s:%u: trap_sink: %s", file, (unsigned)items[i].line, fault);
+		return -EINVAL;
+	}
+	return 0;
+}
 
 int
 agent_config_load(const char *file, struct agent_config *config, char *error, size_t error_size)
@@ -123,5 +172,5 @@ agent_config_load(const char *file, struct agent_config *config, char *error, si
 		    "%s: notify_samples: false needs an sflow_collector, or samples go nowhere", file);
 		return -EINVAL;
 	}
-	return 0;
+	return check_sinks(file, &config->trap_sinks, error, error_size);
 }

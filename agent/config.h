@@ -50,6 +50,7 @@ enum agent_time_zero */
 	uint32_t address_rate;
 	uint32_t event_rate;
 	bool notify_samples;
+	struct option_sections trap_sinks; /* struct trap_sink */
 	bool history;
 	/* sFlow */
 	char *sflow_collector;
@@ -60,6 +61,9 @@ enum agent_time_zero */
 };
 
 extern const struct option_row agent_options[];
+
+/* Options that --print-config hides. */
+extern const char *const agent_secrets[];
 
 /* As options_load, and then the checks that need two options: -EINVAL with the reason. */
 int agent_config_load(const char *file, struct agent_config *config, char *error,

@@ -117,7 +117,7 @@ main(int argc, char **argv)
 	else if (arguments.check)
 		status = agent_check(&config, stdout, error, sizeof(error)) < 0 ? fail(error) : status;
 	else if (arguments.print_config)
-		options_print(stdout, agent_options, &config, NULL);
+		options_print(stdout, agent_options, &config, agent_secrets);
 	else
 		status = serve(&config, arguments.foreground);
 	options_free(agent_options, &config);

@@ -35,7 +35,7 @@ struct monitor {
 static void
 send_notification(struct monitor *m)
 {
-	if (notify_ring_push(m->options.ring, &m->notification) < 0)
+	if (m->options.push(m->options.ctx, &m->notification) < 0)
 		stat_add(&m->stats, MONITOR_STAT_TRAPS_LOST, 1);
 }
 

@@ -1,22 +1,23 @@
 /*
  * What watches the switch and tells managers by standard notifications: RMON's history, alarms and
- * events (agent/rmon), linkUp/linkDown (RFC 2863), and entConfigChange (RFC 6933). Joins them with the HAL, the tables that
- * alarms read, and the notification ring. Main loop only.
+ * events (agent/rmon), linkUp/linkDown (RFC 2863), and entConfigChange (RFC 6933). Joins them with
+ * the HAL, the tables that alarms read, and what sends notifications. Main loop only.
  */
 #ifndef EASE_AGENT_MONITOR_H
 #define EASE_AGENT_MONITOR_H
 
 #include "agent/rmon/rmon.h"
 #include "agent/snmp/mib_table.h"
-#include "agent/snmp/notify.h"
 #include "agent/state.h"
+#include "common/trap_wire.h"
 
 struct monitor;
 
 struct monitor_options {
 	struct hal *hal; /* all borrowed */
 	const struct clock *clock;
-	struct notify_ring *ring;
+	void *ctx; /* for push, which sends a notification: 0, or it is lost */
+	int (*push)(void *ctx, const struct ease_notification *notification);
 	const struct mib_view_source *views; /* what alarms read */
 	bool default_history;		     /* rows for each port at the first start */
 };

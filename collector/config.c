@@ -1,8 +1,8 @@
 #include "collector/config.h"
 #include "collector/input/crew.h"
-#include "collector/input/endpoint.h"
 #include "collector/input/receive.h"
 #include "collector/input/v3.h"
+#include "common/endpoint.h"
 
 #include <errno.h>
 #include <string.h>

@@ -91,10 +91,16 @@ ignore_sample(void *ctx, const struct ease_sample *sample, const struct ease_sna
 }
 
 static int
+push(void *ring, const struct ease_notification *notification)
+{
+	return notify_ring_push(ring, notification);
+}
+
+static int
 create_monitor(struct agent_rig *rig)
 {
 	const struct monitor_options options = {.hal = rig->hal, .clock = &rig->clock,
-	    .ring = rig->ring, .views = &rig->views};
+	    .ctx = rig->ring, .push = push, .views = &rig->views};
 	int rc;
 
 	rig->views = view_source(&rig->view);

@@ -61,15 +61,32 @@ trap2sink 127.0.0.1:$(field sink_port <"$dir/own.out") public
 END
 /usr/sbin/snmpd -f -Lf /dev/null -C -c "$dir/snmpd.conf" -I -ifTable,ifXTable,dot3StatsTable \
     "udp:127.0.0.1:$port" &
-pids="$pids $!"
+master=$!
+pids="$pids $master"
 for i in $(seq 100); do
 	snmpget -v2c -c public -t 0.2 -r 0 "127.0.0.1:$port" $ifx.1.1.1 2>/dev/null |
 	    grep -q STRING && break
 	sleep 0.1
 done
 
+# Microseconds of CPU time for a notification by every process that sends: one line of the helper's,
+# and the ticks of 10 ms that the master had.
+ticks() { awk '{ print $14 + $15 }' "/proc/$master/stat"; }
+cpu_us() { # NOTIFICATIONS TICKS-BEFORE <ANSWER
+	field sender_cpu_us | awk -v n="$1" -v t="$(($(ticks) - $2))" '{ printf "%.2f\n", $1 + t * 10000 / n }'
+}
+
 for round in $(seq "$rounds"); do
-	ask own 5 "burst 50000 1" | field notifications_per_s >>"$dir/notify"
+	before=$(ticks)
+	ask own 5 "burst 50000 1" >"$dir/answer"
+	field notifications_per_s <"$dir/answer" >>"$dir/notify"
+	cpu_us 50000 "$before" <"$dir/answer" >>"$dir/notify.cpu"
+	for version in 2 3; do
+		before=$(ticks)
+		ask own 5 "direct 50000 1 $version" >"$dir/answer"
+		field notifications_per_s <"$dir/answer" >>"$dir/direct.$version"
+		cpu_us 50000 "$before" <"$dir/answer" >>"$dir/direct.$version.cpu"
+	done
 	ask bare 6 "burst 50000" | field notifications_per_s >>"$dir/notify.peer"
 	ask own 5 "burst 100000 4" | field samples_per_s >>"$dir/samples"
 done
@@ -86,4 +103,9 @@ report() { # figure, unit, file, peer's file
 	fi
 }
 report "notifications of one sample through snmpd" "notifications/s" notify notify.peer
+for version in 2 3; do
+	peer="the same through snmpd"
+	report "notifications of one sample past the master, SNMPv$version" "notifications/s" direct.$version notify
+	report "CPU of all senders for one of them, SNMPv$version" "us" direct.$version.cpu notify.cpu
+done
 report "samples, four in a notification, through snmpd" "samples/s" samples

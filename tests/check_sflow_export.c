@@ -4,6 +4,7 @@
  */
 #include "agent/sampling/sflow_export.h"
 #include "common/sflow_wire.h"
+#include "common/udp_out.h"
 #include "tests/suite.h"
 
 #include <arpa/inet.h>
@@ -349,9 +350,9 @@ START_TEST(test_options)
 	    "127.0.0.1:", ":6343", "[::1]", "127.0.0.1:x"};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		ck_assert_ptr_null(sflow_export_check_collector(good[i]));
+		ck_assert_ptr_null(udp_out_check(good[i]));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_msg(sflow_export_check_collector(bad[i]) != NULL, "%s", bad[i]);
+		ck_assert_msg(udp_out_check(bad[i]) != NULL, "%s", bad[i]);
 	ck_assert_ptr_null(sflow_export_check_address("192.0.2.1"));
 	ck_assert_ptr_nonnull(sflow_export_check_address("192.0.2"));
 }

@@ -4,6 +4,7 @@
  * UDP socket of its own, which stands for the collector. Told what to do by lines on its input:
  *
  *	burst N [PARTS]   sends N samples, PARTS in a notification, and waits for their arrival
+ *	direct N PARTS V  the same past the master by trap sinks, as SNMP version V (2 or 3: authPriv)
  *	walk              walks all tables in this process, without SNMP, and says how long it took
  *	stats             prints the ring's counters
  *
@@ -12,6 +13,7 @@
  */
 
 #include "agent/snmp/snmp_agent.h"
+#include "agent/snmp/trap_sinks.h"
 #include "common/buf.h"
 #include "common/log.h"
 #include "mibs/mibs.h"
@@ -27,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -41,6 +44,8 @@ static const char mark[8] = "EASEmark";
 
 struct sink {
 	int fd;
+	char address[32];
+	pthread_t thread;
 	_Atomic uint64_t datagrams, samples, repeated;
 	uint8_t *seen; /* by sample number */
 };
@@ -102,7 +107,6 @@ open_sink(struct sink *sink)
 	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(address);
 	int octets = SINK_BUFFER_OCTETS;
-	pthread_t thread;
 
 	sink->seen = calloc(SAMPLES_MAX, 1);
 	sink->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -112,9 +116,10 @@ open_sink(struct sink *sink)
 		setsockopt(sink->fd, SOL_SOCKET, SO_RCVBUF, &octets, sizeof(octets));
 	if (bind(sink->fd, (struct sockaddr *)&address, len) < 0 ||
 	    getsockname(sink->fd, (struct sockaddr *)&address, &len) < 0 ||
-	    pthread_create(&thread, NULL, run_sink, sink) != 0)
+	    pthread_create(&sink->thread, NULL, run_sink, sink) != 0)
 		die("sink");
-	pthread_detach(thread);
+	pthread_detach(sink->thread);
+	snprintf(sink->address, sizeof(sink->address), "127.0.0.1:%u", ntohs(address.sin_port));
 	return ntohs(address.sin_port);
 }
 
@@ -184,10 +189,62 @@ wait_arrival(struct helper *h, uint64_t samples, uint64_t limit_us)
 		usleep(200);
 }
 
+/* CPU time of this process but for the collector's stand-in. */
+static double
+sender_cpu_s(const struct sink *sink)
+{
+	struct timespec all, receiver;
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(sink->thread, &clock) != 0 || clock_gettime(clock, &receiver) < 0 ||
+	    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all) < 0)
+		die("CPU time");
+	return (double)(all.tv_sec - receiver.tv_sec) + (double)(all.tv_nsec - receiver.tv_nsec) / 1e9;
+}
+
+/* Datagrams count: of SNMPv3 the samples cannot be read, so that their numbers are free again. */
+static void
+direct(struct helper *h, unsigned notifications, unsigned parts, unsigned version)
+{
+	const struct trap_sink sink = {.address = h->sink.address,
+	    .community = (char *)(version == 2 ? "public" : ""),
+	    .user = (char *)(version == 2 ? "" : "bench"), .auth_passphrase = (char *)"authentic words",
+	    .priv_passphrase = (char *)"private words", .max_per_s = TRAP_SINK_RATE_MAX};
+	const struct notify_source source = {{1, 2, 3, 4, 5, 6, 7, 8}, 7};
+	static struct ease_notification n;
+	uint64_t before = h->sink.datagrams, start_us, sent_us;
+	uint32_t last_number = h->last_number;
+	struct trap_sinks *sinks;
+	double cpu_s;
+	char error[200];
+
+	if (trap_sinks_create(&sink, 1, &source, &clock_system, &sinks, error, sizeof(error)) < 0)
+		die(error);
+	cpu_s = sender_cpu_s(&h->sink);
+	start_us = clock_mono_us(&clock_system);
+	for (unsigned i = 0; i < notifications; i++) {
+		make_notification(h, parts, &n);
+		while (trap_sinks_push(sinks, &n) == -ENOBUFS)
+			usleep(100);
+	}
+	sent_us = clock_mono_us(&clock_system) - start_us;
+	cpu_s = sender_cpu_s(&h->sink) - cpu_s;
+	for (unsigned i = 0; i < 1000 && h->sink.datagrams - before < notifications; i++)
+		usleep(1000);
+	printf("{\"direct\":%u,\"parts\":%u,\"version\":%u,\"arrived\":%" PRIu64
+	       ",\"notifications_per_s\":%.0f,\"sender_cpu_us\":%.2f}\n",
+	    notifications, parts, version, (uint64_t)h->sink.datagrams - before,
+	    notifications * 1e6 / (double)sent_us, cpu_s * 1e6 / notifications);
+	if (version == 3)
+		h->last_number = last_number;
+	trap_sinks_destroy(sinks);
+}
+
 static void
 burst(struct helper *h, unsigned samples, unsigned parts)
 {
 	uint64_t start_us = clock_mono_us(&clock_system), took_us;
+	double cpu_s = sender_cpu_s(&h->sink);
 	static struct ease_notification n;
 
 	for (unsigned left = samples; left > 0; left -= parts < left ? parts : left) {
@@ -198,10 +255,11 @@ burst(struct helper *h, unsigned samples, unsigned parts)
 	took_us = clock_mono_us(&clock_system) - start_us;
 	printf("{\"burst\":%u,\"parts\":%u,\"idle\":%s,\"arrived\":%" PRIu64 ",\"sent\":%u"
 	       ",\"repeated\":%" PRIu64 ",\"seconds\":%.3f,\"samples_per_s\":%.0f"
-	       ",\"notifications_per_s\":%.0f}\n",
+	       ",\"notifications_per_s\":%.0f,\"sender_cpu_us\":%.2f}\n",
 	    samples, parts, notify_ring_idle(h->ring) ? "true" : "false", (uint64_t)h->sink.samples,
 	    h->last_number, (uint64_t)h->sink.repeated, (double)took_us / 1e6,
-	    samples * 1e6 / (double)took_us, samples * 1e6 / parts / (double)took_us);
+	    samples * 1e6 / (double)took_us, samples * 1e6 / parts / (double)took_us,
+	    (sender_cpu_s(&h->sink) - cpu_s) * 1e6 * parts / samples);
 }
 
 /* ---- other commands ---- */
@@ -247,10 +305,12 @@ stats(struct helper *h)
 static void
 command(struct helper *h, const char *line)
 {
-	unsigned samples, parts = 1;
+	unsigned samples, parts = 1, version = 2;
 
 	if (sscanf(line, "burst %u %u", &samples, &parts) >= 1 && parts > 0)
 		burst(h, samples, parts);
+	else if (sscanf(line, "direct %u %u %u", &samples, &parts, &version) == 3 && parts > 0)
+		direct(h, samples, parts, version);
 	else if (strncmp(line, "walk", 4) == 0)
 		walk(h);
 	else if (strncmp(line, "stats", 5) == 0)

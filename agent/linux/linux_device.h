@@ -18,7 +18,7 @@
 #include "agent/linux/links.h"
 #include "common/clock.h"
 
-enum { LINUX_OWN_PORTS_MAX = 4 };
+enum { LINUX_OWN_PORTS_MAX = 10 };
 
 struct linux_config {
 	bool sampling; /* by eBPF; where that is not permitted or not there, without */

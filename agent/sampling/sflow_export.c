@@ -2,20 +2,18 @@
 #include "common/frame.h"
 #include "common/log.h"
 #include "common/sflow_wire.h"
+#include "common/udp_out.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 enum {
 	/* The smallest sample, of a frame header of 14 octets, takes 80 octets. */
 	MAX_OPEN_SAMPLES = SFLOW_DATAGRAM_DEFAULT / 80,
-	ADDRESS_TEXT = 80,
 };
 
 static const struct stat_name stat_names[SFLOW_EXPORT_N_STATS] = {
@@ -40,11 +38,7 @@ struct source {
 
 struct sflow_export {
 	struct sflow_export_options options;
-	int fd;
-	bool connected;
-	int connect_error; /* while it is not */
-	struct sockaddr_storage collector;
-	socklen_t collector_len;
+	struct udp_out out;
 	struct sflow_agent agent;
 	uint64_t start_us; /* monotonic */
 	uint32_t sequence; /* of datagrams */
@@ -59,51 +53,7 @@ struct sflow_export {
 	_Atomic uint64_t values[SFLOW_EXPORT_N_STATS];
 };
 
-/* ---- addresses, as numbers: the agent must start without a name server ---- */
-
-/* Splits "ADDRESS:PORT" or "[IPv6]:PORT". */
-static bool
-split_endpoint(const char *text, char address[ADDRESS_TEXT], const char **port)
-{
-	const char *colon = strrchr(text, ':');
-	size_t n = colon ? (size_t)(colon - text) : 0;
-	bool bracketed = n >= 2 && text[0] == '[' && text[n - 1] == ']';
-
-	if (n == 0 || n >= ADDRESS_TEXT || (!bracketed && memchr(text, ':', n)))
-		return false;
-	snprintf(address, ADDRESS_TEXT, "%.*s", (int)(bracketed ? n - 2 : n), text + bracketed);
-	*port = colon + 1;
-	return true;
-}
-
-static int
-resolve(const char *text, struct sockaddr_storage *address, socklen_t *len)
-{
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-	    .ai_socktype = SOCK_DGRAM};
-	struct addrinfo *found;
-	char host[ADDRESS_TEXT];
-	const char *port;
-
-	if (!split_endpoint(text, host, &port) || strtoul(port, NULL, 10) == 0 ||
-	    getaddrinfo(host, port, &hints, &found) != 0)
-		return -EINVAL;
-	memcpy(address, found->ai_addr, found->ai_addrlen);
-	*len = found->ai_addrlen;
-	freeaddrinfo(found);
-	return 0;
-}
-
-const char *
-sflow_export_check_collector(const char *text)
-{
-	struct sockaddr_storage address;
-	socklen_t len;
-
-	if (*text == '\0' || resolve(text, &address, &len) == 0)
-		return NULL;
-	return "not ADDRESS:PORT or [IPV6-ADDRESS]:PORT in numbers";
-}
+/* ---- addresses ---- */
 
 static bool
 parse_agent(const char *text, struct sflow_agent *agent)
@@ -144,30 +94,12 @@ own_address(int fd, struct sflow_agent *agent)
 
 /* ---- life ---- */
 
-static int
-open_socket(struct sflow_export *e)
-{
-	int rc = resolve(e->options.collector, &e->collector, &e->collector_len);
-
-	if (rc < 0)
-		return rc;
-	e->fd = socket(e->collector.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	return e->fd < 0 ? -errno : 0;
-}
-
 /* Tried again for each datagram: a switch may have no route yet when its agent starts. */
 static void
-connect_socket(struct sflow_export *e)
+learn_address(struct sflow_export *e)
 {
-	if (e->connected)
-		return;
-	if (connect(e->fd, (struct sockaddr *)&e->collector, e->collector_len) < 0) {
-		e->connect_error = errno;
-		return;
-	}
-	e->connected = true;
-	if (e->agent.type == SFLOW_ADDRESS_UNKNOWN)
-		own_address(e->fd, &e->agent);
+	if (e->agent.type == SFLOW_ADDRESS_UNKNOWN && udp_out_connect(&e->out))
+		own_address(e->out.fd, &e->agent);
 }
 
 int
@@ -180,11 +112,11 @@ sflow_export_create(const struct sflow_export_options *options, struct sflow_exp
 	if (e == NULL)
 		return -ENOMEM;
 	e->options = *options;
-	e->fd = -1;
+	e->out.fd = -1;
 	e->stats = (struct stat_set){stat_names, SFLOW_EXPORT_N_STATS, e->values};
 	e->start_us = clock_mono_us(options->clock);
 	e->sources = calloc(HAL_MAX_PORTS, sizeof(*e->sources));
-	rc = e->sources == NULL ? -ENOMEM : open_socket(e);
+	rc = e->sources == NULL ? -ENOMEM : udp_out_open(&e->out, options->collector);
 	if (rc == 0 && options->agent_address != NULL && options->agent_address[0] != '\0' &&
 	    !parse_agent(options->agent_address, &e->agent))
 		rc = -EINVAL;
@@ -202,8 +134,7 @@ sflow_export_destroy(struct sflow_export *e)
 {
 	if (e == NULL)
 		return;
-	if (e->fd >= 0)
-		close(e->fd);
+	udp_out_close(&e->out);
 	free(e->sources);
 	free(e);
 }
@@ -252,7 +183,7 @@ open_datagram(struct sflow_export *e)
 
 	if (e->open)
 		return;
-	connect_socket(e);
+	learn_address(e);
 	sflow_begin(&e->writer, e->datagram, sizeof(e->datagram), &e->agent, ++e->sequence,
 	    (uint32_t)(up_us / 1000));
 	e->open = true;
@@ -276,20 +207,15 @@ report_lost(struct sflow_export *e, int error)
 	}
 }
 
-/* A refusal by the other host is told at the next send, which then sends nothing. */
 static int
 send_datagram(struct sflow_export *e)
 {
-	size_t n = sflow_octets(&e->writer);
+	bool unreachable;
+	int rc = udp_out_send(&e->out, e->datagram, sflow_octets(&e->writer), &unreachable);
 
-	if (!e->connected)
-		return -e->connect_error;
-	if (send(e->fd, e->datagram, n, 0) >= 0)
-		return 0;
-	if (errno != ECONNREFUSED)
-		return -errno;
-	stat_add(&e->stats, SFLOW_EXPORT_UNREACHABLE, 1);
-	return send(e->fd, e->datagram, n, 0) >= 0 ? 0 : -errno;
+	if (unreachable)
+		stat_add(&e->stats, SFLOW_EXPORT_UNREACHABLE, 1);
+	return rc;
 }
 
 void

@@ -44,8 +44,7 @@ struct sflow_export_options {
 
 struct sflow_export;
 
-/* For option rows: NULL if good (empty is), else the reason. */
-const char *sflow_export_check_collector(const char *text);
+/* For the option row: NULL if good (empty is), else the reason. */
 const char *sflow_export_check_address(const char *text);
 
 /* 0, or -errno with the reason in error. */

@@ -22,6 +22,12 @@
 
 struct notify_ring;
 
+/* Whose notifications they are: what each carries beside its own. */
+struct notify_source {
+	uint8_t agent_id[EASE_AGENT_ID_LEN];
+	uint32_t boot;
+};
+
 enum {
 	NOTIFY_RING_DEFAULT = 16384, /* half a second of what a master carries: some 20 MiB */
 	NOTIFY_RING_MAX = 1048576,

@@ -12,13 +12,6 @@
 #include <net-snmp/net-snmp-includes.h>
 
 #include "agent/snmp/notify.h"
-#include "common/sample.h"
-
-/* The first objects of every notification. */
-struct notify_source {
-	uint8_t agent_id[EASE_AGENT_ID_LEN];
-	uint32_t boot;
-};
 
 /* Sends as much as the window allows. Answers come through snmp_read2; when the session is closed
  * the library calls back for all that is unanswered, and the ring keeps those. */

@@ -10,7 +10,7 @@
 #ifndef EASE_COLLECTOR_INPUT_RECEIVE_H
 #define EASE_COLLECTOR_INPUT_RECEIVE_H
 
-#include "collector/input/endpoint.h"
+#include "common/endpoint.h"
 
 #include <poll.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "collector/web/answer.h"
 #include "collector/web/clients.h"
 #include "collector/web/page.h"
-#include "collector/input/endpoint.h"
+#include "common/endpoint.h"
 #include "common/log.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "collector/input/endpoint.h"
+#include "common/endpoint.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

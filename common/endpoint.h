@@ -3,8 +3,8 @@
  * and who may send ("192.0.2.0/24", "2001:db8::/32", "192.0.2.7"). Numbers only: a name server
  * that is away must not keep a collector from starting.
  */
-#ifndef EASE_COLLECTOR_INPUT_ENDPOINT_H
-#define EASE_COLLECTOR_INPUT_ENDPOINT_H
+#ifndef EASE_COMMON_ENDPOINT_H
+#define EASE_COMMON_ENDPOINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

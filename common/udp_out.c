@@ -1,0 +1,82 @@
+#include "common/udp_out.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+static uint16_t
+port_of(const struct endpoint *e)
+{
+	return ntohs(e->address.ss_family == AF_INET6
+		? ((const struct sockaddr_in6 *)&e->address)->sin6_port
+		: ((const struct sockaddr_in *)&e->address)->sin_port);
+}
+
+const char *
+udp_out_check(const char *text)
+{
+	const char *reason = NULL;
+	struct endpoint e;
+
+	if (*text == '\0')
+		return NULL;
+	if (endpoint_parse(text, &e, &reason) < 0)
+		return reason;
+	return port_of(&e) ? NULL : "nobody listens at port 0";
+}
+
+uint16_t
+udp_out_port(const char *text)
+{
+	const char *reason;
+	struct endpoint e;
+
+	return *text && endpoint_parse(text, &e, &reason) == 0 ? port_of(&e) : 0;
+}
+
+int
+udp_out_open(struct udp_out *out, const char *text)
+{
+	const char *reason;
+
+	*out = (struct udp_out){.fd = -1};
+	if (endpoint_parse(text, &out->to, &reason) < 0 || port_of(&out->to) == 0)
+		return -EINVAL;
+	out->fd = socket(out->to.address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	return out->fd < 0 ? -errno : 0;
+}
+
+void
+udp_out_close(struct udp_out *out)
+{
+	if (out->fd >= 0)
+		close(out->fd);
+	out->fd = -1;
+}
+
+bool
+udp_out_connect(struct udp_out *out)
+{
+	if (out->connected)
+		return true;
+	if (connect(out->fd, (struct sockaddr *)&out->to.address, out->to.len) < 0)
+		out->connect_error = errno;
+	else
+		out->connected = true;
+	return out->connected;
+}
+
+/* A refusal by the other host is told at the next send, which then sends nothing. */
+int
+udp_out_send(struct udp_out *out, const void *octets, size_t n, bool *unreachable)
+{
+	*unreachable = false;
+	if (!udp_out_connect(out))
+		return -out->connect_error;
+	if (send(out->fd, octets, n, 0) >= 0)
+		return 0;
+	if (errno != ECONNREFUSED)
+		return -errno;
+	*unreachable = true;
+	return send(out->fd, octets, n, 0) >= 0 ? 0 : -errno;
+}
