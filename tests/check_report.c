@@ -563,7 +563,7 @@ START_TEST(loss_says_where)
 		const char *place;
 		double count;
 	} places[] = {{"agent", 60}, {"collector", 15}, {"on the way", 25}, {"socket", 5},
-	    {"refused", 4}, {"queue", 0}, {"books", 0}, {"store", 11}, {"crash", 15}};
+	    {"refused", 4}, {"queue", 0}, {"books", 0}, {"store", 11}, {"collector crash", 1}};
 	struct report_options options = report_store_options();
 	char *text;
 	json_t *j;
@@ -579,7 +579,7 @@ START_TEST(loss_says_where)
 	/* of the second boot, all that was gone has come again since */
 	report_store_sql(&store, "INSERT INTO gone VALUES(1, 1, 1, 15), (1, 2, 1, 4)");
 	report_store_sql(&store, "INSERT INTO outage VALUES(1, %llu, %llu, 1, 15),"
-	    " (2, 1, 2, 1, 99)", REPORT_STORE_T0 + 1000000, REPORT_STORE_T0 + 2000000);
+	    " (2, 1, 2, 1, 99)", REPORT_STORE_T0 + 90 * SECOND, REPORT_STORE_T0 + 91 * SECOND);
 	j = report_store_json(&store, "loss", &options);
 	ck_assert_double_eq(report_json_number(j, "samples"), 950);
 	ck_assert_double_eq(report_json_number(j, "expected"), 1050);
@@ -605,6 +605,11 @@ START_TEST(loss_says_where)
 		ck_assert_str_eq(report_json_text(place, "place"), places[i].place);
 		ck_assert_double_eq(report_json_number(place, "count"), places[i].count);
 	}
+	json_decref(j);
+	j = report_store_json(&store, "events", &options);
+	ck_assert_str_eq(report_json_text(j, "rows.0.event"), "collector crash");
+	ck_assert_double_eq(report_json_number(j, "rows.0.count"), 15);
+	ck_assert_str_eq(report_json_text(j, "rows.0.time"), "2023-11-14T22:15:31Z");
 	json_decref(j);
 	text = report_store_render(&store, "loss", &options, render_text, 120);
 	ck_assert_ptr_null(strstr(text, "AGENT")); /* of one agent, as in other reports */

@@ -1,6 +1,7 @@
 #include "collector/report/event_names.h"
 
 #include "collector/record.h"
+#include "collector/store/schema.h"
 
 #include <stddef.h>
 
@@ -26,4 +27,20 @@ event_name(int kind)
 		if (names[i].kind == kind)
 			return names[i].name;
 	return "other";
+}
+
+const char *
+outage_name(int kind)
+{
+	switch (kind) {
+	case STORE_OUTAGE_CRASH:
+		return "collector crash";
+	case STORE_OUTAGE_MACHINE:
+		return "machine down";
+	case STORE_OUTAGE_DAMAGED:
+		return "store damaged";
+	case STORE_OUTAGE_MOVED:
+		return "store moved";
+	}
+	return "other outage";
 }

@@ -1,6 +1,6 @@
 /*
  * Events: what happened in the range, newest first: what switches told (addresses, links, alarms),
- * who sent bad frames, where samples were lost, which agents started.
+ * who sent bad frames, where samples were lost, which agents started, and the collector's outages.
  */
 #include "collector/record.h"
 #include "collector/report/build.h"
@@ -191,6 +191,31 @@ add_lost(const struct query *query, struct report_result *result)
 	return 0;
 }
 
+/* The collector's own; it is nobody's port or agent. */
+static int
+add_outages(struct query *query, const struct report_options *options, struct report_result *result)
+{
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT until_us, kind, samples FROM outage"
+	    " WHERE until_us >= :from AND until_us < :to ORDER BY id DESC");
+	int err = stmt ? 0 : -EIO;
+
+	for (uint32_t n = 0; err == 0 && n < options->top && (err = query_step(query, stmt)) == 1;
+	     n++) {
+		struct report_value *row = build_row(result);
+
+		err = row ? 0 : -ENOMEM;
+		if (!row)
+			break;
+		row[COLUMN_TIME] = build_time((uint64_t)sqlite3_column_int64(stmt, 0));
+		row[COLUMN_EVENT] = build_text(outage_name(sqlite3_column_int(stmt, 1)));
+		if (sqlite3_column_type(stmt, 2) != SQLITE_NULL)
+			row[COLUMN_COUNT] = build_number(sqlite3_column_double(stmt, 2));
+		row[COLUMN_TEXT] = build_text("samples lost in the collector");
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
 static int
 compare_times(const void *a, const void *b)
 {
@@ -229,6 +254,8 @@ report_events(struct query *query, const struct report_options *options, uint64_
 		err = add_source(query, options, &sources[i], result);
 	if (err == 0)
 		err = add_lost(query, result);
+	if (err == 0 && !options->agent && !options->port)
+		err = add_outages(query, options, result);
 	keep_newest(result, options->top);
 	build_hide_agent(result, query, COLUMN_AGENT);
 	build_finish(result, query);

@@ -4,8 +4,8 @@
  * its outages.
  */
 #include "collector/report/build.h"
+#include "collector/report/event_names.h"
 #include "collector/report/reports.h"
-#include "collector/store/schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,14 +82,6 @@ static const struct report_column place_columns[PLACE_COLUMNS] = {
 	[PLACE_UNTIL] = {"until", "UNTIL", REPORT_TIME},
 };
 
-/* How an outage of the collector is called; what it cost is in the place "collector". */
-static const char *const outages[] = {
-	[STORE_OUTAGE_CRASH] = "crash",
-	[STORE_OUTAGE_MACHINE] = "machine down",
-	[STORE_OUTAGE_DAMAGED] = "store damaged",
-	[STORE_OUTAGE_MOVED] = "store moved",
-};
-
 static int
 add_place(struct report_result *below, const char *place, double count, const char *of)
 {
@@ -115,22 +107,18 @@ count_of(const struct report_result *result, const struct place *place)
 	return count;
 }
 
-/* Outages that the range touches: from the last that was stored before to what came last. */
+/* How often of each kind, from the last that was stored before the first to what came last; what
+ * they cost is in the place "collector". */
 static int
-add_outage(struct report_result *result, sqlite3_stmt *stmt)
+add_outages_of_kind(struct report_result *result, sqlite3_stmt *stmt)
 {
-	int kind = sqlite3_column_int(stmt, 0);
-	struct report_value *row;
+	struct report_value *row = build_row(result->below);
 
-	if (kind < 1 || kind >= (int)ARRAY_LEN(outages))
-		return 0;
-	row = build_row(result->below);
 	if (!row)
 		return -ENOMEM;
-	row[PLACE_PLACE] = build_text(outages[kind]);
-	row[PLACE_OF] = build_text("samples");
-	if (sqlite3_column_type(stmt, 1) != SQLITE_NULL)
-		row[PLACE_COUNT] = build_number(sqlite3_column_double(stmt, 1));
+	row[PLACE_PLACE] = build_text(outage_name(sqlite3_column_int(stmt, 0)));
+	row[PLACE_COUNT] = build_number(sqlite3_column_double(stmt, 1));
+	row[PLACE_OF] = build_text("outages");
 	row[PLACE_SINCE] = build_time((uint64_t)sqlite3_column_int64(stmt, 2));
 	row[PLACE_UNTIL] = build_time((uint64_t)sqlite3_column_int64(stmt, 3));
 	return 0;
@@ -139,12 +127,12 @@ add_outage(struct report_result *result, sqlite3_stmt *stmt)
 static int
 add_outages(struct query *query, struct report_result *result)
 {
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT kind, samples, since_us, until_us"
-	    " FROM outage WHERE until_us >= :from AND since_us < :to ORDER BY id");
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT kind, count(*), min(since_us),"
+	    " max(until_us) FROM outage WHERE until_us >= :from AND since_us < :to GROUP BY kind");
 	int err = stmt ? 0 : -EIO;
 
 	while (err == 0 && (err = query_step(query, stmt)) == 1)
-		err = add_outage(result, stmt);
+		err = add_outages_of_kind(result, stmt);
 	sqlite3_finalize(stmt);
 	return err;
 }
