@@ -5,10 +5,20 @@
  */
 import {toRfc3339} from './format.js';
 
-const DEFAULTS = {last: '5m', layer: 'ip', sort: 'octets', by: 'port'};
+const DEFAULTS = {
+	last: '5m',
+	layer: 'ip',
+	sort: 'octets',
+	by: 'port'
+};
 const FILTERS = ['agent', 'port', 'vlan', 'addr', 'proto'];
 const NAMES = ['last', 'from', 'to', ...FILTERS, 'layer', 'sort', 'by', 'open'];
-const UNIT_MS = {s: 1000, m: 60000, h: 3600000, d: 86400000};
+const UNIT_MS = {
+	s: 1000,
+	m: 60000,
+	h: 3600000,
+	d: 86400000
+};
 
 export const PRESETS = ['5m', '15m', '1h', '6h', '1d', '7d', '30d', 'all'];
 
@@ -69,30 +79,30 @@ export function spanMs(last) {
 	return match ? Number(match[1]) * UNIT_MS[match[2]] : NaN;
 }
 
-/* A range of whole minutes: reports count minutes whole. */
+/* A range of whole minutes, of one at least: reports count minutes whole. */
 export function range(from, to) {
-	const minute = UNIT_MS.m;
+	const first = Math.floor(from / UNIT_MS.m);
+	const end = Math.max(Math.ceil(to / UNIT_MS.m), first + 1);
 
-	return {
-		from: toRfc3339(Math.floor(from / minute) * minute),
-		to: toRfc3339(Math.max(Math.ceil(to / minute), Math.floor(from / minute) + 1) * minute),
-	};
+	return {from: toRfc3339(first * UNIT_MS.m), to: toRfc3339(end * UNIT_MS.m)};
 }
 
 /* The range before (-1) or after (+1) the one that was answered. */
 export function stepped(view, answered, direction) {
 	const span = isLive(view) && spanMs(view.last) || answered.to - answered.from;
+	const from = answered.from + direction * span;
 
-	return changed(view, range(answered.from + direction * span, answered.from + (direction + 1) * span));
+	return changed(view, range(from, from + span));
 }
 
 /* What was typed into the filter: vlan 12, a port of an agent, tcp, an address or a prefix. */
 export function parseFilter(text) {
-	const words = text.trim().split(/[\s:=]+(.*)/s), name = words[0].toLowerCase();
+	const trimmed = text.trim(), [name, value] = trimmed.split(/[\s:=]+(.*)/s);
 
-	if (FILTERS.includes(name) && words[1])
-		return {[name]: words[1].trim()};
-	if (/^(0x[0-9a-f]{1,4}|[a-z][a-z0-9-]*)$/i.test(text.trim()) && !/^[0-9a-f]{2}$/i.test(text.trim()))
-		return {proto: text.trim()};
-	return text.trim() ? {addr: text.trim()} : {};
+	if (FILTERS.includes(name.toLowerCase()) && value)
+		return {[name.toLowerCase()]: value.trim()};
+	/* A name or an ethertype; two hexadecimal digits begin a MAC address. */
+	if (/^(0x[0-9a-f]{1,4}|[a-z][a-z0-9-]*)$/i.test(trimmed) && !/^[0-9a-f]{2}$/i.test(trimmed))
+		return {proto: trimmed};
+	return trimmed ? {addr: trimmed} : {};
 }

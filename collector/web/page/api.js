@@ -1,7 +1,8 @@
 /*
- * Asks the collector: GET /api/v1/NAME. A failure is one of three kinds, which need different words:
- * refused (it answered, and says why), locked (it wants a token) and gone (nobody answered). Also knows the collector's clock,
- * by which ages are reckoned, from what it stamps its answers with.
+ * Asks the collector: GET /api/v1/NAME. A failure is one of three kinds, which need different
+ * words: refused (it answered, and says why), locked (it wants a token) and gone (nobody answered).
+ * Also knows the collector's clock, by which ages are reckoned, from what it stamps its answers
+ * with.
  */
 
 const TIMEOUT_MS = 60000; /* a month of raw samples may take some seconds; a minute is broken */
@@ -51,7 +52,8 @@ export async function get(name, asked, signal) {
 	try {
 		answer = await fetch(`api/v1/${name}?${search}`, {
 			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-			cache: 'no-store', headers: headers(),
+			cache: 'no-store',
+			headers: headers(),
 		});
 		setClock(answer);
 		if (answer.ok)
@@ -59,7 +61,8 @@ export async function get(name, asked, signal) {
 	} catch (error) {
 		if (signal.aborted)
 			throw error;
-		throw new Gone(error.name === 'TimeoutError' ? 'it took more than a minute' : 'no answer');
+		throw new Gone(
+		    error.name === 'TimeoutError' ? 'not within a minute' : 'nobody is there');
 	}
 	const reason = await reasonOf(answer) ?? `${answer.status} ${answer.statusText}`;
 

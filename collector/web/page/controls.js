@@ -1,6 +1,6 @@
 /*
- * The head of the page: range, agent, filters, what is in force of them, and the two switches that are
- * kept in the browser and not in the address: UTC, and dark or light.
+ * The head of the page: range, agent, filters, what is in force of them, and the two switches that
+ * are kept in the browser and not in the address: UTC, and dark or light.
  */
 import * as address from './address.js';
 import {now} from './api.js';
@@ -27,10 +27,15 @@ function keep(name, value) {
 	}
 }
 
-export const preferences = {utc: kept('utc') === 'yes', theme: kept('theme')};
+export const preferences = {
+	utc: kept('utc') === 'yes',
+	theme: kept('theme')
+};
 
 function isDark() {
-	return preferences.theme ? preferences.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+	if (preferences.theme)
+		return preferences.theme === 'dark';
+	return matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
 function showTheme() {
@@ -66,6 +71,23 @@ function startPreferences(look) {
 
 /* ---- range and filters ---- */
 
+function presetButton(last) {
+	return make('button', {type: 'button', 'data-last': last, text: last});
+}
+
+/* Buttons of a group, each with the value that it gives the view. */
+function onChoice(id, name, change) {
+	$(id).addEventListener('click', ({target}) => {
+		if (target.dataset[name])
+			change({[name]: target.dataset[name]});
+	});
+}
+
+function showChoice(id, name, view) {
+	for (const button of $(id).children)
+		setAttribute(button, 'aria-pressed', button.dataset[name] === view[name]);
+}
+
 function makeChip() {
 	return make('li', {}, make('button', {type: 'button'}));
 }
@@ -78,6 +100,11 @@ function fillChip(element, {name, value}) {
 	button.filter = name;
 }
 
+function fillOption(option, {value, text}) {
+	setText(option, text);
+	setAttribute(option, 'value', value);
+}
+
 export class Controls {
 	#answered; /* {from, to, newest}: of the last answer, ms */
 
@@ -86,11 +113,10 @@ export class Controls {
 		this.view = view;
 		this.change = change;
 		startPreferences(look);
-		$('presets').append(...address.PRESETS.map((last) => make('button', {type: 'button', 'data-last': last, text: last})));
-		$('presets').addEventListener('click', ({target}) => target.dataset.last && change({last: target.dataset.last}));
-		for (const [id, direction] of [['earlier', -1], ['later', 1]])
-			$(id).addEventListener('click', () =>
-				this.#answered && change(address.stepped(view(), this.#answered, direction)));
+		$('presets').append(...address.PRESETS.map(presetButton));
+		onChoice('presets', 'last', change);
+		$('earlier').addEventListener('click', () => this.#step(-1));
+		$('later').addEventListener('click', () => this.#step(1));
 		$('live').addEventListener('click', () => this.#toggleLive());
 		$('home').addEventListener('click', (event) => {
 			event.preventDefault();
@@ -98,6 +124,11 @@ export class Controls {
 		});
 		this.#startForms();
 		this.#startChoices();
+	}
+
+	#step(direction) {
+		if (this.#answered)
+			this.change(address.stepped(this.view(), this.#answered, direction));
 	}
 
 	#toggleLive() {
@@ -109,19 +140,27 @@ export class Controls {
 			this.change(address.range(this.#answered.from, this.#answered.to));
 	}
 
+	#openRange() {
+		const {utc} = preferences;
+
+		if ($('custom').open && this.#answered) {
+			$('from').value = format.toInput(this.#answered.from, utc);
+			$('to').value = format.toInput(this.#answered.to, utc);
+		}
+	}
+
+	#takeRange(event) {
+		const [from, to] =
+		    ['from', 'to'].map((id) => format.fromInput($(id).value, preferences.utc));
+
+		event.preventDefault();
+		$('custom').open = false;
+		this.change(address.range(from, to));
+	}
+
 	#startForms() {
-		$('custom').addEventListener('toggle', () => {
-			if ($('custom').open && this.#answered) {
-				$('from').value = format.toInput(this.#answered.from, preferences.utc);
-				$('to').value = format.toInput(this.#answered.to, preferences.utc);
-			}
-		});
-		$('custom-form').addEventListener('submit', (event) => {
-			event.preventDefault();
-			$('custom').open = false;
-			this.change(address.range(format.fromInput($('from').value, preferences.utc),
-			    format.fromInput($('to').value, preferences.utc)));
-		});
+		$('custom').addEventListener('toggle', () => this.#openRange());
+		$('custom-form').addEventListener('submit', (event) => this.#takeRange(event));
 		$('custom').addEventListener('keydown', (event) => {
 			if (event.key === 'Escape') {
 				$('custom').open = false;
@@ -136,44 +175,56 @@ export class Controls {
 	}
 
 	#startChoices() {
-		$('agent').addEventListener('change', () => this.change({agent: $('agent').value || undefined}));
-		$('chips').addEventListener('click', ({target}) => target.filter && this.change({[target.filter]: undefined}));
-		for (const name of ['sort', 'layer'])
-			$(name).addEventListener('click', ({target}) =>
-				target.dataset[name] && this.change({[name]: target.dataset[name]}));
+		$('agent').addEventListener(
+		    'change', () => this.change({agent: $('agent').value || undefined}));
+		$('chips').addEventListener('click', ({target}) => {
+			if (target.filter)
+				this.change({[target.filter]: undefined});
+		});
+		onChoice('sort', 'sort', this.change);
+		onChoice('layer', 'layer', this.change);
 	}
 
 	/* What the address says, at once. */
 	showView(view) {
 		this.lastSpan = view.last ?? this.lastSpan;
-		for (const button of $('presets').children)
-			setAttribute(button, 'aria-pressed', button.dataset.last === view.last);
-		for (const name of ['sort', 'layer'])
-			for (const button of $(name).children)
-				setAttribute(button, 'aria-pressed', button.dataset[name] === view[name]);
+		showChoice('presets', 'last', view);
+		showChoice('sort', 'sort', view);
+		showChoice('layer', 'layer', view);
 		setAttribute($('live'), 'aria-pressed', address.isLive(view));
-		reconcile($('chips'), address.filtersOf(view), ({name}) => name, makeChip, fillChip);
+		reconcile(
+		    $('chips'), address.filtersOf(view), ({name}) => name, makeChip, fillChip);
 	}
 
 	/* What was answered: the range in full, completeness, age. */
 	showAnswer(result) {
-		this.#answered = {from: Date.parse(result.from), to: Date.parse(result.to), newest: Date.parse(result.newest ?? '')};
+		this.#answered = {
+			from: Date.parse(result.from),
+			to: Date.parse(result.to),
+			newest: Date.parse(result.newest ?? ''),
+		};
 		setText($('complete'), format.completeness(result.completeness));
-		setAttribute($('complete'), 'data-bad', format.known(result.completeness) && result.completeness < POOR ? 'yes' : undefined);
-		setAttribute($('complete'), 'title', `${format.count(result.samples)} of ${format.count(result.expected)} samples`);
+		const poor = format.known(result.completeness) && result.completeness < POOR;
+
+		setAttribute($('complete'), 'data-bad', poor ? 'yes' : undefined);
+		setAttribute($('complete'), 'title',
+		    `${format.count(result.samples)} of ${format.count(result.expected)} samples`);
 		this.tick();
 	}
 
-	/* Agents to choose among; the one chosen stays in the list when it has nothing in the range. */
+	/* Agents to choose among; the one chosen stays in the list when it has nothing in the
+	 * range. */
 	showAgents(result, view) {
-		const names = [...new Set([...result.rows.map((row) => row.agent), ...view.agent ? [view.agent] : []])];
+		const names = new Set(result.rows.map((row) => row.agent));
+		const all = names.size > 1 ? `all ${names.size}` : 'all';
 
-		reconcile($('agent'), [{value: '', text: `all ${result.rows.length > 1 ? result.rows.length : ''}`.trim()},
-			...names.map((value) => ({value, text: value}))], ({value}) => value, () => make('option'),
-		    (option, {value, text}) => {
-			setText(option, text);
-			setAttribute(option, 'value', value);
-		});
+		if (view.agent)
+			names.add(view.agent);
+		const options =
+		    [{value: '', text: all}, ...[...names].map((text) => ({value: text, text}))];
+
+		reconcile(
+		    $('agent'), options, ({value}) => value, () => make('option'), fillOption);
 		$('agent').value = view.agent ?? '';
 	}
 
@@ -183,8 +234,10 @@ export class Controls {
 
 		if (!answered)
 			return;
-		setText($('range'), format.times(answered.from, answered.to, now(), preferences.utc));
-		setText($('age'), Number.isNaN(answered.newest) ? format.UNKNOWN : format.age((now() - answered.newest) / 1000));
-		setAttribute($('age'), 'title', Number.isNaN(answered.newest) ? undefined : `newest data: ${format.time(answered.newest, preferences.utc)}`);
+		const {from, to, newest} = answered, {utc} = preferences;
+
+		setText($('range'), format.times(from, to, now(), utc));
+		setText($('age'), format.age((now() - newest) / 1000));
+		setAttribute($('age'), 'title', `newest data: ${format.time(newest, utc)}`);
 	}
 }

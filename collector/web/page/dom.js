@@ -35,8 +35,8 @@ export function setAttribute(element, name, value) {
 }
 
 /*
- * Makes parent's children those of the items, in their order: an item's element is found by its key,
- * or made by create(item), and then filled by update(element, item).
+ * Makes parent's children those of the items, in their order: an item's element is found by its
+ * key, or made by create(item), and then filled by update(element, item).
  */
 export function reconcile(parent, items, keyOf, create, update) {
 	const old = new Map([...parent.children].map((element) => [element.dataset.key, element]));
@@ -69,7 +69,8 @@ export function reconcile(parent, items, keyOf, create, update) {
 function nearest(current, candidates, axis, direction) {
 	const here = current.getBoundingClientRect();
 	const other = axis === 'y' ? 'x' : 'y';
-	const middle = (rect, a) => (a === 'x' ? rect.left + rect.width / 2 : rect.top + rect.height / 2);
+	const middle = ({left, top, width, height}, a) =>
+	    (a === 'x' ? left + width / 2 : top + height / 2);
 	let best = null, least = Infinity;
 
 	for (const candidate of candidates) {
@@ -91,7 +92,8 @@ export function rove(container, selector) {
 	const moveTo = (element) => {
 		if (!element)
 			return;
-		container.querySelector(`${selector}[tabindex="0"]`)?.setAttribute('tabindex', '-1');
+		container.querySelector(`${selector}[tabindex="0"]`)
+		    ?.setAttribute('tabindex', '-1');
 		element.setAttribute('tabindex', '0');
 		element.focus();
 	};

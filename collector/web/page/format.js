@@ -42,9 +42,9 @@ export function rate(value, scale = scaleOf(value)) {
 export function limits(low, high, estimate) {
 	if (!known(low) || !known(high))
 		return UNKNOWN;
-	const scale = scaleOf(estimate);
+	const {divisor, unit} = scaleOf(estimate);
 
-	return withUnit(`${digits(low / scale.divisor)}–${digits(high / scale.divisor)}`, scale.unit);
+	return withUnit(`${digits(low / divisor)}–${digits(high / divisor)}`, unit);
 }
 
 /* 41,812; below 10 and not whole: one decimal; <0.1: little, but not nothing. */
@@ -69,6 +69,19 @@ export function completeness(fraction) {
 	if (!known(fraction))
 		return UNKNOWN;
 	return fraction >= 1 ? '100%' : `${(Math.floor(fraction * 1000 + 1e-9) / 10).toFixed(1)}%`;
+}
+
+/* What is counted in a unit of --sort, as people read it. */
+export function unit(sort) {
+	return sort === 'octets' ? 'bit/s' : 'frame/s';
+}
+
+/* A figure of octets or packets in so many seconds, a second; all NaN if it is not known. */
+export function perSecond(figure, seconds, sort) {
+	const factor = figure && seconds > 0 ? (sort === 'octets' ? 8 : 1) / seconds : NaN;
+	const {estimate, low, high} = figure ?? {};
+
+	return {estimate: estimate * factor, low: low * factor, high: high * factor};
 }
 
 export function speed(bps) {
@@ -131,9 +144,9 @@ function clock(date) {
 }
 
 function zone(ms, utc) {
-	const minutes = Math.abs(offsetMinutes(ms, utc));
+	const offset = offsetMinutes(ms, utc), minutes = Math.abs(offset);
 
-	return `${offsetMinutes(ms, utc) < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${two(minutes % 60)}`;
+	return (offset < 0 ? '-' : '+') + two(Math.floor(minutes / 60)) + two(minutes % 60);
 }
 
 /* 2026-11-21 14:05:07 +0100 */
@@ -155,11 +168,10 @@ export function shortTime(ms, now, utc) {
 /* 14:00–14:05 +0100, with dates unless both ends are of today. */
 export function times(from, to, now, utc) {
 	const first = wall(from, utc), last = wall(to, utc);
-	const oneDay = day(first) === day(last), today = oneDay && day(last) === day(wall(now, utc));
-	const begin = today ? clock(first) : `${day(first)} ${clock(first)}`;
 
-	return oneDay ? `${begin}–${clock(last)} ${zone(to, utc)}`
-	    : `${begin} – ${day(last)} ${clock(last)} ${zone(to, utc)}`;
+	if (day(first) === day(last))
+		return `${shortTime(from, now, utc)}–${clock(last)} ${zone(to, utc)}`;
+	return `${day(first)} ${clock(first)} – ${day(last)} ${clock(last)} ${zone(to, utc)}`;
 }
 
 /* For an axis: the time, or the day at midnight. */
@@ -184,11 +196,12 @@ export function toRfc3339(ms) {
 	return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/* Boundaries for at most `most` ticks between two times, at whole minutes, hours or days of the wall, no
- * nearer than `least` ms. */
+/* Boundaries for at most `most` ticks between two times, at whole minutes, hours or days of the
+ * wall, no nearer than `least` ms. */
 export function tickTimes(from, to, most, least, utc) {
-	const minute = 60000, steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880,
-		10080, 20160, 43200, 87600].map((n) => n * minute);
+	const minute = 60000, steps = [
+		1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080, 20160, 43200, 87600
+	].map((n) => n * minute);
 	const step = steps.find((s) => s >= least && (to - from) / s <= most) ?? steps.at(-1);
 	const shift = offsetMinutes(to, utc) * minute;
 	const found = [];

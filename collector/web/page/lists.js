@@ -1,7 +1,7 @@
 /*
- * Sources, destinations, conversations and protocols: five rows each, or a hundred, as easetop prints
- * them. A bar is solid up to the lower limit (surely there), hatched from there to the upper one, and
- * has a mark at the estimate. A key is a button that filters by it.
+ * Sources, destinations, conversations and protocols: five rows each, or a hundred, as easetop
+ * prints them. A bar is solid up to the lower limit (surely there), hatched from there to the upper
+ * one, and has a mark at the estimate. A key is a button that filters by it.
  */
 import {$, make, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
@@ -9,28 +9,43 @@ import * as format from './format.js';
 export const FEW = 5, MANY = 100;
 const ENOUGH_SAMPLES = 100; /* the largest key is then known to about a fifth */
 
-const BY = {port: 'services', proto: 'IP protocols', ethertype: 'ethertypes', vlan: 'VLANs'};
+const BY = {
+	port: 'services',
+	proto: 'IP protocols',
+	ethertype: 'ethertypes',
+	vlan: 'VLANs'
+};
 
 /* An address with its name, and a port behind it. */
 function end(address, name, port) {
-	const shown = port === null || port === undefined ? address
-	    : address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+	const bare = port === null || port === undefined;
+	const host = !bare && address.includes(':') ? `[${address}]` : address;
 
-	return name ? `${shown} ${name}` : shown;
+	return host + (bare ? '' : `:${port}`) + (name ? ` ${name}` : '');
 }
 
+const PROTOCOLS = {
+	1: 'icmp',
+	6: 'tcp',
+	17: 'udp',
+	58: 'icmpv6',
+	132: 'sctp'
+};
+
 function protocolName(number) {
-	return {1: 'icmp', 6: 'tcp', 17: 'udp', 58: 'icmpv6', 132: 'sctp'}[number] ?? `protocol ${number}`;
+	return PROTOCOLS[number] ?? `protocol ${number}`;
 }
 
 function protocolText(row) {
+	const name = row.name ? ` ${row.name}` : '';
+
 	if ('server_port' in row)
-		return `${protocolName(row.protocol)}/${row.server_port}${row.name ? ` ${row.name}` : ''}`;
+		return `${protocolName(row.protocol)}/${row.server_port}${name}`;
 	if ('vlan' in row)
-		return `VLAN ${row.vlan}${row.name ? ` ${row.name}` : ''}`;
+		return `VLAN ${row.vlan}${name}`;
 	if ('ethertype' in row)
-		return `${row.ethertype}${row.name ? ` ${row.name}` : ''}`;
-	return row.name ?? `${row.protocol}`;
+		return row.ethertype + name;
+	return row.name ?? protocolName(row.protocol);
 }
 
 function protocolFilter(row) {
@@ -43,16 +58,36 @@ const one = (text, filter) => [{text, filter}];
 
 /* keys: the buttons of a row, each with what it filters by. */
 const LISTS = [
-	{id: 'sources', title: 'Sources', report: 'talkers', by: 'src',
-	 keys: (row) => one(end(row.src, row.src_name), {addr: row.src})},
-	{id: 'destinations', title: 'Destinations', report: 'talkers', by: 'dst',
-	 keys: (row) => one(end(row.dst, row.dst_name), {addr: row.dst})},
-	{id: 'conversations', title: 'Conversations', report: 'conversations',
-	 prefix: (row) => row.name ?? protocolName(row.protocol),
-	 keys: (row) => [{text: end(row.src, row.src_name, row.src_port), filter: {addr: row.src}},
-		{text: end(row.dst, row.dst_name, row.dst_port), filter: {addr: row.dst}}]},
-	{id: 'protocols', title: 'Protocols', report: 'protocols', choices: BY,
-	 keys: (row) => one(protocolText(row), protocolFilter(row))},
+	{
+		id: 'sources',
+		title: 'Sources',
+		report: 'talkers',
+		by: 'src',
+		keys: (row) => one(end(row.src, row.src_name), {addr: row.src})
+	},
+	{
+		id: 'destinations',
+		title: 'Destinations',
+		report: 'talkers',
+		by: 'dst',
+		keys: (row) => one(end(row.dst, row.dst_name), {addr: row.dst})
+	},
+	{
+		id: 'conversations',
+		title: 'Conversations',
+		report: 'conversations',
+		prefix: (row) => row.name ?? protocolName(row.protocol),
+		keys: (row) =>
+		    [{text: end(row.src, row.src_name, row.src_port), filter: {addr: row.src}},
+			{text: end(row.dst, row.dst_name, row.dst_port), filter: {addr: row.dst}}]
+	},
+	{
+		id: 'protocols',
+		title: 'Protocols',
+		report: 'protocols',
+		choices: BY,
+		keys: (row) => one(protocolText(row), protocolFilter(row))
+	},
 ];
 
 /* What to ask for a list. */
@@ -71,7 +106,8 @@ export function question(list, view) {
 /* ---- rows ---- */
 
 function portText(row, manyAgents) {
-	const port = row.port ?? (row.ports > 1 ? format.plural(row.ports, 'port') : format.UNKNOWN);
+	const port =
+	    row.port ?? (row.ports > 1 ? format.plural(row.ports, 'port') : format.UNKNOWN);
 
 	return manyAgents && row.agent ? `${row.agent} ${port}` : port;
 }
@@ -81,18 +117,18 @@ const CELLS = ['rank', 'key', 'port', 'rate', 'limits', 'share', 'samples', 'bar
 function makeRow() {
 	const cells = CELLS.map((name) => make('td', {role: 'cell', class: name}));
 
-	cells.at(-1).append(make('span', {class: 'sure'}), make('span', {class: 'maybe'}), make('span', {class: 'mark'}));
+	cells.at(-1).append(make('span', {class: 'sure'}), make('span', {class: 'maybe'}),
+	    make('span', {class: 'mark'}));
 	return make('tr', {role: 'row'}, ...cells);
 }
 
 function fillFigures(cells, row, context) {
-	const figure = row[context.sort], factor = (context.sort === 'octets' ? 8 : 1) / context.seconds;
-	const isKnown = figure && context.seconds > 0;
+	const {estimate, low, high} =
+	    format.perSecond(row[context.sort], context.seconds, context.sort);
 
-	setText(cells[3], isKnown ? format.rate(figure.estimate * factor) : format.UNKNOWN);
-	setText(cells[4], isKnown
-	    ? format.limits(figure.low * factor, figure.high * factor, figure.estimate * factor) : format.UNKNOWN);
-	setText(cells[5], row.share ? format.percent(100 * row.share.estimate) : format.UNKNOWN);
+	setText(cells[3], format.rate(estimate));
+	setText(cells[4], format.limits(low, high, estimate));
+	setText(cells[5], format.percent(100 * row.share?.estimate));
 	setText(cells[6], format.count(row.samples));
 }
 
@@ -159,28 +195,40 @@ function keyText(list, row) {
 
 /* ---- what stands below ---- */
 
-function notesOf(result, view, now, utc) {
+function notesOf(result, utc) {
+	if (result.rows.length === 0 && !result.rest)
+		return 'Nothing seen in this range.';
 	const notes = [], sampled = [...result.rows, result.others ?? {samples: 0}];
 	const samples = sampled.reduce((sum, row) => sum + row.samples, 0);
+	const skip = format.count(Math.round(result.mean_skip));
+	const folded = format.count(result.folded_samples);
+	const most = format.count(result.folded_samples_one_key_high);
+	const bound = format.count(Math.floor(result.unseen_packets_high) + 1);
+	const since = format.time(Date.parse(result.samples_kept_since), utc);
 
 	if (samples > 0 && samples < ENOUGH_SAMPLES && result.mean_skip > 1.5)
-		notes.push(`Few samples: try a longer range, or a smaller skip (now ${format.count(Math.round(result.mean_skip))}).`);
+		notes.push(`Few samples: try a longer range, or a smaller skip (now ${skip}).`);
 	if (result.folded_samples > 0)
-		notes.push(`${format.count(result.folded_samples)} samples had no room of their own; upper limits allow for up to ${format.count(result.folded_samples_one_key_high)} of them.`);
+		notes.push(`${folded} samples had no room of their own;`,
+		    `upper limits allow for up to ${most} of them.`);
 	if (result.unseen_packets_high >= 1)
-		notes.push(`Any ${result.unseen ?? 'key not seen had'} fewer than ${format.count(Math.floor(result.unseen_packets_high) + 1)} frames (95%).`);
+		notes.push(`Any ${result.unseen} fewer than ${bound} frames (95%).`);
 	if (result.samples_kept_since)
-		notes.push(`Answered from kept samples, which begin at ${format.time(Date.parse(result.samples_kept_since), utc)}.`);
+		notes.push(`Answered from kept samples, which begin at ${since}.`);
 	return notes.join(' ');
 }
 
 /* ---- the section ---- */
 
 function makeHead(list, sort) {
-	const names = ['#', list.title.slice(0, -1), 'Port', sort === 'octets' ? 'bit/s' : 'frame/s', '95 % limits',
-		'Share', 'Samples'];
+	const names = [
+		'#', list.title.slice(0, -1), 'Port', format.unit(sort), '95 % limits', 'Share',
+		'Samples'
+	];
+	const cell = (text, i) =>
+	    make('th', {role: 'columnheader', scope: 'col', class: CELLS[i], text});
 
-	return names.map((text, i) => make('th', {role: 'columnheader', scope: 'col', class: CELLS[i], text}));
+	return names.map(cell);
 }
 
 class List {
@@ -191,53 +239,70 @@ class List {
 		this.head = make('tr', {role: 'row'});
 		this.body = make('tbody', {role: 'rowgroup'});
 		this.more = make('button', {type: 'button', class: 'more', hidden: 'hidden'});
-		const title = make('div', {class: 'title'},
-		    make('h2', {id: `${list.id}-title`, text: list.title}), ...this.#choices(change),
-		    make('span', {class: 'space'}), this.more);
+		const id = `${list.id}-title`, space = make('span', {class: 'space'});
+		const table = {role: 'table', class: 'rows', 'aria-labelledby': id};
 
-		this.section.append(title, make('table', {role: 'table', class: 'rows', 'aria-labelledby': `${list.id}-title`},
-		    make('thead', {role: 'rowgroup'}, this.head), this.body), this.note);
+		this.section.append(
+		    make('div', {class: 'title'}, make('h2', {id, text: list.title}),
+			...this.#choices(change), space, this.more));
+		this.section.append(
+		    make('table', table, make('thead', {role: 'rowgroup'}, this.head), this.body));
+		this.section.append(this.note);
 		this.body.addEventListener('click', (event) => {
 			const button = event.target.closest('.filter');
 
 			if (button)
 				change(button.filter);
 		});
-		this.more.addEventListener('click', () =>
-			change({open: this.view.open === list.id ? undefined : list.id}));
+		this.more.addEventListener(
+		    'click', () => change({open: this.#isOpen() ? undefined : list.id}));
 	}
 
 	#choices(change) {
 		if (!this.list.choices)
 			return [];
-		this.select = make('select', {'aria-label': 'Protocols by'},
-		    ...Object.entries(this.list.choices).map(([value, text]) => make('option', {value, text})));
+		const choices = Object.entries(this.list.choices);
+		const options = choices.map(([value, text]) => make('option', {value, text}));
+
+		this.select = make('select', {'aria-label': 'Protocols by'}, ...options);
 		this.select.addEventListener('change', () => change({by: this.select.value}));
 		return [this.select];
 	}
 
-	show(result, view, {now, utc}) {
+	show(result, view, {utc}) {
 		const {sort} = view, rows = result.rows;
 		const context = {
-			sort, seconds: result.seconds, full: Math.max(0, ...rows.map((row) => row[sort].high)),
+			sort,
+			seconds: result.seconds,
+			full: Math.max(0, ...rows.map((row) => row[sort].high)),
 			manyAgents: new Set(rows.map((row) => row.agent)).size > 1,
 		};
-		const items = [...rows.map((row) => ({row, key: keyText(this.list, row)})),
-			...sumsOf(result).map((sum, i) => ({sum, key: `\n${i}`}))];
+		const items = [
+			...rows.map((row) => ({row, key: keyText(this.list, row)})),
+			...sumsOf(result).map((sum, i) => ({sum, key: `\n${i}`}))
+		];
 
 		this.view = view;
 		if (this.select)
 			this.select.value = view.by;
-		reconcile(this.head, makeHead(this.list, sort), (cell) => cell.className, (cell) => cell,
-		    (cell, wanted) => setText(cell, wanted.textContent));
-		reconcile(this.body, items, (item) => item.key, (item) => (item.sum ? makeSum() : makeRow()),
-		    (element, item) => (item.sum ? fillSum(element, item.sum, context)
-		        : fillRow(element, item.row, this.list, context)));
-		setText(this.note, rows.length || result.rest ? notesOf(result, view, now, utc) : 'Nothing seen in this range.');
-		this.more.hidden = view.open !== this.list.id && !(result.others?.keys > 0);
-		setText(this.more, view.open === this.list.id ? `Top ${FEW}` : `Top ${MANY}`);
-		setAttribute(this.more, 'aria-expanded', view.open === this.list.id);
-		setAttribute(this.more, 'aria-label', `${this.list.title}: ${this.more.textContent.toLowerCase()}`);
+		this.head.replaceChildren(...makeHead(this.list, sort));
+		reconcile(this.body, items, ({key}) => key,
+		    ({sum}) => (sum ? makeSum() : makeRow()), (element, {row, sum}) => {
+			    if (sum)
+				    fillSum(element, sum, context);
+			    else
+				    fillRow(element, row, this.list, context);
+		    });
+		setText(this.note, notesOf(result, utc));
+		this.more.hidden = !this.#isOpen() && !(result.others?.keys > 0);
+		setText(this.more, `Top ${this.#isOpen() ? FEW : MANY}`);
+		setAttribute(this.more, 'aria-expanded', this.#isOpen());
+		setAttribute(
+		    this.more, 'aria-label', `${this.list.title}: ${this.more.textContent}`);
+	}
+
+	#isOpen() {
+		return this.view.open === this.list.id;
 	}
 
 	fail(text) {

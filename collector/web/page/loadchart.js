@@ -1,8 +1,8 @@
 /*
- * Load over time: what ports counted as a line, the five largest sources stacked, each with whiskers
- * at its 95 % limits, and red marks below steps of which samples are missing. Drawn by Chart.js, which
- * knows stacked bars, lines and axes; whiskers and marks are a plug-in of ours. The same figures stand
- * in a table and in the key.
+ * Load over time: what ports counted as a line, the five largest sources stacked, each with
+ * whiskers at its 95 % limits, and red marks below steps of which samples are missing. Drawn by
+ * Chart.js, which knows stacked bars, lines and axes; whiskers and marks are a plug-in of ours. The
+ * same figures stand in a table and in the key.
  */
 import {$, make, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
@@ -24,41 +24,51 @@ function nameOf(row) {
 	return row.src_name ? `${row.src} ${row.src_name}` : row.src;
 }
 
-/* {name, filter, values: by step, {estimate, low, high} a second or null}, largest first. */
-function seriesOf(result, sort) {
-	return (result.top ?? []).slice(0, SERIES).map((key, k) => ({
-		name: nameOf(key), filter: {addr: key.src},
-		values: result.rows.map((row) => perSecond(row.top?.find((entry) => entry.key === k)?.[sort], row.seconds, sort)),
-	}));
+/* Of the k-th key in a step; null if it has no sample there. */
+function valueOf(row, k, sort) {
+	const entry = row.top?.find(({key}) => key === k);
+
+	return entry && row.seconds > 0 ? format.perSecond(entry[sort], row.seconds, sort) : null;
 }
 
-function perSecond(figure, seconds, sort) {
-	if (!figure || !(seconds > 0))
-		return null;
-	const factor = (sort === 'octets' ? 8 : 1) / seconds;
-
-	return {estimate: figure.estimate * factor, low: figure.low * factor, high: figure.high * factor};
+/* {name, filter, values: by step, {estimate, low, high} a second or null}, largest first. */
+function seriesOf({top = [], rows}, sort) {
+	return top.slice(0, SERIES).map((key, k) => ({
+		name: nameOf(key),
+		filter: {addr: key.src},
+		values: rows.map((row) => valueOf(row, k, sort))
+	}));
 }
 
 /* The counted load of each step a second, or null. */
 function countedOf(rows, sort) {
 	const factor = sort === 'octets' ? 8 : 1;
+	const counted = rows.map((row) => row.seconds > 0 && row[sort] !== null
+		? row[sort] * factor / row.seconds
+		: NaN);
 
-	return rows.map((row) => (format.known(row[sort]) && row.seconds > 0 ? row[sort] * factor / row.seconds : null));
+	return counted.map((value) => (format.known(value) ? value : null));
 }
 
 /* Where steps begin and end (the first may be a part of one), and how long a whole one is. */
 function stepsOf(result) {
-	const starts = result.rows.map((row) => Date.parse(row.time)), whole = result.step * UNIT_MS;
+	const starts = result.rows.map((row) => Date.parse(row.time));
+	const whole = result.step * UNIT_MS;
+	const endOf = (start, i) => starts[i + 1] ?? (Math.floor(start / whole) + 1) * whole;
 
-	return {from: Date.parse(result.from), to: Date.parse(result.to), whole, starts,
-		ends: starts.map((start, i) => starts[i + 1] ?? (Math.floor(start / whole) + 1) * whole)};
+	return {
+		from: Date.parse(result.from),
+		to: Date.parse(result.to),
+		whole,
+		starts,
+		ends: starts.map(endOf)
+	};
 }
 
 /* ---- drawn over Chart.js's bars ---- */
 
 /* On a ground of its own, so that it is seen on every colour. */
-function drawWhisker(context, x, top, bottom) {
+function drawWhisker(context, strokes, x, top, bottom) {
 	const cap = 3;
 
 	context.beginPath();
@@ -68,8 +78,8 @@ function drawWhisker(context, x, top, bottom) {
 		context.moveTo(x - cap, y);
 		context.lineTo(x + cap, y);
 	}
-	for (const [name, width] of [['--surface', 3], ['--ink', 1]]) {
-		context.strokeStyle = colour(name);
+	for (const [style, width] of strokes) {
+		context.strokeStyle = style;
 		context.lineWidth = width;
 		context.stroke();
 	}
@@ -78,6 +88,7 @@ function drawWhisker(context, x, top, bottom) {
 function drawWhiskers(chart) {
 	const {ctx, scales, data} = chart, bars = data.datasets.filter((set) => set.type === 'bar');
 	const base = chart.ease.rows.map(() => 0);
+	const strokes = [[colour('--surface'), 3], [colour('--ink'), 1]];
 
 	ctx.save();
 	bars.forEach((set, i) => {
@@ -86,10 +97,12 @@ function drawWhiskers(chart) {
 		set.figures.forEach((figure, step) => {
 			if (!figure)
 				return;
-			const {x, width} = meta.data[step], shift = (i - (bars.length - 1) / 2) * width / (bars.length + 1);
+			const {x, width} = meta.data[step];
+			const shift = (i - (bars.length - 1) / 2) * width / (bars.length + 1);
+			const top = scales.y.getPixelForValue(base[step] + figure.high);
+			const bottom = scales.y.getPixelForValue(base[step] + figure.low);
 
-			drawWhisker(ctx, x + shift, scales.y.getPixelForValue(base[step] + figure.high),
-			    scales.y.getPixelForValue(base[step] + figure.low));
+			drawWhisker(ctx, strokes, x + shift, top, bottom);
 			base[step] += figure.estimate;
 		});
 	});
@@ -126,24 +139,43 @@ const overlay = {
 
 function barSet(series, i, middles) {
 	return {
-		type: 'bar', label: series.name, stack: 'top', order: 2, figures: series.values,
+		type: 'bar',
+		label: series.name,
+		stack: 'top',
+		order: 2,
+		figures: series.values,
 		data: middles.map((x, step) => ({x, y: series.values[step]?.estimate ?? null})),
-		backgroundColor: seriesColour(i), barPercentage: 1, categoryPercentage: 0.9, maxBarThickness: 56,
+		backgroundColor: seriesColour(i),
+		barPercentage: 1,
+		categoryPercentage: 0.9,
+		maxBarThickness: 56,
 	};
 }
 
 function lineSet(counted, middles) {
 	return {
-		type: 'line', label: 'counted', stack: 'counted', order: 1,
+		type: 'line',
+		label: 'counted',
+		stack: 'counted',
+		order: 1,
 		data: middles.map((x, step) => ({x, y: counted[step]})),
-		borderColor: colour('--ink'), backgroundColor: colour('--ink'), borderWidth: 1.5,
-		pointRadius: middles.length < 13 ? 2.5 : 0, pointHitRadius: 8, tension: 0,
+		borderColor: colour('--ink'),
+		backgroundColor: colour('--ink'),
+		borderWidth: 1.5,
+		pointRadius: middles.length < 13 ? 2.5 : 0,
+		pointHitRadius: 8,
+		tension: 0,
 	};
 }
 
 function axis(extra) {
 	return {
-		grid: {color: colour('--line'), borderColor: colour('--line'), tickLength: 4, offset: false},
+		grid: {
+			color: colour('--line'),
+			borderColor: colour('--line'),
+			tickLength: 4,
+			offset: false
+		},
 		...extra,
 		ticks: {color: colour('--muted'), maxRotation: 0, font: {size: 11}, ...extra.ticks},
 	};
@@ -155,11 +187,27 @@ function scalesOf({steps, counted}, utc, width) {
 	    Math.min(steps.whole, 86400 * UNIT_MS), utc);
 
 	return {
-		x: axis({type: 'linear', min: Math.min(steps.from, steps.starts[0] ?? steps.from), max: end, offset: false, stacked: true,
-			afterBuildTicks: (scale) => { scale.ticks = ticks.times.map((value) => ({value})); },
-			ticks: {callback: (value) => format.tick(value, ticks.step, utc), autoSkip: false}}),
-		y: axis({display: counted.some((value) => value !== null), beginAtZero: true, stacked: true, grace: '5%',
-			ticks: {callback: (value) => format.rate(value), maxTicksLimit: 6}}),
+		x: axis({
+			type: 'linear',
+			min: Math.min(steps.from, steps.starts[0] ?? steps.from),
+			max: end,
+			offset: false,
+			stacked: true,
+			afterBuildTicks: (scale) => {
+				scale.ticks = ticks.times.map((value) => ({value}));
+			},
+			ticks: {
+				callback: (value) => format.tick(value, ticks.step, utc),
+				autoSkip: false
+			}
+		}),
+		y: axis({
+			display: counted.some((value) => value !== null),
+			beginAtZero: true,
+			stacked: true,
+			grace: '5%',
+			ticks: {callback: (value) => format.rate(value), maxTicksLimit: 6}
+		}),
 	};
 }
 
@@ -167,19 +215,23 @@ function tooltipOf(chart) {
 	const step = (items) => items[0]?.dataIndex ?? 0;
 
 	return {
-		mode: 'index', intersect: false, position: 'nearest', itemSort: (a, b) => b.datasetIndex - a.datasetIndex,
+		mode: 'index',
+		intersect: false,
+		position: 'nearest',
+		itemSort: (a, b) => b.datasetIndex - a.datasetIndex,
 		filter: (item) => item.raw.y !== null,
 		callbacks: {
 			title: (items) => {
-				const {steps, context} = chart.ease, from = steps.starts[step(items)];
+				const {steps, context} = chart.ease, i = step(items);
 
-				return format.times(from, steps.ends[step(items)], context.now, context.utc);
+				return format.times(
+				    steps.starts[i], steps.ends[i], context.now, context.utc);
 			},
 			label: ({dataset, dataIndex, raw}) => {
 				const figure = dataset.figures?.[dataIndex];
+				const text = figure ? cellText(figure) : format.rate(raw.y);
 
-				return ` ${dataset.label}  ${format.rate(raw.y)}` +
-				    (figure ? `  (${format.limits(figure.low, figure.high, figure.estimate)})` : '');
+				return ` ${dataset.label}  ${text}`;
 			},
 		},
 	};
@@ -188,7 +240,8 @@ function tooltipOf(chart) {
 /* ---- the key, and the table ---- */
 
 function keyItem() {
-	return make('li', {}, make('span', {class: 'swatch'}), make('button', {type: 'button', class: 'filter'}));
+	return make('li', {}, make('span', {class: 'swatch'}),
+	    make('button', {type: 'button', class: 'filter'}));
 }
 
 function fillKeyItem(element, {name, filter, i}) {
@@ -199,17 +252,21 @@ function fillKeyItem(element, {name, filter, i}) {
 }
 
 function cellText(figure) {
-	return figure ? `${format.rate(figure.estimate)} (${format.limits(figure.low, figure.high, figure.estimate)})`
-	    : format.UNKNOWN;
+	if (!figure)
+		return format.UNKNOWN;
+	const {estimate, low, high} = figure;
+
+	return `${format.rate(estimate)} (${format.limits(low, high, estimate)})`;
 }
 
 function tableOf({series, counted, steps, rows}, {utc}) {
 	const names = ['Time', 'Complete', 'Counted', ...series.map(({name}) => name)];
 	const head = make('tr', {}, ...names.map((text) => make('th', {scope: 'col', text})));
-	const body = rows.map((row, step) => make('tr', {},
-	    make('td', {text: format.time(steps.starts[step], utc)}), make('td', {text: format.completeness(row.completeness)}),
-	    make('td', {text: format.rate(counted[step])}),
-	    ...series.map(({values}) => make('td', {text: cellText(values[step])}))));
+	const body = rows.map(
+	    (row, step) => make('tr', {}, make('td', {text: format.time(steps.starts[step], utc)}),
+		make('td', {text: format.completeness(row.completeness)}),
+		make('td', {text: format.rate(counted[step])}),
+		...series.map(({values}) => make('td', {text: cellText(values[step])}))));
 
 	return make('table', {class: 'plain'}, make('thead', {}, head), make('tbody', {}, ...body));
 }
@@ -230,15 +287,23 @@ export class LoadChart {
 
 	#table() {
 		if ($('load-table').open && this.#drawn)
-			$('load-table').querySelector('.scroll').replaceChildren(tableOf(this.#drawn.answer, this.#drawn.context));
+			$('load-table')
+			    .querySelector('.scroll')
+			    .replaceChildren(tableOf(this.#drawn.answer, this.#drawn.context));
 	}
 
 	#create() {
 		return new Chart($('load-chart'), {
-			data: {datasets: []}, plugins: [overlay],
-			options: {animation: false, responsive: true, maintainAspectRatio: false, parsing: true,
-				interaction: {mode: 'index', intersect: false}, plugins: {legend: {display: false}},
-				onResize: () => this.#chart && requestAnimationFrame(() => this.redraw())},
+			data: {datasets: []},
+			plugins: [overlay],
+			options: {
+				animation: false,
+				maintainAspectRatio: false,
+				interaction: {mode: 'index', intersect: false},
+				plugins: {legend: {display: false}},
+				onResize: () =>
+				    this.#chart && requestAnimationFrame(() => this.redraw())
+			},
 		});
 	}
 
@@ -248,8 +313,10 @@ export class LoadChart {
 
 		this.#chart ??= this.#create();
 		this.#chart.ease = {rows, steps, context};
-		this.#chart.data.datasets = [lineSet(counted, middles), ...series.map((one, i) => barSet(one, i, middles))];
-		this.#chart.options.scales = scalesOf(answer, context.utc, $('load-chart').clientWidth);
+		this.#chart.data.datasets =
+		    [lineSet(counted, middles), ...series.map((one, i) => barSet(one, i, middles))];
+		this.#chart.options.scales =
+		    scalesOf(answer, context.utc, $('load-chart').clientWidth);
 		this.#chart.options.plugins.tooltip = tooltipOf(this.#chart);
 		this.#chart.update('none');
 	}
@@ -257,14 +324,17 @@ export class LoadChart {
 	show(result, view, context) {
 		const {sort} = view, rows = result.rows, steps = stepsOf(result);
 		const series = seriesOf(result, sort), counted = countedOf(rows, sort);
-		const unit = sort === 'octets' ? 'bit/s' : 'frame/s';
+		const unit = format.unit(sort), names = series.map(({name}) => name).join(', ');
+		const any = counted.some((value) => value !== null);
+		const keys = [{name: `counted ${unit}`}, ...series.map((one, i) => ({...one, i}))];
 
 		this.#drawn = {answer: {series, counted, steps, rows}, context};
-		reconcile($('load-key'), [{name: `counted ${unit}`}, ...series.map((one, i) => ({...one, i}))],
-		    (item) => item.name, keyItem, fillKeyItem);
-		setAttribute($('load-chart'), 'aria-label', `Load over time in ${unit}, counted, and of ${series.map(({name}) => name).join(', ')}; the table below has the figures`);
-		setText($('load-note'), counted.some((value) => value !== null) ? `A step is ${format.span(steps.whole / 1000)}; whiskers are 95 % limits.`
-		    : 'Nothing counted in this range.');
+		const step = `A step is ${format.span(result.step)}; whiskers are 95 % limits.`;
+		const label = `Load in ${unit}, counted, and of ${names}; figures in the table below`;
+
+		reconcile($('load-key'), keys, ({name}) => name, keyItem, fillKeyItem);
+		setAttribute($('load-chart'), 'aria-label', label);
+		setText($('load-note'), any ? step : 'Nothing counted in this range.');
 		this.#draw();
 		this.#table();
 	}

@@ -1,7 +1,7 @@
 /*
- * Who talks to whom: the largest pairs as a heat map, sources down, destinations across. Addresses are
- * numbered once, as in easetop, so that a column needs a number only. Every address and cell is a
- * button that filters by its address (a cell by its source).
+ * Who talks to whom: the largest pairs as a heat map, sources down, destinations across. Addresses
+ * are numbered once, as in easetop, so that a column needs a number only. Every address and cell is
+ * a button that filters by its address (a cell by its source).
  */
 import {$, keepRovable, make, reconcile, rove, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
@@ -22,11 +22,13 @@ function addressesOf(rows) {
 
 /* Those that send to, or get from, one of the others. */
 function senders(addresses, pairs) {
-	return addresses.filter((from) => addresses.some((to) => pairs.has(`${from.address} ${to.address}`)));
+	return addresses.filter(
+	    (from) => addresses.some((to) => pairs.has(`${from.address} ${to.address}`)));
 }
 
 function receivers(addresses, pairs) {
-	return addresses.filter((to) => addresses.some((from) => pairs.has(`${from.address} ${to.address}`)));
+	return addresses.filter(
+	    (to) => addresses.some((from) => pairs.has(`${from.address} ${to.address}`)));
 }
 
 /* By the root: a pair with a hundredth of the largest can still be seen. */
@@ -39,35 +41,43 @@ function makeCell() {
 }
 
 function fillCell(cell, {from, to, row}, context) {
-	const factor = context.factor;
 	let button = cell.firstElementChild;
 
 	if (!row) {
 		cell.replaceChildren();
 		return;
 	}
-	if (!button)
-		cell.append(button = make('button', {type: 'button', class: 'cell', tabindex: '-1'}));
-	const figure = row[context.sort], rate = format.rate(figure.estimate * factor);
-	const limits = format.limits(figure.low * factor, figure.high * factor, figure.estimate * factor);
+	if (!button) {
+		button = make('button', {type: 'button', class: 'cell', tabindex: '-1'});
+		cell.append(button);
+	}
+	const {estimate, low, high} =
+	    format.perSecond(row[context.sort], context.seconds, context.sort);
+	const rate = format.rate(estimate), limits = format.limits(low, high, estimate);
+	const share = format.percent(100 * row.share.estimate);
+	const samples = format.plural(row.samples, 'sample');
+	const pair = `${from.address} → ${to.address}`;
+	const title = `${pair}: ${rate} (${limits}), ${share}, ${samples}`;
 
 	setText(button, rate);
-	setAttribute(button, 'data-level', levelOf(figure, context.largest));
-	setAttribute(button, 'title', `${from.address} → ${to.address}: ${rate} (${limits}), ${format.percent(100 * row.share.estimate)}, ${format.plural(row.samples, 'sample')}`);
-	setAttribute(button, 'aria-label', button.title);
+	setAttribute(button, 'data-level', levelOf(row[context.sort], context.largest));
+	setAttribute(button, 'title', title);
+	setAttribute(button, 'aria-label', title);
 	button.filter = {addr: from.address};
 }
 
 function makeLine() {
 	const head = make('th', {role: 'rowheader', scope: 'row'});
 
-	head.append(make('span', {class: 'number'}), make('button', {type: 'button', class: 'filter'}));
+	head.append(
+	    make('span', {class: 'number'}), make('button', {type: 'button', class: 'filter'}));
 	return make('tr', {role: 'row'}, head);
 }
 
 function fillLine(element, from, addresses, pairs, context) {
 	const [number, button] = element.firstElementChild.children;
-	const cells = addresses.map((to) => ({from, to, row: pairs.get(`${from.address} ${to.address}`)}));
+	const cells =
+	    addresses.map((to) => ({from, to, row: pairs.get(`${from.address} ${to.address}`)}));
 
 	setText(number, `${from.number}`);
 	setText(button, from.name ? `${from.address} ${from.name}` : from.address);
@@ -83,16 +93,25 @@ function fillLine(element, from, addresses, pairs, context) {
 }
 
 function headOf(addresses) {
-	return addresses.length === 0 ? [] : [make('th', {role: 'columnheader', class: 'corner', text: 'from \\ to'}), ...addresses.map(({number, address}) =>
-		make('th', {role: 'columnheader', scope: 'col', title: address, 'aria-label': `to ${address}`, text: `${number}`}))];
+	const corner = make('th', {role: 'columnheader', class: 'corner', text: 'from \\ to'});
+	const head = addresses.map(({number, address}) => {
+		const label = {title: address, 'aria-label': `to ${address}`, text: `${number}`};
+
+		return make('th', {role: 'columnheader', scope: 'col', ...label});
+	});
+
+	return addresses.length === 0 ? [] : [corner, ...head];
 }
 
 export class Matrix {
 	constructor(change) {
 		this.head = make('tr', {role: 'row'});
 		this.body = make('tbody', {role: 'rowgroup'});
-		$('matrix-grid').append(make('table', {role: 'grid', class: 'heat', 'aria-labelledby': 'matrix-title'},
-		    make('thead', {role: 'rowgroup'}, this.head), this.body));
+		const grid = {role: 'grid', class: 'heat', 'aria-labelledby': 'matrix-title'};
+
+		$('matrix-grid')
+		    .append(make(
+			'table', grid, make('thead', {role: 'rowgroup'}, this.head), this.body));
 		rove(this.body, '.cell');
 		this.body.addEventListener('click', (event) => {
 			const button = event.target.closest('button');
@@ -105,19 +124,23 @@ export class Matrix {
 	show(result, view) {
 		const {sort} = view, rows = result.rows, addresses = addressesOf(rows);
 		const pairs = new Map(rows.map((row) => [`${row.src} ${row.dst}`, row]));
-		const context = {sort, factor: (sort === 'octets' ? 8 : 1) / result.seconds,
-			largest: Math.max(0, ...rows.map((row) => row[sort].estimate))};
-		const numbers = new Set(addresses.map(({address}) => address));
-		const shown = rows.filter((row) => numbers.has(row.src) && numbers.has(row.dst)).length;
-		const left = rows.length - shown + (result.others?.keys ?? 0), across = receivers(addresses, pairs);
+		const largest = Math.max(0, ...rows.map((row) => row[sort].estimate));
+		const context = {sort, seconds: result.seconds, largest};
+		const placed = new Set(addresses.map(({address}) => address));
+		const left =
+		    rows.filter(({src, dst}) => !placed.has(src) || !placed.has(dst)).length;
+		const across = receivers(addresses, pairs);
+		const more = left + (result.others?.keys ?? 0);
 
 		this.head.replaceChildren(...headOf(across));
 		reconcile(this.body, senders(addresses, pairs), (from) => from.address, makeLine,
 		    (element, from) => fillLine(element, from, across, pairs, context));
 		keepRovable(this.body, '.cell');
-		setText($('matrix-unit'), rows.length ? `${sort === 'octets' ? 'bit/s' : 'frame/s'} from a row to a column` : '');
-		setText($('matrix-note'), !rows.length ? 'Nothing seen in this range.'
-		    : left ? `${format.plural(left, 'more pair')}.` : '');
+		setText($('matrix-unit'),
+		    rows.length ? `${format.unit(sort)} from a row to a column` : '');
+		setText($('matrix-note'), more ? `${format.plural(more, 'more pair')}.` : '');
+		if (rows.length === 0)
+			setText($('matrix-note'), 'Nothing seen in this range.');
 	}
 
 	fail(text) {

@@ -34,19 +34,34 @@ const answers = new Map(); /* the last of each section, for look() */
 
 /* What each section asks, in the order in which they are seen. */
 function questions() {
-	const {sort, layer} = view, everywhere = address.parameters(view, ['agent']);
-	const filtered = address.parameters(view), ports = address.parameters(view, ['agent', 'port']);
+	const {sort, layer} = view;
+	const range = address.parameters(view, []);
+	const everywhere = address.parameters(view, ['agent']);
+	const ports = address.parameters(view, ['agent', 'port']);
+	const filtered = address.parameters(view);
 
 	return [
 		{report: 'load', asked: everywhere, show: (result) => tiles.show(result, view)},
-		{report: 'agents', asked: address.parameters(view, []), show: (result) => controls.showAgents(result, view)},
+		{
+			report: 'agents',
+			asked: range,
+			show: (result) => controls.showAgents(result, view)
+		},
 		{report: 'history', asked: {...filtered, sort, layer, top: 5}, section: chart},
-		...lists.map((section) => ({report: section.list.report, asked: {...filtered, ...question(section.list, view)}, section,
-			main: section === lists[0]})),
+		...lists.map((section) => ({
+			report: section.list.report,
+			asked: {...filtered, ...question(section.list, view)},
+			section,
+			main: section === lists[0]
+		})),
 		{report: 'matrix', asked: {...filtered, sort, layer, top: PAIRS}, section: matrix},
 		{report: 'errors', asked: {...ports, top: 100}, section: trouble.errors},
 		{report: 'loss', asked: ports, section: trouble.loss},
-		{report: 'addresses', asked: {...filtered, top: ADDRESSES}, section: trouble.addresses},
+		{
+			report: 'addresses',
+			asked: {...filtered, top: ADDRESSES},
+			section: trouble.addresses
+		},
 		{report: 'events', asked: {...ports, top: 100}, section: trouble.events},
 	];
 }
@@ -63,18 +78,20 @@ function say(text, action, act) {
 
 /* The range of the same length that ends with the newest data. */
 function newestRange(result) {
-	const newest = Date.parse(result.newest), span = Date.parse(result.to) - Date.parse(result.from);
+	const [newest, from, to] = [result.newest, result.from, result.to].map(Date.parse);
 
-	return address.range(Math.max(0, newest - span), newest);
+	return address.range(Math.max(0, newest - (to - from)), newest);
 }
 
 function sayState(result) {
 	const newest = Date.parse(result.newest ?? '');
+	const when = format.time(newest, preferences.utc);
+	const age = format.age((now() - newest) / 1000);
 
 	if (Number.isNaN(newest))
 		say('There is no data yet: no switch has been heard.');
 	else if (result.empty)
-		say(`Nothing was heard in this range: the newest data is of ${format.time(newest, preferences.utc)}, ${format.age((now() - newest) / 1000)} ago.`,
+		say(`Nothing was heard in this range: the newest data is of ${when}, ${age} ago.`,
 		    'Show it', () => change(newestRange(result)));
 	else
 		say();
@@ -86,12 +103,17 @@ function sayHead(result) {
 	sayState(result);
 }
 
+function saySlow() {
+	say('Still reading the store; a long range takes its time.');
+}
+
 function sayFailure(error) {
 	$('token-form').hidden = !(error instanceof Locked);
 	if (error instanceof Locked)
 		say();
 	else if (error instanceof Gone)
-		say(`The collector does not answer (${error.message}); what is shown may be old.`, 'Try again', ask);
+		say(`The collector does not answer (${error.message}); what is shown may be old.`,
+		    'Try again', ask);
 	else
 		say(`The collector refuses: ${error.message}`);
 }
@@ -136,19 +158,20 @@ function schedule(failed) {
 async function ask() {
 	round.abort();
 	round = new AbortController();
-	const {signal} = round, slow = setTimeout(() => say('Still reading the store; a long range takes its time.'), SLOW_MS);
+	const {signal} = round, slow = setTimeout(saySlow, SLOW_MS);
 
 	clearTimeout(timer);
 	asking = true;
 	document.body.setAttribute('aria-busy', 'true');
-	const outcomes = await Promise.allSettled(questions().map((question) => askOne(question, signal)));
+	const asked = questions().map((one) => askOne(one, signal));
+	const outcomes = await Promise.allSettled(asked);
 
 	clearTimeout(slow);
 	if (signal.aborted)
 		return;
 	asking = false;
 	document.body.removeAttribute('aria-busy');
-	const failures = outcomes.filter(({status}) => status === 'rejected').map(({reason}) => reason);
+	const failures = outcomes.map(({reason}) => reason).filter(Boolean);
 	const gone = failures.find((error) => error instanceof Gone);
 
 	/* What one section alone is refused stands in that section. */

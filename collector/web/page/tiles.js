@@ -1,14 +1,14 @@
 /*
  * A tile for each port, coloured by its utilisation (the busier direction), hatched when its agent
  * is silent, grey when it is down, with a red dot for errors. Up to a hundred ports have their name
- * and figure in the tile; beyond that tiles are a dense grid, drawn switch by switch as a front panel,
- * and the line below says all about the one under the pointer or the focus.
+ * and figure in the tile; beyond that tiles are a dense grid, drawn switch by switch as a front
+ * panel, and the line below says all about the one under the pointer or the focus.
  */
 import {$, keepRovable, make, reconcile, rove, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
 const NAMED_MOST = 100, FIND_FROM = 50, PANEL_MOST = 96; /* ports */
-const LEVELS = [1, 5, 15, 30, 50, 75]; /* per cent: the least of levels 1 to 6 */
+const LEVELS = [1, 5, 15, 30, 50, 75];                   /* per cent: the least of levels 1 to 6 */
 
 export function utilization(port) {
 	const both = [port.utilization_rx, port.utilization_tx].filter(format.known);
@@ -40,7 +40,9 @@ function filterValue(port) {
 function figure(port) {
 	const state = stateOf(port);
 
-	return state === 'up' ? format.percent(utilization(port)) : state === 'unknown' ? format.UNKNOWN : state;
+	if (state === 'up')
+		return format.percent(utilization(port));
+	return state === 'unknown' ? format.UNKNOWN : state;
 }
 
 /* All that is known of a port, in one line. */
@@ -56,16 +58,18 @@ function describe(port) {
 		return [...parts, port.check].join(' · ');
 	parts.push(`rx ${format.percent(port.utilization_rx)} ${format.rate(port.rx_bps)}`,
 	    `tx ${format.percent(port.utilization_tx)} ${format.rate(port.tx_bps)}`,
-	    `${format.count(port.frames_per_s)} frame/s`, `${format.count(port.broadcasts_per_s)} bcast/s`,
-	    `${format.count(port.multicasts_per_s)} mcast/s`, `${format.count(port.errors_per_s)} err/s`);
+	    `${format.count(port.frames_per_s)} frame/s`,
+	    `${format.count(port.broadcasts_per_s)} bcast/s`,
+	    `${format.count(port.multicasts_per_s)} mcast/s`,
+	    `${format.count(port.errors_per_s)} err/s`);
 	if (port.check && port.check !== 'ok')
 		parts.push(`check: ${port.check}`);
 	return parts.join(' · ');
 }
 
 function summary(result) {
-	const rows = result.rows, n = (state) => rows.filter((row) => stateOf(row) === state).length;
-	const seconds = result.seconds, parts = [format.plural(rows.length, 'port')];
+	const {rows, seconds} = result, parts = [format.plural(rows.length, 'port')];
+	const n = (state) => rows.filter((row) => stateOf(row) === state).length;
 
 	for (const state of ['down', 'silent'])
 		if (n(state))
@@ -74,6 +78,10 @@ function summary(result) {
 		parts.push(`${format.rate(result.totals.octets * 8 / seconds)}b/s counted`,
 		    `${format.count(result.totals.packets / seconds)} frame/s`);
 	return parts.join(' · ');
+}
+
+function samePort(port, other) {
+	return port.agent === other?.agent && port.if_index === other?.if_index;
 }
 
 /* ---- the tiles ---- */
@@ -92,16 +100,20 @@ function fillTile(tile, port, view) {
 	setAttribute(tile, 'data-level', state === 'up' ? level(percent) : undefined);
 	setAttribute(tile, 'data-errors', port.errors_per_s > 0 ? 'yes' : undefined);
 	setAttribute(tile, 'aria-label', `${port.agent} ${describe(port)}`);
-	setAttribute(tile, 'aria-pressed', view.port !== undefined && [filterValue(port), port.port].includes(view.port));
+	setAttribute(
+	    tile, 'aria-pressed', [filterValue(port), port.port].includes(view.port ?? NaN));
 	tile.port = port;
 }
 
 function byAgent(rows) {
 	const groups = new Map();
 
-	for (const row of rows)
-		groups.set(row.agent, [...groups.get(row.agent) ?? [], row]);
-	return [...groups].map(([agent, ports]) => ({agent, ports}));
+	for (const row of rows) {
+		if (!groups.has(row.agent))
+			groups.set(row.agent, {agent: row.agent, ports: []});
+		groups.get(row.agent).ports.push(row);
+	}
+	return [...groups.values()];
 }
 
 function makeGroup() {
@@ -118,21 +130,28 @@ function fillGroup(element, group, view) {
 /* ---- the same as a table ---- */
 
 const COLUMNS = [
-	['Agent', (p) => p.agent], ['Port', nameOf], ['Alias', (p) => p.alias ?? ''],
+	['Agent', (p) => p.agent],
+	['Port', nameOf],
+	['Alias', (p) => p.alias ?? ''],
 	['Speed', (p) => format.speed(p.speed_bps)],
-	['Util. rx', (p) => format.percent(p.utilization_rx)], ['tx', (p) => format.percent(p.utilization_tx)],
-	['bit/s rx', (p) => format.rate(p.rx_bps)], ['tx', (p) => format.rate(p.tx_bps)],
-	['frame/s', (p) => format.count(p.frames_per_s)], ['bcast/s', (p) => format.count(p.broadcasts_per_s)],
-	['mcast/s', (p) => format.count(p.multicasts_per_s)], ['err/s', (p) => format.count(p.errors_per_s)],
+	['Util. rx', (p) => format.percent(p.utilization_rx)],
+	['tx', (p) => format.percent(p.utilization_tx)],
+	['bit/s rx', (p) => format.rate(p.rx_bps)],
+	['tx', (p) => format.rate(p.tx_bps)],
+	['frame/s', (p) => format.count(p.frames_per_s)],
+	['bcast/s', (p) => format.count(p.broadcasts_per_s)],
+	['mcast/s', (p) => format.count(p.multicasts_per_s)],
+	['err/s', (p) => format.count(p.errors_per_s)],
 	['Check', (p) => (stateOf(p) === 'down' ? 'down' : p.check || format.UNKNOWN)],
 ];
 
 function tableOf(rows) {
-	const head = make('tr', {}, ...COLUMNS.map(([name]) => make('th', {scope: 'col', text: name})));
-	const body = rows.map((port) =>
-		make('tr', {}, ...COLUMNS.map(([, text]) => make('td', {text: text(port)}))));
+	const head = COLUMNS.map(([name]) => make('th', {scope: 'col', text: name}));
+	const cells = (port) => COLUMNS.map(([, text]) => make('td', {text: text(port)}));
+	const body = rows.map((port) => make('tr', {}, ...cells(port)));
 
-	return make('table', {class: 'plain'}, make('thead', {}, head), make('tbody', {}, ...body));
+	return make('table', {class: 'plain'}, make('thead', {}, make('tr', {}, ...head)),
+	    make('tbody', {}, ...body));
 }
 
 /* ---- the section ---- */
@@ -144,12 +163,17 @@ function busiest(rows) {
 }
 
 function keyOfColours() {
-	return [make('span', {text: '0'}),
-		...[0, 1, 2, 3, 4, 5, 6].map((n) => make('span', {class: 'swatch', 'data-state': 'up', 'data-level': n})),
+	return [
+		make('span', {text: '0'}),
+		...[0, 1, 2, 3, 4, 5, 6].map(
+		    (n) => make('span', {class: 'swatch', 'data-state': 'up', 'data-level': n})),
 		make('span', {text: '75 %+'}),
-		make('span', {class: 'swatch', 'data-state': 'silent'}), make('span', {text: 'silent'}),
+		make('span', {class: 'swatch', 'data-state': 'silent'}),
+		make('span', {text: 'silent'}),
 		make('span', {class: 'swatch', 'data-state': 'down'}), make('span', {text: 'down'}),
-		make('span', {class: 'swatch', 'data-errors': 'yes'}), make('span', {text: 'errors'})];
+		make('span', {class: 'swatch', 'data-errors': 'yes'}),
+		make('span', {text: 'errors'})
+	];
 }
 
 /* choose({agent, port}): what a click asks for; port undefined: no longer this one. */
@@ -161,13 +185,17 @@ export class Tiles {
 		$('tile-key').append(...keyOfColours());
 		rove($('tiles'), '.tile');
 		$('tiles').addEventListener('click', (event) => {
-			const tile = event.target.closest('.tile'), pressed = tile?.getAttribute('aria-pressed') === 'true';
+			const tile = event.target.closest('.tile');
+			const pressed = tile?.getAttribute('aria-pressed') === 'true';
+			const port = pressed ? undefined : filterValue(tile?.port ?? {});
 
 			if (tile)
-				choose({agent: tile.port.agent, port: pressed ? undefined : filterValue(tile.port)});
+				choose({agent: tile.port.agent, port});
 		});
+		const read = (event) => this.#read(event.target.closest('.tile')?.port);
+
 		for (const name of ['pointerover', 'focusin'])
-			$('tiles').addEventListener(name, (event) => this.#read(event.target.closest('.tile')?.port));
+			$('tiles').addEventListener(name, read);
 		for (const name of ['pointerleave', 'focusout'])
 			$('tiles').addEventListener(name, () => this.#read());
 		$('find-port').addEventListener('input', () => this.#find());
@@ -180,8 +208,9 @@ export class Tiles {
 		const most = busiest(this.#rows);
 
 		this.#shown = port;
-		setText($('readout'), chosen ? `${chosen.agent} · ${describe(chosen)}`
-		    : most ? `Busiest: ${describe(most)}` : '');
+		setText($('readout'), most ? `Busiest: ${describe(most)}` : '');
+		if (chosen)
+			setText($('readout'), `${chosen.agent} · ${describe(chosen)}`);
 	}
 
 	#find() {
@@ -190,14 +219,16 @@ export class Tiles {
 		for (const tile of $('tiles').querySelectorAll('.tile')) {
 			const {port, alias, agent} = tile.port;
 
-			tile.hidden = ![port, alias, agent].some((text) => String(text ?? '').toLowerCase().includes(wanted));
+			tile.hidden = !`${port} ${alias} ${agent}`.toLowerCase().includes(wanted);
 		}
 		keepRovable($('tiles'), '.tile');
 	}
 
 	#table() {
 		if ($('ports-table').open)
-			$('ports-table').querySelector('.scroll').replaceChildren(tableOf(this.#rows));
+			$('ports-table')
+			    .querySelector('.scroll')
+			    .replaceChildren(tableOf(this.#rows));
 	}
 
 	show(result, view) {
@@ -211,8 +242,7 @@ export class Tiles {
 		    (element, group) => fillGroup(element, group, view));
 		$('find-port').hidden = result.rows.length < FIND_FROM;
 		this.#find();
-		this.#read(this.#shown && result.rows.find((row) =>
-			row.agent === this.#shown.agent && row.if_index === this.#shown.if_index));
+		this.#read(result.rows.find((row) => samePort(row, this.#shown)));
 		this.#table();
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * What an operator has to know first: the newest source of bad frames and the ports that count them,
- * where samples were lost, which addresses moved, and the newest events.
+ * What an operator has to know first: the newest source of bad frames and the ports that count
+ * them, where samples were lost, which addresses moved, and the newest events.
  */
 import {$, make, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
@@ -14,50 +14,72 @@ function place(row) {
 	return `${row.agent} ${row.port ?? row.if_index ?? ''}`.trim();
 }
 
-/* Each gives {sum, lines: [{what, where, when, filter}], n}: sum is empty where nothing is bad, n how
- * many lines there would be, if that is more. */
+function portFilter({agent, port}) {
+	return port ? {agent, port} : {agent};
+}
+
+/* Each gives {sum, lines: [{what, where, when, filter}], n}: sum is empty where nothing is bad, n
+ * how many lines there would be, if that is more. */
 function errorsOf(result) {
 	const sources = [...result.sources ?? []].sort(newestFirst('last'));
-	const ports = result.rows.filter((row) => row.rx_errors > 0 || row.tx_errors > 0)
-		.sort((a, b) => b.rx_errors + b.tx_errors - a.rx_errors - a.tx_errors);
-	const bad = ports.reduce((sum, row) => sum + row.rx_errors + row.tx_errors, 0);
-	const lines = sources.map((row) => ({what: `${row.source} ${row.kind}, ${format.plural(row.frames, 'frame')}`,
-		where: place(row), when: row.last, filter: {agent: row.agent, port: row.port}}));
+	const errors = (row) => (row.rx_errors ?? 0) + (row.tx_errors ?? 0);
+	const ports = result.rows.filter(errors).sort((a, b) => errors(b) - errors(a));
+	const bad = ports.reduce((sum, row) => sum + errors(row), 0);
+	const lines = sources.map((row) => ({
+		what: `${row.source} ${row.kind}, ${format.plural(row.frames, 'frame')}`,
+		where: place(row),
+		when: row.last,
+		filter: portFilter(row),
+	}));
 
-	for (const row of ports)
-		lines.push({what: `${format.count(row.rx_errors)} received, ${format.count(row.tx_errors)} sent`,
-			where: place(row), filter: {agent: row.agent, port: row.port}});
+	for (const row of ports) {
+		const what =
+		    `${format.count(row.rx_errors)} received, ${format.count(row.tx_errors)} sent`;
+
+		lines.push({what, where: place(row), filter: portFilter(row)});
+	}
 	return {sum: bad || sources.length ? format.plural(bad, 'bad frame') : '', lines};
 }
 
 function lossOf(result) {
 	const lost = result.rows.reduce((sum, row) => sum + row.lost, 0);
-	const lines = (result.places ?? []).filter((row) => row.count > 0).map((row) =>
-		({what: `${format.count(row.count)} ${row.of}`, where: row.place}));
+	const places = (result.places ?? []).filter((row) => row.count > 0);
 	const ports = result.rows.filter((row) => row.lost > 0).sort((a, b) => b.lost - a.lost);
+	const lines =
+	    places.map((row) => ({what: `${format.count(row.count)} ${row.of}`, where: row.place}));
 
-	for (const row of ports)
-		lines.push({what: `${format.count(row.lost)} of ${format.count(row.expected)} samples`, where: place(row),
-			filter: {agent: row.agent, port: row.port}});
+	for (const row of ports) {
+		const what = `${format.count(row.lost)} of ${format.count(row.expected)} samples`;
+
+		lines.push({what, where: place(row), filter: portFilter(row)});
+	}
 	return {sum: lost ? `${format.plural(lost, 'sample')} lost` : '', lines};
 }
 
 function movedOf(result) {
 	const moved = result.rows.filter((row) => row.moves > 0).sort(newestFirst('since'));
+	const from = (row) =>
+	    place({agent: row.moved_from_agent ?? row.agent, port: row.moved_from_port ?? '?'});
 	const lines = moved.map((row) => ({
 		what: row.name ? `${row.address} ${row.name}` : row.address,
-		where: `${row.moved_from_agent && row.moved_from_agent !== row.agent ? `${row.moved_from_agent} ` : ''}${row.moved_from_port ?? '?'} → ${place(row)}`,
-		when: row.since, filter: {addr: row.address}}));
+		where: `${from(row)} → ${place(row)}`,
+		when: row.since,
+		filter: {addr: row.address},
+	}));
 
-	return {sum: moved.length ? format.plural(moved.length, 'address', 'addresses') : '', lines};
+	return {
+		sum: lines.length ? format.plural(lines.length, 'address', 'addresses') : '',
+		lines
+	};
 }
 
 function eventsOf(result) {
-	const lines = result.rows.map((row) => ({
-		what: [row.event, row.address, row.count > 1 ? format.count(row.count) : '', row.text].filter(Boolean).join(' '),
-		where: place(row), when: row.time,
-		filter: row.port ? {agent: row.agent, port: row.port} : {agent: row.agent}}));
-
+	const count = (row) => (row.count > 1 ? format.count(row.count) : '');
+	const what =
+	    (row) => [row.event, row.address, count(row), row.text].filter(Boolean).join(' ');
+	const lines = result.rows.map(
+	    (row) =>
+		({what: what(row), where: place(row), when: row.time, filter: portFilter(row)}));
 	const n = lines.length + (result.left_out ?? 0);
 
 	return {sum: n ? format.plural(n, 'event') : '', lines, n};
@@ -71,8 +93,8 @@ const PARTS = [
 ];
 
 function makeLine() {
-	return make('li', {}, make('button', {type: 'button', class: 'filter'}), make('span', {class: 'where'}),
-	    make('time'));
+	return make('li', {}, make('button', {type: 'button', class: 'filter'}),
+	    make('span', {class: 'where'}), make('time'));
 }
 
 function fillLine(element, line, {now, utc}) {
@@ -92,8 +114,11 @@ class Part {
 		this.sum = make('span', {class: 'sum'});
 		this.list = make('ul');
 		this.none = make('p', {class: 'note'});
-		$('trouble-parts').append(make('div', {class: 'part', id: `trouble-${part.id}`},
-		    make('h3', {}, `${part.title} `, this.sum), this.list, this.none));
+		const head = make('h3', {}, `${part.title} `, this.sum);
+
+		this.section = make(
+		    'div', {class: 'part', id: `trouble-${part.id}`}, head, this.list, this.none);
+		$('trouble-parts').append(this.section);
 		this.list.addEventListener('click', (event) => {
 			const button = event.target.closest('.filter');
 
@@ -106,11 +131,14 @@ class Part {
 		const {sum, lines, n = lines.length} = this.part.of(result);
 
 		setText(this.sum, sum);
-		setAttribute(this.sum.parentElement.parentElement, 'data-bad', sum ? 'yes' : undefined);
-		reconcile(this.list, lines.slice(0, LINES).map((line, i) => ({line, i})), ({i}) => i, makeLine,
+		setAttribute(this.section, 'data-bad', sum ? 'yes' : undefined);
+		const shown = lines.slice(0, LINES).map((line, i) => ({line, i}));
+
+		reconcile(this.list, shown, ({i}) => i, makeLine,
 		    (element, {line}) => fillLine(element, line, context));
-		setText(this.none, lines.length === 0 ? result.empty ? format.UNKNOWN : this.part.none
-		    : n > LINES ? `${format.count(n - LINES)} more.` : '');
+		setText(this.none, n > LINES ? `${format.count(n - LINES)} more.` : '');
+		if (n === 0)
+			setText(this.none, result.empty ? format.UNKNOWN : this.part.none);
 	}
 
 	fail(text) {
