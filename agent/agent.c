@@ -243,6 +243,12 @@ on_refill(void *ctx, uint32_t if_index)
 }
 
 static void
+on_samples_lost(void *ctx, uint32_t if_index, uint32_t n)
+{
+	sampling_on_samples_lost(((struct agent *)ctx)->sampling, if_index, n);
+}
+
+static void
 on_port_changed(void *ctx, uint32_t if_index)
 {
 	struct agent *agent = ctx;
@@ -532,6 +538,7 @@ start_device(struct agent *agent)
 	static const struct hal_listener calls = {
 	    .sample = on_sample,
 	    .refill = on_refill,
+	    .samples_lost = on_samples_lost,
 	    .port_changed = on_port_changed,
 	    .new_address = on_new_address,
 	    .error_source = on_error_source,

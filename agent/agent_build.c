@@ -88,7 +88,7 @@ create_linux(const struct agent_config *config, const struct agent_state *state,
 {
 	struct links_name *kept = calloc(state->ports.n + 1, sizeof(*kept));
 	struct linux_config linux_config = {
-	    .sampling = config->ebpf,
+	    .sampling = config->sampling,
 	    .read_only = !config->allow_set,
 	    .kept = kept,
 	    .clock = &clock_system,

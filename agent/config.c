@@ -16,6 +16,7 @@ static const char *const pace_choices[] = {"recorded", "lock_step", NULL};
 static const char *const deal_choices[] = {"source", "hash", "interface", NULL};
 static const char *const zero_choices[] = {"auto", "capture", "now", NULL};
 static const char *const draw_choices[] = {"geometric", "uniform", NULL};
+static const char *const sampling_choices[] = {"none", "auto", "psample", "ebpf", NULL};
 static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
 
 #define AT(member) .offset = offsetof(struct agent_config, member)
@@ -68,8 +69,11 @@ const struct option_row agent_options[] = {
 	.def = "48", .help = "dummy: generated ports"},
     {.name = "dummy_addresses", .type = OPTION_U32, AT(dummy_addresses), .min = 0,
 	.max = HAL_MAX_ADDRESSES, .def = "1000", .help = "dummy: generated addresses"},
-    {.name = "ebpf", .type = OPTION_BOOL, AT(ebpf), .def = "true",
-	.help = "linux: sample by an eBPF program at each interface; false: read only"},
+    {.name = "sampling", .type = OPTION_ENUM, AT(sampling), .choices = sampling_choices,
+	.def = "auto",
+	.help = "linux: how interfaces are sampled. psample: by the switch's own hardware where the "
+		"driver does it, else by the kernel; ebpf: by a program at each interface; auto: by "
+		"the hardware, else ebpf, else psample; none: read only"},
     {.name = "allow_set", .type = OPTION_BOOL, AT(allow_set), .def = "true",
 	.help = "linux: managers may change what the kernel keeps: ifAdminStatus, ifAlias, flow "
 		"control, ageing, static addresses; false: these are notWritable"},

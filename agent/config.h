@@ -24,13 +24,12 @@ struct agent_config {
 	int pace; /* enum agent_pace */
 	uint32_t speed_factor;
 	bool loop;
-	int time_zero; /* enum agent_deal { AGENT_DEAL_SOURCE, AGENT_DEAL_HASH, AGENT_DEAL_INTERFACE };
-enum agent_time_zero */
+	int time_zero; /* enum agent_time_zero */
 	/* dummy */
 	uint32_t dummy_ports;
 	uint32_t dummy_addresses;
 	/* linux */
-	bool ebpf;
+	int sampling; /* enum linux_sampling */
 	bool allow_set;
 	bool skip_by_speed;
 	uint32_t trap_port;

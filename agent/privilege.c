@@ -1,5 +1,6 @@
 #include "agent/privilege.h"
 
+#include "agent/linux/linux_device.h"
 #include "common/log.h"
 
 #include <cap-ng.h>
@@ -21,10 +22,18 @@ struct need {
 
 /* ---- when ---- */
 
+/* What psample needs is among it. */
 static bool
-samples_linux(const struct agent_config *config)
+samples_by_ebpf(const struct agent_config *config)
 {
-	return config->device == AGENT_DEVICE_LINUX && config->ebpf;
+	return config->device == AGENT_DEVICE_LINUX &&
+	    (config->sampling == LINUX_SAMPLING_AUTO || config->sampling == LINUX_SAMPLING_EBPF);
+}
+
+static bool
+samples_by_psample(const struct agent_config *config)
+{
+	return config->device == AGENT_DEVICE_LINUX && config->sampling == LINUX_SAMPLING_PSAMPLE;
 }
 
 static bool
@@ -74,7 +83,9 @@ needs_override(const struct agent_config *config)
 }
 
 static const struct need needs[] = {
-    {samples_linux, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, true, "sampling of interfaces",
+    {samples_by_ebpf, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, true,
+	"sampling of interfaces", "they are counted, not sampled"},
+    {samples_by_psample, {CAP_NET_ADMIN}, 1, true, "sampling of interfaces by psample",
 	"they are counted, not sampled"},
     {sets_linux, {CAP_NET_ADMIN}, 1, true, "SET of what the kernel keeps (ifAdminStatus, ifAlias, "
 	"flow control, ageing, static addresses)", "these are notWritable, all else goes on"},

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The whole system over Linux: conf/demo --device linux, a bridge whose four hosts know what they sent.
+# The whole system over Linux: conf/demo --device linux, a bridge whose four hosts know what they sent;
+# sampled in the manner of EASE_SAMPLING (auto).
 # Every port is sampled, no sample is lost, each pair's interval holds the hosts' own count, shares
 # follow, nothing is left behind, and --here puts nothing into the kernel. Needs root. Prints PASS, FAIL
 # or SKIP lines; exit 1 if one failed.
@@ -20,7 +21,7 @@ export EASE_BUILD=$build
 demo() { # NAME ARGUMENT...
 	local name=$1
 	shift
-	timeout -k 20 150 "$top/conf/demo" --device linux --once --state "$dir/$name" "$@" >"$dir/out" 2>&1
+	timeout -k 20 150 "$top/conf/demo" --device linux --once --state "$dir/$name" --sampling "${EASE_SAMPLING:-auto}" "$@" >"$dir/out" 2>&1
 }
 hooks() { tc qdisc show | grep -c clsact; }
 

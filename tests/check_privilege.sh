@@ -95,9 +95,9 @@ fi
 rig_agent_stop
 expect 'nothing is left behind' "$(tc qdisc show | grep -c clsact)" 0
 
-start_agent -- 'ebpf = false' || fail 'start' 'without sampling'
+start_agent -- 'sampling = none' || fail 'start' 'without sampling'
 expect 'SET alone: one capability' "$(capabilities CapEff)" "$(mask $admin)"
-start_agent -- 'ebpf = false' 'allow_set = false' || fail 'start' 'reading only'
+start_agent -- 'sampling = none' 'allow_set = false' || fail 'start' 'reading only'
 expect 'reading only: none' "$(capabilities CapEff) $(capabilities CapBnd)" "$(mask) $(mask)"
 expect_refusals 'reading only'
 start_agent -- 'allow_set = false' || fail 'start' 'sampling only'
@@ -121,7 +121,7 @@ expect_refusals 'as nobody'
 rig_agent_stop
 chown -R 65534 "$rig/agentx"
 chmod 700 "$rig/agentx" "$rig/agentx/master"
-start_agent -- 'ebpf = false' 'allow_set = false' || fail 'start' "another user's socket"
+start_agent -- 'sampling = none' 'allow_set = false' || fail 'start' "another user's socket"
 expect "another user's socket" "$(capabilities CapEff)" "$(mask $override)"
 "$build/agent/easeagentd" -c "$rig/agent.conf" --check >"$rig/check"
 expect '--check says what is needed' "$(grep -c '^CAP_DAC_OVERRIDE: for .*; there$' "$rig/check")" 1

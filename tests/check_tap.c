@@ -5,6 +5,7 @@
  * very many frames, counts and skips are distributed as drawn.
  */
 #include "agent/sampling/sampling.h"
+#include "tests/distances.h"
 #include "tests/linux_rig.h"
 #include "tests/suite.h"
 
@@ -78,7 +79,7 @@ set_up(const char *test)
 		return false;
 	linux_rig_sh("ip link add p0 type veth peer name h0; ip link set p0 up; ip link set h0 up");
 	linux_rig_sh("ethtool -K p0 gro off tso off gso off >/dev/null 2>&1 || true");
-	rig.config.sampling = true;
+	rig.config.sampling = LINUX_SAMPLING_EBPF;
 	rig.listener.sample = on_sample;
 	rig.listener.refill = on_refill;
 	linux_rig_start(&rig);
@@ -340,7 +341,7 @@ START_TEST(what_a_killed_agent_left_is_removed)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 	ck_assert(has_tap("p0")); /* and samples nothing, for nobody fills it */
-	rig.config.sampling = false; /* even one that does not sample cleans up */
+	rig.config.sampling = LINUX_SAMPLING_NONE; /* even one that does not sample cleans up */
 	linux_rig_start(&rig);
 	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.taps_cleaned"), 2);
 	ck_assert(!hal_has_sampling(rig.hal));
@@ -419,47 +420,6 @@ START_TEST(without_settings_a_port_is_sampled_by_its_speed)
 }
 END_TEST
 
-/* Upper point of chi-square with k degrees of freedom that 0.1 % exceed (Wilson and Hilferty). */
-static double
-chi_square_999(double k)
-{
-	double z = 3.0902, a = 2 / (9 * k);
-
-	return k * pow(1 - a + z * sqrt(a), 3);
-}
-
-enum { CLASSES = 20 };
-
-/* Distances of samples in classes that a geometric draw of that mean fills evenly. */
-static double
-chi_square_of_skips(unsigned mean, size_t *n_distances)
-{
-	size_t filled[CLASSES] = {0}, n = 0;
-	double expected[CLASSES], chi = 0, p = 1.0 / mean, below = 0;
-	uint64_t bound[CLASSES];
-
-	for (int c = 0; c < CLASSES; c++) {
-		double share = (c + 1.0) / CLASSES, up_to;
-
-		bound[c] = c == CLASSES - 1 ? UINT64_MAX : (uint64_t)ceil(log1p(-share) / log1p(-p));
-		up_to = c == CLASSES - 1 ? 1 : -expm1((double)bound[c] * log1p(-p));
-		expected[c] = up_to - below;
-		below = up_to;
-	}
-	for (size_t i = 1; i < seen.n; i++, n++) {
-		uint64_t distance = seen.pool[i] - seen.pool[i - 1];
-		int c = 0;
-
-		while (distance > bound[c])
-			c++;
-		filled[c]++;
-	}
-	for (int c = 0; c < CLASSES; c++)
-		chi += pow((double)filled[c] - expected[c] * (double)n, 2) / (expected[c] * (double)n);
-	*n_distances = n;
-	return chi;
-}
-
 static void
 sample_many(unsigned mean, unsigned batch, unsigned n)
 {
@@ -468,7 +428,7 @@ sample_many(unsigned mean, unsigned batch, unsigned n)
 	struct sampling_sink sink = {NULL, ignore_sample};
 	const struct hal_port *port;
 	double expected = (double)n / mean, slack = 3.2905 * sqrt(expected), chi;
-	size_t distances;
+	unsigned classes;
 	json_t *links;
 
 	ck_assert_int_eq(sampling_create(rig.hal, &options, &sink, &sampling), 0);
@@ -479,9 +439,9 @@ sample_many(unsigned mean, unsigned batch, unsigned n)
 	}
 	ck_assert_msg(fabs((double)seen.n - expected) < slack, "%zu samples of %u at 1 in %u",
 	    seen.n, n, mean);
-	chi = chi_square_of_skips(mean, &distances);
-	ck_assert_msg(chi < chi_square_999(CLASSES - 1), "chi-square %.1f of %zu distances at 1 in %u",
-	    chi, distances, mean);
+	chi = distances_chi_square(seen.pool, seen.n, mean, &classes);
+	ck_assert_msg(chi < distances_limit(classes), "chi-square %.1f of %zu samples at 1 in %u",
+	    chi, seen.n, mean);
 	port = linux_rig_port(&rig, "p0");
 	links = linux_rig_json("ip -s -j link show p0");
 	ck_assert_uint_eq(port->counters.value[HAL_POOL_IN_PKTS],
@@ -489,7 +449,7 @@ sample_many(unsigned mean, unsigned batch, unsigned n)
 		json_array_get(links, 0), "stats64"), "rx"), "packets")));
 	json_decref(links);
 	printf("1 in %u: %zu samples of %u frames, chi-square %.1f (limit %.1f), %zu standstills\n",
-	    mean, seen.n, n, chi, chi_square_999(CLASSES - 1), seen.stalls);
+	    mean, seen.n, n, chi, distances_limit(classes), seen.stalls);
 	fflush(stdout);
 	sampling_destroy(sampling);
 	sampling = NULL;

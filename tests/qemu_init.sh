@@ -19,6 +19,7 @@ $busybox mount -t overlay -o lowerdir=/low,upperdir=/ram/upper,workdir=/ram/work
     give_up 'no room to write over the root'
 for part in proc sys dev; do $busybox mount --move /$part /new/$part; done
 $busybox mkdir -p /new/dev/shm /new/dev/pts
+$busybox ln -s /proc/self/fd /new/dev/fd # as udev would
 for part in run dev/shm; do $busybox mount -t tmpfs ram /new/$part; done
 
 run=$($busybox sed 's/.*ease=//' /new/proc/cmdline)

@@ -186,6 +186,16 @@ hal_restart_sampling(struct hal *hal, uint32_t if_index)
 	return ops->restart(hal->device->sampling_ctx, if_index);
 }
 
+int
+hal_set_sampling_rate(struct hal *hal, uint32_t if_index, uint32_t rate)
+{
+	const struct hal_sampling_ops *ops = hal->device->sampling;
+
+	if (ops == NULL || ops->set_rate == NULL)
+		return -EOPNOTSUPP;
+	return ops->set_rate(hal->device->sampling_ctx, if_index, rate);
+}
+
 /* ---- energy and buffers ---- */
 
 /* A failure that is not an answer is counted. */
@@ -410,6 +420,13 @@ hal_report_refill(struct hal *hal, uint32_t if_index)
 {
 	if (hal->listener.refill != NULL)
 		hal->listener.refill(hal->listener.ctx, if_index);
+}
+
+void
+hal_report_samples_lost(struct hal *hal, uint32_t if_index, uint32_t n)
+{
+	if (hal->listener.samples_lost != NULL)
+		hal->listener.samples_lost(hal->listener.ctx, if_index, n);
 }
 
 void

@@ -241,6 +241,7 @@ struct hal_sample_event {
 	uint64_t pool_pkts;    /* of that direction, this frame included */
 	bool own; /* of the notifications this machine sends: its period counts, it goes nowhere */
 	bool counter_empty;    /* no further skip was loaded: the port stands still until one is */
+	uint32_t rate; /* one frame in so many, of a port that draws by itself; 0: the skip loaded */
 };
 
 /* One bad frame. */
@@ -257,6 +258,8 @@ struct hal_listener {
 	void (*sample)(void *ctx, const struct hal_sample_event *event);
 	/* The port can take one more skip (a sample was taken, or sampling was restarted). */
 	void (*refill)(void *ctx, uint32_t if_index);
+	/* n samples of a port that draws by itself were taken and have got lost on their way. */
+	void (*samples_lost)(void *ctx, uint32_t if_index, uint32_t n);
 	/* oper_status, speed, … of a port changed, or a port appeared or vanished. */
 	void (*port_changed)(void *ctx, uint32_t if_index);
 	void (*new_address)(void *ctx, const struct ease_address *address);
@@ -319,6 +322,9 @@ int hal_load_skip(struct hal *hal, uint32_t if_index, uint32_t skip);
 /* Forgets the skips loaded, so that a new mean takes effect at once; refill is called for every
  * port whose values were lost by it. -EOPNOTSUPP: wait for the loaded ones instead. */
 int hal_restart_sampling(struct hal *hal, uint32_t if_index);
+/* A port may draw by itself instead: one frame in rate at random, from now on (0: none). -ENODEV,
+ * -EOPNOTSUPP: this one does not, it takes skips. */
+int hal_set_sampling_rate(struct hal *hal, uint32_t if_index, uint32_t rate);
 
 /* Settings a manager may change; -EOPNOTSUPP if the device cannot, -EPERM if it does not let this
  * process, -EINVAL for a wrong value. */

@@ -67,7 +67,8 @@ struct hal_counters_ops {
 	uint64_t (*known)(void *ctx, uint32_t if_index);
 };
 
-/* ---- sampling: an EASE register pair a port, or what behaves like one ---- */
+/* ---- sampling: an EASE register pair a port, or what behaves like one, or a port that draws which
+ * frames it samples by itself ---- */
 
 struct hal_sampling_ops {
 	const char *name;
@@ -79,6 +80,9 @@ struct hal_sampling_ops {
 	/* Empties the port's values and reports refill for every port that lost some at the next
 	 * dispatch. NULL: the hardware cannot. */
 	int (*restart)(void *ctx, uint32_t if_index);
+	/* One frame in rate, each drawn by itself; 0: none. In force when it returns; samples say what
+	 * they were drawn with. -ENODEV: this port takes skips. NULL: every port does. */
+	int (*set_rate)(void *ctx, uint32_t if_index, uint32_t rate);
 };
 
 /* ---- addresses ---- */
@@ -177,6 +181,7 @@ struct hal_device {
  * may be left 0 with pool_unknown true: the HAL then reads the port's counters and fills it. */
 void hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unknown);
 void hal_report_refill(struct hal *hal, uint32_t if_index);
+void hal_report_samples_lost(struct hal *hal, uint32_t if_index, uint32_t n);
 void hal_report_port_changed(struct hal *hal, uint32_t if_index);
 void hal_report_new_address(struct hal *hal, const struct ease_address *address);
 void hal_report_error_source(struct hal *hal, const struct hal_error_event *event);

@@ -24,6 +24,7 @@ struct links_name {
 };
 
 struct tap;
+struct linux_psample;
 
 struct links_port {
 	uint32_t if_index;
@@ -36,7 +37,9 @@ struct links_port {
 	struct hal_counters driver; /* which was this, and these of the above beside it */
 	uint64_t driver_rx_pkts, driver_tx_pkts;
 	uint64_t driver_next_us; /* monotonic: not asked again before */
-	struct tap *tap; /* its sampler, or NULL: the device's to make and to free */
+	/* Its sampler, or NULL: the device's to make and to free. */
+	struct tap *tap;
+	struct linux_psample *psample;
 	bool wants_refill; /* the tap was emptied */
 };
 

@@ -30,13 +30,20 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
 	"addresses of bridges beyond the number kept"},
     [LINUX_STAT_TAPS_REFUSED] = {"linux.taps_refused", "ports that could not be sampled"},
     [LINUX_STAT_TAPS_CLEANED] = {"linux.taps_cleaned",
-	"ports at which an agent that was killed had left its tap"},
-    [LINUX_STAT_SAMPLES] = {"linux.samples", "frames that taps sampled"},
+	"ports at which an agent that was killed had left its tap or filters"},
+    [LINUX_STAT_SAMPLES] = {"linux.samples", "frames that the kernel sampled for us"},
     [LINUX_STAT_SAMPLES_OUTDATED] = {"linux.samples_outdated",
-	"samples of a tap emptied since, or gone with its port, thrown away"},
-    [LINUX_STAT_SAMPLES_LOST] = {"linux.samples_lost", "samples for which the ring had no room"},
+	"samples of a tap emptied or a rate changed since, or of a port that is gone, thrown away"},
+    [LINUX_STAT_SAMPLES_LOST] = {"linux.samples_lost",
+	"samples for which the ring had no room, or awaited when their rate changed"},
     [LINUX_STAT_OWN_FRAMES] = {"linux.own_frames",
 	"samples of this machine's own notifications and sFlow, not sent on"},
+    [LINUX_STAT_SAMPLES_UNCUT] = {"linux.samples_uncut",
+	"samples of psample that were many segments of one frame, told as one of full length"},
+    [LINUX_STAT_PSAMPLE_LOST] = {"linux.psample_lost",
+	"samples of psample that never came, by the gaps in their numbers"},
+    [LINUX_STAT_PSAMPLE_OVERFLOWS] = {"linux.psample_overflows",
+	"times the kernel had more samples of psample than room"},
 };
 
 /* ---- addresses heard and read ---- */
@@ -128,7 +135,7 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 		return;
 	}
 	ask_driver(d, port);
-	linux_tap_port(d, port);
+	linux_sample_port(d, port);
 	report_changed(d, port->if_index);
 }
 
@@ -137,7 +144,7 @@ remove_port(struct linux_device *d, struct links_port *port)
 {
 	uint32_t if_index = port->if_index;
 
-	linux_untap_port(d, port);
+	linux_unsample_port(d, port);
 	links_remove(&d->links, port);
 	report_changed(d, if_index);
 }
@@ -319,9 +326,10 @@ device_destroy(void *ctx)
 	struct linux_device *d = ctx;
 
 	for (size_t i = 0; i < d->links.n; i++)
-		linux_untap_port(d, &d->links.ports[i]);
+		linux_unsample_port(d, &d->links.ports[i]);
 	taps_close(d->taps);
 	close_fd(d->wake_fd);
+	close_fd(d->psample_fd);
 	close_fd(d->hear_fd);
 	close_fd(d->driver_fd);
 	close_fd(d->timer_fd);
@@ -422,8 +430,8 @@ static const struct hal_device_ops device_ops = {
 
 /* ---- making ---- */
 
-static int
-watch_fd(const struct linux_device *d, int fd)
+int
+linux_watch_fd(const struct linux_device *d, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 
@@ -439,7 +447,7 @@ hear_of_drivers(struct linux_device *d)
 	if (ask_driver_group(&d->ask, &groups[0]) < 0 ||
 	    netlink_listen(NETLINK_GENERIC, groups, DRIVER_HEAR_OCTETS, &d->driver_fd) < 0)
 		return 0;
-	return watch_fd(d, d->driver_fd);
+	return linux_watch_fd(d, d->driver_fd);
 }
 
 static int
@@ -458,29 +466,12 @@ open_descriptors(struct linux_device *d, const struct linux_config *config)
 	if (rc == 0)
 		rc = hear_of_drivers(d);
 	if (rc == 0)
-		rc = watch_fd(d, d->hear_fd);
+		rc = linux_watch_fd(d, d->hear_fd);
 	if (rc == 0)
-		rc = watch_fd(d, d->timer_fd);
+		rc = linux_watch_fd(d, d->timer_fd);
 	if (rc == 0)
-		rc = watch_fd(d, d->wake_fd);
+		rc = linux_watch_fd(d, d->wake_fd);
 	return rc;
-}
-
-/* Without taps all else goes on. */
-static int
-open_taps(struct linux_device *d, const struct linux_config *config)
-{
-	char reason[128];
-
-	d->n_own_ports = config->n_own_ports;
-	memcpy(d->own_ports, config->own_ports, sizeof(d->own_ports));
-	if (!config->sampling)
-		return 0;
-	if (taps_open(config->classic_hooks, &d->taps, reason, sizeof(reason)) < 0) {
-		log_warn("linux", "no sampling: %s; counters and addresses are served", reason);
-		return 0;
-	}
-	return watch_fd(d, taps_fd(d->taps));
 }
 
 int
@@ -494,7 +485,8 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 		goto fail;
 	d->clock = config->clock;
 	d->read_only = config->read_only;
-	d->epoll_fd = d->hear_fd = d->timer_fd = d->wake_fd = d->driver_fd = -1;
+	d->epoll_fd = d->hear_fd = d->timer_fd = d->wake_fd = -1;
+	d->driver_fd = d->psample_fd = -1;
 	d->stats = (struct stat_set){stat_names, LINUX_N_STATS, d->stat_values};
 	rc = links_init(&d->links, config->kept, config->n_kept);
 	if (rc == 0)
@@ -502,17 +494,20 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	/* The ear first: what changes between the list and the first hearing is heard. */
 	if (rc == 0)
 		rc = open_descriptors(d, config);
-	if (rc == 0)
-		rc = open_taps(d, config);
-	if (rc == 0)
+	if (rc == 0) {
+		linux_open_sampling(d, config);
 		rc = read_all(d);
+	}
 	if (rc < 0)
 		goto fail;
+	if (!linux_samples(d) && d->sampling != LINUX_SAMPLING_NONE)
+		log_warn("linux", "no sampling: %s; counters and addresses are served",
+		    d->why_not[0] ? d->why_not : "there is no port");
 	d->device = (struct hal_device){
 	    .ops = &device_ops, .ctx = d,
 	    .ports = &linux_ports_ops, .ports_ctx = d,
 	    .counters = &linux_counters_ops, .counters_ctx = d,
-	    .sampling = d->taps ? &linux_sampling_ops : NULL, .sampling_ctx = d,
+	    .sampling = linux_samples(d) ? &linux_sampling_ops : NULL, .sampling_ctx = d,
 	    .addresses = &linux_addresses_ops, .addresses_ctx = d,
 	    .energy = &linux_energy_ops, .energy_ctx = d,
 	};

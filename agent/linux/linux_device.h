@@ -2,9 +2,9 @@
  * The Linux device: the kernel's network interfaces as a switch. Ports, their counters and their
  * changes come by rtnetlink, speed, duplex, flow control, the state of Energy Efficient Ethernet and
  * what a driver counts beyond by ethtool's netlink, addresses by the bridges' notices, samples from
- * eBPF programs at the ports (tap.h); SET of ifAdminStatus, ifAlias, flow control, the ageing time
- * and static addresses goes through to the kernel. Reading needs no privilege; changing needs
- * CAP_NET_ADMIN, sampling CAP_BPF and CAP_PERFMON, too.
+ * eBPF programs at the ports (tap.h) or by psample (psample_filter.h); SET of ifAdminStatus, ifAlias,
+ * flow control, the ageing time and static addresses goes through to the kernel. Reading needs no
+ * privilege; changing and psample need CAP_NET_ADMIN, eBPF CAP_BPF and CAP_PERFMON, too.
  *
  * Counters are the kernel's 64-bit ones: octets without FCS, to which four a frame are added (RFC
  * 3635). The kernel tells received multicasts apart and nothing else, so unicast counts broadcasts
@@ -20,8 +20,16 @@
 
 enum { LINUX_OWN_PORTS_MAX = 10 };
 
+/* How ports are sampled. What is not permitted or not there is left out, with a message. */
+enum linux_sampling {
+	LINUX_SAMPLING_NONE,
+	LINUX_SAMPLING_AUTO, /* by psample where a driver samples itself, else eBPF, else psample */
+	LINUX_SAMPLING_PSAMPLE, /* by the driver, else by the kernel */
+	LINUX_SAMPLING_EBPF,
+};
+
 struct linux_config {
-	bool sampling; /* by eBPF; where that is not permitted or not there, without */
+	int sampling; /* enum linux_sampling */
 	bool classic_hooks; /* clsact even where the kernel has tcx */
 	bool read_only;	    /* nobody may change anything */
 	/* UDP ports that this machine's own notifications and sFlow go to: a frame it sends there is

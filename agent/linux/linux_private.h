@@ -1,6 +1,7 @@
 /*
  * What the files of the Linux device share and nobody else sees: its state. linux_device.c makes it
- * and hears changes, linux_ports.c, linux_addresses.c and linux_sampling.c are its facets.
+ * and hears changes, linux_ports.c, linux_addresses.c and linux_sampling.c are its facets,
+ * linux_psample.c one of the ways to sample.
  */
 #ifndef EASE_AGENT_LINUX_LINUX_PRIVATE_H
 #define EASE_AGENT_LINUX_LINUX_PRIVATE_H
@@ -8,7 +9,11 @@
 #include "agent/linux/ask.h"
 #include "agent/linux/fdb.h"
 #include "agent/linux/linux_device.h"
+#include "agent/linux/psample.h"
+#include "agent/linux/psample_filter.h"
 #include "agent/linux/tap.h"
+
+enum { LINUX_WHY_OCTETS = 192 };
 
 enum {
 	LINUX_STAT_CHANGES,
@@ -23,7 +28,16 @@ enum {
 	LINUX_STAT_SAMPLES_OUTDATED,
 	LINUX_STAT_SAMPLES_LOST,
 	LINUX_STAT_OWN_FRAMES,
+	LINUX_STAT_SAMPLES_UNCUT,
+	LINUX_STAT_PSAMPLE_LOST,
+	LINUX_STAT_PSAMPLE_OVERFLOWS,
 	LINUX_N_STATS
+};
+
+/* What a port that the kernel samples by psample has. */
+struct linux_psample {
+	struct psample_filter filter;
+	struct psample_account accounts[2]; /* received, sent */
 };
 
 struct linux_device {
@@ -33,7 +47,13 @@ struct linux_device {
 	struct ask ask;
 	struct links links;
 	struct fdb fdb;
-	struct taps *taps; /* NULL: no sampling */
+	int sampling; /* enum linux_sampling */
+	struct taps *taps; /* NULL: none by eBPF */
+	int psample_fd; /* hears samples of psample; -1: none has been needed, or can be had */
+	uint16_t psample_type;
+	uint64_t psample_gap_us; /* monotonic time when gaps are lost for good; 0: there are none */
+	char why_no_taps[LINUX_WHY_OCTETS / 2];
+	char why_not[LINUX_WHY_OCTETS]; /* the last port, or taps, could not be had */
 	uint16_t own_ports[LINUX_OWN_PORTS_MAX];
 	size_t n_own_ports;
 	int epoll_fd, hear_fd, timer_fd, wake_fd;
@@ -52,10 +72,26 @@ extern const struct hal_energy_ops linux_energy_ops;
 extern const struct hal_addresses_ops linux_addresses_ops;
 extern const struct hal_sampling_ops linux_sampling_ops;
 
-/* Puts a tap on a port that can be sampled, and takes it off. A refusal is logged and counted. */
-void linux_tap_port(struct linux_device *device, struct links_port *port);
-void linux_untap_port(struct linux_device *device, struct links_port *port);
+/* Opens what sampling needs. Without it all else goes on. */
+void linux_open_sampling(struct linux_device *device, const struct linux_config *config);
+/* Makes a port sampled that can be, by the first way that works, and ends it. What is refused is
+ * logged and counted. */
+void linux_sample_port(struct linux_device *device, struct links_port *port);
+void linux_unsample_port(struct linux_device *device, struct links_port *port);
+bool linux_samples(const struct linux_device *device); /* can any port be? */
 /* Asks for refills and reports samples, at most budget (0: all). 1 if more are there. */
 int linux_dispatch_samples(struct linux_device *device, unsigned budget);
+/* Does the frame, which this machine sends, carry its own notifications or sFlow? */
+bool linux_is_own(const struct linux_device *device, const uint8_t *octets, size_t kept_octets);
+
+/* By psample: in the driver's hardware, or by the kernel itself. -errno: not this port. */
+int linux_psample_by_driver(struct linux_device *device, struct links_port *port);
+int linux_psample_by_kernel(struct linux_device *device, struct links_port *port);
+void linux_psample_remove(struct linux_device *device, struct links_port *port);
+int linux_psample_set_rate(struct linux_device *device, struct links_port *port, uint32_t rate);
+int linux_dispatch_psample(struct linux_device *device, unsigned budget);
+
+/* The device's descriptor gets readable with this one. */
+int linux_watch_fd(const struct linux_device *device, int fd);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * The Linux device's sampling: a tap on every port that can have one, skips into it, samples out.
+ * The Linux device's sampling: how each port is sampled, and those that a tap samples: skips into it,
+ * samples out.
  */
 #include "agent/linux/linux_private.h"
 
@@ -9,6 +10,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,37 +26,128 @@ _Static_assert((int)TAP_KEPT_OCTETS >= (int)EASE_HEADER_MAX_OCTETS, "a tap keeps
 _Static_assert((uint64_t)SKIP_DEPTH * LINKS_MAX * (sizeof(struct tap_record) + 8) <=
 	TAP_RING_OCTETS, "all that can be loaded finds room in the ring");
 
-/* ---- taps and ports ---- */
+/* ---- how a port is sampled ---- */
 
-void
-linux_tap_port(struct linux_device *d, struct links_port *port)
+static int
+tap_port(struct linux_device *d, struct links_port *port)
 {
-	uint32_t kernel_index = port->link.kernel_index;
 	int rc;
 
-	if (!d->hal && taps_clean(kernel_index)) {
-		stat_add(&d->stats, LINUX_STAT_TAPS_CLEANED, 1);
-		log_info("linux", "%s: removed the tap of an agent that was killed", port->link.name);
+	if (!d->taps)
+		return -EOPNOTSUPP;
+	rc = ask_stats(&d->ask, port->link.kernel_index, &port->stats);
+	return rc < 0 ? rc
+		      : taps_attach(d->taps, port->link.kernel_index, port->stats.rx_packets,
+			    port->stats.tx_packets, &port->tap);
+}
+
+#define IF(sampling) (1u << (sampling))
+
+/* In the order in which they are tried. */
+static const struct way {
+	unsigned sampling; /* with which settings */
+	const char *name;
+	int (*take)(struct linux_device *d, struct links_port *port);
+} ways[] = {
+    {IF(LINUX_SAMPLING_AUTO) | IF(LINUX_SAMPLING_PSAMPLE), "psample in hardware",
+	linux_psample_by_driver},
+    {IF(LINUX_SAMPLING_AUTO) | IF(LINUX_SAMPLING_EBPF), "eBPF", tap_port},
+    {IF(LINUX_SAMPLING_AUTO) | IF(LINUX_SAMPLING_PSAMPLE), "psample in the kernel",
+	linux_psample_by_kernel},
+};
+
+static void
+add_why(struct linux_device *d, const char *way, const char *reason)
+{
+	size_t n = strlen(d->why_not);
+
+	snprintf(d->why_not + n, sizeof(d->why_not) - n, "%s%s: %s", n ? ", " : "", way, reason);
+}
+
+static const char *
+words_for(struct linux_device *d, const struct way *way, int rc)
+{
+	const char *words = way->take == tap_port ? "" : netlink_reason(d->ask.route);
+
+	if (way->take == tap_port && !d->taps)
+		return d->why_no_taps;
+	if (way->take == linux_psample_by_driver && rc == -EOPNOTSUPP)
+		return "its driver takes no filters";
+	return words[0] ? words : rc == -ENOENT ? "not in this kernel" : strerror(-rc);
+}
+
+static bool
+find_way(struct linux_device *d, struct links_port *port)
+{
+	d->why_not[0] = '\0';
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		int rc;
+
+		if (!(ways[i].sampling & IF(d->sampling)))
+			continue;
+		rc = ways[i].take(d, port);
+		if (rc == 0) {
+			log_info("linux", "%s is sampled by %s%s%s%s", port->link.name, ways[i].name,
+			    d->why_not[0] ? " (" : "", d->why_not, d->why_not[0] ? ")" : "");
+			return true;
+		}
+		add_why(d, ways[i].name, words_for(d, &ways[i], rc));
 	}
-	if (!d->taps || !links_is_sampled(&port->link))
+	return false;
+}
+
+static void
+clean_port(struct linux_device *d, const struct links_port *port)
+{
+	bool tap = taps_clean(port->link.kernel_index);
+	bool filters = psample_filter_clean(d->ask.route, port->link.kernel_index);
+
+	if (!tap && !filters)
 		return;
-	rc = ask_stats(&d->ask, kernel_index, &port->stats);
-	if (rc == 0)
-		rc = taps_attach(d->taps, kernel_index, port->stats.rx_packets,
-		    port->stats.tx_packets, &port->tap);
-	if (rc == 0)
-		return;
-	stat_add(&d->stats, LINUX_STAT_TAPS_REFUSED, 1);
-	log_warn_limited("linux", "%s is not sampled: %s", port->link.name, strerror(-rc));
+	stat_add(&d->stats, LINUX_STAT_TAPS_CLEANED, 1);
+	log_info("linux", "%s: removed what an agent that was killed left", port->link.name);
 }
 
 void
-linux_untap_port(struct linux_device *d, struct links_port *port)
+linux_sample_port(struct linux_device *d, struct links_port *port)
+{
+	if (!d->hal)
+		clean_port(d, port);
+	if (d->sampling == LINUX_SAMPLING_NONE || !links_is_sampled(&port->link) ||
+	    find_way(d, port))
+		return;
+	stat_add(&d->stats, LINUX_STAT_TAPS_REFUSED, 1);
+	log_warn_limited("linux", "%s is not sampled: %s", port->link.name, d->why_not);
+}
+
+void
+linux_unsample_port(struct linux_device *d, struct links_port *port)
 {
 	if (port->tap)
 		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, tap_lost(port->tap));
 	tap_detach(port->tap);
 	port->tap = NULL;
+	linux_psample_remove(d, port);
+}
+
+void
+linux_open_sampling(struct linux_device *d, const struct linux_config *config)
+{
+	d->sampling = config->sampling;
+	d->n_own_ports = config->n_own_ports;
+	memcpy(d->own_ports, config->own_ports, sizeof(d->own_ports));
+	if (d->sampling != LINUX_SAMPLING_AUTO && d->sampling != LINUX_SAMPLING_EBPF)
+		return;
+	if (taps_open(config->classic_hooks, &d->taps, d->why_no_taps, sizeof(d->why_no_taps)) < 0)
+		add_why(d, "eBPF", d->why_no_taps);
+	else if (linux_watch_fd(d, taps_fd(d->taps)) < 0)
+		log_warn("linux", "samples are read late: their descriptor cannot be watched");
+}
+
+bool
+linux_samples(const struct linux_device *d)
+{
+	return d->taps || d->psample_fd >= 0;
 }
 
 /* ---- skips ---- */
@@ -82,12 +175,22 @@ restart(void *ctx, uint32_t if_index)
 	return write(d->wake_fd, &one, sizeof(one)) < 0 ? -errno : 0;
 }
 
+static int
+set_rate(void *ctx, uint32_t if_index, uint32_t rate)
+{
+	struct linux_device *d = ctx;
+	struct links_port *port = links_find(&d->links, if_index);
+
+	return port && port->psample ? linux_psample_set_rate(d, port, rate) : -ENODEV;
+}
+
 const struct hal_sampling_ops linux_sampling_ops = {
-    .name = "eBPF tap",
+    .name = "linux",
     .max_skip = MAX_SKIP,
     .skip_depth = SKIP_DEPTH,
     .load_skip = load_skip,
     .restart = restart,
+    .set_rate = set_rate,
 };
 
 static void
@@ -133,15 +236,11 @@ wire_octets(const struct tap_record *record)
 	return octets + FRAME_FCS_OCTETS + (record->flags & TAP_FLAG_VLAN ? VLAN_OCTETS : 0);
 }
 
-/* Does it carry this machine's own notifications or sFlow to where they go? */
-static bool
-is_own(const struct linux_device *d, const struct tap_record *record, const uint8_t *octets,
-    size_t kept)
+bool
+linux_is_own(const struct linux_device *d, const uint8_t *octets, size_t kept)
 {
 	struct frame_keys keys;
 
-	if (!(record->flags & TAP_FLAG_LOCAL))
-		return false;
 	frame_parse(octets, kept, &keys);
 	if (!keys.has_ports || keys.ip_proto != IPPROTO_UDP)
 		return false;
@@ -187,7 +286,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 		if (record->flags & TAP_FLAG_LOCAL)
 			event.input_if = EASE_IF_LOCAL;
 	}
-	event.own = is_own(d, record, octets, event.kept_octets);
+	event.own = (record->flags & TAP_FLAG_LOCAL) && linux_is_own(d, octets, event.kept_octets);
 	if (event.own)
 		stat_add(&d->stats, LINUX_STAT_OWN_FRAMES, 1);
 	hal_report_sample(d->hal, &event, false);
@@ -211,8 +310,10 @@ take_record(void *ctx, const struct tap_record *record)
 int
 linux_dispatch_samples(struct linux_device *d, unsigned budget)
 {
+	int more = linux_dispatch_psample(d, budget);
+
 	if (!d->taps)
-		return 0;
+		return more;
 	ask_for_refills(d);
-	return taps_read(d->taps, budget, take_record, d) == budget && budget > 0;
+	return (taps_read(d->taps, budget, take_record, d) == budget && budget > 0) || more;
 }

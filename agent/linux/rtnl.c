@@ -12,10 +12,11 @@ rtnl_next(const void *octets, size_t size, size_t *at)
 	const struct nlmsghdr *message = (const void *)((const uint8_t *)octets + *at);
 	size_t left = size - *at;
 
+	/* Attributes are walked up to the aligned end, which the kernel's messages fill. */
 	if (left < sizeof(*message) || message->nlmsg_len < sizeof(*message) ||
-	    message->nlmsg_len > left)
+	    message->nlmsg_len > left || MNL_ALIGN(message->nlmsg_len) > left)
 		return NULL;
-	*at = MNL_ALIGN(message->nlmsg_len) < left ? *at + MNL_ALIGN(message->nlmsg_len) : size;
+	*at += MNL_ALIGN(message->nlmsg_len);
 	return message;
 }
 

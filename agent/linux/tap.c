@@ -1,15 +1,12 @@
 #include "agent/linux/tap.h"
 
-#include "agent/linux/netlink.h"
+#include "agent/linux/clsact.h"
 #include "agent/linux/tap_object.h"
 #include "common/log.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <libmnl/libmnl.h>
-#include <linux/pkt_sched.h>
-#include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,50 +227,24 @@ detach_hook(uint32_t kernel_index, unsigned direction)
 static int
 make_hook(struct tap *tap)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)tap->kernel_index,
-	    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
-	int rc = bpf_tc_hook_create(&hook);
+	struct netlink *netlink;
+	int rc = netlink_open(NETLINK_ROUTE, &netlink);
 
-	tap->made_hook = rc == 0;
-	return rc == -EEXIST ? 0 : rc;
+	if (rc < 0)
+		return rc;
+	rc = clsact_make(netlink, tap->kernel_index, &tap->made_hook);
+	netlink_close(netlink);
+	return rc;
 }
 
-static int
-found_filter(void *ctx, const struct nlmsghdr *message)
-{
-	(void)message;
-	*(bool *)ctx = true;
-	return 0;
-}
-
-/* Is there any filter, whoever's, in one direction? When in doubt, yes. */
-static bool
-hook_has_filter(struct netlink *netlink, uint32_t kernel_index, uint32_t parent)
-{
-	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
-	struct nlmsghdr *question =
-	    netlink_begin(octets, RTM_GETTFILTER, NLM_F_DUMP, sizeof(struct tcmsg));
-	struct tcmsg *head = mnl_nlmsg_get_payload(question);
-	bool found = false;
-
-	head->tcm_ifindex = (int)kernel_index;
-	head->tcm_parent = TC_H_MAKE(TC_H_CLSACT, parent);
-	return netlink_ask(netlink, question, found_filter, &found) < 0 || found;
-}
-
-/* Takes the hook away unless somebody else has put a filter there. */
 static void
 remove_hook(uint32_t kernel_index)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)kernel_index,
-	    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
 	struct netlink *netlink;
 
 	if (netlink_open(NETLINK_ROUTE, &netlink) < 0)
 		return;
-	if (!hook_has_filter(netlink, kernel_index, TC_H_MIN_INGRESS) &&
-	    !hook_has_filter(netlink, kernel_index, TC_H_MIN_EGRESS))
-		(void)bpf_tc_hook_destroy(&hook);
+	clsact_remove_unused(netlink, kernel_index);
 	netlink_close(netlink);
 }
 

@@ -26,6 +26,7 @@ enum {
 	STAT_RAISED,
 	STAT_SKIPS_LOST,
 	STAT_OWN,
+	STAT_LOST,
 	N_STATS
 };
 
@@ -40,6 +41,7 @@ static const struct stat_name stat_names[N_STATS] = {
     [STAT_RAISED] = {"sampling.raised", "times the rate cap doubled a port's skip"},
     [STAT_SKIPS_LOST] = {"sampling.skips_lost", "times the hardware forgot the skips it held"},
     [STAT_OWN] = {"sampling.own", "samples of this agent's own notifications, not sent on"},
+    [STAT_LOST] = {"sampling.lost", "samples that a port drew by itself and that never came: drops"},
 };
 
 struct loaded_skip {
@@ -52,6 +54,7 @@ struct port {
 	uint32_t if_index;
 	bool unsampled; /* it has no skip counter: counted only, and no row of easePortTable */
 	bool absent; /* unplugged: its numbers go on when it comes back */
+	bool draws_itself; /* at the mean in force: no skips are loaded */
 	struct sampling_port_config config;
 	uint32_t mean_in_force;
 	struct skip_stream stream;
@@ -256,6 +259,31 @@ refill(struct sampling *s, struct port *port)
 	}
 }
 
+/* A port that draws by itself is told the mean in force, or none while its sampling is off. -ENODEV,
+ * -EOPNOTSUPP: it takes skips. */
+static int
+set_rate(struct sampling *s, struct port *port)
+{
+	uint32_t rate = port->config.enabled ? port->mean_in_force : 0;
+	int rc = hal_set_sampling_rate(s->hal, port->if_index, rate);
+
+	port->draws_itself = rc != -ENODEV && rc != -EOPNOTSUPP;
+	if (rc < 0 && port->draws_itself) {
+		stat_add(&s->stats, STAT_LOAD_ERRORS, 1);
+		log_warn_limited("sampling", "port %u: one frame in %u is refused: %s",
+		    port->if_index, rate, strerror(-rc));
+	}
+	return rc;
+}
+
+static void
+begin_sampling(struct sampling *s, struct port *port)
+{
+	set_rate(s, port);
+	if (!port->draws_itself)
+		refill(s, port);
+}
+
 /* Skips that the hardware no longer holds: the frames they would have explained are explained by
  * starting the account anew. */
 static void
@@ -272,7 +300,7 @@ sampling_start(struct sampling *s)
 		return 0;
 	for (size_t i = 0; i < s->n_ports; i++) {
 		if (!s->ports[i].absent)
-			refill(s, &s->ports[i]);
+			begin_sampling(s, &s->ports[i]);
 	}
 	return 0;
 }
@@ -282,7 +310,7 @@ sampling_on_refill(struct sampling *s, uint32_t if_index)
 {
 	struct port *port = find_port(s, if_index);
 
-	if (port == NULL)
+	if (port == NULL || port->draws_itself)
 		return;
 	/* A full port that asks for more has lost what it held: sampling was restarted. */
 	if (port->n_loaded >= hal_skip_depth(s->hal)) {
@@ -328,6 +356,19 @@ apply_rate_cap(struct sampling *s, struct port *port, uint64_t now_us)
 	restart_cap_period(port, now_us);
 }
 
+static void
+cap_rate(struct sampling *s, struct port *port, const struct hal_sample_event *event)
+{
+	uint32_t before = port->mean_in_force;
+
+	/* Samples that were on their way when the rate changed say nothing of the new one. */
+	if (port->draws_itself && event->rate != before)
+		return;
+	apply_rate_cap(s, port, event->time_us);
+	if (port->draws_itself && port->mean_in_force != before)
+		set_rate(s, port);
+}
+
 /* ---- samples ---- */
 
 static void
@@ -366,19 +407,33 @@ send_sample(struct sampling *s, struct port *port, const struct loaded_skip *dra
 		port->drops++;
 }
 
+/* What the sample was drawn with. A port that draws by itself does not tell how many frames it let
+ * pass: the mean stands for it. */
+static bool
+take_drawn(struct port *port, const struct hal_sample_event *event, struct loaded_skip *drawn)
+{
+	if (event->rate > 0) {
+		*drawn = (struct loaded_skip){.skip = event->rate - 1, .mean = event->rate};
+		return true;
+	}
+	if (port->n_loaded == 0)
+		return false;
+	*drawn = port->loaded[0];
+	memmove(&port->loaded[0], &port->loaded[1], --port->n_loaded * sizeof(*drawn));
+	port->accounted_pkts += (uint64_t)drawn->skip + 1;
+	return true;
+}
+
 void
 sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
 {
 	struct port *port = find_port(s, event->if_index);
 	struct loaded_skip drawn;
 
-	if (port == NULL || port->n_loaded == 0) {
+	if (port == NULL || !take_drawn(port, event, &drawn)) {
 		stat_add(&s->stats, STAT_UNEXPECTED, 1);
 		return;
 	}
-	drawn = port->loaded[0];
-	memmove(&port->loaded[0], &port->loaded[1], --port->n_loaded * sizeof(drawn));
-	port->accounted_pkts += (uint64_t)drawn.skip + 1;
 	if (!port->config.enabled) {
 		stat_add(&s->stats, STAT_DISABLED, 1);
 		return;
@@ -391,8 +446,21 @@ sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
 		stat_add(&s->stats, STAT_CONTINUATIONS, 1);
 		return;
 	}
-	apply_rate_cap(s, port, event->time_us);
+	cap_rate(s, port, event);
 	send_sample(s, port, &drawn, event);
+}
+
+void
+sampling_on_samples_lost(struct sampling *s, uint32_t if_index, uint32_t n)
+{
+	struct port *port = find_port(s, if_index);
+
+	if (port == NULL)
+		return;
+	port->last_sequence += n;
+	port->samples += n;
+	port->drops += n;
+	stat_add(&s->stats, STAT_LOST, n);
 }
 
 static void
@@ -400,7 +468,7 @@ port_came(struct sampling *s, struct port *port)
 {
 	port->absent = false;
 	if (hal_has_sampling(s->hal))
-		refill(s, port);
+		begin_sampling(s, port);
 }
 
 bool
@@ -601,28 +669,46 @@ sampling_get_port(const struct sampling *s, uint32_t if_index, struct sampling_p
 	return 0;
 }
 
+/* What the kernel or the hardware refuses stays as it was before. */
+static int
+change_rate(struct sampling *s, struct port *port, const struct port *before)
+{
+	int rc = set_rate(s, port);
+
+	if (rc < 0) {
+		port->config = before->config;
+		port->mean_in_force = before->mean_in_force;
+	}
+	return rc;
+}
+
 int
 sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_port_config *config)
 {
-	struct port *port = find_port(s, if_index);
-	bool new_mean, switched_on;
+	struct port *port = find_port(s, if_index), before;
+	bool new_mean, switched;
 
 	if (port == NULL)
 		return -ENODEV;
 	if (sampling_check_port(config) < 0)
 		return -EINVAL;
+	before = *port;
 	new_mean = config->mean_skip != port->config.mean_skip;
-	switched_on = config->enabled && !port->config.enabled;
+	switched = config->enabled != port->config.enabled;
 	port->config = *config;
 	if (new_mean)
 		port->mean_in_force = config->mean_skip;
-	if (!hal_has_sampling(s->hal) || !config->enabled)
+	if (!hal_has_sampling(s->hal))
+		return 0;
+	if (port->draws_itself)
+		return new_mean || switched ? change_rate(s, port, &before) : 0;
+	if (!config->enabled)
 		return 0;
 	/* Hardware that cannot forget finishes the periods it holds, with the old mean in their
 	 * samples; both are right. */
 	if (new_mean && port->n_loaded > 0)
 		hal_restart_sampling(s->hal, if_index);
-	if (switched_on) {
+	if (switched) {
 		port->counting = port->n_loaded > 0 && port->counting;
 		refill(s, port);
 	}

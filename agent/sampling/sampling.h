@@ -86,6 +86,8 @@ int sampling_start(struct sampling *sampling);
 /* From the HAL's listener. */
 void sampling_on_sample(struct sampling *sampling, const struct hal_sample_event *event);
 void sampling_on_refill(struct sampling *sampling, uint32_t if_index);
+/* n samples of the port never came: they are numbered, and count as drops. */
+void sampling_on_samples_lost(struct sampling *sampling, uint32_t if_index, uint32_t n);
 /* True if the port has just come: it has the defaults, or what it had when it went, whose sequence
  * numbers go on. */
 bool sampling_on_port_changed(struct sampling *sampling, uint32_t if_index);
@@ -108,8 +110,8 @@ int sampling_state(struct sampling *sampling, uint32_t if_index, struct ease_sta
 void sampling_count_drops(struct sampling *sampling, uint32_t if_index, uint64_t n);
 
 /* Reads or changes one port's configuration. A change takes effect with the next sample drawn; if
- * the hardware can forget the skips it holds, at once. -ENODEV, -EINVAL (out of range: nothing
- * changed). */
+ * the hardware can forget the skips it holds, at once. -ENODEV, -EINVAL (out of range), or what a
+ * port that draws by itself refuses a rate with: nothing changed. */
 int sampling_get_port(const struct sampling *sampling, uint32_t if_index,
     struct sampling_port_config *config);
 int sampling_check_port(const struct sampling_port_config *config);

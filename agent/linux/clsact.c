@@ -1,0 +1,65 @@
+#include "agent/linux/clsact.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+
+uint32_t
+clsact_parent(bool out)
+{
+	return TC_H_MAKE(TC_H_CLSACT, out ? TC_H_MIN_EGRESS : TC_H_MIN_INGRESS);
+}
+
+static int
+change(struct netlink *netlink, uint16_t type, uint16_t flags, uint32_t kernel_index)
+{
+	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
+	struct nlmsghdr *question = netlink_begin(octets, type, flags, sizeof(struct tcmsg));
+	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+
+	head->tcm_ifindex = (int)kernel_index;
+	head->tcm_handle = TC_H_MAKE(TC_H_CLSACT, 0);
+	head->tcm_parent = TC_H_CLSACT;
+	mnl_attr_put_strz(question, TCA_KIND, "clsact");
+	return netlink_ask(netlink, question, NULL, NULL);
+}
+
+int
+clsact_make(struct netlink *netlink, uint32_t kernel_index, bool *made)
+{
+	int rc = change(netlink, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, kernel_index);
+
+	*made = rc == 0;
+	return rc == -EEXIST ? 0 : rc;
+}
+
+static int
+found_filter(void *ctx, const struct nlmsghdr *message)
+{
+	(void)message;
+	*(bool *)ctx = true;
+	return 0;
+}
+
+/* Is there any filter, whoever's, on one side? When in doubt, yes. */
+static bool
+has_filter(struct netlink *netlink, uint32_t kernel_index, bool out)
+{
+	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
+	struct nlmsghdr *question =
+	    netlink_begin(octets, RTM_GETTFILTER, NLM_F_DUMP, sizeof(struct tcmsg));
+	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+	bool found = false;
+
+	head->tcm_ifindex = (int)kernel_index;
+	head->tcm_parent = clsact_parent(out);
+	return netlink_ask(netlink, question, found_filter, &found) < 0 || found;
+}
+
+void
+clsact_remove_unused(struct netlink *netlink, uint32_t kernel_index)
+{
+	if (!has_filter(netlink, kernel_index, false) && !has_filter(netlink, kernel_index, true))
+		(void)change(netlink, RTM_DELQDISC, 0, kernel_index);
+}

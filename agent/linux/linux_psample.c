@@ -1,0 +1,239 @@
+/*
+ * The Linux device's sampling by psample: filters on ports, samples and gaps in their numbers out.
+ */
+#include "agent/linux/linux_private.h"
+#include "agent/linux/offload.h"
+
+#include "common/frame.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <linux/psample.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	EAR_OCTETS = 8 << 20, /* 4,000 samples on their way, at 2 KiB each in the kernel */
+	ETHERNET_OCTETS = 14,
+	VLAN_OCTETS = 4,
+};
+#define GAP_US 1000000ull     /* for which a late sample is awaited when nothing follows it */
+#define LATEST_US 30000000ull /* a sample older than that has its time from another clock */
+
+/* ---- ports ---- */
+
+/* The family is there as soon as one of its filters was. */
+static int
+open_ear(struct linux_device *d)
+{
+	unsigned groups[2] = {0};
+	int rc;
+
+	if (d->psample_fd >= 0)
+		return 0;
+	rc = netlink_family(d->ask.generic, PSAMPLE_GENL_NAME, &d->psample_type);
+	if (rc == 0)
+		rc = netlink_group(d->ask.generic, PSAMPLE_GENL_NAME, PSAMPLE_NL_MCGRP_SAMPLE_NAME,
+		    &groups[0]);
+	if (rc == 0)
+		rc = netlink_listen(NETLINK_GENERIC, groups, EAR_OCTETS, &d->psample_fd);
+	if (rc == 0)
+		rc = linux_watch_fd(d, d->psample_fd);
+	return rc;
+}
+
+static int
+add_port(struct linux_device *d, struct links_port *port, bool hardware)
+{
+	int rc = psample_filter_try(d->ask.route, port->link.kernel_index, hardware);
+
+	if (rc == 0)
+		rc = d->ask.generic ? open_ear(d) : -EOPNOTSUPP;
+	if (rc < 0)
+		return rc;
+	port->psample = calloc(1, sizeof(*port->psample));
+	if (!port->psample)
+		return -ENOMEM;
+	port->psample->filter = (struct psample_filter){
+	    .kernel_index = port->link.kernel_index,
+	    .hardware = hardware,
+	};
+	return 0;
+}
+
+int
+linux_psample_by_driver(struct linux_device *d, struct links_port *port)
+{
+	if (!offload_takes_filters(&d->ask, port->link.kernel_index))
+		return -EOPNOTSUPP;
+	return add_port(d, port, true);
+}
+
+int
+linux_psample_by_kernel(struct linux_device *d, struct links_port *port)
+{
+	return add_port(d, port, false);
+}
+
+void
+linux_psample_remove(struct linux_device *d, struct links_port *port)
+{
+	if (port->psample)
+		psample_filter_remove(d->ask.route, &port->psample->filter);
+	free(port->psample);
+	port->psample = NULL;
+}
+
+/* What was still awaited of the old rate has no number of ours, and never gets one. */
+static void
+forget_numbers(struct linux_device *d, struct linux_psample *p)
+{
+	for (unsigned out = 0; out < 2; out++) {
+		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, psample_account_close(&p->accounts[out]));
+		p->accounts[out] = (struct psample_account){0};
+	}
+}
+
+int
+linux_psample_set_rate(struct linux_device *d, struct links_port *port, uint32_t rate)
+{
+	int rc = psample_filter_set(d->ask.route, &port->psample->filter, rate);
+
+	forget_numbers(d, port->psample);
+	if (rc < 0)
+		log_warn_limited("linux", "%s is not sampled: %s %s", port->link.name,
+		    strerror(-rc), netlink_reason(d->ask.route));
+	return rc;
+}
+
+/* ---- samples ---- */
+
+static uint64_t
+wall_of(const struct linux_device *d, const struct psample_record *record)
+{
+	uint64_t now_us = clock_wall_us(d->clock), us = record->time_ns / 1000;
+
+	return us <= now_us && now_us - us < LATEST_US ? us : now_us;
+}
+
+/* A frame that was not cut into segments yet, or joined from some, stands for one of full length. */
+static uint32_t
+wire_octets(struct linux_device *d, const struct links_port *port,
+    const struct psample_record *record)
+{
+	uint32_t most = port->link.mtu_octets + ETHERNET_OCTETS + VLAN_OCTETS;
+
+	if (port->link.mtu_octets == 0 || record->frame_octets <= most)
+		return record->frame_octets + FRAME_FCS_OCTETS;
+	stat_add(&d->stats, LINUX_STAT_SAMPLES_UNCUT, 1);
+	return most - VLAN_OCTETS + FRAME_FCS_OCTETS;
+}
+
+static void
+report_sample(struct linux_device *d, const struct links_port *port,
+    const struct psample_record *record, bool out)
+{
+	struct hal_sample_event event = {
+	    .if_index = port->if_index,
+	    .direction = out ? EASE_OUT : EASE_IN,
+	    .time_us = wall_of(d, record),
+	    .frame_octets = wire_octets(d, port, record),
+	    .octets = record->octets,
+	    .kept_octets = record->kept_octets,
+	    .rate = record->rate,
+	};
+
+	if (!out)
+		event.input_if = port->if_index;
+	else
+		event.output_if = port->if_index;
+	if (out && !record->has_input) {
+		event.input_if = EASE_IF_LOCAL;
+		event.own = linux_is_own(d, record->octets, record->kept_octets);
+	}
+	if (event.own)
+		stat_add(&d->stats, LINUX_STAT_OWN_FRAMES, 1);
+	hal_report_sample(d->hal, &event, true);
+}
+
+static void
+report_lost(struct linux_device *d, const struct links_port *port, uint32_t n)
+{
+	if (n == 0)
+		return;
+	stat_add(&d->stats, LINUX_STAT_PSAMPLE_LOST, n);
+	hal_report_samples_lost(d->hal, port->if_index, n);
+}
+
+static void
+take_record(struct linux_device *d, const struct psample_record *record)
+{
+	struct links_port *port;
+	struct psample_account *account;
+	uint32_t kernel_index;
+	bool out;
+
+	if (!psample_filter_of_group(record->group, &kernel_index, &out))
+		return; /* somebody else samples, too */
+	port = links_find_kernel(&d->links, kernel_index);
+	if (!port || !port->psample || port->psample->filter.rate == 0 ||
+	    record->group != psample_filter_group(&port->psample->filter, out)) {
+		stat_add(&d->stats, LINUX_STAT_SAMPLES_OUTDATED, 1);
+		return;
+	}
+	account = &port->psample->accounts[out];
+	report_lost(d, port, psample_account_take(account, record->number));
+	if (account->missing && d->psample_gap_us == 0)
+		d->psample_gap_us = clock_mono_us(d->clock) + GAP_US;
+	stat_add(&d->stats, LINUX_STAT_SAMPLES, 1);
+	report_sample(d, port, record, out); /* last: it may change the rate, and the account with it */
+}
+
+static int
+take_message(void *ctx, const struct nlmsghdr *message)
+{
+	struct linux_device *d = ctx;
+	struct psample_record record;
+	int rc = psample_parse(message, d->psample_type, &record);
+
+	if (rc == 0)
+		take_record(d, &record);
+	else if (rc == -EPROTO)
+		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
+	return 0;
+}
+
+/* What has not come by now does not come: nothing may follow that would push it out. */
+static void
+close_gaps(struct linux_device *d)
+{
+	if (d->psample_gap_us == 0 || clock_mono_us(d->clock) < d->psample_gap_us)
+		return;
+	d->psample_gap_us = 0;
+	for (size_t i = 0; i < d->links.n; i++) {
+		const struct links_port *port = &d->links.ports[i];
+
+		for (unsigned out = 0; port->psample && out < 2; out++)
+			report_lost(d, port, psample_account_close(&port->psample->accounts[out]));
+	}
+}
+
+int
+linux_dispatch_psample(struct linux_device *d, unsigned budget)
+{
+	int rc = 1;
+
+	if (d->psample_fd < 0)
+		return 0;
+	for (unsigned n = 0; rc > 0 && (budget == 0 || n < budget); n++) {
+		rc = netlink_hear(d->psample_fd, take_message, d);
+		if (rc == -ENOBUFS)
+			stat_add(&d->stats, LINUX_STAT_PSAMPLE_OVERFLOWS, 1);
+		else if (rc == -EPROTO)
+			stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
+		if (rc == -ENOBUFS || rc == -EPROTO)
+			rc = 1;
+	}
+	close_gaps(d);
+	return rc > 0;
+}

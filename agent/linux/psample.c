@@ -1,0 +1,104 @@
+#include "agent/linux/psample.h"
+
+#include "agent/linux/attribute.h"
+
+#include <linux/genetlink.h>
+#include <linux/psample.h>
+#include <string.h>
+
+enum { WINDOW_BITS = (1 << PSAMPLE_WINDOW) - 1 };
+
+/* ---- messages ---- */
+
+/* What must be there, as bits of what was seen. */
+#define BIT(attr) (1u << (attr))
+#define NEEDED                                                                                     \
+	(BIT(PSAMPLE_ATTR_ORIGSIZE) | BIT(PSAMPLE_ATTR_SAMPLE_GROUP) |                            \
+	    BIT(PSAMPLE_ATTR_GROUP_SEQ) | BIT(PSAMPLE_ATTR_SAMPLE_RATE) | BIT(PSAMPLE_ATTR_DATA))
+
+static int
+take_attribute(const struct nlattr *attr, struct psample_record *record)
+{
+	switch (mnl_attr_get_type(attr)) {
+	case PSAMPLE_ATTR_IIFINDEX: /* which one is not asked: it is cut to 16 bits */
+		record->has_input = true;
+		return 0;
+	case PSAMPLE_ATTR_ORIGSIZE:
+		return attribute_copy(attr, &record->frame_octets, sizeof(record->frame_octets));
+	case PSAMPLE_ATTR_SAMPLE_GROUP:
+		return attribute_copy(attr, &record->group, sizeof(record->group));
+	case PSAMPLE_ATTR_GROUP_SEQ:
+		return attribute_copy(attr, &record->number, sizeof(record->number));
+	case PSAMPLE_ATTR_SAMPLE_RATE:
+		return attribute_copy(attr, &record->rate, sizeof(record->rate));
+	case PSAMPLE_ATTR_TIMESTAMP:
+		return attribute_copy(attr, &record->time_ns, sizeof(record->time_ns));
+	case PSAMPLE_ATTR_DATA:
+		record->octets = mnl_attr_get_payload(attr);
+		record->kept_octets = mnl_attr_get_payload_len(attr);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int
+psample_parse(const struct nlmsghdr *message, uint16_t type, struct psample_record *record)
+{
+	const struct genlmsghdr *head = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attr;
+	uint32_t seen = 0;
+	int rc = 0;
+
+	if (message->nlmsg_type != type)
+		return -ENOMSG;
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(*head))
+		return -EPROTO;
+	if (head->cmd != PSAMPLE_CMD_SAMPLE)
+		return -ENOMSG;
+	*record = (struct psample_record){0};
+	mnl_attr_for_each(attr, message, sizeof(*head)) {
+		if (rc < 0)
+			return rc;
+		rc = take_attribute(attr, record);
+		if (mnl_attr_get_type(attr) <= PSAMPLE_ATTR_MAX)
+			seen |= BIT(mnl_attr_get_type(attr));
+	}
+	if (rc < 0)
+		return rc;
+	return (seen & NEEDED) == NEEDED && record->rate > 0 ? 0 : -EPROTO;
+}
+
+/* ---- numbers ---- */
+
+uint32_t
+psample_account_take(struct psample_account *account, uint32_t number)
+{
+	uint32_t ahead = number - account->next, lost;
+
+	if (ahead > INT32_MAX) { /* behind: late, or one that two processors drew at once */
+		uint32_t back = account->next - 1 - number;
+
+		if (back < PSAMPLE_WINDOW)
+			account->missing &= ~(1u << back);
+		return 0;
+	}
+	account->next = number + 1;
+	if (ahead >= PSAMPLE_WINDOW) {
+		lost = (uint32_t)__builtin_popcount(account->missing) + ahead - (PSAMPLE_WINDOW - 1);
+		account->missing = WINDOW_BITS & ~1u;
+		return lost;
+	}
+	lost = (uint32_t)__builtin_popcount(account->missing >> (PSAMPLE_WINDOW - 1 - ahead));
+	account->missing = (account->missing << (ahead + 1) | ((1u << (ahead + 1)) - 2)) & WINDOW_BITS;
+	return lost;
+}
+
+uint32_t
+psample_account_close(struct psample_account *account)
+{
+	uint32_t lost = (uint32_t)__builtin_popcount(account->missing);
+
+	account->missing = 0;
+	return lost;
+}

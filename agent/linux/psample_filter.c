@@ -1,0 +1,254 @@
+#include "agent/linux/psample_filter.h"
+
+#include "agent/linux/clsact.h"
+#include "common/sample.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/if_ether.h>
+#include <linux/pkt_cls.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <linux/tc_act/tc_sample.h>
+#include <string.h>
+
+enum {
+	FILTER_HANDLE = 0xea5e,
+	FILTER_PRIORITY = 1, /* before filters that end the frame's way through the hook */
+	TRY_RATE = 0x7fffffff,
+	ACTION_FIRST = 1, /* actions are numbered from 1 */
+};
+
+/* A group: OURS, the kernel's index of the port, the epoch's last bits, the direction. */
+#define GROUP_OURS 0xe0000000u
+enum { GROUP_OURS_SHIFT = 28, INDEX_SHIFT = 4, INDEX_MAX = (1 << 24) - 1, EPOCH_SHIFT = 1, EPOCH_MASK = 7 };
+
+uint32_t
+psample_filter_group(const struct psample_filter *filter, bool out)
+{
+	return GROUP_OURS | filter->kernel_index << INDEX_SHIFT |
+	    (filter->epoch & EPOCH_MASK) << EPOCH_SHIFT | out;
+}
+
+bool
+psample_filter_of_group(uint32_t group, uint32_t *kernel_index, bool *out)
+{
+	*kernel_index = group >> INDEX_SHIFT & INDEX_MAX;
+	*out = group & 1;
+	return group >> GROUP_OURS_SHIFT == GROUP_OURS >> GROUP_OURS_SHIFT;
+}
+
+/* ---- messages ---- */
+
+struct question {
+	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
+};
+
+static struct nlmsghdr *
+begin(struct question *q, uint16_t type, uint16_t flags, uint32_t kernel_index, bool out)
+{
+	struct nlmsghdr *question = netlink_begin(q, type, flags, sizeof(struct tcmsg));
+	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+
+	head->tcm_ifindex = (int)kernel_index;
+	head->tcm_parent = clsact_parent(out);
+	head->tcm_handle = FILTER_HANDLE;
+	head->tcm_info = TC_H_MAKE(FILTER_PRIORITY << 16, htons(ETH_P_ALL));
+	mnl_attr_put_strz(question, TCA_KIND, "matchall");
+	return question;
+}
+
+/* Filters behind ours see the frame as if there were none: UNSPEC goes on. */
+static void
+put_sample(struct nlmsghdr *question, uint32_t rate, uint32_t group)
+{
+	const struct tc_sample parameters = {.action = TC_ACT_UNSPEC};
+	struct nlattr *action = mnl_attr_nest_start(question, ACTION_FIRST), *options;
+
+	mnl_attr_put_strz(question, TCA_ACT_KIND, "sample");
+	options = mnl_attr_nest_start(question, TCA_ACT_OPTIONS);
+	mnl_attr_put(question, TCA_SAMPLE_PARMS, sizeof(parameters), &parameters);
+	mnl_attr_put_u32(question, TCA_SAMPLE_RATE, rate);
+	mnl_attr_put_u32(question, TCA_SAMPLE_TRUNC_SIZE, EASE_HEADER_MAX_OCTETS);
+	mnl_attr_put_u32(question, TCA_SAMPLE_PSAMPLE_GROUP, group);
+	mnl_attr_nest_end(question, options);
+	mnl_attr_nest_end(question, action);
+}
+
+static int
+add(struct netlink *netlink, const struct psample_filter *filter, bool out, uint32_t rate)
+{
+	struct question q;
+	struct nlmsghdr *question =
+	    begin(&q, RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, filter->kernel_index, out);
+	struct nlattr *options = mnl_attr_nest_start(question, TCA_OPTIONS), *actions;
+
+	mnl_attr_put_u32(question, TCA_MATCHALL_FLAGS,
+	    filter->hardware ? TCA_CLS_FLAGS_SKIP_SW : TCA_CLS_FLAGS_SKIP_HW);
+	actions = mnl_attr_nest_start(question, TCA_MATCHALL_ACT);
+	put_sample(question, rate, psample_filter_group(filter, out));
+	mnl_attr_nest_end(question, actions);
+	mnl_attr_nest_end(question, options);
+	return netlink_ask(netlink, question, NULL, NULL);
+}
+
+static void
+take_off(struct netlink *netlink, uint32_t kernel_index, bool out)
+{
+	struct question q;
+
+	(void)netlink_ask(netlink, begin(&q, RTM_DELTFILTER, 0, kernel_index, out), NULL, NULL);
+}
+
+/* ---- setting ---- */
+
+static int
+add_both(struct netlink *netlink, struct psample_filter *filter, uint32_t rate)
+{
+	bool made;
+	int rc = clsact_make(netlink, filter->kernel_index, &made);
+
+	filter->made_hook |= made;
+	if (rc == 0)
+		rc = add(netlink, filter, false, rate);
+	if (rc < 0)
+		return rc;
+	rc = add(netlink, filter, true, rate);
+	if (rc < 0)
+		take_off(netlink, filter->kernel_index, false);
+	return rc;
+}
+
+int
+psample_filter_set(struct netlink *netlink, struct psample_filter *filter, uint32_t rate)
+{
+	int rc = 0;
+
+	if (filter->kernel_index > INDEX_MAX)
+		return -ERANGE;
+	if (filter->rate > 0) {
+		take_off(netlink, filter->kernel_index, false);
+		take_off(netlink, filter->kernel_index, true);
+	}
+	filter->rate = 0;
+	filter->epoch++;
+	if (rate > 0)
+		rc = add_both(netlink, filter, rate);
+	if (rc == 0)
+		filter->rate = rate;
+	return rc;
+}
+
+void
+psample_filter_remove(struct netlink *netlink, struct psample_filter *filter)
+{
+	(void)psample_filter_set(netlink, filter, 0);
+	if (filter->made_hook)
+		clsact_remove_unused(netlink, filter->kernel_index);
+	filter->made_hook = false;
+}
+
+int
+psample_filter_try(struct netlink *netlink, uint32_t kernel_index, bool hardware)
+{
+	struct psample_filter filter = {.kernel_index = kernel_index, .hardware = hardware};
+	int rc = psample_filter_set(netlink, &filter, TRY_RATE);
+
+	psample_filter_remove(netlink, &filter);
+	return rc;
+}
+
+/* ---- what is left of an agent that was killed ---- */
+
+struct search {
+	uint32_t kernel_index;
+	bool out, found;
+};
+
+static const struct nlattr *
+find(const struct nlattr *nest, uint16_t type)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, nest)
+		if (mnl_attr_get_type(attr) == type)
+			return attr;
+	return NULL;
+}
+
+/* The group of its `action sample`, if that is what it has. */
+static bool
+group_of(const struct nlattr *options, uint32_t *group)
+{
+	static const uint16_t way[] = {
+	    TCA_MATCHALL_ACT, ACTION_FIRST, TCA_ACT_OPTIONS, TCA_SAMPLE_PSAMPLE_GROUP};
+	const struct nlattr *attr = options;
+
+	for (size_t i = 0; attr && i < sizeof(way) / sizeof(way[0]); i++)
+		attr = find(attr, way[i]);
+	if (!attr || mnl_attr_get_payload_len(attr) != sizeof(*group))
+		return false;
+	memcpy(group, mnl_attr_get_payload(attr), sizeof(*group));
+	return true;
+}
+
+static bool
+is_ours(const struct nlmsghdr *message, const struct search *search)
+{
+	const struct tcmsg *head = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attr;
+	uint32_t group = 0, kernel_index;
+	bool out, matchall = false;
+
+	if (message->nlmsg_type != RTM_NEWTFILTER ||
+	    mnl_nlmsg_get_payload_len(message) < sizeof(*head) ||
+	    head->tcm_handle != FILTER_HANDLE || head->tcm_info >> 16 != FILTER_PRIORITY)
+		return false;
+	mnl_attr_for_each(attr, message, sizeof(*head)) {
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			matchall = mnl_attr_get_payload_len(attr) == sizeof("matchall") &&
+			    memcmp(mnl_attr_get_payload(attr), "matchall", sizeof("matchall")) == 0;
+		else if (mnl_attr_get_type(attr) == TCA_OPTIONS && !group_of(attr, &group))
+			group = 0;
+	}
+	return matchall && psample_filter_of_group(group, &kernel_index, &out) &&
+	    kernel_index == search->kernel_index && out == search->out;
+}
+
+static int
+look_at_filter(void *ctx, const struct nlmsghdr *message)
+{
+	struct search *search = ctx;
+
+	search->found |= is_ours(message, search);
+	return 0;
+}
+
+static bool
+clean_side(struct netlink *netlink, uint32_t kernel_index, bool out)
+{
+	struct search search = {.kernel_index = kernel_index, .out = out};
+	struct question q;
+	struct nlmsghdr *question =
+	    netlink_begin(&q, RTM_GETTFILTER, NLM_F_DUMP, sizeof(struct tcmsg));
+	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+
+	head->tcm_ifindex = (int)kernel_index;
+	head->tcm_parent = clsact_parent(out);
+	if (netlink_ask(netlink, question, look_at_filter, &search) < 0 || !search.found)
+		return false;
+	take_off(netlink, kernel_index, out);
+	return true;
+}
+
+bool
+psample_filter_clean(struct netlink *netlink, uint32_t kernel_index)
+{
+	bool in = clean_side(netlink, kernel_index, false);
+	bool out = clean_side(netlink, kernel_index, true);
+
+	if (in || out)
+		clsact_remove_unused(netlink, kernel_index);
+	return in || out;
+}
