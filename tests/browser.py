@@ -1,4 +1,5 @@
-"""Drives a headless Chromium over its DevTools pipe: https://chromedevtools.github.io/devtools-protocol/
+"""Drives a headless Chromium over its DevTools pipe, as
+https://chromedevtools.github.io/devtools-protocol/ has it.
 
 Messages are JSON ended by a zero octet, on file descriptors 3 (to it) and 4 (from it). Everything
 that the page wrote to its console and every request it made is kept. Used by check_page.py.
@@ -12,9 +13,11 @@ import subprocess
 import tempfile
 import time
 
-MODIFIERS = {'Alt': 1, 'Control': 2, 'Shift': 8}
 KEYS = {'Tab': 9, 'Enter': 13, 'Escape': 27, 'End': 35, 'Home': 36, 'ArrowLeft': 37, 'ArrowUp': 38,
-        'ArrowRight': 39, 'ArrowDown': 40}
+        'ArrowRight': 39, 'ArrowDown': 40}  # virtual key codes
+FLAGS = ('--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run'
+         ' --disable-background-networking --disable-sync --disable-component-update'
+         ' --disable-default-apps --disable-extensions --hide-scrollbars --remote-debugging-pipe')
 
 
 class Browser:
@@ -23,10 +26,8 @@ class Browser:
         to_read, self.to = os.pipe()
         self.answers, from_write = os.pipe()
         # Descriptors 3 and 4 may be in use here: they are put in place in the child.
-        command = (f'exec 3<&{to_read} 4>&{from_write}; exec {program} --headless=new --no-sandbox --disable-gpu'
-                   ' --disable-dev-shm-usage --no-first-run --disable-background-networking --disable-sync'
-                   ' --disable-component-update --disable-default-apps --disable-extensions --hide-scrollbars'
-                   f' --remote-debugging-pipe --user-data-dir={self.profile} about:blank')
+        command = (f'exec 3<&{to_read} 4>&{from_write};'
+                   f' exec {program} {FLAGS} --user-data-dir={self.profile} about:blank')
         self.process = subprocess.Popen(['bash', '-c', command], pass_fds=(to_read, from_write),
                                         env={**os.environ, 'TZ': zone}, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -37,7 +38,8 @@ class Browser:
         self.session = None
         self.console, self.requests = [], []
         target = self.call('Target.createTarget', url='about:blank')['targetId']
-        self.session = self.call('Target.attachToTarget', targetId=target, flatten=True)['sessionId']
+        attached = self.call('Target.attachToTarget', targetId=target, flatten=True)
+        self.session = attached['sessionId']
         for domain in ('Page', 'Runtime', 'Log', 'Network'):
             self.call(domain + '.enable')
 
@@ -69,7 +71,8 @@ class Browser:
     def _note(self, message):
         method, said = message.get('method'), message.get('params', {})
         if method == 'Runtime.consoleAPICalled' and said['type'] in ('error', 'warning', 'assert'):
-            self.console.append(' '.join(str(a.get('value', a.get('description'))) for a in said['args']))
+            values = (a.get('value', a.get('description')) for a in said['args'])
+            self.console.append(' '.join(str(value) for value in values))
         elif method == 'Runtime.exceptionThrown':
             details = said['exceptionDetails']
             self.console.append(details.get('exception', {}).get('description') or details['text'])
@@ -103,7 +106,8 @@ class Browser:
 
     def js(self, expression):
         """The value of an expression, awaited."""
-        answer = self.call('Runtime.evaluate', expression=expression, awaitPromise=True, returnByValue=True)
+        answer = self.call('Runtime.evaluate', expression=expression, awaitPromise=True,
+                           returnByValue=True)
         if 'exceptionDetails' in answer:
             details = answer['exceptionDetails']
             raise RuntimeError(details.get('exception', {}).get('description', details['text']))
@@ -122,23 +126,22 @@ class Browser:
         return False
 
     def size(self, width, height, mobile=False):
-        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=mobile)
+        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height,
+                  deviceScaleFactor=1, mobile=mobile)
 
     def media(self, **features):
         self.call('Emulation.setEmulatedMedia',
-                  features=[{'name': name.replace('_', '-'), 'value': value} for name, value in features.items()])
+                  features=[{'name': name.replace('_', '-'), 'value': value}
+                            for name, value in features.items()])
 
-    def key(self, name, text='', modifiers=0):
-        code = KEYS.get(name, ord(name[0].upper()))
-        text = text or {'Enter': '\r'}.get(name, '')
-        for kind in ('keyDown', 'keyUp'):
-            self.call('Input.dispatchKeyEvent', type=kind, key=name, code=name, windowsVirtualKeyCode=code,
-                      modifiers=modifiers, **({'text': text} if text and kind == 'keyDown' else {}))
+    def key(self, name):
+        """Presses one of KEYS."""
+        text = {'text': '\r'} if name == 'Enter' else {}
+        for kind, extra in (('keyDown', text), ('keyUp', {})):
+            self.call('Input.dispatchKeyEvent', type=kind, key=name, code=name,
+                      windowsVirtualKeyCode=KEYS[name], **extra)
 
-    def type(self, text):
-        self.call('Input.insertText', text=text)
-
-    def screenshot(self, path, whole=False):
-        picture = self.call('Page.captureScreenshot', format='png', captureBeyondViewport=whole)['data']
+    def screenshot(self, path):
+        picture = self.call('Page.captureScreenshot', format='png')['data']
         with open(path, 'wb') as file:
             file.write(base64.b64decode(picture))

@@ -1,5 +1,5 @@
-"""What tests/check_page.sh does with the page. Figures on it are compared with /api/v1, written out by
-code of this file; the contrast of texts is reckoned as WCAG 2.1 has it."""
+"""What tests/check_page.sh does with the page. Figures on it are compared with those of /api/v1,
+written out by code of this file; what is asked of the document stands in page_probes.js."""
 import datetime
 import json
 import os
@@ -11,12 +11,12 @@ import time
 import urllib.parse
 import urllib.request
 
-from browser import MODIFIERS, Browser
+from browser import Browser
 from sflow_wire import Switch, frame
 
 URL = os.environ['EASE_PAGE_URL']
 SHOTS = os.environ.get('EASE_PAGE_SHOTS')
-SETTLED = "document.readyState == 'complete' && !document.body.hasAttribute('aria-busy')"
+LIVE_SWITCH = '192.0.2.9'
 failed = False
 
 
@@ -28,17 +28,17 @@ def check(name, right, otherwise=''):
         print(f'FAIL page {name}: {otherwise}')
         failed = True
     sys.stdout.flush()
-    return right
 
 
 def equal(name, is_, must_be):
-    return check(name, is_ == must_be, f'{is_!r} instead of {must_be!r}')
+    check(name, is_ == must_be, f'{is_!r} instead of {must_be!r}')
 
 
 # ---- the API, and figures as easetop writes them ----
 
 def api(report, **asked):
-    with urllib.request.urlopen(f'{URL}/api/v1/{report}?{urllib.parse.urlencode(asked)}', timeout=20) as answer:
+    question = f'{URL}/api/v1/{report}?{urllib.parse.urlencode(asked)}'
+    with urllib.request.urlopen(question, timeout=20) as answer:
         return json.load(answer)
 
 
@@ -50,8 +50,9 @@ def in_scale(value):
 
 
 def three(value):
-    return '0' if value <= 0 else f'{value:.0f}' if value >= 99.95 else f'{value:.1f}' if value >= 9.995 \
-        else f'{value:.2f}'
+    if value <= 0:
+        return '0'
+    return f'{value:.0f}' if value >= 99.95 else f'{value:.1f}' if value >= 9.995 else f'{value:.2f}'
 
 
 def rate(value):
@@ -61,53 +62,76 @@ def rate(value):
 
 def limits(figure, factor):
     divisor, unit = in_scale(figure['estimate'] * factor)
-    return f"{three(figure['low'] * factor / divisor)}–{three(figure['high'] * factor / divisor)}{unit}"
+    low, high = (three(figure[name] * factor / divisor) for name in ('low', 'high'))
+    return f'{low}–{high}{unit}'
 
 
 def percent(value):
     return '<0.1%' if 0 < value < 0.05 else f'{value:.1f}%'
 
 
-def expected_row(row, result, unit='octets'):
+def figures(result, unit='octets'):
+    """Of each row of a list, and of the sums below it."""
     factor = (8 if unit == 'octets' else 1) / result['seconds']
-    return [rate(row[unit]['estimate'] * factor), limits(row[unit], factor),
-            percent(100 * row['share']['estimate']), f"{row['samples']:,}"]
+    rows = result['rows'] + [result[name] for name in ('others', 'rest') if name in result]
+    return [[rate(row[unit]['estimate'] * factor), limits(row[unit], factor),
+             percent(100 * row['share']['estimate']), f"{row['samples']:,}"] for row in rows]
+
+
+def state_of(port):
+    if port['status'] == 'down':
+        return 'down'
+    return 'silent' if port['check'].startswith('silent') else 'up'
+
+
+# ---- the page in a browser, and what a reader does with it ----
+
+def quoted(text):
+    return json.dumps(text)
 
 
 class Page:
-    """The page in a browser, and what a reader does with it."""
-
     def __init__(self, browser):
         self.browser, self.js, self.wait = browser, browser.js, browser.wait
 
-    def open(self, path):
-        self.browser.open(URL + path)
-        return self.settle()
+    def open(self, **asked):
+        self.browser.open(f'{URL}/?{urllib.parse.urlencode(asked)}')
+        self.settle()
 
     def settle(self):
-        time.sleep(0.05)
-        return self.wait(SETTLED)
+        time.sleep(0.05)  # what was done is begun
+        self.wait('probe.settled()')
 
     def click(self, selector):
-        self.js(f'document.querySelector({json.dumps(selector)}).click()')
-        return self.settle()
+        self.js(f'document.querySelector({quoted(selector)}).click()')
+        self.settle()
 
     def text(self, selector):
-        return self.js(f'document.querySelector({json.dumps(selector)})?.innerText ?? null')
+        return self.js(f'document.querySelector({quoted(selector)})?.innerText ?? ""')
 
     def texts(self, selector):
-        """Of each element, without the narrow spaces before units."""
-        return self.js(f'[...document.querySelectorAll({json.dumps(selector)})]'
-                       ".map((e) => e.textContent.replace(/\\u202f/g, ''))")
-
-    def asked(self):
-        return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.js('location.href')).query))
+        return self.js(f'probe.texts({quoted(selector)})')
 
     def rows(self, section):
-        """Of a list: the figures of each row."""
-        return self.js(f"""[...document.querySelectorAll('#{section} tbody tr')].map((row) =>
-            ['rate', 'limits', 'share', 'samples'].map((name) =>
-                row.querySelector('.' + name).textContent.replace(/\\u202f/g, '')))""")
+        return self.js(f'probe.rows({quoted(section)})')
+
+    def table(self, name):
+        """The table that stands for a picture: it is filled when it is opened."""
+        self.click(f'#{name} summary')
+        rows = self.js(f'probe.table({quoted(name)})')
+        self.click(f'#{name} summary')
+        return rows
+
+    def asked(self):
+        """What the address asks for."""
+        return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.js('location.href')).query))
+
+    def press(self, *keys):
+        for key in keys:
+            self.browser.key(key)
+
+    def focused(self):
+        return self.js('probe.focused()')
 
     def shot(self, name):
         if SHOTS:
@@ -117,11 +141,12 @@ class Page:
 # ---- what is looked at ----
 
 class LiveSwitch:
-    """1,000 ports, of which one is down and one has errors, a VLAN, losses, and an address that moves."""
+    """1,000 ports: 10 is down, 20 has errors, 2 a VLAN, some lose samples, one address moves."""
 
     def __init__(self):
-        self.switch = Switch(('127.0.0.1', int(os.environ['EASE_PAGE_SFLOW'])), '192.0.2.9', 1000,
-                             lambda port: (port * 37 % 100) / 100 if port % 3 else 0.002, errors={20}, down={10})
+        self.switch = Switch(('127.0.0.1', int(os.environ['EASE_PAGE_SFLOW'])), LIVE_SWITCH, 1000,
+                             lambda port: (port * 37 % 100) / 100 if port % 3 else 0.002,
+                             errors={20}, down={10})
         self.began = time.monotonic()
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self._run)
@@ -140,11 +165,12 @@ class LiveSwitch:
             self.tell()
 
     def start(self):
+        """Returns when all that was told is in the reports."""
         self.tell()
-        time.sleep(1.1)
+        time.sleep(1.1)  # counters are rates between two of them
         self.tell()
-        self.switch.tell_sample(40, frame('10.9.0.3', '10.9.1.1', 40003, 443))
-        self.switch.tell_sample(3, frame('10.9.0.3', '10.9.1.1', 40003, 443))
+        for port in (40, 3):
+            self.switch.tell_sample(port, frame('10.9.0.3', '10.9.1.1', 40003, 443))
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline and len(api('load', last='5m')['rows']) < 1008:
             time.sleep(0.1)
@@ -155,13 +181,12 @@ class LiveSwitch:
             self.thread.join()
 
 
-def replayed_range():
+def replayed():
     """The capture that the emulated switch replayed, as parameters: it is shorter than a minute."""
-    row = next(row for row in api('agents', last='all')['rows'] if row['agent'] != '192.0.2.9')
+    row = next(row for row in api('agents', last='all')['rows'] if row['agent'] != LIVE_SWITCH)
     first = datetime.datetime.fromisoformat(row['first_data'].replace('Z', '+00:00'))
-    form = '%Y-%m-%dT%H:%M:00Z'
-    return row['agent'], {'from': first.strftime(form),
-                          'to': (first + datetime.timedelta(minutes=1)).strftime(form)}
+    end, form = first + datetime.timedelta(minutes=1), '%Y-%m-%dT%H:%M:00Z'
+    return {'from': first.strftime(form), 'to': end.strftime(form), 'agent': row['agent']}
 
 
 # ---- the tests ----
@@ -169,326 +194,303 @@ def replayed_range():
 def check_first_view(page):
     began = time.monotonic()
     page.browser.open(URL + '/')
-    shown = page.wait("document.querySelectorAll('.tile').length == 1008 && document.querySelector('#sources .sure')"
-                      " && document.querySelector('#load-note').textContent && document.querySelector('.cell')")
-    check(f'first view of 1,008 ports, {time.monotonic() - began:.2f} s', shown, page.text('body')[:300])
+    shown = page.wait("document.querySelectorAll('.tile').length === 1008 &&"
+                      " ['#sources .sure', '.cell', '#load-key li'].every((selector) =>"
+                      " document.querySelector(selector))")
+    seconds = time.monotonic() - began
+    check(f'first view of 1,008 ports, {seconds:.2f} s', shown, page.text('body')[:300])
     page.settle()
     page.shot('ports-1000')
-    states = page.js("Object.fromEntries(['up', 'down', 'silent'].map((state) =>"
-                     " [state, document.querySelectorAll(`.tile[data-state=${state}]`).length]))")
     must = {'up': 0, 'down': 0, 'silent': 0}
     for row in api('load', last='5m')['rows']:
-        must['down' if row['status'] == 'down' else 'silent' if row['check'].startswith('silent') else 'up'] += 1
-    equal('tiles are up, down or silent as load says', states, must)
-    check('a port with errors has its dot', page.js("Boolean([...document.querySelectorAll('.tile[data-errors]')]"
-                                                    ".find((tile) => tile.textContent.startsWith('if20')))"))
-    check('the grid of 1,000 ports fits the screen', page.js("document.getElementById('tiles').offsetHeight <= innerHeight / 2"))
-    check('completeness below 99 % is red', page.js("document.getElementById('complete').dataset.bad == 'yes'"))
+        must[state_of(row)] += 1
+    equal('tiles are up, down or silent as load says', page.js('probe.tileStates()'), must)
+    equal('errors have their dot', page.js("probe.tile('if20').dataset.errors"), 'yes')
+    check('the grid of 1,000 ports takes half the screen at most',
+          page.js("document.getElementById('tiles').offsetHeight <= innerHeight / 2"))
+    equal('completeness below 99 % is red', page.js("document.getElementById('complete').dataset.bad"),
+          'yes')
     equal('lost samples are named', page.text('#trouble-loss .sum')[-12:], 'samples lost')
-    check('a moved address is named', '10.9.0.3' in page.text('#trouble-addresses'), page.text('#trouble-addresses'))
+    moved = page.text('#trouble-addresses')
+    check('a moved address is named', '10.9.0.3' in moved, moved)
 
 
 def check_figures(page, asked):
-    query = '?' + urllib.parse.urlencode(asked)
-    page.open('/' + query)
+    page.open(**asked)
     page.shot('figures')
-    for section, report, extra in (('sources', 'talkers', {'by': 'src'}), ('destinations', 'talkers', {'by': 'dst'}),
-                                   ('conversations', 'conversations', {}), ('protocols', 'protocols', {})):
-        result = api(report, **asked, **extra, top=5)
-        rows = result['rows'] + [result[name] for name in ('others', 'rest') if name in result]
-        equal(f'{section} are those of the API', page.rows(section), [expected_row(row, result) for row in rows])
+    for section, report, extra in (('sources', 'talkers', {'by': 'src'}),
+                                   ('destinations', 'talkers', {'by': 'dst'}),
+                                   ('conversations', 'conversations', {}),
+                                   ('protocols', 'protocols', {})):
+        must = figures(api(report, **asked, **extra, top=5))
+        equal(f'{section} are those of the API', page.rows(section), must)
     result = api('talkers', **asked, by='src', top=5)
-    equal('keys are those of the API', page.texts('#sources .key .filter'), [row['src'] for row in result['rows']])
-    bound = int(result['unseen_packets_high']) + 1
-    check('what was not seen has its bound', f'fewer than {bound:,} frames (95%)' in page.text('#sources .note'))
+    equal('keys are those of the API', page.texts('#sources .key .filter'),
+          [row['src'] for row in result['rows']])
+    bound = f"fewer than {int(result['unseen_packets_high']) + 1:,} frames (95%)"
+    check('what was not seen has its bound', bound in page.text('#sources .note'), bound)
     check_ports(page, asked)
     check_matrix(page, asked)
     check_chart(page, asked)
 
 
 def check_ports(page, asked):
-    load = [row for row in api('load', **asked)['rows'] if row['agent'] == asked['agent']]
+    load, shown = api('load', **asked)['rows'], page.texts('.tile .figure')
     must = []
     for row in load:
-        both = [row[name] for name in ('utilization_rx', 'utilization_tx') if row[name] is not None]
-        must.append('down' if row['status'] == 'down' else 'silent' if row['check'].startswith('silent')
-                    else percent(max(both)) if both else '-')
-    equal('utilisation of tiles is that of the API', page.texts('.tile .figure'), must)
-    page.click('#ports-table summary')
-    equal('what is not known is - and not 0', page.js("""[...document.querySelectorAll('#ports-table tbody tr')].at(-1)
-        .children[6].textContent"""), '-' if load[-1]['rx_bps'] is None else rate(load[-1]['rx_bps']))
-    equal('five attributes of a port are those of the API',
-          [text.replace('\u202f', '') for text in page.js(
-              "[...document.querySelectorAll('#ports-table tbody tr')][0].innerText.split('\\t')")][6:12],
-          [rate(load[0]['rx_bps']), rate(load[0]['tx_bps']), f"{load[0]['frames_per_s']:,.0f}",
-           f"{load[0]['broadcasts_per_s']:.1f}", f"{load[0]['multicasts_per_s']:.1f}", f"{load[0]['errors_per_s']:.0f}"])
-    page.click('#ports-table summary')
+        rx, tx = row['utilization_rx'], row['utilization_tx']
+        must.append(percent(max(rx, tx)) if state_of(row) == 'up' else state_of(row))
+    equal('utilisation of tiles is that of the API', shown, must)
+    first, table = load[0], page.table('ports-table')
+    equal('what is not known is - and not 0', (load[-1]['rx_bps'], table[-1][6]), (None, '-'))
+    equal('the attributes of a port are those of the API', table[0][6:12],
+          [rate(first['rx_bps']), rate(first['tx_bps']), f"{first['frames_per_s']:,.0f}",
+           f"{first['broadcasts_per_s']:.1f}", f"{first['multicasts_per_s']:.1f}",
+           f"{first['errors_per_s']:.0f}"])
 
 
 def check_matrix(page, asked):
     result = api('matrix', **asked, top=60)
-    must = sorted(f"{row['src']} → {row['dst']}: {rate(row['octets']['estimate'] * 8 / result['seconds'])}"
-                  for row in result['rows'])
-    shown = sorted(re.sub(r' \(.*', '', text.replace('\u202f', '')) for text in
-                   page.js("[...document.querySelectorAll('.cell')].map((cell) => cell.title)"))
-    check('cells of the matrix are those of the API', shown and set(shown) <= set(must), f'{shown} {must}')
+    must = {f"{row['src']} → {row['dst']}: {rate(row['octets']['estimate'] * 8 / result['seconds'])}"
+            for row in result['rows']}
+    titles = page.js("[...document.querySelectorAll('.cell')].map((cell) => cell.title)")
+    shown = {title.replace('\u202f', '').split(' (')[0] for title in titles}
+    check('cells of the matrix are those of the API', shown and shown <= must, f'{shown} {must}')
 
 
 def check_chart(page, asked):
-    result = api('history', **asked, top=5)
-    page.click('#load-table summary')
-    table = page.js("[...document.querySelectorAll('#load-table tbody tr')].map((row) => row.innerText.split('\\t'))")
-    must = [rate(row['octets'] * 8 / row['seconds']) if row['octets'] is not None and row['seconds'] else '-'
+    result, table = api('history', **asked, top=5), page.table('load-table')
+    must = [rate(row['octets'] * 8 / row['seconds']) if row['seconds'] else '-'
             for row in result['rows']]
-    equal('the counted load is that of the API', [row[2].replace('\u202f', '') for row in table], must)
-    first = next(row for row in result['rows'] if row['top'])
-    entry, factor = first['top'][0], 8 / first['seconds']
-    equal('and the largest source, with its limits',
-          table[result['rows'].index(first)][3 + entry['key']].replace('\u202f', ''),
+    equal('the counted load is that of the API', [row[2] for row in table], must)
+    step = next(i for i, row in enumerate(result['rows']) if row['top'])
+    entry, factor = result['rows'][step]['top'][0], 8 / result['rows'][step]['seconds']
+    equal('and the largest source, with its limits', table[step][3 + entry['key']],
           f"{rate(entry['octets']['estimate'] * factor)} ({limits(entry['octets'], factor)})")
-    check('the chart is drawn', page.js("""(() => { const c = document.getElementById('load-chart');
-        return new Set(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).size > 20; })()"""))
-    page.click('#load-table summary')
+    check('the chart is drawn', page.js('probe.chartColours()') > 20)
 
 
-def check_filters(page, agent, asked):
-    page.open('/?' + urllib.parse.urlencode(asked))
+def check_filters(page, asked):
+    page.open(**asked)
     before = page.js('location.href')
-    page.js("[...document.querySelectorAll('.tile')].find((tile) => tile.textContent.startsWith('e-2')).click()")
+    page.js("probe.tile('e-2').click()")
     page.settle()
-    equal('a tile filters by its port', {k: page.asked().get(k) for k in ('agent', 'port')}, {'agent': agent, 'port': 'e-2'})
+    equal('a tile filters by its port', page.asked(), {**asked, 'port': 'e-2'})
     equal('and is shown pressed', page.texts('.tile[aria-pressed=true] .name'), ['e-2'])
     result = api('talkers', **asked, port='e-2', by='src', top=5)
-    rows = result['rows'] + [result[name] for name in ('others', 'rest') if name in result]
-    equal('figures are those of the port', page.rows('sources'), [expected_row(row, result) for row in rows])
+    equal('figures are those of the port', page.rows('sources'), figures(result))
     page.shot('filtered')
     page.click('#sources .filter')
     equal('a source filters by its address', page.asked().get('addr'), result['rows'][0]['src'])
     page.js('history.back()')
-    page.wait('!new URLSearchParams(location.search).get("addr")')
+    page.wait("!new URLSearchParams(location.search).get('addr')")
     page.js('history.back()')
-    page.wait(f'location.href == {json.dumps(before)}')
+    page.wait(f'location.href === {quoted(before)}')
     page.settle()
-    equal('back takes the filters away', (page.texts('#chips button'), page.texts('.tile[aria-pressed=true]')),
-          ([f'agent {agent} ✕'], []))
+    equal('back takes the filters away',
+          page.texts('#chips button') + page.texts('.tile[aria-pressed=true]'),
+          [f"agent {asked['agent']} ✕"])
     page.click('.cell')
     check('a cell of the matrix filters', 'addr' in page.asked())
     page.click('#chips li:last-child button')
     check('a chip takes its filter away', 'addr' not in page.asked())
     page.click('#protocols .filter')
-    equal('a protocol filters', page.asked().get('proto'), str(api('protocols', **asked, top=1)['rows'][0]['protocol']))
-    page.open('/?' + urllib.parse.urlencode(asked))
+    first = api('protocols', **asked, top=1)['rows'][0]
+    equal('a protocol filters', page.asked().get('proto'), str(first['protocol']))
 
 
 def check_choices(page, asked):
-    page.open('/?' + urllib.parse.urlencode(asked))
+    page.open(**asked)
     page.click('#sort [data-sort=packets]')
-    result = api('talkers', **asked, by='src', top=5, sort='packets')
-    rows = result['rows'] + [result[name] for name in ('others', 'rest') if name in result]
-    equal('ranked by frames', page.rows('sources'), [expected_row(row, result, 'packets') for row in rows])
+    must = figures(api('talkers', **asked, by='src', top=5, sort='packets'), 'packets')
+    equal('ranked by frames', page.rows('sources'), must)
     page.click('#layer [data-layer=eth]')
-    check('MAC addresses', re.fullmatch(r'([0-9a-f]{2}:){5}[0-9a-f]{2}', page.texts('#sources .filter')[0]))
-    page.js("(() => { const s = document.querySelector('#protocols select'); s.value = 'proto';"
-            " s.dispatchEvent(new Event('change')); })()")
+    key = page.texts('#sources .filter')[0]
+    check('MAC addresses', re.fullmatch('([0-9a-f]{2}:){5}[0-9a-f]{2}', key), key)
+    page.js("(() => { const by = document.querySelector('#protocols select'); by.value = 'proto';"
+            " by.dispatchEvent(new Event('change')); })()")
     page.settle()
-    equal('IP protocols', page.texts('#protocols .key .filter')[0], api('protocols', **asked, by='proto')['rows'][0]['name'])
+    equal('IP protocols', page.texts('#protocols .key .filter')[0],
+          api('protocols', **asked, by='proto')['rows'][0]['name'])
     page.click('#sources .more')
-    equal('a hundred rows', (len(page.texts('#sources .key .filter')), page.asked()['open']),
-          (len(api('talkers', **asked, by='src', layer='eth', top=100)['rows']), 'sources'))
+    n = len(api('talkers', **asked, by='src', layer='eth', top=100)['rows'])
+    equal('up to a hundred rows', (len(page.texts('#sources .key .filter')), n > 5), (n, True))
     page.shot('expanded')
-    view = page.js('location.search')
-    page.open('/' + view)
-    equal('a link that was sent shows the same', page.js('location.search'), view)
-    equal('and as many rows', len(page.texts('#sources .key .filter')) > 5, True)
+    view = page.asked()
+    page.open(**view)
+    equal('a link that was sent shows the same',
+          (page.asked(), len(page.texts('#sources .key .filter'))), (view, n))
 
 
 def check_ranges(page):
-    page.open('/')
+    page.open()
     page.click('[data-last="15m"]')
     equal('a preset', page.asked(), {'last': '15m'})
     page.click('#earlier')
-    asked = page.asked()
-    equal('earlier: a range of its own, and not live', (sorted(asked), page.js("document.getElementById('live').ariaPressed")),
+    earlier = page.asked()
+    equal('earlier: a range of its own, and not live',
+          (sorted(earlier), page.js("document.getElementById('live').ariaPressed")),
           (['from', 'to'], 'false'))
     page.click('#later')
-    check('later', page.asked()['from'] > asked['from'])
+    check('later', page.asked()['from'] > earlier['from'])
     page.js("document.getElementById('custom').open = true")
-    time.sleep(0.1)
-    page.js("document.getElementById('from').value = '2001-02-03T04:05'; document.getElementById('to').value = '2001-02-03T04:06';"
-            "document.querySelector('#custom-form button').click()")
-    page.settle()
-    equal('from and to, in local time', page.asked(), {'from': '2001-02-03T03:05:00Z', 'to': '2001-02-03T03:06:00Z'})
-    check('an empty range says where the newest data is',
-          page.wait("document.getElementById('message-text').textContent.includes('newest data')"), page.text('#message'))
+    time.sleep(0.1)  # its fields are filled first
+    page.js("for (const [id, minute] of [['from', 5], ['to', 6]])"
+            " document.getElementById(id).value = `2001-02-03T04:0${minute}`")
+    page.click('#custom-form button')
+    equal('from and to, in local time', page.asked(),
+          {'from': '2001-02-03T03:05:00Z', 'to': '2001-02-03T03:06:00Z'})
+    message = page.text('#message-text')
+    check('an empty range says where the newest data is', 'newest data' in message, message)
     page.shot('empty')
     page.click('#message-do')
-    check('and goes there', page.wait("document.getElementById('message').hidden"), page.text('#message'))
+    equal('and goes there', page.js("document.getElementById('message').hidden"), True)
     page.click('#live')
     check('live again', 'from' not in page.asked())
 
 
 def check_hostile(page, asked):
-    page.open('/?' + urllib.parse.urlencode(asked))
-    equal('names with markup are text', page.js("""[typeof hacked, document.querySelectorAll('body img, body script').length,
-        document.querySelector('.tile').ariaLabel.includes('<img src=x onerror=')]"""), ['undefined', 0, True])
-    page.open('/?' + urllib.parse.urlencode({**asked, 'agent': '<b onclick=x>"\'&'}))
-    page.wait("!document.getElementById('message').hidden")
-    check('a filter that is refused says why', page.text('#message-text').startswith('The collector refuses:'),
-          page.text('#message-text'))
+    page.open(**asked)
+    equal('names with markup are text',
+          page.js("[typeof hacked, document.querySelectorAll('body img, body script').length,"
+                  " probe.tile('e-1').ariaLabel.includes('<img src=x onerror=')]"),
+          ['undefined', 0, True])
+    page.open(**{**asked, 'agent': '<b onclick=x>"\'&'})
+    message = page.text('#message-text')
+    check('a filter that is refused says why', message.startswith('The collector refuses:'), message)
     equal('and stays text', page.js("document.querySelectorAll('b').length"), 0)
 
 
-def check_keyboard(page, agent, asked):
-    page.open('/?' + urllib.parse.urlencode(asked))
-    key, active = page.browser.key, "document.activeElement"
-    key('Tab')
-    equal('Tab first reaches the skip link', page.js(f'{active}.className'), 'skip')
-    page.shot('skip-link')
-    key('Enter')
-    for _ in range(4):
-        key('Tab')
-        if page.js(f"{active}.classList.contains('tile')"):
-            break
-    equal('then the first tile', page.js(f'{active}.children[0]?.textContent'), 'e-1')
-    for name in ('ArrowRight', 'ArrowRight', 'ArrowLeft'):
-        key(name)
-    equal('arrows move among tiles', page.js(f'{active}.children[0].textContent'), 'e-2')
-    outline = page.js(f'(({{outlineStyle, outlineWidth}}) => [outlineStyle, parseFloat(outlineWidth) >= 2])(getComputedStyle({active}))')
-    equal('the focus is seen', outline, ['solid', True])
-    equal('the line below tells of it', page.text('#readout').startswith(f'{agent} · e-2 · <script>'), True)
+def check_keyboard(page, asked):
+    page.open(**asked)
+    page.press('Tab')
+    equal('Tab first reaches the skip link', page.focused()['classes'], ['skip'])
+    page.press('Enter', 'Tab')
+    equal('which leads to the first tile', page.focused()['first'], 'e-1')
+    page.press('ArrowRight', 'ArrowRight', 'ArrowLeft')
+    equal('arrows move among tiles', page.focused()['first'], 'e-2')
+    check('the focus is seen', page.focused()['outlined'])
+    equal('the line below tells of it',
+          page.text('#readout').startswith(f"{asked['agent']} · e-2 · <script>"), True)
     page.shot('keyboard')
-    key('Enter')
+    page.press('Enter')
     page.settle()
-    equal('Enter filters', page.asked().get('port'), 'e-2')
-    equal('and the focus stays', page.js(f'{active}.children[0]?.textContent'), 'e-2')
-    key('End')
-    equal('End goes to the last', page.js(f'{active}.children[0].textContent'), 'e-8')
+    equal('Enter filters, and the focus stays', (page.asked().get('port'), page.focused()['first']),
+          ('e-2', 'e-2'))
+    page.press('End')
+    equal('End goes to the last', page.focused()['first'], 'e-8')
     reached = set()
     for _ in range(60):
-        key('Tab')
-        reached.add(page.js(f"{active}.closest('section, header')?.id || {active}.closest('header, section')?.tagName || ''"))
-    sections = {'ports', 'load', 'sources', 'destinations', 'conversations', 'protocols', 'matrix'}
-    check('Tab reaches every section', sections <= reached, f'{sections - reached} missing')
-    key('Tab', modifiers=MODIFIERS['Shift'])
-
-
-TEXT_CONTRAST = """(() => {
-    const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-    const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
-        if (c.length == 3 || c[3] == 1) return c; } return [255, 255, 255]; };
-    const poor = new Set();
-    for (const e of document.querySelectorAll('body *')) {
-        if (![...e.childNodes].some((n) => n.nodeType == 3 && n.data.trim()) || !e.offsetParent || e.disabled) continue;
-        const style = getComputedStyle(e), a = light(parse(style.color)), b = light(ground(e));
-        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-        if (contrast < 4.5) poor.add(`${e.tagName}.${e.className} ${e.textContent.slice(0, 20)} ${contrast.toFixed(1)}`);
-    }
-    return [...poor]; })()"""
+        page.press('Tab')
+        reached.add(page.focused()['section'])
+    sections = {'ports', 'load', 'sources', 'destinations', 'conversations', 'protocols', 'matrix',
+                'trouble'}
+    equal('Tab reaches every section', sections - reached, set())
 
 
 def check_looks(page, asked):
-    address = '/?' + urllib.parse.urlencode(asked)
+    views = (('range', asked), ('live', {}))
     for theme in ('light', 'dark'):
         page.browser.media(prefers_color_scheme=theme)
-        for where in (address, '/'):
-            page.open(where)
-            equal(f'texts have contrast: {theme}, {"live" if where == "/" else "range"}', page.js(TEXT_CONTRAST), [])
-        page.shot(theme)
+        for name, view in views:
+            page.open(**view)
+            equal(f'texts have contrast: {theme}, {name}', page.js('probe.poorContrast()'), [])
+            page.shot(f'{theme}-{name}')
     page.click('#theme')
     equal('the switch of themes', page.js('document.documentElement.dataset.theme'), 'light')
     page.js('localStorage.clear()')
     page.browser.media(prefers_color_scheme='light', prefers_reduced_motion='reduce')
-    page.open(address)
-    equal('no motion where none is wanted', page.js("getComputedStyle(document.querySelector('.tile')).transitionDuration"), '0s')
+    page.open(**asked)
+    equal('no motion where none is wanted',
+          page.js("getComputedStyle(probe.tile('e-1')).transitionDuration"), '0s')
     for width, height in ((360, 740), (768, 1024), (1920, 1080)):
         page.browser.size(width, height, mobile=width < 500)
-        for where in (address, '/'):
-            page.open(where)
-            equal(f'{width} px wide: nothing is beyond the edge, {"live" if where == "/" else "range"}', page.js("""
-                [...document.querySelectorAll('header *, main *')].filter((e) => !e.closest('.scroll, .menu form, .skip')
-                    && e.offsetParent && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
-                    .map((e) => e.tagName + '.' + e.className).slice(0, 5)"""), [])
-            page.shot(f'{width}{"-live" if where == "/" else ""}')
+        for name, view in views:
+            page.open(**view)
+            equal(f'{width} px: nothing is beyond the edge, {name}', page.js('probe.beyondEdge()'),
+                  [])
+            page.shot(f'{width}-{name}')
     page.browser.size(1400, 900)
 
 
 def check_zones(page, asked):
-    page.open('/?' + urllib.parse.urlencode(asked))
+    page.open(**asked)
     local = page.text('#range')
     page.click('#utc')
     utc = page.text('#range')
     page.click('#utc')
-    equal('times are local with offset, and UTC at a switch', (local[-5:], utc[-5:]), ('+0100', '+0000'))
-    hour = int(re.search(r' (\d\d):', ' ' + local.split('–')[0])[1]), int(re.search(r' (\d\d):', ' ' + utc.split('–')[0])[1])
-    equal('an hour apart', (hour[0] - hour[1]) % 24, 1)
+    first = datetime.datetime.fromisoformat(asked['from'].replace('Z', '+00:00'))
+    for text, hours, zone in ((local, 1, '+0100'), (utc, 0, '+0000')):
+        wall = (first + datetime.timedelta(hours=hours)).strftime('%Y-%m-%d %H:%M')
+        equal(f'times in {zone}', (text[:16], text[-5:]), (wall, zone))
 
 
 def check_live(page, live):
-    page.open('/?addr=10.9.0.0/24')
+    page.open(addr='10.9.0.0/24')
     page.js("document.querySelector('#sources .filter').focus(); scrollTo(0, 300)")
-    before = page.js("[document.activeElement.textContent, scrollY]")
-    page.js("window.still = true; window.first = document.querySelector('#sources .samples:not(th)').textContent")
+    where = '[document.activeElement.textContent, scrollY]'
+    first = "document.querySelector('#sources td.samples').textContent"
+    before = page.js(where)
+    page.js(f'window.first = {first}')  # gone if the document is loaded again
     live.thread.start()
-    check('live figures move on by themselves', page.wait("""window.still &&
-        document.querySelector('#sources .samples:not(th)').textContent != window.first""", 20))
-    equal('focus and scroll stay', page.js("[document.activeElement.textContent, scrollY]"), before)
+    check('live figures move on by themselves',
+          page.wait(f'window.first && {first} !== window.first', 20))
+    equal('focus and scroll stay', page.js(where), before)
     page.js("Object.defineProperty(document, 'hidden', {get: () => true, configurable: true});"
             " document.dispatchEvent(new Event('visibilitychange'))")
     page.settle()
     page.browser.requests.clear()
-    time.sleep(5.5)
-    page.js('1')
+    time.sleep(5.5)  # longer than it waits between two looks
+    page.js('1')     # takes what the browser has to say
     equal('a hidden page asks nothing', page.browser.requests, [])
     page.js("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
-    check('and asks at once when it is seen again', page.wait("document.body.hasAttribute('aria-busy')", 2))
+    check('and asks at once when it is seen again',
+          page.wait("document.body.hasAttribute('aria-busy')", 2))
     page.settle()
     live.close()
 
 
 def check_gone(page):
-    page.open('/')
+    page.open()
     os.kill(int(os.environ['EASE_PAGE_COLLECTOR']), signal.SIGTERM)
-    check('a collector that is gone is told', page.wait(
-        "document.getElementById('message-text').textContent.includes('does not answer')", 20), page.text('#message'))
-    check('and what was there stays', len(page.texts('.tile')) == 1008)
+    told = page.wait("document.getElementById('message-text').textContent"
+                     ".includes('does not answer')", 20)
+    check('a collector that is gone is told', told, page.text('#message'))
+    equal('and what was there stays', len(page.texts('.tile')), 1008)
     page.shot('gone')
 
 
-def expect_quiet(name, browser):
-    browser.js('1')
-    equal(f'no error in the console: {name}', browser.console, [])
-    browser.console.clear()
+def check_all(page, live):
+    asked, browser = replayed(), page.browser
+    check_first_view(page)
+    check_figures(page, asked)
+    check_filters(page, asked)
+    check_choices(page, asked)
+    check_ranges(page)
+    check_keyboard(page, asked)
+    check_looks(page, asked)
+    check_zones(page, asked)
+    requests = list(browser.requests)
+    check_live(page, live)
+    page.js('1')
+    equal('no error in the console', browser.console, [])
+    check_hostile(page, asked)
+    check_gone(page)
+    requests += browser.requests
+    outside = {url for url in requests if not url.startswith((URL + '/', 'about:', 'data:'))}
+    equal('no request goes elsewhere', outside, set())
 
 
 def main():
     live = LiveSwitch()
     live.start()
-    agent, asked = replayed_range()
-    asked = {**asked, 'agent': agent}
     browser = Browser(zone='Europe/Berlin')
-    page = Page(browser)
-    requests = []
     try:
+        with open(os.path.join(os.path.dirname(__file__), 'page_probes.js')) as probes:
+            browser.call('Page.addScriptToEvaluateOnNewDocument', source=probes.read())
         browser.size(1400, 900)
         browser.media(prefers_color_scheme='light')
-        check_first_view(page)
-        check_figures(page, asked)
-        check_filters(page, agent, asked)
-        check_choices(page, asked)
-        check_ranges(page)
-        check_keyboard(page, agent, asked)
-        check_looks(page, asked)
-        check_zones(page, asked)
-        requests += browser.requests
-        check_live(page, live)
-        expect_quiet('all views', browser)
-        check_hostile(page, asked)
-        check_gone(page)
-        requests += browser.requests
-        outside = {url for url in requests if not url.startswith((URL + '/', 'about:', 'data:'))}
-        equal('no request goes elsewhere', outside, set())
+        check_all(Page(browser), live)
     finally:
         live.close()
         browser.close()

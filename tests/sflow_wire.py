@@ -31,8 +31,9 @@ class Switch:
 
     def _send(self, samples):
         self.datagrams += 1
-        self.socket.sendto(struct.pack('!II4sIIII', 5, 1, _ipv4(self.address), 0, self.datagrams,
-                                       int(self.seconds * 1000), len(samples)) + b''.join(samples), self.to)
+        head = struct.pack('!II4sIIII', 5, 1, _ipv4(self.address), 0, self.datagrams,
+                           int(self.seconds * 1000), len(samples))
+        self.socket.sendto(head + b''.join(samples), self.to)
 
     def _counters(self, port):
         octets = int(1000 * MBIT / 8 * self.load(port) * self.seconds)
@@ -40,8 +41,9 @@ class Switch:
         bad = int(50 * self.seconds) if port in self.errors else 0
         received = struct.pack('!QIIIIII', octets, frames, 7, 9, 0, bad, 0)
         sent = struct.pack('!QIIIIII', octets // 10, frames // 10, 7, 9, 0, 0, 0)
-        record = struct.pack('!IIQII', port, 6, 1000 * MBIT, 1, 0 if port in self.down else 3) + received + sent
-        body = struct.pack('!III', int(self.seconds) + 1, port, 1) + struct.pack('!II', 1, len(record)) + record
+        status = 0 if port in self.down else 3
+        record = struct.pack('!IIQII', port, 6, 1000 * MBIT, 1, status) + received + sent
+        body = struct.pack('!IIIII', int(self.seconds) + 1, port, 1, 1, len(record)) + record
         return struct.pack('!II', 2, len(body)) + body
 
     def _sample(self, port, octets):
@@ -55,7 +57,8 @@ class Switch:
         """Of all ports, as they stand after so many seconds."""
         self.seconds = seconds
         for first in range(1, self.n_ports + 1, 8):
-            self._send([self._counters(port) for port in range(first, min(first + 8, self.n_ports + 1))])
+            ports = range(first, min(first + 8, self.n_ports + 1))
+            self._send([self._counters(port) for port in ports])
 
     def tell_sample(self, port, octets):
         self._send([self._sample(port, octets)])

@@ -7,7 +7,7 @@ import {$, keepRovable, make, reconcile, rove, setAttribute, setText} from './do
 import * as format from './format.js';
 
 export const PAIRS = 60;
-const ADDRESSES = 10, LEVELS = 6;
+const ADDRESSES = 8, LEVELS = 6;
 
 /* The addresses that find a place, largest pair first. */
 function addressesOf(rows) {

@@ -12,7 +12,7 @@ import {makeLists, question} from './lists.js';
 import {LoadChart} from './loadchart.js';
 import {Matrix, PAIRS} from './matrix.js';
 import {Tiles} from './tiles.js';
-import {ADDRESSES, makeTrouble} from './trouble.js';
+import {ADDRESSES, EVENTS, makeTrouble, SOURCES} from './trouble.js';
 
 const SLOW_MS = 2000, RETRY_MS = 5000;
 const POLL_MS = [[3600e3, 5000], [86400e3, 20000], [Infinity, 60000]]; /* by the span */
@@ -55,14 +55,14 @@ function questions() {
 			main: section === lists[0]
 		})),
 		{report: 'matrix', asked: {...filtered, sort, layer, top: PAIRS}, section: matrix},
-		{report: 'errors', asked: {...ports, top: 100}, section: trouble.errors},
+		{report: 'errors', asked: {...ports, top: SOURCES}, section: trouble.errors},
 		{report: 'loss', asked: ports, section: trouble.loss},
 		{
 			report: 'addresses',
 			asked: {...filtered, top: ADDRESSES},
 			section: trouble.addresses
 		},
-		{report: 'events', asked: {...ports, top: 100}, section: trouble.events},
+		{report: 'events', asked: {...ports, top: EVENTS}, section: trouble.events},
 	];
 }
 

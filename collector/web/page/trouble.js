@@ -7,6 +7,7 @@ import * as format from './format.js';
 
 const LINES = 5;
 export const ADDRESSES = 200; /* the newest of them; moved ones are among these */
+export const EVENTS = 100, SOURCES = 100; /* the newest; of bad frames */
 
 const newestFirst = (field) => (a, b) => Date.parse(b[field]) - Date.parse(a[field]);
 
@@ -18,8 +19,7 @@ function portFilter({agent, port}) {
 	return port ? {agent, port} : {agent};
 }
 
-/* Each gives {sum, lines: [{what, where, when, filter}], n}: sum is empty where nothing is bad, n
- * how many lines there would be, if that is more. */
+/* Each gives {sum, lines: [{what, where, when, filter}]}: sum is empty where nothing is bad. */
 function errorsOf(result) {
 	const sources = [...result.sources ?? []].sort(newestFirst('last'));
 	const errors = (row) => (row.rx_errors ?? 0) + (row.tx_errors ?? 0);
@@ -80,9 +80,9 @@ function eventsOf(result) {
 	const lines = result.rows.map(
 	    (row) =>
 		({what: what(row), where: place(row), when: row.time, filter: portFilter(row)}));
-	const n = lines.length + (result.left_out ?? 0);
+	const sum = lines.length < EVENTS ? format.plural(lines.length, 'event') : `${EVENTS}+ events`;
 
-	return {sum: n ? format.plural(n, 'event') : '', lines, n};
+	return {sum: lines.length ? sum : '', lines};
 }
 
 const PARTS = [
@@ -128,7 +128,7 @@ class Part {
 	}
 
 	show(result, view, context) {
-		const {sum, lines, n = lines.length} = this.part.of(result);
+		const {sum, lines} = this.part.of(result), n = lines.length;
 
 		setText(this.sum, sum);
 		setAttribute(this.section, 'data-bad', sum ? 'yes' : undefined);
