@@ -227,9 +227,12 @@ attack_ends() {
 	rig_end "$attack_pid"
 	attack_pid=''
 }
-slowest_ms() { # of ten requests
-	for _ in {1..10}; do get -o /dev/null -w '%{time_total} %{http_code}\n' "$url/api/v1/load?last=all&top=$_"; done |
-	    awk '$2 != 200 { bad = 1 } $1 > most { most = $1 } END { print bad ? "refused" : int(1000 * most) }'
+slowest_ms() { # of ten requests; or how one was refused
+	for _ in {1..10}; do
+		get -o "$rig/body" -w '%{time_total} %{http_code}\n' "$url/api/v1/load?last=all&top=$_" >"$rig/time"
+		grep -q ' 200$' "$rig/time" || { echo "refused: $(cat "$rig/time" "$rig/body" | tr "\n" " ")"; return; }
+		cat "$rig/time"
+	done | awk '/refused/ { bad = bad $0 } $1 > most { most = $1 } END { print bad ? bad : int(1000 * most) }'
 }
 under_attack() { # KIND N
 	local ms taken

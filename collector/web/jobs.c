@@ -61,18 +61,60 @@ is_old(const struct jobs *jobs, const struct job *job)
 
 /* What somebody still reads goes when it is released. */
 static void
+drop(struct jobs *jobs, int at)
+{
+	struct job *job = jobs->all[at];
+
+	jobs->all[at] = NULL;
+	job->dropped = true;
+	if (job->held == 0)
+		free_job(jobs, job);
+}
+
+static void
 drop_old(struct jobs *jobs)
 {
-	for (int i = 0; i < JOBS_MAX; i++) {
-		struct job *job = jobs->all[i];
+	for (int i = 0; i < JOBS_MAX; i++)
+		if (jobs->all[i] && is_old(jobs, jobs->all[i]))
+			drop(jobs, i);
+}
 
-		if (!job || !is_old(jobs, job))
-			continue;
-		jobs->all[i] = NULL;
-		job->dropped = true;
-		if (job->held == 0)
-			free_job(jobs, job);
+/* The oldest answer, or of those that nobody reads; JOBS_MAX: there is none. */
+static int
+oldest_answer(const struct jobs *jobs, bool unread)
+{
+	int at = JOBS_MAX;
+
+	for (int i = 0; i < JOBS_MAX; i++) {
+		const struct job *job = jobs->all[i];
+
+		if (job && job->state == DONE && (!unread || job->held == 0) &&
+		    (at == JOBS_MAX || job->done_us < jobs->all[at]->done_us))
+			at = i;
 	}
+	return at;
+}
+
+/* A place for a new one, at the cost of old answers if need be; JOBS_MAX: all are at work, or too much
+ * of what was answered is still being read. */
+static int
+find_place(struct jobs *jobs)
+{
+	int at;
+
+	while (jobs->octets >= JOBS_OCTETS) {
+		at = oldest_answer(jobs, true);
+		if (at == JOBS_MAX)
+			return at;
+		drop(jobs, at);
+	}
+	for (at = 0; at < JOBS_MAX; at++)
+		if (!jobs->all[at])
+			return at;
+	at = oldest_answer(jobs, false);
+	if (at < JOBS_MAX)
+		drop(jobs, at);
+	return at;
 }
 
 /* ---- the workers ---- */
@@ -181,13 +223,9 @@ find_same(struct jobs *jobs, const struct request *request)
 static struct job *
 add_job(struct jobs *jobs, struct request *request)
 {
-	struct job *job = NULL;
-	int at = 0;
+	int at = jobs->stopping ? JOBS_MAX : find_place(jobs);
+	struct job *job = at < JOBS_MAX ? calloc(1, sizeof(*job)) : NULL;
 
-	while (at < JOBS_MAX && jobs->all[at])
-		at++;
-	if (at < JOBS_MAX && jobs->octets < JOBS_OCTETS && !jobs->stopping)
-		job = calloc(1, sizeof(*job));
 	if (!job)
 		return NULL;
 	job->request = request;
