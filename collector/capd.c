@@ -36,7 +36,7 @@ enum {
 	/* Least that must be left for windows and keys. */
 	MEMORY_WINDOWS_MIB = 4,
 	/* Ports that a MiB of the budget allows: they and their rows take a quarter of it. */
-	PORTS_A_MIB = 32,
+	PORTS_A_MIB = 29,
 	/* Rows of counters of our own, each of them once a batch. */
 	STAT_ROWS = 512,
 };
