@@ -148,9 +148,7 @@ mapping_move(struct mapping *m, uint64_t at, const uint8_t **octets, uint64_t *f
 	window = mmap(NULL, *n, PROT_READ, MAP_SHARED, m->fd, (off_t)begin);
 	if (window == MAP_FAILED)
 		return -errno;
-#ifdef MADV_POPULATE_READ
-	madvise(window, *n, MADV_POPULATE_READ); /* no is an answer: then each access does */
-#endif
+	madvise(window, *n, MADV_SEQUENTIAL); /* read far ahead; no is an answer, too */
 	m->from = begin;
 	m->n = *n;
 	m->window = window;

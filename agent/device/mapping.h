@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 enum {
-	MAPPING_WINDOW_OCTETS = 1 << 20, /* page tables are made and taken away in one go */
+	MAPPING_WINDOW_OCTETS = 1 << 20, /* more gains nothing, and stays resident */
 	MAPPING_MAX = 128, /* files at a time: beside a feed's sources, those of tests */
 };
 
