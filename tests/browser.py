@@ -37,6 +37,8 @@ class Browser:
         self.serial = 0
         self.session = None
         self.console, self.requests = [], []
+        self.headers = {}  # of the last request
+        self.fake = None   # (status, body) of what answers in the server's place
         target = self.call('Target.createTarget', url='about:blank')['targetId']
         attached = self.call('Target.attachToTarget', targetId=target, flatten=True)
         self.session = attached['sessionId']
@@ -80,15 +82,24 @@ class Browser:
             self.console.append(said['entry']['text'] + ' ' + said['entry'].get('url', ''))
         elif method == 'Network.requestWillBeSent':
             self.requests.append(said['request']['url'])
+            self.headers = said['request']['headers']
+        elif method == 'Fetch.requestPaused':
+            status, body = self.fake
+            self._send('Fetch.fulfillRequest', requestId=said['requestId'], responseCode=status,
+                       body=base64.b64encode(body.encode()).decode())
 
-    def call(self, method, **parameters):
+    def _send(self, method, **parameters):
         self.serial += 1
-        serial, message = self.serial, {'id': self.serial, 'method': method, 'params': parameters}
+        message = {'id': self.serial, 'method': method, 'params': parameters}
         if self.session:
             message['sessionId'] = self.session
         octets = json.dumps(message).encode() + b'\0'
         while octets:
             octets = octets[os.write(self.to, octets):]
+        return self.serial
+
+    def call(self, method, **parameters):
+        serial = self._send(method, **parameters)
         deadline = time.monotonic() + 30
         while True:
             answer = self._receive(deadline)
@@ -140,6 +151,14 @@ class Browser:
         for kind, extra in (('keyDown', text), ('keyUp', {})):
             self.call('Input.dispatchKeyEvent', type=kind, key=name, code=name,
                       windowsVirtualKeyCode=KEYS[name], **extra)
+
+    def answer(self, pattern, status, body):
+        """Requests of such addresses get this answer, and do not reach the server."""
+        self.fake = (status, body)
+        self.call('Fetch.enable', patterns=[{'urlPattern': pattern}])
+
+    def answer_no_more(self):
+        self.call('Fetch.disable')
 
     def screenshot(self, path):
         picture = self.call('Page.captureScreenshot', format='png')['data']

@@ -445,9 +445,29 @@ def check_live(page, live):
     equal('a hidden page asks nothing', page.browser.requests, [])
     page.js("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
     check('and asks at once when it is seen again',
-          page.wait("document.body.hasAttribute('aria-busy')", 2))
+          page.wait("document.body.hasAttribute('data-busy')", 2))
     page.settle()
     live.close()
+
+
+def check_refusals(page, asked):
+    page.open(**asked)
+    before = page.rows('sources')
+    page.browser.answer('*/api/v1/*', 503, '{"error": "too much is asked"}')
+    page.click('#sort [data-sort=packets]')
+    message = page.text('#message-text')
+    check('a collector that is busy is told', 'busy (too much is asked)' in message, message)
+    equal('and what was there stays, paler', (page.rows('sources'), page.js(
+        "getComputedStyle(document.getElementById('sources')).opacity")), (before, '0.5'))
+    page.browser.answer('*/api/v1/*', 401, '{"error": "token"}')
+    page.click('#sort [data-sort=octets]')
+    hidden = "document.getElementById('token-form').hidden"
+    equal('a collector that wants a token: the reader is asked', page.js(hidden), False)
+    page.browser.answer_no_more()
+    page.js("document.getElementById('token').value = 'open sesame'")
+    page.click('#token-form button')
+    equal('the token goes along', page.browser.headers.get('Authorization'), 'Bearer open sesame')
+    equal('and opens the page', (page.js(hidden), page.rows('sources')), (True, before))
 
 
 def check_gone(page):
@@ -475,6 +495,7 @@ def check_all(page, live):
     page.js('1')
     equal('no error in the console', browser.console, [])
     check_hostile(page, asked)
+    check_refusals(page, asked)
     check_gone(page)
     requests += browser.requests
     outside = {url for url in requests if not url.startswith((URL + '/', 'about:', 'data:'))}

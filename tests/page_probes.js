@@ -8,7 +8,7 @@ globalThis.probe = {
 
 	/* The document is there, and every question of the page was answered. */
 	settled: () =>
-		document.readyState === 'complete' && !document.body.hasAttribute('aria-busy'),
+		document.readyState === 'complete' && !document.body.hasAttribute('data-busy'),
 
 	/* Of a list: the figures of each row. */
 	rows: (section) => [...document.querySelectorAll(`#${section} tbody tr`)].map((row) =>

@@ -1,8 +1,7 @@
 /*
- * Asks the collector: GET /api/v1/NAME. A failure is one of three kinds, which need different
- * words: refused (it answered, and says why), locked (it wants a token) and gone (nobody answered).
- * Also knows the collector's clock, by which ages are reckoned, from what it stamps its answers
- * with.
+ * Asks the collector: GET /api/v1/NAME. Failures are of kinds that need different words: refused
+ * (it answers, and says why; locked and busy are such), and gone (nobody answers). Also knows the
+ * collector's clock, by which ages are reckoned, from what it stamps its answers with.
  */
 
 const TIMEOUT_MS = 60000; /* a month of raw samples may take some seconds; a minute is broken */
@@ -16,6 +15,9 @@ export function now() {
 export class Refused extends Error {}
 export class Gone extends Error {}
 export class Locked extends Refused {} /* it wants a token */
+export class Busy extends Refused {} /* it may answer a little later */
+
+const KINDS = {401: Locked, 429: Busy, 503: Busy};
 
 /* The token of a collector that wants one: kept while the browser's tab is open. */
 export function setToken(token) {
@@ -66,5 +68,5 @@ export async function get(name, asked, signal) {
 	}
 	const reason = await reasonOf(answer) ?? `${answer.status} ${answer.statusText}`;
 
-	throw answer.status === 401 ? new Locked(reason) : new Refused(reason);
+	throw new (KINDS[answer.status] ?? Refused)(reason);
 }

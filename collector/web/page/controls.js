@@ -187,6 +187,9 @@ export class Controls {
 
 	/* What the address says, at once. */
 	showView(view) {
+		const filters = address.filtersOf(view).map(({value}) => value);
+
+		document.title = ['easeswitch', ...filters].join(' · ');
 		this.lastSpan = view.last ?? this.lastSpan;
 		showChoice('presets', 'last', view);
 		showChoice('sort', 'sort', view);

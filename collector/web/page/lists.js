@@ -6,7 +6,7 @@
 import {$, make, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
-export const FEW = 5, MANY = 100;
+const FEW = 5, MANY = 100;
 const ENOUGH_SAMPLES = 100; /* the largest key is then known to about a fifth */
 
 const BY = {
@@ -89,19 +89,6 @@ const LISTS = [
 		keys: (row) => one(protocolText(row), protocolFilter(row))
 	},
 ];
-
-/* What to ask for a list. */
-export function question(list, view) {
-	const asked = {sort: view.sort, top: view.open === list.id ? MANY : FEW};
-
-	if (list.report !== 'protocols')
-		asked.layer = view.layer;
-	if (list.by)
-		asked.by = list.by;
-	if (list.choices)
-		asked.by = view.by;
-	return asked;
-}
 
 /* ---- rows ---- */
 
@@ -234,6 +221,8 @@ function makeHead(list, sort) {
 class List {
 	constructor(list, change) {
 		this.list = list;
+		this.id = list.id;
+		this.report = list.report;
 		this.section = $(list.id);
 		this.note = make('p', {class: 'note'});
 		this.head = make('tr', {role: 'row'});
@@ -267,6 +256,16 @@ class List {
 		this.select = make('select', {'aria-label': 'Protocols by'}, ...options);
 		this.select.addEventListener('change', () => change({by: this.select.value}));
 		return [this.select];
+	}
+
+	/* What to ask for it, beside range and filters. */
+	question(view) {
+		const {by, choices} = this.list;
+		const top = view.open === this.id ? MANY : FEW;
+
+		if (choices)
+			return {sort: view.sort, top, by: view.by};
+		return {sort: view.sort, top, layer: view.layer, ...by && {by}};
 	}
 
 	show(result, view, {utc}) {

@@ -7,7 +7,8 @@
 import {$, make, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
-const SERIES = 5, COMPLETE = 0.99;
+export const SERIES = 5;
+const COMPLETE = 0.99;
 const UNIT_MS = 1000;
 
 function colour(name) {
@@ -330,7 +331,7 @@ export class LoadChart {
 
 		this.#drawn = {answer: {series, counted, steps, rows}, context};
 		const step = `A step is ${format.span(result.step)}; whiskers are 95 % limits.`;
-		const label = `Load in ${unit}, counted, and of ${names}; figures in the table below`;
+		const label = `Load in ${unit}, counted, and of ${names}; figures are in the table`;
 
 		reconcile($('load-key'), keys, ({name}) => name, keyItem, fillKeyItem);
 		setAttribute($('load-chart'), 'aria-label', label);

@@ -4,18 +4,19 @@
  * the range is empty, a report is slow or nobody answers.
  */
 import * as address from './address.js';
-import {get, Gone, Locked, now, Refused, setToken} from './api.js';
+import {Busy, get, Gone, Locked, now, Refused, setToken} from './api.js';
 import {Controls, preferences} from './controls.js';
-import {$, setText} from './dom.js';
+import {$, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
-import {makeLists, question} from './lists.js';
-import {LoadChart} from './loadchart.js';
+import {makeLists} from './lists.js';
+import {LoadChart, SERIES} from './loadchart.js';
 import {Matrix, PAIRS} from './matrix.js';
 import {Tiles} from './tiles.js';
 import {ADDRESSES, EVENTS, makeTrouble, SOURCES} from './trouble.js';
 
 const SLOW_MS = 2000, RETRY_MS = 5000;
-const POLL_MS = [[3600e3, 5000], [86400e3, 20000], [Infinity, 60000]]; /* by the span */
+const HEAD = 'sources';
+const POLL_MS = [[3600e3, 5000], [86400e3, 20000], [Infinity, 60000]]; /* by the span asked for */
 
 let view = address.parse(location.search);
 let round = new AbortController(); /* of questions; the next one ends it */
@@ -23,46 +24,38 @@ let asking = false, timer;
 
 /* ---- sections ---- */
 
-const context = () => ({now: now(), utc: preferences.utc});
 const controls = new Controls({change, view: () => view, look});
 const tiles = new Tiles(change);
 const chart = new LoadChart(change);
 const lists = makeLists(change);
 const matrix = new Matrix(change);
 const trouble = makeTrouble(change);
-const answers = new Map(); /* the last of each section, for look() */
+const agents = {show: (result) => controls.showAgents(result, view), fail: () => {}};
+const answers = new Map(); /* by id: draws again what each section was answered last */
 
-/* What each section asks, in the order in which they are seen. */
+/*
+ * What is asked, in the order in which it is seen: a report, its parameters, the section that shows
+ * or fails, and the id of its element. HEAD's answer also tells range, completeness and age.
+ */
 function questions() {
 	const {sort, layer} = view;
 	const range = address.parameters(view, []);
 	const everywhere = address.parameters(view, ['agent']);
 	const ports = address.parameters(view, ['agent', 'port']);
 	const filtered = address.parameters(view);
+	const one = (id, report, asked, section) => ({id, report, asked, section});
 
 	return [
-		{report: 'load', asked: everywhere, show: (result) => tiles.show(result, view)},
-		{
-			report: 'agents',
-			asked: range,
-			show: (result) => controls.showAgents(result, view)
-		},
-		{report: 'history', asked: {...filtered, sort, layer, top: 5}, section: chart},
-		...lists.map((section) => ({
-			report: section.list.report,
-			asked: {...filtered, ...question(section.list, view)},
-			section,
-			main: section === lists[0]
-		})),
-		{report: 'matrix', asked: {...filtered, sort, layer, top: PAIRS}, section: matrix},
-		{report: 'errors', asked: {...ports, top: SOURCES}, section: trouble.errors},
-		{report: 'loss', asked: ports, section: trouble.loss},
-		{
-			report: 'addresses',
-			asked: {...filtered, top: ADDRESSES},
-			section: trouble.addresses
-		},
-		{report: 'events', asked: {...ports, top: EVENTS}, section: trouble.events},
+		one('ports', 'load', everywhere, tiles),
+		one('agent', 'agents', range, agents),
+		one('load', 'history', {...filtered, sort, layer, top: SERIES}, chart),
+		...lists.map((list) =>
+			one(list.id, list.report, {...filtered, ...list.question(view)}, list)),
+		one('matrix', 'matrix', {...filtered, sort, layer, top: PAIRS}, matrix),
+		one('trouble-errors', 'errors', {...ports, top: SOURCES}, trouble.errors),
+		one('trouble-loss', 'loss', ports, trouble.loss),
+		one('trouble-addresses', 'addresses', {...filtered, top: ADDRESSES}, trouble.addresses),
+		one('trouble-events', 'events', {...ports, top: EVENTS}, trouble.events),
 	];
 }
 
@@ -114,42 +107,74 @@ function sayFailure(error) {
 	else if (error instanceof Gone)
 		say(`The collector does not answer (${error.message}); what is shown may be old.`,
 		    'Try again', ask);
+	else if (error instanceof Busy)
+		say(`The collector is busy (${error.message}); what is shown may be old.`);
 	else
 		say(`The collector refuses: ${error.message}`);
 }
 
 /* ---- a round of questions ---- */
 
-async function askOne({report, asked, section, show, main}, signal) {
-	try {
-		const result = await get(report, asked, signal);
+/* A section of which the answer to the present view is not there is paler. */
+function setStale(id, stale) {
+	setAttribute($(id), 'data-stale', stale ? 'yes' : undefined);
+}
 
-		if (signal.aborted)
-			return;
-		const draw = () => (section ? section.show(result, view, context()) : show(result));
-
-		answers.set(section ?? report, draw);
-		draw();
-		if (main) {
-			answers.set('head', () => sayHead(result));
+function showAnswer({id, section}, result) {
+	const draw = () => {
+		section.show(result, view, {now: now(), utc: preferences.utc});
+		if (id === HEAD)
 			sayHead(result);
-		}
+	};
+
+	answers.set(id, draw);
+	draw();
+	setStale(id, false);
+}
+
+/* What the collector cannot say now stays as it was; what it refuses goes. */
+function showFailure({id, section}, error) {
+	if (error instanceof Refused && !(error instanceof Busy)) {
+		answers.delete(id);
+		section.fail(error.message);
+		setStale(id, false);
+	} else if (!(error instanceof Refused || error instanceof Gone))
+		reportError(error); /* a mistake of the page */
+}
+
+/* The error there was, with the question's id; or undefined. */
+async function askOne(question, signal) {
+	try {
+		const result = await get(question.report, question.asked, signal);
+
+		if (!signal.aborted)
+			showAnswer(question, result);
+		return undefined;
 	} catch (error) {
-		if (signal.aborted)
-			return;
-		if (error instanceof Refused)
-			section?.fail(error.message);
-		else if (!(error instanceof Gone))
-			reportError(error); /* a mistake of the page */
-		throw error;
+		if (!signal.aborted)
+			showFailure(question, error);
+		return {id: question.id, error};
 	}
 }
 
-function schedule(failed) {
-	const span = address.spanMs(view.last), every = POLL_MS.find(([most]) => !(span > most))[1];
+/* What one section alone is refused stands in that section. */
+function judge(failures) {
+	const waiting = failures.find(({error}) => error instanceof Gone || error instanceof Busy);
+	const failure = waiting ?? failures.find(({id}) => id === HEAD);
+
+	if (failure)
+		sayFailure(failure.error);
+	else
+		answers.get(HEAD)();
+	schedule(Boolean(waiting));
+}
+
+function schedule(soon) {
+	const span = address.spanMs(view.last);
+	const [, every] = POLL_MS.find(([most]) => span <= most) ?? POLL_MS.at(-1);
 
 	clearTimeout(timer);
-	if (failed)
+	if (soon)
 		timer = setTimeout(ask, RETRY_MS);
 	else if (address.isLive(view) && !document.hidden)
 		timer = setTimeout(ask, every);
@@ -162,24 +187,15 @@ async function ask() {
 
 	clearTimeout(timer);
 	asking = true;
-	document.body.setAttribute('aria-busy', 'true');
-	const asked = questions().map((one) => askOne(one, signal));
-	const outcomes = await Promise.allSettled(asked);
+	setAttribute(document.body, 'data-busy', 'yes');
+	const failures = await Promise.all(questions().map((one) => askOne(one, signal)));
 
 	clearTimeout(slow);
 	if (signal.aborted)
 		return;
 	asking = false;
-	document.body.removeAttribute('aria-busy');
-	const failures = outcomes.map(({reason}) => reason).filter(Boolean);
-	const gone = failures.find((error) => error instanceof Gone);
-
-	/* What one section alone is refused stands in that section. */
-	if (gone || !answers.has('head'))
-		sayFailure(gone ?? failures[0]);
-	else
-		answers.get('head')();
-	schedule(Boolean(gone));
+	setAttribute(document.body, 'data-busy', undefined);
+	judge(failures.filter(Boolean));
 }
 
 /* ---- what the reader does ---- */
@@ -194,6 +210,8 @@ function change(changes) {
 function begin() {
 	controls.showView(view);
 	answers.clear();
+	for (const {id} of questions())
+		setStale(id, true);
 	ask();
 }
 

@@ -245,4 +245,11 @@ export class Tiles {
 		this.#read(result.rows.find((row) => samePort(row, this.#shown)));
 		this.#table();
 	}
+
+	fail(text) {
+		this.#rows = [];
+		$('tiles').replaceChildren();
+		setText($('ports-sum'), text);
+		setText($('readout'), '');
+	}
 }
