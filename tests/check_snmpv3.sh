@@ -328,10 +328,10 @@ configuration() {
 	expect '--print-config shows the user' "$(grep -c '^user "switch"' <<<"$out")" 1
 	sed -i 's/"authentic words"/"short"/' "$rig/collector.conf"
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
-	expect 'a short passphrase is named' "$(grep -c ':8: auth_passphrase: .*a passphrase has' <<<"$out")" 1
+	expect 'a short passphrase is named' "$(grep -c ':9: auth_passphrase: .*a passphrase has' <<<"$out")" 1
 	sed -i -e 's/"short"/"authentic words"/' -e "s/$engine/0x12/" "$rig/collector.conf"
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
-	expect 'a wrong engine ID is named' "$(grep -c ':6: engine_ids: .*an engine ID is' <<<"$out")" 1
+	expect 'a wrong engine ID is named' "$(grep -c ':7: engine_ids: .*an engine ID is' <<<"$out")" 1
 }
 restarted() { # the engine keeps its ID and counts its boots
 	collector || return
