@@ -1,10 +1,4 @@
-#include "collector/capd.h"
-#include "collector/input/input.h"
-#include "collector/progress.h"
-#include "collector/store/store.h"
-#include "collector/tap.h"
-#include "collector/window/ledger.h"
-#include "common/buf.h"
+#include "collector/capd_private.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -44,47 +38,12 @@ enum {
 /* A clock that is disciplined never moves that far between two looks. */
 #define CLOCK_STEP_US 1000000
 
-enum capd_stat_id {
-	CAPD_STAT_FLUSHES_POSTPONED,
-	CAPD_STAT_CLOCK_STEPS,
-	CAPD_STAT_STARTED,
-	CAPD_N_STATS,
-};
-
 static const struct stat_name stat_names[CAPD_N_STATS] = {
     [CAPD_STAT_FLUSHES_POSTPONED] = {"easecapd.flushes_postponed",
 	"times a batch was due and had to go on because the store was behind"},
     [CAPD_STAT_CLOCK_STEPS] = {"easecapd.clock_steps",
 	"times the system's clock was set by more than a second"},
     [CAPD_STAT_STARTED] = {"started_us", "when this collector started; counts are since then"},
-};
-
-struct capd {
-	const struct collector_config *config;
-	const struct capd_options *options;
-	const struct clock *clock;
-	struct tap *tap; /* NULL: none */
-	struct endpoint *listen, *sflow_listen;
-	uint64_t seed;
-	struct prefix *senders;
-	struct slow *slow;
-	uint64_t submitted; /* batches handed to the store */
-	struct input *input;
-	struct ledger *ledger;
-	struct store *store;
-	struct store_batch *batch; /* being filled */
-	uint64_t next_flush_us;	   /* monotonic */
-	uint64_t flushed_datagrams;
-	uint64_t renewals;	     /* of the store, as the books know */
-	bool had_outage;	     /* the collector before this one died */
-	struct store_outage outage; /* for the first batch */
-	int64_t clock_offset_us;     /* system's clock - monotonic clock */
-	struct progress_display display;
-	int signal_fd;
-	bool stopping;
-	struct stat_set stats;
-	_Atomic uint64_t values[CAPD_N_STATS];
-	const struct stat_set *further_stats; /* NULL: none */
 };
 
 enum { STAT_SETS = CAPD_STAT_SETS };
@@ -296,8 +255,8 @@ recall_event(void *slow, uint64_t identity)
 }
 
 /* Signals are blocked already, so a stop is asked for here. */
-static bool
-go_on(void *arg, const char *what, double done)
+bool
+capd_go_on(void *arg, const char *what, double done)
 {
 	struct capd *c = arg;
 
@@ -317,8 +276,8 @@ choose_limits(const struct capd *c, struct ledger_limits *limits, char *error, s
 	limits->sample_rows = config->sample_rows;
 	if (limits->ports > config->memory_mib * PORTS_A_MIB)
 		limits->ports = config->memory_mib * PORTS_A_MIB;
-	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + c->options->memory_taken + input_memory(config->threads) +
-	    ledger_memory(limits->agents, limits->ports);
+	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + c->options->memory_taken +
+	    input_memory(config->threads) + ledger_memory(limits->agents, limits->ports);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
 		snprintf(error, error_size, "memory: %u MiB are too few, %llu are taken before the "
 					    "first key", config->memory_mib,
@@ -393,7 +352,7 @@ open_signals(struct capd *c)
 static int
 open_all(struct capd *c, char *error, size_t error_size)
 {
-	const struct progress progress = {go_on, c};
+	const struct progress progress = {capd_go_on, c};
 	struct ledger_limits limits;
 	int r = parse_addresses(c);
 
@@ -528,6 +487,7 @@ notice_renewal(struct capd *c)
 	c->renewals = renewals;
 	store_get_life(c->store, &life);
 	ledger_tell_again(c->ledger, life.id);
+	slow_tell_again(c->slow);
 	row = store_batch_add(c->batch, STORE_OUTAGES);
 	if (row)
 		*row = (struct store_outage){.since_us = now_us, .until_us = now_us, .kind = why};
@@ -565,8 +525,8 @@ cut_and_submit(struct capd *c, struct store_batch *next)
 	return 0;
 }
 
-static void
-flush(struct capd *c)
+void
+capd_flush(struct capd *c)
 {
 	struct store_batch *next = store_take(c->store);
 
@@ -581,8 +541,8 @@ flush(struct capd *c)
 	}
 }
 
-static bool
-flush_is_due(const struct capd *c)
+bool
+capd_flush_is_due(const struct capd *c)
 {
 	if (store_batch_is_filling(c->batch))
 		return true;
@@ -592,16 +552,16 @@ flush_is_due(const struct capd *c)
 static void
 flush_if_due(struct capd *c)
 {
-	if (!flush_is_due(c))
+	if (!capd_flush_is_due(c))
 		return;
 	c->next_flush_us = clock_mono_us(c->clock) + c->config->flush_interval_ms * 1000ull;
 	input_count_drops(c->input); /* of a sender that nothing comes through from, too */
 	if (stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS) != c->flushed_datagrams)
-		flush(c);
+		capd_flush(c);
 }
 
-/* Windows, numbers and waits go by the devices' clocks and the monotonic one, so that a step of ours
- * moves only when things are said to have come. */
+/* Windows, numbers and waits go by the devices' clocks and the monotonic one, so that a step of
+ * ours moves only when things are said to have come. */
 static void
 notice_clock_step(struct capd *c)
 {
@@ -637,7 +597,7 @@ read_input(struct capd *c, size_t most)
 	while (total < most && (n = input_read(c->input)) > 0) {
 		total += n;
 		if (store_batch_is_filling(c->batch))
-			flush(c);
+			capd_flush(c);
 	}
 }
 
@@ -668,8 +628,8 @@ write_last(struct capd *c)
 	return r;
 }
 
-static int
-stop(struct capd *c)
+int
+capd_stop(struct capd *c)
 {
 	int r;
 
@@ -695,7 +655,7 @@ capd_run(struct capd *c)
 
 	polls[n++] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
 
-	flush(c); /* the store shows at once that the collector started */
+	capd_flush(c); /* the store shows at once that the collector started */
 	while (!c->stopping) {
 		int timeout_ms = input_sleep(c->input) ? poll_timeout_ms(c) : 0;
 
@@ -709,78 +669,7 @@ capd_run(struct capd *c)
 		notice_clock_step(c);
 		flush_if_due(c);
 	}
-	return stop(c);
-}
-
-/* Importing: the same path, only that the store is waited for. */
-
-enum {
-	SNMP_FIRST_OCTET = 0x30, /* a SEQUENCE */
-	IMPORT_FLUSH_S = 10, /* of the capture's time */
-	STORE_WAIT_US = 100000,
-};
-
-struct importing {
-	struct capd *c;
-	struct clock *clock;
-	uint64_t *other;
-};
-
-static void
-flush_waiting(struct capd *c)
-{
-	while (store_drain(c->store) < 0 && go_on(c, "waiting for the store", 0))
-		usleep(STORE_WAIT_US);
-	flush(c);
-	c->next_flush_us = clock_mono_us(c->clock) + IMPORT_FLUSH_S * 1000000ull;
-}
-
-static void
-go_along(struct clock *clock, uint64_t captured_us)
-{
-	if (captured_us > clock->manual_wall_us && clock->manual_mono_us > 0)
-		clock->manual_mono_us += captured_us - clock->manual_wall_us;
-	else if (clock->manual_mono_us == 0)
-		clock->manual_mono_us = 1; /* the first one sets the time */
-	clock->manual_wall_us = captured_us;
-}
-
-static void
-import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const uint8_t *octets,
-    size_t n)
-{
-	struct importing *i = arg;
-	struct capd *c = i->c;
-	struct rbuf r = rbuf_of(octets, n);
-
-	go_along(i->clock, captured_us);
-	if (n > 0 && octets[0] == SNMP_FIRST_OCTET)
-		input_take(c->input, from, octets, n);
-	else if (rbuf_be32(&r) == SFLOW_VERSION)
-		input_take_sflow(c->input, from, octets, n);
-	else
-		++*i->other;
-	slow_run(c->slow);
-	if (flush_is_due(c))
-		flush_waiting(c);
-}
-
-int
-capd_import(struct capd *c, struct clock *clock, const char *file, struct import_counts *counts,
-    uint64_t *other, char *error, size_t error_size)
-{
-	const struct progress progress = {go_on, c};
-	struct importing importing = {c, clock, other};
-	int r, stopped;
-
-	*other = 0;
-	tap_flush(c->tap);
-	r = import_file(file, import_one, &importing, &progress, counts, error, error_size);
-	progress_end(&c->display);
-	stopped = stop(c);
-	if (r == 0 && stopped < 0)
-		snprintf(error, error_size, "not everything could be written to the store");
-	return r < 0 ? r : stopped;
+	return capd_stop(c);
 }
 
 uint64_t

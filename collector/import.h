@@ -22,7 +22,8 @@ struct import_counts {
 typedef void import_fn(void *arg, const struct sockaddr *from, uint64_t captured_us,
     const uint8_t *octets, size_t n);
 
-/* Reads the file to its end; progress may be NULL. 0; -ECANCELED if progress said no; -EINVAL for a link type that is none of the above; -EIO for a file
+/* Reads the file to its end; progress may be NULL. 0; -ECANCELED if progress said no;
+ * -EINVAL for a link type that is none of the above; -EIO for a file
  * that is no capture or ends in the middle (what came before was given); the reason in error. */
 int import_file(const char *path, import_fn *fn, void *arg, const struct progress *progress,
     struct import_counts *counts, char *error, size_t error_size);

@@ -427,6 +427,13 @@ slow_next_heard(struct slow *s, struct v3_heard *heard)
 }
 
 void
+slow_tell_again(struct slow *s)
+{
+	if (s->v3)
+		v3_tell_again(s->v3);
+}
+
+void
 slow_recall_engine(struct slow *s, const struct v3_heard *heard)
 {
 	if (s->v3)

@@ -87,6 +87,7 @@ size_t slow_engines(const struct slow *s);
 
 /* What is to be kept with that batch, one engine a call; see v3.h. */
 bool slow_next_heard(struct slow *s, struct v3_heard *heard);
+void slow_tell_again(struct slow *s); /* the store has begun anew */
 
 /* Before any datagram: what was kept of engines, and the identities of events (struct ease_event),
  * oldest first. */

@@ -592,6 +592,14 @@ v3_next_heard(struct v3 *v, struct v3_heard *heard)
 }
 
 void
+v3_tell_again(struct v3 *v)
+{
+	for (size_t i = 0; i < v->n_engines; i++)
+		v->engines[i].changed = v->engines[i].heard;
+	v->next_heard = 0;
+}
+
+void
 v3_recall(struct v3 *v, const struct v3_heard *heard)
 {
 	const struct rbuf id = rbuf_of(heard->engine_id, heard->n_engine_id);

@@ -94,6 +94,7 @@ size_t v3_engines(const struct v3 *v);
 
 /* Another engine that was heard since it was last told; false if there is none. */
 bool v3_next_heard(struct v3 *v, struct v3_heard *heard);
+void v3_tell_again(struct v3 *v); /* all that ever were */
 
 /* Before any message: what was kept. An engine that no user names any more is passed over. */
 void v3_recall(struct v3 *v, const struct v3_heard *heard);

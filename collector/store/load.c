@@ -164,8 +164,8 @@ load_event(struct columns *c, const struct store_loader *loader)
 		loader->event(loader->slow_arg, get_u64(c));
 }
 
-/* What each load reads. Counters: those that totals go on from, within the newest boot of a port; its
- * account says which, because a device's time may have been set back or have run twice. */
+/* What each load reads. Counters: those that totals go on from, within the newest boot of a port;
+ * its account says which, because a device's time may have been set back or have run twice. */
 static const struct {
 	const char *sql;
 	void (*load)(struct columns *c, const struct store_loader *loader);

@@ -323,8 +323,8 @@ choose_name(const struct store *store, char name[PATH_TEXT])
 	return -EEXIST;
 }
 
-/* The log of what was not in it yet belongs to a database; it goes first, so that no crash can leave
- * it to the next one. */
+/* The log of what was not in it yet belongs to a database; it goes first, so that no crash can
+ * leave it to the next one. */
 static int
 move_files(const struct store *store, const char *name)
 {
