@@ -44,7 +44,7 @@ usage(FILE *out)
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
 	      "[--print-config]\n"
 	      "  -c FILE         configuration\n"
-	      "  -f              stay in the foreground; say where it listens\n"
+	      "  -f              stay in the foreground; say where it listens and where the page is\n"
 	      "  --tap FIFO      write sampled headers there as pcap, for tcpdump -r FIFO\n"
 	      "  --import CAPTURE  take the datagrams of a capture file instead, then end; may be\n"
 	      "                  interrupted, and imported again nothing counts twice\n"

@@ -152,10 +152,10 @@ check 'the page is HTML' has_header "$url/" content-type 'text/html; charset=utf
 check 'the page loads scripts of its own only' has_header "$url/" content-security-policy ".*default-src 'none'; script-src 'self';"
 expect 'the page asks nobody else' "$(get "$url/" | grep -oE '(src|href)="(https?:)?//[^"]*"')" ''
 missing=''
-for file in $(get "$url/" | grep -oE '(src|href)="[^"#]*"' | cut -d'"' -f2); do
+for file in $(get "$url/" | grep -oE '(src|href)="[^"#]*"' | cut -d'"' -f2) $(cd "$top/collector/web/page" && ls -- *.*); do
 	[ "$file" = ./ ] || [ "$(status "$url/$file")" = 200 ] || missing="$missing $file"
 done
-expect 'what the page names is there' "$missing" ''
+expect 'what the page names is there, and every file of it' "$missing" ''
 library=$(sed -n "s/^CHART_JS = //p" "$build/Makefile")
 get "$url/chart.js" >"$rig/chart.js"
 check "the chart library is the package's" cmp -s "$rig/chart.js" "$library"
@@ -274,6 +274,22 @@ expect 'a token lets any name in' \
 expect 'the page itself is no secret' "$(status "$url/")" 200
 expect 'the token is not printed' \
     "$("$build/collector/easecapd" -c "$rig/collector.conf" --print-config | grep -c 'a-secret')" 0
+
+# ---- a question that takes too long ----
+
+rig_end "$collector_pid"
+sqlite3 "$rig/ease.db" "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 400000)
+    INSERT INTO event(time_us, agent, boot, kind, if_index, mac) SELECT last_us - i, id, boot, 4, 1, randomblob(6) FROM agent, c"
+sed -i '/^http_token/d' "$rig/collector.conf"
+printf 'http_question = 100\n' >>"$rig/collector.conf"
+collector
+get "$url/api/v1/events?last=all" >"$rig/long" &
+long=$!
+expect 'while one takes long, another is answered' "$(status "$url/api/v1/load?last=all")" 200
+wait $long
+refused 503 'takes too long' "$url/api/v1/events?last=all&top=11"
+check 'it is told when to come again' has_header "$url/api/v1/events?last=all&top=12" retry-after 1
+check 'and counted' test "$(counter web.too_long)" -ge 3
 
 # ---- an address that is taken ----
 

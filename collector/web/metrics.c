@@ -79,7 +79,8 @@ put_plain(FILE *out, const char *name, const char *type, const char *help, doubl
 static void
 put_port_labels(FILE *out, const struct query_port *port)
 {
-	put_label(out, "{agent", port->agent->name); /* with what goes before its name */
+	putc('{', out);
+	put_label(out, "agent", port->agent->name);
 	put_label(out, ",port", port->name);
 	fprintf(out, ",if_index=\"%u\"", port->if_index);
 }
@@ -200,7 +201,8 @@ static void
 put_agent(const struct metrics *m, const char *name, const struct query_agent *agent, double value)
 {
 	fprintf(m->out, PREFIX "%s", name);
-	put_label(m->out, "{agent", agent->name);
+	putc('{', m->out);
+	put_label(m->out, "agent", agent->name);
 	putc('}', m->out);
 	put_value(m->out, value);
 }
@@ -297,7 +299,8 @@ put_places(const struct metrics *m, const struct report_result *places)
 	    "What was lost, by place; samples, datagrams, records or rows.");
 	for (size_t r = 0; r < places->n_rows; r++) {
 		fputs(PREFIX "lost_total", m->out);
-		put_label(m->out, "{place", report_cell(places, r, place)->text);
+		putc('{', m->out);
+		put_label(m->out, "place", report_cell(places, r, place)->text);
 		put_label(m->out, ",of", report_cell(places, r, of)->text);
 		putc('}', m->out);
 		put_value(m->out, report_cell(places, r, count)->number);
