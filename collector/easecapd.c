@@ -17,8 +17,8 @@
 
 enum {
 	ERROR_TEXT = 512,
-	/* Keys that a question from the page may read for each MiB of the memory budget: two questions
-	 * at a time then take half as much again at most, some 400 octets a key. */
+	/* Keys that a question from the page may read for each MiB of the memory budget: two
+	 * questions at a time then take half as much again at most, some 400 octets a key. */
 	KEYS_A_MIB = 600,
 };
 
@@ -44,7 +44,7 @@ usage(FILE *out)
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
 	      "[--print-config]\n"
 	      "  -c FILE         configuration\n"
-	      "  -f              stay in the foreground; say where it listens and where the page is\n"
+	      "  -f              stay in the foreground; say where it listens and the page is\n"
 	      "  --tap FIFO      write sampled headers there as pcap, for tcpdump -r FIFO\n"
 	      "  --import CAPTURE  take the datagrams of a capture file instead, then end; may be\n"
 	      "                  interrupted, and imported again nothing counts twice\n"

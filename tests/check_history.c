@@ -1,6 +1,6 @@
 /*
- * History and events. What a step of a history says of a key is held against the list of talkers over
- * just that step, which other code makes; keys and others against what was counted.
+ * History and events. What a step of a history says of a key is held against the list of talkers
+ * over just that step, which other code makes; keys and others against what was counted.
  */
 #include "tests/report_store.h"
 #include "tests/suite.h"

@@ -1,6 +1,6 @@
 /*
- * The HTTP server's parts without sockets of the web: requests as text, questions that are shared, and
- * clients that take too long or are too many.
+ * The HTTP server's parts without sockets of the web: requests as text, questions that are shared,
+ * and clients that take too long or are too many.
  */
 #include "tests/suite.h"
 

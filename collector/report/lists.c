@@ -336,7 +336,8 @@ add_rest(const struct list *list)
 			parts[i].key = port->side[EASE_IN].all;
 	}
 	for (size_t i = 0; i < list->n_keys; i++)
-		estimate_subtract_sums(&parts[list->keys[i].port - list->query->ports].key, &list->keys[i].sums);
+		estimate_subtract_sums(&parts[list->keys[i].port - list->query->ports].key,
+		    &list->keys[i].sums);
 	for (size_t i = 0; i < list->query->n_ports; i++)
 		n += parts[i].key.n;
 	if (n > 0)

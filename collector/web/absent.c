@@ -1,5 +1,6 @@
 /*
- * In place of web.c where libmicrohttpd is missing: there is no page, and whoever asks for one is told.
+ * In place of web.c where libmicrohttpd is missing: there is no page, and whoever asks for one is
+ * told.
  */
 #include "collector/web/web.h"
 

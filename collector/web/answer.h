@@ -1,6 +1,6 @@
 /*
- * Answers to requests that need the store or the collector's counters; run by the workers of jobs.h,
- * each with a reading connection of its own for each question.
+ * Answers to requests that need the store or the collector's counters; run by the workers of
+ * jobs.h, each with a reading connection of its own for each question.
  */
 #ifndef EASE_COLLECTOR_WEB_ANSWER_H
 #define EASE_COLLECTOR_WEB_ANSWER_H

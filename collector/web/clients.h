@@ -1,8 +1,8 @@
 /*
- * The connections of the HTTP server: how long each may take, and who goes when there are too many. A
- * client that sends its request slower than a deadline or reads its answer slower than another is
- * closed, however busy it looks; a new one is let in at the cost of the one that has been sending
- * its request for longest. Used by the server's one thread.
+ * The connections of the HTTP server: how long each may take, and who goes when there are too
+ * many. A client that sends its request slower than a deadline or reads its answer slower than
+ * another is closed, however busy it looks; a new one is let in at the cost of the one that has
+ * been sending its request for longest. Used by the server's one thread.
  */
 #ifndef EASE_COLLECTOR_WEB_CLIENTS_H
 #define EASE_COLLECTOR_WEB_CLIENTS_H

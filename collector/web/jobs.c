@@ -95,8 +95,8 @@ oldest_answer(const struct jobs *jobs, bool unread)
 	return at;
 }
 
-/* A place for a new one, at the cost of old answers if need be; JOBS_MAX: all are at work, or too much
- * of what was answered is still being read. */
+/* A place for a new one, at the cost of old answers if need be; JOBS_MAX: all are at work, or too
+ * much of what was answered is still being read. */
 static int
 find_place(struct jobs *jobs)
 {

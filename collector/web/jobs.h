@@ -3,9 +3,9 @@
  * asked gets the same answer, so that a hundred viewers cost one question. An answer is kept for a
  * second. What waits and what is kept have limits; beyond them a question is refused.
  *
- * One thread asks and releases; it never waits. `sleep` is called before a job that is not ready can
- * wake its waiter, `wake` by the thread that answered; both with a lock held, so they must not call
- * back.
+ * One thread asks and releases; it never waits. `sleep` is called before a job that is not ready
+ * can wake its waiter, `wake` by the thread that answered; both with a lock held, so they must not
+ * call back.
  */
 #ifndef EASE_COLLECTOR_WEB_JOBS_H
 #define EASE_COLLECTOR_WEB_JOBS_H
@@ -68,7 +68,7 @@ enum jobs_state jobs_ask(struct jobs *jobs, struct request *request, struct job_
 const struct reply *job_reply(const struct job *job);
 void jobs_release(struct jobs *jobs, struct job *job);
 
-/* Ends the threads when they have answered what they are at; what waits is woken with status 503. */
+/* Ends the threads when they have answered what they are at; what waits is woken with a 503. */
 void jobs_stop(struct jobs *jobs);
 
 /* After jobs_stop, when all are released. NULL is fine. */

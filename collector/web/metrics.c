@@ -1,9 +1,9 @@
 /*
- * /metrics: what Prometheus should keep of the collector, in its text format 0.0.4. Names and labels
- * are stable; Prometheus says bytes for octets. How many series there are is bounded: ports and the keys of lists by the configuration,
- * agents by the collector's own limits. A figure that is estimated from samples has its 95 % limits
- * beside it as NAME_low and NAME_high; rates are those of the last five minutes, where the samples of
- * one scrape interval would say too little.
+ * /metrics: what Prometheus should keep of the collector, in its text format 0.0.4. Names and
+ * labels are stable; Prometheus says bytes for octets. How many series there are is bounded: ports
+ * and the keys of lists by the configuration, agents by the collector's own limits. A figure that
+ * is estimated from samples has its 95 % limits beside it as NAME_low and NAME_high; rates are
+ * those of the last five minutes, where the samples of one scrape interval would say too little.
  */
 #include "collector/web/answer.h"
 
@@ -414,7 +414,8 @@ put_lists(const struct metrics *m)
 
 /* ---- the collector ---- */
 
-/* "input.records" is collector_input_records_total; the one without a room is a time, and told below. */
+/* "input.records" is collector_input_records_total; the one without a room is a time, and told
+ * below. */
 static void
 put_counter(const struct metrics *m, const struct stat_set *set, unsigned i)
 {

@@ -27,8 +27,8 @@ refuse(char error[REQUEST_ERROR], int status, const char *format, ...)
 
 /* ---- decoding ---- */
 
-/* Undoes %XX and + in place. False for what is no text: a broken escape, a control character, octets
- * that are no UTF-8. */
+/* Undoes %XX and + in place. False for what is no text: a broken escape, a control character,
+ * octets that are no UTF-8. */
 static bool
 decode(char *text)
 {

@@ -1,8 +1,8 @@
 /*
- * What a client asks for, out of the text it sent: a file of the page, a report with its options, or
- * one of the few other things there are. Options are those of easetop (question.h); what is unknown,
- * given twice or not as it must be is refused with the option's name. Two requests with the same key
- * have the same answer.
+ * What a client asks for, out of the text it sent: a file of the page, a report with its options,
+ * or one of the few other things there are. Options are those of easetop (question.h); what is
+ * unknown, given twice or not as it must be is refused with the option's name. Two requests with
+ * the same key have the same answer.
  */
 #ifndef EASE_COLLECTOR_WEB_REQUEST_H
 #define EASE_COLLECTOR_WEB_REQUEST_H
@@ -34,8 +34,8 @@ struct request {
 	char text[REQUEST_URI_MAX + 1]; /* decoded */
 };
 
-/* Reads the path and query of a request line. 200, or the HTTP status of a refusal with the reason in
- * error. The request must not be copied. */
+/* Reads the path and query of a request line. 200, or the HTTP status of a refusal with the reason
+ * in error. The request must not be copied. */
 int request_parse(const char *uri, struct request *request, char error[REQUEST_ERROR]);
 
 #endif

@@ -20,7 +20,7 @@
 #define ROOM "web"
 
 enum {
-	/* Of a connection: what a request may be long, headers too, and what of an answer is kept. */
+	/* Of a connection: how long a request may be, headers too. */
 	CONNECTION_OCTETS = 16384,
 	/* Beyond `connections`, until those that were chosen to go are gone. */
 	SPARE_CONNECTIONS = 64,
@@ -195,8 +195,8 @@ has_token(struct exchange *x)
 	    is_same_secret(sent + strlen(bearer), x->web->config.token);
 }
 
-/* A number, localhost or a name of ours, each with or without a port. Else a page of somebody's name
- * that was made to lead here could read what only this browser may. */
+/* A number, localhost or a name of ours, each with or without a port. Else a page of somebody's
+ * name that was made to lead here could read what only this browser may. */
 static bool
 is_our_host(const struct web *web, const char *host)
 {

@@ -5,8 +5,8 @@
  * clients and never waits for the store, a few of low priority answer questions (jobs.h).
  *
  * Who may do what: there is no way to change anything. Without a token everybody who reaches the
- * address may read, but a browser only by the names it is told of (or a number, or localhost), so that
- * no page of somebody else's can. No TLS: that is a proxy's business.
+ * address may read, but a browser only by the names it is told of (or a number, or localhost), so
+ * that no page of somebody else's can. No TLS: that is a proxy's business.
  */
 #ifndef EASE_COLLECTOR_WEB_H
 #define EASE_COLLECTOR_WEB_H
