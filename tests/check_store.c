@@ -488,6 +488,31 @@ START_TEST(counters_are_thinned_but_never_behind_the_totals)
 }
 END_TEST
 
+START_TEST(what_a_device_does_not_count_is_unknown_after_a_restart_too)
+{
+	struct books f;
+
+	books_make(&f);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct ease_record r = books_snapshot(1, i);
+
+		books_open(&f);
+		if (i != 2) /* once it is told, and then no more */
+			r.snapshot.out.octets = EASE_COUNT_UNKNOWN;
+		ledger_take(f.ledger, f.batch, &r, 1);
+		books_cut(&f);
+		books_close(&f);
+	}
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"),
+	    5000. * 3);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 2"),
+	    7. * 3);
+	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
+	    0);
+	books_remove(&f);
+}
+END_TEST
+
 START_TEST(without_room_for_windows_the_totals_still_add_up)
 {
 	struct ledger_limits limits = books_limits;
@@ -574,6 +599,7 @@ main(void)
 	tcase_add_test(tc, a_full_batch_loses_rows_by_name_and_no_sums);
 	tcase_add_test(tc, a_batch_full_of_counters_can_still_be_cut);
 	tcase_add_test(tc, counters_are_thinned_but_never_behind_the_totals);
+	tcase_add_test(tc, what_a_device_does_not_count_is_unknown_after_a_restart_too);
 	tcase_add_test(tc, without_room_for_windows_the_totals_still_add_up);
 	tcase_add_test(tc, strangers_beyond_the_limits_are_counted);
 	return suite_run(suite);

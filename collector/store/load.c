@@ -91,15 +91,24 @@ load_gone(struct columns *c, const struct store_loader *loader)
 	loader->gone(loader->arg, &g);
 }
 
+/* SQLite's numbers end before ours do: there stands what a device does not count. */
+static uint64_t
+get_count(struct columns *c)
+{
+	uint64_t v = get_u64(c);
+
+	return v == INT64_MAX ? EASE_COUNT_UNKNOWN : v;
+}
+
 static void
 get_side(struct columns *c, struct ease_side *s)
 {
-	s->octets = get_u64(c);
-	s->ucast_pkts = get_u64(c);
-	s->mcast_pkts = get_u64(c);
-	s->bcast_pkts = get_u64(c);
-	s->discards = get_u64(c);
-	s->errors = get_u64(c);
+	s->octets = get_count(c);
+	s->ucast_pkts = get_count(c);
+	s->mcast_pkts = get_count(c);
+	s->bcast_pkts = get_count(c);
+	s->discards = get_count(c);
+	s->errors = get_count(c);
 }
 
 static void

@@ -25,9 +25,18 @@ static bool
 none_fell(const struct totals *from, const struct totals *to)
 {
 	for (int i = 0; i < TOTALS_N_VALUES; i++)
-		if (to->values[i] < from->values[i])
+		if (to->values[i] < from->values[i] && from->values[i] != EASE_COUNT_UNKNOWN)
 			return false;
 	return true;
+}
+
+/* A device may begin or cease to count something: then nothing is known to have been added. */
+static uint64_t
+added(const struct totals *from, const struct totals *to, int i)
+{
+	if (from->values[i] == EASE_COUNT_UNKNOWN || to->values[i] == EASE_COUNT_UNKNOWN)
+		return 0;
+	return to->values[i] - from->values[i];
 }
 
 static bool
@@ -56,7 +65,7 @@ spread(const struct totals *from, const struct totals *to, totals_sink *sink, vo
 		uint64_t part[TOTALS_N_VALUES];
 
 		for (int i = 0; i < TOTALS_N_VALUES; i++) {
-			uint64_t until = share_until(to->values[i] - from->values[i], from, to,
+			uint64_t until = share_until(added(from, to, i), from, to,
 			    start + STORE_WINDOW_US);
 
 			part[i] = until - done[i];
@@ -75,7 +84,7 @@ count_at_end(const struct totals *from, const struct totals *to, totals_sink *si
 	uint64_t part[TOTALS_N_VALUES];
 
 	for (int i = 0; i < TOTALS_N_VALUES; i++)
-		part[i] = to->values[i] - from->values[i];
+		part[i] = added(from, to, i);
 	sink(arg, to->time_us - to->time_us % STORE_WINDOW_US, part);
 }
 
