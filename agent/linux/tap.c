@@ -7,6 +7,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/pkt_cls.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,25 +195,46 @@ attach_hook(struct tap *tap, unsigned direction)
 	return rc;
 }
 
+/* The filter's name, in a dump of those at one hook; what it runs, only the kernel's owner may see. */
+static int
+find_tap(void *ctx, const struct nlmsghdr *message)
+{
+	static const char ours[] = "ease_tap";
+	const struct tcmsg *head = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attr, *option;
+
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(*head) || head->tcm_handle != TAP_HANDLE)
+		return 0;
+	mnl_attr_for_each(attr, message, sizeof(*head)) {
+		if (mnl_attr_get_type(attr) != TCA_OPTIONS)
+			continue;
+		mnl_attr_for_each_nested(option, attr)
+			if (mnl_attr_get_type(option) == TCA_BPF_NAME &&
+			    mnl_attr_get_payload_len(option) >= sizeof(ours) - 1 &&
+			    memcmp(mnl_attr_get_payload(option), ours, sizeof(ours) - 1) == 0)
+				*(bool *)ctx = true;
+	}
+	return 0;
+}
+
 /* Is it one of ours that stands at the hook? */
 static bool
-hook_has_tap(const struct bpf_tc_hook *hook)
+hook_has_tap(uint32_t kernel_index, unsigned direction)
 {
-	LIBBPF_OPTS(bpf_tc_opts, options, .handle = TAP_HANDLE, .priority = TAP_PRIORITY);
-	struct bpf_prog_info info = {0};
-	uint32_t size = sizeof(info);
-	bool ours;
-	int fd;
+	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
+	struct nlmsghdr *question =
+	    netlink_begin(octets, RTM_GETTFILTER, NLM_F_DUMP, sizeof(struct tcmsg));
+	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+	struct netlink *netlink;
+	bool found = false;
 
-	if (bpf_tc_query(hook, &options) < 0)
+	if (netlink_open(NETLINK_ROUTE, &netlink) < 0)
 		return false;
-	fd = bpf_prog_get_fd_by_id(options.prog_id);
-	if (fd < 0)
-		return false;
-	ours = bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
-	    strncmp(info.name, "ease_tap", strlen("ease_tap")) == 0;
-	close(fd);
-	return ours;
+	head->tcm_ifindex = (int)kernel_index;
+	head->tcm_parent = clsact_parent(direction == TAP_OUT);
+	(void)netlink_ask(netlink, question, find_tap, &found);
+	netlink_close(netlink);
+	return found;
 }
 
 static int
@@ -219,7 +244,7 @@ detach_hook(uint32_t kernel_index, unsigned direction)
 	    .attach_point = hooks[direction].point);
 	LIBBPF_OPTS(bpf_tc_opts, options, .handle = TAP_HANDLE, .priority = TAP_PRIORITY);
 
-	if (!hook_has_tap(&hook))
+	if (!hook_has_tap(kernel_index, direction))
 		return -ENOENT;
 	return bpf_tc_detach(&hook, &options);
 }
