@@ -8,8 +8,10 @@
 #include "tests/suite.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const uint8_t to_all[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -367,23 +369,72 @@ START_TEST(lost_address_notices_are_made_up_for)
 }
 END_TEST
 
+/* Processor time of this thread: what a turn of the agent's main loop takes, on a busy machine too. */
+static double
+spent_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void
+keep_longest(double since_ms, double *longest_ms)
+{
+	double ms = spent_ms() - since_ms;
+
+	if (ms > *longest_ms)
+		*longest_ms = ms;
+}
+
+/* Dispatches and refreshes as the main loop does, until there is nothing more to hear. */
+static void
+run_turns(double *dispatch_ms, double *refresh_ms)
+{
+	struct pollfd fd = {.fd = hal_fd(rig.hal), .events = POLLIN};
+	double since;
+	int rc;
+
+	while (poll(&fd, 1, 0) > 0) {
+		since = spent_ms();
+		ck_assert_int_ge(hal_dispatch(rig.hal, 64), 0);
+		keep_longest(since, dispatch_ms);
+	}
+	do {
+		since = spent_ms();
+		rc = hal_refresh(rig.hal, 64);
+		keep_longest(since, refresh_ms);
+	} while (rc > 0);
+	ck_assert_int_eq(rc, 0);
+}
+
 START_TEST(a_hundred_thousand_addresses)
 {
-	int n = suite_effort(100000);
+	unsigned n = suite_is_slow() ? 2500 : 100000, limit_ms = SUITE_SANITIZES ? 1000 : 100;
+	double dispatch_ms = 0, refresh_ms = 0, again_ms = 0;
 
-	if (n > 100000)
-		n = 100000;
 	if (!linux_rig_enter(__func__))
 		return;
 	make_bridge();
 	linux_rig_start(&rig);
-	for (int i = 0; i < n; i += 1000) { /* heard while they come */
-		linux_rig_send("h0", to_all, 60, (unsigned)i + 1000, (unsigned)i + 1000);
-		linux_rig_settle(&rig);
-		i += i; /* what was learned is sent again, so that it takes fewer turns */
+	for (unsigned have = 1000; have < n; have *= 2) { /* heard while they come */
+		linux_rig_send("h0", to_all, 60, have, have);
+		run_turns(&dispatch_ms, &refresh_ms);
 	}
-	linux_rig_send("h0", to_all, 60, (unsigned)n, (unsigned)n);
+	linux_rig_send("h0", to_all, 60, n, n);
+	run_turns(&dispatch_ms, &refresh_ms);
 	linux_rig_expect_as_bridge(&rig);
+	run_turns(&dispatch_ms, &refresh_ms);
+	run_turns(&again_ms, &again_ms);
+	printf("%u addresses: longest turn %.1f ms to hear, %.1f ms to publish, %.1f ms when nothing "
+	       "has changed\n", n, dispatch_ms, refresh_ms, again_ms);
+	fflush(stdout);
+	/* No turn keeps samples and SETs waiting: a fraction of the time in which SNMP asks again. */
+	ck_assert_double_lt(dispatch_ms, limit_ms);
+	ck_assert_double_lt(refresh_ms, limit_ms);
+	ck_assert_double_lt(again_ms, limit_ms / 5);
+	linux_rig_expect_as_bridge(&rig); /* nevertheless */
 	linux_rig_stop(&rig);
 }
 END_TEST

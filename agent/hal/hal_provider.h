@@ -92,6 +92,9 @@ struct hal_addresses_ops {
 	/* Calls add for every entry, in any order, until it returns non-zero (which is returned).
 	 * -ENODEV: there is no bridge now, and no table that could be empty. */
 	int (*dump)(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg);
+	/* A number that is another one whenever dump would tell something else, ports' ifIndexes apart:
+	 * while it stands, nobody asks again. NULL: the device cannot tell. */
+	uint64_t (*changes)(void *ctx);
 	/* Entries lost because the table was full. NULL: the device cannot tell. */
 	uint64_t (*discards)(void *ctx);
 	uint32_t (*ageing_s)(void *ctx);

@@ -20,6 +20,7 @@ struct hal_published {
 	struct hal_vlan *vlans;
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES];
 	uint64_t port_changes; /* of the HAL when building began */
+	uint64_t address_changes; /* of the device; 0: it cannot tell */
 };
 
 static void
@@ -119,6 +120,37 @@ list_vlans(const struct hal *hal, struct hal_published *p)
 	return 0;
 }
 
+static bool
+same_addresses(const struct hal_published *old, const struct hal_published *p)
+{
+	return old && old->view.has_addresses && p->address_changes != 0 &&
+	    old->address_changes == p->address_changes && old->port_changes == p->port_changes;
+}
+
+static int
+copy_addresses(const struct hal_published *old, struct hal_published *p)
+{
+	size_t n = old->view.n_addresses;
+
+	p->addresses = malloc((n ? n : 1) * sizeof(*p->addresses));
+	if (p->addresses == NULL)
+		return -ENOMEM;
+	if (n > 0)
+		memcpy(p->addresses, old->addresses, n * sizeof(*p->addresses));
+	p->addresses_room = p->view.n_addresses = n;
+	return 0;
+}
+
+static int
+dump_addresses(struct hal *hal, struct hal_published *p)
+{
+	int rc = hal->device->addresses->dump(hal->device->addresses_ctx, add_address, p);
+
+	if (rc == 0 && p->view.n_addresses > 0)
+		qsort(p->addresses, p->view.n_addresses, sizeof(*p->addresses), compare_addresses);
+	return rc;
+}
+
 static int
 read_addresses(struct hal *hal, struct hal_published *p)
 {
@@ -127,11 +159,13 @@ read_addresses(struct hal *hal, struct hal_published *p)
 
 	if (ops == NULL)
 		return 0;
-	rc = ops->dump(hal->device->addresses_ctx, add_address, p);
+	if (ops->changes)
+		p->address_changes = ops->changes(hal->device->addresses_ctx);
+	/* Only this thread replaces what is published, so it is there to be looked at. */
+	rc = same_addresses(hal->published, p) ? copy_addresses(hal->published, p)
+					       : dump_addresses(hal, p);
 	if (rc < 0)
 		return rc == -ENODEV ? 0 : rc;
-	if (p->view.n_addresses > 0)
-		qsort(p->addresses, p->view.n_addresses, sizeof(*p->addresses), compare_addresses);
 	p->view.has_addresses = true;
 	p->view.addresses = p->addresses;
 	p->view.has_address_discards = ops->discards != NULL;

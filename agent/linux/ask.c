@@ -23,6 +23,8 @@ ask_open(struct ask *ask)
 
 	*ask = (struct ask){0};
 	rc = netlink_open(NETLINK_ROUTE, &ask->route);
+	if (rc == 0)
+		rc = netlink_open(NETLINK_ROUTE, &ask->addresses);
 	if (rc < 0)
 		return rc;
 	if (netlink_open(NETLINK_GENERIC, &ask->generic) < 0 ||
@@ -35,6 +37,7 @@ void
 ask_close(struct ask *ask)
 {
 	netlink_close(ask->route);
+	netlink_close(ask->addresses);
 	netlink_close(ask->generic);
 	*ask = (struct ask){0};
 }
@@ -94,7 +97,7 @@ ask_links(struct ask *ask, struct rtnl_link **links, size_t *n)
 /* ---- addresses ---- */
 
 int
-ask_neighbours(struct ask *ask, netlink_take take, void *ctx)
+ask_neighbours(struct ask *ask)
 {
 	struct question q;
 	struct nlmsghdr *question =
@@ -102,7 +105,13 @@ ask_neighbours(struct ask *ask, netlink_take take, void *ctx)
 	struct ndmsg *head = mnl_nlmsg_get_payload(question);
 
 	head->ndm_family = AF_BRIDGE;
-	return netlink_ask(ask->route, question, take, ctx);
+	return netlink_start(ask->addresses, question);
+}
+
+int
+ask_more_neighbours(struct ask *ask, unsigned max, netlink_take take, void *ctx)
+{
+	return netlink_go_on(ask->addresses, max, take, ctx);
 }
 
 /* ---- one link ---- */

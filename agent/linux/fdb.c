@@ -76,7 +76,7 @@ fdb_find(const struct fdb *fdb, uint16_t vlan, const uint8_t mac[6])
 static int
 make_room(struct fdb *fdb)
 {
-	struct fdb wider = {.n = fdb->n,
+	struct fdb wider = {.n = fdb->n, .changes = fdb->changes,
 	    .n_slots = fdb->n_slots ? 2 * fdb->n_slots : FDB_FIRST_SLOTS};
 
 	if (2 * (fdb->n + 1) <= fdb->n_slots)
@@ -113,6 +113,7 @@ empty_slot(struct fdb *fdb, size_t hole)
 	}
 	fdb->slots[hole] = (struct fdb_entry){0};
 	fdb->n--;
+	fdb->changes++;
 }
 
 /* ---- notices ---- */
@@ -151,5 +152,6 @@ fdb_take(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 	    .status = status_of(neighbour),
 	};
 	memcpy(entry->mac, neighbour->mac, sizeof(entry->mac));
+	fdb->changes += before.kernel_index != entry->kernel_index || before.status != entry->status;
 	return entry->status == HAL_ADDRESS_LEARNED && before.kernel_index != entry->kernel_index;
 }

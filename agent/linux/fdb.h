@@ -20,6 +20,7 @@ struct fdb_entry {
 struct fdb {
 	struct fdb_entry *slots; /* open addressing, at most half full */
 	size_t n, n_slots;	 /* n_slots: 0 or a power of two */
+	uint64_t changes;	 /* to what is there */
 };
 
 void fdb_free(struct fdb *fdb);

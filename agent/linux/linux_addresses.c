@@ -42,6 +42,12 @@ address_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address)
 	return rc;
 }
 
+static uint64_t
+address_changes(void *ctx)
+{
+	return ((const struct linux_device *)ctx)->fdb.changes;
+}
+
 static uint32_t
 address_ageing_s(void *ctx)
 {
@@ -105,6 +111,7 @@ address_set_static(void *ctx, const uint8_t mac[6], uint32_t if_index)
 const struct hal_addresses_ops linux_addresses_ops = {
     .name = "bridge fdb",
     .dump = address_dump,
+    .changes = address_changes,
     .ageing_s = address_ageing_s,
     .set_ageing_s = address_set_ageing_s,
     .set_static = address_set_static,

@@ -4,6 +4,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ enum {
 	HEAR_OCTETS = 8 << 20, /* 4,096 interfaces changing at once, at less than 2 KiB each */
 	DRIVER_HEAR_OCTETS = 1 << 20, /* of settings that people change */
 	ADDRESS_TRIES = 4,
+	ADDRESS_DATAGRAMS = 1, /* a turn: some 400 addresses; the kernel walks its table for each */
 };
 
 static const struct stat_name stat_names[LINUX_N_STATS] = {
@@ -64,9 +66,9 @@ report_new_address(struct linux_device *d, const struct rtnl_neighbour *neighbou
 
 /* 1: learned, and not known before. */
 static int
-take_neighbour(struct linux_device *d, const struct rtnl_neighbour *neighbour)
+take_neighbour(struct linux_device *d, struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 {
-	int rc = fdb_concerns(neighbour) ? fdb_take(&d->fdb, neighbour) : 0;
+	int rc = fdb_concerns(neighbour) ? fdb_take(fdb, neighbour) : 0;
 
 	if (rc < 0)
 		stat_add(&d->stats, LINUX_STAT_ADDRESSES_LEFT_OUT, 1);
@@ -81,24 +83,55 @@ take_listed_neighbour(void *ctx, const struct nlmsghdr *message)
 	int rc = rtnl_parse_neighbour(message, &neighbour);
 
 	if (rc == 0)
-		take_neighbour(d, &neighbour);
+		take_neighbour(d, &d->fresh, &neighbour);
 	else if (rc == -EPROTO)
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
 	return 0;
 }
 
-/* A table that changes while it is read is read again, a few times; what changes for ever is heard
- * of anyway. */
 static int
-read_all_addresses(struct linux_device *d)
+begin_addresses(struct linux_device *d)
 {
-	int rc = -EAGAIN;
+	int rc;
 
-	for (int tries = 0; tries < ADDRESS_TRIES && rc == -EAGAIN; tries++) {
-		fdb_free(&d->fdb);
-		rc = ask_neighbours(&d->ask, take_listed_neighbour, d);
+	fdb_free(&d->fresh);
+	d->reread = false;
+	rc = ask_neighbours(&d->ask);
+	d->reading = rc == 0;
+	return rc;
+}
+
+static void
+end_addresses(struct linux_device *d)
+{
+	uint64_t changes = d->fdb.changes + 1;
+
+	fdb_free(&d->fdb);
+	d->fdb = d->fresh;
+	d->fdb.changes = changes;
+	d->fresh = (struct fdb){0};
+	d->reading = false;
+}
+
+/* A table that changes while it is read is read again, a few times; what changes for ever is heard
+ * of anyway. 1 while there is more. */
+static int
+read_addresses(struct linux_device *d, unsigned max_datagrams)
+{
+	int rc = ask_more_neighbours(&d->ask, max_datagrams, take_listed_neighbour, d);
+
+	if (rc == -EAGAIN && ++d->tries < ADDRESS_TRIES) {
+		rc = begin_addresses(d);
+		return rc < 0 ? rc : 1;
 	}
-	return rc == -EAGAIN ? 0 : rc;
+	if (rc > 0)
+		return rc;
+	if (rc == 0 || rc == -EAGAIN) {
+		end_addresses(d);
+		return 0;
+	}
+	d->reading = false;
+	return rc;
 }
 
 /* ---- changes ---- */
@@ -190,10 +223,12 @@ take_notice(void *ctx, const struct nlmsghdr *message)
 	}
 	if (rc == -ENOMSG)
 		rc = rtnl_parse_neighbour(message, &neighbour);
-	if (rc == 0 && take_neighbour(d, &neighbour) > 0)
+	if (rc == 0 && take_neighbour(d, &d->fdb, &neighbour) > 0)
 		report_new_address(d, &neighbour);
 	if (rc == -EPROTO)
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
+	/* A bridge moves its own addresses from port to port without a word when VLANs change. */
+	d->reread |= rtnl_is_of_bridge(message);
 	return 0;
 }
 
@@ -226,15 +261,39 @@ read_all_links(struct linux_device *d)
 	return 0;
 }
 
+/* Links at once, addresses from now on in portions. */
 static int
-read_all(struct linux_device *d)
+begin_reading(struct linux_device *d)
 {
 	int rc = read_all_links(d);
 
+	d->tries = 0;
 	if (rc == 0)
-		rc = read_all_addresses(d);
+		rc = begin_addresses(d);
 	d->stale = rc < 0;
 	return rc;
+}
+
+static int
+read_all(struct linux_device *d)
+{
+	int rc = begin_reading(d);
+
+	while (rc == 0 && d->reading)
+		if (read_addresses(d, UINT_MAX) < 0)
+			rc = -EIO;
+	return rc;
+}
+
+/* 1 if there is more, also where it has to begin anew. */
+static int
+go_on_reading(struct linux_device *d)
+{
+	int rc = read_addresses(d, ADDRESS_DATAGRAMS);
+
+	if (rc < 0)
+		d->stale = true;
+	return rc != 0;
 }
 
 /* 1 if there may be more. */
@@ -337,6 +396,7 @@ device_destroy(void *ctx)
 	ask_close(&d->ask);
 	links_free(&d->links);
 	fdb_free(&d->fdb);
+	fdb_free(&d->fresh);
 	free(d);
 }
 
@@ -374,13 +434,17 @@ device_dispatch(void *ctx, unsigned budget)
 	if (!d->hal)
 		return 0;
 	look_at_alarm(d);
-	for (unsigned n = 0; rc > 0 && (budget == 0 || n < budget); n++)
+	for (unsigned n = 0; rc > 0 && !d->reading && (budget == 0 || n < budget); n++)
 		rc = hear_links(d);
 	if (rc == 0)
 		rc = hear_drivers(d);
 	/* What was heard before the loss is older than the list read now. */
-	if (rc >= 0 && d->stale && read_all(d) < 0)
+	if (rc >= 0 && d->stale && begin_reading(d) < 0)
 		rc = 1;
+	if (rc >= 0 && d->reread && !d->reading && begin_addresses(d) < 0)
+		d->stale = true;
+	if (rc >= 0 && d->reading)
+		rc = go_on_reading(d);
 	return linux_dispatch_samples(d, budget) > 0 && rc == 0 ? 1 : rc;
 }
 
@@ -467,6 +531,8 @@ open_descriptors(struct linux_device *d, const struct linux_config *config)
 		rc = hear_of_drivers(d);
 	if (rc == 0)
 		rc = linux_watch_fd(d, d->hear_fd);
+	if (rc == 0)
+		rc = linux_watch_fd(d, netlink_fd(d->ask.addresses));
 	if (rc == 0)
 		rc = linux_watch_fd(d, d->timer_fd);
 	if (rc == 0)

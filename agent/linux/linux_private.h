@@ -47,6 +47,10 @@ struct linux_device {
 	struct ask ask;
 	struct links links;
 	struct fdb fdb;
+	struct fdb fresh; /* read anew, and put in the other's place when it is whole */
+	bool reading;	  /* that is under way; what changes meanwhile is heard afterwards */
+	bool reread;	  /* and is to be done once more */
+	unsigned tries;
 	int sampling; /* enum linux_sampling */
 	struct taps *taps; /* NULL: none by eBPF */
 	int psample_fd; /* hears samples of psample; -1: none has been needed, or can be had */

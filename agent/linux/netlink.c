@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <limits.h>
 #include <linux/genetlink.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,9 +17,15 @@ enum {
 	REASON_OCTETS = 128,
 };
 
+/* A question under way. */
+struct round {
+	uint32_t sequence; /* messages that answer something else are left out */
+	bool interrupted, done;
+};
+
 struct netlink {
 	struct mnl_socket *socket;
-	uint32_t sequence;
+	struct round round; /* the newest */
 	char reason[REASON_OCTETS];
 	uint8_t answer[ANSWER_OCTETS] __attribute__((aligned(8)));
 };
@@ -105,41 +112,33 @@ error_of(struct netlink *n, const struct nlmsghdr *message)
 	return error->error > 0 ? -EPROTO : error->error;
 }
 
-struct round {
-	netlink_take take;
-	void *ctx;
-	uint32_t sequence; /* messages that answer something else are left out */
-	bool interrupted, done;
-};
-
 static int
-take_one(struct netlink *n, const struct nlmsghdr *message, struct round *round)
+take_one(struct netlink *n, const struct nlmsghdr *message, netlink_take take, void *ctx)
 {
-	if (message->nlmsg_seq != round->sequence)
+	if (message->nlmsg_seq != n->round.sequence)
 		return 0;
 	if (message->nlmsg_flags & NLM_F_DUMP_INTR)
-		round->interrupted = true;
+		n->round.interrupted = true;
 	if (message->nlmsg_type == NLMSG_ERROR) {
-		round->done = true;
+		n->round.done = true;
 		return error_of(n, message);
 	}
 	if (message->nlmsg_type == NLMSG_DONE) {
-		round->done = true;
+		n->round.done = true;
 		return 0;
 	}
-	return message->nlmsg_type >= NLMSG_MIN_TYPE && round->take ? round->take(round->ctx, message)
-								    : 0;
+	return message->nlmsg_type >= NLMSG_MIN_TYPE && take ? take(ctx, message) : 0;
 }
 
 static int
-take_datagram(struct netlink *n, size_t size, struct round *round)
+take_datagram(struct netlink *n, size_t size, netlink_take take, void *ctx)
 {
 	const struct nlmsghdr *message;
 	size_t at = 0;
 	int rc = 0;
 
-	while (rc == 0 && !round->done && (message = rtnl_next(n->answer, size, &at)))
-		rc = take_one(n, message, round);
+	while (rc == 0 && !n->round.done && (message = rtnl_next(n->answer, size, &at)))
+		rc = take_one(n, message, take, ctx);
 	return rc;
 }
 
@@ -152,29 +151,51 @@ drain(struct netlink *n)
 }
 
 int
-netlink_ask(struct netlink *n, struct nlmsghdr *question, netlink_take take, void *ctx)
+netlink_start(struct netlink *n, struct nlmsghdr *question)
 {
-	struct round round = {.take = take, .ctx = ctx};
-	int rc = 0;
-
 	/* Every question is acknowledged, so that its end is seen whether it has an answer or not. (A
 	 * dump's flags are two bits, either of which says something else to a change.) */
 	if ((question->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
 		question->nlmsg_flags |= NLM_F_ACK;
-	question->nlmsg_seq = round.sequence = ++n->sequence;
+	n->round = (struct round){.sequence = n->round.sequence + 1};
+	question->nlmsg_seq = n->round.sequence;
 	n->reason[0] = '\0';
-	if (mnl_socket_sendto(n->socket, question, question->nlmsg_len) < 0)
-		return -errno;
-	while (rc == 0 && !round.done) {
+	return mnl_socket_sendto(n->socket, question, question->nlmsg_len) < 0 ? -errno : 0;
+}
+
+int
+netlink_go_on(struct netlink *n, unsigned max, netlink_take take, void *ctx)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && !n->round.done && i < max; i++) {
 		ssize_t size = mnl_socket_recvfrom(n->socket, n->answer, sizeof(n->answer));
 
 		if (size < 0 && errno == EINTR)
 			continue;
-		rc = size < 0 ? -errno : take_datagram(n, (size_t)size, &round);
+		rc = size < 0 ? -errno : take_datagram(n, (size_t)size, take, ctx);
 	}
-	if (!round.done)
+	if (rc == 0 && !n->round.done)
+		return 1;
+	if (!n->round.done)
 		drain(n);
-	return rc < 0 ? rc : rc > 0 ? rc : round.interrupted ? -EAGAIN : 0;
+	return rc != 0 ? rc : n->round.interrupted ? -EAGAIN : 0;
+}
+
+int
+netlink_ask(struct netlink *n, struct nlmsghdr *question, netlink_take take, void *ctx)
+{
+	int rc = netlink_start(n, question);
+
+	while (rc == 0 && !n->round.done)
+		rc = netlink_go_on(n, UINT_MAX, take, ctx);
+	return rc;
+}
+
+int
+netlink_fd(const struct netlink *n)
+{
+	return mnl_socket_get_fd(n->socket);
 }
 
 const char *

@@ -33,6 +33,13 @@ struct nlmsghdr *netlink_begin(void *octets, uint16_t type, uint16_t flags, size
  * while it was dumped (what take saw may lack or double entries: ask again); what take returned. */
 int netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_take take, void *ctx);
 
+/* The same in portions, for an answer that is long: netlink_start sends the question, netlink_go_on
+ * hands over what is in at most max datagrams: 1 if there is more, else as netlink_ask. No other
+ * question until it is at its end. netlink_fd is readable while there is more. */
+int netlink_start(struct netlink *netlink, struct nlmsghdr *question);
+int netlink_go_on(struct netlink *netlink, unsigned max, netlink_take take, void *ctx);
+int netlink_fd(const struct netlink *netlink);
+
 /* What the kernel said in words about its last refusal; "" if nothing. */
 const char *netlink_reason(const struct netlink *netlink);
 

@@ -149,6 +149,15 @@ rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link)
 	return rc < 0 ? rc : link->name[0] == '\0' ? -EPROTO : 0;
 }
 
+bool
+rtnl_is_of_bridge(const struct nlmsghdr *message)
+{
+	const struct ifinfomsg *head = mnl_nlmsg_get_payload(message);
+
+	return (message->nlmsg_type == RTM_NEWLINK || message->nlmsg_type == RTM_DELLINK) &&
+	    mnl_nlmsg_get_payload_len(message) >= sizeof(*head) && head->ifi_family == AF_BRIDGE;
+}
+
 int
 rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_link_stats64 *stats)
 {

@@ -58,6 +58,8 @@ const struct nlmsghdr *rtnl_next(const void *octets, size_t size, size_t *at);
 /* Each: 0, -EPROTO for a message that is damaged, -ENOMSG for one that is of another sort (another
  * type, another address family, no Ethernet address). */
 int rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link);
+/* Is it a bridge's notice about one of its ports: its state, its VLANs? */
+bool rtnl_is_of_bridge(const struct nlmsghdr *message);
 int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_link_stats64 *stats);
 int rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour);
 
