@@ -113,7 +113,8 @@ const struct option_row collector_options[] = {
     {"http_listen", OPTION_STRING, AT(http_listen), .def = "127.0.0.1:8162",
 	.check = http_listen_check,
 	.help = "Where the page, /api/v1/ and /metrics are served, as listen; empty: nowhere. If it "
-		"cannot be listened at, samples are collected all the same."},
+		"cannot be listened at, or memory is below 160 MiB, samples are collected all the "
+		"same."},
     {"http_token", OPTION_STRING, AT(http_token), .check = http_token_check,
 	.help = "What a client must send as \"Authorization: Bearer TOKEN\" for data; the page asks "
 		"for it. Empty: everybody who reaches http_listen may read."},

@@ -20,6 +20,8 @@ enum {
 	/* Keys that a question from the page may read for each MiB of the memory budget: two
 	 * questions at a time then take half as much again at most, some 400 octets a key. */
 	KEYS_A_MIB = 600,
+	/* Of the memory budget: with less, windows need all of it. */
+	PAGE_LEAST_MIB = 160,
 };
 
 struct command {
@@ -127,6 +129,12 @@ leave_terminal(int parent_fd)
 	close(parent_fd);
 }
 
+static bool
+has_page(const struct collector_config *config)
+{
+	return *config->http_listen && config->memory_mib >= PAGE_LEAST_MIB;
+}
+
 /* The page goes without saying: who collects must not stop because it cannot be shown. */
 static struct web *
 open_page(const struct collector_config *config, struct capd *capd,
@@ -155,6 +163,10 @@ open_page(const struct collector_config *config, struct capd *capd,
 
 	if (!*config->http_listen)
 		return NULL;
+	if (!has_page(config)) {
+		log_warn("easecapd", "no page: memory is below %d MiB", PAGE_LEAST_MIB);
+		return NULL;
+	}
 	capd_stat_sets(capd, stats);
 	if (web_open(&web, &web_config, error, sizeof(error)) == 0)
 		capd_add_stats(capd, web_stats(web));
@@ -257,7 +269,7 @@ main(int argc, char **argv)
 		if (cmd.print)
 			options_print(stdout, collector_options, &config, collector_secrets);
 	} else {
-		if (*config.http_listen && !cmd.import_file)
+		if (has_page(&config) && !cmd.import_file)
 			cmd.options.memory_taken = web_memory(config.http_connections);
 		log_open("easecapd",
 		    (!cmd.foreground && !cmd.import_file) || config.log == COLLECTOR_LOG_SYSLOG,
