@@ -84,7 +84,8 @@ check_step(const json_t *history, const json_t *step, uint64_t from_us, uint64_t
 	static const char *const figures[] = {"packets.estimate", "packets.low", "packets.high",
 	    "octets.estimate", "octets.low", "octets.high", "samples"};
 	struct report_options options = by_source();
-	double octets = report_json_number(step, "others.octets.estimate");
+	double octets = json_object_get(step, "others")
+	    ? report_json_number(step, "others.octets.estimate") : 0;
 	json_t *talkers;
 	const json_t *key;
 	size_t i;
@@ -156,6 +157,29 @@ START_TEST(test_step_without_data_is_unknown)
 	ck_assert(json_is_null(report_json_at(history, "rows.3.octets")));
 	ck_assert(json_is_null(report_json_at(history, "rows.3.completeness")));
 	ck_assert_uint_eq(json_array_size(report_json_at(history, "rows.3.top")), 0);
+	json_decref(history);
+}
+END_TEST
+
+/* A filter that crosses keys: of a step without kept samples only the counted total is known. */
+START_TEST(test_steps_of_kept_samples)
+{
+	struct report_options options = by_source();
+	json_t *history;
+
+	for (int i = 0; i < 9; i++)
+		report_store_sql(&store, "INSERT INTO sample(agent, boot, if_index, sequence, time_us,"
+		    " direction, input_if, output_if, skip, mean_skip, pool_pkts, frame_octets,"
+		    " src_ip, dst_ip, vlan) VALUES(1, 1, 1, %d, %llu, 1, 1, 2, 99, 100, 0, 100,"
+		    " x'0a000001', x'0a0000ff', %d)", i, REPORT_STORE_T0 + 2 * MINUTE + i, i % 3);
+	options.vlan = 1;
+	history = report_store_json(&store, "history", &options);
+	ck_assert_str_eq(report_json_text(history, "samples_kept_since"), "2023-11-14T22:16:00Z");
+	ck_assert_double_eq(report_json_number(history, "rows.1.packets"), 2 * PKTS);
+	ck_assert_uint_eq(json_array_size(report_json_at(history, "rows.1.top")), 0);
+	ck_assert_ptr_null(json_object_get(report_json_at(history, "rows.1"), "others"));
+	ck_assert_double_eq(report_json_number(history, "rows.2.top.0.samples"), 3);
+	ck_assert_double_eq(report_json_number(history, "rows.2.others.samples"), 6);
 	json_decref(history);
 }
 END_TEST
@@ -274,6 +298,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_steps_are_lists_of_their_time);
 	tcase_add_test(tc, test_step_without_data_is_unknown);
+	tcase_add_test(tc, test_steps_of_kept_samples);
 	tcase_add_test(tc, test_steps_are_bounded);
 	tcase_add_test(tc, test_empty_store_has_no_steps);
 	tcase_add_test(tc, test_question_is_cut_short);

@@ -171,11 +171,13 @@ add_others(struct history *h, struct report_result *top)
 	size_t n_ports = h->query->n_ports;
 	uint64_t n = 0;
 
+	for (size_t i = 0; i < n_ports; i++)
+		n += h->others[i].key.n;
+	if (n == 0) /* no sample of the step is kept: who had what was counted is not known */
+		return 0;
 	top->others = calloc(PART_COLUMNS, sizeof(*top->others));
 	if (!top->others)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_ports; i++)
-		n += h->others[i].key.n;
 	top->others[PART_PKTS] = build_figure(estimate_key(ESTIMATE_PKTS, h->others, n_ports));
 	top->others[PART_OCTETS] = build_figure(estimate_key(ESTIMATE_OCTETS, h->others, n_ports));
 	top->others[PART_SAMPLES] = build_number((double)n);
@@ -356,6 +358,7 @@ begin(struct history *h)
 	whole->report = "top";
 	result->step_us = h->step_us;
 	result->sort = h->options.sort;
+	result->kept_since_us = whole->kept_since_us;
 	result->samples = whole->samples;
 	result->expected = whole->expected;
 	memcpy(result->total, whole->total, sizeof(result->total));

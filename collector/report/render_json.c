@@ -134,8 +134,6 @@ add_key_fields(const struct report_result *result, json_t *object)
 	json_object_set_new(object, "unseen_packets_high", number_json(result->unseen_pkts));
 	json_object_set_new(object, "unseen", json_string(result->unseen));
 	json_object_set_new(object, "mean_skip", number_json(result->mean_skip));
-	if (result->kept_since_us)
-		json_object_set_new(object, "samples_kept_since", time_json(result->kept_since_us));
 }
 
 static json_t *
@@ -229,6 +227,8 @@ result_json(const struct report_result *result)
 		json_object_set_new(object, result->below->report, rows_json(result->below));
 	if (result->has_keys)
 		add_key_fields(result, object);
+	if (result->kept_since_us)
+		json_object_set_new(object, "samples_kept_since", time_json(result->kept_since_us));
 	if (result->n_counters > 0)
 		json_object_set_new(object, "collector", counters_json(result));
 	return object;

@@ -346,19 +346,26 @@ print_comparisons(FILE *out, const struct report_result *result)
 }
 
 static void
-print_key_notes(FILE *out, const struct report_result *result, const struct render_options *options)
+print_kept_since(FILE *out, const struct report_result *result,
+    const struct render_options *options)
 {
-	char number[NUMBER_TEXT], time[NUMBER_TEXT];
+	char time[NUMBER_TEXT];
+
+	if (!result->kept_since_us)
+		return;
+	number_format_time(result->kept_since_us, options->utc, time);
+	fprintf(out, "This filter is answered from kept samples, which begin at %s.\n", time);
+}
+
+static void
+print_key_notes(FILE *out, const struct report_result *result)
+{
+	char number[NUMBER_TEXT];
 
 	print_folded(out, result);
 	if (isfinite(result->unseen_pkts) && result->unseen_pkts >= 1) {
 		number_format_count(floor(result->unseen_pkts) + 1, number);
 		fprintf(out, "Any %s fewer than %s frames (95%%).\n", result->unseen, number);
-	}
-	if (result->kept_since_us) {
-		number_format_time(result->kept_since_us, options->utc, time);
-		fprintf(out, "This filter is answered from kept samples, which begin at %s.\n",
-		    time);
 	}
 }
 
@@ -436,7 +443,9 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	if (err == 0)
 		print_comparisons(out, result);
 	if (err == 0 && result->has_keys)
-		print_key_notes(out, result, options);
+		print_key_notes(out, result);
+	if (err == 0)
+		print_kept_since(out, result, options);
 	if (err == 0 && result->below && result->below->n_rows > 0) {
 		putc('\n', out);
 		err = print_rows(out, result->below, options);
