@@ -26,7 +26,7 @@ struct mapping {
 static _Atomic(struct mapping *) mappings[MAPPING_MAX];
 static struct sigaction before; /* who had the signal */
 
-/* From the page of this octet on the window is zeros. False if the kernel has no memory for them. */
+/* From the page of this octet on the window is zeros. False: the kernel has no memory for them. */
 static bool
 lose(struct mapping *m, size_t at)
 {

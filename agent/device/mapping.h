@@ -2,11 +2,11 @@
  * A file in windows that are mapped instead of read: of captures the copy that read(2) makes cost
  * more than anything else. One window at a time, of MAPPING_WINDOW_OCTETS at most.
  *
- * A mapped file may shrink under its reader, or its disk may fail; the kernel tells by SIGBUS at the
- * access. This room then puts zeros there, so that the reader goes on, and remembers from where:
- * who reads a window asks mapping_lost behind it. The process gets a handler for SIGBUS with the
- * first mapping; what is none of a mapping's goes on to whoever had the signal before. One thread
- * opens, reads and closes mappings at a time.
+ * A mapped file may shrink under its reader, or its disk may fail; the kernel tells by SIGBUS at
+ * the access. This room then puts zeros there, so that the reader goes on, and remembers from
+ * where: who reads a window asks mapping_lost behind it. The process gets a handler for SIGBUS with
+ * the first mapping; what is none of a mapping's goes on to whoever had the signal before. One
+ * thread opens, reads and closes mappings at a time, and does not block the signal.
  */
 #ifndef EASE_AGENT_DEVICE_MAPPING_H
 #define EASE_AGENT_DEVICE_MAPPING_H
