@@ -563,7 +563,8 @@ START_TEST(loss_says_where)
 		const char *place;
 		double count;
 	} places[] = {{"agent", 60}, {"collector", 15}, {"on the way", 25}, {"socket", 5},
-	    {"refused", 4}, {"queue", 0}, {"books", 0}, {"store", 11}, {"collector crash", 1}};
+	    {"share", 8}, {"refused", 4}, {"queue", 0}, {"books", 0}, {"store", 11},
+	    {"collector crash", 1}};
 	struct report_options options = report_store_options();
 	char *text;
 	json_t *j;
@@ -574,7 +575,8 @@ START_TEST(loss_says_where)
 	report_store_sql(&store, "INSERT INTO account VALUES(1, 2, 1, 50, 50, 0, 0, 0, 0, 0, 0,"
 	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0 + MINUTE, REPORT_STORE_T0 + 2 * MINUTE);
 	report_store_sql(&store, "INSERT INTO stat VALUES('input.refused', 12),"
-	    " ('input.kernel_drops', 5), ('input.refused_sender', 3), ('sflow.refused_datagram', 1),"
+	    " ('input.kernel_drops', 5), ('input.over_share', 7), ('slow.over_share', 1),"
+	    " ('input.refused_sender', 3), ('sflow.refused_datagram', 1),"
 	    " ('ledger.lost_store_rows', 2), ('store.lost_rows', 9)");
 	/* of the second boot, all that was gone has come again since */
 	report_store_sql(&store, "INSERT INTO gone VALUES(1, 1, 1, 15), (1, 2, 1, 4)");
@@ -589,7 +591,7 @@ START_TEST(loss_says_where)
 	ck_assert_double_eq(report_json_number(j, "rows.0.lost_in_collector"), 15);
 	ck_assert_double_eq(report_json_number(j, "rows.0.lost_elsewhere"), 25);
 	ck_assert_double_eq(report_json_number(j, "rows.1.lost_in_collector"), 0);
-	ck_assert_uint_eq(json_array_size(report_json_at(j, "places")), 9); /* no older outage */
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "places")), 10); /* no older outage */
 	ck_assert_double_eq(report_json_number(j, "rows.0.duplicates"), 7);
 	ck_assert_double_eq(report_json_number(j, "rows.0.reordered"), 3);
 	ck_assert_double_eq(report_json_number(j, "rows.0.late"), 2);

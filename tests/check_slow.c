@@ -13,6 +13,7 @@
 #include "tests/trap_builder.h"
 
 #include <check.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -217,16 +218,33 @@ readable(int fd)
 	return poll(&p, 1, 0) == 1;
 }
 
+static int
+lay_aside(struct aside *a, uint32_t address, uint32_t content)
+{
+	struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(address)};
+
+	return aside_put(a, (struct sockaddr *)&from, 3, &content, sizeof(content));
+}
+
+/* Alone a sender gets half, the next half of what is left, and so on; everything comes in order. */
 START_TEST(what_is_laid_aside_comes_in_order_up_to_the_limit)
 {
-	struct sockaddr_in from = {.sin_family = AF_INET};
+	uint32_t n = 0, address = 0;
 	struct aside *a;
 
 	ck_assert_int_eq(aside_new(&a), 0);
 	ck_assert_ptr_null(aside_first(a));
-	for (uint32_t i = 0; i < ASIDE_MAX; i++)
-		ck_assert(aside_put(a, (struct sockaddr *)&from, 3, &i, sizeof(i)));
-	ck_assert(!aside_put(a, (struct sockaddr *)&from, 3, "x", 1));
+	for (uint32_t share = ASIDE_MAX / 2; share > 1; share /= 2) {
+		while (lay_aside(a, ++address, n) != 0)
+			; /* it shares its place with one before */
+		n++;
+		for (uint32_t i = 1; i < share; i++)
+			ck_assert_int_eq(lay_aside(a, address, n++), 0);
+		ck_assert_int_eq(lay_aside(a, address, n), -EDQUOT);
+	}
+	while (n < ASIDE_MAX)
+		n += lay_aside(a, ++address, n) == 0;
+	ck_assert_int_eq(lay_aside(a, ++address, n), -ENOBUFS);
 	for (uint32_t i = 0; i < ASIDE_MAX; i++) {
 		const struct aside_datagram *d = aside_first(a);
 
@@ -235,6 +253,8 @@ START_TEST(what_is_laid_aside_comes_in_order_up_to_the_limit)
 		aside_done(a);
 	}
 	ck_assert_ptr_null(aside_first(a));
+	for (uint32_t i = 0; i < ASIDE_MAX / 2; i++) /* nobody's share is used up any more */
+		ck_assert_int_eq(lay_aside(a, 1, i), 0);
 	aside_free(a);
 }
 END_TEST

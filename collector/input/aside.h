@@ -1,7 +1,8 @@
 /*
  * Datagrams that the fast way in lays aside: SNMPv3, informs and events, to be looked at when what
  * is fast is done. A bounded queue of one thread. At the limit a datagram is refused to whoever
- * puts it, who counts it.
+ * puts it, who counts it. An address may have as many in the queue as there are places left: alone
+ * it fills half of it, two fill a third each, and there always is room for another.
  */
 #ifndef EASE_COLLECTOR_INPUT_ASIDE_H
 #define EASE_COLLECTOR_INPUT_ASIDE_H
@@ -9,9 +10,10 @@
 #include "collector/input/receive.h"
 
 enum {
-	/* 512 of them take 5 MB; SNMPv3 is decrypted at some ten thousand a second, so this is
-	 * what it can do in one loop of the collector. */
-	ASIDE_MAX = 512,
+	/* Touched only as far as used: at most 10 MB. SNMPv3 is decrypted at some ten thousand a
+	 * second, so half of them is what it can do in one loop of the collector. */
+	ASIDE_MAX = 1024,
+	ASIDE_SENDERS = 1024, /* places that senders are counted in, by a hash */
 };
 
 struct aside;
@@ -27,8 +29,9 @@ struct aside_datagram {
 int aside_new(struct aside **out);
 void aside_free(struct aside *a);
 
-/* Copies the datagram. False if the queue is full or it is longer than a slot. */
-bool aside_put(struct aside *a, const struct sockaddr *from, int fd, const void *octets, size_t n);
+/* Copies the datagram. -ENOBUFS: the queue is full, or the datagram longer than a slot; -EDQUOT: its
+ * sender has his share of the queue. */
+int aside_put(struct aside *a, const struct sockaddr *from, int fd, const void *octets, size_t n);
 
 /* The oldest, the caller's until aside_done; NULL if there is none. */
 const struct aside_datagram *aside_first(const struct aside *a);

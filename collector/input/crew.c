@@ -38,6 +38,7 @@ struct crew {
 	int stop_fd;
 	atomic_bool stopping;
 	sem_t turn;	      /* 1: free */
+	struct share *share;  /* of who has the turn */
 	size_t next_place;    /* of who has the turn */
 	uint64_t next_number; /* of who has the turn */
 	int ready_fd;
@@ -115,7 +116,7 @@ add_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t 
 
 /* One read of the next socket that has something; false if none has. With the turn. */
 static bool
-read_once(struct crew *c, struct crew_block *b)
+read_once(struct crew *c, struct gate *gate, struct crew_block *b)
 {
 	for (size_t k = 0; k < c->n_places; k++) {
 		size_t at = (c->next_place + k) % c->n_places;
@@ -128,6 +129,7 @@ read_once(struct crew *c, struct crew_block *b)
 		}
 		if (n <= 0)
 			continue;
+		gate_sift(gate, c->share, place->receiver, place->socket, b->batch);
 		b->number = c->next_number++;
 		b->received_us = clock_wall_us(c->config->clock);
 		b->fd = c->polls[at].fd;
@@ -140,13 +142,13 @@ read_once(struct crew *c, struct crew_block *b)
 
 /* Waits for the turn and for datagrams; false when stopping. */
 static bool
-receive(struct crew *c, struct crew_block *b)
+receive(struct crew *c, struct gate *gate, struct crew_block *b)
 {
 	bool got = false;
 
 	while (sem_wait(&c->turn) < 0)
 		;
-	while (!atomic_load(&c->stopping) && !(got = read_once(c, b)))
+	while (!atomic_load(&c->stopping) && !(got = read_once(c, gate, b)))
 		poll(c->polls, c->n_places + 1, -1);
 	sem_post(&c->turn);
 	return got;
@@ -182,7 +184,7 @@ serve(void *arg)
 	struct member *m = arg;
 	struct crew_block *b;
 
-	while ((b = wait_for_block(m)) != NULL && receive(m->crew, b)) {
+	while ((b = wait_for_block(m)) != NULL && receive(m->crew, m->gate, b)) {
 		struct filling f = {m->gate, b};
 
 		b->n = b->n_records = 0;
@@ -246,7 +248,7 @@ start_member(struct crew *c, struct member *m)
 
 int
 crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
-    struct receiver *sflow_receiver, const struct input_config *config,
+    struct receiver *sflow_receiver, struct share *share, const struct input_config *config,
     const struct stat_set *stats)
 {
 	struct crew *c = calloc(1, sizeof(*c));
@@ -255,6 +257,7 @@ crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
 	if (!c)
 		return -ENOMEM;
 	c->config = config;
+	c->share = share;
 	c->stats = stats;
 	c->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	c->ready_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

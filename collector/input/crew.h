@@ -63,10 +63,10 @@ struct crew;
 /* Octets that a crew of so many threads takes. */
 uint64_t crew_memory(unsigned threads);
 
-/* Starts the threads; receivers, which do not merge, may be NULL, the rest is borrowed. 0 or
- * -errno. */
+/* Starts the threads; receivers, which do not merge, may be NULL, the rest is borrowed; the share is
+ * theirs until crew_stop. 0 or -errno. */
 int crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
-    struct receiver *sflow_receiver, const struct input_config *config,
+    struct receiver *sflow_receiver, struct share *share, const struct input_config *config,
     const struct stat_set *stats);
 
 /* Ends the threads; what they have read can still be taken. */

@@ -88,14 +88,52 @@ refuse(const struct gate *g, enum input_stat_id stat, const char *sender, const 
 	log_warn_limited(ROOM, "datagram from %s refused: %s", sender, why);
 }
 
-bool
-gate_admit(const struct gate *g, const struct sockaddr *from, const char *sender)
+static bool
+is_allowed(const struct gate *g, const struct sockaddr *from)
 {
 	for (size_t i = 0; i < g->config->n_senders; i++)
 		if (prefix_holds(&g->config->senders[i], from))
 			return true;
+	return false;
+}
+
+bool
+gate_admit(const struct gate *g, const struct sockaddr *from, const char *sender)
+{
+	if (is_allowed(g, from))
+		return true;
 	refuse(g, INPUT_STAT_REFUSED_SENDER, sender, "address not allowed");
 	return false;
+}
+
+struct sift {
+	struct gate *gate;
+	struct share *share;
+};
+
+static bool
+keep(void *arg, const struct sockaddr *from, size_t n)
+{
+	const struct sift *sift = arg;
+
+	if (!is_allowed(sift->gate, from) || share_admit(sift->share, from, n))
+		return true;
+	log_warn_limited(ROOM, "more comes than can be taken: %s has its share, the rest is dropped",
+	    gate_sender(sift->gate, from));
+	return false;
+}
+
+void
+gate_sift(struct gate *g, struct share *share, const struct receiver *r, size_t socket,
+    struct receive_batch *b)
+{
+	struct sift sift = {g, share};
+	size_t dropped;
+
+	share_turn(share, clock_mono_us(g->config->clock), receiver_fill_percent(r, socket, b));
+	dropped = receive_sift(b, keep, &sift);
+	stat_add(g->stats, INPUT_STAT_OVER_SHARE, dropped);
+	stat_add(g->stats, INPUT_STAT_DATAGRAMS, dropped);
 }
 
 /* True if this is for the slow way, and there is one. */

@@ -32,6 +32,8 @@ static const struct stat_name stat_names[INPUT_N_STATS] = {
     [INPUT_STAT_REFUSED_PARTS] = {"input.refused_parts",
 	"notifications with parts that their kind does not have"},
     [INPUT_STAT_REFUSED_TOO_MANY] = {"input.refused_too_many", "notifications with too many parts"},
+    [INPUT_STAT_OVER_SHARE] = {"input.over_share",
+	"datagrams dropped unread: more came than could be taken, and their sender had its share"},
     [INPUT_STAT_READ_ERRORS] = {"input.read_errors", "failed reads of a socket"},
     [INPUT_STAT_BOOKS_BEHIND] = {"input.books_behind",
 	"times a receive thread waited because the books had not taken what it read before"},
@@ -42,6 +44,7 @@ struct input {
 	struct receiver *receiver, *sflow_receiver;
 	struct receive_batch *batch;
 	struct gate *gate;
+	struct share *share; /* of who reads: this thread, or whoever of the crew has the turn */
 	struct crew *crew; /* NULL: the caller's thread reads */
 	bool crew_stopped;
 	struct sflow_input *sflow;
@@ -81,11 +84,13 @@ make_parts(struct input *in)
 	int r = sflow_input_new(&in->sflow, c->seed, c->known_boot, c->sink_arg);
 
 	if (r == 0)
+		r = share_new(&in->share, c->seed);
+	if (r == 0)
 		r = gate_new(&in->gate, c, &in->stats);
 	if (r == 0)
 		r = receive_batch_new(&in->batch, reads_merged(c->threads));
 	if (r == 0 && c->threads > 1 && (in->receiver || in->sflow_receiver))
-		r = crew_start(&in->crew, c->threads, in->receiver, in->sflow_receiver, c,
+		r = crew_start(&in->crew, c->threads, in->receiver, in->sflow_receiver, in->share, c,
 		    &in->stats);
 	return r;
 }
@@ -127,6 +132,7 @@ input_close(struct input *in)
 	receiver_close(in->sflow_receiver);
 	receive_batch_free(in->batch);
 	gate_free(in->gate);
+	share_free(in->share);
 	sflow_input_free(in->sflow);
 	free(in);
 }
@@ -271,6 +277,7 @@ read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
 			log_warn_limited(ROOM, "reading: %s", strerror(-n));
 			continue;
 		}
+		gate_sift(in->gate, in->share, receiver, i, in->batch);
 		count_oversize(in, receive_each(in->batch, fn, in));
 		total += (size_t)n;
 	}

@@ -44,6 +44,7 @@ struct receive_batch {
 	struct iovec vectors[RECEIVE_BATCH];
 	struct sockaddr_storage addresses[RECEIVE_BATCH];
 	union control controls[RECEIVE_BATCH];
+	bool left_out[RECEIVE_BATCH];
 	uint8_t octets[];
 };
 
@@ -266,6 +267,7 @@ receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b)
 		b->messages[i].msg_hdr.msg_namelen = sizeof(b->addresses[i]);
 		b->messages[i].msg_hdr.msg_controllen = sizeof(b->controls[i]);
 	}
+	memset(b->left_out, 0, sizeof(b->left_out));
 	n = recvmmsg(s->fd, b->messages, (unsigned)b->most, MSG_DONTWAIT, NULL);
 	b->n = n > 0 ? (size_t)n : 0;
 	if (n < 0)
@@ -275,6 +277,33 @@ receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b)
 	s->messages += b->n;
 	s->datagrams += datagrams;
 	return (int)datagrams;
+}
+
+unsigned
+receiver_fill_percent(const struct receiver *r, size_t socket, const struct receive_batch *b)
+{
+	uint32_t info[SK_MEMINFO_VARS];
+	socklen_t len = sizeof(info);
+
+	if (b->n < b->most ||
+	    getsockopt(r->sockets[socket].fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0)
+		return 0;
+	return (unsigned)(100ull * info[SK_MEMINFO_RMEM_ALLOC] / (info[SK_MEMINFO_RCVBUF] | 1u));
+}
+
+size_t
+receive_sift(struct receive_batch *b, receive_keep_fn *keep, void *arg)
+{
+	size_t dropped = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		size_t n = datagrams_in(&b->messages[i]);
+
+		b->left_out[i] = !keep(arg, b->messages[i].msg_hdr.msg_name, n);
+		if (b->left_out[i])
+			dropped += n;
+	}
+	return dropped;
 }
 
 /* Gives the datagrams of a message; how many were too long. */
@@ -305,6 +334,7 @@ receive_each(struct receive_batch *b, receive_fn *fn, void *arg)
 	size_t oversize = 0;
 
 	for (size_t i = 0; i < b->n; i++)
-		oversize += take_apart(&b->messages[i], fn, arg);
+		if (!b->left_out[i])
+			oversize += take_apart(&b->messages[i], fn, arg);
 	return oversize;
 }

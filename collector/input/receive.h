@@ -57,6 +57,15 @@ uint64_t receiver_drops(struct receiver *r);
  * -errno. Any thread. */
 int receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b);
 
+/* What is left in the socket's buffer after that read, in percent of it; 0 if the read took all. */
+unsigned receiver_fill_percent(const struct receiver *r, size_t socket,
+    const struct receive_batch *b);
+
+/* Asks for each run of n datagrams of one sender whether to keep it; the datagrams of those that are
+ * not, which receive_each leaves out. */
+typedef bool receive_keep_fn(void *arg, const struct sockaddr *from, size_t n);
+size_t receive_sift(struct receive_batch *b, receive_keep_fn *keep, void *arg);
+
 /* Gives what was read to fn, in its order; the datagrams longer than RECEIVE_DATAGRAM_MAX, which
  * are not given. Datagram and address are valid until the next fill. */
 typedef void receive_fn(void *arg, const struct sockaddr *from, const void *octets, size_t n);

@@ -5,12 +5,14 @@
 #include "collector/input/decode.h"
 #include "collector/input/event.h"
 #include "collector/input/library.h"
+#include "collector/input/share.h"
 #include "common/log.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define ROOM "input"
 
@@ -22,6 +24,8 @@ enum {
 static const struct stat_name stat_names[SLOW_N_STATS] = {
     [SLOW_STAT_LAID_ASIDE] = {"slow.laid_aside", "datagrams for the slow way: v3, informs, events, loose encoding"},
     [SLOW_STAT_QUEUE_FULL] = {"slow.queue_full", "of these: lost because its queue was full"},
+    [SLOW_STAT_OVER_SHARE] = {"slow.over_share",
+	"of these: lost because their sender had its share of the queue"},
     [SLOW_STAT_FOREIGN] = {"slow.refused_foreign", "of these: notifications of other MIBs"},
     [SLOW_STAT_REFUSED] = {"slow.refused", "of these: with a mistake inside"},
     [SLOW_STAT_BY_LIBRARY] = {"slow.by_library",
@@ -38,6 +42,8 @@ static const struct stat_name stat_names[SLOW_N_STATS] = {
     [SLOW_STAT_SEND_ERRORS] = {"inform.send_errors", "answers and reports that could not be sent"},
     [SLOW_STAT_V3_ACCEPTED] = {"v3.accepted", "SNMPv3 notifications of a right user"},
     [SLOW_STAT_V3_PROBES] = {"v3.probes", "engine discoveries and time requests, answered"},
+    [SLOW_STAT_V3_REPORTS_HELD] = {"v3.reports_held",
+	"reports not sent: their address had ten in this second"},
     [SLOW_STAT_V3_PARSE] = {"v3.refused_parse", "datagrams that are no SNMPv3 message"},
     [SLOW_STAT_V3_MODEL] = {"v3.unknown_security_model", "messages not of the user-based model"},
     [SLOW_STAT_V3_ENGINE] = {"v3.unknown_engine", "messages of an engine that no user names"},
@@ -81,6 +87,9 @@ struct slow {
 	size_t next_event;
 	uint8_t varbinds[2 * RECEIVE_DATAGRAM_MAX]; /* that the library wrote: its heads are longer */
 	char sender[ENDPOINT_TEXT];
+	uint64_t seed; /* of the places below */
+	uint64_t reports_since_us;
+	uint8_t reports[SLOW_REPORT_PLACES]; /* in this second */
 	struct stat_set stats;
 	_Atomic uint64_t values[SLOW_N_STATS];
 };
@@ -112,7 +121,7 @@ slow_open(struct slow **out, const struct slow_config *config, char *error, size
 	s->config = *config;
 	s->stats = (struct stat_set){stat_names, SLOW_N_STATS, s->values};
 	library_open();
-	r = aside_new(&s->aside);
+	r = getrandom(&s->seed, sizeof(s->seed), 0) < 0 ? -errno : aside_new(&s->aside);
 	if (r == 0)
 		r = answers_new(&s->answers);
 	if (r < 0)
@@ -162,8 +171,16 @@ void
 slow_put(struct slow *s, const struct sockaddr *from, int fd, const void *octets, size_t n)
 {
 	count(s, SLOW_STAT_LAID_ASIDE);
-	if (!aside_put(s->aside, from, fd, octets, n))
+	switch (aside_put(s->aside, from, fd, octets, n)) {
+	case 0:
+		break;
+	case -EDQUOT:
+		count(s, SLOW_STAT_OVER_SHARE);
+		break;
+	default:
 		count(s, SLOW_STAT_QUEUE_FULL);
+		break;
+	}
 }
 
 static void
@@ -340,12 +357,32 @@ take_v2c(struct slow *s, struct message *from, const struct aside_datagram *d)
 
 /* SNMPv3 */
 
+/* True if that address may have another one. */
+static bool
+count_report(struct slow *s, const struct sockaddr *to)
+{
+	uint64_t now_us = clock_mono_us(s->config.clock);
+	uint8_t *reports = &s->reports[share_hash(s->seed, to) % SLOW_REPORT_PLACES];
+
+	if (now_us - s->reports_since_us >= 1000000) {
+		memset(s->reports, 0, sizeof(s->reports));
+		s->reports_since_us = now_us;
+	}
+	return *reports < SLOW_REPORTS && ++*reports;
+}
+
 static void
 send_report(struct slow *s, const struct message *from)
 {
 	const struct v3_message *m = &s->v3_message;
 
-	if (m->n_answer > 0 && answers_send(from->from, from->fd, m->answer, m->n_answer) < 0)
+	if (m->n_answer == 0)
+		return;
+	if (!count_report(s, from->from)) {
+		count(s, SLOW_STAT_V3_REPORTS_HELD);
+		return;
+	}
+	if (answers_send(from->from, from->fd, m->answer, m->n_answer) < 0)
 		count(s, SLOW_STAT_SEND_ERRORS);
 }
 

@@ -5,6 +5,9 @@
  * informs are sent once the store has committed what they brought. One thread uses it, the only one
  * that touches Net-SNMP's library.
  *
+ * A Report is the one thing that a stranger with an allowed address gets, and it is longer than what can
+ * ask for it (RFC 3414 section 4 wants it so). So an address gets SLOW_REPORTS a second at most.
+ *
  * An inform that comes again is decoded and answered again; its samples are known to the books by
  * their numbers, and an event that came lately by its content, after a restart too if it was
  * recalled. An inform whose records found no
@@ -22,6 +25,7 @@ struct slow;
 enum slow_stat_id {
 	SLOW_STAT_LAID_ASIDE,
 	SLOW_STAT_QUEUE_FULL,
+	SLOW_STAT_OVER_SHARE,
 	SLOW_STAT_FOREIGN,
 	SLOW_STAT_REFUSED,
 	SLOW_STAT_BY_LIBRARY,
@@ -35,6 +39,7 @@ enum slow_stat_id {
 	SLOW_STAT_SEND_ERRORS,
 	SLOW_STAT_V3_ACCEPTED,
 	SLOW_STAT_V3_PROBES,
+	SLOW_STAT_V3_REPORTS_HELD,
 	SLOW_STAT_V3_PARSE,
 	SLOW_STAT_V3_MODEL,
 	SLOW_STAT_V3_ENGINE,
@@ -47,6 +52,11 @@ enum slow_stat_id {
 	SLOW_STAT_V3_PDU,
 	SLOW_STAT_V3_FORGOTTEN,
 	SLOW_N_STATS,
+};
+
+enum {
+	SLOW_REPORTS = 10, /* a second and address: one for each inform of a sender that lost its time */
+	SLOW_REPORT_PLACES = 1024, /* that addresses are counted in, by a hash */
 };
 
 /* Everything is borrowed as long as the slow way lives; users and engine_file only by slow_open. */

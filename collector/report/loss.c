@@ -58,6 +58,7 @@ static const struct place {
 	const char *place, *of, *names[PLACE_NAMES];
 } places[] = {
 	{"socket", "datagrams", {"input.kernel_drops"}},
+	{"share", "datagrams", {"input.over_share", "slow.over_share"}},
 	{"refused", "datagrams", {"input.refused_sender", "input.refused_community",
 	    "input.refused_oversize", "input.refused_parse", "input.refused_version",
 	    "input.refused_value", "input.refused_parts", "input.refused_too_many", "slow.refused",

@@ -1,0 +1,216 @@
+#include "collector/input/share.h"
+#include "collector/window/hash.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SHORTEST_US = 500, /* a window that pressure ends; a rate of less says little */
+	USUAL_PARTS = 16, /* windows in the mean; what is usual is kept in these parts */
+	FILL_STEPS = 16, /* of the search for the limit: each at least one sender more is below it */
+	/* Of what was taken, in eighths: half while a buffer fills, since what is dropped costs time, too;
+	 * a little more while it is as good as empty. */
+	LESS_OF_8 = 4,
+	MORE_OF_8 = 9,
+	CAPACITY_MIN = 64, /* datagrams a window: one read */
+};
+
+struct share {
+	uint64_t seed;
+	uint64_t window_start_us;
+	uint64_t limit;	   /* datagrams a sender and window; UINT64_MAX: none */
+	uint64_t capacity; /* of all senders in a window, while there is a limit */
+	uint64_t taken;	   /* in this window */
+	unsigned calm;	   /* windows one after the other */
+	unsigned fill, last_fill; /* the highest percentage of this window, and of the one before */
+	uint32_t asked[SHARE_SLOTS]; /* datagrams of this window, those dropped included */
+	uint32_t usual[SHARE_SLOTS]; /* the same of a window in the mean of the last ones */
+};
+
+int
+share_new(struct share **out, uint64_t seed)
+{
+	struct share *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->seed = seed;
+	s->limit = UINT64_MAX;
+	*out = s;
+	return 0;
+}
+
+void
+share_free(struct share *s)
+{
+	free(s);
+}
+
+uint64_t
+share_limit(const struct share *s)
+{
+	return s->limit;
+}
+
+/* ---- the limit ---- */
+
+/* What all senders asked for, each no more than limit, and how many asked for more. */
+static uint64_t
+sum_below(const struct share *s, uint64_t limit, size_t *n_above)
+{
+	uint64_t sum = 0;
+
+	*n_above = 0;
+	for (size_t i = 0; i < SHARE_SLOTS; i++) {
+		if (s->usual[i] > limit)
+			++*n_above;
+		else
+			sum += s->usual[i];
+	}
+	return sum;
+}
+
+/* The largest limit with which all together have no more than capacity: what those below it leave is
+ * for those above it, in equal parts. Rises to its value from below. */
+static uint64_t
+fair_limit(const struct share *s, uint64_t capacity)
+{
+	uint64_t limit = 0;
+
+	for (unsigned step = 0; step < FILL_STEPS; step++) {
+		size_t n_above;
+		uint64_t below = sum_below(s, limit, &n_above), next;
+
+		if (n_above == 0)
+			return UINT64_MAX; /* all have what they ask for */
+		next = below < capacity ? (capacity - below) / n_above : 0;
+		if (next <= limit)
+			break;
+		limit = next;
+	}
+	return limit > 0 ? limit : 1;
+}
+
+static void
+limit_by(struct share *s, uint64_t capacity)
+{
+	uint64_t limit;
+
+	s->capacity = capacity > CAPACITY_MIN ? capacity : CAPACITY_MIN;
+	limit = fair_limit(s, s->capacity * USUAL_PARTS);
+	/* Nobody asked for more: who begins to must not have everything. */
+	s->limit = limit == UINT64_MAX ? s->capacity : (limit + USUAL_PARTS - 1) / USUAL_PARTS;
+}
+
+/* ---- windows ---- */
+
+/* What would have been taken in a whole window. */
+static uint64_t
+taken_in_window(const struct share *s, uint64_t lasted_us)
+{
+	return s->taken * SHARE_WINDOW_US / (lasted_us > SHORTEST_US ? lasted_us : SHORTEST_US);
+}
+
+static uint64_t
+all_asked(const struct share *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < SHARE_SLOTS; i++)
+		sum += s->usual[i];
+	return sum;
+}
+
+/* Half of what was taken; but where a few ask for more than all the others together, it is they who
+ * pay: the others keep what they ask for, and half as much, since what waited comes faster then. */
+static uint64_t
+less(const struct share *s, uint64_t taken)
+{
+	size_t n_above;
+	uint64_t modest = sum_below(s, fair_limit(s, taken * USUAL_PARTS), &n_above);
+	uint64_t half = taken * LESS_OF_8 / 8, enough = (modest + modest / 2) / USUAL_PARTS;
+
+	return all_asked(s) > 2 * modest && enough > half ? enough : half;
+}
+
+/* A buffer that gets emptier, if slowly, needs no harder limit. */
+static uint64_t
+next_capacity(const struct share *s, uint64_t taken)
+{
+	if (s->fill >= SHARE_PRESSED_PERCENT && (s->fill >= s->last_fill || s->limit == UINT64_MAX))
+		return less(s, taken);
+	return s->fill < SHARE_CALM_PERCENT ? s->capacity * MORE_OF_8 / 8 : s->capacity;
+}
+
+/* How much of a sender's comes within one window depends on how fast the reader is just then. */
+static void
+note_usual(struct share *s)
+{
+	for (size_t i = 0; i < SHARE_SLOTS; i++) {
+		uint32_t asked = s->asked[i] * USUAL_PARTS;
+
+		s->usual[i] = s->limit == UINT64_MAX
+		    ? asked
+		    : s->usual[i] - s->usual[i] / USUAL_PARTS + s->asked[i];
+	}
+}
+
+static void
+end_window(struct share *s, uint64_t now_us)
+{
+	uint64_t taken = taken_in_window(s, now_us - s->window_start_us);
+
+	if (s->limit != UINT64_MAX || s->fill >= SHARE_PRESSED_PERCENT)
+		note_usual(s);
+	s->calm = s->fill < SHARE_CALM_PERCENT ? s->calm + 1 : 0;
+	if (s->calm >= SHARE_CALM_WINDOWS)
+		s->limit = UINT64_MAX;
+	else if (s->limit != UINT64_MAX || s->fill >= SHARE_PRESSED_PERCENT)
+		limit_by(s, next_capacity(s, taken));
+	memset(s->asked, 0, sizeof(s->asked));
+	s->window_start_us = now_us;
+	s->taken = 0;
+	s->last_fill = s->fill;
+	s->fill = 0;
+}
+
+/* The first pressure ends its window at once: a buffer that is half full is full in a moment. */
+void
+share_turn(struct share *s, uint64_t now_us, unsigned fill_percent)
+{
+	bool first = fill_percent >= SHARE_PRESSED_PERCENT && s->limit == UINT64_MAX;
+
+	if (fill_percent > s->fill)
+		s->fill = fill_percent;
+	if (first || now_us - s->window_start_us >= SHARE_WINDOW_US)
+		end_window(s, now_us);
+}
+
+/* ---- senders ---- */
+
+uint64_t
+share_hash(uint64_t seed, const struct sockaddr *from)
+{
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)from;
+	uint64_t words[2] = {0, 0};
+
+	if (from->sa_family == AF_INET6)
+		memcpy(words, &v6->sin6_addr, sizeof(words));
+	else
+		memcpy(words, &((const struct sockaddr_in *)from)->sin_addr, 4);
+	return hash_pair(seed, words[0], words[1]);
+}
+
+bool
+share_admit(struct share *s, const struct sockaddr *from, size_t n)
+{
+	uint32_t *asked = &s->asked[share_hash(s->seed, from) % SHARE_SLOTS];
+	bool admitted = *asked < s->limit;
+
+	*asked += (uint32_t)n;
+	if (admitted)
+		s->taken += n;
+	return admitted;
+}

@@ -1,0 +1,51 @@
+/*
+ * Each sender's fair share of what the collector can take. While the sockets' buffers are far from
+ * full nobody is limited. When one is half full, more comes than can be taken; then a sender may have
+ * so many datagrams in each window of time that all windows together are what was taken lately, and
+ * nobody who asks for less than the others get is cut (max-min fairness). What is beyond is dropped
+ * unread, which is cheap, so that the buffers empty again and the others' datagrams are not among
+ * those that the kernel has to drop.
+ *
+ * A sender is an address without port. Senders are counted in SHARE_SLOTS places by a seeded hash, so
+ * that memory is bounded and nobody can choose whose place he shares.
+ *
+ * No I/O; time is passed in. One thread at a time.
+ */
+#ifndef EASE_COLLECTOR_INPUT_SHARE_H
+#define EASE_COLLECTOR_INPUT_SHARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum {
+	/* 1,000 senders: each is alone in its place with 78 %. */
+	SHARE_SLOTS = 4096,
+	/* Short, since all that is taken may be at its beginning: a storm fills 32 MiB in some 10 ms. */
+	SHARE_WINDOW_US = 2000,
+	SHARE_PRESSED_PERCENT = 50, /* of a buffer: more comes than can be taken */
+	SHARE_CALM_PERCENT = 25,
+	SHARE_CALM_WINDOWS = 100, /* one after the other, then nobody is limited any more */
+};
+
+struct share;
+
+/* 0 or -ENOMEM. */
+int share_new(struct share **out, uint64_t seed);
+void share_free(struct share *s); /* NULL allowed */
+
+/* Once a read: what time it is, and how full the buffer is that was read from. */
+void share_turn(struct share *s, uint64_t now_us, unsigned fill_percent);
+
+/* True if these n datagrams of one sender may go on. A run that begins within the share may end
+ * beyond it. */
+bool share_admit(struct share *s, const struct sockaddr *from, size_t n);
+
+/* Where addresses are counted that are too many to be listed: the same for all ports of one. */
+uint64_t share_hash(uint64_t seed, const struct sockaddr *from);
+
+/* Datagrams a window that each sender may have now; UINT64_MAX: nobody is limited. */
+uint64_t share_limit(const struct share *s);
+
+#endif
