@@ -276,6 +276,8 @@ put_samples(const struct metrics *m, const struct report_result *loss)
 		{"samples_received_total", "received", "Of these: received, once each."},
 		{"samples_lost_total", "lost", "Of these: lost."},
 		{"samples_lost_in_agent_total", "lost_in_agent", "Of those lost: dropped by the agent."},
+		{"samples_lost_in_collector_total", "lost_in_collector",
+		    "Of those lost: by the collector, as it says after a crash."},
 		{"samples_duplicate_total", "duplicates", "Samples that had come before."},
 	};
 
@@ -298,6 +300,8 @@ put_places(const struct metrics *m, const struct report_result *places)
 	put_family(m->out, "lost_total", "counter",
 	    "What was lost, by place; samples, datagrams, records or rows.");
 	for (size_t r = 0; r < places->n_rows; r++) {
+		if (strcmp(report_cell(places, r, of)->text, "outages") == 0)
+			continue; /* of a range, and what they cost is in a place */
 		fputs(PREFIX "lost_total", m->out);
 		putc('{', m->out);
 		put_label(m->out, "place", report_cell(places, r, place)->text);
