@@ -343,6 +343,9 @@ def check_ranges(page):
     message = page.text('#message-text')
     check('an empty range says where the newest data is', 'newest data' in message, message)
     page.shot('empty')
+    equal('ports of which nothing is known are outlines',
+          page.js("getComputedStyle(probe.tile('if1')).borderTopWidth + probe.plain(probe.tile('if1'))"),
+          '1pxif1-')
     page.click('#message-do')
     equal('and goes there', page.js("document.getElementById('message').hidden"), True)
     page.click('#live')

@@ -51,19 +51,18 @@ function countedOf(rows, sort) {
 	return counted.map((value) => (format.known(value) ? value : null));
 }
 
-/* Where steps begin and end (the first may be a part of one), and how long a whole one is. */
+/* Where steps begin and end (the first may be a part of one), how long a whole one is, and which is
+ * not over yet (its figures still change), or -1. */
 function stepsOf(result) {
 	const starts = result.rows.map((row) => Date.parse(row.time));
 	const whole = result.step * UNIT_MS;
 	const endOf = (start, i) => starts[i + 1] ?? (Math.floor(start / whole) + 1) * whole;
+	const ends = starts.map(endOf);
+	const open = ends.at(-1) > Date.parse(result.newest) ? ends.length - 1 : -1;
 
-	return {
-		from: Date.parse(result.from),
-		to: Date.parse(result.to),
-		whole,
-		starts,
-		ends: starts.map(endOf)
-	};
+	const from = Date.parse(result.from), to = Date.parse(result.to);
+
+	return {from, to, whole, starts, ends, open};
 }
 
 /* ---- drawn over Chart.js's bars ---- */
@@ -138,7 +137,10 @@ const overlay = {
 
 /* ---- the chart ---- */
 
-function barSet(series, i, middles) {
+/* middles: of the steps, ms; open: the step that is not over yet. */
+function barSet(series, i, middles, open) {
+	const full = seriesColour(i);
+
 	return {
 		type: 'bar',
 		label: series.name,
@@ -146,14 +148,16 @@ function barSet(series, i, middles) {
 		order: 2,
 		figures: series.values,
 		data: middles.map((x, step) => ({x, y: series.values[step]?.estimate ?? null})),
-		backgroundColor: seriesColour(i),
+		backgroundColor: middles.map((x, step) => (step === open ? `${full}90` : full)),
 		barPercentage: 1,
 		categoryPercentage: 0.9,
 		maxBarThickness: 56,
 	};
 }
 
-function lineSet(counted, middles) {
+function lineSet(counted, middles, open) {
+	const dash = ({p1DataIndex}) => (p1DataIndex === open ? [3, 3] : undefined);
+
 	return {
 		type: 'line',
 		label: 'counted',
@@ -162,6 +166,7 @@ function lineSet(counted, middles) {
 		data: middles.map((x, step) => ({x, y: counted[step]})),
 		borderColor: colour('--ink'),
 		backgroundColor: colour('--ink'),
+		segment: {borderDash: dash},
 		borderWidth: 1.5,
 		pointRadius: middles.length < 13 ? 2.5 : 0,
 		pointHitRadius: 8,
@@ -272,6 +277,19 @@ function tableOf({series, counted, steps, rows}, {utc}) {
 	return make('table', {class: 'plain'}, make('thead', {}, head), make('tbody', {}, ...body));
 }
 
+function noteOf(result, {counted, steps}, {utc}) {
+	const since = format.time(Date.parse(result.samples_kept_since), utc);
+	const notes = [`A step is ${format.span(result.step)}; whiskers are 95 % limits.`];
+
+	if (!counted.some((value) => value !== null))
+		return 'Nothing counted in this range.';
+	if (steps.open >= 0)
+		notes.push('The pale one is not over yet.');
+	if (result.samples_kept_since)
+		notes.push(`Answered from kept samples, which begin at ${since}.`);
+	return notes.join(' ');
+}
+
 export class LoadChart {
 	#drawn; /* what was answered last: drawn again when colours, zone or width change */
 	#chart;
@@ -311,11 +329,12 @@ export class LoadChart {
 	#draw() {
 		const {answer, context} = this.#drawn, {series, counted, steps, rows} = answer;
 		const middles = steps.starts.map((start, i) => (start + steps.ends[i]) / 2);
+		const {open} = steps, barOf = (one, i) => barSet(one, i, middles, open);
 
 		this.#chart ??= this.#create();
 		this.#chart.ease = {rows, steps, context};
 		this.#chart.data.datasets =
-		    [lineSet(counted, middles), ...series.map((one, i) => barSet(one, i, middles))];
+		    [lineSet(counted, middles, open), ...series.map(barOf)];
 		this.#chart.options.scales =
 		    scalesOf(answer, context.utc, $('load-chart').clientWidth);
 		this.#chart.options.plugins.tooltip = tooltipOf(this.#chart);
@@ -326,16 +345,14 @@ export class LoadChart {
 		const {sort} = view, rows = result.rows, steps = stepsOf(result);
 		const series = seriesOf(result, sort), counted = countedOf(rows, sort);
 		const unit = format.unit(sort), names = series.map(({name}) => name).join(', ');
-		const any = counted.some((value) => value !== null);
 		const keys = [{name: `counted ${unit}`}, ...series.map((one, i) => ({...one, i}))];
 
 		this.#drawn = {answer: {series, counted, steps, rows}, context};
-		const step = `A step is ${format.span(result.step)}; whiskers are 95 % limits.`;
 		const label = `Load in ${unit}, counted, and of ${names}; figures are in the table`;
 
 		reconcile($('load-key'), keys, ({name}) => name, keyItem, fillKeyItem);
 		setAttribute($('load-chart'), 'aria-label', label);
-		setText($('load-note'), any ? step : 'Nothing counted in this range.');
+		setText($('load-note'), noteOf(result, this.#drawn.answer, context));
 		this.#draw();
 		this.#table();
 	}

@@ -54,7 +54,8 @@ function questions() {
 		one('matrix', 'matrix', {...filtered, sort, layer, top: PAIRS}, matrix),
 		one('trouble-errors', 'errors', {...ports, top: SOURCES}, trouble.errors),
 		one('trouble-loss', 'loss', ports, trouble.loss),
-		one('trouble-addresses', 'addresses', {...filtered, top: ADDRESSES}, trouble.addresses),
+		one('trouble-addresses', 'addresses', {...filtered, top: ADDRESSES},
+		    trouble.addresses),
 		one('trouble-events', 'events', {...ports, top: EVENTS}, trouble.events),
 	];
 }

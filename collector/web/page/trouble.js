@@ -80,9 +80,9 @@ function eventsOf(result) {
 	const lines = result.rows.map(
 	    (row) =>
 		({what: what(row), where: place(row), when: row.time, filter: portFilter(row)}));
-	const sum = lines.length < EVENTS ? format.plural(lines.length, 'event') : `${EVENTS}+ events`;
+	const n = lines.length, sum = n < EVENTS ? format.plural(n, 'event') : `${EVENTS}+ events`;
 
-	return {sum: lines.length ? sum : '', lines};
+	return {sum: n ? sum : '', lines};
 }
 
 const PARTS = [
