@@ -7,7 +7,9 @@
 #include "tests/linux_rig.h"
 #include "tests/suite.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -36,6 +38,14 @@ make_bridge(void)
 	linux_rig_sh("ip link set br0 up");
 }
 
+/* Ports and addresses. */
+static void
+expect_as_kernel(void)
+{
+	linux_rig_expect_as_ip(&rig);
+	linux_rig_expect_as_bridge(&rig);
+}
+
 START_TEST(ports_are_what_ip_says_at_every_step)
 {
 	if (!linux_rig_enter(__func__))
@@ -43,37 +53,37 @@ START_TEST(ports_are_what_ip_says_at_every_step)
 	make_bridge();
 	linux_rig_start(&rig);
 	ck_assert_uint_eq(hal_n_ports(rig.hal), 9);
-	linux_rig_expect_as_ip(&rig);
+	expect_as_kernel();
 
 	linux_rig_send("h0", to_all, 60, 1000, 10);
 	linux_rig_send("h1", to_all, 1514, 500, 10);
-	linux_rig_expect_as_ip(&rig);
+	expect_as_kernel();
 	ck_assert_uint_eq(linux_rig_port(&rig, "p0")->counters.value[HAL_IN_OCTETS], 64 * 1000);
 	ck_assert_uint_eq(linux_rig_port(&rig, "p0")->counters.value[HAL_OUT_OCTETS], 1518 * 500);
 
 	linux_rig_sh("ip link add p4 type veth peer name h4"); /* plugged in */
 	linux_rig_sh("ip link set p4 master br0 up; ip link set h4 up");
 	linux_rig_send("h0", to_all, 100, 77, 1);
-	linux_rig_expect_as_ip(&rig);
+	expect_as_kernel();
 	ck_assert_uint_gt(linux_rig_port(&rig, "p4")->discontinuity_us, 0);
 
 	linux_rig_sh("ip link set p1 down; ip link set p1 name uplink; ip link set uplink up");
-	linux_rig_expect_as_ip(&rig);
+	expect_as_kernel();
 
 	linux_rig_sh("ip link set h2 down"); /* the wire is pulled */
 	linux_rig_expect_oper_status(&rig, "p2", EASE_IF_LOWER_LAYER_DOWN);
-	linux_rig_expect_as_ip(&rig);
+	expect_as_kernel();
 	linux_rig_sh("ip link set h2 up");
 	linux_rig_expect_oper_status(&rig, "p2", EASE_IF_UP);
-	linux_rig_expect_as_ip(&rig);
+	expect_as_kernel();
 	ck_assert_uint_gt(linux_rig_port(&rig, "p2")->last_change_mono_us, 0);
 
 	linux_rig_sh("ip link set p0 mtu 1400; ip link set p0 alias 'to the server room'");
 	linux_rig_sh("ip link set p0 address 02:00:5e:10:00:77");
-	linux_rig_expect_as_ip(&rig);
+	expect_as_kernel();
 
 	linux_rig_sh("ip link del p4; ip link del p3");
-	linux_rig_expect_as_ip(&rig);
+	expect_as_kernel();
 	ck_assert_uint_eq(hal_n_ports(rig.hal), 7);
 	linux_rig_stop(&rig);
 }
@@ -153,14 +163,48 @@ START_TEST(lost_notices_are_made_up_for)
 }
 END_TEST
 
+/* What the process holds: descriptors, and memory that somebody has asked for. */
+struct held {
+	size_t descriptors, octets;
+};
+
+static struct held
+now_held(void)
+{
+	struct held held = {.octets = mallinfo2().uordblks + mallinfo2().hblkhd};
+	DIR *dir = opendir("/proc/self/fd");
+
+	ck_assert_ptr_nonnull(dir);
+	while (readdir(dir))
+		held.descriptors++;
+	closedir(dir);
+	return held;
+}
+
+enum { LEAK_OCTETS = 20000 }; /* ten for each interface that came and went */
+
+/* A first round, after which tables are as large as they need to be, and names are known. */
+static void
+first_names(int n)
+{
+	linux_rig_sh("seq %d | sed 's/.*/link add s& group 7 type ifb/' | ip -batch -", n);
+	linux_rig_settle(&rig);
+	linux_rig_sh("ip link del group 7");
+	linux_rig_settle(&rig);
+	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+}
+
 START_TEST(a_storm_of_interfaces_leaves_nothing)
 {
+	struct held before, after;
 	int n = suite_effort(2000) / 10;
 
 	if (!linux_rig_enter(__func__))
 		return;
 	make_bridge();
 	linux_rig_start(&rig);
+	first_names(n);
+	before = now_held();
 	for (int i = 0; i < 10; i++) {
 		linux_rig_sh("seq %d | sed 's/.*/link add s& group 7 type ifb/' | ip -batch -", n);
 		if (i % 2)
@@ -169,6 +213,10 @@ START_TEST(a_storm_of_interfaces_leaves_nothing)
 	}
 	linux_rig_expect_as_ip(&rig);
 	ck_assert_uint_eq(hal_n_ports(rig.hal), 9);
+	after = now_held();
+	ck_assert_uint_eq(after.descriptors, before.descriptors);
+	ck_assert_msg(after.octets < before.octets + LEAK_OCTETS, "%zu octets more",
+	    after.octets - before.octets);
 	linux_rig_stop(&rig);
 }
 END_TEST

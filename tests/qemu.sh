@@ -95,7 +95,7 @@ prepare() {
 exec 9>"$store/lock"
 flock 9 # another test may be fetching it
 if [ ! -s "$store/ready" ] || [ "$top/tests/qemu_init.sh" -nt "$store/ready" ]; then
-	prepare >"$store/log" 2>&1 9>&- || leave_out "no kernel: $(tail -n 1 "$store/log")"
+	(prepare) >"$store/log" 2>&1 9>&- || leave_out "no kernel: $(tail -n 1 "$store/log")"
 fi
 version=$(<"$store/ready")
 exec 9>&-
