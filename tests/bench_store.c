@@ -1,8 +1,8 @@
 /*
  * bench_store [FLUSHES [SAMPLES [READERS]]]: does the writer wait for readers? Flushes of so many
  * samples each, 48 ports and 2,000 pairs, go into one store, in turns alone and while readers run
- * easetop over all of it without a pause. One JSON object a line: how long a flush took until it was
- * written, how much of that the writing thread ran, waited for a core (readers have these too), and
+ * easetop over all of it without a pause. One JSON object a line: how long a flush took until it
+ * was written, how much of that the writing thread ran, waited for a core (readers have these too), and
  * was blocked by a lock or the disk, which is what a reader must not add to; how often the readers
  * finished, and how long the log beside the store got. Runs where the build is (collector/easetop).
  */

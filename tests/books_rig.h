@@ -35,8 +35,8 @@ extern const struct ledger_limits books_limits;
 void books_make(struct books *f);
 void books_remove(struct books *f);
 
-/* Opens the store, reads the books back, takes the first batch; writes what is new and waits for it;
- * and closes both. */
+/* Opens the store, reads the books back, takes the first batch; writes what is new and waits for
+ * it; and closes both. */
 void books_open(struct books *f);
 void books_open_with(struct books *f, const struct ledger_limits *limits);
 void books_cut(struct books *f);

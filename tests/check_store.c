@@ -446,6 +446,51 @@ START_TEST(a_full_batch_loses_rows_by_name_and_no_sums)
 }
 END_TEST
 
+/* As many as a batch holds are kept, the rest is counted, and a state that found no room is asked of
+ * the next one that says it. */
+START_TEST(other_rows_that_find_no_room_are_counted)
+{
+	struct ease_record address = books_record(EASE_PART_ADDRESS, 1);
+	struct ease_record source = books_record(EASE_PART_ERROR_SOURCE, 1);
+	struct ease_record resources = books_record(EASE_PART_RESOURCES, 1);
+	struct ease_record state = state_record(1, NOON_US, EASE_IF_UP);
+	struct books f;
+	double kept, lost;
+
+	books_make(&f);
+	books_open(&f);
+	for (uint32_t i = 0; i < 40000; i++) {
+		address.address = (struct ease_address){.if_index = 3, .time_us = NOON_US + i,
+		    .mac = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i}};
+		ledger_take(f.ledger, f.batch, &address, 1);
+		source.error_source = (struct ease_error_source){.if_index = 3,
+		    .time_us = NOON_US + i, .mac = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i}};
+		ledger_take(f.ledger, f.batch, &source, 1);
+		resources.resources = (struct ease_resources){.if_index = 3, .time_us = NOON_US + i};
+		ledger_take(f.ledger, f.batch, &resources, 1);
+	}
+	lost = (double)stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_ROWS);
+	for (uint32_t i = 0; i < 40000; i++) {
+		state.state.time_us = NOON_US + i;
+		state.state.oper_status = i % 2 ? EASE_IF_UP : EASE_IF_DOWN;
+		ledger_take(f.ledger, f.batch, &state, 1);
+	}
+	ck_assert_double_gt((double)stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_ROWS),
+	    lost);
+	books_cut(&f);
+	kept = books_ask(&f, "SELECT (SELECT count(*) FROM event) + (SELECT count(*) FROM resource) +"
+			     " (SELECT count(*) FROM error_source)");
+	ck_assert_double_gt(kept, 3);
+	ck_assert_double_eq(kept + lost, 3. * 40000);
+	ledger_take(f.ledger, f.batch, &state, 1); /* the last one, again */
+	books_cut(&f);
+	ck_assert_double_eq(books_ask(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
+	    state.state.oper_status);
+	books_close(&f);
+	books_remove(&f);
+}
+END_TEST
+
 START_TEST(a_batch_full_of_counters_can_still_be_cut)
 {
 	struct books f;
@@ -597,6 +642,7 @@ main(void)
 	tcase_add_test(tc, a_store_of_any_older_version_is_brought_up_to_date);
 	tcase_add_test(tc, while_the_store_is_away_nothing_waits_or_is_lost);
 	tcase_add_test(tc, a_full_batch_loses_rows_by_name_and_no_sums);
+	tcase_add_test(tc, other_rows_that_find_no_room_are_counted);
 	tcase_add_test(tc, a_batch_full_of_counters_can_still_be_cut);
 	tcase_add_test(tc, counters_are_thinned_but_never_behind_the_totals);
 	tcase_add_test(tc, what_a_device_does_not_count_is_unknown_after_a_restart_too);

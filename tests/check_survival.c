@@ -3,6 +3,7 @@
  * file locked for ten minutes, damaged, cut or moved away, clocks that are set. Each time the file
  * is whole, nothing counts twice, and what was sent is what is stored and what is said to be lost.
  */
+#include "collector/capd.h"
 #include "tests/books_rig.h"
 #include "tests/faulty_vfs.h"
 #include "tests/sql.h"
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -218,7 +220,7 @@ START_TEST(killed_at_any_moment_and_says_what_was_lost)
 }
 END_TEST
 
-/* One that was stopped has nothing to tell, and an agent met since the last flush is not forgotten. */
+/* One that was stopped has nothing to tell, and an agent met since the last flush is known. */
 START_TEST(what_is_told_of_a_crash)
 {
 	struct books f;
@@ -638,8 +640,8 @@ START_TEST(moved_away_while_it_runs)
 }
 END_TEST
 
-/* A log cut anywhere, as a machine that goes down leaves it: whole transactions are missing, and the
- * one after says which samples, because another collector's memory still knows. */
+/* A log cut anywhere: whole transactions are missing, and the next collector says which samples,
+ * because the memory of the one before still knows. */
 START_TEST(a_log_cut_anywhere)
 {
 	uint64_t seed = new_seed("cut");
@@ -700,8 +702,8 @@ send_at(struct books *f, uint32_t i, int64_t off_us)
 	ledger_take(f->ledger, f->batch, r, 2);
 }
 
-/* The device's clock is set back an hour and forward a day, and the collector's with it or not; each
- * part is sent twice, with a restart in the middle of it. */
+/* The device's clock is set back an hour and forward a day, and the collector's with it or not;
+ * each part is sent twice, with a restart in between. */
 START_TEST(clocks_that_are_set)
 {
 	static const int64_t offsets_us[] = {0, -3600000000, 82700000000, 0, -86000000000};
@@ -739,6 +741,58 @@ START_TEST(clocks_that_are_set)
 }
 END_TEST
 
+static struct clock stepped_clock;
+
+/* The system's clock is set back an hour, forward a day, and slewed a little; then the collector is
+ * stopped. */
+static void
+step_clock(int signal)
+{
+	static const int64_t steps_us[] = {-3600000000, 86400000000, 400000};
+	static size_t next;
+
+	(void)signal;
+	stepped_clock.manual_mono_us += 100000;
+	if (next == sizeof(steps_us) / sizeof(steps_us[0]))
+		kill(getpid(), SIGTERM);
+	else
+		stepped_clock.manual_wall_us += 100000 + (uint64_t)steps_us[next++];
+}
+
+START_TEST(the_collectors_clock_is_set)
+{
+	const struct itimerval every = {{0, 50000}, {0, 50000}};
+	const struct capd_options options = {.no_sockets = true};
+	struct sigaction action = {.sa_handler = step_clock};
+	struct collector_config config = {0};
+	char conf[128];
+	struct capd *capd;
+	struct books f;
+	FILE *file;
+
+	books_make(&f);
+	snprintf(conf, sizeof(conf), "%s/conf", f.dir);
+	file = fopen(conf, "w");
+	fprintf(file, "listen={\"127.0.0.1:1\"}\ncommunities={\"public\"}\nhttp_listen=\"\"\n"
+		      "store=\"%s\"\nflush_interval=50\n", f.path);
+	fclose(file);
+	ck_assert_msg(collector_config_load(conf, &config, f.error, sizeof(f.error)) == 0, "%s",
+	    f.error);
+	stepped_clock = f.clock;
+	ck_assert_msg(capd_open(&capd, &config, &options, &stepped_clock, f.error,
+			  sizeof(f.error)) == 0, "%s", f.error);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &every, NULL);
+	ck_assert_int_eq(capd_run(capd), 0);
+	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+	ck_assert_uint_eq(capd_stat(capd, "easecapd.clock_steps"), 2);
+	capd_close(capd);
+	collector_config_free(&config);
+	ck_assert_double_eq(books_ask(&f, "SELECT running FROM life"), 0);
+	books_remove(&f);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -760,5 +814,6 @@ main(void)
 	tcase_add_test(tc, moved_away_while_it_runs);
 	tcase_add_test(tc, a_log_cut_anywhere);
 	tcase_add_test(tc, clocks_that_are_set);
+	tcase_add_test(tc, the_collectors_clock_is_set);
 	return suite_run(suite);
 }

@@ -1,7 +1,7 @@
 /*
  * Stores of every older version, filled with the same rows, must give the same reports after they
- * were brought up to date: in one go, stopped at every place where that may be stopped, and killed at
- * random moments. A version that is added joins by itself: what a store of it holds is what the
+ * were brought up to date: in one go, stopped at every place where that may be stopped, and killed
+ * at random moments. A version that is added joins by itself: what a store of it holds is what the
  * newest version filled here becomes when it is raised that far.
  */
 #include "collector/report/reports.h"
