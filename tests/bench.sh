@@ -61,6 +61,7 @@ switch_rounds full-26port
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench_snmp.sh"
 EASE_BUILD=$build "$top/tests/bench_walk.sh"
 "$build/tests/bench_linux"
+EASE_BUILD=$build "$top/tests/bench_psample.sh"
 (cd "$build" && tests/bench_collector 2)
 (cd "$build" && tests/bench_store)
 [ "$before" -ge 33554432 ] || echo 33554432 2>/dev/null >$limit ||

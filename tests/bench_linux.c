@@ -1,17 +1,23 @@
 /*
  * What sampling costs on a path between two interfaces of Linux: processor time a frame from
- * sending it at one end of a veth pair to its end at the other, without sampling, with our tap at
- * the receiving end, and with a sampler of libpcap's there (a filter that takes one frame in N at
- * random, the usual way without eBPF). Rounds take turns; the medians and their differences are
- * printed as one JSON object. Needs root; works in a network namespace of its own.
+ * sending it at one end of a veth pair to its end at the other, without sampling, with a program at
+ * the receiving end's tcx hook that does nothing (what the hook itself takes), with our tap there,
+ * with the kernel's `tc ... action sample` (where the kernel has it, as that of tests/qemu.sh), and with a sampler of libpcap's (a filter that takes one frame in N at random, the
+ * usual way without either). The ways take turns in short rounds; what a way adds is the median of its
+ * differences to the round without sampling just before, which other work on the machine leaves alone.
+ * Printed as one JSON object. Needs root; works in a network namespace of its own.
  *   bench_linux [FRAMES [SKIP [ROUNDS]]]
  */
+#include "agent/linux/netlink.h"
+#include "agent/linux/psample_filter.h"
 #include "agent/linux/tap.h"
+#include "tests/bench_hook.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
+#include <linux/psample.h>
 #include <net/if.h>
 #include <pcap/pcap.h>
 #include <sched.h>
@@ -26,7 +32,8 @@ enum {
 	BATCH = 32,
 	FRAME_OCTETS = 60,
 	KEPT_OCTETS = 128,
-	ROUNDS_MAX = 101,
+	ROUNDS_MAX = 1001,
+	EAR_OCTETS = 8 << 20,
 	RANDOM_WORD = 0xfffff038, /* SKF_AD_OFF + SKF_AD_RANDOM */
 };
 
@@ -34,10 +41,13 @@ struct bench {
 	int sender;
 	unsigned frames, skip;
 	struct taps *taps;
-	uint64_t samples;
+	uint64_t samples; /* of the tap */
+	struct netlink *route; /* for the kernel's sampling; NULL: it has none */
+	int ear;
+	int empty_program; /* at no hook yet; -1: there is none */
 };
 
-enum way { WAY_NONE, WAY_TAP, WAY_PCAP, N_WAYS };
+enum way { WAY_NONE, WAY_HOOK, WAY_TAP, WAY_TC_SAMPLE, WAY_PCAP, N_WAYS };
 
 static void
 die(const char *what)
@@ -108,6 +118,32 @@ round_without(struct bench *b)
 }
 
 static double
+round_with_hook(struct bench *b)
+{
+	int link = bench_hook_attach(b->empty_program, if_nametoindex("p0"));
+	double ns;
+
+	if (link < 0)
+		die("tcx");
+	ns = round_without(b);
+	close(link);
+	return ns;
+}
+
+/* Has the kernel hooks of tcx? */
+static bool
+open_hook(struct bench *b)
+{
+	int link;
+
+	b->empty_program = bench_hook_load();
+	link = bench_hook_attach(b->empty_program, if_nametoindex("p0"));
+	if (link >= 0)
+		close(link);
+	return link >= 0;
+}
+
+static double
 round_with_tap(struct bench *b)
 {
 	struct tap *tap;
@@ -125,6 +161,55 @@ round_with_tap(struct bench *b)
 	ns = (cpu_ns() - start) / b->frames;
 	tap_detach(tap);
 	return ns;
+}
+
+static int
+count_message(void *ctx, const struct nlmsghdr *message)
+{
+	(void)message;
+	(*(uint64_t *)ctx)++;
+	return 0;
+}
+
+static double
+round_with_tc_sample(struct bench *b)
+{
+	struct psample_filter filter = {.kernel_index = if_nametoindex("p0")};
+	uint64_t samples = 0;
+	double start, ns;
+
+	if (psample_filter_set(b->route, &filter, b->skip) < 0)
+		die("action sample");
+	start = cpu_ns();
+	for (unsigned n = 0; n < b->frames; n += BATCH) {
+		send_batch(b->sender);
+		while (netlink_hear(b->ear, count_message, &samples) > 0)
+			;
+	}
+	ns = (cpu_ns() - start) / b->frames;
+	psample_filter_remove(b->route, &filter);
+	return ns;
+}
+
+/* Does the kernel have psample? */
+static bool
+open_tc_sample(struct bench *b)
+{
+	unsigned groups[2] = {0};
+	struct netlink *generic = NULL;
+	int rc = netlink_open(NETLINK_ROUTE, &b->route);
+
+	if (rc == 0)
+		rc = psample_filter_try(b->route, if_nametoindex("p0"), false);
+	if (rc == 0)
+		rc = netlink_open(NETLINK_GENERIC, &generic);
+	if (rc == 0)
+		rc = netlink_group(generic, PSAMPLE_GENL_NAME, PSAMPLE_NL_MCGRP_SAMPLE_NAME,
+		    &groups[0]);
+	if (rc == 0)
+		rc = netlink_listen(NETLINK_GENERIC, groups, EAR_OCTETS, &b->ear);
+	netlink_close(generic);
+	return rc == 0;
 }
 
 static pcap_t *
@@ -172,25 +257,51 @@ compare_doubles(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+static double
+median(double *values, unsigned n)
+{
+	qsort(values, n, sizeof(*values), compare_doubles);
+	return values[n / 2];
+}
+
+static const struct {
+	const char *name;
+	double (*round)(struct bench *b);
+	bool (*open)(struct bench *b); /* NULL: it is there */
+} ways[N_WAYS] = {
+    [WAY_NONE] = {"path", round_without, NULL},
+    [WAY_HOOK] = {"hook", round_with_hook, open_hook},
+    [WAY_TAP] = {"tap", round_with_tap, NULL},
+    [WAY_TC_SAMPLE] = {"tc_sample", round_with_tc_sample, open_tc_sample},
+    [WAY_PCAP] = {"libpcap", round_with_pcap, NULL},
+};
+
 static void
 run(struct bench *b, unsigned rounds)
 {
-	static double (*const ways[N_WAYS])(struct bench *) = {
-	    round_without, round_with_tap, round_with_pcap};
-	static double ns[N_WAYS][ROUNDS_MAX];
+	static double ns[N_WAYS][ROUNDS_MAX], adds[N_WAYS][ROUNDS_MAX];
+	bool there[N_WAYS];
 
-	for (unsigned round = 0; round < rounds; round++)
-		for (int way = 0; way < N_WAYS; way++)
-			ns[way][round] = ways[way](b);
 	for (int way = 0; way < N_WAYS; way++)
-		qsort(ns[way], rounds, sizeof(ns[way][0]), compare_doubles);
-	printf("{\"bench\":\"linux_sampling\",\"frames\":%u,\"skip\":%u,\"rounds\":%u,"
-	       "\"path_ns\":%.1f,\"tap_ns\":%.1f,\"libpcap_ns\":%.1f,\"tap_adds_ns\":%.1f,"
-	       "\"libpcap_adds_ns\":%.1f,\"samples\":%llu}\n",
-	    b->frames, b->skip, rounds, ns[WAY_NONE][rounds / 2], ns[WAY_TAP][rounds / 2],
-	    ns[WAY_PCAP][rounds / 2], ns[WAY_TAP][rounds / 2] - ns[WAY_NONE][rounds / 2],
-	    ns[WAY_PCAP][rounds / 2] - ns[WAY_NONE][rounds / 2],
-	    (unsigned long long)b->samples / rounds);
+		there[way] = !ways[way].open || ways[way].open(b);
+	for (unsigned round = 0; round < rounds; round++)
+		for (int way = WAY_NONE + 1; way < N_WAYS; way++) {
+			if (!there[way])
+				continue;
+			ns[WAY_NONE][round] = round_without(b); /* just before, to compare with */
+			ns[way][round] = ways[way].round(b);
+			adds[way][round] = ns[way][round] - ns[WAY_NONE][round];
+		}
+	printf("{\"bench\":\"linux_sampling\",\"frames\":%u,\"skip\":%u,\"rounds\":%u", b->frames,
+	    b->skip, rounds);
+	for (int way = 0; way < N_WAYS; way++) {
+		if (!there[way])
+			continue;
+		printf(",\"%s_ns\":%.1f", ways[way].name, median(ns[way], rounds));
+		if (way != WAY_NONE)
+			printf(",\"%s_adds_ns\":%.1f", ways[way].name, median(adds[way], rounds));
+	}
+	printf(",\"samples\":%llu}\n", (unsigned long long)b->samples / rounds);
 }
 
 static unsigned
@@ -202,9 +313,9 @@ argument(int argc, char **argv, int i, unsigned otherwise)
 int
 main(int argc, char **argv)
 {
-	struct bench b = {.frames = argument(argc, argv, 1, 320000),
+	struct bench b = {.frames = argument(argc, argv, 1, 32000),
 	    .skip = argument(argc, argv, 2, 1000)};
-	unsigned rounds = argument(argc, argv, 3, 11);
+	unsigned rounds = argument(argc, argv, 3, 101);
 	char reason[128];
 
 	if (b.frames < BATCH || b.skip < 1 || rounds < 1 || rounds > ROUNDS_MAX) {
@@ -222,6 +333,7 @@ main(int argc, char **argv)
 	}
 	b.sender = open_sender("h0");
 	run(&b, rounds);
+	netlink_close(b.route);
 	taps_close(b.taps);
 	return 0;
 }

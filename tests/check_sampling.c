@@ -550,6 +550,120 @@ START_TEST(states_and_counters_fill_notifications)
 }
 END_TEST
 
+/* ---- ports that draw by themselves ---- */
+
+/* The first port does; the others have skip counters. */
+static void
+start_drawing(uint32_t mean, uint32_t cap)
+{
+	start(SAMPLING_GEOMETRIC, mean, cap);
+	sampling_destroy(sampling);
+	fake.ports[0].draws_itself = true;
+	for (size_t i = 0; i < FAKE_PORTS; i++)
+		fake.ports[i].n_skips = 0;
+	fake.ports[0].loads = 0;
+	ck_assert_int_eq(sampling_create(hal, &(struct sampling_options){.has_seed = true,
+	    .defaults = {.enabled = true, .mean_skip = mean, .header_octets = 20,
+		.max_samples_per_s = cap}}, &(struct sampling_sink){NULL, take}, &sampling), 0);
+	ck_assert_int_eq(sampling_start(sampling), 0);
+}
+
+static void
+draw_one(uint32_t rate, bool own)
+{
+	static const uint8_t octets[64];
+	struct hal_sample_event event = {.if_index = hal_port_if_index(hal, 0),
+	    .direction = EASE_IN, .time_us = fake.now_us, .frame_octets = 68, .octets = octets,
+	    .kept_octets = sizeof(octets), .rate = rate, .own = own};
+
+	hal_report_sample(hal, &event, true);
+}
+
+START_TEST(a_port_that_draws_is_told_the_mean)
+{
+	struct sampling_port_config config;
+	uint32_t if_index;
+
+	start_drawing(100, 0);
+	if_index = hal_port_if_index(hal, 0);
+	ck_assert_uint_eq(fake.ports[0].rate, 100);
+	ck_assert_uint_eq(fake.ports[0].loads, 0);
+	ck_assert_uint_eq(fake.ports[1].n_skips, 2);
+	draw_one(100, false);
+	ck_assert_uint_eq(n_taken, 1);
+	ck_assert_uint_eq(taken[0].mean_skip, 100);
+	ck_assert_uint_eq(taken[0].skip, 99); /* not told */
+	ck_assert_int_eq(sampling_get_port(sampling, if_index, &config), 0);
+	config.mean_skip = 7;
+	ck_assert_int_eq(sampling_set_port(sampling, if_index, &config), 0);
+	ck_assert_uint_eq(fake.ports[0].rate, 7);
+	draw_one(100, false); /* on its way since before */
+	ck_assert_uint_eq(taken[1].mean_skip, 100);
+	config.enabled = false;
+	ck_assert_int_eq(sampling_set_port(sampling, if_index, &config), 0);
+	ck_assert_uint_eq(fake.ports[0].rate, 0);
+	draw_one(7, false);
+	ck_assert_uint_eq(n_taken, 2);
+	config.enabled = true;
+	ck_assert_int_eq(sampling_set_port(sampling, if_index, &config), 0);
+	ck_assert_uint_eq(fake.ports[0].rate, 7);
+	draw_one(7, true);
+	ck_assert_uint_eq(n_taken, 2);
+	finish();
+}
+END_TEST
+
+START_TEST(a_rate_that_is_refused_changes_nothing)
+{
+	struct sampling_port_config config;
+	uint32_t if_index;
+
+	start_drawing(100, 0);
+	if_index = hal_port_if_index(hal, 0);
+	ck_assert_int_eq(sampling_get_port(sampling, if_index, &config), 0);
+	config.mean_skip = 7;
+	fake.ports[0].rate_error = -EPERM;
+	ck_assert_int_eq(sampling_set_port(sampling, if_index, &config), -EPERM);
+	ck_assert_int_eq(sampling_get_port(sampling, if_index, &config), 0);
+	ck_assert_uint_eq(config.mean_skip, 100);
+	finish();
+}
+END_TEST
+
+START_TEST(samples_that_never_came_are_numbered_drops)
+{
+	start_drawing(100, 0);
+	draw_one(100, false);
+	sampling_on_samples_lost(sampling, hal_port_if_index(hal, 0), 5);
+	draw_one(100, false);
+	ck_assert_uint_eq(taken[0].sequence, 1);
+	ck_assert_uint_eq(taken[1].sequence, 7);
+	ck_assert_uint_eq(taken[1].drops, 5);
+	ck_assert_uint_eq(last_snapshot.samples, 7);
+	ck_assert_uint_eq(last_snapshot.drops, 5);
+	ck_assert_uint_eq(last_snapshot.stalls, 0);
+	finish();
+}
+END_TEST
+
+/* Twenty in a moment, at most ten a second: the port is told to draw half as often, once. */
+START_TEST(the_cap_changes_the_rate_of_a_port_that_draws)
+{
+	start_drawing(100, 10);
+	fake.now_us = 5000000;
+	for (int i = 0; i < 20; i++)
+		draw_one(100, false); /* all drawn before the change */
+	ck_assert_uint_eq(fake.ports[0].rate, 200);
+	ck_assert_uint_eq(n_taken, 20);
+	for (int second = 6; second < 9; second++) { /* quiet again */
+		fake.now_us = second * 1000000ull;
+		draw_one(fake.ports[0].rate, false);
+	}
+	ck_assert_uint_eq(fake.ports[0].rate, 100);
+	finish();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -561,7 +675,9 @@ main(void)
 	    weights_add_up_through_the_cap, same_seed_same_samples,
 	    a_port_that_comes_back_goes_on_numbering, view_shows_each_port,
 	    packs_to_the_limit, full_queue_reports_each_sample,
-	    states_and_counters_fill_notifications};
+	    states_and_counters_fill_notifications, a_port_that_draws_is_told_the_mean,
+	    a_rate_that_is_refused_changes_nothing, samples_that_never_came_are_numbered_drops,
+	    the_cap_changes_the_rate_of_a_port_that_draws};
 	Suite *suite = suite_create("sampling");
 	TCase *all = tcase_create("all");
 

@@ -111,8 +111,20 @@ fake_restart(void *ctx, uint32_t if_index)
 	return 0;
 }
 
+static int
+fake_set_rate(void *ctx, uint32_t if_index, uint32_t rate)
+{
+	struct fake_port *port = fake_port(ctx, if_index);
+
+	if (!port->draws_itself)
+		return -ENODEV;
+	port->rate = port->rate_error ? 0 : rate;
+	return port->rate_error;
+}
+
 static const struct hal_sampling_ops fake_sampling = {.name = "fake", .max_skip = FAKE_MAX_SKIP,
-    .skip_depth = FAKE_DEPTH, .load_skip = fake_load_skip, .restart = fake_restart};
+    .skip_depth = FAKE_DEPTH, .load_skip = fake_load_skip, .restart = fake_restart,
+    .set_rate = fake_set_rate};
 
 static int
 fake_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg)

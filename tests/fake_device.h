@@ -24,6 +24,9 @@ struct fake_port {
 	uint32_t lag_parent;
 	uint64_t speed_bps;
 	uint8_t pause;
+	bool draws_itself; /* it takes no skips, but a rate */
+	uint32_t rate;
+	int rate_error; /* -errno of setting it */
 	bool lacks_facets; /* of fake_add_facets */
 	struct hal_energy energy;
 	struct hal_buffers buffers;

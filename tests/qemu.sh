@@ -1,5 +1,5 @@
 #!/bin/bash
-# tests/qemu.sh [-c CPUS] [-m MIB] [-t SECONDS] SCRIPT [ARGUMENT...]
+# tests/qemu.sh [-i] [-c CPUS] [-m MIB] [-t SECONDS] SCRIPT [ARGUMENT...]
 #
 # Runs a script of bash as root in a virtual machine with Debian's kernel, for what the kernel of the
 # machine below may lack: modules (psample, bond, team, VLANs), hooks of an older kernel, privileges
@@ -16,15 +16,17 @@
 #
 # The kernel is fetched once from Debian's archive into the build directory, and not installed.
 # Emulated without KVM: about twenty times slower than the machine below, so what counts in there
-# is ratios. The clock is the machine's.
+# is ratios. The clock is the machine's; with -i a nanosecond is an instruction, whatever else the
+# machine below does, and there is one processor.
 set -u
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${EASE_BUILD:-$top/build}
 PATH=$PATH:/usr/sbin:/sbin
-cpus=1 mib=512 seconds=300
-while getopts c:m:t: option; do
+cpus=1 mib=512 seconds=300 clock=()
+while getopts ic:m:t: option; do
 	case $option in
+	i) clock=(-icount 'shift=0,sleep=off') ;;
 	c) cpus=$OPTARG ;;
 	m) mib=$OPTARG ;;
 	t) seconds=$OPTARG ;;
@@ -116,7 +118,7 @@ quoted() { printf '%q ' "$@"; }
 	echo "run() { bash $(quoted "$(realpath "$1")" "${@:2}"); }"
 } >"$run/start"
 : >"$run/lines"
-timeout -k 5 "$seconds" qemu-system-x86_64 -accel tcg -cpu max -smp "$cpus" -m "$mib" -nodefaults \
+timeout -k 5 "$seconds" qemu-system-x86_64 -accel tcg ${clock[@]+"${clock[@]}"} -cpu max -smp "$cpus" -m "$mib" -nodefaults \
     -display none -no-reboot -kernel "$store/vmlinuz" -initrd "$store/initramfs" \
     -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable ease=$run" \
     -serial "file:$run/console" -serial "file:$run/lines" \
