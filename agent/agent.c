@@ -4,6 +4,7 @@
 #include "agent/device/emulated.h"
 #include "agent/linux/linux_device.h"
 #include "common/log.h"
+#include "common/service.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -442,6 +443,7 @@ on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 	else
 		publish_views(agent);
 	arm_pack_timer(agent);
+	service_alive(&agent->last_alive_us, clock_mono_us(&clock_system));
 	event_add(agent->refresh_timer, &pause);
 }
 
@@ -476,7 +478,9 @@ on_signal(evutil_socket_t number, short what, void *ctx)
 	(void)what;
 	if (number == SIGUSR1)
 		log_stats(agent);
-	else if (number != SIGHUP) /* nothing can change without a restart yet */
+	else if (number == SIGHUP)
+		agent_reload(agent);
+	else
 		event_base_loopbreak(agent->base);
 }
 
@@ -607,7 +611,9 @@ agent_run(struct agent *agent)
 	}
 	log_info("agent", "serving %zu ports of a device of kind %s, boot %u",
 	    hal_n_ports(agent->hal), hal_device_kind(agent->hal), (unsigned)agent->state.boot);
+	service_tell("READY=1");
 	event_base_dispatch(agent->base);
+	service_tell("STOPPING=1");
 	stop(agent);
 out:
 	snmp_agent_stop(agent->snmp, STOP_WAIT_MS);

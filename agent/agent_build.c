@@ -291,7 +291,7 @@ create_snmp(struct agent *agent)
 }
 
 int
-agent_create(const struct agent_config *config, struct agent **result, char *error,
+agent_create(struct agent_config *config, const char *file, struct agent **result, char *error,
     size_t error_size)
 {
 	struct agent *agent = calloc(1, sizeof(*agent));
@@ -300,7 +300,8 @@ agent_create(const struct agent_config *config, struct agent **result, char *err
 	if (agent == NULL)
 		return -ENOMEM;
 	error[0] = '\0';
-	agent->config = config;
+	agent->config = agent->live_config = config;
+	agent->config_file = file;
 	agent->stats = (struct stat_set){stat_names, N_STATS, agent->stat_values};
 	rc = state_open(config->state_dir, &agent->state, error, error_size);
 	if (rc < 0)

@@ -28,6 +28,9 @@ enum agent_stat { STAT_ADDRESSES_SUPPRESSED, STAT_HELD_BACK, N_STATS };
 
 struct agent {
 	const struct agent_config *config;
+	struct agent_config *live_config; /* the same, for agent_reload alone */
+	const char *config_file;
+	uint64_t last_alive_us;
 	struct agent_state state;
 	struct hal_device *device; /* the HAL's */
 	struct hal *hal;
@@ -66,5 +69,8 @@ void agent_samples_lost(void *agent, uint32_t if_index, unsigned n_samples);
 int agent_take_sample(void *agent, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);
 void agent_settings_changed(void *agent);
+
+/* reload.c: reads the configuration again, takes what can change and says what cannot. */
+void agent_reload(struct agent *agent);
 
 #endif

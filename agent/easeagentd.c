@@ -5,6 +5,7 @@
 
 #include "agent/privilege.h"
 #include "common/log.h"
+#include "common/service.h"
 #include "mibs/mibs.h"
 
 #include <argp.h>
@@ -76,19 +77,26 @@ fail(const char *error)
 }
 
 static int
-serve(const struct agent_config *config, bool foreground)
+serve(struct agent_config *config, const char *given_file, bool foreground)
 {
+	char *file = realpath(given_file, NULL); /* a daemon's directory is another one */
 	char error[ERROR_OCTETS];
 	struct agent *agent;
 	int rc, status;
 
-	if (agent_create(config, &agent, error, sizeof(error)) < 0)
+	service_hide_memory();
+	if (agent_create(config, file, &agent, error, sizeof(error)) < 0) {
+		free(file);
 		return fail(error);
+	}
 	if (!foreground && daemon(0, 0) < 0) {
 		agent_destroy(agent);
+		free(file);
 		return fail("cannot go to the background");
 	}
 	log_open("easeagentd", !foreground, (enum log_level)config->log_level);
+	if (config->trap_sinks.n > 0 && service_is_readable_by_all(given_file))
+		log_warn("agent", "%s holds secrets and everybody may read it", given_file);
 	rc = privilege_keep(config);
 	if (rc < 0)
 		log_warn("agent", "capabilities could not be dropped: %s", strerror(-rc));
@@ -96,6 +104,7 @@ serve(const struct agent_config *config, bool foreground)
 	status = rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	if (!agent_destroy(agent))
 		_exit(status);
+	free(file);
 	return status;
 }
 
@@ -119,7 +128,7 @@ main(int argc, char **argv)
 	else if (arguments.print_config)
 		options_print(stdout, agent_options, &config, agent_secrets);
 	else
-		status = serve(&config, arguments.foreground);
+		status = serve(&config, arguments.config, arguments.foreground);
 	options_free(agent_options, &config);
 	return status;
 }

@@ -1,5 +1,6 @@
 #include "collector/capd_private.h"
 #include "common/log.h"
+#include "common/service.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,6 +20,8 @@ enum {
 	/* While informs wait, a batch is cut at least this often and the store is looked at in
 	 * between: senders repeat what is not answered within a second. */
 	ANSWER_FLUSH_MS = 50,
+	/* A manager that watches us hears of us at least this often. */
+	ALIVE_MS = 2000,
 	ANSWER_POLL_MS = 2,
 	/* The same at the stop: what the sockets' buffers can hold of the smallest ones. */
 	LAST_DATAGRAMS = 1 << 18,
@@ -101,6 +104,9 @@ take_signals(struct capd *c)
 			break;
 		case SIGUSR1:
 			log_stats(c);
+			break;
+		case SIGHUP:
+			capd_reload(c);
 			break;
 		}
 }
@@ -261,6 +267,7 @@ capd_go_on(void *arg, const char *what, double done)
 	struct capd *c = arg;
 
 	take_signals(c);
+	service_alive(&c->last_alive_us, clock_mono_us(&clock_system));
 	progress_show(&c->display, what, done);
 	return !c->stopping;
 }
@@ -659,6 +666,9 @@ capd_run(struct capd *c)
 	while (!c->stopping) {
 		int timeout_ms = input_sleep(c->input) ? poll_timeout_ms(c) : 0;
 
+		service_alive(&c->last_alive_us, clock_mono_us(&clock_system));
+		if (timeout_ms > ALIVE_MS)
+			timeout_ms = ALIVE_MS;
 		if (poll(polls, n, timeout_ms) < 0 && errno != EINTR)
 			return -errno;
 		input_awake(c->input);

@@ -23,6 +23,10 @@ struct capd_options {
 	bool no_sockets; /* for an import, beside a collector that has them */
 	const char *tap; /* FIFO, see tap.h; NULL: none */
 	size_t memory_taken; /* octets of the budget that others of this program use */
+	/* What SIGHUP reads again, and the configuration in force once more, to be changed as far as it
+	 * can be; NULL: nothing. */
+	const char *config_file;
+	struct collector_config *live_config;
 };
 
 /* Opens store and sockets and reads the books back. config and clock are borrowed. Blocks SIGTERM,

@@ -41,6 +41,7 @@ struct capd {
 	int64_t clock_offset_us;     /* system's clock - monotonic clock */
 	struct progress_display display;
 	int signal_fd;
+	uint64_t last_alive_us; /* service_alive */
 	bool stopping;
 	struct stat_set stats;
 	_Atomic uint64_t values[CAPD_N_STATS];
@@ -54,6 +55,9 @@ bool capd_flush_is_due(const struct capd *c);
 
 /* Hands the batch to the store if that has another, else it goes on. */
 void capd_flush(struct capd *c);
+
+/* capd_reload.c: reads the configuration again, takes what can change and says what cannot. */
+void capd_reload(struct capd *c);
 
 /* Writes everything. 0, or -EIO if something could not be. */
 int capd_stop(struct capd *c);

@@ -93,7 +93,7 @@ const struct option_row collector_options[] = {
     {"store", OPTION_STRING, AT(store), .def = "/var/lib/easeswitch/ease.db", .check = store_check,
 	.help = "The SQLite file that everything goes into."},
     {"flush_interval", OPTION_U32, AT(flush_interval_ms), .min = 50, .max = 60000, .unit = "ms",
-	.def = "1000", .help = "Longest time between two transactions of the store."},
+	.def = "1000", .live = true, .help = "Longest time between two transactions of the store."},
     {"receive_buffer", OPTION_U32, AT(receive_buffer_octets), .min = 65536, .max = 1u << 30,
 	.unit = "octets", .def = "33554432",
 	.help = "Kernel buffer of each socket. More than net.core.rmem_max needs CAP_NET_ADMIN."},
@@ -138,7 +138,7 @@ const struct option_row collector_options[] = {
     {"log", OPTION_ENUM, AT(log), .choices = log_targets, .def = "stderr",
 	.help = "Where messages go; without -f always to syslog."},
     {"log_level", OPTION_ENUM, AT(log_level), .choices = log_levels, .def = "info",
-	.help = "The least important messages to write."},
+	.live = true, .help = "The least important messages to write."},
     {.name = NULL},
 };
 

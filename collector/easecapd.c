@@ -5,6 +5,7 @@
 #include "collector/capd.h"
 #include "collector/web/web.h"
 #include "common/log.h"
+#include "common/service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,8 @@ usage(FILE *out)
 	      "                  interrupted, and imported again nothing counts twice\n"
 	      "  --check         check the configuration and exit\n"
 	      "  --print-config  print the configuration in force and exit\n"
-	      "SIGUSR1 writes all counters to the log; SIGTERM writes everything and stops.\n",
+	      "SIGUSR1 writes all counters to the log; SIGHUP reads log_level and flush_interval again;\n"
+	      "SIGTERM writes everything and stops.\n",
 	    out);
 	return out == stdout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -202,7 +204,9 @@ collect(const struct collector_config *config, const struct capd_options *option
 		capd_announce(capd);
 	else
 		leave_terminal(parent_fd);
+	service_tell("READY=1");
 	r = capd_run(capd);
+	service_tell("STOPPING=1");
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
 	web_close(web);
@@ -271,11 +275,17 @@ main(int argc, char **argv)
 	} else {
 		if (has_page(&config) && !cmd.import_file)
 			cmd.options.memory_taken = web_memory(config.http_connections);
+		service_hide_memory();
+		cmd.options.config_file = realpath(cmd.config_file, NULL);
+		cmd.options.live_config = &config;
 		log_open("easecapd",
 		    (!cmd.foreground && !cmd.import_file) || config.log == COLLECTOR_LOG_SYSLOG,
 		    (enum log_level)config.log_level);
+		if (service_is_readable_by_all(cmd.config_file))
+			log_warn("easecapd", "%s holds secrets and everybody may read it", cmd.config_file);
 		r = cmd.import_file ? import(&config, &cmd)
 				    : collect(&config, &cmd.options, cmd.foreground);
+		free((char *)(uintptr_t)cmd.options.config_file);
 	}
 	collector_config_free(&config);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
@@ -28,7 +29,7 @@ static const struct {
 static struct {
 	const char *ident;
 	bool to_syslog;
-	enum log_level most;
+	_Atomic(enum log_level) most; /* this alone may change later */
 } sink = {.most = LOG_LEVEL_INFO};
 
 void
@@ -40,6 +41,12 @@ log_open(const char *ident, bool to_syslog, enum log_level most)
 	tzset(); /* else the first message's time would allocate, in the middle of some work */
 	if (to_syslog)
 		openlog(ident, LOG_PID, LOG_DAEMON);
+}
+
+void
+log_set_most(enum log_level most)
+{
+	sink.most = most;
 }
 
 /* Messages quote what strangers send: no line of their making, no terminal control. */

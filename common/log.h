@@ -15,6 +15,9 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBU
 /* ident is borrowed for good. Before this call messages go to standard error at INFO. */
 void log_open(const char *ident, bool to_syslog, enum log_level most);
 
+/* From now on; any thread. */
+void log_set_most(enum log_level most);
+
 void log_write(enum log_level level, const char *room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

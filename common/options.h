@@ -51,6 +51,7 @@ struct option_row {
 	/* Checks a value that the type alone cannot (an address, a path): NULL if good, else the
 	 * reason in static storage. May be NULL. */
 	const char *(*check)(const char *value);
+	bool live; /* may change while the program runs, see options_reload.h */
 };
 
 /* Fills *config (zeroed by the caller) from file by the table (ended by a row without name). On a

@@ -1,0 +1,41 @@
+/*
+ * SIGHUP: the configuration is read again. What is live is in force at once; of what is not, and of a
+ * file with a mistake in it, the log says so and everything goes on as it was.
+ */
+#include "agent/agent_private.h"
+#include "common/log.h"
+#include "common/options_reload.h"
+
+enum { ERROR_OCTETS = 512 };
+
+static void
+tell(void *ctx, const struct option_row *row, bool taken)
+{
+	unsigned *n = ctx;
+
+	++*n;
+	if (taken)
+		log_info("agent", "reload: %s is in force", row->name);
+	else
+		log_warn("agent", "reload: %s changes with the next start only", row->name);
+}
+
+void
+agent_reload(struct agent *agent)
+{
+	struct agent_config fresh = {0};
+	char error[ERROR_OCTETS];
+	unsigned n = 0;
+
+	if (agent->config_file == NULL ||
+	    agent_config_load(agent->config_file, &fresh, error, sizeof(error)) < 0) {
+		log_error("agent", "reload: %s; everything stays as it was",
+		    agent->config_file ? error : "no file");
+	} else {
+		options_reload(agent_options, agent->live_config, &fresh, tell, &n);
+		log_set_most((enum log_level)agent->config->log_level);
+		agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
+		log_info("agent", "reload: %s read again, %u options changed", agent->config_file, n);
+	}
+	options_free(agent_options, &fresh);
+}

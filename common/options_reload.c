@@ -1,0 +1,100 @@
+#include "common/options_reload.h"
+
+#include <string.h>
+
+static bool same_table(const struct option_row *table, const void *a, const void *b);
+
+static const void *
+at(const void *config, size_t offset)
+{
+	return (const char *)config + offset;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool
+same_list(const struct option_list *a, const struct option_list *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (!same_text(a->items[i], b->items[i]))
+			return false;
+	return true;
+}
+
+static bool
+same_sections(const struct option_row *row, const struct option_sections *a,
+    const struct option_sections *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++) {
+		const void *x = at(a->items, i * row->section_size);
+		const void *y = at(b->items, i * row->section_size);
+
+		if (!same_text(*(char *const *)at(x, row->section_title_offset),
+			*(char *const *)at(y, row->section_title_offset)) ||
+		    !same_table(row->section, x, y))
+			return false;
+	}
+	return true;
+}
+
+/* Octets of a value that is no more than itself; 0: it is more. */
+static size_t
+value_octets(enum option_type type)
+{
+	switch (type) {
+	case OPTION_BOOL:
+		return sizeof(bool);
+	case OPTION_U32:
+		return sizeof(uint32_t);
+	case OPTION_U64:
+		return sizeof(uint64_t);
+	case OPTION_ENUM:
+		return sizeof(int);
+	default:
+		return 0;
+	}
+}
+
+static bool
+same_value(const struct option_row *row, const void *a, const void *b)
+{
+	if (value_octets(row->type) > 0)
+		return memcmp(a, b, value_octets(row->type)) == 0;
+	if (row->type == OPTION_STRING)
+		return same_text(*(char *const *)a, *(char *const *)b);
+	return row->type == OPTION_LIST ? same_list(a, b) : same_sections(row, a, b);
+}
+
+static bool
+same_table(const struct option_row *table, const void *a, const void *b)
+{
+	for (const struct option_row *row = table; row->name; row++)
+		if (!same_value(row, at(a, row->offset), at(b, row->offset)))
+			return false;
+	return true;
+}
+
+void
+options_reload(const struct option_row *table, void *config, const void *fresh,
+    options_differ_fn *differs, void *ctx)
+{
+	for (const struct option_row *row = table; row->name; row++) {
+		void *value = (char *)config + row->offset;
+		const void *new = at(fresh, row->offset);
+		size_t octets = value_octets(row->type);
+
+		if (same_value(row, value, new))
+			continue;
+		if (row->live && octets > 0)
+			memcpy(value, new, octets);
+		differs(ctx, row, row->live && octets > 0);
+	}
+}
