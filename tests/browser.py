@@ -83,7 +83,7 @@ class Browser:
         elif method == 'Network.requestWillBeSent':
             self.requests.append(said['request']['url'])
             self.headers = said['request']['headers']
-        elif method == 'Fetch.requestPaused':
+        elif method == 'Fetch.requestPaused' and self.fake:
             status, body = self.fake
             self._send('Fetch.fulfillRequest', requestId=said['requestId'], responseCode=status,
                        body=base64.b64encode(body.encode()).decode())
@@ -152,13 +152,25 @@ class Browser:
             self.call('Input.dispatchKeyEvent', type=kind, key=name, code=name,
                       windowsVirtualKeyCode=KEYS[name], **extra)
 
-    def answer(self, pattern, status, body):
-        """Requests of such addresses get this answer, and do not reach the server."""
-        self.fake = (status, body)
+    def answer(self, pattern, *fake):
+        """Requests of such addresses get this status and body, or no answer if none is given, and
+        do not reach the server."""
+        self.fake = fake
         self.call('Fetch.enable', patterns=[{'urlPattern': pattern}])
 
     def answer_no_more(self):
         self.call('Fetch.disable')
+
+    def click(self, x, y):
+        for kind in ('mousePressed', 'mouseReleased'):
+            self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left', clickCount=1)
+
+    def nameless(self):
+        """What can be used and has no name for those who do not see it: its role and contents."""
+        nodes = self.call('Accessibility.getFullAXTree')['nodes']
+        used = ('button', 'link', 'textbox', 'searchbox', 'combobox', 'table', 'grid', 'region')
+        return [node['role']['value'] for node in nodes if not node.get('ignored')
+                and node['role']['value'] in used and not node.get('name', {}).get('value')]
 
     def screenshot(self, path):
         picture = self.call('Page.captureScreenshot', format='png')['data']

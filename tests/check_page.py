@@ -389,6 +389,7 @@ def check_keyboard(page, asked):
     sections = {'ports', 'load', 'sources', 'destinations', 'conversations', 'protocols', 'matrix',
                 'trouble'}
     equal('Tab reaches every section', sections - reached, set())
+    equal('all that can be used has a name', page.browser.nameless(), [])
 
 
 def check_looks(page, asked):
@@ -414,6 +415,25 @@ def check_looks(page, asked):
                   [])
             page.shot(f'{width}-{name}')
     page.browser.size(1400, 900)
+
+
+def check_steps(page):
+    """Looking into a step of the load, by the chart and by its table."""
+    page.open(last='15m')
+    rows = api('history', last='15m', top=5)['rows']
+    step = next(i for i, row in enumerate(rows) if row['octets'])
+    x, y, start = page.js(f'probe.step({step})')
+    began, form = datetime.datetime.utcfromtimestamp(start / 1000), '%Y-%m-%dT%H:%M:00Z'
+    must = {'from': began.strftime(form),
+            'to': (began + datetime.timedelta(minutes=1)).strftime(form)}
+    page.browser.click(x, y)
+    page.settle()
+    equal('a click on the chart looks into a step', page.asked(), must)
+    page.open(last='15m')
+    page.js("document.querySelector('#load-table summary').click()")
+    page.settle()
+    page.click(f'#load-rows tbody tr:nth-child({step + 1}) button')
+    equal('and so does its time in the table', page.asked(), must)
 
 
 def check_zones(page, asked):
@@ -456,6 +476,12 @@ def check_live(page, live):
 def check_refusals(page, asked):
     page.open(**asked)
     before = page.rows('sources')
+    page.browser.answer('*/api/v1/*')
+    page.js("document.querySelector('#sort [data-sort=packets]').click()")
+    check('a slow report is told', page.wait("document.getElementById('message-text')"
+                                             ".textContent.startsWith('Still reading')", 5))
+    page.browser.answer_no_more()
+    page.open(**asked)
     page.browser.answer('*/api/v1/*', 503, '{"error": "too much is asked"}')
     page.click('#sort [data-sort=packets]')
     message = page.text('#message-text')
@@ -492,6 +518,7 @@ def check_all(page, live):
     check_ranges(page)
     check_keyboard(page, asked)
     check_looks(page, asked)
+    check_steps(page)
     check_zones(page, asked)
     requests = list(browser.requests)
     check_live(page, live)

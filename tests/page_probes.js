@@ -33,6 +33,14 @@ globalThis.probe = {
 		return new Set(context.getImageData(0, 0, width, height).data).size;
 	},
 
+	/* A step of the load's chart: where it is, and when it began. */
+	step(i) {
+		const chart = Chart.getChart('load-chart');
+		const {left, top} = chart.canvas.getBoundingClientRect();
+
+		return [left + chart.getDatasetMeta(0).data[i].x, top + 100, chart.ease.steps.starts[i]];
+	},
+
 	/* The focused element, by what says most of it. */
 	focused() {
 		const {classList, firstElementChild} = document.activeElement;

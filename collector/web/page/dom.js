@@ -64,69 +64,48 @@ export function reconcile(parent, items, keyOf, create, update) {
 		focused.focus({preventScroll: true});
 }
 
-/* ---- arrow keys among many buttons, of which one takes part in the order of Tab ---- */
+/* A click on a button that filters: its element has the change of the view in `filter`. */
+export function onFilter(container, change) {
+	container.addEventListener('click', ({target}) => {
+		const button = target.closest('button');
 
-function nearest(current, candidates, axis, direction) {
-	const here = current.getBoundingClientRect();
-	const other = axis === 'y' ? 'x' : 'y';
-	const middle = ({left, top, width, height}, a) =>
-	    (a === 'x' ? left + width / 2 : top + height / 2);
-	let best = null, least = Infinity;
-
-	for (const candidate of candidates) {
-		const rect = candidate.getBoundingClientRect();
-		const along = (middle(rect, axis) - middle(here, axis)) * direction;
-		const across = Math.abs(middle(rect, other) - middle(here, other));
-
-		/* Whatever is in the way of the arrow, the nearest row first. */
-		if (along > 2 && along * 1000 + across < least) {
-			least = along * 1000 + across;
-			best = candidate;
-		}
-	}
-	return best;
-}
-
-export function rove(container, selector) {
-	const all = () => [...container.querySelectorAll(selector)].filter((e) => e.offsetParent);
-	const moveTo = (element) => {
-		if (!element)
-			return;
-		container.querySelector(`${selector}[tabindex="0"]`)
-		    ?.setAttribute('tabindex', '-1');
-		element.setAttribute('tabindex', '0');
-		element.focus();
-	};
-	const moves = {
-		ArrowRight: (list, i) => list[i + 1],
-		ArrowLeft: (list, i) => list[i - 1],
-		ArrowDown: (list, i) => nearest(list[i], list, 'y', 1),
-		ArrowUp: (list, i) => nearest(list[i], list, 'y', -1),
-		Home: (list) => list[0],
-		End: (list) => list.at(-1),
-	};
-
-	container.addEventListener('keydown', (event) => {
-		const list = all(), i = list.indexOf(event.target);
-
-		if (i < 0 || !moves[event.key] || event.ctrlKey || event.altKey || event.metaKey)
-			return;
-		event.preventDefault();
-		moveTo(moves[event.key](list, i));
-	});
-	container.addEventListener('click', (event) => {
-		const element = event.target.closest(selector);
-
-		if (element && container.contains(element))
-			moveTo(element);
+		if (button?.filter)
+			change(button.filter);
 	});
 }
 
-/* After the elements changed: one of them is reached by Tab. */
-export function keepRovable(container, selector) {
-	if (!container.querySelector(`${selector}[tabindex="0"]:not([hidden])`)) {
-		for (const stale of container.querySelectorAll(`${selector}[tabindex="0"]`))
-			stale.setAttribute('tabindex', '-1');
-		container.querySelector(`${selector}:not([hidden])`)?.setAttribute('tabindex', '0');
+/* ---- tables that stand for a picture ---- */
+
+function fillCell(element, {text, filter}) {
+	let button = element.firstElementChild;
+
+	if (!filter) {
+		setText(element, text);
+		return;
 	}
+	if (!button) {
+		button = make('button', {type: 'button', class: 'filter'});
+		element.append(button);
+	}
+	setText(button, text);
+	button.filter = filter;
+}
+
+const numbered = (cells) => cells.map((cell, i) => ({...cell, i}));
+
+/* names: of the columns; rows: {key, cells: [{text, filter (optional)}]}. */
+export function fillTable(container, names, rows) {
+	const byNumber = ({i}) => i;
+	const heads = numbered(names.map((text) => ({text})));
+
+	if (!container.firstElementChild) {
+		const head = make('thead', {}, make('tr'));
+
+		container.append(make('table', {class: 'plain'}, head, make('tbody')));
+	}
+	reconcile(container.querySelector('thead tr'), heads, byNumber,
+	    () => make('th', {scope: 'col'}), fillCell);
+	reconcile(container.querySelector('tbody'), rows, ({key}) => key, () => make('tr'),
+	    (row, {cells}) =>
+		reconcile(row, numbered(cells), byNumber, () => make('td'), fillCell));
 }

@@ -3,7 +3,7 @@
  * prints them. A bar is solid up to the lower limit (surely there), hatched from there to the upper
  * one, and has a mark at the estimate. A key is a button that filters by it.
  */
-import {$, make, reconcile, setAttribute, setText} from './dom.js';
+import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
 const FEW = 5, MANY = 100;
@@ -237,12 +237,7 @@ class List {
 		this.section.append(
 		    make('table', table, make('thead', {role: 'rowgroup'}, this.head), this.body));
 		this.section.append(this.note);
-		this.body.addEventListener('click', (event) => {
-			const button = event.target.closest('.filter');
-
-			if (button)
-				change(button.filter);
-		});
+		onFilter(this.body, change);
 		this.more.addEventListener(
 		    'click', () => change({open: this.#isOpen() ? undefined : list.id}));
 	}

@@ -2,9 +2,10 @@
  * Load over time: what ports counted as a line, the five largest sources stacked, each with
  * whiskers at its 95 % limits, and red marks below steps of which samples are missing. Drawn by
  * Chart.js, which knows stacked bars, lines and axes; whiskers and marks are a plug-in of ours. The
- * same figures stand in a table and in the key.
+ * same figures stand in a table. A click on a step, or on its time in the table, looks into it.
  */
-import {$, make, reconcile, setAttribute, setText} from './dom.js';
+import {range} from './address.js';
+import {$, fillTable, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
 export const SERIES = 5;
@@ -265,16 +266,22 @@ function cellText(figure) {
 	return `${format.rate(estimate)} (${format.limits(low, high, estimate)})`;
 }
 
-function tableOf({series, counted, steps, rows}, {utc}) {
-	const names = ['Time', 'Complete', 'Counted', ...series.map(({name}) => name)];
-	const head = make('tr', {}, ...names.map((text) => make('th', {scope: 'col', text})));
-	const body = rows.map(
-	    (row, step) => make('tr', {}, make('td', {text: format.time(steps.starts[step], utc)}),
-		make('td', {text: format.completeness(row.completeness)}),
-		make('td', {text: format.rate(counted[step])}),
-		...series.map(({values}) => make('td', {text: cellText(values[step])}))));
+/* A step as the range of a view. */
+function rangeOf(steps, i) {
+	return range(steps.starts[i], steps.ends[i]);
+}
 
-	return make('table', {class: 'plain'}, make('thead', {}, head), make('tbody', {}, ...body));
+function showTable({series, counted, steps, rows}, {utc}) {
+	const names = ['Time', 'Complete', 'Counted', ...series.map(({name}) => name)];
+	const cellsOf = (row, i) => [
+		{text: format.time(steps.starts[i], utc), filter: rangeOf(steps, i)},
+		{text: format.completeness(row.completeness)},
+		{text: format.rate(counted[i])},
+		...series.map(({values}) => ({text: cellText(values[i])})),
+	];
+
+	fillTable($('load-rows'), names,
+	    rows.map((row, i) => ({key: row.time, cells: cellsOf(row, i)})));
 }
 
 function noteOf(result, {counted, steps}, {utc}) {
@@ -295,20 +302,15 @@ export class LoadChart {
 	#chart;
 
 	constructor(change) {
-		$('load-key').addEventListener('click', (event) => {
-			const button = event.target.closest('.filter');
-
-			if (button?.filter)
-				change(button.filter);
-		});
+		this.change = change;
+		onFilter($('load-key'), change);
+		onFilter($('load-rows'), change);
 		$('load-table').addEventListener('toggle', () => this.#table());
 	}
 
 	#table() {
 		if ($('load-table').open && this.#drawn)
-			$('load-table')
-			    .querySelector('.scroll')
-			    .replaceChildren(tableOf(this.#drawn.answer, this.#drawn.context));
+			showTable(this.#drawn.answer, this.#drawn.context);
 	}
 
 	#create() {
@@ -321,9 +323,15 @@ export class LoadChart {
 				interaction: {mode: 'index', intersect: false},
 				plugins: {legend: {display: false}},
 				onResize: () =>
-				    this.#chart && requestAnimationFrame(() => this.redraw())
+				    this.#chart && requestAnimationFrame(() => this.redraw()),
+				onClick: (event, [hit]) => this.#lookInto(hit?.index),
 			},
 		});
+	}
+
+	#lookInto(step) {
+		if (step !== undefined)
+			this.change(rangeOf(this.#drawn.answer.steps, step));
 	}
 
 	#draw() {
@@ -366,6 +374,11 @@ export class LoadChart {
 	}
 
 	fail(text) {
+		this.#drawn = undefined;
+		this.#chart?.destroy();
+		this.#chart = undefined;
+		$('load-key').replaceChildren();
+		$('load-rows').replaceChildren();
 		setText($('load-note'), text);
 	}
 }

@@ -3,8 +3,9 @@
  * are numbered once, as in easetop, so that a column needs a number only. Every address and cell is
  * a button that filters by its address (a cell by its source).
  */
-import {$, keepRovable, make, reconcile, rove, setAttribute, setText} from './dom.js';
+import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
+import {keepRovable, rove} from './roving.js';
 
 export const PAIRS = 60;
 const ADDRESSES = 8, LEVELS = 6;
@@ -113,12 +114,7 @@ export class Matrix {
 		    .append(make(
 			'table', grid, make('thead', {role: 'rowgroup'}, this.head), this.body));
 		rove(this.body, '.cell');
-		this.body.addEventListener('click', (event) => {
-			const button = event.target.closest('button');
-
-			if (button)
-				change(button.filter);
-		});
+		onFilter(this.body, change);
 	}
 
 	show(result, view) {

@@ -4,8 +4,9 @@
  * and figure in the tile; beyond that tiles are a dense grid, drawn switch by switch as a front
  * panel, and the line below says all about the one under the pointer or the focus.
  */
-import {$, keepRovable, make, reconcile, rove, setAttribute, setText} from './dom.js';
+import {$, fillTable, make, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
+import {keepRovable, rove} from './roving.js';
 
 const NAMED_MOST = 100, FIND_FROM = 50, PANEL_MOST = 96; /* ports */
 const LEVELS = [1, 5, 15, 30, 50, 75];                   /* per cent: the least of levels 1 to 6 */
@@ -145,13 +146,10 @@ const COLUMNS = [
 	['Check', (p) => (stateOf(p) === 'down' ? 'down' : p.check || format.UNKNOWN)],
 ];
 
-function tableOf(rows) {
-	const head = COLUMNS.map(([name]) => make('th', {scope: 'col', text: name}));
-	const cells = (port) => COLUMNS.map(([, text]) => make('td', {text: text(port)}));
-	const body = rows.map((port) => make('tr', {}, ...cells(port)));
+function rowOf(port) {
+	const key = `${port.agent} ${port.if_index}`;
 
-	return make('table', {class: 'plain'}, make('thead', {}, make('tr', {}, ...head)),
-	    make('tbody', {}, ...body));
+	return {key, cells: COLUMNS.map(([, text]) => ({text: text(port)}))};
 }
 
 /* ---- the section ---- */
@@ -225,10 +223,10 @@ export class Tiles {
 	}
 
 	#table() {
+		const names = COLUMNS.map(([name]) => name);
+
 		if ($('ports-table').open)
-			$('ports-table')
-			    .querySelector('.scroll')
-			    .replaceChildren(tableOf(this.#rows));
+			fillTable($('ports-rows'), names, this.#rows.map(rowOf));
 	}
 
 	show(result, view) {

@@ -2,7 +2,7 @@
  * What an operator has to know first: the newest source of bad frames and the ports that count
  * them, where samples were lost, which addresses moved, and the newest events.
  */
-import {$, make, reconcile, setAttribute, setText} from './dom.js';
+import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
 const LINES = 5;
@@ -119,12 +119,7 @@ class Part {
 		this.section = make(
 		    'div', {class: 'part', id: `trouble-${part.id}`}, head, this.list, this.none);
 		$('trouble-parts').append(this.section);
-		this.list.addEventListener('click', (event) => {
-			const button = event.target.closest('.filter');
-
-			if (button?.filter)
-				change(button.filter);
-		});
+		onFilter(this.list, change);
 	}
 
 	show(result, view, context) {
