@@ -226,9 +226,13 @@ def check_figures(page, asked):
         equal(f'{section} are those of the API', page.rows(section), must)
     result = api('talkers', **asked, by='src', top=5)
     equal('keys are those of the API', page.texts('#sources .key .filter'),
-          [row['src'] for row in result['rows']])
+          [' '.join(filter(None, (row['src'], row['src_name']))) for row in result['rows']])
     bound = f"fewer than {int(result['unseen_packets_high']) + 1:,} frames (95%)"
     check('what was not seen has its bound', bound in page.text('#sources .note'), bound)
+    newest = max(api('errors', **asked, top=100)['sources'], key=lambda row: row['last'])
+    shown = page.texts('#trouble-errors .filter')[0]
+    check('the newest source of bad frames is named first',
+          shown.startswith(f"{newest['source']} {newest['kind']}"), shown)
     check_ports(page, asked)
     check_matrix(page, asked)
     check_chart(page, asked)
@@ -355,9 +359,10 @@ def check_ranges(page):
 def check_hostile(page, asked):
     page.open(**asked)
     equal('names with markup are text',
-          page.js("[typeof hacked, document.querySelectorAll('body img, body script').length,"
-                  " probe.tile('e-1').ariaLabel.includes('<img src=x onerror=')]"),
-          ['undefined', 0, True])
+          page.js("[typeof hacked, document.querySelectorAll('body :is(img, script, i)').length,"
+                  " probe.tile('e-1').ariaLabel.includes('<img src=x onerror='),"
+                  " probe.texts('#sources .filter')[0]]"),
+          ['undefined', 0, True, '10.20.1.1 <i>boss</i>'])
     page.open(**{**asked, 'agent': '<b onclick=x>"\'&'})
     message = page.text('#message-text')
     check('a filter that is refused says why', message.startswith('The collector refuses:'), message)

@@ -20,6 +20,8 @@ sed 's/^port "e-3" {/port "e-3" { errors = {"crc 200"}/; s/^port "e-8" {/port "e
     "$board" >"$rig/board.conf"
 board=$rig/board.conf
 sflow_port=$(free_port)
+echo '10.20.1.1 <i>boss</i>' >"$rig/names"
+echo "names = \"$rig/names\"" >>"$rig/collector.conf"
 echo "sflow_listen = {\"127.0.0.1:$sflow_port\"}" >>"$rig/collector.conf"
 "$top/conf/make-capture" "$rig/page.pcap" 20 || exit 1
 rig_start "$rig/page.pcap" lock_step 'mean_skip = 50' || exit 1

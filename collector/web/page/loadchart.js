@@ -54,12 +54,12 @@ function countedOf(rows, sort) {
 
 /* Where steps begin and end (the first may be a part of one), how long a whole one is, and which is
  * not over yet (its figures still change), or -1. */
-function stepsOf(result) {
+function stepsOf(result, now) {
 	const starts = result.rows.map((row) => Date.parse(row.time));
 	const whole = result.step * UNIT_MS;
 	const endOf = (start, i) => starts[i + 1] ?? (Math.floor(start / whole) + 1) * whole;
 	const ends = starts.map(endOf);
-	const open = ends.at(-1) > Date.parse(result.newest) ? ends.length - 1 : -1;
+	const open = ends.at(-1) > now ? ends.length - 1 : -1;
 
 	const from = Date.parse(result.from), to = Date.parse(result.to);
 
@@ -350,7 +350,7 @@ export class LoadChart {
 	}
 
 	show(result, view, context) {
-		const {sort} = view, rows = result.rows, steps = stepsOf(result);
+		const {sort} = view, rows = result.rows, steps = stepsOf(result, context.now);
 		const series = seriesOf(result, sort), counted = countedOf(rows, sort);
 		const unit = format.unit(sort), names = series.map(({name}) => name).join(', ');
 		const keys = [{name: `counted ${unit}`}, ...series.map((one, i) => ({...one, i}))];
