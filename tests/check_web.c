@@ -133,7 +133,7 @@ struct viewer {
 static struct run {
 	struct jobs *jobs;
 	struct clock clock;
-	sem_t may_answer, woken;
+	sem_t may_answer, may_answer_long, woken;
 	_Atomic int answered;
 	size_t octets;
 } run;
@@ -143,7 +143,7 @@ answer_slowly(void *arg, unsigned worker, const struct request *request, struct 
 {
 	(void)arg;
 	ck_assert_uint_lt(worker, JOBS_WORKERS);
-	sem_wait(&run.may_answer);
+	sem_wait(request->is_long ? &run.may_answer_long : &run.may_answer);
 	run.answered++;
 	reply->status = 200;
 	reply->octets = run.octets ? run.octets : strlen(request->key);
@@ -172,6 +172,7 @@ setup(void)
 
 	run = (struct run){.clock = {.manual = true, .manual_mono_us = 1}};
 	sem_init(&run.may_answer, 0, 0);
+	sem_init(&run.may_answer_long, 0, 0);
 	sem_init(&run.woken, 0, 0);
 	ck_assert_int_eq(jobs_open(&run.jobs, &config), 0);
 }
@@ -183,12 +184,15 @@ teardown(void)
 	jobs_close(run.jobs);
 }
 
+static bool ask_long;
+
 static enum jobs_state
 ask(int number, struct viewer *viewer, struct job **job)
 {
 	struct request *request = calloc(1, sizeof(*request));
 
 	snprintf(request->key, sizeof(request->key), "/q%d", number);
+	request->is_long = ask_long;
 	return jobs_ask(run.jobs, request, &viewer->waiter, job);
 }
 
@@ -244,6 +248,30 @@ START_TEST(too_many_questions_are_refused)
 	sem_post(&run.may_answer);
 	sem_wait(&run.woken);
 	jobs_release(run.jobs, jobs[JOBS_MAX]);
+}
+END_TEST
+
+/* However many long ones wait, they have one worker. */
+START_TEST(long_questions_let_others_pass)
+{
+	enum { LONG = 5 };
+	static struct viewer viewers[LONG + 1];
+	struct job *jobs[LONG + 1];
+
+	ask_long = true;
+	for (int i = 0; i < LONG; i++)
+		ck_assert_int_eq(ask(i, &viewers[i], &jobs[i]), JOB_WAITING);
+	ask_long = false;
+	ck_assert_int_eq(ask(LONG, &viewers[LONG], &jobs[LONG]), JOB_WAITING);
+	sem_post(&run.may_answer); /* while none of the long ones may end */
+	sem_wait(&run.woken);
+	ck_assert(viewers[LONG].awake);
+	for (int i = 0; i < LONG; i++)
+		sem_post(&run.may_answer_long);
+	for (int i = 0; i < LONG; i++)
+		sem_wait(&run.woken);
+	for (int i = 0; i <= LONG; i++)
+		jobs_release(run.jobs, jobs[i]);
 }
 END_TEST
 
@@ -382,6 +410,7 @@ main(void)
 	tcase_add_checked_fixture(jobs, setup, teardown);
 	tcase_add_test(jobs, a_hundred_viewers_cost_one_question);
 	tcase_add_test(jobs, too_many_questions_are_refused);
+	tcase_add_test(jobs, long_questions_let_others_pass);
 	tcase_add_test(jobs, answers_that_are_read_slowly_are_bounded);
 	tcase_add_test(jobs, who_waits_is_woken_at_the_end);
 	suite_add_tcase(suite, jobs);

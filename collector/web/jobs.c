@@ -136,16 +136,20 @@ finish(struct jobs *jobs, struct job *job, const struct reply *reply)
 	}
 }
 
+/* The next of the queue, long ones only if they may be. NULL: there is none. */
 static struct job *
-take(struct jobs *jobs)
+take(struct jobs *jobs, bool long_too)
 {
-	struct job *job = jobs->first;
+	struct job **at = &jobs->first, *job;
 
-	if (job) {
-		jobs->first = job->next;
-		if (!jobs->first)
-			jobs->last = &jobs->first;
-	}
+	while (*at && (*at)->request->is_long && !long_too)
+		at = &(*at)->next;
+	job = *at;
+	if (!job)
+		return NULL;
+	*at = job->next;
+	if (!job->next)
+		jobs->last = at;
 	return job;
 }
 
@@ -159,7 +163,7 @@ work(void *arg)
 	pthread_mutex_lock(&jobs->lock);
 	while (!jobs->stopping) {
 		struct reply reply = {0};
-		struct job *job = take(jobs);
+		struct job *job = take(jobs, worker->number == 0);
 
 		if (!job) {
 			pthread_cond_wait(&jobs->queued, &jobs->lock);
@@ -232,7 +236,7 @@ add_job(struct jobs *jobs, struct request *request)
 	jobs->all[at] = job;
 	*jobs->last = job;
 	jobs->last = &job->next;
-	pthread_cond_signal(&jobs->queued);
+	pthread_cond_broadcast(&jobs->queued); /* not each of them may take it */
 	return job;
 }
 
@@ -290,7 +294,7 @@ jobs_stop(struct jobs *jobs)
 
 	pthread_mutex_lock(&jobs->lock);
 	jobs->stopping = true;
-	while ((job = take(jobs)))
+	while ((job = take(jobs, true)))
 		finish(jobs, job, &none);
 	pthread_cond_broadcast(&jobs->queued);
 	pthread_mutex_unlock(&jobs->lock);

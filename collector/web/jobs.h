@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 enum {
-	JOBS_WORKERS = 2, /* one slow question must not keep the others waiting */
+	JOBS_WORKERS = 2, /* the first takes all questions, the others no long ones */
 	/* Kept or being answered: a page asks eight questions at a time, so that some pages with
 	 * different filters find room. */
 	JOBS_MAX = 64,

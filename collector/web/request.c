@@ -117,6 +117,17 @@ take_query(char *query, struct values *values, char error[REQUEST_ERROR])
 	return status;
 }
 
+/* Where stations are is in no sum, and a filter crosses sums' keys. */
+static bool
+reads_samples(const struct question *question)
+{
+	const struct report_options *options = &question->options;
+
+	return strcmp(question->report->name, "addresses") == 0 || options->vlan != REPORT_ANY ||
+	    options->ip_proto != REPORT_ANY || options->ethertype != REPORT_ANY ||
+	    options->addr.n_octets > 0 || options->layer == REPORT_LAYER_INNER;
+}
+
 static int
 set_options(struct request *request, const struct values *values, char error[REQUEST_ERROR])
 {
@@ -137,6 +148,7 @@ set_options(struct request *request, const struct values *values, char error[REQ
 	}
 	if (question->options.top > REQUEST_TOP_MAX)
 		return refuse(error, HTTP_BAD_REQUEST, "top: at most %d rows", REQUEST_TOP_MAX);
+	request->is_long = reads_samples(question);
 	return HTTP_OK;
 }
 

@@ -30,6 +30,7 @@ struct request {
 	enum request_kind kind;
 	const char *file;	  /* REQUEST_FILE: its name; in text */
 	struct question question; /* REQUEST_REPORT: what it borrows is in text */
+	bool is_long; /* it reads kept samples, not their sums: that may take a while */
 	char key[REQUEST_URI_MAX + 1];
 	char text[REQUEST_URI_MAX + 1]; /* decoded */
 };
