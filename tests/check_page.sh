@@ -25,6 +25,10 @@ echo "names = \"$rig/names\"" >>"$rig/collector.conf"
 echo "sflow_listen = {\"127.0.0.1:$sflow_port\"}" >>"$rig/collector.conf"
 "$top/conf/make-capture" "$rig/page.pcap" 20 || exit 1
 rig_start "$rig/page.pcap" lock_step 'mean_skip = 50' || exit 1
+if ! grep -q '^page at ' "$rig/collector.log"; then
+	skip 'all' 'this easecapd is built without a page'
+	exit 0
+fi
 wait_for 60 replay_ended || fail 'replay' 'it did not end'
 client snmpset "127.0.0.1:$agent_port" $if_x.18.1 s '<img src=x onerror="hacked=1">' \
     $if_x.18.2 s '<script>hacked=2</script>' >/dev/null || fail 'hostile names' 'they could not be set'
