@@ -166,6 +166,13 @@ etag=$(get -o /dev/null -D - "$url/" | tr -d '\r' | sed -n 's/^ETag: //Ip')
 expect 'what is known is not sent again' "$(status -H "If-None-Match: $etag" "$url/")" 304
 expect 'what has changed is' "$(status -H 'If-None-Match: "other"' "$url/")" 200
 
+get "$url/api/v1/history?from=$from&to=$to&step=1m" >"$rig/plain"
+get --compressed "$url/api/v1/history?from=$from&to=$to&step=1m" | cmp -s - "$rig/plain" &&
+    [ "$(wc -c <"$rig/plain")" -gt 4096 ]
+expect 'an answer that is long is the same compressed' $? 0
+check 'and says that it is' has_header "$url/api/v1/history?from=$from&to=$to&step=1m" content-encoding gzip \
+    -H 'Accept-Encoding: gzip'
+
 # ---- what is refused ----
 
 refused() { # STATUS WORD-OF-THE-REASON CURL-ARGUMENT...

@@ -46,8 +46,9 @@ struct jobs {
 static void
 free_job(struct jobs *jobs, struct job *job)
 {
-	jobs->octets -= job->reply.octets;
+	jobs->octets -= job->reply.octets + job->reply.n_gzip;
 	free(job->reply.body);
+	free(job->reply.gzip);
 	free(job->request);
 	free(job);
 }
@@ -126,7 +127,7 @@ finish(struct jobs *jobs, struct job *job, const struct reply *reply)
 	struct job_waiter *waiter = job->waiters, *next;
 
 	job->reply = *reply;
-	jobs->octets += reply->octets;
+	jobs->octets += reply->octets + reply->n_gzip;
 	job->done_us = clock_mono_us(jobs->config.clock);
 	job->state = DONE;
 	job->waiters = NULL;

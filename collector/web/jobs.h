@@ -31,6 +31,8 @@ struct reply {
 	const char *content_type;
 	char *body; /* by malloc; NULL: empty */
 	size_t octets;
+	void *gzip; /* the same compressed, by malloc; NULL: not worth it */
+	size_t n_gzip;
 };
 
 /* Who waits; part of whatever the asker keeps of a client. */

@@ -123,27 +123,30 @@ send_error(struct exchange *x, unsigned status, const char *message, const struc
 	    MHD_RESPMEM_MUST_FREE), further);
 }
 
-static enum MHD_Result
-send_reply(struct exchange *x)
-{
-	static const struct header retry = {"Retry-After", "1"};
-	const struct reply *reply = job_reply(x->job);
-	struct header further[] = {{"Content-Type", reply->content_type},
-		{"Cache-Control", "no-store"},
-		reply->status == MHD_HTTP_SERVICE_UNAVAILABLE ? retry : (struct header){0}, {0}};
-
-	if (!reply->body)
-		return send_error(x, MHD_HTTP_SERVICE_UNAVAILABLE, "the collector is stopping", &retry);
-	return send_response(x, (unsigned)reply->status, MHD_create_response_from_buffer(reply->octets,
-	    reply->body, MHD_RESPMEM_PERSISTENT), further);
-}
-
 static bool
 header_has(struct exchange *x, const char *name, const char *part)
 {
 	const char *value = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 
 	return value && strstr(value, part);
+}
+
+static enum MHD_Result
+send_reply(struct exchange *x)
+{
+	static const struct header retry = {"Retry-After", "1"};
+	const struct reply *reply = job_reply(x->job);
+	bool gzip = reply->gzip && header_has(x, MHD_HTTP_HEADER_ACCEPT_ENCODING, "gzip");
+	struct header further[] = {{"Content-Type", reply->content_type},
+		{"Cache-Control", "no-store"}, {"Vary", "Accept-Encoding"},
+		gzip ? (struct header){"Content-Encoding", "gzip"}
+		     : reply->status == MHD_HTTP_SERVICE_UNAVAILABLE ? retry : (struct header){0}, {0}};
+
+	if (!reply->body)
+		return send_error(x, MHD_HTTP_SERVICE_UNAVAILABLE, "the collector is stopping", &retry);
+	return send_response(x, (unsigned)reply->status, MHD_create_response_from_buffer(
+	    gzip ? reply->n_gzip : reply->octets, gzip ? reply->gzip : reply->body,
+	    MHD_RESPMEM_PERSISTENT), further);
 }
 
 static enum MHD_Result
