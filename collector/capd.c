@@ -28,8 +28,9 @@ enum {
 };
 
 enum {
-	/* Of the memory budget: 32 MiB of SQLite's pages, the rest for code and the ways in. */
-	MEMORY_FIXED_MIB = 48,
+	/* Of the memory budget: 16 MiB of SQLite's pages, 8 of the store's upkeep, the rest for code
+	 * and the ways in. */
+	MEMORY_FIXED_MIB = 40,
 	/* Least that must be left for windows and keys. */
 	MEMORY_WINDOWS_MIB = 4,
 	/* Ports that a MiB of the budget allows: they and their rows take a quarter of it. */
@@ -356,6 +357,23 @@ open_signals(struct capd *c)
 	return c->signal_fd < 0 ? -errno : 0;
 }
 
+static void
+keep_for(struct capd *c)
+{
+	const struct collector_config *config = c->config;
+	const uint64_t hour_us = 3600 * 1000000ull, day_us = 24 * hour_us;
+	const struct store_retention retention = {
+	    .samples_us = config->keep_samples_h * hour_us,
+	    .level_us[LEVEL_1_MIN] = config->keep_1min_h * hour_us,
+	    .level_us[LEVEL_5_MIN] = config->keep_5min_d * day_us,
+	    .level_us[LEVEL_1_H] = config->keep_1h_d * day_us,
+	    .level_us[LEVEL_1_D] = config->keep_1d_d * day_us,
+	    .most_octets = (uint64_t)config->store_size_mib << 20,
+	};
+
+	store_keep(c->store, &retention);
+}
+
 static int
 open_all(struct capd *c, char *error, size_t error_size)
 {
@@ -371,6 +389,8 @@ open_all(struct capd *c, char *error, size_t error_size)
 	}
 	r = store_open(&c->store, c->config->store, &progress, error, error_size);
 	progress_end(&c->display);
+	if (r == 0)
+		keep_for(c);
 	if (r == 0)
 		r = open_slow(c, error, error_size);
 	if (r == 0)

@@ -70,6 +70,8 @@ enum {
 	MAX_COMMUNITIES = 64, /* each is compared with each message */
 	MAX_SENDERS = 1024,
 	MAX_HOSTS = 64,
+	MAX_KEEP_D = 36500, /* a hundred years, which still fit 64-bit microseconds */
+	MAX_KEEP_H = 24 * MAX_KEEP_D,
 };
 
 const struct option_row collector_options[] = {
@@ -135,6 +137,20 @@ const struct option_row collector_options[] = {
 	.help = "File of names of addresses, prefixes and VLANs for the page, as easetop --names."},
     {"vendors", OPTION_BOOL, AT(vendors), .def = "false",
 	.help = "Makers of MAC addresses on the page (package ieee-data)."},
+    {"keep_samples", OPTION_U32, AT(keep_samples_h), .max = MAX_KEEP_H, .unit = "h", .def = "24",
+	.help = "How long each sample keeps its own row, which filters across keys and addresses "
+		"inside tunnels are answered from. 0 in this and the following: for ever."},
+    {"keep_1min", OPTION_U32, AT(keep_1min_h), .max = MAX_KEEP_H, .unit = "h", .def = "48",
+	.help = "How long sums of minutes are kept: what happened since yesterday."},
+    {"keep_5min", OPTION_U32, AT(keep_5min_d), .max = MAX_KEEP_D, .unit = "d", .def = "14",
+	.help = "Sums of 5 minutes: this week beside the last."},
+    {"keep_1h", OPTION_U32, AT(keep_1h_d), .max = MAX_KEEP_D, .unit = "d", .def = "92",
+	.help = "Sums of hours: a quarter."},
+    {"keep_1d", OPTION_U32, AT(keep_1d_d), .max = MAX_KEEP_D, .unit = "d", .def = "800",
+	.help = "Sums of days, and events: this year beside the last, and the weeks to look at it."},
+    {"store_size", OPTION_U32, AT(store_size_mib), .max = 1u << 26, .unit = "MiB", .def = "16384",
+	.help = "Most that the store takes of the disk, its write-ahead log aside: beyond, samples "
+		"go first, then the oldest minutes, and so on. 0: no limit."},
     {"log", OPTION_ENUM, AT(log), .choices = log_targets, .def = "stderr",
 	.help = "Where messages go; without -f always to syslog."},
     {"log_level", OPTION_ENUM, AT(log_level), .choices = log_levels, .def = "info",

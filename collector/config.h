@@ -39,6 +39,9 @@ struct collector_config {
 	uint32_t http_metrics_top;
 	char *names;
 	bool vendors;
+	/* how long what is kept; 0: for ever */
+	uint32_t keep_samples_h, keep_1min_h, keep_5min_d, keep_1h_d, keep_1d_d;
+	uint32_t store_size_mib;
 	int log;       /* COLLECTOR_LOG_… */
 	int log_level; /* enum log_level */
 };

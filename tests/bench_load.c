@@ -1,4 +1,5 @@
 #include "tests/bench_load.h"
+#include "tests/unpacked.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -242,12 +243,12 @@ bench_ask(const char *dir, const char *sql)
 {
 	char path[BENCH_PATH_MAX + 16];
 	sqlite3_stmt *s = NULL;
-	sqlite3 *db = NULL;
+	sqlite3 *db;
 	double value = -1;
 
 	snprintf(path, sizeof(path), "%s/ease.db", dir);
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-	    sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
+	db = unpacked_open(path);
+	if (db && sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
 	    sqlite3_step(s) == SQLITE_ROW)
 		value = sqlite3_column_double(s, 0);
 	sqlite3_finalize(s);

@@ -10,7 +10,7 @@ capture=$rig.pcap
 "$top/conf/make-capture" "$capture" 8 || exit 1
 relay_pid='' other_pid=''
 trap 'rig_stop; rig_end "$relay_pid"; rig_end "$other_pid" KILL; rm -rf "$rig" "$capture"' EXIT
-sql() { sqlite3 -batch "$rig/${2:-ease}.db" "$1"; }
+sql() { "$build/tests/store_sql" "$rig/${2:-ease}.db" "$1"; }
 loss() { "$build/collector/easetop" loss --last all --format json --store "sqlite:$rig/${1:-ease}.db"; }
 place() { loss | jq --arg place "$1" '.places[] | select(.place == $place) | .count'; }
 

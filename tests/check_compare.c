@@ -41,7 +41,8 @@ setup(void)
 	samples(1, 400, MAC_A);
 	samples(1, 90, MAC_B);
 	samples(1, 110, MAC_C);
-	ck_assert_int_eq(query_open(store.path, &query, error, sizeof(error)), 0);
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 }
 
 static void
@@ -110,7 +111,8 @@ START_TEST(what_was_not_seen_before)
 	    " (x'" MAC_A "', x'" MAC_C "')", REPORT_STORE_T0);
 	report_store_sql(&store, "UPDATE window_key SET n = 3, w = 300 WHERE start_us = %llu AND"
 	    " key1 = x'" MAC_C "'", REPORT_STORE_T0 + MINUTE);
-	ck_assert_int_eq(query_open(store.path, &query, error, sizeof(error)), 0);
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	result = run("talkers", &options);
 	ck_assert_int_eq(compare_with_past(report_find("talkers"), query, &options, options.to_us,
 	    MINUTE, &result), 0);

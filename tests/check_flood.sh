@@ -36,7 +36,7 @@ wait "$collector_pid"
 expect 'the import ends well' $? 0
 collector_pid=''
 
-expect 'every sample is counted' "$(sqlite3 "$rig/ease.db" 'SELECT sum(n) FROM window')" "$((2 * spoofed))"
+expect 'every sample is counted' "$("$build/tests/store_sql" "$rig/ease.db" 'SELECT sum(n) FROM window')" "$((2 * spoofed))"
 if $sanitized; then
 	skip 'memory' 'a sanitizer takes more than the program'
 elif [ "$most_kib" -gt 0 ] && [ $((most_kib / 1024)) -le $((budget + beside)) ]; then

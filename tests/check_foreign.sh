@@ -81,7 +81,7 @@ foreign() { # EVERY
 	expect 'notifications by hand: expected, received, lost' \
 	    "$(easetop loss --last all --format json | jq -c '.rows[0] | [.expected, .received, .lost]')" "[$samples,$samples,0]"
 	expect 'notifications by hand: frames and octets of the capture' \
-	    "$(sqlite3 "$rig/ease.db" 'SELECT sum(pool_pkts), sum(pool_octets) FROM window')" "$frames.0|$octets.0"
+	    "$("$build/tests/store_sql" "$rig/ease.db" 'SELECT sum(pool_pkts), sum(pool_octets) FROM window')" "$frames.0|$octets.0"
 	expect 'notifications by hand: the last counters' \
 	    "$(sqlite3 "$rig/ease.db" 'SELECT in_octets, in_ucast + in_mcast + in_bcast, pool_in, last_sequence FROM counter ORDER BY time_us DESC LIMIT 1')" \
 	    "$octets|$frames|$frames|$samples"
@@ -90,7 +90,7 @@ foreign() { # EVERY
 	expect 'sFlow by hand: taken' $? 0
 	compare 'sFlow by hand' "$1" "$rig/sflow.db"
 	expect 'sFlow by hand: octets of the capture' \
-	    "$(sqlite3 "$rig/sflow.db" 'SELECT sum(pool_octets) FROM window')" "$octets.0"
+	    "$("$build/tests/store_sql" "$rig/sflow.db" 'SELECT sum(pool_octets) FROM window')" "$octets.0"
 	expect 'sFlow by hand: tshark reads the same numbers, rates, pools and lengths' \
 	    "$(tshark -n -r "$rig/sflow.pcap" -Y sflow_245.header_protocol -T fields -E separator=/s \
 	    -e sflow.flow_sample.sequence_number -e sflow.flow_sample.sampling_rate \

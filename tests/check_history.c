@@ -198,7 +198,8 @@ START_TEST(test_steps_are_bounded)
 	ck_assert_uint_le(json_array_size(report_json_at(history, "rows")), 120);
 	json_decref(history);
 	options.step_us = SECOND; /* a full minute then */
-	ck_assert_int_eq(query_open(store.path, &query, error, sizeof(error)), 0);
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_eq(report_find("history")->run(query, &options, REPORT_STORE_T0, &result),
 	    -EINVAL);
 	ck_assert_str_eq(query->error, "step: the range has more than 300 of them");
@@ -233,13 +234,15 @@ START_TEST(test_question_is_cut_short)
 	report_store_sql(&store, "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c"
 	    " WHERE i < 20000) INSERT INTO window_port SELECT %llu, 1, i + 9, 1, 1 FROM c",
 	    REPORT_STORE_T0);
-	ck_assert_int_eq(query_open(store.path, &query, error, sizeof(error)), 0);
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	query_limit(query, &few);
 	ck_assert_int_eq(report_find("talkers")->run(query, &options, REPORT_STORE_T0, &result),
 	    -E2BIG);
 	report_result_free(&result);
 	query_close(query);
-	ck_assert_int_eq(query_open(store.path, &query, error, sizeof(error)), 0);
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	query_limit(query, &at_once);
 	ck_assert_int_eq(report_find("talkers")->run(query, &options, REPORT_STORE_T0, &result),
 	    -ETIMEDOUT);

@@ -12,7 +12,7 @@ mkdir "$rig-keep"
 keep=$rig-keep
 
 sums() { # STORE: samples, their sums, and true totals
-	sqlite3 "$1" "SELECT (SELECT sum(received) FROM account), (SELECT count(*) FROM window_key),
+	"$build/tests/store_sql" "$1" "SELECT (SELECT sum(received) FROM account), (SELECT count(*) FROM window_key),
 	    (SELECT printf('%.0f %.0f', sum(w), sum(wb)) FROM window),
 	    (SELECT printf('%.0f %.0f', sum(pool_pkts), sum(pool_octets)) FROM window)" 2>/dev/null
 }
@@ -154,7 +154,7 @@ sflow_imported() {
 	import "$keep/sflow.pcap" "$rig/sflow.db" >/dev/null
 	expect 'import of sFlow: exits 0' $? 0
 	expect 'import of sFlow: same samples, sums and totals as live' \
-	    "$(sqlite3 "$rig/sflow.db" "$counts")" "$(sqlite3 "$rig/ease.db" "$counts")"
+	    "$("$build/tests/store_sql" "$rig/sflow.db" "$counts")" "$("$build/tests/store_sql" "$rig/ease.db" "$counts")"
 	expect 'import of sFlow: expected, received, duplicates' \
 	    "$(sqlite3 "$rig/sflow.db" 'SELECT expected, received, duplicates FROM account')" '1194|1080|144'
 	if command -v tshark >/dev/null; then

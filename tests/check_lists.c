@@ -351,7 +351,8 @@ START_TEST(each_list_has_its_own_keys)
 	struct query *query;
 	char error[QUERY_ERROR_TEXT];
 
-	ck_assert_int_eq(query_open(store.path, &query, error, sizeof(error)), 0);
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	options.by = REPORT_BY_SERVICE;
 	ck_assert_int_lt(report_find("talkers")->run(query, &options, REPORT_STORE_T0, &result), 0);
 	ck_assert_str_eq(query->error, "talkers has no such --by");

@@ -672,7 +672,8 @@ START_TEST(reading_writes_nothing)
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
 
-	ck_assert_int_eq(query_open(store.path, &query, error, sizeof(error)), 0);
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_ne(sqlite3_exec(query->db, "DELETE FROM agent", NULL, NULL, NULL), SQLITE_OK);
 	query_close(query);
 }
@@ -686,14 +687,16 @@ START_TEST(unknown_agents_and_ports_are_refused)
 	struct query *query;
 
 	options.agent = "198.51.100.1";
-	ck_assert_int_eq(query_open(store.path, &query, error, sizeof(error)), 0);
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
 	ck_assert_ptr_nonnull(strstr(query->error, "198.51.100.1"));
 	query_close(query);
 	report_result_free(&result);
 	options.agent = NULL;
 	options.port = "ge-77";
-	ck_assert_int_eq(query_open(store.path, &query, error, sizeof(error)), 0);
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
 	ck_assert_ptr_nonnull(strstr(query->error, "ge-77"));
 	query_close(query);

@@ -13,7 +13,7 @@ trap 'rig_stop; rig_end "$tap_pid"; rig_end "$sfcapd_pid"
     [ -z "$sfacctd_pid" ] || kill -9 $(pgrep -P "$sfacctd_pid") "$sfacctd_pid"
     rm -rf "$rig" "$capture"' EXIT
 
-sql() { sqlite3 -batch "$rig/ease.db" "$1"; }
+sql() { "$build/tests/store_sql" "$rig/ease.db" "$1"; }
 store_has() { [ "$(sql "$1" 2>/dev/null)" = "$2" ]; } # SQL RESULT
 
 rig_new

@@ -1,5 +1,6 @@
 /*
- * A store for tests of reports, filled row by row with SQL, and one report run over it. Times count
+ * A store for tests of reports, filled row by row with SQL, and one report run over it; so each of
+ * these tests converts an old store, too. Times count
  * from REPORT_STORE_T0, the start of a window.
  */
 #ifndef EASE_TESTS_REPORT_STORE_H
@@ -17,13 +18,18 @@
 #define MINUTE		(60 * SECOND)
 
 struct report_store {
-	char path[64];
+	char path[64];	/* of version 8 of the store */
+	char newest[80]; /* what report_store_renew makes of it */
 	sqlite3 *db;
 };
 
 void report_store_make(struct report_store *store);
 void report_store_open_empty(struct report_store *store); /* the same without tables */
 void report_store_remove(struct report_store *store);
+
+/* Makes a copy of this version, as easecapd would; each report runs on a new one. With db closed
+ * there is none: the file itself is read. */
+void report_store_renew(struct report_store *store);
 
 /* Runs statements, the second by printf; each fails the test on an error. */
 void report_store_sql_text(struct report_store *store, const char *sql);

@@ -4,18 +4,19 @@
 #ifndef EASE_TESTS_SQL_H
 #define EASE_TESTS_SQL_H
 
+#include "tests/unpacked.h"
+
 #include <check.h>
-#include <sqlite3.h>
 
 /* First column of the first row; the test fails if there is none. */
 static inline double
 sql_number(const char *path, const char *sql)
 {
 	sqlite3_stmt *s = NULL;
-	sqlite3 *db = NULL;
+	sqlite3 *db = unpacked_open(path);
 	double value;
 
-	ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	ck_assert_ptr_nonnull(db);
 	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql,
 	    sqlite3_errmsg(db));
 	ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);

@@ -44,6 +44,7 @@ build_begin(struct report_result *result, const char *report,
 	result->from_us = query->range.from_us;
 	result->to_us = query->range.to_us;
 	result->newest_us = query->newest_us;
+	result->older_us = query->older_us;
 	describe_scope(result, query);
 }
 

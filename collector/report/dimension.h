@@ -8,7 +8,8 @@
 
 #include "collector/report/query.h"
 #include "collector/report/report.h"
-#include "collector/store/schema.h"
+#include "collector/store/levels.h"
+#include "collector/store/pack.h"
 
 /* What stands behind the key in each list. */
 enum dimension_tail {
@@ -34,9 +35,11 @@ struct dimension {
 	enum report_layer layer; /* where `by` leaves it open */
 	bool has_layer;
 	enum store_key_kind kind; /* 0: of kept samples only */
-	/* SQL over window_key; NULL: not part of the key. Sums of pairs in one notification are the
-	 * columns <same>_pkts and <same>_octets. */
-	const char *key1, *key2, *same;
+	bool key1, key2; /* which halves of the stored key are part of it */
+	bool subnet;	 /* of the first half, its host bits cut off */
+	/* Kind of parts that have that half alone, at levels that do (levels.h); 0: none. */
+	enum store_part_kind single;
+	enum pack_column same; /* in kind's packs: sums of pairs of mates with the same key, frames */
 	/* SQL over sample that gives the same octets, and which samples have the key. */
 	const char *sample1, *sample2, *has;
 	bool has_pairs; /* key1 and key2 in the store are the two addresses */

@@ -48,14 +48,17 @@ compare_addresses(const struct query_key *x, const struct query_key *y)
 	return order ? order : memcmp(x->key2, y->key2, sizeof(x->key2));
 }
 
-/* By addresses, then by samples: the port that saw most stands first. */
+/* By addresses, then by samples: the port that saw most stands first. Parts are in one order always,
+ * so that equal keys come out equal to the last bit. */
 static int
 compare_keys(const void *a, const void *b)
 {
 	const struct query_key *x = a, *y = b;
 	int order = compare_addresses(x, y);
 
-	return order ? order : (x->sums.n < y->sums.n) - (x->sums.n > y->sums.n);
+	if (order == 0)
+		order = (x->sums.n < y->sums.n) - (x->sums.n > y->sums.n);
+	return order ? order : (x->port > y->port) - (x->port < y->port);
 }
 
 static void

@@ -131,6 +131,12 @@ is_over_limit(void *arg)
 	return limits->deadline_us && clock_mono_us(limits->clock) > limits->deadline_us;
 }
 
+bool
+query_is_over_limit(const struct query *query)
+{
+	return is_over_limit((void *)(uintptr_t)&query->limits) != 0;
+}
+
 void
 query_limit(struct query *query, const struct query_limits *limits)
 {
@@ -369,9 +375,7 @@ load_ports(struct query *query, const struct report_options *options)
 {
 	size_t n_chosen = 0;
 	int err = query_rows(query, "SELECT agent, if_index FROM port"
-	    " UNION SELECT agent, if_index FROM account"
-	    " UNION SELECT agent, if_index FROM window WHERE start_us >= :from AND start_us < :to"
-	    " ORDER BY 1, 2", add_port);
+	    " UNION SELECT agent, if_index FROM account ORDER BY 1, 2", add_port);
 
 	if (err == 0)
 		err = query_rows(query, "SELECT agent, if_index, MIN(since_us), name, alias,"
@@ -399,7 +403,7 @@ load_ports(struct query *query, const struct report_options *options)
 static int
 oldest_window(struct query *query, uint64_t *oldest_us)
 {
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT MIN(start_us) FROM window");
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT MIN(start_us) FROM part WHERE kind = 0 AND level IN (0, 1, 5, 60, 1440, 11520)");
 	int more = stmt ? query_step(query, stmt) : -EIO;
 
 	*oldest_us = 0;
@@ -467,6 +471,7 @@ set_range(struct query *query, const struct report_options *options, uint64_t no
 		err = query_fail(query, -EINVAL, "the range ends before it starts");
 	query->range.from_us -= query->range.from_us % STORE_WINDOW_US;
 	query->range.to_us = end_of_window(query, query->range.to_us);
+	query_fit_range(query);
 	return err;
 }
 
@@ -478,6 +483,8 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 	query->n_agents = query->n_ports = 0; /* what an earlier question left */
 	query->newest_us = 0;
 	err = load_agents(query, options);
+	if (err == 0)
+		err = query_load_levels(query);
 	if (err == 0)
 		err = set_range(query, options, now_us);
 	if (err == 0)

@@ -10,6 +10,7 @@
 
 #include "collector/estimate/estimate.h"
 #include "collector/report/report.h"
+#include "collector/store/levels.h"
 #include "common/clock.h"
 #include "common/sample.h"
 
@@ -49,6 +50,11 @@ struct query_range {
 	uint64_t from_us, to_us; /* from is the start of a window */
 };
 
+/* What the store has at a level: windows from kept_us on, made up to done_us. */
+struct query_level {
+	uint64_t kept_us, done_us;
+};
+
 /* Sums of one key at one port, received direction. */
 enum { QUERY_KEY_OCTETS = FRAME_IP_LEN + 3 }; /* the longest: half of a conversation */
 struct query_key {
@@ -76,6 +82,9 @@ struct query {
 	struct query_port *ports; /* by agent id, ifIndex */
 	size_t n_ports;
 	struct query_range range;
+	struct query_level levels[STORE_N_LEVELS]; /* the first is not used */
+	/* Where the range was to begin, if the store has nothing of that time any more; else 0. */
+	uint64_t older_us;
 	uint64_t newest_us; /* 0: the store is empty */
 	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
 	const struct query_key *only; /* query_keys reads these n_only and no others; NULL: all */
@@ -93,8 +102,12 @@ void query_limit(struct query *query, const struct query_limits *limits);
  * or --port names nothing known. What an earlier question read is given up. */
 int query_begin(struct query *query, const struct report_options *options, uint64_t now_us);
 
-/* After query_begin: another range, both ends whole minutes or the end of the first range. Agents and
- * ports stay, what was read of them is given up. */
+/* The shortest windows that the store still has for all of a time that begins there. */
+uint64_t query_finest_us(const struct query *query, uint64_t from_us);
+
+/* After query_begin: another range within the first, both ends the start of windows that the store
+ * has there (query_finest_us), or the end of the first range. Agents and ports stay, what was read
+ * of them is given up. */
 void query_narrow(struct query *query, uint64_t from_us, uint64_t to_us);
 
 /* Totals and sums of every port in the range, and its samples expected and received. */

@@ -1,6 +1,6 @@
 /*
- * Sums of a range: of ports out of windows, and of the keys of a dimension out of windows or, where
- * a filter crosses keys, out of kept samples.
+ * Sums of the keys of a dimension: out of windows (query_sums.c) or, where a filter crosses keys, out
+ * of kept samples.
  */
 #include "collector/report/dimension.h"
 #include "collector/report/query_private.h"
@@ -37,54 +37,6 @@ column_side(struct query *query, sqlite3_stmt *stmt)
 
 	return port && (direction == EASE_IN || direction == EASE_OUT) ? &port->side[direction]
 								       : NULL;
-}
-
-static int
-set_side(struct query *query, sqlite3_stmt *stmt)
-{
-	struct estimate_stratum *side = column_side(query, stmt);
-
-	if (side)
-		*side = (struct estimate_stratum){
-			.pool_pkts = sqlite3_column_double(stmt, 3),
-			.pool_octets = sqlite3_column_double(stmt, 4),
-			.all = column_sums(stmt, 5),
-		};
-	return 0;
-}
-
-static int
-set_arrivals(struct query *query, sqlite3_stmt *stmt)
-{
-	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
-
-	if (port) {
-		port->expected = query_u64(stmt, 2);
-		port->received = query_u64(stmt, 3);
-		if (port->received < port->expected)
-			port->side[EASE_IN].lost = port->side[EASE_OUT].lost =
-			    1 - (double)port->received / (double)port->expected;
-	}
-	return 0;
-}
-
-#define SUM_OF_SUMS                                                                                \
-	"SUM(n), SUM(w), SUM(w2), SUM(wb), SUM(wb2), SUM(w2b2), SUM(any_pkts), SUM(any_octets)"
-
-int
-query_windows(struct query *query)
-{
-	int err = query_rows(query, "SELECT agent, if_index, direction, SUM(pool_pkts),"
-	    " SUM(pool_octets), " SUM_OF_SUMS ", SUM(any_pkts), SUM(any_octets)"
-	    " FROM window WHERE start_us >= :from AND"
-	    " start_us < :to GROUP BY agent, if_index, direction", set_side);
-
-	if (err == 0)
-		err = query_rows(query, "SELECT agent, if_index, SUM(expected), SUM(received)"
-		    " FROM window_port WHERE start_us >= :from AND start_us < :to"
-		    " GROUP BY agent, if_index", set_arrivals);
-	return err;
 }
 
 /* Weights as floating point: sums of squares of integers would overflow. */
@@ -198,20 +150,6 @@ asked_keys(const struct query *query)
 }
 
 static void
-build_window_sql(const struct query *query, const struct report_options *options,
-    const struct dimension *dimension, char *sql, size_t size)
-{
-	snprintf(sql, size, "SELECT agent, if_index, %s AS k1, %s AS k2, " SUM_OF_SUMS
-	    ", SUM(%s_pkts), SUM(%s_octets) FROM window_key WHERE kind = %d"
-	    " AND start_us >= :from AND start_us < :to"
-	    " AND direction = %d%s%s GROUP BY agent, if_index, k1, k2",
-	    or_null(dimension->key1), or_null(dimension->key2), dimension->same, dimension->same,
-	    dimension->kind, EASE_IN,
-	    options->addr.n_octets ? " AND (in_prefix(key1) OR in_prefix(key2))" : "",
-	    asked_keys(query));
-}
-
-static void
 build_sample_sql(const struct query *query, const struct report_options *options,
     const struct dimension *dimension, char *sql, size_t size)
 {
@@ -288,28 +226,17 @@ add_key(struct query *query, sqlite3_stmt *stmt, struct key_list *list)
 	return 0;
 }
 
+/* The statement's rows. */
 static int
-set_folded(struct query *query, sqlite3_stmt *stmt)
+read_samples(struct query *query, const char *sql, struct key_list *list)
 {
-	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
-	    (uint32_t)sqlite3_column_int64(stmt, 1));
+	sqlite3_stmt *stmt = query_prepare(query, sql);
+	int err = stmt ? 0 : -EIO;
 
-	if (port) {
-		port->folded = query_u64(stmt, 2);
-		port->folded_most = query_u64(stmt, 3);
-	}
-	return 0;
-}
-
-static int
-read_folded(struct query *query, const struct dimension *dimension)
-{
-	char sql[256];
-
-	snprintf(sql, sizeof(sql), "SELECT agent, if_index, SUM(n), SUM(most_n) FROM window_folded"
-	    " WHERE kind = %d AND start_us >= :from AND start_us < :to AND direction = %d"
-	    " GROUP BY agent, if_index", dimension->kind, EASE_IN);
-	return query_rows(query, sql, set_folded);
+	while (err == 0 && (err = query_step(query, stmt)) == 1)
+		err = add_key(query, stmt, list);
+	sqlite3_finalize(stmt);
+	return err;
 }
 
 int
@@ -317,27 +244,21 @@ query_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n, uint64_t *kept_since_us)
 {
 	struct key_list list = {0};
-	sqlite3_stmt *stmt;
 	char sql[2048];
-	int err = 0;
+	int err;
 
 	*kept_since_us = 0;
 	query->from_samples = needs_samples(options, dimension);
-	if (query->from_samples) {
-		build_sample_sql(query, options, dimension, sql, sizeof(sql));
-		err = replace_sums(query);
-		if (err == 0)
-			err = find_kept_since(query, kept_since_us);
-	} else {
-		build_window_sql(query, options, dimension, sql, sizeof(sql));
-		err = read_folded(query, dimension);
+	if (!query->from_samples) {
+		err = query_sum_folded(query, dimension->kind);
+		return err == 0 ? query_sum_keys(query, options, dimension, keys, n) : err;
 	}
-	stmt = err == 0 ? query_prepare(query, sql) : NULL;
-	if (err == 0 && !stmt)
-		err = -EIO;
-	while (err == 0 && (err = query_step(query, stmt)) == 1)
-		err = add_key(query, stmt, &list);
-	sqlite3_finalize(stmt);
+	build_sample_sql(query, options, dimension, sql, sizeof(sql));
+	err = replace_sums(query);
+	if (err == 0)
+		err = find_kept_since(query, kept_since_us);
+	if (err == 0)
+		err = read_samples(query, sql, &list);
 	if (err) {
 		free(list.items);
 		return err;

@@ -1,16 +1,21 @@
 /*
  * What the files of a query share: query.c opens the store and finds agents, ports and the range;
- * query_keys.c reads sums; query_functions.c is SQL of our own.
+ * query_levels.c chooses which windows answer for it; query_sums.c adds up packs; query_keys.c
+ * reads kept samples and says who answers; query_functions.c is SQL of our own.
  */
 #ifndef EASE_COLLECTOR_QUERY_PRIVATE_H
 #define EASE_COLLECTOR_QUERY_PRIVATE_H
 
 #include "collector/report/query.h"
+#include "collector/store/pack.h"
 
 /* Set the error; return err, and -EIO. */
 int query_fail(struct query *query, int err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int query_fail_sql(struct query *query);
+
+/* What asks SQLite little and reckons much looks itself. */
+bool query_is_over_limit(const struct query *query);
 
 /* Calls row for each row of a statement, until one fails. */
 int query_rows(struct query *query, const char *sql, int (*row)(struct query *, sqlite3_stmt *));
@@ -18,6 +23,31 @@ int query_rows(struct query *query, const char *sql, int (*row)(struct query *, 
 /* Makes the functions that the statements of keys use; the options are borrowed as long as they
  * run. False: SQLite has the error. */
 bool query_add_functions(struct query *query, const struct report_options *options);
+
+/* Reads what levels the store has, and moves the ends of the range to windows that it has. */
+int query_load_levels(struct query *query);
+void query_fit_range(struct query *query);
+
+/* Bodies of parts: their entries go to a callback, body by body. 0 or -errno. */
+struct dimension;
+typedef int query_body_fn(struct query *query, struct pack_reader *reader, unsigned kind,
+    void *arg);
+
+/* All parts of kind in the range; where a level has kind single, that instead (0: never). */
+int query_bodies(struct query *query, unsigned kind, unsigned single, query_body_fn *take,
+    void *arg);
+
+/* Ports in the order of packs: the port of the entry taken last, from `at` on or, at the start of a
+ * body, NULL. NULL: not a port of the query. */
+struct query_port *query_port_of(const struct query *query, const struct pack_key *key,
+    struct query_port *at);
+
+/* Sums of keys of that dimension, out of parts, added up by port and key. */
+int query_sum_keys(struct query *query, const struct report_options *options,
+    const struct dimension *dimension, struct query_key **keys, size_t *n);
+
+/* Samples without a key of that kind, into the ports. */
+int query_sum_folded(struct query *query, unsigned kind);
 
 static inline uint64_t
 query_u64(sqlite3_stmt *stmt, int column)

@@ -227,6 +227,8 @@ result_json(const struct report_result *result)
 		json_object_set_new(object, result->below->report, rows_json(result->below));
 	if (result->has_keys)
 		add_key_fields(result, object);
+	if (result->older_us)
+		json_object_set_new(object, "sums_kept_since", time_json(result->from_us));
 	if (result->kept_since_us)
 		json_object_set_new(object, "samples_kept_since", time_json(result->kept_since_us));
 	if (result->n_counters > 0)

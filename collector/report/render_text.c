@@ -351,6 +351,10 @@ print_kept_since(FILE *out, const struct report_result *result,
 {
 	char time[NUMBER_TEXT];
 
+	if (result->older_us) {
+		number_format_time(result->from_us, options->utc, time);
+		fprintf(out, "NOTHING is kept of the time before %s.\n", time);
+	}
 	if (!result->kept_since_us)
 		return;
 	number_format_time(result->kept_since_us, options->utc, time);

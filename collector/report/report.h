@@ -161,6 +161,7 @@ struct report_result {
 	uint64_t from_us, to_us; /* the range answered, device's clock */
 	double seconds;		 /* of it, that data covers */
 	uint64_t newest_us;	 /* newest data in the store; 0: none at all */
+	uint64_t older_us;	 /* where it was to begin, if nothing of that time is kept; or 0 */
 	bool empty;		 /* nothing in the range */
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */
 	uint64_t samples, expected;    /* received, and numbers given out */

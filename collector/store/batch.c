@@ -29,12 +29,17 @@ static const struct {
 };
 
 uint64_t
-store_room_octets(const struct store_room room[STORE_N_TABLES])
+store_memory(const struct store_room room[STORE_N_TABLES])
 {
 	uint64_t octets = 0;
 
-	for (int t = 0; t < STORE_N_TABLES; t++)
-		octets += ((uint64_t)room[t].free + room[t].kept) * row_kinds[t].octets;
+	for (int t = 0; t < STORE_N_TABLES; t++) {
+		bool sum = t == STORE_WINDOWS || t == STORE_KEYS || t == STORE_FOLDED ||
+		    t == STORE_WINDOW_PORTS;
+
+		octets += ((uint64_t)room[t].free + room[t].kept) *
+		    (STORE_BATCHES * row_kinds[t].octets + (sum ? STORE_SORT_OCTETS : 0));
+	}
 	return octets;
 }
 

@@ -47,6 +47,7 @@ enum {
 	/* One being filled, one being written. While the writer is behind, what comes is added up
 	 * in the windows, so that each sum is written once and not once a cut. */
 	STORE_BATCHES = 2,
+	STORE_SORT_OCTETS = 64, /* for each row that is a sum, see fresh.c */
 };
 
 struct store_agent {
@@ -215,8 +216,8 @@ struct store_batch {
 	bool must_last; /* written through to the disk: somebody is told that it is safe */
 };
 
-/* Octets that a batch of this room takes. */
-uint64_t store_room_octets(const struct store_room room[STORE_N_TABLES]);
+/* Octets that batches of this room take, and the store to sort their rows. */
+uint64_t store_memory(const struct store_room room[STORE_N_TABLES]);
 
 /* Allocates all rows. 0 or -ENOMEM; store_batch_free is for the caller. */
 int store_batch_init(struct store_batch *batch, const struct store_room room[STORE_N_TABLES]);

@@ -2,6 +2,7 @@
  * Opening a store: one collector a file, versions brought up to date one after another, each in a
  * transaction of its own, and what happens to a file that is damaged or gone.
  */
+#include "collector/store/convert.h"
 #include "collector/store/private.h"
 #include "common/log.h"
 
@@ -187,6 +188,19 @@ raise_version(struct store *store, int64_t version)
 	return r == 0 ? store_run(store, "COMMIT") : r;
 }
 
+/* What no SQL text can do; in steps of its own. */
+static int
+convert(struct store *store, char *error, size_t error_size)
+{
+	int r = convert_run(store->db, &store->progress);
+
+	if (r == -ECANCELED)
+		snprintf(error, error_size, "stopped; nothing is lost, and the next start goes on");
+	else if (r < 0)
+		r = sql_error(store, error, error_size);
+	return r;
+}
+
 static int
 bring_up_to_date(struct store *store, int64_t version, char *error, size_t error_size)
 {
@@ -208,7 +222,7 @@ bring_up_to_date(struct store *store, int64_t version, char *error, size_t error
 		}
 	}
 	sqlite3_progress_handler(store->db, 0, NULL, NULL);
-	return r;
+	return r == 0 ? convert(store, error, error_size) : r;
 }
 
 /* Databases */
@@ -217,7 +231,8 @@ static int
 prepare(struct store *store, char *error, size_t error_size)
 {
 	for (int t = 0; t < STORE_N_TABLES; t++)
-		if (sqlite3_prepare_v3(store->db, store_statements[t].sql, -1,
+		if (store_statements[t].sql &&
+		    sqlite3_prepare_v3(store->db, store_statements[t].sql, -1,
 			SQLITE_PREPARE_PERSISTENT, &store->statements[t], NULL) != SQLITE_OK) {
 			sql_error(store, error, error_size);
 			return -EBADMSG;
@@ -253,7 +268,7 @@ set_up_database(struct store *store, char *error, size_t error_size)
 	if (r < 0)
 		return r;
 	if (store_run(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-			     "PRAGMA cache_size=-32768; PRAGMA temp_store=MEMORY") < 0)
+			     "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY") < 0)
 		return sql_error(store, error, error_size);
 	store->writes_through = false;
 	r = bring_up_to_date(store, version, error, error_size);
@@ -261,6 +276,8 @@ set_up_database(struct store *store, char *error, size_t error_size)
 		r = read_life(store, error, error_size);
 	if (r == 0)
 		r = prepare(store, error, error_size);
+	if (r == 0 && upkeep_open(&store->upkeep, store->db) < 0)
+		r = sql_error(store, error, error_size);
 	sqlite3_busy_timeout(store->db, BUSY_MS);
 	return r;
 }
@@ -272,6 +289,7 @@ store_close_database(struct store *store)
 		sqlite3_finalize(store->statements[t]);
 		store->statements[t] = NULL;
 	}
+	upkeep_close(&store->upkeep);
 	sqlite3_close(store->db);
 	store->db = NULL;
 }

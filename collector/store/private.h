@@ -7,8 +7,10 @@
 #ifndef EASE_COLLECTOR_STORE_PRIVATE_H
 #define EASE_COLLECTOR_STORE_PRIVATE_H
 
+#include "collector/store/fresh.h"
 #include "collector/store/store.h"
 #include "collector/store/tables.h"
+#include "collector/store/upkeep.h"
 #include "common/spsc.h"
 
 #include <pthread.h>
@@ -20,6 +22,8 @@ struct store {
 	struct progress progress;
 	sqlite3 *db; /* NULL: to be opened again */
 	sqlite3_stmt *statements[STORE_N_TABLES];
+	struct fresh *fresh;
+	struct upkeep upkeep;
 	int lock_fd;
 	bool was_ours; /* a collector had a store here before */
 	dev_t device; /* of the file that is open */

@@ -2,16 +2,17 @@
  * The store's tables, as one SQL text a version: store.c runs them in order and keeps the number
  * in PRAGMA user_version. Times are microseconds since 1970 by the device's clock unless the name
  * says received (the collector's clock). Addresses are octets: MAC 6, IPv4 4, IPv6 16.
- * A window is one minute [start_us, start_us + 60 s) of one port and direction. All sums are plain
+ * A window is [start_us, start_us + its level's span), the finest one minute. All sums are plain
  * additions over samples with weight w (mean frames per sample) and length b (octets on the wire),
- * so that rows of any ranges and keys can be added up before anything is estimated from them.
+ * so that those of any ranges and keys can be added up before anything is estimated from them. From
+ * version 9 they are in packs (pack.h), at several levels (levels.h).
  */
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 8, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 9, STORE_WINDOW_US = 60000000 };
 
-/* window_key.kind: what key1 and key2 are. */
+/* part.kind of keys: what the two halves of a key are. */
 enum store_key_kind {
 	STORE_KEY_ETH_PAIR = 1, /* source MAC, destination MAC */
 	STORE_KEY_IP_PAIR = 2,	/* source IP, destination IP: samples without IP are in no row */
@@ -147,6 +148,21 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE TABLE outage(id INTEGER PRIMARY KEY, since_us INTEGER NOT NULL,"
     " until_us INTEGER NOT NULL, kind INTEGER NOT NULL, samples INTEGER);"
     "ALTER TABLE account ADD COLUMN base_us INTEGER;",
+    /* 9: sums by window move from a row a key (window, window_key, window_port, window_folded, which
+     * convert.c empties) to packs of many: part, whose level is the windows' minutes, 0 not settled
+     * yet, and kind is enum store_part_kind (levels.h). Rows of a chain are sorted one behind the
+     * other. Of a level's windows those from kept_us to done_us are there (rollup.h); of counters
+     * before thinned_us those at the ends of its windows (retention.h). */
+    "CREATE TABLE part(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " start_us INTEGER NOT NULL, shard INTEGER NOT NULL, chain INTEGER NOT NULL,"
+    " n INTEGER NOT NULL, body BLOB NOT NULL);"
+    "CREATE INDEX part_place ON part(level, kind, start_us, shard);"
+    "CREATE TABLE level(minutes INTEGER PRIMARY KEY, kept_us INTEGER NOT NULL,"
+    " done_us INTEGER NOT NULL, kind INTEGER NOT NULL, shard INTEGER NOT NULL,"
+    " thinned_us INTEGER NOT NULL);"
+    /* long work under way: easetop agents shows it */
+    "CREATE TABLE progress(work TEXT PRIMARY KEY, done INTEGER NOT NULL, total INTEGER NOT NULL,"
+    " since_us INTEGER NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
 #endif

@@ -20,6 +20,7 @@ enum {
 	WRITER_NICE = 10,
 	TRIES_AT_STOP = 25,   /* five seconds, so that a stop ends before systemd's patience */
 	FAILURES_TO_REOPEN = 25, /* five seconds: a disk that was gone is another one for SQLite */
+	UPKEEP_STEP_US = 20000, /* a batch waits no longer, but for a single large unit */
 };
 
 static const struct stat_name stat_names[STORE_N_STATS] = {
@@ -31,6 +32,26 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
 	"times a new store was begun because the file was damaged or gone"},
     [STORE_STAT_LOST_ROWS] = {"store.lost_rows", "rows of batches given up at the stop"},
     [STORE_STAT_LOST_BATCHES] = {"store.lost_batches", "batches given up at the stop"},
+    [STORE_STAT_SETTLED] = {"store.settled", "parts of minutes settled, late ones each time"},
+    [STORE_STAT_ROLLED_UP] = {"store.rolled_up", "parts of windows rolled up"},
+    [STORE_STAT_TOO_OLD] = {"store.too_old",
+	"parts of minutes that came when no level had their time any more"},
+    [STORE_STAT_DAMAGED_PARTS] = {"store.damaged_parts", "rows of sums that could not be read"},
+    [STORE_STAT_DELETED + RETENTION_SAMPLES] = {"store.deleted_samples", "samples deleted"},
+    [STORE_STAT_DELETED + RETENTION_COUNTERS] = {"store.deleted_counters",
+	"rows of counters deleted between the ends of windows"},
+    [STORE_STAT_DELETED + RETENTION_EVENTS] = {"store.deleted_events", "events deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS] = {"store.deleted_sums_fresh", "always 0"},
+    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_1_MIN] = {"store.deleted_sums_1min",
+	"sums of minutes deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_5_MIN] = {"store.deleted_sums_5min",
+	"sums of 5 minutes deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_1_H] = {"store.deleted_sums_1h",
+	"sums of hours deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_1_D] = {"store.deleted_sums_1d",
+	"sums of days deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_8_D] = {"store.deleted_sums_8d",
+	"sums of 8 days deleted"},
 };
 
 /* Opening */
@@ -63,6 +84,33 @@ store_open(struct store **out, const char *path, const struct progress *progress
 	return 0;
 }
 
+/* Upkeep */
+
+/* True if there is more to do. */
+static bool
+keep_up(struct store *store)
+{
+	const struct retention *retention = &store->upkeep.retention;
+	bool more;
+
+	if (!store->db || store->failures > 0)
+		return false; /* batches first find out what is wrong */
+	more = upkeep_step(&store->upkeep, UPKEEP_STEP_US) == 1;
+	atomic_store(&store->values[STORE_STAT_SETTLED], store->upkeep.rollup->settled);
+	atomic_store(&store->values[STORE_STAT_ROLLED_UP], store->upkeep.rollup->rolled);
+	atomic_store(&store->values[STORE_STAT_TOO_OLD], store->upkeep.rollup->too_old);
+	atomic_store(&store->values[STORE_STAT_DAMAGED_PARTS], store->upkeep.parts->damaged);
+	for (int i = 0; i < RETENTION_N_COUNTS; i++)
+		atomic_store(&store->values[STORE_STAT_DELETED + i], retention->deleted[i]);
+	return more;
+}
+
+void
+store_keep(struct store *store, const struct store_retention *retention)
+{
+	store->upkeep.retention.keep = *retention;
+}
+
 /* Queue */
 
 _Static_assert((int)STORE_BATCHES <= (int)SPSC_ITEMS, "a ring with room for all is never full");
@@ -81,7 +129,8 @@ store_submit(struct store *store, struct store_batch *batch)
 	sem_post(&store->wake);
 }
 
-/* The next batch to write, waiting for it; NULL when stopping and nothing is left. */
+/* The next batch to write, waiting for it; NULL when stopping and nothing is left. While none is
+ * there the store is kept up, in steps that are short beside a batch's own time. */
 static struct store_batch *
 next_batch(struct store *store)
 {
@@ -91,7 +140,8 @@ next_batch(struct store *store)
 
 		if (batch || stopping)
 			return batch;
-		sem_wait(&store->wake);
+		if (!keep_up(store))
+			sem_wait(&store->wake);
 	}
 }
 
@@ -151,7 +201,10 @@ write_rows(struct store *store, const struct store_batch *batch)
 	if (r == 0)
 		r = store_run(store, "BEGIN IMMEDIATE");
 	for (int t = 0; r == 0 && t < STORE_N_TABLES; t++)
-		r = write_table(store, batch, t);
+		if (store_statements[t].sql)
+			r = write_table(store, batch, t);
+	if (r == 0)
+		r = fresh_write(store->fresh, store->upkeep.parts, batch);
 	return r == 0 ? store_run(store, "COMMIT") : r;
 }
 
@@ -278,6 +331,7 @@ writer(void *arg)
 	while ((batch = next_batch(store)) != NULL) {
 		write_or_give_up(store, batch);
 		recycle(store, batch);
+		keep_up(store); /* also when there is always a batch */
 	}
 	return NULL;
 }
@@ -302,6 +356,8 @@ store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
 
 	if (r == 0)
 		r = store_run(store, "UPDATE life SET running=1");
+	if (r == 0)
+		r = fresh_new(&store->fresh, room);
 	if (r == 0)
 		r = -pthread_create(&store->thread, NULL, writer, store);
 	if (r == 0) {
@@ -366,6 +422,7 @@ store_close(struct store *store)
 		return 0;
 	r = store_stop(store);
 	store_close_database(store);
+	fresh_free(store->fresh);
 	for (size_t i = 0; i < STORE_BATCHES; i++)
 		store_batch_free(&store->batches[i]);
 	if (store->lock_fd >= 0)

@@ -17,6 +17,7 @@
 
 #include "collector/progress.h"
 #include "collector/store/batch.h"
+#include "collector/store/retention.h"
 #include "common/stat.h"
 
 struct store;
@@ -29,7 +30,12 @@ enum store_stat_id {
 	STORE_STAT_RENEWALS,
 	STORE_STAT_LOST_ROWS,
 	STORE_STAT_LOST_BATCHES,
-	STORE_N_STATS,
+	STORE_STAT_SETTLED,
+	STORE_STAT_ROLLED_UP,
+	STORE_STAT_TOO_OLD,
+	STORE_STAT_DAMAGED_PARTS,
+	STORE_STAT_DELETED, /* + enum retention_count */
+	STORE_N_STATS = STORE_STAT_DELETED + RETENTION_N_COUNTS,
 };
 
 /* Opens path, or makes it with mode 0640, and brings it up to date; that may take long for a big
@@ -77,6 +83,9 @@ int store_end_life(struct store *store);
  * must say all of them again, because the new file knows nothing; *why then says what it was. Any
  * thread. */
 uint64_t store_renewals(const struct store *store, enum store_outage_kind *why);
+
+/* How long what is kept; without it everything for ever. Before store_start. */
+void store_keep(struct store *store, const struct store_retention *retention);
 
 /* Makes the batches, each with room for so many rows, and starts the writing thread. 0, -errno. */
 int store_start(struct store *store, const struct store_room room[STORE_N_TABLES]);

@@ -14,12 +14,6 @@ put_i64(struct binder *b, int64_t v)
 }
 
 static void
-put_real(struct binder *b, double v)
-{
-	sqlite3_bind_double(b->statement, b->next++, v);
-}
-
-static void
 put_text(struct binder *b, const char *text)
 {
 	sqlite3_bind_text(b->statement, b->next++, text, -1, SQLITE_STATIC);
@@ -53,24 +47,6 @@ put_u64_if(struct binder *b, bool present, uint64_t v)
 		put_u64(b, v);
 	else
 		put_null(b);
-}
-
-static void
-put_sums(struct binder *b, const struct store_sums *s)
-{
-	put_u64(b, s->n);
-	put_real(b, s->w);
-	put_real(b, s->w2);
-	put_real(b, s->wb);
-	put_real(b, s->wb2);
-	put_real(b, s->w2b2);
-}
-
-static void
-put_pairs(struct binder *b, const struct store_pairs *p)
-{
-	put_real(b, p->pkts);
-	put_real(b, p->octets);
 }
 
 static void
@@ -184,66 +160,6 @@ bind_counter(struct binder *b, const void *row)
 	put_u64(b, s->drops);
 	put_u64(b, s->stalls);
 	put_u64(b, s->stalled_pkts);
-}
-
-static void
-bind_window(struct binder *b, const void *row)
-{
-	const struct store_window *w = row;
-
-	put_u64(b, w->start_us);
-	put_i64(b, w->agent);
-	put_u64(b, w->if_index);
-	put_u64(b, w->direction);
-	put_real(b, (double)w->pool_pkts);
-	put_real(b, (double)w->pool_octets);
-	put_sums(b, &w->sums);
-	put_pairs(b, &w->any);
-}
-
-static void
-bind_key(struct binder *b, const void *row)
-{
-	const struct store_key *k = row;
-
-	put_u64(b, k->kind);
-	put_u64(b, k->start_us);
-	put_i64(b, k->agent);
-	put_u64(b, k->if_index);
-	put_u64(b, k->direction);
-	put_blob(b, k->key1, k->key1_octets);
-	put_blob(b, k->key2, k->key2_octets);
-	put_sums(b, &k->sums);
-	put_pairs(b, &k->any);
-	put_pairs(b, &k->same);
-	put_pairs(b, &k->same1);
-	put_pairs(b, &k->same2);
-}
-
-static void
-bind_folded(struct binder *b, const void *row)
-{
-	const struct store_folded *f = row;
-
-	put_u64(b, f->kind);
-	put_u64(b, f->start_us);
-	put_i64(b, f->agent);
-	put_u64(b, f->if_index);
-	put_u64(b, f->direction);
-	put_u64(b, f->n);
-	put_u64(b, f->most_n);
-}
-
-static void
-bind_window_port(struct binder *b, const void *row)
-{
-	const struct store_window_port *w = row;
-
-	put_u64(b, w->start_us);
-	put_i64(b, w->agent);
-	put_u64(b, w->if_index);
-	put_i64(b, w->expected);
-	put_i64(b, w->received);
 }
 
 static void
@@ -366,13 +282,6 @@ bind_stat(struct binder *b, const void *row)
 	put_u64(b, s->value);
 }
 
-#define ADD_SUMS                                                                                   \
-	"n=n+excluded.n, w=w+excluded.w, w2=w2+excluded.w2, wb=wb+excluded.wb,"                    \
-	" wb2=wb2+excluded.wb2, w2b2=w2b2+excluded.w2b2"
-#define ADD_PAIRS(which)                                                                           \
-	", " which "_pkts=" which "_pkts+excluded." which "_pkts, " which "_octets=" which         \
-	"_octets+excluded." which "_octets"
-
 const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_AGENTS] = {"INSERT INTO agent VALUES(?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
 		      " boot=excluded.boot, address=excluded.address, last_us=excluded.last_us,"
@@ -387,23 +296,6 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_COUNTERS] = {"INSERT OR REPLACE INTO counter"
 			" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_counter), bind_counter},
-    [STORE_WINDOWS] = {"INSERT INTO window VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-		       " ON CONFLICT DO UPDATE SET"
-		       " pool_pkts=pool_pkts+excluded.pool_pkts,"
-		       " pool_octets=pool_octets+excluded.pool_octets, " ADD_SUMS
-		       ADD_PAIRS("any"),
-	sizeof(struct store_window), bind_window},
-    [STORE_KEYS] = {"INSERT INTO window_key VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-		    " ON CONFLICT DO UPDATE SET " ADD_SUMS ADD_PAIRS("any") ADD_PAIRS("same")
-		    ADD_PAIRS("same1") ADD_PAIRS("same2"),
-	sizeof(struct store_key), bind_key},
-    [STORE_FOLDED] = {"INSERT INTO window_folded VALUES(?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
-		      " n=n+excluded.n, most_n=most_n+excluded.most_n",
-	sizeof(struct store_folded), bind_folded},
-    [STORE_WINDOW_PORTS] = {"INSERT INTO window_port VALUES(?,?,?,?,?) ON CONFLICT DO UPDATE SET"
-			    " expected=expected+excluded.expected,"
-			    " received=received+excluded.received",
-	sizeof(struct store_window_port), bind_window_port},
     [STORE_ACCOUNTS] = {"INSERT OR REPLACE INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_account), bind_account},
     /* a notification may come twice; an event has no number, so all of it is compared */

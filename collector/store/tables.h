@@ -16,7 +16,7 @@ struct binder {
 };
 
 struct store_statement {
-	const char *sql;
+	const char *sql; /* NULL: sums, which fresh.h writes */
 	size_t row_octets;
 	void (*bind)(struct binder *b, const void *row);
 };

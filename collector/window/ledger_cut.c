@@ -46,7 +46,7 @@ ledger_memory(uint32_t agents, uint32_t ports)
 	struct store_room room[STORE_N_TABLES] = {0};
 
 	ledger_room(&limits, room);
-	return roster_memory(agents, ports) + STORE_BATCHES * store_room_octets(room);
+	return roster_memory(agents, ports) + store_memory(room);
 }
 
 static void

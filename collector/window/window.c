@@ -64,7 +64,7 @@ window_memory(const struct window_limits *limits)
 	    touched_memory(limits->keys, sizeof(uint32_t)) +
 	    touched_memory(buckets_for(limits->keys), sizeof(uint32_t)) +
 	    flows_memory(limits->keys / KEYS_A_FLOW) +
-	    STORE_BATCHES * store_room_octets(room);
+	    store_memory(room);
 }
 
 struct window_limits

@@ -1,0 +1,187 @@
+/*
+ * Which windows answer for a range: the coarsest that lie within it, finer ones towards its ends,
+ * so that their sums are those of the range exactly. Where the finest windows are no longer kept,
+ * the ends of the range move outwards to those that are.
+ */
+#include "collector/report/query_private.h"
+
+#include <errno.h>
+
+static int
+set_level(struct query *query, sqlite3_stmt *stmt)
+{
+	for (int l = LEVEL_1_MIN; l < STORE_N_LEVELS; l++)
+		if (sqlite3_column_int64(stmt, 0) == store_levels[l].minutes)
+			query->levels[l] = (struct query_level){query_u64(stmt, 1),
+			    query_u64(stmt, 2)};
+	return 0;
+}
+
+int
+query_load_levels(struct query *query)
+{
+	for (int l = 0; l < STORE_N_LEVELS; l++)
+		query->levels[l] = (struct query_level){0, 0};
+	return query_rows(query, "SELECT minutes, kept_us, done_us FROM level", set_level);
+}
+
+/* The finest level kept at that time; LEVEL_FRESH: none. */
+static enum store_level_index
+finest_at(const struct query *query, uint64_t time_us)
+{
+	for (int l = LEVEL_1_MIN; l < STORE_N_LEVELS; l++)
+		if (query->levels[l].kept_us <= time_us)
+			return (enum store_level_index)l;
+	return LEVEL_FRESH;
+}
+
+uint64_t
+query_finest_us(const struct query *query, uint64_t from_us)
+{
+	enum store_level_index level = finest_at(query, from_us);
+
+	return store_levels[level == LEVEL_FRESH ? LEVEL_8_D : level].span_us;
+}
+
+/* Where a range may begin that was to begin there. */
+static uint64_t
+begin_at(const struct query *query, uint64_t from_us)
+{
+	enum store_level_index level = finest_at(query, from_us);
+
+	if (level == LEVEL_FRESH)
+		return query->levels[LEVEL_8_D].kept_us;
+	return store_window_start(from_us, store_levels[level].span_us);
+}
+
+void
+query_fit_range(struct query *query)
+{
+	struct query_range *range = &query->range;
+	enum store_level_index level;
+	uint64_t from_us = begin_at(query, range->from_us), span_us;
+
+	query->older_us = from_us > range->from_us ? range->from_us : 0;
+	range->from_us = from_us;
+	if (range->to_us <= range->from_us)
+		return;
+	level = finest_at(query, range->to_us - 1);
+	if (level == LEVEL_1_MIN || level == LEVEL_FRESH)
+		return;
+	span_us = store_levels[level].span_us;
+	range->to_us = store_window_start(range->to_us + span_us - 1, span_us);
+}
+
+/* The coarsest level with a window that begins there and ends within the range. */
+static enum store_level_index
+level_at(const struct query *query, uint64_t start_us)
+{
+	for (int l = STORE_N_LEVELS - 1; l > LEVEL_1_MIN; l--) {
+		const struct query_level *level = &query->levels[l];
+		uint64_t end_us = start_us + store_levels[l].span_us;
+
+		if (start_us % store_levels[l].span_us == 0 && start_us >= level->kept_us &&
+		    end_us <= level->done_us && end_us <= query->range.to_us)
+			return (enum store_level_index)l;
+	}
+	return LEVEL_1_MIN;
+}
+
+/* Parts of one level. */
+struct run {
+	enum store_level_index level;
+	uint64_t from_us, to_us;
+};
+
+/* Behind what is rolled up there are only minutes. */
+static uint64_t
+end_of_run(const struct query *query, const struct run *run)
+{
+	uint64_t at_us = run->from_us;
+
+	if (run->level == LEVEL_1_MIN && at_us >= query->levels[LEVEL_5_MIN].done_us)
+		return query->range.to_us;
+	do
+		at_us += store_levels[run->level].span_us;
+	while (at_us < query->range.to_us && at_us < query->levels[LEVEL_5_MIN].done_us &&
+	    level_at(query, at_us) == run->level);
+	return at_us;
+}
+
+/* The agents asked for have parts in these shards. */
+static void
+find_shards(const struct query *query, int64_t *first, int64_t *last)
+{
+	*first = INT64_MAX;
+	*last = -1;
+	for (size_t i = 0; i < query->n_agents; i++) {
+		int64_t shard = store_shard(query->agents[i].id);
+
+		if (!query->agents[i].chosen)
+			continue;
+		*first = shard < *first ? shard : *first;
+		*last = shard > *last ? shard : *last;
+	}
+}
+
+static int
+take_body(struct query *query, sqlite3_stmt *stmt, unsigned kind, query_body_fn *take, void *arg)
+{
+	struct pack_reader reader;
+	int octets = sqlite3_column_bytes(stmt, 0);
+	const void *body = sqlite3_column_blob(stmt, 0);
+	int err = body ? pack_open(&reader, body, (size_t)octets) : -EBADMSG;
+
+	if (err == 0)
+		err = take(query, &reader, kind, arg);
+	if (err == -EBADMSG)
+		return query_fail(query, -EIO, "%s: sums in it are damaged (table part)",
+		    query->path);
+	return err;
+}
+
+static int
+read_run(struct query *query, sqlite3_stmt *stmt, const struct run *run, unsigned kind,
+    query_body_fn *take, void *arg)
+{
+	int64_t first, last;
+	int err;
+
+	find_shards(query, &first, &last);
+	sqlite3_reset(stmt);
+	sqlite3_bind_int64(stmt, 1, store_levels[run->level].minutes);
+	sqlite3_bind_int64(stmt, 2, kind);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)run->from_us);
+	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)run->to_us);
+	sqlite3_bind_int64(stmt, 5, first);
+	sqlite3_bind_int64(stmt, 6, last);
+	while ((err = query_step(query, stmt)) == 1) {
+		if (query_is_over_limit(query))
+			return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for less");
+		err = take_body(query, stmt, kind, take, arg);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+/* What is fresh is in no level yet, so it always comes on top. */
+int
+query_bodies(struct query *query, unsigned kind, unsigned single, query_body_fn *take, void *arg)
+{
+	struct run run = {LEVEL_FRESH, query->range.from_us, query->range.to_us};
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT body FROM part WHERE level = ?1 AND"
+	    " kind = ?2 AND start_us >= ?3 AND start_us < ?4 AND shard BETWEEN ?5 AND ?6");
+	uint64_t at_us = run.from_us;
+	int err = stmt ? read_run(query, stmt, &run, kind, take, arg) : -EIO;
+
+	while (err == 0 && at_us < query->range.to_us) {
+		run = (struct run){level_at(query, at_us), at_us, at_us};
+		at_us = end_of_run(query, &run);
+		run.to_us = at_us;
+		err = read_run(query, stmt, &run,
+		    single > 0 && store_levels[run.level].has_singles ? single : kind, take, arg);
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}

@@ -1,0 +1,339 @@
+/*
+ * Sums of a range out of packs: of ports, and of the keys of a dimension. Part of query.h.
+ *
+ * Packs are sorted by port, as the query's ports are, so both are walked side by side. Keys of all
+ * windows are added up in a hash table.
+ */
+#include "collector/report/dimension.h"
+#include "collector/report/query_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct query_port *
+query_port_of(const struct query *query, const struct pack_key *key, struct query_port *at)
+{
+	const struct query_port *end = query->ports + query->n_ports;
+	int64_t agent = pack_agent(key);
+	uint32_t if_index = pack_if_index(key);
+
+	if (!at || at->agent->id != agent)
+		return query_find_port(query, agent, if_index);
+	while (at < end && at->agent->id == agent && at->if_index < if_index)
+		at++;
+	return at < end && at->agent->id == agent && at->if_index == if_index
+	    ? at : query_find_port(query, agent, if_index);
+}
+
+static void
+add_sums(struct estimate_sums *sums, const struct pack_reader *reader, unsigned same)
+{
+	sums->n += (uint64_t)pack_value(reader, PACK_N);
+	sums->w += pack_value(reader, PACK_W);
+	sums->w2 += pack_value(reader, PACK_W2);
+	sums->wb += pack_value(reader, PACK_WB);
+	sums->wb2 += pack_value(reader, PACK_WB2);
+	sums->w2b2 += pack_value(reader, PACK_W2B2);
+	sums->any.pkts += pack_value(reader, PACK_ANY_PKTS);
+	sums->any.octets += pack_value(reader, PACK_ANY_OCTETS);
+	sums->same.pkts += pack_value(reader, same);
+	sums->same.octets += pack_value(reader, same + 1);
+}
+
+/* ---- ports ---- */
+
+struct arrivals {
+	double expected, received; /* corrections may be below zero for a while */
+};
+
+static int
+add_totals(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+{
+	struct query_port *port = NULL, *found;
+	struct arrivals *arrivals = arg;
+
+	(void)kind;
+	while (pack_next(reader)) {
+		uint8_t direction = pack_direction(&reader->key);
+		struct estimate_stratum *side;
+
+		found = query_port_of(query, &reader->key, port);
+		if (!found || (direction != EASE_IN && direction != EASE_OUT))
+			continue;
+		port = found;
+		side = &port->side[direction];
+		side->pool_pkts += pack_value(reader, PACK_POOL_PKTS);
+		side->pool_octets += pack_value(reader, PACK_POOL_OCTETS);
+		add_sums(&side->all, reader, PACK_ANY_PKTS);
+		arrivals[port - query->ports].expected += pack_value(reader, PACK_EXPECTED);
+		arrivals[port - query->ports].received += pack_value(reader, PACK_RECEIVED);
+	}
+	return reader->failed ? -EBADMSG : 0;
+}
+
+static void
+set_arrivals(struct query_port *port, const struct arrivals *arrivals)
+{
+	port->expected = (uint64_t)(int64_t)arrivals->expected;
+	port->received = (uint64_t)(int64_t)arrivals->received;
+	if (port->received < port->expected)
+		port->side[EASE_IN].lost = port->side[EASE_OUT].lost =
+		    1 - (double)port->received / (double)port->expected;
+}
+
+int
+query_windows(struct query *query)
+{
+	struct arrivals *arrivals = calloc(query->n_ports + 1, sizeof(*arrivals));
+	int err;
+
+	if (!arrivals)
+		return query_fail(query, -ENOMEM, "no memory");
+	err = query_bodies(query, STORE_PART_TOTALS, 0, add_totals, arrivals);
+	for (size_t i = 0; i < query->n_ports; i++)
+		set_arrivals(&query->ports[i], &arrivals[i]);
+	free(arrivals);
+	return err;
+}
+
+static int
+add_folded(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+{
+	(void)kind;
+	(void)arg;
+	while (pack_next(reader)) {
+		struct query_port *port = query_port_of(query, &reader->key, NULL);
+
+		if (!port || pack_direction(&reader->key) != EASE_IN)
+			continue;
+		port->folded += (uint64_t)pack_value(reader, PACK_N);
+		port->folded_most += (uint64_t)pack_value(reader, PACK_MOST_N);
+	}
+	return reader->failed ? -EBADMSG : 0;
+}
+
+int
+query_sum_folded(struct query *query, unsigned kind)
+{
+	return query_bodies(query, STORE_PART_FOLDED + kind, 0, add_folded, NULL);
+}
+
+/* ---- keys ---- */
+
+enum { BUCKETS_AT_FIRST = 4096, NO_KEY = UINT32_MAX, ASKED_BITS = 1 << 14 };
+
+struct key_table {
+	const struct report_options *options;
+	const struct dimension *dimension;
+	struct query_key *items;
+	uint32_t *buckets; /* index into items, or NO_KEY */
+	size_t n, room, n_buckets;
+	uint64_t asked[ASKED_BITS / 64]; /* hashes of query->only: most keys are none of them */
+};
+
+/* Of both halves; the port comes on top. */
+static uint64_t
+hash_halves(const struct query_key *k)
+{
+	uint64_t words[(2 * QUERY_KEY_OCTETS + 7) / 8] = {0}, h = k->n_octets;
+
+	memcpy(words, k->key1, QUERY_KEY_OCTETS);
+	memcpy((char *)words + QUERY_KEY_OCTETS, k->key2, QUERY_KEY_OCTETS);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		h = (h ^ words[i]) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+static uint64_t
+hash_at_port(const struct query *query, const struct query_key *k, uint64_t hash)
+{
+	hash = (hash ^ (uint64_t)(k->port - query->ports)) * 0xbf58476d1ce4e5b9u;
+	return hash ^ hash >> 31;
+}
+
+static bool
+is_same(const struct query_key *a, const struct query_key *b)
+{
+	return a->port == b->port && a->n_octets == b->n_octets &&
+	    memcmp(a->key1, b->key1, sizeof(a->key1) + sizeof(a->key2)) == 0;
+}
+
+_Static_assert(offsetof(struct query_key, key2) ==
+	offsetof(struct query_key, key1) + QUERY_KEY_OCTETS, "is_same compares both at once");
+
+static int
+grow(struct query *query, struct key_table *t)
+{
+	size_t n_buckets = t->n_buckets ? 4 * t->n_buckets : BUCKETS_AT_FIRST;
+	struct query_key *items = realloc(t->items, n_buckets / 2 * sizeof(*items));
+	uint32_t *buckets = malloc(n_buckets * sizeof(*buckets));
+
+	if (items)
+		t->items = items;
+	if (!items || !buckets) {
+		free(buckets);
+		return query_fail(query, -ENOMEM, "no memory");
+	}
+	free(t->buckets);
+	t->buckets = buckets;
+	t->n_buckets = n_buckets;
+	t->room = n_buckets / 2;
+	memset(buckets, 0xff, n_buckets * sizeof(*buckets));
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t b = hash_at_port(query, &items[i], hash_halves(&items[i]));
+
+		while (buckets[b & (n_buckets - 1)] != NO_KEY)
+			b++;
+		buckets[b & (n_buckets - 1)] = (uint32_t)i;
+	}
+	return 0;
+}
+
+/* The table's own of that key, made if need be; NULL after setting the error in *err. */
+static struct query_key *
+find_key(struct query *query, struct key_table *t, const struct query_key *key, uint64_t hash,
+    int *err)
+{
+	uint64_t b = hash_at_port(query, key, hash);
+	uint32_t i;
+
+	while ((i = t->buckets[b & (t->n_buckets - 1)]) != NO_KEY) {
+		if (is_same(&t->items[i], key))
+			return &t->items[i];
+		b++;
+	}
+	if (query->limits.keys > 0 && t->n >= query->limits.keys) {
+		*err = query_fail(query, -E2BIG, "more than %zu keys: ask for a shorter range or"
+		    " one switch", query->limits.keys);
+		return NULL;
+	}
+	if (t->n == t->room) {
+		*err = grow(query, t);
+		return *err == 0 ? find_key(query, t, key, hash, err) : NULL;
+	}
+	t->buckets[b & (t->n_buckets - 1)] = (uint32_t)t->n;
+	t->items[t->n] = *key;
+	return &t->items[t->n++];
+}
+
+static void
+note_asked(const struct query *query, struct key_table *t)
+{
+	for (size_t i = 0; i < query->n_only; i++) {
+		uint64_t bit = hash_halves(&query->only[i]) % ASKED_BITS;
+
+		t->asked[bit / 64] |= 1ull << bit % 64;
+	}
+}
+
+static bool
+is_asked(const struct query *query, const struct key_table *t, const struct query_key *key,
+    uint64_t hash)
+{
+	uint64_t bit = hash % ASKED_BITS;
+
+	if (!query->only)
+		return true;
+	if (!(t->asked[bit / 64] >> bit % 64 & 1))
+		return false;
+	for (size_t i = 0; i < query->n_only; i++)
+		if (query->only[i].n_octets == key->n_octets &&
+		    memcmp(query->only[i].key1, key->key1, 2 * QUERY_KEY_OCTETS) == 0)
+			return true;
+	return false;
+}
+
+static bool
+has_prefix(const struct report_options *options, const struct pack_key *key)
+{
+	uint8_t n1, n2;
+	const uint8_t *half1 = pack_half1(key, &n1), *half2 = pack_half2(key, &n2);
+
+	return options->addr.n_octets == 0 || report_in_prefix(&options->addr, n1, half1) ||
+	    report_in_prefix(&options->addr, n2, half2);
+}
+
+static void
+set_half(uint8_t half[QUERY_KEY_OCTETS], const uint8_t *octets, uint8_t n)
+{
+	memset(half, 0, QUERY_KEY_OCTETS);
+	memcpy(half, octets, n);
+}
+
+/* What the dimension makes of a stored key; of single ones the first half is what it is about. */
+static void
+set_key(const struct key_table *t, const struct pack_key *from, bool single, struct query_key *key)
+{
+	const struct dimension *d = t->dimension;
+	uint8_t n1, n2, cut[FRAME_IP_LEN] = {0};
+	const uint8_t *half1 = pack_half1(from, &n1), *half2 = pack_half2(from, &n2);
+
+	if (single) {
+		half2 = half1;
+		n2 = n1;
+	}
+	key->n_octets = d->key1 ? n1 : n2;
+	if (d->subnet && n1 <= FRAME_IP_LEN) {
+		report_cut(half1, report_mask_bits(t->options, n1), cut);
+		half1 = cut;
+	}
+	set_half(key->key1, half1, d->key1 ? n1 : 0);
+	set_half(key->key2, half2, d->key2 ? n2 : 0);
+}
+
+static int
+add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
+{
+	struct key_table *t = arg;
+	bool single = kind != t->dimension->kind;
+	unsigned same = t->dimension->same;
+	struct query_key key = {0};
+	struct query_port *port = NULL;
+	int err = 0;
+
+	if (single && same != PACK_ANY_PKTS)
+		same = PACK_SAME_PKTS;
+	while (err == 0 && pack_next(reader)) {
+		struct query_key *sum;
+		uint64_t hash;
+
+		if (pack_direction(&reader->key) != EASE_IN || !has_prefix(t->options, &reader->key))
+			continue;
+		key.port = query_port_of(query, &reader->key, port);
+		if (!key.port || !key.port->chosen)
+			continue;
+		port = &query->ports[key.port - query->ports];
+		set_key(t, &reader->key, single, &key);
+		hash = hash_halves(&key);
+		if (!is_asked(query, t, &key, hash))
+			continue;
+		sum = find_key(query, t, &key, hash, &err);
+		if (sum)
+			add_sums(&sum->sums, reader, same);
+	}
+	return err == 0 && reader->failed ? -EBADMSG : err;
+}
+
+int
+query_sum_keys(struct query *query, const struct report_options *options,
+    const struct dimension *dimension, struct query_key **keys, size_t *n)
+{
+	struct key_table t = {.options = options, .dimension = dimension};
+	int err = grow(query, &t);
+
+	note_asked(query, &t);
+	if (err == 0) /* an address asked for may be the other half */
+		err = query_bodies(query, dimension->kind,
+		    options->addr.n_octets > 0 ? 0 : dimension->single, add_keys, &t);
+	free(t.buckets);
+	if (err) {
+		free(t.items);
+		return err;
+	}
+	*keys = t.items;
+	*n = t.n;
+	return 0;
+}

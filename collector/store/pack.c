@@ -1,0 +1,303 @@
+#include "collector/store/pack.h"
+
+#include <errno.h>
+#include <math.h>
+
+enum { FORMAT = 1 };
+
+/* How a column's values are written. */
+enum pack_form {
+	FORM_ZERO = 0,	   /* all are 0: nothing */
+	FORM_INTEGER = 1, /* to 7: whole numbers of so many octets */
+	FORM_INTEGER_MAX = 7,
+	FORM_FLOAT = 9,
+	FORM_DOUBLE = 10,
+	FORM_TIMES = 11, /* the column before times a constant, a double: weights often are */
+};
+
+#define WHOLE_MAX 0x1p53 /* beyond, a double does not have every whole number */
+
+struct pack_key
+pack_key_of(int64_t agent, uint32_t if_index, uint8_t direction, const uint8_t *key1,
+    uint8_t octets1, const uint8_t *key2, uint8_t octets2)
+{
+	uint32_t place[2] = {htobe32((uint32_t)agent), htobe32(if_index)};
+	struct pack_key key = {{0}};
+
+	memcpy(key.octets, place, sizeof(place));
+	key.octets[8] = direction;
+	key.octets[PACK_PLACE] = octets1;
+	key.octets[PACK_PLACE + 1] = octets2;
+	if (octets1 > 0)
+		memcpy(key.octets + PACK_HEAD, key1, octets1);
+	if (octets2 > 0)
+		memcpy(key.octets + PACK_HEAD + octets1, key2, octets2);
+	return key;
+}
+
+static size_t
+key_octets(const struct pack_key *key)
+{
+	return (size_t)PACK_HEAD + key->octets[PACK_PLACE] + key->octets[PACK_PLACE + 1];
+}
+
+/* Writing */
+
+static void
+write_keys(struct wbuf *w, const struct pack *pack)
+{
+	static const struct pack_key none = {{0}};
+	const struct pack_key *before = &none;
+
+	for (unsigned i = 0; i < pack->n; i++) {
+		const struct pack_key *key = &pack->keys[i];
+		size_t octets = key_octets(key), shared = 0;
+
+		while (shared < octets && key->octets[shared] == before->octets[shared])
+			shared++;
+		wbuf_u8(w, (uint8_t)shared);
+		wbuf_put(w, key->octets + shared, octets - shared);
+		before = key;
+	}
+}
+
+static bool
+is_times(const double *values, const double *before, unsigned n, double *factor)
+{
+	if (!before || before[0] == 0)
+		return false;
+	*factor = values[0] / before[0];
+	for (unsigned i = 0; i < n; i++)
+		if (before[i] * *factor != values[i])
+			return false;
+	return true;
+}
+
+/* The narrowest form of values that are not all a constant times those before. */
+static enum pack_form
+form_of(const double *values, unsigned n)
+{
+	bool whole = true, single = true;
+	double most = 0;
+	int octets = 1;
+
+	for (unsigned i = 0; i < n; i++) {
+		whole = whole && values[i] >= 0 && values[i] < WHOLE_MAX &&
+		    values[i] == floor(values[i]) && !signbit(values[i]);
+		single = single && (double)(float)values[i] == values[i];
+		most = fmax(most, values[i]);
+	}
+	while (octets < FORM_INTEGER_MAX && most >= ldexp(1, 8 * octets))
+		octets++;
+	if (whole && most == 0)
+		return FORM_ZERO;
+	if (whole && (octets <= 4 || !single))
+		return (enum pack_form)(FORM_INTEGER + octets - 1);
+	return single ? FORM_FLOAT : FORM_DOUBLE;
+}
+
+static void
+write_value(struct wbuf *w, enum pack_form form, double value)
+{
+	uint64_t whole;
+	float single = (float)value;
+
+	switch (form) {
+	case FORM_ZERO:
+	case FORM_TIMES:
+		break;
+	case FORM_FLOAT:
+		wbuf_put(w, &single, sizeof(single));
+		break;
+	case FORM_DOUBLE:
+		wbuf_put(w, &value, sizeof(value));
+		break;
+	default:
+		whole = htole64((uint64_t)value);
+		wbuf_put(w, &whole, (size_t)form);
+	}
+}
+
+static void
+write_column(struct wbuf *w, const double *values, const double *before, unsigned n)
+{
+	enum pack_form form = form_of(values, n);
+	double factor;
+
+	if (form != FORM_ZERO && n > 1 && is_times(values, before, n, &factor)) {
+		wbuf_u8(w, FORM_TIMES);
+		wbuf_put(w, &factor, sizeof(factor));
+		return;
+	}
+	wbuf_u8(w, (uint8_t)form);
+	for (unsigned i = 0; i < n; i++)
+		write_value(w, form, values[i]);
+}
+
+size_t
+pack_write(const struct pack *pack, uint8_t *body)
+{
+	struct wbuf head = wbuf_of(body, 8), w = wbuf_of(body + 8, PACK_OCTETS_MAX - 8);
+
+	write_keys(&w, pack);
+	wbuf_u8(&head, FORMAT);
+	wbuf_u8(&head, (uint8_t)pack->n_columns);
+	wbuf_be(&head, pack->n, 2);
+	wbuf_be(&head, w.len, 4);
+	for (unsigned c = 0; c < pack->n_columns; c++)
+		write_column(&w, pack->columns[c], c > 0 ? pack->columns[c - 1] : NULL, pack->n);
+	return 8 + w.len;
+}
+
+/* Reading */
+
+static size_t
+value_octets(uint8_t form)
+{
+	if (form >= FORM_INTEGER && form <= FORM_INTEGER_MAX)
+		return form;
+	return form == FORM_FLOAT ? sizeof(float) : form == FORM_DOUBLE ? sizeof(double) : 0;
+}
+
+static int
+open_column(struct pack_reader *reader, struct rbuf *r, unsigned c)
+{
+	uint8_t form = rbuf_u8(r);
+	const uint8_t *factor;
+
+	reader->columns[c].form = form;
+	if (form == FORM_TIMES) {
+		factor = rbuf_take(r, sizeof(double));
+		if (factor)
+			memcpy(&reader->columns[c].factor, factor, sizeof(double));
+	} else {
+		reader->columns[c].values = rbuf_take(r, reader->n * value_octets(form));
+	}
+	if (r->failed || form > FORM_TIMES || form == FORM_INTEGER_MAX + 1 ||
+	    (form == FORM_TIMES && c == 0))
+		return -EBADMSG;
+	return 0;
+}
+
+int
+pack_open(struct pack_reader *reader, const void *body, size_t octets)
+{
+	struct rbuf r = rbuf_of(body, octets);
+	int format = rbuf_u8(&r), err = 0;
+
+	reader->n_columns = rbuf_u8(&r);
+	reader->n = rbuf_be16(&r);
+	reader->i = 0;
+	reader->failed = false;
+	memset(&reader->key, 0, sizeof(reader->key));
+	reader->keys = rbuf_sub(&r, rbuf_be32(&r));
+	if (r.failed || format != FORMAT || reader->n == 0 || reader->n > PACK_ENTRIES ||
+	    reader->n_columns == 0 || reader->n_columns > PACK_COLUMNS)
+		return -EBADMSG;
+	for (unsigned c = 0; err == 0 && c < reader->n_columns; c++)
+		err = open_column(reader, &r, c);
+	return err;
+}
+
+/* As loops of a fixed width, which a compiler can unroll. */
+#define READ_WIDTH(octets)                                                                         \
+	case octets:                                                                               \
+		for (unsigned i = 0; i < n; i++) {                                                 \
+			uint64_t v = 0;                                                            \
+                                                                                                   \
+			memcpy(&v, from + (size_t)i * (octets), octets);                           \
+			to[i] = (double)(int64_t)le64toh(v);                                       \
+		}                                                                                  \
+		break
+
+static void
+read_values(uint8_t form, const uint8_t *from, unsigned n, double *to)
+{
+	switch (form) {
+		READ_WIDTH(1);
+		READ_WIDTH(2);
+		READ_WIDTH(3);
+		READ_WIDTH(4);
+		READ_WIDTH(5);
+		READ_WIDTH(6);
+		READ_WIDTH(7);
+	case FORM_FLOAT:
+		for (unsigned i = 0; i < n; i++) {
+			float v;
+
+			memcpy(&v, from + i * sizeof(v), sizeof(v));
+			to[i] = (double)v;
+		}
+		break;
+	case FORM_DOUBLE:
+		memcpy(to, from, n * sizeof(*to));
+		break;
+	}
+}
+
+/* Values of the entries from reader->i on, which begins a block. */
+static void
+read_block(struct pack_reader *reader)
+{
+	unsigned n = reader->n - reader->i;
+
+	if (n > PACK_BLOCK)
+		n = PACK_BLOCK;
+	for (unsigned c = 0; c < reader->n_columns; c++) {
+		uint8_t form = reader->columns[c].form;
+		double *to = reader->block[c];
+
+		if (form == FORM_ZERO)
+			memset(to, 0, n * sizeof(*to));
+		else if (form == FORM_TIMES)
+			for (unsigned i = 0; i < n; i++)
+				to[i] = reader->block[c - 1][i] * reader->columns[c].factor;
+		else
+			read_values(form, reader->columns[c].values + reader->i * value_octets(form),
+			    n, to);
+	}
+}
+
+static bool
+read_key(struct pack_reader *reader)
+{
+	size_t before = key_octets(&reader->key), shared = rbuf_u8(&reader->keys), octets;
+	uint8_t *key = reader->key.octets;
+	const uint8_t *more;
+
+	if (shared > before)
+		return false;
+	if (shared < PACK_HEAD) {
+		more = rbuf_take(&reader->keys, PACK_HEAD - shared);
+		if (!more)
+			return false;
+		memcpy(key + shared, more, PACK_HEAD - shared);
+		shared = PACK_HEAD;
+	}
+	if (key[PACK_PLACE] > STORE_KEY_HALF || key[PACK_PLACE + 1] > STORE_KEY_HALF)
+		return false;
+	octets = key_octets(&reader->key);
+	if (shared > octets)
+		return false;
+	more = rbuf_take(&reader->keys, octets - shared);
+	if (more)
+		memcpy(key + shared, more, octets - shared);
+	if (octets < before)
+		memset(key + octets, 0, before - octets);
+	return more != NULL;
+}
+
+bool
+pack_next(struct pack_reader *reader)
+{
+	if (reader->failed || reader->i == reader->n)
+		return false;
+	if (!read_key(reader)) {
+		reader->failed = true;
+		return false;
+	}
+	if (reader->i % PACK_BLOCK == 0)
+		read_block(reader);
+	reader->i++;
+	return true;
+}

@@ -1,0 +1,197 @@
+#include "collector/store/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const char *const sql[PARTS_N_STATEMENTS] = {
+    [PARTS_INSERT] = "INSERT INTO part VALUES(?,?,?,?,?,?,?,?)",
+    [PARTS_BODY] = "SELECT body FROM part WHERE id = ?",
+    [PARTS_LIST] = ("SELECT id, chain FROM part WHERE level = ? AND kind = ? AND start_us >= ? AND"
+		    " start_us < ? AND shard = ? ORDER BY start_us, chain, id"),
+    [PARTS_DELETE] = "DELETE FROM part WHERE id = ?",
+};
+
+static int
+read_next_id(struct parts *parts)
+{
+	sqlite3_stmt *s = NULL;
+	int code = sqlite3_prepare_v2(parts->db, "SELECT ifnull(max(id), 0) + 1 FROM part", -1, &s,
+	    NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(s);
+	if (code == SQLITE_ROW)
+		parts->next_id = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	return code == SQLITE_ROW ? 0 : -EIO;
+}
+
+int
+parts_open(struct parts **out, sqlite3 *db)
+{
+	struct parts *parts = calloc(1, sizeof(*parts));
+	int r;
+
+	if (!parts)
+		return -ENOMEM;
+	parts->db = db;
+	r = read_next_id(parts);
+	for (int i = 0; r == 0 && i < PARTS_N_STATEMENTS; i++)
+		if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+			&parts->statements[i], NULL) != SQLITE_OK)
+			r = -EIO;
+	if (r < 0) {
+		parts_close(parts);
+		return r;
+	}
+	*out = parts;
+	return 0;
+}
+
+void
+parts_close(struct parts *parts)
+{
+	if (!parts)
+		return;
+	for (int i = 0; i < PARTS_N_STATEMENTS; i++)
+		sqlite3_finalize(parts->statements[i]);
+	free(parts);
+}
+
+unsigned
+parts_columns(unsigned kind)
+{
+	if (kind == STORE_PART_TOTALS)
+		return PACK_TOTALS;
+	if (kind > STORE_PART_FOLDED)
+		return PACK_FOLDED;
+	return kind == STORE_KEY_ETH_PAIR || kind == STORE_KEY_IP_PAIR ? PACK_COLUMNS : PACK_SINGLE;
+}
+
+/* Writing */
+
+void
+parts_begin(struct parts *parts, const struct place *place)
+{
+	parts->place = *place;
+	parts->chain = parts->next_id;
+	parts->pack.n = 0;
+	parts->pack.n_columns = parts_columns(place->kind);
+}
+
+static int
+write_pack(struct parts *parts)
+{
+	sqlite3_stmt *s = parts->statements[PARTS_INSERT];
+	const struct place *place = &parts->place;
+	size_t octets = pack_write(&parts->pack, parts->body);
+	int code;
+
+	sqlite3_bind_int64(s, 1, parts->next_id++);
+	sqlite3_bind_int64(s, 2, store_levels[place->level].minutes);
+	sqlite3_bind_int64(s, 3, place->kind);
+	sqlite3_bind_int64(s, 4, (sqlite3_int64)place->start_us);
+	sqlite3_bind_int64(s, 5, place->shard);
+	sqlite3_bind_int64(s, 6, parts->chain);
+	sqlite3_bind_int64(s, 7, parts->pack.n);
+	sqlite3_bind_blob(s, 8, parts->body, (int)octets, SQLITE_STATIC);
+	code = sqlite3_step(s);
+	sqlite3_reset(s);
+	parts->pack.n = 0;
+	return code == SQLITE_DONE ? 0 : -EIO;
+}
+
+int
+parts_add(struct parts *parts, const struct pack_key *key, const double *values)
+{
+	struct pack *pack = &parts->pack;
+	unsigned i = pack->n;
+	int r = 0;
+
+	if (i > 0 && pack_compare(key, &pack->keys[i - 1]) == 0) {
+		for (unsigned c = 0; c < pack->n_columns; c++)
+			pack->columns[c][i - 1] += values[c];
+		return 0;
+	}
+	if (i == PACK_ENTRIES) {
+		r = write_pack(parts);
+		i = 0;
+	}
+	pack->keys[i] = *key;
+	for (unsigned c = 0; c < pack->n_columns; c++)
+		pack->columns[c][i] = values[c];
+	pack->n = i + 1;
+	return r;
+}
+
+int
+parts_end(struct parts *parts)
+{
+	return parts->pack.n > 0 ? write_pack(parts) : 0;
+}
+
+/* Lists */
+
+static int
+add_row(struct part_list *list, int64_t id, int64_t chain)
+{
+	if (list->n == list->room) {
+		size_t room = list->room ? 2 * list->room : 64;
+		struct part_row *rows = realloc(list->rows, room * sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		list->rows = rows;
+		list->room = room;
+	}
+	list->rows[list->n++] = (struct part_row){id, chain};
+	return 0;
+}
+
+int
+parts_list(struct parts *parts, const struct place *place, uint64_t to_us, size_t most_chains,
+    struct part_list *list)
+{
+	sqlite3_stmt *s = parts->statements[PARTS_LIST];
+	int code, r = 0;
+
+	*list = (struct part_list){0};
+	sqlite3_bind_int64(s, 1, store_levels[place->level].minutes);
+	sqlite3_bind_int64(s, 2, place->kind);
+	sqlite3_bind_int64(s, 3, (sqlite3_int64)place->start_us);
+	sqlite3_bind_int64(s, 4, (sqlite3_int64)to_us);
+	sqlite3_bind_int64(s, 5, place->shard);
+	while ((code = sqlite3_step(s)) == SQLITE_ROW && r == 0) {
+		int64_t chain = sqlite3_column_int64(s, 1);
+
+		if (list->n == 0 || list->rows[list->n - 1].chain != chain) {
+			if (list->n_chains == most_chains)
+				break;
+			list->n_chains++;
+		}
+		r = add_row(list, sqlite3_column_int64(s, 0), chain);
+	}
+	sqlite3_reset(s);
+	return r == 0 && code != SQLITE_DONE && code != SQLITE_ROW ? -EIO : r;
+}
+
+void
+part_list_free(struct part_list *list)
+{
+	free(list->rows);
+	*list = (struct part_list){0};
+}
+
+int
+parts_delete(struct parts *parts, const struct part_list *list)
+{
+	sqlite3_stmt *s = parts->statements[PARTS_DELETE];
+	int code = SQLITE_DONE;
+
+	for (size_t i = 0; i < list->n && code == SQLITE_DONE; i++) {
+		sqlite3_bind_int64(s, 1, list->rows[i].id);
+		code = sqlite3_step(s);
+		sqlite3_reset(s);
+	}
+	return code == SQLITE_DONE ? 0 : -EIO;
+}

@@ -1,0 +1,316 @@
+#include "collector/store/retention.h"
+#include "common/log.h"
+
+#include <errno.h>
+
+enum {
+	ROWS_A_STEP = 256, /* of samples, events: some milliseconds */
+	PARTS_A_STEP = 32, /* each up to 80 kB */
+	SQUEEZED_ROWS = 4096,
+};
+
+#define THIN_MOST_US (86400 * 1000000ull) /* of a port's counters at a time */
+
+/* Deletes by a statement that returns what each row stood for. Rows deleted, or -EIO. */
+static int
+delete_rows(struct rollup *r, const char *sql, const int64_t *parameters, int n, uint64_t *count)
+{
+	sqlite3_stmt *s = NULL;
+	int code = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL), rows = 0;
+
+	for (int i = 0; code == SQLITE_OK && i < n; i++)
+		sqlite3_bind_int64(s, i + 1, parameters[i]);
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(s);
+		if (code == SQLITE_ROW) {
+			*count += (uint64_t)sqlite3_column_int64(s, 0);
+			rows++;
+		}
+	}
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE ? rows : -EIO;
+}
+
+/* What is older than that is to go; 0: nothing. */
+static uint64_t
+limit_of(const struct retention *t, uint64_t keep_us)
+{
+	return keep_us > 0 && t->now_us > keep_us ? t->now_us - keep_us : 0;
+}
+
+static int
+find_now(struct retention *t, struct rollup *r)
+{
+	int64_t slowest = 0;
+	int err = rollup_ask(r, "SELECT min(last_us) FROM agent WHERE last_received_us >="
+	    " (SELECT max(last_received_us) FROM agent) - 3600000000", NULL, 0, &slowest, 1);
+
+	t->now_us = r->levels[LEVEL_1_MIN].done_us;
+	if (t->now_us > (uint64_t)slowest)
+		t->now_us = (uint64_t)slowest;
+	return err < 0 ? err : 0;
+}
+
+/* Samples and events */
+
+static int
+delete_samples(struct retention *t, struct rollup *r, uint64_t before_us, int most)
+{
+	const int64_t row[] = {(int64_t)before_us, most};
+
+	return delete_rows(r, "DELETE FROM sample WHERE (agent, boot, if_index, sequence) IN"
+	    " (SELECT agent, boot, if_index, sequence FROM sample WHERE time_us < ?"
+	    " ORDER BY time_us LIMIT ?) RETURNING 1", row, 2, &t->deleted[RETENTION_SAMPLES]);
+}
+
+static int
+delete_old_rows(struct retention *t, struct rollup *r)
+{
+	uint64_t samples_us = limit_of(t, t->keep.samples_us);
+	uint64_t events_us = limit_of(t, t->keep.level_us[LEVEL_1_D]);
+	const int64_t row[] = {(int64_t)events_us, ROWS_A_STEP};
+	int n = 0;
+
+	if (samples_us > 0)
+		n = delete_samples(t, r, samples_us, ROWS_A_STEP);
+	if (n == 0 && events_us > 0)
+		n = delete_rows(r, "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE"
+		    " time_us < ? ORDER BY time_us LIMIT ?) RETURNING 1", row, 2,
+		    &t->deleted[RETENTION_EVENTS]);
+	return n > 0 ? 1 : n;
+}
+
+/* Sums */
+
+/* A level's range may begin there at the latest: the next level has what is before. */
+static uint64_t
+latest_start(const struct rollup *r, enum store_level_index level, uint64_t limit_us)
+{
+	uint64_t next_us = r->levels[level + 1].done_us;
+
+	if (level + 1 == STORE_N_LEVELS)
+		return store_window_start(limit_us, store_levels[level].span_us);
+	if (limit_us > next_us)
+		limit_us = next_us;
+	return store_window_start(limit_us, store_levels[level + 1].span_us);
+}
+
+/* Moves the start of a level's range over what there is: before the first data of a device whose
+ * clock is behind, nothing is given up. 1: moved. */
+static int
+move_start(struct rollup *r, enum store_level_index level, uint64_t limit_us)
+{
+	const int64_t row[] = {store_levels[level].minutes};
+	uint64_t start_us = latest_start(r, level, limit_us);
+	int64_t oldest = INT64_MAX;
+	int err;
+
+	if (start_us <= r->levels[level].kept_us)
+		return 0;
+	err = rollup_ask(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0", row, 1,
+	    &oldest, 1);
+	if (err < 0 || (uint64_t)oldest >= start_us)
+		return err < 0 ? err : 0;
+	r->levels[level].kept_us = start_us;
+	err = rollup_save(r, level);
+	return err < 0 ? err : 1;
+}
+
+/* Rows before the start of a level's range. */
+static int
+delete_parts(struct retention *t, struct rollup *r, enum store_level_index level)
+{
+	const int64_t row[] = {store_levels[level].minutes, (int64_t)r->levels[level].kept_us,
+	    PARTS_A_STEP};
+	int n;
+
+	if (row[1] == 0)
+		return 0;
+	/* kinds one after the other, as the index has them */
+	n = delete_rows(r, "DELETE FROM part WHERE id IN (SELECT id FROM part WHERE level = ?1 AND"
+	    " kind IN (0,1,2,3,4,5,6,7,8,9,10,11,65,66,67,68,69,70,71) AND start_us < ?2 LIMIT ?3)"
+	    " RETURNING n", row, 3, &t->deleted[RETENTION_SUMS + level]);
+	return n > 0 ? 1 : n;
+}
+
+static uint64_t
+keep_of(const struct retention *t, enum store_level_index level)
+{
+	return t->keep.level_us[level == LEVEL_8_D ? LEVEL_1_D : level];
+}
+
+static int
+delete_old_sums(struct retention *t, struct rollup *r)
+{
+	int did = 0;
+
+	for (int l = LEVEL_1_MIN; did == 0 && l < STORE_N_LEVELS; l++) {
+		uint64_t limit_us = limit_of(t, keep_of(t, (enum store_level_index)l));
+
+		if (limit_us > 0)
+			did = move_start(r, (enum store_level_index)l, limit_us);
+		if (did == 0)
+			did = delete_parts(t, r, (enum store_level_index)l);
+	}
+	return did;
+}
+
+/* Counters */
+
+#define OF_PORT "agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4"
+#define ENDS(table, stretch, more)                                                                 \
+	"DELETE FROM " table " WHERE " OF_PORT " AND time_us NOT IN (SELECT min(time_us) FROM "    \
+	table " WHERE " OF_PORT " GROUP BY time_us / ?5, " stretch " UNION ALL"                    \
+	" SELECT max(time_us) FROM " table " WHERE " OF_PORT " GROUP BY time_us / ?5, " stretch   \
+	more ") RETURNING 1"
+/* where the books go on from after a restart */
+#define BASES " UNION ALL SELECT base_us FROM account WHERE agent = ?1 AND if_index = ?2 AND"      \
+	" base_us IS NOT NULL"
+
+static int
+thin_port(struct retention *t, struct rollup *r)
+{
+	const int64_t row[] = {t->agent, t->if_index,
+	    (int64_t)r->levels[t->thinning].thinned_us, (int64_t)t->thin_to_us,
+	    (int64_t)store_levels[t->thinning].span_us};
+	int n = delete_rows(r, ENDS("counter", "boot, discontinuity_us", BASES), row, 5,
+	    &t->deleted[RETENTION_COUNTERS]);
+
+	return n < 0 ? n
+		     : delete_rows(r, ENDS("resource", "boot", ""), row, 5,
+			   &t->deleted[RETENTION_COUNTERS]);
+}
+
+/* The next port, or the end of the pass. */
+static int
+thin_next(struct retention *t, struct rollup *r)
+{
+	const int64_t row[] = {t->agent, t->if_index};
+	int64_t port[2];
+	int found = rollup_ask(r, "SELECT agent, if_index FROM counter WHERE (agent, if_index) >"
+	    " (?1, ?2) ORDER BY agent, if_index LIMIT 1", row, 2, port, 2);
+
+	if (found < 0)
+		return found;
+	if (found == 0) {
+		r->levels[t->thinning].thinned_us = t->thin_to_us;
+		found = rollup_save(r, t->thinning);
+		t->thinning = 0;
+		return found < 0 ? found : 1;
+	}
+	t->agent = port[0];
+	t->if_index = port[1];
+	found = thin_port(t, r);
+	return found < 0 ? found : 1;
+}
+
+/* Where a pass would begin: at the oldest counter, at first. */
+static int
+thinned_until(struct rollup *r, enum store_level_index level, uint64_t *from_us)
+{
+	int64_t oldest = INT64_MAX;
+	int err = 0;
+
+	*from_us = r->levels[level].thinned_us;
+	if (*from_us == 0)
+		err = rollup_ask(r, "SELECT min(first_us) FROM agent", NULL, 0, &oldest, 1);
+	if (err == 1)
+		*from_us = store_window_start((uint64_t)oldest, store_levels[level].span_us);
+	return err < 0 ? err : 0;
+}
+
+/* A pass over all ports begins when the level before has given up a window more. */
+static int
+thin(struct retention *t, struct rollup *r)
+{
+	if (t->thinning > 0)
+		return thin_next(t, r);
+	for (int l = LEVEL_5_MIN; l <= LEVEL_1_D; l++) {
+		uint64_t to_us = r->levels[l - 1].kept_us, from_us;
+
+		if (r->levels[l].thinned_us >= to_us)
+			continue;
+		if (thinned_until(r, (enum store_level_index)l, &from_us) < 0)
+			return -EIO;
+		r->levels[l].thinned_us = from_us;
+		if (from_us >= to_us)
+			continue;
+		t->thinning = (enum store_level_index)l;
+		t->thin_to_us = to_us - from_us > THIN_MOST_US ? from_us + THIN_MOST_US : to_us;
+		t->agent = t->if_index = -1;
+		return 1;
+	}
+	return 0;
+}
+
+/* Size */
+
+static int
+octets_used(struct rollup *r, uint64_t *octets)
+{
+	int64_t pages = 0, free_pages = 0, page = 0;
+
+	if (rollup_ask(r, "PRAGMA page_count", NULL, 0, &pages, 1) < 0 ||
+	    rollup_ask(r, "PRAGMA freelist_count", NULL, 0, &free_pages, 1) < 0 ||
+	    rollup_ask(r, "PRAGMA page_size", NULL, 0, &page, 1) < 0)
+		return -EIO;
+	*octets = (uint64_t)(pages - free_pages) * (uint64_t)page;
+	return 0;
+}
+
+/* One window of the next level less; the last two windows of it stay. */
+static int
+squeeze_level(struct rollup *r, enum store_level_index level)
+{
+	const int64_t row[] = {store_levels[level].minutes};
+	uint64_t step_us = store_levels[level + 1 < STORE_N_LEVELS ? level + 1 : level].span_us;
+	int64_t oldest = 0;
+	int found = rollup_ask(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0", row,
+	    1, &oldest, 1);
+	uint64_t start_us = store_window_start((uint64_t)oldest, step_us) + step_us;
+
+	if (found < 0 || oldest == 0)
+		return found < 0 ? found : 0;
+	if (start_us + 2 * step_us > r->levels[level].done_us)
+		return 0;
+	return move_start(r, level, start_us);
+}
+
+static int
+squeeze(struct retention *t, struct rollup *r)
+{
+	uint64_t octets;
+	int did = 0;
+
+	if (t->keep.most_octets == 0)
+		return 0;
+	if (octets_used(r, &octets) < 0)
+		return -EIO;
+	if (octets <= t->keep.most_octets) {
+		t->over_size = false;
+		return 0;
+	}
+	did = delete_samples(t, r, INT64_MAX, SQUEEZED_ROWS);
+	for (int l = LEVEL_1_MIN; did == 0 && l < STORE_N_LEVELS; l++)
+		did = squeeze_level(r, (enum store_level_index)l);
+	if (did == 0 && !t->over_size) {
+		t->over_size = true;
+		log_warn("store", "the store has %llu octets, more than store_size: what is left "
+				  "is too new to go", (unsigned long long)octets);
+	}
+	return did > 0 ? 1 : did;
+}
+
+int
+retention_step(struct retention *t, struct rollup *r)
+{
+	int did = find_now(t, r);
+
+	if (did == 0)
+		did = delete_old_rows(t, r);
+	if (did == 0)
+		did = delete_old_sums(t, r);
+	if (did == 0)
+		did = thin(t, r);
+	return did == 0 ? squeeze(t, r) : did;
+}

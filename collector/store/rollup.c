@@ -1,0 +1,458 @@
+#include "collector/store/rollup.h"
+
+#include "collector/store/merge.h"
+#include "collector/store/sorter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	/* Fresh chains merged at a time: two minutes of batches. */
+	SETTLE_CHAINS = 128,
+	/* Chains of a place before they are merged into one: late samples make them. */
+	PLACE_CHAINS = 8,
+	/* A minute is settled when so many later ones have data: by then most of it has come. What
+	 * comes later still is settled once more. */
+	SETTLE_AFTER_WINDOWS = 3,
+	/* A device's clock may be that far ahead before its windows are not waited for. */
+	AHEAD_WINDOWS = 10,
+};
+
+/* What a unit of a kind is made of, in the order in which a window's units are made. */
+enum projection { WHOLE, FIRST_HALF, SECOND_HALF };
+static const struct kind {
+	unsigned kind;
+	unsigned from; /* kind at a level without singles */
+	enum projection projection;
+} kinds[] = {
+    {STORE_PART_TOTALS, STORE_PART_TOTALS, WHOLE},
+    {STORE_KEY_ETH_PAIR, STORE_KEY_ETH_PAIR, WHOLE},
+    {STORE_KEY_IP_PAIR, STORE_KEY_IP_PAIR, WHOLE},
+    {STORE_KEY_VLAN, STORE_KEY_VLAN, WHOLE},
+    {STORE_KEY_ETHERTYPE, STORE_KEY_ETHERTYPE, WHOLE},
+    {STORE_KEY_IP_PROTO, STORE_KEY_IP_PROTO, WHOLE},
+    {STORE_KEY_SERVER_PORT, STORE_KEY_SERVER_PORT, WHOLE},
+    {STORE_KEY_CONVERSATION, STORE_KEY_CONVERSATION, WHOLE},
+    {STORE_PART_FOLDED + STORE_KEY_ETH_PAIR, STORE_PART_FOLDED + STORE_KEY_ETH_PAIR, WHOLE},
+    {STORE_PART_FOLDED + STORE_KEY_IP_PAIR, STORE_PART_FOLDED + STORE_KEY_IP_PAIR, WHOLE},
+    {STORE_PART_FOLDED + STORE_KEY_VLAN, STORE_PART_FOLDED + STORE_KEY_VLAN, WHOLE},
+    {STORE_PART_FOLDED + STORE_KEY_ETHERTYPE, STORE_PART_FOLDED + STORE_KEY_ETHERTYPE, WHOLE},
+    {STORE_PART_FOLDED + STORE_KEY_IP_PROTO, STORE_PART_FOLDED + STORE_KEY_IP_PROTO, WHOLE},
+    {STORE_PART_FOLDED + STORE_KEY_SERVER_PORT, STORE_PART_FOLDED + STORE_KEY_SERVER_PORT,
+	WHOLE},
+    {STORE_PART_FOLDED + STORE_KEY_CONVERSATION, STORE_PART_FOLDED + STORE_KEY_CONVERSATION,
+	WHOLE},
+    {STORE_PART_ETH_SRC, STORE_KEY_ETH_PAIR, FIRST_HALF},
+    {STORE_PART_ETH_DST, STORE_KEY_ETH_PAIR, SECOND_HALF},
+    {STORE_PART_IP_SRC, STORE_KEY_IP_PAIR, FIRST_HALF},
+    {STORE_PART_IP_DST, STORE_KEY_IP_PAIR, SECOND_HALF},
+};
+
+enum {
+	N_KINDS_ALL = sizeof(kinds) / sizeof(kinds[0]),
+	N_KINDS_WHOLE = N_KINDS_ALL - 4,
+};
+
+static unsigned
+n_kinds(enum store_level_index level)
+{
+	return store_levels[level].has_singles ? N_KINDS_ALL : N_KINDS_WHOLE;
+}
+
+/* A statement is prepared once; its text is known by its address. */
+static sqlite3_stmt *
+statement_of(struct rollup *r, const char *sql)
+{
+	unsigned i = 0;
+
+	while (i < r->n_statements && r->statements[i].sql != sql)
+		i++;
+	if (i == ROLLUP_STATEMENTS)
+		return NULL;
+	if (i == r->n_statements) {
+		if (sqlite3_prepare_v3(r->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+			&r->statements[i].statement, NULL) != SQLITE_OK)
+			return NULL;
+		r->statements[i].sql = sql;
+		r->n_statements++;
+	}
+	return r->statements[i].statement;
+}
+
+int
+rollup_ask(struct rollup *r, const char *sql, const int64_t *parameters, int n, int64_t *values,
+    int n_values)
+{
+	sqlite3_stmt *s = statement_of(r, sql);
+	int code;
+
+	if (!s)
+		return -EIO;
+	for (int i = 0; i < n; i++)
+		sqlite3_bind_int64(s, i + 1, parameters[i]);
+	code = sqlite3_step(s);
+	for (int i = 0; code == SQLITE_ROW && i < n_values; i++)
+		if (sqlite3_column_type(s, i) != SQLITE_NULL)
+			values[i] = sqlite3_column_int64(s, i);
+	sqlite3_reset(s);
+	return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : -EIO;
+}
+
+/* State */
+
+int
+rollup_reload(struct rollup *r)
+{
+	sqlite3_stmt *s = NULL;
+	int code = sqlite3_prepare_v2(r->db,
+	    "SELECT minutes, kept_us, done_us, kind, shard, thinned_us FROM level", -1, &s, NULL);
+
+	memset(r->levels, 0, sizeof(r->levels));
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(s);
+		for (int l = LEVEL_1_MIN; code == SQLITE_ROW && l < STORE_N_LEVELS; l++)
+			if (sqlite3_column_int64(s, 0) == store_levels[l].minutes)
+				r->levels[l] = (struct level_state){
+				    (uint64_t)sqlite3_column_int64(s, 1),
+				    (uint64_t)sqlite3_column_int64(s, 2),
+				    (uint32_t)sqlite3_column_int64(s, 3),
+				    (uint32_t)sqlite3_column_int64(s, 4),
+				    (uint64_t)sqlite3_column_int64(s, 5),
+				};
+	}
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE ? 0 : -EIO;
+}
+
+int
+rollup_save(struct rollup *r, enum store_level_index level)
+{
+	const struct level_state *state = &r->levels[level];
+	const int64_t row[] = {store_levels[level].minutes, (int64_t)state->kept_us,
+	    (int64_t)state->done_us, state->kind, state->shard, (int64_t)state->thinned_us};
+
+	return rollup_ask(r, "INSERT OR REPLACE INTO level VALUES(?,?,?,?,?,?)", row, 6, NULL, 0);
+}
+
+int
+rollup_open(struct rollup **out, sqlite3 *db, struct parts *parts)
+{
+	struct rollup *r = calloc(1, sizeof(*r));
+	int err = -ENOMEM;
+
+	if (!r)
+		return -ENOMEM;
+	r->db = db;
+	r->parts = parts;
+	r->sorter = sorter_new();
+	if (r->sorter)
+		err = rollup_reload(r);
+	if (err < 0) {
+		rollup_close(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+void
+rollup_close(struct rollup *r)
+{
+	if (!r)
+		return;
+	for (unsigned i = 0; i < r->n_statements; i++)
+		sqlite3_finalize(r->statements[i].statement);
+	sorter_free(r->sorter);
+	free(r);
+}
+
+/* Copying what chains hold */
+
+/* An address of a pair, its sums those of all pairs it is in: mates of the same address are
+ * counted in each pair for itself. */
+static struct pack_key
+project(enum projection projection, const struct pack_key *key, const double *values, double *to)
+{
+	uint8_t octets;
+	const uint8_t *half = projection == FIRST_HALF ? pack_half1(key, &octets)
+						       : pack_half2(key, &octets);
+	int same = projection == FIRST_HALF ? PACK_SAME1_PKTS : PACK_SAME2_PKTS;
+
+	memcpy(to, values, PACK_COMMON * sizeof(*to));
+	to[PACK_SAME_PKTS] = values[same];
+	to[PACK_SAME_OCTETS] = values[same + 1];
+	return pack_key_of(pack_agent(key), pack_if_index(key), pack_direction(key), half, octets,
+	    NULL, 0);
+}
+
+static int
+copy_entries(struct rollup *r, struct merge *m, enum projection projection,
+    const struct place *to)
+{
+	double values[PACK_COLUMNS], projected[PACK_SINGLE];
+	struct pack_key key;
+	int more, err = 0;
+
+	if (projection == WHOLE)
+		parts_begin(r->parts, to);
+	else
+		sorter_begin(r->sorter, r->parts, to);
+	while (err == 0 && (more = merge_next(m, &key, values)) != 0) {
+		if (more < 0) {
+			err = more;
+		} else if (projection == WHOLE) {
+			err = parts_add(r->parts, &key, values);
+		} else {
+			key = project(projection, &key, values, projected);
+			err = sorter_add(r->sorter, &key, projected);
+		}
+	}
+	if (err < 0)
+		return err;
+	return projection == WHOLE ? parts_end(r->parts) : sorter_end(r->sorter);
+}
+
+static int
+copy_list(struct rollup *r, const struct part_list *list, enum projection projection,
+    const struct place *to)
+{
+	struct merge *m;
+	int err = merge_open(&m, r->parts, list);
+
+	if (err == 0)
+		err = copy_entries(r, m, projection, to);
+	merge_close(m);
+	return err;
+}
+
+/* One chain of all that a place has, where these have become many. */
+static int
+compact(struct rollup *r, const struct place *place)
+{
+	struct part_list list;
+	int err = parts_list(r->parts, place, place->start_us + 1, SIZE_MAX, &list);
+
+	if (err == 0 && list.n_chains > PLACE_CHAINS) {
+		err = copy_list(r, &list, WHOLE, place);
+		if (err == 0)
+			err = parts_delete(r->parts, &list);
+	}
+	part_list_free(&list);
+	return err;
+}
+
+/* Settling */
+
+static bool
+is_made(const struct rollup *r, const struct place *place, unsigned kind_index)
+{
+	const struct level_state *state = &r->levels[place->level];
+
+	if (place->level == LEVEL_1_MIN || place->start_us < state->done_us)
+		return true;
+	return place->start_us == state->done_us && (kind_index < state->kind ||
+	    (kind_index == state->kind && place->shard < state->shard));
+}
+
+/* Adds fresh chains to a level, where their unit is made already and still kept. */
+static int
+settle_into(struct rollup *r, const struct part_list *list, const struct place *fresh,
+    enum store_level_index level, bool *taken)
+{
+	struct place to = {.level = level, .shard = fresh->shard,
+	    .start_us = store_window_start(fresh->start_us, store_levels[level].span_us)};
+	int err = 0;
+
+	if (to.start_us < r->levels[level].kept_us)
+		return 0;
+	*taken = true;
+	for (unsigned k = 0; err == 0 && k < n_kinds(level); k++) {
+		to.kind = kinds[k].kind;
+		if (kinds[k].from != fresh->kind || !is_made(r, &to, k))
+			continue;
+		err = copy_list(r, list, kinds[k].projection, &to);
+		if (err == 0)
+			err = compact(r, &to);
+	}
+	return err;
+}
+
+static int
+settle_unit(struct rollup *r, const struct place *fresh)
+{
+	struct part_list list;
+	bool taken = false;
+	int err = parts_list(r->parts, fresh, fresh->start_us + 1, SETTLE_CHAINS, &list);
+
+	for (int l = LEVEL_1_MIN; err == 0 && l < STORE_N_LEVELS; l++)
+		err = settle_into(r, &list, fresh, (enum store_level_index)l, &taken);
+	if (err == 0)
+		err = parts_delete(r->parts, &list);
+	r->settled++;
+	r->too_old += !taken;
+	part_list_free(&list);
+	return err;
+}
+
+/* A fresh unit of a window in [from_us, to_us). 1, 0: there is none, -EIO. */
+static int
+find_fresh(struct rollup *r, uint64_t from_us, uint64_t to_us, struct place *place)
+{
+	int found = 0;
+
+	for (unsigned i = 0; i < N_KINDS_WHOLE && found == 0 && from_us < to_us; i++) {
+		unsigned k = (r->fresh_kind + i) % N_KINDS_WHOLE;
+		const int64_t range[] = {kinds[k].kind, (int64_t)from_us, (int64_t)to_us};
+		int64_t unit[2] = {0};
+
+		found = rollup_ask(r, "SELECT start_us, shard FROM part WHERE level = 0 AND"
+		    " kind = ? AND start_us >= ? AND start_us < ? ORDER BY start_us, shard LIMIT 1",
+		    range, 3, unit, 2);
+		if (found != 1)
+			continue;
+		*place = (struct place){LEVEL_FRESH, kinds[k].kind, (uint64_t)unit[0],
+		    (uint32_t)unit[1]};
+		r->fresh_kind = k;
+	}
+	return found;
+}
+
+/* Up to where minutes are over: by the newest data, but no later than the wall clock says. */
+static int
+settled_until(struct rollup *r, uint64_t now_us, uint64_t *until_us)
+{
+	const uint64_t wait_us = SETTLE_AFTER_WINDOWS * (uint64_t)STORE_WINDOW_US;
+	int64_t newest = 0;
+	int err = rollup_ask(r, "SELECT max(start_us) FROM part WHERE level = 0 AND kind = 0",
+	    NULL, 0, &newest, 1);
+
+	if ((uint64_t)newest > now_us)
+		newest = (int64_t)store_window_start(now_us, STORE_WINDOW_US);
+	*until_us = r->levels[LEVEL_1_MIN].done_us;
+	if ((uint64_t)newest > *until_us + wait_us)
+		*until_us = (uint64_t)newest - wait_us;
+	return err < 0 ? err : 0;
+}
+
+static int
+settle(struct rollup *r, uint64_t now_us)
+{
+	const uint64_t ahead_us = now_us + AHEAD_WINDOWS * (uint64_t)STORE_WINDOW_US;
+	struct place fresh;
+	uint64_t until_us;
+	int found = settled_until(r, now_us, &until_us);
+
+	if (found == 0)
+		found = find_fresh(r, 0, until_us, &fresh);
+	if (found == 0)
+		found = find_fresh(r, ahead_us, INT64_MAX, &fresh);
+	if (found == 1) {
+		found = settle_unit(r, &fresh);
+		return found < 0 ? found : 1;
+	}
+	if (found == 0 && until_us > r->levels[LEVEL_1_MIN].done_us) {
+		r->levels[LEVEL_1_MIN].done_us = until_us;
+		found = rollup_save(r, LEVEL_1_MIN);
+	}
+	return found;
+}
+
+/* Rolling up */
+
+/* Moves over windows without data. 1: the window at done_us can be made, 0: not yet. */
+static int
+find_window(struct rollup *r, enum store_level_index level)
+{
+	const struct store_level *of = &store_levels[level];
+	struct level_state *state = &r->levels[level];
+	uint64_t done_us = r->levels[level - 1].done_us;
+	uint64_t until_us = store_window_start(done_us, of->span_us), next_us = until_us;
+	const int64_t from[] = {store_levels[level - 1].minutes, (int64_t)state->done_us};
+	int64_t oldest = -1;
+
+	if (state->kind > 0 || state->shard > 0)
+		return 1;
+	if (state->done_us >= until_us)
+		return 0;
+	if (rollup_ask(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0 AND"
+	    " start_us >= ?", from, 2, &oldest, 1) < 0)
+		return -EIO;
+	if (oldest >= 0 && (uint64_t)oldest < until_us)
+		next_us = store_window_start((uint64_t)oldest, of->span_us);
+	if (next_us > state->done_us)
+		state->done_us = next_us;
+	if (state->done_us < until_us)
+		return 1;
+	return rollup_save(r, level);
+}
+
+/* The first shard of the unit's kind that has data from there on; -1: none. */
+static int
+find_shard(struct rollup *r, const struct place *from, uint64_t to_us, uint32_t least,
+    int64_t *shard)
+{
+	const int64_t row[] = {store_levels[from->level].minutes, from->kind,
+	    (int64_t)from->start_us, (int64_t)to_us, least};
+
+	*shard = -1;
+	return rollup_ask(r, "SELECT min(shard) FROM part WHERE level = ? AND kind = ? AND"
+	    " start_us >= ? AND start_us < ? AND shard >= ?", row, 5, shard, 1);
+}
+
+/* The unit at a level's place, or on to the next kind or window. */
+static int
+roll_unit(struct rollup *r, enum store_level_index level)
+{
+	struct level_state *state = &r->levels[level];
+	bool singles = store_levels[level - 1].has_singles;
+	const struct kind *kind = &kinds[state->kind];
+	struct place from = {.level = level - 1, .start_us = state->done_us,
+	    .kind = singles ? kind->kind : kind->from};
+	struct place to = {.level = level, .start_us = state->done_us, .kind = kind->kind};
+	uint64_t to_us = state->done_us + store_levels[level].span_us;
+	struct part_list list;
+	int64_t shard;
+	int err = find_shard(r, &from, to_us, state->shard, &shard);
+
+	if (err < 0)
+		return err;
+	if (shard < 0) {
+		state->shard = 0;
+		if (++state->kind == n_kinds(level)) {
+			state->kind = 0;
+			state->done_us = to_us;
+		}
+		return 0;
+	}
+	from.shard = to.shard = (uint32_t)shard;
+	err = parts_list(r->parts, &from, to_us, SIZE_MAX, &list);
+	if (err == 0)
+		err = copy_list(r, &list, singles ? WHOLE : kind->projection, &to);
+	part_list_free(&list);
+	state->shard = to.shard + 1;
+	r->rolled++;
+	return err;
+}
+
+static int
+roll(struct rollup *r, enum store_level_index level)
+{
+	int err = find_window(r, level);
+
+	if (err <= 0)
+		return err;
+	err = roll_unit(r, level);
+	if (err == 0)
+		err = rollup_save(r, level);
+	return err < 0 ? err : 1;
+}
+
+int
+rollup_step(struct rollup *r, uint64_t now_us)
+{
+	int did = settle(r, now_us);
+
+	for (int l = LEVEL_5_MIN; did == 0 && l < STORE_N_LEVELS; l++)
+		did = roll(r, (enum store_level_index)l);
+	return did;
+}

@@ -1,0 +1,141 @@
+#include "collector/store/upkeep.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum { TELL_AFTER_US = 3000000 }; /* shorter work is not worth a line */
+
+int
+upkeep_open(struct upkeep *u, sqlite3 *db)
+{
+	int err;
+
+	u->db = db;
+	u->retention.thinning = LEVEL_FRESH;
+	err = parts_open(&u->parts, db);
+	return err == 0 ? rollup_open(&u->rollup, db, u->parts) : err;
+}
+
+void
+upkeep_close(struct upkeep *u)
+{
+	rollup_close(u->rollup);
+	parts_close(u->parts);
+	u->rollup = NULL;
+	u->parts = NULL;
+	u->db = NULL;
+}
+
+static int
+run(struct upkeep *u, const char *sql)
+{
+	return sqlite3_exec(u->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+}
+
+int
+upkeep_tell(sqlite3 *db, const char *work, uint64_t done, uint64_t total, uint64_t since_us)
+{
+	sqlite3_stmt *s = NULL;
+	int code = sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO progress VALUES(?,?,?,?,?)", -1, &s,
+	    NULL);
+
+	if (code == SQLITE_OK) {
+		sqlite3_bind_text(s, 1, work, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(s, 2, (sqlite3_int64)done);
+		sqlite3_bind_int64(s, 3, (sqlite3_int64)total);
+		sqlite3_bind_int64(s, 4, (sqlite3_int64)since_us);
+		sqlite3_bind_int64(s, 5, (sqlite3_int64)clock_wall_us(&clock_system));
+		code = sqlite3_step(s);
+	}
+	sqlite3_finalize(s);
+	return code == SQLITE_DONE ? 0 : -EIO;
+}
+
+/* The finest level that is behind the one before it by more than two windows; 0: none. */
+static enum store_level_index
+level_behind(const struct upkeep *u)
+{
+	const struct level_state *levels = u->rollup->levels;
+
+	for (int l = LEVEL_5_MIN; l < STORE_N_LEVELS; l++)
+		if (levels[l - 1].done_us > levels[l].done_us + 3 * store_levels[l].span_us)
+			return (enum store_level_index)l;
+	return LEVEL_FRESH;
+}
+
+static int
+tell_progress(struct upkeep *u, uint64_t now_us)
+{
+	enum store_level_index level = level_behind(u);
+	const struct level_state *levels = u->rollup->levels;
+	uint64_t span_us = store_levels[level].span_us, done, total;
+
+	u->progress.told_us = now_us;
+	if (level == LEVEL_FRESH)
+		return 0;
+	if (u->progress.level != level) {
+		u->progress.level = level;
+		u->progress.from_us = levels[level].done_us;
+	}
+	done = (levels[level].done_us - u->progress.from_us) / span_us;
+	total = (levels[level - 1].done_us - u->progress.from_us) / span_us;
+	log_info("store", "rolling up to %s: %" PRIu64 " of %" PRIu64 " windows done",
+	    store_levels[level].name, done, total);
+	u->progress.has_row = true;
+	return upkeep_tell(u->db, "roll-up", done, total,
+	    clock_wall_us(&clock_system) - (now_us - u->progress.since_us));
+}
+
+/* Work that ends leaves no row behind. */
+static int
+end_progress(struct upkeep *u)
+{
+	bool had_row = u->progress.has_row;
+
+	u->progress.since_us = u->progress.told_us = 0;
+	u->progress.level = LEVEL_FRESH;
+	u->progress.has_row = false;
+	return had_row ? run(u, "DELETE FROM progress WHERE work = 'roll-up'") : 0;
+}
+
+static int
+work(struct upkeep *u, uint64_t until_us)
+{
+	uint64_t wall_us = clock_wall_us(&clock_system), now_us;
+	int did;
+
+	do {
+		did = rollup_step(u->rollup, wall_us);
+		if (did == 0)
+			did = retention_step(&u->retention, u->rollup);
+		now_us = clock_mono_us(&clock_system);
+	} while (did == 1 && now_us < until_us);
+	if (did == 0)
+		return end_progress(u);
+	if (u->progress.since_us == 0)
+		u->progress.since_us = u->progress.told_us = now_us;
+	if (did == 1 && now_us - u->progress.told_us >= TELL_AFTER_US && tell_progress(u, now_us) < 0)
+		return -EIO;
+	return did;
+}
+
+int
+upkeep_step(struct upkeep *u, uint64_t budget_us)
+{
+	int did = run(u, "BEGIN IMMEDIATE"), err;
+
+	if (did == 0)
+		did = work(u, clock_mono_us(&clock_system) + budget_us);
+	if (did >= 0 && run(u, "COMMIT") == 0)
+		return did;
+	err = did < 0 ? did : -EIO;
+	log_warn_limited("store", "upkeep of the store will be tried again: %s",
+	    sqlite3_errmsg(u->db));
+	if (!sqlite3_get_autocommit(u->db))
+		run(u, "ROLLBACK");
+	u->retention.thinning = LEVEL_FRESH;
+	rollup_reload(u->rollup);
+	return err;
+}
