@@ -422,22 +422,24 @@ def check_looks(page, asked):
     page.browser.size(1400, 900)
 
 
-def check_steps(page):
-    """Looking into a step of the load, by the chart and by its table."""
+def first_step(page):
+    """The first minute with data: its number and place, and how the address asks for it alone."""
     page.open(last='15m')
-    rows = api('history', last='15m', top=5)['rows']
-    step = next(i for i, row in enumerate(rows) if row['octets'])
-    x, y, start = page.js(f'probe.step({step})')
+    number, x, y, start = page.js('probe.firstStep()')
     began, form = datetime.datetime.utcfromtimestamp(start / 1000), '%Y-%m-%dT%H:%M:00Z'
-    must = {'from': began.strftime(form),
-            'to': (began + datetime.timedelta(minutes=1)).strftime(form)}
+    end = began + datetime.timedelta(minutes=1)
+    return number, x, y, {'from': began.strftime(form), 'to': end.strftime(form)}
+
+
+def check_steps(page):
+    _, x, y, must = first_step(page)
     page.browser.click(x, y)
     page.settle()
     equal('a click on the chart looks into a step', page.asked(), must)
-    page.open(last='15m')
+    number, _, _, must = first_step(page)
     page.js("document.querySelector('#load-table summary').click()")
     page.settle()
-    page.click(f'#load-rows tbody tr:nth-child({step + 1}) button')
+    page.click(f'#load-rows tbody tr:nth-child({number + 1}) button')
     equal('and so does its time in the table', page.asked(), must)
 
 

@@ -33,12 +33,13 @@ globalThis.probe = {
 		return new Set(context.getImageData(0, 0, width, height).data).size;
 	},
 
-	/* A step of the load's chart: where it is, and when it began. */
-	step(i) {
-		const chart = Chart.getChart('load-chart');
+	/* The first step with data in the load's chart: its number, where it is, when it began. */
+	firstStep() {
+		const chart = Chart.getChart('load-chart'), {rows, steps} = chart.ease;
+		const i = rows.findIndex((row) => row.octets);
 		const {left, top} = chart.canvas.getBoundingClientRect();
 
-		return [left + chart.getDatasetMeta(0).data[i].x, top + 100, chart.ease.steps.starts[i]];
+		return [i, left + chart.getDatasetMeta(0).data[i].x, top + 100, steps.starts[i]];
 	},
 
 	/* The focused element, by what says most of it. */
