@@ -76,15 +76,17 @@ static __always_inline int
 tap(struct __sk_buff *skb, unsigned direction)
 {
 	__s64 frames = skb->gso_segs > 1 ? skb->gso_segs : 1;
-	__s64 before;
+	__s64 before, left;
 
 	__sync_fetch_and_add(&registers.pool[direction], frames);
 	before = __sync_fetch_and_add(&registers.count, -frames);
 	if (before <= 0 || before > frames)
 		return TC_ACT_UNSPEC;
+	/* Before the agent can see the sample: it answers by filling the shadow. */
+	left = next_count();
 	copy_frame(skb, direction, frames);
 	/* What is many frames yet may hold the next sample, too; the shadow holds no more than one. */
-	if (next_count() < 0)
+	if (left < 0)
 		copy_frame(skb, direction, frames);
 	return TC_ACT_UNSPEC;
 }
