@@ -29,6 +29,8 @@ base_address(const struct mib_cell *cell, struct mib_value *value)
 	for (size_t i = 0; i < hal->n_ports; i++) {
 		const uint8_t *mac = hal->ports[i].mac;
 
+		if (!mib_is_bridge_port(&hal->ports[i]))
+			continue;
 		if (!lowest || memcmp(mac, lowest, MAC_OCTETS) < 0)
 			lowest = mac;
 	}
@@ -41,7 +43,11 @@ base_address(const struct mib_cell *cell, struct mib_value *value)
 static int
 base_num_ports(const struct mib_cell *cell, struct mib_value *value)
 {
-	value->integer = (int64_t)mib_view_of(cell->context)->hal->n_ports;
+	const struct hal_snapshot *hal = mib_view_of(cell->context)->hal;
+
+	value->integer = 0;
+	for (size_t i = 0; i < hal->n_ports; i++)
+		value->integer += mib_is_bridge_port(&hal->ports[i]);
 	return 0;
 }
 
@@ -73,6 +79,7 @@ const struct mib_table bridge_mib_base_port_table = {
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(base_port_columns),
 	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
+	.has_row = mib_is_bridge_port,
 };
 
 static int
@@ -222,6 +229,7 @@ const struct mib_table bridge_mib_tp_port_table = {
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(tp_port_columns),
 	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
+	.has_row = mib_is_bridge_port,
 };
 
 static const struct mib_column tp_hc_port_columns[] = {
@@ -234,6 +242,7 @@ const struct mib_table bridge_mib_tp_hc_port_table = {
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(tp_hc_port_columns),
 	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
+	.has_row = mib_is_bridge_port,
 };
 
 static const struct mib_column tp_overflow_columns[] = {
@@ -248,4 +257,5 @@ const struct mib_table bridge_mib_tp_overflow_table = {
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(tp_overflow_columns),
 	MIB_ROWS(struct hal_port, mib_bridge_port_rows),
+	.has_row = mib_is_bridge_port,
 };

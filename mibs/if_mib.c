@@ -131,7 +131,9 @@ if_high_speed_mbps(const struct mib_cell *cell, struct mib_value *value)
 static int
 if_promiscuous(const struct mib_cell *cell, struct mib_value *value)
 {
-	value->integer = mib_view_of(cell->context)->hal->has_addresses ? MIB_TRUE : MIB_FALSE;
+	bool forwards = mib_view_of(cell->context)->hal->has_addresses;
+
+	value->integer = forwards && mib_is_bridge_port(cell->row) ? MIB_TRUE : MIB_FALSE;
 	return 0;
 }
 

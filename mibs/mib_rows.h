@@ -27,6 +27,7 @@ size_t mib_device_rows(const struct mib_context *context, const void **first);
 /* The same two of a device that forwards by addresses. */
 size_t mib_bridge_rows(const struct mib_context *context, const void **first);
 size_t mib_bridge_port_rows(const struct mib_context *context, const void **first);
+bool mib_is_bridge_port(const void *row); /* mib_table.has_row of the latter */
 
 /* The addresses that all VLANs share: so many, in front, as they are sorted by VLAN. */
 size_t mib_common_addresses(const struct hal_snapshot *hal);

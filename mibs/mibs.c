@@ -101,6 +101,12 @@ mib_bridge_port_rows(const struct mib_context *context, const void **first)
 	return is_bridge(context) ? mib_port_rows(context, first) : 0;
 }
 
+bool
+mib_is_bridge_port(const void *row)
+{
+	return !((const struct hal_port *)row)->off_bridge;
+}
+
 size_t
 mib_common_addresses(const struct hal_snapshot *hal)
 {

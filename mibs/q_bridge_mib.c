@@ -151,7 +151,7 @@ put_ports(const struct mib_cell *cell, bool member, struct mib_value *value)
 	for (size_t i = 0; i < hal->n_ports && member; i++) {
 		uint32_t bit = hal->ports[i].if_index - 1;
 
-		if (bit / 8 < value->len)
+		if (bit / 8 < value->len && mib_is_bridge_port(&hal->ports[i]))
 			value->octets[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
 	}
 }
@@ -233,4 +233,5 @@ const struct mib_table q_bridge_mib_port_table = {
 	.index = {MIB_INDEX(MIB_INDEX_U32, struct hal_port, if_index)},
 	MIB_COLUMNS(port_columns),
 	MIB_ROWS(struct hal_port, port_rows),
+	.has_row = mib_is_bridge_port,
 };

@@ -407,6 +407,7 @@ static struct {
 	uint32_t kernel_index; /* of the link it drives; 0: there is none */
 	struct netlink *generic;
 	bool rx, tx; /* flow control, as was set */
+	bool deaf;   /* to that */
 	struct stat stats[N_ALL];
 	size_t n_stats;
 	unsigned n_asked; /* for statistics */
@@ -475,7 +476,8 @@ __wrap_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_t
 	case ETHTOOL_MSG_PAUSE_GET:
 		return take(ctx, pause_message(0, driver.rx, driver.tx, true));
 	case ETHTOOL_MSG_PAUSE_SET:
-		set_pause(question);
+		if (!driver.deaf)
+			set_pause(question);
 		return 0;
 	case ETHTOOL_MSG_EEE_GET:
 		return take(ctx, eee_message(1, 1));
@@ -632,6 +634,9 @@ START_TEST(flow_control_is_set_through_the_driver)
 	ck_assert_int_eq(hal_set_pause(rig.hal, p0, HAL_PAUSE_BOTH), 0);
 	ck_assert(driver.rx && driver.tx);
 	ck_assert_int_eq(hal_set_pause(rig.hal, p1, HAL_PAUSE_BOTH), -ENODEV);
+	driver.deaf = true;
+	ck_assert_int_eq(hal_set_pause(rig.hal, p0, HAL_PAUSE_DISABLED), -EIO);
+	ck_assert_uint_eq(linux_rig_port(&rig, "p0")->pause_admin, HAL_PAUSE_BOTH);
 	linux_rig_stop(&rig);
 }
 END_TEST

@@ -1,13 +1,13 @@
 #!/bin/bash
 # What the kernel of a test machine may lack, in a virtual machine with Debian's: link aggregates, whose
 # members are sampled and whose load and matrix are their sums; a bridge that keeps addresses by VLAN,
-# against `bridge fdb`; the eBPF taps at clsact, for want of tcx. Prints PASS, FAIL or SKIP lines; exit
-# 1 if one failed.
+# against `bridge fdb`; the eBPF taps at clsact, for want of tcx; flow control of a network card's
+# driver. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 [ -n "${EASE_LONG:-}" ] || { echo "SKIP kernel: minutes in a virtual machine: tests/run --long"; exit 0; }
-[ -n "${EASE_IN_QEMU:-}" ] || exec "$(dirname "$0")/qemu.sh" -m 768 -t 700 "$0"
+[ -n "${EASE_IN_QEMU:-}" ] || exec "$(dirname "$0")/qemu.sh" -n -m 768 -t 700 "$0"
 . "$(dirname "$0")/rig.sh"
 
-# ---- the unit tests of the Linux device and of its taps, as far as they are quick ----
+# ---- the unit tests of the Linux device, as far as they are quick ----
 
 unit() { # PROGRAM CASE
 	local out
@@ -20,9 +20,7 @@ unit() { # PROGRAM CASE
 	echo "$out" | grep '^SKIP' | grep -v 'no tcx\|no tap'
 }
 if [ -x "$build/tests/check_linux" ]; then
-	unit check_linux kernel
-	unit check_tap registers
-	unit check_tap 'coming and going'
+	unit check_linux kernel # the taps' tests are check_psample's
 else
 	skip 'unit tests' 'they are not built'
 fi
@@ -165,6 +163,31 @@ expect 'an address tied by a manager' "$(bridge fdb show dev p4 | grep -c '^02:0
 if wait_for 10 same_addresses; then pass 'is served in its VLAN'; else fail 'is served' "$(diff "$rig/served" "$rig/shown" | head -n 6 | paste -sd' ')"; fi
 client snmpset "127.0.0.1:$agent_port" 1.3.6.1.2.1.17.5.1.1.4.2.0.0.0.0.9.0 i 2 >/dev/null
 expect 'and let go' "$(bridge fdb show | grep -c '^02:00:00:00:00:09')" 0
+
+# ---- a network card, whose driver has flow control ----
+
+modprobe e1000e
+card=$(basename "$(ls -d /sys/class/net/*/device | head -n 1 | xargs dirname)")
+refusal() { client snmpset "127.0.0.1:$agent_port" "$@" 2>&1 | sed -n 's/^Reason: \([a-zA-Z]*\).*/\1/p'; }
+says() { ethtool -a "$card" | sed -n 's/^\(RX\|TX\):[[:space:]]*//p' | paste -sd' '; }
+pause=1.3.6.1.2.1.10.7.10.1
+is_served() { [ -n "$(index_of "$card")" ]; }
+if [ -n "$card" ] && ip link set "$card" up && wait_for 10 is_served; then
+	card_index=$(index_of "$card")
+	is_mode() { [ "$(snmp_get $pause.1."$card_index" $pause.2."$card_index" | paste -sd' ')" = "$1 $1" ]; }
+	ethtool -A "$card" autoneg off rx on tx off
+	if wait_for 5 is_mode 3; then pass 'the driver tells flow control'; else fail 'flow control' "$(snmp_get $pause.1."$card_index")"; fi
+	expect 'and duplex' "$(snmp_get 1.3.6.1.2.1.10.7.2.1.19."$card_index")" 3
+	expect 'flow control is set' "$(refusal $pause.1."$card_index" i 4)$(says)" 'on on'
+	expect 'and off' "$(refusal $pause.1."$card_index" i 1)$(says)" 'off off'
+	ethtool -A "$card" autoneg on # and this driver then sets what it likes
+	before=$(says)
+	expect 'a driver that stays as it is' "$(refusal $pause.1."$card_index" i 3) $(says)" "commitFailed $before"
+	expect 'what it does not count is absent' \
+	    "$(client snmpwalk -Oqn "127.0.0.1:$agent_port" 1.3.6.1.2.1.16.1 | grep -c "\.$card_index ")" 0
+else
+	skip 'flow control' 'no network card'
+fi
 rig_agent_stop
 expect 'nothing is left in the kernel' "$(tc qdisc show | grep -c clsact)" 0
 kill "$far_pid"

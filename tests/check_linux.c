@@ -106,6 +106,8 @@ START_TEST(speed_and_duplex_are_the_drivers)
 	}
 	ck_assert_uint_eq(port->if_type, 6);
 	ck_assert(!port->has_connector);
+	ck_assert(!port->off_bridge);
+	ck_assert(linux_rig_port(&rig, "h0")->off_bridge && linux_rig_port(&rig, "br0")->off_bridge);
 	ck_assert_uint_eq(linux_rig_port(&rig, "br0")->if_type, 209);
 	linux_rig_stop(&rig);
 }

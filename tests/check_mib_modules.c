@@ -185,6 +185,35 @@ START_TEST(bridge_ports_count_frames)
 }
 END_TEST
 
+/* What lies beside the bridge, as on a router that has one, is not among its ports. */
+START_TEST(ports_beside_the_bridge_are_not_its_ports)
+{
+	const struct mib_table *const tables[] = {&bridge_mib_base_port_table,
+	    &bridge_mib_tp_port_table, &bridge_mib_tp_hc_port_table, &q_bridge_mib_port_table};
+	uint32_t columns[] = {1, 1, 1, 1}, next[MIB_OID_MAX];
+	struct mib_value value;
+	size_t n;
+
+	fixture.ports[1].off_bridge = true;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		struct name beside = port_name(tables[i], columns[i], fixture_if_index(1));
+		struct name after = port_name(tables[i], columns[i], fixture_if_index(2));
+		struct name before = port_name(tables[i], columns[i], fixture_if_index(0));
+
+		ck_assert_int_eq(get(tables[i], beside, &value), MIB_NO_INSTANCE);
+		ck_assert_int_eq(get(tables[i], after, &value), MIB_FOUND);
+		ck_assert_int_eq(mib_get_next(tables[i], &context, before.arcs, before.n, next, &n,
+		    &value), MIB_FOUND);
+		ck_assert_uint_eq(n, after.n);
+		ck_assert_mem_eq(next, after.arcs, n * sizeof(*next));
+	}
+	get(&bridge_mib_base, port_name(&bridge_mib_base, 2, 0), &value);
+	ck_assert_int_eq(value.integer, PORTS - 1);
+	get(&if_mib_x_table, port_name(&if_mib_x_table, 16, fixture_if_index(1)), &value);
+	ck_assert_int_eq(value.integer, 2); /* it takes only what is for it */
+}
+END_TEST
+
 /* A driver may have any of a table's figures: its row is there for one, and the others are not. */
 START_TEST(a_row_has_what_the_driver_tells)
 {
@@ -438,6 +467,7 @@ main(void)
 	tcase_add_test(tables, layers_and_their_change);
 	tcase_add_test(tables, bridge_ports_count_frames);
 	tcase_add_test(tables, a_row_has_what_the_driver_tells);
+	tcase_add_test(tables, ports_beside_the_bridge_are_not_its_ports);
 	tcase_add_test(tables, addresses_of_vlans_stay_out_of_the_common_table);
 	tcase_add_test(tables, a_bridge_without_vlans_shows_vlan_1);
 	tcase_add_test(tables, a_bridge_with_vlans_shows_addresses_by_vlan);

@@ -1,12 +1,13 @@
 #!/bin/bash
-# tests/qemu.sh [-i] [-c CPUS] [-m MIB] [-t SECONDS] SCRIPT [ARGUMENT...]
+# tests/qemu.sh [-i] [-c CPUS] [-m MIB] [-n] [-t SECONDS] SCRIPT [ARGUMENT...]
 #
 # Runs a script of bash as root in a virtual machine with Debian's kernel, for what the kernel of the
 # machine below may lack: modules (psample, bond, team, VLANs), hooks of an older kernel, privileges
 # to give away. The script sees every file of the machine below, at the same path, as it is: its
 # programs and libraries, the sources, the build. It may write wherever it likes: that stays in the
 # memory of the virtual machine and goes with it. Modules load themselves, or by modprobe. There is
-# one interface, lo.
+# one interface, lo; with -n a network card beside it, of Intel's sort that e1000e drives, whose cable
+# ends nowhere.
 #
 # Prints what the script prints, and ends with its status; the script finds EASE_IN_QEMU set, and
 # EASE_BUILD, EASE_LONG as they are here. A test is one file if it begins with
@@ -23,12 +24,13 @@ export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${EASE_BUILD:-$top/build}
 PATH=$PATH:/usr/sbin:/sbin
-cpus=1 mib=512 seconds=300 clock=()
-while getopts ic:m:t: option; do
+cpus=1 mib=512 seconds=300 clock=() card=()
+while getopts ic:m:nt: option; do
 	case $option in
 	i) clock=(-icount 'shift=0,sleep=off') ;;
 	c) cpus=$OPTARG ;;
 	m) mib=$OPTARG ;;
+	n) card=(-netdev hubport,hubid=0,id=cable -device e1000e,netdev=cable) ;;
 	t) seconds=$OPTARG ;;
 	*) exit 2 ;;
 	esac
@@ -58,7 +60,7 @@ fetch_package() { # into the present folder
 # What a network and a root need: a tenth of all modules.
 unpack() { # PACKAGE
 	dpkg-deb --fsys-tarfile "$1" | tar -x --wildcards ./boot/vmlinuz-'*' './lib/modules/*/modules.*' \
-	    './lib/modules/*/kernel/'{net,lib,crypto,arch,fs/9p,fs/fscache,fs/netfs,fs/overlayfs,drivers/virtio,drivers/net/'*.ko',drivers/net/bonding,drivers/net/team}
+	    './lib/modules/*/kernel/'{net,lib,crypto,arch,fs/9p,fs/fscache,fs/netfs,fs/overlayfs,drivers/virtio,drivers/net/'*.ko',drivers/net/bonding,drivers/net/team,drivers/net/ethernet/intel/e1000e}
 }
 modules_of() { # MODULE...: the files of each and of what it needs, in order of loading
 	local module
@@ -96,7 +98,8 @@ prepare() {
 }
 exec 9>"$store/lock"
 flock 9 # another test may be fetching it
-if [ ! -s "$store/ready" ] || [ "$top/tests/qemu_init.sh" -nt "$store/ready" ]; then
+if [ ! -s "$store/ready" ] || [ "$top/tests/qemu_init.sh" -nt "$store/ready" ] ||
+    [ ! -d "$store/lib/modules/$(<"$store/ready")/kernel/drivers/net/ethernet" ]; then
 	(prepare) >"$store/log" 2>&1 9>&- || leave_out "no kernel: $(tail -n 1 "$store/log")"
 fi
 version=$(<"$store/ready")
@@ -121,7 +124,7 @@ quoted() { printf '%q ' "$@"; }
 timeout -k 5 "$seconds" qemu-system-x86_64 -accel tcg ${clock[@]+"${clock[@]}"} -cpu max -smp "$cpus" -m "$mib" -nodefaults \
     -display none -no-reboot -kernel "$store/vmlinuz" -initrd "$store/initramfs" \
     -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable ease=$run" \
-    -serial "file:$run/console" -serial "file:$run/lines" \
+    -serial "file:$run/console" -serial "file:$run/lines" ${card[@]+"${card[@]}"} \
     -virtfs local,path=/,mount_tag=below,security_model=none,readonly=on,multidevs=remap \
     </dev/null >"$run/qemu" 2>&1 &
 pid=$!

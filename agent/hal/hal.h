@@ -135,6 +135,7 @@ struct hal_port {
 	uint8_t duplex;	      /* enum ease_duplex */
 	uint8_t pause_admin, pause_oper; /* enum hal_pause */
 	bool has_connector;
+	bool off_bridge; /* it is no port of the bridge whose addresses are served */
 	uint32_t lag_parent;
 	uint64_t last_change_mono_us;	 /* of oper_status; 0: before the agent started */
 	uint64_t discontinuity_mono_us;	 /* of the counters, agent's monotonic time; 0: none */

@@ -63,6 +63,7 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->admin_status = link->flags & IFF_UP ? EASE_IF_UP : EASE_IF_DOWN;
 	port->oper_status = links_oper_status(link);
 	port->has_connector = link->kind[0] == '\0';
+	port->off_bridge = strcmp(link->master_kind, "bridge") != 0;
 	port->lag_parent = lag_parent(d, link);
 	return 0;
 }
@@ -105,9 +106,11 @@ port_set_pause(void *ctx, uint32_t if_index, uint8_t mode)
 	rc = ask_set_pause(&d->ask, port->link.kernel_index,
 	    mode == HAL_PAUSE_RCV || mode == HAL_PAUSE_BOTH,
 	    mode == HAL_PAUSE_XMIT || mode == HAL_PAUSE_BOTH);
-	if (rc == 0)
-		ask_pause(&d->ask, port->link.kernel_index, &port->pause);
-	return rc;
+	if (rc < 0)
+		return rc;
+	/* A driver that agrees on it with its partner may take the words and stay as it is. */
+	ask_pause(&d->ask, port->link.kernel_index, &port->pause);
+	return ethtool_pause_admin(&port->pause) == mode ? 0 : -EIO;
 }
 
 const struct hal_ports_ops linux_ports_ops = {

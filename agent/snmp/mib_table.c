@@ -320,6 +320,8 @@ read_cell(const struct mib_table *table, size_t column, const struct mib_context
 	int error = 0;
 
 	clear_value(cell.column, value);
+	if (table->has_row && !table->has_row(row))
+		return -ENOENT;
 	if (cell.column->get)
 		error = cell.column->get(&cell, value);
 	else

@@ -161,6 +161,7 @@ struct mib_table {
 	/* The rows of a view as an array of row_size, sorted by index; their number. 0 if the
 	 * device lacks what the table shows. O(1) or O(log rows). */
 	size_t (*rows)(const struct mib_context *context, const void **first);
+	bool (*has_row)(const void *row); /* false: this one of them is not there; NULL: all are */
 };
 
 /* The columns of a table, and its rows: an array of this type that the function gives. */
