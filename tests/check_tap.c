@@ -11,6 +11,7 @@
 #include "tests/suite.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -274,6 +275,43 @@ START_TEST(nothing_stays_behind)
 	linux_rig_settle(&rig);
 	linux_rig_stop(&rig);
 	ck_assert(!has_hook("p0") && !has_hook("h0"));
+}
+END_TEST
+
+static size_t
+descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Programs, maps and links are descriptors, all of them. */
+START_TEST(a_storm_of_interfaces_leaves_no_tap)
+{
+	size_t before;
+
+	if (!set_up(__func__))
+		return;
+	before = descriptors();
+	for (int round = 0; round < 3; round++) {
+		linux_rig_sh("for i in $(seq 40); do echo link add s$i group 7 type veth peer name t$i; "
+			     "done | ip -batch -");
+		linux_rig_settle(&rig);
+		ck_assert_uint_gt(descriptors(), before + 80);
+		linux_rig_sh("for i in $(seq 40); do echo link del s$i; done | ip -batch -");
+		linux_rig_settle(&rig);
+	}
+	ck_assert_uint_eq(descriptors(), before);
+	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.taps_refused"), 0);
+	send_one(); /* and the others go on */
+	ck_assert_uint_eq(linux_rig_port(&rig, "p0")->counters.value[HAL_POOL_IN_PKTS], 1);
+	linux_rig_stop(&rig);
 }
 END_TEST
 
@@ -549,6 +587,7 @@ run_all(void)
 	suite_add_tcase(suite, registers);
 	tcase_set_timeout(life, 60);
 	tcase_add_test(life, nothing_stays_behind);
+	tcase_add_test(life, a_storm_of_interfaces_leaves_no_tap);
 	tcase_add_test(life, newer_hooks_go_with_the_agent);
 	tcase_add_test(life, others_filters_stay);
 	tcase_add_test(life, what_a_killed_agent_left_is_removed);
