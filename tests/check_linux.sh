@@ -18,10 +18,12 @@ unshare -n true 2>/dev/null || { echo 'SKIP linux: no network namespace can be m
 dir=$(mktemp -d "${TMPDIR:-/tmp}/easeswitch-linux-test.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 export EASE_BUILD=$build
+limit=150
+[ -z "${EASE_IN_QEMU:-}" ] || limit=600
 demo() { # NAME ARGUMENT...
 	local name=$1
 	shift
-	timeout -k 20 150 "$top/conf/demo" --device linux --once --state "$dir/$name" --sampling "${EASE_SAMPLING:-auto}" "$@" >"$dir/out" 2>&1
+	timeout -k 20 $limit "$top/conf/demo" --device linux --once --state "$dir/$name" --sampling "${EASE_SAMPLING:-auto}" "$@" >"$dir/out" 2>&1
 }
 hooks() { tc qdisc show | grep -c clsact; }
 

@@ -86,7 +86,7 @@ make_initramfs() {
 }
 prepare() {
 	local new=$store/new
-	rm -rf "$new" "$store"/{lib,vmlinuz,initramfs,ready}
+	rm -rf "$new" "${store:?}"/{lib,vmlinuz,initramfs,ready}
 	mkdir -p "$new" && cd "$new" || return 1
 	fetch_package || { [ "$(id -u)" = 0 ] && apt-get -q update && fetch_package; } || return 1
 	unpack ./*.deb || return 1

@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# shellcheck shell=dash
 # tests/qemu_init.sh: the first process of tests/qemu.sh's virtual machine. Makes the root of the machine
 # below its own, with memory over it for what is written, runs the script there, tells its status
 # and turns the machine off.
