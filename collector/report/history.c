@@ -3,8 +3,8 @@
  * whole range shared it, each with its limits. Traffic is that received at ports which count in
  * lists, so that what the keys of a step and its others have is what was counted.
  *
- * Steps begin at full multiples of their length (UTC); the first and the last are cut where the
- * range is.
+ * Steps begin at full multiples of their length (UTC) and are some of the windows that the store
+ * still has of its time; the first and the last are cut where the range is.
  */
 #include "collector/report/build.h"
 #include "collector/report/lists.h"
@@ -83,17 +83,19 @@ steps_of(const struct query_range *range, uint64_t step_us)
 	return (range->to_us - 1) / step_us - range->from_us / step_us + 1;
 }
 
+/* finest_us: windows that are kept at the range's begin; a step is some of them. */
 static uint64_t
-chosen_step(const struct query_range *range)
+chosen_step(const struct query_range *range, uint64_t finest_us)
 {
 	static const uint16_t minutes[] = {1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440,
 		2880, 5760, 10080};
-	uint64_t step_us = STORE_WINDOW_US;
+	uint64_t step_us = finest_us;
 
 	for (size_t i = 0; i < ARRAY_LEN(minutes); i++) {
-		step_us = minutes[i] * (uint64_t)STORE_WINDOW_US;
-		if (steps_of(range, step_us) <= STEPS_CHOSEN)
-			return step_us;
+		uint64_t span_us = minutes[i] * (uint64_t)STORE_WINDOW_US;
+
+		if (span_us % finest_us == 0 && steps_of(range, span_us) <= STEPS_CHOSEN)
+			return span_us;
 	}
 	while (steps_of(range, step_us) > STEPS_CHOSEN)
 		step_us *= 2;
@@ -104,13 +106,14 @@ static int
 choose_step(struct history *h)
 {
 	const struct query_range *range = &h->query->range;
-	uint64_t windows = (h->options.step_us + STORE_WINDOW_US - 1) / STORE_WINDOW_US;
+	uint64_t finest_us = query_finest_us(h->query, range->from_us);
+	uint64_t windows = (h->options.step_us + finest_us - 1) / finest_us;
 
 	if (range->to_us <= range->from_us) { /* nothing stored yet */
 		h->step_us = STORE_WINDOW_US;
 		return 0;
 	}
-	h->step_us = windows > 0 ? windows * STORE_WINDOW_US : chosen_step(range);
+	h->step_us = windows > 0 ? windows * finest_us : chosen_step(range, finest_us);
 	if (steps_of(range, h->step_us) <= STEPS_MAX)
 		return 0;
 	snprintf(h->query->error, sizeof(h->query->error),

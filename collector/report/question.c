@@ -172,7 +172,7 @@ const struct question_option question_options[] = {
 	{"last", "5m|1h|30d|all", set_last, "the time before now, or all that is stored (5m)"},
 	{"from", "TIME", set_from, "2026-11-21T14:00:00+01:00, or a date"},
 	{"to", "TIME", set_to, "the same; default: now"},
-	{"step", "SPAN", set_step, "history: a row is so long, in whole minutes (up to 300 rows)"},
+	{"step", "SPAN", set_step, "history: a row is so long, whole minutes (up to 300 rows)"},
 	{"sort", "octets|packets", set_sort, "what makes a row large (octets)"},
 	{"top", "N", set_top, "rows at most (10)"},
 	{"versus", "SPAN", set_versus, "marks rows up, down or not settled since so long ago: 1d"},
