@@ -23,9 +23,9 @@ void ask_close(struct ask *ask);
 /* All links of the namespace, at one moment. *links is the caller's to free. */
 int ask_links(struct ask *ask, struct rtnl_link **links, size_t *n);
 
-/* Every entry of the bridges' forwarding databases, in portions: the question, then some datagrams of
- * the answer. 1: there is more (ask->addresses is readable); 0: that was all; -EAGAIN: it changed
- * while it was read, and some of it may be missing. */
+/* Every entry of the bridges' forwarding databases, in portions: the question, then some
+ * datagrams of the answer. 1: there is more (ask->addresses is readable); 0: that was all;
+ * -EAGAIN: it changed while it was read, and some of it may be missing. */
 int ask_neighbours(struct ask *ask);
 int ask_more_neighbours(struct ask *ask, unsigned max, netlink_take take, void *ctx);
 

@@ -1,8 +1,9 @@
 /*
- * What the kernel says by ethtool's netlink about one link, as plain structs: speed and duplex, flow
- * control, Energy Efficient Ethernet, and the statistics of IEEE 802.3 clause 30 and of RMON that
- * some drivers have. Pure, as rtnl.h: messages in memory in, structs out. What a driver does not
- * tell is marked as not known; a message that contradicts its own lengths is refused.
+ * What the kernel says by ethtool's netlink about one link, as plain structs: speed and duplex,
+ * flow control, Energy Efficient Ethernet, and the statistics of IEEE 802.3 clause 30 and of
+ * RMON that some drivers have. Pure, as rtnl.h: messages in memory in, structs out. What a
+ * driver does not tell is marked as not known; a message that contradicts its own lengths is
+ * refused.
  *
  * Numbers and meaning: linux/ethtool_netlink.h, Documentation/networking/ethtool-netlink.rst.
  */

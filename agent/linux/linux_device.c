@@ -441,8 +441,10 @@ device_dispatch(void *ctx, unsigned budget)
 	/* What was heard before the loss is older than the list read now. */
 	if (rc >= 0 && d->stale && begin_reading(d) < 0)
 		rc = 1;
-	if (rc >= 0 && d->reread && !d->reading && begin_addresses(d) < 0)
-		d->stale = true;
+	if (rc >= 0 && d->reread && !d->reading) {
+		d->tries = 0;
+		d->stale |= begin_addresses(d) < 0;
+	}
 	if (rc >= 0 && d->reading)
 		rc = go_on_reading(d);
 	return linux_dispatch_samples(d, budget) > 0 && rc == 0 ? 1 : rc;

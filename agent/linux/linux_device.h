@@ -1,15 +1,16 @@
 /*
  * The Linux device: the kernel's network interfaces as a switch. Ports, their counters and their
- * changes come by rtnetlink, speed, duplex, flow control, the state of Energy Efficient Ethernet and
- * what a driver counts beyond by ethtool's netlink, addresses by the bridges' notices, samples from
- * eBPF programs at the ports (tap.h) or by psample (psample_filter.h); SET of ifAdminStatus, ifAlias,
- * flow control, the ageing time and static addresses goes through to the kernel. Reading needs no
- * privilege; changing and psample need CAP_NET_ADMIN, eBPF CAP_BPF and CAP_PERFMON, too.
+ * changes come by rtnetlink, speed, duplex, flow control, the state of Energy Efficient Ethernet
+ * and what a driver counts beyond by ethtool's netlink, addresses by the bridges' notices,
+ * samples from eBPF programs at the ports (tap.h) or by psample (psample_filter.h); SET of
+ * ifAdminStatus, ifAlias, flow control, the ageing time and static addresses goes through to the
+ * kernel. Reading needs no privilege; changing and psample need CAP_NET_ADMIN, eBPF CAP_BPF and
+ * CAP_PERFMON, too.
  *
- * Counters are the kernel's 64-bit ones: octets without FCS, to which four a frame are added (RFC
- * 3635). The kernel tells received multicasts apart and nothing else, so unicast counts broadcasts
- * as well where the driver does not (IEEE 802.3 clause 30: ethtool.h); what it does not tell is left
- * out of the MIB.
+ * Counters are the kernel's 64-bit ones: octets without FCS, to which four a frame are added
+ * (RFC 3635). The kernel tells received multicasts apart and nothing else, so unicast counts
+ * broadcasts as well where the driver does not (IEEE 802.3 clause 30: ethtool.h); what it does
+ * not tell is left out of the MIB.
  */
 #ifndef EASE_AGENT_LINUX_LINUX_DEVICE_H
 #define EASE_AGENT_LINUX_LINUX_DEVICE_H

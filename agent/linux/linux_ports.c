@@ -196,8 +196,8 @@ enum { N_ROWS = sizeof(counter_rows) / sizeof(counter_rows[0]) };
 	(HAL_FIGURES(HAL_IN_MCAST_PKTS, HAL_IN_BCAST_PKTS) |                                       \
 	    HAL_FIGURES(HAL_OUT_MCAST_PKTS, HAL_OUT_BCAST_PKTS))
 
-/* What the driver counts, not too often. The packets of that moment stay beside it, so that those to
- * groups and the others make up all of them. */
+/* What the driver counts, not too often. The packets of that moment stay beside it, so that
+ * those to groups and the others make up all of them. */
 static void
 read_driver(struct linux_device *d, struct links_port *port)
 {
