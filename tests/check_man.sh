@@ -17,6 +17,22 @@ else
 	skip 'man: mandoc has nothing to say' 'no mandoc'
 fi
 
+# The daemons: options of the command line, and every option of the configuration.
+if [ -r "$build/conf/easecapd.conf.5" ]; then
+	expect 'easecapd(8): options' "$(sed -n 's/^.It Fl Fl \([a-z-]*\).*/\1/p; s/^.It Fl \([a-z]\)\>.*/\1/p' "$top/collector/easecapd.8" | sort)" \
+	    "$({ "$build/collector/easecapd" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p; s/^  -\([a-z]\) .*/\1/p'; echo help; } | sort)"
+	expect 'easeagentd(8): options' "$(grep -o '^.It.*Fl Fl [a-z-]*' "$top/agent/easeagentd.8" | sed 's/.*Fl Fl //' | sort)" \
+	    "$("$build/agent/easeagentd" --help | grep -o -- '--[a-z-]*' | sed 's/^--//' | grep -v '^help$\|^usage$\|^version$' | sort)"
+	for daemon in agent/easeagentd collector/easecapd; do
+		page=$build/conf/${daemon#*/}.conf.5
+		expect "$(basename "$page"): options" "$(sed -n 's/^.It Ic \([a-z_0-9]*\).*/\1/p' "$page" | sort -u)" \
+		    "$(sed -n '/option_row [a-z]*_options\[\]/,/^};/p' "$top/${daemon%/*}/config.c" |
+			grep -oE '^    \{(\.name = )?"[a-z_0-9]+"' | grep -o '"[a-z_0-9]*"' | tr -d '"' | sort -u)"
+		! command -v mandoc >/dev/null ||
+		    expect "$(basename "$page"): mandoc has nothing to say" "$(mandoc -T lint -W warning "$page" "$top/$daemon.8" 2>&1)" ''
+	done
+fi
+
 complete_line() { # WORD...: what is offered for the last one
 	bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _easetop; printf "%s\n" "${COMPREPLY[@]}"' \
 	    - "$top/conf/completion/easetop" "$program" "$@" | sort

@@ -96,7 +96,7 @@ units() {
 	done
 	if command -v systemd-sysusers >/dev/null; then
 		mkdir -p "$rig/root/etc" "$rig/root/usr/lib/sysusers.d"
-		systemd-sysusers --root="$rig/root" "$top/conf/service/easeswitch.sysusers" 2>/dev/null
+		systemd-sysusers --root="$rig/root" "$top"/conf/service/*.sysusers 2>/dev/null
 		expect 'sysusers makes both users' "$(grep -c '^ease' "$rig/root/etc/passwd")" 2
 	fi
 }

@@ -1,0 +1,133 @@
+#!/bin/bash
+# The Debian packages in a Debian 12 of their own (a folder made by debootstrap, in mount, process and
+# network namespaces): they install without a question, the commands of their units start as their
+# users, serve a walk and a report, an upgrade keeps what they keep, and a purge leaves nothing. Takes
+# minutes and the network: only with EASE_LONG. EASE_DEBS may name a directory with packages built
+# before. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+failed=0
+pass() { echo "PASS package $1"; }
+fail() { echo "FAIL package $1: $2"; failed=1; }
+skip() { echo "SKIP package all: $1"; exit 0; }
+expect() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "'$2' instead of '$3'"; fi; }
+
+[ -n "${EASE_LONG:-}" ] || skip 'only with EASE_LONG'
+[ "$(id -u)" = 0 ] || skip 'needs root'
+for need in debootstrap dpkg-buildpackage dh lintian unshare; do
+	PATH=$PATH:/usr/sbin command -v "$need" >/dev/null || skip "$need is not there"
+done
+PATH=$PATH:/usr/sbin
+
+# Outside: packages and the folder; then this script again, inside namespaces, where all it mounts and
+# starts ends with it: first to fetch what the packages depend on, then without any network.
+if [ -z "${EASE_PACKAGE_ROOT:-}" ]; then
+	dir=$(mktemp -d)
+	trap 'rm -rf --one-file-system "$dir"' EXIT
+	if [ -z "${EASE_DEBS:-}" ]; then
+		if "$top/conf/build-deb" "$dir/debs" >"$dir/build" 2>&1; then pass 'built, and lintian has nothing to say'; else
+			tail -20 "$dir/build"
+			fail 'build' 'see above'
+			exit 1
+		fi
+		EASE_DEBS=$dir/debs
+	fi
+	mirror=$(sed -n 's/^URIs: *//p; s/^deb [^ ]*\(http[^ ]*\).*/\1/p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1)
+	debootstrap --variant=minbase --include=systemd bookworm "$dir/root" ${mirror:+"$mirror"} >"$dir/debootstrap" 2>&1 ||
+	    skip 'debootstrap failed (no network?)'
+	mkdir "$dir/root/debs"
+	cp "$EASE_DEBS"/easeswitch-agent_*.deb "$EASE_DEBS"/easeswitch-collector_*.deb "$dir/root/debs/"
+	cp /etc/resolv.conf "$dir/root/etc/"
+	printf '#!/bin/sh\nexit 101\n' >"$dir/root/usr/sbin/policy-rc.d"
+	chmod +x "$dir/root/usr/sbin/policy-rc.d"
+	export EASE_PACKAGE_ROOT=$dir/root
+	EASE_PACKAGE_STAGE=fetch unshare --mount --pid --fork --kill-child "$0" || exit 1
+	unshare --mount --pid --net --fork --kill-child "$0"
+	exit
+fi
+
+root=$EASE_PACKAGE_ROOT
+mount -t proc proc "$root/proc"
+mount --bind /dev "$root/dev"
+debs() { (cd "$root" && ls debs/*.deb | sed 's,^,/,'); } # as they are called inside
+inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive MIBS= PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
+installing() { inside apt-get install -q -y --no-install-recommends -o Dpkg::Use-Pty=0 "$@" </dev/null >>"$root/apt.log" 2>&1; }
+# Everything that is not the packaging system's own memory.
+files() { (cd "$root" && find etc usr lib var home root run tmp -xdev \( -path var/lib/dpkg -o -path var/cache -o -path var/lib/apt -o -path var/log -o -path var/lib/systemd -o -name '*.cache' -o -name 'ld.so.cache' \) -prune -o -print | sort); }
+of_users() { grep -c '^ease' "$root/etc/passwd" "$root/etc/group" | cut -d: -f2 | paste -sd' '; }
+
+if [ "${EASE_PACKAGE_STAGE:-}" = fetch ]; then
+	inside apt-get update -q >/dev/null 2>&1
+	installing snmpd snmp procps || { tail -3 "$root/apt.log"; exit 1; }
+	# What the packages depend on stays, as apt leaves it: so it is there before they come.
+	installing $(inside sh -c 'for p in /debs/*.deb; do dpkg-deb -f $p Depends; done' |
+	    tr ',' '\n' | sed 's/|.*//; s/(.*//; s/ //g' | sort -u) || { tail -3 "$root/apt.log"; exit 1; }
+	exit 0
+fi
+files >"$root/before"
+
+if installing $(debs); then pass 'installs without a question'; else
+	tail -5 "$root/apt.log"
+	fail 'installs' 'see above'
+	exit 1
+fi
+expect 'both users' "$(of_users)" '2 2'
+expect 'configurations are for their daemons alone' \
+    "$(inside stat -c '%A %U:%G' /etc/easeswitch/easeagentd.conf /etc/easeswitch/easecapd.conf | paste -sd' ')" \
+    '-rw-r----- root:easeagentd -rw-r----- root:easecapd'
+
+# The units' own command lines, as the units' users; ports are private: the network is ours.
+command_of() { sed -n 's/^ExecStart=//p' "$root/lib/systemd/system/$1.service"; }
+start() { # UNIT CAPABILITIES
+	inside setpriv --reuid "$1" --regid "$1" --clear-groups --inh-caps "$2" --ambient-caps "$2" --bounding-set "$2" \
+	    $(command_of "$1") >"$root/$1.log" 2>&1 &
+}
+wait_for() { for _ in $(seq 200); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; return 1; }
+stop() { inside pkill -x "$1"; wait_for not_there "$1"; }
+not_there() { ! inside pgrep -x "$1"; }
+walk() { inside snmpget -v2c -c public -t 1 -r 1 -Oqv 127.0.0.1 "$@" 2>/dev/null; }
+served() { walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0 | grep -q '^"[0-9A-F ]*"$'; }
+daemons() {
+	start easecapd +net_bind_service,+net_admin
+	wait_for grep -q 'listening on' "$root/easecapd.log" || fail 'easecapd starts' "$(tail -3 "$root/easecapd.log")"
+	start easeagentd +net_admin,+bpf,+perfmon,+net_raw
+	wait_for grep -q 'serving' "$root/easeagentd.log" || fail 'easeagentd starts' "$(tail -3 "$root/easeagentd.log")"
+}
+# In a network of its own, with an interface that carries something.
+ip link add ease0 type veth peer name ease1 && ip link set ease0 up && ip link set ease1 up
+ip link set lo up
+cat >"$root/etc/snmp/snmpd.conf.d/test.conf" <<-END
+	rocommunity public 127.0.0.1
+	view systemonly included .1.3.6.1.4.1.8072
+	trap2sink 127.0.0.1:162 public
+END
+inside sh -c "$(sed -n 's/^ExecStart=\(.\)/\1/p' "$root/lib/systemd/system/snmpd.service.d/easeswitch.conf" | head -1 | sed 's/\\$//') -I -ifTable,ifXTable,dot3StatsTable -f" >"$root/snmpd.log" 2>&1 &
+daemons
+if wait_for served; then pass 'a walk is served by the agent'; else fail 'a walk' "$(tail -3 "$root/easeagentd.log" "$root/snmpd.log")"; fi
+boots() { walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.2.0; }
+expect 'a first boot' "$(boots)" 1
+reports() { inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db --format json | grep -q '"agent"'; }
+if wait_for reports; then pass 'a report knows the agent'; else fail 'a report' "$(inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db 2>&1 | tail -3)"; fi
+id=$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)
+stop easeagentd
+stop easecapd
+
+# An upgrade: the same packages once more, with a configuration that was changed.
+echo '# ours' >>"$root/etc/easeswitch/easecapd.conf"
+installing --reinstall -o Dpkg::Options::=--force-confdef $(debs) ||
+    fail 'upgrade' "$(tail -3 "$root/apt.log")"
+expect 'an upgrade keeps the configuration' "$(tail -1 "$root/etc/easeswitch/easecapd.conf")" '# ours'
+daemons
+wait_for served
+expect 'an upgrade keeps the identity' "$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)" "$id"
+expect 'an upgrade counts on' "$(boots)" 2
+stop easeagentd
+stop easecapd
+inside pkill -x snmpd
+
+rm "$root/etc/snmp/snmpd.conf.d/test.conf"
+inside apt-get purge -q -y easeswitch-agent easeswitch-collector </dev/null >>"$root/apt.log" 2>&1
+files >"$root/after"
+expect 'a purge leaves no file' "$(diff "$root/before" "$root/after" | grep '^>' | grep -v -e 'run/' -e 'tmp/' -e var/lib/snmp -e var/agentx -e 'etc/.*-$' | paste -sd' ')" ''
+expect 'a purge leaves no user' "$(of_users)" '0 0'
+exit $failed
