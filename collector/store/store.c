@@ -91,18 +91,21 @@ static bool
 keep_up(struct store *store)
 {
 	const struct retention *retention = &store->upkeep.retention;
-	bool more;
+	char error[ERROR_TEXT];
+	int did;
 
 	if (!store->db || store->failures > 0)
 		return false; /* batches first find out what is wrong */
-	more = upkeep_step(&store->upkeep, UPKEEP_STEP_US) == 1;
+	did = upkeep_step(&store->upkeep, UPKEEP_STEP_US);
 	atomic_store(&store->values[STORE_STAT_SETTLED], store->upkeep.rollup->settled);
 	atomic_store(&store->values[STORE_STAT_ROLLED_UP], store->upkeep.rollup->rolled);
 	atomic_store(&store->values[STORE_STAT_TOO_OLD], store->upkeep.rollup->too_old);
 	atomic_store(&store->values[STORE_STAT_DAMAGED_PARTS], store->upkeep.parts->damaged);
 	for (int i = 0; i < RETENTION_N_COUNTS; i++)
 		atomic_store(&store->values[STORE_STAT_DELETED + i], retention->deleted[i]);
-	return more;
+	if (did == -EBADMSG && store_set_aside(store, error, sizeof(error)) < 0)
+		log_warn_limited(ROOM, "%s", error);
+	return did == 1;
 }
 
 void

@@ -124,13 +124,14 @@ work(struct upkeep *u, uint64_t until_us)
 int
 upkeep_step(struct upkeep *u, uint64_t budget_us)
 {
-	int did = run(u, "BEGIN IMMEDIATE"), err;
+	int did = run(u, "BEGIN IMMEDIATE"), err, code;
 
 	if (did == 0)
 		did = work(u, clock_mono_us(&clock_system) + budget_us);
 	if (did >= 0 && run(u, "COMMIT") == 0)
 		return did;
-	err = did < 0 ? did : -EIO;
+	code = sqlite3_errcode(u->db) & 0xff;
+	err = code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? -EBADMSG : did < 0 ? did : -EIO;
 	log_warn_limited("store", "upkeep of the store will be tried again: %s",
 	    sqlite3_errmsg(u->db));
 	if (!sqlite3_get_autocommit(u->db))
