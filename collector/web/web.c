@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define ROOM "web"
@@ -24,6 +25,7 @@ enum {
 	CONNECTION_OCTETS = 16384,
 	/* Beyond `connections`, until those that were chosen to go are gone. */
 	SPARE_CONNECTIONS = 64,
+	OTHER_FILES = 128, /* descriptors that the rest of the collector may need */
 	LOOK_MS = 500, /* between looks at the clients' deadlines */
 	MESSAGE_TEXT = 256,
 };
@@ -498,6 +500,21 @@ is_loopback(const struct endpoint *at)
 	    prefix_holds(&v6, (const struct sockaddr *)&at->address);
 }
 
+/* The store must be able to open its file again however many look at the page. */
+static void
+leave_descriptors(struct web *web)
+{
+	uint32_t all = SPARE_CONNECTIONS + OTHER_FILES;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	    limit.rlim_cur >= web->config.connections + all)
+		return;
+	web->config.connections = limit.rlim_cur > all ? (uint32_t)limit.rlim_cur - all : 1;
+	log_warn(ROOM, "http_connections: %u are all that %llu open files allow",
+	    web->config.connections, (unsigned long long)limit.rlim_cur);
+}
+
 static int
 open_all(struct web *web, char *error, size_t error_size)
 {
@@ -541,6 +558,7 @@ web_open(struct web **out, const struct web_config *config, char *error, size_t 
 	}
 	web->config = *config;
 	web->stats = (struct stat_set){stat_names, WEB_N_STATS, web->values};
+	leave_descriptors(web);
 	web->answerer.config = &web->config;
 	web->answerer.stats = &web->stats;
 	web->clients = (struct clients){.clock = config->clock, .most = config->connections};
