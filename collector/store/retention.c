@@ -86,12 +86,10 @@ delete_old_rows(struct retention *t, struct rollup *r)
 static uint64_t
 latest_start(const struct rollup *r, enum store_level_index level, uint64_t limit_us)
 {
-	uint64_t next_us = r->levels[level + 1].done_us;
-
 	if (level + 1 == STORE_N_LEVELS)
 		return store_window_start(limit_us, store_levels[level].span_us);
-	if (limit_us > next_us)
-		limit_us = next_us;
+	if (limit_us > r->levels[level + 1].done_us)
+		limit_us = r->levels[level + 1].done_us;
 	return store_window_start(limit_us, store_levels[level + 1].span_us);
 }
 
