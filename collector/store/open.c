@@ -268,6 +268,8 @@ set_up_database(struct store *store, char *error, size_t error_size)
 	if (r < 0)
 		return r;
 	if (store_run(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+			     /* what a crowd of readers made of the log it need not stay */
+			     "PRAGMA journal_size_limit=67108864;"
 			     "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY") < 0)
 		return sql_error(store, error, error_size);
 	store->writes_through = false;
