@@ -122,6 +122,36 @@ master_frozen() {
 }
 more_than() { [ "$(sampled | cut -d. -f1)" -gt "${1%.*}" ]; }
 
+# ---- a Linux switch that sends by the interfaces it samples ----
+
+# Every frame is sampled but those that carry samples: each would make the next one, for ever.
+loop_guard() {
+	local frames own sent
+	rig_new
+	printf 'device = linux\nsampling = ebpf\nskip_by_speed = false\nmean_skip = 1\nmessage_wait_ms = 1\nagentx_socket = "unix:%s/agentx/master"\nstate_dir = "%s/agent"\n%s\n' \
+	    "$rig" "$rig" "$(v2c_sink 9999 | sed 's/127.0.0.1/192.0.2.2/')" >"$rig/agent.conf"
+	unshare --net bash -c '
+		unshare --net sleep 60 & # the other end: what comes back in would be sampled as anybody else'"'"'s
+		other=$!
+		until [ "$(readlink /proc/$other/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.05; done
+		ip link add e0 type veth peer name e1 netns $other && nsenter -t $other -n ip link set e1 up &&
+		    ip addr add 192.0.2.1/24 dev e0 && ip link set e0 up || exit 9
+		ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 nud permanent dev e0
+		"$1" -c "$2/agent.conf" -f >"$2/agent.log" 2>&1 &
+		for _ in $(seq 100); do grep -q serving "$2/agent.log" && break; sleep 0.1; done
+		for i in $(seq 20); do echo x >/dev/udp/192.0.2.2/5555; done
+		sleep 2
+		kill $! $other
+		wait' - "$build/agent/easeagentd" "$rig" || { skip 'loop guard' 'no network namespace'; return; }
+	if ! grep -q 'is sampled by eBPF' "$rig/agent.log"; then skip 'loop guard' 'no eBPF here'; return; fi
+	frames=$(grep -o 'linux.samples [0-9]*' "$rig/agent.log" | tail -1 | cut -d' ' -f2)
+	own=$(grep -o 'linux.own_frames [0-9]*' "$rig/agent.log" | tail -1 | cut -d' ' -f2)
+	sent=$(grep -o 'direct.sent [0-9]*' "$rig/agent.log" | tail -1 | cut -d' ' -f2)
+	expect 'loop guard: the sink'"'"'s port is known' "$([ "${own:-0}" -ge 1 ] && echo yes)" yes
+	if [ "${sent:-0}" -lt 300 ]; then pass "loop guard: $sent notifications of $frames samples, $own of them our own"; else
+		fail 'loop guard' "$sent notifications, $own own frames"; fi
+}
+
 # ---- configuration ----
 
 configuration() {
@@ -146,5 +176,6 @@ by_v3
 by_snmptrapd 'SHA-512 and AES-256' 'auth_protocol = SHA-512 priv_protocol = AES-256' SHA-512 AES-256
 by_snmptrapd 'MD5 and AES' 'auth_protocol = MD5' MD5 AES
 master_frozen
+loop_guard
 configuration
 exit $failed
