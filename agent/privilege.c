@@ -24,10 +24,15 @@ struct need {
 
 /* What psample needs is among it. */
 static bool
+samples_by_any(const struct agent_config *config)
+{
+	return config->device == AGENT_DEVICE_LINUX && config->sampling == LINUX_SAMPLING_AUTO;
+}
+
+static bool
 samples_by_ebpf(const struct agent_config *config)
 {
-	return config->device == AGENT_DEVICE_LINUX &&
-	    (config->sampling == LINUX_SAMPLING_AUTO || config->sampling == LINUX_SAMPLING_EBPF);
+	return config->device == AGENT_DEVICE_LINUX && config->sampling == LINUX_SAMPLING_EBPF;
 }
 
 static bool
@@ -83,6 +88,8 @@ needs_override(const struct agent_config *config)
 }
 
 static const struct need needs[] = {
+    {samples_by_any, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, true,
+	"sampling of interfaces by eBPF", "with CAP_NET_ADMIN, psample in the kernel is tried"},
     {samples_by_ebpf, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, true,
 	"sampling of interfaces", "they are counted, not sampled"},
     {samples_by_psample, {CAP_NET_ADMIN}, 1, true, "sampling of interfaces by psample",

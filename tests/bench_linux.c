@@ -2,10 +2,11 @@
  * What sampling costs on a path between two interfaces of Linux: processor time a frame from
  * sending it at one end of a veth pair to its end at the other, without sampling, with a program at
  * the receiving end's tcx hook that does nothing (what the hook itself takes), with our tap there,
- * with the kernel's `tc ... action sample` (where the kernel has it, as that of tests/qemu.sh), and with a sampler of libpcap's (a filter that takes one frame in N at random, the
- * usual way without either). The ways take turns in short rounds; what a way adds is the median of its
- * differences to the round without sampling just before, which other work on the machine leaves alone.
- * Printed as one JSON object. Needs root; works in a network namespace of its own.
+ * with the kernel's `tc ... action sample` (where the kernel has it, as that of tests/qemu.sh), and
+ * with a sampler of libpcap's (a filter that takes one frame in N at random, the usual way without
+ * either). The ways take turns in short rounds; what a way adds is the median of its differences to
+ * the round without sampling just before, which other work on the machine leaves alone. Printed as
+ * one JSON object. Needs root; works in a network namespace of its own.
  *   bench_linux [FRAMES [SKIP [ROUNDS]]]
  */
 #include "agent/linux/netlink.h"

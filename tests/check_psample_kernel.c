@@ -1,7 +1,7 @@
 /*
- * Sampling by psample, against a kernel that has it (tests/check_psample.sh boots one where this machine's
- * does not): filters come and go as they should, a rate changes, very many samples are distributed as
- * independent draws, and every sample that finds no room is told as lost.
+ * Sampling by psample, against a kernel that has it (tests/check_psample.sh boots one where this
+ * machine's does not): filters come and go as they should, a rate changes, very many samples are
+ * distributed as independent draws, and every sample that finds no room is told as lost.
  */
 #include "agent/sampling/sampling.h"
 #include "tests/distances.h"

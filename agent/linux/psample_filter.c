@@ -22,7 +22,13 @@ enum {
 
 /* A group: OURS, the kernel's index of the port, the epoch's last bits, the direction. */
 #define GROUP_OURS 0xe0000000u
-enum { GROUP_OURS_SHIFT = 28, INDEX_SHIFT = 4, INDEX_MAX = (1 << 24) - 1, EPOCH_SHIFT = 1, EPOCH_MASK = 7 };
+enum {
+	GROUP_OURS_SHIFT = 28,
+	INDEX_SHIFT = 4,
+	INDEX_MAX = (1 << 24) - 1,
+	EPOCH_SHIFT = 1,
+	EPOCH_MASK = 7,
+};
 
 uint32_t
 psample_filter_group(const struct psample_filter *filter, bool out)

@@ -1,7 +1,7 @@
 /*
- * The filters that make the kernel sample one port for psample: matchall with `action sample`, one for
- * what comes in and one for what goes out, at clsact, by rtnetlink. Where the port's driver takes
- * them, the switch itself samples.
+ * The filters that make the kernel sample one port for psample: matchall with `action sample`, one
+ * for what comes in and one for what goes out, at clsact, by rtnetlink. Where the port's driver
+ * takes them, the switch itself samples.
  *
  * Each filter has a psample group of its own, so that a message names its port and direction, and a
  * gap in a group's numbers is a loss of just that one; a new rate takes new groups, whose numbers
@@ -24,7 +24,7 @@ struct psample_filter {
 	bool made_hook;
 };
 
-/* Of a port at an epoch; PSAMPLE_GROUPS of them are told apart. */
+/* Of a port at an epoch: those of the last eight are told apart. */
 uint32_t psample_filter_group(const struct psample_filter *filter, bool out);
 /* Is it a group of ours, and whose? */
 bool psample_filter_of_group(uint32_t group, uint32_t *kernel_index, bool *out);
