@@ -152,19 +152,29 @@ read_past(int fd, int64_t store_id, struct witness_past *past)
 	return 0;
 }
 
-/* Of stores that were removed after a crash nobody will ask. */
+static bool
+is_orphan(const char *path)
+{
+	struct witness_header header;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool whole = fd >= 0 && read_header(fd, &header) &&
+	    memchr(header.store, '\0', sizeof(header.store));
+
+	if (fd >= 0)
+		close(fd);
+	return whole && access(header.store, F_OK) < 0 && errno == ENOENT;
+}
+
+/* Of stores that were removed after a crash nobody will ask. Others are left unlocked: a collector
+ * that starts now may be after one. */
 static void
 remove_if_orphan(const char *path)
 {
-	struct witness_header header;
 	int fd;
 
-	if (open_ours(path, &fd) < 0)
+	if (!is_orphan(path) || open_ours(path, &fd) < 0)
 		return;
-	header.store[0] = '\0';
-	if (read_header(fd, &header) && memchr(header.store, '\0', sizeof(header.store)) &&
-	    access(header.store, F_OK) < 0 && errno == ENOENT)
-		unlink(path);
+	unlink(path);
 	close(fd);
 }
 
