@@ -357,6 +357,7 @@ store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
 {
 	int r = make_batches(store, room);
 
+	store->progress = (struct progress){0}; /* whoever it tells is of another thread */
 	if (r == 0)
 		r = store_run(store, "UPDATE life SET running=1");
 	if (r == 0)

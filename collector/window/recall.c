@@ -16,15 +16,6 @@ agent_of_slot(struct roster *r, const struct witness_slot *seen)
 	return roster_add_agent(r, &row);
 }
 
-/* The account that leaves memory is in the store: nothing came since it was loaded. */
-static void
-nothing_to_put_away(void *arg, const struct port *p, const struct account *a)
-{
-	(void)arg;
-	(void)p;
-	(void)a;
-}
-
 static struct account *
 account_of_slot(struct roster *r, const struct witness_slot *seen, struct port **port)
 {
@@ -37,7 +28,7 @@ account_of_slot(struct roster *r, const struct witness_slot *seen, struct port *
 	if (seen->boot > a->row.boot)
 		a->row.boot = seen->boot;
 	a->dirty = true;
-	return roster_account(*port, seen->boot, seen->last_us, &made, nothing_to_put_away, NULL);
+	return roster_account(*port, seen->boot, seen->last_us, &made, NULL, NULL);
 }
 
 static void

@@ -163,7 +163,8 @@ roster_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
 		at = 1;
 	else
 		return NULL;
-	put_away(arg, p, before);
+	if (put_away)
+		put_away(arg, p, before);
 	*made = true;
 	return open_account(p, at, boot, first_us);
 }
@@ -247,15 +248,6 @@ load_agent(void *arg, const struct store_agent *row)
 		log_error(ROOM, "agent %lld of the store is beyond the limits", (long long)row->id);
 }
 
-/* All that is loaded is in the store already. */
-static void
-nothing_to_put_away(void *arg, const struct port *p, const struct account *a)
-{
-	(void)arg;
-	(void)p;
-	(void)a;
-}
-
 static void
 load_account(void *arg, const struct store_account *row)
 {
@@ -267,7 +259,7 @@ load_account(void *arg, const struct store_account *row)
 	if (!p)
 		return;
 	/* rows come by boot, rising */
-	a = roster_account(p, row->boot, row->first_us, &made, nothing_to_put_away, NULL);
+	a = roster_account(p, row->boot, row->first_us, &made, NULL, NULL);
 	if (!a)
 		return;
 	t = &a->slot->tracker;

@@ -74,7 +74,8 @@ struct agent *roster_add_agent(struct roster *r, const struct store_agent *row);
 struct port *roster_port(struct roster *r, struct agent *a, uint32_t if_index);
 
 /* The account of a port's boot, made if need be with first_us and *made set; NULL if the boot is
- * older than those kept. What leaves memory for it goes to put_away first. */
+ * older than those kept. What leaves memory for it goes to put_away first;
+ * NULL: it is in the store. */
 typedef void roster_put_away(void *arg, const struct port *p, const struct account *a);
 struct account *roster_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
     roster_put_away *put_away, void *arg);
