@@ -56,7 +56,7 @@ rig_snmpd && rig_agent "$capture" recorded 'mean_skip = 20' 'counters_interval_s
 markup='<script>alert(1)</script>"&\'
 client snmpset "127.0.0.1:$agent_port" $if_x.18.1 s "$markup" >/dev/null
 wait_for 30 replay_ended
-wait_for 30 all_stored
+wait_for 30 all_stored || { fail 'start' 'what was sampled is not stored'; exit 1; }
 
 # ---- metrics ----
 
