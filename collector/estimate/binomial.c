@@ -63,17 +63,30 @@ binomial_beta_cdf(double x, double a, double b)
 	return 1 - front * beta_fraction(1 - x, b, a) / b;
 }
 
-/* Newton's steps, from the mean, kept within the bracket that the steps so far have proven. */
+/* Near the limit of 95 %: a gamma distribution's by Wilson and Hilferty (1931), which a beta
+ * distribution of few successes comes close to. */
+static double
+guess_quantile(double p, double a, double b)
+{
+	double z = p < 0.5 ? -BINOMIAL_Z95 : BINOMIAL_Z95;
+	double gamma = a * pow(fmax(0.05, 1 - 1 / (9 * a) + z / (3 * sqrt(a))), 3);
+
+	return gamma / (b + (a + gamma - 1) / 2 + gamma);
+}
+
+/* Halley's steps, kept within the bracket that the steps so far have proven. They converge as
+ * cubes do, so what follows a small step is exact. */
 double
 binomial_beta_quantile(double p, double a, double b)
 {
 	double log_scale = lgamma(a + b) - lgamma(a) - lgamma(b);
-	double low = 0, high = 1, x = a / (a + b);
+	double low = 0, high = 1, x = guess_quantile(p, a, b);
 
 	for (int i = 0; i < QUANTILE_STEPS; i++) {
 		double excess = binomial_beta_cdf(x, a, b) - p;
 		double density = exp(log_scale + (a - 1) * log(x) + (b - 1) * log1p(-x));
-		double next = x - excess / density;
+		double newton = excess / density, bend = (a - 1) / x - (b - 1) / (1 - x);
+		double next = x - newton / (1 - 0.5 * fmin(1, newton * bend));
 
 		if (excess < 0)
 			low = x;
@@ -81,7 +94,7 @@ binomial_beta_quantile(double p, double a, double b)
 			high = x;
 		if (!(next > low && next < high))
 			next = (low + high) / 2;
-		if (fabs(next - x) <= 1e-14 * x)
+		if (fabs(next - x) <= 1e-6 * x)
 			return next;
 		x = next;
 	}

@@ -152,22 +152,22 @@ list_lacking(const struct query *query, const struct report_options *options,
 	return most;
 }
 
-/* What the memory budget cost: a key may have more than its samples say, and no key has less. */
+/* Figures of the first n entries. What the memory budget cost: a key may have more than its samples
+ * say, and no key has less. */
 static void
-allow_for_folded(struct list *list)
+estimate(struct list *list, enum estimate_unit unit, size_t n)
 {
-	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
-		double lacking = list_lacking(list->query, list->options, list->dimension,
-		    (enum estimate_unit)u);
+	double lacking = list_lacking(list->query, list->options, list->dimension, unit);
 
-		for (size_t i = 0; lacking > 0 && i < list->n; i++) {
-			struct estimate_figure *f = &list->entries[i].figure[u];
+	for (size_t i = 0; i < n; i++) {
+		struct entry *e = &list->entries[i];
+		struct estimate_figure *f = &e->figure[unit];
 
-			f->high = fmax(f->high, fmin(f->high + lacking, list->result->total[u]));
-		}
+		*f = estimate_key(unit, &list->parts[e->part], e->n_parts);
+		if (lacking > 0)
+			f->high = fmax(f->high,
+			    fmin(f->high + lacking, list->result->total[unit]));
 	}
-	list->result->unseen_pkts +=
-	    list_lacking(list->query, list->options, list->dimension, ESTIMATE_PKTS);
 }
 
 static int
@@ -178,11 +178,7 @@ rank(struct list *list)
 	struct estimate_rank *ranks = calloc(list->n + 1, sizeof(*ranks));
 	int err = -ENOMEM;
 
-	for (size_t i = 0; i < list->n; i++)
-		for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++)
-			list->entries[i].figure[u] = estimate_key((enum estimate_unit)u,
-			    &list->parts[list->entries[i].part], list->entries[i].n_parts);
-	allow_for_folded(list);
+	estimate(list, unit, list->n);
 	if (list->n > 0)
 		qsort(list->entries, list->n, sizeof(*list->entries),
 		    unit == ESTIMATE_PKTS ? compare_pkts : compare_octets);
@@ -387,7 +383,8 @@ count_ports(struct list *list)
 		n += (double)strata[n_strata++].all.n;
 	}
 	list->result->mean_skip = n > 0 ? w / n : 0;
-	list->result->unseen_pkts = estimate_unseen_pkts(strata, n_strata);
+	list->result->unseen_pkts = estimate_unseen_pkts(strata, n_strata) +
+	    list_lacking(list->query, list->options, list->dimension, ESTIMATE_PKTS);
 	free(strata);
 	return 0;
 }
@@ -419,6 +416,9 @@ fill(struct list *list)
 		err = rank(list);
 	if (err == 0)
 		err = choose_shown(list);
+	if (err == 0) /* the others' are not seen */
+		estimate(list, list->options->sort == ESTIMATE_PKTS ? ESTIMATE_OCTETS
+								    : ESTIMATE_PKTS, list->n_shown);
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
 		err = add_entry(list, &list->entries[i]);
 	if (err == 0 && list->n_shown < list->n)

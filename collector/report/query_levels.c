@@ -72,16 +72,30 @@ query_fit_range(struct query *query)
 	range->to_us = store_window_start(range->to_us + span_us - 1, span_us);
 }
 
+/* What is asked for: where a level has kind single, that instead (0: never). */
+struct wanted {
+	unsigned kind, single;
+};
+
+static unsigned
+kind_at(const struct wanted *wanted, enum store_level_index level)
+{
+	return wanted->single > 0 && store_levels[level].has_singles ? wanted->single
+								     : wanted->kind;
+}
+
 /* The coarsest level with a window that begins there and ends within the range. */
 static enum store_level_index
-level_at(const struct query *query, uint64_t start_us)
+level_at(const struct query *query, const struct wanted *wanted, uint64_t start_us)
 {
 	for (int l = STORE_N_LEVELS - 1; l > LEVEL_1_MIN; l--) {
 		const struct query_level *level = &query->levels[l];
+		unsigned kind = kind_at(wanted, (enum store_level_index)l);
 		uint64_t end_us = start_us + store_levels[l].span_us;
 
 		if (start_us % store_levels[l].span_us == 0 && start_us >= level->kept_us &&
-		    end_us <= level->done_us && end_us <= query->range.to_us)
+		    end_us <= level->done_us && end_us <= query->range.to_us &&
+		    store_level_has((enum store_level_index)l, kind))
 			return (enum store_level_index)l;
 	}
 	return LEVEL_1_MIN;
@@ -95,7 +109,7 @@ struct run {
 
 /* Behind what is rolled up there are only minutes. */
 static uint64_t
-end_of_run(const struct query *query, const struct run *run)
+end_of_run(const struct query *query, const struct wanted *wanted, const struct run *run)
 {
 	uint64_t at_us = run->from_us;
 
@@ -104,7 +118,7 @@ end_of_run(const struct query *query, const struct run *run)
 	do
 		at_us += store_levels[run->level].span_us;
 	while (at_us < query->range.to_us && at_us < query->levels[LEVEL_5_MIN].done_us &&
-	    level_at(query, at_us) == run->level);
+	    level_at(query, wanted, at_us) == run->level);
 	return at_us;
 }
 
@@ -169,6 +183,7 @@ read_run(struct query *query, sqlite3_stmt *stmt, const struct run *run, unsigne
 int
 query_bodies(struct query *query, unsigned kind, unsigned single, query_body_fn *take, void *arg)
 {
+	const struct wanted wanted = {kind, single};
 	struct run run = {LEVEL_FRESH, query->range.from_us, query->range.to_us};
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT body FROM part WHERE level = ?1 AND"
 	    " kind = ?2 AND start_us >= ?3 AND start_us < ?4 AND shard BETWEEN ?5 AND ?6");
@@ -176,11 +191,10 @@ query_bodies(struct query *query, unsigned kind, unsigned single, query_body_fn 
 	int err = stmt ? read_run(query, stmt, &run, kind, take, arg) : -EIO;
 
 	while (err == 0 && at_us < query->range.to_us) {
-		run = (struct run){level_at(query, at_us), at_us, at_us};
-		at_us = end_of_run(query, &run);
+		run = (struct run){level_at(query, &wanted, at_us), at_us, at_us};
+		at_us = end_of_run(query, &wanted, &run);
 		run.to_us = at_us;
-		err = read_run(query, stmt, &run,
-		    single > 0 && store_levels[run.level].has_singles ? single : kind, take, arg);
+		err = read_run(query, stmt, &run, kind_at(&wanted, run.level), take, arg);
 	}
 	sqlite3_finalize(stmt);
 	return err;

@@ -111,6 +111,10 @@ move_start(struct rollup *r, enum store_level_index level, uint64_t limit_us)
 		return err < 0 ? err : 0;
 	r->levels[level].kept_us = start_us;
 	err = rollup_save(r, level);
+	if (err == 0 && level == LEVEL_1_D) { /* which is of no use alone */
+		r->levels[LEVEL_8_D].kept_us = start_us;
+		err = rollup_save(r, LEVEL_8_D);
+	}
 	return err < 0 ? err : 1;
 }
 
@@ -289,7 +293,7 @@ squeeze(struct retention *t, struct rollup *r)
 		return 0;
 	}
 	did = delete_samples(t, r, INT64_MAX, SQUEEZED_ROWS);
-	for (int l = LEVEL_1_MIN; did == 0 && l < STORE_N_LEVELS; l++)
+	for (int l = LEVEL_1_MIN; did == 0 && l <= LEVEL_1_D; l++)
 		did = squeeze_level(r, (enum store_level_index)l);
 	if (did == 0 && !t->over_size) {
 		t->over_size = true;

@@ -268,7 +268,8 @@ settle_into(struct rollup *r, const struct part_list *list, const struct place *
 	*taken = true;
 	for (unsigned k = 0; err == 0 && k < n_kinds(level); k++) {
 		to.kind = kinds[k].kind;
-		if (kinds[k].from != fresh->kind || !is_made(r, &to, k))
+		if (kinds[k].from != fresh->kind || !store_level_has(level, to.kind) ||
+		    !is_made(r, &to, k))
 			continue;
 		err = copy_list(r, list, kinds[k].projection, &to);
 		if (err == 0)
@@ -416,7 +417,7 @@ roll_unit(struct rollup *r, enum store_level_index level)
 
 	if (err < 0)
 		return err;
-	if (shard < 0) {
+	if (shard < 0 || !store_level_has(level, to.kind)) {
 		state->shard = 0;
 		if (++state->kind == n_kinds(level)) {
 			state->kind = 0;
