@@ -290,14 +290,14 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 	struct key_table *t = arg;
 	bool single = kind != t->dimension->kind;
 	unsigned same = t->dimension->same;
-	struct query_key key = {0};
+	struct query_key key = {0}, *sum = NULL;
 	struct query_port *port = NULL;
 	int err = 0;
 
 	if (single && same != PACK_ANY_PKTS)
 		same = PACK_SAME_PKTS;
+	/* most windows have most keys in the order of the first one */
 	while (err == 0 && pack_next(reader)) {
-		struct query_key *sum;
 		uint64_t hash;
 
 		if (pack_direction(&reader->key) != EASE_IN || !has_prefix(t->options, &reader->key))
@@ -307,6 +307,10 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 			continue;
 		port = &query->ports[key.port - query->ports];
 		set_key(t, &reader->key, single, &key);
+		if (sum && ++sum < t->items + t->n && is_same(sum, &key)) {
+			add_sums(&sum->sums, reader, same);
+			continue;
+		}
 		hash = hash_halves(&key);
 		if (!is_asked(query, t, &key, hash))
 			continue;
