@@ -228,6 +228,7 @@ fake_energy(void *ctx, uint32_t if_index, struct hal_energy *energy)
 	const struct fake_port *port = fake_port(ctx, if_index);
 
 	*energy = port->energy;
+	energy->counts = true;
 	return port->lacks_facets ? -ENODEV : 0;
 }
 
