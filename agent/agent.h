@@ -15,9 +15,9 @@
 
 struct agent;
 
-/* Builds device, sampling, state and SNMP side; nothing runs yet. config is borrowed, and changed as far
- * as it can be (options that are live) when SIGHUP comes: by what is then in file, borrowed, too. -errno
- * with the reason in error. */
+/* Builds device, sampling, state and SNMP side; nothing runs yet. config is borrowed, and changed
+ * as far as it can be (options that are live) when SIGHUP comes: by what is then in file,
+ * borrowed, too. -errno with the reason in error. */
 int agent_create(struct agent_config *config, const char *file, struct agent **agent, char *error,
     size_t error_size);
 

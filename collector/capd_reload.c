@@ -1,6 +1,6 @@
 /*
- * SIGHUP: the configuration is read again. What is live is in force at once; of what is not, and of a
- * file with a mistake in it, the log says so and everything goes on as it was.
+ * SIGHUP: the configuration is read again. What is live is in force at once; of what is not, and
+ * of a file with a mistake in it, the log says so and everything goes on as it was.
  */
 #include "collector/capd_private.h"
 #include "common/log.h"

@@ -1,7 +1,7 @@
 /*
- * Fair shares of senders: against a model of a socket's buffer whose reader is too slow (who asks for
- * less than his share loses nothing, the others get equal parts, nothing taken is wasted, and when the
- * storm is over nobody is limited), and with real sockets through the whole way in.
+ * Fair shares of senders: against a model of a socket's buffer whose reader is too slow (who asks
+ * for less than his share loses nothing, the others get equal parts, nothing taken is wasted, and
+ * when the storm is over nobody is limited), and with real sockets through the whole way in.
  */
 #include "collector/input/input.h"
 #include "collector/input/share.h"
@@ -253,8 +253,8 @@ make_trap(uint8_t *octets, size_t room)
 	return trap_build(&m, octets, room);
 }
 
-/* For each datagram of one sender the other sends 40; of these 41 the reader has time for ten, or for
- * many times as many that it only drops. */
+/* For each datagram of one sender the other sends 40; of these 41 the reader has time for ten, or
+ * for many times as many that it only drops. */
 START_TEST(a_storm_at_a_socket_does_not_push_others_out)
 {
 	static const char *const communities[] = {"demo"};

@@ -210,7 +210,8 @@ START_TEST(net_snmp_reads_a_standard_one)
 }
 END_TEST
 
-/* X.690 section 8.3: the first nine bits are never all equal; 8.1.3: lengths as Net-SNMP reads them. */
+/* X.690 section 8.3: the first nine bits are never all equal; 8.1.3: lengths as Net-SNMP reads
+ * them. */
 START_TEST(integers_have_the_fewest_octets)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /*
- * A notification of the agent's as an SNMPv2-Trap-PDU (RFC 3416 section 4.2.6), and that in an SNMPv2c
- * message (RFC 1901): the same variable bindings as through the master, sysUpTime first. No I/O, no
- * Net-SNMP.
+ * A notification of the agent's as an SNMPv2-Trap-PDU (RFC 3416 section 4.2.6), and that in an
+ * SNMPv2c message (RFC 1901): the same variable bindings as through the master, sysUpTime first.
+ * No I/O, no Net-SNMP.
  */
 #ifndef EASE_AGENT_SNMP_TRAP_MESSAGE_H
 #define EASE_AGENT_SNMP_TRAP_MESSAGE_H

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-const char *const trap_sink_auth_protocols[] = {"SHA-256", "SHA-384", "SHA-512", "SHA-224", "SHA", "MD5",
-    NULL};
+const char *const trap_sink_auth_protocols[] = {"SHA-256", "SHA-384", "SHA-512", "SHA-224",
+    "SHA", "MD5", NULL};
 const char *const trap_sink_priv_protocols[] = {"AES", "AES-192", "AES-256", NULL};
 
 static const char *

@@ -18,7 +18,8 @@ static const struct stat_name stat_names[TRAP_SINKS_N_STATS] = {
     [TRAP_SINKS_NOT_ENCODED] = {"direct.not_encoded", "notifications that no message was made of"},
     [TRAP_SINKS_UNREACHABLE] = {"direct.unreachable",
 	"times a sink's host said that nobody listens"},
-    [TRAP_SINKS_SAMPLES_LOST] = {"direct.samples_lost", "samples that a sink did not get, for these"},
+    [TRAP_SINKS_SAMPLES_LOST] = {"direct.samples_lost",
+	"samples that a sink did not get, for these"},
 };
 
 struct sink {

@@ -1,8 +1,8 @@
 /*
- * Where notifications go past the master: each sink is one address that gets every notification as an
- * SNMPv2c or SNMPv3 (authPriv) trap, with the variable bindings that it would have through the master.
- * A trap is not acknowledged, so none is kept: what a sink does not get is counted here, and seen by
- * its receiver in the numbers of samples and counters.
+ * Where notifications go past the master: each sink is one address that gets every notification as
+ * an SNMPv2c or SNMPv3 (authPriv) trap, with the variable bindings that it would have through the
+ * master. A trap is not acknowledged, so none is kept: what a sink does not get is counted here,
+ * and seen by its receiver in the numbers of samples and counters.
  *
  * Rate: a sink takes max_per_s a second and a tenth of a second's worth at once; what is beyond is
  * dropped and counted. Who can hold its feed back asks trap_sinks_wait_us first.

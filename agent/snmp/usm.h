@@ -1,7 +1,8 @@
 /*
  * The sending end of SNMPv3's user-based security model (RFC 3412, RFC 3414, RFC 3826, RFC 7860):
- * notifications of one user as authPriv messages of an authoritative engine of our own. Keys, digests
- * and ciphers are Net-SNMP's, by functions that keep no state: this may run beside the SNMP thread.
+ * notifications of one user as authPriv messages of an authoritative engine of our own. Keys,
+ * digests and ciphers are Net-SNMP's, by functions that keep no state: this may run beside the
+ * SNMP thread.
  */
 #ifndef EASE_AGENT_SNMP_USM_H
 #define EASE_AGENT_SNMP_USM_H

@@ -29,8 +29,8 @@ struct aside_datagram {
 int aside_new(struct aside **out);
 void aside_free(struct aside *a);
 
-/* Copies the datagram. -ENOBUFS: the queue is full, or the datagram longer than a slot; -EDQUOT: its
- * sender has his share of the queue. */
+/* Copies the datagram. -ENOBUFS: the queue is full, or the datagram longer than a slot; -EDQUOT:
+ * its sender has his share of the queue. */
 int aside_put(struct aside *a, const struct sockaddr *from, int fd, const void *octets, size_t n);
 
 /* The oldest, the caller's until aside_done; NULL if there is none. */

@@ -1,16 +1,16 @@
 /*
  * Several threads at the sockets, for one thread that keeps the books. Whoever has the turn reads
  * one batch of datagrams, numbers it and passes the turn on before decoding, so that one busy
- * sender keeps all of them at work; and the books get the batches by their numbers, in the order in
- * which the kernel gave them. So neither duplicates, nor reordering, nor what sFlow remembers can
- * come out otherwise than with one thread, which sockets of their own for each thread could not
- * promise: a thread that sleeps for ten milliseconds at 400,000 a second would make samples too
- * late to be told from duplicates.
+ * sender keeps all of them at work; and the books get the batches by their numbers, in the order
+ * in which the kernel gave them. So neither duplicates, nor reordering, nor what sFlow remembers
+ * can come out otherwise than with one thread, which sockets of their own for each thread could
+ * not promise: a thread that sleeps for ten milliseconds at 400,000 a second would make samples
+ * too late to be told from duplicates.
  *
  * Blocks of datagrams and records go to and fro in rings without a lock. Each thread has
  * CREW_BLOCKS; while the books have them all it reads no more (input.books_behind), and the
- * kernel's buffer is the queue. What needs memory of what came before (sFlow, the slow way) is left to the
- * books. Waiting for the turn is what a thread does that has nothing to do.
+ * kernel's buffer is the queue. What needs memory of what came before (sFlow, the slow way) is
+ * left to the books. Waiting for the turn is what a thread does that has nothing to do.
  */
 #ifndef EASE_COLLECTOR_INPUT_CREW_H
 #define EASE_COLLECTOR_INPUT_CREW_H
@@ -63,8 +63,8 @@ struct crew;
 /* Octets that a crew of so many threads takes. */
 uint64_t crew_memory(unsigned threads);
 
-/* Starts the threads; receivers, which do not merge, may be NULL, the rest is borrowed; the share is
- * theirs until crew_stop. 0 or -errno. */
+/* Starts the threads; receivers, which do not merge, may be NULL, the rest is borrowed; the share
+ * is theirs until crew_stop. 0 or -errno. */
 int crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
     struct receiver *sflow_receiver, struct share *share, const struct input_config *config,
     const struct stat_set *stats);

@@ -30,8 +30,8 @@ const char *gate_sender(struct gate *g, const struct sockaddr *from);
 /* True if that sender, whose text it is, may send. */
 bool gate_admit(const struct gate *g, const struct sockaddr *from, const char *sender);
 
-/* Leaves out of what was just read of a socket what its senders have beyond their shares; counted and
- * told. Strangers have no share: they are refused by gate_admit. */
+/* Leaves out of what was just read of a socket what its senders have beyond their shares; counted
+ * and told. Strangers have no share: they are refused by gate_admit. */
 void gate_sift(struct gate *g, struct share *share, const struct receiver *r, size_t socket,
     struct receive_batch *b);
 

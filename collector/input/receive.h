@@ -61,8 +61,8 @@ int receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b);
 unsigned receiver_fill_percent(const struct receiver *r, size_t socket,
     const struct receive_batch *b);
 
-/* Asks for each run of n datagrams of one sender whether to keep it; the datagrams of those that are
- * not, which receive_each leaves out. */
+/* Asks for each run of n datagrams of one sender whether to keep it; the datagrams of those that
+ * are not, which receive_each leaves out. */
 typedef bool receive_keep_fn(void *arg, const struct sockaddr *from, size_t n);
 size_t receive_sift(struct receive_batch *b, receive_keep_fn *keep, void *arg);
 

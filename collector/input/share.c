@@ -72,8 +72,8 @@ sum_below(const struct share *s, uint64_t limit, size_t *n_above)
 	return sum;
 }
 
-/* The largest limit with which all together have no more than capacity: what those below it leave is
- * for those above it, in equal parts. Rises to its value from below. */
+/* The largest limit with which all together have no more than capacity: what those below it leave
+ * is for those above it, in equal parts. Rises to its value from below. */
 static uint64_t
 fair_limit(const struct share *s, uint64_t capacity)
 {

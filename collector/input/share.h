@@ -1,13 +1,13 @@
 /*
  * Each sender's fair share of what the collector can take. While the sockets' buffers are far from
- * full nobody is limited. When one is half full, more comes than can be taken; then a sender may have
- * so many datagrams in each window of time that all windows together are what was taken lately, and
- * nobody who asks for less than the others get is cut (max-min fairness). What is beyond is dropped
- * unread, which is cheap, so that the buffers empty again and the others' datagrams are not among
- * those that the kernel has to drop.
+ * full nobody is limited. When one is half full, more comes than can be taken; then a sender may
+ * have so many datagrams in each window of time that all windows together are what was taken
+ * lately, and nobody who asks for less than the others get is cut (max-min fairness). What is
+ * beyond is dropped unread, which is cheap, so that the buffers empty again and the others'
+ * datagrams are not among those that the kernel has to drop.
  *
- * A sender is an address without port. Senders are counted in SHARE_SLOTS places by a seeded hash, so
- * that memory is bounded and nobody can choose whose place he shares.
+ * A sender is an address without port. Senders are counted in SHARE_SLOTS places by a seeded hash,
+ * so that memory is bounded and nobody can choose whose place he shares.
  *
  * No I/O; time is passed in. One thread at a time.
  */

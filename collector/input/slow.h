@@ -2,16 +2,17 @@
  * The slow way in, for what the fast one lays aside: SNMPv3, informs, notifications that are
  * events, and those that only Net-SNMP's library can read (library.h). slow_put lays a datagram
  * aside; slow_run takes what is there, gives records and events to its sinks; and answers to
- * informs are sent once the store has committed what they brought. One thread uses it, the only one
- * that touches Net-SNMP's library.
+ * informs are sent once the store has committed what they brought. One thread uses it, the only
+ * one that touches Net-SNMP's library.
  *
- * A Report is the one thing that a stranger with an allowed address gets, and it is longer than what can
- * ask for it (RFC 3414 section 4 wants it so). So an address gets SLOW_REPORTS a second at most.
+ * A Report is the one thing that a stranger with an allowed address gets, and it is longer than
+ * what can ask for it (RFC 3414 section 4 wants it so). So an address gets SLOW_REPORTS a second
+ * at most.
  *
  * An inform that comes again is decoded and answered again; its samples are known to the books by
  * their numbers, and an event that came lately by its content, after a restart too if it was
- * recalled. An inform whose records found no
- * room, or that comes while too many answers wait, is not answered: its sender tries again.
+ * recalled. An inform whose records found no room, or that comes while too many answers wait, is
+ * not answered: its sender tries again.
  */
 #ifndef EASE_COLLECTOR_INPUT_SLOW_H
 #define EASE_COLLECTOR_INPUT_SLOW_H
