@@ -19,11 +19,11 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT_S = 120  # for all; a busy machine is slow
+TIMEOUT_S = 300  # for all: sanitizer builds on a busy machine
 MARK = "guide-command-ended"
 KEPT = re.compile(  # compared as they are
     r"\.?1\.3\.6\.1[\d.]*|10\.\d+\.\d+\.\d+|192\.0\.2\.\d+|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}"
-    r"|2001:db8:[0-9a-f:]+|[A-Za-z_][\w]*-?\d+(?!\w)")
+    r"|2001:db8:[0-9a-f:]+|(?<!\w)(?![0-9a-f]{16}(?!\w))[A-Za-z_]\w*-?\d+(?!\w)")
 NUMBER = re.compile(  # with its unit; a time; an agent's id
     r"(?<![\w-])[<±+-]?\d[\d,.:T-]*(?:\s?[kMGT](?!\w))?[sZ]?(?!\w)|(?<!\w)[0-9a-f]{16,}(?!\w)")
 
