@@ -9,25 +9,24 @@ enum {
 	SQUEEZED_ROWS = 4096,
 };
 
-#define THIN_MOST_US (86400 * 1000000ull) /* of a port's counters at a time */
+#define THIN_MOST_US (4 * 86400 * 1000000ull) /* of a port's counters at a time */
 
 /* Deletes by a statement that returns what each row stood for. Rows deleted, or -EIO. */
 static int
 delete_rows(struct rollup *r, const char *sql, const int64_t *parameters, int n, uint64_t *count)
 {
-	sqlite3_stmt *s = NULL;
-	int code = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL), rows = 0;
+	sqlite3_stmt *s = rollup_statement(r, sql);
+	int code, rows = 0;
 
-	for (int i = 0; code == SQLITE_OK && i < n; i++)
+	if (!s)
+		return -EIO;
+	for (int i = 0; i < n; i++)
 		sqlite3_bind_int64(s, i + 1, parameters[i]);
-	while (code == SQLITE_OK || code == SQLITE_ROW) {
-		code = sqlite3_step(s);
-		if (code == SQLITE_ROW) {
-			*count += (uint64_t)sqlite3_column_int64(s, 0);
-			rows++;
-		}
+	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+		*count += (uint64_t)sqlite3_column_int64(s, 0);
+		rows++;
 	}
-	sqlite3_finalize(s);
+	sqlite3_reset(s);
 	return code == SQLITE_DONE ? rows : -EIO;
 }
 

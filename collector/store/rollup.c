@@ -59,9 +59,8 @@ n_kinds(enum store_level_index level)
 	return store_levels[level].has_singles ? N_KINDS_ALL : N_KINDS_WHOLE;
 }
 
-/* A statement is prepared once; its text is known by its address. */
-static sqlite3_stmt *
-statement_of(struct rollup *r, const char *sql)
+sqlite3_stmt *
+rollup_statement(struct rollup *r, const char *sql)
 {
 	unsigned i = 0;
 
@@ -83,7 +82,7 @@ int
 rollup_ask(struct rollup *r, const char *sql, const int64_t *parameters, int n, int64_t *values,
     int n_values)
 {
-	sqlite3_stmt *s = statement_of(r, sql);
+	sqlite3_stmt *s = rollup_statement(r, sql);
 	int code;
 
 	if (!s)

@@ -53,6 +53,10 @@ int rollup_step(struct rollup *r, uint64_t now_us);
 /* Writes a level's row. 0 or -EIO. */
 int rollup_save(struct rollup *r, enum store_level_index level);
 
+/* A statement of these literals, prepared once and known by its address; NULL: the database has the
+ * reason. To be reset after use. */
+sqlite3_stmt *rollup_statement(struct rollup *r, const char *sql);
+
 /* Columns of the first row that a statement gives, whole numbers; what is NULL stays. sql is a
  * literal. 1, 0: no row, -EIO. */
 int rollup_ask(struct rollup *r, const char *sql, const int64_t *parameters, int n,
