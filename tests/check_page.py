@@ -456,7 +456,7 @@ def check_zones(page, asked):
 
 
 def check_live(page, live):
-    page.open(addr='10.9.0.0/24')
+    page.open(last='1h', addr='10.9.0.0/24')  # what was told first is in it on any machine
     page.js("document.querySelector('#sources .filter').focus(); scrollTo(0, 300)")
     where = '[document.activeElement.textContent, scrollY]'
     first = "document.querySelector('#sources td.samples').textContent"
