@@ -67,9 +67,12 @@ is_times(const double *values, const double *before, unsigned n, double *factor)
 	if (!before || before[0] == 0)
 		return false;
 	*factor = values[0] / before[0];
-	for (unsigned i = 0; i < n; i++)
-		if (before[i] * *factor != values[i])
+	for (unsigned i = 0; i < n; i++) {
+		double product = before[i] * *factor;
+
+		if (product != values[i] || signbit(product) != signbit(values[i]))
 			return false;
+	}
 	return true;
 }
 
@@ -196,7 +199,7 @@ pack_open(struct pack_reader *reader, const void *body, size_t octets)
 		return -EBADMSG;
 	for (unsigned c = 0; err == 0 && c < reader->n_columns; c++)
 		err = open_column(reader, &r, c);
-	return err;
+	return err == 0 && !rbuf_done(&r) ? -EBADMSG : err;
 }
 
 /* As loops of a fixed width, which a compiler can unroll. */
@@ -292,7 +295,7 @@ pack_next(struct pack_reader *reader)
 {
 	if (reader->failed || reader->i == reader->n)
 		return false;
-	if (!read_key(reader)) {
+	if (!read_key(reader) || (reader->i + 1 == reader->n && !rbuf_done(&reader->keys))) {
 		reader->failed = true;
 		return false;
 	}
