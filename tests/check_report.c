@@ -557,6 +557,34 @@ START_TEST(agents_show_their_clocks_and_events)
 }
 END_TEST
 
+START_TEST(agents_show_what_the_store_is_at)
+{
+	struct report_options options = report_store_options();
+	char *text;
+	json_t *j;
+
+	simple_traffic();
+	j = report_store_json(&store, "agents", &options);
+	ck_assert_ptr_null(json_object_get(j, "store_work"));
+	json_decref(j);
+	report_store_renew(&store); /* older versions have no such work */
+	ck_assert_int_eq(sqlite3_close(store.db), SQLITE_OK);
+	ck_assert_int_eq(rename(store.newest, store.path), 0);
+	ck_assert_int_eq(sqlite3_open(store.path, &store.db), SQLITE_OK);
+	report_store_sql(&store, "INSERT INTO progress VALUES('roll-up', 12, 40, %llu, %llu)",
+	    REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
+	j = report_store_json(&store, "agents", &options);
+	ck_assert_str_eq(report_json_text(j, "store_work.work"), "roll-up");
+	ck_assert_double_eq(report_json_number(j, "store_work.done"), 12);
+	ck_assert_double_eq(report_json_number(j, "store_work.total"), 40);
+	json_decref(j);
+	text = report_store_render(&store, "agents", &options, render_text, 120);
+	ck_assert_ptr_nonnull(strstr(text,
+	    "The store is at work (roll-up): 12 of 40 windows done.\n"));
+	free(text);
+}
+END_TEST
+
 START_TEST(loss_says_where)
 {
 	static const struct {
@@ -781,6 +809,7 @@ main(void)
 	tcase_add_test(tc, check_sees_sampling_switched_off);
 	tcase_add_test(tc, agents_have_names_and_completeness);
 	tcase_add_test(tc, agents_show_their_clocks_and_events);
+	tcase_add_test(tc, agents_show_what_the_store_is_at);
 	tcase_add_test(tc, loss_says_where);
 	tcase_add_test(tc, refusals_name_file_and_reason);
 	tcase_add_test(tc, a_file_without_rights_names_its_group);

@@ -1,6 +1,7 @@
 /*
  * Agents: who is heard, since when, how many of its samples arrived, how its clock goes beside the
- * collector's, and below it what events it sent.
+ * collector's, and below it what events it sent. And
+ * what long work the store is at.
  */
 #include "collector/report/build.h"
 #include "collector/report/event_names.h"
@@ -203,6 +204,25 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 	return 0;
 }
 
+/* ---- the store ---- */
+
+static int
+read_work(struct query *query, struct report_result *result)
+{
+	sqlite3_stmt *stmt = query_prepare(query,
+	    "SELECT work, done, total FROM progress ORDER BY at_us DESC LIMIT 1");
+	int err = stmt ? query_step(query, stmt) : -EIO;
+
+	if (err == 1) {
+		snprintf(result->work, sizeof(result->work), "%s",
+		    (const char *)sqlite3_column_text(stmt, 0));
+		result->work_done = (uint64_t)sqlite3_column_int64(stmt, 1);
+		result->work_total = (uint64_t)sqlite3_column_int64(stmt, 2);
+	}
+	sqlite3_finalize(stmt);
+	return err < 0 ? err : 0;
+}
+
 int
 report_agents(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
@@ -218,6 +238,8 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 		if (query->agents[i].chosen)
 			err = add_agent(result, query, &query->agents[i]);
 	build_finish(result, query);
+	if (err == 0)
+		err = read_work(query, result);
 	if (err == 0)
 		err = build_below(result, "events", event_columns, EVENT_COLUMNS);
 	if (err == 0)

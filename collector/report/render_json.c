@@ -231,6 +231,10 @@ result_json(const struct report_result *result)
 		json_object_set_new(object, "sums_kept_since", time_json(result->from_us));
 	if (result->kept_since_us)
 		json_object_set_new(object, "samples_kept_since", time_json(result->kept_since_us));
+	if (*result->work)
+		json_object_set_new(object, "store_work", json_pack("{ss sI sI}", "work",
+		    result->work, "done", (json_int_t)result->work_done, "total",
+		    (json_int_t)result->work_total));
 	if (result->n_counters > 0)
 		json_object_set_new(object, "collector", counters_json(result));
 	return object;

@@ -4,6 +4,7 @@
 #include "collector/report/table.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -450,6 +451,9 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 		print_key_notes(out, result);
 	if (err == 0)
 		print_kept_since(out, result, options);
+	if (err == 0 && *result->work)
+		fprintf(out, "The store is at work (%s): %" PRIu64 " of %" PRIu64 " windows done.\n",
+		    result->work, result->work_done, result->work_total);
 	if (err == 0 && result->below && result->below->n_rows > 0) {
 		putc('\n', out);
 		err = print_rows(out, result->below, options);

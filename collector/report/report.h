@@ -143,7 +143,7 @@ struct report_change {
 /* "up", "down", "not settled". */
 const char *report_direction_name(enum report_direction direction);
 
-enum { REPORT_SCOPE_TEXT = 160 };
+enum { REPORT_SCOPE_TEXT = 160, REPORT_WORK_TEXT = 16 };
 
 struct report_counter {
 	char *name; /* owned */
@@ -202,6 +202,10 @@ struct report_result {
 	 * have the number of the key's row in `below`. */
 	uint64_t step_us;
 	struct report_result *within; /* NULL: none */
+
+	/* agents only: long work of the store on its sums, in windows; "": none under way */
+	char work[REPORT_WORK_TEXT];
+	uint64_t work_done, work_total;
 
 	/* loss only: the collector's own counters */
 	struct report_counter *counters;

@@ -160,7 +160,7 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE TABLE level(minutes INTEGER PRIMARY KEY, kept_us INTEGER NOT NULL,"
     " done_us INTEGER NOT NULL, kind INTEGER NOT NULL, shard INTEGER NOT NULL,"
     " thinned_us INTEGER NOT NULL);"
-    /* long work under way: easetop agents shows it */
+    /* long work under way: easetop agents shows it (of the newest row) */
     "CREATE TABLE progress(work TEXT PRIMARY KEY, done INTEGER NOT NULL, total INTEGER NOT NULL,"
     " since_us INTEGER NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID;",
 };

@@ -14,6 +14,7 @@ upkeep_open(struct upkeep *u, sqlite3 *db)
 
 	u->db = db;
 	u->retention.thinning = LEVEL_FRESH;
+	u->progress.has_row = true; /* perhaps: of a collector that died */
 	err = parts_open(&u->parts, db);
 	return err == 0 ? rollup_open(&u->rollup, db, u->parts) : err;
 }
