@@ -319,7 +319,8 @@ on_ended(void *ctx)
 static bool
 may_send(struct agent *agent)
 {
-	uint64_t wait_us = agent->sinks != NULL ? trap_sinks_wait_us(agent->sinks, RING_RESERVE) : 0;
+	uint64_t wait_us =
+	    agent->sinks != NULL ? trap_sinks_wait_us(agent->sinks, RING_RESERVE) : 0;
 	struct timeval wait = {.tv_sec = (time_t)(wait_us / 1000000),
 	    .tv_usec = (suseconds_t)(wait_us % 1000000)};
 
@@ -495,8 +496,8 @@ add_events(struct agent *agent)
 	agent->base = event_base_new();
 	if (agent->base == NULL)
 		return -ENOMEM;
-	agent->hal_event = event_new(agent->base, hal_fd(agent->hal), EV_READ | EV_PERSIST, on_device,
-	    agent);
+	agent->hal_event = event_new(agent->base, hal_fd(agent->hal), EV_READ | EV_PERSIST,
+	    on_device, agent);
 	agent->space_event = event_new(agent->base, notify_ring_space_fd(agent->ring),
 	    EV_READ | EV_PERSIST, on_ring_space, agent);
 	agent->settings_event = event_new(agent->base, settings_fd(agent->settings),
@@ -523,8 +524,8 @@ static void
 free_events(struct agent *agent)
 {
 	struct event *events[] = {agent->hal_event, agent->space_event, agent->settings_event,
-	    agent->pack_timer, agent->refresh_timer, agent->credit_timer, agent->signals[0], agent->signals[1],
-	    agent->signals[2], agent->signals[3]};
+	    agent->pack_timer, agent->refresh_timer, agent->credit_timer, agent->signals[0],
+	    agent->signals[1], agent->signals[2], agent->signals[3]};
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (events[i] != NULL)

@@ -29,7 +29,8 @@ static const struct option_row sink_options[] = {
     {.name = "user", .type = OPTION_STRING, SINK_AT(user), .max = TRAP_SINK_USER_MAX,
 	.help = "instead: SNMPv3 traps (authPriv) of this user; the log tells the engine ID"},
     {.name = "auth_protocol", .type = OPTION_ENUM, SINK_AT(auth_protocol),
-	.choices = trap_sink_auth_protocols, .def = "SHA-256", .help = "how they are authenticated"},
+	.choices = trap_sink_auth_protocols, .def = "SHA-256",
+	.help = "how they are authenticated"},
     {.name = "auth_passphrase", .type = OPTION_STRING, SINK_AT(auth_passphrase),
 	.help = "at least 8 characters"},
     {.name = "priv_protocol", .type = OPTION_ENUM, SINK_AT(priv_protocol),
@@ -38,15 +39,15 @@ static const struct option_row sink_options[] = {
 	.help = "at least 8 characters"},
     {.name = "max_per_s", .type = OPTION_U32, SINK_AT(max_per_s), .min = 1,
 	.max = TRAP_SINK_RATE_MAX, .unit = "notifications/s", .def = "50000",
-	.help = "above it they are dropped, and their samples counted by port; a board in lock step "
-		"is held back instead"},
+	.help = "above it they are dropped, and their samples counted by port; a board in lock "
+		"step is held back instead"},
     {0},
 };
 
 const struct option_row agent_options[] = {
     {.name = "device", .type = OPTION_ENUM, AT(device), .choices = device_choices,
-	.def = "emulated", .help = "what the agent serves: a board of emulated chips, generated rows, or this "
-		"machine's network interfaces"},
+	.def = "emulated", .help = "what the agent serves: a board of emulated chips, generated "
+		"rows, or this machine's network interfaces"},
     {.name = "board", .type = OPTION_STRING, AT(board), .max = PATH_MAX_OCTETS,
 	.help = "emulated: the board file: chips and ports"},
     {.name = "capture", .type = OPTION_STRING, AT(capture), .max = PATH_MAX_OCTETS,
@@ -71,9 +72,9 @@ const struct option_row agent_options[] = {
 	.max = HAL_MAX_ADDRESSES, .def = "1000", .help = "dummy: generated addresses"},
     {.name = "sampling", .type = OPTION_ENUM, AT(sampling), .choices = sampling_choices,
 	.def = "auto",
-	.help = "linux: how interfaces are sampled. psample: by the switch's own hardware where the "
-		"driver does it, else by the kernel; ebpf: by a program at each interface; auto: by "
-		"the hardware, else ebpf, else psample; none: read only"},
+	.help = "linux: how interfaces are sampled. psample: by the switch's own hardware where "
+		"the driver does it, else by the kernel; ebpf: by a program at each interface; "
+		"auto: by the hardware, else ebpf, else psample; none: read only"},
     {.name = "allow_set", .type = OPTION_BOOL, AT(allow_set), .def = "true",
 	.help = "linux: managers may change what the kernel keeps: ifAdminStatus, ifAlias, flow "
 		"control, ageing, static addresses; false: these are notWritable"},
@@ -109,7 +110,8 @@ const struct option_row agent_options[] = {
 	.max = NOTIFY_RING_MAX, .def = "16384",
 	.help = "kept while the master is away; what falls out is counted by port"},
     {.name = "counters_interval_s", .type = OPTION_U32, AT(counters_interval_s), .min = 1,
-	.max = 3600, .unit = "s", .def = "20", .live = true, .help = "between two easeCounters of a port"},
+	.max = 3600, .unit = "s", .def = "20", .live = true,
+	.help = "between two easeCounters of a port"},
     {.name = "state_interval_s", .type = OPTION_U32, AT(state_interval_s), .min = 10,
 	.max = 86400, .unit = "s", .def = "600", .live = true,
 	.help = "between two easePortState of a port"},
@@ -126,15 +128,16 @@ const struct option_row agent_options[] = {
 	.section = sink_options, .section_size = sizeof(struct trap_sink),
 	.section_title_offset = offsetof(struct trap_sink, address),
 	.section_line_offset = offsetof(struct trap_sink, line),
-	.help = "ADDRESS:PORT that notifications are sent to by the agent itself, faster than through "
-		"the master. With one, the master gets no samples, counters, states and addresses any "
-		"more; linkUp, linkDown, RMON's and other standard notifications go both ways"},
+	.help = "ADDRESS:PORT that notifications are sent to by the agent itself, faster than "
+		"through the master. With one, the master gets no samples, counters, states and "
+		"addresses any more; linkUp, linkDown, RMON's and other standard notifications "
+		"go both ways"},
     {.name = "history", .type = OPTION_BOOL, AT(history), .def = "true",
 	.help = "RMON history from the first start: 50 buckets of 30 s and 50 of 1,800 s a port"},
     {.name = "sflow_collector", .type = OPTION_STRING, AT(sflow_collector), .max = 80,
 	.check = udp_out_check,
-	.help = "where sFlow v5 goes: ADDRESS:PORT or [IPV6-ADDRESS]:PORT; empty: nowhere. Counters "
-		"go every counters_interval_s, samples wait message_wait_ms"},
+	.help = "where sFlow v5 goes: ADDRESS:PORT or [IPV6-ADDRESS]:PORT; empty: nowhere. "
+		"Counters go every counters_interval_s, samples wait message_wait_ms"},
     {.name = "sflow_agent_address", .type = OPTION_STRING, AT(sflow_agent_address), .max = 80,
 	.check = sflow_export_check_address,
 	.help = "this switch's address in sFlow datagrams; empty: where they leave from"},
@@ -157,7 +160,8 @@ check_sinks(const char *file, const struct option_sections *sinks, char *error, 
 
 		if (!fault)
 			continue;
-		snprintf(error, error_size, "%s:%u: trap_sink: %s", file, (unsigned)items[i].line, fault);
+		snprintf(error, error_size, "%s:%u: trap_sink: %s", file, (unsigned)items[i].line,
+		    fault);
 		return -EINVAL;
 	}
 	return 0;
@@ -171,12 +175,14 @@ agent_config_load(const char *file, struct agent_config *config, char *error, si
 	if (rc < 0)
 		return rc;
 	if (config->device == AGENT_DEVICE_EMULATED && (!config->board || !config->board[0])) {
-		snprintf(error, error_size, "%s: board: an emulated device needs a board file", file);
+		snprintf(error, error_size, "%s: board: an emulated device needs a board file",
+		    file);
 		return -EINVAL;
 	}
 	if (!config->notify_samples && (!config->sflow_collector || !config->sflow_collector[0])) {
 		snprintf(error, error_size,
-		    "%s: notify_samples: false needs an sflow_collector, or samples go nowhere", file);
+		    "%s: notify_samples: false needs an sflow_collector, or samples go nowhere",
+		    file);
 		return -EINVAL;
 	}
 	return check_sinks(file, &config->trap_sinks, error, error_size);

@@ -124,7 +124,8 @@ main(int argc, char **argv)
 	if (agent_config_load(arguments.config, &config, error, sizeof(error)) < 0)
 		status = fail(error);
 	else if (arguments.check)
-		status = agent_check(&config, stdout, error, sizeof(error)) < 0 ? fail(error) : status;
+		status =
+		    agent_check(&config, stdout, error, sizeof(error)) < 0 ? fail(error) : status;
 	else if (arguments.print_config)
 		options_print(stdout, agent_options, &config, agent_secrets);
 	else

@@ -82,7 +82,8 @@ needs_override(const struct agent_config *config)
 		socket += strlen("unix:");
 	if (override(CAPNG_DROP) < 0)
 		return true;
-	open = is_open(config->state_dir, W_OK | X_OK) && (socket[0] != '/' || is_open(socket, W_OK));
+	open = is_open(config->state_dir, W_OK | X_OK) &&
+	    (socket[0] != '/' || is_open(socket, W_OK));
 	(void)override(CAPNG_ADD);
 	return !open;
 }
@@ -96,7 +97,8 @@ static const struct need needs[] = {
 	"they are counted, not sampled"},
     {sets_linux, {CAP_NET_ADMIN}, 1, true, "SET of what the kernel keeps (ifAdminStatus, ifAlias, "
 	"flow control, ageing, static addresses)", "these are notWritable, all else goes on"},
-    {listens_live, {CAP_NET_RAW}, 1, false, "a live interface as input", "the agent does not start"},
+    {listens_live, {CAP_NET_RAW}, 1, false, "a live interface as input",
+	"the agent does not start"},
     {needs_override, {CAP_DAC_OVERRIDE}, 1, true,
 	"the AgentX socket or the state directory, which belong to another user", ""},
 };

@@ -35,7 +35,8 @@ agent_reload(struct agent *agent)
 		options_reload(agent_options, agent->live_config, &fresh, tell, &n);
 		log_set_most((enum log_level)agent->config->log_level);
 		agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
-		log_info("agent", "reload: %s read again, %u options changed", agent->config_file, n);
+		log_info("agent", "reload: %s read again, %u options changed", agent->config_file,
+		    n);
 	}
 	options_free(agent_options, &fresh);
 }

@@ -204,7 +204,8 @@ parse_totals(const char *text, uint64_t *totals)
 	return n;
 }
 
-/* A port that was down by an agent's setting is down again; the others are as the device has them. */
+/* A port that was down by an agent's setting is down again; the others are as the device has
+ * them. */
 static void
 apply_admin_status(const struct state_port *kept, struct hal *hal, uint32_t if_index)
 {
@@ -243,7 +244,8 @@ apply_settings(const struct state_port *kept, const struct hal_port *info, struc
 	hal_set_link_traps(hal, if_index, kept->link_traps);
 	apply_admin_status(kept, hal, if_index);
 	if (sampling_set_port(sampling, if_index, &config) < 0)
-		log_warn("state", "port %s: the sampling settings kept could not be set", kept->name);
+		log_warn("state", "port %s: the sampling settings kept could not be set",
+		    kept->name);
 }
 
 static bool

@@ -30,7 +30,8 @@ print_arcs(const uint32_t *arcs, size_t n, char *text, size_t size)
 	size_t len = 0;
 
 	for (size_t i = 0; i < n && len < size; i++)
-		len += (size_t)snprintf(text + len, size - len, "%s%" PRIu32, i ? "." : "", arcs[i]);
+		len += (size_t)snprintf(text + len, size - len, "%s%" PRIu32, i ? "." : "",
+		    arcs[i]);
 	return len;
 }
 

@@ -115,7 +115,8 @@ find_row(const struct by_key *past, const struct report_value *row)
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		int order = compare_rows(&row, &past->rows[middle], (void *)(uintptr_t)past->result);
+		int order = compare_rows(&row, &past->rows[middle],
+		    (void *)(uintptr_t)past->result);
 
 		if (order == 0)
 			return past->rows[middle];

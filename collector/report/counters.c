@@ -36,12 +36,14 @@ struct totals {
 	double value[ARRAY_LEN(counter_fields)];
 };
 
-/* The store ends where SQLite's numbers do, and what is unknown lies beyond (EASE_COUNT_UNKNOWN). */
+/* The store ends where SQLite's numbers do, and what is unknown lies beyond
+ * (EASE_COUNT_UNKNOWN). */
 static double
 column_count(sqlite3_stmt *stmt, int column)
 {
-	return sqlite3_column_int64(stmt, column) == INT64_MAX ? NAN
-							       : sqlite3_column_double(stmt, column);
+	if (sqlite3_column_int64(stmt, column) == INT64_MAX)
+		return NAN;
+	return sqlite3_column_double(stmt, column);
 }
 
 static int

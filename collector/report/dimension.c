@@ -215,19 +215,19 @@ fill_conversation(const struct report_options *options, const struct query_key *
 
 /* ---- the dimensions ---- */
 
-#define ETH(b, k1, k2, s, o, f, u)                                                                   \
+#define ETH(b, k1, k2, s, o, f, u)                                                                 \
 	{.by = b, .layer = REPORT_LAYER_ETH, .has_layer = true, .kind = STORE_KEY_ETH_PAIR,        \
 	 .key1 = k1, .key2 = k2, .same = s, .single = o,                                           \
 	 .sample1 = (k1) ? "src_mac" : NULL, .sample2 = (k2) ? "dst_mac" : NULL,                   \
 	 .has = "src_mac IS NOT NULL", .has_pairs = true, .layout = &addresses, .fill = f,         \
-	 .unseen = u, .rest = "not kept by address",       \
+	 .unseen = u, .rest = "not kept by address",                                              \
 	 .rest_or_folded = "folded"}
-#define IP(b, k1, k2, s, o, f, u)                                                                    \
+#define IP(b, k1, k2, s, o, f, u)                                                                  \
 	{.by = b, .layer = REPORT_LAYER_IP, .has_layer = true, .kind = STORE_KEY_IP_PAIR,          \
 	 .key1 = k1, .key2 = k2, .same = s, .single = o,                                           \
 	 .sample1 = (k1) ? "src_ip" : NULL, .sample2 = (k2) ? "dst_ip" : NULL,                     \
 	 .has = "src_ip IS NOT NULL", .has_pairs = true, .layout = &addresses, .fill = f,          \
-	 .unseen = u, .rest = "without IP",\
+	 .unseen = u, .rest = "without IP",                                                       \
 	 .rest_or_folded = "without IP or folded"}
 
 #define INNER(b, k1, k2, f, u)                                                                     \
@@ -242,10 +242,12 @@ fill_conversation(const struct report_options *options, const struct query_key *
 
 static const struct dimension dimensions[] = {
 	ETH(REPORT_BY_SRC, true, false, PACK_SAME1_PKTS, STORE_PART_ETH_SRC, fill_src, NO_SOURCE),
-	ETH(REPORT_BY_DST, false, true, PACK_SAME2_PKTS, STORE_PART_ETH_DST, fill_dst, NO_DESTINATION),
+	ETH(REPORT_BY_DST, false, true, PACK_SAME2_PKTS, STORE_PART_ETH_DST, fill_dst,
+	    NO_DESTINATION),
 	ETH(REPORT_BY_PAIR, true, true, PACK_SAME_PKTS, 0, fill_pair, NO_PAIR),
 	IP(REPORT_BY_SRC, true, false, PACK_SAME1_PKTS, STORE_PART_IP_SRC, fill_src, NO_SOURCE),
-	IP(REPORT_BY_DST, false, true, PACK_SAME2_PKTS, STORE_PART_IP_DST, fill_dst, NO_DESTINATION),
+	IP(REPORT_BY_DST, false, true, PACK_SAME2_PKTS, STORE_PART_IP_DST, fill_dst,
+	    NO_DESTINATION),
 	IP(REPORT_BY_PAIR, true, true, PACK_SAME_PKTS, 0, fill_pair, NO_PAIR),
 	INNER(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
 	INNER(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
@@ -262,7 +264,8 @@ static const struct dimension dimensions[] = {
 	 .sample1 = "octets(vlan, 2)", .has = "vlan IS NOT NULL", .layout = &vlans,
 	 .fill = fill_vlan, .unseen = "VLAN not seen carried", .rest = "untagged",
 	 .rest_or_folded = "untagged or folded"},
-	{.by = REPORT_BY_ETHERTYPE, .kind = STORE_KEY_ETHERTYPE, .key1 = true, .same = PACK_SAME_PKTS,
+	{.by = REPORT_BY_ETHERTYPE, .kind = STORE_KEY_ETHERTYPE, .key1 = true,
+	 .same = PACK_SAME_PKTS,
 	 .sample1 = "octets(CASE WHEN ethertype > 1500 THEN ethertype ELSE 0 END, 2)",
 	 .has = "ethertype IS NOT NULL", .layout = &ethertypes,
 	 .fill = fill_ethertype, .unseen = "ethertype not seen carried", .rest = "cut off",
@@ -271,7 +274,8 @@ static const struct dimension dimensions[] = {
 	 .sample1 = "octets(ip_proto, 1)", .has = "ip_proto IS NOT NULL", .layout = &protocols,
 	 .fill = fill_protocol, .unseen = "protocol not seen carried", .rest = "without IP",
 	 .rest_or_folded = "without IP or folded"},
-	{.by = REPORT_BY_SERVICE, .kind = STORE_KEY_SERVER_PORT, .key1 = true, .same = PACK_SAME_PKTS,
+	{.by = REPORT_BY_SERVICE, .kind = STORE_KEY_SERVER_PORT, .key1 = true,
+	 .same = PACK_SAME_PKTS,
 	 .sample1 = "octets(ip_proto, 1, MIN(src_port, dst_port), 2)",
 	 .has = "src_port IS NOT NULL AND dst_port IS NOT NULL", .layout = &services,
 	 .fill = fill_service, .unseen = "service not seen carried", .rest = "without ports",

@@ -39,7 +39,8 @@ struct dimension {
 	bool subnet;	 /* of the first half, its host bits cut off */
 	/* Kind of parts that have that half alone, at levels that do (levels.h); 0: none. */
 	enum store_part_kind single;
-	enum pack_column same; /* in kind's packs: sums of pairs of mates with the same key, frames */
+	/* In kind's packs: sums of pairs of mates with the same key, frames. */
+	enum pack_column same;
 	/* SQL over sample that gives the same octets, and which samples have the key. */
 	const char *sample1, *sample2, *has;
 	bool has_pairs; /* key1 and key2 in the store are the two addresses */

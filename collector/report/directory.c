@@ -269,7 +269,8 @@ read_vendors(struct entries *entries, const char *folder, char *error, size_t er
 		in = fopen(path, "re");
 		if (!in) {
 			err = -errno;
-			snprintf(error, error_size, "%s: %s (package ieee-data)", path, strerror(errno));
+			snprintf(error, error_size, "%s: %s (package ieee-data)", path,
+			    strerror(errno));
 			break;
 		}
 		while (err == 0 && fgets(line, sizeof(line), in))

@@ -119,7 +119,8 @@ add_sources(struct query *query, const struct report_options *options,
 {
 	sqlite3_stmt *stmt = query_prepare(query,
 	    "SELECT agent, if_index, mac, kind, frames, first_us, last_us FROM error_source"
-	    " WHERE last_us >= :from AND first_us < :to ORDER BY last_us DESC, agent, if_index, mac");
+	    " WHERE last_us >= :from AND first_us < :to ORDER BY last_us DESC,"
+	    " agent, if_index, mac");
 	int err = stmt ? 0 : -EIO;
 
 	while (err == 0 && sources->n_rows < options->top &&

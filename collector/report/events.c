@@ -120,7 +120,8 @@ add_event(const struct query *query, const struct report_options *options,
 {
 	const struct query_agent *agent = query_find_agent(query,
 	    sqlite3_column_int64(stmt, SQL_AGENT));
-	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, SQL_AGENT),
+	const struct query_port *port = query_find_port(query,
+	    sqlite3_column_int64(stmt, SQL_AGENT),
 	    (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX));
 	struct report_value *row;
 	char mac[FRAME_MAC_TEXT];

@@ -48,8 +48,8 @@ compare_addresses(const struct query_key *x, const struct query_key *y)
 	return order ? order : memcmp(x->key2, y->key2, sizeof(x->key2));
 }
 
-/* By addresses, then by samples: the port that saw most stands first. Parts are in one order always,
- * so that equal keys come out equal to the last bit. */
+/* By addresses, then by samples: the port that saw most stands first. Parts are in one order
+ * always, so that equal keys come out equal to the last bit. */
 static int
 compare_keys(const void *a, const void *b)
 {

@@ -68,13 +68,14 @@ check_version(struct query *query)
 	if (more < 0)
 		return more;
 	if (version > STORE_VERSION)
-		return query_fail(query, -EPROTO, "%s: store version %d is newer than this easetop, which"
-		    " reads up to %d", query->path, version, STORE_VERSION);
+		return query_fail(query, -EPROTO, "%s: store version %d is newer than this easetop,"
+		    " which reads up to %d", query->path, version, STORE_VERSION);
 	if (version < 1)
 		return query_fail(query, -EPROTO, "%s: not a store of easecapd", query->path);
 	if (version < STORE_VERSION)
-		return query_fail(query, -EPROTO, "%s: store version %d is older than this easetop; the"
-		    " next start of easecapd brings it to %d", query->path, version, STORE_VERSION);
+		return query_fail(query, -EPROTO, "%s: store version %d is older than this easetop;"
+		    " the next start of easecapd brings it to %d", query->path, version,
+		    STORE_VERSION);
 	return 0;
 }
 
@@ -107,7 +108,8 @@ query_open(const char *url, struct query **query, char *error, size_t error_size
 		return -ENOMEM;
 	}
 	if (strncmp(url, "clickhouse:", 11) == 0)
-		err = query_fail(q, -EPROTONOSUPPORT, "%s: this easetop reads sqlite:PATH only", url);
+		err = query_fail(q, -EPROTONOSUPPORT, "%s: this easetop reads sqlite:PATH only",
+		    url);
 	else if (!(q->path = strdup(strncmp(url, "sqlite:", 7) == 0 ? url + 7 : url)))
 		err = query_fail(q, -ENOMEM, "no memory");
 	else
@@ -269,8 +271,8 @@ load_agents(struct query *query, const struct report_options *options)
 		n_chosen += a->chosen;
 	}
 	if (err == 0 && n_chosen == 0 && options->agent)
-		err = query_fail(query, -ENOENT, "%s: no agent with the address or id %s", query->path,
-		    options->agent);
+		err = query_fail(query, -ENOENT, "%s: no agent with the address or id %s",
+		    query->path, options->agent);
 	return err;
 }
 
@@ -393,8 +395,8 @@ load_ports(struct query *query, const struct report_options *options)
 		n_chosen += port->chosen;
 	}
 	if (err == 0 && n_chosen == 0 && options->port)
-		err = query_fail(query, -ENOENT, "%s: no port with the name or ifIndex %s", query->path,
-		    options->port);
+		err = query_fail(query, -ENOENT, "%s: no port with the name or ifIndex %s",
+		    query->path, options->port);
 	return err;
 }
 
@@ -403,7 +405,9 @@ load_ports(struct query *query, const struct report_options *options)
 static int
 oldest_window(struct query *query, uint64_t *oldest_us)
 {
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT MIN(start_us) FROM part WHERE kind = 0 AND level IN (0, 1, 5, 60, 1440, 11520)");
+	sqlite3_stmt *stmt = query_prepare(query,
+	    "SELECT MIN(start_us) FROM part WHERE kind = 0"
+	    " AND level IN (0, 1, 5, 60, 1440, 11520)");
 	int more = stmt ? query_step(query, stmt) : -EIO;
 
 	*oldest_us = 0;

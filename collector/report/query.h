@@ -41,8 +41,8 @@ struct query_port {
 	bool chosen; /* by --agent and --port, members with their aggregate */
 	struct estimate_stratum side[EASE_OUT + 1]; /* by enum ease_direction; [0] unused */
 	uint64_t expected, received; /* samples */
-	/* Received samples that no key has because the memory for keys was full, and the most of them
-	 * that one key can have; of the kind that query_keys read, 0 if from kept samples. */
+	/* Received samples that no key has because the memory for keys was full, and the most of
+	 * them that one key can have; of the kind that query_keys read, 0 if from kept samples. */
 	uint64_t folded, folded_most;
 };
 

@@ -1,5 +1,6 @@
 /*
- * SQL functions that turn addresses and a sample's columns into the octets of a key, and choose keys.
+ * SQL functions that turn addresses and a sample's columns into the octets of a key, and choose
+ * keys.
  */
 #include "collector/report/query_private.h"
 
@@ -29,7 +30,8 @@ sql_subnet(sqlite3_context *context, int n, sqlite3_value **values)
 		sqlite3_result_null(context);
 		return;
 	}
-	report_cut(sqlite3_value_blob(values[0]), report_mask_bits(options, (size_t)octets), subnet);
+	report_cut(sqlite3_value_blob(values[0]), report_mask_bits(options, (size_t)octets),
+	    subnet);
 	sqlite3_result_blob(context, subnet, octets, SQLITE_TRANSIENT);
 }
 
@@ -43,12 +45,14 @@ sql_octets(sqlite3_context *context, int n, sqlite3_value **values)
 
 	for (int i = 0; i + 1 < n; i += 2) {
 		bool blob = sqlite3_value_type(values[i]) == SQLITE_BLOB;
-		int octets = blob ? sqlite3_value_bytes(values[i]) : sqlite3_value_int(values[i + 1]);
+		int octets = blob ? sqlite3_value_bytes(values[i])
+		    : sqlite3_value_int(values[i + 1]);
 
 		if (octets < 0 || octets > QUERY_KEY_OCTETS - len)
 			break;
 		for (int k = 0; !blob && k < octets; k++)
-			key[len + k] = (uint8_t)(sqlite3_value_int64(values[i]) >> 8 * (octets - 1 - k));
+			key[len + k] =
+			    (uint8_t)(sqlite3_value_int64(values[i]) >> 8 * (octets - 1 - k));
 		if (blob)
 			memcpy(key + len, sqlite3_value_blob(values[i]), (size_t)octets);
 		len += octets;
@@ -63,7 +67,8 @@ half_is(const uint8_t *half, size_t n_octets, sqlite3_value *value)
 
 	if (!octets)
 		return true; /* --by leaves it out */
-	return (size_t)sqlite3_value_bytes(value) == n_octets && memcmp(half, octets, n_octets) == 0;
+	return (size_t)sqlite3_value_bytes(value) == n_octets &&
+	    memcmp(half, octets, n_octets) == 0;
 }
 
 /* is_asked(k1, k2): whether the key is one of query->only. */

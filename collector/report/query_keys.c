@@ -1,6 +1,6 @@
 /*
- * Sums of the keys of a dimension: out of windows (query_sums.c) or, where a filter crosses keys, out
- * of kept samples.
+ * Sums of the keys of a dimension: out of windows (query_sums.c) or, where a filter crosses keys,
+ * out of kept samples.
  */
 #include "collector/report/dimension.h"
 #include "collector/report/query_private.h"

@@ -171,7 +171,8 @@ read_run(struct query *query, sqlite3_stmt *stmt, const struct run *run, unsigne
 	sqlite3_bind_int64(stmt, 6, last);
 	while ((err = query_step(query, stmt)) == 1) {
 		if (query_is_over_limit(query))
-			return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for less");
+			return query_fail(query, -ETIMEDOUT,
+			    "the question takes too long: ask for less");
 		err = take_body(query, stmt, kind, take, arg);
 		if (err)
 			break;

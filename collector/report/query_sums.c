@@ -300,7 +300,8 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 	while (err == 0 && pack_next(reader)) {
 		uint64_t hash;
 
-		if (pack_direction(&reader->key) != EASE_IN || !has_prefix(t->options, &reader->key))
+		if (pack_direction(&reader->key) != EASE_IN ||
+		    !has_prefix(t->options, &reader->key))
 			continue;
 		key.port = query_port_of(query, &reader->key, port);
 		if (!key.port || !key.port->chosen)

@@ -100,7 +100,8 @@ add_headings(const struct grid *grid, struct table *table)
 
 	table_add_column(table, "", true);
 	table_add_column(table,
-	    grid->result->sort == ESTIMATE_OCTETS ? "bit/s from \\ to" : "frame/s from \\ to", false);
+	    grid->result->sort == ESTIMATE_OCTETS ? "bit/s from \\ to" : "frame/s from \\ to",
+	    false);
 	for (size_t d = 0; d < grid->n_addresses; d++) {
 		snprintf(text, sizeof(text), "%zu", d + 1);
 		table_add_column(table, text, true);

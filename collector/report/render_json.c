@@ -166,7 +166,8 @@ add_change(json_t *object, const struct report_change *change)
 {
 	json_object_set_new(object, "before",
 	    change->known ? figure_json(&change->before) : json_null());
-	json_object_set_new(object, "change", json_string(report_direction_name(change->direction)));
+	json_object_set_new(object, "change",
+	    json_string(report_direction_name(change->direction)));
 }
 
 /* How keys share a row: only what a step has of them. */
@@ -220,7 +221,8 @@ result_json(const struct report_result *result)
 		json_object_set_new(object, "step", number_json((double)result->step_us / 1e6));
 	json_object_set_new(object, "rows", rows_json(result));
 	if (result->n_left_out > 0)
-		json_object_set_new(object, "left_out", json_integer((json_int_t)result->n_left_out));
+		json_object_set_new(object, "left_out",
+		    json_integer((json_int_t)result->n_left_out));
 	if (result->warn > 0)
 		json_object_set_new(object, "warned", json_integer((json_int_t)result->n_warned));
 	if (result->below)

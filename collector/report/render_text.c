@@ -452,7 +452,8 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	if (err == 0)
 		print_kept_since(out, result, options);
 	if (err == 0 && *result->work)
-		fprintf(out, "The store is at work (%s): %" PRIu64 " of %" PRIu64 " windows done.\n",
+		fprintf(out,
+		    "The store is at work (%s): %" PRIu64 " of %" PRIu64 " windows done.\n",
 		    result->work, result->work_done, result->work_total);
 	if (err == 0 && result->below && result->below->n_rows > 0) {
 		putc('\n', out);

@@ -198,8 +198,8 @@ struct report_result {
 	 * JSON), columns, hidden and rows are set. NULL: none. */
 	struct report_result *below;
 
-	/* history only: how keys share each row, one result for each row, which this owns. Their rows
-	 * have the number of the key's row in `below`. */
+	/* history only: how keys share each row, one result for each row, which this owns. Their
+	 * rows have the number of the key's row in `below`. */
 	uint64_t step_us;
 	struct report_result *within; /* NULL: none */
 

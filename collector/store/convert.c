@@ -51,8 +51,8 @@ static const struct source {
 #define FOLDED(k)                                                                                  \
 	{STORE_PART_FOLDED + (k), 5, PACK_FOLDED, {PACK_N, PACK_MOST_N},                           \
 	    "SELECT min(start_us) FROM window_folded WHERE kind = :kind - 64",                     \
-	    "SELECT " PLACE ", n, most_n FROM window_folded WHERE kind = :kind - 64 AND start_us =" \
-	    " :start" ORDER,                                                                       \
+	    "SELECT " PLACE ", n, most_n FROM window_folded"                                       \
+	    " WHERE kind = :kind - 64 AND start_us = :start" ORDER,                                \
 	    "DELETE FROM window_folded WHERE kind = :kind - 64 AND start_us = :start"}
     FOLDED(STORE_KEY_ETH_PAIR),
     FOLDED(STORE_KEY_IP_PAIR),
@@ -247,7 +247,8 @@ step(struct convert *c)
 int
 convert_run(sqlite3 *db, const struct progress *progress)
 {
-	struct convert c = {.db = db, .progress = progress, .since_us = clock_wall_us(&clock_system)};
+	struct convert c = {.db = db, .progress = progress,
+	    .since_us = clock_wall_us(&clock_system)};
 	int64_t tables = 0;
 	int r = count_rows(&c, "SELECT count(*) FROM sqlite_schema WHERE name = 'window_folded'",
 	    &tables);

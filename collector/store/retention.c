@@ -266,8 +266,8 @@ squeeze_level(struct rollup *r, enum store_level_index level)
 	const int64_t row[] = {store_levels[level].minutes};
 	uint64_t step_us = store_levels[level + 1 < STORE_N_LEVELS ? level + 1 : level].span_us;
 	int64_t oldest = 0;
-	int found = rollup_ask(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0", row,
-	    1, &oldest, 1);
+	int found = rollup_ask(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0",
+	    row, 1, &oldest, 1);
 	uint64_t start_us = store_window_start((uint64_t)oldest, step_us) + step_us;
 
 	if (found < 0 || oldest == 0)

@@ -27,7 +27,7 @@ enum store_key_kind {
 
 /* outage.kind */
 enum store_outage_kind {
-	STORE_OUTAGE_CRASH = 1,	 /* the collector died: samples came after the last that is stored */
+	STORE_OUTAGE_CRASH = 1, /* the collector died: samples came after the last stored one */
 	STORE_OUTAGE_MACHINE = 2, /* the machine died: what came then is not known */
 	STORE_OUTAGE_DAMAGED = 3, /* the file was damaged and set aside: all before is there */
 	STORE_OUTAGE_MOVED = 4,	 /* the file was moved or removed, and a new one begun */
@@ -38,12 +38,13 @@ enum store_outage_kind {
 
 static const char *const store_schema[STORE_VERSION] = {
     /* 1: agents, what they said, and what follows from it */
-    "CREATE TABLE agent(id INTEGER PRIMARY KEY, agent_id BLOB NOT NULL UNIQUE, boot INTEGER NOT NULL,"
-    " address TEXT NOT NULL, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
-    " last_received_us INTEGER NOT NULL);"
+    "CREATE TABLE agent(id INTEGER PRIMARY KEY, agent_id BLOB NOT NULL UNIQUE,"
+    " boot INTEGER NOT NULL, address TEXT NOT NULL, first_us INTEGER NOT NULL,"
+    " last_us INTEGER NOT NULL, last_received_us INTEGER NOT NULL);"
     /* one row a change; the newest since_us <= t is the state at t */
-    "CREATE TABLE port(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, since_us INTEGER NOT NULL,"
-    " boot INTEGER NOT NULL, name TEXT NOT NULL, alias TEXT NOT NULL, speed_bps INTEGER NOT NULL,"
+    "CREATE TABLE port(agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " since_us INTEGER NOT NULL, boot INTEGER NOT NULL, name TEXT NOT NULL,"
+    " alias TEXT NOT NULL, speed_bps INTEGER NOT NULL,"
     " duplex INTEGER NOT NULL, admin_status INTEGER NOT NULL, oper_status INTEGER NOT NULL,"
     " lag_parent INTEGER NOT NULL, edge INTEGER NOT NULL,"
     " PRIMARY KEY(agent, if_index, since_us)) WITHOUT ROWID;"
@@ -57,8 +58,8 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE INDEX sample_time ON sample(time_us);"
     /* snapshots, at most one a port and second of the device's time and the newest of each
      * transaction; totals since the agent first counted */
-    "CREATE TABLE counter(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, time_us INTEGER NOT NULL,"
-    " boot INTEGER NOT NULL, received_us INTEGER NOT NULL,"
+    "CREATE TABLE counter(agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " time_us INTEGER NOT NULL, boot INTEGER NOT NULL, received_us INTEGER NOT NULL,"
     " in_octets INTEGER NOT NULL, in_ucast INTEGER NOT NULL, in_mcast INTEGER NOT NULL,"
     " in_bcast INTEGER NOT NULL, in_discards INTEGER NOT NULL, in_errors INTEGER NOT NULL,"
     " out_octets INTEGER NOT NULL, out_ucast INTEGER NOT NULL, out_mcast INTEGER NOT NULL,"
@@ -69,12 +70,14 @@ static const char *const store_schema[STORE_VERSION] = {
     " PRIMARY KEY(agent, if_index, time_us)) WITHOUT ROWID;"
     /* one port and direction of one minute: pool and octets are the true totals T and B of the
      * minute (counters interpolated at its ends; the newest minute as far as counters reach) */
-    "CREATE TABLE window(start_us INTEGER NOT NULL, agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
-    " direction INTEGER NOT NULL, pool_pkts REAL NOT NULL, pool_octets REAL NOT NULL, " STORE_SUMS ","
+    "CREATE TABLE window(start_us INTEGER NOT NULL, agent INTEGER NOT NULL,"
+    " if_index INTEGER NOT NULL, direction INTEGER NOT NULL, pool_pkts REAL NOT NULL,"
+    " pool_octets REAL NOT NULL, " STORE_SUMS ","
     " PRIMARY KEY(start_us, agent, if_index, direction)) WITHOUT ROWID;"
-    "CREATE TABLE window_key(kind INTEGER NOT NULL, start_us INTEGER NOT NULL, agent INTEGER NOT NULL,"
-    " if_index INTEGER NOT NULL, direction INTEGER NOT NULL, key1 BLOB NOT NULL, key2 BLOB NOT NULL, "
-    STORE_SUMS ", PRIMARY KEY(kind, start_us, agent, if_index, direction, key1, key2)) WITHOUT ROWID;"
+    "CREATE TABLE window_key(kind INTEGER NOT NULL, start_us INTEGER NOT NULL,"
+    " agent INTEGER NOT NULL, if_index INTEGER NOT NULL, direction INTEGER NOT NULL,"
+    " key1 BLOB NOT NULL, key2 BLOB NOT NULL, " STORE_SUMS ","
+    " PRIMARY KEY(kind, start_us, agent, if_index, direction, key1, key2)) WITHOUT ROWID;"
     /* samples of a port and minute, both directions: numbers given out, and arrived */
     "CREATE TABLE window_port(start_us INTEGER NOT NULL, agent INTEGER NOT NULL,"
     " if_index INTEGER NOT NULL, expected INTEGER NOT NULL, received INTEGER NOT NULL,"
@@ -113,8 +116,8 @@ static const char *const store_schema[STORE_VERSION] = {
     " out_asleep_us INTEGER NOT NULL, charged INTEGER NOT NULL, pressed_episodes INTEGER NOT NULL,"
     " pressed_us INTEGER NOT NULL, ingress_drops INTEGER NOT NULL, pauses_in INTEGER NOT NULL,"
     " pauses_out INTEGER NOT NULL, PRIMARY KEY(agent, if_index, time_us)) WITHOUT ROWID;"
-    "CREATE TABLE error_source(agent INTEGER NOT NULL, if_index INTEGER NOT NULL, mac BLOB NOT NULL,"
-    " kind INTEGER NOT NULL, boot INTEGER NOT NULL, frames INTEGER NOT NULL,"
+    "CREATE TABLE error_source(agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " mac BLOB NOT NULL, kind INTEGER NOT NULL, boot INTEGER NOT NULL, frames INTEGER NOT NULL,"
     " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
     " PRIMARY KEY(agent, if_index, mac, kind)) WITHOUT ROWID;",
     /* 6: sums over ordered pairs of different samples of this window that came in one
@@ -131,8 +134,8 @@ static const char *const store_schema[STORE_VERSION] = {
     "ALTER TABLE window_key ADD COLUMN same1_octets REAL NOT NULL DEFAULT 0;"
     "ALTER TABLE window_key ADD COLUMN same2_pkts REAL NOT NULL DEFAULT 0;"
     "ALTER TABLE window_key ADD COLUMN same2_octets REAL NOT NULL DEFAULT 0;",
-    /* 7: addresses of the innermost IP header in a tunnel (common/frame.h, enum frame_tunnel); NULL:
-     * none was seen */
+    /* 7: addresses of the innermost IP header in a tunnel (common/frame.h, enum frame_tunnel);
+     * NULL: none was seen */
     "ALTER TABLE sample ADD COLUMN inner_src_ip BLOB;"
     "ALTER TABLE sample ADD COLUMN"
     " inner_dst_ip BLOB;",
@@ -140,7 +143,8 @@ static const char *const store_schema[STORE_VERSION] = {
      * that came and were lost with a collector that died before they were stored, and have not come
      * again (included in account's expected, not in received); and when what comes was not stored,
      * by the collector's clock (kind: enum store_outage_kind; samples NULL: not known). base_us:
-     * time_us of the counter row that totals go on from; not the newest after a clock was set back */
+     * time_us of the counter row that totals go on from; not the newest after a clock was set
+     * back */
     "CREATE TABLE life(store_id INTEGER NOT NULL, running INTEGER NOT NULL);"
     "INSERT INTO life VALUES(random(), 0);"
     "CREATE TABLE gone(agent INTEGER NOT NULL, boot INTEGER NOT NULL, if_index INTEGER NOT NULL,"
@@ -148,11 +152,11 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE TABLE outage(id INTEGER PRIMARY KEY, since_us INTEGER NOT NULL,"
     " until_us INTEGER NOT NULL, kind INTEGER NOT NULL, samples INTEGER);"
     "ALTER TABLE account ADD COLUMN base_us INTEGER;",
-    /* 9: sums by window move from a row a key (window, window_key, window_port, window_folded, which
-     * convert.c empties) to packs of many: part, whose level is the windows' minutes, 0 not settled
-     * yet, and kind is enum store_part_kind (levels.h). Rows of a chain are sorted one behind the
-     * other. Of a level's windows those from kept_us to done_us are there (rollup.h); of counters
-     * before thinned_us those at the ends of its windows (retention.h). */
+    /* 9: sums by window move from a row a key (window, window_key, window_port, window_folded,
+     * which convert.c empties) to packs of many: part, whose level is the windows' minutes, 0 not
+     * settled yet, and kind is enum store_part_kind (levels.h). Rows of a chain are sorted one
+     * behind the other. Of a level's windows those from kept_us to done_us are there (rollup.h);
+     * of counters before thinned_us those at the ends of its windows (retention.h). */
     "CREATE TABLE part(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, kind INTEGER NOT NULL,"
     " start_us INTEGER NOT NULL, shard INTEGER NOT NULL, chain INTEGER NOT NULL,"
     " n INTEGER NOT NULL, body BLOB NOT NULL);"

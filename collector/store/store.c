@@ -190,7 +190,8 @@ set_writing_through(struct store *store, bool wanted)
 	int r = 0;
 
 	if (wanted != store->writes_through)
-		r = store_run(store, wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+		r = store_run(store,
+		    wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
 	if (r == 0)
 		store->writes_through = wanted;
 	return r;

@@ -48,10 +48,10 @@ int store_open(struct store **out, const char *path, const struct progress *prog
     size_t error_size);
 
 /* What the store knows of agents, the newest accounts of each port and what is gone of them, its
- * newest counters and its newest state, SNMPv3 engines, and those of the last 4,096 events that have an identity, oldest
- * first: each row goes to a callback, agents first. The rows are the callback's as long as
- * it runs. Of a file that is damaged what can be read is, and the file set aside (store_renewals).
- * Before store_start only. 0, or -errno with the reason in error. */
+ * newest counters and its newest state, SNMPv3 engines, and those of the last 4,096 events that
+ * have an identity, oldest first: each row goes to a callback, agents first. The rows are the
+ * callback's as long as it runs. Of a file that is damaged what can be read is, and the file
+ * set aside (store_renewals). Before store_start only. 0, or -errno with the reason in error. */
 struct store_loader {
 	void *arg;
 	void (*agent)(void *arg, const struct store_agent *row);

@@ -39,8 +39,8 @@ int
 upkeep_tell(sqlite3 *db, const char *work, uint64_t done, uint64_t total, uint64_t since_us)
 {
 	sqlite3_stmt *s = NULL;
-	int code = sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO progress VALUES(?,?,?,?,?)", -1, &s,
-	    NULL);
+	int code = sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO progress VALUES(?,?,?,?,?)", -1,
+	    &s, NULL);
 
 	if (code == SQLITE_OK) {
 		sqlite3_bind_text(s, 1, work, -1, SQLITE_STATIC);
@@ -117,7 +117,8 @@ work(struct upkeep *u, uint64_t until_us)
 		return end_progress(u);
 	if (u->progress.since_us == 0)
 		u->progress.since_us = u->progress.told_us = now_us;
-	if (did == 1 && now_us - u->progress.told_us >= TELL_AFTER_US && tell_progress(u, now_us) < 0)
+	if (did == 1 && now_us - u->progress.told_us >= TELL_AFTER_US &&
+	    tell_progress(u, now_us) < 0)
 		return -EIO;
 	return did;
 }

@@ -26,8 +26,8 @@ struct upkeep {
 int upkeep_open(struct upkeep *upkeep, sqlite3 *db);
 void upkeep_close(struct upkeep *upkeep);
 
-/* Works for about so long. 1: there is more to do, 0: there is not, or -errno (-EBADMSG: the file is
- * damaged); then nothing of it was written. */
+/* Works for about so long. 1: there is more to do, 0: there is not, or -errno (-EBADMSG: the file
+ * is damaged); then nothing of it was written. */
 int upkeep_step(struct upkeep *upkeep, uint64_t budget_us);
 
 /* Writes a row of the table progress. 0 or -EIO. */
