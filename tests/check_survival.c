@@ -392,6 +392,7 @@ lock_store(const struct books *f)
 	sqlite3 *other;
 
 	ck_assert_int_eq(sqlite3_open(f->path, &other), SQLITE_OK);
+	sqlite3_busy_timeout(other, 5000); /* the store may be rolling up */
 	ck_assert_int_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	return other;
 }
