@@ -3,7 +3,8 @@
  * themselves, figures and limits; minutes must be what the kept samples say, by plain SQL; late
  * samples, kill -9 at any instant and clocks that run ahead change nothing of that. The store is
  * filled through the real books with twenty days of a small network: two boots, lost samples,
- * several samples a notification, weights that change.
+ * several samples a notification, weights that change, counters of errors, energy and pause, and
+ * events.
  */
 #include "collector/report/query.h"
 #include "collector/report/render.h"
@@ -32,8 +33,9 @@
 enum { DAYS = 20, AGENTS = 3, PORTS = 2, MINUTES_A_DAY = 12, NOTIFICATIONS = 3, SAMPLES = 4 };
 
 struct port_state {
-	uint32_t sequence;
-	uint64_t pool, octets;
+	uint32_t sequence, boot;
+	uint64_t pool, octets, errors;
+	struct ease_resources resources;
 };
 
 static char dir[64], whole_path[96], plain_path[96], work_path[96];
@@ -98,7 +100,7 @@ draw(uint64_t below)
 static size_t
 make_header(uint8_t header[64])
 {
-	static const uint8_t v4[] = {0x45, 0, 0, 40, 0, 1, 0, 0, 64, 6, 0, 0, 10, 0, 0, 0, 10, 1, 0, 0};
+	static const uint8_t v4[20] = {0x45, 0, 0, 40, 0, 1, 0, 0, 64, 6, 0, 0, 10, 0, 0, 0, 10, 1};
 	uint8_t src = (uint8_t)draw(1 + draw(20)), dst = (uint8_t)draw(1 + draw(20));
 	size_t n = 12;
 
@@ -119,22 +121,64 @@ make_header(uint8_t header[64])
 	return n + 2 + sizeof(v4) + 8;
 }
 
+/* Every arrival is that much behind the device's clock. */
+#define CLOCK_BEHIND_US (3 * SECOND_US)
+
 static struct ease_record
-record_of(enum ease_part kind, int agent, uint32_t boot)
+record_of(enum ease_part kind, int agent, uint32_t boot, uint64_t time_us)
 {
 	static const char *const senders[AGENTS] = {"192.0.2.1", "192.0.2.2", "192.0.2.3"};
 
 	return (struct ease_record){.kind = kind, .sender = senders[agent], .boot = boot,
 	    .agent_id = {1, 2, 3, 4, 5, 6, 7, (uint8_t)agent},
-	    .received_us = device_clock.manual_wall_us};
+	    .received_us = time_us + CLOCK_BEHIND_US};
 }
 
-/* A notification of some samples and a snapshot; one in fifty is lost. Counters begin anew each
- * day, so that nothing is known of the nights. */
+/* What a device counts that has all of it, or pause only; from 0 in each boot. */
+static struct ease_record
+resources_record(int agent, int port, uint32_t boot, uint64_t time_us)
+{
+	struct ease_record record = record_of(EASE_PART_RESOURCES, agent, boot, time_us);
+	struct ease_resources *s = &ports[agent][port].resources;
+	bool has_all = agent != 1;
+
+	if (ports[agent][port].boot != boot)
+		*s = (struct ease_resources){.if_index = (uint32_t)port + 1};
+	ports[agent][port].boot = boot;
+	s->time_us = time_us;
+	s->known = has_all ? EASE_HAS_LOW_POWER | EASE_HAS_BUFFERS | EASE_HAS_PAUSE
+			   : EASE_HAS_PAUSE;
+	s->pauses_in += draw(100);
+	s->pauses_out += draw(10);
+	if (has_all) {
+		s->in.events += draw(1000);
+		s->in.asleep_us += draw(SECOND_US);
+		s->out.events += draw(1000);
+		s->out.asleep_us += draw(SECOND_US);
+		s->pressed_episodes += draw(3);
+		s->pressed_us += draw(1000);
+		s->ingress_drops += draw(5);
+	}
+	record.resources = *s;
+	return record;
+}
+
+static struct ease_record
+address_record(int agent, int port, uint32_t boot, uint64_t time_us)
+{
+	struct ease_record record = record_of(EASE_PART_ADDRESS, agent, boot, time_us);
+
+	record.address = (struct ease_address){.time_us = time_us, .if_index = (uint32_t)port + 1,
+	    .mac = {2, 0, 0, 0, 0, (uint8_t)draw(20)}};
+	return record;
+}
+
+/* A notification of some samples, a snapshot, resources and a new address; one in fifty is lost.
+ * Counters begin anew in the midst of days and each night, of which nothing is known. */
 static void
 send_notification(int agent, int port, uint32_t boot, uint64_t time_us)
 {
-	struct ease_record records[SAMPLES + 1];
+	struct ease_record records[SAMPLES + 3];
 	struct port_state *p = &ports[agent][port];
 	uint8_t headers[SAMPLES][64];
 	uint32_t skip = draw(2) ? 100 : 400;
@@ -145,7 +189,7 @@ send_notification(int agent, int port, uint32_t boot, uint64_t time_us)
 
 		p->pool += skip;
 		p->octets += skip * 700ull;
-		*r = record_of(EASE_PART_SAMPLE, agent, boot);
+		*r = record_of(EASE_PART_SAMPLE, agent, boot, time_us);
 		r->sample = (struct ease_sample){.time_us = time_us + i * 1000,
 		    .if_index = (uint32_t)port + 1, .sequence = ++p->sequence,
 		    .direction = draw(3) ? EASE_IN : EASE_OUT, .skip = skip - 1, .mean_skip = skip,
@@ -153,14 +197,19 @@ send_notification(int agent, int port, uint32_t boot, uint64_t time_us)
 		    .header = headers[n]};
 		r->sample.kept_octets = (uint16_t)make_header(headers[n++]);
 	}
-	records[n] = record_of(EASE_PART_SNAPSHOT, agent, boot);
-	records[n].snapshot = (struct ease_snapshot){.if_index = (uint32_t)port + 1,
-	    .time_us = time_us + 5000, .in = {.octets = p->octets, .ucast_pkts = p->pool},
-	    .out = {.octets = p->octets / 3, .ucast_pkts = p->pool / 4}, .samples = p->sequence,
-	    .discontinuity_us = store_window_start(time_us, DAY_US), .last_sequence = p->sequence, .pool_in_pkts = p->pool,
+	p->errors += draw(4);
+	records[n] = record_of(EASE_PART_SNAPSHOT, agent, boot, time_us + 5000);
+	records[n++].snapshot = (struct ease_snapshot){.if_index = (uint32_t)port + 1,
+	    .time_us = time_us + 5000, .in = {.octets = p->octets, .ucast_pkts = p->pool,
+	    .errors = p->errors, .discards = port ? EASE_COUNT_UNKNOWN : p->errors / 2},
+	    .out = {.octets = p->octets / 3, .ucast_pkts = p->pool / 4, .errors = p->errors / 3},
+	    .discontinuity_us = store_window_start(time_us, 160 * MINUTE_US),
+	    .samples = p->sequence, .last_sequence = p->sequence, .pool_in_pkts = p->pool,
 	    .pool_out_pkts = p->pool / 3};
+	records[n++] = resources_record(agent, port, boot, time_us);
+	records[n++] = address_record(agent, port, boot, time_us);
 	if (draw(50) > 0)
-		ledger_take(ledger, batch, records, n + 1);
+		ledger_take(ledger, batch, records, n);
 }
 
 static void
@@ -171,10 +220,11 @@ send_minute(uint64_t start_us, uint32_t boot)
 		for (int p = 0; p < PORTS; p++)
 			for (int i = 0; i < NOTIFICATIONS; i++)
 				send_notification(a, p, boot,
-				    start_us + (uint64_t)i * 15 * SECOND_US + draw(SECOND_US));
+				    start_us + (uint64_t)i * 15 * SECOND_US +
+				    (draw(4) ? draw(SECOND_US) : 0));
 }
 
-/* In each day minutes in a row and minutes far apart. */
+/* In each day minutes in a row and minutes far apart; one boot ends within a day. */
 static void
 send_days(void)
 {
@@ -184,7 +234,7 @@ send_days(void)
 		if (d == 7)
 			continue; /* nothing at all */
 		for (int i = 0; i < MINUTES_A_DAY; i++) {
-			send_minute(at_us, d < 11 ? 1 : 2);
+			send_minute(at_us, d < 11 || (d == 11 && i < MINUTES_A_DAY / 2) ? 1 : 2);
 			at_us += (draw(3) ? 1 : 10 + draw(40)) * MINUTE_US;
 			cut();
 		}
@@ -353,6 +403,10 @@ static const struct question {
     {"load", 0, 0, NULL, NULL, NULL},
     {"loss", 0, 0, NULL, NULL, NULL},
     {"errors", 0, 0, NULL, NULL, NULL},
+    {"energy", 0, 0, NULL, NULL, NULL},
+    {"energy", 0, 0, "192.0.2.3", "2", NULL},
+    {"pause", 0, 0, NULL, NULL, NULL},
+    {"agents", 0, 0, NULL, NULL, NULL},
 };
 
 static struct report_options
@@ -432,7 +486,7 @@ compare_all(const char *path)
 	const uint64_t end_us = START_US + DAYS * DAY_US;
 
 	compare_range(path, START_US, end_us);
-	compare_range(path, START_US + 3 * HOUR_US + 17 * MINUTE_US, end_us - 5 * HOUR_US - 3 * MINUTE_US);
+	compare_range(path, START_US + 197 * MINUTE_US, end_us - 303 * MINUTE_US);
 	compare_range(path, START_US + 5 * DAY_US, START_US + 6 * DAY_US);
 	compare_range(path, START_US + 5 * DAY_US + HOUR_US, START_US + 5 * DAY_US + 4 * HOUR_US);
 	compare_range(path, START_US + 12 * DAY_US + 25 * MINUTE_US,
@@ -488,15 +542,16 @@ START_TEST(minutes_are_what_samples_say)
 	    " WHERE x.n IS NOT s.n OR x.w <> s.w OR x.wb <> s.wb"),
 	    ("SELECT (SELECT count(*) FROM sample WHERE vlan IS NOT NULL) - (SELECT sum(n) FROM"
 	    " window_key WHERE kind = 3)"),
-	    ("SELECT (SELECT sum(expected) FROM account) - (SELECT sum(expected) FROM window_port)"),
-	    ("SELECT (SELECT sum(received) FROM account) - (SELECT sum(received) FROM window_port)"),
+	    ("SELECT sum(expected) - (SELECT sum(expected) FROM window_port) FROM account"),
+	    ("SELECT sum(received) - (SELECT sum(received) FROM window_port) FROM account"),
 	};
 
 	for (size_t i = 0; i < sizeof(by_sample) / sizeof(by_sample[0]); i++)
 		ck_assert_msg(number(whole_path, by_sample[i]) == 0, "%s", by_sample[i]);
 	ck_assert_double_gt(number(whole_path, "SELECT count(*) FROM sample"), 5000);
 	ck_assert_double_gt(number(whole_path, "SELECT sum(any_pkts) FROM window"), 0);
-	ck_assert_double_gt(number(whole_path, "SELECT sum(expected - received) FROM account"), 100);
+	ck_assert_double_gt(number(whole_path, "SELECT sum(expected - received) FROM account"),
+	    100);
 }
 END_TEST
 
@@ -504,12 +559,12 @@ START_TEST(every_level_says_the_same)
 {
 	copy_store(whole_path, work_path);
 	keep_up(work_path, NULL, 1000);
-	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM part WHERE level = 0 AND start_us"
-	    " < (SELECT done_us FROM level WHERE minutes = 1)"), 0);
-	ck_assert_double_ge(number(work_path, "SELECT count(DISTINCT start_us) FROM part WHERE level ="
-	    " 1440"), DAYS - 2);
-	ck_assert_double_ge(number(work_path, "SELECT count(DISTINCT start_us) FROM part WHERE level ="
-	    " 11520"), 2);
+	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM part WHERE level = 0 AND"
+	    " start_us < (SELECT done_us FROM level WHERE minutes = 1)"), 0);
+	ck_assert_double_ge(number(work_path, "SELECT count(DISTINCT start_us) FROM part WHERE"
+	    " level = 1440"), DAYS - 2);
+	ck_assert_double_ge(number(work_path, "SELECT count(DISTINCT start_us) FROM part WHERE"
+	    " level = 11520"), 2);
 	make_plain(work_path);
 	compare_all(work_path);
 }
@@ -571,11 +626,60 @@ START_TEST(killed_at_any_instant_it_goes_on)
 }
 END_TEST
 
+/* Most resource rows that a port's boot has in a window of a level before that time. */
+static double
+most_resources(const char *path, int minutes, uint64_t until_us)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql), "SELECT ifnull(max(n), 0) FROM (SELECT count(*) AS n FROM"
+	    " resource WHERE time_us < %llu GROUP BY agent, if_index, boot, time_us / %llu)",
+	    (unsigned long long)until_us, minutes * MINUTE_US);
+	return number(path, sql);
+}
+
+static uint64_t
+kept_since(int minutes)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "SELECT kept_us FROM level WHERE minutes = %d", minutes);
+	return (uint64_t)number(work_path, sql);
+}
+
+static double
+resources_from(const char *path, uint64_t from_us)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM resource WHERE time_us >= %llu",
+	    (unsigned long long)from_us);
+	return number(path, sql);
+}
+
+/* The first and the last of each window stay, and all that is as new as the minutes. */
+static void
+check_resources_thinned(void)
+{
+	static const int minutes[] = {1, 5, 60, 1440};
+
+	for (int l = 1; l < 4; l++) {
+		uint64_t until_us = kept_since(minutes[l - 1]);
+
+		ck_assert_double_gt(most_resources(plain_path, minutes[l], until_us), 2);
+		ck_assert_double_eq(most_resources(work_path, minutes[l], until_us), 2);
+	}
+	ck_assert_double_gt(resources_from(work_path, kept_since(1)), 0);
+	ck_assert_double_eq(resources_from(work_path, kept_since(1)),
+	    resources_from(plain_path, kept_since(1)));
+}
+
 /* What is kept answers as before; what is not moves the range's ends, and the report says so. */
 START_TEST(retention_keeps_the_figures)
 {
 	const struct store_retention keep = {.samples_us = DAY_US,
-	    .level_us = {[LEVEL_1_MIN] = DAY_US, [LEVEL_5_MIN] = 3 * DAY_US, [LEVEL_1_H] = 7 * DAY_US}};
+	    .level_us = {[LEVEL_1_MIN] = DAY_US, [LEVEL_5_MIN] = 3 * DAY_US,
+	    [LEVEL_1_H] = 7 * DAY_US}};
 	const uint64_t end_us = START_US + DAYS * DAY_US;
 	struct report_options options;
 	json_t *j;
@@ -585,18 +689,19 @@ START_TEST(retention_keeps_the_figures)
 	make_plain(work_path);
 	keep_up(work_path, &keep, 1000);
 	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM level WHERE kept_us > 0"), 3);
-	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM part p JOIN level l ON l.minutes ="
-	    " p.level WHERE p.start_us < l.kept_us"), 0);
+	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM part p JOIN level l ON"
+	    " l.minutes = p.level WHERE p.start_us < l.kept_us"), 0);
 	ck_assert_double_lt(number(work_path, "SELECT count(*) FROM counter"),
 	    number(plain_path, "SELECT count(*) FROM counter") * 0.8);
 	ck_assert_double_lt(number(work_path, "SELECT count(*) FROM sample"),
 	    number(plain_path, "SELECT count(*) FROM sample") / 10);
+	check_resources_thinned();
 	compare_range(work_path, START_US, end_us);
 	compare_range(work_path, START_US + DAY_US, START_US + 9 * DAY_US); /* days */
 	compare_range(work_path, end_us - 6 * DAY_US + 3 * HOUR_US, end_us - 4 * DAY_US);
 	compare_range(work_path, end_us - 2 * DAY_US - 20 * MINUTE_US, end_us);
 	compare_range(work_path, end_us - 9 * HOUR_US - 7 * MINUTE_US, end_us - 3 * MINUTE_US);
-	options = options_of(&questions[1], START_US + DAY_US + HOUR_US, START_US + 3 * DAY_US - HOUR_US);
+	options = options_of(&questions[1], START_US + 25 * HOUR_US, START_US + 71 * HOUR_US);
 	j = run_report(work_path, "talkers", &options);
 	ck_assert_str_eq(json_string_value(json_object_get(j, "from")), "2023-11-15T00:00:00Z");
 	ck_assert_str_eq(json_string_value(json_object_get(j, "to")), "2023-11-17T00:00:00Z");
@@ -604,12 +709,15 @@ START_TEST(retention_keeps_the_figures)
 }
 END_TEST
 
-/* Days go, too: a report that wants older ones says from when there is something. */
+/* Days go, too: a report that wants older ones says from when there is something, also one that
+ * has no sums of samples to show; from then on it has all, events included. */
 START_TEST(older_than_all_is_said)
 {
 	const struct store_retention keep = {.level_us = {[LEVEL_1_MIN] = DAY_US,
 	    [LEVEL_5_MIN] = DAY_US, [LEVEL_1_H] = DAY_US, [LEVEL_1_D] = 6 * DAY_US}};
-	struct report_options options = options_of(&questions[1], START_US, START_US + DAYS * DAY_US);
+	const uint64_t end_us = START_US + DAYS * DAY_US;
+	static const char *const kept_alone[] = {"energy", "pause", "errors", "agents", "load"};
+	struct report_options options = options_of(&questions[1], START_US, end_us);
 	const char *from;
 	json_t *j;
 
@@ -622,12 +730,23 @@ START_TEST(older_than_all_is_said)
 	ck_assert_str_ge(from, "2023-11-20T00:00:00Z");
 	ck_assert_str_eq(json_string_value(json_object_get(j, "sums_kept_since")), from);
 	json_decref(j);
+	ck_assert_double_lt(number(work_path, "SELECT count(*) FROM event"),
+	    number(plain_path, "SELECT count(*) FROM event"));
+	compare_range(work_path, kept_since(1440), end_us);
+	for (size_t i = 0; i < sizeof(kept_alone) / sizeof(kept_alone[0]); i++) {
+		options = options_of(&(struct question){.report = kept_alone[i]}, START_US, end_us);
+		j = run_report(work_path, kept_alone[i], &options);
+		ck_assert_ptr_nonnull(json_object_get(j, "sums_kept_since"));
+		json_decref(j);
+	}
 }
 END_TEST
 
 /* Samples go first, then the oldest of the finest sums; what is left answers as before. */
 START_TEST(size_takes_the_finest_first)
 {
+	static const char octets_used[] = "SELECT (page_count - freelist_count) * page_size FROM"
+	    " pragma_page_count, pragma_freelist_count, pragma_page_size";
 	struct store_retention keep = {.most_octets = 0};
 	const uint64_t end_us = START_US + DAYS * DAY_US;
 	double used;
@@ -635,8 +754,7 @@ START_TEST(size_takes_the_finest_first)
 	copy_store(whole_path, work_path);
 	keep_up(work_path, NULL, 1000);
 	make_plain(work_path);
-	used = number(work_path, "SELECT (page_count - freelist_count) * page_size FROM"
-	    " pragma_page_count, pragma_freelist_count, pragma_page_size");
+	used = number(work_path, octets_used);
 	keep.most_octets = (uint64_t)(used * 0.95);
 	keep_up(work_path, &keep, 1000);
 	ck_assert_double_lt(number(work_path, "SELECT count(*) FROM sample"),
@@ -645,9 +763,11 @@ START_TEST(size_takes_the_finest_first)
 	keep.most_octets = (uint64_t)(used * 0.3);
 	keep_up(work_path, &keep, 1000);
 	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM sample"), 0);
-	ck_assert_double_gt(number(work_path, "SELECT max(kept_us) FROM level WHERE minutes = 1"), 0);
-	ck_assert_double_le(number(work_path, "SELECT (page_count - freelist_count) * page_size FROM"
-	    " pragma_page_count, pragma_freelist_count, pragma_page_size"), used * 0.3);
+	ck_assert_uint_gt(kept_since(1), 0);
+	ck_assert_double_le(number(work_path, octets_used), used * 0.3);
+	ck_assert_double_eq(most_resources(work_path, 5, kept_since(1)), 2);
+	ck_assert_double_eq(resources_from(work_path, kept_since(1)),
+	    resources_from(plain_path, kept_since(1)));
 	compare_range(work_path, START_US, end_us);
 }
 END_TEST

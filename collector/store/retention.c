@@ -62,11 +62,12 @@ delete_samples(struct retention *t, struct rollup *r, uint64_t before_us, int mo
 	    " ORDER BY time_us LIMIT ?) RETURNING 1", row, 2, &t->deleted[RETENTION_SAMPLES]);
 }
 
+/* Events go with the days: what is kept since then has all of its events. */
 static int
 delete_old_rows(struct retention *t, struct rollup *r)
 {
 	uint64_t samples_us = limit_of(t, t->keep.samples_us);
-	uint64_t events_us = limit_of(t, t->keep.level_us[LEVEL_1_D]);
+	uint64_t events_us = r->levels[LEVEL_1_D].kept_us;
 	const int64_t row[] = {(int64_t)events_us, ROWS_A_STEP};
 	int n = 0;
 

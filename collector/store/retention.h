@@ -4,12 +4,12 @@
  * Ages count from the slowest clock of the agents that were heard in the last hour, and never from
  * the wall clock: so no clock that jumps deletes anything, and a store of old data stays as it is.
  * (A device whose clock stands years behind holds everything back; then the size is what limits.)
- * A level's windows go
- * only when the next level has them; a level's range then begins at the start of a window of the
- * next one, so that reports can go over from the one to the other. Counters go along: of those
- * whose minutes (5 minutes, hours) are gone, the first and the last of each 5 minutes (hour, day)
- * stay, and those around a discontinuity, so that what a port counted in any range that such
- * windows make up is the same as ever. Inside the store room, on the writing thread.
+ * A level's windows go only when the next level has them; a level's range then begins at the start
+ * of a window of the next one, so that reports can go over from the one to the other. Events go
+ * when the days do that they are of. Counters and resources go along: of those whose minutes (5
+ * minutes, hours) are gone, the first and the last of each 5 minutes (hour, day) stay, and those
+ * around a discontinuity or boot, so that what a port counted in any range that such windows make
+ * up is the same as ever. Inside the store room, on the writing thread.
  */
 #ifndef EASE_COLLECTOR_STORE_RETENTION_H
 #define EASE_COLLECTOR_STORE_RETENTION_H
