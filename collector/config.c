@@ -104,7 +104,7 @@ const struct option_row collector_options[] = {
 		"thread that keeps the books does it, which is best on one core; more take it from "
 		"that thread, and 4 MiB of memory each."},
     {"memory", OPTION_U32, AT(memory_mib), .min = 128, .max = 1u << 16, .unit = "MiB",
-	.def = "384",
+	.def = "448",
 	.help = "All memory of the collector. What is left of it for keys is taken at the start; "
 		"keys that find no place are counted with the others, and by how much any can be "
 		"wrong for it."},
