@@ -70,7 +70,8 @@ fi
 # ---- traffic ----
 
 for host in 2 4; do
-	on_host $host iperf3 -s -p 5201 >/dev/null 2>&1 &
+	# not by on_host: the process to be ended is the server's own
+	nsenter -t "${others[host - 1]}" -n iperf3 -s -p 5201 >/dev/null 2>&1 &
 	others+=($!)
 	disown $!
 done
