@@ -33,14 +33,14 @@ if [ -z "${EASE_PACKAGE_ROOT:-}" ]; then
 		EASE_DEBS=$dir/debs
 	fi
 	mirror=$(sed -n 's/^URIs: *//p; s/^deb [^ ]*\(http[^ ]*\).*/\1/p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1)
-	debootstrap --variant=minbase --include=systemd bookworm "$dir/root" ${mirror:+"$mirror"} >"$dir/debootstrap" 2>&1 ||
+	debootstrap --variant=minbase --include=systemd bookworm "$dir/tree" ${mirror:+"$mirror"} >"$dir/debootstrap" 2>&1 ||
 	    skip 'debootstrap failed (no network?)'
-	mkdir "$dir/root/debs"
-	cp "$EASE_DEBS"/easeswitch-agent_*.deb "$EASE_DEBS"/easeswitch-collector_*.deb "$dir/root/debs/"
-	cp /etc/resolv.conf "$dir/root/etc/"
-	printf '#!/bin/sh\nexit 101\n' >"$dir/root/usr/sbin/policy-rc.d"
-	chmod +x "$dir/root/usr/sbin/policy-rc.d"
-	export EASE_PACKAGE_ROOT=$dir/root
+	mkdir "$dir/tree/debs"
+	cp "$EASE_DEBS"/easeswitch-agent_*.deb "$EASE_DEBS"/easeswitch-collector_*.deb "$dir/tree/debs/"
+	cp /etc/resolv.conf "$dir/tree/etc/"
+	printf '#!/bin/sh\nexit 101\n' >"$dir/tree/usr/sbin/policy-rc.d"
+	chmod +x "$dir/tree/usr/sbin/policy-rc.d"
+	export EASE_PACKAGE_ROOT=$dir/tree
 	EASE_PACKAGE_STAGE=fetch unshare --mount --pid --fork --kill-child "$0" || exit 1
 	unshare --mount --pid --net --fork --kill-child "$0"
 	exit
