@@ -63,7 +63,9 @@ while read -r number name; do index[$name]=$number; done < <(client snmpbulkwalk
     "127.0.0.1:$agent_port" $if_x.1 | sed -n "s/^\.$if_x\.1\.\([0-9]*\) \"\(.*\)\"$/\1 \2/p")
 is_sampled() { quick_get $ease.1.2.1.2."${index[p1]:-0}" | grep -q '^[0-9]'; }
 if ! wait_for 5 is_sampled; then
-	skip 'all' "no sampling: $(grep -o 'no sampling: [^;]*' "$rig/agent.log" | head -n 1)"
+	why=$(grep -o 'no sampling: [^;]*' "$rig/agent.log" | head -n 1)
+	[ -n "$why" ] || { fail 'sampling' 'no port is sampled, and the agent does not say why'; exit 1; }
+	skip 'all' "$why"
 	exit 0
 fi
 
