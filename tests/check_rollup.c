@@ -11,8 +11,8 @@
 #include "collector/store/store.h"
 #include "collector/store/upkeep.h"
 #include "collector/window/ledger.h"
+#include "tests/sql.h"
 #include "tests/suite.h"
-#include "tests/unpacked.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -300,21 +300,11 @@ make_plain(const char *from)
 			    " minutes > 1");
 }
 
+/* Unpacking takes its time: only for who asks for sums. */
 static double
 number(const char *path, const char *sql)
 {
-	sqlite3 *db = strstr(sql, "window") ? unpacked_open(path) : open_db(path);
-	sqlite3_stmt *s = NULL;
-	double value;
-
-	ck_assert_ptr_nonnull(db);
-	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql,
-	    sqlite3_errmsg(db));
-	ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
-	value = sqlite3_column_double(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(db);
-	return value;
+	return sql_number_of(strstr(sql, "window") ? unpacked_open(path) : open_db(path), sql);
 }
 
 /* ---- reports ---- */

@@ -8,12 +8,11 @@
 
 #include <check.h>
 
-/* First column of the first row; the test fails if there is none. */
+/* First column of the first row; the test fails if there is none. Closes db. */
 static inline double
-sql_number(const char *path, const char *sql)
+sql_number_of(sqlite3 *db, const char *sql)
 {
 	sqlite3_stmt *s = NULL;
-	sqlite3 *db = unpacked_open(path);
 	double value;
 
 	ck_assert_ptr_nonnull(db);
@@ -24,6 +23,13 @@ sql_number(const char *path, const char *sql)
 	sqlite3_finalize(s);
 	sqlite3_close(db);
 	return value;
+}
+
+/* The same of a file, whose packed sums are there as tables, too. */
+static inline double
+sql_number(const char *path, const char *sql)
+{
+	return sql_number_of(unpacked_open(path), sql);
 }
 
 #endif
