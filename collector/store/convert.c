@@ -1,6 +1,7 @@
 #include "collector/store/convert.h"
 
 #include "collector/store/parts.h"
+#include "collector/store/private.h"
 #include "collector/store/upkeep.h"
 #include "common/clock.h"
 
@@ -188,20 +189,6 @@ run(struct convert *c, const char *sql)
 	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-static int
-count_rows(struct convert *c, const char *sql, int64_t *value)
-{
-	sqlite3_stmt *s = NULL;
-	int code = sqlite3_prepare_v2(c->db, sql, -1, &s, NULL);
-
-	if (code == SQLITE_OK)
-		code = sqlite3_step(s);
-	if (code == SQLITE_ROW)
-		*value = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	return code == SQLITE_ROW ? 0 : -EIO;
-}
-
 /* Tells readers, too. */
 static int
 tell(struct convert *c)
@@ -209,7 +196,7 @@ tell(struct convert *c)
 	int64_t left = 0;
 	double done;
 
-	if (count_rows(c, "SELECT count(DISTINCT start_us) FROM window", &left) < 0)
+	if (store_number(c->db, "SELECT count(DISTINCT start_us) FROM window", &left) < 0)
 		return -EIO;
 	done = (double)c->minutes / ((double)c->minutes + (double)left + 1);
 	if (!progress_go_on(c->progress, "packing sums of minutes", done))
@@ -250,7 +237,7 @@ convert_run(sqlite3 *db, const struct progress *progress)
 	struct convert c = {.db = db, .progress = progress,
 	    .since_us = clock_wall_us(&clock_system)};
 	int64_t tables = 0;
-	int r = count_rows(&c, "SELECT count(*) FROM sqlite_schema WHERE name = 'window_folded'",
+	int r = store_number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'window_folded'",
 	    &tables);
 
 	if (r < 0 || tables == 0)

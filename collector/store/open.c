@@ -115,11 +115,11 @@ sql_error(const struct store *store, char *error, size_t error_size)
 	return code == SQLITE_INTERRUPT ? -ECANCELED : -EIO;
 }
 
-static int
-read_number(struct store *store, const char *sql, int64_t *value)
+int
+store_number(sqlite3 *db, const char *sql, int64_t *value)
 {
 	sqlite3_stmt *s = NULL;
-	int code = sqlite3_prepare_v2(store->db, sql, -1, &s, NULL);
+	int code = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
 
 	if (code == SQLITE_OK)
 		code = sqlite3_step(s);
@@ -136,8 +136,8 @@ check_version(struct store *store, int64_t *version, char *error, size_t error_s
 {
 	int64_t tables;
 
-	if (read_number(store, "PRAGMA user_version", version) < 0 ||
-	    read_number(store, "SELECT count(*) FROM sqlite_schema", &tables) < 0)
+	if (store_number(store->db, "PRAGMA user_version", version) < 0 ||
+	    store_number(store->db, "SELECT count(*) FROM sqlite_schema", &tables) < 0)
 		return sql_error(store, error, error_size);
 	if (*version > STORE_VERSION) {
 		snprintf(error, error_size,
@@ -245,8 +245,8 @@ read_life(struct store *store, char *error, size_t error_size)
 {
 	int64_t id, running;
 
-	if (read_number(store, "SELECT store_id FROM life", &id) < 0 ||
-	    read_number(store, "SELECT running FROM life", &running) < 0)
+	if (store_number(store->db, "SELECT store_id FROM life", &id) < 0 ||
+	    store_number(store->db, "SELECT running FROM life", &running) < 0)
 		return sql_error(store, error, error_size);
 	store->id = id;
 	store->cut_short = running != 0;

@@ -52,6 +52,9 @@ struct store {
 /* Statements without parameters or results. 0 or -EIO; what it was, sqlite3_errmsg says. */
 int store_run(struct store *store, const char *sql);
 
+/* First column of a statement's first row. 0, or -EIO, also if there is none. */
+int store_number(sqlite3 *db, const char *sql, int64_t *value);
+
 /* Locks store->path for us, opens it, and sets it aside if it is damaged. 0, or -errno with the
  * reason in error. */
 int store_open_locked(struct store *store, char *error, size_t error_size);
