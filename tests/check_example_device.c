@@ -2,7 +2,7 @@
  * The guide's example of a new device, over a register model: what its chapter says of it holds.
  */
 #include "agent/bus/regmodel.h"
-#include "guide/example_device.h"
+#include "conf/guide/example_device.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -33,7 +33,7 @@ counters_of_source() {
 	"$build/agent/easeagentd" --list-objects | cut -f1
 }
 counters_of_source | sort -u >known
-named=$(sed -nE 's/^\| `([^`]+)`.*/\1/p' "$top/guide/troubleshooting.md" | sort -u)
+named=$(sed -nE 's/^\| `([^`]+)`.*/\1/p' "$top/conf/guide/troubleshooting.md" | sort -u)
 expect 'counters: the table has some' "$([ "$(wc -l <<<"$named")" -gt 50 ] && echo yes)" yes
 expect 'counters of the table are known' "$(comm -23 - known <<<"$named")" ''
 
@@ -45,8 +45,8 @@ TRAP_PORT=$(free_port)
 export TRAP_PORT
 enough_samples() { [ "$(easetop talkers --last all --format json | jq .samples)" -gt 200 ]; }
 chapters() { # the first one sets what the others use
-	echo "$top/guide/first-hour.md"
-	ls "$top"/guide/*.md | grep -v '/first-hour.md$\|/README.md$'
+	echo "$top/conf/guide/first-hour.md"
+	ls "$top"/conf/guide/*.md | grep -v '/first-hour.md$\|/README.md$'
 }
 if conf/make-capture "$work/live.pcap" >/dev/null &&
     rig_start "$work/live.pcap" recorded 'loop = true' 'mean_skip = 50' && wait_for 20 enough_samples; then
@@ -58,7 +58,7 @@ fi
 
 # ---- the list of chapters ----
 
-listed=$(grep -oE '\]\([a-z0-9-]+\.md\)' "$top/guide/README.md" | tr -d ']()' | sort)
-there=$(cd "$top/guide" && ls | grep '\.md$' | grep -v README.md | sort)
+listed=$(grep -oE '\]\([a-z0-9-]+\.md\)' "$top/conf/guide/README.md" | tr -d ']()' | sort)
+there=$(cd "$top/conf/guide" && ls | grep '\.md$' | grep -v README.md | sort)
 expect 'chapters are listed' "$listed" "$there"
 exit $failed

@@ -27,7 +27,7 @@ mibs/*                   mibs/* agent/hal/hal.h agent/sampling/*.h agent/rmon/rm
 agent/*                  !collector/* agent/* mibs/* common/*
 collector/input/*        collector/* common/* net-snmp/*
 collector/*              collector/* common/*
-guide/*                  guide/* agent/bus/* agent/hal/hal_provider.h common/*
+conf/guide/*             conf/guide/* agent/bus/* agent/hal/hal_provider.h common/*
 tests/*                  * net-snmp/*
 END
 }

@@ -1,4 +1,4 @@
-#include "guide/example_device.h"
+#include "conf/guide/example_device.h"
 
 #include <errno.h>
 #include <stdio.h>
