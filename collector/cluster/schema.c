@@ -1,0 +1,398 @@
+#include "collector/cluster/schema.h"
+
+#include <string.h>
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+#define COLUMNS(array) (array), N(array)
+#define MINUTE_US 60000000ull
+#define DAY_US (1440 * MINUTE_US)
+
+const char *const cluster_type_names[CLUSTER_N_TYPES] = {
+    [CLUSTER_U8] = "UInt8",
+    [CLUSTER_U16] = "UInt16",
+    [CLUSTER_U32] = "UInt32",
+    [CLUSTER_U64] = "UInt64",
+    [CLUSTER_I64] = "Int64",
+    [CLUSTER_F64] = "Float64",
+    [CLUSTER_TEXT] = "String",
+    [CLUSTER_AGENT_ID] = "FixedString(8)",
+    [CLUSTER_I64_OR_NULL] = "Nullable(Int64)",
+    [CLUSTER_TEXT_OR_NULL] = "Nullable(String)",
+};
+
+/* A handful of partitions a level are kept at a time. */
+const struct cluster_level cluster_levels[CLUSTER_N_LEVELS] = {
+    [CLUSTER_1_MIN] = {1, MINUTE_US, DAY_US},
+    [CLUSTER_5_MIN] = {5, 5 * MINUTE_US, 7 * DAY_US},
+    [CLUSTER_1_H] = {60, 60 * MINUTE_US, 30 * DAY_US},
+    [CLUSTER_1_D] = {1440, DAY_US, 360 * DAY_US},
+};
+
+/* Columns */
+
+#define SUMS                                                                                       \
+	{"n", CLUSTER_U64}, {"w", CLUSTER_F64}, {"w2", CLUSTER_F64}, {"wb", CLUSTER_F64},          \
+	{"wb2", CLUSTER_F64}, {"w2b2", CLUSTER_F64}, {"any_pkts", CLUSTER_F64},                \
+	{"any_octets", CLUSTER_F64}
+
+/* level: minutes of the window; kind: enum store_key_kind; collector: 0 where rolled up */
+static const struct cluster_column key_columns[] = {
+    {"level", CLUSTER_U16}, {"kind", CLUSTER_U8}, {"start_us", CLUSTER_U64},
+    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_U32}, {"direction", CLUSTER_U8},
+    {"key1", CLUSTER_TEXT}, {"key2", CLUSTER_TEXT}, {"collector", CLUSTER_I64}, SUMS,
+    {"same_pkts", CLUSTER_F64}, {"same_octets", CLUSTER_F64}, {"same1_pkts", CLUSTER_F64},
+    {"same1_octets", CLUSTER_F64}, {"same2_pkts", CLUSTER_F64}, {"same2_octets", CLUSTER_F64},
+    {"revision", CLUSTER_U64},
+};
+
+/* expected and received are of the port, with direction 0; corrections may be below zero */
+static const struct cluster_column port_columns[] = {
+    {"level", CLUSTER_U16}, {"start_us", CLUSTER_U64}, {"agent", CLUSTER_AGENT_ID},
+    {"if_index", CLUSTER_U32}, {"direction", CLUSTER_U8}, {"collector", CLUSTER_I64}, SUMS,
+    {"pool_pkts", CLUSTER_F64}, {"pool_octets", CLUSTER_F64}, {"expected", CLUSTER_F64},
+    {"received", CLUSTER_F64}, {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column folded_columns[] = {
+    {"level", CLUSTER_U16}, {"kind", CLUSTER_U8}, {"start_us", CLUSTER_U64},
+    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_U32}, {"direction", CLUSTER_U8},
+    {"collector", CLUSTER_I64}, {"n", CLUSTER_U64}, {"most_n", CLUSTER_U64},
+    {"revision", CLUSTER_U64},
+};
+
+/* What a collector has of an agent's minute: samples, and the device's times of the first and the
+ * last sample or snapshot. Of collectors whose times overlap the one with most samples counts. */
+static const struct cluster_column cover_columns[] = {
+    {"start_us", CLUSTER_U64}, {"agent", CLUSTER_AGENT_ID}, {"collector", CLUSTER_I64},
+    {"received", CLUSTER_U64}, {"low_us", CLUSTER_U64}, {"high_us", CLUSTER_U64},
+    {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column agent_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"collector", CLUSTER_I64}, {"boot", CLUSTER_I64},
+    {"address", CLUSTER_TEXT}, {"first_us", CLUSTER_I64}, {"last_us", CLUSTER_I64},
+    {"last_received_us", CLUSTER_I64}, {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column port_state_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64}, {"since_us", CLUSTER_I64},
+    {"boot", CLUSTER_I64}, {"name", CLUSTER_TEXT}, {"alias", CLUSTER_TEXT},
+    {"speed_bps", CLUSTER_I64}, {"duplex", CLUSTER_I64}, {"admin_status", CLUSTER_I64},
+    {"oper_status", CLUSTER_I64}, {"lag_parent", CLUSTER_I64}, {"edge", CLUSTER_I64},
+    {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column sample_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"boot", CLUSTER_I64}, {"if_index", CLUSTER_I64},
+    {"sequence", CLUSTER_I64}, {"time_us", CLUSTER_I64}, {"direction", CLUSTER_I64},
+    {"input_if", CLUSTER_I64}, {"output_if", CLUSTER_I64}, {"skip", CLUSTER_I64},
+    {"mean_skip", CLUSTER_I64}, {"pool_pkts", CLUSTER_I64}, {"frame_octets", CLUSTER_I64},
+    {"src_mac", CLUSTER_TEXT_OR_NULL}, {"dst_mac", CLUSTER_TEXT_OR_NULL},
+    {"vlan", CLUSTER_I64_OR_NULL}, {"ethertype", CLUSTER_I64_OR_NULL},
+    {"src_ip", CLUSTER_TEXT_OR_NULL}, {"dst_ip", CLUSTER_TEXT_OR_NULL},
+    {"ip_proto", CLUSTER_I64_OR_NULL}, {"src_port", CLUSTER_I64_OR_NULL},
+    {"dst_port", CLUSTER_I64_OR_NULL}, {"stands_for", CLUSTER_I64},
+    {"inner_src_ip", CLUSTER_TEXT_OR_NULL}, {"inner_dst_ip", CLUSTER_TEXT_OR_NULL},
+    {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
+};
+
+/* level 1: all; 5, 60, 1440: those at the ends of such windows, as retention.h thins them */
+static const struct cluster_column counter_columns[] = {
+    {"level", CLUSTER_U16}, {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64},
+    {"time_us", CLUSTER_I64}, {"boot", CLUSTER_I64}, {"received_us", CLUSTER_I64},
+    {"in_octets", CLUSTER_I64}, {"in_ucast", CLUSTER_I64}, {"in_mcast", CLUSTER_I64},
+    {"in_bcast", CLUSTER_I64}, {"in_discards", CLUSTER_I64}, {"in_errors", CLUSTER_I64},
+    {"out_octets", CLUSTER_I64}, {"out_ucast", CLUSTER_I64}, {"out_mcast", CLUSTER_I64},
+    {"out_bcast", CLUSTER_I64}, {"out_discards", CLUSTER_I64}, {"out_errors", CLUSTER_I64},
+    {"discontinuity_us", CLUSTER_I64}, {"samples", CLUSTER_I64}, {"last_sequence", CLUSTER_I64},
+    {"pool_in", CLUSTER_I64}, {"pool_out", CLUSTER_I64}, {"drops", CLUSTER_I64},
+    {"stalls", CLUSTER_I64}, {"stalled_pkts", CLUSTER_I64}, {"collector", CLUSTER_I64},
+    {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column resource_columns[] = {
+    {"level", CLUSTER_U16}, {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64},
+    {"time_us", CLUSTER_I64}, {"boot", CLUSTER_I64}, {"known", CLUSTER_I64},
+    {"in_events", CLUSTER_I64}, {"in_asleep_us", CLUSTER_I64}, {"out_events", CLUSTER_I64},
+    {"out_asleep_us", CLUSTER_I64}, {"charged", CLUSTER_I64}, {"pressed_episodes", CLUSTER_I64},
+    {"pressed_us", CLUSTER_I64}, {"ingress_drops", CLUSTER_I64}, {"pauses_in", CLUSTER_I64},
+    {"pauses_out", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column error_source_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64}, {"mac", CLUSTER_TEXT},
+    {"kind", CLUSTER_I64}, {"boot", CLUSTER_I64}, {"frames", CLUSTER_I64},
+    {"first_us", CLUSTER_I64}, {"last_us", CLUSTER_I64}, {"collector", CLUSTER_I64},
+    {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column account_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"boot", CLUSTER_I64}, {"if_index", CLUSTER_I64},
+    {"expected", CLUSTER_I64}, {"received", CLUSTER_I64}, {"duplicates", CLUSTER_I64},
+    {"reordered", CLUSTER_I64}, {"late", CLUSTER_I64}, {"agent_drops", CLUSTER_I64},
+    {"stalls", CLUSTER_I64}, {"stalled_pkts", CLUSTER_I64}, {"first_us", CLUSTER_I64},
+    {"last_us", CLUSTER_I64}, {"base_us", CLUSTER_I64_OR_NULL}, {"collector", CLUSTER_I64},
+    {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column gone_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"boot", CLUSTER_I64}, {"if_index", CLUSTER_I64},
+    {"samples", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
+};
+
+/* id: the store's, by which events of one time stay in order */
+static const struct cluster_column event_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"time_us", CLUSTER_I64}, {"id", CLUSTER_I64},
+    {"boot", CLUSTER_I64}, {"kind", CLUSTER_I64}, {"if_index", CLUSTER_I64},
+    {"mac", CLUSTER_TEXT_OR_NULL}, {"vlan", CLUSTER_I64_OR_NULL},
+    {"identity", CLUSTER_I64_OR_NULL}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column outage_columns[] = {
+    {"id", CLUSTER_I64}, {"since_us", CLUSTER_I64}, {"until_us", CLUSTER_I64},
+    {"kind", CLUSTER_I64}, {"samples", CLUSTER_I64_OR_NULL}, {"collector", CLUSTER_I64},
+    {"revision", CLUSTER_U64},
+};
+
+static const struct cluster_column stat_columns[] = {
+    {"name", CLUSTER_TEXT}, {"value", CLUSTER_I64}, {"collector", CLUSTER_I64},
+    {"revision", CLUSTER_U64},
+};
+
+/* host and store: the machine's name and the file's, for people; heard_us: the collector's clock */
+static const struct cluster_column collector_columns[] = {
+    {"collector", CLUSTER_I64}, {"host", CLUSTER_TEXT}, {"store", CLUSTER_TEXT},
+    {"version", CLUSTER_TEXT}, {"heard_us", CLUSTER_U64}, {"revision", CLUSTER_U64},
+};
+
+/*
+ * One row a batch that has arrived whole. The newest is where the collector goes on: rows of the
+ * store's part, event and outage up to these ids, and what came up to received_us, are here.
+ * [from_us, to_us) has all minutes of the batch (0, 0: none), closed_us is where minutes are
+ * complete up to, late samples aside, newest_us the end of the newest minute sent; time_us is
+ * written by the cluster's clock.
+ */
+static const struct cluster_column cursor_columns[] = {
+    {"collector", CLUSTER_I64}, {"time_us", CLUSTER_U64}, {"part_id", CLUSTER_I64},
+    {"event_id", CLUSTER_I64}, {"outage_id", CLUSTER_I64}, {"received_us", CLUSTER_I64},
+    {"from_us", CLUSTER_U64}, {"to_us", CLUSTER_U64}, {"closed_us", CLUSTER_U64},
+    {"newest_us", CLUSTER_U64}, {"missed_minutes", CLUSTER_U64}, {"revision", CLUSTER_U64},
+};
+
+/*
+ * How far a server has rolled up what it has: of this collector's minutes those whose cover has a
+ * revision up to rolled_revision, and all windows that end before done_us; kept_us: older windows
+ * are dropped. revision counts the changes of the row.
+ */
+static const struct cluster_column rolled_columns[] = {
+    {"server", CLUSTER_TEXT}, {"level", CLUSTER_U16}, {"collector", CLUSTER_I64},
+    {"rolled_revision", CLUSTER_U64}, {"done_us", CLUSTER_U64}, {"kept_us", CLUSTER_U64},
+    {"revision", CLUSTER_U64},
+};
+
+/* Tables */
+
+const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
+    [CLUSTER_KEYS] = {"keys", COLUMNS(key_columns),
+	"level, kind, start_us, agent, if_index, direction, key1, key2, collector", "start_us",
+	CLUSTER_BY_LEVEL, "agent"},
+    [CLUSTER_PORTS] = {"ports", COLUMNS(port_columns),
+	"level, start_us, agent, if_index, direction, collector", "start_us", CLUSTER_BY_LEVEL,
+	"agent"},
+    [CLUSTER_FOLDED] = {"folded", COLUMNS(folded_columns),
+	"level, kind, start_us, agent, if_index, direction, collector", "start_us",
+	CLUSTER_BY_LEVEL, "agent"},
+    [CLUSTER_COVER] = {"cover", COLUMNS(cover_columns), "start_us, agent, collector", "start_us",
+	CLUSTER_BY_DAY, "agent"},
+    [CLUSTER_AGENTS] = {"agent", COLUMNS(agent_columns), "agent, collector", NULL, CLUSTER_KEPT,
+	"agent"},
+    [CLUSTER_PORT_STATES] = {"port", COLUMNS(port_state_columns),
+	"agent, if_index, since_us, collector", NULL, CLUSTER_KEPT, "agent"},
+    [CLUSTER_SAMPLES] = {"sample", COLUMNS(sample_columns),
+	"agent, boot, if_index, sequence, collector", "time_us", CLUSTER_BY_DAY, "agent"},
+    [CLUSTER_COUNTERS] = {"counter", COLUMNS(counter_columns),
+	"level, agent, if_index, time_us, collector", "time_us", CLUSTER_BY_LEVEL, "agent"},
+    [CLUSTER_RESOURCES] = {"resource", COLUMNS(resource_columns),
+	"level, agent, if_index, time_us, collector", "time_us", CLUSTER_BY_LEVEL, "agent"},
+    [CLUSTER_ERROR_SOURCES] = {"error_source", COLUMNS(error_source_columns),
+	"agent, if_index, mac, kind, collector", NULL, CLUSTER_KEPT, "agent"},
+    [CLUSTER_ACCOUNTS] = {"account", COLUMNS(account_columns), "agent, boot, if_index, collector",
+	NULL, CLUSTER_KEPT, "agent"},
+    [CLUSTER_GONE] = {"gone", COLUMNS(gone_columns), "agent, boot, if_index, collector", NULL,
+	CLUSTER_KEPT, "agent"},
+    [CLUSTER_EVENTS] = {"event", COLUMNS(event_columns), "agent, time_us, id, collector",
+	"time_us", CLUSTER_BY_MONTH, "agent"},
+    [CLUSTER_OUTAGES] = {"outage", COLUMNS(outage_columns), "collector, id", NULL, CLUSTER_KEPT,
+	"collector"},
+    [CLUSTER_STATS] = {"stat", COLUMNS(stat_columns), "collector, name", NULL, CLUSTER_KEPT,
+	"collector"},
+    [CLUSTER_COLLECTORS] = {"collector", COLUMNS(collector_columns), "collector", NULL,
+	CLUSTER_KEPT, "collector"},
+    [CLUSTER_CURSORS] = {"cursor", COLUMNS(cursor_columns), "collector, revision", "time_us",
+	CLUSTER_BY_DAY, "collector"},
+    [CLUSTER_ROLLED] = {"rolled", COLUMNS(rolled_columns), "server, level, collector", NULL,
+	CLUSTER_KEPT, NULL},
+};
+
+/* Names */
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
+static bool
+is_name(const char *name, const char *further)
+{
+	size_t n = strlen(name);
+
+	return n > 0 && n <= 64 && strchr(LETTERS, *name) && strspn(name, further) == n;
+}
+
+bool
+cluster_is_database_name(const char *name)
+{
+	return is_name(name, LETTERS "0123456789");
+}
+
+bool
+cluster_is_cluster_name(const char *name)
+{
+	return is_name(name, LETTERS "0123456789.-");
+}
+
+static bool
+has_cluster(const struct cluster_place *place)
+{
+	return place->cluster && *place->cluster;
+}
+
+void
+cluster_write_name(FILE *out, const struct cluster_place *place,
+    const struct cluster_table *table, bool local)
+{
+	fprintf(out, "%s.%s%s", place->database, table->name,
+	    local && has_cluster(place) ? "_local" : "");
+}
+
+void
+cluster_write_columns(FILE *out, const struct cluster_table *table)
+{
+	for (size_t i = 0; i < table->n_columns; i++)
+		fprintf(out, "%s%s", i > 0 ? ", " : "", table->columns[i].name);
+}
+
+void
+cluster_write_insert(FILE *out, const struct cluster_place *place,
+    const struct cluster_table *table)
+{
+	fputs("INSERT INTO ", out);
+	cluster_write_name(out, place, table, false);
+	fputs(" (", out);
+	cluster_write_columns(out, table);
+	fputs(") FORMAT RowBinary", out);
+}
+
+/* Making tables */
+
+static void
+write_partition(FILE *out, const struct cluster_table *table)
+{
+	if (table->partition == CLUSTER_KEPT)
+		return;
+	fputs(" PARTITION BY ", out);
+	if (table->partition != CLUSTER_BY_LEVEL) {
+		fprintf(out, "intDiv(%s, %llu)", table->time,
+		    table->partition == CLUSTER_BY_DAY ? DAY_US : 30 * DAY_US);
+		return;
+	}
+	fputs("(level, multiIf(", out);
+	for (int l = 0; l < CLUSTER_N_LEVELS - 1; l++)
+		fprintf(out, "level = %u, intDiv(%s, %llu), ", cluster_levels[l].minutes,
+		    table->time, (unsigned long long)cluster_levels[l].partition_us);
+	fprintf(out, "intDiv(%s, %llu)))", table->time,
+	    (unsigned long long)cluster_levels[CLUSTER_N_LEVELS - 1].partition_us);
+}
+
+static void
+write_local_table(FILE *out, const struct cluster_place *place, const struct cluster_table *table)
+{
+	fputs("CREATE TABLE IF NOT EXISTS ", out);
+	cluster_write_name(out, place, table, true);
+	fputs(" (", out);
+	for (size_t i = 0; i < table->n_columns; i++)
+		fprintf(out, "%s%s %s", i > 0 ? ", " : "", table->columns[i].name,
+		    cluster_type_names[table->columns[i].type]);
+	fputs(") ENGINE = ReplacingMergeTree(revision)", out);
+	write_partition(out, table);
+	fprintf(out, " ORDER BY (%s)", table->key);
+}
+
+static void
+write_distributed_table(FILE *out, const struct cluster_place *place,
+    const struct cluster_table *table)
+{
+	fputs("CREATE TABLE IF NOT EXISTS ", out);
+	cluster_write_name(out, place, table, false);
+	fputs(" AS ", out);
+	cluster_write_name(out, place, table, true);
+	fprintf(out, " ENGINE = Distributed('%s', '%s', '%s_local'", place->cluster,
+	    place->database, table->name);
+	if (table->shard)
+		fprintf(out, ", cityHash64(%s)", table->shard);
+	fputs(")", out);
+}
+
+/* What each migration makes, in the order of cluster_tables. */
+static const struct {
+	enum cluster_table_id first, end;
+} migrations[CLUSTER_VERSION] = {
+    {CLUSTER_KEYS, CLUSTER_N_TABLES},
+};
+
+static void
+write_start(FILE *out, const struct cluster_place *place, size_t i)
+{
+	if (i == 0)
+		fprintf(out, "CREATE DATABASE IF NOT EXISTS %s", place->database);
+	else
+		fprintf(out, "CREATE TABLE IF NOT EXISTS %s.migration (number UInt32) ENGINE = "
+			     "MergeTree ORDER BY number", place->database);
+}
+
+enum { N_START = 2 };
+
+bool
+cluster_write_migration(FILE *out, const struct cluster_place *place, unsigned from_version,
+    size_t i)
+{
+	size_t kinds = has_cluster(place) ? 2 : 1;
+
+	if (i < N_START) {
+		write_start(out, place, i);
+		return true;
+	}
+	i -= N_START;
+	for (unsigned v = from_version; v < CLUSTER_VERSION; v++) {
+		size_t n = (size_t)(migrations[v].end - migrations[v].first) * kinds;
+
+		if (i < n) {
+			const struct cluster_table *table =
+			    &cluster_tables[migrations[v].first + i / kinds];
+
+			(i % kinds == 0 ? write_local_table : write_distributed_table)(out, place,
+			    table);
+			return true;
+		}
+		if (i == n) {
+			fprintf(out, "INSERT INTO %s.migration VALUES (%u)", place->database,
+			    v + 1);
+			return true;
+		}
+		i -= n + 1;
+	}
+	return false;
+}
+
+void
+cluster_write_version_query(FILE *out, const struct cluster_place *place)
+{
+	fprintf(out, "SELECT toUInt32(max(number)) FROM %s.migration", place->database);
+}

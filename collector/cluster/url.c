@@ -1,0 +1,158 @@
+#include "collector/cluster/url.h"
+#include "collector/cluster/schema.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define PREFIX "clickhouse:"
+
+enum { HTTP_PORT = 8123, HTTPS_PORT = 8443 }; /* ClickHouse's own defaults */
+
+bool
+cluster_url_is_meant(const char *text)
+{
+	return strncmp(text, PREFIX, strlen(PREFIX)) == 0;
+}
+
+/* What is left of the text, and the first complaint. */
+struct parser {
+	const char *at;
+	const char *reason;
+};
+
+static bool
+skip(struct parser *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (strncmp(p->at, text, n) != 0)
+		return false;
+	p->at += n;
+	return true;
+}
+
+static void
+fail(struct parser *p, const char *reason)
+{
+	if (!p->reason)
+		p->reason = reason;
+}
+
+/* Copies n octets and steps over them. */
+static void
+take(struct parser *p, char *to, size_t room, size_t n, const char *what)
+{
+	if (n == 0 || n >= room) {
+		fail(p, what);
+		return;
+	}
+	memcpy(to, p->at, n);
+	to[n] = '\0';
+	p->at += n;
+}
+
+static void
+parse_user(struct parser *p, struct cluster_url *url)
+{
+	size_t n = strcspn(p->at, "/?@");
+
+	if (p->at[n] != '@')
+		return;
+	if (memchr(p->at, ':', n)) {
+		fail(p, "a password does not belong into a URL: clickhouse_password takes it");
+		return;
+	}
+	take(p, url->user, sizeof(url->user), n, "a user's name has 1 to 64 characters");
+	if (strspn(url->user, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=
+	    strlen(url->user))
+		fail(p, "a user's name has letters, digits, . _ - only");
+	p->at += p->reason ? 0 : 1;
+}
+
+static void
+parse_host(struct parser *p, struct cluster_url *url)
+{
+	static const char host[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+	struct in6_addr address;
+
+	if (!skip(p, "[")) {
+		take(p, url->host, sizeof(url->host), strspn(p->at, host),
+		    "a host's name or address is needed behind http://");
+		return;
+	}
+	take(p, url->host, sizeof(url->host), strcspn(p->at, "]"), "no IPv6 address in the brackets");
+	if (inet_pton(AF_INET6, url->host, &address) != 1)
+		fail(p, "no IPv6 address in the brackets");
+	if (!p->reason && !skip(p, "]"))
+		fail(p, "a bracket is not closed");
+}
+
+static void
+parse_port(struct parser *p, struct cluster_url *url)
+{
+	unsigned long port = 0;
+	size_t n;
+
+	url->port = url->tls ? HTTPS_PORT : HTTP_PORT;
+	if (!skip(p, ":"))
+		return;
+	n = strspn(p->at, "0123456789");
+	for (size_t i = 0; i < n && i < 6; i++)
+		port = port * 10 + (unsigned long)(p->at[i] - '0');
+	if (n == 0 || n > 5 || port == 0 || port > UINT16_MAX)
+		fail(p, "a port is a number from 1 to 65535");
+	url->port = (uint16_t)port;
+	p->at += n;
+}
+
+static void
+parse_names(struct parser *p, struct cluster_url *url)
+{
+	if (skip(p, "/") && *p->at && *p->at != '?') {
+		take(p, url->database, sizeof(url->database), strcspn(p->at, "?"),
+		    "a database's name has at most 64 characters");
+		if (!p->reason && !cluster_is_database_name(url->database))
+			fail(p, "a database's name has letters, digits and _ only");
+	}
+	if (!skip(p, "?"))
+		return;
+	if (!skip(p, "cluster="))
+		fail(p, "only ?cluster=NAME may follow");
+	take(p, url->cluster, sizeof(url->cluster), strlen(p->at),
+	    "a cluster's name has 1 to 64 characters");
+	if (!p->reason && !cluster_is_cluster_name(url->cluster))
+		fail(p, "a cluster's name has letters, digits, _ . - only");
+}
+
+int
+cluster_url_parse(const char *text, struct cluster_url *url, const char **reason)
+{
+	static void (*const parts[])(struct parser *, struct cluster_url *) = {
+	    parse_user, parse_host, parse_port, parse_names};
+	struct parser p = {text, NULL};
+
+	*url = (struct cluster_url){0};
+	skip(&p, PREFIX);
+	url->tls = skip(&p, "https://");
+	if (!url->tls && !skip(&p, "http://"))
+		fail(&p, "it begins with http:// or https://");
+	for (size_t i = 0; !p.reason && i < sizeof(parts) / sizeof(parts[0]); i++)
+		parts[i](&p, url);
+	if (!p.reason && *p.at)
+		fail(&p, "there is something behind it that does not belong there");
+	*reason = p.reason;
+	return p.reason ? -EINVAL : 0;
+}
+
+const char *
+cluster_url_check(const char *text)
+{
+	struct cluster_url url;
+	const char *reason;
+
+	cluster_url_parse(text, &url, &reason);
+	return reason;
+}
