@@ -252,6 +252,8 @@ frame_of(uint32_t source, uint32_t destination, uint8_t ip_version)
 {
 	struct frame_keys k = {.has_macs = true, .ip_version = ip_version};
 
+	source = htole32(source);
+	destination = htole32(destination);
 	memcpy(k.src_mac + 2, &source, 4);
 	memcpy(k.dst_mac + 2, &destination, 4);
 	memcpy(k.src_ip, &source, 4);

@@ -74,7 +74,7 @@ static int
 take_mode(const struct nlattr *attr, struct ethtool_modes *modes)
 {
 	uint32_t mbit;
-	uint8_t octet;
+	uint8_t octet = 0;
 	int rc = 0;
 
 	switch (mnl_attr_get_type(attr)) {

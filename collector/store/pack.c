@@ -17,6 +17,49 @@ enum pack_form {
 
 #define WHOLE_MAX 0x1p53 /* beyond, a double does not have every whole number */
 
+/* What stands in a body of a value in memory, and back: nothing to do but on a big-endian machine. */
+static uint32_t
+float_word(float value)
+{
+	uint32_t word;
+
+	memcpy(&word, &value, sizeof(word));
+	return htole32(word);
+}
+
+static float
+float_of(const uint8_t *from)
+{
+	uint32_t word;
+	float value;
+
+	memcpy(&word, from, sizeof(word));
+	word = le32toh(word);
+	memcpy(&value, &word, sizeof(value));
+	return value;
+}
+
+static uint64_t
+double_word(double value)
+{
+	uint64_t word;
+
+	memcpy(&word, &value, sizeof(word));
+	return htole64(word);
+}
+
+static double
+double_of(const uint8_t *from)
+{
+	uint64_t word;
+	double value;
+
+	memcpy(&word, from, sizeof(word));
+	word = le64toh(word);
+	memcpy(&value, &word, sizeof(value));
+	return value;
+}
+
 struct pack_key
 pack_key_of(int64_t agent, uint32_t if_index, uint8_t direction, const uint8_t *key1,
     uint8_t octets1, const uint8_t *key2, uint8_t octets2)
@@ -102,22 +145,24 @@ form_of(const double *values, unsigned n)
 static void
 write_value(struct wbuf *w, enum pack_form form, double value)
 {
-	uint64_t whole;
-	float single = (float)value;
+	uint64_t word;
+	uint32_t single;
 
 	switch (form) {
 	case FORM_ZERO:
 	case FORM_TIMES:
 		break;
 	case FORM_FLOAT:
+		single = float_word((float)value);
 		wbuf_put(w, &single, sizeof(single));
 		break;
 	case FORM_DOUBLE:
-		wbuf_put(w, &value, sizeof(value));
+		word = double_word(value);
+		wbuf_put(w, &word, sizeof(word));
 		break;
 	default:
-		whole = htole64((uint64_t)value);
-		wbuf_put(w, &whole, (size_t)form);
+		word = htole64((uint64_t)value);
+		wbuf_put(w, &word, (size_t)form);
 	}
 }
 
@@ -129,7 +174,7 @@ write_column(struct wbuf *w, const double *values, const double *before, unsigne
 
 	if (form != FORM_ZERO && n > 1 && is_times(values, before, n, &factor)) {
 		wbuf_u8(w, FORM_TIMES);
-		wbuf_put(w, &factor, sizeof(factor));
+		wbuf_put(w, &(uint64_t){double_word(factor)}, sizeof(uint64_t));
 		return;
 	}
 	wbuf_u8(w, (uint8_t)form);
@@ -172,7 +217,7 @@ open_column(struct pack_reader *reader, struct rbuf *r, unsigned c)
 	if (form == FORM_TIMES) {
 		factor = rbuf_take(r, sizeof(double));
 		if (factor)
-			memcpy(&reader->columns[c].factor, factor, sizeof(double));
+			reader->columns[c].factor = double_of(factor);
 	} else {
 		reader->columns[c].values = rbuf_take(r, reader->n * value_octets(form));
 	}
@@ -225,15 +270,12 @@ read_values(uint8_t form, const uint8_t *from, unsigned n, double *to)
 		READ_WIDTH(6);
 		READ_WIDTH(7);
 	case FORM_FLOAT:
-		for (unsigned i = 0; i < n; i++) {
-			float v;
-
-			memcpy(&v, from + i * sizeof(v), sizeof(v));
-			to[i] = (double)v;
-		}
+		for (unsigned i = 0; i < n; i++)
+			to[i] = (double)float_of(from + i * sizeof(float));
 		break;
 	case FORM_DOUBLE:
-		memcpy(to, from, n * sizeof(*to));
+		for (unsigned i = 0; i < n; i++)
+			to[i] = double_of(from + i * sizeof(double));
 		break;
 	}
 }

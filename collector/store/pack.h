@@ -5,8 +5,8 @@
  *
  * Body: format, number of columns (1 octet each), number of entries (2), octets of keys (4), keys,
  * columns. A key: how many octets it shares with the one before, and the others. A column: its
- * form (enum pack_form in pack.c), its values. Numbers of the head in network order, values as the
- * processor's little-endian words.
+ * form (enum pack_form in pack.c), its values. Numbers of the head in network order, values as
+ * little-endian words, on any machine.
  */
 #ifndef EASE_COLLECTOR_STORE_PACK_H
 #define EASE_COLLECTOR_STORE_PACK_H
