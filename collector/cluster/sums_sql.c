@@ -1,0 +1,100 @@
+#include "collector/cluster/sums_sql.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MINUTE = 1 };
+
+/* Behind n, all columns of numbers that no row is known by add up. */
+void
+sums_sql_columns(FILE *sql, enum cluster_table_id table)
+{
+	const struct cluster_table *t = &cluster_tables[table];
+	size_t i = 0;
+
+	while (strcmp(t->columns[i].name, "n") != 0)
+		i++;
+	for (const char *comma = ""; strcmp(t->columns[i].name, "revision") != 0; i++) {
+		fprintf(sql, "%ssum(%s)", comma, t->columns[i].name);
+		comma = ", ";
+	}
+}
+
+/* Rows of one thing are tuples (received, collector, first, last); x is passed over for a y that is
+ * greater and of the same time. */
+static void
+put_passed_over(FILE *sql, const char *thing, const char *times)
+{
+	fprintf(sql, "SELECT tupleElement(lost, 2) AS collector, %s FROM (SELECT %s,"
+	    " arrayJoin(arrayFilter(x -> arrayExists(y ->"
+	    " (tupleElement(y, 1), tupleElement(y, 2)) > (tupleElement(x, 1), tupleElement(x, 2))"
+	    " AND tupleElement(y, 3) <= tupleElement(x, 4)"
+	    " AND tupleElement(x, 3) <= tupleElement(y, 4), each), each)) AS lost FROM"
+	    " (SELECT %s, groupArray((received, collector, %s)) AS each FROM ",
+	    thing, thing, thing, times);
+}
+
+static void
+put_end_of_passed_over(FILE *sql, const char *thing, const char *where)
+{
+	fprintf(sql, "%s GROUP BY %s HAVING count() > 1))", where, thing);
+}
+
+static void
+put_range(FILE *sql, uint64_t from_us, uint64_t to_us)
+{
+	fprintf(sql, "start_us >= %" PRIu64 " AND start_us < %" PRIu64, from_us, to_us);
+}
+
+void
+sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local, uint64_t from_us,
+    uint64_t to_us, const char *where)
+{
+	put_passed_over(sql, "agent, start_us", "low_us, high_us");
+	cluster_write_name(sql, place, &cluster_tables[CLUSTER_COVER], local);
+	fputs(" FINAL WHERE ", sql);
+	put_range(sql, from_us, to_us);
+	put_end_of_passed_over(sql, "agent, start_us", where);
+}
+
+void
+sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place, const char *where)
+{
+	put_passed_over(sql, "agent, boot, if_index", "first_us, last_us");
+	cluster_write_name(sql, place, &cluster_tables[CLUSTER_ACCOUNTS], false);
+	fputs(" FINAL WHERE 1", sql);
+	put_end_of_passed_over(sql, "agent, boot, if_index", where);
+}
+
+static void
+put_run(FILE *sql, const struct sums_run *run)
+{
+	fprintf(sql, "(level = %u AND ", run->minutes);
+	put_range(sql, run->from_us, run->to_us);
+	fputs(")", sql);
+}
+
+static void
+put_without_passed_over(FILE *sql, const struct sums_rows *rows, const struct sums_run *run)
+{
+	fputs(" AND NOT (level = 1 AND (collector, agent, start_us) GLOBAL IN (", sql);
+	sums_sql_passed_over(sql, rows->place, rows->local, run->from_us, run->to_us, "");
+	fputs("))", sql);
+}
+
+/* Columns that rows are known by may choose before FINAL does, others may not. */
+void
+sums_sql_rows(FILE *sql, const struct sums_rows *rows)
+{
+	fputs(" FROM ", sql);
+	cluster_write_name(sql, rows->place, &cluster_tables[rows->table], rows->local);
+	fputs(" FINAL PREWHERE (", sql);
+	for (size_t i = 0; i < rows->n_runs; i++) {
+		fputs(i > 0 ? " OR " : "", sql);
+		put_run(sql, &rows->runs[i]);
+	}
+	fprintf(sql, ")%s WHERE 1", rows->where);
+	for (size_t i = 0; i < rows->n_runs; i++)
+		if (rows->runs[i].minutes == MINUTE)
+			put_without_passed_over(sql, rows, &rows->runs[i]);
+}
