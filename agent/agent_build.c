@@ -360,7 +360,7 @@ agent_check(const struct agent_config *config, FILE *picture, char *error, size_
 {
 	struct emulated_config emulated = emulated_from(config);
 
-	privilege_print(config, picture);
+	agent_privilege_print(config, picture);
 	return config->device == AGENT_DEVICE_EMULATED
 	    ? emulated_check(&emulated, picture, error, error_size)
 	    : 0;

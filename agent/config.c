@@ -5,6 +5,7 @@
 #include "agent/snmp/notify.h"
 #include "agent/snmp/trap_sink.h"
 #include "common/log.h"
+#include "common/privilege.h"
 #include "common/trap_wire.h"
 #include "common/udp_out.h"
 
@@ -141,6 +142,11 @@ const struct option_row agent_options[] = {
     {.name = "sflow_agent_address", .type = OPTION_STRING, AT(sflow_agent_address), .max = 80,
 	.check = sflow_export_check_address,
 	.help = "this switch's address in sFlow datagrams; empty: where they leave from"},
+    {.name = "run_as", .type = OPTION_STRING, AT(run_as), .max = PRIVILEGE_NAME - 1,
+	.help = "the user that the agent becomes when root starts it; empty: easeagentd, if there "
+		"is one. root: root it stays, with the capabilities alone that it uses"},
+    {.name = "run_as_group", .type = OPTION_STRING, AT(run_as_group),
+	.max = PRIVILEGE_NAME - 1, .help = "group, with it; empty: the user's"},
     {.name = "state_dir", .type = OPTION_STRING, AT(state_dir), .max = PATH_MAX_OCTETS,
 	.def = "/var/lib/easeswitch", .help = "agent id, boot number, settings, totals"},
     {.name = "log_level", .type = OPTION_ENUM, AT(log_level), .choices = level_choices,

@@ -55,6 +55,7 @@ struct agent_config {
 	char *sflow_collector;
 	char *sflow_agent_address;
 	/* the process */
+	char *run_as, *run_as_group; /* if started by root; "": see common/privilege.h */
 	char *state_dir;
 	int log_level; /* enum log_level */
 };

@@ -84,7 +84,11 @@ serve(struct agent_config *config, const char *given_file, bool foreground)
 	struct agent *agent;
 	int rc, status;
 
-	service_hide_memory();
+	if (agent_privilege_become(config, error, sizeof(error)) < 0) {
+		free(file);
+		return fail(error);
+	}
+	service_hide_memory(); /* after it, for who changes its user can be looked into again */
 	if (agent_create(config, file, &agent, error, sizeof(error)) < 0) {
 		free(file);
 		return fail(error);
@@ -97,7 +101,7 @@ serve(struct agent_config *config, const char *given_file, bool foreground)
 	log_open("easeagentd", !foreground, (enum log_level)config->log_level);
 	if (config->trap_sinks.n > 0 && service_is_readable_by_all(given_file))
 		log_warn("agent", "%s holds secrets and everybody may read it", given_file);
-	rc = privilege_keep(config);
+	rc = agent_privilege_keep(config);
 	if (rc < 0)
 		log_warn("agent", "capabilities could not be dropped: %s", strerror(-rc));
 	rc = agent_run(agent);

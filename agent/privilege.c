@@ -2,12 +2,14 @@
 
 #include "agent/linux/linux_device.h"
 #include "common/log.h"
+#include "common/privilege.h"
 
 #include <cap-ng.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
+
+#define OWN_USER "easeagentd"
 
 enum { CAPABILITIES_MAX = 3, TEXT_OCTETS = 256 };
 
@@ -110,36 +112,20 @@ static bool
 is_there(const struct need *need)
 {
 	for (size_t i = 0; i < need->n; i++)
-		if (!capng_have_capability(CAPNG_PERMITTED, need->capabilities[i]))
+		if (!privilege_has(need->capabilities[i]))
 			return false;
 	return true;
 }
 
-/* "CAP_BPF, CAP_PERFMON" of those in the list. */
-static void
-add_names(char *text, size_t size, const unsigned *capabilities, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const char *name = capng_capability_to_name(capabilities[i]);
-		size_t used = strlen(text);
-
-		used += (size_t)snprintf(text + used, size - used, "%sCAP_", used > 0 ? ", " : "");
-		for (; name && *name && used + 1 < size; name++)
-			text[used++] = *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name;
-		text[used] = '\0';
-	}
-}
-
 void
-privilege_print(const struct agent_config *config, FILE *out)
+agent_privilege_print(const struct agent_config *config, FILE *out)
 {
 	for (size_t i = 0; i < N_NEEDS; i++) {
 		char names[TEXT_OCTETS] = "";
 
 		if (!needs[i].applies(config))
 			continue;
-		capng_get_caps_process();
-		add_names(names, sizeof(names), needs[i].capabilities, needs[i].n);
+		privilege_names(names, sizeof(names), needs[i].capabilities, needs[i].n);
 		if (is_there(&needs[i]))
 			fprintf(out, "%s: for %s; there\n", names, needs[i].what);
 		else
@@ -156,9 +142,38 @@ warn_missing(const struct agent_config *config)
 
 		if (!needs[i].applies(config) || is_there(&needs[i]))
 			continue;
-		add_names(names, sizeof(names), needs[i].capabilities, needs[i].n);
+		privilege_names(names, sizeof(names), needs[i].capabilities, needs[i].n);
 		log_warn("agent", "no %s: %s needed; %s", needs[i].what, names, needs[i].without);
 	}
+}
+
+/* ---- becoming ---- */
+
+int
+agent_privilege_become(const struct agent_config *config, char *error, size_t error_size)
+{
+	unsigned opening[N_NEEDS * CAPABILITIES_MAX + 1];
+	struct privilege_user user;
+	size_t n = 0;
+	int rc = privilege_find(config->run_as, config->run_as_group, OWN_USER, &user, error, error_size);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < N_NEEDS; i++)
+		for (size_t j = 0; needs[i].applies(config) && j < needs[i].n; j++)
+			opening[n++] = needs[i].capabilities[j];
+	opening[n++] = CAP_DAC_OVERRIDE; /* a socket or a capture that only root may open */
+	rc = privilege_make_directory(&user, config->state_dir);
+	if (rc < 0) {
+		snprintf(error, error_size, "state_dir: %s: %s", config->state_dir, strerror(-rc));
+		return rc;
+	}
+	rc = privilege_become(&user, opening, n);
+	if (rc < 0)
+		snprintf(error, error_size, "run_as: cannot become %s: %s", user.name, strerror(-rc));
+	if (user.missing)
+		log_warn("agent", "root it stays, without privileges: there is no user " OWN_USER);
+	return rc;
 }
 
 /* ---- keeping ---- */
@@ -172,37 +187,31 @@ list_kept(const struct agent_config *config, unsigned kept[N_NEEDS * CAPABILITIE
 
 	for (size_t i = 0; i < N_NEEDS; i++)
 		applies[i] = needs[i].kept && needs[i].applies(config);
-	capng_get_caps_process();
 	for (unsigned capability = 0; capability <= CAP_LAST_CAP; capability++) {
 		bool wanted = false;
 
 		for (size_t i = 0; i < N_NEEDS; i++)
 			for (size_t j = 0; applies[i] && j < needs[i].n; j++)
 				wanted = wanted || needs[i].capabilities[j] == capability;
-		if (wanted && capng_have_capability(CAPNG_PERMITTED, capability))
+		if (wanted && privilege_has(capability))
 			kept[n++] = capability;
 	}
 	return n;
 }
 
 int
-privilege_keep(const struct agent_config *config)
+agent_privilege_keep(const struct agent_config *config)
 {
 	unsigned kept[N_NEEDS * CAPABILITIES_MAX];
 	size_t n = list_kept(config, kept);
-	bool bounds = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
 	char names[TEXT_OCTETS] = "";
+	int rc;
 
 	warn_missing(config);
-	capng_clear(CAPNG_SELECT_BOTH);
-	for (size_t i = 0; i < n; i++)
-		if (capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET,
-			kept[i]) < 0)
-			return -EINVAL;
-	if (capng_apply(bounds ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS) < 0)
-		return -EPERM;
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	add_names(names, sizeof(names), kept, n);
+	rc = privilege_keep(kept, n);
+	if (rc < 0)
+		return rc;
+	privilege_names(names, sizeof(names), kept, n);
 	log_info("agent", "capabilities kept: %s", n > 0 ? names : "none");
 	return 0;
 }

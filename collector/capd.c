@@ -324,7 +324,7 @@ open_books(struct capd *c, struct ledger_limits *limits, char *error, size_t err
 }
 
 static int
-start_store(struct capd *c, const struct ledger_limits *limits, char *error, size_t error_size)
+start_threads(struct capd *c, const struct ledger_limits *limits, char *error, size_t error_size)
 {
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},
@@ -333,9 +333,11 @@ start_store(struct capd *c, const struct ledger_limits *limits, char *error, siz
 	int r;
 
 	ledger_room(limits, room);
-	r = store_start(c->store, room);
+	r = input_start(c->input);
+	if (r == 0)
+		r = store_start(c->store, room);
 	if (r < 0)
-		snprintf(error, error_size, "starting the store's thread: %s", strerror(-r));
+		snprintf(error, error_size, "starting threads: %s", strerror(-r));
 	else
 		c->batch = store_take(c->store);
 	return r;
@@ -399,7 +401,9 @@ open_all(struct capd *c, char *error, size_t error_size)
 		r = tap_open(&c->tap, c->options->tap, &clock_system, error, error_size);
 	if (r == 0)
 		r = open_input(c, error, error_size);
-	return r == 0 ? start_store(c, &limits, error, error_size) : r;
+	if (r == 0 && c->options->opened)
+		r = c->options->opened(c->config, error, error_size);
+	return r == 0 ? start_threads(c, &limits, error, error_size) : r;
 }
 
 int

@@ -27,6 +27,9 @@ struct capd_options {
 	 * can be; NULL: nothing. */
 	const char *config_file;
 	struct collector_config *live_config;
+	/* Told when everything that takes privileges is open, before the first thread is made; NULL:
+	 * nobody. 0, or -errno with the reason in error: then nothing is started. */
+	int (*opened)(const struct collector_config *config, char *error, size_t error_size);
 };
 
 /* Opens store and sockets and reads the books back. config and clock are borrowed. Blocks SIGTERM,

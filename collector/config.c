@@ -3,6 +3,7 @@
 #include "collector/input/receive.h"
 #include "collector/input/v3.h"
 #include "common/endpoint.h"
+#include "common/privilege.h"
 
 #include <errno.h>
 #include <string.h>
@@ -151,6 +152,11 @@ const struct option_row collector_options[] = {
     {"store_size", OPTION_U32, AT(store_size_mib), .max = 1u << 26, .unit = "MiB", .def = "16384",
 	.help = "Most that the store takes of the disk, its write-ahead log aside: beyond, samples "
 		"go first, then the oldest minutes, and so on. 0: no limit."},
+    {"run_as", OPTION_STRING, AT(run_as), .max = PRIVILEGE_NAME - 1,
+	.help = "The user that the collector becomes when root starts it; empty: easecapd, if "
+		"there is one. root: root it stays, without privileges. The store must be that user's."},
+    {"run_as_group", OPTION_STRING, AT(run_as_group), .max = PRIVILEGE_NAME - 1,
+	.help = "Group, with it; empty: the user's."},
     {"log", OPTION_ENUM, AT(log), .choices = log_targets, .def = "stderr",
 	.help = "Where messages go; without -f always to syslog."},
     {"log_level", OPTION_ENUM, AT(log_level), .choices = log_levels, .def = "info",

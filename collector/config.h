@@ -24,6 +24,7 @@ struct collector_config {
 	struct option_list communities;
 	struct option_list senders;
 	struct option_sections users; /* struct collector_user */
+	char *run_as, *run_as_group; /* if started by root; "": see common/privilege.h */
 	char *store;
 	uint32_t flush_interval_ms;
 	uint32_t receive_buffer_octets;

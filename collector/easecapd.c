@@ -5,16 +5,22 @@
 #include "collector/capd.h"
 #include "collector/web/web.h"
 #include "common/log.h"
+#include "common/privilege.h"
 #include "common/service.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define OWN_USER "easecapd"
 
 enum {
 	ERROR_TEXT = 512,
@@ -137,13 +143,32 @@ has_page(const struct collector_config *config)
 	return *config->http_listen && config->memory_mib >= PAGE_LEAST_MIB;
 }
 
-/* The page goes without saying: who collects must not stop because it cannot be shown. */
+/* The page goes without saying: who collects must not stop because it cannot be shown. -1 if there
+ * is to be none. */
+static int
+listen_for_page(const struct collector_config *config)
+{
+	char error[ERROR_TEXT];
+	int fd;
+
+	if (!*config->http_listen)
+		return -1;
+	if (!has_page(config)) {
+		log_warn("easecapd", "no page: memory is below %d MiB", PAGE_LEAST_MIB);
+		return -1;
+	}
+	fd = web_listen(config->http_listen, error, sizeof(error));
+	if (fd < 0)
+		log_warn("easecapd", "no page: %s", error);
+	return fd < 0 ? -1 : fd;
+}
+
 static struct web *
-open_page(const struct collector_config *config, struct capd *capd,
+open_page(int listen_fd, const struct collector_config *config, struct capd *capd,
     const struct stat_set *stats[CAPD_STAT_SETS])
 {
 	const struct web_config web_config = {
-	    .listen = config->http_listen,
+	    .listen_fd = listen_fd,
 	    .token = config->http_token,
 	    .hosts = (const char *const *)config->http_hosts.items,
 	    .n_hosts = config->http_hosts.n,
@@ -163,12 +188,8 @@ open_page(const struct collector_config *config, struct capd *capd,
 	struct web *web = NULL;
 	char error[ERROR_TEXT];
 
-	if (!*config->http_listen)
+	if (listen_fd < 0)
 		return NULL;
-	if (!has_page(config)) {
-		log_warn("easecapd", "no page: memory is below %d MiB", PAGE_LEAST_MIB);
-		return NULL;
-	}
 	capd_stat_sets(capd, stats);
 	if (web_open(&web, &web_config, error, sizeof(error)) == 0)
 		capd_add_stats(capd, web_stats(web));
@@ -181,7 +202,7 @@ static int
 collect(const struct collector_config *config, const struct capd_options *options,
     bool foreground)
 {
-	int parent_fd = foreground ? -1 : go_to_background();
+	int parent_fd = foreground ? -1 : go_to_background(), page_fd;
 	const struct stat_set *stats[CAPD_STAT_SETS];
 	char error[ERROR_TEXT];
 	struct capd *capd;
@@ -192,12 +213,13 @@ collect(const struct collector_config *config, const struct capd_options *option
 		fprintf(stderr, "easecapd: %s\n", strerror(-parent_fd));
 		return parent_fd;
 	}
+	page_fd = listen_for_page(config);
 	r = capd_open(&capd, config, options, &clock_system, error, sizeof(error));
 	if (r < 0) {
 		fprintf(stderr, "easecapd: %s\n", error);
 		return r;
 	}
-	web = open_page(config, capd, stats);
+	web = open_page(page_fd, config, capd, stats);
 	if (foreground && web)
 		web_announce(web);
 	if (foreground)
@@ -256,6 +278,66 @@ import(const struct collector_config *config, const struct command *cmd)
 	return r;
 }
 
+/* From here on with what opening needs: ports below 1024, receive buffers beyond the system's limit. */
+static int
+become_user(const struct collector_config *config, char *error, size_t error_size)
+{
+	static const unsigned opening[] = {CAP_NET_BIND_SERVICE, CAP_NET_ADMIN};
+	struct privilege_user user;
+	char directory[PATH_MAX];
+	int r = privilege_find(config->run_as, config->run_as_group, OWN_USER, &user, error, error_size);
+
+	if (r < 0)
+		return r;
+	if (user.missing)
+		log_warn("easecapd", "root it stays, without privileges: there is no user " OWN_USER);
+	snprintf(directory, sizeof(directory), "%s", config->store);
+	(void)privilege_make_directory(&user, dirname(directory)); /* the store says what is wrong */
+	r = privilege_become(&user, opening, sizeof(opening) / sizeof(opening[0]));
+	if (r < 0)
+		snprintf(error, error_size, "run_as: cannot become %s: %s", user.name, strerror(-r));
+	return r;
+}
+
+/* All is open: nothing is needed any more. */
+static int
+give_up_privileges(const struct collector_config *config, char *error, size_t error_size)
+{
+	int r = privilege_keep(NULL, 0);
+
+	(void)config;
+	if (r < 0)
+		snprintf(error, error_size, "privileges cannot be given up: %s", strerror(-r));
+	return r;
+}
+
+static int
+start(struct collector_config *config, struct command *cmd)
+{
+	char error[ERROR_TEXT];
+	int r;
+
+	log_open("easecapd", (!cmd->foreground && !cmd->import_file) || config->log == COLLECTOR_LOG_SYSLOG,
+	    (enum log_level)config->log_level);
+	if (service_is_readable_by_all(cmd->config_file))
+		log_warn("easecapd", "%s holds secrets and everybody may read it", cmd->config_file);
+	cmd->options.config_file = realpath(cmd->config_file, NULL);
+	r = become_user(config, error, sizeof(error));
+	if (r < 0) {
+		fprintf(stderr, "easecapd: %s\n", error);
+		free((char *)(uintptr_t)cmd->options.config_file);
+		return r;
+	}
+	service_hide_memory(); /* after it, for who changes its user can be looked into again */
+	if (has_page(config) && !cmd->import_file)
+		cmd->options.memory_taken = web_memory(config->http_connections);
+	cmd->options.live_config = config;
+	cmd->options.opened = give_up_privileges;
+	r = cmd->import_file ? import(config, cmd) : collect(config, &cmd->options, cmd->foreground);
+	free((char *)(uintptr_t)cmd->options.config_file);
+	return r;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -273,19 +355,7 @@ main(int argc, char **argv)
 		if (cmd.print)
 			options_print(stdout, collector_options, &config, collector_secrets);
 	} else {
-		if (has_page(&config) && !cmd.import_file)
-			cmd.options.memory_taken = web_memory(config.http_connections);
-		service_hide_memory();
-		cmd.options.config_file = realpath(cmd.config_file, NULL);
-		cmd.options.live_config = &config;
-		log_open("easecapd",
-		    (!cmd.foreground && !cmd.import_file) || config.log == COLLECTOR_LOG_SYSLOG,
-		    (enum log_level)config.log_level);
-		if (service_is_readable_by_all(cmd.config_file))
-			log_warn("easecapd", "%s holds secrets and everybody may read it", cmd.config_file);
-		r = cmd.import_file ? import(&config, &cmd)
-				    : collect(&config, &cmd.options, cmd.foreground);
-		free((char *)(uintptr_t)cmd.options.config_file);
+		r = start(&config, &cmd);
 	}
 	collector_config_free(&config);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -81,8 +81,7 @@ service_hide_memory(void)
 	static const struct rlimit none = {0, 0};
 
 	setrlimit(RLIMIT_CORE, &none);
-	if (!IS_SANITIZED)
-		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, IS_SANITIZED, 0, 0, 0);
 }
 
 bool

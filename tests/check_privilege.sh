@@ -1,8 +1,10 @@
 #!/bin/bash
-# What the agent may do to the machine, over a real snmpd and interfaces in a network namespace of the
-# test's own: it keeps the capabilities its configuration uses and no other, in every thread, and
-# they are enough; where one is missing it says so, refuses SET as notWritable before anything is
-# changed, and goes on counting. Needs root. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+# What the daemons may do to the machine, over a real snmpd and interfaces in a network namespace of
+# the test's own. The agent keeps the capabilities its configuration uses and no other, in every
+# thread, and they are enough; where one is missing it says so, refuses SET as notWritable before
+# anything is changed, and goes on counting. Started by root, both become another user, the collector
+# with no capability left and its ports below 1024 open; nobody else looks into their memory. Needs
+# root. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
 	exec unshare -n -- bash "$0" inside
 fi
@@ -32,7 +34,7 @@ start_agent() {
 	rm -rf "$rig/agent"
 	mkdir -m 777 "$rig/agent"
 	{
-		printf 'device = linux\nagentx_socket = "unix:%s"\nstate_dir = "%s"\n' "$socket" "$rig/agent"
+		printf 'device = linux\nrun_as = root\nagentx_socket = "unix:%s"\nstate_dir = "%s"\n' "$socket" "$rig/agent"
 		printf '%s\n' "$@"
 	} >"$rig/agent.conf"
 	chmod 644 "$rig/agent.conf"
@@ -42,9 +44,10 @@ start_agent() {
 	wait_for 15 if_number && wait_for 5 quick_get $if_x.18."$(index_of p1)"
 }
 socket=$rig/agentx/master
-capabilities() { # FIELD: of all threads, each value once
-	sed -n "s/^$1:[[:space:]]*//p" /proc/"$agent_pid"/task/*/status | sort -u | paste -sd' '
+of_threads() { # PID FIELD: of all threads, each value once
+	sed -n "s/^$2:[[:space:]]*//p" /proc/"$1"/task/*/status | tr '\t' ' ' | sort -u | paste -sd' '
 }
+capabilities() { of_threads "$agent_pid" "$1"; }
 mask() { # BIT...: as /proc shows it
 	local value=0 bit
 	for bit; do value=$((value | 1 << bit)); done
@@ -125,4 +128,80 @@ start_agent -- 'sampling = none' 'allow_set = false' || fail 'start' "another us
 expect "another user's socket" "$(capabilities CapEff)" "$(mask $override)"
 "$build/agent/easeagentd" -c "$rig/agent.conf" --check >"$rig/check"
 expect '--check says what is needed' "$(grep -c '^CAP_DAC_OVERRIDE: for .*; there$' "$rig/check")" 1
+
+# ---- started by root, with another user to become ----
+
+# PID USER: who it is, and that nothing more than CAPABILITIES (a mask) is left or can be had
+expect_user() { # NAME PID UID GID MASK
+	local ids none
+	none=$(mask)
+	ids=$(of_threads "$2" Uid)/$(of_threads "$2" Gid)/$(of_threads "$2" Groups)
+	expect "$1: user and group" "$ids" "$3 $3 $3 $3/$4 $4 $4 $4/$4 "
+	expect "$1: capabilities" "$(of_threads "$2" CapEff) $(of_threads "$2" CapPrm) $(of_threads "$2" CapInh)" "$5 $5 $none"
+	expect "$1: none can be had again" \
+	    "$(of_threads "$2" CapBnd) $(of_threads "$2" CapAmb) $(of_threads "$2" NoNewPrivs)" "$5 $none 1"
+	if grep -q __asan_init "$build/collector/easecapd"; then skip "$1: memory" 'a sanitizer reads it'; else
+		expect "$1: its memory is for root alone" "$(stat -c %u /proc/"$2"/mem)" 0
+	fi
+	expect "$1: no secret in its command line" "$(tr '\0' ' ' </proc/"$2"/cmdline | grep -c 'demo\|unsaid')" 0
+}
+nobody=$(id -u nobody) nogroup=$(getent group nogroup | cut -d: -f3) games=$(getent group games | cut -d: -f3)
+
+rig_agent_stop
+rm -rf "$rig/agent" # it makes its own
+printf 'run_as = nobody\ndevice = linux\nsampling = none\nagentx_socket = "unix:%s"\nstate_dir = "%s"\n' \
+    "$socket" "$rig/agent" >"$rig/agent.conf"
+chmod 755 "$rig/agentx"
+chmod 777 "$rig/agentx/master"
+"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
+agent_pid=$!
+disown "$agent_pid"
+if wait_for 15 if_number && wait_for 5 quick_get $if_x.18."$(index_of p1)"; then
+	expect_user 'agent' "$agent_pid" "$nobody" "$nogroup" "$(mask $admin)"
+	expect 'agent: what is the kernel is set all the same' "$(set_alias 'to the roof' >/dev/null; alias_of p1)" 'to the roof'
+	expect 'agent: its state is its own' "$(stat -c '%U %a' "$rig/agent") $(stat -c %U "$rig"/agent/*.state)" 'nobody 750 nobody'
+else
+	fail 'agent: started by root' "$(tail -n 3 "$rig/agent.log")"
+fi
+
+collector_conf() { # LINE...
+	printf '%s\n' 'listen = {"127.0.0.1:162"}' 'http_listen = "127.0.0.1:80"' 'communities = {"unsaid"}' \
+	    "store = \"$rig/kept/ease.db\"" "$@" >"$rig/collector.conf"
+}
+for threads in 1 2; do
+	collector_conf 'run_as = nobody' 'run_as_group = games' "threads = $threads"
+	if ! rig_collector; then fail "collector: started by root" "$(tail -n 3 "$rig/collector.log")"; break; fi
+	expect_user "collector, $threads threads" "$collector_pid" "$nobody" "$games" "$(mask)"
+	expect "collector: its store is its own" "$(stat -c '%U:%G %a' "$rig/kept") $(stat -c %U:%G "$rig/kept/ease.db")" \
+	    'nobody:games 750 nobody:games'
+	if grep -q 'built without' "$rig/collector.log"; then skip 'collector: the page' 'built without it'; else
+		expect 'collector: the page at port 80' "$(grep -c '^page at http://127.0.0.1:80/' "$rig/collector.log")" 1
+	fi
+	rig_end "$collector_pid"
+	collector_pid=''
+	rm -f "$rig/collector.log"
+done
+
+refusal_of() { # PROGRAM CONF: what it says when it does not start
+	timeout 20 "$1" -c "$2" -f 2>&1 | tail -n 1
+}
+collector_conf 'run_as = nobody-at-all'
+expect 'collector: a user that there is not' "$(refusal_of "$build/collector/easecapd" "$rig/collector.conf")" \
+    'easecapd: run_as: there is no user nobody-at-all'
+echo 'run_as = nobody-at-all' >>"$rig/agent.conf"
+sed -i '1d' "$rig/agent.conf"
+expect 'agent: a user that there is not' "$(refusal_of "$build/agent/easeagentd" "$rig/agent.conf")" \
+    'easeagentd: run_as: there is no user nobody-at-all'
+collector_conf 'run_as = nobody'
+chown -R 0:0 "$rig/kept"
+chmod 755 "$rig/kept"
+refused=$(refusal_of "$build/collector/easecapd" "$rig/collector.conf")
+if grep -q "$rig/kept/ease.db.*permission denied" -i <<<"$refused"; then pass "collector: a store of root's"; else
+	fail "collector: a store of root's" "$refused"; fi
+if ! getent passwd easecapd >/dev/null; then
+	rm -rf "$rig/kept"
+	collector_conf
+	rig_collector
+	expect "collector: without a user of its own" "$(of_threads "$collector_pid" CapEff) $(of_threads "$collector_pid" CapBnd) $(of_threads "$collector_pid" NoNewPrivs) $(grep -c 'root it stays' "$rig/collector.log")" "$(mask) $(mask) 1 1"
+fi
 exit $failed

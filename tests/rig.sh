@@ -87,6 +87,7 @@ rig_new() {
 		listen = {"127.0.0.1:$trap_port"}
 		communities = {"demo"}
 		http_listen = "${rig_http:-}"
+		run_as = root
 		store = "$rig/ease.db"
 		flush_interval = 200
 	END
@@ -127,6 +128,7 @@ rig_agent() {
 			seed = 7
 			agentx_socket = "unix:$rig/agentx/master"
 			state_dir = "$rig/agent"
+			run_as = root
 		END
 		printf '%s\n' "$@"
 	} >"$rig/agent.conf"

@@ -89,10 +89,18 @@ make_parts(struct input *in)
 		r = gate_new(&in->gate, c, &in->stats);
 	if (r == 0)
 		r = receive_batch_new(&in->batch, reads_merged(c->threads));
-	if (r == 0 && c->threads > 1 && (in->receiver || in->sflow_receiver))
-		r = crew_start(&in->crew, c->threads, in->receiver, in->sflow_receiver, in->share, c,
-		    &in->stats);
 	return r;
+}
+
+int
+input_start(struct input *in)
+{
+	const struct input_config *c = &in->config;
+
+	if (c->threads <= 1 || (!in->receiver && !in->sflow_receiver))
+		return 0;
+	return crew_start(&in->crew, c->threads, in->receiver, in->sflow_receiver, in->share, c,
+	    &in->stats);
 }
 
 int

@@ -61,9 +61,12 @@ struct input_config {
 	struct slow *slow; /* takes v3, informs and events; NULL: they are refused */
 };
 
-/* 0, or -errno with the reason in error. */
+/* Opens the sockets. 0, or -errno with the reason in error. */
 int input_open(struct input **out, const struct input_config *config, char *error,
     size_t error_size);
+
+/* Starts the other threads, if there are to be any. 0 or -errno. */
+int input_start(struct input *in);
 void input_close(struct input *in);
 
 /* The sockets, for poll and for saying where we listen. NULL if there are none. */

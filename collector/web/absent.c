@@ -8,10 +8,17 @@
 #include <stdio.h>
 
 int
+web_listen(const char *listen_at, char *error, size_t error_size)
+{
+	(void)listen_at;
+	snprintf(error, error_size, "this easecapd was built without the page (libmicrohttpd)");
+	return -ENOSYS;
+}
+
+int
 web_open(struct web **out, const struct web_config *config, char *error, size_t error_size)
 {
-	(void)out, (void)config;
-	snprintf(error, error_size, "this easecapd was built without the page (libmicrohttpd)");
+	(void)out, (void)config, (void)error, (void)error_size;
 	return -ENOSYS;
 }
 

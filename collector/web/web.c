@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -447,17 +448,41 @@ serve(void *arg)
 
 /* ---- opening ---- */
 
-static int
-start_daemon(struct web *web, const struct endpoint *at, char *error, size_t error_size)
+int
+web_listen(const char *listen_at, char *error, size_t error_size)
 {
+	struct endpoint at;
 	const char *reason;
+	int yes = 1, err = endpoint_parse(listen_at, &at, &reason), fd;
+
+	if (err) {
+		snprintf(error, error_size, "http_listen: %s: %s", listen_at, reason);
+		return err;
+	}
+	fd = socket(at.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+		if (at.address.ss_family == AF_INET6)
+			setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
+		if (bind(fd, (struct sockaddr *)&at.address, at.len) == 0 &&
+		    listen(fd, SOMAXCONN) == 0)
+			return fd;
+	}
+	err = -errno;
+	snprintf(error, error_size, "http_listen: %s: %s", listen_at, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int
+start_daemon(struct web *web, char *error, size_t error_size)
+{
 	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
 
-	if (at->address.ss_family == AF_INET6)
-		flags |= MHD_USE_IPv6;
 	web->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, web,
 	    MHD_OPTION_EXTERNAL_LOGGER, on_message, web, /* first: it hears of the others */
-	    MHD_OPTION_SOCK_ADDR, &at->address,
+	    MHD_OPTION_LISTEN_SOCKET, web->config.listen_fd,
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)(web->config.connections + SPARE_CONNECTIONS),
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_OCTETS,
 	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(CLIENT_READ_US / 1000000),
@@ -466,38 +491,35 @@ start_daemon(struct web *web, const struct endpoint *at, char *error, size_t err
 	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_END);
 	if (web->daemon)
 		return 0;
-	reason = strrchr(web->message, ':'); /* "Failed to bind to port 0: Address already in use" */
-	snprintf(error, error_size, "http_listen: %s%s", web->config.listen,
-	    reason ? reason : ": cannot be listened at");
-	return -EADDRNOTAVAIL;
-}
-
-/* Where it really listens: port 0 let the system choose. */
-static void
-learn_url(struct web *web)
-{
-	const union MHD_DaemonInfo *info = MHD_get_daemon_info(web->daemon,
-	    MHD_DAEMON_INFO_LISTEN_FD);
-	struct sockaddr_storage address;
-	socklen_t len = sizeof(address);
-	char text[ENDPOINT_TEXT];
-
-	if (getsockname(info->listen_fd, (struct sockaddr *)&address, &len) != 0)
-		return;
-	endpoint_format((struct sockaddr *)&address, true, text);
-	snprintf(web->url, sizeof(web->url), "http://%s/", text);
+	snprintf(error, error_size, "the page cannot be served: %s", web->message);
+	return -EIO;
 }
 
 static bool
-is_loopback(const struct endpoint *at)
+is_loopback(const struct sockaddr *at)
 {
 	struct prefix v4, v6;
 	const char *reason;
 
 	prefix_parse("127.0.0.0/8", &v4, &reason);
 	prefix_parse("::1/128", &v6, &reason);
-	return prefix_holds(&v4, (const struct sockaddr *)&at->address) ||
-	    prefix_holds(&v6, (const struct sockaddr *)&at->address);
+	return prefix_holds(&v4, at) || prefix_holds(&v6, at);
+}
+
+/* Where it really listens: port 0 let the system choose. */
+static void
+look_where(struct web *web)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof(address);
+	char text[ENDPOINT_TEXT];
+
+	if (getsockname(web->config.listen_fd, (struct sockaddr *)&address, &len) != 0)
+		return;
+	endpoint_format((struct sockaddr *)&address, true, text);
+	snprintf(web->url, sizeof(web->url), "http://%s/", text);
+	if (!is_loopback((struct sockaddr *)&address) && !*web->config.token)
+		log_warn(ROOM, "everybody who reaches %s may read: there is no http_token", web->url);
 }
 
 /* The store must be able to open its file again however many look at the page. */
@@ -520,30 +542,20 @@ open_all(struct web *web, char *error, size_t error_size)
 {
 	const struct jobs_config jobs = {.arg = &web->answerer, .run = answer,
 	    .sleep = sleep_waiter, .wake = wake_waiter, .clock = web->config.clock};
-	struct endpoint at;
-	const char *reason;
-	int err = endpoint_parse(web->config.listen, &at, &reason);
+	int err;
 
-	if (err) {
-		snprintf(error, error_size, "http_listen: %s: %s", web->config.listen, reason);
-		return err;
-	}
+	look_where(web);
 	snprintf(error, error_size, "no memory for the page's threads");
 	web->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = web->wake_fd < 0 ? -errno : answerer_open(&web->answerer, error, error_size);
 	if (err == 0)
 		err = jobs_open(&web->jobs, &jobs);
 	if (err == 0)
-		err = start_daemon(web, &at, error, error_size);
+		err = start_daemon(web, error, error_size);
 	if (err == 0)
 		err = -pthread_create(&web->thread, NULL, serve, web);
 	web->started = err == 0;
-	if (err)
-		return err;
-	learn_url(web);
-	if (!is_loopback(&at) && !*web->config.token)
-		log_warn(ROOM, "everybody who reaches %s may read: there is no http_token", web->url);
-	return 0;
+	return err;
 }
 
 int
@@ -553,6 +565,7 @@ web_open(struct web **out, const struct web_config *config, char *error, size_t 
 	int err;
 
 	if (!web) {
+		close(config->listen_fd);
 		snprintf(error, error_size, "no memory");
 		return -ENOMEM;
 	}
@@ -609,6 +622,8 @@ web_close(struct web *web)
 	if (web->daemon) {
 		MHD_run(web->daemon);
 		MHD_stop_daemon(web->daemon);
+	} else {
+		close(web->config.listen_fd);
 	}
 	jobs_close(web->jobs);
 	answerer_close(&web->answerer);

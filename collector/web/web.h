@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 struct web_config {
-	const char *listen; /* ADDRESS:PORT */
+	int listen_fd;	    /* of web_listen */
 	const char *token;  /* "": none */
 	const char *const *hosts; /* names that a Host header may have; NULL with 0 */
 	size_t n_hosts;
@@ -38,8 +38,13 @@ struct web_config {
 
 struct web;
 
-/* All of config is borrowed. 0, or -errno with the reason in error: -ENOSYS if this program was
- * built without the server. */
+/* Opens the socket that listens, which may take a privilege that the rest must not have. A
+ * descriptor for web_config.listen_fd, or -errno with the reason in error: -ENOSYS if this program
+ * was built without the server. */
+int web_listen(const char *listen, char *error, size_t error_size);
+
+/* All of config is borrowed, but listen_fd is taken over in any case. 0, or -errno with the reason in
+ * error. */
 int web_open(struct web **out, const struct web_config *config, char *error, size_t error_size);
 
 /* "page at http://ADDRESS:PORT/" to standard output. */
