@@ -463,6 +463,7 @@ log_stats(struct agent *agent)
 	stat_log(hal_stats(agent->hal));
 	stat_log(sampling_stats(agent->sampling));
 	stat_log(notify_ring_stats(agent->ring));
+	stat_log(snmp_agent_stats(agent->snmp));
 	stat_log(monitor_stats(agent->monitor));
 	stat_log(rmon_stats(monitor_rmon(agent->monitor)));
 	if (agent->sinks != NULL)

@@ -40,6 +40,14 @@ stat_add_own(const struct stat_set *set, unsigned which, uint64_t n)
 	atomic_store_explicit(&set->values[which], value + n, memory_order_relaxed);
 }
 
+/* For a counter that is the highest of what was measured; one thread alone raises it. */
+static inline void
+stat_raise(const struct stat_set *set, unsigned which, uint64_t measured)
+{
+	if (measured > atomic_load_explicit(&set->values[which], memory_order_relaxed))
+		atomic_store_explicit(&set->values[which], measured, memory_order_relaxed);
+}
+
 static inline uint64_t
 stat_get(const struct stat_set *set, unsigned which)
 {

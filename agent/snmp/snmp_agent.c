@@ -9,6 +9,7 @@
 
 #include "agent/snmp/snmp_agent.h"
 
+#include "agent/snmp/master_transport.h"
 #include "agent/snmp/mib_register.h"
 #include "agent/snmp/notify_send.h"
 #include "common/log.h"
@@ -18,6 +19,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -26,7 +28,7 @@
 
 enum {
 	TIMEOUT_MAX_S = 60,
-	CLOSE_TIMEOUT_MS = 500, /* for the master's answer to a clean close */
+	ADDRESS_MAX = 1024, /* of the master, as text */
 	TIMEOUT_TURNS = 64, /* busy turns between two looks for unanswered requests: some ms */
 };
 
@@ -35,6 +37,7 @@ struct snmp_agent {
 	char *agentx_socket, *app_name, *persistent_dir; /* what the options point to */
 	struct notify_source source;
 	struct mib_registry *registry;
+	struct master_link *link;
 	netsnmp_session *session; /* with the master; NULL while there is none */
 	_Atomic bool connected;
 	bool started, ended;
@@ -57,6 +60,8 @@ count(const struct snmp_agent *agent, enum notify_stat which)
 static void
 register_refused(const struct snmp_agent *agent, const char *message)
 {
+	if (master_link_is_over(agent->link)) /* nobody refused anything */
+		return;
 	count(agent, NOTIFY_REGISTERS_REFUSED);
 	if (strstr(message, "263")) /* duplicateRegistration, RFC 2741 section 6.2.16 */
 		log_warn_limited("snmp", "a table is already served by another subagent of the master at"
@@ -142,6 +147,15 @@ set_agentx_options(const struct snmp_agent_options *options)
 	netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_RETRIES, 0);
 }
 
+static void
+set_address(const struct snmp_agent_options *options)
+{
+	char address[sizeof(MASTER_TRANSPORT_PREFIX ":") + ADDRESS_MAX];
+
+	snprintf(address, sizeof(address), MASTER_TRANSPORT_PREFIX ":%s", options->agentx_socket);
+	netsnmp_ds_set_string(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_X_SOCKET, address);
+}
+
 static int
 register_tables(struct snmp_agent *agent)
 {
@@ -165,11 +179,13 @@ open_library(struct snmp_agent *agent)
 
 	isolate_library(agent);
 	netsnmp_enable_subagent();
-	netsnmp_ds_set_string(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_X_SOCKET,
-	    options->agentx_socket);
+	set_address(options);
 	if (init_agent(options->app_name) != 0)
 		return -EIO;
 	set_agentx_options(options); /* init_agent sets its own */
+	error = master_transport_register(agent->link);
+	if (error)
+		return error;
 	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START,
 	    on_session_up, agent);
 	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP,
@@ -260,8 +276,6 @@ serve(struct snmp_agent *agent)
 static void
 close_library(struct snmp_agent *agent)
 {
-	if (agent->session)
-		agent->session->timeout = CLOSE_TIMEOUT_MS * 1000L;
 	agent->session = NULL;
 	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_START,
 	    on_session_up, agent, 1);
@@ -301,6 +315,8 @@ option_fault(const struct snmp_agent_options *o)
 {
 	if (!o->agentx_socket || !*o->agentx_socket)
 		return "no AgentX socket";
+	if (strlen(o->agentx_socket) > ADDRESS_MAX)
+		return "the AgentX socket's address is too long";
 	if (!o->app_name || !*o->app_name || !o->persistent_dir || !o->clock)
 		return "name, directory or clock missing";
 	if (o->retry_s > SNMP_AGENT_RETRY_MAX_S || o->timeout_s > TIMEOUT_MAX_S)
@@ -364,6 +380,8 @@ snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **
 	agent->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	agent->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	error = agent->stop_fd < 0 || agent->done_fd < 0 ? -EMFILE : copy_options(agent, options);
+	if (!error)
+		error = master_link_create(options->clock, agent->options.timeout_s, &agent->link);
 	if (error)
 		snmp_agent_destroy(agent);
 	else
@@ -423,6 +441,7 @@ snmp_agent_destroy(struct snmp_agent *agent)
 	if (agent->started && !agent->ended)
 		return false;
 	mib_registry_destroy(agent->registry);
+	master_link_destroy(agent->link);
 	if (agent->stop_fd >= 0)
 		close(agent->stop_fd);
 	if (agent->done_fd >= 0)
@@ -438,4 +457,10 @@ bool
 snmp_agent_connected(const struct snmp_agent *agent)
 {
 	return atomic_load(&agent->connected);
+}
+
+const struct stat_set *
+snmp_agent_stats(const struct snmp_agent *agent)
+{
+	return master_link_stats(agent->link);
 }

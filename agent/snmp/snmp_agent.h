@@ -65,4 +65,6 @@ bool snmp_agent_destroy(struct snmp_agent *agent);
 /* True while a session with the master is open. Any thread. */
 bool snmp_agent_connected(const struct snmp_agent *agent);
 
+const struct stat_set *snmp_agent_stats(const struct snmp_agent *agent); /* of the master_link */
+
 #endif

@@ -1,0 +1,388 @@
+#include "agent/snmp/master_link.h"
+
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+/* How often the end of a stream is kept from the library while it has requests half done: each
+ * passes through its inner queues in a few turns of the loop, which the open end makes at once. */
+enum { TURNS_OF_A_REQUEST = 4, TURNS_AT_LEAST = 16 };
+
+static const struct stat_name stat_names[MASTER_N_STATS] = {
+	[MASTER_ANSWERS] = {"master.answers", "AgentX requests answered"},
+	[MASTER_SLOWEST_US] = {"master.slowest_answer_us",
+	    "microseconds that the slowest answer took"},
+	[MASTER_REFUSED] = {"master.refused",
+	    "AgentX requests refused: malformed, too long, or of another session"},
+	[MASTER_DROPPED] = {"master.dropped", "AgentX PDUs that no master sends, or not to us"},
+	[MASTER_BROKEN] = {"master.broken", "sessions ended: what the master sent made no sense"},
+	[MASTER_STALLED] = {"master.stalled", "sessions ended: the master did not read"},
+	[MASTER_SILENT] = {"master.silent", "sessions ended: the master did not answer"},
+	[MASTER_CUT_OFF] = {"master.cut_off", "sessions that ended while the master owed an answer"},
+};
+
+struct master_link {
+	const struct clock *clock;
+	unsigned timeout_s;
+	int fd;
+	bool over;
+	/* What the library waits for, asleep in a loop of its own; type 0: nothing. */
+	struct agentx_pdu_header awaited;
+	bool has_session;
+	uint32_t session;
+	uint32_t uptime_cs; /* the master's, of its last Response */
+	/* Requests that the library has and has not answered. */
+	size_t n_open;
+	bool tests;	   /* one of them is a TestSet: */
+	uint32_t test_packet;
+	uint64_t came_us;  /* the newest of them */
+	size_t turns_left; /* that the end may still be kept from the library */
+	size_t to_skip;	   /* octets of a PDU that is too long */
+	size_t n;	   /* octets in `in` */
+	uint8_t in[AGENTX_PDU_OCTETS_MAX];
+	struct stat_set stats;
+	_Atomic uint64_t values[MASTER_N_STATS];
+};
+
+int
+master_link_create(const struct clock *clock, unsigned timeout_s, struct master_link **out)
+{
+	struct master_link *link = calloc(1, sizeof(*link));
+
+	if (!link)
+		return -ENOMEM;
+	link->clock = clock;
+	link->timeout_s = timeout_s;
+	link->over = true;
+	link->stats = (struct stat_set){stat_names, MASTER_N_STATS, link->values};
+	*out = link;
+	return 0;
+}
+
+void
+master_link_destroy(struct master_link *link)
+{
+	free(link);
+}
+
+static void
+count(struct master_link *link, enum master_link_stat which)
+{
+	stat_add_own(&link->stats, which, 1);
+}
+
+void
+master_link_open(struct master_link *link, int fd)
+{
+	const struct timeval limit = {.tv_sec = link->timeout_s};
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
+		log_warn_limited("snmp", "no time limit for sending: %s", strerror(errno));
+	if (!link->over && link->awaited.type != 0) /* an Open: the library has hung up */
+		count(link, MASTER_SILENT);
+	link->fd = fd;
+	link->over = false;
+	link->awaited.type = 0;
+	link->has_session = false;
+	link->n_open = 0;
+	link->tests = false;
+	link->to_skip = 0;
+	link->n = 0;
+}
+
+bool
+master_link_is_over(const struct master_link *link)
+{
+	return link->over;
+}
+
+const struct stat_set *
+master_link_stats(const struct master_link *link)
+{
+	return &link->stats;
+}
+
+/* The socket stays readable from here on, so that whoever waits for it comes to hear of the end. */
+static void
+end(struct master_link *link)
+{
+	if (link->over)
+		return;
+	link->over = true;
+	link->turns_left = TURNS_AT_LEAST + TURNS_OF_A_REQUEST * link->n_open;
+	shutdown(link->fd, SHUT_RDWR);
+}
+
+static void
+end_senseless(struct master_link *link, const char *what)
+{
+	log_warn_limited("snmp", "the master's stream makes no sense: %s", what);
+	count(link, MASTER_BROKEN);
+	end(link);
+}
+
+/* ---- sending ---- */
+
+static void
+send_octets(struct master_link *link, const uint8_t *octets, size_t n)
+{
+	while (n > 0 && !link->over) {
+		ssize_t sent = send(link->fd, octets, n, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+			count(link, MASTER_STALLED);
+			log_warn_limited("snmp", "the master has not read for %u s",
+			    link->timeout_s);
+		}
+		if (sent < 0) {
+			end(link);
+			return;
+		}
+		octets += sent;
+		n -= (size_t)sent;
+	}
+}
+
+static void
+note_answer(struct master_link *link, const struct agentx_pdu_header *h)
+{
+	if (link->n_open == 0)
+		return;
+	link->n_open--;
+	if (link->tests && h->packet == link->test_packet)
+		link->tests = false;
+	count(link, MASTER_ANSWERS);
+	stat_raise(&link->stats, MASTER_SLOWEST_US, clock_mono_us(link->clock) - link->came_us);
+}
+
+static void
+note_question(struct master_link *link, const struct agentx_pdu_header *h)
+{
+	if (link->awaited.type != 0 && !link->over) {
+		count(link, MASTER_SILENT);
+		if (h->type != AGENTX_PDU_CLOSE)
+			end(link);
+	}
+	link->awaited = *h;
+}
+
+void
+master_link_write(struct master_link *link, const void *octets, size_t n)
+{
+	struct agentx_pdu_header h;
+
+	if (n < AGENTX_PDU_HEADER_OCTETS)
+		return;
+	agentx_pdu_read_header(octets, &h);
+	if (h.type == AGENTX_PDU_RESPONSE)
+		note_answer(link, &h);
+	else if (h.type != AGENTX_PDU_NOTIFY)
+		note_question(link, &h);
+	send_octets(link, octets, n);
+	/* After a Close there is nothing to wait for, least of all the answer of one that stands still. */
+	if (h.type == AGENTX_PDU_CLOSE)
+		end(link);
+}
+
+static void
+refuse(struct master_link *link, const struct agentx_pdu_header *h, uint16_t error)
+{
+	uint8_t octets[AGENTX_PDU_RESPONSE_OCTETS];
+
+	count(link, MASTER_REFUSED);
+	agentx_pdu_put_response(octets, h, link->uptime_cs, error);
+	if (h->type != AGENTX_PDU_CLEANUP_SET) /* which has no answer: section 7.2.4.4 */
+		send_octets(link, octets, sizeof(octets));
+}
+
+/* ---- what has come ---- */
+
+/* May the library have this request? The same number as that of its own, for which it waits, it
+ * would take for the answer. */
+static enum agentx_pdu_error
+request_fault(const struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
+{
+	if (!link->has_session || h->session != link->session)
+		return AGENTX_PDU_NOT_OPEN;
+	if (link->awaited.type != 0 && h->packet == link->awaited.packet)
+		return AGENTX_PDU_GEN_ERR;
+	return agentx_pdu_check(pdu, h);
+}
+
+/* A phase before the answer to the one before would have Net-SNMP 5.9 use a transaction that it has
+ * freed. */
+static bool
+is_out_of_turn(const struct master_link *link, const struct agentx_pdu_header *h)
+{
+	return link->tests && h->type >= AGENTX_PDU_TEST_SET;
+}
+
+static bool
+take_request(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
+{
+	enum agentx_pdu_error fault = request_fault(link, h, pdu);
+
+	if (fault != AGENTX_PDU_NO_ERROR) {
+		refuse(link, h, (uint16_t)fault);
+		return false;
+	}
+	if (is_out_of_turn(link, h)) {
+		end_senseless(link, "a phase of SET before the answer to the one before");
+		return false;
+	}
+	link->n_open++;
+	link->came_us = clock_mono_us(link->clock);
+	if (h->type == AGENTX_PDU_TEST_SET) {
+		link->tests = true;
+		link->test_packet = h->packet;
+	}
+	return true;
+}
+
+static bool
+take_response(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
+{
+	bool awaited = link->awaited.type != 0 && h->packet == link->awaited.packet;
+
+	if (agentx_pdu_check(pdu, h) != AGENTX_PDU_NO_ERROR) {
+		end_senseless(link, "a malformed Response");
+		return false;
+	}
+	if (awaited && link->awaited.type == AGENTX_PDU_OPEN) {
+		link->has_session = agentx_pdu_response_error(pdu, h) == 0;
+		link->session = h->session;
+	} else if (!link->has_session || h->session != link->session) {
+		count(link, MASTER_DROPPED);
+		return false;
+	}
+	link->uptime_cs = agentx_pdu_response_uptime(pdu, h);
+	if (awaited)
+		link->awaited.type = 0;
+	return true;
+}
+
+/* True if the library is to have this PDU. */
+static bool
+take(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
+{
+	if (h->type == AGENTX_PDU_RESPONSE)
+		return take_response(link, h, pdu);
+	if (agentx_pdu_is_request(h->type))
+		return take_request(link, h, pdu);
+	if (h->type == AGENTX_PDU_CLOSE && link->has_session && h->session == link->session)
+		end(link);
+	else
+		count(link, MASTER_DROPPED);
+	return false;
+}
+
+/* A manager's question can become a PDU that the library does not take apart. */
+static void
+skip_too_long(struct master_link *link, const struct agentx_pdu_header *h)
+{
+	if (!agentx_pdu_is_request(h->type)) {
+		end_senseless(link, "a PDU that is too long");
+		return;
+	}
+	refuse(link, h, AGENTX_PDU_GEN_ERR);
+	link->to_skip = AGENTX_PDU_HEADER_OCTETS + (size_t)h->payload_octets;
+}
+
+/* Skips octets of `in` from `at` as far as that is due. */
+static size_t
+skip(struct master_link *link, size_t at)
+{
+	size_t n = link->n - at < link->to_skip ? link->n - at : link->to_skip;
+
+	link->to_skip -= n;
+	return at + n;
+}
+
+/* Moves whole PDUs out of `in`; what is left is the beginning of one. */
+static size_t
+hand_over(struct master_link *link, uint8_t *octets)
+{
+	size_t at = 0, given = 0;
+
+	while (!link->over && (at = skip(link, at)) + AGENTX_PDU_HEADER_OCTETS <= link->n) {
+		const uint8_t *pdu = link->in + at;
+		struct agentx_pdu_header h;
+		size_t n;
+
+		if (!agentx_pdu_read_header(pdu, &h)) {
+			end_senseless(link, "no version 1, or a length that cannot be");
+			break;
+		}
+		n = AGENTX_PDU_HEADER_OCTETS + (size_t)h.payload_octets;
+		if (n > AGENTX_PDU_OCTETS_MAX) {
+			skip_too_long(link, &h);
+			continue;
+		}
+		if (n > link->n - at)
+			break;
+		if (take(link, &h, pdu)) {
+			memcpy(octets + given, pdu, n);
+			given += n;
+		}
+		at += n;
+	}
+	link->n -= at;
+	memmove(link->in, link->in + at, link->n);
+	return given;
+}
+
+/* ---- the end ---- */
+
+/* So the library's own loop ends, and it comes back to ours: only there can it bear the end. */
+static ssize_t
+answer_in_its_stead(struct master_link *link, uint8_t *octets)
+{
+	uint16_t error = AGENTX_PDU_PROCESSING_ERROR;
+
+	if (link->awaited.type == AGENTX_PDU_CLOSE)
+		error = AGENTX_PDU_NO_ERROR;
+	else
+		count(link, MASTER_CUT_OFF);
+	agentx_pdu_put_response(octets, &link->awaited, link->uptime_cs, error);
+	link->awaited.type = 0;
+	return AGENTX_PDU_RESPONSE_OCTETS;
+}
+
+static ssize_t
+after_the_end(struct master_link *link, uint8_t *octets)
+{
+	if (link->awaited.type != 0)
+		return answer_in_its_stead(link, octets);
+	if (link->n_open > 0 && link->turns_left > 0) {
+		link->turns_left--;
+		return 0;
+	}
+	return -1;
+}
+
+ssize_t
+master_link_read(struct master_link *link, void *octets, size_t size)
+{
+	ssize_t got, given;
+
+	if (link->over)
+		return after_the_end(link, octets);
+	if (size < AGENTX_PDU_OCTETS_MAX)
+		return -1;
+	got = recv(link->fd, link->in + link->n, sizeof(link->in) - link->n, MSG_DONTWAIT);
+	if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+		return 0;
+	if (got <= 0) {
+		end(link);
+		return after_the_end(link, octets);
+	}
+	link->n += (size_t)got;
+	given = (ssize_t)hand_over(link, octets);
+	return given > 0 || !link->over ? given : after_the_end(link, octets);
+}
