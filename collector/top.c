@@ -1,5 +1,6 @@
 #include "collector/top.h"
 
+#include "collector/cluster/url.h"
 #include "collector/config.h"
 #include "collector/report/directory.h"
 #include "collector/report/query.h"
@@ -27,11 +28,29 @@ open_default_store(struct query **query, char *error, size_t error_size)
 	return err;
 }
 
+/* The password is nothing for a command line. */
+static int
+open_cluster(const char *text, struct query **query, char *error, size_t error_size)
+{
+	struct cluster_url url;
+	const char *reason;
+	int err = cluster_url_parse(text, &url, &reason);
+
+	if (err) {
+		snprintf(error, error_size, "%s: %s", text, reason);
+		return err;
+	}
+	return query_open_cluster(&(struct query_cluster){.servers = &url, .n_servers = 1,
+	    .password = getenv("CLICKHOUSE_PASSWORD")}, NULL, query, error, error_size);
+}
+
 static int
 open_store(const struct top *top, struct query **query, char *error, size_t error_size)
 {
 	const char *store = top->store ? top->store : getenv("EASETOP_STORE");
 
+	if (store && cluster_url_is_meant(store))
+		return open_cluster(store, query, error, error_size);
 	if (store && *store)
 		return query_open(store, query, error, error_size);
 	return open_default_store(query, error, error_size);

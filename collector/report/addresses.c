@@ -145,9 +145,12 @@ bind(sqlite3_stmt *stmt, const char *name, int value)
 static int
 read_sightings(struct places *places)
 {
-	sqlite3_stmt *stmt = query_prepare(places->query, sightings_sql(places->options));
-	int err = stmt ? 0 : -EIO;
+	sqlite3_stmt *stmt;
+	int err;
 
+	query_reach(places->query, QUERY_ALL_ROWS, 0, places->query->range.to_us);
+	stmt = query_prepare(places->query, sightings_sql(places->options));
+	err = stmt ? 0 : -EIO;
 	bind(stmt, ":in", EASE_IN);
 	bind(stmt, ":new_address", EASE_NOTIFY_NEW_ADDRESS);
 	while (err == 0 && (err = query_step(places->query, stmt)) == 1)

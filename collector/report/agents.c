@@ -154,12 +154,16 @@ add_event(const struct query *query, struct report_result *events, sqlite3_stmt 
 static int
 add_events(struct query *query, bool all, struct report_result *events)
 {
-	sqlite3_stmt *stmt = query_prepare(query,
+	sqlite3_stmt *stmt;
+	int err;
+
+	query_reach(query, QUERY_ALL_ROWS, query->range.from_us,
+	    all ? UINT64_MAX : query->range.to_us);
+	stmt = query_prepare(query,
 	    "SELECT agent, kind, COUNT(*), MAX(time_us), if_index, mac FROM event"
 	    " WHERE time_us >= :from AND (time_us < :to OR :all)"
 	    " GROUP BY agent, kind ORDER BY agent, 4 DESC");
-	int err = stmt ? 0 : -EIO;
-
+	err = stmt ? 0 : -EIO;
 	if (stmt)
 		sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":all"), all);
 	while (err == 0 && (err = query_step(query, stmt)) == 1)

@@ -50,9 +50,11 @@ static int
 read_totals(struct query *query, const struct query_port *port, const char *sql, uint64_t at_us,
     struct totals *totals)
 {
-	sqlite3_stmt *stmt = query_prepare(query, sql);
+	sqlite3_stmt *stmt;
 	int more;
 
+	query_reach(query, QUERY_ROWS_AT_ENDS, query->range.from_us, query->range.to_us);
+	stmt = query_prepare(query, sql);
 	*totals = (struct totals){0};
 	if (!stmt)
 		return -EIO;
@@ -225,11 +227,13 @@ query_tx_pkts(const struct query_load *load)
 double
 query_last_skip(struct query *query, const struct query_port *port)
 {
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT mean_skip FROM sample WHERE agent = ?1"
-	    " AND if_index = ?3 AND boot = (SELECT MAX(boot) FROM sample WHERE agent = ?1)"
-	    " ORDER BY sequence DESC LIMIT 1");
+	sqlite3_stmt *stmt;
 	double skip = 0;
 
+	query_reach(query, QUERY_NEWEST_ROWS, 0, UINT64_MAX);
+	stmt = query_prepare(query, "SELECT mean_skip FROM sample WHERE agent = ?1"
+	    " AND if_index = ?3 AND boot = (SELECT MAX(boot) FROM sample WHERE agent = ?1)"
+	    " ORDER BY sequence DESC LIMIT 1");
 	if (!stmt)
 		return 0;
 	sqlite3_bind_int64(stmt, 1, port->agent->id);

@@ -152,10 +152,15 @@ static int
 add_source(struct query *query, const struct report_options *options, const struct source *source,
     struct report_result *result)
 {
-	sqlite3_stmt *stmt = query_prepare(query, source->sql);
+	const struct query_range *range = &query->range;
+	sqlite3_stmt *stmt;
 	uint32_t n = 0;
-	int err = stmt ? 0 : -EIO, more;
+	int err, more;
 
+	query_reach(query, QUERY_ALL_ROWS,
+	    range->from_us > MOVE_MEMORY_US ? range->from_us - MOVE_MEMORY_US : 0, range->to_us);
+	stmt = query_prepare(query, source->sql);
+	err = stmt ? 0 : -EIO;
 	while (err == 0 && n < options->top && (more = query_step(query, stmt)) != 0) {
 		err = more < 0 ? more : add_event(query, options, source, stmt, result);
 		if (err > 0) {

@@ -1,5 +1,5 @@
-#include "collector/report/query_private.h"
-#include "collector/store/schema.h"
+#include "collector/cluster/url.h"
+#include "collector/report/mirror.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -96,31 +96,40 @@ open_view(struct query *query)
 	return check_version(query);
 }
 
+/* Gives the query away, or says why there is none. */
+static int
+finish_open(struct query *q, int err, struct query **query, char *error, size_t error_size)
+{
+	*query = err ? NULL : q;
+	if (err) {
+		snprintf(error, error_size, "%s", q ? q->error : "no memory");
+		query_close(q);
+	}
+	return err;
+}
+
 int
 query_open(const char *url, struct query **query, char *error, size_t error_size)
 {
 	struct query *q = calloc(1, sizeof(*q));
-	int err;
+	int err = q ? 0 : -ENOMEM;
 
-	*query = NULL;
-	if (!q) {
-		snprintf(error, error_size, "no memory");
-		return -ENOMEM;
-	}
-	if (strncmp(url, "clickhouse:", 11) == 0)
-		err = query_fail(q, -EPROTONOSUPPORT, "%s: this easetop reads sqlite:PATH only",
-		    url);
-	else if (!(q->path = strdup(strncmp(url, "sqlite:", 7) == 0 ? url + 7 : url)))
+	if (q && !(q->path = strdup(strncmp(url, "sqlite:", 7) == 0 ? url + 7 : url)))
 		err = query_fail(q, -ENOMEM, "no memory");
-	else
+	if (err == 0)
 		err = open_view(q);
-	if (err) {
-		snprintf(error, error_size, "%s", q->error);
-		query_close(q);
-		return err;
-	}
-	*query = q;
-	return 0;
+	return finish_open(q, err, query, error, error_size);
+}
+
+int
+query_open_cluster(const struct query_cluster *where, const struct query_limits *limits,
+    struct query **query, char *error, size_t error_size)
+{
+	struct query *q = calloc(1, sizeof(*q));
+
+	if (q && limits)
+		q->limits = *limits;
+	return finish_open(q, q ? mirror_open(q, where) : -ENOMEM, query, error, error_size);
 }
 
 static int
@@ -152,6 +161,7 @@ query_close(struct query *query)
 	if (!query)
 		return;
 	sqlite3_close(query->db);
+	mirror_close(query->mirror);
 	free(query->path);
 	free(query->agents);
 	free(query->ports);
@@ -167,15 +177,35 @@ bind_if_there(sqlite3_stmt *stmt, const char *name, uint64_t value)
 		sqlite3_bind_int64(stmt, index, (sqlite3_int64)value);
 }
 
+void
+query_reach(struct query *query, enum query_rows rows, uint64_t from_us, uint64_t to_us)
+{
+	query->reach = (struct query_reach){true, rows, from_us, to_us};
+}
+
+/* From a cluster what the statement reads. */
+static void
+fetch(struct query *query)
+{
+	if (!query->reach.given)
+		query_reach(query, QUERY_ALL_ROWS, query->range.from_us, query->range.to_us);
+	query->reach.given = false;
+	query->failed = mirror_fill(query);
+}
+
 sqlite3_stmt *
 query_prepare(struct query *query, const char *sql)
 {
 	sqlite3_stmt *stmt;
 
+	if (query->mirror)
+		mirror_note(query->mirror);
 	if (sqlite3_prepare_v2(query->db, sql, -1, &stmt, NULL) != SQLITE_OK) {
 		query_fail_sql(query);
 		return NULL;
 	}
+	if (query->mirror && query->failed == 0)
+		fetch(query);
 	bind_if_there(stmt, ":from", query->range.from_us);
 	bind_if_there(stmt, ":to", query->range.to_us);
 	return stmt;
@@ -184,6 +214,8 @@ query_prepare(struct query *query, const char *sql)
 int
 query_step(struct query *query, sqlite3_stmt *stmt)
 {
+	if (query->failed)
+		return query->failed;
 	switch (sqlite3_step(stmt)) {
 	case SQLITE_ROW:
 		return 1;
@@ -486,6 +518,9 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 
 	query->n_agents = query->n_ports = 0; /* what an earlier question left */
 	query->newest_us = 0;
+	query->failed = 0;
+	if (query->mirror)
+		mirror_forget(query);
 	err = load_agents(query, options);
 	if (err == 0)
 		err = query_load_levels(query);

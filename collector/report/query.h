@@ -1,5 +1,6 @@
 /*
- * The store, read-only, as the reports see it: agents, ports with their state, and for a range the
+ * The store, read-only, as the reports see it, whether it is a collector's file or a cluster that
+ * collectors ship to: agents, ports with their state, and for a range the
  * sums that estimates are made from. One query object is one consistent view (a read transaction),
  * so that totals and rows of a report fit each other while the collector writes on.
  *
@@ -72,8 +73,35 @@ struct query_limits {
 	size_t keys;		    /* more in the range are -E2BIG */
 };
 
+/* Which rows of tables that go by time a statement is about. */
+enum query_rows {
+	QUERY_ALL_ROWS,	    /* with a time in the reach */
+	QUERY_ROWS_AT_ENDS, /* nearest to its ends, and the first and last of each boot within */
+	QUERY_NEWEST_ROWS,  /* of all times the newest of each port */
+};
+
+struct query_reach {
+	bool given; /* else all rows of the range */
+	enum query_rows rows;
+	uint64_t from_us, to_us;
+};
+
+/* A cluster that is asked. Texts are borrowed by query_open_cluster. */
+struct cluster_url;
+struct query_cluster {
+	const struct cluster_url *servers;
+	size_t n_servers;
+	const char *database, *cluster; /* NULL or "": what the first server's URL says */
+	const char *user, *password;
+};
+
+struct mirror;
+
 struct query {
 	sqlite3 *db;
+	struct mirror *mirror; /* NULL: a file */
+	struct query_reach reach; /* of the statement prepared next */
+	int failed; /* a cluster did not give what a statement reads: each step says so */
 	struct query_limits limits;
 	char *path;
 	char error[QUERY_ERROR_TEXT];
@@ -93,6 +121,11 @@ struct query {
 
 /* sqlite:PATH or PATH. On failure *query is NULL and error says why, naming file and group. */
 int query_open(const char *url, struct query **query, char *error, size_t error_size);
+
+/* The same questions to what collectors have shipped. error names the server. The limits, as of
+ * query_limit, hold from here on; NULL: none. */
+int query_open_cluster(const struct query_cluster *where, const struct query_limits *limits,
+    struct query **query, char *error, size_t error_size);
 void query_close(struct query *query);
 
 /* From now on; the clock and cancel are borrowed. */
@@ -153,6 +186,10 @@ int query_resources(struct query *query, const struct query_port *port,
 
 /* Mean skip of the newest kept sample of a port; 0 if there is none. */
 double query_last_skip(struct query *query, const struct query_port *port);
+
+/* What the statement prepared next reads of tables that go by time, if that is not all rows of the
+ * range: from a cluster nothing else is fetched. */
+void query_reach(struct query *query, enum query_rows rows, uint64_t from_us, uint64_t to_us);
 
 /* A prepared statement with :from, :to and :agent bound where it has them; NULL after setting
  * the error. */

@@ -6,6 +6,7 @@
 #include "collector/report/query_private.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static int
 set_level(struct query *query, sqlite3_stmt *stmt)
@@ -72,13 +73,8 @@ query_fit_range(struct query *query)
 	range->to_us = store_window_start(range->to_us + span_us - 1, span_us);
 }
 
-/* What is asked for: where a level has kind single, that instead (0: never). */
-struct wanted {
-	unsigned kind, single;
-};
-
 static unsigned
-kind_at(const struct wanted *wanted, enum store_level_index level)
+kind_at(const struct query_want *wanted, enum store_level_index level)
 {
 	return wanted->single > 0 && store_levels[level].has_singles ? wanted->single
 								     : wanted->kind;
@@ -86,7 +82,7 @@ kind_at(const struct wanted *wanted, enum store_level_index level)
 
 /* The coarsest level with a window that begins there and ends within the range. */
 static enum store_level_index
-level_at(const struct query *query, const struct wanted *wanted, uint64_t start_us)
+level_at(const struct query *query, const struct query_want *wanted, uint64_t start_us)
 {
 	for (int l = STORE_N_LEVELS - 1; l > LEVEL_1_MIN; l--) {
 		const struct query_level *level = &query->levels[l];
@@ -101,15 +97,9 @@ level_at(const struct query *query, const struct wanted *wanted, uint64_t start_
 	return LEVEL_1_MIN;
 }
 
-/* Parts of one level. */
-struct run {
-	enum store_level_index level;
-	uint64_t from_us, to_us;
-};
-
 /* Behind what is rolled up there are only minutes. */
 static uint64_t
-end_of_run(const struct query *query, const struct wanted *wanted, const struct run *run)
+end_of_run(const struct query *query, const struct query_want *wanted, const struct query_run *run)
 {
 	uint64_t at_us = run->from_us;
 
@@ -155,7 +145,7 @@ take_body(struct query *query, sqlite3_stmt *stmt, unsigned kind, query_body_fn 
 }
 
 static int
-read_run(struct query *query, sqlite3_stmt *stmt, const struct run *run, unsigned kind,
+read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, unsigned kind,
     query_body_fn *take, void *arg)
 {
 	int64_t first, last;
@@ -181,22 +171,51 @@ read_run(struct query *query, sqlite3_stmt *stmt, const struct run *run, unsigne
 }
 
 /* What is fresh is in no level yet, so it always comes on top. */
-int
-query_bodies(struct query *query, unsigned kind, unsigned single, query_body_fn *take, void *arg)
+static int
+read_file(struct query *query, const struct query_want *want, const struct query_run *runs,
+    size_t n_runs, query_body_fn *take, void *arg)
 {
-	const struct wanted wanted = {kind, single};
-	struct run run = {LEVEL_FRESH, query->range.from_us, query->range.to_us};
+	const struct query_run fresh = {LEVEL_FRESH, query->range.from_us, query->range.to_us};
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT body FROM part WHERE level = ?1 AND"
 	    " kind = ?2 AND start_us >= ?3 AND start_us < ?4 AND shard BETWEEN ?5 AND ?6");
-	uint64_t at_us = run.from_us;
-	int err = stmt ? read_run(query, stmt, &run, kind, take, arg) : -EIO;
+	int err = stmt ? read_run(query, stmt, &fresh, want->kind, take, arg) : -EIO;
 
-	while (err == 0 && at_us < query->range.to_us) {
-		run = (struct run){level_at(query, &wanted, at_us), at_us, at_us};
-		at_us = end_of_run(query, &wanted, &run);
-		run.to_us = at_us;
-		err = read_run(query, stmt, &run, kind_at(&wanted, run.level), take, arg);
-	}
+	for (size_t i = 0; err == 0 && i < n_runs; i++)
+		err = read_run(query, stmt, &runs[i], kind_at(want, runs[i].level), take, arg);
 	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* 0 or -ENOMEM; *runs is to be freed. */
+static int
+find_runs(struct query *query, const struct query_want *want, struct query_run **runs, size_t *n)
+{
+	uint64_t at_us = query->range.from_us;
+
+	*runs = NULL;
+	for (*n = 0; at_us < query->range.to_us; ++*n) {
+		struct query_run *more = realloc(*runs, (*n + 1) * sizeof(*more));
+
+		if (!more)
+			return query_fail(query, -ENOMEM, "no memory");
+		*runs = more;
+		more[*n] = (struct query_run){level_at(query, want, at_us), at_us, at_us};
+		at_us = more[*n].to_us = end_of_run(query, want, &more[*n]);
+	}
+	return 0;
+}
+
+int
+query_bodies(struct query *query, const struct query_want *want, query_body_fn *take, void *arg)
+{
+	struct query_run *runs;
+	size_t n;
+	int err = find_runs(query, want, &runs, &n);
+
+	if (err == 0 && !query->mirror)
+		err = read_file(query, want, runs, n, take, arg);
+	else if (err == 0 && n > 0)
+		err = query_cluster_sums(query, want, runs, n, take, arg);
+	free(runs);
 	return err;
 }

@@ -1,7 +1,8 @@
 /*
  * What the files of a query share: query.c opens the store and finds agents, ports and the range;
  * query_levels.c chooses which windows answer for it; query_sums.c adds up packs; query_keys.c
- * reads kept samples and says who answers; query_functions.c is SQL of our own.
+ * reads kept samples and says who answers; query_functions.c is SQL of our own; mirror.c and
+ * query_cluster.c do it with a cluster.
  */
 #ifndef EASE_COLLECTOR_QUERY_PRIVATE_H
 #define EASE_COLLECTOR_QUERY_PRIVATE_H
@@ -33,9 +34,27 @@ struct dimension;
 typedef int query_body_fn(struct query *query, struct pack_reader *reader, unsigned kind,
     void *arg);
 
-/* All parts of kind in the range; where a level has kind single, that instead (0: never). */
-int query_bodies(struct query *query, unsigned kind, unsigned single, query_body_fn *take,
+/* What is asked for: where a level has kind single, that instead (0: never). Where it is keys of a
+ * dimension, what of them is of interest; else both are NULL. */
+struct query_want {
+	unsigned kind, single;
+	const struct dimension *dimension;
+	const struct report_options *options;
+};
+
+/* All parts of the range. */
+int query_bodies(struct query *query, const struct query_want *want, query_body_fn *take,
     void *arg);
+
+/* Windows of one level that begin in [from_us, to_us). */
+struct query_run {
+	enum store_level_index level;
+	uint64_t from_us, to_us;
+};
+
+/* The cluster's sums of these windows. */
+int query_cluster_sums(struct query *query, const struct query_want *want,
+    const struct query_run *runs, size_t n_runs, query_body_fn *take, void *arg);
 
 /* Ports in the order of packs: the port of the entry taken last, from `at` on or, at the start of a
  * body, NULL. NULL: not a port of the query. */

@@ -90,7 +90,8 @@ query_windows(struct query *query)
 
 	if (!arrivals)
 		return query_fail(query, -ENOMEM, "no memory");
-	err = query_bodies(query, STORE_PART_TOTALS, 0, add_totals, arrivals);
+	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS}, add_totals,
+	    arrivals);
 	for (size_t i = 0; i < query->n_ports; i++)
 		set_arrivals(&query->ports[i], &arrivals[i]);
 	free(arrivals);
@@ -116,7 +117,8 @@ add_folded(struct query *query, struct pack_reader *reader, unsigned kind, void 
 int
 query_sum_folded(struct query *query, unsigned kind)
 {
-	return query_bodies(query, STORE_PART_FOLDED + kind, 0, add_folded, NULL);
+	return query_bodies(query, &(struct query_want){.kind = STORE_PART_FOLDED + kind},
+	    add_folded, NULL);
 }
 
 /* ---- keys ---- */
@@ -326,13 +328,16 @@ int
 query_sum_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n)
 {
+	const struct query_want want = {.kind = dimension->kind,
+	    /* an address asked for may be the other half */
+	    .single = options->addr.n_octets > 0 ? 0 : dimension->single,
+	    .dimension = dimension, .options = options};
 	struct key_table t = {.options = options, .dimension = dimension};
 	int err = grow(query, &t);
 
 	note_asked(query, &t);
-	if (err == 0) /* an address asked for may be the other half */
-		err = query_bodies(query, dimension->kind,
-		    options->addr.n_octets > 0 ? 0 : dimension->single, add_keys, &t);
+	if (err == 0)
+		err = query_bodies(query, &want, add_keys, &t);
 	free(t.buckets);
 	if (err) {
 		free(t.items);

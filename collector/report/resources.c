@@ -62,9 +62,12 @@ int
 query_resources(struct query *query, const struct query_port *port,
     struct query_resources *resources)
 {
-	sqlite3_stmt *stmt = query_prepare(query, by_boot);
-	int err = stmt ? 0 : -EIO;
+	sqlite3_stmt *stmt;
+	int err;
 
+	query_reach(query, QUERY_ROWS_AT_ENDS, query->range.from_us, query->range.to_us);
+	stmt = query_prepare(query, by_boot);
+	err = stmt ? 0 : -EIO;
 	*resources = (struct query_resources){0};
 	if (stmt)
 		bind(stmt, query, port);

@@ -1,0 +1,590 @@
+#include "collector/report/mirror.h"
+
+#include "collector/cluster/http.h"
+#include "collector/report/mirror_tables.h"
+#include "collector/store/schema.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SQL_MAX = 2048,
+	ASK_MS = 120000, /* where a question has no limit of its own */
+	AGENTS_LISTED_MAX = 1000,
+	MINUTE_US = STORE_WINDOW_US,
+	/* ClickHouse's ErrorCodes.cpp */
+	UNKNOWN_TABLE = 60,
+	UNKNOWN_DATABASE = 81,
+	TIMEOUT_EXCEEDED = 159,
+	TOO_SLOW = 160,
+	UNKNOWN_USER = 192,
+	WRONG_PASSWORD = 193,
+	REQUIRED_PASSWORD = 194,
+	MEMORY_LIMIT_EXCEEDED = 241,
+	AUTHENTICATION_FAILED = 516,
+};
+
+#define DAY_US UINT64_C(86400000000)
+
+struct mirror {
+	struct cluster_http *http;
+	struct cluster_place place; /* of names below */
+	char database[CLUSTER_NAME_TEXT], cluster[CLUSTER_NAME_TEXT];
+	uint8_t (*agents)[EASE_AGENT_ID_LEN]; /* number - 1 is the index */
+	size_t n_agents;
+	uint32_t noted; /* bit i: mirror_tables[i] is read */
+	struct {
+		bool is;
+		struct query_reach reach;
+	} loaded[MIRROR_N_TABLES];
+};
+
+const struct cluster_place *
+mirror_place(const struct mirror *mirror)
+{
+	return &mirror->place;
+}
+
+/* ---- asking ---- */
+
+static bool
+is_enough(void *arg)
+{
+	return query_is_over_limit(arg);
+}
+
+/* What a server says is mostly for its operator; what the asker can do about it comes first. */
+static int
+fail_refused(struct query *query)
+{
+	struct mirror *m = query->mirror;
+	const char *says = cluster_http_error(m->http);
+
+	switch (cluster_http_code(m->http)) {
+	case UNKNOWN_TABLE:
+	case UNKNOWN_DATABASE:
+		return query_fail(query, -EPROTO, "clickhouse: no tables of easecapd in database %s"
+		    " (its option clickhouse makes them): %s", m->place.database, says);
+	case UNKNOWN_USER:
+	case WRONG_PASSWORD:
+	case REQUIRED_PASSWORD:
+	case AUTHENTICATION_FAILED:
+		return query_fail(query, -EACCES, "clickhouse: wrong user or password: %s", says);
+	case TIMEOUT_EXCEEDED:
+	case TOO_SLOW:
+		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for less");
+	case MEMORY_LIMIT_EXCEEDED:
+		return query_fail(query, -E2BIG, "clickhouse: too much for the servers' memory: ask"
+		    " for a shorter range or one switch (%s)", says);
+	default:
+		return query_fail(query, -EIO, "clickhouse: %s", says);
+	}
+}
+
+static int
+fail_ask(struct query *query, int err)
+{
+	if (*query->error) /* a row that was not taken has said why */
+		return err;
+	if (err == -EREMOTEIO)
+		return fail_refused(query);
+	if (err == -ECANCELED || query_is_over_limit(query))
+		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for less");
+	return query_fail(query, err, "clickhouse: %s", cluster_http_error(query->mirror->http));
+}
+
+static uint32_t
+time_left_ms(const struct query_limits *limits)
+{
+	uint64_t now_us = limits->deadline_us ? clock_mono_us(limits->clock) : 0;
+
+	if (!limits->deadline_us)
+		return ASK_MS;
+	return now_us < limits->deadline_us ? (uint32_t)((limits->deadline_us - now_us) / 1000) + 1
+					    : 1;
+}
+
+static int
+take_octets(void *arg, const void *octets, size_t n)
+{
+	return row_stream_take(arg, octets, n);
+}
+
+int
+mirror_ask(struct query *query, const char *sql, const enum cluster_type *types, size_t n_types,
+    row_fn *row, void *arg)
+{
+	struct mirror *m = query->mirror;
+	uint32_t left_ms = time_left_ms(&query->limits);
+	struct row_stream stream;
+	char settings[128];
+	int err;
+
+	/* only a whole answer is sent: what goes wrong in the middle is an error, not an end */
+	snprintf(settings, sizeof(settings), "wait_end_of_query=1&max_execution_time=%u&"
+	    "distributed_product_mode=global&join_use_nulls=0", (left_ms + 999) / 1000);
+	cluster_http_set_timeout(m->http, left_ms);
+	row_stream_init(&stream, types, n_types, row, arg);
+	*query->error = '\0';
+	err = cluster_http_ask(m->http, &(struct cluster_question){.sql = sql,
+	    .settings = settings, .server = CLUSTER_ANY_SERVER, .take = take_octets,
+	    .arg = &stream});
+	if (err)
+		err = fail_ask(query, err);
+	else if (!row_stream_is_done(&stream))
+		err = query_fail(query, -EBADMSG, "%s: the answer ends within a row", query->path);
+	row_stream_free(&stream);
+	return err;
+}
+
+/* ---- agents ---- */
+
+static int
+compare_agents(const void *a, const void *b)
+{
+	return memcmp(a, b, EASE_AGENT_ID_LEN);
+}
+
+int64_t
+mirror_agent(const struct mirror *mirror, const uint8_t *agent_id)
+{
+	const uint8_t(*found)[EASE_AGENT_ID_LEN] = mirror->n_agents == 0 ? NULL
+	    : bsearch(agent_id, mirror->agents, mirror->n_agents, EASE_AGENT_ID_LEN,
+		  compare_agents);
+
+	return found ? found - mirror->agents + 1 : 0;
+}
+
+/* They come in the order of their ids, and SQLite numbers them from 1. */
+static int
+add_agent(struct query *query, const struct row_cell *id)
+{
+	struct mirror *m = query->mirror;
+	uint8_t(*agents)[EASE_AGENT_ID_LEN] =
+	    realloc(m->agents, (m->n_agents + 1) * sizeof(*agents));
+
+	if (!agents)
+		return query_fail(query, -ENOMEM, "no memory");
+	m->agents = agents;
+	memcpy(agents[m->n_agents++], id->text, EASE_AGENT_ID_LEN);
+	return 0;
+}
+
+void
+mirror_write_agents(FILE *sql, const struct query *query)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < query->n_agents; i++)
+		n += query->agents[i].chosen;
+	if (n == query->n_agents || n == 0 || n > AGENTS_LISTED_MAX)
+		return;
+	for (size_t i = 0, listed = 0; i < query->n_agents; i++)
+		if (query->agents[i].chosen)
+			fprintf(sql, "%stoFixedString(unhex('%s'), %d)",
+			    listed++ > 0 ? ", " : " AND agent IN (", query->agents[i].id_text,
+			    EASE_AGENT_ID_LEN);
+	fputs(")", sql);
+}
+
+/* ---- filling a table ---- */
+
+struct filling {
+	struct query *query;
+	const struct mirror_table *table;
+	enum cluster_type types[MIRROR_COLUMNS_MAX];
+	size_t n_types, n_rows;
+	sqlite3_stmt *insert;
+};
+
+static enum cluster_type
+type_of(const struct cluster_table *table, const char *name, size_t len)
+{
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (strlen(table->columns[i].name) == len &&
+		    strncmp(table->columns[i].name, name, len) == 0)
+			return table->columns[i].type;
+	return CLUSTER_N_TYPES;
+}
+
+static void
+find_types(struct filling *f)
+{
+	const char *name = f->table->columns;
+
+	f->n_types = 0;
+	while (*name && f->n_types < MIRROR_COLUMNS_MAX) {
+		size_t len = strcspn(name, ",");
+
+		f->types[f->n_types++] =
+		    type_of(&cluster_tables[f->table->from], name, len);
+		name += len;
+		name += strspn(name, ", ");
+	}
+}
+
+static void
+bind_octets(sqlite3_stmt *stmt, int at, const struct row_cell *cell, bool text)
+{
+	if (text)
+		sqlite3_bind_text(stmt, at, (const char *)cell->text, (int)cell->octets,
+		    SQLITE_STATIC);
+	else
+		sqlite3_bind_blob(stmt, at, cell->octets > 0 ? (const void *)cell->text : "",
+		    (int)cell->octets, SQLITE_STATIC);
+}
+
+/* Text stands only where the store has it: octets of addresses are in columns that can be NULL, and
+ * an error source's MAC. */
+static bool
+is_text(const struct filling *f, size_t i)
+{
+	return f->types[i] == CLUSTER_TEXT && f->table->from != CLUSTER_ERROR_SOURCES;
+}
+
+/* False: the agent is newer than the list of agents. */
+static bool
+bind_row(struct filling *f, const struct row_cell *cells)
+{
+	for (size_t i = 0; i < f->n_types; i++) {
+		int at = (int)i + 1;
+		int64_t agent;
+
+		if (cells[i].null)
+			sqlite3_bind_null(f->insert, at);
+		else if (f->types[i] == CLUSTER_AGENT_ID && f->table->from != CLUSTER_AGENTS) {
+			agent = mirror_agent(f->query->mirror, cells[i].text);
+			if (agent == 0)
+				return false;
+			sqlite3_bind_int64(f->insert, at, agent);
+		} else if (cells[i].text)
+			bind_octets(f->insert, at, &cells[i], is_text(f, i));
+		else
+			sqlite3_bind_int64(f->insert, at, cells[i].i);
+	}
+	return true;
+}
+
+static int
+take_row(void *arg, const struct row_cell *cells)
+{
+	struct filling *f = arg;
+	int err = 0;
+
+	if (++f->n_rows > MIRROR_ROWS_MAX)
+		return query_fail(f->query, -E2BIG, "more than %d rows of table %s: ask for a"
+		    " shorter range or one switch", MIRROR_ROWS_MAX, f->table->name);
+	if (f->table->from == CLUSTER_AGENTS)
+		err = add_agent(f->query, &cells[0]);
+	if (err || !bind_row(f, cells))
+		return err;
+	if (sqlite3_step(f->insert) != SQLITE_DONE)
+		err = query_fail_sql(f->query);
+	sqlite3_reset(f->insert);
+	return err;
+}
+
+static int
+prepare_insert(struct filling *f)
+{
+	const struct mirror_table *t = f->table;
+	char sql[SQL_MAX];
+	size_t len;
+
+	len = (size_t)snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s(%s) VALUES(?", t->name,
+	    t->columns);
+	for (size_t i = 1; i < f->n_types; i++)
+		len += (size_t)snprintf(sql + len, sizeof(sql) - len, ",?");
+	snprintf(sql + len, sizeof(sql) - len, ")");
+	if (sqlite3_prepare_v2(f->query->db, t->insert ? t->insert : sql, -1, &f->insert, NULL) !=
+	    SQLITE_OK)
+		return query_fail_sql(f->query);
+	return 0;
+}
+
+/* 1: asked, 0: there is no such statement. */
+static int
+ask_rows(struct filling *f, unsigned i)
+{
+	const struct mirror_table *t = f->table;
+	char *text = NULL;
+	size_t size;
+	FILE *sql = open_memstream(&text, &size);
+	bool more;
+	int err = 0;
+
+	if (!sql)
+		return query_fail(f->query, -ENOMEM, "no memory");
+	if (!t->select || *t->select)
+		fprintf(sql, "SELECT %s", t->select ? t->select : t->columns);
+	more = t->write_rest(sql, f->query, i);
+	fputs(" FORMAT RowBinary", sql);
+	if (fclose(sql) != 0)
+		err = query_fail(f->query, -ENOMEM, "no memory");
+	if (err == 0 && more)
+		err = mirror_ask(f->query, text, f->types, f->n_types, take_row, f);
+	free(text);
+	return err ? err : more;
+}
+
+static int
+exec(struct query *query, const char *sql)
+{
+	return sqlite3_exec(query->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
+									    : query_fail_sql(query);
+}
+
+static int
+empty(struct query *query, const struct mirror_table *table)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "DELETE FROM %s", table->name);
+	if (table->from == CLUSTER_AGENTS)
+		query->mirror->n_agents = 0;
+	return exec(query, sql);
+}
+
+/* ---- what is complete ---- */
+
+static int
+take_complete(void *arg, const struct row_cell *cells)
+{
+	struct filling *f = arg;
+	uint64_t end_us = (uint64_t)cells[1].i + MINUTE_US;
+
+	sqlite3_bind_blob(f->insert, 1, cells[0].text, EASE_AGENT_ID_LEN, SQLITE_STATIC);
+	sqlite3_bind_int64(f->insert, 2, (sqlite3_int64)end_us);
+	sqlite3_step(f->insert);
+	sqlite3_reset(f->insert);
+	return 0;
+}
+
+/* An agent is heard of before its minute is closed and shipped: data ends with what is there. One
+ * without any minute for a day has none open. */
+static int
+end_with_minutes(struct query *query)
+{
+	static const enum cluster_type types[] = {CLUSTER_AGENT_ID, CLUSTER_U64};
+	struct filling f = {.query = query};
+	char sql[SQL_MAX], *name = NULL;
+	size_t size;
+	FILE *out = open_memstream(&name, &size);
+	sqlite3_stmt *stmt;
+	uint64_t newest_us = 0;
+	int err = out ? 0 : query_fail(query, -ENOMEM, "no memory");
+
+	if (sqlite3_prepare_v2(query->db, "SELECT max(last_us) FROM agent", -1, &stmt, NULL) ==
+	    SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW)
+		newest_us = query_u64(stmt, 0);
+	sqlite3_finalize(stmt);
+	if (out) {
+		cluster_write_name(out, &query->mirror->place, &cluster_tables[CLUSTER_COVER],
+		    false);
+		fclose(out);
+	}
+	snprintf(sql, sizeof(sql), "SELECT agent, max(start_us) FROM %s WHERE start_us >= %" PRIu64
+	    " GROUP BY agent FORMAT RowBinary", name ? name : "",
+	    newest_us > DAY_US ? newest_us - DAY_US : 0);
+	free(name);
+	if (err == 0 && sqlite3_prepare_v2(query->db, "UPDATE agent SET last_us = min(last_us, ?2)"
+	    " WHERE agent_id = ?1", -1, &f.insert, NULL) == SQLITE_OK)
+		err = mirror_ask(query, sql, types, 2, take_complete, &f);
+	sqlite3_finalize(f.insert);
+	return err;
+}
+
+static int
+fill(struct query *query, const struct mirror_table *table)
+{
+	struct filling f = {.query = query, .table = table};
+	int err = empty(query, table), more = 1;
+
+	find_types(&f);
+	if (err == 0)
+		err = prepare_insert(&f);
+	for (unsigned i = 0; err == 0 && more; i++) {
+		more = ask_rows(&f, i);
+		if (more < 0)
+			err = more;
+	}
+	sqlite3_finalize(f.insert);
+	if (err == 0 && table->from == CLUSTER_AGENTS)
+		err = end_with_minutes(query);
+	return err;
+}
+
+/* ---- what a statement reads ---- */
+
+static int
+note(void *arg, int action, const char *table, const char *column, const char *database,
+    const char *trigger)
+{
+	struct mirror *m = arg;
+
+	(void)column;
+	(void)database;
+	(void)trigger;
+	for (size_t i = 0; action == SQLITE_READ && i < MIRROR_N_TABLES; i++)
+		if (strcmp(mirror_tables[i].name, table) == 0)
+			m->noted |= 1u << i;
+	return SQLITE_OK;
+}
+
+void
+mirror_note(struct mirror *mirror)
+{
+	mirror->noted = 0;
+}
+
+static bool
+is_there(const struct query *query, size_t i)
+{
+	const struct query_reach *has = &query->mirror->loaded[i].reach, *want = &query->reach;
+
+	if (!query->mirror->loaded[i].is)
+		return false;
+	if (!mirror_tables[i].by_reach)
+		return true;
+	if (has->rows != want->rows || has->rows == QUERY_NEWEST_ROWS)
+		return has->rows == want->rows;
+	if (has->rows == QUERY_ROWS_AT_ENDS)
+		return has->from_us == want->from_us && has->to_us == want->to_us;
+	return has->from_us <= want->from_us && has->to_us >= want->to_us;
+}
+
+static bool
+is_for(const struct mirror_table *table, const struct query_reach *reach)
+{
+	return (table->from != CLUSTER_COUNTERS && table->from != CLUSTER_RESOURCES) ||
+	    table->rows == (unsigned)reach->rows;
+}
+
+int
+mirror_fill(struct query *query)
+{
+	struct mirror *m = query->mirror;
+	uint32_t noted = m->noted; /* filling prepares statements of its own */
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < MIRROR_N_TABLES; i++) {
+		if (!(noted >> i & 1) || !is_for(&mirror_tables[i], &query->reach) ||
+		    is_there(query, i))
+			continue;
+		for (size_t k = 0; k < MIRROR_N_TABLES; k++)
+			if (strcmp(mirror_tables[k].name, mirror_tables[i].name) == 0)
+				m->loaded[k].is = false;
+		err = fill(query, &mirror_tables[i]);
+		m->loaded[i].is = err == 0;
+		m->loaded[i].reach = query->reach;
+	}
+	return err;
+}
+
+void
+mirror_forget(struct query *query)
+{
+	memset(query->mirror->loaded, 0, sizeof(query->mirror->loaded));
+}
+
+/* ---- opening ---- */
+
+static int
+take_version(void *arg, const struct row_cell *cells)
+{
+	*(int64_t *)arg = cells[0].i;
+	return 0;
+}
+
+static int
+check_version(struct query *query)
+{
+	static const enum cluster_type type = CLUSTER_U32;
+	int64_t version = 0;
+	char *sql = NULL;
+	size_t size;
+	FILE *out = open_memstream(&sql, &size);
+	int err = 0;
+
+	if (!out)
+		return query_fail(query, -ENOMEM, "no memory");
+	cluster_write_version_query(out, &query->mirror->place);
+	fputs(" FORMAT RowBinary", out);
+	if (fclose(out) != 0)
+		err = query_fail(query, -ENOMEM, "no memory");
+	if (err == 0)
+		err = mirror_ask(query, sql, &type, 1, take_version, &version);
+	free(sql);
+	if (err)
+		return err;
+	if (version > CLUSTER_VERSION)
+		return query_fail(query, -EPROTO, "%s: version %d of the tables is newer than this"
+		    " easetop, which reads up to %d", query->path, (int)version, CLUSTER_VERSION);
+	if (version < CLUSTER_VERSION)
+		return query_fail(query, -EPROTO, "%s: version %d of the tables is older than this"
+		    " easetop; the next easecapd that ships brings it to %d", query->path,
+		    (int)version, CLUSTER_VERSION);
+	return 0;
+}
+
+/* The store's tables, empty. */
+static int
+make_tables(struct query *query)
+{
+	int err = 0;
+
+	if (sqlite3_open_v2(":memory:", &query->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		return query_fail(query, -ENOMEM, "no memory");
+	for (int v = 0; err == 0 && v < STORE_VERSION; v++)
+		err = exec(query, store_schema[v]);
+	if (err == 0)
+		err = exec(query, "PRAGMA journal_mode = OFF");
+	sqlite3_set_authorizer(query->db, note, query->mirror);
+	return err;
+}
+
+static void
+set_place(struct mirror *m, const struct query_cluster *where)
+{
+	const struct cluster_url *first = &where->servers[0];
+	const char *database = where->database && *where->database ? where->database
+								   : first->database;
+	const char *cluster = where->cluster && *where->cluster ? where->cluster : first->cluster;
+
+	snprintf(m->database, sizeof(m->database), "%s", *database ? database : "ease");
+	snprintf(m->cluster, sizeof(m->cluster), "%s", cluster);
+	m->place = (struct cluster_place){m->database, m->cluster};
+}
+
+int
+mirror_open(struct query *query, const struct query_cluster *where)
+{
+	const struct cluster_http_config config = {.servers = where->servers,
+	    .n_servers = where->n_servers, .user = where->user, .password = where->password,
+	    .timeout_ms = ASK_MS, .stop = is_enough, .stop_arg = query};
+	struct mirror *m = calloc(1, sizeof(*m));
+	int err;
+
+	query->mirror = m;
+	if (!m || asprintf(&query->path, "clickhouse:%s:%u", where->servers[0].host,
+	    where->servers[0].port) < 0)
+		return query_fail(query, -ENOMEM, "no memory");
+	set_place(m, where);
+	err = cluster_http_open(&m->http, &config, query->error, sizeof(query->error));
+	if (err == 0)
+		err = check_version(query);
+	return err == 0 ? make_tables(query) : err;
+}
+
+void
+mirror_close(struct mirror *mirror)
+{
+	if (!mirror)
+		return;
+	cluster_http_close(mirror->http);
+	free(mirror->agents);
+	free(mirror);
+}

@@ -1,0 +1,325 @@
+#include "collector/report/mirror_tables.h"
+
+#include "collector/cluster/levels.h"
+#include "collector/cluster/sums_sql.h"
+#include "collector/store/schema.h"
+
+#include <inttypes.h>
+
+#define DAY_US UINT64_C(86400000000)
+
+/* Counters come every minute or so, and ports that are silent are few: what is nearest to an end
+ * of a range is looked for within this time first. */
+#define NEAR_US (2 * DAY_US)
+
+static void
+put_from(FILE *sql, const struct query *query, enum cluster_table_id table, const char *how)
+{
+	fputs(" FROM ", sql);
+	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[table], false);
+	fprintf(sql, "%s WHERE 1", how);
+	mirror_write_agents(sql, query);
+}
+
+static void
+put_times(FILE *sql, uint64_t from_us, uint64_t to_us)
+{
+	fprintf(sql, " AND time_us >= %" PRIu64 " AND time_us < %" PRIu64,
+	    from_us < INT64_MAX ? from_us : INT64_MAX, to_us < INT64_MAX ? to_us : INT64_MAX);
+}
+
+/* ---- agents and ports ---- */
+
+static bool
+rest_of_agents(FILE *sql, const struct query *query, unsigned i)
+{
+	fputs(" FROM ", sql);
+	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[CLUSTER_AGENTS],
+	    false);
+	fputs(" FINAL GROUP BY agent ORDER BY agent", sql);
+	return i == 0;
+}
+
+static bool
+rest_of_ports(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_PORT_STATES, " FINAL");
+	return i == 0;
+}
+
+/* ---- levels, and the oldest window of each ---- */
+
+static bool
+rest_of_levels(FILE *sql, const struct query *query, unsigned i)
+{
+	cluster_write_levels_query(sql, mirror_place(query->mirror));
+	return i == 0;
+}
+
+static bool
+rest_of_parts(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_PORTS, "");
+	fputs(" GROUP BY level", sql);
+	return i == 0;
+}
+
+/* ---- samples ---- */
+
+/* Each collector thins for itself, so of two that heard the same minute one counts. */
+static void
+put_samples(FILE *sql, const struct query *query)
+{
+	const struct query_reach *reach = &query->reach;
+
+	put_from(sql, query, CLUSTER_SAMPLES, "");
+	put_times(sql, reach->from_us, reach->to_us);
+	fprintf(sql, " AND (collector, agent, toUInt64(time_us - time_us %% %d)) GLOBAL NOT IN (",
+	    STORE_WINDOW_US);
+	sums_sql_passed_over(sql, mirror_place(query->mirror), false,
+	    store_window_start(reach->from_us, STORE_WINDOW_US), reach->to_us, "");
+	fputs(")", sql);
+}
+
+static void
+put_oldest_sample(FILE *sql, const struct query *query)
+{
+	put_from(sql, query, CLUSTER_SAMPLES, "");
+	fputs(" AND time_us = (SELECT min(time_us)", sql);
+	put_from(sql, query, CLUSTER_SAMPLES, "");
+	fputs(") LIMIT 1", sql);
+}
+
+/* Of the newest boot of each agent the sample with the highest number at each port. */
+static void
+put_newest_samples(FILE *sql, const struct query *query)
+{
+	put_from(sql, query, CLUSTER_SAMPLES, "");
+	fputs(" AND (agent, boot, if_index, sequence) GLOBAL IN (SELECT agent, boot, if_index,"
+	    " max(sequence)", sql);
+	put_from(sql, query, CLUSTER_SAMPLES, "");
+	fputs(" AND (agent, boot) GLOBAL IN (SELECT agent, max(boot)", sql);
+	put_from(sql, query, CLUSTER_SAMPLES, "");
+	fputs(" GROUP BY agent) GROUP BY agent, boot, if_index)", sql);
+}
+
+static bool
+rest_of_samples(FILE *sql, const struct query *query, unsigned i)
+{
+	if (query->reach.rows == QUERY_NEWEST_ROWS) {
+		put_newest_samples(sql, query);
+		return i == 0;
+	}
+	if (i == 0)
+		put_samples(sql, query);
+	else
+		put_oldest_sample(sql, query);
+	return i < 2;
+}
+
+/* ---- counters and resources ---- */
+
+/* Rows whose place and time are among those chosen; how many are, does not depend on the length of
+ * the range. */
+static void
+put_chosen(FILE *sql, const struct query *query, enum cluster_table_id table, const char *level,
+    uint64_t from_us, uint64_t to_us, const char *chosen, const char *grouped)
+{
+	put_from(sql, query, table, "");
+	fputs(level, sql);
+	put_times(sql, from_us, to_us);
+	fprintf(sql, " AND (agent, if_index, time_us) GLOBAL IN (SELECT agent, if_index, %s",
+	    chosen);
+	put_from(sql, query, table, "");
+	fputs(level, sql);
+	put_times(sql, from_us, to_us);
+	fprintf(sql, " GROUP BY agent, if_index%s)", grouped);
+}
+
+/* What a difference over the range is made of: rows nearest to its ends, and the first and the last
+ * of each stretch within. Rows far off are found among those of whole days. */
+static bool
+rest_at_ends(FILE *sql, const struct query *query, enum cluster_table_id table, unsigned i,
+    const char *stretch)
+{
+	uint64_t from_us = query->reach.from_us, to_us = query->reach.to_us;
+	uint64_t near_us = from_us > NEAR_US ? from_us - NEAR_US : 0;
+
+	switch (i) {
+	case 0:
+		put_chosen(sql, query, table, "", near_us, from_us + 1, "max(time_us)", "");
+		break;
+	case 1:
+		put_chosen(sql, query, table, "", from_us, to_us + 1,
+		    "arrayJoin([min(time_us), max(time_us)])", stretch);
+		break;
+	case 2:
+		put_chosen(sql, query, table, "", to_us, to_us + NEAR_US, "min(time_us)", "");
+		break;
+	case 3:
+		put_chosen(sql, query, table, " AND level = 1440", 0, near_us, "max(time_us)", "");
+		break;
+	case 4:
+		put_chosen(sql, query, table, " AND level = 1440", to_us + NEAR_US, INT64_MAX,
+		    "min(time_us)", "");
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static bool
+rest_of_counters(FILE *sql, const struct query *query, unsigned i)
+{
+	return rest_at_ends(sql, query, CLUSTER_COUNTERS, i, ", boot, discontinuity_us");
+}
+
+static bool
+rest_of_arrivals(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_COUNTERS, "");
+	put_times(sql, query->reach.from_us, query->reach.to_us);
+	return i == 0;
+}
+
+static bool
+rest_of_resources(FILE *sql, const struct query *query, unsigned i)
+{
+	return rest_at_ends(sql, query, CLUSTER_RESOURCES, i, ", boot");
+}
+
+/* ---- accounts ---- */
+
+static void
+put_counting_accounts(FILE *sql, const struct query *query)
+{
+	fputs(" AND (collector, agent, boot, if_index) GLOBAL NOT IN (", sql);
+	sums_sql_accounts_passed_over(sql, mirror_place(query->mirror), "");
+	fputs(") GROUP BY agent, boot, if_index", sql);
+}
+
+static bool
+rest_of_accounts(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_ACCOUNTS, " FINAL");
+	put_counting_accounts(sql, query);
+	return i == 0;
+}
+
+static bool
+rest_of_gone(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_GONE, " FINAL");
+	put_counting_accounts(sql, query);
+	return i == 0;
+}
+
+/* ---- events, and what is told of the collectors ---- */
+
+static bool
+rest_of_error_sources(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_ERROR_SOURCES, " FINAL");
+	fputs(" GROUP BY agent, if_index, mac, kind", sql);
+	return i == 0;
+}
+
+static bool
+rest_of_events(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_EVENTS, " FINAL");
+	put_times(sql, query->reach.from_us, query->reach.to_us);
+	fputs(" GROUP BY time_us, agent, boot, kind, if_index, mac, vlan"
+	    " ORDER BY time_us, min(id)", sql);
+	return i == 0;
+}
+
+static bool
+rest_of_outages(FILE *sql, const struct query *query, unsigned i)
+{
+	fputs(" FROM ", sql);
+	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[CLUSTER_OUTAGES],
+	    false);
+	fputs(" FINAL ORDER BY until_us, id", sql);
+	return i == 0;
+}
+
+static bool
+rest_of_stats(FILE *sql, const struct query *query, unsigned i)
+{
+	fputs(" FROM ", sql);
+	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[CLUSTER_STATS], false);
+	fputs(" FINAL GROUP BY name", sql);
+	return i == 0;
+}
+
+const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
+    /* what changes at a boot is from whom heard of the agent last */
+    {.name = "agent", .from = CLUSTER_AGENTS,
+	.columns = "agent, boot, address, first_us, last_us, last_received_us",
+	.select = "agent, argMax(boot, last_received_us), argMax(address, last_received_us),"
+		  " min(first_us), max(last_us), max(last_received_us)",
+	.insert = "INSERT INTO agent(agent_id, boot, address, first_us, last_us, last_received_us)"
+		  " VALUES(?,?,?,?,?,?)",
+	.write_rest = rest_of_agents},
+    {.name = "port", .from = CLUSTER_PORT_STATES,
+	.columns = "agent, if_index, since_us, boot, name, alias, speed_bps, duplex, admin_status,"
+		   " oper_status, lag_parent, edge",
+	.write_rest = rest_of_ports},
+    {.name = "level", .from = CLUSTER_ROLLED, .columns = "level, kept_us, done_us",
+	.select = "",
+	.insert = "INSERT INTO level(minutes, kept_us, done_us, kind, shard, thinned_us)"
+		  " VALUES(?,?,?,0,0,0)",
+	.write_rest = rest_of_levels},
+    {.name = "part", .from = CLUSTER_PORTS, .columns = "level, start_us",
+	.select = "level, min(start_us)",
+	.insert = "INSERT INTO part(level, start_us, kind, shard, chain, n, body)"
+		  " VALUES(?,?,0,0,0,0,x'')",
+	.write_rest = rest_of_parts},
+    {.name = "sample", .from = CLUSTER_SAMPLES,
+	.columns = "agent, boot, if_index, sequence, time_us, direction, input_if, output_if, skip,"
+		   " mean_skip, pool_pkts, frame_octets, src_mac, dst_mac, vlan, ethertype, src_ip,"
+		   " dst_ip, ip_proto, src_port, dst_port, stands_for, inner_src_ip, inner_dst_ip",
+	.by_reach = true, .write_rest = rest_of_samples},
+    {.name = "counter", .from = CLUSTER_COUNTERS,
+	.columns = "agent, if_index, time_us, boot, received_us, in_octets, in_ucast, in_mcast,"
+		   " in_bcast, in_discards, in_errors, out_octets, out_ucast, out_mcast, out_bcast,"
+		   " out_discards, out_errors, discontinuity_us, samples, last_sequence, pool_in,"
+		   " pool_out, drops, stalls, stalled_pkts",
+	.rows = QUERY_ROWS_AT_ENDS, .by_reach = true, .write_rest = rest_of_counters},
+    /* when each came: all of a range are many, so their counts stay where they are */
+    {.name = "counter", .from = CLUSTER_COUNTERS,
+	.columns = "agent, if_index, time_us, boot, received_us",
+	.insert = "INSERT INTO counter VALUES(?,?,?,?,?,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)"
+		  " ON CONFLICT DO UPDATE SET received_us ="
+		  " min(received_us, excluded.received_us)",
+	.rows = QUERY_ALL_ROWS, .by_reach = true, .write_rest = rest_of_arrivals},
+    {.name = "resource", .from = CLUSTER_RESOURCES,
+	.columns = "agent, if_index, time_us, boot, known, in_events, in_asleep_us, out_events,"
+		   " out_asleep_us, charged, pressed_episodes, pressed_us, ingress_drops, pauses_in,"
+		   " pauses_out",
+	.rows = QUERY_ROWS_AT_ENDS, .by_reach = true, .write_rest = rest_of_resources},
+    {.name = "account", .from = CLUSTER_ACCOUNTS,
+	.columns = "agent, boot, if_index, expected, received, duplicates, reordered, late,"
+		   " agent_drops, stalls, stalled_pkts, first_us, last_us",
+	.select = "agent, boot, if_index, sum(expected), sum(received), sum(duplicates),"
+		  " sum(reordered), sum(late), max(agent_drops), max(stalls), max(stalled_pkts),"
+		  " min(first_us), max(last_us)",
+	.write_rest = rest_of_accounts},
+    {.name = "gone", .from = CLUSTER_GONE, .columns = "agent, boot, if_index, samples",
+	.select = "agent, boot, if_index, sum(samples)", .write_rest = rest_of_gone},
+    {.name = "error_source", .from = CLUSTER_ERROR_SOURCES,
+	.columns = "agent, if_index, mac, kind, boot, frames, first_us, last_us",
+	.select = "agent, if_index, mac, kind, argMax(boot, last_us), argMax(frames, last_us),"
+		  " min(first_us), max(last_us)",
+	.write_rest = rest_of_error_sources},
+    {.name = "event", .from = CLUSTER_EVENTS,
+	.columns = "time_us, agent, boot, kind, if_index, mac, vlan",
+	.by_reach = true, .write_rest = rest_of_events},
+    {.name = "outage", .from = CLUSTER_OUTAGES, .columns = "since_us, until_us, kind, samples",
+	.write_rest = rest_of_outages},
+    {.name = "stat", .from = CLUSTER_STATS, .columns = "name, value", .select = "name, sum(value)",
+	.write_rest = rest_of_stats},
+    {.name = NULL},
+};

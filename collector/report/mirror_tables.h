@@ -1,0 +1,27 @@
+/*
+ * The tables of a mirror, as data: from which rows of the cluster each is made. Part of mirror.h.
+ */
+#ifndef EASE_COLLECTOR_REPORT_MIRROR_TABLES_H
+#define EASE_COLLECTOR_REPORT_MIRROR_TABLES_H
+
+#include "collector/report/mirror.h"
+
+enum { MIRROR_COLUMNS_MAX = 32 };
+
+struct mirror_table {
+	const char *name; /* in the store */
+	enum cluster_table_id from;
+	const char *columns; /* of `from`, and the store's unless insert says otherwise */
+	const char *select;  /* expressions of the same types; NULL: the columns; "": in the rest */
+	const char *insert;  /* NULL: INSERT OR REPLACE of the columns */
+	bool by_reach;	     /* what is fetched depends on the reach of a statement */
+	unsigned rows;	     /* of counters and resources: the reach that it is for */
+	/* " FROM …" of the i-th statement; false: there is none. */
+	bool (*write_rest)(FILE *sql, const struct query *query, unsigned i);
+};
+
+extern const struct mirror_table mirror_tables[]; /* ended by one without a name */
+
+enum { MIRROR_N_TABLES = 14 };
+
+#endif

@@ -1,0 +1,288 @@
+/*
+ * Sums of a range from the cluster, added up over its windows and keys there. What comes goes in
+ * packs to those who take a store's, so that there is one way to add up. Part of query.h.
+ */
+#include "collector/cluster/sums_sql.h"
+#include "collector/report/dimension.h"
+#include "collector/report/mirror.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ONLY_LISTED_MAX = 1000,
+	PORTS_LISTED_MAX = 1000,
+	/* columns of an answer: agent, ifIndex, direction, both halves, sums */
+	FIRST_SUM = 5,
+	ANSWER_COLUMNS = FIRST_SUM + PACK_COLUMNS,
+};
+
+/* What a part's kind is in the cluster: one half of pairs is what the server makes of them. */
+struct part_source {
+	enum cluster_table_id table;
+	unsigned kind;		  /* of keys and samples without a key */
+	const char *half1, *half2; /* expressions */
+	const char *sums;	  /* NULL: all of the table's */
+	unsigned n_sums;
+};
+
+#define SUMS_OF_KEYS "sum(n), sum(w), sum(w2), sum(wb), sum(wb2), sum(w2b2), sum(any_pkts)," \
+		     " sum(any_octets)"
+#define FIRST_HALF SUMS_OF_KEYS ", sum(same1_pkts), sum(same1_octets)"
+#define SECOND_HALF SUMS_OF_KEYS ", sum(same2_pkts), sum(same2_octets)"
+
+static struct part_source
+source_of(unsigned kind)
+{
+	switch (kind) {
+	case STORE_PART_TOTALS:
+		return (struct part_source){CLUSTER_PORTS, 0, "''", "''", NULL, PACK_TOTALS};
+	case STORE_PART_ETH_SRC:
+	case STORE_PART_IP_SRC:
+		return (struct part_source){CLUSTER_KEYS, kind == STORE_PART_ETH_SRC
+			? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR, "key1", "''", FIRST_HALF,
+		    PACK_SINGLE};
+	case STORE_PART_ETH_DST:
+	case STORE_PART_IP_DST:
+		return (struct part_source){CLUSTER_KEYS, kind == STORE_PART_ETH_DST
+			? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR, "key2", "''", SECOND_HALF,
+		    PACK_SINGLE};
+	default:
+		if (kind >= STORE_PART_FOLDED)
+			return (struct part_source){CLUSTER_FOLDED, kind - STORE_PART_FOLDED,
+			    "''", "''", NULL, PACK_FOLDED};
+		return (struct part_source){CLUSTER_KEYS, kind, "key1", "key2", NULL,
+		    PACK_COLUMNS};
+	}
+}
+
+/* ---- what is asked ---- */
+
+static void
+put_hex(FILE *sql, const uint8_t *octets, size_t n)
+{
+	fputs("unhex('", sql);
+	for (size_t i = 0; i < n; i++)
+		fprintf(sql, "%02x", octets[i]);
+	fputs("')", sql);
+}
+
+/* Addresses of a prefix lie between two of their length. */
+static void
+put_between(FILE *sql, const char *half, const struct report_prefix *prefix)
+{
+	uint8_t low[FRAME_IP_LEN], high[FRAME_IP_LEN];
+
+	report_cut(prefix->octets, prefix->bits, low);
+	for (unsigned bit = 0; bit < 8u * prefix->n_octets; bit++) {
+		uint8_t mask = (uint8_t)(0x80 >> bit % 8);
+
+		if (bit % 8 == 0)
+			high[bit / 8] = low[bit / 8];
+		if (bit >= prefix->bits)
+			high[bit / 8] |= mask;
+	}
+	fprintf(sql, "(length(%s) = %u AND %s >= ", half, prefix->n_octets, half);
+	put_hex(sql, low, prefix->n_octets);
+	fprintf(sql, " AND %s <= ", half);
+	put_hex(sql, high, prefix->n_octets);
+	fputs(")", sql);
+}
+
+/* Keys that a history follows. A network is none of the keys that are stored. */
+static void
+put_only(FILE *sql, const struct query *query, const struct query_want *want)
+{
+	const struct dimension *d = want->dimension;
+
+	if (!query->only || query->n_only == 0 || query->n_only > ONLY_LISTED_MAX || d->subnet)
+		return;
+	fprintf(sql, " AND (%s) IN (", d->key1 && d->key2 ? "key1, key2" : d->key1 ? "key1"
+									       : "key2");
+	for (size_t i = 0; i < query->n_only; i++) {
+		const struct query_key *key = &query->only[i];
+
+		fputs(i > 0 ? ", " : "", sql);
+		fputs(d->key1 && d->key2 ? "(" : "", sql);
+		if (d->key1)
+			put_hex(sql, key->key1, key->n_octets);
+		fputs(d->key1 && d->key2 ? ", " : "", sql);
+		if (d->key2)
+			put_hex(sql, key->key2, d->has_pairs || d->key1 ? key->n_octets : 0);
+		fputs(d->key1 && d->key2 ? ")" : "", sql);
+	}
+	fputs(")", sql);
+}
+
+/* Keys are of ports asked for, totals of all ports of the agents. */
+static void
+put_ports(FILE *sql, const struct query *query)
+{
+	size_t n = 0, listed = 0;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		n += query->ports[i].chosen || !query->ports[i].agent->chosen;
+	if (n == query->n_ports || n > PORTS_LISTED_MAX)
+		return;
+	fputs(" AND if_index IN (", sql);
+	for (size_t i = 0; i < query->n_ports; i++)
+		if (query->ports[i].chosen)
+			fprintf(sql, "%s%u", listed++ > 0 ? ", " : "", query->ports[i].if_index);
+	fputs(listed > 0 ? ")" : "0)", sql);
+}
+
+static void
+put_where(FILE *sql, const struct query *query, const struct query_want *want,
+    const struct part_source *source)
+{
+	mirror_write_agents(sql, query);
+	if (source->table == CLUSTER_PORTS)
+		return;
+	fprintf(sql, " AND kind = %u AND direction = %d", source->kind, EASE_IN);
+	if (!want->dimension)
+		return;
+	put_ports(sql, query);
+	put_only(sql, query, want);
+	if (want->options->addr.n_octets > 0) {
+		fputs(" AND (", sql);
+		put_between(sql, "key1", &want->options->addr);
+		fputs(" OR ", sql);
+		put_between(sql, "key2", &want->options->addr);
+		fputs(")", sql);
+	}
+}
+
+static char *
+make_sql(const struct query *query, const struct query_want *want,
+    const struct part_source *source, const struct sums_run *runs, size_t n_runs)
+{
+	char *text = NULL, *where = NULL;
+	size_t size, where_size;
+	FILE *sql = open_memstream(&text, &size), *more = open_memstream(&where, &where_size);
+	bool good = sql && more;
+
+	if (more) {
+		put_where(more, query, want, source);
+		good = fclose(more) == 0 && good;
+	}
+	if (good) {
+		const struct sums_rows rows = {.place = mirror_place(query->mirror),
+		    .table = source->table, .runs = runs, .n_runs = n_runs, .where = where};
+
+		fprintf(sql, "SELECT agent, if_index, direction, %s AS half1, %s AS half2, ",
+		    source->half1, source->half2);
+		if (source->sums)
+			fputs(source->sums, sql);
+		else
+			sums_sql_columns(sql, source->table);
+		sums_sql_rows(sql, &rows);
+		fputs(" GROUP BY agent, if_index, direction, half1, half2 FORMAT RowBinary", sql);
+	}
+	if (sql && fclose(sql) != 0)
+		good = false;
+	free(where);
+	if (!good) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+/* ---- what comes ---- */
+
+struct arriving {
+	struct query *query;
+	unsigned kind, n_sums;
+	query_body_fn *take;
+	void *arg;
+	enum cluster_type types[ANSWER_COLUMNS];
+	struct pack pack;
+	uint8_t body[PACK_OCTETS_MAX];
+};
+
+static int
+hand_over(struct arriving *a)
+{
+	struct pack_reader reader;
+	int err;
+
+	if (a->pack.n == 0)
+		return 0;
+	a->pack.n_columns = a->n_sums;
+	err = pack_open(&reader, a->body, pack_write(&a->pack, a->body));
+	if (err == 0)
+		err = a->take(a->query, &reader, a->kind, a->arg);
+	a->pack.n = 0;
+	return err;
+}
+
+static int
+take_sums(void *arg, const struct row_cell *cells)
+{
+	struct arriving *a = arg;
+	int64_t agent = mirror_agent(a->query->mirror, cells[0].text);
+	unsigned i = a->pack.n;
+
+	if (agent == 0) /* newer than the list of agents */
+		return 0;
+	if (cells[3].octets > STORE_KEY_HALF || cells[4].octets > STORE_KEY_HALF)
+		return -EBADMSG;
+	a->pack.keys[i] = pack_key_of(agent, (uint32_t)cells[1].i, (uint8_t)cells[2].i,
+	    cells[3].text, (uint8_t)cells[3].octets, cells[4].text, (uint8_t)cells[4].octets);
+	for (unsigned c = 0; c < a->n_sums; c++)
+		a->pack.columns[c][i] = a->types[FIRST_SUM + c] == CLUSTER_F64
+		    ? cells[FIRST_SUM + c].f : (double)cells[FIRST_SUM + c].i;
+	if (++a->pack.n < PACK_ENTRIES)
+		return 0;
+	return hand_over(a);
+}
+
+/* n is a whole number, and so is what is said of samples without a key. */
+static void
+set_types(struct arriving *a, const struct part_source *source)
+{
+	static const enum cluster_type first[FIRST_SUM] = {CLUSTER_AGENT_ID, CLUSTER_U32,
+	    CLUSTER_U8, CLUSTER_TEXT, CLUSTER_TEXT};
+
+	memcpy(a->types, first, sizeof(first));
+	for (unsigned c = 0; c < a->n_sums; c++)
+		a->types[FIRST_SUM + c] = c == PACK_N || source->table == CLUSTER_FOLDED
+		    ? CLUSTER_U64 : CLUSTER_F64;
+}
+
+int
+query_cluster_sums(struct query *query, const struct query_want *want, const struct query_run *runs,
+    size_t n_runs, query_body_fn *take, void *arg)
+{
+	unsigned kind = want->single > 0 ? want->single : want->kind;
+	struct part_source source = source_of(kind);
+	struct arriving *a = calloc(1, sizeof(*a));
+	struct sums_run *asked = calloc(n_runs + 1, sizeof(*asked));
+	char *sql = NULL;
+	int err = 0;
+
+	for (size_t i = 0; asked && i < n_runs; i++)
+		asked[i] = (struct sums_run){store_levels[runs[i].level].minutes, runs[i].from_us,
+		    runs[i].to_us};
+	if (asked)
+		sql = make_sql(query, want, &source, asked, n_runs);
+	if (!a || !sql)
+		err = query_fail(query, -ENOMEM, "no memory");
+	if (err == 0) {
+		a->query = query;
+		a->kind = kind;
+		a->n_sums = source.n_sums;
+		a->take = take;
+		a->arg = arg;
+		set_types(a, &source);
+		err = mirror_ask(query, sql, a->types, FIRST_SUM + a->n_sums, take_sums, a);
+	}
+	if (err == 0)
+		err = hand_over(a);
+	free(sql);
+	free(asked);
+	free(a);
+	return err;
+}
