@@ -205,9 +205,57 @@ START_TEST(the_limit_is_what_is_left_in_equal_parts)
 
 		ck_assert(share_admit(s, (const struct sockaddr *)&from, asked[i]));
 	}
-	share_turn(s, 1002000, 60); /* 1,230 were taken in a window: half of it are 615 */
+	share_turn(s, 1002000, 90); /* 1,230 were taken in a window: half of it are 615 */
 	/* 10 and 20 are below (615 - 30) / 3, the others above. */
 	ck_assert_uint_eq(share_limit(s), 195);
+	share_free(s);
+}
+END_TEST
+
+static void
+ask(struct share *s, unsigned sender, size_t n)
+{
+	const struct sockaddr_in from = address_of(sender);
+
+	share_admit(s, (const struct sockaddr *)&from, n);
+}
+
+/* The reader was away for a while, and comes back to a buffer that is more than half full. */
+START_TEST(a_buffer_that_gets_emptier_limits_nobody)
+{
+	struct share *s;
+
+	ck_assert_int_eq(share_new(&s, 1), 0);
+	for (unsigned window = 0; window < 20; window++) {
+		share_turn(s, 1000000 + window * SHARE_WINDOW_US, 80 - window);
+		ask(s, window % 2, 1000);
+		ck_assert_uint_eq(share_limit(s), UINT64_MAX);
+	}
+	share_turn(s, 1000000 + 20 * SHARE_WINDOW_US, 62); /* it was 61 */
+	ck_assert_uint_lt(share_limit(s), UINT64_MAX);
+	share_free(s);
+}
+END_TEST
+
+START_TEST(who_is_alone_is_not_limited)
+{
+	uint64_t now_us = 1000000;
+	struct share *s;
+
+	ck_assert_int_eq(share_new(&s, 1), 0);
+	for (unsigned window = 0; window < 10; window++, now_us += SHARE_WINDOW_US) {
+		share_turn(s, now_us, 90 + window);
+		ask(s, 1, 1000);
+	}
+	ck_assert_uint_eq(share_limit(s), UINT64_MAX);
+	ask(s, 2, 1);
+	share_turn(s, now_us, 100);
+	ck_assert_uint_lt(share_limit(s), UINT64_MAX);
+	for (unsigned second = 0; second < 61; second++, now_us += 1000000) {
+		ask(s, 2, 1000);
+		share_turn(s, now_us, 100);
+	}
+	ck_assert_uint_eq(share_limit(s), UINT64_MAX);
 	share_free(s);
 }
 END_TEST
@@ -316,6 +364,8 @@ main(void)
 	tcase_add_test(tcase, a_storm_takes_what_the_others_leave);
 	tcase_add_test(tcase, two_storms_have_equal_parts);
 	tcase_add_test(tcase, the_limit_is_what_is_left_in_equal_parts);
+	tcase_add_test(tcase, a_buffer_that_gets_emptier_limits_nobody);
+	tcase_add_test(tcase, who_is_alone_is_not_limited);
 	tcase_add_test(tcase, a_storm_at_a_socket_does_not_push_others_out);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

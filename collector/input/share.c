@@ -15,6 +15,7 @@ enum {
 	LESS_OF_8 = 4,
 	MORE_OF_8 = 9,
 	CAPACITY_MIN = 64, /* datagrams a window: one read */
+	NO_SLOT = SHARE_SLOTS,
 };
 
 struct share {
@@ -25,6 +26,9 @@ struct share {
 	uint64_t taken;	   /* in this window */
 	unsigned calm;	   /* windows one after the other */
 	unsigned fill, last_fill; /* the highest percentage of this window, and of the one before */
+	unsigned end_fill; /* the percentage when the last window ended */
+	uint32_t last_slot; /* of the last sender, or NO_SLOT */
+	uint64_t company_until_us; /* while there are others than that one */
 	uint32_t asked[SHARE_SLOTS]; /* datagrams of this window, those dropped included */
 	uint32_t usual[SHARE_SLOTS]; /* the same of a window in the mean of the last ones */
 };
@@ -38,6 +42,7 @@ share_new(struct share **out, uint64_t seed)
 		return -ENOMEM;
 	s->seed = seed;
 	s->limit = UINT64_MAX;
+	s->last_slot = NO_SLOT;
 	*out = s;
 	return 0;
 }
@@ -157,35 +162,57 @@ note_usual(struct share *s)
 	}
 }
 
-static void
-end_window(struct share *s, uint64_t now_us)
+/* A sender alone takes nothing from others, and of its own the kernel drops no more than we would. */
+static bool
+has_company(const struct share *s, uint64_t now_us)
 {
-	uint64_t taken = taken_in_window(s, now_us - s->window_start_us);
+	return now_us < s->company_until_us;
+}
 
-	if (s->limit != UINT64_MAX || s->fill >= SHARE_PRESSED_PERCENT)
-		note_usual(s);
+/* True if more comes than can be taken. A buffer that was filled while the reader was away gets
+ * emptier as soon as he is back: nobody need be limited for that. */
+static bool
+is_overrun(const struct share *s, unsigned fill_percent)
+{
+	return fill_percent >= SHARE_FULL_PERCENT ||
+	    (s->end_fill >= SHARE_PRESSED_PERCENT && fill_percent > s->end_fill);
+}
+
+static void
+set_limit(struct share *s, uint64_t now_us, unsigned fill_percent)
+{
+	if (s->limit == UINT64_MAX && !is_overrun(s, fill_percent))
+		return;
+	note_usual(s);
 	s->calm = s->fill < SHARE_CALM_PERCENT ? s->calm + 1 : 0;
-	if (s->calm >= SHARE_CALM_WINDOWS)
+	if (s->calm >= SHARE_CALM_WINDOWS || !has_company(s, now_us))
 		s->limit = UINT64_MAX;
-	else if (s->limit != UINT64_MAX || s->fill >= SHARE_PRESSED_PERCENT)
-		limit_by(s, next_capacity(s, taken));
+	else
+		limit_by(s, next_capacity(s, taken_in_window(s, now_us - s->window_start_us)));
+}
+
+static void
+end_window(struct share *s, uint64_t now_us, unsigned fill_percent)
+{
+	set_limit(s, now_us, fill_percent);
 	memset(s->asked, 0, sizeof(s->asked));
 	s->window_start_us = now_us;
 	s->taken = 0;
 	s->last_fill = s->fill;
+	s->end_fill = fill_percent;
 	s->fill = 0;
 }
 
-/* The first pressure ends its window at once: a buffer that is half full is full in a moment. */
+/* A buffer that is as good as full ends its window at once. */
 void
 share_turn(struct share *s, uint64_t now_us, unsigned fill_percent)
 {
-	bool first = fill_percent >= SHARE_PRESSED_PERCENT && s->limit == UINT64_MAX;
+	bool first = s->limit == UINT64_MAX && fill_percent >= SHARE_FULL_PERCENT;
 
 	if (fill_percent > s->fill)
 		s->fill = fill_percent;
 	if (first || now_us - s->window_start_us >= SHARE_WINDOW_US)
-		end_window(s, now_us);
+		end_window(s, now_us, fill_percent);
 }
 
 /* ---- senders ---- */
@@ -206,10 +233,13 @@ share_hash(uint64_t seed, const struct sockaddr *from)
 bool
 share_admit(struct share *s, const struct sockaddr *from, size_t n)
 {
-	uint32_t *asked = &s->asked[share_hash(s->seed, from) % SHARE_SLOTS];
-	bool admitted = *asked < s->limit;
+	uint32_t slot = (uint32_t)(share_hash(s->seed, from) % SHARE_SLOTS);
+	bool admitted = s->asked[slot] < s->limit;
 
-	*asked += (uint32_t)n;
+	if (slot != s->last_slot && s->last_slot != NO_SLOT)
+		s->company_until_us = s->window_start_us + SHARE_COMPANY_US;
+	s->last_slot = slot;
+	s->asked[slot] += (uint32_t)n;
 	if (admitted)
 		s->taken += n;
 	return admitted;

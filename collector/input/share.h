@@ -1,10 +1,11 @@
 /*
  * Each sender's fair share of what the collector can take. While the sockets' buffers are far from
- * full nobody is limited. When one is half full, more comes than can be taken; then a sender may
- * have so many datagrams in each window of time that all windows together are what was taken
- * lately, and nobody who asks for less than the others get is cut (max-min fairness). What is
- * beyond is dropped unread, which is cheap, so that the buffers empty again and the others'
- * datagrams are not among those that the kernel has to drop.
+ * full nobody is limited, nor is a sender who is alone. When one is half full and gets fuller while
+ * it is read, more comes than can be taken; then a sender may have so many datagrams in each window
+ * of time that all windows together are what was taken lately, and nobody who asks for less than the
+ * others get is cut (max-min fairness). What is beyond is dropped unread, which is cheap, so that
+ * the buffers empty again and the others' datagrams are not among those that the kernel has to drop.
+ * A buffer that filled while the reader was at something else is emptied without a limit.
  *
  * A sender is an address without port. Senders are counted in SHARE_SLOTS places by a seeded hash,
  * so that memory is bounded and nobody can choose whose place he shares.
@@ -24,9 +25,11 @@ enum {
 	SHARE_SLOTS = 4096,
 	/* Short, since all that is taken may be at its beginning: a storm fills 32 MiB in some 10 ms. */
 	SHARE_WINDOW_US = 2000,
-	SHARE_PRESSED_PERCENT = 50, /* of a buffer: more comes than can be taken */
+	SHARE_PRESSED_PERCENT = 50, /* of a buffer: if it gets fuller, more comes than can be taken */
+	SHARE_FULL_PERCENT = 85,    /* however it came to that */
 	SHARE_CALM_PERCENT = 25,
 	SHARE_CALM_WINDOWS = 100, /* one after the other, then nobody is limited any more */
+	SHARE_COMPANY_US = 60000000, /* who says nothing for that long is none: agents do each 20 s */
 };
 
 struct share;
