@@ -233,12 +233,6 @@ window_sums_add(struct store_sums *sums, const struct ease_sample *s)
 	add_sums(sums, &one);
 }
 
-/* A sample and its flow before it is found. */
-struct arrival {
-	struct flow_key key;
-	uint64_t hash;
-};
-
 static void
 add_to_flow(struct flow_sums *flow, const struct store_sums *s)
 {
@@ -259,33 +253,69 @@ add_pairs(struct mate_pairs *restrict to, const struct mate_pairs *restrict more
 	}
 }
 
-/* pairs: NULL if it came alone. */
 static void
-add_sample(struct window_table *t, const struct window_sample *s, const struct arrival *a,
-    const struct mate_pairs *pairs)
+add_arrival(struct window_table *t, const struct arrival *a)
 {
 	struct flow *flow = flows_get(t->flows, &a->key, a->hash, window_keys_take, t);
-	struct side *side = &s->window->side[s->sample->direction - 1];
-	struct store_sums sums = sums_of(s->sample);
 
+	add_to_flow(&flow->sums, &a->sums);
+	if (a->has_mates)
+		add_pairs(&flow->sums.pairs, &a->pairs);
+}
+
+static struct arrival *
+arrival_at(struct window_table *t, uint64_t number)
+{
+	return &t->arrivals[number % ARRIVALS];
+}
+
+/* A place for the next sample, which that of long ago leaves if need be. */
+static struct arrival *
+next_arrival(struct window_table *t)
+{
+	if (t->arrived - t->added == ARRIVALS)
+		add_arrival(t, arrival_at(t, t->added++));
+	return arrival_at(t, t->arrived++);
+}
+
+static void
+fetch_for(struct window_table *t, const struct arrival *a)
+{
+	flows_fetch_set(t->flows, a->hash);
+	if (t->arrived - t->added > FETCH_AFTER)
+		flows_fetch(t->flows, arrival_at(t, t->arrived - 1 - FETCH_AFTER)->hash);
+}
+
+/* pairs: NULL if it came alone. */
+static void
+add_sample(struct window_table *t, const struct window_sample *s, const struct flow_key *key,
+    const struct mate_pairs *pairs)
+{
+	struct side *side = &s->window->side[s->sample->direction - 1];
+	struct arrival *a = next_arrival(t);
+
+	a->key = *key;
+	a->hash = flows_hash(t->flows, key);
+	a->sums = sums_of(s->sample);
+	a->has_mates = pairs;
+	fetch_for(t, a);
 	window_mark_dirty(t, s->window);
-	add_sums(&side->sums, &sums);
-	add_to_flow(&flow->sums, &sums);
+	add_sums(&side->sums, &a->sums);
 	if (!pairs)
 		return;
 	side->any_pkts += (double)pairs->pkts[MATES_ANY];
 	side->any_octets += (double)pairs->octets[MATES_ANY];
-	add_pairs(&flow->sums.pairs, pairs);
+	a->pairs = *pairs;
 }
 
 static void
-pair_arrivals(const struct window_table *t, const struct window_sample *samples,
-    const struct arrival *arrivals, size_t n, struct mate_pairs *pairs)
+pair_samples(const struct window_table *t, const struct window_sample *samples,
+    const struct flow_key *keys, size_t n, struct mate_pairs *pairs)
 {
 	struct mate mates[MATES_MAX];
 
 	for (size_t i = 0; i < n; i++)
-		mates_fill(&mates[i], t->seed, &arrivals[i].key, (uint32_t)i, samples[i].sample);
+		mates_fill(&mates[i], t->seed, &keys[i], (uint32_t)i, samples[i].sample);
 	mates_pair(mates, n, pairs);
 }
 
@@ -293,21 +323,23 @@ void
 window_add_samples(struct window_table *t, const struct window_sample *samples, size_t n)
 {
 	struct mate_pairs pairs[MATES_MAX];
-	struct arrival arrivals[MATES_MAX];
+	struct flow_key keys[MATES_MAX];
 
 	for (size_t i = 0; i < n; i++)
 		flow_key_of(&samples[i].keys, (uint32_t)(samples[i].window - t->windows),
-		    samples[i].sample->direction, &arrivals[i].key);
-	for (size_t i = 0; i < n; i++) {
-		arrivals[i].hash = flows_hash(t->flows, &arrivals[i].key);
-		flows_fetch_set(t->flows, arrivals[i].hash);
-	}
-	for (size_t i = 0; i < n; i++)
-		flows_fetch(t->flows, arrivals[i].hash);
+		    samples[i].sample->direction, &keys[i]);
 	if (n > 1)
-		pair_arrivals(t, samples, arrivals, n, pairs);
+		pair_samples(t, samples, keys, n, pairs);
 	for (size_t i = 0; i < n; i++)
-		add_sample(t, &samples[i], &arrivals[i], n > 1 ? &pairs[i] : NULL);
+		add_sample(t, &samples[i], &keys[i], n > 1 ? &pairs[i] : NULL);
+}
+
+void
+window_empty_flows(struct window_table *t)
+{
+	while (t->added < t->arrived)
+		add_arrival(t, arrival_at(t, t->added++));
+	flows_leave_all(t->flows, window_keys_take, t);
 }
 
 void
@@ -405,7 +437,7 @@ window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped *dro
 
 	if (oldest_us > time_us || time_us - oldest_us < STORE_WINDOW_US)
 		return false;
-	flows_leave_all(t->flows, window_keys_take, t);
+	window_empty_flows(t);
 	for (uint32_t i = 0; i < t->limits.windows; i++) {
 		struct window *w = &t->windows[i];
 		uint64_t samples = w->side[0].sums.n + w->side[1].sums.n;

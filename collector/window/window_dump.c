@@ -143,7 +143,7 @@ window_dump(struct window_table *t, struct store_batch *batch)
 	uint32_t n_windows = t->dirty_windows.n;
 	int r;
 
-	flows_leave_all(t->flows, window_keys_take, t);
+	window_empty_flows(t);
 	r = store_batch_reserve(batch, STORE_WINDOWS, (size_t)N_DIRECTIONS * n_windows);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_WINDOW_PORTS, n_windows);

@@ -1,7 +1,8 @@
 /*
  * What window.c, window_keys.c and window_dump.c share: the tables of windows and of keys.
  *
- * A sample is added to its window's totals and to its flow (flows.h). A flow that leaves is added
+ * A sample is added to its window's totals and, some samples later, to its flow (flows.h): memory
+ * that it needs is on its way meanwhile. A flow that leaves is added
  * to its key of each kind. Keys are found by a hash table with chains; when there are no more free
  * ones, one that has few samples goes.
  */
@@ -75,10 +76,28 @@ struct index_list {
 	uint32_t n;
 };
 
+enum {
+	/* Samples on their way to their flows: each flow's set is being fetched for half of the way,
+	 * and the flow for the other half. A power of two. */
+	ARRIVALS = 16,
+	FETCH_AFTER = ARRIVALS / 2,
+};
+
+/* A sample that is in its window's totals and not yet in its flow. */
+struct arrival {
+	struct flow_key key;
+	uint64_t hash;
+	struct store_sums sums;
+	bool has_mates;
+	struct mate_pairs pairs; /* with mates only */
+};
+
 struct window_table {
 	struct window_limits limits;
 	uint64_t seed;
 	struct flows *flows;
+	struct arrival arrivals[ARRIVALS]; /* by their numbers */
+	uint64_t arrived, added; /* numbers: those between are on their way */
 	struct window *windows;
 	struct key *keys;
 	uint32_t *window_buckets, *key_buckets;
@@ -95,6 +114,9 @@ struct window_table {
 /* window.c */
 
 void window_mark_dirty(struct window_table *t, struct window *w);
+
+/* Every sample is in its keys, and no flow has any. */
+void window_empty_flows(struct window_table *t);
 
 /* window_keys.c */
 
