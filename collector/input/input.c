@@ -49,6 +49,8 @@ struct input {
 	bool crew_stopped;
 	struct sflow_input *sflow;
 	int reading_fd; /* the socket a datagram comes by; -1: none */
+	uint64_t read_us; /* when the datagrams at hand were read, and how many were given on */
+	size_t n_read;
 	struct stat_set stats;
 	_Atomic uint64_t values[INPUT_N_STATS];
 };
@@ -181,15 +183,15 @@ input_stats(const struct input *in)
 static void
 give(struct input *in, const struct ease_record *records, size_t n)
 {
-	stat_add(&in->stats, INPUT_STAT_RECORDS, n);
+	stat_add_own(&in->stats, INPUT_STAT_RECORDS, n);
 	in->config.sink(in->config.sink_arg, records, n);
 }
 
 static void
 give_notification(struct input *in, const struct ease_record *records, size_t n, size_t n_ignored)
 {
-	stat_add(&in->stats, INPUT_STAT_NOTIFICATIONS, 1);
-	stat_add(&in->stats, INPUT_STAT_IGNORED_VARBINDS, n_ignored);
+	stat_add_own(&in->stats, INPUT_STAT_NOTIFICATIONS, 1);
+	stat_add_own(&in->stats, INPUT_STAT_IGNORED_VARBINDS, n_ignored);
 	give(in, records, n);
 }
 
@@ -224,57 +226,71 @@ take_sflow(struct input *in, const void *octets, size_t n, const struct decode_o
 
 /* True if who sends may do so. */
 static bool
-admit(struct input *in, const struct sockaddr *from, struct decode_origin *origin)
+admit(const struct input *in, const struct sockaddr *from, struct decode_origin *origin)
 {
-	*origin = (struct decode_origin){
-	    gate_sender(in->gate, from), clock_wall_us(in->config.clock)};
-	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, 1);
+	*origin = (struct decode_origin){gate_sender(in->gate, from), in->read_us};
 	return gate_admit(in->gate, from, origin->sender);
 }
-
-void
-input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n)
-{
-	struct decode_origin origin;
-
-	if (admit(in, from, &origin))
-		take_notification(in, from, octets, n, &origin);
-}
-
-void
-input_take_sflow(struct input *in, const struct sockaddr *from, const void *octets, size_t n)
-{
-	struct decode_origin origin;
-
-	if (admit(in, from, &origin))
-		take_sflow(in, octets, n, &origin);
-}
-
-/* Reading */
 
 static void
 take_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t n)
 {
-	input_take(arg, from, octets, n);
+	struct decode_origin origin;
+	struct input *in = arg;
+
+	in->n_read++;
+	if (admit(in, from, &origin))
+		take_notification(in, from, octets, n, &origin);
 }
 
 static void
 take_sflow_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t n)
 {
-	input_take_sflow(arg, from, octets, n);
+	struct decode_origin origin;
+	struct input *in = arg;
+
+	in->n_read++;
+	if (admit(in, from, &origin))
+		take_sflow(in, octets, n, &origin);
+}
+
+/* Time and counts are a read's, not each datagram's: that would cost as much as finding its keys. */
+static void
+start_read(struct input *in)
+{
+	in->read_us = clock_wall_us(in->config.clock);
+	in->n_read = 0;
 }
 
 static void
-count_oversize(struct input *in, size_t n)
+count_read(struct input *in, size_t n, size_t oversize)
 {
-	stat_add(&in->stats, INPUT_STAT_REFUSED_OVERSIZE, n);
-	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, n);
+	stat_add(&in->stats, INPUT_STAT_REFUSED_OVERSIZE, oversize);
+	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, n + oversize);
 }
+
+void
+input_take(struct input *in, const struct sockaddr *from, const void *octets, size_t n)
+{
+	start_read(in);
+	take_datagram(in, from, octets, n);
+	count_read(in, 1, 0);
+}
+
+void
+input_take_sflow(struct input *in, const struct sockaddr *from, const void *octets, size_t n)
+{
+	start_read(in);
+	take_sflow_datagram(in, from, octets, n);
+	count_read(in, 1, 0);
+}
+
+/* Reading */
 
 static size_t
 read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
 {
-	size_t total = 0;
+	size_t total = 0, oversize;
 
 	for (size_t i = 0; receiver && i < receiver_sockets(receiver); i++) {
 		int n = receiver_fill(receiver, i, in->batch);
@@ -285,8 +301,10 @@ read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
 			log_warn_limited(ROOM, "reading: %s", strerror(-n));
 			continue;
 		}
+		start_read(in);
 		gate_sift(in->gate, in->share, receiver, i, in->batch);
-		count_oversize(in, receive_each(in->batch, fn, in));
+		oversize = receive_each(in->batch, fn, in);
+		count_read(in, in->n_read, oversize);
 		total += (size_t)n;
 	}
 	in->reading_fd = -1;
@@ -328,10 +346,9 @@ read_from_crew(struct input *in)
 	if (!b)
 		return 0;
 	n = b->n + b->oversize;
-	stat_add(&in->stats, INPUT_STAT_DATAGRAMS, b->n);
-	count_oversize(in, b->oversize);
 	for (size_t i = 0; i < b->n; i++)
 		take_from_crew(in, b, &b->datagrams[i]);
+	count_read(in, b->n, b->oversize);
 	crew_done(in->crew, b);
 	return n;
 }

@@ -65,6 +65,7 @@ ledger_new(struct ledger **out, const struct ledger_limits *limits, const struct
 	if (!l)
 		return -ENOMEM;
 	l->clock = clock;
+	l->mono_us = clock_mono_us(clock);
 	thinner_init(&l->thinner, limits->sample_rows, seed);
 	l->stats = (struct stat_set){stat_names, LEDGER_N_STATS, l->values};
 	if (roster_init(&l->roster, limits->agents, limits->ports) < 0 ||
@@ -580,13 +581,21 @@ take_record(struct ledger *l, struct store_batch *batch, const struct ease_recor
 		kinds[r->kind].take(l, p, r, batch);
 }
 
+/* What was read at once came at the same time, and nobody looks at a clock for each of it. */
+static void
+note_time(struct ledger *l, uint64_t received_us)
+{
+	l->received_us = received_us;
+	l->mono_us = clock_mono_us(l->clock);
+	l->roster.witness.header->last_received_us = received_us;
+}
+
 void
 ledger_take(struct ledger *l, struct store_batch *batch, const struct ease_record *records,
     size_t n)
 {
-	l->mono_us = clock_mono_us(l->clock);
-	if (n > 0)
-		l->roster.witness.header->last_received_us = records[0].received_us;
+	if (n > 0 && records[0].received_us != l->received_us)
+		note_time(l, records[0].received_us);
 	for (size_t i = 0; i < n; i++)
 		take_record(l, batch, &records[i]);
 	sum_mates(l);

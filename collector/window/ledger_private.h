@@ -11,7 +11,7 @@
 
 struct ledger {
 	const struct clock *clock;
-	uint64_t mono_us; /* of the notification at hand */
+	uint64_t mono_us, received_us; /* of the notification at hand, and of those read with it */
 	struct roster roster;
 	struct window_table *windows;
 	struct window_sample mates[MATES_MAX]; /* of the notification at hand, not in windows yet */
