@@ -21,15 +21,17 @@ sums_sql_columns(FILE *sql, enum cluster_table_id table)
 }
 
 /* Rows of one thing are tuples (received, collector, first, last); x is passed over for a y that is
- * greater and of the same time. */
+ * greater and of the same time: of the shorter one half at least. */
 static void
 put_passed_over(FILE *sql, const char *thing, const char *times)
 {
 	fprintf(sql, "SELECT tupleElement(lost, 2) AS collector, %s FROM (SELECT %s,"
 	    " arrayJoin(arrayFilter(x -> arrayExists(y ->"
 	    " (tupleElement(y, 1), tupleElement(y, 2)) > (tupleElement(x, 1), tupleElement(x, 2))"
-	    " AND tupleElement(y, 3) <= tupleElement(x, 4)"
-	    " AND tupleElement(x, 3) <= tupleElement(y, 4), each), each)) AS lost FROM"
+	    " AND 2 * (toInt64(least(tupleElement(x, 4), tupleElement(y, 4))) -"
+	    " toInt64(greatest(tupleElement(x, 3), tupleElement(y, 3)))) >="
+	    " toInt64(least(tupleElement(x, 4) - tupleElement(x, 3),"
+	    " tupleElement(y, 4) - tupleElement(y, 3))), each), each)) AS lost FROM"
 	    " (SELECT %s, groupArray((received, collector, %s)) AS each FROM ",
 	    thing, thing, thing, times);
 }

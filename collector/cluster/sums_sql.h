@@ -5,8 +5,9 @@
  * A row that was sent again has a higher revision; FINAL leaves the newest one, and stays on the
  * server that has the row, where a subquery by newest revision would carry all keys to one server.
  * Of minutes, rows of several collectors may tell of the same samples (duplicate sinks): where the
- * device times of two collectors overlap, the one that received more counts, of equal ones that
- * with the greater number. Where they do not (failover, a store begun anew) both count. Windows of
+ * device times of two collectors overlap by half of the shorter one's range or more, the one that
+ * received more counts, of equal ones that with the greater number. Where they do not (failover,
+ * whose two ends may touch by a second or two, and a store begun anew) both count. Windows of
  * coarser levels are of nobody, as this was settled when they were made. An agent's account is
  * treated as its minutes are.
  */

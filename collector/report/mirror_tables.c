@@ -300,10 +300,11 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		   " out_asleep_us, charged, pressed_episodes, pressed_us, ingress_drops, pauses_in,"
 		   " pauses_out",
 	.rows = QUERY_ROWS_AT_ENDS, .by_reach = true, .write_rest = rest_of_resources},
+    /* whoever takes over counts what an agent sent before as expected, too */
     {.name = "account", .from = CLUSTER_ACCOUNTS,
 	.columns = "agent, boot, if_index, expected, received, duplicates, reordered, late,"
 		   " agent_drops, stalls, stalled_pkts, first_us, last_us",
-	.select = "agent, boot, if_index, sum(expected), sum(received), sum(duplicates),"
+	.select = "agent, boot, if_index, max(expected), sum(received), sum(duplicates),"
 		  " sum(reordered), sum(late), max(agent_drops), max(stalls), max(stalled_pkts),"
 		  " min(first_us), max(last_us)",
 	.write_rest = rest_of_accounts},
