@@ -47,6 +47,9 @@ static const struct stat_name stat_names[CAPD_N_STATS] = {
 	"times a batch was due and had to go on because the store was behind"},
     [CAPD_STAT_CLOCK_STEPS] = {"easecapd.clock_steps",
 	"times the system's clock was set by more than a second"},
+    [CAPD_STAT_RELOADS] = {"easecapd.reloads", "times the configuration was read again"},
+    [CAPD_STAT_RELOADS_REFUSED] = {"easecapd.reloads_refused",
+	"times it could not be, and everything stayed as it was"},
     [CAPD_STAT_STARTED] = {"started_us", "when this collector started; counts are since then"},
 };
 
@@ -72,6 +75,13 @@ void
 capd_add_stats(struct capd *c, const struct stat_set *stats)
 {
 	c->further_stats = stats;
+}
+
+void
+capd_on_reload(struct capd *c, void (*reloaded)(void *arg), void *arg)
+{
+	c->reloaded = reloaded;
+	c->reloaded_arg = arg;
 }
 
 static int64_t
@@ -107,7 +117,7 @@ take_signals(struct capd *c)
 			log_stats(c);
 			break;
 		case SIGHUP:
-			capd_reload(c);
+			c->reload_wanted = true;
 			break;
 		}
 }
@@ -147,6 +157,17 @@ keep_event(void *arg, const struct ease_event *event)
 	return ledger_event(c->ledger, c->batch, event);
 }
 
+struct prefix *
+capd_senders(const struct collector_config *config)
+{
+	struct prefix *senders = calloc(config->senders.n + 1, sizeof(*senders));
+	const char *reason;
+
+	for (size_t i = 0; senders && i < config->senders.n; i++)
+		prefix_parse(config->senders.items[i], &senders[i], &reason);
+	return senders;
+}
+
 /* Addresses were checked when the file was read. */
 static int
 parse_addresses(struct capd *c)
@@ -157,26 +178,47 @@ parse_addresses(struct capd *c)
 
 	c->listen = calloc(config->listen.n, sizeof(*c->listen));
 	c->sflow_listen = calloc(config->sflow_listen.n + 1, sizeof(*c->sflow_listen));
-	c->senders = calloc(config->senders.n, sizeof(*c->senders));
+	c->senders = capd_senders(config);
 	if (!c->listen || !c->sflow_listen || !c->senders)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < config->listen.n; i++)
 		r = endpoint_parse(config->listen.items[i], &c->listen[i], &reason);
 	for (size_t i = 0; r == 0 && i < config->sflow_listen.n; i++)
 		r = endpoint_parse(config->sflow_listen.items[i], &c->sflow_listen[i], &reason);
-	for (size_t i = 0; r == 0 && i < config->senders.n; i++)
-		r = prefix_parse(config->senders.items[i], &c->senders[i], &reason);
 	return r;
 }
 
-/* The SNMPv3 engine's file stands beside the store: whoever moves the one moves the other. */
+struct v3_user *
+capd_users(const struct collector_config *config)
+{
+	const struct collector_user *users = config->users.items;
+	struct v3_user *v3_users = calloc(config->users.n + 1, sizeof(*v3_users));
+
+	for (size_t i = 0; v3_users && i < config->users.n; i++)
+		v3_users[i] = (struct v3_user){
+		    .name = users[i].name,
+		    .engine_ids = (const char *const *)users[i].engine_ids.items,
+		    .n_engine_ids = users[i].engine_ids.n,
+		    .auth_protocol = v3_auth_protocols[users[i].auth_protocol],
+		    .auth_passphrase = users[i].auth_passphrase,
+		    .priv_protocol = v3_priv_protocols[users[i].priv_protocol],
+		    .priv_passphrase = users[i].priv_passphrase,
+		};
+	return v3_users;
+}
+
+void
+capd_engine_file(const struct collector_config *config, char file[static CAPD_PATH_OCTETS])
+{
+	snprintf(file, CAPD_PATH_OCTETS, "%s.engine", config->store);
+}
+
 static int
 open_slow(struct capd *c, char *error, size_t error_size)
 {
 	const struct collector_config *config = c->config;
-	const struct collector_user *users = config->users.items;
-	struct v3_user *v3_users = calloc(config->users.n + 1, sizeof(*v3_users));
-	char engine_file[4096];
+	struct v3_user *v3_users = capd_users(config);
+	char engine_file[CAPD_PATH_OCTETS];
 	struct slow_config slow = {
 	    .communities = (const char *const *)config->communities.items,
 	    .n_communities = config->communities.n,
@@ -194,17 +236,7 @@ open_slow(struct capd *c, char *error, size_t error_size)
 		snprintf(error, error_size, "out of memory");
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < config->users.n; i++)
-		v3_users[i] = (struct v3_user){
-		    .name = users[i].name,
-		    .engine_ids = (const char *const *)users[i].engine_ids.items,
-		    .n_engine_ids = users[i].engine_ids.n,
-		    .auth_protocol = v3_auth_protocols[users[i].auth_protocol],
-		    .auth_passphrase = users[i].auth_passphrase,
-		    .priv_protocol = v3_priv_protocols[users[i].priv_protocol],
-		    .priv_passphrase = users[i].priv_passphrase,
-		};
-	snprintf(engine_file, sizeof(engine_file), "%s.engine", config->store);
+	capd_engine_file(config, engine_file);
 	r = slow_open(&c->slow, &slow, error, error_size);
 	free(v3_users);
 	return r;
@@ -359,8 +391,8 @@ open_signals(struct capd *c)
 	return c->signal_fd < 0 ? -errno : 0;
 }
 
-static void
-keep_for(struct capd *c)
+void
+capd_keep_for(struct capd *c)
 {
 	const struct collector_config *config = c->config;
 	const uint64_t hour_us = 3600 * 1000000ull, day_us = 24 * hour_us;
@@ -392,7 +424,7 @@ open_all(struct capd *c, char *error, size_t error_size)
 	r = store_open(&c->store, c->config->store, &progress, error, error_size);
 	progress_end(&c->display);
 	if (r == 0)
-		keep_for(c);
+		capd_keep_for(c);
 	if (r == 0)
 		r = open_slow(c, error, error_size);
 	if (r == 0)
@@ -697,6 +729,8 @@ capd_run(struct capd *c)
 			return -errno;
 		input_awake(c->input);
 		take_signals(c);
+		if (c->reload_wanted)
+			capd_reload(c);
 		read_input(c, READ_DATAGRAMS);
 		serve_slow(c);
 		tap_flush(c->tap);

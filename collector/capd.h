@@ -59,6 +59,9 @@ enum { CAPD_STAT_SETS = 9 };
 void capd_stat_sets(const struct capd *c, const struct stat_set *sets[CAPD_STAT_SETS]);
 void capd_add_stats(struct capd *c, const struct stat_set *stats);
 
+/* Told when SIGHUP has changed the configuration in force, before what it changed is freed. */
+void capd_on_reload(struct capd *c, void (*reloaded)(void *arg), void *arg);
+
 /* The counter of that name ("input.records"), or 0. */
 uint64_t capd_stat(const struct capd *c, const char *name);
 

@@ -15,6 +15,8 @@
 enum capd_stat_id {
 	CAPD_STAT_FLUSHES_POSTPONED,
 	CAPD_STAT_CLOCK_STEPS,
+	CAPD_STAT_RELOADS,
+	CAPD_STAT_RELOADS_REFUSED,
 	CAPD_STAT_STARTED,
 	CAPD_N_STATS,
 };
@@ -42,7 +44,9 @@ struct capd {
 	struct progress_display display;
 	int signal_fd;
 	uint64_t last_alive_us; /* service_alive */
-	bool stopping;
+	bool stopping, reload_wanted;
+	void (*reloaded)(void *arg); /* NULL: nobody wants to know */
+	void *reloaded_arg;
 	struct stat_set stats;
 	_Atomic uint64_t values[CAPD_N_STATS];
 	const struct stat_set *further_stats; /* NULL: none */
@@ -50,6 +54,18 @@ struct capd {
 
 /* A progress that stops at SIGTERM and SIGINT; arg is the capd. */
 bool capd_go_on(void *arg, const char *what, double done);
+
+/* What the configuration says, in the form of who uses it; addresses were checked when it was read.
+ * The caller's to free, but the users' texts are the configuration's. NULL without memory. */
+struct prefix *capd_senders(const struct collector_config *config);
+struct v3_user *capd_users(const struct collector_config *config);
+
+/* The SNMPv3 engine's file stands beside the store: whoever moves the one moves the other. */
+enum { CAPD_PATH_OCTETS = 4096 };
+void capd_engine_file(const struct collector_config *config, char file[static CAPD_PATH_OCTETS]);
+
+/* Tells the store how long it is to keep what. */
+void capd_keep_for(struct capd *c);
 
 bool capd_flush_is_due(const struct capd *c);
 

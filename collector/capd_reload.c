@@ -6,6 +6,8 @@
 #include "common/log.h"
 #include "common/options_reload.h"
 
+#include <stdlib.h>
+
 #define ROOM "easecapd"
 
 enum { ERROR_OCTETS = 512 };
@@ -22,20 +24,64 @@ tell(void *ctx, const struct option_row *row, bool taken)
 		log_warn(ROOM, "reload: %s changes with the next start only", row->name);
 }
 
+/* An address or a community that is added is let in from here on, without a datagram lost; one that is
+ * taken away is refused. */
+static void
+change_senders(struct capd *c, struct prefix *senders)
+{
+	const struct collector_config *config = c->config;
+	const char *const *communities = (const char *const *)config->communities.items;
+
+	input_allow(c->input, senders, config->senders.n, communities, config->communities.n);
+	slow_allow(c->slow, communities, config->communities.n);
+	free(c->senders);
+	c->senders = senders;
+}
+
+static void
+take_over(struct capd *c, struct collector_config *fresh)
+{
+	struct prefix *senders = capd_senders(fresh);
+	struct v3_user *before = capd_users(c->config), *users = capd_users(fresh);
+	char engine_file[CAPD_PATH_OCTETS], error[ERROR_OCTETS];
+	size_t n_before = c->config->users.n;
+	unsigned n = 0;
+
+	if (!senders || !before || !users) {
+		log_error(ROOM, "reload: out of memory; everything stays as it was");
+		stat_add(&c->stats, CAPD_STAT_RELOADS_REFUSED, 1);
+		free(senders);
+	} else {
+		options_reload(collector_options, c->options->live_config, fresh, tell, &n);
+		change_senders(c, senders);
+		capd_engine_file(c->config, engine_file);
+		if (slow_change_users(c->slow, before, n_before, users, c->config->users.n,
+			engine_file, error, sizeof(error)) < 0)
+			log_error(ROOM, "reload: %s; the other users are in force", error);
+		capd_keep_for(c);
+		log_set_most((enum log_level)c->config->log_level);
+		if (c->reloaded)
+			c->reloaded(c->reloaded_arg);
+		stat_add(&c->stats, CAPD_STAT_RELOADS, 1);
+		log_info(ROOM, "reload: %s read again, %u options changed", c->options->config_file, n);
+	}
+	free(before);
+	free(users);
+}
+
 void
 capd_reload(struct capd *c)
 {
 	const char *file = c->options->config_file;
 	struct collector_config fresh = {0};
 	char error[ERROR_OCTETS] = "no file";
-	unsigned n = 0;
 
-	if (!file || collector_config_load(file, &fresh, error, sizeof(error)) < 0) {
-		log_error(ROOM, "reload: %s; everything stays as it was", error);
+	c->reload_wanted = false;
+	if (file && collector_config_load(file, &fresh, error, sizeof(error)) == 0) {
+		take_over(c, &fresh);
 	} else {
-		options_reload(collector_options, c->options->live_config, &fresh, tell, &n);
-		log_set_most((enum log_level)c->config->log_level);
-		log_info(ROOM, "reload: %s read again, %u options changed", file, n);
+		stat_add(&c->stats, CAPD_STAT_RELOADS_REFUSED, 1);
+		log_error(ROOM, "reload: %s; everything stays as it was", error);
 	}
 	collector_config_free(&fresh);
 }

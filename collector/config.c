@@ -85,12 +85,13 @@ const struct option_row collector_options[] = {
 	.help = "Addresses to take sFlow v5 at, as listen; 6343 is sFlow's port. Empty: none. A "
 		"switch should send notifications or sFlow to one collector, not both: they would "
 		"count as two switches."},
-    {"communities", OPTION_LIST, AT(communities), .max = MAX_COMMUNITIES, .check = community_check,
+    {"communities", OPTION_LIST, AT(communities), .max = MAX_COMMUNITIES,
+	.live = true, .check = community_check,
 	.help = "Communities that a notification may carry. There is no default."},
-    {"user", OPTION_SECTION, AT(users), .max = V3_USERS_MAX, .section = user_options,
+    {"user", OPTION_SECTION, AT(users), .max = V3_USERS_MAX, .live = true, .section = user_options,
 	.section_size = sizeof(struct collector_user), .section_title_offset = USER_AT(name),
 	.help = "An SNMPv3 user that may send, by authPriv only."},
-    {"senders", OPTION_LIST, AT(senders), .max = MAX_SENDERS,
+    {"senders", OPTION_LIST, AT(senders), .max = MAX_SENDERS, .live = true,
 	.def = "{\"127.0.0.0/8\", \"::1/128\"}", .check = prefix_check,
 	.help = "Who may send: ADDRESS or ADDRESS/BITS. 0.0.0.0/0 and ::/0 are everybody."},
     {"store", OPTION_STRING, AT(store), .def = "/var/lib/easeswitch/ease.db", .check = store_check,
@@ -118,10 +119,10 @@ const struct option_row collector_options[] = {
 	.help = "Where the page, /api/v1/ and /metrics are served, as listen; empty: nowhere. If it "
 		"cannot be listened at, or memory is below 160 MiB, samples are collected all the "
 		"same."},
-    {"http_token", OPTION_STRING, AT(http_token), .check = http_token_check,
+    {"http_token", OPTION_STRING, AT(http_token), .check = http_token_check, .live = true,
 	.help = "What a client must send as \"Authorization: Bearer TOKEN\" for data; the page asks "
 		"for it. Empty: everybody who reaches http_listen may read."},
-    {"http_hosts", OPTION_LIST, AT(http_hosts), .max = MAX_HOSTS,
+    {"http_hosts", OPTION_LIST, AT(http_hosts), .max = MAX_HOSTS, .live = true,
 	.help = "Names by which browsers may ask, beside numbers and localhost, where there is no "
 		"token: any other name may be a stranger's page."},
     {"http_connections", OPTION_U32, AT(http_connections), .min = 8, .max = 4096, .def = "256",
@@ -139,18 +140,18 @@ const struct option_row collector_options[] = {
     {"vendors", OPTION_BOOL, AT(vendors), .def = "false",
 	.help = "Makers of MAC addresses on the page (package ieee-data)."},
     {"keep_samples", OPTION_U32, AT(keep_samples_h), .max = MAX_KEEP_H, .unit = "h", .def = "24",
-	.help = "How long each sample keeps its own row, which filters across keys and addresses "
+	.live = true, .help = "How long each sample keeps its own row, which filters across keys and addresses "
 		"inside tunnels are answered from. 0 in this and the following: for ever."},
     {"keep_1min", OPTION_U32, AT(keep_1min_h), .max = MAX_KEEP_H, .unit = "h", .def = "48",
-	.help = "How long sums of minutes are kept: what happened since yesterday."},
+	.live = true, .help = "How long sums of minutes are kept: what happened since yesterday."},
     {"keep_5min", OPTION_U32, AT(keep_5min_d), .max = MAX_KEEP_D, .unit = "d", .def = "14",
-	.help = "Sums of 5 minutes: this week beside the last."},
+	.live = true, .help = "Sums of 5 minutes: this week beside the last."},
     {"keep_1h", OPTION_U32, AT(keep_1h_d), .max = MAX_KEEP_D, .unit = "d", .def = "92",
-	.help = "Sums of hours: a quarter."},
+	.live = true, .help = "Sums of hours: a quarter."},
     {"keep_1d", OPTION_U32, AT(keep_1d_d), .max = MAX_KEEP_D, .unit = "d", .def = "800",
-	.help = "Sums of days, and events: this year beside the last, and the weeks to look at it."},
+	.live = true, .help = "Sums of days, and events: this year beside the last, and the weeks to look at it."},
     {"store_size", OPTION_U32, AT(store_size_mib), .max = 1u << 26, .unit = "MiB", .def = "16384",
-	.help = "Most that the store takes of the disk, its write-ahead log aside: beyond, samples "
+	.live = true, .help = "Most that the store takes of the disk, its write-ahead log aside: beyond, samples "
 		"go first, then the oldest minutes, and so on. 0: no limit."},
     {"run_as", OPTION_STRING, AT(run_as), .max = PRIVILEGE_NAME - 1,
 	.help = "The user that the collector becomes when root starts it; empty: easecapd, if "

@@ -59,8 +59,8 @@ usage(FILE *out)
 	      "                  interrupted, and imported again nothing counts twice\n"
 	      "  --check         check the configuration and exit\n"
 	      "  --print-config  print the configuration in force and exit\n"
-	      "SIGUSR1 writes all counters to the log; SIGHUP reads log_level and flush_interval again;\n"
-	      "SIGTERM writes everything and stops.\n",
+	      "SIGUSR1 writes all counters to the log; SIGHUP reads the configuration again and says what\n"
+	      "changes with the next start only; SIGTERM writes everything and stops.\n",
 	    out);
 	return out == stdout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -198,6 +198,20 @@ open_page(int listen_fd, const struct collector_config *config, struct capd *cap
 	return web;
 }
 
+struct page {
+	struct web *web;
+	const struct collector_config *config;
+};
+
+static void
+change_page(void *arg)
+{
+	const struct page *page = arg;
+
+	web_allow(page->web, page->config->http_token,
+	    (const char *const *)page->config->http_hosts.items, page->config->http_hosts.n);
+}
+
 static int
 collect(const struct collector_config *config, const struct capd_options *options,
     bool foreground)
@@ -205,8 +219,8 @@ collect(const struct collector_config *config, const struct capd_options *option
 	int parent_fd = foreground ? -1 : go_to_background(), page_fd;
 	const struct stat_set *stats[CAPD_STAT_SETS];
 	char error[ERROR_TEXT];
+	struct page page = {.config = config};
 	struct capd *capd;
-	struct web *web;
 	int r;
 
 	if (!foreground && parent_fd < 0) {
@@ -219,9 +233,11 @@ collect(const struct collector_config *config, const struct capd_options *option
 		fprintf(stderr, "easecapd: %s\n", error);
 		return r;
 	}
-	web = open_page(page_fd, config, capd, stats);
-	if (foreground && web)
-		web_announce(web);
+	page.web = open_page(page_fd, config, capd, stats);
+	if (page.web)
+		capd_on_reload(capd, change_page, &page);
+	if (foreground && page.web)
+		web_announce(page.web);
 	if (foreground)
 		capd_announce(capd);
 	else
@@ -231,7 +247,7 @@ collect(const struct collector_config *config, const struct capd_options *option
 	service_tell("STOPPING=1");
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
-	web_close(web);
+	web_close(page.web);
 	capd_close(capd);
 	return r;
 }

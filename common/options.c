@@ -614,7 +614,7 @@ print_help(FILE *out, const char *indent, const struct option_row *row)
 			fprintf(out, "%s%s", i ? ", " : "", row->choices[i]);
 		fputc(')', out);
 	}
-	fputc('\n', out);
+	fputs(row->live ? " SIGHUP takes it.\n" : "\n", out);
 }
 
 static void

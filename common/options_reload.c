@@ -82,19 +82,43 @@ same_table(const struct option_row *table, const void *a, const void *b)
 	return true;
 }
 
+/* Octets of what stands in the struct itself, which own what they point at. */
+static size_t
+member_octets(enum option_type type)
+{
+	switch (type) {
+	case OPTION_STRING:
+		return sizeof(char *);
+	case OPTION_LIST:
+		return sizeof(struct option_list);
+	case OPTION_SECTION:
+		return sizeof(struct option_sections);
+	default:
+		return value_octets(type);
+	}
+}
+
+static void
+swap(void *a, void *b, size_t n)
+{
+	unsigned char kept[sizeof(struct option_list) + sizeof(struct option_sections)];
+
+	memcpy(kept, a, n);
+	memcpy(a, b, n);
+	memcpy(b, kept, n);
+}
+
 void
-options_reload(const struct option_row *table, void *config, const void *fresh,
+options_reload(const struct option_row *table, void *config, void *fresh,
     options_differ_fn *differs, void *ctx)
 {
 	for (const struct option_row *row = table; row->name; row++) {
-		void *value = (char *)config + row->offset;
-		const void *new = at(fresh, row->offset);
-		size_t octets = value_octets(row->type);
+		void *value = (char *)config + row->offset, *new = (char *)fresh + row->offset;
 
 		if (same_value(row, value, new))
 			continue;
-		if (row->live && octets > 0)
-			memcpy(value, new, octets);
-		differs(ctx, row, row->live && octets > 0);
+		if (row->live)
+			swap(value, new, member_octets(row->type));
+		differs(ctx, row, row->live);
 	}
 }

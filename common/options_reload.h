@@ -10,9 +10,9 @@
 /* Told of each option that differs; taken: it is in force from now on. */
 typedef void options_differ_fn(void *ctx, const struct option_row *row, bool taken);
 
-/* fresh is left whole, and still is the caller's to free: only numbers, toggles and choices can be
- * live. */
-void options_reload(const struct option_row *table, void *config, const void *fresh,
+/* What is taken and what was there before change places, so that whoever still uses the latter may
+ * do so until the caller frees fresh. */
+void options_reload(const struct option_row *table, void *config, void *fresh,
     options_differ_fn *differs, void *ctx);
 
 #endif

@@ -118,7 +118,7 @@ struct config {
 	uint32_t number;
 	bool toggle;
 	int choice;
-	char *text;
+	char *text, *name;
 	struct option_list list;
 	struct option_sections parts;
 };
@@ -133,11 +133,12 @@ static const struct option_row rows[] = {
     {.name = "toggle", .type = OPTION_BOOL, .offset = offsetof(struct config, toggle)},
     {.name = "choice", .type = OPTION_ENUM, .offset = offsetof(struct config, choice),
 	.choices = choices, .def = "one", .live = true},
-    {.name = "text", .type = OPTION_STRING, .offset = offsetof(struct config, text), .live = true},
-    {.name = "list", .type = OPTION_LIST, .offset = offsetof(struct config, list)},
+    {.name = "text", .type = OPTION_STRING, .offset = offsetof(struct config, text)},
+    {.name = "name", .type = OPTION_STRING, .offset = offsetof(struct config, name), .live = true},
+    {.name = "list", .type = OPTION_LIST, .offset = offsetof(struct config, list), .live = true},
     {.name = "part", .type = OPTION_SECTION, .offset = offsetof(struct config, parts),
 	.section = part_rows, .section_size = sizeof(struct part),
-	.section_title_offset = offsetof(struct part, title)},
+	.section_title_offset = offsetof(struct part, title), .live = true},
     {0},
 };
 static char told[256];
@@ -151,16 +152,26 @@ note(void *ctx, const struct option_row *row, bool taken)
 	snprintf(told + n, sizeof(told) - n, "%s%s ", taken ? "+" : "-", row->name);
 }
 
+/* Then *config is as the first text but for what is live; both are read again by the caller. */
+static void
+reload(const char *before, const char *after, struct config *config, struct config *fresh)
+{
+	char error[200];
+
+	memset(config, 0, sizeof(*config));
+	memset(fresh, 0, sizeof(*fresh));
+	ck_assert_int_eq(options_parse("a", before, rows, config, error, sizeof(error)), 0);
+	ck_assert_int_eq(options_parse("b", after, rows, fresh, error, sizeof(error)), 0);
+	told[0] = '\0';
+	options_reload(rows, config, fresh, note, NULL);
+}
+
 static void
 expect_reload(const char *before, const char *after, const char *what, uint32_t number, int choice)
 {
-	struct config config = {0}, fresh = {0};
-	char error[200];
+	struct config config, fresh;
 
-	ck_assert_int_eq(options_parse("a", before, rows, &config, error, sizeof(error)), 0);
-	ck_assert_int_eq(options_parse("b", after, rows, &fresh, error, sizeof(error)), 0);
-	told[0] = '\0';
-	options_reload(rows, &config, &fresh, note, NULL);
+	reload(before, after, &config, &fresh);
 	ck_assert_str_eq(told, what);
 	ck_assert_uint_eq(config.number, number);
 	ck_assert_int_eq(config.choice, choice);
@@ -168,18 +179,44 @@ expect_reload(const char *before, const char *after, const char *what, uint32_t 
 	options_free(rows, &fresh);
 }
 
+#define ALL "number = 3\nchoice = two\ntext = a\nname = n\n"
+
 START_TEST(what_is_live_is_taken_and_the_rest_named)
 {
-	const char *all = "number = 3\nchoice = two\ntext = a\nlist = {x, y}\npart \"p\" { text = q }\n";
+	const char *all = ALL "list = {x, y}\npart \"p\" { text = q }\n";
 
 	expect_reload(all, all, "", 3, 1);
 	expect_reload("", "number = 3\nchoice = two\n", "+number +choice ", 3, 1);
 	expect_reload("", "toggle = true\ntext = a\n", "-toggle -text ", 0, 0);
-	expect_reload(all, "number = 3\nchoice = two\ntext = a\nlist = {x}\npart \"p\" { text = q }\n",
-	    "-list ", 3, 1);
-	expect_reload(all, "number = 3\nchoice = two\ntext = a\nlist = {x, y}\npart \"p\" { text = r }\n",
-	    "-part ", 3, 1);
-	expect_reload(all, "", "+number +choice -text -list -part ", 0, 0);
+	expect_reload(all, ALL "list = {x}\npart \"p\" { text = q }\n", "+list ", 3, 1);
+	expect_reload(all, ALL "list = {x, y}\npart \"p\" { text = r }\n", "+part ", 3, 1);
+	expect_reload(all, ALL "list = {x, y}\npart \"o\" { text = q }\n", "+part ", 3, 1);
+	expect_reload(all, "", "+number +choice -text +name +list +part ", 0, 0);
+}
+END_TEST
+
+START_TEST(what_was_there_before_lives_as_long_as_fresh)
+{
+	struct config config, fresh;
+	const struct part *part;
+
+	reload(ALL "list = {x, y}\npart \"p\" { text = q }\n",
+	    "text = b\nname = m\nlist = {z}\npart \"o\" { text = r }\npart \"u\" { text = s }\n",
+	    &config, &fresh);
+	ck_assert_str_eq(fresh.name, "n");
+	ck_assert_uint_eq(fresh.list.n, 2);
+	ck_assert_str_eq(fresh.list.items[1], "y");
+	ck_assert_str_eq(((struct part *)fresh.parts.items)->title, "p");
+	options_free(rows, &fresh);
+	ck_assert_str_eq(config.text, "a");
+	ck_assert_str_eq(config.name, "m");
+	ck_assert_uint_eq(config.list.n, 1);
+	ck_assert_str_eq(config.list.items[0], "z");
+	ck_assert_uint_eq(config.parts.n, 2);
+	part = config.parts.items;
+	ck_assert_str_eq(part[1].title, "u");
+	ck_assert_str_eq(part[1].text, "s");
+	options_free(rows, &config);
 }
 END_TEST
 
@@ -193,6 +230,7 @@ main(void)
 	tcase_add_test(tcase, a_watchdog_hears_in_half_its_time);
 	tcase_add_test(tcase, memory_is_hidden);
 	tcase_add_test(tcase, what_is_live_is_taken_and_the_rest_named);
+	tcase_add_test(tcase, what_was_there_before_lives_as_long_as_fresh);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -1,9 +1,11 @@
 /*
  * Fair shares of senders: against a model of a socket's buffer whose reader is too slow (who asks
  * for less than his share loses nothing, the others get equal parts, nothing taken is wasted, and
- * when the storm is over nobody is limited), and with real sockets through the whole way in.
+ * when the storm is over nobody is limited), and with real sockets through the whole way in. And
+ * Reports to strangers: never more octets than came from there, whoever forges addresses.
  */
 #include "collector/input/input.h"
+#include "collector/input/reports.h"
 #include "collector/input/share.h"
 #include "tests/suite.h"
 #include "tests/trap_builder.h"
@@ -353,6 +355,66 @@ START_TEST(a_storm_at_a_socket_does_not_push_others_out)
 }
 END_TEST
 
+/* ---- reports ---- */
+
+/* One who asks as often as he can with the shortest message that is answered: nobody is sent more than
+ * came in his name and one Report a minute, nor more than ten a second; and an honest sender, who
+ * asks twice and then sends what is longer, is always answered. */
+START_TEST(reports_amplify_nothing)
+{
+	enum { PROBE = 60, REPORT = 110, TIME_PROBE = 170, TIME_REPORT = 140, MINUTES = 3 };
+	const struct sockaddr_in victim = address_of(0), honest = address_of(1);
+	const struct sockaddr *to = (const struct sockaddr *)&victim;
+	const struct sockaddr *other = (const struct sockaddr *)&honest;
+	static struct reports r;
+	uint64_t in = 0, out = 0, in_second = 0, now_us = 77;
+
+	reports_init(&r, 42, now_us);
+	for (uint64_t step = 0; step < MINUTES * 60 * 100; step++, now_us += 10000) {
+		if (step % 100 == 0)
+			in_second = 0;
+		in += PROBE;
+		reports_heard(&r, to, PROBE, now_us);
+		if (reports_allow(&r, to, REPORT, now_us)) {
+			out += REPORT;
+			in_second++;
+		}
+		ck_assert_uint_le(out, in + (step / 6000 + 1) * REPORTS_FREE_OCTETS);
+		ck_assert_uint_le(in_second, REPORTS_A_SECOND + 1); /* its seconds are not ours */
+		if (step % 50 > 0)
+			continue;
+		reports_heard(&r, other, PROBE, now_us);
+		ck_assert(reports_allow(&r, other, REPORT, now_us));
+		reports_heard(&r, other, TIME_PROBE, now_us);
+		ck_assert(reports_allow(&r, other, TIME_REPORT, now_us));
+		reports_heard(&r, other, TIME_PROBE, now_us); /* the inform itself, in time */
+	}
+	ck_assert_uint_gt(out, 0);
+	ck_assert(!reports_allow(&r, to, 2 * REPORTS_FREE_OCTETS + in, now_us));
+}
+END_TEST
+
+/* The credit of a slow attacker is what he sent, too. */
+START_TEST(a_report_is_paid_for)
+{
+	const struct sockaddr_in victim = address_of(0);
+	const struct sockaddr *to = (const struct sockaddr *)&victim;
+	static struct reports r;
+	uint64_t now_us = 1;
+	unsigned sent = 0;
+
+	reports_init(&r, 42, now_us);
+	for (int i = 0; i < 20; i++, now_us += 1000000) {
+		reports_heard(&r, to, 10, now_us);
+		sent += reports_allow(&r, to, 100, now_us);
+	}
+	ck_assert_uint_eq(sent, (REPORTS_FREE_OCTETS + 200) / 100);
+	now_us += 60000000;
+	reports_heard(&r, to, 10, now_us);
+	ck_assert(reports_allow(&r, to, 100, now_us));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -367,6 +429,8 @@ main(void)
 	tcase_add_test(tcase, a_buffer_that_gets_emptier_limits_nobody);
 	tcase_add_test(tcase, who_is_alone_is_not_limited);
 	tcase_add_test(tcase, a_storm_at_a_socket_does_not_push_others_out);
+	tcase_add_test(tcase, reports_amplify_nothing);
+	tcase_add_test(tcase, a_report_is_paid_for);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

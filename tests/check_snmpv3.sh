@@ -328,10 +328,10 @@ configuration() {
 	expect '--print-config shows the user' "$(grep -c '^user "switch"' <<<"$out")" 1
 	sed -i 's/"authentic words"/"short"/' "$rig/collector.conf"
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
-	expect 'a short passphrase is named' "$(grep -c ':9: auth_passphrase: .*a passphrase has' <<<"$out")" 1
+	expect 'a short passphrase is named' "$(grep -c ':10: auth_passphrase: .*a passphrase has' <<<"$out")" 1
 	sed -i -e 's/"short"/"authentic words"/' -e "s/$engine/0x12/" "$rig/collector.conf"
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
-	expect 'a wrong engine ID is named' "$(grep -c ':7: engine_ids: .*an engine ID is' <<<"$out")" 1
+	expect 'a wrong engine ID is named' "$(grep -c ':8: engine_ids: .*an engine ID is' <<<"$out")" 1
 }
 restarted() { # the engine keeps its ID and counts its boots
 	collector || return
@@ -347,8 +347,106 @@ restarted() { # the engine keeps its ID and counts its boots
 	    -t 2 -r 3 "$(to)" $(link 600 4); then pass 'restart: informs go on'; else fail 'restart' 'no answer'; fi
 }
 
+# ---- strangers, and a configuration that is read again ----
+
+# Probes that ask who we are, as short as they can be: octets that come back, and how many Reports.
+probe() { # TIMES
+	perl -MSocket -e '
+	    sub tlv { my ($t, $v) = @_; return pack("CC", $t, length $v) . $v }
+	    my $usm = tlv(4, tlv(0x30, tlv(4, "") . tlv(2, "\0") . tlv(2, "\0") . tlv(4, "") x 3));
+	    my $head = tlv(0x30, tlv(2, "\1") . tlv(2, "\2\0") . tlv(4, "\4") . tlv(2, "\3"));
+	    my $pdu = tlv(0x30, tlv(4, "") . tlv(4, "") . tlv(0xa0, tlv(2, "\1") . tlv(2, "\0") x 2 . tlv(0x30, "")));
+	    my $m = tlv(0x30, tlv(2, "\3") . $head . $usm . $pdu);
+	    socket(my $s, AF_INET, SOCK_DGRAM, 0) or die;
+	    my $to = sockaddr_in($ARGV[0], INADDR_LOOPBACK);
+	    send($s, $m, 0, $to) for 1 .. $ARGV[1];
+	    my ($n, $octets, $r) = (0, 0, "");
+	    while (1) {
+	        my $in = ""; vec($in, fileno($s), 1) = 1;
+	        last unless select($in, undef, undef, $n ? 0.5 : 5);
+	        recv($s, $r, 9999, 0); $n++; $octets += length $r;
+	    }
+	    print length($m) * $ARGV[1], " $octets $n"' "$trap_port" "$1"
+}
+strangers() {
+	collector || return
+	read -r in out n <<<"$(probe 1)"
+	expect 'a stranger learns who we are' "$n" 1
+	if [ "$out" -gt "$in" ]; then pass "one Report is longer than what asks for it ($out octets for $in)"; else
+		fail 'one Report' "$out octets for $in"; fi
+	read -r in out n <<<"$(probe 200)"
+	if [ "$n" -gt 0 ] && [ "$n" -le 20 ] && [ "$out" -le "$in" ]; then
+		pass "200 probes at once: $n answers, $out octets for $in"; else
+		fail '200 probes at once' "$n answers, $out octets for $in"; fi
+	expect_counter 'each is counted' v3.probes 201
+	expect_counter 'and what was held back' v3.reports_held $((200 - n))
+}
+
+# Under SIGHUP users come, change and go; who stays keeps what is known of his engine.
+inform_as() { # NAME WORDS
+	snmpinform -v 3 -u "$1" -l authPriv -a SHA-256 -A "$2 words" -x AES -X 'private words' -t 1 -r 1 \
+	    "$(to)" $(link $((uptime += 1)) 4) 2>/dev/null
+}
+expect_inform() { # TEXT NAME WORDS
+	if inform_as "$2" "$3"; then pass "$1"; else fail "$1" 'no answer'; fi
+}
+expect_silence() {
+	if inform_as "$2" "$3"; then fail "$1" 'answered'; else pass "$1"; fi
+}
+reread() { # what the log says of user
+	local lines
+	lines=$(grep -c 'options changed' "$rig/collector.log")
+	kill -HUP "$collector_pid"
+	read_again() { [ "$(grep -c 'options changed' "$rig/collector.log")" -gt "$lines" ]; }
+	wait_for 5 read_again
+}
+user() { # NAME WORDS
+	printf 'user "%s" { auth_passphrase = "%s words" priv_passphrase = "private words" }\n' "$1" "$2"
+}
+reread_users() {
+	local uptime=700 plain
+	rig_new
+	plain=$(cat "$rig/collector.conf")
+	: >"$rig/collector.log"
+	rig_collector || { fail 'read again' 'no collector'; return; }
+	expect_silence 'read again: before there is a user' first authentic
+	{ echo "$plain"; user first authentic; } >"$rig/collector.conf"
+	reread
+	expect_inform 'read again: the first user may send at once' first authentic
+	{ echo "$plain"; user first authentic; user second other; } >"$rig/collector.conf"
+	reread
+	expect_inform 'read again: a second one' second other
+	expect_inform 'read again: the first one as before' first authentic
+	{ echo "$plain"; user first changed; user second other; } >"$rig/collector.conf"
+	reread
+	expect_silence 'read again: a passphrase that was changed' first authentic
+	expect_inform 'read again: the new one' first changed
+	{ echo "$plain"; user second other; } >"$rig/collector.conf"
+	reread
+	expect_silence 'read again: a user that went' first changed
+	expect_inform 'read again: who stayed' second other
+	echo "$plain" >"$rig/collector.conf"
+	reread
+	expect_silence 'read again: no user is left' second other
+	expect 'read again: no secret in the log' "$(grep -c 'words' "$rig/collector.log")" 0
+
+	collector || return
+	link_to 100 5,10000 "$(to)"
+	expect_counter 'read again: an engine that is known' v3.accepted 1
+	user second other >>"$rig/collector.conf"
+	reread
+	link_to 101 5,9000 "$(to)"
+	expect_counter 'read again: what is known of it stays known' v3.not_in_time_window 1
+	sed -i "s/engine_ids.*/engine_ids = {\"$engine\", \"0x80001f880405060708\"}/" "$rig/collector.conf"
+	reread
+	v3 -e 0x80001f880405060708 -Z 5,1 "$(to)" $(link 102 7)
+	expect_counter 'read again: a switch is added' v3.accepted 2
+}
+
 configuration
 users
+strangers
+reread_users
 replayed
 replayed_over_a_restart
 without_users

@@ -2,7 +2,8 @@
  * The collector's receive path over real loopback sockets, in this process: one sender's datagrams
  * give the same totals, accounts and order whether one thread or several receive them, also when
  * they come twice; and in steady state no thread but the store's allocates memory or takes a lock,
- * which is seen by standing in for malloc and for the locks of libpthread.
+ * which is seen by standing in for malloc and for the locks of libpthread. SIGHUP changes who may
+ * send under load, and nothing is lost.
  */
 #include "collector/capd.h"
 #include "collector/config.h"
@@ -118,6 +119,7 @@ struct rig {
 	struct capd *capd;
 	pthread_t thread;
 	int fd, sflow_fd; /* connected to it */
+	int port, sflow_port;
 	uint64_t sent;
 };
 
@@ -146,12 +148,24 @@ run(void *arg)
 	return NULL;
 }
 
+/* further: lines behind those that every rig has. */
+static void
+write_conf(const struct rig *rig, int threads, const char *communities, const char *further)
+{
+	FILE *f = fopen(rig->conf, "w");
+
+	ck_assert_ptr_nonnull(f);
+	fprintf(f, "listen={\"127.0.0.1:%d\"}\nsflow_listen={\"127.0.0.1:%d\"}\n"
+		   "communities={%s}\nstore=\"%s\"\nthreads=%d\nmemory=192\n"
+		   "flush_interval=50\nsample_rows=0\nlog_level=warn\n%s", rig->port, rig->sflow_port, communities,
+	    rig->db, threads, further);
+	fclose(f);
+}
+
 static void
 start(struct rig *rig, int threads)
 {
 	char error[TEXT] = "";
-	int port, sflow_port;
-	FILE *f;
 
 	memset(rig, 0, sizeof(*rig));
 	log_open("check_threads", false, LOG_LEVEL_WARN);
@@ -159,14 +173,10 @@ start(struct rig *rig, int threads)
 	ck_assert_ptr_nonnull(mkdtemp(rig->dir));
 	snprintf(rig->conf, sizeof(rig->conf), "%s/conf", rig->dir);
 	snprintf(rig->db, sizeof(rig->db), "%s/ease.db", rig->dir);
-	rig->fd = connect_to_free_port(&port);
-	rig->sflow_fd = connect_to_free_port(&sflow_port);
-	f = fopen(rig->conf, "w");
-	ck_assert_ptr_nonnull(f);
-	fprintf(f, "listen={\"127.0.0.1:%d\"}\nsflow_listen={\"127.0.0.1:%d\"}\n"
-		   "communities={\"public\"}\nstore=\"%s\"\nthreads=%d\nmemory=192\n"
-		   "flush_interval=50\nsample_rows=0\n", port, sflow_port, rig->db, threads);
-	fclose(f);
+	rig->fd = connect_to_free_port(&rig->port);
+	rig->sflow_fd = connect_to_free_port(&rig->sflow_port);
+	write_conf(rig, threads, "public", "");
+	rig->options = (struct capd_options){.config_file = rig->conf, .live_config = &rig->config};
 	ck_assert_msg(collector_config_load(rig->conf, &rig->config, error, sizeof(error)) == 0,
 	    "%s", error);
 	ck_assert_msg(capd_open(&rig->capd, &rig->config, &rig->options, &clock_system, error,
@@ -380,6 +390,59 @@ START_TEST(nobody_allocates_or_locks_for_a_datagram)
 }
 END_TEST
 
+/* The configuration is read again, and what it says is in force. */
+static void
+reload(struct rig *rig, int threads, const char *communities, const char *further)
+{
+	uint64_t reloads = capd_stat(rig->capd, "easecapd.reloads");
+
+	write_conf(rig, threads, communities, further);
+	kill(getpid(), SIGHUP);
+	while (capd_stat(rig->capd, "easecapd.reloads") == reloads)
+		usleep(100);
+}
+
+/* Senders, communities and users come and go under load, and whoever stays loses nothing. Then the
+ * community goes that all came with, and not one more is taken, though its messages are known by
+ * their shapes. */
+START_TEST(a_switch_is_added_and_no_sample_is_lost)
+{
+	static const char *const further[] = {
+	    "senders={\"127.0.0.1\", \"192.0.2.7\"}\n",
+	    ("senders={\"127.0.0.0/8\"}\nuser \"u\" {auth_passphrase=\"authentic words\" "
+	     "priv_passphrase=\"private words\"}\n"),
+	    "senders={\"192.0.2.0/24\", \"127.0.0.1/32\"}\n",
+	};
+	struct rig rig;
+	uint64_t refused;
+
+	start(&rig, _i);
+	for (uint32_t i = 0; i < NOTIFICATIONS; i++) {
+		send_notification(&rig, 1, i);
+		if (i % 1000 == 500)
+			reload(&rig, _i, i % 2000 == 500 ? "\"new\", \"public\"" : "\"public\"",
+			    further[i / 1000 % 3]);
+	}
+	settle(&rig, 0);
+	ck_assert_uint_eq(capd_stat(rig.capd, "input.notifications"), NOTIFICATIONS);
+	reload(&rig, _i, "\"new\"", further[0]);
+	for (uint32_t i = 0; i < 100; i++)
+		send_notification(&rig, 1, NOTIFICATIONS + i);
+	settle(&rig, 0);
+	ck_assert_uint_eq(capd_stat(rig.capd, "input.notifications"), NOTIFICATIONS);
+	ck_assert_uint_eq(capd_stat(rig.capd, "input.refused_community"), 100);
+	reload(&rig, _i, "\"public\"", "senders={\"192.0.2.7\"}\n");
+	send_sflow(&rig, 0);
+	send_notification(&rig, 1, NOTIFICATIONS);
+	settle(&rig, 0);
+	refused = capd_stat(rig.capd, "input.refused_sender");
+	stop(&rig);
+	ck_assert_uint_eq(refused, 2);
+	ck_assert_double_eq(sql_number(rig.db, "SELECT sum(n) FROM window"), 2. * NOTIFICATIONS);
+	remove_rig(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -390,5 +453,6 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, several_threads_give_what_one_gives, 1, 3); /* fed once, twice */
 	tcase_add_loop_test(tc, nobody_allocates_or_locks_for_a_datagram, 1, 3);
+	tcase_add_loop_test(tc, a_switch_is_added_and_no_sample_is_lost, 1, 3);
 	return suite_run(suite);
 }

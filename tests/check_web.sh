@@ -279,6 +279,22 @@ expect 'with the token' "$(status -H 'Authorization: Bearer a-secret-of-ours' "$
 expect 'a token lets any name in' \
     "$(status -H 'Host: sw.example' -H 'Authorization: Bearer a-secret-of-ours' "$url/api/v1/talkers?last=all")" 200
 expect 'the page itself is no secret' "$(status "$url/")" 200
+read_again() { # LINE: SIGHUP with this line in the token's place
+	local lines
+	lines=$(grep -c 'options changed' "$rig/collector.log")
+	sed -i "s/^http_token.*/$1/" "$rig/collector.conf"
+	kill -HUP "$collector_pid"
+	has_read() { [ "$(grep -c 'options changed' "$rig/collector.log")" -gt "$lines" ]; }
+	wait_for 5 has_read
+}
+read_again 'http_token = "another-of-ours"'
+refused 401 token -H 'Authorization: Bearer a-secret-of-ours' "$url/api/v1/loss?last=1h"
+expect 'a new token after SIGHUP' "$(status -H 'Authorization: Bearer another-of-ours' "$url/api/v1/talkers?last=all")" 200
+expect 'no token in the log' "$(grep -c 'of-ours' "$rig/collector.log")" 0
+read_again 'http_token = ""\nhttp_hosts = {"sw.example"}'
+expect 'no token after SIGHUP, and a name of ours' "$(status -H 'Host: sw.example' "$url/api/v1/talkers?last=all")" 200
+refused 421 'not mine' -H 'Host: evil.example' "$url/api/v1/talkers?last=all"
+read_again 'http_token = "a-secret-of-ours"'
 expect 'the token is not printed' \
     "$("$build/collector/easecapd" -c "$rig/collector.conf" --print-config | grep -c 'a-secret')" 0
 

@@ -14,6 +14,8 @@
 
 #define ROOM "input"
 
+enum { PAUSE_LOOK_US = 100 };
+
 _Static_assert((int)CREW_BLOCKS <= (int)SPSC_ITEMS, "a ring holds all blocks, so it is never full");
 
 struct member {
@@ -22,6 +24,7 @@ struct member {
 	struct spsc full, empty; /* to the books, and back */
 	sem_t n_empty;		 /* blocks in empty */
 	struct gate *gate;
+	atomic_bool working; /* looks into datagrams, or at who sent them */
 	struct crew_block *blocks[CREW_BLOCKS];
 };
 
@@ -36,7 +39,7 @@ struct crew {
 	} places[2 * RECEIVE_SOCKETS_MAX];
 	size_t n_places;
 	int stop_fd;
-	atomic_bool stopping;
+	atomic_bool stopping, paused;
 	sem_t turn;	      /* 1: free */
 	struct share *share;  /* of who has the turn */
 	size_t next_place;    /* of who has the turn */
@@ -114,9 +117,28 @@ add_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t 
 
 /* Receiving */
 
+/* Either this sees the pause, or crew_pause sees this at work. */
+static void
+begin_work(struct member *m)
+{
+	atomic_store(&m->working, true);
+	while (atomic_load(&m->crew->paused)) {
+		atomic_store(&m->working, false);
+		while (atomic_load(&m->crew->paused))
+			usleep(PAUSE_LOOK_US);
+		atomic_store(&m->working, true);
+	}
+}
+
+static void
+end_work(struct member *m)
+{
+	atomic_store(&m->working, false);
+}
+
 /* One read of the next socket that has something; false if none has. With the turn. */
 static bool
-read_once(struct crew *c, struct gate *gate, struct crew_block *b)
+read_once(struct crew *c, struct member *m, struct crew_block *b)
 {
 	for (size_t k = 0; k < c->n_places; k++) {
 		size_t at = (c->next_place + k) % c->n_places;
@@ -129,7 +151,9 @@ read_once(struct crew *c, struct gate *gate, struct crew_block *b)
 		}
 		if (n <= 0)
 			continue;
-		gate_sift(gate, c->share, place->receiver, place->socket, b->batch);
+		begin_work(m);
+		gate_sift(m->gate, c->share, place->receiver, place->socket, b->batch);
+		end_work(m);
 		b->number = c->next_number++;
 		b->received_us = clock_wall_us(c->config->clock);
 		b->fd = c->polls[at].fd;
@@ -142,13 +166,13 @@ read_once(struct crew *c, struct gate *gate, struct crew_block *b)
 
 /* Waits for the turn and for datagrams; false when stopping. */
 static bool
-receive(struct crew *c, struct gate *gate, struct crew_block *b)
+receive(struct crew *c, struct member *m, struct crew_block *b)
 {
 	bool got = false;
 
 	while (sem_wait(&c->turn) < 0)
 		;
-	while (!atomic_load(&c->stopping) && !(got = read_once(c, gate, b)))
+	while (!atomic_load(&c->stopping) && !(got = read_once(c, m, b)))
 		poll(c->polls, c->n_places + 1, -1);
 	sem_post(&c->turn);
 	return got;
@@ -184,11 +208,13 @@ serve(void *arg)
 	struct member *m = arg;
 	struct crew_block *b;
 
-	while ((b = wait_for_block(m)) != NULL && receive(m->crew, m->gate, b)) {
+	while ((b = wait_for_block(m)) != NULL && receive(m->crew, m, b)) {
 		struct filling f = {m->gate, b};
 
 		b->n = b->n_records = 0;
+		begin_work(m);
 		b->oversize = receive_each(b->batch, add_datagram, &f);
+		end_work(m);
 		hand_over(m, b);
 	}
 	return NULL;
@@ -277,6 +303,21 @@ crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
 	}
 	*out = c;
 	return 0;
+}
+
+void
+crew_pause(struct crew *c)
+{
+	atomic_store(&c->paused, true);
+	for (size_t i = 0; i < c->n_members; i++)
+		while (atomic_load(&c->members[i].working))
+			usleep(PAUSE_LOOK_US);
+}
+
+void
+crew_resume(struct crew *c)
+{
+	atomic_store(&c->paused, false);
 }
 
 void

@@ -69,6 +69,10 @@ int crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
     struct receiver *sflow_receiver, struct share *share, const struct input_config *config,
     const struct stat_set *stats);
 
+/* Between these no thread looks into a datagram or at what may be sent. */
+void crew_pause(struct crew *c);
+void crew_resume(struct crew *c);
+
 /* Ends the threads; what they have read can still be taken. */
 void crew_stop(struct crew *c);
 void crew_free(struct crew *c); /* stops, too; NULL is fine */

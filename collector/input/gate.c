@@ -35,6 +35,7 @@ struct gate {
 	char last_sender[ENDPOINT_TEXT];
 	struct decode_result result;
 	struct shapes shapes;
+	unsigned allowed_since; /* as they were learned */
 };
 
 size_t
@@ -152,9 +153,13 @@ enum gate_verdict
 gate_decode(struct gate *g, const void *octets, size_t n, const struct decode_origin *origin)
 {
 	const struct input_config *c = g->config;
-	enum decode_verdict verdict = shapes_decode(&g->shapes, octets, n, c->communities,
-	    c->n_communities, origin, &g->result);
+	enum decode_verdict verdict;
 
+	if (g->allowed_since != c->allowed_since)
+		shapes_forget(&g->shapes); /* each with its community */
+	g->allowed_since = c->allowed_since;
+	verdict = shapes_decode(&g->shapes, octets, n, c->communities, c->n_communities, origin,
+	    &g->result);
 	if (verdict == DECODE_OK)
 		return GATE_RECORDS;
 	if (is_slow(g, verdict))

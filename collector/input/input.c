@@ -373,6 +373,21 @@ input_stop(struct input *in)
 	in->crew_stopped = true;
 }
 
+void
+input_allow(struct input *in, const struct prefix *senders, size_t n_senders,
+    const char *const *communities, size_t n_communities)
+{
+	if (in->crew)
+		crew_pause(in->crew);
+	in->config.senders = senders;
+	in->config.n_senders = n_senders;
+	in->config.communities = communities;
+	in->config.n_communities = n_communities;
+	in->config.allowed_since++;
+	if (in->crew)
+		crew_resume(in->crew);
+}
+
 /* Waiting */
 
 static size_t

@@ -53,6 +53,7 @@ struct input_config {
 	size_t n_senders; /* 0: nobody may send */
 	const char *const *communities;
 	size_t n_communities; /* 0: none is right */
+	unsigned allowed_since; /* the input's own: how often input_allow was called */
 	size_t buffer_octets;
 	unsigned threads; /* that receive and decode; up to 1: the caller's */
 	const struct clock *clock;
@@ -89,6 +90,11 @@ void input_awake(struct input *in);
 /* Ends the other threads, if there are any; from then on input_read gives what they have read and
  * then reads the sockets itself, until nothing is left. */
 void input_stop(struct input *in);
+
+/* Other senders and communities from now on, borrowed as before; the former ones are in nobody's use
+ * any more when it returns, which takes as long as a batch at most. */
+void input_allow(struct input *in, const struct prefix *senders, size_t n_senders,
+    const char *const *communities, size_t n_communities);
 
 /* Adds what the kernel dropped since the last call to input.kernel_drops. */
 void input_count_drops(struct input *in);

@@ -194,6 +194,13 @@ take(const struct shape *s, const uint8_t *octets, const struct decode_origin *o
 	return true;
 }
 
+void
+shapes_forget(struct shapes *shapes)
+{
+	for (size_t i = 0; i < SHAPES_MAX; i++)
+		shapes->slots[i].octets_n = 0;
+}
+
 bool
 shapes_know(const struct shapes *shapes, const void *octets, size_t n)
 {

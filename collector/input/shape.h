@@ -47,10 +47,13 @@ struct shapes {
 	struct shape slots[SHAPES_MAX]; /* zeroed before use */
 };
 
-/* As decode_notification, with the same communities at every call. */
+/* As decode_notification, with the same communities at every call until shapes_forget. */
 enum decode_verdict shapes_decode(struct shapes *shapes, const void *octets, size_t n,
     const char *const *communities, size_t n_communities, const struct decode_origin *origin,
     struct decode_result *result);
+
+/* When communities change: what was learned is with the former ones. */
+void shapes_forget(struct shapes *shapes);
 
 /* Whether the slot for messages of this length holds a shape that this message has. */
 bool shapes_know(const struct shapes *shapes, const void *octets, size_t n);

@@ -5,7 +5,7 @@
 #include "collector/input/decode.h"
 #include "collector/input/event.h"
 #include "collector/input/library.h"
-#include "collector/input/share.h"
+#include "collector/input/reports.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static const struct stat_name stat_names[SLOW_N_STATS] = {
     [SLOW_STAT_V3_ACCEPTED] = {"v3.accepted", "SNMPv3 notifications of a right user"},
     [SLOW_STAT_V3_PROBES] = {"v3.probes", "engine discoveries and time requests, answered"},
     [SLOW_STAT_V3_REPORTS_HELD] = {"v3.reports_held",
-	"reports not sent: their address had ten in this second"},
+	"reports not sent: their address had ten in this second, or as much as it sent"},
     [SLOW_STAT_V3_PARSE] = {"v3.refused_parse", "datagrams that are no SNMPv3 message"},
     [SLOW_STAT_V3_MODEL] = {"v3.unknown_security_model", "messages not of the user-based model"},
     [SLOW_STAT_V3_ENGINE] = {"v3.unknown_engine", "messages of an engine that no user names"},
@@ -80,16 +80,15 @@ struct slow {
 	struct slow_config config;
 	struct aside *aside;
 	struct answers *answers;
-	struct v3 *v3; /* NULL without users */
+	struct v3 *v3; /* NULL until there are users */
+	_Atomic bool takes_v3;
 	struct v3_message v3_message;
 	struct decode_result result;
 	uint64_t events[EVENTS_REMEMBERED]; /* hashes, a ring */
 	size_t next_event;
 	uint8_t varbinds[2 * RECEIVE_DATAGRAM_MAX]; /* that the library wrote: its heads are longer */
 	char sender[ENDPOINT_TEXT];
-	uint64_t seed; /* of the places below */
-	uint64_t reports_since_us;
-	uint8_t reports[SLOW_REPORT_PLACES]; /* in this second */
+	struct reports reports;
 	struct stat_set stats;
 	_Atomic uint64_t values[SLOW_N_STATS];
 };
@@ -112,6 +111,7 @@ int
 slow_open(struct slow **out, const struct slow_config *config, char *error, size_t error_size)
 {
 	struct slow *s = calloc(1, sizeof(*s));
+	uint64_t seed = 0;
 	int r;
 
 	if (!s) {
@@ -121,14 +121,15 @@ slow_open(struct slow **out, const struct slow_config *config, char *error, size
 	s->config = *config;
 	s->stats = (struct stat_set){stat_names, SLOW_N_STATS, s->values};
 	library_open();
-	r = getrandom(&s->seed, sizeof(s->seed), 0) < 0 ? -errno : aside_new(&s->aside);
+	r = getrandom(&seed, sizeof(seed), 0) < 0 ? -errno : aside_new(&s->aside);
+	reports_init(&s->reports, seed, clock_mono_us(config->clock));
 	if (r == 0)
 		r = answers_new(&s->answers);
 	if (r < 0)
 		snprintf(error, error_size, "the slow way in: %s", strerror(-r));
-	else if (config->n_users > 0)
-		r = v3_open(&s->v3, config->users, config->n_users, config->engine_file,
-		    config->clock, error, error_size);
+	else
+		r = slow_change_users(s, NULL, 0, config->users, config->n_users,
+		    config->engine_file, error, error_size);
 	if (r < 0) {
 		slow_close(s);
 		return r;
@@ -152,7 +153,28 @@ slow_close(struct slow *s)
 bool
 slow_takes_v3(const struct slow *s)
 {
-	return s->v3 != NULL;
+	return s->takes_v3;
+}
+
+void
+slow_allow(struct slow *s, const char *const *communities, size_t n_communities)
+{
+	s->config.communities = communities;
+	s->config.n_communities = n_communities;
+}
+
+int
+slow_change_users(struct slow *s, const struct v3_user *before, size_t n_before,
+    const struct v3_user *users, size_t n, const char *engine_file, char *error, size_t error_size)
+{
+	int r = 0;
+
+	if (s->v3)
+		r = v3_change_users(s->v3, before, n_before, users, n, error, error_size);
+	else if (n > 0)
+		r = v3_open(&s->v3, users, n, engine_file, s->config.clock, error, error_size);
+	s->takes_v3 = s->v3 && n > 0;
+	return r;
 }
 
 size_t
@@ -357,20 +379,6 @@ take_v2c(struct slow *s, struct message *from, const struct aside_datagram *d)
 
 /* SNMPv3 */
 
-/* True if that address may have another one. */
-static bool
-count_report(struct slow *s, const struct sockaddr *to)
-{
-	uint64_t now_us = clock_mono_us(s->config.clock);
-	uint8_t *reports = &s->reports[share_hash(s->seed, to) % SLOW_REPORT_PLACES];
-
-	if (now_us - s->reports_since_us >= 1000000) {
-		memset(s->reports, 0, sizeof(s->reports));
-		s->reports_since_us = now_us;
-	}
-	return *reports < SLOW_REPORTS && ++*reports;
-}
-
 static void
 send_report(struct slow *s, const struct message *from)
 {
@@ -378,7 +386,7 @@ send_report(struct slow *s, const struct message *from)
 
 	if (m->n_answer == 0)
 		return;
-	if (!count_report(s, from->from)) {
+	if (!reports_allow(&s->reports, from->from, m->n_answer, clock_mono_us(s->config.clock))) {
 		count(s, SLOW_STAT_V3_REPORTS_HELD);
 		return;
 	}
@@ -408,6 +416,7 @@ take_v3(struct slow *s, struct message *from, const struct aside_datagram *d)
 {
 	enum v3_verdict verdict;
 
+	reports_heard(&s->reports, from->from, d->n, clock_mono_us(s->config.clock));
 	if (!room_for_answer(s))
 		return;
 	verdict = v3_take(s->v3, d->octets, d->n, &s->v3_message);
@@ -443,7 +452,7 @@ slow_run(struct slow *s)
 		struct message from = {.from = (const struct sockaddr *)&d->from, .fd = d->fd};
 
 		endpoint_format(from.from, false, s->sender);
-		if (s->v3 && is_v3(d))
+		if (s->takes_v3 && is_v3(d))
 			take_v3(s, &from, d);
 		else
 			take_v2c(s, &from, d);

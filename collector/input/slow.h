@@ -5,9 +5,7 @@
  * informs are sent once the store has committed what they brought. One thread uses it, the only
  * one that touches Net-SNMP's library.
  *
- * A Report is the one thing that a stranger with an allowed address gets, and it is longer than
- * what can ask for it (RFC 3414 section 4 wants it so). So an address gets SLOW_REPORTS a second
- * at most.
+ * A Report is the one thing that a stranger with an allowed address gets; reports.h bounds how many.
  *
  * An inform that comes again is decoded and answered again; its samples are known to the books by
  * their numbers, and an event that came lately by its content, after a restart too if it was
@@ -55,11 +53,6 @@ enum slow_stat_id {
 	SLOW_N_STATS,
 };
 
-enum {
-	SLOW_REPORTS = 10, /* a second and address: one for each inform of a sender that lost its time */
-	SLOW_REPORT_PLACES = 1024, /* that addresses are counted in, by a hash */
-};
-
 /* Everything is borrowed as long as the slow way lives; users and engine_file only by slow_open. */
 struct slow_config {
 	const char *const *communities;
@@ -78,8 +71,15 @@ struct slow_config {
 int slow_open(struct slow **out, const struct slow_config *config, char *error, size_t error_size);
 void slow_close(struct slow *s);
 
-/* True if there are SNMPv3 users. */
+/* True if there are SNMPv3 users. From any thread. */
 bool slow_takes_v3(const struct slow *s);
+
+/* Other communities from now on, borrowed as before. */
+void slow_allow(struct slow *s, const char *const *communities, size_t n_communities);
+
+/* Other users, see v3_change_users; the first ones start the library. All borrowed while it lasts. */
+int slow_change_users(struct slow *s, const struct v3_user *before, size_t n_before,
+    const struct v3_user *users, size_t n, const char *engine_file, char *error, size_t error_size);
 
 /* Lays a datagram aside, which came by socket fd (-1: by none). Never waits. */
 void slow_put(struct slow *s, const struct sockaddr *from, int fd, const void *octets, size_t n);

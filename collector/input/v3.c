@@ -330,38 +330,121 @@ note_engine(struct v3 *v, const uint8_t *id, size_t n)
 
 	if (find_engine(v, &wanted))
 		return;
+	*e = (struct v3_engine){.n_id = n};
 	memcpy(e->id, id, n);
-	e->n_id = n;
 	v->n_engines++;
 }
 
+/* What users name, and of what they named before what was known of it. */
 static int
-add_users(struct v3 *v, const struct v3_user *users, size_t n, char *error, size_t error_size)
+note_engines(struct v3 *v, const struct v3_user *users, size_t n)
 {
-	size_t n_ids = 0;
-	int r = 0;
+	struct v3_engine *before = v->engines;
+	size_t n_before = v->n_engines, n_ids = 0;
+	uint8_t id[V3_ENGINE_ID_MAX];
 
 	for (size_t i = 0; i < n; i++)
 		n_ids += users[i].n_engine_ids;
 	v->engines = calloc(n_ids + 1, sizeof(*v->engines));
-	if (!v->engines)
-		r = -ENOMEM;
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = add_user(&users[i], v->own_id, v->n_own_id);
-		for (size_t e = 0; r == 0 && e < users[i].n_engine_ids; e++) {
-			uint8_t id[V3_ENGINE_ID_MAX];
-			size_t n_id = v3_engine_id_parse(users[i].engine_ids[e], id);
-
-			r = n_id ? add_user(&users[i], id, n_id) : -EINVAL;
-			if (r == 0)
-				note_engine(v, id, n_id);
-		}
-		if (r < 0)
-			snprintf(error, error_size, "user \"%s\": %s", users[i].name,
-			    r == -ENOTSUP ? "this Net-SNMP library does not have its protocols"
-					  : strerror(-r));
+	if (!v->engines) {
+		v->engines = before;
+		return -ENOMEM;
 	}
+	v->n_engines = v->next_heard = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t e = 0; e < users[i].n_engine_ids; e++)
+			note_engine(v, id, v3_engine_id_parse(users[i].engine_ids[e], id));
+	for (size_t i = 0; i < n_before; i++) {
+		const struct rbuf known = rbuf_of(before[i].id, before[i].n_id);
+		struct v3_engine *e = find_engine(v, &known);
+
+		if (e)
+			*e = before[i];
+	}
+	free(before);
+	return 0;
+}
+
+/* Of a user and all its engines. The first mistake is told, and the rest goes on. */
+static int
+add_all(struct v3 *v, const struct v3_user *u, char *error, size_t error_size)
+{
+	int r = add_user(u, v->own_id, v->n_own_id);
+
+	for (size_t e = 0; r == 0 && e < u->n_engine_ids; e++) {
+		uint8_t id[V3_ENGINE_ID_MAX];
+		size_t n_id = v3_engine_id_parse(u->engine_ids[e], id);
+
+		r = n_id ? add_user(u, id, n_id) : -EINVAL;
+	}
+	if (r < 0)
+		snprintf(error, error_size, "user \"%s\": %s", u->name,
+		    r == -ENOTSUP ? "this Net-SNMP library does not have its protocols"
+				  : strerror(-r));
 	return r;
+}
+
+static void
+remove_user(const char *name, uint8_t *engine_id, size_t n_engine_id)
+{
+	struct usmUser *user = usm_get_user(engine_id, n_engine_id, (char *)(uintptr_t)name);
+
+	if (!user)
+		return;
+	usm_remove_user(user);
+	usm_free_user(user);
+}
+
+static void
+remove_all(struct v3 *v, const struct v3_user *u)
+{
+	remove_user(u->name, v->own_id, v->n_own_id);
+	for (size_t e = 0; e < u->n_engine_ids; e++) {
+		uint8_t id[V3_ENGINE_ID_MAX];
+		size_t n_id = v3_engine_id_parse(u->engine_ids[e], id);
+
+		remove_user(u->name, id, n_id);
+	}
+}
+
+static bool
+is_among(const struct v3_user *u, const struct v3_user *users, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool same = strcmp(u->name, users[i].name) == 0 &&
+		    strcmp(u->auth_protocol, users[i].auth_protocol) == 0 &&
+		    strcmp(u->priv_protocol, users[i].priv_protocol) == 0 &&
+		    strcmp(u->auth_passphrase, users[i].auth_passphrase) == 0 &&
+		    strcmp(u->priv_passphrase, users[i].priv_passphrase) == 0 &&
+		    u->n_engine_ids == users[i].n_engine_ids;
+
+		for (size_t e = 0; same && e < u->n_engine_ids; e++)
+			same = strcmp(u->engine_ids[e], users[i].engine_ids[e]) == 0;
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+int
+v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
+    const struct v3_user *users, size_t n, char *error, size_t error_size)
+{
+	int r = note_engines(v, users, n), first = r;
+
+	if (r < 0) {
+		snprintf(error, error_size, "out of memory");
+		return r;
+	}
+	for (size_t i = 0; i < n_before; i++)
+		if (!is_among(&before[i], users, n))
+			remove_all(v, &before[i]);
+	for (size_t i = 0; i < n; i++) {
+		r = is_among(&users[i], before, n_before)
+		    ? 0 : add_all(v, &users[i], error, first ? 0 : error_size);
+		first = first ? first : r;
+	}
+	return first;
 }
 
 /* Opening */
@@ -422,7 +505,7 @@ v3_open(struct v3 **out, const struct v3_user *users, size_t n_users, const char
 	}
 	r = open_engine(v, engine_file, error, error_size);
 	if (r == 0)
-		r = add_users(v, users, n_users, error, error_size);
+		r = v3_change_users(v, NULL, 0, users, n_users, error, error_size);
 	if (r == 0)
 		r = open_session(v, error, error_size);
 	if (r < 0) {

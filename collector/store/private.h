@@ -2,7 +2,7 @@
  * The body of struct store, for the files of this room only: open.c opens, brings up to date, sets
  * aside and begins anew, load.c reads once before the writing thread starts, store.c writes. From
  * store_start on db and statements are that thread's. Batches go to and fro in two rings without a
- * lock; lock guards only what store_drain waits for.
+ * lock; lock guards only what store_drain waits for, and keep.
  */
 #ifndef EASE_COLLECTOR_STORE_PRIVATE_H
 #define EASE_COLLECTOR_STORE_PRIVATE_H
@@ -41,6 +41,7 @@ struct store {
 	atomic_bool stopping;
 	uint64_t submitted; /* batches; of who fills them */
 	pthread_mutex_t lock;
+	struct store_retention keep; /* what the store's thread is to keep from now on */
 	pthread_cond_t idle; /* a batch came back, or a write failed */
 	uint64_t finished;   /* batches written or given up */
 	bool failing;	     /* the last try of a batch failed */

@@ -96,6 +96,9 @@ keep_up(struct store *store)
 
 	if (!store->db || store->failures > 0)
 		return false; /* batches first find out what is wrong */
+	pthread_mutex_lock(&store->lock);
+	store->upkeep.retention.keep = store->keep;
+	pthread_mutex_unlock(&store->lock);
 	did = upkeep_step(&store->upkeep, UPKEEP_STEP_US);
 	atomic_store(&store->values[STORE_STAT_SETTLED], store->upkeep.rollup->settled);
 	atomic_store(&store->values[STORE_STAT_ROLLED_UP], store->upkeep.rollup->rolled);
@@ -111,7 +114,9 @@ keep_up(struct store *store)
 void
 store_keep(struct store *store, const struct store_retention *retention)
 {
-	store->upkeep.retention.keep = *retention;
+	pthread_mutex_lock(&store->lock);
+	store->keep = *retention;
+	pthread_mutex_unlock(&store->lock);
 }
 
 /* Queue */

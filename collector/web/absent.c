@@ -23,6 +23,12 @@ web_open(struct web **out, const struct web_config *config, char *error, size_t 
 }
 
 void
+web_allow(struct web *web, const char *token, const char *const *hosts, size_t n_hosts)
+{
+	(void)web, (void)token, (void)hosts, (void)n_hosts;
+}
+
+void
 web_announce(const struct web *web)
 {
 	(void)web;

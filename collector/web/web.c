@@ -50,6 +50,7 @@ static const struct stat_name stat_names[WEB_N_STATS] = {
 
 struct web {
 	struct web_config config;
+	pthread_mutex_t allowed; /* guards its token and hosts */
 	struct stat_set stats;
 	_Atomic uint64_t values[WEB_N_STATS];
 	struct answerer answerer;
@@ -57,6 +58,7 @@ struct web {
 	struct clients clients;
 	struct MHD_Daemon *daemon;
 	char url[ENDPOINT_TEXT + 16];
+	bool is_public; /* not loopback's */
 	char message[MESSAGE_TEXT]; /* the library's last one */
 	int wake_fd; /* eventfd: look again, at the library or whether to stop */
 	_Atomic bool stopping;
@@ -282,13 +284,18 @@ serve_request(struct exchange *x)
 	static const struct header bearer = {"WWW-Authenticate", "Bearer realm=\"easeswitch\""};
 	struct request *request = malloc(sizeof(*request));
 	char error[REQUEST_ERROR] = "";
+	bool right_host, right_token;
 	enum MHD_Result r;
 	int status;
 
 	if (!request)
 		return MHD_NO;
 	status = request_parse(x->uri, request, error);
-	if (!is_let_in_by_host(x)) {
+	pthread_mutex_lock(&x->web->allowed);
+	right_host = is_let_in_by_host(x);
+	right_token = !*x->web->config.token || has_token(x);
+	pthread_mutex_unlock(&x->web->allowed);
+	if (!right_host) {
 		count(x->web, WEB_STAT_REFUSED_HOST);
 		r = send_error(x, MHD_HTTP_MISDIRECTED_REQUEST,
 		    "this name is not mine: http_hosts would say so", NULL);
@@ -297,7 +304,7 @@ serve_request(struct exchange *x)
 		r = send_error(x, (unsigned)status, error, NULL);
 	} else if (request->kind == REQUEST_FILE) {
 		r = send_file(x, request->file);
-	} else if (*x->web->config.token && request->kind != REQUEST_HEALTH && !has_token(x)) {
+	} else if (!right_token && request->kind != REQUEST_HEALTH) {
 		count(x->web, WEB_STAT_REFUSED_TOKEN);
 		r = send_error(x, MHD_HTTP_UNAUTHORIZED, "the token is missing or wrong", &bearer);
 	} else {
@@ -518,8 +525,25 @@ look_where(struct web *web)
 		return;
 	endpoint_format((struct sockaddr *)&address, true, text);
 	snprintf(web->url, sizeof(web->url), "http://%s/", text);
-	if (!is_loopback((struct sockaddr *)&address) && !*web->config.token)
+	web->is_public = !is_loopback((struct sockaddr *)&address);
+}
+
+static void
+warn_of_open_door(const struct web *web)
+{
+	if (web->is_public && !*web->config.token)
 		log_warn(ROOM, "everybody who reaches %s may read: there is no http_token", web->url);
+}
+
+void
+web_allow(struct web *web, const char *token, const char *const *hosts, size_t n_hosts)
+{
+	pthread_mutex_lock(&web->allowed);
+	web->config.token = token;
+	web->config.hosts = hosts;
+	web->config.n_hosts = n_hosts;
+	pthread_mutex_unlock(&web->allowed);
+	warn_of_open_door(web);
 }
 
 /* The store must be able to open its file again however many look at the page. */
@@ -545,6 +569,7 @@ open_all(struct web *web, char *error, size_t error_size)
 	int err;
 
 	look_where(web);
+	warn_of_open_door(web);
 	snprintf(error, error_size, "no memory for the page's threads");
 	web->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = web->wake_fd < 0 ? -errno : answerer_open(&web->answerer, error, error_size);
@@ -570,6 +595,7 @@ web_open(struct web **out, const struct web_config *config, char *error, size_t 
 		return -ENOMEM;
 	}
 	web->config = *config;
+	pthread_mutex_init(&web->allowed, NULL);
 	web->stats = (struct stat_set){stat_names, WEB_N_STATS, web->values};
 	leave_descriptors(web);
 	web->answerer.config = &web->config;
@@ -629,5 +655,6 @@ web_close(struct web *web)
 	answerer_close(&web->answerer);
 	if (web->wake_fd >= 0)
 		close(web->wake_fd);
+	pthread_mutex_destroy(&web->allowed);
 	free(web);
 }

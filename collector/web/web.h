@@ -47,6 +47,10 @@ int web_listen(const char *listen, char *error, size_t error_size);
  * error. */
 int web_open(struct web **out, const struct web_config *config, char *error, size_t error_size);
 
+/* Another token and other names from now on, borrowed as before; the former ones are in nobody's use
+ * any more when it returns. From any thread. */
+void web_allow(struct web *web, const char *token, const char *const *hosts, size_t n_hosts);
+
 /* "page at http://ADDRESS:PORT/" to standard output. */
 void web_announce(const struct web *web);
 

@@ -1,0 +1,41 @@
+/*
+ * Whom a Report may be sent. It is the one thing that a stranger with an allowed address gets (RFC 3414
+ * section 4), and somewhat longer than the shortest message that asks for it: who forges another's
+ * address could have that one sent more than he sends. So in each minute an address gets no more
+ * octets than came from it, and one Report; and REPORTS_A_SECOND at most.
+ *
+ * Addresses are counted in REPORTS_PLACES places by a seeded hash, without their port. Time is passed
+ * in. No I/O, no allocation.
+ */
+#ifndef EASE_COLLECTOR_INPUT_REPORTS_H
+#define EASE_COLLECTOR_INPUT_REPORTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum {
+	REPORTS_A_SECOND = 10, /* one for each inform of a sender that lost its time */
+	REPORTS_FREE_OCTETS = 256, /* a minute: the first Report */
+	REPORTS_PLACES = 1024,
+};
+
+struct reports {
+	uint64_t seed;
+	uint64_t minute_us, second_us; /* began then */
+	struct {
+		uint32_t credit; /* octets that may still be sent in this minute */
+		uint8_t sent;	 /* in this second */
+	} places[REPORTS_PLACES];
+};
+
+void reports_init(struct reports *r, uint64_t seed, uint64_t now_us);
+
+/* n octets came from there. */
+void reports_heard(struct reports *r, const struct sockaddr *from, size_t n, uint64_t now_us);
+
+/* True if a Report of n octets may go there, and counts it. */
+bool reports_allow(struct reports *r, const struct sockaddr *to, size_t n, uint64_t now_us);
+
+#endif
