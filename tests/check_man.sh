@@ -1,6 +1,6 @@
 #!/bin/bash
-# The man page and the completion of easetop against the program itself: each report and option is
-# there, and nothing that is not. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+# Manual pages and easetop's completion against the programs themselves: each report, option and object
+# is there, and nothing that is not. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/rig.sh"
 trap 'rm -rf "$rig"' EXIT
 
@@ -31,6 +31,23 @@ if [ -r "$build/conf/easecapd.conf.5" ]; then
 		! command -v mandoc >/dev/null ||
 		    expect "$(basename "$page"): mandoc has nothing to say" "$(mandoc -T lint -W warning "$page" "$top/$daemon.8" 2>&1)" ''
 	done
+fi
+
+# What is served and sent, as the agent and the module's text have it, with a meaning for each of ours.
+page=$build/conf/easeswitch-mib.7
+if [ -r "$page" ]; then
+	text=$top/mibs/EASE-SAMPLING-MIB.txt
+	expect 'easeswitch-mib(7): every object, with name and OID' \
+	    "$(sed -n 's/^\.It Ic \([A-Za-z0-9]*\) No \(1\.[0-9.]*\), .*/\1 \2/p' "$page" | sort)" \
+	    "$("$build/agent/easeagentd" --list-objects | awk '{ print $1, $2 }' | sort)"
+	expect 'easeswitch-mib(7): every notification' "$(sed -n 's/^\.It Ic \([A-Za-z]*\) No with .*/\1/p' "$page" | sort)" \
+	    "$(sed -n 's/^\([a-z][A-Za-z]*\) NOTIFICATION-TYPE$/\1/p' "$text" | sort)"
+	expect 'easeswitch-mib(7): every value of notifications' "$(sed -n '/^.Ss Values/,/^.Ss Not/s/^\.It Ic //p' "$page" | sort)" \
+	    "$(awk '/OBJECT-TYPE$/ { name = $1 } /accessible-for-notify/ { print name }' "$text" | sort)"
+	expect 'easeswitch-mib(7): each of ours is explained' \
+	    "$(awk '/^\.It Ic ease/ { name = $3; getline; if ($0 ~ /^\.(It|El|Ss)/ || NF < 3) print name }' "$page")" ''
+	! command -v mandoc >/dev/null ||
+	    expect 'easeswitch-mib(7): mandoc has nothing to say' "$(mandoc -T lint -W warning "$page" 2>&1)" ''
 fi
 
 complete_line() { # WORD...: what is offered for the last one
