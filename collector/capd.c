@@ -68,13 +68,18 @@ capd_stat_sets(const struct capd *c, const struct stat_set *sets[CAPD_STAT_SETS]
 	sets[5] = input_sflow_stats(c->input);
 	sets[6] = slow_stats(c->slow);
 	sets[7] = c->tap ? tap_stats(c->tap) : &none;
-	sets[8] = c->further_stats ? c->further_stats : &none;
+	for (int i = 0; i < CAPD_FURTHER_STATS; i++)
+		sets[8 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
 }
 
 void
 capd_add_stats(struct capd *c, const struct stat_set *stats)
 {
-	c->further_stats = stats;
+	for (int i = 0; i < CAPD_FURTHER_STATS; i++)
+		if (!c->further_stats[i]) {
+			c->further_stats[i] = stats;
+			break;
+		}
 }
 
 void

@@ -55,7 +55,7 @@ int capd_import(struct capd *c, struct clock *clock, const char *file,
 
 /* Everybody who counts, as long as the collector is open; what further sets there are, capd_add_stats
  * says before capd_run: they are stored and logged with the others. */
-enum { CAPD_STAT_SETS = 9 };
+enum { CAPD_STAT_SETS = 10 };
 void capd_stat_sets(const struct capd *c, const struct stat_set *sets[CAPD_STAT_SETS]);
 void capd_add_stats(struct capd *c, const struct stat_set *stats);
 

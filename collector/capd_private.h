@@ -21,6 +21,8 @@ enum capd_stat_id {
 	CAPD_N_STATS,
 };
 
+enum { CAPD_FURTHER_STATS = 2 }; /* of the page and the shipper */
+
 struct capd {
 	const struct collector_config *config;
 	const struct capd_options *options;
@@ -49,7 +51,7 @@ struct capd {
 	void *reloaded_arg;
 	struct stat_set stats;
 	_Atomic uint64_t values[CAPD_N_STATS];
-	const struct stat_set *further_stats; /* NULL: none */
+	const struct stat_set *further_stats[CAPD_FURTHER_STATS]; /* NULL: none */
 };
 
 /* A progress that stops at SIGTERM and SIGINT; arg is the capd. */

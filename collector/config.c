@@ -1,4 +1,7 @@
 #include "collector/config.h"
+#include "collector/cluster/http.h"
+#include "collector/cluster/schema.h"
+#include "collector/cluster/url.h"
 #include "collector/input/crew.h"
 #include "collector/input/receive.h"
 #include "collector/input/v3.h"
@@ -14,6 +17,7 @@
 enum {
 	COMMUNITY_MAX = 255, /* as Net-SNMP: a longer one could not be sent by it */
 	HTTP_TOKEN_MIN = 8,  /* as a passphrase */
+	CREDENTIAL_MAX = 255,
 };
 
 static const char *const log_targets[] = {"stderr", "syslog", NULL};
@@ -51,6 +55,27 @@ http_token_check(const char *value)
 	return *value && strlen(value) < HTTP_TOKEN_MIN ? "a token has at least 8 characters" : NULL;
 }
 
+static const char *
+database_check(const char *value)
+{
+	return cluster_is_database_name(value) ? NULL : "letters, digits and _ only";
+}
+
+static const char *
+cluster_check(const char *value)
+{
+	return !*value || cluster_is_cluster_name(value) ? NULL : "letters, digits, _ . - only";
+}
+
+/* They go into HTTP headers. */
+static const char *
+user_check(const char *value)
+{
+	if (strlen(value) > CREDENTIAL_MAX)
+		return "at most 255 characters";
+	return strpbrk(value, "\r\n") ? "no line ends" : NULL;
+}
+
 static const struct option_row user_options[] = {
     {"engine_ids", OPTION_LIST, USER_AT(engine_ids), .max = V3_ENGINES_MAX,
 	.check = v3_engine_id_check,
@@ -71,6 +96,7 @@ enum {
 	MAX_COMMUNITIES = 64, /* each is compared with each message */
 	MAX_SENDERS = 1024,
 	MAX_HOSTS = 64,
+	MAX_SERVERS = 256,
 	MAX_KEEP_D = 36500, /* a hundred years, which still fit 64-bit microseconds */
 	MAX_KEEP_H = 24 * MAX_KEEP_D,
 };
@@ -158,6 +184,37 @@ const struct option_row collector_options[] = {
 		"there is one. root: root it stays, without privileges. The store must be that user's."},
     {"run_as_group", OPTION_STRING, AT(run_as_group), .max = PRIVILEGE_NAME - 1,
 	.help = "Group, with it; empty: the user's."},
+    {"clickhouse", OPTION_LIST, AT(clickhouse), .max = MAX_SERVERS, .check = cluster_url_check,
+	.help = "ClickHouse servers to ship to, http://[USER@]HOST[:PORT][/DATABASE][?cluster=NAME], "
+		"any of the cluster for rows, and all of them so that each is kept: tables, roll-ups, "
+		"retention. Empty: nothing is shipped."},
+    {"clickhouse_database", OPTION_STRING, AT(clickhouse_database), .def = "ease",
+	.check = database_check, .help = "Database of the tables, made where it is not there."},
+    {"clickhouse_cluster", OPTION_STRING, AT(clickhouse_cluster), .check = cluster_check,
+	.help = "The cluster's name in the servers' remote_servers, whose shards share the agents. "
+		"Empty: one server alone."},
+    {"clickhouse_user", OPTION_STRING, AT(clickhouse_user), .check = user_check,
+	.help = "ClickHouse's user; empty: default."},
+    {"clickhouse_password", OPTION_STRING, AT(clickhouse_password), .check = user_check,
+	.help = "Its password."},
+    {"clickhouse_samples", OPTION_BOOL, AT(clickhouse_samples), .def = "true",
+	.help = "Ship the kept row of each sample, too. Without, filters across keys cannot be "
+		"answered from the cluster."},
+    {"clickhouse_interval", OPTION_U32, AT(clickhouse_interval_s), .min = 1, .max = 3600,
+	.unit = "s", .def = "10",
+	.help = "Between two batches. A minute goes when nothing came for it for three of these."},
+    {"cluster_keep_samples", OPTION_U32, AT(cluster_keep_samples_h), .max = MAX_KEEP_H,
+	.unit = "h", .def = "24",
+	.help = "How long the cluster keeps samples, whole days at a time. 0 in this and the "
+		"following: for ever. The least of what several collectors say is what holds."},
+    {"cluster_keep_1min", OPTION_U32, AT(cluster_keep_1min_h), .max = MAX_KEEP_H, .unit = "h",
+	.def = "72", .help = "Sums of minutes: also how late they may still be rolled up."},
+    {"cluster_keep_5min", OPTION_U32, AT(cluster_keep_5min_d), .max = MAX_KEEP_D, .unit = "d",
+	.def = "14", .help = "Sums of 5 minutes, whole weeks at a time."},
+    {"cluster_keep_1h", OPTION_U32, AT(cluster_keep_1h_d), .max = MAX_KEEP_D, .unit = "d",
+	.def = "92", .help = "Sums of hours, 30 days at a time."},
+    {"cluster_keep_1d", OPTION_U32, AT(cluster_keep_1d_d), .max = MAX_KEEP_D, .unit = "d",
+	.def = "800", .help = "Sums of days, 360 at a time, and events."},
     {"log", OPTION_ENUM, AT(log), .choices = log_targets, .def = "stderr",
 	.help = "Where messages go; without -f always to syslog."},
     {"log_level", OPTION_ENUM, AT(log_level), .choices = log_levels, .def = "info",
@@ -166,7 +223,7 @@ const struct option_row collector_options[] = {
 };
 
 const char *const collector_secrets[] = {"communities", "http_token", "auth_passphrase",
-    "priv_passphrase", NULL};
+    "priv_passphrase", "clickhouse_password", NULL};
 
 /* What no single row can say. */
 static const char *
@@ -183,6 +240,8 @@ whole_check(const struct collector_config *config)
 			return "user: auth_passphrase and priv_passphrase are needed";
 	if (config->senders.n == 0)
 		return "senders: at least one is needed";
+	if (config->clickhouse.n > 0 && !cluster_http_is_built())
+		return "clickhouse: this program was built without libcurl";
 	return NULL;
 }
 

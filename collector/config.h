@@ -43,6 +43,14 @@ struct collector_config {
 	/* how long what is kept; 0: for ever */
 	uint32_t keep_samples_h, keep_1min_h, keep_5min_d, keep_1h_d, keep_1d_d;
 	uint32_t store_size_mib;
+	struct option_list clickhouse;
+	char *clickhouse_database, *clickhouse_cluster;
+	char *clickhouse_user, *clickhouse_password;
+	bool clickhouse_samples;
+	uint32_t clickhouse_interval_s;
+	/* what the cluster keeps; 0: for ever */
+	uint32_t cluster_keep_samples_h, cluster_keep_1min_h, cluster_keep_5min_d;
+	uint32_t cluster_keep_1h_d, cluster_keep_1d_d;
 	int log;       /* COLLECTOR_LOG_… */
 	int log_level; /* enum log_level */
 };

@@ -3,6 +3,7 @@
  * told not to, and runs the collector (capd.h).
  */
 #include "collector/capd.h"
+#include "collector/clickhouse.h"
 #include "collector/web/web.h"
 #include "common/log.h"
 #include "common/privilege.h"
@@ -35,7 +36,7 @@ struct command {
 	const char *config_file;
 	const char *import_file;
 	struct capd_options options;
-	bool foreground, check, print;
+	bool foreground, check, print, print_schema;
 };
 
 static const struct option long_options[] = {
@@ -43,6 +44,7 @@ static const struct option long_options[] = {
     {"print-config", no_argument, NULL, 'p'},
     {"import", required_argument, NULL, 'i'},
     {"tap", required_argument, NULL, 't'},
+    {"clickhouse-schema", no_argument, NULL, 's'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -51,7 +53,7 @@ static int
 usage(FILE *out)
 {
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
-	      "[--print-config]\n"
+	      "[--print-config]\n                [--clickhouse-schema]\n"
 	      "  -c FILE         configuration\n"
 	      "  -f              stay in the foreground; say where it listens and the page is\n"
 	      "  --tap FIFO      write sampled headers there as pcap, for tcpdump -r FIFO\n"
@@ -59,6 +61,8 @@ usage(FILE *out)
 	      "                  interrupted, and imported again nothing counts twice\n"
 	      "  --check         check the configuration and exit\n"
 	      "  --print-config  print the configuration in force and exit\n"
+	      "  --clickhouse-schema  print the statements that a ClickHouse cluster's tables still\n"
+	      "                  need, and exit\n"
 	      "SIGUSR1 writes all counters to the log; SIGHUP reads the configuration again and says what\n"
 	      "changes with the next start only; SIGTERM writes everything and stops.\n",
 	    out);
@@ -88,6 +92,9 @@ parse_command(int argc, char **argv, struct command *cmd)
 			break;
 		case 't':
 			cmd->options.tap = optarg;
+			break;
+		case 's':
+			cmd->print_schema = true;
 			break;
 		case 'p':
 			cmd->print = true;
@@ -212,15 +219,31 @@ change_page(void *arg)
 	    (const char *const *)page->config->http_hosts.items, page->config->http_hosts.n);
 }
 
+/* So does the cluster: what it lacks now it gets later. */
+static struct ship *
+open_shipping(const struct clickhouse *clickhouse, const struct collector_config *config,
+    struct capd *capd)
+{
+	struct ship *ship;
+	char error[ERROR_TEXT];
+
+	if (clickhouse_ship(&ship, clickhouse, config, error, sizeof(error)) < 0)
+		log_error("easecapd", "nothing is shipped: %s", error);
+	else if (ship)
+		capd_add_stats(capd, ship_stats(ship));
+	return ship;
+}
+
 static int
-collect(const struct collector_config *config, const struct capd_options *options,
-    bool foreground)
+collect(const struct collector_config *config, const struct clickhouse *clickhouse,
+    const struct capd_options *options, bool foreground)
 {
 	int parent_fd = foreground ? -1 : go_to_background(), page_fd;
 	const struct stat_set *stats[CAPD_STAT_SETS];
 	char error[ERROR_TEXT];
 	struct page page = {.config = config};
 	struct capd *capd;
+	struct ship *ship;
 	int r;
 
 	if (!foreground && parent_fd < 0) {
@@ -233,6 +256,7 @@ collect(const struct collector_config *config, const struct capd_options *option
 		fprintf(stderr, "easecapd: %s\n", error);
 		return r;
 	}
+	ship = open_shipping(clickhouse, config, capd);
 	page.web = open_page(page_fd, config, capd, stats);
 	if (page.web)
 		capd_on_reload(capd, change_page, &page);
@@ -248,6 +272,7 @@ collect(const struct collector_config *config, const struct capd_options *option
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
 	web_close(page.web);
+	ship_close(ship); /* all is stored by now */
 	capd_close(capd);
 	return r;
 }
@@ -330,6 +355,7 @@ give_up_privileges(const struct collector_config *config, char *error, size_t er
 static int
 start(struct collector_config *config, struct command *cmd)
 {
+	struct clickhouse clickhouse;
 	char error[ERROR_TEXT];
 	int r;
 
@@ -338,19 +364,40 @@ start(struct collector_config *config, struct command *cmd)
 	if (service_is_readable_by_all(cmd->config_file))
 		log_warn("easecapd", "%s holds secrets and everybody may read it", cmd->config_file);
 	cmd->options.config_file = realpath(cmd->config_file, NULL);
-	r = become_user(config, error, sizeof(error));
+	r = clickhouse_read(&clickhouse, config);
+	if (r < 0)
+		snprintf(error, sizeof(error), "out of memory");
+	else
+		r = become_user(config, error, sizeof(error));
 	if (r < 0) {
 		fprintf(stderr, "easecapd: %s\n", error);
+		clickhouse_free(&clickhouse);
 		free((char *)(uintptr_t)cmd->options.config_file);
 		return r;
 	}
 	service_hide_memory(); /* after it, for who changes its user can be looked into again */
 	if (has_page(config) && !cmd->import_file)
 		cmd->options.memory_taken = web_memory(config->http_connections);
+	if (clickhouse.n_servers > 0 && !cmd->import_file)
+		cmd->options.memory_taken += ship_memory();
 	cmd->options.live_config = config;
 	cmd->options.opened = give_up_privileges;
-	r = cmd->import_file ? import(config, cmd) : collect(config, &cmd->options, cmd->foreground);
+	r = cmd->import_file ? import(config, cmd)
+			     : collect(config, &clickhouse, &cmd->options, cmd->foreground);
+	clickhouse_free(&clickhouse);
 	free((char *)(uintptr_t)cmd->options.config_file);
+	return r;
+}
+
+static int
+print_schema(const struct collector_config *config)
+{
+	struct clickhouse clickhouse;
+	int r = clickhouse_read(&clickhouse, config);
+
+	if (r == 0)
+		clickhouse_print_schema(&clickhouse, stdout);
+	clickhouse_free(&clickhouse);
 	return r;
 }
 
@@ -367,6 +414,8 @@ main(int argc, char **argv)
 	r = collector_config_load(cmd.config_file, &config, error, sizeof(error));
 	if (r < 0) {
 		fprintf(stderr, "%s\n", error);
+	} else if (cmd.print_schema) {
+		r = print_schema(&config);
 	} else if (cmd.check || cmd.print) {
 		if (cmd.print)
 			options_print(stdout, collector_options, &config, collector_secrets);

@@ -180,14 +180,13 @@ static const struct cluster_column cursor_columns[] = {
 };
 
 /*
- * How far a server has rolled up what it has: of this collector's minutes those whose cover has a
- * revision up to rolled_revision, and all windows that end before done_us; kept_us: older windows
- * are dropped. revision counts the changes of the row.
+ * How far a server has rolled up what it has. Collector 0: all windows that end by done_us, and
+ * kept_us: older ones are dropped. Of a collector: of its minutes those whose cover has a revision
+ * up to rolled_revision. revision is when, by the server's clock.
  */
 static const struct cluster_column rolled_columns[] = {
-    {"server", CLUSTER_TEXT}, {"level", CLUSTER_U16}, {"collector", CLUSTER_I64},
-    {"rolled_revision", CLUSTER_U64}, {"done_us", CLUSTER_U64}, {"kept_us", CLUSTER_U64},
-    {"revision", CLUSTER_U64},
+    {"level", CLUSTER_U16}, {"collector", CLUSTER_I64}, {"rolled_revision", CLUSTER_U64},
+    {"done_us", CLUSTER_U64}, {"kept_us", CLUSTER_U64}, {"revision", CLUSTER_U64},
 };
 
 /* Tables */
@@ -230,7 +229,7 @@ const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
 	CLUSTER_KEPT, "collector"},
     [CLUSTER_CURSORS] = {"cursor", COLUMNS(cursor_columns), "collector, revision", "time_us",
 	CLUSTER_BY_DAY, "collector"},
-    [CLUSTER_ROLLED] = {"rolled", COLUMNS(rolled_columns), "server, level, collector", NULL,
+    [CLUSTER_ROLLED] = {"rolled", COLUMNS(rolled_columns), "level, collector", NULL,
 	CLUSTER_KEPT, NULL},
 };
 

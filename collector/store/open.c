@@ -253,6 +253,18 @@ read_life(struct store *store, char *error, size_t error_size)
 	return 0;
 }
 
+/* On the disk before any part of the epoch is. */
+static int
+begin_epoch(struct store *store, char *error, size_t error_size)
+{
+	if (store_run(store, "PRAGMA synchronous=FULL;"
+			     "UPDATE life SET part_epoch = part_epoch + 1;"
+			     "PRAGMA synchronous=NORMAL") < 0)
+		return sql_error(store, error, error_size);
+	store->writes_through = false;
+	return 0;
+}
+
 static int
 set_up_database(struct store *store, char *error, size_t error_size)
 {
@@ -272,8 +284,9 @@ set_up_database(struct store *store, char *error, size_t error_size)
 			     "PRAGMA journal_size_limit=67108864;"
 			     "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY") < 0)
 		return sql_error(store, error, error_size);
-	store->writes_through = false;
 	r = bring_up_to_date(store, version, error, error_size);
+	if (r == 0)
+		r = begin_epoch(store, error, error_size);
 	if (r == 0)
 		r = read_life(store, error, error_size);
 	if (r == 0)

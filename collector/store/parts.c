@@ -11,15 +11,19 @@ static const char *const sql[PARTS_N_STATEMENTS] = {
     [PARTS_DELETE] = "DELETE FROM part WHERE id = ?",
 };
 
+enum { EPOCH_BITS = 36 }; /* 2^36 rows from one start to the next, 2^27 starts */
+
 static int
 read_next_id(struct parts *parts)
 {
 	sqlite3_stmt *s = NULL;
-	int code = sqlite3_prepare_v2(parts->db, "SELECT ifnull(max(id), 0) + 1 FROM part", -1, &s,
-	    NULL);
+	int code = sqlite3_prepare_v2(parts->db, "SELECT max((SELECT ifnull(max(id), 0) + 1 FROM"
+	    " part), (SELECT part_epoch << ? FROM life))", -1, &s, NULL);
 
-	if (code == SQLITE_OK)
+	if (code == SQLITE_OK) {
+		sqlite3_bind_int(s, 1, EPOCH_BITS);
 		code = sqlite3_step(s);
+	}
 	if (code == SQLITE_ROW)
 		parts->next_id = sqlite3_column_int64(s, 0);
 	sqlite3_finalize(s);

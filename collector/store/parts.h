@@ -2,6 +2,10 @@
  * Rows of the table part: where they stand, chains of them, and writing chains. Inside the store
  * room, on the writing thread.
  *
+ * Ids only grow and are never given twice, not even where the rows with the highest ones were
+ * deleted before a restart: whoever follows the table by id (collector/ship) misses none. So each
+ * opening of the store begins behind an epoch of its own.
+ *
  * A place is one window of a level, kind and shard. What it holds are chains of packs; the sums of
  * all chains add up. A chain's packs are sorted, so that chains can be merged pack by pack.
  */

@@ -62,7 +62,8 @@ delete_samples(struct retention *t, struct rollup *r, uint64_t before_us, int mo
 	    " ORDER BY time_us LIMIT ?) RETURNING 1", row, 2, &t->deleted[RETENTION_SAMPLES]);
 }
 
-/* Events go with the days: what is kept since then has all of its events. */
+/* Events go with the days: what is kept since then has all of its events. The newest row stays, so
+ * that its id is not given again behind whoever follows the table by id. */
 static int
 delete_old_rows(struct retention *t, struct rollup *r)
 {
@@ -75,8 +76,8 @@ delete_old_rows(struct retention *t, struct rollup *r)
 		n = delete_samples(t, r, samples_us, ROWS_A_STEP);
 	if (n == 0 && events_us > 0)
 		n = delete_rows(r, "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE"
-		    " time_us < ? ORDER BY time_us LIMIT ?) RETURNING 1", row, 2,
-		    &t->deleted[RETENTION_EVENTS]);
+		    " time_us < ? AND id < (SELECT max(id) FROM event) ORDER BY time_us LIMIT ?)"
+		    " RETURNING 1", row, 2, &t->deleted[RETENTION_EVENTS]);
 	return n > 0 ? 1 : n;
 }
 

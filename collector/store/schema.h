@@ -10,7 +10,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 9, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 10, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys: what the two halves of a key are. */
 enum store_key_kind {
@@ -167,6 +167,9 @@ static const char *const store_schema[STORE_VERSION] = {
     /* long work under way: easetop agents shows it (of the newest row) */
     "CREATE TABLE progress(work TEXT PRIMARY KEY, done INTEGER NOT NULL, total INTEGER NOT NULL,"
     " since_us INTEGER NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID;",
+    /* 10: counts the times that the store was opened to be written; ids of parts begin anew with
+     * it (parts.h) */
+    "ALTER TABLE life ADD COLUMN part_epoch INTEGER NOT NULL DEFAULT 0;",
 };
 
 #endif

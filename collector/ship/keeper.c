@@ -1,0 +1,428 @@
+#include "collector/ship/keeper.h"
+#include "collector/cluster/sums_sql.h"
+#include "collector/ship/answer.h"
+#include "collector/ship/rolling.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM "ship"
+#define MINUTE_US 60000000ull
+#define DAY_US (1440 * MINUTE_US)
+/* A collector that wrote no batch for so long is not waited for, and its work done by others. */
+#define SILENT_US (15 * MINUTE_US)
+/* One whose newest minutes are that far behind those of others is not waited for, either. */
+#define BEHIND_US (60 * MINUTE_US)
+/* Roll-ups of a minute's window need its cover a while after the minute may go. */
+#define COVER_LONGER_US (2 * DAY_US)
+#define KEEP_CURSORS_US (7 * DAY_US)
+
+int
+keeper_init(struct keeper *k, struct cluster_http *http, const struct cluster_place *place)
+{
+	k->http = http;
+	k->place = *place;
+	k->servers = calloc(cluster_http_n_servers(http), sizeof(*k->servers));
+	return k->servers ? 0 : -ENOMEM;
+}
+
+void
+keeper_free(struct keeper *k)
+{
+	free(k->servers);
+	k->servers = NULL;
+}
+
+void
+keeper_forget(struct keeper *k)
+{
+	for (size_t i = 0; i < cluster_http_n_servers(k->http); i++)
+		k->servers[i].is_ready = false;
+}
+
+/* Tables */
+
+int
+keeper_version(struct keeper *k, int server, int64_t *version)
+{
+	struct statement st;
+	int r;
+
+	statement_begin(&st);
+	if (st.out)
+		cluster_write_version_query(st.out, &k->place);
+	r = statement_numbers(&st, k->http, server, version, 1);
+	if (r == -EREMOTEIO && answer_has_no_tables(k->http))
+		return 0;
+	return r;
+}
+
+/* A level without a row would look like one that is nowhere behind. */
+static int
+seed_rolled(struct keeper *k, int server)
+{
+	struct statement st;
+
+	statement_begin(&st);
+	if (st.out) {
+		fputs("INSERT INTO ", st.out);
+		cluster_write_name(st.out, &k->place, &cluster_tables[CLUSTER_ROLLED], true);
+		fputs(" (level) SELECT arrayJoin([1, 5, 60, 1440])", st.out);
+	}
+	return statement_run(&st, k->http, server);
+}
+
+static int
+raise_server(struct keeper *k, int server)
+{
+	bool more = true;
+	int64_t version;
+	int r = keeper_version(k, server, &version);
+
+	if (r == 0 && version > CLUSTER_VERSION) {
+		log_warn_limited(ROOM, "%s: tables of version %" PRId64 ", this program knows up to "
+				       "%d", cluster_http_server(k->http, (size_t)server), version,
+		    CLUSTER_VERSION);
+		return 0; /* columns are only added */
+	}
+	if (r == 0 && version == CLUSTER_VERSION)
+		return 0;
+	for (size_t i = 0; r == 0 && more; i++) {
+		struct statement st;
+
+		statement_begin(&st);
+		more = st.out && cluster_write_migration(st.out, &k->place, (unsigned)version, i);
+		if (st.out && !more) {
+			fclose(st.out);
+			free(st.sql);
+		} else {
+			r = statement_run(&st, k->http, server);
+		}
+	}
+	if (r == 0)
+		r = seed_rolled(k, server);
+	if (r == 0)
+		log_info(ROOM, "%s: tables raised from version %" PRId64 " to %d",
+		    cluster_http_server(k->http, (size_t)server), version, CLUSTER_VERSION);
+	return r;
+}
+
+static int
+prepare_server(struct keeper *k, int server, bool *restarted)
+{
+	struct keeper_server *s = &k->servers[server];
+	struct statement st;
+	int64_t uptime_s;
+	int r;
+
+	statement_begin(&st);
+	if (st.out)
+		fputs("SELECT toUInt64(uptime())", st.out);
+	r = statement_numbers(&st, k->http, server, &uptime_s, 1);
+	if (r < 0)
+		return r;
+	if (uptime_s < s->uptime_s)
+		*restarted = true;
+	s->uptime_s = uptime_s;
+	if (!s->is_ready)
+		r = raise_server(k, server);
+	s->is_ready = r == 0;
+	return r;
+}
+
+int
+keeper_prepare(struct keeper *k, bool *restarted)
+{
+	bool any = false;
+	int r = 0;
+
+	for (size_t i = 0; i < cluster_http_n_servers(k->http); i++) {
+		int err = prepare_server(k, (int)i, restarted);
+
+		any |= err == 0;
+		r = err < 0 ? err : r;
+		if (err == -ECANCELED)
+			return err;
+	}
+	return any ? 0 : r;
+}
+
+/* Which collectors there are */
+
+struct collectors {
+	struct rolling_collector *items;
+	size_t n, room;
+	uint64_t now_us; /* by the cluster's clock */
+};
+
+static int
+add_collector(void *arg, const struct row_cell *cells)
+{
+	struct collectors *all = arg;
+
+	if (all->n == all->room) {
+		size_t room = all->room ? 2 * all->room : 16;
+		struct rolling_collector *items = realloc(all->items, room * sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		all->items = items;
+		all->room = room;
+	}
+	all->items[all->n++] = (struct rolling_collector){
+	    .collector = cells[0].i,
+	    .revision = (uint64_t)cells[1].i,
+	    .closed_us = (uint64_t)cells[2].i,
+	    .newest_us = (uint64_t)cells[3].i,
+	    .heard_us = (uint64_t)cells[4].i,
+	};
+	all->now_us = (uint64_t)cells[5].i;
+	return 0;
+}
+
+static int
+ask_collectors(struct keeper *k, int server, struct collectors *all)
+{
+	struct statement st;
+
+	statement_begin(&st);
+	if (st.out) {
+		fputs("SELECT collector, max(revision), max(closed_us), max(newest_us),"
+		      " max(time_us), toUInt64(now()) * 1000000 FROM ", st.out);
+		cluster_write_name(st.out, &k->place, &cluster_tables[CLUSTER_CURSORS], false);
+		fputs(" GROUP BY collector ORDER BY collector", st.out);
+	}
+	return statement_rows(&st, k->http, server, 6, add_collector, all);
+}
+
+/* Up to where all who can be waited for have sent their minutes. */
+static uint64_t
+closed_by_all(const struct collectors *all)
+{
+	uint64_t latest_us = 0, closed_us = UINT64_MAX;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->items[i].closed_us > latest_us)
+			latest_us = all->items[i].closed_us;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct rolling_collector *c = &all->items[i];
+
+		if (c->heard_us + SILENT_US >= all->now_us &&
+		    c->closed_us + BEHIND_US >= latest_us && c->closed_us < closed_us)
+			closed_us = c->closed_us;
+	}
+	return closed_us == UINT64_MAX ? latest_us : closed_us;
+}
+
+/* The first that is heard does the work; they are sorted. */
+static bool
+is_first(const struct collectors *all, int64_t collector)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->items[i].heard_us + SILENT_US >= all->now_us)
+			return all->items[i].collector == collector;
+	return true;
+}
+
+/* Retention */
+
+static const enum cluster_table_id aging[] = {CLUSTER_KEYS, CLUSTER_PORTS, CLUSTER_FOLDED,
+    CLUSTER_COUNTERS, CLUSTER_RESOURCES, CLUSTER_COVER, CLUSTER_SAMPLES, CLUSTER_EVENTS,
+    CLUSTER_CURSORS};
+
+enum { N_AGING = sizeof(aging) / sizeof(aging[0]) };
+
+struct limits {
+	uint64_t before_us[CLUSTER_N_LEVELS]; /* windows before are to go, or 0 */
+	uint64_t cover_us, samples_us, cursors_us;
+};
+
+struct dropping {
+	struct keeper *k;
+	const struct limits *limits;
+	struct old {
+		enum cluster_table_id table;
+		unsigned level;
+		uint64_t bucket;
+	} *items;
+	size_t n;
+};
+
+enum { DROPPED_AT_ONCE = 64 };
+
+static uint64_t
+partition_end(const struct cluster_table *table, enum cluster_level_index level, uint64_t bucket)
+{
+	uint64_t span_us = table->partition == CLUSTER_BY_LEVEL
+	    ? cluster_levels[level].partition_us
+	    : table->partition == CLUSTER_BY_DAY ? DAY_US : 30 * DAY_US;
+
+	return (bucket + 1) * span_us;
+}
+
+static uint64_t
+limit_of(const struct limits *limits, enum cluster_table_id table, enum cluster_level_index level)
+{
+	switch (table) {
+	case CLUSTER_COVER:
+		return limits->cover_us;
+	case CLUSTER_SAMPLES:
+		return limits->samples_us;
+	case CLUSTER_CURSORS:
+		return limits->cursors_us;
+	case CLUSTER_EVENTS: /* with the days that they are of */
+		return limits->before_us[CLUSTER_1_D];
+	default:
+		return limits->before_us[level];
+	}
+}
+
+static int
+look_at_partition(void *arg, const struct row_cell *cells)
+{
+	struct dropping *d = arg;
+	enum cluster_table_id table = aging[(cells[0].i - 1) % N_AGING];
+	enum cluster_level_index level = CLUSTER_1_MIN;
+
+	while (level < CLUSTER_1_D && cluster_levels[level].minutes != (unsigned)cells[1].i)
+		level++;
+	if (d->n < DROPPED_AT_ONCE && partition_end(&cluster_tables[table], level,
+		(uint64_t)cells[2].i) <= limit_of(d->limits, table, level))
+		d->items[d->n++] = (struct old){table, (unsigned)cells[1].i,
+		    (uint64_t)cells[2].i};
+	return 0;
+}
+
+/* Partitions are "(LEVEL,NUMBER)" or "NUMBER"; rows (table's place in aging, level, number). */
+static int
+ask_partitions(struct keeper *k, int server, struct dropping *d)
+{
+	struct statement st;
+
+	statement_begin(&st);
+	if (st.out) {
+		fputs("SELECT DISTINCT toUInt64(indexOf([", st.out);
+		for (int i = 0; i < N_AGING; i++)
+			fprintf(st.out, "%s'%s%s'", i > 0 ? ", " : "",
+			    cluster_tables[aging[i]].name, k->place.cluster &&
+				*k->place.cluster ? "_local" : "");
+		fprintf(st.out, "], table) AS i), toUInt64(if(partition LIKE '(%%', extract("
+				"partition, '^.([0-9]+),'), '0')), toUInt64(extract(partition, "
+				"'([0-9]+).?$')) FROM system.parts WHERE database = '%s' AND active "
+				"AND i > 0 AND match(partition, '^[(0-9]')", k->place.database);
+	}
+	return statement_rows(&st, k->http, server, 3, look_at_partition, d);
+}
+
+static int
+drop_partition(struct keeper *k, int server, const struct old *old)
+{
+	const struct cluster_table *table = &cluster_tables[old->table];
+	struct statement st;
+
+	statement_begin(&st);
+	if (st.out) {
+		fputs("ALTER TABLE ", st.out);
+		cluster_write_name(st.out, &k->place, table, true);
+		if (table->partition == CLUSTER_BY_LEVEL)
+			fprintf(st.out, " DROP PARTITION (%u,%" PRIu64 ")", old->level,
+			    old->bucket);
+		else
+			fprintf(st.out, " DROP PARTITION %" PRIu64, old->bucket);
+	}
+	return statement_run(&st, k->http, server);
+}
+
+/* Ages count from the newest minute there is, but no clock of a device that is ahead. */
+static void
+set_limits(const struct keeper *k, const struct collectors *all,
+    const struct rolling_level *levels, struct limits *limits)
+{
+	uint64_t newest_us = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->items[i].newest_us > newest_us)
+			newest_us = all->items[i].newest_us;
+	if (newest_us > all->now_us)
+		newest_us = all->now_us;
+	*limits = (struct limits){.cursors_us = all->now_us - KEEP_CURSORS_US};
+	for (int l = 0; l < CLUSTER_N_LEVELS; l++) {
+		uint64_t before_us = k->keep_us[l] > 0 && newest_us > k->keep_us[l]
+		    ? newest_us - k->keep_us[l] : 0;
+
+		if (l < CLUSTER_1_D && before_us > levels[l + 1].done_us)
+			before_us = levels[l + 1].done_us;
+		limits->before_us[l] = before_us / cluster_levels[l].partition_us *
+		    cluster_levels[l].partition_us;
+	}
+	if (limits->before_us[CLUSTER_1_MIN] > COVER_LONGER_US)
+		limits->cover_us = limits->before_us[CLUSTER_1_MIN] - COVER_LONGER_US;
+	if (k->keep_samples_us > 0 && newest_us > k->keep_samples_us)
+		limits->samples_us = newest_us - k->keep_samples_us;
+}
+
+static int
+drop_old(struct keeper *k, int server, const struct limits *limits)
+{
+	struct old items[DROPPED_AT_ONCE];
+	struct dropping d = {k, limits, items, 0};
+	int r = ask_partitions(k, server, &d);
+
+	for (size_t i = 0; r == 0 && i < d.n; i++) {
+		r = drop_partition(k, server, &items[i]);
+		k->dropped += r == 0;
+	}
+	return r;
+}
+
+/* Work */
+
+static int
+work_on(struct keeper *k, int server, const struct collectors *all, uint64_t until_us)
+{
+	struct rolling rolling = {.http = k->http, .place = k->place, .server = server,
+	    .collectors = all->items, .n_collectors = all->n, .now_us = all->now_us,
+	    .closed_us = closed_by_all(all), .until_us = until_us};
+	struct limits limits;
+	int r = rolling_load(&rolling);
+
+	if (r == 0 && (is_first(all, k->collector) ||
+			  rolling.changed_us + SILENT_US < all->now_us)) {
+		set_limits(k, all, rolling.levels, &limits);
+		memcpy(rolling.before_us, limits.before_us, sizeof(limits.before_us));
+		r = rolling_run(&rolling);
+		k->rolled += rolling.windows;
+		if (r == 0)
+			r = drop_old(k, server, &limits);
+	}
+	rolling_free(&rolling);
+	return r;
+}
+
+int
+keeper_work(struct keeper *k, uint64_t budget_us)
+{
+	uint64_t until_us = clock_mono_us(&clock_system) + budget_us;
+	struct collectors all = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < cluster_http_n_servers(k->http); i++) {
+		int err = 0;
+
+		if (!k->servers[i].is_ready)
+			continue;
+		all.n = 0;
+		err = ask_collectors(k, (int)i, &all);
+		if (err == 0 && all.n > 0)
+			err = work_on(k, (int)i, &all, until_us);
+		r = err < 0 ? err : r;
+		if (err == -ECANCELED)
+			break;
+	}
+	free(all.items);
+	return r;
+}

@@ -1,0 +1,122 @@
+#include "collector/ship/sender.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A shard has the rows when the answer comes. */
+#define SETTINGS "insert_distributed_sync=1"
+
+void
+sender_init(struct sender *s, struct cluster_http *http, const struct cluster_place *place)
+{
+	*s = (struct sender){.http = http, .place = *place};
+	for (int t = 0; t < CLUSTER_N_TABLES; t++)
+		s->buffers[t] = row_buffer_of(SENDER_BUFFER + SENDER_ROW_MAX);
+}
+
+void
+sender_free(struct sender *s)
+{
+	for (int t = 0; t < CLUSTER_N_TABLES; t++)
+		row_buffer_free(&s->buffers[t]);
+}
+
+void
+sender_begin(struct sender *s)
+{
+	s->revision++;
+	s->rows = 0;
+	for (int t = 0; t < CLUSTER_N_TABLES; t++) {
+		row_buffer_clear(&s->buffers[t]);
+		s->sizes[t] = 0;
+	}
+}
+
+struct row_buffer *
+sender_row(struct sender *s, enum cluster_table_id table)
+{
+	return &s->buffers[table];
+}
+
+static int
+post(struct sender *s, enum cluster_table_id table)
+{
+	struct cluster_question q = {.settings = SETTINGS, .server = CLUSTER_ANY_SERVER};
+	char *sql = NULL;
+	size_t size;
+	FILE *out;
+	int r = -ENOMEM;
+
+	if (s->sizes[table] == 0)
+		return 0;
+	if (s->buffers[table].failed)
+		return -ENOMEM;
+	out = open_memstream(&sql, &size);
+	if (!out)
+		return -ENOMEM;
+	cluster_write_insert(out, &s->place, &cluster_tables[table]);
+	if (fclose(out) == 0) {
+		q.sql = sql;
+		q.body = s->buffers[table].data;
+		q.body_octets = s->buffers[table].len;
+		r = cluster_http_ask(s->http, &q);
+	}
+	free(sql);
+	if (r == 0) {
+		s->rows_sent += s->sizes[table];
+		s->sizes[table] = 0;
+		row_buffer_clear(&s->buffers[table]);
+	}
+	return r;
+}
+
+int
+sender_end_row(struct sender *s, enum cluster_table_id table)
+{
+	s->sizes[table]++;
+	s->rows++;
+	return s->buffers[table].len >= SENDER_BUFFER ? post(s, table) : 0;
+}
+
+/* By the cluster's clock, in SQL: it is small, and RowBinary has no now(). */
+static int
+post_cursor(struct sender *s, const struct ship_cursor *c)
+{
+	struct cluster_question q = {.settings = SETTINGS, .server = CLUSTER_ANY_SERVER};
+	char *sql = NULL;
+	size_t size;
+	FILE *out = open_memstream(&sql, &size);
+	int r = -ENOMEM;
+
+	if (!out)
+		return -ENOMEM;
+	fputs("INSERT INTO ", out);
+	cluster_write_name(out, &s->place, &cluster_tables[CLUSTER_CURSORS], false);
+	fputs(" (", out);
+	cluster_write_columns(out, &cluster_tables[CLUSTER_CURSORS]);
+	fprintf(out, ") VALUES (%" PRId64 ", toUInt64(now()) * 1000000, %" PRId64 ", %" PRId64
+		     ", %" PRId64 ", %" PRId64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64
+		     ", %" PRIu64 ", %" PRIu64 ")",
+	    s->collector, c->part_id, c->event_id, c->outage_id, c->received_us, c->from_us,
+	    c->to_us, c->closed_us, c->newest_us, c->missed_minutes, s->revision);
+	if (fclose(out) == 0) {
+		q.sql = sql;
+		r = cluster_http_ask(s->http, &q);
+	}
+	free(sql);
+	return r;
+}
+
+int
+sender_commit(struct sender *s, const struct ship_cursor *cursor)
+{
+	int r = 0;
+
+	for (int t = 0; r == 0 && t < CLUSTER_N_TABLES; t++)
+		if (t != CLUSTER_COVER)
+			r = post(s, (enum cluster_table_id)t);
+	if (r == 0)
+		r = post(s, CLUSTER_COVER);
+	return r == 0 ? post_cursor(s, cursor) : r;
+}

@@ -1,0 +1,779 @@
+#include "collector/ship/ship.h"
+#include "collector/ship/answer.h"
+#include "collector/ship/keeper.h"
+#include "collector/ship/sender.h"
+#include "collector/ship/source.h"
+#include "collector/ship/units.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROOM "ship"
+
+enum {
+	THREAD_NICE = 15, /* behind the writer */
+	/* A minute goes when nothing has come for it for so many looks: by then its last counters
+	 * have (every 20 s), and the looks are 10 s apart. */
+	QUIET_LOOKS = 3,
+	BATCH_ROWS = 200000, /* after so many the cursor moves on */
+	EVENTS_A_BATCH = 10000,
+	LONGEST_WAIT_S = 60,
+};
+
+#define SECOND_US ((uint64_t)1000000)
+/* Device's clock: counters may come so late and still go with the next look. */
+#define LATE_US (60 * (int64_t)SECOND_US)
+/* The collector's: threads that receive are not that far apart. */
+#define APART_US (5 * (int64_t)SECOND_US)
+/* By the cluster's clock: Linux writes back what a process left within half a minute. */
+#define GO_BACK_US (600 * (int64_t)SECOND_US)
+/* All that is known of an agent is told again so often, for what came with an old time. */
+#define TELL_ALL_US (600 * SECOND_US)
+#define KEEPER_US (20 * SECOND_US)
+
+static const struct stat_name stat_names[SHIP_N_STATS] = {
+    [SHIP_STAT_LAG] = {"ship.lag_s", "seconds that the cluster is behind, 0 if it is not"},
+    [SHIP_STAT_BATCHES] = {"ship.batches", "batches that arrived in the cluster"},
+    [SHIP_STAT_ROWS] = {"ship.rows", "rows that arrived"},
+    [SHIP_STAT_MINUTES] = {"ship.minutes", "minutes of 16 agents that arrived"},
+    [SHIP_STAT_UNCHANGED] = {"ship.unchanged", "of these, looked at again and not sent"},
+    [SHIP_STAT_MISSED] = {"ship.missed_windows",
+	"minutes that retention deleted before they were sent"},
+    [SHIP_STAT_RETRIES] = {"ship.retries", "batches that failed and were begun again"},
+    [SHIP_STAT_REWINDS] = {"ship.rewinds", "times that shipping went back, for want of a sync"},
+    [SHIP_STAT_OCTETS] = {"ship.octets", "octets of rows sent"},
+    [SHIP_STAT_SENT_OCTETS] = {"ship.compressed_octets", "the same, compressed"},
+    [SHIP_STAT_ROLLED] = {"ship.rolled_windows", "windows rolled up in the cluster, by server"},
+    [SHIP_STAT_DROPPED] = {"ship.dropped_partitions", "partitions dropped for age, by server"},
+};
+
+struct ship {
+	struct ship_config config;
+	struct cluster_http *http;
+	struct sender sender;
+	struct source source;
+	struct units units;
+	struct keeper keeper;
+	struct ship_cursor cursor;  /* as the cluster has it, but for what is sent now */
+	struct ship_cursor next;    /* when the batch has arrived */
+	int64_t scanned_id;	    /* parts up to it have been seen */
+	size_t minutes;		    /* units of the batch under way */
+	uint64_t unchanged;
+	uint64_t told_all_us, kept_us, complete_us; /* monotonic; 0: never */
+	bool is_loaded;		    /* cursor and agents are as the cluster knows them */
+	bool is_keeping;	    /* which a stop ends at once */
+	unsigned failures;	    /* one behind the other */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	_Atomic bool stopping;
+	_Atomic uint64_t deadline_us; /* monotonic, of the stop */
+	struct stat_set stats;
+	_Atomic uint64_t values[SHIP_N_STATS];
+};
+
+uint64_t
+ship_memory(void)
+{
+	/* the busiest tables' buffers, which double as they grow, one of them compressed, and
+	 * SQLite's pages */
+	const uint64_t buffers = 5 * 2 * (uint64_t)SENDER_BUFFER, pages = 2 << 20;
+
+	return buffers + pages + UNITS_MAX * (sizeof(struct unit) + 2 * sizeof(uint32_t)) +
+	    UNITS_REMEMBERED * sizeof(struct remembered);
+}
+
+static uint64_t
+now_us(void)
+{
+	return clock_mono_us(&clock_system);
+}
+
+static bool
+is_over(void *arg)
+{
+	struct ship *s = arg;
+
+	return atomic_load(&s->stopping) &&
+	    (s->is_keeping || now_us() >= atomic_load(&s->deadline_us));
+}
+
+/* Where to go on */
+
+static void
+write_cursor_name(const struct ship *s, FILE *out)
+{
+	cluster_write_name(out, &s->config.place, &cluster_tables[CLUSTER_CURSORS], false);
+}
+
+/* The highest revision that is told of: rows of cursor are dropped after some days, this is not. */
+static int
+ask_revision(struct ship *s, int64_t *revision)
+{
+	struct statement st;
+
+	statement_begin(&st);
+	if (st.out) {
+		fputs("SELECT max(revision) FROM ", st.out);
+		cluster_write_name(st.out, &s->config.place, &cluster_tables[CLUSTER_COLLECTORS],
+		    false);
+		fprintf(st.out, " WHERE collector = %" PRId64, s->source.store_id);
+	}
+	return statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, revision, 1);
+}
+
+/* What the cluster knows of this collector: revision, time, newest_us, closed_us. */
+static int
+ask_newest(struct ship *s, int64_t newest[4])
+{
+	struct statement st;
+
+	statement_begin(&st);
+	if (st.out) {
+		fputs("SELECT max(revision), max(time_us), max(newest_us), max(closed_us) FROM ",
+		    st.out);
+		write_cursor_name(s, st.out);
+		fprintf(st.out, " WHERE collector = %" PRId64, s->source.store_id);
+	}
+	return statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, newest, 4);
+}
+
+/* The cursor a safe distance before that time; zeros: there was none. */
+static int
+ask_cursor(struct ship *s, int64_t time_us)
+{
+	struct statement st;
+	int64_t ids[4];
+	int r;
+
+	statement_begin(&st);
+	if (st.out) {
+		fputs("SELECT part_id, event_id, outage_id, received_us FROM ", st.out);
+		write_cursor_name(s, st.out);
+		fprintf(st.out, " WHERE collector = %" PRId64 " AND time_us <= %" PRId64
+				" ORDER BY revision DESC LIMIT 1",
+		    s->source.store_id, time_us > GO_BACK_US ? time_us - GO_BACK_US : 0);
+	}
+	r = statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, ids, 4);
+	if (r == 0)
+		s->cursor = (struct ship_cursor){.part_id = ids[0], .event_id = ids[1],
+		    .outage_id = ids[2], .received_us = ids[3]};
+	return r;
+}
+
+/* Minutes that are in neither: deleted here before they arrived there. */
+static void
+count_missed(struct ship *s, uint64_t closed_us)
+{
+	int64_t kept_us = 0;
+	char until[CLOCK_RFC3339_MAX];
+
+	if (closed_us == 0 ||
+	    source_number(&s->source, "SELECT kept_us FROM level WHERE minutes = 1", &kept_us) < 0 ||
+	    (uint64_t)kept_us <= closed_us)
+		return;
+	s->cursor.missed_minutes = ((uint64_t)kept_us - closed_us) / STORE_WINDOW_US;
+	stat_add(&s->stats, SHIP_STAT_MISSED, s->cursor.missed_minutes);
+	clock_format_rfc3339((uint64_t)kept_us, until, sizeof(until));
+	log_warn(ROOM, "%" PRIu64 " minutes before %s were deleted from the store before the "
+		       "cluster had them: keep_1min is shorter than the outage was",
+	    s->cursor.missed_minutes, until);
+}
+
+/* Counters since some time of the collector's clock are those since about as long ago by the
+ * device's. */
+static void
+start_agents(struct ship *s, int64_t received_us)
+{
+	for (size_t i = 0; i < s->source.n_agents; i++) {
+		struct source_agent *a = &s->source.agents[i];
+		int64_t ago_us = a->last_received_us - received_us;
+
+		a->staged.is_set = false;
+		a->told_received_us = 0;
+		a->sent_received_us = received_us > GO_BACK_US ? received_us - GO_BACK_US : 0;
+		a->sent_us = 0;
+		if (received_us > 0)
+			a->sent_us = a->last_us - (ago_us > 0 ? ago_us : 0) - GO_BACK_US;
+	}
+}
+
+/* Every start has revisions far over those that the one before can have used: in a batch that
+ * failed they do not show in the cluster. */
+static int
+load(struct ship *s)
+{
+	int64_t newest[4], revision;
+	int r = ask_newest(s, newest);
+
+	if (r == 0)
+		r = ask_revision(s, &revision);
+	if (r == 0)
+		r = ask_cursor(s, newest[1]);
+	if (r == 0)
+		r = source_load_agents(&s->source);
+	if (r < 0)
+		return r;
+	s->sender.collector = s->keeper.collector = s->source.store_id;
+	revision = revision > newest[0] ? revision : newest[0];
+	s->sender.revision = ((uint64_t)revision | 0xffffff) + 1;
+	s->cursor.newest_us = (uint64_t)newest[2];
+	s->cursor.closed_us = (uint64_t)newest[3];
+	count_missed(s, s->cursor.closed_us);
+	start_agents(s, s->cursor.received_us);
+	units_forget(&s->units);
+	s->scanned_id = s->cursor.part_id;
+	s->told_all_us = 0;
+	s->is_loaded = true;
+	log_info(ROOM, "shipping to %s from part %" PRId64 " on",
+	    cluster_http_server(s->http, 0), s->cursor.part_id);
+	return 0;
+}
+
+/* The cluster forgot what it said that it had: it was wiped, or a server lost its disk. */
+static int
+look_for_loss(struct ship *s)
+{
+	int64_t newest[4];
+	int r = ask_newest(s, newest);
+
+	if (r == 0 && s->cursor.newest_us > (uint64_t)newest[2])
+		s->is_loaded = false;
+	return r;
+}
+
+static int
+prepare(struct ship *s)
+{
+	bool restarted = false;
+	int r = source_open(&s->source);
+
+	if (r < 0)
+		return r;
+	if (r == 1)
+		s->is_loaded = false;
+	r = keeper_prepare(&s->keeper, &restarted);
+	if (r == 0 && s->is_loaded && restarted) {
+		stat_add(&s->stats, SHIP_STAT_REWINDS, 1);
+		s->is_loaded = false;
+	}
+	if (r == 0 && s->is_loaded)
+		r = look_for_loss(s);
+	return r == 0 && !s->is_loaded ? load(s) : r;
+}
+
+/* A batch */
+
+static void
+begin_batch(struct ship *s)
+{
+	sender_begin(&s->sender);
+	s->next = s->cursor;
+	s->next.from_us = s->next.to_us = 0;
+	s->minutes = 0;
+}
+
+static void
+commit_agents(struct ship *s)
+{
+	for (size_t i = 0; i < s->source.n_agents; i++) {
+		struct source_agent *a = &s->source.agents[i];
+
+		if (!a->staged.is_set)
+			continue;
+		a->staged.is_set = false;
+		a->sent_us = a->staged.us;
+		a->sent_received_us = a->staged.received_us;
+		if (a->staged.tells_all)
+			a->told_received_us = a->staged.received_us;
+	}
+}
+
+static void
+roll_back(struct ship *s)
+{
+	units_roll_back(&s->units);
+	for (size_t i = 0; i < s->source.n_agents; i++)
+		s->source.agents[i].staged.is_set = false;
+}
+
+static void
+note_sent(struct ship *s)
+{
+	uint64_t octets, compressed;
+
+	cluster_http_sent(s->http, &octets, &compressed);
+	atomic_store(&s->values[SHIP_STAT_OCTETS], octets);
+	atomic_store(&s->values[SHIP_STAT_SENT_OCTETS], compressed);
+	atomic_store(&s->values[SHIP_STAT_ROWS], s->sender.rows_sent);
+	atomic_store(&s->values[SHIP_STAT_UNCHANGED], s->unchanged);
+	atomic_store(&s->values[SHIP_STAT_ROLLED], s->keeper.rolled);
+	atomic_store(&s->values[SHIP_STAT_DROPPED], s->keeper.dropped);
+}
+
+static int
+commit(struct ship *s)
+{
+	uint64_t wall_us = clock_wall_us(&clock_system), closed_us;
+	int r;
+
+	s->next.part_id = units_least_id(&s->units, s->scanned_id + 1) - 1;
+	closed_us = s->next.newest_us > 2 * STORE_WINDOW_US
+	    ? s->next.newest_us - 2 * STORE_WINDOW_US : 0;
+	closed_us = closed_us < wall_us ? closed_us : wall_us; /* a device's clock is ahead */
+	if (closed_us > s->next.closed_us)
+		s->next.closed_us = closed_us;
+	r = sender_commit(&s->sender, &s->next);
+	if (r < 0)
+		return r;
+	units_commit(&s->units);
+	commit_agents(s);
+	s->cursor = s->next;
+	stat_add(&s->stats, SHIP_STAT_BATCHES, 1);
+	stat_add(&s->stats, SHIP_STAT_MINUTES, s->minutes);
+	note_sent(s);
+	begin_batch(s);
+	return 0;
+}
+
+static int
+commit_if_large(struct ship *s)
+{
+	return s->sender.rows >= BATCH_ROWS ? commit(s) : 0;
+}
+
+/* Minutes */
+
+static int
+send_unit(struct ship *s, struct unit *unit)
+{
+	uint64_t before = units_fingerprint(&s->units, unit->start_us, unit->shard);
+	size_t entries = 0;
+	int r = 0;
+
+	unit->fingerprint = 0;
+	if (before != 0)
+		r = source_fingerprint(&s->source, unit, &unit->fingerprint);
+	if (r == 0 && before != 0 && unit->fingerprint == before) {
+		unit->sent = true;
+		s->unchanged++;
+		return 0;
+	}
+	if (r == 0)
+		r = source_send_unit(&s->source, &s->sender, unit, &unit->fingerprint, &entries);
+	if (r < 0)
+		return r;
+	unit->sent = true;
+	if (entries == 0) {
+		stat_add(&s->stats, SHIP_STAT_MISSED, 1);
+		s->next.missed_minutes++;
+		return 0;
+	}
+	s->minutes++;
+	if (s->next.from_us == 0 || unit->start_us < s->next.from_us)
+		s->next.from_us = unit->start_us;
+	if (unit->start_us + STORE_WINDOW_US > s->next.to_us)
+		s->next.to_us = unit->start_us + STORE_WINDOW_US;
+	if (s->next.to_us > s->next.newest_us)
+		s->next.newest_us = s->next.to_us;
+	return 0;
+}
+
+/* Counters of a minute that came after those of later ones went. */
+static int
+send_late_counters(struct ship *s, const struct unit *unit)
+{
+	struct source_range range = {.from_us = (int64_t)unit->start_us - 1, .received_us = -1,
+	    .to_us = (int64_t)(unit->start_us + STORE_WINDOW_US)};
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < STORE_SHARD_AGENTS; i++) {
+		range.agent = (int64_t)unit->shard * STORE_SHARD_AGENTS + i;
+		if ((size_t)range.agent >= s->source.n_agents ||
+		    s->source.agents[range.agent].sent_us - LATE_US < range.to_us)
+			continue;
+		r = source_send_rows(&s->source, &s->sender, CLUSTER_COUNTERS, &range);
+		if (r == 0)
+			r = source_send_rows(&s->source, &s->sender, CLUSTER_RESOURCES, &range);
+	}
+	return r;
+}
+
+/* The units of one minute that are due; *i: the first of them, then the first of the next one. */
+static int
+send_minute(struct ship *s, size_t *i, uint64_t until_us)
+{
+	uint64_t start_us = s->units.items[*i].start_us;
+	size_t minutes = s->minutes;
+	int r = 0;
+
+	for (; r == 0 && *i < s->units.n && s->units.items[*i].start_us == start_us; ++*i) {
+		struct unit *unit = &s->units.items[*i];
+
+		if (unit->seen_us > until_us)
+			continue;
+		r = send_unit(s, unit);
+		if (r == 0 && unit->fingerprint !=
+		    units_fingerprint(&s->units, unit->start_us, unit->shard))
+			r = send_late_counters(s, unit);
+	}
+	if (r == 0 && s->config.samples && s->minutes > minutes)
+		r = source_send_samples(&s->source, &s->sender, &s->units, start_us);
+	return r;
+}
+
+/* Oldest first; a commit puts other units into the array's places. */
+static int
+send_minutes(struct ship *s, uint64_t until_us)
+{
+	size_t i = 0;
+	int r = 0;
+
+	units_sort(&s->units);
+	while (r == 0 && i < s->units.n) {
+		r = send_minute(s, &i, until_us);
+		if (r == 0 && s->sender.rows >= BATCH_ROWS) {
+			r = commit(s);
+			i = 0;
+		}
+	}
+	return r;
+}
+
+static int
+ship_minutes(struct ship *s, bool all)
+{
+	uint64_t now = now_us(), quiet_us = QUIET_LOOKS * s->config.interval_s * SECOND_US;
+	uint64_t until_us = all ? UINT64_MAX : now > quiet_us ? now - quiet_us : 0;
+	int64_t before;
+	int r;
+
+	do { /* more than there is room for waits until what is due has gone */
+		before = s->scanned_id;
+		r = source_scan_parts(&s->source, &s->units, &s->scanned_id, now);
+		if (r == 0)
+			r = send_minutes(s, s->units.n == UNITS_MAX ? UINT64_MAX : until_us);
+		if (r == 0 && s->sender.rows > 0)
+			r = commit(s);
+	} while (r == 0 && s->scanned_id > before);
+	return r;
+}
+
+/* Agents */
+
+static int
+ship_agent(struct ship *s, int64_t number, bool all)
+{
+	struct source_agent *a = &s->source.agents[number];
+	static const enum cluster_table_id state[] = {CLUSTER_PORT_STATES, CLUSTER_ERROR_SOURCES,
+	    CLUSTER_ACCOUNTS, CLUSTER_GONE, CLUSTER_AGENTS};
+	int64_t last_us = a->last_us, last_received_us = a->last_received_us;
+	bool went_back = last_received_us < a->sent_received_us || last_us < a->sent_us;
+	struct source_range range = {.agent = number, .to_us = INT64_MAX,
+	    .from_us = went_back ? -1 : a->sent_us - LATE_US,
+	    .received_us = went_back ? -1 : a->sent_received_us - APART_US};
+	int r = source_send_rows(&s->source, &s->sender, CLUSTER_COUNTERS, &range);
+
+	if (r == 0)
+		r = source_send_rows(&s->source, &s->sender, CLUSTER_RESOURCES, &range);
+	a = &s->source.agents[number]; /* agents may have been loaded again */
+	if (all)
+		range.from_us = -1;
+	for (size_t t = 0; r == 0 && t < sizeof(state) / sizeof(state[0]); t++)
+		r = source_send_rows(&s->source, &s->sender, state[t], &range);
+	a->staged.is_set = true;
+	a->staged.tells_all = all;
+	a->staged.us = last_us;
+	a->staged.received_us = last_received_us;
+	return r == 0 ? commit_if_large(s) : r;
+}
+
+/* The time up to which all agents' counters are there may only be told when all have gone. */
+static int
+ship_agents(struct ship *s, bool all)
+{
+	int64_t received_us = s->cursor.received_us;
+	int r = source_load_agents(&s->source);
+
+	for (size_t i = 0; r == 0 && i < s->source.n_agents; i++) {
+		const struct source_agent *a = &s->source.agents[i];
+		bool tell = all && a->told_received_us != a->last_received_us;
+
+		if (a->last_received_us > received_us)
+			received_us = a->last_received_us;
+		if (a->known && (tell || a->last_us != a->sent_us ||
+				    a->last_received_us != a->sent_received_us))
+			r = ship_agent(s, (int64_t)i, tell);
+	}
+	s->next.received_us = received_us;
+	return r;
+}
+
+/* Rows by their ids, and those of this collector alone */
+
+static int
+ship_by_id(struct ship *s, enum cluster_table_id table, int64_t *id)
+{
+	int n, r;
+
+	do
+		r = source_send_by_id(&s->source, &s->sender, table, id, EVENTS_A_BATCH, &n);
+	while (r == 0 && n == EVENTS_A_BATCH && (r = commit_if_large(s)) == 0);
+	return r;
+}
+
+static int
+send_collector(struct ship *s)
+{
+	struct row_buffer *b = sender_row(&s->sender, CLUSTER_COLLECTORS);
+	const char *name = strrchr(s->config.store, '/');
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	name = name ? name + 1 : s->config.store;
+	row_put_int(b, (uint64_t)s->sender.collector, 8);
+	row_put_text(b, host, strlen(host));
+	row_put_text(b, name, strlen(name));
+	row_put_text(b, s->config.version, strlen(s->config.version));
+	row_put_int(b, clock_wall_us(&clock_system), 8);
+	row_put_int(b, s->sender.revision, 8);
+	return sender_end_row(&s->sender, CLUSTER_COLLECTORS);
+}
+
+static int
+ship_rest(struct ship *s)
+{
+	const struct source_range range = {0};
+	int r = ship_by_id(s, CLUSTER_EVENTS, &s->next.event_id);
+
+	if (r == 0)
+		r = ship_by_id(s, CLUSTER_OUTAGES, &s->next.outage_id);
+	if (r == 0)
+		r = source_send_rows(&s->source, &s->sender, CLUSTER_STATS, &range);
+	return r == 0 ? send_collector(s) : r;
+}
+
+/* Rounds */
+
+static int
+ship_all(struct ship *s, bool last)
+{
+	bool all = last || s->told_all_us == 0 || now_us() - s->told_all_us >= TELL_ALL_US;
+	int r;
+
+	source_refresh(&s->source);
+	begin_batch(s);
+	r = ship_minutes(s, last);
+	if (r == 0)
+		r = ship_agents(s, all);
+	if (r == 0)
+		r = ship_rest(s);
+	if (r == 0)
+		r = commit(s);
+	if (r == 0 && all)
+		s->told_all_us = now_us();
+	return r;
+}
+
+/* The keeper's trouble with one server is no reason to send anything again. */
+static void
+keep(struct ship *s)
+{
+	if (s->kept_us != 0 && now_us() - s->kept_us < KEEPER_US)
+		return;
+	s->is_keeping = true;
+	if (keeper_work(&s->keeper, KEEPER_US) < 0 && !is_over(s))
+		log_warn_limited(ROOM, "rolling up in the cluster: %s",
+		    cluster_http_error(s->http));
+	s->is_keeping = false;
+	s->kept_us = now_us();
+	note_sent(s);
+}
+
+static const char *
+reason_of(const struct ship *s, int err)
+{
+	if (err == -EIO)
+		return s->source.error;
+	return *cluster_http_error(s->http) ? cluster_http_error(s->http) : strerror(-err);
+}
+
+static void
+note_failure(struct ship *s, int err)
+{
+	roll_back(s);
+	stat_add(&s->stats, SHIP_STAT_RETRIES, 1);
+	s->failures++;
+	if (err == -EREMOTEIO && answer_has_no_tables(s->http))
+		keeper_forget(&s->keeper);
+	atomic_store(&s->values[SHIP_STAT_LAG], (now_us() - s->complete_us) / SECOND_US);
+	if (!is_over(s))
+		log_warn_limited(ROOM, "the cluster is behind: %s", reason_of(s, err));
+}
+
+static void
+note_success(struct ship *s)
+{
+	if (s->failures > 0)
+		log_info(ROOM, "the cluster has all again, after %" PRIu64 " s",
+		    (now_us() - s->complete_us) / SECOND_US);
+	s->failures = 0;
+	s->complete_us = now_us();
+	atomic_store(&s->values[SHIP_STAT_LAG], 0);
+}
+
+static void
+ship_round(struct ship *s, bool last)
+{
+	int r = prepare(s);
+
+	if (r == 0)
+		r = ship_all(s, last);
+	if (r < 0)
+		note_failure(s, r);
+	else
+		note_success(s);
+	if (r == 0 && !last)
+		keep(s);
+}
+
+/* The interval, or longer while the cluster is away; a stop ends it. */
+static void
+wait_for_next(struct ship *s)
+{
+	uint32_t wait_s = s->config.interval_s;
+	struct timespec until;
+
+	for (unsigned i = 1; i < s->failures && wait_s < LONGEST_WAIT_S; i++)
+		wait_s *= 2;
+	if (wait_s > LONGEST_WAIT_S && s->failures > 0)
+		wait_s = LONGEST_WAIT_S;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += wait_s;
+	pthread_mutex_lock(&s->lock);
+	while (!atomic_load(&s->stopping) &&
+	    pthread_cond_timedwait(&s->wake, &s->lock, &until) != ETIMEDOUT)
+		continue;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void *
+run(void *arg)
+{
+	struct ship *s = arg;
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), THREAD_NICE);
+	while (!atomic_load(&s->stopping)) {
+		ship_round(s, false);
+		wait_for_next(s);
+	}
+	ship_round(s, true);
+	if (s->failures > 0)
+		log_warn(ROOM, "stopped before the cluster had all: the next start goes on");
+	return NULL;
+}
+
+/* Opening */
+
+static int
+open_parts(struct ship *s, char *error, size_t error_size)
+{
+	const struct cluster_http_config http = {
+	    .servers = s->config.servers,
+	    .n_servers = s->config.n_servers,
+	    .user = s->config.user,
+	    .password = s->config.password,
+	    .timeout_ms = s->config.timeout_ms,
+	    .stop = is_over,
+	    .stop_arg = s,
+	};
+	int r = cluster_http_open(&s->http, &http, error, error_size);
+
+	if (r < 0)
+		return r;
+	snprintf(error, error_size, "out of memory");
+	sender_init(&s->sender, s->http, &s->config.place);
+	r = keeper_init(&s->keeper, s->http, &s->config.place);
+	if (r == 0)
+		r = units_init(&s->units);
+	memcpy(s->keeper.keep_us, s->config.keep_us, sizeof(s->keeper.keep_us));
+	s->keeper.keep_samples_us = s->config.keep_samples_us;
+	return r;
+}
+
+static void
+free_ship(struct ship *s)
+{
+	source_close(&s->source);
+	sender_free(&s->sender);
+	units_free(&s->units);
+	keeper_free(&s->keeper);
+	cluster_http_close(s->http);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+int
+ship_open(struct ship **out, const struct ship_config *config, char *error, size_t error_size)
+{
+	struct ship *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attributes;
+	int r;
+
+	if (!s) {
+		snprintf(error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	s->config = *config;
+	s->stats = (struct stat_set){stat_names, SHIP_N_STATS, s->values};
+	s->complete_us = now_us();
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+	source_init(&s->source, config->store);
+	r = open_parts(s, error, error_size);
+	if (r == 0) {
+		r = -pthread_create(&s->thread, NULL, run, s);
+		if (r < 0)
+			snprintf(error, error_size, "starting a thread: %s", strerror(-r));
+	}
+	if (r < 0) {
+		free_ship(s);
+		return r;
+	}
+	pthread_setname_np(s->thread, "ship");
+	*out = s;
+	return 0;
+}
+
+void
+ship_close(struct ship *s)
+{
+	if (!s)
+		return;
+	atomic_store(&s->deadline_us, now_us() + SHIP_STOP_MS * 1000ull);
+	pthread_mutex_lock(&s->lock);
+	atomic_store(&s->stopping, true);
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	free_ship(s);
+}
+
+const struct stat_set *
+ship_stats(const struct ship *s)
+{
+	return &s->stats;
+}
