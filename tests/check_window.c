@@ -573,6 +573,7 @@ take_flood_rows(struct flood *f, const struct store_batch *batch)
 		uint32_t source;
 
 		memcpy(&source, keys[i].key1, 4);
+		source = le32toh(source);
 		if (source < KNOWN)
 			f->stored[source] += keys[i].sums.n;
 		f->keys_n += keys[i].sums.n;
