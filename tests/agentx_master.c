@@ -25,8 +25,8 @@ agentx_master_open(struct agentx_master *m, const char *path)
 	return 0;
 }
 
-static void
-hang_up(struct agentx_master *m)
+void
+agentx_master_hang_up(struct agentx_master *m)
 {
 	if (m->fd >= 0)
 		close(m->fd);
@@ -37,7 +37,7 @@ hang_up(struct agentx_master *m)
 void
 agentx_master_close(struct agentx_master *m)
 {
-	hang_up(m);
+	agentx_master_hang_up(m);
 	if (m->listener >= 0)
 		close(m->listener);
 }
@@ -51,7 +51,7 @@ agentx_master_send(struct agentx_master *m, const void *octets, size_t n)
 		ssize_t sent = m->fd < 0 ? -1 : send(m->fd, at, n, MSG_NOSIGNAL);
 
 		if (sent < 0) {
-			hang_up(m);
+			agentx_master_hang_up(m);
 			return -EPIPE;
 		}
 		at += sent;
@@ -96,29 +96,38 @@ receive(struct agentx_master *m, int timeout_ms)
 		return -ETIMEDOUT;
 	n = recv(m->fd, m->got + m->n_got, sizeof(m->got) - m->n_got, 0);
 	if (n <= 0) {
-		hang_up(m);
+		agentx_master_hang_up(m);
 		return -EPIPE;
 	}
 	m->n_got += (size_t)n;
 	return 0;
 }
 
-/* Yes, whatever it is. */
-static int
-say_yes(struct agentx_master *m, const struct agentx_header *asked)
+void
+agentx_master_yes(struct agentx_master *m, const struct agentx_header *asked, struct agentx_pdu *answer)
 {
-	static struct agentx_pdu pdu;
 	struct agentx_header h = *asked;
 
 	if (h.type == AGENTX_OPEN)
 		h.session = m->session = ++m->n_sessions;
-	m->n_notified += h.type == AGENTX_NOTIFY;
 	h.type = AGENTX_RESPONSE;
 	h.flags &= AGENTX_BIG_ENDIAN;
-	agentx_begin(&pdu, &h);
-	agentx_put_u32(&pdu, 100); /* sysUpTime: its first second, for ever */
-	agentx_put_u32(&pdu, 0);   /* error and index */
-	agentx_end(&pdu);
+	agentx_begin(answer, &h);
+	agentx_put_u32(answer, 100); /* sysUpTime: its first second, for ever */
+	agentx_put_u32(answer, 0);   /* error and index */
+	agentx_end(answer);
+}
+
+/* Yes, whatever it is, unless the hook says otherwise. */
+static int
+see_to(struct agentx_master *m, const struct agentx_header *asked, const uint8_t *octets, size_t n)
+{
+	static struct agentx_pdu pdu;
+
+	if (m->hook && m->hook(m, asked, octets, n))
+		return m->fd < 0 ? -EPIPE : 0;
+	m->n_notified += asked->type == AGENTX_NOTIFY;
+	agentx_master_yes(m, asked, &pdu);
 	return agentx_master_send(m, pdu.octets, pdu.n);
 }
 
@@ -142,25 +151,54 @@ drop_pdu(struct agentx_master *m, size_t n)
 	memmove(m->got, m->got + n, m->n_got);
 }
 
-int
-agentx_master_accept(struct agentx_master *m, int timeout_ms)
+/* Of the subagent's own accord; an answer that nobody waits for any more is dropped. */
+static int
+take_pdu(struct agentx_master *m, const struct agentx_header *h, size_t n)
+{
+	static uint8_t octets[AGENTX_PDU_MAX];
+
+	memcpy(octets, m->got, n);
+	drop_pdu(m, n);
+	return h->type == AGENTX_RESPONSE ? 0 : see_to(m, h, octets, n);
+}
+
+static int
+accept_one(struct agentx_master *m, int timeout_ms)
 {
 	struct pollfd p = {.fd = m->listener, .events = POLLIN};
-	struct agentx_header h;
-	unsigned before = m->n_sessions;
-	size_t n;
-	int rc = 0;
 
-	hang_up(m);
 	if (poll(&p, 1, timeout_ms) != 1)
 		return -ETIMEDOUT;
 	m->fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC);
+	return m->fd < 0 ? -errno : 0;
+}
+
+int
+agentx_master_turn(struct agentx_master *m, int timeout_ms)
+{
+	struct agentx_header h;
+	size_t n;
+	int rc = m->fd < 0 ? accept_one(m, timeout_ms) : 0;
+
+	if (rc == 0)
+		rc = next_pdu(m, &h, &n, timeout_ms);
+	return rc == 0 ? take_pdu(m, &h, n) : rc;
+}
+
+int
+agentx_master_accept(struct agentx_master *m, int timeout_ms)
+{
+	struct agentx_header h;
+	unsigned before = m->n_sessions;
+	size_t n;
+	int rc;
+
+	agentx_master_hang_up(m);
+	rc = accept_one(m, timeout_ms);
 	while (rc == 0) {
 		rc = next_pdu(m, &h, &n, m->n_sessions > before ? QUIET_MS : timeout_ms);
-		if (rc == 0) {
-			drop_pdu(m, n);
-			rc = h.type == AGENTX_RESPONSE ? 0 : say_yes(m, &h);
-		}
+		if (rc == 0)
+			rc = take_pdu(m, &h, n);
 	}
 	return m->n_sessions > before && rc == -ETIMEDOUT ? 0 : rc;
 }
@@ -181,7 +219,7 @@ agentx_master_answer(struct agentx_master *m, uint32_t packet, struct agentx_rea
 			return 0;
 		}
 		if (h.type != AGENTX_RESPONSE)
-			rc = say_yes(m, &h);
+			rc = see_to(m, &h, octets, n);
 	}
 	return rc;
 }

@@ -7,7 +7,15 @@
 
 #include "tests/agentx_wire.h"
 
+struct agentx_master;
+
+/* For a master that does otherwise: called with each request of the subagent before it is answered;
+ * true if that has been seen to. */
+typedef bool agentx_master_hook(struct agentx_master *m, const struct agentx_header *h,
+    const uint8_t *pdu, size_t n);
+
 struct agentx_master {
+	agentx_master_hook *hook; /* may be NULL */
 	int listener, fd; /* -1: no subagent */
 	uint32_t session, packet, transaction;
 	unsigned n_sessions; /* opened so far */
@@ -23,6 +31,15 @@ void agentx_master_close(struct agentx_master *m);
 /* Waits for a subagent until it has opened its session and registered what it serves: until it says
  * nothing more. -ETIMEDOUT after timeout_ms. */
 int agentx_master_accept(struct agentx_master *m, int timeout_ms);
+
+/* Takes one PDU of the subagent, and a new subagent before it if there is none, and sees to it.
+ * -ETIMEDOUT, -EPIPE: the subagent has hung up. */
+int agentx_master_turn(struct agentx_master *m, int timeout_ms);
+/* Sends the subagent away. */
+void agentx_master_hang_up(struct agentx_master *m);
+/* The good answer to a request. */
+void agentx_master_yes(struct agentx_master *m, const struct agentx_header *asked,
+    struct agentx_pdu *answer);
 
 /* The header of a request of this type in the newest transaction, in either byte order. */
 struct agentx_header agentx_master_header(struct agentx_master *m, uint8_t type, bool big);

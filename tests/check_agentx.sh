@@ -161,8 +161,8 @@ all_arrived() { # name, the burst's answer
 		fail "$1" "${2:-no answer}"
 	fi
 }
-echo "burst 20000 1" >&9
-all_arrived "20,000 notifications in a burst" "$(answer 60)"
+echo "burst 100000 1" >&9
+all_arrived "100,000 notifications in a burst" "$(answer 60)"
 echo "burst 20000 4" >&9
 all_arrived "20,000 samples, four in a notification" "$(answer 60)"
 

@@ -9,10 +9,11 @@
 /* RFC 2741; Net-SNMP does not install its agentx/protocol.h. */
 enum { AGENTX_NOTIFY_PDU = 12, AGENTX_NOT_OPEN = 257 };
 
-/* A session that does not answer is found out by its ping and closed within seconds; until then a
- * Notify must not be repeated on the same stream, where it would only come out twice. So its own
- * time limit lies beyond that. */
-enum { NOTIFY_TIMEOUT_S = 120 };
+/* A session that does not answer is found out by its ping and closed within the session's time-out
+ * and the ping's interval; until then a Notify must not be repeated on the same stream, where it
+ * would only come out twice. So its own time limit lies beyond that: it is for the master that
+ * answers all but this. */
+enum { NOTIFY_TIMEOUTS_WAITED = 3 };
 
 static const oid trap_oid_name[] = {1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}; /* snmpTrapOID.0 */
 static const oid agent_id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_AGENT_ID, 0};
@@ -114,7 +115,7 @@ build(const struct notify_item *item, const struct notify_source *source,
 	pdu->version = session->version;
 	pdu->sessid = session->sessid;
 	pdu->flags |= UCD_MSG_FLAG_PDU_TIMEOUT;
-	pdu->time = NOTIFY_TIMEOUT_S;
+	pdu->time = NOTIFY_TIMEOUTS_WAITED * session->timeout / 1000000;
 	if (item->n.kind == NOTIFY_STANDARD)
 		add_standard(pdu, source, &item->n);
 	else

@@ -1,0 +1,160 @@
+#!/bin/bash
+# The agent under fire from its master, a real snmpd, at some 2,000 samples a second: restarted at
+# random instants (SIGTERM and SIGKILL) while a manager walks; stopped and continued. Every sample is
+# accounted for: what the agent gave out is what the collector has and what fell out of the agent's
+# ring, to a sample; the agent comes back, answers in time, waits for nobody and does not grow.
+# EASE_LONG: 100 restarts, stopped for 60 s. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+. "$(dirname "$0")/rig.sh"
+
+capture=$rig.pcap
+restarts=3 stopped_s=2
+[ -z "${EASE_LONG:-}" ] || { restarts=100 stopped_s=60; }
+"$top/conf/make-capture" "$capture" 4 || exit 1
+walker_pid=''
+trap 'kill -CONT $snmpd_pid 2>/dev/null; rig_end "$walker_pid"; rig_stop; rm -rf "$rig" "$capture"' EXIT
+seed=${EASE_SEED:-$(date +%s)}
+RANDOM=$seed
+echo "     fire: EASE_SEED=$seed"
+sanitized=false
+grep -q __asan_init "$build/agent/easeagentd" && sanitized=true
+
+loss() { easetop loss --last all --format json; }
+place() { loss | jq --arg place "$1" '[.places[] | select(.place == $place) | .count] | add // 0'; }
+random_s() { printf '%d.%03d' $(($1 / 1000 * RANDOM / 32768)) $((RANDOM % 1000)); } # MILLISECONDS at most, about
+memory_kib() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$agent_pid/status"; }
+descriptors() { find "/proc/$agent_pid/fd" -mindepth 1 | wc -l; }
+connects() { grep -c 'connected to the master' "$rig/agent.log"; }
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+
+# The agent's own counters, by SIGUSR1; needs no master.
+stats() {
+	local before
+	before=$(grep -c 'stat: notify.pushed' "$rig/agent.log")
+	kill -USR1 "$agent_pid"
+	wait_for 5 stats_after "$before"
+	sleep 0.05 # they are lines, written one after the other
+}
+stats_after() { [ "$(grep -c 'stat: notify.pushed' "$rig/agent.log")" -gt "$1" ]; }
+stat() { stats; grep -o "stat: $1 [0-9]*" "$rig/agent.log" | tail -1 | cut -d' ' -f3 | grep . || echo 0; }
+
+sampling() { # 1 on, 2 off
+	local port
+	for port in 1 2 3 4 5 6 7 8; do
+		client snmpset -Oq "127.0.0.1:$agent_port" "$ease.1.2.1.$(port_column easePortAdminStatus).$port" i "$1" >/dev/null
+	done
+}
+walk_on() {
+	while :; do
+		client snmpbulkwalk -t 0.3 -r 0 -Cr20 "127.0.0.1:$agent_port" 1.3.6.1.2.1 >/dev/null 2>&1
+		sleep 0.02
+	done &
+	walker_pid=$!
+	disown "$walker_pid"
+}
+acknowledged() { [ "$(stat notify.acknowledged)" = "$(stat notify.pushed)" ]; }
+all_stored() { [ "$(received)" = "$1" ]; }
+received() { loss | jq '[.rows[].received] | add // 0'; }
+
+account() { # NAME
+	local given drops
+	sampling 2
+	wait_for 20 acknowledged || fail "$1: the ring" 'is not emptied'
+	sleep 1.1 # what is served is at most a second old
+	given=$(column_sum "$ease.1.2.1.$(port_column easePortSamples)")
+	drops=$(column_sum "$ease.1.2.1.$(port_column easePortDrops)")
+	wait_for 10 all_stored $((given - drops))
+	echo "     fire: $1: $given given out = $(received) received + $drops fallen out of the ring + $(place 'on the way') on the way"
+	expect "$1: all that was given out is received or fell out of the ring" "$(received)" $((given - drops))
+	expect "$1: the collector says where" "$(place agent) $(place 'on the way')" "$drops 0"
+	expect "$1: the master refused nothing" "$(stat notify.refused)" 0
+}
+
+# ---- restarts ----
+
+restart() { # appends to $rig/reconnects how long the agent took after the master was there again
+	local before up
+	before=$(connects)
+	rig_end "$snmpd_pid" "$([ $((RANDOM % 2)) = 0 ] && echo KILL || echo TERM)"
+	[ $((RANDOM % 2)) = 0 ] || sleep "$(random_s 600)"
+	: >"$rig/snmpd.log"
+	snmpd -f -Lf "$rig/snmpd.log" -C -c "$rig/snmpd.conf" \
+	    -I -ifTable,ifXTable,dot3StatsTable,smux,mteTrigger,mteTriggerConf >/dev/null 2>&1 &
+	snmpd_pid=$!
+	disown "$snmpd_pid"
+	wait_for 10 grep -q 'NET-SNMP version' "$rig/snmpd.log" || return 1
+	up=$(now_ms)
+	wait_for 10 connected_after "$before" || return 1
+	echo $(($(date +%s%3N -d "$(grep 'connected to the master' "$rig/agent.log" | tail -1 | cut -d' ' -f1)") - up)) >>"$rig/reconnects"
+}
+connected_after() { [ "$(connects)" -gt "$1" ]; }
+
+restarted_at_random() {
+	local i kib fds slowest grown
+	rig_new
+	rig_start "$capture" recorded 'mean_skip = 4' 'loop = true' || return
+	sleep 1
+	walk_on
+	restart || { fail 'restarts' 'the first one'; return; } # what is made once is made then
+	kib=$(memory_kib) fds=$(descriptors)
+	: >"$rig/reconnects"
+	for ((i = 1; i <= restarts; i++)); do
+		sleep "$(random_s 1000)"
+		restart || { fail "restart $i" 'the agent did not come back'; return; }
+	done
+	rig_end "$walker_pid"
+	walker_pid=''
+	expect "restarts: the agent came back after each of $restarts" "$(wc -l <"$rig/reconnects")" "$restarts"
+	sort -n "$rig/reconnects" >"$rig/sorted"
+	echo "     fire: reconnected after ms: $(awk '{ v[NR] = $1 } END { printf "least %d, median %d, 90 %% %d, most %d", v[1], v[int((NR + 1) / 2)], v[int((9 * NR + 9) / 10)], v[NR] }' "$rig/sorted")"
+	expect 'restarts: half of the time within 2 s, always within 5' \
+	    "$(awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] <= 2000), (v[NR] <= 5000) }' "$rig/sorted")" '1 1'
+	account restarts
+	slowest=$(stat master.slowest_answer_us)
+	echo "     fire: $(stat master.answers) answers, the slowest after $slowest us; $(stat notify.resent) notifications sent again, $(stat notify.timeouts) unanswered at an end"
+	if [ "$slowest" -le 50000 ] || $sanitized; then pass "restarts: answers within 50 ms"; else
+		slow_machine "$slowest"; fi
+	expect 'restarts: descriptors' "$(descriptors)" "$fds"
+	grown=$(($(memory_kib) - kib))
+	if [ $grown -lt 8192 ] || $sanitized; then pass "restarts: $grown KiB more"; else
+		fail 'restarts: memory' "$grown KiB more"; fi
+	rig_agent_stop
+	expect 'restarts: no alarm of the library is left over' "$(grep -c 'attempted to be re-opened' "$rig/agent.log")" 0
+}
+# A thread that does not get a processor for a while cannot help it.
+slow_machine() {
+	if [ "$1" -le 500000 ]; then pass "restarts: answers within 50 ms but for a wait of $(($1 / 1000)) ms"; else
+		fail 'restarts: the slowest answer' "$1 us"; fi
+}
+
+# ---- stopped ----
+
+stopped() {
+	local pushed overflows frames kib grown
+	rig_new
+	rig_start "$capture" recorded 'mean_skip = 4' 'loop = true' 'queue_notifications = 256' || return
+	sleep 1
+	kib=$(memory_kib)
+	kill -STOP "$snmpd_pid"
+	sleep 1
+	pushed=$(stat notify.pushed) overflows=$(stat notify.ring_overflow) frames=$(stat board.frames)
+	sleep "$stopped_s"
+	frames=$(($(stat board.frames) - frames))
+	if [ $frames -gt $((4000 * stopped_s)) ]; then pass "stopped: the board goes on: $frames frames in $stopped_s s"; else
+		fail 'stopped: the board' "$frames frames"; fi
+	if [ "$(stat notify.ring_overflow)" -gt "$overflows" ]; then
+		pass "stopped: sampling goes on: $(($(stat notify.ring_overflow) - overflows)) notifications fell out of the full ring"; else
+		fail 'stopped: sampling' "$(stat notify.pushed) after $pushed, $(stat notify.ring_overflow) fell out"; fi
+	kill -CONT "$snmpd_pid"
+	if wait_for 10 quick_get "$ease.1.2.1.2.1"; then pass 'stopped: served again'; else fail 'stopped' 'not served again'; fi
+	sleep 1
+	if [ "$(stat notify.acknowledged)" -gt "$pushed" ]; then pass 'stopped: notifications go on'; else
+		fail 'stopped: notifications' "$(stat notify.acknowledged) acknowledged"; fi
+	account stopped
+	grown=$(($(memory_kib) - kib))
+	if [ $grown -lt 8192 ] || $sanitized; then pass "stopped: $grown KiB more"; else
+		fail 'stopped: memory' "$grown KiB more"; fi
+}
+
+restarted_at_random
+stopped
+exit $failed
