@@ -90,7 +90,7 @@ sums_sql_rows(FILE *sql, const struct sums_rows *rows)
 {
 	fputs(" FROM ", sql);
 	cluster_write_name(sql, rows->place, &cluster_tables[rows->table], rows->local);
-	fputs(" FINAL PREWHERE (", sql);
+	fprintf(sql, " FINAL%s PREWHERE (", rows->join ? rows->join : "");
 	for (size_t i = 0; i < rows->n_runs; i++) {
 		fputs(i > 0 ? " OR " : "", sql);
 		put_run(sql, &rows->runs[i]);

@@ -28,6 +28,7 @@ struct sums_rows {
 	bool local;		     /* of the server that is asked, else of all */
 	const struct sums_run *runs; /* one at least */
 	size_t n_runs;
+	const char *join; /* behind the table: " GLOBAL ANY INNER JOIN …"; NULL: none */
 	/* More of it, of columns that rows are known by: " AND kind = 2"; or "". */
 	const char *where;
 };

@@ -33,6 +33,7 @@ struct list {
 	struct query_key *keys; /* sorted by key */
 	size_t n_keys;
 	struct estimate_part *parts; /* of keys */
+	struct query_left left;	     /* of keys that were not fetched */
 	struct entry *entries;	     /* sorted by estimate */
 	size_t n;
 	size_t n_shown; /* the first ones of the list that are shown */
@@ -90,8 +91,8 @@ add_part(struct list *list, size_t i)
 static int
 gather(struct list *list)
 {
-	int err = query_keys(list->query, list->options, list->dimension, &list->keys,
-	    &list->n_keys, &list->result->kept_since_us);
+	int err = query_top_keys(list->query, list->options, list->dimension, &list->keys,
+	    &list->n_keys, &list->left, &list->result->kept_since_us);
 
 	if (err)
 		return err;
@@ -312,8 +313,13 @@ add_others(const struct list *list)
 			estimate_add_sums(&part->key, &key->sums);
 			estimate_unite(&part->key);
 		}
+	for (size_t i = 0; list->left.n_keys > 0 && i < list->query->n_ports; i++) {
+		parts[i].stratum = &list->query->ports[i].side[EASE_IN];
+		estimate_add_sums(&parts[i].key, &list->left.sums[i]);
+		estimate_unite(&parts[i].key);
+	}
 	list->result->others = sum_row(list, parts);
-	list->result->n_others = list->n - list->n_shown;
+	list->result->n_others = list->n - list->n_shown + list->left.n_keys;
 	free(parts);
 	return list->result->others ? 0 : -ENOMEM;
 }
@@ -337,6 +343,8 @@ add_rest(const struct list *list)
 	for (size_t i = 0; i < list->n_keys; i++)
 		estimate_subtract_sums(&parts[list->keys[i].port - list->query->ports].key,
 		    &list->keys[i].sums);
+	for (size_t i = 0; list->left.n_keys > 0 && i < list->query->n_ports; i++)
+		estimate_subtract_sums(&parts[i].key, &list->left.sums[i]);
 	for (size_t i = 0; i < list->query->n_ports; i++)
 		n += parts[i].key.n;
 	if (n > 0)
@@ -400,6 +408,9 @@ hide_what_is_the_same(struct list *list)
 		several_agents |= agent && agent != list->keys[i].port->agent;
 		agent = list->keys[i].port->agent;
 	}
+	for (size_t i = 0; list->left.n_keys > 0 && i < list->query->n_ports; i++)
+		several_agents |= list->left.sums[i].n > 0 && agent &&
+		    agent != list->query->ports[i].agent;
 	result->hidden |= several_agents ? 0 : 1u << dimension_tail(list->dimension, TAIL_AGENT);
 	result->hidden |= list->options->by == REPORT_BY_SRC ? 1u << COLUMN_DST : 0;
 	result->hidden |= list->options->by == REPORT_BY_DST ? 1u << COLUMN_SRC : 0;
@@ -421,7 +432,7 @@ fill(struct list *list)
 								    : ESTIMATE_PKTS, list->n_shown);
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
 		err = add_entry(list, &list->entries[i]);
-	if (err == 0 && list->n_shown < list->n)
+	if (err == 0 && list->n_shown < list->n + list->left.n_keys)
 		err = add_others(list);
 	if (err == 0)
 		err = add_rest(list);
@@ -496,6 +507,7 @@ list_run(const struct list_report *report, struct query *query,
 		err = copy_shown(&list, shown);
 	build_finish(result, query);
 	free(list.keys);
+	free(list.left.sums);
 	free(list.parts);
 	free(list.entries);
 	return err;

@@ -154,6 +154,18 @@ int query_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n,
     uint64_t *kept_since_us);
 
+/* Keys of which only sums by port were fetched. */
+struct query_left {
+	size_t n_keys;
+	struct estimate_sums *sums; /* one for each of the query's ports, owned; NULL: no keys */
+};
+
+/* The same, but from a cluster, where there are many, only those keys that can be among the first
+ * options->top, and whose limits can reach theirs. */
+int query_top_keys(struct query *query, const struct report_options *options,
+    const struct dimension *dimension, struct query_key **keys, size_t *n,
+    struct query_left *left, uint64_t *kept_since_us);
+
 /* What a port counted from first_us to last_us within the range; where snapshots surround an end
  * of the range, values there are interpolated. */
 struct query_load {

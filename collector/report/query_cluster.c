@@ -4,7 +4,8 @@
  */
 #include "collector/cluster/sums_sql.h"
 #include "collector/report/dimension.h"
-#include "collector/report/mirror.h"
+#include "collector/report/build.h"
+#include "collector/report/query_cluster.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,20 +13,9 @@
 #include <string.h>
 
 enum {
-	ONLY_LISTED_MAX = 1000,
-	PORTS_LISTED_MAX = 1000,
 	/* columns of an answer: agent, ifIndex, direction, both halves, sums */
 	FIRST_SUM = 5,
 	ANSWER_COLUMNS = FIRST_SUM + PACK_COLUMNS,
-};
-
-/* What a part's kind is in the cluster: one half of pairs is what the server makes of them. */
-struct part_source {
-	enum cluster_table_id table;
-	unsigned kind;		  /* of keys and samples without a key */
-	const char *half1, *half2; /* expressions */
-	const char *sums;	  /* NULL: all of the table's */
-	unsigned n_sums;
 };
 
 #define SUMS_OF_KEYS "sum(n), sum(w), sum(w2), sum(wb), sum(wb2), sum(w2b2), sum(any_pkts)," \
@@ -33,27 +23,29 @@ struct part_source {
 #define FIRST_HALF SUMS_OF_KEYS ", sum(same1_pkts), sum(same1_octets)"
 #define SECOND_HALF SUMS_OF_KEYS ", sum(same2_pkts), sum(same2_octets)"
 
-static struct part_source
-source_of(unsigned kind)
+struct cluster_source
+cluster_source_of(const struct query_want *want)
 {
+	unsigned kind = want->single > 0 ? want->single : want->kind;
+
 	switch (kind) {
 	case STORE_PART_TOTALS:
-		return (struct part_source){CLUSTER_PORTS, 0, "''", "''", NULL, PACK_TOTALS};
+		return (struct cluster_source){CLUSTER_PORTS, 0, "''", "''", NULL, PACK_TOTALS};
 	case STORE_PART_ETH_SRC:
 	case STORE_PART_IP_SRC:
-		return (struct part_source){CLUSTER_KEYS, kind == STORE_PART_ETH_SRC
+		return (struct cluster_source){CLUSTER_KEYS, kind == STORE_PART_ETH_SRC
 			? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR, "key1", "''", FIRST_HALF,
 		    PACK_SINGLE};
 	case STORE_PART_ETH_DST:
 	case STORE_PART_IP_DST:
-		return (struct part_source){CLUSTER_KEYS, kind == STORE_PART_ETH_DST
+		return (struct cluster_source){CLUSTER_KEYS, kind == STORE_PART_ETH_DST
 			? STORE_KEY_ETH_PAIR : STORE_KEY_IP_PAIR, "key2", "''", SECOND_HALF,
 		    PACK_SINGLE};
 	default:
 		if (kind >= STORE_PART_FOLDED)
-			return (struct part_source){CLUSTER_FOLDED, kind - STORE_PART_FOLDED,
+			return (struct cluster_source){CLUSTER_FOLDED, kind - STORE_PART_FOLDED,
 			    "''", "''", NULL, PACK_FOLDED};
-		return (struct part_source){CLUSTER_KEYS, kind, "key1", "key2", NULL,
+		return (struct cluster_source){CLUSTER_KEYS, kind, "key1", "key2", NULL,
 		    PACK_COLUMNS};
 	}
 }
@@ -97,7 +89,7 @@ put_only(FILE *sql, const struct query *query, const struct query_want *want)
 {
 	const struct dimension *d = want->dimension;
 
-	if (!query->only || query->n_only == 0 || query->n_only > ONLY_LISTED_MAX || d->subnet)
+	if (!query->only || query->n_only == 0 || query->n_only > CLUSTER_KEYS_LISTED_MAX || d->subnet)
 		return;
 	fprintf(sql, " AND (%s) IN (", d->key1 && d->key2 ? "key1, key2" : d->key1 ? "key1"
 									       : "key2");
@@ -120,11 +112,13 @@ put_only(FILE *sql, const struct query *query, const struct query_want *want)
 static void
 put_ports(FILE *sql, const struct query *query)
 {
-	size_t n = 0, listed = 0;
+	size_t n = 0, n_left_out = 0, listed = 0;
 
-	for (size_t i = 0; i < query->n_ports; i++)
-		n += query->ports[i].chosen || !query->ports[i].agent->chosen;
-	if (n == query->n_ports || n > PORTS_LISTED_MAX)
+	for (size_t i = 0; i < query->n_ports; i++) {
+		n += query->ports[i].chosen;
+		n_left_out += query->ports[i].agent->chosen && !query->ports[i].chosen;
+	}
+	if (n_left_out == 0 || n > CLUSTER_PORTS_LISTED_MAX)
 		return;
 	fputs(" AND if_index IN (", sql);
 	for (size_t i = 0; i < query->n_ports; i++)
@@ -133,9 +127,32 @@ put_ports(FILE *sql, const struct query *query)
 	fputs(listed > 0 ? ")" : "0)", sql);
 }
 
+size_t
+cluster_uncounted_ports(const struct query *query, const struct report_options *options)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		n += !build_counts(options, &query->ports[i]);
+	return n;
+}
+
 static void
-put_where(FILE *sql, const struct query *query, const struct query_want *want,
-    const struct part_source *source)
+put_without_uncounted(FILE *sql, const struct query *query, const struct report_options *options)
+{
+	size_t listed = 0;
+
+	for (size_t i = 0; i < query->n_ports; i++)
+		if (!build_counts(options, &query->ports[i]))
+			fprintf(sql, "%s(unhex('%s'), %u)",
+			    listed++ > 0 ? ", " : " AND (agent, if_index) NOT IN (",
+			    query->ports[i].agent->id_text, query->ports[i].if_index);
+	fputs(listed > 0 ? ")" : "", sql);
+}
+
+void
+cluster_write_where(FILE *sql, const struct query *query, const struct query_want *want,
+    const struct cluster_source *source)
 {
 	mirror_write_agents(sql, query);
 	if (source->table == CLUSTER_PORTS)
@@ -144,7 +161,10 @@ put_where(FILE *sql, const struct query *query, const struct query_want *want,
 	if (!want->dimension)
 		return;
 	put_ports(sql, query);
-	put_only(sql, query, want);
+	if (want->by_port)
+		put_without_uncounted(sql, query, want->options);
+	else
+		put_only(sql, query, want);
 	if (want->options->addr.n_octets > 0) {
 		fputs(" AND (", sql);
 		put_between(sql, "key1", &want->options->addr);
@@ -156,7 +176,7 @@ put_where(FILE *sql, const struct query *query, const struct query_want *want,
 
 static char *
 make_sql(const struct query *query, const struct query_want *want,
-    const struct part_source *source, const struct sums_run *runs, size_t n_runs)
+    const struct cluster_source *source, const struct sums_run *runs, size_t n_runs)
 {
 	char *text = NULL, *where = NULL;
 	size_t size, where_size;
@@ -164,7 +184,7 @@ make_sql(const struct query *query, const struct query_want *want,
 	bool good = sql && more;
 
 	if (more) {
-		put_where(more, query, want, source);
+		cluster_write_where(more, query, want, source);
 		good = fclose(more) == 0 && good;
 	}
 	if (good) {
@@ -172,7 +192,7 @@ make_sql(const struct query *query, const struct query_want *want,
 		    .table = source->table, .runs = runs, .n_runs = n_runs, .where = where};
 
 		fprintf(sql, "SELECT agent, if_index, direction, %s AS half1, %s AS half2, ",
-		    source->half1, source->half2);
+		    want->by_port ? "''" : source->half1, want->by_port ? "''" : source->half2);
 		if (source->sums)
 			fputs(source->sums, sql);
 		else
@@ -241,7 +261,7 @@ take_sums(void *arg, const struct row_cell *cells)
 
 /* n is a whole number, and so is what is said of samples without a key. */
 static void
-set_types(struct arriving *a, const struct part_source *source)
+set_types(struct arriving *a, const struct cluster_source *source)
 {
 	static const enum cluster_type first[FIRST_SUM] = {CLUSTER_AGENT_ID, CLUSTER_U32,
 	    CLUSTER_U8, CLUSTER_TEXT, CLUSTER_TEXT};
@@ -256,8 +276,7 @@ int
 query_cluster_sums(struct query *query, const struct query_want *want, const struct query_run *runs,
     size_t n_runs, query_body_fn *take, void *arg)
 {
-	unsigned kind = want->single > 0 ? want->single : want->kind;
-	struct part_source source = source_of(kind);
+	struct cluster_source source = cluster_source_of(want);
 	struct arriving *a = calloc(1, sizeof(*a));
 	struct sums_run *asked = calloc(n_runs + 1, sizeof(*asked));
 	char *sql = NULL;
@@ -272,7 +291,7 @@ query_cluster_sums(struct query *query, const struct query_want *want, const str
 		err = query_fail(query, -ENOMEM, "no memory");
 	if (err == 0) {
 		a->query = query;
-		a->kind = kind;
+		a->kind = want->single > 0 ? want->single : want->kind;
 		a->n_sums = source.n_sums;
 		a->take = take;
 		a->arg = arg;

@@ -126,8 +126,8 @@ find_kept_since(struct query *query, uint64_t *kept_since_us)
 	return more < 0 ? more : 0;
 }
 
-static bool
-needs_samples(const struct report_options *options, const struct dimension *dimension)
+bool
+query_needs_samples(const struct report_options *options, const struct dimension *dimension)
 {
 	enum store_key_kind pairs = options->addr.n_octets == FRAME_MAC_LEN ? STORE_KEY_ETH_PAIR
 									    : STORE_KEY_IP_PAIR;
@@ -248,7 +248,7 @@ query_keys(struct query *query, const struct report_options *options,
 	int err;
 
 	*kept_since_us = 0;
-	query->from_samples = needs_samples(options, dimension);
+	query->from_samples = query_needs_samples(options, dimension);
 	if (!query->from_samples) {
 		err = query_sum_folded(query, dimension->kind);
 		return err == 0 ? query_sum_keys(query, options, dimension, keys, n) : err;

@@ -186,9 +186,9 @@ read_file(struct query *query, const struct query_want *want, const struct query
 	return err;
 }
 
-/* 0 or -ENOMEM; *runs is to be freed. */
-static int
-find_runs(struct query *query, const struct query_want *want, struct query_run **runs, size_t *n)
+int
+query_find_runs(struct query *query, const struct query_want *want, struct query_run **runs,
+    size_t *n)
 {
 	uint64_t at_us = query->range.from_us;
 
@@ -210,7 +210,7 @@ query_bodies(struct query *query, const struct query_want *want, query_body_fn *
 {
 	struct query_run *runs;
 	size_t n;
-	int err = find_runs(query, want, &runs, &n);
+	int err = query_find_runs(query, want, &runs, &n);
 
 	if (err == 0 && !query->mirror)
 		err = read_file(query, want, runs, n, take, arg);

@@ -40,7 +40,12 @@ struct query_want {
 	unsigned kind, single;
 	const struct dimension *dimension;
 	const struct report_options *options;
+	bool by_port; /* of a cluster: all keys of a port in one, of ports that count in lists */
 };
+
+/* The keys of a list out of windows: both halves, or one where that does. */
+struct query_want query_want_keys(const struct report_options *options,
+    const struct dimension *dimension);
 
 /* All parts of the range. */
 int query_bodies(struct query *query, const struct query_want *want, query_body_fn *take,
@@ -52,6 +57,10 @@ struct query_run {
 	uint64_t from_us, to_us;
 };
 
+/* Those of a question. 0 or -ENOMEM; *runs is to be freed. */
+int query_find_runs(struct query *query, const struct query_want *want, struct query_run **runs,
+    size_t *n);
+
 /* The cluster's sums of these windows. */
 int query_cluster_sums(struct query *query, const struct query_want *want,
     const struct query_run *runs, size_t n_runs, query_body_fn *take, void *arg);
@@ -60,6 +69,13 @@ int query_cluster_sums(struct query *query, const struct query_want *want,
  * body, NULL. NULL: not a port of the query. */
 struct query_port *query_port_of(const struct query *query, const struct pack_key *key,
     struct query_port *at);
+
+/* True if a filter crosses keys. */
+bool query_needs_samples(const struct report_options *options, const struct dimension *dimension);
+
+/* Adds the entry taken last; same: first column of the pairs of mates. */
+void query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *reader,
+    unsigned same);
 
 /* Sums of keys of that dimension, out of parts, added up by port and key. */
 int query_sum_keys(struct query *query, const struct report_options *options,

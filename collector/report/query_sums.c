@@ -26,8 +26,8 @@ query_port_of(const struct query *query, const struct pack_key *key, struct quer
 	    ? at : query_find_port(query, agent, if_index);
 }
 
-static void
-add_sums(struct estimate_sums *sums, const struct pack_reader *reader, unsigned same)
+void
+query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *reader, unsigned same)
 {
 	sums->n += (uint64_t)pack_value(reader, PACK_N);
 	sums->w += pack_value(reader, PACK_W);
@@ -65,7 +65,7 @@ add_totals(struct query *query, struct pack_reader *reader, unsigned kind, void 
 		side = &port->side[direction];
 		side->pool_pkts += pack_value(reader, PACK_POOL_PKTS);
 		side->pool_octets += pack_value(reader, PACK_POOL_OCTETS);
-		add_sums(&side->all, reader, PACK_ANY_PKTS);
+		query_add_pack_sums(&side->all, reader, PACK_ANY_PKTS);
 		arrivals[port - query->ports].expected += pack_value(reader, PACK_EXPECTED);
 		arrivals[port - query->ports].received += pack_value(reader, PACK_RECEIVED);
 	}
@@ -117,6 +117,8 @@ add_folded(struct query *query, struct pack_reader *reader, unsigned kind, void 
 int
 query_sum_folded(struct query *query, unsigned kind)
 {
+	for (size_t i = 0; i < query->n_ports; i++)
+		query->ports[i].folded = query->ports[i].folded_most = 0;
 	return query_bodies(query, &(struct query_want){.kind = STORE_PART_FOLDED + kind},
 	    add_folded, NULL);
 }
@@ -311,7 +313,7 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 		port = &query->ports[key.port - query->ports];
 		set_key(t, &reader->key, single, &key);
 		if (sum && ++sum < t->items + t->n && is_same(sum, &key)) {
-			add_sums(&sum->sums, reader, same);
+			query_add_pack_sums(&sum->sums, reader, same);
 			continue;
 		}
 		hash = hash_halves(&key);
@@ -319,19 +321,25 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 			continue;
 		sum = find_key(query, t, &key, hash, &err);
 		if (sum)
-			add_sums(&sum->sums, reader, same);
+			query_add_pack_sums(&sum->sums, reader, same);
 	}
 	return err == 0 && reader->failed ? -EBADMSG : err;
+}
+
+struct query_want
+query_want_keys(const struct report_options *options, const struct dimension *dimension)
+{
+	return (struct query_want){.kind = dimension->kind,
+	    /* an address asked for may be the other half */
+	    .single = options->addr.n_octets > 0 ? 0 : dimension->single,
+	    .dimension = dimension, .options = options};
 }
 
 int
 query_sum_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n)
 {
-	const struct query_want want = {.kind = dimension->kind,
-	    /* an address asked for may be the other half */
-	    .single = options->addr.n_octets > 0 ? 0 : dimension->single,
-	    .dimension = dimension, .options = options};
+	const struct query_want want = query_want_keys(options, dimension);
 	struct key_table t = {.options = options, .dimension = dimension};
 	int err = grow(query, &t);
 
