@@ -393,5 +393,5 @@ cluster_write_migration(FILE *out, const struct cluster_place *place, unsigned f
 void
 cluster_write_version_query(FILE *out, const struct cluster_place *place)
 {
-	fprintf(out, "SELECT toUInt32(max(number)) FROM %s.migration", place->database);
+	fprintf(out, "SELECT toUInt64(max(number)) FROM %s.migration", place->database);
 }
