@@ -198,8 +198,19 @@ chmod 755 "$rig/kept"
 refused=$(refusal_of "$build/collector/easecapd" "$rig/collector.conf")
 if grep -q "$rig/kept/ease.db.*permission denied" -i <<<"$refused"; then pass "collector: a store of root's"; else
 	fail "collector: a store of root's" "$refused"; fi
+
+# Out of the box it can be reached from this machine alone: notifications and the page.
+printf '%s\n' 'communities = {"unsaid"}' 'run_as = root' "store = \"$rig/own.db\"" >"$rig/collector.conf"
+rm -f "$rig/collector.log"
+rig_collector || fail 'collector: by default' "$(tail -n 3 "$rig/collector.log")"
+expect 'collector: by default it listens on loopback alone' \
+    "$(ss -Hltunp | grep "pid=$collector_pid," | awk '{ print $5 }' | grep -vc '^127\.0\.0\.1:\|^\[::1\]:')" 0
+if [ "$(ss -Hltunp | grep "pid=$collector_pid," | awk '{ print $5 }' | grep -c ':162$\|:8162$')" -ge 2 ]; then pass 'collector: and it does'; else
+	fail 'collector: by default' "$(ss -Hltun)"; fi
+rig_end "$collector_pid"
+collector_pid=''
 if ! getent passwd easecapd >/dev/null; then
-	rm -rf "$rig/kept"
+	rm -rf "$rig/kept" "$rig/collector.log"
 	collector_conf
 	rig_collector
 	expect "collector: without a user of its own" "$(of_threads "$collector_pid" CapEff) $(of_threads "$collector_pid" CapBnd) $(of_threads "$collector_pid" NoNewPrivs) $(grep -c 'root it stays' "$rig/collector.log")" "$(mask) $(mask) 1 1"

@@ -7,7 +7,8 @@ A fenced block says by its first word what is done with it:
     sh              for the reader's own machines: bash only checks the syntax
     easeagentd.conf, easecapd.conf
                     the daemon's --check must take it (EASE_BUILD says where they are)
-    c FILE          stands word for word in that file of the source tree (EASE_TOP)
+    c FILE, conf FILE
+                    stands word for word in that file of the source tree (EASE_TOP)
 Words must be equal, numbers only be numbers: a shown line is compared after all numbers, bars and
 runs of spaces are made alike; but addresses and object identifiers are compared as they are, and so
 is a line that is one number. A line "…" stands for any lines, "…" at its end for any rest. A command
@@ -169,7 +170,7 @@ def check_block(shell, start, kind, body):
         return check_configuration(build + "/agent/easeagentd", start, body)
     if kind[0] == "easecapd.conf":
         return check_configuration(build + "/collector/easecapd", start, body)
-    if kind[0] == "c":
+    if kind[0] in ("c", "conf"):
         return check_code(kind[1], start, body)
     if kind[0] in ("text", "snmpd.conf"):
         return None
