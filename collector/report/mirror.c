@@ -502,7 +502,7 @@ take_version(void *arg, const struct row_cell *cells)
 static int
 check_version(struct query *query)
 {
-	static const enum cluster_type type = CLUSTER_U32;
+	static const enum cluster_type type = CLUSTER_U64;
 	int64_t version = 0;
 	char *sql = NULL;
 	size_t size;
