@@ -50,6 +50,13 @@ http_listen_check(const char *value)
 }
 
 static const char *
+http_store_check(const char *value)
+{
+	return strcmp(value, "sqlite") == 0 || strcmp(value, "clickhouse") == 0 ? NULL
+	    : "sqlite or clickhouse";
+}
+
+static const char *
 http_token_check(const char *value)
 {
 	return *value && strlen(value) < HTTP_TOKEN_MIN ? "a token has at least 8 characters" : NULL;
@@ -156,6 +163,9 @@ const struct option_row collector_options[] = {
 		"takes the place of one that has asked nothing for longest."},
     {"http_question", OPTION_U32, AT(http_question_ms), .min = 100, .max = 600000, .unit = "ms",
 	.def = "5000", .help = "Longest time that answering one question may take."},
+    {"http_store", OPTION_STRING, AT(http_store), .def = "sqlite", .check = http_store_check,
+	.help = "What the page and /api/v1/ answer from: sqlite, the collector's own store, or "
+		"clickhouse, the cluster with what all collectors have shipped."},
     {"http_metrics_ports", OPTION_U32, AT(http_metrics_ports), .max = 100000, .def = "1000",
 	.help = "Ports that /metrics has series of, up to 15 each."},
     {"http_metrics_top", OPTION_U32, AT(http_metrics_top), .max = 100, .def = "10",
@@ -240,6 +250,8 @@ whole_check(const struct collector_config *config)
 			return "user: auth_passphrase and priv_passphrase are needed";
 	if (config->senders.n == 0)
 		return "senders: at least one is needed";
+	if (strcmp(config->http_store, "clickhouse") == 0 && config->clickhouse.n == 0)
+		return "http_store: clickhouse needs a server in option clickhouse";
 	if (config->clickhouse.n > 0 && !cluster_http_is_built())
 		return "clickhouse: this program was built without libcurl";
 	return NULL;

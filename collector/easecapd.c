@@ -4,6 +4,7 @@
  */
 #include "collector/capd.h"
 #include "collector/clickhouse.h"
+#include "collector/report/query.h"
 #include "collector/web/web.h"
 #include "common/log.h"
 #include "common/privilege.h"
@@ -170,9 +171,16 @@ listen_for_page(const struct collector_config *config)
 	return fd < 0 ? -1 : fd;
 }
 
+static struct query_cluster
+cluster_to_ask(const struct clickhouse *c)
+{
+	return (struct query_cluster){c->servers, c->n_servers, c->place.database,
+	    c->place.cluster, c->user, c->password};
+}
+
 static struct web *
-open_page(int listen_fd, const struct collector_config *config, struct capd *capd,
-    const struct stat_set *stats[CAPD_STAT_SETS])
+open_page(int listen_fd, const struct collector_config *config, const struct query_cluster *cluster,
+    struct capd *capd, const struct stat_set *stats[CAPD_STAT_SETS])
 {
 	const struct web_config web_config = {
 	    .listen_fd = listen_fd,
@@ -185,6 +193,7 @@ open_page(int listen_fd, const struct collector_config *config, struct capd *cap
 	    .metrics_ports = config->http_metrics_ports,
 	    .metrics_top = config->http_metrics_top,
 	    .store = config->store,
+	    .cluster = strcmp(config->http_store, "clickhouse") == 0 ? cluster : NULL,
 	    .names = config->names,
 	    .vendors = config->vendors,
 	    .stats = stats,
@@ -241,6 +250,7 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	int parent_fd = foreground ? -1 : go_to_background(), page_fd;
 	const struct stat_set *stats[CAPD_STAT_SETS];
 	char error[ERROR_TEXT];
+	const struct query_cluster cluster = cluster_to_ask(clickhouse);
 	struct page page = {.config = config};
 	struct capd *capd;
 	struct ship *ship;
@@ -257,7 +267,7 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 		return r;
 	}
 	ship = open_shipping(clickhouse, config, capd);
-	page.web = open_page(page_fd, config, capd, stats);
+	page.web = open_page(page_fd, config, &cluster, capd, stats);
 	if (page.web)
 		capd_on_reload(capd, change_page, &page);
 	if (foreground && page.web)

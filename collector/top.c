@@ -1,6 +1,6 @@
 #include "collector/top.h"
 
-#include "collector/cluster/url.h"
+#include "collector/clickhouse.h"
 #include "collector/config.h"
 #include "collector/report/directory.h"
 #include "collector/report/query.h"
@@ -28,6 +28,31 @@ open_default_store(struct query **query, char *error, size_t error_size)
 	return err;
 }
 
+/* The cluster that the collector ships to. */
+static int
+open_default_cluster(struct query **query, char *error, size_t error_size)
+{
+	struct collector_config config = {0};
+	struct clickhouse c = {0};
+	int err = collector_config_load(TOP_CONFIG_FILE, &config, error, error_size);
+
+	if (err == 0 && clickhouse_read(&c, &config) != 0) {
+		err = -ENOMEM;
+		snprintf(error, error_size, "no memory");
+	} else if (err == 0 && c.n_servers == 0) {
+		err = -ENOENT;
+		snprintf(error, error_size, "%s: no server in option clickhouse (or name one:"
+		    " --store clickhouse:http://HOST)", TOP_CONFIG_FILE);
+	}
+	if (err == 0)
+		err = query_open_cluster(&(struct query_cluster){c.servers, c.n_servers,
+		    c.place.database, c.place.cluster, c.user, c.password}, NULL, query, error,
+		    error_size);
+	clickhouse_free(&c);
+	collector_config_free(&config);
+	return err;
+}
+
 /* The password is nothing for a command line. */
 static int
 open_cluster(const char *text, struct query **query, char *error, size_t error_size)
@@ -49,6 +74,8 @@ open_store(const struct top *top, struct query **query, char *error, size_t erro
 {
 	const char *store = top->store ? top->store : getenv("EASETOP_STORE");
 
+	if (store && strcmp(store, "clickhouse:") == 0)
+		return open_default_cluster(query, error, error_size);
 	if (store && cluster_url_is_meant(store))
 		return open_cluster(store, query, error, error_size);
 	if (store && *store)

@@ -93,7 +93,8 @@ static const struct command_option {
 	{"vendors", NULL, set_vendors, "makers of MAC addresses (package ieee-data)"},
 	{"watch", "SECONDS", set_watch, "draw it again so often, as top does, until q is pressed"},
 	{"format", "text|json|csv", set_format, "for eyes or for programs (text)"},
-	{"store", "sqlite:PATH", set_store, "else $EASETOP_STORE, else as " TOP_CONFIG_FILE " says"},
+	{"store", "STORE", set_store, "sqlite:PATH, or clickhouse:[URL] (easetop(1)); else"
+		" $EASETOP_STORE,\n                             else as " TOP_CONFIG_FILE " says"},
 	{"utc", NULL, set_utc, "times in UTC instead of local time"},
 	{"help", NULL, set_help, "this"},
 	{NULL, NULL, NULL, NULL},

@@ -268,15 +268,24 @@ bind_row(struct filling *f, const struct row_cell *cells)
 	return true;
 }
 
+/* A row takes about as much memory as a key. */
+static size_t
+most_rows(const struct query *query)
+{
+	size_t keys = query->limits.keys;
+
+	return keys > 0 && keys < MIRROR_ROWS_MAX ? keys : MIRROR_ROWS_MAX;
+}
+
 static int
 take_row(void *arg, const struct row_cell *cells)
 {
 	struct filling *f = arg;
 	int err = 0;
 
-	if (++f->n_rows > MIRROR_ROWS_MAX)
-		return query_fail(f->query, -E2BIG, "more than %d rows of table %s: ask for a"
-		    " shorter range or one switch", MIRROR_ROWS_MAX, f->table->name);
+	if (++f->n_rows > most_rows(f->query))
+		return query_fail(f->query, -E2BIG, "more than %zu rows of table %s: ask for a"
+		    " shorter range or one switch", most_rows(f->query), f->table->name);
 	if (f->table->from == CLUSTER_AGENTS)
 		err = add_agent(f->query, &cells[0]);
 	if (err || !bind_row(f, cells))

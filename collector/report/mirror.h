@@ -15,7 +15,7 @@
 #include "collector/cluster/rowbinary.h"
 #include "collector/report/query_private.h"
 
-/* More rows of a table are refused with -E2BIG: some 500 MB. */
+/* More rows of a table are refused with -E2BIG: some 500 MB. A limit of keys holds for rows, too. */
 enum { MIRROR_ROWS_MAX = 3000000 };
 
 /* Connects, looks at the version of the tables there, and makes query->db. */

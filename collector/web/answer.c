@@ -1,6 +1,7 @@
 #include "collector/web/answer.h"
 
 #include "collector/report/render.h"
+#include "common/log.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -101,8 +102,8 @@ compress_reply(struct reply *reply)
 	deflateEnd(&z);
 }
 
-struct query *
-answer_open_store(struct answerer *answerer, struct reply *reply)
+static struct query *
+open_query(struct answerer *answerer, const struct query_cluster *cluster, struct reply *reply)
 {
 	const struct web_config *config = answerer->config;
 	const struct query_limits limits = {
@@ -113,15 +114,32 @@ answer_open_store(struct answerer *answerer, struct reply *reply)
 	};
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
+	int err;
 
 	stat_add(answerer->stats, WEB_STAT_QUESTIONS, 1);
-	if (query_open(config->store, &query, error, sizeof(error)) != 0) {
+	err = cluster ? query_open_cluster(cluster, &limits, &query, error, sizeof(error))
+		      : query_open(config->store, &query, error, sizeof(error));
+	if (err) {
 		stat_add(answerer->stats, WEB_STAT_FAILED, 1);
-		answer_error(reply, HTTP_UNAVAILABLE, "the store cannot be read");
+		log_warn_limited("web", "%s", error);
+		answer_error(reply, HTTP_UNAVAILABLE, cluster ? "the cluster cannot be asked"
+							     : "the store cannot be read");
 		return NULL;
 	}
 	query_limit(query, &limits);
 	return query;
+}
+
+struct query *
+answer_open_own(struct answerer *answerer, struct reply *reply)
+{
+	return open_query(answerer, NULL, reply);
+}
+
+struct query *
+answer_open_store(struct answerer *answerer, struct reply *reply)
+{
+	return open_query(answerer, answerer->config->cluster, reply);
 }
 
 /* Where the store lies is nothing to strangers. */
@@ -195,7 +213,7 @@ answer_report(struct answerer *answerer, unsigned worker, const struct question 
 static void
 answer_health(struct answerer *answerer, struct reply *reply)
 {
-	struct query *query = answer_open_store(answerer, reply);
+	struct query *query = answer_open_own(answerer, reply);
 
 	if (!query)
 		return;

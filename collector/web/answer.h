@@ -60,8 +60,12 @@ void answer(void *arg, unsigned worker, const struct request *request, struct re
 /* A body {"error": message}; without memory an empty one. */
 void answer_error(struct reply *reply, int status, const char *message);
 
-/* The store, opened for a question with its limits; NULL after setting the reply. */
+/* What the page shows, the store or the cluster, opened for a question with its limits; NULL after
+ * setting the reply. */
 struct query *answer_open_store(struct answerer *answerer, struct reply *reply);
+
+/* The collector's own store, always: of a cluster each collector would tell Prometheus all. */
+struct query *answer_open_own(struct answerer *answerer, struct reply *reply);
 
 /* The reply that an error of a question means. */
 void answer_failed(struct answerer *answerer, const struct query *query, int err,

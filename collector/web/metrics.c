@@ -478,7 +478,7 @@ answer_metrics(struct answerer *answerer, struct reply *reply)
 {
 	struct metrics m = {
 	    .answerer = answerer,
-	    .query = answer_open_store(answerer, reply),
+	    .query = answer_open_own(answerer, reply),
 	    .now_us = clock_wall_us(answerer->config->clock),
 	};
 	int err;

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct query_cluster;
 struct web_config {
 	int listen_fd;	    /* of web_listen */
 	const char *token;  /* "": none */
@@ -28,6 +29,7 @@ struct web_config {
 	size_t question_keys;	/* most keys that it may read */
 	uint32_t metrics_ports, metrics_top; /* most series of /metrics */
 	const char *store;
+	const struct query_cluster *cluster; /* asked by page and /api/v1/ instead of the store, or NULL */
 	const char *names; /* file of names (directory.h); "": none */
 	bool vendors;
 	const struct stat_set *const *stats; /* of the collector, to be told beside its own */
