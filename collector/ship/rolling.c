@@ -284,7 +284,7 @@ write_source(const struct rolling *r, FILE *out, const struct windows *w, const 
 
 	fputs("SELECT ", out);
 	write_window(out, "start_us", w);
-	fprintf(out, " AS w, agent, %s", of->key);
+	fprintf(out, " AS window_us, agent, %s", of->key);
 	write_summands(out, of->table, false);
 	sums_sql_rows(out, &rows);
 	write_agents(r, out, w);
@@ -295,7 +295,9 @@ static void
 write_former(const struct rolling *r, FILE *out, const struct windows *w, const struct summed *of,
     const char *where)
 {
-	fprintf(out, " UNION ALL SELECT start_us AS w, agent, %s", of->key);
+	fputs(" UNION ALL SELECT ", out);
+	write_window(out, "start_us", w);
+	fprintf(out, " AS window_us, agent, %s", of->key);
 	write_summands(out, of->table, true);
 	fputs(" FROM ", out);
 	write_name(r, out, of->table, true);
@@ -311,11 +313,11 @@ write_revisions(const struct rolling *r, FILE *out, const struct windows *w)
 {
 	fputs("SELECT ", out);
 	write_window(out, "start_us", w);
-	fputs(" AS w, agent, sum(revision) AS revision FROM ", out);
+	fputs(" AS window_us, agent, sum(revision) AS revision FROM ", out);
 	write_name(r, out, CLUSTER_COVER, true);
 	fputs(" FINAL WHERE ", out);
 	write_range(out, "start_us", w);
-	fputs(" GROUP BY w, agent", out);
+	fputs(" GROUP BY window_us, agent", out);
 }
 
 static int
@@ -333,7 +335,7 @@ make_sums(struct rolling *r, const struct windows *w, const struct summed *of, u
 	write_name(r, st.out, of->table, true);
 	fprintf(st.out, " (level, start_us, collector, agent, %s", of->key);
 	write_summands(st.out, of->table, false);
-	fprintf(st.out, ", revision) SELECT %u, w, 0, agent, %s, ",
+	fprintf(st.out, ", revision) SELECT %u, window_us, 0, agent, %s, ",
 	    cluster_levels[w->level].minutes, of->key);
 	sums_sql_columns(st.out, of->table);
 	fputs(", revision FROM (", st.out);
@@ -342,7 +344,7 @@ make_sums(struct rolling *r, const struct windows *w, const struct summed *of, u
 		write_former(r, st.out, w, of, where);
 	fputs(") ANY INNER JOIN (", st.out);
 	write_revisions(r, st.out, w);
-	fprintf(st.out, ") USING w, agent GROUP BY w, agent, %s, revision", of->key);
+	fprintf(st.out, ") USING window_us, agent GROUP BY window_us, agent, %s, revision", of->key);
 	return statement_run(&st, r->http, r->server);
 }
 
