@@ -66,17 +66,45 @@ udp_out_connect(struct udp_out *out)
 	return out->connected;
 }
 
+/* The address and the route that a socket got when it was connected are its own for good, even when
+ * the host has others. */
+static bool
+connect_anew(struct udp_out *out)
+{
+	const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+
+	out->connected = false;
+	connect(out->fd, &nowhere, sizeof(nowhere));
+	return udp_out_connect(out);
+}
+
+static bool
+has_lost_its_way(int error)
+{
+	return error == ENETUNREACH || error == EHOSTUNREACH || error == EADDRNOTAVAIL ||
+	    error == EINVAL || error == ENODEV;
+}
+
+static int
+send_again(const struct udp_out *out, const void *octets, size_t n)
+{
+	return send(out->fd, octets, n, 0) >= 0 ? 0 : -errno;
+}
+
 /* A refusal by the other host is told at the next send, which then sends nothing. */
 int
 udp_out_send(struct udp_out *out, const void *octets, size_t n, bool *unreachable)
 {
+	int error;
+
 	*unreachable = false;
 	if (!udp_out_connect(out))
 		return -out->connect_error;
 	if (send(out->fd, octets, n, 0) >= 0)
 		return 0;
-	if (errno != ECONNREFUSED)
-		return -errno;
-	*unreachable = true;
-	return send(out->fd, octets, n, 0) >= 0 ? 0 : -errno;
+	error = errno;
+	*unreachable = error == ECONNREFUSED;
+	if (has_lost_its_way(error) && !connect_anew(out))
+		return -out->connect_error;
+	return *unreachable || has_lost_its_way(error) ? send_again(out, octets, n) : -error;
 }

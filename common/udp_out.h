@@ -25,8 +25,8 @@ uint16_t udp_out_port(const char *endpoint);
 int udp_out_open(struct udp_out *out, const char *endpoint);
 void udp_out_close(struct udp_out *out);
 
-/* True once there was a way there: from then on the socket has an address of its own. Tried again
- * at each call and each send. */
+/* True once there was a way there: from then on the socket has an address of its own, until that is
+ * taken from the host or the way is gone. Tried again at each call and each send. */
 bool udp_out_connect(struct udp_out *out);
 
 /* 0, or -errno and nothing was sent. *unreachable: the host there had said that nobody listens,

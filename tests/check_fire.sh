@@ -155,6 +155,43 @@ stopped() {
 		fail 'stopped: memory' "$grown KiB more"; fi
 }
 
+# ---- past the master ----
+
+# A sink that takes little and one where nobody listens; a master that stands still; a collector that
+# is away for a second.
+past_the_master() {
+	local given
+	rig_new
+	rig_start "$capture" recorded 'mean_skip = 4' 'loop = true' \
+	    "trap_sink \"127.0.0.1:$(free_port)\" { community = dead }" \
+	    "trap_sink \"127.0.0.1:$(free_port)\" { community = slow max_per_s = 10 }" \
+	    "trap_sink \"127.0.0.1:$trap_port\" { community = demo }" || return
+	sleep 1
+	kill -STOP "$snmpd_pid"
+	sleep 2
+	given=$(received)
+	sleep 0.5
+	if [ "$(received)" -gt "$given" ]; then pass 'past the master: samples do not wait for it'; else
+		fail 'past the master' "still $given samples"; fi
+	kill -CONT "$snmpd_pid"
+	rig_end "$collector_pid"
+	sleep 1
+	: >"$rig/collector.log"
+	rig_collector
+	sleep 1
+	sampling 2
+	sleep 1.1
+	given=$(column_sum "$ease.1.2.1.$(port_column easePortSamples)")
+	sleep 0.5
+	echo "     fire: past the master: $given given out = $(received) received + $(place 'on the way') while there was no collector"
+	expect 'past the master: all that was given out is received or told as lost' \
+	    $(($(received) + $(place 'on the way'))) "$given"
+	expect 'past the master: nothing else is lost' "$(place agent) $(stat direct.kernel_refused)" '0 0'
+	expect 'past the master: the dead and the slow one are counted' \
+	    "$([ "$(stat direct.unreachable)" -gt 0 ] && echo dead) $([ "$(stat direct.over_rate)" -gt 0 ] && echo slow)" 'dead slow'
+}
+
 restarted_at_random
 stopped
+past_the_master
 exit $failed

@@ -14,7 +14,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -361,6 +364,70 @@ START_TEST(a_host_that_does_not_listen)
 }
 END_TEST
 
+static void
+ip(const char *arguments)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "ip %s", arguments);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* The socket of a sink has the host's address of when it was connected. */
+START_TEST(a_host_whose_address_changes)
+{
+	struct trap_sink sink = sink_to((char *)"192.0.2.9:162");
+	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+
+	if (unshare(CLONE_NEWNET) < 0 || system("ip link add d0 type veth peer name d1") != 0) {
+		printf("SKIP a host whose address changes: no network namespace\n");
+		close(home);
+		return;
+	}
+	ip("link set d1 up");
+	ip("link set d0 up");
+	create(&sink, 1);
+	take_sample(1, 1, 64);
+	ck_assert_int_eq(trap_sinks_push(sinks, &notification), -ENOBUFS); /* no way there yet */
+	ip("addr add 192.0.2.1/24 dev d0");
+	ck_assert_int_eq(trap_sinks_push(sinks, &notification), 0);
+	ip("addr del 192.0.2.1/24 dev d0");
+	ck_assert_int_eq(trap_sinks_push(sinks, &notification), -ENOBUFS);
+	ip("addr add 192.0.2.2/24 dev d0");
+	ck_assert_int_eq(trap_sinks_push(sinks, &notification), 0);
+	ip("addr del 192.0.2.2/24 dev d0"); /* and another at once */
+	ip("addr add 192.0.2.3/24 dev d0");
+	ck_assert_int_eq(trap_sinks_push(sinks, &notification), 0);
+	ck_assert_uint_eq(counted(TRAP_SINKS_SENT), 3);
+	ck_assert_uint_eq(counted(TRAP_SINKS_KERNEL_REFUSED), 2);
+	ck_assert_int_eq(setns(home, CLONE_NEWNET), 0);
+	close(home);
+}
+END_TEST
+
+START_TEST(a_slow_sink_and_a_dead_one_cost_the_others_nothing)
+{
+	char dead[32];
+	struct trap_sink list[] = {sink_to(dead), sink_to(here), sink_to(here)};
+
+	close(listen_here(dead));
+	list[0].max_per_s = list[2].max_per_s = 10000;
+	list[1].max_per_s = 1; /* and 512 at once */
+	create(list, 3);
+	take_sample(1, 1, 64);
+	for (int i = 0; i < 2000; i++) {
+		clock_step_us(&now, 100);
+		ck_assert_int_eq(trap_sinks_push(sinks, &notification), 0);
+		while (recv(listener, octets, sizeof(octets), MSG_DONTWAIT) > 0)
+			;
+	}
+	ck_assert_uint_eq(counted(TRAP_SINKS_OVER_RATE), 2000 - TRAP_SINK_BURST_MIN);
+	ck_assert_uint_eq(counted(TRAP_SINKS_SENT), 4000 + TRAP_SINK_BURST_MIN);
+	ck_assert_uint_gt(counted(TRAP_SINKS_UNREACHABLE), 0);
+	ck_assert_uint_eq(counted(TRAP_SINKS_KERNEL_REFUSED), 0);
+}
+END_TEST
+
 START_TEST(sinks_are_checked)
 {
 	struct trap_sink sink = sink_to((char *)"192.0.2.1:162");
@@ -400,6 +467,8 @@ main(void)
 	tcase_add_test(tcase, no_more_than_the_rate);
 	tcase_add_test(tcase, what_one_sink_does_not_get_the_others_do);
 	tcase_add_test(tcase, a_host_that_does_not_listen);
+	tcase_add_test(tcase, a_host_whose_address_changes);
+	tcase_add_test(tcase, a_slow_sink_and_a_dead_one_cost_the_others_nothing);
 	tcase_add_test(tcase, sinks_are_checked);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
