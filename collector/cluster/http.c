@@ -39,6 +39,7 @@ struct cluster_http {
 	/* of the call under way */
 	const struct cluster_question *question;
 	int taken; /* first error of question->take */
+	bool has_taken; /* it got a part of the answer */
 	char says[ERROR_BODY]; /* what came with a status that is not 200 */
 	size_t n_says;
 	char curl_error[CURL_ERROR_SIZE];
@@ -99,6 +100,7 @@ take_octets(char *octets, size_t size, size_t n, void *arg)
 		http->n_says += kept;
 		return n;
 	}
+	http->has_taken = http->question->take != NULL;
 	if (http->question->take)
 		http->taken = http->question->take(http->question->arg, octets, n);
 	return http->taken == 0 ? n : 0;
@@ -336,8 +338,8 @@ judge(struct cluster_http *http, const struct server *server, CURLcode result)
 	case CURLE_BAD_CONTENT_ENCODING:
 	case CURLE_WEIRD_SERVER_REPLY:
 		return -EBADMSG;
-	default:
-		return -EHOSTUNREACH;
+	default: /* half an answer must not be begun again by another server */
+		return http->has_taken ? -EBADMSG : -EHOSTUNREACH;
 	}
 }
 
@@ -360,6 +362,7 @@ ask_server(struct cluster_http *http, const struct server *server, bool compress
 	CURLcode result = CURLE_OUT_OF_MEMORY;
 
 	http->taken = 0;
+	http->has_taken = false;
 	http->n_says = 0;
 	memset(http->says, 0, sizeof(http->says));
 	*http->curl_error = '\0';
