@@ -588,13 +588,18 @@ ship_all(struct ship *s, bool last)
 static void
 keep(struct ship *s)
 {
+	int err;
+
 	if (s->kept_us != 0 && now_us() - s->kept_us < KEEPER_US)
 		return;
 	s->is_keeping = true;
-	if (keeper_work(&s->keeper, KEEPER_US) < 0 && !is_over(s))
+	err = keeper_work(&s->keeper, KEEPER_US);
+	s->is_keeping = false;
+	if (err < 0 && err != -ECANCELED) {
 		log_warn_limited(ROOM, "rolling up in the cluster: %s",
 		    cluster_http_error(s->http));
-	s->is_keeping = false;
+		keeper_forget(&s->keeper);
+	}
 	s->kept_us = now_us();
 	note_sent(s);
 }
@@ -613,7 +618,7 @@ note_failure(struct ship *s, int err)
 	roll_back(s);
 	stat_add(&s->stats, SHIP_STAT_RETRIES, 1);
 	s->failures++;
-	if (err == -EREMOTEIO && answer_has_no_tables(s->http))
+	if (err == -EREMOTEIO) /* perhaps tables are gone: of another shard the error says little */
 		keeper_forget(&s->keeper);
 	atomic_store(&s->values[SHIP_STAT_LAG], (now_us() - s->complete_us) / SECOND_US);
 	if (!is_over(s))
