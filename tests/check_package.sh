@@ -1,11 +1,13 @@
 #!/bin/bash
 # The Debian packages in a Debian 12 of their own (a folder made by debootstrap, in mount, process and
 # network namespaces): they install without a question, the commands of their units start as their
-# users, serve a walk and a report, an upgrade keeps what they keep, and a purge leaves nothing. Takes
-# minutes and the network: only with EASE_LONG. EASE_DEBS may name a directory with packages built
+# users, serve a walk and a report; an upgrade from an earlier version keeps what they keep, brings an
+# old store up to date and asks nothing; and a purge leaves nothing. Under a real systemd:
+# check_units.sh. Takes minutes and the network: only with EASE_LONG. EASE_DEBS may name a directory with packages built
 # before. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
+build=${EASE_BUILD:-$top/build}
 failed=0
 pass() { echo "PASS package $1"; }
 fail() { echo "FAIL package $1: $2"; failed=1; }
@@ -19,29 +21,24 @@ for need in debootstrap dpkg-buildpackage dh lintian unshare; do
 done
 PATH=$PATH:/usr/sbin
 
-# Outside: packages and the folder; then this script again, inside namespaces, where all it mounts and
-# starts ends with it: first to fetch what the packages depend on, then without any network.
+. "$top/tests/debian_tree.sh"
+
+# Outside: packages and the folder; then this script again, inside namespaces without a network, where
+# all it mounts and starts ends with it.
 if [ -z "${EASE_PACKAGE_ROOT:-}" ]; then
 	dir=$(mktemp -d)
 	trap 'rm -rf --one-file-system "$dir"' EXIT
-	if [ -z "${EASE_DEBS:-}" ]; then
-		if "$top/conf/build-deb" "$dir/debs" >"$dir/build" 2>&1; then pass 'built, and lintian has nothing to say'; else
-			tail -20 "$dir/build"
-			fail 'build' 'see above'
-			exit 1
-		fi
-		EASE_DEBS=$dir/debs
+	given=${EASE_DEBS:-}
+	debs_built "$dir/new" || { fail 'build' 'see above'; exit 1; }
+	[ -n "$given" ] || pass 'built, and lintian has nothing to say'
+	if ! tree_new "$dir/tree" || ! tree_depends "$dir/tree" "$EASE_DEBS"; then
+		skip 'no Debian could be made (no network?)'
 	fi
-	mirror=$(sed -n 's/^URIs: *//p; s/^deb [^ ]*\(http[^ ]*\).*/\1/p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -1)
-	debootstrap --variant=minbase --include=systemd bookworm "$dir/tree" ${mirror:+"$mirror"} >"$dir/debootstrap" 2>&1 ||
-	    skip 'debootstrap failed (no network?)'
-	mkdir "$dir/tree/debs"
-	cp "$EASE_DEBS"/easeswitch-agent_*.deb "$EASE_DEBS"/easeswitch-collector_*.deb "$dir/tree/debs/"
-	cp /etc/resolv.conf "$dir/tree/etc/"
-	printf '#!/bin/sh\nexit 101\n' >"$dir/tree/usr/sbin/policy-rc.d"
-	chmod +x "$dir/tree/usr/sbin/policy-rc.d"
+	older_debs "$EASE_DEBS" "$dir/tree/debs/old"
+	cp "$EASE_DEBS"/easeswitch-agent_*.deb "$EASE_DEBS"/easeswitch-collector_*.deb \
+	    "$EASE_DEBS"/easeswitch-doc_*.deb "$dir/tree/debs/"
+	EASE_OLD_STORE=$dir/tree/debs/old/ease.db CK_RUN_CASE=others "$build/tests/check_versions" >"$dir/versions" 2>&1
 	export EASE_PACKAGE_ROOT=$dir/tree
-	EASE_PACKAGE_STAGE=fetch unshare --mount --pid --fork --kill-child "$0" || exit 1
 	unshare --mount --pid --net --fork --kill-child "$0"
 	exit
 fi
@@ -49,24 +46,16 @@ fi
 root=$EASE_PACKAGE_ROOT
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
-debs() { (cd "$root" && ls debs/*.deb | sed 's,^,/,'); } # as they are called inside
+debs() { (cd "$root" && ls debs"$1"/*.deb | sed 's,^,/,'); } # /old or "", as they are called inside
 inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive MIBS= PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 installing() { inside apt-get install -q -y --no-install-recommends -o Dpkg::Use-Pty=0 "$@" </dev/null >>"$root/apt.log" 2>&1; }
 # Everything that is not the packaging system's own memory.
 files() { (cd "$root" && find etc usr lib var home root run tmp -xdev \( -path var/lib/dpkg -o -path var/cache -o -path var/lib/apt -o -path var/log -o -path var/lib/systemd -o -name '*.cache' -o -name 'ld.so.cache' \) -prune -o -print | sort); }
 of_users() { grep -c '^ease' "$root/etc/passwd" "$root/etc/group" | cut -d: -f2 | paste -sd' '; }
 
-if [ "${EASE_PACKAGE_STAGE:-}" = fetch ]; then
-	inside apt-get update -q >/dev/null 2>&1
-	installing snmpd snmp procps || { tail -3 "$root/apt.log"; exit 1; }
-	# What the packages depend on stays, as apt leaves it: so it is there before they come.
-	installing $(inside sh -c 'for p in /debs/*.deb; do dpkg-deb -f $p Depends; done' |
-	    tr ',' '\n' | sed 's/|.*//; s/(.*//; s/ //g' | sort -u) || { tail -3 "$root/apt.log"; exit 1; }
-	exit 0
-fi
 files >"$root/before"
 
-if installing $(debs); then pass 'installs without a question'; else
+if installing $(debs /old); then pass 'installs without a question'; else
 	tail -5 "$root/apt.log"
 	fail 'installs' 'see above'
 	exit 1
@@ -112,21 +101,39 @@ id=$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)
 stop easeagentd
 stop easecapd
 
-# An upgrade: the same packages once more, with a configuration that was changed.
+# An upgrade from an earlier version, with a store as another one left it, a configuration that its
+# user changed, and one that only the package did: no question, and each as it must be.
 echo '# ours' >>"$root/etc/easeswitch/easecapd.conf"
-installing --reinstall -o Dpkg::Options::=--force-confdef $(debs) ||
-    fail 'upgrade' "$(tail -3 "$root/apt.log")"
+old_store=false
+if [ -s "$root/debs/old/ease.db" ]; then
+	old_store=true
+	rm -f "$root"/var/lib/easecapd/ease.db*
+	cp "$root/debs/old/ease.db" "$root/var/lib/easecapd/ease.db"
+	inside chown easecapd:easecapd /var/lib/easecapd/ease.db
+fi
+installing $(debs '') || fail 'upgrade' "$(tail -3 "$root/apt.log")"
+expect 'an upgrade: the new version' "$(inside dpkg-query -W -f '${Version}\n' easeswitch-agent easeswitch-collector easeswitch-doc | sort -u | wc -l)" 1
 expect 'an upgrade keeps the configuration' "$(tail -1 "$root/etc/easeswitch/easecapd.conf")" '# ours'
+expect 'an upgrade renews a configuration that nobody changed' "$(grep -c '0.0.9' "$root/etc/easeswitch/easeagentd.conf")" 0
+expect 'the guide comes by its own package' "$(inside ls /usr/share/doc/easeswitch/guide | grep -c '\.md$')" \
+    "$(ls "$top"/conf/guide/*.md | wc -l)"
 daemons
 wait_for served
 expect 'an upgrade keeps the identity' "$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)" "$id"
 expect 'an upgrade counts on' "$(boots)" 2
+if $old_store; then
+	expect 'an upgrade brings an old store up to date' \
+	    "$(inside easetop talkers --by pair --layer ip --last all --store sqlite:/var/lib/easecapd/ease.db --format json | grep -o '"src":"10\.0\.0\.' | sort -u)" \
+	    '"src":"10.0.0.'
+else
+	echo 'SKIP package an upgrade of an old store: tests/check_versions is not built'
+fi
 stop easeagentd
 stop easecapd
 inside pkill -x snmpd
 
 rm "$root/etc/snmp/snmpd.conf.d/test.conf"
-inside apt-get purge -q -y easeswitch-agent easeswitch-collector </dev/null >>"$root/apt.log" 2>&1
+inside apt-get purge -q -y easeswitch-agent easeswitch-collector easeswitch-doc </dev/null >>"$root/apt.log" 2>&1
 files >"$root/after"
 expect 'a purge leaves no file' "$(diff "$root/before" "$root/after" | grep '^>' | grep -v -e 'run/' -e 'tmp/' -e var/lib/snmp -e var/agentx -e 'etc/.*-$' | paste -sd' ')" ''
 expect 'a purge leaves no user' "$(of_users)" '0 0'
