@@ -124,6 +124,26 @@ START_TEST(the_window_holds_so_many_and_no_more)
 }
 END_TEST
 
+START_TEST(samples_that_are_refused_are_counted)
+{
+	static struct ease_notification n;
+	const uint8_t frame[64] = {0};
+	struct ease_sample sample = {.if_index = 1, .direction = EASE_IN, .mean_skip = 1,
+	    .frame_octets = 64, .header = frame, .kept_octets = sizeof(frame)};
+
+	ck_assert_int_eq(notify_ring_create(100, &ring), 0);
+	trap_wire_begin(&n, EASE_NOTIFY_SAMPLES);
+	for (sample.sequence = 1; sample.sequence <= 3; sample.sequence++)
+		ck_assert_int_eq(trap_wire_add_sample(&n, &sample, TRAP_WIRE_MESSAGE_DEFAULT), 0);
+	ck_assert_int_eq(notify_ring_push(ring, &n), 0);
+	ck_assert_int_eq(notify_ring_push(ring, &n), 0);
+	notify_ring_refused(notify_ring_next(ring));
+	notify_ring_acknowledged(notify_ring_next(ring));
+	ck_assert_uint_eq(counted(NOTIFY_SAMPLES_REFUSED), 3);
+	ck_assert(notify_ring_idle(ring));
+}
+END_TEST
+
 /* Both directions of the session's socket must hold all that is unanswered. */
 START_TEST(large_notifications_use_up_the_window_sooner)
 {
@@ -397,6 +417,7 @@ main(void)
 	tcase_add_test(tcase, sizes_are_checked);
 	tcase_add_test(tcase, a_full_ring_refuses_the_newest_and_counts_it);
 	tcase_add_test(tcase, the_window_holds_so_many_and_no_more);
+	tcase_add_test(tcase, samples_that_are_refused_are_counted);
 	tcase_add_test(tcase, large_notifications_use_up_the_window_sooner);
 	tcase_add_test(tcase, a_lost_session_sends_again_in_order);
 	tcase_add_test(tcase, space_is_told_once);

@@ -14,6 +14,7 @@ static const struct stat_name stat_names[NOTIFY_N_STATS] = {
 	[NOTIFY_SENT] = {"notify.sent", "Notify PDUs handed to the master, repetitions included"},
 	[NOTIFY_ACKNOWLEDGED] = {"notify.acknowledged", "notifications the master took"},
 	[NOTIFY_REFUSED] = {"notify.refused", "notifications the master refused: lost"},
+	[NOTIFY_SAMPLES_REFUSED] = {"notify.samples_refused", "samples lost in these"},
 	[NOTIFY_TIMEOUTS] = {"notify.timeouts",
 	    "notifications unanswered when a session ended: kept"},
 	[NOTIFY_RESENT] = {"notify.resent", "notifications sent again"},
@@ -306,6 +307,7 @@ notify_ring_acknowledged(struct notify_item *item)
 void
 notify_ring_refused(struct notify_item *item)
 {
+	stat_add(&item->ring->stats, NOTIFY_SAMPLES_REFUSED, item->n.n_samples);
 	finish(item, NOTIFY_REFUSED);
 }
 

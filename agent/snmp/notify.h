@@ -44,6 +44,7 @@ enum notify_stat {
 	NOTIFY_SENT,	     /* Notify PDUs handed to the master, repetitions included */
 	NOTIFY_ACKNOWLEDGED, /* answered without error */
 	NOTIFY_REFUSED,	     /* answered with an error: lost */
+	NOTIFY_SAMPLES_REFUSED, /* samples in these: their numbers are missing on the way */
 	NOTIFY_TIMEOUTS,     /* not answered before the session ended or in time: kept */
 	NOTIFY_RESENT,	     /* sent again */
 	NOTIFY_SEND_FAILED,  /* the transport did not take it: kept */
