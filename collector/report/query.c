@@ -87,7 +87,8 @@ open_view(struct query *query)
 
 	if (err)
 		return err;
-	if (sqlite3_open_v2(query->path, &query->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(query->path, &query->db,
+	    SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return query_fail(query, -EIO, "%s: %s", query->path,
 		    query->db ? sqlite3_errmsg(query->db) : "no memory");
 	sqlite3_busy_timeout(query->db, BUSY_WAIT_MS);
@@ -243,9 +244,14 @@ query_rows(struct query *query, const char *sql, int (*row)(struct query *, sqli
 static void
 column_text(sqlite3_stmt *stmt, int column, char *text, size_t size)
 {
-	const char *value = (const char *)sqlite3_column_text(stmt, column);
+	const unsigned char *value = sqlite3_column_text(stmt, column);
+	size_t n = (size_t)sqlite3_column_bytes(stmt, column);
 
-	snprintf(text, size, "%s", value ? value : "");
+	if (n >= size)
+		n = size - 1;
+	if (n > 0)
+		memcpy(text, value, n);
+	text[n] = '\0';
 }
 
 /* ---- agents and ports ---- */
@@ -350,10 +356,13 @@ add_port(struct query *query, sqlite3_stmt *stmt)
 
 	if (!agent)
 		return 0;
-	ports = realloc(query->ports, (query->n_ports + 1) * sizeof(*ports));
-	if (!ports)
-		return query_fail(query, -ENOMEM, "no memory");
-	query->ports = ports;
+	if ((query->n_ports & (query->n_ports - 1)) == 0) { /* none, or as many as there was room for */
+		ports = realloc(query->ports, (2 * query->n_ports + 1) * sizeof(*ports));
+		if (!ports)
+			return query_fail(query, -ENOMEM, "no memory");
+		query->ports = ports;
+	}
+	ports = query->ports;
 	ports[query->n_ports] = (struct query_port){
 		.agent = agent,
 		.if_index = (uint32_t)sqlite3_column_int64(stmt, 1),
@@ -365,14 +374,17 @@ add_port(struct query *query, sqlite3_stmt *stmt)
 	return 0;
 }
 
+/* States come in the order of time. One that came only after the range still names a port better
+ * than nothing. */
 static int
 set_state(struct query *query, sqlite3_stmt *stmt)
 {
 	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
 	    (uint32_t)sqlite3_column_int64(stmt, 1));
 
-	if (!port)
+	if (!port || (port->has_state && query_u64(stmt, 2) > query->range.to_us))
 		return 0;
+	port->has_state = true;
 	if (sqlite3_column_bytes(stmt, 3) > 0)
 		column_text(stmt, 3, port->name, sizeof(port->name));
 	column_text(stmt, 4, port->alias, sizeof(port->alias));
@@ -389,8 +401,10 @@ port_matches(const struct query_port *port, const char *wanted)
 {
 	char number[16];
 
+	if (!wanted)
+		return true;
 	snprintf(number, sizeof(number), "%u", port->if_index);
-	return !wanted || strcmp(wanted, port->name) == 0 || strcmp(wanted, number) == 0;
+	return strcmp(wanted, port->name) == 0 || strcmp(wanted, number) == 0;
 }
 
 /* What is asked of an aggregate, its members answer. */
@@ -403,7 +417,6 @@ is_asked_for(const struct query *query, const struct query_port *port, const cha
 	return port_matches(port, wanted) || (parent && port_matches(parent, wanted));
 }
 
-/* A state that came only after the range still names the port better than nothing. */
 static int
 load_ports(struct query *query, const struct report_options *options)
 {
@@ -412,14 +425,9 @@ load_ports(struct query *query, const struct report_options *options)
 	    " UNION SELECT agent, if_index FROM account ORDER BY 1, 2", add_port);
 
 	if (err == 0)
-		err = query_rows(query, "SELECT agent, if_index, MIN(since_us), name, alias,"
+		err = query_rows(query, "SELECT agent, if_index, since_us, name, alias,"
 		    " speed_bps, admin_status, oper_status, edge, lag_parent FROM port"
-		    " GROUP BY agent, if_index", set_state);
-	if (err == 0)
-		err = query_rows(query, "SELECT agent, if_index, MAX(since_us), name, alias,"
-		    " speed_bps, admin_status, oper_status, edge, lag_parent FROM port"
-		    " WHERE since_us <= :to"
-		    " GROUP BY agent, if_index", set_state);
+		    " ORDER BY agent, if_index, since_us", set_state);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
 		struct query_port *port = &query->ports[i];
 

@@ -39,6 +39,7 @@ struct query_port {
 	uint8_t admin_status, oper_status;
 	uint32_t lag_parent; /* ifIndex of the link aggregate it is a member of; 0: none */
 	bool edge;
+	bool has_state; /* else only counted */
 	bool chosen; /* by --agent and --port, members with their aggregate */
 	struct estimate_stratum side[EASE_OUT + 1]; /* by enum ease_direction; [0] unused */
 	uint64_t expected, received; /* samples */
