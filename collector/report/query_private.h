@@ -73,9 +73,9 @@ struct query_port *query_port_of(const struct query *query, const struct pack_ke
 /* True if a filter crosses keys. */
 bool query_needs_samples(const struct report_options *options, const struct dimension *dimension);
 
-/* Adds the entry taken last; same: first column of the pairs of mates. */
+/* Adds an entry of the block at hand, by its number; same: first column of the pairs of mates. */
 void query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *reader,
-    unsigned same);
+    unsigned entry, unsigned same);
 
 /* Sums of keys of that dimension, out of parts, added up by port and key. */
 int query_sum_keys(struct query *query, const struct report_options *options,

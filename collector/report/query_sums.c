@@ -6,6 +6,7 @@
  */
 #include "collector/report/dimension.h"
 #include "collector/report/query_private.h"
+#include "collector/window/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,18 +28,19 @@ query_port_of(const struct query *query, const struct pack_key *key, struct quer
 }
 
 void
-query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *reader, unsigned same)
+query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *reader, unsigned entry,
+    unsigned same)
 {
-	sums->n += (uint64_t)pack_value(reader, PACK_N);
-	sums->w += pack_value(reader, PACK_W);
-	sums->w2 += pack_value(reader, PACK_W2);
-	sums->wb += pack_value(reader, PACK_WB);
-	sums->wb2 += pack_value(reader, PACK_WB2);
-	sums->w2b2 += pack_value(reader, PACK_W2B2);
-	sums->any.pkts += pack_value(reader, PACK_ANY_PKTS);
-	sums->any.octets += pack_value(reader, PACK_ANY_OCTETS);
-	sums->same.pkts += pack_value(reader, same);
-	sums->same.octets += pack_value(reader, same + 1);
+	sums->n += (uint64_t)pack_value_of(reader, entry, PACK_N);
+	sums->w += pack_value_of(reader, entry, PACK_W);
+	sums->w2 += pack_value_of(reader, entry, PACK_W2);
+	sums->wb += pack_value_of(reader, entry, PACK_WB);
+	sums->wb2 += pack_value_of(reader, entry, PACK_WB2);
+	sums->w2b2 += pack_value_of(reader, entry, PACK_W2B2);
+	sums->any.pkts += pack_value_of(reader, entry, PACK_ANY_PKTS);
+	sums->any.octets += pack_value_of(reader, entry, PACK_ANY_OCTETS);
+	sums->same.pkts += pack_value_of(reader, entry, same);
+	sums->same.octets += pack_value_of(reader, entry, same + 1);
 }
 
 /* ---- ports ---- */
@@ -65,7 +67,7 @@ add_totals(struct query *query, struct pack_reader *reader, unsigned kind, void 
 		side = &port->side[direction];
 		side->pool_pkts += pack_value(reader, PACK_POOL_PKTS);
 		side->pool_octets += pack_value(reader, PACK_POOL_OCTETS);
-		query_add_pack_sums(&side->all, reader, PACK_ANY_PKTS);
+		query_add_pack_sums(&side->all, reader, reader->i - 1, PACK_ANY_PKTS);
 		arrivals[port - query->ports].expected += pack_value(reader, PACK_EXPECTED);
 		arrivals[port - query->ports].received += pack_value(reader, PACK_RECEIVED);
 	}
@@ -136,26 +138,27 @@ struct key_table {
 	uint64_t asked[ASKED_BITS / 64]; /* hashes of query->only: most keys are none of them */
 };
 
-/* Of both halves; the port comes on top. */
+/* Of the key alone, or with the number of its port. Most are short: MACs, IPv4. */
 static uint64_t
-hash_halves(const struct query_key *k)
+hash_key(const struct query_key *k, uint64_t port)
 {
-	uint64_t words[(2 * QUERY_KEY_OCTETS + 7) / 8] = {0}, h = k->n_octets;
+	uint64_t words[6] = {port << 8 | k->n_octets};
 
-	memcpy(words, k->key1, QUERY_KEY_OCTETS);
-	memcpy((char *)words + QUERY_KEY_OCTETS, k->key2, QUERY_KEY_OCTETS);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		h = (h ^ words[i]) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 29;
+	if (k->n_octets <= sizeof(words[0])) {
+		memcpy(&words[1], k->key1, sizeof(words[1]));
+		memcpy(&words[2], k->key2, sizeof(words[2]));
+		return hash_octets(HASH_GOLDEN, words, 4 * sizeof(words[0]));
 	}
-	return h;
+	memcpy(&words[1], (const char *)k + offsetof(struct query_key, key1),
+	    2 * QUERY_KEY_OCTETS);
+	return hash_octets(HASH_GOLDEN, words, sizeof(words));
 }
+_Static_assert(2 * QUERY_KEY_OCTETS <= 5 * sizeof(uint64_t), "a key has grown");
 
 static uint64_t
-hash_at_port(const struct query *query, const struct query_key *k, uint64_t hash)
+hash_at_port(const struct query *query, const struct query_key *k)
 {
-	hash = (hash ^ (uint64_t)(k->port - query->ports)) * 0xbf58476d1ce4e5b9u;
-	return hash ^ hash >> 31;
+	return hash_key(k, (uint64_t)(k->port - query->ports));
 }
 
 static bool
@@ -166,7 +169,7 @@ is_same(const struct query_key *a, const struct query_key *b)
 }
 
 _Static_assert(offsetof(struct query_key, key2) ==
-	offsetof(struct query_key, key1) + QUERY_KEY_OCTETS, "is_same compares both at once");
+	offsetof(struct query_key, key1) + QUERY_KEY_OCTETS, "both are looked at at once");
 
 static int
 grow(struct query *query, struct key_table *t)
@@ -187,7 +190,7 @@ grow(struct query *query, struct key_table *t)
 	t->room = n_buckets / 2;
 	memset(buckets, 0xff, n_buckets * sizeof(*buckets));
 	for (size_t i = 0; i < t->n; i++) {
-		uint64_t b = hash_at_port(query, &items[i], hash_halves(&items[i]));
+		uint64_t b = hash_at_port(query, &items[i]);
 
 		while (buckets[b & (n_buckets - 1)] != NO_KEY)
 			b++;
@@ -201,7 +204,7 @@ static struct query_key *
 find_key(struct query *query, struct key_table *t, const struct query_key *key, uint64_t hash,
     int *err)
 {
-	uint64_t b = hash_at_port(query, key, hash);
+	uint64_t b = hash;
 	uint32_t i;
 
 	while ((i = t->buckets[b & (t->n_buckets - 1)]) != NO_KEY) {
@@ -227,20 +230,20 @@ static void
 note_asked(const struct query *query, struct key_table *t)
 {
 	for (size_t i = 0; i < query->n_only; i++) {
-		uint64_t bit = hash_halves(&query->only[i]) % ASKED_BITS;
+		uint64_t bit = hash_key(&query->only[i], 0) % ASKED_BITS;
 
 		t->asked[bit / 64] |= 1ull << bit % 64;
 	}
 }
 
 static bool
-is_asked(const struct query *query, const struct key_table *t, const struct query_key *key,
-    uint64_t hash)
+is_asked(const struct query *query, const struct key_table *t, const struct query_key *key)
 {
-	uint64_t bit = hash % ASKED_BITS;
+	uint64_t bit;
 
 	if (!query->only)
 		return true;
+	bit = hash_key(key, 0) % ASKED_BITS;
 	if (!(t->asked[bit / 64] >> bit % 64 & 1))
 		return false;
 	for (size_t i = 0; i < query->n_only; i++)
@@ -288,40 +291,84 @@ set_key(const struct key_table *t, const struct pack_key *from, bool single, str
 	set_half(key->key2, half2, d->key2 ? n2 : 0);
 }
 
+/* Keys of a block before they are found. */
+struct wanted_keys {
+	unsigned n, same; /* same: the column */
+	struct {
+		struct query_key key;
+		uint64_t hash;
+		unsigned entry; /* its number in the pack */
+	} keys[PACK_BLOCK];
+};
+
+/* Each is likely to be out of the processor's caches: all of them are fetched before the first one
+ * is added to. */
+static int
+add_wanted(struct query *query, struct key_table *t, const struct pack_reader *reader,
+    struct wanted_keys *wanted)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < wanted->n; i++) {
+		uint32_t first = t->buckets[wanted->keys[i].hash & (t->n_buckets - 1)];
+
+		if (first == NO_KEY)
+			continue;
+		__builtin_prefetch(&t->items[first]);
+		__builtin_prefetch(&t->items[first].sums, 1);
+		__builtin_prefetch(&t->items[first].sums.same, 1);
+	}
+	for (unsigned i = 0; err == 0 && i < wanted->n; i++) {
+		struct query_key *sum = find_key(query, t, &wanted->keys[i].key,
+		    wanted->keys[i].hash, &err);
+
+		if (sum)
+			query_add_pack_sums(&sum->sums, reader, wanted->keys[i].entry,
+			    wanted->same);
+	}
+	wanted->n = 0;
+	return err;
+}
+
+/* The entry taken last, if it is asked for. */
+static void
+want_key(const struct query *query, const struct key_table *t, const struct pack_reader *reader,
+    const struct query_port *port, bool single, struct wanted_keys *wanted)
+{
+	struct query_key *key = &wanted->keys[wanted->n].key;
+	uint64_t hash;
+
+	key->port = port;
+	set_key(t, &reader->key, single, key);
+	if (!is_asked(query, t, key))
+		return;
+	hash = hash_at_port(query, key);
+	wanted->keys[wanted->n].hash = hash;
+	wanted->keys[wanted->n++].entry = reader->i - 1;
+	__builtin_prefetch(&t->buckets[hash & (t->n_buckets - 1)]);
+}
+
 static int
 add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *arg)
 {
 	struct key_table *t = arg;
 	bool single = kind != t->dimension->kind;
-	unsigned same = t->dimension->same;
-	struct query_key key = {0}, *sum = NULL;
-	struct query_port *port = NULL;
+	struct wanted_keys wanted = {.same = t->dimension->same};
+	struct query_port *port = NULL, *found;
 	int err = 0;
 
-	if (single && same != PACK_ANY_PKTS)
-		same = PACK_SAME_PKTS;
-	/* most windows have most keys in the order of the first one */
+	if (single && wanted.same != PACK_ANY_PKTS)
+		wanted.same = PACK_SAME_PKTS;
 	while (err == 0 && pack_next(reader)) {
-		uint64_t hash;
-
-		if (pack_direction(&reader->key) != EASE_IN ||
-		    !has_prefix(t->options, &reader->key))
-			continue;
-		key.port = query_port_of(query, &reader->key, port);
-		if (!key.port || !key.port->chosen)
-			continue;
-		port = &query->ports[key.port - query->ports];
-		set_key(t, &reader->key, single, &key);
-		if (sum && ++sum < t->items + t->n && is_same(sum, &key)) {
-			query_add_pack_sums(&sum->sums, reader, same);
-			continue;
+		if (pack_direction(&reader->key) == EASE_IN &&
+		    has_prefix(t->options, &reader->key)) {
+			found = query_port_of(query, &reader->key, port);
+			port = found ? found : port;
+			if (found && found->chosen)
+				want_key(query, t, reader, found, single, &wanted);
 		}
-		hash = hash_halves(&key);
-		if (!is_asked(query, t, &key, hash))
-			continue;
-		sum = find_key(query, t, &key, hash, &err);
-		if (sum)
-			query_add_pack_sums(&sum->sums, reader, same);
+		if (pack_ends_block(reader))
+			err = add_wanted(query, t, reader, &wanted);
 	}
 	return err == 0 && reader->failed ? -EBADMSG : err;
 }

@@ -301,7 +301,7 @@ take_left(struct query *query, struct pack_reader *reader, unsigned kind, void *
 
 		if (port)
 			query_add_pack_sums(&left->sums[port - query->ports], reader,
-			    PACK_ANY_PKTS);
+			    reader->i - 1, PACK_ANY_PKTS);
 	}
 	return reader->failed ? -EBADMSG : 0;
 }

@@ -292,8 +292,10 @@ read_block(struct pack_reader *reader)
 		uint8_t form = reader->columns[c].form;
 		double *to = reader->block[c];
 
-		if (form == FORM_ZERO)
-			memset(to, 0, n * sizeof(*to));
+		if (form == FORM_ZERO && reader->i == 0)
+			memset(to, 0, sizeof(reader->block[c]));
+		else if (form == FORM_ZERO)
+			continue; /* it is zero since the first block */
 		else if (form == FORM_TIMES)
 			for (unsigned i = 0; i < n; i++)
 				to[i] = reader->block[c - 1][i] * reader->columns[c].factor;

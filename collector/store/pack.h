@@ -144,11 +144,25 @@ int pack_open(struct pack_reader *reader, const void *body, size_t octets);
 /* Takes the next entry; false at the end, and with .failed where the body is damaged. */
 bool pack_next(struct pack_reader *reader);
 
-/* A value of the entry taken last; columns that the pack has not are 0. */
+/* A value of an entry of the block at hand, by its number; columns that the pack has not are 0. */
+static inline double
+pack_value_of(const struct pack_reader *reader, unsigned entry, unsigned column)
+{
+	return column < reader->n_columns ? reader->block[column][entry % PACK_BLOCK] : 0;
+}
+
+/* A value of the entry taken last. */
 static inline double
 pack_value(const struct pack_reader *reader, unsigned column)
 {
-	return column < reader->n_columns ? reader->block[column][(reader->i - 1) % PACK_BLOCK] : 0;
+	return pack_value_of(reader, reader->i - 1, column);
+}
+
+/* True if that one was the last of its block: the next one's values take their place. */
+static inline bool
+pack_ends_block(const struct pack_reader *reader)
+{
+	return reader->i % PACK_BLOCK == 0 || reader->i == reader->n;
 }
 
 #endif
