@@ -306,10 +306,12 @@ START_TEST(ranks_tell_what_is_settled)
 	static const struct estimate_rank expected[] = {{2, 4}, {1, 1}, {2, 4}, {2, 4}, {5, 5}};
 	struct estimate_rank ranks[5];
 
-	ck_assert_int_eq(estimate_ranks(figures, 5, ranks), 0);
-	for (int i = 0; i < 5; i++) {
-		ck_assert_uint_eq(ranks[i].low, expected[i].low);
-		ck_assert_uint_eq(ranks[i].high, expected[i].high);
+	for (size_t n_wanted = 0; n_wanted <= 5; n_wanted++) {
+		ck_assert_int_eq(estimate_ranks(figures, 5, n_wanted, ranks), 0);
+		for (size_t i = 0; i < n_wanted; i++) {
+			ck_assert_uint_eq(ranks[i].low, expected[i].low);
+			ck_assert_uint_eq(ranks[i].high, expected[i].high);
+		}
 	}
 }
 END_TEST

@@ -367,23 +367,50 @@ count_up_to(const double *sorted, size_t n, double limit, bool strict)
 	return low;
 }
 
-int
-estimate_ranks(const struct estimate_figure *figures, size_t n, struct estimate_rank *ranks)
-{
-	double *lows = calloc(2 * n + 1, sizeof(*lows)), *highs = lows + n;
+/* Limits of all that may be compared with the wanted ones, sorted. */
+struct limits {
+	double *lows, *highs;
+	size_t n_lows, n_highs;
+};
 
-	if (!lows)
+/* Few of many have limits near those of the few that are wanted. */
+static void
+take_limits(const struct estimate_figure *figures, size_t n, size_t n_wanted, struct limits *limits)
+{
+	double least_low = INFINITY, least_high = INFINITY;
+
+	for (size_t i = 0; i < n_wanted; i++) {
+		least_low = fmin(least_low, figures[i].low);
+		least_high = fmin(least_high, figures[i].high);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (figures[i].low > least_high)
+			limits->lows[limits->n_lows++] = figures[i].low;
+		if (figures[i].high >= least_low)
+			limits->highs[limits->n_highs++] = figures[i].high;
+	}
+	qsort(limits->lows, limits->n_lows, sizeof(*limits->lows), compare_doubles);
+	qsort(limits->highs, limits->n_highs, sizeof(*limits->highs), compare_doubles);
+}
+
+int
+estimate_ranks(const struct estimate_figure *figures, size_t n, size_t n_wanted,
+    struct estimate_rank *ranks)
+{
+	double *room = calloc(2 * n + 1, sizeof(*room));
+	struct limits limits = {.lows = room, .highs = room + n};
+
+	if (!room)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		lows[i] = figures[i].low;
-		highs[i] = figures[i].high;
+	take_limits(figures, n, n_wanted, &limits);
+	for (size_t i = 0; i < n_wanted; i++) {
+		const struct estimate_figure *f = &figures[i];
+
+		ranks[i].low = 1 + (uint32_t)(limits.n_lows -
+		    count_up_to(limits.lows, limits.n_lows, f->high, false));
+		ranks[i].high = (uint32_t)(limits.n_highs -
+		    count_up_to(limits.highs, limits.n_highs, f->low, true));
 	}
-	qsort(lows, n, sizeof(*lows), compare_doubles);
-	qsort(highs, n, sizeof(*highs), compare_doubles);
-	for (size_t i = 0; i < n; i++) {
-		ranks[i].low = 1 + (uint32_t)(n - count_up_to(lows, n, figures[i].high, false));
-		ranks[i].high = (uint32_t)(n - count_up_to(highs, n, figures[i].low, true));
-	}
-	free(lows);
+	free(room);
 	return 0;
 }

@@ -82,8 +82,9 @@ struct estimate_figure estimate_share(struct estimate_figure figure, double tota
 /* Frames that a key can have sent at most (95 %) without being in any sample of these strata. */
 double estimate_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata);
 
-/* ranks[i] of figures[i], the largest having rank 1: where two intervals overlap, the order of
- * their keys is not settled. 0 or -ENOMEM. */
-int estimate_ranks(const struct estimate_figure *figures, size_t n, struct estimate_rank *ranks);
+/* ranks[i] of figures[i] among all n, the largest having rank 1, for the first n_wanted: where two
+ * intervals overlap, the order of their keys is not settled. 0 or -ENOMEM. */
+int estimate_ranks(const struct estimate_figure *figures, size_t n, size_t n_wanted,
+    struct estimate_rank *ranks);
 
 #endif

@@ -7,7 +7,9 @@
 #include "collector/report/dimension.h"
 #include "collector/report/lists.h"
 #include "collector/report/reports.h"
+#include "collector/report/sort.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +20,8 @@ enum { COLUMN_RANK = 0, COLUMN_SRC = 1, COLUMN_DST = 2 }; /* the last two of add
 
 /* One key over all ports that saw it. */
 struct entry {
-	const struct query_key *first; /* of n_parts, one a port */
-	size_t part, n_parts;
+	const struct sort_item *first; /* of n_parts keys, one a port */
+	size_t n_parts;
 	uint64_t n; /* samples */
 	struct estimate_figure figure[2]; /* by enum estimate_unit */
 	struct estimate_rank rank;
@@ -30,13 +32,17 @@ struct list {
 	const struct report_options *options;
 	struct report_result *result;
 	const struct dimension *dimension;
-	struct query_key *keys; /* sorted by key */
+	struct query_key *keys;
 	size_t n_keys;
-	struct estimate_part *parts; /* of keys */
-	struct query_left left;	     /* of keys that were not fetched */
-	struct entry *entries;	     /* sorted by estimate */
+	struct sort_item *sorted_keys; /* those that count */
+	size_t n_sorted;
+	struct query_left left; /* of keys that were not fetched */
+	struct entry *entries; /* in the order of their keys */
 	size_t n;
-	size_t n_shown; /* the first ones of the list that are shown */
+	struct estimate_part *parts; /* room for those of any entry */
+	size_t most_parts;
+	struct sort_item *order; /* of the entries: largest first, but the shown ones before others */
+	size_t n_shown;
 };
 
 static int
@@ -62,30 +68,71 @@ compare_keys(const void *a, const void *b)
 	return order ? order : (x->port > y->port) - (x->port < y->port);
 }
 
-static void
-drop_ports_that_do_not_count(struct list *list)
+static const struct query_key *
+key_of(const struct sort_item *item)
 {
-	size_t kept = 0;
+	return item->what;
+}
 
+static int
+compare_key_items(const void *a, const void *b)
+{
+	return compare_keys(key_of(a), key_of(b));
+}
+
+/* The first octets that compare_addresses looks at, so that they are in the same order. */
+static uint64_t
+head_of(const struct query_key *key)
+{
+	uint64_t head;
+
+	memcpy(&head, key->key1, sizeof(head));
+	return (uint64_t)key->n_octets << 56 | be64toh(head) >> 8;
+}
+
+static int
+sort_keys(struct list *list)
+{
+	struct sort_item *items = calloc(2 * list->n_keys + 1, sizeof(*items));
+
+	list->sorted_keys = items;
+	if (!items)
+		return -ENOMEM;
 	for (size_t i = 0; i < list->n_keys; i++)
 		if (build_counts(list->options, list->keys[i].port))
-			list->keys[kept++] = list->keys[i];
-	list->n_keys = kept;
+			items[list->n_sorted++] =
+			    (struct sort_item){head_of(&list->keys[i]), &list->keys[i]};
+	sort_items(items, list->n_sorted, compare_key_items, items + list->n_keys);
+	return 0;
+}
+
+/* Keys lie in memory as they were found: what comes soon is fetched. */
+enum { FETCH_AHEAD = 8 };
+
+static void
+fetch_key(const struct list *list, size_t i)
+{
+	if (i >= list->n_sorted)
+		return;
+	__builtin_prefetch(key_of(&list->sorted_keys[i]));
+	__builtin_prefetch(&key_of(&list->sorted_keys[i])->sums.w2b2);
 }
 
 static void
 add_part(struct list *list, size_t i)
 {
-	const struct query_key *key = &list->keys[i];
+	const struct query_key *key = key_of(&list->sorted_keys[i]);
 	struct entry *entry = list->n > 0 ? &list->entries[list->n - 1] : NULL;
 
-	list->parts[i] = (struct estimate_part){&key->port->side[EASE_IN], key->sums};
-	if (!entry || compare_addresses(entry->first, key) != 0) {
+	fetch_key(list, i + FETCH_AHEAD);
+	if (!entry || compare_addresses(key_of(entry->first), key) != 0) {
 		entry = &list->entries[list->n++];
-		*entry = (struct entry){.first = key, .part = i};
+		*entry = (struct entry){.first = &list->sorted_keys[i]};
 	}
 	entry->n_parts++;
 	entry->n += key->sums.n;
+	if (entry->n_parts > list->most_parts)
+		list->most_parts = entry->n_parts;
 }
 
 static int
@@ -94,38 +141,17 @@ gather(struct list *list)
 	int err = query_top_keys(list->query, list->options, list->dimension, &list->keys,
 	    &list->n_keys, &list->left, &list->result->kept_since_us);
 
+	if (err == 0)
+		err = sort_keys(list);
 	if (err)
 		return err;
-	drop_ports_that_do_not_count(list);
-	list->parts = calloc(list->n_keys + 1, sizeof(*list->parts));
-	list->entries = calloc(list->n_keys + 1, sizeof(*list->entries));
-	if (!list->parts || !list->entries)
+	list->entries = calloc(list->n_sorted + 1, sizeof(*list->entries));
+	if (!list->entries)
 		return -ENOMEM;
-	if (list->n_keys > 0)
-		qsort(list->keys, list->n_keys, sizeof(*list->keys), compare_keys);
-	for (size_t i = 0; i < list->n_keys; i++)
+	for (size_t i = 0; i < list->n_sorted; i++)
 		add_part(list, i);
-	return 0;
-}
-
-static int
-compare_estimates(const struct entry *x, const struct entry *y, enum estimate_unit unit)
-{
-	double dx = x->figure[unit].estimate, dy = y->figure[unit].estimate;
-
-	return dx != dy ? (dx < dy) - (dx > dy) : compare_keys(x->first, y->first);
-}
-
-static int
-compare_pkts(const void *a, const void *b)
-{
-	return compare_estimates(a, b, ESTIMATE_PKTS);
-}
-
-static int
-compare_octets(const void *a, const void *b)
-{
-	return compare_estimates(a, b, ESTIMATE_OCTETS);
+	list->parts = calloc(list->most_parts + 1, sizeof(*list->parts));
+	return list->parts ? 0 : -ENOMEM;
 }
 
 /* What one key can have at most of a port's samples that had no room. The bound of the store is
@@ -153,68 +179,104 @@ list_lacking(const struct query *query, const struct report_options *options,
 	return most;
 }
 
-/* Figures of the first n entries. What the memory budget cost: a key may have more than its samples
- * say, and no key has less. */
+/* What the memory budget cost: a key may have more than its samples say, and no key has less. */
 static void
-estimate(struct list *list, enum estimate_unit unit, size_t n)
+estimate(struct list *list, enum estimate_unit unit, double lacking, struct entry *entry)
 {
-	double lacking = list_lacking(list->query, list->options, list->dimension, unit);
+	struct estimate_figure *f = &entry->figure[unit];
 
-	for (size_t i = 0; i < n; i++) {
-		struct entry *e = &list->entries[i];
-		struct estimate_figure *f = &e->figure[unit];
+	for (size_t p = 0; p < entry->n_parts; p++) {
+		const struct query_key *key = key_of(&entry->first[p]);
 
-		*f = estimate_key(unit, &list->parts[e->part], e->n_parts);
-		if (lacking > 0)
-			f->high = fmax(f->high,
-			    fmin(f->high + lacking, list->result->total[unit]));
+		list->parts[p] = (struct estimate_part){&key->port->side[EASE_IN], key->sums};
 	}
+	*f = estimate_key(unit, list->parts, entry->n_parts);
+	if (lacking > 0)
+		f->high = fmax(f->high, fmin(f->high + lacking, list->result->total[unit]));
 }
 
+static const struct entry *
+entry_of(const struct sort_item *item)
+{
+	return item->what;
+}
+
+static int
+compare_entry_items(const void *a, const void *b)
+{
+	return compare_keys(key_of(entry_of(a)->first), key_of(entry_of(b)->first));
+}
+
+static bool
+is_shown(const struct list *list, const struct entry *entry)
+{
+	return list->n_shown < list->options->top &&
+	    !(list->options->fold_few && entry->n < REPORT_FEW_SAMPLES);
+}
+
+/* The shown ones to the front, both parts in their order. */
+static void
+choose_shown(struct list *list, struct sort_item *spare)
+{
+	size_t n_others = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (is_shown(list, entry_of(&list->order[i])))
+			list->order[list->n_shown++] = list->order[i];
+		else
+			spare[n_others++] = list->order[i];
+	}
+	memcpy(list->order + list->n_shown, spare, n_others * sizeof(*spare));
+}
+
+/* All by what they are sorted by; of the others more is not seen. */
+static int
+sort_entries(struct list *list)
+{
+	enum estimate_unit unit = list->options->sort;
+	double lacking = list_lacking(list->query, list->options, list->dimension, unit);
+	struct sort_item *items = calloc(2 * list->n + 1, sizeof(*items));
+
+	list->order = items;
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->n; i++) {
+		struct entry *entry = &list->entries[i];
+
+		fetch_key(list, (size_t)(entry->first - list->sorted_keys) + FETCH_AHEAD);
+		estimate(list, unit, lacking, entry);
+		items[i] = (struct sort_item){
+		    sort_largest_first(entry->figure[unit].estimate), entry};
+	}
+	sort_items(items, list->n, compare_entry_items, items + list->n);
+	choose_shown(list, items + list->n);
+	return 0;
+}
+
+static struct entry *
+shown(const struct list *list, size_t i)
+{
+	return &list->entries[entry_of(&list->order[i]) - list->entries];
+}
+
+/* The shown ones among all. */
 static int
 rank(struct list *list)
 {
 	enum estimate_unit unit = list->options->sort;
 	struct estimate_figure *figures = calloc(list->n + 1, sizeof(*figures));
-	struct estimate_rank *ranks = calloc(list->n + 1, sizeof(*ranks));
+	struct estimate_rank *ranks = calloc(list->n_shown + 1, sizeof(*ranks));
 	int err = -ENOMEM;
 
-	estimate(list, unit, list->n);
-	if (list->n > 0)
-		qsort(list->entries, list->n, sizeof(*list->entries),
-		    unit == ESTIMATE_PKTS ? compare_pkts : compare_octets);
 	for (size_t i = 0; figures && i < list->n; i++)
-		figures[i] = list->entries[i].figure[unit];
+		figures[i] = entry_of(&list->order[i])->figure[unit];
 	if (figures && ranks)
-		err = estimate_ranks(figures, list->n, ranks);
-	for (size_t i = 0; err == 0 && i < list->n; i++)
-		list->entries[i].rank = ranks[i];
+		err = estimate_ranks(figures, list->n, list->n_shown, ranks);
+	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
+		shown(list, i)->rank = ranks[i];
 	free(figures);
 	free(ranks);
 	return err;
-}
-
-/* The shown ones to the front, both parts in their order. */
-static int
-choose_shown(struct list *list)
-{
-	struct entry *sorted = calloc(list->n + 1, sizeof(*sorted));
-	size_t n_others = 0;
-
-	if (!sorted)
-		return -ENOMEM;
-	for (size_t i = 0; i < list->n; i++) {
-		bool few = list->options->fold_few && list->entries[i].n < REPORT_FEW_SAMPLES;
-
-		if (list->n_shown < list->options->top && !few)
-			sorted[list->n_shown++] = list->entries[i];
-		else
-			list->entries[n_others++] = list->entries[i];
-	}
-	memcpy(sorted + list->n_shown, list->entries, n_others * sizeof(*sorted));
-	free(list->entries);
-	list->entries = sorted;
-	return 0;
 }
 
 /* Cell of the tail. */
@@ -241,7 +303,7 @@ static bool
 has_one_agent(const struct entry *entry)
 {
 	for (size_t i = 1; i < entry->n_parts; i++)
-		if (entry->first[i].port->agent != entry->first->port->agent)
+		if (key_of(&entry->first[i])->port->agent != key_of(entry->first)->port->agent)
 			return false;
 	return true;
 }
@@ -250,7 +312,7 @@ has_one_agent(const struct entry *entry)
 static void
 fill_place(const struct list *list, const struct entry *entry, struct report_value *row)
 {
-	const struct query_port *port = entry->first->port;
+	const struct query_port *port = key_of(entry->first)->port;
 	char text[EASE_NAME_MAX + 32];
 
 	if (has_one_agent(entry))
@@ -273,7 +335,7 @@ add_entry(const struct list *list, const struct entry *entry)
 	if (!row)
 		return -ENOMEM;
 	row[COLUMN_RANK] = (struct report_value){.known = true, .rank = entry->rank};
-	list->dimension->fill(list->options, entry->first, row);
+	list->dimension->fill(list->options, key_of(entry->first), row);
 	fill_place(list, entry, row);
 	fill_figures(list, row, entry->figure, entry->n);
 	return 0;
@@ -305,8 +367,8 @@ add_others(const struct list *list)
 	if (!parts)
 		return -ENOMEM;
 	for (size_t i = list->n_shown; i < list->n; i++)
-		for (size_t p = 0; p < list->entries[i].n_parts; p++) {
-			const struct query_key *key = &list->entries[i].first[p];
+		for (size_t p = 0; p < entry_of(&list->order[i])->n_parts; p++) {
+			const struct query_key *key = key_of(&entry_of(&list->order[i])->first[p]);
 			struct estimate_part *part = &parts[key->port - list->query->ports];
 
 			part->stratum = &key->port->side[EASE_IN];
@@ -340,9 +402,11 @@ add_rest(const struct list *list)
 		if (build_counts(list->options, port))
 			parts[i].key = port->side[EASE_IN].all;
 	}
-	for (size_t i = 0; i < list->n_keys; i++)
-		estimate_subtract_sums(&parts[list->keys[i].port - list->query->ports].key,
-		    &list->keys[i].sums);
+	for (size_t i = 0; i < list->n_sorted; i++) {
+		const struct query_key *key = key_of(&list->sorted_keys[i]);
+
+		estimate_subtract_sums(&parts[key->port - list->query->ports].key, &key->sums);
+	}
 	for (size_t i = 0; list->left.n_keys > 0 && i < list->query->n_ports; i++)
 		estimate_subtract_sums(&parts[i].key, &list->left.sums[i]);
 	for (size_t i = 0; i < list->query->n_ports; i++)
@@ -404,9 +468,11 @@ hide_what_is_the_same(struct list *list)
 	const struct query_agent *agent = NULL;
 	bool several_agents = false;
 
-	for (size_t i = 0; i < list->n_keys; i++) {
-		several_agents |= agent && agent != list->keys[i].port->agent;
-		agent = list->keys[i].port->agent;
+	for (size_t i = 0; i < list->n_sorted; i++) {
+		const struct query_port *port = key_of(&list->sorted_keys[i])->port;
+
+		several_agents |= agent && agent != port->agent;
+		agent = port->agent;
 	}
 	for (size_t i = 0; list->left.n_keys > 0 && i < list->query->n_ports; i++)
 		several_agents |= list->left.sums[i].n > 0 && agent &&
@@ -419,19 +485,31 @@ hide_what_is_the_same(struct list *list)
 }
 
 static int
+add_shown(struct list *list)
+{
+	enum estimate_unit other = list->options->sort == ESTIMATE_PKTS ? ESTIMATE_OCTETS
+									: ESTIMATE_PKTS;
+	double lacking = list_lacking(list->query, list->options, list->dimension, other);
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < list->n_shown; i++) {
+		estimate(list, other, lacking, shown(list, i));
+		err = add_entry(list, shown(list, i));
+	}
+	return err;
+}
+
+static int
 fill(struct list *list)
 {
 	int err = count_ports(list);
 
 	if (err == 0)
+		err = sort_entries(list);
+	if (err == 0)
 		err = rank(list);
 	if (err == 0)
-		err = choose_shown(list);
-	if (err == 0) /* the others' are not seen */
-		estimate(list, list->options->sort == ESTIMATE_PKTS ? ESTIMATE_OCTETS
-								    : ESTIMATE_PKTS, list->n_shown);
-	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
-		err = add_entry(list, &list->entries[i]);
+		err = add_shown(list);
 	if (err == 0 && list->n_shown < list->n + list->left.n_keys)
 		err = add_others(list);
 	if (err == 0)
@@ -467,22 +545,22 @@ choose_by(struct query *query, const struct list_report *report, struct report_o
 }
 
 static int
-copy_shown(const struct list *list, struct list_keys *shown)
+copy_shown(const struct list *list, struct list_keys *keys)
 {
-	shown->dimension = list->dimension;
-	shown->keys = calloc(list->n_shown + 1, sizeof(*shown->keys));
-	if (!shown->keys)
+	keys->dimension = list->dimension;
+	keys->keys = calloc(list->n_shown + 1, sizeof(*keys->keys));
+	if (!keys->keys)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n_shown; i++)
-		shown->keys[shown->n++] = *list->entries[i].first;
+		keys->keys[keys->n++] = *key_of(shown(list, i)->first);
 	return 0;
 }
 
-/* shown: takes the keys of the rows; NULL: not wanted. */
+/* keys: takes those of the rows; NULL: not wanted. */
 static int
 list_run(const struct list_report *report, struct query *query,
     const struct report_options *asked, uint64_t now_us, struct report_result *result,
-    struct list_keys *shown)
+    struct list_keys *keys)
 {
 	struct report_options options = *asked;
 	struct list list = {.query = query, .options = &options, .result = result};
@@ -503,13 +581,15 @@ list_run(const struct list_report *report, struct query *query,
 		err = gather(&list);
 	if (err == 0)
 		err = fill(&list);
-	if (err == 0 && shown)
-		err = copy_shown(&list, shown);
+	if (err == 0 && keys)
+		err = copy_shown(&list, keys);
 	build_finish(result, query);
 	free(list.keys);
 	free(list.left.sums);
+	free(list.sorted_keys);
 	free(list.parts);
 	free(list.entries);
+	free(list.order);
 	return err;
 }
 
