@@ -577,6 +577,11 @@ START_TEST(agents_show_what_the_store_is_at)
 	ck_assert_str_eq(report_json_text(j, "store_work.work"), "roll-up");
 	ck_assert_double_eq(report_json_number(j, "store_work.done"), 12);
 	ck_assert_double_eq(report_json_number(j, "store_work.total"), 40);
+	ck_assert_ptr_null(json_object_get(j, "cluster_lag_s"));
+	json_decref(j);
+	report_store_sql(&store, "INSERT INTO stat VALUES('ship.lag_s', 75)");
+	j = report_store_json(&store, "agents", &options);
+	ck_assert_double_eq(report_json_number(j, "cluster_lag_s"), 75);
 	json_decref(j);
 	text = report_store_render(&store, "agents", &options, render_text, 120);
 	ck_assert_ptr_nonnull(strstr(text,

@@ -227,6 +227,20 @@ read_work(struct query *query, struct report_result *result)
 	return err < 0 ? err : 0;
 }
 
+static int
+read_lag(struct query *query, struct report_result *result)
+{
+	sqlite3_stmt *stmt = query_prepare(query,
+	    "SELECT value FROM stat WHERE name = 'ship.lag_s'");
+	int err = stmt ? query_step(query, stmt) : -EIO;
+
+	result->ships = err == 1;
+	if (err == 1)
+		result->cluster_lag_s = (uint64_t)sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return err < 0 ? err : 0;
+}
+
 int
 report_agents(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
@@ -244,6 +258,8 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 	build_finish(result, query);
 	if (err == 0)
 		err = read_work(query, result);
+	if (err == 0)
+		err = read_lag(query, result);
 	if (err == 0)
 		err = build_below(result, "events", event_columns, EVENT_COLUMNS);
 	if (err == 0)

@@ -237,6 +237,9 @@ result_json(const struct report_result *result)
 		json_object_set_new(object, "store_work", json_pack("{ss sI sI}", "work",
 		    result->work, "done", (json_int_t)result->work_done, "total",
 		    (json_int_t)result->work_total));
+	if (result->ships)
+		json_object_set_new(object, "cluster_lag_s",
+		    json_integer((json_int_t)result->cluster_lag_s));
 	if (result->n_counters > 0)
 		json_object_set_new(object, "collector", counters_json(result));
 	return object;

@@ -455,6 +455,12 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 		fprintf(out,
 		    "The store is at work (%s): %" PRIu64 " of %" PRIu64 " windows done.\n",
 		    result->work, result->work_done, result->work_total);
+	if (err == 0 && result->cluster_lag_s > 0) {
+		char lag[NUMBER_TEXT];
+
+		number_format_age((double)result->cluster_lag_s, lag);
+		fprintf(out, "The ClickHouse cluster is %s behind.\n", lag);
+	}
 	if (err == 0 && result->below && result->below->n_rows > 0) {
 		putc('\n', out);
 		err = print_rows(out, result->below, options);

@@ -418,20 +418,31 @@ put_lists(const struct metrics *m)
 
 /* ---- the collector ---- */
 
-/* "input.records" is collector_input_records_total; the one without a room is a time, and told
- * below. */
+static bool
+ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), n_end = strlen(end);
+
+	return n >= n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+/* "input.records" is collector_input_records_total, "ship.lag_s" goes down again and is
+ * collector_ship_lag_seconds; the one without a room is a time, and told below. */
 static void
 put_counter(const struct metrics *m, const struct stat_set *set, unsigned i)
 {
+	bool is_gauge = ends_with(set->names[i].name, "_s");
 	char name[128];
 
 	if (!strchr(set->names[i].name, '.'))
 		return;
-	snprintf(name, sizeof(name), "collector_%s_total", set->names[i].name);
+	snprintf(name, sizeof(name), "collector_%s%s", set->names[i].name,
+	    is_gauge ? "econds" : "_total");
 	for (char *c = name; *c; c++)
 		if (!isalnum((unsigned char)*c))
 			*c = '_';
-	put_plain(m->out, name, "counter", set->names[i].help, (double)stat_get(set, i));
+	put_plain(m->out, name, is_gauge ? "gauge" : "counter", set->names[i].help,
+	    (double)stat_get(set, i));
 }
 
 static void
