@@ -65,6 +65,7 @@ EASE_BUILD=$build "$top/tests/bench_psample.sh"
 (cd "$build" && tests/bench_collector 2)
 (cd "$build" && tests/bench_store)
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench_report.sh"
+EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench_cluster.sh"
 [ "$before" -ge 33554432 ] || echo 33554432 2>/dev/null >$limit ||
     echo "bench: net.core.rmem_max stays $before: sfacctd and sfcapd have smaller buffers" >&2
 (cd "$build" && tests/bench_sflow 4 100000 "${BENCH_LOSSLESS_RUNS:-2}")
