@@ -21,7 +21,11 @@ clickhouse_missing() { # says what is missing, if something is
 	for need in clickhouse-server curl perl; do
 		command -v "$need" >/dev/null || { echo "$need is not there"; return 0; }
 	done
-	return 1
+	printf '%s\n' 'communities = {"any"}' "store = \"$rig/none.db\"" 'clickhouse = {"http://127.0.0.1"}' \
+	    >"$rig/missing.conf"
+	chmod 600 "$rig/missing.conf"
+	"$build/collector/easecapd" -c "$rig/missing.conf" --check 2>&1 | grep -q 'without libcurl' || return 1
+	echo 'easecapd was built without libcurl'
 }
 clickhouse_free_ports() { # HOW MANY: all different
 	"${clickhouse_run[@]}" perl -MIO::Socket::INET -e 'my @s = map { IO::Socket::INET->new(Listen => 1,
