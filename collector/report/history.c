@@ -342,9 +342,11 @@ add_steps(struct history *h)
 
 	h->query->only = h->keys.keys;
 	h->query->n_only = h->keys.n;
+	query_begin_steps(h->query, h->step_us);
 	for (; err == 0 && at_us < range.to_us; at_us += h->step_us)
 		err = add_step(h, at_us > range.from_us ? at_us : range.from_us,
 		    at_us + h->step_us < range.to_us ? at_us + h->step_us : range.to_us);
+	query_end_steps(h->query);
 	h->query->only = NULL;
 	h->query->n_only = 0;
 	return err;

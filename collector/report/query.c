@@ -162,6 +162,7 @@ query_close(struct query *query)
 	if (!query)
 		return;
 	sqlite3_close(query->db);
+	query_end_steps(query);
 	mirror_close(query->mirror);
 	free(query->path);
 	free(query->agents);

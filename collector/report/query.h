@@ -97,11 +97,13 @@ struct query_cluster {
 };
 
 struct mirror;
+struct query_steps;
 
 struct query {
 	sqlite3 *db;
 	struct mirror *mirror; /* NULL: a file */
 	struct query_reach reach; /* of the statement prepared next */
+	struct query_steps *steps; /* NULL: none under way */
 	int failed; /* a cluster did not give what a statement reads: each step says so */
 	struct query_limits limits;
 	char *path;
@@ -143,6 +145,11 @@ uint64_t query_finest_us(const struct query *query, uint64_t from_us);
  * has there (query_finest_us), or the end of the first range. Agents and ports stay, what was read
  * of them is given up. */
 void query_narrow(struct query *query, uint64_t from_us, uint64_t to_us);
+
+/* The ranges that query_narrow gives from now on are steps of the range as it is, each beginning at a
+ * full multiple of step_us: a cluster that is not too large is asked for all of them at once. */
+void query_begin_steps(struct query *query, uint64_t step_us);
+void query_end_steps(struct query *query);
 
 /* Totals and sums of every port in the range, and its samples expected and received. */
 int query_windows(struct query *query);

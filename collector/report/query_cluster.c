@@ -8,13 +8,14 @@
 #include "collector/report/query_cluster.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	/* columns of an answer: agent, ifIndex, direction, both halves, sums */
-	FIRST_SUM = 5,
+	/* columns of an answer: step, agent, ifIndex, direction, both halves, sums */
+	FIRST_SUM = 6,
 	ANSWER_COLUMNS = FIRST_SUM + PACK_COLUMNS,
 };
 
@@ -176,33 +177,44 @@ cluster_write_where(FILE *sql, const struct query *query, const struct query_wan
 
 static char *
 make_sql(const struct query *query, const struct query_want *want,
-    const struct cluster_source *source, const struct sums_run *runs, size_t n_runs)
+    const struct cluster_source *source, const struct query_run *runs, size_t n_runs,
+    uint64_t step_us)
 {
+	struct sums_run *asked = calloc(n_runs + 1, sizeof(*asked));
 	char *text = NULL, *where = NULL;
 	size_t size, where_size;
 	FILE *sql = open_memstream(&text, &size), *more = open_memstream(&where, &where_size);
-	bool good = sql && more;
+	bool good = sql && more && asked;
 
+	for (size_t i = 0; asked && i < n_runs; i++)
+		asked[i] = (struct sums_run){store_levels[runs[i].level].minutes, runs[i].from_us,
+		    runs[i].to_us};
 	if (more) {
 		cluster_write_where(more, query, want, source);
 		good = fclose(more) == 0 && good;
 	}
 	if (good) {
 		const struct sums_rows rows = {.place = mirror_place(query->mirror),
-		    .table = source->table, .runs = runs, .n_runs = n_runs, .where = where};
+		    .table = source->table, .runs = asked, .n_runs = n_runs, .where = where};
 
-		fprintf(sql, "SELECT agent, if_index, direction, %s AS half1, %s AS half2, ",
+		if (step_us > 0)
+			fprintf(sql, "SELECT intDiv(start_us, %" PRIu64 ") AS step", step_us);
+		else
+			fputs("SELECT toUInt64(0) AS step", sql);
+		fprintf(sql, ", agent, if_index, direction, %s AS half1, %s AS half2, ",
 		    want->by_port ? "''" : source->half1, want->by_port ? "''" : source->half2);
 		if (source->sums)
 			fputs(source->sums, sql);
 		else
 			sums_sql_columns(sql, source->table);
 		sums_sql_rows(sql, &rows);
-		fputs(" GROUP BY agent, if_index, direction, half1, half2 FORMAT RowBinary", sql);
+		fputs(" GROUP BY step, agent, if_index, direction, half1, half2", sql);
+		fputs(step_us > 0 ? " ORDER BY step FORMAT RowBinary" : " FORMAT RowBinary", sql);
 	}
 	if (sql && fclose(sql) != 0)
 		good = false;
 	free(where);
+	free(asked);
 	if (!good) {
 		free(text);
 		text = NULL;
@@ -214,57 +226,39 @@ make_sql(const struct query *query, const struct query_want *want,
 
 struct arriving {
 	struct query *query;
-	unsigned kind, n_sums;
-	query_body_fn *take;
+	unsigned n_sums;
+	cluster_entry_fn *take;
 	void *arg;
 	enum cluster_type types[ANSWER_COLUMNS];
-	struct pack pack;
-	uint8_t body[PACK_OCTETS_MAX];
 };
 
 static int
-hand_over(struct arriving *a)
-{
-	struct pack_reader reader;
-	int err;
-
-	if (a->pack.n == 0)
-		return 0;
-	a->pack.n_columns = a->n_sums;
-	err = pack_open(&reader, a->body, pack_write(&a->pack, a->body));
-	if (err == 0)
-		err = a->take(a->query, &reader, a->kind, a->arg);
-	a->pack.n = 0;
-	return err;
-}
-
-static int
-take_sums(void *arg, const struct row_cell *cells)
+take_row(void *arg, const struct row_cell *cells)
 {
 	struct arriving *a = arg;
-	int64_t agent = mirror_agent(a->query->mirror, cells[0].text);
-	unsigned i = a->pack.n;
+	const struct row_cell *half1 = &cells[FIRST_SUM - 2], *half2 = &cells[FIRST_SUM - 1];
+	struct cluster_entry entry;
+	int64_t agent = mirror_agent(a->query->mirror, cells[1].text);
 
 	if (agent == 0) /* newer than the list of agents */
 		return 0;
-	if (cells[3].octets > STORE_KEY_HALF || cells[4].octets > STORE_KEY_HALF)
+	if (half1->octets > STORE_KEY_HALF || half2->octets > STORE_KEY_HALF)
 		return -EBADMSG;
-	a->pack.keys[i] = pack_key_of(agent, (uint32_t)cells[1].i, (uint8_t)cells[2].i,
-	    cells[3].text, (uint8_t)cells[3].octets, cells[4].text, (uint8_t)cells[4].octets);
+	entry.step = (uint64_t)cells[0].i;
+	entry.key = pack_key_of(agent, (uint32_t)cells[2].i, (uint8_t)cells[3].i, half1->text,
+	    (uint8_t)half1->octets, half2->text, (uint8_t)half2->octets);
 	for (unsigned c = 0; c < a->n_sums; c++)
-		a->pack.columns[c][i] = a->types[FIRST_SUM + c] == CLUSTER_F64
+		entry.values[c] = a->types[FIRST_SUM + c] == CLUSTER_F64
 		    ? cells[FIRST_SUM + c].f : (double)cells[FIRST_SUM + c].i;
-	if (++a->pack.n < PACK_ENTRIES)
-		return 0;
-	return hand_over(a);
+	return a->take(a->arg, &entry);
 }
 
 /* n is a whole number, and so is what is said of samples without a key. */
 static void
 set_types(struct arriving *a, const struct cluster_source *source)
 {
-	static const enum cluster_type first[FIRST_SUM] = {CLUSTER_AGENT_ID, CLUSTER_U32,
-	    CLUSTER_U8, CLUSTER_TEXT, CLUSTER_TEXT};
+	static const enum cluster_type first[FIRST_SUM] = {CLUSTER_U64, CLUSTER_AGENT_ID,
+	    CLUSTER_U32, CLUSTER_U8, CLUSTER_TEXT, CLUSTER_TEXT};
 
 	memcpy(a->types, first, sizeof(first));
 	for (unsigned c = 0; c < a->n_sums; c++)
@@ -273,35 +267,85 @@ set_types(struct arriving *a, const struct cluster_source *source)
 }
 
 int
+cluster_ask_sums(struct query *query, const struct query_want *want, const struct query_run *runs,
+    size_t n_runs, uint64_t step_us, cluster_entry_fn *take, void *arg)
+{
+	struct cluster_source source = cluster_source_of(want);
+	struct arriving a = {.query = query, .n_sums = source.n_sums, .take = take, .arg = arg};
+	char *sql = make_sql(query, want, &source, runs, n_runs, step_us);
+	int err;
+
+	if (!sql)
+		return query_fail(query, -ENOMEM, "no memory");
+	set_types(&a, &source);
+	err = mirror_ask(query, sql, a.types, FIRST_SUM + a.n_sums, take_row, &a);
+	free(sql);
+	return err;
+}
+
+/* ---- in packs ---- */
+
+int
+cluster_packer_open(struct cluster_packer **out, struct query *query, const struct query_want *want,
+    query_body_fn *take, void *arg)
+{
+	struct cluster_packer *p = calloc(1, sizeof(*p));
+
+	*out = p;
+	if (!p)
+		return query_fail(query, -ENOMEM, "no memory");
+	p->query = query;
+	p->kind = want->single > 0 ? want->single : want->kind;
+	p->take = take;
+	p->arg = arg;
+	p->pack.n_columns = cluster_source_of(want).n_sums;
+	return 0;
+}
+
+static int
+hand_over(struct cluster_packer *p)
+{
+	struct pack_reader reader;
+	int err;
+
+	if (p->pack.n == 0)
+		return 0;
+	err = pack_open(&reader, p->body, pack_write(&p->pack, p->body));
+	if (err == 0)
+		err = p->take(p->query, &reader, p->kind, p->arg);
+	p->pack.n = 0;
+	return err;
+}
+
+int
+cluster_packer_add(void *arg, const struct cluster_entry *entry)
+{
+	struct cluster_packer *p = arg;
+	unsigned i = p->pack.n++;
+
+	p->pack.keys[i] = entry->key;
+	for (unsigned c = 0; c < p->pack.n_columns; c++)
+		p->pack.columns[c][i] = entry->values[c];
+	return p->pack.n < PACK_ENTRIES ? 0 : hand_over(p);
+}
+
+int
+cluster_packer_close(struct cluster_packer *p, int err)
+{
+	if (p && err == 0)
+		err = hand_over(p);
+	free(p);
+	return err;
+}
+
+int
 query_cluster_sums(struct query *query, const struct query_want *want, const struct query_run *runs,
     size_t n_runs, query_body_fn *take, void *arg)
 {
-	struct cluster_source source = cluster_source_of(want);
-	struct arriving *a = calloc(1, sizeof(*a));
-	struct sums_run *asked = calloc(n_runs + 1, sizeof(*asked));
-	char *sql = NULL;
-	int err = 0;
+	struct cluster_packer *packer;
+	int err = cluster_packer_open(&packer, query, want, take, arg);
 
-	for (size_t i = 0; asked && i < n_runs; i++)
-		asked[i] = (struct sums_run){store_levels[runs[i].level].minutes, runs[i].from_us,
-		    runs[i].to_us};
-	if (asked)
-		sql = make_sql(query, want, &source, asked, n_runs);
-	if (!a || !sql)
-		err = query_fail(query, -ENOMEM, "no memory");
-	if (err == 0) {
-		a->query = query;
-		a->kind = want->single > 0 ? want->single : want->kind;
-		a->n_sums = source.n_sums;
-		a->take = take;
-		a->arg = arg;
-		set_types(a, &source);
-		err = mirror_ask(query, sql, a->types, FIRST_SUM + a->n_sums, take_sums, a);
-	}
 	if (err == 0)
-		err = hand_over(a);
-	free(sql);
-	free(asked);
-	free(a);
-	return err;
+		err = cluster_ask_sums(query, want, runs, n_runs, 0, cluster_packer_add, packer);
+	return cluster_packer_close(packer, err);
 }

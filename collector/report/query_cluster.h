@@ -1,6 +1,6 @@
 /*
  * What the files that ask a cluster for sums share: query_cluster.c adds up, query_top.c chooses
- * the keys that are worth it.
+ * the keys that are worth it, query_steps.c asks for all steps of a history at once.
  */
 #ifndef EASE_COLLECTOR_REPORT_QUERY_CLUSTER_H
 #define EASE_COLLECTOR_REPORT_QUERY_CLUSTER_H
@@ -29,5 +29,35 @@ size_t cluster_uncounted_ports(const struct query *query, const struct report_op
 /* " AND …" of columns that rows are known by. */
 void cluster_write_where(FILE *sql, const struct query *query, const struct query_want *want,
     const struct cluster_source *source);
+
+/* Sums of one key in one step: its start is step times the steps' length; 0 without steps. */
+struct cluster_entry {
+	uint64_t step;
+	struct pack_key key;
+	double values[PACK_COLUMNS];
+};
+
+typedef int cluster_entry_fn(void *arg, const struct cluster_entry *entry);
+
+/* Entries of these windows, in the order of steps; step_us 0: all in one. */
+int cluster_ask_sums(struct query *query, const struct query_want *want,
+    const struct query_run *runs, size_t n_runs, uint64_t step_us, cluster_entry_fn *take,
+    void *arg);
+
+/* Entries on their way into packs. */
+struct cluster_packer {
+	struct query *query;
+	unsigned kind;
+	query_body_fn *take;
+	void *arg;
+	struct pack pack;
+	uint8_t body[PACK_OCTETS_MAX];
+};
+
+/* After an error the packer is to be closed as well; closing gives the first error. */
+int cluster_packer_open(struct cluster_packer **out, struct query *query,
+    const struct query_want *want, query_body_fn *take, void *arg);
+int cluster_packer_add(void *packer, const struct cluster_entry *entry);
+int cluster_packer_close(struct cluster_packer *packer, int err);
 
 #endif

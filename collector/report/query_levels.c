@@ -210,8 +210,11 @@ query_bodies(struct query *query, const struct query_want *want, query_body_fn *
 {
 	struct query_run *runs;
 	size_t n;
-	int err = query_find_runs(query, want, &runs, &n);
+	int err;
 
+	if (query->steps)
+		return query_step_sums(query, want, take, arg);
+	err = query_find_runs(query, want, &runs, &n);
 	if (err == 0 && !query->mirror)
 		err = read_file(query, want, runs, n, take, arg);
 	else if (err == 0 && n > 0)

@@ -84,6 +84,10 @@ int query_sum_keys(struct query *query, const struct report_options *options,
 /* Samples without a key of that kind, into the ports. */
 int query_sum_folded(struct query *query, unsigned kind);
 
+/* The cluster's sums of the step that the range is, between query_begin_steps and its end. */
+int query_step_sums(struct query *query, const struct query_want *want, query_body_fn *take,
+    void *arg);
+
 static inline uint64_t
 query_u64(sqlite3_stmt *stmt, int column)
 {
