@@ -63,6 +63,7 @@ EASE_BUILD=$build "$top/tests/bench_walk.sh"
 "$build/tests/bench_linux"
 EASE_BUILD=$build "$top/tests/bench_psample.sh"
 (cd "$build" && tests/bench_collector 2)
+(cd "$build" && tests/bench_storm 5)
 (cd "$build" && tests/bench_store)
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench_report.sh"
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench_cluster.sh"

@@ -202,7 +202,7 @@ write_configuration(const char *dir, const char *path, bool sflow)
 
 	if (!f)
 		bench_die(path);
-	fprintf(f, "listen={\"127.0.0.1:0\"}\ncommunities={\"public\"}\nlog_level=\"error\"\n"
+	fprintf(f, "listen={\"127.0.0.1:0\"}\ncommunities={\"public\"}\nlog_level=\"error\"\nrun_as=root\n"
 		   "store=\"%s/ease.db\"\n%s", dir,
 	    sflow ? "sflow_listen={\"127.0.0.1:0\"}\n" : "");
 	fclose(f);
