@@ -56,21 +56,24 @@ enum { PLACE_NAMES = 20 };
 
 static const struct place {
 	const char *place, *of, *names[PLACE_NAMES];
+	bool if_any; /* else it stands there with 0, too */
 } places[] = {
-	{"socket", "datagrams", {"input.kernel_drops"}},
-	{"share", "datagrams", {"input.over_share", "slow.over_share"}},
+	{"socket", "datagrams", {"input.kernel_drops"}, false},
+	{"share", "datagrams", {"input.over_share", "slow.over_share"}, false},
 	{"refused", "datagrams", {"input.refused_sender", "input.refused_community",
 	    "input.refused_oversize", "input.refused_parse", "input.refused_version",
 	    "input.refused_value", "input.refused_parts", "input.refused_too_many", "slow.refused",
 	    "v3.refused_parse", "v3.unknown_engine", "v3.unknown_user", "v3.wrong_digest",
 	    "v3.not_in_time_window", "v3.decryption", "v3.security_level", "sflow.refused_version",
-	    "sflow.refused_datagram"}},
-	{"queue", "datagrams", {"slow.queue_full", "inform.full"}},
+	    "sflow.refused_datagram"}, false},
+	{"queue", "datagrams", {"slow.queue_full", "inform.full"}, false},
 	{"books", "records", {"ledger.agents_full", "ledger.ports_full", "ledger.old_boot",
 	    "ledger.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.refused_sample",
-	    "sflow.too_many"}},
+	    "sflow.too_many"}, false},
 	{"store", "rows", {"ledger.lost_store_queue", "ledger.lost_store_rows",
-	    "store.lost_rows"}},
+	    "store.lost_rows"}, false},
+	/* of a cluster: not lost, another collector heard them as well */
+	{"counted already", "samples", {"cluster.passed_over"}, true},
 };
 
 enum { PLACE_PLACE, PLACE_COUNT, PLACE_OF, PLACE_SINCE, PLACE_UNTIL, PLACE_COLUMNS };
@@ -155,9 +158,12 @@ add_places(struct query *query, struct report_result *result)
 		err = add_place(result->below, "collector", collector, "samples");
 	if (err == 0)
 		err = add_place(result->below, "on the way", elsewhere, "samples");
-	for (size_t i = 0; err == 0 && i < ARRAY_LEN(places); i++)
-		err = add_place(result->below, places[i].place, count_of(result, &places[i]),
-		    places[i].of);
+	for (size_t i = 0; err == 0 && i < ARRAY_LEN(places); i++) {
+		double count = count_of(result, &places[i]);
+
+		if (count > 0 || !places[i].if_any)
+			err = add_place(result->below, places[i].place, count, places[i].of);
+	}
 	return err == 0 ? add_outages(query, result) : err;
 }
 

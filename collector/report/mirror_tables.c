@@ -245,13 +245,32 @@ rest_of_outages(FILE *sql, const struct query *query, unsigned i)
 	return i == 0;
 }
 
+/* Samples that another collector's count already. */
+static void
+put_passed_over(FILE *sql, const struct query *query)
+{
+	const struct cluster_place *place = mirror_place(query->mirror);
+	uint64_t from_us = query->reach.from_us, to_us = query->reach.to_us;
+
+	fputs("SELECT 'cluster.passed_over', toInt64(sum(received)) FROM ", sql);
+	cluster_write_name(sql, place, &cluster_tables[CLUSTER_COVER], false);
+	fprintf(sql, " FINAL WHERE start_us >= %" PRIu64 " AND start_us < %" PRIu64
+	    " AND (collector, agent, start_us) GLOBAL IN (", from_us, to_us);
+	sums_sql_passed_over(sql, place, false, from_us, to_us, "");
+	fputs(")", sql);
+}
+
 static bool
 rest_of_stats(FILE *sql, const struct query *query, unsigned i)
 {
-	fputs(" FROM ", sql);
+	if (i == 1)
+		put_passed_over(sql, query);
+	if (i > 0)
+		return i == 1;
+	fputs("SELECT name, sum(value) FROM ", sql);
 	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[CLUSTER_STATS], false);
 	fputs(" FINAL GROUP BY name", sql);
-	return i == 0;
+	return true;
 }
 
 const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
@@ -320,7 +339,7 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.by_reach = true, .write_rest = rest_of_events},
     {.name = "outage", .from = CLUSTER_OUTAGES, .columns = "since_us, until_us, kind, samples",
 	.write_rest = rest_of_outages},
-    {.name = "stat", .from = CLUSTER_STATS, .columns = "name, value", .select = "name, sum(value)",
-	.write_rest = rest_of_stats},
+    {.name = "stat", .from = CLUSTER_STATS, .columns = "name, value", .select = "",
+	.by_reach = true, .write_rest = rest_of_stats},
     {.name = NULL},
 };
