@@ -49,7 +49,7 @@ static struct port_state ports[AGENTS][PORTS];
 static int
 minutes_a_day(void)
 {
-	return getenv("EASE_QUICK") || (SUITE_SANITIZES && !getenv("EASE_LONG")) ? 5 : 12;
+	return suite_is_slow() || (SUITE_SANITIZES && !getenv("EASE_LONG")) ? 5 : 12;
 }
 
 /* ---- books ---- */

@@ -277,6 +277,11 @@ START_TEST(a_memory_of_something_else_changes_nothing)
 		tracker_sample(&seen, i);
 	before = stored;
 	ck_assert(!tracker_fall_back(&stored, &seen, &gone)); /* the store knows more */
+	tracker_sample(&seen, 11);
+	seen.highest = UINT64_MAX; /* nonsense, which once was counted up to */
+	ck_assert(!tracker_fall_back(&stored, &seen, &gone));
+	seen.highest = seen.first - 2;
+	ck_assert(!tracker_fall_back(&stored, &seen, &gone));
 	ck_assert_int_eq(memcmp(&before, &stored, sizeof(before)), 0);
 	ck_assert_uint_eq(gone.n, 0);
 }

@@ -9,6 +9,9 @@ enum { SAVED_LAYOUT = 1 };
 /* Extended numbers start here, so that numbers below the first contact do not go below zero. */
 #define EXTENDED_ZERO (1ull << 32)
 
+/* No boot gives out as many; a file that says so is nonsense, and sums with it would wrap. */
+#define EXTENDED_MAX (1ull << 62)
+
 static uint64_t *
 word_of(struct tracker *t, uint64_t number)
 {
@@ -95,12 +98,22 @@ tracker_given_out(struct tracker *t, uint32_t last_sequence)
 		advance(t, n);
 }
 
+/* What a file has is anybody's. */
+static bool
+is_range(uint64_t first, uint64_t highest)
+{
+	return highest < EXTENDED_MAX && highest + 1 >= first;
+}
+
 bool
 tracker_fall_back(struct tracker *t, const struct tracker *seen, struct tracker_gone *gone)
 {
 	uint64_t taken = seen->received + gone->n;
 
-	if (!seen->started || taken < t->received || (t->started && seen->highest < t->highest))
+	if (seen->started != 1 || !is_range(seen->first, seen->highest) ||
+	    seen->received > EXTENDED_MAX || gone->n > EXTENDED_MAX)
+		return false;
+	if (taken < t->received || (t->started && seen->highest < t->highest))
 		return false;
 	if (!t->started) {
 		t->started = true;
@@ -151,7 +164,7 @@ tracker_load(struct tracker *t, const uint8_t *octets, size_t n)
 	uint8_t layout = rbuf_u8(&r);
 	uint64_t first = rbuf_be64(&r), highest = rbuf_be64(&r);
 
-	if (layout != SAVED_LAYOUT || n != TRACKER_SAVED_OCTETS || highest + 1 < first)
+	if (layout != SAVED_LAYOUT || n != TRACKER_SAVED_OCTETS || !is_range(first, highest))
 		return -EBADMSG;
 	t->started = first != 0;
 	t->first = first;

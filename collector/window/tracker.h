@@ -23,7 +23,7 @@ enum {
 };
 
 struct tracker {
-	bool started;	  /* first and highest are set */
+	uint8_t started;  /* 1: first and highest are set; no bool: files have it, too (witness.h) */
 	uint64_t first;	  /* lowest number that counts as expected, extended */
 	uint64_t highest; /* highest number heard of, extended */
 	uint64_t received;   /* distinct numbers that arrived and were used */
@@ -73,7 +73,7 @@ struct tracker_gone {
 /* After a crash: *t, read from the store, has fallen behind *seen, which it was when the collector
  * died, *gone being what was gone then. Raises t to the numbers that were given out by then, and
  * sets *gone to what arrived and t does not know of. False, and nothing is changed, if t is not
- * behind seen but beside it. */
+ * behind seen but beside it, or if what is seen is nonsense. */
 bool tracker_fall_back(struct tracker *t, const struct tracker *seen, struct tracker_gone *gone);
 
 /* Tells gone that the tracker has just used this number. */
