@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* In one statement, of which a server takes 256 kB. */
-enum { CLUSTER_KEYS_LISTED_MAX = 1000, CLUSTER_PORTS_LISTED_MAX = 2000 };
+enum { CLUSTER_KEYS_LISTED_MAX = 1000, CLUSTER_PORTS_LISTED_MAX = 4000 };
 
 /* What a part's kind is in the cluster: one half of pairs is what the server makes of them. */
 struct cluster_source {
