@@ -477,7 +477,9 @@ ship_agent(struct ship *s, int64_t number, bool all)
 	static const enum cluster_table_id state[] = {CLUSTER_PORT_STATES, CLUSTER_ERROR_SOURCES,
 	    CLUSTER_ACCOUNTS, CLUSTER_GONE, CLUSTER_AGENTS};
 	int64_t last_us = a->last_us, last_received_us = a->last_received_us;
-	bool went_back = last_received_us < a->sent_received_us || last_us < a->sent_us;
+	/* a clock was set, or a capture of before was imported: all of it is looked at */
+	bool went_back = last_received_us < a->sent_received_us - APART_US ||
+	    last_us < a->sent_us - LATE_US;
 	struct source_range range = {.agent = number, .to_us = INT64_MAX,
 	    .from_us = went_back ? -1 : a->sent_us - LATE_US,
 	    .received_us = went_back ? -1 : a->sent_received_us - APART_US};
