@@ -309,6 +309,33 @@ START_TEST(crash_is_a_discontinuity)
 }
 END_TEST
 
+/* A disk that is full, a place that cannot be written: said, and what was there stays as it was. */
+START_TEST(state_that_cannot_be_written_is_said_and_kept)
+{
+	struct agent_state state;
+	char fresh[128], nowhere[160];
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	snprintf(fresh, sizeof(fresh), "%s/easeagentd.state.new", dir);
+	ck_assert_int_eq(symlink("/dev/full", fresh), 0);
+	ck_assert_int_eq(save(&state), -ENOSPC);
+	state_free(&state);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), -ENOSPC);
+	ck_assert_ptr_nonnull(strstr(error, "easeagentd.state: No space left"));
+	ck_assert_int_eq(unlink(fresh), 0);
+	ck_assert_int_eq(mkdir(fresh, 0700), 0);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), -EISDIR);
+	ck_assert_int_eq(rmdir(fresh), 0);
+	snprintf(nowhere, sizeof(nowhere), "%s/none/below", dir);
+	ck_assert_int_eq(state_open(nowhere, &state, error, sizeof(error)), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(error, nowhere));
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert_uint_eq(state.boot, 2);
+	ck_assert(!state.clean);
+	state_free(&state);
+}
+END_TEST
+
 START_TEST(damaged_state_is_refused_and_kept)
 {
 	static const char *const damaged[] = {"boot = \n", "agent_id = \"00112233\"\nboot = 7\n",
@@ -478,7 +505,8 @@ main(void)
 	    settings_and_totals_survive_a_clean_stop, a_port_comes_and_goes,
 	    changed_parts_are_told, a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
 	    a_port_that_is_not_there_keeps_number_and_settings,
-	    damaged_state_is_refused_and_kept, all_or_none, crosses_to_the_main_loop,
+	    state_that_cannot_be_written_is_said_and_kept, damaged_state_is_refused_and_kept,
+	    all_or_none, crosses_to_the_main_loop,
 	    given_up_is_given_up, wrong_configuration_names_file_and_line};
 	Suite *suite = suite_create("agent");
 	TCase *all = tcase_create("all");
