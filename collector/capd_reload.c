@@ -24,8 +24,8 @@ tell(void *ctx, const struct option_row *row, bool taken)
 		log_warn(ROOM, "reload: %s changes with the next start only", row->name);
 }
 
-/* An address or a community that is added is let in from here on, without a datagram lost; one that is
- * taken away is refused. */
+/* An address or a community that is added is let in from here on, without a datagram lost; one that
+ * is taken away is refused. */
 static void
 change_senders(struct capd *c, struct prefix *senders)
 {

@@ -64,8 +64,8 @@ usage(FILE *out)
 	      "  --print-config  print the configuration in force and exit\n"
 	      "  --clickhouse-schema  print the statements that a ClickHouse cluster's tables still\n"
 	      "                  need, and exit\n"
-	      "SIGUSR1 writes all counters to the log; SIGHUP reads the configuration again and says what\n"
-	      "changes with the next start only; SIGTERM writes everything and stops.\n",
+	      "SIGUSR1 writes all counters to the log; SIGHUP reads the configuration again and\n"
+	      "says what changes with the next start only; SIGTERM writes everything and stops.\n",
 	    out);
 	return out == stdout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -329,7 +329,8 @@ import(const struct collector_config *config, const struct command *cmd)
 	return r;
 }
 
-/* From here on with what opening needs: ports below 1024, receive buffers beyond the system's limit. */
+/* From here on with what opening needs: ports below 1024, and receive buffers beyond the system's
+ * limit. */
 static int
 become_user(const struct collector_config *config, char *error, size_t error_size)
 {
@@ -369,7 +370,8 @@ start(struct collector_config *config, struct command *cmd)
 	char error[ERROR_TEXT];
 	int r;
 
-	log_open("easecapd", (!cmd->foreground && !cmd->import_file) || config->log == COLLECTOR_LOG_SYSLOG,
+	log_open("easecapd",
+	    (!cmd->foreground && !cmd->import_file) || config->log == COLLECTOR_LOG_SYSLOG,
 	    (enum log_level)config->log_level);
 	if (service_is_readable_by_all(cmd->config_file))
 		log_warn("easecapd", "%s holds secrets and everybody may read it", cmd->config_file);

@@ -78,7 +78,7 @@ served() { get $own.1.0 | grep -q '^"[0-9A-F ]*"$'; }
 report() { inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db --format json; }
 has_report() { report | grep -q '"agent"'; }
 of_users() { grep -c '^ease' "$tree/etc/passwd" "$tree/etc/group" | cut -d: -f2 | paste -sd' '; }
-files() { (cd "$tree" && find etc usr lib var home -xdev \( -path var/lib/dpkg -o -path var/cache -o -path var/lib/apt -o -path var/log -o -path var/lib/systemd -o -path var/lib/snmp -o -path var/tmp \) -prune -o -print | sort); }
+files() { (cd "$tree" && find etc usr lib var home -xdev \( -path var/lib/dpkg -o -path var/cache -o -path var/lib/apt -o -path var/log -o -path var/backups -o -path var/lib/systemd -o -path var/lib/snmp -o -path var/tmp \) -prune -o -print | sort); }
 install() { # DEB...: as dpkg does it, with no answer to any question
 	inside dpkg -i "$@" >>"$dir/dpkg.log" 2>&1 || { tail -n 5 "$dir/dpkg.log"; fail 'dpkg' 'see above'; return 1; }
 }

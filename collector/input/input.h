@@ -91,8 +91,8 @@ void input_awake(struct input *in);
  * then reads the sockets itself, until nothing is left. */
 void input_stop(struct input *in);
 
-/* Other senders and communities from now on, borrowed as before; the former ones are in nobody's use
- * any more when it returns, which takes as long as a batch at most. */
+/* Other senders and communities from now on, borrowed as before; the former ones are in nobody's
+ * use any more when it returns, which takes as long as a batch at most. */
 void input_allow(struct input *in, const struct prefix *senders, size_t n_senders,
     const char *const *communities, size_t n_communities);
 

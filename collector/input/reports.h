@@ -1,11 +1,11 @@
 /*
- * Whom a Report may be sent. It is the one thing that a stranger with an allowed address gets (RFC 3414
- * section 4), and somewhat longer than the shortest message that asks for it: who forges another's
- * address could have that one sent more than he sends. So in each minute an address gets no more
- * octets than came from it, and one Report; and REPORTS_A_SECOND at most.
+ * Whom a Report may be sent. It is the one thing that a stranger with an allowed address gets (RFC
+ * 3414 section 4), and somewhat longer than the shortest message that asks for it: who forges
+ * another's address could have that one sent more than he sends. So in each minute an address gets no
+ * more octets than came from it, and one Report; and REPORTS_A_SECOND at most.
  *
- * Addresses are counted in REPORTS_PLACES places by a seeded hash, without their port. Time is passed
- * in. No I/O, no allocation.
+ * Addresses are counted in REPORTS_PLACES places by a seeded hash, without their port. Time is
+ * passed in. No I/O, no allocation.
  */
 #ifndef EASE_COLLECTOR_INPUT_REPORTS_H
 #define EASE_COLLECTOR_INPUT_REPORTS_H

@@ -5,7 +5,7 @@
  * informs are sent once the store has committed what they brought. One thread uses it, the only
  * one that touches Net-SNMP's library.
  *
- * A Report is the one thing that a stranger with an allowed address gets; reports.h bounds how many.
+ * A Report is the one thing that a stranger with an allowed address gets; reports.h bounds them.
  *
  * An inform that comes again is decoded and answered again; its samples are known to the books by
  * their numbers, and an event that came lately by its content, after a restart too if it was
@@ -77,7 +77,8 @@ bool slow_takes_v3(const struct slow *s);
 /* Other communities from now on, borrowed as before. */
 void slow_allow(struct slow *s, const char *const *communities, size_t n_communities);
 
-/* Other users, see v3_change_users; the first ones start the library. All borrowed while it lasts. */
+/* Other users, see v3_change_users; the first ones start the library. All borrowed while it
+ * lasts. */
 int slow_change_users(struct slow *s, const struct v3_user *before, size_t n_before,
     const struct v3_user *users, size_t n, const char *engine_file, char *error, size_t error_size);
 

@@ -80,8 +80,8 @@ int v3_open(struct v3 **out, const struct v3_user *users, size_t n_users, const 
 void v3_close(struct v3 *v);
 
 /* Other users than before: what is known of engines that are still named stays. Making the keys of
- * one takes some milliseconds for each of its engines. 0, or -errno with the first mistake in error:
- * all users without one are taken. */
+ * one takes some milliseconds for each of its engines. 0, or -errno with the first mistake in
+ * error: all users without one are taken. */
 int v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
     const struct v3_user *users, size_t n, char *error, size_t error_size);
 

@@ -45,12 +45,12 @@ struct web;
  * was built without the server. */
 int web_listen(const char *listen, char *error, size_t error_size);
 
-/* All of config is borrowed, but listen_fd is taken over in any case. 0, or -errno with the reason in
- * error. */
+/* All of config is borrowed, but listen_fd is taken over in any case. 0, or -errno with the reason
+ * in error. */
 int web_open(struct web **out, const struct web_config *config, char *error, size_t error_size);
 
-/* Another token and other names from now on, borrowed as before; the former ones are in nobody's use
- * any more when it returns. From any thread. */
+/* Another token and other names from now on, borrowed as before; the former ones are in nobody's
+ * use any more when it returns. From any thread. */
 void web_allow(struct web *web, const char *token, const char *const *hosts, size_t n_hosts);
 
 /* "page at http://ADDRESS:PORT/" to standard output. */
