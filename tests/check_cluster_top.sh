@@ -2,8 +2,8 @@
 # A list of many keys from a ClickHouse server: 150,000 pairs of hosts at 48 ports, made by the server
 # itself. The servers rank them and easetop fetches those near the first rows alone; what it then shows
 # must be what it shows when all are fetched, as a list of more rows than are ranked does: figures,
-# limits, ranks against all keys, the others and the rest. Prints PASS, FAIL or SKIP lines; exit 1 if
-# one failed.
+# limits, ranks against all keys, the others and the rest. And what a page shows of a cluster, and what is
+# said where there is no answer. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/rig.sh"
 . "$(dirname "$0")/clickhouse.sh"
 reason=$(clickhouse_missing) && { skip 'all' "$reason"; exit 0; }
@@ -74,4 +74,40 @@ expect 'all pairs are there' "$(ch 0 'SELECT count() FROM ease.keys')" 150000
 compare 'pairs' talkers --by pair
 compare 'pairs by packets' talkers --by pair --sort packets
 compare 'destinations of a prefix' talkers --by dst --addr 192.168.0.0/15
+
+# The page shows the cluster where it is told to, its counters stay the collector's own.
+cat >>"$rig/easecapd.conf" <<END
+listen = {"127.0.0.1:0"}
+senders = {"127.0.0.1"}
+http_listen = "127.0.0.1:0"
+http_question = 60000
+http_store = clickhouse
+END
+"$build/collector/easecapd" -c "$rig/easecapd.conf" -f >"$rig/out" 2>"$rig/collector.log" &
+collector_pid=$!
+wait_for 10 grep -q '^page at' "$rig/out" || fail 'the page of a cluster' 'does not start'
+page=$(sed -n 's/^page at //p' "$rig/out")
+what='{report, samples, totals, rows: .rows[0:5]}'
+expect 'the page of a cluster' "$(curl -s --noproxy '*' "${page}api/v1/talkers?last=all&by=pair&top=5" | jq -c "$what")" \
+    "$(ask talkers --by pair --top 5 | jq -c "$what")"
+expect 'agents of a cluster on the page' "$(curl -s --noproxy '*' "${page}api/v1/status" | jq .agents)" 1
+expect 'metrics stay the own' "$(curl -s --noproxy '*' "${page}metrics" | grep -c 'agent="192.0.2.1"')" 0
+rig_end "$collector_pid"
+collector_pid=''
+
+# What cannot be answered says why.
+refused() { # NAME URL TEXT
+	local said
+	said=$("$build/collector/easetop" agents --store "$2" 2>&1)
+	case $? in
+	2) case $said in *"$3"*) pass "$1" ;; *) fail "$1" "$said" ;; esac ;;
+	*) fail "$1" "is answered: $said" ;;
+	esac
+}
+refused 'no such database' "clickhouse:http://127.0.0.1:${clickhouse_http[0]}/nowhere" 'no tables of easecapd in database nowhere'
+refused 'no such user' "clickhouse:http://nobody@127.0.0.1:${clickhouse_http[0]}/ease" 'wrong user or password'
+ch 0 'INSERT INTO ease.migration VALUES (250)'
+refused 'a newer schema' "$EASETOP_STORE" 'version 250 of the tables is newer than this easetop'
+clickhouse_kill 0
+refused 'a server that is down' "$EASETOP_STORE" "127.0.0.1:${clickhouse_http[0]}"
 exit $failed

@@ -316,8 +316,8 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.rows = QUERY_ALL_ROWS, .by_reach = true, .write_rest = rest_of_arrivals},
     {.name = "resource", .from = CLUSTER_RESOURCES,
 	.columns = "agent, if_index, time_us, boot, known, in_events, in_asleep_us, out_events,"
-		   " out_asleep_us, charged, pressed_episodes, pressed_us, ingress_drops, pauses_in,"
-		   " pauses_out",
+		   " out_asleep_us, charged, pressed_episodes, pressed_us, ingress_drops,"
+		   " pauses_in, pauses_out",
 	.rows = QUERY_ROWS_AT_ENDS, .by_reach = true, .write_rest = rest_of_resources},
     /* whoever takes over counts what an agent sent before as expected, too */
     {.name = "account", .from = CLUSTER_ACCOUNTS,

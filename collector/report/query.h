@@ -1,10 +1,12 @@
 /*
  * The store, read-only, as the reports see it, whether it is a collector's file or a cluster that
- * collectors ship to: agents, ports with their state, and for a range the
- * sums that estimates are made from. One query object is one consistent view (a read transaction),
- * so that totals and rows of a report fit each other while the collector writes on.
+ * collectors ship to: agents, ports with their state, and for a range the sums that estimates are
+ * made from. Of a file one query object is one consistent view (a read transaction), so that totals
+ * and rows of a report fit each other while the collector writes on. A cluster is asked several
+ * times for a report; what is shipped meanwhile may be in some of the answers.
  *
- * Errors: functions return 0 or -errno, and query_error says what failed and on which file.
+ * Errors: functions return 0 or -errno, and query_error says what failed and on which file or
+ * server.
  */
 #ifndef EASE_COLLECTOR_QUERY_H
 #define EASE_COLLECTOR_QUERY_H
@@ -146,8 +148,8 @@ uint64_t query_finest_us(const struct query *query, uint64_t from_us);
  * of them is given up. */
 void query_narrow(struct query *query, uint64_t from_us, uint64_t to_us);
 
-/* The ranges that query_narrow gives from now on are steps of the range as it is, each beginning at a
- * full multiple of step_us: a cluster that is not too large is asked for all of them at once. */
+/* The ranges that query_narrow gives from now on are steps of the range as it is, each beginning at
+ * a full multiple of step_us: a cluster that is not too large is asked for all of them at once. */
 void query_begin_steps(struct query *query, uint64_t step_us);
 void query_end_steps(struct query *query);
 

@@ -90,7 +90,8 @@ put_only(FILE *sql, const struct query *query, const struct query_want *want)
 {
 	const struct dimension *d = want->dimension;
 
-	if (!query->only || query->n_only == 0 || query->n_only > CLUSTER_KEYS_LISTED_MAX || d->subnet)
+	if (!query->only || query->n_only == 0 || query->n_only > CLUSTER_KEYS_LISTED_MAX ||
+	    d->subnet)
 		return;
 	fprintf(sql, " AND (%s) IN (", d->key1 && d->key2 ? "key1, key2" : d->key1 ? "key1"
 									       : "key2");

@@ -131,7 +131,8 @@ fetch(struct query_steps *steps, const struct query_want *want, struct answer **
 	int err = runs_of_all_steps(steps, want, &runs, &n_runs);
 
 	if (err == 0) {
-		*a = (struct answer){.query = steps->query, .kind = want->kind, .single = want->single};
+		*a = (struct answer){.query = steps->query, .kind = want->kind,
+		    .single = want->single};
 		steps->n++;
 		*answer = a;
 		err = n_runs > 0 ? cluster_ask_sums(steps->query, want, runs, n_runs,
@@ -169,7 +170,8 @@ query_step_sums(struct query *query, const struct query_want *want, query_body_f
 	int err = 0;
 
 	for (size_t i = 0; i < steps->n; i++)
-		if (steps->answers[i].kind == want->kind && steps->answers[i].single == want->single)
+		if (steps->answers[i].kind == want->kind &&
+		    steps->answers[i].single == want->single)
 			answer = &steps->answers[i];
 	if (!answer)
 		err = steps->n < ANSWERS_MAX ? fetch(steps, want, &answer)

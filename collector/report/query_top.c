@@ -7,7 +7,7 @@
  * A key's figure is what estimate.c makes of sums by port. The servers add up the same over windows
  * and ports, without knowing which windows are of one port; for the limits they take those of a
  * share of octets (estimate.c, octet_limits) with a wider z, of each row of sums for itself, whose
- * distances from the estimate are at least as wide together. So no key is missed that belongs there.
+ * distances from the estimate are at least as wide together. So no key that belongs there is missed.
  */
 #include "collector/cluster/sums_sql.h"
 #include "collector/report/dimension.h"

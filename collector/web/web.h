@@ -29,7 +29,7 @@ struct web_config {
 	size_t question_keys;	/* most keys that it may read */
 	uint32_t metrics_ports, metrics_top; /* most series of /metrics */
 	const char *store;
-	const struct query_cluster *cluster; /* asked by page and /api/v1/ instead of the store, or NULL */
+	const struct query_cluster *cluster; /* what page and /api/v1/ ask instead, or NULL */
 	const char *names; /* file of names (directory.h); "": none */
 	bool vendors;
 	const struct stat_set *const *stats; /* of the collector, to be told beside its own */
