@@ -29,12 +29,12 @@ now_ms() { echo $(($(date +%s%N) / 1000000)); }
 # The agent's own counters, by SIGUSR1; needs no master.
 stats() {
 	local before
-	before=$(grep -c 'stat: notify.pushed' "$rig/agent.log")
+	before=$(grep -c 'stat: board.frames' "$rig/agent.log")
 	kill -USR1 "$agent_pid"
 	wait_for 5 stats_after "$before"
-	sleep 0.05 # they are lines, written one after the other
+	sleep 0.2 # they are lines, written one after the other, and this is of the first
 }
-stats_after() { [ "$(grep -c 'stat: notify.pushed' "$rig/agent.log")" -gt "$1" ]; }
+stats_after() { [ "$(grep -c 'stat: board.frames' "$rig/agent.log")" -gt "$1" ]; }
 stat() { stats; grep -o "stat: $1 [0-9]*" "$rig/agent.log" | tail -1 | cut -d' ' -f3 | grep . || echo 0; }
 
 sampling() { # 1 on, 2 off
