@@ -234,7 +234,6 @@ read_lag(struct query *query, struct report_result *result)
 	    "SELECT value FROM stat WHERE name = 'ship.lag_s'");
 	int err = stmt ? query_step(query, stmt) : -EIO;
 
-	result->ships = err == 1;
 	if (err == 1)
 		result->cluster_lag_s = (uint64_t)sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);

@@ -206,9 +206,8 @@ struct report_result {
 	/* agents only: long work of the store on its sums, in windows; "": none under way */
 	char work[REPORT_WORK_TEXT];
 	uint64_t work_done, work_total;
-	/* agents only: what the collector ships to a ClickHouse cluster */
-	bool ships;
-	uint64_t cluster_lag_s; /* that the cluster is behind, when the store was written last */
+	/* agents only: that the ClickHouse cluster was behind when the store was written last */
+	uint64_t cluster_lag_s;
 
 	/* loss only: the collector's own counters */
 	struct report_counter *counters;
