@@ -297,8 +297,10 @@ agent_create(struct agent_config *config, const char *file, struct agent **resul
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int rc;
 
-	if (agent == NULL)
+	if (agent == NULL) {
+		snprintf(error, error_size, "out of memory");
 		return -ENOMEM;
+	}
 	error[0] = '\0';
 	agent->config = agent->live_config = config;
 	agent->config_file = file;
