@@ -139,7 +139,8 @@ take_datagram(struct netlink *n, size_t size, netlink_take take, void *ctx)
 
 	while (rc == 0 && !n->round.done && (message = rtnl_next(n->answer, size, &at)))
 		rc = take_one(n, message, take, ctx);
-	return rc;
+	/* The end of an answer that is cut off would be waited for for ever. */
+	return rc == 0 && !n->round.done && at != size ? -EPROTO : rc;
 }
 
 /* What an answer that nobody wanted to the end has left behind must not stand before the next. */
