@@ -398,10 +398,11 @@ estimate_ranks(const struct estimate_figure *figures, size_t n, size_t n_wanted,
     struct estimate_rank *ranks)
 {
 	double *room = calloc(2 * n + 1, sizeof(*room));
-	struct limits limits = {.lows = room, .highs = room + n};
+	struct limits limits = {.lows = room};
 
 	if (!room)
 		return -ENOMEM;
+	limits.highs = room + n;
 	take_limits(figures, n, n_wanted, &limits);
 	for (size_t i = 0; i < n_wanted; i++) {
 		const struct estimate_figure *f = &figures[i];
