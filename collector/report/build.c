@@ -135,9 +135,29 @@ build_format_address(size_t n_octets, const uint8_t *octets, char text[FRAME_IP_
 struct report_value
 build_label(const char *text)
 {
-	char *copy = strdup(text);
+	return (struct report_value){.known = true, .text = strdup(text)};
+}
 
-	return (struct report_value){.known = copy != NULL, .text = copy};
+static bool
+row_is_whole(const struct report_result *result, const struct report_value *row)
+{
+	for (size_t i = 0; row && i < result->n_columns; i++)
+		if (result->columns[i].type == REPORT_TEXT && row[i].known && !row[i].text)
+			return false;
+	return true;
+}
+
+bool
+build_is_whole(const struct report_result *result)
+{
+	bool whole = row_is_whole(result, result->others) && row_is_whole(result, result->rest);
+
+	for (size_t i = 0; whole && i < result->n_rows; i++) {
+		whole = row_is_whole(result, result->values + i * result->n_columns);
+		if (whole && result->within)
+			whole = build_is_whole(&result->within[i]);
+	}
+	return whole && (!result->below || build_is_whole(result->below));
 }
 
 struct report_value

@@ -38,6 +38,8 @@ void build_format_address(size_t n_octets, const uint8_t *octets, char text[FRAM
 
 struct report_value build_text(const char *text); /* "": unknown */
 struct report_value build_label(const char *text); /* "": known to be none */
+/* False: for some text that is known there was no memory. */
+bool build_is_whole(const struct report_result *result);
 struct report_value build_number(double number);
 struct report_value build_time(uint64_t time_us);
 struct report_value build_figure(struct estimate_figure figure);

@@ -201,7 +201,7 @@ compare_with_past(const struct report *report, struct query *query,
 	then.to_us = result->to_us - back_us;
 	then.fold_few = false;
 	then.top = UINT32_MAX;
-	err = report->run(query, &then, now_us, &past);
+	err = report_run(report, query, &then, now_us, &past);
 	if (err == 0)
 		err = fill_changes(result, &past);
 	result->versus_us = back_us;

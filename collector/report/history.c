@@ -265,7 +265,7 @@ key_text(const struct report_result *whole, size_t row)
 		const struct report_value *value = report_cell(whole, row, c);
 
 		if (whole->columns[c].type == REPORT_TEXT && whole->columns[c].heading &&
-		    value->known)
+		    value->text)
 			return value->text;
 	}
 	return "?";

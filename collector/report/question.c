@@ -193,7 +193,7 @@ int
 question_answer(const struct question *question, struct query *query, uint64_t now_us,
     struct report_result *result)
 {
-	int err = question->report->run(query, &question->options, now_us, result);
+	int err = report_run(question->report, query, &question->options, now_us, result);
 
 	if (err == 0 && question->versus_us)
 		err = compare_with_past(question->report, query, &question->options, now_us,
@@ -204,5 +204,7 @@ question_answer(const struct question *question, struct query *query, uint64_t n
 			snprintf(query->error, sizeof(query->error),
 			    "%s has no rates to compare with --warn", question->report->name);
 	}
+	if (err && !*query->error)
+		snprintf(query->error, sizeof(query->error), "%s", strerror(-err));
 	return err;
 }

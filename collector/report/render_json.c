@@ -8,6 +8,26 @@
 
 enum { SIGNIFICANT_DIGITS = 12 };
 
+/* An object with one member more, an array with one element more; NULL if memory is short, and then
+ * whatever is added to that is NULL too: a result is whole, or it is none. */
+static json_t *
+with(json_t *object, const char *name, json_t *value)
+{
+	if (json_object_set_new(object, name, value) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static json_t *
+append(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, value) == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
 /* Whole numbers are integers in JSON too. */
 static json_t *
 number_json(double number)
@@ -85,7 +105,7 @@ row_json(const struct report_result *result, const struct report_value *row)
 
 	for (size_t c = 0; c < result->n_columns; c++)
 		if (result->columns[c].field)
-			json_object_set_new(object, result->columns[c].field,
+			object = with(object, result->columns[c].field,
 			    value_json(result->columns[c].type, &row[c]));
 	return object;
 }
@@ -98,7 +118,7 @@ sum_row_json(const struct report_result *result, const struct report_value *row)
 
 	for (size_t c = 0; c < result->n_columns; c++)
 		if (result->columns[c].field && row[c].known)
-			json_object_set_new(object, result->columns[c].field,
+			object = with(object, result->columns[c].field,
 			    value_json(result->columns[c].type, &row[c]));
 	return object;
 }
@@ -108,7 +128,7 @@ others_json(const struct report_result *result)
 {
 	json_t *object = sum_row_json(result, result->others);
 
-	json_object_set_new(object, "keys", json_integer((json_int_t)result->n_others));
+	object = with(object, "keys", json_integer((json_int_t)result->n_others));
 	return object;
 }
 
@@ -117,23 +137,23 @@ rest_json(const struct report_result *result)
 {
 	json_t *object = sum_row_json(result, result->rest);
 
-	json_object_set_new(object, "name", json_string(result->rest_name));
+	object = with(object, "name", json_string(result->rest_name));
 	return object;
 }
 
-static void
+static json_t *
 add_key_fields(const struct report_result *result, json_t *object)
 {
 	if (result->others)
-		json_object_set_new(object, "others", others_json(result));
+		object = with(object, "others", others_json(result));
 	if (result->rest)
-		json_object_set_new(object, "rest", rest_json(result));
-	json_object_set_new(object, "folded_samples", json_integer((json_int_t)result->folded));
-	json_object_set_new(object, "folded_samples_one_key_high",
+		object = with(object, "rest", rest_json(result));
+	object = with(object, "folded_samples", json_integer((json_int_t)result->folded));
+	object = with(object, "folded_samples_one_key_high",
 	    json_integer((json_int_t)result->folded_most));
-	json_object_set_new(object, "unseen_packets_high", number_json(result->unseen_pkts));
-	json_object_set_new(object, "unseen", json_string(result->unseen));
-	json_object_set_new(object, "mean_skip", number_json(result->mean_skip));
+	object = with(object, "unseen_packets_high", number_json(result->unseen_pkts));
+	object = with(object, "unseen", json_string(result->unseen));
+	return with(object, "mean_skip", number_json(result->mean_skip));
 }
 
 static json_t *
@@ -142,7 +162,7 @@ counters_json(const struct report_result *result)
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < result->n_counters; i++)
-		json_object_set_new(object, result->counters[i].name,
+		object = with(object, result->counters[i].name,
 		    json_integer((json_int_t)result->counters[i].value));
 	return object;
 }
@@ -152,35 +172,35 @@ totals_json(const struct report_result *result)
 {
 	json_t *object = json_object();
 
-	json_object_set_new(object, "packets", number_json(round(result->total[ESTIMATE_PKTS])));
-	json_object_set_new(object, "octets", number_json(round(result->total[ESTIMATE_OCTETS])));
-	json_object_set_new(object, "packets_by_samples",
+	object = with(object, "packets", number_json(round(result->total[ESTIMATE_PKTS])));
+	object = with(object, "octets", number_json(round(result->total[ESTIMATE_OCTETS])));
+	object = with(object, "packets_by_samples",
 	    number_json(round(result->from_samples[ESTIMATE_PKTS])));
-	json_object_set_new(object, "octets_by_samples",
+	object = with(object, "octets_by_samples",
 	    number_json(round(result->from_samples[ESTIMATE_OCTETS])));
 	return object;
 }
 
-static void
+static json_t *
 add_change(json_t *object, const struct report_change *change)
 {
-	json_object_set_new(object, "before",
+	object = with(object, "before",
 	    change->known ? figure_json(&change->before) : json_null());
-	json_object_set_new(object, "change",
-	    json_string(report_direction_name(change->direction)));
+	return with(object, "change", json_string(report_direction_name(change->direction)));
 }
 
 /* How keys share a row: only what a step has of them. */
-static void
+static json_t *
 add_within(json_t *object, const struct report_result *within)
 {
 	json_t *rows = json_array();
 
 	for (size_t r = 0; r < within->n_rows; r++)
-		json_array_append_new(rows, sum_row_json(within, report_cell(within, r, 0)));
-	json_object_set_new(object, within->report, rows);
+		rows = append(rows, sum_row_json(within, report_cell(within, r, 0)));
+	object = with(object, within->report, rows);
 	if (within->others)
-		json_object_set_new(object, "others", sum_row_json(within, within->others));
+		object = with(object, "others", sum_row_json(within, within->others));
+	return object;
 }
 
 static json_t *
@@ -192,10 +212,10 @@ rows_json(const struct report_result *result)
 		json_t *row = row_json(result, report_cell(result, r, 0));
 
 		if (result->changes)
-			add_change(row, &result->changes[r]);
+			row = add_change(row, &result->changes[r]);
 		if (result->within)
-			add_within(row, &result->within[r]);
-		json_array_append_new(rows, row);
+			row = add_within(row, &result->within[r]);
+		rows = append(rows, row);
 	}
 	return rows;
 }
@@ -205,43 +225,43 @@ result_json(const struct report_result *result)
 {
 	json_t *object = json_object();
 
-	json_object_set_new(object, "report", json_string(result->report));
-	json_object_set_new(object, "from", time_json(result->from_us));
-	json_object_set_new(object, "to", time_json(result->to_us));
-	json_object_set_new(object, "seconds", number_json(result->seconds));
-	json_object_set_new(object, "empty", json_boolean(result->empty));
-	json_object_set_new(object, "newest",
+	object = with(object, "report", json_string(result->report));
+	object = with(object, "from", time_json(result->from_us));
+	object = with(object, "to", time_json(result->to_us));
+	object = with(object, "seconds", number_json(result->seconds));
+	object = with(object, "empty", json_boolean(result->empty));
+	object = with(object, "newest",
 	    result->newest_us ? time_json(result->newest_us) : json_null());
-	json_object_set_new(object, "completeness", result->expected
+	object = with(object, "completeness", result->expected
 	    ? json_real((double)result->samples / (double)result->expected) : json_null());
-	json_object_set_new(object, "samples", json_integer((json_int_t)result->samples));
-	json_object_set_new(object, "expected", json_integer((json_int_t)result->expected));
-	json_object_set_new(object, "totals", totals_json(result));
+	object = with(object, "samples", json_integer((json_int_t)result->samples));
+	object = with(object, "expected", json_integer((json_int_t)result->expected));
+	object = with(object, "totals", totals_json(result));
 	if (result->step_us > 0)
-		json_object_set_new(object, "step", number_json((double)result->step_us / 1e6));
-	json_object_set_new(object, "rows", rows_json(result));
+		object = with(object, "step", number_json((double)result->step_us / 1e6));
+	object = with(object, "rows", rows_json(result));
 	if (result->n_left_out > 0)
-		json_object_set_new(object, "left_out",
+		object = with(object, "left_out",
 		    json_integer((json_int_t)result->n_left_out));
 	if (result->warn > 0)
-		json_object_set_new(object, "warned", json_integer((json_int_t)result->n_warned));
+		object = with(object, "warned", json_integer((json_int_t)result->n_warned));
 	if (result->below)
-		json_object_set_new(object, result->below->report, rows_json(result->below));
+		object = with(object, result->below->report, rows_json(result->below));
 	if (result->has_keys)
-		add_key_fields(result, object);
+		object = add_key_fields(result, object);
 	if (result->older_us)
-		json_object_set_new(object, "sums_kept_since", time_json(result->from_us));
+		object = with(object, "sums_kept_since", time_json(result->from_us));
 	if (result->kept_since_us)
-		json_object_set_new(object, "samples_kept_since", time_json(result->kept_since_us));
+		object = with(object, "samples_kept_since", time_json(result->kept_since_us));
 	if (*result->work)
-		json_object_set_new(object, "store_work", json_pack("{ss sI sI}", "work",
+		object = with(object, "store_work", json_pack("{ss sI sI}", "work",
 		    result->work, "done", (json_int_t)result->work_done, "total",
 		    (json_int_t)result->work_total));
 	if (result->cluster_lag_s > 0)
 		json_object_set_new(object, "cluster_lag_s",
 		    json_integer((json_int_t)result->cluster_lag_s));
 	if (result->n_counters > 0)
-		json_object_set_new(object, "collector", counters_json(result));
+		object = with(object, "collector", counters_json(result));
 	return object;
 }
 

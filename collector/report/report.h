@@ -232,6 +232,10 @@ struct report {
 extern const struct report reports[]; /* ended by a row without name */
 const struct report *report_find(const char *name);
 
+/* Its run, and -ENOMEM too where a text found no memory: a result is whole, or it is none. */
+int report_run(const struct report *report, struct query *query,
+    const struct report_options *options, uint64_t now_us, struct report_result *result);
+
 void report_result_free(struct report_result *result);
 
 #endif

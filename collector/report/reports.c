@@ -1,5 +1,6 @@
 #include "collector/report/reports.h"
 
+#include "collector/report/build.h"
 #include "collector/report/names.h"
 
 #include <arpa/inet.h>
@@ -40,6 +41,15 @@ report_find(const char *name)
 		if (strcmp(report->name, name) == 0)
 			return report;
 	return NULL;
+}
+
+int
+report_run(const struct report *report, struct query *query, const struct report_options *options,
+    uint64_t now_us, struct report_result *result)
+{
+	int err = report->run(query, options, now_us, result);
+
+	return err == 0 && !build_is_whole(result) ? -ENOMEM : err;
 }
 
 struct report_options

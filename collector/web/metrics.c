@@ -316,7 +316,7 @@ put_loss(const struct metrics *m)
 {
 	const struct report_options options = report_default_options();
 	struct report_result loss = {0};
-	int err = report_find("loss")->run(m->query, &options, m->now_us, &loss);
+	int err = report_run(report_find("loss"), m->query, &options, m->now_us, &loss);
 
 	if (err == 0) {
 		put_samples(m, &loss);
@@ -406,7 +406,7 @@ put_lists(const struct metrics *m)
 
 		options.by = lists[i].by;
 		options.top = m->answerer->config->metrics_top;
-		err = report_find(lists[i].report)->run(m->query, &options, m->now_us, &result);
+		err = report_run(report_find(lists[i].report), m->query, &options, m->now_us, &result);
 		if (err == 0 && i == 0)
 			put_totals(m, &result);
 		if (err == 0)
