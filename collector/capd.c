@@ -25,6 +25,8 @@ enum {
 	ANSWER_POLL_MS = 2,
 	/* The same at the stop: what the sockets' buffers can hold of the smallest ones. */
 	LAST_DATAGRAMS = 1 << 18,
+	/* And again where a read fails: what is left in a socket is gone with it. */
+	LAST_TRIES = 3,
 };
 
 enum {
@@ -669,6 +671,18 @@ read_input(struct capd *c, size_t most)
 	}
 }
 
+static void
+read_last(struct capd *c)
+{
+	for (unsigned i = 0; i < LAST_TRIES; i++) {
+		uint64_t errors = stat_get(input_stats(c->input), INPUT_STAT_READ_ERRORS);
+
+		read_input(c, LAST_DATAGRAMS);
+		if (stat_get(input_stats(c->input), INPUT_STAT_READ_ERRORS) == errors)
+			return;
+	}
+}
+
 static int
 poll_timeout_ms(const struct capd *c)
 {
@@ -702,7 +716,7 @@ capd_stop(struct capd *c)
 	int r;
 
 	input_stop(c->input);
-	read_input(c, LAST_DATAGRAMS);
+	read_last(c);
 	slow_run(c->slow);
 	tap_flush(c->tap);
 	r = write_last(c);

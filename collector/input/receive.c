@@ -268,10 +268,12 @@ receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b)
 		b->messages[i].msg_hdr.msg_controllen = sizeof(b->controls[i]);
 	}
 	memset(b->left_out, 0, sizeof(b->left_out));
-	n = recvmmsg(s->fd, b->messages, (unsigned)b->most, MSG_DONTWAIT, NULL);
+	do
+		n = recvmmsg(s->fd, b->messages, (unsigned)b->most, MSG_DONTWAIT, NULL);
+	while (n < 0 && errno == EINTR);
 	b->n = n > 0 ? (size_t)n : 0;
 	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		return errno == EAGAIN ? 0 : -errno;
 	for (size_t i = 0; i < b->n; i++)
 		datagrams += datagrams_in(&b->messages[i]);
 	s->messages += b->n;
