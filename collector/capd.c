@@ -729,6 +729,19 @@ capd_stop(struct capd *c)
 	return r;
 }
 
+void
+capd_turn(struct capd *c)
+{
+	take_signals(c);
+	if (c->reload_wanted)
+		capd_reload(c);
+	read_input(c, READ_DATAGRAMS);
+	serve_slow(c);
+	tap_flush(c->tap);
+	notice_clock_step(c);
+	flush_if_due(c);
+}
+
 int
 capd_run(struct capd *c)
 {
@@ -747,14 +760,7 @@ capd_run(struct capd *c)
 		if (poll(polls, n, timeout_ms) < 0 && errno != EINTR)
 			return -errno;
 		input_awake(c->input);
-		take_signals(c);
-		if (c->reload_wanted)
-			capd_reload(c);
-		read_input(c, READ_DATAGRAMS);
-		serve_slow(c);
-		tap_flush(c->tap);
-		notice_clock_step(c);
-		flush_if_due(c);
+		capd_turn(c);
 	}
 	return capd_stop(c);
 }

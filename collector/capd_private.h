@@ -69,6 +69,9 @@ void capd_engine_file(const struct collector_config *config, char file[static CA
 /* Tells the store how long it is to keep what. */
 void capd_keep_for(struct capd *c);
 
+/* What the loop does between two waits: signals, datagrams, clock, a flush if one is due. */
+void capd_turn(struct capd *c);
+
 bool capd_flush_is_due(const struct capd *c);
 
 /* Hands the batch to the store if that has another, else it goes on. */

@@ -209,6 +209,8 @@ faulty_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int fla
 void
 faulty_vfs_install(void)
 {
+	if (system_vfs)
+		return;
 	system_vfs = sqlite3_vfs_find(NULL);
 	faulty_vfs = *system_vfs;
 	faulty_vfs.zName = "faulty";
