@@ -379,8 +379,8 @@ each_fault_in_each_phase(void)
 	ck_assert_uint_eq(connects_in(2), 0);
 	ck_assert_uint_eq(descriptors(), fds);
 	kib = resident_kib() - kib;
-	printf("%u cases, %u sessions; %u notifications, %u refused; slowest answer %llu us; %ld KiB more\n", n,
-	    master.n_sessions, pushed, refused, (unsigned long long)slowest_us, kib);
+	printf("%u cases, %u sessions; %u notifications, %u refused; slowest answer %llu us;"
+	       " %ld KiB more\n", n, master.n_sessions, pushed, refused, (unsigned long long)slowest_us, kib);
 	ck_assert_msg(SUITE_SANITIZES || suite_is_slow() || kib < GROWTH_MAX_KIB, "%ld KiB more", kib);
 }
 

@@ -42,8 +42,8 @@ void master_link_open(struct master_link *link, int fd);
 ssize_t master_link_read(struct master_link *link, void *octets, size_t size);
 
 /* Sends one whole PDU of the library's, which asks one thing at a time and goes on to the next when
- * it has waited long enough: then the session is ended. Waits at most timeout_s. What the stream does not take any
- * more is dropped, and the end is told by master_link_read. */
+ * it has waited long enough: then the session is ended. Waits at most timeout_s. What the stream
+ * does not take any more is dropped, and the end is told by master_link_read. */
 void master_link_write(struct master_link *link, const void *octets, size_t n);
 
 /* No answer can be believed any more: the end is known, or the stream was ended here. */

@@ -26,7 +26,8 @@ check(const uint8_t *octets, ssize_t n)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint8_t open_pdu[20] = {1, 1, [12] = 1}, opened[28] = {1, 18, [4] = 7, [12] = 1, [16] = 8};
+	static const uint8_t open_pdu[20] = {1, 1, [12] = 1};
+	static const uint8_t opened[28] = {1, 18, [4] = 7, [12] = 1, [16] = 8};
 	struct master_link *stream;
 	ssize_t n;
 	int ends[2];
@@ -35,7 +36,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	master_link_open(stream, ends[0]);
 	master_link_write(stream, open_pdu, sizeof(open_pdu));
-	if (write(ends[1], opened, sizeof(opened)) < 0 || master_link_read(stream, given, sizeof(given)) != 28)
+	if (write(ends[1], opened, sizeof(opened)) < 0 ||
+	    master_link_read(stream, given, sizeof(given)) != sizeof(opened))
 		abort();
 	for (size_t at = 0, piece; at < size; at += piece) {
 		piece = 1u + data[at] < size - at ? 1u + data[at] : size - at;
