@@ -52,8 +52,9 @@ fi
 programs='agent/easeagentd collector/easecapd collector/easetop tests/truth tests/store_sql'
 units='frame tunnels trap_wire sflow_wire options galnet galnet_model c84302 c84302_model tnetx4090
     feed emulated board_resources reference rtnl psample sampling sflow_export agent statics rmon requests
-    mib mib_modules managed notify trap_sinks master v2c decode slow v3 sflow_input easecapd tracker flows
-    window pack witness store transit report report_ports render lists history addresses directory web'
+    mib mib_modules managed notify trap_sinks master master_link v2c decode slow v3 sflow_input easecapd tracker flows
+    window pack witness store transit report report_ports render lists history addresses directory web cluster
+    query_cluster'
 compile() {
 	cat >"$foreign/net-snmp-config" <<-END_OF_SCRIPT # which names the directories of a machine that runs it
 		#!/bin/sh
