@@ -227,6 +227,7 @@ make_sql(const struct query *query, const struct query_want *want,
 
 struct arriving {
 	struct query *query;
+	size_t n_rows;
 	unsigned n_sums;
 	cluster_entry_fn *take;
 	void *arg;
@@ -241,6 +242,9 @@ take_row(void *arg, const struct row_cell *cells)
 	struct cluster_entry entry;
 	int64_t agent = mirror_agent(a->query->mirror, cells[1].text);
 
+	if (++a->n_rows > MIRROR_ROWS_MAX)
+		return query_fail(a->query, -E2BIG, "more than %d keys: ask for fewer rows, a"
+		    " shorter range or one switch", MIRROR_ROWS_MAX);
 	if (agent == 0) /* newer than the list of agents */
 		return 0;
 	if (half1->octets > STORE_KEY_HALF || half2->octets > STORE_KEY_HALF)
