@@ -13,7 +13,7 @@
 struct clickhouse {
 	struct cluster_url *servers; /* owned */
 	size_t n_servers;	     /* 0: there is no cluster */
-	struct cluster_place place;  /* borrowed of servers or the configuration, as the following */
+	struct cluster_place place;  /* borrowed of servers or the configuration, as what follows */
 	const char *user, *password;
 };
 

@@ -235,6 +235,17 @@ const struct option_row collector_options[] = {
 const char *const collector_secrets[] = {"communities", "http_token", "auth_passphrase",
     "priv_passphrase", "clickhouse_password", NULL};
 
+/* Rows go to any server of the list, so several must know of each other. */
+static bool
+has_lone_servers(const struct collector_config *config)
+{
+	struct cluster_url url;
+	const char *reason;
+
+	return config->clickhouse.n > 1 && !*config->clickhouse_cluster &&
+	    cluster_url_parse(config->clickhouse.items[0], &url, &reason) == 0 && !*url.cluster;
+}
+
 /* What no single row can say. */
 static const char *
 whole_check(const struct collector_config *config)
@@ -254,6 +265,8 @@ whole_check(const struct collector_config *config)
 		return "http_store: clickhouse needs a server in option clickhouse";
 	if (config->clickhouse.n > 0 && !cluster_http_is_built())
 		return "clickhouse: this program was built without libcurl";
+	if (has_lone_servers(config))
+		return "clickhouse: several servers need clickhouse_cluster, the name of what they are";
 	return NULL;
 }
 

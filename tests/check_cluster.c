@@ -45,7 +45,8 @@ START_TEST(bad_addresses_are_refused_with_a_reason)
 	    "http://u:secret@h", "http://@h", "http://u'@h", "http://[::1", "http://[10.0.0.1]",
 	    "http://[]", "http://h/a b", "http://h/1a", "http://h/a;DROP", "http://h/a/b",
 	    "http://h?x=y", "http://h?cluster=", "http://h?cluster=a'b", "http://h?cluster=a&b=c",
-	    "http://h h", "http://h/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+	    "http://h h",
+	    "http://h/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		const char *reason = cluster_url_check(bad[i]);
@@ -274,7 +275,8 @@ START_TEST(a_tables_key_and_time_are_columns_of_it)
 
 		snprintf(key, sizeof(key), "%s, revision, %s", table->key,
 		    table->time ? table->time : "revision");
-		for (name = strtok_r(key, ", ", &state); name; name = strtok_r(NULL, ", ", &state)) {
+		for (name = strtok_r(key, ", ", &state); name;
+		     name = strtok_r(NULL, ", ", &state)) {
 			size_t i = 0;
 
 			while (i < table->n_columns && strcmp(table->columns[i].name, name) != 0)

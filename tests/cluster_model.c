@@ -166,8 +166,8 @@ begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* cursor: collector 0, time 1, part 2, event 3, outage 4, received 5, from 6, to 7, closed 8, newest
- * 9, missed 10, revision 11 */
+/* cursor: collector 0, time 1, part 2, event 3, outage 4, received 5, from 6, to 7, closed 8,
+ * newest 9, missed 10, revision 11 */
 static bool
 answer(struct cluster_model *m, struct row_buffer *b)
 {

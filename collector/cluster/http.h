@@ -26,7 +26,7 @@ struct cluster_http_config {
 	size_t n_servers;
 	const char *user, *password; /* copied; NULL or "": ClickHouse's default user; a URL's own
 				      * user comes first */
-	uint32_t timeout_ms;	     /* for a whole answer; connecting takes a tenth of it at most */
+	uint32_t timeout_ms;	     /* for a whole answer; connecting takes at most a tenth */
 	/* Asked at least every second, from within a call: true ends it with -ECANCELED. May be
 	 * NULL. */
 	bool (*stop)(void *arg);

@@ -1,6 +1,6 @@
 /*
- * RowBinary, ClickHouse's plainest format (docs: interfaces/formats, RowBinary): values of a row one
- * behind the other without names, numbers little-endian, a String as LEB128 length and octets, a
+ * RowBinary, ClickHouse's plainest format (docs: interfaces/formats, RowBinary): values of a row
+ * one behind the other without names, numbers little-endian, a String as LEB128 length and octets, a
  * FixedString as its octets, a Nullable as one octet (1: NULL, and nothing follows) and the value.
  *
  * Writing goes into a buffer that grows up to a limit and fails stickily. Reading takes chunks as

@@ -129,7 +129,7 @@ void cluster_write_insert(FILE *out, const struct cluster_place *place,
 bool cluster_write_migration(FILE *out, const struct cluster_place *place, unsigned from_version,
     size_t i);
 
-/* Asks a server's version: one UInt64. Only where cluster_write_migration(…, 0, 0 and 1) has run. */
+/* Asks a server's version: one UInt64. The table is there where any migration has begun. */
 void cluster_write_version_query(FILE *out, const struct cluster_place *place);
 
 #endif

@@ -56,6 +56,8 @@ take(struct parser *p, char *to, size_t room, size_t n, const char *what)
 static void
 parse_user(struct parser *p, struct cluster_url *url)
 {
+	static const char further[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	size_t n = strcspn(p->at, "/?@");
 
 	if (p->at[n] != '@')
@@ -65,8 +67,7 @@ parse_user(struct parser *p, struct cluster_url *url)
 		return;
 	}
 	take(p, url->user, sizeof(url->user), n, "a user's name has 1 to 64 characters");
-	if (strspn(url->user, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=
-	    strlen(url->user))
+	if (strspn(url->user, further) != strlen(url->user))
 		fail(p, "a user's name has letters, digits, . _ - only");
 	p->at += p->reason ? 0 : 1;
 }
@@ -83,7 +84,8 @@ parse_host(struct parser *p, struct cluster_url *url)
 		    "a host's name or address is needed behind http://");
 		return;
 	}
-	take(p, url->host, sizeof(url->host), strcspn(p->at, "]"), "no IPv6 address in the brackets");
+	take(p, url->host, sizeof(url->host), strcspn(p->at, "]"),
+	    "no IPv6 address in the brackets");
 	if (inet_pton(AF_INET6, url->host, &address) != 1)
 		fail(p, "no IPv6 address in the brackets");
 	if (!p->reason && !skip(p, "]"))

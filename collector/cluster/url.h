@@ -3,8 +3,8 @@
  *
  *	clickhouse:http://USER@HOST:PORT/DATABASE?cluster=NAME
  *
- * "clickhouse:" may be left out, the scheme may be https, and all behind HOST too: port 8123 (8443),
- * database and cluster as the configuration says. HOST is a name, an IPv4 or an [IPv6] address. A
+ * "clickhouse:" may be left out, the scheme may be https, and all behind HOST too: port 8123
+ * (8443), database and cluster as the configuration says. HOST is a name, an IPv4 or an [IPv6] address. A
  * password does not belong into a URL, which is seen in lists of processes and in logs: it is
  * refused.
  */

@@ -84,8 +84,8 @@ raise_server(struct keeper *k, int server)
 	int r = keeper_version(k, server, &version);
 
 	if (r == 0 && version > CLUSTER_VERSION) {
-		log_warn_limited(ROOM, "%s: tables of version %" PRId64 ", this program knows up to "
-				       "%d", cluster_http_server(k->http, (size_t)server), version,
+		log_warn_limited(ROOM, "%s: tables of version %" PRId64 ", this program knows up "
+				       "to %d", cluster_http_server(k->http, (size_t)server), version,
 		    CLUSTER_VERSION);
 		return 0; /* columns are only added */
 	}
@@ -312,8 +312,8 @@ ask_partitions(struct keeper *k, int server, struct dropping *d)
 				*k->place.cluster ? "_local" : "");
 		fprintf(st.out, "], table) AS i), toUInt64(if(partition LIKE '(%%', extract("
 				"partition, '^.([0-9]+),'), '0')), toUInt64(extract(partition, "
-				"'([0-9]+).?$')) FROM system.parts WHERE database = '%s' AND active "
-				"AND i > 0 AND match(partition, '^[(0-9]')", k->place.database);
+				"'([0-9]+).?$')) FROM system.parts WHERE database = '%s' AND "
+				"active AND i > 0 AND match(partition, '^[(0-9]')", k->place.database);
 	}
 	return statement_rows(&st, k->http, server, 3, look_at_partition, d);
 }

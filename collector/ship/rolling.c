@@ -344,7 +344,8 @@ make_sums(struct rolling *r, const struct windows *w, const struct summed *of, u
 		write_former(r, st.out, w, of, where);
 	fputs(") ANY INNER JOIN (", st.out);
 	write_revisions(r, st.out, w);
-	fprintf(st.out, ") USING window_us, agent GROUP BY window_us, agent, %s, revision", of->key);
+	fprintf(st.out, ") USING window_us, agent GROUP BY window_us, agent, %s, revision",
+	    of->key);
 	return statement_run(&st, r->http, r->server);
 }
 

@@ -178,7 +178,8 @@ count_missed(struct ship *s, uint64_t closed_us)
 	char until[CLOCK_RFC3339_MAX];
 
 	if (closed_us == 0 ||
-	    source_number(&s->source, "SELECT kept_us FROM level WHERE minutes = 1", &kept_us) < 0 ||
+	    source_number(&s->source, "SELECT kept_us FROM level WHERE minutes = 1",
+		&kept_us) < 0 ||
 	    (uint64_t)kept_us <= closed_us)
 		return;
 	s->cursor.missed_minutes = ((uint64_t)kept_us - closed_us) / STORE_WINDOW_US;

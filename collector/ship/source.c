@@ -545,10 +545,10 @@ static const struct {
 } statements[CLUSTER_N_TABLES] = {
     [CLUSTER_AGENTS] = {"", "FROM (SELECT id AS number, * FROM agent WHERE id = ?1)"},
     [CLUSTER_PORT_STATES] = {"", "FROM port WHERE agent = ?1 AND since_us > ?2"},
-    [CLUSTER_COUNTERS] = {PORTS_OF("counter", "?1"), "FROM p CROSS JOIN counter WHERE agent = ?1 AND"
-	" if_index = p.i AND time_us > ?2 AND time_us < ?4 AND received_us > ?3"},
-    [CLUSTER_RESOURCES] = {PORTS_OF("resource", "?1"), "FROM p CROSS JOIN resource WHERE agent = ?1 AND"
-	" if_index = p.i AND time_us > ?2 AND time_us < ?4"},
+    [CLUSTER_COUNTERS] = {PORTS_OF("counter", "?1"), "FROM p CROSS JOIN counter WHERE agent = ?1"
+	" AND if_index = p.i AND time_us > ?2 AND time_us < ?4 AND received_us > ?3"},
+    [CLUSTER_RESOURCES] = {PORTS_OF("resource", "?1"), "FROM p CROSS JOIN resource WHERE"
+	" agent = ?1 AND if_index = p.i AND time_us > ?2 AND time_us < ?4"},
     [CLUSTER_ERROR_SOURCES] = {"", "FROM error_source WHERE agent = ?1 AND last_us > ?2"},
     [CLUSTER_ACCOUNTS] = {"", "FROM account WHERE agent = ?1 AND last_us > ?2"},
     [CLUSTER_GONE] = {"", "FROM gone WHERE agent = ?1"},
