@@ -258,7 +258,7 @@ result_json(const struct report_result *result)
 		    result->work, "done", (json_int_t)result->work_done, "total",
 		    (json_int_t)result->work_total));
 	if (result->cluster_lag_s > 0)
-		json_object_set_new(object, "cluster_lag_s",
+		object = with(object, "cluster_lag_s",
 		    json_integer((json_int_t)result->cluster_lag_s));
 	if (result->n_counters > 0)
 		object = with(object, "collector", counters_json(result));
