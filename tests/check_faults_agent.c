@@ -23,6 +23,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -390,11 +391,70 @@ START_TEST(samples_are_taken_or_not)
 }
 END_TEST
 
+/* ---- the kernel's notices ---- */
+
+enum { CHANGES = 60, LINKS = 6 };
+
+/* Something that a machine's administrator does; it need not be possible. (No alias: the kernel does
+ * not tell of one at a link that is down.) */
+static void
+change_links(struct fate *fate)
+{
+	static const char *const what[] = {"ip link add $d type veth peer name p$d", "ip link del $d",
+	    "ip link set $d up", "ip link set $d down", "ip link set $d mtu 1400",
+	    "ip link set $d master br0", "ip link set $d name x$d && ip link set x$d name $d"};
+	const char *change = what[fate_below(fate, sizeof(what) / sizeof(what[0]))];
+
+	faults_spare(true);
+	linux_rig_can("d=d%u; { %s; }", (unsigned)fate_below(fate, LINKS), change);
+	faults_spare(false);
+}
+
+/* As the main loop does: what fails is tried again when there is more to hear. */
+static void
+hear(struct linux_rig *kernel)
+{
+	struct pollfd fd = {.fd = hal_fd(kernel->hal), .events = POLLIN};
+
+	for (int i = 0; i < 100 && poll(&fd, 1, 0) > 0; i++)
+		hal_dispatch(kernel->hal, 64);
+	hal_refresh(kernel->hal, 0);
+}
+
+START_TEST(the_kernel_is_followed_through_faults)
+{
+	static const unsigned one_in[FAULT_N_CLASSES] = {[FAULT_NETLINK] = 6, [FAULT_SOCKET] = 6,
+	    [FAULT_MEMORY] = 50, [FAULT_READING] = 20};
+	struct fate fate = {.seed = faults_seed("the kernel")};
+	struct linux_rig kernel = {.n_changes = 0};
+	size_t descriptors;
+
+	if (!linux_rig_enter("the_kernel_is_followed_through_faults"))
+		return;
+	linux_rig_sh("ip link add br0 type bridge");
+	linux_rig_start(&kernel);
+	descriptors = faults_descriptors();
+	faults_draw(fate.seed, one_in, one_in);
+	for (int i = 0; i < CHANGES; i++) {
+		change_links(&fate);
+		hear(&kernel);
+	}
+	faults_stop();
+	printf("the kernel: %" PRIu64 " of %" PRIu64 " calls failed\n", faults_failed(),
+	    faults_calls());
+	linux_rig_sh("ip link add last type veth peer name other");
+	linux_rig_settle(&kernel);
+	linux_rig_expect_as_ip(&kernel);
+	ck_assert_uint_eq(faults_descriptors(), descriptors);
+	linux_rig_stop(&kernel);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *suite = suite_create("faults_agent");
-	TCase *all = tcase_create("all");
+	TCase *all = tcase_create("all"), *kernel = tcase_create("kernel");
 
 	tcase_set_timeout(all, getenv("EASE_LONG") ? 1800 : 120);
 	tcase_add_checked_fixture(all, set_up, tear_down);
@@ -402,6 +462,10 @@ main(void)
 	tcase_add_test(all, a_configuration_is_checked_or_not);
 	tcase_add_test(all, tables_are_answered_or_not);
 	tcase_add_test(all, samples_are_taken_or_not);
+	tcase_set_timeout(kernel, 120);
+	tcase_add_checked_fixture(kernel, set_up, tear_down);
+	tcase_add_test(kernel, the_kernel_is_followed_through_faults);
+	suite_add_tcase(suite, kernel);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }
