@@ -141,7 +141,7 @@ stored() { # NAME
 }
 has_arrived() { [ "$(shipped "$1")" = "$(stored "$1")" ]; }
 for name in a b; do
-	wait_for 30 has_arrived $name
+	wait_for $((30 + seconds / 2)) has_arrived $name
 	expect "collector $name: what its store has of each minute is in the cluster, once" "$(shipped $name)" "$(stored $name)"
 done
 took_s=$((($(date +%s%N) - mended) / 1000000000))
@@ -150,7 +150,7 @@ for name in a b; do rig_end "${pids[$name]}"; pids[$name]=''; done
 
 # Of each minute the fuller of the two stores.
 fullest=$(sort -t '|' -k 1,1 -k 2,2rn <(stored a) <(stored b) | awk -F '|' '$1 != last { n += $2; last = $1 } END { print n + 0 }')
-answer=$("$build/collector/easetop" loss --last all --format json --store "clickhouse:http://$clickhouse_host:${clickhouse_http[1]}/ease?cluster=ease")
+answer=$("$build/collector/easetop" talkers --last all --format json --store "clickhouse:http://$clickhouse_host:${clickhouse_http[1]}/ease?cluster=ease")
 expect 'the cluster counts each minute once' "$(jq .samples <<<"$answer")" "$fullest"
 for name in a b; do
 	"$build/collector/easetop" loss --last all --format json --store "sqlite:$work/$name.db" >"$work/$name.json"

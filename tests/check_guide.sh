@@ -4,12 +4,13 @@
 # programs know. In a directory of its own, where conf/demo has run once into `demo` and a whole
 # system runs with its state in `live`, as the first chapter has it. How blocks are marked: guide.py.
 . "$(dirname "$0")/rig.sh"
+. "$(dirname "$0")/clickhouse.sh"
 for need in python3 curl sqlite3 pgrep; do
 	command -v "$need" >/dev/null || { skip 'all' "$need is not there"; exit 0; }
 done
 work=$rig
 rig=$work/live
-trap 'rig_stop; rm -rf "$work"' EXIT
+trap 'rig_stop; clickhouse_end; rm -rf "$work"' EXIT
 mkdir -p "$rig" "$work/conf"
 
 # conf/… as in a clone; programs by their names, as installed.
@@ -44,9 +45,16 @@ rig_new
 TRAP_PORT=$(free_port)
 export TRAP_PORT
 enough_samples() { [ "$(easetop talkers --last all --format json | jq .samples)" -gt 200 ]; }
+without=none
+if reason=$(clickhouse_missing) || { ! clickhouse_start 1 && reason='no server starts'; }; then
+	skip 'chapter scaling-out' "$reason"
+	without=scaling-out
+else
+	export CLICKHOUSE=http://127.0.0.1:${clickhouse_http[0]}
+fi
 chapters() { # the first one sets what the others use
 	echo "$top/conf/guide/first-hour.md"
-	ls "$top"/conf/guide/*.md | grep -v '/first-hour.md$\|/README.md$'
+	ls "$top"/conf/guide/*.md | grep -v "/first-hour.md$\|/README.md$\|/$without.md$"
 }
 if conf/make-capture "$work/live.pcap" >/dev/null &&
     rig_start "$work/live.pcap" recorded 'loop = true' 'mean_skip = 50' && wait_for 20 enough_samples; then
