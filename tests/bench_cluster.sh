@@ -96,7 +96,7 @@ beside_sqlite() { # the same 100 switches in a store
 
 is_shipped() { [ "$(ch 0 'SELECT toUInt64(sum(n)) FROM ship.ports FINAL WHERE level = 1' 2>/dev/null)" = "$1" ]; }
 shipping() { # of a store that has two days of 100 switches
-	local made samples began_ms took_ms pid
+	local made samples began_ms took_ms pid servers own
 	made=$("$build/tests/make_store" "$work/ship.db" 2 1 2>/dev/null | tail -n 1)
 	samples=$(jq .samples <<<"$made")
 	cat >"$work/ship.conf" <<-END
@@ -111,19 +111,23 @@ shipping() { # of a store that has two days of 100 switches
 		clickhouse_interval = 1
 	END
 	chmod 600 "$work/ship.conf"
+	servers=$(servers_ms)
 	began_ms=$(date +%s%3N)
 	"$build/collector/easecapd" -c "$work/ship.conf" -f >"$work/ship.log" 2>&1 &
 	pid=$!
 	disown $pid
 	wait_for 300 is_shipped "$samples" || echo "bench_cluster: not all of $samples samples arrived" >&2
 	took_ms=$(($(date +%s%3N) - began_ms))
+	servers=$(($(servers_ms) - servers))
+	own=$(awk -v hz="$(getconf CLK_TCK)" '{ printf "%.0f", ($14 + $15) * 1000 / hz }' "/proc/$pid/stat")
 	rig_end $pid
 	ship() { sed -n "s/.*stat: ship\.$1 \([0-9]*\).*/\1/p" "$work/ship.log" | tail -n 1; }
 	awk -v ms="$took_ms" -v samples="$samples" -v rows="$(ship rows)" -v octets="$(ship octets)" \
-	    -v sent="$(ship compressed_octets)" 'BEGIN {
+	    -v sent="$(ship compressed_octets)" -v own="$own" -v servers="$servers" 'BEGIN {
 	    printf "{\"bench\":\"shipping\",\"samples\":%d,\"rows\":%d,\"s\":%.1f,\"samples_per_s\":%.0f,\"rows_per_s\":%.0f," \
-		"\"octets_a_row\":%.1f,\"sent_octets_a_row\":%.1f}\n", samples, rows, ms / 1000, samples * 1000 / ms,
-		rows * 1000 / ms, octets / rows, sent / rows }'
+		"\"octets_a_row\":%.1f,\"sent_octets_a_row\":%.1f,\"collector_processor_s\":%.1f," \
+		"\"servers_processor_s\":%.1f}\n", samples, rows, ms / 1000, samples * 1000 / ms,
+		rows * 1000 / ms, octets / rows, sent / rows, own / 1000, servers / 1000 }'
 }
 
 clickhouse_start 2 || { echo 'bench_cluster: the servers do not start' >&2; exit 1; }
