@@ -128,6 +128,7 @@ slow_machine() {
 
 # ---- stopped ----
 
+more_acknowledged() { [ "$(stat notify.acknowledged)" -gt "$1" ]; }
 stopped() {
 	local pushed overflows frames kib grown
 	rig_new
@@ -146,8 +147,7 @@ stopped() {
 		fail 'stopped: sampling' "$(stat notify.pushed) after $pushed, $(stat notify.ring_overflow) fell out"; fi
 	kill -CONT "$snmpd_pid"
 	if wait_for 10 quick_get "$ease.1.2.1.2.1"; then pass 'stopped: served again'; else fail 'stopped' 'not served again'; fi
-	sleep 1
-	if [ "$(stat notify.acknowledged)" -gt "$pushed" ]; then pass 'stopped: notifications go on'; else
+	if wait_for 10 more_acknowledged "$pushed"; then pass 'stopped: notifications go on'; else
 		fail 'stopped: notifications' "$(stat notify.acknowledged) acknowledged"; fi
 	account stopped
 	grown=$(($(memory_kib) - kib))
