@@ -261,6 +261,7 @@ START_TEST(energy_and_buffers_are_in_the_snapshot)
 	ck_assert_int_eq(hal_read_energy(hal, 10, &energy), -EOPNOTSUPP);
 	ck_assert_int_eq(hal_read_buffers(hal, 10, &buffers), -EOPNOTSUPP);
 	fake_add_facets(&fake);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
 	ck_assert_uint_eq(hal_device_drops(hal), 3);
 	fake.ports[0].energy.in.asleep_us = 77;
 	fake.ports[0].buffers.ingress_drops = 5;

@@ -192,6 +192,7 @@ START_TEST(emptied_it_forgets_and_asks_anew)
 	ck_assert_uint_eq(seen.n, 0);
 	ck_assert_uint_eq(n_refills, 1);
 	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.samples_outdated"), 1);
+	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
 	ck_assert_uint_eq(hal_device_drops(rig.hal), 1);
 	ck_assert_int_eq(hal_load_skip(rig.hal, seen.if_index, 1), 0);
 	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 50, 1);

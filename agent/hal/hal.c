@@ -120,14 +120,7 @@ hal_now_us(const struct hal *hal)
 uint64_t
 hal_device_drops(const struct hal *hal)
 {
-	const struct hal_errors_ops *errors = hal->device->errors;
-	uint64_t drops = 0;
-
-	if (hal->device->ops->drops != NULL)
-		drops = hal->device->ops->drops(hal->device->ctx);
-	if (errors != NULL && errors->lost != NULL)
-		drops += errors->lost(hal->device->errors_ctx);
-	return drops;
+	return atomic_load_explicit(&hal->device_drops, memory_order_relaxed);
 }
 
 bool

@@ -289,8 +289,8 @@ int hal_dispatch(struct hal *hal, unsigned budget);
 
 const char *hal_device_kind(const struct hal *hal); /* "emulated", "linux", "dummy" */
 uint64_t hal_now_us(const struct hal *hal); /* the device's clock, since 1970 */
-/* Samples and messages lost between hardware and driver so far; 0 if the device cannot tell. Any
- * thread. */
+/* Samples and messages lost between hardware and driver up to the newest snapshot; 0 if the device
+ * cannot tell. Any thread. */
 uint64_t hal_device_drops(const struct hal *hal);
 /* True if the device waits for this CPU rather than losing events: feeds in lock step. The
  * caller may then leave events pending to hold the hardware back. */

@@ -50,6 +50,7 @@ struct hal {
 	struct hal_published *building; /* the snapshot under way, or NULL */
 	size_t building_next;		/* first port not in it yet */
 	struct hal_published *published;
+	_Atomic uint64_t device_drops; /* when the last snapshot was made */
 	pthread_mutex_t publish_lock; /* over `published` and every reference count */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[HAL_N_STATS];

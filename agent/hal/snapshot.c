@@ -217,6 +217,20 @@ read_port(struct hal *hal, struct hal_published *p, uint32_t if_index)
 	p->view.n_ports++;
 }
 
+/* The device is asked here, on its own thread, for who answers managers on another. */
+static void
+read_device_drops(struct hal *hal)
+{
+	const struct hal_errors_ops *errors = hal->device->errors;
+	uint64_t drops = 0;
+
+	if (hal->device->ops->drops != NULL)
+		drops = hal->device->ops->drops(hal->device->ctx);
+	if (errors != NULL && errors->lost != NULL)
+		drops += errors->lost(hal->device->errors_ctx);
+	atomic_store_explicit(&hal->device_drops, drops, memory_order_relaxed);
+}
+
 int
 hal_refresh(struct hal *hal, size_t max_ports)
 {
@@ -246,6 +260,7 @@ hal_refresh(struct hal *hal, size_t max_ports)
 		published_free(hal->building);
 	} else {
 		copy_error_sources(hal, hal->building);
+		read_device_drops(hal);
 		publish(hal, hal->building);
 	}
 	hal->building = NULL;
