@@ -1,7 +1,7 @@
 /*
  * The agent with each thing that it asks of the system failing once, and from there on: memory,
- * descriptors, disk, sockets, netlink (faults.h). Each must be refused cleanly or be counted as lost,
- * leave nothing behind, and be over when the fault is.
+ * descriptors, disk, sockets, netlink (faults.h). Each must be refused cleanly or be counted as
+ * lost, leave nothing behind, and be over when the fault is.
  */
 #include "agent/agent.h"
 #include "agent/device/emulated.h"
@@ -395,8 +395,8 @@ END_TEST
 
 enum { CHANGES = 60, LINKS = 6 };
 
-/* Something that a machine's administrator does; it need not be possible. (No alias: the kernel does
- * not tell of one at a link that is down.) */
+/* Something that a machine's administrator does; it need not be possible. (No alias: the kernel
+ * does not tell of one at a link that is down.) */
 static void
 change_links(struct fate *fate)
 {

@@ -1,7 +1,7 @@
 /*
  * The collector with each thing that it asks of the system failing once, and from there on: memory
- * (SQLite's, too), descriptors, disk, sockets, threads (faults.h). It must refuse cleanly or go on; what
- * it says is stored must be; nothing is left behind, and all is well when the fault is over.
+ * (SQLite's, too), descriptors, disk, sockets, threads (faults.h). It must refuse cleanly or go on;
+ * what it says is stored must be; nothing is left behind, and all is well when the fault is over.
  */
 #include "collector/capd_private.h"
 #include "collector/report/query.h"

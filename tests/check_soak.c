@@ -1,10 +1,10 @@
 /*
- * A day of faults: 24 simulated hours of load, on a clock that is stepped, from a fake switch through
- * HAL, sampling, packer, the notification ring and a scripted master (or past it) over the network
- * into the collector's sockets, books and store. Every ten minutes another kind of trouble, drawn
- * from a seed: memory, descriptors, disk, sockets, short reads and writes, counters that cannot be
- * read, clocks that are set, a master that is slow, refuses, closes or forgets to answer, a lossy
- * network, restarts of either end.
+ * A day of faults: 24 simulated hours of load, on a clock that is stepped, from a fake switch
+ * through HAL, sampling, packer, the notification ring and a scripted master (or past it) over the
+ * network into the collector's sockets, books and store. Every ten minutes another kind of trouble,
+ * drawn from a seed: memory, descriptors, disk, sockets, short reads and writes, counters that
+ * cannot be read, clocks that are set, a master that is slow, refuses, closes or forgets to answer,
+ * a lossy network, restarts of either end.
  *
  * Then: each sample that got a number is stored or in one named count; the collector knows how many
  * there were; and memory, descriptors and queues are as they were after the first hour.
@@ -41,6 +41,7 @@
 
 enum {
 	HOURS = 24,
+	DAYS_LONG = 10, /* with EASE_LONG, each from a seed of its own */
 	EPISODE_S = 600,
 	COUNTERS_S = 20,
 	MESSAGE_OCTETS = 1400,
@@ -646,9 +647,10 @@ main(void)
 {
 	Suite *suite = suite_create("soak");
 	TCase *all = tcase_create("all");
+	int days = getenv("EASE_LONG") && !getenv("EASE_SEED") ? DAYS_LONG : 1;
 
 	tcase_set_timeout(all, 1800);
-	tcase_add_test(all, a_day_of_faults);
+	tcase_add_loop_test(all, a_day_of_faults, 0, days);
 	tcase_add_test(all, a_seed_repeats);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);

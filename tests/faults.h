@@ -5,8 +5,9 @@
  * themselves is not touched. Without a plan every call is the system's.
  *
  * Two plans. The n-th call of the classes fails, so that a test that repeats what it does for every
- * n has seen each single call fail (faults_exhaust). Or one call in so many fails, drawn from a seed:
- * each thread has its own stream of draws, so that a run repeats exactly if its threads take turns.
+ * n has seen each single call fail (faults_exhaust). Or one call in so many fails, drawn from a
+ * seed: each thread has its own stream of draws, so that a run repeats exactly if its threads take
+ * turns.
  */
 #ifndef EASE_TESTS_FAULTS_H
 #define EASE_TESTS_FAULTS_H
@@ -17,7 +18,7 @@
 #include <stdint.h>
 
 enum fault_class {
-	FAULT_MEMORY,  /* malloc, calloc, realloc, strdup, mmap, fopen's, SQLite's, Jansson's: ENOMEM */
+	FAULT_MEMORY,  /* malloc, calloc, strdup, mmap, …, SQLite's and Jansson's: ENOMEM */
 	FAULT_OPENING, /* open, fopen, socket, eventfd, timerfd, pipe, …: EMFILE, ENFILE */
 	FAULT_DISK,    /* write, fsync, rename, fclose, …: ENOSPC, EIO; short writes */
 	FAULT_READING, /* read, pread, fread, fgets: EIO, EINTR; short reads */
@@ -37,8 +38,9 @@ void faults_install(void);
 void faults_fail(unsigned classes, uint64_t n, bool from);
 
 /* From now on one call of this thread in one_in[class] fails, 0: none, and of other threads one in
- * others[class]. This thread's rates may change in between, and its draws begin anew from a seed: what
- * calls how often is not always the same (SQLite's pages), and must not move all that follows. */
+ * others[class]. This thread's rates may change in between, and its draws begin anew from a seed:
+ * what calls how often is not always the same (SQLite's pages), and must not move all that
+ * follows. */
 void faults_draw(uint64_t seed, const unsigned one_in[FAULT_N_CLASSES],
     const unsigned others[FAULT_N_CLASSES]);
 void faults_rate(const unsigned one_in[FAULT_N_CLASSES]);
@@ -66,10 +68,11 @@ typedef int faults_scenario(void *arg);
 
 enum { FAULTS_EVERY = 0 };
 #define FAULTS_ONCE (1u << 31) /* among the classes: what fails for ever would rightly not end */
-/* Runs it under each single fault of the classes (at most `most` of them, drawn from a seed that is
- * printed, or EASE_SEED's; FAULTS_EVERY: all), and once under each from there on. Every time it must
- * come back, leave no descriptor and, as far as a sanitizer sees, no memory, and work at once when the
- * fault is over. Fails the test otherwise. */
+/* Runs it under each single fault of the classes (FAULTS_EVERY: all; else at most `most` of them,
+ * with EASE_LONG four times as many, drawn from a seed that is printed, or EASE_SEED's), and with
+ * all calls failing from some on. Every time it must come back, leave no descriptor and, as far as
+ * a sanitizer sees, no memory, and work at once when the fault is over. Fails the test
+ * otherwise. */
 void faults_exhaust(const char *name, unsigned classes, unsigned most, faults_scenario *run,
     void *arg);
 

@@ -50,7 +50,8 @@ pick(const int *errors, size_t n)
 WRAP(void *, malloc, FAULT_MEMORY, NULL, (size_t n), (n), ENOMEM)
 WRAP(void *, calloc, FAULT_MEMORY, NULL, (size_t n, size_t size), (n, size), ENOMEM)
 WRAP(void *, realloc, FAULT_MEMORY, NULL, (void *p, size_t n), (p, n), ENOMEM)
-WRAP(void *, reallocarray, FAULT_MEMORY, NULL, (void *p, size_t n, size_t size), (p, n, size), ENOMEM)
+WRAP(void *, reallocarray, FAULT_MEMORY, NULL, (void *p, size_t n, size_t size),
+    (p, n, size), ENOMEM)
 WRAP(void *, aligned_alloc, FAULT_MEMORY, NULL, (size_t align, size_t n), (align, n), ENOMEM)
 WRAP(char *, strdup, FAULT_MEMORY, NULL, (const char *s), (s), ENOMEM)
 WRAP(FILE *, open_memstream, FAULT_MEMORY, NULL, (char **p, size_t *n), (p, n), ENOMEM)
@@ -76,7 +77,8 @@ WRAP(FILE *, fopen, FAULT_OPENING, NULL, (const char *path, const char *mode), (
     ENFILE, ENOMEM, EACCES)
 WRAP(int, socket, FAULT_OPENING, -1, (int domain, int type, int protocol), (domain, type, protocol),
     EMFILE, ENFILE, ENOBUFS)
-WRAP(int, eventfd, FAULT_OPENING, -1, (unsigned initial, int flags), (initial, flags), EMFILE, ENFILE)
+WRAP(int, eventfd, FAULT_OPENING, -1, (unsigned initial, int flags), (initial, flags),
+    EMFILE, ENFILE)
 WRAP(int, timerfd_create, FAULT_OPENING, -1, (int clock, int flags), (clock, flags), EMFILE, ENFILE)
 WRAP(int, epoll_create1, FAULT_OPENING, -1, (int flags), (flags), EMFILE, ENOMEM)
 WRAP(int, epoll_ctl, FAULT_OPENING, -1, (int fd, int op, int of, struct epoll_event *event),
@@ -110,7 +112,8 @@ __wrap_open(const char *path, int flags, ...)
 
 WRAP(int, fsync, FAULT_DISK, -1, (int fd), (fd), EIO, ENOSPC)
 WRAP(int, ftruncate, FAULT_DISK, -1, (int fd, off_t n), (fd, n), EIO, ENOSPC)
-WRAP(int, rename, FAULT_DISK, -1, (const char *from, const char *to), (from, to), EIO, ENOSPC, EROFS)
+WRAP(int, rename, FAULT_DISK, -1, (const char *from, const char *to), (from, to), EIO,
+    ENOSPC, EROFS)
 WRAP(int, fflush, FAULT_DISK, EOF, (FILE *file), (file), ENOSPC, EIO)
 
 int __real_posix_fallocate(int fd, off_t at, off_t n);
@@ -230,10 +233,12 @@ WRAP(ssize_t, sendto, FAULT_SOCKET, -1,
     (fd, octets, n, flags, to, size), ENOBUFS, EAGAIN, EINTR, EPERM, ENETUNREACH)
 WRAP(int, connect, FAULT_SOCKET, -1, (int fd, const struct sockaddr *to, socklen_t size),
     (fd, to, size), ENETUNREACH, EADDRNOTAVAIL, EINTR)
-WRAP(int, bind, FAULT_SOCKET, -1, (int fd, const struct sockaddr *at, socklen_t size), (fd, at, size),
+WRAP(int, bind, FAULT_SOCKET, -1, (int fd, const struct sockaddr *at, socklen_t size),
+    (fd, at, size),
     EADDRINUSE, EACCES)
 WRAP(int, setsockopt, FAULT_SOCKET, -1,
-    (int fd, int level, int name, const void *value, socklen_t size), (fd, level, name, value, size),
+    (int fd, int level, int name, const void *value, socklen_t size),
+    (fd, level, name, value, size),
     EPERM, ENOPROTOOPT, ENOMEM)
 WRAP(int, getsockopt, FAULT_SOCKET, -1, (int fd, int level, int name, void *value, socklen_t *size),
     (fd, level, name, value, size), ENOPROTOOPT, ENOMEM)
@@ -253,7 +258,8 @@ WRAP(int, recvmmsg, FAULT_SOCKET, -1,
 WRAP(ssize_t, mnl_socket_sendto, FAULT_NETLINK, -1,
     (const struct mnl_socket *socket, const void *octets, size_t n), (socket, octets, n), ENOBUFS,
     EINTR, ENOMEM)
-WRAP(int, mnl_socket_bind, FAULT_NETLINK, -1, (struct mnl_socket *socket, unsigned groups, pid_t id),
+WRAP(int, mnl_socket_bind, FAULT_NETLINK, -1,
+    (struct mnl_socket *socket, unsigned groups, pid_t id),
     (socket, groups, id), EADDRINUSE, ENOMEM)
 WRAP(int, mnl_socket_setsockopt, FAULT_NETLINK, -1,
     (const struct mnl_socket *socket, int name, void *value, socklen_t size),
