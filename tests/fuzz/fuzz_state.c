@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -39,14 +40,15 @@ apply(const struct agent_state *state)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char dir[] = "/dev/shm/fuzz_state.XXXXXX", path[sizeof(dir) + 20];
+	char dir[64], path[96];
 	struct agent_state state, next;
 	char error[512] = "";
 	FILE *file;
 
 	log_set_most(LOG_LEVEL_ERROR);
-	if (!path[0] && mkdtemp(dir))
-		snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
+	snprintf(dir, sizeof(dir), "/dev/shm/fuzz_state.%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
+	mkdir(dir, 0700);
 	file = fopen(path, "w");
 	if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0)
 		abort();
@@ -62,5 +64,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	unlink(path);
+	rmdir(dir);
 	return 0;
 }
