@@ -102,14 +102,14 @@ ask() { # STORE REPORT [OPTION...]
 	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .places?) | del(.collector, .store_work) | paths(scalars) as $p |
 	        "\($p | map(tostring) | join("."))\t\(getpath($p))"'
 }
-# Numbers to nine digits, as sums come in another order; limits to six: sums over pairs of samples that
-# came together have seven (struct store_pairs).
+# Numbers to nine digits, as sums come in another order; limits to four: sums over pairs of samples that
+# came together have seven (struct store_pairs), and those of `rest` are what little is left of two.
 differences() { # FILE FILE
 	awk -F '\t' 'function apart(name, a, b) {
 		if (a == b) return 0
 		if (a !~ /^-?[0-9.e+-]+$/ || b !~ /^-?[0-9.e+-]+$/) return 1
 		d = a - b; m = a < 0 ? -a : +a
-		return (d < 0 ? -d : d) > (name ~ /\.(low|high)$/ ? 1e-6 : 1e-9) * (m > 1 ? m : 1) }
+		return (d < 0 ? -d : d) > (name ~ /\.(low|high)$/ ? 1e-4 : 1e-9) * (m > 1 ? m : 1) }
 	    NR == FNR { is[$1] = $2; next }
 	    !($1 in is) { print $1 ": missing, " $2; next }
 	    { if (apart($1, is[$1], $2)) print $1 ": " is[$1] " instead of " $2; delete is[$1] }
