@@ -96,6 +96,8 @@ fail_ask(struct query *query, int err)
 	return query_fail(query, err, "clickhouse: %s", cluster_http_error(query->mirror->http));
 }
 
+/* Two more than are left: libcurl counts whole milliseconds and may end one early, which would look
+ * like a server that does not answer. */
 static uint32_t
 time_left_ms(const struct query_limits *limits)
 {
@@ -103,7 +105,7 @@ time_left_ms(const struct query_limits *limits)
 
 	if (!limits->deadline_us)
 		return ASK_MS;
-	return now_us < limits->deadline_us ? (uint32_t)((limits->deadline_us - now_us) / 1000) + 1
+	return now_us < limits->deadline_us ? (uint32_t)((limits->deadline_us - now_us) / 1000) + 2
 					    : 1;
 }
 
