@@ -99,14 +99,13 @@ rollup_ask(struct rollup *r, const char *sql, const int64_t *parameters, int n, 
 
 /* State */
 
-int
-rollup_reload(struct rollup *r)
+static int
+read_levels(struct rollup *r)
 {
 	sqlite3_stmt *s = NULL;
 	int code = sqlite3_prepare_v2(r->db,
 	    "SELECT minutes, kept_us, done_us, kind, shard, thinned_us FROM level", -1, &s, NULL);
 
-	memset(r->levels, 0, sizeof(r->levels));
 	while (code == SQLITE_OK || code == SQLITE_ROW) {
 		code = sqlite3_step(s);
 		for (int l = LEVEL_1_MIN; code == SQLITE_ROW && l < STORE_N_LEVELS; l++)
@@ -145,7 +144,7 @@ rollup_open(struct rollup **out, sqlite3 *db, struct parts *parts)
 	r->parts = parts;
 	r->sorter = sorter_new();
 	if (r->sorter)
-		err = rollup_reload(r);
+		err = read_levels(r);
 	if (err < 0) {
 		rollup_close(r);
 		return err;

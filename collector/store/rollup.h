@@ -43,9 +43,6 @@ struct rollup {
 int rollup_open(struct rollup **out, sqlite3 *db, struct parts *parts);
 void rollup_close(struct rollup *r);
 
-/* What is in memory is read again: after a transaction that was rolled back. 0 or -EIO. */
-int rollup_reload(struct rollup *r);
-
 /* Does one unit, within the caller's transaction. now_us: wall clock, no data of a later time
  * moves anything on. 1: did one, 0: nothing to do, -EIO or -ENOMEM. */
 int rollup_step(struct rollup *r, uint64_t now_us);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 enum { TELL_AFTER_US = 3000000 }; /* shorter work is not worth a line */
 
@@ -123,9 +124,43 @@ work(struct upkeep *u, uint64_t until_us)
 	return did;
 }
 
+/* What a transaction that is rolled back takes back: where it stood, and what was counted. It is
+ * remembered, because asking the database may fail for the very reason that the rest did. */
+struct before {
+	struct level_state levels[STORE_N_LEVELS];
+	uint64_t settled, rolled, too_old;
+	struct retention retention;
+	bool has_row;
+};
+
+static struct before
+remember(const struct upkeep *u)
+{
+	const struct rollup *r = u->rollup;
+	struct before before = {.settled = r->settled, .rolled = r->rolled, .too_old = r->too_old,
+	    .retention = u->retention, .has_row = u->progress.has_row};
+
+	memcpy(before.levels, r->levels, sizeof(before.levels));
+	return before;
+}
+
+static void
+take_back(struct upkeep *u, const struct before *before)
+{
+	struct rollup *r = u->rollup;
+
+	memcpy(r->levels, before->levels, sizeof(r->levels));
+	r->settled = before->settled;
+	r->rolled = before->rolled;
+	r->too_old = before->too_old;
+	u->retention = before->retention;
+	u->progress.has_row = before->has_row;
+}
+
 int
 upkeep_step(struct upkeep *u, uint64_t budget_us)
 {
+	const struct before before = remember(u);
 	int did = run(u, "BEGIN IMMEDIATE"), err, code;
 
 	if (did == 0)
@@ -138,7 +173,6 @@ upkeep_step(struct upkeep *u, uint64_t budget_us)
 	    sqlite3_errmsg(u->db));
 	if (!sqlite3_get_autocommit(u->db))
 		run(u, "ROLLBACK");
-	u->retention.thinning = LEVEL_FRESH;
-	rollup_reload(u->rollup);
+	take_back(u, &before);
 	return err;
 }
