@@ -95,9 +95,9 @@ units() {
 			pass "$unit.service: exposure $exposure of 10"; else fail "$unit.service" "exposure $exposure"; fi
 	done
 	if command -v systemd-sysusers >/dev/null; then
-		mkdir -p "$rig/root/etc" "$rig/root/usr/lib/sysusers.d"
-		systemd-sysusers --root="$rig/root" "$top"/conf/service/*.sysusers 2>/dev/null
-		expect 'sysusers makes both users' "$(grep -c '^ease' "$rig/root/etc/passwd")" 2
+		mkdir -p "$rig/tree/etc" "$rig/tree/usr/lib/sysusers.d"
+		systemd-sysusers --root="$rig/tree" "$top"/conf/service/*.sysusers 2>/dev/null
+		expect 'sysusers makes both users' "$(grep -c '^ease' "$rig/tree/etc/passwd")" 2
 	fi
 }
 
