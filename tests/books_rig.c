@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { BUSY_MS = 30000 }; /* the store may be rolling up, and a sanitizer makes that slow */
+
 const struct ledger_limits books_limits = {
     .agents = 64,
     .ports = 1024,
@@ -233,14 +235,21 @@ books_check_all(const struct books *f, uint32_t n)
 	    0);
 }
 
-void
-books_sql(const struct books *f, const char *sql)
+sqlite3 *
+books_run(const struct books *f, const char *sql)
 {
 	sqlite3 *db;
 
 	ck_assert_int_eq(sqlite3_open(f->path, &db), SQLITE_OK);
+	sqlite3_busy_timeout(db, BUSY_MS);
 	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
+	return db;
+}
+
+void
+books_sql(const struct books *f, const char *sql)
+{
+	sqlite3_close(books_run(f, sql));
 }
 
 void

@@ -9,6 +9,8 @@
 #include "collector/store/store.h"
 #include "collector/window/ledger.h"
 
+#include <sqlite3.h>
+
 #define NOON_US	 (1700000040ull * 1000000)
 #define STEP_US	 100000ull /* ten samples a second */
 #define MINUTE_US 60000000ull
@@ -45,8 +47,10 @@ void books_close(struct books *f);
 /* As easecapd before each cut: a store that has begun anew is told everything again. */
 void books_notice_renewal(struct books *f);
 
-/* One number from the file; statements to it; its version. */
+/* One number from the file; statements to it, by another process so to speak, whose connection the
+ * first of them returns open; its version. */
 double books_ask(const struct books *f, const char *sql);
+sqlite3 *books_run(const struct books *f, const char *sql);
 void books_sql(const struct books *f, const char *sql);
 void books_set_version(const struct books *f, int version);
 

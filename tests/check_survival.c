@@ -386,17 +386,6 @@ END_TEST
 
 /* ---- locked ---- */
 
-static sqlite3 *
-lock_store(const struct books *f)
-{
-	sqlite3 *other;
-
-	ck_assert_int_eq(sqlite3_open(f->path, &other), SQLITE_OK);
-	sqlite3_busy_timeout(other, 5000); /* the store may be rolling up */
-	ck_assert_int_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-	return other;
-}
-
 static void
 unlock_store(sqlite3 *other)
 {
@@ -413,7 +402,7 @@ START_TEST(locked_by_another_for_ten_minutes)
 	books_open(&f);
 	books_send_snapshot(&f, 1, 0);
 	books_cut(&f);
-	other = lock_store(&f);
+	other = books_run(&f, "BEGIN IMMEDIATE");
 	send_while_away(&f, 1, 6000);
 	while (stat_get(store_stats(f.store), STORE_STAT_RETRIES) == 0)
 		usleep(1000);
@@ -440,7 +429,7 @@ START_TEST(away_for_longer_than_memory_lasts)
 	books_open_with(&f, &limits);
 	books_send_snapshot(&f, 1, 0);
 	books_cut(&f);
-	other = lock_store(&f);
+	other = books_run(&f, "BEGIN IMMEDIATE");
 	send_while_away(&f, 1, n);
 	lost = (double)stat_get(ledger_window_stats(f.ledger), WINDOW_STAT_DROPPED_SAMPLES);
 	ck_assert_double_gt(lost, 0);
