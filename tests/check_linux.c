@@ -185,15 +185,17 @@ now_held(void)
 
 enum { LEAK_OCTETS = 20000 }; /* ten for each interface that came and went */
 
-/* A first round, after which tables are as large as they need to be, and names are known. */
+/* Interfaces come and go, and every other time nothing is heard of it before they are gone. */
 static void
-first_names(int n)
+storm(int n, int rounds)
 {
-	linux_rig_sh("seq %d | sed 's/.*/link add s& group 7 type ifb/' | ip -batch -", n);
-	linux_rig_settle(&rig);
-	linux_rig_sh("ip link del group 7");
-	linux_rig_settle(&rig);
-	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
+	for (int i = 0; i < rounds; i++) {
+		linux_rig_sh("seq %d | sed 's/.*/link add s& group 7 type ifb/' | ip -batch -", n);
+		if (i % 2)
+			linux_rig_settle(&rig);
+		linux_rig_sh("ip link del group 7");
+	}
+	linux_rig_expect_as_ip(&rig);
 }
 
 START_TEST(a_storm_of_interfaces_leaves_nothing)
@@ -205,15 +207,10 @@ START_TEST(a_storm_of_interfaces_leaves_nothing)
 		return;
 	make_bridge();
 	linux_rig_start(&rig);
-	first_names(n);
+	/* after it names are known, and tables as large as they need be, for reading all again, too */
+	storm(n, 4);
 	before = now_held();
-	for (int i = 0; i < 10; i++) {
-		linux_rig_sh("seq %d | sed 's/.*/link add s& group 7 type ifb/' | ip -batch -", n);
-		if (i % 2)
-			linux_rig_settle(&rig);
-		linux_rig_sh("ip link del group 7");
-	}
-	linux_rig_expect_as_ip(&rig);
+	storm(n, 10);
 	ck_assert_uint_eq(hal_n_ports(rig.hal), 9);
 	after = now_held();
 	ck_assert_uint_eq(after.descriptors, before.descriptors);
@@ -496,7 +493,7 @@ run_all(void)
 	TCase *tc = tcase_create("kernel"), *many = tcase_create("very many");
 
 	tcase_set_timeout(tc, 60);
-	tcase_set_timeout(many, 60);
+	tcase_set_timeout(many, getenv("EASE_LONG") ? 600 : 60); /* the kernel takes its time */
 	tcase_add_checked_fixture(tc, forget, NULL);
 	tcase_add_checked_fixture(many, forget, NULL);
 	tcase_add_test(tc, ports_are_what_ip_says_at_every_step);
