@@ -191,14 +191,17 @@ reports ease one
 
 # ---- one that changed over in the middle of a minute ----
 
-# What was counted between the last counters here and the first there is nobody's: a few frames. The
-# second collector's first minute expects all that was given out before it, which the first one had: so
-# loss, which goes by accounts, is what tells what was lost.
+# What was counted between the last counters here and the first there is nobody's: a few frames. What was
+# given out before the second collector's first word of a port counts in the account, and in no minute.
 answer=$("$build/collector/easetop" talkers --last all --format json --store "$(cluster_url moved)")
 must=$("$build/collector/easetop" talkers --last all --format json --store "sqlite:$work/moved.db")
 expect 'failover: every sample once' "$(jq .samples <<<"$answer")" "$(jq .samples <<<"$must")"
 expect 'failover: octets counted, but for a hundredth' \
     "$(jq -n "$(jq .totals.octets <<<"$answer") / $(jq .totals.octets <<<"$must") | . <= 1 and . > 0.99")" true
+for report in talkers load agents history matrix loss; do
+	expect "failover: completeness of $report" "$("$build/collector/easetop" $report --last all --format json \
+	    --store "$(cluster_url moved)" | jq -c '[.completeness, .rows[]?.completeness?] | map(numbers) | unique')" '[1]'
+done
 expect 'failover: lost samples' \
     "$("$build/collector/easetop" loss --last all --format json --store "$(cluster_url moved)" | jq '[.rows[].lost] | add')" 0
 

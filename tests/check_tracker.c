@@ -20,7 +20,7 @@ enum {
 struct model {
 	uint64_t base; /* the real number, in 64 bits, of offset 0 */
 	bool seen[SPAN];
-	uint64_t first, highest, received, duplicates, reordered, late;
+	uint64_t first, met, highest, received, duplicates, reordered, late;
 };
 
 static uint64_t
@@ -55,9 +55,11 @@ static void
 compare(const struct tracker *t, const struct model *m)
 {
 	const uint64_t is[] = {
-	    tracker_expected(t), t->received, t->duplicates, t->reordered, t->late};
+	    tracker_expected(t), tracker_met(t), t->received, t->duplicates, t->reordered,
+	    t->late};
 	const uint64_t should_be[] = {
-	    m->highest - m->first + 1, m->received, m->duplicates, m->reordered, m->late};
+	    m->highest - m->first + 1, m->highest - m->met + 1, m->received, m->duplicates,
+	    m->reordered, m->late};
 
 	/* At once: check writes a note for each assertion, and this is called a million times. */
 	if (memcmp(is, should_be, sizeof(is)) != 0)
@@ -91,7 +93,7 @@ save_and_load(struct tracker *t)
 
 	tracker_save(t, octets);
 	memset(copy.bits, 0xa5, sizeof(copy.bits));
-	copy.first = copy.highest = 0;
+	copy.first = copy.met = copy.highest = 0;
 	copy.started = false;
 	ck_assert_int_eq(tracker_load(&copy, octets, sizeof(octets)), 0);
 	*t = copy;
@@ -106,7 +108,7 @@ run_one(struct model *m, uint64_t seed, uint64_t base)
 
 	memset(m, 0, sizeof(*m));
 	m->base = base;
-	m->first = start;
+	m->first = m->met = start;
 	m->highest = start - 1;
 	tracker_start(&t, false, (uint32_t)(base + start));
 	for (int i = 0; i < STEPS; i++) {
@@ -168,21 +170,47 @@ START_TEST(first_contact)
 
 	tracker_sample(&missed, TRACKER_NUMBERS); /* just missed the start: the rest is lost */
 	ck_assert_uint_eq(tracker_expected(&missed), TRACKER_NUMBERS);
+	ck_assert_uint_eq(tracker_met(&missed), 1); /* of no minute that is ours */
 	tracker_sample(&late, TRACKER_NUMBERS + 1); /* met late: nothing is lost */
 	ck_assert_uint_eq(tracker_expected(&late), 1);
 	tracker_sample(&late, TRACKER_NUMBERS - 1); /* one on its way before is not unexpected */
 	ck_assert_uint_eq(tracker_expected(&late), 3);
+	ck_assert_uint_eq(tracker_met(&late), 1);
+	ck_assert(tracker_is_before(&late, TRACKER_NUMBERS - 1));
+	ck_assert(!tracker_is_before(&late, TRACKER_NUMBERS + 1));
 	tracker_start(&witnessed, true, 100000);
 	tracker_sample(&witnessed, 100000);
 	ck_assert_uint_eq(tracker_expected(&witnessed), 100000);
+	ck_assert_uint_eq(tracker_met(&witnessed), 100000);
 	tracker_given_out(&quiet, 0);
 	ck_assert_uint_eq(tracker_expected(&quiet), 0);
 	tracker_given_out(&quiet, 7);
 	ck_assert_uint_eq(tracker_expected(&quiet), 7);
+	ck_assert_uint_eq(tracker_met(&quiet), 7);
 	tracker_given_out(&snapshot, 100000);
 	ck_assert_uint_eq(tracker_expected(&snapshot), 0);
 	ck_assert_int_eq(tracker_sample(&snapshot, 100001), TRACKER_USE);
 	ck_assert_uint_eq(tracker_expected(&snapshot), 1);
+	ck_assert_uint_eq(tracker_met(&snapshot), 1);
+}
+END_TEST
+
+/* As stores of before there was tracker.met have it: without its eight octets. */
+START_TEST(octets_of_the_first_layout_are_read)
+{
+	enum { MET_AT = 17, OLD_OCTETS = TRACKER_SAVED_OCTETS - 8 };
+	uint8_t octets[TRACKER_SAVED_OCTETS];
+	struct tracker t = {0}, old = {0};
+
+	tracker_sample(&t, 5);
+	tracker_save(&t, octets);
+	octets[0] = 1;
+	memmove(octets + MET_AT, octets + MET_AT + 8, OLD_OCTETS - MET_AT);
+	ck_assert_int_eq(tracker_load(&old, octets, OLD_OCTETS), 0);
+	ck_assert_uint_eq(tracker_expected(&old), 5);
+	ck_assert_uint_eq(tracker_met(&old), 5); /* as it was counted then */
+	ck_assert_int_eq(tracker_sample(&old, 5), TRACKER_DUPLICATE);
+	ck_assert_int_lt(tracker_load(&old, octets, sizeof(octets)), 0);
 }
 END_TEST
 
@@ -318,6 +346,7 @@ main(void)
 	tcase_add_test(tc, equals_a_naive_set);
 	tcase_add_test(tc, every_order_of_five_with_one_repeated);
 	tcase_add_test(tc, first_contact);
+	tcase_add_test(tc, octets_of_the_first_layout_are_read);
 	tcase_add_test(tc, tail_loss_shows);
 	tcase_add_test(tc, damaged_octets_are_refused);
 	tcase_add_loop_test(tc, what_a_crash_takes_is_known_by_number, 0, 20);

@@ -352,7 +352,7 @@ take_sample(struct ledger *l, struct port *p, const struct ease_record *r,
 		return;
 	raise_to(&a->agent_drops, s->drops);
 	t = &a->slot->tracker;
-	expected = tracker_expected(t);
+	expected = tracker_met(t);
 	switch (tracker_sample(t, s->sequence)) {
 	case TRACKER_DUPLICATE:
 		ledger_count(l, LEDGER_STAT_DUPLICATES);
@@ -365,7 +365,7 @@ take_sample(struct ledger *l, struct port *p, const struct ease_record *r,
 	}
 	if (a->slot->gone.n > 0)
 		tracker_came_back(t, &a->slot->gone, s->sequence);
-	more = tracker_expected(t) - expected;
+	more = tracker_is_before(t, s->sequence) ? 1 : tracker_met(t) - expected;
 	add_numbers(l, p, s->time_us, (int64_t)more, 1, batch);
 	if (more == 0)
 		move_expectation(l, p, a, s->time_us, batch);
@@ -445,10 +445,10 @@ take_given_out(struct ledger *l, const struct port *p, struct account *a,
     const struct ease_snapshot *s, struct store_batch *batch)
 {
 	struct tracker *t = &a->slot->tracker;
-	uint64_t expected = tracker_expected(t), more;
+	uint64_t expected = tracker_met(t), more;
 
 	tracker_given_out(t, s->last_sequence);
-	more = tracker_expected(t) - expected;
+	more = tracker_met(t) - expected;
 	if (more == 0)
 		return;
 	add_numbers(l, p, s->time_us, (int64_t)more, 0, batch);

@@ -44,7 +44,7 @@ recall_slot(struct roster *r, const struct witness_slot *seen, recall_sink *expe
 		sum->refused++;
 		return;
 	}
-	before = tracker_expected(&a->slot->tracker);
+	before = tracker_met(&a->slot->tracker);
 	if (!tracker_fall_back(&a->slot->tracker, &seen->tracker, &gone)) {
 		sum->refused++;
 		return;
@@ -52,7 +52,7 @@ recall_slot(struct roster *r, const struct witness_slot *seen, recall_sink *expe
 	a->slot->gone = gone;
 	if (seen->last_us > a->slot->last_us)
 		a->slot->last_us = seen->last_us;
-	more = tracker_expected(&a->slot->tracker) - before;
+	more = tracker_met(&a->slot->tracker) - before;
 	if (more > 0) {
 		a->gap_us = seen->last_us;
 		expected(arg, p, seen->last_us, more);

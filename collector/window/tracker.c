@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SAVED_LAYOUT = 1 };
+enum {
+	SAVED_WITHOUT_MET = 1,
+	SAVED_LAYOUT = 2,
+};
 
 /* Extended numbers start here, so that numbers below the first contact do not go below zero. */
 #define EXTENDED_ZERO (1ull << 32)
@@ -50,7 +53,14 @@ tracker_start(struct tracker *t, bool witnessed, uint32_t number)
 
 	t->started = true;
 	t->first = EXTENDED_ZERO + (from_one ? 1 : number);
+	t->met = witnessed || number == 0 ? t->first : EXTENDED_ZERO + number;
 	t->highest = t->first - 1;
+}
+
+bool
+tracker_is_before(const struct tracker *t, uint32_t number)
+{
+	return extend(t, number) < t->met;
 }
 
 enum tracker_verdict
@@ -92,6 +102,7 @@ tracker_given_out(struct tracker *t, uint32_t last_sequence)
 			t->first = t->first + 1;
 			t->highest = t->first - 1;
 		}
+		t->met = EXTENDED_ZERO + last_sequence + 1;
 	}
 	n = extend(t, last_sequence);
 	if (n > t->highest)
@@ -111,13 +122,14 @@ tracker_fall_back(struct tracker *t, const struct tracker *seen, struct tracker_
 	uint64_t taken = seen->received + gone->n;
 
 	if (seen->started != 1 || !is_range(seen->first, seen->highest) ||
-	    seen->received > EXTENDED_MAX || gone->n > EXTENDED_MAX)
+	    !is_range(seen->met, seen->highest) || seen->received > EXTENDED_MAX || gone->n > EXTENDED_MAX)
 		return false;
 	if (taken < t->received || (t->started && seen->highest < t->highest))
 		return false;
 	if (!t->started) {
 		t->started = true;
 		t->first = seen->first;
+		t->met = seen->met;
 		t->highest = seen->first - 1;
 	}
 	if (seen->first < t->first)
@@ -153,6 +165,7 @@ tracker_save(const struct tracker *t, uint8_t octets[static TRACKER_SAVED_OCTETS
 	wbuf_u8(&w, SAVED_LAYOUT);
 	wbuf_be64(&w, t->started ? t->first : 0);
 	wbuf_be64(&w, t->started ? t->highest : 0);
+	wbuf_be64(&w, t->started ? t->met : 0);
 	for (size_t i = 0; i < TRACKER_NUMBERS / 64; i++)
 		wbuf_be64(&w, t->bits[i]);
 }
@@ -162,12 +175,19 @@ tracker_load(struct tracker *t, const uint8_t *octets, size_t n)
 {
 	struct rbuf r = rbuf_of(octets, n);
 	uint8_t layout = rbuf_u8(&r);
-	uint64_t first = rbuf_be64(&r), highest = rbuf_be64(&r);
+	uint64_t first = rbuf_be64(&r), highest = rbuf_be64(&r), met = first;
 
-	if (layout != SAVED_LAYOUT || n != TRACKER_SAVED_OCTETS || !is_range(first, highest))
+	if (layout == SAVED_LAYOUT)
+		met = rbuf_be64(&r);
+	else if (layout == SAVED_WITHOUT_MET)
+		n += sizeof(met);
+	else
+		return -EBADMSG;
+	if (n != TRACKER_SAVED_OCTETS || !is_range(first, highest) || !is_range(met, highest))
 		return -EBADMSG;
 	t->started = first != 0;
 	t->first = first;
+	t->met = met;
 	t->highest = highest;
 	for (size_t i = 0; i < TRACKER_NUMBERS / 64; i++)
 		t->bits[i] = rbuf_be64(&r);

@@ -19,12 +19,13 @@ enum {
 	/* At 400,000 samples a second of one port ten milliseconds of disorder, at 1,000 four
 	 * seconds; the agent's ring and a retransmitting master stay far below. */
 	TRACKER_NUMBERS = 4096,
-	TRACKER_SAVED_OCTETS = 1 + 8 + 8 + TRACKER_NUMBERS / 8,
+	TRACKER_SAVED_OCTETS = 1 + 8 + 8 + 8 + TRACKER_NUMBERS / 8,
 };
 
 struct tracker {
 	uint8_t started;  /* 1: first and highest are set; no bool: files have it, too (witness.h) */
 	uint64_t first;	  /* lowest number that counts as expected, extended */
+	uint64_t met;	  /* lowest number that was given out in our hearing, extended */
 	uint64_t highest; /* highest number heard of, extended */
 	uint64_t received;   /* distinct numbers that arrived and were used */
 	uint64_t duplicates; /* arrived again */
@@ -44,6 +45,10 @@ enum tracker_verdict {
  * from 1 on is expected. Else a first number up to TRACKER_NUMBERS means that the start was just
  * missed, and what is missing counts as lost; beyond, that the boot was met late, and what went
  * before is not ours to miss.
+ *
+ * In neither case can anybody say when numbers before the first word of a boot whose start was not
+ * witnessed were given out: hours ago, and to another collector, if this one takes over. They
+ * count as expected of the boot, but of no minute (tracker_met).
  */
 void tracker_start(struct tracker *t, bool witnessed, uint32_t number);
 
@@ -59,6 +64,17 @@ tracker_expected(const struct tracker *t)
 {
 	return t->started ? t->highest - t->first + 1 : 0;
 }
+
+/* Numbers given out since the first word of the boot: what the minutes expect. A number from before
+ * that arrives after all is one more, of its own minute. */
+static inline uint64_t
+tracker_met(const struct tracker *t)
+{
+	return t->started ? t->highest - t->met + 1 : 0;
+}
+
+/* That number, of a sample or a snapshot, is from before the first word. */
+bool tracker_is_before(const struct tracker *t, uint32_t number);
 
 /*
  * Numbers that arrived and were lost with a crash before they were stored: how many, and which of
@@ -82,7 +98,7 @@ void tracker_came_back(const struct tracker *t, struct tracker_gone *gone, uint3
 /* Octets for the store: everything but the counts, which have columns of their own. */
 void tracker_save(const struct tracker *t, uint8_t octets[static TRACKER_SAVED_OCTETS]);
 
-/* The inverse, counts untouched. 0, or -EBADMSG and *t is as it was. */
+/* The inverse, counts untouched; octets of before there was tracker.met, too. 0, or -EBADMSG and *t is as it was. */
 int tracker_load(struct tracker *t, const uint8_t *octets, size_t n);
 
 #endif
