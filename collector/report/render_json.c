@@ -1,6 +1,7 @@
 #include "collector/report/render.h"
 
 #include "common/clock.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -59,10 +60,10 @@ figure_json(const struct estimate_figure *figure)
 static json_t *
 text_json(const char *text)
 {
-	json_t *string = json_string(text);
-	json_t *latin = string ? string : json_string("");
+	bool is_utf8 = utf8_is_valid(text);
+	json_t *string = json_string(is_utf8 ? text : "");
 
-	for (const unsigned char *c = (const unsigned char *)text; !string && latin && *c; c++) {
+	for (const unsigned char *c = (const unsigned char *)text; !is_utf8 && string && *c; c++) {
 		char utf8[3] = {(char)*c, '\0', '\0'};
 		json_t *longer;
 
@@ -70,11 +71,11 @@ text_json(const char *text)
 			utf8[0] = (char)(0xc0 | *c >> 6);
 			utf8[1] = (char)(0x80 | (*c & 0x3f));
 		}
-		longer = json_sprintf("%s%s", json_string_value(latin), utf8);
-		json_decref(latin);
-		latin = longer;
+		longer = json_sprintf("%s%s", json_string_value(string), utf8);
+		json_decref(string);
+		string = longer;
 	}
-	return latin;
+	return string;
 }
 
 static json_t *

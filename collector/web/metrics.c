@@ -7,10 +7,11 @@
  */
 #include "collector/web/answer.h"
 
+#include "common/utf8.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,13 +52,12 @@ put_octet(FILE *out, unsigned char c, bool is_utf8)
 static void
 put_label(FILE *out, const char *name, const char *value)
 {
-	json_t *utf8 = json_string(value);
+	bool is_utf8 = utf8_is_valid(value);
 
 	fprintf(out, "%s=\"", name);
 	for (const unsigned char *c = (const unsigned char *)value; *c; c++)
-		put_octet(out, *c, utf8 != NULL);
+		put_octet(out, *c, is_utf8);
 	putc('"', out);
-	json_decref(utf8);
 }
 
 static void

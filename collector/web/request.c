@@ -1,7 +1,8 @@
 #include "collector/web/request.h"
 
+#include "common/utf8.h"
+
 #include <ctype.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,6 @@ static bool
 decode(char *text)
 {
 	char *to = text;
-	json_t *utf8;
 
 	for (const char *from = text; *from; from++, to++) {
 		*to = *from == '+' ? ' ' : *from;
@@ -47,9 +47,7 @@ decode(char *text)
 			return false;
 	}
 	*to = '\0';
-	utf8 = json_string(text);
-	json_decref(utf8);
-	return utf8 != NULL;
+	return utf8_is_valid(text);
 }
 
 /* ---- options ---- */

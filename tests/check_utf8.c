@@ -1,0 +1,94 @@
+/*
+ * What is UTF-8: the sequences of RFC 3629, and every sequence of
+ * up to three octets, and of four from the limits of their ranges, beside Jansson's judgement.
+ */
+#include "common/utf8.h"
+#include "tests/suite.h"
+
+#include <jansson.h>
+#include <string.h>
+
+START_TEST(rfc_3629_has_these)
+{
+	static const struct {
+		const char *text;
+		bool valid;
+	} texts[] = {
+	    {"", true},
+	    {"ge-1", true},
+	    /* RFC 3629 section 7 */
+	    {"\x41\xe2\x89\xa2\xce\x91\x2e", true},
+	    {"\xed\x95\x9c\xea\xb5\xad\xec\x96\xb4", true},
+	    {"\xef\xbb\xbf\xf0\xa3\x8e\xb4", true},
+	    /* section 10: overlong forms of NUL and of "/../" */
+	    {"\xc0\x80", false},
+	    {"\x2f\xc0\xae\x2e\x2f", false},
+	    /* sections 3 and 4: surrogates, beyond U+10FFFF, octets that never appear */
+	    {"\xed\xa0\x80", false},
+	    {"\xed\x9f\xbf", true},
+	    {"\xf4\x8f\xbf\xbf", true},
+	    {"\xf4\x90\x80\x80", false},
+	    {"\xf5\x80\x80\x80", false},
+	    {"\xff", false},
+	    /* Latin 1, and characters that are cut off */
+	    {"caf\xe9", false},
+	    {"caf\xc3", false},
+	    {"\xe2\x89", false},
+	    {"\xf0\xa3\x8e", false},
+	    {"\x80", false},
+	    {"good\xc3\xa9 and then \xc3", false},
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ck_assert_msg(utf8_is_valid(texts[i].text) == texts[i].valid, "text %zu", i);
+}
+END_TEST
+
+static void
+compare(const unsigned char *octets)
+{
+	json_t *string = json_string((const char *)octets);
+
+	ck_assert_msg(utf8_is_valid((const char *)octets) == (string != NULL), "%02x %02x %02x %02x",
+	    octets[0], octets[1], octets[2], octets[3]);
+	json_decref(string);
+}
+
+START_TEST(short_sequences_are_judged_as_by_jansson)
+{
+	int step = suite_is_slow() ? 0x0d : 1; /* of the last two octets */
+
+	for (int a = 1; a < 256; a++)
+		for (int b = 0; b < 256; b += step)
+			for (int c = 0; c < 256; c += a < 0xe0 ? 64 : step)
+				compare((const unsigned char[5]){(unsigned char)a, (unsigned char)b,
+				    (unsigned char)c});
+}
+END_TEST
+
+START_TEST(long_sequences_are_judged_as_by_jansson)
+{
+	static const unsigned char limits[] = {0x01, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff};
+
+	for (int a = 0xef; a < 256; a++)
+		for (size_t b = 0; b < sizeof(limits); b++)
+			for (size_t c = 0; c < sizeof(limits); c++)
+				for (size_t d = 0; d < sizeof(limits); d++)
+					compare((const unsigned char[5]){(unsigned char)a, limits[b],
+					    limits[c], limits[d]});
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("utf8");
+	TCase *all = tcase_create("all");
+
+	tcase_set_timeout(all, 60);
+	tcase_add_test(all, rfc_3629_has_these);
+	tcase_add_test(all, short_sequences_are_judged_as_by_jansson);
+	tcase_add_test(all, long_sequences_are_judged_as_by_jansson);
+	suite_add_tcase(suite, all);
+	return suite_run(suite);
+}
