@@ -20,20 +20,22 @@ read_us(clockid_t id)
 uint64_t
 clock_wall_us(const struct clock *c)
 {
-	return c->manual ? c->manual_wall_us : read_us(CLOCK_REALTIME);
+	return c->manual ? __atomic_load_n(&c->manual_wall_us, __ATOMIC_RELAXED)
+			 : read_us(CLOCK_REALTIME);
 }
 
 uint64_t
 clock_mono_us(const struct clock *c)
 {
-	return c->manual ? c->manual_mono_us : read_us(CLOCK_MONOTONIC);
+	return c->manual ? __atomic_load_n(&c->manual_mono_us, __ATOMIC_RELAXED)
+			 : read_us(CLOCK_MONOTONIC);
 }
 
 void
 clock_step_us(struct clock *c, uint64_t us)
 {
-	c->manual_wall_us += us;
-	c->manual_mono_us += us;
+	__atomic_fetch_add(&c->manual_wall_us, us, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&c->manual_mono_us, us, __ATOMIC_RELAXED);
 }
 
 void

@@ -26,7 +26,7 @@ extern const struct clock clock_system;
 uint64_t clock_wall_us(const struct clock *c);
 uint64_t clock_mono_us(const struct clock *c);
 
-/* Moves both times of a manual clock forward by us. */
+/* Moves both times of a manual clock forward by us, while other threads may read it. */
 void clock_step_us(struct clock *c, uint64_t us);
 
 /* RFC 3339 in UTC with seconds, e.g. 2026-11-21T14:05:00Z; fractions only when not zero, cut to

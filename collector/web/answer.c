@@ -217,11 +217,14 @@ answer_health(struct answerer *answerer, struct reply *reply)
 
 	if (!query)
 		return;
-	query_close(query);
 	reply->status = HTTP_OK;
 	reply->content_type = "text/plain";
 	reply->body = strdup("ok\n");
-	reply->octets = reply->body ? strlen(reply->body) : 0;
+	if (reply->body)
+		reply->octets = strlen(reply->body);
+	else
+		answer_failed(answerer, query, -ENOMEM, reply);
+	query_close(query);
 }
 
 void

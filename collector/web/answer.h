@@ -28,6 +28,7 @@ enum web_stat_id {
 	WEB_STAT_CONNECTIONS,
 	WEB_STAT_SLOW,
 	WEB_STAT_EVICTED,
+	WEB_STAT_NO_MEMORY,
 	WEB_N_STATS,
 };
 
@@ -57,7 +58,7 @@ answer_stats(const struct answerer *answerer, size_t i)
 /* For jobs_config.run; arg is the answerer. */
 void answer(void *arg, unsigned worker, const struct request *request, struct reply *reply);
 
-/* A body {"error": message}; without memory an empty one. */
+/* A body {"error": message}; without memory none, which web.c tells as 503. */
 void answer_error(struct reply *reply, int status, const char *message);
 
 /* What the page shows, the store or the cluster, opened for a question with its limits; NULL after

@@ -34,38 +34,42 @@ heard_us(const struct query *query)
 	return newest_us;
 }
 
+/* NULL without memory, here and below: what is told is told whole. */
 static json_t *
 counters_json(const struct answerer *answerer)
 {
 	json_t *counters = json_object();
+	int err = 0;
 
 	for (size_t s = 0; s < answer_n_stats(answerer); s++) {
 		const struct stat_set *set = answer_stats(answerer, s);
 
 		for (unsigned i = 0; i < set->n; i++)
-			json_object_set_new(counters, set->names[i].name,
+			err |= json_object_set_new(counters, set->names[i].name,
 			    json_integer((json_int_t)stat_get(set, i)));
 	}
-	return counters;
+	if (!err)
+		return counters;
+	json_decref(counters);
+	return NULL;
 }
 
 static json_t *
 status_json(const struct answerer *answerer, const struct query *query)
 {
 	uint64_t now_us = clock_wall_us(answerer->config->clock);
-	json_t *object = json_object();
 
-	json_object_set_new(object, "version", json_string(EASE_VERSION));
-	json_object_set_new(object, "now", time_json(now_us));
-	json_object_set_new(object, "started", time_json(answerer->config->started_us));
-	json_object_set_new(object, "newest", time_json(query->newest_us));
-	json_object_set_new(object, "age_s", query->newest_us
-	    ? json_real(((double)now_us - (double)query->newest_us) / 1e6) : json_null());
-	json_object_set_new(object, "heard", time_json(heard_us(query)));
-	json_object_set_new(object, "agents", json_integer((json_int_t)query->n_agents));
-	json_object_set_new(object, "ports", json_integer((json_int_t)query->n_ports));
-	json_object_set_new(object, "counters", counters_json(answerer));
-	return object;
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o}",
+	    "version", EASE_VERSION,
+	    "now", time_json(now_us),
+	    "started", time_json(answerer->config->started_us),
+	    "newest", time_json(query->newest_us),
+	    "age_s", query->newest_us
+		? json_real(((double)now_us - (double)query->newest_us) / 1e6) : json_null(),
+	    "heard", time_json(heard_us(query)),
+	    "agents", (json_int_t)query->n_agents,
+	    "ports", (json_int_t)query->n_ports,
+	    "counters", counters_json(answerer));
 }
 
 static int

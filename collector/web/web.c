@@ -28,6 +28,7 @@ enum {
 	SPARE_CONNECTIONS = 64,
 	OTHER_FILES = 128, /* descriptors that the rest of the collector may need */
 	LOOK_MS = 500, /* between looks at the clients' deadlines */
+	NAP_US = 100000, /* where waiting itself fails */
 	MESSAGE_TEXT = 256,
 };
 
@@ -46,6 +47,7 @@ static const struct stat_name stat_names[WEB_N_STATS] = {
     [WEB_STAT_CONNECTIONS] = {"web.connections", "connections"},
     [WEB_STAT_SLOW] = {"web.slow", "connections closed as the client was too slow"},
     [WEB_STAT_EVICTED] = {"web.evicted", "connections closed in favour of others"},
+    [WEB_STAT_NO_MEMORY] = {"web.no_memory", "requests refused, or closed, for want of memory"},
 };
 
 struct web {
@@ -102,18 +104,37 @@ static enum MHD_Result
 send_response(struct exchange *x, unsigned status, struct MHD_Response *response,
     const struct header *further)
 {
-	enum MHD_Result r = MHD_NO;
+	enum MHD_Result r = response ? MHD_YES : MHD_NO;
 
-	if (!response)
-		return MHD_NO; /* no memory: the connection is closed */
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-		MHD_add_response_header(response, headers[i].name, headers[i].value);
-	for (; further && further->name; further++)
-		MHD_add_response_header(response, further->name, further->value);
-	client_enter(&x->web->clients, x->client, CLIENT_READS);
-	r = MHD_queue_response(x->connection, status, response);
-	MHD_destroy_response(response);
+	for (size_t i = 0; r == MHD_YES && i < sizeof(headers) / sizeof(headers[0]); i++)
+		r = MHD_add_response_header(response, headers[i].name, headers[i].value);
+	for (; r == MHD_YES && further && further->name; further++)
+		r = MHD_add_response_header(response, further->name, further->value);
+	if (r == MHD_YES) {
+		client_enter(&x->web->clients, x->client, CLIENT_READS);
+		r = MHD_queue_response(x->connection, status, response);
+	}
+	if (r != MHD_YES) /* the connection is closed: better than an answer that lacks something */
+		count(x->web, WEB_STAT_NO_MEMORY);
+	if (response)
+		MHD_destroy_response(response);
 	return r;
+}
+
+/* Where there is no memory for words of its own. */
+static enum MHD_Result
+send_refusal(struct exchange *x)
+{
+	static const char stopping[] = "{\"error\":\"the collector is stopping\"}";
+	static const char no_memory[] = "{\"error\":\"the collector has no memory\"}";
+	static const struct header further[] = {{"Content-Type", ANSWER_JSON},
+		{"Cache-Control", "no-store"}, {"Retry-After", "1"}, {0}};
+	const char *body = x->web->stopping ? stopping : no_memory;
+
+	if (body == no_memory)
+		count(x->web, WEB_STAT_NO_MEMORY);
+	return send_response(x, MHD_HTTP_SERVICE_UNAVAILABLE, MHD_create_response_from_buffer(
+	    strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT), further);
 }
 
 static enum MHD_Result
@@ -121,11 +142,16 @@ send_error(struct exchange *x, unsigned status, const char *message, const struc
 {
 	struct header further[] = {{"Content-Type", ANSWER_JSON}, {"Cache-Control", "no-store"},
 		also ? *also : (struct header){0}, {0}};
+	struct MHD_Response *response;
 	struct reply reply = {0};
 
 	answer_error(&reply, (int)status, message);
-	return send_response(x, status, MHD_create_response_from_buffer(reply.octets, reply.body,
-	    MHD_RESPMEM_MUST_FREE), further);
+	if (!reply.body)
+		return send_refusal(x);
+	response = MHD_create_response_from_buffer(reply.octets, reply.body, MHD_RESPMEM_MUST_FREE);
+	if (!response)
+		free(reply.body); /* it was not taken over */
+	return send_response(x, status, response, further);
 }
 
 static bool
@@ -148,7 +174,7 @@ send_reply(struct exchange *x)
 		     : reply->status == MHD_HTTP_SERVICE_UNAVAILABLE ? retry : (struct header){0}, {0}};
 
 	if (!reply->body)
-		return send_error(x, MHD_HTTP_SERVICE_UNAVAILABLE, "the collector is stopping", &retry);
+		return send_refusal(x);
 	return send_response(x, (unsigned)reply->status, MHD_create_response_from_buffer(
 	    gzip ? reply->n_gzip : reply->octets, gzip ? reply->gzip : reply->body,
 	    MHD_RESPMEM_PERSISTENT), further);
@@ -289,7 +315,7 @@ serve_request(struct exchange *x)
 	int status;
 
 	if (!request)
-		return MHD_NO;
+		return send_refusal(x);
 	status = request_parse(x->uri, request, error);
 	pthread_mutex_lock(&x->web->allowed);
 	right_host = is_let_in_by_host(x);
@@ -322,15 +348,18 @@ on_uri(void *arg, const char *uri, struct MHD_Connection *connection)
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
 	    MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct exchange *x = info && info->socket_context ? calloc(1, sizeof(*x)) : NULL;
+	struct web *web = arg;
 
-	if (!x)
+	count(web, WEB_STAT_REQUESTS);
+	if (!x) {
+		count(web, WEB_STAT_NO_MEMORY);
 		return NULL;
-	x->web = arg;
+	}
+	x->web = web;
 	x->connection = connection;
 	x->client = info->socket_context;
 	x->client->request = x;
 	x->uri = strdup(uri);
-	count(x->web, WEB_STAT_REQUESTS);
 	return x;
 }
 
@@ -342,8 +371,10 @@ on_request(void *arg, struct MHD_Connection *connection, const char *url, const 
 	struct exchange *x = *context;
 
 	(void)arg, (void)connection, (void)url, (void)version, (void)upload;
-	if (!x || !x->uri)
+	if (!x)
 		return MHD_NO;
+	if (!x->uri)
+		return send_refusal(x);
 	if (x->job)
 		return send_reply(x); /* woken */
 	if (!x->begun && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
@@ -442,8 +473,8 @@ serve(void *arg)
 
 	while (!web->stopping) {
 		if (poll(polls, 2, wait_ms(web)) < 0 && errno != EINTR) {
-			log_error(ROOM, "the page ends: poll: %s", strerror(errno));
-			break;
+			log_warn_limited(ROOM, "poll: %s", strerror(errno));
+			usleep(NAP_US); /* the system is short of memory; the page goes on */
 		}
 		if (polls[1].revents & POLLIN)
 			eventfd_read(web->wake_fd, &times);
@@ -521,8 +552,11 @@ look_where(struct web *web)
 	socklen_t len = sizeof(address);
 	char text[ENDPOINT_TEXT];
 
-	if (getsockname(web->config.listen_fd, (struct sockaddr *)&address, &len) != 0)
+	if (getsockname(web->config.listen_fd, (struct sockaddr *)&address, &len) != 0) {
+		strcpy(web->url, "an address that is not known");
+		web->is_public = true; /* rather warned of once too often */
 		return;
+	}
 	endpoint_format((struct sockaddr *)&address, true, text);
 	snprintf(web->url, sizeof(web->url), "http://%s/", text);
 	web->is_public = !is_loopback((struct sockaddr *)&address);
