@@ -2,6 +2,7 @@
 
 #include "agent/sampling/sampling.h"
 #include "agent/sampling/sflow_export.h"
+#include "agent/snmp/master_connect.h"
 #include "agent/snmp/notify.h"
 #include "agent/snmp/trap_sink.h"
 #include "common/log.h"
@@ -100,7 +101,8 @@ const struct option_row agent_options[] = {
     {.name = "seed", .type = OPTION_U64, AT(seed), .min = 0, .max = UINT64_MAX, .def = "0",
 	.help = "of the skip counts, for runs that repeat; 0: from the system's entropy"},
     {.name = "agentx_socket", .type = OPTION_STRING, AT(agentx_socket), .max = PATH_MAX_OCTETS,
-	.def = "/var/agentx/master", .help = "the master's: a path or tcp:host:port"},
+	.def = "/var/agentx/master", .help = "the master's: a path or tcp:address:port",
+	.check = master_address_check},
     {.name = "message_octets", .type = OPTION_U32, AT(message_octets),
 	.min = TRAP_WIRE_MESSAGE_MIN, .max = TRAP_WIRE_MESSAGE_MAX, .unit = "octets",
 	.def = "1400", .help = "largest SNMP message of a notification"},

@@ -3,6 +3,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +14,8 @@
 enum { TURNS_OF_A_REQUEST = 4, TURNS_AT_LEAST = 16 };
 
 static const struct stat_name stat_names[MASTER_N_STATS] = {
+	[MASTER_ABSENT] = {"master.absent", "attempts to connect where nobody listened"},
+	[MASTER_BUSY] = {"master.busy", "attempts to connect that the master did not accept"},
 	[MASTER_ANSWERS] = {"master.answers", "AgentX requests answered"},
 	[MASTER_SLOWEST_US] = {"master.slowest_answer_us",
 	    "microseconds that the slowest answer took"},
@@ -30,6 +33,10 @@ struct master_link {
 	unsigned timeout_s;
 	int fd;
 	bool over;
+	int told; /* the -errno of the last attempt to connect; 0: it was connected */
+	pthread_mutex_t lock; /* of these two: */
+	int shared_fd;	      /* that another thread may shut down; -1: none */
+	bool abandoned;
 	/* What the library waits for, asleep in a loop of its own; type 0: nothing. */
 	struct agentx_pdu_header awaited;
 	bool has_session;
@@ -58,6 +65,8 @@ master_link_create(const struct clock *clock, unsigned timeout_s, struct master_
 	link->clock = clock;
 	link->timeout_s = timeout_s;
 	link->over = true;
+	pthread_mutex_init(&link->lock, NULL);
+	link->shared_fd = -1;
 	link->stats = (struct stat_set){stat_names, MASTER_N_STATS, link->values};
 	*out = link;
 	return 0;
@@ -66,6 +75,8 @@ master_link_create(const struct clock *clock, unsigned timeout_s, struct master_
 void
 master_link_destroy(struct master_link *link)
 {
+	if (link)
+		pthread_mutex_destroy(&link->lock);
 	free(link);
 }
 
@@ -76,6 +87,47 @@ count(struct master_link *link, enum master_link_stat which)
 }
 
 void
+master_link_unreached(struct master_link *link, int error)
+{
+	bool busy = error == -EAGAIN || error == -ETIMEDOUT;
+
+	count(link, busy ? MASTER_BUSY : MASTER_ABSENT);
+	if (error != link->told) /* it may be tried each second for days */
+		log_warn("snmp", "cannot connect to the master: %s",
+	    busy ? "it does not accept" : strerror(-error));
+	link->told = error;
+}
+
+/* False if there is to be no stream any more. */
+static bool
+share(struct master_link *link, int fd)
+{
+	bool abandoned;
+
+	pthread_mutex_lock(&link->lock);
+	abandoned = link->abandoned;
+	link->shared_fd = abandoned ? -1 : fd;
+	pthread_mutex_unlock(&link->lock);
+	return !abandoned;
+}
+
+void
+master_link_close(struct master_link *link)
+{
+	share(link, -1);
+}
+
+void
+master_link_abandon(struct master_link *link)
+{
+	pthread_mutex_lock(&link->lock);
+	link->abandoned = true;
+	if (link->shared_fd >= 0)
+		shutdown(link->shared_fd, SHUT_RDWR);
+	pthread_mutex_unlock(&link->lock);
+}
+
+int
 master_link_open(struct master_link *link, int fd)
 {
 	const struct timeval limit = {.tv_sec = link->timeout_s};
@@ -84,6 +136,9 @@ master_link_open(struct master_link *link, int fd)
 		log_warn_limited("snmp", "no time limit for sending: %s", strerror(errno));
 	if (!link->over && link->awaited.type != 0) /* an Open: the library has hung up */
 		count(link, MASTER_SILENT);
+	if (!share(link, fd))
+		return -ECANCELED;
+	link->told = 0;
 	link->fd = fd;
 	link->over = false;
 	link->awaited.type = 0;
@@ -92,6 +147,7 @@ master_link_open(struct master_link *link, int fd)
 	link->tests = false;
 	link->to_skip = 0;
 	link->n = 0;
+	return 0;
 }
 
 bool

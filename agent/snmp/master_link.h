@@ -4,7 +4,7 @@
  * ends the session. It spares the library what this would not outlive or not end: a hostile PDU,
  * the end of a stream while it waits for an answer or has requests half done (then the waiting is
  * answered in the master's stead first), and a master that does not read. It measures how long
- * answers take. Knows no Net-SNMP; used by the SNMP thread alone.
+ * answers take. Knows no Net-SNMP; used by the SNMP thread alone, but for master_link_abandon.
  */
 #ifndef EASE_AGENT_SNMP_MASTER_LINK_H
 #define EASE_AGENT_SNMP_MASTER_LINK_H
@@ -18,6 +18,8 @@
 struct master_link;
 
 enum master_link_stat {
+	MASTER_ABSENT,	   /* attempts to connect where nobody listens */
+	MASTER_BUSY,	   /* attempts to connect that the master did not accept in time */
 	MASTER_ANSWERS,	   /* requests that were answered */
 	MASTER_SLOWEST_US, /* the longest between the coming of a request and its answer */
 	MASTER_REFUSED,	   /* requests answered with an error: malformed, too long, not ours */
@@ -33,8 +35,18 @@ enum master_link_stat {
 int master_link_create(const struct clock *clock, unsigned timeout_s, struct master_link **link);
 void master_link_destroy(struct master_link *link); /* NULL allowed; closes nothing */
 
-/* A new stream over a connected socket, which stays the caller's. */
-void master_link_open(struct master_link *link, int fd);
+/* An attempt to connect came to nothing, for this -errno: counted and told. */
+void master_link_unreached(struct master_link *link, int error);
+
+/* A new stream over a connected socket, which stays the caller's. -ECANCELED: the link was abandoned. */
+int master_link_open(struct master_link *link, int fd);
+
+/* Before the socket is closed. */
+void master_link_close(struct master_link *link);
+
+/* From any thread: the library is to end, and may be asleep in a loop of its own, waiting for the
+ * master. Ends the stream, and there is none after it. */
+void master_link_abandon(struct master_link *link);
 
 /* Reads what has come and gives whole PDUs, never a part of one. size: AGENTX_PDU_OCTETS_MAX or more. The
  * number of octets; 0: nothing for the library now; -1: the stream has ended, at a moment when

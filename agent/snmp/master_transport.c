@@ -6,8 +6,14 @@
 
 #include "agent/snmp/master_transport.h"
 
+#include "agent/snmp/master_connect.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+/* *Assumed*: more than a master over TCP is away; less than its thread would miss a stop for. */
+enum { CONNECT_MS = 1000 };
 
 static const oid domain_name[] = {1, 3, 6, 1, 4, 1, 8072, 9999, 9999, 2};
 
@@ -38,16 +44,66 @@ on_send(netsnmp_transport *t, const void *octets, int n, void **opaque, int *opa
 	return n;
 }
 
+static int
+on_close(netsnmp_transport *t)
+{
+	if (t->sock < 0)
+		return -1;
+	master_link_close(the_link);
+	close(t->sock);
+	t->sock = -1;
+	return 0;
+}
+
+/* For the library's table of targets, which nobody sees: it keeps its sessions there. */
+static void
+give_no_address(netsnmp_transport *t, void **address, size_t *n)
+{
+	(void)t;
+	*address = NULL;
+	*n = 0;
+}
+
+/* A connected socket with the link over it, or -errno. */
+static int
+open_link(const char *target)
+{
+	struct master_address address;
+	int rc, fd = master_address_parse(target, &address) ? -EINVAL
+							    : master_connect(&address, CONNECT_MS);
+
+	if (fd < 0) {
+		master_link_unreached(the_link, fd);
+		return fd;
+	}
+	rc = master_link_open(the_link, fd);
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
 static netsnmp_transport *
 make(netsnmp_tdomain_spec *spec)
 {
-	netsnmp_transport *t = netsnmp_transport_open_client(spec->application, spec->target);
+	netsnmp_transport *t = calloc(1, sizeof(*t)); /* the library frees it */
+	int fd = t ? open_link(spec->target) : -ENOMEM;
 
-	if (!t)
+	if (fd < 0) {
+		free(t);
 		return NULL;
-	master_link_open(the_link, t->sock);
-	t->f_recv = on_recv;
-	t->f_send = on_send;
+	}
+	*t = (netsnmp_transport){
+		.domain = domain_name,
+		.domain_length = OID_LENGTH(domain_name),
+		.sock = fd,
+		.flags = NETSNMP_TRANSPORT_FLAG_STREAM,
+		.msgMaxSize = SNMP_MAX_PACKET_LEN,
+		.f_recv = on_recv,
+		.f_send = on_send,
+		.f_close = on_close,
+		.f_get_taddr = give_no_address,
+	};
 	return t;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Net-SNMP's way to the master, by a transport of ours: its own, of whatever kind the address says,
- * with a master_link on top. The library looks transports up by the prefix of an address and gives
+ * Net-SNMP's way to the master, by a transport of ours: a socket of master_connect with a master_link
+ * on top. The library looks transports up by the prefix of an address and gives
  * their makers no context, so there is one in a process.
  */
 #ifndef EASE_AGENT_SNMP_MASTER_TRANSPORT_H

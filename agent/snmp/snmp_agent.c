@@ -9,6 +9,7 @@
 
 #include "agent/snmp/snmp_agent.h"
 
+#include "agent/snmp/master_connect.h"
 #include "agent/snmp/master_transport.h"
 #include "agent/snmp/mib_register.h"
 #include "agent/snmp/notify_send.h"
@@ -29,6 +30,7 @@
 enum {
 	TIMEOUT_MAX_S = 60,
 	ADDRESS_MAX = 1024, /* of the master, as text */
+	PATIENCE_MS = 500,  /* for a session to be closed cleanly */
 	TIMEOUT_TURNS = 64, /* busy turns between two looks for unanswered requests: some ms */
 };
 
@@ -315,8 +317,6 @@ option_fault(const struct snmp_agent_options *o)
 {
 	if (!o->agentx_socket || !*o->agentx_socket)
 		return "no AgentX socket";
-	if (strlen(o->agentx_socket) > ADDRESS_MAX)
-		return "the AgentX socket's address is too long";
 	if (!o->app_name || !*o->app_name || !o->persistent_dir || !o->clock)
 		return "name, directory or clock missing";
 	if (o->retry_s > SNMP_AGENT_RETRY_MAX_S || o->timeout_s > TIMEOUT_MAX_S)
@@ -330,9 +330,15 @@ static int
 check_options(const struct snmp_agent_options *options)
 {
 	const char *why = option_fault(options);
+	struct master_address address;
 
 	if (why) {
 		log_error("snmp", "%s", why);
+		return -EINVAL;
+	}
+	why = master_address_parse(options->agentx_socket, &address);
+	if (why) {
+		log_error("snmp", "agentx_socket %s: %s", options->agentx_socket, why);
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < options->n_tables; i++) {
@@ -416,18 +422,29 @@ snmp_agent_start(struct snmp_agent *agent)
 	return 0;
 }
 
+static bool
+has_ended_in(const struct snmp_agent *agent, unsigned timeout_ms)
+{
+	struct pollfd done = {.fd = agent->done_fd, .events = POLLIN};
+
+	return poll(&done, 1, (int)timeout_ms) == 1;
+}
+
 int
 snmp_agent_stop(struct snmp_agent *agent, unsigned timeout_ms)
 {
-	struct pollfd done = {.fd = agent->done_fd, .events = POLLIN};
+	unsigned patience_ms = timeout_ms < PATIENCE_MS ? timeout_ms : PATIENCE_MS;
 	uint64_t one = 1;
 
 	if (!agent->started || agent->ended)
 		return 0;
 	if (write(agent->stop_fd, &one, sizeof(one)) < 0)
 		return -errno;
-	if (poll(&done, 1, (int)timeout_ms) != 1)
-		return -ETIMEDOUT;
+	if (!has_ended_in(agent, patience_ms)) {
+		master_link_abandon(agent->link);
+		if (!has_ended_in(agent, timeout_ms - patience_ms))
+			return -ETIMEDOUT;
+	}
 	pthread_join(agent->thread, NULL);
 	agent->ended = true;
 	return 0;

@@ -2,7 +2,8 @@
  * The agent's SNMP side: one thread, the sole user of Net-SNMP in this process, that is an AgentX
  * subagent. It registers the tables, answers from views, sends what the notification ring holds,
  * and connects to the master in any order of starting, again within retry_s of the master's
- * return. A frozen master may block this thread; nobody else ever waits for it.
+ * return. A frozen master may hold this thread up for timeout_s, in which it answers nobody; a stop
+ * ends that, and nobody else ever waits for it.
  *
  * Life: snmp_agent_create -> snmp_agent_start -> snmp_agent_stop -> snmp_agent_destroy, all from the
  * main thread. Net-SNMP keeps global state: one snmp_agent in a process, and it is started once.
@@ -30,7 +31,7 @@ enum {
 };
 
 struct snmp_agent_options {
-	const char *agentx_socket;  /* "unix:/path", "/path", "tcp:host:port" */
+	const char *agentx_socket;  /* "unix:/path", "/path", "tcp:address:port", see master_connect.h */
 	const char *app_name;	    /* of the subagent in Net-SNMP's files and log lines */
 	const char *persistent_dir; /* Net-SNMP's own state; created if missing */
 	unsigned retry_s;	    /* 1..SNMP_AGENT_RETRY_MAX_S; 0: SNMP_AGENT_RETRY_S */
@@ -54,8 +55,8 @@ int snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agen
  * the process from here on; other signals are blocked in the thread. */
 int snmp_agent_start(struct snmp_agent *agent);
 
-/* Asks the thread to close the session and end; waits for it at most timeout_ms. -ETIMEDOUT: it
- * hangs in a frozen master. */
+/* Asks the thread to close the session and end, and ends the session if a frozen master keeps it
+ * from that; waits at most timeout_ms. -ETIMEDOUT: the thread hangs. */
 int snmp_agent_stop(struct snmp_agent *agent, unsigned timeout_ms);
 
 /* False if the thread hangs: it still uses the agent, its ring, views and setter, so these must
