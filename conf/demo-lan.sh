@@ -22,7 +22,7 @@ lan_add_host() { # NUMBER
 	unshare -n sleep infinity &
 	lan_hosts+=($!)
 	lan_is_apart() { [ "$(readlink "/proc/${lan_hosts[-1]}/ns/net")" != "$own" ]; }
-	wait_for 5 "host $1" lan_is_apart || return 1
+	wait_for 60 "host $1" lan_is_apart || return 1
 	on_host "$1" bash -c "$lan_silence"
 	ip link add "p$1" type veth peer name eth0 netns "$!" &&
 	    ip link set "p$1" master br0 up &&
