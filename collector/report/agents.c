@@ -68,8 +68,10 @@ static const struct report_column event_columns[EVENT_COLUMNS] = {
 
 /* ---- clocks ---- */
 
-/* Time from a snapshot to its arrival, smallest in the first and in the second half of the range:
- * offset of the clocks and the shortest delay. The device's time may have run twice (boots). */
+/* Time from a snapshot to its arrival, smallest in the first and in the second half of the time that
+ * they are of: offset of the clocks and the shortest delay. The device's time may have run twice
+ * (boots). A mirror has just these two of each boot, and their halves are the same
+ * (mirror_tables.c). */
 struct clocks {
 	double behind_us[2], at_us[2];
 	bool known[2];
@@ -80,8 +82,11 @@ read_clock(struct query *query, const struct query_agent *agent, struct clocks *
 {
 	sqlite3_stmt *stmt = query_prepare(query,
 	    "WITH c AS (SELECT time_us, received_us FROM counter WHERE agent = ?1 AND boot = ?2"
-	    " AND time_us >= :from AND time_us < :to), h AS (SELECT avg(time_us) AS middle FROM c)"
-	    " SELECT time_us >= middle, min(received_us - time_us), time_us FROM c, h GROUP BY 1");
+	    " AND time_us >= :from AND time_us < :to),"
+	    " h AS (SELECT (min(time_us) + max(time_us)) / 2 AS middle FROM c),"
+	    " l AS (SELECT time_us >= middle AS half, min(received_us - time_us) AS least FROM c, h"
+	    " GROUP BY half) SELECT half, least, min(time_us) FROM c, h, l"
+	    " WHERE half = (time_us >= middle) AND received_us - time_us = least GROUP BY half");
 	int more = stmt ? 0 : -EIO;
 
 	*clocks = (struct clocks){0};

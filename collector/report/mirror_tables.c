@@ -175,11 +175,22 @@ rest_of_counters(FILE *sql, const struct query *query, unsigned i)
 	return rest_at_ends(sql, query, CLUSTER_COUNTERS, i, ", boot, discontinuity_us");
 }
 
+/* Of each agent's boot the counters that were quickest in the first and in the second half of their
+ * time, the earliest of equally quick ones: all of a range are too many. */
 static bool
 rest_of_arrivals(FILE *sql, const struct query *query, unsigned i)
 {
+	fputs(" FROM (SELECT agent, boot, min((received_us - time_us, time_us)) AS least FROM ", sql);
+	cluster_write_name(sql, mirror_place(query->mirror), &cluster_tables[CLUSTER_COUNTERS],
+	    false);
+	fputs(" GLOBAL ANY INNER JOIN (SELECT agent, boot,"
+	    " intDiv(min(time_us) + max(time_us), 2) AS middle", sql);
 	put_from(sql, query, CLUSTER_COUNTERS, "");
 	put_times(sql, query->reach.from_us, query->reach.to_us);
+	fputs(" GROUP BY agent, boot) USING agent, boot WHERE 1", sql);
+	mirror_write_agents(sql, query);
+	put_times(sql, query->reach.from_us, query->reach.to_us);
+	fputs(" GROUP BY agent, boot, time_us >= middle)", sql);
 	return i == 0;
 }
 
@@ -307,9 +318,11 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		   " out_discards, out_errors, discontinuity_us, samples, last_sequence, pool_in,"
 		   " pool_out, drops, stalls, stalled_pkts",
 	.rows = QUERY_ROWS_AT_ENDS, .by_reach = true, .write_rest = rest_of_counters},
-    /* when each came: all of a range are many, so their counts stay where they are */
+    /* when the quickest came: all of a range are many, and their ports do not matter */
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.columns = "agent, if_index, time_us, boot, received_us",
+	.select = "agent, toInt64(0), tupleElement(least, 2), boot,"
+		  " tupleElement(least, 1) + tupleElement(least, 2)",
 	.insert = "INSERT INTO counter VALUES(?,?,?,?,?,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)"
 		  " ON CONFLICT DO UPDATE SET received_us ="
 		  " min(received_us, excluded.received_us)",
