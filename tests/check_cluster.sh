@@ -169,6 +169,9 @@ done
 
 # ---- every report ----
 
+grid() { # STORE: behind the line of totals
+	"$build/collector/easetop" matrix "${range[@]}" --utc --store "$1" | tail -n +2
+}
 reports() { # DATABASE REFERENCE
 	local by span
 	span=$("$build/collector/easetop" talkers --last all --format json --store "sqlite:$work/$2.db")
@@ -177,6 +180,9 @@ reports() { # DATABASE REFERENCE
 	    events agents loss; do
 		equal_report "$1" "$2" $report --top 20
 	done
+	equal_report "$1" "$2" talkers --by pair --versus 1m
+	equal_report "$1" "$2" conversations --versus 1m
+	expect 'report: matrix as a grid' "$(grid "$(cluster_url "$1")")" "$(grid "sqlite:$work/$2.db")"
 	[ -n "${EASE_LONG:-}" ] || return
 	for by in src dst pair subnet vlan; do equal_report "$1" "$2" talkers --by $by --top 100; done
 	equal_report "$1" "$2" talkers --layer eth --sort packets

@@ -72,6 +72,13 @@ compare() { # NAME REPORT OPTION...
 }
 expect 'all pairs are there' "$(ch 0 'SELECT count() FROM ease.keys')" 150000
 compare 'pairs' talkers --by pair
+before=$(statements)
+"$build/collector/easetop" matrix --last all >"$rig/grid"
+middle=$(statements)
+expect 'grid: eight addresses, and all other pairs are told' \
+    "$(grep -c '^[1-8] ' "$rig/grid") $(($(grep -o '±' "$rig/grid" | wc -l) + $(sed -n 's/,//g; s/ more pairs.*//p' "$rig/grid")))" \
+    "8 $(jq '.others.keys + (.rows | length)' "$rig/all.json")"
+if [ $((middle - before)) -gt 9 ]; then pass 'grid: the server ranks'; else fail 'grid: the server ranks' "$((middle - before)) statements"; fi
 compare 'pairs by packets' talkers --by pair --sort packets
 compare 'destinations of a prefix' talkers --by dst --addr 192.168.0.0/15
 

@@ -227,6 +227,7 @@ report_result_free(struct report_result *result)
 	free(result->others);
 	free(result->rest);
 	free(result->changes);
+	free(result->keys);
 	for (size_t i = 0; i < result->n_counters; i++)
 		free(result->counters[i].name);
 	free(result->counters);

@@ -180,6 +180,16 @@ fill_changes(struct report_result *result, const struct report_result *past)
 	return result->changes ? 0 : -ENOMEM;
 }
 
+/* Of the past nothing but these rows matters; more of them than a server takes are all of it. */
+static void
+ask_for_rows(struct query *query, const struct report_result *result)
+{
+	if (result->n_keys > 0 && result->n_keys <= QUERY_ONLY_MAX) {
+		query->only = result->keys;
+		query->n_only = result->n_keys;
+	}
+}
+
 int
 compare_with_past(const struct report *report, struct query *query,
     const struct report_options *options, uint64_t now_us, uint64_t back_us,
@@ -201,7 +211,10 @@ compare_with_past(const struct report *report, struct query *query,
 	then.to_us = result->to_us - back_us;
 	then.fold_few = false;
 	then.top = UINT32_MAX;
+	ask_for_rows(query, result);
 	err = report_run(report, query, &then, now_us, &past);
+	query->only = NULL;
+	query->n_only = 0;
 	if (err == 0)
 		err = fill_changes(result, &past);
 	result->versus_us = back_us;

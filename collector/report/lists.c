@@ -556,7 +556,7 @@ copy_shown(const struct list *list, struct list_keys *keys)
 	return 0;
 }
 
-/* keys: takes those of the rows; NULL: not wanted. */
+/* keys: takes those of the rows. */
 static int
 list_run(const struct list_report *report, struct query *query,
     const struct report_options *asked, uint64_t now_us, struct report_result *result,
@@ -581,7 +581,7 @@ list_run(const struct list_report *report, struct query *query,
 		err = gather(&list);
 	if (err == 0)
 		err = fill(&list);
-	if (err == 0 && keys)
+	if (err == 0)
 		err = copy_shown(&list, keys);
 	build_finish(result, query);
 	free(list.keys);
@@ -593,25 +593,126 @@ list_run(const struct list_report *report, struct query *query,
 	return err;
 }
 
+static int
+list_of(const struct list_report *report, struct query *query,
+    const struct report_options *options, uint64_t now_us, struct report_result *result)
+{
+	struct list_keys keys = {0};
+	int err = list_run(report, query, options, now_us, result, &keys);
+
+	result->keys = keys.keys;
+	result->n_keys = keys.n;
+	return err;
+}
+
 int
 report_talkers(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	return list_run(&talkers, query, options, now_us, result, NULL);
+	return list_of(&talkers, query, options, now_us, result);
 }
 
 int
 report_protocols(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	return list_run(&protocols, query, options, now_us, result, NULL);
+	return list_of(&protocols, query, options, now_us, result);
 }
 
 int
 report_conversations(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result)
 {
-	return list_run(&conversations, query, options, now_us, result, NULL);
+	return list_of(&conversations, query, options, now_us, result);
+}
+
+/* ---- a grid of a cluster's ---- */
+
+enum {
+	GRID_PAIRS = REPORT_GRID_ADDRESSES * REPORT_GRID_ADDRESSES,
+	GRID_RANKED = QUERY_ONLY_MAX - GRID_PAIRS, /* more pairs than its addresses can have */
+};
+
+struct grid_address {
+	uint8_t n_octets, octets[QUERY_KEY_OCTETS];
+};
+
+static void
+add_address(struct grid_address *addresses, size_t *n, uint8_t n_octets, const uint8_t *octets)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (addresses[i].n_octets == n_octets &&
+		    memcmp(addresses[i].octets, octets, QUERY_KEY_OCTETS) == 0)
+			return;
+	if (*n == REPORT_GRID_ADDRESSES)
+		return;
+	addresses[*n].n_octets = n_octets;
+	memcpy(addresses[(*n)++].octets, octets, QUERY_KEY_OCTETS);
+}
+
+static bool
+has_pair(const struct list_keys *keys, const struct query_key *pair)
+{
+	for (size_t i = 0; i < keys->n; i++)
+		if (compare_addresses(&keys->keys[i], pair) == 0)
+			return true;
+	return false;
+}
+
+/* The first pairs' addresses, chosen as render_grid.c does, and what else there is between them. */
+static int
+add_grid_pairs(struct list_keys *keys)
+{
+	struct grid_address addresses[REPORT_GRID_ADDRESSES];
+	struct query_key *all = realloc(keys->keys, (keys->n + GRID_PAIRS) * sizeof(*all));
+	size_t n = 0;
+
+	if (!all)
+		return -ENOMEM;
+	keys->keys = all;
+	for (size_t i = 0; i < keys->n; i++) {
+		add_address(addresses, &n, all[i].n_octets, all[i].key1);
+		add_address(addresses, &n, all[i].n_octets, all[i].key2);
+	}
+	for (size_t i = 0; i < n * n; i++) {
+		const struct grid_address *src = &addresses[i / n], *dst = &addresses[i % n];
+		struct query_key pair = {.n_octets = src->n_octets};
+
+		memcpy(pair.key1, src->octets, QUERY_KEY_OCTETS);
+		memcpy(pair.key2, dst->octets, QUERY_KEY_OCTETS);
+		if (src->n_octets == dst->n_octets && !has_pair(keys, &pair))
+			all[keys->n++] = pair;
+	}
+	return 0;
+}
+
+/* The grid chooses addresses by the largest pairs and then wants all pairs of these: the servers rank
+ * for the one, and are asked for the other. */
+static int
+grid_run(struct query *query, struct report_options *options, uint64_t now_us,
+    struct report_result *result)
+{
+	struct report_result first = {0};
+	struct list_keys keys = {0};
+	int err;
+
+	options->top = GRID_RANKED;
+	err = list_run(&matrix, query, options, now_us, &first, &keys);
+	if (err == 0)
+		err = add_grid_pairs(&keys);
+	if (err == 0) {
+		query->only = keys.keys;
+		query->n_only = keys.n;
+		options->top = UINT32_MAX;
+		err = list_of(&matrix, query, options, now_us, result);
+		query->only = NULL;
+		query->n_only = 0;
+	}
+	if (err == 0)
+		result->n_others = first.n_rows + first.n_others - result->n_rows;
+	report_result_free(&first);
+	free(keys.keys);
+	return err;
 }
 
 int
@@ -624,7 +725,10 @@ report_matrix(struct query *query, const struct report_options *options, uint64_
 	by_pair.by = REPORT_BY_PAIR;
 	if (options->fold_few) /* the grid chooses addresses, and then wants all their pairs */
 		by_pair.top = UINT32_MAX;
-	err = list_run(&matrix, query, &by_pair, now_us, result, NULL);
+	if (options->fold_few && query->mirror)
+		err = grid_run(query, &by_pair, now_us, result);
+	else
+		err = list_of(&matrix, query, &by_pair, now_us, result);
 	result->as_grid = true;
 	return err;
 }

@@ -15,6 +15,9 @@ enum {
 	ASK_MS = 120000, /* where a question has no limit of its own */
 	AGENTS_LISTED_MAX = 1000,
 	MINUTE_US = STORE_WINDOW_US,
+	/* Pairs of a month of a large fleet are too many for any memory: beyond, a server groups on
+	 * its disk. A quarter of what a server of 4 GB can spare for one question. */
+	GROUPED_IN_MEMORY = 1 << 30,
 	/* ClickHouse's ErrorCodes.cpp */
 	UNKNOWN_TABLE = 60,
 	UNKNOWN_DATABASE = 81,
@@ -122,12 +125,14 @@ mirror_ask(struct query *query, const char *sql, const enum cluster_type *types,
 	struct mirror *m = query->mirror;
 	uint32_t left_ms = time_left_ms(&query->limits);
 	struct row_stream stream;
-	char settings[128];
+	char settings[256];
 	int err;
 
 	/* only a whole answer is sent: what goes wrong in the middle is an error, not an end */
 	snprintf(settings, sizeof(settings), "wait_end_of_query=1&max_execution_time=%u&"
-	    "distributed_product_mode=global&join_use_nulls=0", (left_ms + 999) / 1000);
+	    "distributed_product_mode=global&join_use_nulls=0&"
+	    "distributed_aggregation_memory_efficient=1&max_bytes_before_external_group_by=%u",
+	    (left_ms + 999) / 1000, GROUPED_IN_MEMORY);
 	cluster_http_set_timeout(m->http, left_ms);
 	row_stream_init(&stream, types, n_types, row, arg);
 	*query->error = '\0';

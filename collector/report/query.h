@@ -60,7 +60,10 @@ struct query_level {
 };
 
 /* Sums of one key at one port, received direction. */
-enum { QUERY_KEY_OCTETS = FRAME_IP_LEN + 3 }; /* the longest: half of a conversation */
+enum {
+	QUERY_KEY_OCTETS = FRAME_IP_LEN + 3, /* the longest: half of a conversation */
+	QUERY_ONLY_MAX = 1000, /* keys in one statement, of which a server takes 256 kB */
+};
 struct query_key {
 	uint8_t n_octets; /* of each half */
 	uint8_t key1[QUERY_KEY_OCTETS], key2[QUERY_KEY_OCTETS]; /* zero where --by leaves it out */
@@ -120,7 +123,9 @@ struct query {
 	uint64_t older_us;
 	uint64_t newest_us; /* 0: the store is empty */
 	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
-	const struct query_key *only; /* query_keys reads these n_only and no others; NULL: all */
+	/* query_keys reads these n_only and no others; NULL: all. Up to QUERY_ONLY_MAX a cluster
+	 * is not even asked for others. */
+	const struct query_key *only;
 	size_t n_only;
 };
 

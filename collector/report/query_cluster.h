@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/* In one statement, of which a server takes 256 kB. */
-enum { CLUSTER_KEYS_LISTED_MAX = 1000, CLUSTER_PORTS_LISTED_MAX = 4000 };
+/* In one statement. */
+enum { CLUSTER_KEYS_LISTED_MAX = QUERY_ONLY_MAX, CLUSTER_PORTS_LISTED_MAX = 4000 };
 
 /* What a part's kind is in the cluster: one half of pairs is what the server makes of them. */
 struct cluster_source {

@@ -12,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRID_ADDRESSES = 8 }; /* across; eight cells and an IPv6 address fill a wide screen */
-
 struct grid {
 	const struct report_result *result;
 	size_t src, dst, figure; /* columns */
-	const char *addresses[GRID_ADDRESSES];
+	const char *addresses[REPORT_GRID_ADDRESSES];
 	size_t n_addresses;
 	size_t n_left_out; /* pairs with an address that found no place */
 };
@@ -32,15 +30,15 @@ field_column(const struct report_result *result, const char *field)
 	return c;
 }
 
-/* Its number; GRID_ADDRESSES if it has no place. Rows come largest first. */
+/* Its number; REPORT_GRID_ADDRESSES if it has no place. Rows come largest first. */
 static size_t
 place(struct grid *grid, const char *address)
 {
 	for (size_t i = 0; i < grid->n_addresses; i++)
 		if (strcmp(grid->addresses[i], address) == 0)
 			return i;
-	if (grid->n_addresses == GRID_ADDRESSES)
-		return GRID_ADDRESSES;
+	if (grid->n_addresses == REPORT_GRID_ADDRESSES)
+		return REPORT_GRID_ADDRESSES;
 	grid->addresses[grid->n_addresses] = address;
 	return grid->n_addresses++;
 }
@@ -137,7 +135,7 @@ render_grid(FILE *out, const struct report_result *result, const struct render_o
 		const struct report_value *row = report_cell(result, r, 0);
 		size_t s = place(&grid, row[grid.src].text), d = place(&grid, row[grid.dst].text);
 
-		grid.n_left_out += s == GRID_ADDRESSES || d == GRID_ADDRESSES;
+		grid.n_left_out += s == REPORT_GRID_ADDRESSES || d == REPORT_GRID_ADDRESSES;
 	}
 	add_headings(&grid, &table);
 	add_rows(&grid, &table);

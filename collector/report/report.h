@@ -150,6 +150,11 @@ struct report_counter {
 	uint64_t value;
 };
 
+/* A matrix for people has so many addresses across: eight cells and an IPv6 address fill a wide
+ * screen. */
+enum { REPORT_GRID_ADDRESSES = 8 };
+
+struct query_key;
 struct report_result {
 	const char *report; /* its name */
 	const struct report_column *columns; /* borrowed: static */
@@ -181,6 +186,8 @@ struct report_result {
 	double mean_skip;   /* of the samples */
 	uint64_t kept_since_us; /* answered from kept samples, which begin in the range; or 0 */
 	bool as_grid;	    /* text: rows are pairs of a matrix */
+	struct query_key *keys; /* of the rows in their order, owned: what the past is asked for */
+	size_t n_keys;
 
 	size_t n_left_out; /* rows beyond --top, where no `others` stand for them */
 
