@@ -51,7 +51,7 @@ static const struct stat_name stat_names[CAPD_N_STATS] = {
 	"times the system's clock was set by more than a second"},
     [CAPD_STAT_RELOADS] = {"easecapd.reloads", "times the configuration was read again"},
     [CAPD_STAT_RELOADS_REFUSED] = {"easecapd.reloads_refused",
-	"times it could not be, and everything stayed as it was"},
+	"times it could not be, or not all of it: the log says what stayed as it was"},
     [CAPD_STAT_STARTED] = {"started_us", "when this collector started; counts are since then"},
 };
 

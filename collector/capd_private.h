@@ -47,6 +47,7 @@ struct capd {
 	int signal_fd;
 	uint64_t last_alive_us; /* service_alive */
 	bool stopping, reload_wanted;
+	bool users_missing; /* SNMPv3 users of the configuration are not in force */
 	void (*reloaded)(void *arg); /* NULL: nobody wants to know */
 	void *reloaded_arg;
 	struct stat_set stats;

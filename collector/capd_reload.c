@@ -38,14 +38,33 @@ change_senders(struct capd *c, struct prefix *senders)
 	c->senders = senders;
 }
 
+/* Which users were not taken the last time is not known: then all are given again. */
+static int
+change_users(struct capd *c, const struct v3_user *before, size_t n_before,
+    const struct v3_user *users)
+{
+	char engine_file[CAPD_PATH_OCTETS], error[ERROR_OCTETS];
+	size_t n = c->config->users.n;
+	int r;
+
+	capd_engine_file(c->config, engine_file);
+	r = slow_change_users(c->slow, before, n_before, users, n, engine_file, error, sizeof(error));
+	if (r == 0 && c->users_missing)
+		r = slow_change_users(c->slow, NULL, 0, users, n, engine_file, error, sizeof(error));
+	c->users_missing = r < 0;
+	if (r < 0)
+		log_error(ROOM, "reload: %s; not all users are in force, SIGHUP tries again", error);
+	return r;
+}
+
 static void
 take_over(struct capd *c, struct collector_config *fresh)
 {
 	struct prefix *senders = capd_senders(fresh);
 	struct v3_user *before = capd_users(c->config), *users = capd_users(fresh);
-	char engine_file[CAPD_PATH_OCTETS], error[ERROR_OCTETS];
 	size_t n_before = c->config->users.n;
 	unsigned n = 0;
+	int r;
 
 	if (!senders || !before || !users) {
 		log_error(ROOM, "reload: out of memory; everything stays as it was");
@@ -54,15 +73,12 @@ take_over(struct capd *c, struct collector_config *fresh)
 	} else {
 		options_reload(collector_options, c->options->live_config, fresh, tell, &n);
 		change_senders(c, senders);
-		capd_engine_file(c->config, engine_file);
-		if (slow_change_users(c->slow, before, n_before, users, c->config->users.n,
-			engine_file, error, sizeof(error)) < 0)
-			log_error(ROOM, "reload: %s; the other users are in force", error);
+		r = change_users(c, before, n_before, users);
 		capd_keep_for(c);
 		log_set_most((enum log_level)c->config->log_level);
 		if (c->reloaded)
 			c->reloaded(c->reloaded_arg);
-		stat_add(&c->stats, CAPD_STAT_RELOADS, 1);
+		stat_add(&c->stats, r == 0 ? CAPD_STAT_RELOADS : CAPD_STAT_RELOADS_REFUSED, 1);
 		log_info(ROOM, "reload: %s read again, %u options changed", c->options->config_file, n);
 	}
 	free(before);

@@ -430,15 +430,16 @@ int
 v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
     const struct v3_user *users, size_t n, char *error, size_t error_size)
 {
-	int r = note_engines(v, users, n), first = r;
+	int r, first;
 
+	for (size_t i = 0; i < n_before; i++) /* first, as it cannot fail */
+		if (!is_among(&before[i], users, n))
+			remove_all(v, &before[i]);
+	first = r = note_engines(v, users, n);
 	if (r < 0) {
 		snprintf(error, error_size, "out of memory");
 		return r;
 	}
-	for (size_t i = 0; i < n_before; i++)
-		if (!is_among(&before[i], users, n))
-			remove_all(v, &before[i]);
 	for (size_t i = 0; i < n; i++) {
 		r = is_among(&users[i], before, n_before)
 		    ? 0 : add_all(v, &users[i], error, first ? 0 : error_size);

@@ -81,7 +81,8 @@ void v3_close(struct v3 *v);
 
 /* Other users than before: what is known of engines that are still named stays. Making the keys of
  * one takes some milliseconds for each of its engines. 0, or -errno with the first mistake in
- * error: all users without one are taken. */
+ * error: all users without one are taken, but without memory no new one; who is no longer among them
+ * is let in no more in any case. */
 int v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
     const struct v3_user *users, size_t n, char *error, size_t error_size);
 
