@@ -128,7 +128,7 @@ work(struct upkeep *u, uint64_t until_us)
  * remembered, because asking the database may fail for the very reason that the rest did. */
 struct before {
 	struct level_state levels[STORE_N_LEVELS];
-	uint64_t settled, rolled, too_old;
+	uint64_t settled, rolled, too_old, damaged;
 	struct retention retention;
 	bool has_row;
 };
@@ -138,7 +138,8 @@ remember(const struct upkeep *u)
 {
 	const struct rollup *r = u->rollup;
 	struct before before = {.settled = r->settled, .rolled = r->rolled, .too_old = r->too_old,
-	    .retention = u->retention, .has_row = u->progress.has_row};
+	    .damaged = u->parts->damaged, .retention = u->retention,
+	    .has_row = u->progress.has_row};
 
 	memcpy(before.levels, r->levels, sizeof(before.levels));
 	return before;
@@ -153,6 +154,7 @@ take_back(struct upkeep *u, const struct before *before)
 	r->settled = before->settled;
 	r->rolled = before->rolled;
 	r->too_old = before->too_old;
+	u->parts->damaged = before->damaged; /* it is found again */
 	u->retention = before->retention;
 	u->progress.has_row = before->has_row;
 }
