@@ -48,8 +48,9 @@ int capd_run(struct capd *c);
 /* Instead of capd_run: takes the datagrams of a capture file the same way, senders and communities
  * checked, then writes everything. What begins like an SNMP message is one, what begins with
  * sFlow's version is that, whatever their ports; the rest counts in *other. clock is the one given
- * to capd_open, manual: it goes along with the capture. 0, or -errno with the reason in error; what
- * came before a mistake in the file is in the store. */
+ * to capd_open, manual: it goes along with the capture. A store that cannot be written is waited for,
+ * a minute at most. 0, or -errno with the reason in error; what came before a mistake in the file is
+ * in the store. */
 int capd_import(struct capd *c, struct clock *clock, const char *file,
     struct import_counts *counts, uint64_t *other, char *error, size_t error_size);
 

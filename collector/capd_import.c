@@ -1,8 +1,10 @@
 /* Importing: datagrams of a file come the same way as those of a socket, only that the store is waited
- * for. */
+ * for: while it fails nothing is read on, and if it does so for long the import ends with an error. */
 #include "collector/capd_private.h"
 #include "common/buf.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -10,19 +12,38 @@ enum {
 	SNMP_FIRST_OCTET = 0x30, /* a SEQUENCE */
 	IMPORT_FLUSH_S = 10, /* of the capture's time */
 	STORE_WAIT_US = 100000,
+	STORE_WAITS = 600, /* a minute: a writer beside us is done by then, a full disk is not */
 };
 
 struct importing {
 	struct capd *c;
 	struct clock *clock;
 	uint64_t *other;
+	uint64_t taken; /* datagrams */
+	bool gave_up;	/* the store cannot be written */
 };
 
-static void
-flush_waiting(struct capd *c)
+static bool
+go_on(void *arg, const char *what, double done)
 {
-	while (store_drain(c->store) < 0 && capd_go_on(c, "waiting for the store", 0))
+	const struct importing *i = arg;
+
+	return !i->gave_up && capd_go_on(i->c, what, done);
+}
+
+static void
+flush_waiting(struct importing *i)
+{
+	struct capd *c = i->c;
+
+	for (int waits = 0; store_drain(c->store) < 0; waits++) {
+		i->gave_up = waits == STORE_WAITS;
+		if (!go_on(i, "waiting for the store", 0))
+			break;
 		usleep(STORE_WAIT_US);
+	}
+	if (i->gave_up)
+		return;
 	capd_flush(c);
 	c->next_flush_us = clock_mono_us(c->clock) + IMPORT_FLUSH_S * 1000000ull;
 }
@@ -45,6 +66,9 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 	struct capd *c = i->c;
 	struct rbuf r = rbuf_of(octets, n);
 
+	if (i->gave_up)
+		return;
+	i->taken++;
 	go_along(i->clock, captured_us);
 	if (n > 0 && octets[0] == SNMP_FIRST_OCTET)
 		input_take(c->input, from, octets, n);
@@ -54,15 +78,15 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 		++*i->other;
 	slow_run(c->slow);
 	if (capd_flush_is_due(c))
-		flush_waiting(c);
+		flush_waiting(i);
 }
 
 int
 capd_import(struct capd *c, struct clock *clock, const char *file, struct import_counts *counts,
     uint64_t *other, char *error, size_t error_size)
 {
-	const struct progress progress = {capd_go_on, c};
-	struct importing importing = {c, clock, other};
+	struct importing importing = {.c = c, .clock = clock, .other = other};
+	const struct progress progress = {go_on, &importing};
 	int r, stopped;
 
 	*other = 0;
@@ -70,6 +94,12 @@ capd_import(struct capd *c, struct clock *clock, const char *file, struct import
 	r = import_file(file, import_one, &importing, &progress, counts, error, error_size);
 	progress_end(&c->display);
 	stopped = capd_stop(c);
+	if (importing.gave_up) {
+		snprintf(error, error_size, "%s: stopped after %" PRIu64 " datagrams, because the store"
+		    " could not be written; when it can, import it again: nothing counts twice",
+		    file, importing.taken);
+		return -EIO;
+	}
 	if (r == 0 && stopped < 0)
 		snprintf(error, error_size, "not everything could be written to the store");
 	return r < 0 ? r : stopped;

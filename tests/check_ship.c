@@ -28,7 +28,7 @@ setup(void)
 	books_open(&books);
 	books_send_range(&books, 1, 1, SENT);
 	books_cut(&books);
-	model = cluster_model_start(LATE_MS);
+	model = cluster_model_start(LATE_MS, NULL);
 }
 
 static void

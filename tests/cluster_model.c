@@ -1,5 +1,4 @@
 #include "tests/cluster_model.h"
-#include "collector/cluster/rowbinary.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -16,7 +15,7 @@ enum { REQUEST_MAX = 4 << 20, KEY_MAX = 256, POLL_MS = 20 };
 struct row {
 	enum cluster_table_id table;
 	char key[KEY_MAX];
-	uint64_t revision, n;
+	uint64_t revision, n, digest;
 };
 
 struct cluster_model {
@@ -25,6 +24,9 @@ struct cluster_model {
 	uint32_t late_ms;
 	pthread_t thread;
 	pthread_mutex_t lock; /* of all that follows */
+	void (*begun)(void);
+	bool (*answers)(void *arg, const char *sql, struct row_buffer *out);
+	void *answers_arg;
 	bool stopping;
 	unsigned requests, failing;
 	enum fate fate;
@@ -72,6 +74,18 @@ put_cell(char *key, const struct row_cell *cell)
 		snprintf(key + n, KEY_MAX - n, ",");
 }
 
+static uint64_t
+digest_cell(uint64_t so_far, const struct row_cell *cell)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &cell->f, sizeof(bits));
+	so_far = (so_far ^ (uint64_t)cell->i ^ bits ^ cell->null) * 1099511628211u; /* FNV-1a */
+	for (size_t i = 0; cell->text && i < cell->octets; i++)
+		so_far = (so_far ^ cell->text[i]) * 1099511628211u;
+	return so_far ^ so_far >> 29;
+}
+
 static struct row *
 find_row(struct cluster_model *m, const struct row *row)
 {
@@ -87,7 +101,7 @@ keep_row(void *arg, const struct row_cell *cells)
 	struct taking *t = arg;
 	struct cluster_model *m = t->m;
 	const struct cluster_table *table = &cluster_tables[t->table];
-	struct row row = {.table = t->table, .n = 1}, *known;
+	struct row row = {.table = t->table, .n = 1, .digest = 14695981039346656037u}, *known;
 
 	for (size_t i = 0; i < table->n_columns; i++) {
 		if (is_in_key(table, table->columns[i].name))
@@ -96,6 +110,8 @@ keep_row(void *arg, const struct row_cell *cells)
 			row.n = (uint64_t)cells[i].i;
 		if (strcmp(table->columns[i].name, "revision") == 0)
 			row.revision = (uint64_t)cells[i].i;
+		else
+			row.digest = digest_cell(row.digest, &cells[i]);
 	}
 	m->taken++;
 	known = find_row(m, &row);
@@ -173,6 +189,8 @@ answer(struct cluster_model *m, struct row_buffer *b)
 {
 	const int64_t *c = m->cursor, newest[] = {c[11], c[1], c[9], c[8]}, one = 1, none = 0;
 
+	if (m->answers && m->answers(m->answers_arg, m->sql, b))
+		return true;
 	if (begins(m->sql, "SELECT toUInt64(uptime())") ||
 	    begins(m->sql, "SELECT toUInt64(max(number))"))
 		answer_numbers(b, &one, 1);
@@ -274,7 +292,9 @@ reply(int fd, int status, const void *body, size_t n, size_t sent)
 	int len = snprintf(head, sizeof(head), "HTTP/1.1 %d Status\r\nContent-Length: %zu\r\n\r\n",
 	    status, n);
 
-	if (send(fd, head, (size_t)len, MSG_NOSIGNAL) == len && sent > 0 &&
+	/* together: else the body waits for the other side's acknowledgement, which waits, too */
+	if (send(fd, head, (size_t)len, MSG_NOSIGNAL | (sent > 0 ? MSG_MORE : 0)) == len &&
+	    sent > 0 &&
 	    send(fd, body, sent, MSG_NOSIGNAL) < 0)
 		return;
 }
@@ -362,6 +382,8 @@ run(void *arg)
 {
 	struct cluster_model *m = arg;
 
+	if (m->begun)
+		m->begun();
 	while (has_octets(m, m->fd)) {
 		int fd = accept(m->fd, NULL, NULL);
 
@@ -376,7 +398,7 @@ run(void *arg)
 /* Life */
 
 struct cluster_model *
-cluster_model_start(uint32_t late_ms)
+cluster_model_start(uint32_t late_ms, void (*begun)(void))
 {
 	struct cluster_model *m = calloc(1, sizeof(*m));
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -385,6 +407,7 @@ cluster_model_start(uint32_t late_ms)
 
 	m->in = malloc(REQUEST_MAX);
 	m->late_ms = late_ms;
+	m->begun = begun;
 	m->failing = UINT32_MAX;
 	pthread_mutex_init(&m->lock, NULL);
 	m->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -402,6 +425,7 @@ cluster_model_stop(struct cluster_model *m)
 	pthread_mutex_lock(&m->lock);
 	m->stopping = true;
 	pthread_mutex_unlock(&m->lock);
+	shutdown(m->fd, SHUT_RDWR); /* it waits for nobody any more */
 	pthread_join(m->thread, NULL);
 	close(m->fd);
 	free(m->rows);
@@ -428,6 +452,16 @@ cluster_model_fail(struct cluster_model *m, unsigned n, enum fate fate)
 	pthread_mutex_unlock(&m->lock);
 }
 
+void
+cluster_model_answer(struct cluster_model *m,
+    bool (*give)(void *arg, const char *sql, struct row_buffer *out), void *arg)
+{
+	pthread_mutex_lock(&m->lock);
+	m->answers = give;
+	m->answers_arg = arg;
+	pthread_mutex_unlock(&m->lock);
+}
+
 unsigned
 cluster_model_requests(struct cluster_model *m)
 {
@@ -450,6 +484,19 @@ cluster_model_count(struct cluster_model *m, enum cluster_table_id table, size_t
 			*n += m->rows[i].n;
 		}
 	pthread_mutex_unlock(&m->lock);
+}
+
+uint64_t
+cluster_model_digest(struct cluster_model *m, enum cluster_table_id table)
+{
+	uint64_t all = 0;
+
+	pthread_mutex_lock(&m->lock);
+	for (size_t i = 0; i < m->n_rows; i++)
+		if (m->rows[i].table == table)
+			all += m->rows[i].digest;
+	pthread_mutex_unlock(&m->lock);
+	return all;
 }
 
 size_t

@@ -7,7 +7,7 @@
 #ifndef EASE_TESTS_CLUSTER_MODEL_H
 #define EASE_TESTS_CLUSTER_MODEL_H
 
-#include "collector/cluster/schema.h"
+#include "collector/cluster/rowbinary.h"
 
 #include <stdint.h>
 
@@ -26,12 +26,17 @@ enum fate {
 
 struct cluster_model;
 
-struct cluster_model *cluster_model_start(uint32_t late_ms);
+/* Its thread calls `begun` first of all, unless that is NULL. */
+struct cluster_model *cluster_model_start(uint32_t late_ms, void (*begun)(void));
 void cluster_model_stop(struct cluster_model *m);
 uint16_t cluster_model_port(const struct cluster_model *m);
 
 /* From now on the n-th request, counted from 0, has that fate. */
 void cluster_model_fail(struct cluster_model *m, unsigned n, enum fate fate);
+
+/* Asked before the model itself answers, on its thread: true if it put the answer into out. */
+void cluster_model_answer(struct cluster_model *m,
+    bool (*give)(void *arg, const char *sql, struct row_buffer *out), void *arg);
 
 /* Requests since then. */
 unsigned cluster_model_requests(struct cluster_model *m);
@@ -39,6 +44,9 @@ unsigned cluster_model_requests(struct cluster_model *m);
 /* Rows of a table, each key once, and the sum of their column n (1 where there is none). */
 void cluster_model_count(struct cluster_model *m, enum cluster_table_id table, size_t *rows,
     uint64_t *n);
+
+/* Of all that the rows of a table say, but for their revisions: the same in whatever order they came. */
+uint64_t cluster_model_digest(struct cluster_model *m, enum cluster_table_id table);
 
 /* Rows that came, each time. */
 size_t cluster_model_taken(struct cluster_model *m);

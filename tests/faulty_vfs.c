@@ -70,8 +70,11 @@ f_close(sqlite3_file *f)
 static int
 f_read(sqlite3_file *f, void *octets, int n, sqlite3_int64 at)
 {
-	if (atomic_load(&fault) == FAULT_DAMAGED && ((struct faulty_file *)f)->database && fails())
-		return SQLITE_CORRUPT;
+	enum fault which = atomic_load(&fault);
+
+	if ((which == FAULT_DAMAGED || which == FAULT_READ) &&
+	    ((struct faulty_file *)f)->database && fails())
+		return which == FAULT_READ ? SQLITE_IOERR_READ : SQLITE_CORRUPT;
 	return real(f)->pMethods->xRead(real(f), octets, n, at);
 }
 

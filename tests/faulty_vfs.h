@@ -1,7 +1,7 @@
 /*
  * SQLite's files on a disk that fails: a VFS over the system's own whose writes and syncs fail from
  * the n-th on, as often as wanted, by running full, by an error or in the middle; or whose reads find
- * damage. Only files that are opened after faulty_vfs_install() are affected.
+ * damage or fail. Only files that are opened after faulty_vfs_install() are affected.
  */
 #ifndef EASE_TESTS_FAULTY_VFS_H
 #define EASE_TESTS_FAULTY_VFS_H
@@ -13,6 +13,7 @@ enum fault {
 	FAULT_SHORT,	/* half of it is written, then SQLITE_IOERR_WRITE */
 	FAULT_SYNC,	/* what was written may be lost: SQLITE_IOERR_FSYNC */
 	FAULT_DAMAGED,	/* each read of the database: SQLITE_CORRUPT */
+	FAULT_READ,	/* the same: SQLITE_IOERR_READ */
 };
 
 /* Makes it SQLite's default VFS. */

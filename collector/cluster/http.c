@@ -127,10 +127,12 @@ set_up(struct cluster_http *http)
 	http->curl = curl_easy_init();
 	if (!http->curl)
 		return -ENOMEM;
+	if (curl_easy_setopt(http->curl, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK ||
+	    /* a cluster is no matter of the web's */
+	    curl_easy_setopt(http->curl, CURLOPT_PROXY, "") != CURLE_OK ||
+	    curl_easy_setopt(http->curl, CURLOPT_ACCEPT_ENCODING, "gzip, deflate") != CURLE_OK)
+		return -ENOMEM;
 	curl_easy_setopt(http->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(http->curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(http->curl, CURLOPT_PROXY, ""); /* a cluster is no matter of the web's */
-	curl_easy_setopt(http->curl, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
 	curl_easy_setopt(http->curl, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(http->curl, CURLOPT_ERRORBUFFER, http->curl_error);
 	curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, take_octets);
@@ -253,33 +255,37 @@ make_address(struct cluster_http *http, const struct server *server)
 	return address;
 }
 
-static struct curl_slist *
-add_header(struct curl_slist *list, const char *name, const char *value)
+/* False: no memory. */
+static bool
+add_header(struct curl_slist **list, const char *name, const char *value)
 {
 	char header[HEADER_TEXT];
 	struct curl_slist *longer;
 
 	/* a name and a colon alone take a header of curl's own away */
 	snprintf(header, sizeof(header), *value ? "%s: %s" : "%s:", name, value);
-	longer = curl_slist_append(list, header);
+	longer = curl_slist_append(*list, header);
 	explicit_bzero(header, sizeof(header));
-	return longer ? longer : list;
+	if (longer)
+		*list = longer;
+	return longer != NULL;
 }
 
+/* All of them or NULL: without one the request would be another one. */
 static struct curl_slist *
 make_headers(const struct cluster_http *http, const struct server *server, bool compressed)
 {
 	const char *user = *server->url.user ? server->url.user : http->user;
-	struct curl_slist *list = add_header(NULL, "Expect", "");
+	struct curl_slist *list = NULL;
 
-	list = add_header(list, "Content-Type", "application/octet-stream");
-	if (compressed)
-		list = add_header(list, "Content-Encoding", "gzip");
-	if (*user)
-		list = add_header(list, "X-ClickHouse-User", user);
-	if (*http->password)
-		list = add_header(list, "X-ClickHouse-Key", http->password);
-	return list;
+	if (add_header(&list, "Expect", "") &&
+	    add_header(&list, "Content-Type", "application/octet-stream") &&
+	    (!compressed || add_header(&list, "Content-Encoding", "gzip")) &&
+	    (!*user || add_header(&list, "X-ClickHouse-User", user)) &&
+	    (!*http->password || add_header(&list, "X-ClickHouse-Key", http->password)))
+		return list;
+	curl_slist_free_all(list);
+	return NULL;
 }
 
 static void
@@ -369,9 +375,10 @@ ask_server(struct cluster_http *http, const struct server *server, bool compress
 	if (headers && address) {
 		set_times(http);
 		set_body(http, compressed);
-		curl_easy_setopt(http->curl, CURLOPT_URL, address);
 		curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
-		result = curl_easy_perform(http->curl);
+		result = curl_easy_setopt(http->curl, CURLOPT_URL, address);
+		if (result == CURLE_OK)
+			result = curl_easy_perform(http->curl);
 		curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
 	}
 	curl_slist_free_all(headers);

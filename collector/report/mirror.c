@@ -371,12 +371,50 @@ take_complete(void *arg, const struct row_cell *cells)
 {
 	struct filling *f = arg;
 	uint64_t end_us = (uint64_t)cells[1].i + MINUTE_US;
+	int err = 0;
 
 	sqlite3_bind_blob(f->insert, 1, cells[0].text, EASE_AGENT_ID_LEN, SQLITE_STATIC);
 	sqlite3_bind_int64(f->insert, 2, (sqlite3_int64)end_us);
-	sqlite3_step(f->insert);
+	if (sqlite3_step(f->insert) != SQLITE_DONE)
+		err = query_fail_sql(f->query);
 	sqlite3_reset(f->insert);
-	return 0;
+	return err;
+}
+
+static int
+find_newest(struct query *query, uint64_t *newest_us)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = 0;
+
+	if (sqlite3_prepare_v2(query->db, "SELECT max(last_us) FROM agent", -1, &stmt, NULL) !=
+	    SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
+		err = query_fail_sql(query);
+	else
+		*newest_us = query_u64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* The newest minute of each agent, of those of the last day. NULL: no memory. */
+static char *
+make_minutes_sql(const struct query *query, uint64_t newest_us)
+{
+	char *sql = NULL;
+	size_t size;
+	FILE *out = open_memstream(&sql, &size);
+
+	if (!out)
+		return NULL;
+	fputs("SELECT agent, max(start_us) FROM ", out);
+	cluster_write_name(out, &query->mirror->place, &cluster_tables[CLUSTER_COVER], false);
+	fprintf(out, " WHERE start_us >= %" PRIu64 " GROUP BY agent FORMAT RowBinary",
+	    newest_us > DAY_US ? newest_us - DAY_US : 0);
+	if (fclose(out) != 0) {
+		free(sql);
+		sql = NULL;
+	}
+	return sql;
 }
 
 /* An agent is heard of before its minute is closed and shipped: data ends with what is there. One
@@ -386,30 +424,19 @@ end_with_minutes(struct query *query)
 {
 	static const enum cluster_type types[] = {CLUSTER_AGENT_ID, CLUSTER_U64};
 	struct filling f = {.query = query};
-	char sql[SQL_MAX], *name = NULL;
-	size_t size;
-	FILE *out = open_memstream(&name, &size);
-	sqlite3_stmt *stmt;
 	uint64_t newest_us = 0;
-	int err = out ? 0 : query_fail(query, -ENOMEM, "no memory");
+	int err = find_newest(query, &newest_us);
+	char *sql = NULL;
 
-	if (sqlite3_prepare_v2(query->db, "SELECT max(last_us) FROM agent", -1, &stmt, NULL) ==
-	    SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW)
-		newest_us = query_u64(stmt, 0);
-	sqlite3_finalize(stmt);
-	if (out) {
-		cluster_write_name(out, &query->mirror->place, &cluster_tables[CLUSTER_COVER],
-		    false);
-		fclose(out);
-	}
-	snprintf(sql, sizeof(sql), "SELECT agent, max(start_us) FROM %s WHERE start_us >= %" PRIu64
-	    " GROUP BY agent FORMAT RowBinary", name ? name : "",
-	    newest_us > DAY_US ? newest_us - DAY_US : 0);
-	free(name);
-	if (err == 0 && sqlite3_prepare_v2(query->db, "UPDATE agent SET last_us = min(last_us, ?2)"
-	    " WHERE agent_id = ?1", -1, &f.insert, NULL) == SQLITE_OK)
+	if (err == 0 && sqlite3_prepare_v2(query->db, "UPDATE agent SET last_us ="
+	    " min(last_us, ?2) WHERE agent_id = ?1", -1, &f.insert, NULL) != SQLITE_OK)
+		err = query_fail_sql(query);
+	if (err == 0 && !(sql = make_minutes_sql(query, newest_us)))
+		err = query_fail(query, -ENOMEM, "no memory");
+	if (err == 0)
 		err = mirror_ask(query, sql, types, 2, take_complete, &f);
 	sqlite3_finalize(f.insert);
+	free(sql);
 	return err;
 }
 

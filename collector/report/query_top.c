@@ -52,21 +52,25 @@ struct ranking {
 
 /* ---- asking ---- */
 
-static void
+/* False: no memory. Without its conditions the statement would ask for other rows. */
+static bool
 put_rows(FILE *sql, const struct ranking *r, const char *join)
 {
 	char *where = NULL;
 	size_t size;
 	FILE *more = open_memstream(&where, &size);
+	bool good;
 
-	if (more) {
-		cluster_write_where(more, r->query, &r->want, &r->source);
-		fclose(more);
-	}
-	sums_sql_rows(sql, &(struct sums_rows){.place = mirror_place(r->query->mirror),
-	    .table = CLUSTER_KEYS, .runs = r->runs, .n_runs = r->n_runs, .join = join,
-	    .where = where ? where : ""});
+	if (!more)
+		return false;
+	cluster_write_where(more, r->query, &r->want, &r->source);
+	good = fclose(more) == 0;
+	if (good)
+		sums_sql_rows(sql, &(struct sums_rows){.place = mirror_place(r->query->mirror),
+		    .table = CLUSTER_KEYS, .runs = r->runs, .n_runs = r->n_runs, .join = join,
+		    .where = where});
 	free(where);
+	return good;
 }
 
 /* What one frame or octet of a port's samples stands for: by its counters, where they are known. */
@@ -87,13 +91,18 @@ make_join(const struct ranking *r)
 	    .table = CLUSTER_PORTS, .runs = r->runs, .n_runs = r->n_runs,
 	    .where = " AND direction = 1"});
 	fprintf(sql, " GROUP BY agent, if_index HAVING sum(%s) > 0) USING agent, if_index", y);
-	return fclose(sql) == 0 ? join : NULL;
+	if (fclose(sql) != 0) {
+		free(join);
+		join = NULL;
+	}
+	return join;
 }
 
 /* v: relative variance of a row's sum; its limits as octet_limits() has them, z = 2.4. */
-static void
+static bool
 put_ranking(FILE *sql, const struct ranking *r, const char *join)
 {
+	bool good;
 	bool pkts = r->options->sort == ESTIMATE_PKTS;
 	const char *y = pkts ? "w" : "wb";
 	char v[64];
@@ -104,9 +113,10 @@ put_ranking(FILE *sql, const struct ranking *r, const char *join)
 	    " estimate + sqrt(sum(pow(factor * %s * (exp(2.4 * sqrt(%s * (1 + %s))) - 1), 2)))"
 	    " AS high, sum(n)", r->dimension->key1 ? "key1" : "''",
 	    r->dimension->key2 ? "key2" : "''", y, y, v, v, y, v, v);
-	put_rows(sql, r, join);
+	good = put_rows(sql, r, join);
 	fprintf(sql, " GROUP BY half1, half2 ORDER BY high DESC LIMIT %zu FORMAT RowBinary",
 	    r->asked);
+	return good;
 }
 
 static int
@@ -150,16 +160,17 @@ ask_number(struct ranking *r, const char *what, uint64_t *number)
 	char *text = NULL;
 	size_t size;
 	FILE *sql = open_memstream(&text, &size);
-	int err = sql ? 0 : query_fail(r->query, -ENOMEM, "no memory");
+	bool good = false;
+	int err;
 
 	if (sql) {
 		fprintf(sql, "SELECT %s", what);
-		put_rows(sql, r, NULL);
+		good = put_rows(sql, r, NULL);
 		fputs(" FORMAT RowBinary", sql);
-		err = fclose(sql) == 0 ? 0 : query_fail(r->query, -ENOMEM, "no memory");
+		good = fclose(sql) == 0 && good;
 	}
-	if (err == 0)
-		err = mirror_ask(r->query, text, &type, 1, take_number, number);
+	err = good ? mirror_ask(r->query, text, &type, 1, take_number, number)
+		   : query_fail(r->query, -ENOMEM, "no memory");
 	free(text);
 	return err;
 }
@@ -177,7 +188,7 @@ ask_ranking(struct ranking *r)
 
 	r->n = 0;
 	if (good)
-		put_ranking(sql, r, join);
+		good = put_ranking(sql, r, join);
 	if (sql && fclose(sql) != 0)
 		good = false;
 	err = good ? mirror_ask(r->query, text, types, 6, take_ranked, r)

@@ -338,6 +338,7 @@ commit(struct ship *s)
 		return r;
 	units_commit(&s->units);
 	commit_agents(s);
+	stat_add(&s->stats, SHIP_STAT_MISSED, s->next.missed_minutes - s->cursor.missed_minutes);
 	s->cursor = s->next;
 	stat_add(&s->stats, SHIP_STAT_BATCHES, 1);
 	stat_add(&s->stats, SHIP_STAT_MINUTES, s->minutes);
@@ -375,7 +376,6 @@ send_unit(struct ship *s, struct unit *unit)
 		return r;
 	unit->sent = true;
 	if (entries == 0) {
-		stat_add(&s->stats, SHIP_STAT_MISSED, 1);
 		s->next.missed_minutes++;
 		return 0;
 	}

@@ -30,10 +30,19 @@ source_close(struct source *s)
 	source_init(s, s->path);
 }
 
+/* A view that could not be ended for want of memory would be what is seen ever after. */
+static void
+end_view(struct source *s)
+{
+	if (s->db && !sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 void
 source_refresh(struct source *s)
 {
 	s->minute.start_us = 0;
+	end_view(s);
 }
 
 static int
@@ -162,18 +171,20 @@ source_load_agents(struct source *s)
 	return stmt ? finish(s, stmt, code, r) : r;
 }
 
-/* Its octets; one that came after the agents were loaded is looked up. */
-static const uint8_t *
-agent_id(struct source *s, int64_t number)
+/* Its octets; one that came after the agents were loaded is looked up. Where that cannot be done the
+ * row is none, and with it the batch. */
+static void
+put_agent(struct row_buffer *b, struct source *s, int64_t number)
 {
 	static const uint8_t none[8];
+	const uint8_t *id = none;
 
-	if (number < 0)
-		return none;
-	if ((size_t)number >= s->n_agents || !s->agents[number].known)
-		if (source_load_agents(s) < 0 || (size_t)number >= s->n_agents)
-			return none;
-	return s->agents[number].id;
+	if (number >= 0 && ((size_t)number >= s->n_agents || !s->agents[number].known) &&
+	    source_load_agents(s) < 0)
+		b->failed = true;
+	if (number >= 0 && (size_t)number < s->n_agents)
+		id = s->agents[number].id;
+	row_put_fixed(b, id, sizeof(none));
 }
 
 /* Parts */
@@ -257,13 +268,14 @@ walk_unit(struct source *s, const struct unit *unit, entry_fn *take, void *arg)
 {
 	int r = 0;
 
+	end_view(s);
 	if (sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return fail(s);
 	for (unsigned k = STORE_PART_TOTALS; r == 0 && k <= STORE_KEY_CONVERSATION; k++)
 		r = walk_kind(s, unit, k, take, arg);
 	for (unsigned k = STORE_KEY_ETH_PAIR; r == 0 && k <= STORE_KEY_CONVERSATION; k++)
 		r = walk_kind(s, unit, STORE_PART_FOLDED + k, take, arg);
-	sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);
+	end_view(s);
 	return r;
 }
 
@@ -315,7 +327,7 @@ struct unit_walk {
 static void
 put_place(struct row_buffer *b, struct source *s, const struct pack_key *key)
 {
-	row_put_fixed(b, agent_id(s, pack_agent(key)), 8);
+	put_agent(b, s, pack_agent(key));
 	row_put_int(b, pack_if_index(key), 4);
 	row_put_int(b, pack_direction(key), 1);
 }
@@ -471,7 +483,7 @@ put_cover(struct unit_walk *w)
 	low = told ? s->minute.low_us[w->agent] : start_us;
 	high = told ? s->minute.high_us[w->agent] : start_us + STORE_WINDOW_US - 1;
 	row_put_int(b, start_us, 8);
-	row_put_fixed(b, agent_id(s, w->agent), 8);
+	put_agent(b, s, w->agent);
 	row_put_int(b, (uint64_t)w->sender->collector, 8);
 	row_put_int(b, w->received, 8);
 	row_put_int(b, low, 8);
@@ -573,6 +585,7 @@ prepare_rows(struct source *s, enum cluster_table_id id, const char *with, const
 	size_t size;
 	FILE *out = open_memstream(&sql, &size);
 
+	snprintf(s->error, sizeof(s->error), "out of memory");
 	if (!out)
 		return NULL;
 	fprintf(out, "%sSELECT ", with);
@@ -609,7 +622,7 @@ put_column(struct source *s, struct row_buffer *b, enum cluster_type type, sqlit
 
 	switch (type) {
 	case CLUSTER_AGENT_ID:
-		row_put_fixed(b, agent_id(s, sqlite3_column_int64(stmt, column)), 8);
+		put_agent(b, s, sqlite3_column_int64(stmt, column));
 		return;
 	case CLUSTER_I64_OR_NULL:
 		row_put_null(b, null);
