@@ -1,6 +1,6 @@
 /*
  * Faults on purpose, in what our rooms ask of the system: memory, descriptors, disk, sockets,
- * netlink and threads. A test that is linked with $(WRAP_CALLS) has these calls of its rooms go
+ * netlink, eBPF and threads. A test that is linked with $(WRAP_CALLS) has these calls of its rooms go
  * through here (the linker's --wrap), and SQLite's and Jansson's memory too; what libraries ask for
  * themselves is not touched. Without a plan every call is the system's.
  *
@@ -25,6 +25,7 @@ enum fault_class {
 	FAULT_SOCKET,  /* send, recv, recvmmsg, setsockopt, …: ENOBUFS, EAGAIN, EINTR; cut off */
 	FAULT_NETLINK, /* libmnl's: overflow (ENOBUFS), EINTR; cut off */
 	FAULT_THREAD,  /* pthread_create: EAGAIN */
+	FAULT_EBPF,    /* libbpf's that taps call, and bpf(2): ENOMEM, EPERM, EMFILE, … */
 	FAULT_N_CLASSES,
 };
 #define FAULT_BIT(class) (1u << (class))

@@ -1,5 +1,6 @@
 /*
- * What faults.c, which has the plan, tells faults_wrap.c, which has the calls.
+ * What faults.c, which has the plan, tells those that have the calls: faults_wrap.c, faults_ebpf.c, and
+ * a test that plays the other side.
  */
 #ifndef EASE_TESTS_FAULTS_PRIVATE_H
 #define EASE_TESTS_FAULTS_PRIVATE_H

@@ -1,11 +1,15 @@
 #include "agent/linux/ask.h"
 
+#include "agent/linux/netlink_again.h"
+#include "common/log.h"
+
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +19,18 @@ enum { DUMP_TRIES = 8 }; /* of a dump that changes under our hands */
 struct question {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
 };
+
+static int
+find_ethtool(struct ask *ask)
+{
+	int rc = netlink_family(ask->generic, ETHTOOL_GENL_NAME, &ask->ethtool);
+
+	for (int tries = 1; tries < NETLINK_TRIES && netlink_is_lost(rc); tries++)
+		rc = netlink_family(ask->generic, ETHTOOL_GENL_NAME, &ask->ethtool);
+	if (rc < 0)
+		ask->ethtool = 0;
+	return rc;
+}
 
 int
 ask_open(struct ask *ask)
@@ -27,9 +43,11 @@ ask_open(struct ask *ask)
 		rc = netlink_open(NETLINK_ROUTE, &ask->addresses);
 	if (rc < 0)
 		return rc;
-	if (netlink_open(NETLINK_GENERIC, &ask->generic) < 0 ||
-	    netlink_family(ask->generic, ETHTOOL_GENL_NAME, &ask->ethtool) < 0)
-		ask->ethtool = 0;
+	rc = netlink_open_again(NETLINK_GENERIC, &ask->generic);
+	if (rc == 0)
+		rc = find_ethtool(ask);
+	if (rc < 0)
+		log_warn("linux", "what drivers tell is not known: ethtool netlink: %s", strerror(-rc));
 	return 0;
 }
 
@@ -158,6 +176,16 @@ begin_ethtool(const struct ask *ask, struct question *q, uint8_t command, uint32
 	return question;
 }
 
+/* What a driver does not know, or of a link that is gone, is no failure. */
+static void
+ask_of_driver(struct ask *ask, struct nlmsghdr *question, netlink_take take, void *ctx)
+{
+	int rc = netlink_ask_again(ask->generic, question, take, ctx);
+
+	if (netlink_is_lost(rc) && ask->failed)
+		atomic_fetch_add(ask->failed, 1);
+}
+
 static int
 take_modes(void *ctx, const struct nlmsghdr *message)
 {
@@ -171,7 +199,7 @@ ask_modes(struct ask *ask, uint32_t kernel_index, struct ethtool_modes *modes)
 
 	*modes = (struct ethtool_modes){.duplex = EASE_DUPLEX_UNKNOWN};
 	if (ask->ethtool != 0)
-		(void)netlink_ask(ask->generic,
+		ask_of_driver(ask,
 		    begin_ethtool(ask, &q, ETHTOOL_MSG_LINKMODES_GET, kernel_index,
 			ETHTOOL_FLAG_COMPACT_BITSETS), take_modes, modes);
 }
@@ -196,7 +224,7 @@ ask_pause_with(struct ask *ask, uint32_t kernel_index, uint32_t flags)
 	struct question q;
 
 	if (ask->ethtool != 0)
-		(void)netlink_ask(ask->generic,
+		ask_of_driver(ask,
 		    begin_ethtool(ask, &q, ETHTOOL_MSG_PAUSE_GET, kernel_index, flags), take_pause,
 		    &answer);
 	return answer;
@@ -221,7 +249,7 @@ ask_eee(struct ask *ask, uint32_t kernel_index, uint8_t *state)
 
 	*state = HAL_EEE_NOT_KNOWN;
 	if (ask->ethtool != 0)
-		(void)netlink_ask(ask->generic, begin_ethtool(ask, &q, ETHTOOL_MSG_EEE_GET,
+		ask_of_driver(ask, begin_ethtool(ask, &q, ETHTOOL_MSG_EEE_GET,
 		    kernel_index, ETHTOOL_FLAG_COMPACT_BITSETS), take_eee, state);
 }
 
@@ -250,7 +278,7 @@ ask_driver_stats(struct ask *ask, uint32_t kernel_index, struct hal_counters *fi
 	mnl_attr_put_u32(question, ETHTOOL_A_BITSET_SIZE, ETHTOOL_STATS_RMON + 1);
 	mnl_attr_put_u32(question, ETHTOOL_A_BITSET_VALUE, groups);
 	mnl_attr_nest_end(question, bitset);
-	(void)netlink_ask(ask->generic, question, take_driver_stats, figures);
+	ask_of_driver(ask, question, take_driver_stats, figures);
 }
 
 int

@@ -15,6 +15,7 @@ struct ask {
 	struct netlink *addresses; /* for the one long answer */
 	struct netlink *generic;
 	uint16_t ethtool; /* message type; 0: a kernel without ethtool netlink */
+	_Atomic uint64_t *failed; /* counts questions to drivers whose answer was lost; NULL: nobody */
 };
 
 int ask_open(struct ask *ask);

@@ -1,5 +1,7 @@
 #include "agent/linux/clsact.h"
 
+#include "agent/linux/netlink_again.h"
+
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/pkt_sched.h>
@@ -28,9 +30,13 @@ change(struct netlink *netlink, uint16_t type, uint16_t flags, uint32_t kernel_i
 int
 clsact_make(struct netlink *netlink, uint32_t kernel_index, bool *made)
 {
-	int rc = change(netlink, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, kernel_index);
+	const uint16_t flags = NLM_F_CREATE | NLM_F_EXCL;
+	int rc = change(netlink, RTM_NEWQDISC, flags, kernel_index), tries = 1;
 
-	*made = rc == 0;
+	for (; tries < NETLINK_TRIES && netlink_is_lost(rc); tries++)
+		rc = change(netlink, RTM_NEWQDISC, flags, kernel_index);
+	/* One that is there after a lost answer is the one asked for. */
+	*made = rc == 0 || (rc == -EEXIST && tries > 1);
 	return rc == -EEXIST ? 0 : rc;
 }
 
@@ -54,12 +60,16 @@ has_filter(struct netlink *netlink, uint32_t kernel_index, bool out)
 
 	head->tcm_ifindex = (int)kernel_index;
 	head->tcm_parent = clsact_parent(out);
-	return netlink_ask(netlink, question, found_filter, &found) < 0 || found;
+	return netlink_ask_again(netlink, question, found_filter, &found) < 0 || found;
 }
 
 void
 clsact_remove_unused(struct netlink *netlink, uint32_t kernel_index)
 {
-	if (!has_filter(netlink, kernel_index, false) && !has_filter(netlink, kernel_index, true))
-		(void)change(netlink, RTM_DELQDISC, 0, kernel_index);
+	int rc = -EAGAIN;
+
+	if (has_filter(netlink, kernel_index, false) || has_filter(netlink, kernel_index, true))
+		return;
+	for (int tries = 0; tries < NETLINK_TRIES && netlink_is_lost(rc); tries++)
+		rc = change(netlink, RTM_DELQDISC, 0, kernel_index);
 }

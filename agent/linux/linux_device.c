@@ -28,11 +28,15 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
     [LINUX_STAT_DAMAGED] = {"linux.damaged", "messages of the kernel that made no sense, left out"},
     [LINUX_STAT_LINKS_LEFT_OUT] = {"linux.links_left_out", "links beyond the number served"},
     [LINUX_STAT_STATS_ERRORS] = {"linux.stats_errors", "counters of a link could not be read"},
+    [LINUX_STAT_DRIVER_ERRORS] = {"linux.driver_errors",
+	"questions to a driver whose answer was lost: what it tells is not known"},
     [LINUX_STAT_ADDRESSES_LEFT_OUT] = {"linux.addresses_left_out",
 	"addresses of bridges beyond the number kept"},
     [LINUX_STAT_TAPS_REFUSED] = {"linux.taps_refused", "ports that could not be sampled"},
     [LINUX_STAT_TAPS_CLEANED] = {"linux.taps_cleaned",
 	"ports at which an agent that was killed had left its tap or filters"},
+    [LINUX_STAT_RING_ERRORS] = {"linux.ring_errors",
+	"times eBPF's ring could not be read; what is in it waits for the next"},
     [LINUX_STAT_SAMPLES] = {"linux.samples", "frames that the kernel sampled for us"},
     [LINUX_STAT_SAMPLES_OUTDATED] = {"linux.samples_outdated",
 	"samples of a tap emptied or a rate changed since, or of a port that is gone, thrown away"},
@@ -559,6 +563,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	rc = links_init(&d->links, config->kept, config->n_kept);
 	if (rc == 0)
 		rc = ask_open(&d->ask);
+	d->ask.failed = &d->stat_values[LINUX_STAT_DRIVER_ERRORS];
 	/* The ear first: what changes between the list and the first hearing is heard. */
 	if (rc == 0)
 		rc = open_descriptors(d, config);

@@ -11,6 +11,7 @@
 #include <linux/psample.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	EAR_OCTETS = 8 << 20, /* 4,000 samples on their way, at 2 KiB each in the kernel */
@@ -37,8 +38,13 @@ open_ear(struct linux_device *d)
 		    &groups[0]);
 	if (rc == 0)
 		rc = netlink_listen(NETLINK_GENERIC, groups, EAR_OCTETS, &d->psample_fd);
-	if (rc == 0)
-		rc = linux_watch_fd(d, d->psample_fd);
+	if (rc < 0)
+		return rc;
+	rc = linux_watch_fd(d, d->psample_fd);
+	if (rc < 0) {
+		close(d->psample_fd);
+		d->psample_fd = -1;
+	}
 	return rc;
 }
 

@@ -138,10 +138,14 @@ linux_open_sampling(struct linux_device *d, const struct linux_config *config)
 	memcpy(d->own_ports, config->own_ports, sizeof(d->own_ports));
 	if (d->sampling != LINUX_SAMPLING_AUTO && d->sampling != LINUX_SAMPLING_EBPF)
 		return;
-	if (taps_open(config->classic_hooks, &d->taps, d->why_no_taps, sizeof(d->why_no_taps)) < 0)
+	if (taps_open(config->classic_hooks, &d->taps, d->why_no_taps, sizeof(d->why_no_taps)) == 0 &&
+	    linux_watch_fd(d, taps_fd(d->taps)) < 0) {
+		snprintf(d->why_no_taps, sizeof(d->why_no_taps), "its ring cannot be watched");
+		taps_close(d->taps);
+		d->taps = NULL;
+	}
+	if (!d->taps)
 		add_why(d, "eBPF", d->why_no_taps);
-	else if (linux_watch_fd(d, taps_fd(d->taps)) < 0)
-		log_warn("linux", "samples are read late: their descriptor cannot be watched");
 }
 
 bool
@@ -310,10 +314,13 @@ take_record(void *ctx, const struct tap_record *record)
 int
 linux_dispatch_samples(struct linux_device *d, unsigned budget)
 {
-	int more = linux_dispatch_psample(d, budget);
+	int more = linux_dispatch_psample(d, budget), n;
 
 	if (!d->taps)
 		return more;
 	ask_for_refills(d);
-	return (taps_read(d->taps, budget, take_record, d) == budget && budget > 0) || more;
+	n = taps_read(d->taps, budget, take_record, d);
+	if (n < 0)
+		stat_add(&d->stats, LINUX_STAT_RING_ERRORS, 1);
+	return (budget > 0 && n == (int)budget) || more;
 }

@@ -1,6 +1,7 @@
 #include "agent/linux/psample_filter.h"
 
 #include "agent/linux/clsact.h"
+#include "agent/linux/netlink_again.h"
 #include "common/sample.h"
 
 #include <arpa/inet.h>
@@ -104,10 +105,25 @@ take_off(struct netlink *netlink, uint32_t kernel_index, bool out)
 {
 	struct question q;
 
-	(void)netlink_ask(netlink, begin(&q, RTM_DELTFILTER, 0, kernel_index, out), NULL, NULL);
+	(void)netlink_ask_again(netlink, begin(&q, RTM_DELTFILTER, 0, kernel_index, out), NULL, NULL);
 }
 
 /* ---- setting ---- */
+
+/* One whose answer was lost may stand there: it goes before it is put there again. */
+static int
+add_surely(struct netlink *netlink, const struct psample_filter *filter, bool out, uint32_t rate)
+{
+	int rc = add(netlink, filter, out, rate);
+
+	for (int tries = 1; netlink_is_lost(rc); tries++) {
+		take_off(netlink, filter->kernel_index, out);
+		if (tries == NETLINK_TRIES)
+			break;
+		rc = add(netlink, filter, out, rate);
+	}
+	return rc;
+}
 
 static int
 add_both(struct netlink *netlink, struct psample_filter *filter, uint32_t rate)
@@ -117,10 +133,10 @@ add_both(struct netlink *netlink, struct psample_filter *filter, uint32_t rate)
 
 	filter->made_hook |= made;
 	if (rc == 0)
-		rc = add(netlink, filter, false, rate);
+		rc = add_surely(netlink, filter, false, rate);
 	if (rc < 0)
 		return rc;
-	rc = add(netlink, filter, true, rate);
+	rc = add_surely(netlink, filter, true, rate);
 	if (rc < 0)
 		take_off(netlink, filter->kernel_index, false);
 	return rc;
@@ -242,7 +258,7 @@ clean_side(struct netlink *netlink, uint32_t kernel_index, bool out)
 
 	head->tcm_ifindex = (int)kernel_index;
 	head->tcm_parent = clsact_parent(out);
-	if (netlink_ask(netlink, question, look_at_filter, &search) < 0 || !search.found)
+	if (netlink_ask_again(netlink, question, look_at_filter, &search) < 0 || !search.found)
 		return false;
 	take_off(netlink, kernel_index, out);
 	return true;

@@ -1,6 +1,7 @@
 #include "agent/linux/tap.h"
 
 #include "agent/linux/clsact.h"
+#include "agent/linux/netlink_again.h"
 #include "agent/linux/tap_object.h"
 #include "common/log.h"
 
@@ -8,6 +9,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <limits.h>
 #include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
@@ -162,16 +164,17 @@ taps_fd(const struct taps *taps)
 	return ring_buffer__epoll_fd(taps->ring);
 }
 
-unsigned
+int
 taps_read(struct taps *taps, unsigned max, taps_take take, void *ctx)
 {
-	unsigned before = max ? max : UINT32_MAX;
+	unsigned before = max ? max : INT_MAX;
+	int rc;
 
 	taps->take = take;
 	taps->take_ctx = ctx;
 	taps->left = before;
-	ring_buffer__consume(taps->ring);
-	return before - taps->left;
+	rc = ring_buffer__consume(taps->ring);
+	return rc < 0 && rc != -ECANCELED ? rc : (int)(before - taps->left);
 }
 
 /* ---- hooks ---- */
@@ -217,8 +220,8 @@ find_tap(void *ctx, const struct nlmsghdr *message)
 	return 0;
 }
 
-/* Is it one of ours that stands at the hook? */
-static bool
+/* Is it one of ours that stands at the hook? 1, 0, or -errno. */
+static int
 hook_has_tap(uint32_t kernel_index, unsigned direction)
 {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
@@ -227,14 +230,15 @@ hook_has_tap(uint32_t kernel_index, unsigned direction)
 	struct tcmsg *head = mnl_nlmsg_get_payload(question);
 	struct netlink *netlink;
 	bool found = false;
+	int rc = netlink_open_again(NETLINK_ROUTE, &netlink);
 
-	if (netlink_open(NETLINK_ROUTE, &netlink) < 0)
-		return false;
+	if (rc < 0)
+		return rc;
 	head->tcm_ifindex = (int)kernel_index;
 	head->tcm_parent = clsact_parent(direction == TAP_OUT);
-	(void)netlink_ask(netlink, question, find_tap, &found);
+	rc = netlink_ask_again(netlink, question, find_tap, &found);
 	netlink_close(netlink);
-	return found;
+	return found ? 1 : netlink_is_lost(rc) ? rc : 0;
 }
 
 static int
@@ -244,9 +248,14 @@ detach_hook(uint32_t kernel_index, unsigned direction)
 	    .attach_point = hooks[direction].point);
 	LIBBPF_OPTS(bpf_tc_opts, options, .handle = TAP_HANDLE, .priority = TAP_PRIORITY);
 
-	if (!hook_has_tap(kernel_index, direction))
-		return -ENOENT;
-	return bpf_tc_detach(&hook, &options);
+	int rc = hook_has_tap(kernel_index, direction);
+
+	if (rc <= 0)
+		return rc < 0 ? rc : -ENOENT;
+	rc = bpf_tc_detach(&hook, &options);
+	for (int tries = 1; tries < NETLINK_TRIES && rc < 0 && rc != -ENOENT; tries++)
+		rc = bpf_tc_detach(&hook, &options);
+	return rc;
 }
 
 static int
@@ -267,7 +276,7 @@ remove_hook(uint32_t kernel_index)
 {
 	struct netlink *netlink;
 
-	if (netlink_open(NETLINK_ROUTE, &netlink) < 0)
+	if (netlink_open_again(NETLINK_ROUTE, &netlink) < 0)
 		return;
 	clsact_remove_unused(netlink, kernel_index);
 	netlink_close(netlink);

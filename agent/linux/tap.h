@@ -30,8 +30,8 @@ typedef void (*taps_take)(void *ctx, const struct tap_record *record);
 int taps_open(bool classic, struct taps **taps, char *reason, size_t reason_size);
 void taps_close(struct taps *taps); /* after the last tap is gone; NULL allowed */
 int taps_fd(const struct taps *taps); /* readable when there are samples */
-/* Hands at most max samples to take (0: all there are); how many. */
-unsigned taps_read(struct taps *taps, unsigned max, taps_take take, void *ctx);
+/* Hands at most max samples to take (0: all there are); how many. -errno: the ring cannot be read. */
+int taps_read(struct taps *taps, unsigned max, taps_take take, void *ctx);
 
 /* Puts a tap on the link. Its pools go on from the numbers given. */
 int taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t pool_out,

@@ -28,7 +28,7 @@ taps_fd(const struct taps *taps)
 	return -1;
 }
 
-unsigned
+int
 taps_read(struct taps *taps, unsigned max, taps_take take, void *ctx)
 {
 	(void)taps;
