@@ -98,6 +98,8 @@ what='{report, samples, totals, rows: .rows[0:5]}'
 expect 'the page of a cluster' "$(curl -s --noproxy '*' "${page}api/v1/talkers?last=all&by=pair&top=5" | jq -c "$what")" \
     "$(ask talkers --by pair --top 5 | jq -c "$what")"
 expect 'agents of a cluster on the page' "$(curl -s --noproxy '*' "${page}api/v1/status" | jq .agents)" 1
+expect 'metrics have the lag that an alert is on' \
+    "$(curl -s --noproxy '*' "${page}metrics" | grep -c '^easeswitch_collector_ship_lag_seconds ')" 1
 expect 'metrics stay the own' "$(curl -s --noproxy '*' "${page}metrics" | grep -c 'agent="192.0.2.1"')" 0
 rig_end "$collector_pid"
 collector_pid=''
