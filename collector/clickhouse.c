@@ -50,6 +50,29 @@ clickhouse_free(struct clickhouse *c)
 	*c = (struct clickhouse){0};
 }
 
+static struct ship_keep
+keep_of(const struct collector_config *config)
+{
+	return (struct ship_keep){
+	    .level_us = {
+		[CLUSTER_1_MIN] = config->cluster_keep_1min_h * HOUR_US,
+		[CLUSTER_5_MIN] = config->cluster_keep_5min_d * DAY_US,
+		[CLUSTER_1_H] = config->cluster_keep_1h_d * DAY_US,
+		[CLUSTER_1_D] = config->cluster_keep_1d_d * DAY_US,
+	    },
+	    .samples_us = config->cluster_keep_samples_h * HOUR_US,
+	};
+}
+
+void
+clickhouse_keep_for(struct ship *ship, const struct collector_config *config)
+{
+	const struct ship_keep keep = keep_of(config);
+
+	if (ship)
+		ship_set_keep(ship, &keep);
+}
+
 int
 clickhouse_ship(struct ship **ship, const struct clickhouse *c,
     const struct collector_config *config, char *error, size_t error_size)
@@ -65,13 +88,7 @@ clickhouse_ship(struct ship **ship, const struct clickhouse *c,
 	    .samples = config->clickhouse_samples,
 	    .interval_s = config->clickhouse_interval_s,
 	    .timeout_ms = TIMEOUT_MS,
-	    .keep_us = {
-		[CLUSTER_1_MIN] = config->cluster_keep_1min_h * HOUR_US,
-		[CLUSTER_5_MIN] = config->cluster_keep_5min_d * DAY_US,
-		[CLUSTER_1_H] = config->cluster_keep_1h_d * DAY_US,
-		[CLUSTER_1_D] = config->cluster_keep_1d_d * DAY_US,
-	    },
-	    .keep_samples_us = config->cluster_keep_samples_h * HOUR_US,
+	    .keep = keep_of(config),
 	};
 
 	*ship = NULL;

@@ -26,6 +26,9 @@ void clickhouse_free(struct clickhouse *c);
 int clickhouse_ship(struct ship **ship, const struct clickhouse *c,
     const struct collector_config *config, char *error, size_t error_size);
 
+/* What the configuration says now of how long the cluster keeps what is in force. ship may be NULL. */
+void clickhouse_keep_for(struct ship *ship, const struct collector_config *config);
+
 /* Prints the statements that bring the cluster's tables to this program's version: what is missing
  * on each server that answers, or all of them where none does or is named. */
 void clickhouse_print_schema(const struct clickhouse *c, FILE *out);

@@ -214,18 +214,22 @@ open_page(int listen_fd, const struct collector_config *config, const struct que
 	return web;
 }
 
-struct page {
-	struct web *web;
+/* What SIGHUP changes beside what receives and stores. */
+struct beside {
+	struct web *web;   /* or NULL */
+	struct ship *ship; /* or NULL */
 	const struct collector_config *config;
 };
 
 static void
-change_page(void *arg)
+change_beside(void *arg)
 {
-	const struct page *page = arg;
+	const struct beside *b = arg;
 
-	web_allow(page->web, page->config->http_token,
-	    (const char *const *)page->config->http_hosts.items, page->config->http_hosts.n);
+	if (b->web)
+		web_allow(b->web, b->config->http_token,
+		    (const char *const *)b->config->http_hosts.items, b->config->http_hosts.n);
+	clickhouse_keep_for(b->ship, b->config);
 }
 
 /* So does the cluster: what it lacks now it gets later. */
@@ -251,9 +255,8 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	const struct stat_set *stats[CAPD_STAT_SETS];
 	char error[ERROR_TEXT];
 	const struct query_cluster cluster = cluster_to_ask(clickhouse);
-	struct page page = {.config = config};
+	struct beside beside = {.config = config};
 	struct capd *capd;
-	struct ship *ship;
 	int r;
 
 	if (!foreground && parent_fd < 0) {
@@ -266,12 +269,11 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 		fprintf(stderr, "easecapd: %s\n", error);
 		return r;
 	}
-	ship = open_shipping(clickhouse, config, capd);
-	page.web = open_page(page_fd, config, &cluster, capd, stats);
-	if (page.web)
-		capd_on_reload(capd, change_page, &page);
-	if (foreground && page.web)
-		web_announce(page.web);
+	beside.ship = open_shipping(clickhouse, config, capd);
+	beside.web = open_page(page_fd, config, &cluster, capd, stats);
+	capd_on_reload(capd, change_beside, &beside);
+	if (foreground && beside.web)
+		web_announce(beside.web);
 	if (foreground)
 		capd_announce(capd);
 	else
@@ -281,8 +283,8 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	service_tell("STOPPING=1");
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
-	web_close(page.web);
-	ship_close(ship); /* all is stored by now */
+	web_close(beside.web);
+	ship_close(beside.ship); /* all is stored by now */
 	capd_close(capd);
 	return r;
 }

@@ -74,7 +74,7 @@ ship_config() { # NAME DATABASE
 	servers=$(printf '"http://127.0.0.1:%s", ' "${clickhouse_http[@]}")
 	write_config "$1" "clickhouse = {${servers%, }}" "clickhouse_database = \"$2\"" \
 	    'clickhouse_cluster = "ease"' 'clickhouse_user = "ease"' 'clickhouse_password = "secret"' \
-	    'clickhouse_interval = 1'
+	    'clickhouse_interval = 1' 'cluster_keep_samples = 0'
 }
 collector() { # NAME: starts it
 	"$build/collector/easecapd" -c "$work/$1.conf" -f >>"$work/$1.log" 2>&1 &
@@ -210,6 +210,29 @@ for report in talkers load agents history matrix loss; do
 done
 expect 'failover: lost samples' \
     "$("$build/collector/easetop" loss --last all --format json --store "$(cluster_url moved)" | jq '[.rows[].lost] | add')" 0
+
+# ---- SIGHUP takes how long the cluster keeps what ----
+
+# One of ten days before; the keepers look every 20 seconds.
+newest=$(ch 0 'SELECT max(time_us) FROM moved.sample')
+ch 0 "INSERT INTO moved.sample (agent, boot, if_index, sequence, time_us, collector, revision)
+    SELECT agent, boot, if_index, 1, toInt64($newest - 864000000000), 1, 1 FROM moved.account LIMIT 1"
+old_samples() { ch 0 "SELECT count() FROM moved.sample WHERE time_us < $newest - 800000000000"; }
+has_old() { [ "$(old_samples)" = 1 ]; }
+has_none() { [ "$(old_samples)" = 0 ]; }
+wait_for 10 has_old
+expect 'kept for ever' "$(old_samples)" 1
+for i in 2 3; do
+	name=$([ $i = 2 ] && echo c || echo d)
+	sed -i 's/^cluster_keep_samples.*/cluster_keep_samples = 24/' "$work/$name.conf"
+	kill -HUP "${collector_pids[$i]}"
+	wait_for 5 grep -q 'reload: cluster_keep_samples is in force' "$work/$name.log"
+	expect "SIGHUP: $name keeps samples for a day" "$(grep -c 'cluster_keep_samples is in force' "$work/$name.log")" 1
+done
+if [ -n "${EASE_LONG:-}" ]; then
+	wait_for 90 has_none
+	expect 'kept for a day' "$(old_samples)" 0
+fi
 
 # ---- once more: what is there already stays as it is; what was wiped comes again ----
 

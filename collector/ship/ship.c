@@ -595,6 +595,10 @@ keep(struct ship *s)
 
 	if (s->kept_us != 0 && now_us() - s->kept_us < KEEPER_US)
 		return;
+	pthread_mutex_lock(&s->lock);
+	memcpy(s->keeper.keep_us, s->config.keep.level_us, sizeof(s->keeper.keep_us));
+	s->keeper.keep_samples_us = s->config.keep.samples_us;
+	pthread_mutex_unlock(&s->lock);
 	s->is_keeping = true;
 	err = keeper_work(&s->keeper, KEEPER_US);
 	s->is_keeping = false;
@@ -713,8 +717,6 @@ open_parts(struct ship *s, char *error, size_t error_size)
 	r = keeper_init(&s->keeper, s->http, &s->config.place);
 	if (r == 0)
 		r = units_init(&s->units);
-	memcpy(s->keeper.keep_us, s->config.keep_us, sizeof(s->keeper.keep_us));
-	s->keeper.keep_samples_us = s->config.keep_samples_us;
 	return r;
 }
 
@@ -764,6 +766,14 @@ ship_open(struct ship **out, const struct ship_config *config, char *error, size
 	pthread_setname_np(s->thread, "ship");
 	*out = s;
 	return 0;
+}
+
+void
+ship_set_keep(struct ship *s, const struct ship_keep *keep)
+{
+	pthread_mutex_lock(&s->lock);
+	s->config.keep = *keep;
+	pthread_mutex_unlock(&s->lock);
 }
 
 void

@@ -21,6 +21,11 @@
 
 struct ship;
 
+/* How long the cluster keeps what; 0: for ever. */
+struct ship_keep {
+	uint64_t level_us[CLUSTER_N_LEVELS], samples_us;
+};
+
 struct ship_config {
 	const char *store; /* texts are borrowed */
 	const struct cluster_url *servers;
@@ -31,8 +36,7 @@ struct ship_config {
 	bool samples;	     /* each sample's row, too */
 	uint32_t interval_s; /* between two looks at the store */
 	uint32_t timeout_ms; /* of one statement */
-	/* How long the cluster keeps what; 0: for ever. */
-	uint64_t keep_us[CLUSTER_N_LEVELS], keep_samples_us;
+	struct ship_keep keep;
 };
 
 enum ship_stat_id {
@@ -58,6 +62,9 @@ uint64_t ship_memory(void);
  * error, it is tried again. */
 int ship_open(struct ship **out, const struct ship_config *config, char *error,
     size_t error_size);
+
+/* Keeps for so long from the next look at what is old on. */
+void ship_set_keep(struct ship *ship, const struct ship_keep *keep);
 
 /* Ships what there is, for at most SHIP_STOP_MS, and ends. When the store is written. */
 void ship_close(struct ship *ship);
