@@ -155,34 +155,26 @@ is_in_force(const struct collector_config *config, const char *which, unsigned k
 	    strcmp(users[0].name, which) == 0 && strstr(config->store, "first.db") != NULL;
 }
 
-START_TEST(what_can_change_is_taken_and_nothing_of_a_bad_file)
+static void
+reload_good_and_bad(struct capd *c, const struct collector_config *config)
 {
-	struct collector_config config = {0};
-	struct capd_options options = {0};
-	struct capd *c;
-
-	write_config("first", 24);
-	c = open_collector(&config, &options);
-	ck_assert(is_in_force(&config, "first", 24));
+	ck_assert(is_in_force(config, "first", 24));
 	write_config("second", 48);
 	capd_reload(c);
-	ck_assert(is_in_force(&config, "second", 48));
+	ck_assert(is_in_force(config, "second", 48));
 	ck_assert_uint_eq(capd_stat(c, "easecapd.reloads"), 1);
 	write_text(GOOD "keep_samples = 1\nkeep_samples_of = 2\n");
 	capd_reload(c);
-	ck_assert(is_in_force(&config, "second", 48));
+	ck_assert(is_in_force(config, "second", 48));
 	ck_assert_int_eq(unlink(conf), 0);
 	capd_reload(c);
-	ck_assert(is_in_force(&config, "second", 48));
+	ck_assert(is_in_force(config, "second", 48));
 	ck_assert_uint_eq(capd_stat(c, "easecapd.reloads_refused"), 2);
-	write_config("third", 24);
+	write_config("first", 24);
 	capd_reload(c);
-	ck_assert(is_in_force(&config, "third", 24));
+	ck_assert(is_in_force(config, "first", 24));
 	ck_assert_uint_eq(capd_stat(c, "easecapd.reloads"), 2);
-	capd_close(c);
-	collector_config_free(&config);
 }
-END_TEST
 
 struct reloading {
 	struct capd *c;
@@ -240,7 +232,8 @@ reload(void *arg)
 	return refused ? -ENOMEM : 0;
 }
 
-START_TEST(without_memory_it_is_taken_or_said_not_to_be)
+/* One collector for all: Net-SNMP 5.9 forgets a table each time that it is started in a process. */
+START_TEST(what_can_change_is_taken_or_said_not_to_be)
 {
 	struct collector_config config = {0};
 	struct capd_options options = {0};
@@ -248,6 +241,7 @@ START_TEST(without_memory_it_is_taken_or_said_not_to_be)
 
 	write_config("first", 24);
 	r.c = open_collector(&config, &options);
+	reload_good_and_bad(r.c, &config);
 	faults_exhaust("reload", FAULT_BIT(FAULT_MEMORY) | FAULT_BIT(FAULT_OPENING), FAULTS_EVERY,
 	    reload, &r);
 	capd_close(r.c);
@@ -265,8 +259,7 @@ main(void)
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	tcase_add_loop_test(all, a_mistake_is_named, 0, MISTAKES);
 	tcase_add_test(all, what_is_too_long_is_named);
-	tcase_add_test(all, what_can_change_is_taken_and_nothing_of_a_bad_file);
-	tcase_add_test(all, without_memory_it_is_taken_or_said_not_to_be);
+	tcase_add_test(all, what_can_change_is_taken_or_said_not_to_be);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }
