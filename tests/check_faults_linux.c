@@ -368,7 +368,6 @@ set_up(const char *test, struct life *life)
 		fflush(stdout);
 		return false;
 	}
-	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 1, 1); /* its socket is kept */
 	return true;
 }
 
@@ -376,12 +375,18 @@ START_TEST(taps_are_there_or_not)
 {
 	struct life life = {.sampling = LINUX_SAMPLING_EBPF, .classic = _i};
 
+	if (getenv("EASE_QUICK")) {
+		printf("SKIP taps: valgrind takes what libbpf hands to bpf(2) for uninitialised\n");
+		return;
+	}
 	if (!set_up(__func__, &life))
 		return;
 	faults_exhaust(_i ? "taps at clsact, eBPF" : "taps at tcx, eBPF", FAULT_BIT(FAULT_EBPF),
 	    FAULTS_EVERY, run_device, &life);
 	faults_exhaust(_i ? "taps at clsact, all" : "taps at tcx, all", AT_RUN, RUNS, run_device,
 	    &life);
+	life.rig.hal = NULL; /* destroyed: what is to go is the socket that sends into this namespace */
+	linux_rig_stop(&life.rig);
 }
 END_TEST
 

@@ -65,8 +65,10 @@ netlink_close(struct netlink *n)
 struct nlmsghdr *
 netlink_begin(void *octets, uint16_t type, uint16_t flags, size_t head_octets)
 {
-	struct nlmsghdr *question = mnl_nlmsg_put_header(octets);
+	struct nlmsghdr *question;
 
+	memset(octets, 0, NETLINK_MESSAGE_MAX); /* what pads attributes goes to the kernel, too */
+	question = mnl_nlmsg_put_header(octets);
 	question->nlmsg_type = type;
 	question->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
 	mnl_nlmsg_put_extra_header(question, head_octets);
