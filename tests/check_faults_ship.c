@@ -2,7 +2,8 @@
  * Shipping to a cluster, and reports from one, with each thing that they ask of the system failing
  * once, and from there on (faults.h): our memory, SQLite's and libcurl's, threads, and reading the
  * store. The cluster is the model's (cluster_model.h). In the end it has every row that the store
- * has, each as it would be without a fault; a report is whole or an error with a reason.
+ * has, each as it would be without a fault; no window is said to be rolled up, and no partition
+ * dropped, too early; a report is whole or an error with a reason.
  */
 #include "collector/report/query.h"
 #include "collector/report/question.h"
@@ -76,8 +77,6 @@ install(void)
 	    curl_realloc, curl_strdup, curl_calloc), CURLE_OK);
 }
 
-/* ---- shipping ---- */
-
 static void
 set_up(void)
 {
@@ -95,13 +94,90 @@ tear_down(void)
 	books_remove(&books);
 }
 
+/* ---- rolling up ---- */
+
+/* What the model is told of roll-ups: one window of 5 minutes is due, one partition is old. */
+static struct {
+	unsigned made; /* statements for the window */
+	bool is_kept;
+	unsigned finished, dropped, too_early;
+} rolled;
+
+enum { STATEMENTS = 11 }; /* ports, samples without a key, 7 kinds of keys, counters, resources */
+
+#define WINDOW_US (5 * MINUTE_US)
+#define DAY_US	  (1440 * MINUTE_US)
+#define ROLLED_US (NOON_US / WINDOW_US * WINDOW_US)
+
+static bool
+begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
 static void
-wait_for_a_round(const struct ship *ship)
+note_roll_up(const char *sql)
+{
+	const char *values = strstr(sql, ") VALUES (");
+	unsigned long long done_us, kept_us;
+	unsigned level;
+
+	if (begins(sql, "ALTER TABLE ")) {
+		rolled.dropped++;
+		rolled.too_early += !rolled.is_kept;
+	} else if (begins(sql, "INSERT INTO ease.rolled ") && values &&
+	    sscanf(values, ") VALUES (%u, 0, 0, %llu, %llu", &level, &done_us, &kept_us) == 3) {
+		rolled.is_kept |= kept_us > 0;
+		if (level != 5 || done_us < ROLLED_US + WINDOW_US)
+			return;
+		rolled.too_early += rolled.made < STATEMENTS;
+		rolled.finished++;
+	} else if (strstr(sql, ") SELECT 5, ")) {
+		rolled.made++;
+	}
+}
+
+static void
+put_numbers(struct row_buffer *out, const uint64_t *numbers, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		row_put_int(out, numbers[i], 8);
+}
+
+static bool
+answer_keeper(void *arg, const char *sql, struct row_buffer *out)
+{
+	const uint64_t now_us = NOON_US + DAY_US;
+	const uint64_t collector[] = {1, 5, NOON_US + 2 * WINDOW_US, NOON_US + 2 * WINDOW_US, now_us,
+	    now_us}, level[] = {5, 0, 0, ROLLED_US, 0, 1}, old[] = {1, 1, 0};
+
+	(void)arg;
+	note_roll_up(sql);
+	if (begins(sql, "SELECT collector, max(revision), max(closed_us)")) {
+		put_numbers(out, collector, sizeof(collector) / sizeof(collector[0]));
+	} else if (begins(sql, "SELECT toUInt64(level), collector, rolled_revision")) {
+		put_numbers(out, level, sizeof(level) / sizeof(level[0]));
+	} else if (begins(sql, "SELECT DISTINCT intDiv(start_us, 300000000)")) {
+		rolled.made = 0;
+		row_put_int(out, ROLLED_US, 8);
+	} else if (begins(sql, "SELECT DISTINCT toUInt64(indexOf(")) {
+		put_numbers(out, old, sizeof(old) / sizeof(old[0]));
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- shipping ---- */
+
+/* A round has two batches at most, so the third one is behind the first roll-up. */
+static void
+wait_for_rounds(const struct ship *ship)
 {
 	const struct timespec ms = {.tv_nsec = 1000000};
 	const struct stat_set *stats = ship_stats(ship);
 
-	while (stat_get(stats, SHIP_STAT_BATCHES) + stat_get(stats, SHIP_STAT_RETRIES) == 0)
+	while (stat_get(stats, SHIP_STAT_BATCHES) < 3 && stat_get(stats, SHIP_STAT_RETRIES) == 0)
 		nanosleep(&ms, NULL);
 }
 
@@ -112,7 +188,7 @@ live(void)
 	const struct cluster_url url = {.host = "127.0.0.1", .port = cluster_model_port(model)};
 	const struct ship_config config = {.store = books.path, .servers = &url, .n_servers = 1,
 	    .place = {"ease", NULL}, .user = "u", .password = "hush", .version = "1",
-	    .samples = true, .timeout_ms = TIMEOUT_MS};
+	    .samples = true, .timeout_ms = TIMEOUT_MS, .keep = {.level_us = {[CLUSTER_1_MIN] = 1}}};
 	char error[ERROR_TEXT] = "";
 	struct ship *ship;
 	int rc = ship_open(&ship, &config, error, sizeof(error));
@@ -120,7 +196,7 @@ live(void)
 	faults_assert(rc == 0 || error[0] != '\0', "%d after %s failed, and no reason", rc,
 	    faults_last());
 	if (rc == 0) {
-		wait_for_a_round(ship);
+		wait_for_rounds(ship);
 		ship_close(ship);
 	}
 	return rc;
@@ -162,6 +238,8 @@ ship_twice(void *right)
 
 	faults_spare(true);
 	model = cluster_model_start(0, spare_thread);
+	cluster_model_answer(model, answer_keeper, NULL);
+	memset(&rolled, 0, sizeof(rolled));
 	faults_spare(false);
 	rc = live();
 	faults_stop();
@@ -169,6 +247,9 @@ ship_twice(void *right)
 	ck_assert_int_eq(live(), 0);
 	expect_all(right);
 	cluster_model_stop(model);
+	ck_assert_msg(rolled.finished > 0 && rolled.dropped > 0 && rolled.too_early == 0,
+	    "%s failed: the window was finished %u times, partitions dropped %u times, %u of these "
+	    "too early", faults_last(), rolled.finished, rolled.dropped, rolled.too_early);
 	return rc;
 }
 
