@@ -13,8 +13,12 @@ trap 'rig_stop; rm -rf "$rig" "$capture" "$slow"' EXIT
 "$top/conf/make-capture" "$capture" 2 || exit 1
 mkdir -p "$slow"/{agent,collector}
 for program in agent/easeagentd collector/easecapd collector/easetop; do
-	printf '#!/bin/sh\nexec valgrind -q --leak-check=full --errors-for-leak-kinds=definite --num-callers=20 \\\n    --log-file="%s.%%p.found" "%s" "$@"\n' \
-	    "$slow/$program" "$build/$program" >"$slow/$program"
+	cat >"$slow/$program" <<-END
+		#!/bin/sh
+		exec valgrind -q --suppressions="$top/tests/valgrind.supp" --leak-check=full \
+		    --errors-for-leak-kinds=definite --num-callers=20 \
+		    --log-file="$slow/$program.%p.found" "$build/$program" "\$@"
+	END
 	chmod +x "$slow/$program"
 done
 build=$slow

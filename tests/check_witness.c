@@ -136,7 +136,7 @@ START_TEST(shared_memory_that_is_full)
 	struct witness w;
 
 	make_store();
-	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=200k") < 0) {
 		puts("SKIP shared_memory_that_is_full: no small one can be mounted");
 		unlink(store);
