@@ -20,10 +20,11 @@ sums_sql_columns(FILE *sql, enum cluster_table_id table)
 	}
 }
 
-/* Rows of one thing are tuples (received, collector, first, last); x is passed over for a y that is
- * greater and of the same time: of the shorter one half at least. */
+/* Rows of one thing are tuples (received, collector, first, last, expected); x is passed over for a y
+ * that is greater and of the same time: of the shorter one half at least; and if both cannot have
+ * received different samples, as there are not so many. */
 static void
-put_passed_over(FILE *sql, const char *thing, const char *times)
+put_passed_over(FILE *sql, const char *thing, const char *columns)
 {
 	fprintf(sql, "SELECT tupleElement(lost, 2) AS collector, %s FROM (SELECT %s,"
 	    " arrayJoin(arrayFilter(x -> arrayExists(y ->"
@@ -31,9 +32,11 @@ put_passed_over(FILE *sql, const char *thing, const char *times)
 	    " AND 2 * (toInt64(least(tupleElement(x, 4), tupleElement(y, 4))) -"
 	    " toInt64(greatest(tupleElement(x, 3), tupleElement(y, 3)))) >="
 	    " toInt64(least(tupleElement(x, 4) - tupleElement(x, 3),"
-	    " tupleElement(y, 4) - tupleElement(y, 3))), each), each)) AS lost FROM"
+	    " tupleElement(y, 4) - tupleElement(y, 3)))"
+	    " AND tupleElement(x, 1) + tupleElement(y, 1) > greatest(tupleElement(x, 5),"
+	    " tupleElement(y, 5)), each), each)) AS lost FROM"
 	    " (SELECT %s, groupArray((received, collector, %s)) AS each FROM ",
-	    thing, thing, thing, times);
+	    thing, thing, thing, columns);
 }
 
 static void
@@ -52,7 +55,8 @@ void
 sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local, uint64_t from_us,
     uint64_t to_us, const char *where)
 {
-	put_passed_over(sql, "agent, start_us", "low_us, high_us");
+	/* How many a minute may hold is not known: what is of the same time is the same. */
+	put_passed_over(sql, "agent, start_us", "low_us, high_us, toUInt64(0)");
 	cluster_write_name(sql, place, &cluster_tables[CLUSTER_COVER], local);
 	fputs(" FINAL WHERE ", sql);
 	put_range(sql, from_us, to_us);
@@ -62,7 +66,8 @@ sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local, u
 void
 sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place, const char *where)
 {
-	put_passed_over(sql, "agent, boot, if_index", "first_us, last_us");
+	/* One that was away for a while spans the other that stood in for it. */
+	put_passed_over(sql, "agent, boot, if_index", "first_us, last_us, expected");
 	cluster_write_name(sql, place, &cluster_tables[CLUSTER_ACCOUNTS], false);
 	fputs(" FINAL WHERE 1", sql);
 	put_end_of_passed_over(sql, "agent, boot, if_index", where);
