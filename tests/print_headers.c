@@ -244,6 +244,8 @@ main(int argc, char **argv)
 	pcap = pcap_open_offline(argv[1], error);
 	if (!pcap || pcap_datalink(pcap) != DLT_EN10MB) {
 		fprintf(stderr, "%s\n", pcap ? "not Ethernet" : error);
+		if (pcap)
+			pcap_close(pcap);
 		return 1;
 	}
 	for (size_t i = 0; i < N_COLUMNS; i++)

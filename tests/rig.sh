@@ -58,10 +58,17 @@ wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after four tim
 		sleep 0.05
 	done
 }
+# Nobody has it, of UDP or of TCP.
 free_port() {
-	perl -MSocket -e 'socket(my $s, AF_INET, SOCK_DGRAM, 0) or die;
-	    bind($s, sockaddr_in(0, INADDR_LOOPBACK)) or die;
-	    print +(sockaddr_in(getsockname($s)))[0]'
+	perl -MSocket -e 'for (1 .. 100) {
+		socket(my $udp, AF_INET, SOCK_DGRAM, 0) && socket(my $tcp, AF_INET, SOCK_STREAM, 0) or die;
+		bind($udp, sockaddr_in(0, INADDR_LOOPBACK)) or die;
+		my $port = (sockaddr_in(getsockname($udp)))[0];
+		bind($tcp, sockaddr_in($port, INADDR_LOOPBACK)) or next;
+		print $port;
+		exit;
+	    }
+	    die'
 }
 
 # A new rig: nothing of an earlier one is left. BOARD (a file) is optional.

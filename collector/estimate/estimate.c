@@ -318,14 +318,15 @@ unseen_of(const struct estimate_stratum *stratum)
  * from the stratum with the largest weight first, as far as it reaches. So bounds of strata are
  * not added: a key hidden in one has used up its luck. One large stratum: 3.0 T / n.
  */
-double
-estimate_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata)
+int
+estimate_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata, double *pkts)
 {
 	struct unseen *unseen = calloc(n_strata + 1, sizeof(*unseen));
-	double luck = -log(0.05), pkts = 0;
+	double luck = -log(0.05);
 
 	if (!unseen)
-		return INFINITY;
+		return -ENOMEM;
+	*pkts = 0;
 	for (size_t i = 0; i < n_strata; i++)
 		unseen[i] = unseen_of(&strata[i]);
 	qsort(unseen, n_strata, sizeof(*unseen), compare_cost);
@@ -336,10 +337,10 @@ estimate_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata)
 			take = luck / unseen[i].cost_per_pkt;
 		if (take > 0)
 			luck -= take * unseen[i].cost_per_pkt;
-		pkts += take;
+		*pkts += take;
 	}
 	free(unseen);
-	return pkts;
+	return 0;
 }
 
 static int

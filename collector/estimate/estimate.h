@@ -79,8 +79,9 @@ double estimate_total(enum estimate_unit unit, const struct estimate_stratum *st
 /* A figure as a fraction (0..1) of a total; zero if the total is. */
 struct estimate_figure estimate_share(struct estimate_figure figure, double total);
 
-/* Frames that a key can have sent at most (95 %) without being in any sample of these strata. */
-double estimate_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata);
+/* Frames that a key can have sent at most (95 %) without being in any sample of these strata. 0 or
+ * -ENOMEM. */
+int estimate_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata, double *pkts);
 
 /* ranks[i] of figures[i] among all n, the largest having rank 1, for the first n_wanted: where two
  * intervals overlap, the order of their keys is not settled. 0 or -ENOMEM. */

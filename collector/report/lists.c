@@ -439,6 +439,7 @@ count_ports(struct list *list)
 	struct estimate_stratum *strata = calloc(list->query->n_ports + 1, sizeof(*strata));
 	size_t n_strata = 0;
 	double w = 0, n = 0;
+	int err;
 
 	if (!strata)
 		return -ENOMEM;
@@ -455,10 +456,11 @@ count_ports(struct list *list)
 		n += (double)strata[n_strata++].all.n;
 	}
 	list->result->mean_skip = n > 0 ? w / n : 0;
-	list->result->unseen_pkts = estimate_unseen_pkts(strata, n_strata) +
+	err = estimate_unseen_pkts(strata, n_strata, &list->result->unseen_pkts);
+	list->result->unseen_pkts +=
 	    list_lacking(list->query, list->options, list->dimension, ESTIMATE_PKTS);
 	free(strata);
-	return 0;
+	return err;
 }
 
 static void
