@@ -39,8 +39,9 @@ stat() { stats; grep -o "stat: $1 [0-9]*" "$rig/agent.log" | tail -1 | cut -d' '
 
 sampling() { # 1 on, 2 off
 	local port
-	for port in 1 2 3 4 5 6 7 8; do
-		client snmpset -Oq "127.0.0.1:$agent_port" "$ease.1.2.1.$(port_column easePortAdminStatus).$port" i "$1" >/dev/null
+	for port in 1 2 3 4 5 6 7 8; do # after a restart not all is registered yet
+		wait_for 20 client snmpset -Oq "127.0.0.1:$agent_port" "$ease.1.2.1.$(port_column easePortAdminStatus).$port" i "$1" ||
+		    fail "sampling of port $port" 'it cannot be set'
 	done
 }
 walk_on() {
