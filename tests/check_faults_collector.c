@@ -9,9 +9,9 @@
 #include "collector/report/render.h"
 #include "common/log.h"
 #include "tests/faults.h"
+#include "tests/port_life.h"
 #include "tests/sql.h"
 #include "tests/suite.h"
-#include "tests/trap_builder.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -23,21 +23,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define NOON_US 1700000040000000ull
-
 enum {
 	RUNS = 30, /* faults of one kind in what takes long */
 	ERROR_TEXT = 512,
 	MESSAGES = 12,
-	PER_MESSAGE = 5,
-	OCTETS = 4096,
 };
 
-static const uint8_t agent_id[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-static const uint8_t frame[34] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 40, 0, 1, 0, 0,
-    64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2};
 static char dir[64], conf[96], db[96];
-static struct clock noon = {.manual = true, .manual_wall_us = NOON_US, .manual_mono_us = 1000000};
+static struct clock noon = {.manual = true, .manual_wall_us = PORT_LIFE_US, .manual_mono_us = 1000000};
 
 static void
 set_up(void)
@@ -91,48 +84,9 @@ write_config(unsigned threads)
 /* ---- what comes ---- */
 
 static void
-add_samples(struct trap_message *m, uint32_t first)
-{
-	struct ease_snapshot snapshot = {.if_index = 3, .time_us = NOON_US + first * 1000000,
-	    .in.octets = 1000 * first, .pool_in_pkts = 10 * first,
-	    .last_sequence = first + PER_MESSAGE - 1};
-
-	for (uint32_t i = first; i < first + PER_MESSAGE; i++) {
-		const struct ease_sample s = {.time_us = NOON_US + i * 1000000, .if_index = 3,
-		    .sequence = i, .direction = EASE_IN, .skip = 7, .mean_skip = 10,
-		    .pool_pkts = 10 * i, .frame_octets = 500, .kept_octets = sizeof(frame),
-		    .header = frame};
-
-		trap_add_sample(m, &s);
-	}
-	trap_add_snapshot(m, &snapshot);
-}
-
-static size_t
-make_message(unsigned i, uint8_t octets[OCTETS])
-{
-	static struct trap_message m;
-	const struct ease_state state = {.if_index = 3, .time_us = NOON_US, .name = "ge-3",
-	    .alias = "x", .speed_bps = 1000000000, .edge = true};
-	const struct ease_address address = {.time_us = NOON_US, .if_index = 3, .vlan = 1};
-
-	if (i == 0) {
-		trap_start(&m, "public", EASE_NOTIFY_PORT_STATE, agent_id, 1);
-		trap_add_state(&m, &state);
-	} else if (i == 1) {
-		trap_start(&m, "public", EASE_NOTIFY_NEW_ADDRESS, agent_id, 1);
-		trap_add_address(&m, &address);
-	} else {
-		trap_start(&m, "public", EASE_NOTIFY_SAMPLES, agent_id, 1);
-		add_samples(&m, 1 + (i - 2) * PER_MESSAGE);
-	}
-	return trap_build(&m, octets, OCTETS);
-}
-
-static void
 send_all(const struct receiver *to)
 {
-	uint8_t octets[OCTETS];
+	uint8_t octets[PORT_LIFE_OCTETS];
 	struct sockaddr_storage at;
 	socklen_t size = sizeof(at);
 	int fd = receiver_fd(to, 0);
@@ -140,7 +94,7 @@ send_all(const struct receiver *to)
 	faults_spare(true);
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &size), 0);
 	for (unsigned i = 0; i < MESSAGES; i++) {
-		size_t n = make_message(i, octets);
+		size_t n = port_life_message(i, octets);
 
 		ck_assert_int_eq(sendto(fd, octets, n, 0, (struct sockaddr *)&at, size), n);
 	}
@@ -154,8 +108,8 @@ expect_all_stored(void)
 {
 	double stored = sql_number(db, "SELECT ifnull(sum(received), 0) FROM account");
 
-	ck_assert_msg(stored == (MESSAGES - 2) * PER_MESSAGE, "%s failed: %g of %d samples are stored",
-	    faults_last(), stored, (MESSAGES - 2) * PER_MESSAGE);
+	ck_assert_msg(stored == (MESSAGES - 2) * PORT_LIFE_SAMPLES, "%s failed: %g of %d samples are stored",
+	    faults_last(), stored, (MESSAGES - 2) * PORT_LIFE_SAMPLES);
 }
 
 static int
@@ -216,7 +170,7 @@ END_TEST
 static int
 ask(const char *report, render_fn *render, const struct report_options *options, FILE *out)
 {
-	const struct render_options how = {true, NOON_US + 60000000};
+	const struct render_options how = {true, PORT_LIFE_US + 60000000};
 	struct question question = {.report = report_find(report), .options = *options};
 	struct report_result result = {0};
 	char error[QUERY_ERROR_TEXT] = "";
@@ -251,17 +205,6 @@ ask_all(FILE *out)
 	return rc;
 }
 
-static void
-expect_same(const char *text, const char *right)
-{
-	size_t same = 0;
-
-	while (text[same] && text[same] == right[same])
-		same++;
-	ck_assert_msg(text[same] == right[same], "after %s failed: \"%.60s\", and not \"%.60s\"",
-	    faults_last(), text + same, right + same);
-}
-
 /* An answer is whole, or there is none. */
 static int
 ask_and_compare(void *right)
@@ -279,7 +222,7 @@ ask_and_compare(void *right)
 	faults_spare(true);
 	fclose(out);
 	if (rc == 0 && *(char **)right)
-		expect_same(text, *(char **)right);
+		faults_expect_same(text, *(char **)right);
 	if (*(char **)right)
 		free(text);
 	else

@@ -8,9 +8,9 @@
 #include "common/log.h"
 #include "tests/faults.h"
 #include "tests/faults_private.h"
+#include "tests/port_life.h"
 #include "tests/sql.h"
 #include "tests/suite.h"
-#include "tests/trap_builder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,21 +20,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NOON_US 1700000040000000ull
-
 enum {
 	RUNS = 6, /* faults of one kind */
 	ERROR_TEXT = 512,
 	MESSAGES = 20,
-	PER_MESSAGE = 5,
-	OCTETS = 4096,
 	IP_UDP = 28,
 	FIGURES = 1024,
 };
 
-static const uint8_t agent_id[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-static const uint8_t frame[34] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 40, 0, 1, 0, 0,
-    64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2};
 static char dir[64], conf[96], db[96], capture[96];
 
 /* ---- libpcap, as it is called ---- */
@@ -63,60 +56,21 @@ __wrap_pcap_next_ex(pcap_t *pcap, struct pcap_pkthdr **h, const u_char **octets)
 
 /* ---- what is imported ---- */
 
-static void
-add_samples(struct trap_message *m, uint32_t first)
-{
-	struct ease_snapshot snapshot = {.if_index = 3, .time_us = NOON_US + first * 1000000,
-	    .in.octets = 1000 * first, .pool_in_pkts = 10 * first,
-	    .last_sequence = first + PER_MESSAGE - 1};
-
-	for (uint32_t i = first; i < first + PER_MESSAGE; i++) {
-		const struct ease_sample s = {.time_us = NOON_US + i * 1000000, .if_index = 3,
-		    .sequence = i, .direction = EASE_IN, .skip = 7, .mean_skip = 10,
-		    .pool_pkts = 10 * i, .frame_octets = 500, .kept_octets = sizeof(frame),
-		    .header = frame};
-
-		trap_add_sample(m, &s);
-	}
-	trap_add_snapshot(m, &snapshot);
-}
-
-static size_t
-make_message(unsigned i, uint8_t octets[OCTETS])
-{
-	static struct trap_message m;
-	const struct ease_state state = {.if_index = 3, .time_us = NOON_US, .name = "ge-3",
-	    .alias = "x", .speed_bps = 1000000000, .edge = true};
-	const struct ease_address address = {.time_us = NOON_US, .if_index = 3, .vlan = 1};
-
-	if (i == 0) {
-		trap_start(&m, "public", EASE_NOTIFY_PORT_STATE, agent_id, 1);
-		trap_add_state(&m, &state);
-	} else if (i == 1) {
-		trap_start(&m, "public", EASE_NOTIFY_NEW_ADDRESS, agent_id, 1);
-		trap_add_address(&m, &address);
-	} else {
-		trap_start(&m, "public", EASE_NOTIFY_SAMPLES, agent_id, 1);
-		add_samples(&m, 1 + (i - 2) * PER_MESSAGE);
-	}
-	return trap_build(&m, octets, OCTETS);
-}
-
 /* IPv4 without a link header, 5 s apart: a batch for the store every other one. */
 static void
 write_capture(void)
 {
-	static uint8_t packet[IP_UDP + OCTETS] = {0x45, [8] = 64, [9] = 17, [12] = 127, [15] = 1,
+	static uint8_t packet[IP_UDP + PORT_LIFE_OCTETS] = {0x45, [8] = 64, [9] = 17, [12] = 127, [15] = 1,
 	    [16] = 127, [19] = 1, [20] = 0x9c, [21] = 0x40, [23] = 162};
 	pcap_t *pcap = pcap_open_dead(DLT_RAW, sizeof(packet));
 	pcap_dumper_t *out = pcap_dump_open(pcap, capture);
 
 	ck_assert_ptr_nonnull(out);
 	for (unsigned i = 0; i < MESSAGES; i++) {
-		size_t n = make_message(i, packet + IP_UDP), all = n + IP_UDP, udp = all - 20;
+		size_t n = port_life_message(i, packet + IP_UDP), all = n + IP_UDP, udp = all - 20;
 		struct pcap_pkthdr h = {.caplen = (bpf_u_int32)all, .len = (bpf_u_int32)all};
 
-		h.ts.tv_sec = (time_t)(NOON_US / 1000000 + 5 * i);
+		h.ts.tv_sec = (time_t)(PORT_LIFE_US / 1000000 + 5 * i);
 		packet[2] = (uint8_t)(all >> 8);
 		packet[3] = (uint8_t)all;
 		packet[24] = (uint8_t)(udp >> 8);
@@ -196,7 +150,7 @@ describe(char figures[FIGURES])
 static int
 import(void)
 {
-	struct clock clock = {.manual = true, .manual_wall_us = NOON_US + 3600000000};
+	struct clock clock = {.manual = true, .manual_wall_us = PORT_LIFE_US + 3600000000};
 	const struct capd_options options = {.no_sockets = true};
 	struct collector_config config = {0};
 	char error[ERROR_TEXT] = "";

@@ -347,17 +347,6 @@ struct asking {
 	char *right;
 };
 
-static void
-expect_same(const char *text, const char *right)
-{
-	size_t same = 0;
-
-	while (text[same] && text[same] == right[same])
-		same++;
-	ck_assert_msg(text[same] == right[same], "after %s failed: \"%.60s\", and not \"%.60s\"",
-	    faults_last(), text + same, right + same);
-}
-
 /* An answer is whole, or there is none. */
 static int
 ask_and_compare(void *arg)
@@ -379,7 +368,7 @@ ask_and_compare(void *arg)
 	fclose(out);
 	cluster_model_stop(model);
 	if (rc == 0 && asking->right)
-		expect_same(text, asking->right);
+		faults_expect_same(text, asking->right);
 	if (asking->right)
 		free(text);
 	else

@@ -348,3 +348,14 @@ faults_install(void)
 	ours.xRealloc = sqlite_realloc;
 	ck_assert_int_eq(sqlite3_config(SQLITE_CONFIG_MALLOC, &ours), SQLITE_OK);
 }
+
+void
+faults_expect_same(const char *text, const char *right)
+{
+	size_t same = 0;
+
+	while (text[same] && text[same] == right[same])
+		same++;
+	ck_assert_msg(text[same] == right[same], "after %s failed: \"%.60s\", and not \"%.60s\"",
+	    faults_last(), text + same, right + same);
+}

@@ -86,6 +86,9 @@ void faults_exhaust(const char *name, unsigned classes, unsigned most, faults_sc
 		}                                                                               \
 	} while (0)
 
+/* Fails the test at the first difference of an answer, and says where it is. When the faults are over. */
+void faults_expect_same(const char *text, const char *right);
+
 /* The seed of this run: EASE_SEED, or the time; printed. */
 uint64_t faults_seed(const char *name);
 
