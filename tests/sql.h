@@ -4,7 +4,7 @@
 #ifndef EASE_TESTS_SQL_H
 #define EASE_TESTS_SQL_H
 
-#include "tests/unpacked.h"
+#include "tests/collector/unpacked.h"
 
 #include <check.h>
 

@@ -8,7 +8,7 @@
  * are stepped over and counted (RFC 3416 4.2.6 lets a sender add some).
  *
  * What it takes, Net-SNMP's library reads the same; what it refuses as DECODE_BAD_CODING goes to
- * the library by the slow way. library.h states the claim and its exceptions, tests/readings.h
+ * the library by the slow way. library.h states the claim and its exceptions, tests/collector/input/readings.h
  * holds both against each other.
  */
 #ifndef EASE_COLLECTOR_INPUT_DECODE_H

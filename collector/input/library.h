@@ -16,7 +16,7 @@
  *           STRING, NsapAddress, UInteger32), and a number beyond its type that is still beyond it
  *           after the library cut it: the message is refused.
  *
- * tests/readings.c holds both readings against each other and knows these three names.
+ * tests/collector/input/readings.c holds both readings against each other and knows these three names.
  *
  * One thread: the library keeps state for the process.
  */

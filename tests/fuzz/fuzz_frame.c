@@ -1,7 +1,7 @@
 /* Any octets at all are a frame cut off somewhere: keys must be sane, no octet beyond read, and
  * none given that the whole lacks; the first octet, of a MAC, says where to cut. */
 #include "common/frame.h"
-#include "tests/frame_cut.h"
+#include "tests/common/frame_cut.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Any name and value on any table: GETNEXT goes forward, what it finds GET finds too, and a SET
  * that is taken is one that its column allows. */
 #include "mibs/mibs.h"
-#include "tests/mib_fixture.h"
+#include "tests/mibs/mib_fixture.h"
 
 #include "common/buf.h"
 

@@ -4,7 +4,7 @@
 #include "agent/state.h"
 #include "common/log.h"
 #include "mibs/mibs.h"
-#include "tests/fake_device.h"
+#include "tests/agent/hal/fake_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

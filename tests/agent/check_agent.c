@@ -1,0 +1,519 @@
+/*
+ * What joins the agent's rooms, over a fake device: state kept over restarts (clean and not), a
+ * damaged state refused, and settings that are carried out all or none across threads.
+ */
+#include "agent/config.h"
+#include "agent/monitor.h"
+#include "agent/settings.h"
+#include "agent/state.h"
+#include "tests/agent/hal/fake_device.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct fake_device fake;
+static struct clock test_clock;
+static struct hal *hal;
+static struct sampling *sampling;
+static char dir[64];
+static char error[512];
+
+static int
+ignore_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
+{
+	(void)ctx;
+	(void)sample;
+	(void)snapshot;
+	return 0;
+}
+
+static void
+start(void)
+{
+	struct sampling_options options = {.has_seed = true, .seed = 1,
+	    .defaults = {.enabled = true, .mean_skip = 400, .header_octets = 128, .edge = true}};
+	struct sampling_sink sink = {NULL, ignore_sample};
+
+	test_clock = (struct clock){.manual = true, .manual_wall_us = 1700000000000000,
+	    .manual_mono_us = 77};
+	fake_init(&fake, FAKE_PORTS);
+	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
+	ck_assert_int_eq(hal_start(hal), 0);
+	ck_assert_int_eq(sampling_create(hal, &options, &sink, &sampling), 0);
+}
+
+static void
+stop(void)
+{
+	sampling_destroy(sampling);
+	hal_destroy(hal);
+}
+
+static void
+set_up(void)
+{
+	strcpy(dir, "/tmp/ease-check-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	start();
+}
+
+static void
+tear_down(void)
+{
+	char command[128];
+
+	stop();
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void
+write_state(const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* ---- state ---- */
+
+START_TEST(identity_stays_and_boot_counts)
+{
+	uint8_t first[EASE_AGENT_ID_LEN], second[EASE_AGENT_ID_LEN];
+	struct agent_state state;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert_uint_eq(state.boot, 1);
+	state_agent_id(&state, first);
+	state_free(&state);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert_uint_eq(state.boot, 2);
+	state_agent_id(&state, second);
+	ck_assert_mem_eq(first, second, sizeof(first));
+	state_free(&state);
+}
+END_TEST
+
+static int
+save(struct agent_state *state)
+{
+	struct state_owners owners = {.hal = hal, .sampling = sampling};
+
+	return state_save(state, dir, true, &owners);
+}
+
+START_TEST(settings_and_totals_survive_a_clean_stop)
+{
+	struct sampling_port_config config = {.enabled = false, .mean_skip = 33,
+	    .header_octets = 64, .max_samples_per_s = 9, .edge = false};
+	struct hal_counters counters;
+	struct agent_state state;
+	struct hal_port info;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert_int_eq(sampling_set_port(sampling, 20, &config), 0);
+	ck_assert_int_eq(hal_set_alias(hal, 20, "up \"link\" \\ #1 {'x'}"), 0);
+	fake.ports[1].raw[FAKE_WRAPS] = 1234;
+	hal_read_counters(hal, 20, &counters);
+	ck_assert_int_eq(save(&state), 0);
+	state_free(&state);
+	stop();
+
+	start();
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert(state.clean);
+	state_apply(&state, state.clean, hal, sampling);
+	memset(&config, 0, sizeof(config));
+	ck_assert_int_eq(sampling_get_port(sampling, 20, &config), 0);
+	ck_assert_uint_eq(config.mean_skip, 33);
+	ck_assert_uint_eq(config.header_octets, 64);
+	ck_assert_uint_eq(config.max_samples_per_s, 9);
+	ck_assert(!config.enabled && !config.edge);
+	ck_assert_int_eq(hal_port_info(hal, 20, &info), 0);
+	ck_assert_str_eq(info.alias, "up \"link\" \\ #1 {'x'}");
+	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
+	ck_assert_int_eq(hal_read_counters(hal, 20, &counters), 0);
+	ck_assert_uint_eq(counters.value[HAL_IN_OCTETS], 1234);
+	state_free(&state);
+}
+END_TEST
+
+START_TEST(a_port_that_is_not_there_keeps_number_and_settings)
+{
+	struct agent_state state;
+	const struct state_port *gone;
+
+	write_state("agent_id = \"0011223344556677\"\nclean = true\n"
+		    "port \"gone\" { if_index = 70 alias = \"spare\" mean_skip = 33 "
+		    "totals = \"5 6\" }\n");
+	for (int starts = 0; starts < 3; starts++) {
+		ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+		gone = &state.ports.items[state.ports.n - 1];
+		ck_assert_str_eq(gone->name, "gone");
+		ck_assert_uint_eq(gone->if_index, 70);
+		ck_assert_str_eq(gone->alias, "spare");
+		ck_assert_uint_eq(gone->mean_skip, 33);
+		ck_assert_str_eq(gone->totals, starts ? "" : "5 6");
+		ck_assert_uint_eq(state.ports.n, starts ? 1 + FAKE_PORTS : 1);
+		ck_assert_int_eq(save(&state), 0);
+		state_free(&state);
+	}
+}
+END_TEST
+
+/* What the agent does when the device tells of a port. */
+static void
+port_changed(const struct agent_state *state, uint32_t if_index)
+{
+	hal_report_port_changed(hal, if_index);
+	if (sampling_on_port_changed(sampling, if_index))
+		state_apply_port(state, hal, sampling, if_index);
+}
+
+/* Unplugged and plugged in again: the settings of this very run, counters from now on, and no
+ * restart; the others go on. */
+START_TEST(a_port_comes_and_goes)
+{
+	struct sampling_port_config config;
+	const struct sampling_view *view;
+	struct hal_counters counters;
+	struct agent_state state;
+	struct hal_port info;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	fake.ports[0].raw[FAKE_WRAPS] = 5;
+	fake.ports[2].raw[FAKE_WRAPS] = 1000;
+	hal_read_counters(hal, 30, &counters);
+	ck_assert_int_eq(hal_set_alias(hal, 30, "uplink"), 0);
+	ck_assert_int_eq(hal_set_link_traps(hal, 30, false), 0);
+	ck_assert_int_eq(save(&state), 0); /* as after every SET */
+	fake.n_ports = 2;
+	port_changed(&state, 30);
+	ck_assert_int_eq(hal_port_info(hal, 30, &info), -ENODEV);
+	ck_assert_int_eq(sampling_get_port(sampling, 30, &config), -ENODEV);
+	ck_assert_int_eq(sampling_publish(sampling), 0);
+	view = sampling_view_hold(sampling);
+	ck_assert_uint_eq(view->n_ports, 2);
+	sampling_view_release(view);
+	ck_assert_int_eq(save(&state), 0);
+	clock_step_us(&test_clock, 1000);
+	fake.n_ports = 3;
+	fake.ports[2].raw[FAKE_WRAPS] = 7; /* another card, or the same: it counts anew */
+	port_changed(&state, 30);
+	ck_assert_int_eq(hal_port_info(hal, 30, &info), 0);
+	ck_assert_str_eq(info.alias, "uplink");
+	ck_assert(!info.link_traps);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 1077);
+	ck_assert_uint_eq(info.last_change_mono_us, 1077);
+	ck_assert_int_eq(hal_read_counters(hal, 30, &counters), 0);
+	ck_assert_uint_eq(counters.value[HAL_IN_OCTETS], 7);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
+	ck_assert_int_eq(hal_read_counters(hal, 10, &counters), 0);
+	ck_assert_uint_eq(counters.value[HAL_IN_OCTETS], 5);
+	state_free(&state);
+}
+END_TEST
+
+static int
+count_push(void *told, const struct ease_notification *notification)
+{
+	(void)notification;
+	++*(unsigned *)told;
+	return 0;
+}
+
+/* entConfigChange: once for what changes within five seconds, and never for a link. */
+START_TEST(changed_parts_are_told)
+{
+	unsigned pushed = 0;
+	struct monitor_options options = {.hal = hal, .clock = &test_clock, .ctx = &pushed,
+	    .push = count_push};
+	static const uint64_t steps_us[] = {0, 1000000, 1000000, 5000000, 1000000};
+	static const size_t n_ports[] = {3, 2, 3, 3, 3};
+	static const unsigned told[] = {0, 1, 1, 2, 2};
+	struct monitor *monitor;
+
+	ck_assert_int_eq(monitor_create(&options, &monitor), 0);
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		clock_step_us(&test_clock, steps_us[i]);
+		fake.n_ports = n_ports[i];
+		fake.ports[0].oper_status = i % 2 ? EASE_IF_DOWN : EASE_IF_UP;
+		hal_report_port_changed(hal, i % 2 ? 30 : 10);
+		ck_assert_int_eq(hal_refresh(hal, 0), 0);
+		monitor_publish(monitor);
+		ck_assert_uint_eq(pushed, told[i]);
+	}
+	monitor_destroy(monitor);
+}
+END_TEST
+
+/* sysUpTime is the master's and goes on while we restart: so does the time of a discontinuity. */
+START_TEST(a_discontinuity_keeps_its_time)
+{
+	struct agent_state state;
+	struct hal_port info;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	clock_step_us(&test_clock, 5000000);
+	hal_mark_discontinuity(hal, 10);
+	clock_step_us(&test_clock, 1000000);
+	ck_assert_int_eq(save(&state), 0);
+	state_free(&state);
+	stop();
+	start();
+	clock_step_us(&test_clock, 8000000);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	state_apply(&state, state.clean, hal, sampling);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 5000077);
+	ck_assert_int_eq(hal_port_info(hal, 20, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
+	state_free(&state);
+}
+END_TEST
+
+START_TEST(crash_is_a_discontinuity)
+{
+	struct agent_state state;
+	struct hal_port info;
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	state_apply(&state, state.clean, hal, sampling);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 0); /* the first start continues nothing */
+	ck_assert_int_eq(save(&state), 0);
+	state_free(&state);
+	/* started, then killed: the totals of the stop before are not to be used a second time */
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	state_free(&state);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert(!state.clean);
+	state_apply(&state, state.clean, hal, sampling);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 77);
+	state_free(&state);
+}
+END_TEST
+
+/* A disk that is full, a place that cannot be written: said, and what was there stays as it was. */
+START_TEST(state_that_cannot_be_written_is_said_and_kept)
+{
+	struct agent_state state;
+	char fresh[128], nowhere[160];
+
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	snprintf(fresh, sizeof(fresh), "%s/easeagentd.state.new", dir);
+	ck_assert_int_eq(symlink("/dev/full", fresh), 0);
+	ck_assert_int_eq(save(&state), -ENOSPC);
+	state_free(&state);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), -ENOSPC);
+	ck_assert_ptr_nonnull(strstr(error, "easeagentd.state: No space left"));
+	ck_assert_int_eq(unlink(fresh), 0);
+	ck_assert_int_eq(mkdir(fresh, 0700), 0);
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), -EISDIR);
+	ck_assert_int_eq(rmdir(fresh), 0);
+	snprintf(nowhere, sizeof(nowhere), "%s/none/below", dir);
+	ck_assert_int_eq(state_open(nowhere, &state, error, sizeof(error)), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(error, nowhere));
+	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	ck_assert_uint_eq(state.boot, 2);
+	ck_assert(!state.clean);
+	state_free(&state);
+}
+END_TEST
+
+START_TEST(damaged_state_is_refused_and_kept)
+{
+	static const char *const damaged[] = {"boot = \n", "agent_id = \"00112233\"\nboot = 7\n",
+	    "agent_id = \"zz11223344556677\"\n", "boot = 99999999999\n", "nonsense", ""};
+	struct agent_state state;
+	struct stat before, after;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
+	for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+		write_state(damaged[i]);
+		ck_assert_int_eq(stat(path, &before), 0);
+		ck_assert_int_lt(state_open(dir, &state, error, sizeof(error)), 0);
+		ck_assert_ptr_nonnull(strstr(error, "easeagentd.state"));
+		ck_assert_int_eq(stat(path, &after), 0);
+		ck_assert_int_eq(before.st_size, after.st_size);
+	}
+}
+END_TEST
+
+/* ---- settings ---- */
+
+static int n_changed;
+
+static void
+count_change(void *ctx)
+{
+	(void)ctx;
+	n_changed++;
+}
+
+static int
+carry_out(const struct mib_set *sets, size_t n, enum mib_phase phase)
+{
+	struct settings_owners owners = {.hal = hal, .sampling = sampling};
+	size_t failed;
+
+	return settings_carry_out(&owners, sets, n, phase, &failed);
+}
+
+static int
+create(struct settings **settings)
+{
+	struct settings_owners owners = {.hal = hal, .sampling = sampling};
+
+	return settings_create(&owners, count_change, NULL, settings);
+}
+
+START_TEST(all_or_none)
+{
+	struct mib_set sets[] = {
+	    {.kind = MIB_SET_MEAN_SKIP, .if_index = 10, .number = 50},
+	    {.kind = MIB_SET_HEADER_OCTETS, .if_index = 10, .number = 5000},
+	};
+	struct sampling_port_config config;
+
+	ck_assert_int_eq(carry_out(sets, 2, MIB_PHASE_COMMIT), -EINVAL);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert_uint_eq(config.mean_skip, 400);
+	sets[1].number = 64;
+	ck_assert_int_eq(carry_out(sets, 2, MIB_PHASE_TEST), 0);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert_uint_eq(config.mean_skip, 400);
+	ck_assert_int_eq(carry_out(sets, 2, MIB_PHASE_COMMIT), 0);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert_uint_eq(config.mean_skip, 50);
+	ck_assert_uint_eq(config.header_octets, 64);
+	sets[0].if_index = 11;
+	ck_assert_int_eq(carry_out(sets, 2, MIB_PHASE_COMMIT), -ENODEV);
+}
+END_TEST
+
+struct asked {
+	struct settings *settings;
+	struct mib_set set;
+	int result;
+	size_t failed;
+};
+
+static void *
+ask(void *arg)
+{
+	struct asked *asked = arg;
+
+	asked->result = settings_apply(asked->settings, &asked->set, 1, MIB_PHASE_COMMIT,
+	    &asked->failed);
+	return NULL;
+}
+
+START_TEST(crosses_to_the_main_loop)
+{
+	struct asked asked = {.set = {.kind = MIB_SET_EDGE, .if_index = 30, .number = 0}};
+	struct sampling_port_config config;
+	struct pollfd ready;
+	pthread_t thread;
+
+	n_changed = 0;
+	ck_assert_int_eq(create(&asked.settings), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, ask, &asked), 0);
+	ready = (struct pollfd){.fd = settings_fd(asked.settings), .events = POLLIN};
+	ck_assert_int_eq(poll(&ready, 1, 10000), 1);
+	settings_dispatch(asked.settings);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(asked.result, 0);
+	ck_assert_int_eq(n_changed, 1);
+	sampling_get_port(sampling, 30, &config);
+	ck_assert(!config.edge);
+	settings_destroy(asked.settings);
+}
+END_TEST
+
+/* Nobody at the other end: given up in time, and not carried out afterwards. */
+START_TEST(given_up_is_given_up)
+{
+	struct asked asked = {.set = {.kind = MIB_SET_MEAN_SKIP, .if_index = 10, .number = 3}};
+	struct sampling_port_config config;
+
+	n_changed = 0;
+	ck_assert_int_eq(create(&asked.settings), 0);
+	ask(&asked);
+	ck_assert_int_eq(asked.result, -ETIMEDOUT);
+	settings_dispatch(asked.settings);
+	ck_assert_int_eq(n_changed, 0);
+	sampling_get_port(sampling, 10, &config);
+	ck_assert_uint_eq(config.mean_skip, 400);
+	settings_destroy(asked.settings);
+}
+END_TEST
+
+/* ---- configuration ---- */
+
+START_TEST(wrong_configuration_names_file_and_line)
+{
+	static const struct {
+		const char *text, *says;
+	} wrong[] = {
+	    {"device = dummy\nmean_skip = 0\n", ":2:"},
+	    {"device = dummy\n\nmean_skipp = 10\n", ":3:"},
+	    {"device = toaster\n", ":1:"},
+	    {"device = emulated\n", "board"},
+	    {"device = dummy\nloop = maybe\n", ":2:"},
+	    {"device = dummy\nheader_octets = 9999\n", "256"},
+	};
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct agent_config config = {0};
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/agent.conf", dir);
+		file = fopen(path, "w");
+		ck_assert_ptr_nonnull(file);
+		fputs(wrong[i].text, file);
+		fclose(file);
+		ck_assert_int_lt(agent_config_load(path, &config, error, sizeof(error)), 0);
+		ck_assert_msg(strstr(error, wrong[i].says) != NULL, "%s", error);
+		ck_assert_msg(strstr(error, "agent.conf") != NULL, "%s", error);
+		options_free(agent_options, &config);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {identity_stays_and_boot_counts,
+	    settings_and_totals_survive_a_clean_stop, a_port_comes_and_goes,
+	    changed_parts_are_told, a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
+	    a_port_that_is_not_there_keeps_number_and_settings,
+	    state_that_cannot_be_written_is_said_and_kept, damaged_state_is_refused_and_kept,
+	    all_or_none, crosses_to_the_main_loop,
+	    given_up_is_given_up, wrong_configuration_names_file_and_line};
+	Suite *suite = suite_create("agent");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, set_up, tear_down);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(all, tests[i]);
+	suite_add_tcase(suite, all);
+	return suite_run(suite);
+}

@@ -1,0 +1,219 @@
+/*
+ * Static addresses by SET (dot1dStaticTable, RFC 4188) over a fake device with room for two: rows
+ * are made, moved and deleted, all or none with what the device takes, kept over a restart or not.
+ */
+#include "agent/settings.h"
+#include "agent/state_rows.h"
+#include "agent/statics.h"
+#include "mibs/mib_view.h"
+#include "mibs/mibs.h"
+#include "tests/agent/hal/fake_device.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+enum { ALLOWED = 3, STATUS = 4, DELETE_ON_TIMEOUT = 5 };
+
+static struct fake_device fake;
+static struct clock test_clock;
+static struct hal *hal;
+static struct statics *statics;
+static struct mib_transaction t;
+
+static void
+set_up(void)
+{
+	test_clock = (struct clock){.manual = true, .manual_mono_us = 1};
+	fake_init(&fake, FAKE_PORTS);
+	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
+	ck_assert_int_eq(hal_start(hal), 0);
+	ck_assert_int_eq(statics_create(hal, &statics), 0);
+	mib_transaction_begin(&t);
+}
+
+static void
+tear_down(void)
+{
+	statics_destroy(statics);
+	hal_destroy(hal);
+}
+
+static int
+apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase, size_t *failed)
+{
+	struct managed *managed = statics_managed(statics);
+	const struct settings_owners owners = {.hal = hal, .managed = &managed, .n_managed = 1};
+
+	(void)ctx;
+	return settings_carry_out(&owners, sets, n, phase, failed);
+}
+static const struct mib_setter setter = {NULL, apply};
+
+/* The station's address is 02:00:00:00:00:station. */
+static enum mib_error
+add(uint32_t column, uint32_t station, uint32_t receive_port, struct mib_value value)
+{
+	const uint32_t oid[] = {1, 3, 6, 1, 2, 1, 17, 5, 1, 1, column, 2, 0, 0, 0, 0, station,
+	    receive_port};
+	struct mib_view view = {.statics = statics_view_hold(statics)};
+	const struct mib_context context = {.view = &view};
+	enum mib_error error = mib_transaction_add(&t, &bridge_mib_static_table, &context, oid,
+	    sizeof(oid) / sizeof(oid[0]), &value);
+
+	statics_view_release(statics, view.statics);
+	return error;
+}
+
+static struct mib_value
+status(int64_t number)
+{
+	return (struct mib_value){.syntax = MIB_INTEGER, .integer = number};
+}
+
+/* A PortList with these two ports; 0: none. */
+static struct mib_value
+ports(uint32_t one, uint32_t other)
+{
+	struct mib_value value = {.syntax = MIB_STRING, .len = 4};
+
+	for (uint32_t port = 1; port <= 32; port++) {
+		if (port == one || port == other)
+			value.octets[(port - 1) / 8] |= (uint8_t)(0x80 >> (port - 1) % 8);
+	}
+	return value;
+}
+
+/* Carries out what was added; the error of the phase that refused. */
+static enum mib_error
+carry_out(void)
+{
+	enum mib_error error = mib_transaction_test(&t, &setter);
+
+	if (!error)
+		error = mib_transaction_commit(&t, &setter);
+	mib_transaction_begin(&t);
+	statics_publish(statics);
+	return error;
+}
+
+static enum mib_error
+set_static(uint32_t station, uint32_t port, int64_t how)
+{
+	ck_assert_int_eq(add(ALLOWED, station, 0, ports(port, 0)), MIB_NO_ERROR);
+	ck_assert_int_eq(add(STATUS, station, 0, status(how)), MIB_NO_ERROR);
+	return carry_out();
+}
+
+static size_t
+n_rows(void)
+{
+	const struct mib_statics *view = statics_view_hold(statics);
+	size_t n = view ? view->n : 0;
+
+	statics_view_release(statics, view);
+	return n;
+}
+
+START_TEST(rows_are_made_moved_and_deleted)
+{
+	ck_assert_int_eq(set_static(7, 20, STATIC_PERMANENT), MIB_NO_ERROR);
+	ck_assert_uint_eq(fake.n_statics, 1);
+	ck_assert_uint_eq(fake.statics[0].if_index, 20);
+	ck_assert_uint_eq(fake.statics[0].mac[5], 7);
+	ck_assert_uint_eq(n_rows(), 1);
+	ck_assert_int_eq(add(ALLOWED, 7, 0, ports(30, 0)), MIB_NO_ERROR);
+	ck_assert_int_eq(carry_out(), MIB_NO_ERROR);
+	ck_assert_uint_eq(fake.statics[0].if_index, 30);
+	ck_assert_int_eq(add(STATUS, 7, 0, status(STATIC_INVALID)), MIB_NO_ERROR);
+	ck_assert_int_eq(carry_out(), MIB_NO_ERROR);
+	ck_assert_uint_eq(fake.n_statics, 0);
+	ck_assert_uint_eq(n_rows(), 0);
+}
+END_TEST
+
+START_TEST(what_a_chip_cannot_do_is_refused)
+{
+	ck_assert_int_eq(add(STATUS, 7, 0, status(DELETE_ON_TIMEOUT)), MIB_WRONG_VALUE);
+	ck_assert_int_eq(add(STATUS, 7, 10, status(STATIC_PERMANENT)), MIB_NO_CREATION);
+	ck_assert_int_eq(add(ALLOWED, 7, 0, ports(10, 0)), MIB_NO_ERROR);
+	ck_assert_int_eq(carry_out(), MIB_INCONSISTENT_NAME); /* no such row */
+	ck_assert_int_eq(set_static(7, 0, STATIC_PERMANENT), MIB_INCONSISTENT_VALUE);
+	ck_assert_int_eq(set_static(7, 11, STATIC_PERMANENT), MIB_INCONSISTENT_VALUE);
+	ck_assert_int_eq(add(ALLOWED, 7, 0, ports(10, 20)), MIB_NO_ERROR);
+	ck_assert_int_eq(add(STATUS, 7, 0, status(STATIC_PERMANENT)), MIB_NO_ERROR);
+	ck_assert_int_eq(carry_out(), MIB_INCONSISTENT_VALUE);
+	fake.device.addresses = &(const struct hal_addresses_ops){.name = "cannot"};
+	ck_assert_int_eq(set_static(7, 10, STATIC_PERMANENT), MIB_NOT_WRITABLE);
+	ck_assert_uint_eq(fake.n_statics + n_rows(), 0);
+}
+END_TEST
+
+/* The device has room for two: a request for a second and a third makes none, and moves none. */
+START_TEST(all_or_none_with_the_device)
+{
+	ck_assert_int_eq(set_static(1, 10, STATIC_PERMANENT), MIB_NO_ERROR);
+	ck_assert_int_eq(add(ALLOWED, 1, 0, ports(20, 0)), MIB_NO_ERROR);
+	for (uint32_t station = 2; station <= 3; station++) {
+		ck_assert_int_eq(add(ALLOWED, station, 0, ports(10, 0)), MIB_NO_ERROR);
+		ck_assert_int_eq(add(STATUS, station, 0, status(STATIC_PERMANENT)), MIB_NO_ERROR);
+	}
+	ck_assert_int_eq(carry_out(), MIB_COMMIT_FAILED);
+	ck_assert_uint_eq(n_rows(), 1);
+	ck_assert_uint_eq(fake.n_statics, 1);
+	ck_assert_uint_eq(fake.statics[0].mac[5], 1);
+	ck_assert_uint_eq(fake.statics[0].if_index, 10);
+}
+END_TEST
+
+START_TEST(undo_brings_the_device_back)
+{
+	ck_assert_int_eq(set_static(1, 10, STATIC_PERMANENT), MIB_NO_ERROR);
+	ck_assert_int_eq(add(ALLOWED, 1, 0, ports(20, 0)), MIB_NO_ERROR);
+	ck_assert_int_eq(mib_transaction_test(&t, &setter), MIB_NO_ERROR);
+	ck_assert_int_eq(mib_transaction_commit(&t, &setter), MIB_NO_ERROR);
+	ck_assert_uint_eq(fake.statics[0].if_index, 20);
+	ck_assert_int_eq(mib_transaction_undo(&t, &setter), MIB_NO_ERROR);
+	ck_assert_uint_eq(fake.statics[0].if_index, 10);
+}
+END_TEST
+
+START_TEST(permanent_rows_survive_a_restart)
+{
+	struct state_rows kept = {0};
+
+	ck_assert_int_eq(set_static(1, 10, STATIC_PERMANENT), MIB_NO_ERROR);
+	ck_assert_int_eq(set_static(2, 20, STATIC_DELETE_ON_RESET), MIB_NO_ERROR);
+	ck_assert_int_eq(state_rows_collect(statics_managed(statics), &kept), 0);
+	ck_assert_uint_eq(kept.n, 1);
+	tear_down();
+	set_up();
+	state_rows_restore(&kept, statics_managed(statics));
+	statics_publish(statics);
+	ck_assert_uint_eq(n_rows(), 1);
+	ck_assert_uint_eq(fake.n_statics, 1);
+	ck_assert_uint_eq(fake.statics[0].if_index, 10);
+	for (size_t i = 0; i < kept.items[0].columns.n; i++)
+		free(kept.items[0].columns.items[i]);
+	free(kept.items[0].columns.items);
+	free(kept.items[0].name);
+	free(kept.items);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("statics");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, set_up, tear_down);
+	tcase_add_test(all, rows_are_made_moved_and_deleted);
+	tcase_add_test(all, what_a_chip_cannot_do_is_refused);
+	tcase_add_test(all, all_or_none_with_the_device);
+	tcase_add_test(all, undo_brings_the_device_back);
+	tcase_add_test(all, permanent_rows_survive_a_restart);
+	suite_add_tcase(suite, all);
+	return suite_run(suite);
+}

@@ -1,0 +1,255 @@
+/*
+ * What a manager is told at once: back pressure, stalled sampling and error sources, each at its
+ * limit, over a fake device; and what the device counts beside traffic, as it goes into
+ * easeCounters.
+ */
+#include "agent/watch.h"
+#include "tests/agent/hal/fake_device.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+enum { RATE = 2, KINDS = EASE_NOTIFY_SAMPLING_STALLED + 1 };
+
+static struct fake_device fake;
+static struct clock test_clock;
+static struct hal *hal;
+static struct sampling *sampling;
+static struct packer *packer;
+static struct watch *watch;
+static unsigned n_parts[KINDS]; /* by kind of notification */
+static struct ease_resources told;
+
+static int
+push(void *ctx, const struct ease_notification *n)
+{
+	struct trap_part part;
+	size_t pos = 0;
+
+	(void)ctx;
+	n_parts[n->kind] += n->n_parts;
+	while (trap_wire_next(n, &pos, &part))
+		if (part.part == EASE_PART_RESOURCES) {
+			told.if_index = part.if_index;
+			ck_assert_int_eq(trap_wire_get_resources(part.octets, part.len, &told), 0);
+		}
+	return 0;
+}
+
+static void
+lost(void *ctx, uint32_t if_index, unsigned n_samples)
+{
+	(void)ctx;
+	(void)if_index;
+	(void)n_samples;
+}
+
+static int
+take(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
+{
+	(void)ctx;
+	(void)sample;
+	(void)snapshot;
+	return 0;
+}
+
+static void
+set_up(void)
+{
+	const struct sampling_options options = {.has_seed = true, .seed = 1,
+	    .defaults = {.enabled = true, .mean_skip = 1, .header_octets = 20, .edge = true}};
+	const struct sampling_sink sink = {NULL, take};
+	const struct packer_sink out = {NULL, push, lost};
+	struct watch_config config = {.rate_per_s = RATE};
+
+	test_clock = (struct clock){.manual = true};
+	fake_init(&fake, FAKE_PORTS);
+	fake_add_facets(&fake);
+	fake.now_us = 1000000000;
+	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
+	ck_assert_int_eq(hal_start(hal), 0);
+	ck_assert_int_eq(sampling_create(hal, &options, &sink, &sampling), 0);
+	ck_assert_int_eq(packer_create(TRAP_WIRE_MESSAGE_DEFAULT, &out, &packer), 0);
+	config.hal = hal;
+	config.sampling = sampling;
+	config.packer = packer;
+	ck_assert_int_eq(watch_create(&config, &watch), 0);
+	memset(n_parts, 0, sizeof(n_parts));
+}
+
+static void
+tear_down(void)
+{
+	watch_destroy(watch);
+	packer_destroy(packer);
+	sampling_destroy(sampling);
+	hal_destroy(hal);
+}
+
+static void
+look(void)
+{
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	ck_assert_int_eq(sampling_publish(sampling), 0);
+	watch_look(watch);
+	packer_flush(packer);
+}
+
+START_TEST(back_pressure_is_told_once_in_a_while)
+{
+	const unsigned *parts = &n_parts[EASE_NOTIFY_BACK_PRESSURE];
+
+	fake.ports[0].buffers.pressed_episodes = 7; /* before anybody looked */
+	look();
+	look();
+	ck_assert_uint_eq(*parts, 0);
+	fake.ports[0].buffers.pressed_episodes = 8;
+	fake.ports[0].buffers.pressed_us = 55;
+	look();
+	ck_assert_uint_eq(*parts, 1);
+	ck_assert_uint_eq(told.if_index, 10);
+	ck_assert_uint_eq(told.pressed_us, 55);
+	fake.now_us += WATCH_PORT_QUIET_US - 1;
+	fake.ports[0].buffers.pressed_episodes = 9;
+	look();
+	ck_assert_uint_eq(*parts, 1);
+	ck_assert_uint_eq(stat_get(watch_stats(watch), 0), 1);
+	fake.now_us += 1;
+	look();
+	ck_assert_uint_eq(*parts, 1); /* nothing new since */
+	fake.ports[0].buffers.pressed_episodes = 10;
+	look();
+	ck_assert_uint_eq(*parts, 2);
+}
+END_TEST
+
+START_TEST(rate_holds_for_all_together)
+{
+	look();
+	for (unsigned i = 0; i < FAKE_PORTS; i++)
+		fake.ports[i].buffers.pressed_episodes++;
+	look();
+	ck_assert_uint_eq(n_parts[EASE_NOTIFY_BACK_PRESSURE], RATE);
+	ck_assert_uint_eq(stat_get(watch_stats(watch), 0), FAKE_PORTS - RATE);
+}
+END_TEST
+
+/* The skip counter runs dry when the CPU is late; the next refill finds it so. */
+START_TEST(stalled_sampling_is_told)
+{
+	look();
+	fake.late_cpu = true;
+	ck_assert_int_eq(sampling_start(sampling), 0);
+	look();
+	for (int i = 0; i < 10; i++)
+		fake_frame(&fake, 20, EASE_IN);
+	sampling_on_refill(sampling, 20);
+	look();
+	ck_assert_uint_eq(n_parts[EASE_NOTIFY_SAMPLING_STALLED], 0); /* nobody took the samples */
+	sampling_on_sample(sampling, &(struct hal_sample_event){.if_index = 20, .direction = EASE_IN});
+	sampling_on_sample(sampling, &(struct hal_sample_event){.if_index = 20, .direction = EASE_IN});
+	sampling_on_refill(sampling, 20);
+	look();
+	ck_assert_uint_eq(n_parts[EASE_NOTIFY_SAMPLING_STALLED], 1);
+}
+END_TEST
+
+START_TEST(error_sources_are_told_as_they_double)
+{
+	struct ease_error_source source = {
+	    .if_index = 10, .mac = {2}, .kind = EASE_ERROR_FCS, .time_us = 5000000};
+
+	for (source.count = 1; source.count <= 100; source.count++) {
+		source.time_us += 1000000;
+		watch_error_source(watch, &source);
+	}
+	packer_flush(packer);
+	ck_assert_uint_eq(n_parts[EASE_NOTIFY_ERROR_SOURCE], 7); /* 1, 2, 4, … 64 */
+}
+END_TEST
+
+static void
+error_source(void *ctx, const struct ease_error_source *source)
+{
+	(void)ctx;
+	watch_error_source(watch, source);
+}
+
+/* 1, 2 and 4 as they come, then the seven that there are, once. */
+START_TEST(error_sources_are_told_with_the_counters)
+{
+	const struct hal_listener listener = {.error_source = error_source};
+	struct hal_error_event event = {.if_index = 10, .mac = {2}, .kind = EASE_ERROR_FCS};
+
+	hal_set_listener(hal, &listener);
+	for (int i = 1; i <= 7; i++) {
+		event.time_us = fake.now_us += 1000000;
+		hal_report_error_source(hal, &event);
+		if (i == 2)
+			watch_tell_sources(watch); /* these have been told */
+	}
+	packer_flush(packer);
+	ck_assert_uint_eq(n_parts[EASE_NOTIFY_ERROR_SOURCE], 3);
+	for (int i = 0; i < 2; i++) {
+		fake.now_us += 1000000;
+		watch_tell_sources(watch);
+		packer_flush(packer);
+		ck_assert_uint_eq(n_parts[EASE_NOTIFY_ERROR_SOURCE], 4);
+	}
+	for (uint8_t i = 0; i < 3 * (RATE + 3); i++) {
+		event.mac[5] = i / 3;
+		hal_report_error_source(hal, &event);
+	}
+	watch_tell_sources(watch);
+	ck_assert_uint_gt(stat_get(watch_stats(watch), 0), 0); /* at the limited rate */
+	packer_flush(packer);
+	ck_assert_uint_le(n_parts[EASE_NOTIFY_ERROR_SOURCE], 4 + 2 * RATE);
+}
+END_TEST
+
+START_TEST(resources_are_what_the_device_counts)
+{
+	struct ease_resources r;
+
+	fake.ports[0].energy.in = (struct ease_low_power){1, 2};
+	fake.ports[0].energy.out = (struct ease_low_power){3, 4};
+	fake.ports[0].buffers = (struct hal_buffers){.charged = 5, .pressed_episodes = 6,
+	    .pressed_us = 7, .ingress_drops = 8};
+	ck_assert_int_eq(sampling_resources(sampling, 10, &r), 0);
+	ck_assert_uint_eq(r.known, EASE_HAS_LOW_POWER | EASE_HAS_BUFFERS);
+	ck_assert_uint_eq(r.time_us, fake.now_us);
+	ck_assert_uint_eq(r.in.events + r.in.asleep_us + r.out.events + r.out.asleep_us, 10);
+	ck_assert_uint_eq(r.charged_buffers, 5);
+	ck_assert_uint_eq(r.pressed_episodes, 6);
+	ck_assert_uint_eq(r.pressed_us, 7);
+	ck_assert_uint_eq(r.ingress_drops, 8);
+	fake.ports[0].lacks_facets = true;
+	ck_assert_int_eq(sampling_resources(sampling, 10, &r), -ENODATA);
+	ck_assert_int_eq(sampling_resources(sampling, 99, &r), -ENODEV);
+}
+END_TEST
+
+static Suite *
+suite(void)
+{
+	Suite *s = suite_create("watch");
+	TCase *t = tcase_create("watch");
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, back_pressure_is_told_once_in_a_while);
+	tcase_add_test(t, rate_holds_for_all_together);
+	tcase_add_test(t, stalled_sampling_is_told);
+	tcase_add_test(t, error_sources_are_told_as_they_double);
+	tcase_add_test(t, error_sources_are_told_with_the_counters);
+	tcase_add_test(t, resources_are_what_the_device_counts);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int
+main(void)
+{
+	return suite_run(suite());
+}

@@ -1,0 +1,459 @@
+/*
+ * The hardware layer over a fake device: 64-bit totals by the rules of each counter's row, figures
+ * that never step back, sorted snapshots in slices, missing facets.
+ */
+#include "agent/hal/hal_private.h"
+#include "tests/agent/hal/fake_device.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static struct fake_device fake;
+static struct clock test_clock;
+static struct hal *hal;
+
+static void
+set_up(void)
+{
+	test_clock = (struct clock){.manual = true, .manual_mono_us = 5000000};
+	fake_init(&fake, FAKE_PORTS);
+	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
+	ck_assert_int_eq(hal_start(hal), 0);
+}
+
+static void
+tear_down(void)
+{
+	hal_destroy(hal);
+}
+
+static uint64_t
+figure(uint32_t if_index, enum hal_figure which)
+{
+	struct hal_counters c;
+
+	ck_assert_int_eq(hal_read_counters(hal, if_index, &c), 0);
+	return c.value[which];
+}
+
+static const struct hal_snapshot *
+fresh_snapshot(void)
+{
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	return hal_snapshot_hold(hal);
+}
+
+START_TEST(wrap_goes_on)
+{
+	uint64_t *raw = &fake.ports[0].raw[FAKE_WRAPS];
+
+	*raw = 0xfffffff0;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 0xfffffff0);
+	*raw = 0x10;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 0x100000010);
+}
+END_TEST
+
+/* counters-84302.md 2.1 item 1: read at the maximum, one event, read: 1 more, not 2. */
+START_TEST(maximum_was_zeroed_by_its_read)
+{
+	uint64_t *raw = &fake.ports[0].raw[FAKE_WRAPS];
+
+	*raw = UINT32_MAX;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), UINT32_MAX);
+	*raw += 1;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), (uint64_t)UINT32_MAX + 1);
+}
+END_TEST
+
+START_TEST(clear_on_read_adds_up)
+{
+	fake.ports[1].raw[FAKE_CLEARS] = 7;
+	ck_assert_uint_eq(figure(20, HAL_IN_ERRORS), 7);
+	ck_assert_uint_eq(figure(20, HAL_IN_ERRORS), 7);
+	fake.ports[1].raw[FAKE_CLEARS] = 3;
+	ck_assert_uint_eq(figure(20, HAL_IN_ERRORS), 10);
+}
+END_TEST
+
+START_TEST(figures_never_step_back)
+{
+	fake.ports[0].raw[FAKE_TOTAL] = 50;
+	ck_assert_uint_eq(figure(10, HAL_IN_MCAST_PKTS), 50);
+	fake.ports[0].raw[FAKE_WRAPS] = 20;
+	ck_assert_uint_eq(figure(10, HAL_IN_MCAST_PKTS), 50);
+	fake.ports[0].raw[FAKE_TOTAL] = 90;
+	ck_assert_uint_eq(figure(10, HAL_IN_MCAST_PKTS), 70);
+}
+END_TEST
+
+START_TEST(failed_read_keeps_total_and_counts)
+{
+	fake.ports[0].raw[FAKE_TOTAL] = 50;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	fake.ports[0].raw[FAKE_TOTAL] = 80;
+	fake.read_error = -EIO;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 50);
+	ck_assert_uint_eq(stat_get(hal_stats(hal), HAL_STAT_COUNTER_READ_ERRORS), FAKE_N_ROWS);
+	fake.read_error = 0;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), 80);
+}
+END_TEST
+
+START_TEST(device_reset_keeps_totals_and_says_so)
+{
+	struct hal_port info;
+
+	fake.ports[0].raw[FAKE_WRAPS] = 1000;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 1000);
+	fake.ports[0].raw[FAKE_WRAPS] = 0;
+	hal_report_counters_reset(hal, 10);
+	fake.ports[0].raw[FAKE_WRAPS] = 5;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 1005);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 5000000);
+	ck_assert_uint_eq(info.discontinuity_us, fake.now_us);
+}
+END_TEST
+
+START_TEST(totals_survive_a_restart)
+{
+	uint64_t totals[HAL_MAX_COUNTER_ROWS];
+	size_t n;
+
+	fake.ports[0].raw[FAKE_WRAPS] = 1000;
+	figure(10, HAL_IN_OCTETS);
+	ck_assert_int_eq(hal_save_totals(hal, 10, totals, HAL_MAX_COUNTER_ROWS, &n), 0);
+	ck_assert_int_eq(hal_save_totals(hal, 10, totals, 1, &n), -E2BIG);
+	tear_down();
+	set_up();
+	ck_assert_int_eq(hal_restore_totals(hal, 10, totals, FAKE_N_ROWS), 0);
+	ck_assert_int_eq(hal_restore_totals(hal, 10, totals, 1), -EINVAL);
+	fake.ports[0].raw[FAKE_WRAPS] = 1;
+	ck_assert_uint_eq(figure(10, HAL_IN_OCTETS), 1001);
+}
+END_TEST
+
+START_TEST(snapshot_is_sorted_sliced_and_immutable)
+{
+	const struct hal_snapshot *first, *second;
+
+	fake.addresses[0] = (struct hal_address){.mac = {9}, .if_index = 10};
+	fake.addresses[1] = (struct hal_address){.mac = {1}, .if_index = 20};
+	fake.addresses[2] = (struct hal_address){.vlan = 5, .mac = {0}, .if_index = 20};
+	fake.n_addresses = 3;
+	ck_assert_ptr_null(hal_snapshot_hold(hal));
+	ck_assert_int_eq(hal_refresh(hal, 2), 1);
+	ck_assert_ptr_null(hal_snapshot_hold(hal));
+	ck_assert_int_eq(hal_refresh(hal, 2), 0);
+	first = hal_snapshot_hold(hal);
+	ck_assert_uint_eq(first->n_ports, 3);
+	ck_assert_uint_eq(first->mono_us, 5000000);
+	ck_assert_str_eq(hal_snapshot_port(first, 20)->name, "fake-20");
+	ck_assert_ptr_null(hal_snapshot_port(first, 15));
+	ck_assert_uint_eq(first->addresses[0].mac[0], 1);
+	ck_assert_uint_eq(first->addresses[1].mac[0], 9);
+	ck_assert_uint_eq(first->addresses[2].vlan, 5);
+	ck_assert_uint_eq(first->address_discards, 7);
+	fake.n_addresses = 0;
+	clock_step_us(&test_clock, 1000000);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	second = hal_snapshot_hold(hal);
+	ck_assert_uint_eq(second->n_addresses, 0);
+	ck_assert_uint_eq(second->mono_us, 6000000);
+	ck_assert_uint_eq(first->n_addresses, 3);
+	hal_snapshot_release(first);
+	hal_snapshot_release(second);
+}
+END_TEST
+
+START_TEST(addresses_are_counted_by_vlan)
+{
+	static const uint16_t vlans[] = {7, 3, 7, 7};
+	const struct hal_snapshot *snapshot = fresh_snapshot();
+
+	ck_assert_uint_eq(snapshot->n_vlans, 1); /* of a bridge that has heard nobody */
+	ck_assert_uint_eq(snapshot->vlans[0].vlan, 0);
+	hal_snapshot_release(snapshot);
+	for (uint8_t i = 0; i < 4; i++)
+		fake.addresses[i] = (struct hal_address){.vlan = vlans[i], .mac = {i},
+		    .status = i < 3 ? HAL_ADDRESS_LEARNED : HAL_ADDRESS_SELF};
+	fake.n_addresses = 4;
+	snapshot = fresh_snapshot();
+	ck_assert_uint_eq(snapshot->n_vlans, 2);
+	ck_assert_uint_eq(snapshot->vlans[0].vlan, 3);
+	ck_assert_uint_eq(snapshot->vlans[0].n_learned, 1);
+	ck_assert_uint_eq(snapshot->vlans[1].n_learned, 2);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
+/* A port that vanishes while a snapshot is under way must not leave it half of two worlds. */
+START_TEST(ports_change_between_slices)
+{
+	const struct hal_snapshot *snapshot;
+
+	ck_assert_int_eq(hal_refresh(hal, 1), 1);
+	fake.n_ports = 2;
+	clock_step_us(&test_clock, 1);
+	hal_report_port_changed(hal, 30);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	snapshot = hal_snapshot_hold(hal);
+	ck_assert_uint_eq(snapshot->n_ports, 2);
+	ck_assert_uint_eq(snapshot->ports_changed_mono_us, 5000001);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
+START_TEST(link_change_is_stamped)
+{
+	struct hal_port info;
+
+	fake.ports[0].oper_status = EASE_IF_DOWN;
+	clock_step_us(&test_clock, 250);
+	hal_report_port_changed(hal, 10);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.last_change_mono_us, 5000250);
+}
+END_TEST
+
+/* RFC 3635: one direction alone needs more than 100 Mb/s. */
+START_TEST(pause_is_checked_then_set)
+{
+	fake.ports[1].speed_bps = 1000000000;
+	ck_assert_int_eq(hal_set_pause(hal, 10, HAL_PAUSE_BOTH), 0);
+	ck_assert_uint_eq(fake.ports[0].pause, HAL_PAUSE_BOTH);
+	ck_assert_int_eq(hal_set_pause(hal, 10, HAL_PAUSE_XMIT), -EBUSY);
+	ck_assert_int_eq(hal_check_pause(hal, 20, HAL_PAUSE_XMIT), 0);
+	ck_assert_uint_eq(fake.ports[1].pause, 0);
+	ck_assert_int_eq(hal_set_pause(hal, 20, HAL_PAUSE_XMIT), 0);
+	ck_assert_int_eq(hal_set_pause(hal, 20, 5), -EINVAL);
+	ck_assert_int_eq(hal_set_pause(hal, 99, HAL_PAUSE_BOTH), -ENODEV);
+}
+END_TEST
+
+START_TEST(missing_facets_answer_not_supported)
+{
+	struct hal_counters c;
+
+	fake.device.sampling = NULL;
+	fake.device.counters = NULL;
+	ck_assert(!hal_has_sampling(hal));
+	ck_assert_int_eq(hal_load_skip(hal, 10, 1), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_restart_sampling(hal, 10), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_read_counters(hal, 10, &c), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_set_admin_status(hal, 10, EASE_IF_DOWN), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_set_ageing_s(hal, 100), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_alarm(hal, 1), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_fd(hal), -1);
+	ck_assert_int_eq(hal_read_counters(hal, 99, &c), -ENODEV);
+}
+END_TEST
+
+START_TEST(energy_and_buffers_are_in_the_snapshot)
+{
+	const struct hal_snapshot *snapshot;
+	struct hal_energy energy;
+	struct hal_buffers buffers;
+
+	ck_assert_int_eq(hal_read_energy(hal, 10, &energy), -EOPNOTSUPP);
+	ck_assert_int_eq(hal_read_buffers(hal, 10, &buffers), -EOPNOTSUPP);
+	fake_add_facets(&fake);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	ck_assert_uint_eq(hal_device_drops(hal), 3);
+	fake.ports[0].energy.in.asleep_us = 77;
+	fake.ports[0].buffers.ingress_drops = 5;
+	fake.ports[1].lacks_facets = true;
+	ck_assert_int_eq(hal_read_energy(hal, 99, &energy), -ENODEV);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	snapshot = hal_snapshot_hold(hal);
+	ck_assert(snapshot->ports[0].has_energy && snapshot->ports[0].has_buffers);
+	ck_assert_uint_eq(snapshot->ports[0].energy.in.asleep_us, 77);
+	ck_assert_uint_eq(snapshot->ports[0].buffers.ingress_drops, 5);
+	ck_assert(!snapshot->ports[1].has_energy && !snapshot->ports[1].has_buffers);
+	hal_snapshot_release(snapshot);
+	fake.read_error = -EIO;
+	ck_assert_int_eq(hal_read_buffers(hal, 10, &buffers), -EIO);
+}
+END_TEST
+
+/* RFC 2863: 10 and 20 are members of 30; nothing lies above 30 or below 10 and 20. */
+START_TEST(layers_show_aggregates)
+{
+	static const struct hal_layer wanted[] = {{0, 30}, {10, 0}, {20, 0}, {30, 10}, {30, 20}};
+	const struct hal_snapshot *snapshot;
+
+	fake.ports[0].lag_parent = fake.ports[1].lag_parent = 30;
+	snapshot = fresh_snapshot();
+	ck_assert_uint_eq(snapshot->inventory->n_layers, 5);
+	ck_assert_mem_eq(snapshot->inventory->layers, wanted, sizeof(wanted));
+	ck_assert_uint_eq(snapshot->inventory->layers_changed_mono_us, 0);
+	hal_snapshot_release(snapshot);
+	fake.ports[0].lag_parent = 99; /* not served */
+	clock_step_us(&test_clock, 1);
+	hal_report_port_changed(hal, 10);
+	snapshot = fresh_snapshot();
+	ck_assert_uint_eq(snapshot->inventory->layers[0].lower, 10);
+	ck_assert_uint_eq(snapshot->inventory->layers_changed_mono_us, 5000001);
+	ck_assert_uint_eq(snapshot->inventory->parts_changed_mono_us, 0);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
+/* ENTITY-MIB: two modules, the first port on the second one. */
+START_TEST(parts_are_in_one_another)
+{
+	static const struct hal_contained wanted[] = {
+	    {1, 2}, {1, 3}, {2, 1020}, {2, 1030}, {3, 1010}};
+	const struct hal_snapshot *snapshot;
+	const struct hal_inventory *inventory;
+
+	fake_add_facets(&fake);
+	snapshot = fresh_snapshot();
+	inventory = snapshot->inventory;
+	ck_assert_uint_eq(inventory->n_parts, 6);
+	ck_assert_uint_eq(inventory->first_port_part, 3);
+	ck_assert_mem_eq(inventory->contents, wanted, sizeof(wanted));
+	ck_assert_str_eq(inventory->parts[2].name, "module-1");
+	ck_assert_str_eq(inventory->parts[5].name, "fake-30");
+	ck_assert_int_eq(inventory->parts[5].class, HAL_PART_PORT);
+	ck_assert_uint_eq(inventory->parts[5].contained_in, 2);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
+/* Snapshots share it; a link's change is no change of it; a port that vanishes is. */
+START_TEST(inventory_is_made_when_ports_change)
+{
+	const struct hal_snapshot *first = fresh_snapshot(), *second = fresh_snapshot();
+
+	ck_assert_ptr_eq(first->inventory, second->inventory);
+	hal_snapshot_release(second);
+	clock_step_us(&test_clock, 1);
+	fake.ports[0].oper_status = EASE_IF_DOWN;
+	hal_report_port_changed(hal, 10);
+	second = fresh_snapshot();
+	ck_assert_uint_eq(second->inventory->parts_changed_mono_us, 0);
+	hal_snapshot_release(second);
+	fake.n_ports = 2;
+	hal_report_port_changed(hal, 30);
+	second = fresh_snapshot();
+	ck_assert_uint_eq(second->inventory->n_parts, 3);
+	ck_assert_uint_eq(second->inventory->parts_changed_mono_us, 5000001);
+	ck_assert_uint_eq(second->inventory->layers_changed_mono_us, 5000001);
+	ck_assert_uint_eq(first->inventory->n_parts, 4); /* held */
+	hal_snapshot_release(first);
+	hal_snapshot_release(second);
+}
+END_TEST
+
+static unsigned n_errors;
+static struct ease_error_source last_error;
+
+static void
+on_error_source(void *ctx, const struct ease_error_source *source)
+{
+	(void)ctx;
+	n_errors++;
+	last_error = *source;
+}
+
+static void
+bad_frame(uint32_t if_index, uint8_t station, enum ease_error_kind kind, uint64_t time_us)
+{
+	const struct hal_error_event event = {
+	    .if_index = if_index, .mac = {2, station}, .kind = kind, .time_us = time_us};
+
+	hal_report_error_source(hal, &event);
+}
+
+START_TEST(error_sources_add_up)
+{
+	const struct hal_listener listener = {.error_source = on_error_source};
+	const struct hal_snapshot *snapshot;
+
+	fake_add_facets(&fake);
+	hal_set_listener(hal, &listener);
+	n_errors = 0;
+	bad_frame(20, 7, EASE_ERROR_FCS, 100);
+	bad_frame(10, 9, EASE_ERROR_TOO_LONG, 200);
+	bad_frame(10, 9, EASE_ERROR_FCS, 300);
+	bad_frame(20, 7, EASE_ERROR_FCS, 400);
+	ck_assert_uint_eq(n_errors, 4);
+	ck_assert_uint_eq(last_error.count, 2);
+	ck_assert_uint_eq(last_error.first_us, 100);
+	ck_assert_uint_eq(last_error.time_us, 400);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	snapshot = hal_snapshot_hold(hal);
+	ck_assert(snapshot->has_error_sources);
+	ck_assert_uint_eq(snapshot->n_error_sources, 3);
+	ck_assert_uint_eq(snapshot->error_sources[0].if_index, 10);
+	ck_assert_uint_eq(snapshot->error_sources[0].kind, EASE_ERROR_FCS);
+	ck_assert_uint_eq(snapshot->error_sources[1].kind, EASE_ERROR_TOO_LONG);
+	ck_assert_uint_eq(snapshot->error_sources[2].if_index, 20);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
+/* Made-up sources push out the quietest, one for one, and that is counted. */
+START_TEST(error_sources_have_a_limit)
+{
+	const struct hal_snapshot *snapshot;
+	bool quietest = false, busy = false;
+
+	for (unsigned i = 0; i < HAL_MAX_ERROR_SOURCES; i++)
+		bad_frame(10, (uint8_t)i, EASE_ERROR_FCS, 1000 + (i ^ 0x55));
+	bad_frame(10, 0x55, EASE_ERROR_FCS, 5000); /* the oldest is heard again */
+	bad_frame(30, 1, EASE_ERROR_FCS, 6000);
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	snapshot = hal_snapshot_hold(hal);
+	ck_assert_uint_eq(snapshot->n_error_sources, HAL_MAX_ERROR_SOURCES);
+	for (size_t i = 0; i < snapshot->n_error_sources; i++) {
+		quietest |= snapshot->error_sources[i].mac[1] == 0x54;
+		busy |= snapshot->error_sources[i].mac[1] == 0x55;
+	}
+	ck_assert(busy && !quietest);
+	ck_assert_uint_eq(snapshot->error_sources[HAL_MAX_ERROR_SOURCES - 1].if_index, 30);
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
+START_TEST(skip_beyond_the_register_is_refused)
+{
+	ck_assert_int_eq(hal_load_skip(hal, 10, FAKE_MAX_SKIP + 1), -EINVAL);
+	ck_assert_uint_eq(fake.ports[0].loads, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("hal");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, set_up, tear_down);
+	tcase_add_test(all, wrap_goes_on);
+	tcase_add_test(all, maximum_was_zeroed_by_its_read);
+	tcase_add_test(all, clear_on_read_adds_up);
+	tcase_add_test(all, figures_never_step_back);
+	tcase_add_test(all, failed_read_keeps_total_and_counts);
+	tcase_add_test(all, device_reset_keeps_totals_and_says_so);
+	tcase_add_test(all, totals_survive_a_restart);
+	tcase_add_test(all, snapshot_is_sorted_sliced_and_immutable);
+	tcase_add_test(all, addresses_are_counted_by_vlan);
+	tcase_add_test(all, ports_change_between_slices);
+	tcase_add_test(all, link_change_is_stamped);
+	tcase_add_test(all, pause_is_checked_then_set);
+	tcase_add_test(all, missing_facets_answer_not_supported);
+	tcase_add_test(all, skip_beyond_the_register_is_refused);
+	tcase_add_test(all, energy_and_buffers_are_in_the_snapshot);
+	tcase_add_test(all, error_sources_add_up);
+	tcase_add_test(all, error_sources_have_a_limit);
+	tcase_add_test(all, layers_show_aggregates);
+	tcase_add_test(all, parts_are_in_one_another);
+	tcase_add_test(all, inventory_is_made_when_ports_change);
+	suite_add_tcase(suite, all);
+	return suite_run(suite);
+}

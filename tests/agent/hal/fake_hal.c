@@ -1,0 +1,85 @@
+#include "tests/agent/hal/fake_hal.h"
+
+#include <string.h>
+
+void
+hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unknown)
+{
+	(void)pool_unknown;
+	if (hal->n_samples < FAKE_HAL_MAX) {
+		struct fake_sample *s = &hal->samples[hal->n_samples];
+		size_t n = event->kept_octets;
+
+		s->event = *event;
+		if (n > sizeof(s->kept))
+			n = sizeof(s->kept);
+		memcpy(s->kept, event->octets, n);
+		s->event.octets = s->kept;
+	}
+	hal->n_samples++;
+	if (hal->on_sample)
+		hal->on_sample(hal->ctx, event);
+}
+
+void
+hal_report_refill(struct hal *hal, uint32_t if_index)
+{
+	if (hal->n_refills < FAKE_HAL_MAX)
+		hal->refills[hal->n_refills] = if_index;
+	hal->n_refills++;
+	if (hal->on_refill)
+		hal->on_refill(hal->ctx, if_index);
+}
+
+void
+hal_report_port_changed(struct hal *hal, uint32_t if_index)
+{
+	(void)if_index;
+	hal->n_port_changes++;
+}
+
+void
+hal_report_new_address(struct hal *hal, const struct ease_address *address)
+{
+	if (hal->n_new_addresses < FAKE_HAL_MAX)
+		hal->new_addresses[hal->n_new_addresses] = *address;
+	hal->n_new_addresses++;
+}
+
+void
+hal_report_error_source(struct hal *hal, const struct hal_error_event *event)
+{
+	if (hal->n_errors < FAKE_HAL_MAX)
+		hal->errors[hal->n_errors] = *event;
+	hal->n_errors++;
+}
+
+void
+hal_report_counters_due(struct hal *hal, uint32_t if_index)
+{
+	if (hal->n_due < FAKE_HAL_MAX)
+		hal->due[hal->n_due] = if_index;
+	hal->n_due++;
+}
+
+void
+hal_report_counters_reset(struct hal *hal, uint32_t if_index)
+{
+	(void)hal;
+	(void)if_index;
+}
+
+void
+hal_report_alarm(struct hal *hal, uint64_t device_us)
+{
+	hal->n_alarms++;
+	hal->last_alarm_us = device_us;
+	if (hal->on_alarm)
+		hal->on_alarm(hal->ctx, device_us);
+}
+
+void
+hal_report_ended(struct hal *hal)
+{
+	hal->n_ended++;
+}

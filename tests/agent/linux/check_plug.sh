@@ -1,0 +1,67 @@
+#!/bin/bash
+# Ports that come and go, over a real snmpd and the kernel's interfaces in a network namespace of the
+# test's own: each is an event in the tables and no restart; one plugged in again has its number and
+# its settings, and its counters begin with a discontinuity; the others go on. Needs root. Prints PASS,
+# FAIL or SKIP lines; exit 1 if one failed.
+if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
+	exec unshare -n -- bash "$0" inside
+fi
+. "$(dirname "$0")/../../support/rig.sh"
+if [ "${1:-}" != inside ] || ! ip link set lo up; then
+	skip 'all' 'no network namespace can be made'
+	exit 0
+fi
+
+plug() { ip link add "$1" type veth peer name "peer-$1" && ip link set "$1" up; }
+plug p1
+plug p2
+index_of() { # NAME: its ifIndex
+	client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $if_x.1 | sed -n "s/^\.$if_x\.1\.\([0-9]*\) \"$1\"$/\1/p"
+}
+is_named() { [ -n "$(index_of "$1")" ]; } # tables are registered one after the other
+start_agent() {
+	cat >"$rig/agent.conf" <<-END
+		device = linux
+		agentx_socket = "unix:$rig/agentx/master"
+		state_dir = "$rig/agent"
+	END
+	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
+	agent_pid=$!
+	disown "$agent_pid" # or bash reports its end
+	wait_for 15 if_number && wait_for 5 quick_get $stack_last_change && wait_for 5 is_named p1
+}
+interfaces=1.3.6.1.2.1.2 stack=1.3.6.1.2.1.31.1.2.1.3
+table_last_change=1.3.6.1.2.1.31.1.5.0 stack_last_change=1.3.6.1.2.1.31.1.6.0
+rig_new
+rig_snmpd && start_agent || { fail 'start' 'a daemon did not come up'; exit 1; }
+
+number() { snmp_get $interfaces.1.0; }
+ticks() { snmp_get -Ot "$1"; }
+discontinuity() { ticks $if_x.19."$(index_of "$1")"; }
+layers() { client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $stack | sed "s/^\.$stack\.//" | paste -sd' '; }
+is_number() { [ "$(number)" = "$1" ]; }
+
+expect 'four interfaces' "$(number)" 4
+expect 'nothing has changed yet' "$(ticks $table_last_change) $(ticks $stack_last_change)" '0 0'
+first=$(index_of p1) second=$(index_of p2)
+client snmpset "127.0.0.1:$agent_port" $if_x.14."$second" i 2 $if_x.18."$second" s 'to the roof' >/dev/null
+expect 'each interface has a layer above and below' "$(layers | wc -w)" 16
+ip link delete p2
+if wait_for 5 is_number 2; then pass 'two are unplugged'; else fail 'two are unplugged' "$(number) are left"; fi
+expect 'their rows are gone' "$(index_of p2)$(snmp_get $interfaces.2.1.1."$second" | grep -v 'No Such')" ''
+expect 'and their layers' "$(layers | wc -w)" 8
+gone_at=$(ticks $table_last_change)
+expect 'the tables tell when' "$((gone_at > 0)) $(($(ticks $stack_last_change) > 0))" '1 1'
+plug p2
+if wait_for 5 is_number 4; then pass 'they are plugged in again'; else fail 'they are plugged in again' "$(number)"; fi
+expect 'with the number they had' "$(index_of p2)" "$second"
+expect 'and the settings' "$(snmp_get $if_x.14."$second" $if_x.18."$second" | paste -sd' ')" '2 "to the roof"'
+expect 'counters begin there' "$(($(discontinuity p2) >= gone_at))" 1
+expect 'those of others go on' "$(discontinuity p1)" 0
+expect 'the agent is the same' "$(grep -c 'serving' "$rig/agent.log")" 1
+kept_at=$(discontinuity p2)
+rig_agent_stop
+start_agent || { fail 'restart' 'the agent did not come up'; exit 1; }
+expect 'numbers stay over a restart' "$(index_of p1) $(index_of p2)" "$first $second"
+expect 'and discontinuities' "$(discontinuity p1) $(($(discontinuity p2) - kept_at < 100 && kept_at - $(discontinuity p2) < 100))" '0 1'
+exit $failed

@@ -1,0 +1,68 @@
+#!/bin/bash
+# The memory budget under a flood of spoofed sources, ten million with --long (EASE_LONG), as one
+# program: it stays within `memory`, no sample is lost, reports say how many found no key and how
+# many of them one key can have, and with that the heavy sources' figures hold. sFlow of
+# tests/e2e/flood_sender.pl by --import. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+. "$(dirname "$0")/../support/rig.sh"
+if ! command -v sqlite3 >/dev/null; then
+	skip 'all' 'sqlite3 is not there'
+	exit 0
+fi
+
+sanitized=false
+grep -q __asan_init "$build/collector/easecapd" && sanitized=true
+spoofed=400000
+[ -z "${EASE_LONG:-}" ] || $sanitized || spoofed=10000000
+budget=128 # MiB
+# What a program has beside what it was told to keep: its code, libraries, SQLite's page cache; and a
+# sanitizer's shadow, which nobody can hold to a budget.
+beside=24
+
+rig_new
+printf 'memory = %s\nsample_rows = 1000\n' "$budget" >>"$rig/collector.conf"
+mkfifo "$rig/flood"
+perl "$top/tests/e2e/flood_sender.pl" "$spoofed" >"$rig/flood" 2>"$rig/heavy" &
+sender=$!
+disown "$sender"
+"$build/collector/easecapd" -c "$rig/collector.conf" --import "$rig/flood" >"$rig/import.out" 2>"$rig/collector.log" &
+collector_pid=$!
+most_kib=0
+while kill -0 "$collector_pid" 2>/dev/null; do
+	kib=$(awk '$1 == "VmHWM:" { print $2 }' "/proc/$collector_pid/status" 2>/dev/null)
+	[ "${kib:-0}" -le "$most_kib" ] || most_kib=$kib
+	sleep 0.05
+done
+wait "$collector_pid"
+expect 'the import ends well' $? 0
+collector_pid=''
+
+expect 'every sample is counted' "$("$build/tests/collector/store/store_sql" "$rig/ease.db" 'SELECT sum(n) FROM window')" "$((2 * spoofed))"
+if $sanitized; then
+	skip 'memory' 'a sanitizer takes more than the program'
+elif [ "$most_kib" -gt 0 ] && [ $((most_kib / 1024)) -le $((budget + beside)) ]; then
+	pass "memory: $((most_kib / 1024)) MiB at most, of a budget of $budget and $beside beside it"
+else
+	fail 'memory' "$((most_kib / 1024)) MiB of a budget of $budget and $beside beside it"
+fi
+easetop talkers --by pair --layer ip --last all --top 20 --sort packets --format json >"$rig/talkers.json"
+easetop talkers --by pair --layer ip --last all --top 5 >"$rig/talkers.text"
+folded=$(jq .folded_samples "$rig/talkers.json")
+most=$(jq .folded_samples_one_key_high "$rig/talkers.json")
+if [ "$folded" -gt $((spoofed / 10)) ]; then pass "$folded samples found no key, one key has at most $most of them"; else
+	fail 'folded' "$folded"; fi
+if [ "$most" -lt $((spoofed / 20)) ]; then pass 'the bound is a small part'; else fail 'the bound' "$most"; fi
+if grep -q 'up to' "$rig/talkers.text"; then pass "the report says so: $(grep 'up to' "$rig/talkers.text")"; else
+	fail 'the report says so' "$(tail -2 "$rig/talkers.text")"; fi
+# Of each heavy source: samples here <= samples sent <= samples here + the bound; and the frames that
+# these stand for lie within the limits.
+wrong=$(jq -r '.rows[] | "\(.src) \(.samples) \(.packets.low) \(.packets.high)"' "$rig/talkers.json" |
+    awk -v most="$most" 'FNR == NR { sent[$1] = $2; next } $1 in sent {
+	seen[$1]
+	if ($2 > sent[$1] || sent[$1] > $2 + most) print $1 ": " $2 " samples of " sent[$1]
+	if (1000 * sent[$1] < $3 || 1000 * sent[$1] > $4) print $1 ": " 1000 * sent[$1] " is not in " $3 " to " $4 }
+	END { for (s in sent) n += s in seen; if (n < 20) print n " of 20 heavy sources are listed" }' "$rig/heavy" -)
+expect 'the heavy sources hold within the bound' "$wrong" ''
+expect 'the ten heaviest are the ten heaviest' \
+    "$(jq -r '.rows[:10][].src' "$rig/talkers.json" | sort | tr '\n' ' ')" \
+    "$(sort -k2,2nr "$rig/heavy" | head -10 | cut -d' ' -f1 | sort | tr '\n' ' ')"
+exit $failed

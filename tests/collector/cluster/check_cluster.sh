@@ -1,0 +1,255 @@
+#!/bin/bash
+# Collectors that ship to a cluster of two ClickHouse servers, two shards on loopback. Notifications of
+# one real switch's run are recorded once; copies with other agents' ids go to two collectors: of one
+# agent all to both (duplicate sinks), of one the first half here and the second there (failover in
+# the middle of a minute), of one the middle third there, too (and back), of one all there and four
+# fifths here, of one all to one. A store of
+# SQLite that got every datagram once says what is right: every report of the cluster must equal its.
+# Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+. "$(dirname "$0")/../../support/rig.sh"
+. "$(dirname "$0")/../../support/clickhouse.sh"
+reason=$(clickhouse_missing) && { skip 'all' "$reason"; exit 0; }
+work=$rig-work
+trap 'cluster_end; rig_stop; clickhouse_end; rm -rf "$rig" "$work"' EXIT
+mkdir "$work"
+collector_pids=()
+cluster_end() {
+	local pid
+	for pid in "${collector_pids[@]}"; do rig_end "$pid"; done
+	collector_pids=()
+}
+
+# ---- the feed ----
+
+capture=${EASE_CAPTURES:-}/composed-a.pcap
+if [ ! -r "$capture" ]; then
+	skip 'real capture' 'EASE_CAPTURES is not set: the demo'"'"'s own is used'
+	capture=$work/demo.pcap
+	"$top/conf/make-capture" "$capture" 8 >/dev/null || exit 1
+fi
+record() { # FILE: the notifications of one run of the capture
+	local port
+	rig_new
+	port=$(free_port)
+	perl "$top/tests/e2e/catch_datagrams.pl" "$port" "$1" &
+	local catcher=$!
+	disown $catcher
+	wait_for 5 test -e "$1.ready"
+	echo "trap2sink 127.0.0.1:$port demo" >>"$rig/snmpd.conf"
+	rig_snmpd && rig_agent "$capture" lock_step 'mean_skip = 40' && wait_for 60 replay_ended || return 1
+	rig_stop # the agent sends its last counters
+	rig_end $catcher
+}
+cut() { # ID COLLECTOR EXPRESSION: a part of the feed for a collector
+	perl "$top/tests/e2e/split_pcap.pl" "$work/feed.pcap" "$work/$2-$1.pcap" "$1" "$3"
+}
+import() { # STORE-NAME CAPTURE...
+	local name=$1 file
+	shift
+	write_config "$name"
+	for file in "$@"; do
+		"$build/collector/easecapd" -c "$work/$name.conf" --import "$file" >>"$work/$name.log" 2>&1
+	done
+}
+
+# ---- collectors ----
+
+write_config() { # NAME [LINE...]
+	local name=$1
+	shift
+	{
+		cat <<-END
+			listen = {"127.0.0.1:0"}
+			communities = {"demo"}
+			http_listen = ""
+			run_as = root
+			store = "$work/$name.db"
+			flush_interval = 100
+		END
+		[ $# = 0 ] || printf '%s\n' "$@"
+	} >"$work/$name.conf"
+	chmod 600 "$work/$name.conf"
+}
+ship_config() { # NAME DATABASE
+	local servers
+	servers=$(printf '"http://127.0.0.1:%s", ' "${clickhouse_http[@]}")
+	write_config "$1" "clickhouse = {${servers%, }}" "clickhouse_database = \"$2\"" \
+	    'clickhouse_cluster = "ease"' 'clickhouse_user = "ease"' 'clickhouse_password = "secret"' \
+	    'clickhouse_interval = 1' 'cluster_keep_samples = 0'
+}
+collector() { # NAME: starts it
+	"$build/collector/easecapd" -c "$work/$1.conf" -f >>"$work/$1.log" 2>&1 &
+	collector_pids+=($!)
+	disown $!
+	wait_for 10 grep -q 'listening on' "$work/$1.log"
+}
+# ---- what must be equal ----
+
+samples_of() { "$build/tests/collector/store/store_sql" "$work/$1.db" 'SELECT sum(n) FROM window'; }
+shipped_of() { # NAME DATABASE: samples of the minutes that have arrived
+	local id
+	id=$(sqlite3 "$work/$1.db" 'SELECT store_id FROM life')
+	ch 0 "SELECT toUInt64(sum(n)) FROM $2.ports FINAL WHERE level = 1 AND collector = $id"
+}
+has_arrived() { [ "$(shipped_of "$1" "$2")" = "$(samples_of "$1")" ]; }
+cluster_url() { # DATABASE
+	echo "clickhouse:http://ease@127.0.0.1:${clickhouse_http[1]}/$1?cluster=ease"
+}
+# A line for each value. What differs by nature is left out: the collectors' own counts, when they heard.
+ask() { # STORE REPORT [OPTION...]
+	local store=$1
+	shift
+	"$build/collector/easetop" "$@" "${range[@]}" --format json --store "$store" |
+	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .places?) | del(.collector, .store_work) | paths(scalars) as $p |
+	        "\($p | map(tostring) | join("."))\t\(getpath($p))"'
+}
+# Numbers to nine digits, as sums come in another order; limits to four: sums over pairs of samples that
+# came together have seven (struct store_pairs), and those of `rest` are what little is left of two.
+differences() { # FILE FILE
+	awk -F '\t' 'function apart(name, a, b) {
+		if (a == b) return 0
+		if (a !~ /^-?[0-9.e+-]+$/ || b !~ /^-?[0-9.e+-]+$/) return 1
+		d = a - b; m = a < 0 ? -a : +a
+		return (d < 0 ? -d : d) > (name ~ /\.(low|high)$/ ? 1e-4 : 1e-9) * (m > 1 ? m : 1) }
+	    NR == FNR { is[$1] = $2; next }
+	    !($1 in is) { print $1 ": missing, " $2; next }
+	    { if (apart($1, is[$1], $2)) print $1 ": " is[$1] " instead of " $2; delete is[$1] }
+	    END { for (k in is) print k ": " is[k] " too much" }' "$1" "$2"
+}
+equal_report() { # DATABASE REFERENCE REPORT [OPTION...]
+	local database=$1 reference=$2 n
+	shift 2
+	ask "$(cluster_url "$database")" "$@" >"$work/is" 2>"$work/is.err"
+	ask "sqlite:$work/$reference.db" "$@" >"$work/must" 2>/dev/null
+	n=$(wc -l <"$work/must")
+	differences "$work/is" "$work/must" >"$work/apart"
+	if [ "$n" -gt 5 ] && [ ! -s "$work/apart" ]; then pass "report: $* ($n values)"; else
+		fail "report: $*" "$(wc -l <"$work/apart") of $n differ: $(head -n 3 "$work/apart") $(head -n 2 "$work/is.err")"
+	fi
+}
+export CLICKHOUSE_PASSWORD=secret
+
+both=ea05000000000001 misses=ea05000000000002 alone=ea05000000000003 moves=ea05000000000004 returns=ea05000000000005
+clickhouse_start 2 secret || { fail 'servers' 'they did not start'; exit 1; }
+record "$work/feed.pcap" || { fail 'feed' 'no notifications were recorded'; exit 1; }
+cut $both a 1; cut $both b 1
+cut $misses a '!chance(0.2)'; cut $misses b 1
+cut $alone a 1
+cut $moves c '$i < $n / 2'; cut $moves d '$i >= $n / 2'
+cut $returns c '$i < $n / 3 || $i >= 2 * $n / 3'; cut $returns d '$i >= $n / 3 && $i < 2 * $n / 3'
+import a "$work"/a-*.pcap &
+import b "$work"/b-*.pcap &
+import one "$work/b-$both.pcap" "$work/b-$misses.pcap" "$work/a-$alone.pcap" &
+import c "$work"/c-*.pcap &
+import d "$work"/d-*.pcap &
+import moved "$work/c-$moves.pcap" "$work/d-$moves.pcap" &
+wait
+
+# ---- shipping ----
+
+for name in a b; do ship_config $name ease; done
+for name in c d; do ship_config $name moved; done
+schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
+expect 'schema: printed before there is one' \
+    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 18
+expect 'schema: without the password' "$(grep -c secret <<<"$schema")" 0
+for name in a b c d; do
+	collector $name || { fail "collector $name" "it does not start: $(tail -n 2 "$work/$name.log")"; exit 1; }
+done
+for name in a b; do
+	wait_for 20 has_arrived $name ease
+	expect "collector $name: all its samples are in the cluster" "$(shipped_of $name ease)" "$(samples_of $name)"
+done
+for name in c d; do
+	wait_for 20 has_arrived $name moved
+	expect "collector $name: all its samples are in the cluster" "$(shipped_of $name moved)" "$(samples_of $name)"
+done
+for i in 0 1; do
+	n=$(ch $i 'SELECT uniq(agent) FROM ease.ports_local')
+	if [ "$n" -ge 1 ]; then pass "shard $i has $n agents"; else fail "shard $i" "it has $n agents"; fi
+done
+
+# ---- every report ----
+
+grid() { # STORE: behind the line of totals
+	"$build/collector/easetop" matrix "${range[@]}" --utc --store "$1" | tail -n +2
+}
+reports() { # DATABASE REFERENCE
+	local by span
+	span=$("$build/collector/easetop" talkers --last all --format json --store "sqlite:$work/$2.db")
+	range=(--from "$(jq -r .from <<<"$span")" --to "$(jq -r .to <<<"$span")")
+	for report in talkers matrix protocols conversations history load errors energy pause addresses \
+	    events agents loss; do
+		equal_report "$1" "$2" $report --top 20
+	done
+	equal_report "$1" "$2" talkers --by pair --versus 1m
+	equal_report "$1" "$2" conversations --versus 1m
+	expect 'report: matrix as a grid' "$(grid "$(cluster_url "$1")")" "$(grid "sqlite:$work/$2.db")"
+	[ -n "${EASE_LONG:-}" ] || return
+	for by in src dst pair subnet vlan; do equal_report "$1" "$2" talkers --by $by --top 100; done
+	equal_report "$1" "$2" talkers --layer eth --sort packets
+	equal_report "$1" "$2" talkers --agent $misses --top 20
+	equal_report "$1" "$2" talkers --agent $alone --port e-2
+	equal_report "$1" "$2" talkers --addr 10.0.0.0/8 --by dst
+	equal_report "$1" "$2" talkers --proto udp
+	for by in port proto ethertype vlan; do equal_report "$1" "$2" protocols --by $by; done
+	for by in src port; do equal_report "$1" "$2" history --by $by --step 5m; done
+}
+reports ease one
+
+# ---- one that changed over in the middle of a minute ----
+
+# What was counted between the last counters here and the first there is nobody's: a few frames. What was
+# given out before the second collector's first word of a port counts in the account, and in no minute.
+answer=$("$build/collector/easetop" talkers --agent $moves --last all --format json --store "$(cluster_url moved)")
+must=$("$build/collector/easetop" talkers --agent $moves --last all --format json --store "sqlite:$work/moved.db")
+expect 'failover: every sample once' "$(jq .samples <<<"$answer")" "$(jq .samples <<<"$must")"
+expect 'failover: octets counted, but for a hundredth' \
+    "$(jq -n "$(jq .totals.octets <<<"$answer") / $(jq .totals.octets <<<"$must") | . <= 1 and . > 0.99")" true
+for report in talkers load agents history matrix loss; do
+	expect "failover: completeness of $report" "$("$build/collector/easetop" $report --agent $moves --last all --format json \
+	    --store "$(cluster_url moved)" | jq -c '[.completeness, .rows[]?.completeness?] | map(numbers) | unique')" '[1]'
+done
+for agent in $moves $returns; do
+	expect "failover: lost samples of $agent" "$("$build/collector/easetop" loss --agent $agent --last all --format json \
+	    --store "$(cluster_url moved)" | jq -c '[([.rows[].received] | add > 1000), ([.rows[].lost] | add)]')" '[true,0]'
+done
+
+# ---- SIGHUP takes how long the cluster keeps what ----
+
+# One of ten days before; the keepers look every 20 seconds.
+newest=$(ch 0 'SELECT max(time_us) FROM moved.sample')
+ch 0 "INSERT INTO moved.sample (agent, boot, if_index, sequence, time_us, collector, revision)
+    SELECT agent, boot, if_index, 1, toInt64($newest - 864000000000), 1, 1 FROM moved.account LIMIT 1"
+old_samples() { ch 0 "SELECT count() FROM moved.sample WHERE time_us < $newest - 800000000000"; }
+has_old() { [ "$(old_samples)" = 1 ]; }
+has_none() { [ "$(old_samples)" = 0 ]; }
+wait_for 10 has_old
+expect 'kept for ever' "$(old_samples)" 1
+for i in 2 3; do
+	name=$([ $i = 2 ] && echo c || echo d)
+	sed -i 's/^cluster_keep_samples.*/cluster_keep_samples = 24/' "$work/$name.conf"
+	kill -HUP "${collector_pids[$i]}"
+	wait_for 5 grep -q 'reload: cluster_keep_samples is in force' "$work/$name.log"
+	expect "SIGHUP: $name keeps samples for a day" "$(grep -c 'cluster_keep_samples is in force' "$work/$name.log")" 1
+done
+if [ -n "${EASE_LONG:-}" ]; then
+	wait_for 90 has_none
+	expect 'kept for a day' "$(old_samples)" 0
+fi
+
+# ---- once more: what is there already stays as it is; what was wiped comes again ----
+
+state() { ch 0 'SELECT sum(n), sum(w), sum(wb), count() FROM ease.keys FINAL WHERE level = 1'; }
+before=$(state)
+rig_end "${collector_pids[0]}"
+collector a
+wait_for 20 has_arrived a ease
+expect 'sent again after a start: nothing is doubled' "$(state)" "$before"
+schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
+expect 'schema: nothing is missing' "$(grep -c 'CREATE' <<<"$schema")" 0
+for i in 0 1; do ch $i 'DROP DATABASE ease'; done
+is_back() { [ "$(state)" = "$before" ]; }
+wait_for 30 is_back
+expect 'wiped: all comes again' "$(state)" "$before"
+exit $failed

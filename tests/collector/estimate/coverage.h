@@ -1,0 +1,75 @@
+/*
+ * Do the intervals hold the truth? Draws skip counts with the agent's own generator over a capture
+ * (or frames a test makes), lets the estimator work on what was sampled, and counts how often the
+ * true figure lies within the limits. Samples reach the estimator straight, or on the way that
+ * tests/collector/estimate/transit.h disturbs. No sockets, no store. Used by build/tests/accuracy and by
+ * tests/collector/estimate/check_estimate and tests/collector/estimate/check_transit.
+ *
+ * A trial is a key with at least 10 expected samples and at most half of the traffic, in one run.
+ */
+#ifndef EASE_TESTS_COVERAGE_H
+#define EASE_TESTS_COVERAGE_H
+
+#include "agent/sampling/sampling.h"
+#include "collector/estimate/estimate.h"
+#include "tests/collector/estimate/transit.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COVERAGE_N_UNITS = 2 }; /* enum estimate_unit */
+
+/* A key's true figures, of frames that can be sampled. */
+struct coverage_truth {
+	uint64_t pkts, octets;
+};
+
+/* One classification of all frames that can be sampled, in their order. */
+struct coverage_traffic {
+	size_t n_frames;
+	const uint32_t *octets; /* by frame: on the wire */
+	const uint32_t *key;	/* by frame: index into truth, or COVERAGE_NO_KEY */
+	size_t n_keys;
+	const struct coverage_truth *truth;
+};
+#define COVERAGE_NO_KEY UINT32_MAX
+
+struct coverage_options {
+	enum sampling_draw draw;
+	uint32_t mean_skip;
+	uint32_t runs;
+	uint64_t seed; /* run i uses seed + i */
+	double loss;   /* probability that a sample is lost on its way; not with an impairment */
+	const struct transit_impairment *impairment; /* of the whole way; NULL: straight */
+	bool rate_change; /* the mean skip is multiplied by COVERAGE_RATE_FACTOR and back, often */
+};
+enum {
+	COVERAGE_RATE_FACTOR = 4,
+	COVERAGE_RATE_STEPS = 4 * TRANSIT_MINUTES, /* in the whole traffic: some in each minute */
+};
+
+/* What the collector's accounts said in all runs on the way of tests/collector/estimate/transit.h. */
+struct coverage_accounts {
+	double loss_reported, loss_true;	/* means: 1 - completeness, and what was dropped */
+	double loss_error;			/* largest difference of both in one run */
+	double total_error[COVERAGE_N_UNITS];	/* of the counted totals, largest in one run */
+};
+
+struct coverage_result {
+	uint64_t trials, covered;
+	double rms_ratio; /* root mean square of error / theoretical standard deviation */
+};
+
+/* Runs all and fills results by unit, and accounts if there is an impairment. 0, -ENOMEM, or
+ * -EBADMSG if the collector could not read or keep what arrived. */
+int coverage_measure(const struct coverage_traffic *traffic, const struct coverage_options *options,
+    struct coverage_result results[COVERAGE_N_UNITS], struct coverage_accounts *accounts);
+
+/* Writes the same frames into octets and key in an order in which keys are periodic: a quarter
+ * each in m, m/2, m/3 and 25 m packets, which skips of constant length could not bear. 0 or
+ * -ENOMEM. */
+int coverage_make_periodic(const struct coverage_traffic *traffic, uint32_t mean_skip,
+    uint32_t *octets, uint32_t *key);
+
+#endif

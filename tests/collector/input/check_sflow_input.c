@@ -1,0 +1,570 @@
+/*
+ * sFlow datagrams of an independent builder become the collector's records: direction, weight,
+ * totals in 64 bits, boots, and what sFlow's known defects ask for.
+ */
+#include "collector/input/sflow_input.h"
+#include "tests/common/sflow_builder.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGENT	 0xc0000205u /* 192.0.2.5 */
+#define START_S	 1700000000u /* when the agent started, by the collector's clock */
+
+enum { RATE = 100 };
+
+static const uint8_t frame[64] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 8, 0, 0x45};
+
+static struct sflow_input *in;
+static struct decode_result result;
+static struct sflow_builder b;
+static uint32_t datagram_sequence, books_boot;
+
+static uint32_t
+books(void *arg, const uint8_t *agent_id)
+{
+	(void)arg;
+	(void)agent_id;
+	return books_boot;
+}
+
+static void
+setup(void)
+{
+	ck_assert_int_eq(sflow_input_new(&in, 1, books, NULL), 0);
+	datagram_sequence = 0;
+	books_boot = 0;
+}
+
+static void
+teardown(void)
+{
+	sflow_input_free(in);
+}
+
+static uint64_t
+stat_of(enum sflow_stat_id which)
+{
+	return stat_get(sflow_input_stats(in), which);
+}
+
+/* Sends what was built, arriving uptime_ms after the agent's start. */
+static enum sflow_verdict
+deliver(uint64_t uptime_ms)
+{
+	struct decode_origin origin = {"192.0.2.99", START_S * 1000000ull + uptime_ms * 1000};
+
+	return sflow_input_take(in, b.octets, b.n, &origin, &result);
+}
+
+static void
+begin(uint64_t uptime_ms, uint32_t n_samples)
+{
+	built_begin(&b, AGENT, 0, ++datagram_sequence, (uint32_t)uptime_ms, n_samples);
+}
+
+static struct built_flow
+flow(uint32_t sequence, uint32_t pool)
+{
+	return (struct built_flow){.sequence = sequence, .index = 3, .rate = RATE, .pool = pool,
+	    .input = 3, .output = 4, .frame_octets = 500, .stripped = 4, .kept = sizeof(frame),
+	    .header = frame};
+}
+
+/* One flow sample in a datagram of its own. */
+static const struct ease_sample *
+take(const struct built_flow *f, uint64_t uptime_ms)
+{
+	begin(uptime_ms, 1);
+	built_add_flow(&b, f);
+	ck_assert_int_eq(deliver(uptime_ms), SFLOW_END);
+	return result.n == 1 ? &result.records[0].sample : NULL;
+}
+
+START_TEST(test_a_sample)
+{
+	struct built_flow f = flow(17, 4000);
+	const struct ease_sample *s;
+
+	f.drops = 6;
+	s = take(&f, 5000);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_int_eq(result.records[0].kind, EASE_PART_SAMPLE);
+	ck_assert_uint_eq(result.records[0].boot, START_S);
+	ck_assert(result.records[0].loose_numbers);
+	ck_assert_str_eq(result.records[0].sender, "192.0.2.5");
+	ck_assert_uint_eq(result.records[0].received_us, (START_S + 5) * 1000000ull);
+	ck_assert_uint_eq(s->time_us, (START_S + 5) * 1000000ull);
+	ck_assert_uint_eq(s->if_index, 3);
+	ck_assert_uint_eq(s->sequence, 17);
+	ck_assert_uint_eq(s->direction, EASE_IN);
+	ck_assert_uint_eq(s->input_if, 3);
+	ck_assert_uint_eq(s->output_if, 4);
+	ck_assert_uint_eq(s->mean_skip, RATE);
+	ck_assert_uint_eq(s->pool_pkts, 4000);
+	ck_assert_uint_eq(s->drops, 6);
+	ck_assert_uint_eq(s->frame_octets, 500);
+	ck_assert_uint_eq(s->kept_octets, sizeof(frame));
+	ck_assert_mem_eq(s->header, frame, sizeof(frame));
+}
+END_TEST
+
+/* Interfaces of a sample of source 3, and what they come to. */
+static const struct {
+	bool expanded;
+	uint32_t input_format, input, output_format, output;
+	uint8_t direction;
+	uint32_t input_if, output_if;
+} interfaces[] = {
+    {false, 0, 3, 0, 4, EASE_IN, 3, 4},
+    {false, 0, 3, 0, 3, EASE_IN, 3, 3},
+    {false, 0, 4, 0, 3, EASE_OUT, 4, 3},
+    {false, 0, 0, 0, 3, EASE_OUT, 0, 3},
+    {false, 0, 0, 0, 4, EASE_IN, 0, 4},
+    {false, 0, 0, 0, 0, EASE_IN, 0, 0},
+    {false, 0, 4, 2, 7, EASE_OUT, 4, EASE_IF_MANY + 7},
+    {false, 0, 3, 2, 0, EASE_IN, 3, EASE_IF_MANY},
+    {false, 0, 3, 1, 258, EASE_IN, 3, EASE_IF_UNKNOWN}, /* discarded */
+    {false, 0, 3, 0, 0x3fffffff, EASE_IN, 3, EASE_IF_LOCAL},
+    {true, 0, 3, 0, 0x3fffffff, EASE_IN, 3, EASE_IF_LOCAL},
+    {true, 0, 3, 0, 0x50000000, EASE_IN, 3, EASE_IF_UNKNOWN}, /* no room in EASE's form */
+    {true, 0, 9, 2, 0xffffffff, EASE_OUT, 9, EASE_IF_MANY},
+};
+
+START_TEST(test_direction)
+{
+	struct built_flow f = flow(1, 100);
+	const struct ease_sample *s;
+
+	f.expanded = interfaces[_i].expanded;
+	f.input_format = interfaces[_i].input_format;
+	f.input = interfaces[_i].input;
+	f.output_format = interfaces[_i].output_format;
+	f.output = interfaces[_i].output;
+	s = take(&f, 0);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_uint_eq(s->direction, interfaces[_i].direction);
+	ck_assert_uint_eq(s->input_if, interfaces[_i].input_if);
+	ck_assert_uint_eq(s->output_if, interfaces[_i].output_if);
+}
+END_TEST
+
+START_TEST(test_agents_are_told_apart)
+{
+	struct built_flow f = flow(1, 100);
+	uint8_t first[EASE_AGENT_ID_LEN];
+
+	ck_assert_ptr_nonnull(take(&f, 0));
+	memcpy(first, result.records[0].agent_id, sizeof(first));
+	built_begin(&b, AGENT, 1, 1, 0, 1); /* another sub-agent */
+	built_add_flow(&b, &f);
+	ck_assert_int_eq(deliver(0), SFLOW_END);
+	ck_assert_uint_eq(result.n, 1);
+	ck_assert_mem_ne(first, result.records[0].agent_id, sizeof(first));
+	built_begin(&b, AGENT, 0, 2, 0, 1);
+	built_add_flow(&b, &f);
+	ck_assert_int_eq(deliver(0), SFLOW_END);
+	ck_assert_mem_eq(first, result.records[0].agent_id, sizeof(first));
+}
+END_TEST
+
+START_TEST(test_what_is_not_used)
+{
+	struct built_flow vlan_source = flow(1, 1), no_rate = flow(1, 1), no_header = flow(2, 1);
+	static const uint32_t discard[] = {5, 32, 1, 0, 4, 99, 2, 0, 258, 0};
+
+	vlan_source.class = 1;
+	no_rate.rate = 0;
+	no_header.header = NULL;
+	begin(0, 4);
+	built_add_flow(&b, &vlan_source);
+	built_add_flow(&b, &no_rate);
+	built_add_flow(&b, &no_header);
+	for (size_t i = 0; i < sizeof(discard) / sizeof(discard[0]); i++)
+		built_word(&b, discard[i]);
+	ck_assert_int_eq(deliver(0), SFLOW_END);
+	ck_assert_uint_eq(result.n, 0);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_INTERFACE), 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_RATE), 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_NO_HEADER), 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_DISCARDS), 1);
+}
+END_TEST
+
+START_TEST(test_good_samples_beside_bad_ones)
+{
+	struct built_flow f = flow(1, 1);
+	size_t bad_at;
+
+	begin(0, 3);
+	built_add_flow(&b, &f);
+	bad_at = b.n;
+	f.sequence++;
+	built_add_flow(&b, &f);
+	built_patch(&b, bad_at + 36, 0); /* records */
+	f.sequence++;
+	built_add_flow(&b, &f);
+	ck_assert_int_eq(deliver(0), SFLOW_END);
+	ck_assert_uint_eq(result.n, 2);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_SAMPLE), 1);
+	b.n -= 4; /* the last one cut */
+	datagram_sequence++;
+	built_patch(&b, 16, datagram_sequence);
+	ck_assert_int_eq(deliver(0), SFLOW_BAD_SAMPLE_LENGTH);
+	ck_assert_uint_eq(result.n, 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_DATAGRAM), 1);
+	built_patch(&b, 0, 4);
+	ck_assert_int_eq(deliver(0), SFLOW_BAD_VERSION);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_VERSION), 1);
+}
+END_TEST
+
+/* ---- datagrams and boots ---- */
+
+START_TEST(test_gaps_and_disorder)
+{
+	struct built_flow f = flow(1, 1);
+
+	take(&f, 1000);
+	datagram_sequence += 5;
+	f.sequence = 10;
+	take(&f, 2000);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_DATAGRAMS_MISSING), 5);
+	datagram_sequence = 2; /* number 3: overtaken */
+	f.sequence = 5;
+	ck_assert_ptr_nonnull(take(&f, 1500));
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_DATAGRAMS_LATE), 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 0);
+	ck_assert_uint_eq(result.records[0].boot, START_S);
+	datagram_sequence = 0xffffffff - 1; /* began anew, no gap of billions */
+	f.sequence = 11;
+	take(&f, 3000);
+	take(&f, 3000);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_DATAGRAMS_MISSING), 5);
+}
+END_TEST
+
+START_TEST(test_agent_restart)
+{
+	struct built_flow f = flow(1000, 1);
+
+	take(&f, 100000);
+	ck_assert_uint_eq(result.records[0].boot, START_S);
+	/* 200 s after the first start, it has been up for one second */
+	f.sequence = 1;
+	built_begin(&b, AGENT, 0, 1, 1000, 1);
+	built_add_flow(&b, &f);
+	deliver(200000);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_AGENT_RESTARTS), 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 0);
+	ck_assert_uint_eq(result.records[0].boot, START_S + 199);
+}
+END_TEST
+
+START_TEST(test_uptime_wrap_is_no_restart)
+{
+	struct built_flow f = flow(1, 1);
+	uint64_t wrap_ms = 1ull << 32;
+
+	take(&f, wrap_ms - 1000);
+	ck_assert_uint_eq(result.records[0].boot, START_S);
+	f.sequence++;
+	take(&f, wrap_ms + 1000);
+	ck_assert_uint_eq(result.records[0].boot, START_S);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_AGENT_RESTARTS), 0);
+}
+END_TEST
+
+START_TEST(test_boot_over_a_collector_restart)
+{
+	struct built_flow f = flow(1, 1);
+	uint64_t wrap_ms = 1ull << 32;
+
+	books_boot = START_S + 7; /* the same within a minute */
+	take(&f, 1000000);
+	ck_assert_uint_eq(result.records[0].boot, START_S + 7);
+	teardown();
+	setup();
+	books_boot = START_S; /* two wraps and a drift of 100 s ago */
+	take(&f, 2 * wrap_ms + 100000);
+	ck_assert_uint_eq(result.records[0].boot, START_S);
+	teardown();
+	setup();
+	books_boot = START_S - 100000; /* it began again while nobody listened */
+	take(&f, 5000);
+	ck_assert_uint_eq(result.records[0].boot, START_S);
+	teardown();
+	setup();
+	books_boot = START_S + 90000; /* our clock was set back: boots never do */
+	take(&f, 5000);
+	ck_assert_uint_eq(result.records[0].boot, START_S + 90001);
+}
+END_TEST
+
+START_TEST(test_source_restart)
+{
+	struct built_flow f = flow(5000, 1);
+
+	take(&f, 1000);
+	f.sequence = 1;
+	take(&f, 2000);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 1);
+	ck_assert_uint_eq(result.records[0].boot, START_S + 1);
+	f.sequence = 0xffffffff; /* and a wrap of its numbers is none */
+	f.index = 5;
+	f.input = 5;
+	take(&f, 3000);
+	f.sequence = 0;
+	take(&f, 4000);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 1);
+}
+END_TEST
+
+/* ---- known defects ---- */
+
+/* n samples, each pool_step further. The last one's weight. */
+static uint32_t
+weight_after(uint32_t n, uint32_t pool_step)
+{
+	const struct ease_sample *s = NULL;
+
+	for (uint32_t i = 1; i <= n; i++) {
+		struct built_flow f = flow(i, i * pool_step);
+
+		s = take(&f, i);
+		ck_assert_ptr_nonnull(s);
+	}
+	return s->mean_skip;
+}
+
+START_TEST(test_measured_rate)
+{
+	ck_assert_uint_eq(weight_after(250, 82), RATE); /* too few to tell */
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_RATE_DIFFERS), 0);
+	teardown();
+	setup();
+	ck_assert_uint_eq(weight_after(1000, 82), 82); /* 18 % off: 5.7 errors of 1/sqrt(1000) */
+	ck_assert_uint_gt(stat_of(SFLOW_STAT_RATE_DIFFERS), 0);
+	teardown();
+	setup();
+	ck_assert_uint_eq(weight_after(1000, 95), RATE); /* within chance */
+	teardown();
+	setup();
+	ck_assert_uint_eq(weight_after(1000, 0), RATE); /* an agent without pool */
+	teardown();
+	setup();
+	ck_assert_uint_eq(weight_after(1000, RATE), RATE); /* pool = number * rate */
+}
+END_TEST
+
+START_TEST(test_lengths_without_fcs)
+{
+	const struct ease_sample *s = NULL;
+
+	for (uint32_t i = 1; i <= 8; i++) {
+		struct built_flow f = flow(i, i * RATE);
+
+		f.frame_octets = 60;
+		f.kept = 56;
+		s = take(&f, i);
+		ck_assert_ptr_nonnull(s);
+	}
+	ck_assert_uint_eq(s->frame_octets, 64);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_FCS_ADDED), 1);
+}
+END_TEST
+
+START_TEST(test_short_frames_are_no_sign)
+{
+	const struct ease_sample *s = NULL;
+
+	for (uint32_t i = 1; i <= 20; i++) {
+		struct built_flow f = flow(i, i * RATE);
+
+		f.frame_octets = i == 1 ? 46 : 60; /* a virtual switch: nobody pads */
+		f.kept = 40;
+		s = take(&f, i);
+		ck_assert_ptr_nonnull(s);
+	}
+	ck_assert_uint_eq(s->frame_octets, 60);
+}
+END_TEST
+
+/* ---- counters ---- */
+
+static struct built_counters
+counters(uint32_t sequence)
+{
+	return (struct built_counters){.sequence = sequence, .index = 3, .speed_bps = 1000000000,
+	    .status = 3, .in_octets = 1000, .out_octets = 2000, .in = {10, 20, 30, 4, 5, 6},
+	    .out = {100, 200, 300, 7, 8}};
+}
+
+static const struct ease_snapshot *
+take_counters(const struct built_counters *c, uint64_t uptime_ms)
+{
+	begin(uptime_ms, 1);
+	built_add_counters(&b, c);
+	ck_assert_int_eq(deliver(uptime_ms), SFLOW_END);
+	if (result.n == 0)
+		return NULL;
+	ck_assert_uint_eq(result.n, 2);
+	ck_assert_int_eq(result.records[0].kind, EASE_PART_SNAPSHOT);
+	ck_assert_int_eq(result.records[1].kind, EASE_PART_STATE);
+	return &result.records[0].snapshot;
+}
+
+START_TEST(test_counters)
+{
+	struct built_counters c = counters(1);
+	const struct ease_snapshot *s = take_counters(&c, 1000);
+	const struct ease_state *state = &result.records[1].state;
+
+	ck_assert_uint_eq(s->if_index, 3);
+	ck_assert_uint_eq(s->time_us, (START_S + 1) * 1000000ull);
+	ck_assert_uint_eq(s->in.octets, 1000);
+	ck_assert_uint_eq(s->in.bcast_pkts, 30);
+	ck_assert_uint_eq(s->in.discards, 4);
+	ck_assert_uint_eq(s->out.ucast_pkts, 100);
+	ck_assert_uint_eq(s->out.errors, 8);
+	ck_assert_uint_eq(s->pool_in_pkts, 60);
+	ck_assert_uint_eq(s->discontinuity_us, 0);
+	ck_assert_uint_eq(state->speed_bps, 1000000000);
+	ck_assert_uint_eq(state->oper_status, EASE_IF_UP);
+	ck_assert_uint_eq(state->duplex, EASE_DUPLEX_FULL);
+	ck_assert_str_eq(state->name, "");
+}
+END_TEST
+
+START_TEST(test_counters_wrap)
+{
+	struct built_counters c = counters(1);
+	const struct ease_snapshot *s;
+
+	c.in[0] = 0xfffffff0;
+	take_counters(&c, 1000);
+	c.sequence = 2;
+	c.in[0] = 0x10;
+	c.in_octets = 1ull << 41;
+	s = take_counters(&c, 2000);
+	ck_assert_uint_eq(s->in.ucast_pkts, 0x100000010ull);
+	ck_assert_uint_eq(s->in.octets, 1ull << 41);
+	ck_assert_uint_eq(s->discontinuity_us, 0);
+}
+END_TEST
+
+START_TEST(test_counters_begin_again)
+{
+	struct built_counters c = counters(9);
+	const struct ease_snapshot *s;
+
+	take_counters(&c, 1000);
+	c.sequence = 10;
+	c.in_octets = 5; /* less than before */
+	c.in[0] = 1;
+	s = take_counters(&c, 2000);
+	ck_assert_uint_eq(s->in.ucast_pkts, 1);
+	ck_assert_uint_eq(s->discontinuity_us, (START_S + 2) * 1000000ull);
+	c.sequence = 1; /* the agent says so itself */
+	c.in_octets = 50;
+	s = take_counters(&c, 3000);
+	ck_assert_uint_eq(s->discontinuity_us, (START_S + 3) * 1000000ull);
+	datagram_sequence = 1; /* overtaken: not used */
+	ck_assert_ptr_null(take_counters(&c, 2500));
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_COUNTERS_OLD), 1);
+}
+END_TEST
+
+START_TEST(test_counters_over_an_agent_restart)
+{
+	struct built_counters c = counters(9);
+	struct built_flow f = flow(1, 1);
+
+	take_counters(&c, 100000);
+	built_begin(&b, AGENT, 0, 1, 1000, 2);
+	built_add_flow(&b, &f); /* the flow sample comes first and must not hide it */
+	c.sequence = 1;
+	built_add_counters(&b, &c);
+	ck_assert_int_eq(deliver(200000), SFLOW_END);
+	ck_assert_uint_eq(result.n, 3);
+	ck_assert_int_eq(result.records[1].kind, EASE_PART_SNAPSHOT);
+	ck_assert_uint_eq(result.records[1].boot, START_S + 199);
+	ck_assert_uint_eq(result.records[1].snapshot.discontinuity_us,
+	    (START_S + 200) * 1000000ull);
+}
+END_TEST
+
+START_TEST(test_unknown_counters_are_zero)
+{
+	struct built_counters c = counters(1);
+	const struct ease_snapshot *s;
+
+	c.in[1] = c.in[2] = UINT32_MAX;
+	c.out_octets = UINT64_MAX;
+	c.speed_bps = UINT64_MAX;
+	s = take_counters(&c, 1000);
+	ck_assert_uint_eq(s->pool_in_pkts, 10);
+	ck_assert_uint_eq(s->in.mcast_pkts, 0);
+	ck_assert_uint_eq(s->out.octets, 0);
+	ck_assert_uint_eq(result.records[1].state.speed_bps, 0);
+}
+END_TEST
+
+/* Frames sent are a pool only where frames sent are sampled: else they would dilute everything. */
+START_TEST(test_pool_of_frames_sent)
+{
+	struct built_counters c = counters(1);
+	struct built_flow f = flow(1, 100);
+
+	take(&f, 500);
+	take_counters(&c, 1000);
+	c.sequence = 2;
+	c.out[0] += 50;
+	ck_assert_uint_eq(take_counters(&c, 2000)->pool_out_pkts, 0);
+	f.sequence = 2;
+	f.input = 9;
+	f.output = 3;
+	take(&f, 2500);
+	c.sequence = 3;
+	c.out[0] += 7;
+	ck_assert_uint_eq(take_counters(&c, 3000)->pool_out_pkts, 57); /* and what waited */
+}
+END_TEST
+
+static void
+add_tests(TCase *tc)
+{
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_a_sample);
+	tcase_add_loop_test(tc, test_direction, 0, sizeof(interfaces) / sizeof(interfaces[0]));
+	tcase_add_test(tc, test_agents_are_told_apart);
+	tcase_add_test(tc, test_what_is_not_used);
+	tcase_add_test(tc, test_good_samples_beside_bad_ones);
+	tcase_add_test(tc, test_gaps_and_disorder);
+	tcase_add_test(tc, test_agent_restart);
+	tcase_add_test(tc, test_uptime_wrap_is_no_restart);
+	tcase_add_test(tc, test_boot_over_a_collector_restart);
+	tcase_add_test(tc, test_source_restart);
+	tcase_add_test(tc, test_measured_rate);
+	tcase_add_test(tc, test_lengths_without_fcs);
+	tcase_add_test(tc, test_short_frames_are_no_sign);
+	tcase_add_test(tc, test_counters);
+	tcase_add_test(tc, test_counters_wrap);
+	tcase_add_test(tc, test_counters_begin_again);
+	tcase_add_test(tc, test_counters_over_an_agent_restart);
+	tcase_add_test(tc, test_unknown_counters_are_zero);
+	tcase_add_test(tc, test_pool_of_frames_sent);
+}
+
+int
+main(void)
+{
+	Suite *suite = suite_create("sflow_input");
+	TCase *tc = tcase_create("sflow_input");
+
+	suite_add_tcase(suite, tc);
+	add_tests(tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,237 @@
+/*
+ * Names of addresses, prefixes and VLANs: the longest prefix wins, mistakes are told with file and
+ * line, the IEEE's lists are read as they are written, and reports show names beside keys.
+ */
+#include "tests/collector/report/report_store.h"
+#include "tests/suite.h"
+
+#include "collector/report/directory.h"
+#include "collector/store/schema.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char error[256], name[DIRECTORY_NAME];
+
+static struct directory *
+parse(const char *text)
+{
+	struct directory *d;
+
+	ck_assert_msg(directory_parse("names", text, &d, error, sizeof(error)) == 0, "%s", error);
+	return d;
+}
+
+static const char *
+name_of(struct directory *d, const char *address)
+{
+	uint8_t octets[16];
+
+	if (strchr(address, ':') && strlen(address) == 17) {
+		for (int i = 0; i < 6; i++)
+			octets[i] = (uint8_t)strtoul(address + 3 * i, NULL, 16);
+		directory_address(d, 6, octets, name);
+	} else if (inet_pton(AF_INET, address, octets) == 1) {
+		directory_address(d, 4, octets, name);
+	} else {
+		ck_assert_int_eq(inet_pton(AF_INET6, address, octets), 1);
+		directory_address(d, 16, octets, name);
+	}
+	return name;
+}
+
+START_TEST(the_longest_prefix_wins)
+{
+	struct directory *d = parse("# hosts\n10.0.0.0/8 all\n10.20.1.15\tbackup1 alias # x\n"
+	    "10.20.0.0/16 servers\n\n10.20.1.8/29\tnear\n2001:db8::/32 lab\n2001:db8::1 one\n"
+	    "00:1b:21 desks\n00:1b:21:10:00:01 mine\nvlan 5 voice\nVLAN 0 none");
+
+	ck_assert_str_eq(name_of(d, "10.20.1.15"), "backup1");
+	ck_assert_str_eq(name_of(d, "10.20.1.14"), "near");
+	ck_assert_str_eq(name_of(d, "10.20.1.16"), "servers");
+	ck_assert_str_eq(name_of(d, "10.21.0.0"), "all");
+	ck_assert_str_eq(name_of(d, "11.0.0.0"), "");
+	ck_assert_str_eq(name_of(d, "2001:db8::1"), "one");
+	ck_assert_str_eq(name_of(d, "2001:db8:ffff::"), "lab");
+	ck_assert_str_eq(name_of(d, "00:1b:21:10:00:01"), "mine");
+	ck_assert_str_eq(name_of(d, "00:1b:21:10:00:02"), "desks");
+	ck_assert_str_eq(name_of(d, "00:1b:22:10:00:02"), "");
+	directory_vlan(d, 5, name);
+	ck_assert_str_eq(name, "voice");
+	directory_vlan(d, 6, name);
+	ck_assert_str_eq(name, "");
+	directory_prefix(d, 4, (const uint8_t[]){10, 20, 0, 0}, 16, name);
+	ck_assert_str_eq(name, "servers");
+	directory_prefix(d, 4, (const uint8_t[]){10, 20, 0, 0}, 17, name); /* no such entry */
+	ck_assert_str_eq(name, "");
+	directory_close(d);
+	ck_assert_str_eq(name_of(NULL, "10.20.1.15"), "");
+}
+END_TEST
+
+START_TEST(mistakes_have_file_and_line)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{"10.0.0.1 a\n10.0.0 b\n", "names:2: 10.0.0 is no address or prefix"},
+		{"10.0.0.1\n", "names:1: a name is missing"},
+		{"10.0.0.1 # no\n", "names:1: a name is missing"},
+		{"10.0.0.1/33 x\n", "names:1: 10.0.0.1/33 is no address or prefix"},
+		{"\n\nvlan 4095 x\n", "names:3: 4095 is no VLAN"},
+		{"vlan\n", "names:1:  is no VLAN"},
+		{"10.0.0.1 \033[2J\n", "names:1: a name is missing"},
+	};
+	struct directory *d;
+	char line[2000];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_int_eq(directory_parse("names", cases[i].text, &d, error, sizeof(error)),
+		    -EINVAL);
+		ck_assert_str_eq(error, cases[i].error);
+		ck_assert_ptr_null(d);
+	}
+	memset(line, 'a', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	ck_assert_int_eq(directory_parse("names", line, &d, error, sizeof(error)), -EINVAL);
+	ck_assert_str_eq(error, "names:1: the line is too long");
+	ck_assert_int_eq(directory_open(&(struct directory_options){.file = "/nowhere/names"}, &d,
+	    error, sizeof(error)), -ENOENT);
+	ck_assert_str_eq(error, "/nowhere/names: No such file or directory");
+	directory_close(parse(""));
+}
+END_TEST
+
+static void
+write_file(const char *folder, const char *file, const char *text)
+{
+	char path[256];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	out = fopen(path, "w");
+	ck_assert_ptr_nonnull(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+static void
+remove_file(const char *folder, const char *file)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	unlink(path);
+}
+
+/* Lines of the IEEE's own files, with its quoting; 24, 28 and 36 bits. */
+START_TEST(vendors_of_the_ieee)
+{
+	char folder[] = "/tmp/directory.XXXXXX";
+	struct directory *d;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	write_file(folder, "oui.csv", "Registry,Assignment,Organization Name,Organization Address\n"
+	    "MA-L,002272,American Micro-Fuel Device Corp.,2181 Buchanan Loop Ferndale WA US 98248 \n"
+	    "MA-L,001B21,\"Intel, \"\"the\"\" one\",\"Lot 8, Jalan Hi-Tech 2/3\"\n");
+	write_file(folder, "mam.csv", "Registry,Assignment,Organization Name,Organization Address\n"
+	    "MA-M,0022725,Medium,x\n");
+	write_file(folder, "oui36.csv", "Registry,Assignment,Organization Name,Organization Address\n"
+	    "MA-S,002272501,Small,x\nbroken\nMA-S,zz,No,x\n");
+	ck_assert_msg(directory_open(&(struct directory_options){.vendors = folder}, &d, error,
+	    sizeof(error)) == 0, "%s", error);
+	ck_assert_str_eq(name_of(d, "00:22:72:00:00:00"), "American Micro-Fuel Device Corp.");
+	ck_assert_str_eq(name_of(d, "00:22:72:51:00:00"), "Medium");
+	ck_assert_str_eq(name_of(d, "00:22:72:50:1f:00"), "Small");
+	ck_assert_str_eq(name_of(d, "00:1b:21:10:00:01"), "Intel, \"the\" one");
+	directory_close(d);
+	remove_file(folder, "mam.csv");
+	ck_assert_int_eq(directory_open(&(struct directory_options){.vendors = folder}, &d, error,
+	    sizeof(error)), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(error, "mam.csv"));
+	ck_assert_ptr_nonnull(strstr(error, "ieee-data"));
+	remove_file(folder, "oui.csv");
+	remove_file(folder, "oui36.csv");
+	rmdir(folder);
+}
+END_TEST
+
+/* What the C library's own tool says; "" where it finds nothing. */
+static void
+getent_name(const char *address, char *host, size_t size)
+{
+	char command[128], line[512] = "";
+	FILE *out;
+
+	snprintf(command, sizeof(command), "getent hosts %s", address);
+	out = popen(command, "r");
+	ck_assert_ptr_nonnull(out);
+	if (!fgets(line, sizeof(line), out))
+		*line = '\0';
+	pclose(out);
+	*host = '\0';
+	if (*line)
+		snprintf(host, size, "%s", strtok(line + strcspn(line, " \t"), " \t\n"));
+}
+
+/* Asked, and then from the cache. */
+START_TEST(the_resolver_is_asked_where_the_file_is_silent)
+{
+	char host[DIRECTORY_NAME];
+	struct directory *d;
+
+	ck_assert_int_eq(directory_open(&(struct directory_options){.resolve = true}, &d, error,
+	    sizeof(error)), 0);
+	getent_name("127.0.0.1", host, sizeof(host));
+	ck_assert_str_eq(name_of(d, "127.0.0.1"), host);
+	ck_assert_str_eq(name_of(d, "127.0.0.1"), host);
+	directory_close(d);
+}
+END_TEST
+
+START_TEST(reports_show_names)
+{
+	struct report_options options = report_store_options();
+	struct report_store store;
+	char *text;
+	json_t *j;
+
+	report_store_make(&store);
+	report_store_agent(&store, 1, 60);
+	report_store_port(&store, 1, 1, "ge-1", 1);
+	report_store_window(&store, 0, 1, 1, 10000, 640000);
+	report_store_samples(&store, 0, 1, 1, 30, 100, 64, STORE_KEY_ETH_PAIR, "001b21000001",
+	    "0200000000bb");
+	options.names = parse("00:1b:21 desks\n");
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_str_eq(report_json_text(j, "rows.0.src"), "00:1b:21:00:00:01");
+	ck_assert_str_eq(report_json_text(j, "rows.0.src_name"), "desks");
+	ck_assert(json_is_null(report_json_at(j, "rows.0.dst_name")));
+	json_decref(j);
+	text = report_store_render(&store, "talkers", &options, render_text, 60);
+	ck_assert_ptr_nonnull(strstr(text, " 00:1b:21:00:00:01 desks  02:00:00:00:00:bb "));
+	free(text);
+	directory_close(options.names);
+	report_store_remove(&store);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("directory");
+	TCase *tc = tcase_create("directory");
+
+	tcase_add_test(tc, the_longest_prefix_wins);
+	tcase_add_test(tc, mistakes_have_file_and_line);
+	tcase_add_test(tc, vendors_of_the_ieee);
+	tcase_add_test(tc, the_resolver_is_asked_where_the_file_is_silent);
+	tcase_add_test(tc, reports_show_names);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,381 @@
+/*
+ * Text, CSV and numbers: not against stored output, but against what must hold of it: aligned
+ * columns, units, ranges, what is folded, what is quoted.
+ */
+#include "tests/collector/report/report_store.h"
+#include "tests/suite.h"
+
+#include "collector/report/number.h"
+#include "collector/store/schema.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAC_A "0200000000aa"
+#define MAC_B "0200000000bb"
+#define MAC_C "0200000000cc"
+#define MAC_D "0200000000dd"
+
+static struct report_store store;
+
+static void
+setup(void)
+{
+	report_store_make(&store);
+	report_store_agent(&store, 1, 60);
+	report_store_port(&store, 1, 1, "ge-1", 1);
+	report_store_window(&store, 0, 1, 1, 60000, 60000000);
+}
+
+static void
+teardown(void)
+{
+	report_store_remove(&store);
+}
+
+static void
+samples(int n, const char *src, const char *dst)
+{
+	report_store_samples(&store, 0, 1, 1, n, 100, 1000, STORE_KEY_ETH_PAIR, src, dst);
+}
+
+static char *
+render(const char *report, render_fn *fn, bool fold)
+{
+	struct report_options options = report_store_options();
+
+	options.fold_few = fold;
+	return report_store_render(&store, report, &options, fn, 60);
+}
+
+/* The line that holds a text; copied into line. */
+static const char *
+line_of(const char *text, const char *what, char *line, size_t size)
+{
+	const char *at = strstr(text, what), *start = at;
+
+	ck_assert_msg(at != NULL, "no \"%s\" in:\n%s", what, text);
+	while (start > text && start[-1] != '\n')
+		start--;
+	snprintf(line, size, "%.*s", (int)strcspn(start, "\n"), start);
+	return line;
+}
+
+static ptrdiff_t
+column(const char *line, const char *what)
+{
+	const char *at = strstr(line, what);
+
+	ck_assert_msg(at != NULL, "no \"%s\" in \"%s\"", what, line);
+	return at - line;
+}
+
+START_TEST(talkers_are_aligned)
+{
+	char heading[256], a[256], b[256], others[256];
+	char *text;
+
+	samples(400, MAC_A, MAC_B);
+	samples(100, MAC_A, MAC_C);
+	samples(96, MAC_A, MAC_D);
+	samples(4, MAC_B, MAC_A); /* too few for a row */
+	text = render("talkers", render_text, true);
+	line_of(text, "RANK", heading, sizeof(heading));
+	line_of(text, "00:bb ", a, sizeof(a));
+	line_of(text, "00:cc ", b, sizeof(b));
+	line_of(text, "1 other ", others, sizeof(others));
+	ck_assert_int_eq(column(a, "=="), column(heading, "=sure"));
+	ck_assert_int_eq(column(b, "=="), column(heading, "=sure"));
+	ck_assert_int_eq(column(a, " .. "), column(b, " .. "));
+	ck_assert_int_eq(column(a, "02:00"), column(heading, "SOURCE"));
+	ck_assert_int_eq(column(others, "1 other"), column(heading, "SOURCE"));
+	ck_assert_int_eq(column(a, "400") + 3, column(heading, "SAMPLES") + 7);
+	ck_assert_int_eq(column(b, "100") + 3, column(heading, "SAMPLES") + 7);
+	ck_assert_int_eq(column(b, "2-3"), column(a, " 1  02") - 1); /* right-aligned ranks */
+	ck_assert_int_eq(column(others, " 4"), column(a, "400") + 1);
+	ck_assert_ptr_null(strstr(text, " \n"));
+	free(text);
+}
+END_TEST
+
+/* 400 of 600 samples of 60,000 frames with 1,000 octets in 60 s: odds 2, whose logarithm has the
+ * variance 0.99 / (600 / 3 * 2 / 3) = 0.00743, so limits 1.69 and 2.37 of the odds. */
+START_TEST(figures_are_rates_in_one_unit)
+{
+	char line[256];
+	char *text;
+
+	samples(400, MAC_A, MAC_B);
+	samples(200, MAC_A, MAC_C);
+	text = render("talkers", render_text, true);
+	ck_assert_ptr_nonnull(strstr(text, "completeness 100%  600 of 600 samples"));
+	ck_assert_ptr_nonnull(strstr(text, "8.00 Mb/s counted (8.00 Mb/s by samples)"));
+	ck_assert_ptr_nonnull(strstr(text, "192.0.2.1 ge-1  22:14-22:15 +0000"));
+	line_of(text, "00:bb ", line, sizeof(line));
+	ck_assert_msg(strstr(line, "5.33M  5.02 .. 5.63M  66.7%") != NULL, "%s", line);
+	ck_assert_ptr_nonnull(strstr(text,
+	    "Any pair not seen carried fewer than 299 frames (95%)."));
+	ck_assert_ptr_null(strstr(text, "FEW SAMPLES"));
+	free(text);
+}
+END_TEST
+
+START_TEST(few_samples_are_said)
+{
+	char *text;
+
+	samples(20, MAC_A, MAC_B);
+	samples(4, MAC_A, MAC_C);
+	samples(4, MAC_A, MAC_D);
+	text = render("talkers", render_text, true);
+	ck_assert_ptr_nonnull(strstr(text,
+	    "FEW SAMPLES: try --last 1h, or a smaller skip (now 100)"));
+	ck_assert_ptr_nonnull(strstr(text, "2 others"));
+	ck_assert_ptr_null(strstr(text, "00:cc"));
+	free(text);
+	text = render("talkers", render_csv, false);
+	ck_assert_ptr_nonnull(strstr(text, "00:cc"));
+	free(text);
+}
+END_TEST
+
+/* = never reaches beyond the lower limit, and the longest bar ends at the upper one. */
+START_TEST(bars_show_what_is_sure)
+{
+	char line[256], *bar;
+	char *text;
+
+	samples(400, MAC_A, MAC_B);
+	samples(200, MAC_A, MAC_C);
+	text = render("talkers", render_text, true);
+	bar = strstr(line_of(text, "00:bb ", line, sizeof(line)), "==");
+	ck_assert_str_eq(bar, "=================---"); /* 5.02 / 5.63 of 20: 17.9 */
+	free(text);
+}
+END_TEST
+
+static const char *
+next_line(const char *text)
+{
+	const char *end = strchr(text, '\n');
+
+	return end ? end + 1 : text + strlen(text);
+}
+
+START_TEST(matrix_is_a_grid)
+{
+	char heading[256], a[256], b[256];
+	char *text;
+
+	samples(400, MAC_A, MAC_B);
+	samples(200, MAC_B, MAC_A);
+	samples(50, MAC_A, MAC_C);
+	text = render("matrix", render_text, true);
+	line_of(text, "bit/s from", heading, sizeof(heading));
+	line_of(text, "00:aa ", a, sizeof(a));
+	line_of(text, "00:bb ", b, sizeof(b));
+	ck_assert_int_eq(column(a, "1  02:00"), 0);
+	ck_assert_int_eq(column(b, "2  02:00"), 0);
+	ck_assert_ptr_nonnull(strstr(a, "4.92M ±7%"));
+	ck_assert_ptr_nonnull(strstr(b, "2.46M ±"));
+	ck_assert_ptr_nonnull(strstr(a, " .  ")); /* A to itself: not seen, so not 0 */
+	ck_assert_int_lt(column(heading, "  1"), column(heading, "  2"));
+	free(text);
+}
+END_TEST
+
+START_TEST(load_text_shows_unknown_as_a_dash)
+{
+	char up[256], down[256], heading[256];
+	char *text;
+
+	report_store_port(&store, 1, 2, "ge-22", 1);
+	report_store_sql(&store, "UPDATE port SET oper_status = 2 WHERE if_index = 2");
+	report_store_sql(&store, "UPDATE port SET alias = 'evil' || char(27) || '[2J', speed_bps ="
+	    " 2500000000 WHERE if_index = 1");
+	for (int s = 0; s <= 60; s += 20)
+		for (int port = 1; port <= 2; port++)
+			report_store_sql(&store,
+			    "INSERT INTO counter VALUES(1, %d, %llu, 1, 0, %d, %d, 0,"
+			    " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", port,
+			    REPORT_STORE_T0 + (unsigned)s * SECOND, port == 1 ? s * 1000000 : 0,
+			    port == 1 ? s * 24500 : 0);
+	samples(600, MAC_A, MAC_B);
+	text = render("load", render_text, true);
+	line_of(text, "PORT", heading, sizeof(heading));
+	line_of(text, "ge-1 ", up, sizeof(up));
+	line_of(text, "ge-22", down, sizeof(down));
+	ck_assert_ptr_nonnull(strstr(up, "evil?[2J"));
+	ck_assert_ptr_nonnull(strstr(up, "2.5G"));
+	ck_assert_ptr_nonnull(strstr(up, "8.00M"));
+	ck_assert_ptr_nonnull(strstr(up, "24,500"));
+	ck_assert_int_eq(column(up, "24,500") + 6, column(heading, "frame/s") + 7);
+	ck_assert_ptr_nonnull(strstr(down, "down"));
+	ck_assert_ptr_nonnull(strstr(down, " - "));
+	ck_assert_ptr_null(strchr(down, '0'));
+	free(text);
+}
+END_TEST
+
+static size_t
+commas_of_line(const char *line)
+{
+	size_t n = 0;
+
+	for (const char *c = line; c < next_line(line); c++)
+		n += *c == ',';
+	return n;
+}
+
+/* Every line of a CSV has as many fields as its table's first, also where nothing is known; a
+ * second table begins behind an empty line. */
+START_TEST(csv_lines_have_all_fields)
+{
+	static const char *const names[] = {"talkers", "load", "agents", "loss", "matrix"};
+
+	samples(400, MAC_A, MAC_B);
+	report_store_port(&store, 1, 2, "ge-2", 1);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		char *text = render(names[i], render_csv, false);
+		const char *heading = text;
+
+		for (const char *line = next_line(text); *line; line = next_line(line)) {
+			if (*line == '\n')
+				heading = line = next_line(line);
+			ck_assert_msg(commas_of_line(line) == commas_of_line(heading),
+			    "%s: %zu, not %zu, commas in %.*s", names[i], commas_of_line(line),
+			    commas_of_line(heading), (int)strcspn(line, "\n"), line);
+		}
+		free(text);
+	}
+}
+END_TEST
+
+START_TEST(csv_quotes_and_json_survive_hostile_names)
+{
+	char *text;
+	json_t *json;
+
+	report_store_sql(&store,
+	    "UPDATE port SET alias = 'a,\"b\"' , name = CAST(x'67ff65' AS TEXT)");
+	text = render("load", render_csv, false);
+	ck_assert_ptr_nonnull(strstr(text, "\"a,\"\"b\"\"\""));
+	free(text);
+	text = render("load", render_json, false);
+	json = json_loads(text, 0, NULL);
+	ck_assert_ptr_nonnull(json);
+	ck_assert_str_eq(report_json_text(json, "rows.0.port"), "g\xc3\xbf" "e");
+	json_decref(json);
+	free(text);
+}
+END_TEST
+
+START_TEST(loss_lists_the_collectors_counters)
+{
+	char *text;
+
+	report_store_sql(&store, "INSERT INTO stat VALUES('input.wrong_community', 1234),"
+	    " ('input.truncated', 0), ('started_us', %llu)", REPORT_STORE_T0 + SECOND);
+	text = render("loss", render_text, true);
+	ck_assert_ptr_nonnull(strstr(text, "COLLECTOR since 2023-11-14 22:14:01 +0000  COUNT"));
+	ck_assert_ptr_null(strstr(text, "started_us"));
+	ck_assert_ptr_nonnull(strstr(text, "input.wrong_community  "));
+	ck_assert_ptr_nonnull(strstr(text, " 1,234\n"));
+	ck_assert_ptr_null(strstr(text, "input.truncated"));
+	free(text);
+}
+END_TEST
+
+/* ---- numbers ---- */
+
+static const struct {
+	double value;
+	const char *text;
+} three_digits[] = {
+	{0, "0    "}, {0.004, "0.00 "}, {1, "1.00 "}, {9.994, "9.99 "}, {9.996, "10.0 "},
+	{99.94, "99.9 "}, {99.96, "100  "}, {999.4, "999  "}, {999.6, "1.00k"}, {6000, "6.00k"},
+	{70.1e6, "70.1M"}, {190e6, "190 M"}, {1.5e9, "1.50G"}, {2e12, "2.00T"}, {3e18, "3000P"},
+};
+
+START_TEST(numbers_have_three_digits)
+{
+	char text[NUMBER_TEXT];
+
+	number_format(three_digits[_i].value, number_scale(three_digits[_i].value), text);
+	ck_assert_str_eq(text, three_digits[_i].text);
+}
+END_TEST
+
+START_TEST(ranges_counts_and_shares)
+{
+	char text[NUMBER_TEXT];
+
+	number_format_range(185e6, 195e6, number_scale(190e6), text);
+	ck_assert_str_eq(text, " 185 .. 195 M");
+	number_format_range(67e6, 73.3e6, number_scale(70e6), text);
+	ck_assert_str_eq(text, "67.0 .. 73.3M");
+	number_format_range(20, 1.5e6, number_scale(1000), text);
+	ck_assert_str_eq(text, "0.02 .. 1500k");
+	number_format_count(0, text);
+	ck_assert_str_eq(text, "0");
+	number_format_count(0.007, text);
+	ck_assert_str_eq(text, "<0.1");
+	number_format_count(0.31, text);
+	ck_assert_str_eq(text, "0.3");
+	number_format_count(999, text);
+	ck_assert_str_eq(text, "999");
+	number_format_count(1234567, text);
+	ck_assert_str_eq(text, "1,234,567");
+	number_format_percent(0.01, text);
+	ck_assert_str_eq(text, "<0.1%");
+	number_format_completeness(0.99999, text);
+	ck_assert_str_eq(text, "99.9%"); /* 100 % is said only of all */
+	number_format_completeness(1, text);
+	ck_assert_str_eq(text, "100%");
+	number_format_rate(935e6, "b/s", text);
+	ck_assert_str_eq(text, "935 Mb/s");
+	number_format_age(7300, text);
+	ck_assert_str_eq(text, "2 h");
+}
+END_TEST
+
+START_TEST(times_leave_out_what_is_known)
+{
+	const uint64_t day = 86400 * SECOND, t0 = REPORT_STORE_T0;
+	char text[NUMBER_TEXT];
+
+	number_format_times(t0, t0 + 5 * MINUTE, t0, true, text);
+	ck_assert_str_eq(text, "22:14-22:19 +0000");
+	number_format_times(t0, t0 + 5 * MINUTE + 7 * SECOND, t0 + day, true, text);
+	ck_assert_str_eq(text, "2023-11-14 22:14-22:19:07 +0000");
+	number_format_times(t0, t0 + day, t0, true, text);
+	ck_assert_str_eq(text, "2023-11-14 22:14 - 2023-11-15 22:14 +0000");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("render");
+	TCase *tc = tcase_create("text");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, talkers_are_aligned);
+	tcase_add_test(tc, figures_are_rates_in_one_unit);
+	tcase_add_test(tc, few_samples_are_said);
+	tcase_add_test(tc, bars_show_what_is_sure);
+	tcase_add_test(tc, matrix_is_a_grid);
+	tcase_add_test(tc, load_text_shows_unknown_as_a_dash);
+	tcase_add_test(tc, csv_lines_have_all_fields);
+	tcase_add_test(tc, csv_quotes_and_json_survive_hostile_names);
+	tcase_add_test(tc, loss_lists_the_collectors_counters);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("numbers");
+	tcase_add_loop_test(tc, numbers_have_three_digits, 0,
+	    (int)(sizeof(three_digits) / sizeof(*three_digits)));
+	tcase_add_test(tc, ranges_counts_and_shares);
+	tcase_add_test(tc, times_leave_out_what_is_known);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

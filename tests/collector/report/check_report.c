@@ -1,0 +1,824 @@
+/*
+ * Reports over stores filled by SQL, against figures worked out by hand.
+ */
+#include "tests/collector/report/report_store.h"
+#include "tests/suite.h"
+
+#include "collector/store/schema.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define assert_near(x, y, tolerance) ck_assert_double_eq_tol(x, y, tolerance)
+
+#define MAC_A "0200000000aa"
+#define MAC_B "0200000000bb"
+#define MAC_C "0200000000cc"
+
+static struct report_store store;
+
+static void
+setup(void)
+{
+	report_store_make(&store);
+	report_store_agent(&store, 1, 120);
+	report_store_port(&store, 1, 1, "ge-1", 1);
+}
+
+static void
+teardown(void)
+{
+	report_store_remove(&store);
+}
+
+/* 10,000 frames of 64 octets, 100 samples: 30 A to B, 70 A to C; as many again were lost. */
+static void
+simple_traffic(void)
+{
+	report_store_window(&store, 0, 1, 1, 10000, 640000);
+	report_store_samples(&store, 0, 1, 1, 30, 100, 64, STORE_KEY_ETH_PAIR, MAC_A, MAC_B);
+	report_store_samples(&store, 0, 1, 1, 70, 100, 64, STORE_KEY_ETH_PAIR, MAC_A, MAC_C);
+	report_store_sql(&store, "UPDATE window_port SET expected = 200");
+}
+
+/* Wilson's limits written out once more, with n = 100 / (1 - 100/10,000) of the sample. */
+static double
+wilson(double p, double n, double sign)
+{
+	double z = 1.959964;
+
+	return (p + z * z / (2 * n) + sign * z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) /
+	    (1 + z * z / n);
+}
+
+START_TEST(pairs_have_limits_shares_and_ranks)
+{
+	struct report_options options = report_store_options();
+	double n = 100 / (1 - 0.01);
+	json_t *j;
+
+	simple_traffic();
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_str_eq(report_json_text(j, "report"), "talkers");
+	ck_assert_str_eq(report_json_text(j, "from"), "2023-11-14T22:14:00Z");
+	ck_assert_str_eq(report_json_text(j, "to"), "2023-11-14T22:16:00Z");
+	assert_near(report_json_number(j, "completeness"), 0.5, 1e-9);
+	ck_assert_double_eq(report_json_number(j, "samples"), 100);
+	ck_assert_double_eq(report_json_number(j, "totals.packets"), 10000);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 2);
+	ck_assert_str_eq(report_json_text(j, "rows.0.src"), "02:00:00:00:00:aa");
+	ck_assert_str_eq(report_json_text(j, "rows.0.dst"), "02:00:00:00:00:cc");
+	ck_assert_str_eq(report_json_text(j, "rows.0.agent"), "192.0.2.1");
+	ck_assert_str_eq(report_json_text(j, "rows.0.port"), "ge-1");
+	ck_assert_double_eq(report_json_number(j, "rows.1.samples"), 30);
+	assert_near(report_json_number(j, "rows.1.packets.estimate"), 3000, 1e-6);
+	assert_near(report_json_number(j, "rows.1.packets.low"), 10000 * wilson(0.3, n, -1), 0.01);
+	assert_near(report_json_number(j, "rows.1.packets.high"), 10000 * wilson(0.3, n, 1), 0.01);
+	assert_near(report_json_number(j, "rows.1.octets.estimate"), 192000, 1e-6);
+	assert_near(report_json_number(j, "rows.1.share.estimate"), 0.3, 1e-9);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rank.0"), 1);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rank.1"), 1);
+	ck_assert_double_eq(report_json_number(j, "rows.1.rank.0"), 2);
+	assert_near(report_json_number(j, "unseen_packets_high"), -log(0.05) / -log1p(-0.01), 1e-6);
+	ck_assert_str_eq(report_json_text(j, "unseen"), "pair not seen carried");
+	ck_assert_double_eq(report_json_number(j, "mean_skip"), 100);
+	ck_assert_double_eq(report_json_number(j, "seconds"), 120);
+	ck_assert(json_is_false(report_json_at(j, "empty")));
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(by_src_and_by_dst_add_up_pairs)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	simple_traffic();
+	options.by = REPORT_BY_SRC;
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 1);
+	assert_near(report_json_number(j, "rows.0.packets.estimate"), 10000, 1e-6);
+	ck_assert(json_is_null(report_json_at(j, "rows.0.dst")));
+	json_decref(j);
+	options.by = REPORT_BY_DST;
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 2);
+	assert_near(report_json_number(j, "rows.0.packets.estimate"), 7000, 1e-6);
+	json_decref(j);
+}
+END_TEST
+
+static double
+width_of_first(const struct report_options *options)
+{
+	json_t *j = report_store_json(&store, "talkers", options);
+	double width = report_json_number(j, "rows.0.packets.high") -
+	    report_json_number(j, "rows.0.packets.low");
+
+	json_decref(j);
+	return width;
+}
+
+/* All samples came in twos of one destination, so two were lost at a time: under loss limits by
+ * destination are wider by the square root of 1 + the loss. */
+START_TEST(mates_widen_limits_under_loss_only)
+{
+	struct report_options options = report_store_options();
+	double alone, lossless;
+
+	simple_traffic();
+	options.by = REPORT_BY_DST;
+	report_store_sql(&store, "UPDATE window_port SET expected = 200, received = 100");
+	alone = width_of_first(&options);
+	report_store_sql(&store, "UPDATE window SET any_pkts = n * 10000");
+	report_store_sql(&store, "UPDATE window_key SET any_pkts = n * 10000,"
+	    " same_pkts = n * 10000, same1_pkts = n * 10000, same2_pkts = n * 10000");
+	assert_near(width_of_first(&options) / alone, sqrt(1.5), 0.03);
+	report_store_sql(&store, "UPDATE window_key SET same_pkts = 0, same1_pkts = 0");
+	assert_near(width_of_first(&options) / alone, sqrt(1.5), 0.03);
+	report_store_sql(&store, "UPDATE window_port SET expected = 100");
+	lossless = width_of_first(&options);
+	report_store_sql(&store, "UPDATE window SET any_pkts = 0");
+	report_store_sql(&store, "UPDATE window_key SET any_pkts = 0, same2_pkts = 0");
+	assert_near(width_of_first(&options), lossless, 1e-9);
+}
+END_TEST
+
+/* What had no room may be of any key: 7 samples of 100 frames more at most, of an address all 20. */
+START_TEST(what_was_folded_widens_upper_limits)
+{
+	struct report_options options = report_store_options();
+	double low, high;
+	json_t *j;
+
+	simple_traffic();
+	options.by = REPORT_BY_PAIR;
+	j = report_store_json(&store, "talkers", &options);
+	low = report_json_number(j, "rows.1.packets.low");
+	high = report_json_number(j, "rows.1.packets.high");
+	ck_assert_double_eq(report_json_number(j, "folded_samples"), 0);
+	json_decref(j);
+	report_store_sql(&store, "INSERT INTO window_folded VALUES(%d, %llu, 1, 1, 1, 20, 7)",
+	    STORE_KEY_ETH_PAIR, REPORT_STORE_T0);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_eq(report_json_number(j, "rows.1.packets.low"), low);
+	assert_near(report_json_number(j, "rows.1.packets.high"), high + 700, 1e-6);
+	ck_assert_double_eq(report_json_number(j, "folded_samples"), 20);
+	ck_assert_double_eq(report_json_number(j, "folded_samples_one_key_high"), 7);
+	json_decref(j);
+	options.by = REPORT_BY_DST;
+	j = report_store_json(&store, "talkers", &options);
+	assert_near(report_json_number(j, "rows.1.packets.high"), high + 2000, 1e-6);
+	json_decref(j);
+}
+END_TEST
+
+/* Windows of one port are one stratum; ports are two, and their figures add up. */
+START_TEST(windows_and_ports_add_up)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	report_store_port(&store, 1, 2, "ge-2", 1);
+	for (int minute = 0; minute < 2; minute++) {
+		report_store_window(&store, minute, 1, 1, 1000, 64000);
+		report_store_samples(&store, minute, 1, 1, 10, 50, 64, 1, MAC_A, MAC_B);
+		report_store_samples(&store, minute, 1, 1, 10, 50, 64, 1, MAC_B, MAC_A);
+	}
+	report_store_window(&store, 0, 1, 2, 8000, 512000);
+	report_store_samples(&store, 0, 1, 2, 20, 100, 64, 1, MAC_A, MAC_B);
+	report_store_samples(&store, 0, 1, 2, 60, 100, 64, 1, MAC_C, MAC_B);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_eq(report_json_number(j, "totals.packets"), 10000);
+	assert_near(report_json_number(j, "rows.0.packets.estimate"), 6000, 1e-6);
+	assert_near(report_json_number(j, "rows.1.packets.estimate"), 1000 + 2000, 1e-6);
+	ck_assert(json_is_null(report_json_at(j, "rows.1.port")));
+	ck_assert_double_eq(report_json_number(j, "rows.1.ports"), 2);
+	assert_near(report_json_number(j, "rows.2.packets.estimate"), 1000, 1e-6);
+	json_decref(j);
+	options.port = "ge-2";
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_eq(report_json_number(j, "totals.packets"), 8000);
+	assert_near(report_json_number(j, "rows.1.packets.estimate"), 2000, 1e-6);
+	json_decref(j);
+}
+END_TEST
+
+/* The same frames seen again by the uplink of a second switch, and sent out of a port. */
+START_TEST(only_received_frames_of_edge_ports_count)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	simple_traffic();
+	report_store_agent(&store, 2, 120);
+	report_store_port(&store, 2, 9, "up-9", 0);
+	report_store_window(&store, 0, 2, 9, 10000, 640000);
+	report_store_samples(&store, 0, 2, 9, 50, 200, 64, 1, MAC_A, MAC_C);
+	report_store_sql(&store, "INSERT INTO window VALUES(%llu, 1, 1, 2, 9999, 640000, 99, 9900,"
+	    " 990000, 633600, 40550400, 4055040000, 0, 0)", REPORT_STORE_T0);
+	report_store_sql(&store, "INSERT INTO window_key VALUES(1, %llu, 1, 1, 2, x'%s', x'%s', 99,"
+	    " 9900, 990000, 633600, 40550400, 4055040000, 0, 0, 0, 0, 0, 0, 0, 0)",
+	    REPORT_STORE_T0, MAC_B, MAC_A);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_eq(report_json_number(j, "totals.packets"), 10000);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 2);
+	assert_near(report_json_number(j, "rows.0.packets.estimate"), 7000, 1e-6);
+	json_decref(j);
+	options.agent = "192.0.2.2";
+	j = report_store_json(&store, "talkers", &options);
+	assert_near(report_json_number(j, "rows.0.packets.estimate"), 10000, 1e-6);
+	json_decref(j);
+	options.agent = "0202";
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_str_eq(report_json_text(j, "rows.0.port"), "up-9");
+	json_decref(j);
+}
+END_TEST
+
+/* Rows, others and frames without IP are the counted total. */
+START_TEST(ip_rows_others_and_rest_are_the_total)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	simple_traffic();
+	report_store_samples(&store, 0, 1, 1, 20, 100, 64, STORE_KEY_IP_PAIR, "0a000001",
+	    "0a000002");
+	report_store_samples(&store, 0, 1, 1, 25, 100, 64, STORE_KEY_IP_PAIR,
+	    "20010db8000000000000000000000001", "20010db8000000000000000000000002");
+	report_store_samples(&store, 0, 1, 1, 15, 100, 64, STORE_KEY_IP_PAIR, "0a000001",
+	    "0b000002");
+	options.layer = REPORT_LAYER_IP;
+	options.top = 1;
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_str_eq(report_json_text(j, "rows.0.dst"), "2001:db8::2");
+	assert_near(report_json_number(j, "rows.0.octets.estimate"), 160000, 1e-6);
+	ck_assert_double_eq(report_json_number(j, "others.keys"), 2);
+	assert_near(report_json_number(j, "others.octets.estimate"), 224000, 1e-6);
+	ck_assert_double_eq(report_json_number(j, "rest.samples"), 40);
+	assert_near(report_json_number(j, "rest.octets.estimate"), 256000, 1e-6);
+	json_decref(j);
+	options.top = 10;
+	ck_assert_int_eq(report_parse_prefix("10.0.0.0/9", &options.addr), 0);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 2);
+	json_decref(j);
+	ck_assert_int_eq(report_parse_prefix("11.0.0.0/8", &options.addr), 0);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 1);
+	ck_assert_str_eq(report_json_text(j, "rows.0.dst"), "11.0.0.2");
+	json_decref(j);
+}
+END_TEST
+
+static void
+keep_sample(int sequence, const char *src, int vlan, int proto, const char *src_ip)
+{
+	report_store_sql(&store,
+	    "INSERT INTO sample VALUES(1, 1, 1, %d, %llu, 1, 1, 2, 99, 100, 0, 64,"
+	    " x'%s', x'%s', %d, 2048, x'%s', x'0a000002', %d, 1, 2, 1, NULL, NULL)", sequence,
+	    REPORT_STORE_T0 + (unsigned)sequence * SECOND, src, MAC_C, vlan, src_ip, proto);
+}
+
+/* VLAN and protocol stand in no key of a window: the kept samples answer. */
+START_TEST(filters_that_cross_keys_use_kept_samples)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	report_store_window(&store, 0, 1, 1, 10000, 640000);
+	for (int i = 0; i < 40; i++)
+		keep_sample(i + 1, i % 4 ? MAC_A : MAC_B, i % 2 ? 5 : 6, i < 10 ? 17 : 6,
+		    i < 8 ? "0a000001" : "0b000001");
+	options.vlan = 5; /* 20 of 40, none of them from B */
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 1);
+	assert_near(report_json_number(j, "rows.0.packets.estimate"), 5000, 1e-6);
+	assert_near(report_json_number(j, "rest.packets.estimate"), 5000, 1e-6);
+	ck_assert_ptr_null(json_object_get(j, "samples_kept_since"));
+	json_decref(j);
+	ck_assert_int_eq(report_parse_proto("udp", &options), 0);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 5);
+	json_decref(j);
+	options.vlan = options.ip_proto = REPORT_ANY;
+	ck_assert_int_eq(report_parse_prefix("10.0.0.1", &options.addr), 0);
+	j = report_store_json(&store, "talkers", &options); /* MAC pairs of an IP address */
+	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 6);
+	ck_assert_double_eq(report_json_number(j, "rows.1.samples"), 2);
+	json_decref(j);
+	report_store_sql(&store, "UPDATE sample SET time_us = time_us + %llu", MINUTE);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_str_eq(report_json_text(j, "samples_kept_since"), "2023-11-14T22:15:01Z");
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(an_empty_range_says_when_the_newest_data_is)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+	char *text;
+
+	simple_traffic();
+	options.all = false;
+	options.has_to = true;
+	options.to_us = REPORT_STORE_T0 + 7200 * SECOND;
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 0);
+	ck_assert_str_eq(report_json_text(j, "newest"), "2023-11-14T22:16:00Z");
+	ck_assert(json_is_null(report_json_at(j, "completeness")));
+	json_decref(j);
+	text = report_store_render(&store, "talkers", &options, render_text, 7200);
+	ck_assert_ptr_nonnull(strstr(text, "newest is of 2023-11-14 22:16 +0000, 118 min ago"));
+	free(text);
+}
+END_TEST
+
+/* The window that is still filling belongs to the last five minutes. */
+START_TEST(the_open_minute_counts)
+{
+	struct report_options options = report_store_options();
+	char *text;
+
+	options.all = false;
+	report_store_window(&store, 1, 1, 1, 10000, 640000);
+	report_store_samples(&store, 1, 1, 1, 30, 100, 64, 1, MAC_A, MAC_B);
+	text = report_store_render(&store, "talkers", &options, render_json, 90);
+	ck_assert_ptr_nonnull(strstr(text, "\"samples\":30"));
+	free(text);
+}
+END_TEST
+
+/* ---- load ---- */
+
+static void
+snapshot(int if_index, int at_s, double in_octets, double in_ucast, double out_octets,
+    double stalled, int discontinuity)
+{
+	report_store_sql(&store,
+	    "INSERT INTO counter VALUES(1, %d, %llu, 1, 0, %.0f, %.0f, 0, 0, 0, 0,"
+	    " %.0f, 0, 0, 0, 0, 0, %d, 0, 0, 0, 0, 0, 0, %.0f)", if_index,
+	    REPORT_STORE_T0 + (uint64_t)at_s * SECOND, in_octets, in_ucast, out_octets,
+	    discontinuity,
+	    stalled);
+}
+
+static json_t *
+load_json(int from_s, int to_s)
+{
+	struct report_options options = report_store_options();
+
+	options.all = false;
+	options.has_from = options.has_to = true;
+	options.from_us = REPORT_STORE_T0 + (uint64_t)from_s * SECOND;
+	options.to_us = REPORT_STORE_T0 + (uint64_t)to_s * SECOND;
+	return report_store_json(&store, "load", &options);
+}
+
+/* Snapshots at 50, 70, 110, 130 s; the range is the second minute, 60 to 120 s. */
+START_TEST(load_is_interpolated_at_the_ends)
+{
+	json_t *j;
+
+	snapshot(1, 50, 1000, 10, 0, 0, 0);
+	snapshot(1, 70, 3000, 30, 500, 0, 0);
+	snapshot(1, 110, 103000, 130, 500, 0, 0);
+	snapshot(1, 130, 105000, 150, 500, 0, 0);
+	j = load_json(60, 120);
+	assert_near(report_json_number(j, "rows.0.seconds"), 60, 1e-6);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_octets"), 104000 - 2000);
+	ck_assert_double_eq(report_json_number(j, "rows.0.tx_octets"), 250);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_packets"), 140 - 20);
+	assert_near(report_json_number(j, "rows.0.rx_bps"), 8 * 102000 / 60.0, 1e-6);
+	assert_near(report_json_number(j, "rows.0.utilization_rx"),
+	    100 * 8 * (102000 + 20 * 120) / 60.0 / 1e9, 1e-9);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(load_leaves_out_a_discontinuity)
+{
+	json_t *j;
+
+	snapshot(1, 0, 1000, 10, 0, 0, 0);
+	snapshot(1, 20, 2000, 20, 0, 0, 0);
+	snapshot(1, 40, 50, 1, 0, 0, 35); /* counters began anew at 35 s */
+	snapshot(1, 60, 550, 6, 0, 0, 35);
+	j = load_json(0, 60);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_octets"), 1000 + 500);
+	assert_near(report_json_number(j, "rows.0.seconds"), 40, 1e-6);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(idle_down_and_silent_ports_are_told_apart)
+{
+	json_t *j;
+
+	for (int port = 2; port <= 4; port++)
+		report_store_port(&store, 1, port, "ge-x", 1);
+	for (int s = 0; s <= 120; s += 20) {
+		snapshot(1, s, 0, 0, 0, 0, 0);
+		snapshot(2, s, 0, 0, 0, 0, 0);
+	}
+	snapshot(3, 0, 0, 0, 0, 0, 0);
+	snapshot(3, 20, 100, 1, 0, 0, 0); /* then nothing */
+	report_store_sql(&store, "UPDATE port SET oper_status = 2 WHERE if_index = 2");
+	j = load_json(0, 120);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_bps"), 0);
+	ck_assert_str_eq(report_json_text(j, "rows.0.check"), "ok");
+	ck_assert(json_is_null(report_json_at(j, "rows.1.rx_bps")));
+	ck_assert_str_eq(report_json_text(j, "rows.1.check"), "down");
+	ck_assert_str_eq(report_json_text(j, "rows.1.status"), "down");
+	ck_assert(json_is_null(report_json_at(j, "rows.2.rx_bps")));
+	ck_assert_str_eq(report_json_text(j, "rows.2.check"), "silent 100s");
+	ck_assert(json_is_null(report_json_at(j, "rows.3.rx_bps"))); /* no snapshot ever */
+	ck_assert(json_is_null(report_json_at(j, "rows.3.check")));
+	json_decref(j);
+}
+END_TEST
+
+/* 100 samples of weight 100 have a standard deviation of 995 frames. */
+static const struct {
+	int pool, samples, expected, stalled;
+	const char *check;
+} checks[] = {
+	{10000, 100, 100, 0, "ok"},	  {13900, 100, 100, 0, "ok"},
+	{20000, 100, 100, 0, "mismatch -50%"}, {5000, 100, 100, 0, "mismatch +100%"},
+	{20000, 100, 200, 0, "ok"}, /* half was lost on the way */
+	{20000, 100, 100, 10000, "ok"}, /* half passed while the skip counter was empty */
+	{300, 3, 3, 0, "few"},		  {0, 0, 0, 0, "ok"},
+};
+
+START_TEST(check_compares_samples_with_the_pool)
+{
+	json_t *j;
+
+	report_store_window(&store, 0, 1, 1, checks[_i].pool, 64 * checks[_i].pool);
+	if (checks[_i].samples > 0)
+		report_store_samples(&store, 0, 1, 1, checks[_i].samples, 100, 64, 1, MAC_A, MAC_B);
+	report_store_sql(&store, "UPDATE window_port SET expected = %d", checks[_i].expected);
+	snapshot(1, 0, 0, 0, 0, 0, 0);
+	snapshot(1, 60, 64.0 * checks[_i].pool, checks[_i].pool, 0, checks[_i].stalled, 0);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.0.check"), checks[_i].check);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(check_sees_sampling_switched_off)
+{
+	json_t *j;
+
+	report_store_port(&store, 1, 2, "ge-2", 1);
+	report_store_window(&store, 0, 1, 1, 10000, 640000);
+	report_store_samples(&store, 0, 1, 1, 100, 100, 64, 1, MAC_A, MAC_B);
+	report_store_window(&store, 0, 1, 2, 5000, 320000); /* 50 samples would be there */
+	for (int port = 1; port <= 2; port++) {
+		snapshot(port, 0, 0, 0, 0, 0, 0);
+		snapshot(port, 60, 1, 1, 0, 0, 0);
+	}
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.1.check"), "skip off");
+	report_store_sql(&store, "UPDATE window SET pool_pkts = 50 WHERE if_index = 2");
+	json_decref(j);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.1.check"), "few");
+	json_decref(j);
+}
+END_TEST
+
+/* ---- agents, loss ---- */
+
+START_TEST(agents_have_names_and_completeness)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	simple_traffic();
+	report_store_agent(&store, 2, 60);
+	report_store_sql(&store, "UPDATE agent SET address = '192.0.2.7'"); /* behind one address */
+	j = report_store_json(&store, "agents", &options);
+	ck_assert_str_eq(report_json_text(j, "rows.0.agent"), "01020304");
+	ck_assert_str_eq(report_json_text(j, "rows.0.id"), "0102030405060708");
+	ck_assert_str_eq(report_json_text(j, "rows.0.address"), "192.0.2.7");
+	assert_near(report_json_number(j, "rows.0.completeness"), 0.5, 1e-9);
+	ck_assert_double_eq(report_json_number(j, "rows.0.samples"), 100);
+	ck_assert_double_eq(report_json_number(j, "rows.0.ports"), 1);
+	ck_assert_str_eq(report_json_text(j, "rows.1.last_seen"), "2023-11-14T22:15:00Z");
+	ck_assert(json_is_null(report_json_at(j, "rows.1.completeness")));
+	json_decref(j);
+}
+END_TEST
+
+/* Half an hour of snapshots that take 2 to 6 ms; the device's clock is 3 s behind at its end, and
+ * loses 100 us a second. */
+START_TEST(agents_show_their_clocks_and_events)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	options.has_to = true;
+	options.to_us = REPORT_STORE_T0 + 30 * MINUTE;
+	for (unsigned i = 0; i < 90; i++) {
+		unsigned long long at = REPORT_STORE_T0 + i * 20000000ull;
+
+		report_store_sql(&store, "INSERT INTO counter VALUES(1, 1, %llu, 1, %llu, 0, 0, 0,"
+		    " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", at,
+		    at + 3000000 - (89 - i) * 2000 + 2000 + i * 7 % 5 * 1000);
+	}
+	report_store_sql(&store, "INSERT INTO event(time_us, agent, boot, kind, if_index, mac)"
+	    " VALUES(%llu, 1, 1, 4, 1, x'020000000001'), (%llu, 1, 1, 4, 1, x'020000000002'),"
+	    " (%llu, 1, 1, 1003, 1, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE,
+	    REPORT_STORE_T0 + 2);
+	j = report_store_json(&store, "agents", &options);
+	assert_near(report_json_number(j, "rows.0.clock_behind_s"), 2.95, 0.06);
+	assert_near(report_json_number(j, "rows.0.clock_drift_ppm"), -100, 5);
+	ck_assert_str_eq(report_json_text(j, "events.0.event"), "new address");
+	ck_assert_double_eq(report_json_number(j, "events.0.count"), 2);
+	ck_assert_str_eq(report_json_text(j, "events.0.newest_address"), "02:00:00:00:00:02");
+	ck_assert_str_eq(report_json_text(j, "events.1.event"), "link down");
+	ck_assert_str_eq(report_json_text(j, "events.1.newest_port"), "ge-1");
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "events")), 2);
+	json_decref(j);
+	report_store_sql(&store, "INSERT INTO event(time_us, agent, boot, kind, if_index)"
+	    " VALUES(%llu, 1, 1, 1004, 1)", REPORT_STORE_T0 + 600 * MINUTE);
+	options.has_to = false; /* all that is stored, after the newest sample too */
+	j = report_store_json(&store, "agents", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "events")), 3);
+	ck_assert_str_eq(report_json_text(j, "events.0.event"), "link up");
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(agents_show_what_the_store_is_at)
+{
+	struct report_options options = report_store_options();
+	char *text;
+	json_t *j;
+
+	simple_traffic();
+	j = report_store_json(&store, "agents", &options);
+	ck_assert_ptr_null(json_object_get(j, "store_work"));
+	json_decref(j);
+	report_store_renew(&store); /* older versions have no such work */
+	ck_assert_int_eq(sqlite3_close(store.db), SQLITE_OK);
+	ck_assert_int_eq(rename(store.newest, store.path), 0);
+	ck_assert_int_eq(sqlite3_open(store.path, &store.db), SQLITE_OK);
+	report_store_sql(&store, "INSERT INTO progress VALUES('roll-up', 12, 40, %llu, %llu)",
+	    REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
+	j = report_store_json(&store, "agents", &options);
+	ck_assert_str_eq(report_json_text(j, "store_work.work"), "roll-up");
+	ck_assert_double_eq(report_json_number(j, "store_work.done"), 12);
+	ck_assert_double_eq(report_json_number(j, "store_work.total"), 40);
+	ck_assert_ptr_null(json_object_get(j, "cluster_lag_s"));
+	json_decref(j);
+	report_store_sql(&store, "INSERT INTO stat VALUES('ship.lag_s', 75)");
+	j = report_store_json(&store, "agents", &options);
+	ck_assert_double_eq(report_json_number(j, "cluster_lag_s"), 75);
+	json_decref(j);
+	text = report_store_render(&store, "agents", &options, render_text, 120);
+	ck_assert_ptr_nonnull(strstr(text,
+	    "The store is at work (roll-up): 12 of 40 windows done.\n"));
+	free(text);
+}
+END_TEST
+
+START_TEST(loss_says_where)
+{
+	static const struct {
+		const char *place;
+		double count;
+	} places[] = {{"agent", 60}, {"collector", 15}, {"on the way", 25}, {"socket", 5},
+	    {"share", 8}, {"refused", 4}, {"queue", 0}, {"books", 0}, {"store", 11},
+	    {"collector crash", 1}};
+	struct report_options options = report_store_options();
+	char *text;
+	json_t *j;
+
+	report_store_sql(&store,
+	    "INSERT INTO account VALUES(1, 1, 1, 1000, 900, 7, 3, 2, 60, 4, 55,"
+	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
+	report_store_sql(&store, "INSERT INTO account VALUES(1, 2, 1, 50, 50, 0, 0, 0, 0, 0, 0,"
+	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0 + MINUTE, REPORT_STORE_T0 + 2 * MINUTE);
+	report_store_sql(&store, "INSERT INTO stat VALUES('input.refused', 12),"
+	    " ('input.kernel_drops', 5), ('input.over_share', 7), ('slow.over_share', 1),"
+	    " ('input.refused_sender', 3), ('sflow.refused_datagram', 1),"
+	    " ('ledger.lost_store_rows', 2), ('store.lost_rows', 9)");
+	/* of the second boot, all that was gone has come again since */
+	report_store_sql(&store, "INSERT INTO gone VALUES(1, 1, 1, 15), (1, 2, 1, 4)");
+	report_store_sql(&store, "INSERT INTO outage VALUES(1, %llu, %llu, 1, 15),"
+	    " (2, 1, 2, 1, 99)", REPORT_STORE_T0 + 90 * SECOND, REPORT_STORE_T0 + 91 * SECOND);
+	j = report_store_json(&store, "loss", &options);
+	ck_assert_double_eq(report_json_number(j, "samples"), 950);
+	ck_assert_double_eq(report_json_number(j, "expected"), 1050);
+	ck_assert_double_eq(report_json_number(j, "rows.0.boot"), 1);
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost"), 100);
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost_in_agent"), 60);
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost_in_collector"), 15);
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost_elsewhere"), 25);
+	ck_assert_double_eq(report_json_number(j, "rows.1.lost_in_collector"), 0);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "places")), 10); /* no older outage */
+	ck_assert_double_eq(report_json_number(j, "rows.0.duplicates"), 7);
+	ck_assert_double_eq(report_json_number(j, "rows.0.reordered"), 3);
+	ck_assert_double_eq(report_json_number(j, "rows.0.late"), 2);
+	ck_assert_double_eq(report_json_number(j, "rows.0.stalls"), 4);
+	ck_assert_double_eq(report_json_number(j, "rows.0.stalled_frames"), 55);
+	ck_assert_double_eq(report_json_number(j, "rows.1.boot"), 2);
+	ck_assert_double_eq(report_json_number(j, "rows.1.lost"), 0);
+	ck_assert_double_eq(json_integer_value(json_object_get(report_json_at(j, "collector"),
+	    "input.refused")), 12);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		json_t *place = json_array_get(report_json_at(j, "places"), i);
+
+		ck_assert_str_eq(report_json_text(place, "place"), places[i].place);
+		ck_assert_double_eq(report_json_number(place, "count"), places[i].count);
+	}
+	json_decref(j);
+	j = report_store_json(&store, "events", &options);
+	ck_assert_str_eq(report_json_text(j, "rows.0.event"), "collector crash");
+	ck_assert_double_eq(report_json_number(j, "rows.0.count"), 15);
+	ck_assert_str_eq(report_json_text(j, "rows.0.time"), "2023-11-14T22:15:31Z");
+	json_decref(j);
+	text = report_store_render(&store, "loss", &options, render_text, 120);
+	ck_assert_ptr_null(strstr(text, "AGENT")); /* of one agent, as in other reports */
+	free(text);
+}
+END_TEST
+
+/* ---- the store itself ---- */
+
+static void
+assert_refused(const char *url, const char *reason)
+{
+	char error[QUERY_ERROR_TEXT] = "";
+	struct query *query;
+
+	ck_assert_int_ne(query_open(url, &query, error, sizeof(error)), 0);
+	ck_assert_ptr_null(query);
+	ck_assert_msg(strstr(error, reason) != NULL, "\"%s\" does not say \"%s\"", error, reason);
+	ck_assert_msg(strstr(error, strncmp(url, "sqlite:", 7) == 0 ? url + 7 : url) != NULL,
+	    "\"%s\" does not name %s", error, url);
+}
+
+START_TEST(refusals_name_file_and_reason)
+{
+	char empty[] = "/tmp/report.XXXXXX";
+	int fd = mkstemp(empty);
+
+	close(fd);
+	assert_refused("sqlite:/nowhere/ease.db", "No such file");
+	assert_refused(empty, "not a store");
+	unlink(empty);
+	assert_refused("/dev/null", "not a store");
+	report_store_sql(&store, "PRAGMA user_version = %d", STORE_VERSION + 1);
+	assert_refused(store.path, "newer");
+}
+END_TEST
+
+START_TEST(a_file_without_rights_names_its_group)
+{
+	if (geteuid() != 0) {
+		ck_assert_int_eq(chmod(store.path, 0), 0);
+		assert_refused(store.path, "only group");
+		return;
+	}
+	ck_assert_int_eq(chown(store.path, 0, 0), 0);
+	ck_assert_int_eq(chmod(store.path, 0640), 0);
+	ck_assert_int_eq(setgid(65534), 0);
+	ck_assert_int_eq(setuid(65534), 0); /* this test runs in a process of its own */
+	assert_refused(store.path, "only group root");
+}
+END_TEST
+
+START_TEST(reading_writes_nothing)
+{
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
+	ck_assert_int_ne(sqlite3_exec(query->db, "DELETE FROM agent", NULL, NULL, NULL), SQLITE_OK);
+	query_close(query);
+}
+END_TEST
+
+START_TEST(unknown_agents_and_ports_are_refused)
+{
+	struct report_options options = report_store_options();
+	struct report_result result = {0};
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+
+	options.agent = "198.51.100.1";
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
+	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
+	ck_assert_ptr_nonnull(strstr(query->error, "198.51.100.1"));
+	query_close(query);
+	report_result_free(&result);
+	options.agent = NULL;
+	options.port = "ge-77";
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
+	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
+	ck_assert_ptr_nonnull(strstr(query->error, "ge-77"));
+	query_close(query);
+}
+END_TEST
+
+START_TEST(reports_of_an_empty_store_are_empty)
+{
+	struct report_options options = report_store_options();
+
+	report_store_sql(&store, "DELETE FROM agent");
+	report_store_sql(&store, "DELETE FROM port");
+	options.by = REPORT_BY_DEFAULT;
+	for (const struct report *report = reports; report->name; report++) {
+		json_t *j = report_store_json(&store, report->name, &options);
+		char *text = report_store_render(&store, report->name, &options, render_text, 0);
+
+		ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 0);
+		ck_assert(json_is_null(report_json_at(j, "newest")));
+		free(text);
+		json_decref(j);
+	}
+}
+END_TEST
+
+START_TEST(filters_are_parsed_strictly)
+{
+	struct report_options o = report_default_options();
+	struct report_prefix p;
+
+	ck_assert_int_eq(report_parse_prefix("2001:db8::/33", &p), 0);
+	ck_assert(p.n_octets == 16 && p.bits == 33 && p.octets[0] == 0x20);
+	ck_assert_int_eq(report_parse_prefix("00:1b:21", &p), 0);
+	ck_assert(p.n_octets == 6 && p.bits == 24 && p.octets[1] == 0x1b);
+	ck_assert_int_eq(report_parse_prefix("00:1B:21:00:00:01", &p), 0);
+	ck_assert_int_eq(p.bits, 48);
+	for (const char *const *bad = (const char *const[]){"", "10", "10.0.0.0/33", "10.0.0.0/",
+	    "2001::/129", "00:1g", "00:11:", "1:2:3", "00:11:22:33:44:55:66", "00:11/8",
+	    NULL}; *bad;
+	    bad++)
+		ck_assert_msg(report_parse_prefix(*bad, &p) != 0, "%s passed", *bad);
+	ck_assert_int_eq(report_parse_proto("0x88cc", &o), 0);
+	ck_assert(o.ethertype == 0x88cc && o.ip_proto == REPORT_ANY);
+	ck_assert_int_eq(report_parse_proto("58", &o), 0);
+	ck_assert(o.ethertype == REPORT_ANY && o.ip_proto == 58);
+	ck_assert_int_ne(report_parse_proto("256", &o), 0);
+	ck_assert_int_ne(report_parse_proto("0x10000", &o), 0);
+	ck_assert_int_ne(report_parse_proto("tcpx", &o), 0);
+	ck_assert_int_eq(report_parse_last("90s", &o), 0);
+	ck_assert_uint_eq(o.last_us, 90 * SECOND);
+	ck_assert_int_eq(report_parse_last("2w", &o), 0);
+	ck_assert_int_eq(report_parse_last("all", &o), 0);
+	ck_assert(o.all);
+	for (const char *const *bad = (const char *const[]){"", "5", "m", "0m", "-5m", "5mm", "5y",
+	    NULL}; *bad; bad++)
+		ck_assert_msg(report_parse_last(*bad, &o) != 0, "%s passed", *bad);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("report");
+	TCase *tc = tcase_create("reports");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, pairs_have_limits_shares_and_ranks);
+	tcase_add_test(tc, by_src_and_by_dst_add_up_pairs);
+	tcase_add_test(tc, mates_widen_limits_under_loss_only);
+	tcase_add_test(tc, what_was_folded_widens_upper_limits);
+	tcase_add_test(tc, windows_and_ports_add_up);
+	tcase_add_test(tc, only_received_frames_of_edge_ports_count);
+	tcase_add_test(tc, ip_rows_others_and_rest_are_the_total);
+	tcase_add_test(tc, filters_that_cross_keys_use_kept_samples);
+	tcase_add_test(tc, an_empty_range_says_when_the_newest_data_is);
+	tcase_add_test(tc, the_open_minute_counts);
+	tcase_add_test(tc, load_is_interpolated_at_the_ends);
+	tcase_add_test(tc, load_leaves_out_a_discontinuity);
+	tcase_add_test(tc, idle_down_and_silent_ports_are_told_apart);
+	tcase_add_loop_test(tc, check_compares_samples_with_the_pool, 0,
+	    (int)(sizeof(checks) / sizeof(*checks)));
+	tcase_add_test(tc, check_sees_sampling_switched_off);
+	tcase_add_test(tc, agents_have_names_and_completeness);
+	tcase_add_test(tc, agents_show_their_clocks_and_events);
+	tcase_add_test(tc, agents_show_what_the_store_is_at);
+	tcase_add_test(tc, loss_says_where);
+	tcase_add_test(tc, refusals_name_file_and_reason);
+	tcase_add_test(tc, a_file_without_rights_names_its_group);
+	tcase_add_test(tc, reading_writes_nothing);
+	tcase_add_test(tc, unknown_agents_and_ports_are_refused);
+	tcase_add_test(tc, reports_of_an_empty_store_are_empty);
+	tcase_add_test(tc, filters_are_parsed_strictly);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

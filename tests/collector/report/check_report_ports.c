@@ -1,0 +1,337 @@
+/*
+ * The reports that show what ports counted (errors, energy, pause; load of aggregates and of devices
+ * that count less), over stores filled by SQL, against figures worked out by hand, in every format.
+ */
+#include "tests/collector/report/report_store.h"
+#include "tests/suite.h"
+
+#include "collector/record.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct report_store store;
+
+static void
+set_up(void)
+{
+	report_store_make(&store);
+	report_store_agent(&store, 1, 120);
+	report_store_port(&store, 1, 1, "ge-1", 1);
+	report_store_port(&store, 1, 2, "ge-2", 1);
+}
+
+static void
+tear_down(void)
+{
+	report_store_remove(&store);
+}
+
+/* Events and time asleep by direction; back pressure, drops and pauses follow from them. */
+static void
+resource(int if_index, int at_s, int boot, int known, int events, int asleep_ms)
+{
+	report_store_sql(&store,
+	    "INSERT INTO resource VALUES(1, %d, %llu, %d, %d, %d, %d000, %d, %d000, 5, %d, %d000,"
+	    " %d, %d, %d)", if_index, REPORT_STORE_T0 + (uint64_t)at_s * SECOND, boot, known,
+	    events, asleep_ms, 2 * events, asleep_ms / 2, events / 10, asleep_ms / 4, events / 5,
+	    3 * events, 4 * events);
+}
+
+static struct report_options
+options_of(int from_s, int to_s)
+{
+	struct report_options options = report_store_options();
+
+	options.all = false;
+	options.has_from = options.has_to = true;
+	options.from_us = REPORT_STORE_T0 + (uint64_t)from_s * SECOND;
+	options.to_us = REPORT_STORE_T0 + (uint64_t)to_s * SECOND;
+	return options;
+}
+
+static json_t *
+run(const char *report, int from_s, int to_s)
+{
+	struct report_options options = options_of(from_s, to_s);
+
+	return report_store_json(&store, report, &options);
+}
+
+enum { ALL = EASE_HAS_LOW_POWER | EASE_HAS_BUFFERS | EASE_HAS_PAUSE };
+
+/* 60 to 120 s: covered from the row at 40 s on, of which 80 s the port slept 60 and 30. */
+START_TEST(energy_is_the_share_of_the_time)
+{
+	json_t *j;
+
+	resource(1, 20, 1, ALL, 50, 10000);
+	resource(1, 40, 1, ALL, 100, 20000);
+	resource(1, 80, 1, ALL, 200, 50000);
+	resource(1, 120, 1, ALL, 500, 80000);
+	resource(2, 120, 1, EASE_HAS_PAUSE, 500, 80000); /* has no EEE: no row */
+	j = run("energy", 60, 120);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 1);
+	ck_assert_str_eq(report_json_text(j, "rows.0.port"), "ge-1");
+	ck_assert_double_eq(report_json_number(j, "rows.0.seconds"), 80);
+	ck_assert_double_eq(report_json_number(j, "rows.0.asleep_rx"), 75);
+	ck_assert_double_eq(report_json_number(j, "rows.0.asleep_tx"), 37.5);
+	ck_assert_double_eq(report_json_number(j, "rows.0.events_rx"), 400);
+	ck_assert_double_eq(report_json_number(j, "rows.0.events_tx"), 800);
+	ck_assert_double_eq(report_json_number(j, "rows.0.events_per_s_rx"), 5);
+	ck_assert_double_eq(report_json_number(j, "rows.0.asleep_s_rx"), 60);
+	json_decref(j);
+}
+END_TEST
+
+/* Totals begin anew with a boot: both stretches count, the time between them does not. */
+START_TEST(energy_over_a_restart)
+{
+	json_t *j;
+
+	resource(1, 0, 1, ALL, 1000, 500000);
+	resource(1, 20, 1, ALL, 1100, 510000);
+	resource(1, 60, 2, ALL, 0, 0);
+	resource(1, 80, 2, ALL, 10, 20000);
+	j = run("energy", 0, 120);
+	ck_assert_double_eq(report_json_number(j, "rows.0.seconds"), 40);
+	ck_assert_double_eq(report_json_number(j, "rows.0.asleep_rx"), 75);
+	ck_assert_double_eq(report_json_number(j, "rows.0.events_rx"), 110);
+	json_decref(j);
+}
+END_TEST
+
+/* One row says that the device counts, and nothing of what. */
+START_TEST(energy_not_known_yet)
+{
+	struct report_options options = options_of(60, 120);
+	char *text;
+	json_t *j;
+
+	resource(1, 70, 1, ALL, 5, 6);
+	j = run("energy", 60, 120);
+	ck_assert_ptr_nonnull(json_object_get(j, "rows"));
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 1);
+	ck_assert(json_is_null(report_json_at(j, "rows.0.asleep_rx")));
+	json_decref(j);
+	text = report_store_render(&store, "energy", &options, render_text, 130);
+	ck_assert_ptr_nonnull(strstr(text, "ge-1"));
+	ck_assert_ptr_null(strstr(text, "0.0"));
+	free(text);
+}
+END_TEST
+
+START_TEST(pause_and_back_pressure)
+{
+	struct report_options options = options_of(0, 120);
+	json_t *j;
+	char *text;
+
+	resource(1, 0, 1, ALL, 0, 0);
+	resource(1, 100, 1, ALL, 500, 40000);
+	resource(2, 0, 1, EASE_HAS_PAUSE, 0, 0);
+	resource(2, 100, 1, EASE_HAS_PAUSE, 50, 0);
+	j = run("pause", 0, 120);
+	ck_assert_double_eq(report_json_number(j, "rows.0.back_pressure"), 10);
+	ck_assert_double_eq(report_json_number(j, "rows.0.back_pressure_s"), 10);
+	ck_assert_double_eq(report_json_number(j, "rows.0.episodes"), 50);
+	ck_assert_double_eq(report_json_number(j, "rows.0.ingress_drops"), 100);
+	ck_assert_double_eq(report_json_number(j, "rows.0.pauses_rx"), 1500);
+	ck_assert_double_eq(report_json_number(j, "rows.0.pauses_per_s_tx"), 20);
+	ck_assert(json_is_null(report_json_at(j, "rows.1.back_pressure")));
+	ck_assert_double_eq(report_json_number(j, "rows.1.pauses_rx"), 150);
+	json_decref(j);
+	text = report_store_render(&store, "pause", &options, render_text, 130);
+	ck_assert_ptr_nonnull(strstr(text, "PRESSED%"));
+	ck_assert_ptr_null(strstr(text, "AGENT")); /* one agent: its column says nothing */
+	free(text);
+}
+END_TEST
+
+static void
+counters(int at_s, int frames, int rx_errors, int tx_errors, int rx_discards)
+{
+	report_store_sql(&store,
+	    "INSERT INTO counter VALUES(1, 1, %llu, 1, 0, 0, %d, 0, 0, %d, %d, 0, 0, 0, 0, 0, %d,"
+	    " 0, 0, 0, 0, 0, 0, 0, 0)", REPORT_STORE_T0 + (uint64_t)at_s * SECOND, frames,
+	    rx_discards, rx_errors, tx_errors);
+}
+
+static void
+source(int if_index, const char *mac, enum ease_error_kind kind, int frames, int first_s,
+    int last_s)
+{
+	report_store_sql(&store, "INSERT INTO error_source VALUES(1, %d, x'%s', %d, 1, %d, %llu, %llu)",
+	    if_index, mac, (int)kind, frames, REPORT_STORE_T0 + (uint64_t)first_s * SECOND,
+	    REPORT_STORE_T0 + (uint64_t)last_s * SECOND);
+}
+
+static void
+some_errors(void)
+{
+	counters(0, 1000, 10, 0, 1);
+	counters(100, 1000 + 99900, 10 + 80, 20, 5);
+	source(1, "020000000001", EASE_ERROR_FCS, 70, 5, 50);
+	source(2, "020000000002", EASE_ERROR_TOO_LONG, 3, 60, 90);
+	source(2, "020000000003", EASE_ERROR_FCS, 1, -500, -400); /* before the range */
+}
+
+START_TEST(errors_above_and_sources_below)
+{
+	json_t *j;
+
+	some_errors();
+	j = run("errors", 0, 120);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_errors"), 80);
+	ck_assert_double_eq(report_json_number(j, "rows.0.tx_errors"), 20);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_discards"), 4);
+	ck_assert_double_eq(report_json_number(j, "rows.0.errors_per_s"), 1);
+	ck_assert_double_eq(report_json_number(j, "rows.0.errors_per_million"), 1000);
+	ck_assert(json_is_null(report_json_at(j, "rows.1.rx_errors"))); /* ge-2 told nothing */
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "sources")), 2);
+	ck_assert_str_eq(report_json_text(j, "sources.0.source"), "02:00:00:00:00:02");
+	ck_assert_str_eq(report_json_text(j, "sources.0.kind"), "too long");
+	ck_assert_str_eq(report_json_text(j, "sources.0.port"), "ge-2");
+	ck_assert_str_eq(report_json_text(j, "sources.0.last"), "2023-11-14T22:15:30Z");
+	ck_assert_double_eq(report_json_number(j, "sources.1.frames"), 70);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(errors_of_one_port)
+{
+	struct report_options options = options_of(0, 120);
+	json_t *j;
+
+	some_errors();
+	options.port = "ge-1";
+	j = report_store_json(&store, "errors", &options);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 1);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "sources")), 1);
+	json_decref(j);
+	options.port = NULL;
+	options.top = 1;
+	j = report_store_json(&store, "errors", &options);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "sources")), 1);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(errors_as_text_and_csv)
+{
+	struct report_options options = options_of(0, 120);
+	char *text, *below;
+
+	some_errors();
+	text = report_store_render(&store, "errors", &options, render_text, 130);
+	below = strstr(text, "\n\nPORT  SOURCE");
+	ck_assert_msg(below != NULL, "%s", text);
+	ck_assert_ptr_nonnull(strstr(below, "02:00:00:00:00:02  too long"));
+	free(text);
+	text = report_store_render(&store, "errors", &options, render_csv, 130);
+	below = strstr(text, "\n\nagent,port,if_index,source,kind,frames,first,last\n");
+	ck_assert_msg(below != NULL, "%s", text);
+	ck_assert_ptr_nonnull(strstr(below, "192.0.2.1,ge-1,1,02:00:00:00:00:01,FCS,70,"));
+	free(text);
+}
+END_TEST
+
+/* ---- load: what is not counted, and what is counted by members ---- */
+
+/* Received in the minute from T0: octets, unicast, multicast, broadcast (as SQL). */
+static void
+counted(int if_index, int octets, int ucast, int mcast, const char *bcast)
+{
+	const int kinds[2][3] = {{1000, 10, 1}, {1000 + octets, 10 + ucast, 1 + mcast}};
+
+	for (int i = 0; i < 2; i++)
+		report_store_sql(&store,
+		    "INSERT INTO counter VALUES(1, %d, %llu, 1, 0, %d, %d, %d, %s, 0, 0,"
+		    " 0, 0, 0, %s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", if_index,
+		    REPORT_STORE_T0 + (uint64_t)i * MINUTE, kinds[i][0], kinds[i][1], kinds[i][2],
+		    i == 0 && *bcast != '9' ? "0" : bcast, bcast);
+}
+#define UNKNOWN "9223372036854775807" /* as a store keeps 2^64 - 1 */
+
+START_TEST(what_is_not_counted_is_not_zero)
+{
+	struct report_options options = options_of(0, 60);
+	char *text;
+	json_t *j;
+
+	counted(1, 60000, 500, 40, UNKNOWN);
+	counted(2, 60000, 500, 40, "60");
+	j = run("load", 0, 60);
+	ck_assert(json_is_null(report_json_at(j, "rows.0.broadcasts_per_s")));
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_packets"), 540);
+	ck_assert_double_eq_tol(report_json_number(j, "rows.0.multicasts_per_s"), 40 / 60.0, 1e-9);
+	ck_assert_double_eq_tol(report_json_number(j, "rows.1.broadcasts_per_s"), 1 + 0, 1e-9);
+	ck_assert_double_eq(report_json_number(j, "rows.1.rx_packets"), 600);
+	json_decref(j);
+	text = report_store_render(&store, "load", &options, render_text, 70);
+	ck_assert_msg(strstr(text, "ge-1") != NULL, "%s", text);
+	free(text);
+}
+END_TEST
+
+START_TEST(an_aggregate_is_its_members)
+{
+	struct report_options options = options_of(0, 60);
+	json_t *j;
+
+	report_store_sql(&store, "UPDATE port SET lag_parent = 9 WHERE if_index < 3");
+	report_store_port(&store, 1, 9, "bond0", 1);
+	report_store_port(&store, 1, 4, "ge-4", 1);
+	counted(1, 60000, 500, 40, UNKNOWN);
+	counted(2, 30000, 100, 0, UNKNOWN);
+	counted(4, 1000, 10, 0, UNKNOWN);
+	j = run("load", 0, 60);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 4);
+	ck_assert_str_eq(report_json_text(j, "rows.3.port"), "bond0");
+	ck_assert_str_eq(report_json_text(j, "rows.3.check"), "sum of 2");
+	ck_assert_double_eq(report_json_number(j, "rows.3.rx_octets"), 90000);
+	ck_assert_double_eq(report_json_number(j, "rows.3.rx_packets"), 640);
+	ck_assert_double_eq_tol(report_json_number(j, "rows.3.rx_bps"), 8 * 90000 / 60.0, 1e-6);
+	json_decref(j);
+	options.port = "bond0"; /* asked for, it brings its members */
+	j = report_store_json(&store, "load", &options);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), 3);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(an_empty_store_is_not_an_error)
+{
+	struct report_options options = report_store_options();
+
+	for (const char *const *name = (const char *const[]){"errors", "energy", "pause", NULL};
+	     *name; name++) {
+		json_t *j = report_store_json(&store, *name, &options);
+
+		ck_assert_str_eq(report_json_text(j, "report"), *name);
+		json_decref(j);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("report_ports");
+	TCase *tc = tcase_create("reports");
+
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, energy_is_the_share_of_the_time);
+	tcase_add_test(tc, energy_over_a_restart);
+	tcase_add_test(tc, energy_not_known_yet);
+	tcase_add_test(tc, pause_and_back_pressure);
+	tcase_add_test(tc, errors_above_and_sources_below);
+	tcase_add_test(tc, errors_of_one_port);
+	tcase_add_test(tc, errors_as_text_and_csv);
+	tcase_add_test(tc, what_is_not_counted_is_not_zero);
+	tcase_add_test(tc, an_aggregate_is_its_members);
+	tcase_add_test(tc, an_empty_store_is_not_an_error);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

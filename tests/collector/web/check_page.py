@@ -1,0 +1,563 @@
+"""What tests/collector/web/check_page.sh does with the page. Figures on it are compared with those of /api/v1,
+written out by code of this file; what is asked of the document stands in page_probes.js."""
+import datetime
+import json
+import os
+import re
+import signal
+import sys
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+from browser import Browser
+from sflow_wire import Switch, frame
+
+URL = os.environ['EASE_PAGE_URL']
+SHOTS = os.environ.get('EASE_PAGE_SHOTS')
+LIVE_SWITCH = '192.0.2.9'
+failed = False
+
+
+def check(name, right, otherwise=''):
+    global failed
+    if right:
+        print(f'PASS page {name}')
+    else:
+        print(f'FAIL page {name}: {otherwise}')
+        failed = True
+    sys.stdout.flush()
+
+
+def equal(name, is_, must_be):
+    check(name, is_ == must_be, f'{is_!r} instead of {must_be!r}')
+
+
+# ---- the API, and figures as easetop writes them ----
+
+def api(report, **asked):
+    question = f'{URL}/api/v1/{report}?{urllib.parse.urlencode(asked)}'
+    with urllib.request.urlopen(question, timeout=20) as answer:
+        return json.load(answer)
+
+
+def in_scale(value):
+    power = 0
+    while power < 5 and value / 1000 ** power >= 999.5:
+        power += 1
+    return 1000 ** power, ' kMGTP'[power].strip()
+
+
+def three(value):
+    if value <= 0:
+        return '0'
+    return f'{value:.0f}' if value >= 99.95 else f'{value:.1f}' if value >= 9.995 else f'{value:.2f}'
+
+
+def rate(value):
+    divisor, unit = in_scale(value)
+    return three(value / divisor) + unit
+
+
+def limits(figure, factor):
+    divisor, unit = in_scale(figure['estimate'] * factor)
+    low, high = (three(figure[name] * factor / divisor) for name in ('low', 'high'))
+    return f'{low}–{high}{unit}'
+
+
+def percent(value):
+    return '<0.1%' if 0 < value < 0.05 else f'{value:.1f}%'
+
+
+def figures(result, unit='octets'):
+    """Of each row of a list, and of the sums below it."""
+    factor = (8 if unit == 'octets' else 1) / result['seconds']
+    rows = result['rows'] + [result[name] for name in ('others', 'rest') if name in result]
+    return [[rate(row[unit]['estimate'] * factor), limits(row[unit], factor),
+             percent(100 * row['share']['estimate']), f"{row['samples']:,}"] for row in rows]
+
+
+def state_of(port):
+    if port['status'] == 'down':
+        return 'down'
+    return 'silent' if port['check'].startswith('silent') else 'up'
+
+
+# ---- the page in a browser, and what a reader does with it ----
+
+def quoted(text):
+    return json.dumps(text)
+
+
+class Page:
+    def __init__(self, browser):
+        self.browser, self.js, self.wait = browser, browser.js, browser.wait
+
+    def open(self, **asked):
+        self.browser.open(f'{URL}/?{urllib.parse.urlencode(asked)}')
+        self.settle()
+
+    def settle(self):
+        time.sleep(0.05)  # what was done is begun
+        self.wait('probe.settled()')
+
+    def click(self, selector):
+        self.js(f'document.querySelector({quoted(selector)}).click()')
+        self.settle()
+
+    def text(self, selector):
+        return self.js(f'document.querySelector({quoted(selector)})?.innerText ?? ""')
+
+    def texts(self, selector):
+        return self.js(f'probe.texts({quoted(selector)})')
+
+    def rows(self, section):
+        return self.js(f'probe.rows({quoted(section)})')
+
+    def table(self, name):
+        """The table that stands for a picture: it is filled when it is opened."""
+        self.click(f'#{name} summary')
+        rows = self.js(f'probe.table({quoted(name)})')
+        self.click(f'#{name} summary')
+        return rows
+
+    def asked(self):
+        """What the address asks for."""
+        return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.js('location.href')).query))
+
+    def press(self, *keys):
+        for key in keys:
+            self.browser.key(key)
+
+    def focused(self):
+        return self.js('probe.focused()')
+
+    def shot(self, name):
+        if SHOTS:
+            self.browser.screenshot(os.path.join(SHOTS, name + '.png'))
+
+
+# ---- what is looked at ----
+
+class LiveSwitch:
+    """1,000 ports: 10 is down, 20 has errors, 2 a VLAN, some lose samples, one address moves."""
+
+    def __init__(self):
+        self.switch = Switch(('127.0.0.1', int(os.environ['EASE_PAGE_SFLOW'])), LIVE_SWITCH, 1000,
+                             lambda port: (port * 37 % 100) / 100 if port % 3 else 0.002,
+                             errors={20}, down={10})
+        self.began = time.monotonic()
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self._run)
+
+    def tell(self):
+        for i in range(120):
+            port = 1 + i % 5
+            self.switch.tell_sample(port, frame(f'10.9.0.{port}', f'10.9.1.{i % 7}', 40000 + port,
+                                                (443, 80, 22)[i % 3], 12 if port == 2 else None))
+        for port in (3, 4, 5):
+            self.switch.lose_sample(port)
+        self.switch.tell_counters(time.monotonic() - self.began + 1)
+
+    def _run(self):
+        while not self.stop.wait(1):
+            self.tell()
+
+    def _has_rates(self):
+        rows = api('load', last='5m')['rows']
+        rates = [row for row in rows if row['agent'] == LIVE_SWITCH and row['rx_bps'] is not None]
+        return len(rows) == 1008 and len(rates) >= 999  # one port is down
+
+    def start(self):
+        """Returns when all that was told is in the reports."""
+        self.tell()
+        time.sleep(1.1)  # counters are rates between two of them
+        self.tell()
+        for port in (40, 3):
+            self.switch.tell_sample(port, frame('10.9.0.3', '10.9.1.1', 40003, 443))
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and not self._has_rates():
+            time.sleep(0.1)
+
+    def close(self):
+        self.stop.set()
+        if self.thread.is_alive():
+            self.thread.join()
+
+
+def replayed():
+    """The capture that the emulated switch replayed, as parameters: it is shorter than a minute."""
+    row = next(row for row in api('agents', last='all')['rows'] if row['agent'] != LIVE_SWITCH)
+    first = datetime.datetime.fromisoformat(row['first_data'].replace('Z', '+00:00'))
+    end, form = first + datetime.timedelta(minutes=1), '%Y-%m-%dT%H:%M:00Z'
+    return {'from': first.strftime(form), 'to': end.strftime(form), 'agent': row['agent']}
+
+
+# ---- the tests ----
+
+def check_first_view(page):
+    began = time.monotonic()
+    page.browser.open(URL + '/')
+    shown = page.wait("document.querySelectorAll('.tile').length === 1008 &&"
+                      " ['#sources .sure', '.cell', '#load-key li'].every((selector) =>"
+                      " document.querySelector(selector))")
+    seconds = time.monotonic() - began
+    check(f'first view of 1,008 ports, {seconds:.2f} s', shown, page.text('body')[:300])
+    page.settle()
+    page.shot('ports-1000')
+    must = {'up': 0, 'down': 0, 'silent': 0}
+    for row in api('load', last='5m')['rows']:
+        must[state_of(row)] += 1
+    equal('tiles are up, down or silent as load says', page.js('probe.tileStates()'), must)
+    equal('errors have their dot', page.js("probe.tile('if20').dataset.errors"), 'yes')
+    check('the grid of 1,000 ports takes half the screen at most',
+          page.js("document.getElementById('tiles').offsetHeight <= innerHeight / 2"))
+    equal('completeness below 99 % is red', page.js("document.getElementById('complete').dataset.bad"),
+          'yes')
+    equal('lost samples are named', page.text('#trouble-loss .sum')[-12:], 'samples lost')
+    moved = page.text('#trouble-addresses')
+    check('a moved address is named', '10.9.0.3' in moved, moved)
+
+
+def check_figures(page, asked):
+    page.open(**asked)
+    page.shot('figures')
+    for section, report, extra in (('sources', 'talkers', {'by': 'src'}),
+                                   ('destinations', 'talkers', {'by': 'dst'}),
+                                   ('conversations', 'conversations', {}),
+                                   ('protocols', 'protocols', {})):
+        must = figures(api(report, **asked, **extra, top=5))
+        equal(f'{section} are those of the API', page.rows(section), must)
+    result = api('talkers', **asked, by='src', top=5)
+    equal('keys are those of the API', page.texts('#sources .key .filter'),
+          [' '.join(filter(None, (row['src'], row['src_name']))) for row in result['rows']])
+    bound = f"fewer than {int(result['unseen_packets_high']) + 1:,} frames (95%)"
+    check('what was not seen has its bound', bound in page.text('#sources .note'), bound)
+    newest = max(api('errors', **asked, top=100)['sources'], key=lambda row: row['last'])
+    shown = page.texts('#trouble-errors .filter')[0]
+    check('the newest source of bad frames is named first',
+          shown.startswith(f"{newest['source']} {newest['kind']}"), shown)
+    check_ports(page, asked)
+    check_matrix(page, asked)
+    check_chart(page, asked)
+
+
+def check_ports(page, asked):
+    load, shown = api('load', **asked)['rows'], page.texts('.tile .figure')
+    must = []
+    for row in load:
+        rx, tx = row['utilization_rx'], row['utilization_tx']
+        must.append(percent(max(rx, tx)) if state_of(row) == 'up' else state_of(row))
+    equal('utilisation of tiles is that of the API', shown, must)
+    first, table = load[0], page.table('ports-table')
+    equal('what is not known is - and not 0', (load[-1]['rx_bps'], table[-1][6]), (None, '-'))
+    equal('the attributes of a port are those of the API', table[0][6:12],
+          [rate(first['rx_bps']), rate(first['tx_bps']), f"{first['frames_per_s']:,.0f}",
+           f"{first['broadcasts_per_s']:.1f}", f"{first['multicasts_per_s']:.1f}",
+           f"{first['errors_per_s']:.0f}"])
+
+
+def check_matrix(page, asked):
+    result = api('matrix', **asked, top=60)
+    must = {f"{row['src']} → {row['dst']}: {rate(row['octets']['estimate'] * 8 / result['seconds'])}"
+            for row in result['rows']}
+    titles = page.js("[...document.querySelectorAll('.cell')].map((cell) => cell.title)")
+    shown = {title.replace('\u202f', '').split(' (')[0] for title in titles}
+    check('cells of the matrix are those of the API', shown and shown <= must, f'{shown} {must}')
+
+
+def check_chart(page, asked):
+    result, table = api('history', **asked, top=5), page.table('load-table')
+    must = [rate(row['octets'] * 8 / row['seconds']) if row['seconds'] else '-'
+            for row in result['rows']]
+    equal('the counted load is that of the API', [row[2] for row in table], must)
+    step = next(i for i, row in enumerate(result['rows']) if row['top'])
+    entry, factor = result['rows'][step]['top'][0], 8 / result['rows'][step]['seconds']
+    equal('and the largest source, with its limits', table[step][3 + entry['key']],
+          f"{rate(entry['octets']['estimate'] * factor)} ({limits(entry['octets'], factor)})")
+    check('the chart is drawn', page.js('probe.chartColours()') > 20)
+
+
+def check_filters(page, asked):
+    page.open(**asked)
+    before = page.js('location.href')
+    page.js("probe.tile('e-2').click()")
+    page.settle()
+    equal('a tile filters by its port', page.asked(), {**asked, 'port': 'e-2'})
+    equal('and is shown pressed', page.texts('.tile[aria-pressed=true] .name'), ['e-2'])
+    result = api('talkers', **asked, port='e-2', by='src', top=5)
+    equal('figures are those of the port', page.rows('sources'), figures(result))
+    page.shot('filtered')
+    page.click('#sources .filter')
+    equal('a source filters by its address', page.asked().get('addr'), result['rows'][0]['src'])
+    page.js('history.back()')
+    page.wait("!new URLSearchParams(location.search).get('addr')")
+    page.js('history.back()')
+    page.wait(f'location.href === {quoted(before)}')
+    page.settle()
+    equal('back takes the filters away',
+          page.texts('#chips button') + page.texts('.tile[aria-pressed=true]'),
+          [f"agent {asked['agent']} ✕"])
+    page.click('.cell')
+    check('a cell of the matrix filters', 'addr' in page.asked())
+    page.click('#chips li:last-child button')
+    check('a chip takes its filter away', 'addr' not in page.asked())
+    page.click('#protocols .filter')
+    first = api('protocols', **asked, top=1)['rows'][0]
+    equal('a protocol filters', page.asked().get('proto'), str(first['protocol']))
+
+
+def check_choices(page, asked):
+    page.open(**asked)
+    page.click('#sort [data-sort=packets]')
+    must = figures(api('talkers', **asked, by='src', top=5, sort='packets'), 'packets')
+    equal('ranked by frames', page.rows('sources'), must)
+    page.click('#layer [data-layer=eth]')
+    key = page.texts('#sources .filter')[0]
+    check('MAC addresses', re.fullmatch('([0-9a-f]{2}:){5}[0-9a-f]{2}', key), key)
+    page.js("(() => { const by = document.querySelector('#protocols select'); by.value = 'proto';"
+            " by.dispatchEvent(new Event('change')); })()")
+    page.settle()
+    equal('IP protocols', page.texts('#protocols .key .filter')[0],
+          api('protocols', **asked, by='proto')['rows'][0]['name'])
+    page.click('#sources .more')
+    n = len(api('talkers', **asked, by='src', layer='eth', top=100)['rows'])
+    equal('up to a hundred rows', (len(page.texts('#sources .key .filter')), n > 5), (n, True))
+    page.shot('expanded')
+    view = page.asked()
+    page.open(**view)
+    equal('a link that was sent shows the same',
+          (page.asked(), len(page.texts('#sources .key .filter'))), (view, n))
+
+
+def check_ranges(page):
+    page.open()
+    page.click('[data-last="15m"]')
+    equal('a preset', page.asked(), {'last': '15m'})
+    page.click('#earlier')
+    earlier = page.asked()
+    equal('earlier: a range of its own, and not live',
+          (sorted(earlier), page.js("document.getElementById('live').ariaPressed")),
+          (['from', 'to'], 'false'))
+    page.click('#later')
+    check('later', page.asked()['from'] > earlier['from'])
+    page.js("document.getElementById('custom').open = true")
+    time.sleep(0.1)  # its fields are filled first
+    page.js("for (const [id, minute] of [['from', 5], ['to', 6]])"
+            " document.getElementById(id).value = `2001-02-03T04:0${minute}`")
+    page.click('#custom-form button')
+    equal('from and to, in local time', page.asked(),
+          {'from': '2001-02-03T03:05:00Z', 'to': '2001-02-03T03:06:00Z'})
+    message = page.text('#message-text')
+    check('an empty range says where the newest data is', 'newest data' in message, message)
+    page.shot('empty')
+    equal('ports of which nothing is known are outlines',
+          page.js("getComputedStyle(probe.tile('if1')).borderTopWidth + probe.plain(probe.tile('if1'))"),
+          '1pxif1-')
+    page.click('#message-do')
+    equal('and goes there', page.js("document.getElementById('message').hidden"), True)
+    page.click('#live')
+    check('live again', 'from' not in page.asked())
+
+
+def check_hostile(page, asked):
+    page.open(**asked)
+    equal('names with markup are text',
+          page.js("[typeof hacked, document.querySelectorAll('body :is(img, script, i)').length,"
+                  " probe.tile('e-1').ariaLabel.includes('<img src=x onerror='),"
+                  " probe.texts('#sources .filter')[0]]"),
+          ['undefined', 0, True, '10.20.1.1 <i>boss</i>'])
+    page.open(**{**asked, 'agent': '<b onclick=x>"\'&'})
+    message = page.text('#message-text')
+    check('a filter that is refused says why', message.startswith('The collector refuses:'), message)
+    equal('and stays text', page.js("document.querySelectorAll('b').length"), 0)
+
+
+def check_keyboard(page, asked):
+    page.open(**asked)
+    page.press('Tab')
+    equal('Tab first reaches the skip link', page.focused()['classes'], ['skip'])
+    page.press('Enter', 'Tab')
+    equal('which leads to the first tile', page.focused()['first'], 'e-1')
+    page.press('ArrowRight', 'ArrowRight', 'ArrowLeft')
+    equal('arrows move among tiles', page.focused()['first'], 'e-2')
+    check('the focus is seen', page.focused()['outlined'])
+    equal('the line below tells of it',
+          page.text('#readout').startswith(f"{asked['agent']} · e-2 · <script>"), True)
+    page.shot('keyboard')
+    page.press('Enter')
+    page.settle()
+    equal('Enter filters, and the focus stays', (page.asked().get('port'), page.focused()['first']),
+          ('e-2', 'e-2'))
+    page.press('End')
+    equal('End goes to the last', page.focused()['first'], 'e-8')
+    reached = set()
+    for _ in range(60):
+        page.press('Tab')
+        reached.add(page.focused()['section'])
+    sections = {'ports', 'load', 'sources', 'destinations', 'conversations', 'protocols', 'matrix',
+                'trouble'}
+    equal('Tab reaches every section', sections - reached, set())
+    equal('all that can be used has a name', page.browser.nameless(), [])
+
+
+def check_looks(page, asked):
+    views = (('range', asked), ('live', {}))
+    for theme in ('light', 'dark'):
+        page.browser.media(prefers_color_scheme=theme)
+        for name, view in views:
+            page.open(**view)
+            equal(f'texts have contrast: {theme}, {name}', page.js('probe.poorContrast()'), [])
+            page.shot(f'{theme}-{name}')
+    page.click('#theme')
+    equal('the switch of themes', page.js('document.documentElement.dataset.theme'), 'light')
+    page.js('localStorage.clear()')
+    page.browser.media(prefers_color_scheme='light', prefers_reduced_motion='reduce')
+    page.open(**asked)
+    equal('no motion where none is wanted',
+          page.js("getComputedStyle(probe.tile('e-1')).transitionDuration"), '0s')
+    for width, height in ((360, 740), (768, 1024), (1920, 1080)):
+        page.browser.size(width, height, mobile=width < 500)
+        for name, view in views:
+            page.open(**view)
+            equal(f'{width} px: nothing is beyond the edge, {name}', page.js('probe.beyondEdge()'),
+                  [])
+            page.shot(f'{width}-{name}')
+    page.browser.size(1400, 900)
+
+
+def first_step(page):
+    """The first minute with data: its number and place, and how the address asks for it alone."""
+    page.open(last='15m')
+    number, x, y, start = page.js('probe.firstStep()')
+    began, form = datetime.datetime.utcfromtimestamp(start / 1000), '%Y-%m-%dT%H:%M:00Z'
+    end = began + datetime.timedelta(minutes=1)
+    return number, x, y, {'from': began.strftime(form), 'to': end.strftime(form)}
+
+
+def check_steps(page):
+    _, x, y, must = first_step(page)
+    page.browser.click(x, y)
+    page.settle()
+    equal('a click on the chart looks into a step', page.asked(), must)
+    number, _, _, must = first_step(page)
+    page.js("document.querySelector('#load-table summary').click()")
+    page.settle()
+    page.click(f'#load-rows tbody tr:nth-child({number + 1}) button')
+    equal('and so does its time in the table', page.asked(), must)
+
+
+def check_zones(page, asked):
+    page.open(**asked)
+    local = page.text('#range')
+    page.click('#utc')
+    utc = page.text('#range')
+    page.click('#utc')
+    first = datetime.datetime.fromisoformat(asked['from'].replace('Z', '+00:00'))
+    for text, hours, zone in ((local, 1, '+0100'), (utc, 0, '+0000')):
+        wall = (first + datetime.timedelta(hours=hours)).strftime('%Y-%m-%d %H:%M')
+        equal(f'times in {zone}', (text[:16], text[-5:]), (wall, zone))
+
+
+def check_live(page, live):
+    page.open(last='1h', addr='10.9.0.0/24')  # what was told first is in it on any machine
+    page.js("document.querySelector('#sources .filter').focus(); scrollTo(0, 300)")
+    where = '[document.activeElement.textContent, scrollY]'
+    first = "document.querySelector('#sources td.samples').textContent"
+    before = page.js(where)
+    page.js(f'window.first = {first}')  # gone if the document is loaded again
+    live.thread.start()
+    check('live figures move on by themselves',
+          page.wait(f'window.first && {first} !== window.first', 20))
+    equal('focus and scroll stay', page.js(where), before)
+    page.js("Object.defineProperty(document, 'hidden', {get: () => true, configurable: true});"
+            " document.dispatchEvent(new Event('visibilitychange'))")
+    page.settle()
+    page.browser.requests.clear()
+    time.sleep(5.5)  # longer than it waits between two looks
+    page.js('1')     # takes what the browser has to say
+    equal('a hidden page asks nothing', page.browser.requests, [])
+    page.js("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
+    check('and asks at once when it is seen again',
+          page.wait("document.body.hasAttribute('data-busy')", 2))
+    page.settle()
+    live.close()
+
+
+def check_refusals(page, asked):
+    page.open(**asked)
+    before = page.rows('sources')
+    page.browser.answer('*/api/v1/*')
+    page.js("document.querySelector('#sort [data-sort=packets]').click()")
+    check('a slow report is told', page.wait("document.getElementById('message-text')"
+                                             ".textContent.startsWith('Still reading')", 5))
+    page.browser.answer_no_more()
+    page.open(**asked)
+    page.browser.answer('*/api/v1/*', 503, '{"error": "too much is asked"}')
+    page.click('#sort [data-sort=packets]')
+    message = page.text('#message-text')
+    check('a collector that is busy is told', 'busy (too much is asked)' in message, message)
+    equal('and what was there stays, paler', (page.rows('sources'), page.js(
+        "getComputedStyle(document.getElementById('sources')).opacity")), (before, '0.5'))
+    page.browser.answer('*/api/v1/*', 401, '{"error": "token"}')
+    page.click('#sort [data-sort=octets]')
+    hidden = "document.getElementById('token-form').hidden"
+    equal('a collector that wants a token: the reader is asked', page.js(hidden), False)
+    page.browser.answer_no_more()
+    page.js("document.getElementById('token').value = 'open sesame'")
+    page.click('#token-form button')
+    equal('the token goes along', page.browser.headers.get('Authorization'), 'Bearer open sesame')
+    equal('and opens the page', (page.js(hidden), page.rows('sources')), (True, before))
+
+
+def check_gone(page):
+    page.open()
+    os.kill(int(os.environ['EASE_PAGE_COLLECTOR']), signal.SIGTERM)
+    told = page.wait("document.getElementById('message-text').textContent"
+                     ".includes('does not answer')", 20)
+    check('a collector that is gone is told', told, page.text('#message'))
+    equal('and what was there stays', len(page.texts('.tile')), 1008)
+    page.shot('gone')
+
+
+def check_all(page, live):
+    asked, browser = replayed(), page.browser
+    check_first_view(page)
+    check_figures(page, asked)
+    check_filters(page, asked)
+    check_choices(page, asked)
+    check_ranges(page)
+    check_keyboard(page, asked)
+    check_looks(page, asked)
+    check_steps(page)
+    check_zones(page, asked)
+    requests = list(browser.requests)
+    check_live(page, live)
+    page.js('1')
+    equal('no error in the console', browser.console, [])
+    check_hostile(page, asked)
+    check_refusals(page, asked)
+    check_gone(page)
+    requests += browser.requests
+    outside = {url for url in requests if not url.startswith((URL + '/', 'about:', 'data:'))}
+    equal('no request goes elsewhere', outside, set())
+
+
+def main():
+    live = LiveSwitch()
+    live.start()
+    browser = Browser(zone='Europe/Berlin')
+    try:
+        with open(os.path.join(os.path.dirname(__file__), 'page_probes.js')) as probes:
+            browser.call('Page.addScriptToEvaluateOnNewDocument', source=probes.read())
+        browser.size(1400, 900)
+        browser.media(prefers_color_scheme='light')
+        check_all(Page(browser), live)
+    finally:
+        live.close()
+        browser.close()
+    sys.exit(1 if failed else 0)
+
+
+main()

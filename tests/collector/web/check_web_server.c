@@ -1,0 +1,414 @@
+/*
+ * The HTTP server over a store filled by SQL, asked through sockets: whom it answers by which name
+ * and token, what it says of a store or cluster that it cannot read, /metrics to the letter of
+ * Prometheus' text format, and how it makes room for a client. On a clock that stands, so that an
+ * answer is kept for ever.
+ */
+#include "collector/cluster/url.h"
+#include "collector/report/query.h"
+#include "collector/web/answer.h"
+#include "common/log.h"
+#include "tests/collector/report/report_store.h"
+#include "tests/suite.h"
+#include "tests/collector/web/web_client.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { ERROR_TEXT = 256, REQUEST_TEXT = 8192 };
+
+static struct report_store store;
+static const struct clock now = {.manual = true, .manual_wall_us = REPORT_STORE_T0 + 120 * SECOND,
+    .manual_mono_us = SECOND};
+static struct web_config config;
+static struct web *web;
+static uint16_t port;
+
+static void
+set_up(void)
+{
+	log_set_most(LOG_LEVEL_ERROR);
+	report_store_make(&store);
+	report_store_agent(&store, 1, 120);
+	config = (struct web_config){.token = "", .connections = 100, .question_ms = 60000,
+	    .question_keys = 1000, .metrics_ports = 2, .metrics_top = 5, .store = store.newest,
+	    .names = "", .started_us = REPORT_STORE_T0, .clock = &now};
+}
+
+static void
+tear_down(void)
+{
+	web_close(web);
+	web = NULL;
+	report_store_remove(&store);
+}
+
+static void
+start(void)
+{
+	struct sockaddr_in at;
+	socklen_t size = sizeof(at);
+	char error[ERROR_TEXT] = "";
+
+	report_store_renew(&store);
+	config.listen_fd = web_listen("127.0.0.1:0", error, sizeof(error));
+	ck_assert_msg(config.listen_fd >= 0, "%s", error);
+	ck_assert_int_eq(getsockname(config.listen_fd, (struct sockaddr *)&at, &size), 0);
+	port = ntohs(at.sin_port);
+	ck_assert_msg(web_open(&web, &config, error, sizeof(error)) == 0, "%s", error);
+}
+
+static int
+connected(void)
+{
+	int fd = web_client_socket();
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(web_client_connect(fd, port), 0);
+	return fd;
+}
+
+/* GET with further header lines, each ended by \r\n. */
+static struct web_answer
+get(const char *what, const char *headers)
+{
+	char text[REQUEST_TEXT];
+	struct web_answer answer;
+	int fd = connected();
+
+	snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nConnection: close\r\n%s\r\n", what, headers);
+	web_client_send(fd, text);
+	answer = web_client_read(fd);
+	ck_assert_msg(!answer.silent && !answer.cut, "%s", what);
+	return answer;
+}
+
+static void
+expect(const char *what, const char *headers, int status, const char *part)
+{
+	struct web_answer answer = get(what, headers);
+
+	ck_assert_msg(answer.status == status && answer.body && strstr(answer.body, part),
+	    "%s %s: %d %s", what, headers, answer.status, answer.body);
+	web_answer_free(&answer);
+}
+
+/* ---- who is let in ---- */
+
+START_TEST(without_a_token_names_must_be_ours)
+{
+	static const char *const ours[] = {"sw.example", "proxy.example"};
+	static const struct {
+		const char *host;
+		int status;
+	} hosts[] = {
+	    {"localhost", 200}, {"LOCALHOST:8080", 200}, {"127.0.0.1", 200}, {"10.1.2.3:80", 200},
+	    {"[::1]", 200}, {"[2001:db8::1]:8080", 200}, {"sw.example", 200}, {"Proxy.Example:80", 200},
+	    {"evil.example", 421}, {"sw.example.evil.example", 421}, {"127.0.0.1.evil.example", 421},
+	    {"localhost.evil.example:80", 421}, {"", 421},
+	};
+	char header[600];
+
+	config.hosts = ours;
+	config.n_hosts = 2;
+	start();
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		snprintf(header, sizeof(header), "Host: %s\r\n", hosts[i].host);
+		expect("/healthz", header, hosts[i].status, hosts[i].status == 200 ? "ok" : "not mine");
+	}
+	strcpy(header, "Host: ");
+	memset(header + 6, 'a', 500);
+	strcpy(header + 506, "\r\n");
+	expect("/", header, 421, "not mine");
+	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_REFUSED_HOST), 6);
+}
+END_TEST
+
+START_TEST(who_may_ask_changes_while_it_serves)
+{
+	static const char *const ours[] = {"sw.example"};
+
+	start();
+	expect("/api/v1/agents?last=all", "Host: sw.example\r\n", 421, "not mine");
+	web_allow(web, "", ours, 1);
+	expect("/api/v1/agents?last=all", "Host: sw.example\r\n", 200, "192.0.2.1");
+	web_allow(web, "secret", NULL, 0);
+	expect("/api/v1/agents?last=all", "Host: sw.example\r\n", 401, "token");
+	expect("/api/v1/agents?last=all", "Host: sw.example\r\nAuthorization: Bearer secre\r\n", 401,
+	    "token");
+	expect("/api/v1/agents?last=all", "Host: sw.example\r\nAuthorization: Bearer secrets\r\n", 401,
+	    "token");
+	expect("/api/v1/agents?last=all", "Host: sw.example\r\nAuthorization: Bearer sECRET\r\n", 401,
+	    "token");
+	expect("/api/v1/agents?last=all", "Host: sw.example\r\nAuthorization: Basic secret\r\n", 401,
+	    "token");
+	expect("/api/v1/agents?last=all", "Host: any\r\nAuthorization: bearer secret\r\n", 200,
+	    "192.0.2.1");
+	expect("/", "Host: any\r\n", 200, "<html");
+	expect("/healthz", "Host: any\r\n", 200, "ok");
+	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_REFUSED_TOKEN), 5);
+}
+END_TEST
+
+/* ---- what it cannot read ---- */
+
+#define LOCAL "Host: localhost\r\n"
+
+START_TEST(a_store_that_is_gone_is_said_to_be)
+{
+	struct web_answer answer;
+
+	start();
+	unlink(store.newest);
+	expect("/healthz", LOCAL, 503, "the store cannot be read");
+	expect("/metrics", LOCAL, 503, "the store cannot be read");
+	expect("/api/v1/status", LOCAL, 503, "the store cannot be read");
+	answer = get("/api/v1/load?last=all", LOCAL);
+	ck_assert_int_eq(answer.status, 503);
+	ck_assert_ptr_null(strstr(answer.body, store.newest)); /* where it was is nobody's business */
+	ck_assert_ptr_nonnull(strstr(answer.head, "Retry-After: 1\r\n"));
+	web_answer_free(&answer);
+	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_FAILED), 4);
+}
+END_TEST
+
+START_TEST(a_cluster_that_is_gone_is_said_to_be)
+{
+	struct cluster_url url;
+	const char *reason;
+	char text[64];
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(at);
+	int held = socket(AF_INET, SOCK_STREAM, 0); /* bound, and nobody listens */
+	const struct query_cluster cluster = {.servers = &url, .n_servers = 1, .user = "",
+	    .password = "", .database = "ease", .cluster = "c"};
+
+	ck_assert_int_eq(bind(held, (struct sockaddr *)&at, size), 0);
+	ck_assert_int_eq(getsockname(held, (struct sockaddr *)&at, &size), 0);
+	snprintf(text, sizeof(text), "clickhouse:http://127.0.0.1:%u", ntohs(at.sin_port));
+	ck_assert_int_eq(cluster_url_parse(text, &url, &reason), 0);
+	config.cluster = &cluster;
+	start();
+	expect("/api/v1/agents?last=all", LOCAL, 503, "{\"error\":\"");
+	expect("/healthz", LOCAL, 200, "ok"); /* of this collector, which is well */
+	expect("/metrics", LOCAL, 200, "easeswitch_agents 1\n");
+	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_FAILED), 1);
+	close(held);
+}
+END_TEST
+
+START_TEST(what_reads_too_much_is_refused_with_advice)
+{
+	report_store_port(&store, 1, 1, "ge-1", 1);
+	report_store_window(&store, 0, 1, 1, 1000, 64000);
+	report_store_samples(&store, 0, 1, 1, 5, 50, 64, 1, "000000000001", "000000000002");
+	report_store_samples(&store, 0, 1, 1, 5, 50, 64, 1, "000000000002", "000000000001");
+	config.question_keys = 1;
+	start();
+	expect("/api/v1/talkers?last=all&layer=eth", LOCAL, 400, "1 ");
+	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_REFUSED_REQUEST), 1);
+}
+END_TEST
+
+START_TEST(an_empty_store_has_no_newest)
+{
+	report_store_sql_text(&store, "DELETE FROM agent");
+	start();
+	expect("/api/v1/status", LOCAL, 200, "\"newest\":null,\"age_s\":null,\"heard\":null,\"agents\":0");
+	expect("/metrics", LOCAL, 200, "\neaseswitch_agents 0\n");
+	expect("/healthz", LOCAL, 200, "ok");
+}
+END_TEST
+
+/* ---- what is no request of ours ---- */
+
+static struct web_answer
+send_octets(const char *octets)
+{
+	int fd = connected();
+
+	web_client_send(fd, octets);
+	return web_client_read(fd);
+}
+
+START_TEST(what_is_no_request_is_refused_and_forgotten)
+{
+	static char long_path[40000], long_header[40000];
+	static const struct {
+		const char *octets;
+		int status; /* 0: closed, or 400 */
+	} bad[] = {
+	    {long_path, 414},
+	    {long_header, 431},
+	    {"\x16\x03\x01\x02 a client that speaks TLS\r\n\r\n", 0},
+	    {"GET\r\n\r\n", 0},
+	    {"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n", 505},
+	};
+
+	strcpy(long_path, "GET /");
+	memset(long_path + 5, 'a', 30000);
+	strcat(long_path, " HTTP/1.1\r\n" LOCAL "\r\n");
+	strcpy(long_header, "GET / HTTP/1.1\r\n" LOCAL "X: ");
+	memset(long_header + strlen(long_header), 'a', 30000);
+	strcat(long_header, "\r\n\r\n");
+	start();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct web_answer answer = send_octets(bad[i].octets);
+
+		ck_assert_msg(!answer.silent && (answer.status == bad[i].status ||
+		    (bad[i].status == 0 && answer.status == 400)), "%zu: %d", i, answer.status);
+		web_answer_free(&answer);
+	}
+	expect("/healthz", LOCAL, 200, "ok");
+	ck_assert_uint_gt(stat_get(web_stats(web), WEB_STAT_MALFORMED), 0);
+}
+END_TEST
+
+/* ---- metrics ---- */
+
+#define NOT_COUNTED "9223372036854775807" /* as a store keeps 2^64 - 1 */
+#define PORT_1	    "{agent=\"192.0.2.1\",port=\"ge\\\"1\\\\\",if_index=\"1\""
+
+START_TEST(metrics_are_as_prometheus_reads_them)
+{
+	static const char *const lines[] = {
+	    "# TYPE easeswitch_port_receive_bytes_total counter\n",
+	    "\neaseswitch_port_receive_bytes_total" PORT_1 "} 123456789012\n",
+	    "\neaseswitch_port_receive_packets_total" PORT_1 ",cast=\"unicast\"} 5\n",
+	    "\neaseswitch_port_receive_packets_total" PORT_1 ",cast=\"broadcast\"} 7\n",
+	    /* Latin 1 as UTF-8, and a line feed that would end the line */
+	    "easeswitch_port_info{agent=\"192.0.2.1\",port=\"g\xc3\xa9?2\",if_index=\"2\",alias=\"\"} 1\n",
+	    "\neaseswitch_port_up" PORT_1 "} 1\n",
+	    "\neaseswitch_port_speed_bytes_per_second" PORT_1 "} 125000000\n",
+	    "easeswitch_ports 3\n",
+	    "easeswitch_ports_left_out 1\n",
+	    "easeswitch_agent_last_heard_timestamp_seconds{agent=\"192.0.2.1\"} 1700000160\n",
+	    "easeswitch_samples_expected_total{agent=\"192.0.2.1\"} 1000\n",
+	    "easeswitch_samples_received_total{agent=\"192.0.2.1\"} 900\n",
+	    "easeswitch_collector_start_time_seconds 1700000040\n",
+	};
+	struct web_answer answer;
+
+	report_store_port(&store, 1, 1, "ge\"1\\", 1);
+	report_store_port(&store, 1, 2, "g\xe9\n2", 1);
+	report_store_port(&store, 1, 3, "ge-3", 1);
+	report_store_sql_text(&store, "UPDATE port SET speed_bps = 0, oper_status = 0 WHERE if_index = 2");
+	report_store_sql(&store, "INSERT INTO counter VALUES(1, 1, %llu, 1, 0, 123456789012, 5,"
+	    " " NOT_COUNTED ", 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", REPORT_STORE_T0);
+	report_store_sql(&store, "INSERT INTO account VALUES(1, 1, 1, 1000, 900, 7, 3, 2, 60, 4, 55,"
+	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE);
+	start();
+	answer = get("/metrics", LOCAL);
+	ck_assert_int_eq(answer.status, 200);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ck_assert_msg(strstr(answer.body, lines[i]) != NULL, "no %s in %s", lines[i], answer.body);
+	ck_assert_ptr_null(strstr(answer.body, "port_receive_packets_total" PORT_1 ",cast=\"multicast\"}"));
+	ck_assert_ptr_null(strstr(answer.body, "port_up{agent=\"192.0.2.1\",port=\"g\xc3\xa9"));
+	ck_assert_ptr_null(strstr(answer.body, "ge-3"));
+	web_answer_free(&answer);
+}
+END_TEST
+
+/* ---- files, kept answers, and room ---- */
+
+START_TEST(a_file_that_is_known_is_not_sent_again)
+{
+	struct web_answer answer;
+	char tag[128], header[256];
+	const char *etag;
+
+	start();
+	answer = get("/page.js", LOCAL);
+	ck_assert_int_eq(answer.status, 200);
+	etag = strstr(answer.head, "ETag: ");
+	ck_assert_ptr_nonnull(etag);
+	ck_assert_int_eq(sscanf(etag, "ETag: %127s", tag), 1);
+	web_answer_free(&answer);
+	snprintf(header, sizeof(header), LOCAL "If-None-Match: \"x\", %s\r\n", tag);
+	answer = get("/page.js", header);
+	ck_assert_int_eq(answer.status, 304);
+	ck_assert_uint_eq(answer.n_body, 0);
+	ck_assert_ptr_nonnull(strstr(answer.head, tag));
+	web_answer_free(&answer);
+	expect("/page.js", LOCAL "If-None-Match: \"x\"\r\n", 200, "import");
+}
+END_TEST
+
+START_TEST(the_same_question_is_put_once)
+{
+	start();
+	for (int i = 0; i < 3; i++)
+		expect("/api/v1/agents?last=all", LOCAL, 200, "192.0.2.1");
+	expect("/api/v1/agents?last=all&agent=192.0.2.1", LOCAL, 200, "192.0.2.1");
+	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_REQUESTS), 4);
+	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_QUESTIONS), 2);
+	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_SHARED), 2);
+}
+END_TEST
+
+START_TEST(who_only_begins_to_ask_makes_room)
+{
+	struct web_answer answer;
+	int idle;
+
+	config.connections = 1;
+	start();
+	idle = connected();
+	web_client_send(idle, "GET / HT");
+	expect("/healthz", LOCAL, 200, "ok");
+	answer = web_client_read(idle); /* closed, and not when its time is over: the clock stands */
+	ck_assert_int_eq(answer.status, 0);
+	ck_assert(!answer.silent);
+	web_answer_free(&answer);
+	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_EVICTED), 1);
+}
+END_TEST
+
+/* ---- where it listens ---- */
+
+START_TEST(an_address_that_will_not_do_is_named)
+{
+	static const char *const bad[] = {"127.0.0.1", "nowhere:80", "127.0.0.1:99999", "192.0.2.77:0"};
+	char error[ERROR_TEXT], taken[64];
+
+	start();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		*error = '\0';
+		ck_assert_int_lt(web_listen(bad[i], error, sizeof(error)), 0);
+		ck_assert_msg(strncmp(error, "http_listen: ", 13) == 0 && strstr(error, bad[i]), "%s", error);
+	}
+	snprintf(taken, sizeof(taken), "127.0.0.1:%u", port);
+	ck_assert_int_eq(web_listen(taken, error, sizeof(error)), -EADDRINUSE);
+	ck_assert_ptr_nonnull(strstr(error, "in use"));
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("web_server");
+	TCase *all = tcase_create("all");
+
+	tcase_set_timeout(all, 60);
+	tcase_add_checked_fixture(all, set_up, tear_down);
+	tcase_add_test(all, without_a_token_names_must_be_ours);
+	tcase_add_test(all, who_may_ask_changes_while_it_serves);
+	tcase_add_test(all, a_store_that_is_gone_is_said_to_be);
+	tcase_add_test(all, a_cluster_that_is_gone_is_said_to_be);
+	tcase_add_test(all, what_reads_too_much_is_refused_with_advice);
+	tcase_add_test(all, an_empty_store_has_no_newest);
+	tcase_add_test(all, what_is_no_request_is_refused_and_forgotten);
+	tcase_add_test(all, metrics_are_as_prometheus_reads_them);
+	tcase_add_test(all, a_file_that_is_known_is_not_sent_again);
+	tcase_add_test(all, the_same_question_is_put_once);
+	tcase_add_test(all, who_only_begins_to_ask_makes_room);
+	tcase_add_test(all, an_address_that_will_not_do_is_named);
+	suite_add_tcase(suite, all);
+	return suite_run(suite);
+}

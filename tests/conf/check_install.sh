@@ -1,0 +1,59 @@
+#!/bin/bash
+# conf/install-packages with nothing missing must leave apt alone, and with something missing must
+# install just that, with no daemon started meanwhile and the machine's policy-rc.d back in place
+# whether apt succeeds or fails. apt-get, dpkg-query, sudo and id are stand-ins here. Prints PASS
+# name or FAIL name: reason; exit 1 if one failed.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+check() { # NAME CONDITION...
+	local name=$1
+	shift
+	if "$@"; then echo "PASS install $name"; else echo "FAIL install $name: not so: $*"; failed=1; fi
+}
+
+mkdir "$dir/bin"
+cat >"$dir/bin/apt-get" <<'END'
+#!/bin/sh
+echo "$*" >>"$STANDIN/apt"
+"$EASE_POLICY_RC_D" snmpd start
+echo $? >>"$STANDIN/policy"
+[ ! -e "$STANDIN/fail" ]
+END
+cat >"$dir/bin/dpkg-query" <<'END'
+#!/bin/sh
+for package; do :; done
+grep -qx "$package" "$STANDIN/missing" && exit 1
+echo installed
+END
+printf '#!/bin/sh\necho 0\n' >"$dir/bin/id"
+printf '#!/bin/sh\nexit 0\n' >"$dir/bin/systemctl"
+printf '#!/bin/sh\nexit 0\n' >"$dir/bin/update-rc.d"
+chmod +x "$dir"/bin/*
+export STANDIN=$dir EASE_POLICY_RC_D=$dir/policy-rc.d
+run() { : >"$dir/apt"; : >"$dir/policy"; PATH=$dir/bin:$PATH "$top/conf/install-packages" test >"$dir/out" 2>&1; }
+file_is() { [ "$(cat "$1")" = "$2" ]; }
+nothing_in() { [ ! -s "$1" ]; }
+absent() { [ ! -e "$1" ]; }
+
+: >"$dir/missing"
+check 'nothing missing succeeds' run
+check 'nothing missing runs no apt' nothing_in "$dir/apt"
+
+printf 'snmpd\ncheck\n' >"$dir/missing"
+check 'missing packages are installed' run
+check 'only those, without recommended ones' grep -q -- 'install --no-install-recommends snmpd check$' "$dir/apt"
+check 'no update while the lists suffice' [ "$(wc -l <"$dir/apt")" = 1 ]
+check 'no daemon may start meanwhile' grep -qx 101 "$dir/policy"
+check 'nothing stays behind' absent "$EASE_POLICY_RC_D"
+
+printf '#!/bin/sh\nexit 7\n' >"$EASE_POLICY_RC_D"
+chmod +x "$EASE_POLICY_RC_D"
+touch "$dir/fail"
+check 'a failing apt fails it' eval '! run'
+check 'after an update' grep -q update "$dir/apt"
+check "the machine's own policy is back" file_is "$EASE_POLICY_RC_D" $'#!/bin/sh\nexit 7'
+check 'and nothing beside it' absent "$EASE_POLICY_RC_D.easeswitch"
+exit $failed

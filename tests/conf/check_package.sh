@@ -1,0 +1,140 @@
+#!/bin/bash
+# The Debian packages in a Debian 12 of their own (a folder made by debootstrap, in mount, process and
+# network namespaces): they install without a question, the commands of their units start as their
+# users, serve a walk and a report; an upgrade from an earlier version keeps what they keep, brings an
+# old store up to date and asks nothing; and a purge leaves nothing. Under a real systemd:
+# check_units.sh. Takes minutes and the network: only with EASE_LONG. EASE_DEBS may name a directory with packages built
+# before. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=${EASE_BUILD:-$top/build}
+failed=0
+pass() { echo "PASS package $1"; }
+fail() { echo "FAIL package $1: $2"; failed=1; }
+skip() { echo "SKIP package all: $1"; exit 0; }
+expect() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "'$2' instead of '$3'"; fi; }
+
+[ -n "${EASE_LONG:-}" ] || skip 'only with EASE_LONG'
+[ "$(id -u)" = 0 ] || skip 'needs root'
+for need in debootstrap dpkg-buildpackage dh lintian unshare; do
+	PATH=$PATH:/usr/sbin command -v "$need" >/dev/null || skip "$need is not there"
+done
+PATH=$PATH:/usr/sbin
+
+. "$top/tests/support/debian_tree.sh"
+
+# Outside: packages and the folder; then this script again, inside namespaces without a network, where
+# all it mounts and starts ends with it.
+if [ -z "${EASE_PACKAGE_ROOT:-}" ]; then
+	dir=$(mktemp -d)
+	trap 'rm -rf --one-file-system "$dir"' EXIT
+	given=${EASE_DEBS:-}
+	debs_built "$dir/new" || { fail 'build' 'see above'; exit 1; }
+	[ -n "$given" ] || pass 'built, and lintian has nothing to say'
+	if ! tree_new "$dir/tree" || ! tree_depends "$dir/tree" "$EASE_DEBS"; then
+		skip 'no Debian could be made (no network?)'
+	fi
+	older_debs "$EASE_DEBS" "$dir/tree/debs/old"
+	cp "$EASE_DEBS"/easeswitch-agent_*.deb "$EASE_DEBS"/easeswitch-collector_*.deb \
+	    "$EASE_DEBS"/easeswitch-doc_*.deb "$dir/tree/debs/"
+	EASE_OLD_STORE=$dir/tree/debs/old/ease.db CK_RUN_CASE=others "$build/tests/collector/report/check_versions" >"$dir/versions" 2>&1
+	export EASE_PACKAGE_ROOT=$dir/tree
+	unshare --mount --pid --net --fork --kill-child "$0"
+	exit
+fi
+
+root=$EASE_PACKAGE_ROOT
+mount -t proc proc "$root/proc"
+mount --bind /dev "$root/dev"
+debs() { (cd "$root" && ls debs"$1"/*.deb | sed 's,^,/,'); } # /old or "", as they are called inside
+inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive MIBS= PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
+installing() { inside apt-get install -q -y --no-install-recommends -o Dpkg::Use-Pty=0 "$@" </dev/null >>"$root/apt.log" 2>&1; }
+# Everything that is not the packaging system's own memory.
+files() { (cd "$root" && find etc usr lib var home root run tmp -xdev \( -path var/lib/dpkg -o -path var/cache -o -path var/lib/apt -o -path var/log -o -path var/lib/systemd -o -name '*.cache' -o -name 'ld.so.cache' \) -prune -o -print | sort); }
+of_users() { grep -c '^ease' "$root/etc/passwd" "$root/etc/group" | cut -d: -f2 | paste -sd' '; }
+
+files >"$root/before"
+
+if installing $(debs /old); then pass 'installs without a question'; else
+	tail -5 "$root/apt.log"
+	fail 'installs' 'see above'
+	exit 1
+fi
+expect 'both users' "$(of_users)" '2 2'
+expect 'configurations are for their daemons alone' \
+    "$(inside stat -c '%A %U:%G' /etc/easeswitch/easeagentd.conf /etc/easeswitch/easecapd.conf | paste -sd' ')" \
+    '-rw-r----- root:easeagentd -rw-r----- root:easecapd'
+
+# The units' own command lines, as the units' users; ports are private: the network is ours.
+command_of() { sed -n 's/^ExecStart=//p' "$root/lib/systemd/system/$1.service"; }
+start() { # UNIT CAPABILITIES
+	inside setpriv --reuid "$1" --regid "$1" --clear-groups --inh-caps "$2" --ambient-caps "$2" --bounding-set "$2" \
+	    $(command_of "$1") >"$root/$1.log" 2>&1 &
+}
+wait_for() { for _ in $(seq 200); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; return 1; }
+stop() { inside pkill -x "$1"; wait_for not_there "$1"; }
+not_there() { ! inside pgrep -x "$1"; }
+walk() { inside snmpget -v2c -c public -t 1 -r 1 -Oqv 127.0.0.1 "$@" 2>/dev/null; }
+served() { walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0 | grep -q '^"[0-9A-F ]*"$'; }
+daemons() {
+	start easecapd +net_bind_service,+net_admin
+	wait_for grep -q 'listening on' "$root/easecapd.log" || fail 'easecapd starts' "$(tail -3 "$root/easecapd.log")"
+	start easeagentd +net_admin,+bpf,+perfmon,+net_raw
+	wait_for grep -q 'serving' "$root/easeagentd.log" || fail 'easeagentd starts' "$(tail -3 "$root/easeagentd.log")"
+}
+# In a network of its own, with an interface that carries something.
+ip link add ease0 type veth peer name ease1 && ip link set ease0 up && ip link set ease1 up
+ip link set lo up
+cat >"$root/etc/snmp/snmpd.conf.d/test.conf" <<-END
+	rocommunity public 127.0.0.1
+	view systemonly included .1.3.6.1.4.1.8072
+	trap2sink 127.0.0.1:162 public
+END
+inside sh -c "$(sed -n 's/^ExecStart=\(.\)/\1/p' "$root/lib/systemd/system/snmpd.service.d/easeswitch.conf" | head -1 | sed 's/\\$//') -I -ifTable,ifXTable,dot3StatsTable -f" >"$root/snmpd.log" 2>&1 &
+daemons
+if wait_for served; then pass 'a walk is served by the agent'; else fail 'a walk' "$(tail -3 "$root/easeagentd.log" "$root/snmpd.log")"; fi
+boots() { walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.2.0; }
+expect 'a first boot' "$(boots)" 1
+reports() { inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db --format json | grep -q '"agent"'; }
+if wait_for reports; then pass 'a report knows the agent'; else fail 'a report' "$(inside easetop agents --last all --store sqlite:/var/lib/easecapd/ease.db 2>&1 | tail -3)"; fi
+id=$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)
+stop easeagentd
+stop easecapd
+
+# An upgrade from an earlier version, with a store as another one left it, a configuration that its
+# user changed, and one that only the package did: no question, and each as it must be.
+echo '# ours' >>"$root/etc/easeswitch/easecapd.conf"
+old_store=false
+if [ -s "$root/debs/old/ease.db" ]; then
+	old_store=true
+	rm -f "$root"/var/lib/easecapd/ease.db*
+	cp "$root/debs/old/ease.db" "$root/var/lib/easecapd/ease.db"
+	inside chown easecapd:easecapd /var/lib/easecapd/ease.db
+fi
+installing $(debs '') || fail 'upgrade' "$(tail -3 "$root/apt.log")"
+expect 'an upgrade: the new version' "$(inside dpkg-query -W -f '${Version}\n' easeswitch-agent easeswitch-collector easeswitch-doc | sort -u | wc -l)" 1
+expect 'an upgrade keeps the configuration' "$(tail -1 "$root/etc/easeswitch/easecapd.conf")" '# ours'
+expect 'an upgrade renews a configuration that nobody changed' "$(grep -c '0.0.9' "$root/etc/easeswitch/easeagentd.conf")" 0
+expect 'the guide comes by its own package' "$(inside ls /usr/share/doc/easeswitch/guide | grep -c '\.md$')" \
+    "$(ls "$top"/conf/guide/*.md | wc -l)"
+daemons
+wait_for served
+expect 'an upgrade keeps the identity' "$(walk 1.3.6.1.4.1.8072.9999.9999.1.1.1.1.0)" "$id"
+expect 'an upgrade counts on' "$(boots)" 2
+if $old_store; then
+	expect 'an upgrade brings an old store up to date' \
+	    "$(inside easetop talkers --by pair --layer ip --last all --store sqlite:/var/lib/easecapd/ease.db --format json | grep -o '"src":"10\.0\.0\.' | sort -u)" \
+	    '"src":"10.0.0.'
+else
+	echo 'SKIP package an upgrade of an old store: tests/collector/report/check_versions is not built'
+fi
+stop easeagentd
+stop easecapd
+inside pkill -x snmpd
+
+rm "$root/etc/snmp/snmpd.conf.d/test.conf"
+inside apt-get purge -q -y easeswitch-agent easeswitch-collector easeswitch-doc </dev/null >>"$root/apt.log" 2>&1
+files >"$root/after"
+expect 'a purge leaves no file' "$(diff "$root/before" "$root/after" | grep '^>' | grep -v -e 'run/' -e 'tmp/' -e var/lib/snmp -e var/agentx -e 'etc/.*-$' | paste -sd' ')" ''
+expect 'a purge leaves no user' "$(of_users)" '0 0'
+exit $failed

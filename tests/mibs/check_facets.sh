@@ -1,0 +1,141 @@
+#!/bin/bash
+# What ports count beside traffic, over a real snmpd: low-power idle, buffers, PAUSE and sources of
+# bad frames of a board that has them all, as tables, in easetop's reports against the times and
+# lengths of the frames played, and as notifications at a limited rate in snmptrapd's reading.
+# Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+. "$(dirname "$0")/../support/rig.sh"
+
+capture=$rig.pcap
+trap 'rig_stop; rm -rf "$rig" "$capture"' EXIT
+start=1700000040 # the first second of a minute, as ranges begin with one
+
+# GAP_US OCTETS SECOND COUNT SOURCE per line: so many frames of a length, with these gaps, from a
+# second of the capture on; to a station that nobody has heard of.
+make_frames() {
+	perl -e 'open(my $f, ">:raw", $ARGV[0]) or die;
+		print $f pack("VvvVVVV", 0xa1b2c3d4, 2, 4, 0, 0, 96, 1);
+		while (<STDIN>) {
+			my ($gap, $octets, $second, $count, $source) = split;
+			for my $i (0 .. $count - 1) {
+				my $us = $second * 1000000 + $i * $gap;
+				print $f pack("V4", $ARGV[1] + int($us / 1000000), $us % 1000000, 60, $octets),
+				    pack("H12H12n", "020000000002", $source, 0x0800), "\0" x 46;
+			}
+		}' "$capture" "$start"
+}
+# A gigabit port that gets every frame, and one at a tenth of that, which sends them.
+make_board() {
+	cat >"$rig/board.conf" <<-END
+		flow = on
+		chip "switch" { type = gt48002a }
+		chip "mac" { type = c84302 }
+		chip "pool" { type = tnetx4090 }
+		chip "energy" { type = eee }
+		port "fast" { speed = 1000  eee = on  eee_idle = 100  capture = "$capture" }
+		port "slow" { speed = 100  eee = on  eee_idle = 100  capture = none }
+	END
+	board=$rig/board.conf
+}
+oid_of() { "$build/agent/easeagentd" --list-objects | awk -v name="$1" '$1 == name { print $2 }'; }
+at() { date -u -d "@$((start + $1))" +%FT%TZ; }
+field() { jq -r --arg port "$1" "[.rows[] | select(.port == \$port) | $2] | first" "$rig/report.json"; }
+within() { # NAME IS LOW HIGH
+	if jq -en "${2:-null} >= $3 and ${2:-null} <= $4" >/dev/null; then pass "$1"; else fail "$1" "$2 is not in $3..$4"; fi
+}
+
+# ---- reports ----
+
+# For 130 s a frame every 10 ms; five bursts that the slow port cannot take; seven frames too long.
+make_frames <<-'END'
+	10000 1000 0 13000 020000000001
+	13 1500 140 2000 020000000001
+	13 1500 150 2000 020000000001
+	13 1500 160 2000 020000000001
+	13 1500 170 2000 020000000001
+	13 1500 180 2000 020000000001
+	1000000 1515 190 7 020000000099
+END
+rig_new
+make_board
+rig_start '' lock_step 'mean_skip = 20' 'counters_interval_s = 1' || exit 1
+wait_for 60 replay_ended || { fail 'replay' 'it does not end'; exit 1; }
+sleep 1.1 # a snapshot is at most a second old
+stored() {
+	[ "$(sqlite3 "$rig/ease.db" "SELECT max(time_us) FROM resource")" -ge $((start + 196))000000 ] &&
+	    easetop errors --last all --format json | jq -e '.sources[0].frames == 7'
+}
+wait_for 20 stored || fail 'reports' 'the last counters are not stored'
+
+easetop energy --from "$(at 60)" --to "$(at 120)" --format json >"$rig/report.json"
+# Of 10 ms: the frame with preamble and gap (1,024 octets), 100 us until it sleeps, and waking up.
+within 'energy: the gigabit port sleeps between frames' "$(field fast .asleep_rx)" 98.74 98.76
+within 'energy: so does the other, which sends them slower' "$(field slow .asleep_tx)" 97.87 97.89
+within 'energy: a hundred times a second' "$(field fast .events_per_s_rx)" 99 101
+expect 'energy: what nothing passes sleeps on' "$(field fast '"\(.asleep_tx) \(.events_tx)"')" '100 0'
+expect 'energy: the report says how complete it is' "$(jq .completeness "$rig/report.json")" 1
+easetop energy --last all --format json >"$rig/report.json"
+expect 'energy: all of it is easeEnergyTable' "$(field fast .events_rx)" \
+    "$(($(snmp_get "$(oid_of easeEnergyInEvents).1") - $(sqlite3 "$rig/ease.db" \
+    'SELECT in_events FROM resource WHERE if_index = 1 ORDER BY time_us LIMIT 1')))"
+
+easetop pause --last all --format json >"$rig/report.json"
+expect 'pause: episodes are as easeBufferTable has them' "$(field fast .episodes)" \
+    "$(snmp_get "$(oid_of easeBufferPressedEpisodes).1")"
+within 'pause: there are some in each burst' "$(field fast .episodes)" 5 10000
+expect 'pause: each began and ended with a PAUSE frame' "$(field fast .pauses_tx)" \
+    "$((2 * $(field fast .episodes)))"
+expect 'pause: nothing is lost' "$(field fast .ingress_drops)" 0
+# Each burst takes the slow port 2,000 times 121.76 us; its last frames wait in the pool by then.
+within 'pause: time under back pressure' "$(field fast .back_pressure_s)" 1.1 1.22
+expect 'pause: what waited came in the end' "$(snmp_get $if_x.11.2)" 23000
+expect 'pause: frames at the MAC are no stalls of the sampler' \
+    "$(column_sum "$(oid_of easePortStalledPkts)")" 0
+easetop errors --last all --format json >"$rig/report.json"
+expect 'errors: frames too long are errors of their port' "$(field fast '"\(.rx_errors) \(.rx_discards)"')" '7 0'
+expect 'errors: and their source is below' \
+    "$(jq -r '.sources[] | "\(.port) \(.source) \(.kind) \(.frames) \(.first) \(.last)"' "$rig/report.json")" \
+    "fast 02:00:00:00:00:99 too long 7 $(at 190) $(at 196)"
+for report in energy pause errors; do
+	expect "$report: as text, with the completeness line" \
+	    "$(easetop $report --last all | sed -n '1s/ .*//p; 2,$s/^\(PORT\|fast\) .*/\1/p' | head -3 | tr '\n' ' ')" \
+	    'completeness PORT fast '
+	expect "$report: as CSV" "$(easetop $report --last all --format csv | sed -n '1s/,if_index.*//p; 2s/^[^,]*,\([a-z]*\),.*/\1/p' | tr '\n' ' ')" \
+	    'agent,port fast '
+done
+
+# ---- notifications ----
+
+# A burst every half second for 30 s, each of which stops the fast port and is more than a CPU can
+# follow that is to take every frame as a sample.
+for i in $(seq 0 59); do echo "13 1500 $((i / 2)).$((i % 2 * 5)) 300 020000000001"; done | make_frames
+rig_new
+make_board
+watch_port=$(free_port)
+echo "trap2sink 127.0.0.1:$watch_port demo" >>"$rig/snmpd.conf"
+echo 'disableAuthorization yes' >"$rig/snmptrapd.conf"
+snmptrapd -f -Lf "$rig/watch.log" -On -C -c "$rig/snmptrapd.conf" "udp:127.0.0.1:$watch_port" >/dev/null 2>&1 &
+watch_pid=$!
+rig_start '' recorded 'speed_factor = 5' 'mean_skip = 1' 'max_samples_per_s = 0' || exit 1
+wait_for 30 replay_ended || fail 'notifications: replay' 'it does not end'
+sleep 1.1
+rig_end "$watch_pid"
+
+# A kind's notifications in snmptrapd's reading; the objects that these have, without a port's number.
+told() { grep -a "\.1\.3\.6\.1\.6\.3\.1\.1\.4\.1\.0 = OID: \.$ease\.0\.$1\>" "$rig/watch.log"; }
+objects() { grep -ao "\.$ease\.1\.[0-9.]* = " | sed -E "s/\.$ease\.(1\.[0-9]+\.[0-9]+\.[0-9]+).*/\1/" | sort -u | tr '\n' ' '; }
+for kind in '6 easeBackPressure' '7 easeSamplingStalled'; do
+	read -r number name <<<"$kind"
+	# Growth every half second, but told of a port every ten seconds only: at 0, 10 and 20.
+	within "notifications: $name at its limited rate" "$(told "$number" | wc -l)" 2 4
+	expect "notifications: $name has agent, boot and counters" "$(told "$number" | objects)" \
+	    '1.1.1.0 1.1.2.0 1.3.2.1 '
+done
+expect 'notifications: they are stored as events' "$(sqlite3 "$rig/ease.db" \
+    "SELECT count(DISTINCT kind) FROM event WHERE kind IN (6, 7)")" 2
+# Of every frame a sample, or it passed while the counter stood still. What passed between the last
+# look at the counters and the skip written then is not known yet: of one burst at most.
+pool=$(($(column_sum "$(oid_of easePortPoolIn)") + $(column_sum "$(oid_of easePortPoolOut)")))
+within "stalls: samples and frames that none could be taken of make all $pool" \
+    "$(($(column_sum "$(oid_of easePortSamples)") + $(column_sum "$(oid_of easePortStalledPkts)")))" \
+    $((pool - 600)) "$pool"
+exit $failed

@@ -1,0 +1,123 @@
+# tests/support/clickhouse.sh: ClickHouse servers of the Debian package as shards of one cluster on free ports
+# of loopback, to be sourced by bash behind rig.sh. Everything of server I is below $clickhouse/I; each
+# is ended by its process id. Servers start with little memory and with no file of the package's
+# own configuration.
+#   clickhouse_start N [PASSWORD]   N servers, cluster "ease"; a user "ease" with that password
+#   clickhouse_end                  ends all of them and removes what they stored
+#   clickhouse_kill I               like a power cut of the process: kill -9
+#   clickhouse_server I             starts server I again on what it had
+#   ch I SQL [OPTION...]            asks server I by HTTP; further options are curl's
+#   clickhouse_url I [DATABASE]     what easecapd and easetop take: clickhouse:http://…
+# To have them elsewhere (another network namespace) set clickhouse_host, an address that both sides
+# reach, and the array clickhouse_run, a command prefix, before the start.
+clickhouse=$rig-clickhouse
+clickhouse_host=127.0.0.1
+clickhouse_run=()
+clickhouse_memory=${clickhouse_memory:-2000000000} # octets a query may take
+clickhouse_pids=() clickhouse_http=() clickhouse_tcp=() clickhouse_between=()
+
+clickhouse_missing() { # says what is missing, if something is
+	local need
+	for need in clickhouse-server curl perl; do
+		command -v "$need" >/dev/null || { echo "$need is not there"; return 0; }
+	done
+	printf '%s\n' 'communities = {"any"}' "store = \"$rig/none.db\"" 'clickhouse = {"http://127.0.0.1"}' \
+	    >"$rig/missing.conf"
+	chmod 600 "$rig/missing.conf"
+	"$build/collector/easecapd" -c "$rig/missing.conf" --check 2>&1 | grep -q 'without libcurl' || return 1
+	echo 'easecapd was built without libcurl'
+}
+clickhouse_free_ports() { # HOW MANY: all different
+	"${clickhouse_run[@]}" perl -MIO::Socket::INET -e 'my @s = map { IO::Socket::INET->new(Listen => 1,
+	    LocalAddr => $ARGV[1]) or die } 1 .. $ARGV[0]; print join(" ", map { $_->sockport } @s)' \
+	    "$1" "$clickhouse_host"
+}
+clickhouse_shards() { # what every server knows of the cluster
+	local i
+	for i in "${!clickhouse_tcp[@]}"; do
+		echo "<shard><internal_replication>true</internal_replication><replica>
+		    <host>$clickhouse_host</host><port>${clickhouse_tcp[$i]}</port></replica></shard>"
+	done
+}
+clickhouse_configure() { # I
+	local dir=$clickhouse/$1
+	mkdir -p "$dir"/{data,tmp,format,user_files}
+	cat >"$dir/config.xml" <<-END
+		<yandex>
+		<logger><level>warning</level><log>$dir/server.log</log><errorlog>$dir/error.log</errorlog></logger>
+		<http_port>${clickhouse_http[$1]}</http_port>
+		<tcp_port>${clickhouse_tcp[$1]}</tcp_port>
+		<interserver_http_port>${clickhouse_between[$1]}</interserver_http_port>
+		<listen_host>$clickhouse_host</listen_host>
+		<path>$dir/data/</path>
+		<tmp_path>$dir/tmp/</tmp_path>
+		<format_schema_path>$dir/format/</format_schema_path>
+		<user_files_path>$dir/user_files/</user_files_path>
+		<users_config>users.xml</users_config>
+		<default_profile>default</default_profile>
+		<default_database>default</default_database>
+		<mark_cache_size>67108864</mark_cache_size>
+		<uncompressed_cache_size>0</uncompressed_cache_size>
+		<timezone>UTC</timezone>
+		<remote_servers><ease>$(clickhouse_shards)</ease></remote_servers>
+		</yandex>
+	END
+	cat >"$dir/users.xml" <<-END
+		<yandex>
+		<profiles><default><max_memory_usage>$clickhouse_memory</max_memory_usage></default></profiles>
+		<users>
+		<default><password></password><networks><ip>::/0</ip></networks>
+		    <profile>default</profile><quota>default</quota></default>
+		<ease><password>$2</password><networks><ip>::/0</ip></networks>
+		    <profile>default</profile><quota>default</quota></ease>
+		</users>
+		<quotas><default><interval><duration>3600</duration><queries>0</queries><errors>0</errors>
+		    <result_rows>0</result_rows><read_rows>0</read_rows><execution_time>0</execution_time>
+		</interval></default></quotas>
+		</yandex>
+	END
+}
+ch() { # I SQL [OPTION OF CURL...]
+	local i=$1 sql=$2
+	shift 2
+	curl -sS --noproxy '*' --max-time 120 "$@" --data-binary "$sql" \
+	    "http://$clickhouse_host:${clickhouse_http[$i]}/"
+}
+clickhouse_answers() { # I
+	curl -fs --noproxy '*' --max-time 1 "http://$clickhouse_host:${clickhouse_http[$1]}/ping"
+}
+clickhouse_server() { # I
+	"${clickhouse_run[@]}" clickhouse-server --config-file="$clickhouse/$1/config.xml" \
+	    >>"$clickhouse/$1/out" 2>&1 &
+	clickhouse_pids[$1]=$!
+	disown $!
+	wait_for 20 clickhouse_answers "$1"
+}
+clickhouse_kill() { # I [SIGNAL]
+	rig_end "${clickhouse_pids[$1]:-}" "${2:-KILL}"
+	clickhouse_pids[$1]=''
+}
+clickhouse_start() { # N [PASSWORD]
+	local i ports
+	clickhouse_end
+	read -ra ports <<<"$(clickhouse_free_ports $((3 * $1)))"
+	for ((i = 0; i < $1; i++)); do
+		clickhouse_http[i]=${ports[3 * i]}
+		clickhouse_tcp[i]=${ports[3 * i + 1]}
+		clickhouse_between[i]=${ports[3 * i + 2]}
+	done
+	for ((i = 0; i < $1; i++)); do
+		clickhouse_configure "$i" "${2:-}"
+		clickhouse_server "$i" || return 1
+	done
+}
+clickhouse_end() {
+	local i
+	for i in "${!clickhouse_pids[@]}"; do clickhouse_kill "$i" TERM; done
+	clickhouse_pids=() clickhouse_http=() clickhouse_tcp=() clickhouse_between=()
+	rm -rf "${clickhouse:?}"
+}
+clickhouse_url() { # I [DATABASE]
+	echo "clickhouse:http://$clickhouse_host:${clickhouse_http[$1]}/${2:-ease}?cluster=ease"
+}
+trap 'rig_stop; clickhouse_end; rm -rf "$rig"' EXIT

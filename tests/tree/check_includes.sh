@@ -1,0 +1,114 @@
+#!/bin/bash
+# Who may include whom: architecture as data. Reads every `#include` of the tree and holds it
+# against the rules below; then plants a violation of each kind in a copy to see that it is found.
+# Prints PASS name or FAIL name: reason; exit 1 if one failed.
+#   check_includes.sh [TREE]   with a TREE, only prints its violations
+set -u
+export LC_ALL=C
+top=$(cd "$(dirname "$0")/../.." && pwd)
+
+# FILES may include WHAT: patterns, where * also matches a slash. The first line that matches a
+# file is its rule. Where a file may name system headers of Net-SNMP, WHAT says so.
+rules() {
+	cat <<'END'
+common/*                 common/*
+agent/hal/*              agent/hal/* common/*
+agent/bus/*              agent/bus/* common/*
+agent/chip/*_regs.h      agent/chip/*_regs.h agent/bus/bus.h
+agent/chip/*_model.[ch]  agent/chip/*_model.h agent/chip/*_model_private.h agent/chip/*_regs.h agent/bus/* common/*
+agent/chip/*_model_*     agent/chip/*_model.h agent/chip/*_model_private.h agent/chip/*_regs.h agent/bus/* common/*
+agent/chip/*             !agent/chip/*_model* agent/chip/* agent/bus/* agent/hal/hal_provider.h common/*
+agent/device/*           agent/device/* agent/chip/* agent/bus/* agent/hal/hal_provider.h agent/hal/hal.h common/*
+agent/linux/*            agent/linux/* agent/hal/hal_provider.h agent/hal/hal.h common/*
+agent/sampling/*         agent/sampling/* agent/hal/hal.h common/*
+agent/snmp/*             agent/snmp/* common/* net-snmp/*
+agent/rmon/*             agent/rmon/* agent/hal/hal.h agent/snmp/mib_table.h agent/snmp/managed.h common/*
+mibs/*                   mibs/* agent/hal/hal.h agent/sampling/*.h agent/rmon/rmon.h agent/snmp/mib_table.h common/*
+agent/*                  !collector/* agent/* mibs/* common/*
+collector/input/*        collector/* common/* net-snmp/*
+collector/*              collector/* common/*
+conf/guide/*             conf/guide/* agent/bus/* agent/hal/hal_provider.h common/*
+tests/*                  * net-snmp/*
+END
+}
+
+# FILE INCLUDED for every include by our name, and for every one of Net-SNMP's headers.
+includes() {
+	cd "$1" || return
+	find . -type d \( -name .git -o -exec test -e '{}/config.status' \; \) -prune -o \
+	    -name '*.[ch]' -print0 |
+	    xargs -0 grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*("[^"]+"|<net-snmp/[^>]+>)' |
+	    sed -E 's!^\./!!; s!:[^"<]*["<]! !; s![">]$!!'
+}
+
+allowed() { # FILE INCLUDED
+	local what="$2" files patterns pattern
+	while read -r files patterns; do
+		# shellcheck disable=SC2053 — patterns on purpose
+		[[ $1 == $files ]] || continue
+		set -f
+		for pattern in $patterns; do
+			case $pattern in
+			!*) [[ $what == ${pattern#!} ]] && { set +f; return 1; } ;;
+			*) [[ $what == $pattern ]] && [[ $what != net-snmp/* || $pattern == net-snmp/* ]] &&
+			    { set +f; return 0; } ;;
+			esac
+		done
+		set +f
+		return 1
+	done < <(rules)
+	return 1
+}
+
+violations() {
+	includes "$1" | sort -u | while read -r file included; do
+		allowed "$file" "$included" || echo "$file includes $included"
+	done
+}
+
+if [ $# -gt 0 ]; then
+	violations "$1"
+	exit
+fi
+
+failed=0
+found=$(violations "$top")
+if [ -z "$found" ]; then
+	echo "PASS includes point one way"
+else
+	echo "FAIL includes point one way: $(echo "$found" | tr '\n' ';')"
+	failed=1
+fi
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+while read -r file included; do
+	mkdir -p "$dir/$(dirname "$file")"
+	case $included in
+	net-snmp/*) echo "#include <$included>" ;;
+	*) echo "#include \"$included\"" ;;
+	esac >"$dir/$file"
+	found=$(violations "$dir")
+	rm "$dir/$file"
+	if [ "$found" = "$file includes $included" ]; then
+		echo "PASS includes: $file with $included is found"
+	else
+		echo "FAIL includes: $file with $included is found: '$found'"
+		failed=1
+	fi
+done <<'END'
+common/log.c agent/hal/hal.h
+agent/hal/hal.c agent/chip/galnet.h
+agent/chip/galnet.c agent/chip/galnet_model.h
+agent/chip/galnet_model.c agent/chip/galnet.h
+agent/chip/galnet_model.c agent/hal/hal_provider.h
+agent/sampling/sampling.c agent/hal/hal_provider.h
+mibs/if_mib.c agent/device/dummy.h
+agent/rmon/alarm.c agent/hal/hal_provider.h
+mibs/if_mib.c net-snmp/net-snmp-config.h
+agent/agent.c net-snmp/agent/net-snmp-agent-includes.h
+agent/agent.c collector/record.h
+collector/window/ledger.c agent/hal/hal.h
+collector/store/store.c net-snmp/net-snmp-config.h
+END
+exit $failed
