@@ -18,8 +18,10 @@ expect() { # NAME IS MUST-BE
 	if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "'$2' instead of '$3'"; fi
 }
 
-for need in "$build/agent/easeagentd" "$build/collector/easecapd" "$build/collector/easetop" \
-    "$build/tests/truth" snmpd snmpget snmpset snmpwalk jq; do
+for need in agent/easeagentd collector/easecapd collector/easetop tests/truth; do
+	[ -x "$build/$need" ] || { echo "FAIL $suite: $build/$need was not built"; exit 1; }
+done
+for need in snmpd snmpget snmpset snmpwalk jq; do
 	if ! PATH=$PATH:/usr/sbin command -v "$need" >/dev/null; then
 		skip 'all' "$need is not there"
 		exit 0
