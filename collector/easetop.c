@@ -1,21 +1,21 @@
 /*
  * easetop: asks the collector's store and prints a report. Reads only.
  */
-#include "collector/top.h"
+#include "collector/report_command.h"
 
 #include <stdlib.h>
 
 int
 main(int argc, char **argv)
 {
-	struct top top;
+	struct report_command command;
 
-	if (top_parse(&top, argc, argv) != 0) {
+	if (report_command_parse(&command, argc, argv) != 0) {
 		fputs("easetop --help lists reports and options\n", stderr);
-		return TOP_EXIT_TROUBLE;
+		return COMMAND_EXIT_TROUBLE;
 	}
-	if (!top.help)
-		return top_run(&top);
-	top_print_usage(stdout);
+	if (!command.help)
+		return report_command_run(&command);
+	report_command_print_usage(stdout);
 	return EXIT_SUCCESS;
 }

@@ -1,4 +1,4 @@
-#include "collector/top.h"
+#include "collector/report_command.h"
 
 #include "collector/config.h"
 #include "common/clock.h"
@@ -11,42 +11,42 @@
 enum { WATCH_MAX_S = 86400 };
 
 static int
-set_format(struct top *top, const char *value)
+set_format(struct report_command *command, const char *value)
 {
 	static const char *const choices[] = {"text", "json", "csv", NULL};
 	static render_fn *const formats[] = {render_text, render_json, render_csv};
 	int i, err = question_parse_choice(value, choices, &i);
 
 	if (err == 0)
-		top->format = formats[i];
+		command->format = formats[i];
 	return err;
 }
 
 static int
-set_names(struct top *top, const char *value)
+set_names(struct report_command *command, const char *value)
 {
-	top->names = value;
+	command->names = value;
 	return 0;
 }
 
 static int
-set_resolve(struct top *top, const char *value)
-{
-	(void)value;
-	top->resolve = true;
-	return 0;
-}
-
-static int
-set_vendors(struct top *top, const char *value)
+set_resolve(struct report_command *command, const char *value)
 {
 	(void)value;
-	top->vendors = true;
+	command->resolve = true;
 	return 0;
 }
 
 static int
-set_watch(struct top *top, const char *value)
+set_vendors(struct report_command *command, const char *value)
+{
+	(void)value;
+	command->vendors = true;
+	return 0;
+}
+
+static int
+set_watch(struct report_command *command, const char *value)
 {
 	long number;
 	int err = question_parse_number(value, WATCH_MAX_S, &number);
@@ -54,30 +54,30 @@ set_watch(struct top *top, const char *value)
 	if (err == 0 && number == 0)
 		err = -EINVAL;
 	if (err == 0)
-		top->watch_s = (uint32_t)number;
+		command->watch_s = (uint32_t)number;
 	return err;
 }
 
 static int
-set_store(struct top *top, const char *value)
+set_store(struct report_command *command, const char *value)
 {
-	top->store = value;
+	command->store = value;
 	return 0;
 }
 
 static int
-set_utc(struct top *top, const char *value)
+set_utc(struct report_command *command, const char *value)
 {
 	(void)value;
-	top->utc = true;
+	command->utc = true;
 	return 0;
 }
 
 static int
-set_help(struct top *top, const char *value)
+set_help(struct report_command *command, const char *value)
 {
 	(void)value;
-	top->help = true;
+	command->help = true;
 	return 0;
 }
 
@@ -85,7 +85,7 @@ set_help(struct top *top, const char *value)
 static const struct command_option {
 	const char *name;
 	const char *value; /* NULL: takes none */
-	int (*set)(struct top *top, const char *value); /* 0 or -EINVAL */
+	int (*set)(struct report_command *command, const char *value); /* 0 or -EINVAL */
 	const char *help;
 } command_options[] = {
 	{"names", "FILE", set_names, "names of addresses, prefixes and VLANs, like /etc/hosts"},
@@ -94,7 +94,7 @@ static const struct command_option {
 	{"watch", "SECONDS", set_watch, "draw it again so often, as top does, until q is pressed"},
 	{"format", "text|json|csv", set_format, "for eyes or for programs (text)"},
 	{"store", "STORE", set_store, "sqlite:PATH, or clickhouse:[URL] (easetop(1)); else"
-		" $EASETOP_STORE,\n                             else as " TOP_CONFIG_FILE " says"},
+		" $EASETOP_STORE,\n                             else as " COMMAND_CONFIG_FILE " says"},
 	{"utc", NULL, set_utc, "times in UTC instead of local time"},
 	{"help", NULL, set_help, "this"},
 	{NULL, NULL, NULL, NULL},
@@ -109,7 +109,7 @@ print_option(FILE *out, const char *name, const char *value, const char *help)
 }
 
 void
-top_print_usage(FILE *out)
+report_command_print_usage(FILE *out)
 {
 	fputs("usage: easetop REPORT [options]\n\nReports:\n", out);
 	for (const struct report *report = reports; report->name; report++)
@@ -137,7 +137,7 @@ list_options(struct option long_options[OPTIONS_MAX])
 }
 
 static int
-set_option(struct top *top, const char *name, const char *text)
+set_option(struct report_command *command, const char *name, const char *text)
 {
 	const struct question_option *asked = question_find_option(name);
 	const struct command_option *o = command_options;
@@ -145,7 +145,7 @@ set_option(struct top *top, const char *name, const char *text)
 
 	while (!asked && strcmp(o->name, name) != 0)
 		o++;
-	err = asked ? asked->set(&top->question, text) : o->set(top, text);
+	err = asked ? asked->set(&command->question, text) : o->set(command, text);
 	if (err)
 		fprintf(stderr, "easetop: --%s %s: expected %s: %s\n", name, text,
 		    asked ? asked->value : o->value, asked ? asked->help : o->help);
@@ -153,7 +153,7 @@ set_option(struct top *top, const char *name, const char *text)
 }
 
 static int
-parse_options(struct top *top, int argc, char **argv)
+parse_options(struct report_command *command, int argc, char **argv)
 {
 	struct option long_options[OPTIONS_MAX];
 	int c, i, err = 0;
@@ -161,22 +161,22 @@ parse_options(struct top *top, int argc, char **argv)
 	list_options(long_options);
 	while (err == 0 && (c = getopt_long(argc, argv, "", long_options, &i)) != -1)
 		err = c != 0 ? -EINVAL /* getopt has said why */
-			     : set_option(top, long_options[i].name, optarg);
+			     : set_option(command, long_options[i].name, optarg);
 	return err;
 }
 
 static int
-parse_report(struct top *top, int argc, char **argv)
+parse_report(struct report_command *command, int argc, char **argv)
 {
-	if (top->help)
+	if (command->help)
 		return 0;
 	if (optind + 1 != argc) {
 		fprintf(stderr, "easetop: %s\n",
 		    optind < argc ? "one report at a time" : "which report?");
 		return -EINVAL;
 	}
-	top->question.report = report_find(argv[optind]);
-	if (top->question.report)
+	command->question.report = report_find(argv[optind]);
+	if (command->question.report)
 		return 0;
 	fprintf(stderr, "easetop: no report %s; there are", argv[optind]);
 	for (const struct report *report = reports; report->name; report++)
@@ -186,11 +186,11 @@ parse_report(struct top *top, int argc, char **argv)
 }
 
 int
-top_parse(struct top *top, int argc, char **argv)
+report_command_parse(struct report_command *command, int argc, char **argv)
 {
-	*top = (struct top){.question.options = report_default_options(), .format = render_text};
-	if (parse_options(top, argc, argv) != 0)
+	*command = (struct report_command){.question.options = report_default_options(), .format = render_text};
+	if (parse_options(command, argc, argv) != 0)
 		return -EINVAL;
-	top->question.options.fold_few = top->format == render_text;
-	return parse_report(top, argc, argv);
+	command->question.options.fold_few = command->format == render_text;
+	return parse_report(command, argc, argv);
 }

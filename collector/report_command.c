@@ -1,4 +1,4 @@
-#include "collector/top.h"
+#include "collector/report_command.h"
 
 #include "collector/clickhouse.h"
 #include "collector/config.h"
@@ -17,7 +17,7 @@ static int
 open_default_store(struct query **query, char *error, size_t error_size)
 {
 	struct collector_config config = {0};
-	int err = collector_config_load(TOP_CONFIG_FILE, &config, error, error_size);
+	int err = collector_config_load(COMMAND_CONFIG_FILE, &config, error, error_size);
 
 	if (err == 0)
 		err = query_open(config.store, query, error, error_size);
@@ -34,7 +34,7 @@ open_default_cluster(struct query **query, char *error, size_t error_size)
 {
 	struct collector_config config = {0};
 	struct clickhouse c = {0};
-	int err = collector_config_load(TOP_CONFIG_FILE, &config, error, error_size);
+	int err = collector_config_load(COMMAND_CONFIG_FILE, &config, error, error_size);
 
 	if (err == 0 && clickhouse_read(&c, &config) != 0) {
 		err = -ENOMEM;
@@ -42,7 +42,7 @@ open_default_cluster(struct query **query, char *error, size_t error_size)
 	} else if (err == 0 && c.n_servers == 0) {
 		err = -ENOENT;
 		snprintf(error, error_size, "%s: no server in option clickhouse (or name one:"
-		    " --store clickhouse:http://HOST)", TOP_CONFIG_FILE);
+		    " --store clickhouse:http://HOST)", COMMAND_CONFIG_FILE);
 	}
 	if (err == 0)
 		err = query_open_cluster(&(struct query_cluster){c.servers, c.n_servers,
@@ -70,9 +70,9 @@ open_cluster(const char *text, struct query **query, char *error, size_t error_s
 }
 
 static int
-open_store(const struct top *top, struct query **query, char *error, size_t error_size)
+open_store(const struct report_command *command, struct query **query, char *error, size_t error_size)
 {
-	const char *store = top->store ? top->store : getenv("EASETOP_STORE");
+	const char *store = command->store ? command->store : getenv("EASETOP_STORE");
 
 	if (store && strcmp(store, "clickhouse:") == 0)
 		return open_default_cluster(query, error, error_size);
@@ -85,34 +85,34 @@ open_store(const struct top *top, struct query **query, char *error, size_t erro
 
 /* Asks and writes to out; what goes wrong, to errors. The exit status. */
 static int
-print_report(const struct top *top, FILE *out, FILE *errors)
+print_report(const struct report_command *command, FILE *out, FILE *errors)
 {
-	struct render_options render = {.utc = top->utc, .now_us = clock_wall_us(&clock_system)};
+	struct render_options render = {.utc = command->utc, .now_us = clock_wall_us(&clock_system)};
 	struct report_result result = {0};
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
 	int err, warned;
 
-	if (open_store(top, &query, error, sizeof(error)) != 0) {
+	if (open_store(command, &query, error, sizeof(error)) != 0) {
 		fprintf(errors, "easetop: %s\n", error);
-		return TOP_EXIT_TROUBLE;
+		return COMMAND_EXIT_TROUBLE;
 	}
-	err = question_answer(&top->question, query, render.now_us, &result);
+	err = question_answer(&command->question, query, render.now_us, &result);
 	if (err)
 		fprintf(errors, "easetop: %s\n", *query->error ? query->error : strerror(-err));
 	else
-		err = top->format(out, &result, &render);
-	warned = result.n_warned > 0 ? TOP_EXIT_WARNED : EXIT_SUCCESS;
+		err = command->format(out, &result, &render);
+	warned = result.n_warned > 0 ? COMMAND_EXIT_WARNED : EXIT_SUCCESS;
 	report_result_free(&result);
 	query_close(query);
 	if (err == 0 && fflush(out) != 0)
 		err = -errno;
-	return err ? TOP_EXIT_TROUBLE : warned;
+	return err ? COMMAND_EXIT_TROUBLE : warned;
 }
 
 /* What goes wrong is drawn too: the collector may come back. */
 static int
-draw_report(const struct top *top, const struct screen *screen, int *status)
+draw_report(const struct report_command *command, const struct screen *screen, int *status)
 {
 	char *text;
 	size_t octets;
@@ -121,7 +121,7 @@ draw_report(const struct top *top, const struct screen *screen, int *status)
 
 	if (!out)
 		return -ENOMEM;
-	*status = print_report(top, out, out);
+	*status = print_report(command, out, out);
 	if (fclose(out) != 0)
 		return -ENOMEM;
 	err = screen_draw(screen, text);
@@ -130,10 +130,10 @@ draw_report(const struct top *top, const struct screen *screen, int *status)
 }
 
 static int
-watch(const struct top *top)
+watch(const struct report_command *command)
 {
 	struct screen screen;
-	int status = TOP_EXIT_TROUBLE;
+	int status = COMMAND_EXIT_TROUBLE;
 
 	int err = screen_open(&screen, STDIN_FILENO, STDOUT_FILENO);
 
@@ -141,23 +141,23 @@ watch(const struct top *top)
 		fprintf(stderr, "easetop: --watch needs a terminal: %s\n", strerror(-err));
 		return status;
 	}
-	while (draw_report(top, &screen, &status) == 0 &&
-	    screen_wait(&screen, (int)top->watch_s * 1000))
+	while (draw_report(command, &screen, &status) == 0 &&
+	    screen_wait(&screen, (int)command->watch_s * 1000))
 		;
 	screen_close(&screen);
 	return status;
 }
 
 static int
-open_directory(const struct top *top, struct directory **names)
+open_directory(const struct report_command *command, struct directory **names)
 {
-	struct directory_options options = {.file = top->names, .resolve = top->resolve,
-	    .vendors = top->vendors ? TOP_VENDORS_FOLDER : NULL};
+	struct directory_options options = {.file = command->names, .resolve = command->resolve,
+	    .vendors = command->vendors ? COMMAND_VENDORS_FOLDER : NULL};
 	char error[QUERY_ERROR_TEXT];
 	int err;
 
 	*names = NULL;
-	if (!top->names && !top->resolve && !top->vendors)
+	if (!command->names && !command->resolve && !command->vendors)
 		return 0;
 	err = directory_open(&options, names, error, sizeof(error));
 	if (err)
@@ -166,13 +166,13 @@ open_directory(const struct top *top, struct directory **names)
 }
 
 int
-top_run(struct top *top)
+report_command_run(struct report_command *command)
 {
 	int status;
 
-	if (open_directory(top, &top->question.options.names) != 0)
-		return TOP_EXIT_TROUBLE;
-	status = top->watch_s > 0 ? watch(top) : print_report(top, stdout, stderr);
-	directory_close(top->question.options.names);
+	if (open_directory(command, &command->question.options.names) != 0)
+		return COMMAND_EXIT_TROUBLE;
+	status = command->watch_s > 0 ? watch(command) : print_report(command, stdout, stderr);
+	directory_close(command->question.options.names);
 	return status;
 }
