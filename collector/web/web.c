@@ -1,7 +1,7 @@
 #include "collector/web/web.h"
 
 #include "collector/web/answer.h"
-#include "collector/web/clients.h"
+#include "collector/web/connections.h"
 #include "collector/web/page.h"
 #include "common/endpoint.h"
 #include "common/log.h"

@@ -4,7 +4,7 @@
  */
 #include "tests/suite.h"
 
-#include "collector/web/clients.h"
+#include "collector/web/connections.h"
 #include "collector/web/jobs.h"
 #include "collector/web/request.h"
 

@@ -4,8 +4,8 @@
  * another is closed, however busy it looks; a new one is let in at the cost of the one that has
  * been sending its request for longest. Used by the server's one thread.
  */
-#ifndef EASE_COLLECTOR_WEB_CLIENTS_H
-#define EASE_COLLECTOR_WEB_CLIENTS_H
+#ifndef EASE_COLLECTOR_WEB_CONNECTIONS_H
+#define EASE_COLLECTOR_WEB_CONNECTIONS_H
 
 #include "common/clock.h"
 

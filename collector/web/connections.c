@@ -1,4 +1,4 @@
-#include "collector/web/clients.h"
+#include "collector/web/connections.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
