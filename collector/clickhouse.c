@@ -1,5 +1,5 @@
 #include "collector/clickhouse.h"
-#include "collector/ship/keeper.h"
+#include "collector/ship/ship_upkeep.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -108,15 +108,15 @@ print_from(const struct clickhouse *c, FILE *out, unsigned version)
 static bool
 print_by_server(const struct clickhouse *c, FILE *out, struct cluster_http *http)
 {
-	struct keeper keeper;
+	struct ship_upkeep upkeep;
 	bool any = false;
 
-	if (keeper_init(&keeper, http, &c->place) < 0)
+	if (ship_upkeep_init(&upkeep, http, &c->place) < 0)
 		return false;
 	for (size_t i = 0; i < c->n_servers; i++) {
 		int64_t version;
 
-		if (keeper_version(&keeper, (int)i, &version) < 0) {
+		if (ship_upkeep_version(&upkeep, (int)i, &version) < 0) {
 			fprintf(out, "-- %s\n", cluster_http_error(http));
 			continue;
 		}
@@ -125,7 +125,7 @@ print_by_server(const struct clickhouse *c, FILE *out, struct cluster_http *http
 		print_from(c, out, (unsigned)version);
 		any = true;
 	}
-	keeper_free(&keeper);
+	ship_upkeep_free(&upkeep);
 	return any;
 }
 

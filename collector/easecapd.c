@@ -1,8 +1,8 @@
 /*
  * easecapd: the collector's command line. Reads the configuration, goes to the background unless
- * told not to, and runs the collector (capd.h).
+ * told not to, and runs the collector (collector.h).
  */
-#include "collector/capd.h"
+#include "collector/collector.h"
 #include "collector/clickhouse.h"
 #include "collector/report/query.h"
 #include "collector/web/web.h"
@@ -36,7 +36,7 @@ enum {
 struct command {
 	const char *config_file;
 	const char *import_file;
-	struct capd_options options;
+	struct collector_arguments options;
 	bool foreground, check, print, print_schema;
 };
 
@@ -180,7 +180,7 @@ cluster_to_ask(const struct clickhouse *c)
 
 static struct web *
 open_page(int listen_fd, const struct collector_config *config, const struct query_cluster *cluster,
-    struct capd *capd, const struct stat_set *stats[CAPD_STAT_SETS])
+    struct collector *collector, const struct stat_set *stats[COLLECTOR_STAT_SETS])
 {
 	const struct web_config web_config = {
 	    .listen_fd = listen_fd,
@@ -197,7 +197,7 @@ open_page(int listen_fd, const struct collector_config *config, const struct que
 	    .names = config->names,
 	    .vendors = config->vendors,
 	    .stats = stats,
-	    .n_stats = CAPD_STAT_SETS,
+	    .n_stats = COLLECTOR_STAT_SETS,
 	    .started_us = clock_wall_us(&clock_system),
 	    .clock = &clock_system,
 	};
@@ -206,9 +206,9 @@ open_page(int listen_fd, const struct collector_config *config, const struct que
 
 	if (listen_fd < 0)
 		return NULL;
-	capd_stat_sets(capd, stats);
+	collector_stat_sets(collector, stats);
 	if (web_open(&web, &web_config, error, sizeof(error)) == 0)
-		capd_add_stats(capd, web_stats(web));
+		collector_add_stats(collector, web_stats(web));
 	else
 		log_warn("easecapd", "no page: %s", error);
 	return web;
@@ -235,7 +235,7 @@ change_beside(void *arg)
 /* So does the cluster: what it lacks now it gets later. */
 static struct ship *
 open_shipping(const struct clickhouse *clickhouse, const struct collector_config *config,
-    struct capd *capd)
+    struct collector *collector)
 {
 	struct ship *ship;
 	char error[ERROR_TEXT];
@@ -243,20 +243,20 @@ open_shipping(const struct clickhouse *clickhouse, const struct collector_config
 	if (clickhouse_ship(&ship, clickhouse, config, error, sizeof(error)) < 0)
 		log_error("easecapd", "nothing is shipped: %s", error);
 	else if (ship)
-		capd_add_stats(capd, ship_stats(ship));
+		collector_add_stats(collector, ship_stats(ship));
 	return ship;
 }
 
 static int
 collect(const struct collector_config *config, const struct clickhouse *clickhouse,
-    const struct capd_options *options, bool foreground)
+    const struct collector_arguments *options, bool foreground)
 {
 	int parent_fd = foreground ? -1 : go_to_background(), page_fd;
-	const struct stat_set *stats[CAPD_STAT_SETS];
+	const struct stat_set *stats[COLLECTOR_STAT_SETS];
 	char error[ERROR_TEXT];
 	const struct query_cluster cluster = cluster_to_ask(clickhouse);
 	struct beside beside = {.config = config};
-	struct capd *capd;
+	struct collector *collector;
 	int r;
 
 	if (!foreground && parent_fd < 0) {
@@ -264,33 +264,33 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 		return parent_fd;
 	}
 	page_fd = listen_for_page(config);
-	r = capd_open(&capd, config, options, &clock_system, error, sizeof(error));
+	r = collector_open(&collector, config, options, &clock_system, error, sizeof(error));
 	if (r < 0) {
 		fprintf(stderr, "easecapd: %s\n", error);
 		return r;
 	}
-	beside.ship = open_shipping(clickhouse, config, capd);
-	beside.web = open_page(page_fd, config, &cluster, capd, stats);
-	capd_on_reload(capd, change_beside, &beside);
+	beside.ship = open_shipping(clickhouse, config, collector);
+	beside.web = open_page(page_fd, config, &cluster, collector, stats);
+	collector_on_reload(collector, change_beside, &beside);
 	if (foreground && beside.web)
 		web_announce(beside.web);
 	if (foreground)
-		capd_announce(capd);
+		collector_announce(collector);
 	else
 		leave_terminal(parent_fd);
 	service_tell("READY=1");
-	r = capd_run(capd);
+	r = collector_run(collector);
 	service_tell("STOPPING=1");
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
 	web_close(beside.web);
 	ship_close(beside.ship); /* all is stored by now */
-	capd_close(capd);
+	collector_close(collector);
 	return r;
 }
 
 static void
-print_import(const struct capd *capd, const struct import_counts *counts, uint64_t other)
+print_import(const struct collector *collector, const struct import_counts *counts, uint64_t other)
 {
 	static const struct {
 		const char *stat, *more, *what;
@@ -307,7 +307,7 @@ print_import(const struct capd *capd, const struct import_counts *counts, uint64
 	    counts->frames, counts->datagrams, counts->incomplete, counts->not_udp + other);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		printf("%" PRIu64 " %s\n",
-		    capd_stat(capd, lines[i].stat) + capd_stat(capd, lines[i].more), lines[i].what);
+		    collector_stat(collector, lines[i].stat) + collector_stat(collector, lines[i].more), lines[i].what);
 }
 
 static int
@@ -316,15 +316,15 @@ import(const struct collector_config *config, const struct command *cmd)
 	struct clock clock = {.manual = true, .manual_wall_us = clock_wall_us(&clock_system)};
 	struct import_counts counts;
 	char error[ERROR_TEXT];
-	struct capd *capd;
+	struct collector *collector;
 	uint64_t other;
-	int r = capd_open(&capd, config, &cmd->options, &clock, error, sizeof(error));
+	int r = collector_open(&collector, config, &cmd->options, &clock, error, sizeof(error));
 
 	if (r == 0) {
-		r = capd_import(capd, &clock, cmd->import_file, &counts, &other, error,
+		r = collector_import(collector, &clock, cmd->import_file, &counts, &other, error,
 		    sizeof(error));
-		print_import(capd, &counts, other);
-		capd_close(capd);
+		print_import(collector, &counts, other);
+		collector_close(collector);
 	}
 	if (r < 0)
 		fprintf(stderr, "easecapd: %s\n", error);

@@ -1,8 +1,8 @@
 #include "collector/ship/ship.h"
-#include "collector/ship/answer.h"
-#include "collector/ship/keeper.h"
-#include "collector/ship/sender.h"
-#include "collector/ship/source.h"
+#include "collector/ship/statement.h"
+#include "collector/ship/ship_upkeep.h"
+#include "collector/ship/ship_batch.h"
+#include "collector/ship/store_reader.h"
 #include "collector/ship/units.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -59,10 +59,10 @@ static const struct stat_name stat_names[SHIP_N_STATS] = {
 struct ship {
 	struct ship_config config;
 	struct cluster_http *http;
-	struct sender sender;
-	struct source source;
+	struct ship_batch batch;
+	struct store_reader store;
 	struct units units;
-	struct keeper keeper;
+	struct ship_upkeep upkeep;
 	struct ship_cursor cursor;  /* as the cluster has it, but for what is sent now */
 	struct ship_cursor next;    /* when the batch has arrived */
 	int64_t scanned_id;	    /* parts up to it have been seen */
@@ -86,7 +86,7 @@ ship_memory(void)
 {
 	/* the busiest tables' buffers, which double as they grow, one of them compressed, and
 	 * SQLite's pages */
-	const uint64_t buffers = 5 * 2 * (uint64_t)SENDER_BUFFER, pages = 2 << 20;
+	const uint64_t buffers = 5 * 2 * (uint64_t)SHIP_BATCH_BUFFER, pages = 2 << 20;
 
 	return buffers + pages + UNITS_MAX * (sizeof(struct unit) + 2 * sizeof(uint32_t)) +
 	    UNITS_REMEMBERED * sizeof(struct remembered);
@@ -126,7 +126,7 @@ ask_revision(struct ship *s, int64_t *revision)
 		fputs("SELECT max(revision) FROM ", st.out);
 		cluster_write_name(st.out, &s->config.place, &cluster_tables[CLUSTER_COLLECTORS],
 		    false);
-		fprintf(st.out, " WHERE collector = %" PRId64, s->source.store_id);
+		fprintf(st.out, " WHERE collector = %" PRId64, s->store.store_id);
 	}
 	return statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, revision, 1);
 }
@@ -142,7 +142,7 @@ ask_newest(struct ship *s, int64_t newest[4])
 		fputs("SELECT max(revision), max(time_us), max(newest_us), max(closed_us) FROM ",
 		    st.out);
 		write_cursor_name(s, st.out);
-		fprintf(st.out, " WHERE collector = %" PRId64, s->source.store_id);
+		fprintf(st.out, " WHERE collector = %" PRId64, s->store.store_id);
 	}
 	return statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, newest, 4);
 }
@@ -161,7 +161,7 @@ ask_cursor(struct ship *s, int64_t time_us)
 		write_cursor_name(s, st.out);
 		fprintf(st.out, " WHERE collector = %" PRId64 " AND time_us <= %" PRId64
 				" ORDER BY revision DESC LIMIT 1",
-		    s->source.store_id, time_us > GO_BACK_US ? time_us - GO_BACK_US : 0);
+		    s->store.store_id, time_us > GO_BACK_US ? time_us - GO_BACK_US : 0);
 	}
 	r = statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, ids, 4);
 	if (r == 0)
@@ -178,7 +178,7 @@ count_missed(struct ship *s, uint64_t closed_us)
 	char until[CLOCK_RFC3339_MAX];
 
 	if (closed_us == 0 ||
-	    source_number(&s->source, "SELECT kept_us FROM level WHERE minutes = 1",
+	    store_reader_number(&s->store, "SELECT kept_us FROM level WHERE minutes = 1",
 		&kept_us) < 0 ||
 	    (uint64_t)kept_us <= closed_us)
 		return;
@@ -195,8 +195,8 @@ count_missed(struct ship *s, uint64_t closed_us)
 static void
 start_agents(struct ship *s, int64_t received_us)
 {
-	for (size_t i = 0; i < s->source.n_agents; i++) {
-		struct source_agent *a = &s->source.agents[i];
+	for (size_t i = 0; i < s->store.n_agents; i++) {
+		struct store_reader_agent *a = &s->store.agents[i];
 		int64_t ago_us = a->last_received_us - received_us;
 
 		a->staged.is_set = false;
@@ -221,12 +221,12 @@ load(struct ship *s)
 	if (r == 0)
 		r = ask_cursor(s, newest[1]);
 	if (r == 0)
-		r = source_load_agents(&s->source);
+		r = store_reader_load_agents(&s->store);
 	if (r < 0)
 		return r;
-	s->sender.collector = s->keeper.collector = s->source.store_id;
+	s->batch.collector = s->upkeep.collector = s->store.store_id;
 	revision = revision > newest[0] ? revision : newest[0];
-	s->sender.revision = ((uint64_t)revision | 0xffffff) + 1;
+	s->batch.revision = ((uint64_t)revision | 0xffffff) + 1;
 	s->cursor.newest_us = (uint64_t)newest[2];
 	s->cursor.closed_us = (uint64_t)newest[3];
 	count_missed(s, s->cursor.closed_us);
@@ -256,13 +256,13 @@ static int
 prepare(struct ship *s)
 {
 	bool restarted = false;
-	int r = source_open(&s->source);
+	int r = store_reader_open(&s->store);
 
 	if (r < 0)
 		return r;
 	if (r == 1)
 		s->is_loaded = false;
-	r = keeper_prepare(&s->keeper, &restarted);
+	r = ship_upkeep_prepare(&s->upkeep, &restarted);
 	if (r == 0 && s->is_loaded && restarted) {
 		stat_add(&s->stats, SHIP_STAT_REWINDS, 1);
 		s->is_loaded = false;
@@ -277,7 +277,7 @@ prepare(struct ship *s)
 static void
 begin_batch(struct ship *s)
 {
-	sender_begin(&s->sender);
+	ship_batch_begin(&s->batch);
 	s->next = s->cursor;
 	s->next.from_us = s->next.to_us = 0;
 	s->minutes = 0;
@@ -286,8 +286,8 @@ begin_batch(struct ship *s)
 static void
 commit_agents(struct ship *s)
 {
-	for (size_t i = 0; i < s->source.n_agents; i++) {
-		struct source_agent *a = &s->source.agents[i];
+	for (size_t i = 0; i < s->store.n_agents; i++) {
+		struct store_reader_agent *a = &s->store.agents[i];
 
 		if (!a->staged.is_set)
 			continue;
@@ -303,8 +303,8 @@ static void
 roll_back(struct ship *s)
 {
 	units_roll_back(&s->units);
-	for (size_t i = 0; i < s->source.n_agents; i++)
-		s->source.agents[i].staged.is_set = false;
+	for (size_t i = 0; i < s->store.n_agents; i++)
+		s->store.agents[i].staged.is_set = false;
 }
 
 static void
@@ -315,10 +315,10 @@ note_sent(struct ship *s)
 	cluster_http_sent(s->http, &octets, &compressed);
 	atomic_store(&s->values[SHIP_STAT_OCTETS], octets);
 	atomic_store(&s->values[SHIP_STAT_SENT_OCTETS], compressed);
-	atomic_store(&s->values[SHIP_STAT_ROWS], s->sender.rows_sent);
+	atomic_store(&s->values[SHIP_STAT_ROWS], s->batch.rows_sent);
 	atomic_store(&s->values[SHIP_STAT_UNCHANGED], s->unchanged);
-	atomic_store(&s->values[SHIP_STAT_ROLLED], s->keeper.rolled);
-	atomic_store(&s->values[SHIP_STAT_DROPPED], s->keeper.dropped);
+	atomic_store(&s->values[SHIP_STAT_ROLLED], s->upkeep.rolled);
+	atomic_store(&s->values[SHIP_STAT_DROPPED], s->upkeep.dropped);
 }
 
 static int
@@ -333,7 +333,7 @@ commit(struct ship *s)
 	closed_us = closed_us < wall_us ? closed_us : wall_us; /* a device's clock is ahead */
 	if (closed_us > s->next.closed_us)
 		s->next.closed_us = closed_us;
-	r = sender_commit(&s->sender, &s->next);
+	r = ship_batch_commit(&s->batch, &s->next);
 	if (r < 0)
 		return r;
 	units_commit(&s->units);
@@ -350,7 +350,7 @@ commit(struct ship *s)
 static int
 commit_if_large(struct ship *s)
 {
-	return s->sender.rows >= BATCH_ROWS ? commit(s) : 0;
+	return s->batch.rows >= BATCH_ROWS ? commit(s) : 0;
 }
 
 /* Minutes */
@@ -364,14 +364,14 @@ send_unit(struct ship *s, struct unit *unit)
 
 	unit->fingerprint = 0;
 	if (before != 0)
-		r = source_fingerprint(&s->source, unit, &unit->fingerprint);
+		r = store_reader_fingerprint(&s->store, unit, &unit->fingerprint);
 	if (r == 0 && before != 0 && unit->fingerprint == before) {
 		unit->sent = true;
 		s->unchanged++;
 		return 0;
 	}
 	if (r == 0)
-		r = source_send_unit(&s->source, &s->sender, unit, &unit->fingerprint, &entries);
+		r = store_reader_send_unit(&s->store, &s->batch, unit, &unit->fingerprint, &entries);
 	if (r < 0)
 		return r;
 	unit->sent = true;
@@ -393,18 +393,18 @@ send_unit(struct ship *s, struct unit *unit)
 static int
 send_late_counters(struct ship *s, const struct unit *unit)
 {
-	struct source_range range = {.from_us = (int64_t)unit->start_us - 1, .received_us = -1,
+	struct store_reader_range range = {.from_us = (int64_t)unit->start_us - 1, .received_us = -1,
 	    .to_us = (int64_t)(unit->start_us + STORE_WINDOW_US)};
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < STORE_SHARD_AGENTS; i++) {
 		range.agent = (int64_t)unit->shard * STORE_SHARD_AGENTS + i;
-		if ((size_t)range.agent >= s->source.n_agents ||
-		    s->source.agents[range.agent].sent_us - LATE_US < range.to_us)
+		if ((size_t)range.agent >= s->store.n_agents ||
+		    s->store.agents[range.agent].sent_us - LATE_US < range.to_us)
 			continue;
-		r = source_send_rows(&s->source, &s->sender, CLUSTER_COUNTERS, &range);
+		r = store_reader_send_rows(&s->store, &s->batch, CLUSTER_COUNTERS, &range);
 		if (r == 0)
-			r = source_send_rows(&s->source, &s->sender, CLUSTER_RESOURCES, &range);
+			r = store_reader_send_rows(&s->store, &s->batch, CLUSTER_RESOURCES, &range);
 	}
 	return r;
 }
@@ -428,7 +428,7 @@ send_minute(struct ship *s, size_t *i, uint64_t until_us)
 			r = send_late_counters(s, unit);
 	}
 	if (r == 0 && s->config.samples && s->minutes > minutes)
-		r = source_send_samples(&s->source, &s->sender, &s->units, start_us);
+		r = store_reader_send_samples(&s->store, &s->batch, &s->units, start_us);
 	return r;
 }
 
@@ -442,7 +442,7 @@ send_minutes(struct ship *s, uint64_t until_us)
 	units_sort(&s->units);
 	while (r == 0 && i < s->units.n) {
 		r = send_minute(s, &i, until_us);
-		if (r == 0 && s->sender.rows >= BATCH_ROWS) {
+		if (r == 0 && s->batch.rows >= BATCH_ROWS) {
 			r = commit(s);
 			i = 0;
 		}
@@ -460,10 +460,10 @@ ship_minutes(struct ship *s, bool all)
 
 	do { /* more than there is room for waits until what is due has gone */
 		before = s->scanned_id;
-		r = source_scan_parts(&s->source, &s->units, &s->scanned_id, now);
+		r = store_reader_scan_parts(&s->store, &s->units, &s->scanned_id, now);
 		if (r == 0)
 			r = send_minutes(s, s->units.n == UNITS_MAX ? UINT64_MAX : until_us);
-		if (r == 0 && s->sender.rows > 0)
+		if (r == 0 && s->batch.rows > 0)
 			r = commit(s);
 	} while (r == 0 && s->scanned_id > before);
 	return r;
@@ -474,25 +474,25 @@ ship_minutes(struct ship *s, bool all)
 static int
 ship_agent(struct ship *s, int64_t number, bool all)
 {
-	struct source_agent *a = &s->source.agents[number];
+	struct store_reader_agent *a = &s->store.agents[number];
 	static const enum cluster_table_id state[] = {CLUSTER_PORT_STATES, CLUSTER_ERROR_SOURCES,
 	    CLUSTER_ACCOUNTS, CLUSTER_GONE, CLUSTER_AGENTS};
 	int64_t last_us = a->last_us, last_received_us = a->last_received_us;
 	/* a clock was set, or a capture of before was imported: all of it is looked at */
 	bool went_back = last_received_us < a->sent_received_us - APART_US ||
 	    last_us < a->sent_us - LATE_US;
-	struct source_range range = {.agent = number, .to_us = INT64_MAX,
+	struct store_reader_range range = {.agent = number, .to_us = INT64_MAX,
 	    .from_us = went_back ? -1 : a->sent_us - LATE_US,
 	    .received_us = went_back ? -1 : a->sent_received_us - APART_US};
-	int r = source_send_rows(&s->source, &s->sender, CLUSTER_COUNTERS, &range);
+	int r = store_reader_send_rows(&s->store, &s->batch, CLUSTER_COUNTERS, &range);
 
 	if (r == 0)
-		r = source_send_rows(&s->source, &s->sender, CLUSTER_RESOURCES, &range);
-	a = &s->source.agents[number]; /* agents may have been loaded again */
+		r = store_reader_send_rows(&s->store, &s->batch, CLUSTER_RESOURCES, &range);
+	a = &s->store.agents[number]; /* agents may have been loaded again */
 	if (all)
 		range.from_us = -1;
 	for (size_t t = 0; r == 0 && t < sizeof(state) / sizeof(state[0]); t++)
-		r = source_send_rows(&s->source, &s->sender, state[t], &range);
+		r = store_reader_send_rows(&s->store, &s->batch, state[t], &range);
 	a->staged.is_set = true;
 	a->staged.tells_all = all;
 	a->staged.us = last_us;
@@ -505,10 +505,10 @@ static int
 ship_agents(struct ship *s, bool all)
 {
 	int64_t received_us = s->cursor.received_us;
-	int r = source_load_agents(&s->source);
+	int r = store_reader_load_agents(&s->store);
 
-	for (size_t i = 0; r == 0 && i < s->source.n_agents; i++) {
-		const struct source_agent *a = &s->source.agents[i];
+	for (size_t i = 0; r == 0 && i < s->store.n_agents; i++) {
+		const struct store_reader_agent *a = &s->store.agents[i];
 		bool tell = all && a->told_received_us != a->last_received_us;
 
 		if (a->last_received_us > received_us)
@@ -529,7 +529,7 @@ ship_by_id(struct ship *s, enum cluster_table_id table, int64_t *id)
 	int n, r;
 
 	do
-		r = source_send_by_id(&s->source, &s->sender, table, id, EVENTS_A_BATCH, &n);
+		r = store_reader_send_by_id(&s->store, &s->batch, table, id, EVENTS_A_BATCH, &n);
 	while (r == 0 && n == EVENTS_A_BATCH && (r = commit_if_large(s)) == 0);
 	return r;
 }
@@ -537,31 +537,31 @@ ship_by_id(struct ship *s, enum cluster_table_id table, int64_t *id)
 static int
 send_collector(struct ship *s)
 {
-	struct row_buffer *b = sender_row(&s->sender, CLUSTER_COLLECTORS);
+	struct row_buffer *b = ship_batch_row(&s->batch, CLUSTER_COLLECTORS);
 	const char *name = strrchr(s->config.store, '/');
 	char host[256] = "";
 
 	gethostname(host, sizeof(host) - 1);
 	name = name ? name + 1 : s->config.store;
-	row_put_int(b, (uint64_t)s->sender.collector, 8);
+	row_put_int(b, (uint64_t)s->batch.collector, 8);
 	row_put_text(b, host, strlen(host));
 	row_put_text(b, name, strlen(name));
 	row_put_text(b, s->config.version, strlen(s->config.version));
 	row_put_int(b, clock_wall_us(&clock_system), 8);
-	row_put_int(b, s->sender.revision, 8);
-	return sender_end_row(&s->sender, CLUSTER_COLLECTORS);
+	row_put_int(b, s->batch.revision, 8);
+	return ship_batch_end_row(&s->batch, CLUSTER_COLLECTORS);
 }
 
 static int
 ship_rest(struct ship *s)
 {
-	const struct source_range range = {0};
+	const struct store_reader_range range = {0};
 	int r = ship_by_id(s, CLUSTER_EVENTS, &s->next.event_id);
 
 	if (r == 0)
 		r = ship_by_id(s, CLUSTER_OUTAGES, &s->next.outage_id);
 	if (r == 0)
-		r = source_send_rows(&s->source, &s->sender, CLUSTER_STATS, &range);
+		r = store_reader_send_rows(&s->store, &s->batch, CLUSTER_STATS, &range);
 	return r == 0 ? send_collector(s) : r;
 }
 
@@ -573,7 +573,7 @@ ship_all(struct ship *s, bool last)
 	bool all = last || s->told_all_us == 0 || now_us() - s->told_all_us >= TELL_ALL_US;
 	int r;
 
-	source_refresh(&s->source);
+	store_reader_refresh(&s->store);
 	begin_batch(s);
 	r = ship_minutes(s, last);
 	if (r == 0)
@@ -587,7 +587,7 @@ ship_all(struct ship *s, bool last)
 	return r;
 }
 
-/* The keeper's trouble with one server is no reason to send anything again. */
+/* The upkeep's trouble with one server is no reason to send anything again. */
 static void
 keep(struct ship *s)
 {
@@ -596,16 +596,16 @@ keep(struct ship *s)
 	if (s->kept_us != 0 && now_us() - s->kept_us < KEEPER_US)
 		return;
 	pthread_mutex_lock(&s->lock);
-	memcpy(s->keeper.keep_us, s->config.keep.level_us, sizeof(s->keeper.keep_us));
-	s->keeper.keep_samples_us = s->config.keep.samples_us;
+	memcpy(s->upkeep.keep_us, s->config.keep.level_us, sizeof(s->upkeep.keep_us));
+	s->upkeep.keep_samples_us = s->config.keep.samples_us;
 	pthread_mutex_unlock(&s->lock);
 	s->is_keeping = true;
-	err = keeper_work(&s->keeper, KEEPER_US);
+	err = ship_upkeep_work(&s->upkeep, KEEPER_US);
 	s->is_keeping = false;
 	if (err < 0 && err != -ECANCELED) {
 		log_warn_limited(ROOM, "rolling up in the cluster: %s",
 		    cluster_http_error(s->http));
-		keeper_forget(&s->keeper);
+		ship_upkeep_forget(&s->upkeep);
 	}
 	s->kept_us = now_us();
 	note_sent(s);
@@ -615,7 +615,7 @@ static const char *
 reason_of(const struct ship *s, int err)
 {
 	if (err == -EIO)
-		return s->source.error;
+		return s->store.error;
 	return *cluster_http_error(s->http) ? cluster_http_error(s->http) : strerror(-err);
 }
 
@@ -626,7 +626,7 @@ note_failure(struct ship *s, int err)
 	stat_add(&s->stats, SHIP_STAT_RETRIES, 1);
 	s->failures++;
 	if (err == -EREMOTEIO) /* perhaps tables are gone: of another shard the error says little */
-		keeper_forget(&s->keeper);
+		ship_upkeep_forget(&s->upkeep);
 	atomic_store(&s->values[SHIP_STAT_LAG], (now_us() - s->complete_us) / SECOND_US);
 	if (!is_over(s))
 		log_warn_limited(ROOM, "the cluster is behind: %s", reason_of(s, err));
@@ -713,8 +713,8 @@ open_parts(struct ship *s, char *error, size_t error_size)
 	if (r < 0)
 		return r;
 	snprintf(error, error_size, "out of memory");
-	sender_init(&s->sender, s->http, &s->config.place);
-	r = keeper_init(&s->keeper, s->http, &s->config.place);
+	ship_batch_init(&s->batch, s->http, &s->config.place);
+	r = ship_upkeep_init(&s->upkeep, s->http, &s->config.place);
 	if (r == 0)
 		r = units_init(&s->units);
 	return r;
@@ -723,10 +723,10 @@ open_parts(struct ship *s, char *error, size_t error_size)
 static void
 free_ship(struct ship *s)
 {
-	source_close(&s->source);
-	sender_free(&s->sender);
+	store_reader_close(&s->store);
+	ship_batch_free(&s->batch);
 	units_free(&s->units);
-	keeper_free(&s->keeper);
+	ship_upkeep_free(&s->upkeep);
 	cluster_http_close(s->http);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
@@ -752,7 +752,7 @@ ship_open(struct ship **out, const struct ship_config *config, char *error, size
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->wake, &attributes);
 	pthread_condattr_destroy(&attributes);
-	source_init(&s->source, config->store);
+	store_reader_init(&s->store, config->store);
 	r = open_parts(s, error, error_size);
 	if (r == 0) {
 		r = -pthread_create(&s->thread, NULL, run, s);

@@ -9,7 +9,7 @@
  * the same key and counts once. As ClickHouse does not sync its files, a start, and a restart of a
  * server, goes some minutes back.
  *
- * The same thread makes and raises the tables, rolls minutes up and drops what is old (keeper.h),
+ * The same thread makes and raises the tables, rolls minutes up and drops what is old (ship_upkeep.h),
  * for collectors that cannot, too.
  */
 #ifndef EASE_COLLECTOR_SHIP_SHIP_H

@@ -8,28 +8,28 @@
 
 /* The server's library sees the end of the connection and closes it as any other. */
 static void
-end(const struct clients *clients, struct client *client)
+end(const struct web_connections *clients, struct web_connection *client)
 {
 	shutdown(client->fd, SHUT_RDWR);
-	client_enter(clients, client, CLIENT_ENDS);
+	connection_enter(clients, client, CONNECTION_CLOSING);
 }
 
-static struct client *
-oldest(const struct clients *clients, enum client_state state)
+static struct web_connection *
+oldest(const struct web_connections *clients, enum connection_state state)
 {
-	struct client *found = NULL;
+	struct web_connection *found = NULL;
 
-	for (struct client *c = clients->all; c; c = c->next)
+	for (struct web_connection *c = clients->all; c; c = c->next)
 		if (c->state == state && (!found || c->since_us < found->since_us))
 			found = c;
 	return found;
 }
 
-struct client *
-clients_add(struct clients *clients, int fd, bool *evicted)
+struct web_connection *
+connections_add(struct web_connections *clients, int fd, bool *evicted)
 {
-	struct client *client = calloc(1, sizeof(*client));
-	struct client *other = clients->n >= clients->most ? oldest(clients, CLIENT_ASKS) : NULL;
+	struct web_connection *client = calloc(1, sizeof(*client));
+	struct web_connection *other = clients->n >= clients->most ? oldest(clients, CONNECTION_REQUEST) : NULL;
 
 	*evicted = other != NULL;
 	if (other)
@@ -40,14 +40,14 @@ clients_add(struct clients *clients, int fd, bool *evicted)
 	client->next = clients->all;
 	clients->all = client;
 	clients->n++;
-	client_enter(clients, client, CLIENT_ASKS);
+	connection_enter(clients, client, CONNECTION_REQUEST);
 	return client;
 }
 
 void
-clients_remove(struct clients *clients, struct client *client)
+connections_remove(struct web_connections *clients, struct web_connection *client)
 {
-	struct client **at = &clients->all;
+	struct web_connection **at = &clients->all;
 
 	while (*at && *at != client)
 		at = &(*at)->next;
@@ -59,21 +59,21 @@ clients_remove(struct clients *clients, struct client *client)
 }
 
 void
-client_enter(const struct clients *clients, struct client *client, enum client_state state)
+connection_enter(const struct web_connections *clients, struct web_connection *client, enum connection_state state)
 {
 	client->state = state;
 	client->since_us = clock_mono_us(clients->clock);
 }
 
 size_t
-clients_look(struct clients *clients)
+connections_close_late(struct web_connections *clients)
 {
-	static const uint64_t longest_us[CLIENT_STATES] = {
-	    [CLIENT_ASKS] = CLIENT_ASK_US, [CLIENT_READS] = CLIENT_READ_US};
+	static const uint64_t longest_us[CONNECTION_STATES] = {
+	    [CONNECTION_REQUEST] = CONNECTION_REQUEST_US, [CONNECTION_RESPONSE] = CONNECTION_RESPONSE_US};
 	uint64_t now_us = clock_mono_us(clients->clock);
 	size_t n = 0;
 
-	for (struct client *c = clients->all; c; c = c->next)
+	for (struct web_connection *c = clients->all; c; c = c->next)
 		if (longest_us[c->state] > 0 && now_us - c->since_us > longest_us[c->state]) {
 			end(clients, c);
 			n++;
@@ -82,9 +82,9 @@ clients_look(struct clients *clients)
 }
 
 bool
-clients_evict_reader(struct clients *clients)
+connections_evict_reader(struct web_connections *clients)
 {
-	struct client *reader = oldest(clients, CLIENT_READS);
+	struct web_connection *reader = oldest(clients, CONNECTION_RESPONSE);
 
 	if (!reader || clock_mono_us(clients->clock) - reader->since_us < SLOW_READER_US)
 		return false;

@@ -14,42 +14,42 @@
 #include <stdint.h>
 
 /* A browser sends a request in one go; this is what a bad line may cost. */
-#define CLIENT_ASK_US 10000000u
+#define CONNECTION_REQUEST_US 10000000u
 /* The longest answer by a line of 1 Mbit/s. */
-#define CLIENT_READ_US 60000000u
+#define CONNECTION_RESPONSE_US 60000000u
 
-enum client_state {
-	CLIENT_ASKS,  /* its request is not complete; or it keeps the line for a next one */
-	CLIENT_WAITS, /* for our answer */
-	CLIENT_READS, /* our answer */
-	CLIENT_ENDS,  /* is being closed */
-	CLIENT_STATES,
+enum connection_state {
+	CONNECTION_REQUEST,  /* its request is not complete; or it keeps the line for a next one */
+	CONNECTION_WAIT, /* for our answer */
+	CONNECTION_RESPONSE, /* our answer */
+	CONNECTION_CLOSING,  /* is being closed */
+	CONNECTION_STATES,
 };
 
-struct client {
+struct web_connection {
 	int fd;
-	enum client_state state;
+	enum connection_state state;
 	uint64_t since_us; /* monotonic */
 	void *request;	   /* the server's; NULL: none */
-	struct client *next;
+	struct web_connection *next;
 };
 
-struct clients {
+struct web_connections {
 	const struct clock *clock;
-	struct client *all;
+	struct web_connection *all;
 	size_t n, most;
 };
 
 /* NULL without memory; takes the place of another if there are too many, and says so. */
-struct client *clients_add(struct clients *clients, int fd, bool *evicted);
-void clients_remove(struct clients *clients, struct client *client);
+struct web_connection *connections_add(struct web_connections *clients, int fd, bool *evicted);
+void connections_remove(struct web_connections *clients, struct web_connection *client);
 
-void client_enter(const struct clients *clients, struct client *client, enum client_state state);
+void connection_enter(const struct web_connections *clients, struct web_connection *client, enum connection_state state);
 
 /* Closes those that take too long; how many. */
-size_t clients_look(struct clients *clients);
+size_t connections_close_late(struct web_connections *clients);
 
 /* Closes the one that has been reading an answer for longest, if it has for some seconds. */
-bool clients_evict_reader(struct clients *clients);
+bool connections_evict_reader(struct web_connections *clients);
 
 #endif

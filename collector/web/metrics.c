@@ -5,7 +5,7 @@
  * is estimated from samples has its 95 % limits beside it as NAME_low and NAME_high; rates are
  * those of the last five minutes, where the samples of one scrape interval would say too little.
  */
-#include "collector/web/answer.h"
+#include "collector/web/api.h"
 
 #include "common/utf8.h"
 
@@ -23,7 +23,7 @@ enum { HTTP_OK = 200 };
 
 struct metrics {
 	FILE *out;
-	struct answerer *answerer;
+	struct api *api;
 	struct query *query;
 	uint64_t now_us;
 	uint32_t n_ports; /* that get series */
@@ -405,7 +405,7 @@ put_lists(const struct metrics *m)
 		struct report_result result = {0};
 
 		options.by = lists[i].by;
-		options.top = m->answerer->config->metrics_top;
+		options.top = m->api->config->metrics_top;
 		err = report_run(report_find(lists[i].report), m->query, &options, m->now_us, &result);
 		if (err == 0 && i == 0)
 			put_totals(m, &result);
@@ -448,13 +448,13 @@ put_counter(const struct metrics *m, const struct stat_set *set, unsigned i)
 static void
 put_counters(const struct metrics *m)
 {
-	const struct answerer *answerer = m->answerer;
+	const struct api *api = m->api;
 
-	for (size_t s = 0; s < answer_n_stats(answerer); s++)
-		for (unsigned i = 0; i < answer_stats(answerer, s)->n; i++)
-			put_counter(m, answer_stats(answerer, s), i);
+	for (size_t s = 0; s < api_n_stats(api); s++)
+		for (unsigned i = 0; i < api_stats(api, s)->n; i++)
+			put_counter(m, api_stats(api, s), i);
 	put_plain(m->out, "collector_start_time_seconds", "gauge", "When this collector started.",
-	    (double)answerer->config->started_us / 1e6);
+	    (double)api->config->started_us / 1e6);
 	put_family(m->out, "build_info", "gauge", "The program's version; always 1.");
 	fprintf(m->out, PREFIX "build_info{version=\"%s\"} 1\n", EASE_VERSION);
 }
@@ -471,35 +471,35 @@ write_metrics(FILE *out, const void *arg)
 		err = query_windows(m.query);
 	if (err)
 		return err;
-	m.n_ports = m.answerer->config->metrics_ports;
+	m.n_ports = m.api->config->metrics_ports;
 	if (m.n_ports > m.query->n_ports)
 		m.n_ports = (uint32_t)m.query->n_ports;
 	put_agents(&m);
 	err = put_ports(&m);
 	if (err == 0)
 		err = put_loss(&m);
-	if (err == 0 && m.answerer->config->metrics_top > 0)
+	if (err == 0 && m.api->config->metrics_top > 0)
 		err = put_lists(&m);
 	put_counters(&m);
 	return err;
 }
 
 void
-answer_metrics(struct answerer *answerer, struct reply *reply)
+api_metrics(struct api *api, struct reply *reply)
 {
 	struct metrics m = {
-	    .answerer = answerer,
-	    .query = answer_open_own(answerer, reply),
-	    .now_us = clock_wall_us(answerer->config->clock),
+	    .api = api,
+	    .query = api_open_own(api, reply),
+	    .now_us = clock_wall_us(api->config->clock),
 	};
 	int err;
 
 	if (!m.query)
 		return;
-	err = answer_write(reply, write_metrics, &m);
+	err = api_write(reply, write_metrics, &m);
 	reply->status = HTTP_OK;
 	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	if (err)
-		answer_failed(answerer, m.query, err, reply);
+		api_failed(api, m.query, err, reply);
 	query_close(m.query);
 }

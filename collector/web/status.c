@@ -2,7 +2,7 @@
  * /api/v1/status: the collector about itself: version, start, age of what the store has, and every
  * counter by its name.
  */
-#include "collector/web/answer.h"
+#include "collector/web/api.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -36,13 +36,13 @@ heard_us(const struct query *query)
 
 /* NULL without memory, here and below: what is told is told whole. */
 static json_t *
-counters_json(const struct answerer *answerer)
+counters_json(const struct api *api)
 {
 	json_t *counters = json_object();
 	int err = 0;
 
-	for (size_t s = 0; s < answer_n_stats(answerer); s++) {
-		const struct stat_set *set = answer_stats(answerer, s);
+	for (size_t s = 0; s < api_n_stats(api); s++) {
+		const struct stat_set *set = api_stats(api, s);
 
 		for (unsigned i = 0; i < set->n; i++)
 			err |= json_object_set_new(counters, set->names[i].name,
@@ -55,21 +55,21 @@ counters_json(const struct answerer *answerer)
 }
 
 static json_t *
-status_json(const struct answerer *answerer, const struct query *query)
+status_json(const struct api *api, const struct query *query)
 {
-	uint64_t now_us = clock_wall_us(answerer->config->clock);
+	uint64_t now_us = clock_wall_us(api->config->clock);
 
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o}",
 	    "version", EASE_VERSION,
 	    "now", time_json(now_us),
-	    "started", time_json(answerer->config->started_us),
+	    "started", time_json(api->config->started_us),
 	    "newest", time_json(query->newest_us),
 	    "age_s", query->newest_us
 		? json_real(((double)now_us - (double)query->newest_us) / 1e6) : json_null(),
 	    "heard", time_json(heard_us(query)),
 	    "agents", (json_int_t)query->n_agents,
 	    "ports", (json_int_t)query->n_ports,
-	    "counters", counters_json(answerer));
+	    "counters", counters_json(api));
 }
 
 static int
@@ -79,24 +79,24 @@ write_json(FILE *out, const void *object)
 }
 
 void
-answer_status(struct answerer *answerer, struct reply *reply)
+api_status(struct api *api, struct reply *reply)
 {
-	struct query *query = answer_open_store(answerer, reply);
+	struct query *query = api_open_store(api, reply);
 	const struct report_options options = report_default_options();
 	json_t *object = NULL;
 	int err;
 
 	if (!query)
 		return;
-	err = query_begin(query, &options, clock_wall_us(answerer->config->clock));
+	err = query_begin(query, &options, clock_wall_us(api->config->clock));
 	if (err == 0)
-		object = status_json(answerer, query);
+		object = status_json(api, query);
 	if (err == 0)
-		err = object && answer_write(reply, write_json, object) == 0 ? 0 : -ENOMEM;
+		err = object && api_write(reply, write_json, object) == 0 ? 0 : -ENOMEM;
 	reply->status = HTTP_OK;
-	reply->content_type = ANSWER_JSON;
+	reply->content_type = API_JSON;
 	if (err)
-		answer_failed(answerer, query, err, reply);
+		api_failed(api, query, err, reply);
 	json_decref(object);
 	query_close(query);
 }

@@ -1,6 +1,6 @@
 #include "collector/web/web.h"
 
-#include "collector/web/answer.h"
+#include "collector/web/api.h"
 #include "collector/web/connections.h"
 #include "collector/web/page.h"
 #include "common/endpoint.h"
@@ -55,9 +55,9 @@ struct web {
 	pthread_mutex_t allowed; /* guards its token and hosts */
 	struct stat_set stats;
 	_Atomic uint64_t values[WEB_N_STATS];
-	struct answerer answerer;
+	struct api api;
 	struct jobs *jobs;
-	struct clients clients;
+	struct web_connections clients;
 	struct MHD_Daemon *daemon;
 	char url[ENDPOINT_TEXT + 16];
 	bool is_public; /* not loopback's */
@@ -73,7 +73,7 @@ struct exchange {
 	struct job_waiter waiter; /* first: this is who waits */
 	struct web *web;
 	struct MHD_Connection *connection;
-	struct client *client;
+	struct web_connection *client;
 	char *uri;
 	struct job *job; /* held */
 	bool begun, waited;
@@ -111,7 +111,7 @@ send_response(struct exchange *x, unsigned status, struct MHD_Response *response
 	for (; r == MHD_YES && further && further->name; further++)
 		r = MHD_add_response_header(response, further->name, further->value);
 	if (r == MHD_YES) {
-		client_enter(&x->web->clients, x->client, CLIENT_READS);
+		connection_enter(&x->web->clients, x->client, CONNECTION_RESPONSE);
 		r = MHD_queue_response(x->connection, status, response);
 	}
 	if (r != MHD_YES) /* the connection is closed: better than an answer that lacks something */
@@ -127,7 +127,7 @@ send_refusal(struct exchange *x)
 {
 	static const char stopping[] = "{\"error\":\"the collector is stopping\"}";
 	static const char no_memory[] = "{\"error\":\"the collector has no memory\"}";
-	static const struct header further[] = {{"Content-Type", ANSWER_JSON},
+	static const struct header further[] = {{"Content-Type", API_JSON},
 		{"Cache-Control", "no-store"}, {"Retry-After", "1"}, {0}};
 	const char *body = x->web->stopping ? stopping : no_memory;
 
@@ -140,12 +140,12 @@ send_refusal(struct exchange *x)
 static enum MHD_Result
 send_error(struct exchange *x, unsigned status, const char *message, const struct header *also)
 {
-	struct header further[] = {{"Content-Type", ANSWER_JSON}, {"Cache-Control", "no-store"},
+	struct header further[] = {{"Content-Type", API_JSON}, {"Cache-Control", "no-store"},
 		also ? *also : (struct header){0}, {0}};
 	struct MHD_Response *response;
 	struct reply reply = {0};
 
-	answer_error(&reply, (int)status, message);
+	api_error(&reply, (int)status, message);
 	if (!reply.body)
 		return send_refusal(x);
 	response = MHD_create_response_from_buffer(reply.octets, reply.body, MHD_RESPMEM_MUST_FREE);
@@ -285,7 +285,7 @@ ask(struct exchange *x, struct request *request)
 {
 	static const struct header retry = {"Retry-After", "1"};
 
-	client_enter(&x->web->clients, x->client, CLIENT_WAITS);
+	connection_enter(&x->web->clients, x->client, CONNECTION_WAIT);
 	switch (jobs_ask(x->web->jobs, request, &x->waiter, &x->job)) {
 	case JOB_SHARED:
 		count(x->web, WEB_STAT_SHARED);
@@ -299,7 +299,7 @@ ask(struct exchange *x, struct request *request)
 		break;
 	}
 	count(x->web, WEB_STAT_REFUSED_BUSY);
-	if (clients_evict_reader(&x->web->clients))
+	if (connections_evict_reader(&x->web->clients))
 		count(x->web, WEB_STAT_EVICTED);
 	return send_error(x, MHD_HTTP_SERVICE_UNAVAILABLE, "too many ask at once", &retry);
 }
@@ -408,8 +408,8 @@ on_completed(void *arg, struct MHD_Connection *connection, void **context,
 	(void)arg, (void)connection, (void)code;
 	if (!x)
 		return;
-	if (x->client->state != CLIENT_ENDS)
-		client_enter(&x->web->clients, x->client, CLIENT_ASKS);
+	if (x->client->state != CONNECTION_CLOSING)
+		connection_enter(&x->web->clients, x->client, CONNECTION_REQUEST);
 	free_exchange(x);
 	*context = NULL;
 }
@@ -419,7 +419,7 @@ on_connection(void *arg, struct MHD_Connection *connection, void **context,
     enum MHD_ConnectionNotificationCode code)
 {
 	struct web *web = arg;
-	struct client *client = *context;
+	struct web_connection *client = *context;
 	bool evicted;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
@@ -427,13 +427,13 @@ on_connection(void *arg, struct MHD_Connection *connection, void **context,
 		    MHD_CONNECTION_INFO_CONNECTION_FD);
 
 		count(web, WEB_STAT_CONNECTIONS);
-		*context = clients_add(&web->clients, info->connect_fd, &evicted);
+		*context = connections_add(&web->clients, info->connect_fd, &evicted);
 		if (evicted)
 			count(web, WEB_STAT_EVICTED);
 	} else if (client) {
 		if (client->request) /* its query was too long for the library: not completed */
 			free_exchange(client->request);
-		clients_remove(&web->clients, client);
+		connections_remove(&web->clients, client);
 		*context = NULL;
 	}
 }
@@ -479,7 +479,7 @@ serve(void *arg)
 		if (polls[1].revents & POLLIN)
 			eventfd_read(web->wake_fd, &times);
 		MHD_run(web->daemon);
-		stat_add(&web->stats, WEB_STAT_SLOW, clients_look(&web->clients));
+		stat_add(&web->stats, WEB_STAT_SLOW, connections_close_late(&web->clients));
 	}
 	return NULL;
 }
@@ -523,7 +523,7 @@ start_daemon(struct web *web, char *error, size_t error_size)
 	    MHD_OPTION_LISTEN_SOCKET, web->config.listen_fd,
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)(web->config.connections + SPARE_CONNECTIONS),
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_OCTETS,
-	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(CLIENT_READ_US / 1000000),
+	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(CONNECTION_RESPONSE_US / 1000000),
 	    MHD_OPTION_URI_LOG_CALLBACK, on_uri, web,
 	    MHD_OPTION_NOTIFY_COMPLETED, on_completed, web,
 	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_END);
@@ -598,7 +598,7 @@ leave_descriptors(struct web *web)
 static int
 open_all(struct web *web, char *error, size_t error_size)
 {
-	const struct jobs_config jobs = {.arg = &web->answerer, .run = answer,
+	const struct jobs_config jobs = {.arg = &web->api, .run = api_answer,
 	    .sleep = sleep_waiter, .wake = wake_waiter, .clock = web->config.clock};
 	int err;
 
@@ -606,7 +606,7 @@ open_all(struct web *web, char *error, size_t error_size)
 	warn_of_open_door(web);
 	snprintf(error, error_size, "no memory for the page's threads");
 	web->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	err = web->wake_fd < 0 ? -errno : answerer_open(&web->answerer, error, error_size);
+	err = web->wake_fd < 0 ? -errno : api_open(&web->api, error, error_size);
 	if (err == 0)
 		err = jobs_open(&web->jobs, &jobs);
 	if (err == 0)
@@ -632,9 +632,9 @@ web_open(struct web **out, const struct web_config *config, char *error, size_t 
 	pthread_mutex_init(&web->allowed, NULL);
 	web->stats = (struct stat_set){stat_names, WEB_N_STATS, web->values};
 	leave_descriptors(web);
-	web->answerer.config = &web->config;
-	web->answerer.stats = &web->stats;
-	web->clients = (struct clients){.clock = config->clock, .most = config->connections};
+	web->api.config = &web->config;
+	web->api.stats = &web->stats;
+	web->clients = (struct web_connections){.clock = config->clock, .most = config->connections};
 	web->wake_fd = -1;
 	err = open_all(web, error, error_size);
 	if (err) {
@@ -671,7 +671,7 @@ web_close(struct web *web)
 {
 	if (!web)
 		return;
-	web->answerer.stopping = true;
+	web->api.stopping = true;
 	web->stopping = true;
 	if (web->started) {
 		eventfd_write(web->wake_fd, 1);
@@ -686,7 +686,7 @@ web_close(struct web *web)
 		close(web->config.listen_fd);
 	}
 	jobs_close(web->jobs);
-	answerer_close(&web->answerer);
+	api_close(&web->api);
 	if (web->wake_fd >= 0)
 		close(web->wake_fd);
 	pthread_mutex_destroy(&web->allowed);

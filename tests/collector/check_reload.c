@@ -3,7 +3,7 @@
  * a good file that can change, nothing of a bad one, and says what is not taken while memory is
  * short (faults.h).
  */
-#include "collector/capd_private.h"
+#include "collector/collector_private.h"
 #include "common/log.h"
 #include "tests/faults/faults.h"
 #include "tests/suite.h"
@@ -130,16 +130,16 @@ write_config(const char *which, unsigned keep_h)
 	write_text(text);
 }
 
-static struct capd *
-open_collector(struct collector_config *config, struct capd_options *options)
+static struct collector *
+open_collector(struct collector_config *config, struct collector_arguments *options)
 {
 	char error[ERROR_TEXT] = "";
-	struct capd *c;
+	struct collector *c;
 
 	ck_assert_msg(collector_config_load(conf, config, error, sizeof(error)) == 0, "%s", error);
 	options->config_file = conf;
 	options->live_config = config;
-	ck_assert_msg(capd_open(&c, config, options, &noon, error, sizeof(error)) == 0, "%s", error);
+	ck_assert_msg(collector_open(&c, config, options, &noon, error, sizeof(error)) == 0, "%s", error);
 	return c;
 }
 
@@ -156,28 +156,28 @@ is_in_force(const struct collector_config *config, const char *which, unsigned k
 }
 
 static void
-reload_good_and_bad(struct capd *c, const struct collector_config *config)
+reload_good_and_bad(struct collector *c, const struct collector_config *config)
 {
 	ck_assert(is_in_force(config, "first", 24));
 	write_config("second", 48);
-	capd_reload(c);
+	collector_reload(c);
 	ck_assert(is_in_force(config, "second", 48));
-	ck_assert_uint_eq(capd_stat(c, "easecapd.reloads"), 1);
+	ck_assert_uint_eq(collector_stat(c, "easecapd.reloads"), 1);
 	write_text(GOOD "keep_samples = 1\nkeep_samples_of = 2\n");
-	capd_reload(c);
+	collector_reload(c);
 	ck_assert(is_in_force(config, "second", 48));
 	ck_assert_int_eq(unlink(conf), 0);
-	capd_reload(c);
+	collector_reload(c);
 	ck_assert(is_in_force(config, "second", 48));
-	ck_assert_uint_eq(capd_stat(c, "easecapd.reloads_refused"), 2);
+	ck_assert_uint_eq(collector_stat(c, "easecapd.reloads_refused"), 2);
 	write_config("first", 24);
-	capd_reload(c);
+	collector_reload(c);
 	ck_assert(is_in_force(config, "first", 24));
-	ck_assert_uint_eq(capd_stat(c, "easecapd.reloads"), 2);
+	ck_assert_uint_eq(collector_stat(c, "easecapd.reloads"), 2);
 }
 
 struct reloading {
-	struct capd *c;
+	struct collector *c;
 	const struct collector_config *config;
 	bool second; /* what the file says now */
 };
@@ -203,13 +203,13 @@ reload(void *arg)
 
 	faults_spare(true);
 	write_config(is, r->second ? 24 : 48);
-	refused = capd_stat(r->c, "easecapd.reloads_refused");
-	taken = capd_stat(r->c, "easecapd.reloads");
+	refused = collector_stat(r->c, "easecapd.reloads_refused");
+	taken = collector_stat(r->c, "easecapd.reloads");
 	faults_spare(false);
-	capd_reload(r->c);
+	collector_reload(r->c);
 	faults_spare(true);
-	refused = capd_stat(r->c, "easecapd.reloads_refused") - refused;
-	taken = capd_stat(r->c, "easecapd.reloads") - taken;
+	refused = collector_stat(r->c, "easecapd.reloads_refused") - refused;
+	taken = collector_stat(r->c, "easecapd.reloads") - taken;
 	faults_assert(refused + taken == 1, "after %s failed: %u taken, %u refused", faults_last(),
 	    (unsigned)taken, (unsigned)refused);
 	if (refused && is_in_force(r->config, was, r->second ? 48 : 24))
@@ -224,7 +224,7 @@ reload(void *arg)
 	if (refused) {
 		faults_stop();
 		write_config(is, r->second ? 48 : 24);
-		capd_reload(r->c);
+		collector_reload(r->c);
 		count_users(is, &n, &others);
 		faults_assert(n == 1 && others == 0, "SIGHUP again: %u and %u users", n, others);
 	}
@@ -236,7 +236,7 @@ reload(void *arg)
 START_TEST(what_can_change_is_taken_or_said_not_to_be)
 {
 	struct collector_config config = {0};
-	struct capd_options options = {0};
+	struct collector_arguments options = {0};
 	struct reloading r = {.config = &config};
 
 	write_config("first", 24);
@@ -244,7 +244,7 @@ START_TEST(what_can_change_is_taken_or_said_not_to_be)
 	reload_good_and_bad(r.c, &config);
 	faults_exhaust("reload", FAULT_BIT(FAULT_MEMORY) | FAULT_BIT(FAULT_OPENING), FAULTS_EVERY,
 	    reload, &r);
-	capd_close(r.c);
+	collector_close(r.c);
 	collector_config_free(&config);
 }
 END_TEST

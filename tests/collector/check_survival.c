@@ -3,7 +3,7 @@
  * file locked for ten minutes, damaged, cut or moved away, clocks that are set. Each time the file
  * is whole, nothing counts twice, and what was sent is what is stored and what is said to be lost.
  */
-#include "collector/capd.h"
+#include "collector/collector.h"
 #include "tests/collector/books_rig.h"
 #include "tests/collector/store/faulty_vfs.h"
 #include "tests/sql.h"
@@ -732,7 +732,7 @@ START_TEST(clocks_that_are_set)
 END_TEST
 
 static struct clock stepped_clock;
-static struct capd *stepped_capd;
+static struct collector *stepped_collector;
 
 /* The system's clock is set back an hour, forward a day when that was noticed, and slewed a little;
  * then the collector is stopped. */
@@ -744,7 +744,7 @@ step_clock(int signal)
 
 	(void)signal;
 	clock_step_us(&stepped_clock, 100000);
-	if (capd_stat(stepped_capd, "easecapd.clock_steps") < (next < 2 ? next : 2))
+	if (collector_stat(stepped_collector, "easecapd.clock_steps") < (next < 2 ? next : 2))
 		return;
 	if (next == sizeof(steps_us) / sizeof(steps_us[0]))
 		kill(getpid(), SIGTERM);
@@ -755,11 +755,11 @@ step_clock(int signal)
 START_TEST(the_collectors_clock_is_set)
 {
 	const struct itimerval every = {{0, 50000}, {0, 50000}};
-	const struct capd_options options = {.no_sockets = true};
+	const struct collector_arguments options = {.no_sockets = true};
 	struct sigaction action = {.sa_handler = step_clock};
 	struct collector_config config = {0};
 	char conf[128];
-	struct capd *capd;
+	struct collector *collector;
 	struct books f;
 	FILE *file;
 
@@ -772,15 +772,15 @@ START_TEST(the_collectors_clock_is_set)
 	ck_assert_msg(collector_config_load(conf, &config, f.error, sizeof(f.error)) == 0, "%s",
 	    f.error);
 	stepped_clock = f.clock;
-	ck_assert_msg(capd_open(&capd, &config, &options, &stepped_clock, f.error,
+	ck_assert_msg(collector_open(&collector, &config, &options, &stepped_clock, f.error,
 			  sizeof(f.error)) == 0, "%s", f.error);
-	stepped_capd = capd;
+	stepped_collector = collector;
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &every, NULL);
-	ck_assert_int_eq(capd_run(capd), 0);
+	ck_assert_int_eq(collector_run(collector), 0);
 	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
-	ck_assert_uint_eq(capd_stat(capd, "easecapd.clock_steps"), 2);
-	capd_close(capd);
+	ck_assert_uint_eq(collector_stat(collector, "easecapd.clock_steps"), 2);
+	collector_close(collector);
 	collector_config_free(&config);
 	ck_assert_double_eq(books_ask(&f, "SELECT running FROM life"), 0);
 	books_remove(&f);

@@ -3,7 +3,7 @@
  * (SQLite's, too), descriptors, disk, sockets, threads (faults.h). It must refuse cleanly or go on;
  * what it says is stored must be; nothing is left behind, and all is well when the fault is over.
  */
-#include "collector/capd_private.h"
+#include "collector/collector_private.h"
 #include "collector/report/query.h"
 #include "collector/report/question.h"
 #include "collector/report/render.h"
@@ -115,10 +115,10 @@ expect_all_stored(void)
 static int
 collect(void *arg)
 {
-	const struct capd_options options = {0};
+	const struct collector_arguments options = {0};
 	struct collector_config config = {0};
 	char error[ERROR_TEXT] = "", path[96];
-	struct capd *c = NULL;
+	struct collector *c = NULL;
 	uint64_t read_errors;
 	int rc;
 
@@ -127,16 +127,16 @@ collect(void *arg)
 	empty(path);
 	rc = collector_config_load(conf, &config, error, sizeof(error));
 	if (rc == 0)
-		rc = capd_open(&c, &config, &options, &noon, error, sizeof(error));
+		rc = collector_open(&c, &config, &options, &noon, error, sizeof(error));
 	faults_assert((rc < 0) == (error[0] != '\0'), "%d after %s failed: %s", rc, faults_last(),
 	    error);
 	if (rc == 0) {
 		send_all(input_receiver(c->input));
 		kill(getpid(), SIGTERM);
-		rc = capd_run(c);
+		rc = collector_run(c);
 	}
-	read_errors = rc == 0 ? capd_stat(c, "input.read_errors") : 0;
-	capd_close(c);
+	read_errors = rc == 0 ? collector_stat(c, "input.read_errors") : 0;
+	collector_close(c);
 	collector_config_free(&config);
 	faults_spare(true);
 	/* What cannot be read for good is not there; but it is said. */

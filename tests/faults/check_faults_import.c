@@ -4,7 +4,7 @@
  * all is in the store, and then it is; or that something failed, and how far it came. Imported
  * again without a fault, the store has what it would have had at once.
  */
-#include "collector/capd.h"
+#include "collector/collector.h"
 #include "common/log.h"
 #include "tests/faults/faults.h"
 #include "tests/faults/faults_private.h"
@@ -151,23 +151,23 @@ static int
 import(void)
 {
 	struct clock clock = {.manual = true, .manual_wall_us = PORT_LIFE_US + 3600000000};
-	const struct capd_options options = {.no_sockets = true};
+	const struct collector_arguments options = {.no_sockets = true};
 	struct collector_config config = {0};
 	char error[ERROR_TEXT] = "";
 	struct import_counts counts = {0};
-	struct capd *c = NULL;
+	struct collector *c = NULL;
 	uint64_t other;
 	int rc = collector_config_load(conf, &config, error, sizeof(error));
 
 	if (rc == 0)
-		rc = capd_open(&c, &config, &options, &clock, error, sizeof(error));
+		rc = collector_open(&c, &config, &options, &clock, error, sizeof(error));
 	if (rc == 0)
-		rc = capd_import(c, &clock, capture, &counts, &other, error, sizeof(error));
+		rc = collector_import(c, &clock, capture, &counts, &other, error, sizeof(error));
 	faults_assert((rc < 0) == (error[0] != '\0'), "%d after %s failed: %s", rc, faults_last(),
 	    error);
 	faults_assert(rc < 0 || counts.datagrams == MESSAGES, "%s failed, %d datagrams",
 	    faults_last(), (int)counts.datagrams);
-	capd_close(c);
+	collector_close(c);
 	collector_config_free(&config);
 	return rc;
 }

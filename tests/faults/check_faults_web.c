@@ -4,7 +4,7 @@
  * none (503), or the connection is closed; nothing is left behind; and the same server answers all
  * when the fault is over.
  */
-#include "collector/web/answer.h"
+#include "collector/web/api.h"
 #include "common/log.h"
 #include "tests/faults/faults_private.h"
 #include "tests/collector/report/report_store.h"

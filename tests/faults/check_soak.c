@@ -17,7 +17,7 @@
 #include "agent/snmp/notify.h"
 #include "agent/snmp/trap_sinks.h"
 #include "agent/state.h"
-#include "collector/capd_private.h"
+#include "collector/collector_private.h"
 #include "common/log.h"
 #include "tests/agent/hal/fake_device.h"
 #include "tests/faults/faults.h"
@@ -81,7 +81,7 @@ static struct soak {
 	bool direct; /* past the master */
 	/* the collector */
 	struct collector_config config;
-	struct capd *capd;
+	struct collector *collector;
 	/* this episode */
 	enum master master;
 	unsigned lossy; /* one datagram in so many; 0: none */
@@ -325,13 +325,13 @@ frames(unsigned n)
 /* ---- the collector ---- */
 
 static void
-collector_open(void)
+open_collector(void)
 {
-	static const struct capd_options options;
+	static const struct collector_arguments options;
 	char error[ERROR_TEXT];
 	int tries = 0;
 
-	while (capd_open(&soak.capd, &soak.config, &options, &soak.clock, error, sizeof(error)) < 0) {
+	while (collector_open(&soak.collector, &soak.config, &options, &soak.clock, error, sizeof(error)) < 0) {
 		soak.sums.refusals++;
 		faults_assert(tries++ < 2 * TRIES, "the collector does not start: %s", error);
 		be_calm(tries > TRIES);
@@ -340,21 +340,21 @@ collector_open(void)
 }
 
 static void
-collector_close(void)
+close_collector(void)
 {
-	capd_stop(soak.capd);
-	soak.sums.late += capd_stat(soak.capd, "ledger.late");
-	faults_assert(capd_stat(soak.capd, "input.kernel_drops") == 0, "datagrams lost by the kernel");
-	capd_close(soak.capd);
-	soak.capd = NULL;
+	collector_stop(soak.collector);
+	soak.sums.late += collector_stat(soak.collector, "ledger.late");
+	faults_assert(collector_stat(soak.collector, "input.kernel_drops") == 0, "datagrams lost by the kernel");
+	collector_close(soak.collector);
+	soak.collector = NULL;
 }
 
 /* The store's thread and this one take turns, so that a seed repeats exactly. */
 static void
-collector_turn(void)
+turn_collector(void)
 {
-	capd_turn(soak.capd);
-	store_drain(soak.capd->store);
+	collector_turn(soak.collector);
+	store_drain(soak.collector->store);
 }
 
 /* ---- trouble ---- */
@@ -369,7 +369,7 @@ settle(void)
 		send_counters();
 		while (!notify_ring_idle(soak.ring))
 			pump();
-		collector_turn();
+		turn_collector();
 	}
 }
 
@@ -393,9 +393,9 @@ static void
 restart_collector(void)
 {
 	be_calm(draw(2));
-	collector_close();
+	close_collector();
 	be_calm(false);
-	collector_open();
+	open_collector();
 	soak.sums.restarts++;
 }
 
@@ -450,7 +450,7 @@ step(uint64_t at_us)
 	hal_refresh(soak.hal, 0);
 	sampling_publish(soak.sampling);
 	pump();
-	collector_turn();
+	turn_collector();
 }
 
 static void
@@ -479,14 +479,14 @@ look(const char *when)
 
 	/* Both anew: a collector that had no shared memory at its start has a descriptor less. */
 	be_calm(true);
-	collector_close();
-	collector_open();
+	close_collector();
+	open_collector();
 	be_calm(true);
 	settle();
 	held = (struct held){faults_octets(), faults_descriptors()};
 	ck_assert(notify_ring_idle(soak.ring));
 	ck_assert(!packer_waits(soak.packer));
-	ck_assert_uint_eq(slow_waiting(soak.capd->slow), 0);
+	ck_assert_uint_eq(slow_waiting(soak.collector->slow), 0);
 	printf("%s: %zu octets, %zu descriptors\n", when, held.octets, held.descriptors);
 	be_calm(false);
 	return held;
@@ -589,7 +589,7 @@ begin(uint64_t seed)
 	soak.seed = seed;
 	soak.fake.now_us = NOON_US;
 	begin_draws(0);
-	collector_open();
+	open_collector();
 	agent_open();
 	faults_draw(seed, none, of_others);
 }
@@ -600,7 +600,7 @@ end(void)
 	be_calm(true);
 	settle();
 	count_numbers();
-	collector_close();
+	close_collector();
 	agent_close();
 	faults_stop();
 	expect_accounted();

@@ -5,7 +5,7 @@
  * which is seen by standing in for malloc and for the locks of libpthread. SIGHUP changes who may
  * send under load, and nothing is lost.
  */
-#include "collector/capd.h"
+#include "collector/collector.h"
 #include "collector/config.h"
 #include "common/log.h"
 #include "tests/common/sflow_builder.h"
@@ -115,8 +115,8 @@ pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 struct rig {
 	char dir[64], conf[96], db[96];
 	struct collector_config config;
-	struct capd_options options;
-	struct capd *capd;
+	struct collector_arguments options;
+	struct collector *collector;
 	pthread_t thread;
 	int fd, sflow_fd; /* connected to it */
 	int port, sflow_port;
@@ -144,7 +144,7 @@ run(void *arg)
 {
 	struct rig *rig = arg;
 
-	ck_assert_int_eq(capd_run(rig->capd), 0);
+	ck_assert_int_eq(collector_run(rig->collector), 0);
 	return NULL;
 }
 
@@ -176,10 +176,10 @@ start(struct rig *rig, int threads)
 	rig->fd = connect_to_free_port(&rig->port);
 	rig->sflow_fd = connect_to_free_port(&rig->sflow_port);
 	write_conf(rig, threads, "public", "");
-	rig->options = (struct capd_options){.config_file = rig->conf, .live_config = &rig->config};
+	rig->options = (struct collector_arguments){.config_file = rig->conf, .live_config = &rig->config};
 	ck_assert_msg(collector_config_load(rig->conf, &rig->config, error, sizeof(error)) == 0,
 	    "%s", error);
-	ck_assert_msg(capd_open(&rig->capd, &rig->config, &rig->options, &clock_system, error,
+	ck_assert_msg(collector_open(&rig->collector, &rig->config, &rig->options, &clock_system, error,
 			  sizeof(error)) == 0, "%s", error);
 	ck_assert_int_eq(pthread_create(&rig->thread, NULL, run, rig), 0);
 }
@@ -189,9 +189,9 @@ stop(struct rig *rig)
 {
 	kill(getpid(), SIGTERM);
 	ck_assert_int_eq(pthread_join(rig->thread, NULL), 0);
-	ck_assert_uint_eq(capd_stat(rig->capd, "input.kernel_drops"), 0);
-	ck_assert_uint_eq(capd_stat(rig->capd, "input.datagrams"), rig->sent);
-	capd_close(rig->capd);
+	ck_assert_uint_eq(collector_stat(rig->collector, "input.kernel_drops"), 0);
+	ck_assert_uint_eq(collector_stat(rig->collector, "input.datagrams"), rig->sent);
+	collector_close(rig->collector);
 	close(rig->fd);
 	close(rig->sflow_fd);
 	collector_config_free(&rig->config);
@@ -210,7 +210,7 @@ remove_rig(const struct rig *rig)
 static void
 settle(const struct rig *rig, uint64_t most)
 {
-	while (rig->sent > capd_stat(rig->capd, "input.datagrams") + most)
+	while (rig->sent > collector_stat(rig->collector, "input.datagrams") + most)
 		usleep(100);
 }
 
@@ -354,10 +354,10 @@ END_TEST
 static void
 send_over_batches(struct rig *rig, uint32_t *next)
 {
-	uint64_t batches = capd_stat(rig->capd, "store.batches") + BATCHES_SEEN;
+	uint64_t batches = collector_stat(rig->collector, "store.batches") + BATCHES_SEEN;
 	uint32_t least = *next + WARM_UP;
 
-	while (*next < least || capd_stat(rig->capd, "store.batches") < batches) {
+	while (*next < least || collector_stat(rig->collector, "store.batches") < batches) {
 		send_notification(rig, 1, *next);
 		send_sflow(rig, (*next)++);
 		if (*next % IN_FLIGHT == 0)
@@ -394,11 +394,11 @@ END_TEST
 static void
 reload(struct rig *rig, int threads, const char *communities, const char *further)
 {
-	uint64_t reloads = capd_stat(rig->capd, "easecapd.reloads");
+	uint64_t reloads = collector_stat(rig->collector, "easecapd.reloads");
 
 	write_conf(rig, threads, communities, further);
 	kill(getpid(), SIGHUP);
-	while (capd_stat(rig->capd, "easecapd.reloads") == reloads)
+	while (collector_stat(rig->collector, "easecapd.reloads") == reloads)
 		usleep(100);
 }
 
@@ -424,18 +424,18 @@ START_TEST(a_switch_is_added_and_no_sample_is_lost)
 			    further[i / 1000 % 3]);
 	}
 	settle(&rig, 0);
-	ck_assert_uint_eq(capd_stat(rig.capd, "input.notifications"), NOTIFICATIONS);
+	ck_assert_uint_eq(collector_stat(rig.collector, "input.notifications"), NOTIFICATIONS);
 	reload(&rig, _i, "\"new\"", further[0]);
 	for (uint32_t i = 0; i < 100; i++)
 		send_notification(&rig, 1, NOTIFICATIONS + i);
 	settle(&rig, 0);
-	ck_assert_uint_eq(capd_stat(rig.capd, "input.notifications"), NOTIFICATIONS);
-	ck_assert_uint_eq(capd_stat(rig.capd, "input.refused_community"), 100);
+	ck_assert_uint_eq(collector_stat(rig.collector, "input.notifications"), NOTIFICATIONS);
+	ck_assert_uint_eq(collector_stat(rig.collector, "input.refused_community"), 100);
 	reload(&rig, _i, "\"public\"", "senders={\"192.0.2.7\"}\n");
 	send_sflow(&rig, 0);
 	send_notification(&rig, 1, NOTIFICATIONS);
 	settle(&rig, 0);
-	refused = capd_stat(rig.capd, "input.refused_sender");
+	refused = collector_stat(rig.collector, "input.refused_sender");
 	stop(&rig);
 	ck_assert_uint_eq(refused, 2);
 	ck_assert_double_eq(sql_number(rig.db, "SELECT sum(n) FROM window"), 2. * NOTIFICATIONS);

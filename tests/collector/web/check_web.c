@@ -336,29 +336,29 @@ is_closed(int other_end)
 START_TEST(slow_clients_are_closed)
 {
 	struct clock clock = {.manual = true, .manual_mono_us = 1};
-	struct clients clients = {.clock = &clock, .most = 8};
-	struct client *asks, *waits, *reads;
+	struct web_connections clients = {.clock = &clock, .most = 8};
+	struct web_connection *asks, *waits, *reads;
 	int ends[3][2];
 	bool evicted;
 
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]), 0);
-	asks = clients_add(&clients, ends[0][0], &evicted);
-	waits = clients_add(&clients, ends[1][0], &evicted);
-	reads = clients_add(&clients, ends[2][0], &evicted);
-	client_enter(&clients, waits, CLIENT_WAITS);
-	client_enter(&clients, reads, CLIENT_READS);
-	clock_step_us(&clock, CLIENT_ASK_US);
-	ck_assert_uint_eq(clients_look(&clients), 0);
+	asks = connections_add(&clients, ends[0][0], &evicted);
+	waits = connections_add(&clients, ends[1][0], &evicted);
+	reads = connections_add(&clients, ends[2][0], &evicted);
+	connection_enter(&clients, waits, CONNECTION_WAIT);
+	connection_enter(&clients, reads, CONNECTION_RESPONSE);
+	clock_step_us(&clock, CONNECTION_REQUEST_US);
+	ck_assert_uint_eq(connections_close_late(&clients), 0);
 	clock_step_us(&clock, 1);
-	ck_assert_uint_eq(clients_look(&clients), 1);
+	ck_assert_uint_eq(connections_close_late(&clients), 1);
 	ck_assert(is_closed(ends[0][1]) && !is_closed(ends[2][1]));
-	clock_step_us(&clock, CLIENT_READ_US);
-	ck_assert_uint_eq(clients_look(&clients), 1);
+	clock_step_us(&clock, CONNECTION_RESPONSE_US);
+	ck_assert_uint_eq(connections_close_late(&clients), 1);
 	ck_assert(is_closed(ends[2][1]) && !is_closed(ends[1][1])); /* who waits, waits for us */
-	clients_remove(&clients, waits);
-	clients_remove(&clients, asks);
-	clients_remove(&clients, reads);
+	connections_remove(&clients, waits);
+	connections_remove(&clients, asks);
+	connections_remove(&clients, reads);
 	ck_assert_uint_eq(clients.n, 0);
 	for (int i = 0; i < 6; i++)
 		close(ends[i / 2][i % 2]);
@@ -368,27 +368,27 @@ END_TEST
 START_TEST(one_too_many_takes_the_place_of_the_slowest)
 {
 	struct clock clock = {.manual = true, .manual_mono_us = 1};
-	struct clients clients = {.clock = &clock, .most = 2};
-	struct client *client[4];
+	struct web_connections clients = {.clock = &clock, .most = 2};
+	struct web_connection *client[4];
 	int ends[4][2];
 	bool evicted;
 
 	for (int i = 0; i < 4; i++) {
 		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]), 0);
 		clock_step_us(&clock, 1000);
-		client[i] = clients_add(&clients, ends[i][0], &evicted);
+		client[i] = connections_add(&clients, ends[i][0], &evicted);
 		ck_assert_int_eq(evicted, i >= 2);
 		if (i == 0)
-			client_enter(&clients, client[0], CLIENT_READS);
+			connection_enter(&clients, client[0], CONNECTION_RESPONSE);
 	}
 	ck_assert(!is_closed(ends[0][1]) && is_closed(ends[1][1]) && is_closed(ends[2][1]));
 	ck_assert(!is_closed(ends[3][1]));
-	ck_assert(!clients_evict_reader(&clients)); /* it has not been slow yet */
+	ck_assert(!connections_evict_reader(&clients)); /* it has not been slow yet */
 	clock_step_us(&clock, 6000000);
-	ck_assert(clients_evict_reader(&clients));
+	ck_assert(connections_evict_reader(&clients));
 	ck_assert(is_closed(ends[0][1]));
 	for (int i = 0; i < 4; i++) {
-		clients_remove(&clients, client[i]);
+		connections_remove(&clients, client[i]);
 		close(ends[i][0]);
 		close(ends[i][1]);
 	}

@@ -1,6 +1,6 @@
 /* Importing: datagrams of a file come the same way as those of a socket, only that the store is waited
  * for: while it fails nothing is read on, and if it does so for long the import ends with an error. */
-#include "collector/capd_private.h"
+#include "collector/collector_private.h"
 #include "common/buf.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ enum {
 };
 
 struct importing {
-	struct capd *c;
+	struct collector *c;
 	struct clock *clock;
 	uint64_t *other;
 	uint64_t taken; /* datagrams */
@@ -28,13 +28,13 @@ go_on(void *arg, const char *what, double done)
 {
 	const struct importing *i = arg;
 
-	return !i->gave_up && capd_go_on(i->c, what, done);
+	return !i->gave_up && collector_go_on(i->c, what, done);
 }
 
 static void
 flush_waiting(struct importing *i)
 {
-	struct capd *c = i->c;
+	struct collector *c = i->c;
 
 	for (int waits = 0; store_drain(c->store) < 0; waits++) {
 		i->gave_up = waits == STORE_WAITS;
@@ -44,7 +44,7 @@ flush_waiting(struct importing *i)
 	}
 	if (i->gave_up)
 		return;
-	capd_flush(c);
+	collector_flush(c);
 	c->next_flush_us = clock_mono_us(c->clock) + IMPORT_FLUSH_S * 1000000ull;
 }
 
@@ -63,7 +63,7 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
     size_t n)
 {
 	struct importing *i = arg;
-	struct capd *c = i->c;
+	struct collector *c = i->c;
 	struct rbuf r = rbuf_of(octets, n);
 
 	if (i->gave_up)
@@ -77,12 +77,12 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 	else
 		++*i->other;
 	slow_run(c->slow);
-	if (capd_flush_is_due(c))
+	if (collector_flush_is_due(c))
 		flush_waiting(i);
 }
 
 int
-capd_import(struct capd *c, struct clock *clock, const char *file, struct import_counts *counts,
+collector_import(struct collector *c, struct clock *clock, const char *file, struct import_counts *counts,
     uint64_t *other, char *error, size_t error_size)
 {
 	struct importing importing = {.c = c, .clock = clock, .other = other};
@@ -93,7 +93,7 @@ capd_import(struct capd *c, struct clock *clock, const char *file, struct import
 	tap_flush(c->tap);
 	r = import_file(file, import_one, &importing, &progress, counts, error, error_size);
 	progress_end(&c->display);
-	stopped = capd_stop(c);
+	stopped = collector_stop(c);
 	if (importing.gave_up) {
 		snprintf(error, error_size, "%s: stopped after %" PRIu64 " datagrams, because the store"
 		    " could not be written; when it can, import it again: nothing counts twice",

@@ -4,8 +4,8 @@
  * go by it, and then the row of `cursor` that says that all of it has arrived. A batch that fails
  * is begun again with a higher revision: what arrived of it is replaced.
  */
-#ifndef EASE_COLLECTOR_SHIP_SENDER_H
-#define EASE_COLLECTOR_SHIP_SENDER_H
+#ifndef EASE_COLLECTOR_SHIP_SHIP_BATCH_H
+#define EASE_COLLECTOR_SHIP_SHIP_BATCH_H
 
 #include "collector/cluster/http.h"
 #include "collector/cluster/rowbinary.h"
@@ -17,7 +17,7 @@ struct ship_cursor {
 	uint64_t from_us, to_us, closed_us, newest_us, missed_minutes;
 };
 
-struct sender {
+struct ship_batch {
 	struct cluster_http *http;  /* borrowed */
 	struct cluster_place place; /* borrowed texts */
 	int64_t collector;
@@ -31,23 +31,23 @@ struct sender {
 enum {
 	/* Octets of a table's rows that are sent together: far over what an INSERT costs beside
 	 * its rows, and small beside the memory budget. */
-	SENDER_BUFFER = 2 << 20,
-	SENDER_ROW_MAX = 64 << 10, /* a row may go over it by so much */
+	SHIP_BATCH_BUFFER = 2 << 20,
+	SHIP_BATCH_ROW_MAX = 64 << 10, /* a row may go over it by so much */
 };
 
-void sender_init(struct sender *s, struct cluster_http *http, const struct cluster_place *place);
-void sender_free(struct sender *s);
+void ship_batch_init(struct ship_batch *s, struct cluster_http *http, const struct cluster_place *place);
+void ship_batch_free(struct ship_batch *s);
 
 /* Forgets what was not sent; rows that follow have the next revision. */
-void sender_begin(struct sender *s);
+void ship_batch_begin(struct ship_batch *s);
 
 /* A row's cells are put into this buffer, in the order of the table's columns, then it is ended. */
-struct row_buffer *sender_row(struct sender *s, enum cluster_table_id table);
+struct row_buffer *ship_batch_row(struct ship_batch *s, enum cluster_table_id table);
 
 /* 0, or an error of cluster_http_ask(): the batch has failed. */
-int sender_end_row(struct sender *s, enum cluster_table_id table);
+int ship_batch_end_row(struct ship_batch *s, enum cluster_table_id table);
 
 /* Sends what is left, and the cursor. 0, or an error as above. */
-int sender_commit(struct sender *s, const struct ship_cursor *cursor);
+int ship_batch_commit(struct ship_batch *s, const struct ship_cursor *cursor);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collector/ship/answer.h"
+#include "collector/ship/statement.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,12 +47,12 @@ int
 statement_rows(struct statement *st, struct cluster_http *http, int server, size_t n_columns,
     row_fn *row, void *arg)
 {
-	enum cluster_type types[ANSWER_COLUMNS_MAX];
+	enum cluster_type types[STATEMENT_COLUMNS_MAX];
 	struct row_stream stream;
 	struct cluster_question q = {.server = server, .take = take_rows, .arg = &stream};
 	int r;
 
-	for (size_t i = 0; i < ANSWER_COLUMNS_MAX; i++)
+	for (size_t i = 0; i < STATEMENT_COLUMNS_MAX; i++)
 		types[i] = CLUSTER_U64;
 	row_stream_init(&stream, types, n_columns, row, arg);
 	if (st->out)
@@ -90,9 +90,9 @@ statement_numbers(struct statement *st, struct cluster_http *http, int server, i
 }
 
 bool
-answer_has_no_tables(const struct cluster_http *http)
+statement_has_no_tables(const struct cluster_http *http)
 {
 	int code = cluster_http_code(http);
 
-	return code == ANSWER_NO_TABLE || code == ANSWER_NO_DATABASE;
+	return code == CLUSTER_ERROR_NO_TABLE || code == CLUSTER_ERROR_NO_DATABASE;
 }

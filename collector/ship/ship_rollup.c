@@ -1,6 +1,6 @@
-#include "collector/ship/rolling.h"
+#include "collector/ship/ship_rollup.h"
 #include "collector/cluster/sums_sql.h"
-#include "collector/ship/answer.h"
+#include "collector/ship/statement.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -16,15 +16,15 @@ enum {
 };
 
 static void
-write_name(const struct rolling *r, FILE *out, enum cluster_table_id table, bool local)
+write_name(const struct ship_rollup *r, FILE *out, enum cluster_table_id table, bool local)
 {
 	cluster_write_name(out, &r->place, &cluster_tables[table], local);
 }
 
 /* Where the server is */
 
-static struct rolling_collector *
-find_collector(struct rolling *r, int64_t collector)
+static struct ship_rollup_collector *
+find_collector(struct ship_rollup *r, int64_t collector)
 {
 	for (size_t i = 0; i < r->n_collectors; i++)
 		if (r->collectors[i].collector == collector)
@@ -35,14 +35,14 @@ find_collector(struct rolling *r, int64_t collector)
 static int
 take_rolled(void *arg, const struct row_cell *cells)
 {
-	struct rolling *r = arg;
-	struct rolling_collector *c = find_collector(r, cells[1].i);
+	struct ship_rollup *r = arg;
+	struct ship_rollup_collector *c = find_collector(r, cells[1].i);
 	int l = 0;
 
 	while (l < CLUSTER_1_D && cluster_levels[l].minutes != (unsigned)cells[0].i)
 		l++;
 	if (cells[1].i == 0)
-		r->levels[l] = (struct rolling_level){(uint64_t)cells[3].i,
+		r->levels[l] = (struct ship_rollup_level){(uint64_t)cells[3].i,
 		    (uint64_t)cells[4].i};
 	else if (c)
 		c->rolled[l] = (uint64_t)cells[2].i;
@@ -52,7 +52,7 @@ take_rolled(void *arg, const struct row_cell *cells)
 }
 
 int
-rolling_load(struct rolling *r)
+ship_rollup_load(struct ship_rollup *r)
 {
 	struct statement st;
 
@@ -70,7 +70,7 @@ rolling_load(struct rolling *r)
 }
 
 void
-rolling_free(struct rolling *r)
+ship_rollup_free(struct ship_rollup *r)
 {
 	free(r->list);
 	r->list = NULL;
@@ -79,7 +79,7 @@ rolling_free(struct rolling *r)
 
 /* All rows of a level in one block, so that nobody sees one without the others. */
 static int
-save(struct rolling *r, int level)
+save(struct ship_rollup *r, int level)
 {
 	struct statement st;
 
@@ -105,7 +105,7 @@ save(struct rolling *r, int level)
 static int
 add_window(void *arg, const struct row_cell *cells)
 {
-	struct rolling *r = arg;
+	struct ship_rollup *r = arg;
 
 	if (r->n_list == r->room) {
 		size_t room = r->room ? 2 * r->room : 64;
@@ -121,13 +121,13 @@ add_window(void *arg, const struct row_cell *cells)
 }
 
 static bool
-is_dirty(const struct rolling_collector *c, int level)
+is_dirty(const struct ship_rollup_collector *c, int level)
 {
 	return c->revision > c->rolled[level];
 }
 
 static bool
-has_dirty(const struct rolling *r, int level)
+has_dirty(const struct ship_rollup *r, int level)
 {
 	for (size_t i = 0; i < r->n_collectors; i++)
 		if (is_dirty(&r->collectors[i], level))
@@ -137,12 +137,12 @@ has_dirty(const struct rolling *r, int level)
 
 /* Batches, or minutes, that the level has not been made of. */
 static void
-write_dirty(const struct rolling *r, FILE *out, int level)
+write_dirty(const struct ship_rollup *r, FILE *out, int level)
 {
 	const char *separator = "(";
 
 	for (size_t i = 0; i < r->n_collectors; i++) {
-		const struct rolling_collector *c = &r->collectors[i];
+		const struct ship_rollup_collector *c = &r->collectors[i];
 
 		if (!is_dirty(c, level))
 			continue;
@@ -156,7 +156,7 @@ write_dirty(const struct rolling *r, FILE *out, int level)
 
 /* What those batches' minutes are between. */
 static int
-ask_dirty_range(struct rolling *r, int level, int64_t range[2])
+ask_dirty_range(struct ship_rollup *r, int level, int64_t range[2])
 {
 	struct statement st;
 
@@ -171,7 +171,7 @@ ask_dirty_range(struct rolling *r, int level, int64_t range[2])
 }
 
 static int
-list_windows(struct rolling *r, int level, uint64_t from_us, uint64_t to_us, bool dirty)
+list_windows(struct ship_rollup *r, int level, uint64_t from_us, uint64_t to_us, bool dirty)
 {
 	struct statement st;
 
@@ -242,7 +242,7 @@ write_window(FILE *out, const char *column, const struct windows *w)
 
 /* " AND agent IN (…)": those whose minutes there are news of. */
 static void
-write_agents(const struct rolling *r, FILE *out, const struct windows *w)
+write_agents(const struct ship_rollup *r, FILE *out, const struct windows *w)
 {
 	if (!w->again)
 		return;
@@ -275,7 +275,7 @@ write_summands(FILE *out, enum cluster_table_id id, bool zeros)
 
 /* Rows that count, of the level before. */
 static void
-write_source(const struct rolling *r, FILE *out, const struct windows *w, const struct summed *of,
+write_source(const struct ship_rollup *r, FILE *out, const struct windows *w, const struct summed *of,
     const char *where)
 {
 	const struct sums_run run = {cluster_levels[w->level - 1].minutes, w->from_us, w->to_us};
@@ -292,7 +292,7 @@ write_source(const struct rolling *r, FILE *out, const struct windows *w, const 
 
 /* Zeros for the keys that the window had: those of a collector that counts no more. */
 static void
-write_former(const struct rolling *r, FILE *out, const struct windows *w, const struct summed *of,
+write_former(const struct ship_rollup *r, FILE *out, const struct windows *w, const struct summed *of,
     const char *where)
 {
 	fputs(" UNION ALL SELECT ", out);
@@ -309,7 +309,7 @@ write_former(const struct rolling *r, FILE *out, const struct windows *w, const 
 /* The sum of its minutes' revisions: more whenever one of them was sent again, and the same
  * whoever adds it up. */
 static void
-write_revisions(const struct rolling *r, FILE *out, const struct windows *w)
+write_revisions(const struct ship_rollup *r, FILE *out, const struct windows *w)
 {
 	fputs("SELECT ", out);
 	write_window(out, "start_us", w);
@@ -321,7 +321,7 @@ write_revisions(const struct rolling *r, FILE *out, const struct windows *w)
 }
 
 static int
-make_sums(struct rolling *r, const struct windows *w, const struct summed *of, unsigned kind)
+make_sums(struct ship_rollup *r, const struct windows *w, const struct summed *of, unsigned kind)
 {
 	struct statement st;
 	char where[32] = "";
@@ -351,7 +351,7 @@ make_sums(struct rolling *r, const struct windows *w, const struct summed *of, u
 
 /* Counters: of each window, port and boot the first and the last. */
 static int
-copy_ends(struct rolling *r, const struct windows *w, enum cluster_table_id id,
+copy_ends(struct ship_rollup *r, const struct windows *w, enum cluster_table_id id,
     const char *stretch)
 {
 	const struct cluster_table *table = &cluster_tables[id];
@@ -383,7 +383,7 @@ copy_ends(struct rolling *r, const struct windows *w, enum cluster_table_id id,
 }
 
 static int
-make_windows(struct rolling *r, const struct windows *w)
+make_windows(struct ship_rollup *r, const struct windows *w)
 {
 	int err = 0;
 
@@ -399,7 +399,7 @@ make_windows(struct rolling *r, const struct windows *w)
 
 /* The next run of listed windows from *i on. */
 static int
-make_run(struct rolling *r, int level, bool again, size_t *i)
+make_run(struct ship_rollup *r, int level, bool again, size_t *i)
 {
 	struct windows w = {.level = level, .from_us = r->list[*i], .again = again};
 	uint64_t end_us = w.from_us / run_us[level] * run_us[level] + run_us[level];
@@ -418,9 +418,9 @@ make_run(struct rolling *r, int level, bool again, size_t *i)
 
 /* Windows that were made already and have news; but for those whose parts are dropped. */
 static int
-make_again(struct rolling *r, int level)
+make_again(struct ship_rollup *r, int level)
 {
-	const struct rolling_level *from = &r->levels[level - 1];
+	const struct ship_rollup_level *from = &r->levels[level - 1];
 	uint64_t span_us = cluster_levels[level].span_us, from_us;
 	int64_t range[2];
 	int err;
@@ -442,9 +442,9 @@ make_again(struct rolling *r, int level)
 
 /* Windows that have ended since. *all: up to the end, none waits for the next time. */
 static int
-make_new(struct rolling *r, int level, uint64_t end_us, bool *all)
+make_new(struct ship_rollup *r, int level, uint64_t end_us, bool *all)
 {
-	struct rolling_level *to = &r->levels[level];
+	struct ship_rollup_level *to = &r->levels[level];
 	int err = list_windows(r, level, to->done_us, end_us, false);
 
 	*all = false;
@@ -462,7 +462,7 @@ make_new(struct rolling *r, int level, uint64_t end_us, bool *all)
 }
 
 static int
-roll_level(struct rolling *r, int level)
+roll_level(struct ship_rollup *r, int level)
 {
 	uint64_t span_us = cluster_levels[level].span_us;
 	uint64_t before_us = level == CLUSTER_5_MIN ? r->closed_us : r->levels[level - 1].done_us;
@@ -479,7 +479,7 @@ roll_level(struct rolling *r, int level)
 
 /* Before anything is dropped, so that nobody looks for it. */
 static int
-save_kept(struct rolling *r)
+save_kept(struct ship_rollup *r)
 {
 	int err = 0;
 
@@ -493,7 +493,7 @@ save_kept(struct rolling *r)
 }
 
 int
-rolling_run(struct rolling *r)
+ship_rollup_run(struct ship_rollup *r)
 {
 	int err = 0;
 

@@ -1,4 +1,4 @@
-#include "collector/capd_private.h"
+#include "collector/collector_private.h"
 #include "common/log.h"
 #include "common/service.h"
 
@@ -44,21 +44,21 @@ enum {
 /* A clock that is disciplined never moves that far between two looks. */
 #define CLOCK_STEP_US 1000000
 
-static const struct stat_name stat_names[CAPD_N_STATS] = {
-    [CAPD_STAT_FLUSHES_POSTPONED] = {"easecapd.flushes_postponed",
+static const struct stat_name stat_names[COLLECTOR_N_STATS] = {
+    [COLLECTOR_STAT_FLUSHES_POSTPONED] = {"easecapd.flushes_postponed",
 	"times a batch was due and had to go on because the store was behind"},
-    [CAPD_STAT_CLOCK_STEPS] = {"easecapd.clock_steps",
+    [COLLECTOR_STAT_CLOCK_STEPS] = {"easecapd.clock_steps",
 	"times the system's clock was set by more than a second"},
-    [CAPD_STAT_RELOADS] = {"easecapd.reloads", "times the configuration was read again"},
-    [CAPD_STAT_RELOADS_REFUSED] = {"easecapd.reloads_refused",
+    [COLLECTOR_STAT_RELOADS] = {"easecapd.reloads", "times the configuration was read again"},
+    [COLLECTOR_STAT_RELOADS_REFUSED] = {"easecapd.reloads_refused",
 	"times it could not be, or not all of it: the log says what stayed as it was"},
-    [CAPD_STAT_STARTED] = {"started_us", "when this collector started; counts are since then"},
+    [COLLECTOR_STAT_STARTED] = {"started_us", "when this collector started; counts are since then"},
 };
 
-enum { STAT_SETS = CAPD_STAT_SETS };
+enum { STAT_SETS = COLLECTOR_STAT_SETS };
 
 void
-capd_stat_sets(const struct capd *c, const struct stat_set *sets[CAPD_STAT_SETS])
+collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLECTOR_STAT_SETS])
 {
 	static const struct stat_set none = {0};
 
@@ -70,14 +70,14 @@ capd_stat_sets(const struct capd *c, const struct stat_set *sets[CAPD_STAT_SETS]
 	sets[5] = input_sflow_stats(c->input);
 	sets[6] = slow_stats(c->slow);
 	sets[7] = c->tap ? tap_stats(c->tap) : &none;
-	for (int i = 0; i < CAPD_FURTHER_STATS; i++)
+	for (int i = 0; i < COLLECTOR_FURTHER_STATS; i++)
 		sets[8 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
 }
 
 void
-capd_add_stats(struct capd *c, const struct stat_set *stats)
+collector_add_stats(struct collector *c, const struct stat_set *stats)
 {
-	for (int i = 0; i < CAPD_FURTHER_STATS; i++)
+	for (int i = 0; i < COLLECTOR_FURTHER_STATS; i++)
 		if (!c->further_stats[i]) {
 			c->further_stats[i] = stats;
 			break;
@@ -85,7 +85,7 @@ capd_add_stats(struct capd *c, const struct stat_set *stats)
 }
 
 void
-capd_on_reload(struct capd *c, void (*reloaded)(void *arg), void *arg)
+collector_on_reload(struct collector *c, void (*reloaded)(void *arg), void *arg)
 {
 	c->reloaded = reloaded;
 	c->reloaded_arg = arg;
@@ -100,17 +100,17 @@ clock_offset_us(const struct clock *clock)
 /* Signals */
 
 static void
-log_stats(const struct capd *c)
+log_stats(const struct collector *c)
 {
 	const struct stat_set *sets[STAT_SETS];
 
-	capd_stat_sets(c, sets);
+	collector_stat_sets(c, sets);
 	for (size_t i = 0; i < STAT_SETS; i++)
 		stat_log(sets[i]);
 }
 
 static void
-take_signals(struct capd *c)
+take_signals(struct collector *c)
 {
 	struct signalfd_siginfo info;
 
@@ -134,7 +134,7 @@ take_signals(struct capd *c)
 static void
 take_records(void *arg, const struct ease_record *records, size_t n)
 {
-	struct capd *c = arg;
+	struct collector *c = arg;
 
 	ledger_take(c->ledger, c->batch, records, n);
 	tap_take(c->tap, records, n);
@@ -143,13 +143,13 @@ take_records(void *arg, const struct ease_record *records, size_t n)
 static uint32_t
 known_boot(void *arg, const uint8_t *agent_id)
 {
-	return ledger_boot(((struct capd *)arg)->ledger, agent_id);
+	return ledger_boot(((struct collector *)arg)->ledger, agent_id);
 }
 
 static bool
 keep_records(void *arg, const struct ease_record *records, size_t n)
 {
-	struct capd *c = arg;
+	struct collector *c = arg;
 	uint64_t lost = ledger_lost(c->ledger);
 
 	take_records(c, records, n);
@@ -159,13 +159,13 @@ keep_records(void *arg, const struct ease_record *records, size_t n)
 static bool
 keep_event(void *arg, const struct ease_event *event)
 {
-	struct capd *c = arg;
+	struct collector *c = arg;
 
 	return ledger_event(c->ledger, c->batch, event);
 }
 
 struct prefix *
-capd_senders(const struct collector_config *config)
+collector_allow_list(const struct collector_config *config)
 {
 	struct prefix *senders = calloc(config->senders.n + 1, sizeof(*senders));
 	const char *reason;
@@ -177,7 +177,7 @@ capd_senders(const struct collector_config *config)
 
 /* Addresses were checked when the file was read. */
 static int
-parse_addresses(struct capd *c)
+parse_addresses(struct collector *c)
 {
 	const struct collector_config *config = c->config;
 	const char *reason;
@@ -185,7 +185,7 @@ parse_addresses(struct capd *c)
 
 	c->listen = calloc(config->listen.n, sizeof(*c->listen));
 	c->sflow_listen = calloc(config->sflow_listen.n + 1, sizeof(*c->sflow_listen));
-	c->senders = capd_senders(config);
+	c->senders = collector_allow_list(config);
 	if (!c->listen || !c->sflow_listen || !c->senders)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < config->listen.n; i++)
@@ -196,7 +196,7 @@ parse_addresses(struct capd *c)
 }
 
 struct v3_user *
-capd_users(const struct collector_config *config)
+collector_v3_users(const struct collector_config *config)
 {
 	const struct collector_user *users = config->users.items;
 	struct v3_user *v3_users = calloc(config->users.n + 1, sizeof(*v3_users));
@@ -215,17 +215,17 @@ capd_users(const struct collector_config *config)
 }
 
 void
-capd_engine_file(const struct collector_config *config, char file[static CAPD_PATH_OCTETS])
+collector_engine_file(const struct collector_config *config, char file[static COLLECTOR_PATH_OCTETS])
 {
-	snprintf(file, CAPD_PATH_OCTETS, "%s.engine", config->store);
+	snprintf(file, COLLECTOR_PATH_OCTETS, "%s.engine", config->store);
 }
 
 static int
-open_slow(struct capd *c, char *error, size_t error_size)
+open_slow(struct collector *c, char *error, size_t error_size)
 {
 	const struct collector_config *config = c->config;
-	struct v3_user *v3_users = capd_users(config);
-	char engine_file[CAPD_PATH_OCTETS];
+	struct v3_user *v3_users = collector_v3_users(config);
+	char engine_file[COLLECTOR_PATH_OCTETS];
 	struct slow_config slow = {
 	    .communities = (const char *const *)config->communities.items,
 	    .n_communities = config->communities.n,
@@ -243,14 +243,14 @@ open_slow(struct capd *c, char *error, size_t error_size)
 		snprintf(error, error_size, "out of memory");
 		return -ENOMEM;
 	}
-	capd_engine_file(config, engine_file);
+	collector_engine_file(config, engine_file);
 	r = slow_open(&c->slow, &slow, error, error_size);
 	free(v3_users);
 	return r;
 }
 
 static int
-open_input(struct capd *c, char *error, size_t error_size)
+open_input(struct collector *c, char *error, size_t error_size)
 {
 	const struct collector_config *config = c->config;
 	const struct input_config input = {
@@ -302,9 +302,9 @@ recall_event(void *slow, uint64_t identity)
 
 /* Signals are blocked already, so a stop is asked for here. */
 bool
-capd_go_on(void *arg, const char *what, double done)
+collector_go_on(void *arg, const char *what, double done)
 {
-	struct capd *c = arg;
+	struct collector *c = arg;
 
 	take_signals(c);
 	service_alive(&c->last_alive_us, clock_mono_us(&clock_system));
@@ -314,7 +314,7 @@ capd_go_on(void *arg, const char *what, double done)
 
 /* What the budget allows. 0, or -EINVAL with the reason in error. */
 static int
-choose_limits(const struct capd *c, struct ledger_limits *limits, char *error, size_t error_size)
+choose_limits(const struct collector *c, struct ledger_limits *limits, char *error, size_t error_size)
 {
 	const struct collector_config *config = c->config;
 	uint64_t budget = (uint64_t)config->memory_mib << 20, used;
@@ -337,7 +337,7 @@ choose_limits(const struct capd *c, struct ledger_limits *limits, char *error, s
 
 /* After the slow way, which recalls from the store, too. */
 static int
-open_books(struct capd *c, struct ledger_limits *limits, char *error, size_t error_size)
+open_books(struct collector *c, struct ledger_limits *limits, char *error, size_t error_size)
 {
 	struct store_loader loader;
 	struct store_life life;
@@ -363,7 +363,7 @@ open_books(struct capd *c, struct ledger_limits *limits, char *error, size_t err
 }
 
 static int
-start_threads(struct capd *c, const struct ledger_limits *limits, char *error, size_t error_size)
+start_threads(struct collector *c, const struct ledger_limits *limits, char *error, size_t error_size)
 {
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},
@@ -384,7 +384,7 @@ start_threads(struct capd *c, const struct ledger_limits *limits, char *error, s
 
 /* Before any thread starts, so that all of them have the signals blocked. */
 static int
-open_signals(struct capd *c)
+open_signals(struct collector *c)
 {
 	sigset_t set;
 
@@ -399,7 +399,7 @@ open_signals(struct capd *c)
 }
 
 void
-capd_keep_for(struct capd *c)
+collector_set_retention(struct collector *c)
 {
 	const struct collector_config *config = c->config;
 	const uint64_t hour_us = 3600 * 1000000ull, day_us = 24 * hour_us;
@@ -416,9 +416,9 @@ capd_keep_for(struct capd *c)
 }
 
 static int
-open_all(struct capd *c, char *error, size_t error_size)
+open_all(struct collector *c, char *error, size_t error_size)
 {
-	const struct progress progress = {capd_go_on, c};
+	const struct progress progress = {collector_go_on, c};
 	struct ledger_limits limits;
 	int r = parse_addresses(c);
 
@@ -431,7 +431,7 @@ open_all(struct capd *c, char *error, size_t error_size)
 	r = store_open(&c->store, c->config->store, &progress, error, error_size);
 	progress_end(&c->display);
 	if (r == 0)
-		capd_keep_for(c);
+		collector_set_retention(c);
 	if (r == 0)
 		r = open_slow(c, error, error_size);
 	if (r == 0)
@@ -446,10 +446,10 @@ open_all(struct capd *c, char *error, size_t error_size)
 }
 
 int
-capd_open(struct capd **out, const struct collector_config *config,
-    const struct capd_options *options, const struct clock *clock, char *error, size_t error_size)
+collector_open(struct collector **out, const struct collector_config *config,
+    const struct collector_arguments *options, const struct clock *clock, char *error, size_t error_size)
 {
-	struct capd *c = calloc(1, sizeof(*c));
+	struct collector *c = calloc(1, sizeof(*c));
 	int r;
 
 	if (!c) {
@@ -460,12 +460,12 @@ capd_open(struct capd **out, const struct collector_config *config,
 	c->options = options;
 	c->clock = clock;
 	c->signal_fd = -1;
-	c->stats = (struct stat_set){stat_names, CAPD_N_STATS, c->values};
+	c->stats = (struct stat_set){stat_names, COLLECTOR_N_STATS, c->values};
 	c->clock_offset_us = clock_offset_us(clock);
-	stat_add(&c->stats, CAPD_STAT_STARTED, clock_wall_us(clock));
+	stat_add(&c->stats, COLLECTOR_STAT_STARTED, clock_wall_us(clock));
 	r = open_all(c, error, error_size);
 	if (r < 0) {
-		capd_close(c);
+		collector_close(c);
 		return r;
 	}
 	*out = c;
@@ -473,7 +473,7 @@ capd_open(struct capd **out, const struct collector_config *config,
 }
 
 void
-capd_close(struct capd *c)
+collector_close(struct collector *c)
 {
 	if (!c)
 		return;
@@ -502,7 +502,7 @@ announce(const struct receiver *r, const char *what)
 }
 
 void
-capd_announce(const struct capd *c)
+collector_announce(const struct collector *c)
 {
 	announce(input_sflow_receiver(c->input), "for sFlow on ");
 	announce(input_receiver(c->input), "on ");
@@ -512,11 +512,11 @@ capd_announce(const struct capd *c)
 /* Flushing */
 
 static void
-add_stat_rows(const struct capd *c, struct store_batch *batch)
+add_stat_rows(const struct collector *c, struct store_batch *batch)
 {
 	const struct stat_set *sets[STAT_SETS];
 
-	capd_stat_sets(c, sets);
+	collector_stat_sets(c, sets);
 	for (size_t s = 0; s < STAT_SETS; s++)
 		for (unsigned i = 0; i < sets[s]->n; i++) {
 			struct store_stat *row = store_batch_add(batch, STORE_STATS);
@@ -528,7 +528,7 @@ add_stat_rows(const struct capd *c, struct store_batch *batch)
 }
 
 static void
-add_engine_rows(struct capd *c, struct store_batch *batch)
+add_engine_rows(struct collector *c, struct store_batch *batch)
 {
 	struct v3_heard heard;
 
@@ -545,7 +545,7 @@ add_engine_rows(struct capd *c, struct store_batch *batch)
 
 /* A store that has begun anew is told everything again. */
 static void
-notice_renewal(struct capd *c)
+notice_renewal(struct collector *c)
 {
 	enum store_outage_kind why;
 	uint64_t renewals = store_renewals(c->store, &why), now_us = clock_wall_us(c->clock);
@@ -564,7 +564,7 @@ notice_renewal(struct capd *c)
 }
 
 static void
-add_outage_row(struct capd *c)
+add_outage_row(struct collector *c)
 {
 	struct store_outage *row = c->had_outage ? store_batch_add(c->batch, STORE_OUTAGES) : NULL;
 
@@ -575,7 +575,7 @@ add_outage_row(struct capd *c)
 
 /* Hands the batch to the store; next takes its place. */
 static int
-cut_and_submit(struct capd *c, struct store_batch *next)
+cut_and_submit(struct collector *c, struct store_batch *next)
 {
 	int r;
 
@@ -596,12 +596,12 @@ cut_and_submit(struct capd *c, struct store_batch *next)
 }
 
 void
-capd_flush(struct capd *c)
+collector_flush(struct collector *c)
 {
 	struct store_batch *next = store_take(c->store);
 
 	if (!next) {
-		stat_add(&c->stats, CAPD_STAT_FLUSHES_POSTPONED, 1);
+		stat_add(&c->stats, COLLECTOR_STAT_FLUSHES_POSTPONED, 1);
 		log_warn_limited(ROOM, "the store is behind: the batch goes on");
 		return;
 	}
@@ -612,7 +612,7 @@ capd_flush(struct capd *c)
 }
 
 bool
-capd_flush_is_due(const struct capd *c)
+collector_flush_is_due(const struct collector *c)
 {
 	if (store_batch_is_filling(c->batch))
 		return true;
@@ -620,34 +620,34 @@ capd_flush_is_due(const struct capd *c)
 }
 
 static void
-flush_if_due(struct capd *c)
+flush_if_due(struct collector *c)
 {
-	if (!capd_flush_is_due(c))
+	if (!collector_flush_is_due(c))
 		return;
 	c->next_flush_us = clock_mono_us(c->clock) + c->config->flush_interval_ms * 1000ull;
 	input_count_drops(c->input); /* of a sender that nothing comes through from, too */
 	if (stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS) != c->flushed_datagrams)
-		capd_flush(c);
+		collector_flush(c);
 }
 
 /* Windows, numbers and waits go by the devices' clocks and the monotonic one, so that a step of
  * ours moves only when things are said to have come. */
 static void
-notice_clock_step(struct capd *c)
+notice_clock_step(struct collector *c)
 {
 	int64_t offset_us = clock_offset_us(c->clock), step_us = offset_us - c->clock_offset_us;
 
 	c->clock_offset_us = offset_us;
 	if (step_us > -CLOCK_STEP_US && step_us < CLOCK_STEP_US)
 		return;
-	stat_add(&c->stats, CAPD_STAT_CLOCK_STEPS, 1);
+	stat_add(&c->stats, COLLECTOR_STAT_CLOCK_STEPS, 1);
 	log_warn_limited(ROOM, "the system's clock was set %s by %.0f s",
 	    step_us > 0 ? "forward" : "back", (double)(step_us > 0 ? step_us : -step_us) / 1e6);
 }
 
 /* What was laid aside, and answers to what is safe by now. */
 static void
-serve_slow(struct capd *c)
+serve_slow(struct collector *c)
 {
 	uint64_t soon_us = clock_mono_us(c->clock) + ANSWER_FLUSH_MS * 1000ull;
 
@@ -660,19 +660,19 @@ serve_slow(struct capd *c)
 /* The loop */
 
 static void
-read_input(struct capd *c, size_t most)
+read_input(struct collector *c, size_t most)
 {
 	size_t n, total = 0;
 
 	while (total < most && (n = input_read(c->input)) > 0) {
 		total += n;
 		if (store_batch_is_filling(c->batch))
-			capd_flush(c);
+			collector_flush(c);
 	}
 }
 
 static void
-read_last(struct capd *c)
+read_last(struct collector *c)
 {
 	for (unsigned i = 0; i < LAST_TRIES; i++) {
 		uint64_t errors = stat_get(input_stats(c->input), INPUT_STAT_READ_ERRORS);
@@ -684,7 +684,7 @@ read_last(struct capd *c)
 }
 
 static int
-poll_timeout_ms(const struct capd *c)
+poll_timeout_ms(const struct collector *c)
 {
 	uint64_t now_us = clock_mono_us(c->clock);
 
@@ -697,7 +697,7 @@ poll_timeout_ms(const struct capd *c)
 
 /* The last batch, and once more if it went into a store that has begun anew. */
 static int
-write_last(struct capd *c)
+write_last(struct collector *c)
 {
 	enum store_outage_kind why;
 	int r = cut_and_submit(c, NULL);
@@ -711,7 +711,7 @@ write_last(struct capd *c)
 }
 
 int
-capd_stop(struct capd *c)
+collector_stop(struct collector *c)
 {
 	int r;
 
@@ -730,11 +730,11 @@ capd_stop(struct capd *c)
 }
 
 void
-capd_turn(struct capd *c)
+collector_turn(struct collector *c)
 {
 	take_signals(c);
 	if (c->reload_wanted)
-		capd_reload(c);
+		collector_reload(c);
 	read_input(c, READ_DATAGRAMS);
 	serve_slow(c);
 	tap_flush(c->tap);
@@ -743,14 +743,14 @@ capd_turn(struct capd *c)
 }
 
 int
-capd_run(struct capd *c)
+collector_run(struct collector *c)
 {
 	struct pollfd polls[INPUT_POLLS_MAX + 1];
 	size_t n = input_polls(c->input, polls);
 
 	polls[n++] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
 
-	capd_flush(c); /* the store shows at once that the collector started */
+	collector_flush(c); /* the store shows at once that the collector started */
 	while (!c->stopping) {
 		int timeout_ms = input_sleep(c->input) ? poll_timeout_ms(c) : 0;
 
@@ -760,17 +760,17 @@ capd_run(struct capd *c)
 		if (poll(polls, n, timeout_ms) < 0 && errno != EINTR)
 			return -errno;
 		input_awake(c->input);
-		capd_turn(c);
+		collector_turn(c);
 	}
-	return capd_stop(c);
+	return collector_stop(c);
 }
 
 uint64_t
-capd_stat(const struct capd *c, const char *name)
+collector_stat(const struct collector *c, const char *name)
 {
 	const struct stat_set *sets[STAT_SETS];
 
-	capd_stat_sets(c, sets);
+	collector_stat_sets(c, sets);
 	for (size_t s = 0; s < STAT_SETS; s++)
 		for (unsigned i = 0; i < sets[s]->n; i++)
 			if (strcmp(sets[s]->names[i].name, name) == 0)

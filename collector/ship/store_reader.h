@@ -1,16 +1,16 @@
 /*
  * The store as the shipper reads it: by a connection of its own that can only read, so that neither
- * the writer nor who receives ever waits for it (WAL). What it reads becomes rows of a sender's
+ * the writer nor who receives ever waits for it (WAL). What it reads becomes rows of a batch's
  * batch.
  *
  * Sums are read a unit (minute and shard of agents) at a time: fresh and settled parts added up,
  * within one transaction, are all that the store has of it. Everything else is rows of tables,
  * whose columns have the cluster's names.
  */
-#ifndef EASE_COLLECTOR_SHIP_SOURCE_H
-#define EASE_COLLECTOR_SHIP_SOURCE_H
+#ifndef EASE_COLLECTOR_SHIP_STORE_READER_H
+#define EASE_COLLECTOR_SHIP_STORE_READER_H
 
-#include "collector/ship/sender.h"
+#include "collector/ship/ship_batch.h"
 #include "collector/ship/units.h"
 #include "collector/store/merge.h"
 
@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 /* An agent by the store's number. */
-struct source_agent {
+struct store_reader_agent {
 	uint8_t id[8];
 	bool known;
 	int64_t last_us, last_received_us; /* of its row */
@@ -30,14 +30,14 @@ struct source_agent {
 	} staged;
 };
 
-struct source {
+struct store_reader {
 	const char *path; /* borrowed */
 	sqlite3 *db;
 	dev_t device;
 	ino_t inode;
 	struct parts *parts;
 	int64_t store_id;
-	struct source_agent *agents; /* by number */
+	struct store_reader_agent *agents; /* by number */
 	size_t n_agents;
 	struct { /* times of samples and counters of one minute, by agent */
 		uint64_t start_us;
@@ -47,52 +47,52 @@ struct source {
 	char error[CLUSTER_ERROR_TEXT];
 };
 
-void source_init(struct source *s, const char *path);
-void source_close(struct source *s);
+void store_reader_init(struct store_reader *s, const char *path);
+void store_reader_close(struct store_reader *s);
 
 /* What is known of a minute's times is read anew: a round begins. */
-void source_refresh(struct source *s);
+void store_reader_refresh(struct store_reader *s);
 
 /* Opens the store, or opens it anew if another file is there now. 1: it is another store, 0, or
  * -EIO with .error. */
-int source_open(struct source *s);
+int store_reader_open(struct store_reader *s);
 
 /* One whole number. 0, or -EIO with .error, as all below that do not say more. */
-int source_number(struct source *s, const char *sql, int64_t *value);
+int store_reader_number(struct store_reader *s, const char *sql, int64_t *value);
 
 /* Reads the rows of agent. */
-int source_load_agents(struct source *s);
+int store_reader_load_agents(struct store_reader *s);
 
 /* Parts behind an id, at most as many as there is room for. *id: up to where was read. */
-int source_scan_parts(struct source *s, struct units *units, int64_t *id, uint64_t now_us);
+int store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id, uint64_t now_us);
 
 /* What the unit's sums are like, without sending anything: equal ones have equal fingerprints. */
-int source_fingerprint(struct source *s, const struct unit *unit, uint64_t *fingerprint);
+int store_reader_fingerprint(struct store_reader *s, const struct unit *unit, uint64_t *fingerprint);
 
 /* Rows of the unit: keys, ports, folded, cover. *entries: of sums; 0: the store has none any more.
- * 0, or an error of sender_end_row(), too. */
-int source_send_unit(struct source *s, struct sender *sender, const struct unit *unit,
+ * 0, or an error of ship_batch_end_row(), too. */
+int store_reader_send_unit(struct store_reader *s, struct ship_batch *batch, const struct unit *unit,
     uint64_t *fingerprint, size_t *entries);
 
 /* Samples of a minute whose agents' shard is sent in this batch. */
-int source_send_samples(struct source *s, struct sender *sender, const struct units *units,
+int store_reader_send_samples(struct store_reader *s, struct ship_batch *batch, const struct units *units,
     uint64_t start_us);
 
 /* What a statement's rows are bound to. */
-struct source_range {
+struct store_reader_range {
 	int64_t agent;	  /* ?1 */
 	int64_t from_us;  /* ?2: by the device's clock */
 	int64_t received_us; /* ?3: by the collector's clock, later than that */
 	int64_t to_us;	  /* ?4 */
 };
 
-/* Rows of a table within the range, by the table's statement (source.c). */
-int source_send_rows(struct source *s, struct sender *sender, enum cluster_table_id table,
-    const struct source_range *range);
+/* Rows of a table within the range, by the table's statement (store_reader.c). */
+int store_reader_send_rows(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id table,
+    const struct store_reader_range *range);
 
 /* Rows of event or outage with ids over *id, which becomes the last one's; at most `most`.
  * *n: how many. */
-int source_send_by_id(struct source *s, struct sender *sender, enum cluster_table_id table,
+int store_reader_send_by_id(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id table,
     int64_t *id, int most, int *n);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collector/ship/sender.h"
+#include "collector/ship/ship_batch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,22 +8,22 @@
 #define SETTINGS "insert_distributed_sync=1"
 
 void
-sender_init(struct sender *s, struct cluster_http *http, const struct cluster_place *place)
+ship_batch_init(struct ship_batch *s, struct cluster_http *http, const struct cluster_place *place)
 {
-	*s = (struct sender){.http = http, .place = *place};
+	*s = (struct ship_batch){.http = http, .place = *place};
 	for (int t = 0; t < CLUSTER_N_TABLES; t++)
-		s->buffers[t] = row_buffer_of(SENDER_BUFFER + SENDER_ROW_MAX);
+		s->buffers[t] = row_buffer_of(SHIP_BATCH_BUFFER + SHIP_BATCH_ROW_MAX);
 }
 
 void
-sender_free(struct sender *s)
+ship_batch_free(struct ship_batch *s)
 {
 	for (int t = 0; t < CLUSTER_N_TABLES; t++)
 		row_buffer_free(&s->buffers[t]);
 }
 
 void
-sender_begin(struct sender *s)
+ship_batch_begin(struct ship_batch *s)
 {
 	s->revision++;
 	s->rows = 0;
@@ -34,13 +34,13 @@ sender_begin(struct sender *s)
 }
 
 struct row_buffer *
-sender_row(struct sender *s, enum cluster_table_id table)
+ship_batch_row(struct ship_batch *s, enum cluster_table_id table)
 {
 	return &s->buffers[table];
 }
 
 static int
-post(struct sender *s, enum cluster_table_id table)
+post(struct ship_batch *s, enum cluster_table_id table)
 {
 	struct cluster_question q = {.settings = SETTINGS, .server = CLUSTER_ANY_SERVER};
 	char *sql = NULL;
@@ -72,16 +72,16 @@ post(struct sender *s, enum cluster_table_id table)
 }
 
 int
-sender_end_row(struct sender *s, enum cluster_table_id table)
+ship_batch_end_row(struct ship_batch *s, enum cluster_table_id table)
 {
 	s->sizes[table]++;
 	s->rows++;
-	return s->buffers[table].len >= SENDER_BUFFER ? post(s, table) : 0;
+	return s->buffers[table].len >= SHIP_BATCH_BUFFER ? post(s, table) : 0;
 }
 
 /* By the cluster's clock, in SQL: it is small, and RowBinary has no now(). */
 static int
-post_cursor(struct sender *s, const struct ship_cursor *c)
+post_cursor(struct ship_batch *s, const struct ship_cursor *c)
 {
 	struct cluster_question q = {.settings = SETTINGS, .server = CLUSTER_ANY_SERVER};
 	char *sql = NULL;
@@ -109,7 +109,7 @@ post_cursor(struct sender *s, const struct ship_cursor *c)
 }
 
 int
-sender_commit(struct sender *s, const struct ship_cursor *cursor)
+ship_batch_commit(struct ship_batch *s, const struct ship_cursor *cursor)
 {
 	int r = 0;
 

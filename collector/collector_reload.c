@@ -2,7 +2,7 @@
  * SIGHUP: the configuration is read again. What is live is in force at once; of what is not, and
  * of a file with a mistake in it, the log says so and everything goes on as it was.
  */
-#include "collector/capd_private.h"
+#include "collector/collector_private.h"
 #include "common/log.h"
 #include "common/options_reload.h"
 
@@ -27,7 +27,7 @@ tell(void *ctx, const struct option_row *row, bool taken)
 /* An address or a community that is added is let in from here on, without a datagram lost; one that
  * is taken away is refused. */
 static void
-change_senders(struct capd *c, struct prefix *senders)
+change_senders(struct collector *c, struct prefix *senders)
 {
 	const struct collector_config *config = c->config;
 	const char *const *communities = (const char *const *)config->communities.items;
@@ -40,14 +40,14 @@ change_senders(struct capd *c, struct prefix *senders)
 
 /* Which users were not taken the last time is not known: then all are given again. */
 static int
-change_users(struct capd *c, const struct v3_user *before, size_t n_before,
+change_users(struct collector *c, const struct v3_user *before, size_t n_before,
     const struct v3_user *users)
 {
-	char engine_file[CAPD_PATH_OCTETS], error[ERROR_OCTETS];
+	char engine_file[COLLECTOR_PATH_OCTETS], error[ERROR_OCTETS];
 	size_t n = c->config->users.n;
 	int r;
 
-	capd_engine_file(c->config, engine_file);
+	collector_engine_file(c->config, engine_file);
 	r = slow_change_users(c->slow, before, n_before, users, n, engine_file, error, sizeof(error));
 	if (r == 0 && c->users_missing)
 		r = slow_change_users(c->slow, NULL, 0, users, n, engine_file, error, sizeof(error));
@@ -58,27 +58,27 @@ change_users(struct capd *c, const struct v3_user *before, size_t n_before,
 }
 
 static void
-take_over(struct capd *c, struct collector_config *fresh)
+take_over(struct collector *c, struct collector_config *fresh)
 {
-	struct prefix *senders = capd_senders(fresh);
-	struct v3_user *before = capd_users(c->config), *users = capd_users(fresh);
+	struct prefix *senders = collector_allow_list(fresh);
+	struct v3_user *before = collector_v3_users(c->config), *users = collector_v3_users(fresh);
 	size_t n_before = c->config->users.n;
 	unsigned n = 0;
 	int r;
 
 	if (!senders || !before || !users) {
 		log_error(ROOM, "reload: out of memory; everything stays as it was");
-		stat_add(&c->stats, CAPD_STAT_RELOADS_REFUSED, 1);
+		stat_add(&c->stats, COLLECTOR_STAT_RELOADS_REFUSED, 1);
 		free(senders);
 	} else {
 		options_reload(collector_options, c->options->live_config, fresh, tell, &n);
 		change_senders(c, senders);
 		r = change_users(c, before, n_before, users);
-		capd_keep_for(c);
+		collector_set_retention(c);
 		log_set_most((enum log_level)c->config->log_level);
 		if (c->reloaded)
 			c->reloaded(c->reloaded_arg);
-		stat_add(&c->stats, r == 0 ? CAPD_STAT_RELOADS : CAPD_STAT_RELOADS_REFUSED, 1);
+		stat_add(&c->stats, r == 0 ? COLLECTOR_STAT_RELOADS : COLLECTOR_STAT_RELOADS_REFUSED, 1);
 		log_info(ROOM, "reload: %s read again, %u options changed", c->options->config_file, n);
 	}
 	free(before);
@@ -86,7 +86,7 @@ take_over(struct capd *c, struct collector_config *fresh)
 }
 
 void
-capd_reload(struct capd *c)
+collector_reload(struct collector *c)
 {
 	const char *file = c->options->config_file;
 	struct collector_config fresh = {0};
@@ -96,7 +96,7 @@ capd_reload(struct capd *c)
 	if (file && collector_config_load(file, &fresh, error, sizeof(error)) == 0) {
 		take_over(c, &fresh);
 	} else {
-		stat_add(&c->stats, CAPD_STAT_RELOADS_REFUSED, 1);
+		stat_add(&c->stats, COLLECTOR_STAT_RELOADS_REFUSED, 1);
 		log_error(ROOM, "reload: %s; everything stays as it was", error);
 	}
 	collector_config_free(&fresh);

@@ -1,17 +1,17 @@
 /*
  * Small questions of the shipper to the cluster: a statement, and its rows or one number.
  */
-#ifndef EASE_COLLECTOR_SHIP_ANSWER_H
-#define EASE_COLLECTOR_SHIP_ANSWER_H
+#ifndef EASE_COLLECTOR_SHIP_STATEMENT_H
+#define EASE_COLLECTOR_SHIP_STATEMENT_H
 
 #include "collector/cluster/http.h"
 #include "collector/cluster/rowbinary.h"
 
 enum {
 	/* ClickHouse's ErrorCodes: what a server says that lacks our tables */
-	ANSWER_NO_TABLE = 60,
-	ANSWER_NO_DATABASE = 81,
-	ANSWER_COLUMNS_MAX = 16,
+	CLUSTER_ERROR_NO_TABLE = 60,
+	CLUSTER_ERROR_NO_DATABASE = 81,
+	STATEMENT_COLUMNS_MAX = 16,
 };
 
 /* A statement being written: fputs and cluster_write_… to .out. */
@@ -35,6 +35,6 @@ int statement_numbers(struct statement *st, struct cluster_http *http, int serve
     int64_t *numbers, size_t n);
 
 /* True if the last answer said that our tables are not there. */
-bool answer_has_no_tables(const struct cluster_http *http);
+bool statement_has_no_tables(const struct cluster_http *http);
 
 #endif

@@ -1,31 +1,31 @@
 /*
- * The body of struct capd, for capd.c, which opens, runs and stops it, and capd_import.c, which
+ * The body of struct collector, for collector.c, which opens, runs and stops it, and collector_import.c, which
  * feeds it from a file.
  */
-#ifndef EASE_COLLECTOR_CAPD_PRIVATE_H
-#define EASE_COLLECTOR_CAPD_PRIVATE_H
+#ifndef EASE_COLLECTOR_COLLECTOR_PRIVATE_H
+#define EASE_COLLECTOR_COLLECTOR_PRIVATE_H
 
-#include "collector/capd.h"
+#include "collector/collector.h"
 #include "collector/input/input.h"
 #include "collector/progress.h"
 #include "collector/store/store.h"
 #include "collector/tap.h"
 #include "collector/window/ledger.h"
 
-enum capd_stat_id {
-	CAPD_STAT_FLUSHES_POSTPONED,
-	CAPD_STAT_CLOCK_STEPS,
-	CAPD_STAT_RELOADS,
-	CAPD_STAT_RELOADS_REFUSED,
-	CAPD_STAT_STARTED,
-	CAPD_N_STATS,
+enum collector_stat_id {
+	COLLECTOR_STAT_FLUSHES_POSTPONED,
+	COLLECTOR_STAT_CLOCK_STEPS,
+	COLLECTOR_STAT_RELOADS,
+	COLLECTOR_STAT_RELOADS_REFUSED,
+	COLLECTOR_STAT_STARTED,
+	COLLECTOR_N_STATS,
 };
 
-enum { CAPD_FURTHER_STATS = 2 }; /* of the page and the shipper */
+enum { COLLECTOR_FURTHER_STATS = 2 }; /* of the page and the shipper */
 
-struct capd {
+struct collector {
 	const struct collector_config *config;
-	const struct capd_options *options;
+	const struct collector_arguments *options;
 	const struct clock *clock;
 	struct tap *tap; /* NULL: none */
 	struct endpoint *listen, *sflow_listen;
@@ -51,37 +51,37 @@ struct capd {
 	void (*reloaded)(void *arg); /* NULL: nobody wants to know */
 	void *reloaded_arg;
 	struct stat_set stats;
-	_Atomic uint64_t values[CAPD_N_STATS];
-	const struct stat_set *further_stats[CAPD_FURTHER_STATS]; /* NULL: none */
+	_Atomic uint64_t values[COLLECTOR_N_STATS];
+	const struct stat_set *further_stats[COLLECTOR_FURTHER_STATS]; /* NULL: none */
 };
 
-/* A progress that stops at SIGTERM and SIGINT; arg is the capd. */
-bool capd_go_on(void *arg, const char *what, double done);
+/* A progress that stops at SIGTERM and SIGINT; arg is the collector. */
+bool collector_go_on(void *arg, const char *what, double done);
 
 /* What the configuration says, in the form of who uses it; addresses were checked when it was read.
  * The caller's to free, but the users' texts are the configuration's. NULL without memory. */
-struct prefix *capd_senders(const struct collector_config *config);
-struct v3_user *capd_users(const struct collector_config *config);
+struct prefix *collector_allow_list(const struct collector_config *config);
+struct v3_user *collector_v3_users(const struct collector_config *config);
 
 /* The SNMPv3 engine's file stands beside the store: whoever moves the one moves the other. */
-enum { CAPD_PATH_OCTETS = 4096 };
-void capd_engine_file(const struct collector_config *config, char file[static CAPD_PATH_OCTETS]);
+enum { COLLECTOR_PATH_OCTETS = 4096 };
+void collector_engine_file(const struct collector_config *config, char file[static COLLECTOR_PATH_OCTETS]);
 
 /* Tells the store how long it is to keep what. */
-void capd_keep_for(struct capd *c);
+void collector_set_retention(struct collector *c);
 
 /* What the loop does between two waits: signals, datagrams, clock, a flush if one is due. */
-void capd_turn(struct capd *c);
+void collector_turn(struct collector *c);
 
-bool capd_flush_is_due(const struct capd *c);
+bool collector_flush_is_due(const struct collector *c);
 
 /* Hands the batch to the store if that has another, else it goes on. */
-void capd_flush(struct capd *c);
+void collector_flush(struct collector *c);
 
-/* capd_reload.c: reads the configuration again, takes what can change and says what cannot. */
-void capd_reload(struct capd *c);
+/* collector_reload.c: reads the configuration again, takes what can change and says what cannot. */
+void collector_reload(struct collector *c);
 
 /* Writes everything. 0, or -EIO if something could not be. */
-int capd_stop(struct capd *c);
+int collector_stop(struct collector *c);
 
 #endif

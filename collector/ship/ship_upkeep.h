@@ -10,42 +10,42 @@
  * up to when windows are over. A batch that came later with older minutes (the rows of `cursor`
  * say so) makes windows anew; keys that are no longer in them get zeros.
  */
-#ifndef EASE_COLLECTOR_SHIP_KEEPER_H
-#define EASE_COLLECTOR_SHIP_KEEPER_H
+#ifndef EASE_COLLECTOR_SHIP_SHIP_UPKEEP_H
+#define EASE_COLLECTOR_SHIP_SHIP_UPKEEP_H
 
 #include "collector/cluster/http.h"
 #include "collector/cluster/schema.h"
 
-struct keeper_server {
+struct ship_upkeep_server {
 	bool is_ready;	    /* its tables are of our version */
 	int64_t uptime_s; /* when it was last asked */
 };
 
-struct keeper {
+struct ship_upkeep {
 	struct cluster_http *http;  /* borrowed */
 	struct cluster_place place;
 	int64_t collector;
 	uint64_t keep_us[CLUSTER_N_LEVELS], keep_samples_us; /* 0: for ever */
-	struct keeper_server *servers; /* owned, one each of http's */
+	struct ship_upkeep_server *servers; /* owned, one each of http's */
 	uint64_t rolled, dropped; /* windows, partitions */
 };
 
 /* 0 or -ENOMEM. */
-int keeper_init(struct keeper *k, struct cluster_http *http, const struct cluster_place *place);
-void keeper_free(struct keeper *k);
+int ship_upkeep_init(struct ship_upkeep *k, struct cluster_http *http, const struct cluster_place *place);
+void ship_upkeep_free(struct ship_upkeep *k);
 
 /* Makes sure of the tables of each server that answers. *restarted: one of them has been started
  * since the last call. 0 if one at least is ready, else the error of the last one. */
-int keeper_prepare(struct keeper *k, bool *restarted);
+int ship_upkeep_prepare(struct ship_upkeep *k, bool *restarted);
 
 /* A server's version; 0: it has no tables of ours. Errors of cluster_http_ask(). */
-int keeper_version(struct keeper *k, int server, int64_t *version);
+int ship_upkeep_version(struct ship_upkeep *k, int server, int64_t *version);
 
 /* All servers are to be prepared again: tables were found missing. */
-void keeper_forget(struct keeper *k);
+void ship_upkeep_forget(struct ship_upkeep *k);
 
 /* Rolls up and drops what is due, for at most about so long. Servers that do not answer are passed
  * over. 0, or the error of the last that failed. */
-int keeper_work(struct keeper *k, uint64_t budget_us);
+int ship_upkeep_work(struct ship_upkeep *k, uint64_t budget_us);
 
 #endif

@@ -1,7 +1,7 @@
-#include "collector/ship/keeper.h"
+#include "collector/ship/ship_upkeep.h"
 #include "collector/cluster/sums_sql.h"
-#include "collector/ship/answer.h"
-#include "collector/ship/rolling.h"
+#include "collector/ship/statement.h"
+#include "collector/ship/ship_rollup.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -22,7 +22,7 @@
 #define KEEP_CURSORS_US (7 * DAY_US)
 
 int
-keeper_init(struct keeper *k, struct cluster_http *http, const struct cluster_place *place)
+ship_upkeep_init(struct ship_upkeep *k, struct cluster_http *http, const struct cluster_place *place)
 {
 	k->http = http;
 	k->place = *place;
@@ -31,14 +31,14 @@ keeper_init(struct keeper *k, struct cluster_http *http, const struct cluster_pl
 }
 
 void
-keeper_free(struct keeper *k)
+ship_upkeep_free(struct ship_upkeep *k)
 {
 	free(k->servers);
 	k->servers = NULL;
 }
 
 void
-keeper_forget(struct keeper *k)
+ship_upkeep_forget(struct ship_upkeep *k)
 {
 	for (size_t i = 0; i < cluster_http_n_servers(k->http); i++)
 		k->servers[i].is_ready = false;
@@ -47,7 +47,7 @@ keeper_forget(struct keeper *k)
 /* Tables */
 
 int
-keeper_version(struct keeper *k, int server, int64_t *version)
+ship_upkeep_version(struct ship_upkeep *k, int server, int64_t *version)
 {
 	struct statement st;
 	int r;
@@ -56,14 +56,14 @@ keeper_version(struct keeper *k, int server, int64_t *version)
 	if (st.out)
 		cluster_write_version_query(st.out, &k->place);
 	r = statement_numbers(&st, k->http, server, version, 1);
-	if (r == -EREMOTEIO && answer_has_no_tables(k->http))
+	if (r == -EREMOTEIO && statement_has_no_tables(k->http))
 		return 0;
 	return r;
 }
 
 /* A level without a row would look like one that is nowhere behind. */
 static int
-seed_rolled(struct keeper *k, int server)
+seed_rolled(struct ship_upkeep *k, int server)
 {
 	struct statement st;
 
@@ -77,11 +77,11 @@ seed_rolled(struct keeper *k, int server)
 }
 
 static int
-raise_server(struct keeper *k, int server)
+raise_server(struct ship_upkeep *k, int server)
 {
 	bool more = true;
 	int64_t version;
-	int r = keeper_version(k, server, &version);
+	int r = ship_upkeep_version(k, server, &version);
 
 	if (r == 0 && version > CLUSTER_VERSION) {
 		log_warn_limited(ROOM, "%s: tables of version %" PRId64 ", this program knows up "
@@ -112,9 +112,9 @@ raise_server(struct keeper *k, int server)
 }
 
 static int
-prepare_server(struct keeper *k, int server, bool *restarted)
+prepare_server(struct ship_upkeep *k, int server, bool *restarted)
 {
-	struct keeper_server *s = &k->servers[server];
+	struct ship_upkeep_server *s = &k->servers[server];
 	struct statement st;
 	int64_t uptime_s;
 	int r;
@@ -135,7 +135,7 @@ prepare_server(struct keeper *k, int server, bool *restarted)
 }
 
 int
-keeper_prepare(struct keeper *k, bool *restarted)
+ship_upkeep_prepare(struct ship_upkeep *k, bool *restarted)
 {
 	bool any = false;
 	int r = 0;
@@ -154,7 +154,7 @@ keeper_prepare(struct keeper *k, bool *restarted)
 /* Which collectors there are */
 
 struct collectors {
-	struct rolling_collector *items;
+	struct ship_rollup_collector *items;
 	size_t n, room;
 	uint64_t now_us; /* by the cluster's clock */
 };
@@ -166,14 +166,14 @@ add_collector(void *arg, const struct row_cell *cells)
 
 	if (all->n == all->room) {
 		size_t room = all->room ? 2 * all->room : 16;
-		struct rolling_collector *items = realloc(all->items, room * sizeof(*items));
+		struct ship_rollup_collector *items = realloc(all->items, room * sizeof(*items));
 
 		if (!items)
 			return -ENOMEM;
 		all->items = items;
 		all->room = room;
 	}
-	all->items[all->n++] = (struct rolling_collector){
+	all->items[all->n++] = (struct ship_rollup_collector){
 	    .collector = cells[0].i,
 	    .revision = (uint64_t)cells[1].i,
 	    .closed_us = (uint64_t)cells[2].i,
@@ -185,7 +185,7 @@ add_collector(void *arg, const struct row_cell *cells)
 }
 
 static int
-ask_collectors(struct keeper *k, int server, struct collectors *all)
+ask_collectors(struct ship_upkeep *k, int server, struct collectors *all)
 {
 	struct statement st;
 
@@ -209,7 +209,7 @@ closed_by_all(const struct collectors *all)
 		if (all->items[i].closed_us > latest_us)
 			latest_us = all->items[i].closed_us;
 	for (size_t i = 0; i < all->n; i++) {
-		const struct rolling_collector *c = &all->items[i];
+		const struct ship_rollup_collector *c = &all->items[i];
 
 		if (c->heard_us + SILENT_US >= all->now_us &&
 		    c->closed_us + BEHIND_US >= latest_us && c->closed_us < closed_us)
@@ -242,7 +242,7 @@ struct limits {
 };
 
 struct dropping {
-	struct keeper *k;
+	struct ship_upkeep *k;
 	const struct limits *limits;
 	struct old {
 		enum cluster_table_id table;
@@ -299,7 +299,7 @@ look_at_partition(void *arg, const struct row_cell *cells)
 
 /* Partitions are "(LEVEL,NUMBER)" or "NUMBER"; rows (table's place in aging, level, number). */
 static int
-ask_partitions(struct keeper *k, int server, struct dropping *d)
+ask_partitions(struct ship_upkeep *k, int server, struct dropping *d)
 {
 	struct statement st;
 
@@ -319,7 +319,7 @@ ask_partitions(struct keeper *k, int server, struct dropping *d)
 }
 
 static int
-drop_partition(struct keeper *k, int server, const struct old *old)
+drop_partition(struct ship_upkeep *k, int server, const struct old *old)
 {
 	const struct cluster_table *table = &cluster_tables[old->table];
 	struct statement st;
@@ -339,8 +339,8 @@ drop_partition(struct keeper *k, int server, const struct old *old)
 
 /* Ages count from the newest minute there is, but no clock of a device that is ahead. */
 static void
-set_limits(const struct keeper *k, const struct collectors *all,
-    const struct rolling_level *levels, struct limits *limits)
+set_limits(const struct ship_upkeep *k, const struct collectors *all,
+    const struct ship_rollup_level *levels, struct limits *limits)
 {
 	uint64_t newest_us = 0;
 
@@ -366,7 +366,7 @@ set_limits(const struct keeper *k, const struct collectors *all,
 }
 
 static int
-drop_old(struct keeper *k, int server, const struct limits *limits)
+drop_old(struct ship_upkeep *k, int server, const struct limits *limits)
 {
 	struct old items[DROPPED_AT_ONCE];
 	struct dropping d = {k, limits, items, 0};
@@ -382,29 +382,29 @@ drop_old(struct keeper *k, int server, const struct limits *limits)
 /* Work */
 
 static int
-work_on(struct keeper *k, int server, const struct collectors *all, uint64_t until_us)
+work_on(struct ship_upkeep *k, int server, const struct collectors *all, uint64_t until_us)
 {
-	struct rolling rolling = {.http = k->http, .place = k->place, .server = server,
+	struct ship_rollup rollup = {.http = k->http, .place = k->place, .server = server,
 	    .collectors = all->items, .n_collectors = all->n, .now_us = all->now_us,
 	    .closed_us = closed_by_all(all), .until_us = until_us};
 	struct limits limits;
-	int r = rolling_load(&rolling);
+	int r = ship_rollup_load(&rollup);
 
 	if (r == 0 && (is_first(all, k->collector) ||
-			  rolling.changed_us + SILENT_US < all->now_us)) {
-		set_limits(k, all, rolling.levels, &limits);
-		memcpy(rolling.before_us, limits.before_us, sizeof(limits.before_us));
-		r = rolling_run(&rolling);
-		k->rolled += rolling.windows;
+			  rollup.changed_us + SILENT_US < all->now_us)) {
+		set_limits(k, all, rollup.levels, &limits);
+		memcpy(rollup.before_us, limits.before_us, sizeof(limits.before_us));
+		r = ship_rollup_run(&rollup);
+		k->rolled += rollup.windows;
 		if (r == 0)
 			r = drop_old(k, server, &limits);
 	}
-	rolling_free(&rolling);
+	ship_rollup_free(&rollup);
 	return r;
 }
 
 int
-keeper_work(struct keeper *k, uint64_t budget_us)
+ship_upkeep_work(struct ship_upkeep *k, uint64_t budget_us)
 {
 	uint64_t until_us = clock_mono_us(&clock_system) + budget_us;
 	struct collectors all = {0};

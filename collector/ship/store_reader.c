@@ -1,4 +1,4 @@
-#include "collector/ship/source.h"
+#include "collector/ship/store_reader.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -14,39 +14,39 @@ enum {
 /* Opening */
 
 void
-source_init(struct source *s, const char *path)
+store_reader_init(struct store_reader *s, const char *path)
 {
-	*s = (struct source){.path = path};
+	*s = (struct store_reader){.path = path};
 }
 
 void
-source_close(struct source *s)
+store_reader_close(struct store_reader *s)
 {
 	parts_close(s->parts);
 	sqlite3_close(s->db);
 	free(s->agents);
 	free(s->minute.low_us);
 	free(s->minute.high_us);
-	source_init(s, s->path);
+	store_reader_init(s, s->path);
 }
 
 /* A view that could not be ended for want of memory would be what is seen ever after. */
 static void
-end_view(struct source *s)
+end_view(struct store_reader *s)
 {
 	if (s->db && !sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 void
-source_refresh(struct source *s)
+store_reader_refresh(struct store_reader *s)
 {
 	s->minute.start_us = 0;
 	end_view(s);
 }
 
 static int
-fail(struct source *s)
+fail(struct store_reader *s)
 {
 	snprintf(s->error, sizeof(s->error), "%s: %s", s->path,
 	    s->db ? sqlite3_errmsg(s->db) : "cannot be opened");
@@ -54,9 +54,9 @@ fail(struct source *s)
 }
 
 static int
-open_anew(struct source *s, const struct stat *st)
+open_anew(struct store_reader *s, const struct stat *st)
 {
-	source_close(s);
+	store_reader_close(s);
 	s->device = st->st_dev;
 	s->inode = st->st_ino;
 	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
@@ -65,11 +65,11 @@ open_anew(struct source *s, const struct stat *st)
 	sqlite3_busy_timeout(s->db, BUSY_MS);
 	if (parts_open(&s->parts, s->db) < 0)
 		return fail(s);
-	return source_number(s, "SELECT store_id FROM life", &s->store_id);
+	return store_reader_number(s, "SELECT store_id FROM life", &s->store_id);
 }
 
 int
-source_open(struct source *s)
+store_reader_open(struct store_reader *s)
 {
 	struct stat st;
 	int r;
@@ -90,7 +90,7 @@ source_open(struct source *s)
 
 /* A statement for one use; NULL after setting the error. */
 static sqlite3_stmt *
-prepare(struct source *s, const char *sql)
+prepare(struct store_reader *s, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
 
@@ -100,7 +100,7 @@ prepare(struct source *s, const char *sql)
 }
 
 static int
-finish(struct source *s, sqlite3_stmt *stmt, int code, int err)
+finish(struct store_reader *s, sqlite3_stmt *stmt, int code, int err)
 {
 	if (err == 0 && code != SQLITE_DONE && code != SQLITE_ROW)
 		err = fail(s);
@@ -109,7 +109,7 @@ finish(struct source *s, sqlite3_stmt *stmt, int code, int err)
 }
 
 int
-source_number(struct source *s, const char *sql, int64_t *value)
+store_reader_number(struct store_reader *s, const char *sql, int64_t *value)
 {
 	sqlite3_stmt *stmt = prepare(s, sql);
 	int code;
@@ -125,9 +125,9 @@ source_number(struct source *s, const char *sql, int64_t *value)
 /* Agents */
 
 static int
-make_agents(struct source *s, size_t n)
+make_agents(struct store_reader *s, size_t n)
 {
-	struct source_agent *agents;
+	struct store_reader_agent *agents;
 
 	if (n <= s->n_agents)
 		return 0;
@@ -143,7 +143,7 @@ make_agents(struct source *s, size_t n)
 }
 
 static void
-set_agent(struct source_agent *agent, sqlite3_stmt *stmt)
+set_agent(struct store_reader_agent *agent, sqlite3_stmt *stmt)
 {
 	if (sqlite3_column_bytes(stmt, 1) == sizeof(agent->id))
 		memcpy(agent->id, sqlite3_column_blob(stmt, 1), sizeof(agent->id));
@@ -153,7 +153,7 @@ set_agent(struct source_agent *agent, sqlite3_stmt *stmt)
 }
 
 int
-source_load_agents(struct source *s)
+store_reader_load_agents(struct store_reader *s)
 {
 	sqlite3_stmt *stmt = prepare(s,
 	    "SELECT id, agent_id, last_us, last_received_us FROM agent");
@@ -174,13 +174,13 @@ source_load_agents(struct source *s)
 /* Its octets; one that came after the agents were loaded is looked up. Where that cannot be done the
  * row is none, and with it the batch. */
 static void
-put_agent(struct row_buffer *b, struct source *s, int64_t number)
+put_agent(struct row_buffer *b, struct store_reader *s, int64_t number)
 {
 	static const uint8_t none[8];
 	const uint8_t *id = none;
 
 	if (number >= 0 && ((size_t)number >= s->n_agents || !s->agents[number].known) &&
-	    source_load_agents(s) < 0)
+	    store_reader_load_agents(s) < 0)
 		b->failed = true;
 	if (number >= 0 && (size_t)number < s->n_agents)
 		id = s->agents[number].id;
@@ -190,7 +190,7 @@ put_agent(struct row_buffer *b, struct source *s, int64_t number)
 /* Parts */
 
 int
-source_scan_parts(struct source *s, struct units *units, int64_t *id, uint64_t now_us)
+store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id, uint64_t now_us)
 {
 	sqlite3_stmt *stmt = prepare(s, "SELECT id, level, start_us, shard FROM part WHERE id > ?"
 					" ORDER BY id LIMIT ?");
@@ -214,7 +214,7 @@ source_scan_parts(struct source *s, struct units *units, int64_t *id, uint64_t n
 
 /* Chains of both levels; their ids differ, so they stay apart. */
 static int
-list_unit(struct source *s, const struct unit *unit, unsigned kind, struct part_list *list)
+list_unit(struct store_reader *s, const struct unit *unit, unsigned kind, struct part_list *list)
 {
 	struct place place = {LEVEL_1_MIN, kind, unit->start_us, unit->shard};
 	struct part_list fresh = {0};
@@ -244,7 +244,7 @@ list_unit(struct source *s, const struct unit *unit, unsigned kind, struct part_
 typedef int entry_fn(void *arg, unsigned kind, const struct pack_key *key, const double *values);
 
 static int
-walk_kind(struct source *s, const struct unit *unit, unsigned kind, entry_fn *take, void *arg)
+walk_kind(struct store_reader *s, const struct unit *unit, unsigned kind, entry_fn *take, void *arg)
 {
 	struct part_list list;
 	struct merge *m = NULL;
@@ -264,7 +264,7 @@ walk_kind(struct source *s, const struct unit *unit, unsigned kind, entry_fn *ta
 
 /* All kinds, as one moment of the store has them. */
 static int
-walk_unit(struct source *s, const struct unit *unit, entry_fn *take, void *arg)
+walk_unit(struct store_reader *s, const struct unit *unit, entry_fn *take, void *arg)
 {
 	int r = 0;
 
@@ -306,7 +306,7 @@ look_at_entry(void *arg, unsigned kind, const struct pack_key *key, const double
 }
 
 int
-source_fingerprint(struct source *s, const struct unit *unit, uint64_t *fingerprint)
+store_reader_fingerprint(struct store_reader *s, const struct unit *unit, uint64_t *fingerprint)
 {
 	*fingerprint = 1;
 	return walk_unit(s, unit, look_at_entry, fingerprint);
@@ -315,8 +315,8 @@ source_fingerprint(struct source *s, const struct unit *unit, uint64_t *fingerpr
 /* Rows of sums */
 
 struct unit_walk {
-	struct source *source;
-	struct sender *sender;
+	struct store_reader *store;
+	struct ship_batch *batch;
 	const struct unit *unit;
 	uint64_t fingerprint;
 	size_t entries;
@@ -325,7 +325,7 @@ struct unit_walk {
 };
 
 static void
-put_place(struct row_buffer *b, struct source *s, const struct pack_key *key)
+put_place(struct row_buffer *b, struct store_reader *s, const struct pack_key *key)
 {
 	put_agent(b, s, pack_agent(key));
 	row_put_int(b, pack_if_index(key), 4);
@@ -347,12 +347,12 @@ put_port(struct row_buffer *b, const struct unit_walk *w, const struct pack_key 
 {
 	row_put_int(b, cluster_levels[CLUSTER_1_MIN].minutes, 2);
 	row_put_int(b, w->unit->start_us, 8);
-	put_place(b, w->source, key);
-	row_put_int(b, (uint64_t)w->sender->collector, 8);
+	put_place(b, w->store, key);
+	row_put_int(b, (uint64_t)w->batch->collector, 8);
 	put_common(b, values);
 	for (int c = PACK_POOL_PKTS; c < PACK_TOTALS; c++)
 		row_put_f64(b, values[c]);
-	row_put_int(b, w->sender->revision, 8);
+	row_put_int(b, w->batch->revision, 8);
 }
 
 static void
@@ -365,16 +365,16 @@ put_key(struct row_buffer *b, const struct unit_walk *w, unsigned kind,
 	row_put_int(b, cluster_levels[CLUSTER_1_MIN].minutes, 2);
 	row_put_int(b, kind, 1);
 	row_put_int(b, w->unit->start_us, 8);
-	put_place(b, w->source, key);
+	put_place(b, w->store, key);
 	half = pack_half1(key, &octets);
 	row_put_text(b, half, octets);
 	half = pack_half2(key, &octets);
 	row_put_text(b, half, octets);
-	row_put_int(b, (uint64_t)w->sender->collector, 8);
+	row_put_int(b, (uint64_t)w->batch->collector, 8);
 	put_common(b, values);
 	for (int c = PACK_SAME_PKTS; c < PACK_COLUMNS; c++)
 		row_put_f64(b, values[c]);
-	row_put_int(b, w->sender->revision, 8);
+	row_put_int(b, w->batch->revision, 8);
 }
 
 static void
@@ -384,17 +384,17 @@ put_folded(struct row_buffer *b, const struct unit_walk *w, unsigned kind,
 	row_put_int(b, cluster_levels[CLUSTER_1_MIN].minutes, 2);
 	row_put_int(b, kind, 1);
 	row_put_int(b, w->unit->start_us, 8);
-	put_place(b, w->source, key);
-	row_put_int(b, (uint64_t)w->sender->collector, 8);
+	put_place(b, w->store, key);
+	row_put_int(b, (uint64_t)w->batch->collector, 8);
 	row_put_int(b, (uint64_t)values[PACK_N], 8);
 	row_put_int(b, (uint64_t)values[PACK_MOST_N], 8);
-	row_put_int(b, w->sender->revision, 8);
+	row_put_int(b, w->batch->revision, 8);
 }
 
 /* When a minute's samples and counters were: lowest and highest device time, by agent */
 
 static int
-make_minute(struct source *s)
+make_minute(struct store_reader *s)
 {
 	size_t n = s->n_agents;
 	uint64_t *low, *high;
@@ -418,7 +418,7 @@ make_minute(struct source *s)
 }
 
 static void
-widen(struct source *s, sqlite3_stmt *stmt)
+widen(struct store_reader *s, sqlite3_stmt *stmt)
 {
 	int64_t agent = sqlite3_column_int64(stmt, 0);
 	uint64_t low = (uint64_t)sqlite3_column_int64(stmt, 1);
@@ -434,7 +434,7 @@ widen(struct source *s, sqlite3_stmt *stmt)
 }
 
 static int
-widen_by(struct source *s, const char *sql, int64_t start_us, int64_t agent)
+widen_by(struct store_reader *s, const char *sql, int64_t start_us, int64_t agent)
 {
 	sqlite3_stmt *stmt = prepare(s, sql);
 	int code;
@@ -451,7 +451,7 @@ widen_by(struct source *s, const char *sql, int64_t start_us, int64_t agent)
 
 /* The index of times has the agents, too, so no row of sample is read. */
 static int
-load_minute(struct source *s, uint64_t start_us)
+load_minute(struct store_reader *s, uint64_t start_us)
 {
 	int r = make_minute(s);
 
@@ -470,8 +470,8 @@ load_minute(struct source *s, uint64_t start_us)
 static int
 put_cover(struct unit_walk *w)
 {
-	struct source *s = w->source;
-	struct row_buffer *b = sender_row(w->sender, CLUSTER_COVER);
+	struct store_reader *s = w->store;
+	struct row_buffer *b = ship_batch_row(w->batch, CLUSTER_COVER);
 	uint64_t start_us = w->unit->start_us, low, high;
 	int r = widen_by(s, PORTS_OF("counter", "?3") "SELECT ?3, min(time_us), max(time_us) FROM p"
 	    " CROSS JOIN counter c WHERE c.agent = ?3 AND c.if_index = p.i AND time_us >= ?1 AND"
@@ -484,12 +484,12 @@ put_cover(struct unit_walk *w)
 	high = told ? s->minute.high_us[w->agent] : start_us + STORE_WINDOW_US - 1;
 	row_put_int(b, start_us, 8);
 	put_agent(b, s, w->agent);
-	row_put_int(b, (uint64_t)w->sender->collector, 8);
+	row_put_int(b, (uint64_t)w->batch->collector, 8);
 	row_put_int(b, w->received, 8);
 	row_put_int(b, low, 8);
 	row_put_int(b, high, 8);
-	row_put_int(b, w->sender->revision, 8);
-	return sender_end_row(w->sender, CLUSTER_COVER);
+	row_put_int(b, w->batch->revision, 8);
+	return ship_batch_end_row(w->batch, CLUSTER_COVER);
 }
 
 /* Totals come first, agent by agent. */
@@ -513,7 +513,7 @@ send_entry(void *arg, unsigned kind, const struct pack_key *key, const double *v
 	enum cluster_table_id table = kind == STORE_PART_TOTALS ? CLUSTER_PORTS
 	    : kind > STORE_PART_FOLDED				? CLUSTER_FOLDED
 								: CLUSTER_KEYS;
-	struct row_buffer *b = sender_row(w->sender, table);
+	struct row_buffer *b = ship_batch_row(w->batch, table);
 	int r = kind == STORE_PART_TOTALS ? next_agent(w, pack_agent(key)) : next_agent(w, -1);
 
 	if (r < 0)
@@ -528,14 +528,14 @@ send_entry(void *arg, unsigned kind, const struct pack_key *key, const double *v
 	} else {
 		put_key(b, w, kind, key, values);
 	}
-	return sender_end_row(w->sender, table);
+	return ship_batch_end_row(w->batch, table);
 }
 
 int
-source_send_unit(struct source *s, struct sender *sender, const struct unit *unit,
+store_reader_send_unit(struct store_reader *s, struct ship_batch *batch, const struct unit *unit,
     uint64_t *fingerprint, size_t *entries)
 {
-	struct unit_walk w = {.source = s, .sender = sender, .unit = unit, .fingerprint = 1,
+	struct unit_walk w = {.store = s, .batch = batch, .unit = unit, .fingerprint = 1,
 	    .agent = -1};
 	int r = unit->start_us == s->minute.start_us ? 0 : load_minute(s, unit->start_us);
 
@@ -576,7 +576,7 @@ is_supplied(const char *name)
 }
 
 static sqlite3_stmt *
-prepare_rows(struct source *s, enum cluster_table_id id, const char *with, const char *from)
+prepare_rows(struct store_reader *s, enum cluster_table_id id, const char *with, const char *from)
 {
 	const struct cluster_table *table = &cluster_tables[id];
 	sqlite3_stmt *stmt = NULL;
@@ -615,7 +615,7 @@ put_text(struct row_buffer *b, sqlite3_stmt *stmt, int column)
 }
 
 static void
-put_column(struct source *s, struct row_buffer *b, enum cluster_type type, sqlite3_stmt *stmt,
+put_column(struct store_reader *s, struct row_buffer *b, enum cluster_type type, sqlite3_stmt *stmt,
     int column)
 {
 	bool null = sqlite3_column_type(stmt, column) == SQLITE_NULL;
@@ -644,30 +644,30 @@ put_column(struct source *s, struct row_buffer *b, enum cluster_type type, sqlit
 }
 
 static int
-send_row(struct source *s, struct sender *sender, enum cluster_table_id id, sqlite3_stmt *stmt)
+send_row(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id id, sqlite3_stmt *stmt)
 {
 	const struct cluster_table *table = &cluster_tables[id];
-	struct row_buffer *b = sender_row(sender, id);
+	struct row_buffer *b = ship_batch_row(batch, id);
 	int column = 0;
 
 	for (size_t i = 0; i < table->n_columns; i++) {
 		const struct cluster_column *c = &table->columns[i];
 
 		if (strcmp(c->name, "collector") == 0)
-			row_put_int(b, (uint64_t)sender->collector, 8);
+			row_put_int(b, (uint64_t)batch->collector, 8);
 		else if (strcmp(c->name, "revision") == 0)
-			row_put_int(b, sender->revision, 8);
+			row_put_int(b, batch->revision, 8);
 		else if (strcmp(c->name, "level") == 0)
 			row_put_int(b, cluster_levels[CLUSTER_1_MIN].minutes, 2);
 		else
 			put_column(s, b, c->type, stmt, column++);
 	}
-	return sender_end_row(sender, id);
+	return ship_batch_end_row(batch, id);
 }
 
 int
-source_send_rows(struct source *s, struct sender *sender, enum cluster_table_id table,
-    const struct source_range *range)
+store_reader_send_rows(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id table,
+    const struct store_reader_range *range)
 {
 	const int64_t values[] = {range->agent, range->from_us, range->received_us, range->to_us};
 	sqlite3_stmt *stmt = prepare_rows(s, table, statements[table].with,
@@ -677,12 +677,12 @@ source_send_rows(struct source *s, struct sender *sender, enum cluster_table_id 
 	for (int i = 0; stmt && i < sqlite3_bind_parameter_count(stmt); i++)
 		sqlite3_bind_int64(stmt, i + 1, values[i]);
 	while (r == 0 && (code = sqlite3_step(stmt)) == SQLITE_ROW)
-		r = send_row(s, sender, table, stmt);
+		r = send_row(s, batch, table, stmt);
 	return stmt ? finish(s, stmt, code, r) : r;
 }
 
 int
-source_send_by_id(struct source *s, struct sender *sender, enum cluster_table_id table,
+store_reader_send_by_id(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id table,
     int64_t *id, int most, int *n)
 {
 	char from[128];
@@ -699,7 +699,7 @@ source_send_by_id(struct source *s, struct sender *sender, enum cluster_table_id
 		sqlite3_bind_int(stmt, 2, most);
 	}
 	while (r == 0 && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
-		r = send_row(s, sender, table, stmt);
+		r = send_row(s, batch, table, stmt);
 		*id = sqlite3_column_int64(stmt, sqlite3_column_count(stmt) - 1);
 		++*n;
 	}
@@ -730,7 +730,7 @@ shards_of(const struct units *units, uint64_t start_us, size_t *n)
 }
 
 int
-source_send_samples(struct source *s, struct sender *sender, const struct units *units,
+store_reader_send_samples(struct store_reader *s, struct ship_batch *batch, const struct units *units,
     uint64_t start_us)
 {
 	size_t n;
@@ -747,7 +747,7 @@ source_send_samples(struct source *s, struct sender *sender, const struct units 
 		uint32_t shard = store_shard(sqlite3_column_int64(stmt, 0));
 
 		if (bsearch(&shard, shards, n, sizeof(*shards), compare_shards))
-			r = send_row(s, sender, CLUSTER_SAMPLES, stmt);
+			r = send_row(s, batch, CLUSTER_SAMPLES, stmt);
 	}
 	free(shards);
 	return stmt ? finish(s, stmt, code, r) : r;

@@ -2,8 +2,8 @@
  * Answers to requests that need the store or the collector's counters; run by the workers of
  * jobs.h, each with a reading connection of its own for each question.
  */
-#ifndef EASE_COLLECTOR_WEB_ANSWER_H
-#define EASE_COLLECTOR_WEB_ANSWER_H
+#ifndef EASE_COLLECTOR_WEB_API_H
+#define EASE_COLLECTOR_WEB_API_H
 
 #include "collector/report/directory.h"
 #include "collector/report/query.h"
@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#define ANSWER_JSON "application/json"
+#define API_JSON "application/json"
 
 enum web_stat_id {
 	WEB_STAT_REQUESTS,
@@ -32,51 +32,51 @@ enum web_stat_id {
 	WEB_N_STATS,
 };
 
-struct answerer {
+struct api {
 	const struct web_config *config;
 	const struct stat_set *stats; /* enum web_stat_id */
 	struct directory *names[JOBS_WORKERS];
 	_Atomic bool stopping;
 };
 
-/* Reads the names. 0, or -errno with the reason in error. answerer_close in both cases. */
-int answerer_open(struct answerer *answerer, char *error, size_t error_size);
-void answerer_close(struct answerer *answerer);
+/* Reads the names. 0, or -errno with the reason in error. api_close in both cases. */
+int api_open(struct api *api, char *error, size_t error_size);
+void api_close(struct api *api);
 
 /* The collector's sets of counters, and the server's own as the last. */
 static inline size_t
-answer_n_stats(const struct answerer *answerer)
+api_n_stats(const struct api *api)
 {
-	return answerer->config->n_stats + 1;
+	return api->config->n_stats + 1;
 }
 static inline const struct stat_set *
-answer_stats(const struct answerer *answerer, size_t i)
+api_stats(const struct api *api, size_t i)
 {
-	return i < answerer->config->n_stats ? answerer->config->stats[i] : answerer->stats;
+	return i < api->config->n_stats ? api->config->stats[i] : api->stats;
 }
 
-/* For jobs_config.run; arg is the answerer. */
-void answer(void *arg, unsigned worker, const struct request *request, struct reply *reply);
+/* For jobs_config.run; arg is the api. */
+void api_answer(void *arg, unsigned worker, const struct request *request, struct reply *reply);
 
 /* A body {"error": message}; without memory none, which web.c tells as 503. */
-void answer_error(struct reply *reply, int status, const char *message);
+void api_error(struct reply *reply, int status, const char *message);
 
 /* What the page shows, the store or the cluster, opened for a question with its limits; NULL after
  * setting the reply. */
-struct query *answer_open_store(struct answerer *answerer, struct reply *reply);
+struct query *api_open_store(struct api *api, struct reply *reply);
 
 /* The collector's own store, always: of a cluster each collector would tell Prometheus all. */
-struct query *answer_open_own(struct answerer *answerer, struct reply *reply);
+struct query *api_open_own(struct api *api, struct reply *reply);
 
 /* The reply that an error of a question means. */
-void answer_failed(struct answerer *answerer, const struct query *query, int err,
+void api_failed(struct api *api, const struct query *query, int err,
     struct reply *reply);
 
 /* The body that write() writes. 0 or what it returned. */
-int answer_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const void *arg);
+int api_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const void *arg);
 
 /* /api/v1/status, /metrics */
-void answer_status(struct answerer *answerer, struct reply *reply);
-void answer_metrics(struct answerer *answerer, struct reply *reply);
+void api_status(struct api *api, struct reply *reply);
+void api_metrics(struct api *api, struct reply *reply);
 
 #endif

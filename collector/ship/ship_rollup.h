@@ -1,15 +1,15 @@
 /*
  * Rolling up on one server: what of each level is to be made, anew or for the first time, and the
- * statements that make it. See keeper.h.
+ * statements that make it. See ship_upkeep.h.
  */
-#ifndef EASE_COLLECTOR_SHIP_ROLLING_H
-#define EASE_COLLECTOR_SHIP_ROLLING_H
+#ifndef EASE_COLLECTOR_SHIP_SHIP_ROLLUP_H
+#define EASE_COLLECTOR_SHIP_SHIP_ROLLUP_H
 
 #include "collector/cluster/http.h"
 #include "collector/cluster/schema.h"
 
 /* What the cluster knows of a collector. */
-struct rolling_collector {
+struct ship_rollup_collector {
 	int64_t collector;
 	uint64_t revision;		/* of its newest batch */
 	uint64_t closed_us, newest_us;
@@ -17,21 +17,21 @@ struct rolling_collector {
 	uint64_t rolled[CLUSTER_N_LEVELS]; /* revision up to which the server has rolled up */
 };
 
-struct rolling_level {
+struct ship_rollup_level {
 	uint64_t done_us, kept_us;
 };
 
-struct rolling {
+struct ship_rollup {
 	struct cluster_http *http; /* borrowed, as all else that is given */
 	struct cluster_place place;
 	int server;
-	struct rolling_collector *collectors;
+	struct ship_rollup_collector *collectors;
 	size_t n_collectors;
 	uint64_t now_us, closed_us;
 	uint64_t before_us[CLUSTER_N_LEVELS]; /* older windows are dropped next */
 	uint64_t until_us; /* monotonic: new windows wait then */
-	/* found by rolling_load */
-	struct rolling_level levels[CLUSTER_N_LEVELS];
+	/* found by ship_rollup_load */
+	struct ship_rollup_level levels[CLUSTER_N_LEVELS];
 	uint64_t changed_us; /* when a window was rolled up last */
 	uint64_t windows;    /* done */
 	uint64_t *list;	     /* owned: windows to do */
@@ -39,10 +39,10 @@ struct rolling {
 };
 
 /* Reads where the server is. Errors of cluster_http_ask(). */
-int rolling_load(struct rolling *r);
+int ship_rollup_load(struct ship_rollup *r);
 
-int rolling_run(struct rolling *r);
+int ship_rollup_run(struct ship_rollup *r);
 
-void rolling_free(struct rolling *r);
+void ship_rollup_free(struct ship_rollup *r);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collector/web/answer.h"
+#include "collector/web/api.h"
 
 #include "collector/report/render.h"
 #include "common/log.h"
@@ -22,9 +22,9 @@ enum {
 #define VENDORS_FOLDER "/usr/share/ieee-data" /* where Debian's package ieee-data has it */
 
 int
-answerer_open(struct answerer *answerer, char *error, size_t error_size)
+api_open(struct api *api, char *error, size_t error_size)
 {
-	const struct web_config *config = answerer->config;
+	const struct web_config *config = api->config;
 	const struct directory_options options = {
 	    .file = *config->names ? config->names : NULL,
 	    .vendors = config->vendors ? VENDORS_FOLDER : NULL,
@@ -34,34 +34,34 @@ answerer_open(struct answerer *answerer, char *error, size_t error_size)
 	if (!options.file && !options.vendors)
 		return 0;
 	for (int i = 0; err == 0 && i < JOBS_WORKERS; i++)
-		err = directory_open(&options, &answerer->names[i], error, error_size);
+		err = directory_open(&options, &api->names[i], error, error_size);
 	return err;
 }
 
 void
-answerer_close(struct answerer *answerer)
+api_close(struct api *api)
 {
 	for (int i = 0; i < JOBS_WORKERS; i++)
-		directory_close(answerer->names[i]);
+		directory_close(api->names[i]);
 }
 
 /* ---- replies ---- */
 
 void
-answer_error(struct reply *reply, int status, const char *message)
+api_error(struct reply *reply, int status, const char *message)
 {
 	json_t *object = json_pack("{s:s}", "error", message);
 
 	free(reply->body);
 	reply->status = status;
-	reply->content_type = ANSWER_JSON;
+	reply->content_type = API_JSON;
 	reply->body = object ? json_dumps(object, JSON_COMPACT) : NULL;
 	reply->octets = reply->body ? strlen(reply->body) : 0;
 	json_decref(object);
 }
 
 int
-answer_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const void *arg)
+api_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const void *arg)
 {
 	FILE *out = open_memstream(&reply->body, &reply->octets);
 	int err;
@@ -103,26 +103,26 @@ compress_reply(struct reply *reply)
 }
 
 static struct query *
-open_query(struct answerer *answerer, const struct query_cluster *cluster, struct reply *reply)
+open_query(struct api *api, const struct query_cluster *cluster, struct reply *reply)
 {
-	const struct web_config *config = answerer->config;
+	const struct web_config *config = api->config;
 	const struct query_limits limits = {
 	    .clock = config->clock,
 	    .deadline_us = clock_mono_us(config->clock) + config->question_ms * 1000ull,
-	    .cancel = &answerer->stopping,
+	    .cancel = &api->stopping,
 	    .keys = config->question_keys,
 	};
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
 	int err;
 
-	stat_add(answerer->stats, WEB_STAT_QUESTIONS, 1);
+	stat_add(api->stats, WEB_STAT_QUESTIONS, 1);
 	err = cluster ? query_open_cluster(cluster, &limits, &query, error, sizeof(error))
 		      : query_open(config->store, &query, error, sizeof(error));
 	if (err) {
-		stat_add(answerer->stats, WEB_STAT_FAILED, 1);
+		stat_add(api->stats, WEB_STAT_FAILED, 1);
 		log_warn_limited("web", "%s", error);
-		answer_error(reply, HTTP_UNAVAILABLE, cluster ? "the cluster cannot be asked"
+		api_error(reply, HTTP_UNAVAILABLE, cluster ? "the cluster cannot be asked"
 							     : "the store cannot be read");
 		return NULL;
 	}
@@ -131,15 +131,15 @@ open_query(struct answerer *answerer, const struct query_cluster *cluster, struc
 }
 
 struct query *
-answer_open_own(struct answerer *answerer, struct reply *reply)
+api_open_own(struct api *api, struct reply *reply)
 {
-	return open_query(answerer, NULL, reply);
+	return open_query(api, NULL, reply);
 }
 
 struct query *
-answer_open_store(struct answerer *answerer, struct reply *reply)
+api_open_store(struct api *api, struct reply *reply)
 {
-	return open_query(answerer, answerer->config->cluster, reply);
+	return open_query(api, api->config->cluster, reply);
 }
 
 /* Where the store lies is nothing to strangers. */
@@ -154,23 +154,23 @@ without_path(const struct query *query)
 }
 
 void
-answer_failed(struct answerer *answerer, const struct query *query, int err, struct reply *reply)
+api_failed(struct api *api, const struct query *query, int err, struct reply *reply)
 {
 	switch (err) {
 	case -EINVAL:
 	case -ENOENT:
 	case -E2BIG:
-		stat_add(answerer->stats, WEB_STAT_REFUSED_REQUEST, 1);
-		answer_error(reply, HTTP_BAD_REQUEST,
+		stat_add(api->stats, WEB_STAT_REFUSED_REQUEST, 1);
+		api_error(reply, HTTP_BAD_REQUEST,
 		    *query->error ? without_path(query) : "the answer is too long: ask for less");
 		break;
 	case -ETIMEDOUT:
-		stat_add(answerer->stats, WEB_STAT_TOO_LONG, 1);
-		answer_error(reply, HTTP_UNAVAILABLE, without_path(query));
+		stat_add(api->stats, WEB_STAT_TOO_LONG, 1);
+		api_error(reply, HTTP_UNAVAILABLE, without_path(query));
 		break;
 	default:
-		stat_add(answerer->stats, WEB_STAT_FAILED, 1);
-		answer_error(reply, HTTP_UNAVAILABLE,
+		stat_add(api->stats, WEB_STAT_FAILED, 1);
+		api_error(reply, HTTP_UNAVAILABLE,
 		    *query->error ? without_path(query) : strerror(-err));
 		break;
 	}
@@ -187,33 +187,33 @@ write_report(FILE *out, const void *result)
 }
 
 static void
-answer_report(struct answerer *answerer, unsigned worker, const struct question *asked,
+api_report(struct api *api, unsigned worker, const struct question *asked,
     struct reply *reply)
 {
-	struct query *query = answer_open_store(answerer, reply);
+	struct query *query = api_open_store(api, reply);
 	struct report_result result = {0};
 	struct question question = *asked;
 	int err;
 
 	if (!query)
 		return;
-	question.options.names = answerer->names[worker];
-	err = question_answer(&question, query, clock_wall_us(answerer->config->clock), &result);
+	question.options.names = api->names[worker];
+	err = question_answer(&question, query, clock_wall_us(api->config->clock), &result);
 	if (err == 0)
-		err = answer_write(reply, write_report, &result);
+		err = api_write(reply, write_report, &result);
 	reply->status = HTTP_OK;
-	reply->content_type = ANSWER_JSON;
+	reply->content_type = API_JSON;
 	if (err)
-		answer_failed(answerer, query, err, reply);
+		api_failed(api, query, err, reply);
 	report_result_free(&result);
 	query_close(query);
 }
 
 /* Well is who can read the store. */
 static void
-answer_health(struct answerer *answerer, struct reply *reply)
+api_health(struct api *api, struct reply *reply)
 {
-	struct query *query = answer_open_own(answerer, reply);
+	struct query *query = api_open_own(api, reply);
 
 	if (!query)
 		return;
@@ -223,27 +223,27 @@ answer_health(struct answerer *answerer, struct reply *reply)
 	if (reply->body)
 		reply->octets = strlen(reply->body);
 	else
-		answer_failed(answerer, query, -ENOMEM, reply);
+		api_failed(api, query, -ENOMEM, reply);
 	query_close(query);
 }
 
 void
-answer(void *arg, unsigned worker, const struct request *request, struct reply *reply)
+api_answer(void *arg, unsigned worker, const struct request *request, struct reply *reply)
 {
-	struct answerer *answerer = arg;
+	struct api *api = arg;
 
 	switch (request->kind) {
 	case REQUEST_REPORT:
-		answer_report(answerer, worker, &request->question, reply);
+		api_report(api, worker, &request->question, reply);
 		break;
 	case REQUEST_STATUS:
-		answer_status(answerer, reply);
+		api_status(api, reply);
 		break;
 	case REQUEST_METRICS:
-		answer_metrics(answerer, reply);
+		api_metrics(api, reply);
 		break;
 	case REQUEST_HEALTH:
-		answer_health(answerer, reply);
+		api_health(api, reply);
 		break;
 	case REQUEST_FILE:
 		break; /* asks nobody */
