@@ -2,7 +2,7 @@
 #include "collector/cluster/http.h"
 #include "collector/cluster/schema.h"
 #include "collector/cluster/url.h"
-#include "collector/input/crew.h"
+#include "collector/input/receiver_threads.h"
 #include "collector/input/receive.h"
 #include "collector/input/v3.h"
 #include "common/endpoint.h"

@@ -10,7 +10,7 @@
 
 #include "collector/input/receive.h"
 #include "collector/input/sflow_input.h"
-#include "collector/input/slow.h"
+#include "collector/input/slow_path.h"
 #include "collector/record.h"
 #include "common/clock.h"
 #include "common/stat.h"

@@ -6,7 +6,7 @@
 
 #include "collector/input/v3.h"
 
-#include "collector/input/library.h"
+#include "collector/input/netsnmp_reader.h"
 #include "collector/input/v3_window.h"
 
 #include <errno.h>

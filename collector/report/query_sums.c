@@ -6,7 +6,7 @@
  */
 #include "collector/report/dimension.h"
 #include "collector/report/query_private.h"
-#include "collector/window/hash.h"
+#include "common/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>

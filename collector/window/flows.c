@@ -1,5 +1,5 @@
 #include "collector/window/flows.h"
-#include "collector/window/hash.h"
+#include "common/hash.h"
 #include "collector/window/touched.h"
 
 #include <errno.h>

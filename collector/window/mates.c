@@ -1,5 +1,5 @@
 #include "collector/window/mates.h"
-#include "collector/window/hash.h"
+#include "common/hash.h"
 
 #include <string.h>
 

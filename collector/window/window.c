@@ -1,4 +1,4 @@
-#include "collector/window/hash.h"
+#include "common/hash.h"
 #include "collector/window/touched.h"
 #include "collector/window/window_private.h"
 

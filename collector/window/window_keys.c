@@ -1,5 +1,5 @@
 /* Keys of flows that leave: found, made, and evicted when there are no more free ones. */
-#include "collector/window/hash.h"
+#include "common/hash.h"
 #include "collector/window/window_private.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Any datagram at all: records or a reason, never a read beyond it, records always in range; and the
  * same to the last octet by the shapes learned from the datagrams before. */
-#include "collector/input/shape.h"
+#include "collector/input/decode_template.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "collector/input/decode.h"
 #include "collector/input/input.h"
-#include "collector/input/shape.h"
+#include "collector/input/decode_template.h"
 #include "tests/suite.h"
 #include "tests/collector/input/trap_builder.h"
 

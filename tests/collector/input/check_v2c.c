@@ -8,7 +8,7 @@
 
 #include "collector/input/decode.h"
 #include "collector/input/v2c.h"
-#include "collector/input/library.h"
+#include "collector/input/netsnmp_reader.h"
 #include "tests/collector/input/ber_spoil.h"
 #include "tests/collector/input/readings.h"
 #include "tests/suite.h"

@@ -8,7 +8,7 @@
 
 #include <net-snmp/net-snmp-includes.h>
 
-#include "collector/input/library.h"
+#include "collector/input/netsnmp_reader.h"
 #include "collector/input/v3.h"
 #include "tests/suite.h"
 

@@ -4,8 +4,8 @@
 
 #include "tests/collector/input/readings.h"
 
-#include "collector/input/library.h"
-#include "collector/input/shape.h"
+#include "collector/input/netsnmp_reader.h"
+#include "collector/input/decode_template.h"
 
 #include <stdio.h>
 #include <stdlib.h>

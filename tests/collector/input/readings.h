@@ -1,6 +1,6 @@
 /*
  * Two readings of the same octets held against each other: by the collector (the strict decoder,
- * and behind it the library as collector/input/library.h uses it) and by Net-SNMP's library alone.
+ * and behind it the library as collector/input/netsnmp_reader.h uses it) and by Net-SNMP's library alone.
  * Whatever either of them accepts as an SNMPv2c trap or inform must read the same: community, PDU,
  * request-id, error fields, and each variable binding's name, type and value; and the parts that it
  * carries must give the same verdict and the same records by the strict decoder, by the shapes

@@ -3,8 +3,8 @@
  * of the batch that carries its records when that is handed to the store, and is sent once the
  * store has committed that batch. Used by one thread; sending never waits.
  */
-#ifndef EASE_COLLECTOR_INPUT_ANSWERS_H
-#define EASE_COLLECTOR_INPUT_ANSWERS_H
+#ifndef EASE_COLLECTOR_INPUT_INFORM_REPLIES_H
+#define EASE_COLLECTOR_INPUT_INFORM_REPLIES_H
 
 #include "collector/input/receive.h"
 

@@ -4,8 +4,8 @@
  * puts it, who counts it. An address may have as many in the queue as there are places left: alone
  * it fills half of it, two fill a third each, and there always is room for another.
  */
-#ifndef EASE_COLLECTOR_INPUT_ASIDE_H
-#define EASE_COLLECTOR_INPUT_ASIDE_H
+#ifndef EASE_COLLECTOR_INPUT_SLOW_QUEUE_H
+#define EASE_COLLECTOR_INPUT_SLOW_QUEUE_H
 
 #include "collector/input/receive.h"
 

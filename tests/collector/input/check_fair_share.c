@@ -5,8 +5,8 @@
  * Reports to strangers: never more octets than came from there, whoever forges addresses.
  */
 #include "collector/input/input.h"
-#include "collector/input/reports.h"
-#include "collector/input/share.h"
+#include "collector/input/usm_reports.h"
+#include "collector/input/fair_share.h"
 #include "tests/suite.h"
 #include "tests/collector/input/trap_builder.h"
 

@@ -1,5 +1,5 @@
-#include "collector/input/share.h"
-#include "collector/window/hash.h"
+#include "collector/input/fair_share.h"
+#include "common/hash.h"
 
 #include <errno.h>
 #include <netinet/in.h>

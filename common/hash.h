@@ -2,8 +2,8 @@
  * Hashes of the window room's tables: products of 128 bits folded to 64, as wyhash and its like
  * have them. The seed is drawn at the start, so that nobody can choose addresses that collide.
  */
-#ifndef EASE_COLLECTOR_WINDOW_HASH_H
-#define EASE_COLLECTOR_WINDOW_HASH_H
+#ifndef EASE_COMMON_HASH_H
+#define EASE_COMMON_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

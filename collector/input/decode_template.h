@@ -8,8 +8,8 @@
  *
  * Fixed memory, no allocation; one thread.
  */
-#ifndef EASE_COLLECTOR_INPUT_SHAPE_H
-#define EASE_COLLECTOR_INPUT_SHAPE_H
+#ifndef EASE_COLLECTOR_INPUT_DECODE_TEMPLATE_H
+#define EASE_COLLECTOR_INPUT_DECODE_TEMPLATE_H
 
 #include "collector/input/decode.h"
 

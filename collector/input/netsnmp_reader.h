@@ -20,8 +20,8 @@
  *
  * One thread: the library keeps state for the process.
  */
-#ifndef EASE_COLLECTOR_INPUT_LIBRARY_H
-#define EASE_COLLECTOR_INPUT_LIBRARY_H
+#ifndef EASE_COLLECTOR_INPUT_NETSNMP_READER_H
+#define EASE_COLLECTOR_INPUT_NETSNMP_READER_H
 
 #include "collector/input/v2c.h"
 

@@ -12,8 +12,8 @@
  *
  * No I/O; time is passed in. One thread at a time.
  */
-#ifndef EASE_COLLECTOR_INPUT_SHARE_H
-#define EASE_COLLECTOR_INPUT_SHARE_H
+#ifndef EASE_COLLECTOR_INPUT_FAIR_SHARE_H
+#define EASE_COLLECTOR_INPUT_FAIR_SHARE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,11 +3,11 @@
  * time window and memory of digests, the Response to an inform, events, the queue of what is laid
  * aside and the answers that wait for a commit.
  */
-#include "collector/input/answers.h"
-#include "collector/input/aside.h"
+#include "collector/input/inform_replies.h"
+#include "collector/input/slow_queue.h"
 #include "collector/input/event.h"
 #include "collector/input/input.h"
-#include "collector/input/slow.h"
+#include "collector/input/slow_path.h"
 #include "collector/input/v3_window.h"
 #include "tests/suite.h"
 #include "tests/collector/input/trap_builder.h"

@@ -4,11 +4,11 @@
  * refused, which is counted and logged here. Each thread that decodes has a gate of its own, which
  * remembers shapes of messages and the last sender's text. Allocates nothing after gate_new.
  */
-#ifndef EASE_COLLECTOR_INPUT_GATE_H
-#define EASE_COLLECTOR_INPUT_GATE_H
+#ifndef EASE_COLLECTOR_INPUT_ADMISSION_H
+#define EASE_COLLECTOR_INPUT_ADMISSION_H
 
 #include "collector/input/input.h"
-#include "collector/input/share.h"
+#include "collector/input/fair_share.h"
 
 struct gate;
 

@@ -1,6 +1,6 @@
-#include "collector/input/reports.h"
+#include "collector/input/usm_reports.h"
 
-#include "collector/input/share.h"
+#include "collector/input/fair_share.h"
 
 #define SECOND_US 1000000ull
 #define MINUTE_US (60 * SECOND_US)

@@ -12,8 +12,8 @@
  * recalled. An inform whose records found no room, or that comes while too many answers wait, is
  * not answered: its sender tries again.
  */
-#ifndef EASE_COLLECTOR_INPUT_SLOW_H
-#define EASE_COLLECTOR_INPUT_SLOW_H
+#ifndef EASE_COLLECTOR_INPUT_SLOW_PATH_H
+#define EASE_COLLECTOR_INPUT_SLOW_PATH_H
 
 #include "collector/input/v3.h"
 #include "collector/record.h"

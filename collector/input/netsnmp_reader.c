@@ -2,7 +2,7 @@
 
 #include <net-snmp/net-snmp-includes.h>
 
-#include "collector/input/library.h"
+#include "collector/input/netsnmp_reader.h"
 
 #include "common/log.h"
 

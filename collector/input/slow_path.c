@@ -1,11 +1,11 @@
-#include "collector/input/slow.h"
+#include "collector/input/slow_path.h"
 
-#include "collector/input/answers.h"
-#include "collector/input/aside.h"
+#include "collector/input/inform_replies.h"
+#include "collector/input/slow_queue.h"
 #include "collector/input/decode.h"
 #include "collector/input/event.h"
-#include "collector/input/library.h"
-#include "collector/input/reports.h"
+#include "collector/input/netsnmp_reader.h"
+#include "collector/input/usm_reports.h"
 #include "common/log.h"
 
 #include <errno.h>

@@ -168,8 +168,8 @@ start(struct rig *rig, int threads)
 	char error[TEXT] = "";
 
 	memset(rig, 0, sizeof(*rig));
-	log_open("check_threads", false, LOG_LEVEL_WARN);
-	snprintf(rig->dir, sizeof(rig->dir), "/tmp/check_threads.XXXXXX");
+	log_open("check_receiver_threads", false, LOG_LEVEL_WARN);
+	snprintf(rig->dir, sizeof(rig->dir), "/tmp/check_receiver_threads.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(rig->dir));
 	snprintf(rig->conf, sizeof(rig->conf), "%s/conf", rig->dir);
 	snprintf(rig->db, sizeof(rig->db), "%s/ease.db", rig->dir);

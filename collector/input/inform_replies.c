@@ -1,4 +1,4 @@
-#include "collector/input/answers.h"
+#include "collector/input/inform_replies.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
-#include "collector/input/gate.h"
-#include "collector/input/shape.h"
+#include "collector/input/admission.h"
+#include "collector/input/decode_template.h"
 #include "common/log.h"
 
 #include <errno.h>

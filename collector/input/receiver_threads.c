@@ -1,4 +1,4 @@
-#include "collector/input/crew.h"
+#include "collector/input/receiver_threads.h"
 #include "common/log.h"
 #include "common/spsc.h"
 

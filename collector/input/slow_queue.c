@@ -1,5 +1,5 @@
-#include "collector/input/aside.h"
-#include "collector/input/share.h"
+#include "collector/input/slow_queue.h"
+#include "collector/input/fair_share.h"
 
 #include <errno.h>
 #include <netinet/in.h>

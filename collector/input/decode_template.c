@@ -1,4 +1,4 @@
-#include "collector/input/shape.h"
+#include "collector/input/decode_template.h"
 #include "collector/input/ber.h"
 #include "common/trap_wire.h"
 

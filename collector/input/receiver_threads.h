@@ -12,10 +12,10 @@
  * kernel's buffer is the queue. What needs memory of what came before (sFlow, the slow way) is
  * left to the books. Waiting for the turn is what a thread does that has nothing to do.
  */
-#ifndef EASE_COLLECTOR_INPUT_CREW_H
-#define EASE_COLLECTOR_INPUT_CREW_H
+#ifndef EASE_COLLECTOR_INPUT_RECEIVER_THREADS_H
+#define EASE_COLLECTOR_INPUT_RECEIVER_THREADS_H
 
-#include "collector/input/gate.h"
+#include "collector/input/admission.h"
 #include "collector/input/receive.h"
 
 enum {

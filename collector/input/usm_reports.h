@@ -7,8 +7,8 @@
  * Addresses are counted in REPORTS_PLACES places by a seeded hash, without their port. Time is
  * passed in. No I/O, no allocation.
  */
-#ifndef EASE_COLLECTOR_INPUT_REPORTS_H
-#define EASE_COLLECTOR_INPUT_REPORTS_H
+#ifndef EASE_COLLECTOR_INPUT_USM_REPORTS_H
+#define EASE_COLLECTOR_INPUT_USM_REPORTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
