@@ -613,9 +613,9 @@ agent_run(struct agent *agent)
 	}
 	log_info("agent", "serving %zu ports of a device of kind %s, boot %u",
 	    hal_n_ports(agent->hal), hal_device_kind(agent->hal), (unsigned)agent->state.boot);
-	service_tell("READY=1");
+	service_notify("READY=1");
 	event_base_dispatch(agent->base);
-	service_tell("STOPPING=1");
+	service_notify("STOPPING=1");
 	stop(agent);
 out:
 	snmp_agent_stop(agent->snmp, STOP_WAIT_MS);

@@ -68,7 +68,7 @@ collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLE
 	sets[3] = ledger_window_stats(c->ledger);
 	sets[4] = c->store ? store_stats(c->store) : &none;
 	sets[5] = input_sflow_stats(c->input);
-	sets[6] = slow_stats(c->slow);
+	sets[6] = slow_path_stats(c->slow_path);
 	sets[7] = c->tap ? tap_stats(c->tap) : &none;
 	for (int i = 0; i < COLLECTOR_FURTHER_STATS; i++)
 		sets[8 + i] = c->further_stats[i] ? c->further_stats[i] : &none;
@@ -226,7 +226,7 @@ open_slow(struct collector *c, char *error, size_t error_size)
 	const struct collector_config *config = c->config;
 	struct v3_user *v3_users = collector_v3_users(config);
 	char engine_file[COLLECTOR_PATH_OCTETS];
-	struct slow_config slow = {
+	struct slow_path_config slow = {
 	    .communities = (const char *const *)config->communities.items,
 	    .n_communities = config->communities.n,
 	    .users = v3_users,
@@ -244,7 +244,7 @@ open_slow(struct collector *c, char *error, size_t error_size)
 		return -ENOMEM;
 	}
 	collector_engine_file(config, engine_file);
-	r = slow_open(&c->slow, &slow, error, error_size);
+	r = slow_path_open(&c->slow_path, &slow, error, error_size);
 	free(v3_users);
 	return r;
 }
@@ -269,7 +269,7 @@ open_input(struct collector *c, char *error, size_t error_size)
 	    .clock = c->clock,
 	    .sink = take_records,
 	    .sink_arg = c,
-	    .slow = c->slow,
+	    .slow_path = c->slow_path,
 	};
 	size_t octets;
 	int r = input_open(&c->input, &input, error, error_size);
@@ -287,17 +287,17 @@ open_input(struct collector *c, char *error, size_t error_size)
 static void
 recall_engine(void *slow, const struct store_engine *row)
 {
-	struct v3_heard heard = {.n_engine_id = row->octets, .boots = (int32_t)row->boots,
+	struct v3_engine_time heard = {.n_engine_id = row->octets, .boots = (int32_t)row->boots,
 	    .time_s = (int32_t)row->time_s};
 
 	memcpy(heard.engine_id, row->engine_id, row->octets);
-	slow_recall_engine(slow, &heard);
+	slow_path_restore_engine(slow, &heard);
 }
 
 static void
 recall_event(void *slow, uint64_t identity)
 {
-	slow_recall_event(slow, identity);
+	slow_path_restore_event(slow, identity);
 }
 
 /* Signals are blocked already, so a stop is asked for here. */
@@ -352,7 +352,7 @@ open_books(struct collector *c, struct ledger_limits *limits, char *error, size_
 		return -ENOMEM;
 	}
 	loader = ledger_loader(c->ledger);
-	loader.slow_arg = c->slow;
+	loader.slow_path_arg = c->slow_path;
 	loader.engine = recall_engine;
 	loader.event = recall_event;
 	store_get_life(c->store, &life); /* of the file that is read, should it be set aside then */
@@ -367,7 +367,7 @@ start_threads(struct collector *c, const struct ledger_limits *limits, char *err
 {
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},
-	    [STORE_ENGINES] = {.kept = slow_engines(c->slow)},
+	    [STORE_ENGINES] = {.kept = slow_path_engines(c->slow_path)},
 	};
 	int r;
 
@@ -478,7 +478,7 @@ collector_close(struct collector *c)
 	if (!c)
 		return;
 	input_close(c->input);
-	slow_close(c->slow);
+	slow_path_close(c->slow_path);
 	tap_close(c->tap);
 	store_close(c->store);
 	ledger_free(c->ledger);
@@ -530,10 +530,10 @@ add_stat_rows(const struct collector *c, struct store_batch *batch)
 static void
 add_engine_rows(struct collector *c, struct store_batch *batch)
 {
-	struct v3_heard heard;
+	struct v3_engine_time heard;
 
 	while (store_batch_reserve(batch, STORE_ENGINES, 1) == 0 &&
-	    slow_next_heard(c->slow, &heard)) {
+	    slow_path_next_engine(c->slow_path, &heard)) {
 		struct store_engine *row = store_batch_add(batch, STORE_ENGINES);
 
 		memcpy(row->engine_id, heard.engine_id, heard.n_engine_id);
@@ -557,7 +557,7 @@ notice_renewal(struct collector *c)
 	c->renewals = renewals;
 	store_get_life(c->store, &life);
 	ledger_tell_again(c->ledger, life.id);
-	slow_tell_again(c->slow);
+	slow_path_mark_engines(c->slow_path);
 	row = store_batch_add(c->batch, STORE_OUTAGES);
 	if (row)
 		*row = (struct store_outage){.since_us = now_us, .until_us = now_us, .kind = why};
@@ -587,10 +587,10 @@ cut_and_submit(struct collector *c, struct store_batch *next)
 	input_count_drops(c->input);
 	add_stat_rows(c, c->batch);
 	add_engine_rows(c, c->batch);
-	c->batch->must_last = slow_waiting(c->slow) > 0;
+	c->batch->must_last = slow_path_waiting(c->slow_path) > 0;
 	c->flushed_datagrams = stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS);
 	store_submit(c->store, c->batch);
-	slow_submitted(c->slow, ++c->submitted);
+	slow_path_submitted(c->slow_path, ++c->submitted);
 	c->batch = next;
 	return 0;
 }
@@ -651,9 +651,9 @@ serve_slow(struct collector *c)
 {
 	uint64_t soon_us = clock_mono_us(c->clock) + ANSWER_FLUSH_MS * 1000ull;
 
-	slow_run(c->slow);
-	slow_committed(c->slow, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
-	if (slow_waiting(c->slow) > 0 && soon_us < c->next_flush_us)
+	slow_path_run(c->slow_path);
+	slow_path_committed(c->slow_path, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
+	if (slow_path_waiting(c->slow_path) > 0 && soon_us < c->next_flush_us)
 		c->next_flush_us = soon_us;
 }
 
@@ -690,7 +690,7 @@ poll_timeout_ms(const struct collector *c)
 
 	if (now_us >= c->next_flush_us)
 		return 0;
-	if (slow_waiting(c->slow) > 0)
+	if (slow_path_waiting(c->slow_path) > 0)
 		return ANSWER_POLL_MS;
 	return (int)((c->next_flush_us - now_us) / 1000 + 1);
 }
@@ -717,10 +717,10 @@ collector_stop(struct collector *c)
 
 	input_stop(c->input);
 	read_last(c);
-	slow_run(c->slow);
+	slow_path_run(c->slow_path);
 	tap_flush(c->tap);
 	r = write_last(c);
-	slow_committed(c->slow, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
+	slow_path_committed(c->slow_path, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
 	log_stats(c);
 	if (store_stop(c->store) < 0)
 		return -EIO;

@@ -76,7 +76,7 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 		input_take_sflow(c->input, from, octets, n);
 	else
 		++*i->other;
-	slow_run(c->slow);
+	slow_path_run(c->slow_path);
 	if (collector_flush_is_due(c))
 		flush_waiting(i);
 }

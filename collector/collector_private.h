@@ -31,7 +31,7 @@ struct collector {
 	struct endpoint *listen, *sflow_listen;
 	uint64_t seed;
 	struct prefix *senders;
-	struct slow *slow;
+	struct slow_path *slow_path;
 	uint64_t submitted; /* batches handed to the store */
 	struct input *input;
 	struct ledger *ledger;

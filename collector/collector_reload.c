@@ -33,7 +33,7 @@ change_senders(struct collector *c, struct prefix *senders)
 	const char *const *communities = (const char *const *)config->communities.items;
 
 	input_allow(c->input, senders, config->senders.n, communities, config->communities.n);
-	slow_allow(c->slow, communities, config->communities.n);
+	slow_path_allow(c->slow_path, communities, config->communities.n);
 	free(c->senders);
 	c->senders = senders;
 }
@@ -48,9 +48,9 @@ change_users(struct collector *c, const struct v3_user *before, size_t n_before,
 	int r;
 
 	collector_engine_file(c->config, engine_file);
-	r = slow_change_users(c->slow, before, n_before, users, n, engine_file, error, sizeof(error));
+	r = slow_path_change_users(c->slow_path, before, n_before, users, n, engine_file, error, sizeof(error));
 	if (r == 0 && c->users_missing)
-		r = slow_change_users(c->slow, NULL, 0, users, n, engine_file, error, sizeof(error));
+		r = slow_path_change_users(c->slow_path, NULL, 0, users, n, engine_file, error, sizeof(error));
 	c->users_missing = r < 0;
 	if (r < 0)
 		log_error(ROOM, "reload: %s; not all users are in force, SIGHUP tries again", error);

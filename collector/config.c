@@ -134,7 +134,7 @@ const struct option_row collector_options[] = {
     {"receive_buffer", OPTION_U32, AT(receive_buffer_octets), .min = 65536, .max = 1u << 30,
 	.unit = "octets", .def = "33554432",
 	.help = "Kernel buffer of each socket. More than net.core.rmem_max needs CAP_NET_ADMIN."},
-    {"threads", OPTION_U32, AT(threads), .min = 1, .max = CREW_MAX, .def = "1",
+    {"threads", OPTION_U32, AT(threads), .min = 1, .max = RECEIVER_THREADS_MAX, .def = "1",
 	.help = "Threads that receive and decode, each also of one busy sender's datagrams. 1: the "
 		"thread that keeps the books does it, which is best on one core; more take it from "
 		"that thread, and 4 MiB of memory each."},

@@ -278,9 +278,9 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 		collector_announce(collector);
 	else
 		leave_terminal(parent_fd);
-	service_tell("READY=1");
+	service_notify("READY=1");
 	r = collector_run(collector);
-	service_tell("STOPPING=1");
+	service_notify("STOPPING=1");
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
 	web_close(beside.web);
@@ -296,10 +296,10 @@ print_import(const struct collector *collector, const struct import_counts *coun
 		const char *stat, *more, *what;
 	} lines[] = {
 	    {"input.datagrams", "", "notifications and sFlow datagrams"},
-	    {"input.records", "slow.records", "parts of these taken"},
+	    {"input.records", "slow_path.records", "parts of these taken"},
 	    {"ledger.samples", "", "samples used"},
 	    {"ledger.duplicates", "", "samples that had come before"},
-	    {"slow.events", "", "events"},
+	    {"slow_path.events", "", "events"},
 	};
 
 	printf("%" PRIu64 " frames\n%" PRIu64 " UDP datagrams\n%" PRIu64 " incomplete\n%" PRIu64

@@ -40,7 +40,7 @@ manager_address(struct sockaddr_un *to)
 }
 
 bool
-service_tell(const char *state)
+service_notify(const char *state)
 {
 	struct sockaddr_un to;
 	socklen_t len = manager_address(&to);
@@ -72,7 +72,7 @@ service_alive(uint64_t *last_us, uint64_t now_us)
 	if (wanted_us == 0 || (*last_us != 0 && now_us - *last_us < wanted_us / 2))
 		return;
 	*last_us = now_us;
-	service_tell("WATCHDOG=1");
+	service_notify("WATCHDOG=1");
 }
 
 void

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* "READY=1", "STOPPING=1", "STATUS=…"; never waits. False if nobody was told. */
-bool service_tell(const char *state);
+bool service_notify(const char *state);
 
 /* How often the manager wants to hear that we live; 0: it does not ask. */
 uint64_t service_watchdog_us(void);

@@ -28,26 +28,26 @@ static const struct {
     [DECODE_TOO_MANY] = {INPUT_STAT_REFUSED_TOO_MANY, "too many parts"},
 };
 
-struct gate {
+struct admission {
 	const struct input_config *config;
 	const struct stat_set *stats;
 	struct sockaddr_storage last_from; /* senders come in runs: its text is kept */
 	char last_sender[ENDPOINT_TEXT];
 	struct decode_result result;
-	struct shapes shapes;
+	struct decode_templates shapes;
 	unsigned allowed_since; /* as they were learned */
 };
 
 size_t
-gate_memory(void)
+admission_memory(void)
 {
-	return sizeof(struct gate);
+	return sizeof(struct admission);
 }
 
 int
-gate_new(struct gate **out, const struct input_config *config, const struct stat_set *stats)
+admission_new(struct admission **out, const struct input_config *config, const struct stat_set *stats)
 {
-	struct gate *g = calloc(1, sizeof(*g));
+	struct admission *g = calloc(1, sizeof(*g));
 
 	if (!g)
 		return -ENOMEM;
@@ -58,19 +58,19 @@ gate_new(struct gate **out, const struct input_config *config, const struct stat
 }
 
 void
-gate_free(struct gate *g)
+admission_free(struct admission *g)
 {
 	free(g);
 }
 
 struct decode_result *
-gate_result(struct gate *g)
+admission_result(struct admission *g)
 {
 	return &g->result;
 }
 
 const char *
-gate_sender(struct gate *g, const struct sockaddr *from)
+admission_sender(struct admission *g, const struct sockaddr *from)
 {
 	size_t len = from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 						 : sizeof(struct sockaddr_in);
@@ -83,14 +83,14 @@ gate_sender(struct gate *g, const struct sockaddr *from)
 }
 
 static void
-refuse(const struct gate *g, enum input_stat_id stat, const char *sender, const char *why)
+refuse(const struct admission *g, enum input_stat_id stat, const char *sender, const char *why)
 {
 	stat_add(g->stats, stat, 1);
 	log_warn_limited(ROOM, "datagram from %s refused: %s", sender, why);
 }
 
 static bool
-is_allowed(const struct gate *g, const struct sockaddr *from)
+is_allowed(const struct admission *g, const struct sockaddr *from)
 {
 	for (size_t i = 0; i < g->config->n_senders; i++)
 		if (prefix_holds(&g->config->senders[i], from))
@@ -99,7 +99,7 @@ is_allowed(const struct gate *g, const struct sockaddr *from)
 }
 
 bool
-gate_admit(const struct gate *g, const struct sockaddr *from, const char *sender)
+admission_allows(const struct admission *g, const struct sockaddr *from, const char *sender)
 {
 	if (is_allowed(g, from))
 		return true;
@@ -108,8 +108,8 @@ gate_admit(const struct gate *g, const struct sockaddr *from, const char *sender
 }
 
 struct sift {
-	struct gate *gate;
-	struct share *share;
+	struct admission *admission;
+	struct fair_share *share;
 };
 
 static bool
@@ -117,53 +117,53 @@ keep(void *arg, const struct sockaddr *from, size_t n)
 {
 	const struct sift *sift = arg;
 
-	if (!is_allowed(sift->gate, from) || share_admit(sift->share, from, n))
+	if (!is_allowed(sift->admission, from) || fair_share_admit(sift->share, from, n))
 		return true;
 	log_warn_limited(ROOM, "more comes than can be taken: %s has its share, the rest is dropped",
-	    gate_sender(sift->gate, from));
+	    admission_sender(sift->admission, from));
 	return false;
 }
 
 void
-gate_sift(struct gate *g, struct share *share, const struct receiver *r, size_t socket,
+admission_limit_senders(struct admission *g, struct fair_share *share, const struct receiver *r, size_t socket,
     struct receive_batch *b)
 {
 	struct sift sift = {g, share};
 	size_t dropped;
 
-	share_turn(share, clock_mono_us(g->config->clock), receiver_fill_percent(r, socket, b));
-	dropped = receive_sift(b, keep, &sift);
+	fair_share_turn(share, clock_mono_us(g->config->clock), receiver_fill_percent(r, socket, b));
+	dropped = receive_filter(b, keep, &sift);
 	stat_add(g->stats, INPUT_STAT_OVER_SHARE, dropped);
 	stat_add(g->stats, INPUT_STAT_DATAGRAMS, dropped);
 }
 
 /* True if this is for the slow way, and there is one. */
 static bool
-is_slow(const struct gate *g, enum decode_verdict verdict)
+is_slow(const struct admission *g, enum decode_verdict verdict)
 {
-	const struct slow *slow = g->config->slow;
+	const struct slow_path *slow = g->config->slow_path;
 
 	if (!slow)
 		return false;
 	return verdict == DECODE_INFORM || verdict == DECODE_EVENT ||
-	    verdict == DECODE_BAD_CODING || (verdict == DECODE_V3 && slow_takes_v3(slow));
+	    verdict == DECODE_BAD_CODING || (verdict == DECODE_V3 && slow_path_takes_v3(slow));
 }
 
-enum gate_verdict
-gate_decode(struct gate *g, const void *octets, size_t n, const struct decode_origin *origin)
+enum admission_verdict
+admission_decode(struct admission *g, const void *octets, size_t n, const struct decode_origin *origin)
 {
 	const struct input_config *c = g->config;
 	enum decode_verdict verdict;
 
 	if (g->allowed_since != c->allowed_since)
-		shapes_forget(&g->shapes); /* each with its community */
+		decode_templates_forget(&g->shapes); /* each with its community */
 	g->allowed_since = c->allowed_since;
-	verdict = shapes_decode(&g->shapes, octets, n, c->communities, c->n_communities, origin,
+	verdict = decode_templates_decode(&g->shapes, octets, n, c->communities, c->n_communities, origin,
 	    &g->result);
 	if (verdict == DECODE_OK)
-		return GATE_RECORDS;
+		return ADMISSION_RECORDS;
 	if (is_slow(g, verdict))
-		return GATE_ASIDE;
+		return ADMISSION_SLOW_PATH;
 	refuse(g, refusals[verdict].stat, origin->sender, refusals[verdict].why);
-	return GATE_REFUSED;
+	return ADMISSION_REFUSED;
 }

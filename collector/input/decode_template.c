@@ -4,25 +4,25 @@
 
 #include <string.h>
 
-static struct shape *
-slot_of(struct shapes *shapes, size_t n)
+static struct decode_template *
+slot_of(struct decode_templates *shapes, size_t n)
 {
-	return &shapes->slots[n % SHAPES_MAX];
+	return &shapes->slots[n % DECODE_TEMPLATES_MAX];
 }
 
 /* Learning: the message is known to be good, so that only places are looked for. */
 
 static void
-add_place(struct shape *s, const uint8_t *octets, const struct rbuf *content, size_t skip,
-    enum shape_place_kind kind, enum ease_part part)
+add_place(struct decode_template *s, const uint8_t *octets, const struct rbuf *content, size_t skip,
+    enum template_field_kind kind, enum ease_part part)
 {
-	if (s->n_places < SHAPE_PLACES_MAX) {
-		s->places[s->n_places].at = (uint16_t)(content->data + skip - octets);
-		s->places[s->n_places].n = (uint16_t)(content->size - skip);
-		s->places[s->n_places].kind = (uint8_t)kind;
-		s->places[s->n_places].part = (uint8_t)part;
+	if (s->n_fields < TEMPLATE_FIELDS_MAX) {
+		s->fields[s->n_fields].at = (uint16_t)(content->data + skip - octets);
+		s->fields[s->n_fields].n = (uint16_t)(content->size - skip);
+		s->fields[s->n_fields].kind = (uint8_t)kind;
+		s->fields[s->n_fields].part = (uint8_t)part;
 	}
-	s->n_places++;
+	s->n_fields++;
 }
 
 /* Octets of a name before its last arcs. */
@@ -38,7 +38,7 @@ octets_before_last(const struct rbuf *name, size_t arcs)
 }
 
 static bool
-add_part(struct shape *s, const uint8_t *octets, const struct rbuf *name, const struct rbuf *value)
+add_part(struct decode_template *s, const uint8_t *octets, const struct rbuf *name, const struct rbuf *value)
 {
 	struct trap_part part;
 	struct ber_oid oid;
@@ -51,14 +51,14 @@ add_part(struct shape *s, const uint8_t *octets, const struct rbuf *name, const 
 	if (!is_sample && part.part != EASE_PART_SNAPSHOT && part.part != EASE_PART_RESOURCES)
 		return false;
 	add_place(s, octets, name, octets_before_last(name, is_sample ? 2 : 1),
-	    is_sample ? SHAPE_SAMPLE_NAME : SHAPE_PORT_NAME, part.part);
-	add_place(s, octets, value, 0, SHAPE_VALUE, part.part);
+	    is_sample ? TEMPLATE_SAMPLE_NAME : TEMPLATE_PORT_NAME, part.part);
+	add_place(s, octets, value, 0, TEMPLATE_VALUE, part.part);
 	return true;
 }
 
 /* Variable bindings: uptime, trap OID, agent, boot, parts. */
 static bool
-find_places(struct shape *s, const uint8_t *octets, struct rbuf *list)
+find_places(struct decode_template *s, const uint8_t *octets, struct rbuf *list)
 {
 	struct rbuf pair, name, value;
 	uint8_t tag;
@@ -68,17 +68,17 @@ find_places(struct shape *s, const uint8_t *octets, struct rbuf *list)
 		    ber_next(&pair, &tag, &value) < 0)
 			return false;
 		if (i == 0)
-			add_place(s, octets, &value, 0, SHAPE_UPTIME, 0);
+			add_place(s, octets, &value, 0, TEMPLATE_UPTIME, 0);
 		else if (i == 2)
-			add_place(s, octets, &value, 0, SHAPE_AGENT_ID, 0);
+			add_place(s, octets, &value, 0, TEMPLATE_AGENT_ID, 0);
 		else if (i > 3 && !add_part(s, octets, &name, &value))
 			return false;
 	}
-	return s->n_places <= SHAPE_PLACES_MAX;
+	return s->n_fields <= TEMPLATE_FIELDS_MAX;
 }
 
 static bool
-find_list(struct shape *s, const uint8_t *octets, size_t n, struct rbuf *list)
+find_list(struct decode_template *s, const uint8_t *octets, size_t n, struct rbuf *list)
 {
 	struct rbuf all = rbuf_of(octets, n), body, pdu, skipped, request_id;
 	uint8_t tag;
@@ -88,17 +88,17 @@ find_list(struct shape *s, const uint8_t *octets, size_t n, struct rbuf *list)
 	    ber_next(&pdu, &tag, &request_id) < 0 || ber_next(&pdu, &tag, &skipped) < 0 ||
 	    ber_next(&pdu, &tag, &skipped) < 0 || ber_next(&pdu, &tag, list) < 0)
 		return false;
-	add_place(s, octets, &request_id, 0, SHAPE_REQUEST_ID, 0);
+	add_place(s, octets, &request_id, 0, TEMPLATE_REQUEST_ID, 0);
 	return true;
 }
 
 static void
-learn(struct shape *s, const uint8_t *octets, size_t n, const struct decode_result *result)
+learn(struct decode_template *s, const uint8_t *octets, size_t n, const struct decode_result *result)
 {
 	struct rbuf list;
 
-	s->octets_n = s->n_places = 0;
-	if (n > SHAPE_OCTETS_MAX || result->n_ignored > 0 ||
+	s->octets_n = s->n_fields = 0;
+	if (n > TEMPLATE_OCTETS_MAX || result->n_ignored > 0 ||
 	    (result->kind != EASE_NOTIFY_SAMPLES && result->kind != EASE_NOTIFY_COUNTERS) ||
 	    !find_list(s, octets, n, &list) || !find_places(s, octets, &list))
 		return;
@@ -112,16 +112,16 @@ learn(struct shape *s, const uint8_t *octets, size_t n, const struct decode_resu
 
 /* Equal outside the places, which stand in rising order. */
 static bool
-matches(const struct shape *s, const uint8_t *octets, size_t n)
+matches(const struct decode_template *s, const uint8_t *octets, size_t n)
 {
 	size_t at = 0;
 
 	if (s->octets_n != n)
 		return false;
-	for (size_t i = 0; i < s->n_places; i++) {
-		if (memcmp(s->octets + at, octets + at, s->places[i].at - at) != 0)
+	for (size_t i = 0; i < s->n_fields; i++) {
+		if (memcmp(s->octets + at, octets + at, s->fields[i].at - at) != 0)
 			return false;
-		at = (size_t)s->places[i].at + s->places[i].n;
+		at = (size_t)s->fields[i].at + s->fields[i].n;
 	}
 	return memcmp(s->octets + at, octets + at, n - at) == 0;
 }
@@ -138,7 +138,7 @@ take_arcs(struct rbuf tail, uint32_t *first, uint32_t *second)
 }
 
 static void
-start_record(const struct shape *s, const uint8_t *agent_id, const struct decode_origin *origin,
+start_record(const struct decode_template *s, const uint8_t *agent_id, const struct decode_origin *origin,
     struct ease_record *r)
 {
 	r->boot = s->boot;
@@ -149,7 +149,7 @@ start_record(const struct shape *s, const uint8_t *agent_id, const struct decode
 }
 
 static bool
-take(const struct shape *s, const uint8_t *octets, const struct decode_origin *origin,
+take(const struct decode_template *s, const uint8_t *octets, const struct decode_origin *origin,
     struct decode_result *result)
 {
 	const uint8_t *agent_id = NULL;
@@ -158,28 +158,28 @@ take(const struct shape *s, const uint8_t *octets, const struct decode_origin *o
 	int32_t request_id;
 
 	result->n = 0;
-	for (size_t i = 0; i < s->n_places; i++) {
-		const struct rbuf place = rbuf_of(octets + s->places[i].at, s->places[i].n);
+	for (size_t i = 0; i < s->n_fields; i++) {
+		const struct rbuf place = rbuf_of(octets + s->fields[i].at, s->fields[i].n);
 		bool good = true;
 
-		switch ((enum shape_place_kind)s->places[i].kind) {
-		case SHAPE_REQUEST_ID:
+		switch ((enum template_field_kind)s->fields[i].kind) {
+		case TEMPLATE_REQUEST_ID:
 			good = ber_integer(place, &request_id) == 0;
 			break;
-		case SHAPE_UPTIME:
+		case TEMPLATE_UPTIME:
 			good = ber_unsigned32(place, &uptime) == 0;
 			break;
-		case SHAPE_AGENT_ID:
+		case TEMPLATE_AGENT_ID:
 			agent_id = place.data;
 			break;
-		case SHAPE_SAMPLE_NAME:
+		case TEMPLATE_SAMPLE_NAME:
 			good = take_arcs(place, &part.if_index, &part.sequence);
 			break;
-		case SHAPE_PORT_NAME:
+		case TEMPLATE_PORT_NAME:
 			good = take_arcs(place, &part.if_index, NULL);
 			break;
-		case SHAPE_VALUE:
-			part.part = (enum ease_part)s->places[i].part;
+		case TEMPLATE_VALUE:
+			part.part = (enum ease_part)s->fields[i].part;
 			part.octets = place.data;
 			part.len = place.size;
 			start_record(s, agent_id, origin, &result->records[result->n]);
@@ -195,23 +195,23 @@ take(const struct shape *s, const uint8_t *octets, const struct decode_origin *o
 }
 
 void
-shapes_forget(struct shapes *shapes)
+decode_templates_forget(struct decode_templates *shapes)
 {
-	for (size_t i = 0; i < SHAPES_MAX; i++)
+	for (size_t i = 0; i < DECODE_TEMPLATES_MAX; i++)
 		shapes->slots[i].octets_n = 0;
 }
 
 bool
-shapes_know(const struct shapes *shapes, const void *octets, size_t n)
+decode_templates_match(const struct decode_templates *shapes, const void *octets, size_t n)
 {
-	return n > 0 && matches(&shapes->slots[n % SHAPES_MAX], octets, n);
+	return n > 0 && matches(&shapes->slots[n % DECODE_TEMPLATES_MAX], octets, n);
 }
 
 enum decode_verdict
-shapes_decode(struct shapes *shapes, const void *octets, size_t n, const char *const *communities,
+decode_templates_decode(struct decode_templates *shapes, const void *octets, size_t n, const char *const *communities,
     size_t n_communities, const struct decode_origin *origin, struct decode_result *result)
 {
-	struct shape *s = slot_of(shapes, n);
+	struct decode_template *s = slot_of(shapes, n);
 	enum decode_verdict verdict;
 
 	if (n > 0 && matches(s, octets, n) && take(s, octets, origin, result))

@@ -16,46 +16,46 @@
 #include <stdbool.h>
 
 enum {
-	SHAPES_MAX = 256,	/* by length: messages of as many samples mostly have one */
-	SHAPE_OCTETS_MAX = 1472, /* IPv4 in an Ethernet frame; longer messages are rare */
-	SHAPE_PLACES_MAX = 40,	/* three, and two a part */
+	DECODE_TEMPLATES_MAX = 256,	/* by length: messages of as many samples mostly have one */
+	TEMPLATE_OCTETS_MAX = 1472, /* IPv4 in an Ethernet frame; longer messages are rare */
+	TEMPLATE_FIELDS_MAX = 40,	/* three, and two a part */
 };
 
-enum shape_place_kind {
-	SHAPE_REQUEST_ID,
-	SHAPE_UPTIME,
-	SHAPE_AGENT_ID,
-	SHAPE_SAMPLE_NAME, /* ifIndex and sequence */
-	SHAPE_PORT_NAME,   /* ifIndex */
-	SHAPE_VALUE,	   /* of the part named before */
+enum template_field_kind {
+	TEMPLATE_REQUEST_ID,
+	TEMPLATE_UPTIME,
+	TEMPLATE_AGENT_ID,
+	TEMPLATE_SAMPLE_NAME, /* ifIndex and sequence */
+	TEMPLATE_PORT_NAME,   /* ifIndex */
+	TEMPLATE_VALUE,	   /* of the part named before */
 };
 
-struct shape {
+struct decode_template {
 	uint16_t octets_n; /* 0: none yet */
-	uint16_t n_places;
+	uint16_t n_fields;
 	enum ease_notification_kind kind;
 	uint32_t boot;
 	struct {
 		uint16_t at, n;
-		uint8_t kind; /* enum shape_place_kind */
+		uint8_t kind; /* enum template_field_kind */
 		uint8_t part; /* of a value: enum ease_part */
-	} places[SHAPE_PLACES_MAX];
-	uint8_t octets[SHAPE_OCTETS_MAX];
+	} fields[TEMPLATE_FIELDS_MAX];
+	uint8_t octets[TEMPLATE_OCTETS_MAX];
 };
 
-struct shapes {
-	struct shape slots[SHAPES_MAX]; /* zeroed before use */
+struct decode_templates {
+	struct decode_template slots[DECODE_TEMPLATES_MAX]; /* zeroed before use */
 };
 
-/* As decode_notification, with the same communities at every call until shapes_forget. */
-enum decode_verdict shapes_decode(struct shapes *shapes, const void *octets, size_t n,
+/* As decode_notification, with the same communities at every call until decode_templates_forget. */
+enum decode_verdict decode_templates_decode(struct decode_templates *shapes, const void *octets, size_t n,
     const char *const *communities, size_t n_communities, const struct decode_origin *origin,
     struct decode_result *result);
 
 /* When communities change: what was learned is with the former ones. */
-void shapes_forget(struct shapes *shapes);
+void decode_templates_forget(struct decode_templates *shapes);
 
 /* Whether the slot for messages of this length holds a shape that this message has. */
-bool shapes_know(const struct shapes *shapes, const void *octets, size_t n);
+bool decode_templates_match(const struct decode_templates *shapes, const void *octets, size_t n);
 
 #endif

@@ -15,10 +15,10 @@ enum {
 	LESS_OF_8 = 4,
 	MORE_OF_8 = 9,
 	CAPACITY_MIN = 64, /* datagrams a window: one read */
-	NO_SLOT = SHARE_SLOTS,
+	NO_SLOT = FAIR_SHARE_SLOTS,
 };
 
-struct share {
+struct fair_share {
 	uint64_t seed;
 	uint64_t window_start_us;
 	uint64_t limit;	   /* datagrams a sender and window; UINT64_MAX: none */
@@ -29,14 +29,14 @@ struct share {
 	unsigned end_fill; /* the percentage when the last window ended */
 	uint32_t last_slot; /* of the last sender, or NO_SLOT */
 	uint64_t company_until_us; /* while there are others than that one */
-	uint32_t asked[SHARE_SLOTS]; /* datagrams of this window, those dropped included */
-	uint32_t usual[SHARE_SLOTS]; /* the same of a window in the mean of the last ones */
+	uint32_t asked[FAIR_SHARE_SLOTS]; /* datagrams of this window, those dropped included */
+	uint32_t usual[FAIR_SHARE_SLOTS]; /* the same of a window in the mean of the last ones */
 };
 
 int
-share_new(struct share **out, uint64_t seed)
+fair_share_new(struct fair_share **out, uint64_t seed)
 {
-	struct share *s = calloc(1, sizeof(*s));
+	struct fair_share *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
@@ -48,13 +48,13 @@ share_new(struct share **out, uint64_t seed)
 }
 
 void
-share_free(struct share *s)
+fair_share_free(struct fair_share *s)
 {
 	free(s);
 }
 
 uint64_t
-share_limit(const struct share *s)
+fair_share_limit(const struct fair_share *s)
 {
 	return s->limit;
 }
@@ -63,12 +63,12 @@ share_limit(const struct share *s)
 
 /* What all senders asked for, each no more than limit, and how many asked for more. */
 static uint64_t
-sum_below(const struct share *s, uint64_t limit, size_t *n_above)
+sum_below(const struct fair_share *s, uint64_t limit, size_t *n_above)
 {
 	uint64_t sum = 0;
 
 	*n_above = 0;
-	for (size_t i = 0; i < SHARE_SLOTS; i++) {
+	for (size_t i = 0; i < FAIR_SHARE_SLOTS; i++) {
 		if (s->usual[i] > limit)
 			++*n_above;
 		else
@@ -80,7 +80,7 @@ sum_below(const struct share *s, uint64_t limit, size_t *n_above)
 /* The largest limit with which all together have no more than capacity: what those below it leave
  * is for those above it, in equal parts. Rises to its value from below. */
 static uint64_t
-fair_limit(const struct share *s, uint64_t capacity)
+fair_limit(const struct fair_share *s, uint64_t capacity)
 {
 	uint64_t limit = 0;
 
@@ -99,7 +99,7 @@ fair_limit(const struct share *s, uint64_t capacity)
 }
 
 static void
-limit_by(struct share *s, uint64_t capacity)
+limit_by(struct fair_share *s, uint64_t capacity)
 {
 	uint64_t limit;
 
@@ -113,17 +113,17 @@ limit_by(struct share *s, uint64_t capacity)
 
 /* What would have been taken in a whole window. */
 static uint64_t
-taken_in_window(const struct share *s, uint64_t lasted_us)
+taken_in_window(const struct fair_share *s, uint64_t lasted_us)
 {
-	return s->taken * SHARE_WINDOW_US / (lasted_us > SHORTEST_US ? lasted_us : SHORTEST_US);
+	return s->taken * FAIR_SHARE_WINDOW_US / (lasted_us > SHORTEST_US ? lasted_us : SHORTEST_US);
 }
 
 static uint64_t
-all_asked(const struct share *s)
+all_asked(const struct fair_share *s)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < SHARE_SLOTS; i++)
+	for (size_t i = 0; i < FAIR_SHARE_SLOTS; i++)
 		sum += s->usual[i];
 	return sum;
 }
@@ -131,7 +131,7 @@ all_asked(const struct share *s)
 /* Half of what was taken; but where a few ask for more than all the others together, it is they who
  * pay: the others keep what they ask for, and half as much, since what waited comes faster then. */
 static uint64_t
-less(const struct share *s, uint64_t taken)
+less(const struct fair_share *s, uint64_t taken)
 {
 	size_t n_above;
 	uint64_t modest = sum_below(s, fair_limit(s, taken * USUAL_PARTS), &n_above);
@@ -142,18 +142,18 @@ less(const struct share *s, uint64_t taken)
 
 /* A buffer that gets emptier, if slowly, needs no harder limit. */
 static uint64_t
-next_capacity(const struct share *s, uint64_t taken)
+next_capacity(const struct fair_share *s, uint64_t taken)
 {
-	if (s->fill >= SHARE_PRESSED_PERCENT && (s->fill >= s->last_fill || s->limit == UINT64_MAX))
+	if (s->fill >= FAIR_SHARE_PRESSED_PERCENT && (s->fill >= s->last_fill || s->limit == UINT64_MAX))
 		return less(s, taken);
-	return s->fill < SHARE_CALM_PERCENT ? s->capacity * MORE_OF_8 / 8 : s->capacity;
+	return s->fill < FAIR_SHARE_CALM_PERCENT ? s->capacity * MORE_OF_8 / 8 : s->capacity;
 }
 
 /* How much of a sender's comes within one window depends on how fast the reader is just then. */
 static void
-note_usual(struct share *s)
+note_usual(struct fair_share *s)
 {
-	for (size_t i = 0; i < SHARE_SLOTS; i++) {
+	for (size_t i = 0; i < FAIR_SHARE_SLOTS; i++) {
 		uint32_t asked = s->asked[i] * USUAL_PARTS;
 
 		s->usual[i] = s->limit == UINT64_MAX
@@ -164,7 +164,7 @@ note_usual(struct share *s)
 
 /* A sender alone takes nothing from others, and of its own the kernel drops no more than we would. */
 static bool
-has_company(const struct share *s, uint64_t now_us)
+has_company(const struct fair_share *s, uint64_t now_us)
 {
 	return now_us < s->company_until_us;
 }
@@ -172,27 +172,27 @@ has_company(const struct share *s, uint64_t now_us)
 /* True if more comes than can be taken. A buffer that was filled while the reader was away gets
  * emptier as soon as he is back: nobody need be limited for that. */
 static bool
-is_overrun(const struct share *s, unsigned fill_percent)
+is_overrun(const struct fair_share *s, unsigned fill_percent)
 {
-	return fill_percent >= SHARE_FULL_PERCENT ||
-	    (s->end_fill >= SHARE_PRESSED_PERCENT && fill_percent > s->end_fill);
+	return fill_percent >= FAIR_SHARE_FULL_PERCENT ||
+	    (s->end_fill >= FAIR_SHARE_PRESSED_PERCENT && fill_percent > s->end_fill);
 }
 
 static void
-set_limit(struct share *s, uint64_t now_us, unsigned fill_percent)
+set_limit(struct fair_share *s, uint64_t now_us, unsigned fill_percent)
 {
 	if (s->limit == UINT64_MAX && !is_overrun(s, fill_percent))
 		return;
 	note_usual(s);
-	s->calm = s->fill < SHARE_CALM_PERCENT ? s->calm + 1 : 0;
-	if (s->calm >= SHARE_CALM_WINDOWS || !has_company(s, now_us))
+	s->calm = s->fill < FAIR_SHARE_CALM_PERCENT ? s->calm + 1 : 0;
+	if (s->calm >= FAIR_SHARE_CALM_WINDOWS || !has_company(s, now_us))
 		s->limit = UINT64_MAX;
 	else
 		limit_by(s, next_capacity(s, taken_in_window(s, now_us - s->window_start_us)));
 }
 
 static void
-end_window(struct share *s, uint64_t now_us, unsigned fill_percent)
+end_window(struct fair_share *s, uint64_t now_us, unsigned fill_percent)
 {
 	set_limit(s, now_us, fill_percent);
 	memset(s->asked, 0, sizeof(s->asked));
@@ -205,20 +205,20 @@ end_window(struct share *s, uint64_t now_us, unsigned fill_percent)
 
 /* A buffer that is as good as full ends its window at once. */
 void
-share_turn(struct share *s, uint64_t now_us, unsigned fill_percent)
+fair_share_turn(struct fair_share *s, uint64_t now_us, unsigned fill_percent)
 {
-	bool first = s->limit == UINT64_MAX && fill_percent >= SHARE_FULL_PERCENT;
+	bool first = s->limit == UINT64_MAX && fill_percent >= FAIR_SHARE_FULL_PERCENT;
 
 	if (fill_percent > s->fill)
 		s->fill = fill_percent;
-	if (first || now_us - s->window_start_us >= SHARE_WINDOW_US)
+	if (first || now_us - s->window_start_us >= FAIR_SHARE_WINDOW_US)
 		end_window(s, now_us, fill_percent);
 }
 
 /* ---- senders ---- */
 
 uint64_t
-share_hash(uint64_t seed, const struct sockaddr *from)
+fair_share_hash(uint64_t seed, const struct sockaddr *from)
 {
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)from;
 	uint64_t words[2] = {0, 0};
@@ -231,13 +231,13 @@ share_hash(uint64_t seed, const struct sockaddr *from)
 }
 
 bool
-share_admit(struct share *s, const struct sockaddr *from, size_t n)
+fair_share_admit(struct fair_share *s, const struct sockaddr *from, size_t n)
 {
-	uint32_t slot = (uint32_t)(share_hash(s->seed, from) % SHARE_SLOTS);
+	uint32_t slot = (uint32_t)(fair_share_hash(s->seed, from) % FAIR_SHARE_SLOTS);
 	bool admitted = s->asked[slot] < s->limit;
 
 	if (slot != s->last_slot && s->last_slot != NO_SLOT)
-		s->company_until_us = s->window_start_us + SHARE_COMPANY_US;
+		s->company_until_us = s->window_start_us + FAIR_SHARE_COMPANY_US;
 	s->last_slot = slot;
 	s->asked[slot] += (uint32_t)n;
 	if (admitted)

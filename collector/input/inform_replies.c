@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct answer {
+struct inform_reply {
 	struct sockaddr_storage to;
 	int fd;
 	uint64_t batch; /* 0: still with the batch being filled */
@@ -14,15 +14,15 @@ struct answer {
 };
 
 /* A ring, oldest first; batches rise along it. */
-struct answers {
+struct inform_replies {
 	size_t first, n;
-	struct answer ring[ANSWERS_MAX];
+	struct inform_reply ring[INFORM_REPLIES_MAX];
 };
 
-static struct answer *
-answer_at(struct answers *a, size_t i)
+static struct inform_reply *
+answer_at(struct inform_replies *a, size_t i)
 {
-	return &a->ring[(a->first + i) % ANSWERS_MAX];
+	return &a->ring[(a->first + i) % INFORM_REPLIES_MAX];
 }
 
 static socklen_t
@@ -33,34 +33,34 @@ address_octets(const struct sockaddr *address)
 }
 
 int
-answers_new(struct answers **out)
+inform_replies_new(struct inform_replies **out)
 {
 	*out = calloc(1, sizeof(**out));
 	return *out ? 0 : -ENOMEM;
 }
 
 void
-answers_free(struct answers *a)
+inform_replies_free(struct inform_replies *a)
 {
 	free(a);
 }
 
 bool
-answers_full(const struct answers *a)
+inform_replies_full(const struct inform_replies *a)
 {
-	return a->n == ANSWERS_MAX;
+	return a->n == INFORM_REPLIES_MAX;
 }
 
 size_t
-answers_waiting(const struct answers *a)
+inform_replies_waiting(const struct inform_replies *a)
 {
 	return a->n;
 }
 
 void
-answers_hold(struct answers *a, const struct sockaddr *to, int fd, const void *octets, size_t n)
+inform_replies_hold(struct inform_replies *a, const struct sockaddr *to, int fd, const void *octets, size_t n)
 {
-	struct answer *new = answer_at(a, a->n++);
+	struct inform_reply *new = answer_at(a, a->n++);
 
 	memcpy(&new->to, to, address_octets(to));
 	new->fd = fd;
@@ -70,14 +70,14 @@ answers_hold(struct answers *a, const struct sockaddr *to, int fd, const void *o
 }
 
 void
-answers_submitted(struct answers *a, uint64_t batch)
+inform_replies_submitted(struct inform_replies *a, uint64_t batch)
 {
 	for (size_t i = a->n; i-- > 0 && answer_at(a, i)->batch == 0;)
 		answer_at(a, i)->batch = batch;
 }
 
 int
-answers_send(const struct sockaddr *to, int fd, const void *octets, size_t n)
+inform_replies_send(const struct sockaddr *to, int fd, const void *octets, size_t n)
 {
 	if (fd < 0) /* imported from a file: nobody to answer */
 		return 0;
@@ -85,21 +85,21 @@ answers_send(const struct sockaddr *to, int fd, const void *octets, size_t n)
 }
 
 size_t
-answers_committed(struct answers *a, uint64_t batch, size_t *failed)
+inform_replies_committed(struct inform_replies *a, uint64_t batch, size_t *failed)
 {
 	size_t sent = 0;
 
 	while (a->n > 0) {
-		const struct answer *oldest = answer_at(a, 0);
+		const struct inform_reply *oldest = answer_at(a, 0);
 
 		if (oldest->batch == 0 || oldest->batch > batch)
 			break;
-		if (answers_send((const struct sockaddr *)&oldest->to, oldest->fd, oldest->octets,
+		if (inform_replies_send((const struct sockaddr *)&oldest->to, oldest->fd, oldest->octets,
 			oldest->n) < 0)
 			++*failed;
 		else
 			sent++;
-		a->first = (a->first + 1) % ANSWERS_MAX;
+		a->first = (a->first + 1) % INFORM_REPLIES_MAX;
 		a->n--;
 	}
 	return sent;

@@ -11,30 +11,30 @@
 enum {
 	/* More informs than this between two commits (a tenth of a second) come from a sender that
 	 * should send traps. Touched only as far as used: at most 9 MB. */
-	ANSWERS_MAX = 1024,
+	INFORM_REPLIES_MAX = 1024,
 };
 
-struct answers;
+struct inform_replies;
 
 /* 0 or -ENOMEM. */
-int answers_new(struct answers **out);
-void answers_free(struct answers *a);
+int inform_replies_new(struct inform_replies **out);
+void inform_replies_free(struct inform_replies *a);
 
-bool answers_full(const struct answers *a);
-size_t answers_waiting(const struct answers *a);
+bool inform_replies_full(const struct inform_replies *a);
+size_t inform_replies_waiting(const struct inform_replies *a);
 
 /* Holds a copy of n octets for that address, to be sent through fd. Not when full. */
-void answers_hold(struct answers *a, const struct sockaddr *to, int fd, const void *octets,
+void inform_replies_hold(struct inform_replies *a, const struct sockaddr *to, int fd, const void *octets,
     size_t n);
 
 /* What was held since the last call went to the store with this batch (1, 2, 3, …). */
-void answers_submitted(struct answers *a, uint64_t batch);
+void inform_replies_submitted(struct inform_replies *a, uint64_t batch);
 
 /* Batches up to this one are committed: sends what waited for them. The answers sent; *failed is
  * raised by those that could not be. */
-size_t answers_committed(struct answers *a, uint64_t batch, size_t *failed);
+size_t inform_replies_committed(struct inform_replies *a, uint64_t batch, size_t *failed);
 
 /* Sends one datagram now. 0 or -errno. */
-int answers_send(const struct sockaddr *to, int fd, const void *octets, size_t n);
+int inform_replies_send(const struct sockaddr *to, int fd, const void *octets, size_t n);
 
 #endif

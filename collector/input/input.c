@@ -35,7 +35,7 @@ static const struct stat_name stat_names[INPUT_N_STATS] = {
     [INPUT_STAT_OVER_SHARE] = {"input.over_share",
 	"datagrams dropped unread: more came than could be taken, and their sender had its share"},
     [INPUT_STAT_READ_ERRORS] = {"input.read_errors", "failed reads of a socket"},
-    [INPUT_STAT_BOOKS_BEHIND] = {"input.books_behind",
+    [INPUT_STAT_ACCOUNTING_BEHIND] = {"input.accounting_behind",
 	"times a receive thread waited because the books had not taken what it read before"},
 };
 
@@ -43,10 +43,10 @@ struct input {
 	struct input_config config;
 	struct receiver *receiver, *sflow_receiver;
 	struct receive_batch *batch;
-	struct gate *gate;
-	struct share *share; /* of who reads: this thread, or whoever of the crew has the turn */
-	struct crew *crew; /* NULL: the caller's thread reads */
-	bool crew_stopped;
+	struct admission *admission;
+	struct fair_share *share; /* of who reads: this thread, or whoever of the crew has the turn */
+	struct receiver_threads *threads; /* NULL: the caller's thread reads */
+	bool threads_stopped;
 	struct sflow_input *sflow;
 	int reading_fd; /* the socket a datagram comes by; -1: none */
 	uint64_t read_us; /* when the datagrams at hand were read, and how many were given on */
@@ -86,9 +86,9 @@ make_parts(struct input *in)
 	int r = sflow_input_new(&in->sflow, c->seed, c->known_boot, c->sink_arg);
 
 	if (r == 0)
-		r = share_new(&in->share, c->seed);
+		r = fair_share_new(&in->share, c->seed);
 	if (r == 0)
-		r = gate_new(&in->gate, c, &in->stats);
+		r = admission_new(&in->admission, c, &in->stats);
 	if (r == 0)
 		r = receive_batch_new(&in->batch, reads_merged(c->threads));
 	return r;
@@ -101,7 +101,7 @@ input_start(struct input *in)
 
 	if (c->threads <= 1 || (!in->receiver && !in->sflow_receiver))
 		return 0;
-	return crew_start(&in->crew, c->threads, in->receiver, in->sflow_receiver, in->share, c,
+	return receiver_threads_start(&in->threads, c->threads, in->receiver, in->sflow_receiver, in->share, c,
 	    &in->stats);
 }
 
@@ -137,12 +137,12 @@ input_close(struct input *in)
 {
 	if (!in)
 		return;
-	crew_free(in->crew);
+	receiver_threads_free(in->threads);
 	receiver_close(in->receiver);
 	receiver_close(in->sflow_receiver);
 	receive_batch_free(in->batch);
-	gate_free(in->gate);
-	share_free(in->share);
+	admission_free(in->admission);
+	fair_share_free(in->share);
 	sflow_input_free(in->sflow);
 	free(in);
 }
@@ -150,8 +150,8 @@ input_close(struct input *in)
 uint64_t
 input_memory(unsigned threads)
 {
-	return gate_memory() + receive_batch_memory(reads_merged(threads)) +
-	    (threads > 1 ? crew_memory(threads) : 0);
+	return admission_memory() + receive_batch_memory(reads_merged(threads)) +
+	    (threads > 1 ? receiver_threads_memory(threads) : 0);
 }
 
 const struct receiver *
@@ -200,16 +200,16 @@ static void
 take_notification(struct input *in, const struct sockaddr *from, const void *octets, size_t n,
     const struct decode_origin *origin)
 {
-	const struct decode_result *result = gate_result(in->gate);
+	const struct decode_result *result = admission_result(in->admission);
 
-	switch (gate_decode(in->gate, octets, n, origin)) {
-	case GATE_RECORDS:
+	switch (admission_decode(in->admission, octets, n, origin)) {
+	case ADMISSION_RECORDS:
 		give_notification(in, result->records, result->n, result->n_ignored);
 		break;
-	case GATE_ASIDE:
-		slow_put(in->config.slow, from, in->reading_fd, octets, n);
+	case ADMISSION_SLOW_PATH:
+		slow_path_put(in->config.slow_path, from, in->reading_fd, octets, n);
 		break;
-	case GATE_REFUSED:
+	case ADMISSION_REFUSED:
 		break;
 	}
 }
@@ -217,7 +217,7 @@ take_notification(struct input *in, const struct sockaddr *from, const void *oct
 static void
 take_sflow(struct input *in, const void *octets, size_t n, const struct decode_origin *origin)
 {
-	struct decode_result *result = gate_result(in->gate);
+	struct decode_result *result = admission_result(in->admission);
 
 	sflow_input_take(in->sflow, octets, n, origin, result);
 	if (result->n > 0)
@@ -228,8 +228,8 @@ take_sflow(struct input *in, const void *octets, size_t n, const struct decode_o
 static bool
 admit(const struct input *in, const struct sockaddr *from, struct decode_origin *origin)
 {
-	*origin = (struct decode_origin){gate_sender(in->gate, from), in->read_us};
-	return gate_admit(in->gate, from, origin->sender);
+	*origin = (struct decode_origin){admission_sender(in->admission, from), in->read_us};
+	return admission_allows(in->admission, from, origin->sender);
 }
 
 static void
@@ -302,7 +302,7 @@ read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
 			continue;
 		}
 		start_read(in);
-		gate_sift(in->gate, in->share, receiver, i, in->batch);
+		admission_limit_senders(in->admission, in->share, receiver, i, in->batch);
 		oversize = receive_each(in->batch, fn, in);
 		count_read(in, in->n_read, oversize);
 		total += (size_t)n;
@@ -313,23 +313,23 @@ read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
 
 /* What one of the crew read, and as far as it went decoded. */
 static void
-take_from_crew(struct input *in, const struct crew_block *b, const struct crew_datagram *d)
+take_received(struct input *in, const struct received_block *b, const struct received_datagram *d)
 {
 	const struct decode_origin origin = {d->sender, b->received_us};
 
 	switch (d->kind) {
-	case CREW_REFUSED:
+	case RECEIVED_REFUSED:
 		break;
-	case CREW_RECORDS_READY:
+	case RECEIVED_RECORDS:
 		give_notification(in, d->records, d->n_records, d->n_ignored);
 		break;
-	case CREW_ASIDE:
-		slow_put(in->config.slow, d->from, b->fd, d->octets, d->n);
+	case RECEIVED_SLOW_PATH:
+		slow_path_put(in->config.slow_path, d->from, b->fd, d->octets, d->n);
 		break;
-	case CREW_SFLOW:
+	case RECEIVED_SFLOW:
 		take_sflow(in, d->octets, d->n, &origin);
 		break;
-	case CREW_WHOLE:
+	case RECEIVED_UNDECODED:
 		in->reading_fd = b->fd;
 		take_notification(in, d->from, d->octets, d->n, &origin);
 		in->reading_fd = -1;
@@ -338,27 +338,27 @@ take_from_crew(struct input *in, const struct crew_block *b, const struct crew_d
 }
 
 static size_t
-read_from_crew(struct input *in)
+read_from_threads(struct input *in)
 {
-	struct crew_block *b = crew_take(in->crew);
+	struct received_block *b = receiver_threads_take(in->threads);
 	size_t n;
 
 	if (!b)
 		return 0;
 	n = b->n + b->oversize;
 	for (size_t i = 0; i < b->n; i++)
-		take_from_crew(in, b, &b->datagrams[i]);
+		take_received(in, b, &b->datagrams[i]);
 	count_read(in, b->n, b->oversize);
-	crew_done(in->crew, b);
+	receiver_threads_done(in->threads, b);
 	return n;
 }
 
 size_t
 input_read(struct input *in)
 {
-	size_t n = in->crew ? read_from_crew(in) : 0;
+	size_t n = in->threads ? read_from_threads(in) : 0;
 
-	if (in->crew && (n > 0 || !in->crew_stopped))
+	if (in->threads && (n > 0 || !in->threads_stopped))
 		return n;
 	n = read_all(in, in->receiver, take_datagram);
 	return n + read_all(in, in->sflow_receiver, take_sflow_datagram);
@@ -367,25 +367,25 @@ input_read(struct input *in)
 void
 input_stop(struct input *in)
 {
-	if (!in->crew)
+	if (!in->threads)
 		return;
-	crew_stop(in->crew);
-	in->crew_stopped = true;
+	receiver_threads_stop(in->threads);
+	in->threads_stopped = true;
 }
 
 void
 input_allow(struct input *in, const struct prefix *senders, size_t n_senders,
     const char *const *communities, size_t n_communities)
 {
-	if (in->crew)
-		crew_pause(in->crew);
+	if (in->threads)
+		receiver_threads_pause(in->threads);
 	in->config.senders = senders;
 	in->config.n_senders = n_senders;
 	in->config.communities = communities;
 	in->config.n_communities = n_communities;
 	in->config.allowed_since++;
-	if (in->crew)
-		crew_resume(in->crew);
+	if (in->threads)
+		receiver_threads_resume(in->threads);
 }
 
 /* Waiting */
@@ -405,8 +405,8 @@ input_polls(const struct input *in, struct pollfd polls[static INPUT_POLLS_MAX])
 {
 	size_t n;
 
-	if (in->crew) {
-		polls[0] = (struct pollfd){.fd = crew_fd(in->crew), .events = POLLIN};
+	if (in->threads) {
+		polls[0] = (struct pollfd){.fd = receiver_threads_fd(in->threads), .events = POLLIN};
 		return 1;
 	}
 	n = fill_polls(in->receiver, polls);
@@ -416,14 +416,14 @@ input_polls(const struct input *in, struct pollfd polls[static INPUT_POLLS_MAX])
 bool
 input_sleep(struct input *in)
 {
-	return !in->crew || crew_sleep(in->crew);
+	return !in->threads || receiver_threads_sleep(in->threads);
 }
 
 void
 input_awake(struct input *in)
 {
-	if (in->crew)
-		crew_awake(in->crew);
+	if (in->threads)
+		receiver_threads_awake(in->threads);
 }
 
 void

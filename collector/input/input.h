@@ -37,7 +37,7 @@ enum input_stat_id {
 	INPUT_STAT_REFUSED_TOO_MANY,
 	INPUT_STAT_OVER_SHARE,
 	INPUT_STAT_READ_ERRORS,
-	INPUT_STAT_BOOKS_BEHIND,
+	INPUT_STAT_ACCOUNTING_BEHIND,
 	INPUT_N_STATS,
 };
 
@@ -59,7 +59,7 @@ struct input_config {
 	const struct clock *clock;
 	ease_record_sink *sink;
 	void *sink_arg;
-	struct slow *slow; /* takes v3, informs and events; NULL: they are refused */
+	struct slow_path *slow_path; /* takes v3, informs and events; NULL: they are refused */
 };
 
 /* Opens the sockets. 0, or -errno with the reason in error. */

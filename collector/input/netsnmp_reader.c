@@ -24,20 +24,20 @@ on_log(int major, int minor, void *message, void *ctx)
 }
 
 void
-library_open(void)
+netsnmp_reader_open(void)
 {
 	snmp_enable_calllog();
 	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, NULL);
 }
 
 void
-library_close(void)
+netsnmp_reader_close(void)
 {
 	snmp_unregister_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, NULL, 0);
 }
 
 void
-library_put_varbinds(struct wbuf *w, const struct snmp_pdu *pdu)
+netsnmp_put_varbinds(struct wbuf *w, const struct snmp_pdu *pdu)
 {
 	size_t left = w->size - w->len;
 	u_char *at = w->data + w->len;
@@ -76,7 +76,7 @@ take_pdu(struct v2c_message *m, const netsnmp_pdu *pdu, struct wbuf *w)
 	if ((pdu->command != SNMP_MSG_TRAP2 && pdu->command != SNMP_MSG_INFORM) ||
 	    !numbers_fit(pdu))
 		return -EBADMSG;
-	library_put_varbinds(w, pdu);
+	netsnmp_put_varbinds(w, pdu);
 	m->pdu = (uint8_t)pdu->command;
 	m->request_id = (int32_t)pdu->reqid;
 	m->error_status = (int32_t)pdu->errstat;
@@ -86,7 +86,7 @@ take_pdu(struct v2c_message *m, const netsnmp_pdu *pdu, struct wbuf *w)
 }
 
 int
-library_read(struct v2c_message *m, const struct rbuf *body, struct wbuf *w)
+netsnmp_reader_read(struct v2c_message *m, const struct rbuf *body, struct wbuf *w)
 {
 	netsnmp_pdu *pdu = snmp_pdu_create(0);
 	size_t left = rbuf_left(body);

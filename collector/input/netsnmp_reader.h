@@ -28,16 +28,16 @@
 struct snmp_pdu; /* Net-SNMP's */
 
 /* From open to close the library's lines go to our log, as debugging. They do not nest. */
-void library_open(void);
-void library_close(void);
+void netsnmp_reader_open(void);
+void netsnmp_reader_close(void);
 
 /* Reads the PDU of a message, whose head v2c_open has read: body is behind it. *m then is the
  * message as the library has it, its varbinds written to w. 0; -EBADMSG if the library refuses it
  * or it is neither trap nor inform; -ENOMEM; -EMSGSIZE if w is too small. */
-int library_read(struct v2c_message *m, const struct rbuf *body, struct wbuf *w);
+int netsnmp_reader_read(struct v2c_message *m, const struct rbuf *body, struct wbuf *w);
 
 /* The variable bindings of a PDU one after the other, without a head around them. w->failed if
  * there is no room, or one that the library cannot write. */
-void library_put_varbinds(struct wbuf *w, const struct snmp_pdu *pdu);
+void netsnmp_put_varbinds(struct wbuf *w, const struct snmp_pdu *pdu);
 
 #endif

@@ -294,7 +294,7 @@ receiver_fill_percent(const struct receiver *r, size_t socket, const struct rece
 }
 
 size_t
-receive_sift(struct receive_batch *b, receive_keep_fn *keep, void *arg)
+receive_filter(struct receive_batch *b, receive_keep_fn *keep, void *arg)
 {
 	size_t dropped = 0;
 

@@ -64,7 +64,7 @@ unsigned receiver_fill_percent(const struct receiver *r, size_t socket,
 /* Asks for each run of n datagrams of one sender whether to keep it; the datagrams of those that
  * are not, which receive_each leaves out. */
 typedef bool receive_keep_fn(void *arg, const struct sockaddr *from, size_t n);
-size_t receive_sift(struct receive_batch *b, receive_keep_fn *keep, void *arg);
+size_t receive_filter(struct receive_batch *b, receive_keep_fn *keep, void *arg);
 
 /* Gives what was read to fn, in its order; the datagrams longer than RECEIVE_DATAGRAM_MAX, which
  * are not given. Datagram and address are valid until the next fill. */

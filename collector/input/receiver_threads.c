@@ -16,19 +16,19 @@
 
 enum { PAUSE_LOOK_US = 100 };
 
-_Static_assert((int)CREW_BLOCKS <= (int)SPSC_ITEMS, "a ring holds all blocks, so it is never full");
+_Static_assert((int)RECEIVER_THREAD_BLOCKS <= (int)SPSC_ITEMS, "a ring holds all blocks, so it is never full");
 
-struct member {
-	struct crew *crew;
+struct receiver_thread {
+	struct receiver_threads *threads;
 	pthread_t thread;
 	struct spsc full, empty; /* to the books, and back */
 	sem_t n_empty;		 /* blocks in empty */
-	struct gate *gate;
+	struct admission *admission;
 	atomic_bool working; /* looks into datagrams, or at who sent them */
-	struct crew_block *blocks[CREW_BLOCKS];
+	struct received_block *blocks[RECEIVER_THREAD_BLOCKS];
 };
 
-struct crew {
+struct receiver_threads {
 	const struct input_config *config;
 	const struct stat_set *stats;
 	struct pollfd polls[2 * RECEIVE_SOCKETS_MAX + 1]; /* the last one: stop_fd */
@@ -41,37 +41,37 @@ struct crew {
 	int stop_fd;
 	atomic_bool stopping, paused;
 	sem_t turn;	      /* 1: free */
-	struct share *share;  /* of who has the turn */
+	struct fair_share *share;  /* of who has the turn */
 	size_t next_place;    /* of who has the turn */
 	uint64_t next_number; /* of who has the turn */
 	int ready_fd;
-	atomic_bool books_asleep;
+	atomic_bool consumer_asleep;
 	uint64_t next_taken; /* of the books */
 	unsigned n_members, n_started;
-	struct member members[CREW_MAX];
+	struct receiver_thread members[RECEIVER_THREADS_MAX];
 };
 
 uint64_t
-crew_memory(unsigned threads)
+receiver_threads_memory(unsigned threads)
 {
-	return threads * (gate_memory() + CREW_BLOCKS * (sizeof(struct crew_block) +
+	return threads * (admission_memory() + RECEIVER_THREAD_BLOCKS * (sizeof(struct received_block) +
 							     receive_batch_memory(false)));
 }
 
 /* Decoding */
 
 struct filling {
-	struct gate *gate;
-	struct crew_block *block;
+	struct admission *admission;
+	struct received_block *block;
 };
 
-static enum crew_kind
-keep_records(struct crew_block *b, const struct decode_result *result, struct crew_datagram *d)
+static enum received_kind
+keep_records(struct received_block *b, const struct decode_result *result, struct received_datagram *d)
 {
 	struct ease_record *records = &b->records[b->n_records];
 
-	if (result->n > CREW_RECORDS - b->n_records)
-		return CREW_WHOLE;
+	if (result->n > RECEIVED_BLOCK_RECORDS - b->n_records)
+		return RECEIVED_UNDECODED;
 	memcpy(records, result->records, result->n * sizeof(*records));
 	for (size_t i = 0; i < result->n; i++)
 		records[i].sender = d->sender;
@@ -79,66 +79,66 @@ keep_records(struct crew_block *b, const struct decode_result *result, struct cr
 	d->n_records = result->n;
 	d->n_ignored = result->n_ignored;
 	b->n_records += result->n;
-	return CREW_RECORDS_READY;
+	return RECEIVED_RECORDS;
 }
 
-static enum crew_kind
-look_into(struct filling *f, struct crew_datagram *d)
+static enum received_kind
+look_into(struct filling *f, struct received_datagram *d)
 {
 	const struct decode_origin origin = {d->sender, f->block->received_us};
 
-	if (!gate_admit(f->gate, d->from, d->sender))
-		return CREW_REFUSED;
+	if (!admission_allows(f->admission, d->from, d->sender))
+		return RECEIVED_REFUSED;
 	if (f->block->is_sflow)
-		return CREW_SFLOW;
-	switch (gate_decode(f->gate, d->octets, d->n, &origin)) {
-	case GATE_RECORDS:
-		return keep_records(f->block, gate_result(f->gate), d);
-	case GATE_ASIDE:
-		return CREW_ASIDE;
-	case GATE_REFUSED:
+		return RECEIVED_SFLOW;
+	switch (admission_decode(f->admission, d->octets, d->n, &origin)) {
+	case ADMISSION_RECORDS:
+		return keep_records(f->block, admission_result(f->admission), d);
+	case ADMISSION_SLOW_PATH:
+		return RECEIVED_SLOW_PATH;
+	case ADMISSION_REFUSED:
 		break;
 	}
-	return CREW_REFUSED;
+	return RECEIVED_REFUSED;
 }
 
 static void
 add_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t n)
 {
 	struct filling *f = arg;
-	struct crew_datagram *d = &f->block->datagrams[f->block->n++];
+	struct received_datagram *d = &f->block->datagrams[f->block->n++];
 
 	d->from = from;
 	d->octets = octets;
 	d->n = n;
-	memcpy(d->sender, gate_sender(f->gate, from), sizeof(d->sender));
+	memcpy(d->sender, admission_sender(f->admission, from), sizeof(d->sender));
 	d->kind = look_into(f, d);
 }
 
 /* Receiving */
 
-/* Either this sees the pause, or crew_pause sees this at work. */
+/* Either this sees the pause, or receiver_threads_pause sees this at work. */
 static void
-begin_work(struct member *m)
+begin_work(struct receiver_thread *m)
 {
 	atomic_store(&m->working, true);
-	while (atomic_load(&m->crew->paused)) {
+	while (atomic_load(&m->threads->paused)) {
 		atomic_store(&m->working, false);
-		while (atomic_load(&m->crew->paused))
+		while (atomic_load(&m->threads->paused))
 			usleep(PAUSE_LOOK_US);
 		atomic_store(&m->working, true);
 	}
 }
 
 static void
-end_work(struct member *m)
+end_work(struct receiver_thread *m)
 {
 	atomic_store(&m->working, false);
 }
 
 /* One read of the next socket that has something; false if none has. With the turn. */
 static bool
-read_once(struct crew *c, struct member *m, struct crew_block *b)
+read_once(struct receiver_threads *c, struct receiver_thread *m, struct received_block *b)
 {
 	for (size_t k = 0; k < c->n_places; k++) {
 		size_t at = (c->next_place + k) % c->n_places;
@@ -152,7 +152,7 @@ read_once(struct crew *c, struct member *m, struct crew_block *b)
 		if (n <= 0)
 			continue;
 		begin_work(m);
-		gate_sift(m->gate, c->share, place->receiver, place->socket, b->batch);
+		admission_limit_senders(m->admission, c->share, place->receiver, place->socket, b->batch);
 		end_work(m);
 		b->number = c->next_number++;
 		b->received_us = clock_wall_us(c->config->clock);
@@ -166,7 +166,7 @@ read_once(struct crew *c, struct member *m, struct crew_block *b)
 
 /* Waits for the turn and for datagrams; false when stopping. */
 static bool
-receive(struct crew *c, struct member *m, struct crew_block *b)
+receive(struct receiver_threads *c, struct receiver_thread *m, struct received_block *b)
 {
 	bool got = false;
 
@@ -179,25 +179,25 @@ receive(struct crew *c, struct member *m, struct crew_block *b)
 }
 
 /* An empty block; NULL when stopping. */
-static struct crew_block *
-wait_for_block(struct member *m)
+static struct received_block *
+wait_for_block(struct receiver_thread *m)
 {
 	if (sem_trywait(&m->n_empty) < 0) {
-		stat_add(m->crew->stats, INPUT_STAT_BOOKS_BEHIND, 1);
+		stat_add(m->threads->stats, INPUT_STAT_ACCOUNTING_BEHIND, 1);
 		while (sem_wait(&m->n_empty) < 0)
 			;
 	}
-	return atomic_load(&m->crew->stopping) ? NULL : spsc_take(&m->empty);
+	return atomic_load(&m->threads->stopping) ? NULL : spsc_take(&m->empty);
 }
 
 static void
-hand_over(struct member *m, struct crew_block *b)
+hand_over(struct receiver_thread *m, struct received_block *b)
 {
 	static const uint64_t one = 1;
-	struct crew *c = m->crew;
+	struct receiver_threads *c = m->threads;
 
 	spsc_put(&m->full, b);
-	if (atomic_exchange(&c->books_asleep, false) &&
+	if (atomic_exchange(&c->consumer_asleep, false) &&
 	    write(c->ready_fd, &one, sizeof(one)) < 0)
 		log_warn_limited(ROOM, "waking the books: %s", strerror(errno));
 }
@@ -205,11 +205,11 @@ hand_over(struct member *m, struct crew_block *b)
 static void *
 serve(void *arg)
 {
-	struct member *m = arg;
-	struct crew_block *b;
+	struct receiver_thread *m = arg;
+	struct received_block *b;
 
-	while ((b = wait_for_block(m)) != NULL && receive(m->crew, m, b)) {
-		struct filling f = {m->gate, b};
+	while ((b = wait_for_block(m)) != NULL && receive(m->threads, m, b)) {
+		struct filling f = {m->admission, b};
 
 		b->n = b->n_records = 0;
 		begin_work(m);
@@ -223,7 +223,7 @@ serve(void *arg)
 /* Starting and stopping */
 
 static void
-add_places(struct crew *c, struct receiver *receiver, bool is_sflow)
+add_places(struct receiver_threads *c, struct receiver *receiver, bool is_sflow)
 {
 	for (size_t i = 0; receiver && i < receiver_sockets(receiver); i++) {
 		c->places[c->n_places] = (struct place){receiver, i, is_sflow};
@@ -233,34 +233,34 @@ add_places(struct crew *c, struct receiver *receiver, bool is_sflow)
 }
 
 static int
-make_block(struct member *m, unsigned i)
+make_block(struct receiver_thread *m, unsigned i)
 {
-	struct crew_block *b = malloc(sizeof(*b));
+	struct received_block *b = malloc(sizeof(*b));
 
 	m->blocks[i] = b;
 	if (!b)
 		return -ENOMEM;
 	memset(b, 0xff, sizeof(*b)); /* touched: see receive_batch_new */
-	b->thread = (unsigned)(m - m->crew->members);
+	b->thread = (unsigned)(m - m->threads->members);
 	b->batch = NULL;
 	spsc_put(&m->empty, b);
 	return receive_batch_new(&b->batch, false);
 }
 
 static int
-make_member(struct crew *c, struct member *m)
+make_member(struct receiver_threads *c, struct receiver_thread *m)
 {
-	int r = gate_new(&m->gate, c->config, c->stats);
+	int r = admission_new(&m->admission, c->config, c->stats);
 
-	m->crew = c;
-	sem_init(&m->n_empty, 0, CREW_BLOCKS);
-	for (unsigned i = 0; r == 0 && i < CREW_BLOCKS; i++)
+	m->threads = c;
+	sem_init(&m->n_empty, 0, RECEIVER_THREAD_BLOCKS);
+	for (unsigned i = 0; r == 0 && i < RECEIVER_THREAD_BLOCKS; i++)
 		r = make_block(m, i);
 	return r;
 }
 
 static int
-start_member(struct crew *c, struct member *m)
+start_member(struct receiver_threads *c, struct receiver_thread *m)
 {
 	char name[16];
 	int r = -pthread_create(&m->thread, NULL, serve, m);
@@ -273,11 +273,11 @@ start_member(struct crew *c, struct member *m)
 }
 
 int
-crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
-    struct receiver *sflow_receiver, struct share *share, const struct input_config *config,
+receiver_threads_start(struct receiver_threads **out, unsigned threads, struct receiver *receiver,
+    struct receiver *sflow_receiver, struct fair_share *share, const struct input_config *config,
     const struct stat_set *stats)
 {
-	struct crew *c = calloc(1, sizeof(*c));
+	struct receiver_threads *c = calloc(1, sizeof(*c));
 	int r = 0;
 
 	if (!c)
@@ -298,7 +298,7 @@ crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
 	for (unsigned i = 0; r == 0 && i < threads; i++)
 		r = start_member(c, &c->members[i]);
 	if (r < 0) {
-		crew_free(c);
+		receiver_threads_free(c);
 		return r;
 	}
 	*out = c;
@@ -306,7 +306,7 @@ crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
 }
 
 void
-crew_pause(struct crew *c)
+receiver_threads_pause(struct receiver_threads *c)
 {
 	atomic_store(&c->paused, true);
 	for (size_t i = 0; i < c->n_members; i++)
@@ -315,13 +315,13 @@ crew_pause(struct crew *c)
 }
 
 void
-crew_resume(struct crew *c)
+receiver_threads_resume(struct receiver_threads *c)
 {
 	atomic_store(&c->paused, false);
 }
 
 void
-crew_stop(struct crew *c)
+receiver_threads_stop(struct receiver_threads *c)
 {
 	static const uint64_t one = 1;
 
@@ -336,22 +336,22 @@ crew_stop(struct crew *c)
 }
 
 static void
-free_member(struct member *m)
+free_member(struct receiver_thread *m)
 {
-	for (unsigned i = 0; i < CREW_BLOCKS && m->blocks[i]; i++) {
+	for (unsigned i = 0; i < RECEIVER_THREAD_BLOCKS && m->blocks[i]; i++) {
 		receive_batch_free(m->blocks[i]->batch);
 		free(m->blocks[i]);
 	}
 	sem_destroy(&m->n_empty);
-	gate_free(m->gate);
+	admission_free(m->admission);
 }
 
 void
-crew_free(struct crew *c)
+receiver_threads_free(struct receiver_threads *c)
 {
 	if (!c)
 		return;
-	crew_stop(c);
+	receiver_threads_stop(c);
 	for (unsigned i = 0; i < c->n_members; i++)
 		free_member(&c->members[i]);
 	sem_destroy(&c->turn);
@@ -365,11 +365,11 @@ crew_free(struct crew *c)
 /* The books' side */
 
 /* Whose ring the next block is the first of; NULL: it is not ready. */
-static struct member *
-member_with_next(struct crew *c)
+static struct receiver_thread *
+member_with_next(struct receiver_threads *c)
 {
 	for (unsigned i = 0; i < c->n_members; i++) {
-		const struct crew_block *b = spsc_first(&c->members[i].full);
+		const struct received_block *b = spsc_first(&c->members[i].full);
 
 		if (b && b->number == c->next_taken)
 			return &c->members[i];
@@ -377,10 +377,10 @@ member_with_next(struct crew *c)
 	return NULL;
 }
 
-struct crew_block *
-crew_take(struct crew *c)
+struct received_block *
+receiver_threads_take(struct receiver_threads *c)
 {
-	struct member *m = member_with_next(c);
+	struct receiver_thread *m = member_with_next(c);
 
 	if (!m)
 		return NULL;
@@ -389,36 +389,36 @@ crew_take(struct crew *c)
 }
 
 void
-crew_done(struct crew *c, struct crew_block *block)
+receiver_threads_done(struct receiver_threads *c, struct received_block *block)
 {
-	struct member *m = &c->members[block->thread];
+	struct receiver_thread *m = &c->members[block->thread];
 
 	spsc_put(&m->empty, block);
 	sem_post(&m->n_empty);
 }
 
 int
-crew_fd(const struct crew *c)
+receiver_threads_fd(const struct receiver_threads *c)
 {
 	return c->ready_fd;
 }
 
 bool
-crew_sleep(struct crew *c)
+receiver_threads_sleep(struct receiver_threads *c)
 {
-	atomic_store(&c->books_asleep, true);
+	atomic_store(&c->consumer_asleep, true);
 	if (!member_with_next(c))
 		return true;
-	atomic_store(&c->books_asleep, false);
+	atomic_store(&c->consumer_asleep, false);
 	return false;
 }
 
 void
-crew_awake(struct crew *c)
+receiver_threads_awake(struct receiver_threads *c)
 {
 	uint64_t events;
 
-	atomic_store(&c->books_asleep, false);
+	atomic_store(&c->consumer_asleep, false);
 	if (read(c->ready_fd, &events, sizeof(events)) < 0 && errno != EAGAIN)
 		log_warn_limited(ROOM, "reading what woke the books: %s", strerror(errno));
 }

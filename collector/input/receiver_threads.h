@@ -8,7 +8,7 @@
  * too late to be told from duplicates.
  *
  * Blocks of datagrams and records go to and fro in rings without a lock. Each thread has
- * CREW_BLOCKS; while the books have them all it reads no more (input.books_behind), and the
+ * RECEIVER_THREAD_BLOCKS; while the books have them all it reads no more (input.accounting_behind), and the
  * kernel's buffer is the queue. What needs memory of what came before (sFlow, the slow way) is
  * left to the books. Waiting for the turn is what a thread does that has nothing to do.
  */
@@ -19,24 +19,24 @@
 #include "collector/input/receive.h"
 
 enum {
-	CREW_MAX = 16,
+	RECEIVER_THREADS_MAX = 16,
 	/* One being filled, one with the books, two on their way: 256 datagrams a thread. */
-	CREW_BLOCKS = 4,
+	RECEIVER_THREAD_BLOCKS = 4,
 	/* Records of a block: 64 notifications of 1,400 octets have some 600. Beyond, the books
 	 * decode what is left themselves. */
-	CREW_RECORDS = 1024,
+	RECEIVED_BLOCK_RECORDS = 1024,
 };
 
-enum crew_kind {
-	CREW_REFUSED, /* counted by its reason already */
-	CREW_RECORDS_READY,
-	CREW_ASIDE,
-	CREW_SFLOW, /* not looked into */
-	CREW_WHOLE, /* a notification not looked into */
+enum received_kind {
+	RECEIVED_REFUSED, /* counted by its reason already */
+	RECEIVED_RECORDS,
+	RECEIVED_SLOW_PATH,
+	RECEIVED_SFLOW, /* not looked into */
+	RECEIVED_UNDECODED, /* a notification not looked into */
 };
 
-struct crew_datagram {
-	enum crew_kind kind;
+struct received_datagram {
+	enum received_kind kind;
 	const struct sockaddr *from;
 	const void *octets;
 	size_t n;
@@ -45,7 +45,7 @@ struct crew_datagram {
 	char sender[ENDPOINT_TEXT];
 };
 
-struct crew_block {
+struct received_block {
 	uint64_t number; /* 0, 1, 2, … over all threads */
 	unsigned thread;
 	int fd; /* socket that it came by */
@@ -53,38 +53,38 @@ struct crew_block {
 	uint64_t received_us;
 	size_t oversize;
 	size_t n, n_records;
-	struct crew_datagram datagrams[RECEIVE_BATCH];
-	struct ease_record records[CREW_RECORDS];
+	struct received_datagram datagrams[RECEIVE_BATCH];
+	struct ease_record records[RECEIVED_BLOCK_RECORDS];
 	struct receive_batch *batch;
 };
 
-struct crew;
+struct receiver_threads;
 
 /* Octets that a crew of so many threads takes. */
-uint64_t crew_memory(unsigned threads);
+uint64_t receiver_threads_memory(unsigned threads);
 
 /* Starts the threads; receivers, which do not merge, may be NULL, the rest is borrowed; the share
- * is theirs until crew_stop. 0 or -errno. */
-int crew_start(struct crew **out, unsigned threads, struct receiver *receiver,
-    struct receiver *sflow_receiver, struct share *share, const struct input_config *config,
+ * is theirs until receiver_threads_stop. 0 or -errno. */
+int receiver_threads_start(struct receiver_threads **out, unsigned threads, struct receiver *receiver,
+    struct receiver *sflow_receiver, struct fair_share *share, const struct input_config *config,
     const struct stat_set *stats);
 
 /* Between these no thread looks into a datagram or at what may be sent. */
-void crew_pause(struct crew *c);
-void crew_resume(struct crew *c);
+void receiver_threads_pause(struct receiver_threads *c);
+void receiver_threads_resume(struct receiver_threads *c);
 
 /* Ends the threads; what they have read can still be taken. */
-void crew_stop(struct crew *c);
-void crew_free(struct crew *c); /* stops, too; NULL is fine */
+void receiver_threads_stop(struct receiver_threads *c);
+void receiver_threads_free(struct receiver_threads *c); /* stops, too; NULL is fine */
 
-/* The next block, the caller's until crew_done; NULL if there is none yet. Never waits. */
-struct crew_block *crew_take(struct crew *c);
-void crew_done(struct crew *c, struct crew_block *block);
+/* The next block, the caller's until receiver_threads_done; NULL if there is none yet. Never waits. */
+struct received_block *receiver_threads_take(struct receiver_threads *c);
+void receiver_threads_done(struct receiver_threads *c, struct received_block *block);
 
-/* To wait for blocks: crew_sleep says that the caller is about to poll crew_fd, or returns false if
- * there is something to take already. crew_awake after the poll. */
-int crew_fd(const struct crew *c);
-bool crew_sleep(struct crew *c);
-void crew_awake(struct crew *c);
+/* To wait for blocks: receiver_threads_sleep says that the caller is about to poll receiver_threads_fd, or returns false if
+ * there is something to take already. receiver_threads_awake after the poll. */
+int receiver_threads_fd(const struct receiver_threads *c);
+bool receiver_threads_sleep(struct receiver_threads *c);
+void receiver_threads_awake(struct receiver_threads *c);
 
 #endif

@@ -21,65 +21,65 @@ enum {
 	EVENTS_REMEMBERED = 4096,
 };
 
-static const struct stat_name stat_names[SLOW_N_STATS] = {
-    [SLOW_STAT_LAID_ASIDE] = {"slow.laid_aside", "datagrams for the slow way: v3, informs, events, loose encoding"},
-    [SLOW_STAT_QUEUE_FULL] = {"slow.queue_full", "of these: lost because its queue was full"},
-    [SLOW_STAT_OVER_SHARE] = {"slow.over_share",
+static const struct stat_name stat_names[SLOW_PATH_N_STATS] = {
+    [SLOW_PATH_STAT_DATAGRAMS] = {"slow_path.datagrams", "datagrams for the slow way: v3, informs, events, loose encoding"},
+    [SLOW_PATH_STAT_QUEUE_FULL] = {"slow_path.queue_full", "of these: lost because its queue was full"},
+    [SLOW_PATH_STAT_OVER_SHARE] = {"slow_path.over_share",
 	"of these: lost because their sender had its share of the queue"},
-    [SLOW_STAT_FOREIGN] = {"slow.refused_foreign", "of these: notifications of other MIBs"},
-    [SLOW_STAT_REFUSED] = {"slow.refused", "of these: with a mistake inside"},
-    [SLOW_STAT_BY_LIBRARY] = {"slow.by_library",
+    [SLOW_PATH_STAT_FOREIGN] = {"slow_path.refused_foreign", "of these: notifications of other MIBs"},
+    [SLOW_PATH_STAT_REFUSED] = {"slow_path.refused", "of these: with a mistake inside"},
+    [SLOW_PATH_STAT_BY_NETSNMP] = {"slow_path.by_netsnmp",
 	"of these: loosely encoded, and read by Net-SNMP's library"},
-    [SLOW_STAT_RECORDS] = {"slow.records", "parts of notifications taken"},
-    [SLOW_STAT_EVENTS] = {"slow.events", "events taken"},
-    [SLOW_STAT_EVENTS_DUPLICATE] = {"slow.events_duplicate", "events that had come before"},
-    [SLOW_STAT_INFORMS] = {"inform.taken", "informs taken, repeated ones too"},
-    [SLOW_STAT_INFORMS_ANSWERED] = {"inform.answered", "informs answered after the commit"},
-    [SLOW_STAT_INFORMS_NOT_KEPT] = {"inform.not_kept",
+    [SLOW_PATH_STAT_RECORDS] = {"slow_path.records", "parts of notifications taken"},
+    [SLOW_PATH_STAT_EVENTS] = {"slow_path.events", "events taken"},
+    [SLOW_PATH_STAT_EVENTS_DUPLICATE] = {"slow_path.events_duplicate", "events that had come before"},
+    [SLOW_PATH_STAT_INFORMS] = {"inform.taken", "informs taken, repeated ones too"},
+    [SLOW_PATH_STAT_INFORMS_ANSWERED] = {"inform.answered", "informs answered after the commit"},
+    [SLOW_PATH_STAT_INFORMS_NOT_KEPT] = {"inform.not_kept",
 	"informs not answered because the books had no room for what they hold"},
-    [SLOW_STAT_INFORMS_FULL] = {"inform.full",
+    [SLOW_PATH_STAT_INFORMS_FULL] = {"inform.full",
 	"informs not taken because too many answers wait for the store"},
-    [SLOW_STAT_SEND_ERRORS] = {"inform.send_errors", "answers and reports that could not be sent"},
-    [SLOW_STAT_V3_ACCEPTED] = {"v3.accepted", "SNMPv3 notifications of a right user"},
-    [SLOW_STAT_V3_PROBES] = {"v3.probes", "engine discoveries and time requests, answered"},
-    [SLOW_STAT_V3_REPORTS_HELD] = {"v3.reports_held",
+    [SLOW_PATH_STAT_SEND_ERRORS] = {"inform.send_errors", "answers and reports that could not be sent"},
+    [SLOW_PATH_STAT_V3_ACCEPTED] = {"v3.accepted", "SNMPv3 notifications of a right user"},
+    [SLOW_PATH_STAT_V3_PROBES] = {"v3.probes", "engine discoveries and time requests, answered"},
+    [SLOW_PATH_STAT_V3_REPORTS_HELD] = {"v3.reports_held",
 	"reports not sent: their address had ten in this second, or as much as it sent"},
-    [SLOW_STAT_V3_PARSE] = {"v3.refused_parse", "datagrams that are no SNMPv3 message"},
-    [SLOW_STAT_V3_MODEL] = {"v3.unknown_security_model", "messages not of the user-based model"},
-    [SLOW_STAT_V3_ENGINE] = {"v3.unknown_engine", "messages of an engine that no user names"},
-    [SLOW_STAT_V3_USER] = {"v3.unknown_user", "messages of a user that there is not"},
-    [SLOW_STAT_V3_DIGEST] = {"v3.wrong_digest", "messages with a wrong authentication key"},
-    [SLOW_STAT_V3_WINDOW] = {"v3.not_in_time_window",
+    [SLOW_PATH_STAT_V3_PARSE] = {"v3.refused_parse", "datagrams that are no SNMPv3 message"},
+    [SLOW_PATH_STAT_V3_MODEL] = {"v3.unknown_security_model", "messages not of the user-based model"},
+    [SLOW_PATH_STAT_V3_ENGINE] = {"v3.unknown_engine", "messages of an engine that no user names"},
+    [SLOW_PATH_STAT_V3_USER] = {"v3.unknown_user", "messages of a user that there is not"},
+    [SLOW_PATH_STAT_V3_DIGEST] = {"v3.wrong_digest", "messages with a wrong authentication key"},
+    [SLOW_PATH_STAT_V3_WINDOW] = {"v3.not_in_time_window",
 	"messages older than 150 s or of lower boots"},
-    [SLOW_STAT_V3_DECRYPTION] = {"v3.decryption", "messages with a wrong privacy key"},
-    [SLOW_STAT_V3_LEVEL] = {"v3.security_level", "messages with less than authPriv"},
-    [SLOW_STAT_V3_REPLAYED] = {"v3.replayed", "traps that came before, octet for octet"},
-    [SLOW_STAT_V3_PDU] = {"v3.refused_pdu", "messages that are neither trap nor inform"},
-    [SLOW_STAT_V3_FORGOTTEN] = {"v3.replay_memory_full",
+    [SLOW_PATH_STAT_V3_DECRYPTION] = {"v3.decryption", "messages with a wrong privacy key"},
+    [SLOW_PATH_STAT_V3_LEVEL] = {"v3.security_level", "messages with less than authPriv"},
+    [SLOW_PATH_STAT_V3_REPLAYED] = {"v3.replayed", "traps that came before, octet for octet"},
+    [SLOW_PATH_STAT_V3_PDU] = {"v3.refused_pdu", "messages that are neither trap nor inform"},
+    [SLOW_PATH_STAT_V3_FORGOTTEN] = {"v3.replay_memory_full",
 	"digests forgotten early: a replay of these within 150 s would not be seen"},
 };
 
 /* How each verdict of SNMPv3 is counted and told; none for what is accepted. */
 static const struct {
-	enum slow_stat_id stat;
+	enum slow_path_stat_id stat;
 	const char *why;
 } v3_refusals[V3_N_VERDICTS] = {
-    [V3_BAD_PARSE] = {SLOW_STAT_V3_PARSE, "not an SNMPv3 message"},
-    [V3_UNKNOWN_MODEL] = {SLOW_STAT_V3_MODEL, "unknown security model"},
-    [V3_UNKNOWN_ENGINE] = {SLOW_STAT_V3_ENGINE, "unknown engine"},
-    [V3_UNKNOWN_USER] = {SLOW_STAT_V3_USER, "unknown user"},
-    [V3_WRONG_DIGEST] = {SLOW_STAT_V3_DIGEST, "wrong digest"},
-    [V3_NOT_IN_WINDOW] = {SLOW_STAT_V3_WINDOW, "not in the time window"},
-    [V3_BAD_DECRYPTION] = {SLOW_STAT_V3_DECRYPTION, "cannot be decrypted"},
-    [V3_BAD_LEVEL] = {SLOW_STAT_V3_LEVEL, "less than authPriv"},
-    [V3_REPLAYED] = {SLOW_STAT_V3_REPLAYED, "came before"},
-    [V3_BAD_PDU] = {SLOW_STAT_V3_PDU, "neither trap nor inform"},
+    [V3_BAD_PARSE] = {SLOW_PATH_STAT_V3_PARSE, "not an SNMPv3 message"},
+    [V3_UNKNOWN_MODEL] = {SLOW_PATH_STAT_V3_MODEL, "unknown security model"},
+    [V3_UNKNOWN_ENGINE] = {SLOW_PATH_STAT_V3_ENGINE, "unknown engine"},
+    [V3_UNKNOWN_USER] = {SLOW_PATH_STAT_V3_USER, "unknown user"},
+    [V3_WRONG_DIGEST] = {SLOW_PATH_STAT_V3_DIGEST, "wrong digest"},
+    [V3_NOT_IN_WINDOW] = {SLOW_PATH_STAT_V3_WINDOW, "not in the time window"},
+    [V3_BAD_DECRYPTION] = {SLOW_PATH_STAT_V3_DECRYPTION, "cannot be decrypted"},
+    [V3_BAD_LEVEL] = {SLOW_PATH_STAT_V3_LEVEL, "less than authPriv"},
+    [V3_REPLAYED] = {SLOW_PATH_STAT_V3_REPLAYED, "came before"},
+    [V3_BAD_PDU] = {SLOW_PATH_STAT_V3_PDU, "neither trap nor inform"},
 };
 
-struct slow {
-	struct slow_config config;
-	struct aside *aside;
-	struct answers *answers;
+struct slow_path {
+	struct slow_path_config config;
+	struct slow_queue *queue;
+	struct inform_replies *replies;
 	struct v3 *v3; /* NULL until there are users */
 	_Atomic bool takes_v3;
 	struct v3_message v3_message;
@@ -88,9 +88,9 @@ struct slow {
 	size_t next_event;
 	uint8_t varbinds[2 * RECEIVE_DATAGRAM_MAX]; /* that the library wrote: its heads are longer */
 	char sender[ENDPOINT_TEXT];
-	struct reports reports;
+	struct usm_reports reports;
 	struct stat_set stats;
-	_Atomic uint64_t values[SLOW_N_STATS];
+	_Atomic uint64_t values[SLOW_PATH_N_STATS];
 };
 
 /* One message on its way through. */
@@ -102,15 +102,15 @@ struct message {
 };
 
 static void
-count(const struct slow *s, enum slow_stat_id which)
+count(const struct slow_path *s, enum slow_path_stat_id which)
 {
 	stat_add(&s->stats, which, 1);
 }
 
 int
-slow_open(struct slow **out, const struct slow_config *config, char *error, size_t error_size)
+slow_path_open(struct slow_path **out, const struct slow_path_config *config, char *error, size_t error_size)
 {
-	struct slow *s = calloc(1, sizeof(*s));
+	struct slow_path *s = calloc(1, sizeof(*s));
 	uint64_t seed = 0;
 	int r;
 
@@ -119,19 +119,19 @@ slow_open(struct slow **out, const struct slow_config *config, char *error, size
 		return -ENOMEM;
 	}
 	s->config = *config;
-	s->stats = (struct stat_set){stat_names, SLOW_N_STATS, s->values};
-	library_open();
-	r = getrandom(&seed, sizeof(seed), 0) < 0 ? -errno : aside_new(&s->aside);
-	reports_init(&s->reports, seed, clock_mono_us(config->clock));
+	s->stats = (struct stat_set){stat_names, SLOW_PATH_N_STATS, s->values};
+	netsnmp_reader_open();
+	r = getrandom(&seed, sizeof(seed), 0) < 0 ? -errno : slow_queue_new(&s->queue);
+	usm_reports_init(&s->reports, seed, clock_mono_us(config->clock));
 	if (r == 0)
-		r = answers_new(&s->answers);
+		r = inform_replies_new(&s->replies);
 	if (r < 0)
 		snprintf(error, error_size, "the slow way in: %s", strerror(-r));
 	else
-		r = slow_change_users(s, NULL, 0, config->users, config->n_users,
+		r = slow_path_change_users(s, NULL, 0, config->users, config->n_users,
 		    config->engine_file, error, error_size);
 	if (r < 0) {
-		slow_close(s);
+		slow_path_close(s);
 		return r;
 	}
 	*out = s;
@@ -139,32 +139,32 @@ slow_open(struct slow **out, const struct slow_config *config, char *error, size
 }
 
 void
-slow_close(struct slow *s)
+slow_path_close(struct slow_path *s)
 {
 	if (!s)
 		return;
 	v3_close(s->v3);
-	library_close();
-	answers_free(s->answers);
-	aside_free(s->aside);
+	netsnmp_reader_close();
+	inform_replies_free(s->replies);
+	slow_queue_free(s->queue);
 	free(s);
 }
 
 bool
-slow_takes_v3(const struct slow *s)
+slow_path_takes_v3(const struct slow_path *s)
 {
 	return s->takes_v3;
 }
 
 void
-slow_allow(struct slow *s, const char *const *communities, size_t n_communities)
+slow_path_allow(struct slow_path *s, const char *const *communities, size_t n_communities)
 {
 	s->config.communities = communities;
 	s->config.n_communities = n_communities;
 }
 
 int
-slow_change_users(struct slow *s, const struct v3_user *before, size_t n_before,
+slow_path_change_users(struct slow_path *s, const struct v3_user *before, size_t n_before,
     const struct v3_user *users, size_t n, const char *engine_file, char *error, size_t error_size)
 {
 	int r = 0;
@@ -178,35 +178,35 @@ slow_change_users(struct slow *s, const struct v3_user *before, size_t n_before,
 }
 
 size_t
-slow_waiting(const struct slow *s)
+slow_path_waiting(const struct slow_path *s)
 {
-	return answers_waiting(s->answers);
+	return inform_replies_waiting(s->replies);
 }
 
 const struct stat_set *
-slow_stats(const struct slow *s)
+slow_path_stats(const struct slow_path *s)
 {
 	return &s->stats;
 }
 
 void
-slow_put(struct slow *s, const struct sockaddr *from, int fd, const void *octets, size_t n)
+slow_path_put(struct slow_path *s, const struct sockaddr *from, int fd, const void *octets, size_t n)
 {
-	count(s, SLOW_STAT_LAID_ASIDE);
-	switch (aside_put(s->aside, from, fd, octets, n)) {
+	count(s, SLOW_PATH_STAT_DATAGRAMS);
+	switch (slow_queue_put(s->queue, from, fd, octets, n)) {
 	case 0:
 		break;
 	case -EDQUOT:
-		count(s, SLOW_STAT_OVER_SHARE);
+		count(s, SLOW_PATH_STAT_OVER_SHARE);
 		break;
 	default:
-		count(s, SLOW_STAT_QUEUE_FULL);
+		count(s, SLOW_PATH_STAT_QUEUE_FULL);
 		break;
 	}
 }
 
 static void
-refuse(struct slow *s, enum slow_stat_id stat, const char *why)
+refuse(struct slow_path *s, enum slow_path_stat_id stat, const char *why)
 {
 	count(s, stat);
 	log_warn_limited(ROOM, "message from %s refused: %s", s->sender, why);
@@ -225,7 +225,7 @@ event_identity(const struct ease_event *event, const struct rbuf *varbinds)
 }
 
 static bool
-event_is_known(const struct slow *s, uint64_t identity)
+event_is_known(const struct slow_path *s, uint64_t identity)
 {
 	for (size_t i = 0; i < EVENTS_REMEMBERED; i++)
 		if (s->events[i] == identity)
@@ -234,13 +234,13 @@ event_is_known(const struct slow *s, uint64_t identity)
 }
 
 static void
-remember_event(struct slow *s, uint64_t identity)
+remember_event(struct slow_path *s, uint64_t identity)
 {
 	s->events[s->next_event++ % EVENTS_REMEMBERED] = identity;
 }
 
 static bool
-give_event(struct slow *s, const struct message *from, struct v2c_message *m)
+give_event(struct slow_path *s, const struct message *from, struct v2c_message *m)
 {
 	struct ease_event event = {
 	    .kind = s->result.event,
@@ -251,65 +251,65 @@ give_event(struct slow *s, const struct message *from, struct v2c_message *m)
 
 	memcpy(event.source_id, from->source_id, sizeof(event.source_id));
 	if (event_decode(m, &event) < 0) {
-		refuse(s, SLOW_STAT_REFUSED, "a variable binding is not as RFC 3416 has it");
+		refuse(s, SLOW_PATH_STAT_REFUSED, "a variable binding is not as RFC 3416 has it");
 		return false;
 	}
 	event.identity = event_identity(&event, &all);
 	if (event_is_known(s, event.identity)) {
-		count(s, SLOW_STAT_EVENTS_DUPLICATE);
+		count(s, SLOW_PATH_STAT_EVENTS_DUPLICATE);
 		return true;
 	}
 	if (!s->config.event(s->config.arg, &event)) {
-		count(s, from->is_inform ? SLOW_STAT_INFORMS_NOT_KEPT : SLOW_STAT_REFUSED);
+		count(s, from->is_inform ? SLOW_PATH_STAT_INFORMS_NOT_KEPT : SLOW_PATH_STAT_REFUSED);
 		return false;
 	}
 	remember_event(s, event.identity);
-	count(s, SLOW_STAT_EVENTS);
+	count(s, SLOW_PATH_STAT_EVENTS);
 	return true;
 }
 
 /* The variable bindings of an open message. True if what they hold is in good hands. */
 static bool
-take_varbinds(struct slow *s, const struct message *from, struct v2c_message *m)
+take_varbinds(struct slow_path *s, const struct message *from, struct v2c_message *m)
 {
 	const struct decode_origin origin = {s->sender, clock_wall_us(s->config.clock)};
 
 	switch (decode_varbinds(m, &origin, &s->result)) {
 	case DECODE_OK:
-		stat_add(&s->stats, SLOW_STAT_RECORDS, s->result.n);
+		stat_add(&s->stats, SLOW_PATH_STAT_RECORDS, s->result.n);
 		if (s->config.records(s->config.arg, s->result.records, s->result.n))
 			return true;
 		if (from->is_inform)
-			count(s, SLOW_STAT_INFORMS_NOT_KEPT);
+			count(s, SLOW_PATH_STAT_INFORMS_NOT_KEPT);
 		return false;
 	case DECODE_EVENT:
 		return give_event(s, from, m);
 	case DECODE_FOREIGN:
-		refuse(s, SLOW_STAT_FOREIGN, "a notification of another MIB");
+		refuse(s, SLOW_PATH_STAT_FOREIGN, "a notification of another MIB");
 		return false;
 	default:
-		refuse(s, SLOW_STAT_REFUSED, "not as the MIB says");
+		refuse(s, SLOW_PATH_STAT_REFUSED, "not as the MIB says");
 		return false;
 	}
 }
 
 /* True if there is room for one more answer; else the inform is not even looked at. */
 static bool
-room_for_answer(struct slow *s)
+room_for_answer(struct slow_path *s)
 {
-	if (!answers_full(s->answers))
+	if (!inform_replies_full(s->replies))
 		return true;
-	count(s, SLOW_STAT_INFORMS_FULL);
+	count(s, SLOW_PATH_STAT_INFORMS_FULL);
 	log_warn_limited(ROOM, "inform from %s not taken: %d answers wait for the store", s->sender,
-	    ANSWERS_MAX);
+	    INFORM_REPLIES_MAX);
 	return false;
 }
 
 static void
-hold_answer(struct slow *s, const struct message *from, const void *octets, size_t n)
+hold_answer(struct slow_path *s, const struct message *from, const void *octets, size_t n)
 {
-	count(s, SLOW_STAT_INFORMS);
-	answers_hold(s->answers, from->from, from->fd, octets, n);
+	count(s, SLOW_PATH_STAT_INFORMS);
+	inform_replies_hold(s->replies, from->from, from->fd, octets, n);
 }
 
 /* SNMPv2c */
@@ -327,22 +327,22 @@ is_strict(const struct v2c_message *m)
 }
 
 static bool
-read_by_library(struct slow *s, const struct aside_datagram *d, struct v2c_message *m)
+read_by_library(struct slow_path *s, const struct slow_queue_datagram *d, struct v2c_message *m)
 {
 	struct wbuf w = wbuf_of(s->varbinds, sizeof(s->varbinds));
 	struct rbuf body;
 
-	if (v2c_open(m, &body, d->octets, d->n) < 0 || library_read(m, &body, &w) < 0 ||
+	if (v2c_open(m, &body, d->octets, d->n) < 0 || netsnmp_reader_read(m, &body, &w) < 0 ||
 	    !is_strict(m)) {
-		refuse(s, SLOW_STAT_REFUSED, "not encoded as RFC 3417 has it");
+		refuse(s, SLOW_PATH_STAT_REFUSED, "not encoded as RFC 3417 has it");
 		return false;
 	}
-	count(s, SLOW_STAT_BY_LIBRARY);
+	count(s, SLOW_PATH_STAT_BY_NETSNMP);
 	return true;
 }
 
 static bool
-read_v2c(struct slow *s, const struct aside_datagram *d, struct v2c_message *m)
+read_v2c(struct slow_path *s, const struct slow_queue_datagram *d, struct v2c_message *m)
 {
 	enum decode_verdict verdict = decode_open(d->octets, d->n, s->config.communities,
 	    s->config.n_communities, m);
@@ -355,7 +355,7 @@ read_v2c(struct slow *s, const struct aside_datagram *d, struct v2c_message *m)
 }
 
 static void
-take_v2c(struct slow *s, struct message *from, const struct aside_datagram *d)
+take_v2c(struct slow_path *s, struct message *from, const struct slow_queue_datagram *d)
 {
 	uint8_t source_id[EASE_AGENT_ID_LEN], answer[RECEIVE_DATAGRAM_MAX];
 	struct wbuf w = wbuf_of(answer, sizeof(answer));
@@ -380,28 +380,28 @@ take_v2c(struct slow *s, struct message *from, const struct aside_datagram *d)
 /* SNMPv3 */
 
 static void
-send_report(struct slow *s, const struct message *from)
+send_report(struct slow_path *s, const struct message *from)
 {
 	const struct v3_message *m = &s->v3_message;
 
 	if (m->n_answer == 0)
 		return;
-	if (!reports_allow(&s->reports, from->from, m->n_answer, clock_mono_us(s->config.clock))) {
-		count(s, SLOW_STAT_V3_REPORTS_HELD);
+	if (!usm_reports_allow(&s->reports, from->from, m->n_answer, clock_mono_us(s->config.clock))) {
+		count(s, SLOW_PATH_STAT_V3_REPORTS_HELD);
 		return;
 	}
-	if (answers_send(from->from, from->fd, m->answer, m->n_answer) < 0)
-		count(s, SLOW_STAT_SEND_ERRORS);
+	if (inform_replies_send(from->from, from->fd, m->answer, m->n_answer) < 0)
+		count(s, SLOW_PATH_STAT_SEND_ERRORS);
 }
 
 static void
-take_authentic(struct slow *s, struct message *from)
+take_authentic(struct slow_path *s, struct message *from)
 {
 	const struct v3_message *v3 = &s->v3_message;
 	struct v2c_message m = {.varbinds = rbuf_of(v3->varbinds, v3->n_varbinds)};
 	uint8_t source_id[EASE_AGENT_ID_LEN];
 
-	count(s, SLOW_STAT_V3_ACCEPTED);
+	count(s, SLOW_PATH_STAT_V3_ACCEPTED);
 	if (from->is_inform) /* the engine is ours, so the sender is known by its address */
 		event_source_of_address(from->from, source_id);
 	else
@@ -412,30 +412,30 @@ take_authentic(struct slow *s, struct message *from)
 }
 
 static void
-take_v3(struct slow *s, struct message *from, const struct aside_datagram *d)
+take_v3(struct slow_path *s, struct message *from, const struct slow_queue_datagram *d)
 {
 	enum v3_verdict verdict;
 
-	reports_heard(&s->reports, from->from, d->n, clock_mono_us(s->config.clock));
+	usm_reports_heard(&s->reports, from->from, d->n, clock_mono_us(s->config.clock));
 	if (!room_for_answer(s))
 		return;
 	verdict = v3_take(s->v3, d->octets, d->n, &s->v3_message);
-	stat_add(&s->stats, SLOW_STAT_V3_FORGOTTEN,
-	    v3_forgotten(s->v3) - stat_get(&s->stats, SLOW_STAT_V3_FORGOTTEN));
+	stat_add(&s->stats, SLOW_PATH_STAT_V3_FORGOTTEN,
+	    v3_digests_forgotten(s->v3) - stat_get(&s->stats, SLOW_PATH_STAT_V3_FORGOTTEN));
 	from->is_inform = verdict == V3_INFORM;
 	if (verdict == V3_TRAP || verdict == V3_INFORM) {
 		take_authentic(s, from);
 		return;
 	}
 	if (verdict == V3_PROBE)
-		count(s, SLOW_STAT_V3_PROBES);
+		count(s, SLOW_PATH_STAT_V3_PROBES);
 	else
 		refuse(s, v3_refusals[verdict].stat, v3_refusals[verdict].why);
 	send_report(s, from);
 }
 
 static bool
-is_v3(const struct aside_datagram *d)
+is_v3(const struct slow_queue_datagram *d)
 {
 	struct v2c_message m;
 	struct rbuf body;
@@ -444,11 +444,11 @@ is_v3(const struct aside_datagram *d)
 }
 
 void
-slow_run(struct slow *s)
+slow_path_run(struct slow_path *s)
 {
-	const struct aside_datagram *d;
+	const struct slow_queue_datagram *d;
 
-	while ((d = aside_first(s->aside)) != NULL) {
+	while ((d = slow_queue_first(s->queue)) != NULL) {
 		struct message from = {.from = (const struct sockaddr *)&d->from, .fd = d->fd};
 
 		endpoint_format(from.from, false, s->sender);
@@ -456,54 +456,54 @@ slow_run(struct slow *s)
 			take_v3(s, &from, d);
 		else
 			take_v2c(s, &from, d);
-		aside_done(s->aside);
+		slow_queue_done(s->queue);
 	}
 }
 
 size_t
-slow_engines(const struct slow *s)
+slow_path_engines(const struct slow_path *s)
 {
 	return s->v3 ? v3_engines(s->v3) : 0;
 }
 
 bool
-slow_next_heard(struct slow *s, struct v3_heard *heard)
+slow_path_next_engine(struct slow_path *s, struct v3_engine_time *heard)
 {
-	return s->v3 && v3_next_heard(s->v3, heard);
+	return s->v3 && v3_next_engine(s->v3, heard);
 }
 
 void
-slow_tell_again(struct slow *s)
-{
-	if (s->v3)
-		v3_tell_again(s->v3);
-}
-
-void
-slow_recall_engine(struct slow *s, const struct v3_heard *heard)
+slow_path_mark_engines(struct slow_path *s)
 {
 	if (s->v3)
-		v3_recall(s->v3, heard);
+		v3_mark_engines(s->v3);
 }
 
 void
-slow_recall_event(struct slow *s, uint64_t identity)
+slow_path_restore_engine(struct slow_path *s, const struct v3_engine_time *heard)
+{
+	if (s->v3)
+		v3_restore_engine(s->v3, heard);
+}
+
+void
+slow_path_restore_event(struct slow_path *s, uint64_t identity)
 {
 	remember_event(s, identity);
 }
 
 void
-slow_submitted(struct slow *s, uint64_t batch)
+slow_path_submitted(struct slow_path *s, uint64_t batch)
 {
-	answers_submitted(s->answers, batch);
+	inform_replies_submitted(s->replies, batch);
 }
 
 void
-slow_committed(struct slow *s, uint64_t batch)
+slow_path_committed(struct slow_path *s, uint64_t batch)
 {
 	size_t failed = 0;
 
-	stat_add(&s->stats, SLOW_STAT_INFORMS_ANSWERED,
-	    answers_committed(s->answers, batch, &failed));
-	stat_add(&s->stats, SLOW_STAT_SEND_ERRORS, failed);
+	stat_add(&s->stats, SLOW_PATH_STAT_INFORMS_ANSWERED,
+	    inform_replies_committed(s->replies, batch, &failed));
+	stat_add(&s->stats, SLOW_PATH_STAT_SEND_ERRORS, failed);
 }

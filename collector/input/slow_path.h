@@ -1,7 +1,7 @@
 /*
  * The slow way in, for what the fast one lays aside: SNMPv3, informs, notifications that are
- * events, and those that only Net-SNMP's library can read (library.h). slow_put lays a datagram
- * aside; slow_run takes what is there, gives records and events to its sinks; and answers to
+ * events, and those that only Net-SNMP's library can read (library.h). slow_path_put lays a datagram
+ * aside; slow_path_run takes what is there, gives records and events to its sinks; and answers to
  * informs are sent once the store has committed what they brought. One thread uses it, the only
  * one that touches Net-SNMP's library.
  *
@@ -19,42 +19,42 @@
 #include "collector/record.h"
 #include "common/stat.h"
 
-struct slow;
+struct slow_path;
 
-enum slow_stat_id {
-	SLOW_STAT_LAID_ASIDE,
-	SLOW_STAT_QUEUE_FULL,
-	SLOW_STAT_OVER_SHARE,
-	SLOW_STAT_FOREIGN,
-	SLOW_STAT_REFUSED,
-	SLOW_STAT_BY_LIBRARY,
-	SLOW_STAT_RECORDS,
-	SLOW_STAT_EVENTS,
-	SLOW_STAT_EVENTS_DUPLICATE,
-	SLOW_STAT_INFORMS,
-	SLOW_STAT_INFORMS_ANSWERED,
-	SLOW_STAT_INFORMS_NOT_KEPT,
-	SLOW_STAT_INFORMS_FULL,
-	SLOW_STAT_SEND_ERRORS,
-	SLOW_STAT_V3_ACCEPTED,
-	SLOW_STAT_V3_PROBES,
-	SLOW_STAT_V3_REPORTS_HELD,
-	SLOW_STAT_V3_PARSE,
-	SLOW_STAT_V3_MODEL,
-	SLOW_STAT_V3_ENGINE,
-	SLOW_STAT_V3_USER,
-	SLOW_STAT_V3_DIGEST,
-	SLOW_STAT_V3_WINDOW,
-	SLOW_STAT_V3_DECRYPTION,
-	SLOW_STAT_V3_LEVEL,
-	SLOW_STAT_V3_REPLAYED,
-	SLOW_STAT_V3_PDU,
-	SLOW_STAT_V3_FORGOTTEN,
-	SLOW_N_STATS,
+enum slow_path_stat_id {
+	SLOW_PATH_STAT_DATAGRAMS,
+	SLOW_PATH_STAT_QUEUE_FULL,
+	SLOW_PATH_STAT_OVER_SHARE,
+	SLOW_PATH_STAT_FOREIGN,
+	SLOW_PATH_STAT_REFUSED,
+	SLOW_PATH_STAT_BY_NETSNMP,
+	SLOW_PATH_STAT_RECORDS,
+	SLOW_PATH_STAT_EVENTS,
+	SLOW_PATH_STAT_EVENTS_DUPLICATE,
+	SLOW_PATH_STAT_INFORMS,
+	SLOW_PATH_STAT_INFORMS_ANSWERED,
+	SLOW_PATH_STAT_INFORMS_NOT_KEPT,
+	SLOW_PATH_STAT_INFORMS_FULL,
+	SLOW_PATH_STAT_SEND_ERRORS,
+	SLOW_PATH_STAT_V3_ACCEPTED,
+	SLOW_PATH_STAT_V3_PROBES,
+	SLOW_PATH_STAT_V3_REPORTS_HELD,
+	SLOW_PATH_STAT_V3_PARSE,
+	SLOW_PATH_STAT_V3_MODEL,
+	SLOW_PATH_STAT_V3_ENGINE,
+	SLOW_PATH_STAT_V3_USER,
+	SLOW_PATH_STAT_V3_DIGEST,
+	SLOW_PATH_STAT_V3_WINDOW,
+	SLOW_PATH_STAT_V3_DECRYPTION,
+	SLOW_PATH_STAT_V3_LEVEL,
+	SLOW_PATH_STAT_V3_REPLAYED,
+	SLOW_PATH_STAT_V3_PDU,
+	SLOW_PATH_STAT_V3_FORGOTTEN,
+	SLOW_PATH_N_STATS,
 };
 
-/* Everything is borrowed as long as the slow way lives; users and engine_file only by slow_open. */
-struct slow_config {
+/* Everything is borrowed as long as the slow way lives; users and engine_file only by slow_path_open. */
+struct slow_path_config {
 	const char *const *communities;
 	size_t n_communities;
 	const struct v3_user *users;
@@ -68,47 +68,47 @@ struct slow_config {
 };
 
 /* 0, or -errno with the reason in error. */
-int slow_open(struct slow **out, const struct slow_config *config, char *error, size_t error_size);
-void slow_close(struct slow *s);
+int slow_path_open(struct slow_path **out, const struct slow_path_config *config, char *error, size_t error_size);
+void slow_path_close(struct slow_path *s);
 
 /* True if there are SNMPv3 users. From any thread. */
-bool slow_takes_v3(const struct slow *s);
+bool slow_path_takes_v3(const struct slow_path *s);
 
 /* Other communities from now on, borrowed as before. */
-void slow_allow(struct slow *s, const char *const *communities, size_t n_communities);
+void slow_path_allow(struct slow_path *s, const char *const *communities, size_t n_communities);
 
 /* Other users, see v3_change_users; the first ones start the library. All borrowed while it
  * lasts. */
-int slow_change_users(struct slow *s, const struct v3_user *before, size_t n_before,
+int slow_path_change_users(struct slow_path *s, const struct v3_user *before, size_t n_before,
     const struct v3_user *users, size_t n, const char *engine_file, char *error, size_t error_size);
 
 /* Lays a datagram aside, which came by socket fd (-1: by none). Never waits. */
-void slow_put(struct slow *s, const struct sockaddr *from, int fd, const void *octets, size_t n);
+void slow_path_put(struct slow_path *s, const struct sockaddr *from, int fd, const void *octets, size_t n);
 
 /* Takes all that is laid aside. */
-void slow_run(struct slow *s);
+void slow_path_run(struct slow_path *s);
 
 /* The batch that got all records since the last call was handed to the store as number batch. */
-void slow_submitted(struct slow *s, uint64_t batch);
+void slow_path_submitted(struct slow_path *s, uint64_t batch);
 
 /* The store committed all batches up to this one. */
-void slow_committed(struct slow *s, uint64_t batch);
+void slow_path_committed(struct slow_path *s, uint64_t batch);
 
 /* Engines that users name. */
-size_t slow_engines(const struct slow *s);
+size_t slow_path_engines(const struct slow_path *s);
 
 /* What is to be kept with that batch, one engine a call; see v3.h. */
-bool slow_next_heard(struct slow *s, struct v3_heard *heard);
-void slow_tell_again(struct slow *s); /* the store has begun anew */
+bool slow_path_next_engine(struct slow_path *s, struct v3_engine_time *heard);
+void slow_path_mark_engines(struct slow_path *s); /* the store has begun anew */
 
 /* Before any datagram: what was kept of engines, and the identities of events (struct ease_event),
  * oldest first. */
-void slow_recall_engine(struct slow *s, const struct v3_heard *heard);
-void slow_recall_event(struct slow *s, uint64_t identity);
+void slow_path_restore_engine(struct slow_path *s, const struct v3_engine_time *heard);
+void slow_path_restore_event(struct slow_path *s, uint64_t identity);
 
 /* Answers that wait. */
-size_t slow_waiting(const struct slow *s);
+size_t slow_path_waiting(const struct slow_path *s);
 
-const struct stat_set *slow_stats(const struct slow *s);
+const struct stat_set *slow_path_stats(const struct slow_path *s);
 
 #endif

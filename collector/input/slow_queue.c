@@ -7,32 +7,32 @@
 #include <string.h>
 #include <sys/random.h>
 
-struct aside {
+struct slow_queue {
 	size_t first, n;
 	uint64_t seed;
-	uint16_t of_sender[ASIDE_SENDERS]; /* datagrams in the queue */
-	struct aside_datagram slots[ASIDE_MAX];
+	uint16_t of_sender[SLOW_QUEUE_SENDERS]; /* datagrams in the queue */
+	struct slow_queue_datagram slots[SLOW_QUEUE_MAX];
 };
 
 int
-aside_new(struct aside **out)
+slow_queue_new(struct slow_queue **out)
 {
 	*out = calloc(1, sizeof(**out)); /* pages are touched only when used */
 	if (*out && getrandom(&(*out)->seed, sizeof((*out)->seed), 0) < 0) {
-		aside_free(*out);
+		slow_queue_free(*out);
 		return -errno;
 	}
 	return *out ? 0 : -ENOMEM;
 }
 
 void
-aside_free(struct aside *a)
+slow_queue_free(struct slow_queue *a)
 {
 	free(a);
 }
 
 static void
-fill(struct aside_datagram *d, const struct sockaddr *from, int fd, const void *octets, size_t n)
+fill(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const void *octets, size_t n)
 {
 	memcpy(&d->from, from,
 	    from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
@@ -42,35 +42,35 @@ fill(struct aside_datagram *d, const struct sockaddr *from, int fd, const void *
 }
 
 static uint16_t *
-of_sender(struct aside *a, const struct sockaddr *from)
+of_sender(struct slow_queue *a, const struct sockaddr *from)
 {
-	return &a->of_sender[share_hash(a->seed, from) % ASIDE_SENDERS];
+	return &a->of_sender[fair_share_hash(a->seed, from) % SLOW_QUEUE_SENDERS];
 }
 
 int
-aside_put(struct aside *a, const struct sockaddr *from, int fd, const void *octets, size_t n)
+slow_queue_put(struct slow_queue *a, const struct sockaddr *from, int fd, const void *octets, size_t n)
 {
 	uint16_t *queued = of_sender(a, from);
 
-	if (n > RECEIVE_DATAGRAM_MAX || a->n == ASIDE_MAX)
+	if (n > RECEIVE_DATAGRAM_MAX || a->n == SLOW_QUEUE_MAX)
 		return -ENOBUFS;
-	if (*queued >= ASIDE_MAX - a->n)
+	if (*queued >= SLOW_QUEUE_MAX - a->n)
 		return -EDQUOT;
 	++*queued;
-	fill(&a->slots[(a->first + a->n++) % ASIDE_MAX], from, fd, octets, n);
+	fill(&a->slots[(a->first + a->n++) % SLOW_QUEUE_MAX], from, fd, octets, n);
 	return 0;
 }
 
-const struct aside_datagram *
-aside_first(const struct aside *a)
+const struct slow_queue_datagram *
+slow_queue_first(const struct slow_queue *a)
 {
 	return a->n ? &a->slots[a->first] : NULL;
 }
 
 void
-aside_done(struct aside *a)
+slow_queue_done(struct slow_queue *a)
 {
 	--*of_sender(a, (const struct sockaddr *)&a->slots[a->first].from);
-	a->first = (a->first + 1) % ASIDE_MAX;
+	a->first = (a->first + 1) % SLOW_QUEUE_MAX;
 	a->n--;
 }

@@ -12,13 +12,13 @@
 enum {
 	/* Touched only as far as used: at most 10 MB. SNMPv3 is decrypted at some ten thousand a
 	 * second, so half of them is what it can do in one loop of the collector. */
-	ASIDE_MAX = 1024,
-	ASIDE_SENDERS = 1024, /* places that senders are counted in, by a hash */
+	SLOW_QUEUE_MAX = 1024,
+	SLOW_QUEUE_SENDERS = 1024, /* places that senders are counted in, by a hash */
 };
 
-struct aside;
+struct slow_queue;
 
-struct aside_datagram {
+struct slow_queue_datagram {
 	struct sockaddr_storage from;
 	int fd; /* of the socket it came by, for an answer; -1: none */
 	size_t n;
@@ -26,15 +26,15 @@ struct aside_datagram {
 };
 
 /* 0 or -ENOMEM. */
-int aside_new(struct aside **out);
-void aside_free(struct aside *a);
+int slow_queue_new(struct slow_queue **out);
+void slow_queue_free(struct slow_queue *a);
 
 /* Copies the datagram. -ENOBUFS: the queue is full, or the datagram longer than a slot; -EDQUOT:
  * its sender has his share of the queue. */
-int aside_put(struct aside *a, const struct sockaddr *from, int fd, const void *octets, size_t n);
+int slow_queue_put(struct slow_queue *a, const struct sockaddr *from, int fd, const void *octets, size_t n);
 
-/* The oldest, the caller's until aside_done; NULL if there is none. */
-const struct aside_datagram *aside_first(const struct aside *a);
-void aside_done(struct aside *a);
+/* The oldest, the caller's until slow_queue_done; NULL if there is none. */
+const struct slow_queue_datagram *slow_queue_first(const struct slow_queue *a);
+void slow_queue_done(struct slow_queue *a);
 
 #endif

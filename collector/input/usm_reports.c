@@ -9,29 +9,29 @@
 enum { CREDIT_MAX = 1 << 20 };
 
 static void
-begin_minute(struct reports *r, uint64_t now_us)
+begin_minute(struct usm_reports *r, uint64_t now_us)
 {
 	r->minute_us = now_us;
-	for (size_t i = 0; i < REPORTS_PLACES; i++)
-		r->places[i].credit = REPORTS_FREE_OCTETS;
+	for (size_t i = 0; i < USM_REPORTS_SLOTS; i++)
+		r->places[i].credit = USM_REPORTS_FREE_OCTETS;
 }
 
 static void
-begin_second(struct reports *r, uint64_t now_us)
+begin_second(struct usm_reports *r, uint64_t now_us)
 {
 	r->second_us = now_us;
-	for (size_t i = 0; i < REPORTS_PLACES; i++)
+	for (size_t i = 0; i < USM_REPORTS_SLOTS; i++)
 		r->places[i].sent = 0;
 }
 
 static size_t
-place_of(const struct reports *r, const struct sockaddr *address)
+place_of(const struct usm_reports *r, const struct sockaddr *address)
 {
-	return share_hash(r->seed, address) % REPORTS_PLACES;
+	return fair_share_hash(r->seed, address) % USM_REPORTS_SLOTS;
 }
 
 void
-reports_init(struct reports *r, uint64_t seed, uint64_t now_us)
+usm_reports_init(struct usm_reports *r, uint64_t seed, uint64_t now_us)
 {
 	r->seed = seed;
 	begin_minute(r, now_us);
@@ -39,7 +39,7 @@ reports_init(struct reports *r, uint64_t seed, uint64_t now_us)
 }
 
 void
-reports_heard(struct reports *r, const struct sockaddr *from, size_t n, uint64_t now_us)
+usm_reports_heard(struct usm_reports *r, const struct sockaddr *from, size_t n, uint64_t now_us)
 {
 	uint32_t *credit = &r->places[place_of(r, from)].credit;
 
@@ -50,13 +50,13 @@ reports_heard(struct reports *r, const struct sockaddr *from, size_t n, uint64_t
 }
 
 bool
-reports_allow(struct reports *r, const struct sockaddr *to, size_t n, uint64_t now_us)
+usm_reports_allow(struct usm_reports *r, const struct sockaddr *to, size_t n, uint64_t now_us)
 {
 	size_t at = place_of(r, to);
 
 	if (now_us - r->second_us >= SECOND_US)
 		begin_second(r, now_us);
-	if (r->places[at].credit < n || r->places[at].sent >= REPORTS_A_SECOND)
+	if (r->places[at].credit < n || r->places[at].sent >= USM_REPORTS_A_SECOND)
 		return false;
 	r->places[at].credit -= (uint32_t)n;
 	r->places[at].sent++;

@@ -36,7 +36,7 @@ struct v3 {
 	size_t n_own_id;
 	struct v3_engine *engines; /* that users name */
 	size_t n_engines;
-	size_t next_heard; /* where v3_next_heard goes on */
+	size_t next_heard; /* where v3_next_engine goes on */
 	struct v3_digests digests;
 	/* of the datagram at hand */
 	const uint8_t *octets;
@@ -256,7 +256,7 @@ encode_varbinds(const netsnmp_pdu *pdu, struct v3_message *m)
 {
 	struct wbuf w = wbuf_of(m->varbinds, sizeof(m->varbinds));
 
-	library_put_varbinds(&w, pdu);
+	netsnmp_put_varbinds(&w, pdu);
 	m->n_varbinds = w.failed ? 0 : w.len;
 	return !w.failed;
 }
@@ -601,7 +601,7 @@ judge_authentic(struct v3 *v, struct v3_engine *engine)
 		return V3_BAD_PDU;
 	if (v3_digests_seen(&v->digests, &h->digest, mono_us))
 		return V3_REPLAYED;
-	if (!v3_window_holds(engine, h->boots, h->time_s, mono_us))
+	if (!v3_window_accepts(engine, h->boots, h->time_s, mono_us))
 		return V3_NOT_IN_WINDOW;
 	return V3_TRAP;
 }
@@ -657,7 +657,7 @@ v3_engines(const struct v3 *v)
 }
 
 bool
-v3_next_heard(struct v3 *v, struct v3_heard *heard)
+v3_next_engine(struct v3 *v, struct v3_engine_time *heard)
 {
 	for (; v->next_heard < v->n_engines; v->next_heard++) {
 		struct v3_engine *e = &v->engines[v->next_heard];
@@ -676,7 +676,7 @@ v3_next_heard(struct v3 *v, struct v3_heard *heard)
 }
 
 void
-v3_tell_again(struct v3 *v)
+v3_mark_engines(struct v3 *v)
 {
 	for (size_t i = 0; i < v->n_engines; i++)
 		v->engines[i].changed = v->engines[i].heard;
@@ -684,17 +684,17 @@ v3_tell_again(struct v3 *v)
 }
 
 void
-v3_recall(struct v3 *v, const struct v3_heard *heard)
+v3_restore_engine(struct v3 *v, const struct v3_engine_time *heard)
 {
 	const struct rbuf id = rbuf_of(heard->engine_id, heard->n_engine_id);
 	struct v3_engine *e = find_engine(v, &id);
 
 	if (e)
-		v3_window_recall(e, heard->boots, heard->time_s, clock_mono_us(v->clock));
+		v3_window_restore(e, heard->boots, heard->time_s, clock_mono_us(v->clock));
 }
 
 uint64_t
-v3_forgotten(const struct v3 *v)
+v3_digests_forgotten(const struct v3 *v)
 {
 	return v->digests.forgotten;
 }

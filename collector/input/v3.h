@@ -11,7 +11,7 @@
  * does not look, is refused by its digest.
  *
  * Boots and time of the newest trap taken from each engine can be kept over a restart
- * (v3_next_heard, v3_recall; v3_window.h says what for). Informs need none of it: their engine is
+ * (v3_next_engine, v3_restore_engine; v3_window.h says what for). Informs need none of it: their engine is
  * ours, whose boots rise with every start.
  *
  * The library keeps one state for the process: there is at most one struct v3, used by one thread.
@@ -30,7 +30,7 @@ enum {
 	V3_ENGINES_MAX = 1024, /* of a user */
 	V3_PASSPHRASE_MIN = 8, /* RFC 3414 section 11.2 */
 	/* What 150 s of 1,700 traps a second leave; 24 octets each. Beyond, the oldest go and are
-	 * counted (v3_forgotten): samples that come again are then still known by their numbers. */
+	 * counted (v3_digests_forgotten): samples that come again are then still known by their numbers. */
 	V3_DIGESTS = 1 << 18,
 };
 #define V3_WINDOW_S 150 /* RFC 3414 section 2.2.3 */
@@ -90,7 +90,7 @@ int v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
 enum v3_verdict v3_take(struct v3 *v, const void *octets, size_t n, struct v3_message *m);
 
 /* What is to be kept of an engine. */
-struct v3_heard {
+struct v3_engine_time {
 	uint8_t engine_id[V3_ENGINE_ID_MAX];
 	size_t n_engine_id;
 	int32_t boots, time_s;
@@ -100,13 +100,13 @@ struct v3_heard {
 size_t v3_engines(const struct v3 *v);
 
 /* Another engine that was heard since it was last told; false if there is none. */
-bool v3_next_heard(struct v3 *v, struct v3_heard *heard);
-void v3_tell_again(struct v3 *v); /* all that ever were */
+bool v3_next_engine(struct v3 *v, struct v3_engine_time *heard);
+void v3_mark_engines(struct v3 *v); /* all that ever were */
 
 /* Before any message: what was kept. An engine that no user names any more is passed over. */
-void v3_recall(struct v3 *v, const struct v3_heard *heard);
+void v3_restore_engine(struct v3 *v, const struct v3_engine_time *heard);
 
 /* Digests that were forgotten before the window was over. */
-uint64_t v3_forgotten(const struct v3 *v);
+uint64_t v3_digests_forgotten(const struct v3 *v);
 
 #endif

@@ -14,7 +14,7 @@ struct v3_digest {
 };
 
 bool
-v3_window_holds(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us)
+v3_window_accepts(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us)
 {
 	int64_t now_s = e->time_s + (int64_t)((mono_us - e->heard_us) / 1000000);
 
@@ -35,7 +35,7 @@ v3_window_holds(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mon
 }
 
 void
-v3_window_recall(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us)
+v3_window_restore(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us)
 {
 	e->heard = e->recalled = true;
 	e->boots = e->recalled_boots = boots;

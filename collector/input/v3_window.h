@@ -19,16 +19,16 @@ struct v3_engine {
 	int32_t boots, time_s; /* latest heard */
 	uint64_t heard_us;     /* monotonic */
 	bool changed;	       /* since whoever keeps it was told */
-	bool recalled;	       /* by v3_window_recall, with these: */
+	bool recalled;	       /* by v3_window_restore, with these: */
 	int32_t recalled_boots, recalled_s;
 };
 
 /* False if the message is outside the time window (RFC 3414 section 3.2 step 7 b); else the
  * engine's time is brought up to it. */
-bool v3_window_holds(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us);
+bool v3_window_accepts(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us);
 
 /* What was newest before this process: of the engine nothing up to this is taken. */
-void v3_window_recall(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us);
+void v3_window_restore(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us);
 
 /* Digests seen: a set-associative table; where a set is full the oldest goes. */
 struct v3_digests {

@@ -59,14 +59,14 @@ static const struct place {
 	bool if_any; /* else it stands there with 0, too */
 } places[] = {
 	{"socket", "datagrams", {"input.kernel_drops"}, false},
-	{"share", "datagrams", {"input.over_share", "slow.over_share"}, false},
+	{"share", "datagrams", {"input.over_share", "slow_path.over_share"}, false},
 	{"refused", "datagrams", {"input.refused_sender", "input.refused_community",
 	    "input.refused_oversize", "input.refused_parse", "input.refused_version",
-	    "input.refused_value", "input.refused_parts", "input.refused_too_many", "slow.refused",
+	    "input.refused_value", "input.refused_parts", "input.refused_too_many", "slow_path.refused",
 	    "v3.refused_parse", "v3.unknown_engine", "v3.unknown_user", "v3.wrong_digest",
 	    "v3.not_in_time_window", "v3.decryption", "v3.security_level", "sflow.refused_version",
 	    "sflow.refused_datagram"}, false},
-	{"queue", "datagrams", {"slow.queue_full", "inform.full"}, false},
+	{"queue", "datagrams", {"slow_path.queue_full", "inform.full"}, false},
 	{"books", "records", {"ledger.agents_full", "ledger.ports_full", "ledger.old_boot",
 	    "ledger.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.refused_sample",
 	    "sflow.too_many"}, false},

@@ -163,14 +163,14 @@ load_engine(struct columns *c, const struct store_loader *loader)
 	e.boots = (uint32_t)get_u64(c);
 	e.time_s = (uint32_t)get_u64(c);
 	if (loader->engine)
-		loader->engine(loader->slow_arg, &e);
+		loader->engine(loader->slow_path_arg, &e);
 }
 
 static void
 load_event(struct columns *c, const struct store_loader *loader)
 {
 	if (loader->event)
-		loader->event(loader->slow_arg, get_u64(c));
+		loader->event(loader->slow_path_arg, get_u64(c));
 }
 
 /* What each load reads. Counters: those that totals go on from, within the newest boot of a port;

@@ -60,9 +60,9 @@ struct store_loader {
 	void (*counter)(void *arg, const struct store_counter *row);
 	void (*port)(void *arg, const struct store_port *row);
 	/* these may be NULL */
-	void *slow_arg;
-	void (*engine)(void *slow_arg, const struct store_engine *row);
-	void (*event)(void *slow_arg, uint64_t identity);
+	void *slow_path_arg;
+	void (*engine)(void *slow_path_arg, const struct store_engine *row);
+	void (*event)(void *slow_path_arg, uint64_t identity);
 };
 int store_load(struct store *store, const struct store_loader *loader, char *error,
     size_t error_size);

@@ -50,16 +50,16 @@ START_TEST(the_manager_is_told)
 
 	snprintf(name, sizeof(name), _i ? "@check_service.%d" : "/tmp/check_service.%d", (int)getpid());
 	fd = listen_at(name);
-	ck_assert(service_tell("READY=1"));
+	ck_assert(service_notify("READY=1"));
 	expect_told(fd, "READY=1");
 	expect_told(fd, "");
 	close(fd);
 	unlink(name);
-	ck_assert(!service_tell("READY=1")); /* nobody is there any more */
+	ck_assert(!service_notify("READY=1")); /* nobody is there any more */
 	setenv("NOTIFY_SOCKET", "relative", 1);
-	ck_assert(!service_tell("READY=1"));
+	ck_assert(!service_notify("READY=1"));
 	unsetenv("NOTIFY_SOCKET");
-	ck_assert(!service_tell("READY=1"));
+	ck_assert(!service_notify("READY=1"));
 }
 END_TEST
 

@@ -33,11 +33,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const communities[] = {"public"};
 	static const struct decode_origin origin = {"192.0.2.1", 1};
 	static struct decode_result strict, shaped;
-	static struct shapes shapes;
+	static struct decode_templates shapes;
 	enum decode_verdict verdict = decode_notification(data, size, communities, 1, &origin,
 	    &strict);
 
-	if (shapes_decode(&shapes, data, size, communities, 1, &origin, &shaped) != verdict)
+	if (decode_templates_decode(&shapes, data, size, communities, 1, &origin, &shaped) != verdict)
 		abort();
 	if (verdict == DECODE_OK) {
 		if (strict.n == 0 || strict.n > DECODE_RECORDS_MAX || shaped.n != strict.n ||

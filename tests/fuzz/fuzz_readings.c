@@ -17,7 +17,7 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	library_open(); /* or every line of the library goes to stderr */
+	netsnmp_reader_open(); /* or every line of the library goes to stderr */
 	return 0;
 }
 

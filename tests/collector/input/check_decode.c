@@ -518,7 +518,7 @@ END_TEST
 
 /* Decoded strictly and by its shape: the same verdict, and the same records to the last octet. */
 static void
-decode_both(struct shapes *shapes, const uint8_t *octets, size_t n)
+decode_both(struct decode_templates *shapes, const uint8_t *octets, size_t n)
 {
 	static struct decode_result strict, by_shape;
 	enum decode_verdict verdict;
@@ -526,7 +526,7 @@ decode_both(struct shapes *shapes, const uint8_t *octets, size_t n)
 	memset(&strict, 0, sizeof(strict));
 	memset(&by_shape, 0, sizeof(by_shape));
 	verdict = decode_notification(octets, n, communities, ARCS(communities), &origin, &strict);
-	ck_assert_int_eq(shapes_decode(shapes, octets, n, communities, ARCS(communities), &origin,
+	ck_assert_int_eq(decode_templates_decode(shapes, octets, n, communities, ARCS(communities), &origin,
 			     &by_shape),
 	    verdict);
 	if (verdict != DECODE_OK)
@@ -551,7 +551,7 @@ counters_message(struct trap_message *m)
 
 START_TEST(shapes_change_nothing_of_what_is_decoded)
 {
-	static struct shapes shapes;
+	static struct decode_templates shapes;
 	static struct trap_message m;
 	uint8_t octets[MESSAGE_MAX], original;
 	struct ease_sample s;
@@ -566,19 +566,19 @@ START_TEST(shapes_change_nothing_of_what_is_decoded)
 		trap_start(&m, communities[i % 2], EASE_NOTIFY_SAMPLES, agent_id, 7 + i / 1000);
 		trap_add_sample(&m, &s);
 		n = trap_build(&m, octets, sizeof(octets));
-		known += shapes_know(&shapes, octets, n);
+		known += decode_templates_match(&shapes, octets, n);
 		decode_both(&shapes, octets, n);
 	}
 	ck_assert_uint_gt(known, 2900);
 	counters_message(&m);
 	n = trap_build(&m, octets, sizeof(octets));
 	decode_both(&shapes, octets, n);
-	ck_assert(shapes_know(&shapes, octets, n));
+	ck_assert(decode_templates_match(&shapes, octets, n));
 	decode_both(&shapes, octets, n);
 	samples_message(&m);
 	n = trap_build(&m, octets, sizeof(octets));
 	decode_both(&shapes, octets, n);
-	ck_assert(shapes_know(&shapes, octets, n));
+	ck_assert(decode_templates_match(&shapes, octets, n));
 	/* Every octet wrong in every way, or in sixteen. */
 	for (size_t i = 0; i < n; i++) {
 		original = octets[i];

@@ -27,7 +27,7 @@ enum {
 
 /* A datagram that is taken costs the reader as long as 20 that are dropped. */
 struct model {
-	struct share *share;
+	struct fair_share *share;
 	uint64_t now_us;
 	double rate[SENDERS]; /* datagrams a microsecond */
 	double owed[SENDERS]; /* of the next datagram */
@@ -58,7 +58,7 @@ read_one(struct model *m)
 {
 	unsigned sender = m->buffer[m->first];
 	const struct sockaddr_in from = address_of(sender);
-	bool taken = share_admit(m->share, (const struct sockaddr *)&from, 1);
+	bool taken = fair_share_admit(m->share, (const struct sockaddr *)&from, 1);
 
 	m->first = (m->first + 1) % BUFFER;
 	m->n--;
@@ -75,12 +75,12 @@ step(struct model *m)
 		for (m->owed[i] += m->rate[i] * STEP_US; m->owed[i] >= 1; m->owed[i]--)
 			arrive(m, i);
 	while (m->budget > 0 && m->n > 0) {
-		share_turn(m->share, m->now_us, (unsigned)(100 * m->n / BUFFER));
+		fair_share_turn(m->share, m->now_us, (unsigned)(100 * m->n / BUFFER));
 		for (int i = 0; i < READ && m->n > 0; i++)
 			read_one(m);
 	}
 	if (m->n == 0) {
-		share_turn(m->share, m->now_us, 0);
+		fair_share_turn(m->share, m->now_us, 0);
 		m->budget = m->budget < 0 ? m->budget : 0;
 	}
 }
@@ -106,7 +106,7 @@ new_model(void)
 {
 	struct model *m = calloc(1, sizeof(*m));
 
-	ck_assert_int_eq(share_new(&m->share, 7), 0);
+	ck_assert_int_eq(fair_share_new(&m->share, 7), 0);
 	m->now_us = 1000000;
 	m->capacity = 0.2;
 	for (unsigned i = 2; i < SENDERS; i++) {
@@ -119,7 +119,7 @@ new_model(void)
 static void
 free_model(struct model *m)
 {
-	share_free(m->share);
+	fair_share_free(m->share);
 	free(m);
 }
 
@@ -147,7 +147,7 @@ START_TEST(nobody_is_limited_without_need)
 
 	m->rate[0] = 0.13; /* all together a little less than is taken */
 	run(m, 2000);
-	ck_assert_uint_eq(share_limit(m->share), UINT64_MAX);
+	ck_assert_uint_eq(fair_share_limit(m->share), UINT64_MAX);
 	for (unsigned i = 0; i < SENDERS; i++)
 		ck_assert_uint_ge(m->taken[i] + READ, m->sent[i]);
 	free_model(m);
@@ -170,7 +170,7 @@ START_TEST(a_storm_takes_what_the_others_leave)
 	m->rate[0] = 0;
 	forget(m);
 	run(m, 1000);
-	ck_assert_uint_eq(share_limit(m->share), UINT64_MAX);
+	ck_assert_uint_eq(fair_share_limit(m->share), UINT64_MAX);
 	expect_quiet_ones_whole(m);
 	free_model(m);
 }
@@ -198,67 +198,67 @@ END_TEST
 START_TEST(the_limit_is_what_is_left_in_equal_parts)
 {
 	static const uint32_t asked[] = {10, 20, 300, 400, 500};
-	struct share *s;
+	struct fair_share *s;
 
-	ck_assert_int_eq(share_new(&s, 1), 0);
-	share_turn(s, 1000000, 0);
+	ck_assert_int_eq(fair_share_new(&s, 1), 0);
+	fair_share_turn(s, 1000000, 0);
 	for (unsigned i = 0; i < 5; i++) {
 		const struct sockaddr_in from = address_of(i);
 
-		ck_assert(share_admit(s, (const struct sockaddr *)&from, asked[i]));
+		ck_assert(fair_share_admit(s, (const struct sockaddr *)&from, asked[i]));
 	}
-	share_turn(s, 1002000, 90); /* 1,230 were taken in a window: half of it are 615 */
+	fair_share_turn(s, 1002000, 90); /* 1,230 were taken in a window: half of it are 615 */
 	/* 10 and 20 are below (615 - 30) / 3, the others above. */
-	ck_assert_uint_eq(share_limit(s), 195);
-	share_free(s);
+	ck_assert_uint_eq(fair_share_limit(s), 195);
+	fair_share_free(s);
 }
 END_TEST
 
 static void
-ask(struct share *s, unsigned sender, size_t n)
+ask(struct fair_share *s, unsigned sender, size_t n)
 {
 	const struct sockaddr_in from = address_of(sender);
 
-	share_admit(s, (const struct sockaddr *)&from, n);
+	fair_share_admit(s, (const struct sockaddr *)&from, n);
 }
 
 /* The reader was away for a while, and comes back to a buffer that is more than half full. */
 START_TEST(a_buffer_that_gets_emptier_limits_nobody)
 {
-	struct share *s;
+	struct fair_share *s;
 
-	ck_assert_int_eq(share_new(&s, 1), 0);
+	ck_assert_int_eq(fair_share_new(&s, 1), 0);
 	for (unsigned window = 0; window < 20; window++) {
-		share_turn(s, 1000000 + window * SHARE_WINDOW_US, 80 - window);
+		fair_share_turn(s, 1000000 + window * FAIR_SHARE_WINDOW_US, 80 - window);
 		ask(s, window % 2, 1000);
-		ck_assert_uint_eq(share_limit(s), UINT64_MAX);
+		ck_assert_uint_eq(fair_share_limit(s), UINT64_MAX);
 	}
-	share_turn(s, 1000000 + 20 * SHARE_WINDOW_US, 62); /* it was 61 */
-	ck_assert_uint_lt(share_limit(s), UINT64_MAX);
-	share_free(s);
+	fair_share_turn(s, 1000000 + 20 * FAIR_SHARE_WINDOW_US, 62); /* it was 61 */
+	ck_assert_uint_lt(fair_share_limit(s), UINT64_MAX);
+	fair_share_free(s);
 }
 END_TEST
 
 START_TEST(who_is_alone_is_not_limited)
 {
 	uint64_t now_us = 1000000;
-	struct share *s;
+	struct fair_share *s;
 
-	ck_assert_int_eq(share_new(&s, 1), 0);
-	for (unsigned window = 0; window < 10; window++, now_us += SHARE_WINDOW_US) {
-		share_turn(s, now_us, 90 + window);
+	ck_assert_int_eq(fair_share_new(&s, 1), 0);
+	for (unsigned window = 0; window < 10; window++, now_us += FAIR_SHARE_WINDOW_US) {
+		fair_share_turn(s, now_us, 90 + window);
 		ask(s, 1, 1000);
 	}
-	ck_assert_uint_eq(share_limit(s), UINT64_MAX);
+	ck_assert_uint_eq(fair_share_limit(s), UINT64_MAX);
 	ask(s, 2, 1);
-	share_turn(s, now_us, 100);
-	ck_assert_uint_lt(share_limit(s), UINT64_MAX);
+	fair_share_turn(s, now_us, 100);
+	ck_assert_uint_lt(fair_share_limit(s), UINT64_MAX);
 	for (unsigned second = 0; second < 61; second++, now_us += 1000000) {
 		ask(s, 2, 1000);
-		share_turn(s, now_us, 100);
+		fair_share_turn(s, now_us, 100);
 	}
-	ck_assert_uint_eq(share_limit(s), UINT64_MAX);
-	share_free(s);
+	ck_assert_uint_eq(fair_share_limit(s), UINT64_MAX);
+	fair_share_free(s);
 }
 END_TEST
 
@@ -366,31 +366,31 @@ START_TEST(reports_amplify_nothing)
 	const struct sockaddr_in victim = address_of(0), honest = address_of(1);
 	const struct sockaddr *to = (const struct sockaddr *)&victim;
 	const struct sockaddr *other = (const struct sockaddr *)&honest;
-	static struct reports r;
+	static struct usm_reports r;
 	uint64_t in = 0, out = 0, in_second = 0, now_us = 77;
 
-	reports_init(&r, 42, now_us);
+	usm_reports_init(&r, 42, now_us);
 	for (uint64_t step = 0; step < MINUTES * 60 * 100; step++, now_us += 10000) {
 		if (step % 100 == 0)
 			in_second = 0;
 		in += PROBE;
-		reports_heard(&r, to, PROBE, now_us);
-		if (reports_allow(&r, to, REPORT, now_us)) {
+		usm_reports_heard(&r, to, PROBE, now_us);
+		if (usm_reports_allow(&r, to, REPORT, now_us)) {
 			out += REPORT;
 			in_second++;
 		}
-		ck_assert_uint_le(out, in + (step / 6000 + 1) * REPORTS_FREE_OCTETS);
-		ck_assert_uint_le(in_second, REPORTS_A_SECOND + 1); /* its seconds are not ours */
+		ck_assert_uint_le(out, in + (step / 6000 + 1) * USM_REPORTS_FREE_OCTETS);
+		ck_assert_uint_le(in_second, USM_REPORTS_A_SECOND + 1); /* its seconds are not ours */
 		if (step % 50 > 0)
 			continue;
-		reports_heard(&r, other, PROBE, now_us);
-		ck_assert(reports_allow(&r, other, REPORT, now_us));
-		reports_heard(&r, other, TIME_PROBE, now_us);
-		ck_assert(reports_allow(&r, other, TIME_REPORT, now_us));
-		reports_heard(&r, other, TIME_PROBE, now_us); /* the inform itself, in time */
+		usm_reports_heard(&r, other, PROBE, now_us);
+		ck_assert(usm_reports_allow(&r, other, REPORT, now_us));
+		usm_reports_heard(&r, other, TIME_PROBE, now_us);
+		ck_assert(usm_reports_allow(&r, other, TIME_REPORT, now_us));
+		usm_reports_heard(&r, other, TIME_PROBE, now_us); /* the inform itself, in time */
 	}
 	ck_assert_uint_gt(out, 0);
-	ck_assert(!reports_allow(&r, to, 2 * REPORTS_FREE_OCTETS + in, now_us));
+	ck_assert(!usm_reports_allow(&r, to, 2 * USM_REPORTS_FREE_OCTETS + in, now_us));
 }
 END_TEST
 
@@ -399,19 +399,19 @@ START_TEST(a_report_is_paid_for)
 {
 	const struct sockaddr_in victim = address_of(0);
 	const struct sockaddr *to = (const struct sockaddr *)&victim;
-	static struct reports r;
+	static struct usm_reports r;
 	uint64_t now_us = 1;
 	unsigned sent = 0;
 
-	reports_init(&r, 42, now_us);
+	usm_reports_init(&r, 42, now_us);
 	for (int i = 0; i < 20; i++, now_us += 1000000) {
-		reports_heard(&r, to, 10, now_us);
-		sent += reports_allow(&r, to, 100, now_us);
+		usm_reports_heard(&r, to, 10, now_us);
+		sent += usm_reports_allow(&r, to, 100, now_us);
 	}
-	ck_assert_uint_eq(sent, (REPORTS_FREE_OCTETS + 200) / 100);
+	ck_assert_uint_eq(sent, (USM_REPORTS_FREE_OCTETS + 200) / 100);
 	now_us += 60000000;
-	reports_heard(&r, to, 10, now_us);
-	ck_assert(reports_allow(&r, to, 100, now_us));
+	usm_reports_heard(&r, to, 10, now_us);
+	ck_assert(usm_reports_allow(&r, to, 100, now_us));
 }
 END_TEST
 

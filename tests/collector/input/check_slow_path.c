@@ -77,18 +77,18 @@ START_TEST(the_time_window)
 	const uint64_t s = 1000000;
 	struct v3_engine e = {0};
 
-	ck_assert(!v3_window_holds(&e, INT32_MAX, 5, 0));
-	ck_assert(v3_window_holds(&e, 7, 1000, 10 * s));
-	ck_assert(v3_window_holds(&e, 7, 850, 10 * s));
-	ck_assert(!v3_window_holds(&e, 7, 849, 10 * s));
-	ck_assert(!v3_window_holds(&e, 6, 2000, 10 * s));
+	ck_assert(!v3_window_accepts(&e, INT32_MAX, 5, 0));
+	ck_assert(v3_window_accepts(&e, 7, 1000, 10 * s));
+	ck_assert(v3_window_accepts(&e, 7, 850, 10 * s));
+	ck_assert(!v3_window_accepts(&e, 7, 849, 10 * s));
+	ck_assert(!v3_window_accepts(&e, 6, 2000, 10 * s));
 	/* 100 s on, its time is 1,100 though nothing came */
-	ck_assert(v3_window_holds(&e, 7, 950, 110 * s));
-	ck_assert(!v3_window_holds(&e, 7, 949, 110 * s));
+	ck_assert(v3_window_accepts(&e, 7, 950, 110 * s));
+	ck_assert(!v3_window_accepts(&e, 7, 949, 110 * s));
 	/* what was held back for ten minutes is too old, though newer than the latest heard */
-	ck_assert(!v3_window_holds(&e, 7, 1001, 700 * s));
-	ck_assert(v3_window_holds(&e, 8, 0, 700 * s));
-	ck_assert(!v3_window_holds(&e, 7, 9999, 700 * s));
+	ck_assert(!v3_window_accepts(&e, 7, 1001, 700 * s));
+	ck_assert(v3_window_accepts(&e, 8, 0, 700 * s));
+	ck_assert(!v3_window_accepts(&e, 7, 9999, 700 * s));
 }
 END_TEST
 
@@ -98,20 +98,20 @@ START_TEST(the_time_window_after_a_restart)
 	const uint64_t s = 1000000;
 	struct v3_engine e = {0};
 
-	v3_window_recall(&e, 7, 1000, 5 * s);
-	ck_assert(!v3_window_holds(&e, 6, 5000, 6 * s));
-	ck_assert(!v3_window_holds(&e, 7, 999, 6 * s));
-	ck_assert(!v3_window_holds(&e, 7, 1000, 6 * s));
+	v3_window_restore(&e, 7, 1000, 5 * s);
+	ck_assert(!v3_window_accepts(&e, 6, 5000, 6 * s));
+	ck_assert(!v3_window_accepts(&e, 7, 999, 6 * s));
+	ck_assert(!v3_window_accepts(&e, 7, 1000, 6 * s));
 	ck_assert(!e.changed);
-	ck_assert(v3_window_holds(&e, 7, 1002, 6 * s));
+	ck_assert(v3_window_accepts(&e, 7, 1002, 6 * s));
 	ck_assert(e.changed);
-	ck_assert(v3_window_holds(&e, 7, 1001, 6 * s)); /* overtaken, but newer than the restart */
-	ck_assert(!v3_window_holds(&e, 7, 1000, 6 * s));
-	ck_assert(v3_window_holds(&e, 8, 1, 6 * s));
+	ck_assert(v3_window_accepts(&e, 7, 1001, 6 * s)); /* overtaken, but newer than the restart */
+	ck_assert(!v3_window_accepts(&e, 7, 1000, 6 * s));
+	ck_assert(v3_window_accepts(&e, 8, 1, 6 * s));
 	/* however long we were away, and whatever the clock says now */
 	e = (struct v3_engine){0};
-	v3_window_recall(&e, 7, 1000, 5 * s);
-	ck_assert(v3_window_holds(&e, 7, 900000, 6 * s));
+	v3_window_restore(&e, 7, 1000, 5 * s);
+	ck_assert(v3_window_accepts(&e, 7, 900000, 6 * s));
 }
 END_TEST
 
@@ -219,22 +219,22 @@ readable(int fd)
 }
 
 static int
-lay_aside(struct aside *a, uint32_t address, uint32_t content)
+lay_aside(struct slow_queue *a, uint32_t address, uint32_t content)
 {
 	struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(address)};
 
-	return aside_put(a, (struct sockaddr *)&from, 3, &content, sizeof(content));
+	return slow_queue_put(a, (struct sockaddr *)&from, 3, &content, sizeof(content));
 }
 
 /* Alone a sender gets half, the next half of what is left, and so on; everything comes in order. */
 START_TEST(what_is_laid_aside_comes_in_order_up_to_the_limit)
 {
 	uint32_t n = 0, address = 0;
-	struct aside *a;
+	struct slow_queue *a;
 
-	ck_assert_int_eq(aside_new(&a), 0);
-	ck_assert_ptr_null(aside_first(a));
-	for (uint32_t share = ASIDE_MAX / 2; share > 1; share /= 2) {
+	ck_assert_int_eq(slow_queue_new(&a), 0);
+	ck_assert_ptr_null(slow_queue_first(a));
+	for (uint32_t share = SLOW_QUEUE_MAX / 2; share > 1; share /= 2) {
 		while (lay_aside(a, ++address, n) != 0)
 			; /* it shares its place with one before */
 		n++;
@@ -242,20 +242,20 @@ START_TEST(what_is_laid_aside_comes_in_order_up_to_the_limit)
 			ck_assert_int_eq(lay_aside(a, address, n++), 0);
 		ck_assert_int_eq(lay_aside(a, address, n), -EDQUOT);
 	}
-	while (n < ASIDE_MAX)
+	while (n < SLOW_QUEUE_MAX)
 		n += lay_aside(a, ++address, n) == 0;
 	ck_assert_int_eq(lay_aside(a, ++address, n), -ENOBUFS);
-	for (uint32_t i = 0; i < ASIDE_MAX; i++) {
-		const struct aside_datagram *d = aside_first(a);
+	for (uint32_t i = 0; i < SLOW_QUEUE_MAX; i++) {
+		const struct slow_queue_datagram *d = slow_queue_first(a);
 
 		ck_assert_uint_eq(d->n, sizeof(i));
 		ck_assert_mem_eq(d->octets, &i, sizeof(i));
-		aside_done(a);
+		slow_queue_done(a);
 	}
-	ck_assert_ptr_null(aside_first(a));
-	for (uint32_t i = 0; i < ASIDE_MAX / 2; i++) /* nobody's share is used up any more */
+	ck_assert_ptr_null(slow_queue_first(a));
+	for (uint32_t i = 0; i < SLOW_QUEUE_MAX / 2; i++) /* nobody's share is used up any more */
 		ck_assert_int_eq(lay_aside(a, 1, i), 0);
-	aside_free(a);
+	slow_queue_free(a);
 }
 END_TEST
 
@@ -263,31 +263,31 @@ START_TEST(answers_wait_for_their_batch)
 {
 	int here = socket(AF_INET, SOCK_DGRAM, 0), there = socket(AF_INET, SOCK_DGRAM, 0);
 	struct sockaddr_in to = loopback(there);
-	struct answers *a;
+	struct inform_replies *a;
 	size_t failed = 0;
 	char got[8];
 
-	ck_assert_int_eq(answers_new(&a), 0);
-	answers_hold(a, (struct sockaddr *)&to, here, "one", 3);
-	ck_assert_uint_eq(answers_committed(a, 100, &failed), 0); /* not even submitted */
-	answers_submitted(a, 4);
-	answers_hold(a, (struct sockaddr *)&to, here, "two", 3);
-	ck_assert_uint_eq(answers_committed(a, 3, &failed), 0);
-	ck_assert_uint_eq(answers_committed(a, 4, &failed), 1);
+	ck_assert_int_eq(inform_replies_new(&a), 0);
+	inform_replies_hold(a, (struct sockaddr *)&to, here, "one", 3);
+	ck_assert_uint_eq(inform_replies_committed(a, 100, &failed), 0); /* not even submitted */
+	inform_replies_submitted(a, 4);
+	inform_replies_hold(a, (struct sockaddr *)&to, here, "two", 3);
+	ck_assert_uint_eq(inform_replies_committed(a, 3, &failed), 0);
+	ck_assert_uint_eq(inform_replies_committed(a, 4, &failed), 1);
 	ck_assert_int_eq(recv(there, got, sizeof(got), 0), 3);
 	ck_assert_mem_eq(got, "one", 3);
-	answers_submitted(a, 5);
-	ck_assert_uint_eq(answers_waiting(a), 1);
-	ck_assert_uint_eq(answers_committed(a, 9, &failed), 1);
+	inform_replies_submitted(a, 5);
+	ck_assert_uint_eq(inform_replies_waiting(a), 1);
+	ck_assert_uint_eq(inform_replies_committed(a, 9, &failed), 1);
 	ck_assert_int_eq(recv(there, got, sizeof(got), 0), 3);
 	ck_assert_mem_eq(got, "two", 3);
-	for (int i = 0; i < ANSWERS_MAX; i++) {
-		ck_assert(!answers_full(a));
-		answers_hold(a, (struct sockaddr *)&to, -1, "", 0);
+	for (int i = 0; i < INFORM_REPLIES_MAX; i++) {
+		ck_assert(!inform_replies_full(a));
+		inform_replies_hold(a, (struct sockaddr *)&to, -1, "", 0);
 	}
-	ck_assert(answers_full(a));
+	ck_assert(inform_replies_full(a));
 	ck_assert_uint_eq(failed, 0);
-	answers_free(a);
+	inform_replies_free(a);
 	close(here);
 	close(there);
 }
@@ -347,15 +347,15 @@ inform_of_samples(uint8_t *octets, size_t room)
 static const struct clock clock_of_tests = {.manual = true, .manual_wall_us = 5};
 static const char *const communities[] = {"demo"};
 
-static struct slow *
+static struct slow_path *
 open_slow(struct sinks *sinks)
 {
-	const struct slow_config config = {.communities = communities, .n_communities = 1,
+	const struct slow_path_config config = {.communities = communities, .n_communities = 1,
 	    .clock = &clock_of_tests, .records = keep_records, .event = keep_event, .arg = sinks};
-	struct slow *s;
+	struct slow_path *s;
 	char error[256];
 
-	ck_assert_int_eq(slow_open(&s, &config, error, sizeof(error)), 0);
+	ck_assert_int_eq(slow_path_open(&s, &config, error, sizeof(error)), 0);
 	return s;
 }
 
@@ -365,28 +365,28 @@ START_TEST(an_inform_is_answered_only_when_it_is_kept)
 	struct sockaddr_in from = {.sin_family = AF_INET};
 	static uint8_t octets[4096];
 	size_t n = inform_of_samples(octets, sizeof(octets));
-	struct slow *s = open_slow(&sinks);
-	const struct stat_set *stats = slow_stats(s);
+	struct slow_path *s = open_slow(&sinks);
+	const struct stat_set *stats = slow_path_stats(s);
 
-	slow_put(s, (struct sockaddr *)&from, -1, octets, n);
-	slow_run(s);
-	ck_assert_uint_eq(slow_waiting(s), 0);
-	ck_assert_uint_eq(stat_get(stats, SLOW_STAT_INFORMS_NOT_KEPT), 1);
+	slow_path_put(s, (struct sockaddr *)&from, -1, octets, n);
+	slow_path_run(s);
+	ck_assert_uint_eq(slow_path_waiting(s), 0);
+	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_NOT_KEPT), 1);
 	sinks.has_room = true;
-	for (int i = 0; i < ANSWERS_MAX; i++) {
-		slow_put(s, (struct sockaddr *)&from, -1, octets, n);
-		slow_run(s);
+	for (int i = 0; i < INFORM_REPLIES_MAX; i++) {
+		slow_path_put(s, (struct sockaddr *)&from, -1, octets, n);
+		slow_path_run(s);
 	}
-	ck_assert_uint_eq(sinks.records, ANSWERS_MAX);
-	ck_assert_uint_eq(slow_waiting(s), ANSWERS_MAX);
-	slow_put(s, (struct sockaddr *)&from, -1, octets, n); /* one too many: not even taken */
-	slow_run(s);
-	ck_assert_uint_eq(sinks.records, ANSWERS_MAX);
-	ck_assert_uint_eq(stat_get(stats, SLOW_STAT_INFORMS_FULL), 1);
-	slow_submitted(s, 1);
-	slow_committed(s, 1);
-	ck_assert_uint_eq(stat_get(stats, SLOW_STAT_INFORMS_ANSWERED), ANSWERS_MAX);
-	slow_close(s);
+	ck_assert_uint_eq(sinks.records, INFORM_REPLIES_MAX);
+	ck_assert_uint_eq(slow_path_waiting(s), INFORM_REPLIES_MAX);
+	slow_path_put(s, (struct sockaddr *)&from, -1, octets, n); /* one too many: not even taken */
+	slow_path_run(s);
+	ck_assert_uint_eq(sinks.records, INFORM_REPLIES_MAX);
+	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_FULL), 1);
+	slow_path_submitted(s, 1);
+	slow_path_committed(s, 1);
+	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_ANSWERED), INFORM_REPLIES_MAX);
+	slow_path_close(s);
 }
 END_TEST
 
@@ -428,19 +428,19 @@ START_TEST(an_answer_that_is_too_long_says_so)
 	int here = socket(AF_INET, SOCK_DGRAM, 0), there = socket(AF_INET, SOCK_DGRAM, 0);
 	struct sockaddr_in from = loopback(there);
 	struct sinks sinks = {.has_room = true};
-	struct slow *s = open_slow(&sinks);
+	struct slow_path *s = open_slow(&sinks);
 	static uint8_t octets[RECEIVE_DATAGRAM_MAX];
 	size_t n = longest_inform(octets);
 	struct v2c_message m;
 	struct rbuf body;
 	ssize_t got;
 
-	slow_put(s, (struct sockaddr *)&from, here, octets, n);
-	slow_run(s);
+	slow_path_put(s, (struct sockaddr *)&from, here, octets, n);
+	slow_path_run(s);
 	ck_assert_uint_eq(sinks.events, 1);
 	ck_assert(!readable(there)); /* not yet safe */
-	slow_submitted(s, 1);
-	slow_committed(s, 1);
+	slow_path_submitted(s, 1);
+	slow_path_committed(s, 1);
 	got = recv(there, octets, sizeof(octets), MSG_DONTWAIT);
 	ck_assert_int_gt(got, 0);
 	ck_assert_int_eq(v2c_open(&m, &body, octets, (size_t)got), 0);
@@ -449,7 +449,7 @@ START_TEST(an_answer_that_is_too_long_says_so)
 	ck_assert_int_eq(m.request_id, 7);
 	ck_assert_int_eq(m.error_status, V2C_TOO_BIG);
 	ck_assert_uint_eq(m.varbinds.size, 0);
-	slow_close(s);
+	slow_path_close(s);
 	close(here);
 	close(there);
 }
@@ -501,22 +501,22 @@ START_TEST(an_alarm_tells_its_port_and_its_agent)
 	static struct trap_message m;
 	struct sockaddr_in from = {.sin_family = AF_INET};
 	struct sinks sinks = {.has_room = true};
-	struct slow *s = open_slow(&sinks);
+	struct slow_path *s = open_slow(&sinks);
 	uint8_t octets[1024];
 
 	for (size_t id_octets = 7; id_octets <= 8; id_octets++) { /* 7: that is no agent's */
 		add_alarm(&m, (size_t)_i);
 		add_agent(&m, agent_id, id_octets);
-		slow_put(s, (struct sockaddr *)&from, -1, octets,
+		slow_path_put(s, (struct sockaddr *)&from, -1, octets,
 		    trap_build(&m, octets, sizeof(octets)));
-		slow_run(s);
+		slow_path_run(s);
 		ck_assert_uint_eq(sinks.newest.kind, alarms[_i].kind);
 		ck_assert_uint_eq(sinks.newest.if_index, alarms[_i].if_index);
 		ck_assert_int_eq(sinks.newest.has_agent_id, id_octets == 8);
 	}
 	ck_assert_mem_eq(sinks.newest.agent_id, agent_id, 8);
 	ck_assert_uint_eq(sinks.newest.boot, 3);
-	slow_close(s);
+	slow_path_close(s);
 }
 END_TEST
 
@@ -529,16 +529,16 @@ START_TEST(changed_parts_are_an_event)
 	static struct trap_message m = {.version = 1, .community = "demo", .pdu = 0xa7};
 	struct sockaddr_in from = {.sin_family = AF_INET};
 	struct sinks sinks = {.has_room = true};
-	struct slow *s = open_slow(&sinks);
+	struct slow_path *s = open_slow(&sinks);
 	uint8_t octets[1024];
 
 	trap_add(&m, up_time, 9, 0x43, "\1", 1);
 	trap_add(&m, trap_oid, 11, 0x06, octets, trap_oid_octets(trap, 10, octets));
-	slow_put(s, (struct sockaddr *)&from, -1, octets, trap_build(&m, octets, sizeof(octets)));
-	slow_run(s);
+	slow_path_put(s, (struct sockaddr *)&from, -1, octets, trap_build(&m, octets, sizeof(octets)));
+	slow_path_run(s);
 	ck_assert_uint_eq(sinks.newest.kind, EASE_EVENT_PARTS_CHANGED);
 	ck_assert_uint_eq(sinks.newest.if_index, 0);
-	slow_close(s);
+	slow_path_close(s);
 }
 END_TEST
 
@@ -568,10 +568,10 @@ START_TEST(what_is_loosely_encoded_goes_to_the_library)
 {
 	static const struct prefix everybody[] = {{.family = AF_INET}};
 	struct sinks sinks = {.has_room = true};
-	struct slow *s = open_slow(&sinks);
+	struct slow_path *s = open_slow(&sinks);
 	const struct input_config config = {.senders = everybody, .n_senders = 1,
 	    .communities = communities, .n_communities = 1, .clock = &clock_of_tests,
-	    .sink = ignore_records, .slow = s};
+	    .sink = ignore_records, .slow_path = s};
 	struct sockaddr_in from = {.sin_family = AF_INET};
 	static struct trap_message m;
 	uint8_t octets[4096];
@@ -584,17 +584,17 @@ START_TEST(what_is_loosely_encoded_goes_to_the_library)
 	memcpy(m.varbinds[0].value, loose[_i].value, loose[_i].n);
 	m.varbinds[0].len = loose[_i].n;
 	input_take(in, (struct sockaddr *)&from, octets, trap_build(&m, octets, sizeof(octets)));
-	slow_run(s);
+	slow_path_run(s);
 	ck_assert_uint_eq(sinks.records, loose[_i].good);
-	ck_assert_uint_eq(stat_get(slow_stats(s), SLOW_STAT_LAID_ASIDE), 1);
-	ck_assert_uint_eq(stat_get(slow_stats(s), SLOW_STAT_BY_LIBRARY), loose[_i].good);
-	ck_assert_uint_eq(stat_get(slow_stats(s), SLOW_STAT_REFUSED), !loose[_i].good);
+	ck_assert_uint_eq(stat_get(slow_path_stats(s), SLOW_PATH_STAT_DATAGRAMS), 1);
+	ck_assert_uint_eq(stat_get(slow_path_stats(s), SLOW_PATH_STAT_BY_NETSNMP), loose[_i].good);
+	ck_assert_uint_eq(stat_get(slow_path_stats(s), SLOW_PATH_STAT_REFUSED), !loose[_i].good);
 	m.community = "other"; /* of strangers the library sees nothing */
 	input_take(in, (struct sockaddr *)&from, octets, trap_build(&m, octets, sizeof(octets)));
-	ck_assert_uint_eq(stat_get(slow_stats(s), SLOW_STAT_LAID_ASIDE), 1);
+	ck_assert_uint_eq(stat_get(slow_path_stats(s), SLOW_PATH_STAT_DATAGRAMS), 1);
 	ck_assert_uint_eq(stat_get(input_stats(in), INPUT_STAT_REFUSED_COMMUNITY), 1);
 	input_close(in);
-	slow_close(s);
+	slow_path_close(s);
 }
 END_TEST
 

@@ -165,7 +165,7 @@ informs() {
 	expect 'inform, v2c: in the store when the answer came' "$(events)" 1
 	if snmpinform "${v2c[@]}" "$(to)" $(link 200 3); then pass 'inform, v2c: answered again'; else fail 'inform, v2c, again' 'no answer'; fi
 	expect 'inform, v2c: once in the store' "$(events)" 1
-	expect_counter 'inform, v2c: known as a duplicate' slow.events_duplicate 1
+	expect_counter 'inform, v2c: known as a duplicate' slow_path.events_duplicate 1
 	if snmpinform "${v3_inform[@]}" "$(to)" $(link 300 4); then pass 'inform, v3: answered after discovery'; else fail 'inform, v3' 'no answer'; fi
 	expect 'inform, v3: in the store when the answer came' "$(events)" 2
 	if snmpinform "${v3_inform[@]}" "$(to)" $(link 300 4); then pass 'inform, v3: answered again'; else fail 'inform, v3, again' 'no answer'; fi
@@ -261,7 +261,7 @@ informs_and_kill() {
 	if snmpinform "${v3_inform[@]}" -t 2 -r 3 "$(to)" $(link 411 5); then
 		pass 'inform, v3, killed after the commit: answered again'; else
 		fail 'inform, v3, killed after the commit' 'no answer'; fi
-	expect_counter 'inform, killed after the commit: known as duplicates' slow.events_duplicate 2
+	expect_counter 'inform, killed after the commit: known as duplicates' slow_path.events_duplicate 2
 	expect 'inform, killed after the commit: once in the store' "$(events)" 2
 }
 
@@ -270,7 +270,7 @@ informs_and_kill() {
 identities() {
 	collector || return
 	snmptrap -v 2c -c demo "$(to)" $(link 500 6)
-	expect_counter 'v2c: an event' slow.events 1
+	expect_counter 'v2c: an event' slow_path.events 1
 	expect 'v2c: an identity made of the address' "$(ask 'SELECT hex(agent_id) FROM agent')" 000400007F000001
 	snmptrap -v 2c -c demo "$(to)" 501 1.3.6.1.2.1.16.0.1 1.3.6.1.2.1.16.3.1.1.1.9 i 9 \
 	    1.3.6.1.2.1.16.3.1.1.3.9 o 1.3.6.1.2.1.31.1.1.1.6.12 1.3.6.1.2.1.16.3.1.1.4.9 i 2 \
@@ -280,12 +280,12 @@ identities() {
 	snmptrap -v 2c -c demo "$(to)" 503 $ease.0.77 $ease.1.1.1.0 x 0102030405060708 $ease.1.1.2.0 u 4 $ease.1.3.2.1.9.21 x 00
 	snmptrap -v 2c -c demo "$(to)" 504 1.3.6.1.6.3.1.1.5.1
 	expect_counter 'another MIB' input.refused_foreign 1
-	expect_counter 'alarms and a later notification of our MIB' slow.events 4
+	expect_counter 'alarms and a later notification of our MIB' slow_path.events 4
 	expect 'alarms: the ifIndex of what they watch' "$(ask 'SELECT group_concat(kind || "/" || if_index, " ") FROM event WHERE kind > 2000 ORDER BY id')" '2001/12 2002/13'
 	expect 'our MIB: agent, boot and port as told' \
 	    "$(ask "SELECT event.boot, if_index FROM event JOIN agent ON agent.id = agent WHERE kind = 77 AND hex(agent_id) = '0102030405060708'")" '4|21'
 	snmptrap -v 2c -c demo "$(to)" $(link 505 6)
-	expect_counter 'v2c: one more' slow.events 5
+	expect_counter 'v2c: one more' slow_path.events 5
 	expect 'v2c: taken for the EASE agent of that address' \
 	    "$(ask "SELECT hex(agent_id) FROM event JOIN agent ON agent.id = agent WHERE kind = 1003 ORDER BY event.id DESC LIMIT 1")" 0102030405060708
 	expect 'easetop agents lists the events' \
@@ -313,7 +313,7 @@ snmpd_sends() {
 	if [ "$(counter v3.accepted)" -gt 10 ]; then pass "snmpd over v3: $(counter v3.accepted) notifications"; else
 		fail 'snmpd over v3' "$(counter v3.accepted) notifications"
 	fi
-	expect 'snmpd over v3: nothing refused' "$(ask "SELECT total(value) FROM stat WHERE name IN ('v3.wrong_digest', 'v3.replayed', 'v3.not_in_time_window', 'v3.decryption', 'slow.refused')")" 0.0
+	expect 'snmpd over v3: nothing refused' "$(ask "SELECT total(value) FROM stat WHERE name IN ('v3.wrong_digest', 'v3.replayed', 'v3.not_in_time_window', 'v3.decryption', 'slow_path.refused')")" 0.0
 }
 has_samples() { [ "$(ask 'SELECT sum(received) FROM account')" -gt 0 ]; }
 all_arrived() { [ "$(ask 'SELECT sum(received) FROM account')" = "$(column_sum $ease.1.2.1.6)" ]; }

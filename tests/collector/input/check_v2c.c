@@ -396,7 +396,7 @@ main(void)
 	TCase *tc = tcase_create("v2c");
 
 	setenv("MIBS", "", 1);
-	library_open(); /* its lines go to our log, as debugging */
+	netsnmp_reader_open(); /* its lines go to our log, as debugging */
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, values_by_the_rules, 0, ARCS(values));

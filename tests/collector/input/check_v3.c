@@ -46,7 +46,7 @@ open_fixture(void)
 	snprintf(f.dir, sizeof(f.dir), "/tmp/check_v3.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(f.dir));
 	snprintf(f.file, sizeof(f.file), "%s/engine", f.dir);
-	library_open();
+	netsnmp_reader_open();
 	ck_assert_msg(v3_open(&f.v3, &user, 1, f.file, &f.clock, error, sizeof(error)) == 0,
 	    "%s", error);
 	file = fopen(f.file, "r");
@@ -61,7 +61,7 @@ static void
 close_fixture(void)
 {
 	v3_close(f.v3);
-	library_close();
+	netsnmp_reader_close();
 	unlink(f.file);
 	rmdir(f.dir);
 }
@@ -192,14 +192,14 @@ END_TEST
 
 START_TEST(what_is_kept_of_engines)
 {
-	struct v3_heard heard = {.n_engine_id = sizeof(engine_id), .boots = 3, .time_s = 70};
+	struct v3_engine_time heard = {.n_engine_id = sizeof(engine_id), .boots = 3, .time_s = 70};
 
 	ck_assert_uint_eq(v3_engines(f.v3), 1);
 	memcpy(heard.engine_id, engine_id, sizeof(engine_id));
-	v3_recall(f.v3, &heard);
+	v3_restore_engine(f.v3, &heard);
 	heard.engine_id[4] = 5; /* of a user that there is not any more */
-	v3_recall(f.v3, &heard);
-	ck_assert(!v3_next_heard(f.v3, &heard)); /* what is recalled is nothing new */
+	v3_restore_engine(f.v3, &heard);
+	ck_assert(!v3_next_engine(f.v3, &heard)); /* what is recalled is nothing new */
 }
 END_TEST
 

@@ -246,14 +246,14 @@ static void
 compare_meaning(const uint8_t *octets, size_t n, struct v2c_message by_library)
 {
 	static struct decode_result strict, shaped, library;
-	static struct shapes shapes;
+	static struct decode_templates shapes;
 	enum decode_verdict verdict;
 
 	memset(&strict, 0, sizeof(strict));
 	memset(&shaped, 0, sizeof(shaped));
 	memset(&library, 0, sizeof(library));
 	verdict = decode_notification(octets, n, communities, 1, &origin, &strict);
-	DEMAND(shapes_decode(&shapes, octets, n, communities, 1, &origin, &shaped) == verdict);
+	DEMAND(decode_templates_decode(&shapes, octets, n, communities, 1, &origin, &shaped) == verdict);
 	if (verdict == DECODE_OK)
 		compare_results(&strict, &shaped);
 	if (verdict == DECODE_BAD_COMMUNITY || verdict == DECODE_INFORM)
@@ -288,7 +288,7 @@ readings_compare(const uint8_t *octets, size_t n)
 		result = head ? READINGS_LIBRARY : READINGS_HEAD;
 	}
 	if (result == READINGS_STRICT || result == READINGS_LIBRARY) {
-		if (library_read(&by_library, &body, &w) == 0 && all_good(&by_library)) {
+		if (netsnmp_reader_read(&by_library, &body, &w) == 0 && all_good(&by_library)) {
 			compare_messages(by_library, &t);
 			compare_meaning(octets, n, by_library);
 		} else {

@@ -608,7 +608,7 @@ START_TEST(loss_says_where)
 	report_store_sql(&store, "INSERT INTO account VALUES(1, 2, 1, 50, 50, 0, 0, 0, 0, 0, 0,"
 	    " %llu, %llu, NULL, NULL)", REPORT_STORE_T0 + MINUTE, REPORT_STORE_T0 + 2 * MINUTE);
 	report_store_sql(&store, "INSERT INTO stat VALUES('input.refused', 12),"
-	    " ('input.kernel_drops', 5), ('input.over_share', 7), ('slow.over_share', 1),"
+	    " ('input.kernel_drops', 5), ('input.over_share', 7), ('slow_path.over_share', 1),"
 	    " ('input.refused_sender', 3), ('sflow.refused_datagram', 1),"
 	    " ('ledger.lost_store_rows', 2), ('store.lost_rows', 9)");
 	/* of the second boot, all that was gone has come again since */
