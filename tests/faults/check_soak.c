@@ -486,7 +486,7 @@ look(const char *when)
 	held = (struct held){faults_octets(), faults_descriptors()};
 	ck_assert(notify_ring_idle(soak.ring));
 	ck_assert(!packer_waits(soak.packer));
-	ck_assert_uint_eq(slow_path_waiting(soak.collector->slow), 0);
+	ck_assert_uint_eq(slow_path_waiting(soak.collector->slow_path), 0);
 	printf("%s: %zu octets, %zu descriptors\n", when, held.octets, held.descriptors);
 	be_calm(false);
 	return held;
