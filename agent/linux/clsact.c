@@ -1,6 +1,6 @@
 #include "agent/linux/clsact.h"
 
-#include "agent/linux/netlink_again.h"
+#include "agent/linux/netlink_retry.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -17,14 +17,14 @@ static int
 change(struct netlink *netlink, uint16_t type, uint16_t flags, uint32_t kernel_index)
 {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
-	struct nlmsghdr *question = netlink_begin(octets, type, flags, sizeof(struct tcmsg));
-	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+	struct nlmsghdr *request = netlink_begin(octets, type, flags, sizeof(struct tcmsg));
+	struct tcmsg *head = mnl_nlmsg_get_payload(request);
 
 	head->tcm_ifindex = (int)kernel_index;
 	head->tcm_handle = TC_H_MAKE(TC_H_CLSACT, 0);
 	head->tcm_parent = TC_H_CLSACT;
-	mnl_attr_put_strz(question, TCA_KIND, "clsact");
-	return netlink_ask(netlink, question, NULL, NULL);
+	mnl_attr_put_strz(request, TCA_KIND, "clsact");
+	return netlink_request(netlink, request, NULL, NULL);
 }
 
 int
@@ -33,7 +33,7 @@ clsact_make(struct netlink *netlink, uint32_t kernel_index, bool *made)
 	const uint16_t flags = NLM_F_CREATE | NLM_F_EXCL;
 	int rc = change(netlink, RTM_NEWQDISC, flags, kernel_index), tries = 1;
 
-	for (; tries < NETLINK_TRIES && netlink_is_lost(rc); tries++)
+	for (; tries < NETLINK_TRIES && netlink_reply_lost(rc); tries++)
 		rc = change(netlink, RTM_NEWQDISC, flags, kernel_index);
 	/* One that is there after a lost answer is the one asked for. */
 	*made = rc == 0 || (rc == -EEXIST && tries > 1);
@@ -53,14 +53,14 @@ static bool
 has_filter(struct netlink *netlink, uint32_t kernel_index, bool out)
 {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
-	struct nlmsghdr *question =
+	struct nlmsghdr *request =
 	    netlink_begin(octets, RTM_GETTFILTER, NLM_F_DUMP, sizeof(struct tcmsg));
-	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+	struct tcmsg *head = mnl_nlmsg_get_payload(request);
 	bool found = false;
 
 	head->tcm_ifindex = (int)kernel_index;
 	head->tcm_parent = clsact_parent(out);
-	return netlink_ask_again(netlink, question, found_filter, &found) < 0 || found;
+	return netlink_request_retry(netlink, request, found_filter, &found) < 0 || found;
 }
 
 void
@@ -70,6 +70,6 @@ clsact_remove_unused(struct netlink *netlink, uint32_t kernel_index)
 
 	if (has_filter(netlink, kernel_index, false) || has_filter(netlink, kernel_index, true))
 		return;
-	for (int tries = 0; tries < NETLINK_TRIES && netlink_is_lost(rc); tries++)
+	for (int tries = 0; tries < NETLINK_TRIES && netlink_reply_lost(rc); tries++)
 		rc = change(netlink, RTM_DELQDISC, 0, kernel_index);
 }

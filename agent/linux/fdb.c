@@ -129,7 +129,7 @@ forget(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 }
 
 int
-fdb_take(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
+fdb_update(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 {
 	struct fdb_entry *entry, before;
 	int rc;

@@ -31,7 +31,7 @@ bool fdb_concerns(const struct rtnl_neighbour *neighbour);
 
 /* Takes the notice. 1: an address is learned where it was not before; 0: nothing new, or gone;
  * -ENOSPC: HAL_MAX_ADDRESSES are there, this one is left out; -ENOMEM. */
-int fdb_take(struct fdb *fdb, const struct rtnl_neighbour *neighbour);
+int fdb_update(struct fdb *fdb, const struct rtnl_neighbour *neighbour);
 
 /* The entry, or NULL. */
 const struct fdb_entry *fdb_find(const struct fdb *fdb, uint16_t vlan, const uint8_t mac[6]);

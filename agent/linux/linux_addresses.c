@@ -68,7 +68,7 @@ address_set_ageing_s(void *ctx, uint32_t seconds)
 
 		if (!link->has_ageing)
 			continue;
-		rc = ask_set_ageing(&d->ask, link->kernel_index, seconds * CENTISECONDS);
+		rc = kernel_set_ageing(&d->kernel, link->kernel_index, seconds * CENTISECONDS);
 		if (rc == 0)
 			link->ageing_cs = seconds * CENTISECONDS;
 	}
@@ -89,7 +89,7 @@ let_go(struct linux_device *d, const uint8_t mac[6])
 		    entry->status != HAL_ADDRESS_MGMT || memcmp(entry->mac, mac, 6) != 0)
 			continue;
 		done = entry->kernel_index; /* with all VLANs of that port */
-		rc = ask_set_static(&d->ask, done, mac, false);
+		rc = kernel_set_static(&d->kernel, done, mac, false);
 	}
 	return rc == -ENOENT ? 0 : rc; /* somebody was faster */
 }
@@ -104,7 +104,7 @@ address_set_static(void *ctx, const uint8_t mac[6], uint32_t if_index)
 		return let_go(d, mac);
 	if (!port || strcmp(port->link.master_kind, "bridge") != 0)
 		return -ENODEV;
-	return ask_set_static(&d->ask, port->link.kernel_index, mac, true);
+	return kernel_set_static(&d->kernel, port->link.kernel_index, mac, true);
 }
 
 /* What a bridge could not learn, the kernel does not count. */

@@ -72,7 +72,7 @@ report_new_address(struct linux_device *d, const struct rtnl_neighbour *neighbou
 static int
 take_neighbour(struct linux_device *d, struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 {
-	int rc = fdb_concerns(neighbour) ? fdb_take(fdb, neighbour) : 0;
+	int rc = fdb_concerns(neighbour) ? fdb_update(fdb, neighbour) : 0;
 
 	if (rc < 0)
 		stat_add(&d->stats, LINUX_STAT_ADDRESSES_LEFT_OUT, 1);
@@ -100,7 +100,7 @@ begin_addresses(struct linux_device *d)
 
 	fdb_free(&d->fresh);
 	d->reread = false;
-	rc = ask_neighbours(&d->ask);
+	rc = kernel_start_neighbours(&d->kernel);
 	d->reading = rc == 0;
 	return rc;
 }
@@ -122,7 +122,7 @@ end_addresses(struct linux_device *d)
 static int
 read_addresses(struct linux_device *d, unsigned max_datagrams)
 {
-	int rc = ask_more_neighbours(&d->ask, max_datagrams, take_listed_neighbour, d);
+	int rc = kernel_continue_neighbours(&d->kernel, max_datagrams, take_listed_neighbour, d);
 
 	if (rc == -EAGAIN && ++d->tries < ADDRESS_TRIES) {
 		rc = begin_addresses(d);
@@ -153,9 +153,9 @@ ask_driver(struct linux_device *d, struct links_port *port)
 {
 	uint32_t kernel_index = port->link.kernel_index;
 
-	ask_modes(&d->ask, kernel_index, &port->modes);
-	ask_pause(&d->ask, kernel_index, &port->pause);
-	ask_eee(&d->ask, kernel_index, &port->eee_state);
+	kernel_get_modes(&d->kernel, kernel_index, &port->modes);
+	kernel_get_pause(&d->kernel, kernel_index, &port->pause);
+	kernel_get_eee(&d->kernel, kernel_index, &port->eee_state);
 	port->asks_driver = true; /* it may have come to count since */
 }
 
@@ -252,7 +252,7 @@ read_all_links(struct linux_device *d)
 {
 	struct rtnl_link *list;
 	size_t n;
-	int rc = ask_links(&d->ask, &list, &n);
+	int rc = kernel_get_links(&d->kernel, &list, &n);
 
 	if (rc < 0)
 		return rc;
@@ -304,7 +304,7 @@ go_on_reading(struct linux_device *d)
 static int
 hear_links(struct linux_device *d)
 {
-	int rc = netlink_hear(d->hear_fd, take_notice, d);
+	int rc = netlink_receive(d->notice_fd, take_notice, d);
 
 	if (rc == -EPROTO) {
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
@@ -349,7 +349,7 @@ take_driver_notice(void *ctx, const struct nlmsghdr *message)
 static int
 hear_drivers(struct linux_device *d)
 {
-	int rc = d->driver_fd < 0 ? 0 : netlink_hear(d->driver_fd, take_driver_notice, d);
+	int rc = d->driver_notice_fd < 0 ? 0 : netlink_receive(d->driver_notice_fd, take_driver_notice, d);
 
 	if (rc == -EPROTO)
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
@@ -393,11 +393,11 @@ device_destroy(void *ctx)
 	taps_close(d->taps);
 	close_fd(d->wake_fd);
 	close_fd(d->psample_fd);
-	close_fd(d->hear_fd);
-	close_fd(d->driver_fd);
+	close_fd(d->notice_fd);
+	close_fd(d->driver_notice_fd);
 	close_fd(d->timer_fd);
 	close_fd(d->epoll_fd);
-	ask_close(&d->ask);
+	kernel_close(&d->kernel);
 	links_free(&d->links);
 	fdb_free(&d->fdb);
 	fdb_free(&d->fresh);
@@ -481,7 +481,7 @@ device_may_change(void *ctx)
 {
 	struct linux_device *d = ctx;
 
-	return d->read_only ? -EPERM : ask_may_change(&d->ask);
+	return d->read_only ? -EPERM : kernel_may_change(&d->kernel);
 }
 
 static const struct hal_device_ops device_ops = {
@@ -514,17 +514,17 @@ hear_of_drivers(struct linux_device *d)
 {
 	unsigned groups[2] = {0};
 
-	if (ask_driver_group(&d->ask, &groups[0]) < 0 ||
-	    netlink_listen(NETLINK_GENERIC, groups, DRIVER_HEAR_OCTETS, &d->driver_fd) < 0)
+	if (kernel_get_driver_group(&d->kernel, &groups[0]) < 0 ||
+	    netlink_listen(NETLINK_GENERIC, groups, DRIVER_HEAR_OCTETS, &d->driver_notice_fd) < 0)
 		return 0;
-	return linux_watch_fd(d, d->driver_fd);
+	return linux_watch_fd(d, d->driver_notice_fd);
 }
 
 static int
 open_descriptors(struct linux_device *d, const struct linux_config *config)
 {
 	static const unsigned groups[] = {RTNLGRP_LINK, RTNLGRP_NEIGH, 0};
-	int octets = config->hear_octets ? config->hear_octets : HEAR_OCTETS;
+	int octets = config->notice_buffer_octets ? config->notice_buffer_octets : HEAR_OCTETS;
 	int rc;
 
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -532,13 +532,13 @@ open_descriptors(struct linux_device *d, const struct linux_config *config)
 	d->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (d->epoll_fd < 0 || d->timer_fd < 0 || d->wake_fd < 0)
 		return -errno;
-	rc = netlink_listen(NETLINK_ROUTE, groups, octets, &d->hear_fd);
+	rc = netlink_listen(NETLINK_ROUTE, groups, octets, &d->notice_fd);
 	if (rc == 0)
 		rc = hear_of_drivers(d);
 	if (rc == 0)
-		rc = linux_watch_fd(d, d->hear_fd);
+		rc = linux_watch_fd(d, d->notice_fd);
 	if (rc == 0)
-		rc = linux_watch_fd(d, netlink_fd(d->ask.addresses));
+		rc = linux_watch_fd(d, netlink_fd(d->kernel.addresses));
 	if (rc == 0)
 		rc = linux_watch_fd(d, d->timer_fd);
 	if (rc == 0)
@@ -557,13 +557,13 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 		goto fail;
 	d->clock = config->clock;
 	d->read_only = config->read_only;
-	d->epoll_fd = d->hear_fd = d->timer_fd = d->wake_fd = -1;
-	d->driver_fd = d->psample_fd = -1;
+	d->epoll_fd = d->notice_fd = d->timer_fd = d->wake_fd = -1;
+	d->driver_notice_fd = d->psample_fd = -1;
 	d->stats = (struct stat_set){stat_names, LINUX_N_STATS, d->stat_values};
 	rc = links_init(&d->links, config->kept, config->n_kept);
 	if (rc == 0)
-		rc = ask_open(&d->ask);
-	d->ask.failed = &d->stat_values[LINUX_STAT_DRIVER_ERRORS];
+		rc = kernel_open(&d->kernel);
+	d->kernel.failed = &d->stat_values[LINUX_STAT_DRIVER_ERRORS];
 	/* The ear first: what changes between the list and the first hearing is heard. */
 	if (rc == 0)
 		rc = open_descriptors(d, config);

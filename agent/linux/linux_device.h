@@ -40,7 +40,7 @@ struct linux_config {
 	const struct links_name *kept; /* ifIndexes of earlier runs; copied */
 	size_t n_kept;
 	/* Octets of the socket that hears of changes; 0: as many as a storm of interfaces needs. */
-	int hear_octets;
+	int notice_buffer_octets;
 	const struct clock *clock; /* borrowed */
 };
 

@@ -76,7 +76,7 @@ port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 
 	if (!port)
 		return -ENODEV;
-	return ask_set_up(&d->ask, port->link.kernel_index, admin_status == EASE_IF_UP);
+	return kernel_set_up(&d->kernel, port->link.kernel_index, admin_status == EASE_IF_UP);
 }
 
 static int
@@ -88,7 +88,7 @@ port_set_alias(void *ctx, uint32_t if_index, const char *alias)
 
 	if (!port)
 		return -ENODEV;
-	rc = ask_set_alias(&d->ask, port->link.kernel_index, alias);
+	rc = kernel_set_alias(&d->kernel, port->link.kernel_index, alias);
 	if (rc == 0) /* the kernel's notice says the same, later */
 		snprintf(port->link.alias, sizeof(port->link.alias), "%s", alias);
 	return rc;
@@ -103,13 +103,13 @@ port_set_pause(void *ctx, uint32_t if_index, uint8_t mode)
 
 	if (!port || !port->pause.told)
 		return -ENODEV;
-	rc = ask_set_pause(&d->ask, port->link.kernel_index,
+	rc = kernel_set_pause(&d->kernel, port->link.kernel_index,
 	    mode == HAL_PAUSE_RCV || mode == HAL_PAUSE_BOTH,
 	    mode == HAL_PAUSE_XMIT || mode == HAL_PAUSE_BOTH);
 	if (rc < 0)
 		return rc;
 	/* A driver that agrees on it with its partner may take the words and stay as it is. */
-	ask_pause(&d->ask, port->link.kernel_index, &port->pause);
+	kernel_get_pause(&d->kernel, port->link.kernel_index, &port->pause);
 	return ethtool_pause_admin(&port->pause) == mode ? 0 : -EIO;
 }
 
@@ -206,7 +206,7 @@ read_driver(struct linux_device *d, struct links_port *port)
 	if (!port->asks_driver || now_us < port->driver_next_us)
 		return;
 	port->driver_next_us = now_us + DRIVER_PERIOD_US;
-	ask_driver_stats(&d->ask, port->link.kernel_index, &port->driver);
+	kernel_get_driver_stats(&d->kernel, port->link.kernel_index, &port->driver);
 	port->asks_driver = port->driver.known != 0;
 	port->driver_rx_pkts = port->stats.rx_packets;
 	port->driver_tx_pkts = port->stats.tx_packets;
@@ -215,7 +215,7 @@ read_driver(struct linux_device *d, struct links_port *port)
 static int
 read_all(struct linux_device *d, struct links_port *port)
 {
-	int rc = ask_stats(&d->ask, port->link.kernel_index, &port->stats);
+	int rc = kernel_get_stats(&d->kernel, port->link.kernel_index, &port->stats);
 
 	if (rc < 0)
 		stat_add(&d->stats, LINUX_STAT_STATS_ERRORS, 1);

@@ -6,7 +6,7 @@
 #ifndef EASE_AGENT_LINUX_LINUX_PRIVATE_H
 #define EASE_AGENT_LINUX_LINUX_PRIVATE_H
 
-#include "agent/linux/ask.h"
+#include "agent/linux/kernel_requests.h"
 #include "agent/linux/fdb.h"
 #include "agent/linux/linux_device.h"
 #include "agent/linux/psample.h"
@@ -39,14 +39,14 @@ enum {
 /* What a port that the kernel samples by psample has. */
 struct linux_psample {
 	struct psample_filter filter;
-	struct psample_account accounts[2]; /* received, sent */
+	struct psample_sequence sequences[2]; /* received, sent */
 };
 
 struct linux_device {
 	struct hal_device device;
 	const struct clock *clock;
 	struct hal *hal; /* from start to stop */
-	struct ask ask;
+	struct kernel_requests kernel;
 	struct links links;
 	struct fdb fdb;
 	struct fdb fresh; /* read anew, and put in the other's place when it is whole */
@@ -62,8 +62,8 @@ struct linux_device {
 	char why_not[LINUX_WHY_OCTETS]; /* the last port, or taps, could not be had */
 	uint16_t own_ports[LINUX_OWN_PORTS_MAX];
 	size_t n_own_ports;
-	int epoll_fd, hear_fd, timer_fd, wake_fd;
-	int driver_fd; /* hears changes that drivers tell; -1: none do */
+	int epoll_fd, notice_fd, timer_fd, wake_fd;
+	int driver_notice_fd; /* hears changes that drivers tell; -1: none do */
 	uint64_t alarm_us; /* 0: none */
 	bool read_only;
 	bool stale;	   /* notices were lost: read everything again */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	EAR_OCTETS = 8 << 20, /* 4,000 samples on their way, at 2 KiB each in the kernel */
+	SOCKET_OCTETS = 8 << 20, /* 4,000 samples on their way, at 2 KiB each in the kernel */
 	ETHERNET_OCTETS = 14,
 	VLAN_OCTETS = 4,
 };
@@ -25,19 +25,19 @@ enum {
 
 /* The family is there as soon as one of its filters was. */
 static int
-open_ear(struct linux_device *d)
+open_psample_socket(struct linux_device *d)
 {
 	unsigned groups[2] = {0};
 	int rc;
 
 	if (d->psample_fd >= 0)
 		return 0;
-	rc = netlink_family(d->ask.generic, PSAMPLE_GENL_NAME, &d->psample_type);
+	rc = netlink_family(d->kernel.generic, PSAMPLE_GENL_NAME, &d->psample_type);
 	if (rc == 0)
-		rc = netlink_group(d->ask.generic, PSAMPLE_GENL_NAME, PSAMPLE_NL_MCGRP_SAMPLE_NAME,
+		rc = netlink_group(d->kernel.generic, PSAMPLE_GENL_NAME, PSAMPLE_NL_MCGRP_SAMPLE_NAME,
 		    &groups[0]);
 	if (rc == 0)
-		rc = netlink_listen(NETLINK_GENERIC, groups, EAR_OCTETS, &d->psample_fd);
+		rc = netlink_listen(NETLINK_GENERIC, groups, SOCKET_OCTETS, &d->psample_fd);
 	if (rc < 0)
 		return rc;
 	rc = linux_watch_fd(d, d->psample_fd);
@@ -51,10 +51,10 @@ open_ear(struct linux_device *d)
 static int
 add_port(struct linux_device *d, struct links_port *port, bool hardware)
 {
-	int rc = psample_filter_try(d->ask.route, port->link.kernel_index, hardware);
+	int rc = psample_filter_try(d->kernel.route, port->link.kernel_index, hardware);
 
 	if (rc == 0)
-		rc = d->ask.generic ? open_ear(d) : -EOPNOTSUPP;
+		rc = d->kernel.generic ? open_psample_socket(d) : -EOPNOTSUPP;
 	if (rc < 0)
 		return rc;
 	port->psample = calloc(1, sizeof(*port->psample));
@@ -70,7 +70,7 @@ add_port(struct linux_device *d, struct links_port *port, bool hardware)
 int
 linux_psample_by_driver(struct linux_device *d, struct links_port *port)
 {
-	if (!offload_takes_filters(&d->ask, port->link.kernel_index))
+	if (!offload_is_enabled(&d->kernel, port->link.kernel_index))
 		return -EOPNOTSUPP;
 	return add_port(d, port, true);
 }
@@ -85,7 +85,7 @@ void
 linux_psample_remove(struct linux_device *d, struct links_port *port)
 {
 	if (port->psample)
-		psample_filter_remove(d->ask.route, &port->psample->filter);
+		psample_filter_remove(d->kernel.route, &port->psample->filter);
 	free(port->psample);
 	port->psample = NULL;
 }
@@ -95,20 +95,20 @@ static void
 forget_numbers(struct linux_device *d, struct linux_psample *p)
 {
 	for (unsigned out = 0; out < 2; out++) {
-		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, psample_account_close(&p->accounts[out]));
-		p->accounts[out] = (struct psample_account){0};
+		stat_add(&d->stats, LINUX_STAT_SAMPLES_LOST, psample_sequence_finish(&p->sequences[out]));
+		p->sequences[out] = (struct psample_sequence){0};
 	}
 }
 
 int
 linux_psample_set_rate(struct linux_device *d, struct links_port *port, uint32_t rate)
 {
-	int rc = psample_filter_set(d->ask.route, &port->psample->filter, rate);
+	int rc = psample_filter_set(d->kernel.route, &port->psample->filter, rate);
 
 	forget_numbers(d, port->psample);
 	if (rc < 0)
 		log_warn_limited("linux", "%s is not sampled: %s %s", port->link.name,
-		    strerror(-rc), netlink_reason(d->ask.route));
+		    strerror(-rc), netlink_reason(d->kernel.route));
 	return rc;
 }
 
@@ -175,7 +175,7 @@ static void
 take_record(struct linux_device *d, const struct psample_record *record)
 {
 	struct links_port *port;
-	struct psample_account *account;
+	struct psample_sequence *sequence;
 	uint32_t kernel_index;
 	bool out;
 
@@ -187,9 +187,9 @@ take_record(struct linux_device *d, const struct psample_record *record)
 		stat_add(&d->stats, LINUX_STAT_SAMPLES_OUTDATED, 1);
 		return;
 	}
-	account = &port->psample->accounts[out];
-	report_lost(d, port, psample_account_take(account, record->number));
-	if (account->missing && d->psample_gap_us == 0)
+	sequence = &port->psample->sequences[out];
+	report_lost(d, port, psample_sequence_update(sequence, record->number));
+	if (sequence->missing && d->psample_gap_us == 0)
 		d->psample_gap_us = clock_mono_us(d->clock) + GAP_US;
 	stat_add(&d->stats, LINUX_STAT_SAMPLES, 1);
 	report_sample(d, port, record, out); /* last: it may change the rate, and the account with it */
@@ -220,7 +220,7 @@ close_gaps(struct linux_device *d)
 		const struct links_port *port = &d->links.ports[i];
 
 		for (unsigned out = 0; port->psample && out < 2; out++)
-			report_lost(d, port, psample_account_close(&port->psample->accounts[out]));
+			report_lost(d, port, psample_sequence_finish(&port->psample->sequences[out]));
 	}
 }
 
@@ -232,7 +232,7 @@ linux_dispatch_psample(struct linux_device *d, unsigned budget)
 	if (d->psample_fd < 0)
 		return 0;
 	for (unsigned n = 0; rc > 0 && (budget == 0 || n < budget); n++) {
-		rc = netlink_hear(d->psample_fd, take_message, d);
+		rc = netlink_receive(d->psample_fd, take_message, d);
 		if (rc == -ENOBUFS)
 			stat_add(&d->stats, LINUX_STAT_PSAMPLE_OVERFLOWS, 1);
 		else if (rc == -EPROTO)

@@ -35,7 +35,7 @@ tap_port(struct linux_device *d, struct links_port *port)
 
 	if (!d->taps)
 		return -EOPNOTSUPP;
-	rc = ask_stats(&d->ask, port->link.kernel_index, &port->stats);
+	rc = kernel_get_stats(&d->kernel, port->link.kernel_index, &port->stats);
 	return rc < 0 ? rc
 		      : taps_attach(d->taps, port->link.kernel_index, port->stats.rx_packets,
 			    port->stats.tx_packets, &port->tap);
@@ -67,7 +67,7 @@ add_why(struct linux_device *d, const char *way, const char *reason)
 static const char *
 words_for(struct linux_device *d, const struct way *way, int rc)
 {
-	const char *words = way->take == tap_port ? "" : netlink_reason(d->ask.route);
+	const char *words = way->take == tap_port ? "" : netlink_reason(d->kernel.route);
 
 	if (way->take == tap_port && !d->taps)
 		return d->why_no_taps;
@@ -100,7 +100,7 @@ static void
 clean_port(struct linux_device *d, const struct links_port *port)
 {
 	bool tap = taps_clean(port->link.kernel_index);
-	bool filters = psample_filter_clean(d->ask.route, port->link.kernel_index);
+	bool filters = psample_filter_clean(d->kernel.route, port->link.kernel_index);
 
 	if (!tap && !filters)
 		return;
@@ -278,7 +278,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 	    .octets = octets,
 	    .kept_octets = restore_frame(record, octets),
 	    .pool_pkts = record->pool,
-	    .counter_empty = tap_stands(port->tap),
+	    .counter_empty = tap_is_stalled(port->tap),
 	};
 
 	if (record->direction == TAP_IN) {

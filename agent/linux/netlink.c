@@ -17,7 +17,7 @@ enum {
 	REASON_OCTETS = 128,
 };
 
-/* A question under way. */
+/* A request under way. */
 struct round {
 	uint32_t sequence; /* messages that answer something else are left out */
 	bool interrupted, done;
@@ -65,14 +65,14 @@ netlink_close(struct netlink *n)
 struct nlmsghdr *
 netlink_begin(void *octets, uint16_t type, uint16_t flags, size_t head_octets)
 {
-	struct nlmsghdr *question;
+	struct nlmsghdr *request;
 
 	memset(octets, 0, NETLINK_MESSAGE_MAX); /* what pads attributes goes to the kernel, too */
-	question = mnl_nlmsg_put_header(octets);
-	question->nlmsg_type = type;
-	question->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
-	mnl_nlmsg_put_extra_header(question, head_octets);
-	return question;
+	request = mnl_nlmsg_put_header(octets);
+	request->nlmsg_type = type;
+	request->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
+	mnl_nlmsg_put_extra_header(request, head_octets);
+	return request;
 }
 
 /* ---- answers ---- */
@@ -115,7 +115,7 @@ error_of(struct netlink *n, const struct nlmsghdr *message)
 }
 
 static int
-take_one(struct netlink *n, const struct nlmsghdr *message, netlink_take take, void *ctx)
+take_one(struct netlink *n, const struct nlmsghdr *message, netlink_handler take, void *ctx)
 {
 	if (message->nlmsg_seq != n->round.sequence)
 		return 0;
@@ -133,7 +133,7 @@ take_one(struct netlink *n, const struct nlmsghdr *message, netlink_take take, v
 }
 
 static int
-take_datagram(struct netlink *n, size_t size, netlink_take take, void *ctx)
+take_datagram(struct netlink *n, size_t size, netlink_handler take, void *ctx)
 {
 	const struct nlmsghdr *message;
 	size_t at = 0;
@@ -154,20 +154,20 @@ drain(struct netlink *n)
 }
 
 int
-netlink_start(struct netlink *n, struct nlmsghdr *question)
+netlink_start(struct netlink *n, struct nlmsghdr *request)
 {
-	/* Every question is acknowledged, so that its end is seen whether it has an answer or not. (A
+	/* Every request is acknowledged, so that its end is seen whether it has an answer or not. (A
 	 * dump's flags are two bits, either of which says something else to a change.) */
-	if ((question->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
-		question->nlmsg_flags |= NLM_F_ACK;
+	if ((request->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
+		request->nlmsg_flags |= NLM_F_ACK;
 	n->round = (struct round){.sequence = n->round.sequence + 1};
-	question->nlmsg_seq = n->round.sequence;
+	request->nlmsg_seq = n->round.sequence;
 	n->reason[0] = '\0';
-	return mnl_socket_sendto(n->socket, question, question->nlmsg_len) < 0 ? -errno : 0;
+	return mnl_socket_sendto(n->socket, request, request->nlmsg_len) < 0 ? -errno : 0;
 }
 
 int
-netlink_go_on(struct netlink *n, unsigned max, netlink_take take, void *ctx)
+netlink_continue(struct netlink *n, unsigned max, netlink_handler take, void *ctx)
 {
 	int rc = 0;
 
@@ -186,12 +186,12 @@ netlink_go_on(struct netlink *n, unsigned max, netlink_take take, void *ctx)
 }
 
 int
-netlink_ask(struct netlink *n, struct nlmsghdr *question, netlink_take take, void *ctx)
+netlink_request(struct netlink *n, struct nlmsghdr *request, netlink_handler take, void *ctx)
 {
-	int rc = netlink_start(n, question);
+	int rc = netlink_start(n, request);
 
 	while (rc == 0 && !n->round.done)
-		rc = netlink_go_on(n, UINT_MAX, take, ctx);
+		rc = netlink_continue(n, UINT_MAX, take, ctx);
 	return rc;
 }
 
@@ -258,13 +258,13 @@ ask_family(struct netlink *n, const char *name, struct family *family)
 {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
 	struct genlmsghdr *generic;
-	struct nlmsghdr *question = netlink_begin(octets, GENL_ID_CTRL, 0, sizeof(*generic));
+	struct nlmsghdr *request = netlink_begin(octets, GENL_ID_CTRL, 0, sizeof(*generic));
 
-	generic = mnl_nlmsg_get_payload(question);
+	generic = mnl_nlmsg_get_payload(request);
 	generic->cmd = CTRL_CMD_GETFAMILY;
 	generic->version = 1;
-	mnl_attr_put_strz(question, CTRL_ATTR_FAMILY_NAME, name);
-	return netlink_ask(n, question, take_family, family);
+	mnl_attr_put_strz(request, CTRL_ATTR_FAMILY_NAME, name);
+	return netlink_request(n, request, take_family, family);
 }
 
 int
@@ -314,7 +314,7 @@ netlink_listen(int protocol, const unsigned *groups, int buffer_octets, int *res
 }
 
 int
-netlink_hear(int fd, netlink_take take, void *ctx)
+netlink_receive(int fd, netlink_handler take, void *ctx)
 {
 	uint8_t octets[ANSWER_OCTETS] __attribute__((aligned(8)));
 	const struct nlmsghdr *message;

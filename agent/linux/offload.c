@@ -56,22 +56,22 @@ take_features(void *ctx, const struct nlmsghdr *message)
 }
 
 bool
-offload_takes_filters(struct ask *ask, uint32_t kernel_index)
+offload_is_enabled(struct kernel_requests *kernel, uint32_t kernel_index)
 {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
-	struct nlmsghdr *question;
+	struct nlmsghdr *request;
 	struct genlmsghdr *head;
 	struct nlattr *nest;
 	bool on = false;
 
-	if (ask->ethtool == 0)
+	if (kernel->ethtool == 0)
 		return false;
-	question = netlink_begin(octets, ask->ethtool, 0, sizeof(*head));
-	head = mnl_nlmsg_get_payload(question);
+	request = netlink_begin(octets, kernel->ethtool, 0, sizeof(*head));
+	head = mnl_nlmsg_get_payload(request);
 	head->cmd = ETHTOOL_MSG_FEATURES_GET;
 	head->version = ETHTOOL_GENL_VERSION;
-	nest = mnl_attr_nest_start(question, ETHTOOL_A_FEATURES_HEADER);
-	mnl_attr_put_u32(question, ETHTOOL_A_HEADER_DEV_INDEX, kernel_index);
-	mnl_attr_nest_end(question, nest);
-	return netlink_ask(ask->generic, question, take_features, &on) == 0 && on;
+	nest = mnl_attr_nest_start(request, ETHTOOL_A_FEATURES_HEADER);
+	mnl_attr_put_u32(request, ETHTOOL_A_HEADER_DEV_INDEX, kernel_index);
+	mnl_attr_nest_end(request, nest);
+	return netlink_request(kernel->generic, request, take_features, &on) == 0 && on;
 }

@@ -5,12 +5,12 @@
 #ifndef EASE_AGENT_LINUX_OFFLOAD_H
 #define EASE_AGENT_LINUX_OFFLOAD_H
 
-#include "agent/linux/ask.h"
+#include "agent/linux/kernel_requests.h"
 
 #include <stdbool.h>
 
 /* False as well when the kernel does not say. */
-bool offload_takes_filters(struct ask *ask, uint32_t kernel_index);
+bool offload_is_enabled(struct kernel_requests *kernel, uint32_t kernel_index);
 
 /* Of the answer to ETHTOOL_MSG_FEATURES_GET: is the feature active? 0, 1, -EPROTO. */
 int offload_parse_feature(const struct nlmsghdr *message, const char *feature);

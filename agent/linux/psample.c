@@ -72,33 +72,33 @@ psample_parse(const struct nlmsghdr *message, uint16_t type, struct psample_reco
 /* ---- numbers ---- */
 
 uint32_t
-psample_account_take(struct psample_account *account, uint32_t number)
+psample_sequence_update(struct psample_sequence *sequence, uint32_t number)
 {
-	uint32_t ahead = number - account->next, lost;
+	uint32_t ahead = number - sequence->next, lost;
 
 	if (ahead > INT32_MAX) { /* behind: late, or one that two processors drew at once */
-		uint32_t back = account->next - 1 - number;
+		uint32_t back = sequence->next - 1 - number;
 
 		if (back < PSAMPLE_WINDOW)
-			account->missing &= ~(1u << back);
+			sequence->missing &= ~(1u << back);
 		return 0;
 	}
-	account->next = number + 1;
+	sequence->next = number + 1;
 	if (ahead >= PSAMPLE_WINDOW) {
-		lost = (uint32_t)__builtin_popcount(account->missing) + ahead - (PSAMPLE_WINDOW - 1);
-		account->missing = WINDOW_BITS & ~1u;
+		lost = (uint32_t)__builtin_popcount(sequence->missing) + ahead - (PSAMPLE_WINDOW - 1);
+		sequence->missing = WINDOW_BITS & ~1u;
 		return lost;
 	}
-	lost = (uint32_t)__builtin_popcount(account->missing >> (PSAMPLE_WINDOW - 1 - ahead));
-	account->missing = (account->missing << (ahead + 1) | ((1u << (ahead + 1)) - 2)) & WINDOW_BITS;
+	lost = (uint32_t)__builtin_popcount(sequence->missing >> (PSAMPLE_WINDOW - 1 - ahead));
+	sequence->missing = (sequence->missing << (ahead + 1) | ((1u << (ahead + 1)) - 2)) & WINDOW_BITS;
 	return lost;
 }
 
 uint32_t
-psample_account_close(struct psample_account *account)
+psample_sequence_finish(struct psample_sequence *sequence)
 {
-	uint32_t lost = (uint32_t)__builtin_popcount(account->missing);
+	uint32_t lost = (uint32_t)__builtin_popcount(sequence->missing);
 
-	account->missing = 0;
+	sequence->missing = 0;
 	return lost;
 }

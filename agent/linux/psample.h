@@ -36,14 +36,14 @@ struct psample_record {
 int psample_parse(const struct nlmsghdr *message, uint16_t type, struct psample_record *record);
 
 /* Begins zeroed, with a group that is new. */
-struct psample_account {
+struct psample_sequence {
 	uint32_t next;	  /* number, one beyond the highest that has come */
 	uint32_t missing; /* bit i: next - 1 - i has not come, i < PSAMPLE_WINDOW */
 };
 
 /* Takes a number, and says how many are given up for lost now: those that fell out of the window. */
-uint32_t psample_account_take(struct psample_account *account, uint32_t number);
+uint32_t psample_sequence_update(struct psample_sequence *sequence, uint32_t number);
 /* Nothing more is awaited: how many are lost for that. */
-uint32_t psample_account_close(struct psample_account *account);
+uint32_t psample_sequence_finish(struct psample_sequence *sequence);
 
 #endif

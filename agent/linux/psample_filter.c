@@ -1,7 +1,7 @@
 #include "agent/linux/psample_filter.h"
 
 #include "agent/linux/clsact.h"
-#include "agent/linux/netlink_again.h"
+#include "agent/linux/netlink_retry.h"
 #include "common/sample.h"
 
 #include <arpa/inet.h>
@@ -48,64 +48,64 @@ psample_filter_of_group(uint32_t group, uint32_t *kernel_index, bool *out)
 
 /* ---- messages ---- */
 
-struct question {
+struct request {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
 };
 
 static struct nlmsghdr *
-begin(struct question *q, uint16_t type, uint16_t flags, uint32_t kernel_index, bool out)
+begin(struct request *q, uint16_t type, uint16_t flags, uint32_t kernel_index, bool out)
 {
-	struct nlmsghdr *question = netlink_begin(q, type, flags, sizeof(struct tcmsg));
-	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+	struct nlmsghdr *request = netlink_begin(q, type, flags, sizeof(struct tcmsg));
+	struct tcmsg *head = mnl_nlmsg_get_payload(request);
 
 	head->tcm_ifindex = (int)kernel_index;
 	head->tcm_parent = clsact_parent(out);
 	head->tcm_handle = FILTER_HANDLE;
 	head->tcm_info = TC_H_MAKE(FILTER_PRIORITY << 16, htons(ETH_P_ALL));
-	mnl_attr_put_strz(question, TCA_KIND, "matchall");
-	return question;
+	mnl_attr_put_strz(request, TCA_KIND, "matchall");
+	return request;
 }
 
 /* Filters behind ours see the frame as if there were none: UNSPEC goes on. */
 static void
-put_sample(struct nlmsghdr *question, uint32_t rate, uint32_t group)
+put_sample(struct nlmsghdr *request, uint32_t rate, uint32_t group)
 {
 	const struct tc_sample parameters = {.action = TC_ACT_UNSPEC};
-	struct nlattr *action = mnl_attr_nest_start(question, ACTION_FIRST), *options;
+	struct nlattr *action = mnl_attr_nest_start(request, ACTION_FIRST), *options;
 
-	mnl_attr_put_strz(question, TCA_ACT_KIND, "sample");
-	options = mnl_attr_nest_start(question, TCA_ACT_OPTIONS);
-	mnl_attr_put(question, TCA_SAMPLE_PARMS, sizeof(parameters), &parameters);
-	mnl_attr_put_u32(question, TCA_SAMPLE_RATE, rate);
-	mnl_attr_put_u32(question, TCA_SAMPLE_TRUNC_SIZE, EASE_HEADER_MAX_OCTETS);
-	mnl_attr_put_u32(question, TCA_SAMPLE_PSAMPLE_GROUP, group);
-	mnl_attr_nest_end(question, options);
-	mnl_attr_nest_end(question, action);
+	mnl_attr_put_strz(request, TCA_ACT_KIND, "sample");
+	options = mnl_attr_nest_start(request, TCA_ACT_OPTIONS);
+	mnl_attr_put(request, TCA_SAMPLE_PARMS, sizeof(parameters), &parameters);
+	mnl_attr_put_u32(request, TCA_SAMPLE_RATE, rate);
+	mnl_attr_put_u32(request, TCA_SAMPLE_TRUNC_SIZE, EASE_HEADER_MAX_OCTETS);
+	mnl_attr_put_u32(request, TCA_SAMPLE_PSAMPLE_GROUP, group);
+	mnl_attr_nest_end(request, options);
+	mnl_attr_nest_end(request, action);
 }
 
 static int
 add(struct netlink *netlink, const struct psample_filter *filter, bool out, uint32_t rate)
 {
-	struct question q;
-	struct nlmsghdr *question =
+	struct request q;
+	struct nlmsghdr *request =
 	    begin(&q, RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, filter->kernel_index, out);
-	struct nlattr *options = mnl_attr_nest_start(question, TCA_OPTIONS), *actions;
+	struct nlattr *options = mnl_attr_nest_start(request, TCA_OPTIONS), *actions;
 
-	mnl_attr_put_u32(question, TCA_MATCHALL_FLAGS,
+	mnl_attr_put_u32(request, TCA_MATCHALL_FLAGS,
 	    filter->hardware ? TCA_CLS_FLAGS_SKIP_SW : TCA_CLS_FLAGS_SKIP_HW);
-	actions = mnl_attr_nest_start(question, TCA_MATCHALL_ACT);
-	put_sample(question, rate, psample_filter_group(filter, out));
-	mnl_attr_nest_end(question, actions);
-	mnl_attr_nest_end(question, options);
-	return netlink_ask(netlink, question, NULL, NULL);
+	actions = mnl_attr_nest_start(request, TCA_MATCHALL_ACT);
+	put_sample(request, rate, psample_filter_group(filter, out));
+	mnl_attr_nest_end(request, actions);
+	mnl_attr_nest_end(request, options);
+	return netlink_request(netlink, request, NULL, NULL);
 }
 
 static void
 take_off(struct netlink *netlink, uint32_t kernel_index, bool out)
 {
-	struct question q;
+	struct request q;
 
-	(void)netlink_ask_again(netlink, begin(&q, RTM_DELTFILTER, 0, kernel_index, out), NULL, NULL);
+	(void)netlink_request_retry(netlink, begin(&q, RTM_DELTFILTER, 0, kernel_index, out), NULL, NULL);
 }
 
 /* ---- setting ---- */
@@ -116,7 +116,7 @@ add_surely(struct netlink *netlink, const struct psample_filter *filter, bool ou
 {
 	int rc = add(netlink, filter, out, rate);
 
-	for (int tries = 1; netlink_is_lost(rc); tries++) {
+	for (int tries = 1; netlink_reply_lost(rc); tries++) {
 		take_off(netlink, filter->kernel_index, out);
 		if (tries == NETLINK_TRIES)
 			break;
@@ -251,14 +251,14 @@ static bool
 clean_side(struct netlink *netlink, uint32_t kernel_index, bool out)
 {
 	struct search search = {.kernel_index = kernel_index, .out = out};
-	struct question q;
-	struct nlmsghdr *question =
+	struct request q;
+	struct nlmsghdr *request =
 	    netlink_begin(&q, RTM_GETTFILTER, NLM_F_DUMP, sizeof(struct tcmsg));
-	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+	struct tcmsg *head = mnl_nlmsg_get_payload(request);
 
 	head->tcm_ifindex = (int)kernel_index;
 	head->tcm_parent = clsact_parent(out);
-	if (netlink_ask_again(netlink, question, look_at_filter, &search) < 0 || !search.found)
+	if (netlink_request_retry(netlink, request, look_at_filter, &search) < 0 || !search.found)
 		return false;
 	take_off(netlink, kernel_index, out);
 	return true;

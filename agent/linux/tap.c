@@ -1,7 +1,7 @@
 #include "agent/linux/tap.h"
 
 #include "agent/linux/clsact.h"
-#include "agent/linux/netlink_again.h"
+#include "agent/linux/netlink_retry.h"
 #include "agent/linux/tap_object.h"
 #include "common/log.h"
 
@@ -33,7 +33,7 @@ struct taps {
 	struct bpf_object *first; /* a program at no hook, which owns the ring */
 	int ring_fd;
 	struct ring_buffer *ring;
-	taps_take take; /* during taps_read */
+	taps_handler take; /* during taps_read */
 	void *take_ctx;
 	unsigned left;
 };
@@ -165,7 +165,7 @@ taps_fd(const struct taps *taps)
 }
 
 int
-taps_read(struct taps *taps, unsigned max, taps_take take, void *ctx)
+taps_read(struct taps *taps, unsigned max, taps_handler take, void *ctx)
 {
 	unsigned before = max ? max : INT_MAX;
 	int rc;
@@ -225,20 +225,20 @@ static int
 hook_has_tap(uint32_t kernel_index, unsigned direction)
 {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
-	struct nlmsghdr *question =
+	struct nlmsghdr *request =
 	    netlink_begin(octets, RTM_GETTFILTER, NLM_F_DUMP, sizeof(struct tcmsg));
-	struct tcmsg *head = mnl_nlmsg_get_payload(question);
+	struct tcmsg *head = mnl_nlmsg_get_payload(request);
 	struct netlink *netlink;
 	bool found = false;
-	int rc = netlink_open_again(NETLINK_ROUTE, &netlink);
+	int rc = netlink_open_retry(NETLINK_ROUTE, &netlink);
 
 	if (rc < 0)
 		return rc;
 	head->tcm_ifindex = (int)kernel_index;
 	head->tcm_parent = clsact_parent(direction == TAP_OUT);
-	rc = netlink_ask_again(netlink, question, find_tap, &found);
+	rc = netlink_request_retry(netlink, request, find_tap, &found);
 	netlink_close(netlink);
-	return found ? 1 : netlink_is_lost(rc) ? rc : 0;
+	return found ? 1 : netlink_reply_lost(rc) ? rc : 0;
 }
 
 static int
@@ -276,7 +276,7 @@ remove_hook(uint32_t kernel_index)
 {
 	struct netlink *netlink;
 
-	if (netlink_open_again(NETLINK_ROUTE, &netlink) < 0)
+	if (netlink_open_retry(NETLINK_ROUTE, &netlink) < 0)
 		return;
 	clsact_remove_unused(netlink, kernel_index);
 	netlink_close(netlink);
@@ -448,7 +448,7 @@ tap_epoch(const struct tap *tap)
 }
 
 bool
-tap_stands(const struct tap *tap)
+tap_is_stalled(const struct tap *tap)
 {
 	return __atomic_load_n(&tap->registers->count, __ATOMIC_SEQ_CST) <= 0;
 }

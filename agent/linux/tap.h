@@ -24,14 +24,14 @@ struct taps;
 struct tap;
 
 /* Sees one sample, borrowed for the call. Must not detach a tap. */
-typedef void (*taps_take)(void *ctx, const struct tap_record *record);
+typedef void (*taps_handler)(void *ctx, const struct tap_record *record);
 
 /* classic: clsact hooks, also where the kernel has tcx. -EOPNOTSUPP: built without it; -EPERM, or the kernel's refusal; why in words in reason. */
 int taps_open(bool classic, struct taps **taps, char *reason, size_t reason_size);
 void taps_close(struct taps *taps); /* after the last tap is gone; NULL allowed */
 int taps_fd(const struct taps *taps); /* readable when there are samples */
 /* Hands at most max samples to take (0: all there are); how many. -errno: the ring cannot be read. */
-int taps_read(struct taps *taps, unsigned max, taps_take take, void *ctx);
+int taps_read(struct taps *taps, unsigned max, taps_handler take, void *ctx);
 
 /* Puts a tap on the link. Its pools go on from the numbers given. */
 int taps_attach(struct taps *taps, uint32_t kernel_index, uint64_t pool_in, uint64_t pool_out,
@@ -48,7 +48,7 @@ int tap_load(struct tap *tap, uint32_t skip);
 /* Empties both. Samples of before have another epoch. */
 void tap_clear(struct tap *tap);
 uint32_t tap_epoch(const struct tap *tap);
-bool tap_stands(const struct tap *tap); /* nothing is loaded */
+bool tap_is_stalled(const struct tap *tap); /* nothing is loaded */
 uint64_t tap_pool(const struct tap *tap, unsigned direction); /* TAP_IN, TAP_OUT */
 /* Samples that found no room in the ring, which holds all that so many ports can have loaded. */
 uint64_t tap_lost(const struct tap *tap);

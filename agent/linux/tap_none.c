@@ -29,7 +29,7 @@ taps_fd(const struct taps *taps)
 }
 
 int
-taps_read(struct taps *taps, unsigned max, taps_take take, void *ctx)
+taps_read(struct taps *taps, unsigned max, taps_handler take, void *ctx)
 {
 	(void)taps;
 	(void)max;
@@ -85,7 +85,7 @@ tap_epoch(const struct tap *tap)
 }
 
 bool
-tap_stands(const struct tap *tap)
+tap_is_stalled(const struct tap *tap)
 {
 	(void)tap;
 	return true;

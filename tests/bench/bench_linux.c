@@ -184,7 +184,7 @@ round_with_tc_sample(struct bench *b)
 	start = cpu_ns();
 	for (unsigned n = 0; n < b->frames; n += BATCH) {
 		send_batch(b->sender);
-		while (netlink_hear(b->ear, count_message, &samples) > 0)
+		while (netlink_receive(b->ear, count_message, &samples) > 0)
 			;
 	}
 	ns = (cpu_ns() - start) / b->frames;

@@ -51,9 +51,9 @@ static struct {
 	int ear;	  /* the device's, which it closes; readable: a sample */
 } kernel;
 
-int __real_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_take take,
+int __real_netlink_request(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take,
     void *ctx);
-int __wrap_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_take take,
+int __wrap_netlink_request(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take,
     void *ctx);
 int __real_netlink_family(struct netlink *netlink, const char *name, uint16_t *type);
 int __wrap_netlink_family(struct netlink *netlink, const char *name, uint16_t *type);
@@ -63,8 +63,8 @@ int __wrap_netlink_group(struct netlink *netlink, const char *family, const char
     unsigned *group);
 int __real_netlink_listen(int protocol, const unsigned *groups, int octets, int *fd);
 int __wrap_netlink_listen(int protocol, const unsigned *groups, int octets, int *fd);
-int __real_netlink_hear(int fd, netlink_take take, void *ctx);
-int __wrap_netlink_hear(int fd, netlink_take take, void *ctx);
+int __real_netlink_receive(int fd, netlink_handler take, void *ctx);
+int __wrap_netlink_receive(int fd, netlink_handler take, void *ctx);
 
 static bool
 is_matchall(const struct nlmsghdr *question)
@@ -95,13 +95,13 @@ change_filter(const struct nlmsghdr *question)
 }
 
 int
-__wrap_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_take take, void *ctx)
+__wrap_netlink_request(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take, void *ctx)
 {
 	uint16_t type = question->nlmsg_type;
 
 	if (!kernel.plays || (type != RTM_NEWTFILTER && type != RTM_DELTFILTER) ||
 	    !is_matchall(question))
-		return __real_netlink_ask(netlink, question, take, ctx);
+		return __real_netlink_request(netlink, question, take, ctx);
 	if (((struct tcmsg *)mnl_nlmsg_get_payload(question))->tcm_ifindex !=
 	    (int)if_nametoindex("p0"))
 		return -EOPNOTSUPP;
@@ -161,12 +161,12 @@ sample(void)
 }
 
 int
-__wrap_netlink_hear(int fd, netlink_take take, void *ctx)
+__wrap_netlink_receive(int fd, netlink_handler take, void *ctx)
 {
 	uint64_t one;
 
 	if (!kernel.plays || fd != kernel.ear)
-		return __real_netlink_hear(fd, take, ctx);
+		return __real_netlink_receive(fd, take, ctx);
 	if (eventfd_read(fd, &one) < 0)
 		return 0;
 	if (faults_hit(FAULT_SOCKET, "a sample")) /* gone, as its number tells */

@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-parse(const struct nlmsghdr *message, struct psample_account *account, uint64_t *room)
+parse(const struct nlmsghdr *message, struct psample_sequence *account, uint64_t *room)
 {
 	const uint8_t *end = (const uint8_t *)message + MNL_ALIGN(message->nlmsg_len);
 	struct psample_record record;
@@ -24,7 +24,7 @@ parse(const struct nlmsghdr *message, struct psample_account *account, uint64_t 
 	    record.octets < (const uint8_t *)message)
 		abort();
 	*room += record.number - before <= INT32_MAX ? record.number - before : 0;
-	if (psample_account_take(account, record.number) > *room)
+	if (psample_sequence_update(account, record.number) > *room)
 		abort();
 }
 
@@ -32,7 +32,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	void *copy = malloc(size + 1); /* aligned, as the kernel's are, and no octet longer */
-	struct psample_account account = {0};
+	struct psample_sequence account = {0};
 	const struct nlmsghdr *message;
 	uint64_t room = 0;
 	size_t at = 0;
@@ -42,7 +42,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	while ((message = rtnl_next(copy, size, &at)))
 		parse(message, &account, &room);
-	if (psample_account_close(&account) > PSAMPLE_WINDOW)
+	if (psample_sequence_finish(&account) > PSAMPLE_WINDOW)
 		abort();
 	free(copy);
 	return 0;

@@ -417,9 +417,9 @@ static struct clock stepped = {.manual = true};
 
 int __real_netlink_open(int protocol, struct netlink **netlink);
 int __wrap_netlink_open(int protocol, struct netlink **netlink);
-int __real_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_take take,
+int __real_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take,
     void *ctx);
-int __wrap_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_take take,
+int __wrap_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take,
     void *ctx);
 
 int
@@ -460,7 +460,7 @@ set_pause(const struct nlmsghdr *question)
 }
 
 int
-__wrap_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_take take, void *ctx)
+__wrap_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take, void *ctx)
 {
 	const struct genlmsghdr *head = mnl_nlmsg_get_payload(question);
 

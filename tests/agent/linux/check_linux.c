@@ -153,7 +153,7 @@ START_TEST(lost_notices_are_made_up_for)
 	if (!linux_rig_enter(__func__))
 		return;
 	make_bridge();
-	rig.config.hear_octets = 4096;
+	rig.config.notice_buffer_octets = 4096;
 	linux_rig_start(&rig);
 	linux_rig_sh("for i in $(seq 20 60); do ip link add v$i type veth peer name w$i; done");
 	linux_rig_sh("ip link del p2; ip link add p2 type veth peer name h2");
@@ -406,7 +406,7 @@ START_TEST(lost_address_notices_are_made_up_for)
 	if (!linux_rig_enter(__func__))
 		return;
 	make_bridge();
-	rig.config.hear_octets = 4096;
+	rig.config.notice_buffer_octets = 4096;
 	linux_rig_start(&rig);
 	linux_rig_send("h0", to_all, 60, 5000, 5000);
 	linux_rig_send("h1", to_all, 60, 500, 500);

@@ -119,51 +119,51 @@ END_TEST
 
 START_TEST(a_gap_is_lost_when_its_time_has_gone)
 {
-	struct psample_account account = {0};
+	struct psample_sequence sequence = {0};
 	uint32_t lost = 0;
 
-	ck_assert_uint_eq(psample_account_take(&account, 0), 0);
-	ck_assert_uint_eq(psample_account_take(&account, 3), 0); /* 1 and 2 may be late */
+	ck_assert_uint_eq(psample_sequence_update(&sequence, 0), 0);
+	ck_assert_uint_eq(psample_sequence_update(&sequence, 3), 0); /* 1 and 2 may be late */
 	for (uint32_t number = 4; number <= PSAMPLE_WINDOW; number++)
-		ck_assert_uint_eq(psample_account_take(&account, number), 0);
-	ck_assert_uint_eq(psample_account_take(&account, PSAMPLE_WINDOW + 1), 1);
-	ck_assert_uint_eq(psample_account_take(&account, PSAMPLE_WINDOW + 2), 1);
+		ck_assert_uint_eq(psample_sequence_update(&sequence, number), 0);
+	ck_assert_uint_eq(psample_sequence_update(&sequence, PSAMPLE_WINDOW + 1), 1);
+	ck_assert_uint_eq(psample_sequence_update(&sequence, PSAMPLE_WINDOW + 2), 1);
 	for (uint32_t number = PSAMPLE_WINDOW + 3; number < 100; number++)
-		lost += psample_account_take(&account, number);
-	ck_assert_uint_eq(lost + psample_account_close(&account), 0);
+		lost += psample_sequence_update(&sequence, number);
+	ck_assert_uint_eq(lost + psample_sequence_finish(&sequence), 0);
 }
 END_TEST
 
 START_TEST(the_first_ones_and_very_many_may_be_lost)
 {
-	struct psample_account account = {0};
-	uint32_t lost = psample_account_take(&account, 4);
+	struct psample_sequence sequence = {0};
+	uint32_t lost = psample_sequence_update(&sequence, 4);
 
-	ck_assert_uint_eq(lost + psample_account_close(&account), 4);
-	lost = psample_account_take(&account, 1000004);
-	ck_assert_uint_eq(lost + psample_account_close(&account), 999999);
-	account = (struct psample_account){.next = UINT32_MAX - 1}; /* over the end of 32 bits */
-	lost = psample_account_take(&account, UINT32_MAX - 1);
-	lost += psample_account_take(&account, 2);
-	ck_assert_uint_eq(lost + psample_account_close(&account), 3);
+	ck_assert_uint_eq(lost + psample_sequence_finish(&sequence), 4);
+	lost = psample_sequence_update(&sequence, 1000004);
+	ck_assert_uint_eq(lost + psample_sequence_finish(&sequence), 999999);
+	sequence = (struct psample_sequence){.next = UINT32_MAX - 1}; /* over the end of 32 bits */
+	lost = psample_sequence_update(&sequence, UINT32_MAX - 1);
+	lost += psample_sequence_update(&sequence, 2);
+	ck_assert_uint_eq(lost + psample_sequence_finish(&sequence), 3);
 }
 END_TEST
 
 START_TEST(one_that_comes_late_or_twice_is_not_lost)
 {
-	struct psample_account account = {0};
-	uint32_t lost = psample_account_take(&account, 0) + psample_account_take(&account, 2) +
-	    psample_account_take(&account, 1) + psample_account_take(&account, 3) +
-	    psample_account_take(&account, 3) + psample_account_take(&account, 0);
+	struct psample_sequence sequence = {0};
+	uint32_t lost = psample_sequence_update(&sequence, 0) + psample_sequence_update(&sequence, 2) +
+	    psample_sequence_update(&sequence, 1) + psample_sequence_update(&sequence, 3) +
+	    psample_sequence_update(&sequence, 3) + psample_sequence_update(&sequence, 0);
 
-	ck_assert_uint_eq(lost + psample_account_close(&account), 0);
+	ck_assert_uint_eq(lost + psample_sequence_finish(&sequence), 0);
 }
 END_TEST
 
 /* Numbers in order or two neighbours exchanged, some lost: the account comes to what was lost. */
 START_TEST(what_is_lost_is_counted)
 {
-	struct psample_account account = {0};
+	struct psample_sequence sequence = {0};
 	uint32_t lost = 0, truth = 0, n = 200000;
 	unsigned seed = 20261121u + (unsigned)_i;
 
@@ -178,10 +178,10 @@ START_TEST(what_is_lost_is_counted)
 			if (gone && number + 2 < n)
 				truth++;
 			else
-				lost += psample_account_take(&account, pair[exchanged ? 1 - i : i]);
+				lost += psample_sequence_update(&sequence, pair[exchanged ? 1 - i : i]);
 		}
 	}
-	ck_assert_uint_eq(lost + psample_account_close(&account), truth);
+	ck_assert_uint_eq(lost + psample_sequence_finish(&sequence), truth);
 }
 END_TEST
 

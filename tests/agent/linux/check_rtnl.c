@@ -243,20 +243,20 @@ START_TEST(an_address_is_where_it_was_last_seen)
 	struct rtnl_neighbour other_vlan = neighbour(1, 30, 7), own = neighbour(2, 0, 5);
 	struct fdb fdb = {0};
 
-	ck_assert_int_eq(fdb_take(&fdb, &here), 1);
-	ck_assert_int_eq(fdb_take(&fdb, &here), 0);
-	ck_assert_int_eq(fdb_take(&fdb, &other_vlan), 1);
-	ck_assert_int_eq(fdb_take(&fdb, &there), 1); /* moved */
+	ck_assert_int_eq(fdb_update(&fdb, &here), 1);
+	ck_assert_int_eq(fdb_update(&fdb, &here), 0);
+	ck_assert_int_eq(fdb_update(&fdb, &other_vlan), 1);
+	ck_assert_int_eq(fdb_update(&fdb, &there), 1); /* moved */
 	here.gone = true; /* it has left the old port, late */
-	ck_assert_int_eq(fdb_take(&fdb, &here), 0);
+	ck_assert_int_eq(fdb_update(&fdb, &here), 0);
 	ck_assert_uint_eq(fdb_find(&fdb, 0, there.mac)->kernel_index, 6);
 	ck_assert_uint_eq(fdb_find(&fdb, 30, there.mac)->kernel_index, 7);
 	there.gone = true;
-	ck_assert_int_eq(fdb_take(&fdb, &there), 0);
+	ck_assert_int_eq(fdb_update(&fdb, &there), 0);
 	ck_assert_ptr_null(fdb_find(&fdb, 0, there.mac));
 	ck_assert_uint_eq(fdb.n, 1);
 	own.state = NUD_PERMANENT;
-	ck_assert_int_eq(fdb_take(&fdb, &own), 0); /* the bridge's own is nobody new */
+	ck_assert_int_eq(fdb_update(&fdb, &own), 0); /* the bridge's own is nobody new */
 	ck_assert_uint_eq(fdb_find(&fdb, 0, own.mac)->status, HAL_ADDRESS_SELF);
 	own.flags = NTF_SELF;
 	ck_assert(!fdb_concerns(&own));
@@ -271,19 +271,19 @@ START_TEST(the_table_has_a_limit_and_forgets_in_any_order)
 
 	for (uint32_t i = 0; i < HAL_MAX_ADDRESSES; i++) {
 		n = neighbour(i, i % 3, 1 + i % 7);
-		ck_assert_int_eq(fdb_take(&fdb, &n), 1);
+		ck_assert_int_eq(fdb_update(&fdb, &n), 1);
 	}
 	n = neighbour(HAL_MAX_ADDRESSES, 0, 1);
-	ck_assert_int_eq(fdb_take(&fdb, &n), -ENOSPC);
+	ck_assert_int_eq(fdb_update(&fdb, &n), -ENOSPC);
 	n = neighbour(4, 1, 9); /* one that is known may still move */
-	ck_assert_int_eq(fdb_take(&fdb, &n), 1);
+	ck_assert_int_eq(fdb_update(&fdb, &n), 1);
 	for (uint32_t i = 0; i < HAL_MAX_ADDRESSES; i++) {
 		uint32_t number = i * 48271u % HAL_MAX_ADDRESSES; /* odd: every one, once */
 
 		n = neighbour(number, number % 3, number == 4 ? 9 : 1 + number % 7);
 		ck_assert_ptr_nonnull(fdb_find(&fdb, n.vlan, n.mac));
 		n.gone = true;
-		fdb_take(&fdb, &n);
+		fdb_update(&fdb, &n);
 		ck_assert_ptr_null(fdb_find(&fdb, n.vlan, n.mac));
 		ck_assert_uint_eq(fdb.n, HAL_MAX_ADDRESSES - 1 - i);
 	}
