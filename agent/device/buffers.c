@@ -158,7 +158,7 @@ buffers_leave_out(struct buffers *b, uint64_t ports)
 
 /* Only ports with a limit count what waits. */
 void
-buffers_queue_multicast(struct buffers *b, const struct lines *lines, uint64_t ports)
+buffers_queue_multicast(struct buffers *b, const struct wires *wires, uint64_t ports)
 {
 	uint64_t limited = 0;
 
@@ -166,7 +166,7 @@ buffers_queue_multicast(struct buffers *b, const struct lines *lines, uint64_t p
 		limited |= (uint64_t)b->pools[i]->mcast_limited << i * TNETX4090_PORTS;
 	for (limited &= ports; limited != 0; limited &= limited - 1) {
 		unsigned port = (unsigned)__builtin_ctzll(limited);
-		struct flight f = {.until_ns = lines_free_ns(lines, port),
+		struct flight f = {.until_ns = wires_free_ns(wires, port),
 		    .port = (uint8_t)port, .slowest = (uint8_t)port};
 
 		tnetx4090_model_mcast_queued(b->places[port].pool, b->places[port].port);

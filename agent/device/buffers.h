@@ -13,7 +13,7 @@
 
 #include "agent/chip/tnetx4090_model.h"
 #include "agent/device/feed.h"
-#include "agent/device/line.h"
+#include "agent/device/wire.h"
 
 enum {
 	BUFFERS_MAX_POOLS = 8,
@@ -148,7 +148,7 @@ void buffers_shift(struct buffers *buffers, unsigned port, int64_t by_ns, uint64
 /* Those of these ports (a bit each) that the next multicast is left out at, counted as such. */
 uint64_t buffers_leave_out(struct buffers *buffers, uint64_t ports);
 /* A multicast has just been queued at these. */
-void buffers_queue_multicast(struct buffers *buffers, const struct lines *lines, uint64_t ports);
+void buffers_queue_multicast(struct buffers *buffers, const struct wires *wires, uint64_t ports);
 
 /* --- senders that wait --- */
 

@@ -108,9 +108,9 @@ discard(struct fabric *f, unsigned port)
 EVERY_FRAME uint64_t
 send(struct fabric *f, unsigned port, const struct c84302_frame *mac, uint64_t at)
 {
-	uint64_t done = lines_send(&f->lines, port, mac->octets, at);
+	uint64_t done = wires_send(&f->wires, port, mac->octets, at);
 
-	if (__builtin_expect(done == LINE_FULL, 0)) {
+	if (__builtin_expect(done == WIRE_QUEUE_FULL, 0)) {
 		discard(f, port);
 		return 0;
 	}
@@ -143,10 +143,10 @@ flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 	uint64_t own = 1ull << port, limited = 0, full, done;
 
 	if (counts_multicasts)
-		limited = buffers_leave_out(&f->buffers, f->lines_up & ~own);
-	done = lines_flood(&f->lines, limited | own, mac->octets, at, &full);
+		limited = buffers_leave_out(&f->buffers, f->links_up & ~own);
+	done = wires_flood(&f->wires, limited | own, mac->octets, at, &full);
 	if (counts_multicasts)
-		buffers_queue_multicast(&f->buffers, &f->lines, f->lines_up & ~(own | limited | full));
+		buffers_queue_multicast(&f->buffers, &f->wires, f->links_up & ~(own | limited | full));
 	add_sums(&f->flooded, mac, 1);
 	add_sums(&f->sums[port].sent, mac, UINT32_MAX);
 	if (__builtin_expect((limited | full) != 0, 0))
@@ -216,7 +216,7 @@ fabric_send_to_sniffer(void *ctx, unsigned device, unsigned channel,
 	if (device >= f->n_chips || !(galnet_model_forwarding(f->chips[device]) >> channel & 1))
 		return;
 	port = f->first_port[device] + channel;
-	if (lines_send(&f->lines, port, mac.octets, f->now_ns) != LINE_FULL)
+	if (wires_send(&f->wires, port, mac.octets, f->now_ns) != WIRE_QUEUE_FULL)
 		add_sums(&f->sums[port].sent, &mac, 1);
 	else
 		c84302_model_event(
@@ -274,9 +274,9 @@ pause(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t 
 	if (!f->ports[port].partner.pause || frame->captured_octets < QUANTA + 2)
 		return;
 	quanta = (uint32_t)frame->octets[QUANTA] << 8 | frame->octets[QUANTA + 1];
-	by = lines_pause(&f->lines, port, quanta, at);
+	by = wires_pause(&f->wires, port, quanta, at);
 	if (f->buffers.n_pools > 0)
-		buffers_shift(&f->buffers, port, by, f->lines.port[port].paused_until_ns, at);
+		buffers_shift(&f->buffers, port, by, f->wires.port[port].paused_until_ns, at);
 }
 
 /* A bad frame: its source, if it is one of the two errors that the chip tells of. */
@@ -300,7 +300,7 @@ take_in(struct fabric *f, const struct feed_frame *frame, const struct c84302_fr
     bool plain, const struct galnet_frame *seen, unsigned *slowest)
 {
 	unsigned port = frame->port;
-	uint64_t at = lines_receive(&f->lines, port, mac->octets, f->now_ns);
+	uint64_t at = wires_receive(&f->wires, port, mac->octets, f->now_ns);
 
 	f->frames++;
 	if (__builtin_expect(!receive(f, port, mac, plain), 0)) {
@@ -342,7 +342,7 @@ count_collision(struct fabric *f, unsigned port)
 FEW_FRAMES void
 drop(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool plain)
 {
-	lines_receive(&f->lines, port, mac->octets, f->now_ns);
+	wires_receive(&f->wires, port, mac->octets, f->now_ns);
 	receive(f, port, mac, plain);
 	f->frames++;
 }
@@ -596,23 +596,23 @@ fabric_follow_links(struct fabric *f)
 {
 	static const struct tnetx4090_partner gone = {0};
 	/* A board that starts has links that have been up for long. */
-	uint64_t awake_until = f->now_ns + (f->links_known ? LINE_SETTLE_NS : 0);
+	uint64_t awake_until = f->now_ns + (f->links_known ? WIRE_SETTLE_NS : 0);
 
 	fabric_release(f, f->now_ns);
 	f->links_known = true;
 	f->links_changed = false;
-	f->lines_up = 0;
+	f->links_up = 0;
 	for (unsigned i = 0; i < f->n_ports; i++) {
 		const struct wiring *w = &f->ports[i];
 		bool up = galnet_model_ports_up(w->chip) >> w->channel & 1;
 
-		lines_set_link(&f->lines, i, up, f->now_ns, awake_until);
+		wires_set_link(&f->wires, i, up, f->now_ns, awake_until);
 		if (f->buffers.n_pools > 0)
 			tnetx4090_model_set_partner(f->buffers.places[i].pool,
 			    f->buffers.places[i].port, up ? &w->partner : &gone, f->now_ns);
-		f->lines_up |= (uint64_t)up << i;
+		f->links_up |= (uint64_t)up << i;
 	}
-	f->ready = f->lines_up;
+	f->ready = f->links_up;
 }
 
 void

@@ -60,7 +60,7 @@ tell_sleep(void *ctx, unsigned entry)
 {
 	struct fabric *f = ctx;
 
-	lines_tell_sleep(&f->lines, entry, f->now_ns);
+	wires_report_sleep(&f->wires, entry, f->now_ns);
 }
 
 static void
@@ -286,21 +286,21 @@ count_event(void *ctx, unsigned port, enum c84302_counter counter, uint32_t n)
 static int
 add_lines(struct fabric *f, const struct board_plan *plan)
 {
-	struct line_config lines[BOARD_MAX_PORTS];
+	struct wire_config lines[BOARD_MAX_PORTS];
 	int rc;
 
 	for (unsigned i = 0; i < f->n_ports; i++)
-		lines[i] = (struct line_config){
+		lines[i] = (struct wire_config){
 		    .speed_mbps = board_port(plan, i)->speed_mbps,
 		    .full_duplex = board_port(plan, i)->duplex == BOARD_FULL,
 		    .eee = board_port(plan, i)->eee,
 		    .idle_us = board_port(plan, i)->eee_idle_us,
 		    .wake_us = board_port(plan, i)->eee_wake_us,
 		};
-	rc = lines_init(&f->lines, lines, f->n_ports);
-	f->lines.eee = f->eee;
-	f->lines.count = count_event;
-	f->lines.ctx = f;
+	rc = wires_init(&f->wires, lines, f->n_ports);
+	f->wires.eee = f->eee;
+	f->wires.count = count_event;
+	f->wires.ctx = f;
 	return rc;
 }
 

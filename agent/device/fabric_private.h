@@ -10,7 +10,7 @@
 #include "agent/device/board_regs.h"
 #include "agent/device/buffers.h"
 #include "agent/device/fabric.h"
-#include "agent/device/line.h"
+#include "agent/device/wire.h"
 
 /* Where a port of the board is. */
 struct wiring {
@@ -44,9 +44,9 @@ struct fabric {
 	bool links_changed; /* ports may have come up or gone down since lines were told */
 	bool links_known;   /* they have been told at all */
 	bool eee_read;	    /* the CPU has been at the EEE unit since it was last settled */
-	uint64_t lines_up;  /* ports that were up then, a bit each */
+	uint64_t links_up;  /* ports that were up then, a bit each */
 	uint64_t ready;	    /* the same while links have not changed, else none */
-	struct lines lines;
+	struct wires wires;
 	struct buffers buffers;
 	struct c84302_sums flooded; /* since create */
 	struct port_sums sums[BOARD_MAX_PORTS];

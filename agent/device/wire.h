@@ -3,7 +3,7 @@
  * been sent, and when a line slept in between. Nothing ticks: a port is known by the time at which
  * it will be free, and a frame that is queued moves that on.
  *
- * A line carries LINE_OVERHEAD_OCTETS with each frame. A queue holds LINE_QUEUE_OCTETS. PAUSE stops
+ * A line carries WIRE_OVERHEAD_OCTETS with each frame. A queue holds WIRE_QUEUE_OCTETS. PAUSE stops
  * a queue (802.3 annex 31B). In half duplex both directions share one medium: a frame that begins
  * within the slot time of one going the other way collides, and both back off; one that comes later
  * waits. With Energy Efficient Ethernet a direction sleeps when it has been idle for a while.
@@ -12,8 +12,8 @@
  * are equal, kept once, and a flooded frame costs the same on any board. A port that sends on its
  * own falls out of step, and is in step again when the queues are next equal.
  */
-#ifndef EASE_AGENT_DEVICE_LINE_H
-#define EASE_AGENT_DEVICE_LINE_H
+#ifndef EASE_AGENT_DEVICE_WIRE_H
+#define EASE_AGENT_DEVICE_WIRE_H
 
 #include "agent/chip/c84302_regs.h"
 #include "agent/chip/eee_calendar_model.h"
@@ -22,19 +22,19 @@
 #include <stdint.h>
 
 enum {
-	LINE_MAX = 64, /* ports: bits of a word */
-	LINE_MAX_KINDS = 8,
-	LINE_OVERHEAD_OCTETS = 20, /* preamble, start of frame, gap */
-	LINE_SLOT_BITS = 512, /* slot time, and the unit of pause times */
-	LINE_MAX_ATTEMPTS = 16,
+	WIRE_MAX = 64, /* ports: bits of a word */
+	WIRE_MAX_CLASSES = 8,
+	WIRE_OVERHEAD_OCTETS = 20, /* preamble, start of frame, gap */
+	WIRE_SLOT_BITS = 512, /* slot time, and the unit of pause times */
+	WIRE_MAX_ATTEMPTS = 16,
 };
-#define LINE_QUEUE_OCTETS (1u << 20) /* *assumed*: a share of the chip's 1 or 2 MB of DRAM */
+#define WIRE_QUEUE_OCTETS (1u << 20) /* *assumed*: a share of the chip's 1 or 2 MB of DRAM */
 /* Time to wake up: what products use (eee: 17 us at 1 Gb/s, 30 us at other speeds). */
-#define LINE_WAKE_1G_NS 17000u
-#define LINE_WAKE_NS	30000u
-#define LINE_SETTLE_NS	1000000000u /* LPI is not asked for in a link's first second */
+#define WIRE_WAKE_1G_NS 17000u
+#define WIRE_WAKE_NS	30000u
+#define WIRE_SETTLE_NS	1000000000u /* LPI is not asked for in a link's first second */
 
-struct line_config {
+struct wire_config {
 	uint32_t speed_mbps; /* 10, 100 or 1000 */
 	bool full_duplex;
 	bool eee; /* agreed with the partner; full duplex only */
@@ -43,8 +43,8 @@ struct line_config {
 };
 
 /* Ports that are alike. */
-struct line_kind {
-	struct line_config config;
+struct wire_class {
+	struct wire_config config;
 	uint64_t ports;	  /* that are up, a bit each */
 	uint64_t in_step; /* of these: free_ns is theirs */
 	uint64_t free_ns;
@@ -55,19 +55,19 @@ struct line_kind {
 	uint64_t wake_ns;
 };
 
-struct line {
+struct wire {
 	uint64_t free_ns;    /* when all that is queued will have left; in step: the kind's */
 	uint64_t rx_free_ns; /* end of the last frame that came in */
 	uint64_t awake_until_ns; /* not asleep before: the link was not up for long enough */
 	uint64_t paused_until_ns;
 	uint64_t last_start_ns; /* half duplex: of the last frame sent */
-	struct line_kind *kind; /* in the lines that the line is in */
+	struct wire_class *class; /* in the lines that the line is in */
 };
 
-struct lines {
-	struct line_kind kinds[LINE_MAX_KINDS];
-	unsigned n_kinds;
-	struct line port[LINE_MAX];
+struct wires {
+	struct wire_class classes[WIRE_MAX_CLASSES];
+	unsigned n_classes;
+	struct wire port[WIRE_MAX];
 	uint32_t random;
 	struct eee_calendar_model *eee; /* borrowed; NULL: no port has EEE */
 	/* The MAC is to count n events. */
@@ -76,117 +76,117 @@ struct lines {
 };
 
 /* n ports, all down. The caller sets eee, count and ctx behind it. -EINVAL: too many kinds. */
-int lines_init(struct lines *lines, const struct line_config *ports, unsigned n);
+int wires_init(struct wires *wires, const struct wire_config *ports, unsigned n);
 /* A link that has just come up does not sleep before awake_until_ns. */
-void lines_set_link(struct lines *lines, unsigned port, bool up, uint64_t now_ns,
+void wires_set_link(struct wires *wires, unsigned port, bool up, uint64_t now_ns,
     uint64_t awake_until_ns);
 
-#define LINE_FULL UINT64_MAX
+#define WIRE_QUEUE_FULL UINT64_MAX
 /* Queues a frame that is there at now_ns at all ports that are up but those of `except` (a bit
  * each): when the slowest will have sent it; 0: none does. *full gets the ports whose queues are
  * full. */
-uint64_t lines_flood(struct lines *lines, uint64_t except, uint32_t octets, uint64_t now_ns,
+uint64_t wires_flood(struct wires *wires, uint64_t except, uint32_t octets, uint64_t now_ns,
     uint64_t *full);
 /* The partner wants no frames for so many slot times; 0: it wants them again. Returns by how much
  * that moves what is queued. */
-int64_t lines_pause(struct lines *lines, unsigned port, uint32_t quanta, uint64_t now_ns);
+int64_t wires_pause(struct wires *wires, unsigned port, uint32_t quanta, uint64_t now_ns);
 
 /* When the port will be free, paused or not. */
-uint64_t lines_free_ns(const struct lines *lines, unsigned port);
+uint64_t wires_free_ns(const struct wires *wires, unsigned port);
 /* Tells the sleep of an entry of the EEE unit that is under way up to now_ns. */
-void lines_tell_sleep(struct lines *lines, unsigned entry, uint64_t now_ns);
+void wires_report_sleep(struct wires *wires, unsigned entry, uint64_t now_ns);
 
 /* --- for each frame --- */
 
 static inline uint64_t
-line_serial_ns(const struct line_kind *kind, uint32_t octets)
+wire_serial_ns(const struct wire_class *class, uint32_t octets)
 {
-	return (uint64_t)(octets + LINE_OVERHEAD_OCTETS) * kind->octet_ns;
+	return (uint64_t)(octets + WIRE_OVERHEAD_OCTETS) * class->octet_ns;
 }
 
 /* When a direction falls asleep that has been idle since then. */
 static inline uint64_t
-line_sleep_ns(const struct line_kind *kind, const struct line *line, uint64_t idle_since)
+wire_sleep_ns(const struct wire_class *class, const struct wire *wire, uint64_t idle_since)
 {
-	uint64_t from = idle_since + kind->idle_ns;
+	uint64_t from = idle_since + class->idle_ns;
 
-	return from > line->awake_until_ns ? from : line->awake_until_ns;
+	return from > wire->awake_until_ns ? from : wire->awake_until_ns;
 }
 
 /* The port is about to do something that the others of its kind do not. */
 static inline void
-line_fall_out_of_step(struct lines *l, unsigned port)
+wire_leave_step(struct wires *l, unsigned port)
 {
-	struct line *line = &l->port[port];
-	struct line_kind *kind = line->kind;
+	struct wire *wire = &l->port[port];
+	struct wire_class *class = wire->class;
 	uint64_t bit = 1ull << port;
 
-	if (!(kind->in_step & bit))
+	if (!(class->in_step & bit))
 		return;
-	kind->in_step &= ~bit;
-	line->free_ns = kind->free_ns;
+	class->in_step &= ~bit;
+	wire->free_ns = class->free_ns;
 }
 
 /* A half-duplex port sends: its last frame's start decides about collisions. */
-void lines_note_half_duplex(struct lines *lines, unsigned port, uint64_t start, uint64_t now_ns);
+void wires_note_half_duplex(struct wires *wires, unsigned port, uint64_t start, uint64_t now_ns);
 
 static inline uint64_t
-line_send_alone(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
+wire_send_alone(struct wires *l, unsigned port, uint32_t octets, uint64_t now)
 {
-	struct line *line = &l->port[port];
-	const struct line_kind *kind = line->kind;
-	uint64_t start = line->free_ns, asleep;
+	struct wire *wire = &l->port[port];
+	const struct wire_class *class = wire->class;
+	uint64_t start = wire->free_ns, asleep;
 
 	if (start < now) {
-		asleep = line_sleep_ns(kind, line, start);
+		asleep = wire_sleep_ns(class, wire, start);
 		start = now;
 		if (asleep < now) {
 			eee_calendar_model_sleep(l->eee, EEE_ENTRY(port, EEE_TX), asleep, now);
-			start += kind->wake_ns;
+			start += class->wake_ns;
 		}
-	} else if (start > now + kind->limit_ns && start > line->paused_until_ns + kind->limit_ns) {
-		return LINE_FULL;
+	} else if (start > now + class->limit_ns && start > wire->paused_until_ns + class->limit_ns) {
+		return WIRE_QUEUE_FULL;
 	}
-	if (__builtin_expect(!kind->full_duplex, 0))
-		lines_note_half_duplex(l, port, start, now);
-	line->free_ns = start + line_serial_ns(kind, octets);
-	return line->free_ns;
+	if (__builtin_expect(!class->full_duplex, 0))
+		wires_note_half_duplex(l, port, start, now);
+	wire->free_ns = start + wire_serial_ns(class, octets);
+	return wire->free_ns;
 }
 
-/* Queues a frame that is there at now_ns: when it will have left, or LINE_FULL. */
+/* Queues a frame that is there at now_ns: when it will have left, or WIRE_QUEUE_FULL. */
 static inline uint64_t
-lines_send(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
+wires_send(struct wires *l, unsigned port, uint32_t octets, uint64_t now)
 {
-	line_fall_out_of_step(l, port);
-	return line_send_alone(l, port, octets, now);
+	wire_leave_step(l, port);
+	return wire_send_alone(l, port, octets, now);
 }
 
 /* Both directions share one medium. */
-uint64_t lines_receive_half_duplex(struct lines *lines, unsigned port, uint64_t begin,
+uint64_t wires_receive_half_duplex(struct wires *wires, unsigned port, uint64_t begin,
     uint64_t serial);
 
 /* A frame whose last octet was recorded at now_ns comes in; returns when it has really come, the
  * line allowing. */
 static inline uint64_t
-lines_receive(struct lines *l, unsigned port, uint32_t octets, uint64_t now)
+wires_receive(struct wires *l, unsigned port, uint32_t octets, uint64_t now)
 {
-	struct line *line = &l->port[port];
-	const struct line_kind *kind = line->kind;
-	uint64_t serial = line_serial_ns(kind, octets), idle = line->rx_free_ns, asleep;
+	struct wire *wire = &l->port[port];
+	const struct wire_class *class = wire->class;
+	uint64_t serial = wire_serial_ns(class, octets), idle = wire->rx_free_ns, asleep;
 	uint64_t begin = now > serial ? now - serial : 0;
 
 	if (begin <= idle) {
 		begin = idle;
 	} else {
-		asleep = line_sleep_ns(kind, line, idle);
-		if (asleep + kind->wake_ns < begin)
+		asleep = wire_sleep_ns(class, wire, idle);
+		if (asleep + class->wake_ns < begin)
 			eee_calendar_model_sleep(
-			    l->eee, EEE_ENTRY(port, EEE_RX), asleep, begin - kind->wake_ns);
+			    l->eee, EEE_ENTRY(port, EEE_RX), asleep, begin - class->wake_ns);
 	}
-	if (__builtin_expect(!kind->full_duplex, 0))
-		return lines_receive_half_duplex(l, port, begin, serial);
-	line->rx_free_ns = begin + serial;
-	return line->rx_free_ns;
+	if (__builtin_expect(!class->full_duplex, 0))
+		return wires_receive_half_duplex(l, port, begin, serial);
+	wire->rx_free_ns = begin + serial;
+	return wire->rx_free_ns;
 }
 
 #endif
