@@ -1,6 +1,6 @@
 #include "agent/device/feed.h"
 
-#include "agent/device/deal.h"
+#include "agent/device/port_assignment.h"
 #include "agent/device/inject.h"
 #include "agent/device/live.h"
 #include "agent/device/preload.h"
@@ -68,7 +68,7 @@ struct source {
 struct feed {
 	bool loop;
 	enum feed_deal deal_mode;
-	struct deal *deal; /* NULL: no source is dealt */
+	struct port_assignment *assignment; /* NULL: no source is dealt */
 	struct inject *inject; /* NULL: the line damages nothing */
 	struct preload *preload; /* NULL: frames come from the sources */
 	struct source *sources; /* the last one has no file, but the changes of links */
@@ -117,8 +117,8 @@ frame_port(struct feed *feed, const struct source *s, const struct savefile_reco
 	if (s->port >= 0)
 		return (uint16_t)s->port;
 	if (feed->deal_mode == FEED_DEAL_INTERFACE)
-		return (uint16_t)deal_by_turn(feed->deal, r->interface);
-	port = deal_port(feed->deal, captured >= HEADER_OCTETS ? deal_source(r->octets) : 0,
+		return (uint16_t)port_by_turn(feed->assignment, r->interface);
+	port = port_of_source(feed->assignment, captured >= HEADER_OCTETS ? frame_source(r->octets) : 0,
 	    &full);
 	if (full)
 		stat_add(&feed->stats, FEED_STAT_DEAL_FULL, 1);
@@ -584,7 +584,7 @@ prepare(struct feed *feed, const struct feed_config *config, char *error, size_t
 		return rc;
 	}
 	if (is_dealt(config))
-		rc = deal_create(config->deal, config->ports, config->n_ports, &feed->deal);
+		rc = port_assignment_create(config->deal, config->ports, config->n_ports, &feed->assignment);
 	if (rc < 0)
 		snprintf(error, error_size, "a capture is to be dealt, but no port takes part");
 	return rc;
@@ -682,7 +682,7 @@ feed_destroy(struct feed *feed)
 	free(feed->sources);
 	free(feed->live);
 	free(feed->link_changes);
-	deal_destroy(feed->deal);
+	port_assignment_destroy(feed->assignment);
 	inject_destroy(feed->inject);
 	preload_destroy(feed->preload);
 	free(feed);

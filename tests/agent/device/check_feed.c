@@ -1,5 +1,5 @@
 /* Captures as input: formats, what is left out and counted, order, dealing, loops. */
-#include "agent/device/deal.h"
+#include "agent/device/port_assignment.h"
 #include "agent/device/feed.h"
 #include "common/log.h"
 #include "tests/support/make_capture.h"
@@ -250,18 +250,18 @@ END_TEST
 
 START_TEST(dealing_is_bounded)
 {
-	struct deal *deal;
+	struct port_assignment *deal;
 	bool full = false;
 
-	ck_assert_int_eq(deal_create(FEED_DEAL_ROUND_ROBIN, ports, 3, &deal), 0);
+	ck_assert_int_eq(port_assignment_create(FEED_DEAL_ROUND_ROBIN, ports, 3, &deal), 0);
 	for (uint64_t i = 0; i < FEED_DEAL_ADDRESSES; i++)
-		ck_assert_uint_eq(deal_port(deal, MAC_A + i, &full), i % 3);
+		ck_assert_uint_eq(port_of_source(deal, MAC_A + i, &full), i % 3);
 	ck_assert(!full);
-	ck_assert_uint_lt(deal_port(deal, MAC_A + FEED_DEAL_ADDRESSES, &full), 3);
+	ck_assert_uint_lt(port_of_source(deal, MAC_A + FEED_DEAL_ADDRESSES, &full), 3);
 	ck_assert(full);
-	ck_assert_uint_eq(deal_port(deal, MAC_A + 4, &full), 1);
-	deal_destroy(deal);
-	ck_assert_int_eq(deal_create(FEED_DEAL_HASH, ports, 0, &deal), -EINVAL);
+	ck_assert_uint_eq(port_of_source(deal, MAC_A + 4, &full), 1);
+	port_assignment_destroy(deal);
+	ck_assert_int_eq(port_assignment_create(FEED_DEAL_HASH, ports, 0, &deal), -EINVAL);
 }
 END_TEST
 

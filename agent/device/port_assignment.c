@@ -1,12 +1,12 @@
-#include "agent/device/deal.h"
+#include "agent/device/port_assignment.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 int
-deal_create(enum feed_deal mode, const unsigned *ports, size_t n_ports, struct deal **deal)
+port_assignment_create(enum feed_deal mode, const unsigned *ports, size_t n_ports, struct port_assignment **assignment)
 {
-	struct deal *d;
+	struct port_assignment *d;
 
 	if (n_ports == 0 || n_ports > UINT16_MAX)
 		return -EINVAL;
@@ -21,35 +21,35 @@ deal_create(enum feed_deal mode, const unsigned *ports, size_t n_ports, struct d
 	memcpy(d->ports, ports, n_ports * sizeof(*ports));
 	d->mode = mode;
 	d->n_ports = n_ports;
-	*deal = d;
+	*assignment = d;
 	return 0;
 }
 
 void
-deal_destroy(struct deal *deal)
+port_assignment_destroy(struct port_assignment *assignment)
 {
-	if (!deal)
+	if (!assignment)
 		return;
-	free(deal->ports);
-	free(deal);
+	free(assignment->ports);
+	free(assignment);
 }
 
 static unsigned
-by_hash(const struct deal *d, uint64_t address)
+by_hash(const struct port_assignment *d, uint64_t address)
 {
 	return d->ports[(address * 0x9e3779b97f4a7c15ull >> 32) % d->n_ports];
 }
 
 unsigned
-deal_port_slowly(struct deal *d, uint64_t source, bool *full)
+port_of_source_slow_path(struct port_assignment *d, uint64_t source, bool *full)
 {
-	size_t slot = deal_slot(source);
+	size_t slot = source_slot(source);
 	bool group = source >> 40 & 1;
 	unsigned port;
 
 	if (group || source == 0 || d->mode == FEED_DEAL_HASH)
 		return by_hash(d, source);
-	for (; d->slots[slot] != 0; slot = (slot + 1) % DEAL_SLOTS)
+	for (; d->slots[slot] != 0; slot = (slot + 1) % ASSIGNMENT_SLOTS)
 		if (d->slots[slot] >> 16 == source)
 			return d->slots[slot] & UINT16_MAX;
 	if (d->n_known == FEED_DEAL_ADDRESSES) {
