@@ -1,7 +1,7 @@
 #include "agent/device/feed.h"
 
 #include "agent/device/port_assignment.h"
-#include "agent/device/inject.h"
+#include "agent/device/error_injection.h"
 #include "agent/device/live.h"
 #include "agent/device/preload.h"
 #include "agent/device/savefile.h"
@@ -69,7 +69,7 @@ struct feed {
 	bool loop;
 	enum feed_deal deal_mode;
 	struct port_assignment *assignment; /* NULL: no source is dealt */
-	struct inject *inject; /* NULL: the line damages nothing */
+	struct error_injection *injection; /* NULL: the line damages nothing */
 	struct preload *preload; /* NULL: frames come from the sources */
 	struct source *sources; /* the last one has no file, but the changes of links */
 	size_t n_sources;
@@ -160,7 +160,7 @@ static void
 inject_errors(struct feed *feed, struct feed_frame *frames, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int kind = inject_frame(feed->inject, &frames[i]);
+		int kind = error_injection_apply(feed->injection, &frames[i]);
 
 		if (kind >= 0)
 			stat_add(&feed->stats, FEED_STAT_INJECTED + (unsigned)kind, 1);
@@ -188,7 +188,7 @@ make_frames(struct feed *feed, struct source *s, const struct savefile_record *r
 			pad(feed, f, length);
 		f++;
 	}
-	if (feed->inject)
+	if (feed->injection)
 		inject_errors(feed, frames, (size_t)(f - frames));
 	return (size_t)(f - frames);
 }
@@ -577,8 +577,8 @@ prepare(struct feed *feed, const struct feed_config *config, char *error, size_t
 	int rc = 0;
 
 	if (config->n_errors > 0)
-		rc = inject_create(config->errors, config->n_errors, config->error_seed,
-		    &feed->inject);
+		rc = error_injection_create(config->errors, config->n_errors, config->error_seed,
+		    &feed->injection);
 	if (rc < 0) {
 		snprintf(error, error_size, "errors of the line: %s", strerror(-rc));
 		return rc;
@@ -683,7 +683,7 @@ feed_destroy(struct feed *feed)
 	free(feed->live);
 	free(feed->link_changes);
 	port_assignment_destroy(feed->assignment);
-	inject_destroy(feed->inject);
+	error_injection_destroy(feed->injection);
 	preload_destroy(feed->preload);
 	free(feed);
 }

@@ -1,4 +1,4 @@
-#include "agent/device/inject.h"
+#include "agent/device/error_injection.h"
 
 #include "agent/chip/c84302_model.h"
 
@@ -15,7 +15,7 @@ struct rule {
 	uint64_t left;	 /* good frames until the next one is hit, 1 or more */
 };
 
-struct inject {
+struct error_injection {
 	size_t n;
 	struct rule rules[];
 };
@@ -52,9 +52,9 @@ draw_gap(struct rule *rule)
 }
 
 int
-inject_create(const struct feed_error *errors, size_t n, uint64_t seed, struct inject **inject)
+error_injection_create(const struct feed_error *errors, size_t n, uint64_t seed, struct error_injection **injection)
 {
-	struct inject *i = calloc(1, sizeof(*i) + n * sizeof(i->rules[0]));
+	struct error_injection *i = calloc(1, sizeof(*i) + n * sizeof(i->rules[0]));
 
 	if (!i)
 		return -ENOMEM;
@@ -62,7 +62,7 @@ inject_create(const struct feed_error *errors, size_t n, uint64_t seed, struct i
 		struct rule *rule = &i->rules[i->n++];
 
 		if (errors[k].one_in == 0) {
-			inject_destroy(i);
+			error_injection_destroy(i);
 			return -EINVAL;
 		}
 		*rule = (struct rule){.port = errors[k].port, .kind = errors[k].kind,
@@ -71,14 +71,14 @@ inject_create(const struct feed_error *errors, size_t n, uint64_t seed, struct i
 			(uint64_t)errors[k].kind << 56};
 		rule->left = draw_gap(rule);
 	}
-	*inject = i;
+	*injection = i;
 	return 0;
 }
 
 void
-inject_destroy(struct inject *inject)
+error_injection_destroy(struct error_injection *injection)
 {
-	free(inject);
+	free(injection);
 }
 
 static bool
@@ -105,13 +105,13 @@ damage(struct feed_frame *f, const struct effect *effect)
 
 /* Every rule of the port counts every good frame; a turn that another rule took comes next time. */
 int
-inject_frame(struct inject *inject, struct feed_frame *frame)
+error_injection_apply(struct error_injection *injection, struct feed_frame *frame)
 {
 	int kind = -1;
 
 	if (!is_good(frame))
 		return -1;
-	for (struct rule *rule = inject->rules; rule < inject->rules + inject->n; rule++) {
+	for (struct rule *rule = injection->rules; rule < injection->rules + injection->n; rule++) {
 		if (rule->port != frame->port)
 			continue;
 		if (rule->left > 1) {
