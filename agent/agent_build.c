@@ -118,14 +118,14 @@ static int
 create_emulated(const struct agent_config *config, const struct agent_state *state,
     struct hal_device **device, char *error, size_t error_size)
 {
-	struct numbers_kept *kept = calloc(state->ports.n + 1, sizeof(*kept));
+	struct kept_if_index *kept = calloc(state->ports.n + 1, sizeof(*kept));
 	struct emulated_config emulated = emulated_from(config);
 	int rc;
 
 	if (kept == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < state->ports.n; i++)
-		kept[i] = (struct numbers_kept){state->ports.items[i].name,
+		kept[i] = (struct kept_if_index){state->ports.items[i].name,
 		    state->ports.items[i].if_index};
 	emulated.kept = kept;
 	emulated.n_kept = state->ports.n;

@@ -13,7 +13,7 @@ enum row {
 	ROW_COUNTER,
 };
 
-struct port {
+struct c84302_port {
 	struct c84302_model *model;
 	struct regmodel regs;
 	uint32_t counter[C84302_COUNTERS + 1]; /* by number; 0 unused */
@@ -31,7 +31,7 @@ struct port {
 
 struct c84302_model {
 	struct c84302_model_config config;
-	struct port port[C84302_PORTS];
+	struct c84302_port port[C84302_PORTS];
 };
 
 static void
@@ -45,7 +45,7 @@ update_line(struct c84302_model *model)
 }
 
 static void
-update_interrupt(struct port *port)
+update_interrupt(struct c84302_port *port)
 {
 	bool up = false;
 
@@ -59,7 +59,7 @@ update_interrupt(struct port *port)
 }
 
 static void
-set_counter(struct port *port, unsigned n, uint32_t value)
+set_counter(struct c84302_port *port, unsigned n, uint32_t value)
 {
 	port->gone[n] += port->counter[n] - value;
 	port->counter[n] = value;
@@ -67,7 +67,7 @@ set_counter(struct port *port, unsigned n, uint32_t value)
 
 /* Bit 31 of a counter has changed: it is half full, or it has passed its maximum. */
 static __attribute__((noinline)) void
-top_bit_changed(struct port *port, unsigned n, uint32_t before)
+top_bit_changed(struct c84302_port *port, unsigned n, uint32_t before)
 {
 	bool was_high = before & C84302_HALF_FULL;
 
@@ -81,7 +81,7 @@ top_bit_changed(struct port *port, unsigned n, uint32_t before)
 
 /* Events come in amounts below 2^31 a call, so a change of the top bit shows both thresholds. */
 static inline void
-count(struct port *port, unsigned n, uint32_t amount)
+count(struct c84302_port *port, unsigned n, uint32_t amount)
 {
 	uint32_t before = port->counter[n];
 
@@ -91,7 +91,7 @@ count(struct port *port, unsigned n, uint32_t amount)
 }
 
 static void
-count_bad_length(struct port *port, bool too_long, bool bad_fcs)
+count_bad_length(struct c84302_port *port, bool too_long, bool bad_fcs)
 {
 	if (too_long)
 		count(port, bad_fcs ? C84302_JABBERS : C84302_OVERSIZE_PKTS, 1);
@@ -100,7 +100,7 @@ count_bad_length(struct port *port, bool too_long, bool bad_fcs)
 }
 
 static void
-count_bad_fcs(struct port *port, uint8_t faults)
+count_bad_fcs(struct c84302_port *port, uint8_t faults)
 {
 	count(port, C84302_CRC_ALIGN_ERRORS, 1);
 	count(port, faults & C84302_FAULT_ALIGNMENT ? C84302_ALIGNMENT_ERRORS : C84302_FCS_ERRORS,
@@ -109,7 +109,7 @@ count_bad_fcs(struct port *port, uint8_t faults)
 
 /* 802.3 counts a length field that does not match what came; padding is allowed for. */
 static void
-count_length_field(struct port *port, const struct c84302_frame *frame)
+count_length_field(struct c84302_port *port, const struct c84302_frame *frame)
 {
 	enum { HEADER_AND_FCS = 18, MIN_DATA = 46, MAX_DATA = 1500, MIN_TYPE = 0x600 };
 	uint32_t data = frame->octets - HEADER_AND_FCS;
@@ -122,7 +122,7 @@ count_length_field(struct port *port, const struct c84302_frame *frame)
 }
 
 static void
-count_good(struct port *port, const struct c84302_frame *frame)
+count_good(struct c84302_port *port, const struct c84302_frame *frame)
 {
 	static const uint8_t by_kind[C84302_KINDS] = {
 	    [C84302_UCAST] = C84302_RX_UCAST,
@@ -143,7 +143,7 @@ count_good(struct port *port, const struct c84302_frame *frame)
 bool
 c84302_model_receive(struct c84302_model *model, unsigned port, const struct c84302_frame *frame)
 {
-	struct port *p = &model->port[port];
+	struct c84302_port *p = &model->port[port];
 	bool too_long = frame->octets > p->max_octets;
 	bool bad_length = too_long || frame->octets < C84302_MIN_OCTETS;
 	bool bad_fcs = frame->faults & (C84302_FAULT_FCS | C84302_FAULT_ALIGNMENT);
@@ -185,7 +185,7 @@ struct sum_counters {
 };
 
 static void
-add_sums(struct port *p, const struct sum_counters *to, const struct c84302_sums *sums)
+add_sums(struct c84302_port *p, const struct sum_counters *to, const struct c84302_sums *sums)
 {
 	uint32_t pkts = 0;
 
@@ -240,7 +240,7 @@ c84302_model_event(struct c84302_model *model, unsigned port, enum c84302_counte
 static void
 begin_access(void *chip, uint32_t offset)
 {
-	struct port *port = chip;
+	struct c84302_port *port = chip;
 	const struct c84302_model_config *config = &port->model->config;
 
 	if (config->sync)
@@ -251,7 +251,7 @@ begin_access(void *chip, uint32_t offset)
 
 /* Copies the counter to the holding registers, and zeroes it if the read is to. */
 static void
-hold(struct port *port, unsigned n, unsigned parts)
+hold(struct c84302_port *port, unsigned n, unsigned parts)
 {
 	port->held = port->counter[n];
 	port->held_offset = C84302_COUNTER(n);
@@ -263,7 +263,7 @@ hold(struct port *port, unsigned n, unsigned parts)
 static uint32_t
 read_counter(void *chip, unsigned index, uint32_t stored)
 {
-	struct port *port = chip;
+	struct c84302_port *port = chip;
 	bool narrow = port->model->config.bus_is_8_bits;
 	unsigned bits = narrow ? 8 : 16;
 	unsigned n = index + 1;
@@ -295,7 +295,7 @@ mask_written(void *chip, unsigned index, uint32_t written)
 }
 
 static void
-configure(struct port *port)
+configure(struct c84302_port *port)
 {
 	uint32_t config_3 = *regmodel_value(&port->regs, ROW_CONFIG_3, 0);
 	uint32_t config_4 = *regmodel_value(&port->regs, ROW_CONFIG_4, 0);
@@ -343,7 +343,7 @@ void
 c84302_model_reset(struct c84302_model *model)
 {
 	for (unsigned i = 0; i < C84302_PORTS; i++) {
-		struct port *port = &model->port[i];
+		struct c84302_port *port = &model->port[i];
 
 		regmodel_reset(&port->regs);
 		port->held_offset = 0;
@@ -355,7 +355,7 @@ c84302_model_reset(struct c84302_model *model)
 static int
 attach_port(struct c84302_model *model, unsigned i)
 {
-	struct port *port = &model->port[i];
+	struct c84302_port *port = &model->port[i];
 	int rc = regmodel_init(&port->regs, rows, sizeof(rows) / sizeof(rows[0]), port);
 
 	if (rc < 0)

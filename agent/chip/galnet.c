@@ -36,7 +36,7 @@ static const struct stat_name stat_names[GALNET_N_STATS] = {
 	"Error_Source messages: frame too long"},
 };
 
-struct port {
+struct galnet_port {
 	uint32_t skips[GALNET_SKIP_DEPTH]; /* in the chip, by what was written and sampled */
 	unsigned loaded;		   /* how many of them */
 	unsigned refills_due; /* slots that became free and were not reported yet */
@@ -55,7 +55,7 @@ struct ring {
 struct galnet {
 	struct galnet_config config;
 	uint32_t base;	       /* of the device's slice */
-	struct port port[GALNET_MAX_PORTS];
+	struct galnet_port port[GALNET_MAX_PORTS];
 	uint8_t *buffers;      /* two areas, one behind the other */
 	uint32_t buffers_bus;
 	unsigned block;	       /* next one to be filled, over both areas */
@@ -113,7 +113,7 @@ write_skip(const struct galnet *g, unsigned port, uint32_t skip)
 int
 galnet_load_skip(struct galnet *g, unsigned port, uint32_t skip)
 {
-	struct port *p = &g->port[port];
+	struct galnet_port *p = &g->port[port];
 	int rc = 0;
 
 	if (port >= g->config.info->n_ports || skip > GALNET_EASE_COUNT_MASK)
@@ -153,7 +153,7 @@ static int
 suspend(struct galnet *g)
 {
 	for (unsigned port = 0; port < g->config.info->n_ports; port++) {
-		struct port *p = &g->port[port];
+		struct galnet_port *p = &g->port[port];
 		int rc = read_register(g, GALNET_EASE_REGISTER + 4 * port, &p->left);
 
 		if (rc < 0)
@@ -169,7 +169,7 @@ suspend(struct galnet *g)
 static int
 resume_port(struct galnet *g, unsigned port)
 {
-	struct port *p = &g->port[port];
+	struct galnet_port *p = &g->port[port];
 	int rc = 0;
 
 	if (g->restarts >> port & 1) {
@@ -218,7 +218,7 @@ take_refill(struct galnet *g, struct hal *hal)
 {
 	while (g->refills_due != 0) {
 		unsigned i = (unsigned)__builtin_ctz(g->refills_due);
-		struct port *port = &g->port[i];
+		struct galnet_port *port = &g->port[i];
 		bool wanted = port->loaded < GALNET_SKIP_DEPTH;
 
 		port->refills_due = wanted ? port->refills_due - 1 : 0;
@@ -238,7 +238,7 @@ take_refill(struct galnet *g, struct hal *hal)
 static bool
 consume_skip(struct galnet *g, unsigned port)
 {
-	struct port *p = &g->port[port];
+	struct galnet_port *p = &g->port[port];
 
 	g->sample_owed &= ~(1u << port);
 	p->left_known = false;

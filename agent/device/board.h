@@ -44,7 +44,7 @@ enum board_link { BOARD_LINK_DOWN, BOARD_LINK_UP };
 struct board_port {
 	char *name; /* ifName */
 	uint32_t line; /* of the file */
-	uint32_t if_index; /* not of the file: see numbers.h */
+	uint32_t if_index; /* not of the file: see port_numbering.h */
 	uint32_t speed_mbps;
 	int duplex; /* enum board_duplex */
 	int link;   /* enum board_link */

@@ -101,7 +101,7 @@ fetch(struct board_run *r)
 	r->next_frame = 0;
 	r->n_frames = feed ? feed_next_batch(feed, r->frames, BATCH_FRAMES) : 0;
 	for (size_t i = 0; i < FABRIC_HEADERS_AHEAD && i < r->n_frames; i++)
-		fabric_send_for(&r->frames[i]);
+		fabric_prefetch(&r->frames[i]);
 	convert_times(r);
 	if (r->n_frames > 0)
 		return true;
@@ -406,11 +406,11 @@ void
 board_run_leave(struct board_run *r, bool again)
 {
 	if (again)
-		board_run_call_cpu(r);
+		board_run_wake_cpu(r);
 }
 
 void
-board_run_call_cpu(struct board_run *r)
+board_run_wake_cpu(struct board_run *r)
 {
 	bus_model_cpu_lock(r->config.bus);
 	bus_model_set_line(r->config.bus, BOARD_LINE_ATTENTION, true);
@@ -429,7 +429,7 @@ board_run_set_alarm(struct board_run *r, enum board_alarm alarm, uint64_t board_
 }
 
 bool
-board_run_take_alarm(struct board_run *r, enum board_alarm alarm)
+board_run_poll_alarm(struct board_run *r, enum board_alarm alarm)
 {
 	bool due, any = false;
 
@@ -444,7 +444,7 @@ board_run_take_alarm(struct board_run *r, enum board_alarm alarm)
 }
 
 bool
-board_run_take_end(struct board_run *r)
+board_run_poll_end(struct board_run *r)
 {
 	bool taken;
 
@@ -484,7 +484,7 @@ board_run_start(struct board_run *r)
 	r->started = true;
 	if (r->config.lock_step)
 		set_step_line(r, true);
-	board_run_call_cpu(r); /* or the first dispatch, which opens the gate, would not come */
+	board_run_wake_cpu(r); /* or the first dispatch, which opens the gate, would not come */
 	return 0;
 }
 

@@ -59,14 +59,14 @@ bool board_run_step(struct board_run *run);
 enum { BOARD_RUN_STEP_FRAMES = 4096 };
 
 /* Makes the descriptor readable until the next dispatch: a driver has something to report. */
-void board_run_call_cpu(struct board_run *run);
+void board_run_wake_cpu(struct board_run *run);
 
 /* Board time of one alarm; replaces an earlier setting. */
 void board_run_set_alarm(struct board_run *run, enum board_alarm alarm, uint64_t board_us);
 /* True once after it has come due. */
-bool board_run_take_alarm(struct board_run *run, enum board_alarm alarm);
+bool board_run_poll_alarm(struct board_run *run, enum board_alarm alarm);
 /* True once after the last frame of the feed. */
-bool board_run_take_end(struct board_run *run);
+bool board_run_poll_end(struct board_run *run);
 
 enum board_run_stat { BOARD_RUN_STAT_TIMES_BACK, BOARD_RUN_STAT_TIME_STEPS, BOARD_RUN_N_STATS };
 const struct stat_set *board_run_stats(const struct board_run *run);

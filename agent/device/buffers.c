@@ -31,7 +31,7 @@ buffers_free(struct buffers *b)
 {
 	for (unsigned port = 0; port < BUFFERS_MAX_PORTS; port++)
 		while (b->held[port].first)
-			free(buffers_take_held(b, port));
+			free(buffers_pop_held(b, port));
 	free(b->flights);
 	*b = (struct buffers){0};
 }
@@ -104,7 +104,7 @@ buffers_release(struct buffers *b, uint64_t now)
 }
 
 enum tnetx4090_verdict
-buffers_admit_exactly(struct buffers *b, unsigned port, uint32_t n, uint64_t now)
+buffers_admit_slow_path(struct buffers *b, unsigned port, uint32_t n, uint64_t now)
 {
 	struct buffers_place at = buffers_place(b, port);
 	enum tnetx4090_verdict verdict;
@@ -201,7 +201,7 @@ buffers_hold(struct buffers *b, const struct feed_frame *frame)
 }
 
 struct held_frame *
-buffers_take_held(struct buffers *b, unsigned port)
+buffers_pop_held(struct buffers *b, unsigned port)
 {
 	struct held_frame *h = b->held[port].first;
 

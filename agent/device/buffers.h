@@ -71,7 +71,7 @@ buffers_place(const struct buffers *buffers, unsigned port)
 }
 
 /* The slow way of the next: up to date first. */
-enum tnetx4090_verdict buffers_admit_exactly(struct buffers *buffers, unsigned port, uint32_t n,
+enum tnetx4090_verdict buffers_admit_slow_path(struct buffers *buffers, unsigned port, uint32_t n,
     uint64_t now_ns);
 
 /* Charges a frame of so many octets if there is room; *n gets the number of its buffers. With
@@ -87,7 +87,7 @@ buffers_admit(struct buffers *buffers, unsigned port, uint32_t octets, uint64_t 
 	if (__builtin_expect(at.pool->free <= at.pool->quiet + *n ||
 		    at.pool->free - *n < at.pool->least_free ||
 		    p->charged + *n > p->most_charged || buffers->n_recent == BUFFERS_RECENT, 0))
-		return buffers_admit_exactly(buffers, port, *n, now_ns);
+		return buffers_admit_slow_path(buffers, port, *n, now_ns);
 	at.pool->free -= *n;
 	p->charged += *n;
 	return TNETX4090_ACCEPT;
@@ -160,6 +160,6 @@ buffers_first_held(const struct buffers *buffers, unsigned port)
 {
 	return buffers->held[port].first ? &buffers->held[port].first->frame : NULL;
 }
-struct held_frame *buffers_take_held(struct buffers *buffers, unsigned port);
+struct held_frame *buffers_pop_held(struct buffers *buffers, unsigned port);
 
 #endif

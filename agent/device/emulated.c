@@ -3,14 +3,14 @@
 #include "agent/bus/bus_model.h"
 #include "agent/chip/c84302.h"
 #include "agent/chip/galnet.h"
-#include "agent/chip/galnet_static.h"
+#include "agent/chip/galnet_static_addresses.h"
 #include "agent/device/board.h"
 #include "agent/device/board_draw.h"
 #include "agent/device/board_feed.h"
 #include "agent/device/board_regs.h"
 #include "agent/device/board_run.h"
 #include "agent/device/fabric.h"
-#include "agent/device/inventory.h"
+#include "agent/device/board_inventory.h"
 #include "agent/device/resources.h"
 #include "common/log.h"
 
@@ -20,7 +20,7 @@
 
 enum { MAX_STAT_SETS = BOARD_MAX_SWITCH_CHIPS + 4 };
 
-struct port {
+struct emulated_port {
 	struct galnet *chip;
 	unsigned channel;
 	struct c84302 *mac;
@@ -41,7 +41,7 @@ struct emulated {
 	unsigned n_chips;
 	struct c84302 *macs[BOARD_MAX_MAC_CHIPS];
 	unsigned n_macs;
-	struct port ports[BOARD_MAX_PORTS]; /* as in the plan */
+	struct emulated_port ports[BOARD_MAX_PORTS]; /* as in the plan */
 	unsigned n_ports;
 	uint32_t numbers[BOARD_MAX_PORTS]; /* their ifIndexes in ascending order */
 	uint32_t ageing_s;
@@ -51,10 +51,10 @@ struct emulated {
 	size_t n_stats;
 };
 
-static struct port *
+static struct emulated_port *
 find_port(struct emulated *e, uint32_t if_index)
 {
-	int position = numbers_position(&e->plan, if_index);
+	int position = port_numbering_position(&e->plan, if_index);
 
 	return position < 0 ? NULL : &e->ports[position];
 }
@@ -93,7 +93,7 @@ ports_get(void *ctx, uint32_t if_index, struct hal_port *port)
 {
 	static const uint8_t base_mac[6] = {0x02, 'E', 'A', 'S', 'E', 0}; /* locally administered */
 	struct emulated *e = ctx;
-	struct port *p = find_port(e, if_index);
+	struct emulated_port *p = find_port(e, if_index);
 	const struct board_port *plan;
 	bool link;
 	int rc;
@@ -126,7 +126,7 @@ ports_get(void *ctx, uint32_t if_index, struct hal_port *port)
 static int
 ports_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 {
-	struct port *p = find_port(ctx, if_index);
+	struct emulated_port *p = find_port(ctx, if_index);
 	int rc;
 
 	if (!p)
@@ -150,7 +150,7 @@ static const struct hal_ports_ops ports_ops = {
 static int
 counters_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 {
-	struct port *p = find_port(ctx, if_index);
+	struct emulated_port *p = find_port(ctx, if_index);
 
 	return p ? c84302_read(p->mac, p->mac_port, row, raw) : -ENODEV;
 }
@@ -168,7 +168,7 @@ static const struct hal_counters_ops counters_ops = {
 static int
 sampling_load_skip(void *ctx, uint32_t if_index, uint32_t skip)
 {
-	struct port *p = find_port(ctx, if_index);
+	struct emulated_port *p = find_port(ctx, if_index);
 
 	return p ? galnet_load_skip(p->chip, p->channel, skip) : -ENODEV;
 }
@@ -178,11 +178,11 @@ static int
 sampling_restart(void *ctx, uint32_t if_index)
 {
 	struct emulated *e = ctx;
-	struct port *p = find_port(e, if_index);
+	struct emulated_port *p = find_port(e, if_index);
 	int rc = p ? galnet_restart(p->chip, p->channel) : -ENODEV;
 
 	if (rc == 0)
-		board_run_call_cpu(e->run);
+		board_run_wake_cpu(e->run);
 	return rc;
 }
 
@@ -255,7 +255,7 @@ static int
 addresses_set_static(void *ctx, const uint8_t octets[6], uint32_t if_index)
 {
 	struct emulated *e = ctx;
-	struct port *p = find_port(e, if_index);
+	struct emulated_port *p = find_port(e, if_index);
 	unsigned owner = 0;
 	uint64_t mac = 0;
 
@@ -386,11 +386,11 @@ dispatch_macs(struct emulated *e, uint32_t lines, unsigned *handled)
 static void
 dispatch_alarms(struct emulated *e, unsigned *handled)
 {
-	if (board_run_take_alarm(e->run, BOARD_ALARM_AGEING)) {
+	if (board_run_poll_alarm(e->run, BOARD_ALARM_AGEING)) {
 		age_addresses(e);
 		++*handled;
 	}
-	if (board_run_take_alarm(e->run, BOARD_ALARM_USER)) {
+	if (board_run_poll_alarm(e->run, BOARD_ALARM_USER)) {
 		hal_report_alarm(e->hal, board_run_now_us(e->run));
 		++*handled;
 	}
@@ -441,7 +441,7 @@ device_dispatch(void *ctx, unsigned budget)
 		board_run_leave(e->run, rc == 1);
 	} while (rc == 0 && (budget == 0 || handled < budget) && ++rounds < MAX_ROUNDS &&
 	    board_run_step(e->run));
-	if (rc == 0 && board_run_take_end(e->run))
+	if (rc == 0 && board_run_poll_end(e->run))
 		hal_report_ended(e->hal);
 	return rc;
 }
@@ -716,7 +716,7 @@ compose(struct emulated *e, bool lock_step)
 	    .errors = &errors_ops,
 	    .errors_ctx = e,
 	};
-	inventory_compose(&e->plan, &e->device);
+	board_inventory_compose(&e->plan, &e->device);
 	resources_compose(e->resources, &e->device);
 }
 
@@ -737,7 +737,7 @@ emulated_create(const struct emulated_config *config, struct hal_device **device
 		rc = open_feed(config, &e->plan, &e->feed, error, error_size);
 	if (rc < 0)
 		goto fail;
-	numbers_choose(&e->plan, config->kept, config->n_kept);
+	port_numbering_choose(&e->plan, config->kept, config->n_kept);
 	rc = add_hardware(e);
 	if (rc == 0)
 		rc = add_run(e, config);

@@ -10,7 +10,7 @@
 #define EASE_AGENT_DEVICE_EMULATED_H
 
 #include "agent/device/feed.h"
-#include "agent/device/numbers.h"
+#include "agent/device/port_numbering.h"
 #include "agent/hal/hal_provider.h"
 
 enum emulated_pace {
@@ -34,7 +34,7 @@ struct emulated_config {
 	bool preload;	/* frames come from memory; for measuring (feed.h) */
 	enum emulated_zero zero;
 	enum feed_deal deal;
-	const struct numbers_kept *kept; /* ifIndexes that names had before; borrowed by create */
+	const struct kept_if_index *kept; /* ifIndexes that names had before; borrowed by create */
 	size_t n_kept;
 	const struct clock *clock; /* for "now"; borrowed; NULL: the system's */
 };

@@ -398,7 +398,7 @@ retry_held(struct fabric *f)
 		const struct feed_frame *first;
 
 		while ((first = buffers_first_held(&f->buffers, port)) && try_again(f, first))
-			free(buffers_take_held(&f->buffers, port));
+			free(buffers_pop_held(&f->buffers, port));
 	}
 }
 
@@ -491,7 +491,7 @@ fabric_frames(struct fabric *f, const struct feed_frame *frames, size_t n)
 
 	do {
 		if (i + FABRIC_HEADERS_AHEAD < n)
-			fabric_send_for(&frames[i + FABRIC_HEADERS_AHEAD]);
+			fabric_prefetch(&frames[i + FABRIC_HEADERS_AHEAD]);
 		put_through(f, &frames[i++]);
 	} while (i < n && lines_now(lines) == before && f->buffers.n_held == 0);
 	if (f->frames >= SETTLE_FRAMES)

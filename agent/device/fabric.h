@@ -30,7 +30,7 @@ enum { FABRIC_HEADERS_AHEAD = 8 };
 size_t fabric_frames(struct fabric *fabric, const struct feed_frame *frames, size_t n);
 /* Sends for a frame's header. One in five lies in two lines of the cache. */
 static inline void
-fabric_send_for(const struct feed_frame *frame)
+fabric_prefetch(const struct feed_frame *frame)
 {
 	enum { LAST_OF_HEADER = 13 };
 

@@ -2,8 +2,8 @@
 
 #include "agent/device/port_assignment.h"
 #include "agent/device/error_injection.h"
-#include "agent/device/live.h"
-#include "agent/device/preload.h"
+#include "agent/device/live_input.h"
+#include "agent/device/feed_preload.h"
 #include "agent/device/savefile.h"
 #include "common/log.h"
 
@@ -31,7 +31,7 @@ static const struct stat_name stat_names[FEED_N_STATS] = {
     [FEED_STAT_DEAL_FULL] = {"feed.deal_full", "frames dealt by hash: too many stations"},
     [FEED_STAT_LOOPS] = {"feed.loops", "times a capture began again"},
     [FEED_STAT_LINK_CHANGES] = {"feed.link_changes", "links that went up or down as configured"},
-    [FEED_STAT_LIVE_LOST] = {"feed.live_lost", "live frames dropped by the kernel: read too late"},
+    [FEED_STAT_LIVE_LOST] = {"feed.live_input_lost", "live frames dropped by the kernel: read too late"},
     [FEED_STAT_LIVE_FAILURES] = {"feed.live_failures", "times a live interface could not be read"},
     [FEED_STAT_INJECTED + FEED_ERROR_CRC] = {"feed.injected_crc", "frames given a bad FCS"},
     [FEED_STAT_INJECTED + FEED_ERROR_ALIGNMENT] = {"feed.injected_alignment",
@@ -49,8 +49,8 @@ static const struct stat_name stat_names[FEED_N_STATS] = {
 struct source {
 	char *path;
 	struct savefile *file; /* NULL: at its end */
-	struct live *live;     /* in place of a file; NULL: none */
-	uint64_t live_lost;    /* already counted */
+	struct live_input *live;     /* in place of a file; NULL: none */
+	uint64_t live_input_lost;    /* already counted */
 	int port;	       /* -1: dealt */
 	uint64_t offset_us;    /* added to its times: rounds that are over */
 	uint64_t last_us;      /* newest time given out */
@@ -70,7 +70,7 @@ struct feed {
 	enum feed_deal deal_mode;
 	struct port_assignment *assignment; /* NULL: no source is dealt */
 	struct error_injection *injection; /* NULL: the line damages nothing */
-	struct preload *preload; /* NULL: frames come from the sources */
+	struct feed_preload *preload; /* NULL: frames come from the sources */
 	struct source *sources; /* the last one has no file, but the changes of links */
 	size_t n_sources;
 	struct source *live; /* read in turn, in no order */
@@ -362,7 +362,7 @@ size_t
 feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max)
 {
 	if (feed->preload)
-		return preload_next_batch(feed->preload, frames, max);
+		return feed_preload_next_batch(feed->preload, frames, max);
 	return is_alone(feed) ? read_frames(feed, feed->heap[0], frames, max)
 			      : merge(feed, frames, max);
 }
@@ -385,18 +385,18 @@ feed_has_live(const struct feed *feed)
 static void
 count_lost(struct feed *feed, struct source *s)
 {
-	uint64_t lost = live_lost(s->live);
+	uint64_t lost = live_input_lost(s->live);
 
-	if (lost > s->live_lost)
-		stat_add(&feed->stats, FEED_STAT_LIVE_LOST, lost - s->live_lost);
-	s->live_lost = lost;
+	if (lost > s->live_input_lost)
+		stat_add(&feed->stats, FEED_STAT_LIVE_LOST, lost - s->live_input_lost);
+	s->live_input_lost = lost;
 }
 
 static size_t
 read_live(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
 {
-	struct savefile_record records[LIVE_BATCH];
-	int n = live_read(s->live, records, max);
+	struct savefile_record records[LIVE_INPUT_BATCH];
+	int n = live_input_read(s->live, records, max);
 
 	if (n < 0) {
 		stat_add(&feed->stats, FEED_STAT_LIVE_FAILURES, 1);
@@ -474,7 +474,7 @@ add_live(struct feed *feed, const struct feed_live *from, char *error, size_t er
 		return -ENOMEM;
 	}
 	feed->n_live++;
-	return live_open(from->interface, &s->live, error, error_size);
+	return live_input_open(from->interface, &s->live, error, error_size);
 }
 
 static bool
@@ -621,7 +621,7 @@ arrange(struct feed *feed, const struct feed_config *config)
 	if (rc < 0)
 		return rc;
 	order_sources(feed);
-	return config->preload ? preload_create(feed, config->loop, &feed->preload) : 0;
+	return config->preload ? feed_preload_create(feed, config->loop, &feed->preload) : 0;
 }
 
 static int
@@ -676,7 +676,7 @@ feed_destroy(struct feed *feed)
 		free(feed->sources[i].path);
 	}
 	for (size_t i = 0; i < feed->n_live; i++) {
-		live_close(feed->live[i].live);
+		live_input_close(feed->live[i].live);
 		free(feed->live[i].path);
 	}
 	free(feed->sources);
@@ -684,6 +684,6 @@ feed_destroy(struct feed *feed)
 	free(feed->link_changes);
 	port_assignment_destroy(feed->assignment);
 	error_injection_destroy(feed->injection);
-	preload_destroy(feed->preload);
+	feed_preload_destroy(feed->preload);
 	free(feed);
 }

@@ -40,7 +40,7 @@ struct feed_source {
 	uint64_t start_us;
 };
 
-/* A network interface (live.h). Its frames are no part of the order of times: they come now. */
+/* A network interface (live_input.h). Its frames are no part of the order of times: they come now. */
 struct feed_live {
 	const char *interface;
 	int port; /* -1: dealt by source address */

@@ -1,6 +1,6 @@
 #include "agent/device/savefile_private.h"
 
-#include "agent/device/mapping.h"
+#include "agent/device/file_mapping.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>
@@ -24,7 +24,7 @@ enum {
 #define PCAP_MAGIC_NS 0xa1b23c4du
 
 bool
-savefile_spoil(struct savefile *sf, const char *format, ...)
+savefile_mark_damaged(struct savefile *sf, const char *format, ...)
 {
 	va_list args;
 
@@ -112,7 +112,7 @@ read_pcap(struct savefile *sf, struct savefile_record *records, size_t max)
 		if (sf->minor_version < 4)
 			settle_lengths(sf, &captured, &length);
 		if (captured > SAVEFILE_MAX_CAPTURED_OCTETS) {
-			savefile_spoil(sf, "a record claims %u captured octets", captured);
+			savefile_mark_damaged(sf, "a record claims %u captured octets", captured);
 			break;
 		}
 		sf->needed += captured;
@@ -124,7 +124,7 @@ read_pcap(struct savefile *sf, struct savefile_record *records, size_t max)
 		    .captured_octets = captured < snap_octets ? captured : snap_octets,
 		    .length_octets = length,
 		};
-		savefile_send_for_more(sf, p, sf->needed);
+		savefile_prefetch(sf, p, sf->needed);
 		p += sf->needed;
 	}
 	sf->begin = (size_t)(p - sf->buffer);
@@ -138,9 +138,9 @@ keep_good(struct savefile *sf, const struct savefile_record *records, size_t n)
 	bool suspicious = sf->damaged || (n > 0 && records[n - 1].length_octets == 0);
 	size_t good;
 
-	if (!mapping_lost(sf->mapping, suspicious, &good))
+	if (!file_mapping_lost(sf->mapping, suspicious, &good))
 		return n;
-	savefile_spoil(sf, "it has been cut off or cannot be read any more");
+	savefile_mark_damaged(sf, "it has been cut off or cannot be read any more");
 	while (n > 0 && records[n - 1].octets + records[n - 1].captured_octets > sf->buffer + good)
 		n--;
 	return n;
@@ -185,12 +185,12 @@ static void
 map_on(struct savefile *sf)
 {
 	uint64_t at = sf->mapped_from + sf->begin + sf->skip;
-	int rc = mapping_move(
+	int rc = file_mapping_move(
 	    sf->mapping, at, &sf->buffer, &sf->mapped_from, &sf->end, &sf->at_end);
 
 	if (rc < 0) {
 		sf->begin = sf->end = 0;
-		savefile_spoil(sf,
+		savefile_mark_damaged(sf,
 		    rc == -ENODATA ? "it is cut off inside a record" : "it cannot be read");
 		return;
 	}
@@ -217,7 +217,7 @@ savefile_fill(struct savefile *sf)
 		return SAVEFILE_MORE;
 	if (sf->end == sf->begin && sf->skip == 0 && !ferror(sf->file))
 		return SAVEFILE_END;
-	savefile_spoil(
+	savefile_mark_damaged(
 	    sf, ferror(sf->file) ? "it cannot be read" : "it is cut off inside a record");
 	return SAVEFILE_DAMAGED;
 }
@@ -245,7 +245,7 @@ start_pcap(struct savefile *sf)
 
 	sf->minor_version = u16_at(sf, header + 6);
 	if (major != 2 || sf->minor_version > 4) {
-		savefile_spoil(sf, "pcap version %u.%u is unknown", major, sf->minor_version);
+		savefile_mark_damaged(sf, "pcap version %u.%u is unknown", major, sf->minor_version);
 		return -EINVAL;
 	}
 	sf->divisor = magic == PCAP_MAGIC_NS ? 1000 : 1;
@@ -270,7 +270,7 @@ start(struct savefile *sf)
 	sf->needed = PCAP_HEADER_OCTETS;
 	savefile_fill(sf);
 	if (sf->end < PCAP_HEADER_OCTETS) {
-		savefile_spoil(sf, ferror(sf->file) ? "it cannot be read" : "it is too short");
+		savefile_mark_damaged(sf, ferror(sf->file) ? "it cannot be read" : "it is too short");
 		return -EINVAL;
 	}
 	memcpy(&magic, sf->buffer, sizeof(magic));
@@ -280,7 +280,7 @@ start(struct savefile *sf)
 	sf->swapped = bswap_32(magic) == PCAP_MAGIC_US || bswap_32(magic) == PCAP_MAGIC_NS;
 	if (sf->swapped || magic == PCAP_MAGIC_US || magic == PCAP_MAGIC_NS)
 		return start_pcap(sf);
-	savefile_spoil(sf, "it is neither pcap nor pcapng");
+	savefile_mark_damaged(sf, "it is neither pcap nor pcapng");
 	return -EINVAL;
 }
 
@@ -296,11 +296,11 @@ check_interfaces(struct savefile *sf)
 		ethernet = ethernet || sf->interfaces[k].ethernet;
 	}
 	if (!ethernet) {
-		savefile_spoil(sf, "link type %u (%s) is not Ethernet", sf->interfaces[0].link,
+		savefile_mark_damaged(sf, "link type %u (%s) is not Ethernet", sf->interfaces[0].link,
 		    savefile_link_name(sf->interfaces[0].link));
 		return -EPROTONOSUPPORT;
 	}
-	savefile_spoil(sf, "it has no Ethernet interface \"%s\"", sf->only);
+	savefile_mark_damaged(sf, "it has no Ethernet interface \"%s\"", sf->only);
 	return -ENOENT;
 }
 
@@ -308,7 +308,7 @@ check_interfaces(struct savefile *sf)
 static int
 choose_way(struct savefile *sf)
 {
-	if (ftello(sf->file) == 0 && mapping_open(fileno(sf->file), &sf->mapping) == 0)
+	if (ftello(sf->file) == 0 && file_mapping_open(fileno(sf->file), &sf->mapping) == 0)
 		return 0;
 	sf->read_buffer = malloc(BUFFER_OCTETS);
 	sf->buffer = sf->read_buffer;
@@ -324,19 +324,19 @@ prepare(struct savefile *sf, const char *path, const char *interface)
 	sf->only = interface && interface[0] ? strdup(interface) : NULL;
 	sf->interfaces = calloc(SAVEFILE_MAX_INTERFACES, sizeof(*sf->interfaces));
 	if (!sf->path || !sf->interfaces || (interface && interface[0] && !sf->only)) {
-		savefile_spoil(sf, "out of memory");
+		savefile_mark_damaged(sf, "out of memory");
 		return -ENOMEM;
 	}
 	if (!sf->file)
 		sf->file = fopen(path, "rbe");
 	if (!sf->file) {
 		rc = -errno;
-		savefile_spoil(sf, "%s", strerror(-rc));
+		savefile_mark_damaged(sf, "%s", strerror(-rc));
 		return rc;
 	}
 	rc = choose_way(sf);
 	if (rc < 0) {
-		savefile_spoil(sf, "out of memory");
+		savefile_mark_damaged(sf, "out of memory");
 		return rc;
 	}
 	rc = start(sf);
@@ -387,7 +387,7 @@ savefile_close(struct savefile *sf)
 {
 	if (!sf)
 		return;
-	mapping_close(sf->mapping);
+	file_mapping_close(sf->mapping);
 	if (sf->file)
 		fclose(sf->file);
 	free(sf->interfaces);

@@ -80,10 +80,10 @@ read_packet(struct savefile *sf, const struct packet_layout *layout, const uint8
 	uint32_t id;
 
 	if (octets < layout->fixed_octets)
-		return savefile_spoil(sf, "a packet block is too short");
+		return savefile_mark_damaged(sf, "a packet block is too short");
 	id = interface_of(sf, layout->type, body);
 	if (id >= sf->n_interfaces)
-		return savefile_spoil(sf, "a packet of interface %u, which is not described", id);
+		return savefile_mark_damaged(sf, "a packet of interface %u, which is not described", id);
 	i = &sf->interfaces[id];
 	if (!i->wanted) {
 		sf->other_links += !i->ethernet;
@@ -104,10 +104,10 @@ read_packet(struct savefile *sf, const struct packet_layout *layout, const uint8
 			u32_at(sf, body + layout->time + 4));
 	}
 	if (record->captured_octets > i->snap_octets)
-		return savefile_spoil(sf, "a packet of %u octets, more than the snap length %u",
+		return savefile_mark_damaged(sf, "a packet of %u octets, more than the snap length %u",
 		    record->captured_octets, i->snap_octets);
 	if (record->captured_octets > octets - layout->fixed_octets)
-		return savefile_spoil(sf, "a packet is larger than its block");
+		return savefile_mark_damaged(sf, "a packet is larger than its block");
 	return true;
 }
 
@@ -118,7 +118,7 @@ read_resolution(struct savefile *sf, struct savefile_interface *i, uint8_t optio
 	unsigned power = option & 0x7f;
 
 	if (power > (option & 0x80 ? 63 : 19))
-		return savefile_spoil(
+		return savefile_mark_damaged(
 		    sf, "an interface's time resolution is too fine (%u)", option);
 	i->ticks_per_s = option & 0x80 ? 1ull << power : 1;
 	for (unsigned k = 0; !(option & 0x80) && k < power; k++)
@@ -136,12 +136,12 @@ read_option(struct savefile *sf, struct savefile_interface *i, uint16_t code, co
 		return true;
 	case OPTION_IF_TSRESOL:
 		if (octets != 1)
-			return savefile_spoil(
+			return savefile_mark_damaged(
 			    sf, "an interface's time resolution has %u octets", octets);
 		return read_resolution(sf, i, value[0]);
 	case OPTION_IF_TSOFFSET:
 		if (octets != 8)
-			return savefile_spoil(
+			return savefile_mark_damaged(
 			    sf, "an interface's time offset has %u octets", octets);
 		i->offset_s = (int64_t)u64_at(sf, value);
 		return true;
@@ -158,15 +158,15 @@ read_options(struct savefile *sf, struct savefile_interface *i, struct rbuf opti
 		uint16_t code, octets;
 
 		if (!head)
-			return savefile_spoil(sf, "an interface's options are cut");
+			return savefile_mark_damaged(sf, "an interface's options are cut");
 		code = u16_at(sf, head);
 		octets = u16_at(sf, head + 2);
 		value = rbuf_take(&options, (octets + 3u) & ~3u);
 		if (!value)
-			return savefile_spoil(sf, "an interface's options are cut");
+			return savefile_mark_damaged(sf, "an interface's options are cut");
 		if (code == OPTION_END)
 			return octets == 0 ||
-			    savefile_spoil(sf, "an interface's options end with %u octets", octets);
+			    savefile_mark_damaged(sf, "an interface's options end with %u octets", octets);
 		if (!read_option(sf, i, code, value, octets))
 			return false;
 	}
@@ -179,9 +179,9 @@ read_interface(struct savefile *sf, const uint8_t *body, size_t octets)
 	struct savefile_interface *i = &sf->interfaces[sf->n_interfaces];
 
 	if (octets < 8)
-		return savefile_spoil(sf, "an interface's block is too short");
+		return savefile_mark_damaged(sf, "an interface's block is too short");
 	if (sf->n_interfaces == SAVEFILE_MAX_INTERFACES)
-		return savefile_spoil(sf, "more than %d interfaces", SAVEFILE_MAX_INTERFACES);
+		return savefile_mark_damaged(sf, "more than %d interfaces", SAVEFILE_MAX_INTERFACES);
 	*i = (struct savefile_interface){.link = u16_at(sf, body),
 	    .snap_octets = savefile_snap(u32_at(sf, body + 4)),
 	    .ticks_per_s = SAVEFILE_US_PER_S};
@@ -204,7 +204,7 @@ read_section_order(struct savefile *sf, const uint8_t *block)
 
 	memcpy(&magic, block + 8, sizeof(magic));
 	if (magic != BYTE_ORDER_MAGIC && bswap_32(magic) != BYTE_ORDER_MAGIC)
-		return savefile_spoil(sf, "a section has no byte order");
+		return savefile_mark_damaged(sf, "a section has no byte order");
 	sf->swapped = magic != BYTE_ORDER_MAGIC;
 	return true;
 }
@@ -215,11 +215,11 @@ begin_section(struct savefile *sf, const uint8_t *body, size_t octets)
 	uint16_t major, minor;
 
 	if (octets < SECTION_MIN_OCTETS - BLOCK_MIN_OCTETS)
-		return savefile_spoil(sf, "a section's header is too short");
+		return savefile_mark_damaged(sf, "a section's header is too short");
 	major = u16_at(sf, body + 4);
 	minor = u16_at(sf, body + 6);
 	if (major != 1 || (minor != 0 && minor != 2))
-		return savefile_spoil(sf, "pcapng version %u.%u is unknown", major, minor);
+		return savefile_mark_damaged(sf, "pcapng version %u.%u is unknown", major, minor);
 	sf->n_interfaces = 0;
 	return true;
 }
@@ -238,7 +238,7 @@ block_octets(struct savefile *sf)
 		return 0;
 	octets = u32_at(sf, block + 4);
 	if (octets < BLOCK_MIN_OCTETS || octets % 4 != 0 || octets > SKIP_MAX_OCTETS) {
-		savefile_spoil(sf, "a block of %u octets", octets);
+		savefile_mark_damaged(sf, "a block of %u octets", octets);
 		return 0;
 	}
 	return octets;
@@ -255,7 +255,7 @@ static bool
 pass_over(struct savefile *sf, uint32_t type, uint32_t octets)
 {
 	if (is_read(type))
-		return savefile_spoil(sf, "a block of %u octets", octets);
+		return savefile_mark_damaged(sf, "a block of %u octets", octets);
 	sf->skip = octets - (sf->end - sf->begin);
 	sf->begin = sf->end;
 	sf->needed = 1;
@@ -279,10 +279,10 @@ take_block(struct savefile *sf, uint32_t *type, size_t *body_octets)
 		return NULL;
 	}
 	if (u32_at(sf, block + octets - 4) != octets) {
-		savefile_spoil(sf, "a block's two lengths differ");
+		savefile_mark_damaged(sf, "a block's two lengths differ");
 		return NULL;
 	}
-	savefile_send_for_more(sf, block, octets);
+	savefile_prefetch(sf, block, octets);
 	sf->begin += octets;
 	*body_octets = octets - BLOCK_MIN_OCTETS;
 	return block + 8;
@@ -355,6 +355,6 @@ savefile_start_pcapng(struct savefile *sf)
 	if (sf->n_interfaces > 0)
 		return 0; /* damage further on is told when it is reached */
 	if (!sf->damaged)
-		savefile_spoil(sf, "it describes no interface");
+		savefile_mark_damaged(sf, "it describes no interface");
 	return -EINVAL;
 }

@@ -33,7 +33,7 @@ struct savefile {
 	char *only; /* interface by number or name; NULL: all */
 	FILE *file;
 	bool is_pcapng, swapped, at_end, damaged;
-	struct mapping *mapping; /* NULL: the file is read */
+	struct file_mapping *mapping; /* NULL: the file is read */
 	uint64_t mapped_from;	 /* where in the file the window begins, or the first is to */
 	uint8_t *read_buffer;	 /* NULL while it is not needed */
 	const uint8_t *buffer;	 /* the window, or what was read */
@@ -54,7 +54,7 @@ struct savefile {
 /* What lies a little behind octets that have been parsed is on its way to the cache: of a mapped
  * file nobody else has touched it. */
 static inline void
-savefile_send_for_more(const struct savefile *sf, const uint8_t *octets, size_t n)
+savefile_prefetch(const struct savefile *sf, const uint8_t *octets, size_t n)
 {
 	enum { AHEAD_OCTETS = 4096, CACHE_LINE_OCTETS = 64 };
 
@@ -98,7 +98,7 @@ int savefile_start_pcapng(struct savefile *sf);
 size_t savefile_read_pcapng(struct savefile *sf, struct savefile_record *records, size_t max);
 
 /* The file is good up to here: always false. */
-bool savefile_spoil(struct savefile *sf, const char *format, ...)
+bool savefile_mark_damaged(struct savefile *sf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Snap length as libpcap takes it. */
 uint32_t savefile_snap(uint32_t snap_octets);

@@ -319,7 +319,7 @@ END_TEST
 /* The board of a file that was edited: "a" was taken out, "x" put before "b", "d" behind. */
 START_TEST(numbers_stay_with_names)
 {
-	static const struct numbers_kept kept[] = {{"a", 1}, {"b", 2}, {"c", 3}};
+	static const struct kept_if_index kept[] = {{"a", 1}, {"b", 2}, {"c", 3}};
 	static const char text[] = "chip \"s\" { type = gt48001a }\nchip \"m\" { type = c84302 }\n"
 				   "port \"x\" { }\nport \"b\" { }\nport \"c\" { }\nport \"d\" { }\n";
 	static const uint32_t wanted[] = {4, 2, 3, 5}; /* 1 is a's, should it come back */
@@ -327,14 +327,14 @@ START_TEST(numbers_stay_with_names)
 	char error[256];
 
 	ck_assert_msg(board_parse("b", text, &plan, error, sizeof(error)) == 0, "%s", error);
-	numbers_choose(&plan, kept, 3);
+	port_numbering_choose(&plan, kept, 3);
 	for (unsigned i = 0; i < 4; i++) {
 		ck_assert_uint_eq(board_port(&plan, i)->if_index, wanted[i]);
-		ck_assert_int_eq(numbers_position(&plan, wanted[i]), i);
+		ck_assert_int_eq(port_numbering_position(&plan, wanted[i]), i);
 	}
-	ck_assert_int_eq(numbers_position(&plan, 1), -1);
-	ck_assert_int_eq(numbers_position(&plan, 0), -1);
-	numbers_choose(&plan, kept, 1); /* none of its ports: another switch */
+	ck_assert_int_eq(port_numbering_position(&plan, 1), -1);
+	ck_assert_int_eq(port_numbering_position(&plan, 0), -1);
+	port_numbering_choose(&plan, kept, 1); /* none of its ports: another switch */
 	for (unsigned i = 0; i < 4; i++)
 		ck_assert_uint_eq(board_port(&plan, i)->if_index, i + 1);
 	board_free(&plan);
@@ -344,7 +344,7 @@ END_TEST
 /* All rooms of a board speak of a port by its number. */
 START_TEST(ports_with_numbers_of_their_own)
 {
-	static const struct numbers_kept kept[] = {{"e-1", 70}, {"e-3", 1}};
+	static const struct kept_if_index kept[] = {{"e-1", 70}, {"e-3", 1}};
 	struct emulated_config config = {.board_file = rig_board_file("gt48001a-8port"),
 	    .capture = capture, .pace = EMULATED_PACE_LOCK_STEP, .zero = EMULATED_ZERO_CAPTURE,
 	    .kept = kept, .n_kept = 2};

@@ -2,7 +2,7 @@
  * The reader of capture files beside libpcap: record by record the same, on real captures, on made
  * ones in every format, cut at every octet and garbled; and what libpcap does not do: interfaces.
  */
-#include "agent/device/mapping.h"
+#include "agent/device/file_mapping.h"
 #include "agent/device/savefile.h"
 #include "common/log.h"
 #include "tests/support/captures.h"
@@ -427,7 +427,7 @@ END_TEST
 /* More files than can be mapped at a time: the rest is read. */
 START_TEST(any_number_of_files_can_be_open)
 {
-	static struct savefile *files[MAPPING_MAX + 10];
+	static struct savefile *files[FILE_MAPPING_MAX + 10];
 
 	make_format(0);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)

@@ -1,6 +1,6 @@
-#include "agent/device/inventory.h"
+#include "agent/device/board_inventory.h"
 
-#include "agent/device/numbers.h"
+#include "agent/device/port_numbering.h"
 
 #include <stdio.h>
 
@@ -43,7 +43,7 @@ chip_of_port(void *ctx, uint32_t if_index)
 	unsigned channel;
 	const struct board_chip *chip =
 	    board_chip_of(plan, BOARD_ROLE_SWITCH,
-	    (unsigned)numbers_position(plan, if_index), &channel);
+	    (unsigned)port_numbering_position(plan, if_index), &channel);
 
 	return (size_t)(chip - board_chip(plan, 0));
 }
@@ -52,7 +52,7 @@ static const struct hal_inventory_ops inventory_ops = {
     .count = count_chips, .get = get_chip, .of_port = chip_of_port};
 
 void
-inventory_compose(struct board_plan *plan, struct hal_device *device)
+board_inventory_compose(struct board_plan *plan, struct hal_device *device)
 {
 	device->inventory = &inventory_ops;
 	device->inventory_ctx = plan;

@@ -1,4 +1,4 @@
-#include "agent/device/numbers.h"
+#include "agent/device/port_numbering.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ port_at(struct board_plan *plan, size_t i)
 }
 
 int
-numbers_position(const struct board_plan *plan, uint32_t if_index)
+port_numbering_position(const struct board_plan *plan, uint32_t if_index)
 {
 	size_t guess = if_index - 1;
 
@@ -25,7 +25,7 @@ numbers_position(const struct board_plan *plan, uint32_t if_index)
 }
 
 static bool
-is_kept(const struct numbers_kept *kept, size_t n, uint32_t if_index)
+is_kept(const struct kept_if_index *kept, size_t n, uint32_t if_index)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (kept[i].if_index == if_index)
@@ -36,7 +36,7 @@ is_kept(const struct numbers_kept *kept, size_t n, uint32_t if_index)
 
 /* Gives ports what they had; false if none had anything. Of two that had the same, the first. */
 static bool
-take_kept(struct board_plan *plan, const struct numbers_kept *kept, size_t n)
+take_kept(struct board_plan *plan, const struct kept_if_index *kept, size_t n)
 {
 	bool any = false;
 
@@ -46,7 +46,7 @@ take_kept(struct board_plan *plan, const struct numbers_kept *kept, size_t n)
 		port->if_index = 0;
 		for (size_t k = 0; k < n && port->if_index == 0; k++) {
 			if (strcmp(kept[k].name, port->name) == 0 &&
-			    numbers_position(plan, kept[k].if_index) < 0)
+			    port_numbering_position(plan, kept[k].if_index) < 0)
 				port->if_index = kept[k].if_index;
 		}
 		any = any || port->if_index != 0;
@@ -55,7 +55,7 @@ take_kept(struct board_plan *plan, const struct numbers_kept *kept, size_t n)
 }
 
 void
-numbers_choose(struct board_plan *plan, const struct numbers_kept *kept, size_t n)
+port_numbering_choose(struct board_plan *plan, const struct kept_if_index *kept, size_t n)
 {
 	if (!take_kept(plan, kept, n))
 		n = 0;
@@ -65,8 +65,8 @@ numbers_choose(struct board_plan *plan, const struct numbers_kept *kept, size_t 
 
 		if (port->if_index != 0)
 			continue;
-		if (numbers_position(plan, number) >= 0 || is_kept(kept, n, number))
-			for (number = 1; numbers_position(plan, number) >= 0 ||
+		if (port_numbering_position(plan, number) >= 0 || is_kept(kept, n, number))
+			for (number = 1; port_numbering_position(plan, number) >= 0 ||
 			     is_kept(kept, n, number);)
 				number++;
 		port->if_index = number;

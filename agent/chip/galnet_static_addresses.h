@@ -2,8 +2,8 @@
  * Static entries in the address table of a GalNet chip: the CPU writes them, and the chip neither
  * changes nor ages them (GT-48001A page 17). A board writes the same one into all of its chips.
  */
-#ifndef EASE_AGENT_CHIP_GALNET_STATIC_H
-#define EASE_AGENT_CHIP_GALNET_STATIC_H
+#ifndef EASE_AGENT_CHIP_GALNET_STATIC_ADDRESSES_H
+#define EASE_AGENT_CHIP_GALNET_STATIC_ADDRESSES_H
 
 #include "agent/bus/bus.h"
 

@@ -1,4 +1,4 @@
-#include "agent/device/mapping.h"
+#include "agent/device/file_mapping.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 #define NOTHING_LOST SIZE_MAX
 
-struct mapping {
+struct file_mapping {
 	int fd;
 	size_t page_octets;
 	uint8_t *window; /* NULL: none */
@@ -23,12 +23,12 @@ struct mapping {
 
 /* A signal's handler is given nothing of its own: all mappings, for it to find the one it is about.
  * NULL: a free place. */
-static _Atomic(struct mapping *) mappings[MAPPING_MAX];
+static _Atomic(struct file_mapping *) mappings[FILE_MAPPING_MAX];
 static struct sigaction before; /* who had the signal */
 
 /* From the page of this octet on the window is zeros. False: the kernel has no memory for them. */
 static bool
-lose(struct mapping *m, size_t at)
+lose(struct file_mapping *m, size_t at)
 {
 	size_t page = at / m->page_octets * m->page_octets;
 	void *zeros = mmap(m->window + page, m->n - page, PROT_READ,
@@ -46,8 +46,8 @@ on_bus_error(int number, siginfo_t *info, void *context)
 	uintptr_t address = (uintptr_t)info->si_addr;
 
 	(void)context;
-	for (unsigned i = 0; i < MAPPING_MAX; i++) {
-		struct mapping *m = atomic_load_explicit(&mappings[i], memory_order_acquire);
+	for (unsigned i = 0; i < FILE_MAPPING_MAX; i++) {
+		struct file_mapping *m = atomic_load_explicit(&mappings[i], memory_order_acquire);
 
 		if (m && m->window && address - (uintptr_t)m->window < m->n &&
 		    lose(m, address - (uintptr_t)m->window))
@@ -66,13 +66,13 @@ take_signal(void)
 }
 
 static int
-enter(struct mapping *m)
+enter(struct file_mapping *m)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, take_signal);
-	for (unsigned i = 0; i < MAPPING_MAX; i++) {
-		struct mapping *none = NULL;
+	for (unsigned i = 0; i < FILE_MAPPING_MAX; i++) {
+		struct file_mapping *none = NULL;
 
 		if (atomic_compare_exchange_strong(&mappings[i], &none, m))
 			return 0;
@@ -81,9 +81,9 @@ enter(struct mapping *m)
 }
 
 int
-mapping_open(int fd, struct mapping **mapping)
+file_mapping_open(int fd, struct file_mapping **mapping)
 {
-	struct mapping *m;
+	struct file_mapping *m;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
@@ -103,7 +103,7 @@ mapping_open(int fd, struct mapping **mapping)
 }
 
 static void
-close_window(struct mapping *m)
+close_window(struct file_mapping *m)
 {
 	if (m->window)
 		munmap(m->window, m->n);
@@ -111,12 +111,12 @@ close_window(struct mapping *m)
 }
 
 void
-mapping_close(struct mapping *m)
+file_mapping_close(struct file_mapping *m)
 {
 	if (!m)
 		return;
-	for (unsigned i = 0; i < MAPPING_MAX; i++) {
-		struct mapping *this = m;
+	for (unsigned i = 0; i < FILE_MAPPING_MAX; i++) {
+		struct file_mapping *this = m;
 
 		atomic_compare_exchange_strong(&mappings[i], &this, NULL);
 	}
@@ -125,7 +125,7 @@ mapping_close(struct mapping *m)
 }
 
 int
-mapping_move(struct mapping *m, uint64_t at, const uint8_t **octets, uint64_t *from, size_t *n,
+file_mapping_move(struct file_mapping *m, uint64_t at, const uint8_t **octets, uint64_t *from, size_t *n,
     bool *at_end)
 {
 	uint64_t begin = at / m->page_octets * m->page_octets, left;
@@ -139,8 +139,8 @@ mapping_move(struct mapping *m, uint64_t at, const uint8_t **octets, uint64_t *f
 	if (at > (uint64_t)st.st_size)
 		return -ENODATA;
 	left = (uint64_t)st.st_size - begin;
-	*at_end = left <= MAPPING_WINDOW_OCTETS;
-	*n = *at_end ? (size_t)left : MAPPING_WINDOW_OCTETS;
+	*at_end = left <= FILE_MAPPING_WINDOW_OCTETS;
+	*n = *at_end ? (size_t)left : FILE_MAPPING_WINDOW_OCTETS;
 	*from = begin;
 	*octets = (const uint8_t *)"";
 	if (*n == 0)
@@ -157,7 +157,7 @@ mapping_move(struct mapping *m, uint64_t at, const uint8_t **octets, uint64_t *f
 }
 
 bool
-mapping_lost(const struct mapping *m, bool closely, size_t *good)
+file_mapping_lost(const struct file_mapping *m, bool closely, size_t *good)
 {
 	uint64_t size;
 	struct stat st;

@@ -1,4 +1,4 @@
-#include "agent/device/preload.h"
+#include "agent/device/feed_preload.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ new_chunk(void)
 	return chunk;
 }
 
-struct preload {
+struct feed_preload {
 	bool loop;
 	struct feed_frame *frames;
 	size_t n, room, next;
@@ -35,7 +35,7 @@ struct preload {
 };
 
 static uint8_t *
-keep_octets(struct preload *p, const struct feed_frame *frame)
+keep_octets(struct feed_preload *p, const struct feed_frame *frame)
 {
 	struct chunk *chunk = p->chunks;
 
@@ -55,7 +55,7 @@ keep_octets(struct preload *p, const struct feed_frame *frame)
 }
 
 static int
-keep(struct preload *p, const struct feed_frame *frame)
+keep(struct feed_preload *p, const struct feed_frame *frame)
 {
 	struct feed_frame *kept;
 
@@ -69,7 +69,7 @@ keep(struct preload *p, const struct feed_frame *frame)
 		p->room = room;
 	}
 	p->octets += frame->captured_octets + sizeof(*frame);
-	if (p->octets > PRELOAD_MAX_OCTETS)
+	if (p->octets > FEED_PRELOAD_MAX_OCTETS)
 		return -EFBIG;
 	kept = &p->frames[p->n];
 	*kept = *frame;
@@ -81,7 +81,7 @@ keep(struct preload *p, const struct feed_frame *frame)
 }
 
 static int
-take_all(struct preload *p, struct feed *feed)
+take_all(struct feed_preload *p, struct feed *feed)
 {
 	struct feed_frame frames[BATCH];
 	size_t n;
@@ -98,9 +98,9 @@ take_all(struct preload *p, struct feed *feed)
 }
 
 int
-preload_create(struct feed *feed, bool loop, struct preload **preload)
+feed_preload_create(struct feed *feed, bool loop, struct feed_preload **preload)
 {
-	struct preload *p = calloc(1, sizeof(*p));
+	struct feed_preload *p = calloc(1, sizeof(*p));
 	int rc;
 
 	if (!p)
@@ -108,7 +108,7 @@ preload_create(struct feed *feed, bool loop, struct preload **preload)
 	p->loop = loop;
 	rc = take_all(p, feed);
 	if (rc < 0) {
-		preload_destroy(p);
+		feed_preload_destroy(p);
 		return rc;
 	}
 	if (p->n > 0)
@@ -119,7 +119,7 @@ preload_create(struct feed *feed, bool loop, struct preload **preload)
 }
 
 void
-preload_destroy(struct preload *preload)
+feed_preload_destroy(struct feed_preload *preload)
 {
 	struct chunk *next;
 
@@ -134,7 +134,7 @@ preload_destroy(struct preload *preload)
 }
 
 size_t
-preload_next_batch(struct preload *p, struct feed_frame *frames, size_t max)
+feed_preload_next_batch(struct feed_preload *p, struct feed_frame *frames, size_t max)
 {
 	size_t n;
 

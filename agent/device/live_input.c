@@ -1,23 +1,23 @@
-#include "agent/device/live.h"
+#include "agent/device/live_input.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct live {
+struct live_input {
 	pcap_t *pcap;
 	size_t n; /* of this batch */
 	struct savefile_record *records; /* the caller's, during a call */
-	uint8_t octets[LIVE_BATCH][LIVE_SNAP_OCTETS];
+	uint8_t octets[LIVE_INPUT_BATCH][LIVE_INPUT_SNAP_OCTETS];
 };
 
 /* libpcap's octets live in the kernel's ring, which goes on. */
 static void
 take(uint8_t *user, const struct pcap_pkthdr *header, const uint8_t *octets)
 {
-	struct live *live = (struct live *)(void *)user;
-	uint32_t captured = header->caplen < LIVE_SNAP_OCTETS ? header->caplen : LIVE_SNAP_OCTETS;
+	struct live_input *live = (struct live_input *)(void *)user;
+	uint32_t captured = header->caplen < LIVE_INPUT_SNAP_OCTETS ? header->caplen : LIVE_INPUT_SNAP_OCTETS;
 
 	memcpy(live->octets[live->n], octets, captured);
 	live->records[live->n] = (struct savefile_record){.time_us = SAVEFILE_NO_TIME,
@@ -27,13 +27,13 @@ take(uint8_t *user, const struct pcap_pkthdr *header, const uint8_t *octets)
 }
 
 int
-live_read(struct live *live, struct savefile_record *records, size_t max)
+live_input_read(struct live_input *live, struct savefile_record *records, size_t max)
 {
 	int rc;
 
 	live->n = 0;
 	live->records = records;
-	rc = pcap_dispatch(live->pcap, (int)(max < LIVE_BATCH ? max : LIVE_BATCH), take,
+	rc = pcap_dispatch(live->pcap, (int)(max < LIVE_INPUT_BATCH ? max : LIVE_INPUT_BATCH), take,
 	    (uint8_t *)live);
 	if (rc < 0 && live->n == 0)
 		return -EIO;
@@ -41,7 +41,7 @@ live_read(struct live *live, struct savefile_record *records, size_t max)
 }
 
 uint64_t
-live_lost(struct live *live)
+live_input_lost(struct live_input *live)
 {
 	struct pcap_stat stat;
 
@@ -78,10 +78,10 @@ activate(pcap_t *pcap, const char *interface, char *error, size_t error_size)
 	char reason[PCAP_ERRBUF_SIZE] = "";
 	int rc;
 
-	pcap_set_snaplen(pcap, LIVE_SNAP_OCTETS);
+	pcap_set_snaplen(pcap, LIVE_INPUT_SNAP_OCTETS);
 	pcap_set_promisc(pcap, 1);
 	pcap_set_immediate_mode(pcap, 1);
-	pcap_set_buffer_size(pcap, LIVE_KERNEL_OCTETS);
+	pcap_set_buffer_size(pcap, LIVE_INPUT_KERNEL_OCTETS);
 	rc = code_of(pcap_activate(pcap));
 	if (rc < 0)
 		return refuse(rc, interface, rc == -EPERM ? "not permitted: CAP_NET_RAW is needed"
@@ -98,10 +98,10 @@ activate(pcap_t *pcap, const char *interface, char *error, size_t error_size)
 }
 
 int
-live_open(const char *interface, struct live **live, char *error, size_t error_size)
+live_input_open(const char *interface, struct live_input **live, char *error, size_t error_size)
 {
 	char reason[PCAP_ERRBUF_SIZE] = "out of memory";
-	struct live *l = calloc(1, sizeof(*l));
+	struct live_input *l = calloc(1, sizeof(*l));
 	int rc;
 
 	if (l)
@@ -112,7 +112,7 @@ live_open(const char *interface, struct live **live, char *error, size_t error_s
 	}
 	rc = activate(l->pcap, interface, error, error_size);
 	if (rc < 0) {
-		live_close(l);
+		live_input_close(l);
 		return rc;
 	}
 	*live = l;
@@ -120,7 +120,7 @@ live_open(const char *interface, struct live **live, char *error, size_t error_s
 }
 
 void
-live_close(struct live *live)
+live_input_close(struct live_input *live)
 {
 	if (!live)
 		return;

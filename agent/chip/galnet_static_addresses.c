@@ -1,4 +1,4 @@
-#include "agent/chip/galnet_static.h"
+#include "agent/chip/galnet_static_addresses.h"
 
 #include "agent/chip/galnet_regs.h"
 

@@ -2,13 +2,13 @@
  * The inventory facet of an emulated board (hal_provider.h): the chips of its board file are the
  * modules, in the file's order, and a port belongs to the switch chip that it is wired to.
  */
-#ifndef EASE_AGENT_DEVICE_INVENTORY_H
-#define EASE_AGENT_DEVICE_INVENTORY_H
+#ifndef EASE_AGENT_DEVICE_BOARD_INVENTORY_H
+#define EASE_AGENT_DEVICE_BOARD_INVENTORY_H
 
 #include "agent/device/board.h"
 #include "agent/hal/hal_provider.h"
 
 /* Gives the device this facet. The plan is borrowed as long as the device lives. */
-void inventory_compose(struct board_plan *plan, struct hal_device *device);
+void board_inventory_compose(struct board_plan *plan, struct hal_device *device);
 
 #endif
