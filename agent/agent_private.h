@@ -43,7 +43,7 @@ struct agent {
 	struct settings *settings;
 	struct monitor *monitor;
 	struct statics *statics;
-	struct managed *managed[N_MANAGED];
+	struct managed_table *managed[N_MANAGED];
 	struct view_parts view;
 	struct mib_view_source views;
 	struct snmp_agent *snmp;

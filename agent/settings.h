@@ -9,7 +9,7 @@
 
 #include "agent/hal/hal.h"
 #include "agent/sampling/sampling.h"
-#include "agent/snmp/managed.h"
+#include "agent/snmp/managed_table.h"
 #include "mibs/mib_set.h"
 
 enum { SETTINGS_WAIT_MS = 500 };
@@ -20,7 +20,7 @@ struct settings;
 struct settings_owners {
 	struct hal *hal;
 	struct sampling *sampling;
-	struct managed *const *managed; /* tables whose rows managers make */
+	struct managed_table *const *managed; /* tables whose rows managers make */
 	size_t n_managed;
 };
 

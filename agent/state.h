@@ -60,7 +60,7 @@ void state_apply_port(const struct agent_state *state, struct hal *hal, struct s
 struct state_owners {
 	const struct hal *hal;
 	const struct sampling *sampling;
-	struct managed *const *managed;
+	struct managed_table *const *managed;
 	size_t n_managed;
 };
 

@@ -98,9 +98,9 @@ collect_row(const struct mib_table *table, const void *row, struct state_row *ke
 }
 
 int
-state_rows_collect(struct managed *managed, struct state_rows *rows)
+state_rows_collect(struct managed_table *managed, struct state_rows *rows)
 {
-	const struct mib_table *table = managed_table(managed);
+	const struct mib_table *table = managed_declaration(managed);
 	struct state_row *items;
 	void *first;
 	size_t n = managed_rows(managed, &first);
@@ -206,9 +206,9 @@ make_set(const struct mib_table *table, const uint32_t *index, size_t n_index, c
 }
 
 static void
-restore_row(const struct state_row *kept, struct managed *managed)
+restore_row(const struct state_row *kept, struct managed_table *managed)
 {
-	const struct mib_table *table = managed_table(managed);
+	const struct mib_table *table = managed_declaration(managed);
 	const char *index_text = kept->name + strlen(table->name) + 1;
 	struct mib_set *sets = calloc(kept->columns.n + 1, sizeof(*sets));
 	uint32_t index[MIB_INDEX_ARCS];
@@ -238,10 +238,10 @@ is_of(const struct state_row *kept, const struct mib_table *table)
 }
 
 void
-state_rows_restore(const struct state_rows *rows, struct managed *managed)
+state_rows_restore(const struct state_rows *rows, struct managed_table *managed)
 {
 	for (size_t i = 0; i < rows->n; i++) {
-		if (is_of(&rows->items[i], managed_table(managed)))
+		if (is_of(&rows->items[i], managed_declaration(managed)))
 			restore_row(&rows->items[i], managed);
 	}
 }

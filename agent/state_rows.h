@@ -1,12 +1,12 @@
 /*
  * Rows that managers made, on disk: each writable column of a row as "subid=value", so that any
- * table of agent/snmp/managed.h is kept by its own declaration. Read back through the checks of a
+ * table of agent/snmp/managed_table.h is kept by its own declaration. Read back through the checks of a
  * SET: what no longer fits is left out with a message.
  */
 #ifndef EASE_AGENT_STATE_ROWS_H
 #define EASE_AGENT_STATE_ROWS_H
 
-#include "agent/snmp/managed.h"
+#include "agent/snmp/managed_table.h"
 #include "common/options.h"
 
 struct state_row {
@@ -22,8 +22,8 @@ struct state_rows {
 extern const struct option_row state_row_options[];
 
 /* Appends the table's rows; -ENOMEM. */
-int state_rows_collect(struct managed *managed, struct state_rows *rows);
+int state_rows_collect(struct managed_table *managed, struct state_rows *rows);
 /* Makes the rows kept for this table. */
-void state_rows_restore(const struct state_rows *rows, struct managed *managed);
+void state_rows_restore(const struct state_rows *rows, struct managed_table *managed);
 
 #endif

@@ -20,7 +20,7 @@ struct published {
 
 struct statics {
 	struct hal *hal;
-	struct managed *managed;
+	struct managed_table *managed;
 	struct tied tied[MIB_STATICS_MAX]; /* what the device has, by mac */
 	size_t n_tied;
 	bool dirty;
@@ -228,7 +228,7 @@ statics_destroy(struct statics *statics)
 	free(statics);
 }
 
-struct managed *
+struct managed_table *
 statics_managed(struct statics *statics)
 {
 	return statics->managed;

@@ -8,7 +8,7 @@
 #define EASE_AGENT_STATICS_H
 
 #include "agent/hal/hal.h"
-#include "agent/snmp/managed.h"
+#include "agent/snmp/managed_table.h"
 #include "mibs/mib_statics.h"
 
 struct statics;
@@ -16,7 +16,7 @@ struct statics;
 /* hal is borrowed. */
 int statics_create(struct hal *hal, struct statics **statics);
 void statics_destroy(struct statics *statics); /* NULL allowed; no view is held any more */
-struct managed *statics_managed(struct statics *statics);
+struct managed_table *statics_managed(struct statics *statics);
 
 /* Publishes the rows if they have changed. */
 void statics_publish(struct statics *statics);

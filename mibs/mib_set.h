@@ -20,7 +20,7 @@ enum mib_set_kind {
 	MIB_SET_EDGE,		/* number: 1 edge, 0 not */
 	MIB_SET_AGEING,		/* number: dot1dTpAgingTime, seconds; if_index is 0 */
 	MIB_SET_PAUSE,		/* number: dot3PauseAdminMode, enum hal_pause */
-	MIB_SET_ROW,		/* a column of a row that managers make: agent/snmp/managed.h */
+	MIB_SET_ROW,		/* a column of a row that managers make: agent/snmp/managed_table.h */
 };
 
 #endif

@@ -158,7 +158,7 @@ watch_of(const struct rmon *rmon, const struct rmon_alarm *row)
 static bool
 still_asked(struct rmon *rmon, const struct watch *w)
 {
-	struct managed *rows = rmon->managed[MANAGED_ALARM];
+	struct managed_table *rows = rmon->managed[MANAGED_ALARM];
 	const struct rmon_alarm *row = managed_find(rows, &w->asked.index, 1);
 
 	return row && managed_is_active(rows, row) && same_row(row, &w->asked);
@@ -196,7 +196,7 @@ start_watch(struct rmon *rmon, const struct rmon_alarm *row, uint64_t device_us)
 void
 alarm_changed(struct rmon *rmon, uint64_t device_us)
 {
-	struct managed *managed = rmon->managed[MANAGED_ALARM];
+	struct managed_table *managed = rmon->managed[MANAGED_ALARM];
 	void *first;
 	size_t n;
 

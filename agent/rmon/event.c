@@ -62,7 +62,7 @@ event_changed(struct rmon *rmon)
 void
 event_fire(struct rmon *rmon, uint32_t index, const struct rmon_alarm *alarm, bool rising)
 {
-	struct managed *rows = rmon->managed[MANAGED_EVENT];
+	struct managed_table *rows = rmon->managed[MANAGED_EVENT];
 	struct rmon_event *event = index ? managed_find(rows, &index, 1) : NULL;
 
 	if (!event || !managed_is_active(rows, event))

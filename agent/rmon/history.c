@@ -222,7 +222,7 @@ history_of(const struct rmon *rmon, uint32_t index)
 static bool
 still_asked(struct rmon *rmon, const struct history *h)
 {
-	struct managed *rows = rmon->managed[MANAGED_CONTROL];
+	struct managed_table *rows = rmon->managed[MANAGED_CONTROL];
 	const struct rmon_control *row = managed_find(rows, &h->asked.index, 1);
 
 	return row && managed_is_active(rows, row) && row->interval_s == h->asked.interval_s &&
@@ -233,7 +233,7 @@ still_asked(struct rmon *rmon, const struct history *h)
 void
 history_changed(struct rmon *rmon, uint64_t device_us)
 {
-	struct managed *managed = rmon->managed[MANAGED_CONTROL];
+	struct managed_table *managed = rmon->managed[MANAGED_CONTROL];
 	struct rmon_control *rows;
 	void *first;
 	size_t n;

@@ -79,7 +79,7 @@ static const struct managed_type types[RMON_N_MANAGED] = {
 	.defaults = event_defaults, .ready = event_row_ready},
 };
 
-struct managed *const *
+struct managed_table *const *
 rmon_managed(struct rmon *rmon)
 {
 	return rmon->managed;
@@ -191,7 +191,7 @@ count_buckets(const struct rmon *rmon)
 }
 
 static const void *
-copy_managed(struct managed *managed, size_t row_size, uint8_t **to, size_t *n)
+copy_managed(struct managed_table *managed, size_t row_size, uint8_t **to, size_t *n)
 {
 	const void *copy = *to;
 	void *rows;

@@ -13,7 +13,7 @@
 #define EASE_AGENT_RMON_RMON_H
 
 #include "agent/hal/hal.h"
-#include "agent/snmp/managed.h"
+#include "agent/snmp/managed_table.h"
 #include "common/clock.h"
 #include "common/stat.h"
 
@@ -128,7 +128,7 @@ void rmon_destroy(struct rmon *rmon); /* NULL allowed; no view is held any more 
 
 /* The tables that managers write; the array stays the rmon's. */
 enum { RMON_N_MANAGED = 3 };
-struct managed *const *rmon_managed(struct rmon *rmon);
+struct managed_table *const *rmon_managed(struct rmon *rmon);
 
 /* Two control rows for each port that counts, as RFC 2819 section 5 suggests: 30 s and 1,800 s,
  * 50 buckets each, owned by "monitor"; left out where a row of that index is there. */

@@ -43,7 +43,7 @@ struct published {
 
 struct rmon {
 	struct rmon_options options;
-	struct managed *managed[RMON_N_MANAGED];
+	struct managed_table *managed[RMON_N_MANAGED];
 	struct history **histories; /* by index of their row */
 	size_t n_histories;
 	size_t n_granted; /* buckets of all histories */

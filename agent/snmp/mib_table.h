@@ -149,7 +149,7 @@ struct mib_table {
 	const char *name;
 	struct mib_oid entry; /* xxxEntry; of scalars: the group, so that entry.subid.0 is one */
 	bool scalars;
-	bool creates; /* a SET may name rows that do not exist: see managed.h */
+	bool creates; /* a SET may name rows that do not exist: see managed_table.h */
 	/* A TimeFilter (RFC 4502) stands in front of the index: row.t exists for every t up to the
 	 * TimeStamp of the row's last change, whose uint64_t of monotonic time is at change_offset. */
 	bool time_filter;

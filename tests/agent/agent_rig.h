@@ -25,7 +25,7 @@ struct agent_rig {
 	struct notify_ring *ring;
 	struct monitor *monitor;
 	struct statics *statics;
-	struct managed *managed[RMON_N_MANAGED + 1];
+	struct managed_table *managed[RMON_N_MANAGED + 1];
 	struct agent_state state;
 	struct view_parts view;
 	struct mib_view_source views;

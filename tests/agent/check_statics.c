@@ -43,7 +43,7 @@ tear_down(void)
 static int
 apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase, size_t *failed)
 {
-	struct managed *managed = statics_managed(statics);
+	struct managed_table *managed = statics_managed(statics);
 	const struct settings_owners owners = {.hal = hal, .managed = &managed, .n_managed = 1};
 
 	(void)ctx;

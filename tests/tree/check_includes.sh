@@ -22,7 +22,7 @@ agent/device/*           agent/device/* agent/chip/* agent/bus/* agent/hal/hal_p
 agent/linux/*            agent/linux/* agent/hal/hal_provider.h agent/hal/hal.h common/*
 agent/sampling/*         agent/sampling/* agent/hal/hal.h common/*
 agent/snmp/*             agent/snmp/* common/* net-snmp/*
-agent/rmon/*             agent/rmon/* agent/hal/hal.h agent/snmp/mib_table.h agent/snmp/managed.h common/*
+agent/rmon/*             agent/rmon/* agent/hal/hal.h agent/snmp/mib_table.h agent/snmp/managed_table.h common/*
 mibs/*                   mibs/* agent/hal/hal.h agent/sampling/*.h agent/rmon/rmon.h agent/snmp/mib_table.h common/*
 agent/*                  !collector/* agent/* mibs/* common/*
 collector/input/*        collector/* common/* net-snmp/*

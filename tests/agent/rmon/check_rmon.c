@@ -223,7 +223,7 @@ END_TEST
 START_TEST(a_row_that_goes_takes_its_buckets)
 {
 	const struct rmon_view *view;
-	struct managed *controls = rmon_managed(rmon)[0];
+	struct managed_table *controls = rmon_managed(rmon)[0];
 	uint32_t one = 1;
 
 	add_control(1, if_index(0), 3, 10);
@@ -354,7 +354,7 @@ START_TEST(log_and_trap_as_the_event_says)
 {
 	static const int64_t values[] = {20, 0, 20, 0, 20};
 	const struct rmon_view *view;
-	struct managed *events = rmon_managed(rmon)[2];
+	struct managed_table *events = rmon_managed(rmon)[2];
 	uint32_t one = 1;
 	char told[8];
 
@@ -422,7 +422,7 @@ END_TEST
 START_TEST(rows_are_kept)
 {
 	struct state_rows kept = {0};
-	struct managed *const *managed = rmon_managed(rmon);
+	struct managed_table *const *managed = rmon_managed(rmon);
 	struct rmon_event event = {.index = 7, .type = RMON_EVENT_BOTH, .description = "a \"b\"",
 	    .status = ENTRY_UNDER_CREATION};
 	const struct rmon_alarm *alarm;

@@ -1,4 +1,4 @@
-#include "agent/snmp/managed.h"
+#include "agent/snmp/managed_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ struct rows {
 	size_t n;
 };
 
-struct managed {
+struct managed_table {
 	const struct mib_table *table;
 	const struct managed_type *type;
 	void *ctx;
@@ -20,20 +20,20 @@ struct managed {
 };
 
 static uint8_t *
-row_at(const struct managed *m, const struct rows *rows, size_t i)
+row_at(const struct managed_table *m, const struct rows *rows, size_t i)
 {
 	return rows->at + i * m->table->row_size;
 }
 
 static uint8_t *
-status_of(const struct managed *m, const void *row)
+status_of(const struct managed_table *m, const void *row)
 {
 	return (uint8_t *)(uintptr_t)row + m->type->status_offset;
 }
 
 /* Where the index is or would be; *found tells which. */
 static size_t
-locate(const struct managed *m, const struct rows *rows, const uint32_t *index, size_t n,
+locate(const struct managed_table *m, const struct rows *rows, const uint32_t *index, size_t n,
     bool *found)
 {
 	size_t low = 0, high = rows->n;
@@ -58,7 +58,7 @@ locate(const struct managed *m, const struct rows *rows, const uint32_t *index, 
 }
 
 static void *
-find(const struct managed *m, const struct rows *rows, const uint32_t *index, size_t n)
+find(const struct managed_table *m, const struct rows *rows, const uint32_t *index, size_t n)
 {
 	bool found;
 	size_t i = locate(m, rows, index, n, &found);
@@ -68,7 +68,7 @@ find(const struct managed *m, const struct rows *rows, const uint32_t *index, si
 
 /* Makes room for a row at position i; it is zeroed. */
 static int
-open_row(const struct managed *m, struct rows *rows, size_t i)
+open_row(const struct managed_table *m, struct rows *rows, size_t i)
 {
 	size_t size = m->table->row_size;
 	uint8_t *at;
@@ -86,7 +86,7 @@ open_row(const struct managed *m, struct rows *rows, size_t i)
 }
 
 static void
-close_row(const struct managed *m, struct rows *rows, size_t i)
+close_row(const struct managed_table *m, struct rows *rows, size_t i)
 {
 	size_t size = m->table->row_size;
 
@@ -95,7 +95,7 @@ close_row(const struct managed *m, struct rows *rows, size_t i)
 }
 
 static int
-copy_rows(const struct managed *m, const struct rows *from, struct rows *to)
+copy_rows(const struct managed_table *m, const struct rows *from, struct rows *to)
 {
 	size_t octets = from->n * m->table->row_size;
 
@@ -111,7 +111,7 @@ copy_rows(const struct managed *m, const struct rows *from, struct rows *to)
 /* ---- the two state machines ---- */
 
 static bool
-is_working(const struct managed *m, uint8_t status)
+is_working(const struct managed_table *m, uint8_t status)
 {
 	switch (m->type->kind) {
 	case MANAGED_ENTRY_STATUS:
@@ -124,7 +124,7 @@ is_working(const struct managed *m, uint8_t status)
 }
 
 static bool
-creates(const struct managed *m, int64_t status)
+creates(const struct managed_table *m, int64_t status)
 {
 	switch (m->type->kind) {
 	case MANAGED_ENTRY_STATUS:
@@ -137,7 +137,7 @@ creates(const struct managed *m, int64_t status)
 }
 
 static bool
-deletes(const struct managed *m, int64_t status)
+deletes(const struct managed_table *m, int64_t status)
 {
 	static const int64_t deleting[] = {[MANAGED_ENTRY_STATUS] = ENTRY_INVALID,
 		[MANAGED_ROW_STATUS] = ROW_DESTROY, [MANAGED_STATIC_STATUS] = STATIC_INVALID};
@@ -147,7 +147,7 @@ deletes(const struct managed *m, int64_t status)
 
 /* What a row has that was just made. */
 static uint8_t
-first_status(const struct managed *m)
+first_status(const struct managed_table *m)
 {
 	static const uint8_t first[] = {[MANAGED_ENTRY_STATUS] = ENTRY_UNDER_CREATION,
 		[MANAGED_ROW_STATUS] = ROW_NOT_READY, [MANAGED_STATIC_STATUS] = STATIC_OTHER};
@@ -156,13 +156,13 @@ first_status(const struct managed *m)
 }
 
 static bool
-is_status(const struct managed *m, const struct mib_set *set)
+is_status(const struct managed_table *m, const struct mib_set *set)
 {
 	return set->column->subid == m->type->status_column;
 }
 
 static int
-create_row(const struct managed *m, struct rows *rows, const struct mib_set *set)
+create_row(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
 	bool found;
 	size_t i = locate(m, rows, set->index, set->n_index, &found);
@@ -184,7 +184,7 @@ create_row(const struct managed *m, struct rows *rows, const struct mib_set *set
 /* A row that is not there cannot be written; one at work is frozen (RFC 2819; for RowStatus the
  * columns here say so too). */
 static int
-write_column(const struct managed *m, struct rows *rows, const struct mib_set *set)
+write_column(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
 	void *row = find(m, rows, set->index, set->n_index);
 
@@ -197,7 +197,7 @@ write_column(const struct managed *m, struct rows *rows, const struct mib_set *s
 }
 
 static int
-put_to_work(const struct managed *m, void *row, uint8_t status)
+put_to_work(const struct managed_table *m, void *row, uint8_t status)
 {
 	int rc = m->type->ready(m->ctx, row);
 
@@ -208,14 +208,14 @@ put_to_work(const struct managed *m, void *row, uint8_t status)
 
 /* A row out of service is notReady as long as something is missing. */
 static void
-take_out_of_service(const struct managed *m, void *row)
+take_out_of_service(const struct managed_table *m, void *row)
 {
 	*status_of(m, row) =
 	    m->type->ready(m->ctx, row) == 0 ? ROW_NOT_IN_SERVICE : ROW_NOT_READY;
 }
 
 static int
-change_entry_status(const struct managed *m, void *row, int64_t status)
+change_entry_status(const struct managed_table *m, void *row, int64_t status)
 {
 	switch (status) {
 	case ENTRY_VALID:
@@ -229,7 +229,7 @@ change_entry_status(const struct managed *m, void *row, int64_t status)
 }
 
 static int
-change_row_status(const struct managed *m, void *row, int64_t status)
+change_row_status(const struct managed_table *m, void *row, int64_t status)
 {
 	switch (status) {
 	case ROW_ACTIVE:
@@ -249,7 +249,7 @@ change_row_status(const struct managed *m, void *row, int64_t status)
 }
 
 static int
-change_status(const struct managed *m, struct rows *rows, const struct mib_set *set)
+change_status(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
 	bool found;
 	size_t i = locate(m, rows, set->index, set->n_index, &found);
@@ -270,7 +270,7 @@ change_status(const struct managed *m, struct rows *rows, const struct mib_set *
 
 /* A status that takes the row out of work comes before the columns of the same request. */
 static int
-stop_work(const struct managed *m, struct rows *rows, const struct mib_set *set)
+stop_work(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
 	static const int64_t stopping[] = {[MANAGED_ENTRY_STATUS] = ENTRY_UNDER_CREATION,
 		[MANAGED_ROW_STATUS] = ROW_NOT_IN_SERVICE, [MANAGED_STATIC_STATUS] = -1};
@@ -283,7 +283,7 @@ stop_work(const struct managed *m, struct rows *rows, const struct mib_set *set)
 
 /* What the columns that were written mean for a row that waits, or that works on with them. */
 static int
-settle(const struct managed *m, struct rows *rows, const struct mib_set *set)
+settle(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
 	void *row = find(m, rows, set->index, set->n_index);
 
@@ -301,7 +301,7 @@ settle(const struct managed *m, struct rows *rows, const struct mib_set *set)
 enum step { STEP_CREATE, STEP_STOP, STEP_WRITE, STEP_STATUS, STEP_SETTLE, N_STEPS };
 
 static int
-one_step(const struct managed *m, struct rows *rows, const struct mib_set *set, enum step step)
+one_step(const struct managed_table *m, struct rows *rows, const struct mib_set *set, enum step step)
 {
 	bool status = is_status(m, set);
 
@@ -317,7 +317,7 @@ one_step(const struct managed *m, struct rows *rows, const struct mib_set *set, 
 }
 
 static int
-work_on(const struct managed *m, struct rows *rows, const struct mib_set *sets, size_t n,
+work_on(const struct managed_table *m, struct rows *rows, const struct mib_set *sets, size_t n,
     size_t *failed)
 {
 	int rc = 0;
@@ -336,13 +336,13 @@ work_on(const struct managed *m, struct rows *rows, const struct mib_set *sets, 
 }
 
 static int
-apply(const struct managed *m, const struct rows *rows)
+apply(const struct managed_table *m, const struct rows *rows)
 {
 	return m->type->apply ? m->type->apply(m->ctx, rows->at, rows->n) : 0;
 }
 
 static int
-undo(struct managed *m)
+undo(struct managed_table *m)
 {
 	struct rows after = m->rows;
 	int rc = m->can_undo ? apply(m, &m->before) : 0;
@@ -356,7 +356,7 @@ undo(struct managed *m)
 }
 
 static bool
-concerned(const struct managed *m, const struct mib_set *sets, size_t n)
+concerned(const struct managed_table *m, const struct mib_set *sets, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (sets[i].table == m->table)
@@ -366,7 +366,7 @@ concerned(const struct managed *m, const struct mib_set *sets, size_t n)
 }
 
 int
-managed_apply(struct managed *m, const struct mib_set *sets, size_t n, enum mib_phase phase,
+managed_apply(struct managed_table *m, const struct mib_set *sets, size_t n, enum mib_phase phase,
     size_t *failed)
 {
 	struct rows trial;
@@ -400,9 +400,9 @@ managed_apply(struct managed *m, const struct mib_set *sets, size_t n, enum mib_
 
 int
 managed_create(const struct mib_table *table, const struct managed_type *type, void *ctx,
-    struct managed **managed)
+    struct managed_table **managed)
 {
-	struct managed *m = calloc(1, sizeof(*m));
+	struct managed_table *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return -ENOMEM;
@@ -414,7 +414,7 @@ managed_create(const struct mib_table *table, const struct managed_type *type, v
 }
 
 void
-managed_destroy(struct managed *managed)
+managed_destroy(struct managed_table *managed)
 {
 	if (!managed)
 		return;
@@ -424,39 +424,39 @@ managed_destroy(struct managed *managed)
 }
 
 const struct mib_table *
-managed_table(const struct managed *managed)
+managed_declaration(const struct managed_table *managed)
 {
 	return managed->table;
 }
 
 size_t
-managed_rows(struct managed *managed, void **first)
+managed_rows(struct managed_table *managed, void **first)
 {
 	*first = managed->rows.at;
 	return managed->rows.n;
 }
 
 void *
-managed_find(struct managed *managed, const uint32_t *index, size_t n)
+managed_find(struct managed_table *managed, const uint32_t *index, size_t n)
 {
 	return find(managed, &managed->rows, index, n);
 }
 
 bool
-managed_is_active(const struct managed *managed, const void *row)
+managed_is_active(const struct managed_table *managed, const void *row)
 {
 	return is_working(managed, *status_of(managed, row));
 }
 
 bool
-managed_is_kept(const struct managed *managed, const void *row)
+managed_is_kept(const struct managed_table *managed, const void *row)
 {
 	return managed->type->kind != MANAGED_STATIC_STATUS ||
 	    *status_of(managed, row) != STATIC_DELETE_ON_RESET;
 }
 
 static int
-make_row(const struct managed *m, struct rows *rows, const struct mib_set *sets, size_t n,
+make_row(const struct managed_table *m, struct rows *rows, const struct mib_set *sets, size_t n,
     size_t *failed)
 {
 	int rc = create_row(m, rows, &sets[0]);
@@ -479,7 +479,7 @@ make_row(const struct managed *m, struct rows *rows, const struct mib_set *sets,
 }
 
 int
-managed_make(struct managed *managed, const struct mib_set *sets, size_t n, size_t *failed)
+managed_make(struct managed_table *managed, const struct mib_set *sets, size_t n, size_t *failed)
 {
 	struct rows trial;
 	int rc = n > 0 ? copy_rows(managed, &managed->rows, &trial) : -EINVAL;
@@ -500,7 +500,7 @@ managed_make(struct managed *managed, const struct mib_set *sets, size_t n, size
 }
 
 int
-managed_add(struct managed *managed, const void *row)
+managed_add(struct managed_table *managed, const void *row)
 {
 	uint32_t index[MIB_INDEX_ARCS];
 	size_t n = mib_row_index(managed->table, row, index), i;
@@ -517,7 +517,7 @@ managed_add(struct managed *managed, const void *row)
 }
 
 void
-managed_remove(struct managed *managed, const void *row)
+managed_remove(struct managed_table *managed, const void *row)
 {
 	uint32_t index[MIB_INDEX_ARCS];
 	size_t n = mib_row_index(managed->table, row, index), i;

@@ -4,7 +4,7 @@
  * and the engine's part in it: indexes that could not be, OIDs and binary strings as values, the
  * varbind to blame, TimeFilter (RFC 4502) walks.
  */
-#include "agent/snmp/managed.h"
+#include "agent/snmp/managed_table.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -24,7 +24,7 @@ struct thing {
 enum { COL_INDEX = 1, COL_SIZE, COL_OWNER, COL_SOURCE, COL_PORTS, COL_STATUS, MAX_THINGS = 3 };
 enum { KIND_ROW = 1 };
 
-static struct managed *managed;
+static struct managed_table *managed;
 
 static size_t
 thing_rows(const struct mib_context *context, const void **first)

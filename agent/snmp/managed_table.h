@@ -7,12 +7,12 @@
  * Belongs to the thread that owns the settings. Nothing here blocks. All of one request or none; a
  * commit can be taken back until the next one.
  */
-#ifndef EASE_AGENT_SNMP_MANAGED_H
-#define EASE_AGENT_SNMP_MANAGED_H
+#ifndef EASE_AGENT_SNMP_MANAGED_TABLE_H
+#define EASE_AGENT_SNMP_MANAGED_TABLE_H
 
 #include "agent/snmp/mib_table.h"
 
-struct managed;
+struct managed_table;
 
 enum managed_status_kind { MANAGED_ENTRY_STATUS, MANAGED_ROW_STATUS, MANAGED_STATIC_STATUS };
 
@@ -51,31 +51,31 @@ struct managed_type {
 
 /* table, type and ctx are borrowed. */
 int managed_create(const struct mib_table *table, const struct managed_type *type, void *ctx,
-    struct managed **managed);
-void managed_destroy(struct managed *managed); /* NULL allowed */
-const struct mib_table *managed_table(const struct managed *managed);
+    struct managed_table **managed);
+void managed_destroy(struct managed_table *managed); /* NULL allowed */
+const struct mib_table *managed_declaration(const struct managed_table *managed);
 
 /* Carries out those of the sets that are for this table; see struct mib_setter for the phases and
  * errors. On an error *failed is the position in sets of the one to blame. */
-int managed_apply(struct managed *managed, const struct mib_set *sets, size_t n,
+int managed_apply(struct managed_table *managed, const struct mib_set *sets, size_t n,
     enum mib_phase phase, size_t *failed);
 
 /* The rows, sorted by index, as an array of the table's row_size; good until the next change. The
  * owner may write members that no manager sets. */
-size_t managed_rows(struct managed *managed, void **first);
+size_t managed_rows(struct managed_table *managed, void **first);
 /* The row of an index or NULL. */
-void *managed_find(struct managed *managed, const uint32_t *index, size_t n);
+void *managed_find(struct managed_table *managed, const uint32_t *index, size_t n);
 /* True if the row is at work: valid, active, or static. */
-bool managed_is_active(const struct managed *managed, const void *row);
+bool managed_is_active(const struct managed_table *managed, const void *row);
 /* True if the row outlives a restart. */
-bool managed_is_kept(const struct managed *managed, const void *row);
+bool managed_is_kept(const struct managed_table *managed, const void *row);
 
 /* Makes the one row that sets describe, its status as kept: what a restart brings back. -EBUSY: it
  * is there, or cannot be put to work. */
-int managed_make(struct managed *managed, const struct mib_set *sets, size_t n, size_t *failed);
+int managed_make(struct managed_table *managed, const struct mib_set *sets, size_t n, size_t *failed);
 
 /* The owner's own rows: made at start, or given up. -ENOSPC, -EEXIST, -ENOMEM. */
-int managed_add(struct managed *managed, const void *row);
-void managed_remove(struct managed *managed, const void *row);
+int managed_add(struct managed_table *managed, const void *row);
+void managed_remove(struct managed_table *managed, const void *row);
 
 #endif
