@@ -417,9 +417,9 @@ static struct clock stepped = {.manual = true};
 
 int __real_netlink_open(int protocol, struct netlink **netlink);
 int __wrap_netlink_open(int protocol, struct netlink **netlink);
-int __real_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take,
+int __real_netlink_request(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take,
     void *ctx);
-int __wrap_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take,
+int __wrap_netlink_request(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take,
     void *ctx);
 
 int
@@ -460,16 +460,16 @@ set_pause(const struct nlmsghdr *question)
 }
 
 int
-__wrap_netlink_ask(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take, void *ctx)
+__wrap_netlink_request(struct netlink *netlink, struct nlmsghdr *question, netlink_handler take, void *ctx)
 {
 	const struct genlmsghdr *head = mnl_nlmsg_get_payload(question);
 
 	if (netlink != driver.generic || driver.kernel_index == 0 ||
 	    question->nlmsg_type == GENL_ID_CTRL)
-		return __real_netlink_ask(netlink, question, take, ctx);
+		return __real_netlink_request(netlink, question, take, ctx);
 	if (asked_index(question) != driver.kernel_index)
 		return driver.kernel_said[head->cmd] =
-			   __real_netlink_ask(netlink, question, take, ctx);
+			   __real_netlink_request(netlink, question, take, ctx);
 	switch (head->cmd) {
 	case ETHTOOL_MSG_LINKMODES_GET:
 		return take(ctx, modes_message(AUTONEG_ENABLE, 1000, DUPLEX_FULL, PAUSE, PAUSE));
