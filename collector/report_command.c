@@ -2,7 +2,7 @@
 
 #include "collector/clickhouse.h"
 #include "collector/config.h"
-#include "collector/report/directory.h"
+#include "collector/report/address_names.h"
 #include "collector/report/query.h"
 #include "collector/screen.h"
 #include "common/clock.h"

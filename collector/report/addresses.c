@@ -3,8 +3,8 @@
  * there, and where it was before. Seen is: the source of a kept sample received at an edge port, or
  * named by a switch as a new address. The newest arrivals stand first.
  */
-#include "collector/report/build.h"
-#include "collector/report/directory.h"
+#include "collector/report/result.h"
+#include "collector/report/address_names.h"
 #include "collector/report/reports.h"
 #include "common/sample.h"
 #include "common/trap_wire.h"

@@ -3,9 +3,9 @@
  * collector's, and below it what events it sent. And
  * what long work the store is at.
  */
-#include "collector/report/build.h"
+#include "collector/report/result.h"
 #include "collector/report/event_names.h"
-#include "collector/report/number.h"
+#include "collector/report/number_format.h"
 #include "collector/report/reports.h"
 
 #include <errno.h>

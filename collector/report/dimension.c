@@ -1,8 +1,8 @@
 #include "collector/report/dimension.h"
 
-#include "collector/report/build.h"
-#include "collector/report/directory.h"
-#include "collector/report/names.h"
+#include "collector/report/result.h"
+#include "collector/report/address_names.h"
+#include "collector/report/protocol_names.h"
 
 #include <stdio.h>
 #include <string.h>

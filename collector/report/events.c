@@ -3,7 +3,7 @@
  * who sent bad frames, where samples were lost, which agents started, and the collector's outages.
  */
 #include "collector/record.h"
-#include "collector/report/build.h"
+#include "collector/report/result.h"
 #include "collector/report/event_names.h"
 #include "collector/report/reports.h"
 

@@ -6,9 +6,9 @@
  * Steps begin at full multiples of their length (UTC) and are some of the windows that the store
  * still has of its time; the first and the last are cut where the range is.
  */
-#include "collector/report/build.h"
+#include "collector/report/result.h"
 #include "collector/report/lists.h"
-#include "collector/report/number.h"
+#include "collector/report/number_format.h"
 #include "collector/report/query_private.h"
 #include "collector/report/reports.h"
 #include "collector/store/schema.h"

@@ -3,7 +3,7 @@
  * limits settle: talkers, protocols, conversations. What a key is stands in dimension.h. A matrix
  * is the talkers by pair, shown as a grid.
  */
-#include "collector/report/build.h"
+#include "collector/report/result.h"
 #include "collector/report/dimension.h"
 #include "collector/report/lists.h"
 #include "collector/report/reports.h"

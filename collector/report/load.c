@@ -3,7 +3,7 @@
  * counters. A port that is down, one that only is quiet and one that is no longer heard of are told
  * apart. A link aggregate is what its members counted.
  */
-#include "collector/report/build.h"
+#include "collector/report/result.h"
 #include "collector/report/reports.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * collector that died, by agent, port and boot; what the collector itself refused or dropped; and
  * its outages.
  */
-#include "collector/report/build.h"
+#include "collector/report/result.h"
 #include "collector/report/event_names.h"
 #include "collector/report/reports.h"
 

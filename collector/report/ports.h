@@ -6,7 +6,7 @@
 #ifndef EASE_COLLECTOR_REPORT_PORTS_H
 #define EASE_COLLECTOR_REPORT_PORTS_H
 
-#include "collector/report/build.h"
+#include "collector/report/result.h"
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
  */
 #include "collector/cluster/sums_sql.h"
 #include "collector/report/dimension.h"
-#include "collector/report/build.h"
+#include "collector/report/result.h"
 #include "collector/report/query_cluster.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * distance of its limits in per cent. Addresses are numbered once, by their share of the shown
  * traffic, so that a column needs a number only and its address stands in the row of that number.
  */
-#include "collector/report/number.h"
+#include "collector/report/number_format.h"
 #include "collector/report/render.h"
 #include "collector/report/table.h"
 

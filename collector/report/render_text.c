@@ -1,6 +1,6 @@
 #include "collector/report/render.h"
 
-#include "collector/report/number.h"
+#include "collector/report/number_format.h"
 #include "collector/report/table.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "collector/report/reports.h"
 
-#include "collector/report/build.h"
-#include "collector/report/names.h"
+#include "collector/report/result.h"
+#include "collector/report/protocol_names.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

@@ -5,7 +5,7 @@
 #ifndef EASE_COLLECTOR_WEB_API_H
 #define EASE_COLLECTOR_WEB_API_H
 
-#include "collector/report/directory.h"
+#include "collector/report/address_names.h"
 #include "collector/report/query.h"
 #include "collector/web/jobs.h"
 #include "collector/web/web.h"

@@ -30,7 +30,7 @@ struct web_config {
 	uint32_t metrics_ports, metrics_top; /* most series of /metrics */
 	const char *store;
 	const struct query_cluster *cluster; /* what page and /api/v1/ ask instead, or NULL */
-	const char *names; /* file of names (directory.h); "": none */
+	const char *names; /* file of names (address_names.h); "": none */
 	bool vendors;
 	const struct stat_set *const *stats; /* of the collector, to be told beside its own */
 	size_t n_stats;

@@ -1,5 +1,5 @@
 /*
- * Numbers and times as easetop prints them (collector/report/number.c): three digits and a power of
+ * Numbers and times as easetop prints them (collector/report/number_format.c): three digits and a power of
  * 1,000, thousands in groups, what is not known as "-" and never as 0, times in local time with
  * their offset or in UTC. Pure functions.
  */

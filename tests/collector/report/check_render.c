@@ -5,7 +5,7 @@
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
-#include "collector/report/number.h"
+#include "collector/report/number_format.h"
 #include "collector/store/schema.h"
 
 #include <check.h>

@@ -1,4 +1,4 @@
-#include "collector/report/directory.h"
+#include "collector/report/address_names.h"
 
 #include "collector/report/report.h"
 

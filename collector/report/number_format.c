@@ -1,4 +1,4 @@
-#include "collector/report/number.h"
+#include "collector/report/number_format.h"
 
 #include <math.h>
 #include <stdio.h>

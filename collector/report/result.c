@@ -1,4 +1,4 @@
-#include "collector/report/build.h"
+#include "collector/report/result.h"
 
 #include "common/sample.h"
 

@@ -1,4 +1,4 @@
-#include "collector/report/names.h"
+#include "collector/report/protocol_names.h"
 
 #include "collector/report/report.h"
 
