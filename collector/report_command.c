@@ -149,9 +149,9 @@ watch(const struct report_command *command)
 }
 
 static int
-open_directory(const struct report_command *command, struct directory **names)
+open_address_names(const struct report_command *command, struct address_names **names)
 {
-	struct directory_options options = {.file = command->names, .resolve = command->resolve,
+	struct address_names_options options = {.file = command->names, .resolve = command->resolve,
 	    .vendors = command->vendors ? COMMAND_VENDORS_FOLDER : NULL};
 	char error[QUERY_ERROR_TEXT];
 	int err;
@@ -159,7 +159,7 @@ open_directory(const struct report_command *command, struct directory **names)
 	*names = NULL;
 	if (!command->names && !command->resolve && !command->vendors)
 		return 0;
-	err = directory_open(&options, names, error, sizeof(error));
+	err = address_names_open(&options, names, error, sizeof(error));
 	if (err)
 		fprintf(stderr, "easetop: %s\n", error);
 	return err;
@@ -170,9 +170,9 @@ report_command_run(struct report_command *command)
 {
 	int status;
 
-	if (open_directory(command, &command->question.options.names) != 0)
+	if (open_address_names(command, &command->question.options.names) != 0)
 		return COMMAND_EXIT_TROUBLE;
 	status = command->watch_s > 0 ? watch(command) : print_report(command, stdout, stderr);
-	directory_close(command->question.options.names);
+	address_names_close(command->question.options.names);
 	return status;
 }

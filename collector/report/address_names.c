@@ -18,7 +18,7 @@ enum { VLAN_OCTETS = 2, VLAN_MAX = 4094, LINE_OCTETS = 1024 };
 struct entry {
 	uint8_t n_octets, bits;
 	uint8_t octets[FRAME_IP_LEN]; /* zeros behind the bits */
-	char name[DIRECTORY_NAME];
+	char name[ADDRESS_NAME_ROOM];
 };
 
 struct entries {
@@ -26,7 +26,7 @@ struct entries {
 	size_t n, room;
 };
 
-struct directory {
+struct address_names {
 	struct entries named, vendors, resolved;
 	bool resolve;
 };
@@ -185,7 +185,7 @@ read_line(struct entries *entries, char *line, const struct place *place)
 	word = next_word(&rest);
 	if (!*word || !is_printable(word))
 		return mistake(place, "a name is missing");
-	if (entries->n == DIRECTORY_ENTRIES)
+	if (entries->n == ADDRESS_NAMES_MAX)
 		return mistake(place, "too many names");
 	snprintf(entry.name, sizeof(entry.name), "%s", word);
 	return add(entries, &entry);
@@ -301,10 +301,10 @@ open_file(struct entries *entries, const char *path, char *error, size_t error_s
 }
 
 int
-directory_open(const struct directory_options *options, struct directory **directory,
+address_names_open(const struct address_names_options *options, struct address_names **names,
     char *error, size_t error_size)
 {
-	struct directory *d = calloc(1, sizeof(*d));
+	struct address_names *d = calloc(1, sizeof(*d));
 	int err = d ? 0 : -ENOMEM;
 
 	snprintf(error, error_size, "out of memory");
@@ -315,18 +315,18 @@ directory_open(const struct directory_options *options, struct directory **direc
 	if (err == 0 && options->vendors)
 		err = read_vendors(&d->vendors, options->vendors, error, error_size);
 	if (err) {
-		directory_close(d);
+		address_names_close(d);
 		d = NULL;
 	}
-	*directory = d;
+	*names = d;
 	return err;
 }
 
 int
-directory_parse(const char *name, const char *text, struct directory **directory, char *error,
+address_names_parse(const char *name, const char *text, struct address_names **names, char *error,
     size_t error_size)
 {
-	struct directory *d = calloc(1, sizeof(*d));
+	struct address_names *d = calloc(1, sizeof(*d));
 	FILE *in = *text ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : NULL;
 	int err = !d || (*text && !in) ? -ENOMEM : 0;
 
@@ -338,28 +338,28 @@ directory_parse(const char *name, const char *text, struct directory **directory
 	if (d)
 		sort(&d->named);
 	if (err) {
-		directory_close(d);
+		address_names_close(d);
 		d = NULL;
 	}
-	*directory = d;
+	*names = d;
 	return err;
 }
 
 void
-directory_close(struct directory *directory)
+address_names_close(struct address_names *names)
 {
-	if (!directory)
+	if (!names)
 		return;
-	free(directory->named.items);
-	free(directory->vendors.items);
-	free(directory->resolved.items);
-	free(directory);
+	free(names->named.items);
+	free(names->vendors.items);
+	free(names->resolved.items);
+	free(names);
 }
 
 /* ---- asking ---- */
 
 static void
-ask_resolver(size_t n_octets, const uint8_t *octets, char name[DIRECTORY_NAME])
+ask_resolver(size_t n_octets, const uint8_t *octets, char name[ADDRESS_NAME_ROOM])
 {
 	struct sockaddr_in ip4 = {.sin_family = AF_INET};
 	struct sockaddr_in6 ip6 = {.sin6_family = AF_INET6};
@@ -370,35 +370,35 @@ ask_resolver(size_t n_octets, const uint8_t *octets, char name[DIRECTORY_NAME])
 	memcpy(n_octets == 4 ? (void *)&ip4.sin_addr : (void *)&ip6.sin6_addr, octets, n_octets);
 	*name = '\0';
 	if (getnameinfo(address, size, host, sizeof(host), NULL, 0, NI_NAMEREQD) == 0)
-		snprintf(name, DIRECTORY_NAME, "%.*s", DIRECTORY_NAME - 1, host);
+		snprintf(name, ADDRESS_NAME_ROOM, "%.*s", ADDRESS_NAME_ROOM - 1, host);
 }
 
 /* The cache is kept in the order of asking: it is short, and the resolver is slow. */
 static void
-resolve(struct directory *d, size_t n_octets, const uint8_t *octets, char name[DIRECTORY_NAME])
+resolve(struct address_names *d, size_t n_octets, const uint8_t *octets, char name[ADDRESS_NAME_ROOM])
 {
 	struct entry entry = prefix_of(n_octets, octets, 8 * (unsigned)n_octets);
 
 	for (size_t i = 0; i < d->resolved.n; i++)
 		if (compare_entries(&d->resolved.items[i], &entry) == 0) {
-			memcpy(name, d->resolved.items[i].name, DIRECTORY_NAME);
+			memcpy(name, d->resolved.items[i].name, ADDRESS_NAME_ROOM);
 			return;
 		}
 	ask_resolver(n_octets, octets, entry.name);
-	memcpy(name, entry.name, DIRECTORY_NAME);
-	if (d->resolved.n < DIRECTORY_CACHE)
+	memcpy(name, entry.name, ADDRESS_NAME_ROOM);
+	if (d->resolved.n < ADDRESS_NAMES_CACHE)
 		add(&d->resolved, &entry); /* without memory it is asked again */
 }
 
 static void
-copy_name(char name[DIRECTORY_NAME], const char *found)
+copy_name(char name[ADDRESS_NAME_ROOM], const char *found)
 {
-	snprintf(name, DIRECTORY_NAME, "%s", found ? found : "");
+	snprintf(name, ADDRESS_NAME_ROOM, "%s", found ? found : "");
 }
 
 void
-directory_address(struct directory *d, size_t n_octets, const uint8_t *octets,
-    char name[DIRECTORY_NAME])
+address_names_of_address(struct address_names *d, size_t n_octets, const uint8_t *octets,
+    char name[ADDRESS_NAME_ROOM])
 {
 	copy_name(name, d ? find_longest(&d->named, n_octets, octets) : NULL);
 	if (!d || *name)
@@ -410,14 +410,14 @@ directory_address(struct directory *d, size_t n_octets, const uint8_t *octets,
 }
 
 void
-directory_prefix(const struct directory *d, size_t n_octets, const uint8_t *octets, unsigned bits,
-    char name[DIRECTORY_NAME])
+address_names_of_prefix(const struct address_names *d, size_t n_octets, const uint8_t *octets, unsigned bits,
+    char name[ADDRESS_NAME_ROOM])
 {
 	copy_name(name, d ? find(&d->named, n_octets, octets, bits) : NULL);
 }
 
 void
-directory_vlan(const struct directory *d, unsigned vlan, char name[DIRECTORY_NAME])
+address_names_of_vlan(const struct address_names *d, unsigned vlan, char name[ADDRESS_NAME_ROOM])
 {
 	uint8_t octets[VLAN_OCTETS] = {(uint8_t)(vlan >> 8), (uint8_t)vlan};
 

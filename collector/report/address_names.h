@@ -10,42 +10,42 @@
  *	vlan 5		voice
  * What follows the name is ignored, and all behind a #.
  */
-#ifndef EASE_COLLECTOR_REPORT_DIRECTORY_H
-#define EASE_COLLECTOR_REPORT_DIRECTORY_H
+#ifndef EASE_COLLECTOR_REPORT_ADDRESS_NAMES_H
+#define EASE_COLLECTOR_REPORT_ADDRESS_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-	DIRECTORY_NAME = 64,	     /* room for a name and its NUL; longer ones are cut */
-	DIRECTORY_ENTRIES = 1000000, /* of the file; more is a mistake */
-	DIRECTORY_CACHE = 4096,	     /* names of the resolver kept; beyond, it is asked each time */
+	ADDRESS_NAME_ROOM = 64,	     /* room for a name and its NUL; longer ones are cut */
+	ADDRESS_NAMES_MAX = 1000000, /* of the file; more is a mistake */
+	ADDRESS_NAMES_CACHE = 4096,	     /* names of the resolver kept; beyond, it is asked each time */
 };
 
-struct directory_options {
+struct address_names_options {
 	const char *file;    /* NULL: none */
 	const char *vendors; /* folder of oui.csv, mam.csv and oui36.csv; NULL: none */
 	bool resolve;	     /* ask the resolver; it may take seconds an address */
 };
 
-struct directory;
+struct address_names;
 
 /* 0, -ENOMEM, or with the reason in error (file:line): what opening gave, -EINVAL for a mistake. */
-int directory_open(const struct directory_options *options, struct directory **directory,
+int address_names_open(const struct address_names_options *options, struct address_names **names,
     char *error, size_t error_size);
-void directory_close(struct directory *directory);
+void address_names_close(struct address_names *names);
 
 /* The same of a text instead of files; name stands in errors. For tests. */
-int directory_parse(const char *name, const char *text, struct directory **directory, char *error,
+int address_names_parse(const char *name, const char *text, struct address_names **names, char *error,
     size_t error_size);
 
 /* The name of a MAC, IPv4 or IPv6 address (6, 4 or 16 octets), of just that prefix, of a VLAN; ""
- * if it has none, and of a NULL directory. May block with `resolve`. */
-void directory_address(struct directory *directory, size_t n_octets, const uint8_t *octets,
-    char name[DIRECTORY_NAME]);
-void directory_prefix(const struct directory *directory, size_t n_octets, const uint8_t *octets,
-    unsigned bits, char name[DIRECTORY_NAME]);
-void directory_vlan(const struct directory *directory, unsigned vlan, char name[DIRECTORY_NAME]);
+ * if it has none, and of a NULL. May block with `resolve`. */
+void address_names_of_address(struct address_names *names, size_t n_octets, const uint8_t *octets,
+    char name[ADDRESS_NAME_ROOM]);
+void address_names_of_prefix(const struct address_names *names, size_t n_octets, const uint8_t *octets,
+    unsigned bits, char name[ADDRESS_NAME_ROOM]);
+void address_names_of_vlan(const struct address_names *names, unsigned vlan, char name[ADDRESS_NAME_ROOM]);
 
 #endif

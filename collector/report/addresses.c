@@ -123,7 +123,7 @@ add_sighting(struct places *places, sqlite3_stmt *stmt)
 	const struct report_prefix *prefix = &places->options->addr;
 	struct place *last = places->n > 0 ? &places->items[places->n - 1] : NULL;
 
-	if (!octets || n_octets > FRAME_IP_LEN || !port || !build_counts(places->options, port) ||
+	if (!octets || n_octets > FRAME_IP_LEN || !port || !port_is_counted(places->options, port) ||
 	    (prefix->n_octets > 0 && !report_in_prefix(prefix, (size_t)n_octets, octets)))
 		return 0;
 	if (!last || last->n_octets != n_octets || memcmp(last->octets, octets, (size_t)n_octets)) {
@@ -148,7 +148,7 @@ read_sightings(struct places *places)
 	sqlite3_stmt *stmt;
 	int err;
 
-	query_reach(places->query, QUERY_ALL_ROWS, 0, places->query->range.to_us);
+	query_set_fetch_range(places->query, QUERY_ALL_ROWS, 0, places->query->range.to_us);
 	stmt = query_prepare(places->query, sightings_sql(places->options));
 	err = stmt ? 0 : -EIO;
 	bind(stmt, ":in", EASE_IN);
@@ -190,47 +190,47 @@ fill_before(struct report_value *row, const struct place *place)
 	const struct query_port *before = place->before;
 	char text[QUERY_AGENT_TEXT + EASE_NAME_MAX + 2];
 
-	row[COLUMN_FROM_AGENT] = build_text(before->agent->name);
-	row[COLUMN_FROM_PORT] = build_text(before->name);
+	row[COLUMN_FROM_AGENT] = cell_text(before->agent->name);
+	row[COLUMN_FROM_PORT] = cell_text(before->name);
 	if (before->agent == place->port->agent)
-		row[COLUMN_FROM_TEXT] = build_text(before->name);
+		row[COLUMN_FROM_TEXT] = cell_text(before->name);
 	else {
 		snprintf(text, sizeof(text), "%s %s", before->agent->name, before->name);
-		row[COLUMN_FROM_TEXT] = build_text(text);
+		row[COLUMN_FROM_TEXT] = cell_text(text);
 	}
 }
 
 static void
-fill_address(struct directory *names, struct report_value *row, const struct place *place)
+fill_address(struct address_names *names, struct report_value *row, const struct place *place)
 {
-	char address[FRAME_IP_TEXT], name[DIRECTORY_NAME], text[FRAME_IP_TEXT + DIRECTORY_NAME];
+	char address[FRAME_IP_TEXT], name[ADDRESS_NAME_ROOM], text[FRAME_IP_TEXT + ADDRESS_NAME_ROOM];
 
-	build_format_address(place->n_octets, place->octets, address);
-	directory_address(names, place->n_octets, place->octets, name);
+	result_format_address(place->n_octets, place->octets, address);
+	address_names_of_address(names, place->n_octets, place->octets, name);
 	snprintf(text, sizeof(text), *name ? "%s %s" : "%s", address, name);
-	row[COLUMN_ADDRESS_TEXT] = build_text(text);
-	row[COLUMN_ADDRESS] = build_text(address);
-	row[COLUMN_NAME] = build_text(name);
+	row[COLUMN_ADDRESS_TEXT] = cell_text(text);
+	row[COLUMN_ADDRESS] = cell_text(address);
+	row[COLUMN_NAME] = cell_text(name);
 }
 
 static int
-add_place(struct report_result *result, struct directory *names, const struct place *place)
+add_place(struct report_result *result, struct address_names *names, const struct place *place)
 {
-	struct report_value *row = build_row(result);
+	struct report_value *row = result_add_row(result);
 
 	if (!row)
 		return -ENOMEM;
 	fill_address(names, row, place);
-	row[COLUMN_AGENT] = build_text(place->port->agent->name);
-	row[COLUMN_PORT] = build_text(place->port->name);
+	row[COLUMN_AGENT] = cell_text(place->port->agent->name);
+	row[COLUMN_PORT] = cell_text(place->port->name);
 	if (place->vlan != REPORT_ANY)
-		row[COLUMN_VLAN] = build_number(place->vlan);
-	row[COLUMN_SINCE] = build_time(place->since_us);
-	row[COLUMN_LAST] = build_time(place->last_us);
+		row[COLUMN_VLAN] = cell_number(place->vlan);
+	row[COLUMN_SINCE] = cell_time(place->since_us);
+	row[COLUMN_LAST] = cell_time(place->last_us);
 	if (place->before)
 		fill_before(row, place);
-	row[COLUMN_MOVES] = build_number((double)place->moves);
-	row[COLUMN_SEEN] = build_number((double)place->seen);
+	row[COLUMN_MOVES] = cell_number((double)place->moves);
+	row[COLUMN_SEEN] = cell_number((double)place->seen);
 	return 0;
 }
 
@@ -238,8 +238,8 @@ static void
 count_ports(struct report_result *result, const struct places *places)
 {
 	for (size_t i = 0; i < places->query->n_ports; i++)
-		if (build_counts(places->options, &places->query->ports[i]))
-			build_count_port(result, &places->query->ports[i]);
+		if (port_is_counted(places->options, &places->query->ports[i]))
+			result_count_port(result, &places->query->ports[i]);
 }
 
 /* An IP prefix or a MAC prefix says which addresses are meant, whatever --layer says. */
@@ -265,7 +265,7 @@ report_addresses(struct query *query, const struct report_options *asked, uint64
 
 	if (err)
 		return err;
-	build_begin(result, "addresses", columns, N_COLUMNS, query);
+	result_begin(result, "addresses", columns, N_COLUMNS, query);
 	err = query_windows(query);
 	count_ports(result, &places);
 	if (err == 0)
@@ -276,8 +276,8 @@ report_addresses(struct query *query, const struct report_options *asked, uint64
 	for (size_t i = 0; err == 0 && i < places.n && i < options.top; i++)
 		err = add_place(result, options.names, &places.items[i]);
 	result->n_left_out = places.n > options.top ? places.n - options.top : 0;
-	build_hide_agent(result, query, COLUMN_AGENT);
-	build_finish(result, query);
+	result_hide_agent(result, query, COLUMN_AGENT);
+	result_finish(result, query);
 	free(places.items);
 	return err;
 }

@@ -116,13 +116,13 @@ fill_clock(const struct clocks *c, struct report_value *row)
 
 	if (!c->known[1])
 		return;
-	row[COLUMN_OFFSET] = build_number(behind_s);
+	row[COLUMN_OFFSET] = cell_number(behind_s);
 	if (c->known[0] && span_us >= DRIFT_LEAST_US)
 		row[COLUMN_DRIFT] =
-		    build_number(-1e6 * (c->behind_us[1] - c->behind_us[0]) / span_us);
+		    cell_number(-1e6 * (c->behind_us[1] - c->behind_us[0]) / span_us);
 	number_format_age(fabs(behind_s), age);
 	snprintf(text, sizeof(text), "%s %s", age, behind_s < 0 ? "ahead" : "behind");
-	row[COLUMN_CLOCK] = build_text(fabs(behind_s) < 1 ? "right" : text);
+	row[COLUMN_CLOCK] = cell_text(fabs(behind_s) < 1 ? "right" : text);
 }
 
 /* ---- events ---- */
@@ -138,18 +138,18 @@ add_event(const struct query *query, struct report_result *events, sqlite3_stmt 
 
 	if (!agent || !agent->chosen)
 		return 0;
-	row = build_row(events);
+	row = result_add_row(events);
 	if (!row)
 		return -ENOMEM;
-	row[EVENT_AGENT] = build_text(agent->name);
-	row[EVENT_KIND] = build_text(event_name(sqlite3_column_int(stmt, 1)));
-	row[EVENT_COUNT] = build_number(sqlite3_column_double(stmt, 2));
-	row[EVENT_NEWEST] = build_time((uint64_t)sqlite3_column_int64(stmt, 3));
+	row[EVENT_AGENT] = cell_text(agent->name);
+	row[EVENT_KIND] = cell_text(event_name(sqlite3_column_int(stmt, 1)));
+	row[EVENT_COUNT] = cell_number(sqlite3_column_double(stmt, 2));
+	row[EVENT_NEWEST] = cell_time((uint64_t)sqlite3_column_int64(stmt, 3));
 	if (port)
-		row[EVENT_PORT] = build_text(port->name);
+		row[EVENT_PORT] = cell_text(port->name);
 	if (sqlite3_column_bytes(stmt, 5) == FRAME_MAC_LEN) {
 		frame_format_mac(sqlite3_column_blob(stmt, 5), mac);
-		row[EVENT_MAC] = build_text(mac);
+		row[EVENT_MAC] = cell_text(mac);
 	}
 	return 0;
 }
@@ -162,7 +162,7 @@ add_events(struct query *query, bool all, struct report_result *events)
 	sqlite3_stmt *stmt;
 	int err;
 
-	query_reach(query, QUERY_ALL_ROWS, query->range.from_us,
+	query_set_fetch_range(query, QUERY_ALL_ROWS, query->range.from_us,
 	    all ? UINT64_MAX : query->range.to_us);
 	stmt = query_prepare(query,
 	    "SELECT agent, kind, COUNT(*), MAX(time_us), if_index, mac FROM event"
@@ -180,7 +180,7 @@ add_events(struct query *query, bool all, struct report_result *events)
 static int
 add_agent(struct report_result *result, struct query *query, const struct query_agent *agent)
 {
-	struct report_value *row = build_row(result);
+	struct report_value *row = result_add_row(result);
 	struct clocks clocks;
 	int err = read_clock(query, agent, &clocks);
 	uint64_t expected = 0, received = 0;
@@ -196,19 +196,19 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 		n_ports++;
 		expected += port->expected;
 		received += port->received;
-		build_count_port(result, port);
+		result_count_port(result, port);
 	}
-	row[COLUMN_AGENT] = build_text(agent->name);
-	row[COLUMN_ID] = build_text(agent->id_text);
-	row[COLUMN_ADDRESS] = build_text(agent->address);
-	row[COLUMN_BOOT] = build_number((double)agent->boot);
-	row[COLUMN_PORTS] = build_number(n_ports);
-	row[COLUMN_SAMPLES] = build_number((double)received);
-	row[COLUMN_EXPECTED] = build_number((double)expected);
-	row[COLUMN_COMPLETENESS] = build_completeness(received, expected);
-	row[COLUMN_FIRST] = build_time(agent->first_us);
-	row[COLUMN_LAST] = build_time(agent->last_us);
-	row[COLUMN_RECEIVED] = build_time(agent->last_received_us);
+	row[COLUMN_AGENT] = cell_text(agent->name);
+	row[COLUMN_ID] = cell_text(agent->id_text);
+	row[COLUMN_ADDRESS] = cell_text(agent->address);
+	row[COLUMN_BOOT] = cell_number((double)agent->boot);
+	row[COLUMN_PORTS] = cell_number(n_ports);
+	row[COLUMN_SAMPLES] = cell_number((double)received);
+	row[COLUMN_EXPECTED] = cell_number((double)expected);
+	row[COLUMN_COMPLETENESS] = cell_completeness(received, expected);
+	row[COLUMN_FIRST] = cell_time(agent->first_us);
+	row[COLUMN_LAST] = cell_time(agent->last_us);
+	row[COLUMN_RECEIVED] = cell_time(agent->last_received_us);
 	fill_clock(&clocks, row);
 	return 0;
 }
@@ -253,22 +253,22 @@ report_agents(struct query *query, const struct report_options *options, uint64_
 
 	if (err)
 		return err;
-	build_begin(result, "agents", agent_columns, N_COLUMNS, query);
+	result_begin(result, "agents", agent_columns, N_COLUMNS, query);
 	result->hidden = 1u << COLUMN_AGENT;
 	err = query_windows(query);
 	for (size_t i = 0; err == 0 && i < query->n_agents; i++)
 		if (query->agents[i].chosen)
 			err = add_agent(result, query, &query->agents[i]);
-	build_finish(result, query);
+	result_finish(result, query);
 	if (err == 0)
 		err = read_work(query, result);
 	if (err == 0)
 		err = read_lag(query, result);
 	if (err == 0)
-		err = build_below(result, "events", event_columns, EVENT_COLUMNS);
+		err = result_add_below(result, "events", event_columns, EVENT_COLUMNS);
 	if (err == 0)
 		err = add_events(query, options->all && !options->has_to, result->below);
 	if (result->below)
-		build_hide_agent(result->below, query, EVENT_AGENT);
+		result_hide_agent(result->below, query, EVENT_AGENT);
 	return err;
 }

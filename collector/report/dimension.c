@@ -53,10 +53,10 @@ be16(const uint8_t *octets)
 static struct report_value
 with_name(const char *key, const char *name)
 {
-	char text[LINE + DIRECTORY_NAME];
+	char text[LINE + ADDRESS_NAME_ROOM];
 
 	snprintf(text, sizeof(text), *name ? "%s %s" : "%s", key, name);
-	return build_text(text);
+	return cell_text(text);
 }
 
 /* For programs each alone: address and name stand behind each other. */
@@ -64,13 +64,13 @@ static void
 fill_address(const struct report_options *options, size_t n_octets, const uint8_t *octets,
     struct report_value *both, struct report_value *alone)
 {
-	char text[FRAME_IP_TEXT], name[DIRECTORY_NAME];
+	char text[FRAME_IP_TEXT], name[ADDRESS_NAME_ROOM];
 
-	build_format_address(n_octets, octets, text);
-	directory_address(options->names, n_octets, octets, name);
+	result_format_address(n_octets, octets, text);
+	address_names_of_address(options->names, n_octets, octets, name);
 	*both = with_name(text, name);
-	alone[0] = build_text(text);
-	alone[1] = build_text(name);
+	alone[0] = cell_text(text);
+	alone[1] = cell_text(name);
 }
 
 static void
@@ -100,16 +100,16 @@ fill_subnet(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
 	unsigned bits = report_mask_bits(options, key->n_octets);
-	char text[LINE], name[DIRECTORY_NAME];
+	char text[LINE], name[ADDRESS_NAME_ROOM];
 	size_t len;
 
-	build_format_address(key->n_octets, key->key1, text);
+	result_format_address(key->n_octets, key->key1, text);
 	len = strlen(text);
 	snprintf(text + len, sizeof(text) - len, "/%u", bits);
-	directory_prefix(options->names, key->n_octets, key->key1, bits, name);
+	address_names_of_prefix(options->names, key->n_octets, key->key1, bits, name);
 	row[1] = with_name(text, name);
-	row[2] = build_text(text);
-	row[3] = build_text(name);
+	row[2] = cell_text(text);
+	row[3] = cell_text(name);
 }
 
 static void
@@ -117,13 +117,13 @@ fill_vlan(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
 	unsigned vlan = be16(key->key1);
-	char text[LINE], name[DIRECTORY_NAME];
+	char text[LINE], name[ADDRESS_NAME_ROOM];
 
 	snprintf(text, sizeof(text), "%u", vlan);
-	directory_vlan(options->names, vlan, name);
+	address_names_of_vlan(options->names, vlan, name);
 	row[1] = with_name(text, name);
-	row[2] = build_number(vlan);
-	row[3] = build_text(name);
+	row[2] = cell_number(vlan);
+	row[3] = cell_text(name);
 }
 
 static void
@@ -135,8 +135,8 @@ fill_ethertype(const struct report_options *options, const struct query_key *key
 	(void)options;
 	snprintf(text, sizeof(text), "0x%04x", be16(key->key1));
 	if (be16(key->key1) > 0) /* else a length of IEEE 802.3, 3.2.6: no type */
-		row[1] = build_text(text);
-	row[2] = build_text(names_ethertype((uint16_t)be16(key->key1)));
+		row[1] = cell_text(text);
+	row[2] = cell_text(protocol_names_ethertype((uint16_t)be16(key->key1)));
 }
 
 static void
@@ -144,15 +144,15 @@ fill_protocol(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
 {
 	(void)options;
-	row[1] = build_number(key->key1[0]);
-	row[2] = build_text(names_ip_proto(key->key1[0]));
+	row[1] = cell_number(key->key1[0]);
+	row[2] = cell_text(protocol_names_ip_proto(key->key1[0]));
 }
 
 /* "tcp/443", or "132/5000" where the protocol has no name here. */
 static void
 format_service(uint8_t ip_proto, unsigned port, char *text, size_t size)
 {
-	const char *name = names_ip_proto(ip_proto);
+	const char *name = protocol_names_ip_proto(ip_proto);
 
 	if (*name)
 		snprintf(text, size, "%s/%u", name, port);
@@ -169,11 +169,11 @@ fill_service(const struct report_options *options, const struct query_key *key,
 
 	(void)options;
 	format_service(key->key1[0], port, text, sizeof(text));
-	row[1] = build_text(text);
-	row[2] = build_number(key->key1[0]);
-	row[3] = build_number(port);
-	names_service(key->key1[0], (uint16_t)port, text, sizeof(text));
-	row[4] = build_text(text);
+	row[1] = cell_text(text);
+	row[2] = cell_number(key->key1[0]);
+	row[3] = cell_number(port);
+	protocol_names_service(key->key1[0], (uint16_t)port, text, sizeof(text));
+	row[4] = cell_text(text);
 }
 
 /* 10.0.0.1:443, [2001:db8::1]:443; without a port (ICMP, fragments) the address alone. Fills the
@@ -183,18 +183,18 @@ fill_endpoint(const struct report_options *options, size_t n_octets, const uint8
     struct report_value *both, struct report_value *alone)
 {
 	unsigned port = be16(octets + n_octets);
-	char address[FRAME_IP_TEXT], text[LINE], name[DIRECTORY_NAME];
+	char address[FRAME_IP_TEXT], text[LINE], name[ADDRESS_NAME_ROOM];
 
-	build_format_address(n_octets, octets, address);
+	result_format_address(n_octets, octets, address);
 	if (port == 0)
 		snprintf(text, sizeof(text), "%s", address);
 	else
 		snprintf(text, sizeof(text), n_octets == 4 ? "%s:%u" : "[%s]:%u", address, port);
-	directory_address(options->names, n_octets, octets, name);
+	address_names_of_address(options->names, n_octets, octets, name);
 	*both = with_name(text, name);
-	alone[0] = build_text(address);
-	alone[1] = build_text(name);
-	alone[2] = build_number(port);
+	alone[0] = cell_text(address);
+	alone[1] = cell_text(name);
+	alone[2] = cell_number(port);
 }
 
 /* Address, port and IP protocol stand behind each other in both halves. */
@@ -209,8 +209,8 @@ fill_conversation(const struct report_options *options, const struct query_key *
 	fill_endpoint(options, n_octets, key->key1, &row[1], &row[4]);
 	fill_endpoint(options, n_octets, key->key2, &row[2], &row[7]);
 	snprintf(number, sizeof(number), "%u", ip_proto);
-	row[3] = build_text(*names_ip_proto(ip_proto) ? names_ip_proto(ip_proto) : number);
-	row[10] = build_number(ip_proto);
+	row[3] = cell_text(*protocol_names_ip_proto(ip_proto) ? protocol_names_ip_proto(ip_proto) : number);
+	row[10] = cell_number(ip_proto);
 }
 
 /* ---- the dimensions ---- */

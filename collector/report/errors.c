@@ -58,14 +58,14 @@ fill_port(const struct query_load *l, struct report_value *row)
 	double errors = l->in_errors + l->out_errors;
 	double pkts = query_rx_pkts(l) + query_tx_pkts(l);
 
-	row[COLUMN_RX_ERRORS] = build_number(round(l->in_errors));
-	row[COLUMN_TX_ERRORS] = build_number(round(l->out_errors));
-	row[COLUMN_RX_DISCARDS] = build_number(round(l->in_discards));
-	row[COLUMN_TX_DISCARDS] = build_number(round(l->out_discards));
-	row[COLUMN_RATE] = build_number(errors / l->seconds);
-	row[COLUMN_SECONDS] = build_number(l->seconds);
+	row[COLUMN_RX_ERRORS] = cell_number(round(l->in_errors));
+	row[COLUMN_TX_ERRORS] = cell_number(round(l->out_errors));
+	row[COLUMN_RX_DISCARDS] = cell_number(round(l->in_discards));
+	row[COLUMN_TX_DISCARDS] = cell_number(round(l->out_discards));
+	row[COLUMN_RATE] = cell_number(errors / l->seconds);
+	row[COLUMN_SECONDS] = cell_number(l->seconds);
 	if (errors + pkts > 0)
-		row[COLUMN_PPM] = build_number(1e6 * errors / (errors + pkts));
+		row[COLUMN_PPM] = cell_number(1e6 * errors / (errors + pkts));
 }
 
 static int
@@ -103,12 +103,12 @@ add_source(struct query *query, struct report_result *sources, sqlite3_stmt *stm
 	if (!row)
 		return -ENOMEM;
 	frame_format_mac(sqlite3_column_blob(stmt, 2), mac);
-	row[SOURCE_MAC] = build_text(mac);
+	row[SOURCE_MAC] = cell_text(mac);
 	row[SOURCE_KIND] =
-	    build_text(sqlite3_column_int(stmt, 3) == EASE_ERROR_FCS ? "FCS" : "too long");
-	row[SOURCE_FRAMES] = build_number(sqlite3_column_double(stmt, 4));
-	row[SOURCE_FIRST] = build_time((uint64_t)sqlite3_column_int64(stmt, 5));
-	row[SOURCE_LAST] = build_time((uint64_t)sqlite3_column_int64(stmt, 6));
+	    cell_text(sqlite3_column_int(stmt, 3) == EASE_ERROR_FCS ? "FCS" : "too long");
+	row[SOURCE_FRAMES] = cell_number(sqlite3_column_double(stmt, 4));
+	row[SOURCE_FIRST] = cell_time((uint64_t)sqlite3_column_int64(stmt, 5));
+	row[SOURCE_LAST] = cell_time((uint64_t)sqlite3_column_int64(stmt, 6));
 	return 0;
 }
 
@@ -139,10 +139,10 @@ report_errors(struct query *query, const struct report_options *options, uint64_
 	int err = ports_report(query, &errors, options, now_us, result);
 
 	if (err == 0)
-		err = build_below(result, "sources", source_columns, SOURCE_COLUMNS);
+		err = result_add_below(result, "sources", source_columns, SOURCE_COLUMNS);
 	if (err == 0)
 		err = add_sources(query, options, result->below);
 	if (result->below)
-		build_hide_agent(result->below, query, PORTS_AGENT);
+		result_hide_agent(result->below, query, PORTS_AGENT);
 	return err;
 }

@@ -66,11 +66,11 @@ name_told(const struct query *query, sqlite3_stmt *stmt, struct report_value *ro
 	bool moved = before && (before->agent->id != sqlite3_column_int64(stmt, SQL_AGENT) ||
 	    before->if_index != (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX));
 
-	row[COLUMN_EVENT] = build_text(moved ? "address moved"
+	row[COLUMN_EVENT] = cell_text(moved ? "address moved"
 	    : event_name(sqlite3_column_int(stmt, SQL_KIND)));
 	if (moved) {
-		row[COLUMN_FROM_AGENT] = build_text(before->agent->name);
-		row[COLUMN_FROM_PORT] = build_text(before->name);
+		row[COLUMN_FROM_AGENT] = cell_text(before->agent->name);
+		row[COLUMN_FROM_PORT] = cell_text(before->name);
 	}
 }
 
@@ -78,8 +78,8 @@ static void
 name_bad_frames(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
 {
 	(void)query;
-	row[COLUMN_EVENT] = build_text(event_name(EASE_NOTIFY_ERROR_SOURCE));
-	row[COLUMN_TEXT] = build_text(
+	row[COLUMN_EVENT] = cell_text(event_name(EASE_NOTIFY_ERROR_SOURCE));
+	row[COLUMN_TEXT] = cell_text(
 	    sqlite3_column_int(stmt, SQL_KIND) == EASE_ERROR_FCS ? "FCS" : "too long");
 }
 
@@ -91,8 +91,8 @@ name_start(const struct query *query, sqlite3_stmt *stmt, struct report_value *r
 	(void)query;
 	snprintf(text, sizeof(text), "boot %lld",
 	    (long long)sqlite3_column_int64(stmt, SQL_KIND));
-	row[COLUMN_EVENT] = build_text("agent started");
-	row[COLUMN_TEXT] = build_text(text);
+	row[COLUMN_EVENT] = cell_text("agent started");
+	row[COLUMN_TEXT] = cell_text(text);
 }
 
 static const struct source {
@@ -128,21 +128,21 @@ add_event(const struct query *query, const struct report_options *options,
 
 	if (!agent || !agent->chosen || (options->port && (!port || !port->chosen)))
 		return 0;
-	row = build_row(result);
+	row = result_add_row(result);
 	if (!row)
 		return -ENOMEM;
-	row[COLUMN_TIME] = build_time((uint64_t)sqlite3_column_int64(stmt, SQL_TIME));
-	row[COLUMN_AGENT] = build_text(agent->name);
+	row[COLUMN_TIME] = cell_time((uint64_t)sqlite3_column_int64(stmt, SQL_TIME));
+	row[COLUMN_AGENT] = cell_text(agent->name);
 	if (port)
-		row[COLUMN_PORT] = build_text(port->name);
+		row[COLUMN_PORT] = cell_text(port->name);
 	if (sqlite3_column_bytes(stmt, SQL_MAC) == FRAME_MAC_LEN) {
 		frame_format_mac(sqlite3_column_blob(stmt, SQL_MAC), mac);
-		row[COLUMN_ADDRESS] = build_text(mac);
+		row[COLUMN_ADDRESS] = cell_text(mac);
 	}
 	if (sqlite3_column_type(stmt, SQL_VLAN) != SQLITE_NULL)
-		row[COLUMN_VLAN] = build_number(sqlite3_column_double(stmt, SQL_VLAN));
+		row[COLUMN_VLAN] = cell_number(sqlite3_column_double(stmt, SQL_VLAN));
 	if (sqlite3_column_type(stmt, SQL_COUNT) != SQLITE_NULL)
-		row[COLUMN_COUNT] = build_number(sqlite3_column_double(stmt, SQL_COUNT));
+		row[COLUMN_COUNT] = cell_number(sqlite3_column_double(stmt, SQL_COUNT));
 	source->name(query, stmt, row);
 	return 1;
 }
@@ -157,7 +157,7 @@ add_source(struct query *query, const struct report_options *options, const stru
 	uint32_t n = 0;
 	int err, more;
 
-	query_reach(query, QUERY_ALL_ROWS,
+	query_set_fetch_range(query, QUERY_ALL_ROWS,
 	    range->from_us > MOVE_MEMORY_US ? range->from_us - MOVE_MEMORY_US : 0, range->to_us);
 	stmt = query_prepare(query, source->sql);
 	err = stmt ? 0 : -EIO;
@@ -185,14 +185,14 @@ add_lost(const struct query *query, struct report_result *result)
 
 		if (!port->chosen || port->received >= port->expected)
 			continue;
-		row = build_row(result);
+		row = result_add_row(result);
 		if (!row)
 			return -ENOMEM;
-		row[COLUMN_TIME] = build_time(to_us);
-		row[COLUMN_EVENT] = build_text("samples lost");
-		row[COLUMN_AGENT] = build_text(port->agent->name);
-		row[COLUMN_PORT] = build_text(port->name);
-		row[COLUMN_COUNT] = build_number((double)(port->expected - port->received));
+		row[COLUMN_TIME] = cell_time(to_us);
+		row[COLUMN_EVENT] = cell_text("samples lost");
+		row[COLUMN_AGENT] = cell_text(port->agent->name);
+		row[COLUMN_PORT] = cell_text(port->name);
+		row[COLUMN_COUNT] = cell_number((double)(port->expected - port->received));
 	}
 	return 0;
 }
@@ -207,16 +207,16 @@ add_outages(struct query *query, const struct report_options *options, struct re
 
 	for (uint32_t n = 0; err == 0 && n < options->top && (err = query_step(query, stmt)) == 1;
 	     n++) {
-		struct report_value *row = build_row(result);
+		struct report_value *row = result_add_row(result);
 
 		err = row ? 0 : -ENOMEM;
 		if (!row)
 			break;
-		row[COLUMN_TIME] = build_time((uint64_t)sqlite3_column_int64(stmt, 0));
-		row[COLUMN_EVENT] = build_text(outage_name(sqlite3_column_int(stmt, 1)));
+		row[COLUMN_TIME] = cell_time((uint64_t)sqlite3_column_int64(stmt, 0));
+		row[COLUMN_EVENT] = cell_text(outage_name(sqlite3_column_int(stmt, 1)));
 		if (sqlite3_column_type(stmt, 2) != SQLITE_NULL)
-			row[COLUMN_COUNT] = build_number(sqlite3_column_double(stmt, 2));
-		row[COLUMN_TEXT] = build_text("samples lost in the collector");
+			row[COLUMN_COUNT] = cell_number(sqlite3_column_double(stmt, 2));
+		row[COLUMN_TEXT] = cell_text("samples lost in the collector");
 	}
 	sqlite3_finalize(stmt);
 	return err;
@@ -238,7 +238,7 @@ keep_newest(struct report_result *result, uint32_t top)
 	if (result->n_rows > 1)
 		qsort(result->values, result->n_rows, N_COLUMNS * sizeof(*result->values),
 		    compare_times);
-	build_cut(result, top);
+	result_cut(result, top);
 }
 
 int
@@ -251,11 +251,11 @@ report_events(struct query *query, const struct report_options *options, uint64_
 		return err;
 	if (options->all && !options->has_to && query->range.to_us < now_us)
 		query->range.to_us = now_us; /* an event may be what ended the samples */
-	build_begin(result, "events", event_columns, N_COLUMNS, query);
+	result_begin(result, "events", event_columns, N_COLUMNS, query);
 	err = query_windows(query);
 	for (size_t i = 0; i < query->n_ports; i++)
 		if (query->ports[i].chosen)
-			build_count_port(result, &query->ports[i]);
+			result_count_port(result, &query->ports[i]);
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(sources); i++)
 		err = add_source(query, options, &sources[i], result);
 	if (err == 0)
@@ -263,7 +263,7 @@ report_events(struct query *query, const struct report_options *options, uint64_
 	if (err == 0 && !options->agent && !options->port)
 		err = add_outages(query, options, result);
 	keep_newest(result, options->top);
-	build_hide_agent(result, query, COLUMN_AGENT);
-	build_finish(result, query);
+	result_hide_agent(result, query, COLUMN_AGENT);
+	result_finish(result, query);
 	return err;
 }

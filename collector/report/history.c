@@ -143,7 +143,7 @@ add_part(struct history *h, struct report_result *top, size_t key, const struct 
 	for (size_t i = 0; i < n_keys; i++) {
 		const struct query_key *k = &keys[i];
 
-		if (!is_key(k, &h->keys.keys[key]) || !build_counts(&h->options, k->port))
+		if (!is_key(k, &h->keys.keys[key]) || !port_is_counted(&h->options, k->port))
 			continue;
 		h->parts[n_parts++] = (struct estimate_part){&k->port->side[EASE_IN], k->sums};
 		estimate_subtract_sums(&h->others[k->port - h->query->ports].key, &k->sums);
@@ -156,15 +156,15 @@ add_part(struct history *h, struct report_result *top, size_t key, const struct 
 
 		figure[u] = estimate_key(unit, h->parts, n_parts);
 		figure[u].high = fmax(figure[u].high, fmin(top->total[u], figure[u].high +
-		    list_lacking(h->query, &h->options, h->keys.dimension, unit)));
+		    list_unkeyed(h->query, &h->options, h->keys.dimension, unit)));
 	}
-	row = build_row(top);
+	row = result_add_row(top);
 	if (!row)
 		return -ENOMEM;
-	row[PART_KEY] = build_number((double)key);
-	row[PART_PKTS] = build_figure(figure[ESTIMATE_PKTS]);
-	row[PART_OCTETS] = build_figure(figure[ESTIMATE_OCTETS]);
-	row[PART_SAMPLES] = build_number((double)n);
+	row[PART_KEY] = cell_number((double)key);
+	row[PART_PKTS] = cell_figure(figure[ESTIMATE_PKTS]);
+	row[PART_OCTETS] = cell_figure(figure[ESTIMATE_OCTETS]);
+	row[PART_SAMPLES] = cell_number((double)n);
 	return 0;
 }
 
@@ -181,9 +181,9 @@ add_others(struct history *h, struct report_result *top)
 	top->others = calloc(PART_COLUMNS, sizeof(*top->others));
 	if (!top->others)
 		return -ENOMEM;
-	top->others[PART_PKTS] = build_figure(estimate_key(ESTIMATE_PKTS, h->others, n_ports));
-	top->others[PART_OCTETS] = build_figure(estimate_key(ESTIMATE_OCTETS, h->others, n_ports));
-	top->others[PART_SAMPLES] = build_number((double)n);
+	top->others[PART_PKTS] = cell_figure(estimate_key(ESTIMATE_PKTS, h->others, n_ports));
+	top->others[PART_OCTETS] = cell_figure(estimate_key(ESTIMATE_OCTETS, h->others, n_ports));
+	top->others[PART_SAMPLES] = cell_number((double)n);
 	return 0;
 }
 
@@ -194,9 +194,9 @@ count_ports(struct history *h, struct report_result *top)
 		const struct query_port *port = &h->query->ports[i];
 
 		h->others[i] = (struct estimate_part){.stratum = &port->side[EASE_IN]};
-		if (!build_counts(&h->options, port))
+		if (!port_is_counted(&h->options, port))
 			continue;
-		build_count_port(top, port);
+		result_count_port(top, port);
 		h->others[i].key = port->side[EASE_IN].all;
 	}
 }
@@ -242,17 +242,17 @@ fill_row(const struct report_result *top, uint64_t from_us, double seconds,
 {
 	bool counted = seconds > 0 && (top->total[ESTIMATE_PKTS] > 0 || top->samples > 0);
 
-	row[COLUMN_TIME] = build_time(from_us);
-	row[COLUMN_SECONDS] = build_number(seconds);
-	row[COLUMN_SAMPLES] = build_number((double)top->samples);
-	row[COLUMN_EXPECTED] = build_number((double)top->expected);
-	row[COLUMN_COMPLETENESS] = build_completeness(top->samples, top->expected);
+	row[COLUMN_TIME] = cell_time(from_us);
+	row[COLUMN_SECONDS] = cell_number(seconds);
+	row[COLUMN_SAMPLES] = cell_number((double)top->samples);
+	row[COLUMN_EXPECTED] = cell_number((double)top->expected);
+	row[COLUMN_COMPLETENESS] = cell_completeness(top->samples, top->expected);
 	if (!counted)
 		return;
-	row[COLUMN_OCTETS] = build_number(round(top->total[ESTIMATE_OCTETS]));
-	row[COLUMN_PKTS] = build_number(round(top->total[ESTIMATE_PKTS]));
-	row[COLUMN_BPS] = build_number(8 * top->total[ESTIMATE_OCTETS] / seconds);
-	row[COLUMN_FPS] = build_number(top->total[ESTIMATE_PKTS] / seconds);
+	row[COLUMN_OCTETS] = cell_number(round(top->total[ESTIMATE_OCTETS]));
+	row[COLUMN_PKTS] = cell_number(round(top->total[ESTIMATE_PKTS]));
+	row[COLUMN_BPS] = cell_number(8 * top->total[ESTIMATE_OCTETS] / seconds);
+	row[COLUMN_FPS] = cell_number(top->total[ESTIMATE_PKTS] / seconds);
 }
 
 /* ---- what only text shows ---- */
@@ -289,7 +289,7 @@ most_of_it(const struct history *h, const struct report_result *top)
 	    top->total[unit], percent);
 	snprintf(text, sizeof(text), "%.*s %s", REPORT_SCOPE_TEXT,
 	    key_text(h->whole, (size_t)report_cell(top, largest, PART_KEY)->number), percent);
-	return build_text(text);
+	return cell_text(text);
 }
 
 static void
@@ -305,7 +305,7 @@ add_bars(struct report_result *result, enum estimate_unit unit)
 		char bar[BAR_WIDTH + 1] = "";
 
 		memset(bar, '=', (size_t)round(BAR_WIDTH * part));
-		*report_cell(result, r, COLUMN_BAR) = build_text(bar);
+		*report_cell(result, r, COLUMN_BAR) = cell_text(bar);
 	}
 }
 
@@ -314,7 +314,7 @@ add_bars(struct report_result *result, enum estimate_unit unit)
 static int
 add_step(struct history *h, uint64_t from_us, uint64_t to_us)
 {
-	struct report_value *row = build_row(h->result);
+	struct report_value *row = result_add_row(h->result);
 	struct report_result *within = row ? realloc(h->result->within,
 	    h->result->n_rows * sizeof(*within)) : NULL;
 	struct report_result *top;
@@ -358,7 +358,7 @@ begin(struct history *h)
 {
 	struct report_result *result = h->result, *whole = h->whole;
 
-	build_begin(result, "history", history_columns, N_COLUMNS, h->query);
+	result_begin(result, "history", history_columns, N_COLUMNS, h->query);
 	result->below = whole;
 	whole->report = "top";
 	result->step_us = h->step_us;
@@ -368,7 +368,7 @@ begin(struct history *h)
 	result->expected = whole->expected;
 	memcpy(result->total, whole->total, sizeof(result->total));
 	memcpy(result->from_samples, whole->from_samples, sizeof(result->from_samples));
-	build_finish(result, h->query);
+	result_finish(result, h->query);
 	h->first_us = UINT64_MAX;
 	for (size_t i = 0; i < h->query->n_agents; i++)
 		if (h->query->agents[i].chosen && h->query->agents[i].first_us < h->first_us)

@@ -99,7 +99,7 @@ sort_keys(struct list *list)
 	if (!items)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n_keys; i++)
-		if (build_counts(list->options, list->keys[i].port))
+		if (port_is_counted(list->options, list->keys[i].port))
 			items[list->n_sorted++] =
 			    (struct sort_item){head_of(&list->keys[i]), &list->keys[i]};
 	sort_items(items, list->n_sorted, compare_key_items, items + list->n_keys);
@@ -163,7 +163,7 @@ most_folded(const struct dimension *d, const struct query_port *port)
 }
 
 double
-list_lacking(const struct query *query, const struct report_options *options,
+list_unkeyed(const struct query *query, const struct report_options *options,
     const struct dimension *dimension, enum estimate_unit unit)
 {
 	double most = 0;
@@ -172,7 +172,7 @@ list_lacking(const struct query *query, const struct report_options *options,
 		const struct query_port *port = &query->ports[i];
 		const struct estimate_stratum *side = &port->side[EASE_IN];
 
-		if (build_counts(options, port) && side->all.n > 0)
+		if (port_is_counted(options, port) && side->all.n > 0)
 			most += (double)most_folded(dimension, port) * estimate_total(unit, side) /
 			    (double)side->all.n;
 	}
@@ -181,7 +181,7 @@ list_lacking(const struct query *query, const struct report_options *options,
 
 /* What the memory budget cost: a key may have more than its samples say, and no key has less. */
 static void
-estimate(struct list *list, enum estimate_unit unit, double lacking, struct entry *entry)
+estimate(struct list *list, enum estimate_unit unit, double unkeyed, struct entry *entry)
 {
 	struct estimate_figure *f = &entry->figure[unit];
 
@@ -191,8 +191,8 @@ estimate(struct list *list, enum estimate_unit unit, double lacking, struct entr
 		list->parts[p] = (struct estimate_part){&key->port->side[EASE_IN], key->sums};
 	}
 	*f = estimate_key(unit, list->parts, entry->n_parts);
-	if (lacking > 0)
-		f->high = fmax(f->high, fmin(f->high + lacking, list->result->total[unit]));
+	if (unkeyed > 0)
+		f->high = fmax(f->high, fmin(f->high + unkeyed, list->result->total[unit]));
 }
 
 static const struct entry *
@@ -234,7 +234,7 @@ static int
 sort_entries(struct list *list)
 {
 	enum estimate_unit unit = list->options->sort;
-	double lacking = list_lacking(list->query, list->options, list->dimension, unit);
+	double unkeyed = list_unkeyed(list->query, list->options, list->dimension, unit);
 	struct sort_item *items = calloc(2 * list->n + 1, sizeof(*items));
 
 	list->order = items;
@@ -244,7 +244,7 @@ sort_entries(struct list *list)
 		struct entry *entry = &list->entries[i];
 
 		fetch_key(list, (size_t)(entry->first - list->sorted_keys) + FETCH_AHEAD);
-		estimate(list, unit, lacking, entry);
+		estimate(list, unit, unkeyed, entry);
 		items[i] = (struct sort_item){
 		    sort_largest_first(entry->figure[unit].estimate), entry};
 	}
@@ -292,11 +292,11 @@ fill_figures(const struct list *list, struct report_value *row,
 {
 	enum estimate_unit unit = list->options->sort;
 
-	*tail(list, row, TAIL_PKTS) = build_figure(figure[ESTIMATE_PKTS]);
-	*tail(list, row, TAIL_OCTETS) = build_figure(figure[ESTIMATE_OCTETS]);
-	*tail(list, row, TAIL_SHARE) = build_figure(estimate_share(figure[unit],
+	*tail(list, row, TAIL_PKTS) = cell_figure(figure[ESTIMATE_PKTS]);
+	*tail(list, row, TAIL_OCTETS) = cell_figure(figure[ESTIMATE_OCTETS]);
+	*tail(list, row, TAIL_SHARE) = cell_figure(estimate_share(figure[unit],
 	    list->result->total[unit]));
-	*tail(list, row, TAIL_SAMPLES) = build_number((double)n);
+	*tail(list, row, TAIL_SAMPLES) = cell_number((double)n);
 }
 
 static bool
@@ -316,21 +316,21 @@ fill_place(const struct list *list, const struct entry *entry, struct report_val
 	char text[EASE_NAME_MAX + 32];
 
 	if (has_one_agent(entry))
-		*tail(list, row, TAIL_AGENT) = build_text(port->agent->name);
-	*tail(list, row, TAIL_PORTS) = build_number((double)entry->n_parts);
+		*tail(list, row, TAIL_AGENT) = cell_text(port->agent->name);
+	*tail(list, row, TAIL_PORTS) = cell_number((double)entry->n_parts);
 	if (entry->n_parts == 1) {
-		*tail(list, row, TAIL_PORT) = build_text(port->name);
-		*tail(list, row, TAIL_PORT_TEXT) = build_text(port->name);
+		*tail(list, row, TAIL_PORT) = cell_text(port->name);
+		*tail(list, row, TAIL_PORT_TEXT) = cell_text(port->name);
 		return;
 	}
 	snprintf(text, sizeof(text), "%s +%zu", port->name, entry->n_parts - 1);
-	*tail(list, row, TAIL_PORT_TEXT) = build_text(text);
+	*tail(list, row, TAIL_PORT_TEXT) = cell_text(text);
 }
 
 static int
 add_entry(const struct list *list, const struct entry *entry)
 {
-	struct report_value *row = build_row(list->result);
+	struct report_value *row = result_add_row(list->result);
 
 	if (!row)
 		return -ENOMEM;
@@ -399,7 +399,7 @@ add_rest(const struct list *list)
 		const struct query_port *port = &list->query->ports[i];
 
 		parts[i].stratum = &port->side[EASE_IN];
-		if (build_counts(list->options, port))
+		if (port_is_counted(list->options, port))
 			parts[i].key = port->side[EASE_IN].all;
 	}
 	for (size_t i = 0; i < list->n_sorted; i++) {
@@ -446,9 +446,9 @@ count_ports(struct list *list)
 	for (size_t i = 0; i < list->query->n_ports; i++) {
 		const struct query_port *port = &list->query->ports[i];
 
-		if (!build_counts(list->options, port))
+		if (!port_is_counted(list->options, port))
 			continue;
-		build_count_port(list->result, port);
+		result_count_port(list->result, port);
 		list->result->folded += port->folded;
 		list->result->folded_most += most_folded(list->dimension, port);
 		strata[n_strata] = port->side[EASE_IN];
@@ -458,7 +458,7 @@ count_ports(struct list *list)
 	list->result->mean_skip = n > 0 ? w / n : 0;
 	err = estimate_unseen_pkts(strata, n_strata, &list->result->unseen_pkts);
 	list->result->unseen_pkts +=
-	    list_lacking(list->query, list->options, list->dimension, ESTIMATE_PKTS);
+	    list_unkeyed(list->query, list->options, list->dimension, ESTIMATE_PKTS);
 	free(strata);
 	return err;
 }
@@ -491,11 +491,11 @@ add_shown(struct list *list)
 {
 	enum estimate_unit other = list->options->sort == ESTIMATE_PKTS ? ESTIMATE_OCTETS
 									: ESTIMATE_PKTS;
-	double lacking = list_lacking(list->query, list->options, list->dimension, other);
+	double unkeyed = list_unkeyed(list->query, list->options, list->dimension, other);
 	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++) {
-		estimate(list, other, lacking, shown(list, i));
+		estimate(list, other, unkeyed, shown(list, i));
 		err = add_entry(list, shown(list, i));
 	}
 	return err;
@@ -573,7 +573,7 @@ list_run(const struct list_report *report, struct query *query,
 	if (err)
 		return err;
 	list.dimension = dimension_find(&options);
-	build_begin(result, report->name, list.dimension->layout->columns,
+	result_begin(result, report->name, list.dimension->layout->columns,
 	    list.dimension->layout->n_columns, query);
 	result->has_keys = true;
 	result->sort = options.sort;
@@ -585,7 +585,7 @@ list_run(const struct list_report *report, struct query *query,
 		err = fill(&list);
 	if (err == 0)
 		err = copy_shown(&list, keys);
-	build_finish(result, query);
+	result_finish(result, query);
 	free(list.keys);
 	free(list.left.sums);
 	free(list.sorted_keys);

@@ -20,7 +20,7 @@ int list_history(struct query *query, const struct report_options *options, uint
 
 /* Traffic that one key may have beyond its samples because the memory for keys was full, over all
  * ports: samples are taken to stand for as much as all of their port do on average. */
-double list_lacking(const struct query *query, const struct report_options *options,
+double list_unkeyed(const struct query *query, const struct report_options *options,
     const struct dimension *dimension, enum estimate_unit unit);
 
 #endif

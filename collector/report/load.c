@@ -178,23 +178,23 @@ fill_counted(const struct port_load *p, struct report_value *row)
 	const struct query_load *l = &p->load;
 	double rx_pkts = query_rx_pkts(l), tx_pkts = query_tx_pkts(l), s = l->seconds;
 
-	row[COLUMN_BPS_RX] = build_number(8 * l->in_octets / s);
-	row[COLUMN_BPS_TX] = build_number(8 * l->out_octets / s);
-	row[COLUMN_FPS] = build_number((rx_pkts + tx_pkts) / s);
-	row[COLUMN_BCAST] = build_number((l->in_bcast + l->out_bcast) / s);
-	row[COLUMN_MCAST] = build_number((l->in_mcast + l->out_mcast) / s);
-	row[COLUMN_ERRORS] = build_number((l->in_errors + l->out_errors) / s);
-	row[COLUMN_RX_OCTETS] = build_number(round(l->in_octets));
-	row[COLUMN_TX_OCTETS] = build_number(round(l->out_octets));
-	row[COLUMN_RX_PKTS] = build_number(round(rx_pkts));
-	row[COLUMN_TX_PKTS] = build_number(round(tx_pkts));
-	row[COLUMN_DISCARDS] = build_number(round(l->in_discards + l->out_discards));
-	row[COLUMN_SECONDS] = build_number(s);
+	row[COLUMN_BPS_RX] = cell_number(8 * l->in_octets / s);
+	row[COLUMN_BPS_TX] = cell_number(8 * l->out_octets / s);
+	row[COLUMN_FPS] = cell_number((rx_pkts + tx_pkts) / s);
+	row[COLUMN_BCAST] = cell_number((l->in_bcast + l->out_bcast) / s);
+	row[COLUMN_MCAST] = cell_number((l->in_mcast + l->out_mcast) / s);
+	row[COLUMN_ERRORS] = cell_number((l->in_errors + l->out_errors) / s);
+	row[COLUMN_RX_OCTETS] = cell_number(round(l->in_octets));
+	row[COLUMN_TX_OCTETS] = cell_number(round(l->out_octets));
+	row[COLUMN_RX_PKTS] = cell_number(round(rx_pkts));
+	row[COLUMN_TX_PKTS] = cell_number(round(tx_pkts));
+	row[COLUMN_DISCARDS] = cell_number(round(l->in_discards + l->out_discards));
+	row[COLUMN_SECONDS] = cell_number(s);
 	if (p->port->speed_bps == 0)
 		return;
-	row[COLUMN_UTIL_RX] = build_number(utilization(l->in_octets, rx_pkts, s,
+	row[COLUMN_UTIL_RX] = cell_number(utilization(l->in_octets, rx_pkts, s,
 	    p->port->speed_bps));
-	row[COLUMN_UTIL_TX] = build_number(utilization(l->out_octets, tx_pkts, s,
+	row[COLUMN_UTIL_TX] = cell_number(utilization(l->out_octets, tx_pkts, s,
 	    p->port->speed_bps));
 }
 
@@ -203,25 +203,25 @@ fill_port(const struct query_port *port, struct report_value *row)
 {
 	char text[TEXT_ROOM];
 
-	row[COLUMN_AGENT] = build_text(port->agent->name);
-	row[COLUMN_PORT] = build_text(port->name);
-	row[COLUMN_IF_INDEX] = build_number(port->if_index);
-	row[COLUMN_ALIAS] = build_label(port->alias);
+	row[COLUMN_AGENT] = cell_text(port->agent->name);
+	row[COLUMN_PORT] = cell_text(port->name);
+	row[COLUMN_IF_INDEX] = cell_number(port->if_index);
+	row[COLUMN_ALIAS] = cell_label(port->alias);
 	if (port->oper_status != EASE_IF_STATUS_NOT_KNOWN)
-		row[COLUMN_STATUS] = build_text(is_down(port) ? "down"
+		row[COLUMN_STATUS] = cell_text(is_down(port) ? "down"
 		    : port->oper_status == EASE_IF_UP ? "up" : "other");
 	if (port->speed_bps > 0)
-		row[COLUMN_SPEED] = build_number((double)port->speed_bps);
+		row[COLUMN_SPEED] = cell_number((double)port->speed_bps);
 	format_speed(port, text);
-	row[COLUMN_SPEED_TEXT] = build_text(is_down(port) ? "down" : text);
-	row[COLUMN_SAMPLES] = build_number((double)port->received);
+	row[COLUMN_SPEED_TEXT] = cell_text(is_down(port) ? "down" : text);
+	row[COLUMN_SAMPLES] = cell_number((double)port->received);
 }
 
 /* A port down the whole time, or not heard of, shows nothing: what it carries is not known. */
 static int
 add_port(struct query *query, struct report_result *result, const struct port_load *p)
 {
-	struct report_value *row = build_row(result);
+	struct report_value *row = result_add_row(result);
 	bool down = is_down(p->port) && query_rx_pkts(&p->load) + query_tx_pkts(&p->load) < 1;
 	char check[TEXT_ROOM] = "";
 
@@ -238,7 +238,7 @@ add_port(struct query *query, struct report_result *result, const struct port_lo
 		check_samples(query, p, check);
 	if (p->load.known && !p->silent && !down)
 		fill_counted(p, row);
-	row[COLUMN_CHECK] = build_text(check);
+	row[COLUMN_CHECK] = cell_text(check);
 	return 0;
 }
 
@@ -310,7 +310,7 @@ load_port(struct query *query, struct report_result *result, const struct query_
 	age_us = (double)query->range.to_us - (double)p.load.newest_us;
 	p.silent = p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
 	p.silent_s = age_us / 1e6;
-	build_count_port(result, port);
+	result_count_port(result, port);
 	return add_port(query, result, &p);
 }
 
@@ -333,14 +333,14 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 
 	if (err)
 		return err;
-	build_begin(result, "load", load_columns, N_COLUMNS, query);
+	result_begin(result, "load", load_columns, N_COLUMNS, query);
 	err = query_windows(query);
 	skip = mean_skip(query);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)
 			err = load_port(query, result, &query->ports[i], skip);
-	build_hide_agent(result, query, COLUMN_AGENT);
+	result_hide_agent(result, query, COLUMN_AGENT);
 	hide_empty_aliases(result, query);
-	build_finish(result, query);
+	result_finish(result, query);
 	return err;
 }

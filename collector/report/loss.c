@@ -89,13 +89,13 @@ static const struct report_column place_columns[PLACE_COLUMNS] = {
 static int
 add_place(struct report_result *below, const char *place, double count, const char *of)
 {
-	struct report_value *row = build_row(below);
+	struct report_value *row = result_add_row(below);
 
 	if (!row)
 		return -ENOMEM;
-	row[PLACE_PLACE] = build_text(place);
-	row[PLACE_COUNT] = build_number(count);
-	row[PLACE_OF] = build_text(of);
+	row[PLACE_PLACE] = cell_text(place);
+	row[PLACE_COUNT] = cell_number(count);
+	row[PLACE_OF] = cell_text(of);
 	return 0;
 }
 
@@ -116,15 +116,15 @@ count_of(const struct report_result *result, const struct place *place)
 static int
 add_outages_of_kind(struct report_result *result, sqlite3_stmt *stmt)
 {
-	struct report_value *row = build_row(result->below);
+	struct report_value *row = result_add_row(result->below);
 
 	if (!row)
 		return -ENOMEM;
-	row[PLACE_PLACE] = build_text(outage_name(sqlite3_column_int(stmt, 0)));
-	row[PLACE_COUNT] = build_number(sqlite3_column_double(stmt, 1));
-	row[PLACE_OF] = build_text("outages");
-	row[PLACE_SINCE] = build_time((uint64_t)sqlite3_column_int64(stmt, 2));
-	row[PLACE_UNTIL] = build_time((uint64_t)sqlite3_column_int64(stmt, 3));
+	row[PLACE_PLACE] = cell_text(outage_name(sqlite3_column_int(stmt, 0)));
+	row[PLACE_COUNT] = cell_number(sqlite3_column_double(stmt, 1));
+	row[PLACE_OF] = cell_text("outages");
+	row[PLACE_SINCE] = cell_time((uint64_t)sqlite3_column_int64(stmt, 2));
+	row[PLACE_UNTIL] = cell_time((uint64_t)sqlite3_column_int64(stmt, 3));
 	return 0;
 }
 
@@ -145,7 +145,7 @@ static int
 add_places(struct query *query, struct report_result *result)
 {
 	double agent = 0, collector = 0, elsewhere = 0;
-	int err = build_below(result, "places", place_columns, PLACE_COLUMNS);
+	int err = result_add_below(result, "places", place_columns, PLACE_COLUMNS);
 
 	for (size_t r = 0; r < result->n_rows; r++) {
 		agent += report_cell(result, r, COLUMN_LOST_AGENT)->number;
@@ -186,20 +186,20 @@ add_account(struct query *query, struct report_result *result, sqlite3_stmt *stm
 
 	if (!port || !port->chosen)
 		return 0;
-	row = build_row(result);
+	row = result_add_row(result);
 	if (!row)
 		return -ENOMEM;
-	row[COLUMN_AGENT] = build_text(port->agent->name);
-	row[COLUMN_PORT] = build_text(port->name);
-	row[COLUMN_BOOT] = build_number(sqlite3_column_double(stmt, 2));
-	row[COLUMN_EXPECTED] = build_number(expected);
-	row[COLUMN_RECEIVED] = build_number(received);
-	row[COLUMN_LOST] = build_number(lost);
-	row[COLUMN_LOST_AGENT] = build_number(agent);
-	row[COLUMN_LOST_COLLECTOR] = build_number(collector);
-	row[COLUMN_LOST_ELSEWHERE] = build_number(lost - agent - collector);
+	row[COLUMN_AGENT] = cell_text(port->agent->name);
+	row[COLUMN_PORT] = cell_text(port->name);
+	row[COLUMN_BOOT] = cell_number(sqlite3_column_double(stmt, 2));
+	row[COLUMN_EXPECTED] = cell_number(expected);
+	row[COLUMN_RECEIVED] = cell_number(received);
+	row[COLUMN_LOST] = cell_number(lost);
+	row[COLUMN_LOST_AGENT] = cell_number(agent);
+	row[COLUMN_LOST_COLLECTOR] = cell_number(collector);
+	row[COLUMN_LOST_ELSEWHERE] = cell_number(lost - agent - collector);
 	for (int i = COLUMN_DUPLICATES; i <= COLUMN_STALLED; i++)
-		row[i] = build_number(sqlite3_column_double(stmt, 6 + i - COLUMN_DUPLICATES));
+		row[i] = cell_number(sqlite3_column_double(stmt, 6 + i - COLUMN_DUPLICATES));
 	result->samples += (uint64_t)received;
 	result->expected += (uint64_t)expected;
 	return 0;
@@ -262,11 +262,11 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 
 	if (err)
 		return err;
-	build_begin(result, "loss", loss_columns, N_COLUMNS, query);
+	result_begin(result, "loss", loss_columns, N_COLUMNS, query);
 	err = query_windows(query);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)
-			build_count_port(result, &query->ports[i]);
+			result_count_port(result, &query->ports[i]);
 	result->samples = result->expected = 0; /* of the accounts' boots, not of the windows */
 	if (err == 0)
 		err = add_accounts(query, result);
@@ -274,7 +274,7 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 		err = add_counters(query, result);
 	if (err == 0)
 		err = add_places(query, result);
-	build_hide_agent(result, query, COLUMN_AGENT);
-	build_finish(result, query);
+	result_hide_agent(result, query, COLUMN_AGENT);
+	result_finish(result, query);
 	return err;
 }

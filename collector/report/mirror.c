@@ -41,7 +41,7 @@ struct mirror {
 	uint32_t noted; /* bit i: mirror_tables[i] is read */
 	struct {
 		bool is;
-		struct query_reach reach;
+		struct query_fetch_range fetch_range;
 	} loaded[MIRROR_N_TABLES];
 };
 
@@ -486,11 +486,11 @@ mirror_note(struct mirror *mirror)
 static bool
 is_there(const struct query *query, size_t i)
 {
-	const struct query_reach *has = &query->mirror->loaded[i].reach, *want = &query->reach;
+	const struct query_fetch_range *has = &query->mirror->loaded[i].fetch_range, *want = &query->fetch_range;
 
 	if (!query->mirror->loaded[i].is)
 		return false;
-	if (!mirror_tables[i].by_reach)
+	if (!mirror_tables[i].by_fetch_range)
 		return true;
 	if (has->rows != want->rows || has->rows == QUERY_NEWEST_ROWS)
 		return has->rows == want->rows;
@@ -500,10 +500,10 @@ is_there(const struct query *query, size_t i)
 }
 
 static bool
-is_for(const struct mirror_table *table, const struct query_reach *reach)
+is_for(const struct mirror_table *table, const struct query_fetch_range *fetch_range)
 {
 	return (table->from != CLUSTER_COUNTERS && table->from != CLUSTER_RESOURCES) ||
-	    table->rows == (unsigned)reach->rows;
+	    table->rows == (unsigned)fetch_range->rows;
 }
 
 int
@@ -514,7 +514,7 @@ mirror_fill(struct query *query)
 	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < MIRROR_N_TABLES; i++) {
-		if (!(noted >> i & 1) || !is_for(&mirror_tables[i], &query->reach) ||
+		if (!(noted >> i & 1) || !is_for(&mirror_tables[i], &query->fetch_range) ||
 		    is_there(query, i))
 			continue;
 		for (size_t k = 0; k < MIRROR_N_TABLES; k++)
@@ -522,7 +522,7 @@ mirror_fill(struct query *query)
 				m->loaded[k].is = false;
 		err = fill(query, &mirror_tables[i]);
 		m->loaded[i].is = err == 0;
-		m->loaded[i].reach = query->reach;
+		m->loaded[i].fetch_range = query->fetch_range;
 	}
 	return err;
 }

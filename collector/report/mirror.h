@@ -1,7 +1,7 @@
 /*
  * A ClickHouse cluster as the reports see it: an SQLite database in memory with the store's tables,
  * which are filled from the cluster just before a statement that reads them runs. So reports ask
- * both in the same words. Only rows that the question can need are fetched (query_reach), those of
+ * both in the same words. Only rows that the question can need are fetched (query_set_fetch_range), those of
  * several collectors made into one store's: agents are numbered in the order of their ids, what two
  * collectors tell of one thing is there once. Sums do not come this way, there are too many
  * (query_cluster.c).

@@ -70,14 +70,14 @@ rest_of_parts(FILE *sql, const struct query *query, unsigned i)
 static void
 put_samples(FILE *sql, const struct query *query)
 {
-	const struct query_reach *reach = &query->reach;
+	const struct query_fetch_range *fetch_range = &query->fetch_range;
 
 	put_from(sql, query, CLUSTER_SAMPLES, "");
-	put_times(sql, reach->from_us, reach->to_us);
+	put_times(sql, fetch_range->from_us, fetch_range->to_us);
 	fprintf(sql, " AND (collector, agent, toUInt64(time_us - time_us %% %d)) GLOBAL NOT IN (",
 	    STORE_WINDOW_US);
 	sums_sql_passed_over(sql, mirror_place(query->mirror), false,
-	    store_window_start(reach->from_us, STORE_WINDOW_US), reach->to_us, "");
+	    store_window_start(fetch_range->from_us, STORE_WINDOW_US), fetch_range->to_us, "");
 	fputs(")", sql);
 }
 
@@ -106,7 +106,7 @@ put_newest_samples(FILE *sql, const struct query *query)
 static bool
 rest_of_samples(FILE *sql, const struct query *query, unsigned i)
 {
-	if (query->reach.rows == QUERY_NEWEST_ROWS) {
+	if (query->fetch_range.rows == QUERY_NEWEST_ROWS) {
 		put_newest_samples(sql, query);
 		return i == 0;
 	}
@@ -142,7 +142,7 @@ static bool
 rest_at_ends(FILE *sql, const struct query *query, enum cluster_table_id table, unsigned i,
     const char *stretch)
 {
-	uint64_t from_us = query->reach.from_us, to_us = query->reach.to_us;
+	uint64_t from_us = query->fetch_range.from_us, to_us = query->fetch_range.to_us;
 	uint64_t near_us = from_us > NEAR_US ? from_us - NEAR_US : 0;
 
 	switch (i) {
@@ -186,10 +186,10 @@ rest_of_arrivals(FILE *sql, const struct query *query, unsigned i)
 	fputs(" GLOBAL ANY INNER JOIN (SELECT agent, boot,"
 	    " intDiv(min(time_us) + max(time_us), 2) AS middle", sql);
 	put_from(sql, query, CLUSTER_COUNTERS, "");
-	put_times(sql, query->reach.from_us, query->reach.to_us);
+	put_times(sql, query->fetch_range.from_us, query->fetch_range.to_us);
 	fputs(" GROUP BY agent, boot) USING agent, boot WHERE 1", sql);
 	mirror_write_agents(sql, query);
-	put_times(sql, query->reach.from_us, query->reach.to_us);
+	put_times(sql, query->fetch_range.from_us, query->fetch_range.to_us);
 	fputs(" GROUP BY agent, boot, time_us >= middle)", sql);
 	return i == 0;
 }
@@ -240,7 +240,7 @@ static bool
 rest_of_events(FILE *sql, const struct query *query, unsigned i)
 {
 	put_from(sql, query, CLUSTER_EVENTS, " FINAL");
-	put_times(sql, query->reach.from_us, query->reach.to_us);
+	put_times(sql, query->fetch_range.from_us, query->fetch_range.to_us);
 	fputs(" GROUP BY time_us, agent, boot, kind, if_index, mac, vlan"
 	    " ORDER BY time_us, min(id)", sql);
 	return i == 0;
@@ -261,7 +261,7 @@ static void
 put_passed_over(FILE *sql, const struct query *query)
 {
 	const struct cluster_place *place = mirror_place(query->mirror);
-	uint64_t from_us = query->reach.from_us, to_us = query->reach.to_us;
+	uint64_t from_us = query->fetch_range.from_us, to_us = query->fetch_range.to_us;
 
 	fputs("SELECT 'cluster.passed_over', toInt64(sum(received)) FROM ", sql);
 	cluster_write_name(sql, place, &cluster_tables[CLUSTER_COVER], false);
@@ -311,13 +311,13 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.columns = "agent, boot, if_index, sequence, time_us, direction, input_if, output_if, skip,"
 		   " mean_skip, pool_pkts, frame_octets, src_mac, dst_mac, vlan, ethertype, src_ip,"
 		   " dst_ip, ip_proto, src_port, dst_port, stands_for, inner_src_ip, inner_dst_ip",
-	.by_reach = true, .write_rest = rest_of_samples},
+	.by_fetch_range = true, .write_rest = rest_of_samples},
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.columns = "agent, if_index, time_us, boot, received_us, in_octets, in_ucast, in_mcast,"
 		   " in_bcast, in_discards, in_errors, out_octets, out_ucast, out_mcast, out_bcast,"
 		   " out_discards, out_errors, discontinuity_us, samples, last_sequence, pool_in,"
 		   " pool_out, drops, stalls, stalled_pkts",
-	.rows = QUERY_ROWS_AT_ENDS, .by_reach = true, .write_rest = rest_of_counters},
+	.rows = QUERY_ROWS_AT_ENDS, .by_fetch_range = true, .write_rest = rest_of_counters},
     /* when the quickest came: all of a range are many, and their ports do not matter */
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.columns = "agent, if_index, time_us, boot, received_us",
@@ -326,12 +326,12 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.insert = "INSERT INTO counter VALUES(?,?,?,?,?,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)"
 		  " ON CONFLICT DO UPDATE SET received_us ="
 		  " min(received_us, excluded.received_us)",
-	.rows = QUERY_ALL_ROWS, .by_reach = true, .write_rest = rest_of_arrivals},
+	.rows = QUERY_ALL_ROWS, .by_fetch_range = true, .write_rest = rest_of_arrivals},
     {.name = "resource", .from = CLUSTER_RESOURCES,
 	.columns = "agent, if_index, time_us, boot, known, in_events, in_asleep_us, out_events,"
 		   " out_asleep_us, charged, pressed_episodes, pressed_us, ingress_drops,"
 		   " pauses_in, pauses_out",
-	.rows = QUERY_ROWS_AT_ENDS, .by_reach = true, .write_rest = rest_of_resources},
+	.rows = QUERY_ROWS_AT_ENDS, .by_fetch_range = true, .write_rest = rest_of_resources},
     /* whoever takes over counts what an agent sent before as expected, too */
     {.name = "account", .from = CLUSTER_ACCOUNTS,
 	.columns = "agent, boot, if_index, expected, received, duplicates, reordered, late,"
@@ -349,10 +349,10 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.write_rest = rest_of_error_sources},
     {.name = "event", .from = CLUSTER_EVENTS,
 	.columns = "time_us, agent, boot, kind, if_index, mac, vlan",
-	.by_reach = true, .write_rest = rest_of_events},
+	.by_fetch_range = true, .write_rest = rest_of_events},
     {.name = "outage", .from = CLUSTER_OUTAGES, .columns = "since_us, until_us, kind, samples",
 	.write_rest = rest_of_outages},
     {.name = "stat", .from = CLUSTER_STATS, .columns = "name, value", .select = "",
-	.by_reach = true, .write_rest = rest_of_stats},
+	.by_fetch_range = true, .write_rest = rest_of_stats},
     {.name = NULL},
 };

@@ -14,8 +14,8 @@ struct mirror_table {
 	const char *columns; /* of `from`, and the store's unless insert says otherwise */
 	const char *select;  /* expressions of the same types; NULL: the columns; "": in the rest */
 	const char *insert;  /* NULL: INSERT OR REPLACE of the columns */
-	bool by_reach;	     /* what is fetched depends on the reach of a statement */
-	unsigned rows;	     /* of counters and resources: the reach that it is for */
+	bool by_fetch_range;	     /* what is fetched depends on the range that a statement reads */
+	unsigned rows;	     /* of counters and resources: the rows that it is for */
 	/* " FROM …" of the i-th statement; false: there is none. */
 	bool (*write_rest)(FILE *sql, const struct query *query, unsigned i);
 };

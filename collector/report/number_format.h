@@ -2,8 +2,8 @@
  * Numbers for reading at a glance: three digits and a power of 1,000, thousands in groups, times
  * in local time. Each function writes a NUL-terminated text of at most NUMBER_TEXT octets.
  */
-#ifndef EASE_COLLECTOR_NUMBER_H
-#define EASE_COLLECTOR_NUMBER_H
+#ifndef EASE_COLLECTOR_REPORT_NUMBER_FORMAT_H
+#define EASE_COLLECTOR_REPORT_NUMBER_FORMAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

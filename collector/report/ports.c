@@ -6,13 +6,13 @@
 struct report_value *
 ports_row(struct report_result *result, const struct query_port *port)
 {
-	struct report_value *row = build_row(result);
+	struct report_value *row = result_add_row(result);
 
 	if (!row)
 		return NULL;
-	row[PORTS_AGENT] = build_text(port->agent->name);
-	row[PORTS_NAME] = build_text(port->name);
-	row[PORTS_IF_INDEX] = build_number(port->if_index);
+	row[PORTS_AGENT] = cell_text(port->agent->name);
+	row[PORTS_NAME] = cell_text(port->name);
+	row[PORTS_IF_INDEX] = cell_number(port->if_index);
 	return row;
 }
 
@@ -24,15 +24,15 @@ ports_report(struct query *query, const struct ports_report *report,
 
 	if (err)
 		return err;
-	build_begin(result, report->name, report->columns, report->n_columns, query);
+	result_begin(result, report->name, report->columns, report->n_columns, query);
 	err = query_windows(query);
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen) {
-			build_count_port(result, &query->ports[i]);
+			result_count_port(result, &query->ports[i]);
 			err = report->add(query, report, &query->ports[i], result);
 		}
-	build_hide_agent(result, query, PORTS_AGENT);
-	build_finish(result, query);
+	result_hide_agent(result, query, PORTS_AGENT);
+	result_finish(result, query);
 	return err;
 }
 
@@ -76,7 +76,7 @@ ports_add_resources(struct query *query, const struct ports_report *report,
 		const struct ports_figure *f = &report->figures[i];
 
 		if (f->as != PORTS_AS_NOTHING && resources.known & f->needs)
-			row[i] = build_number(figure(f, &resources));
+			row[i] = cell_number(figure(f, &resources));
 	}
 	return 0;
 }

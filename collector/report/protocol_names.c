@@ -28,7 +28,7 @@ static const struct {
 enum { N_PROTOS = sizeof(protos) / sizeof(protos[0]), LENGTH_MAX = 1500 };
 
 const char *
-names_ip_proto(uint8_t ip_proto)
+protocol_names_ip_proto(uint8_t ip_proto)
 {
 	for (size_t i = 0; i < N_PROTOS; i++)
 		if (protos[i].ip_proto == ip_proto)
@@ -37,7 +37,7 @@ names_ip_proto(uint8_t ip_proto)
 }
 
 const char *
-names_ethertype(uint16_t ethertype)
+protocol_names_ethertype(uint16_t ethertype)
 {
 	if (ethertype <= LENGTH_MAX)
 		return "802.3";
@@ -48,19 +48,19 @@ names_ethertype(uint16_t ethertype)
 }
 
 void
-names_service(uint8_t ip_proto, uint16_t port, char *text, size_t size)
+protocol_names_service(uint8_t ip_proto, uint16_t port, char *text, size_t size)
 {
 	struct servent entry, *found = NULL;
 	char room[1024];
 
 	text[0] = '\0';
-	if (getservbyport_r(htons(port), names_ip_proto(ip_proto), &entry, room, sizeof(room),
+	if (getservbyport_r(htons(port), protocol_names_ip_proto(ip_proto), &entry, room, sizeof(room),
 	    &found) == 0 && found)
 		snprintf(text, size, "%s", found->s_name);
 }
 
 int
-names_find_proto(const char *name, int32_t *ip_proto, int32_t *ethertype)
+protocol_names_find_proto(const char *name, int32_t *ip_proto, int32_t *ethertype)
 {
 	for (size_t i = 0; i < N_PROTOS; i++)
 		if (strcasecmp(name, protos[i].name) == 0) {

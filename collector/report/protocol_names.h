@@ -2,20 +2,20 @@
  * Names of protocols: IP protocols and ethertypes by a table here (what --proto takes and protocols
  * prints), services by the machine's services(5). "" is: no name.
  */
-#ifndef EASE_COLLECTOR_REPORT_NAMES_H
-#define EASE_COLLECTOR_REPORT_NAMES_H
+#ifndef EASE_COLLECTOR_REPORT_PROTOCOL_NAMES_H
+#define EASE_COLLECTOR_REPORT_PROTOCOL_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* Static texts. An ethertype up to 1500 is an 802.3 length (IEEE 802.3, clause 3.2.6). */
-const char *names_ip_proto(uint8_t ip_proto);
-const char *names_ethertype(uint16_t ethertype);
+const char *protocol_names_ip_proto(uint8_t ip_proto);
+const char *protocol_names_ethertype(uint16_t ethertype);
 
 /* Of IP protocol and port; reads the file on each call. */
-void names_service(uint8_t ip_proto, uint16_t port, char *text, size_t size);
+void protocol_names_service(uint8_t ip_proto, uint16_t port, char *text, size_t size);
 
 /* One of the two is set, the other REPORT_ANY. 0, or -ENOENT for a name that is in no table. */
-int names_find_proto(const char *name, int32_t *ip_proto, int32_t *ethertype);
+int protocol_names_find_proto(const char *name, int32_t *ip_proto, int32_t *ethertype);
 
 #endif

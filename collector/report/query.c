@@ -81,7 +81,7 @@ check_version(struct query *query)
 
 /* Everything after it sees one state of the store. */
 static int
-open_view(struct query *query)
+open_file(struct query *query)
 {
 	int err = check_readable(query);
 
@@ -118,7 +118,7 @@ query_open(const char *url, struct query **query, char *error, size_t error_size
 	if (q && !(q->path = strdup(strncmp(url, "sqlite:", 7) == 0 ? url + 7 : url)))
 		err = query_fail(q, -ENOMEM, "no memory");
 	if (err == 0)
-		err = open_view(q);
+		err = open_file(q);
 	return finish_open(q, err, query, error, error_size);
 }
 
@@ -180,18 +180,18 @@ bind_if_there(sqlite3_stmt *stmt, const char *name, uint64_t value)
 }
 
 void
-query_reach(struct query *query, enum query_rows rows, uint64_t from_us, uint64_t to_us)
+query_set_fetch_range(struct query *query, enum query_rows rows, uint64_t from_us, uint64_t to_us)
 {
-	query->reach = (struct query_reach){true, rows, from_us, to_us};
+	query->fetch_range = (struct query_fetch_range){true, rows, from_us, to_us};
 }
 
 /* From a cluster what the statement reads. */
 static void
 fetch(struct query *query)
 {
-	if (!query->reach.given)
-		query_reach(query, QUERY_ALL_ROWS, query->range.from_us, query->range.to_us);
-	query->reach.given = false;
+	if (!query->fetch_range.given)
+		query_set_fetch_range(query, QUERY_ALL_ROWS, query->range.from_us, query->range.to_us);
+	query->fetch_range.given = false;
 	query->failed = mirror_fill(query);
 }
 

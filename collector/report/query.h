@@ -81,12 +81,12 @@ struct query_limits {
 
 /* Which rows of tables that go by time a statement is about. */
 enum query_rows {
-	QUERY_ALL_ROWS,	    /* with a time in the reach */
+	QUERY_ALL_ROWS,	    /* with a time in the range to fetch */
 	QUERY_ROWS_AT_ENDS, /* nearest to its ends, and the first and last of each boot within */
 	QUERY_NEWEST_ROWS,  /* of all times the newest of each port */
 };
 
-struct query_reach {
+struct query_fetch_range {
 	bool given; /* else all rows of the range */
 	enum query_rows rows;
 	uint64_t from_us, to_us;
@@ -107,7 +107,7 @@ struct query_steps;
 struct query {
 	sqlite3 *db;
 	struct mirror *mirror; /* NULL: a file */
-	struct query_reach reach; /* of the statement prepared next */
+	struct query_fetch_range fetch_range; /* of the statement prepared next */
 	struct query_steps *steps; /* NULL: none under way */
 	int failed; /* a cluster did not give what a statement reads: each step says so */
 	struct query_limits limits;
@@ -216,7 +216,7 @@ double query_last_skip(struct query *query, const struct query_port *port);
 
 /* What the statement prepared next reads of tables that go by time, if that is not all rows of the
  * range: from a cluster nothing else is fetched. */
-void query_reach(struct query *query, enum query_rows rows, uint64_t from_us, uint64_t to_us);
+void query_set_fetch_range(struct query *query, enum query_rows rows, uint64_t from_us, uint64_t to_us);
 
 /* A prepared statement with :from, :to and :agent bound where it has them; NULL after setting
  * the error. */

@@ -135,7 +135,7 @@ cluster_uncounted_ports(const struct query *query, const struct report_options *
 	size_t n = 0;
 
 	for (size_t i = 0; i < query->n_ports; i++)
-		n += !build_counts(options, &query->ports[i]);
+		n += !port_is_counted(options, &query->ports[i]);
 	return n;
 }
 
@@ -145,7 +145,7 @@ put_without_uncounted(FILE *sql, const struct query *query, const struct report_
 	size_t listed = 0;
 
 	for (size_t i = 0; i < query->n_ports; i++)
-		if (!build_counts(options, &query->ports[i]))
+		if (!port_is_counted(options, &query->ports[i]))
 			fprintf(sql, "%s(unhex('%s'), %u)",
 			    listed++ > 0 ? ", " : " AND (agent, if_index) NOT IN (",
 			    query->ports[i].agent->id_text, query->ports[i].if_index);

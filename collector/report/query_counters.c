@@ -53,7 +53,7 @@ read_totals(struct query *query, const struct query_port *port, const char *sql,
 	sqlite3_stmt *stmt;
 	int more;
 
-	query_reach(query, QUERY_ROWS_AT_ENDS, query->range.from_us, query->range.to_us);
+	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, query->range.from_us, query->range.to_us);
 	stmt = query_prepare(query, sql);
 	*totals = (struct totals){0};
 	if (!stmt)
@@ -230,7 +230,7 @@ query_last_skip(struct query *query, const struct query_port *port)
 	sqlite3_stmt *stmt;
 	double skip = 0;
 
-	query_reach(query, QUERY_NEWEST_ROWS, 0, UINT64_MAX);
+	query_set_fetch_range(query, QUERY_NEWEST_ROWS, 0, UINT64_MAX);
 	stmt = query_prepare(query, "SELECT mean_skip FROM sample WHERE agent = ?1"
 	    " AND if_index = ?3 AND boot = (SELECT MAX(boot) FROM sample WHERE agent = ?1)"
 	    " ORDER BY sequence DESC LIMIT 1");

@@ -65,7 +65,7 @@ query_resources(struct query *query, const struct query_port *port,
 	sqlite3_stmt *stmt;
 	int err;
 
-	query_reach(query, QUERY_ROWS_AT_ENDS, query->range.from_us, query->range.to_us);
+	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, query->range.from_us, query->range.to_us);
 	stmt = query_prepare(query, by_boot);
 	err = stmt ? 0 : -EIO;
 	*resources = (struct query_resources){0};

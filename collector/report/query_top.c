@@ -230,7 +230,7 @@ lowest_shown(struct ranking *r)
 static int
 choose(struct ranking *r)
 {
-	double slack = list_lacking(r->query, r->options, r->dimension, r->options->sort);
+	double slack = list_unkeyed(r->query, r->options, r->dimension, r->options->sort);
 
 	for (r->asked = RANKED_AT_FIRST * r->options->top + RANKED_MORE; r->asked <= RANKED_MAX;
 	     r->asked *= RANKED_GROWS) {

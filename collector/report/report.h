@@ -45,7 +45,7 @@ struct report_prefix {
 
 enum { REPORT_ANY = -1 };
 
-struct directory;
+struct address_names;
 struct report_options {
 	enum report_by by;
 	enum report_layer layer;
@@ -61,7 +61,7 @@ struct report_options {
 	uint64_t last_us;
 	uint64_t step_us; /* of a history; 0: as long as makes some hundred rows at most */
 	uint8_t mask4, mask6; /* bits of a subnet */
-	struct directory *names; /* borrowed; NULL: no names */
+	struct address_names *names; /* borrowed; NULL: no names */
 	uint32_t top;	  /* rows at most */
 	bool fold_few;	  /* keys of fewer than REPORT_FEW_SAMPLES go to the others */
 };

@@ -49,7 +49,7 @@ report_run(const struct report *report, struct query *query, const struct report
 {
 	int err = report->run(query, options, now_us, result);
 
-	return err == 0 && !build_is_whole(result) ? -ENOMEM : err;
+	return err == 0 && !result_is_whole(result) ? -ENOMEM : err;
 }
 
 struct report_options
@@ -168,7 +168,7 @@ report_parse_proto(const char *text, struct report_options *options)
 	unsigned long value;
 	char *end;
 
-	if (names_find_proto(text, &options->ip_proto, &options->ethertype) == 0)
+	if (protocol_names_find_proto(text, &options->ip_proto, &options->ethertype) == 0)
 		return 0;
 	value = strtoul(text, &end, hex ? 16 : 10);
 	if (!isdigit((unsigned char)*text) || *end || value > (hex ? 0xffffu : 255u))

@@ -35,7 +35,7 @@ describe_scope(struct report_result *result, const struct query *query)
 }
 
 void
-build_begin(struct report_result *result, const char *report,
+result_begin(struct report_result *result, const char *report,
     const struct report_column *columns, size_t n_columns, const struct query *query)
 {
 	result->report = report;
@@ -49,7 +49,7 @@ build_begin(struct report_result *result, const char *report,
 }
 
 void
-build_count_port(struct report_result *result, const struct query_port *port)
+result_count_port(struct report_result *result, const struct query_port *port)
 {
 	const struct estimate_stratum *in = &port->side[EASE_IN];
 
@@ -64,7 +64,7 @@ build_count_port(struct report_result *result, const struct query_port *port)
 /* The part of the range from the first to the newest data of the agents asked for: rates are
  * over what is known. */
 void
-build_finish(struct report_result *result, const struct query *query)
+result_finish(struct report_result *result, const struct query *query)
 {
 	uint64_t first_us = UINT64_MAX, from_us = result->from_us, to_us = result->to_us;
 
@@ -80,7 +80,7 @@ build_finish(struct report_result *result, const struct query *query)
 }
 
 void
-build_hide_agent(struct report_result *result, const struct query *query, unsigned column)
+result_hide_agent(struct report_result *result, const struct query *query, unsigned column)
 {
 	const struct query_agent *agent = NULL;
 	bool several = false;
@@ -97,7 +97,7 @@ build_hide_agent(struct report_result *result, const struct query *query, unsign
 }
 
 int
-build_below(struct report_result *result, const char *name,
+result_add_below(struct report_result *result, const char *name,
     const struct report_column *columns, size_t n_columns)
 {
 	result->below = calloc(1, sizeof(*result->below));
@@ -110,7 +110,7 @@ build_below(struct report_result *result, const char *name,
 }
 
 struct report_value *
-build_row(struct report_result *result)
+result_add_row(struct report_result *result)
 {
 	size_t row_size = result->n_columns * sizeof(*result->values);
 	struct report_value *values = realloc(result->values, (result->n_rows + 1) * row_size);
@@ -124,7 +124,7 @@ build_row(struct report_result *result)
 }
 
 void
-build_format_address(size_t n_octets, const uint8_t *octets, char text[FRAME_IP_TEXT])
+result_format_address(size_t n_octets, const uint8_t *octets, char text[FRAME_IP_TEXT])
 {
 	if (n_octets == FRAME_MAC_LEN)
 		frame_format_mac(octets, text);
@@ -133,7 +133,7 @@ build_format_address(size_t n_octets, const uint8_t *octets, char text[FRAME_IP_
 }
 
 struct report_value
-build_label(const char *text)
+cell_label(const char *text)
 {
 	return (struct report_value){.known = true, .text = strdup(text)};
 }
@@ -148,54 +148,54 @@ row_is_whole(const struct report_result *result, const struct report_value *row)
 }
 
 bool
-build_is_whole(const struct report_result *result)
+result_is_whole(const struct report_result *result)
 {
 	bool whole = row_is_whole(result, result->others) && row_is_whole(result, result->rest);
 
 	for (size_t i = 0; whole && i < result->n_rows; i++) {
 		whole = row_is_whole(result, result->values + i * result->n_columns);
 		if (whole && result->within)
-			whole = build_is_whole(&result->within[i]);
+			whole = result_is_whole(&result->within[i]);
 	}
-	return whole && (!result->below || build_is_whole(result->below));
+	return whole && (!result->below || result_is_whole(result->below));
 }
 
 struct report_value
-build_text(const char *text)
+cell_text(const char *text)
 {
-	return *text ? build_label(text) : (struct report_value){0};
+	return *text ? cell_label(text) : (struct report_value){0};
 }
 
 struct report_value
-build_number(double number)
+cell_number(double number)
 {
 	return (struct report_value){.known = !isnan(number), .number = isnan(number) ? 0 : number};
 }
 
 struct report_value
-build_time(uint64_t time_us)
+cell_time(uint64_t time_us)
 {
 	return (struct report_value){.known = time_us > 0, .time_us = time_us};
 }
 
 struct report_value
-build_figure(struct estimate_figure figure)
+cell_figure(struct estimate_figure figure)
 {
 	return (struct report_value){.known = true, .figure = figure};
 }
 
 bool
-build_counts(const struct report_options *options, const struct query_port *port)
+port_is_counted(const struct report_options *options, const struct query_port *port)
 {
 	return port->chosen && (port->edge || options->agent || options->port);
 }
 
 struct report_value
-build_completeness(uint64_t received, uint64_t expected)
+cell_completeness(uint64_t received, uint64_t expected)
 {
 	if (expected == 0)
 		return (struct report_value){0};
-	return build_number((double)received / (double)expected);
+	return cell_number((double)received / (double)expected);
 }
 
 static void
@@ -207,7 +207,7 @@ free_row(const struct report_result *result, struct report_value *row)
 }
 
 void
-build_cut(struct report_result *result, size_t n_rows)
+result_cut(struct report_result *result, size_t n_rows)
 {
 	while (result->n_rows > n_rows)
 		free_row(result, report_cell(result, --result->n_rows, 0));

@@ -25,7 +25,7 @@ int
 api_open(struct api *api, char *error, size_t error_size)
 {
 	const struct web_config *config = api->config;
-	const struct directory_options options = {
+	const struct address_names_options options = {
 	    .file = *config->names ? config->names : NULL,
 	    .vendors = config->vendors ? VENDORS_FOLDER : NULL,
 	};
@@ -34,7 +34,7 @@ api_open(struct api *api, char *error, size_t error_size)
 	if (!options.file && !options.vendors)
 		return 0;
 	for (int i = 0; err == 0 && i < JOBS_WORKERS; i++)
-		err = directory_open(&options, &api->names[i], error, error_size);
+		err = address_names_open(&options, &api->names[i], error, error_size);
 	return err;
 }
 
@@ -42,7 +42,7 @@ void
 api_close(struct api *api)
 {
 	for (int i = 0; i < JOBS_WORKERS; i++)
-		directory_close(api->names[i]);
+		address_names_close(api->names[i]);
 }
 
 /* ---- replies ---- */

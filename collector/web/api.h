@@ -35,7 +35,7 @@ enum web_stat_id {
 struct api {
 	const struct web_config *config;
 	const struct stat_set *stats; /* enum web_stat_id */
-	struct directory *names[JOBS_WORKERS];
+	struct address_names *names[JOBS_WORKERS];
 	_Atomic bool stopping;
 };
 

@@ -16,38 +16,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char error[256], name[DIRECTORY_NAME];
+static char error[256], name[ADDRESS_NAME_ROOM];
 
-static struct directory *
+static struct address_names *
 parse(const char *text)
 {
-	struct directory *d;
+	struct address_names *d;
 
-	ck_assert_msg(directory_parse("names", text, &d, error, sizeof(error)) == 0, "%s", error);
+	ck_assert_msg(address_names_parse("names", text, &d, error, sizeof(error)) == 0, "%s", error);
 	return d;
 }
 
 static const char *
-name_of(struct directory *d, const char *address)
+name_of(struct address_names *d, const char *address)
 {
 	uint8_t octets[16];
 
 	if (strchr(address, ':') && strlen(address) == 17) {
 		for (int i = 0; i < 6; i++)
 			octets[i] = (uint8_t)strtoul(address + 3 * i, NULL, 16);
-		directory_address(d, 6, octets, name);
+		address_names_of_address(d, 6, octets, name);
 	} else if (inet_pton(AF_INET, address, octets) == 1) {
-		directory_address(d, 4, octets, name);
+		address_names_of_address(d, 4, octets, name);
 	} else {
 		ck_assert_int_eq(inet_pton(AF_INET6, address, octets), 1);
-		directory_address(d, 16, octets, name);
+		address_names_of_address(d, 16, octets, name);
 	}
 	return name;
 }
 
 START_TEST(the_longest_prefix_wins)
 {
-	struct directory *d = parse("# hosts\n10.0.0.0/8 all\n10.20.1.15\tbackup1 alias # x\n"
+	struct address_names *d = parse("# hosts\n10.0.0.0/8 all\n10.20.1.15\tbackup1 alias # x\n"
 	    "10.20.0.0/16 servers\n\n10.20.1.8/29\tnear\n2001:db8::/32 lab\n2001:db8::1 one\n"
 	    "00:1b:21 desks\n00:1b:21:10:00:01 mine\nvlan 5 voice\nVLAN 0 none");
 
@@ -61,15 +61,15 @@ START_TEST(the_longest_prefix_wins)
 	ck_assert_str_eq(name_of(d, "00:1b:21:10:00:01"), "mine");
 	ck_assert_str_eq(name_of(d, "00:1b:21:10:00:02"), "desks");
 	ck_assert_str_eq(name_of(d, "00:1b:22:10:00:02"), "");
-	directory_vlan(d, 5, name);
+	address_names_of_vlan(d, 5, name);
 	ck_assert_str_eq(name, "voice");
-	directory_vlan(d, 6, name);
+	address_names_of_vlan(d, 6, name);
 	ck_assert_str_eq(name, "");
-	directory_prefix(d, 4, (const uint8_t[]){10, 20, 0, 0}, 16, name);
+	address_names_of_prefix(d, 4, (const uint8_t[]){10, 20, 0, 0}, 16, name);
 	ck_assert_str_eq(name, "servers");
-	directory_prefix(d, 4, (const uint8_t[]){10, 20, 0, 0}, 17, name); /* no such entry */
+	address_names_of_prefix(d, 4, (const uint8_t[]){10, 20, 0, 0}, 17, name); /* no such entry */
 	ck_assert_str_eq(name, "");
-	directory_close(d);
+	address_names_close(d);
 	ck_assert_str_eq(name_of(NULL, "10.20.1.15"), "");
 }
 END_TEST
@@ -87,23 +87,23 @@ START_TEST(mistakes_have_file_and_line)
 		{"vlan\n", "names:1:  is no VLAN"},
 		{"10.0.0.1 \033[2J\n", "names:1: a name is missing"},
 	};
-	struct directory *d;
+	struct address_names *d;
 	char line[2000];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		ck_assert_int_eq(directory_parse("names", cases[i].text, &d, error, sizeof(error)),
+		ck_assert_int_eq(address_names_parse("names", cases[i].text, &d, error, sizeof(error)),
 		    -EINVAL);
 		ck_assert_str_eq(error, cases[i].error);
 		ck_assert_ptr_null(d);
 	}
 	memset(line, 'a', sizeof(line) - 1);
 	line[sizeof(line) - 1] = '\0';
-	ck_assert_int_eq(directory_parse("names", line, &d, error, sizeof(error)), -EINVAL);
+	ck_assert_int_eq(address_names_parse("names", line, &d, error, sizeof(error)), -EINVAL);
 	ck_assert_str_eq(error, "names:1: the line is too long");
-	ck_assert_int_eq(directory_open(&(struct directory_options){.file = "/nowhere/names"}, &d,
+	ck_assert_int_eq(address_names_open(&(struct address_names_options){.file = "/nowhere/names"}, &d,
 	    error, sizeof(error)), -ENOENT);
 	ck_assert_str_eq(error, "/nowhere/names: No such file or directory");
-	directory_close(parse(""));
+	address_names_close(parse(""));
 }
 END_TEST
 
@@ -133,7 +133,7 @@ remove_file(const char *folder, const char *file)
 START_TEST(vendors_of_the_ieee)
 {
 	char folder[] = "/tmp/directory.XXXXXX";
-	struct directory *d;
+	struct address_names *d;
 
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	write_file(folder, "oui.csv", "Registry,Assignment,Organization Name,Organization Address\n"
@@ -143,15 +143,15 @@ START_TEST(vendors_of_the_ieee)
 	    "MA-M,0022725,Medium,x\n");
 	write_file(folder, "oui36.csv", "Registry,Assignment,Organization Name,Organization Address\n"
 	    "MA-S,002272501,Small,x\nbroken\nMA-S,zz,No,x\n");
-	ck_assert_msg(directory_open(&(struct directory_options){.vendors = folder}, &d, error,
+	ck_assert_msg(address_names_open(&(struct address_names_options){.vendors = folder}, &d, error,
 	    sizeof(error)) == 0, "%s", error);
 	ck_assert_str_eq(name_of(d, "00:22:72:00:00:00"), "American Micro-Fuel Device Corp.");
 	ck_assert_str_eq(name_of(d, "00:22:72:51:00:00"), "Medium");
 	ck_assert_str_eq(name_of(d, "00:22:72:50:1f:00"), "Small");
 	ck_assert_str_eq(name_of(d, "00:1b:21:10:00:01"), "Intel, \"the\" one");
-	directory_close(d);
+	address_names_close(d);
 	remove_file(folder, "mam.csv");
-	ck_assert_int_eq(directory_open(&(struct directory_options){.vendors = folder}, &d, error,
+	ck_assert_int_eq(address_names_open(&(struct address_names_options){.vendors = folder}, &d, error,
 	    sizeof(error)), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(error, "mam.csv"));
 	ck_assert_ptr_nonnull(strstr(error, "ieee-data"));
@@ -182,15 +182,15 @@ getent_name(const char *address, char *host, size_t size)
 /* Asked, and then from the cache. */
 START_TEST(the_resolver_is_asked_where_the_file_is_silent)
 {
-	char host[DIRECTORY_NAME];
-	struct directory *d;
+	char host[ADDRESS_NAME_ROOM];
+	struct address_names *d;
 
-	ck_assert_int_eq(directory_open(&(struct directory_options){.resolve = true}, &d, error,
+	ck_assert_int_eq(address_names_open(&(struct address_names_options){.resolve = true}, &d, error,
 	    sizeof(error)), 0);
 	getent_name("127.0.0.1", host, sizeof(host));
 	ck_assert_str_eq(name_of(d, "127.0.0.1"), host);
 	ck_assert_str_eq(name_of(d, "127.0.0.1"), host);
-	directory_close(d);
+	address_names_close(d);
 }
 END_TEST
 
@@ -216,7 +216,7 @@ START_TEST(reports_show_names)
 	text = report_store_render(&store, "talkers", &options, render_text, 60);
 	ck_assert_ptr_nonnull(strstr(text, " 00:1b:21:00:00:01 desks  02:00:00:00:00:bb "));
 	free(text);
-	directory_close(options.names);
+	address_names_close(options.names);
 	report_store_remove(&store);
 }
 END_TEST

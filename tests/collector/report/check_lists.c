@@ -373,12 +373,12 @@ START_TEST(masks_and_names_are_read_strictly)
 	ck_assert_int_eq(report_parse_mask("0,128", &options), 0);
 	ck_assert_uint_eq(report_mask_bits(&options, 16), 128);
 	for (int i = 0; i < 256; i++)
-		if (*names_ip_proto((uint8_t)i)) {
-			ck_assert_int_eq(names_find_proto(names_ip_proto((uint8_t)i), &ip_proto,
+		if (*protocol_names_ip_proto((uint8_t)i)) {
+			ck_assert_int_eq(protocol_names_find_proto(protocol_names_ip_proto((uint8_t)i), &ip_proto,
 			    &ethertype), 0);
 			ck_assert_int_eq(ip_proto, i);
 		}
-	ck_assert_int_lt(names_find_proto("802.3", &ip_proto, &ethertype), 0);
+	ck_assert_int_lt(protocol_names_find_proto("802.3", &ip_proto, &ethertype), 0);
 }
 END_TEST
 
