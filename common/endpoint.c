@@ -1,5 +1,7 @@
 #include "common/endpoint.h"
 
+#include "common/hash.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -142,6 +144,15 @@ endpoint_format(const struct sockaddr *address, bool with_port, char text[ENDPOI
 		snprintf(text, ENDPOINT_TEXT, "%s", host);
 	else
 		snprintf(text, ENDPOINT_TEXT, is_v6 ? "[%s]:%u" : "%s:%u", host, ntohs(port));
+}
+
+uint64_t
+endpoint_hash(uint64_t seed, const struct sockaddr *address)
+{
+	uint64_t words[2] = {0, 0};
+
+	memcpy(words, address_octets(address), address->sa_family == AF_INET6 ? 16 : 4);
+	return hash_pair(seed, words[0], words[1]);
 }
 
 const char *

@@ -33,6 +33,10 @@ bool prefix_holds(const struct prefix *prefix, const struct sockaddr *address);
 /* "192.0.2.1:162", "[2001:db8::1]:162"; without port: "192.0.2.1", "2001:db8::1". */
 void endpoint_format(const struct sockaddr *address, bool with_port, char text[ENDPOINT_TEXT]);
 
+/* A hash of the address without its port, for tables of fixed size that count by address. Nobody
+ * who does not know the seed can choose addresses that meet in one place. */
+uint64_t endpoint_hash(uint64_t seed, const struct sockaddr *address);
+
 /* For option rows: NULL if good, else the reason. */
 const char *endpoint_check(const char *text);
 const char *prefix_check(const char *text);

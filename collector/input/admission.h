@@ -7,8 +7,9 @@
 #ifndef EASE_COLLECTOR_INPUT_ADMISSION_H
 #define EASE_COLLECTOR_INPUT_ADMISSION_H
 
-#include "collector/input/input.h"
 #include "collector/input/fair_share.h"
+#include "collector/input/input_config.h"
+#include "collector/input/receive.h"
 
 struct admission;
 

@@ -1,8 +1,7 @@
 #include "collector/input/fair_share.h"
-#include "common/hash.h"
+#include "common/endpoint.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,23 +216,10 @@ fair_share_turn(struct fair_share *s, uint64_t now_us, unsigned fill_percent)
 
 /* ---- senders ---- */
 
-uint64_t
-fair_share_hash(uint64_t seed, const struct sockaddr *from)
-{
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)from;
-	uint64_t words[2] = {0, 0};
-
-	if (from->sa_family == AF_INET6)
-		memcpy(words, &v6->sin6_addr, sizeof(words));
-	else
-		memcpy(words, &((const struct sockaddr_in *)from)->sin_addr, 4);
-	return hash_pair(seed, words[0], words[1]);
-}
-
 bool
 fair_share_admit(struct fair_share *s, const struct sockaddr *from, size_t n)
 {
-	uint32_t slot = (uint32_t)(fair_share_hash(s->seed, from) % FAIR_SHARE_SLOTS);
+	uint32_t slot = (uint32_t)(endpoint_hash(s->seed, from) % FAIR_SHARE_SLOTS);
 	bool admitted = s->asked[slot] < s->limit;
 
 	if (slot != s->last_slot && s->last_slot != NO_SLOT)

@@ -45,9 +45,6 @@ void fair_share_turn(struct fair_share *s, uint64_t now_us, unsigned fill_percen
  * beyond it. */
 bool fair_share_admit(struct fair_share *s, const struct sockaddr *from, size_t n);
 
-/* Where addresses are counted that are too many to be listed: the same for all ports of one. */
-uint64_t fair_share_hash(uint64_t seed, const struct sockaddr *from);
-
 /* Datagrams a window that each sender may have now; UINT64_MAX: nobody is limited. */
 uint64_t fair_share_limit(const struct fair_share *s);
 

@@ -1,6 +1,6 @@
 #include "collector/input/input.h"
-#include "collector/input/receiver_threads.h"
 #include "collector/input/admission.h"
+#include "collector/input/receiver_threads.h"
 #include "common/log.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 #include "collector/input/receiver_threads.h"
+#include "collector/input/admission.h"
 #include "common/log.h"
 #include "common/spsc.h"
 

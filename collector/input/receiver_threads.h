@@ -15,7 +15,8 @@
 #ifndef EASE_COLLECTOR_INPUT_RECEIVER_THREADS_H
 #define EASE_COLLECTOR_INPUT_RECEIVER_THREADS_H
 
-#include "collector/input/admission.h"
+#include "collector/input/fair_share.h"
+#include "collector/input/input_config.h"
 #include "collector/input/receive.h"
 
 enum {

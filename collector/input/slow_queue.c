@@ -1,5 +1,5 @@
 #include "collector/input/slow_queue.h"
-#include "collector/input/fair_share.h"
+#include "common/endpoint.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -44,7 +44,7 @@ fill(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const v
 static uint16_t *
 of_sender(struct slow_queue *a, const struct sockaddr *from)
 {
-	return &a->of_sender[fair_share_hash(a->seed, from) % SLOW_QUEUE_SENDERS];
+	return &a->of_sender[endpoint_hash(a->seed, from) % SLOW_QUEUE_SENDERS];
 }
 
 int

@@ -1,6 +1,6 @@
 #include "collector/input/usm_reports.h"
 
-#include "collector/input/fair_share.h"
+#include "common/endpoint.h"
 
 #define SECOND_US 1000000ull
 #define MINUTE_US (60 * SECOND_US)
@@ -27,7 +27,7 @@ begin_second(struct usm_reports *r, uint64_t now_us)
 static size_t
 place_of(const struct usm_reports *r, const struct sockaddr *address)
 {
-	return fair_share_hash(r->seed, address) % USM_REPORTS_SLOTS;
+	return endpoint_hash(r->seed, address) % USM_REPORTS_SLOTS;
 }
 
 void

@@ -33,7 +33,6 @@ enum {
 	 * counted (v3_digests_forgotten): samples that come again are then still known by their numbers. */
 	V3_DIGESTS = 1 << 18,
 };
-#define V3_WINDOW_S 150 /* RFC 3414 section 2.2.3 */
 
 /* A user who may send informs, and traps from each engine named. All borrowed while v3_open
  * lasts. */

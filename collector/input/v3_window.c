@@ -1,5 +1,4 @@
 #include "collector/input/v3_window.h"
-#include "collector/input/v3.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,6 +12,8 @@
 
 #include "collector/input/v3_header.h"
 
+#define V3_WINDOW_S 150 /* RFC 3414 section 2.2.3 */
+
 struct v3_engine {
 	uint8_t id[V3_ENGINE_ID_MAX];
 	size_t n_id;
