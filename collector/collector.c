@@ -1,4 +1,7 @@
+#include "collector/collector.h"
+
 #include "collector/collector_private.h"
+#include "collector/collector_settings.h"
 #include "common/log.h"
 #include "common/service.h"
 
@@ -164,17 +167,6 @@ keep_event(void *arg, const struct ease_event *event)
 	return ledger_event(c->ledger, c->batch, event);
 }
 
-struct prefix *
-collector_allow_list(const struct collector_config *config)
-{
-	struct prefix *senders = calloc(config->senders.n + 1, sizeof(*senders));
-	const char *reason;
-
-	for (size_t i = 0; senders && i < config->senders.n; i++)
-		prefix_parse(config->senders.items[i], &senders[i], &reason);
-	return senders;
-}
-
 /* Addresses were checked when the file was read. */
 static int
 parse_addresses(struct collector *c)
@@ -193,31 +185,6 @@ parse_addresses(struct collector *c)
 	for (size_t i = 0; r == 0 && i < config->sflow_listen.n; i++)
 		r = endpoint_parse(config->sflow_listen.items[i], &c->sflow_listen[i], &reason);
 	return r;
-}
-
-struct v3_user *
-collector_v3_users(const struct collector_config *config)
-{
-	const struct collector_user *users = config->users.items;
-	struct v3_user *v3_users = calloc(config->users.n + 1, sizeof(*v3_users));
-
-	for (size_t i = 0; v3_users && i < config->users.n; i++)
-		v3_users[i] = (struct v3_user){
-		    .name = users[i].name,
-		    .engine_ids = (const char *const *)users[i].engine_ids.items,
-		    .n_engine_ids = users[i].engine_ids.n,
-		    .auth_protocol = v3_auth_protocols[users[i].auth_protocol],
-		    .auth_passphrase = users[i].auth_passphrase,
-		    .priv_protocol = v3_priv_protocols[users[i].priv_protocol],
-		    .priv_passphrase = users[i].priv_passphrase,
-		};
-	return v3_users;
-}
-
-void
-collector_engine_file(const struct collector_config *config, char file[static COLLECTOR_PATH_OCTETS])
-{
-	snprintf(file, COLLECTOR_PATH_OCTETS, "%s.engine", config->store);
 }
 
 static int
@@ -398,19 +365,10 @@ open_signals(struct collector *c)
 	return c->signal_fd < 0 ? -errno : 0;
 }
 
-void
-collector_set_retention(struct collector *c)
+static void
+set_retention(struct collector *c)
 {
-	const struct collector_config *config = c->config;
-	const uint64_t hour_us = 3600 * 1000000ull, day_us = 24 * hour_us;
-	const struct store_retention retention = {
-	    .samples_us = config->keep_samples_h * hour_us,
-	    .level_us[LEVEL_1_MIN] = config->keep_1min_h * hour_us,
-	    .level_us[LEVEL_5_MIN] = config->keep_5min_d * day_us,
-	    .level_us[LEVEL_1_H] = config->keep_1h_d * day_us,
-	    .level_us[LEVEL_1_D] = config->keep_1d_d * day_us,
-	    .most_octets = (uint64_t)config->store_size_mib << 20,
-	};
+	const struct store_retention retention = collector_retention(c->config);
 
 	store_keep(c->store, &retention);
 }
@@ -431,7 +389,7 @@ open_all(struct collector *c, char *error, size_t error_size)
 	r = store_open(&c->store, c->config->store, &progress, error, error_size);
 	progress_end(&c->display);
 	if (r == 0)
-		collector_set_retention(c);
+		set_retention(c);
 	if (r == 0)
 		r = open_slow(c, error, error_size);
 	if (r == 0)

@@ -1,5 +1,7 @@
 /* Importing: datagrams of a file come the same way as those of a socket, only that the store is waited
  * for: while it fails nothing is read on, and if it does so for long the import ends with an error. */
+#include "collector/collector.h"
+
 #include "collector/collector_private.h"
 #include "common/buf.h"
 

@@ -5,7 +5,7 @@
 #ifndef EASE_COLLECTOR_COLLECTOR_PRIVATE_H
 #define EASE_COLLECTOR_COLLECTOR_PRIVATE_H
 
-#include "collector/collector.h"
+#include "collector/config.h"
 #include "collector/input/input.h"
 #include "collector/progress.h"
 #include "collector/store/store.h"
@@ -57,18 +57,6 @@ struct collector {
 
 /* A progress that stops at SIGTERM and SIGINT; arg is the collector. */
 bool collector_go_on(void *arg, const char *what, double done);
-
-/* What the configuration says, in the form of who uses it; addresses were checked when it was read.
- * The caller's to free, but the users' texts are the configuration's. NULL without memory. */
-struct prefix *collector_allow_list(const struct collector_config *config);
-struct v3_user *collector_v3_users(const struct collector_config *config);
-
-/* The SNMPv3 engine's file stands beside the store: whoever moves the one moves the other. */
-enum { COLLECTOR_PATH_OCTETS = 4096 };
-void collector_engine_file(const struct collector_config *config, char file[static COLLECTOR_PATH_OCTETS]);
-
-/* Tells the store how long it is to keep what. */
-void collector_set_retention(struct collector *c);
 
 /* What the loop does between two waits: signals, datagrams, clock, a flush if one is due. */
 void collector_turn(struct collector *c);

@@ -2,7 +2,9 @@
  * SIGHUP: the configuration is read again. What is live is in force at once; of what is not, and
  * of a file with a mistake in it, the log says so and everything goes on as it was.
  */
+#include "collector/collector.h"
 #include "collector/collector_private.h"
+#include "collector/collector_settings.h"
 #include "common/log.h"
 #include "common/options_reload.h"
 
@@ -71,10 +73,13 @@ take_over(struct collector *c, struct collector_config *fresh)
 		stat_add(&c->stats, COLLECTOR_STAT_RELOADS_REFUSED, 1);
 		free(senders);
 	} else {
+		struct store_retention retention;
+
 		options_reload(collector_options, c->options->live_config, fresh, tell, &n);
+		retention = collector_retention(c->config);
 		change_senders(c, senders);
 		r = change_users(c, before, n_before, users);
-		collector_set_retention(c);
+		store_keep(c->store, &retention);
 		log_set_most((enum log_level)c->config->log_level);
 		if (c->reloaded)
 			c->reloaded(c->reloaded_arg);

@@ -1,6 +1,5 @@
 #include "collector/web/api.h"
 
-#include "collector/report/render.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -8,16 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-enum { HTTP_OK = 200, HTTP_BAD_REQUEST = 400, HTTP_UNAVAILABLE = 503 };
-
-enum {
-	GZIP_FROM = 4096, /* octets: less goes in three packets */
-	GZIP_LEVEL = 1,	  /* a tenth is left of JSON by this one too, for a third of the time */
-	GZIP_WINDOW = 15 + 16, /* zlib's largest, and gzip's header */
-	GZIP_MEMORY = 8,       /* zlib's default */
-};
+enum { HTTP_BAD_REQUEST = 400, HTTP_UNAVAILABLE = 503 };
 
 #define VENDORS_FOLDER "/usr/share/ieee-data" /* where Debian's package ieee-data has it */
 
@@ -74,32 +65,6 @@ api_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const v
 	if (err == 0 && reply->octets > JOBS_REPLY_OCTETS)
 		err = -E2BIG;
 	return err;
-}
-
-/* A reply that cannot be compressed is as good. */
-static void
-compress_reply(struct reply *reply)
-{
-	z_stream z = {.next_in = (Bytef *)reply->body, .avail_in = (uInt)reply->octets};
-	size_t room;
-
-	if (reply->octets < GZIP_FROM || deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW,
-	    GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
-		return;
-	room = deflateBound(&z, reply->octets);
-	reply->gzip = malloc(room);
-	z.next_out = reply->gzip;
-	z.avail_out = (uInt)room;
-	if (reply->gzip && deflate(&z, Z_FINISH) == Z_STREAM_END) {
-		void *fitting = realloc(reply->gzip, z.total_out);
-
-		reply->gzip = fitting ? fitting : reply->gzip;
-		reply->n_gzip = z.total_out;
-	} else {
-		free(reply->gzip);
-		reply->gzip = NULL;
-	}
-	deflateEnd(&z);
 }
 
 static struct query *
@@ -174,79 +139,4 @@ api_failed(struct api *api, const struct query *query, int err, struct reply *re
 		    *query->error ? without_path(query) : strerror(-err));
 		break;
 	}
-}
-
-/* ---- reports ---- */
-
-static int
-write_report(FILE *out, const void *result)
-{
-	const struct render_options none = {0};
-
-	return render_json(out, result, &none);
-}
-
-static void
-api_report(struct api *api, unsigned worker, const struct question *asked,
-    struct reply *reply)
-{
-	struct query *query = api_open_store(api, reply);
-	struct report_result result = {0};
-	struct question question = *asked;
-	int err;
-
-	if (!query)
-		return;
-	question.options.names = api->names[worker];
-	err = question_answer(&question, query, clock_wall_us(api->config->clock), &result);
-	if (err == 0)
-		err = api_write(reply, write_report, &result);
-	reply->status = HTTP_OK;
-	reply->content_type = API_JSON;
-	if (err)
-		api_failed(api, query, err, reply);
-	report_result_free(&result);
-	query_close(query);
-}
-
-/* Well is who can read the store. */
-static void
-api_health(struct api *api, struct reply *reply)
-{
-	struct query *query = api_open_own(api, reply);
-
-	if (!query)
-		return;
-	reply->status = HTTP_OK;
-	reply->content_type = "text/plain";
-	reply->body = strdup("ok\n");
-	if (reply->body)
-		reply->octets = strlen(reply->body);
-	else
-		api_failed(api, query, -ENOMEM, reply);
-	query_close(query);
-}
-
-void
-api_answer(void *arg, unsigned worker, const struct request *request, struct reply *reply)
-{
-	struct api *api = arg;
-
-	switch (request->kind) {
-	case REQUEST_REPORT:
-		api_report(api, worker, &request->question, reply);
-		break;
-	case REQUEST_STATUS:
-		api_status(api, reply);
-		break;
-	case REQUEST_METRICS:
-		api_metrics(api, reply);
-		break;
-	case REQUEST_HEALTH:
-		api_health(api, reply);
-		break;
-	case REQUEST_FILE:
-		break; /* asks nobody */
-	}
-	compress_reply(reply);
 }

@@ -1,6 +1,6 @@
 /*
- * Answers to requests that need the store or the collector's counters; run by the workers of
- * jobs.h, each with a reading connection of its own for each question.
+ * What all endpoints (endpoints.h) share: the names and vendors of addresses, the store opened for
+ * one question with its limits, and replies with a body or an error.
  */
 #ifndef EASE_COLLECTOR_WEB_API_H
 #define EASE_COLLECTOR_WEB_API_H
@@ -8,7 +8,7 @@
 #include "collector/report/address_names.h"
 #include "collector/report/query.h"
 #include "collector/web/jobs.h"
-#include "collector/web/web.h"
+#include "collector/web/web_config.h"
 
 #include <stdio.h>
 
@@ -55,9 +55,6 @@ api_stats(const struct api *api, size_t i)
 	return i < api->config->n_stats ? api->config->stats[i] : api->stats;
 }
 
-/* For jobs_config.run; arg is the api. */
-void api_answer(void *arg, unsigned worker, const struct request *request, struct reply *reply);
-
 /* A body {"error": message}; without memory none, which web.c tells as 503. */
 void api_error(struct reply *reply, int status, const char *message);
 
@@ -74,9 +71,5 @@ void api_failed(struct api *api, const struct query *query, int err,
 
 /* The body that write() writes. 0 or what it returned. */
 int api_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const void *arg);
-
-/* /api/v1/status, /metrics */
-void api_status(struct api *api, struct reply *reply);
-void api_metrics(struct api *api, struct reply *reply);
 
 #endif

@@ -5,7 +5,7 @@
  * is estimated from samples has its 95 % limits beside it as NAME_low and NAME_high; rates are
  * those of the last five minutes, where the samples of one scrape interval would say too little.
  */
-#include "collector/web/api.h"
+#include "collector/web/endpoints.h"
 
 #include "common/utf8.h"
 
@@ -485,7 +485,7 @@ write_metrics(FILE *out, const void *arg)
 }
 
 void
-api_metrics(struct api *api, struct reply *reply)
+endpoint_metrics(struct api *api, struct reply *reply)
 {
 	struct metrics m = {
 	    .api = api,

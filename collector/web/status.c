@@ -2,7 +2,7 @@
  * /api/v1/status: the collector about itself: version, start, age of what the store has, and every
  * counter by its name.
  */
-#include "collector/web/api.h"
+#include "collector/web/endpoints.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -79,7 +79,7 @@ write_json(FILE *out, const void *object)
 }
 
 void
-api_status(struct api *api, struct reply *reply)
+endpoint_status(struct api *api, struct reply *reply)
 {
 	struct query *query = api_open_store(api, reply);
 	const struct report_options options = report_default_options();

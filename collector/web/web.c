@@ -1,7 +1,7 @@
 #include "collector/web/web.h"
 
-#include "collector/web/api.h"
 #include "collector/web/connections.h"
+#include "collector/web/endpoints.h"
 #include "collector/web/page.h"
 #include "common/endpoint.h"
 #include "common/log.h"
@@ -598,7 +598,7 @@ leave_descriptors(struct web *web)
 static int
 open_all(struct web *web, char *error, size_t error_size)
 {
-	const struct jobs_config jobs = {.arg = &web->api, .run = api_answer,
+	const struct jobs_config jobs = {.arg = &web->api, .run = endpoint_answer,
 	    .sleep = sleep_waiter, .wake = wake_waiter, .clock = web->config.clock};
 	int err;
 

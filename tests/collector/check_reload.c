@@ -3,6 +3,7 @@
  * a good file that can change, nothing of a bad one, and says what is not taken while memory is
  * short (faults.h).
  */
+#include "collector/collector.h"
 #include "collector/collector_private.h"
 #include "common/log.h"
 #include "tests/faults/faults.h"

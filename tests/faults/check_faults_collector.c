@@ -3,6 +3,7 @@
  * (SQLite's, too), descriptors, disk, sockets, threads (faults.h). It must refuse cleanly or go on;
  * what it says is stored must be; nothing is left behind, and all is well when the fault is over.
  */
+#include "collector/collector.h"
 #include "collector/collector_private.h"
 #include "collector/report/query.h"
 #include "collector/report/question.h"

@@ -5,6 +5,7 @@
  * when the fault is over.
  */
 #include "collector/web/api.h"
+#include "collector/web/web.h"
 #include "common/log.h"
 #include "tests/faults/faults_private.h"
 #include "tests/collector/report/report_store.h"

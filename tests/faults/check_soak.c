@@ -17,6 +17,7 @@
 #include "agent/snmp/notify.h"
 #include "agent/snmp/trap_sinks.h"
 #include "agent/state.h"
+#include "collector/collector.h"
 #include "collector/collector_private.h"
 #include "common/log.h"
 #include "tests/agent/hal/fake_device.h"

@@ -7,6 +7,7 @@
 #include "collector/cluster/url.h"
 #include "collector/report/query.h"
 #include "collector/web/api.h"
+#include "collector/web/web.h"
 #include "common/log.h"
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"

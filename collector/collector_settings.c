@@ -1,0 +1,56 @@
+#include "collector/collector_settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct prefix *
+collector_allow_list(const struct collector_config *config)
+{
+	struct prefix *senders = calloc(config->senders.n + 1, sizeof(*senders));
+	const char *reason;
+
+	for (size_t i = 0; senders && i < config->senders.n; i++)
+		prefix_parse(config->senders.items[i], &senders[i], &reason);
+	return senders;
+}
+
+struct v3_user *
+collector_v3_users(const struct collector_config *config)
+{
+	const struct collector_user *users = config->users.items;
+	struct v3_user *v3_users = calloc(config->users.n + 1, sizeof(*v3_users));
+
+	for (size_t i = 0; v3_users && i < config->users.n; i++)
+		v3_users[i] = (struct v3_user){
+		    .name = users[i].name,
+		    .engine_ids = (const char *const *)users[i].engine_ids.items,
+		    .n_engine_ids = users[i].engine_ids.n,
+		    .auth_protocol = v3_auth_protocols[users[i].auth_protocol],
+		    .auth_passphrase = users[i].auth_passphrase,
+		    .priv_protocol = v3_priv_protocols[users[i].priv_protocol],
+		    .priv_passphrase = users[i].priv_passphrase,
+		};
+	return v3_users;
+}
+
+void
+collector_engine_file(const struct collector_config *config,
+    char file[static COLLECTOR_PATH_OCTETS])
+{
+	snprintf(file, COLLECTOR_PATH_OCTETS, "%s.engine", config->store);
+}
+
+struct store_retention
+collector_retention(const struct collector_config *config)
+{
+	const uint64_t hour_us = 3600 * 1000000ull, day_us = 24 * hour_us;
+
+	return (struct store_retention){
+	    .samples_us = config->keep_samples_h * hour_us,
+	    .level_us[LEVEL_1_MIN] = config->keep_1min_h * hour_us,
+	    .level_us[LEVEL_5_MIN] = config->keep_5min_d * day_us,
+	    .level_us[LEVEL_1_H] = config->keep_1h_d * day_us,
+	    .level_us[LEVEL_1_D] = config->keep_1d_d * day_us,
+	    .most_octets = (uint64_t)config->store_size_mib << 20,
+	};
+}

@@ -1,0 +1,27 @@
+/*
+ * The configuration's values in the form that the rooms below take them: for the start (collector.c)
+ * and for SIGHUP (collector_reload.c). Values were checked when the file was read.
+ */
+#ifndef EASE_COLLECTOR_COLLECTOR_SETTINGS_H
+#define EASE_COLLECTOR_COLLECTOR_SETTINGS_H
+
+#include "collector/config.h"
+#include "collector/input/v3.h"
+#include "collector/store/store.h"
+#include "common/endpoint.h"
+
+/* The prefixes of `senders`, config->senders.n of them. The caller frees them. NULL without memory. */
+struct prefix *collector_allow_list(const struct collector_config *config);
+
+/* The SNMPv3 users, config->users.n of them. The caller frees the array; its texts are the
+ * configuration's. NULL without memory. */
+struct v3_user *collector_v3_users(const struct collector_config *config);
+
+/* The SNMPv3 engine's file is beside the store, so that whoever moves one moves the other. */
+enum { COLLECTOR_PATH_OCTETS = 4096 };
+void collector_engine_file(const struct collector_config *config,
+    char file[static COLLECTOR_PATH_OCTETS]);
+
+struct store_retention collector_retention(const struct collector_config *config);
+
+#endif
