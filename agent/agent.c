@@ -288,7 +288,7 @@ publish_views(struct agent *agent)
 {
 	sampling_publish(agent->sampling);
 	monitor_publish(agent->monitor);
-	statics_publish(agent->statics);
+	static_addresses_publish(agent->static_addresses);
 	watch_look(agent->watch);
 }
 
@@ -568,7 +568,7 @@ start_device(struct agent *agent)
 	agent->next_counters_us = hal_now_us(agent->hal) + agent->counters_interval_us;
 	agent->next_state_us =
 	    hal_now_us(agent->hal) + agent->config->state_interval_s * 1000000ull;
-	state_rows_restore(&agent->state.rows, statics_managed(agent->statics));
+	state_rows_restore(&agent->state.rows, static_addresses_managed(agent->static_addresses));
 	publish_all(agent);
 	monitor_start(agent->monitor, &agent->state);
 	arm_alarm(agent);

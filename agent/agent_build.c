@@ -164,17 +164,17 @@ create_monitor(struct agent *agent)
 	agent->views = view_source(&agent->view);
 	rc = monitor_create(&options, &agent->monitor);
 	if (rc == 0)
-		rc = statics_create(agent->hal, &agent->statics);
+		rc = static_addresses_create(agent->hal, &agent->static_addresses);
 	if (rc < 0)
 		return rc;
 	memcpy(agent->managed, rmon_managed(monitor_rmon(agent->monitor)),
 	    RMON_N_MANAGED * sizeof(agent->managed[0]));
-	agent->managed[RMON_N_MANAGED] = statics_managed(agent->statics);
+	agent->managed[RMON_N_MANAGED] = static_addresses_managed(agent->static_addresses);
 	agent->view = (struct view_parts){
 	    .hal = agent->hal,
 	    .sampling = agent->sampling,
 	    .rmon = monitor_rmon(agent->monitor),
-	    .statics = agent->statics,
+	    .static_addresses = agent->static_addresses,
 	    .ring = agent->ring,
 	    .state = &agent->state,
 	};
@@ -344,7 +344,7 @@ agent_destroy(struct agent *agent)
 		return false;
 	settings_destroy(agent->settings);
 	watch_destroy(agent->watch);
-	statics_destroy(agent->statics);
+	static_addresses_destroy(agent->static_addresses);
 	monitor_destroy(agent->monitor);
 	packer_destroy(agent->packer);
 	trap_sinks_destroy(agent->sinks);

@@ -15,7 +15,7 @@
 #include "agent/snmp/snmp_agent.h"
 #include "agent/snmp/trap_sinks.h"
 #include "agent/state.h"
-#include "agent/statics.h"
+#include "agent/static_addresses.h"
 #include "agent/view.h"
 #include "agent/watch.h"
 
@@ -42,7 +42,7 @@ struct agent {
 	struct trap_sinks *sinks; /* NULL: all goes through the master */
 	struct settings *settings;
 	struct monitor *monitor;
-	struct statics *statics;
+	struct static_addresses *static_addresses;
 	struct managed_table *managed[N_MANAGED];
 	struct view_parts view;
 	struct mib_view_source views;

@@ -36,7 +36,7 @@ hold_view(void *ctx)
 	view->hal = hal_snapshot_hold(parts->hal);
 	view->sampling = sampling_view_hold(parts->sampling);
 	view->rmon = parts->rmon ? rmon_view_hold(parts->rmon) : NULL;
-	view->statics = parts->statics ? statics_view_hold(parts->statics) : NULL;
+	view->static_addresses = parts->static_addresses ? static_addresses_hold(parts->static_addresses) : NULL;
 	view->system = system_figures(parts);
 	return view;
 }
@@ -49,8 +49,8 @@ release_view(void *ctx, const void *held)
 
 	if (view == NULL)
 		return;
-	if (view->statics != NULL)
-		statics_view_release(parts->statics, view->statics);
+	if (view->static_addresses != NULL)
+		static_addresses_release(parts->static_addresses, view->static_addresses);
 	hal_snapshot_release(view->hal);
 	sampling_view_release(view->sampling);
 	rmon_view_release(view->rmon);

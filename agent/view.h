@@ -11,14 +11,14 @@
 #include "agent/snmp/mib_table.h"
 #include "agent/snmp/notify.h"
 #include "agent/state.h"
-#include "agent/statics.h"
+#include "agent/static_addresses.h"
 
 /* Where views come from; all borrowed, and set before the SNMP thread starts. */
 struct view_parts {
 	struct hal *hal;
 	struct sampling *sampling;
 	struct rmon *rmon;
-	struct statics *statics;
+	struct static_addresses *static_addresses;
 	const struct notify_ring *ring;
 	const struct agent_state *state;
 	uint8_t agent_id[EASE_AGENT_ID_LEN]; /* state_agent_id */

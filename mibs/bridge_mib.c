@@ -149,18 +149,18 @@ const struct mib_table bridge_mib_fdb_table = {
 static size_t
 static_rows(const struct mib_context *context, const void **first)
 {
-	const struct mib_statics *statics = mib_view_of(context)->statics;
+	const struct mib_static_address_table *static_addresses = mib_view_of(context)->static_addresses;
 
-	if (!statics || statics->n == 0)
+	if (!static_addresses || static_addresses->n == 0)
 		return 0;
-	*first = statics->rows;
-	return statics->n;
+	*first = static_addresses->rows;
+	return static_addresses->n;
 }
 
 static int
 static_address(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct mib_static *row = cell->row;
+	const struct mib_static_address *row = cell->row;
 
 	mib_put_octets(value, row->mac, sizeof(row->mac));
 	return 0;
@@ -170,20 +170,20 @@ static_address(const struct mib_cell *cell, struct mib_value *value)
  * offered, as static entries do not age. */
 static const struct mib_column static_columns[] = {
 	{1, "dot1dStaticAddress", MIB_STRING, MIB_FN(static_address)},
-	{2, "dot1dStaticReceivePort", MIB_INTEGER, MIB_AT(struct mib_static, receive_port)},
-	{3, "dot1dStaticAllowedToGoTo", MIB_STRING, MIB_AT(struct mib_static, allowed),
+	{2, "dot1dStaticReceivePort", MIB_INTEGER, MIB_AT(struct mib_static_address, receive_port)},
+	{3, "dot1dStaticAllowedToGoTo", MIB_STRING, MIB_AT(struct mib_static_address, allowed),
 	    MIB_WRITE(MIB_SET_ROW, 1, MIB_BINARY_MAX), .binary = true},
-	{4, "dot1dStaticStatus", MIB_INTEGER, MIB_AT(struct mib_static, status),
+	{4, "dot1dStaticStatus", MIB_INTEGER, MIB_AT(struct mib_static_address, status),
 	    MIB_WRITE(MIB_SET_ROW, STATIC_INVALID, STATIC_DELETE_ON_RESET)},
 };
 const struct mib_table bridge_mib_static_table = {
 	.name = "dot1dStaticTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 5, 1, 1),
 	.creates = true,
-	.index = {MIB_INDEX(MIB_INDEX_MAC, struct mib_static, mac),
-	    MIB_INDEX_FROM(MIB_INDEX_U32, struct mib_static, receive_port, 0, 0)},
+	.index = {MIB_INDEX(MIB_INDEX_MAC, struct mib_static_address, mac),
+	    MIB_INDEX_FROM(MIB_INDEX_U32, struct mib_static_address, receive_port, 0, 0)},
 	MIB_COLUMNS(static_columns),
-	MIB_ROWS(struct mib_static, static_rows),
+	MIB_ROWS(struct mib_static_address, static_rows),
 };
 
 /* ---- frames relayed ---- */

@@ -10,7 +10,7 @@
 #include "agent/rmon/rmon.h"
 #include "agent/sampling/sampling.h"
 #include "common/sample.h"
-#include "mibs/mib_statics.h"
+#include "mibs/mib_static_addresses.h"
 
 #include <stdint.h>
 
@@ -33,7 +33,7 @@ struct mib_view {
 	const struct hal_snapshot *hal;	      /* NULL: nothing published yet, tables are empty */
 	const struct sampling_view *sampling; /* NULL: no sampling, easePortTable is empty */
 	const struct rmon_view *rmon; /* NULL: no RMON, its tables are empty */
-	const struct mib_statics *statics; /* NULL: none */
+	const struct mib_static_address_table *static_addresses; /* NULL: none */
 	struct mib_system system;
 };
 

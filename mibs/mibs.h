@@ -17,7 +17,7 @@ extern const size_t mibs_n_tables;
 /* Those whose rows agent/rmon owns. */
 extern const struct mib_table rmon_mib_history_control_table, rmon_mib_alarm_table,
     rmon_mib_event_table;
-/* Its rows are agent/statics.h's. */
+/* Its rows are agent/static_addresses.h's. */
 extern const struct mib_table bridge_mib_static_table;
 
 /* Every object served, one a line: name, numeric OID, syntax, access (easeagentd --list-objects). */

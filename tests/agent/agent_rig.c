@@ -106,14 +106,14 @@ create_monitor(struct agent_rig *rig)
 	rig->views = view_source(&rig->view);
 	rc = monitor_create(&options, &rig->monitor);
 	if (rc == 0)
-		rc = statics_create(rig->hal, &rig->statics);
+		rc = static_addresses_create(rig->hal, &rig->static_addresses);
 	if (rc < 0)
 		return rc;
 	memcpy(rig->managed, rmon_managed(monitor_rmon(rig->monitor)),
 	    RMON_N_MANAGED * sizeof(rig->managed[0]));
-	rig->managed[RMON_N_MANAGED] = statics_managed(rig->statics);
+	rig->managed[RMON_N_MANAGED] = static_addresses_managed(rig->static_addresses);
 	rig->view = (struct view_parts){.hal = rig->hal, .sampling = rig->sampling,
-	    .rmon = monitor_rmon(rig->monitor), .statics = rig->statics, .ring = rig->ring, .state = &rig->state};
+	    .rmon = monitor_rmon(rig->monitor), .static_addresses = rig->static_addresses, .ring = rig->ring, .state = &rig->state};
 	state_agent_id(&rig->state, rig->view.agent_id);
 	rig->owners = (struct settings_owners){.hal = rig->hal, .sampling = rig->sampling,
 	    .managed = rig->managed, .n_managed = RMON_N_MANAGED + 1};
@@ -144,7 +144,7 @@ publish(struct agent_rig *rig)
 		;
 	sampling_publish(rig->sampling);
 	monitor_publish(rig->monitor);
-	statics_publish(rig->statics);
+	static_addresses_publish(rig->static_addresses);
 }
 
 int
@@ -179,7 +179,7 @@ agent_rig_create(struct agent_rig *rig)
 void
 agent_rig_destroy(struct agent_rig *rig)
 {
-	statics_destroy(rig->statics);
+	static_addresses_destroy(rig->static_addresses);
 	monitor_destroy(rig->monitor);
 	sampling_destroy(rig->sampling);
 	notify_ring_destroy(rig->ring);

@@ -24,7 +24,7 @@ struct agent_rig {
 	struct sampling *sampling;
 	struct notify_ring *ring;
 	struct monitor *monitor;
-	struct statics *statics;
+	struct static_addresses *static_addresses;
 	struct managed_table *managed[RMON_N_MANAGED + 1];
 	struct agent_state state;
 	struct view_parts view;

@@ -138,7 +138,7 @@ static const struct rmon_log logs[] = {
 	{.event = 1, .index = 2, .mono_us = 95 * 1000000ull, .description = "second"},
 };
 /* Two addresses tied to ports 4 and 7. */
-static const struct mib_statics statics = {.n = 2, .rows = {
+static const struct mib_static_address_table static_addresses = {.n = 2, .rows = {
 	{.mac = {0, 0x11, 0, 0, 0, 3}, .allowed = {1, {0x10}}, .status = STATIC_PERMANENT},
 	{.mac = {0, 0x11, 0, 0, 0, 9}, .allowed = {1, {0x02}}, .status = STATIC_DELETE_ON_RESET},
 }};
@@ -213,7 +213,7 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	    .n_error_sources = 2 * n_ports};
 	f->sampling = (struct sampling_view){f->rows, n_ports};
 	f->view = (struct mib_view){.hal = &f->snapshot, .sampling = &f->sampling, .rmon = &rmon,
-	    .statics = &statics,
+	    .static_addresses = &static_addresses,
 	    .system = {.agent_id = {1, 2, 3, 4, 5, 6, 7, 8}, .boot = 7, .device_kind = "fixture"}};
 	return 0;
 }

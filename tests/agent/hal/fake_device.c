@@ -157,18 +157,18 @@ fake_set_static(void *ctx, const uint8_t mac[6], uint32_t if_index)
 	struct fake_device *fake = ctx;
 	size_t i = 0;
 
-	while (i < fake->n_statics && memcmp(fake->statics[i].mac, mac, 6) != 0)
+	while (i < fake->n_static_addresses && memcmp(fake->static_addresses[i].mac, mac, 6) != 0)
 		i++;
-	if (i == fake->n_statics && if_index == 0)
+	if (i == fake->n_static_addresses && if_index == 0)
 		return 0;
 	if (i == FAKE_STATICS)
 		return -ENOSPC;
-	if (i == fake->n_statics)
-		fake->n_statics++;
-	memcpy(fake->statics[i].mac, mac, 6);
-	fake->statics[i].if_index = if_index;
+	if (i == fake->n_static_addresses)
+		fake->n_static_addresses++;
+	memcpy(fake->static_addresses[i].mac, mac, 6);
+	fake->static_addresses[i].if_index = if_index;
 	if (if_index == 0)
-		fake->statics[i] = fake->statics[--fake->n_statics];
+		fake->static_addresses[i] = fake->static_addresses[--fake->n_static_addresses];
 	return 0;
 }
 

@@ -44,8 +44,8 @@ struct fake_device {
 	uint32_t restarted;  /* ifIndex to report at the next dispatch */
 	struct hal_address addresses[8];
 	size_t n_addresses;
-	struct hal_address statics[FAKE_STATICS]; /* of set_static */
-	size_t n_statics;
+	struct hal_address static_addresses[FAKE_STATICS]; /* of set_static */
+	size_t n_static_addresses;
 };
 
 void fake_init(struct fake_device *fake, size_t n_ports);

@@ -293,7 +293,7 @@ START_TEST(an_empty_view_serves_nothing)
 	fixture.view.hal = NULL;
 	fixture.view.sampling = NULL;
 	fixture.view.rmon = NULL;
-	fixture.view.statics = NULL;
+	fixture.view.static_addresses = NULL;
 	for (size_t i = 0; i < mibs_n_tables; i++) {
 		struct name name = {.n = 2, .arcs = {1, 3}};
 		enum mib_answer answer = next(mibs_tables[i], &name, &value);

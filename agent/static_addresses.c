@@ -1,4 +1,4 @@
-#include "agent/statics.h"
+#include "agent/static_addresses.h"
 
 #include "common/log.h"
 #include "mibs/mibs.h"
@@ -13,18 +13,18 @@ struct tied {
 	uint32_t if_index;
 };
 
-struct published {
-	struct mib_statics view; /* first member */
+struct published_addresses {
+	struct mib_static_address_table table; /* first member */
 	unsigned references;
 };
 
-struct statics {
+struct static_addresses {
 	struct hal *hal;
 	struct managed_table *managed;
-	struct tied tied[MIB_STATICS_MAX]; /* what the device has, by mac */
+	struct tied tied[MIB_STATIC_ADDRESSES_MAX]; /* what the device has, by mac */
 	size_t n_tied;
 	bool dirty;
-	struct published *newest;
+	struct published_addresses *newest;
 	pthread_mutex_t publish_lock; /* over newest and every reference count */
 };
 
@@ -57,9 +57,9 @@ only_port(const struct mib_binary *list)
 static int
 row_ready(void *ctx, const void *row)
 {
-	const struct mib_static *fixed = row;
+	const struct mib_static_address *fixed = row;
 	uint32_t if_index = only_port(&fixed->allowed);
-	int rc = hal_check_static(((struct statics *)ctx)->hal, fixed->mac, if_index);
+	int rc = hal_check_static(((struct static_addresses *)ctx)->hal, fixed->mac, if_index);
 
 	if (rc == -EOPNOTSUPP || rc == -EPERM)
 		return rc;
@@ -79,7 +79,7 @@ find_tied(const struct tied *tied, size_t n, const uint8_t mac[6])
 }
 
 static void
-untie_others(struct statics *s, const struct tied *wanted, size_t n)
+untie_others(struct static_addresses *s, const struct tied *wanted, size_t n)
 {
 	for (size_t i = 0; i < s->n_tied; i++) {
 		if (find_tied(wanted, n, s->tied[i].mac))
@@ -91,7 +91,7 @@ untie_others(struct statics *s, const struct tied *wanted, size_t n)
 
 /* Takes back what was tied of the first n. */
 static void
-take_back(struct statics *s, const struct tied *wanted, size_t n)
+take_back(struct static_addresses *s, const struct tied *wanted, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct tied *before = find_tied(s->tied, s->n_tied, wanted[i].mac);
@@ -104,9 +104,9 @@ take_back(struct statics *s, const struct tied *wanted, size_t n)
 static int
 apply_rows(void *ctx, const void *rows, size_t n)
 {
-	const struct mib_static *fixed = rows;
-	struct tied wanted[MIB_STATICS_MAX];
-	struct statics *s = ctx;
+	const struct mib_static_address *fixed = rows;
+	struct tied wanted[MIB_STATIC_ADDRESSES_MAX];
+	struct static_addresses *s = ctx;
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -133,17 +133,17 @@ apply_rows(void *ctx, const void *rows, size_t n)
 static const struct managed_type type = {
 	.kind = MANAGED_STATIC_STATUS,
 	.status_column = 4,
-	.status_offset = offsetof(struct mib_static, status),
-	.max_rows = MIB_STATICS_MAX,
+	.status_offset = offsetof(struct mib_static_address, status),
+	.max_rows = MIB_STATIC_ADDRESSES_MAX,
 	.defaults = row_defaults,
 	.ready = row_ready,
 	.apply = apply_rows,
 };
 
-/* ---- views ---- */
+/* ---- the published table ---- */
 
 static void
-let_go(struct statics *s, struct published *p)
+let_go(struct static_addresses *s, struct published_addresses *p)
 {
 	bool last;
 
@@ -156,19 +156,19 @@ let_go(struct statics *s, struct published *p)
 		free(p);
 }
 
-/* Without memory the old view stays, and the next call tries again. */
+/* Without memory the old table stays, and the next call tries again. */
 void
-statics_publish(struct statics *s)
+static_addresses_publish(struct static_addresses *s)
 {
-	struct published *old, *fresh = s->dirty ? calloc(1, sizeof(*fresh)) : NULL;
+	struct published_addresses *old, *fresh = s->dirty ? calloc(1, sizeof(*fresh)) : NULL;
 	void *rows;
 
 	if (!fresh)
 		return;
 	fresh->references = 1;
-	fresh->view.n = managed_rows(s->managed, &rows);
-	if (fresh->view.n > 0)
-		memcpy(fresh->view.rows, rows, fresh->view.n * sizeof(fresh->view.rows[0]));
+	fresh->table.n = managed_rows(s->managed, &rows);
+	if (fresh->table.n > 0)
+		memcpy(fresh->table.rows, rows, fresh->table.n * sizeof(fresh->table.rows[0]));
 	s->dirty = false;
 	pthread_mutex_lock(&s->publish_lock);
 	old = s->newest;
@@ -177,31 +177,31 @@ statics_publish(struct statics *s)
 	let_go(s, old);
 }
 
-const struct mib_statics *
-statics_view_hold(struct statics *s)
+const struct mib_static_address_table *
+static_addresses_hold(struct static_addresses *s)
 {
-	struct published *p;
+	struct published_addresses *p;
 
 	pthread_mutex_lock(&s->publish_lock);
 	p = s->newest;
 	if (p)
 		p->references++;
 	pthread_mutex_unlock(&s->publish_lock);
-	return p ? &p->view : NULL;
+	return p ? &p->table : NULL;
 }
 
 void
-statics_view_release(struct statics *s, const struct mib_statics *view)
+static_addresses_release(struct static_addresses *s, const struct mib_static_address_table *table)
 {
-	let_go(s, (struct published *)(uintptr_t)view);
+	let_go(s, (struct published_addresses *)(uintptr_t)table);
 }
 
 /* ---- life ---- */
 
 int
-statics_create(struct hal *hal, struct statics **statics)
+static_addresses_create(struct hal *hal, struct static_addresses **static_addresses)
 {
-	struct statics *s = calloc(1, sizeof(*s));
+	struct static_addresses *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s)
@@ -211,25 +211,25 @@ statics_create(struct hal *hal, struct statics **statics)
 	pthread_mutex_init(&s->publish_lock, NULL);
 	rc = managed_create(&bridge_mib_static_table, &type, s, &s->managed);
 	if (rc < 0)
-		statics_destroy(s);
+		static_addresses_destroy(s);
 	else
-		*statics = s;
+		*static_addresses = s;
 	return rc;
 }
 
 void
-statics_destroy(struct statics *statics)
+static_addresses_destroy(struct static_addresses *static_addresses)
 {
-	if (!statics)
+	if (!static_addresses)
 		return;
-	managed_destroy(statics->managed);
-	free(statics->newest);
-	pthread_mutex_destroy(&statics->publish_lock);
-	free(statics);
+	managed_destroy(static_addresses->managed);
+	free(static_addresses->newest);
+	pthread_mutex_destroy(&static_addresses->publish_lock);
+	free(static_addresses);
 }
 
 struct managed_table *
-statics_managed(struct statics *statics)
+static_addresses_managed(struct static_addresses *static_addresses)
 {
-	return statics->managed;
+	return static_addresses->managed;
 }

@@ -4,7 +4,7 @@
  */
 #include "agent/settings.h"
 #include "agent/state_rows.h"
-#include "agent/statics.h"
+#include "agent/static_addresses.h"
 #include "mibs/mib_view.h"
 #include "mibs/mibs.h"
 #include "tests/agent/hal/fake_device.h"
@@ -19,7 +19,7 @@ enum { ALLOWED = 3, STATUS = 4, DELETE_ON_TIMEOUT = 5 };
 static struct fake_device fake;
 static struct clock test_clock;
 static struct hal *hal;
-static struct statics *statics;
+static struct static_addresses *static_addresses;
 static struct mib_transaction t;
 
 static void
@@ -29,21 +29,21 @@ set_up(void)
 	fake_init(&fake, FAKE_PORTS);
 	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
 	ck_assert_int_eq(hal_start(hal), 0);
-	ck_assert_int_eq(statics_create(hal, &statics), 0);
+	ck_assert_int_eq(static_addresses_create(hal, &static_addresses), 0);
 	mib_transaction_begin(&t);
 }
 
 static void
 tear_down(void)
 {
-	statics_destroy(statics);
+	static_addresses_destroy(static_addresses);
 	hal_destroy(hal);
 }
 
 static int
 apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase, size_t *failed)
 {
-	struct managed_table *managed = statics_managed(statics);
+	struct managed_table *managed = static_addresses_managed(static_addresses);
 	const struct settings_owners owners = {.hal = hal, .managed = &managed, .n_managed = 1};
 
 	(void)ctx;
@@ -57,12 +57,12 @@ add(uint32_t column, uint32_t station, uint32_t receive_port, struct mib_value v
 {
 	const uint32_t oid[] = {1, 3, 6, 1, 2, 1, 17, 5, 1, 1, column, 2, 0, 0, 0, 0, station,
 	    receive_port};
-	struct mib_view view = {.statics = statics_view_hold(statics)};
-	const struct mib_context context = {.view = &view};
+	struct mib_view snapshot = {.static_addresses = static_addresses_hold(static_addresses)};
+	const struct mib_context context = {.view = &snapshot};
 	enum mib_error error = mib_transaction_add(&t, &bridge_mib_static_table, &context, oid,
 	    sizeof(oid) / sizeof(oid[0]), &value);
 
-	statics_view_release(statics, view.statics);
+	static_addresses_release(static_addresses, snapshot.static_addresses);
 	return error;
 }
 
@@ -94,7 +94,7 @@ carry_out(void)
 	if (!error)
 		error = mib_transaction_commit(&t, &setter);
 	mib_transaction_begin(&t);
-	statics_publish(statics);
+	static_addresses_publish(static_addresses);
 	return error;
 }
 
@@ -109,26 +109,26 @@ set_static(uint32_t station, uint32_t port, int64_t how)
 static size_t
 n_rows(void)
 {
-	const struct mib_statics *view = statics_view_hold(statics);
-	size_t n = view ? view->n : 0;
+	const struct mib_static_address_table *table = static_addresses_hold(static_addresses);
+	size_t n = table ? table->n : 0;
 
-	statics_view_release(statics, view);
+	static_addresses_release(static_addresses, table);
 	return n;
 }
 
 START_TEST(rows_are_made_moved_and_deleted)
 {
 	ck_assert_int_eq(set_static(7, 20, STATIC_PERMANENT), MIB_NO_ERROR);
-	ck_assert_uint_eq(fake.n_statics, 1);
-	ck_assert_uint_eq(fake.statics[0].if_index, 20);
-	ck_assert_uint_eq(fake.statics[0].mac[5], 7);
+	ck_assert_uint_eq(fake.n_static_addresses, 1);
+	ck_assert_uint_eq(fake.static_addresses[0].if_index, 20);
+	ck_assert_uint_eq(fake.static_addresses[0].mac[5], 7);
 	ck_assert_uint_eq(n_rows(), 1);
 	ck_assert_int_eq(add(ALLOWED, 7, 0, ports(30, 0)), MIB_NO_ERROR);
 	ck_assert_int_eq(carry_out(), MIB_NO_ERROR);
-	ck_assert_uint_eq(fake.statics[0].if_index, 30);
+	ck_assert_uint_eq(fake.static_addresses[0].if_index, 30);
 	ck_assert_int_eq(add(STATUS, 7, 0, status(STATIC_INVALID)), MIB_NO_ERROR);
 	ck_assert_int_eq(carry_out(), MIB_NO_ERROR);
-	ck_assert_uint_eq(fake.n_statics, 0);
+	ck_assert_uint_eq(fake.n_static_addresses, 0);
 	ck_assert_uint_eq(n_rows(), 0);
 }
 END_TEST
@@ -146,7 +146,7 @@ START_TEST(what_a_chip_cannot_do_is_refused)
 	ck_assert_int_eq(carry_out(), MIB_INCONSISTENT_VALUE);
 	fake.device.addresses = &(const struct hal_addresses_ops){.name = "cannot"};
 	ck_assert_int_eq(set_static(7, 10, STATIC_PERMANENT), MIB_NOT_WRITABLE);
-	ck_assert_uint_eq(fake.n_statics + n_rows(), 0);
+	ck_assert_uint_eq(fake.n_static_addresses + n_rows(), 0);
 }
 END_TEST
 
@@ -161,9 +161,9 @@ START_TEST(all_or_none_with_the_device)
 	}
 	ck_assert_int_eq(carry_out(), MIB_COMMIT_FAILED);
 	ck_assert_uint_eq(n_rows(), 1);
-	ck_assert_uint_eq(fake.n_statics, 1);
-	ck_assert_uint_eq(fake.statics[0].mac[5], 1);
-	ck_assert_uint_eq(fake.statics[0].if_index, 10);
+	ck_assert_uint_eq(fake.n_static_addresses, 1);
+	ck_assert_uint_eq(fake.static_addresses[0].mac[5], 1);
+	ck_assert_uint_eq(fake.static_addresses[0].if_index, 10);
 }
 END_TEST
 
@@ -173,9 +173,9 @@ START_TEST(undo_brings_the_device_back)
 	ck_assert_int_eq(add(ALLOWED, 1, 0, ports(20, 0)), MIB_NO_ERROR);
 	ck_assert_int_eq(mib_transaction_test(&t, &setter), MIB_NO_ERROR);
 	ck_assert_int_eq(mib_transaction_commit(&t, &setter), MIB_NO_ERROR);
-	ck_assert_uint_eq(fake.statics[0].if_index, 20);
+	ck_assert_uint_eq(fake.static_addresses[0].if_index, 20);
 	ck_assert_int_eq(mib_transaction_undo(&t, &setter), MIB_NO_ERROR);
-	ck_assert_uint_eq(fake.statics[0].if_index, 10);
+	ck_assert_uint_eq(fake.static_addresses[0].if_index, 10);
 }
 END_TEST
 
@@ -185,15 +185,15 @@ START_TEST(permanent_rows_survive_a_restart)
 
 	ck_assert_int_eq(set_static(1, 10, STATIC_PERMANENT), MIB_NO_ERROR);
 	ck_assert_int_eq(set_static(2, 20, STATIC_DELETE_ON_RESET), MIB_NO_ERROR);
-	ck_assert_int_eq(state_rows_collect(statics_managed(statics), &kept), 0);
+	ck_assert_int_eq(state_rows_collect(static_addresses_managed(static_addresses), &kept), 0);
 	ck_assert_uint_eq(kept.n, 1);
 	tear_down();
 	set_up();
-	state_rows_restore(&kept, statics_managed(statics));
-	statics_publish(statics);
+	state_rows_restore(&kept, static_addresses_managed(static_addresses));
+	static_addresses_publish(static_addresses);
 	ck_assert_uint_eq(n_rows(), 1);
-	ck_assert_uint_eq(fake.n_statics, 1);
-	ck_assert_uint_eq(fake.statics[0].if_index, 10);
+	ck_assert_uint_eq(fake.n_static_addresses, 1);
+	ck_assert_uint_eq(fake.static_addresses[0].if_index, 10);
 	for (size_t i = 0; i < kept.items[0].columns.n; i++)
 		free(kept.items[0].columns.items[i]);
 	free(kept.items[0].columns.items);
