@@ -144,7 +144,7 @@ send_counters(struct agent *agent)
 		send_sflow_counters(agent, if_index); /* what the snapshot has just read */
 		pool += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
 	}
-	watch_tell_sources(agent->watch);
+	event_monitor_notify_sources(agent->event_monitor);
 	return pool;
 }
 
@@ -183,7 +183,7 @@ arm_alarm(struct agent *agent)
 {
 	uint64_t next = agent->next_counters_us < agent->next_state_us ? agent->next_counters_us
 								       : agent->next_state_us;
-	uint64_t watched = monitor_next_us(agent->monitor);
+	uint64_t watched = standard_monitor_next_us(agent->standard_monitor);
 	int rc = hal_alarm(agent->hal, watched < next ? watched : next);
 
 	if (rc < 0)
@@ -211,8 +211,8 @@ on_alarm(void *ctx, uint64_t device_us)
 
 	/* Samples first: counters must not run ahead of what they vouch for. */
 	flush_all(agent);
-	if (device_us >= monitor_next_us(agent->monitor))
-		monitor_run(agent->monitor, device_us);
+	if (device_us >= standard_monitor_next_us(agent->standard_monitor))
+		standard_monitor_run(agent->standard_monitor, device_us);
 	if (device_us >= agent->next_counters_us) {
 		pace_counters(agent, send_counters(agent));
 		agent->next_counters_us = device_us + agent->counters_interval_us;
@@ -256,7 +256,7 @@ on_port_changed(void *ctx, uint32_t if_index)
 
 	if (sampling_on_port_changed(agent->sampling, if_index))
 		state_apply_port(&agent->state, agent->hal, agent->sampling, if_index);
-	monitor_port_changed(agent->monitor, if_index);
+	standard_monitor_port_changed(agent->standard_monitor, if_index);
 	send_state(agent, if_index);
 }
 
@@ -280,16 +280,16 @@ on_new_address(void *ctx, const struct ease_address *address)
 static void
 on_error_source(void *ctx, const struct ease_error_source *source)
 {
-	watch_error_source(((struct agent *)ctx)->watch, source);
+	event_monitor_error_source(((struct agent *)ctx)->event_monitor, source);
 }
 
 static void
 publish_views(struct agent *agent)
 {
 	sampling_publish(agent->sampling);
-	monitor_publish(agent->monitor);
+	standard_monitor_publish(agent->standard_monitor);
 	static_addresses_publish(agent->static_addresses);
-	watch_look(agent->watch);
+	event_monitor_poll(agent->event_monitor);
 }
 
 static void
@@ -423,7 +423,7 @@ agent_settings_changed(void *ctx)
 {
 	struct agent *agent = ctx;
 
-	monitor_settings_changed(agent->monitor);
+	standard_monitor_settings_changed(agent->standard_monitor);
 	arm_alarm(agent);
 	keep_state(agent, false);
 	send_states(agent); /* the edge flag and alias travel in easeState */
@@ -459,13 +459,13 @@ log_stats(struct agent *agent)
 	if (agent->config->device == AGENT_DEVICE_LINUX)
 		stat_log(linux_stats(agent->device));
 	stat_log(&agent->stats);
-	stat_log(watch_stats(agent->watch));
+	stat_log(event_monitor_stats(agent->event_monitor));
 	stat_log(hal_stats(agent->hal));
 	stat_log(sampling_stats(agent->sampling));
 	stat_log(notify_ring_stats(agent->ring));
 	stat_log(snmp_agent_stats(agent->snmp));
-	stat_log(monitor_stats(agent->monitor));
-	stat_log(rmon_stats(monitor_rmon(agent->monitor)));
+	stat_log(standard_monitor_stats(agent->standard_monitor));
+	stat_log(rmon_stats(standard_monitor_rmon(agent->standard_monitor)));
 	if (agent->sinks != NULL)
 		stat_log(trap_sinks_stats(agent->sinks));
 	if (agent->sflow != NULL)
@@ -570,7 +570,7 @@ start_device(struct agent *agent)
 	    hal_now_us(agent->hal) + agent->config->state_interval_s * 1000000ull;
 	state_rows_restore(&agent->state.rows, static_addresses_managed(agent->static_addresses));
 	publish_all(agent);
-	monitor_start(agent->monitor, &agent->state);
+	standard_monitor_start(agent->standard_monitor, &agent->state);
 	arm_alarm(agent);
 	event_active(agent->hal_event, EV_READ, 0); /* opens the device's gate */
 	return 0;

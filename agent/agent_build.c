@@ -149,9 +149,9 @@ create_device(const struct agent_config *config, const struct agent_state *state
 }
 
 static int
-create_monitor(struct agent *agent)
+create_standard_monitor(struct agent *agent)
 {
-	struct monitor_options options = {
+	struct standard_monitor_options options = {
 	    .hal = agent->hal,
 	    .clock = &clock_system,
 	    .ctx = agent,
@@ -162,18 +162,18 @@ create_monitor(struct agent *agent)
 	int rc;
 
 	agent->views = view_source(&agent->view);
-	rc = monitor_create(&options, &agent->monitor);
+	rc = standard_monitor_create(&options, &agent->standard_monitor);
 	if (rc == 0)
 		rc = static_addresses_create(agent->hal, &agent->static_addresses);
 	if (rc < 0)
 		return rc;
-	memcpy(agent->managed, rmon_managed(monitor_rmon(agent->monitor)),
+	memcpy(agent->managed, rmon_managed(standard_monitor_rmon(agent->standard_monitor)),
 	    RMON_N_MANAGED * sizeof(agent->managed[0]));
 	agent->managed[RMON_N_MANAGED] = static_addresses_managed(agent->static_addresses);
 	agent->view = (struct view_parts){
 	    .hal = agent->hal,
 	    .sampling = agent->sampling,
-	    .rmon = monitor_rmon(agent->monitor),
+	    .rmon = standard_monitor_rmon(agent->standard_monitor),
 	    .static_addresses = agent->static_addresses,
 	    .ring = agent->ring,
 	    .state = &agent->state,
@@ -196,12 +196,12 @@ create_settings(struct agent *agent)
 }
 
 static int
-create_watch(struct agent *agent)
+create_event_monitor(struct agent *agent)
 {
-	struct watch_config config = {.hal = agent->hal, .sampling = agent->sampling,
+	struct event_monitor_config config = {.hal = agent->hal, .sampling = agent->sampling,
 	    .packer = agent->packer, .rate_per_s = agent->config->event_rate};
 
-	return watch_create(&config, &agent->watch);
+	return event_monitor_create(&config, &agent->event_monitor);
 }
 
 static int
@@ -227,11 +227,11 @@ create_sampling(struct agent *agent)
 	if (rc == 0)
 		rc = sampling_create(agent->hal, &options, &sink, &agent->sampling);
 	if (rc == 0)
-		rc = create_monitor(agent);
+		rc = create_standard_monitor(agent);
 	if (rc == 0)
 		rc = create_settings(agent);
 	if (rc == 0)
-		rc = create_watch(agent);
+		rc = create_event_monitor(agent);
 	return rc;
 }
 
@@ -343,9 +343,9 @@ agent_destroy(struct agent *agent)
 	if (!snmp_agent_destroy(agent->snmp))
 		return false;
 	settings_destroy(agent->settings);
-	watch_destroy(agent->watch);
+	event_monitor_destroy(agent->event_monitor);
 	static_addresses_destroy(agent->static_addresses);
-	monitor_destroy(agent->monitor);
+	standard_monitor_destroy(agent->standard_monitor);
 	packer_destroy(agent->packer);
 	trap_sinks_destroy(agent->sinks);
 	sflow_export_destroy(agent->sflow);

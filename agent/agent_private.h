@@ -7,7 +7,7 @@
 
 #include "agent/agent.h"
 #include "agent/hal/hal.h"
-#include "agent/monitor.h"
+#include "agent/standard_monitor.h"
 #include "agent/sampling/packer.h"
 #include "agent/sampling/sampling.h"
 #include "agent/sampling/sflow_export.h"
@@ -17,7 +17,7 @@
 #include "agent/state.h"
 #include "agent/static_addresses.h"
 #include "agent/view.h"
-#include "agent/watch.h"
+#include "agent/event_monitor.h"
 
 struct event;
 struct event_base;
@@ -36,12 +36,12 @@ struct agent {
 	struct hal *hal;
 	struct sampling *sampling;
 	struct packer *packer;
-	struct watch *watch;
+	struct event_monitor *event_monitor;
 	struct sflow_export *sflow; /* NULL: off */
 	struct notify_ring *ring;
 	struct trap_sinks *sinks; /* NULL: all goes through the master */
 	struct settings *settings;
-	struct monitor *monitor;
+	struct standard_monitor *standard_monitor;
 	struct static_addresses *static_addresses;
 	struct managed_table *managed[N_MANAGED];
 	struct view_parts view;

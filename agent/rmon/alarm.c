@@ -22,38 +22,38 @@ alarm_ready(struct rmon *rmon, const struct rmon_alarm *row)
 
 /* Counters wrap at 32 bits and their difference does not mind; alarmValue is an Integer32. */
 static int32_t
-period_value(struct watch *w, int64_t reading)
+period_value(struct running_alarm *running, int64_t reading)
 {
 	int64_t value = reading;
 
-	if (w->asked.sample_type == RMON_DELTA)
-		value = (int32_t)((uint32_t)reading - (uint32_t)w->last);
-	w->last = reading;
+	if (running->row.sample_type == RMON_DELTA)
+		value = (int32_t)((uint32_t)reading - (uint32_t)running->last);
+	running->last = reading;
 	return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
 }
 
 /* What the value of a period makes of the two thresholds: a crossing fires once, until the other
  * threshold has been reached. The first value fires only what alarmStartupAlarm allows. */
 static void
-judge(struct rmon *rmon, struct watch *w, int32_t value)
+check_thresholds(struct rmon *rmon, struct running_alarm *running, int32_t value)
 {
-	const struct rmon_alarm *a = &w->asked;
-	bool first = !w->has_value;
-	bool may_rise = first ? a->startup != RMON_STARTUP_FALLING : w->rising_armed;
-	bool may_fall = first ? a->startup != RMON_STARTUP_RISING : w->falling_armed;
+	const struct rmon_alarm *a = &running->row;
+	bool first = !running->has_value;
+	bool may_rise = first ? a->startup != RMON_STARTUP_FALLING : running->rising_armed;
+	bool may_fall = first ? a->startup != RMON_STARTUP_RISING : running->falling_armed;
 
-	w->has_value = true;
-	w->asked.value = value;
+	running->has_value = true;
+	running->row.value = value;
 	if (first)
-		w->rising_armed = w->falling_armed = true;
+		running->rising_armed = running->falling_armed = true;
 	if (value >= a->rising) {
-		w->rising_armed = false;
-		w->falling_armed = true;
+		running->rising_armed = false;
+		running->falling_armed = true;
 		if (may_rise)
 			event_fire(rmon, a->rising_event, a, true);
 	} else if (value <= a->falling) {
-		w->falling_armed = false;
-		w->rising_armed = true;
+		running->falling_armed = false;
+		running->rising_armed = true;
 		if (may_fall)
 			event_fire(rmon, a->falling_event, a, false);
 	}
@@ -61,33 +61,33 @@ judge(struct rmon *rmon, struct watch *w, int32_t value)
 
 /* The variable is gone: so is the row (RFC 2819, alarmVariable). */
 static void
-give_up(struct rmon *rmon, const struct watch *w, const struct rmon_alarm *row)
+give_up(struct rmon *rmon, const struct running_alarm *running, const struct rmon_alarm *row)
 {
 	log_warn_limited("rmon", "alarm %u: its variable is gone; the row is deleted",
-	    w->asked.index);
+	    running->row.index);
 	stat_add(&rmon->stats, RMON_STAT_ALARMS_GONE, 1);
 	managed_remove(rmon->managed[MANAGED_ALARM], row);
 }
 
 /* One reading. False if the row is no more. */
 static bool
-watch_once(struct rmon *rmon, struct watch *w, bool fresh)
+sample_alarm(struct rmon *rmon, struct running_alarm *running, bool fresh)
 {
-	struct rmon_alarm *row = managed_find(rmon->managed[MANAGED_ALARM], &w->asked.index, 1);
-	bool period_over = w->asked.sample_type == RMON_ABSOLUTE || w->has_last;
+	struct rmon_alarm *row = managed_find(rmon->managed[MANAGED_ALARM], &running->row.index, 1);
+	bool period_over = running->row.sample_type == RMON_ABSOLUTE || running->has_last;
 	int64_t reading;
 
-	if (rmon->options.read(rmon->options.ctx, &w->asked.variable, fresh, &reading) < 0) {
-		give_up(rmon, w, row);
+	if (rmon->options.read(rmon->options.ctx, &running->row.variable, fresh, &reading) < 0) {
+		give_up(rmon, running, row);
 		return false;
 	}
 	if (!period_over) {
-		w->last = reading;
-		w->has_last = true;
+		running->last = reading;
+		running->has_last = true;
 		return true;
 	}
-	judge(rmon, w, period_value(w, reading));
-	row->value = w->asked.value;
+	check_thresholds(rmon, running, period_value(running, reading));
+	row->value = running->row.value;
 	return true;
 }
 
@@ -97,22 +97,22 @@ alarm_run(struct rmon *rmon, uint64_t device_us)
 	bool fresh = true;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < rmon->n_watches; i++) {
-		struct watch *w = &rmon->watches[i];
-		uint64_t interval_us = w->asked.interval_s * 1000000ull;
+	for (size_t i = 0; i < rmon->n_running_alarms; i++) {
+		struct running_alarm *running = &rmon->running_alarms[i];
+		uint64_t interval_us = running->row.interval_s * 1000000ull;
 
-		if (w->next_us <= device_us) {
-			w->next_us += ((device_us - w->next_us) / interval_us + 1) * interval_us;
+		if (running->next_us <= device_us) {
+			running->next_us += ((device_us - running->next_us) / interval_us + 1) * interval_us;
 			rmon->dirty = true;
-			if (!watch_once(rmon, w, fresh))
+			if (!sample_alarm(rmon, running, fresh))
 				continue;
 			fresh = false;
 		}
 		if (kept != i)
-			rmon->watches[kept] = *w;
+			rmon->running_alarms[kept] = *running;
 		kept++;
 	}
-	rmon->n_watches = kept;
+	rmon->n_running_alarms = kept;
 }
 
 uint64_t
@@ -120,9 +120,9 @@ alarm_next_us(const struct rmon *rmon)
 {
 	uint64_t next = RMON_NEVER;
 
-	for (size_t i = 0; i < rmon->n_watches; i++) {
-		if (rmon->watches[i].next_us < next)
-			next = rmon->watches[i].next_us;
+	for (size_t i = 0; i < rmon->n_running_alarms; i++) {
+		if (rmon->running_alarms[i].next_us < next)
+			next = rmon->running_alarms[i].next_us;
 	}
 	return next;
 }
@@ -145,52 +145,52 @@ same_row(const struct rmon_alarm *a, const struct rmon_alarm *b)
 	    a->rising_event == b->rising_event && a->falling_event == b->falling_event;
 }
 
-static const struct watch *
-watch_of(const struct rmon *rmon, const struct rmon_alarm *row)
+static const struct running_alarm *
+find_running(const struct rmon *rmon, const struct rmon_alarm *row)
 {
-	for (size_t i = 0; i < rmon->n_watches; i++) {
-		if (same_row(&rmon->watches[i].asked, row))
-			return &rmon->watches[i];
+	for (size_t i = 0; i < rmon->n_running_alarms; i++) {
+		if (same_row(&rmon->running_alarms[i].row, row))
+			return &rmon->running_alarms[i];
 	}
 	return NULL;
 }
 
 static bool
-still_asked(struct rmon *rmon, const struct watch *w)
+still_configured(struct rmon *rmon, const struct running_alarm *running)
 {
 	struct managed_table *rows = rmon->managed[MANAGED_ALARM];
-	const struct rmon_alarm *row = managed_find(rows, &w->asked.index, 1);
+	const struct rmon_alarm *row = managed_find(rows, &running->row.index, 1);
 
-	return row && managed_is_active(rows, row) && same_row(row, &w->asked);
+	return row && managed_is_active(rows, row) && same_row(row, &running->row);
 }
 
 static void
-stop_watches(struct rmon *rmon)
+stop_alarms(struct rmon *rmon)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < rmon->n_watches; i++) {
-		if (still_asked(rmon, &rmon->watches[i]))
-			rmon->watches[kept++] = rmon->watches[i];
+	for (size_t i = 0; i < rmon->n_running_alarms; i++) {
+		if (still_configured(rmon, &rmon->running_alarms[i]))
+			rmon->running_alarms[kept++] = rmon->running_alarms[i];
 	}
-	rmon->n_watches = kept;
+	rmon->n_running_alarms = kept;
 }
 
 /* A delta's first reading is now, so that its first period is a whole one. */
 static void
-start_watch(struct rmon *rmon, const struct rmon_alarm *row, uint64_t device_us)
+start_alarm(struct rmon *rmon, const struct rmon_alarm *row, uint64_t device_us)
 {
-	struct watch *w = reallocarray(rmon->watches, rmon->n_watches + 1, sizeof(*w));
+	struct running_alarm *running = reallocarray(rmon->running_alarms, rmon->n_running_alarms + 1, sizeof(*running));
 
-	if (!w) {
+	if (!running) {
 		log_warn_limited("rmon", "alarm %u: no memory", row->index);
 		return;
 	}
-	rmon->watches = w;
-	w += rmon->n_watches;
-	*w = (struct watch){.asked = *row, .next_us = device_us + row->interval_s * 1000000ull};
-	if (row->sample_type == RMON_ABSOLUTE || watch_once(rmon, w, true))
-		rmon->n_watches++;
+	rmon->running_alarms = running;
+	running += rmon->n_running_alarms;
+	*running = (struct running_alarm){.row = *row, .next_us = device_us + row->interval_s * 1000000ull};
+	if (row->sample_type == RMON_ABSOLUTE || sample_alarm(rmon, running, true))
+		rmon->n_running_alarms++;
 }
 
 void
@@ -200,12 +200,12 @@ alarm_changed(struct rmon *rmon, uint64_t device_us)
 	void *first;
 	size_t n;
 
-	stop_watches(rmon);
+	stop_alarms(rmon);
 	n = managed_rows(managed, &first);
 	for (size_t i = 0; i < n; i++) {
 		const struct rmon_alarm *row = (const struct rmon_alarm *)first + i;
 
-		if (managed_is_active(managed, row) && !watch_of(rmon, row))
-			start_watch(rmon, row, device_us);
+		if (managed_is_active(managed, row) && !find_running(rmon, row))
+			start_alarm(rmon, row, device_us);
 	}
 }

@@ -67,7 +67,7 @@ static void
 begin_bucket(struct rmon *rmon, struct history *h, uint64_t start_us)
 {
 	h->start_us = start_us;
-	h->next_us = start_us + h->asked.interval_s * 1000000ull;
+	h->next_us = start_us + h->row.interval_s * 1000000ull;
 	h->start_mono_us = clock_mono_us(rmon->options.clock);
 }
 
@@ -81,7 +81,7 @@ utilization(struct rmon *rmon, const struct history *h, const struct rmon_bucket
 
 	if (hal_port_info(rmon->options.hal, h->if_index, &port) < 0 || port.speed_bps == 0)
 		return 0;
-	share = bits / ((double)port.speed_bps * h->asked.interval_s);
+	share = bits / ((double)port.speed_bps * h->row.interval_s);
 	return share >= 1 ? 10000 : (uint32_t)(10000 * share + 0.5);
 }
 
@@ -106,7 +106,7 @@ end_bucket(struct rmon *rmon, struct history *h)
 		return;
 	}
 	b = next_in_ring(h);
-	*b = (struct rmon_bucket){.control = h->asked.index, .sample = h->next_sample++,
+	*b = (struct rmon_bucket){.control = h->row.index, .sample = h->next_sample++,
 	    .start_mono_us = h->start_mono_us};
 	for (size_t i = 0; i < RMON_N_HISTORY_FIGURES; i++)
 		b->counts[i] = totals[i] - h->base[i];
@@ -120,7 +120,7 @@ end_bucket(struct rmon *rmon, struct history *h)
 static void
 skip_missed(struct rmon *rmon, struct history *h, uint64_t device_us)
 {
-	uint64_t interval_us = h->asked.interval_s * 1000000ull;
+	uint64_t interval_us = h->row.interval_s * 1000000ull;
 	uint64_t missed = (device_us - h->next_us) / interval_us + 1;
 
 	stat_add(&rmon->stats, RMON_STAT_BUCKETS_MISSED, missed);
@@ -193,7 +193,7 @@ start_history(struct rmon *rmon, struct rmon_control *row, uint64_t device_us)
 	if (list)
 		rmon->histories = list;
 	row->buckets_granted = granted;
-	h->asked = *row;
+	h->row = *row;
 	h->granted = granted;
 	h->if_index = source_port(&row->source);
 	h->next_sample = 1;
@@ -213,20 +213,20 @@ static struct history *
 history_of(const struct rmon *rmon, uint32_t index)
 {
 	for (size_t i = 0; i < rmon->n_histories; i++) {
-		if (rmon->histories[i]->asked.index == index)
+		if (rmon->histories[i]->row.index == index)
 			return rmon->histories[i];
 	}
 	return NULL;
 }
 
 static bool
-still_asked(struct rmon *rmon, const struct history *h)
+still_configured(struct rmon *rmon, const struct history *h)
 {
 	struct managed_table *rows = rmon->managed[MANAGED_CONTROL];
-	const struct rmon_control *row = managed_find(rows, &h->asked.index, 1);
+	const struct rmon_control *row = managed_find(rows, &h->row.index, 1);
 
-	return row && managed_is_active(rows, row) && row->interval_s == h->asked.interval_s &&
-	    row->buckets_requested == h->asked.buckets_requested &&
+	return row && managed_is_active(rows, row) && row->interval_s == h->row.interval_s &&
+	    row->buckets_requested == h->row.buckets_requested &&
 	    source_port(&row->source) == h->if_index;
 }
 
@@ -239,7 +239,7 @@ history_changed(struct rmon *rmon, uint64_t device_us)
 	size_t n;
 
 	for (size_t i = rmon->n_histories; i-- > 0;) {
-		if (!still_asked(rmon, rmon->histories[i]))
+		if (!still_configured(rmon, rmon->histories[i]))
 			stop_history(rmon, i);
 	}
 	n = managed_rows(managed, &first);

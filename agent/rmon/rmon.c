@@ -161,7 +161,7 @@ order_histories(const void *a, const void *b)
 {
 	const struct history *x = *(struct history *const *)a, *y = *(struct history *const *)b;
 
-	return x->asked.index < y->asked.index ? -1 : x->asked.index > y->asked.index;
+	return x->row.index < y->row.index ? -1 : x->row.index > y->row.index;
 }
 
 static size_t
@@ -326,7 +326,7 @@ rmon_destroy(struct rmon *rmon)
 	if (!rmon)
 		return;
 	history_free(rmon);
-	free(rmon->watches);
+	free(rmon->running_alarms);
 	for (size_t i = 0; i < RMON_N_MANAGED; i++)
 		managed_destroy(rmon->managed[i]);
 	if (rmon->newest)

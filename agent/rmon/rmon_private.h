@@ -13,7 +13,7 @@
 
 /* A control row at work. */
 struct history {
-	struct rmon_control asked; /* the row it was started for */
+	struct rmon_control row; /* the row it was started for */
 	uint32_t if_index;
 	uint64_t start_us, next_us; /* of the bucket being filled, by the device's clock */
 	uint64_t start_mono_us;
@@ -24,8 +24,8 @@ struct history {
 };
 
 /* An alarm row at work. */
-struct watch {
-	struct rmon_alarm asked;
+struct running_alarm {
+	struct rmon_alarm row;
 	uint64_t next_us;
 	int64_t last; /* reading of a delta's start */
 	bool has_last, has_value;
@@ -47,8 +47,8 @@ struct rmon {
 	struct history **histories; /* by index of their row */
 	size_t n_histories;
 	size_t n_granted; /* buckets of all histories */
-	struct watch *watches;
-	size_t n_watches;
+	struct running_alarm *running_alarms;
+	size_t n_running_alarms;
 	struct rmon_log logs[RMON_LOGS_MAX]; /* a ring */
 	size_t n_logs, oldest_log;
 	bool dirty;

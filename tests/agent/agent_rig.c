@@ -97,23 +97,23 @@ push(void *ring, const struct ease_notification *notification)
 }
 
 static int
-create_monitor(struct agent_rig *rig)
+create_standard_monitor(struct agent_rig *rig)
 {
-	const struct monitor_options options = {.hal = rig->hal, .clock = &rig->clock,
+	const struct standard_monitor_options options = {.hal = rig->hal, .clock = &rig->clock,
 	    .ctx = rig->ring, .push = push, .views = &rig->views};
 	int rc;
 
 	rig->views = view_source(&rig->view);
-	rc = monitor_create(&options, &rig->monitor);
+	rc = standard_monitor_create(&options, &rig->standard_monitor);
 	if (rc == 0)
 		rc = static_addresses_create(rig->hal, &rig->static_addresses);
 	if (rc < 0)
 		return rc;
-	memcpy(rig->managed, rmon_managed(monitor_rmon(rig->monitor)),
+	memcpy(rig->managed, rmon_managed(standard_monitor_rmon(rig->standard_monitor)),
 	    RMON_N_MANAGED * sizeof(rig->managed[0]));
 	rig->managed[RMON_N_MANAGED] = static_addresses_managed(rig->static_addresses);
 	rig->view = (struct view_parts){.hal = rig->hal, .sampling = rig->sampling,
-	    .rmon = monitor_rmon(rig->monitor), .static_addresses = rig->static_addresses, .ring = rig->ring, .state = &rig->state};
+	    .rmon = standard_monitor_rmon(rig->standard_monitor), .static_addresses = rig->static_addresses, .ring = rig->ring, .state = &rig->state};
 	state_agent_id(&rig->state, rig->view.agent_id);
 	rig->owners = (struct settings_owners){.hal = rig->hal, .sampling = rig->sampling,
 	    .managed = rig->managed, .n_managed = RMON_N_MANAGED + 1};
@@ -133,7 +133,7 @@ create_rooms(struct agent_rig *rig)
 	if (rc == 0)
 		rc = sampling_create(rig->hal, &sampling, &sink, &rig->sampling);
 	if (rc == 0)
-		rc = create_monitor(rig);
+		rc = create_standard_monitor(rig);
 	return rc;
 }
 
@@ -143,7 +143,7 @@ publish(struct agent_rig *rig)
 	while (hal_refresh(rig->hal, 0) > 0)
 		;
 	sampling_publish(rig->sampling);
-	monitor_publish(rig->monitor);
+	standard_monitor_publish(rig->standard_monitor);
 	static_addresses_publish(rig->static_addresses);
 }
 
@@ -171,7 +171,7 @@ agent_rig_create(struct agent_rig *rig)
 	}
 	sampling_start(rig->sampling);
 	publish(rig);
-	monitor_start(rig->monitor, &rig->state);
+	standard_monitor_start(rig->standard_monitor, &rig->state);
 	publish(rig);
 	return 0;
 }
@@ -180,7 +180,7 @@ void
 agent_rig_destroy(struct agent_rig *rig)
 {
 	static_addresses_destroy(rig->static_addresses);
-	monitor_destroy(rig->monitor);
+	standard_monitor_destroy(rig->standard_monitor);
 	sampling_destroy(rig->sampling);
 	notify_ring_destroy(rig->ring);
 	hal_destroy(rig->hal);
@@ -190,7 +190,7 @@ void
 agent_rig_step(struct agent_rig *rig, uint64_t us)
 {
 	clock_step_us(&rig->clock, us);
-	monitor_run(rig->monitor, hal_now_us(rig->hal));
+	standard_monitor_run(rig->standard_monitor, hal_now_us(rig->hal));
 	publish(rig);
 }
 
@@ -215,7 +215,7 @@ agent_rig_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase 
 	int rc = settings_carry_out(&rig->owners, sets, n, phase, failed);
 
 	if (rc == 0 && phase != MIB_PHASE_TEST)
-		monitor_settings_changed(rig->monitor);
+		standard_monitor_settings_changed(rig->standard_monitor);
 	if (phase != MIB_PHASE_TEST)
 		publish(rig);
 	return rc;

@@ -8,7 +8,7 @@
 #define EASE_TESTS_AGENT_RIG_H
 
 #include "agent/hal/hal_provider.h"
-#include "agent/monitor.h"
+#include "agent/standard_monitor.h"
 #include "agent/settings.h"
 #include "agent/view.h"
 
@@ -23,7 +23,7 @@ struct agent_rig {
 	struct hal *hal;
 	struct sampling *sampling;
 	struct notify_ring *ring;
-	struct monitor *monitor;
+	struct standard_monitor *standard_monitor;
 	struct static_addresses *static_addresses;
 	struct managed_table *managed[RMON_N_MANAGED + 1];
 	struct agent_state state;

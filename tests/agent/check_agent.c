@@ -3,7 +3,7 @@
  * damaged state refused, and settings that are carried out all or none across threads.
  */
 #include "agent/config.h"
-#include "agent/monitor.h"
+#include "agent/standard_monitor.h"
 #include "agent/settings.h"
 #include "agent/state.h"
 #include "tests/agent/hal/fake_device.h"
@@ -240,24 +240,24 @@ count_push(void *told, const struct ease_notification *notification)
 START_TEST(changed_parts_are_told)
 {
 	unsigned pushed = 0;
-	struct monitor_options options = {.hal = hal, .clock = &test_clock, .ctx = &pushed,
+	struct standard_monitor_options options = {.hal = hal, .clock = &test_clock, .ctx = &pushed,
 	    .push = count_push};
 	static const uint64_t steps_us[] = {0, 1000000, 1000000, 5000000, 1000000};
 	static const size_t n_ports[] = {3, 2, 3, 3, 3};
 	static const unsigned told[] = {0, 1, 1, 2, 2};
-	struct monitor *monitor;
+	struct standard_monitor *monitor;
 
-	ck_assert_int_eq(monitor_create(&options, &monitor), 0);
+	ck_assert_int_eq(standard_monitor_create(&options, &monitor), 0);
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		clock_step_us(&test_clock, steps_us[i]);
 		fake.n_ports = n_ports[i];
 		fake.ports[0].oper_status = i % 2 ? EASE_IF_DOWN : EASE_IF_UP;
 		hal_report_port_changed(hal, i % 2 ? 30 : 10);
 		ck_assert_int_eq(hal_refresh(hal, 0), 0);
-		monitor_publish(monitor);
+		standard_monitor_publish(monitor);
 		ck_assert_uint_eq(pushed, told[i]);
 	}
-	monitor_destroy(monitor);
+	standard_monitor_destroy(monitor);
 }
 END_TEST
 

@@ -1,4 +1,4 @@
-#include "agent/monitor.h"
+#include "agent/standard_monitor.h"
 
 #include "agent/snmp/notify_standard.h"
 #include "agent/state_rows.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct stat_name stat_names[MONITOR_N_STATS] = {
-    [MONITOR_STAT_LINK_TRAPS] = {"monitor.link_traps", "linkUp and linkDown sent"},
-    [MONITOR_STAT_TRAPS_LOST] = {"monitor.traps_lost",
+static const struct stat_name stat_names[STANDARD_MONITOR_N_STATS] = {
+    [STANDARD_MONITOR_STAT_LINK_TRAPS] = {"monitor.link_traps", "linkUp and linkDown sent"},
+    [STANDARD_MONITOR_STAT_TRAPS_LOST] = {"monitor.traps_lost",
 	"standard notifications lost: the ring was full"},
 };
 
@@ -20,8 +20,8 @@ struct link_state {
 	uint8_t oper_status;
 };
 
-struct monitor {
-	struct monitor_options options;
+struct standard_monitor {
+	struct standard_monitor_options options;
 	struct rmon *rmon;
 	struct link_state *links; /* of the ports as last told */
 	size_t n_links;
@@ -29,20 +29,20 @@ struct monitor {
 	uint64_t parts_sent_us; /* when */
 	struct ease_notification notification; /* being built: too large for the stack */
 	struct stat_set stats;
-	_Atomic uint64_t stat_values[MONITOR_N_STATS];
+	_Atomic uint64_t stat_values[STANDARD_MONITOR_N_STATS];
 };
 
 static void
-send_notification(struct monitor *m)
+send_notification(struct standard_monitor *m)
 {
 	if (m->options.push(m->options.ctx, &m->notification) < 0)
-		stat_add(&m->stats, MONITOR_STAT_TRAPS_LOST, 1);
+		stat_add(&m->stats, STANDARD_MONITOR_STAT_TRAPS_LOST, 1);
 }
 
 /* ---- links ---- */
 
 static struct link_state *
-link_of(struct monitor *m, uint32_t if_index)
+link_of(struct standard_monitor *m, uint32_t if_index)
 {
 	struct link_state *links;
 
@@ -62,7 +62,7 @@ link_of(struct monitor *m, uint32_t if_index)
 /* linkDown on entering down from any state but notPresent, linkUp on leaving down for any state
  * but notPresent; ifOperStatus is the state before a linkDown, after a linkUp (RFC 2863). */
 static void
-link_changed(struct monitor *m, const struct hal_port *port, uint8_t before)
+link_changed(struct standard_monitor *m, const struct hal_port *port, uint8_t before)
 {
 	bool up = before == EASE_IF_DOWN;
 
@@ -71,12 +71,12 @@ link_changed(struct monitor *m, const struct hal_port *port, uint8_t before)
 		return;
 	notify_link(&m->notification, up, port->if_index, port->admin_status,
 	    up ? port->oper_status : before);
-	stat_add(&m->stats, MONITOR_STAT_LINK_TRAPS, 1);
+	stat_add(&m->stats, STANDARD_MONITOR_STAT_LINK_TRAPS, 1);
 	send_notification(m);
 }
 
 void
-monitor_port_changed(struct monitor *m, uint32_t if_index)
+standard_monitor_port_changed(struct standard_monitor *m, uint32_t if_index)
 {
 	struct link_state *link = link_of(m, if_index);
 	struct hal_port port;
@@ -93,17 +93,17 @@ monitor_port_changed(struct monitor *m, uint32_t if_index)
 }
 
 static void
-take_links(struct monitor *m)
+take_links(struct standard_monitor *m)
 {
 	for (size_t i = 0; i < hal_n_ports(m->options.hal); i++)
-		monitor_port_changed(m, hal_port_if_index(m->options.hal, i));
+		standard_monitor_port_changed(m, hal_port_if_index(m->options.hal, i));
 }
 
 /* ---- parts ---- */
 
 /* Changes that come within the period are told together at its end (RFC 6933). */
 static void
-tell_of_parts(struct monitor *m)
+tell_of_parts(struct standard_monitor *m)
 {
 	enum { PERIOD_US = 5000000 };
 	const struct hal_snapshot *snapshot = hal_snapshot_hold(m->options.hal);
@@ -144,7 +144,7 @@ integer_of(const struct mib_value *value, int64_t *integer)
 static int
 read_object(void *ctx, const struct mib_oid *name, bool fresh, int64_t *integer)
 {
-	struct monitor *m = ctx;
+	struct standard_monitor *m = ctx;
 	const struct mib_view_source *views = m->options.views;
 	struct mib_context context = {.mono_us = clock_mono_us(m->options.clock)};
 	struct mib_value value;
@@ -166,7 +166,7 @@ read_object(void *ctx, const struct mib_oid *name, bool fresh, int64_t *integer)
 static void
 send_alarm(void *ctx, const struct rmon_alarm *alarm, bool rising)
 {
-	struct monitor *m = ctx;
+	struct standard_monitor *m = ctx;
 	struct notify_alarm told = {
 	    .index = alarm->index,
 	    .variable = &alarm->variable,
@@ -182,9 +182,9 @@ send_alarm(void *ctx, const struct rmon_alarm *alarm, bool rising)
 /* ---- life ---- */
 
 int
-monitor_create(const struct monitor_options *options, struct monitor **monitor)
+standard_monitor_create(const struct standard_monitor_options *options, struct standard_monitor **monitor)
 {
-	struct monitor *m = calloc(1, sizeof(*m));
+	struct standard_monitor *m = calloc(1, sizeof(*m));
 	struct rmon_options rmon = {
 	    .hal = options->hal,
 	    .clock = options->clock,
@@ -200,7 +200,7 @@ monitor_create(const struct monitor_options *options, struct monitor **monitor)
 	if (!m)
 		return -ENOMEM;
 	m->options = *options;
-	m->stats = (struct stat_set){stat_names, MONITOR_N_STATS, m->stat_values};
+	m->stats = (struct stat_set){stat_names, STANDARD_MONITOR_N_STATS, m->stat_values};
 	rc = rmon_create(&rmon, &m->rmon);
 	if (rc < 0) {
 		free(m);
@@ -211,7 +211,7 @@ monitor_create(const struct monitor_options *options, struct monitor **monitor)
 }
 
 void
-monitor_destroy(struct monitor *monitor)
+standard_monitor_destroy(struct standard_monitor *monitor)
 {
 	if (!monitor)
 		return;
@@ -221,14 +221,14 @@ monitor_destroy(struct monitor *monitor)
 }
 
 struct rmon *
-monitor_rmon(struct monitor *monitor)
+standard_monitor_rmon(struct standard_monitor *monitor)
 {
 	return monitor->rmon;
 }
 
 /* Events before alarms before histories does not matter: nothing is at work until all are there. */
 void
-monitor_start(struct monitor *m, const struct agent_state *state)
+standard_monitor_start(struct standard_monitor *m, const struct agent_state *state)
 {
 	take_links(m);
 	for (size_t i = 0; i < RMON_N_MANAGED; i++)
@@ -240,32 +240,32 @@ monitor_start(struct monitor *m, const struct agent_state *state)
 }
 
 void
-monitor_settings_changed(struct monitor *m)
+standard_monitor_settings_changed(struct standard_monitor *m)
 {
 	rmon_changed(m->rmon, hal_now_us(m->options.hal));
 }
 
 uint64_t
-monitor_next_us(const struct monitor *m)
+standard_monitor_next_us(const struct standard_monitor *m)
 {
 	return rmon_next_us(m->rmon);
 }
 
 void
-monitor_run(struct monitor *m, uint64_t device_us)
+standard_monitor_run(struct standard_monitor *m, uint64_t device_us)
 {
 	rmon_run(m->rmon, device_us);
 }
 
 void
-monitor_publish(struct monitor *m)
+standard_monitor_publish(struct standard_monitor *m)
 {
 	tell_of_parts(m);
 	rmon_publish(m->rmon);
 }
 
 const struct stat_set *
-monitor_stats(const struct monitor *m)
+standard_monitor_stats(const struct standard_monitor *m)
 {
 	return &m->stats;
 }

@@ -3,7 +3,7 @@
  * limit, over a fake device; and what the device counts beside traffic, as it goes into
  * easeCounters.
  */
-#include "agent/watch.h"
+#include "agent/event_monitor.h"
 #include "tests/agent/hal/fake_device.h"
 #include "tests/suite.h"
 
@@ -18,7 +18,7 @@ static struct clock test_clock;
 static struct hal *hal;
 static struct sampling *sampling;
 static struct packer *packer;
-static struct watch *watch;
+static struct event_monitor *monitor;
 static unsigned n_parts[KINDS]; /* by kind of notification */
 static struct ease_resources told;
 
@@ -62,7 +62,7 @@ set_up(void)
 	    .defaults = {.enabled = true, .mean_skip = 1, .header_octets = 20, .edge = true}};
 	const struct sampling_sink sink = {NULL, take};
 	const struct packer_sink out = {NULL, push, lost};
-	struct watch_config config = {.rate_per_s = RATE};
+	struct event_monitor_config config = {.rate_per_s = RATE};
 
 	test_clock = (struct clock){.manual = true};
 	fake_init(&fake, FAKE_PORTS);
@@ -75,14 +75,14 @@ set_up(void)
 	config.hal = hal;
 	config.sampling = sampling;
 	config.packer = packer;
-	ck_assert_int_eq(watch_create(&config, &watch), 0);
+	ck_assert_int_eq(event_monitor_create(&config, &monitor), 0);
 	memset(n_parts, 0, sizeof(n_parts));
 }
 
 static void
 tear_down(void)
 {
-	watch_destroy(watch);
+	event_monitor_destroy(monitor);
 	packer_destroy(packer);
 	sampling_destroy(sampling);
 	hal_destroy(hal);
@@ -93,7 +93,7 @@ look(void)
 {
 	ck_assert_int_eq(hal_refresh(hal, 0), 0);
 	ck_assert_int_eq(sampling_publish(sampling), 0);
-	watch_look(watch);
+	event_monitor_poll(monitor);
 	packer_flush(packer);
 }
 
@@ -111,11 +111,11 @@ START_TEST(back_pressure_is_told_once_in_a_while)
 	ck_assert_uint_eq(*parts, 1);
 	ck_assert_uint_eq(told.if_index, 10);
 	ck_assert_uint_eq(told.pressed_us, 55);
-	fake.now_us += WATCH_PORT_QUIET_US - 1;
+	fake.now_us += EVENT_MONITOR_QUIET_US - 1;
 	fake.ports[0].buffers.pressed_episodes = 9;
 	look();
 	ck_assert_uint_eq(*parts, 1);
-	ck_assert_uint_eq(stat_get(watch_stats(watch), 0), 1);
+	ck_assert_uint_eq(stat_get(event_monitor_stats(monitor), 0), 1);
 	fake.now_us += 1;
 	look();
 	ck_assert_uint_eq(*parts, 1); /* nothing new since */
@@ -132,7 +132,7 @@ START_TEST(rate_holds_for_all_together)
 		fake.ports[i].buffers.pressed_episodes++;
 	look();
 	ck_assert_uint_eq(n_parts[EASE_NOTIFY_BACK_PRESSURE], RATE);
-	ck_assert_uint_eq(stat_get(watch_stats(watch), 0), FAKE_PORTS - RATE);
+	ck_assert_uint_eq(stat_get(event_monitor_stats(monitor), 0), FAKE_PORTS - RATE);
 }
 END_TEST
 
@@ -163,7 +163,7 @@ START_TEST(error_sources_are_told_as_they_double)
 
 	for (source.count = 1; source.count <= 100; source.count++) {
 		source.time_us += 1000000;
-		watch_error_source(watch, &source);
+		event_monitor_error_source(monitor, &source);
 	}
 	packer_flush(packer);
 	ck_assert_uint_eq(n_parts[EASE_NOTIFY_ERROR_SOURCE], 7); /* 1, 2, 4, … 64 */
@@ -174,7 +174,7 @@ static void
 error_source(void *ctx, const struct ease_error_source *source)
 {
 	(void)ctx;
-	watch_error_source(watch, source);
+	event_monitor_error_source(monitor, source);
 }
 
 /* 1, 2 and 4 as they come, then the seven that there are, once. */
@@ -188,13 +188,13 @@ START_TEST(error_sources_are_told_with_the_counters)
 		event.time_us = fake.now_us += 1000000;
 		hal_report_error_source(hal, &event);
 		if (i == 2)
-			watch_tell_sources(watch); /* these have been told */
+			event_monitor_notify_sources(monitor); /* these have been told */
 	}
 	packer_flush(packer);
 	ck_assert_uint_eq(n_parts[EASE_NOTIFY_ERROR_SOURCE], 3);
 	for (int i = 0; i < 2; i++) {
 		fake.now_us += 1000000;
-		watch_tell_sources(watch);
+		event_monitor_notify_sources(monitor);
 		packer_flush(packer);
 		ck_assert_uint_eq(n_parts[EASE_NOTIFY_ERROR_SOURCE], 4);
 	}
@@ -202,8 +202,8 @@ START_TEST(error_sources_are_told_with_the_counters)
 		event.mac[5] = i / 3;
 		hal_report_error_source(hal, &event);
 	}
-	watch_tell_sources(watch);
-	ck_assert_uint_gt(stat_get(watch_stats(watch), 0), 0); /* at the limited rate */
+	event_monitor_notify_sources(monitor);
+	ck_assert_uint_gt(stat_get(event_monitor_stats(monitor), 0), 0); /* at the limited rate */
 	packer_flush(packer);
 	ck_assert_uint_le(n_parts[EASE_NOTIFY_ERROR_SOURCE], 4 + 2 * RATE);
 }
@@ -234,8 +234,8 @@ END_TEST
 static Suite *
 suite(void)
 {
-	Suite *s = suite_create("watch");
-	TCase *t = tcase_create("watch");
+	Suite *s = suite_create("event_monitor");
+	TCase *t = tcase_create("event_monitor");
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, back_pressure_is_told_once_in_a_while);

@@ -1,0 +1,199 @@
+#include "agent/event_monitor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { STAT_SUPPRESSED, N_STATS };
+
+static const struct stat_name stat_names[N_STATS] = {
+    [STAT_SUPPRESSED] = {"agent.events_suppressed",
+	"easeErrorSource, easeBackPressure or easeSamplingStalled held back by a limit"},
+};
+
+/* A growing count of one port and when its growth was last told. */
+struct watched_count {
+	uint64_t count, notified_us;
+};
+
+struct watched_port {
+	uint32_t if_index; /* 0: not seen yet */
+	struct watched_count episodes, stalls;
+};
+
+struct event_monitor {
+	struct event_monitor_config config;
+	struct watched_port *ports; /* in the order of the snapshot */
+	size_t n_ports;
+	uint64_t second_us; /* start of the second in which notifications are counted */
+	uint32_t in_second;
+	uint64_t sources_us; /* time of the newest bad frame whose source has been told of */
+	struct stat_set stats;
+	_Atomic uint64_t stat_values[N_STATS];
+};
+
+int
+event_monitor_create(const struct event_monitor_config *config, struct event_monitor **monitor)
+{
+	struct event_monitor *m = calloc(1, sizeof(*m));
+
+	if (m == NULL)
+		return -ENOMEM;
+	m->config = *config;
+	m->stats = (struct stat_set){stat_names, N_STATS, m->stat_values};
+	*monitor = m;
+	return 0;
+}
+
+void
+event_monitor_destroy(struct event_monitor *monitor)
+{
+	if (monitor == NULL)
+		return;
+	free(monitor->ports);
+	free(monitor);
+}
+
+static bool
+within_rate(struct event_monitor *m, uint64_t now_us)
+{
+	if (now_us < m->second_us || now_us >= m->second_us + 1000000) {
+		m->second_us = now_us;
+		m->in_second = 0;
+	}
+	if (m->in_second >= m->config.rate_per_s) {
+		stat_add(&m->stats, STAT_SUPPRESSED, 1);
+		return false;
+	}
+	m->in_second++;
+	return true;
+}
+
+/* Whether a count has grown and may be told now. One that may not is told by the next look that
+ * finds it grown further, or never: easeCounters has it. */
+static bool
+may_notify(struct event_monitor *m, struct watched_count *watched, uint64_t count, uint64_t now_us)
+{
+	bool grown = count > watched->count;
+
+	watched->count = count;
+	if (!grown)
+		return false;
+	if (watched->notified_us != 0 && now_us < watched->notified_us + EVENT_MONITOR_QUIET_US) {
+		stat_add(&m->stats, STAT_SUPPRESSED, 1);
+		return false;
+	}
+	if (!within_rate(m, now_us))
+		return false;
+	watched->notified_us = now_us;
+	return true;
+}
+
+static void
+notify_back_pressure(struct event_monitor *m, uint32_t if_index)
+{
+	struct ease_resources resources;
+
+	if (sampling_resources(m->config.sampling, if_index, &resources) == 0)
+		packer_back_pressure(m->config.packer, &resources);
+}
+
+static void
+notify_stalled(struct event_monitor *m, uint32_t if_index)
+{
+	struct ease_snapshot snapshot;
+
+	if (sampling_snapshot(m->config.sampling, if_index, &snapshot) == 0)
+		packer_stalled(m->config.packer, &snapshot);
+}
+
+static void
+check_port(struct event_monitor *m, struct watched_port *port, const struct hal_port *seen, uint64_t stalls)
+{
+	uint64_t episodes = seen->has_buffers ? seen->buffers.pressed_episodes : 0;
+	uint64_t now_us = hal_now_us(m->config.hal);
+
+	if (port->if_index != seen->if_index) {
+		*port = (struct watched_port){.if_index = seen->if_index, .episodes = {episodes, 0},
+		    .stalls = {stalls, 0}};
+		return;
+	}
+	if (may_notify(m, &port->episodes, episodes, now_us))
+		notify_back_pressure(m, port->if_index);
+	if (may_notify(m, &port->stalls, stalls, now_us))
+		notify_stalled(m, port->if_index);
+}
+
+static int
+make_room(struct event_monitor *m, size_t n)
+{
+	struct watched_port *grown;
+
+	if (n <= m->n_ports)
+		return 0;
+	grown = realloc(m->ports, n * sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	for (size_t i = m->n_ports; i < n; i++)
+		grown[i] = (struct watched_port){0};
+	m->ports = grown;
+	m->n_ports = n;
+	return 0;
+}
+
+static uint64_t
+stalls_of(const struct sampling_view *view, uint32_t if_index)
+{
+	const struct sampling_port_row *row = view ? sampling_view_port(view, if_index) : NULL;
+
+	return row ? row->stalls : 0;
+}
+
+void
+event_monitor_poll(struct event_monitor *m)
+{
+	const struct hal_snapshot *hal = hal_snapshot_hold(m->config.hal);
+	const struct sampling_view *view = sampling_view_hold(m->config.sampling);
+
+	if (hal != NULL && make_room(m, hal->n_ports) == 0)
+		for (size_t i = 0; i < hal->n_ports; i++)
+			check_port(m, &m->ports[i], &hal->ports[i],
+			    stalls_of(view, hal->ports[i].if_index));
+	sampling_view_release(view);
+	hal_snapshot_release(hal);
+}
+
+static bool
+has_doubled(const struct ease_error_source *source)
+{
+	return (source->count & (source->count - 1)) == 0;
+}
+
+void
+event_monitor_error_source(struct event_monitor *m, const struct ease_error_source *source)
+{
+	if (has_doubled(source) && within_rate(m, source->time_us))
+		packer_error_source(m->config.packer, source);
+}
+
+void
+event_monitor_notify_sources(struct event_monitor *m)
+{
+	uint64_t now_us = hal_now_us(m->config.hal), newest_us = m->sources_us;
+	size_t n;
+	const struct ease_error_source *sources = hal_error_sources(m->config.hal, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (sources[i].time_us > newest_us)
+			newest_us = sources[i].time_us;
+		if (sources[i].time_us > m->sources_us && !has_doubled(&sources[i]) &&
+		    within_rate(m, now_us))
+			packer_error_source(m->config.packer, &sources[i]);
+	}
+	m->sources_us = newest_us;
+}
+
+const struct stat_set *
+event_monitor_stats(const struct event_monitor *monitor)
+{
+	return &monitor->stats;
+}

@@ -1,0 +1,44 @@
+/*
+ * What watches the switch and tells managers by standard notifications: RMON's history, alarms and
+ * events (agent/rmon), linkUp/linkDown (RFC 2863), and entConfigChange (RFC 6933). Joins them with
+ * the HAL, the tables that alarms read, and what sends notifications. Main loop only.
+ */
+#ifndef EASE_AGENT_STANDARD_MONITOR_H
+#define EASE_AGENT_STANDARD_MONITOR_H
+
+#include "agent/rmon/rmon.h"
+#include "agent/snmp/mib_table.h"
+#include "agent/state.h"
+#include "common/trap_wire.h"
+
+struct standard_monitor;
+
+struct standard_monitor_options {
+	struct hal *hal; /* all borrowed */
+	const struct clock *clock;
+	void *ctx; /* for push, which sends a notification: 0, or it is lost */
+	int (*push)(void *ctx, const struct ease_notification *notification);
+	const struct mib_view_source *views; /* what alarms read */
+	bool default_history;		     /* rows for each port at the first start */
+};
+
+int standard_monitor_create(const struct standard_monitor_options *options, struct standard_monitor **monitor);
+void standard_monitor_destroy(struct standard_monitor *monitor); /* NULL allowed */
+struct rmon *standard_monitor_rmon(struct standard_monitor *monitor);
+
+/* The device runs: takes the ports' states as they are, and the rows kept. */
+void standard_monitor_start(struct standard_monitor *monitor, const struct agent_state *state);
+
+void standard_monitor_port_changed(struct standard_monitor *monitor, uint32_t if_index);
+/* A SET was carried out. */
+void standard_monitor_settings_changed(struct standard_monitor *monitor);
+
+/* When something is due by the device's clock; UINT64_MAX: never. */
+uint64_t standard_monitor_next_us(const struct standard_monitor *monitor);
+void standard_monitor_run(struct standard_monitor *monitor, uint64_t device_us);
+void standard_monitor_publish(struct standard_monitor *monitor);
+
+enum standard_monitor_stat { STANDARD_MONITOR_STAT_LINK_TRAPS, STANDARD_MONITOR_STAT_TRAPS_LOST, STANDARD_MONITOR_N_STATS };
+const struct stat_set *standard_monitor_stats(const struct standard_monitor *monitor);
+
+#endif
