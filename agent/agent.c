@@ -284,7 +284,7 @@ on_error_source(void *ctx, const struct ease_error_source *source)
 }
 
 static void
-publish_views(struct agent *agent)
+publish_tables(struct agent *agent)
 {
 	sampling_publish(agent->sampling);
 	standard_monitor_publish(agent->standard_monitor);
@@ -297,7 +297,7 @@ publish_all(struct agent *agent)
 {
 	while (hal_refresh(agent->hal, 0) > 0)
 		;
-	publish_views(agent);
+	publish_tables(agent);
 }
 
 static void
@@ -442,7 +442,7 @@ on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 	if (rc > 0)
 		pause.tv_usec = 0; /* the next slice, after whatever else is ready */
 	else
-		publish_views(agent);
+		publish_tables(agent);
 	arm_pack_timer(agent);
 	service_alive(&agent->last_alive_us, clock_mono_us(&clock_system));
 	event_add(agent->refresh_timer, &pause);

@@ -156,12 +156,12 @@ create_standard_monitor(struct agent *agent)
 	    .clock = &clock_system,
 	    .ctx = agent,
 	    .push = agent_push_standard,
-	    .views = &agent->views,
+	    .snapshots = &agent->snapshots,
 	    .default_history = agent->config->history,
 	};
 	int rc;
 
-	agent->views = view_source(&agent->view);
+	agent->snapshots = mib_snapshots_from(&agent->snapshot_parts);
 	rc = standard_monitor_create(&options, &agent->standard_monitor);
 	if (rc == 0)
 		rc = static_addresses_create(agent->hal, &agent->static_addresses);
@@ -170,7 +170,7 @@ create_standard_monitor(struct agent *agent)
 	memcpy(agent->managed, rmon_managed(standard_monitor_rmon(agent->standard_monitor)),
 	    RMON_N_MANAGED * sizeof(agent->managed[0]));
 	agent->managed[RMON_N_MANAGED] = static_addresses_managed(agent->static_addresses);
-	agent->view = (struct view_parts){
+	agent->snapshot_parts = (struct mib_snapshot_parts){
 	    .hal = agent->hal,
 	    .sampling = agent->sampling,
 	    .rmon = standard_monitor_rmon(agent->standard_monitor),
@@ -178,7 +178,7 @@ create_standard_monitor(struct agent *agent)
 	    .ring = agent->ring,
 	    .state = &agent->state,
 	};
-	state_agent_id(&agent->state, agent->view.agent_id);
+	state_agent_id(&agent->state, agent->snapshot_parts.agent_id);
 	return 0;
 }
 
@@ -279,7 +279,7 @@ create_snmp(struct agent *agent)
 	    .clock = &clock_system,
 	    .tables = mibs_tables,
 	    .n_tables = mibs_n_tables,
-	    .views = agent->views,
+	    .snapshots = agent->snapshots,
 	    .setter = {agent->settings, settings_apply},
 	    .ring = agent->ring,
 	    .boot = (uint32_t)agent->state.boot,

@@ -16,7 +16,7 @@
 #include "agent/snmp/trap_sinks.h"
 #include "agent/state.h"
 #include "agent/static_addresses.h"
-#include "agent/view.h"
+#include "agent/mib_snapshots.h"
 #include "agent/event_monitor.h"
 
 struct event;
@@ -44,8 +44,8 @@ struct agent {
 	struct standard_monitor *standard_monitor;
 	struct static_addresses *static_addresses;
 	struct managed_table *managed[N_MANAGED];
-	struct view_parts view;
-	struct mib_view_source views;
+	struct mib_snapshot_parts snapshot_parts;
+	struct mib_snapshot_source snapshots;
 	struct snmp_agent *snmp;
 	struct event_base *base;
 	struct event *hal_event, *space_event, *settings_event, *pack_timer, *refresh_timer,

@@ -141,9 +141,9 @@ make_room(struct event_monitor *m, size_t n)
 }
 
 static uint64_t
-stalls_of(const struct sampling_view *view, uint32_t if_index)
+stalls_of(const struct sampling_table *table, uint32_t if_index)
 {
-	const struct sampling_port_row *row = view ? sampling_view_port(view, if_index) : NULL;
+	const struct sampling_port_row *row = table ? sampling_table_port(table, if_index) : NULL;
 
 	return row ? row->stalls : 0;
 }
@@ -152,13 +152,13 @@ void
 event_monitor_poll(struct event_monitor *m)
 {
 	const struct hal_snapshot *hal = hal_snapshot_hold(m->config.hal);
-	const struct sampling_view *view = sampling_view_hold(m->config.sampling);
+	const struct sampling_table *table = sampling_table_hold(m->config.sampling);
 
 	if (hal != NULL && make_room(m, hal->n_ports) == 0)
 		for (size_t i = 0; i < hal->n_ports; i++)
 			check_port(m, &m->ports[i], &hal->ports[i],
-			    stalls_of(view, hal->ports[i].if_index));
-	sampling_view_release(view);
+			    stalls_of(table, hal->ports[i].if_index));
+	sampling_table_release(table);
 	hal_snapshot_release(hal);
 }
 

@@ -145,21 +145,21 @@ static int
 read_object(void *ctx, const struct mib_oid *name, bool fresh, int64_t *integer)
 {
 	struct standard_monitor *m = ctx;
-	const struct mib_view_source *views = m->options.views;
+	const struct mib_snapshot_source *snapshots = m->options.snapshots;
 	struct mib_context context = {.mono_us = clock_mono_us(m->options.clock)};
 	struct mib_value value;
 	int rc = -ENOENT;
 
 	while (fresh && hal_refresh(m->options.hal, 0) > 0)
 		;
-	context.view = views->hold(views->ctx);
-	if (!context.view)
+	context.snapshot = snapshots->hold(snapshots->ctx);
+	if (!context.snapshot)
 		return -ENOENT;
 	for (size_t i = 0; i < mibs_n_tables && rc == -ENOENT; i++) {
 		if (mib_get(mibs_tables[i], &context, name->arcs, name->n, &value) == MIB_FOUND)
 			rc = integer_of(&value, integer);
 	}
-	views->release(views->ctx, context.view);
+	snapshots->release(snapshots->ctx, context.snapshot);
 	return rc;
 }
 

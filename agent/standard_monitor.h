@@ -18,7 +18,7 @@ struct standard_monitor_options {
 	const struct clock *clock;
 	void *ctx; /* for push, which sends a notification: 0, or it is lost */
 	int (*push)(void *ctx, const struct ease_notification *notification);
-	const struct mib_view_source *views; /* what alarms read */
+	const struct mib_snapshot_source *snapshots; /* what alarms read */
 	bool default_history;		     /* rows for each port at the first start */
 };
 

@@ -1,7 +1,7 @@
 #include "agent/state_rows.h"
 
 #include "common/log.h"
-#include "mibs/mib_view.h"
+#include "mibs/mib_snapshot.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,9 +18,9 @@ const struct option_row state_row_options[] = {
     {0},
 };
 
-/* A view of nothing: the engine's checks of a SET need one. */
-static const struct mib_view no_view;
-static const struct mib_context no_context = {.view = &no_view};
+/* A snapshot of nothing: the engine's checks of a SET need one. */
+static const struct mib_snapshot no_snapshot;
+static const struct mib_context no_context = {.snapshot = &no_snapshot};
 
 /* ---- writing ---- */
 

@@ -23,7 +23,7 @@ enum {
 static int
 base_address(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct hal_snapshot *hal = mib_view_of(cell->context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
 	const uint8_t *lowest = NULL;
 
 	for (size_t i = 0; i < hal->n_ports; i++) {
@@ -43,7 +43,7 @@ base_address(const struct mib_cell *cell, struct mib_value *value)
 static int
 base_num_ports(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct hal_snapshot *hal = mib_view_of(cell->context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
 
 	value->integer = 0;
 	for (size_t i = 0; i < hal->n_ports; i++)
@@ -61,7 +61,7 @@ const struct mib_table bridge_mib_base = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 1),
 	.scalars = true,
 	MIB_COLUMNS(base_columns),
-	MIB_ROWS(struct mib_view, mib_bridge_rows),
+	MIB_ROWS(struct mib_snapshot, mib_bridge_rows),
 };
 
 static const struct mib_column base_port_columns[] = {
@@ -85,7 +85,7 @@ const struct mib_table bridge_mib_base_port_table = {
 static int
 tp_discards(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct hal_snapshot *hal = mib_view_of(cell->context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
 
 	value->number = hal->address_discards;
 	return hal->has_address_discards ? 0 : -ENOENT;
@@ -94,7 +94,7 @@ tp_discards(const struct mib_cell *cell, struct mib_value *value)
 static int
 tp_ageing(const struct mib_cell *cell, struct mib_value *value)
 {
-	value->integer = mib_view_of(cell->context)->hal->ageing_s;
+	value->integer = mib_snapshot_of(cell->context)->hal->ageing_s;
 	return value->integer == 0 ? -ENOENT : 0;
 }
 
@@ -108,13 +108,13 @@ const struct mib_table bridge_mib_tp = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 4),
 	.scalars = true,
 	MIB_COLUMNS(tp_columns),
-	MIB_ROWS(struct mib_view, mib_bridge_rows),
+	MIB_ROWS(struct mib_snapshot, mib_bridge_rows),
 };
 
 static size_t
 fdb_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
 	if (!hal || hal->n_addresses == 0)
 		return 0;
@@ -149,7 +149,7 @@ const struct mib_table bridge_mib_fdb_table = {
 static size_t
 static_rows(const struct mib_context *context, const void **first)
 {
-	const struct mib_static_address_table *static_addresses = mib_view_of(context)->static_addresses;
+	const struct mib_static_address_table *static_addresses = mib_snapshot_of(context)->static_addresses;
 
 	if (!static_addresses || static_addresses->n == 0)
 		return 0;

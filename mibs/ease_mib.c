@@ -16,34 +16,34 @@
 static int
 system_agent_id(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct mib_view *view = cell->row;
+	const struct mib_snapshot *snapshot = cell->row;
 
-	mib_put_octets(value, view->system.agent_id, sizeof(view->system.agent_id));
+	mib_put_octets(value, snapshot->system.agent_id, sizeof(snapshot->system.agent_id));
 	return 0;
 }
 
 static int
 system_device_kind(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct mib_view *view = cell->row;
+	const struct mib_snapshot *snapshot = cell->row;
 
-	mib_put_text(value, view->system.device_kind ? view->system.device_kind : "");
+	mib_put_text(value, snapshot->system.device_kind ? snapshot->system.device_kind : "");
 	return 0;
 }
 
 static int
 system_data_age_ms(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct mib_view *view = cell->row;
+	const struct mib_snapshot *snapshot = cell->row;
 	uint64_t now_us = cell->context->mono_us;
 
-	if (!view->hal)
+	if (!snapshot->hal)
 		return -ENOENT;
-	value->number = now_us > view->hal->mono_us ? (now_us - view->hal->mono_us) / 1000 : 0;
+	value->number = now_us > snapshot->hal->mono_us ? (now_us - snapshot->hal->mono_us) / 1000 : 0;
 	return 0;
 }
 
-#define SYSTEM(member) MIB_AT(struct mib_view, system.member)
+#define SYSTEM(member) MIB_AT(struct mib_snapshot, system.member)
 
 static const struct mib_column system_columns[] = {
 	{EASE_SYSTEM_AGENT_ID, "easeAgentId", MIB_STRING, MIB_FN(system_agent_id)},
@@ -63,13 +63,13 @@ const struct mib_table ease_mib_system = {
 	.entry = MIB_OID(EASE_ROOT, 1, EASE_GROUP_SYSTEM),
 	.scalars = true,
 	MIB_COLUMNS(system_columns),
-	MIB_ROWS(struct mib_view, mib_system_rows),
+	MIB_ROWS(struct mib_snapshot, mib_system_rows),
 };
 
 static size_t
 port_rows(const struct mib_context *context, const void **first)
 {
-	const struct sampling_view *sampling = mib_view_of(context)->sampling;
+	const struct sampling_table *sampling = mib_snapshot_of(context)->sampling;
 
 	if (!sampling)
 		return 0;
@@ -112,7 +112,7 @@ const struct mib_table ease_mib_port_table = {
 static size_t
 error_source_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
 	if (!hal || !hal->has_error_sources)
 		return 0;

@@ -13,7 +13,7 @@
 static const struct hal_inventory *
 inventory_of(const struct mib_context *context)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
 	return hal ? hal->inventory : NULL;
 }
@@ -152,5 +152,5 @@ const struct mib_table entity_mib_general = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 47, 1, 4),
 	.scalars = true,
 	MIB_COLUMNS(general_columns),
-	MIB_ROWS(struct mib_view, mib_device_rows),
+	MIB_ROWS(struct mib_snapshot, mib_device_rows),
 };

@@ -13,9 +13,9 @@
 static int
 if_number(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct mib_view *view = cell->row;
+	const struct mib_snapshot *snapshot = cell->row;
 
-	value->integer = (int64_t)view->hal->n_ports;
+	value->integer = (int64_t)snapshot->hal->n_ports;
 	return 0;
 }
 
@@ -27,25 +27,25 @@ const struct mib_table if_mib_number = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 2),
 	.scalars = true,
 	MIB_COLUMNS(number_columns),
-	MIB_ROWS(struct mib_view, mib_device_rows),
+	MIB_ROWS(struct mib_snapshot, mib_device_rows),
 };
 
 static int
 if_table_last_change(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct mib_view *view = cell->row;
+	const struct mib_snapshot *snapshot = cell->row;
 
-	value->number = mib_time_stamp(cell->context, view->hal->ports_changed_mono_us);
+	value->number = mib_time_stamp(cell->context, snapshot->hal->ports_changed_mono_us);
 	return 0;
 }
 
 static int
 if_stack_last_change(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct mib_view *view = cell->row;
+	const struct mib_snapshot *snapshot = cell->row;
 
 	value->number =
-	    mib_time_stamp(cell->context, view->hal->inventory->layers_changed_mono_us);
+	    mib_time_stamp(cell->context, snapshot->hal->inventory->layers_changed_mono_us);
 	return 0;
 }
 
@@ -58,7 +58,7 @@ const struct mib_table if_mib_last_change = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1),
 	.scalars = true,
 	MIB_COLUMNS(last_change_columns),
-	MIB_ROWS(struct mib_view, mib_device_rows),
+	MIB_ROWS(struct mib_snapshot, mib_device_rows),
 };
 
 static int
@@ -131,7 +131,7 @@ if_high_speed_mbps(const struct mib_cell *cell, struct mib_value *value)
 static int
 if_promiscuous(const struct mib_cell *cell, struct mib_value *value)
 {
-	bool forwards = mib_view_of(cell->context)->hal->has_addresses;
+	bool forwards = mib_snapshot_of(cell->context)->hal->has_addresses;
 
 	value->integer = forwards && mib_is_bridge_port(cell->row) ? MIB_TRUE : MIB_FALSE;
 	return 0;
@@ -173,7 +173,7 @@ const struct mib_table if_mib_x_table = {
 static size_t
 stack_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
 	if (!hal)
 		return 0;

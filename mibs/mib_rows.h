@@ -1,25 +1,25 @@
 /*
- * What several modules share: the rows of a struct mib_view, and a port's figures as cells.
+ * What several modules share: the rows of a struct mib_snapshot, and a port's figures as cells.
  * For the files of mibs/ only.
  */
 #ifndef EASE_MIBS_MIB_ROWS_H
 #define EASE_MIBS_MIB_ROWS_H
 
 #include "agent/snmp/mib_table.h"
-#include "mibs/mib_view.h"
+#include "mibs/mib_snapshot.h"
 
 #include <stddef.h>
 
-static inline const struct mib_view *
-mib_view_of(const struct mib_context *context)
+static inline const struct mib_snapshot *
+mib_snapshot_of(const struct mib_context *context)
 {
-	return context->view;
+	return context->snapshot;
 }
 
 /* mib_table.rows: the ports of the HAL's snapshot; struct hal_port. */
 size_t mib_port_rows(const struct mib_context *context, const void **first);
 
-/* mib_table.rows of scalars: the view itself; struct mib_view. */
+/* mib_table.rows of scalars: the snapshot itself; struct mib_snapshot. */
 size_t mib_system_rows(const struct mib_context *context, const void **first);
 /* The same once the HAL has published a snapshot. */
 size_t mib_device_rows(const struct mib_context *context, const void **first);

@@ -59,7 +59,7 @@ mib_list_objects(FILE *out)
 size_t
 mib_port_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
 	if (!hal)
 		return 0;
@@ -70,21 +70,21 @@ mib_port_rows(const struct mib_context *context, const void **first)
 size_t
 mib_system_rows(const struct mib_context *context, const void **first)
 {
-	*first = context->view;
+	*first = context->snapshot;
 	return 1;
 }
 
 size_t
 mib_device_rows(const struct mib_context *context, const void **first)
 {
-	*first = context->view;
-	return mib_view_of(context)->hal != NULL;
+	*first = context->snapshot;
+	return mib_snapshot_of(context)->hal != NULL;
 }
 
 static bool
 is_bridge(const struct mib_context *context)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
 	return hal && hal->has_addresses;
 }

@@ -1,7 +1,7 @@
 /*
  * All MIB tables and scalars that the agent serves, in OID order within each module. Each module is
- * one file whose tables are data for the engine (agent/snmp/mib_table.h) over a struct mib_view
- * (mibs/mib_view.h).
+ * one file whose tables are data for the engine (agent/snmp/mib_table.h) over a struct mib_snapshot
+ * (mibs/mib_snapshot.h).
  */
 #ifndef EASE_MIBS_MIBS_H
 #define EASE_MIBS_MIBS_H

@@ -30,7 +30,7 @@ is_vlan_aware(const struct hal_snapshot *hal)
 static size_t
 vlan_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 	size_t skip;
 
 	if (!hal || !hal->has_addresses)
@@ -45,7 +45,7 @@ vlan_rows(const struct mib_context *context, const void **first)
 static int
 max_vlans(const struct mib_cell *cell, struct mib_value *value)
 {
-	bool aware = is_vlan_aware(mib_view_of(cell->context)->hal);
+	bool aware = is_vlan_aware(mib_snapshot_of(cell->context)->hal);
 
 	value->integer = aware ? VLAN_ID_MAX : DEFAULT_VLAN;
 	value->number = (uint64_t)value->integer;
@@ -73,7 +73,7 @@ const struct mib_table q_bridge_mib_base = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 1),
 	.scalars = true,
 	MIB_COLUMNS(base_columns),
-	MIB_ROWS(struct mib_view, mib_bridge_rows),
+	MIB_ROWS(struct mib_snapshot, mib_bridge_rows),
 };
 
 /* ---- addresses ---- */
@@ -92,7 +92,7 @@ const struct mib_table q_bridge_mib_fdb_table = {
 static size_t
 address_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 	size_t skip;
 
 	if (!hal || hal->n_addresses == 0)
@@ -126,14 +126,14 @@ const struct mib_table q_bridge_mib_vlan = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4),
 	.scalars = true,
 	MIB_COLUMNS(vlan_columns),
-	MIB_ROWS(struct mib_view, mib_bridge_rows),
+	MIB_ROWS(struct mib_snapshot, mib_bridge_rows),
 };
 
 /* The one VLAN of a bridge that knows none. */
 static size_t
 default_vlan_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
 	return hal && !is_vlan_aware(hal) ? vlan_rows(context, first) : 0;
 }
@@ -143,7 +143,7 @@ default_vlan_rows(const struct mib_context *context, const void **first)
 static void
 put_ports(const struct mib_cell *cell, bool member, struct mib_value *value)
 {
-	const struct hal_snapshot *hal = mib_view_of(cell->context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
 	uint32_t last = hal->n_ports > 0 ? hal->ports[hal->n_ports - 1].if_index : 0;
 
 	value->len = last < MIB_OCTETS_MAX * 8 ? (last + 7) / 8 : MIB_OCTETS_MAX;
@@ -213,7 +213,7 @@ const struct mib_table q_bridge_mib_static_table = {
 static size_t
 port_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_snapshot *hal = mib_view_of(context)->hal;
+	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
 	return hal && !is_vlan_aware(hal) ? mib_bridge_port_rows(context, first) : 0;
 }

@@ -11,16 +11,16 @@
 
 #define SET_ROW(least, most) MIB_WRITE(MIB_SET_ROW, least, most)
 
-/* The rows of one member of the published view. */
+/* The rows of one member of the published tables. */
 #define ROWS_OF(function, member, count)                                                           \
 	static size_t function(const struct mib_context *context, const void **first)              \
 	{                                                                                          \
-		const struct rmon_view *view = mib_view_of(context)->rmon;                         \
+		const struct rmon_tables *tables = mib_snapshot_of(context)->rmon;                         \
                                                                                                    \
-		if (!view)                                                                         \
+		if (!tables)                                                                         \
 			return 0;                                                                  \
-		*first = view->member;                                                             \
-		return view->count;                                                                \
+		*first = tables->member;                                                             \
+		return tables->count;                                                                \
 	}
 ROWS_OF(control_rows, controls, n_controls)
 ROWS_OF(bucket_rows, buckets, n_buckets)

@@ -135,7 +135,7 @@ rmon_run(struct rmon *rmon, uint64_t device_us)
 	alarm_run(rmon, device_us);
 }
 
-/* ---- views ---- */
+/* ---- published tables ---- */
 
 static int
 order_logs(const void *a, const void *b)
@@ -205,20 +205,20 @@ copy_managed(struct managed_table *managed, size_t row_size, uint8_t **to, size_
 
 /* From the strictest alignment to the laxest: no row needs padding before it. */
 static void
-fill_view(struct rmon *rmon, struct rmon_view *view, uint8_t *block)
+fill_tables(struct rmon *rmon, struct rmon_tables *tables, uint8_t *block)
 {
-	view->buckets = (struct rmon_bucket *)(void *)block;
-	view->n_buckets = copy_buckets(rmon, (struct rmon_bucket *)(void *)block);
-	block += view->n_buckets * sizeof(struct rmon_bucket);
-	view->events = copy_managed(rmon->managed[MANAGED_EVENT], sizeof(struct rmon_event), &block,
-	    &view->n_events);
-	view->logs = (struct rmon_log *)(void *)block;
-	view->n_logs = copy_logs(rmon, (struct rmon_log *)(void *)block);
-	block += view->n_logs * sizeof(struct rmon_log);
-	view->alarms = copy_managed(rmon->managed[MANAGED_ALARM], sizeof(struct rmon_alarm), &block,
-	    &view->n_alarms);
-	view->controls = copy_managed(rmon->managed[MANAGED_CONTROL], sizeof(struct rmon_control),
-	    &block, &view->n_controls);
+	tables->buckets = (struct rmon_bucket *)(void *)block;
+	tables->n_buckets = copy_buckets(rmon, (struct rmon_bucket *)(void *)block);
+	block += tables->n_buckets * sizeof(struct rmon_bucket);
+	tables->events = copy_managed(rmon->managed[MANAGED_EVENT], sizeof(struct rmon_event), &block,
+	    &tables->n_events);
+	tables->logs = (struct rmon_log *)(void *)block;
+	tables->n_logs = copy_logs(rmon, (struct rmon_log *)(void *)block);
+	block += tables->n_logs * sizeof(struct rmon_log);
+	tables->alarms = copy_managed(rmon->managed[MANAGED_ALARM], sizeof(struct rmon_alarm), &block,
+	    &tables->n_alarms);
+	tables->controls = copy_managed(rmon->managed[MANAGED_CONTROL], sizeof(struct rmon_control),
+	    &block, &tables->n_controls);
 }
 
 static size_t
@@ -234,23 +234,23 @@ view_octets(struct rmon *rmon)
 }
 
 static void
-publish(struct rmon *rmon, struct published *fresh)
+publish(struct rmon *rmon, struct published_tables *fresh)
 {
-	struct published *old;
+	struct published_tables *old;
 
 	pthread_mutex_lock(&rmon->publish_lock);
 	old = rmon->newest;
 	rmon->newest = fresh;
 	pthread_mutex_unlock(&rmon->publish_lock);
 	if (old)
-		rmon_view_release(&old->view);
+		rmon_tables_release(&old->tables);
 }
 
-/* Without memory the old view stays, and the next call tries again. */
+/* Without memory the old tables stays, and the next call tries again. */
 void
 rmon_publish(struct rmon *rmon)
 {
-	struct published *fresh;
+	struct published_tables *fresh;
 
 	if (!rmon->dirty)
 		return;
@@ -259,28 +259,28 @@ rmon_publish(struct rmon *rmon)
 		return;
 	fresh->rmon = rmon;
 	fresh->references = 1;
-	fill_view(rmon, &fresh->view, fresh->block);
+	fill_tables(rmon, &fresh->tables, fresh->block);
 	rmon->dirty = false;
 	publish(rmon, fresh);
 }
 
-const struct rmon_view *
-rmon_view_hold(struct rmon *rmon)
+const struct rmon_tables *
+rmon_tables_hold(struct rmon *rmon)
 {
-	struct published *p;
+	struct published_tables *p;
 
 	pthread_mutex_lock(&rmon->publish_lock);
 	p = rmon->newest;
 	if (p)
 		p->references++;
 	pthread_mutex_unlock(&rmon->publish_lock);
-	return p ? &p->view : NULL;
+	return p ? &p->tables : NULL;
 }
 
 void
-rmon_view_release(const struct rmon_view *view)
+rmon_tables_release(const struct rmon_tables *tables)
 {
-	struct published *p = (struct published *)(uintptr_t)view;
+	struct published_tables *p = (struct published_tables *)(uintptr_t)tables;
 	bool last;
 
 	if (!p)
@@ -330,7 +330,7 @@ rmon_destroy(struct rmon *rmon)
 	for (size_t i = 0; i < RMON_N_MANAGED; i++)
 		managed_destroy(rmon->managed[i]);
 	if (rmon->newest)
-		rmon_view_release(&rmon->newest->view);
+		rmon_tables_release(&rmon->newest->tables);
 	pthread_mutex_destroy(&rmon->publish_lock);
 	free(rmon);
 }

@@ -96,7 +96,7 @@ struct rmon_log { /* logEntry */
 	char description[160];
 };
 
-struct rmon_view {
+struct rmon_tables {
 	const struct rmon_control *controls;
 	size_t n_controls;
 	const struct rmon_bucket *buckets; /* by control, then sample */
@@ -124,7 +124,7 @@ struct rmon_options {
 };
 
 int rmon_create(const struct rmon_options *options, struct rmon **rmon);
-void rmon_destroy(struct rmon *rmon); /* NULL allowed; no view is held any more */
+void rmon_destroy(struct rmon *rmon); /* NULL allowed; no tables is held any more */
 
 /* The tables that managers write; the array stays the rmon's. */
 enum { RMON_N_MANAGED = 3 };
@@ -145,8 +145,8 @@ void rmon_run(struct rmon *rmon, uint64_t device_us);
 
 /* Publishes if anything has changed. */
 void rmon_publish(struct rmon *rmon);
-const struct rmon_view *rmon_view_hold(struct rmon *rmon); /* NULL before the first; any thread */
-void rmon_view_release(const struct rmon_view *view);	   /* NULL allowed */
+const struct rmon_tables *rmon_tables_hold(struct rmon *rmon); /* NULL before the first; any thread */
+void rmon_tables_release(const struct rmon_tables *tables);	   /* NULL allowed */
 
 enum rmon_stat {
 	RMON_STAT_BUCKETS,

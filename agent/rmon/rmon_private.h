@@ -34,8 +34,8 @@ struct running_alarm {
 
 enum { MANAGED_CONTROL, MANAGED_ALARM, MANAGED_EVENT };
 
-struct published {
-	struct rmon_view view; /* first member: what holders see */
+struct published_tables {
+	struct rmon_tables tables; /* first member: what holders see */
 	struct rmon *rmon;
 	unsigned references;
 	alignas(uint64_t) uint8_t block[]; /* all rows */
@@ -53,7 +53,7 @@ struct rmon {
 	size_t n_logs, oldest_log;
 	bool dirty;
 	pthread_mutex_t publish_lock; /* over newest and references */
-	struct published *newest;
+	struct published_tables *newest;
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[RMON_N_STATS];
 };

@@ -68,8 +68,8 @@ struct port {
 	uint32_t in_cap_period;
 };
 
-struct published_view {
-	struct sampling_view view; /* first member */
+struct published_table {
+	struct sampling_table table; /* first member */
 	struct sampling *sampling;
 	unsigned references;
 	struct sampling_port_row rows[];
@@ -81,7 +81,7 @@ struct sampling {
 	struct sampling_sink sink;
 	struct port *ports; /* sorted by if_index */
 	size_t n_ports;
-	struct published_view *published;
+	struct published_table *published;
 	pthread_mutex_t publish_lock;
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[N_STATS];
@@ -185,7 +185,7 @@ sampling_destroy(struct sampling *s)
 	if (s == NULL)
 		return;
 	if (s->published != NULL)
-		sampling_view_release(&s->published->view);
+		sampling_table_release(&s->published->table);
 	pthread_mutex_destroy(&s->publish_lock);
 	free(s->ports);
 	free(s);
@@ -715,7 +715,7 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 	return 0;
 }
 
-/* ---- the published view ---- */
+/* ---- the published table ---- */
 
 static void
 fill_row(const struct sampling *s, const struct port *port, struct sampling_port_row *row)
@@ -742,43 +742,43 @@ int
 sampling_publish(struct sampling *s)
 {
 	size_t n = hal_has_sampling(s->hal) ? s->n_ports : 0;
-	struct published_view *old, *fresh = malloc(sizeof(*fresh) + n * sizeof(fresh->rows[0]));
+	struct published_table *old, *fresh = malloc(sizeof(*fresh) + n * sizeof(fresh->rows[0]));
 
 	if (fresh == NULL)
 		return -ENOMEM;
-	fresh->view = (struct sampling_view){fresh->rows, 0};
+	fresh->table = (struct sampling_table){fresh->rows, 0};
 	fresh->sampling = s;
 	fresh->references = 1;
 	for (size_t i = 0; i < n; i++) {
 		if (!s->ports[i].absent && !s->ports[i].unsampled)
-			fill_row(s, &s->ports[i], &fresh->rows[fresh->view.n_ports++]);
+			fill_row(s, &s->ports[i], &fresh->rows[fresh->table.n_ports++]);
 	}
 	pthread_mutex_lock(&s->publish_lock);
 	old = s->published;
 	s->published = fresh;
 	pthread_mutex_unlock(&s->publish_lock);
 	if (old != NULL)
-		sampling_view_release(&old->view);
+		sampling_table_release(&old->table);
 	return 0;
 }
 
-const struct sampling_view *
-sampling_view_hold(struct sampling *s)
+const struct sampling_table *
+sampling_table_hold(struct sampling *s)
 {
-	struct published_view *p;
+	struct published_table *p;
 
 	pthread_mutex_lock(&s->publish_lock);
 	p = s->published;
 	if (p != NULL)
 		p->references++;
 	pthread_mutex_unlock(&s->publish_lock);
-	return p != NULL ? &p->view : NULL;
+	return p != NULL ? &p->table : NULL;
 }
 
 void
-sampling_view_release(const struct sampling_view *view)
+sampling_table_release(const struct sampling_table *table)
 {
-	struct published_view *p = (struct published_view *)(uintptr_t)view;
+	struct published_table *p = (struct published_table *)(uintptr_t)table;
 	bool last;
 
 	if (p == NULL)
@@ -791,19 +791,19 @@ sampling_view_release(const struct sampling_view *view)
 }
 
 const struct sampling_port_row *
-sampling_view_port(const struct sampling_view *view, uint32_t if_index)
+sampling_table_port(const struct sampling_table *table, uint32_t if_index)
 {
-	size_t low = 0, high = view->n_ports;
+	size_t low = 0, high = table->n_ports;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (view->ports[middle].if_index < if_index)
+		if (table->ports[middle].if_index < if_index)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < view->n_ports && view->ports[low].if_index == if_index ? &view->ports[low]
+	return low < table->n_ports && table->ports[low].if_index == if_index ? &table->ports[low]
 									    : NULL;
 }
 

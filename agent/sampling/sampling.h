@@ -3,7 +3,7 @@
  * counter snapshot, and accounts for every one that could not be taken or sent.
  *
  * Sits between the HAL (listener events in) and the notifier (samples and snapshots out). Knows no
- * SNMP. Runs on the main loop; only sampling_view_hold/release may be called from other threads.
+ * SNMP. Runs on the main loop; only sampling_table_hold/release may be called from other threads.
  * Per port it keeps the configuration (mean skip, header octets, most samples a second, edge), the
  * sequence, a random stream of its own, the skips it has loaded, and the accounts of easePortTable.
  */
@@ -34,7 +34,7 @@ struct sampling_port_config {
 	bool edge;
 };
 
-/* One row of easePortTable, in a published view sorted by if_index. */
+/* One row of easePortTable, in a published table sorted by if_index. */
 struct sampling_port_row {
 	uint32_t if_index;
 	struct sampling_port_config config;
@@ -46,12 +46,12 @@ struct sampling_port_row {
 	uint64_t drops; /* samples taken but lost inside the agent (ring overflow) */
 };
 
-struct sampling_view {
+struct sampling_table {
 	const struct sampling_port_row *ports;
 	size_t n_ports;
 };
 
-const struct sampling_port_row *sampling_view_port(const struct sampling_view *view,
+const struct sampling_port_row *sampling_table_port(const struct sampling_table *table,
     uint32_t if_index);
 
 /* Where samples go. Calls return at once; the structs are borrowed for the call. */
@@ -118,10 +118,10 @@ int sampling_check_port(const struct sampling_port_config *config);
 int sampling_set_port(struct sampling *sampling, uint32_t if_index,
     const struct sampling_port_config *config);
 
-/* Publishes a view of all ports for the MIB; hold and release from any thread. */
+/* Publishes a table of all ports for the MIB; hold and release from any thread. */
 int sampling_publish(struct sampling *sampling);
-const struct sampling_view *sampling_view_hold(struct sampling *sampling);
-void sampling_view_release(const struct sampling_view *view);
+const struct sampling_table *sampling_table_hold(struct sampling *sampling);
+void sampling_table_release(const struct sampling_table *table);
 
 const struct stat_set *sampling_stats(const struct sampling *sampling);
 

@@ -131,7 +131,7 @@ answer_get(const struct binding *b, const struct mib_context *context,
 	struct mib_value value;
 	size_t n = to_arcs(vb->name, vb->name_length, arcs);
 
-	if (context->view)
+	if (context->snapshot)
 		answer = mib_get(b->table, context, arcs, n, &value);
 	if (answer == MIB_FOUND)
 		put_value(vb, &value);
@@ -168,7 +168,7 @@ answer_next(const struct binding *b, const struct mib_context *context,
 	struct mib_value value;
 	size_t n;
 
-	if (!context->view || !find_next(b, context, request, next, &n, &value))
+	if (!context->snapshot || !find_next(b, context, request, next, &n, &value))
 		return;
 	snmp_set_var_objid(request->requestvb, name, from_arcs(next, n, name));
 	put_value(request->requestvb, &value);
@@ -190,11 +190,11 @@ uptime_start(struct mib_registry *registry, uint64_t mono_us)
 static struct mib_context
 open_context(struct mib_registry *registry)
 {
-	const struct mib_view_source *views = &registry->options.views;
+	const struct mib_snapshot_source *snapshots = &registry->options.snapshots;
 	uint64_t mono_us = clock_mono_us(registry->options.clock);
 
 	return (struct mib_context){
-		.view = views->hold(views->ctx),
+		.snapshot = snapshots->hold(snapshots->ctx),
 		.mono_us = mono_us,
 		.uptime_start_us = uptime_start(registry, mono_us),
 	};
@@ -203,8 +203,8 @@ open_context(struct mib_registry *registry)
 static void
 close_context(const struct mib_registry *registry, const struct mib_context *context)
 {
-	if (context->view)
-		registry->options.views.release(registry->options.views.ctx, context->view);
+	if (context->snapshot)
+		registry->options.snapshots.release(registry->options.snapshots.ctx, context->snapshot);
 }
 
 static void
@@ -252,7 +252,7 @@ reserve(const struct binding *b, struct mib_transaction *t, netsnmp_agent_reques
 		size_t n = to_arcs(r->requestvb->name, r->requestvb->name_length, arcs);
 
 		get_value(r->requestvb, &value);
-		error = context.view ? mib_transaction_add(t, b->table, &context, arcs, n, &value)
+		error = context.snapshot ? mib_transaction_add(t, b->table, &context, arcs, n, &value)
 				     : MIB_RESOURCE_UNAVAILABLE;
 		if (error)
 			netsnmp_set_request_error(info, r, (int)error);

@@ -1,6 +1,6 @@
 /*
  * Binds tables of the engine (mib_table.h) to Net-SNMP: one handler for each table and each scalar,
- * which answers from a view held for that one call. For snmp_agent.c only, on its thread.
+ * which answers from a snapshot held for that one call. For snmp_agent.c only, on its thread.
  */
 #ifndef EASE_AGENT_SNMP_MIB_REGISTER_H
 #define EASE_AGENT_SNMP_MIB_REGISTER_H
@@ -14,7 +14,7 @@ struct mib_registry_options {
 	const struct clock *clock;
 	const struct mib_table *const *tables; /* borrowed, checked by the caller */
 	size_t n_tables;
-	struct mib_view_source views;
+	struct mib_snapshot_source snapshots;
 	struct mib_setter setter; /* apply NULL: read-only */
 	int priority;		  /* of the AgentX registration, 1..255, lower wins */
 };

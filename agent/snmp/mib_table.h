@@ -1,11 +1,11 @@
 /*
  * The table engine: a MIB table is data (struct mib_table: entry OID, typed index, ordered columns,
- * a function that gives the sorted rows of a view) and this one engine serves GET, GETNEXT and the
+ * a function that gives the sorted rows of a snapshot) and this one engine serves GET, GETNEXT and the
  * phases of SET for all of them, lists them, and refuses wrong declarations at start.
  *
  * Used by mibs/ (which declares tables), by mib_register.c (which binds them to Net-SNMP) and by
  * tests. Knows neither Net-SNMP nor what the rows are. Nothing here blocks, allocates or keeps
- * state; everything is answered from the view of the caller's struct mib_context.
+ * state; everything is answered from the snapshot of the caller's struct mib_context.
  *
  * A group of scalars is a table with one row (rows gives 1, no index): its instance is 0.
  */
@@ -71,7 +71,7 @@ void mib_put_text(struct mib_value *value, const char *text);
 
 /* What a request is answered from. */
 struct mib_context {
-	const void *view;   /* pinned by the caller; what it is, is between rows() and its maker */
+	const void *snapshot;   /* pinned by the caller; what it is, is between rows() and its maker */
 	uint64_t mono_us;	 /* the agent's monotonic time now */
 	int64_t uptime_start_us; /* the agent's monotonic time when the master's sysUpTime was 0 */
 };
@@ -158,7 +158,7 @@ struct mib_table {
 	const struct mib_column *columns; /* subid ascending, accessible ones only */
 	size_t n_columns;
 	size_t row_size;
-	/* The rows of a view as an array of row_size, sorted by index; their number. 0 if the
+	/* The rows of a snapshot as an array of row_size, sorted by index; their number. 0 if the
 	 * device lacks what the table shows. O(1) or O(log rows). */
 	size_t (*rows)(const struct mib_context *context, const void **first);
 	bool (*has_row)(const void *row); /* false: this one of them is not there; NULL: all are */
@@ -260,12 +260,12 @@ enum mib_error mib_transaction_undo(struct mib_transaction *t, const struct mib_
  * one its range (of a string: of its octets), separated by tabs: what --list-objects shows and the module's text is compared with. */
 void mib_list_tables(const struct mib_table *const *tables, size_t n, FILE *out);
 
-/* Where a view comes from. hold pins the newest one (NULL: none yet), release lets it go; both are
+/* Where a snapshot comes from. hold pins the newest one (NULL: none yet), release lets it go; both are
  * called on the SNMP thread only and must not wait for a device. */
-struct mib_view_source {
+struct mib_snapshot_source {
 	void *ctx;
 	const void *(*hold)(void *ctx);
-	void (*release)(void *ctx, const void *view);
+	void (*release)(void *ctx, const void *snapshot);
 };
 
 #endif

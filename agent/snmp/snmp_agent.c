@@ -165,7 +165,7 @@ register_tables(struct snmp_agent *agent)
 		.clock = agent->options.clock,
 		.tables = agent->options.tables,
 		.n_tables = agent->options.n_tables,
-		.views = agent->options.views,
+		.snapshots = agent->options.snapshots,
 		.setter = agent->options.setter,
 		.priority = SNMP_AGENT_PRIORITY,
 	};
@@ -321,8 +321,8 @@ option_fault(const struct snmp_agent_options *o)
 		return "name, directory or clock missing";
 	if (o->retry_s > SNMP_AGENT_RETRY_MAX_S || o->timeout_s > TIMEOUT_MAX_S)
 		return "retry or timeout too long";
-	if (!o->views.hold || !o->views.release)
-		return "no source of views";
+	if (!o->snapshots.hold || !o->snapshots.release)
+		return "no source of snapshots";
 	return NULL;
 }
 

@@ -1,6 +1,6 @@
 /*
  * The agent's SNMP side: one thread, the sole user of Net-SNMP in this process, that is an AgentX
- * subagent. It registers the tables, answers from views, sends what the notification ring holds,
+ * subagent. It registers the tables, answers from snapshots, sends what the notification ring holds,
  * and connects to the master in any order of starting, again within retry_s of the master's
  * return. A frozen master may hold this thread up for timeout_s, in which it answers nobody; a stop
  * ends that, and nobody else ever waits for it.
@@ -39,7 +39,7 @@ struct snmp_agent_options {
 	const struct clock *clock;
 	const struct mib_table *const *tables;
 	size_t n_tables;
-	struct mib_view_source views;
+	struct mib_snapshot_source snapshots;
 	struct mib_setter setter; /* apply may be NULL: everything is read-only */
 	struct notify_ring *ring; /* borrowed until destroy; NULL: no notifications */
 	/* The first two objects of every notification. */
@@ -59,7 +59,7 @@ int snmp_agent_start(struct snmp_agent *agent);
  * from that; waits at most timeout_ms. -ETIMEDOUT: the thread hangs. */
 int snmp_agent_stop(struct snmp_agent *agent, unsigned timeout_ms);
 
-/* False if the thread hangs: it still uses the agent, its ring, views and setter, so these must
+/* False if the thread hangs: it still uses the agent, its ring, snapshots and setter, so these must
  * stay until the process ends, which is what is left to do. NULL allowed (true). */
 bool snmp_agent_destroy(struct snmp_agent *agent);
 

@@ -100,10 +100,10 @@ static int
 create_standard_monitor(struct agent_rig *rig)
 {
 	const struct standard_monitor_options options = {.hal = rig->hal, .clock = &rig->clock,
-	    .ctx = rig->ring, .push = push, .views = &rig->views};
+	    .ctx = rig->ring, .push = push, .snapshots = &rig->snapshots};
 	int rc;
 
-	rig->views = view_source(&rig->view);
+	rig->snapshots = mib_snapshots_from(&rig->snapshot_parts);
 	rc = standard_monitor_create(&options, &rig->standard_monitor);
 	if (rc == 0)
 		rc = static_addresses_create(rig->hal, &rig->static_addresses);
@@ -112,9 +112,9 @@ create_standard_monitor(struct agent_rig *rig)
 	memcpy(rig->managed, rmon_managed(standard_monitor_rmon(rig->standard_monitor)),
 	    RMON_N_MANAGED * sizeof(rig->managed[0]));
 	rig->managed[RMON_N_MANAGED] = static_addresses_managed(rig->static_addresses);
-	rig->view = (struct view_parts){.hal = rig->hal, .sampling = rig->sampling,
+	rig->snapshot_parts = (struct mib_snapshot_parts){.hal = rig->hal, .sampling = rig->sampling,
 	    .rmon = standard_monitor_rmon(rig->standard_monitor), .static_addresses = rig->static_addresses, .ring = rig->ring, .state = &rig->state};
-	state_agent_id(&rig->state, rig->view.agent_id);
+	state_agent_id(&rig->state, rig->snapshot_parts.agent_id);
 	rig->owners = (struct settings_owners){.hal = rig->hal, .sampling = rig->sampling,
 	    .managed = rig->managed, .n_managed = RMON_N_MANAGED + 1};
 	return 0;
@@ -197,14 +197,14 @@ agent_rig_step(struct agent_rig *rig, uint64_t us)
 struct mib_context
 agent_rig_open(struct agent_rig *rig)
 {
-	return (struct mib_context){.view = rig->views.hold(rig->views.ctx),
+	return (struct mib_context){.snapshot = rig->snapshots.hold(rig->snapshots.ctx),
 	    .mono_us = clock_mono_us(&rig->clock)};
 }
 
 void
 agent_rig_close(struct agent_rig *rig, const struct mib_context *context)
 {
-	rig->views.release(rig->views.ctx, context->view);
+	rig->snapshots.release(rig->snapshots.ctx, context->snapshot);
 }
 
 int

@@ -10,7 +10,7 @@
 #include "agent/hal/hal_provider.h"
 #include "agent/standard_monitor.h"
 #include "agent/settings.h"
-#include "agent/view.h"
+#include "agent/mib_snapshots.h"
 
 enum { AGENT_RIG_PORTS = 3, AGENT_RIG_ADDRESSES = 5 };
 
@@ -27,8 +27,8 @@ struct agent_rig {
 	struct static_addresses *static_addresses;
 	struct managed_table *managed[RMON_N_MANAGED + 1];
 	struct agent_state state;
-	struct view_parts view;
-	struct mib_view_source views;
+	struct mib_snapshot_parts snapshot_parts;
+	struct mib_snapshot_source snapshots;
 	struct settings_owners owners;
 	char agent_id[2 * EASE_AGENT_ID_LEN + 1];
 };

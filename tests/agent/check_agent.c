@@ -188,7 +188,7 @@ port_changed(const struct agent_state *state, uint32_t if_index)
 START_TEST(a_port_comes_and_goes)
 {
 	struct sampling_port_config config;
-	const struct sampling_view *view;
+	const struct sampling_table *table;
 	struct hal_counters counters;
 	struct agent_state state;
 	struct hal_port info;
@@ -205,9 +205,9 @@ START_TEST(a_port_comes_and_goes)
 	ck_assert_int_eq(hal_port_info(hal, 30, &info), -ENODEV);
 	ck_assert_int_eq(sampling_get_port(sampling, 30, &config), -ENODEV);
 	ck_assert_int_eq(sampling_publish(sampling), 0);
-	view = sampling_view_hold(sampling);
-	ck_assert_uint_eq(view->n_ports, 2);
-	sampling_view_release(view);
+	table = sampling_table_hold(sampling);
+	ck_assert_uint_eq(table->n_ports, 2);
+	sampling_table_release(table);
 	ck_assert_int_eq(save(&state), 0);
 	clock_step_us(&test_clock, 1000);
 	fake.n_ports = 3;

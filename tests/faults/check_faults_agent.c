@@ -171,7 +171,7 @@ ask_anything(struct fate *fate)
 	struct mib_context context = agent_rig_open(&rig);
 	size_t n = fate_set(fate, varbinds);
 
-	for (size_t i = 0; context.view != NULL && i < mibs_n_tables; i++) {
+	for (size_t i = 0; context.snapshot != NULL && i < mibs_n_tables; i++) {
 		uint32_t next[MIB_OID_MAX];
 		struct mib_value value;
 		size_t n_next;
@@ -179,7 +179,7 @@ ask_anything(struct fate *fate)
 		mib_get_next(mibs_tables[i], &context, varbinds[0].oid, n ? varbinds[0].n : 0, next,
 		    &n_next, &value);
 	}
-	if (context.view != NULL)
+	if (context.snapshot != NULL)
 		agent_rig_close(&rig, &context);
 }
 
@@ -195,10 +195,10 @@ set_anything(struct fate *fate)
 	enum mib_error error = MIB_NO_ERROR;
 
 	mib_transaction_begin(&transaction);
-	for (size_t i = 0; context.view != NULL && i < n && !error; i++)
+	for (size_t i = 0; context.snapshot != NULL && i < n && !error; i++)
 		error = mib_transaction_add(&transaction, varbinds[i].table, &context,
 		    varbinds[i].oid, varbinds[i].n, &varbinds[i].value);
-	if (context.view != NULL)
+	if (context.snapshot != NULL)
 		agent_rig_close(&rig, &context);
 	if (!error && !mib_transaction_test(&transaction, &setter) &&
 	    mib_transaction_commit(&transaction, &setter))

@@ -143,7 +143,7 @@ static const struct mib_static_address_table static_addresses = {.n = 2, .rows =
 	{.mac = {0, 0x11, 0, 0, 0, 9}, .allowed = {1, {0x02}}, .status = STATIC_DELETE_ON_RESET},
 }};
 #define PART(name, rows) .name = (rows), .n_##name = sizeof(rows) / sizeof((rows)[0])
-static const struct rmon_view rmon = {PART(controls, controls), PART(buckets, buckets),
+static const struct rmon_tables rmon = {PART(controls, controls), PART(buckets, buckets),
 	PART(alarms, alarms), PART(events, events), PART(logs, logs)};
 
 static void
@@ -211,8 +211,8 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	    .vlans = f->vlans, .n_vlans = 1, .ageing_s = 300, .has_error_sources = true,
 	    .error_sources = f->error_sources,
 	    .n_error_sources = 2 * n_ports};
-	f->sampling = (struct sampling_view){f->rows, n_ports};
-	f->view = (struct mib_view){.hal = &f->snapshot, .sampling = &f->sampling, .rmon = &rmon,
+	f->sampling = (struct sampling_table){f->rows, n_ports};
+	f->mib_snapshot = (struct mib_snapshot){.hal = &f->snapshot, .sampling = &f->sampling, .rmon = &rmon,
 	    .static_addresses = &static_addresses,
 	    .system = {.agent_id = {1, 2, 3, 4, 5, 6, 7, 8}, .boot = 7, .device_kind = "fixture"}};
 	return 0;
@@ -293,12 +293,12 @@ fixture_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase ph
 const void *
 fixture_hold(void *ctx)
 {
-	return &((struct mib_fixture *)ctx)->view;
+	return &((struct mib_fixture *)ctx)->snapshot;
 }
 
 void
-fixture_release(void *ctx, const void *view)
+fixture_release(void *ctx, const void *snapshot)
 {
 	(void)ctx;
-	(void)view;
+	(void)snapshot;
 }

@@ -7,7 +7,7 @@
 #define EASE_TESTS_MIB_FIXTURE_H
 
 #include "agent/snmp/mib_table.h"
-#include "mibs/mib_view.h"
+#include "mibs/mib_snapshot.h"
 
 #include <stdbool.h>
 
@@ -24,8 +24,8 @@ struct mib_fixture {
 	struct hal_contained *contents;
 	struct hal_inventory inventory;
 	struct hal_snapshot snapshot;
-	struct sampling_view sampling;
-	struct mib_view view;
+	struct sampling_table sampling;
+	struct mib_snapshot mib_snapshot;
 	/* the setter */
 	int test_error, commit_error; /* what apply answers; 0: it works */
 	size_t failed;		      /* the setting that apply blames */
@@ -45,8 +45,8 @@ extern const uint8_t fixture_error_mac[6];
 int fixture_apply(void *fixture, const struct mib_set *sets, size_t n, enum mib_phase phase,
     size_t *failed);
 
-/* mib_view_source with the fixture as ctx. */
+/* mib_snapshot_source with the fixture as ctx. */
 const void *fixture_hold(void *fixture);
-void fixture_release(void *fixture, const void *view);
+void fixture_release(void *fixture, const void *snapshot);
 
 #endif

@@ -432,7 +432,7 @@ START_TEST(without_settings_a_port_is_sampled_by_its_speed)
 	    .defaults = {.enabled = true, .mean_skip = 400, .header_octets = 128, .edge = true}};
 	struct sampling_sink sink = {NULL, ignore_sample};
 	struct sampling_port_config config;
-	const struct sampling_view *view;
+	const struct sampling_table *table;
 	const struct hal_port *port;
 	uint32_t br0;
 
@@ -450,10 +450,10 @@ START_TEST(without_settings_a_port_is_sampled_by_its_speed)
 	/* A bridge has no skip counter, and no row among those that have. */
 	ck_assert(!sampling_samples_port(sampling, br0));
 	ck_assert_int_eq(sampling_publish(sampling), 0);
-	view = sampling_view_hold(sampling);
-	ck_assert_uint_eq(view->n_ports, 2);
-	ck_assert_ptr_null(sampling_view_port(view, br0));
-	sampling_view_release(view);
+	table = sampling_table_hold(sampling);
+	ck_assert_uint_eq(table->n_ports, 2);
+	ck_assert_ptr_null(sampling_table_port(table, br0));
+	sampling_table_release(table);
 	sampling_destroy(sampling);
 	sampling = NULL;
 	linux_rig_stop(&rig);

@@ -106,11 +106,11 @@ add_control(uint32_t index, uint32_t if_index, uint32_t buckets, uint32_t interv
 
 /* The bucket of a control row and sample index as published. */
 static const struct rmon_bucket *
-bucket(const struct rmon_view *view, uint32_t control, uint32_t sample)
+bucket(const struct rmon_tables *tables, uint32_t control, uint32_t sample)
 {
-	for (size_t i = 0; i < view->n_buckets; i++) {
-		if (view->buckets[i].control == control && view->buckets[i].sample == sample)
-			return &view->buckets[i];
+	for (size_t i = 0; i < tables->n_buckets; i++) {
+		if (tables->buckets[i].control == control && tables->buckets[i].sample == sample)
+			return &tables->buckets[i];
 	}
 	return NULL;
 }
@@ -130,7 +130,7 @@ if_index(size_t port)
 
 START_TEST(buckets_hold_what_their_interval_counted)
 {
-	const struct rmon_view *view;
+	const struct rmon_tables *tables;
 
 	add_control(1, if_index(0), 3, 10);
 	add_control(2, if_index(1), 3, 20);
@@ -143,17 +143,17 @@ START_TEST(buckets_hold_what_their_interval_counted)
 		rmon_run(rmon, (100 + 10 * i) * SECOND);
 	}
 	rmon_publish(rmon);
-	view = rmon_view_hold(rmon);
-	ck_assert_uint_eq(view->n_buckets, 3 + 2); /* five and two; three kept */
-	ck_assert_ptr_null(bucket(view, 1, 2));
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_buckets, 3 + 2); /* five and two; three kept */
+	ck_assert_ptr_null(bucket(tables, 1, 2));
 	for (uint32_t i = 3; i <= 5; i++) {
-		ck_assert_uint_eq(bucket(view, 1, i)->counts[RMON_PKTS], i);
-		ck_assert_uint_eq(bucket(view, 1, i)->counts[RMON_OCTETS], 100 * i);
+		ck_assert_uint_eq(bucket(tables, 1, i)->counts[RMON_PKTS], i);
+		ck_assert_uint_eq(bucket(tables, 1, i)->counts[RMON_OCTETS], 100 * i);
 	}
-	ck_assert_uint_eq(bucket(view, 2, 1)->counts[RMON_PKTS], 20);
-	ck_assert_uint_eq(bucket(view, 2, 2)->counts[RMON_OCTETS], 2000);
+	ck_assert_uint_eq(bucket(tables, 2, 1)->counts[RMON_PKTS], 20);
+	ck_assert_uint_eq(bucket(tables, 2, 2)->counts[RMON_OCTETS], 2000);
 	ck_assert_uint_eq(rmon_next_us(rmon), 160 * SECOND);
-	rmon_view_release(view);
+	rmon_tables_release(tables);
 }
 END_TEST
 
@@ -161,7 +161,7 @@ END_TEST
 START_TEST(utilization_is_the_rfcs)
 {
 	struct hal_port port;
-	const struct rmon_view *view;
+	const struct rmon_tables *tables;
 	double expected;
 
 	ck_assert_int_eq(hal_port_info(hal, if_index(0), &port), 0);
@@ -170,17 +170,17 @@ START_TEST(utilization_is_the_rfcs)
 	count_frames(0, 20000, 1280000);
 	rmon_run(rmon, 10 * SECOND);
 	rmon_publish(rmon);
-	view = rmon_view_hold(rmon);
+	tables = rmon_tables_hold(rmon);
 	expected = (20000 * 16.0 + 1280000 * 0.8) / (10 * 10000) * 100 * 10e6 /
 	    (double)port.speed_bps;
-	ck_assert_uint_eq(bucket(view, 1, 1)->utilization, (uint32_t)(expected + 0.5));
-	rmon_view_release(view);
+	ck_assert_uint_eq(bucket(tables, 1, 1)->utilization, (uint32_t)(expected + 0.5));
+	rmon_tables_release(tables);
 }
 END_TEST
 
 START_TEST(a_step_of_the_clock_leaves_a_gap)
 {
-	const struct rmon_view *view;
+	const struct rmon_tables *tables;
 
 	add_control(1, if_index(0), 10, 10);
 	rmon_changed(rmon, 0);
@@ -191,38 +191,38 @@ START_TEST(a_step_of_the_clock_leaves_a_gap)
 	count_frames(0, 4, 256);
 	rmon_run(rmon, 60 * SECOND);
 	rmon_publish(rmon);
-	view = rmon_view_hold(rmon);
-	ck_assert_uint_eq(view->n_buckets, 3);
-	ck_assert_uint_eq(bucket(view, 1, 1)->counts[RMON_PKTS], 1);
-	ck_assert_uint_eq(bucket(view, 1, 2)->counts[RMON_PKTS], 2);
-	ck_assert_uint_eq(bucket(view, 1, 6)->counts[RMON_PKTS], 4);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_buckets, 3);
+	ck_assert_uint_eq(bucket(tables, 1, 1)->counts[RMON_PKTS], 1);
+	ck_assert_uint_eq(bucket(tables, 1, 2)->counts[RMON_PKTS], 2);
+	ck_assert_uint_eq(bucket(tables, 1, 6)->counts[RMON_PKTS], 4);
 	ck_assert_uint_eq(stat_get(rmon_stats(rmon), RMON_STAT_BUCKETS_MISSED), 3);
-	rmon_view_release(view);
+	rmon_tables_release(tables);
 }
 END_TEST
 
 START_TEST(no_more_is_granted_than_there_is)
 {
-	const struct rmon_view *view;
+	const struct rmon_tables *tables;
 	uint64_t sum = 0;
 
 	for (uint32_t i = 1; i <= 70; i++)
 		add_control(i, if_index(0), i == 1 ? 5 : 65535, 10);
 	rmon_changed(rmon, 0);
 	rmon_publish(rmon);
-	view = rmon_view_hold(rmon);
-	ck_assert_uint_eq(view->controls[0].buckets_granted, 5);
-	ck_assert_uint_eq(view->controls[1].buckets_granted, RMON_BUCKETS_MAX);
-	for (size_t i = 0; i < view->n_controls; i++)
-		sum += view->controls[i].buckets_granted;
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->controls[0].buckets_granted, 5);
+	ck_assert_uint_eq(tables->controls[1].buckets_granted, RMON_BUCKETS_MAX);
+	for (size_t i = 0; i < tables->n_controls; i++)
+		sum += tables->controls[i].buckets_granted;
 	ck_assert_uint_eq(sum, RMON_BUCKETS_TOTAL);
-	rmon_view_release(view);
+	rmon_tables_release(tables);
 }
 END_TEST
 
 START_TEST(a_row_that_goes_takes_its_buckets)
 {
-	const struct rmon_view *view;
+	const struct rmon_tables *tables;
 	struct managed_table *controls = rmon_managed(rmon)[0];
 	uint32_t one = 1;
 
@@ -233,27 +233,27 @@ START_TEST(a_row_that_goes_takes_its_buckets)
 	managed_remove(controls, managed_find(controls, &one, 1));
 	rmon_changed(rmon, 11 * SECOND);
 	rmon_publish(rmon);
-	view = rmon_view_hold(rmon);
-	ck_assert_uint_eq(view->n_controls, 1);
-	ck_assert_uint_eq(view->n_buckets, 1);
-	ck_assert_uint_eq(view->buckets[0].control, 2);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_controls, 1);
+	ck_assert_uint_eq(tables->n_buckets, 1);
+	ck_assert_uint_eq(tables->buckets[0].control, 2);
 	ck_assert_uint_eq(rmon_next_us(rmon), 20 * SECOND); /* the other goes on as it was */
-	rmon_view_release(view);
+	rmon_tables_release(tables);
 }
 END_TEST
 
 START_TEST(default_controls)
 {
-	const struct rmon_view *view;
+	const struct rmon_tables *tables;
 
 	rmon_add_default_controls(rmon);
 	rmon_changed(rmon, 0);
 	ck_assert_uint_eq(rmon_next_us(rmon), 30 * SECOND);
 	rmon_add_default_controls(rmon); /* they are there */
 	rmon_publish(rmon);
-	view = rmon_view_hold(rmon);
-	ck_assert_uint_eq(view->n_controls, 4);
-	rmon_view_release(view);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_controls, 4);
+	rmon_tables_release(tables);
 }
 END_TEST
 
@@ -353,7 +353,7 @@ END_TEST
 START_TEST(log_and_trap_as_the_event_says)
 {
 	static const int64_t values[] = {20, 0, 20, 0, 20};
-	const struct rmon_view *view;
+	const struct rmon_tables *tables;
 	struct managed_table *events = rmon_managed(rmon)[2];
 	uint32_t one = 1;
 	char told[8];
@@ -364,26 +364,26 @@ START_TEST(log_and_trap_as_the_event_says)
 	run_through(values, 5, told);
 	ck_assert_str_eq(told, ".....");
 	rmon_publish(rmon);
-	view = rmon_view_hold(rmon);
-	ck_assert_uint_eq(view->n_logs, 3);
-	ck_assert_uint_eq(view->logs[2].index, 3);
-	ck_assert_str_eq(view->logs[0].description, "alarm 1 rises: 1.3.6 = 20, >= 10");
-	ck_assert_uint_gt(view->events[0].sent_mono_us, 0);
-	ck_assert_uint_gt(view->events[1].sent_mono_us, 0);
-	ck_assert_int_eq(view->alarms[0].value, 20);
-	rmon_view_release(view);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_logs, 3);
+	ck_assert_uint_eq(tables->logs[2].index, 3);
+	ck_assert_str_eq(tables->logs[0].description, "alarm 1 rises: 1.3.6 = 20, >= 10");
+	ck_assert_uint_gt(tables->events[0].sent_mono_us, 0);
+	ck_assert_uint_gt(tables->events[1].sent_mono_us, 0);
+	ck_assert_int_eq(tables->alarms[0].value, 20);
+	rmon_tables_release(tables);
 	managed_remove(events, managed_find(events, &one, 1));
 	rmon_changed(rmon, 6 * SECOND);
 	rmon_publish(rmon);
-	view = rmon_view_hold(rmon);
-	ck_assert_uint_eq(view->n_logs, 0); /* they go with their event */
-	rmon_view_release(view);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_logs, 0); /* they go with their event */
+	rmon_tables_release(tables);
 }
 END_TEST
 
 START_TEST(the_log_has_an_end)
 {
-	const struct rmon_view *view;
+	const struct rmon_tables *tables;
 
 	add_event(1, RMON_EVENT_LOG);
 	add_alarm(RMON_ABSOLUTE, RMON_STARTUP_EITHER, 10, 3);
@@ -393,11 +393,11 @@ START_TEST(the_log_has_an_end)
 		rmon_run(rmon, i * SECOND);
 	}
 	rmon_publish(rmon);
-	view = rmon_view_hold(rmon);
-	ck_assert_uint_eq(view->n_logs, RMON_LOGS_MAX);
-	ck_assert_uint_eq(view->logs[0].index, 11);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_logs, RMON_LOGS_MAX);
+	ck_assert_uint_eq(tables->logs[0].index, 11);
 	ck_assert_uint_eq(stat_get(rmon_stats(rmon), RMON_STAT_LOGS_DROPPED), 10);
-	rmon_view_release(view);
+	rmon_tables_release(tables);
 }
 END_TEST
 

@@ -417,20 +417,20 @@ END_TEST
 
 START_TEST(view_shows_each_port)
 {
-	const struct sampling_view *view;
+	const struct sampling_table *table;
 
 	start(SAMPLING_UNIFORM, 1, 0);
 	fake_frame(&fake, 20, EASE_IN);
 	ck_assert_int_eq(sampling_publish(sampling), 0);
-	view = sampling_view_hold(sampling);
-	ck_assert_uint_eq(view->n_ports, 3);
-	ck_assert_uint_eq(sampling_view_port(view, 20)->samples, 1);
-	ck_assert_uint_eq(sampling_view_port(view, 20)->pool_in_pkts, 1);
-	ck_assert_ptr_null(sampling_view_port(view, 21));
+	table = sampling_table_hold(sampling);
+	ck_assert_uint_eq(table->n_ports, 3);
+	ck_assert_uint_eq(sampling_table_port(table, 20)->samples, 1);
+	ck_assert_uint_eq(sampling_table_port(table, 20)->pool_in_pkts, 1);
+	ck_assert_ptr_null(sampling_table_port(table, 21));
 	fake_frame(&fake, 20, EASE_IN);
 	sampling_publish(sampling);
-	ck_assert_uint_eq(sampling_view_port(view, 20)->samples, 1);
-	sampling_view_release(view);
+	ck_assert_uint_eq(sampling_table_port(table, 20)->samples, 1);
+	sampling_table_release(table);
 	finish();
 }
 END_TEST

@@ -293,7 +293,7 @@ setup(void)
 		.clock = &clock_system,
 		.tables = mibs_tables,
 		.n_tables = mibs_n_tables,
-		.views = {&fixture, fixture_hold, fixture_release},
+		.snapshots = {&fixture, fixture_hold, fixture_release},
 		.setter = {&fixture, fixture_apply},
 	};
 

@@ -82,7 +82,7 @@ static struct managed_type type = {
 	.defaults = defaults,
 	.ready = ready,
 };
-static struct mib_context context = {.view = &type, .mono_us = 1000000};
+static struct mib_context context = {.snapshot = &type, .mono_us = 1000000};
 static struct mib_transaction t;
 
 static void

@@ -212,10 +212,10 @@ hold_nothing(void *ctx)
 }
 
 static void
-release_nothing(void *ctx, const void *view)
+release_nothing(void *ctx, const void *snapshot)
 {
 	(void)ctx;
-	(void)view;
+	(void)snapshot;
 }
 
 static struct snmp_agent *
@@ -227,7 +227,7 @@ start_thread(void)
 		.persistent_dir = in_dir("state"),
 		.timeout_s = LONG_MS / 1000,
 		.clock = &clock_system,
-		.views = {NULL, hold_nothing, release_nothing},
+		.snapshots = {NULL, hold_nothing, release_nothing},
 	};
 	struct snmp_agent *agent;
 

@@ -24,7 +24,7 @@ static void
 setup(void)
 {
 	ck_assert_int_eq(fixture_create(PORTS, ADDRESSES, &fixture), 0);
-	context = (struct mib_context){.view = &fixture.view, .mono_us = 100 * 1000000ull,
+	context = (struct mib_context){.snapshot = &fixture.mib_snapshot, .mono_us = 100 * 1000000ull,
 	    .uptime_start_us = 40 * 1000000ll};
 	fixture.snapshot.mono_us = context.mono_us - 250000;
 }
@@ -290,10 +290,10 @@ START_TEST(an_empty_view_serves_nothing)
 {
 	struct mib_value value;
 
-	fixture.view.hal = NULL;
-	fixture.view.sampling = NULL;
-	fixture.view.rmon = NULL;
-	fixture.view.static_addresses = NULL;
+	fixture.mib_snapshot.hal = NULL;
+	fixture.mib_snapshot.sampling = NULL;
+	fixture.mib_snapshot.rmon = NULL;
+	fixture.mib_snapshot.static_addresses = NULL;
 	for (size_t i = 0; i < mibs_n_tables; i++) {
 		struct name name = {.n = 2, .arcs = {1, 3}};
 		enum mib_answer answer = next(mibs_tables[i], &name, &value);

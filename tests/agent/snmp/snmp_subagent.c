@@ -281,7 +281,7 @@ walk_table(const struct mib_table *table, const struct mib_context *context)
 static void
 walk(struct helper *h)
 {
-	struct mib_context context = {.view = &h->fixture.view, .mono_us = 1};
+	struct mib_context context = {.snapshot = &h->fixture.mib_snapshot, .mono_us = 1};
 	uint64_t start_us = clock_mono_us(&clock_system), cells = 0, took_us;
 
 	for (size_t i = 0; i < mibs_n_tables; i++)
@@ -378,7 +378,7 @@ start_agent(struct helper *h, const char *socket, const char *state)
 		.clock = &clock_system,
 		.tables = mibs_tables,
 		.n_tables = mibs_n_tables,
-		.views = {&h->fixture, fixture_hold, fixture_release},
+		.snapshots = {&h->fixture, fixture_hold, fixture_release},
 		.setter = {&h->fixture, fixture_apply},
 		.ring = h->ring,
 		.agent_id = {1, 2, 3, 4, 5, 6, 7, 8},

@@ -1,9 +1,9 @@
 /*
- * The agent's side of a MIB view: what hal and sampling have published, and the agent's own
+ * The agent's side of a MIB snapshot: what hal and sampling have published, and the agent's own
  * figures, held together for one request. Called on the SNMP thread only; never waits for a device.
  */
-#ifndef EASE_AGENT_VIEW_H
-#define EASE_AGENT_VIEW_H
+#ifndef EASE_AGENT_MIB_SNAPSHOTS_H
+#define EASE_AGENT_MIB_SNAPSHOTS_H
 
 #include "agent/hal/hal.h"
 #include "agent/rmon/rmon.h"
@@ -13,8 +13,8 @@
 #include "agent/state.h"
 #include "agent/static_addresses.h"
 
-/* Where views come from; all borrowed, and set before the SNMP thread starts. */
-struct view_parts {
+/* Where snapshots come from; all borrowed, and set before the SNMP thread starts. */
+struct mib_snapshot_parts {
 	struct hal *hal;
 	struct sampling *sampling;
 	struct rmon *rmon;
@@ -24,7 +24,7 @@ struct view_parts {
 	uint8_t agent_id[EASE_AGENT_ID_LEN]; /* state_agent_id */
 };
 
-/* The source's views are struct mib_view (mibs/mib_view.h). parts is borrowed. */
-struct mib_view_source view_source(struct view_parts *parts);
+/* The source's snapshots are struct mib_snapshot (mibs/mib_snapshot.h). parts is borrowed. */
+struct mib_snapshot_source mib_snapshots_from(struct mib_snapshot_parts *parts);
 
 #endif

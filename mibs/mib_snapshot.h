@@ -1,10 +1,10 @@
 /*
  * What all MIB tables answer from: one consistent picture of the device and of sampling, and the
- * agent's own figures. The agent builds it in its mib_view_source.hold (agent/snmp/mib_table.h)
+ * agent's own figures. The agent builds it in its mib_snapshot_source.hold (agent/snmp/mib_table.h)
  * from the published snapshots and lets it go in release; a table never asks a device.
  */
-#ifndef EASE_MIBS_MIB_VIEW_H
-#define EASE_MIBS_MIB_VIEW_H
+#ifndef EASE_MIBS_MIB_SNAPSHOT_H
+#define EASE_MIBS_MIB_SNAPSHOT_H
 
 #include "agent/hal/hal.h"
 #include "agent/rmon/rmon.h"
@@ -29,10 +29,10 @@ struct mib_system {
 	uint64_t device_drops; /* events that the hardware layer lost before sampling saw them */
 };
 
-struct mib_view {
+struct mib_snapshot {
 	const struct hal_snapshot *hal;	      /* NULL: nothing published yet, tables are empty */
-	const struct sampling_view *sampling; /* NULL: no sampling, easePortTable is empty */
-	const struct rmon_view *rmon; /* NULL: no RMON, its tables are empty */
+	const struct sampling_table *sampling; /* NULL: no sampling, easePortTable is empty */
+	const struct rmon_tables *rmon; /* NULL: no RMON, its tables are empty */
 	const struct mib_static_address_table *static_addresses; /* NULL: none */
 	struct mib_system system;
 };
