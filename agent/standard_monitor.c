@@ -110,7 +110,7 @@ tell_of_parts(struct standard_monitor *m)
 	uint64_t now_us = clock_mono_us(m->options.clock), changed_us = 0;
 
 	if (snapshot)
-		changed_us = snapshot->inventory->parts_changed_mono_us;
+		changed_us = snapshot->structure->parts_changed_mono_us;
 	hal_snapshot_release(snapshot);
 	if (changed_us == m->parts_told_us ||
 	    (m->parts_told_us != 0 && now_us < m->parts_sent_us + PERIOD_US))

@@ -1,5 +1,5 @@
 /*
- * ENTITY-MIB (RFC 6933): what the switch is built of, as the HAL's inventory has it: a chassis, in
+ * ENTITY-MIB (RFC 6933): what the switch is built of, as the HAL's structure has it: a chassis, in
  * it the modules, in them the ports, and which ifIndex each port has. There is one logical entity,
  * the agent itself, so entLogicalTable and entLPMappingTable have no rows.
  */
@@ -10,23 +10,23 @@
 
 #define PART(member) MIB_AT(struct hal_part, member)
 
-static const struct hal_inventory *
-inventory_of(const struct mib_context *context)
+static const struct hal_structure *
+structure_of(const struct mib_context *context)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
-	return hal ? hal->inventory : NULL;
+	return hal ? hal->structure : NULL;
 }
 
 static size_t
 part_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_inventory *inventory = inventory_of(context);
+	const struct hal_structure *structure = structure_of(context);
 
-	if (!inventory)
+	if (!structure)
 		return 0;
-	*first = inventory->parts;
-	return inventory->n_parts;
+	*first = structure->parts;
+	return structure->n_parts;
 }
 
 /* Of the whole: the agent's. */
@@ -79,12 +79,12 @@ const struct mib_table entity_mib_physical_table = {
 static size_t
 port_part_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_inventory *inventory = inventory_of(context);
+	const struct hal_structure *structure = structure_of(context);
 
-	if (!inventory)
+	if (!structure)
 		return 0;
-	*first = inventory->parts + inventory->first_port_part;
-	return inventory->n_parts - inventory->first_port_part;
+	*first = structure->parts + structure->first_port_part;
+	return structure->n_parts - structure->first_port_part;
 }
 
 /* The name of the port's ifIndex. */
@@ -116,12 +116,12 @@ const struct mib_table entity_mib_alias_table = {
 static size_t
 contained_rows(const struct mib_context *context, const void **first)
 {
-	const struct hal_inventory *inventory = inventory_of(context);
+	const struct hal_structure *structure = structure_of(context);
 
-	if (!inventory)
+	if (!structure)
 		return 0;
-	*first = inventory->contents;
-	return inventory->n_parts - 1;
+	*first = structure->contents;
+	return structure->n_parts - 1;
 }
 
 static const struct mib_column contains_columns[] = {
@@ -140,7 +140,7 @@ static int
 last_change(const struct mib_cell *cell, struct mib_value *value)
 {
 	value->number = mib_time_stamp(cell->context,
-	    inventory_of(cell->context)->parts_changed_mono_us);
+	    structure_of(cell->context)->parts_changed_mono_us);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ if_stack_last_change(const struct mib_cell *cell, struct mib_value *value)
 	const struct mib_snapshot *snapshot = cell->row;
 
 	value->number =
-	    mib_time_stamp(cell->context, snapshot->hal->inventory->layers_changed_mono_us);
+	    mib_time_stamp(cell->context, snapshot->hal->structure->layers_changed_mono_us);
 	return 0;
 }
 
@@ -177,8 +177,8 @@ stack_rows(const struct mib_context *context, const void **first)
 
 	if (!hal)
 		return 0;
-	*first = hal->inventory->layers;
-	return hal->inventory->n_layers;
+	*first = hal->structure->layers;
+	return hal->structure->n_layers;
 }
 
 static const struct mib_column stack_columns[] = {

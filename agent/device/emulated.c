@@ -10,7 +10,7 @@
 #include "agent/device/board_regs.h"
 #include "agent/device/board_run.h"
 #include "agent/device/fabric.h"
-#include "agent/device/board_inventory.h"
+#include "agent/device/board_modules.h"
 #include "agent/device/resources.h"
 #include "common/log.h"
 
@@ -716,7 +716,7 @@ compose(struct emulated *e, bool lock_step)
 	    .errors = &errors_ops,
 	    .errors_ctx = e,
 	};
-	board_inventory_compose(&e->plan, &e->device);
+	board_modules_compose(&e->plan, &e->device);
 	resources_compose(e->resources, &e->device);
 }
 

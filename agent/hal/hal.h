@@ -197,7 +197,7 @@ struct hal_contained {
 };
 
 /* What lies on what, and what is in what. Made anew only when ports have changed. */
-struct hal_inventory {
+struct hal_structure {
 	const struct hal_layer *layers; /* sorted */
 	size_t n_layers;
 	const struct hal_part *parts; /* sorted by index; ports, which have connectors, stand last */
@@ -224,7 +224,7 @@ struct hal_snapshot {
 	bool has_error_sources;
 	const struct ease_error_source *error_sources; /* sorted by if_index, mac, kind */
 	size_t n_error_sources;
-	const struct hal_inventory *inventory; /* never NULL */
+	const struct hal_structure *structure; /* never NULL */
 };
 
 /* The port's row or NULL; binary search. */

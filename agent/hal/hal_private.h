@@ -1,7 +1,7 @@
 /*
  * What the files of agent/hal share and nobody else sees: the state of the layer. hal.c is the
- * contract's front, counters.c turns readings into totals, errors.c keeps the sources of bad
- * frames, inventory.c what the switch is built of, snapshot.c publishes.
+ * contract's front, counters.c turns readings into totals, error_sources.c keeps the sources of bad
+ * frames, structure.c what the switch is built of, snapshot.c publishes.
  */
 #ifndef EASE_AGENT_HAL_PRIVATE_H
 #define EASE_AGENT_HAL_PRIVATE_H
@@ -43,8 +43,8 @@ struct hal {
 	struct hal_port_state *ports; /* sorted by if_index */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
-	uint64_t port_changes; /* counts whatever can change the inventory */
-	const struct hal_inventory *inventory; /* the newest, or NULL */
+	uint64_t port_changes; /* counts whatever can change the structure */
+	const struct hal_structure *structure; /* the newest, or NULL */
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES]; /* sorted as in a snapshot */
 	size_t n_error_sources;
 	struct hal_published *building; /* the snapshot under way, or NULL */
@@ -60,11 +60,11 @@ struct hal_port_state *hal_port_find(const struct hal *hal, uint32_t if_index);
 /* Brings the list of ports in line with the provider's; states of ports that stay are kept. */
 int hal_ports_sync(struct hal *hal);
 void hal_ports_free(struct hal *hal);
-/* The inventory of a snapshot whose ports are there and were read since port_changes was so: the
+/* The structure of a snapshot whose ports are there and were read since port_changes was so: the
  * one at hand, or a new one. Held until released, which any thread may do. */
-int hal_inventory_hold(struct hal *hal, const struct hal_snapshot *snapshot,
-    uint64_t port_changes, const struct hal_inventory **inventory);
-void hal_inventory_release(const struct hal_inventory *inventory); /* NULL allowed */
+int hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot,
+    uint64_t port_changes, const struct hal_structure **structure);
+void hal_structure_release(const struct hal_structure *structure); /* NULL allowed */
 /* Gives up the snapshot under way: its room was counted for other ports. */
 void hal_snapshot_drop_building(struct hal *hal);
 void hal_snapshot_drop_all(struct hal *hal);

@@ -130,9 +130,9 @@ struct hal_buffers_ops {
 	int (*read)(void *ctx, uint32_t if_index, struct hal_buffers *buffers);
 };
 
-/* ---- inventory: the modules that the switch is built of; NULL: only a chassis and ports ---- */
+/* ---- modules: those that the switch is built of; NULL: only a chassis and ports ---- */
 
-struct hal_inventory_ops {
+struct hal_modules_ops {
 	size_t (*count)(void *ctx); /* below HAL_PART_INDEX_PORT */
 	/* Fills name, descr, maker and model of the i-th module. */
 	void (*get)(void *ctx, size_t i, struct hal_part *part);
@@ -176,8 +176,8 @@ struct hal_device {
 	void *energy_ctx;
 	const struct hal_buffers_ops *buffers;
 	void *buffers_ctx;
-	const struct hal_inventory_ops *inventory;
-	void *inventory_ctx;
+	const struct hal_modules_ops *modules;
+	void *modules_ctx;
 };
 
 /* What happened, from inside dispatch. Pointers are borrowed for the call. pool_pkts of a sample

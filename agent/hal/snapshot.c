@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct hal_published {
-	struct hal_snapshot view; /* first member: what holders see */
+	struct hal_snapshot snapshot; /* first member: what holders see */
 	struct hal *hal;
 	unsigned references;
 	struct hal_port *ports;
@@ -31,7 +31,7 @@ published_free(struct hal_published *p)
 	free(p->ports);
 	free(p->addresses);
 	free(p->vlans);
-	hal_inventory_release(p->view.inventory);
+	hal_structure_release(p->snapshot.structure);
 	free(p);
 }
 
@@ -67,7 +67,7 @@ static int
 add_address(void *arg, const struct hal_address *address)
 {
 	struct hal_published *p = arg;
-	size_t n = p->view.n_addresses;
+	size_t n = p->snapshot.n_addresses;
 
 	if (n >= HAL_MAX_ADDRESSES) {
 		stat_add(&p->hal->stats, HAL_STAT_ADDRESSES_LEFT_OUT, 1);
@@ -83,7 +83,7 @@ add_address(void *arg, const struct hal_address *address)
 		p->addresses_room = room;
 	}
 	p->addresses[n] = *address;
-	p->view.n_addresses = n + 1;
+	p->snapshot.n_addresses = n + 1;
 	return 0;
 }
 
@@ -92,7 +92,7 @@ count_vlans(const struct hal_published *p)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->view.n_addresses; i++)
+	for (size_t i = 0; i < p->snapshot.n_addresses; i++)
 		n += i == 0 || p->addresses[i].vlan != p->addresses[i - 1].vlan;
 	return n;
 }
@@ -106,38 +106,38 @@ list_vlans(const struct hal *hal, struct hal_published *p)
 	if (vlan == NULL)
 		return -ENOMEM;
 	vlan->changed_mono_us = hal->ports_changed_mono_us;
-	if (p->view.n_addresses > 0)
+	if (p->snapshot.n_addresses > 0)
 		vlan->vlan = p->addresses[0].vlan;
-	for (size_t i = 0; i < p->view.n_addresses; i++) {
+	for (size_t i = 0; i < p->snapshot.n_addresses; i++) {
 		if (p->addresses[i].vlan != vlan->vlan) {
 			*++vlan = (struct hal_vlan){.vlan = p->addresses[i].vlan,
 			    .changed_mono_us = hal->ports_changed_mono_us};
 		}
 		vlan->n_learned += p->addresses[i].status == HAL_ADDRESS_LEARNED;
 	}
-	p->view.vlans = p->vlans;
-	p->view.n_vlans = (size_t)(vlan - p->vlans) + 1;
+	p->snapshot.vlans = p->vlans;
+	p->snapshot.n_vlans = (size_t)(vlan - p->vlans) + 1;
 	return 0;
 }
 
 static bool
 same_addresses(const struct hal_published *old, const struct hal_published *p)
 {
-	return old && old->view.has_addresses && p->address_changes != 0 &&
+	return old && old->snapshot.has_addresses && p->address_changes != 0 &&
 	    old->address_changes == p->address_changes && old->port_changes == p->port_changes;
 }
 
 static int
 copy_addresses(const struct hal_published *old, struct hal_published *p)
 {
-	size_t n = old->view.n_addresses;
+	size_t n = old->snapshot.n_addresses;
 
 	p->addresses = malloc((n ? n : 1) * sizeof(*p->addresses));
 	if (p->addresses == NULL)
 		return -ENOMEM;
 	if (n > 0)
 		memcpy(p->addresses, old->addresses, n * sizeof(*p->addresses));
-	p->addresses_room = p->view.n_addresses = n;
+	p->addresses_room = p->snapshot.n_addresses = n;
 	return 0;
 }
 
@@ -146,8 +146,8 @@ dump_addresses(struct hal *hal, struct hal_published *p)
 {
 	int rc = hal->device->addresses->dump(hal->device->addresses_ctx, add_address, p);
 
-	if (rc == 0 && p->view.n_addresses > 0)
-		qsort(p->addresses, p->view.n_addresses, sizeof(*p->addresses), compare_addresses);
+	if (rc == 0 && p->snapshot.n_addresses > 0)
+		qsort(p->addresses, p->snapshot.n_addresses, sizeof(*p->addresses), compare_addresses);
 	return rc;
 }
 
@@ -166,21 +166,21 @@ read_addresses(struct hal *hal, struct hal_published *p)
 					       : dump_addresses(hal, p);
 	if (rc < 0)
 		return rc == -ENODEV ? 0 : rc;
-	p->view.has_addresses = true;
-	p->view.addresses = p->addresses;
-	p->view.has_address_discards = ops->discards != NULL;
+	p->snapshot.has_addresses = true;
+	p->snapshot.addresses = p->addresses;
+	p->snapshot.has_address_discards = ops->discards != NULL;
 	if (ops->discards)
-		p->view.address_discards = ops->discards(hal->device->addresses_ctx);
-	p->view.ageing_s = ops->ageing_s(hal->device->addresses_ctx);
+		p->snapshot.address_discards = ops->discards(hal->device->addresses_ctx);
+	p->snapshot.ageing_s = ops->ageing_s(hal->device->addresses_ctx);
 	return list_vlans(hal, p);
 }
 
 static void
 copy_error_sources(const struct hal *hal, struct hal_published *p)
 {
-	p->view.has_error_sources = hal->device->errors != NULL;
-	p->view.error_sources = p->error_sources;
-	p->view.n_error_sources = hal->n_error_sources;
+	p->snapshot.has_error_sources = hal->device->errors != NULL;
+	p->snapshot.error_sources = p->error_sources;
+	p->snapshot.n_error_sources = hal->n_error_sources;
 	memcpy(p->error_sources, hal->error_sources,
 	    hal->n_error_sources * sizeof(hal->error_sources[0]));
 }
@@ -190,9 +190,9 @@ publish(struct hal *hal, struct hal_published *p)
 {
 	struct hal_published *old;
 
-	p->view.mono_us = clock_mono_us(hal->clock);
-	p->view.device_us = hal_now_us(hal);
-	p->view.ports_changed_mono_us = hal->ports_changed_mono_us;
+	p->snapshot.mono_us = clock_mono_us(hal->clock);
+	p->snapshot.device_us = hal_now_us(hal);
+	p->snapshot.ports_changed_mono_us = hal->ports_changed_mono_us;
 	pthread_mutex_lock(&hal->publish_lock);
 	old = hal->published;
 	hal->published = p;
@@ -205,7 +205,7 @@ publish(struct hal *hal, struct hal_published *p)
 static void
 read_port(struct hal *hal, struct hal_published *p, uint32_t if_index)
 {
-	struct hal_port *row = &p->ports[p->view.n_ports];
+	struct hal_port *row = &p->ports[p->snapshot.n_ports];
 	struct hal_counters counters;
 
 	if (hal->device->counters != NULL)
@@ -214,7 +214,7 @@ read_port(struct hal *hal, struct hal_published *p, uint32_t if_index)
 		return;
 	row->has_energy = hal_read_energy(hal, if_index, &row->energy) == 0;
 	row->has_buffers = hal_read_buffers(hal, if_index, &row->buffers) == 0;
-	p->view.n_ports++;
+	p->snapshot.n_ports++;
 }
 
 /* The device is asked here, on its own thread, for who answers managers on another. */
@@ -250,11 +250,11 @@ hal_refresh(struct hal *hal, size_t max_ports)
 		read_port(hal, hal->building, hal->ports[hal->building_next].if_index);
 	if (hal->building_next < hal->n_ports)
 		return 1;
-	hal->building->view.ports = hal->building->ports;
+	hal->building->snapshot.ports = hal->building->ports;
 	rc = read_addresses(hal, hal->building);
 	if (rc == 0)
-		rc = hal_inventory_hold(hal, &hal->building->view, hal->building->port_changes,
-		    &hal->building->view.inventory);
+		rc = hal_structure_hold(hal, &hal->building->snapshot, hal->building->port_changes,
+		    &hal->building->snapshot.structure);
 	if (rc < 0) {
 		stat_add(&hal->stats, HAL_STAT_REFRESH_ERRORS, 1);
 		published_free(hal->building);
@@ -277,7 +277,7 @@ hal_snapshot_hold(struct hal *hal)
 	if (p != NULL)
 		p->references++;
 	pthread_mutex_unlock(&hal->publish_lock);
-	return p != NULL ? &p->view : NULL;
+	return p != NULL ? &p->snapshot : NULL;
 }
 
 void
@@ -307,10 +307,10 @@ hal_snapshot_drop_all(struct hal *hal)
 {
 	hal_snapshot_drop_building(hal);
 	if (hal->published != NULL)
-		hal_snapshot_release(&hal->published->view);
+		hal_snapshot_release(&hal->published->snapshot);
 	hal->published = NULL;
-	hal_inventory_release(hal->inventory);
-	hal->inventory = NULL;
+	hal_structure_release(hal->structure);
+	hal->structure = NULL;
 }
 
 const struct hal_port *

@@ -156,7 +156,7 @@ fill_part(struct mib_fixture *f, size_t i, struct hal_part part)
 
 /* Nothing lies on a port, and a port on nothing. */
 static void
-fill_inventory(struct mib_fixture *f, size_t n_ports)
+fill_structure(struct mib_fixture *f, size_t n_ports)
 {
 	fill_part(f, 0, (struct hal_part){.index = HAL_PART_INDEX_CHASSIS,
 	    .class = HAL_PART_CHASSIS, .position = -1, .name = "chassis"});
@@ -171,7 +171,7 @@ fill_inventory(struct mib_fixture *f, size_t n_ports)
 		f->layers[i] = (struct hal_layer){.lower = if_index};
 		f->layers[n_ports + i] = (struct hal_layer){.higher = if_index};
 	}
-	f->inventory = (struct hal_inventory){.layers = f->layers, .n_layers = 2 * n_ports,
+	f->structure = (struct hal_structure){.layers = f->layers, .n_layers = 2 * n_ports,
 	    .parts = f->parts, .n_parts = 2 + n_ports, .first_port_part = 2,
 	    .contents = f->contents, .layers_changed_mono_us = 80 * 1000000ull,
 	    .parts_changed_mono_us = 90 * 1000000ull};
@@ -203,8 +203,8 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	for (size_t i = 0; i < n_addresses; i++)
 		fill_address(&f->addresses[i], i, n_ports);
 	f->vlans[0].n_learned = (uint32_t)n_addresses;
-	fill_inventory(f, n_ports);
-	f->snapshot = (struct hal_snapshot){.inventory = &f->inventory, .ports = f->ports,
+	fill_structure(f, n_ports);
+	f->snapshot = (struct hal_snapshot){.structure = &f->structure, .ports = f->ports,
 	    .n_ports = n_ports,
 	    .has_addresses = true, .addresses = f->addresses, .n_addresses = n_addresses,
 	    .has_address_discards = true,

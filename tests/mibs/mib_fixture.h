@@ -22,7 +22,7 @@ struct mib_fixture {
 	struct hal_layer *layers;
 	struct hal_part *parts; /* a chassis, a module in it, and the ports in that */
 	struct hal_contained *contents;
-	struct hal_inventory inventory;
+	struct hal_structure structure;
 	struct hal_snapshot snapshot;
 	struct sampling_table sampling;
 	struct mib_snapshot mib_snapshot;

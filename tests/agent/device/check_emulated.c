@@ -366,19 +366,19 @@ START_TEST(ports_with_numbers_of_their_own)
 	ck_assert_uint_eq(rig_figure(1, HAL_IN_BCAST_PKTS), 10);
 	ck_assert_uint_eq(rig.hal.samples[0].event.if_index, 70);
 	ck_assert_uint_eq(rig.hal.new_addresses[0].if_index, 70);
-	ck_assert_uint_eq(rig.device->inventory->of_port(rig.device->inventory_ctx, 70), 0);
+	ck_assert_uint_eq(rig.device->modules->of_port(rig.device->modules_ctx, 70), 0);
 }
 END_TEST
 
 START_TEST(chips_are_modules)
 {
-	const struct hal_inventory_ops *ops;
+	const struct hal_modules_ops *ops;
 	struct hal_part part = {0};
 	void *ctx;
 
 	rig_open("stack-26port", NULL, EMULATED_PACE_LOCK_STEP);
-	ops = rig.device->inventory;
-	ctx = rig.device->inventory_ctx;
+	ops = rig.device->modules;
+	ctx = rig.device->modules_ctx;
 	ck_assert_uint_eq(ops->count(ctx), 4 + 7); /* 3 x 8 + 2 ports, four a MAC chip */
 	ck_assert_uint_eq(ops->of_port(ctx, 8), 0);
 	ck_assert_uint_eq(ops->of_port(ctx, 9), 1);

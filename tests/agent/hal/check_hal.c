@@ -287,17 +287,17 @@ START_TEST(layers_show_aggregates)
 
 	fake.ports[0].lag_parent = fake.ports[1].lag_parent = 30;
 	snapshot = fresh_snapshot();
-	ck_assert_uint_eq(snapshot->inventory->n_layers, 5);
-	ck_assert_mem_eq(snapshot->inventory->layers, wanted, sizeof(wanted));
-	ck_assert_uint_eq(snapshot->inventory->layers_changed_mono_us, 0);
+	ck_assert_uint_eq(snapshot->structure->n_layers, 5);
+	ck_assert_mem_eq(snapshot->structure->layers, wanted, sizeof(wanted));
+	ck_assert_uint_eq(snapshot->structure->layers_changed_mono_us, 0);
 	hal_snapshot_release(snapshot);
 	fake.ports[0].lag_parent = 99; /* not served */
 	clock_step_us(&test_clock, 1);
 	hal_report_port_changed(hal, 10);
 	snapshot = fresh_snapshot();
-	ck_assert_uint_eq(snapshot->inventory->layers[0].lower, 10);
-	ck_assert_uint_eq(snapshot->inventory->layers_changed_mono_us, 5000001);
-	ck_assert_uint_eq(snapshot->inventory->parts_changed_mono_us, 0);
+	ck_assert_uint_eq(snapshot->structure->layers[0].lower, 10);
+	ck_assert_uint_eq(snapshot->structure->layers_changed_mono_us, 5000001);
+	ck_assert_uint_eq(snapshot->structure->parts_changed_mono_us, 0);
 	hal_snapshot_release(snapshot);
 }
 END_TEST
@@ -308,42 +308,42 @@ START_TEST(parts_are_in_one_another)
 	static const struct hal_contained wanted[] = {
 	    {1, 2}, {1, 3}, {2, 1020}, {2, 1030}, {3, 1010}};
 	const struct hal_snapshot *snapshot;
-	const struct hal_inventory *inventory;
+	const struct hal_structure *structure;
 
 	fake_add_facets(&fake);
 	snapshot = fresh_snapshot();
-	inventory = snapshot->inventory;
-	ck_assert_uint_eq(inventory->n_parts, 6);
-	ck_assert_uint_eq(inventory->first_port_part, 3);
-	ck_assert_mem_eq(inventory->contents, wanted, sizeof(wanted));
-	ck_assert_str_eq(inventory->parts[2].name, "module-1");
-	ck_assert_str_eq(inventory->parts[5].name, "fake-30");
-	ck_assert_int_eq(inventory->parts[5].class, HAL_PART_PORT);
-	ck_assert_uint_eq(inventory->parts[5].contained_in, 2);
+	structure = snapshot->structure;
+	ck_assert_uint_eq(structure->n_parts, 6);
+	ck_assert_uint_eq(structure->first_port_part, 3);
+	ck_assert_mem_eq(structure->contents, wanted, sizeof(wanted));
+	ck_assert_str_eq(structure->parts[2].name, "module-1");
+	ck_assert_str_eq(structure->parts[5].name, "fake-30");
+	ck_assert_int_eq(structure->parts[5].class, HAL_PART_PORT);
+	ck_assert_uint_eq(structure->parts[5].contained_in, 2);
 	hal_snapshot_release(snapshot);
 }
 END_TEST
 
 /* Snapshots share it; a link's change is no change of it; a port that vanishes is. */
-START_TEST(inventory_is_made_when_ports_change)
+START_TEST(structure_is_made_when_ports_change)
 {
 	const struct hal_snapshot *first = fresh_snapshot(), *second = fresh_snapshot();
 
-	ck_assert_ptr_eq(first->inventory, second->inventory);
+	ck_assert_ptr_eq(first->structure, second->structure);
 	hal_snapshot_release(second);
 	clock_step_us(&test_clock, 1);
 	fake.ports[0].oper_status = EASE_IF_DOWN;
 	hal_report_port_changed(hal, 10);
 	second = fresh_snapshot();
-	ck_assert_uint_eq(second->inventory->parts_changed_mono_us, 0);
+	ck_assert_uint_eq(second->structure->parts_changed_mono_us, 0);
 	hal_snapshot_release(second);
 	fake.n_ports = 2;
 	hal_report_port_changed(hal, 30);
 	second = fresh_snapshot();
-	ck_assert_uint_eq(second->inventory->n_parts, 3);
-	ck_assert_uint_eq(second->inventory->parts_changed_mono_us, 5000001);
-	ck_assert_uint_eq(second->inventory->layers_changed_mono_us, 5000001);
-	ck_assert_uint_eq(first->inventory->n_parts, 4); /* held */
+	ck_assert_uint_eq(second->structure->n_parts, 3);
+	ck_assert_uint_eq(second->structure->parts_changed_mono_us, 5000001);
+	ck_assert_uint_eq(second->structure->layers_changed_mono_us, 5000001);
+	ck_assert_uint_eq(first->structure->n_parts, 4); /* held */
 	hal_snapshot_release(first);
 	hal_snapshot_release(second);
 }
@@ -453,7 +453,7 @@ main(void)
 	tcase_add_test(all, error_sources_have_a_limit);
 	tcase_add_test(all, layers_show_aggregates);
 	tcase_add_test(all, parts_are_in_one_another);
-	tcase_add_test(all, inventory_is_made_when_ports_change);
+	tcase_add_test(all, structure_is_made_when_ports_change);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }

@@ -276,13 +276,13 @@ fake_add_facets(struct fake_device *fake)
 	static const struct hal_energy_ops energy = {.name = "fake", .read = fake_energy};
 	static const struct hal_buffers_ops buffers = {.name = "fake", .read = fake_buffers};
 	static const struct hal_errors_ops errors = {.name = "fake", .lost = fake_errors_lost};
-	static const struct hal_inventory_ops inventory = {
+	static const struct hal_modules_ops modules = {
 	    .count = fake_count_modules, .get = fake_get_module, .of_port = fake_module_of};
 
 	fake->device.energy = &energy;
 	fake->device.buffers = &buffers;
 	fake->device.errors = &errors;
-	fake->device.inventory = &inventory;
+	fake->device.modules = &modules;
 	fake->device.energy_ctx = fake->device.buffers_ctx = fake;
 }
 

@@ -50,7 +50,7 @@ struct fake_device {
 
 void fake_init(struct fake_device *fake, size_t n_ports);
 
-/* Energy, buffers, error sources and an inventory of two modules, which the device has not from the
+/* Energy, buffers, error sources and two modules, which the device has not from the
  * start. */
 void fake_add_facets(struct fake_device *fake);
 

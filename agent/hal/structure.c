@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct inventory {
-	struct hal_inventory view; /* first member: what holders see */
+struct published_structure {
+	struct hal_structure structure; /* first member: what holders see */
 	atomic_uint references;
 	uint64_t port_changes;
 	struct hal_part *parts; /* in one block with what follows */
@@ -20,10 +20,10 @@ struct inventory {
 	struct hal_layer *layers;
 };
 
-static struct inventory *
-inventory_of(const struct hal_inventory *view)
+static struct published_structure *
+published_of(const struct hal_structure *structure)
 {
-	return (struct inventory *)(uintptr_t)view;
+	return (struct published_structure *)(uintptr_t)structure;
 }
 
 /* ---- layers ---- */
@@ -81,9 +81,9 @@ fill_layers(const struct hal_snapshot *s, struct hal_layer *layers)
 static size_t
 n_modules(const struct hal *hal)
 {
-	const struct hal_inventory_ops *ops = hal->device->inventory;
+	const struct hal_modules_ops *ops = hal->device->modules;
 
-	return ops ? ops->count(hal->device->inventory_ctx) : 0;
+	return ops ? ops->count(hal->device->modules_ctx) : 0;
 }
 
 static void
@@ -100,7 +100,7 @@ fill_chassis(const struct hal *hal, struct hal_part *part)
 static void
 fill_module(const struct hal *hal, size_t i, struct hal_part *part)
 {
-	hal->device->inventory->get(hal->device->inventory_ctx, i, part);
+	hal->device->modules->get(hal->device->modules_ctx, i, part);
 	part->index = HAL_PART_INDEX_MODULE + (uint32_t)i;
 	part->contained_in = HAL_PART_INDEX_CHASSIS;
 	part->class = HAL_PART_MODULE;
@@ -110,13 +110,13 @@ fill_module(const struct hal *hal, size_t i, struct hal_part *part)
 static void
 fill_port(const struct hal *hal, const struct hal_port *port, struct hal_part *part)
 {
-	const struct hal_inventory_ops *ops = hal->device->inventory;
+	const struct hal_modules_ops *ops = hal->device->modules;
 
 	part->index = HAL_PART_INDEX_PORT + port->if_index;
 	part->contained_in = HAL_PART_INDEX_CHASSIS;
 	if (ops)
 		part->contained_in = HAL_PART_INDEX_MODULE +
-		    (uint32_t)ops->of_port(hal->device->inventory_ctx, port->if_index);
+		    (uint32_t)ops->of_port(hal->device->modules_ctx, port->if_index);
 	part->class = HAL_PART_PORT;
 	part->position = (int32_t)port->if_index;
 	part->if_index = port->if_index;
@@ -135,33 +135,33 @@ order_contents(const void *a, const void *b)
 }
 
 static void
-fill_contents(struct inventory *inventory, size_t n_parts)
+fill_contents(struct published_structure *published, size_t n_parts)
 {
 	for (size_t i = 1; i < n_parts; i++)
-		inventory->contents[i - 1] = (struct hal_contained){
-		    .parent = inventory->parts[i].contained_in, .child = inventory->parts[i].index};
-	qsort(inventory->contents, n_parts - 1, sizeof(*inventory->contents), order_contents);
+		published->contents[i - 1] = (struct hal_contained){
+		    .parent = published->parts[i].contained_in, .child = published->parts[i].index};
+	qsort(published->contents, n_parts - 1, sizeof(*published->contents), order_contents);
 }
 
 static void
-fill(const struct hal *hal, const struct hal_snapshot *s, struct inventory *inventory)
+fill(const struct hal *hal, const struct hal_snapshot *s, struct published_structure *published)
 {
 	size_t n = 0, modules = n_modules(hal);
 
-	fill_chassis(hal, &inventory->parts[n++]);
+	fill_chassis(hal, &published->parts[n++]);
 	for (size_t i = 0; i < modules; i++)
-		fill_module(hal, i, &inventory->parts[n++]);
-	inventory->view.first_port_part = n;
+		fill_module(hal, i, &published->parts[n++]);
+	published->structure.first_port_part = n;
 	for (size_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].has_connector)
-			fill_port(hal, &s->ports[i], &inventory->parts[n++]);
+			fill_port(hal, &s->ports[i], &published->parts[n++]);
 	}
-	fill_contents(inventory, n);
-	inventory->view.parts = inventory->parts;
-	inventory->view.contents = inventory->contents;
-	inventory->view.n_parts = n;
-	inventory->view.layers = inventory->layers;
-	inventory->view.n_layers = fill_layers(s, inventory->layers);
+	fill_contents(published, n);
+	published->structure.parts = published->parts;
+	published->structure.contents = published->contents;
+	published->structure.n_parts = n;
+	published->structure.layers = published->layers;
+	published->structure.n_layers = fill_layers(s, published->layers);
 }
 
 /* ---- changes ---- */
@@ -176,7 +176,7 @@ parts_differ(const struct hal_part *a, const struct hal_part *b)
 }
 
 static bool
-same_parts(const struct hal_inventory *a, const struct hal_inventory *b)
+same_parts(const struct hal_structure *a, const struct hal_structure *b)
 {
 	if (a->n_parts != b->n_parts)
 		return false;
@@ -188,16 +188,16 @@ same_parts(const struct hal_inventory *a, const struct hal_inventory *b)
 }
 
 static bool
-same_layers(const struct hal_inventory *a, const struct hal_inventory *b)
+same_layers(const struct hal_structure *a, const struct hal_structure *b)
 {
 	return a->n_layers == b->n_layers &&
 	    (a->n_layers == 0 ||
 		memcmp(a->layers, b->layers, a->n_layers * sizeof(*a->layers)) == 0);
 }
 
-/* The first inventory changes nothing. */
+/* The first published changes nothing. */
 static void
-stamp_changes(const struct hal_inventory *old, uint64_t now_us, struct hal_inventory *fresh)
+stamp_changes(const struct hal_structure *old, uint64_t now_us, struct hal_structure *fresh)
 {
 	if (!old)
 		return;
@@ -208,50 +208,50 @@ stamp_changes(const struct hal_inventory *old, uint64_t now_us, struct hal_inven
 
 /* ---- life ---- */
 
-static struct inventory *
+static struct published_structure *
 make(const struct hal *hal, size_t n_ports)
 {
 	size_t n_parts = 1 + n_modules(hal) + n_ports;
 	size_t parts = n_parts * sizeof(struct hal_part);
 	size_t contents = n_parts * sizeof(struct hal_contained);
 	size_t layers = 2 * n_ports * sizeof(struct hal_layer);
-	struct inventory *inventory = calloc(1, sizeof(*inventory) + parts + contents + layers);
+	struct published_structure *published = calloc(1, sizeof(*published) + parts + contents + layers);
 
-	if (!inventory)
+	if (!published)
 		return NULL;
-	inventory->references = 1;
-	inventory->parts = (struct hal_part *)(void *)(inventory + 1);
-	inventory->contents = (struct hal_contained *)(void *)(inventory->parts + n_parts);
-	inventory->layers = (struct hal_layer *)(void *)(inventory->contents + n_parts);
-	return inventory;
+	published->references = 1;
+	published->parts = (struct hal_part *)(void *)(published + 1);
+	published->contents = (struct hal_contained *)(void *)(published->parts + n_parts);
+	published->layers = (struct hal_layer *)(void *)(published->contents + n_parts);
+	return published;
 }
 
 void
-hal_inventory_release(const struct hal_inventory *view)
+hal_structure_release(const struct hal_structure *structure)
 {
-	struct inventory *inventory = inventory_of(view);
+	struct published_structure *published = published_of(structure);
 
-	if (inventory && atomic_fetch_sub(&inventory->references, 1) == 1)
-		free(inventory);
+	if (published && atomic_fetch_sub(&published->references, 1) == 1)
+		free(published);
 }
 
 int
-hal_inventory_hold(struct hal *hal, const struct hal_snapshot *snapshot, uint64_t port_changes,
-    const struct hal_inventory **held)
+hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot, uint64_t port_changes,
+    const struct hal_structure **held)
 {
-	struct inventory *inventory = inventory_of(hal->inventory);
+	struct published_structure *published = published_of(hal->structure);
 
-	if (!inventory || inventory->port_changes != port_changes) {
-		inventory = make(hal, snapshot->n_ports);
-		if (!inventory)
+	if (!published || published->port_changes != port_changes) {
+		published = make(hal, snapshot->n_ports);
+		if (!published)
 			return -ENOMEM;
-		inventory->port_changes = port_changes;
-		fill(hal, snapshot, inventory);
-		stamp_changes(hal->inventory, clock_mono_us(hal->clock), &inventory->view);
-		hal_inventory_release(hal->inventory);
-		hal->inventory = &inventory->view;
+		published->port_changes = port_changes;
+		fill(hal, snapshot, published);
+		stamp_changes(hal->structure, clock_mono_us(hal->clock), &published->structure);
+		hal_structure_release(hal->structure);
+		hal->structure = &published->structure;
 	}
-	atomic_fetch_add(&inventory->references, 1);
-	*held = &inventory->view;
+	atomic_fetch_add(&published->references, 1);
+	*held = &published->structure;
 	return 0;
 }

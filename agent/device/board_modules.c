@@ -1,4 +1,4 @@
-#include "agent/device/board_inventory.h"
+#include "agent/device/board_modules.h"
 
 #include "agent/device/port_numbering.h"
 
@@ -48,12 +48,12 @@ chip_of_port(void *ctx, uint32_t if_index)
 	return (size_t)(chip - board_chip(plan, 0));
 }
 
-static const struct hal_inventory_ops inventory_ops = {
+static const struct hal_modules_ops modules_ops = {
     .count = count_chips, .get = get_chip, .of_port = chip_of_port};
 
 void
-board_inventory_compose(struct board_plan *plan, struct hal_device *device)
+board_modules_compose(struct board_plan *plan, struct hal_device *device)
 {
-	device->inventory = &inventory_ops;
-	device->inventory_ctx = plan;
+	device->modules = &modules_ops;
+	device->modules_ctx = plan;
 }
