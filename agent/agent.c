@@ -89,7 +89,7 @@ on_pack_timer(evutil_socket_t fd, short what, void *ctx)
 }
 
 int
-agent_take_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
+agent_send_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
 {
 	struct agent *agent = ctx;
 

@@ -221,7 +221,7 @@ create_sampling(struct agent *agent)
 		.edge = true,
 	    },
 	};
-	struct sampling_sink sink = {agent, agent_take_sample};
+	struct sampling_sink sink = {agent, agent_send_sample};
 	struct packer_sink out = {agent, agent_push_notification, agent_samples_lost};
 	int rc = packer_create(config->message_octets, &out, &agent->packer);
 	if (rc == 0)

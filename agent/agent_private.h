@@ -66,7 +66,7 @@ struct agent {
 int agent_push_notification(void *agent, const struct ease_notification *notification);
 int agent_push_standard(void *agent, const struct ease_notification *notification);
 void agent_samples_lost(void *agent, uint32_t if_index, unsigned n_samples);
-int agent_take_sample(void *agent, const struct ease_sample *sample,
+int agent_send_sample(void *agent, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);
 void agent_settings_changed(void *agent);
 

@@ -50,7 +50,7 @@ struct loaded_skip {
 	bool partial;  /* its capture is no sample, see skip_draw */
 };
 
-struct port {
+struct sampled_port {
 	uint32_t if_index;
 	bool unsampled; /* it has no skip counter: counted only, and no row of easePortTable */
 	bool absent; /* unplugged: its numbers go on when it comes back */
@@ -60,8 +60,8 @@ struct port {
 	struct skip_stream stream;
 	struct loaded_skip loaded[SKIPS_AHEAD_MAX]; /* in the hardware's order; [0] counts now */
 	unsigned n_loaded;
-	bool counting;	       /* accounted_pkts is in step with the hardware's counter */
-	uint64_t accounted_pkts; /* pool, both directions, that skips drawn so far explain */
+	bool period_end_known;	       /* period_end_pkts is in step with the hardware's counter */
+	uint64_t period_end_pkts; /* pool, both directions, that skips drawn so far explain */
 	uint32_t last_sequence;
 	uint64_t samples, drops, stalls, stalled_pkts;
 	uint64_t cap_period_start_us;
@@ -79,7 +79,7 @@ struct sampling {
 	struct hal *hal;
 	struct sampling_options options;
 	struct sampling_sink sink;
-	struct port *ports; /* sorted by if_index */
+	struct sampled_port *ports; /* sorted by if_index */
 	size_t n_ports;
 	struct published_table *published;
 	pthread_mutex_t publish_lock;
@@ -92,23 +92,23 @@ struct sampling {
 static int
 compare_ports(const void *a, const void *b)
 {
-	uint32_t x = ((const struct port *)a)->if_index, y = ((const struct port *)b)->if_index;
+	uint32_t x = ((const struct sampled_port *)a)->if_index, y = ((const struct sampled_port *)b)->if_index;
 
 	return x < y ? -1 : x > y;
 }
 
-static struct port *
+static struct sampled_port *
 find_known(const struct sampling *s, uint32_t if_index)
 {
-	struct port key = {.if_index = if_index};
+	struct sampled_port key = {.if_index = if_index};
 
 	return s->n_ports ? bsearch(&key, s->ports, s->n_ports, sizeof(key), compare_ports) : NULL;
 }
 
-static struct port *
+static struct sampled_port *
 find_port(const struct sampling *s, uint32_t if_index)
 {
-	struct port *port = find_known(s, if_index);
+	struct sampled_port *port = find_known(s, if_index);
 
 	return port != NULL && !port->absent ? port : NULL;
 }
@@ -134,14 +134,14 @@ default_config(const struct sampling *s, uint32_t if_index)
 static int
 add_port(struct sampling *s, uint32_t if_index)
 {
-	struct port *grown = realloc(s->ports, (s->n_ports + 1) * sizeof(*grown));
-	struct port *port;
+	struct sampled_port *grown = realloc(s->ports, (s->n_ports + 1) * sizeof(*grown));
+	struct sampled_port *port;
 
 	if (grown == NULL)
 		return -ENOMEM;
 	s->ports = grown;
 	port = &grown[s->n_ports++];
-	*port = (struct port){
+	*port = (struct sampled_port){
 	    .if_index = if_index,
 	    .config = default_config(s, if_index),
 	};
@@ -206,21 +206,21 @@ pool_pkts(struct sampling *s, uint32_t if_index)
 /* The counter stands still until the next load. Since every period is K + 1 frames, what the pool
  * grew beyond the periods drawn is exactly what passed unsampled. */
 static void
-account_standstill(struct sampling *s, struct port *port)
+count_stall(struct sampling *s, struct sampled_port *port)
 {
 	uint64_t pool = pool_pkts(s, port->if_index);
 
-	if (port->counting) {
+	if (port->period_end_known) {
 		port->stalls++;
-		if (pool > port->accounted_pkts)
-			port->stalled_pkts += pool - port->accounted_pkts;
+		if (pool > port->period_end_pkts)
+			port->stalled_pkts += pool - port->period_end_pkts;
 	}
-	port->accounted_pkts = pool;
-	port->counting = true;
+	port->period_end_pkts = pool;
+	port->period_end_known = true;
 }
 
 static int
-load_one(struct sampling *s, struct port *port)
+load_one(struct sampling *s, struct sampled_port *port)
 {
 	struct loaded_skip next = {.mean = port->mean_in_force};
 	int rc;
@@ -234,7 +234,7 @@ load_one(struct sampling *s, struct port *port)
 }
 
 static void
-refill(struct sampling *s, struct port *port)
+refill(struct sampling *s, struct sampled_port *port)
 {
 	unsigned depth = hal_skip_depth(s->hal);
 
@@ -243,7 +243,7 @@ refill(struct sampling *s, struct port *port)
 	if (depth > SKIPS_AHEAD_MAX)
 		depth = SKIPS_AHEAD_MAX;
 	if (port->n_loaded == 0)
-		account_standstill(s, port);
+		count_stall(s, port);
 	while (port->n_loaded < depth) {
 		int rc = load_one(s, port);
 
@@ -262,7 +262,7 @@ refill(struct sampling *s, struct port *port)
 /* A port that draws by itself is told the mean in force, or none while its sampling is off. -ENODEV,
  * -EOPNOTSUPP: it takes skips. */
 static int
-set_rate(struct sampling *s, struct port *port)
+set_rate(struct sampling *s, struct sampled_port *port)
 {
 	uint32_t rate = port->config.enabled ? port->mean_in_force : 0;
 	int rc = hal_set_sampling_rate(s->hal, port->if_index, rate);
@@ -277,7 +277,7 @@ set_rate(struct sampling *s, struct port *port)
 }
 
 static void
-begin_sampling(struct sampling *s, struct port *port)
+begin_sampling(struct sampling *s, struct sampled_port *port)
 {
 	set_rate(s, port);
 	if (!port->draws_itself)
@@ -287,10 +287,10 @@ begin_sampling(struct sampling *s, struct port *port)
 /* Skips that the hardware no longer holds: the frames they would have explained are explained by
  * starting the account anew. */
 static void
-forget_loaded(struct port *port)
+discard_loaded_skips(struct sampled_port *port)
 {
 	port->n_loaded = 0;
-	port->counting = false;
+	port->period_end_known = false;
 }
 
 int
@@ -308,14 +308,14 @@ sampling_start(struct sampling *s)
 void
 sampling_on_refill(struct sampling *s, uint32_t if_index)
 {
-	struct port *port = find_port(s, if_index);
+	struct sampled_port *port = find_port(s, if_index);
 
 	if (port == NULL || port->draws_itself)
 		return;
 	/* A full port that asks for more has lost what it held: sampling was restarted. */
 	if (port->n_loaded >= hal_skip_depth(s->hal)) {
 		stat_add(&s->stats, STAT_SKIPS_LOST, 1);
-		forget_loaded(port);
+		discard_loaded_skips(port);
 	}
 	refill(s, port);
 }
@@ -323,7 +323,7 @@ sampling_on_refill(struct sampling *s, uint32_t if_index)
 /* ---- the rate cap ---- */
 
 static void
-restart_cap_period(struct port *port, uint64_t now_us)
+restart_cap_period(struct sampled_port *port, uint64_t now_us)
 {
 	port->cap_period_start_us = now_us;
 	port->in_cap_period = 0;
@@ -333,7 +333,7 @@ restart_cap_period(struct port *port, uint64_t now_us)
  * down to the configured mean. Each sample carries the mean it was drawn with, so estimates stay
  * unbiased through the change. */
 static void
-apply_rate_cap(struct sampling *s, struct port *port, uint64_t now_us)
+apply_rate_cap(struct sampling *s, struct sampled_port *port, uint64_t now_us)
 {
 	uint32_t cap = port->config.max_samples_per_s;
 
@@ -357,7 +357,7 @@ apply_rate_cap(struct sampling *s, struct port *port, uint64_t now_us)
 }
 
 static void
-cap_rate(struct sampling *s, struct port *port, const struct hal_sample_event *event)
+cap_rate(struct sampling *s, struct sampled_port *port, const struct hal_sample_event *event)
 {
 	uint32_t before = port->mean_in_force;
 
@@ -372,7 +372,7 @@ cap_rate(struct sampling *s, struct port *port, const struct hal_sample_event *e
 /* ---- samples ---- */
 
 static void
-send_sample(struct sampling *s, struct port *port, const struct loaded_skip *drawn,
+send_sample(struct sampling *s, struct sampled_port *port, const struct loaded_skip *drawn,
     const struct hal_sample_event *event)
 {
 	struct ease_snapshot snapshot;
@@ -410,7 +410,7 @@ send_sample(struct sampling *s, struct port *port, const struct loaded_skip *dra
 /* What the sample was drawn with. A port that draws by itself does not tell how many frames it let
  * pass: the mean stands for it. */
 static bool
-take_drawn(struct port *port, const struct hal_sample_event *event, struct loaded_skip *drawn)
+pop_drawn_skip(struct sampled_port *port, const struct hal_sample_event *event, struct loaded_skip *drawn)
 {
 	if (event->rate > 0) {
 		*drawn = (struct loaded_skip){.skip = event->rate - 1, .mean = event->rate};
@@ -420,17 +420,17 @@ take_drawn(struct port *port, const struct hal_sample_event *event, struct loade
 		return false;
 	*drawn = port->loaded[0];
 	memmove(&port->loaded[0], &port->loaded[1], --port->n_loaded * sizeof(*drawn));
-	port->accounted_pkts += (uint64_t)drawn->skip + 1;
+	port->period_end_pkts += (uint64_t)drawn->skip + 1;
 	return true;
 }
 
 void
 sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
 {
-	struct port *port = find_port(s, event->if_index);
+	struct sampled_port *port = find_port(s, event->if_index);
 	struct loaded_skip drawn;
 
-	if (port == NULL || !take_drawn(port, event, &drawn)) {
+	if (port == NULL || !pop_drawn_skip(port, event, &drawn)) {
 		stat_add(&s->stats, STAT_UNEXPECTED, 1);
 		return;
 	}
@@ -453,7 +453,7 @@ sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
 void
 sampling_on_samples_lost(struct sampling *s, uint32_t if_index, uint32_t n)
 {
-	struct port *port = find_port(s, if_index);
+	struct sampled_port *port = find_port(s, if_index);
 
 	if (port == NULL)
 		return;
@@ -464,7 +464,7 @@ sampling_on_samples_lost(struct sampling *s, uint32_t if_index, uint32_t n)
 }
 
 static void
-port_came(struct sampling *s, struct port *port)
+port_came(struct sampling *s, struct sampled_port *port)
 {
 	port->absent = false;
 	if (hal_has_sampling(s->hal))
@@ -474,13 +474,13 @@ port_came(struct sampling *s, struct port *port)
 bool
 sampling_on_port_changed(struct sampling *s, uint32_t if_index)
 {
-	struct port *port = find_known(s, if_index);
+	struct sampled_port *port = find_known(s, if_index);
 	struct hal_port info;
 	bool present = hal_port_info(s->hal, if_index, &info) == 0;
 
 	if (port != NULL && !present && !port->absent) {
 		port->absent = true;
-		forget_loaded(port);
+		discard_loaded_skips(port);
 	}
 	if (!present || (port != NULL && !port->absent))
 		return false;
@@ -493,7 +493,7 @@ sampling_on_port_changed(struct sampling *s, uint32_t if_index)
 void
 sampling_count_drops(struct sampling *s, uint32_t if_index, uint64_t n)
 {
-	struct port *port = find_port(s, if_index);
+	struct sampled_port *port = find_port(s, if_index);
 
 	if (port != NULL)
 		port->drops += n;
@@ -502,7 +502,7 @@ sampling_count_drops(struct sampling *s, uint32_t if_index, uint64_t n)
 bool
 sampling_samples_port(const struct sampling *s, uint32_t if_index)
 {
-	const struct port *port = find_port(s, if_index);
+	const struct sampled_port *port = find_port(s, if_index);
 
 	return hal_has_sampling(s->hal) && port != NULL && !port->unsampled;
 }
@@ -539,7 +539,7 @@ fill_sides(const struct hal_counters *counters, struct ease_snapshot *snapshot)
 int
 sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *snapshot)
 {
-	const struct port *port = find_port(s, if_index);
+	const struct sampled_port *port = find_port(s, if_index);
 	struct hal_counters counters;
 	struct hal_port info;
 	int rc;
@@ -621,7 +621,7 @@ sampling_resources(struct sampling *s, uint32_t if_index, struct ease_resources 
 int
 sampling_state(struct sampling *s, uint32_t if_index, struct ease_state *state)
 {
-	const struct port *port = find_port(s, if_index);
+	const struct sampled_port *port = find_port(s, if_index);
 	struct hal_port info;
 	int rc;
 
@@ -661,7 +661,7 @@ sampling_check_port(const struct sampling_port_config *config)
 int
 sampling_get_port(const struct sampling *s, uint32_t if_index, struct sampling_port_config *config)
 {
-	const struct port *port = find_port(s, if_index);
+	const struct sampled_port *port = find_port(s, if_index);
 
 	if (port == NULL)
 		return -ENODEV;
@@ -671,7 +671,7 @@ sampling_get_port(const struct sampling *s, uint32_t if_index, struct sampling_p
 
 /* What the kernel or the hardware refuses stays as it was before. */
 static int
-change_rate(struct sampling *s, struct port *port, const struct port *before)
+change_rate(struct sampling *s, struct sampled_port *port, const struct sampled_port *before)
 {
 	int rc = set_rate(s, port);
 
@@ -685,7 +685,7 @@ change_rate(struct sampling *s, struct port *port, const struct port *before)
 int
 sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_port_config *config)
 {
-	struct port *port = find_port(s, if_index), before;
+	struct sampled_port *port = find_port(s, if_index), before;
 	bool new_mean, switched;
 
 	if (port == NULL)
@@ -709,7 +709,7 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 	if (new_mean && port->n_loaded > 0)
 		hal_restart_sampling(s->hal, if_index);
 	if (switched) {
-		port->counting = port->n_loaded > 0 && port->counting;
+		port->period_end_known = port->n_loaded > 0 && port->period_end_known;
 		refill(s, port);
 	}
 	return 0;
@@ -718,7 +718,7 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 /* ---- the published table ---- */
 
 static void
-fill_row(const struct sampling *s, const struct port *port, struct sampling_port_row *row)
+fill_row(const struct sampling *s, const struct sampled_port *port, struct sampling_port_row *row)
 {
 	struct hal_port info;
 

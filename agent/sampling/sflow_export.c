@@ -28,7 +28,7 @@ static const struct stat_name stat_names[SFLOW_EXPORT_N_STATS] = {
 };
 
 /* One data source. */
-struct source {
+struct data_source {
 	uint32_t if_index;
 	uint32_t last_sequence; /* of the newest sample that we were given */
 	uint32_t drops;
@@ -42,7 +42,7 @@ struct sflow_export {
 	struct sflow_agent agent;
 	uint64_t start_us; /* monotonic */
 	uint32_t sequence; /* of datagrams */
-	struct source *sources; /* by rising if_index */
+	struct data_source *sources; /* by rising if_index */
 	size_t n_sources;
 	bool open;
 	struct sflow_writer writer;
@@ -148,7 +148,7 @@ sflow_export_stats(const struct sflow_export *e)
 /* ---- sources ---- */
 
 /* The source of that port, made if need be; NULL at the limit. */
-static struct source *
+static struct data_source *
 source_of(struct sflow_export *e, uint32_t if_index)
 {
 	size_t low = 0, high = e->n_sources;
@@ -170,7 +170,7 @@ source_of(struct sflow_export *e, uint32_t if_index)
 	memmove(&e->sources[low + 1], &e->sources[low],
 	    (e->n_sources - low) * sizeof(e->sources[0]));
 	e->n_sources++;
-	e->sources[low] = (struct source){.if_index = if_index};
+	e->sources[low] = (struct data_source){.if_index = if_index};
 	return &e->sources[low];
 }
 
@@ -198,7 +198,7 @@ report_lost(struct sflow_export *e, int error)
 	log_warn_limited("sflow", "datagram to %s not sent: %s", e->options.collector,
 	    strerror(error));
 	for (unsigned i = 0; i < e->n_open_samples; i++) {
-		struct source *source = source_of(e, e->open_samples[i]);
+		struct data_source *source = source_of(e, e->open_samples[i]);
 
 		if (source != NULL)
 			source->drops++;
@@ -272,14 +272,14 @@ add_vlan(const struct ease_sample *s, struct sflow_flow *flow)
 
 /* Numbers given out since the source's last sample that never came here are drops too. */
 static void
-count_missing(struct source *source, uint32_t sequence)
+count_missing(struct data_source *source, uint32_t sequence)
 {
 	source->drops += sequence - source->last_sequence - 1;
 	source->last_sequence = sequence;
 }
 
 static struct sflow_flow
-flow_of(const struct source *source, const struct ease_sample *s,
+flow_of(const struct data_source *source, const struct ease_sample *s,
     const struct ease_snapshot *snapshot)
 {
 	bool in = s->direction == EASE_IN;
@@ -314,7 +314,7 @@ void
 sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot)
 {
-	struct source *source = source_of(e, sample->if_index);
+	struct data_source *source = source_of(e, sample->if_index);
 	struct sflow_flow flow;
 
 	if (source == NULL)
@@ -428,7 +428,7 @@ counters_of(const struct hal_port *port)
 void
 sflow_export_counters(struct sflow_export *e, const struct hal_port *port)
 {
-	struct source *source = source_of(e, port->if_index);
+	struct data_source *source = source_of(e, port->if_index);
 	struct sflow_counters counters = counters_of(port);
 
 	if (source == NULL)
