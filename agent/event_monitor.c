@@ -107,7 +107,8 @@ notify_stalled(struct event_monitor *m, uint32_t if_index)
 }
 
 static void
-check_port(struct event_monitor *m, struct watched_port *port, const struct hal_port *seen, uint64_t stalls)
+check_port(struct event_monitor *m, struct watched_port *port, const struct hal_port *seen,
+    uint64_t stalls)
 {
 	uint64_t episodes = seen->has_buffers ? seen->buffers.pressed_episodes : 0;
 	uint64_t now_us = hal_now_us(m->config.hal);

@@ -29,7 +29,8 @@ void event_monitor_destroy(struct event_monitor *monitor); /* NULL allowed */
 /* Looks at the ports as last published. The first look only takes note. */
 void event_monitor_poll(struct event_monitor *monitor);
 /* hal_listener.error_source: tells the first frame of a source, and each doubling of its count. */
-void event_monitor_error_source(struct event_monitor *monitor, const struct ease_error_source *source);
+void event_monitor_error_source(
+    struct event_monitor *monitor, const struct ease_error_source *source);
 /* Tells the sources that have grown since the last call, so that counts told are not long behind. */
 void event_monitor_notify_sources(struct event_monitor *monitor);
 

@@ -36,7 +36,8 @@ hold_snapshot(void *ctx)
 	snapshot->hal = hal_snapshot_hold(parts->hal);
 	snapshot->sampling = sampling_table_hold(parts->sampling);
 	snapshot->rmon = parts->rmon ? rmon_tables_hold(parts->rmon) : NULL;
-	snapshot->static_addresses = parts->static_addresses ? static_addresses_hold(parts->static_addresses) : NULL;
+	snapshot->static_addresses =
+	    parts->static_addresses ? static_addresses_hold(parts->static_addresses) : NULL;
 	snapshot->system = system_figures(parts);
 	return snapshot;
 }

@@ -182,7 +182,8 @@ send_alarm(void *ctx, const struct rmon_alarm *alarm, bool rising)
 /* ---- life ---- */
 
 int
-standard_monitor_create(const struct standard_monitor_options *options, struct standard_monitor **monitor)
+standard_monitor_create(
+    const struct standard_monitor_options *options, struct standard_monitor **monitor)
 {
 	struct standard_monitor *m = calloc(1, sizeof(*m));
 	struct rmon_options rmon = {

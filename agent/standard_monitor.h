@@ -22,7 +22,8 @@ struct standard_monitor_options {
 	bool default_history;		     /* rows for each port at the first start */
 };
 
-int standard_monitor_create(const struct standard_monitor_options *options, struct standard_monitor **monitor);
+int standard_monitor_create(
+    const struct standard_monitor_options *options, struct standard_monitor **monitor);
 void standard_monitor_destroy(struct standard_monitor *monitor); /* NULL allowed */
 struct rmon *standard_monitor_rmon(struct standard_monitor *monitor);
 
@@ -38,7 +39,11 @@ uint64_t standard_monitor_next_us(const struct standard_monitor *monitor);
 void standard_monitor_run(struct standard_monitor *monitor, uint64_t device_us);
 void standard_monitor_publish(struct standard_monitor *monitor);
 
-enum standard_monitor_stat { STANDARD_MONITOR_STAT_LINK_TRAPS, STANDARD_MONITOR_STAT_TRAPS_LOST, STANDARD_MONITOR_N_STATS };
+enum standard_monitor_stat {
+	STANDARD_MONITOR_STAT_LINK_TRAPS,
+	STANDARD_MONITOR_STAT_TRAPS_LOST,
+	STANDARD_MONITOR_N_STATS
+};
 const struct stat_set *standard_monitor_stats(const struct standard_monitor *monitor);
 
 #endif

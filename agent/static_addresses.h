@@ -15,12 +15,15 @@ struct static_addresses;
 
 /* hal is borrowed. */
 int static_addresses_create(struct hal *hal, struct static_addresses **static_addresses);
-void static_addresses_destroy(struct static_addresses *static_addresses); /* NULL allowed; no table is held any more */
+void static_addresses_destroy(
+    struct static_addresses *static_addresses); /* NULL allowed; no table is held any more */
 struct managed_table *static_addresses_managed(struct static_addresses *static_addresses);
 
 /* Publishes the rows if they have changed. */
 void static_addresses_publish(struct static_addresses *static_addresses);
-const struct mib_static_address_table *static_addresses_hold(struct static_addresses *static_addresses); /* NULL before the first */
-void static_addresses_release(struct static_addresses *static_addresses, const struct mib_static_address_table *table);
+const struct mib_static_address_table *static_addresses_hold(
+    struct static_addresses *static_addresses); /* NULL before the first */
+void static_addresses_release(
+    struct static_addresses *static_addresses, const struct mib_static_address_table *table);
 
 #endif

@@ -149,7 +149,8 @@ const struct mib_table bridge_mib_fdb_table = {
 static size_t
 static_rows(const struct mib_context *context, const void **first)
 {
-	const struct mib_static_address_table *static_addresses = mib_snapshot_of(context)->static_addresses;
+	const struct mib_static_address_table *static_addresses =
+	    mib_snapshot_of(context)->static_addresses;
 
 	if (!static_addresses || static_addresses->n == 0)
 		return 0;

@@ -39,7 +39,8 @@ system_data_age_ms(const struct mib_cell *cell, struct mib_value *value)
 
 	if (!snapshot->hal)
 		return -ENOENT;
-	value->number = now_us > snapshot->hal->mono_us ? (now_us - snapshot->hal->mono_us) / 1000 : 0;
+	value->number =
+	    now_us > snapshot->hal->mono_us ? (now_us - snapshot->hal->mono_us) / 1000 : 0;
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /*
- * Rows of dot1dStaticTable, as agent/static_addresses.h keeps them and mibs/bridge_mib.c shows them.
+ * Rows of dot1dStaticTable, as agent/static_addresses.h keeps them and mibs/bridge_mib.c shows
+ * them.
  */
 #ifndef EASE_MIBS_MIB_STATIC_ADDRESSES_H
 #define EASE_MIBS_MIB_STATIC_ADDRESSES_H

@@ -15,12 +15,12 @@
 #define ROWS_OF(function, member, count)                                                           \
 	static size_t function(const struct mib_context *context, const void **first)              \
 	{                                                                                          \
-		const struct rmon_tables *tables = mib_snapshot_of(context)->rmon;                         \
+		const struct rmon_tables *tables = mib_snapshot_of(context)->rmon;                 \
                                                                                                    \
-		if (!tables)                                                                         \
+		if (!tables)                                                                       \
 			return 0;                                                                  \
-		*first = tables->member;                                                             \
-		return tables->count;                                                                \
+		*first = tables->member;                                                           \
+		return tables->count;                                                              \
 	}
 ROWS_OF(control_rows, controls, n_controls)
 ROWS_OF(bucket_rows, buckets, n_buckets)

@@ -147,7 +147,8 @@ dump_addresses(struct hal *hal, struct hal_published *p)
 	int rc = hal->device->addresses->dump(hal->device->addresses_ctx, add_address, p);
 
 	if (rc == 0 && p->snapshot.n_addresses > 0)
-		qsort(p->addresses, p->snapshot.n_addresses, sizeof(*p->addresses), compare_addresses);
+		qsort(p->addresses, p->snapshot.n_addresses, sizeof(*p->addresses),
+		    compare_addresses);
 	return rc;
 }
 

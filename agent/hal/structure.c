@@ -215,7 +215,8 @@ make(const struct hal *hal, size_t n_ports)
 	size_t parts = n_parts * sizeof(struct hal_part);
 	size_t contents = n_parts * sizeof(struct hal_contained);
 	size_t layers = 2 * n_ports * sizeof(struct hal_layer);
-	struct published_structure *published = calloc(1, sizeof(*published) + parts + contents + layers);
+	struct published_structure *published =
+	    calloc(1, sizeof(*published) + parts + contents + layers);
 
 	if (!published)
 		return NULL;

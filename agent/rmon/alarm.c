@@ -102,7 +102,8 @@ alarm_run(struct rmon *rmon, uint64_t device_us)
 		uint64_t interval_us = running->row.interval_s * 1000000ull;
 
 		if (running->next_us <= device_us) {
-			running->next_us += ((device_us - running->next_us) / interval_us + 1) * interval_us;
+			running->next_us +=
+			    ((device_us - running->next_us) / interval_us + 1) * interval_us;
 			rmon->dirty = true;
 			if (!sample_alarm(rmon, running, fresh))
 				continue;
@@ -180,7 +181,8 @@ stop_alarms(struct rmon *rmon)
 static void
 start_alarm(struct rmon *rmon, const struct rmon_alarm *row, uint64_t device_us)
 {
-	struct running_alarm *running = reallocarray(rmon->running_alarms, rmon->n_running_alarms + 1, sizeof(*running));
+	struct running_alarm *running =
+	    reallocarray(rmon->running_alarms, rmon->n_running_alarms + 1, sizeof(*running));
 
 	if (!running) {
 		log_warn_limited("rmon", "alarm %u: no memory", row->index);
@@ -188,7 +190,8 @@ start_alarm(struct rmon *rmon, const struct rmon_alarm *row, uint64_t device_us)
 	}
 	rmon->running_alarms = running;
 	running += rmon->n_running_alarms;
-	*running = (struct running_alarm){.row = *row, .next_us = device_us + row->interval_s * 1000000ull};
+	*running = (struct running_alarm){
+	    .row = *row, .next_us = device_us + row->interval_s * 1000000ull};
 	if (row->sample_type == RMON_ABSOLUTE || sample_alarm(rmon, running, true))
 		rmon->n_running_alarms++;
 }

@@ -210,13 +210,13 @@ fill_tables(struct rmon *rmon, struct rmon_tables *tables, uint8_t *block)
 	tables->buckets = (struct rmon_bucket *)(void *)block;
 	tables->n_buckets = copy_buckets(rmon, (struct rmon_bucket *)(void *)block);
 	block += tables->n_buckets * sizeof(struct rmon_bucket);
-	tables->events = copy_managed(rmon->managed[MANAGED_EVENT], sizeof(struct rmon_event), &block,
-	    &tables->n_events);
+	tables->events = copy_managed(
+	    rmon->managed[MANAGED_EVENT], sizeof(struct rmon_event), &block, &tables->n_events);
 	tables->logs = (struct rmon_log *)(void *)block;
 	tables->n_logs = copy_logs(rmon, (struct rmon_log *)(void *)block);
 	block += tables->n_logs * sizeof(struct rmon_log);
-	tables->alarms = copy_managed(rmon->managed[MANAGED_ALARM], sizeof(struct rmon_alarm), &block,
-	    &tables->n_alarms);
+	tables->alarms = copy_managed(
+	    rmon->managed[MANAGED_ALARM], sizeof(struct rmon_alarm), &block, &tables->n_alarms);
 	tables->controls = copy_managed(rmon->managed[MANAGED_CONTROL], sizeof(struct rmon_control),
 	    &block, &tables->n_controls);
 }

@@ -145,7 +145,8 @@ void rmon_run(struct rmon *rmon, uint64_t device_us);
 
 /* Publishes if anything has changed. */
 void rmon_publish(struct rmon *rmon);
-const struct rmon_tables *rmon_tables_hold(struct rmon *rmon); /* NULL before the first; any thread */
+const struct rmon_tables *rmon_tables_hold(
+    struct rmon *rmon); /* NULL before the first; any thread */
 void rmon_tables_release(const struct rmon_tables *tables);	   /* NULL allowed */
 
 enum rmon_stat {

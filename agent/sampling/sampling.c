@@ -92,7 +92,8 @@ struct sampling {
 static int
 compare_ports(const void *a, const void *b)
 {
-	uint32_t x = ((const struct sampled_port *)a)->if_index, y = ((const struct sampled_port *)b)->if_index;
+	uint32_t x = ((const struct sampled_port *)a)->if_index,
+		 y = ((const struct sampled_port *)b)->if_index;
 
 	return x < y ? -1 : x > y;
 }
@@ -410,7 +411,8 @@ send_sample(struct sampling *s, struct sampled_port *port, const struct loaded_s
 /* What the sample was drawn with. A port that draws by itself does not tell how many frames it let
  * pass: the mean stands for it. */
 static bool
-pop_drawn_skip(struct sampled_port *port, const struct hal_sample_event *event, struct loaded_skip *drawn)
+pop_drawn_skip(
+    struct sampled_port *port, const struct hal_sample_event *event, struct loaded_skip *drawn)
 {
 	if (event->rate > 0) {
 		*drawn = (struct loaded_skip){.skip = event->rate - 1, .mean = event->rate};

@@ -204,7 +204,8 @@ static void
 close_context(const struct mib_registry *registry, const struct mib_context *context)
 {
 	if (context->snapshot)
-		registry->options.snapshots.release(registry->options.snapshots.ctx, context->snapshot);
+		registry->options.snapshots.release(
+		    registry->options.snapshots.ctx, context->snapshot);
 }
 
 static void
@@ -252,8 +253,9 @@ reserve(const struct binding *b, struct mib_transaction *t, netsnmp_agent_reques
 		size_t n = to_arcs(r->requestvb->name, r->requestvb->name_length, arcs);
 
 		get_value(r->requestvb, &value);
-		error = context.snapshot ? mib_transaction_add(t, b->table, &context, arcs, n, &value)
-				     : MIB_RESOURCE_UNAVAILABLE;
+		error = context.snapshot
+			    ? mib_transaction_add(t, b->table, &context, arcs, n, &value)
+			    : MIB_RESOURCE_UNAVAILABLE;
 		if (error)
 			netsnmp_set_request_error(info, r, (int)error);
 	}

@@ -1,7 +1,7 @@
 /*
  * The table engine: a MIB table is data (struct mib_table: entry OID, typed index, ordered columns,
- * a function that gives the sorted rows of a snapshot) and this one engine serves GET, GETNEXT and the
- * phases of SET for all of them, lists them, and refuses wrong declarations at start.
+ * a function that gives the sorted rows of a snapshot) and this one engine serves GET, GETNEXT and
+ * the phases of SET for all of them, lists them, and refuses wrong declarations at start.
  *
  * Used by mibs/ (which declares tables), by mib_register.c (which binds them to Net-SNMP) and by
  * tests. Knows neither Net-SNMP nor what the rows are. Nothing here blocks, allocates or keeps
@@ -71,7 +71,7 @@ void mib_put_text(struct mib_value *value, const char *text);
 
 /* What a request is answered from. */
 struct mib_context {
-	const void *snapshot;   /* pinned by the caller; what it is, is between rows() and its maker */
+	const void *snapshot;	 /* held by the caller; rows() knows its type */
 	uint64_t mono_us;	 /* the agent's monotonic time now */
 	int64_t uptime_start_us; /* the agent's monotonic time when the master's sysUpTime was 0 */
 };
@@ -260,8 +260,8 @@ enum mib_error mib_transaction_undo(struct mib_transaction *t, const struct mib_
  * one its range (of a string: of its octets), separated by tabs: what --list-objects shows and the module's text is compared with. */
 void mib_list_tables(const struct mib_table *const *tables, size_t n, FILE *out);
 
-/* Where a snapshot comes from. hold pins the newest one (NULL: none yet), release lets it go; both are
- * called on the SNMP thread only and must not wait for a device. */
+/* Where a snapshot comes from. hold pins the newest one (NULL: none yet), release lets it go; both
+ * are called on the SNMP thread only and must not wait for a device. */
 struct mib_snapshot_source {
 	void *ctx;
 	const void *(*hold)(void *ctx);

@@ -1,12 +1,13 @@
 /*
  * The agent's SNMP side: one thread, the sole user of Net-SNMP in this process, that is an AgentX
- * subagent. It registers the tables, answers from snapshots, sends what the notification ring holds,
- * and connects to the master in any order of starting, again within retry_s of the master's
+ * subagent. It registers the tables, answers from snapshots, sends what the notification ring
+ * holds, and connects to the master in any order of starting, again within retry_s of the master's
  * return. A frozen master may hold this thread up for timeout_s, in which it answers nobody; a stop
  * ends that, and nobody else ever waits for it.
  *
- * Life: snmp_agent_create -> snmp_agent_start -> snmp_agent_stop -> snmp_agent_destroy, all from the
- * main thread. Net-SNMP keeps global state: one snmp_agent in a process, and it is started once.
+ * Life: snmp_agent_create -> snmp_agent_start -> snmp_agent_stop -> snmp_agent_destroy, all from
+ * the main thread. Net-SNMP keeps global state: one snmp_agent in a process, and it is started
+ * once.
  */
 #ifndef EASE_AGENT_SNMP_SNMP_AGENT_H
 #define EASE_AGENT_SNMP_SNMP_AGENT_H

@@ -112,8 +112,12 @@ create_standard_monitor(struct agent_rig *rig)
 	memcpy(rig->managed, rmon_managed(standard_monitor_rmon(rig->standard_monitor)),
 	    RMON_N_MANAGED * sizeof(rig->managed[0]));
 	rig->managed[RMON_N_MANAGED] = static_addresses_managed(rig->static_addresses);
-	rig->snapshot_parts = (struct mib_snapshot_parts){.hal = rig->hal, .sampling = rig->sampling,
-	    .rmon = standard_monitor_rmon(rig->standard_monitor), .static_addresses = rig->static_addresses, .ring = rig->ring, .state = &rig->state};
+	rig->snapshot_parts = (struct mib_snapshot_parts){.hal = rig->hal,
+	    .sampling = rig->sampling,
+	    .rmon = standard_monitor_rmon(rig->standard_monitor),
+	    .static_addresses = rig->static_addresses,
+	    .ring = rig->ring,
+	    .state = &rig->state};
 	state_agent_id(&rig->state, rig->snapshot_parts.agent_id);
 	rig->owners = (struct settings_owners){.hal = rig->hal, .sampling = rig->sampling,
 	    .managed = rig->managed, .n_managed = RMON_N_MANAGED + 1};

@@ -107,7 +107,8 @@ expect_same(const char *what)
 static uint64_t
 count_alarms_gone(void)
 {
-	return stat_get(rmon_stats(standard_monitor_rmon(rig.standard_monitor)), RMON_STAT_ALARMS_GONE);
+	return stat_get(
+	    rmon_stats(standard_monitor_rmon(rig.standard_monitor)), RMON_STAT_ALARMS_GONE);
 }
 
 /* What was refused has changed nothing. */

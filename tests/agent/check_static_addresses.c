@@ -57,7 +57,8 @@ add(uint32_t column, uint32_t station, uint32_t receive_port, struct mib_value v
 {
 	const uint32_t oid[] = {1, 3, 6, 1, 2, 1, 17, 5, 1, 1, column, 2, 0, 0, 0, 0, station,
 	    receive_port};
-	struct mib_snapshot snapshot = {.static_addresses = static_addresses_hold(static_addresses)};
+	struct mib_snapshot snapshot = {
+	    .static_addresses = static_addresses_hold(static_addresses)};
 	const struct mib_context context = {.snapshot = &snapshot};
 	enum mib_error error = mib_transaction_add(&t, &bridge_mib_static_table, &context, oid,
 	    sizeof(oid) / sizeof(oid[0]), &value);

@@ -212,7 +212,9 @@ fixture_create(size_t n_ports, size_t n_addresses, struct mib_fixture *f)
 	    .error_sources = f->error_sources,
 	    .n_error_sources = 2 * n_ports};
 	f->sampling = (struct sampling_table){f->rows, n_ports};
-	f->mib_snapshot = (struct mib_snapshot){.hal = &f->snapshot, .sampling = &f->sampling, .rmon = &rmon,
+	f->mib_snapshot = (struct mib_snapshot){.hal = &f->snapshot,
+	    .sampling = &f->sampling,
+	    .rmon = &rmon,
 	    .static_addresses = &static_addresses,
 	    .system = {.agent_id = {1, 2, 3, 4, 5, 6, 7, 8}, .boot = 7, .device_kind = "fixture"}};
 	return 0;

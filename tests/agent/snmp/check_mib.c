@@ -24,7 +24,8 @@ static void
 setup(void)
 {
 	ck_assert_int_eq(fixture_create(PORTS, ADDRESSES, &fixture), 0);
-	context = (struct mib_context){.snapshot = &fixture.mib_snapshot, .mono_us = 100 * 1000000ull,
+	context = (struct mib_context){.snapshot = &fixture.mib_snapshot,
+	    .mono_us = 100 * 1000000ull,
 	    .uptime_start_us = 40 * 1000000ll};
 	fixture.snapshot.mono_us = context.mono_us - 250000;
 }
