@@ -42,7 +42,7 @@ enum store_table {
 enum {
 	STORE_SENDER_TEXT = 64,	 /* IPv6 with scope */
 	STORE_ENGINE_ID_MAX = 32, /* octets, RFC 3411 section 5 */
-	STORE_TRACKER_MAX = 640, /* octets of a tracker, see collector/window/tracker.h */
+	STORE_TRACKER_MAX = 640, /* octets of a tracker, see collector/window/sequence_tracker.h */
 	STORE_KEY_HALF = FRAME_IP_LEN + 3, /* of a conversation: address, port, protocol */
 	/* One being filled, one being written. While the writer is behind, what comes is added up
 	 * in the windows, so that each sum is written once and not once a cut. */

@@ -7,7 +7,7 @@
 #ifndef EASE_COLLECTOR_STORE_PRIVATE_H
 #define EASE_COLLECTOR_STORE_PRIVATE_H
 
-#include "collector/store/fresh.h"
+#include "collector/store/unsettled.h"
 #include "collector/store/store.h"
 #include "collector/store/tables.h"
 #include "collector/store/upkeep.h"

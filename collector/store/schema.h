@@ -82,7 +82,7 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE TABLE window_port(start_us INTEGER NOT NULL, agent INTEGER NOT NULL,"
     " if_index INTEGER NOT NULL, expected INTEGER NOT NULL, received INTEGER NOT NULL,"
     " PRIMARY KEY(start_us, agent, if_index)) WITHOUT ROWID;"
-    /* accounting of a port's boot; tracker is window/tracker.c's memory of sequences */
+    /* accounting of a port's boot; tracker is window/sequence_tracker.c's memory of sequences */
     "CREATE TABLE account(agent INTEGER NOT NULL, boot INTEGER NOT NULL, if_index INTEGER NOT NULL,"
     " expected INTEGER NOT NULL, received INTEGER NOT NULL, duplicates INTEGER NOT NULL,"
     " reordered INTEGER NOT NULL, late INTEGER NOT NULL, agent_drops INTEGER NOT NULL,"
@@ -94,7 +94,7 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE INDEX event_time ON event(time_us);"
     /* the collector's own counters of what it refused or lost, since started_us */
     "CREATE TABLE stat(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
-    /* 2: above a rate only a random one of stands_for samples has a row (window/thinner.h); its
+    /* 2: above a rate only a random one of stands_for samples has a row (window/sample_thinning.h); its
      * weight is mean_skip * stands_for */
     "ALTER TABLE sample ADD COLUMN stands_for INTEGER NOT NULL DEFAULT 1;",
     /* 3: samples of a window that are in no key of a kind because memory or the limit of keys was

@@ -1,5 +1,5 @@
 #include "common/hash.h"
-#include "collector/window/touched.h"
+#include "collector/window/prefault.h"
 #include "collector/window/window_private.h"
 
 #include <errno.h>

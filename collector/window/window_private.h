@@ -1,5 +1,5 @@
 /*
- * What window.c, window_keys.c and window_dump.c share: the tables of windows and of keys.
+ * What window.c, window_keys.c and window_flush.c share: the tables of windows and of keys.
  *
  * A sample is added to its window's totals and, some samples later, to its flow (flows.h): memory
  * that it needs is on its way meanwhile. A flow that leaves is added
@@ -9,7 +9,7 @@
 #ifndef EASE_COLLECTOR_WINDOW_PRIVATE_H
 #define EASE_COLLECTOR_WINDOW_PRIVATE_H
 
-#include "collector/window/flows.h"
+#include "collector/window/flow_cache.h"
 #include "collector/window/window.h"
 
 #define NONE UINT32_MAX

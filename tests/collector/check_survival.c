@@ -4,7 +4,7 @@
  * is whole, nothing counts twice, and what was sent is what is stored and what is said to be lost.
  */
 #include "collector/collector.h"
-#include "tests/collector/books_rig.h"
+#include "tests/collector/accounting_rig.h"
 #include "tests/collector/store/faulty_vfs.h"
 #include "tests/sql.h"
 #include "tests/suite.h"

@@ -3,7 +3,7 @@
  * another or was started late. What was given out before its first word is of no minute, so ranges are
  * complete; the account says that it did not come here; and what is lost from then on shows in both.
  */
-#include "tests/collector/books_rig.h"
+#include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -10,7 +10,7 @@
 #include "collector/report/render.h"
 #include "collector/ship/ship.h"
 #include "common/log.h"
-#include "tests/collector/books_rig.h"
+#include "tests/collector/accounting_rig.h"
 #include "tests/collector/ship/cluster_answers.h"
 #include "tests/collector/ship/cluster_model.h"
 #include "tests/faults/faults.h"

@@ -5,7 +5,7 @@
  */
 #include "collector/store/upkeep.h"
 #include "common/log.h"
-#include "tests/collector/books_rig.h"
+#include "tests/collector/accounting_rig.h"
 #include "tests/faults/faults.h"
 #include "tests/faults/faults_private.h"
 #include "tests/collector/store/faulty_vfs.h"

@@ -1,5 +1,5 @@
 /*
- * Lists by every dimension: the same frames as windows have them (keys by collector/window/kinds.h)
+ * Lists by every dimension: the same frames as windows have them (keys by collector/window/key_kinds.h)
  * and as kept samples must give the same rows, and the rows must say what the frames are.
  */
 #include "tests/collector/report/report_store.h"
@@ -7,7 +7,7 @@
 
 #include "collector/report/protocol_names.h"
 #include "collector/store/schema.h"
-#include "collector/window/kinds.h"
+#include "collector/window/key_kinds.h"
 
 #include <check.h>
 #include <stdio.h>

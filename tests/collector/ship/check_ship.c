@@ -5,7 +5,7 @@
  */
 #include "collector/cluster/http.h"
 #include "collector/ship/ship.h"
-#include "tests/collector/books_rig.h"
+#include "tests/collector/accounting_rig.h"
 #include "tests/collector/ship/cluster_model.h"
 #include "tests/suite.h"
 

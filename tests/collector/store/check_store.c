@@ -2,7 +2,7 @@
  * Books and store together: what is in the file after restarts, repetitions, kill -9 and a file
  * that cannot be written must be what one undisturbed run gives. Read back by plain SQL.
  */
-#include "tests/collector/books_rig.h"
+#include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"
 
 #include <check.h>

@@ -2,9 +2,9 @@
  * True totals by minute and the windows that hold sums: minutes add up to what was counted,
  * interpolation by hand-made cases, sums by an independent addition, limits.
  */
-#include "collector/window/mates.h"
-#include "collector/window/thinner.h"
-#include "collector/window/totals.h"
+#include "collector/window/sample_pairs.h"
+#include "collector/window/sample_thinning.h"
+#include "collector/window/port_totals.h"
 #include "collector/window/window.h"
 #include "tests/suite.h"
 

@@ -1,0 +1,273 @@
+#include "collector/store/unsettled.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A row and where it belongs, in an order that mostly needs no look at the row itself. */
+struct item {
+	uint64_t where; /* kind, minute, agent */
+	uint64_t place; /* ifIndex, direction, octets of both halves, first octet of the key */
+	uint64_t key;	/* the next ones */
+	uint32_t row;
+	uint8_t table; /* enum store_table */
+};
+
+_Static_assert(2 * sizeof(struct item) <= STORE_SORT_OCTETS, "qsort takes as much again");
+
+struct fresh {
+	size_t room;
+	struct item *items;
+	const struct store_batch *batch; /* being written */
+};
+
+static const enum store_table tables[] = {
+    STORE_WINDOWS, STORE_WINDOW_PORTS, STORE_KEYS, STORE_FOLDED};
+
+enum { N_TABLES = sizeof(tables) / sizeof(tables[0]) };
+
+static size_t
+rows_of(const struct store_room room[STORE_N_TABLES])
+{
+	size_t n = 1;
+
+	for (int t = 0; t < N_TABLES; t++)
+		n += room[tables[t]].free + room[tables[t]].kept;
+	return n;
+}
+
+int
+fresh_new(struct fresh **out, const struct store_room room[STORE_N_TABLES])
+{
+	struct fresh *fresh = calloc(1, sizeof(*fresh));
+
+	if (!fresh)
+		return -ENOMEM;
+	fresh->room = rows_of(room);
+	fresh->items = calloc(fresh->room, sizeof(*fresh->items));
+	if (!fresh->items) {
+		free(fresh);
+		return -ENOMEM;
+	}
+	*out = fresh;
+	return 0;
+}
+
+void
+fresh_free(struct fresh *fresh)
+{
+	if (!fresh)
+		return;
+	free(fresh->items);
+	free(fresh);
+}
+
+/* Rows as entries of packs */
+
+static const void *
+row_of(const struct fresh *fresh, const struct item *item)
+{
+	static const size_t octets[STORE_N_TABLES] = {
+	    [STORE_WINDOWS] = sizeof(struct store_window),
+	    [STORE_WINDOW_PORTS] = sizeof(struct store_window_port),
+	    [STORE_KEYS] = sizeof(struct store_key),
+	    [STORE_FOLDED] = sizeof(struct store_folded),
+	};
+	const char *items = fresh->batch->rows[item->table].items;
+
+	return items + item->row * octets[item->table];
+}
+
+static void
+put_common(double *values, const struct store_sums *s, const struct store_pairs *any)
+{
+	values[PACK_N] = (double)s->n;
+	values[PACK_W] = s->w;
+	values[PACK_W2] = s->w2;
+	values[PACK_WB] = s->wb;
+	values[PACK_WB2] = s->wb2;
+	values[PACK_W2B2] = s->w2b2;
+	values[PACK_ANY_PKTS] = (double)any->pkts;
+	values[PACK_ANY_OCTETS] = (double)any->octets;
+}
+
+static struct pack_key
+window_entry(const struct store_window *w, double *values)
+{
+	put_common(values, &w->sums, &w->any);
+	values[PACK_POOL_PKTS] = (double)w->pool_pkts;
+	values[PACK_POOL_OCTETS] = (double)w->pool_octets;
+	return pack_key_of(w->agent, w->if_index, w->direction, NULL, 0, NULL, 0);
+}
+
+static struct pack_key
+port_entry(const struct store_window_port *p, double *values)
+{
+	values[PACK_EXPECTED] = (double)p->expected;
+	values[PACK_RECEIVED] = (double)p->received;
+	return pack_key_of(p->agent, p->if_index, EASE_IN, NULL, 0, NULL, 0);
+}
+
+static struct pack_key
+key_entry(const struct store_key *k, double *values)
+{
+	put_common(values, &k->sums, &k->any);
+	values[PACK_SAME_PKTS] = (double)k->same.pkts;
+	values[PACK_SAME_OCTETS] = (double)k->same.octets;
+	values[PACK_SAME1_PKTS] = (double)k->same1.pkts;
+	values[PACK_SAME1_OCTETS] = (double)k->same1.octets;
+	values[PACK_SAME2_PKTS] = (double)k->same2.pkts;
+	values[PACK_SAME2_OCTETS] = (double)k->same2.octets;
+	return pack_key_of(k->agent, k->if_index, k->direction, k->key1, k->key1_octets, k->key2,
+	    k->key2_octets);
+}
+
+static struct pack_key
+folded_entry(const struct store_folded *f, double *values)
+{
+	values[PACK_N] = (double)f->n;
+	values[PACK_MOST_N] = (double)f->most_n;
+	return pack_key_of(f->agent, f->if_index, f->direction, NULL, 0, NULL, 0);
+}
+
+static struct pack_key
+entry_of(const struct fresh *fresh, const struct item *item, double *values)
+{
+	const void *row = row_of(fresh, item);
+
+	memset(values, 0, PACK_COLUMNS * sizeof(*values));
+	switch ((enum store_table)item->table) {
+	case STORE_WINDOWS:
+		return window_entry(row, values);
+	case STORE_WINDOW_PORTS:
+		return port_entry(row, values);
+	case STORE_KEYS:
+		return key_entry(row, values);
+	default:
+		return folded_entry(row, values);
+	}
+}
+
+/* Where a row belongs, from the columns that each of the four has. */
+static struct place
+place_of(const struct fresh *fresh, const struct item *item, int64_t *agent)
+{
+	const void *row = row_of(fresh, item);
+	const struct store_window *w = row;
+	const struct store_window_port *p = row;
+	const struct store_key *k = row;
+	const struct store_folded *f = row;
+
+	switch ((enum store_table)item->table) {
+	case STORE_WINDOWS:
+		*agent = w->agent;
+		return (struct place){LEVEL_FRESH, STORE_PART_TOTALS, w->start_us,
+		    store_shard(w->agent)};
+	case STORE_WINDOW_PORTS:
+		*agent = p->agent;
+		return (struct place){LEVEL_FRESH, STORE_PART_TOTALS, p->start_us,
+		    store_shard(p->agent)};
+	case STORE_KEYS:
+		*agent = k->agent;
+		return (struct place){LEVEL_FRESH, k->kind, k->start_us, store_shard(k->agent)};
+	default:
+		*agent = f->agent;
+		return (struct place){LEVEL_FRESH, STORE_PART_FOLDED + f->kind, f->start_us,
+		    store_shard(f->agent)};
+	}
+}
+
+/* Order */
+
+static uint64_t
+be64_at(const uint8_t *octets)
+{
+	uint64_t v;
+
+	memcpy(&v, octets, sizeof(v));
+	return be64toh(v);
+}
+
+static void
+fill_item(const struct fresh *fresh, struct item *item)
+{
+	double values[PACK_COLUMNS];
+	struct pack_key key = entry_of(fresh, item, values);
+	int64_t agent;
+	struct place place = place_of(fresh, item, &agent);
+
+	item->where = (uint64_t)place.kind << 56 |
+	    (place.start_us / STORE_WINDOW_US & UINT32_MAX) << 24 |
+	    ((uint64_t)agent & 0xffffff);
+	item->place = be64_at(key.octets + 4); /* behind the agent */
+	item->key = be64_at(key.octets + 12);
+}
+
+static int
+compare_items(const void *a, const void *b, void *arg)
+{
+	const struct item *x = a, *y = b;
+	const struct fresh *fresh = arg;
+	double values[PACK_COLUMNS];
+	struct pack_key key_x, key_y;
+
+	if (x->where != y->where)
+		return x->where < y->where ? -1 : 1;
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	key_x = entry_of(fresh, x, values);
+	key_y = entry_of(fresh, y, values);
+	return pack_compare(&key_x, &key_y);
+}
+
+static bool
+is_same_place(const struct place *a, const struct place *b)
+{
+	return a->kind == b->kind && a->start_us == b->start_us && a->shard == b->shard;
+}
+
+static size_t
+gather_items(struct fresh *fresh)
+{
+	size_t n = 0;
+
+	for (int t = 0; t < N_TABLES; t++) {
+		size_t rows = fresh->batch->rows[tables[t]].n;
+
+		for (size_t i = 0; i < rows && n < fresh->room; i++, n++) {
+			fresh->items[n] = (struct item){.row = (uint32_t)i,
+			    .table = (uint8_t)tables[t]};
+			fill_item(fresh, &fresh->items[n]);
+		}
+	}
+	return n;
+}
+
+int
+fresh_write(struct fresh *fresh, struct parts *parts, const struct store_batch *batch)
+{
+	struct place place = {0}, next;
+	size_t n;
+	int r = 0;
+
+	fresh->batch = batch;
+	n = gather_items(fresh);
+	qsort_r(fresh->items, n, sizeof(*fresh->items), compare_items, fresh);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		double values[PACK_COLUMNS];
+		struct pack_key key = entry_of(fresh, &fresh->items[i], values);
+		int64_t agent;
+
+		next = place_of(fresh, &fresh->items[i], &agent);
+		if (i == 0 || !is_same_place(&place, &next)) {
+			if (i > 0)
+				r = parts_end(parts);
+			place = next;
+			parts_begin(parts, &place);
+		}
+		if (r == 0)
+			r = parts_add(parts, &key, values);
+	}
+	return r == 0 && n > 0 ? parts_end(parts) : r;
+}

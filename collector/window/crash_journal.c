@@ -1,0 +1,283 @@
+#include "collector/window/crash_journal.h"
+#include "common/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ROOM	"witness"
+#define DIRECTORY "/dev/shm" /* memory: a page that is being written to a disk would stop us */
+#define PREFIX	"easecapd-"
+
+enum {
+	FILE_MODE = 0600,
+	SLOTS_AT_ONCE = 64, /* 80 KiB, so that few ports take little memory */
+};
+
+/* Sizes stand for the structs' layout within one version of it. */
+#define LAYOUT (1ull << 32 | sizeof(struct witness_slot) << 16 | sizeof(struct witness_header))
+
+static size_t
+mapped_octets(uint64_t slots)
+{
+	return sizeof(struct witness_header) + slots * sizeof(struct witness_slot);
+}
+
+uint64_t
+witness_memory(uint32_t max_slots)
+{
+	return mapped_octets(max_slots);
+}
+
+int
+witness_init(struct witness *w, uint32_t max_slots)
+{
+	void *at = mmap(NULL, mapped_octets(max_slots), PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	*w = (struct witness){.fd = -1};
+	if (at == MAP_FAILED)
+		return -ENOMEM;
+	w->max_slots = max_slots;
+	w->header = at;
+	w->slots = (struct witness_slot *)(w->header + 1);
+	return 0;
+}
+
+void
+witness_free(struct witness *w)
+{
+	if (w->header)
+		munmap(w->header, mapped_octets(w->max_slots));
+	if (w->fd >= 0)
+		close(w->fd);
+	*w = (struct witness){.fd = -1};
+}
+
+/* Shared memory is full: an access beyond what it gave would be a SIGBUS. */
+static void
+go_private_from(struct witness *w, size_t octets)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t from = (octets + page - 1) / page * page, to = mapped_octets(w->max_slots);
+
+	log_warn(ROOM, DIRECTORY " is full: after a crash, losses of ports beyond the first %u "
+				 "count as lost on the way", w->backed / 2);
+	if (from < to)
+		mmap((char *)w->header + from, to - from, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	w->backed = w->max_slots;
+}
+
+static void
+back_slots(struct witness *w, uint32_t n)
+{
+	size_t have = mapped_octets(w->backed), need;
+
+	n = (n + SLOTS_AT_ONCE - 1) / SLOTS_AT_ONCE * SLOTS_AT_ONCE;
+	if (n > w->max_slots)
+		n = w->max_slots;
+	need = mapped_octets(n);
+	if (w->fd >= 0 && posix_fallocate(w->fd, (off_t)have, (off_t)(need - have)) != 0) {
+		go_private_from(w, have);
+		return;
+	}
+	w->backed = n;
+	w->header->n_slots = n;
+}
+
+struct witness_slot *
+witness_slot(struct witness *w, uint32_t i)
+{
+	if (i >= w->backed)
+		back_slots(w, i + 1);
+	return &w->slots[i];
+}
+
+/* Sharing */
+
+/* Opens what stands there under that name if it is ours and no other process has it. */
+static int
+open_ours(const char *path, int *fd)
+{
+	struct stat st;
+	int r = 0;
+
+	*fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (*fd < 0)
+		return -errno;
+	if (fstat(*fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		r = -EPERM;
+	else if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
+		r = -EBUSY;
+	if (r < 0)
+		close(*fd);
+	return r;
+}
+
+static bool
+read_header(int fd, struct witness_header *header)
+{
+	struct stat st;
+
+	return pread(fd, header, sizeof(*header), 0) == (ssize_t)sizeof(*header) &&
+	    header->layout == LAYOUT && fstat(fd, &st) == 0 && header->n_slots <= UINT32_MAX &&
+	    mapped_octets(header->n_slots) <= (uint64_t)st.st_size;
+}
+
+static int
+read_past(int fd, int64_t store_id, struct witness_past *past)
+{
+	struct witness_header header;
+	size_t octets;
+
+	if (!read_header(fd, &header) || header.store_id != (uint64_t)store_id)
+		return -EBADMSG;
+	octets = header.n_slots * sizeof(*past->slots);
+	past->slots = malloc(octets + 1);
+	if (!past->slots)
+		return -ENOMEM;
+	if (pread(fd, past->slots, octets, sizeof(header)) != (ssize_t)octets)
+		return -EIO;
+	past->crashed = true;
+	past->n_slots = header.n_slots;
+	past->last_received_us = header.last_received_us;
+	return 0;
+}
+
+static bool
+is_orphan(const char *path)
+{
+	struct witness_header header;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool whole = fd >= 0 && read_header(fd, &header) &&
+	    memchr(header.store, '\0', sizeof(header.store));
+
+	if (fd >= 0)
+		close(fd);
+	return whole && access(header.store, F_OK) < 0 && errno == ENOENT;
+}
+
+/* Of stores that were removed after a crash nobody will ask. Others are left unlocked: a collector
+ * that starts now may be after one. */
+static void
+remove_if_orphan(const char *path)
+{
+	int fd;
+
+	if (!is_orphan(path) || open_ours(path, &fd) < 0)
+		return;
+	unlink(path);
+	close(fd);
+}
+
+static void
+remove_orphans(void)
+{
+	DIR *directory = opendir(DIRECTORY);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)) != NULL) {
+		char path[sizeof(DIRECTORY) + sizeof(entry->d_name) + 1];
+
+		if (strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1) != 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", DIRECTORY, entry->d_name);
+		remove_if_orphan(path);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+static void
+set_names(struct witness *w, int64_t store_id)
+{
+	snprintf(w->name, sizeof(w->name), "%s/%s%016llx", DIRECTORY, PREFIX,
+	    (unsigned long long)store_id);
+	snprintf(w->new_name, sizeof(w->new_name), "%s.new", w->name);
+}
+
+/* Lays a new file with the slots' contents under them. */
+static int
+move_into_file(struct witness *w)
+{
+	size_t used = mapped_octets(w->backed), all = mapped_octets(w->max_slots);
+	int fd;
+
+	unlink(w->new_name);
+	fd = open(w->new_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || posix_fallocate(fd, 0, (off_t)used) != 0 ||
+	    ftruncate(fd, (off_t)all) < 0 ||
+	    pwrite(fd, w->header, used, 0) != (ssize_t)used ||
+	    mmap(w->header, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+		MAP_FAILED) {
+		unlink(w->new_name);
+		close(fd);
+		return -ENOSPC;
+	}
+	w->fd = fd;
+	return 0;
+}
+
+int
+witness_share(struct witness *w, int64_t store_id, const char *store_path,
+    struct witness_past *past)
+{
+	char *absolute;
+	int fd, r;
+
+	*past = (struct witness_past){0};
+	set_names(w, store_id);
+	remove_orphans();
+	r = open_ours(w->name, &fd);
+	if (r == 0) {
+		if (read_past(fd, store_id, past) < 0)
+			log_warn(ROOM, "%s cannot be read: what came before is not known", w->name);
+		close(fd);
+	}
+	if (r < 0 && r != -ENOENT)
+		return r;
+	w->header->layout = LAYOUT;
+	w->header->store_id = (uint64_t)store_id;
+	w->header->n_slots = w->backed;
+	absolute = realpath(store_path, NULL);
+	snprintf(w->header->store, sizeof(w->header->store), "%s", absolute ? absolute : "/");
+	free(absolute);
+	return move_into_file(w);
+}
+
+int
+witness_publish(struct witness *w)
+{
+	if (w->fd < 0)
+		return 0;
+	return rename(w->new_name, w->name) < 0 ? -errno : 0;
+}
+
+void
+witness_rename(struct witness *w, int64_t store_id)
+{
+	char before[sizeof(w->name)];
+
+	memcpy(before, w->name, sizeof(before));
+	set_names(w, store_id);
+	w->header->store_id = (uint64_t)store_id;
+	if (w->fd >= 0 && rename(before, w->name) < 0)
+		log_warn(ROOM, "%s: %s", w->name, strerror(errno));
+}
+
+void
+witness_remove(struct witness *w)
+{
+	if (w->fd >= 0)
+		unlink(w->name);
+}

@@ -1,0 +1,329 @@
+#include "collector/window/inventory.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM "roster"
+
+_Static_assert((int)TRACKER_SAVED_OCTETS <= (int)STORE_TRACKER_MAX, "raise STORE_TRACKER_MAX");
+
+/* Half empty at the limit. */
+static uint64_t
+buckets_for(uint32_t max_ports)
+{
+	uint64_t n = 16;
+
+	while (n < 2ull * max_ports)
+		n *= 2;
+	return n;
+}
+
+uint64_t
+roster_memory(uint32_t max_agents, uint32_t max_ports)
+{
+	return max_agents * sizeof(struct agent) + max_ports * sizeof(struct port) +
+	    buckets_for(max_ports) * sizeof(uint32_t) + witness_memory(ROSTER_BOOTS * max_ports);
+}
+
+int
+roster_init(struct roster *r, uint32_t max_agents, uint32_t max_ports)
+{
+	*r = (struct roster){
+	    .max_agents = max_agents,
+	    .max_ports = max_ports,
+	    .port_mask = buckets_for(max_ports) - 1,
+	};
+	if (witness_init(&r->witness, ROSTER_BOOTS * max_ports) < 0)
+		return -ENOMEM;
+	r->agents = calloc(max_agents, sizeof(*r->agents));
+	r->ports = calloc(max_ports, sizeof(*r->ports));
+	r->port_buckets = calloc(r->port_mask + 1, sizeof(*r->port_buckets));
+	return r->agents && r->ports && r->port_buckets ? 0 : -ENOMEM;
+}
+
+void
+roster_free(struct roster *r)
+{
+	witness_free(&r->witness);
+	free(r->port_buckets);
+	free(r->ports);
+	free(r->agents);
+}
+
+struct agent *
+roster_find_agent(struct roster *r, const uint8_t *agent_id)
+{
+	for (uint32_t i = 0; i < r->n_agents; i++) {
+		uint32_t at = (r->last_agent + i) % r->n_agents;
+
+		if (memcmp(r->agents[at].row.agent_id, agent_id, EASE_AGENT_ID_LEN) == 0) {
+			r->last_agent = at;
+			return &r->agents[at];
+		}
+	}
+	return NULL;
+}
+
+struct agent *
+roster_agent_by_number(const struct roster *r, int64_t id)
+{
+	uint32_t low = 0, high = r->n_agents;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (r->agents[middle].row.id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->n_agents && r->agents[low].row.id == id ? &r->agents[low] : NULL;
+}
+
+struct agent *
+roster_add_agent(struct roster *r, const struct store_agent *row)
+{
+	struct agent *a;
+
+	if (r->n_agents == r->max_agents)
+		return NULL;
+	a = &r->agents[r->n_agents];
+	*a = (struct agent){.row = *row, .met_boot = row->boot};
+	if (row->id == 0)
+		a->row.id = r->n_agents ? a[-1].row.id + 1 : 1;
+	r->n_agents++;
+	return a;
+}
+
+static uint32_t *
+port_bucket(const struct roster *r, int64_t agent, uint32_t if_index)
+{
+	uint64_t h = ((uint64_t)agent << 32 ^ if_index) * 0x9e3779b97f4a7c15ull;
+
+	for (uint64_t i = h >> 32;; i++) {
+		uint32_t *bucket = &r->port_buckets[i & r->port_mask];
+		const struct port *p = *bucket ? &r->ports[*bucket - 1] : NULL;
+
+		if (!p || (p->agent->row.id == agent && p->if_index == if_index))
+			return bucket;
+	}
+}
+
+struct port *
+roster_port(struct roster *r, struct agent *a, uint32_t if_index)
+{
+	uint32_t *bucket = port_bucket(r, a->row.id, if_index);
+	struct port *p;
+
+	if (*bucket)
+		return &r->ports[*bucket - 1];
+	if (r->n_ports == r->max_ports)
+		return NULL;
+	p = &r->ports[r->n_ports];
+	p->agent = a;
+	p->if_index = if_index;
+	for (uint32_t b = 0; b < ROSTER_BOOTS; b++)
+		p->accounts[b].slot = witness_slot(&r->witness, ROSTER_BOOTS * r->n_ports + b);
+	*bucket = ++r->n_ports;
+	return p;
+}
+
+static struct account *
+open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
+{
+	struct account *a = &p->accounts[at];
+	struct witness_slot *slot = p->accounts[ROSTER_BOOTS - 1].slot;
+
+	if (at == 0)
+		p->accounts[1] = p->accounts[0];
+	*slot = (struct witness_slot){.boot = boot, .if_index = p->if_index};
+	memcpy(slot->agent_id, p->agent->row.agent_id, sizeof(slot->agent_id));
+	*a = (struct account){
+	    .used = true, .boot = boot, .slot = slot, .first_us = first_us, .gap_us = first_us};
+	return a;
+}
+
+struct account *
+roster_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
+    roster_put_away *put_away, void *arg)
+{
+	struct account *newest = &p->accounts[0], *before = &p->accounts[1];
+	int at;
+
+	*made = false;
+	if (newest->used && boot == newest->boot)
+		return newest;
+	if (before->used && boot == before->boot)
+		return before;
+	if (!newest->used || boot > newest->boot)
+		at = 0;
+	else if (!before->used || boot > before->boot)
+		at = 1;
+	else
+		return NULL;
+	if (put_away)
+		put_away(arg, p, before);
+	*made = true;
+	return open_account(p, at, boot, first_us);
+}
+
+void
+roster_lose(struct port *p, uint64_t samples)
+{
+	for (int b = 0; b < ROSTER_BOOTS; b++) {
+		struct account *a = &p->accounts[b];
+		uint64_t n = samples;
+
+		if (!a->used)
+			continue;
+		if (n > a->slot->tracker.received)
+			n = a->slot->tracker.received;
+		a->slot->tracker.received -= n;
+		a->slot->gone.n += n;
+		a->dirty = true;
+		samples -= n;
+	}
+}
+
+void
+roster_untell(struct roster *r)
+{
+	for (uint32_t i = 0; i < r->n_agents; i++)
+		r->agents[i].dirty = true;
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		struct port *p = &r->ports[i];
+
+		for (int b = 0; b < ROSTER_BOOTS; b++) {
+			p->accounts[b].dirty = p->accounts[b].used;
+			p->accounts[b].stored_gone = 0;
+		}
+		p->has_waiting = p->waiting.snapshot.time_us != 0;
+		p->state_untold = p->has_state;
+	}
+}
+
+void
+roster_account_row(const struct port *p, const struct account *a, struct store_account *row)
+{
+	const struct tracker *t = &a->slot->tracker;
+
+	row->agent = p->agent->row.id;
+	row->boot = a->boot;
+	row->if_index = p->if_index;
+	row->expected = tracker_expected(t);
+	row->received = t->received;
+	row->duplicates = t->duplicates;
+	row->reordered = t->reordered;
+	row->late = t->late;
+	row->agent_drops = a->agent_drops;
+	row->stalls = a->stalls;
+	row->stalled_pkts = a->stalled_pkts;
+	row->first_us = a->first_us;
+	row->last_us = a->slot->last_us;
+	row->base_us = a->boot == p->stored_boot ? p->stored_us : 0;
+	row->tracker_octets = TRACKER_SAVED_OCTETS;
+	tracker_save(t, row->tracker);
+}
+
+/* Reading back */
+
+static struct port *
+loaded_port(struct roster *r, int64_t agent, uint32_t if_index)
+{
+	struct agent *a = roster_agent_by_number(r, agent);
+	struct port *p = a ? roster_port(r, a, if_index) : NULL;
+
+	if (!p)
+		log_error(ROOM, "agent %lld ifIndex %u of the store is beyond the limits",
+		    (long long)agent, if_index);
+	return p;
+}
+
+static void
+load_agent(void *arg, const struct store_agent *row)
+{
+	if (!roster_add_agent(arg, row))
+		log_error(ROOM, "agent %lld of the store is beyond the limits", (long long)row->id);
+}
+
+static void
+load_account(void *arg, const struct store_account *row)
+{
+	struct port *p = loaded_port(arg, row->agent, row->if_index);
+	struct account *a;
+	struct tracker *t;
+	bool made;
+
+	if (!p)
+		return;
+	/* rows come by boot, rising */
+	a = roster_account(p, row->boot, row->first_us, &made, NULL, NULL);
+	if (!a)
+		return;
+	t = &a->slot->tracker;
+	a->agent_drops = row->agent_drops;
+	a->stalls = row->stalls;
+	a->stalled_pkts = row->stalled_pkts;
+	a->slot->last_us = a->gap_us = row->last_us;
+	if (tracker_load(t, row->tracker, row->tracker_octets) < 0)
+		log_error(ROOM, "agent %lld boot %u ifIndex %u: the store's memory of its numbers "
+				"is damaged, duplicates may count twice",
+		    (long long)row->agent, row->boot, row->if_index);
+	t->received = row->received;
+	t->duplicates = row->duplicates;
+	t->reordered = row->reordered;
+	t->late = row->late;
+}
+
+static void
+load_gone(void *arg, const struct store_gone *row)
+{
+	struct port *p = loaded_port(arg, row->agent, row->if_index);
+
+	for (int b = 0; p && b < ROSTER_BOOTS; b++) {
+		struct account *a = &p->accounts[b];
+
+		if (a->used && a->boot == row->boot)
+			a->slot->gone.n = a->stored_gone = row->samples;
+	}
+}
+
+static void
+load_counter(void *arg, const struct store_counter *row)
+{
+	struct port *p = loaded_port(arg, row->agent, row->snapshot.if_index);
+
+	if (!p)
+		return;
+	totals_set_base(&p->totals, row->boot, &row->snapshot);
+	p->waiting = *row;
+	p->stored_boot = row->boot;
+	p->stored_us = row->snapshot.time_us;
+}
+
+static void
+load_port(void *arg, const struct store_port *row)
+{
+	struct port *p = loaded_port(arg, row->agent, row->state.if_index);
+
+	if (!p)
+		return;
+	p->has_state = true;
+	p->state_boot = row->boot;
+	p->state = row->state;
+}
+
+struct store_loader
+roster_loader(struct roster *r)
+{
+	return (struct store_loader){
+	    .arg = r,
+	    .agent = load_agent,
+	    .account = load_account,
+	    .gone = load_gone,
+	    .counter = load_counter,
+	    .port = load_port,
+	};
+}

@@ -1,0 +1,147 @@
+#include "collector/window/port_totals.h"
+#include "collector/store/schema.h"
+
+#include <string.h>
+
+void
+totals_set_base(struct totals *t, uint32_t boot, const struct ease_snapshot *s)
+{
+	*t = (struct totals){
+	    .has_base = true,
+	    .boot = boot,
+	    .time_us = s->time_us,
+	    .discontinuity_us = s->discontinuity_us,
+	    .values =
+		{
+		    [TOTALS_IN_PKTS] = s->pool_in_pkts,
+		    [TOTALS_IN_OCTETS] = s->in.octets,
+		    [TOTALS_OUT_PKTS] = s->pool_out_pkts,
+		    [TOTALS_OUT_OCTETS] = s->out.octets,
+		},
+	};
+}
+
+static bool
+none_fell(const struct totals *from, const struct totals *to)
+{
+	for (int i = 0; i < TOTALS_N_VALUES; i++)
+		if (to->values[i] < from->values[i] && from->values[i] != EASE_COUNT_UNKNOWN)
+			return false;
+	return true;
+}
+
+/* A device may begin or cease to count something: then nothing is known to have been added. */
+static uint64_t
+added(const struct totals *from, const struct totals *to, int i)
+{
+	if (from->values[i] == EASE_COUNT_UNKNOWN || to->values[i] == EASE_COUNT_UNKNOWN)
+		return 0;
+	return to->values[i] - from->values[i];
+}
+
+static bool
+none_rose(const struct totals *from, const struct totals *to)
+{
+	return none_fell(to, from);
+}
+
+/* What of a difference belongs to the time before at_us, rounded down: so parts add up. */
+static uint64_t
+share_until(uint64_t difference, const struct totals *from, const struct totals *to, uint64_t at_us)
+{
+	if (at_us >= to->time_us)
+		return difference;
+	return (uint64_t)((unsigned __int128)difference * (at_us - from->time_us) /
+	    (to->time_us - from->time_us));
+}
+
+static void
+spread(const struct totals *from, const struct totals *to, totals_sink *sink, void *arg)
+{
+	uint64_t done[TOTALS_N_VALUES] = {0};
+	uint64_t start = from->time_us - from->time_us % STORE_WINDOW_US;
+
+	do {
+		uint64_t part[TOTALS_N_VALUES];
+
+		for (int i = 0; i < TOTALS_N_VALUES; i++) {
+			uint64_t until = share_until(added(from, to, i), from, to,
+			    start + STORE_WINDOW_US);
+
+			part[i] = until - done[i];
+			done[i] = until;
+		}
+		sink(arg, start, part);
+		start += STORE_WINDOW_US;
+	} while (start < to->time_us);
+}
+
+/* The device's clock was set back, or its time began again: how long the difference took is not
+ * known, so it counts where the device says that it is now. */
+static void
+count_at_end(const struct totals *from, const struct totals *to, totals_sink *sink, void *arg)
+{
+	uint64_t part[TOTALS_N_VALUES];
+
+	for (int i = 0; i < TOTALS_N_VALUES; i++)
+		part[i] = added(from, to, i);
+	sink(arg, to->time_us - to->time_us % STORE_WINDOW_US, part);
+}
+
+/* A new base, from which what comes late is counted backwards. */
+static void
+begin_with(struct totals *t, const struct totals *base)
+{
+	*t = *base;
+	t->first_us = base->time_us;
+	memcpy(t->first, base->values, sizeof(t->first));
+}
+
+/* A snapshot of the base's boot from before the first one that came. */
+static enum totals_verdict
+take_beginning(struct totals *t, const struct totals *s, totals_sink *sink, void *arg)
+{
+	struct totals first = *t;
+
+	first.time_us = t->first_us;
+	memcpy(first.values, t->first, sizeof(first.values));
+	if (s->boot != t->boot || s->discontinuity_us != t->discontinuity_us ||
+	    s->time_us >= first.time_us || first.time_us - s->time_us > TOTALS_GAP_MAX_US ||
+	    !none_fell(s, &first))
+		return TOTALS_OLD;
+	spread(s, &first, sink, arg);
+	t->first_us = s->time_us;
+	memcpy(t->first, s->values, sizeof(t->first));
+	return TOTALS_BEGINNING;
+}
+
+enum totals_verdict
+totals_take(struct totals *t, uint32_t boot, const struct ease_snapshot *s, totals_sink *sink,
+    void *arg)
+{
+	struct totals from = *t, to;
+
+	totals_set_base(&to, boot, s);
+	if (!from.has_base) {
+		begin_with(t, &to);
+		return TOTALS_FIRST;
+	}
+	if (boot < from.boot)
+		return TOTALS_OLD;
+	if (boot == from.boot && to.time_us <= from.time_us && none_rose(&from, &to))
+		return take_beginning(t, &to, sink, arg);
+	begin_with(t, &to);
+	if (to.discontinuity_us != from.discontinuity_us || !none_fell(&from, &to))
+		return TOTALS_RESET;
+	if (to.time_us > from.time_us && to.time_us - from.time_us > TOTALS_GAP_MAX_US)
+		return TOTALS_GAP;
+	if (to.time_us > from.time_us) {
+		t->first_us = from.first_us;
+		memcpy(t->first, from.first, sizeof(t->first));
+		spread(&from, &to, sink, arg);
+	} else {
+		t->first_us = 0; /* times no longer tell what was counted */
+		count_at_end(&from, &to, sink, arg);
+	}
+	return TOTALS_COUNTED;
+}

@@ -1,0 +1,33 @@
+#include "collector/window/prefault.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	HUGE_PAGE = 2 << 20, /* x86-64; arm64 with pages of 4 KiB */
+	CACHE_LINE = 64,
+	/* Below, what is lost by alignment is more than what is gained. */
+	LARGE = 4 * HUGE_PAGE,
+};
+
+void *
+touched_new(size_t n, size_t octets, int fill)
+{
+	size_t whole = n * octets;
+	void *p;
+
+	if (posix_memalign(&p, whole < LARGE ? CACHE_LINE : HUGE_PAGE, whole) != 0)
+		return NULL;
+	if (whole >= LARGE) /* no is an answer too */
+		madvise(p, whole / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+	return memset(p, fill, whole);
+}
+
+size_t
+touched_memory(size_t n, size_t octets)
+{
+	size_t whole = n * octets;
+
+	return whole < LARGE ? whole + CACHE_LINE : whole + HUGE_PAGE;
+}

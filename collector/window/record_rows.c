@@ -1,0 +1,89 @@
+#include "collector/window/record_rows.h"
+
+#include <string.h>
+
+static bool
+add_address(struct store_batch *batch, int64_t agent, const struct ease_record *r)
+{
+	struct store_event *row = store_batch_add(batch, STORE_EVENTS);
+
+	if (!row)
+		return false;
+	row->time_us = r->address.time_us;
+	row->agent = agent;
+	row->boot = r->boot;
+	row->kind = EASE_NOTIFY_NEW_ADDRESS;
+	row->if_index = r->address.if_index;
+	row->has_mac = true;
+	memcpy(row->mac, r->address.mac, sizeof(row->mac));
+	row->vlan = r->address.vlan;
+	return true;
+}
+
+static bool
+add_resources(struct store_batch *batch, int64_t agent, const struct ease_record *r)
+{
+	struct store_resource *row = store_batch_add(batch, STORE_RESOURCES);
+
+	if (!row)
+		return false;
+	*row = (struct store_resource){agent, r->boot, r->resources};
+	return true;
+}
+
+static bool
+add_error_source(struct store_batch *batch, int64_t agent, const struct ease_record *r)
+{
+	struct store_error_source *row = store_batch_add(batch, STORE_ERROR_SOURCES);
+
+	if (!row)
+		return false;
+	*row = (struct store_error_source){agent, r->boot, r->error_source};
+	return true;
+}
+
+bool
+rows_add(struct store_batch *batch, int64_t agent, const struct ease_record *record)
+{
+	switch (record->kind) {
+	case EASE_PART_ADDRESS:
+		return add_address(batch, agent, record);
+	case EASE_PART_RESOURCES:
+		return add_resources(batch, agent, record);
+	case EASE_PART_ERROR_SOURCE:
+		return add_error_source(batch, agent, record);
+	default:
+		return true;
+	}
+}
+
+static void
+fill_inner(struct store_sample *row, const struct ease_sample *s, const struct frame_keys *keys)
+{
+	struct frame_keys inner;
+
+	if (keys->carries == FRAME_NO_TUNNEL ||
+	    !frame_open_innermost_ip(s->header, s->kept_octets, keys, &inner))
+		return;
+	row->inner.ip_version = inner.ip_version;
+	memcpy(row->inner.src_ip, inner.src_ip, sizeof(row->inner.src_ip));
+	memcpy(row->inner.dst_ip, inner.dst_ip, sizeof(row->inner.dst_ip));
+}
+
+bool
+rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
+    const struct ease_sample *sample, const struct frame_keys *keys, uint32_t stands_for)
+{
+	struct store_sample *row = store_batch_add(batch, STORE_SAMPLES);
+
+	if (!row)
+		return false;
+	row->agent = agent;
+	row->boot = boot;
+	row->sample = *sample;
+	row->sample.header = NULL;
+	row->keys = *keys;
+	fill_inner(row, sample, keys);
+	row->stands_for = stands_for;
+	return true;
+}

@@ -1,0 +1,139 @@
+#include "collector/window/sample_pairs.h"
+#include "common/hash.h"
+
+#include <string.h>
+
+/* Odd numbers by which parts of a key are told apart when they are added to one hash. */
+#define SPREAD_PAIR  0x9e3779b1u
+#define SPREAD_PORTS 0x85ebca77u
+#define SPREAD_PROTO 0x27d4eb2fu
+
+static uint32_t
+hash_address(uint64_t seed, uint64_t first, uint64_t second)
+{
+	uint64_t hash = hash_pair(seed, first, second);
+
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+static uint32_t
+hash_mac(uint64_t seed, const uint8_t mac[FRAME_MAC_LEN])
+{
+	uint32_t first;
+	uint16_t second;
+
+	memcpy(&first, mac, sizeof(first));
+	memcpy(&second, mac + sizeof(first), sizeof(second));
+	return hash_address(seed, first, second);
+}
+
+static uint32_t
+hash_ip(uint64_t seed, const uint8_t ip[FRAME_IP_LEN])
+{
+	return hash_address(seed, hash_word_at(ip, 0), hash_word_at(ip, 8));
+}
+
+static void
+fill_pair(uint32_t *feature, size_t kind, uint32_t hash1, uint32_t hash2)
+{
+	feature[MATES_ADDRESS(kind)] = hash1;
+	feature[MATES_ADDRESS(kind) + 1] = hash2;
+	feature[kind] = hash1 + SPREAD_PAIR * hash2;
+}
+
+static void
+fill_ip(uint32_t *feature, uint64_t seed, const struct flow_key *k)
+{
+	fill_pair(feature, KIND_IP_PAIR, hash_ip(seed, k->src_ip), hash_ip(seed, k->dst_ip));
+	if (k->has & FLOW_HAS_IP_PROTO)
+		feature[KIND_CONVERSATION] = feature[KIND_IP_PAIR] + SPREAD_PROTO * k->ip_proto +
+		    SPREAD_PORTS * ((uint32_t)k->src_port << 16 | k->dst_port);
+}
+
+/* Numbers below MATES_MAX are those of mates. */
+static void
+fill_numbers(uint32_t *feature, const struct flow_key *k)
+{
+	if (k->has & FLOW_HAS_VLAN)
+		feature[KIND_VLAN] = MATES_MAX + k->vlan;
+	if (k->has & FLOW_HAS_ETHERTYPE)
+		feature[KIND_ETHERTYPE] = MATES_MAX + k->ethertype;
+	if (k->has & FLOW_HAS_IP_PROTO)
+		feature[KIND_IP_PROTO] = MATES_MAX + k->ip_proto;
+	if (k->has & FLOW_HAS_PORTS)
+		feature[KIND_SERVER_PORT] = MATES_MAX +
+		    ((uint32_t)k->ip_proto << 16 | flow_server_port(k));
+}
+
+void
+mates_fill(struct mate *mate, uint64_t seed, const struct flow_key *k, uint32_t place,
+    const struct ease_sample *s)
+{
+	mate->side = k->window << 1 | (k->direction - 1u);
+	mate->pkts = (float)s->mean_skip;
+	mate->octets = (float)s->mean_skip * (float)s->frame_octets;
+	for (size_t f = 0; f < MATES_ANY; f++)
+		mate->feature[f] = place;
+	mate->feature[MATES_ANY] = 0;
+	if (k->has & FLOW_HAS_MACS)
+		fill_pair(mate->feature, KIND_ETH_PAIR, hash_mac(seed, k->src_mac),
+		    hash_mac(seed, k->dst_mac));
+	if (k->ip_version != 0)
+		fill_ip(mate->feature, seed, k);
+	fill_numbers(mate->feature, k);
+}
+
+/* Four features at once, and none behind a branch. */
+enum { LANES = 4, N_VECTORS = MATES_FEATURES / LANES };
+_Static_assert(MATES_FEATURES % LANES == 0, "features fill vectors");
+typedef int32_t lanes_of_numbers __attribute__((vector_size(4 * LANES)));
+typedef float lanes_of_sums __attribute__((vector_size(4 * LANES)));
+
+static lanes_of_numbers
+features_of(const struct mate *m, size_t vector)
+{
+	lanes_of_numbers v;
+
+	memcpy(&v, &m->feature[vector * LANES], sizeof(v));
+	return v;
+}
+
+/* The number where the mask has ones, 0 elsewhere. */
+static lanes_of_sums
+where(lanes_of_numbers mask, float number)
+{
+	const lanes_of_sums all = {number, number, number, number};
+
+	return (lanes_of_sums)(mask & (lanes_of_numbers)all);
+}
+
+static void
+pair_with_all(struct mate_pairs *pairs, const struct mate *mates, size_t n, size_t i)
+{
+	lanes_of_sums pkts[N_VECTORS] = {0}, octets[N_VECTORS] = {0};
+	const struct mate *of = &mates[i];
+
+	for (size_t j = 0; j < n; j++) {
+		if (j == i || mates[j].side != of->side)
+			continue;
+		for (size_t v = 0; v < N_VECTORS; v++) {
+			lanes_of_numbers same = features_of(of, v) == features_of(&mates[j], v);
+
+			pkts[v] += where(same, mates[j].pkts);
+			octets[v] += where(same, mates[j].octets);
+		}
+	}
+	for (size_t v = 0; v < N_VECTORS; v++) {
+		pkts[v] *= of->pkts;
+		octets[v] *= of->octets;
+	}
+	memcpy(pairs->pkts, pkts, sizeof(pkts));
+	memcpy(pairs->octets, octets, sizeof(octets));
+}
+
+void
+mates_pair(const struct mate *mates, size_t n, struct mate_pairs *pairs)
+{
+	for (size_t i = 0; i < n; i++)
+		pair_with_all(&pairs[i], mates, n, i);
+}

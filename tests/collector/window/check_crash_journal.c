@@ -1,0 +1,236 @@
+/*
+ * The memory that outlives a collector: found again by the same store and by nobody else, whole or not
+ * at all, private where there is no shared memory, and removed when nobody will ask for it.
+ */
+#include "collector/window/crash_journal.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SLOTS = 1000 };
+
+static char store[64]; /* a path that is there */
+static int64_t id;
+
+static void
+make_store(void)
+{
+	strcpy(store, "/tmp/check_crash_journal.XXXXXX");
+	close(mkstemp(store));
+	id = (int64_t)getpid() << 32 | 0x77;
+}
+
+static void
+share(struct witness *w, int64_t store_id, struct witness_past *past, int expected)
+{
+	ck_assert_int_eq(witness_init(w, SLOTS), 0);
+	ck_assert_int_eq(witness_share(w, store_id, store, past), expected);
+	if (expected == 0)
+		ck_assert_int_eq(witness_publish(w), 0);
+}
+
+static void
+fill(struct witness *w, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct witness_slot *slot = witness_slot(w, i);
+
+		slot->if_index = i + 1;
+		tracker_sample(&slot->tracker, i + 1);
+	}
+	w->header->last_received_us = 4711;
+}
+
+START_TEST(what_was_there_is_found_again)
+{
+	struct witness_past past;
+	struct witness_slot *first;
+	struct witness w;
+
+	make_store();
+	ck_assert_int_eq(witness_init(&w, SLOTS), 0);
+	first = witness_slot(&w, 0);
+	first->boot = 7; /* before it is shared */
+	ck_assert_int_eq(witness_share(&w, id, store, &past), 0);
+	ck_assert(!past.crashed);
+	ck_assert_int_eq(witness_publish(&w), 0);
+	ck_assert_ptr_eq(witness_slot(&w, 0), first);
+	ck_assert_uint_eq(first->boot, 7);
+	fill(&w, 700); /* and after: it grows */
+	witness_free(&w); /* as good as a crash */
+
+	share(&w, id + 1, &past, 0); /* another store */
+	ck_assert(!past.crashed);
+	witness_remove(&w);
+	witness_free(&w);
+
+	share(&w, id, &past, 0);
+	ck_assert(past.crashed);
+	ck_assert_uint_ge(past.n_slots, 700);
+	ck_assert_uint_eq(past.last_received_us, 4711);
+	ck_assert_uint_eq(past.slots[0].boot, 7);
+	for (uint32_t i = 0; i < past.n_slots; i++) {
+		ck_assert_uint_eq(past.slots[i].if_index, i < 700 ? i + 1 : 0);
+		ck_assert_uint_eq(past.slots[i].tracker.received, i < 700);
+	}
+	free(past.slots);
+	witness_rename(&w, id + 2); /* its store has begun anew */
+	witness_free(&w);
+
+	share(&w, id, &past, 0);
+	ck_assert(!past.crashed);
+	witness_remove(&w);
+	witness_free(&w);
+	share(&w, id + 2, &past, 0);
+	ck_assert(past.crashed);
+	free(past.slots);
+	witness_remove(&w); /* a clean stop */
+	witness_free(&w);
+	share(&w, id + 2, &past, 0);
+	ck_assert(!past.crashed);
+	witness_remove(&w);
+	witness_free(&w);
+	unlink(store);
+}
+END_TEST
+
+START_TEST(one_process_has_it)
+{
+	struct witness_past past;
+	struct witness w;
+	pid_t child;
+	int status;
+
+	make_store();
+	share(&w, id, &past, 0);
+	child = fork();
+	if (child == 0) {
+		struct witness other;
+
+		witness_init(&other, SLOTS);
+		/* the lock is of the open file, which a child has too: it opens it for itself */
+		_exit(witness_share(&other, id, store, &past) == -EBUSY &&
+			witness_slot(&other, 5) != NULL ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	ck_assert_int_eq(status, 0);
+	witness_remove(&w);
+	witness_free(&w);
+	unlink(store);
+}
+END_TEST
+
+/* Beyond what shared memory gives slots are private: no signal, and the first ones are told. */
+START_TEST(shared_memory_that_is_full)
+{
+	struct witness_past past;
+	struct witness w;
+
+	make_store();
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=200k") < 0) {
+		puts("SKIP shared_memory_that_is_full: no small one can be mounted");
+		unlink(store);
+		return;
+	}
+	share(&w, id, &past, 0);
+	fill(&w, SLOTS);
+	ck_assert_uint_eq(witness_slot(&w, SLOTS - 1)->if_index, SLOTS);
+	witness_free(&w);
+	share(&w, id, &past, 0);
+	ck_assert(past.crashed);
+	ck_assert_uint_gt(past.n_slots, 0);
+	ck_assert_uint_lt(past.n_slots, SLOTS);
+	for (uint32_t i = 0; i < past.n_slots; i++)
+		ck_assert_uint_eq(past.slots[i].if_index, i + 1);
+	free(past.slots);
+	witness_remove(&w);
+	witness_free(&w);
+	unlink(store);
+}
+END_TEST
+
+static void
+write_file(const char *path, const void *octets, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, octets, n), (ssize_t)n);
+	close(fd);
+}
+
+/* A file cut short, of another layout, or that claims more than it has. */
+START_TEST(what_cannot_be_read_is_no_past)
+{
+	struct witness_header header;
+	struct witness_past past;
+	struct witness w;
+	char path[80];
+
+	make_store();
+	share(&w, id, &past, 0);
+	fill(&w, 10);
+	header = *w.header;
+	snprintf(path, sizeof(path), "%s", w.name);
+	witness_free(&w);
+	for (int kind = 0; kind < 3; kind++) {
+		struct witness_header bad = header;
+
+		bad.layout += kind == 1;
+		bad.n_slots += kind == 2 ? 1u << 30 : 0;
+		write_file(path, &bad, kind == 0 ? 100 : sizeof(bad));
+		share(&w, id, &past, 0);
+		ck_assert(!past.crashed);
+		ck_assert_ptr_null(past.slots);
+		witness_free(&w);
+	}
+	unlink(path);
+	unlink(store);
+}
+END_TEST
+
+START_TEST(whose_store_is_gone_is_removed)
+{
+	struct witness_past past;
+	struct witness w, other;
+	char path[80];
+
+	make_store();
+	share(&w, id, &past, 0);
+	snprintf(path, sizeof(path), "%s", w.name);
+	witness_free(&w);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	unlink(store);
+	make_store();
+	share(&other, id + 9, &past, 0);
+	ck_assert_int_lt(access(path, F_OK), 0);
+	witness_remove(&other);
+	witness_free(&other);
+	unlink(store);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("witness");
+	TCase *tc = tcase_create("witness");
+
+	suite_add_tcase(suite, tc);
+	tcase_add_test(tc, what_was_there_is_found_again);
+	tcase_add_test(tc, one_process_has_it);
+	tcase_add_test(tc, shared_memory_that_is_full);
+	tcase_add_test(tc, what_cannot_be_read_is_no_past);
+	tcase_add_test(tc, whose_store_is_gone_is_removed);
+	return suite_run(suite);
+}
