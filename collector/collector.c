@@ -67,8 +67,8 @@ collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLE
 
 	sets[0] = &c->stats;
 	sets[1] = input_stats(c->input);
-	sets[2] = ledger_stats(c->ledger);
-	sets[3] = ledger_window_stats(c->ledger);
+	sets[2] = accounting_stats(c->accounting);
+	sets[3] = accounting_window_stats(c->accounting);
 	sets[4] = c->store ? store_stats(c->store) : &none;
 	sets[5] = input_sflow_stats(c->input);
 	sets[6] = slow_path_stats(c->slow_path);
@@ -139,24 +139,24 @@ take_records(void *arg, const struct ease_record *records, size_t n)
 {
 	struct collector *c = arg;
 
-	ledger_take(c->ledger, c->batch, records, n);
+	accounting_add_records(c->accounting, c->batch, records, n);
 	tap_take(c->tap, records, n);
 }
 
 static uint32_t
 known_boot(void *arg, const uint8_t *agent_id)
 {
-	return ledger_boot(((struct collector *)arg)->ledger, agent_id);
+	return accounting_newest_boot(((struct collector *)arg)->accounting, agent_id);
 }
 
 static bool
 keep_records(void *arg, const struct ease_record *records, size_t n)
 {
 	struct collector *c = arg;
-	uint64_t lost = ledger_lost(c->ledger);
+	uint64_t lost = accounting_lost(c->accounting);
 
 	take_records(c, records, n);
-	return ledger_lost(c->ledger) == lost;
+	return accounting_lost(c->accounting) == lost;
 }
 
 static bool
@@ -164,7 +164,7 @@ keep_event(void *arg, const struct ease_event *event)
 {
 	struct collector *c = arg;
 
-	return ledger_event(c->ledger, c->batch, event);
+	return accounting_add_event(c->accounting, c->batch, event);
 }
 
 /* Addresses were checked when the file was read. */
@@ -281,17 +281,17 @@ collector_go_on(void *arg, const char *what, double done)
 
 /* What the budget allows. 0, or -EINVAL with the reason in error. */
 static int
-choose_limits(const struct collector *c, struct ledger_limits *limits, char *error, size_t error_size)
+choose_limits(const struct collector *c, struct accounting_limits *limits, char *error, size_t error_size)
 {
 	const struct collector_config *config = c->config;
 	uint64_t budget = (uint64_t)config->memory_mib << 20, used;
 
-	*limits = ledger_default_limits;
+	*limits = accounting_default_limits;
 	limits->sample_rows = config->sample_rows;
 	if (limits->ports > config->memory_mib * PORTS_A_MIB)
 		limits->ports = config->memory_mib * PORTS_A_MIB;
 	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + c->options->memory_taken +
-	    input_memory(config->threads) + ledger_memory(limits->agents, limits->ports);
+	    input_memory(config->threads) + accounting_memory(limits->agents, limits->ports);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
 		snprintf(error, error_size, "memory: %u MiB are too few, %llu are taken before the "
 					    "first key", config->memory_mib,
@@ -304,7 +304,7 @@ choose_limits(const struct collector *c, struct ledger_limits *limits, char *err
 
 /* After the slow way, which recalls from the store, too. */
 static int
-open_books(struct collector *c, struct ledger_limits *limits, char *error, size_t error_size)
+open_books(struct collector *c, struct accounting_limits *limits, char *error, size_t error_size)
 {
 	struct store_loader loader;
 	struct store_life life;
@@ -314,23 +314,23 @@ open_books(struct collector *c, struct ledger_limits *limits, char *error, size_
 		return r;
 	if (getrandom(&c->seed, sizeof(c->seed), 0) < 0)
 		log_warn(ROOM, "no random seed: %s", strerror(errno));
-	if (ledger_new(&c->ledger, limits, c->clock, c->seed) < 0) {
+	if (accounting_new(&c->accounting, limits, c->clock, c->seed) < 0) {
 		snprintf(error, error_size, "memory: %u MiB are not there", c->config->memory_mib);
 		return -ENOMEM;
 	}
-	loader = ledger_loader(c->ledger);
+	loader = accounting_loader(c->accounting);
 	loader.slow_path_arg = c->slow_path;
 	loader.engine = recall_engine;
 	loader.event = recall_event;
 	store_get_life(c->store, &life); /* of the file that is read, should it be set aside then */
 	r = store_load(c->store, &loader, error, error_size);
 	if (r == 0)
-		c->had_outage = ledger_recall(c->ledger, &life, &c->outage);
+		c->had_outage = accounting_recover(c->accounting, &life, &c->outage);
 	return r;
 }
 
 static int
-start_threads(struct collector *c, const struct ledger_limits *limits, char *error, size_t error_size)
+start_threads(struct collector *c, const struct accounting_limits *limits, char *error, size_t error_size)
 {
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},
@@ -338,7 +338,7 @@ start_threads(struct collector *c, const struct ledger_limits *limits, char *err
 	};
 	int r;
 
-	ledger_room(limits, room);
+	accounting_room(limits, room);
 	r = input_start(c->input);
 	if (r == 0)
 		r = store_start(c->store, room);
@@ -370,14 +370,14 @@ set_retention(struct collector *c)
 {
 	const struct store_retention retention = collector_retention(c->config);
 
-	store_keep(c->store, &retention);
+	store_set_retention(c->store, &retention);
 }
 
 static int
 open_all(struct collector *c, char *error, size_t error_size)
 {
 	const struct progress progress = {collector_go_on, c};
-	struct ledger_limits limits;
+	struct accounting_limits limits;
 	int r = parse_addresses(c);
 
 	if (r == 0)
@@ -439,7 +439,7 @@ collector_close(struct collector *c)
 	slow_path_close(c->slow_path);
 	tap_close(c->tap);
 	store_close(c->store);
-	ledger_free(c->ledger);
+	accounting_free(c->accounting);
 	if (c->signal_fd >= 0)
 		close(c->signal_fd);
 	free(c->senders);
@@ -514,7 +514,7 @@ notice_renewal(struct collector *c)
 		return;
 	c->renewals = renewals;
 	store_get_life(c->store, &life);
-	ledger_tell_again(c->ledger, life.id);
+	accounting_rewrite_all(c->accounting, life.id);
 	slow_path_mark_engines(c->slow_path);
 	row = store_batch_add(c->batch, STORE_OUTAGES);
 	if (row)
@@ -538,14 +538,14 @@ cut_and_submit(struct collector *c, struct store_batch *next)
 	int r;
 
 	notice_renewal(c);
-	r = ledger_cut(c->ledger, c->batch);
+	r = accounting_flush(c->accounting, c->batch);
 	if (r < 0)
 		return r;
 	add_outage_row(c);
 	input_count_drops(c->input);
 	add_stat_rows(c, c->batch);
 	add_engine_rows(c, c->batch);
-	c->batch->must_last = slow_path_waiting(c->slow_path) > 0;
+	c->batch->durable = slow_path_waiting(c->slow_path) > 0;
 	c->flushed_datagrams = stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS);
 	store_submit(c->store, c->batch);
 	slow_path_submitted(c->slow_path, ++c->submitted);
@@ -683,7 +683,7 @@ collector_stop(struct collector *c)
 	if (store_stop(c->store) < 0)
 		return -EIO;
 	if (r == 0 && store_end_life(c->store) == 0)
-		ledger_forget(c->ledger);
+		accounting_remove_journal(c->accounting);
 	return r;
 }
 

@@ -10,7 +10,7 @@
 #include "collector/progress.h"
 #include "collector/store/store.h"
 #include "collector/tap.h"
-#include "collector/window/ledger.h"
+#include "collector/window/accounting.h"
 
 enum collector_stat_id {
 	COLLECTOR_STAT_FLUSHES_POSTPONED,
@@ -34,7 +34,7 @@ struct collector {
 	struct slow_path *slow_path;
 	uint64_t submitted; /* batches handed to the store */
 	struct input *input;
-	struct ledger *ledger;
+	struct accounting *accounting;
 	struct store *store;
 	struct store_batch *batch; /* being filled */
 	uint64_t next_flush_us;	   /* monotonic */

@@ -79,7 +79,7 @@ take_over(struct collector *c, struct collector_config *fresh)
 		retention = collector_retention(c->config);
 		change_senders(c, senders);
 		r = change_users(c, before, n_before, users);
-		store_keep(c->store, &retention);
+		store_set_retention(c->store, &retention);
 		log_set_most((enum log_level)c->config->log_level);
 		if (c->reloaded)
 			c->reloaded(c->reloaded_arg);

@@ -297,8 +297,8 @@ print_import(const struct collector *collector, const struct import_counts *coun
 	} lines[] = {
 	    {"input.datagrams", "", "notifications and sFlow datagrams"},
 	    {"input.records", "slow_path.records", "parts of these taken"},
-	    {"ledger.samples", "", "samples used"},
-	    {"ledger.duplicates", "", "samples that had come before"},
+	    {"accounting.samples", "", "samples used"},
+	    {"accounting.duplicates", "", "samples that had come before"},
 	    {"slow_path.events", "", "events"},
 	};
 

@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 enum {
-	SFLOW_MAX_AGENTS = 1024, /* as many as the ledger takes */
-	SFLOW_MAX_PORTS = 16384, /* as the ledger; some 300 octets each */
+	SFLOW_MAX_AGENTS = 1024, /* as many as the accounting takes */
+	SFLOW_MAX_PORTS = 16384, /* as the accounting; some 300 octets each */
 };
 
 struct sflow_peer {

@@ -67,10 +67,10 @@ static const struct place {
 	    "v3.not_in_time_window", "v3.decryption", "v3.security_level", "sflow.refused_version",
 	    "sflow.refused_datagram"}, false},
 	{"queue", "datagrams", {"slow_path.queue_full", "inform.full"}, false},
-	{"books", "records", {"ledger.agents_full", "ledger.ports_full", "ledger.old_boot",
-	    "ledger.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.refused_sample",
+	{"books", "records", {"accounting.agents_full", "accounting.ports_full", "accounting.old_boot",
+	    "accounting.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.refused_sample",
 	    "sflow.too_many"}, false},
-	{"store", "rows", {"ledger.lost_store_queue", "ledger.lost_store_rows",
+	{"store", "rows", {"accounting.lost_store_queue", "accounting.lost_store_rows",
 	    "store.lost_rows"}, false},
 	/* of a cluster: not lost, another collector heard them as well */
 	{"counted already", "samples", {"cluster.passed_over"}, true},

@@ -26,14 +26,14 @@ query_load_levels(struct query *query)
 	return query_rows(query, "SELECT minutes, kept_us, done_us FROM level", set_level);
 }
 
-/* The finest level kept at that time; LEVEL_FRESH: none. */
+/* The finest level kept at that time; LEVEL_UNSETTLED: none. */
 static enum store_level_index
 finest_at(const struct query *query, uint64_t time_us)
 {
 	for (int l = LEVEL_1_MIN; l < STORE_N_LEVELS; l++)
 		if (query->levels[l].kept_us <= time_us)
 			return (enum store_level_index)l;
-	return LEVEL_FRESH;
+	return LEVEL_UNSETTLED;
 }
 
 uint64_t
@@ -41,7 +41,7 @@ query_finest_us(const struct query *query, uint64_t from_us)
 {
 	enum store_level_index level = finest_at(query, from_us);
 
-	return store_levels[level == LEVEL_FRESH ? LEVEL_8_D : level].span_us;
+	return store_levels[level == LEVEL_UNSETTLED ? LEVEL_8_D : level].span_us;
 }
 
 /* Where a range may begin that was to begin there. */
@@ -50,7 +50,7 @@ begin_at(const struct query *query, uint64_t from_us)
 {
 	enum store_level_index level = finest_at(query, from_us);
 
-	if (level == LEVEL_FRESH)
+	if (level == LEVEL_UNSETTLED)
 		return query->levels[LEVEL_8_D].kept_us;
 	return store_window_start(from_us, store_levels[level].span_us);
 }
@@ -67,7 +67,7 @@ query_fit_range(struct query *query)
 	if (range->to_us <= range->from_us)
 		return;
 	level = finest_at(query, range->to_us - 1);
-	if (level == LEVEL_1_MIN || level == LEVEL_FRESH)
+	if (level == LEVEL_1_MIN || level == LEVEL_UNSETTLED)
 		return;
 	span_us = store_levels[level].span_us;
 	range->to_us = store_window_start(range->to_us + span_us - 1, span_us);
@@ -175,7 +175,7 @@ static int
 read_file(struct query *query, const struct query_want *want, const struct query_run *runs,
     size_t n_runs, query_body_fn *take, void *arg)
 {
-	const struct query_run fresh = {LEVEL_FRESH, query->range.from_us, query->range.to_us};
+	const struct query_run fresh = {LEVEL_UNSETTLED, query->range.from_us, query->range.to_us};
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT body FROM part WHERE level = ?1 AND"
 	    " kind = ?2 AND start_us >= ?3 AND start_us < ?4 AND shard BETWEEN ?5 AND ?6");
 	int err = stmt ? read_run(query, stmt, &fresh, want->kind, take, arg) : -EIO;

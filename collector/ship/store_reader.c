@@ -220,7 +220,7 @@ list_unit(struct store_reader *s, const struct unit *unit, unsigned kind, struct
 	struct part_list fresh = {0};
 	int r = parts_list(s->parts, &place, unit->start_us + 1, SIZE_MAX, list);
 
-	place.level = LEVEL_FRESH;
+	place.level = LEVEL_UNSETTLED;
 	if (r == 0)
 		r = parts_list(s->parts, &place, unit->start_us + 1, SIZE_MAX, &fresh);
 	if (r == 0 && fresh.n > 0) {

@@ -8,7 +8,7 @@
  * would lose datagrams. What grows with the ports there are is touched as they come. */
 static const struct {
 	size_t octets;
-	bool touched;
+	bool prefault;
 } row_kinds[STORE_N_TABLES] = {
     [STORE_AGENTS] = {sizeof(struct store_agent), false},
     [STORE_PORTS] = {sizeof(struct store_port), false},
@@ -23,7 +23,7 @@ static const struct {
     [STORE_ENGINES] = {sizeof(struct store_engine), false},
     [STORE_RESOURCES] = {sizeof(struct store_resource), false},
     [STORE_ERROR_SOURCES] = {sizeof(struct store_error_source), false},
-    [STORE_GONE] = {sizeof(struct store_gone), false},
+    [STORE_CRASH_LOST] = {sizeof(struct store_crash_lost), false},
     [STORE_OUTAGES] = {sizeof(struct store_outage), false},
     [STORE_STATS] = {sizeof(struct store_stat), false},
 };
@@ -57,7 +57,7 @@ store_batch_init(struct store_batch *batch, const struct store_room room[STORE_N
 			store_batch_free(batch);
 			return -ENOMEM;
 		}
-		if (row_kinds[t].touched) /* not with zeros: malloc would become calloc */
+		if (row_kinds[t].prefault) /* not with zeros: malloc would become calloc */
 			memset(rows->items, 0xff, rows->room * row_kinds[t].octets);
 	}
 	return 0;
@@ -107,7 +107,7 @@ store_batch_clear(struct store_batch *batch)
 {
 	for (int t = 0; t < STORE_N_TABLES; t++)
 		batch->rows[t].n = batch->rows[t].reserved = 0;
-	batch->must_last = false;
+	batch->durable = false;
 }
 
 void

@@ -33,7 +33,7 @@ enum store_table {
 	STORE_ENGINES,
 	STORE_RESOURCES,
 	STORE_ERROR_SOURCES,
-	STORE_GONE,
+	STORE_CRASH_LOST,
 	STORE_OUTAGES,
 	STORE_STATS,
 	STORE_N_TABLES,
@@ -47,7 +47,7 @@ enum {
 	/* One being filled, one being written. While the writer is behind, what comes is added up
 	 * in the windows, so that each sum is written once and not once a cut. */
 	STORE_BATCHES = 2,
-	STORE_SORT_OCTETS = 64, /* for each row that is a sum, see fresh.c */
+	STORE_SORT_OCTETS = 64, /* for each row that is a sum, see unsettled.c */
 };
 
 struct store_agent {
@@ -179,7 +179,7 @@ struct store_error_source {
 };
 
 /* See version 8 in schema.h. */
-struct store_gone {
+struct store_crash_lost {
 	int64_t agent;
 	uint32_t boot;
 	uint32_t if_index;
@@ -213,7 +213,7 @@ struct store_rows {
 
 struct store_batch {
 	struct store_rows rows[STORE_N_TABLES];
-	bool must_last; /* written through to the disk: somebody is told that it is safe */
+	bool durable; /* written through to the disk: somebody is told that it is safe */
 };
 
 /* Octets that batches of this room take, and the store to sort their rows. */

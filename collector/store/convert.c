@@ -122,10 +122,10 @@ add_entry(struct convert *c, const struct source *from, uint64_t start_us, sqlit
 	key = pack_key_of(agent, (uint32_t)sqlite3_column_int64(s, 1),
 	    (uint8_t)sqlite3_column_int(s, 2), sqlite3_column_blob(s, 3), (uint8_t)octets1,
 	    sqlite3_column_blob(s, 4), (uint8_t)octets2);
-	if (place->level != LEVEL_FRESH || place->shard != store_shard(agent)) {
-		if (place->level == LEVEL_FRESH)
+	if (place->level != LEVEL_UNSETTLED || place->shard != store_shard(agent)) {
+		if (place->level == LEVEL_UNSETTLED)
 			r = parts_end(c->parts);
-		*place = (struct place){LEVEL_FRESH, from->kind, start_us, store_shard(agent)};
+		*place = (struct place){LEVEL_UNSETTLED, from->kind, start_us, store_shard(agent)};
 		parts_begin(c->parts, place);
 	}
 	return r == 0 ? parts_add(c->parts, &key, values) : r;
@@ -143,7 +143,7 @@ copy_minute(struct convert *c, const struct source *from, uint64_t start_us)
 	sqlite3_finalize(s);
 	if (r == 0 && code != SQLITE_DONE)
 		return -EIO;
-	return r == 0 && place.level == LEVEL_FRESH ? parts_end(c->parts) : r;
+	return r == 0 && place.level == LEVEL_UNSETTLED ? parts_end(c->parts) : r;
 }
 
 static int
@@ -201,7 +201,7 @@ tell(struct convert *c)
 	done = (double)c->minutes / ((double)c->minutes + (double)left + 1);
 	if (!progress_go_on(c->progress, "packing sums of minutes", done))
 		return -ECANCELED;
-	return upkeep_tell(c->db, "packing", c->minutes, c->minutes + (uint64_t)left,
+	return upkeep_report(c->db, "packing", c->minutes, c->minutes + (uint64_t)left,
 	    c->since_us);
 }
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum store_level_index {
-	LEVEL_FRESH,
+	LEVEL_UNSETTLED,
 	LEVEL_1_MIN,
 	LEVEL_5_MIN,
 	LEVEL_1_H,
@@ -32,7 +32,7 @@ struct store_level {
 };
 
 static const struct store_level store_levels[STORE_N_LEVELS] = {
-    [LEVEL_FRESH] = {"fresh", 0, STORE_WINDOW_US, false, false},
+    [LEVEL_UNSETTLED] = {"unsettled", 0, STORE_WINDOW_US, false, false},
     [LEVEL_1_MIN] = {"1 min", 1, STORE_WINDOW_US, false, false},
     [LEVEL_5_MIN] = {"5 min", 5, 5 * (uint64_t)STORE_WINDOW_US, false, false},
     [LEVEL_1_H] = {"1 h", 60, 60 * (uint64_t)STORE_WINDOW_US, false, false},

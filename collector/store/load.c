@@ -81,14 +81,14 @@ load_account(struct columns *c, const struct store_loader *loader)
 }
 
 static void
-load_gone(struct columns *c, const struct store_loader *loader)
+load_crash_lost(struct columns *c, const struct store_loader *loader)
 {
-	struct store_gone g = {.agent = (int64_t)get_u64(c)};
+	struct store_crash_lost g = {.agent = (int64_t)get_u64(c)};
 
 	g.boot = (uint32_t)get_u64(c);
 	g.if_index = (uint32_t)get_u64(c);
 	g.samples = get_u64(c);
-	loader->gone(loader->arg, &g);
+	loader->crash_lost(loader->arg, &g);
 }
 
 /* SQLite's numbers end before ours do: there stands what a device does not count. */
@@ -184,7 +184,7 @@ static const struct {
      " max(boot) FROM account WHERE agent = g.id AND boot < g.boot), 0)"
      " ORDER BY a.agent, a.boot, a.if_index",
 	load_account},
-    {"SELECT * FROM gone", load_gone},
+    {"SELECT * FROM gone", load_crash_lost},
     {"SELECT c.* FROM (SELECT agent, if_index, max(boot) AS boot, ifnull(base_us, last_us) AS"
      " base_us FROM account GROUP BY agent, if_index) a JOIN counter c ON c.agent = a.agent AND"
      " c.if_index = a.if_index AND c.time_us = (SELECT time_us FROM counter d WHERE"

@@ -53,7 +53,7 @@ read_body(struct merge *m, struct cursor *c, int64_t id)
 }
 
 static void
-tell_damaged(struct merge *m, struct cursor *c)
+report_damaged(struct merge *m, struct cursor *c)
 {
 	m->parts->damaged++;
 	c->reader.n = c->reader.i = 0;
@@ -72,12 +72,12 @@ advance(struct merge *m, struct cursor *c)
 		if (pack_next(&c->reader))
 			return 1;
 		if (c->reader.failed)
-			tell_damaged(m, c);
+			report_damaged(m, c);
 		if (c->next == c->end)
 			return 0;
 		r = read_body(m, c, c->next++->id);
 		if (r == -EBADMSG)
-			tell_damaged(m, c);
+			report_damaged(m, c);
 		else if (r < 0)
 			return r;
 	}

@@ -78,20 +78,20 @@ make_file(struct store *store, char *error, size_t error_size)
 	return 0;
 }
 
-enum store_place
-store_place(const struct store *store)
+enum store_file_state
+store_file_state(const struct store *store)
 {
 	char lock_path[PATH_TEXT];
 	struct stat st, lock, ours;
 	bool there = stat(store->path, &st) == 0;
 
 	if (there && st.st_dev == store->device && st.st_ino == store->inode)
-		return STORE_IN_PLACE;
+		return STORE_FILE_IN_PLACE;
 	snprintf(lock_path, sizeof(lock_path), "%s.lock", store->path);
 	if (there || stat(lock_path, &lock) < 0 || fstat(store->lock_fd, &ours) < 0 ||
 	    lock.st_dev != ours.st_dev || lock.st_ino != ours.st_ino)
-		return STORE_UNCLEAR;
-	return STORE_GONE_AWAY;
+		return STORE_FILE_UNCLEAR;
+	return STORE_FILE_MISSING;
 }
 
 /* What SQLite says */
@@ -249,7 +249,7 @@ read_life(struct store *store, char *error, size_t error_size)
 	    store_number(store->db, "SELECT running FROM life", &running) < 0)
 		return sql_error(store, error, error_size);
 	store->id = id;
-	store->cut_short = running != 0;
+	store->unclean_stop = running != 0;
 	return 0;
 }
 

@@ -22,7 +22,7 @@ struct store {
 	struct progress progress;
 	sqlite3 *db; /* NULL: to be opened again */
 	sqlite3_stmt *statements[STORE_N_TABLES];
-	struct fresh *fresh;
+	struct unsettled *unsettled;
 	struct upkeep upkeep;
 	int lock_fd;
 	bool was_ours; /* a collector had a store here before */
@@ -31,7 +31,7 @@ struct store {
 	_Atomic int64_t id;   /* see store_life */
 	_Atomic uint64_t renewals;
 	enum store_outage_kind renewed_why;
-	bool cut_short;
+	bool unclean_stop;
 	bool started;
 	bool writes_through; /* the database is told to sync each commit */
 	int failures;	     /* in a row, of a kind that opening anew may help */
@@ -77,12 +77,12 @@ int store_begin_anew(struct store *store, enum store_outage_kind why, char *erro
     size_t error_size);
 
 /* What became of the file that is open. */
-enum store_place {
-	STORE_IN_PLACE,
-	STORE_GONE_AWAY, /* moved or removed: its place is empty */
-	STORE_UNCLEAR,	 /* another file is there, or the directory is not: wait */
+enum store_file_state {
+	STORE_FILE_IN_PLACE,
+	STORE_FILE_MISSING, /* moved or removed: its place is empty */
+	STORE_FILE_UNCLEAR,	 /* another file is there, or the directory is not: wait */
 };
-enum store_place store_place(const struct store *store);
+enum store_file_state store_file_state(const struct store *store);
 
 /* Long work tells how far it is, from 0 to 1; false: it is to end where it can go on later. */
 bool store_go_on(const struct store *store, const char *what, double done);

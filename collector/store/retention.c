@@ -41,7 +41,7 @@ static int
 find_now(struct retention *t, struct rollup *r)
 {
 	int64_t slowest = 0;
-	int err = rollup_ask(r, "SELECT min(last_us) FROM agent WHERE last_received_us >="
+	int err = rollup_query(r, "SELECT min(last_us) FROM agent WHERE last_received_us >="
 	    " (SELECT max(last_received_us) FROM agent) - 3600000000", NULL, 0, &slowest, 1);
 
 	t->now_us = r->levels[LEVEL_1_MIN].done_us;
@@ -106,7 +106,7 @@ move_start(struct rollup *r, enum store_level_index level, uint64_t limit_us)
 
 	if (start_us <= r->levels[level].kept_us)
 		return 0;
-	err = rollup_ask(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0", row, 1,
+	err = rollup_query(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0", row, 1,
 	    &oldest, 1);
 	if (err < 0 || (uint64_t)oldest >= start_us)
 		return err < 0 ? err : 0;
@@ -190,7 +190,7 @@ thin_next(struct retention *t, struct rollup *r)
 {
 	const int64_t row[] = {t->agent, t->if_index};
 	int64_t port[2];
-	int found = rollup_ask(r, "SELECT agent, if_index FROM counter WHERE (agent, if_index) >"
+	int found = rollup_query(r, "SELECT agent, if_index FROM counter WHERE (agent, if_index) >"
 	    " (?1, ?2) ORDER BY agent, if_index LIMIT 1", row, 2, port, 2);
 
 	if (found < 0)
@@ -216,7 +216,7 @@ thinned_until(struct rollup *r, enum store_level_index level, uint64_t *from_us)
 
 	*from_us = r->levels[level].thinned_us;
 	if (*from_us == 0)
-		err = rollup_ask(r, "SELECT min(first_us) FROM agent", NULL, 0, &oldest, 1);
+		err = rollup_query(r, "SELECT min(first_us) FROM agent", NULL, 0, &oldest, 1);
 	if (err == 1)
 		*from_us = store_window_start((uint64_t)oldest, store_levels[level].span_us);
 	return err < 0 ? err : 0;
@@ -253,9 +253,9 @@ octets_used(struct rollup *r, uint64_t *octets)
 {
 	int64_t pages = 0, free_pages = 0, page = 0;
 
-	if (rollup_ask(r, "PRAGMA page_count", NULL, 0, &pages, 1) < 0 ||
-	    rollup_ask(r, "PRAGMA freelist_count", NULL, 0, &free_pages, 1) < 0 ||
-	    rollup_ask(r, "PRAGMA page_size", NULL, 0, &page, 1) < 0)
+	if (rollup_query(r, "PRAGMA page_count", NULL, 0, &pages, 1) < 0 ||
+	    rollup_query(r, "PRAGMA freelist_count", NULL, 0, &free_pages, 1) < 0 ||
+	    rollup_query(r, "PRAGMA page_size", NULL, 0, &page, 1) < 0)
 		return -EIO;
 	*octets = (uint64_t)(pages - free_pages) * (uint64_t)page;
 	return 0;
@@ -268,7 +268,7 @@ squeeze_level(struct rollup *r, enum store_level_index level)
 	const int64_t row[] = {store_levels[level].minutes};
 	uint64_t step_us = store_levels[level + 1 < STORE_N_LEVELS ? level + 1 : level].span_us;
 	int64_t oldest = 0;
-	int found = rollup_ask(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0",
+	int found = rollup_query(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0",
 	    row, 1, &oldest, 1);
 	uint64_t start_us = store_window_start((uint64_t)oldest, step_us) + step_us;
 

@@ -20,11 +20,11 @@ enum {
 
 /* What a unit of a kind is made of, in the order in which a window's units are made. */
 enum projection { WHOLE, FIRST_HALF, SECOND_HALF };
-static const struct kind {
+static const struct unit_kind {
 	unsigned kind;
 	unsigned from; /* kind at a level without singles */
 	enum projection projection;
-} kinds[] = {
+} unit_kinds[] = {
     {STORE_PART_TOTALS, STORE_PART_TOTALS, WHOLE},
     {STORE_KEY_ETH_PAIR, STORE_KEY_ETH_PAIR, WHOLE},
     {STORE_KEY_IP_PAIR, STORE_KEY_IP_PAIR, WHOLE},
@@ -49,7 +49,7 @@ static const struct kind {
 };
 
 enum {
-	N_KINDS_ALL = sizeof(kinds) / sizeof(kinds[0]),
+	N_KINDS_ALL = sizeof(unit_kinds) / sizeof(unit_kinds[0]),
 	N_KINDS_WHOLE = N_KINDS_ALL - 4,
 };
 
@@ -79,7 +79,7 @@ rollup_statement(struct rollup *r, const char *sql)
 }
 
 int
-rollup_ask(struct rollup *r, const char *sql, const int64_t *parameters, int n, int64_t *values,
+rollup_query(struct rollup *r, const char *sql, const int64_t *parameters, int n, int64_t *values,
     int n_values)
 {
 	sqlite3_stmt *s = rollup_statement(r, sql);
@@ -129,7 +129,7 @@ rollup_save(struct rollup *r, enum store_level_index level)
 	const int64_t row[] = {store_levels[level].minutes, (int64_t)state->kept_us,
 	    (int64_t)state->done_us, state->kind, state->shard, (int64_t)state->thinned_us};
 
-	return rollup_ask(r, "INSERT OR REPLACE INTO level VALUES(?,?,?,?,?,?)", row, 6, NULL, 0);
+	return rollup_query(r, "INSERT OR REPLACE INTO level VALUES(?,?,?,?,?,?)", row, 6, NULL, 0);
 }
 
 int
@@ -254,22 +254,22 @@ is_made(const struct rollup *r, const struct place *place, unsigned kind_index)
 
 /* Adds fresh chains to a level, where their unit is made already and still kept. */
 static int
-settle_into(struct rollup *r, const struct part_list *list, const struct place *fresh,
+settle_into(struct rollup *r, const struct part_list *list, const struct place *unsettled,
     enum store_level_index level, bool *taken)
 {
-	struct place to = {.level = level, .shard = fresh->shard,
-	    .start_us = store_window_start(fresh->start_us, store_levels[level].span_us)};
+	struct place to = {.level = level, .shard = unsettled->shard,
+	    .start_us = store_window_start(unsettled->start_us, store_levels[level].span_us)};
 	int err = 0;
 
 	if (to.start_us < r->levels[level].kept_us)
 		return 0;
 	*taken = true;
 	for (unsigned k = 0; err == 0 && k < n_kinds(level); k++) {
-		to.kind = kinds[k].kind;
-		if (kinds[k].from != fresh->kind || !store_level_has(level, to.kind) ||
+		to.kind = unit_kinds[k].kind;
+		if (unit_kinds[k].from != unsettled->kind || !store_level_has(level, to.kind) ||
 		    !is_made(r, &to, k))
 			continue;
-		err = copy_list(r, list, kinds[k].projection, &to);
+		err = copy_list(r, list, unit_kinds[k].projection, &to);
 		if (err == 0)
 			err = compact(r, &to);
 	}
@@ -277,14 +277,14 @@ settle_into(struct rollup *r, const struct part_list *list, const struct place *
 }
 
 static int
-settle_unit(struct rollup *r, const struct place *fresh)
+settle_unit(struct rollup *r, const struct place *unsettled)
 {
 	struct part_list list;
 	bool taken = false;
-	int err = parts_list(r->parts, fresh, fresh->start_us + 1, SETTLE_CHAINS, &list);
+	int err = parts_list(r->parts, unsettled, unsettled->start_us + 1, SETTLE_CHAINS, &list);
 
 	for (int l = LEVEL_1_MIN; err == 0 && l < STORE_N_LEVELS; l++)
-		err = settle_into(r, &list, fresh, (enum store_level_index)l, &taken);
+		err = settle_into(r, &list, unsettled, (enum store_level_index)l, &taken);
 	if (err == 0)
 		err = parts_delete(r->parts, &list);
 	r->settled++;
@@ -295,23 +295,23 @@ settle_unit(struct rollup *r, const struct place *fresh)
 
 /* A fresh unit of a window in [from_us, to_us). 1, 0: there is none, -EIO. */
 static int
-find_fresh(struct rollup *r, uint64_t from_us, uint64_t to_us, struct place *place)
+find_unsettled(struct rollup *r, uint64_t from_us, uint64_t to_us, struct place *place)
 {
 	int found = 0;
 
 	for (unsigned i = 0; i < N_KINDS_WHOLE && found == 0 && from_us < to_us; i++) {
-		unsigned k = (r->fresh_kind + i) % N_KINDS_WHOLE;
-		const int64_t range[] = {kinds[k].kind, (int64_t)from_us, (int64_t)to_us};
+		unsigned k = (r->unsettled_kind + i) % N_KINDS_WHOLE;
+		const int64_t range[] = {unit_kinds[k].kind, (int64_t)from_us, (int64_t)to_us};
 		int64_t unit[2] = {0};
 
-		found = rollup_ask(r, "SELECT start_us, shard FROM part WHERE level = 0 AND"
+		found = rollup_query(r, "SELECT start_us, shard FROM part WHERE level = 0 AND"
 		    " kind = ? AND start_us >= ? AND start_us < ? ORDER BY start_us, shard LIMIT 1",
 		    range, 3, unit, 2);
 		if (found != 1)
 			continue;
-		*place = (struct place){LEVEL_FRESH, kinds[k].kind, (uint64_t)unit[0],
+		*place = (struct place){LEVEL_UNSETTLED, unit_kinds[k].kind, (uint64_t)unit[0],
 		    (uint32_t)unit[1]};
-		r->fresh_kind = k;
+		r->unsettled_kind = k;
 	}
 	return found;
 }
@@ -322,7 +322,7 @@ settled_until(struct rollup *r, uint64_t now_us, uint64_t *until_us)
 {
 	const uint64_t wait_us = SETTLE_AFTER_WINDOWS * (uint64_t)STORE_WINDOW_US;
 	int64_t newest = 0;
-	int err = rollup_ask(r, "SELECT max(start_us) FROM part WHERE level = 0 AND kind = 0",
+	int err = rollup_query(r, "SELECT max(start_us) FROM part WHERE level = 0 AND kind = 0",
 	    NULL, 0, &newest, 1);
 
 	if ((uint64_t)newest > now_us)
@@ -337,16 +337,16 @@ static int
 settle(struct rollup *r, uint64_t now_us)
 {
 	const uint64_t ahead_us = now_us + AHEAD_WINDOWS * (uint64_t)STORE_WINDOW_US;
-	struct place fresh;
+	struct place unsettled;
 	uint64_t until_us;
 	int found = settled_until(r, now_us, &until_us);
 
 	if (found == 0)
-		found = find_fresh(r, 0, until_us, &fresh);
+		found = find_unsettled(r, 0, until_us, &unsettled);
 	if (found == 0)
-		found = find_fresh(r, ahead_us, INT64_MAX, &fresh);
+		found = find_unsettled(r, ahead_us, INT64_MAX, &unsettled);
 	if (found == 1) {
-		found = settle_unit(r, &fresh);
+		found = settle_unit(r, &unsettled);
 		return found < 0 ? found : 1;
 	}
 	if (found == 0 && until_us > r->levels[LEVEL_1_MIN].done_us) {
@@ -373,7 +373,7 @@ find_window(struct rollup *r, enum store_level_index level)
 		return 1;
 	if (state->done_us >= until_us)
 		return 0;
-	if (rollup_ask(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0 AND"
+	if (rollup_query(r, "SELECT min(start_us) FROM part WHERE level = ? AND kind = 0 AND"
 	    " start_us >= ?", from, 2, &oldest, 1) < 0)
 		return -EIO;
 	if (oldest >= 0 && (uint64_t)oldest < until_us)
@@ -394,7 +394,7 @@ find_shard(struct rollup *r, const struct place *from, uint64_t to_us, uint32_t 
 	    (int64_t)from->start_us, (int64_t)to_us, least};
 
 	*shard = -1;
-	return rollup_ask(r, "SELECT min(shard) FROM part WHERE level = ? AND kind = ? AND"
+	return rollup_query(r, "SELECT min(shard) FROM part WHERE level = ? AND kind = ? AND"
 	    " start_us >= ? AND start_us < ? AND shard >= ?", row, 5, shard, 1);
 }
 
@@ -404,7 +404,7 @@ roll_unit(struct rollup *r, enum store_level_index level)
 {
 	struct level_state *state = &r->levels[level];
 	bool singles = store_levels[level - 1].has_singles;
-	const struct kind *kind = &kinds[state->kind];
+	const struct unit_kind *kind = &unit_kinds[state->kind];
 	struct place from = {.level = level - 1, .start_us = state->done_us,
 	    .kind = singles ? kind->kind : kind->from};
 	struct place to = {.level = level, .start_us = state->done_us, .kind = kind->kind};

@@ -31,7 +31,7 @@ struct rollup {
 		sqlite3_stmt *statement;
 	} statements[ROLLUP_STATEMENTS];
 	unsigned n_statements;
-	unsigned fresh_kind; /* where the last fresh unit was found */
+	unsigned unsettled_kind; /* where the last fresh unit was found */
 	struct parts *parts;
 	struct level_state levels[STORE_N_LEVELS];
 	struct sorter *sorter;
@@ -56,7 +56,7 @@ sqlite3_stmt *rollup_statement(struct rollup *r, const char *sql);
 
 /* Columns of the first row that a statement gives, whole numbers; what is NULL stays. sql is a
  * literal. 1, 0: no row, -EIO. */
-int rollup_ask(struct rollup *r, const char *sql, const int64_t *parameters, int n,
+int rollup_query(struct rollup *r, const char *sql, const int64_t *parameters, int n,
     int64_t *values, int n_values);
 
 #endif

@@ -41,7 +41,7 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_DELETED + RETENTION_COUNTERS] = {"store.deleted_counters",
 	"rows of counters deleted between the ends of windows"},
     [STORE_STAT_DELETED + RETENTION_EVENTS] = {"store.deleted_events", "events deleted"},
-    [STORE_STAT_DELETED + RETENTION_SUMS] = {"store.deleted_sums_fresh", "always 0"},
+    [STORE_STAT_DELETED + RETENTION_SUMS] = {"store.deleted_sums_unsettled", "always 0"},
     [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_1_MIN] = {"store.deleted_sums_1min",
 	"sums of minutes deleted"},
     [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_5_MIN] = {"store.deleted_sums_5min",
@@ -88,7 +88,7 @@ store_open(struct store **out, const char *path, const struct progress *progress
 
 /* True if there is more to do. */
 static bool
-keep_up(struct store *store)
+do_upkeep(struct store *store)
 {
 	const struct retention *retention = &store->upkeep.retention;
 	char error[ERROR_TEXT];
@@ -112,7 +112,7 @@ keep_up(struct store *store)
 }
 
 void
-store_keep(struct store *store, const struct store_retention *retention)
+store_set_retention(struct store *store, const struct store_retention *retention)
 {
 	pthread_mutex_lock(&store->lock);
 	store->keep = *retention;
@@ -148,7 +148,7 @@ next_batch(struct store *store)
 
 		if (batch || stopping)
 			return batch;
-		if (!keep_up(store))
+		if (!do_upkeep(store))
 			sem_wait(&store->wake);
 	}
 }
@@ -205,7 +205,7 @@ set_writing_through(struct store *store, bool wanted)
 static int
 write_rows(struct store *store, const struct store_batch *batch)
 {
-	int r = set_writing_through(store, batch->must_last);
+	int r = set_writing_through(store, batch->durable);
 
 	if (r == 0)
 		r = store_run(store, "BEGIN IMMEDIATE");
@@ -213,7 +213,7 @@ write_rows(struct store *store, const struct store_batch *batch)
 		if (store_statements[t].sql)
 			r = write_table(store, batch, t);
 	if (r == 0)
-		r = fresh_write(store->fresh, store->upkeep.parts, batch);
+		r = unsettled_write(store->unsettled, store->upkeep.parts, batch);
 	return r == 0 ? store_run(store, "COMMIT") : r;
 }
 
@@ -223,14 +223,14 @@ mend(struct store *store, char *error, size_t error_size)
 {
 	int r;
 
-	switch (store_place(store)) {
-	case STORE_IN_PLACE:
+	switch (store_file_state(store)) {
+	case STORE_FILE_IN_PLACE:
 		break;
-	case STORE_GONE_AWAY:
+	case STORE_FILE_MISSING:
 		log_error(ROOM, "%s was moved or removed: a new store begins", store->path);
 		store_close_database(store);
 		return store_begin_anew(store, STORE_OUTAGE_MOVED, error, error_size);
-	case STORE_UNCLEAR:
+	case STORE_FILE_UNCLEAR:
 		snprintf(error, error_size, "%s: another file is there, or its directory is gone",
 		    store->path);
 		return -ESTALE;
@@ -340,7 +340,7 @@ writer(void *arg)
 	while ((batch = next_batch(store)) != NULL) {
 		write_or_give_up(store, batch);
 		recycle(store, batch);
-		keep_up(store); /* also when there is always a batch */
+		do_upkeep(store); /* also when there is always a batch */
 	}
 	return NULL;
 }
@@ -367,7 +367,7 @@ store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
 	if (r == 0)
 		r = store_run(store, "UPDATE life SET running=1");
 	if (r == 0)
-		r = fresh_new(&store->fresh, room);
+		r = unsettled_new(&store->unsettled, room);
 	if (r == 0)
 		r = -pthread_create(&store->thread, NULL, writer, store);
 	if (r == 0) {
@@ -405,7 +405,7 @@ store_stop(struct store *store)
 void
 store_get_life(const struct store *store, struct store_life *life)
 {
-	*life = (struct store_life){store->id, store->path, store->cut_short};
+	*life = (struct store_life){store->id, store->path, store->unclean_stop};
 }
 
 int
@@ -432,7 +432,7 @@ store_close(struct store *store)
 		return 0;
 	r = store_stop(store);
 	store_close_database(store);
-	fresh_free(store->fresh);
+	unsettled_free(store->unsettled);
 	for (size_t i = 0; i < STORE_BATCHES; i++)
 		store_batch_free(&store->batches[i]);
 	if (store->lock_fd >= 0)

@@ -56,7 +56,7 @@ struct store_loader {
 	void *arg;
 	void (*agent)(void *arg, const struct store_agent *row);
 	void (*account)(void *arg, const struct store_account *row);
-	void (*gone)(void *arg, const struct store_gone *row);
+	void (*crash_lost)(void *arg, const struct store_crash_lost *row);
 	void (*counter)(void *arg, const struct store_counter *row);
 	void (*port)(void *arg, const struct store_port *row);
 	/* these may be NULL */
@@ -71,7 +71,7 @@ int store_load(struct store *store, const struct store_loader *loader, char *err
 struct store_life {
 	int64_t id;	  /* drawn at random when the store was made */
 	const char *path; /* the store's */
-	bool cut_short;	  /* it was killed, crashed, or its machine did */
+	bool unclean_stop;	  /* it was killed, crashed, or its machine did */
 };
 void store_get_life(const struct store *store, struct store_life *life);
 
@@ -85,7 +85,7 @@ int store_end_life(struct store *store);
 uint64_t store_renewals(const struct store *store, enum store_outage_kind *why);
 
 /* How long what is kept; without it everything for ever. Before store_start. */
-void store_keep(struct store *store, const struct store_retention *retention);
+void store_set_retention(struct store *store, const struct store_retention *retention);
 
 /* Makes the batches, each with room for so many rows, and starts the writing thread. 0, -errno. */
 int store_start(struct store *store, const struct store_room room[STORE_N_TABLES]);

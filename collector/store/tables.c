@@ -252,9 +252,9 @@ bind_error_source(struct binder *b, const void *row)
 }
 
 static void
-bind_gone(struct binder *b, const void *row)
+bind_crash_lost(struct binder *b, const void *row)
 {
-	const struct store_gone *g = row;
+	const struct store_crash_lost *g = row;
 
 	put_i64(b, g->agent);
 	put_u64(b, g->boot);
@@ -311,8 +311,8 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	    sizeof(struct store_resource), bind_resource},
     [STORE_ERROR_SOURCES] = {"INSERT OR REPLACE INTO error_source VALUES(?,?,?,?,?,?,?,?)",
 	sizeof(struct store_error_source), bind_error_source},
-    [STORE_GONE] = {"INSERT OR REPLACE INTO gone VALUES(?,?,?,?)", sizeof(struct store_gone),
-	bind_gone},
+    [STORE_CRASH_LOST] = {"INSERT OR REPLACE INTO gone VALUES(?,?,?,?)", sizeof(struct store_crash_lost),
+	bind_crash_lost},
     [STORE_OUTAGES] = {"INSERT INTO outage(since_us, until_us, kind, samples) VALUES(?,?,?,?)",
 	sizeof(struct store_outage), bind_outage},
     [STORE_STATS] = {"INSERT OR REPLACE INTO stat VALUES(?,?)", sizeof(struct store_stat),

@@ -16,7 +16,7 @@ struct binder {
 };
 
 struct store_statement {
-	const char *sql; /* NULL: sums, which fresh.h writes */
+	const char *sql; /* NULL: sums, which unsettled.h writes */
 	size_t row_octets;
 	void (*bind)(struct binder *b, const void *row);
 };

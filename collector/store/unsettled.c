@@ -14,7 +14,7 @@ struct item {
 
 _Static_assert(2 * sizeof(struct item) <= STORE_SORT_OCTETS, "qsort takes as much again");
 
-struct fresh {
+struct unsettled {
 	size_t room;
 	struct item *items;
 	const struct store_batch *batch; /* being written */
@@ -36,35 +36,35 @@ rows_of(const struct store_room room[STORE_N_TABLES])
 }
 
 int
-fresh_new(struct fresh **out, const struct store_room room[STORE_N_TABLES])
+unsettled_new(struct unsettled **out, const struct store_room room[STORE_N_TABLES])
 {
-	struct fresh *fresh = calloc(1, sizeof(*fresh));
+	struct unsettled *unsettled = calloc(1, sizeof(*unsettled));
 
-	if (!fresh)
+	if (!unsettled)
 		return -ENOMEM;
-	fresh->room = rows_of(room);
-	fresh->items = calloc(fresh->room, sizeof(*fresh->items));
-	if (!fresh->items) {
-		free(fresh);
+	unsettled->room = rows_of(room);
+	unsettled->items = calloc(unsettled->room, sizeof(*unsettled->items));
+	if (!unsettled->items) {
+		free(unsettled);
 		return -ENOMEM;
 	}
-	*out = fresh;
+	*out = unsettled;
 	return 0;
 }
 
 void
-fresh_free(struct fresh *fresh)
+unsettled_free(struct unsettled *unsettled)
 {
-	if (!fresh)
+	if (!unsettled)
 		return;
-	free(fresh->items);
-	free(fresh);
+	free(unsettled->items);
+	free(unsettled);
 }
 
 /* Rows as entries of packs */
 
 static const void *
-row_of(const struct fresh *fresh, const struct item *item)
+row_of(const struct unsettled *unsettled, const struct item *item)
 {
 	static const size_t octets[STORE_N_TABLES] = {
 	    [STORE_WINDOWS] = sizeof(struct store_window),
@@ -72,7 +72,7 @@ row_of(const struct fresh *fresh, const struct item *item)
 	    [STORE_KEYS] = sizeof(struct store_key),
 	    [STORE_FOLDED] = sizeof(struct store_folded),
 	};
-	const char *items = fresh->batch->rows[item->table].items;
+	const char *items = unsettled->batch->rows[item->table].items;
 
 	return items + item->row * octets[item->table];
 }
@@ -130,9 +130,9 @@ folded_entry(const struct store_folded *f, double *values)
 }
 
 static struct pack_key
-entry_of(const struct fresh *fresh, const struct item *item, double *values)
+entry_of(const struct unsettled *unsettled, const struct item *item, double *values)
 {
-	const void *row = row_of(fresh, item);
+	const void *row = row_of(unsettled, item);
 
 	memset(values, 0, PACK_COLUMNS * sizeof(*values));
 	switch ((enum store_table)item->table) {
@@ -149,9 +149,9 @@ entry_of(const struct fresh *fresh, const struct item *item, double *values)
 
 /* Where a row belongs, from the columns that each of the four has. */
 static struct place
-place_of(const struct fresh *fresh, const struct item *item, int64_t *agent)
+place_of(const struct unsettled *unsettled, const struct item *item, int64_t *agent)
 {
-	const void *row = row_of(fresh, item);
+	const void *row = row_of(unsettled, item);
 	const struct store_window *w = row;
 	const struct store_window_port *p = row;
 	const struct store_key *k = row;
@@ -160,18 +160,18 @@ place_of(const struct fresh *fresh, const struct item *item, int64_t *agent)
 	switch ((enum store_table)item->table) {
 	case STORE_WINDOWS:
 		*agent = w->agent;
-		return (struct place){LEVEL_FRESH, STORE_PART_TOTALS, w->start_us,
+		return (struct place){LEVEL_UNSETTLED, STORE_PART_TOTALS, w->start_us,
 		    store_shard(w->agent)};
 	case STORE_WINDOW_PORTS:
 		*agent = p->agent;
-		return (struct place){LEVEL_FRESH, STORE_PART_TOTALS, p->start_us,
+		return (struct place){LEVEL_UNSETTLED, STORE_PART_TOTALS, p->start_us,
 		    store_shard(p->agent)};
 	case STORE_KEYS:
 		*agent = k->agent;
-		return (struct place){LEVEL_FRESH, k->kind, k->start_us, store_shard(k->agent)};
+		return (struct place){LEVEL_UNSETTLED, k->kind, k->start_us, store_shard(k->agent)};
 	default:
 		*agent = f->agent;
-		return (struct place){LEVEL_FRESH, STORE_PART_FOLDED + f->kind, f->start_us,
+		return (struct place){LEVEL_UNSETTLED, STORE_PART_FOLDED + f->kind, f->start_us,
 		    store_shard(f->agent)};
 	}
 }
@@ -188,12 +188,12 @@ be64_at(const uint8_t *octets)
 }
 
 static void
-fill_item(const struct fresh *fresh, struct item *item)
+fill_item(const struct unsettled *unsettled, struct item *item)
 {
 	double values[PACK_COLUMNS];
-	struct pack_key key = entry_of(fresh, item, values);
+	struct pack_key key = entry_of(unsettled, item, values);
 	int64_t agent;
-	struct place place = place_of(fresh, item, &agent);
+	struct place place = place_of(unsettled, item, &agent);
 
 	item->where = (uint64_t)place.kind << 56 |
 	    (place.start_us / STORE_WINDOW_US & UINT32_MAX) << 24 |
@@ -206,7 +206,7 @@ static int
 compare_items(const void *a, const void *b, void *arg)
 {
 	const struct item *x = a, *y = b;
-	const struct fresh *fresh = arg;
+	const struct unsettled *unsettled = arg;
 	double values[PACK_COLUMNS];
 	struct pack_key key_x, key_y;
 
@@ -216,8 +216,8 @@ compare_items(const void *a, const void *b, void *arg)
 		return x->place < y->place ? -1 : 1;
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
-	key_x = entry_of(fresh, x, values);
-	key_y = entry_of(fresh, y, values);
+	key_x = entry_of(unsettled, x, values);
+	key_y = entry_of(unsettled, y, values);
 	return pack_compare(&key_x, &key_y);
 }
 
@@ -228,38 +228,38 @@ is_same_place(const struct place *a, const struct place *b)
 }
 
 static size_t
-gather_items(struct fresh *fresh)
+gather_items(struct unsettled *unsettled)
 {
 	size_t n = 0;
 
 	for (int t = 0; t < N_TABLES; t++) {
-		size_t rows = fresh->batch->rows[tables[t]].n;
+		size_t rows = unsettled->batch->rows[tables[t]].n;
 
-		for (size_t i = 0; i < rows && n < fresh->room; i++, n++) {
-			fresh->items[n] = (struct item){.row = (uint32_t)i,
+		for (size_t i = 0; i < rows && n < unsettled->room; i++, n++) {
+			unsettled->items[n] = (struct item){.row = (uint32_t)i,
 			    .table = (uint8_t)tables[t]};
-			fill_item(fresh, &fresh->items[n]);
+			fill_item(unsettled, &unsettled->items[n]);
 		}
 	}
 	return n;
 }
 
 int
-fresh_write(struct fresh *fresh, struct parts *parts, const struct store_batch *batch)
+unsettled_write(struct unsettled *unsettled, struct parts *parts, const struct store_batch *batch)
 {
 	struct place place = {0}, next;
 	size_t n;
 	int r = 0;
 
-	fresh->batch = batch;
-	n = gather_items(fresh);
-	qsort_r(fresh->items, n, sizeof(*fresh->items), compare_items, fresh);
+	unsettled->batch = batch;
+	n = gather_items(unsettled);
+	qsort_r(unsettled->items, n, sizeof(*unsettled->items), compare_items, unsettled);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		double values[PACK_COLUMNS];
-		struct pack_key key = entry_of(fresh, &fresh->items[i], values);
+		struct pack_key key = entry_of(unsettled, &unsettled->items[i], values);
 		int64_t agent;
 
-		next = place_of(fresh, &fresh->items[i], &agent);
+		next = place_of(unsettled, &unsettled->items[i], &agent);
 		if (i == 0 || !is_same_place(&place, &next)) {
 			if (i > 0)
 				r = parts_end(parts);

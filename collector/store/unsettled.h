@@ -9,13 +9,13 @@
 #include "collector/store/batch.h"
 #include "collector/store/parts.h"
 
-struct fresh;
+struct unsettled;
 
 /* Room for batches of so many rows. 0 or -ENOMEM. */
-int fresh_new(struct fresh **out, const struct store_room room[STORE_N_TABLES]);
-void fresh_free(struct fresh *fresh);
+int unsettled_new(struct unsettled **out, const struct store_room room[STORE_N_TABLES]);
+void unsettled_free(struct unsettled *unsettled);
 
 /* Writes all rows of the four tables. 0 or -EIO. */
-int fresh_write(struct fresh *fresh, struct parts *parts, const struct store_batch *batch);
+int unsettled_write(struct unsettled *unsettled, struct parts *parts, const struct store_batch *batch);
 
 #endif

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TELL_AFTER_US = 3000000 }; /* shorter work is not worth a line */
+enum { REPORT_AFTER_US = 3000000 }; /* shorter work is not worth a line */
 
 int
 upkeep_open(struct upkeep *u, sqlite3 *db)
@@ -14,7 +14,7 @@ upkeep_open(struct upkeep *u, sqlite3 *db)
 	int err;
 
 	u->db = db;
-	u->retention.thinning = LEVEL_FRESH;
+	u->retention.thinning = LEVEL_UNSETTLED;
 	u->progress.has_row = true; /* perhaps: of a collector that died */
 	err = parts_open(&u->parts, db);
 	return err == 0 ? rollup_open(&u->rollup, db, u->parts) : err;
@@ -37,7 +37,7 @@ run(struct upkeep *u, const char *sql)
 }
 
 int
-upkeep_tell(sqlite3 *db, const char *work, uint64_t done, uint64_t total, uint64_t since_us)
+upkeep_report(sqlite3 *db, const char *work, uint64_t done, uint64_t total, uint64_t since_us)
 {
 	sqlite3_stmt *s = NULL;
 	int code = sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO progress VALUES(?,?,?,?,?)", -1,
@@ -64,18 +64,18 @@ level_behind(const struct upkeep *u)
 	for (int l = LEVEL_5_MIN; l < STORE_N_LEVELS; l++)
 		if (levels[l - 1].done_us > levels[l].done_us + 3 * store_levels[l].span_us)
 			return (enum store_level_index)l;
-	return LEVEL_FRESH;
+	return LEVEL_UNSETTLED;
 }
 
 static int
-tell_progress(struct upkeep *u, uint64_t now_us)
+report_progress(struct upkeep *u, uint64_t now_us)
 {
 	enum store_level_index level = level_behind(u);
 	const struct level_state *levels = u->rollup->levels;
 	uint64_t span_us = store_levels[level].span_us, done, total;
 
-	u->progress.told_us = now_us;
-	if (level == LEVEL_FRESH)
+	u->progress.reported_us = now_us;
+	if (level == LEVEL_UNSETTLED)
 		return 0;
 	if (u->progress.level != level) {
 		u->progress.level = level;
@@ -86,7 +86,7 @@ tell_progress(struct upkeep *u, uint64_t now_us)
 	log_info("store", "rolling up to %s: %" PRIu64 " of %" PRIu64 " windows done",
 	    store_levels[level].name, done, total);
 	u->progress.has_row = true;
-	return upkeep_tell(u->db, "roll-up", done, total,
+	return upkeep_report(u->db, "roll-up", done, total,
 	    clock_wall_us(&clock_system) - (now_us - u->progress.since_us));
 }
 
@@ -96,8 +96,8 @@ end_progress(struct upkeep *u)
 {
 	bool had_row = u->progress.has_row;
 
-	u->progress.since_us = u->progress.told_us = 0;
-	u->progress.level = LEVEL_FRESH;
+	u->progress.since_us = u->progress.reported_us = 0;
+	u->progress.level = LEVEL_UNSETTLED;
 	u->progress.has_row = false;
 	return had_row ? run(u, "DELETE FROM progress WHERE work = 'roll-up'") : 0;
 }
@@ -117,9 +117,9 @@ work(struct upkeep *u, uint64_t until_us)
 	if (did == 0)
 		return end_progress(u);
 	if (u->progress.since_us == 0)
-		u->progress.since_us = u->progress.told_us = now_us;
-	if (did == 1 && now_us - u->progress.told_us >= TELL_AFTER_US &&
-	    tell_progress(u, now_us) < 0)
+		u->progress.since_us = u->progress.reported_us = now_us;
+	if (did == 1 && now_us - u->progress.reported_us >= REPORT_AFTER_US &&
+	    report_progress(u, now_us) < 0)
 		return -EIO;
 	return did;
 }

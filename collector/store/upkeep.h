@@ -14,7 +14,7 @@ struct upkeep {
 	struct rollup *rollup;
 	struct retention retention;
 	struct {
-		uint64_t since_us, told_us; /* monotonic; 0: idle */
+		uint64_t since_us, reported_us; /* monotonic; 0: idle */
 		uint64_t from_us;	    /* where the level stood */
 		enum store_level_index level;
 		bool has_row;
@@ -31,6 +31,6 @@ void upkeep_close(struct upkeep *upkeep);
 int upkeep_step(struct upkeep *upkeep, uint64_t budget_us);
 
 /* Writes a row of the table progress. 0 or -EIO. */
-int upkeep_tell(sqlite3 *db, const char *work, uint64_t done, uint64_t total, uint64_t since_us);
+int upkeep_report(sqlite3 *db, const char *work, uint64_t done, uint64_t total, uint64_t since_us);
 
 #endif

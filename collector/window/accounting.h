@@ -6,7 +6,7 @@
  * holds both what was counted and the memory of having counted it.
  *
  * A sample that arrives twice is used once, also over a restart of the collector, because
- * ledger_loader() reads the books back. All times are the device's. One thread uses it.
+ * accounting_loader() reads the books back. All times are the device's. One thread uses it.
  *
  * At its limits nothing is guessed: more agents or ports than the limits are refused and counted;
  * while the store is away and the batch is full, rows of samples are counted as lost to the store
@@ -22,92 +22,92 @@
 #include "common/clock.h"
 #include "common/stat.h"
 
-struct ledger;
+struct accounting;
 
-enum ledger_stat_id {
-	LEDGER_STAT_SAMPLES,
-	LEDGER_STAT_DUPLICATES,
-	LEDGER_STAT_LATE,
-	LEDGER_STAT_SNAPSHOTS,
-	LEDGER_STAT_SNAPSHOTS_OLD,
-	LEDGER_STAT_COUNTERS_RESET,
-	LEDGER_STAT_COUNTERS_GAP,
-	LEDGER_STAT_STATES,
-	LEDGER_STAT_STATES_OLD,
-	LEDGER_STAT_ROWS,
-	LEDGER_STAT_EVENTS,
-	LEDGER_STAT_BAD_TIME,
-	LEDGER_STAT_OLD_BOOT,
-	LEDGER_STAT_AGENTS_FULL,
-	LEDGER_STAT_PORTS_FULL,
-	LEDGER_STAT_LOST_STORE_QUEUE,
-	LEDGER_STAT_LOST_STORE_ROWS,
-	LEDGER_STAT_ROWS_THINNED,
-	LEDGER_STAT_CUTS_POSTPONED,
-	LEDGER_N_STATS,
+enum accounting_stat_id {
+	ACCOUNTING_STAT_SAMPLES,
+	ACCOUNTING_STAT_DUPLICATES,
+	ACCOUNTING_STAT_LATE,
+	ACCOUNTING_STAT_SNAPSHOTS,
+	ACCOUNTING_STAT_SNAPSHOTS_OLD,
+	ACCOUNTING_STAT_COUNTERS_RESET,
+	ACCOUNTING_STAT_COUNTERS_GAP,
+	ACCOUNTING_STAT_STATES,
+	ACCOUNTING_STAT_STATES_OLD,
+	ACCOUNTING_STAT_ROWS,
+	ACCOUNTING_STAT_EVENTS,
+	ACCOUNTING_STAT_BAD_TIME,
+	ACCOUNTING_STAT_OLD_BOOT,
+	ACCOUNTING_STAT_AGENTS_FULL,
+	ACCOUNTING_STAT_PORTS_FULL,
+	ACCOUNTING_STAT_LOST_STORE_QUEUE,
+	ACCOUNTING_STAT_LOST_STORE_ROWS,
+	ACCOUNTING_STAT_ROWS_THINNED,
+	ACCOUNTING_STAT_FLUSHES_POSTPONED,
+	ACCOUNTING_N_STATS,
 };
 
 enum {
 	/* Beyond one machine a collector has others beside it (architecture, section 9). */
-	LEDGER_DEFAULT_AGENTS = 1024,
+	ACCOUNTING_DEFAULT_AGENTS = 1024,
 	/* 300 switches of 48 ports; a port takes 8 KiB with its rows on their way to the store. */
-	LEDGER_DEFAULT_PORTS = 16384,
+	ACCOUNTING_DEFAULT_PORTS = 16384,
 };
 
-struct ledger_limits {
+struct accounting_limits {
 	uint32_t agents, ports;
-	uint32_t sample_rows; /* most rows of samples a second, 0 no limit: see thinner.h */
+	uint32_t sample_rows; /* most rows of samples a second, 0 no limit: see sample_thinning.h */
 	struct window_limits windows;
 };
 
-extern const struct ledger_limits ledger_default_limits;
+extern const struct accounting_limits accounting_default_limits;
 
-/* The rows that a batch needs of what the ledger fills, windows included. */
-void ledger_room(const struct ledger_limits *limits, struct store_room room[STORE_N_TABLES]);
+/* The rows that a batch needs of what the accounting fills, windows included. */
+void accounting_room(const struct accounting_limits *limits, struct store_room room[STORE_N_TABLES]);
 
-/* Octets that a ledger takes at most without windows and keys, its rows on their way to the store
+/* Octets that a accounting takes at most without windows and keys, its rows on their way to the store
  * included. */
-uint64_t ledger_memory(uint32_t agents, uint32_t ports);
+uint64_t accounting_memory(uint32_t agents, uint32_t ports);
 
 /* clock is borrowed. seed: see window_table_new. 0 or -ENOMEM. */
-int ledger_new(struct ledger **out, const struct ledger_limits *limits, const struct clock *clock,
+int accounting_new(struct accounting **out, const struct accounting_limits *limits, const struct clock *clock,
     uint64_t seed);
-void ledger_free(struct ledger *l);
+void accounting_free(struct accounting *acc);
 
 /* What store_load needs to read the books back. Before the first record. */
-struct store_loader ledger_loader(struct ledger *l);
+struct store_loader accounting_loader(struct accounting *acc);
 
-/* Shares with whoever comes after what must not die with this process (witness.h), and takes into
+/* Shares with whoever comes after what must not die with this process (crash_journal.h), and takes into
  * the books what the collector before this one had seen and not stored. Between store_load and the
  * first record. The outage, for a row of the first batch; false: there was none. */
-bool ledger_recall(struct ledger *l, const struct store_life *life, struct store_outage *outage);
+bool accounting_recover(struct accounting *acc, const struct store_life *life, struct store_outage *outage);
 
 /* The store has begun anew (store_renewals): the next cut says all that is known of agents and
  * ports. */
-void ledger_tell_again(struct ledger *l, int64_t store_id);
+void accounting_rewrite_all(struct accounting *acc, int64_t store_id);
 
 /* Everything is in the store: nothing is left to tell. */
-void ledger_forget(struct ledger *l);
+void accounting_remove_journal(struct accounting *acc);
 
 /* The newest boot heard of an agent, also before the collector's start; 0: never heard. */
-uint32_t ledger_boot(struct ledger *l, const uint8_t *agent_id);
+uint32_t accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id);
 
 /* Takes the records of one notification; batch is the one being filled. */
-void ledger_take(struct ledger *l, struct store_batch *batch, const struct ease_record *records,
+void accounting_add_records(struct accounting *acc, struct store_batch *batch, const struct ease_record *records,
     size_t n);
 
 /* Takes an event; see struct ease_event for whose it is. False if there was no room for its row or
  * its agent. */
-bool ledger_event(struct ledger *l, struct store_batch *batch, const struct ease_event *event);
+bool accounting_add_event(struct accounting *acc, struct store_batch *batch, const struct ease_event *event);
 
 /* Records and rows that were refused for want of room so far. */
-uint64_t ledger_lost(const struct ledger *l);
+uint64_t accounting_lost(const struct accounting *acc);
 
 /* Moves sums and changed accounts into the batch, closes windows that are over. 0, or -ENOSPC in a
- * batch without ledger_room, and then everything stays for the next cut. */
-int ledger_cut(struct ledger *l, struct store_batch *batch);
+ * batch without accounting_room, and then everything stays for the next cut. */
+int accounting_flush(struct accounting *acc, struct store_batch *batch);
 
-const struct stat_set *ledger_stats(const struct ledger *l);
-const struct stat_set *ledger_window_stats(const struct ledger *l);
+const struct stat_set *accounting_stats(const struct accounting *acc);
+const struct stat_set *accounting_window_stats(const struct accounting *acc);
 
 #endif

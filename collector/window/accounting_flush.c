@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM "ledger"
+#define ROOM "accounting"
 
 /* A window is over when its agent's time is this far past its end, or when nothing of it came for
  * that long by the collector's clock. */
@@ -20,7 +20,7 @@ enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 32768,
 	OUTAGES = 8 /* one at a start, one whenever the store begins anew */ };
 
 void
-ledger_room(const struct ledger_limits *limits, struct store_room room[STORE_N_TABLES])
+accounting_room(const struct accounting_limits *limits, struct store_room room[STORE_N_TABLES])
 {
 	room[STORE_AGENTS].kept = limits->agents;
 	room[STORE_PORTS].free = limits->ports;
@@ -28,8 +28,8 @@ ledger_room(const struct ledger_limits *limits, struct store_room room[STORE_N_T
 	/* each port's once a second, and its newest at the cut */
 	room[STORE_COUNTERS] = (struct store_room){.free = limits->ports, .kept = limits->ports};
 	room[STORE_ACCOUNTS] = (struct store_room){
-	    .free = limits->ports, .kept = ROSTER_BOOTS * limits->ports};
-	room[STORE_GONE] = room[STORE_ACCOUNTS];
+	    .free = limits->ports, .kept = INVENTORY_BOOTS * limits->ports};
+	room[STORE_CRASH_LOST] = room[STORE_ACCOUNTS];
 	room[STORE_OUTAGES].free = OUTAGES;
 	room[STORE_WINDOWS].free = FREE_SUMS;
 	room[STORE_WINDOW_PORTS].free = FREE_SUMS;
@@ -40,56 +40,56 @@ ledger_room(const struct ledger_limits *limits, struct store_room room[STORE_N_T
 }
 
 uint64_t
-ledger_memory(uint32_t agents, uint32_t ports)
+accounting_memory(uint32_t agents, uint32_t ports)
 {
-	const struct ledger_limits limits = {.agents = agents, .ports = ports};
+	const struct accounting_limits limits = {.agents = agents, .ports = ports};
 	struct store_room room[STORE_N_TABLES] = {0};
 
-	ledger_room(&limits, room);
-	return roster_memory(agents, ports) + store_memory(room);
+	accounting_room(&limits, room);
+	return inventory_memory(agents, ports) + store_memory(room);
 }
 
 static void
-put_gone_away(struct ledger *l, const struct port *p, const struct account *a,
+flush_crash_lost(struct accounting *acc, const struct port *p, const struct account *a,
     struct store_batch *batch)
 {
-	struct store_gone *row;
+	struct store_crash_lost *row;
 
-	if (a->slot->gone.n == a->stored_gone)
+	if (a->slot->crash_lost.n == a->stored_crash_lost)
 		return;
-	row = store_batch_add(batch, STORE_GONE);
+	row = store_batch_add(batch, STORE_CRASH_LOST);
 	if (row)
-		*row = (struct store_gone){p->agent->row.id, a->boot, p->if_index,
-		    a->slot->gone.n};
+		*row = (struct store_crash_lost){p->agent->row.id, a->boot, p->if_index,
+		    a->slot->crash_lost.n};
 	else
-		ledger_count(l, LEDGER_STAT_LOST_STORE_ROWS);
+		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
 }
 
 void
-ledger_put_away(void *arg, const struct port *p, const struct account *a)
+accounting_flush_account(void *arg, const struct port *p, const struct account *a)
 {
-	const struct ledger_putting_away *to = arg;
+	const struct accounting_flush_target *to = arg;
 	struct store_account *row;
 
 	if (!a->used || !a->dirty)
 		return;
-	put_gone_away(to->l, p, a, to->batch);
+	flush_crash_lost(to->acc, p, a, to->batch);
 	row = store_batch_add(to->batch, STORE_ACCOUNTS);
 	if (row)
-		roster_account_row(p, a, row);
+		inventory_account_row(p, a, row);
 	else
-		ledger_count(to->l, LEDGER_STAT_LOST_STORE_ROWS);
+		accounting_count(to->acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
 }
 
 void
-ledger_store_waiting(struct port *p, struct store_batch *batch)
+accounting_flush_counters(struct port *p, struct store_batch *batch)
 {
-	struct store_counter *row = p->has_waiting ? store_batch_add(batch, STORE_COUNTERS) : NULL;
+	struct store_counter *row = p->counters_unwritten ? store_batch_add(batch, STORE_COUNTERS) : NULL;
 
 	if (!row)
 		return;
-	*row = p->waiting;
-	p->has_waiting = false;
+	*row = p->newest_counters;
+	p->counters_unwritten = false;
 	p->stored_boot = row->boot;
 	p->stored_us = row->snapshot.time_us;
 }
@@ -99,39 +99,39 @@ ledger_store_waiting(struct port *p, struct store_batch *batch)
 static void
 tell_state(struct port *p, struct store_batch *batch)
 {
-	struct store_port *row = p->state_untold ? store_batch_add(batch, STORE_PORTS) : NULL;
+	struct store_port *row = p->state_unwritten ? store_batch_add(batch, STORE_PORTS) : NULL;
 
 	if (!row)
 		return;
 	*row = (struct store_port){p->agent->row.id, p->state_boot, p->state};
-	p->state_untold = false;
+	p->state_unwritten = false;
 }
 
 static void
-cut_ports(struct ledger *l, struct store_batch *batch)
+cut_ports(struct accounting *acc, struct store_batch *batch)
 {
-	struct ledger_putting_away to = {l, batch};
+	struct accounting_flush_target to = {acc, batch};
 
-	for (uint32_t i = 0; i < l->roster.n_ports; i++) {
-		struct port *p = &l->roster.ports[i];
+	for (uint32_t i = 0; i < acc->inventory.n_ports; i++) {
+		struct port *p = &acc->inventory.ports[i];
 
-		ledger_store_waiting(p, batch); /* first: accounts say which it is */
-		for (int b = 0; b < ROSTER_BOOTS; b++) {
+		accounting_flush_counters(p, batch); /* first: accounts say which it is */
+		for (int b = 0; b < INVENTORY_BOOTS; b++) {
 			struct account *a = &p->accounts[b];
 
-			ledger_put_away(&to, p, a);
+			accounting_flush_account(&to, p, a);
 			a->dirty = false;
-			a->stored_gone = a->slot->gone.n;
+			a->stored_crash_lost = a->slot->crash_lost.n;
 		}
 		tell_state(p, batch);
 	}
 }
 
 static void
-cut_agents(struct ledger *l, struct store_batch *batch)
+cut_agents(struct accounting *acc, struct store_batch *batch)
 {
-	for (uint32_t i = 0; i < l->roster.n_agents; i++) {
-		struct agent *a = &l->roster.agents[i];
+	for (uint32_t i = 0; i < acc->inventory.n_agents; i++) {
+		struct agent *a = &acc->inventory.agents[i];
 
 		if (a->dirty)
 			*(struct store_agent *)store_batch_add(batch, STORE_AGENTS) = a->row;
@@ -142,35 +142,35 @@ cut_agents(struct ledger *l, struct store_batch *batch)
 static bool
 window_is_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us)
 {
-	const struct ledger *l = arg;
-	const struct agent *a = roster_agent_by_number(&l->roster, agent);
+	const struct accounting *acc = arg;
+	const struct agent *a = inventory_agent_by_number(&acc->inventory, agent);
 
 	return !a || a->row.last_us > start_us + STORE_WINDOW_US + WINDOW_GRACE_US ||
-	    l->mono_us > last_mono_us + WINDOW_IDLE_US;
+	    acc->mono_us > last_mono_us + WINDOW_IDLE_US;
 }
 
 int
-ledger_cut(struct ledger *l, struct store_batch *batch)
+accounting_flush(struct accounting *acc, struct store_batch *batch)
 {
-	const struct roster *known = &l->roster;
-	int r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)ROSTER_BOOTS * known->n_ports);
+	const struct inventory *known = &acc->inventory;
+	int r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->n_ports);
 
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_GONE, (size_t)ROSTER_BOOTS * known->n_ports);
+		r = store_batch_reserve(batch, STORE_CRASH_LOST, (size_t)INVENTORY_BOOTS * known->n_ports);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_AGENTS, known->n_agents);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_COUNTERS, known->n_ports);
 	if (r == 0)
-		r = window_dump(l->windows, batch);
+		r = window_flush(acc->windows, batch);
 	if (r < 0) {
-		ledger_count(l, LEDGER_STAT_CUTS_POSTPONED);
+		accounting_count(acc, ACCOUNTING_STAT_FLUSHES_POSTPONED);
 		return r;
 	}
-	cut_ports(l, batch);
-	cut_agents(l, batch);
-	l->mono_us = clock_mono_us(l->clock);
-	window_close(l->windows, window_is_over, l);
+	cut_ports(acc, batch);
+	cut_agents(acc, batch);
+	acc->mono_us = clock_mono_us(acc->clock);
+	window_close(acc->windows, window_is_over, acc);
 	return 0;
 }
 
@@ -179,16 +179,16 @@ ledger_cut(struct ledger *l, struct store_batch *batch)
 static void
 expect_in_window(void *arg, const struct port *p, uint64_t time_us, uint64_t more)
 {
-	struct ledger *l = arg;
-	struct window *w = window_get(l->windows, p->agent->row.id, p->if_index, time_us,
-	    l->mono_us);
+	struct accounting *acc = arg;
+	struct window *w = window_get(acc->windows, p->agent->row.id, p->if_index, time_us,
+	    acc->mono_us);
 
 	if (w)
-		window_add_numbers(l->windows, w, (int64_t)more, 0);
+		window_add_numbers(acc->windows, w, (int64_t)more, 0);
 }
 
 static uint64_t
-last_stored_us(const struct roster *r)
+last_stored_us(const struct inventory *r)
 {
 	uint64_t last_us = 0;
 
@@ -199,7 +199,7 @@ last_stored_us(const struct roster *r)
 }
 
 static void
-log_crash(const struct recalled *sum, const struct store_outage *outage)
+log_crash(const struct crash_recovered *sum, const struct store_outage *outage)
 {
 	char since[CLOCK_RFC3339_MAX], until[CLOCK_RFC3339_MAX];
 
@@ -221,17 +221,17 @@ log_crash(const struct recalled *sum, const struct store_outage *outage)
 }
 
 bool
-ledger_recall(struct ledger *l, const struct store_life *life, struct store_outage *outage)
+accounting_recover(struct accounting *acc, const struct store_life *life, struct store_outage *outage)
 {
-	struct recalled sum = {0};
-	struct witness_past past;
-	int r = witness_share(&l->roster.witness, life->id, life->path, &past);
+	struct crash_recovered sum = {0};
+	struct crash_journal_past past;
+	int r = crash_journal_share(&acc->inventory.journal, life->id, life->path, &past);
 
-	l->mono_us = clock_mono_us(l->clock);
-	*outage = (struct store_outage){.since_us = last_stored_us(&l->roster),
-	    .until_us = clock_wall_us(l->clock), .kind = STORE_OUTAGE_MACHINE};
+	acc->mono_us = clock_mono_us(acc->clock);
+	*outage = (struct store_outage){.since_us = last_stored_us(&acc->inventory),
+	    .until_us = clock_wall_us(acc->clock), .kind = STORE_OUTAGE_MACHINE};
 	if (past.crashed) {
-		recall(&l->roster, &past, expect_in_window, l, &sum);
+		crash_recover(&acc->inventory, &past, expect_in_window, acc, &sum);
 		outage->kind = STORE_OUTAGE_CRASH;
 		outage->counted = true;
 		outage->samples = sum.samples;
@@ -242,24 +242,24 @@ ledger_recall(struct ledger *l, const struct store_life *life, struct store_outa
 	}
 	free(past.slots);
 	if (r == 0)
-		r = witness_publish(&l->roster.witness);
+		r = crash_journal_publish(&acc->inventory.journal);
 	if (r < 0)
 		log_warn(ROOM, "no shared memory (%s): after a crash, samples that were not stored "
 			       "count as lost on the way", strerror(-r));
-	if (past.crashed || life->cut_short)
+	if (past.crashed || life->unclean_stop)
 		log_crash(&sum, outage);
-	return past.crashed || life->cut_short;
+	return past.crashed || life->unclean_stop;
 }
 
 void
-ledger_tell_again(struct ledger *l, int64_t store_id)
+accounting_rewrite_all(struct accounting *acc, int64_t store_id)
 {
-	roster_untell(&l->roster);
-	witness_rename(&l->roster.witness, store_id);
+	inventory_mark_all_dirty(&acc->inventory);
+	crash_journal_rename(&acc->inventory.journal, store_id);
 }
 
 void
-ledger_forget(struct ledger *l)
+accounting_remove_journal(struct accounting *acc)
 {
-	witness_remove(&l->roster.witness);
+	crash_journal_remove(&acc->inventory.journal);
 }

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ROOM	"witness"
+#define ROOM	"crash journal"
 #define DIRECTORY "/dev/shm" /* memory: a page that is being written to a disk would stop us */
 #define PREFIX	"easecapd-"
 
@@ -22,48 +22,48 @@ enum {
 };
 
 /* Sizes stand for the structs' layout within one version of it. */
-#define LAYOUT (1ull << 32 | sizeof(struct witness_slot) << 16 | sizeof(struct witness_header))
+#define LAYOUT (1ull << 32 | sizeof(struct crash_journal_slot) << 16 | sizeof(struct crash_journal_header))
 
 static size_t
 mapped_octets(uint64_t slots)
 {
-	return sizeof(struct witness_header) + slots * sizeof(struct witness_slot);
+	return sizeof(struct crash_journal_header) + slots * sizeof(struct crash_journal_slot);
 }
 
 uint64_t
-witness_memory(uint32_t max_slots)
+crash_journal_memory(uint32_t max_slots)
 {
 	return mapped_octets(max_slots);
 }
 
 int
-witness_init(struct witness *w, uint32_t max_slots)
+crash_journal_init(struct crash_journal *w, uint32_t max_slots)
 {
 	void *at = mmap(NULL, mapped_octets(max_slots), PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	*w = (struct witness){.fd = -1};
+	*w = (struct crash_journal){.fd = -1};
 	if (at == MAP_FAILED)
 		return -ENOMEM;
 	w->max_slots = max_slots;
 	w->header = at;
-	w->slots = (struct witness_slot *)(w->header + 1);
+	w->slots = (struct crash_journal_slot *)(w->header + 1);
 	return 0;
 }
 
 void
-witness_free(struct witness *w)
+crash_journal_free(struct crash_journal *w)
 {
 	if (w->header)
 		munmap(w->header, mapped_octets(w->max_slots));
 	if (w->fd >= 0)
 		close(w->fd);
-	*w = (struct witness){.fd = -1};
+	*w = (struct crash_journal){.fd = -1};
 }
 
 /* Shared memory is full: an access beyond what it gave would be a SIGBUS. */
 static void
-go_private_from(struct witness *w, size_t octets)
+go_private_from(struct crash_journal *w, size_t octets)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t from = (octets + page - 1) / page * page, to = mapped_octets(w->max_slots);
@@ -77,7 +77,7 @@ go_private_from(struct witness *w, size_t octets)
 }
 
 static void
-back_slots(struct witness *w, uint32_t n)
+back_slots(struct crash_journal *w, uint32_t n)
 {
 	size_t have = mapped_octets(w->backed), need;
 
@@ -93,8 +93,8 @@ back_slots(struct witness *w, uint32_t n)
 	w->header->n_slots = n;
 }
 
-struct witness_slot *
-witness_slot(struct witness *w, uint32_t i)
+struct crash_journal_slot *
+crash_journal_slot(struct crash_journal *w, uint32_t i)
 {
 	if (i >= w->backed)
 		back_slots(w, i + 1);
@@ -123,7 +123,7 @@ open_ours(const char *path, int *fd)
 }
 
 static bool
-read_header(int fd, struct witness_header *header)
+read_header(int fd, struct crash_journal_header *header)
 {
 	struct stat st;
 
@@ -133,9 +133,9 @@ read_header(int fd, struct witness_header *header)
 }
 
 static int
-read_past(int fd, int64_t store_id, struct witness_past *past)
+read_past(int fd, int64_t store_id, struct crash_journal_past *past)
 {
-	struct witness_header header;
+	struct crash_journal_header header;
 	size_t octets;
 
 	if (!read_header(fd, &header) || header.store_id != (uint64_t)store_id)
@@ -155,7 +155,7 @@ read_past(int fd, int64_t store_id, struct witness_past *past)
 static bool
 is_orphan(const char *path)
 {
-	struct witness_header header;
+	struct crash_journal_header header;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool whole = fd >= 0 && read_header(fd, &header) &&
 	    memchr(header.store, '\0', sizeof(header.store));
@@ -197,7 +197,7 @@ remove_orphans(void)
 }
 
 static void
-set_names(struct witness *w, int64_t store_id)
+set_names(struct crash_journal *w, int64_t store_id)
 {
 	snprintf(w->name, sizeof(w->name), "%s/%s%016llx", DIRECTORY, PREFIX,
 	    (unsigned long long)store_id);
@@ -206,7 +206,7 @@ set_names(struct witness *w, int64_t store_id)
 
 /* Lays a new file with the slots' contents under them. */
 static int
-move_into_file(struct witness *w)
+move_into_file(struct crash_journal *w)
 {
 	size_t used = mapped_octets(w->backed), all = mapped_octets(w->max_slots);
 	int fd;
@@ -229,13 +229,13 @@ move_into_file(struct witness *w)
 }
 
 int
-witness_share(struct witness *w, int64_t store_id, const char *store_path,
-    struct witness_past *past)
+crash_journal_share(struct crash_journal *w, int64_t store_id, const char *store_path,
+    struct crash_journal_past *past)
 {
 	char *absolute;
 	int fd, r;
 
-	*past = (struct witness_past){0};
+	*past = (struct crash_journal_past){0};
 	set_names(w, store_id);
 	remove_orphans();
 	r = open_ours(w->name, &fd);
@@ -256,7 +256,7 @@ witness_share(struct witness *w, int64_t store_id, const char *store_path,
 }
 
 int
-witness_publish(struct witness *w)
+crash_journal_publish(struct crash_journal *w)
 {
 	if (w->fd < 0)
 		return 0;
@@ -264,7 +264,7 @@ witness_publish(struct witness *w)
 }
 
 void
-witness_rename(struct witness *w, int64_t store_id)
+crash_journal_rename(struct crash_journal *w, int64_t store_id)
 {
 	char before[sizeof(w->name)];
 
@@ -276,7 +276,7 @@ witness_rename(struct witness *w, int64_t store_id)
 }
 
 void
-witness_remove(struct witness *w)
+crash_journal_remove(struct crash_journal *w)
 {
 	if (w->fd >= 0)
 		unlink(w->name);

@@ -9,40 +9,40 @@
 /* Part of a hash; 0: the place is free. */
 typedef uint16_t tag;
 
-struct flows {
+struct flow_cache {
 	uint64_t seed;
 	uint32_t n_sets;
 	uint32_t random; /* whose place the next newcomer to a full set takes */
-	tag (*tags)[FLOWS_WAYS];
-	struct flow (*flows)[FLOWS_WAYS];
+	tag (*tags)[FLOW_CACHE_WAYS];
+	struct flow (*flows)[FLOW_CACHE_WAYS];
 };
 
 static uint32_t
 sets_for(uint32_t n)
 {
-	return (n + FLOWS_WAYS - 1) / FLOWS_WAYS;
+	return (n + FLOW_CACHE_WAYS - 1) / FLOW_CACHE_WAYS;
 }
 
 uint64_t
-flows_memory(uint32_t n)
+flow_cache_memory(uint32_t n)
 {
-	return touched_memory(sets_for(n), FLOWS_WAYS * sizeof(tag)) +
-	    touched_memory(sets_for(n), FLOWS_WAYS * sizeof(struct flow));
+	return prefault_octets(sets_for(n), FLOW_CACHE_WAYS * sizeof(tag)) +
+	    prefault_octets(sets_for(n), FLOW_CACHE_WAYS * sizeof(struct flow));
 }
 
 int
-flows_new(struct flows **out, uint32_t n, uint64_t seed)
+flow_cache_new(struct flow_cache **out, uint32_t n, uint64_t seed)
 {
-	struct flows *f = calloc(1, sizeof(*f));
+	struct flow_cache *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return -ENOMEM;
 	f->seed = seed;
 	f->n_sets = sets_for(n);
-	f->tags = touched_new(f->n_sets, sizeof(*f->tags), 0);
-	f->flows = touched_new(f->n_sets, sizeof(*f->flows), 0);
+	f->tags = prefault_alloc(f->n_sets, sizeof(*f->tags), 0);
+	f->flows = prefault_alloc(f->n_sets, sizeof(*f->flows), 0);
 	if (!f->tags || !f->flows) {
-		flows_free(f);
+		flow_cache_free(f);
 		return -ENOMEM;
 	}
 	*out = f;
@@ -50,7 +50,7 @@ flows_new(struct flows **out, uint32_t n, uint64_t seed)
 }
 
 void
-flows_free(struct flows *f)
+flow_cache_free(struct flow_cache *f)
 {
 	if (!f)
 		return;
@@ -60,13 +60,13 @@ flows_free(struct flows *f)
 }
 
 uint64_t
-flows_hash(const struct flows *f, const struct flow_key *key)
+flow_cache_hash(const struct flow_cache *f, const struct flow_key *key)
 {
 	return hash_octets(f->seed, key, sizeof(*key));
 }
 
 static uint32_t
-set_of(const struct flows *f, uint64_t hash)
+set_of(const struct flow_cache *f, uint64_t hash)
 {
 	return (uint32_t)((hash >> 32) * f->n_sets >> 32);
 }
@@ -79,11 +79,11 @@ tag_of(uint64_t hash)
 
 /* The ways with that tag, bit by bit: without a branch, since where it is cannot be foreseen. */
 static unsigned
-ways_with(const tag tags[FLOWS_WAYS], tag wanted)
+ways_with(const tag tags[FLOW_CACHE_WAYS], tag wanted)
 {
 	unsigned ways = 0;
 
-	for (unsigned way = 0; way < FLOWS_WAYS; way++)
+	for (unsigned way = 0; way < FLOW_CACHE_WAYS; way++)
 		ways |= (unsigned)(tags[way] == wanted) << way;
 	return ways;
 }
@@ -97,18 +97,18 @@ first_of(unsigned ways)
 static void
 fetch(const struct flow *flow)
 {
-	for (size_t line = 0; line < sizeof(*flow) / FLOWS_CACHE_LINE; line++)
-		__builtin_prefetch((const char *)flow + line * FLOWS_CACHE_LINE, 1);
+	for (size_t line = 0; line < sizeof(*flow) / FLOW_CACHE_CACHE_LINE; line++)
+		__builtin_prefetch((const char *)flow + line * FLOW_CACHE_CACHE_LINE, 1);
 }
 
 void
-flows_fetch_set(const struct flows *f, uint64_t hash)
+flow_cache_prefetch_set(const struct flow_cache *f, uint64_t hash)
 {
 	__builtin_prefetch(f->tags[set_of(f, hash)]);
 }
 
 void
-flows_fetch(const struct flows *f, uint64_t hash)
+flow_cache_prefetch(const struct flow_cache *f, uint64_t hash)
 {
 	uint32_t set = set_of(f, hash);
 	unsigned ways = ways_with(f->tags[set], tag_of(hash));
@@ -122,20 +122,20 @@ flows_fetch(const struct flows *f, uint64_t hash)
 /* A place in the set for a new flow: of a full set a random one, because flows that come in turn
  * would always find the oldest one gone. */
 static unsigned
-make_room(struct flows *f, uint32_t set, flows_leave_fn *leave, void *arg)
+make_room(struct flow_cache *f, uint32_t set, flow_cache_evict_fn *evict, void *arg)
 {
 	unsigned ways = ways_with(f->tags[set], 0), way;
 
 	if (ways != 0)
 		return first_of(ways);
 	f->random = f->random * 1664525 + 1013904223; /* Knuth's; its low bits are not random */
-	way = (f->random >> 16) % FLOWS_WAYS;
-	leave(arg, &(const struct flow *){&f->flows[set][way]}, 1);
+	way = (f->random >> 16) % FLOW_CACHE_WAYS;
+	evict(arg, &(const struct flow *){&f->flows[set][way]}, 1);
 	return way;
 }
 
 struct flow *
-flows_get(struct flows *f, const struct flow_key *key, uint64_t hash, flows_leave_fn *leave,
+flow_cache_get(struct flow_cache *f, const struct flow_key *key, uint64_t hash, flow_cache_evict_fn *evict,
     void *arg)
 {
 	uint32_t set = set_of(f, hash);
@@ -146,30 +146,30 @@ flows_get(struct flows *f, const struct flow_key *key, uint64_t hash, flows_leav
 	for (unsigned ways = ways_with(tags, tag_of(hash)); ways != 0; ways &= ways - 1)
 		if (memcmp(&flows[first_of(ways)].key, key, sizeof(*key)) == 0)
 			return &flows[first_of(ways)];
-	way = make_room(f, set, leave, arg);
+	way = make_room(f, set, evict, arg);
 	tags[way] = tag_of(hash);
 	flows[way] = (struct flow){.key = *key};
 	return &flows[way];
 }
 
 void
-flows_leave_all(struct flows *f, flows_leave_fn *leave, void *arg)
+flow_cache_evict_all(struct flow_cache *f, flow_cache_evict_fn *evict, void *arg)
 {
-	const struct flow *leaving[FLOWS_AT_ONCE];
+	const struct flow *leaving[FLOW_CACHE_EVICTED_AT_ONCE];
 	size_t n = 0;
 
 	for (uint32_t set = 0; set < f->n_sets; set++)
-		for (unsigned way = 0; way < FLOWS_WAYS; way++) {
+		for (unsigned way = 0; way < FLOW_CACHE_WAYS; way++) {
 			if (f->tags[set][way] == 0)
 				continue;
 			f->tags[set][way] = 0;
 			fetch(&f->flows[set][way]);
 			leaving[n++] = &f->flows[set][way];
-			if (n < FLOWS_AT_ONCE)
+			if (n < FLOW_CACHE_EVICTED_AT_ONCE)
 				continue;
-			leave(arg, leaving, n);
+			evict(arg, leaving, n);
 			n = 0;
 		}
 	if (n > 0)
-		leave(arg, leaving, n);
+		evict(arg, leaving, n);
 }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM "roster"
+#define ROOM "inventory"
 
-_Static_assert((int)TRACKER_SAVED_OCTETS <= (int)STORE_TRACKER_MAX, "raise STORE_TRACKER_MAX");
+_Static_assert((int)SEQUENCE_TRACKER_SAVED_OCTETS <= (int)STORE_TRACKER_MAX, "raise STORE_TRACKER_MAX");
 
 /* Half empty at the limit. */
 static uint64_t
@@ -21,21 +21,21 @@ buckets_for(uint32_t max_ports)
 }
 
 uint64_t
-roster_memory(uint32_t max_agents, uint32_t max_ports)
+inventory_memory(uint32_t max_agents, uint32_t max_ports)
 {
 	return max_agents * sizeof(struct agent) + max_ports * sizeof(struct port) +
-	    buckets_for(max_ports) * sizeof(uint32_t) + witness_memory(ROSTER_BOOTS * max_ports);
+	    buckets_for(max_ports) * sizeof(uint32_t) + crash_journal_memory(INVENTORY_BOOTS * max_ports);
 }
 
 int
-roster_init(struct roster *r, uint32_t max_agents, uint32_t max_ports)
+inventory_init(struct inventory *r, uint32_t max_agents, uint32_t max_ports)
 {
-	*r = (struct roster){
+	*r = (struct inventory){
 	    .max_agents = max_agents,
 	    .max_ports = max_ports,
 	    .port_mask = buckets_for(max_ports) - 1,
 	};
-	if (witness_init(&r->witness, ROSTER_BOOTS * max_ports) < 0)
+	if (crash_journal_init(&r->journal, INVENTORY_BOOTS * max_ports) < 0)
 		return -ENOMEM;
 	r->agents = calloc(max_agents, sizeof(*r->agents));
 	r->ports = calloc(max_ports, sizeof(*r->ports));
@@ -44,16 +44,16 @@ roster_init(struct roster *r, uint32_t max_agents, uint32_t max_ports)
 }
 
 void
-roster_free(struct roster *r)
+inventory_free(struct inventory *r)
 {
-	witness_free(&r->witness);
+	crash_journal_free(&r->journal);
 	free(r->port_buckets);
 	free(r->ports);
 	free(r->agents);
 }
 
 struct agent *
-roster_find_agent(struct roster *r, const uint8_t *agent_id)
+inventory_find_agent(struct inventory *r, const uint8_t *agent_id)
 {
 	for (uint32_t i = 0; i < r->n_agents; i++) {
 		uint32_t at = (r->last_agent + i) % r->n_agents;
@@ -67,7 +67,7 @@ roster_find_agent(struct roster *r, const uint8_t *agent_id)
 }
 
 struct agent *
-roster_agent_by_number(const struct roster *r, int64_t id)
+inventory_agent_by_number(const struct inventory *r, int64_t id)
 {
 	uint32_t low = 0, high = r->n_agents;
 
@@ -83,14 +83,14 @@ roster_agent_by_number(const struct roster *r, int64_t id)
 }
 
 struct agent *
-roster_add_agent(struct roster *r, const struct store_agent *row)
+inventory_add_agent(struct inventory *r, const struct store_agent *row)
 {
 	struct agent *a;
 
 	if (r->n_agents == r->max_agents)
 		return NULL;
 	a = &r->agents[r->n_agents];
-	*a = (struct agent){.row = *row, .met_boot = row->boot};
+	*a = (struct agent){.row = *row, .first_heard_boot = row->boot};
 	if (row->id == 0)
 		a->row.id = r->n_agents ? a[-1].row.id + 1 : 1;
 	r->n_agents++;
@@ -98,7 +98,7 @@ roster_add_agent(struct roster *r, const struct store_agent *row)
 }
 
 static uint32_t *
-port_bucket(const struct roster *r, int64_t agent, uint32_t if_index)
+port_bucket(const struct inventory *r, int64_t agent, uint32_t if_index)
 {
 	uint64_t h = ((uint64_t)agent << 32 ^ if_index) * 0x9e3779b97f4a7c15ull;
 
@@ -112,7 +112,7 @@ port_bucket(const struct roster *r, int64_t agent, uint32_t if_index)
 }
 
 struct port *
-roster_port(struct roster *r, struct agent *a, uint32_t if_index)
+inventory_port(struct inventory *r, struct agent *a, uint32_t if_index)
 {
 	uint32_t *bucket = port_bucket(r, a->row.id, if_index);
 	struct port *p;
@@ -124,8 +124,8 @@ roster_port(struct roster *r, struct agent *a, uint32_t if_index)
 	p = &r->ports[r->n_ports];
 	p->agent = a;
 	p->if_index = if_index;
-	for (uint32_t b = 0; b < ROSTER_BOOTS; b++)
-		p->accounts[b].slot = witness_slot(&r->witness, ROSTER_BOOTS * r->n_ports + b);
+	for (uint32_t b = 0; b < INVENTORY_BOOTS; b++)
+		p->accounts[b].slot = crash_journal_slot(&r->journal, INVENTORY_BOOTS * r->n_ports + b);
 	*bucket = ++r->n_ports;
 	return p;
 }
@@ -134,20 +134,20 @@ static struct account *
 open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
 {
 	struct account *a = &p->accounts[at];
-	struct witness_slot *slot = p->accounts[ROSTER_BOOTS - 1].slot;
+	struct crash_journal_slot *slot = p->accounts[INVENTORY_BOOTS - 1].slot;
 
 	if (at == 0)
 		p->accounts[1] = p->accounts[0];
-	*slot = (struct witness_slot){.boot = boot, .if_index = p->if_index};
+	*slot = (struct crash_journal_slot){.boot = boot, .if_index = p->if_index};
 	memcpy(slot->agent_id, p->agent->row.agent_id, sizeof(slot->agent_id));
 	*a = (struct account){
-	    .used = true, .boot = boot, .slot = slot, .first_us = first_us, .gap_us = first_us};
+	    .used = true, .boot = boot, .slot = slot, .first_us = first_us, .last_expected_us = first_us};
 	return a;
 }
 
 struct account *
-roster_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
-    roster_put_away *put_away, void *arg)
+inventory_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
+    inventory_evicted *put_away, void *arg)
 {
 	struct account *newest = &p->accounts[0], *before = &p->accounts[1];
 	int at;
@@ -170,9 +170,9 @@ roster_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
 }
 
 void
-roster_lose(struct port *p, uint64_t samples)
+inventory_add_lost(struct port *p, uint64_t samples)
 {
-	for (int b = 0; b < ROSTER_BOOTS; b++) {
+	for (int b = 0; b < INVENTORY_BOOTS; b++) {
 		struct account *a = &p->accounts[b];
 		uint64_t n = samples;
 
@@ -181,38 +181,38 @@ roster_lose(struct port *p, uint64_t samples)
 		if (n > a->slot->tracker.received)
 			n = a->slot->tracker.received;
 		a->slot->tracker.received -= n;
-		a->slot->gone.n += n;
+		a->slot->crash_lost.n += n;
 		a->dirty = true;
 		samples -= n;
 	}
 }
 
 void
-roster_untell(struct roster *r)
+inventory_mark_all_dirty(struct inventory *r)
 {
 	for (uint32_t i = 0; i < r->n_agents; i++)
 		r->agents[i].dirty = true;
 	for (uint32_t i = 0; i < r->n_ports; i++) {
 		struct port *p = &r->ports[i];
 
-		for (int b = 0; b < ROSTER_BOOTS; b++) {
+		for (int b = 0; b < INVENTORY_BOOTS; b++) {
 			p->accounts[b].dirty = p->accounts[b].used;
-			p->accounts[b].stored_gone = 0;
+			p->accounts[b].stored_crash_lost = 0;
 		}
-		p->has_waiting = p->waiting.snapshot.time_us != 0;
-		p->state_untold = p->has_state;
+		p->counters_unwritten = p->newest_counters.snapshot.time_us != 0;
+		p->state_unwritten = p->has_state;
 	}
 }
 
 void
-roster_account_row(const struct port *p, const struct account *a, struct store_account *row)
+inventory_account_row(const struct port *p, const struct account *a, struct store_account *row)
 {
-	const struct tracker *t = &a->slot->tracker;
+	const struct sequence_tracker *t = &a->slot->tracker;
 
 	row->agent = p->agent->row.id;
 	row->boot = a->boot;
 	row->if_index = p->if_index;
-	row->expected = tracker_expected(t);
+	row->expected = sequence_tracker_expected(t);
 	row->received = t->received;
 	row->duplicates = t->duplicates;
 	row->reordered = t->reordered;
@@ -223,17 +223,17 @@ roster_account_row(const struct port *p, const struct account *a, struct store_a
 	row->first_us = a->first_us;
 	row->last_us = a->slot->last_us;
 	row->base_us = a->boot == p->stored_boot ? p->stored_us : 0;
-	row->tracker_octets = TRACKER_SAVED_OCTETS;
-	tracker_save(t, row->tracker);
+	row->tracker_octets = SEQUENCE_TRACKER_SAVED_OCTETS;
+	sequence_tracker_save(t, row->tracker);
 }
 
 /* Reading back */
 
 static struct port *
-loaded_port(struct roster *r, int64_t agent, uint32_t if_index)
+loaded_port(struct inventory *r, int64_t agent, uint32_t if_index)
 {
-	struct agent *a = roster_agent_by_number(r, agent);
-	struct port *p = a ? roster_port(r, a, if_index) : NULL;
+	struct agent *a = inventory_agent_by_number(r, agent);
+	struct port *p = a ? inventory_port(r, a, if_index) : NULL;
 
 	if (!p)
 		log_error(ROOM, "agent %lld ifIndex %u of the store is beyond the limits",
@@ -244,7 +244,7 @@ loaded_port(struct roster *r, int64_t agent, uint32_t if_index)
 static void
 load_agent(void *arg, const struct store_agent *row)
 {
-	if (!roster_add_agent(arg, row))
+	if (!inventory_add_agent(arg, row))
 		log_error(ROOM, "agent %lld of the store is beyond the limits", (long long)row->id);
 }
 
@@ -253,21 +253,21 @@ load_account(void *arg, const struct store_account *row)
 {
 	struct port *p = loaded_port(arg, row->agent, row->if_index);
 	struct account *a;
-	struct tracker *t;
+	struct sequence_tracker *t;
 	bool made;
 
 	if (!p)
 		return;
 	/* rows come by boot, rising */
-	a = roster_account(p, row->boot, row->first_us, &made, NULL, NULL);
+	a = inventory_account(p, row->boot, row->first_us, &made, NULL, NULL);
 	if (!a)
 		return;
 	t = &a->slot->tracker;
 	a->agent_drops = row->agent_drops;
 	a->stalls = row->stalls;
 	a->stalled_pkts = row->stalled_pkts;
-	a->slot->last_us = a->gap_us = row->last_us;
-	if (tracker_load(t, row->tracker, row->tracker_octets) < 0)
+	a->slot->last_us = a->last_expected_us = row->last_us;
+	if (sequence_tracker_load(t, row->tracker, row->tracker_octets) < 0)
 		log_error(ROOM, "agent %lld boot %u ifIndex %u: the store's memory of its numbers "
 				"is damaged, duplicates may count twice",
 		    (long long)row->agent, row->boot, row->if_index);
@@ -278,15 +278,15 @@ load_account(void *arg, const struct store_account *row)
 }
 
 static void
-load_gone(void *arg, const struct store_gone *row)
+load_crash_lost(void *arg, const struct store_crash_lost *row)
 {
 	struct port *p = loaded_port(arg, row->agent, row->if_index);
 
-	for (int b = 0; p && b < ROSTER_BOOTS; b++) {
+	for (int b = 0; p && b < INVENTORY_BOOTS; b++) {
 		struct account *a = &p->accounts[b];
 
 		if (a->used && a->boot == row->boot)
-			a->slot->gone.n = a->stored_gone = row->samples;
+			a->slot->crash_lost.n = a->stored_crash_lost = row->samples;
 	}
 }
 
@@ -297,8 +297,8 @@ load_counter(void *arg, const struct store_counter *row)
 
 	if (!p)
 		return;
-	totals_set_base(&p->totals, row->boot, &row->snapshot);
-	p->waiting = *row;
+	port_totals_set_base(&p->totals, row->boot, &row->snapshot);
+	p->newest_counters = *row;
 	p->stored_boot = row->boot;
 	p->stored_us = row->snapshot.time_us;
 }
@@ -316,13 +316,13 @@ load_port(void *arg, const struct store_port *row)
 }
 
 struct store_loader
-roster_loader(struct roster *r)
+inventory_loader(struct inventory *r)
 {
 	return (struct store_loader){
 	    .arg = r,
 	    .agent = load_agent,
 	    .account = load_account,
-	    .gone = load_gone,
+	    .crash_lost = load_crash_lost,
 	    .counter = load_counter,
 	    .port = load_port,
 	};

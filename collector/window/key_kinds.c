@@ -135,7 +135,7 @@ conversation(const struct flow_key *k, struct halves *h)
 	return true;
 }
 
-const struct kind window_kinds[N_KINDS] = {
+const struct key_kind key_kinds[N_KINDS] = {
     [KIND_ETH_PAIR] = {STORE_KEY_ETH_PAIR, eth_pair},
     [KIND_IP_PAIR] = {STORE_KEY_IP_PAIR, ip_pair},
     [KIND_VLAN] = {STORE_KEY_VLAN, vlan},

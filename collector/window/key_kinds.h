@@ -2,14 +2,14 @@
  * What of a frame windows keep count of (struct flow_key), and the kinds of keys that reports are
  * made of, as data: which part of it is the key, in the octets that the store has
  * (collector/store/schema.h, enum store_key_kind). A new kind is one function and one row here, and
- * one number in mates.c.
+ * one number in sample_pairs.c.
  */
 #ifndef EASE_COLLECTOR_WINDOW_KEY_KINDS_H
 #define EASE_COLLECTOR_WINDOW_KEY_KINDS_H
 
 #include "collector/store/batch.h"
 
-/* Indices into window_kinds. */
+/* Indices into key_kinds. */
 enum {
 	KIND_ETH_PAIR,
 	KIND_IP_PAIR,
@@ -63,11 +63,11 @@ struct halves {
 };
 
 /* How a flow gives the halves (zeroed before) of its key of a kind; false: it has none. */
-struct kind {
+struct key_kind {
 	enum store_key_kind kind;
 	bool (*fill)(const struct flow_key *k, struct halves *h);
 };
 
-extern const struct kind window_kinds[N_KINDS];
+extern const struct key_kind key_kinds[N_KINDS];
 
 #endif

@@ -4,27 +4,27 @@
 #include <string.h>
 
 void
-totals_set_base(struct totals *t, uint32_t boot, const struct ease_snapshot *s)
+port_totals_set_base(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s)
 {
-	*t = (struct totals){
+	*t = (struct port_totals){
 	    .has_base = true,
 	    .boot = boot,
 	    .time_us = s->time_us,
 	    .discontinuity_us = s->discontinuity_us,
 	    .values =
 		{
-		    [TOTALS_IN_PKTS] = s->pool_in_pkts,
-		    [TOTALS_IN_OCTETS] = s->in.octets,
-		    [TOTALS_OUT_PKTS] = s->pool_out_pkts,
-		    [TOTALS_OUT_OCTETS] = s->out.octets,
+		    [PORT_TOTALS_IN_PKTS] = s->pool_in_pkts,
+		    [PORT_TOTALS_IN_OCTETS] = s->in.octets,
+		    [PORT_TOTALS_OUT_PKTS] = s->pool_out_pkts,
+		    [PORT_TOTALS_OUT_OCTETS] = s->out.octets,
 		},
 	};
 }
 
 static bool
-none_fell(const struct totals *from, const struct totals *to)
+none_fell(const struct port_totals *from, const struct port_totals *to)
 {
-	for (int i = 0; i < TOTALS_N_VALUES; i++)
+	for (int i = 0; i < PORT_TOTALS_N_VALUES; i++)
 		if (to->values[i] < from->values[i] && from->values[i] != EASE_COUNT_UNKNOWN)
 			return false;
 	return true;
@@ -32,7 +32,7 @@ none_fell(const struct totals *from, const struct totals *to)
 
 /* A device may begin or cease to count something: then nothing is known to have been added. */
 static uint64_t
-added(const struct totals *from, const struct totals *to, int i)
+added(const struct port_totals *from, const struct port_totals *to, int i)
 {
 	if (from->values[i] == EASE_COUNT_UNKNOWN || to->values[i] == EASE_COUNT_UNKNOWN)
 		return 0;
@@ -40,14 +40,14 @@ added(const struct totals *from, const struct totals *to, int i)
 }
 
 static bool
-none_rose(const struct totals *from, const struct totals *to)
+none_rose(const struct port_totals *from, const struct port_totals *to)
 {
 	return none_fell(to, from);
 }
 
 /* What of a difference belongs to the time before at_us, rounded down: so parts add up. */
 static uint64_t
-share_until(uint64_t difference, const struct totals *from, const struct totals *to, uint64_t at_us)
+share_until(uint64_t difference, const struct port_totals *from, const struct port_totals *to, uint64_t at_us)
 {
 	if (at_us >= to->time_us)
 		return difference;
@@ -56,15 +56,15 @@ share_until(uint64_t difference, const struct totals *from, const struct totals 
 }
 
 static void
-spread(const struct totals *from, const struct totals *to, totals_sink *sink, void *arg)
+spread(const struct port_totals *from, const struct port_totals *to, port_totals_sink *sink, void *arg)
 {
-	uint64_t done[TOTALS_N_VALUES] = {0};
+	uint64_t done[PORT_TOTALS_N_VALUES] = {0};
 	uint64_t start = from->time_us - from->time_us % STORE_WINDOW_US;
 
 	do {
-		uint64_t part[TOTALS_N_VALUES];
+		uint64_t part[PORT_TOTALS_N_VALUES];
 
-		for (int i = 0; i < TOTALS_N_VALUES; i++) {
+		for (int i = 0; i < PORT_TOTALS_N_VALUES; i++) {
 			uint64_t until = share_until(added(from, to, i), from, to,
 			    start + STORE_WINDOW_US);
 
@@ -79,18 +79,18 @@ spread(const struct totals *from, const struct totals *to, totals_sink *sink, vo
 /* The device's clock was set back, or its time began again: how long the difference took is not
  * known, so it counts where the device says that it is now. */
 static void
-count_at_end(const struct totals *from, const struct totals *to, totals_sink *sink, void *arg)
+count_at_end(const struct port_totals *from, const struct port_totals *to, port_totals_sink *sink, void *arg)
 {
-	uint64_t part[TOTALS_N_VALUES];
+	uint64_t part[PORT_TOTALS_N_VALUES];
 
-	for (int i = 0; i < TOTALS_N_VALUES; i++)
+	for (int i = 0; i < PORT_TOTALS_N_VALUES; i++)
 		part[i] = added(from, to, i);
 	sink(arg, to->time_us - to->time_us % STORE_WINDOW_US, part);
 }
 
 /* A new base, from which what comes late is counted backwards. */
 static void
-begin_with(struct totals *t, const struct totals *base)
+begin_with(struct port_totals *t, const struct port_totals *base)
 {
 	*t = *base;
 	t->first_us = base->time_us;
@@ -98,43 +98,43 @@ begin_with(struct totals *t, const struct totals *base)
 }
 
 /* A snapshot of the base's boot from before the first one that came. */
-static enum totals_verdict
-take_beginning(struct totals *t, const struct totals *s, totals_sink *sink, void *arg)
+static enum port_totals_verdict
+take_beginning(struct port_totals *t, const struct port_totals *s, port_totals_sink *sink, void *arg)
 {
-	struct totals first = *t;
+	struct port_totals first = *t;
 
 	first.time_us = t->first_us;
 	memcpy(first.values, t->first, sizeof(first.values));
 	if (s->boot != t->boot || s->discontinuity_us != t->discontinuity_us ||
-	    s->time_us >= first.time_us || first.time_us - s->time_us > TOTALS_GAP_MAX_US ||
+	    s->time_us >= first.time_us || first.time_us - s->time_us > PORT_TOTALS_GAP_MAX_US ||
 	    !none_fell(s, &first))
-		return TOTALS_OLD;
+		return PORT_TOTALS_OLD;
 	spread(s, &first, sink, arg);
 	t->first_us = s->time_us;
 	memcpy(t->first, s->values, sizeof(t->first));
-	return TOTALS_BEGINNING;
+	return PORT_TOTALS_BEGINNING;
 }
 
-enum totals_verdict
-totals_take(struct totals *t, uint32_t boot, const struct ease_snapshot *s, totals_sink *sink,
+enum port_totals_verdict
+port_totals_add(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s, port_totals_sink *sink,
     void *arg)
 {
-	struct totals from = *t, to;
+	struct port_totals from = *t, to;
 
-	totals_set_base(&to, boot, s);
+	port_totals_set_base(&to, boot, s);
 	if (!from.has_base) {
 		begin_with(t, &to);
-		return TOTALS_FIRST;
+		return PORT_TOTALS_FIRST;
 	}
 	if (boot < from.boot)
-		return TOTALS_OLD;
+		return PORT_TOTALS_OLD;
 	if (boot == from.boot && to.time_us <= from.time_us && none_rose(&from, &to))
 		return take_beginning(t, &to, sink, arg);
 	begin_with(t, &to);
 	if (to.discontinuity_us != from.discontinuity_us || !none_fell(&from, &to))
-		return TOTALS_RESET;
-	if (to.time_us > from.time_us && to.time_us - from.time_us > TOTALS_GAP_MAX_US)
-		return TOTALS_GAP;
+		return PORT_TOTALS_RESET;
+	if (to.time_us > from.time_us && to.time_us - from.time_us > PORT_TOTALS_GAP_MAX_US)
+		return PORT_TOTALS_GAP;
 	if (to.time_us > from.time_us) {
 		t->first_us = from.first_us;
 		memcpy(t->first, from.first, sizeof(t->first));
@@ -143,5 +143,5 @@ totals_take(struct totals *t, uint32_t boot, const struct ease_snapshot *s, tota
 		t->first_us = 0; /* times no longer tell what was counted */
 		count_at_end(&from, &to, sink, arg);
 	}
-	return TOTALS_COUNTED;
+	return PORT_TOTALS_COUNTED;
 }

@@ -18,42 +18,42 @@
 #include <stdint.h>
 
 /* A longer silence is not spread: an even line over more than a day says nothing of any minute. */
-#define TOTALS_GAP_MAX_US 86400000000ull
+#define PORT_TOTALS_GAP_MAX_US 86400000000ull
 
-enum totals_value {
-	TOTALS_IN_PKTS, /* pool of the receiving direction */
-	TOTALS_IN_OCTETS,
-	TOTALS_OUT_PKTS,
-	TOTALS_OUT_OCTETS,
-	TOTALS_N_VALUES,
+enum port_totals_value {
+	PORT_TOTALS_IN_PKTS, /* pool of the receiving direction */
+	PORT_TOTALS_IN_OCTETS,
+	PORT_TOTALS_OUT_PKTS,
+	PORT_TOTALS_OUT_OCTETS,
+	PORT_TOTALS_N_VALUES,
 };
 
-struct totals {
+struct port_totals {
 	bool has_base;
 	uint32_t boot;
 	uint64_t time_us, discontinuity_us;
-	uint64_t values[TOTALS_N_VALUES];
+	uint64_t values[PORT_TOTALS_N_VALUES];
 	uint64_t first_us; /* of the oldest snapshot counted from; 0: nothing is taken before */
-	uint64_t first[TOTALS_N_VALUES];
+	uint64_t first[PORT_TOTALS_N_VALUES];
 };
 
-enum totals_verdict {
-	TOTALS_COUNTED,	   /* the difference went out */
-	TOTALS_FIRST,	   /* a base, nothing to count from */
-	TOTALS_OLD,	   /* older than the newest: a reordered or repeated snapshot, not used */
-	TOTALS_BEGINNING,  /* older than all: what lies between it and the first went out */
-	TOTALS_RESET,	   /* discontinuity, or counters fell: a new base */
-	TOTALS_GAP,	   /* more than TOTALS_GAP_MAX_US: a new base */
+enum port_totals_verdict {
+	PORT_TOTALS_COUNTED,	   /* the difference went out */
+	PORT_TOTALS_FIRST,	   /* a base, nothing to count from */
+	PORT_TOTALS_OLD,	   /* older than the newest: a reordered or repeated snapshot, not used */
+	PORT_TOTALS_BEGINNING,  /* older than all: what lies between it and the first went out */
+	PORT_TOTALS_RESET,	   /* discontinuity, or counters fell: a new base */
+	PORT_TOTALS_GAP,	   /* more than PORT_TOTALS_GAP_MAX_US: a new base */
 };
 
 /* Takes what one minute, starting at start_us, gets of each value. */
-typedef void totals_sink(void *arg, uint64_t start_us, const uint64_t part[TOTALS_N_VALUES]);
+typedef void port_totals_sink(void *arg, uint64_t start_us, const uint64_t part[PORT_TOTALS_N_VALUES]);
 
-enum totals_verdict totals_take(struct totals *t, uint32_t boot, const struct ease_snapshot *s,
-    totals_sink *sink, void *arg);
+enum port_totals_verdict port_totals_add(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s,
+    port_totals_sink *sink, void *arg);
 
 /* Makes a snapshot the base without counting, and nothing before it is taken: on loading what was
  * counted before. */
-void totals_set_base(struct totals *t, uint32_t boot, const struct ease_snapshot *s);
+void port_totals_set_base(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s);
 
 #endif

@@ -12,7 +12,7 @@ enum {
 };
 
 void *
-touched_new(size_t n, size_t octets, int fill)
+prefault_alloc(size_t n, size_t octets, int fill)
 {
 	size_t whole = n * octets;
 	void *p;
@@ -25,7 +25,7 @@ touched_new(size_t n, size_t octets, int fill)
 }
 
 size_t
-touched_memory(size_t n, size_t octets)
+prefault_octets(size_t n, size_t octets)
 {
 	size_t whole = n * octets;
 

@@ -10,9 +10,9 @@
 
 /* n times octets, each octet `fill`; NULL: no memory. Aligned to a cache line at least; for
  * free(). */
-void *touched_new(size_t n, size_t octets, int fill);
+void *prefault_alloc(size_t n, size_t octets, int fill);
 
 /* Octets that this takes. */
-size_t touched_memory(size_t n, size_t octets);
+size_t prefault_octets(size_t n, size_t octets);
 
 #endif

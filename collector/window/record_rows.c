@@ -43,7 +43,7 @@ add_error_source(struct store_batch *batch, int64_t agent, const struct ease_rec
 }
 
 bool
-rows_add(struct store_batch *batch, int64_t agent, const struct ease_record *record)
+record_rows_add(struct store_batch *batch, int64_t agent, const struct ease_record *record)
 {
 	switch (record->kind) {
 	case EASE_PART_ADDRESS:
@@ -71,7 +71,7 @@ fill_inner(struct store_sample *row, const struct ease_sample *s, const struct f
 }
 
 bool
-rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
+record_rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
     const struct ease_sample *sample, const struct frame_keys *keys, uint32_t stands_for)
 {
 	struct store_sample *row = store_batch_add(batch, STORE_SAMPLES);

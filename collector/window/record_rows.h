@@ -9,10 +9,10 @@
 #include "collector/store/batch.h"
 
 /* Adds the row of a record of that agent (the store's number). False if there is no room. */
-bool rows_add(struct store_batch *batch, int64_t agent, const struct ease_record *record);
+bool record_rows_add(struct store_batch *batch, int64_t agent, const struct ease_record *record);
 
 /* The same of a sample, which stands for so many; keys are of its header. */
-bool rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
+bool record_rows_add_sample(struct store_batch *batch, int64_t agent, uint32_t boot,
     const struct ease_sample *sample, const struct frame_keys *keys, uint32_t stands_for);
 
 #endif

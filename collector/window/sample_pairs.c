@@ -36,8 +36,8 @@ hash_ip(uint64_t seed, const uint8_t ip[FRAME_IP_LEN])
 static void
 fill_pair(uint32_t *feature, size_t kind, uint32_t hash1, uint32_t hash2)
 {
-	feature[MATES_ADDRESS(kind)] = hash1;
-	feature[MATES_ADDRESS(kind) + 1] = hash2;
+	feature[PAIR_FEATURE_ADDRESS(kind)] = hash1;
+	feature[PAIR_FEATURE_ADDRESS(kind) + 1] = hash2;
 	feature[kind] = hash1 + SPREAD_PAIR * hash2;
 }
 
@@ -50,47 +50,47 @@ fill_ip(uint32_t *feature, uint64_t seed, const struct flow_key *k)
 		    SPREAD_PORTS * ((uint32_t)k->src_port << 16 | k->dst_port);
 }
 
-/* Numbers below MATES_MAX are those of mates. */
+/* Numbers below SAMPLE_PAIRS_MAX are those of mates. */
 static void
 fill_numbers(uint32_t *feature, const struct flow_key *k)
 {
 	if (k->has & FLOW_HAS_VLAN)
-		feature[KIND_VLAN] = MATES_MAX + k->vlan;
+		feature[KIND_VLAN] = SAMPLE_PAIRS_MAX + k->vlan;
 	if (k->has & FLOW_HAS_ETHERTYPE)
-		feature[KIND_ETHERTYPE] = MATES_MAX + k->ethertype;
+		feature[KIND_ETHERTYPE] = SAMPLE_PAIRS_MAX + k->ethertype;
 	if (k->has & FLOW_HAS_IP_PROTO)
-		feature[KIND_IP_PROTO] = MATES_MAX + k->ip_proto;
+		feature[KIND_IP_PROTO] = SAMPLE_PAIRS_MAX + k->ip_proto;
 	if (k->has & FLOW_HAS_PORTS)
-		feature[KIND_SERVER_PORT] = MATES_MAX +
+		feature[KIND_SERVER_PORT] = SAMPLE_PAIRS_MAX +
 		    ((uint32_t)k->ip_proto << 16 | flow_server_port(k));
 }
 
 void
-mates_fill(struct mate *mate, uint64_t seed, const struct flow_key *k, uint32_t place,
+sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow_key *k, uint32_t place,
     const struct ease_sample *s)
 {
-	mate->side = k->window << 1 | (k->direction - 1u);
-	mate->pkts = (float)s->mean_skip;
-	mate->octets = (float)s->mean_skip * (float)s->frame_octets;
-	for (size_t f = 0; f < MATES_ANY; f++)
-		mate->feature[f] = place;
-	mate->feature[MATES_ANY] = 0;
+	sample->stratum = k->window << 1 | (k->direction - 1u);
+	sample->pkts = (float)s->mean_skip;
+	sample->octets = (float)s->mean_skip * (float)s->frame_octets;
+	for (size_t f = 0; f < PAIR_FEATURE_ANY; f++)
+		sample->feature[f] = place;
+	sample->feature[PAIR_FEATURE_ANY] = 0;
 	if (k->has & FLOW_HAS_MACS)
-		fill_pair(mate->feature, KIND_ETH_PAIR, hash_mac(seed, k->src_mac),
+		fill_pair(sample->feature, KIND_ETH_PAIR, hash_mac(seed, k->src_mac),
 		    hash_mac(seed, k->dst_mac));
 	if (k->ip_version != 0)
-		fill_ip(mate->feature, seed, k);
-	fill_numbers(mate->feature, k);
+		fill_ip(sample->feature, seed, k);
+	fill_numbers(sample->feature, k);
 }
 
 /* Four features at once, and none behind a branch. */
-enum { LANES = 4, N_VECTORS = MATES_FEATURES / LANES };
-_Static_assert(MATES_FEATURES % LANES == 0, "features fill vectors");
+enum { LANES = 4, N_VECTORS = PAIR_N_FEATURES / LANES };
+_Static_assert(PAIR_N_FEATURES % LANES == 0, "features fill vectors");
 typedef int32_t lanes_of_numbers __attribute__((vector_size(4 * LANES)));
 typedef float lanes_of_sums __attribute__((vector_size(4 * LANES)));
 
 static lanes_of_numbers
-features_of(const struct mate *m, size_t vector)
+features_of(const struct paired_sample *m, size_t vector)
 {
 	lanes_of_numbers v;
 
@@ -108,19 +108,19 @@ where(lanes_of_numbers mask, float number)
 }
 
 static void
-pair_with_all(struct mate_pairs *pairs, const struct mate *mates, size_t n, size_t i)
+pair_with_all(struct sample_pair_sums *pairs, const struct paired_sample *samples, size_t n, size_t i)
 {
 	lanes_of_sums pkts[N_VECTORS] = {0}, octets[N_VECTORS] = {0};
-	const struct mate *of = &mates[i];
+	const struct paired_sample *of = &samples[i];
 
 	for (size_t j = 0; j < n; j++) {
-		if (j == i || mates[j].side != of->side)
+		if (j == i || samples[j].stratum != of->stratum)
 			continue;
 		for (size_t v = 0; v < N_VECTORS; v++) {
-			lanes_of_numbers same = features_of(of, v) == features_of(&mates[j], v);
+			lanes_of_numbers same = features_of(of, v) == features_of(&samples[j], v);
 
-			pkts[v] += where(same, mates[j].pkts);
-			octets[v] += where(same, mates[j].octets);
+			pkts[v] += where(same, samples[j].pkts);
+			octets[v] += where(same, samples[j].octets);
 		}
 	}
 	for (size_t v = 0; v < N_VECTORS; v++) {
@@ -132,8 +132,8 @@ pair_with_all(struct mate_pairs *pairs, const struct mate *mates, size_t n, size
 }
 
 void
-mates_pair(const struct mate *mates, size_t n, struct mate_pairs *pairs)
+sample_pairs_sum(const struct paired_sample *samples, size_t n, struct sample_pair_sums *pairs)
 {
 	for (size_t i = 0; i < n; i++)
-		pair_with_all(&pairs[i], mates, n, i);
+		pair_with_all(&pairs[i], samples, n, i);
 }

@@ -3,15 +3,15 @@
 enum {
 	INTERVALS_PER_S = 10,
 	INTERVAL_US = 1000000 / INTERVALS_PER_S,
-	CREDIT_MAX_INTERVALS = THINNER_BURST_S * INTERVALS_PER_S,
+	CREDIT_MAX_INTERVALS = SAMPLE_THINNING_BURST_S * INTERVALS_PER_S,
 	/* Beyond, rows are as rare as it helps: 4 billion samples a second. */
 	KEEP_ONE_OF_MAX = 1 << 16,
 };
 
 void
-thinner_init(struct thinner *t, uint32_t rows_per_s, uint64_t seed)
+sample_thinning_init(struct sample_thinning *t, uint32_t rows_per_s, uint64_t seed)
 {
-	*t = (struct thinner){
+	*t = (struct sample_thinning){
 	    .share = rows_per_s ? (rows_per_s + INTERVALS_PER_S - 1) / INTERVALS_PER_S : 0,
 	    .random = seed | 1,
 	    .keep_one_of = 1,
@@ -21,7 +21,7 @@ thinner_init(struct thinner *t, uint32_t rows_per_s, uint64_t seed)
 
 /* xorshift64*: Marsaglia 2003, Vigna 2016. */
 static uint32_t
-next_random(struct thinner *t)
+next_random(struct sample_thinning *t)
 {
 	t->random ^= t->random >> 12;
 	t->random ^= t->random << 25;
@@ -30,7 +30,7 @@ next_random(struct thinner *t)
 }
 
 static void
-keep_one_of(struct thinner *t, uint64_t k)
+keep_one_of(struct sample_thinning *t, uint64_t k)
 {
 	t->keep_one_of = k < 1 ? 1 : k > KEEP_ONE_OF_MAX ? KEEP_ONE_OF_MAX : (uint32_t)k;
 	t->kept = 0;
@@ -38,7 +38,7 @@ keep_one_of(struct thinner *t, uint64_t k)
 
 /* Intervals that passed unused count too, as far as credit goes. */
 static void
-next_interval(struct thinner *t, uint64_t mono_us)
+next_interval(struct sample_thinning *t, uint64_t mono_us)
 {
 	uint64_t intervals = 1 + (mono_us - t->interval_end_us) / INTERVAL_US;
 	uint64_t most = t->share * CREDIT_MAX_INTERVALS;
@@ -57,7 +57,7 @@ next_interval(struct thinner *t, uint64_t mono_us)
 }
 
 uint32_t
-thinner_take(struct thinner *t, uint64_t mono_us)
+sample_thinning_decide(struct sample_thinning *t, uint64_t mono_us)
 {
 	if (t->share == 0)
 		return 1;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	SAVED_WITHOUT_MET = 1,
+	SAVED_WITHOUT_CONTACT = 1,
 	SAVED_LAYOUT = 2,
 };
 
@@ -16,70 +16,70 @@ enum {
 #define EXTENDED_MAX (1ull << 62)
 
 static uint64_t *
-word_of(struct tracker *t, uint64_t number)
+word_of(struct sequence_tracker *t, uint64_t number)
 {
-	return &t->bits[number / 64 % (TRACKER_NUMBERS / 64)];
+	return &t->bits[number / 64 % (SEQUENCE_TRACKER_NUMBERS / 64)];
 }
 
 /* The extended number nearest to the highest one (RFC 1982's serial arithmetic). */
 static uint64_t
-extend(const struct tracker *t, uint32_t number)
+extend(const struct sequence_tracker *t, uint32_t number)
 {
 	return t->highest + (uint64_t)(int64_t)(int32_t)(number - (uint32_t)t->highest);
 }
 
 static void
-forget_range(uint64_t bits[TRACKER_NUMBERS / 64], uint64_t from, uint64_t to)
+forget_range(uint64_t bits[SEQUENCE_TRACKER_NUMBERS / 64], uint64_t from, uint64_t to)
 {
-	if (to - from >= TRACKER_NUMBERS) {
-		memset(bits, 0, TRACKER_NUMBERS / 8);
+	if (to - from >= SEQUENCE_TRACKER_NUMBERS) {
+		memset(bits, 0, SEQUENCE_TRACKER_NUMBERS / 8);
 		return;
 	}
 	for (uint64_t n = from; n <= to; n++)
-		bits[n / 64 % (TRACKER_NUMBERS / 64)] &= ~(1ull << n % 64);
+		bits[n / 64 % (SEQUENCE_TRACKER_NUMBERS / 64)] &= ~(1ull << n % 64);
 }
 
 static void
-advance(struct tracker *t, uint64_t highest)
+advance(struct sequence_tracker *t, uint64_t highest)
 {
 	forget_range(t->bits, t->highest + 1, highest);
 	t->highest = highest;
 }
 
 void
-tracker_start(struct tracker *t, bool witnessed, uint32_t number)
+sequence_tracker_start(struct sequence_tracker *t, bool start_seen, uint32_t number)
 {
-	bool from_one = witnessed || number <= TRACKER_NUMBERS;
+	bool from_one = start_seen || number <= SEQUENCE_TRACKER_NUMBERS;
 
 	t->started = true;
 	t->first = EXTENDED_ZERO + (from_one ? 1 : number);
-	t->met = witnessed || number == 0 ? t->first : EXTENDED_ZERO + number;
+	t->contact = start_seen || number == 0 ? t->first : EXTENDED_ZERO + number;
 	t->highest = t->first - 1;
 }
 
 bool
-tracker_is_before(const struct tracker *t, uint32_t number)
+sequence_tracker_is_before_contact(const struct sequence_tracker *t, uint32_t number)
 {
-	return extend(t, number) < t->met;
+	return extend(t, number) < t->contact;
 }
 
-enum tracker_verdict
-tracker_sample(struct tracker *t, uint32_t number)
+enum sequence_tracker_verdict
+sequence_tracker_sample(struct sequence_tracker *t, uint32_t number)
 {
 	uint64_t n, bit;
 
 	if (!t->started)
-		tracker_start(t, false, number);
+		sequence_tracker_start(t, false, number);
 	n = extend(t, number);
 	bit = 1ull << n % 64;
 	if (n > t->highest) {
 		advance(t, n);
-	} else if (t->highest - n >= TRACKER_NUMBERS) {
+	} else if (t->highest - n >= SEQUENCE_TRACKER_NUMBERS) {
 		t->late++;
-		return TRACKER_LATE;
+		return SEQUENCE_TRACKER_LATE;
 	} else if (*word_of(t, n) & bit) {
 		t->duplicates++;
-		return TRACKER_DUPLICATE;
+		return SEQUENCE_TRACKER_DUPLICATE;
 	} else {
 		t->reordered++;
 	}
@@ -87,22 +87,22 @@ tracker_sample(struct tracker *t, uint32_t number)
 	t->received++;
 	if (n < t->first)
 		t->first = n;
-	return TRACKER_USE;
+	return SEQUENCE_TRACKER_USE;
 }
 
 void
-tracker_given_out(struct tracker *t, uint32_t last_sequence)
+sequence_tracker_given_out(struct sequence_tracker *t, uint32_t last_sequence)
 {
 	uint64_t n;
 
 	if (!t->started) {
 		/* met late, by a snapshot: its own number is not ours to miss either */
-		tracker_start(t, false, last_sequence);
-		if (last_sequence > TRACKER_NUMBERS) {
+		sequence_tracker_start(t, false, last_sequence);
+		if (last_sequence > SEQUENCE_TRACKER_NUMBERS) {
 			t->first = t->first + 1;
 			t->highest = t->first - 1;
 		}
-		t->met = EXTENDED_ZERO + last_sequence + 1;
+		t->contact = EXTENDED_ZERO + last_sequence + 1;
 	}
 	n = extend(t, last_sequence);
 	if (n > t->highest)
@@ -117,19 +117,19 @@ is_range(uint64_t first, uint64_t highest)
 }
 
 bool
-tracker_fall_back(struct tracker *t, const struct tracker *seen, struct tracker_gone *gone)
+sequence_tracker_catch_up(struct sequence_tracker *t, const struct sequence_tracker *seen, struct crash_lost *gone)
 {
 	uint64_t taken = seen->received + gone->n;
 
 	if (seen->started != 1 || !is_range(seen->first, seen->highest) ||
-	    !is_range(seen->met, seen->highest) || seen->received > EXTENDED_MAX || gone->n > EXTENDED_MAX)
+	    !is_range(seen->contact, seen->highest) || seen->received > EXTENDED_MAX || gone->n > EXTENDED_MAX)
 		return false;
 	if (taken < t->received || (t->started && seen->highest < t->highest))
 		return false;
 	if (!t->started) {
 		t->started = true;
 		t->first = seen->first;
-		t->met = seen->met;
+		t->contact = seen->contact;
 		t->highest = seen->first - 1;
 	}
 	if (seen->first < t->first)
@@ -140,56 +140,56 @@ tracker_fall_back(struct tracker *t, const struct tracker *seen, struct tracker_
 		forget_range(gone->bits, gone->highest + 1, seen->highest);
 	gone->n = taken - t->received;
 	gone->highest = seen->highest;
-	for (size_t i = 0; i < TRACKER_NUMBERS / 64; i++)
+	for (size_t i = 0; i < SEQUENCE_TRACKER_NUMBERS / 64; i++)
 		gone->bits[i] = (gone->bits[i] | seen->bits[i]) & ~t->bits[i];
 	return true;
 }
 
 void
-tracker_came_back(const struct tracker *t, struct tracker_gone *gone, uint32_t number)
+sequence_tracker_came_again(const struct sequence_tracker *t, struct crash_lost *gone, uint32_t number)
 {
 	uint64_t n = extend(t, number), bit = 1ull << n % 64;
-	uint64_t *word = &gone->bits[n / 64 % (TRACKER_NUMBERS / 64)];
+	uint64_t *word = &gone->bits[n / 64 % (SEQUENCE_TRACKER_NUMBERS / 64)];
 
-	if (n > gone->highest || gone->highest - n >= TRACKER_NUMBERS || !(*word & bit))
+	if (n > gone->highest || gone->highest - n >= SEQUENCE_TRACKER_NUMBERS || !(*word & bit))
 		return;
 	*word &= ~bit;
 	gone->n--;
 }
 
 void
-tracker_save(const struct tracker *t, uint8_t octets[static TRACKER_SAVED_OCTETS])
+sequence_tracker_save(const struct sequence_tracker *t, uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS])
 {
-	struct wbuf w = wbuf_of(octets, TRACKER_SAVED_OCTETS);
+	struct wbuf w = wbuf_of(octets, SEQUENCE_TRACKER_SAVED_OCTETS);
 
 	wbuf_u8(&w, SAVED_LAYOUT);
 	wbuf_be64(&w, t->started ? t->first : 0);
 	wbuf_be64(&w, t->started ? t->highest : 0);
-	wbuf_be64(&w, t->started ? t->met : 0);
-	for (size_t i = 0; i < TRACKER_NUMBERS / 64; i++)
+	wbuf_be64(&w, t->started ? t->contact : 0);
+	for (size_t i = 0; i < SEQUENCE_TRACKER_NUMBERS / 64; i++)
 		wbuf_be64(&w, t->bits[i]);
 }
 
 int
-tracker_load(struct tracker *t, const uint8_t *octets, size_t n)
+sequence_tracker_load(struct sequence_tracker *t, const uint8_t *octets, size_t n)
 {
 	struct rbuf r = rbuf_of(octets, n);
 	uint8_t layout = rbuf_u8(&r);
-	uint64_t first = rbuf_be64(&r), highest = rbuf_be64(&r), met = first;
+	uint64_t first = rbuf_be64(&r), highest = rbuf_be64(&r), contact = first;
 
 	if (layout == SAVED_LAYOUT)
-		met = rbuf_be64(&r);
-	else if (layout == SAVED_WITHOUT_MET)
-		n += sizeof(met);
+		contact = rbuf_be64(&r);
+	else if (layout == SAVED_WITHOUT_CONTACT)
+		n += sizeof(contact);
 	else
 		return -EBADMSG;
-	if (n != TRACKER_SAVED_OCTETS || !is_range(first, highest) || !is_range(met, highest))
+	if (n != SEQUENCE_TRACKER_SAVED_OCTETS || !is_range(first, highest) || !is_range(contact, highest))
 		return -EBADMSG;
 	t->started = first != 0;
 	t->first = first;
-	t->met = met;
+	t->contact = contact;
 	t->highest = highest;
-	for (size_t i = 0; i < TRACKER_NUMBERS / 64; i++)
+	for (size_t i = 0; i < SEQUENCE_TRACKER_NUMBERS / 64; i++)
 		t->bits[i] = rbuf_be64(&r);
 	return 0;
 }

@@ -47,7 +47,7 @@ window_room(const struct window_limits *limits, struct store_room room[STORE_N_T
 	room[STORE_WINDOWS].kept = N_DIRECTIONS * limits->windows;
 	room[STORE_WINDOW_PORTS].kept = limits->windows;
 	room[STORE_KEYS].kept = limits->keys;
-	/* few windows fold much, or there would be more keys; see dump_folded */
+	/* few windows fold much, or there would be more keys; see flush_folded */
 	room[STORE_FOLDED].kept = limits->windows + N_DIRECTIONS * N_KINDS;
 }
 
@@ -57,13 +57,13 @@ window_memory(const struct window_limits *limits)
 	struct store_room room[STORE_N_TABLES] = {0};
 
 	window_room(limits, room);
-	return touched_memory(limits->windows, sizeof(struct window)) +
-	    touched_memory(limits->windows, sizeof(uint32_t)) +
-	    touched_memory(buckets_for(limits->windows), sizeof(uint32_t)) +
-	    touched_memory(limits->keys, sizeof(struct key)) +
-	    touched_memory(limits->keys, sizeof(uint32_t)) +
-	    touched_memory(buckets_for(limits->keys), sizeof(uint32_t)) +
-	    flows_memory(limits->keys / KEYS_A_FLOW) +
+	return prefault_octets(limits->windows, sizeof(struct window)) +
+	    prefault_octets(limits->windows, sizeof(uint32_t)) +
+	    prefault_octets(buckets_for(limits->windows), sizeof(uint32_t)) +
+	    prefault_octets(limits->keys, sizeof(struct key)) +
+	    prefault_octets(limits->keys, sizeof(uint32_t)) +
+	    prefault_octets(buckets_for(limits->keys), sizeof(uint32_t)) +
+	    flow_cache_memory(limits->keys / KEYS_A_FLOW) +
 	    store_memory(room);
 }
 
@@ -97,15 +97,15 @@ window_table_new(struct window_table **out, const struct window_limits *limits, 
 	t->stats = (struct stat_set){stat_names, WINDOW_N_STATS, t->values};
 	t->window_mask = buckets_for(limits->windows) - 1;
 	t->key_mask = buckets_for(limits->keys) - 1;
-	t->windows = touched_new(limits->windows, sizeof(*t->windows), 0);
-	t->keys = touched_new(limits->keys, sizeof(*t->keys), 0);
-	t->dirty_windows.items = touched_new(limits->windows, sizeof(uint32_t), 0);
-	t->dirty_keys.items = touched_new(limits->keys, sizeof(uint32_t), 0);
-	t->window_buckets = touched_new(t->window_mask + 1, sizeof(uint32_t), 0xff); /* NONE */
-	t->key_buckets = touched_new(t->key_mask + 1, sizeof(uint32_t), 0xff);
+	t->windows = prefault_alloc(limits->windows, sizeof(*t->windows), 0);
+	t->keys = prefault_alloc(limits->keys, sizeof(*t->keys), 0);
+	t->dirty_windows.items = prefault_alloc(limits->windows, sizeof(uint32_t), 0);
+	t->dirty_keys.items = prefault_alloc(limits->keys, sizeof(uint32_t), 0);
+	t->window_buckets = prefault_alloc(t->window_mask + 1, sizeof(uint32_t), 0xff); /* NONE */
+	t->key_buckets = prefault_alloc(t->key_mask + 1, sizeof(uint32_t), 0xff);
 	if (!t->windows || !t->keys || !t->dirty_windows.items || !t->dirty_keys.items ||
 	    !t->window_buckets || !t->key_buckets ||
-	    flows_new(&t->flows, limits->keys / KEYS_A_FLOW, seed) < 0) {
+	    flow_cache_new(&t->flows, limits->keys / KEYS_A_FLOW, seed) < 0) {
 		window_table_free(t);
 		return -ENOMEM;
 	}
@@ -121,7 +121,7 @@ window_table_free(struct window_table *t)
 {
 	if (!t)
 		return;
-	flows_free(t->flows);
+	flow_cache_free(t->flows);
 	free(t->key_buckets);
 	free(t->window_buckets);
 	free(t->dirty_keys.items);
@@ -245,85 +245,85 @@ add_to_flow(struct flow_sums *flow, const struct store_sums *s)
 }
 
 static void
-add_pairs(struct mate_pairs *restrict to, const struct mate_pairs *restrict more)
+add_pairs(struct sample_pair_sums *restrict to, const struct sample_pair_sums *restrict more)
 {
-	for (size_t f = 0; f < MATES_FEATURES; f++) {
+	for (size_t f = 0; f < PAIR_N_FEATURES; f++) {
 		to->pkts[f] += more->pkts[f];
 		to->octets[f] += more->octets[f];
 	}
 }
 
 static void
-add_arrival(struct window_table *t, const struct arrival *a)
+add_pending(struct window_table *t, const struct pending_sample *a)
 {
-	struct flow *flow = flows_get(t->flows, &a->key, a->hash, window_keys_take, t);
+	struct flow *flow = flow_cache_get(t->flows, &a->key, a->hash, window_keys_add_flows, t);
 
 	add_to_flow(&flow->sums, &a->sums);
-	if (a->has_mates)
+	if (a->has_pairs)
 		add_pairs(&flow->sums.pairs, &a->pairs);
 }
 
-static struct arrival *
-arrival_at(struct window_table *t, uint64_t number)
+static struct pending_sample *
+pending_at(struct window_table *t, uint64_t number)
 {
-	return &t->arrivals[number % ARRIVALS];
+	return &t->pending[number % PENDING_SAMPLES];
 }
 
 /* A place for the next sample, which that of long ago leaves if need be. */
-static struct arrival *
-next_arrival(struct window_table *t)
+static struct pending_sample *
+next_pending(struct window_table *t)
 {
-	if (t->arrived - t->added == ARRIVALS)
-		add_arrival(t, arrival_at(t, t->added++));
-	return arrival_at(t, t->arrived++);
+	if (t->pending_end - t->pending_begin == PENDING_SAMPLES)
+		add_pending(t, pending_at(t, t->pending_begin++));
+	return pending_at(t, t->pending_end++);
 }
 
 static void
-fetch_for(struct window_table *t, const struct arrival *a)
+fetch_for(struct window_table *t, const struct pending_sample *a)
 {
-	flows_fetch_set(t->flows, a->hash);
-	if (t->arrived - t->added > FETCH_AFTER)
-		flows_fetch(t->flows, arrival_at(t, t->arrived - 1 - FETCH_AFTER)->hash);
+	flow_cache_prefetch_set(t->flows, a->hash);
+	if (t->pending_end - t->pending_begin > FETCH_AFTER)
+		flow_cache_prefetch(t->flows, pending_at(t, t->pending_end - 1 - FETCH_AFTER)->hash);
 }
 
 /* pairs: NULL if it came alone. */
 static void
 add_sample(struct window_table *t, const struct window_sample *s, const struct flow_key *key,
-    const struct mate_pairs *pairs)
+    const struct sample_pair_sums *pairs)
 {
-	struct side *side = &s->window->side[s->sample->direction - 1];
-	struct arrival *a = next_arrival(t);
+	struct direction_sums *sums = &s->window->directions[s->sample->direction - 1];
+	struct pending_sample *a = next_pending(t);
 
 	a->key = *key;
-	a->hash = flows_hash(t->flows, key);
+	a->hash = flow_cache_hash(t->flows, key);
 	a->sums = sums_of(s->sample);
-	a->has_mates = pairs;
+	a->has_pairs = pairs;
 	fetch_for(t, a);
 	window_mark_dirty(t, s->window);
-	add_sums(&side->sums, &a->sums);
+	add_sums(&sums->sums, &a->sums);
 	if (!pairs)
 		return;
-	side->any_pkts += (double)pairs->pkts[MATES_ANY];
-	side->any_octets += (double)pairs->octets[MATES_ANY];
+	sums->any_pkts += (double)pairs->pkts[PAIR_FEATURE_ANY];
+	sums->any_octets += (double)pairs->octets[PAIR_FEATURE_ANY];
 	a->pairs = *pairs;
 }
 
 static void
 pair_samples(const struct window_table *t, const struct window_sample *samples,
-    const struct flow_key *keys, size_t n, struct mate_pairs *pairs)
+    const struct flow_key *keys, size_t n, struct sample_pair_sums *pairs)
 {
-	struct mate mates[MATES_MAX];
+	struct paired_sample paired[SAMPLE_PAIRS_MAX];
 
 	for (size_t i = 0; i < n; i++)
-		mates_fill(&mates[i], t->seed, &keys[i], (uint32_t)i, samples[i].sample);
-	mates_pair(mates, n, pairs);
+		sample_pairs_fill(&paired[i], t->seed, &keys[i], (uint32_t)i, samples[i].sample);
+	sample_pairs_sum(paired, n, pairs);
 }
 
 void
 window_add_samples(struct window_table *t, const struct window_sample *samples, size_t n)
 {
-	struct mate_pairs pairs[MATES_MAX];
-	struct flow_key keys[MATES_MAX];
+	struct sample_pair_sums pairs[SAMPLE_PAIRS_MAX];
+	struct flow_key keys[SAMPLE_PAIRS_MAX];
 
 	for (size_t i = 0; i < n; i++)
 		flow_key_of(&samples[i].keys, (uint32_t)(samples[i].window - t->windows),
@@ -335,21 +335,21 @@ window_add_samples(struct window_table *t, const struct window_sample *samples, 
 }
 
 void
-window_empty_flows(struct window_table *t)
+window_empty_flow_cache(struct window_table *t)
 {
-	while (t->added < t->arrived)
-		add_arrival(t, arrival_at(t, t->added++));
-	flows_leave_all(t->flows, window_keys_take, t);
+	while (t->pending_begin < t->pending_end)
+		add_pending(t, pending_at(t, t->pending_begin++));
+	flow_cache_evict_all(t->flows, window_keys_add_flows, t);
 }
 
 void
 window_add_pool(struct window_table *t, struct window *w, uint8_t direction, uint64_t pkts,
     uint64_t octets)
 {
-	struct side *side = &w->side[direction - 1];
+	struct direction_sums *sums = &w->directions[direction - 1];
 
-	side->pool_pkts += (int64_t)pkts;
-	side->pool_octets += (int64_t)octets;
+	sums->pool_pkts += (int64_t)pkts;
+	sums->pool_octets += (int64_t)octets;
 	window_mark_dirty(t, w);
 }
 
@@ -437,10 +437,10 @@ window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped *dro
 
 	if (oldest_us > time_us || time_us - oldest_us < STORE_WINDOW_US)
 		return false;
-	window_empty_flows(t);
+	window_empty_flow_cache(t);
 	for (uint32_t i = 0; i < t->limits.windows; i++) {
 		struct window *w = &t->windows[i];
-		uint64_t samples = w->side[0].sums.n + w->side[1].sums.n;
+		uint64_t samples = w->directions[0].sums.n + w->directions[1].sums.n;
 
 		w->closing = w->open && w->start_us == oldest_us;
 		if (!w->closing)

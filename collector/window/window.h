@@ -3,7 +3,7 @@
  * pair, …), true totals, and numbers of samples expected and received. What a window holds is
  * what came since the last dump: a dump moves it into a batch, and the store adds it to what it
  * has. So an open minute, a late sample and a restart of the collector need nothing special, and
- * closing a window only frees its keys. Between two dumps samples are added up by flow (flows.h),
+ * closing a window only frees its keys. Between two dumps samples are added up by flow (flow_cache.h),
  * and flows to the keys that they have when they leave.
  *
  * Memory is given at the start. A window beyond the limit is counted and refused; the caller may
@@ -11,7 +11,7 @@
  * limits take the place of those that have least, and what had no place is folded: its samples
  * are in the window's total but in no key. How many were, and the most that any one key can lack
  * because of it, is dumped beside the keys; so n of a key in the store <= its samples <= n +
- * most_n. The kinds of keys are data: kinds.h.
+ * most_n. The kinds of keys are data: key_kinds.h.
  */
 #ifndef EASE_COLLECTOR_WINDOW_WINDOW_H
 #define EASE_COLLECTOR_WINDOW_WINDOW_H
@@ -74,8 +74,8 @@ struct window_sample {
 	struct frame_keys keys;
 };
 
-/* Each adds to windows of this table. The samples are of one notification, n <= MATES_MAX
- * (mates.h), their windows may differ. direction is enum ease_direction. */
+/* Each adds to windows of this table. The samples are of one notification, n <= SAMPLE_PAIRS_MAX
+ * (sample_pairs.h), their windows may differ. direction is enum ease_direction. */
 void window_add_samples(struct window_table *t, const struct window_sample *samples, size_t n);
 void window_add_pool(struct window_table *t, struct window *w, uint8_t direction, uint64_t pkts,
     uint64_t octets);
@@ -87,7 +87,7 @@ void window_sums_add(struct store_sums *sums, const struct ease_sample *s);
 
 /* Moves everything new into the batch: all or nothing, but for folded samples beyond the batch's
  * rows for them, which are told by the next dump. 0, or -ENOSPC in a batch without window_room. */
-int window_dump(struct window_table *t, struct store_batch *batch);
+int window_flush(struct window_table *t, struct store_batch *batch);
 
 /* Closes each window that was dumped and for which the callback says so; last_mono_us: when it
  * was last asked for. */

@@ -12,10 +12,10 @@ enum {
 /* What had no room: how many samples, and by how much the most that one key can lack rose. False if
  * the batch had no row for it: then it is told with the next one. */
 static bool
-dump_folded(struct window *w, uint8_t direction, struct store_batch *batch)
+flush_folded(struct window *w, uint8_t direction, struct store_batch *batch)
 {
 	for (unsigned kind = 0; kind < N_KINDS; kind++) {
-		struct folded *f = &w->side[direction - 1].folded[kind];
+		struct folded *f = &w->directions[direction - 1].folded[kind];
 		struct store_folded *row;
 
 		if (f->n == 0)
@@ -27,46 +27,46 @@ dump_folded(struct window *w, uint8_t direction, struct store_batch *batch)
 		row->agent = w->agent;
 		row->if_index = w->if_index;
 		row->direction = direction;
-		row->kind = (uint8_t)window_kinds[kind].kind;
+		row->kind = (uint8_t)key_kinds[kind].kind;
 		row->n = f->n;
-		row->most_n = f->most_n - f->dumped_most_n;
+		row->most_n = f->most_n - f->flushed_most_n;
 		f->n = 0;
-		f->dumped_most_n = f->most_n;
+		f->flushed_most_n = f->most_n;
 	}
 	return true;
 }
 
 static void
-dump_side(struct window *w, uint8_t direction, struct store_batch *batch)
+flush_direction(struct window *w, uint8_t direction, struct store_batch *batch)
 {
-	struct side *side = &w->side[direction - 1];
+	struct direction_sums *sums = &w->directions[direction - 1];
 	struct store_window *row;
 
-	if (side->sums.n == 0 && side->pool_pkts == 0 && side->pool_octets == 0)
+	if (sums->sums.n == 0 && sums->pool_pkts == 0 && sums->pool_octets == 0)
 		return;
 	row = store_batch_add(batch, STORE_WINDOWS);
 	row->start_us = w->start_us;
 	row->agent = w->agent;
 	row->if_index = w->if_index;
 	row->direction = direction;
-	row->pool_pkts = side->pool_pkts;
-	row->pool_octets = side->pool_octets;
-	row->sums = side->sums;
-	row->any = (struct store_pairs){(float)side->any_pkts, (float)side->any_octets};
-	side->pool_pkts = side->pool_octets = 0;
-	side->sums = (struct store_sums){0};
-	side->any_pkts = side->any_octets = 0;
+	row->pool_pkts = sums->pool_pkts;
+	row->pool_octets = sums->pool_octets;
+	row->sums = sums->sums;
+	row->any = (struct store_pairs){(float)sums->any_pkts, (float)sums->any_octets};
+	sums->pool_pkts = sums->pool_octets = 0;
+	sums->sums = (struct store_sums){0};
+	sums->any_pkts = sums->any_octets = 0;
 }
 
 static void
-dump_window(struct window_table *t, struct window *w, struct store_batch *batch)
+flush_window(struct window_table *t, struct window *w, struct store_batch *batch)
 {
 	struct store_window_port *row;
 
-	dump_side(w, EASE_IN, batch);
-	dump_side(w, EASE_OUT, batch);
+	flush_direction(w, EASE_IN, batch);
+	flush_direction(w, EASE_OUT, batch);
 	w->dirty = false;
-	if (!dump_folded(w, EASE_IN, batch) || !dump_folded(w, EASE_OUT, batch))
+	if (!flush_folded(w, EASE_IN, batch) || !flush_folded(w, EASE_OUT, batch))
 		window_mark_dirty(t, w);
 	if (w->expected == 0 && w->received == 0)
 		return;
@@ -85,12 +85,12 @@ dump_window(struct window_table *t, struct window *w, struct store_batch *batch)
 static bool
 has_row(const struct window_table *t, const struct key *k)
 {
-	const struct side *side = &t->windows[k->window].side[k->direction - 1];
-	uint64_t limit = t->limits.keys_per_window, rows = side->folded[k->kind].rows;
+	const struct direction_sums *sums = &t->windows[k->window].directions[k->direction - 1];
+	uint64_t limit = t->limits.keys_per_window, rows = sums->folded[k->kind].rows;
 
 	if (k->stored || rows < limit)
 		return true;
-	return k->fresh * limit * limit >= side->sums.n * (limit + HARDER * (rows - limit));
+	return k->unflushed * limit * limit >= sums->sums.n * (limit + HARDER * (rows - limit));
 }
 
 static void
@@ -98,7 +98,7 @@ fill_sums(struct store_key *row, const struct key *k)
 {
 	const struct key_sums *s = &k->sums;
 
-	row->sums = (struct store_sums){k->fresh, s->w, (double)s->w2, s->wb, (double)s->wb2,
+	row->sums = (struct store_sums){k->unflushed, s->w, (double)s->w2, s->wb, (double)s->wb2,
 	    (double)s->w2b2};
 	row->any = s->any;
 	row->same = s->same;
@@ -107,13 +107,13 @@ fill_sums(struct store_key *row, const struct key *k)
 }
 
 static void
-dump_key(const struct window_table *t, struct key *k, struct store_batch *batch)
+flush_key(const struct window_table *t, struct key *k, struct store_batch *batch)
 {
 	const struct window *w = &t->windows[k->window];
 	struct store_key *row;
 
 	k->listed = false;
-	if (!k->used || k->fresh == 0)
+	if (!k->used || k->unflushed == 0)
 		return;
 	if (!has_row(t, k)) {
 		window_key_fold(t, k, WINDOW_STAT_KEYS_WINDOW_FULL);
@@ -126,24 +126,24 @@ dump_key(const struct window_table *t, struct key *k, struct store_batch *batch)
 	row->agent = w->agent;
 	row->if_index = w->if_index;
 	row->direction = k->direction;
-	row->kind = (uint8_t)window_kinds[k->kind].kind;
+	row->kind = (uint8_t)key_kinds[k->kind].kind;
 	row->key1_octets = k->halves.octets1;
 	row->key2_octets = k->halves.octets2;
 	memcpy(row->key1, k->halves.half1, STORE_KEY_HALF);
 	memcpy(row->key2, k->halves.half2, STORE_KEY_HALF);
 	fill_sums(row, k);
 	k->sums = (struct key_sums){0};
-	k->fresh = 0;
+	k->unflushed = 0;
 }
 
 int
-window_dump(struct window_table *t, struct store_batch *batch)
+window_flush(struct window_table *t, struct store_batch *batch)
 {
 	const struct store_rows *folded = &batch->rows[STORE_FOLDED];
 	uint32_t n_windows = t->dirty_windows.n;
 	int r;
 
-	window_empty_flows(t);
+	window_empty_flow_cache(t);
 	r = store_batch_reserve(batch, STORE_WINDOWS, (size_t)N_DIRECTIONS * n_windows);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_WINDOW_PORTS, n_windows);
@@ -154,9 +154,9 @@ window_dump(struct window_table *t, struct store_batch *batch)
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < t->dirty_keys.n; i++)
-		dump_key(t, &t->keys[t->dirty_keys.items[i]], batch);
+		flush_key(t, &t->keys[t->dirty_keys.items[i]], batch);
 	t->dirty_keys.n = t->dirty_windows.n = 0;
 	for (uint32_t i = 0; i < n_windows; i++) /* what stays dirty is listed again before i */
-		dump_window(t, &t->windows[t->dirty_windows.items[i]], batch);
+		flush_window(t, &t->windows[t->dirty_windows.items[i]], batch);
 	return 0;
 }

@@ -13,14 +13,14 @@ enum {
 struct wanted {
 	const struct flow *flow;
 	uint32_t hash;
-	uint8_t kind; /* index into window_kinds */
+	uint8_t kind; /* index into key_kinds */
 	struct halves halves;
 };
 
 struct folded *
 window_folded_of(const struct window_table *t, const struct key *k)
 {
-	return &t->windows[k->window].side[k->direction - 1].folded[k->kind];
+	return &t->windows[k->window].directions[k->direction - 1].folded[k->kind];
 }
 
 void
@@ -28,13 +28,13 @@ window_key_fold(const struct window_table *t, struct key *k, enum window_stat_id
 {
 	struct folded *f = window_folded_of(t, k);
 
-	k->most_lost += k->fresh;
+	k->most_lost += k->unflushed;
 	if (k->most_lost > f->most_n)
 		f->most_n = k->most_lost;
-	f->n += k->fresh;
-	stat_add(&t->stats, why, k->fresh);
+	f->n += k->unflushed;
+	stat_add(&t->stats, why, k->unflushed);
 	k->sums = (struct key_sums){0};
-	k->fresh = 0;
+	k->unflushed = 0;
 }
 
 /* Making room */
@@ -55,7 +55,7 @@ unlink_key(struct window_table *t, uint32_t i)
 static uint64_t
 cost_of(const struct key *k)
 {
-	return k->fresh == 0 ? k->stored : 2ull + k->most_lost + k->fresh;
+	return k->unflushed == 0 ? k->stored : 2ull + k->most_lost + k->unflushed;
 }
 
 /*
@@ -155,7 +155,7 @@ get_key(struct window_table *t, const struct wanted *wanted)
 /* Adding */
 
 static struct store_pairs
-pairs_of(const struct mate_pairs *pairs, size_t feature)
+pairs_of(const struct sample_pair_sums *pairs, size_t feature)
 {
 	return (struct store_pairs){pairs->pkts[feature], pairs->octets[feature]};
 }
@@ -170,19 +170,19 @@ add_pairs(struct store_pairs *to, struct store_pairs more)
 static void
 add_flow(struct key_sums *to, const struct flow_sums *flow, size_t kind)
 {
-	const struct mate_pairs *pairs = &flow->pairs;
+	const struct sample_pair_sums *pairs = &flow->pairs;
 
 	to->w += flow->w;
 	to->wb += flow->wb;
 	to->w2 += flow->w2;
 	to->wb2 += flow->wb2;
 	to->w2b2 += flow->w2b2;
-	add_pairs(&to->any, pairs_of(pairs, MATES_ANY));
+	add_pairs(&to->any, pairs_of(pairs, PAIR_FEATURE_ANY));
 	add_pairs(&to->same, pairs_of(pairs, kind));
 	if (kind >= KINDS_OF_PAIRS)
 		return;
-	add_pairs(&to->same1, pairs_of(pairs, MATES_ADDRESS(kind)));
-	add_pairs(&to->same2, pairs_of(pairs, MATES_ADDRESS(kind) + 1));
+	add_pairs(&to->same1, pairs_of(pairs, PAIR_FEATURE_ADDRESS(kind)));
+	add_pairs(&to->same2, pairs_of(pairs, PAIR_FEATURE_ADDRESS(kind) + 1));
 }
 
 static void
@@ -193,7 +193,7 @@ add_to_key(struct window_table *t, const struct wanted *wanted)
 	if (!k->listed)
 		t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
 	k->listed = true;
-	k->fresh += wanted->flow->sums.n;
+	k->unflushed += wanted->flow->sums.n;
 	add_flow(&k->sums, &wanted->flow->sums, wanted->kind);
 }
 
@@ -207,7 +207,7 @@ keys_of(const struct window_table *t, const struct flow *flow, struct wanted wan
 		struct wanted *w = &wanted[n];
 
 		*w = (struct wanted){.flow = flow, .kind = (uint8_t)kind};
-		if (!window_kinds[kind].fill(&flow->key, &w->halves))
+		if (!key_kinds[kind].fill(&flow->key, &w->halves))
 			continue;
 		w->hash = hash_key(t->seed, w);
 		__builtin_prefetch(&t->key_buckets[w->hash & t->key_mask]);
@@ -218,9 +218,9 @@ keys_of(const struct window_table *t, const struct flow *flow, struct wanted wan
 
 /* Buckets are on their way before keys are, and keys before they are added to. */
 void
-window_keys_take(void *table, const struct flow *const *flows, size_t n)
+window_keys_add_flows(void *table, const struct flow *const *flows, size_t n)
 {
-	struct wanted wanted[FLOWS_AT_ONCE * N_KINDS];
+	struct wanted wanted[FLOW_CACHE_EVICTED_AT_ONCE * N_KINDS];
 	struct window_table *t = table;
 	size_t n_wanted = 0;
 
@@ -248,7 +248,7 @@ window_keys_close(struct window_table *t)
 			continue;
 		unlink_key(t, i);
 		t->keys[i].sums = (struct key_sums){0};
-		t->keys[i].fresh = 0;
+		t->keys[i].unflushed = 0;
 		t->keys[i].next = t->free_key;
 		t->free_key = i;
 	}

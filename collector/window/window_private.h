@@ -1,7 +1,7 @@
 /*
  * What window.c, window_keys.c and window_flush.c share: the tables of windows and of keys.
  *
- * A sample is added to its window's totals and, some samples later, to its flow (flows.h): memory
+ * A sample is added to its window's totals and, some samples later, to its flow (flow_cache.h): memory
  * that it needs is on its way meanwhile. A flow that leaves is added
  * to its key of each kind. Keys are found by a hash table with chains; when there are no more free
  * ones, one that has few samples goes.
@@ -21,13 +21,13 @@ struct folded {
 	uint32_t rows;	 /* keys in the store since the window opened */
 	uint32_t n;	 /* samples without a key since the last dump */
 	uint32_t most_n; /* since the window opened: most samples that any one key can lack */
-	uint32_t dumped_most_n;
+	uint32_t flushed_most_n;
 };
 
-struct side {
+struct direction_sums {
 	int64_t pool_pkts, pool_octets;
 	struct store_sums sums; /* since the last dump */
-	double any_pkts, any_octets; /* sums over pairs, see mates.h */
+	double any_pkts, any_octets; /* sums over pairs, see sample_pairs.h */
 	struct folded folded[N_KINDS];
 };
 
@@ -39,7 +39,7 @@ struct window {
 	bool open, dirty, closing;
 	uint64_t last_mono_us;
 	int64_t expected, received;
-	struct side side[N_DIRECTIONS];
+	struct direction_sums directions[N_DIRECTIONS];
 };
 
 /* Sums since the last dump, in one cache line. What only variances are made of has seven digits. n
@@ -61,8 +61,8 @@ struct key {
 	uint32_t next; /* in its bucket, or in the free list */
 	uint32_t hash;
 	uint32_t most_lost;
-	uint32_t fresh; /* samples in sums */
-	uint8_t kind, direction; /* kind: index into window_kinds */
+	uint32_t unflushed; /* samples in sums */
+	uint8_t kind, direction; /* kind: index into key_kinds */
 	bool used : 1;
 	bool listed : 1; /* in dirty_keys */
 	bool stored : 1; /* counted in folded.rows */
@@ -79,25 +79,25 @@ struct index_list {
 enum {
 	/* Samples on their way to their flows: each flow's set is being fetched for half of the way,
 	 * and the flow for the other half. A power of two. */
-	ARRIVALS = 16,
-	FETCH_AFTER = ARRIVALS / 2,
+	PENDING_SAMPLES = 16,
+	FETCH_AFTER = PENDING_SAMPLES / 2,
 };
 
 /* A sample that is in its window's totals and not yet in its flow. */
-struct arrival {
+struct pending_sample {
 	struct flow_key key;
 	uint64_t hash;
 	struct store_sums sums;
-	bool has_mates;
-	struct mate_pairs pairs; /* with mates only */
+	bool has_pairs;
+	struct sample_pair_sums pairs; /* with mates only */
 };
 
 struct window_table {
 	struct window_limits limits;
 	uint64_t seed;
-	struct flows *flows;
-	struct arrival arrivals[ARRIVALS]; /* by their numbers */
-	uint64_t arrived, added; /* numbers: those between are on their way */
+	struct flow_cache *flows;
+	struct pending_sample pending[PENDING_SAMPLES]; /* by their numbers */
+	uint64_t pending_begin, pending_end; /* numbers: those between are on their way */
 	struct window *windows;
 	struct key *keys;
 	uint32_t *window_buckets, *key_buckets;
@@ -116,12 +116,12 @@ struct window_table {
 void window_mark_dirty(struct window_table *t, struct window *w);
 
 /* Every sample is in its keys, and no flow has any. */
-void window_empty_flows(struct window_table *t);
+void window_empty_flow_cache(struct window_table *t);
 
 /* window_keys.c */
 
-/* Adds flows to their keys; a flows_leave_fn whose argument is the table. */
-void window_keys_take(void *table, const struct flow *const *flows, size_t n);
+/* Adds flows to their keys; a flow_cache_evict_fn whose argument is the table. */
+void window_keys_add_flows(void *table, const struct flow *const *flows, size_t n);
 
 struct folded *window_folded_of(const struct window_table *t, const struct key *k);
 

@@ -7,7 +7,7 @@
  * finished, and how long the log beside the store got. Runs where the build is (collector/easetop).
  */
 #include "collector/store/store.h"
-#include "collector/window/ledger.h"
+#include "collector/window/accounting.h"
 #include "tests/bench/bench_load.h"
 
 #include <dirent.h>
@@ -36,7 +36,7 @@ struct bench {
 	char dir[BENCH_PATH_MAX], path[BENCH_PATH_MAX + 16], log[BENCH_PATH_MAX + 24];
 	struct clock clock;
 	struct store *store;
-	struct ledger *ledger;
+	struct accounting *accounting;
 	struct store_batch *batch;
 	char schedstat[320]; /* of the store's thread */
 	uint32_t sequences[PORTS];
@@ -94,8 +94,8 @@ open_store(struct bench *b)
 	bench_make_dir(b->dir);
 	snprintf(b->path, sizeof(b->path), "%s/ease.db", b->dir);
 	snprintf(b->log, sizeof(b->log), "%s-wal", b->path);
-	ledger_room(&ledger_default_limits, room);
-	if (ledger_new(&b->ledger, &ledger_default_limits, &b->clock, 1) < 0 ||
+	accounting_room(&accounting_default_limits, room);
+	if (accounting_new(&b->accounting, &accounting_default_limits, &b->clock, 1) < 0 ||
 	    store_open(&b->store, b->path, NULL, error, sizeof(error)) < 0 ||
 	    store_start(b->store, room) < 0)
 		bench_die("opening the store");
@@ -130,7 +130,7 @@ take_sample(struct bench *b, uint32_t i, uint64_t time_us)
 		},
 	};
 
-	ledger_take(b->ledger, b->batch, &r, 1);
+	accounting_add_records(b->accounting, b->batch, &r, 1);
 }
 
 /* From when it was handed over until it was written. */
@@ -143,7 +143,7 @@ flush(struct bench *b, uint32_t samples)
 	b->clock.manual_wall_us = b->clock.manual_mono_us = start_us;
 	for (uint32_t i = 0; i < samples; i++)
 		take_sample(b, i, start_us + i * FLUSH_US / samples);
-	if (ledger_cut(b->ledger, b->batch) < 0)
+	if (accounting_flush(b->accounting, b->batch) < 0)
 		bench_die("cutting");
 	before = times_of_thread(b);
 	store_submit(b->store, b->batch);
@@ -246,7 +246,7 @@ main(int argc, char **argv)
 		run_turns(&b, flushes, samples, readers, took);
 	}
 	store_close(b.store);
-	ledger_free(b.ledger);
+	accounting_free(b.accounting);
 	bench_remove_dir(b.dir);
 	free(took);
 	return EXIT_SUCCESS;

@@ -228,7 +228,7 @@ make_days(struct maker *m, uint64_t days)
 
 /* What the store's own thread would have done in time. */
 static void
-keep_up(const char *path)
+do_upkeep(const char *path)
 {
 	static const struct store_retention defaults = {.samples_us = TRAFFIC_DAY_US,
 	    .level_us = {[LEVEL_1_MIN] = 2 * TRAFFIC_DAY_US, [LEVEL_5_MIN] = 14 * TRAFFIC_DAY_US,
@@ -289,7 +289,7 @@ main(int argc, char **argv)
 	make_days(&m, days);
 	if (store_close(m.store) < 0)
 		fail("the store cannot be closed");
-	keep_up(argv[1]);
+	do_upkeep(argv[1]);
 	printf("{\"agents\":%llu,\"ports\":%llu,\"hosts\":%llu,\"days\":%llu,\"samples\":%llu,"
 	       "\"flow_minutes\":%llu,\"port_minutes\":%llu}\n",
 	    (unsigned long long)m.traffic.n_agents,

@@ -10,42 +10,42 @@
 
 enum { BUSY_MS = 30000 }; /* the store may be rolling up, and a sanitizer makes that slow */
 
-const struct ledger_limits books_limits = {
+const struct accounting_limits rig_limits = {
     .agents = 64,
     .ports = 1024,
     .windows = {.windows = 4096, .keys = 65536, .keys_per_window = WINDOW_KEYS_PER_WINDOW},
 };
 
 void
-books_open(struct books *f)
+rig_open(struct accounting_rig *f)
 {
-	books_open_with(f, &books_limits);
+	rig_open_with(f, &rig_limits);
 }
 
 void
-books_open_with(struct books *f, const struct ledger_limits *limits)
+rig_open_with(struct accounting_rig *f, const struct accounting_limits *limits)
 {
 	struct store_room room[STORE_N_TABLES] = {0};
 	struct store_loader loader;
 	struct store_life life;
 
-	ledger_room(limits, room);
-	ck_assert_int_eq(ledger_new(&f->ledger, limits, &f->clock, 1), 0);
-	loader = ledger_loader(f->ledger);
+	accounting_room(limits, room);
+	ck_assert_int_eq(accounting_new(&f->accounting, limits, &f->clock, 1), 0);
+	loader = accounting_loader(f->accounting);
 	ck_assert_msg(store_open(&f->store, f->path, NULL, f->error, sizeof(f->error)) == 0, "%s",
 	    f->error);
 	store_get_life(f->store, &life);
 	ck_assert_msg(store_load(f->store, &loader, f->error, sizeof(f->error)) == 0, "%s",
 	    f->error);
 	if (f->recalls)
-		f->had_outage = ledger_recall(f->ledger, &life, &f->outage);
+		f->had_outage = accounting_recover(f->accounting, &life, &f->outage);
 	ck_assert_int_eq(store_start(f->store, room), 0);
 	f->batch = store_take(f->store);
 	f->renewals = 0;
 }
 
 void
-books_notice_renewal(struct books *f)
+rig_notice_renewal(struct accounting_rig *f)
 {
 	enum store_outage_kind why;
 	struct store_life life;
@@ -54,14 +54,14 @@ books_notice_renewal(struct books *f)
 		return;
 	f->renewals = store_renewals(f->store, &why);
 	store_get_life(f->store, &life);
-	ledger_tell_again(f->ledger, life.id);
+	accounting_rewrite_all(f->accounting, life.id);
 }
 
 void
-books_cut(struct books *f)
+rig_flush(struct accounting_rig *f)
 {
-	books_notice_renewal(f);
-	ck_assert_int_eq(ledger_cut(f->ledger, f->batch), 0);
+	rig_notice_renewal(f);
+	ck_assert_int_eq(accounting_flush(f->accounting, f->batch), 0);
 	store_submit(f->store, f->batch);
 	ck_assert_int_eq(store_drain(f->store), 0);
 	f->batch = store_take(f->store);
@@ -69,14 +69,14 @@ books_cut(struct books *f)
 }
 
 void
-books_close(struct books *f)
+rig_close(struct accounting_rig *f)
 {
 	ck_assert_int_eq(store_close(f->store), 0);
-	ledger_free(f->ledger);
+	accounting_free(f->accounting);
 }
 
 void
-books_make(struct books *f)
+rig_make(struct accounting_rig *f)
 {
 	memset(f, 0, sizeof(*f));
 	snprintf(f->dir, sizeof(f->dir), "/tmp/check_store.XXXXXX");
@@ -87,7 +87,7 @@ books_make(struct books *f)
 }
 
 void
-books_remove(struct books *f)
+rig_remove(struct accounting_rig *f)
 {
 	DIR *dir = opendir(f->dir);
 	struct dirent *entry;
@@ -101,13 +101,13 @@ books_remove(struct books *f)
 }
 
 double
-books_ask(const struct books *f, const char *sql)
+rig_query(const struct accounting_rig *f, const char *sql)
 {
 	return sql_number(f->path, sql);
 }
 
 void
-books_header(uint32_t i, uint8_t header[BOOKS_HEADER])
+rig_header(uint32_t i, uint8_t header[BOOKS_HEADER])
 {
 	static const uint8_t ipv4[] = {8, 0, 0x45, 0, 0, 40, 0, 1, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1,
 	    10, 0, 0, 2};
@@ -119,7 +119,7 @@ books_header(uint32_t i, uint8_t header[BOOKS_HEADER])
 }
 
 struct ease_record
-books_record(enum ease_part kind, uint32_t boot)
+rig_record(enum ease_part kind, uint32_t boot)
 {
 	return (struct ease_record){
 	    .kind = kind,
@@ -131,9 +131,9 @@ books_record(enum ease_part kind, uint32_t boot)
 }
 
 struct ease_record
-books_sample(uint32_t boot, uint32_t i, const uint8_t *header)
+rig_sample(uint32_t boot, uint32_t i, const uint8_t *header)
 {
-	struct ease_record r = books_record(EASE_PART_SAMPLE, boot);
+	struct ease_record r = rig_record(EASE_PART_SAMPLE, boot);
 
 	r.sample = (struct ease_sample){
 	    .time_us = NOON_US + i * STEP_US,
@@ -151,9 +151,9 @@ books_sample(uint32_t boot, uint32_t i, const uint8_t *header)
 }
 
 struct ease_record
-books_snapshot(uint32_t boot, uint32_t i)
+rig_snapshot(uint32_t boot, uint32_t i)
 {
-	struct ease_record r = books_record(EASE_PART_SNAPSHOT, boot);
+	struct ease_record r = rig_record(EASE_PART_SNAPSHOT, boot);
 
 	r.snapshot = (struct ease_snapshot){
 	    .if_index = 3,
@@ -169,36 +169,36 @@ books_snapshot(uint32_t boot, uint32_t i)
 }
 
 void
-books_send_sample(struct books *f, uint32_t boot, uint32_t i)
+rig_send_sample(struct accounting_rig *f, uint32_t boot, uint32_t i)
 {
 	uint8_t header[BOOKS_HEADER];
 	struct ease_record r;
 
-	books_header(i, header);
-	r = books_sample(boot, i, header);
-	ledger_take(f->ledger, f->batch, &r, 1);
+	rig_header(i, header);
+	r = rig_sample(boot, i, header);
+	accounting_add_records(f->accounting, f->batch, &r, 1);
 }
 
 void
-books_send_snapshot(struct books *f, uint32_t boot, uint32_t i)
+rig_send_snapshot(struct accounting_rig *f, uint32_t boot, uint32_t i)
 {
-	struct ease_record r = books_snapshot(boot, i);
+	struct ease_record r = rig_snapshot(boot, i);
 
-	ledger_take(f->ledger, f->batch, &r, 1);
+	accounting_add_records(f->accounting, f->batch, &r, 1);
 }
 
 void
-books_send_range(struct books *f, uint32_t boot, uint32_t from, uint32_t to)
+rig_send_range(struct accounting_rig *f, uint32_t boot, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {
-		books_send_sample(f, boot, i);
+		rig_send_sample(f, boot, i);
 		if (i % PER_SNAPSHOT == 0)
-			books_send_snapshot(f, boot, i);
+			rig_send_snapshot(f, boot, i);
 	}
 }
 
 void
-books_check_all(const struct books *f, uint32_t n)
+rig_check_all(const struct accounting_rig *f, uint32_t n)
 {
 	double w = 0, wb = 0, w2b2 = 0;
 
@@ -207,28 +207,28 @@ books_check_all(const struct books *f, uint32_t n)
 		wb += 20. * (64 + i % 1000);
 		w2b2 += 400. * (64 + i % 1000) * (64 + i % 1000);
 	}
-	ck_assert_double_eq(books_ask(f, "SELECT count(*) FROM sample"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT received FROM account"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT expected FROM account"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(n) FROM window"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(w) FROM window"), w);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(wb) FROM window"), wb);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(w2b2) FROM window"), w2b2);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(wb) FROM window_key WHERE kind = 1"), wb);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(n) FROM window_key WHERE kind = 2"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(expected) FROM window_port"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(received) FROM window_port"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT count(*) FROM window_port WHERE expected <> received"),
+	ck_assert_double_eq(rig_query(f, "SELECT count(*) FROM sample"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT received FROM account"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT expected FROM account"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT sum(n) FROM window"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT sum(w) FROM window"), w);
+	ck_assert_double_eq(rig_query(f, "SELECT sum(wb) FROM window"), wb);
+	ck_assert_double_eq(rig_query(f, "SELECT sum(w2b2) FROM window"), w2b2);
+	ck_assert_double_eq(rig_query(f, "SELECT sum(wb) FROM window_key WHERE kind = 1"), wb);
+	ck_assert_double_eq(rig_query(f, "SELECT sum(n) FROM window_key WHERE kind = 2"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT sum(expected) FROM window_port"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT sum(received) FROM window_port"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT count(*) FROM window_port WHERE expected <> received"),
 	    0);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	ck_assert_double_eq(rig_query(f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * n);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"),
+	ck_assert_double_eq(rig_query(f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"),
 	    5000. * n);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
+	ck_assert_double_eq(rig_query(f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
 	    3001. * n);
 	/* each sample is in the minute that its own row says */
 	ck_assert_double_eq(
-	    books_ask(f, "SELECT count(*) FROM (SELECT time_us / 60000000 * 60000000 AS m,"
+	    rig_query(f, "SELECT count(*) FROM (SELECT time_us / 60000000 * 60000000 AS m,"
 		   " direction AS d,"
 		   " count(*) AS n FROM sample GROUP BY 1, 2) s LEFT JOIN window w ON w.start_us ="
 		   " s.m AND w.direction = s.d WHERE w.n IS NOT s.n"),
@@ -236,7 +236,7 @@ books_check_all(const struct books *f, uint32_t n)
 }
 
 sqlite3 *
-books_run(const struct books *f, const char *sql)
+rig_run(const struct accounting_rig *f, const char *sql)
 {
 	sqlite3 *db;
 
@@ -247,16 +247,16 @@ books_run(const struct books *f, const char *sql)
 }
 
 void
-books_sql(const struct books *f, const char *sql)
+rig_sql(const struct accounting_rig *f, const char *sql)
 {
-	sqlite3_close(books_run(f, sql));
+	sqlite3_close(rig_run(f, sql));
 }
 
 void
-books_set_version(const struct books *f, int version)
+rig_set_version(const struct accounting_rig *f, int version)
 {
 	char pragma[64];
 
 	snprintf(pragma, sizeof(pragma), "PRAGMA user_version=%d", version);
-	books_sql(f, pragma);
+	rig_sql(f, pragma);
 }

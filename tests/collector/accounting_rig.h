@@ -7,7 +7,7 @@
 #define EASE_TESTS_ACCOUNTING_RIG_H
 
 #include "collector/store/store.h"
-#include "collector/window/ledger.h"
+#include "collector/window/accounting.h"
 
 #include <sqlite3.h>
 
@@ -17,11 +17,11 @@
 
 enum { SAMPLES = 3000, PER_SNAPSHOT = 10, ERROR_TEXT = 256, BOOKS_HEADER = 34 };
 
-struct books {
+struct accounting_rig {
 	char dir[64], path[96];
 	struct clock clock;
 	struct store *store;
-	struct ledger *ledger;
+	struct accounting *accounting;
 	struct store_batch *batch;
 	char error[ERROR_TEXT];
 	bool recalls; /* as easecapd does, say what a life before this one lost */
@@ -31,39 +31,39 @@ struct books {
 };
 
 /* Small books with room for the traffic of these tests. */
-extern const struct ledger_limits books_limits;
+extern const struct accounting_limits rig_limits;
 
 /* A directory and a clock; and everything in it removed. */
-void books_make(struct books *f);
-void books_remove(struct books *f);
+void rig_make(struct accounting_rig *f);
+void rig_remove(struct accounting_rig *f);
 
 /* Opens the store, reads the books back, takes the first batch; writes what is new and waits for
  * it; and closes both. */
-void books_open(struct books *f);
-void books_open_with(struct books *f, const struct ledger_limits *limits);
-void books_cut(struct books *f);
-void books_close(struct books *f);
+void rig_open(struct accounting_rig *f);
+void rig_open_with(struct accounting_rig *f, const struct accounting_limits *limits);
+void rig_flush(struct accounting_rig *f);
+void rig_close(struct accounting_rig *f);
 
 /* As easecapd before each cut: a store that has begun anew is told everything again. */
-void books_notice_renewal(struct books *f);
+void rig_notice_renewal(struct accounting_rig *f);
 
 /* One number from the file; statements to it, by another process so to speak, whose connection the
  * first of them returns open; its version. */
-double books_ask(const struct books *f, const char *sql);
-sqlite3 *books_run(const struct books *f, const char *sql);
-void books_sql(const struct books *f, const char *sql);
-void books_set_version(const struct books *f, int version);
+double rig_query(const struct accounting_rig *f, const char *sql);
+sqlite3 *rig_run(const struct accounting_rig *f, const char *sql);
+void rig_sql(const struct accounting_rig *f, const char *sql);
+void rig_set_version(const struct accounting_rig *f, int version);
 
 /* The traffic: records, and taken into the books at once. */
-void books_header(uint32_t i, uint8_t header[BOOKS_HEADER]);
-struct ease_record books_record(enum ease_part kind, uint32_t boot);
-struct ease_record books_sample(uint32_t boot, uint32_t i, const uint8_t *header);
-struct ease_record books_snapshot(uint32_t boot, uint32_t i);
-void books_send_sample(struct books *f, uint32_t boot, uint32_t i);
-void books_send_snapshot(struct books *f, uint32_t boot, uint32_t i);
-void books_send_range(struct books *f, uint32_t boot, uint32_t from, uint32_t to);
+void rig_header(uint32_t i, uint8_t header[BOOKS_HEADER]);
+struct ease_record rig_record(enum ease_part kind, uint32_t boot);
+struct ease_record rig_sample(uint32_t boot, uint32_t i, const uint8_t *header);
+struct ease_record rig_snapshot(uint32_t boot, uint32_t i);
+void rig_send_sample(struct accounting_rig *f, uint32_t boot, uint32_t i);
+void rig_send_snapshot(struct accounting_rig *f, uint32_t boot, uint32_t i);
+void rig_send_range(struct accounting_rig *f, uint32_t boot, uint32_t from, uint32_t to);
 
 /* All of samples 1..n and the snapshots 0..n is there, once. */
-void books_check_all(const struct books *f, uint32_t n);
+void rig_check_all(const struct accounting_rig *f, uint32_t n);
 
 #endif

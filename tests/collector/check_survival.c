@@ -58,42 +58,42 @@ kills(void)
 
 /* What integrity_check returns for a whole file is one row, "ok". */
 static void
-check_whole(const struct books *f)
+check_whole(const struct accounting_rig *f)
 {
-	ck_assert_double_eq(books_ask(f, "SELECT count(*) = 1 AND max(integrity_check) = 'ok'"
+	ck_assert_double_eq(rig_query(f, "SELECT count(*) = 1 AND max(integrity_check) = 'ok'"
 					 " FROM pragma_integrity_check"), 1);
 }
 
 /* Accounts, sums and samples fit each other. */
 static void
-check_consistent(const struct books *f)
+check_consistent(const struct accounting_rig *f)
 {
-	double n = books_ask(f, "SELECT ifnull(sum(received), 0) FROM account");
+	double n = rig_query(f, "SELECT ifnull(sum(received), 0) FROM account");
 
 	check_whole(f);
-	ck_assert_double_eq(books_ask(f, "SELECT count(*) FROM sample"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(n), 0) FROM window"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(n), 0) FROM window_key WHERE kind = 1"),
+	ck_assert_double_eq(rig_query(f, "SELECT count(*) FROM sample"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(n), 0) FROM window"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(n), 0) FROM window_key WHERE kind = 1"),
 	    n);
-	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(received), 0) FROM window_port"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(expected), 0) FROM window_port"),
-	    books_ask(f, "SELECT ifnull(sum(expected), 0) FROM account"));
+	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(received), 0) FROM window_port"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(expected), 0) FROM window_port"),
+	    rig_query(f, "SELECT ifnull(sum(expected), 0) FROM account"));
 }
 
 static double
-gone(const struct books *f)
+gone(const struct accounting_rig *f)
 {
-	return books_ask(f, "SELECT ifnull(sum(samples), 0) FROM gone");
+	return rig_query(f, "SELECT ifnull(sum(samples), 0) FROM gone");
 }
 
 /* A cut that waits for a store that is away for a moment. */
 static void
-cut_patiently(struct books *f)
+cut_patiently(struct accounting_rig *f)
 {
 	struct store_batch *next;
 
-	books_notice_renewal(f);
-	ck_assert_int_eq(ledger_cut(f->ledger, f->batch), 0);
+	rig_notice_renewal(f);
+	ck_assert_int_eq(accounting_flush(f->accounting, f->batch), 0);
 	store_submit(f->store, f->batch);
 	while (store_drain(f->store) < 0 || (next = store_take(f->store)) == NULL)
 		usleep(1000);
@@ -110,34 +110,34 @@ struct agent_side {
 };
 
 static void
-collect_until_killed(struct books *f, struct agent_side *agent)
+collect_until_killed(struct accounting_rig *f, struct agent_side *agent)
 {
 	uint32_t said = atomic_load(&agent->said);
 	uint32_t again = (uint32_t)(draw(&agent->seed) % 3 ? 0 : draw(&agent->seed) % 500);
 	uint32_t from = again < said ? said - again + 1 : 1;
 
-	books_open(f);
+	rig_open(f);
 	atomic_store(&agent->open, true);
 	for (uint32_t i = from; i <= said; i++) /* a relay says some of it again */
-		books_send_sample(f, 1, i);
+		rig_send_sample(f, 1, i);
 	for (;;) {
 		struct store_batch *next = store_take(f->store);
 
 		for (int n = 0; n < 10; n++) {
-			books_send_sample(f, 1, ++said);
+			rig_send_sample(f, 1, ++said);
 			atomic_store(&agent->said, said);
 		}
 		usleep(100);
 		if (!next)
 			continue;
-		ledger_cut(f->ledger, f->batch);
+		accounting_flush(f->accounting, f->batch);
 		store_submit(f->store, f->batch);
 		f->batch = next;
 	}
 }
 
 static void
-kill_at_random(struct books *f, struct agent_side *agent)
+kill_at_random(struct accounting_rig *f, struct agent_side *agent)
 {
 	uint64_t moment_us = draw(&agent->seed) % KILL_AT_MOST_US;
 	bool opening = draw(&agent->seed) % 4 == 0;
@@ -162,18 +162,18 @@ kill_at_random(struct books *f, struct agent_side *agent)
  * of the books, one sample a time may be neither; then it counts as lost on the way.
  */
 static uint64_t
-check_told(struct books *f, const struct agent_side *agent, uint64_t torn_at_most)
+check_told(struct accounting_rig *f, const struct agent_side *agent, uint64_t torn_at_most)
 {
 	double expected, received, lost;
 	uint32_t said = atomic_load(&agent->said);
 
 	f->recalls = true;
-	books_open(f);
-	books_cut(f);
-	books_close(f);
+	rig_open(f);
+	rig_flush(f);
+	rig_close(f);
 	check_consistent(f);
-	expected = books_ask(f, "SELECT ifnull(sum(expected), 0) FROM account");
-	received = books_ask(f, "SELECT ifnull(sum(received), 0) FROM account");
+	expected = rig_query(f, "SELECT ifnull(sum(expected), 0) FROM account");
+	received = rig_query(f, "SELECT ifnull(sum(received), 0) FROM account");
 	lost = gone(f);
 	ck_assert_double_ge(expected, said);
 	ck_assert_double_le(expected, said + 1.0); /* taken, and not said so any more */
@@ -186,12 +186,12 @@ START_TEST(killed_at_any_moment_and_says_what_was_lost)
 {
 	struct agent_side *agent = mmap(NULL, sizeof(*agent), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct books f;
+	struct accounting_rig f;
 	uint64_t torn = 0;
 	uint32_t said, from;
 
 	agent->seed = new_seed("kill");
-	books_make(&f);
+	rig_make(&f);
 	f.recalls = true;
 	for (int i = 0; i < kills(); i++) {
 		kill_at_random(&f, agent);
@@ -199,23 +199,23 @@ START_TEST(killed_at_any_moment_and_says_what_was_lost)
 	}
 	said = atomic_load(&agent->said);
 	printf("kill: %d times, %u samples sent = %.0f stored + %.0f lost in the collector + %llu "
-	       "torn\n", kills(), said, books_ask(&f, "SELECT received FROM account"), gone(&f),
+	       "torn\n", kills(), said, rig_query(&f, "SELECT received FROM account"), gone(&f),
 	    (unsigned long long)torn);
 	ck_assert_double_gt(gone(&f), 0); /* or the test kills too late */
 	/* the relay says again what can be told apart: it is gone no more */
 	from = said > MEMORY ? said - MEMORY + 1 : 1;
-	books_open(&f);
+	rig_open(&f);
 	for (uint32_t i = from; i <= said; i++)
-		books_send_sample(&f, 1, i);
-	books_cut(&f);
-	books_close(&f);
+		rig_send_sample(&f, 1, i);
+	rig_flush(&f);
+	rig_close(&f);
 	check_consistent(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample WHERE sequence >= "
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample WHERE sequence >= "
 					  "(SELECT max(sequence) FROM sample) - 3999"),
 	    said - from + 1);
-	ck_assert_double_ge(books_ask(&f, "SELECT received FROM account") + gone(&f),
+	ck_assert_double_ge(rig_query(&f, "SELECT received FROM account") + gone(&f),
 	    (double)(said - torn));
-	books_remove(&f);
+	rig_remove(&f);
 	munmap(agent, sizeof(*agent));
 }
 END_TEST
@@ -223,55 +223,55 @@ END_TEST
 /* One that was stopped has nothing to tell, and an agent met since the last flush is known. */
 START_TEST(what_is_told_of_a_crash)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
+	rig_make(&f);
 	f.recalls = true;
-	books_open(&f);
+	rig_open(&f);
 	ck_assert(!f.had_outage);
-	books_send_range(&f, 1, 1, 100);
-	books_cut(&f);
+	rig_send_range(&f, 1, 1, 100);
+	rig_flush(&f);
 	ck_assert_int_eq(store_stop(f.store), 0);
 	ck_assert_int_eq(store_end_life(f.store), 0);
-	ledger_forget(f.ledger);
-	books_close(&f);
+	accounting_remove_journal(f.accounting);
+	rig_close(&f);
 
-	books_open(&f); /* after a clean stop */
+	rig_open(&f); /* after a clean stop */
 	ck_assert(!f.had_outage);
-	books_send_range(&f, 1, 101, 150);
-	books_send_range(&f, 2, 1, 7); /* boot 2 is not stored at all */
-	books_close(&f);	       /* without a cut: as good as a crash */
+	rig_send_range(&f, 1, 101, 150);
+	rig_send_range(&f, 2, 1, 7); /* boot 2 is not stored at all */
+	rig_close(&f);	       /* without a cut: as good as a crash */
 
-	books_open(&f);
+	rig_open(&f);
 	ck_assert(f.had_outage);
 	ck_assert_int_eq(f.outage.kind, STORE_OUTAGE_CRASH);
 	ck_assert_uint_eq(f.outage.samples, 57);
-	books_cut(&f);
-	books_close(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT samples FROM gone WHERE boot = 1"), 50);
-	ck_assert_double_eq(books_ask(&f, "SELECT samples FROM gone WHERE boot = 2"), 7);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(expected) FROM account"), 157);
+	rig_flush(&f);
+	rig_close(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT samples FROM gone WHERE boot = 1"), 50);
+	ck_assert_double_eq(rig_query(&f, "SELECT samples FROM gone WHERE boot = 2"), 7);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM account"), 157);
 	check_consistent(&f);
 
-	books_open(&f); /* half of the seven come again */
-	books_send_sample(&f, 2, 2);
-	books_send_sample(&f, 2, 4);
-	books_send_sample(&f, 2, 6);
-	books_send_sample(&f, 2, 6);
-	books_cut(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT samples FROM gone WHERE boot = 2"), 4);
-	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account WHERE boot = 2"), 3);
-	ledger_forget(f.ledger);
-	books_close(&f);
+	rig_open(&f); /* half of the seven come again */
+	rig_send_sample(&f, 2, 2);
+	rig_send_sample(&f, 2, 4);
+	rig_send_sample(&f, 2, 6);
+	rig_send_sample(&f, 2, 6);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT samples FROM gone WHERE boot = 2"), 4);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account WHERE boot = 2"), 3);
+	accounting_remove_journal(f.accounting);
+	rig_close(&f);
 
 	/* the machine went down: nothing is left in its memory */
-	books_open(&f);
+	rig_open(&f);
 	ck_assert(f.had_outage);
 	ck_assert_int_eq(f.outage.kind, STORE_OUTAGE_MACHINE);
 	ck_assert(!f.outage.counted);
-	ledger_forget(f.ledger);
-	books_close(&f);
-	books_remove(&f);
+	accounting_remove_journal(f.accounting);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
@@ -286,24 +286,24 @@ START_TEST(a_disk_that_fails_once_costs_nothing)
 
 	faulty_vfs_install();
 	for (int at = (int)(draw(&seed) % (unsigned)stride); at < calls || calls == 0; at += stride) {
-		struct books f;
+		struct accounting_rig f;
 
-		books_make(&f);
+		rig_make(&f);
 		faulty_vfs_fail(FAULT_NONE, 0, 0);
-		books_open(&f);
-		books_send_snapshot(&f, 1, 0);
+		rig_open(&f);
+		rig_send_snapshot(&f, 1, 0);
 		faulty_vfs_fail(fault, at, 1);
 		for (uint32_t i = 1; i <= 300; i += 100) {
-			books_send_range(&f, 1, i, i + 99);
+			rig_send_range(&f, 1, i, i + 99);
 			cut_patiently(&f);
 		}
 		calls = faulty_vfs_calls();
 		ck_assert_int_le(faulty_vfs_failed(), 1);
 		check_whole(&f);
-		books_check_all(&f, 300);
-		books_close(&f);
-		books_check_all(&f, 300);
-		books_remove(&f);
+		rig_check_all(&f, 300);
+		rig_close(&f);
+		rig_check_all(&f, 300);
+		rig_remove(&f);
 	}
 	printf("disk: %d writes and syncs\n", calls);
 	ck_assert_int_gt(calls, 10);
@@ -312,40 +312,40 @@ END_TEST
 
 /* Fills batches as long as there are any, then goes on with the last. */
 static void
-send_while_away(struct books *f, uint32_t from, uint32_t to)
+send_while_away(struct accounting_rig *f, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i += 100) {
 		struct store_batch *next;
 
-		books_send_range(f, 1, i, i + 99);
+		rig_send_range(f, 1, i, i + 99);
 		next = store_take(f->store);
 		if (!next)
 			continue;
-		ck_assert_int_eq(ledger_cut(f->ledger, f->batch), 0);
+		ck_assert_int_eq(accounting_flush(f->accounting, f->batch), 0);
 		store_submit(f->store, f->batch);
 		f->batch = next;
 	}
 }
 
 static void
-wait_until_back(struct books *f)
+wait_until_back(struct accounting_rig *f)
 {
 	while (store_drain(f->store) < 0)
 		usleep(1000);
-	books_cut(f);
+	rig_flush(f);
 }
 
 START_TEST(a_disk_that_is_full_for_half_an_hour)
 {
-	struct books f;
+	struct accounting_rig f;
 
 	faulty_vfs_install();
-	books_make(&f);
+	rig_make(&f);
 	faulty_vfs_fail(FAULT_NONE, 0, 0);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
-	books_send_range(&f, 1, 1, 100);
-	books_cut(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 1, 100);
+	rig_flush(&f);
 	faulty_vfs_fail(FAULT_FULL, 0, -1);
 	send_while_away(&f, 101, 18000);
 	ck_assert_int_eq(store_drain(f.store), -EIO);
@@ -353,23 +353,23 @@ START_TEST(a_disk_that_is_full_for_half_an_hour)
 	faulty_vfs_fail(FAULT_NONE, 0, 0);
 	wait_until_back(&f);
 	check_whole(&f);
-	books_check_all(&f, 18000);
-	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_QUEUE), 0);
-	books_close(&f);
-	books_remove(&f);
+	rig_check_all(&f, 18000);
+	ck_assert_uint_eq(stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_QUEUE), 0);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 /* Errors that do not go away until the file is opened again. */
 START_TEST(a_disk_that_was_gone_for_a_while)
 {
-	struct books f;
+	struct accounting_rig f;
 
 	faulty_vfs_install();
-	books_make(&f);
+	rig_make(&f);
 	faulty_vfs_fail(FAULT_NONE, 0, 0);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
 	faulty_vfs_fail(FAULT_ERROR, 0, -1);
 	send_while_away(&f, 1, 1000);
 	while (stat_get(store_stats(f.store), STORE_STAT_REOPENED) == 0)
@@ -377,10 +377,10 @@ START_TEST(a_disk_that_was_gone_for_a_while)
 	faulty_vfs_fail(FAULT_NONE, 0, 0);
 	wait_until_back(&f);
 	check_whole(&f);
-	books_check_all(&f, 1000);
+	rig_check_all(&f, 1000);
 	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_RENEWALS), 0);
-	books_close(&f);
-	books_remove(&f);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
@@ -395,69 +395,69 @@ unlock_store(sqlite3 *other)
 
 START_TEST(locked_by_another_for_ten_minutes)
 {
-	struct books f;
+	struct accounting_rig f;
 	sqlite3 *other;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
-	books_cut(&f);
-	other = books_run(&f, "BEGIN IMMEDIATE");
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
+	rig_flush(&f);
+	other = rig_run(&f, "BEGIN IMMEDIATE");
 	send_while_away(&f, 1, 6000);
 	while (stat_get(store_stats(f.store), STORE_STAT_RETRIES) == 0)
 		usleep(1000);
 	unlock_store(other);
 	wait_until_back(&f);
-	books_check_all(&f, 6000);
-	ck_assert_uint_eq(stat_get(ledger_window_stats(f.ledger), WINDOW_STAT_DROPPED), 0);
-	books_close(&f);
-	books_remove(&f);
+	rig_check_all(&f, 6000);
+	ck_assert_uint_eq(stat_get(accounting_window_stats(f.accounting), WINDOW_STAT_DROPPED), 0);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 /* Beyond what memory holds the oldest minutes go, and their samples are told as lost here. */
 START_TEST(away_for_longer_than_memory_lasts)
 {
-	struct ledger_limits limits = books_limits;
+	struct accounting_limits limits = rig_limits;
 	const uint32_t n = 120000; /* 200 minutes */
 	double lost, oldest_kept, newest_lost;
-	struct books f;
+	struct accounting_rig f;
 	sqlite3 *other;
 
 	limits.windows.windows = 5;
-	books_make(&f);
-	books_open_with(&f, &limits);
-	books_send_snapshot(&f, 1, 0);
-	books_cut(&f);
-	other = books_run(&f, "BEGIN IMMEDIATE");
+	rig_make(&f);
+	rig_open_with(&f, &limits);
+	rig_send_snapshot(&f, 1, 0);
+	rig_flush(&f);
+	other = rig_run(&f, "BEGIN IMMEDIATE");
 	send_while_away(&f, 1, n);
-	lost = (double)stat_get(ledger_window_stats(f.ledger), WINDOW_STAT_DROPPED_SAMPLES);
+	lost = (double)stat_get(accounting_window_stats(f.accounting), WINDOW_STAT_DROPPED_SAMPLES);
 	ck_assert_double_gt(lost, 0);
 	unlock_store(other);
 	wait_until_back(&f);
 	check_whole(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT expected FROM account"), n);
-	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account"), n - lost);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(n) FROM window"), n - lost);
+	ck_assert_double_eq(rig_query(&f, "SELECT expected FROM account"), n);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), n - lost);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), n - lost);
 	ck_assert_double_eq(gone(&f), lost);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(expected) FROM window_port"), n);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(received) FROM window_port"), n - lost);
-	ck_assert_double_eq(books_ask(&f, "SELECT max(expected) FROM window_port WHERE start_us ="
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM window_port"), n);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM window_port"), n - lost);
+	ck_assert_double_eq(rig_query(&f, "SELECT max(expected) FROM window_port WHERE start_us ="
 					  " (SELECT max(start_us) FROM window_port)") > 0, 1);
 	/* the newest minutes are whole */
-	newest_lost = books_ask(&f, "SELECT max(start_us) FROM window_port WHERE received <"
+	newest_lost = rig_query(&f, "SELECT max(start_us) FROM window_port WHERE received <"
 				    " expected");
-	oldest_kept = books_ask(&f, "SELECT max(start_us) FROM window_port") - 3. * MINUTE_US;
+	oldest_kept = rig_query(&f, "SELECT max(start_us) FROM window_port") - 3. * MINUTE_US;
 	ck_assert_double_lt(newest_lost, oldest_kept);
-	books_close(&f);
-	books_remove(&f);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 /* ---- damaged, cut, moved ---- */
 
 static int
-set_aside_files(const struct books *f, char path[512])
+set_aside_files(const struct accounting_rig *f, char path[512])
 {
 	DIR *dir = opendir(f->dir);
 	struct dirent *entry;
@@ -488,145 +488,145 @@ overwrite(const char *path, off_t at, size_t n)
 
 /* A store with everything in it, closed. */
 static void
-make_store(struct books *f, uint32_t n)
+make_store(struct accounting_rig *f, uint32_t n)
 {
-	struct ease_record state = books_record(EASE_PART_STATE, 1);
+	struct ease_record state = rig_record(EASE_PART_STATE, 1);
 
-	books_make(f);
+	rig_make(f);
 	f->recalls = true;
-	books_open(f);
+	rig_open(f);
 	state.state = (struct ease_state){.if_index = 3, .time_us = NOON_US, .name = "ge-3"};
-	ledger_take(f->ledger, f->batch, &state, 1);
-	books_send_snapshot(f, 1, 0);
-	books_send_range(f, 1, 1, n);
-	books_cut(f);
-	ledger_forget(f->ledger);
-	books_close(f);
+	accounting_add_records(f->accounting, f->batch, &state, 1);
+	rig_send_snapshot(f, 1, 0);
+	rig_send_range(f, 1, 1, n);
+	rig_flush(f);
+	accounting_remove_journal(f->accounting);
+	rig_close(f);
 }
 
 START_TEST(a_damaged_head_is_set_aside)
 {
 	char aside[512];
-	struct books f;
+	struct accounting_rig f;
 
 	make_store(&f, 100);
-	books_sql(&f, "PRAGMA wal_checkpoint(TRUNCATE)");
+	rig_sql(&f, "PRAGMA wal_checkpoint(TRUNCATE)");
 	overwrite(f.path, 0, 100);
-	books_open(&f);
+	rig_open(&f);
 	ck_assert_int_eq(set_aside_files(&f, aside), 1);
 	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_RENEWALS), 1);
-	books_send_snapshot(&f, 1, 0); /* nothing was readable: all of it is new */
-	books_send_range(&f, 1, 1, 200);
-	books_cut(&f);
-	books_check_all(&f, 200);
-	books_close(&f);
-	books_remove(&f);
+	rig_send_snapshot(&f, 1, 0); /* nothing was readable: all of it is new */
+	rig_send_range(&f, 1, 1, 200);
+	rig_flush(&f);
+	rig_check_all(&f, 200);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 /* Where the root page of a table is; its content goes, the rest stays. */
 static void
-damage_table(const struct books *f, const char *table)
+damage_table(const struct accounting_rig *f, const char *table)
 {
 	char sql[128];
 	double page, size;
 
-	books_sql(f, "PRAGMA wal_checkpoint(TRUNCATE)");
+	rig_sql(f, "PRAGMA wal_checkpoint(TRUNCATE)");
 	snprintf(sql, sizeof(sql), "SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
-	page = books_ask(f, sql);
-	size = books_ask(f, "PRAGMA page_size");
+	page = rig_query(f, sql);
+	size = rig_query(f, "PRAGMA page_size");
 	overwrite(f->path, (off_t)((page - 1) * size), (size_t)size);
 }
 
 START_TEST(a_damaged_page_costs_history_but_no_state)
 {
 	char aside[512];
-	struct books f;
+	struct accounting_rig f;
 
 	make_store(&f, 1000);
 	damage_table(&f, "event"); /* read at the start, after accounts and counters */
-	books_open(&f);
+	rig_open(&f);
 	ck_assert_int_eq(set_aside_files(&f, aside), 1);
-	books_send_range(&f, 1, 901, 1100); /* a hundred of them came before */
+	rig_send_range(&f, 1, 901, 1100); /* a hundred of them came before */
 	cut_patiently(&f);
-	books_close(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample"), 100);
-	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account"), 1100);
-	ck_assert_double_eq(books_ask(&f, "SELECT duplicates FROM account"), 100);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM agent WHERE id = 1"), 1);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM port WHERE name = 'ge-3'"), 1);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	rig_close(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 100);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), 1100);
+	ck_assert_double_eq(rig_query(&f, "SELECT duplicates FROM account"), 100);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent WHERE id = 1"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM port WHERE name = 'ge-3'"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * 100);
 	check_whole(&f);
 	/* what was set aside can be read but for the page */
 	ck_assert_double_eq(sql_number(aside, "SELECT count(*) FROM sample"), 1000);
-	books_remove(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(damage_found_while_it_runs)
 {
 	char aside[512];
-	struct books f;
+	struct accounting_rig f;
 
 	faulty_vfs_install();
 	faulty_vfs_fail(FAULT_NONE, 0, 0);
 	make_store(&f, 1000);
-	books_open(&f);
-	books_send_range(&f, 1, 1001, 1100);
-	books_cut(&f);
-	books_sql(&f, "PRAGMA wal_checkpoint(TRUNCATE);"
+	rig_open(&f);
+	rig_send_range(&f, 1, 1001, 1100);
+	rig_flush(&f);
+	rig_sql(&f, "PRAGMA wal_checkpoint(TRUNCATE);"
 		      "INSERT INTO stat VALUES('another process writes', 1)");
 	faulty_vfs_fail(FAULT_DAMAGED, 0, 1);
-	books_send_range(&f, 1, 1101, 1200);
+	rig_send_range(&f, 1, 1101, 1200);
 	cut_patiently(&f); /* the batch goes into the new store */
 	ck_assert_int_eq(faulty_vfs_failed(), 1);
 	ck_assert_int_eq(set_aside_files(&f, aside), 1);
-	books_send_range(&f, 1, 1201, 1300);
+	rig_send_range(&f, 1, 1201, 1300);
 	cut_patiently(&f); /* and with it everything that is known */
-	books_close(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample"), 200);
+	rig_close(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 200);
 	ck_assert_double_eq(sql_number(aside, "SELECT count(*) FROM sample"), 1100);
-	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account"), 1300);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM port WHERE name = 'ge-3'"), 1);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1") +
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), 1300);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM port WHERE name = 'ge-3'"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1") +
 		sql_number(aside, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * 1300);
 	check_whole(&f);
-	books_open(&f); /* and goes on from there */
-	books_send_range(&f, 1, 1001, 1400);
-	books_cut(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample"), 300);
-	ledger_forget(f.ledger);
-	books_close(&f);
-	books_remove(&f);
+	rig_open(&f); /* and goes on from there */
+	rig_send_range(&f, 1, 1001, 1400);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 300);
+	accounting_remove_journal(f.accounting);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(moved_away_while_it_runs)
 {
 	char moved[160], wal[2][176];
-	struct books f;
+	struct accounting_rig f;
 
 	make_store(&f, 1000);
-	books_open(&f);
+	rig_open(&f);
 	snprintf(moved, sizeof(moved), "%s/kept.db", f.dir);
 	snprintf(wal[0], sizeof(wal[0]), "%s-wal", f.path);
 	snprintf(wal[1], sizeof(wal[1]), "%s-wal", moved);
 	ck_assert_int_eq(rename(wal[0], wal[1]), 0);
 	ck_assert_int_eq(rename(f.path, moved), 0);
-	books_send_range(&f, 1, 1001, 1100);
+	rig_send_range(&f, 1, 1001, 1100);
 	cut_patiently(&f);
-	books_send_range(&f, 1, 1101, 1200);
+	rig_send_range(&f, 1, 1101, 1200);
 	cut_patiently(&f);
 	ck_assert_double_eq(sql_number(moved, "SELECT count(*) FROM sample"), 1000);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample"), 200);
-	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account"), 1200);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM agent"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 200);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), 1200);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent"), 1);
 	check_whole(&f);
-	ledger_forget(f.ledger);
-	books_close(&f);
-	books_remove(&f);
+	accounting_remove_journal(f.accounting);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
@@ -637,41 +637,41 @@ START_TEST(a_log_cut_anywhere)
 	uint64_t seed = new_seed("cut");
 
 	for (int i = 0; i < (suite_is_slow() ? 2 : 12); i++) {
-		struct books f;
+		struct accounting_rig f;
 		char wal[112];
 		struct stat st;
 		pid_t child;
 
-		books_make(&f);
+		rig_make(&f);
 		f.recalls = true;
 		snprintf(wal, sizeof(wal), "%s-wal", f.path);
 		child = fork();
 		if (child == 0) {
-			books_open(&f);
+			rig_open(&f);
 			for (uint32_t n = 1; n <= 500; n += 50) {
-				books_send_range(&f, 1, n, n + 49);
-				books_cut(&f);
+				rig_send_range(&f, 1, n, n + 49);
+				rig_flush(&f);
 			}
 			_exit(0); /* without closing */
 		}
 		waitpid(child, NULL, 0);
 		ck_assert_int_eq(stat(wal, &st), 0);
 		ck_assert_int_eq(truncate(wal, (off_t)(draw(&seed) % (uint64_t)st.st_size)), 0);
-		books_open(&f);
-		books_cut(&f);
+		rig_open(&f);
+		rig_flush(&f);
 		check_consistent(&f);
 		/* 0 if not even the tables are left */
-		if (books_ask(&f, "SELECT count(*) FROM account") > 0)
+		if (rig_query(&f, "SELECT count(*) FROM account") > 0)
 			ck_assert_double_eq(gone(&f) +
-				books_ask(&f, "SELECT received FROM account"), 500);
-		books_send_snapshot(&f, 1, 0);
-		books_send_range(&f, 1, 1, 500);
-		books_cut(&f);
-		ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample"), 500);
+				rig_query(&f, "SELECT received FROM account"), 500);
+		rig_send_snapshot(&f, 1, 0);
+		rig_send_range(&f, 1, 1, 500);
+		rig_flush(&f);
+		ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 500);
 		ck_assert_double_eq(gone(&f), 0);
-		ledger_forget(f.ledger);
-		books_close(&f);
-		books_remove(&f);
+		accounting_remove_journal(f.accounting);
+		rig_close(&f);
+		rig_remove(&f);
 	}
 }
 END_TEST
@@ -679,17 +679,17 @@ END_TEST
 /* ---- clocks ---- */
 
 static void
-send_at(struct books *f, uint32_t i, int64_t off_us)
+send_at(struct accounting_rig *f, uint32_t i, int64_t off_us)
 {
 	uint8_t header[BOOKS_HEADER];
 	struct ease_record r[2];
 
-	books_header(i, header);
-	r[0] = books_sample(1, i, header);
-	r[1] = books_snapshot(1, i);
+	rig_header(i, header);
+	r[0] = rig_sample(1, i, header);
+	r[1] = rig_snapshot(1, i);
 	r[0].sample.time_us += (uint64_t)off_us;
 	r[1].snapshot.time_us += (uint64_t)off_us;
-	ledger_take(f->ledger, f->batch, r, 2);
+	accounting_add_records(f->accounting, f->batch, r, 2);
 }
 
 /* The device's clock is set back an hour and forward a day, and the collector's with it or not;
@@ -697,37 +697,37 @@ send_at(struct books *f, uint32_t i, int64_t off_us)
 START_TEST(clocks_that_are_set)
 {
 	static const int64_t offsets_us[] = {0, -3600000000, 82700000000, 0, -86000000000};
-	struct books f;
+	struct accounting_rig f;
 	uint32_t i = 0;
 
-	books_make(&f);
+	rig_make(&f);
 	f.recalls = true;
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
 	for (size_t part = 0; part < sizeof(offsets_us) / sizeof(offsets_us[0]); part++) {
 		if (part % 2)
 			f.clock.manual_wall_us = NOON_US + (uint64_t)offsets_us[part];
 		for (int round = 0; round < 2; round++) {
 			for (uint32_t n = 1; n <= 1000; n++)
 				send_at(&f, i + n, offsets_us[part]);
-			books_cut(&f);
-			books_close(&f);
-			books_open(&f);
+			rig_flush(&f);
+			rig_close(&f);
+			rig_open(&f);
 		}
 		i += 1000;
 	}
-	books_cut(&f);
-	ledger_forget(f.ledger);
-	books_close(&f);
+	rig_flush(&f);
+	accounting_remove_journal(f.accounting);
+	rig_close(&f);
 	check_consistent(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account"), i);
-	ck_assert_double_eq(books_ask(&f, "SELECT expected FROM account"), i);
-	ck_assert_double_eq(books_ask(&f, "SELECT duplicates FROM account"), i);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), i);
+	ck_assert_double_eq(rig_query(&f, "SELECT expected FROM account"), i);
+	ck_assert_double_eq(rig_query(&f, "SELECT duplicates FROM account"), i);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * i);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
 	    3001. * i);
-	books_remove(&f);
+	rig_remove(&f);
 }
 END_TEST
 
@@ -760,10 +760,10 @@ START_TEST(the_collectors_clock_is_set)
 	struct collector_config config = {0};
 	char conf[128];
 	struct collector *collector;
-	struct books f;
+	struct accounting_rig f;
 	FILE *file;
 
-	books_make(&f);
+	rig_make(&f);
 	snprintf(conf, sizeof(conf), "%s/conf", f.dir);
 	file = fopen(conf, "w");
 	fprintf(file, "listen={\"127.0.0.1:1\"}\ncommunities={\"public\"}\nhttp_listen=\"\"\n"
@@ -782,8 +782,8 @@ START_TEST(the_collectors_clock_is_set)
 	ck_assert_uint_eq(collector_stat(collector, "easecapd.clock_steps"), 2);
 	collector_close(collector);
 	collector_config_free(&config);
-	ck_assert_double_eq(books_ask(&f, "SELECT running FROM life"), 0);
-	books_remove(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT running FROM life"), 0);
+	rig_remove(&f);
 }
 END_TEST
 

@@ -11,123 +11,123 @@
 enum { MET = 2000, LAST = 2600 }; /* ten a second: a minute has 600 */
 
 static void
-check_numbers(const struct books *f, double minutes_expected, double account_expected,
+check_numbers(const struct accounting_rig *f, double minutes_expected, double account_expected,
     double received)
 {
-	ck_assert_double_eq(books_ask(f, "SELECT sum(expected) FROM window_port"),
+	ck_assert_double_eq(rig_query(f, "SELECT sum(expected) FROM window_port"),
 	    minutes_expected);
-	ck_assert_double_eq(books_ask(f, "SELECT sum(received) FROM window_port"), received);
-	ck_assert_double_eq(books_ask(f, "SELECT expected FROM account"), account_expected);
-	ck_assert_double_eq(books_ask(f, "SELECT received FROM account"), received);
+	ck_assert_double_eq(rig_query(f, "SELECT sum(received) FROM window_port"), received);
+	ck_assert_double_eq(rig_query(f, "SELECT expected FROM account"), account_expected);
+	ck_assert_double_eq(rig_query(f, "SELECT received FROM account"), received);
 }
 
 /* Whether a sample or the counters are its first word. */
 START_TEST(its_minutes_are_complete)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
+	rig_make(&f);
+	rig_open(&f);
 	if (_i == 1)
-		books_send_snapshot(&f, 1, MET - 1);
-	books_send_range(&f, 1, MET, LAST);
-	books_cut(&f);
+		rig_send_snapshot(&f, 1, MET - 1);
+	rig_send_range(&f, 1, MET, LAST);
+	rig_flush(&f);
 	check_numbers(&f, LAST - MET + 1, LAST, LAST - MET + 1);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM window_port"
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM window_port"
 					  " WHERE expected <> received"), 0);
-	books_close(&f);
-	books_remove(&f);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(what_is_lost_from_then_on_shows)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_range(&f, 1, MET, MET + 9);
-	books_send_range(&f, 1, MET + 20, LAST); /* ten are lost */
-	books_send_snapshot(&f, 1, LAST + 5);	 /* and five at the end */
-	books_cut(&f);
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_range(&f, 1, MET, MET + 9);
+	rig_send_range(&f, 1, MET + 20, LAST); /* ten are lost */
+	rig_send_snapshot(&f, 1, LAST + 5);	 /* and five at the end */
+	rig_flush(&f);
 	check_numbers(&f, LAST + 5 - MET + 1, LAST + 5, LAST - MET + 1 - 10);
-	books_close(&f);
-	books_remove(&f);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 /* Some were overtaken on their way by the first word; one comes after a restart. */
 START_TEST(what_comes_from_before_is_one_more)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, MET);
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, MET);
 	for (uint32_t i = MET - 3; i <= MET; i++)
-		books_send_sample(&f, 1, i);
-	books_send_sample(&f, 1, MET); /* twice counts once */
-	books_cut(&f);
+		rig_send_sample(&f, 1, i);
+	rig_send_sample(&f, 1, MET); /* twice counts once */
+	rig_flush(&f);
 	check_numbers(&f, 4, MET, 4);
-	books_close(&f);
-	books_open(&f);
-	books_send_sample(&f, 1, MET - 10);
-	books_send_sample(&f, 1, MET - 900); /* of a minute before */
-	books_send_range(&f, 1, MET + 1, LAST);
-	books_cut(&f);
+	rig_close(&f);
+	rig_open(&f);
+	rig_send_sample(&f, 1, MET - 10);
+	rig_send_sample(&f, 1, MET - 900); /* of a minute before */
+	rig_send_range(&f, 1, MET + 1, LAST);
+	rig_flush(&f);
 	check_numbers(&f, LAST - MET + 6, LAST, LAST - MET + 6);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM window_port"
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM window_port"
 					  " WHERE expected <> received"), 0);
-	books_close(&f);
-	books_remove(&f);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 /* Whoever knew the agent before may miss what it gives out from its next start on. */
 START_TEST(a_boot_that_was_witnessed_is_expected_whole)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_range(&f, 1, 1, 10);
-	books_send_range(&f, 2, 101, 200);
-	books_cut(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(expected) FROM window_port"), 210);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(expected) FROM account"), 210);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(received) FROM window_port"), 110);
-	books_close(&f);
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_range(&f, 1, 1, 10);
+	rig_send_range(&f, 2, 101, 200);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM window_port"), 210);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM account"), 210);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM window_port"), 110);
+	rig_close(&f);
 
-	books_remove(&f);
-	books_make(&f);
-	books_open(&f); /* so is one whose first word was that nothing was given out yet */
-	books_send_snapshot(&f, 1, 0);
-	books_send_range(&f, 1, 101, 200);
-	books_cut(&f);
+	rig_remove(&f);
+	rig_make(&f);
+	rig_open(&f); /* so is one whose first word was that nothing was given out yet */
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 101, 200);
+	rig_flush(&f);
 	check_numbers(&f, 200, 200, 100);
-	books_close(&f);
-	books_remove(&f);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 /* Died before anything was stored: recalled as it was heard. */
 START_TEST(a_crash_does_not_make_it_expected)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
+	rig_make(&f);
 	f.recalls = true;
-	books_open(&f);
-	books_send_range(&f, 1, MET, MET + 99);
-	books_close(&f); /* without a cut */
-	books_open(&f);
+	rig_open(&f);
+	rig_send_range(&f, 1, MET, MET + 99);
+	rig_close(&f); /* without a cut */
+	rig_open(&f);
 	ck_assert_uint_eq(f.outage.samples, 100);
-	books_send_range(&f, 1, MET + 100, LAST);
-	books_cut(&f);
+	rig_send_range(&f, 1, MET + 100, LAST);
+	rig_flush(&f);
 	check_numbers(&f, LAST - MET + 1, LAST, LAST - MET + 1 - 100);
-	ledger_forget(f.ledger);
-	books_close(&f);
-	books_remove(&f);
+	accounting_remove_journal(f.accounting);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 

@@ -34,7 +34,7 @@ enum {
 	OWN_RUNS_LONG = 500,
 };
 
-static struct books books;
+static struct accounting_rig books;
 static struct cluster_model *model;
 
 static void
@@ -90,17 +90,17 @@ static void
 set_up(void)
 {
 	install();
-	books_make(&books);
-	books_open(&books);
-	books_send_range(&books, 1, 1, SENT);
-	books_cut(&books);
-	books_close(&books); /* nobody else works on it */
+	rig_make(&books);
+	rig_open(&books);
+	rig_send_range(&books, 1, 1, SENT);
+	rig_flush(&books);
+	rig_close(&books); /* nobody else works on it */
 }
 
 static void
 tear_down(void)
 {
-	books_remove(&books);
+	rig_remove(&books);
 }
 
 /* ---- rolling up ---- */

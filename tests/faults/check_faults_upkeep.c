@@ -33,7 +33,7 @@ enum {
 	FIGURES = 512,
 };
 
-static struct books books;
+static struct accounting_rig books;
 static char work_path[112];
 static const char port_name[] = "g\xc3\xa9-3"; /* in UTF-8, as the metrics must say it */
 
@@ -43,13 +43,13 @@ static void
 take(struct ease_record r, uint64_t time_us)
 {
 	r.received_us = time_us;
-	ledger_take(books.ledger, books.batch, &r, 1);
+	accounting_add_records(books.accounting, books.batch, &r, 1);
 }
 
 static void
 send_traffic(void)
 {
-	struct ease_record state = books_record(EASE_PART_STATE, 1);
+	struct ease_record state = rig_record(EASE_PART_STATE, 1);
 
 	state.state = (struct ease_state){.if_index = 3, .time_us = NOON_US,
 	    .speed_bps = 1000000000, .edge = true};
@@ -57,12 +57,12 @@ send_traffic(void)
 	take(state, NOON_US);
 	for (uint32_t i = 1; i <= N_SAMPLES; i++) {
 		uint64_t time_us = NOON_US + i * SPACING * HOUR_US;
-		struct ease_record address = books_record(EASE_PART_ADDRESS, 1);
-		struct ease_record snapshot = books_snapshot(1, i), sample;
+		struct ease_record address = rig_record(EASE_PART_ADDRESS, 1);
+		struct ease_record snapshot = rig_snapshot(1, i), sample;
 		uint8_t header[BOOKS_HEADER];
 
-		books_header(i, header);
-		sample = books_sample(1, i, header);
+		rig_header(i, header);
+		sample = rig_sample(1, i, header);
 		sample.sample.time_us = time_us;
 		take(sample, time_us);
 		snapshot.snapshot.time_us = time_us + 1;
@@ -80,12 +80,12 @@ set_up(void)
 	log_set_most(LOG_LEVEL_ERROR);
 	faults_install();
 	faulty_vfs_install();
-	books_make(&books);
-	books_open(&books);
+	rig_make(&books);
+	rig_open(&books);
 	send_traffic();
-	books_cut(&books);
-	books_close(&books);
-	books_sql(&books, "DELETE FROM part WHERE level > 1; UPDATE part SET level = 0;"
+	rig_flush(&books);
+	rig_close(&books);
+	rig_sql(&books, "DELETE FROM part WHERE level > 1; UPDATE part SET level = 0;"
 			  " DELETE FROM level; INSERT INTO progress VALUES('roll-up', 1, 2, 3, 4);"
 			  /* a row that upkeep comes across first, and passes over */
 			  " UPDATE part SET body = x'ff' WHERE kind = 1 AND start_us ="
@@ -97,7 +97,7 @@ set_up(void)
 static void
 tear_down(void)
 {
-	books_remove(&books);
+	rig_remove(&books);
 }
 
 static void
@@ -211,7 +211,7 @@ work_on(struct upkeep *u)
 }
 
 static int
-keep_up(struct work *work, sqlite3 *db)
+do_upkeep(struct work *work, sqlite3 *db)
 {
 	struct upkeep u = {.db = NULL};
 	char figures[FIGURES];
@@ -259,7 +259,7 @@ keep_up_a_copy(void *arg)
 	faults_spare(true);
 	db = open_copy(arg);
 	faults_spare(false);
-	rc = keep_up(arg, db);
+	rc = do_upkeep(arg, db);
 	faults_spare(true);
 	ck_assert_int_eq(sqlite3_close(db), SQLITE_OK); /* no statement is left */
 	faults_spare(false);
@@ -283,7 +283,7 @@ fail_disk(struct work *work, enum fault fault, int after, int times)
 	int rc;
 
 	faulty_vfs_fail(fault, after, times);
-	rc = keep_up(work, db);
+	rc = do_upkeep(work, db);
 	sqlite3_close(db);
 	return rc;
 }

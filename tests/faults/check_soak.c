@@ -344,7 +344,7 @@ static void
 close_collector(void)
 {
 	collector_stop(soak.collector);
-	soak.sums.late += collector_stat(soak.collector, "ledger.late");
+	soak.sums.late += collector_stat(soak.collector, "accounting.late");
 	faults_assert(collector_stat(soak.collector, "input.kernel_drops") == 0, "datagrams lost by the kernel");
 	collector_close(soak.collector);
 	soak.collector = NULL;

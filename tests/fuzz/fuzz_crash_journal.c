@@ -1,4 +1,4 @@
-/* Any octets as what a collector that died had seen: taken up to the roster's limits or refused as
+/* Any octets as what a collector that died had seen: taken up to the inventory's limits or refused as
  * nonsense, each slot by itself; what is lost never exceeds what was expected. */
 #include "collector/window/crash_recovery.h"
 
@@ -20,19 +20,19 @@ expected(void *arg, const struct port *p, uint64_t time_us, uint64_t more)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint64_t n = size / sizeof(struct witness_slot) + 1, more = 0;
-	struct witness_slot *slots = calloc(n, sizeof(*slots)); /* the last is cut: zeros behind */
-	struct witness_past past = {.crashed = true, .slots = slots, .n_slots = n};
-	struct recalled sum;
-	struct roster r;
+	uint64_t n = size / sizeof(struct crash_journal_slot) + 1, more = 0;
+	struct crash_journal_slot *slots = calloc(n, sizeof(*slots)); /* the last is cut: zeros behind */
+	struct crash_journal_past past = {.crashed = true, .slots = slots, .n_slots = n};
+	struct crash_recovered sum;
+	struct inventory r;
 
-	if (!slots || roster_init(&r, AGENTS, PORTS) < 0)
+	if (!slots || inventory_init(&r, AGENTS, PORTS) < 0)
 		abort();
 	memcpy(slots, data, size);
-	recall(&r, &past, expected, &more, &sum);
+	crash_recover(&r, &past, expected, &more, &sum);
 	if (r.n_agents > AGENTS || r.n_ports > PORTS || sum.refused > n || sum.ports > n)
 		abort();
-	roster_free(&r);
+	inventory_free(&r);
 	free(slots);
 	return 0;
 }

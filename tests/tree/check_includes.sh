@@ -108,7 +108,7 @@ agent/rmon/alarm.c agent/hal/hal_provider.h
 mibs/if_mib.c net-snmp/net-snmp-config.h
 agent/agent.c net-snmp/agent/net-snmp-agent-includes.h
 agent/agent.c collector/record.h
-collector/window/ledger.c agent/hal/hal.h
+collector/window/accounting.c agent/hal/hal.h
 collector/store/store.c net-snmp/net-snmp-config.h
 END
 exit $failed

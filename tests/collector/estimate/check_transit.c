@@ -1,6 +1,6 @@
 /*
  * What a disturbed network does to figures and accounts, on the whole way from the sampler through
- * notifications and the collector's ledger to the estimator: intervals still hold the truth of made
+ * notifications and the collector's accounting to the estimator: intervals still hold the truth of made
  * traffic, the reported loss is what was dropped, and what arrives twice counts once.
  */
 #include "tests/collector/estimate/coverage.h"

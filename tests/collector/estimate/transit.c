@@ -2,7 +2,7 @@
 
 #include "agent/sampling/packer.h"
 #include "agent/sampling/skip.h"
-#include "collector/window/ledger.h"
+#include "collector/window/accounting.h"
 #include "common/buf.h"
 
 #include <errno.h>
@@ -277,7 +277,7 @@ pass_network(struct network *net, struct pile *pile)
 /* ---- the collector ---- */
 
 struct collector {
-	struct ledger *ledger;
+	struct accounting *accounting;
 	struct clock clock;
 	struct store_batch batch;
 	struct transit_books *books;
@@ -319,7 +319,7 @@ take_note(struct collector *c, const struct pile *pile, const struct note *note)
 	}
 	if (n_records != note->n_parts)
 		return -EBADMSG;
-	ledger_take(c->ledger, &c->batch, records, n_records);
+	accounting_add_records(c->accounting, &c->batch, records, n_records);
 	return 0;
 }
 
@@ -390,7 +390,7 @@ add_rows(struct collector *c)
 static int
 cut(struct collector *c)
 {
-	int err = ledger_cut(c->ledger, &c->batch);
+	int err = accounting_flush(c->accounting, &c->batch);
 
 	if (err == 0)
 		add_rows(c);
@@ -400,7 +400,7 @@ cut(struct collector *c)
 static int
 open_collector(struct collector *c)
 {
-	struct ledger_limits limits = ledger_default_limits;
+	struct accounting_limits limits = accounting_default_limits;
 	struct store_room room[STORE_N_TABLES] = {0};
 
 	limits.agents = limits.ports = 1;
@@ -410,16 +410,16 @@ open_collector(struct collector *c)
 	c->books->keys = calloc(c->n_keys + 1, sizeof(*c->books->keys));
 	if (!c->books->keys)
 		return -ENOMEM;
-	ledger_room(&limits, room);
+	accounting_room(&limits, room);
 	if (store_batch_init(&c->batch, room) < 0)
 		return -ENOMEM;
-	return ledger_new(&c->ledger, &limits, &c->clock, 1);
+	return accounting_new(&c->accounting, &limits, &c->clock, 1);
 }
 
 static uint64_t
 refused_rows(const struct collector *c)
 {
-	const struct stat_set *windows = ledger_window_stats(c->ledger);
+	const struct stat_set *windows = accounting_window_stats(c->accounting);
 
 	return stat_get(windows, WINDOW_STAT_NO_WINDOW) +
 	    stat_get(windows, WINDOW_STAT_KEYS_WINDOW_FULL) +
@@ -440,7 +440,7 @@ collect(struct collector *c, const struct network *net, const struct pile *pile)
 		err = cut(c);
 	if (err == 0)
 		c->books->refused = refused_rows(c);
-	ledger_free(c->ledger);
+	accounting_free(c->accounting);
 	store_batch_free(&c->batch);
 	return err;
 }

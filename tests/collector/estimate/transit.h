@@ -1,7 +1,7 @@
 /*
  * The way from a switch to the figures of a report, in one process and without sockets or a store:
  * samples are numbered, packed into notifications by the agent's packer, lost, doubled and put out
- * of order, unpacked, taken into the collector's ledger, and its rows are added up as the store
+ * of order, unpacked, taken into the collector's accounting, and its rows are added up as the store
  * and the reports do. So what a disturbed network does to estimates and accounts can be measured
  * over many runs.
  *

@@ -20,14 +20,14 @@ static const uint8_t frame[64] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 8, 0, 0x
 static struct sflow_input *in;
 static struct decode_result result;
 static struct sflow_builder b;
-static uint32_t datagram_sequence, books_boot;
+static uint32_t datagram_sequence, rig_boot;
 
 static uint32_t
 books(void *arg, const uint8_t *agent_id)
 {
 	(void)arg;
 	(void)agent_id;
-	return books_boot;
+	return rig_boot;
 }
 
 static void
@@ -35,7 +35,7 @@ setup(void)
 {
 	ck_assert_int_eq(sflow_input_new(&in, 1, books, NULL), 0);
 	datagram_sequence = 0;
-	books_boot = 0;
+	rig_boot = 0;
 }
 
 static void
@@ -282,22 +282,22 @@ START_TEST(test_boot_over_a_collector_restart)
 	struct built_flow f = flow(1, 1);
 	uint64_t wrap_ms = 1ull << 32;
 
-	books_boot = START_S + 7; /* the same within a minute */
+	rig_boot = START_S + 7; /* the same within a minute */
 	take(&f, 1000000);
 	ck_assert_uint_eq(result.records[0].boot, START_S + 7);
 	teardown();
 	setup();
-	books_boot = START_S; /* two wraps and a drift of 100 s ago */
+	rig_boot = START_S; /* two wraps and a drift of 100 s ago */
 	take(&f, 2 * wrap_ms + 100000);
 	ck_assert_uint_eq(result.records[0].boot, START_S);
 	teardown();
 	setup();
-	books_boot = START_S - 100000; /* it began again while nobody listened */
+	rig_boot = START_S - 100000; /* it began again while nobody listened */
 	take(&f, 5000);
 	ck_assert_uint_eq(result.records[0].boot, START_S);
 	teardown();
 	setup();
-	books_boot = START_S + 90000; /* our clock was set back: boots never do */
+	rig_boot = START_S + 90000; /* our clock was set back: boots never do */
 	take(&f, 5000);
 	ck_assert_uint_eq(result.records[0].boot, START_S + 90001);
 }

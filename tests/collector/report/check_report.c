@@ -610,7 +610,7 @@ START_TEST(loss_says_where)
 	report_store_sql(&store, "INSERT INTO stat VALUES('input.refused', 12),"
 	    " ('input.kernel_drops', 5), ('input.over_share', 7), ('slow_path.over_share', 1),"
 	    " ('input.refused_sender', 3), ('sflow.refused_datagram', 1),"
-	    " ('ledger.lost_store_rows', 2), ('store.lost_rows', 9)");
+	    " ('accounting.lost_store_rows', 2), ('store.lost_rows', 9)");
 	/* of the second boot, all that was gone has come again since */
 	report_store_sql(&store, "INSERT INTO gone VALUES(1, 1, 1, 15), (1, 2, 1, 4)");
 	report_store_sql(&store, "INSERT INTO outage VALUES(1, %llu, %llu, 1, 15),"

@@ -10,7 +10,7 @@
 #include "collector/report/render.h"
 #include "collector/store/store.h"
 #include "collector/store/upkeep.h"
-#include "collector/window/ledger.h"
+#include "collector/window/accounting.h"
 #include "tests/sql.h"
 #include "tests/suite.h"
 
@@ -41,7 +41,7 @@ struct port_state {
 static char dir[64], whole_path[96], plain_path[96], work_path[96];
 static struct clock device_clock;
 static struct store *store;
-static struct ledger *ledger;
+static struct accounting *accounting;
 static struct store_batch *batch;
 static struct port_state ports[AGENTS][PORTS];
 
@@ -57,15 +57,15 @@ minutes_a_day(void)
 static void
 open_books(const char *path)
 {
-	static const struct ledger_limits limits = {.agents = 16, .ports = 64,
+	static const struct accounting_limits limits = {.agents = 16, .ports = 64,
 	    .windows = {.windows = 8192, .keys = 65536, .keys_per_window = 60}};
 	struct store_room room[STORE_N_TABLES] = {0};
 	struct store_loader loader;
 	char error[256] = "";
 
-	ledger_room(&limits, room);
-	ck_assert_int_eq(ledger_new(&ledger, &limits, &device_clock, 1), 0);
-	loader = ledger_loader(ledger);
+	accounting_room(&limits, room);
+	ck_assert_int_eq(accounting_new(&accounting, &limits, &device_clock, 1), 0);
+	loader = accounting_loader(accounting);
 	ck_assert_msg(store_open(&store, path, NULL, error, sizeof(error)) == 0, "%s", error);
 	ck_assert_msg(store_load(store, &loader, error, sizeof(error)) == 0, "%s", error);
 	ck_assert_int_eq(store_start(store, room), 0);
@@ -75,7 +75,7 @@ open_books(const char *path)
 static void
 cut(void)
 {
-	ck_assert_int_eq(ledger_cut(ledger, batch), 0);
+	ck_assert_int_eq(accounting_flush(accounting, batch), 0);
 	store_submit(store, batch);
 	ck_assert_int_eq(store_drain(store), 0);
 	batch = store_take(store);
@@ -87,7 +87,7 @@ close_books(void)
 {
 	cut();
 	ck_assert_int_eq(store_close(store), 0);
-	ledger_free(ledger);
+	accounting_free(accounting);
 }
 
 /* ---- traffic ---- */
@@ -216,7 +216,7 @@ send_notification(int agent, int port, uint32_t boot, uint64_t time_us)
 	records[n++] = resources_record(agent, port, boot, time_us);
 	records[n++] = address_record(agent, port, boot, time_us);
 	if (draw(50) > 0)
-		ledger_take(ledger, batch, records, n);
+		accounting_add_records(accounting, batch, records, n);
 }
 
 static void
@@ -272,7 +272,7 @@ run_sql(const char *path, const char *sql)
 }
 
 static void
-keep_up(const char *path, const struct store_retention *keep, uint64_t budget_us)
+do_upkeep(const char *path, const struct store_retention *keep, uint64_t budget_us)
 {
 	struct upkeep upkeep = {.db = NULL};
 	sqlite3 *db = open_db(path);
@@ -556,7 +556,7 @@ END_TEST
 START_TEST(every_level_says_the_same)
 {
 	copy_store(whole_path, work_path);
-	keep_up(work_path, NULL, 1000);
+	do_upkeep(work_path, NULL, 1000);
 	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM part WHERE level = 0 AND"
 	    " start_us < (SELECT done_us FROM level WHERE minutes = 1)"), 0);
 	ck_assert_double_ge(number(work_path, "SELECT count(DISTINCT start_us) FROM part WHERE"
@@ -576,7 +576,7 @@ START_TEST(late_samples_reach_every_level_once)
 	double n;
 
 	copy_store(whole_path, work_path);
-	keep_up(work_path, NULL, 1000);
+	do_upkeep(work_path, NULL, 1000);
 	n = number(work_path, "SELECT sum(n) FROM window");
 	memcpy(before, ports, sizeof(ports));
 	open_books(work_path);
@@ -586,7 +586,7 @@ START_TEST(late_samples_reach_every_level_once)
 	}
 	send_minute(START_US + 7 * DAY_US + 5 * HOUR_US, 2);
 	close_books();
-	keep_up(work_path, NULL, 1000);
+	do_upkeep(work_path, NULL, 1000);
 	ck_assert_double_gt(number(work_path, "SELECT sum(n) FROM window"), n + 100);
 	ck_assert_double_eq(number(work_path, "SELECT (SELECT count(*) FROM sample) -"
 	    " (SELECT sum(n) FROM window)"), 0);
@@ -608,7 +608,7 @@ START_TEST(killed_at_any_instant_it_goes_on)
 		pid_t pid = fork();
 
 		if (pid == 0) {
-			keep_up(work_path, NULL, 0);
+			do_upkeep(work_path, NULL, 0);
 			_exit(0);
 		}
 		usleep((useconds_t)(2000 + draw(60000)));
@@ -683,9 +683,9 @@ START_TEST(retention_keeps_the_figures)
 	json_t *j;
 
 	copy_store(whole_path, work_path);
-	keep_up(work_path, NULL, 1000);
+	do_upkeep(work_path, NULL, 1000);
 	make_plain(work_path);
-	keep_up(work_path, &keep, 1000);
+	do_upkeep(work_path, &keep, 1000);
 	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM level WHERE kept_us > 0"), 3);
 	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM part p JOIN level l ON"
 	    " l.minutes = p.level WHERE p.start_us < l.kept_us"), 0);
@@ -720,9 +720,9 @@ START_TEST(older_than_all_is_said)
 	json_t *j;
 
 	copy_store(whole_path, work_path);
-	keep_up(work_path, NULL, 1000);
+	do_upkeep(work_path, NULL, 1000);
 	make_plain(work_path);
-	keep_up(work_path, &keep, 1000);
+	do_upkeep(work_path, &keep, 1000);
 	j = run_report(work_path, "talkers", &options);
 	from = json_string_value(json_object_get(j, "from"));
 	ck_assert_str_ge(from, "2023-11-20T00:00:00Z");
@@ -750,16 +750,16 @@ START_TEST(size_takes_the_finest_first)
 	double share = minutes_a_day() < 12 ? 0.4 : 0.3, used; /* what never goes weighs more */
 
 	copy_store(whole_path, work_path);
-	keep_up(work_path, NULL, 1000);
+	do_upkeep(work_path, NULL, 1000);
 	make_plain(work_path);
 	used = number(work_path, octets_used);
 	keep.most_octets = (uint64_t)(used * 0.95);
-	keep_up(work_path, &keep, 1000);
+	do_upkeep(work_path, &keep, 1000);
 	ck_assert_double_lt(number(work_path, "SELECT count(*) FROM sample"),
 	    number(plain_path, "SELECT count(*) FROM sample"));
 	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM level WHERE kept_us > 0"), 0);
 	keep.most_octets = (uint64_t)(used * share);
-	keep_up(work_path, &keep, 1000);
+	do_upkeep(work_path, &keep, 1000);
 	ck_assert_double_eq(number(work_path, "SELECT count(*) FROM sample"), 0);
 	ck_assert_uint_gt(kept_since(1), 0);
 	ck_assert_double_le(number(work_path, octets_used), used * share);

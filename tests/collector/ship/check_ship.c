@@ -18,16 +18,16 @@ enum {
 	LATE_MS = 3300,
 };
 
-static struct books books;
+static struct accounting_rig books;
 static struct cluster_model *model;
 
 static void
 setup(void)
 {
-	books_make(&books);
-	books_open(&books);
-	books_send_range(&books, 1, 1, SENT);
-	books_cut(&books);
+	rig_make(&books);
+	rig_open(&books);
+	rig_send_range(&books, 1, 1, SENT);
+	rig_flush(&books);
 	model = cluster_model_start(LATE_MS, NULL);
 }
 
@@ -36,8 +36,8 @@ teardown(void)
 {
 	cluster_model_stop(model);
 	if (books.store)
-		books_close(&books);
-	books_remove(&books);
+		rig_close(&books);
+	rig_remove(&books);
 }
 
 static struct cluster_url
@@ -112,10 +112,10 @@ check_all(const char *when)
 		const char *name = cluster_tables[must[i].table].name;
 
 		if (must[i].rows)
-			ck_assert_msg(rows_of(must[i].table) == books_ask(&books, must[i].rows),
+			ck_assert_msg(rows_of(must[i].table) == rig_query(&books, must[i].rows),
 			    "%s: %zu rows of %s", when, rows_of(must[i].table), name);
 		if (must[i].sum)
-			ck_assert_msg(sum_of(must[i].table) == books_ask(&books, must[i].sum),
+			ck_assert_msg(sum_of(must[i].table) == rig_query(&books, must[i].sum),
 			    "%s: %llu in %s", when,
 			    (unsigned long long)sum_of(must[i].table), name);
 	}
@@ -169,8 +169,8 @@ END_TEST
 START_TEST(late_samples_replace_their_minute)
 {
 	ship_once();
-	books_send_range(&books, 1, SENT + 1, SENT + 200);
-	books_cut(&books);
+	rig_send_range(&books, 1, SENT + 1, SENT + 200);
+	rig_flush(&books);
 	ship_once();
 	ck_assert_uint_eq(sum_of(CLUSTER_PORTS), SENT + 200);
 	check_all("after late samples");
@@ -189,7 +189,7 @@ END_TEST
 START_TEST(what_was_deleted_before_it_was_sent_is_counted)
 {
 	ship_once();
-	books_sql(&books, "INSERT OR REPLACE INTO level SELECT 1, max(start_us) + 600000000,"
+	rig_sql(&books, "INSERT OR REPLACE INTO level SELECT 1, max(start_us) + 600000000,"
 	    " max(start_us) + 600000000, 0, 0, 0 FROM part");
 	ship_once();
 	ck_assert_int_gt(cluster_model_missed(model), 9);
@@ -199,15 +199,15 @@ END_TEST
 
 START_TEST(ids_of_parts_are_not_given_twice)
 {
-	double newest = books_ask(&books, "SELECT max(id) FROM part");
+	double newest = rig_query(&books, "SELECT max(id) FROM part");
 
 	ship_once();
-	books_sql(&books, "DELETE FROM part WHERE id > (SELECT min(id) FROM part)");
-	books_close(&books);
-	books_open(&books);
-	books_send_range(&books, 1, SENT + 1, SENT + 50);
-	books_cut(&books);
-	ck_assert_double_gt(books_ask(&books, "SELECT min(id) FROM part WHERE n > 0 AND id >"
+	rig_sql(&books, "DELETE FROM part WHERE id > (SELECT min(id) FROM part)");
+	rig_close(&books);
+	rig_open(&books);
+	rig_send_range(&books, 1, SENT + 1, SENT + 50);
+	rig_flush(&books);
+	ck_assert_double_gt(rig_query(&books, "SELECT min(id) FROM part WHERE n > 0 AND id >"
 	    " (SELECT min(id) FROM part)"), newest);
 }
 END_TEST

@@ -18,144 +18,144 @@
 
 START_TEST(one_undisturbed_run)
 {
-	struct books f;
+	struct accounting_rig f;
 	struct stat st;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
-	books_send_range(&f, 1, 1, SAMPLES);
-	books_cut(&f);
-	books_check_all(&f, SAMPLES);
-	books_close(&f);
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 1, SAMPLES);
+	rig_flush(&f);
+	rig_check_all(&f, SAMPLES);
+	rig_close(&f);
 	ck_assert_int_eq(stat(f.path, &st), 0);
 	ck_assert_int_eq(st.st_mode & 0777, 0640);
-	books_check_all(&f, SAMPLES);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM counter"), SAMPLES / PER_SNAPSHOT + 1);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample WHERE src_ip = x'0a000001'"
+	rig_check_all(&f, SAMPLES);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM counter"), SAMPLES / PER_SNAPSHOT + 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample WHERE src_ip = x'0a000001'"
 				    " AND ip_proto = 6 AND hex(src_mac) = '00000000000' ||"
 				    " (sequence % 5) AND vlan IS NULL"),
 	    SAMPLES);
-	books_remove(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(a_restart_in_the_middle_changes_nothing)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
-	books_send_range(&f, 1, 1, 1234);
-	books_cut(&f);
-	books_close(&f);
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 1, 1234);
+	rig_flush(&f);
+	rig_close(&f);
 	for (uint32_t at = 1234; at < SAMPLES; at += 333) { /* each restart repeats the last 200 */
 		uint32_t to = at + 333 > SAMPLES ? SAMPLES : at + 333;
 
-		books_open(&f);
-		books_send_range(&f, 1, at - 200, to);
-		books_cut(&f);
-		books_close(&f);
+		rig_open(&f);
+		rig_send_range(&f, 1, at - 200, to);
+		rig_flush(&f);
+		rig_close(&f);
 	}
-	books_check_all(&f, SAMPLES);
-	ck_assert_double_gt(books_ask(&f, "SELECT duplicates FROM account"), 1000);
-	books_remove(&f);
+	rig_check_all(&f, SAMPLES);
+	ck_assert_double_gt(rig_query(&f, "SELECT duplicates FROM account"), 1000);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(disorder_and_repetition_change_nothing)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
 	/* blocks of ten backwards, every seventh number twice, cuts at odd moments */
 	for (uint32_t block = 0; block < SAMPLES / 10; block++) {
 		for (uint32_t k = 10; k >= 1; k--) {
-			books_send_sample(&f, 1, block * 10 + k);
+			rig_send_sample(&f, 1, block * 10 + k);
 			if (k == 7)
-				books_send_sample(&f, 1, block * 10 + k);
+				rig_send_sample(&f, 1, block * 10 + k);
 			if ((block * 10 + k) % 137 == 0)
-				books_cut(&f);
+				rig_flush(&f);
 		}
-		books_send_snapshot(&f, 1, block * 10 + 10);
+		rig_send_snapshot(&f, 1, block * 10 + 10);
 	}
-	books_cut(&f);
-	books_check_all(&f, SAMPLES);
-	ck_assert_double_eq(books_ask(&f, "SELECT duplicates FROM account"), SAMPLES / 10);
-	books_close(&f);
-	books_remove(&f);
+	rig_flush(&f);
+	rig_check_all(&f, SAMPLES);
+	ck_assert_double_eq(rig_query(&f, "SELECT duplicates FROM account"), SAMPLES / 10);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(loss_is_counted_where_it_was)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
 	for (uint32_t i = 1; i <= 590; i++)
 		if (i % 5)
-			books_send_sample(&f, 1, i);
-	books_send_snapshot(&f, 1, 598); /* the tail was lost too */
-	books_cut(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT expected - received FROM account"), 118 + 8);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(expected - received) FROM window_port"), 118 + 8);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+			rig_send_sample(&f, 1, i);
+	rig_send_snapshot(&f, 1, 598); /* the tail was lost too */
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT expected - received FROM account"), 118 + 8);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected - received) FROM window_port"), 118 + 8);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * 598);
-	books_close(&f);
-	books_remove(&f);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(a_boot_of_the_agent_goes_on)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
-	books_send_range(&f, 1, 1, 100);
-	books_cut(&f);
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 1, 100);
+	rig_flush(&f);
 	/* boot 2: numbers begin again (the first 4 are lost), counters go on */
 	for (uint32_t i = 5; i <= 50; i++) {
 		uint8_t header[BOOKS_HEADER];
 		struct ease_record r;
 
-		books_header(i, header);
-		r = books_sample(2, i, header);
+		rig_header(i, header);
+		r = rig_sample(2, i, header);
 		r.sample.time_us = NOON_US + (100 + i) * STEP_US;
-		ledger_take(f.ledger, f.batch, &r, 1);
+		accounting_add_records(f.accounting, f.batch, &r, 1);
 	}
-	books_send_snapshot(&f, 2, 150); /* last_sequence 150: hundred more were lost */
-	books_send_sample(&f, 1, 101);   /* one of boot 1 was still on its way */
-	books_send_sample(&f, 1, 100);   /* and this one came already */
-	books_cut(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account WHERE boot = 1"), 101);
-	ck_assert_double_eq(books_ask(&f, "SELECT duplicates FROM account WHERE boot = 1"), 1);
-	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account WHERE boot = 2"), 46);
-	ck_assert_double_eq(books_ask(&f, "SELECT expected FROM account WHERE boot = 2"), 150);
-	ck_assert_double_eq(books_ask(&f, "SELECT boot FROM agent"), 2);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	rig_send_snapshot(&f, 2, 150); /* last_sequence 150: hundred more were lost */
+	rig_send_sample(&f, 1, 101);   /* one of boot 1 was still on its way */
+	rig_send_sample(&f, 1, 100);   /* and this one came already */
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account WHERE boot = 1"), 101);
+	ck_assert_double_eq(rig_query(&f, "SELECT duplicates FROM account WHERE boot = 1"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account WHERE boot = 2"), 46);
+	ck_assert_double_eq(rig_query(&f, "SELECT expected FROM account WHERE boot = 2"), 150);
+	ck_assert_double_eq(rig_query(&f, "SELECT boot FROM agent"), 2);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * 150);
-	books_send_sample(&f, 4, 1);
-	books_send_sample(&f, 5, 1);
-	books_send_sample(&f, 2, 60); /* by now too old a boot */
-	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_OLD_BOOT), 1);
-	books_cut(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM account"), 4);
-	books_close(&f);
-	books_remove(&f);
+	rig_send_sample(&f, 4, 1);
+	rig_send_sample(&f, 5, 1);
+	rig_send_sample(&f, 2, 60); /* by now too old a boot */
+	ck_assert_uint_eq(stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_OLD_BOOT), 1);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM account"), 4);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 static struct ease_record
 state_record(uint32_t boot, uint64_t time_us, uint8_t oper_status)
 {
-	struct ease_record r = books_record(EASE_PART_STATE, boot);
+	struct ease_record r = rig_record(EASE_PART_STATE, boot);
 
 	r.state = (struct ease_state){
 	    .if_index = 3,
@@ -169,77 +169,77 @@ state_record(uint32_t boot, uint64_t time_us, uint8_t oper_status)
 
 START_TEST(states_on_change_and_events_once)
 {
-	struct books f;
-	struct ease_record address = books_record(EASE_PART_ADDRESS, 1);
+	struct accounting_rig f;
+	struct ease_record address = rig_record(EASE_PART_ADDRESS, 1);
 	struct ease_record r;
 
-	books_make(&f);
+	rig_make(&f);
 	for (int life = 0; life < 2; life++) { /* the second life repeats all of the first */
-		books_open(&f);
+		rig_open(&f);
 		r = state_record(1, NOON_US, EASE_IF_UP);
-		ledger_take(f.ledger, f.batch, &r, 1);
+		accounting_add_records(f.accounting, f.batch, &r, 1);
 		r = state_record(1, NOON_US + 600 * 1000000ull, EASE_IF_UP);
-		ledger_take(f.ledger, f.batch, &r, 1);
+		accounting_add_records(f.accounting, f.batch, &r, 1);
 		r = state_record(1, NOON_US + 700 * 1000000ull, EASE_IF_DOWN);
-		ledger_take(f.ledger, f.batch, &r, 1);
+		accounting_add_records(f.accounting, f.batch, &r, 1);
 		r = state_record(1, NOON_US + 650 * 1000000ull, EASE_IF_UP); /* late */
-		ledger_take(f.ledger, f.batch, &r, 1);
+		accounting_add_records(f.accounting, f.batch, &r, 1);
 		address.address = (struct ease_address){
 		    .if_index = 3, .time_us = NOON_US + 5, .mac = {1, 2, 3, 4, 5, 6}};
-		ledger_take(f.ledger, f.batch, &address, 1);
-		ledger_take(f.ledger, f.batch, &address, 1);
-		books_cut(&f);
-		books_close(&f);
-		ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM port"), 2);
-		ck_assert_double_eq(books_ask(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
+		accounting_add_records(f.accounting, f.batch, &address, 1);
+		accounting_add_records(f.accounting, f.batch, &address, 1);
+		rig_flush(&f);
+		rig_close(&f);
+		ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM port"), 2);
+		ck_assert_double_eq(rig_query(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
 		    EASE_IF_DOWN);
-		ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM event WHERE kind = 4"), 1);
+		ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM event WHERE kind = 4"), 1);
 	}
-	books_remove(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 /* What comes again is one row; a source's row is as last told. */
 START_TEST(resources_and_error_sources_have_rows)
 {
-	struct books f;
-	struct ease_record resources = books_record(EASE_PART_RESOURCES, 1);
-	struct ease_record source = books_record(EASE_PART_ERROR_SOURCE, 1);
+	struct accounting_rig f;
+	struct ease_record resources = rig_record(EASE_PART_RESOURCES, 1);
+	struct ease_record source = rig_record(EASE_PART_ERROR_SOURCE, 1);
 
-	books_make(&f);
-	books_open(&f);
+	rig_make(&f);
+	rig_open(&f);
 	resources.resources = (struct ease_resources){.if_index = 3, .time_us = NOON_US,
 	    .known = EASE_HAS_BUFFERS, .pressed_us = 1234, .pauses_out = 5};
-	ledger_take(f.ledger, f.batch, &resources, 1);
-	ledger_take(f.ledger, f.batch, &resources, 1);
+	accounting_add_records(f.accounting, f.batch, &resources, 1);
+	accounting_add_records(f.accounting, f.batch, &resources, 1);
 	source.error_source = (struct ease_error_source){.if_index = 3, .time_us = NOON_US + 5,
 	    .first_us = NOON_US, .mac = {1, 2, 3, 4, 5, 6}, .kind = EASE_ERROR_FCS, .count = 1};
-	ledger_take(f.ledger, f.batch, &source, 1);
+	accounting_add_records(f.accounting, f.batch, &source, 1);
 	source.error_source.count = 2;
 	source.error_source.time_us += 10;
-	ledger_take(f.ledger, f.batch, &source, 1);
-	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_ROWS), 4);
-	books_cut(&f);
-	books_close(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM resource"), 1);
-	ck_assert_double_eq(books_ask(&f, "SELECT pressed_us FROM resource WHERE known = 2"), 1234);
-	ck_assert_double_eq(books_ask(&f, "SELECT pauses_out FROM resource"), 5);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM error_source"), 1);
-	ck_assert_double_eq(books_ask(&f, "SELECT frames FROM error_source WHERE kind = 1"), 2);
-	ck_assert_double_eq(books_ask(&f, "SELECT last_us - first_us FROM error_source"), 15);
-	books_remove(&f);
+	accounting_add_records(f.accounting, f.batch, &source, 1);
+	ck_assert_uint_eq(stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_ROWS), 4);
+	rig_flush(&f);
+	rig_close(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM resource"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT pressed_us FROM resource WHERE known = 2"), 1234);
+	ck_assert_double_eq(rig_query(&f, "SELECT pauses_out FROM resource"), 5);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM error_source"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT frames FROM error_source WHERE kind = 1"), 2);
+	ck_assert_double_eq(rig_query(&f, "SELECT last_us - first_us FROM error_source"), 15);
+	rig_remove(&f);
 }
 END_TEST
 
 /* Kill */
 
 static void
-collect_until_killed(struct books *f)
+collect_until_killed(struct accounting_rig *f)
 {
-	books_open(f);
+	rig_open(f);
 	for (uint32_t i = 1; i <= SAMPLES; i += 10) {
-		books_send_range(f, 1, i, i + 9);
-		ledger_cut(f->ledger, f->batch);
+		rig_send_range(f, 1, i, i + 9);
+		accounting_flush(f->accounting, f->batch);
 		store_submit(f->store, f->batch);
 		while (!(f->batch = store_take(f->store)))
 			usleep(100);
@@ -249,28 +249,28 @@ collect_until_killed(struct books *f)
 
 /* Whatever moment it was: accounts, sums, samples and totals fit each other. */
 static void
-check_consistent(const struct books *f)
+check_consistent(const struct accounting_rig *f)
 {
-	double n = books_ask(f, "SELECT count(*) FROM sample");
+	double n = rig_query(f, "SELECT count(*) FROM sample");
 
-	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(received), 0) FROM account"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(n), 0) FROM window"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(n), 0) FROM window_key WHERE kind = 1"), n);
-	ck_assert_double_eq(books_ask(f, "SELECT ifnull(sum(received), 0) FROM window_port"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(received), 0) FROM account"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(n), 0) FROM window"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(n), 0) FROM window_key WHERE kind = 1"), n);
+	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(received), 0) FROM window_port"), n);
 	ck_assert_double_eq(
-	    books_ask(f, "SELECT ifnull(sum(pool_pkts), 0) FROM window WHERE direction = 1"),
-	    books_ask(f, "SELECT ifnull(max(pool_in) - min(pool_in), 0) FROM counter"));
+	    rig_query(f, "SELECT ifnull(sum(pool_pkts), 0) FROM window WHERE direction = 1"),
+	    rig_query(f, "SELECT ifnull(max(pool_in) - min(pool_in), 0) FROM counter"));
 }
 
 START_TEST(killed_at_any_moment)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
-	books_cut(&f);
-	books_close(&f);
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
+	rig_flush(&f);
+	rig_close(&f);
 	for (int kill_after_us = 1000; kill_after_us < 60000; kill_after_us += 3000) {
 		pid_t child = fork();
 
@@ -283,20 +283,20 @@ START_TEST(killed_at_any_moment)
 		waitpid(child, NULL, 0);
 		check_consistent(&f);
 	}
-	books_open(&f); /* the agent says everything again: all of it counts once */
-	books_send_range(&f, 1, 1, SAMPLES);
-	books_cut(&f);
-	books_close(&f);
+	rig_open(&f); /* the agent says everything again: all of it counts once */
+	rig_send_range(&f, 1, 1, SAMPLES);
+	rig_flush(&f);
+	rig_close(&f);
 	check_consistent(&f);
-	books_check_all(&f, SAMPLES);
-	books_remove(&f);
+	rig_check_all(&f, SAMPLES);
+	rig_remove(&f);
 }
 END_TEST
 
 /* Refusals and a store that is away */
 
 static int
-try_open(struct books *f)
+try_open(struct accounting_rig *f)
 {
 	struct store *store = NULL;
 	int r = store_open(&store, f->path, NULL, f->error, sizeof(f->error));
@@ -310,34 +310,34 @@ try_open(struct books *f)
 
 START_TEST(what_is_no_store_of_ours_is_refused)
 {
-	struct books f;
+	struct accounting_rig f;
 	FILE *file;
 
-	books_make(&f);
-	books_open(&f);
+	rig_make(&f);
+	rig_open(&f);
 	ck_assert_int_eq(try_open(&f), -EBUSY);
-	books_close(&f);
-	books_sql(&f, "PRAGMA user_version=99");
+	rig_close(&f);
+	rig_sql(&f, "PRAGMA user_version=99");
 	ck_assert_int_eq(try_open(&f), -EPROTONOSUPPORT);
-	books_set_version(&f, STORE_VERSION);
-	books_sql(&f, "DROP TABLE account");
+	rig_set_version(&f, STORE_VERSION);
+	rig_sql(&f, "DROP TABLE account");
 	ck_assert_int_eq(try_open(&f), -EBADMSG);
-	books_remove(&f);
+	rig_remove(&f);
 
-	books_make(&f);
-	books_sql(&f, "CREATE TABLE mine(a)");
+	rig_make(&f);
+	rig_sql(&f, "CREATE TABLE mine(a)");
 	ck_assert_int_eq(try_open(&f), -EBADMSG);
-	books_remove(&f);
+	rig_remove(&f);
 
-	books_make(&f);
+	rig_make(&f);
 	file = fopen(f.path, "w");
 	for (int i = 0; i < 5000; i++)
 		fputs("this is no database ", file);
 	fclose(file);
 	ck_assert_int_eq(try_open(&f), -EBADMSG);
-	books_remove(&f);
+	rig_remove(&f);
 
-	books_make(&f);
+	rig_make(&f);
 	snprintf(f.path, sizeof(f.path), "%s/no/such", f.dir);
 	ck_assert_int_eq(try_open(&f), -ENOENT);
 	rmdir(f.dir);
@@ -346,15 +346,15 @@ END_TEST
 
 /* A store as that version made it, with one window and one key. */
 static void
-make_old_store(const struct books *f, int version)
+make_old_store(const struct accounting_rig *f, int version)
 {
 	for (int v = 0; v < version; v++)
-		books_sql(f, store_schema[v]);
-	books_sql(f, "INSERT INTO window(start_us,agent,if_index,direction,pool_pkts,pool_octets,n,w,w2,"
+		rig_sql(f, store_schema[v]);
+	rig_sql(f, "INSERT INTO window(start_us,agent,if_index,direction,pool_pkts,pool_octets,n,w,w2,"
 		   "wb,wb2,w2b2) VALUES(60000000,1,7,1,500,40000,5,50,500,500,500,5000);"
 		   "INSERT INTO window_key(kind,start_us,agent,if_index,direction,key1,key2,n,w,w2,wb,"
 		   "wb2,w2b2) VALUES(1,60000000,1,7,1,x'01',x'02',5,50,500,1,2,3)");
-	books_set_version(f, version);
+	rig_set_version(f, version);
 }
 
 /* What was there stays and nothing is known of notifications then; what comes is added to it. */
@@ -362,86 +362,86 @@ START_TEST(a_store_of_any_older_version_is_brought_up_to_date)
 {
 	for (int version = 1; version < STORE_VERSION; version++) {
 		struct store_key *row;
-		struct books f;
+		struct accounting_rig f;
 
-		books_make(&f);
+		rig_make(&f);
 		make_old_store(&f, version);
-		books_open(&f);
+		rig_open(&f);
 		ck_assert_int_eq(store_batch_reserve(f.batch, STORE_KEYS, 1), 0);
 		row = store_batch_add(f.batch, STORE_KEYS);
 		*row = (struct store_key){.start_us = MINUTE_US, .agent = 1, .if_index = 7,
 		    .direction = EASE_IN, .kind = STORE_KEY_ETH_PAIR, .key1_octets = 1,
 		    .key2_octets = 1, .key1 = {1}, .key2 = {2}, .sums = {2, 20, 200, 4, 4, 4},
 		    .any = {1, 2}, .same = {3, 4}, .same1 = {5, 6}, .same2 = {7, 8}};
-		books_cut(&f);
-		books_close(&f);
-		ck_assert_int_eq(books_ask(&f, "SELECT n*1000+w FROM window"), 5050);
-		ck_assert_int_eq(books_ask(&f, "SELECT any_pkts+any_octets FROM window"), 0);
-		ck_assert_int_eq(books_ask(&f, "SELECT n*1000+w FROM window_key"), 7070);
-		ck_assert_int_eq(books_ask(&f, "SELECT any_pkts+10*any_octets+100*same_pkts+"
+		rig_flush(&f);
+		rig_close(&f);
+		ck_assert_int_eq(rig_query(&f, "SELECT n*1000+w FROM window"), 5050);
+		ck_assert_int_eq(rig_query(&f, "SELECT any_pkts+any_octets FROM window"), 0);
+		ck_assert_int_eq(rig_query(&f, "SELECT n*1000+w FROM window_key"), 7070);
+		ck_assert_int_eq(rig_query(&f, "SELECT any_pkts+10*any_octets+100*same_pkts+"
 						  "1000*same_octets FROM window_key"), 4321);
-		ck_assert_int_eq(books_ask(&f, "SELECT same1_pkts+10*same1_octets+"
+		ck_assert_int_eq(rig_query(&f, "SELECT same1_pkts+10*same1_octets+"
 			"100*same2_pkts+1000*same2_octets FROM window_key"), 8765);
-		ck_assert_int_eq(books_ask(&f, "PRAGMA user_version"), STORE_VERSION);
-		books_remove(&f);
+		ck_assert_int_eq(rig_query(&f, "PRAGMA user_version"), STORE_VERSION);
+		rig_remove(&f);
 	}
 }
 END_TEST
 
 START_TEST(while_the_store_is_away_nothing_waits_or_is_lost)
 {
-	struct books f;
+	struct accounting_rig f;
 	sqlite3 *other;
 	uint32_t i = 1;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
-	books_cut(&f);
-	other = books_run(&f, "BEGIN IMMEDIATE");
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
+	rig_flush(&f);
+	other = rig_run(&f, "BEGIN IMMEDIATE");
 	for (;; i += 100) { /* until all batches wait */
 		struct store_batch *next = store_take(f.store);
 
-		books_send_range(&f, 1, i, i + 99);
+		rig_send_range(&f, 1, i, i + 99);
 		if (!next)
 			break;
-		ck_assert_int_eq(ledger_cut(f.ledger, f.batch), 0);
+		ck_assert_int_eq(accounting_flush(f.accounting, f.batch), 0);
 		store_submit(f.store, f.batch);
 		f.batch = next;
 	}
 	ck_assert_uint_lt(i, SAMPLES - 100);
 	ck_assert_int_eq(store_drain(f.store), -EIO); /* says so, does not hang */
 	ck_assert_uint_gt(stat_get(store_stats(f.store), STORE_STAT_RETRIES), 0);
-	books_send_range(&f, 1, i + 100, SAMPLES);
+	rig_send_range(&f, 1, i + 100, SAMPLES);
 	sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL);
 	sqlite3_close(other);
 	while (stat_get(store_stats(f.store), STORE_STAT_BATCHES) < STORE_BATCHES)
 		usleep(1000);
-	books_cut(&f);
-	books_check_all(&f, SAMPLES);
-	books_close(&f);
-	books_remove(&f);
+	rig_flush(&f);
+	rig_check_all(&f, SAMPLES);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(a_full_batch_loses_rows_by_name_and_no_sums)
 {
-	struct books f;
+	struct accounting_rig f;
 	const uint32_t n = 100000;
 
-	books_make(&f);
-	books_open(&f);
-	books_send_snapshot(&f, 1, 0);
-	books_send_range(&f, 1, 1, n);
-	books_cut(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM sample") +
-		(double)stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_QUEUE),
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 1, n);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample") +
+		(double)stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_QUEUE),
 	    n);
-	ck_assert_uint_gt(stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_QUEUE), 0);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(n) FROM window"), n);
-	ck_assert_double_eq(books_ask(&f, "SELECT received FROM account"), n);
-	books_close(&f);
-	books_remove(&f);
+	ck_assert_uint_gt(stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_QUEUE), 0);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), n);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), n);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
@@ -449,174 +449,174 @@ END_TEST
  * the next one that says it. */
 START_TEST(other_rows_that_find_no_room_are_counted)
 {
-	struct ease_record address = books_record(EASE_PART_ADDRESS, 1);
-	struct ease_record source = books_record(EASE_PART_ERROR_SOURCE, 1);
-	struct ease_record resources = books_record(EASE_PART_RESOURCES, 1);
+	struct ease_record address = rig_record(EASE_PART_ADDRESS, 1);
+	struct ease_record source = rig_record(EASE_PART_ERROR_SOURCE, 1);
+	struct ease_record resources = rig_record(EASE_PART_RESOURCES, 1);
 	struct ease_record state = state_record(1, NOON_US, EASE_IF_UP);
-	struct books f;
+	struct accounting_rig f;
 	double kept, lost;
 
-	books_make(&f);
-	books_open(&f);
+	rig_make(&f);
+	rig_open(&f);
 	for (uint32_t i = 0; i < 40000; i++) {
 		address.address = (struct ease_address){.if_index = 3, .time_us = NOON_US + i,
 		    .mac = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i}};
-		ledger_take(f.ledger, f.batch, &address, 1);
+		accounting_add_records(f.accounting, f.batch, &address, 1);
 		source.error_source = (struct ease_error_source){.if_index = 3,
 		    .time_us = NOON_US + i, .mac = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i}};
-		ledger_take(f.ledger, f.batch, &source, 1);
+		accounting_add_records(f.accounting, f.batch, &source, 1);
 		resources.resources = (struct ease_resources){.if_index = 3, .time_us = NOON_US + i};
-		ledger_take(f.ledger, f.batch, &resources, 1);
+		accounting_add_records(f.accounting, f.batch, &resources, 1);
 	}
-	lost = (double)stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_ROWS);
+	lost = (double)stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_ROWS);
 	for (uint32_t i = 0; i < 40000; i++) {
 		state.state.time_us = NOON_US + i;
 		state.state.oper_status = i % 2 ? EASE_IF_UP : EASE_IF_DOWN;
-		ledger_take(f.ledger, f.batch, &state, 1);
+		accounting_add_records(f.accounting, f.batch, &state, 1);
 	}
-	ck_assert_double_gt((double)stat_get(ledger_stats(f.ledger), LEDGER_STAT_LOST_STORE_ROWS),
+	ck_assert_double_gt((double)stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_ROWS),
 	    lost);
-	books_cut(&f);
-	kept = books_ask(&f, "SELECT (SELECT count(*) FROM event) + (SELECT count(*) FROM resource) +"
+	rig_flush(&f);
+	kept = rig_query(&f, "SELECT (SELECT count(*) FROM event) + (SELECT count(*) FROM resource) +"
 			     " (SELECT count(*) FROM error_source)");
 	ck_assert_double_gt(kept, 3);
 	ck_assert_double_eq(kept + lost, 3. * 40000);
-	ledger_take(f.ledger, f.batch, &state, 1); /* the last one, again */
-	books_cut(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
+	accounting_add_records(f.accounting, f.batch, &state, 1); /* the last one, again */
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
 	    state.state.oper_status);
-	books_close(&f);
-	books_remove(&f);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(a_batch_full_of_counters_can_still_be_cut)
 {
-	struct books f;
+	struct accounting_rig f;
 	const uint32_t n = 3000; /* more than a batch's counters */
 
-	books_make(&f);
-	books_open(&f);
+	rig_make(&f);
+	rig_open(&f);
 	for (uint32_t i = 0; i <= n; i++)
-		books_send_snapshot(&f, 1, i * PER_SNAPSHOT);
-	books_cut(&f);
-	ck_assert_double_lt(books_ask(&f, "SELECT count(*) FROM counter"), n);
-	ck_assert_double_eq(books_ask(&f, "SELECT max(pool_in) FROM counter"), 14. * n * PER_SNAPSHOT);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+		rig_send_snapshot(&f, 1, i * PER_SNAPSHOT);
+	rig_flush(&f);
+	ck_assert_double_lt(rig_query(&f, "SELECT count(*) FROM counter"), n);
+	ck_assert_double_eq(rig_query(&f, "SELECT max(pool_in) FROM counter"), 14. * n * PER_SNAPSHOT);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * n * PER_SNAPSHOT);
-	books_close(&f);
-	books_remove(&f);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(counters_are_thinned_but_never_behind_the_totals)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
+	rig_make(&f);
+	rig_open(&f);
 	for (uint32_t i = 0; i <= 100; i++) /* ten a second */
-		books_send_snapshot(&f, 1, i);
-	books_cut(&f);
-	books_close(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT count(*) FROM counter"), 11);
-	books_open(&f);
+		rig_send_snapshot(&f, 1, i);
+	rig_flush(&f);
+	rig_close(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM counter"), 11);
+	rig_open(&f);
 	for (uint32_t i = 90; i <= 105; i++)
-		books_send_snapshot(&f, 1, i);
-	books_cut(&f);
-	books_close(&f);
-	ck_assert_double_eq(books_ask(&f, "SELECT max(pool_in) FROM counter"), 14 * 105);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+		rig_send_snapshot(&f, 1, i);
+	rig_flush(&f);
+	rig_close(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT max(pool_in) FROM counter"), 14 * 105);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14 * 105);
-	books_remove(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(what_a_device_does_not_count_is_unknown_after_a_restart_too)
 {
-	struct books f;
+	struct accounting_rig f;
 
-	books_make(&f);
+	rig_make(&f);
 	for (uint32_t i = 0; i < 4; i++) {
-		struct ease_record r = books_snapshot(1, i);
+		struct ease_record r = rig_snapshot(1, i);
 
-		books_open(&f);
+		rig_open(&f);
 		if (i != 2) /* once it is told, and then no more */
 			r.snapshot.out.octets = EASE_COUNT_UNKNOWN;
-		ledger_take(f.ledger, f.batch, &r, 1);
-		books_cut(&f);
-		books_close(&f);
+		accounting_add_records(f.accounting, f.batch, &r, 1);
+		rig_flush(&f);
+		rig_close(&f);
 	}
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"),
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"),
 	    5000. * 3);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 2"),
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 2"),
 	    7. * 3);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
 	    0);
-	books_remove(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(without_room_for_windows_the_totals_still_add_up)
 {
-	struct ledger_limits limits = books_limits;
-	struct books f;
+	struct accounting_limits limits = rig_limits;
+	struct accounting_rig f;
 
-	books_make(&f);
-	books_open(&f);
-	ledger_free(f.ledger);
+	rig_make(&f);
+	rig_open(&f);
+	accounting_free(f.accounting);
 	limits.windows.windows = 1; /* of the six minutes of this traffic */
-	ck_assert_int_eq(ledger_new(&f.ledger, &limits, &f.clock, 1), 0);
-	books_send_snapshot(&f, 1, 0);
-	books_send_range(&f, 1, 1, SAMPLES);
-	books_cut(&f);
-	ck_assert_uint_gt(stat_get(ledger_window_stats(f.ledger), WINDOW_STAT_NO_WINDOW), 0);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(n) FROM window"), SAMPLES);
-	ck_assert_double_lt(books_ask(&f, "SELECT sum(n) FROM window_key WHERE kind = 1"), SAMPLES);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
+	ck_assert_int_eq(accounting_new(&f.accounting, &limits, &f.clock, 1), 0);
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 1, SAMPLES);
+	rig_flush(&f);
+	ck_assert_uint_gt(stat_get(accounting_window_stats(f.accounting), WINDOW_STAT_NO_WINDOW), 0);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), SAMPLES);
+	ck_assert_double_lt(rig_query(&f, "SELECT sum(n) FROM window_key WHERE kind = 1"), SAMPLES);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * SAMPLES);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(expected) FROM window_port"), SAMPLES);
-	ck_assert_double_eq(books_ask(&f, "SELECT sum(received) FROM window_port"), SAMPLES);
-	books_close(&f);
-	books_remove(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM window_port"), SAMPLES);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM window_port"), SAMPLES);
+	rig_close(&f);
+	rig_remove(&f);
 }
 END_TEST
 
 START_TEST(strangers_beyond_the_limits_are_counted)
 {
-	struct books f;
-	struct ledger_limits limits = books_limits;
+	struct accounting_rig f;
+	struct accounting_limits limits = rig_limits;
 	struct store_room room[STORE_N_TABLES] = {0};
 	struct store_batch batch;
 	struct ease_record r;
 
-	books_make(&f);
+	rig_make(&f);
 	limits.agents = 3;
 	limits.ports = 5;
-	ledger_room(&limits, room);
+	accounting_room(&limits, room);
 	ck_assert_int_eq(store_batch_init(&batch, room), 0);
-	ck_assert_int_eq(ledger_new(&f.ledger, &limits, &f.clock, 1), 0);
+	ck_assert_int_eq(accounting_new(&f.accounting, &limits, &f.clock, 1), 0);
 	for (uint8_t agent = 0; agent < 10; agent++) {
-		r = books_snapshot(1, 1);
+		r = rig_snapshot(1, 1);
 		r.agent_id[0] = agent;
-		ledger_take(f.ledger, &batch, &r, 1);
+		accounting_add_records(f.accounting, &batch, &r, 1);
 	}
-	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_AGENTS_FULL), 7);
+	ck_assert_uint_eq(stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_AGENTS_FULL), 7);
 	for (uint32_t port = 100; port < 110; port++) {
-		r = books_snapshot(1, 1);
+		r = rig_snapshot(1, 1);
 		r.agent_id[0] = 0;
 		r.snapshot.if_index = port;
-		ledger_take(f.ledger, &batch, &r, 1);
+		accounting_add_records(f.accounting, &batch, &r, 1);
 	}
-	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_PORTS_FULL), 8);
-	r = books_snapshot(1, 1);
+	ck_assert_uint_eq(stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_PORTS_FULL), 8);
+	r = rig_snapshot(1, 1);
 	r.agent_id[0] = 0;
 	r.snapshot.time_us = UINT64_MAX;
-	ledger_take(f.ledger, &batch, &r, 1);
-	ck_assert_uint_eq(stat_get(ledger_stats(f.ledger), LEDGER_STAT_BAD_TIME), 1);
+	accounting_add_records(f.accounting, &batch, &r, 1);
+	ck_assert_uint_eq(stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_BAD_TIME), 1);
 	ck_assert_uint_eq(batch.rows[STORE_COUNTERS].n, 5);
 	store_batch_free(&batch);
-	ledger_free(f.ledger);
+	accounting_free(f.accounting);
 	rmdir(f.dir);
 }
 END_TEST

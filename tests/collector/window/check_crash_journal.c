@@ -30,48 +30,48 @@ make_store(void)
 }
 
 static void
-share(struct witness *w, int64_t store_id, struct witness_past *past, int expected)
+share(struct crash_journal *w, int64_t store_id, struct crash_journal_past *past, int expected)
 {
-	ck_assert_int_eq(witness_init(w, SLOTS), 0);
-	ck_assert_int_eq(witness_share(w, store_id, store, past), expected);
+	ck_assert_int_eq(crash_journal_init(w, SLOTS), 0);
+	ck_assert_int_eq(crash_journal_share(w, store_id, store, past), expected);
 	if (expected == 0)
-		ck_assert_int_eq(witness_publish(w), 0);
+		ck_assert_int_eq(crash_journal_publish(w), 0);
 }
 
 static void
-fill(struct witness *w, uint32_t n)
+fill(struct crash_journal *w, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct witness_slot *slot = witness_slot(w, i);
+		struct crash_journal_slot *slot = crash_journal_slot(w, i);
 
 		slot->if_index = i + 1;
-		tracker_sample(&slot->tracker, i + 1);
+		sequence_tracker_sample(&slot->tracker, i + 1);
 	}
 	w->header->last_received_us = 4711;
 }
 
 START_TEST(what_was_there_is_found_again)
 {
-	struct witness_past past;
-	struct witness_slot *first;
-	struct witness w;
+	struct crash_journal_past past;
+	struct crash_journal_slot *first;
+	struct crash_journal w;
 
 	make_store();
-	ck_assert_int_eq(witness_init(&w, SLOTS), 0);
-	first = witness_slot(&w, 0);
+	ck_assert_int_eq(crash_journal_init(&w, SLOTS), 0);
+	first = crash_journal_slot(&w, 0);
 	first->boot = 7; /* before it is shared */
-	ck_assert_int_eq(witness_share(&w, id, store, &past), 0);
+	ck_assert_int_eq(crash_journal_share(&w, id, store, &past), 0);
 	ck_assert(!past.crashed);
-	ck_assert_int_eq(witness_publish(&w), 0);
-	ck_assert_ptr_eq(witness_slot(&w, 0), first);
+	ck_assert_int_eq(crash_journal_publish(&w), 0);
+	ck_assert_ptr_eq(crash_journal_slot(&w, 0), first);
 	ck_assert_uint_eq(first->boot, 7);
 	fill(&w, 700); /* and after: it grows */
-	witness_free(&w); /* as good as a crash */
+	crash_journal_free(&w); /* as good as a crash */
 
 	share(&w, id + 1, &past, 0); /* another store */
 	ck_assert(!past.crashed);
-	witness_remove(&w);
-	witness_free(&w);
+	crash_journal_remove(&w);
+	crash_journal_free(&w);
 
 	share(&w, id, &past, 0);
 	ck_assert(past.crashed);
@@ -83,30 +83,30 @@ START_TEST(what_was_there_is_found_again)
 		ck_assert_uint_eq(past.slots[i].tracker.received, i < 700);
 	}
 	free(past.slots);
-	witness_rename(&w, id + 2); /* its store has begun anew */
-	witness_free(&w);
+	crash_journal_rename(&w, id + 2); /* its store has begun anew */
+	crash_journal_free(&w);
 
 	share(&w, id, &past, 0);
 	ck_assert(!past.crashed);
-	witness_remove(&w);
-	witness_free(&w);
+	crash_journal_remove(&w);
+	crash_journal_free(&w);
 	share(&w, id + 2, &past, 0);
 	ck_assert(past.crashed);
 	free(past.slots);
-	witness_remove(&w); /* a clean stop */
-	witness_free(&w);
+	crash_journal_remove(&w); /* a clean stop */
+	crash_journal_free(&w);
 	share(&w, id + 2, &past, 0);
 	ck_assert(!past.crashed);
-	witness_remove(&w);
-	witness_free(&w);
+	crash_journal_remove(&w);
+	crash_journal_free(&w);
 	unlink(store);
 }
 END_TEST
 
 START_TEST(one_process_has_it)
 {
-	struct witness_past past;
-	struct witness w;
+	struct crash_journal_past past;
+	struct crash_journal w;
 	pid_t child;
 	int status;
 
@@ -114,17 +114,17 @@ START_TEST(one_process_has_it)
 	share(&w, id, &past, 0);
 	child = fork();
 	if (child == 0) {
-		struct witness other;
+		struct crash_journal other;
 
-		witness_init(&other, SLOTS);
+		crash_journal_init(&other, SLOTS);
 		/* the lock is of the open file, which a child has too: it opens it for itself */
-		_exit(witness_share(&other, id, store, &past) == -EBUSY &&
-			witness_slot(&other, 5) != NULL ? 0 : 1);
+		_exit(crash_journal_share(&other, id, store, &past) == -EBUSY &&
+			crash_journal_slot(&other, 5) != NULL ? 0 : 1);
 	}
 	waitpid(child, &status, 0);
 	ck_assert_int_eq(status, 0);
-	witness_remove(&w);
-	witness_free(&w);
+	crash_journal_remove(&w);
+	crash_journal_free(&w);
 	unlink(store);
 }
 END_TEST
@@ -132,8 +132,8 @@ END_TEST
 /* Beyond what shared memory gives slots are private: no signal, and the first ones are told. */
 START_TEST(shared_memory_that_is_full)
 {
-	struct witness_past past;
-	struct witness w;
+	struct crash_journal_past past;
+	struct crash_journal w;
 
 	make_store();
 	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -144,8 +144,8 @@ START_TEST(shared_memory_that_is_full)
 	}
 	share(&w, id, &past, 0);
 	fill(&w, SLOTS);
-	ck_assert_uint_eq(witness_slot(&w, SLOTS - 1)->if_index, SLOTS);
-	witness_free(&w);
+	ck_assert_uint_eq(crash_journal_slot(&w, SLOTS - 1)->if_index, SLOTS);
+	crash_journal_free(&w);
 	share(&w, id, &past, 0);
 	ck_assert(past.crashed);
 	ck_assert_uint_gt(past.n_slots, 0);
@@ -153,8 +153,8 @@ START_TEST(shared_memory_that_is_full)
 	for (uint32_t i = 0; i < past.n_slots; i++)
 		ck_assert_uint_eq(past.slots[i].if_index, i + 1);
 	free(past.slots);
-	witness_remove(&w);
-	witness_free(&w);
+	crash_journal_remove(&w);
+	crash_journal_free(&w);
 	unlink(store);
 }
 END_TEST
@@ -172,9 +172,9 @@ write_file(const char *path, const void *octets, size_t n)
 /* A file cut short, of another layout, or that claims more than it has. */
 START_TEST(what_cannot_be_read_is_no_past)
 {
-	struct witness_header header;
-	struct witness_past past;
-	struct witness w;
+	struct crash_journal_header header;
+	struct crash_journal_past past;
+	struct crash_journal w;
 	char path[80];
 
 	make_store();
@@ -182,9 +182,9 @@ START_TEST(what_cannot_be_read_is_no_past)
 	fill(&w, 10);
 	header = *w.header;
 	snprintf(path, sizeof(path), "%s", w.name);
-	witness_free(&w);
+	crash_journal_free(&w);
 	for (int kind = 0; kind < 3; kind++) {
-		struct witness_header bad = header;
+		struct crash_journal_header bad = header;
 
 		bad.layout += kind == 1;
 		bad.n_slots += kind == 2 ? 1u << 30 : 0;
@@ -192,7 +192,7 @@ START_TEST(what_cannot_be_read_is_no_past)
 		share(&w, id, &past, 0);
 		ck_assert(!past.crashed);
 		ck_assert_ptr_null(past.slots);
-		witness_free(&w);
+		crash_journal_free(&w);
 	}
 	unlink(path);
 	unlink(store);
@@ -201,21 +201,21 @@ END_TEST
 
 START_TEST(whose_store_is_gone_is_removed)
 {
-	struct witness_past past;
-	struct witness w, other;
+	struct crash_journal_past past;
+	struct crash_journal w, other;
 	char path[80];
 
 	make_store();
 	share(&w, id, &past, 0);
 	snprintf(path, sizeof(path), "%s", w.name);
-	witness_free(&w);
+	crash_journal_free(&w);
 	ck_assert_int_eq(access(path, F_OK), 0);
 	unlink(store);
 	make_store();
 	share(&other, id + 9, &past, 0);
 	ck_assert_int_lt(access(path, F_OK), 0);
-	witness_remove(&other);
-	witness_free(&other);
+	crash_journal_remove(&other);
+	crash_journal_free(&other);
 	unlink(store);
 }
 END_TEST
@@ -223,8 +223,8 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("witness");
-	TCase *tc = tcase_create("witness");
+	Suite *suite = suite_create("crash journal");
+	TCase *tc = tcase_create("crash journal");
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, what_was_there_is_found_again);

@@ -34,11 +34,11 @@ struct left {
 };
 
 static void
-leave(void *arg, const struct flow *const *flows, size_t n)
+evict(void *arg, const struct flow *const *flows, size_t n)
 {
 	struct left *left = arg;
 
-	if (n > FLOWS_AT_ONCE)
+	if (n > FLOW_CACHE_EVICTED_AT_ONCE)
 		ck_abort_msg("%zu at once", n);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t number;
@@ -53,14 +53,14 @@ leave(void *arg, const struct flow *const *flows, size_t n)
 }
 
 static void
-add(struct flows *f, uint32_t number, double w, struct left *left)
+add(struct flow_cache *f, uint32_t number, double w, struct left *left)
 {
 	const struct flow_key key = key_of_number(number);
-	uint64_t hash = flows_hash(f, &key);
+	uint64_t hash = flow_cache_hash(f, &key);
 	struct flow *flow;
 
-	flows_fetch(f, hash);
-	flow = flows_get(f, &key, hash, leave, left);
+	flow_cache_prefetch(f, hash);
+	flow = flow_cache_get(f, &key, hash, evict, left);
 	flow->sums.n++;
 	flow->sums.w += w;
 }
@@ -71,9 +71,9 @@ START_TEST(whatever_came_leaves_once)
 	static const uint32_t rooms[] = {1, 100, 2 * N_KEYS};
 	struct left *left = calloc(1, sizeof(*left)), *came = calloc(1, sizeof(*came));
 	uint64_t random = 3;
-	struct flows *f;
+	struct flow_cache *f;
 
-	ck_assert_int_eq(flows_new(&f, rooms[_i], 77), 0);
+	ck_assert_int_eq(flow_cache_new(&f, rooms[_i], 77), 0);
 	for (int i = 0, n = suite_effort(SAMPLES); i < n; i++) {
 		uint32_t number = next_random(&random) % N_KEYS, w = next_random(&random) % 100;
 
@@ -81,13 +81,13 @@ START_TEST(whatever_came_leaves_once)
 		came->w[number] += w;
 		add(f, number, w, left);
 	}
-	flows_leave_all(f, leave, left);
+	flow_cache_evict_all(f, evict, left);
 	ck_assert_mem_eq(came->n, left->n, sizeof(came->n));
 	ck_assert_mem_eq(came->w, left->w, sizeof(came->w));
 	left->calls = 0;
-	flows_leave_all(f, leave, left);
+	flow_cache_evict_all(f, evict, left);
 	ck_assert_uint_eq(left->calls, 0);
-	flows_free(f);
+	flow_cache_free(f);
 	free(came);
 	free(left);
 }
@@ -96,14 +96,14 @@ END_TEST
 START_TEST(with_room_none_leaves_early)
 {
 	struct left *left = calloc(1, sizeof(*left));
-	struct flows *f;
+	struct flow_cache *f;
 
-	ck_assert_int_eq(flows_new(&f, 4 * N_KEYS, 77), 0);
+	ck_assert_int_eq(flow_cache_new(&f, 4 * N_KEYS, 77), 0);
 	for (int round = 0; round < ROUNDS; round++)
 		for (uint32_t number = 0; number < N_KEYS; number++)
 			add(f, number, 1, left);
 	ck_assert_uint_le(left->calls, ROUNDS * N_KEYS / 100); /* of sets that happen to be full */
-	flows_free(f);
+	flow_cache_free(f);
 	free(left);
 }
 END_TEST
@@ -118,20 +118,20 @@ START_TEST(every_bit_of_a_key_counts)
 {
 	const struct flow_key key = key_of_number(1);
 	struct left *left = calloc(1, sizeof(*left));
-	struct flows *f;
+	struct flow_cache *f;
 
-	ck_assert_int_eq(flows_new(&f, N_KEYS, 77), 0);
+	ck_assert_int_eq(flow_cache_new(&f, N_KEYS, 77), 0);
 	add(f, 1, 1, left);
 	for (size_t bit = 0; bit < 8 * sizeof(key); bit++) {
 		struct flow_key other = key;
 
 		((uint8_t *)&other)[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		ck_assert_uint_ne(flows_hash(f, &other), flows_hash(f, &key));
+		ck_assert_uint_ne(flow_cache_hash(f, &other), flow_cache_hash(f, &key));
 		/* even if the hash were the same */
-		ck_assert_uint_eq(flows_get(f, &other, flows_hash(f, &key), forget, NULL)->sums.n,
+		ck_assert_uint_eq(flow_cache_get(f, &other, flow_cache_hash(f, &key), forget, NULL)->sums.n,
 		    0);
 	}
-	flows_free(f);
+	flow_cache_free(f);
 	free(left);
 }
 END_TEST

@@ -20,7 +20,7 @@ enum {
 struct model {
 	uint64_t base; /* the real number, in 64 bits, of offset 0 */
 	bool seen[SPAN];
-	uint64_t first, met, highest, received, duplicates, reordered, late;
+	uint64_t first, contact, highest, received, duplicates, reordered, late;
 };
 
 static uint64_t
@@ -30,17 +30,17 @@ next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-static enum tracker_verdict
+static enum sequence_tracker_verdict
 model_sample(struct model *m, uint64_t offset)
 {
 	if (offset > m->highest) {
 		m->highest = offset;
-	} else if (m->highest - offset >= TRACKER_NUMBERS) {
+	} else if (m->highest - offset >= SEQUENCE_TRACKER_NUMBERS) {
 		m->late++;
-		return TRACKER_LATE;
+		return SEQUENCE_TRACKER_LATE;
 	} else if (m->seen[offset]) {
 		m->duplicates++;
-		return TRACKER_DUPLICATE;
+		return SEQUENCE_TRACKER_DUPLICATE;
 	} else {
 		m->reordered++;
 	}
@@ -48,17 +48,17 @@ model_sample(struct model *m, uint64_t offset)
 	m->received++;
 	if (offset < m->first)
 		m->first = offset;
-	return TRACKER_USE;
+	return SEQUENCE_TRACKER_USE;
 }
 
 static void
-compare(const struct tracker *t, const struct model *m)
+compare(const struct sequence_tracker *t, const struct model *m)
 {
 	const uint64_t is[] = {
-	    tracker_expected(t), tracker_met(t), t->received, t->duplicates, t->reordered,
+	    sequence_tracker_expected(t), sequence_tracker_expected_since_contact(t), t->received, t->duplicates, t->reordered,
 	    t->late};
 	const uint64_t should_be[] = {
-	    m->highest - m->first + 1, m->highest - m->met + 1, m->received, m->duplicates,
+	    m->highest - m->first + 1, m->highest - m->contact + 1, m->received, m->duplicates,
 	    m->reordered, m->late};
 
 	/* At once: check writes a note for each assertion, and this is called a million times. */
@@ -79,48 +79,48 @@ choose_offset(const struct model *m, uint64_t *random)
 	else if (kind < 97)
 		offset -= next_random(random) % 60;
 	else if (kind < 99)
-		offset -= next_random(random) % (2 * TRACKER_NUMBERS);
+		offset -= next_random(random) % (2 * SEQUENCE_TRACKER_NUMBERS);
 	else
-		offset += next_random(random) % (TRACKER_NUMBERS + 100);
+		offset += next_random(random) % (SEQUENCE_TRACKER_NUMBERS + 100);
 	return offset > m->highest && offset >= SPAN ? m->highest : offset % SPAN;
 }
 
 static void
-save_and_load(struct tracker *t)
+save_and_load(struct sequence_tracker *t)
 {
-	uint8_t octets[TRACKER_SAVED_OCTETS];
-	struct tracker copy = *t;
+	uint8_t octets[SEQUENCE_TRACKER_SAVED_OCTETS];
+	struct sequence_tracker copy = *t;
 
-	tracker_save(t, octets);
+	sequence_tracker_save(t, octets);
 	memset(copy.bits, 0xa5, sizeof(copy.bits));
-	copy.first = copy.met = copy.highest = 0;
+	copy.first = copy.contact = copy.highest = 0;
 	copy.started = false;
-	ck_assert_int_eq(tracker_load(&copy, octets, sizeof(octets)), 0);
+	ck_assert_int_eq(sequence_tracker_load(&copy, octets, sizeof(octets)), 0);
 	*t = copy;
 }
 
 static void
 run_one(struct model *m, uint64_t seed, uint64_t base)
 {
-	struct tracker t = {0};
+	struct sequence_tracker t = {0};
 	uint64_t random = seed;
-	uint64_t start = 2 * TRACKER_NUMBERS;
+	uint64_t start = 2 * SEQUENCE_TRACKER_NUMBERS;
 
 	memset(m, 0, sizeof(*m));
 	m->base = base;
-	m->first = m->met = start;
+	m->first = m->contact = start;
 	m->highest = start - 1;
-	tracker_start(&t, false, (uint32_t)(base + start));
+	sequence_tracker_start(&t, false, (uint32_t)(base + start));
 	for (int i = 0; i < STEPS; i++) {
 		uint64_t offset = choose_offset(m, &random);
 		uint32_t number = (uint32_t)(base + offset);
 
 		if (next_random(&random) % 50 == 0) {
-			tracker_given_out(&t, number);
+			sequence_tracker_given_out(&t, number);
 			if (offset > m->highest)
 				m->highest = offset;
 		} else {
-			enum tracker_verdict verdict = tracker_sample(&t, number);
+			enum sequence_tracker_verdict verdict = sequence_tracker_sample(&t, number);
 
 			if (verdict != model_sample(m, offset))
 				ck_abort_msg("seed %llu, step %d: verdict %d",
@@ -146,101 +146,101 @@ START_TEST(every_order_of_five_with_one_repeated)
 {
 	/* 5 numbers in every order, each of the five repeated at the end: all used once */
 	for (int code = 0; code < 5 * 5 * 5 * 5 * 5; code++) {
-		struct tracker t = {0};
+		struct sequence_tracker t = {0};
 		unsigned seen = 0;
 
 		for (int i = 0, rest = code; i < 5; i++, rest /= 5) {
 			uint32_t number = 1 + (uint32_t)(rest % 5);
 			bool again = seen >> number & 1;
 
-			ck_assert_int_eq(tracker_sample(&t, number),
-			    again ? TRACKER_DUPLICATE : TRACKER_USE);
+			ck_assert_int_eq(sequence_tracker_sample(&t, number),
+			    again ? SEQUENCE_TRACKER_DUPLICATE : SEQUENCE_TRACKER_USE);
 			seen |= 1u << number;
 		}
 		ck_assert_uint_eq(t.received, (unsigned)__builtin_popcount(seen));
 		ck_assert_uint_eq(t.received + t.duplicates, 5);
-		ck_assert_uint_eq(tracker_expected(&t), 31u - (unsigned)__builtin_clz(seen));
+		ck_assert_uint_eq(sequence_tracker_expected(&t), 31u - (unsigned)__builtin_clz(seen));
 	}
 }
 END_TEST
 
 START_TEST(first_contact)
 {
-	struct tracker missed = {0}, late = {0}, witnessed = {0}, quiet = {0}, snapshot = {0};
+	struct sequence_tracker missed = {0}, late = {0}, witnessed = {0}, quiet = {0}, snapshot = {0};
 
-	tracker_sample(&missed, TRACKER_NUMBERS); /* just missed the start: the rest is lost */
-	ck_assert_uint_eq(tracker_expected(&missed), TRACKER_NUMBERS);
-	ck_assert_uint_eq(tracker_met(&missed), 1); /* of no minute that is ours */
-	tracker_sample(&late, TRACKER_NUMBERS + 1); /* met late: nothing is lost */
-	ck_assert_uint_eq(tracker_expected(&late), 1);
-	tracker_sample(&late, TRACKER_NUMBERS - 1); /* one on its way before is not unexpected */
-	ck_assert_uint_eq(tracker_expected(&late), 3);
-	ck_assert_uint_eq(tracker_met(&late), 1);
-	ck_assert(tracker_is_before(&late, TRACKER_NUMBERS - 1));
-	ck_assert(!tracker_is_before(&late, TRACKER_NUMBERS + 1));
-	tracker_start(&witnessed, true, 100000);
-	tracker_sample(&witnessed, 100000);
-	ck_assert_uint_eq(tracker_expected(&witnessed), 100000);
-	ck_assert_uint_eq(tracker_met(&witnessed), 100000);
-	tracker_given_out(&quiet, 0);
-	ck_assert_uint_eq(tracker_expected(&quiet), 0);
-	tracker_given_out(&quiet, 7);
-	ck_assert_uint_eq(tracker_expected(&quiet), 7);
-	ck_assert_uint_eq(tracker_met(&quiet), 7);
-	tracker_given_out(&snapshot, 100000);
-	ck_assert_uint_eq(tracker_expected(&snapshot), 0);
-	ck_assert_int_eq(tracker_sample(&snapshot, 100001), TRACKER_USE);
-	ck_assert_uint_eq(tracker_expected(&snapshot), 1);
-	ck_assert_uint_eq(tracker_met(&snapshot), 1);
+	sequence_tracker_sample(&missed, SEQUENCE_TRACKER_NUMBERS); /* just missed the start: the rest is lost */
+	ck_assert_uint_eq(sequence_tracker_expected(&missed), SEQUENCE_TRACKER_NUMBERS);
+	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&missed), 1); /* of no minute that is ours */
+	sequence_tracker_sample(&late, SEQUENCE_TRACKER_NUMBERS + 1); /* met late: nothing is lost */
+	ck_assert_uint_eq(sequence_tracker_expected(&late), 1);
+	sequence_tracker_sample(&late, SEQUENCE_TRACKER_NUMBERS - 1); /* one on its way before is not unexpected */
+	ck_assert_uint_eq(sequence_tracker_expected(&late), 3);
+	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&late), 1);
+	ck_assert(sequence_tracker_is_before_contact(&late, SEQUENCE_TRACKER_NUMBERS - 1));
+	ck_assert(!sequence_tracker_is_before_contact(&late, SEQUENCE_TRACKER_NUMBERS + 1));
+	sequence_tracker_start(&witnessed, true, 100000);
+	sequence_tracker_sample(&witnessed, 100000);
+	ck_assert_uint_eq(sequence_tracker_expected(&witnessed), 100000);
+	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&witnessed), 100000);
+	sequence_tracker_given_out(&quiet, 0);
+	ck_assert_uint_eq(sequence_tracker_expected(&quiet), 0);
+	sequence_tracker_given_out(&quiet, 7);
+	ck_assert_uint_eq(sequence_tracker_expected(&quiet), 7);
+	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&quiet), 7);
+	sequence_tracker_given_out(&snapshot, 100000);
+	ck_assert_uint_eq(sequence_tracker_expected(&snapshot), 0);
+	ck_assert_int_eq(sequence_tracker_sample(&snapshot, 100001), SEQUENCE_TRACKER_USE);
+	ck_assert_uint_eq(sequence_tracker_expected(&snapshot), 1);
+	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&snapshot), 1);
 }
 END_TEST
 
-/* As stores of before there was tracker.met have it: without its eight octets. */
+/* As stores of before there was tracker.contact have it: without its eight octets. */
 START_TEST(octets_of_the_first_layout_are_read)
 {
-	enum { MET_AT = 17, OLD_OCTETS = TRACKER_SAVED_OCTETS - 8 };
-	uint8_t octets[TRACKER_SAVED_OCTETS];
-	struct tracker t = {0}, old = {0};
+	enum { MET_AT = 17, OLD_OCTETS = SEQUENCE_TRACKER_SAVED_OCTETS - 8 };
+	uint8_t octets[SEQUENCE_TRACKER_SAVED_OCTETS];
+	struct sequence_tracker t = {0}, old = {0};
 
-	tracker_sample(&t, 5);
-	tracker_save(&t, octets);
+	sequence_tracker_sample(&t, 5);
+	sequence_tracker_save(&t, octets);
 	octets[0] = 1;
 	memmove(octets + MET_AT, octets + MET_AT + 8, OLD_OCTETS - MET_AT);
-	ck_assert_int_eq(tracker_load(&old, octets, OLD_OCTETS), 0);
-	ck_assert_uint_eq(tracker_expected(&old), 5);
-	ck_assert_uint_eq(tracker_met(&old), 5); /* as it was counted then */
-	ck_assert_int_eq(tracker_sample(&old, 5), TRACKER_DUPLICATE);
-	ck_assert_int_lt(tracker_load(&old, octets, sizeof(octets)), 0);
+	ck_assert_int_eq(sequence_tracker_load(&old, octets, OLD_OCTETS), 0);
+	ck_assert_uint_eq(sequence_tracker_expected(&old), 5);
+	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&old), 5); /* as it was counted then */
+	ck_assert_int_eq(sequence_tracker_sample(&old, 5), SEQUENCE_TRACKER_DUPLICATE);
+	ck_assert_int_lt(sequence_tracker_load(&old, octets, sizeof(octets)), 0);
 }
 END_TEST
 
 START_TEST(tail_loss_shows)
 {
-	struct tracker t = {0};
+	struct sequence_tracker t = {0};
 
 	for (uint32_t n = 1; n <= 10; n++)
-		tracker_sample(&t, n);
-	tracker_given_out(&t, 15);
-	ck_assert_uint_eq(tracker_expected(&t) - t.received, 5);
-	ck_assert_int_eq(tracker_sample(&t, 15), TRACKER_USE);
-	ck_assert_uint_eq(tracker_expected(&t) - t.received, 4);
-	tracker_given_out(&t, 12); /* an older snapshot takes nothing back */
-	ck_assert_uint_eq(tracker_expected(&t), 15);
+		sequence_tracker_sample(&t, n);
+	sequence_tracker_given_out(&t, 15);
+	ck_assert_uint_eq(sequence_tracker_expected(&t) - t.received, 5);
+	ck_assert_int_eq(sequence_tracker_sample(&t, 15), SEQUENCE_TRACKER_USE);
+	ck_assert_uint_eq(sequence_tracker_expected(&t) - t.received, 4);
+	sequence_tracker_given_out(&t, 12); /* an older snapshot takes nothing back */
+	ck_assert_uint_eq(sequence_tracker_expected(&t), 15);
 }
 END_TEST
 
 START_TEST(damaged_octets_are_refused)
 {
-	uint8_t octets[TRACKER_SAVED_OCTETS];
-	struct tracker t = {0};
+	uint8_t octets[SEQUENCE_TRACKER_SAVED_OCTETS];
+	struct sequence_tracker t = {0};
 
-	tracker_sample(&t, 5);
-	tracker_save(&t, octets);
+	sequence_tracker_sample(&t, 5);
+	sequence_tracker_save(&t, octets);
 	for (size_t n = 0; n < sizeof(octets); n++)
-		ck_assert_int_lt(tracker_load(&t, octets, n), 0);
+		ck_assert_int_lt(sequence_tracker_load(&t, octets, n), 0);
 	octets[0] = 9;
-	ck_assert_int_lt(tracker_load(&t, octets, sizeof(octets)), 0);
-	ck_assert_uint_eq(tracker_expected(&t), 5);
+	ck_assert_int_lt(sequence_tracker_load(&t, octets, sizeof(octets)), 0);
+	ck_assert_uint_eq(sequence_tracker_expected(&t), 5);
 }
 END_TEST
 
@@ -251,11 +251,11 @@ START_TEST(what_a_crash_takes_is_known_by_number)
 	uint64_t random = (uint64_t)_i + 1;
 
 	for (int run = 0; run < 50; run++) {
-		struct tracker live = {0}, stored;
-		struct tracker_gone gone = {0};
+		struct sequence_tracker live = {0}, stored;
+		struct crash_lost gone = {0};
 		bool taken[3001] = {false}, known[3001] = {false}, safe[3001] = {false};
 
-		tracker_start(&live, true, 1);
+		sequence_tracker_start(&live, true, 1);
 		stored = live;
 		for (int life = 0; life < 3; life++) {
 			uint32_t from = life ? 1 + (uint32_t)(next_random(&random) % 900) : 1;
@@ -265,8 +265,8 @@ START_TEST(what_a_crash_takes_is_known_by_number)
 
 			for (uint32_t i = from; i <= to; i++) {
 				if (next_random(&random) % 4 &&
-				    tracker_sample(&live, i) == TRACKER_USE) {
-					tracker_came_back(&live, &gone, i);
+				    sequence_tracker_sample(&live, i) == SEQUENCE_TRACKER_USE) {
+					sequence_tracker_came_again(&live, &gone, i);
 					taken[i] = known[i] = true;
 				}
 				if (i == cut) {
@@ -274,7 +274,7 @@ START_TEST(what_a_crash_takes_is_known_by_number)
 					memcpy(safe, known, sizeof(safe));
 				}
 			}
-			ck_assert(tracker_fall_back(&stored, &live, &gone));
+			ck_assert(sequence_tracker_catch_up(&stored, &live, &gone));
 			live = stored;
 			memcpy(known, safe, sizeof(known));
 			for (uint32_t i = 1; i <= 3000; i++) {
@@ -282,11 +282,11 @@ START_TEST(what_a_crash_takes_is_known_by_number)
 				highest = taken[i] ? i : highest;
 			}
 			ck_assert_uint_eq(gone.n, n_gone);
-			ck_assert_uint_eq(tracker_expected(&live), highest);
+			ck_assert_uint_eq(sequence_tracker_expected(&live), highest);
 		}
 		for (uint32_t i = 1; i <= 3000; i++) /* all of it again */
-			if (tracker_sample(&live, i) == TRACKER_USE)
-				tracker_came_back(&live, &gone, i);
+			if (sequence_tracker_sample(&live, i) == SEQUENCE_TRACKER_USE)
+				sequence_tracker_came_again(&live, &gone, i);
 		ck_assert_uint_eq(gone.n, 0);
 		ck_assert_uint_eq(live.received, 3000);
 	}
@@ -295,21 +295,21 @@ END_TEST
 
 START_TEST(a_memory_of_something_else_changes_nothing)
 {
-	struct tracker stored = {0}, seen = {0}, before;
-	struct tracker_gone gone = {0};
+	struct sequence_tracker stored = {0}, seen = {0}, before;
+	struct crash_lost gone = {0};
 
-	ck_assert(!tracker_fall_back(&stored, &seen, &gone)); /* nothing was seen */
+	ck_assert(!sequence_tracker_catch_up(&stored, &seen, &gone)); /* nothing was seen */
 	for (uint32_t i = 1; i <= 10; i++)
-		tracker_sample(&stored, i);
+		sequence_tracker_sample(&stored, i);
 	for (uint32_t i = 1; i <= 9; i++)
-		tracker_sample(&seen, i);
+		sequence_tracker_sample(&seen, i);
 	before = stored;
-	ck_assert(!tracker_fall_back(&stored, &seen, &gone)); /* the store knows more */
-	tracker_sample(&seen, 11);
+	ck_assert(!sequence_tracker_catch_up(&stored, &seen, &gone)); /* the store knows more */
+	sequence_tracker_sample(&seen, 11);
 	seen.highest = UINT64_MAX; /* nonsense, which once was counted up to */
-	ck_assert(!tracker_fall_back(&stored, &seen, &gone));
+	ck_assert(!sequence_tracker_catch_up(&stored, &seen, &gone));
 	seen.highest = seen.first - 2;
-	ck_assert(!tracker_fall_back(&stored, &seen, &gone));
+	ck_assert(!sequence_tracker_catch_up(&stored, &seen, &gone));
 	ck_assert_int_eq(memcmp(&before, &stored, sizeof(before)), 0);
 	ck_assert_uint_eq(gone.n, 0);
 }
@@ -318,20 +318,20 @@ END_TEST
 /* More numbers than are kept one by one: their count is right, and what was kept comes back. */
 START_TEST(a_crash_that_takes_more_than_the_memory_of_numbers)
 {
-	struct tracker stored = {0}, seen;
-	struct tracker_gone gone = {0};
+	struct sequence_tracker stored = {0}, seen;
+	struct crash_lost gone = {0};
 
-	tracker_sample(&stored, 1);
+	sequence_tracker_sample(&stored, 1);
 	seen = stored;
-	for (uint32_t i = 2; i <= 3 * TRACKER_NUMBERS; i++)
-		tracker_sample(&seen, i);
-	ck_assert(tracker_fall_back(&stored, &seen, &gone));
-	ck_assert_uint_eq(gone.n, 3 * TRACKER_NUMBERS - 1);
-	for (uint32_t i = 1; i <= 3 * TRACKER_NUMBERS; i++)
-		if (tracker_sample(&stored, i) == TRACKER_USE)
-			tracker_came_back(&stored, &gone, i);
-	ck_assert_uint_eq(gone.n, 2 * TRACKER_NUMBERS - 1);
-	ck_assert_uint_eq(tracker_expected(&stored) - stored.received, gone.n);
+	for (uint32_t i = 2; i <= 3 * SEQUENCE_TRACKER_NUMBERS; i++)
+		sequence_tracker_sample(&seen, i);
+	ck_assert(sequence_tracker_catch_up(&stored, &seen, &gone));
+	ck_assert_uint_eq(gone.n, 3 * SEQUENCE_TRACKER_NUMBERS - 1);
+	for (uint32_t i = 1; i <= 3 * SEQUENCE_TRACKER_NUMBERS; i++)
+		if (sequence_tracker_sample(&stored, i) == SEQUENCE_TRACKER_USE)
+			sequence_tracker_came_again(&stored, &gone, i);
+	ck_assert_uint_eq(gone.n, 2 * SEQUENCE_TRACKER_NUMBERS - 1);
+	ck_assert_uint_eq(sequence_tracker_expected(&stored) - stored.received, gone.n);
 }
 END_TEST
 

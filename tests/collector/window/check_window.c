@@ -30,19 +30,19 @@ next_random(uint64_t *state)
 
 /* Minutes from NOON_US on, and their sum. */
 struct minutes {
-	uint64_t parts[MINUTES][TOTALS_N_VALUES];
-	uint64_t sum[TOTALS_N_VALUES];
+	uint64_t parts[MINUTES][PORT_TOTALS_N_VALUES];
+	uint64_t sum[PORT_TOTALS_N_VALUES];
 };
 
 static void
-add_minute(void *arg, uint64_t start_us, const uint64_t part[TOTALS_N_VALUES])
+add_minute(void *arg, uint64_t start_us, const uint64_t part[PORT_TOTALS_N_VALUES])
 {
 	struct minutes *m = arg;
 
 	ck_assert_uint_eq(start_us % MINUTE_US, 0);
 	ck_assert_uint_ge(start_us, NOON_US);
 	ck_assert_uint_lt((start_us - NOON_US) / MINUTE_US, MINUTES);
-	for (int i = 0; i < TOTALS_N_VALUES; i++) {
+	for (int i = 0; i < PORT_TOTALS_N_VALUES; i++) {
 		m->parts[(start_us - NOON_US) / MINUTE_US][i] += part[i];
 		m->sum[i] += part[i];
 	}
@@ -65,20 +65,20 @@ snapshot(uint64_t time_us, uint64_t in_pkts, uint64_t in_octets, uint64_t out_pk
 START_TEST(an_even_line_between_snapshots)
 {
 	struct minutes *m = calloc(1, sizeof(*m));
-	struct totals t = {0};
+	struct port_totals t = {0};
 	struct ease_snapshot a = snapshot(NOON_US + 30000000, 1000, 0, 0, 5);
 	struct ease_snapshot b = snapshot(NOON_US + 30000000 + 2 * MINUTE_US, 1400, 7, 0, 5);
 
-	ck_assert_int_eq(totals_take(&t, 1, &a, add_minute, m), TOTALS_FIRST);
-	ck_assert_int_eq(totals_take(&t, 1, &b, add_minute, m), TOTALS_COUNTED);
-	ck_assert_uint_eq(m->parts[0][TOTALS_IN_PKTS], 100);
-	ck_assert_uint_eq(m->parts[1][TOTALS_IN_PKTS], 200);
-	ck_assert_uint_eq(m->parts[2][TOTALS_IN_PKTS], 100);
+	ck_assert_int_eq(port_totals_add(&t, 1, &a, add_minute, m), PORT_TOTALS_FIRST);
+	ck_assert_int_eq(port_totals_add(&t, 1, &b, add_minute, m), PORT_TOTALS_COUNTED);
+	ck_assert_uint_eq(m->parts[0][PORT_TOTALS_IN_PKTS], 100);
+	ck_assert_uint_eq(m->parts[1][PORT_TOTALS_IN_PKTS], 200);
+	ck_assert_uint_eq(m->parts[2][PORT_TOTALS_IN_PKTS], 100);
 	/* 7 octets: 1.75, 5.25, 7 rounded down at the borders */
-	ck_assert_uint_eq(m->parts[0][TOTALS_IN_OCTETS], 1);
-	ck_assert_uint_eq(m->parts[1][TOTALS_IN_OCTETS], 4);
-	ck_assert_uint_eq(m->parts[2][TOTALS_IN_OCTETS], 2);
-	ck_assert_uint_eq(m->sum[TOTALS_OUT_OCTETS], 0);
+	ck_assert_uint_eq(m->parts[0][PORT_TOTALS_IN_OCTETS], 1);
+	ck_assert_uint_eq(m->parts[1][PORT_TOTALS_IN_OCTETS], 4);
+	ck_assert_uint_eq(m->parts[2][PORT_TOTALS_IN_OCTETS], 2);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], 0);
 	free(m);
 }
 END_TEST
@@ -86,14 +86,14 @@ END_TEST
 START_TEST(a_border_belongs_to_the_minute_before)
 {
 	struct minutes *m = calloc(1, sizeof(*m));
-	struct totals t = {0};
+	struct port_totals t = {0};
 	struct ease_snapshot a = snapshot(NOON_US, 0, 0, 0, 0);
 	struct ease_snapshot b = snapshot(NOON_US + MINUTE_US, 60, 0, 0, 0);
 
-	totals_take(&t, 1, &a, add_minute, m);
-	totals_take(&t, 1, &b, add_minute, m);
-	ck_assert_uint_eq(m->parts[0][TOTALS_IN_PKTS], 60);
-	ck_assert_uint_eq(m->parts[1][TOTALS_IN_PKTS], 0);
+	port_totals_add(&t, 1, &a, add_minute, m);
+	port_totals_add(&t, 1, &b, add_minute, m);
+	ck_assert_uint_eq(m->parts[0][PORT_TOTALS_IN_PKTS], 60);
+	ck_assert_uint_eq(m->parts[1][PORT_TOTALS_IN_PKTS], 0);
 	free(m);
 }
 END_TEST
@@ -102,13 +102,13 @@ START_TEST(minutes_add_up_exactly)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct minutes *m = calloc(1, sizeof(*m));
-		struct totals t = {0};
+		struct port_totals t = {0};
 		uint64_t random = seed;
 		struct ease_snapshot first = snapshot(NOON_US + next_random(&random) % MINUTE_US,
 		    next_random(&random), next_random(&random), next_random(&random), 0);
 		struct ease_snapshot s = first;
 
-		totals_take(&t, 1, &s, add_minute, m);
+		port_totals_add(&t, 1, &s, add_minute, m);
 		for (int i = 0; i < 200; i++) {
 			s.time_us += 1 + next_random(&random) % (i % 10 ? MINUTE_US : 20 * MINUTE_US);
 			s.pool_in_pkts += next_random(&random) % 1000000;
@@ -116,13 +116,13 @@ START_TEST(minutes_add_up_exactly)
 			s.pool_out_pkts += next_random(&random) % 3;
 			s.out.octets += next_random(&random) % 2;
 			/* a restart of the agent half way changes nothing */
-			ck_assert_int_eq(totals_take(&t, i < 100 ? 1 : 2, &s, add_minute, m),
-			    TOTALS_COUNTED);
+			ck_assert_int_eq(port_totals_add(&t, i < 100 ? 1 : 2, &s, add_minute, m),
+			    PORT_TOTALS_COUNTED);
 		}
-		ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], s.pool_in_pkts - first.pool_in_pkts);
-		ck_assert_uint_eq(m->sum[TOTALS_IN_OCTETS], s.in.octets - first.in.octets);
-		ck_assert_uint_eq(m->sum[TOTALS_OUT_PKTS], s.pool_out_pkts - first.pool_out_pkts);
-		ck_assert_uint_eq(m->sum[TOTALS_OUT_OCTETS], s.out.octets - first.out.octets);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], s.pool_in_pkts - first.pool_in_pkts);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_OCTETS], s.in.octets - first.in.octets);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_PKTS], s.pool_out_pkts - first.pool_out_pkts);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], s.out.octets - first.out.octets);
 		free(m);
 	}
 }
@@ -131,29 +131,29 @@ END_TEST
 START_TEST(old_reset_and_set_back)
 {
 	struct minutes *m = calloc(1, sizeof(*m));
-	struct totals t = {0};
+	struct port_totals t = {0};
 	struct ease_snapshot a = snapshot(NOON_US + 1000, 100, 1000, 0, 0);
 	struct ease_snapshot b = snapshot(NOON_US + 2000, 200, 2000, 0, 0);
 	struct ease_snapshot fell = snapshot(NOON_US + 3000, 10, 2000, 0, 0);
 	struct ease_snapshot reset = snapshot(NOON_US + 4000, 500, 5000, 0, 0);
 	struct ease_snapshot set_back = snapshot(NOON_US + 500, 510, 5100, 0, 0);
-	struct ease_snapshot gap = snapshot(NOON_US + 501 + TOTALS_GAP_MAX_US, 600, 6000, 0, 0);
+	struct ease_snapshot gap = snapshot(NOON_US + 501 + PORT_TOTALS_GAP_MAX_US, 600, 6000, 0, 0);
 
-	totals_take(&t, 1, &a, add_minute, m);
-	ck_assert_int_eq(totals_take(&t, 1, &b, add_minute, m), TOTALS_COUNTED);
-	ck_assert_int_eq(totals_take(&t, 1, &a, add_minute, m), TOTALS_OLD);
-	ck_assert_int_eq(totals_take(&t, 1, &b, add_minute, m), TOTALS_OLD);
-	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 100);
-	ck_assert_int_eq(totals_take(&t, 1, &fell, add_minute, m), TOTALS_RESET);
+	port_totals_add(&t, 1, &a, add_minute, m);
+	ck_assert_int_eq(port_totals_add(&t, 1, &b, add_minute, m), PORT_TOTALS_COUNTED);
+	ck_assert_int_eq(port_totals_add(&t, 1, &a, add_minute, m), PORT_TOTALS_OLD);
+	ck_assert_int_eq(port_totals_add(&t, 1, &b, add_minute, m), PORT_TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 100);
+	ck_assert_int_eq(port_totals_add(&t, 1, &fell, add_minute, m), PORT_TOTALS_RESET);
 	reset.discontinuity_us = NOON_US + 3500;
-	ck_assert_int_eq(totals_take(&t, 1, &reset, add_minute, m), TOTALS_RESET);
-	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 100);
+	ck_assert_int_eq(port_totals_add(&t, 1, &reset, add_minute, m), PORT_TOTALS_RESET);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 100);
 	set_back.discontinuity_us = gap.discontinuity_us = reset.discontinuity_us;
-	ck_assert_int_eq(totals_take(&t, 1, &set_back, add_minute, m), TOTALS_COUNTED);
-	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 110);
-	ck_assert_int_eq(totals_take(&t, 1, &gap, add_minute, m), TOTALS_GAP);
-	ck_assert_int_eq(totals_take(&t, 0, &a, add_minute, m), TOTALS_OLD);
-	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 110);
+	ck_assert_int_eq(port_totals_add(&t, 1, &set_back, add_minute, m), PORT_TOTALS_COUNTED);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 110);
+	ck_assert_int_eq(port_totals_add(&t, 1, &gap, add_minute, m), PORT_TOTALS_GAP);
+	ck_assert_int_eq(port_totals_add(&t, 0, &a, add_minute, m), PORT_TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 110);
 	free(m);
 }
 END_TEST
@@ -166,7 +166,7 @@ START_TEST(order_of_snapshots_changes_no_sum)
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct minutes *m = calloc(1, sizeof(*m));
 		struct ease_snapshot s[SNAPSHOTS];
-		struct totals t = {0};
+		struct port_totals t = {0};
 		uint64_t random = seed;
 
 		s[0] = snapshot(NOON_US, 100, 1000, 0, 7);
@@ -182,15 +182,15 @@ START_TEST(order_of_snapshots_changes_no_sum)
 
 			s[i] = s[left - 1];
 			s[left - 1] = next;
-			totals_take(&t, 1, &next, add_minute, m);
-			totals_take(&t, 1, &next, add_minute, m); /* and again */
+			port_totals_add(&t, 1, &next, add_minute, m);
+			port_totals_add(&t, 1, &next, add_minute, m); /* and again */
 		}
 		for (int i = 0; i < SNAPSHOTS; i++) /* none of them adds anything now */
-			ck_assert_int_eq(totals_take(&t, 1, &s[i], add_minute, m), TOTALS_OLD);
+			ck_assert_int_eq(port_totals_add(&t, 1, &s[i], add_minute, m), PORT_TOTALS_OLD);
 		ck_assert_uint_eq(t.first_us, NOON_US);
-		ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], t.values[TOTALS_IN_PKTS] - 100);
-		ck_assert_uint_eq(m->sum[TOTALS_IN_OCTETS], t.values[TOTALS_IN_OCTETS] - 1000);
-		ck_assert_uint_eq(m->sum[TOTALS_OUT_OCTETS], 0);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], t.values[PORT_TOTALS_IN_PKTS] - 100);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_OCTETS], t.values[PORT_TOTALS_IN_OCTETS] - 1000);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], 0);
 		free(m);
 	}
 }
@@ -204,20 +204,20 @@ START_TEST(nothing_is_taken_from_before_a_base_that_is_no_beginning)
 	struct ease_snapshot base = snapshot(NOON_US + 2000, 200, 2000, 0, 0);
 	struct ease_snapshot back = snapshot(NOON_US + 1500, 250, 2500, 0, 0);
 	struct minutes *m = calloc(1, sizeof(*m));
-	struct totals t;
+	struct port_totals t;
 
-	totals_set_base(&t, 1, &base);
-	ck_assert_int_eq(totals_take(&t, 1, &old, add_minute, m), TOTALS_OLD);
-	t = (struct totals){0};
-	totals_take(&t, 1, &base, add_minute, m);
-	ck_assert_int_eq(totals_take(&t, 1, &back, add_minute, m), TOTALS_COUNTED);
-	ck_assert_int_eq(totals_take(&t, 1, &old, add_minute, m), TOTALS_OLD);
-	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 50);
-	t = (struct totals){0};
+	port_totals_set_base(&t, 1, &base);
+	ck_assert_int_eq(port_totals_add(&t, 1, &old, add_minute, m), PORT_TOTALS_OLD);
+	t = (struct port_totals){0};
+	port_totals_add(&t, 1, &base, add_minute, m);
+	ck_assert_int_eq(port_totals_add(&t, 1, &back, add_minute, m), PORT_TOTALS_COUNTED);
+	ck_assert_int_eq(port_totals_add(&t, 1, &old, add_minute, m), PORT_TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 50);
+	t = (struct port_totals){0};
 	base.discontinuity_us = NOON_US + 1800;
-	totals_take(&t, 1, &base, add_minute, m);
-	ck_assert_int_eq(totals_take(&t, 1, &old, add_minute, m), TOTALS_OLD);
-	ck_assert_uint_eq(m->sum[TOTALS_IN_PKTS], 50);
+	port_totals_add(&t, 1, &base, add_minute, m);
+	ck_assert_int_eq(port_totals_add(&t, 1, &old, add_minute, m), PORT_TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 50);
 	free(m);
 }
 END_TEST
@@ -314,7 +314,7 @@ START_TEST(sums_are_those_of_the_samples)
 	add_alone(t, w, &c, &ip);
 	window_add_pool(t, w, EASE_IN, 1234, 99999);
 	window_add_numbers(t, w, 5, 3);
-	ck_assert_int_eq(window_dump(t, &batch), 0);
+	ck_assert_int_eq(window_flush(t, &batch), 0);
 	ck_assert_uint_eq(batch.rows[STORE_WINDOWS].n, 2);
 	ck_assert_uint_eq(batch.rows[STORE_KEYS].n, 4); /* in: eth, ip; out: eth, ip */
 	windows = batch.rows[STORE_WINDOWS].items;
@@ -335,14 +335,14 @@ START_TEST(sums_are_those_of_the_samples)
 	ck_assert_uint_eq(key->sums.n, 1);
 	ck_assert_int_eq(key->key1_octets, 4);
 	store_batch_clear(&batch);
-	ck_assert_int_eq(window_dump(t, &batch), 0); /* nothing new: nothing to write */
+	ck_assert_int_eq(window_flush(t, &batch), 0); /* nothing new: nothing to write */
 	ck_assert_uint_eq(batch.rows[STORE_WINDOWS].n + batch.rows[STORE_KEYS].n, 0);
 	store_batch_free(&batch);
 	window_table_free(t);
 }
 END_TEST
 
-enum { N_MATES = MATES_MAX };
+enum { N_MATES = SAMPLE_PAIRS_MAX };
 
 /* What window_add_samples must find, by comparing each sample with each other. */
 static double
@@ -416,7 +416,7 @@ START_TEST(samples_of_one_notification_are_paired)
 	}
 	window_add_samples(t, mates, N_MATES);
 	add_alone(t, mates[0].window, &samples[0], &mates[0].keys); /* another notification */
-	ck_assert_int_eq(window_dump(t, &batch), 0);
+	ck_assert_int_eq(window_flush(t, &batch), 0);
 	check_pairs(&batch, &expected);
 	windows = batch.rows[STORE_WINDOWS].items;
 	ck_assert_uint_eq(batch.rows[STORE_WINDOWS].n, 4);
@@ -469,7 +469,7 @@ START_TEST(what_was_folded_beyond_the_rows_is_told_later)
 		add_alone(t, w, &s, &k);
 	}
 	for (int dump = 0; dump < 2; dump++) {
-		ck_assert_int_eq(window_dump(t, &batch), 0);
+		ck_assert_int_eq(window_flush(t, &batch), 0);
 		ck_assert_uint_eq(batch.rows[STORE_FOLDED].n, 1);
 		window_close(t, always_over, NULL);
 		ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_CLOSED), 1u + dump);
@@ -478,7 +478,7 @@ START_TEST(what_was_folded_beyond_the_rows_is_told_later)
 		store_batch_clear(&batch);
 	}
 	ck_assert_uint_eq(folded, stat_get(window_stats(t), WINDOW_STAT_KEYS_TABLE_FULL));
-	ck_assert_int_eq(window_dump(t, &batch), 0);
+	ck_assert_int_eq(window_flush(t, &batch), 0);
 	ck_assert_uint_eq(batch.rows[STORE_FOLDED].n, 0);
 	store_batch_free(&batch);
 	window_table_free(t);
@@ -502,7 +502,7 @@ START_TEST(beyond_the_limits_samples_are_counted_with_the_others)
 	ck_assert_ptr_null(window_get(t, 1, 3, NOON_US, 1));
 	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_NO_WINDOW), 1);
 	window_close(t, always_over, NULL); /* not dumped: must stay */
-	ck_assert_int_eq(window_dump(t, &batch), 0);
+	ck_assert_int_eq(window_flush(t, &batch), 0);
 	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_KEYS_TABLE_FULL), 170);
 	ck_assert_uint_le(batch.rows[STORE_KEYS].n, 30);
 	ck_assert_uint_eq(batch.rows[STORE_KEYS].n +
@@ -610,7 +610,7 @@ START_TEST(a_flood_of_spoofed_sources_stays_within_its_bound)
 		draw_flood(f, t, &random, by_share, n_shares);
 		if (f->n % FLOOD_CUT != 0)
 			continue;
-		ck_assert_int_eq(window_dump(t, &batch), 0);
+		ck_assert_int_eq(window_flush(t, &batch), 0);
 		take_flood_rows(f, &batch);
 		store_batch_clear(&batch);
 	}
@@ -667,7 +667,7 @@ START_TEST(kinds_of_keys_are_as_the_schema_says)
 	k.src_port = 0xc001;
 	k.dst_port = 443;
 	add_alone(t, w, &s, &k);
-	ck_assert_int_eq(window_dump(t, &batch), 0);
+	ck_assert_int_eq(window_flush(t, &batch), 0);
 	ck_assert_uint_eq(batch.rows[STORE_KEYS].n, 7);
 	keys = batch.rows[STORE_KEYS].items;
 	for (size_t i = 0; i < 7; i++) {
@@ -699,7 +699,7 @@ START_TEST(nothing_is_lost_over_many_lives)
 			add_alone(t, w, &s, &k);
 			in++;
 		}
-		ck_assert_int_eq(window_dump(t, &batch), 0);
+		ck_assert_int_eq(window_flush(t, &batch), 0);
 		for (size_t i = 0; i < batch.rows[STORE_WINDOWS].n; i++)
 			out += ((struct store_window *)batch.rows[STORE_WINDOWS].items)[i].sums.n;
 		for (size_t i = 0; i < batch.rows[STORE_KEYS].n; i++)
@@ -725,29 +725,29 @@ START_TEST(thinned_rows_stand_for_all_samples)
 	const uint32_t limit = 1000, rates[] = {500, 100000, 900, 40000, 200};
 	uint64_t mono_us = 1, n = 0, rows = 0;
 	double stands_for = 0, variance = 0;
-	struct thinner t;
+	struct sample_thinning t;
 
-	thinner_init(&t, limit, 42);
+	sample_thinning_init(&t, limit, 42);
 	for (uint32_t second = 0; second < 100; second++) {
 		uint32_t rate = rates[second / 4 % 5];
 
 		for (uint32_t i = 0; i < rate; i++) {
-			uint32_t k = thinner_take(&t, mono_us += 1000000 / rate);
+			uint32_t k = sample_thinning_decide(&t, mono_us += 1000000 / rate);
 
 			variance += (double)t.keep_one_of;
 			stands_for += k;
 			rows += k > 0;
 			n++;
 		}
-		ck_assert_uint_le(rows, (uint64_t)limit * (second + 1 + THINNER_BURST_S) * 6 / 5);
+		ck_assert_uint_le(rows, (uint64_t)limit * (second + 1 + SAMPLE_THINNING_BURST_S) * 6 / 5);
 	}
 	ck_assert_uint_gt(rows, (uint64_t)limit * 60); /* 40 of the 100 seconds had less to give */
 	ck_assert_double_lt(fabs(stands_for - (double)n), 5 * sqrt(variance));
 	ck_assert_double_gt(fabs(stands_for - (double)n), 0);
-	thinner_init(&t, 0, 42);
+	sample_thinning_init(&t, 0, 42);
 	rows = 0;
 	for (int i = 0; i < 100000; i++)
-		rows += thinner_take(&t, 1) == 1;
+		rows += sample_thinning_decide(&t, 1) == 1;
 	ck_assert_uint_eq(rows, 100000);
 }
 END_TEST
@@ -757,16 +757,16 @@ START_TEST(bursts_are_not_thinned)
 {
 	const uint32_t limit = 1000;
 	uint64_t mono_us = 1;
-	struct thinner t;
+	struct sample_thinning t;
 
-	thinner_init(&t, limit, 7);
+	sample_thinning_init(&t, limit, 7);
 	for (int burst = 0; burst < 3; burst++) {
 		uint32_t kept = 0;
 
-		for (uint32_t i = 0; i < limit * THINNER_BURST_S; i++)
-			kept += thinner_take(&t, mono_us + i / 100) == 1;
-		ck_assert_uint_eq(kept, limit * THINNER_BURST_S);
-		mono_us += 2ull * THINNER_BURST_S * 1000000;
+		for (uint32_t i = 0; i < limit * SAMPLE_THINNING_BURST_S; i++)
+			kept += sample_thinning_decide(&t, mono_us + i / 100) == 1;
+		ck_assert_uint_eq(kept, limit * SAMPLE_THINNING_BURST_S);
+		mono_us += 2ull * SAMPLE_THINNING_BURST_S * 1000000;
 	}
 }
 END_TEST
