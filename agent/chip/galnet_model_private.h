@@ -1,7 +1,8 @@
 /*
- * A GalNet chip's state, shared by the files that model it (models only): galnet_model.c is the
- * path of a frame, galnet_model_modes.c what few boards use, galnet_model_memory.c what the chip
- * writes into the CPU's memory, galnet_model_registers.c what it looks like from the bus.
+ * The state of a modelled GalNet chip. Four files implement this one object and call each other, as
+ * the parts of the chip do: galnet_model.c has the path of a frame, galnet_model_modes.c the modes
+ * that few boards use, galnet_model_memory.c the messages and packets that the chip writes into the
+ * CPU's memory, and galnet_model_registers.c the registers on the bus. No other file includes this.
  */
 #ifndef EASE_AGENT_CHIP_GALNET_MODEL_PRIVATE_H
 #define EASE_AGENT_CHIP_GALNET_MODEL_PRIVATE_H

@@ -7,10 +7,10 @@
 #include "agent/device/board.h"
 #include "agent/device/board_draw.h"
 #include "agent/device/board_feed.h"
+#include "agent/device/board_modules.h"
 #include "agent/device/board_regs.h"
 #include "agent/device/board_run.h"
 #include "agent/device/fabric.h"
-#include "agent/device/board_modules.h"
 #include "agent/device/resources.h"
 #include "common/log.h"
 

@@ -1,9 +1,9 @@
 #include "agent/device/feed.h"
 
-#include "agent/device/port_assignment.h"
 #include "agent/device/error_injection.h"
-#include "agent/device/live_input.h"
 #include "agent/device/feed_preload.h"
+#include "agent/device/live_input.h"
+#include "agent/device/port_assignment.h"
 #include "agent/device/savefile.h"
 #include "common/log.h"
 
@@ -16,6 +16,7 @@ enum {
 	MIN_DATA_OCTETS = 60,
 	FCS_OCTETS = 4,
 	BATCH = 64, /* records turned into frames at a time */
+	PRELOAD_BATCH = 256,
 };
 
 static const struct stat_name stat_names[FEED_N_STATS] = {
@@ -606,6 +607,25 @@ add_sources(struct feed *feed, const struct feed_config *config, char *error, si
 	return rc;
 }
 
+/* Reads all frames of the sources into memory. */
+static int
+preload(struct feed *feed, bool loop)
+{
+	struct feed_frame frames[PRELOAD_BATCH];
+	struct feed_preload *p;
+	size_t n;
+	int rc = feed_preload_create(loop, &p);
+
+	while (rc == 0 && (n = feed_next_batch(feed, frames, PRELOAD_BATCH)) > 0)
+		for (size_t i = 0; i < n && rc == 0; i++)
+			rc = feed_preload_add(p, &frames[i]);
+	if (rc == 0)
+		feed->preload = p; /* from here on feed_next_batch reads it */
+	else
+		feed_preload_destroy(p);
+	return rc;
+}
+
 /* Once all sources are open: their order, and what else happens. */
 static int
 arrange(struct feed *feed, const struct feed_config *config)
@@ -621,7 +641,7 @@ arrange(struct feed *feed, const struct feed_config *config)
 	if (rc < 0)
 		return rc;
 	order_sources(feed);
-	return config->preload ? feed_preload_create(feed, config->loop, &feed->preload) : 0;
+	return config->preload ? preload(feed, config->loop) : 0;
 }
 
 static int

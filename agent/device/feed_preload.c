@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 /* Frames are met in turn, each in another page: in huge pages, looking one up costs less. */
-enum { BATCH = 256, HUGE_PAGE = 2 << 20, CHUNK_OCTETS = 2 * HUGE_PAGE, FIRST_FRAMES = 65536 };
+enum { HUGE_PAGE = 2 << 20, CHUNK_OCTETS = 2 * HUGE_PAGE, FIRST_FRAMES = 65536 };
 
 /* Frames' octets; they never move. */
 struct chunk {
@@ -54,8 +54,8 @@ keep_octets(struct feed_preload *p, const struct feed_frame *frame)
 	return chunk->octets + chunk->used - frame->captured_octets;
 }
 
-static int
-keep(struct feed_preload *p, const struct feed_frame *frame)
+int
+feed_preload_add(struct feed_preload *p, const struct feed_frame *frame)
 {
 	struct feed_frame *kept;
 
@@ -77,43 +77,18 @@ keep(struct feed_preload *p, const struct feed_frame *frame)
 	if (!kept->octets)
 		return -ENOMEM;
 	p->n++;
-	return 0;
-}
-
-static int
-take_all(struct feed_preload *p, struct feed *feed)
-{
-	struct feed_frame frames[BATCH];
-	size_t n;
-
-	while ((n = feed_next_batch(feed, frames, BATCH)) > 0) {
-		for (size_t i = 0; i < n; i++) {
-			int rc = keep(p, &frames[i]);
-
-			if (rc < 0)
-				return rc;
-		}
-	}
+	p->round_us = frame->time_us - p->frames[0].time_us + FEED_LOOP_GAP_US;
 	return 0;
 }
 
 int
-feed_preload_create(struct feed *feed, bool loop, struct feed_preload **preload)
+feed_preload_create(bool loop, struct feed_preload **preload)
 {
 	struct feed_preload *p = calloc(1, sizeof(*p));
-	int rc;
 
 	if (!p)
 		return -ENOMEM;
 	p->loop = loop;
-	rc = take_all(p, feed);
-	if (rc < 0) {
-		feed_preload_destroy(p);
-		return rc;
-	}
-	if (p->n > 0)
-		p->round_us =
-		    p->frames[p->n - 1].time_us - p->frames[0].time_us + FEED_LOOP_GAP_US;
 	*preload = p;
 	return 0;
 }

@@ -11,9 +11,11 @@ struct feed_preload;
 
 #define FEED_PRELOAD_MAX_OCTETS (1ull << 30) /* of frames; what is beyond is left out, -EFBIG */
 
-/* Takes all frames that the feed has left. */
-int feed_preload_create(struct feed *feed, bool loop, struct feed_preload **preload);
+int feed_preload_create(bool loop, struct feed_preload **preload);
 void feed_preload_destroy(struct feed_preload *preload); /* NULL allowed */
+
+/* Copies a frame behind those already held. -EFBIG: more than FEED_PRELOAD_MAX_OCTETS; -ENOMEM. */
+int feed_preload_add(struct feed_preload *preload, const struct feed_frame *frame);
 
 /* As feed_next_batch. */
 size_t feed_preload_next_batch(struct feed_preload *preload, struct feed_frame *frames, size_t max);

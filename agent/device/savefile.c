@@ -3,15 +3,7 @@
 #include "agent/device/file_mapping.h"
 
 #include <errno.h>
-#include <pcap/pcap.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-enum {
-	/* Of what cannot be mapped: a pipe, a file in memory. */
-	READ_OCTETS = 128 * 1024, /* at a time: what is copied stays in the second-level cache */
-	BUFFER_OCTETS = SAVEFILE_RECORD_MAX_OCTETS + READ_OCTETS,
-};
 
 /* --- pcap: https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-05.html --- */
 enum {
@@ -22,54 +14,6 @@ enum {
 
 #define PCAP_MAGIC_US 0xa1b2c3d4u
 #define PCAP_MAGIC_NS 0xa1b23c4du
-
-bool
-savefile_mark_damaged(struct savefile *sf, const char *format, ...)
-{
-	va_list args;
-
-	sf->damaged = true;
-	va_start(args, format);
-	vsnprintf(sf->reason, sizeof(sf->reason), format, args);
-	va_end(args);
-	return false;
-}
-
-/* --- interfaces --- */
-
-uint32_t
-savefile_snap(uint32_t snap_octets)
-{
-	return snap_octets == 0 || snap_octets > INT32_MAX ? SAVEFILE_MAX_CAPTURED_OCTETS
-							    : snap_octets;
-}
-
-bool
-savefile_wants(const struct savefile *sf, const struct savefile_interface *i)
-{
-	char number[16];
-
-	if (!sf->only)
-		return true;
-	snprintf(number, sizeof(number), "%u", (unsigned)(i - sf->interfaces));
-	return strcmp(sf->only, number) == 0 || strcmp(sf->only, i->name) == 0;
-}
-
-/* The link layer in words: libpcap's, whose numbers differ from the file's in a few old cases. */
-const char *
-savefile_link_name(uint16_t link)
-{
-	static const struct {
-		uint16_t link;
-		int dlt;
-	} differing[] = {{100, DLT_ATM_RFC1483}, {101, DLT_RAW}, {102, DLT_SLIP_BSDOS},
-	    {103, DLT_PPP_BSDOS}, {106, DLT_ATM_CLIP}};
-
-	for (size_t k = 0; k < sizeof(differing) / sizeof(differing[0]); k++)
-		if (differing[k].link == link)
-			return pcap_datalink_val_to_description_or_dlt(differing[k].dlt);
-	return pcap_datalink_val_to_description_or_dlt(link);
-}
 
 /* --- pcap records --- */
 
@@ -155,71 +99,6 @@ savefile_read(struct savefile *sf, struct savefile_record *records, size_t max)
 		return 0;
 	n = sf->is_pcapng ? savefile_read_pcapng(sf, records, max) : read_pcap(sf, records, max);
 	return sf->mapping ? keep_good(sf, records, n) : n;
-}
-
-/* --- the file --- */
-
-/* Moves what is left to the front and reads on. */
-static void
-read_on(struct savefile *sf)
-{
-	size_t n;
-
-	memmove(sf->read_buffer, sf->read_buffer + sf->begin, sf->end - sf->begin);
-	sf->end -= sf->begin;
-	sf->begin = 0;
-	n = fread(sf->read_buffer + sf->end, 1, READ_OCTETS, sf->file);
-	sf->at_end = n < READ_OCTETS;
-	if (n <= sf->skip) {
-		sf->skip -= n;
-		return;
-	}
-	/* What is skipped stands directly behind what is left, which then is nothing. */
-	sf->begin = sf->skip;
-	sf->skip = 0;
-	sf->end += n;
-}
-
-/* The window that begins with what is left. */
-static void
-map_on(struct savefile *sf)
-{
-	uint64_t at = sf->mapped_from + sf->begin + sf->skip;
-	int rc = file_mapping_move(
-	    sf->mapping, at, &sf->buffer, &sf->mapped_from, &sf->end, &sf->at_end);
-
-	if (rc < 0) {
-		sf->begin = sf->end = 0;
-		savefile_mark_damaged(sf,
-		    rc == -ENODATA ? "it is cut off inside a record" : "it cannot be read");
-		return;
-	}
-	sf->begin = (size_t)(at - sf->mapped_from);
-	sf->skip = 0;
-}
-
-enum savefile_state
-savefile_fill(struct savefile *sf)
-{
-	if (sf->damaged)
-		return SAVEFILE_DAMAGED;
-	do {
-		if (sf->at_end)
-			break;
-		if (sf->mapping)
-			map_on(sf);
-		else
-			read_on(sf);
-	} while (!sf->damaged && (sf->end - sf->begin < sf->needed || sf->skip > 0));
-	if (sf->damaged)
-		return SAVEFILE_DAMAGED;
-	if (sf->end - sf->begin >= sf->needed && sf->end > sf->begin && sf->skip == 0)
-		return SAVEFILE_MORE;
-	if (sf->end == sf->begin && sf->skip == 0 && !ferror(sf->file))
-		return SAVEFILE_END;
-	savefile_mark_damaged(
-	    sf, ferror(sf->file) ? "it cannot be read" : "it is cut off inside a record");
-	return SAVEFILE_DAMAGED;
 }
 
 const char *
@@ -310,7 +189,7 @@ choose_way(struct savefile *sf)
 {
 	if (ftello(sf->file) == 0 && file_mapping_open(fileno(sf->file), &sf->mapping) == 0)
 		return 0;
-	sf->read_buffer = malloc(BUFFER_OCTETS);
+	sf->read_buffer = malloc(SAVEFILE_BUFFER_OCTETS);
 	sf->buffer = sf->read_buffer;
 	return sf->read_buffer ? 0 : -ENOMEM;
 }

@@ -1,6 +1,6 @@
 /*
- * Inside the reader of capture files: what its pcap part (savefile.c) and its pcapng part
- * (savefile_pcapng.c) share.
+ * Inside the reader of capture files. savefile.c opens a file and reads pcap, savefile_pcapng.c reads
+ * pcapng, and both use savefile_common.c, which holds the part of the file in memory.
  */
 #ifndef EASE_AGENT_DEVICE_SAVEFILE_PRIVATE_H
 #define EASE_AGENT_DEVICE_SAVEFILE_PRIVATE_H
@@ -14,6 +14,10 @@
 enum {
 	SAVEFILE_RECORD_MAX_OCTETS = 512 * 1024, /* a pcap record; a pcapng block with options */
 	SAVEFILE_LINK_ETHERNET = 1,
+	/* Of a file that cannot be mapped: a pipe, or a file in memory. What one call copies stays in
+	 * the second-level cache. */
+	SAVEFILE_READ_OCTETS = 128 * 1024,
+	SAVEFILE_BUFFER_OCTETS = SAVEFILE_RECORD_MAX_OCTETS + SAVEFILE_READ_OCTETS,
 	SAVEFILE_REASON_OCTETS = 160,
 };
 #define SAVEFILE_US_PER_S 1000000ull

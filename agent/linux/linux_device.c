@@ -500,14 +500,6 @@ static const struct hal_device_ops device_ops = {
 
 /* ---- making ---- */
 
-int
-linux_watch_fd(const struct linux_device *d, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-
-	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
-}
-
 /* Without it, what drivers tell is asked for when a link changes. */
 static int
 hear_of_drivers(struct linux_device *d)

@@ -6,8 +6,8 @@
 #ifndef EASE_AGENT_LINUX_LINUX_PRIVATE_H
 #define EASE_AGENT_LINUX_LINUX_PRIVATE_H
 
-#include "agent/linux/kernel_requests.h"
 #include "agent/linux/fdb.h"
+#include "agent/linux/kernel_requests.h"
 #include "agent/linux/linux_device.h"
 #include "agent/linux/psample.h"
 #include "agent/linux/psample_filter.h"

@@ -9,7 +9,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -238,20 +237,6 @@ wire_octets(const struct tap_record *record)
 	uint32_t octets = record->frame_octets / (record->segments > 1 ? record->segments : 1);
 
 	return octets + FRAME_FCS_OCTETS + (record->flags & TAP_FLAG_VLAN ? VLAN_OCTETS : 0);
-}
-
-bool
-linux_is_own(const struct linux_device *d, const uint8_t *octets, size_t kept)
-{
-	struct frame_keys keys;
-
-	frame_parse(octets, kept, &keys);
-	if (!keys.has_ports || keys.ip_proto != IPPROTO_UDP)
-		return false;
-	for (size_t i = 0; i < d->n_own_ports; i++)
-		if (keys.dst_port == d->own_ports[i])
-			return true;
-	return false;
 }
 
 /* The kernel stamps samples with the time since its start. */

@@ -6,8 +6,8 @@
 #include "agent/chip/galnet_regs.h"
 #include "common/log.h"
 #include "tests/agent/device/emulated_rig.h"
-#include "tests/support/make_capture.h"
 #include "tests/suite.h"
+#include "tests/support/make_capture.h"
 
 #include <check.h>
 #include <errno.h>

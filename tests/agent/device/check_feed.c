@@ -1,9 +1,9 @@
 /* Captures as input: formats, what is left out and counted, order, dealing, loops. */
-#include "agent/device/port_assignment.h"
 #include "agent/device/feed.h"
+#include "agent/device/port_assignment.h"
 #include "common/log.h"
-#include "tests/support/make_capture.h"
 #include "tests/suite.h"
+#include "tests/support/make_capture.h"
 
 #include <check.h>
 #include <errno.h>

@@ -5,9 +5,9 @@
 #include "agent/device/file_mapping.h"
 #include "agent/device/savefile.h"
 #include "common/log.h"
+#include "tests/suite.h"
 #include "tests/support/captures.h"
 #include "tests/support/make_capture.h"
-#include "tests/suite.h"
 
 #include <check.h>
 #include <dirent.h>

@@ -1,0 +1,32 @@
+/*
+ * Functions that several files of the Linux device need.
+ */
+#include "agent/linux/linux_private.h"
+
+#include "common/frame.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+
+int
+linux_watch_fd(const struct linux_device *d, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+bool
+linux_is_own(const struct linux_device *d, const uint8_t *octets, size_t kept)
+{
+	struct frame_keys keys;
+
+	frame_parse(octets, kept, &keys);
+	if (!keys.has_ports || keys.ip_proto != IPPROTO_UDP)
+		return false;
+	for (size_t i = 0; i < d->n_own_ports; i++)
+		if (keys.dst_port == d->own_ports[i])
+			return true;
+	return false;
+}
