@@ -16,6 +16,12 @@ on_host() { # NUMBER COMMAND...
 	nsenter -t "$pid" -n "$@"
 }
 
+exec_on_host() { # as on_host, in the place of the shell: what `&` starts is the command itself then
+	local pid=${lan_hosts[$1 - 1]}
+	shift
+	exec nsenter -t "$pid" -n "$@"
+}
+
 lan_add_host() { # NUMBER
 	local own
 	own=$(readlink /proc/self/ns/net)
@@ -44,7 +50,7 @@ lan_up() {
 lan_talk() { # [on]
 	local i
 	for i in 1 2 3 4; do
-		on_host "$i" perl -MSocket -e '
+		exec_on_host "$i" perl -MSocket -e '
 		    my ($peer, $n, $octets, $seconds, $on) = @ARGV;
 		    socket(my $s, AF_INET, SOCK_DGRAM, 0) or die $!;
 		    bind($s, pack_sockaddr_in(9000, INADDR_ANY)) or die $!;
@@ -63,15 +69,20 @@ lan_wait() {
 	local pid
 	for pid in "${lan_senders[@]}"; do wait "$pid" || return 1; done
 }
-lan_down() { kill "${lan_senders[@]}" "${lan_hosts[@]}" 2>/dev/null; }
+# While the hosts pause, theirs and the bridge's counts are of the same frames.
+lan_pause() { kill -STOP "${lan_senders[@]}"; }
+lan_go_on() { kill -CONT "${lan_senders[@]}"; }
+lan_down() {
+	kill "${lan_senders[@]}" "${lan_hosts[@]}"
+	lan_go_on # what was told to end ends only when it is let on
+} 2>/dev/null
 
-# What the hosts themselves counted: frames sent, and octets with the FCS.
+# What the hosts themselves counted: frames sent to the next one, as lines that conf/demo-truth.awk reads.
 lan_truth() {
-	local i packets bytes
-	echo 'SOURCE             DESTINATION         PACKETS       OCTETS'
+	local i packets
+	echo '# counted by the hosts'
 	for i in 1 2 3 4; do
-		read -r bytes packets < <(on_host "$i" ip -s link show eth0 | awk '/TX:/ { getline; print $1, $2 }')
-		printf '%-18s %-18s %8d %12d\n' "$(lan_mac "$i")" "$(lan_mac "$(lan_peer "$i")")" \
-		    "$packets" $((bytes + 4 * packets))
+		packets=$(on_host "$i" ip -s link show eth0 | awk '/TX:/ { getline; print $2 }')
+		echo "$(lan_mac "$i") $(lan_mac "$(lan_peer "$i")") $packets"
 	done
 }

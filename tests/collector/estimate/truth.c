@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <pcap/pcap.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -221,13 +222,22 @@ count_one(struct truth *truth, const uint8_t *f, size_t len, uint32_t octets)
 }
 
 static int
-count_all(struct truth *truth, pcap_t *pcap)
+count_all(struct truth *truth, pcap_t *pcap, double seconds)
 {
 	struct pcap_pkthdr *header;
 	const uint8_t *frame;
+	double begin_s = 0;
 	int more, err;
 
 	while ((more = pcap_next_ex(pcap, &header, &frame)) == 1) {
+		double time_s = (double)header->ts.tv_sec + 1e-6 * (double)header->ts.tv_usec;
+
+		if (truth->total.packets == 0)
+			begin_s = truth->first_s = truth->last_s = time_s;
+		if (time_s >= begin_s + seconds)
+			break;
+		truth->first_s = fmin(truth->first_s, time_s);
+		truth->last_s = fmax(truth->last_s, time_s);
 		err = count_one(truth, frame, header->caplen, header->len);
 		if (err)
 			return err;
@@ -239,6 +249,13 @@ count_all(struct truth *truth, pcap_t *pcap)
 
 int
 truth_load(const char *path, struct truth *truth, char *error, size_t error_size)
+{
+	return truth_load_first(path, HUGE_VAL, truth, error, error_size);
+}
+
+int
+truth_load_first(const char *path, double seconds, struct truth *truth, char *error,
+    size_t error_size)
 {
 	char pcap_error[PCAP_ERRBUF_SIZE];
 	pcap_t *pcap = pcap_open_offline(path, pcap_error);
@@ -256,7 +273,7 @@ truth_load(const char *path, struct truth *truth, char *error, size_t error_size
 		    name ? name : "unknown", pcap_datalink(pcap));
 		err = -EPROTO;
 	} else {
-		err = count_all(truth, pcap);
+		err = count_all(truth, pcap, seconds);
 		if (err)
 			snprintf(error, error_size, "%s: %s", path, strerror(-err));
 	}

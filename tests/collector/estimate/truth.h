@@ -46,6 +46,7 @@ struct truth_table {
 struct truth {
 	struct truth_count total;
 	struct truth_table classes[TRUTH_N_CLASSES];
+	double first_s, last_s; /* time of the earliest and of the latest frame, since 1970 */
 	char damage[256]; /* what ended the file before its end; "" if nothing did */
 };
 
@@ -54,6 +55,9 @@ extern const size_t truth_key_octets[TRUTH_N_CLASSES];
 /* Counts all frames of a capture; on damage those before it. 0, or -errno with the reason in
  * error (a file that is no capture, or whose link type is not Ethernet: -EPROTO). */
 int truth_load(const char *path, struct truth *truth, char *error, size_t error_size);
+/* As truth_load, but ends before the first frame that comes `seconds` or more after the first one. */
+int truth_load_first(const char *path, double seconds, struct truth *truth, char *error,
+    size_t error_size);
 void truth_free(struct truth *truth);
 
 /* A key's count; NULL if it is not there. */

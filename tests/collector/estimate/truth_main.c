@@ -1,14 +1,16 @@
 /*
- * build/tests/truth CAPTURE [--top N] [--text]: the truth about a capture as JSON, with the field
+ * build/tests/truth CAPTURE [--seconds N] [--top N] [--pairs]: the truth about a capture, or about the
+ * first N seconds of it, as JSON, with the field
  * names of the shared ground truth files where they mean the same: totals, mac_pairs, ip_pairs,
  * source_macs. Every row (or N), largest octets first; `octets` are padded to 60 plus FCS,
  * over_1518 counts frames of the row longer than that with FCS.
- * --text prints the MAC pairs with most frames that can be sampled, beside what easetop prints.
+ * --pairs prints instead all MAC pairs as text, with those of their frames that can be sampled.
  */
 #include "tests/collector/estimate/truth.h"
 
 #include <getopt.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,43 +72,28 @@ print_json(const struct truth *truth, const char *file, size_t top)
 	json_decref(object);
 }
 
-static int
-compare_packets(const void *a, const void *b)
-{
-	const struct truth_count *x = &((const struct truth_row *)a)->count;
-	const struct truth_count *y = &((const struct truth_row *)b)->count;
-	uint64_t x_packets = x->packets - x->over_packets, y_packets = y->packets - y->over_packets;
-
-	return (x_packets < y_packets) - (x_packets > y_packets);
-}
-
+/* What conf/demo puts beside a report: a line for the whole, then one for each pair. */
 static void
-print_text(const struct truth *truth, size_t top)
+print_pairs(const struct truth *truth)
 {
 	const struct truth_table *pairs = &truth->classes[TRUTH_MAC_PAIR];
-	double total = (double)(truth->total.packets - truth->total.over_packets);
 
-	if (pairs->n > 0) /* qsort takes no null pointer, not even for nothing */
-		qsort(pairs->rows, pairs->n, sizeof(*pairs->rows), compare_packets);
-	printf("%-17s  %-17s  %12s  %14s  %6s\n", "SOURCE", "DESTINATION", "FRAMES", "OCTETS",
-	    "SHARE");
-	for (size_t i = 0; i < pairs->n && i < top; i++) {
+	printf("# %llu frames, %.6f s from the first to the last\n",
+	    (unsigned long long)truth->total.packets, truth->last_s - truth->first_s);
+	for (size_t i = 0; i < pairs->n; i++) {
 		const struct truth_count *count = &pairs->rows[i].count;
-		uint64_t packets = count->packets - count->over_packets;
 		char src[46], dst[46];
 
 		truth_key_text(TRUTH_MAC_PAIR, pairs->rows[i].key, src, dst);
-		printf("%-17s  %-17s  %12llu  %14llu  %5.1f%%\n", src, dst,
-		    (unsigned long long)packets,
-		    (unsigned long long)(count->octets - count->over_octets),
-		    100 * (double)packets / total);
+		printf("%s %s %llu\n", src, dst,
+		    (unsigned long long)(count->packets - count->over_packets));
 	}
 }
 
 static int
 usage(void)
 {
-	fputs("usage: truth CAPTURE [--top N] [--text]\n", stderr);
+	fputs("usage: truth CAPTURE [--seconds N] [--top N] [--pairs]\n", stderr);
 	return 2;
 }
 
@@ -114,11 +101,12 @@ int
 main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"top", required_argument, NULL, 'n'}, {"text", no_argument, NULL, 't'},
-		{NULL, 0, NULL, 0},
+		{"top", required_argument, NULL, 'n'}, {"pairs", no_argument, NULL, 'p'},
+		{"seconds", required_argument, NULL, 's'}, {NULL, 0, NULL, 0},
 	};
 	size_t top = SIZE_MAX;
-	bool text = false;
+	double seconds = HUGE_VAL;
+	bool as_pairs = false;
 	struct truth truth;
 	char error[512];
 	int c;
@@ -126,20 +114,22 @@ main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (c == 'n')
 			top = strtoull(optarg, NULL, 10);
-		else if (c == 't')
-			text = true;
+		else if (c == 's')
+			seconds = strtod(optarg, NULL);
+		else if (c == 'p')
+			as_pairs = true;
 		else
 			return usage();
 	}
 	if (optind + 1 != argc)
 		return usage();
-	if (truth_load(argv[optind], &truth, error, sizeof(error)) != 0) {
+	if (truth_load_first(argv[optind], seconds, &truth, error, sizeof(error)) != 0) {
 		fprintf(stderr, "truth: %s\n", error);
 		return 1;
 	}
 	truth_sort(&truth);
-	if (text)
-		print_text(&truth, top);
+	if (as_pairs)
+		print_pairs(&truth);
 	else
 		print_json(&truth, argv[optind], top);
 	truth_free(&truth);
