@@ -1,6 +1,6 @@
 /*
- * From readings to figures: the one place that knows widths, wraps, freezes and clear-on-read, and
- * the list of ports whose state it keeps.
+ * Reads what a port counts. Hardware counters become 64-bit figures here, and only here: this file
+ * knows widths, wraps and clear-on-read. Energy and buffers are read as the driver has them.
  */
 #include "agent/hal/hal_private.h"
 
@@ -143,129 +143,41 @@ hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall_us)
 		port->discontinuity_mono_us = mono - (wall - wall_us);
 }
 
-/* ---- ports ---- */
+/* ---- energy and buffers ---- */
 
+/* A failure that is not an answer is counted. */
 static int
-compare_ports(const void *a, const void *b)
+facet_read(struct hal *hal, uint32_t if_index, const char *facet, int rc)
 {
-	uint32_t x = ((const struct hal_port_state *)a)->if_index;
-	uint32_t y = ((const struct hal_port_state *)b)->if_index;
-
-	return x < y ? -1 : x > y;
-}
-
-struct hal_port_state *
-hal_port_find(const struct hal *hal, uint32_t if_index)
-{
-	struct hal_port_state key = {.if_index = if_index};
-
-	if (hal->n_ports == 0)
-		return NULL;
-	return bsearch(&key, hal->ports, hal->n_ports, sizeof(key), compare_ports);
-}
-
-size_t
-hal_n_ports(const struct hal *hal)
-{
-	return hal->n_ports;
-}
-
-uint32_t
-hal_port_if_index(const struct hal *hal, size_t i)
-{
-	return hal->ports[i].if_index;
-}
-
-static void
-port_state_init(struct hal *hal, struct hal_port_state *port, uint32_t if_index)
-{
-	const struct hal_port_state *known = hal_port_find(hal, if_index);
-	struct hal_port info = {0};
-
-	if (known != NULL) {
-		*port = *known;
-		return;
-	}
-	port->if_index = if_index;
-	if (hal->device->ports->get(hal->device->ports_ctx, if_index, &info) == 0)
-		port->oper_status = info.oper_status;
-	if (!hal->started)
-		return;
-	/* Plugged in: its counters and its state begin now. */
-	port->last_change_mono_us = port->discontinuity_mono_us = clock_mono_us(hal->clock);
-	port->discontinuity_us = hal_now_us(hal);
-}
-
-/* Do the provider's ports differ from ours? */
-static bool
-ports_differ(const struct hal *hal, size_t n)
-{
-	const struct hal_ports_ops *ops = hal->device->ports;
-
-	if (n != hal->n_ports)
-		return true;
-	for (size_t i = 0; i < n; i++)
-		if (ops->if_index(hal->device->ports_ctx, i) != hal->ports[i].if_index)
-			return true;
-	return false;
-}
-
-int
-hal_ports_sync(struct hal *hal)
-{
-	const struct hal_ports_ops *ops = hal->device->ports;
-	size_t n = ops->count(hal->device->ports_ctx);
-	struct hal_port_state *fresh;
-
-	if (n > HAL_MAX_PORTS) {
-		stat_add(&hal->stats, HAL_STAT_PORTS_LEFT_OUT, n - HAL_MAX_PORTS);
-		n = HAL_MAX_PORTS;
-	}
-	if (hal->ports != NULL && !ports_differ(hal, n))
-		return 0;
-	fresh = calloc(n ? n : 1, sizeof(*fresh));
-	if (fresh == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		port_state_init(hal, &fresh[i], ops->if_index(hal->device->ports_ctx, i));
-	qsort(fresh, n, sizeof(*fresh), compare_ports);
-	if (hal->ports != NULL)
-		hal->ports_changed_mono_us = clock_mono_us(hal->clock);
-	hal->port_changes++;
-	hal_snapshot_drop_building(hal);
-	free(hal->ports);
-	hal->ports = fresh;
-	hal->n_ports = n;
-	return 0;
-}
-
-void
-hal_ports_free(struct hal *hal)
-{
-	free(hal->ports);
-	hal->ports = NULL;
-	hal->n_ports = 0;
-}
-
-int
-hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
-{
-	const struct hal_port_state *port = hal_port_find(hal, if_index);
-	int rc;
-
-	if (port == NULL)
-		return -ENODEV;
-	memset(info, 0, sizeof(*info));
-	rc = hal->device->ports->get(hal->device->ports_ctx, if_index, info);
-	if (rc < 0)
+	if (rc == 0 || rc == -ENODEV)
 		return rc;
-	info->if_index = if_index;
-	if (hal->device->ports->set_alias == NULL)
-		memcpy(info->alias, port->alias, sizeof(info->alias));
-	info->link_traps = !port->no_link_traps;
-	info->last_change_mono_us = port->last_change_mono_us;
-	info->discontinuity_mono_us = port->discontinuity_mono_us;
-	info->discontinuity_us = port->discontinuity_us;
-	info->counters = port->figures;
-	return 0;
+	stat_add(&hal->stats, HAL_STAT_FACET_READ_ERRORS, 1);
+	log_warn_limited("hal", "port %u, %s: %s", if_index, facet, strerror(-rc));
+	return rc;
+}
+
+int
+hal_read_energy(struct hal *hal, uint32_t if_index, struct hal_energy *energy)
+{
+	const struct hal_energy_ops *ops = hal->device->energy;
+
+	if (ops == NULL)
+		return -EOPNOTSUPP;
+	if (hal_port_find(hal, if_index) == NULL)
+		return -ENODEV;
+	return facet_read(hal, if_index, "energy",
+	    ops->read(hal->device->energy_ctx, if_index, energy));
+}
+
+int
+hal_read_buffers(struct hal *hal, uint32_t if_index, struct hal_buffers *buffers)
+{
+	const struct hal_buffers_ops *ops = hal->device->buffers;
+
+	if (ops == NULL)
+		return -EOPNOTSUPP;
+	if (hal_port_find(hal, if_index) == NULL)
+		return -ENODEV;
+	return facet_read(hal, if_index, "buffers",
+	    ops->read(hal->device->buffers_ctx, if_index, buffers));
 }

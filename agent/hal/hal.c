@@ -105,18 +105,6 @@ hal_dispatch(struct hal *hal, unsigned budget)
 	return hal->device->ops->dispatch(hal->device->ctx, budget);
 }
 
-const char *
-hal_device_kind(const struct hal *hal)
-{
-	return hal->device->ops->kind;
-}
-
-uint64_t
-hal_now_us(const struct hal *hal)
-{
-	return hal->device->ops->now_us(hal->device->ctx);
-}
-
 uint64_t
 hal_device_drops(const struct hal *hal)
 {
@@ -187,45 +175,6 @@ hal_set_sampling_rate(struct hal *hal, uint32_t if_index, uint32_t rate)
 	if (ops == NULL || ops->set_rate == NULL)
 		return -EOPNOTSUPP;
 	return ops->set_rate(hal->device->sampling_ctx, if_index, rate);
-}
-
-/* ---- energy and buffers ---- */
-
-/* A failure that is not an answer is counted. */
-static int
-facet_read(struct hal *hal, uint32_t if_index, const char *facet, int rc)
-{
-	if (rc == 0 || rc == -ENODEV)
-		return rc;
-	stat_add(&hal->stats, HAL_STAT_FACET_READ_ERRORS, 1);
-	log_warn_limited("hal", "port %u, %s: %s", if_index, facet, strerror(-rc));
-	return rc;
-}
-
-int
-hal_read_energy(struct hal *hal, uint32_t if_index, struct hal_energy *energy)
-{
-	const struct hal_energy_ops *ops = hal->device->energy;
-
-	if (ops == NULL)
-		return -EOPNOTSUPP;
-	if (hal_port_find(hal, if_index) == NULL)
-		return -ENODEV;
-	return facet_read(hal, if_index, "energy",
-	    ops->read(hal->device->energy_ctx, if_index, energy));
-}
-
-int
-hal_read_buffers(struct hal *hal, uint32_t if_index, struct hal_buffers *buffers)
-{
-	const struct hal_buffers_ops *ops = hal->device->buffers;
-
-	if (ops == NULL)
-		return -EOPNOTSUPP;
-	if (hal_port_find(hal, if_index) == NULL)
-		return -ENODEV;
-	return facet_read(hal, if_index, "buffers",
-	    ops->read(hal->device->buffers_ctx, if_index, buffers));
 }
 
 /* ---- settings ---- */

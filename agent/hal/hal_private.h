@@ -43,7 +43,8 @@ struct hal {
 	struct hal_port_state *ports; /* sorted by if_index */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
-	uint64_t port_changes; /* counts whatever can change the structure */
+	uint64_t port_changes;	    /* counts whatever can change the structure */
+	uint64_t port_list_changes; /* counts changes of `ports` itself */
 	const struct hal_structure *structure; /* the newest, or NULL */
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES]; /* sorted as in a snapshot */
 	size_t n_error_sources;
@@ -65,8 +66,6 @@ void hal_ports_free(struct hal *hal);
 int hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot,
     uint64_t port_changes, const struct hal_structure **structure);
 void hal_structure_release(const struct hal_structure *structure); /* NULL allowed */
-/* Gives up the snapshot under way: its room was counted for other ports. */
-void hal_snapshot_drop_building(struct hal *hal);
 void hal_snapshot_drop_all(struct hal *hal);
 
 /* What a reading adds to the total, by the row's rules; *previous becomes the reading. Pure. */

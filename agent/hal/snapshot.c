@@ -19,7 +19,7 @@ struct hal_published {
 	size_t addresses_room;
 	struct hal_vlan *vlans;
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES];
-	uint64_t port_changes; /* of the HAL when building began */
+	uint64_t port_changes, port_list_changes; /* of the HAL when building began */
 	uint64_t address_changes; /* of the device; 0: it cannot tell */
 };
 
@@ -45,6 +45,7 @@ published_new(struct hal *hal)
 	p->hal = hal;
 	p->references = 1;
 	p->port_changes = hal->port_changes;
+	p->port_list_changes = hal->port_list_changes;
 	p->ports = calloc(hal->n_ports ? hal->n_ports : 1, sizeof(*p->ports));
 	if (p->ports == NULL) {
 		free(p);
@@ -232,12 +233,22 @@ read_device_drops(struct hal *hal)
 	atomic_store_explicit(&hal->device_drops, drops, memory_order_relaxed);
 }
 
+static void
+drop_building(struct hal *hal)
+{
+	published_free(hal->building);
+	hal->building = NULL;
+}
+
 int
 hal_refresh(struct hal *hal, size_t max_ports)
 {
 	size_t end;
 	int rc;
 
+	/* Its memory was sized for the ports at its beginning. */
+	if (hal->building != NULL && hal->building->port_list_changes != hal->port_list_changes)
+		drop_building(hal);
 	if (hal->building == NULL) {
 		hal->building = published_new(hal);
 		hal->building_next = 0;
@@ -297,37 +308,12 @@ hal_snapshot_release(const struct hal_snapshot *snapshot)
 }
 
 void
-hal_snapshot_drop_building(struct hal *hal)
-{
-	published_free(hal->building);
-	hal->building = NULL;
-}
-
-void
 hal_snapshot_drop_all(struct hal *hal)
 {
-	hal_snapshot_drop_building(hal);
+	drop_building(hal);
 	if (hal->published != NULL)
 		hal_snapshot_release(&hal->published->snapshot);
 	hal->published = NULL;
 	hal_structure_release(hal->structure);
 	hal->structure = NULL;
-}
-
-const struct hal_port *
-hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index)
-{
-	size_t low = 0, high = snapshot->n_ports;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (snapshot->ports[middle].if_index < if_index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == snapshot->n_ports || snapshot->ports[low].if_index != if_index)
-		return NULL;
-	return &snapshot->ports[low];
 }

@@ -1,0 +1,170 @@
+/*
+ * The lowest file of the HAL: the list of ports with the state kept for each, and what the device
+ * says of itself (its kind, its clock). The other files of this room call it; it calls none of them.
+ */
+#include "agent/hal/hal_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the device ---- */
+
+const char *
+hal_device_kind(const struct hal *hal)
+{
+	return hal->device->ops->kind;
+}
+
+uint64_t
+hal_now_us(const struct hal *hal)
+{
+	return hal->device->ops->now_us(hal->device->ctx);
+}
+
+/* ---- ports ---- */
+
+static int
+compare_ports(const void *a, const void *b)
+{
+	uint32_t x = ((const struct hal_port_state *)a)->if_index;
+	uint32_t y = ((const struct hal_port_state *)b)->if_index;
+
+	return x < y ? -1 : x > y;
+}
+
+struct hal_port_state *
+hal_port_find(const struct hal *hal, uint32_t if_index)
+{
+	struct hal_port_state key = {.if_index = if_index};
+
+	if (hal->n_ports == 0)
+		return NULL;
+	return bsearch(&key, hal->ports, hal->n_ports, sizeof(key), compare_ports);
+}
+
+size_t
+hal_n_ports(const struct hal *hal)
+{
+	return hal->n_ports;
+}
+
+uint32_t
+hal_port_if_index(const struct hal *hal, size_t i)
+{
+	return hal->ports[i].if_index;
+}
+
+int
+hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
+{
+	const struct hal_port_state *port = hal_port_find(hal, if_index);
+	int rc;
+
+	if (port == NULL)
+		return -ENODEV;
+	memset(info, 0, sizeof(*info));
+	rc = hal->device->ports->get(hal->device->ports_ctx, if_index, info);
+	if (rc < 0)
+		return rc;
+	info->if_index = if_index;
+	if (hal->device->ports->set_alias == NULL)
+		memcpy(info->alias, port->alias, sizeof(info->alias));
+	info->link_traps = !port->no_link_traps;
+	info->last_change_mono_us = port->last_change_mono_us;
+	info->discontinuity_mono_us = port->discontinuity_mono_us;
+	info->discontinuity_us = port->discontinuity_us;
+	info->counters = port->figures;
+	return 0;
+}
+
+const struct hal_port *
+hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index)
+{
+	size_t low = 0, high = snapshot->n_ports;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (snapshot->ports[middle].if_index < if_index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == snapshot->n_ports || snapshot->ports[low].if_index != if_index)
+		return NULL;
+	return &snapshot->ports[low];
+}
+
+/* ---- keeping the list in step with the device ---- */
+
+static void
+port_state_init(struct hal *hal, struct hal_port_state *port, uint32_t if_index)
+{
+	const struct hal_port_state *known = hal_port_find(hal, if_index);
+	struct hal_port info = {0};
+
+	if (known != NULL) {
+		*port = *known;
+		return;
+	}
+	port->if_index = if_index;
+	if (hal->device->ports->get(hal->device->ports_ctx, if_index, &info) == 0)
+		port->oper_status = info.oper_status;
+	if (!hal->started)
+		return;
+	/* Plugged in: its counters and its state begin now. */
+	port->last_change_mono_us = port->discontinuity_mono_us = clock_mono_us(hal->clock);
+	port->discontinuity_us = hal_now_us(hal);
+}
+
+/* Do the provider's ports differ from ours? */
+static bool
+ports_differ(const struct hal *hal, size_t n)
+{
+	const struct hal_ports_ops *ops = hal->device->ports;
+
+	if (n != hal->n_ports)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (ops->if_index(hal->device->ports_ctx, i) != hal->ports[i].if_index)
+			return true;
+	return false;
+}
+
+int
+hal_ports_sync(struct hal *hal)
+{
+	const struct hal_ports_ops *ops = hal->device->ports;
+	size_t n = ops->count(hal->device->ports_ctx);
+	struct hal_port_state *fresh;
+
+	if (n > HAL_MAX_PORTS) {
+		stat_add(&hal->stats, HAL_STAT_PORTS_LEFT_OUT, n - HAL_MAX_PORTS);
+		n = HAL_MAX_PORTS;
+	}
+	if (hal->ports != NULL && !ports_differ(hal, n))
+		return 0;
+	fresh = calloc(n ? n : 1, sizeof(*fresh));
+	if (fresh == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		port_state_init(hal, &fresh[i], ops->if_index(hal->device->ports_ctx, i));
+	qsort(fresh, n, sizeof(*fresh), compare_ports);
+	if (hal->ports != NULL)
+		hal->ports_changed_mono_us = clock_mono_us(hal->clock);
+	hal->port_changes++;
+	hal->port_list_changes++;
+	free(hal->ports);
+	hal->ports = fresh;
+	hal->n_ports = n;
+	return 0;
+}
+
+void
+hal_ports_free(struct hal *hal)
+{
+	free(hal->ports);
+	hal->ports = NULL;
+	hal->n_ports = 0;
+}
