@@ -8,13 +8,13 @@
 #include <string.h>
 
 /*
- * libconfuse reads the syntax and counts the lines; to it every value is a string. Types, bounds
- * and reasons are here, so that all of them speak of the same option in the same words.
+ * libconfuse reads the syntax and counts the lines, and takes every value for a string. Types,
+ * bounds and messages are ours, so that all options are refused in the same words.
  */
 enum {
-	FILE_OCTETS_MAX = 1 << 20, /* far beyond what a person writes */
-	STRING_OCTETS_MAX = 4095,  /* where a row says nothing: PATH_MAX */
-	ITEMS_MAX = 4096,	   /* of a list or of sections, where a row says nothing */
+	FILE_OCTETS_MAX = 1 << 20, /* far more than a person writes */
+	STRING_OCTETS_MAX = 4095,  /* if a row sets no maximum: PATH_MAX less its NUL */
+	ITEMS_MAX = 4096,	   /* items of a list, or sections, if a row sets no maximum */
 	REASON_OCTETS = 256,
 };
 
@@ -26,7 +26,7 @@ struct parse {
 	bool failed;
 };
 
-/* libconfuse's callbacks carry no pointer of ours; one parse at a time in a thread. */
+/* libconfuse's callbacks carry no pointer of ours. A thread parses one file at a time. */
 static _Thread_local struct parse *current;
 
 static void *
@@ -57,7 +57,7 @@ table_rows(const struct option_row *table)
 	return n;
 }
 
-/* Only the first mistake is told: what follows it is often its consequence. */
+/* Reports the first mistake only: later ones often follow from it. */
 static void __attribute__((format(printf, 4, 5)))
 fail(struct parse *p, int line, const char *name, const char *format, ...)
 {
@@ -76,7 +76,7 @@ fail(struct parse *p, int line, const char *name, const char *format, ...)
 		snprintf(p->error, p->error_size, "%s:%d: %s", p->file, line, reason);
 }
 
-/* Decimal, or hexadecimal with 0x; no sign, no space, no rest. */
+/* Reads a decimal number, or a hexadecimal one with 0x; no sign and no space are allowed. */
 static bool
 parse_number(const char *text, uint64_t *value)
 {
@@ -97,15 +97,10 @@ set_number(const struct option_row *row, const char *text, void *to, char *reaso
 	const char *unit = row->unit ? row->unit : "";
 	uint64_t value;
 
-	if (!parse_number(text, &value)) {
+	if (!parse_number(text, &value) || value < row->min || value > row->max) {
 		snprintf(reason, REASON_OCTETS,
-		    "\"%.40s\" is not a whole number (%" PRIu64 " to %" PRIu64 "%s%s)", text,
-		    row->min, row->max, *unit ? " " : "", unit);
-		return false;
-	}
-	if (value < row->min || value > row->max) {
-		snprintf(reason, REASON_OCTETS, "%" PRIu64 " is not within %" PRIu64 " to %" PRIu64
-		    "%s%s", value, row->min, row->max, *unit ? " " : "", unit);
+		    "must be a whole number from %" PRIu64 " to %" PRIu64 "%s%s, not \"%.40s\"",
+		    row->min, row->max, *unit ? " " : "", unit, text);
 		return false;
 	}
 	if (to && row->type == OPTION_U32)
@@ -127,41 +122,45 @@ set_bool(const char *text, void *to, char *reason)
 			*(bool *)to = i & 1;
 		return true;
 	}
-	snprintf(reason, REASON_OCTETS, "\"%.40s\" is neither true nor false", text);
+	snprintf(reason, REASON_OCTETS, "must be true or false, not \"%.40s\"", text);
 	return false;
 }
 
 static bool
 set_choice(const struct option_row *row, const char *text, void *to, char *reason)
 {
+	const char *const *choices = row->choices;
 	int n;
 
-	for (int i = 0; row->choices[i]; i++) {
-		if (strcmp(text, row->choices[i]) != 0)
+	for (int i = 0; choices[i]; i++) {
+		if (strcmp(text, choices[i]) != 0)
 			continue;
 		if (to)
 			*(int *)to = i;
 		return true;
 	}
-	n = snprintf(reason, REASON_OCTETS, "\"%.40s\" is none of", text);
-	for (int i = 0; row->choices[i] && n < REASON_OCTETS; i++)
-		n += snprintf(reason + n, (size_t)(REASON_OCTETS - n), " %s", row->choices[i]);
+	n = snprintf(reason, REASON_OCTETS, "must be %s", choices[0]);
+	for (int i = 1; choices[i] && n < REASON_OCTETS; i++)
+		n += snprintf(reason + n, (size_t)(REASON_OCTETS - n), "%s%s",
+		    choices[i + 1] ? ", " : " or ", choices[i]);
+	if (n < REASON_OCTETS)
+		snprintf(reason + n, (size_t)(REASON_OCTETS - n), ", not \"%.40s\"", text);
 	return false;
 }
 
 static bool
 set_string(const struct option_row *row, const char *text, void *to, char *reason)
 {
-	/* A list's bound is its number of items; each has the general one. */
-	uint64_t most = row->type == OPTION_STRING ? limit_of(row, STRING_OCTETS_MAX)
-						   : STRING_OCTETS_MAX;
+	/* The bounds of a list are those of the number of its items. */
+	bool bounded = row->type == OPTION_STRING;
+	uint64_t least = bounded ? row->min : 0;
+	uint64_t most = bounded ? limit_of(row, STRING_OCTETS_MAX) : STRING_OCTETS_MAX;
 	size_t octets = strlen(text);
 	char *copy;
 
-	if (octets > most || octets < (row->type == OPTION_STRING ? row->min : 0)) {
+	if (octets > most || octets < least) {
 		snprintf(reason, REASON_OCTETS,
-		    "%zu octets long, not within %" PRIu64 " to %" PRIu64, octets,
-		    row->type == OPTION_STRING ? row->min : 0, most);
+		    "must have %" PRIu64 " to %" PRIu64 " octets, not %zu", least, most, octets);
 		return false;
 	}
 	if (!to)
@@ -176,7 +175,8 @@ set_string(const struct option_row *row, const char *text, void *to, char *reaso
 	return true;
 }
 
-/* Checks one value of a row and, if `to` is given, puts it there. False with reason set. */
+/* Checks one value of a row and stores it at `to`, unless that is NULL. Returns false and sets
+ * reason if the value is refused. */
 static bool
 set_value(const struct option_row *row, const char *text, void *to, char *reason)
 {
@@ -217,7 +217,7 @@ find_row(const struct option_row *table, const char *name)
 	return NULL;
 }
 
-/* The table of the section called name, at any depth: one name means one table. */
+/* Finds the table of the section called name, at any depth: a name stands for one table. */
 static const struct option_row *
 find_table(const struct option_row *table, const char *name)
 {
@@ -231,7 +231,7 @@ find_table(const struct option_row *table, const char *name)
 	return found;
 }
 
-/* Called by libconfuse behind each value, while the line is still the value's. */
+/* libconfuse calls this after each value, while its line number is still that of the value. */
 static int
 validate(cfg_t *cfg, cfg_opt_t *opt)
 {
@@ -241,7 +241,7 @@ validate(cfg_t *cfg, cfg_opt_t *opt)
 	char reason[REASON_OCTETS];
 
 	if (row->type == OPTION_LIST && cfg_opt_size(opt) > limit_of(row, ITEMS_MAX)) {
-		fail(current, cfg->line, row->name, "more than %" PRIu64 " items",
+		fail(current, cfg->line, row->name, "must have at most %" PRIu64 " items",
 		    limit_of(row, ITEMS_MAX));
 		return -1;
 	}
@@ -260,7 +260,7 @@ validate_section(cfg_t *cfg, cfg_opt_t *opt)
 
 	if (cfg_opt_size(opt) <= limit_of(row, ITEMS_MAX))
 		return 0;
-	fail(current, cfg->line, row->name, "more than %" PRIu64 " sections",
+	fail(current, cfg->line, row->name, "at most %" PRIu64 " such sections are allowed",
 	    limit_of(row, ITEMS_MAX));
 	return -1;
 }
@@ -285,7 +285,7 @@ on_syntax_error(cfg_t *cfg, const char *format, va_list args)
 
 static void free_confuse_options(cfg_opt_t *opts);
 
-/* libconfuse's table for ours; NULL without memory. */
+/* Makes libconfuse's table from ours; returns NULL without memory. */
 static cfg_opt_t *
 make_confuse_options(const struct option_row *table)
 {
@@ -385,7 +385,7 @@ fill_scalar(struct parse *p, cfg_t *cfg, const struct option_row *row, void *to)
 		text = "";
 	if (!text)
 		return true;
-	/* A given value passed its checks when it was read; a default need not: "" is "not set". */
+	/* A value from the file has passed its checks. A default need not pass: "" is "not set". */
 	unchecked.check = NULL;
 	if (row->type == OPTION_STRING)
 		unchecked.min = 0;
@@ -395,7 +395,7 @@ fill_scalar(struct parse *p, cfg_t *cfg, const struct option_row *row, void *to)
 	return false;
 }
 
-/* Everything was validated while it was read; what can fail here is memory, or a wrong default. */
+/* All values were checked while they were read, so only memory or a wrong default can fail here. */
 static bool
 fill(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config)
 {
@@ -415,8 +415,8 @@ fill(struct parse *p, cfg_t *cfg, const struct option_row *table, void *config)
 }
 
 /*
- * libconfuse 3.3 counts the line of a comment more than once and takes the end of the file for
- * the end of any section. So it gets a text without comments, and braces are counted here.
+ * libconfuse 3.3 counts the lines of a comment more than once and accepts the end of the file as
+ * the end of any section. So we blank the comments before it reads the text, and count the braces.
  */
 struct scan {
 	char *at;
@@ -425,7 +425,7 @@ struct scan {
 	int opened_line; /* of the outermost brace that is open */
 };
 
-/* Blanks everything up to `end`, which goes too when it is not a newline; lines stay lines. */
+/* Blanks everything up to `end`, and `end` too unless it is a newline. Newlines stay. */
 static void
 blank_until(struct scan *s, const char *end)
 {
@@ -453,7 +453,7 @@ skip_quoted(struct scan *s)
 		s->at++;
 }
 
-/* True if the next octet goes on with a word. */
+/* Steps over one octet; true if it belongs to a word. */
 static bool
 step_plain(struct scan *s)
 {
@@ -465,7 +465,7 @@ step_plain(struct scan *s)
 	return !strchr(" \t\r\n={}()+,", *s->at++);
 }
 
-/* Blanks the comments of text; the line of a brace that is never closed, or 0. */
+/* Blanks the comments of text. Returns the line of a brace that is never closed, or 0. */
 static int
 blank_comments(char *text)
 {
@@ -498,7 +498,7 @@ options_parse(const char *name, const char *text, const struct option_row *table
 	cfg_t *cfg;
 	int open_line = plain ? blank_comments(plain) : 0;
 
-	current = &p; /* cfg_init parses the lists' defaults */
+	current = &p; /* cfg_init already parses the defaults of lists */
 	cfg = opts && plain ? cfg_init(opts, CFGF_NONE) : NULL;
 	if (!cfg) {
 		fail(&p, 0, NULL, "out of memory");
@@ -508,7 +508,7 @@ options_parse(const char *name, const char *text, const struct option_row *table
 	if (cfg_parse_buf(cfg, plain) != CFG_SUCCESS)
 		fail(&p, cfg->line, NULL, "syntax error");
 	else if (open_line)
-		fail(&p, open_line, NULL, "this { is never closed");
+		fail(&p, open_line, NULL, "the section that begins here has no closing \"}\"");
 	else
 		fill(&p, cfg, table, config);
 out:
@@ -520,7 +520,7 @@ out:
 	return p.failed ? -EINVAL : 0;
 }
 
-/* The file's text with a NUL behind it, owned by the caller. */
+/* Reads the whole file; the caller frees *text. */
 static int
 read_text(const char *file, char **text)
 {
@@ -564,7 +564,8 @@ options_load(const char *file, const struct option_row *table, void *config, cha
 
 	if (err) {
 		snprintf(error, error_size, "%s: %s", file,
-		    err == -EILSEQ ? "not a text file" : strerror(-err));
+		    err == -EILSEQ ? "not a text file: it has a NUL octet"
+				     : strerror(-err));
 		return err;
 	}
 	err = options_parse(file, text, table, config, error, error_size);
@@ -572,7 +573,7 @@ options_load(const char *file, const struct option_row *table, void *config, cha
 	return err;
 }
 
-/* In libconfuse's double quotes; "${" would otherwise be read as a variable. */
+/* Prints in libconfuse's double quotes. "$" is escaped, as "${" would begin a variable. */
 static void
 print_string(FILE *out, const char *text)
 {
@@ -614,7 +615,7 @@ print_help(FILE *out, const char *indent, const struct option_row *row)
 			fprintf(out, "%s%s", i ? ", " : "", row->choices[i]);
 		fputc(')', out);
 	}
-	fputs(row->live ? " SIGHUP takes it.\n" : "\n", out);
+	fputs(row->live ? " SIGHUP applies it.\n" : "\n", out);
 }
 
 static void
@@ -675,7 +676,7 @@ print_sections(FILE *out, const struct option_row *row, const struct option_sect
 	}
 }
 
-/* A secret that is not set is none. */
+/* A secret that is not set need not be hidden. */
 static bool
 is_empty_text(const struct option_row *row, const void *value)
 {
@@ -685,8 +686,8 @@ is_empty_text(const struct option_row *row, const void *value)
 }
 
 static void
-print_table(FILE *out, const struct option_row *table, const void *config, const char *const *secret,
-    const char *indent)
+print_table(FILE *out, const struct option_row *table, const void *config,
+    const char *const *secret, const char *indent)
 {
 	for (const struct option_row *row = table; row->name; row++) {
 		const void *value = const_member(config, row->offset);

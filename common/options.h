@@ -1,9 +1,11 @@
 /*
- * Configuration as data. An option is one table row (option_row: getopt.h has the short name):
- * name, type, bounds, unit, default, where it goes, help. From the table come the parser (on
- * libconfuse's file syntax), the range checks, the message "FILE:LINE: NAME: reason" for the
- * first mistake, and what --print-config prints, which parses again. Sections (`sender "name" { … }`) repeat a table of their own; a section's name
- * means one table wherever it stands.
+ * Configuration as data. Each option is one row of a table: name, type, bounds, unit, default,
+ * member of the struct to fill, help. The table drives the parser (on libconfuse's file syntax),
+ * the range checks, the message "FILE:LINE: NAME: reason" for the first mistake, and the output of
+ * --print-config, which can be parsed again. A section (`user "name" { … }`) has a table of its
+ * own; a section's name stands for the same table at every depth.
+ *
+ * The row's type is struct option_row because <getopt.h> already has a struct option.
  */
 #ifndef EASE_COMMON_OPTIONS_H
 #define EASE_COMMON_OPTIONS_H
@@ -36,36 +38,37 @@ struct option_sections {
 struct option_row {
 	const char *name;
 	enum option_type type;
-	size_t offset;		   /* of the member in the struct that is filled */
-	uint64_t min, max;	   /* of numbers; octets of a string; max items of a list, max
+	size_t offset;		   /* of the member to fill */
+	uint64_t min, max;	   /* of a number; octets of a string; max: items of a list, or
 				      sections; max 0: 4,095 octets, 4,096 items or sections */
 	const char *unit;	   /* "ms", "octets", … or NULL */
-	const char *def;	   /* default: a value's text without quotes, a list as it would
-				      stand in the file ("{a, b}"); NULL: 0, "" or empty */
+	const char *def;	   /* default: a value's text without quotes; a list as in the
+				      file ("{a, b}"); NULL: 0, "" or empty */
 	const char *const *choices; /* OPTION_ENUM */
 	const char *help;
-	const struct option_row *section; /* OPTION_SECTION: its table, ended by a row without name */
+	const struct option_row *section; /* OPTION_SECTION: its table; the last row has no name */
 	size_t section_size;
-	size_t section_title_offset; /* of a char * that takes the section's title */
-	size_t section_line_offset; /* of a uint32_t that takes the line where it ends; 0: none */
-	/* Checks a value that the type alone cannot (an address, a path): NULL if good, else the
-	 * reason in static storage. May be NULL. */
+	size_t section_title_offset; /* of a char * for the section's title */
+	size_t section_line_offset; /* of a uint32_t for the line where it ends; 0: none */
+	/* Checks what the type alone cannot (an address, a path). Returns NULL if the value is
+	 * good, else the reason in static storage. May be NULL. */
 	const char *(*check)(const char *value);
-	bool live; /* may change while the program runs, see options_reload.h */
+	bool live; /* takes effect at a reload (options_reload.h), without a restart */
 };
 
-/* Fills *config (zeroed by the caller) from file by the table (ended by a row without name). On a
- * mistake: -EINVAL and error holds "FILE:LINE: reason"; *config may be passed to options_free. A
- * file that cannot be read is -errno with error set. */
+/* Fills *config (zeroed by the caller) from the file. The table's last row has no name. A mistake
+ * in the file returns -EINVAL and sets error to "FILE:LINE: reason"; a file that cannot be read
+ * returns -errno and sets error. In each case *config may be passed to options_free. */
 int options_load(const char *file, const struct option_row *table, void *config, char *error,
     size_t error_size);
 
-/* The same from text (name stands for the file in messages). */
+/* The same from a text; messages call it by name. */
 int options_parse(const char *name, const char *text, const struct option_row *table, void *config,
     char *error, size_t error_size);
 
-/* Prints the effective configuration with units and help as comments; parses again. Options
- * whose name is in secret (NULL-terminated, may be NULL) print as "(hidden)" unless they are an empty text. */
+/* Prints the configuration in force, with units and help as comments, in a form that options_parse
+ * reads. Options whose name is in secret (NULL-terminated, may be NULL) are printed as "(hidden)",
+ * unless they are an empty string. */
 void options_print(FILE *out, const struct option_row *table, const void *config,
     const char *const *secret);
 

@@ -45,7 +45,7 @@ same_sections(const struct option_row *row, const struct option_sections *a,
 	return true;
 }
 
-/* Octets of a value that is no more than itself; 0: it is more. */
+/* Octets of a value that holds no pointer; 0 for a type that does. */
 static size_t
 value_octets(enum option_type type)
 {
@@ -82,7 +82,7 @@ same_table(const struct option_row *table, const void *a, const void *b)
 	return true;
 }
 
-/* Octets of what stands in the struct itself, which own what they point at. */
+/* Octets of the member itself, without what it points at. */
 static size_t
 member_octets(enum option_type type)
 {

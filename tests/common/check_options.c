@@ -122,31 +122,34 @@ static const struct {
 	const char *text, *error;
 } mistakes[] = {
     {"\nwiat = 50", "ease.conf:2: wiat: unknown option"},
-    {"wait = 0", "ease.conf:1: wait: 0 is not within 1 to 10000 ms"},
-    {"\n\nwait = 10001\n", "ease.conf:3: wait: 10001 is not within 1 to 10000 ms"},
-    {"wait = 99999999999999999999", "ease.conf:1: wait: \"99999999999999999999\" is not a whole "
-				    "number (1 to 10000 ms)"},
-    {"wait = -5", "ease.conf:1: wait: \"-5\" is not a whole number (1 to 10000 ms)"},
-    {"wait = \"5 \"", "ease.conf:1: wait: \"5 \" is not a whole number (1 to 10000 ms)"},
-    {"wait = fast", "ease.conf:1: wait: \"fast\" is not a whole number (1 to 10000 ms)"},
-    {"wait = \"\"", "ease.conf:1: wait: \"\" is not a whole number (1 to 10000 ms)"},
-    {"wait = 0x", "ease.conf:1: wait: \"0x\" is not a whole number (1 to 10000 ms)"},
-    {"foreground = maybe", "ease.conf:1: foreground: \"maybe\" is neither true nor false"},
-    {"device = cisco", "ease.conf:1: device: \"cisco\" is none of emulated linux dummy"},
-    {"socket = \"\"", "ease.conf:1: socket: 0 octets long, not within 1 to 20"},
-    {"socket = 123456789012345678901", "ease.conf:1: socket: 21 octets long, not within 1 to 20"},
+    {"wait = 0", "ease.conf:1: wait: must be a whole number from 1 to 10000 ms, not \"0\""},
+    {"\n\nwait = 10001\n",
+	"ease.conf:3: wait: must be a whole number from 1 to 10000 ms, not \"10001\""},
+    {"wait = 99999999999999999999",
+	"ease.conf:1: wait: must be a whole number from 1 to 10000 ms, "
+	"not \"99999999999999999999\""},
+    {"wait = -5", "ease.conf:1: wait: must be a whole number from 1 to 10000 ms, not \"-5\""},
+    {"wait = \"5 \"", "ease.conf:1: wait: must be a whole number from 1 to 10000 ms, not \"5 \""},
+    {"wait = fast", "ease.conf:1: wait: must be a whole number from 1 to 10000 ms, not \"fast\""},
+    {"wait = \"\"", "ease.conf:1: wait: must be a whole number from 1 to 10000 ms, not \"\""},
+    {"wait = 0x", "ease.conf:1: wait: must be a whole number from 1 to 10000 ms, not \"0x\""},
+    {"foreground = maybe", "ease.conf:1: foreground: must be true or false, not \"maybe\""},
+    {"device = cisco", "ease.conf:1: device: must be emulated, linux or dummy, not \"cisco\""},
+    {"socket = \"\"", "ease.conf:1: socket: must have 1 to 20 octets, not 0"},
+    {"socket = 123456789012345678901", "ease.conf:1: socket: must have 1 to 20 octets, not 21"},
     {"senders = {a,\nb,\nc/d}", "ease.conf:3: senders: \"c/d\": not an address"},
-    {"senders = {a,b,\nc,\nd}", "ease.conf:3: senders: more than 3 items"},
+    {"senders = {a,b,\nc,\nd}", "ease.conf:3: senders: must have at most 3 items"},
     {"port a {\n\tspeed = 10\n}\nport b {\n\tspeed = 9\n}",
-	"ease.conf:5: speed: 9 is not within 10 to 1000 Mb/s"},
+	"ease.conf:5: speed: must be a whole number from 10 to 1000 Mb/s, not \"9\""},
     {"port a {\n\twait = 10\n}", "ease.conf:2: wait: unknown option"},
     {"port a {}\nport b {}\nport c {}\nport d {}\nport e {}\n",
-	"ease.conf:5: port: more than 4 sections"},
+	"ease.conf:5: port: at most 4 such sections are allowed"},
     {"# a\n\n# b # c\n/* d\n * e */ // f\nport a { # g\n// h\nspeed = 9 }",
-	"ease.conf:8: speed: 9 is not within 10 to 1000 Mb/s"},
+	"ease.conf:8: speed: must be a whole number from 10 to 1000 Mb/s, not \"9\""},
     {"socket = \"a#b\nc//d\" # e\ncommunity = http://x//y\nsenders={'#','\"',\n/}",
 	"ease.conf:5: senders: \"/\": not an address"},
-    {"wait = 5\n# ok\nwait = 0\nwiat = 1\n", "ease.conf:3: wait: 0 is not within 1 to 10000 ms"},
+    {"wait = 5\n# ok\nwait = 0\nwiat = 1\n",
+	"ease.conf:3: wait: must be a whole number from 1 to 10000 ms, not \"0\""},
 };
 
 START_TEST(mistakes_are_told_with_their_line)
@@ -240,7 +243,8 @@ START_TEST(files)
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, "\nwait = 0\n", 10), 10);
 	ck_assert_int_eq(options_load(path, table, &c, error, sizeof(error)), -EINVAL);
-	snprintf(want, sizeof(want), "%s:2: wait: 0 is not within 1 to 10000 ms", path);
+	snprintf(want, sizeof(want),
+	    "%s:2: wait: must be a whole number from 1 to 10000 ms, not \"0\"", path);
 	ck_assert_str_eq(error, want);
 	options_free(table, &c);
 	ck_assert_int_eq(write(fd, "\0", 1), 1);

@@ -111,7 +111,7 @@ static const struct {
 	"b:6: port \"c\": the switch chips have 2 ports only"},
     {"chip \"s\" { type = gt48002a }\nport \"a\" {}\nport \"b\" {}\n",
 	"b:2: port \"a\": the MAC chips have 0 ports only"},
-    {PORT_B("speed = 5"), "b:4: speed: 5 is not within 10 to 1000 Mb/s"},
+    {PORT_B("speed = 5"), "b:4: speed: must be a whole number from 10 to 1000 Mb/s, not \"5\""},
     {PORT_B("speed = 50"), "b:4: speed: \"50\": a port has 10, 100 or 1000 Mb/s"},
     {PORT_B("sped = 5"), "b:4: sped: unknown option"},
     {"max_frame = 9000\n", "b:1: "},
