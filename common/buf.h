@@ -1,10 +1,10 @@
 /*
- * Checked bytes: a reader and a writer over memory somebody else owns.
+ * A reader and a writer with bounds checks, over memory that the caller owns.
  *
- * Every byte that comes from outside (captures, SNMP values, configuration, netlink) is read
- * through struct rbuf, every wire format is built through struct wbuf. Both fail stickily: after
- * the first access beyond the end, `failed` stays true, reads give 0 and writes do nothing, so a
- * decoder reads a whole record and checks once. Neither allocates nor frees.
+ * All input from outside (captures, SNMP values, configuration, netlink) is read through struct
+ * rbuf, and every wire format is written through struct wbuf. After the first access beyond the
+ * end `failed` stays true, reads return 0 and writes do nothing; so a decoder can read a whole
+ * record and check once. Neither allocates nor frees.
  */
 #ifndef EASE_COMMON_BUF_H
 #define EASE_COMMON_BUF_H
@@ -47,14 +47,14 @@ rbuf_left(const struct rbuf *r)
 	return r->size - r->pos;
 }
 
-/* Whole and nothing left over: what a strict decoder asks at its end. */
+/* True if nothing failed and nothing is left over: what a strict decoder checks at its end. */
 static inline bool
 rbuf_done(const struct rbuf *r)
 {
 	return !r->failed && r->pos == r->size;
 }
 
-/* Borrows the next n octets and steps over them; NULL (and failed) if there are fewer. */
+/* Steps over the next n octets and returns them, borrowed; NULL (and failed) if there are fewer. */
 static inline const uint8_t *
 rbuf_take(struct rbuf *r, size_t n)
 {
@@ -66,7 +66,7 @@ rbuf_take(struct rbuf *r, size_t n)
 	return r->data + r->pos - n;
 }
 
-/* A reader over the next n octets alone, for a record that must not read its neighbour. */
+/* A reader over the next n octets only, so that a record cannot be read beyond its end. */
 static inline struct rbuf
 rbuf_sub(struct rbuf *r, size_t n)
 {

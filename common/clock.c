@@ -105,7 +105,7 @@ take_date(const char **p, struct tm *tm)
 	return day <= month_days[month - 1] + (leap && month == 2);
 }
 
-/* ".5", ".123456789": what is finer than a microsecond is cut. */
+/* ".5", ".123456789": digits beyond the microsecond are cut off. */
 static bool
 take_fraction(const char **p, uint32_t *us)
 {
@@ -121,7 +121,7 @@ take_fraction(const char **p, uint32_t *us)
 	return true;
 }
 
-/* The leap second :60 is taken as the first second of the next minute, as POSIX time has it. */
+/* The leap second :60 counts as the first second of the next minute, as in POSIX time. */
 static bool
 take_time(const char **p, struct tm *tm, uint32_t *us)
 {

@@ -1,11 +1,10 @@
 /*
- * Time, which tests can stop and step.
+ * Clocks, which tests can stop and step.
  *
- * A struct clock is passed to whatever needs to know the time; nobody else calls the system
- * clock. The system clock gives wall time (microseconds since 1970, UTC, may step) and monotonic
- * time (microseconds since some start, never steps back). A manual clock gives what a test set.
- * A device has a clock of its own beside these (hal_now_us): an emulated board runs in the time
- * of its capture.
+ * Code that needs the time is passed a struct clock and does not call the system itself. The
+ * system clock gives wall time (microseconds since 1970, UTC, may step) and monotonic time
+ * (microseconds since some start, never steps back). A manual clock gives what a test has set. A
+ * device has a clock of its own (hal_now_us): an emulated board runs in the time of its capture.
  */
 #ifndef EASE_COMMON_CLOCK_H
 #define EASE_COMMON_CLOCK_H
@@ -26,15 +25,15 @@ extern const struct clock clock_system;
 uint64_t clock_wall_us(const struct clock *c);
 uint64_t clock_mono_us(const struct clock *c);
 
-/* Moves both times of a manual clock forward by us, while other threads may read it. */
+/* Moves both times of a manual clock forward. Other threads may read it meanwhile. */
 void clock_step_us(struct clock *c, uint64_t us);
 
-/* RFC 3339 in UTC with seconds, e.g. 2026-11-21T14:05:00Z; fractions only when not zero, cut to
- * microseconds without trailing zeros. Writes at most size octets with the NUL; 32 are enough. */
+/* Writes RFC 3339 in UTC, e.g. 2026-11-21T14:05:00Z. A fraction is written if it is not zero, in
+ * microseconds without trailing zeros. Writes at most size octets with the NUL. */
 enum { CLOCK_RFC3339_MAX = 32 };
 void clock_format_rfc3339(uint64_t wall_us, char *text, size_t size);
 
-/* The inverse, with Z or a numeric offset; a bare date means its midnight UTC. 0 or -EINVAL. */
+/* Reads RFC 3339 with Z or a numeric offset; a date alone is its midnight, UTC. 0 or -EINVAL. */
 int clock_parse_rfc3339(const char *text, uint64_t *wall_us);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * Where EASE-SAMPLING-MIB stands in the OID tree: the one place that knows the root, and the arcs
- * below it as mibs/EASE-SAMPLING-MIB.txt defines them. Used by both ends. When a private
- * enterprise number is assigned, EASE_ROOT changes here and in the module's text, nowhere else.
+ * The OIDs of EASE-SAMPLING-MIB, for agent and collector: its root, and the arcs below it as
+ * mibs/EASE-SAMPLING-MIB.txt defines them. When a private enterprise number is assigned, only
+ * EASE_ROOT here and the module's text change.
  */
 #ifndef EASE_COMMON_OID_H
 #define EASE_COMMON_OID_H
 
-/* 1.3.6.1.4.1.8072.9999.9999.1: an arc of NET-SNMP's playpen. */
+/* 1.3.6.1.4.1.8072.9999.9999.1: below netSnmpPlaypen, which NET-SNMP-MIB reserves for
+ * experiments. */
 #define EASE_ROOT     1, 3, 6, 1, 4, 1, 8072, 9999, 9999, 1
 #define EASE_ROOT_LEN 10
 
@@ -25,7 +26,7 @@ enum ease_notification_kind {
 enum ease_object_group {
 	EASE_GROUP_SYSTEM = 1,	   /* easeSystem scalars, EASE_ROOT.1.1.n.0 */
 	EASE_GROUP_PORT_TABLE = 2, /* easePortTable, EASE_ROOT.1.2.1.col.ifIndex */
-	EASE_GROUP_NOTIFIED = 3,   /* what notifications carry, see enum ease_part */
+	EASE_GROUP_NOTIFIED = 3,   /* objects in notifications, see enum ease_part */
 	EASE_GROUP_ERROR_SOURCE_TABLE = 4, /* easeErrorSourceTable */
 	EASE_GROUP_ENERGY_TABLE = 5,	   /* easeEnergyTable */
 	EASE_GROUP_BUFFER_TABLE = 6,	   /* easeBufferTable */

@@ -16,7 +16,7 @@ refuse(const char **reason, const char *why)
 	return -EINVAL;
 }
 
-/* A decimal number up to max, the whole text. */
+/* Reads the whole text as a decimal number up to max. */
 static int
 parse_number(const char *text, unsigned long max, unsigned long *value)
 {
@@ -58,10 +58,10 @@ endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason)
 	if (!colon || strlen(text) >= sizeof(host))
 		return refuse(reason, "not ADDRESS:PORT or [IPV6-ADDRESS]:PORT");
 	if (parse_number(colon + 1, UINT16_MAX, &port) < 0)
-		return refuse(reason, "the port is not a number from 0 to 65535");
+		return refuse(reason, "the port must be a number from 0 to 65535");
 	if (is_v6) {
 		if (colon == text || colon[-1] != ']')
-			return refuse(reason, "an IPv6 address stands in brackets: [::1]:162");
+			return refuse(reason, "write an IPv6 address in brackets: [::1]:162");
 		start++;
 		end--;
 	}
@@ -111,16 +111,16 @@ prefix_parse(const char *text, struct prefix *prefix, const char **reason)
 	struct endpoint e;
 
 	if (host_len >= sizeof(host))
-		return refuse(reason, "not an address");
+		return refuse(reason, "not a numeric address or ADDRESS/BITS");
 	snprintf(host, sizeof(host), "%.*s", (int)host_len, text);
 	if (parse_address(host, is_v6, 0, &e) < 0)
 		return refuse(reason, "not a numeric address or ADDRESS/BITS");
 	if (slash && parse_number(slash + 1, all_bits, &bits) < 0)
-		return refuse(reason, "a prefix has 0 to 32 bits, of IPv6 0 to 128");
+		return refuse(reason, "the prefix length must be 0 to 32, for IPv6 0 to 128");
 	*prefix = (struct prefix){.family = e.address.ss_family, .bits = (uint8_t)bits};
 	memcpy(prefix->octets, address_octets((struct sockaddr *)&e.address), all_bits / 8);
 	if (!host_bits_are_zero(prefix, all_bits))
-		return refuse(reason, "bits are set behind the prefix");
+		return refuse(reason, "the address has bits set beyond the prefix length");
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /*
- * Addresses as a configuration names them: where to listen ("192.0.2.1:162", "[2001:db8::1]:162")
- * and who may send ("192.0.2.0/24", "2001:db8::/32", "192.0.2.7"). Numbers only: a name server
- * that is away must not keep a collector from starting.
+ * Addresses as a configuration writes them: an endpoint to listen at ("192.0.2.1:162",
+ * "[2001:db8::1]:162") and a prefix of an allow-list ("192.0.2.0/24", "2001:db8::/32",
+ * "192.0.2.7"). Only numbers are allowed, so that a program starts without its name server.
  */
 #ifndef EASE_COMMON_ENDPOINT_H
 #define EASE_COMMON_ENDPOINT_H
@@ -21,10 +21,10 @@ struct endpoint {
 struct prefix {
 	sa_family_t family; /* AF_INET, AF_INET6 */
 	uint8_t octets[16];
-	uint8_t bits; /* that must be equal */
+	uint8_t bits; /* length of the prefix */
 };
 
-/* Each parser: 0 or -EINVAL, and *reason in static storage. */
+/* Each parser returns 0, or -EINVAL with *reason in static storage. */
 int endpoint_parse(const char *text, struct endpoint *endpoint, const char **reason);
 int prefix_parse(const char *text, struct prefix *prefix, const char **reason);
 

@@ -161,7 +161,7 @@ parse_ipv4(struct rbuf *r, struct frame_keys *keys)
 		parse_transport(r, keys);
 }
 
-/* Steps over one extension header; false if `next` is none or the walk ends with it. */
+/* Steps over one extension header; false if `next` is not one, or is cut off. */
 static bool
 step_extension(struct rbuf *r, uint8_t *next, struct frame_keys *keys)
 {
@@ -208,7 +208,8 @@ parse_ipv6(struct rbuf *r, struct frame_keys *keys)
 	memcpy(keys->src_ip, h + 8, FRAME_IP_LEN);
 	memcpy(keys->dst_ip, h + 24, FRAME_IP_LEN);
 	next = h[6];
-	/* Behind the header of a later fragment comes data, whatever it says is next. */
+	/* After the fragment header of a later fragment comes data, whatever the next header
+	 * field says. */
 	while (!keys->is_fragment && step_extension(r, &next, keys))
 		;
 	if (r->failed)
@@ -247,7 +248,7 @@ is_snap(struct rbuf r)
 	return llc && llc[0] == 0xaa && llc[1] == 0xaa && llc[2] == 3;
 }
 
-/* What stands behind an ethertype, wherever that was. */
+/* Reads what follows an ethertype, in whatever header that was. */
 static void
 parse_payload(struct rbuf *r, uint16_t ethertype, struct frame_keys *keys)
 {
@@ -272,7 +273,7 @@ parse_payload(struct rbuf *r, uint16_t ethertype, struct frame_keys *keys)
 	}
 }
 
-/* From tags or ethertype on. */
+/* Reads from the tags or the ethertype on. */
 static void
 parse_typed(struct rbuf *r, struct frame_keys *keys)
 {
@@ -303,7 +304,7 @@ frame_parse(const void *octets, size_t len, struct frame_keys *keys)
 	parse_ethernet(&r, keys);
 }
 
-/* IPv4 or IPv6 where only the first four bits say which. */
+/* Reads IPv4 or IPv6 where only the first four bits tell them apart. */
 static void
 parse_ip_by_version(struct rbuf *r, struct frame_keys *keys)
 {
@@ -351,7 +352,7 @@ open_mpls(struct rbuf *r, struct frame_inner *inner)
 	return true;
 }
 
-/* RFC 1661, with both fields compressed or not. */
+/* RFC 1661; both of its fields may be compressed. */
 static void
 open_ppp(struct rbuf *r, struct frame_inner *inner)
 {
@@ -391,7 +392,7 @@ open_pppoe(struct rbuf *r, struct frame_inner *inner)
 		return false;
 	inner->has_session = true;
 	inner->session = session;
-	rbuf_be16(r); /* length: padding follows, but what is cut off does not */
+	rbuf_be16(r); /* the length, which does not matter here */
 	if (code == 0)
 		open_ppp(r, inner);
 	return true;
@@ -428,7 +429,7 @@ open_gre(struct rbuf *r, struct frame_inner *inner)
 		return true;
 	if (protocol == ETHERTYPE_TRANSPARENT_BRIDGING)
 		parse_ethernet(r, &inner->keys);
-	else if (protocol == ETHERTYPE_PPP && flags & GRE_SEQUENCE) /* else it carries none */
+	else if (protocol == ETHERTYPE_PPP && flags & GRE_SEQUENCE) /* else it has no payload */
 		open_ppp(r, inner);
 	else if (protocol > LENGTH_MAX)
 		parse_payload(r, protocol, &inner->keys);
@@ -484,7 +485,7 @@ frame_open(const void *octets, size_t len, const struct frame_keys *outer,
 	uint8_t tunnel = outer->carries;
 	uint32_t at = outer->carries_at;
 
-	memset(inner, 0, sizeof(*inner)); /* outer may be inside it: not read from here on */
+	memset(inner, 0, sizeof(*inner)); /* outer may be part of it: not read from here */
 	if (tunnel == FRAME_NO_TUNNEL || !rbuf_take(&r, at) || !open[tunnel](&r, inner))
 		return false;
 	inner->tunnel = tunnel;

@@ -1,6 +1,6 @@
 /*
- * Hashes of the window room's tables: products of 128 bits folded to 64, as wyhash and its like
- * have them. The seed is drawn at the start, so that nobody can choose addresses that collide.
+ * Hash functions for tables in memory: 128-bit products folded to 64 bits, as in wyhash. The caller
+ * draws the seed at random, so that nobody can choose addresses that collide.
  */
 #ifndef EASE_COMMON_HASH_H
 #define EASE_COMMON_HASH_H
@@ -28,7 +28,8 @@ hash_word_at(const void *octets, size_t at)
 	return word;
 }
 
-/* n octets, a multiple of 16. These are hashed apart, so that a CPU does several at a time. */
+/* n is a multiple of 16. The blocks do not depend on each other, so a CPU hashes several at a
+ * time. */
 static inline uint64_t
 hash_octets(uint64_t seed, const void *octets, size_t n)
 {

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A longer message is cut: one line a message, and one write a line so that threads and processes
- * do not mix theirs. */
+/* A longer message is cut. Each message is one line and each line one write, so that the lines of
+ * threads and processes do not mix. */
 enum { LINE_MAX_OCTETS = 1024 };
 
 static const struct {
@@ -25,11 +25,11 @@ static const struct {
     [LOG_LEVEL_DEBUG] = {"debug", LOG_DEBUG},
 };
 
-/* The one sink of the process, set once at start, before there are threads. */
+/* Where the process logs to. Set once at the start, before there are threads. */
 static struct {
 	const char *ident;
 	bool to_syslog;
-	_Atomic(enum log_level) most; /* this alone may change later */
+	_Atomic(enum log_level) most; /* the only member that may change later */
 } sink = {.most = LOG_LEVEL_INFO};
 
 void
@@ -38,7 +38,7 @@ log_open(const char *ident, bool to_syslog, enum log_level most)
 	sink.ident = ident;
 	sink.to_syslog = to_syslog;
 	sink.most = most;
-	tzset(); /* else the first message's time would allocate, in the middle of some work */
+	tzset(); /* else the first message would allocate memory for it, whoever logs it */
 	if (to_syslog)
 		openlog(ident, LOG_PID, LOG_DAEMON);
 }
@@ -49,7 +49,7 @@ log_set_most(enum log_level most)
 	sink.most = most;
 }
 
-/* Messages quote what strangers send: no line of their making, no terminal control. */
+/* Messages quote what strangers send, who must not add lines or control the terminal. */
 static void
 hide_controls(char *text)
 {
@@ -71,7 +71,7 @@ write_stderr(enum log_level level, const char *room, const char *message)
 		n = sizeof(line) - 1;
 		line[n - 1] = '\n';
 	}
-	/* Nobody is left to tell when standard error fails. */
+	/* If standard error fails, there is nothing left to report that to. */
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)
 		return;
 }

@@ -1,8 +1,8 @@
 /*
  * Logging for the daemons: one line a message, with level and room, to standard error (which
- * systemd and the demo keep) or to syslog. Messages of the same call site are limited to a few a
- * second and the rest is counted in the next line that passes ("... 120 more like it"), because
- * hostile input must not fill a disk. Keeps errno. Thread-safe.
+ * systemd and the demo keep) or to syslog. The _limited forms let a few messages of one call site
+ * pass in each period and count the others in the next line that passes ("... 120 more like it"),
+ * because hostile input must not fill a disk. Keeps errno. Thread-safe.
  */
 #ifndef EASE_COMMON_LOG_H
 #define EASE_COMMON_LOG_H
@@ -12,10 +12,11 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* ident is borrowed for good. Before this call messages go to standard error at INFO. */
+/* ident is borrowed until the process ends. Before this call messages go to standard error, down to
+ * level INFO. */
 void log_open(const char *ident, bool to_syslog, enum log_level most);
 
-/* From now on; any thread. */
+/* Changes the level from now on. Any thread may call it. */
 void log_set_most(enum log_level most);
 
 void log_write(enum log_level level, const char *room, const char *format, ...)
@@ -28,11 +29,12 @@ enum { LOG_LIMIT_BURST = 5 };
 struct log_limit {
 	uint64_t period_start_us;
 	uint32_t in_period;
-	uint32_t suppressed; /* since the last line that passed */
+	uint32_t suppressed; /* messages since the last one that passed */
 	int lock;	     /* 0 free, 1 held: a spin lock, held for a few instructions */
 };
 
-/* True if a message may pass now; *suppressed then says how many did not since the last one. */
+/* True if a message may pass now; *suppressed is then the number of those that did not since the
+ * last one. */
 bool log_limit_pass(struct log_limit *limit, uint64_t mono_us, uint32_t *suppressed);
 
 void log_write_limited(struct log_limit *limit, enum log_level level, const char *room,
@@ -43,11 +45,13 @@ void log_write_limited(struct log_limit *limit, enum log_level level, const char
 #define log_info(room, ...)  log_write(LOG_LEVEL_INFO, room, __VA_ARGS__)
 #define log_debug(room, ...) log_write(LOG_LEVEL_DEBUG, room, __VA_ARGS__)
 
-/* For anything a stranger can provoke: limited by call site. */
-#define log_warn_limited(room, ...)                                                                \
+/* For anything that a stranger can provoke: limited by call site. */
+#define log_limited(level, room, ...)                                                              \
 	do {                                                                                       \
 		static struct log_limit site_limit_;                                               \
-		log_write_limited(&site_limit_, LOG_LEVEL_WARN, room, __VA_ARGS__);                \
+		log_write_limited(&site_limit_, level, room, __VA_ARGS__);                         \
 	} while (0)
+#define log_warn_limited(room, ...) log_limited(LOG_LEVEL_WARN, room, __VA_ARGS__)
+#define log_info_limited(room, ...) log_limited(LOG_LEVEL_INFO, room, __VA_ARGS__)
 
 #endif

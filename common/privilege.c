@@ -16,7 +16,8 @@ find_group(const char *group, struct privilege_user *found, char *error, size_t 
 	const struct group *entry = getgrnam(group);
 
 	if (!entry) {
-		snprintf(error, error_size, "run_as_group: there is no group %s", group);
+		snprintf(error, error_size, "run_as_group: this machine has no group \"%s\"",
+		    group);
 		return -ENOENT;
 	}
 	found->gid = entry->gr_gid;
@@ -34,7 +35,7 @@ privilege_find(const char *user, const char *group, const char *own,
 		return 0;
 	entry = getpwnam(*user ? user : own);
 	if (!entry && *user) {
-		snprintf(error, error_size, "run_as: there is no user %s", user);
+		snprintf(error, error_size, "run_as: this machine has no user \"%s\"", user);
 		return -ENOENT;
 	}
 	found->missing = !entry;
@@ -64,7 +65,7 @@ select_capabilities(const unsigned *capabilities, size_t n)
 		    CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET, capabilities[i]);
 }
 
-/* The library's own way (capng_change_id) gives up what empties the bounding set. */
+/* We do not use capng_change_id, because it drops the capability that empties the bounding set. */
 static int
 change_ids(const struct privilege_user *user)
 {

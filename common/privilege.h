@@ -1,9 +1,10 @@
 /*
- * Privilege of a daemon that root starts: it becomes a user of its own before anything from outside
- * is read, keeps of root's capabilities those that opening needs, and when all is open those that
- * its work needs, for good. Started by another user it stays that one, with what it was given.
+ * How a daemon that root starts drops privilege. Before it reads anything from outside, it changes
+ * to a user of its own and keeps only the capabilities that it needs to open things; when all is
+ * open, it keeps only those that its work needs. A daemon started by another user stays that user
+ * and keeps the capabilities that it was given.
  *
- * Capabilities are a thread's own: privilege_keep comes before the first thread is made.
+ * Each thread has its own capabilities, so call privilege_keep before the first thread is made.
  */
 #ifndef EASE_COMMON_PRIVILEGE_H
 #define EASE_COMMON_PRIVILEGE_H
@@ -15,28 +16,28 @@
 enum { PRIVILEGE_NAME = 64 }; /* octets of a user's name with its NUL */
 
 struct privilege_user {
-	char name[PRIVILEGE_NAME]; /* "" for whoever we are already */
+	char name[PRIVILEGE_NAME]; /* "": the user that we are already */
 	uid_t uid;
 	gid_t gid;
 	bool changes; /* we are root, and this is another user */
-	bool missing; /* we are root and stay it, since this machine has no user of that daemon's */
+	bool missing; /* we are root and stay root: this machine has no user for that daemon */
 };
 
-/* Whom to become: user and group as the configuration has them. user "": the daemon's own one, if
- * this machine has it, else root stays root; group "": the user's. 0, or -ENOENT with the reason
- * in error. */
+/* Finds the user to change to, from user and group of the configuration. If user is "", that is the
+ * daemon's own user, if this machine has it; else root stays root. If group is "", it is the
+ * user's. 0, or -ENOENT with the reason in error. */
 int privilege_find(const char *user, const char *group, const char *own,
     struct privilege_user *found, char *error, size_t error_size);
 
-/* Makes dir for that user if it is not there; its parents must be. 0 or -errno. */
+/* Makes dir, owned by that user, if it does not exist; its parent must exist. 0 or -errno. */
 int privilege_make_directory(const struct privilege_user *user, const char *dir);
 
-/* Becomes the user and keeps of root's capabilities the n given ones (CAP_…) and what
- * privilege_keep needs. Nothing if the user does not change. 0, or -errno: do not go on. */
+/* Changes to the user and keeps the n given capabilities (CAP_…) of root's, and what privilege_keep
+ * needs. Does nothing if the user does not change. 0, or -errno: the daemon must then end. */
 int privilege_become(const struct privilege_user *user, const unsigned *capabilities, size_t n);
 
-/* Gives up all capabilities but these, of which it must have each, and any way to new ones. 0, or
- * -errno: nothing was given up. */
+/* Drops all capabilities but these, each of which it must have, and every way to gain new ones. 0,
+ * or -errno if nothing was dropped. */
 int privilege_keep(const unsigned *capabilities, size_t n);
 
 bool privilege_has(unsigned capability);

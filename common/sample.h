@@ -1,10 +1,10 @@
 /*
- * What travels from a switch to the management station: samples, counter snapshots, port state
- * and address events, as plain structs in host order. Agent and collector share them; how they
- * look on the wire is trap_wire.h's business (and later sflow_wire.h's).
+ * What a switch reports to the management station: samples, counter snapshots, port states and
+ * address events, as plain structs in host byte order. Agent and collector share them; trap_wire.h
+ * and sflow_wire.h define their form on the wire.
  *
- * A sample's identity is (agent id, boot, if_index, sequence): a sample that arrives twice is one
- * sample, a number that never arrives is one lost sample.
+ * A sample is identified by (agent id, boot, if_index, sequence). A sample that arrives twice
+ * counts once; a number that never arrives is one lost sample.
  */
 #ifndef EASE_COMMON_SAMPLE_H
 #define EASE_COMMON_SAMPLE_H
@@ -15,7 +15,7 @@
 enum { EASE_AGENT_ID_LEN = 8 };
 
 enum ease_direction {
-	EASE_IN = 1,  /* received by the port's segment from the wire */
+	EASE_IN = 1,  /* received by the port from the wire */
 	EASE_OUT = 2, /* sent out of the port */
 };
 
@@ -25,9 +25,9 @@ enum ease_direction {
 #define EASE_IF_MANY	0x80000000u /* + number of output interfaces, 0 unknown */
 
 enum {
-	EASE_HEADER_MIN_OCTETS = 14,	  /* one Ethernet header: less says nothing */
+	EASE_HEADER_MIN_OCTETS = 14,	  /* one Ethernet header */
 	EASE_HEADER_MAX_OCTETS = 256,	  /* two samples still fit a 1,400-octet notification */
-	EASE_HEADER_DEFAULT_OCTETS = 128, /* sFlow's default; TCP over IPv6 in two VLANs fits */
+	EASE_HEADER_DEFAULT_OCTETS = 128, /* sFlow's default; TCP, IPv6 and two VLAN tags fit */
 };
 
 /* Mean skip: mean frames per sample, so the register value K is drawn with mean m - 1. */
@@ -35,28 +35,28 @@ enum {
 
 struct ease_sample {
 	uint64_t time_us;    /* since 1970, by the device's clock, when the frame was sampled */
-	uint32_t if_index;   /* the port whose counter took the sample */
+	uint32_t if_index;   /* the port that was sampled */
 	uint32_t sequence;   /* of this port in this boot: 1, 2, 3, … */
 	uint8_t direction;   /* enum ease_direction, relative to if_index */
 	uint32_t input_if;   /* EASE_IF_… or ifIndex */
 	uint32_t output_if;
-	uint32_t skip; /* K, the drawn register value: the period was K + 1 frames; not told: mean - 1 */
+	uint32_t skip; /* K, the drawn value: the period was K + 1 frames; if not known, mean - 1 */
 	uint32_t mean_skip;  /* mean frames per sample when K was drawn: the sample's weight */
-	uint64_t pool_pkts;  /* good frames of that port and direction so far, this one included */
-	uint64_t drops;	     /* samples of this port lost inside the agent so far */
+	uint64_t pool_pkts;  /* good frames of that port and direction so far, with this one */
+	uint64_t drops;	     /* samples of this port that the agent lost so far */
 	uint32_t delay_us;   /* from the sample to the counter snapshot sent with it */
-	uint32_t frame_octets; /* on the wire: padding and FCS in, preamble out */
-	uint16_t kept_octets;  /* of the frame, at header */
+	uint32_t frame_octets; /* on the wire: with padding and FCS, without preamble */
+	uint16_t kept_octets;  /* octets at header */
 	const uint8_t *header; /* borrowed; first octet of the destination MAC */
 };
 
-/* A count that the device does not have. Frames to groups that it does not tell apart are among the
- * unicast. */
+/* A counter that the device does not have. Multicast and broadcast frames that it does not count
+ * apart are in the unicast counter. */
 #define EASE_COUNT_UNKNOWN UINT64_MAX
 
 /* Counters of one direction, valid frames as RFC 3635 defines them for ifXTable. */
 struct ease_side {
-	uint64_t octets; /* header and FCS in, preamble out */
+	uint64_t octets; /* with header and FCS, without preamble */
 	uint64_t ucast_pkts;
 	uint64_t mcast_pkts;
 	uint64_t bcast_pkts;
@@ -66,13 +66,13 @@ struct ease_side {
 
 struct ease_snapshot {
 	uint32_t if_index;
-	uint64_t time_us; /* device's clock, when the counters were read */
+	uint64_t time_us; /* when the counters were read, by the device's clock */
 	struct ease_side in, out;
-	uint64_t discontinuity_us; /* device's clock; 0: none since the agent first counted */
+	uint64_t discontinuity_us; /* by the device's clock; 0: none since the agent began */
 	uint64_t samples;	   /* taken in this boot */
 	uint32_t last_sequence;	   /* of the newest sample taken; 0: none yet */
 	uint64_t pool_in_pkts, pool_out_pkts; /* good frames that could have been sampled */
-	uint64_t drops;		   /* samples lost inside the agent */
+	uint64_t drops;		   /* samples that the agent lost */
 	uint64_t stalls;	   /* times the skip counter ran empty */
 	uint64_t stalled_pkts;	   /* frames that passed while it was empty; part of the pools */
 };
@@ -87,17 +87,17 @@ enum ease_resource {
 /* Energy Efficient Ethernet in one direction. */
 struct ease_low_power {
 	uint64_t events;    /* times it went to sleep */
-	uint64_t asleep_us; /* and how long it slept in all */
+	uint64_t asleep_us; /* time asleep in all */
 };
 
 struct ease_resources {
 	uint32_t if_index;
-	uint64_t time_us; /* device's clock, when the figures were read */
-	uint8_t known;	  /* enum ease_resource; what is not known is 0 */
+	uint64_t time_us; /* when the figures were read, by the device's clock */
+	uint8_t known;	  /* enum ease_resource; figures that are not known are 0 */
 	struct ease_low_power in, out;
-	uint32_t charged_buffers;  /* that hold frames which arrived on the port, now */
+	uint32_t charged_buffers;  /* buffers that now hold frames received on the port */
 	uint64_t pressed_episodes; /* times back pressure on the port began */
-	uint64_t pressed_us;	   /* and how long it was on in all */
+	uint64_t pressed_us;	   /* time under back pressure in all */
 	uint64_t ingress_drops;	   /* good frames received and lost for want of buffers */
 	uint64_t pauses_in, pauses_out; /* PAUSE frames received and sent */
 };
@@ -105,12 +105,13 @@ struct ease_resources {
 /* What was wrong with a received frame. */
 enum ease_error_kind { EASE_ERROR_FCS = 1, EASE_ERROR_TOO_LONG = 2 };
 
-/* Who sent bad frames to a port, as the frames say: with a bad FCS the address may be wrong too. */
+/* The source address of bad frames that a port received. With a bad FCS the address may be
+ * wrong. */
 struct ease_error_source {
 	uint32_t if_index;
 	uint8_t mac[6];
 	uint16_t kind; /* enum ease_error_kind */
-	uint64_t first_us, time_us; /* of the first and the newest frame, device's clock */
+	uint64_t first_us, time_us; /* of the first and the newest frame, by the device's clock */
 	uint64_t count; /* frames since the agent first noticed the source */
 };
 
@@ -140,7 +141,7 @@ struct ease_state {
 	uint8_t admin_status;
 	uint8_t oper_status;
 	uint32_t lag_parent; /* ifIndex; 0 none */
-	bool edge;	     /* samples of this port count in network-wide reports */
+	bool edge;	     /* reports over several ports count the samples of this port */
 };
 
 struct ease_address {

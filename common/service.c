@@ -23,7 +23,8 @@
 #define IS_SANITIZED 0
 #endif
 
-/* A name that begins with @ is an abstract one. 0: it is none. */
+/* The length of the manager's address, or 0 if there is none. A name that begins with @ is that
+ * of an abstract socket. */
 static socklen_t
 manager_address(struct sockaddr_un *to)
 {
@@ -45,13 +46,13 @@ service_notify(const char *state)
 	struct sockaddr_un to;
 	socklen_t len = manager_address(&to);
 	int fd = len > 0 ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
-	bool told;
+	bool sent;
 
 	if (fd < 0)
 		return false;
-	told = sendto(fd, state, strlen(state), 0, (struct sockaddr *)&to, len) >= 0;
+	sent = sendto(fd, state, strlen(state), 0, (struct sockaddr *)&to, len) >= 0;
 	close(fd);
-	return told;
+	return sent;
 }
 
 uint64_t

@@ -1,7 +1,7 @@
 /*
- * A daemon and the manager that started it: readiness and watchdog by the protocol of
- * sd_notify(3), which is a datagram to the socket that NOTIFY_SOCKET names (without one, nothing
- * happens); and that no copy of its memory is left lying about, for it holds communities and keys.
+ * What a daemon does as a system service. It notifies the service manager (systemd) of readiness
+ * and life by the protocol of sd_notify(3): a datagram to the socket that NOTIFY_SOCKET names;
+ * without that variable nothing is sent. And it protects the communities and keys in its memory.
  */
 #ifndef EASE_COMMON_SERVICE_H
 #define EASE_COMMON_SERVICE_H
@@ -9,20 +9,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "READY=1", "STOPPING=1", "STATUS=…"; never waits. False if nobody was told. */
+/* Sends "READY=1", "STOPPING=1" or "STATUS=…". Never waits. False if it was not sent. */
 bool service_notify(const char *state);
 
-/* How often the manager wants to hear that we live; 0: it does not ask. */
+/* The manager's watchdog time-out (WATCHDOG_USEC); 0: it runs no watchdog. */
 uint64_t service_watchdog_us(void);
 
-/* "WATCHDOG=1" if half of that time has passed since the last one. For a main loop that comes by
- * often enough. *last_us: the caller's, 0 at first. */
+/* Sends "WATCHDOG=1" if half of the time-out has passed since the last one. The main loop must call
+ * this often enough. *last_us belongs to the caller and begins as 0. */
 void service_alive(uint64_t *last_us, uint64_t now_us);
 
-/* No core file, and no other process of this user may read this one's memory. */
+/* Forbids core files, and other processes of this user to read this one's memory. */
 void service_hide_memory(void);
 
-/* True if others than owner and group may read that file. */
+/* True if users other than its owner and group may read the file. */
 bool service_is_readable_by_all(const char *file);
 
 #endif

@@ -23,14 +23,14 @@ static const char *const verdict_texts[SFLOW_N_VERDICTS] = {
     [SFLOW_END] = "at its end",
     [SFLOW_BAD_SAMPLE_SHORT] = "a sample's fields go beyond its length",
     [SFLOW_BAD_SAMPLE_LONG] = "octets are left over in a sample",
-    [SFLOW_BAD_RECORD_COUNT] = "more records than a sample has room for",
-    [SFLOW_BAD_RECORD_LENGTH] = "a record has not the length of its format",
+    [SFLOW_BAD_RECORD_COUNT] = "a sample announces more records than it has room for",
+    [SFLOW_BAD_RECORD_LENGTH] = "a record does not have the length of its format",
     [SFLOW_BAD_HEADER] = "a header is longer than its record or its frame",
     [SFLOW_BAD_VERSION] = "not sFlow version 5",
-    [SFLOW_BAD_ADDRESS] = "an agent's address of unknown type",
-    [SFLOW_BAD_SHORT] = "it ends within its fields",
-    [SFLOW_BAD_SAMPLE_COUNT] = "more samples than it has room for",
-    [SFLOW_BAD_SAMPLE_LENGTH] = "a sample goes beyond its end",
+    [SFLOW_BAD_ADDRESS] = "the type of the agent's address is unknown",
+    [SFLOW_BAD_SHORT] = "it ends within a field",
+    [SFLOW_BAD_SAMPLE_COUNT] = "it announces more samples than it has room for",
+    [SFLOW_BAD_SAMPLE_LENGTH] = "a sample goes beyond the end of the datagram",
     [SFLOW_BAD_LEFT_OVER] = "octets are left over after the last sample",
 };
 
@@ -52,7 +52,7 @@ address_octets(uint32_t type)
 	return type == SFLOW_ADDRESS_IP4 ? 4 : type == SFLOW_ADDRESS_IP6 ? 16 : 0;
 }
 
-/* ---- counter records as data: one walk reads them, another writes them ---- */
+/* ---- counter records as tables of fields, for reading and writing ---- */
 
 struct field {
 	uint16_t offset;
@@ -158,7 +158,7 @@ sflow_open(struct sflow_datagram *d, const void *octets, size_t n)
 	return SFLOW_OK;
 }
 
-/* A reader over opaque data of its own length; steps over the padding too. */
+/* Returns a reader over the next opaque data, and steps over them with their padding. */
 static struct rbuf
 get_opaque(struct rbuf *r)
 {
@@ -179,8 +179,8 @@ get_header(struct rbuf *r, struct sflow_flow *flow)
 	flow->kept_octets = rbuf_be32(r);
 	if (r->failed)
 		return SFLOW_BAD_RECORD_LENGTH;
-	/* Agents that leave out the FCS from frame_length still say that they stripped it, so what
-	 * was stripped is not held against the frame here. */
+	/* Some agents leave the FCS out of frame_length and still count it as stripped, so we do
+	 * not check the stripped octets against the frame's length. */
 	if (flow->kept_octets > rbuf_left(r) || flow->kept_octets > flow->frame_octets)
 		return SFLOW_BAD_HEADER;
 	flow->header = rbuf_take(r, padded(flow->kept_octets));
@@ -352,7 +352,7 @@ patch_be32(struct wbuf *w, size_t at, uint32_t value)
 		wbuf_be32(&word, value);
 }
 
-/* Opens opaque data: writes a length that end_opaque fills in. */
+/* Begins opaque data with a length that end_opaque fills in. */
 static size_t
 begin_opaque(struct wbuf *w, uint32_t format)
 {
@@ -447,7 +447,7 @@ put_counter_record(struct wbuf *w, enum counter_record format, const struct fiel
 	put_fields(w, fields, record);
 }
 
-/* The sample is in if it fitted, and else was never there. */
+/* Ends the sample if it fitted, else removes it. */
 static int
 close_sample(struct sflow_writer *w, size_t before, size_t sample)
 {

@@ -1,11 +1,12 @@
 /*
- * sFlow version 5 datagrams <-> structs, without any I/O: flow, expanded flow, counter, expanded
- * counter samples and discarded-packet events (sFlow Version 5, sflow.org, July 2004, and its
- * discarded-packet extension). XDR: big-endian words, opaque data padded to four octets.
+ * Reads and writes sFlow version 5 datagrams, without any I/O: flow and counter samples, expanded
+ * or not, and discarded-packet events (sFlow Version 5, sflow.org, July 2004, and its
+ * discarded-packet extension). The encoding is XDR: big-endian words, opaque data padded to four
+ * octets.
  *
- * The reader is strict about structure and steps over what it does not know by its length. A
- * mistake of the datagram ends it; a mistake inside one sample spoils that sample only, because
- * the next one begins where the sample's own length says.
+ * The reader is strict about structure and steps over unknown formats by their length. A mistake in
+ * the datagram's own fields ends it. A mistake inside one sample spoils that sample only, because
+ * the sample's length says where the next one begins.
  */
 #ifndef EASE_COMMON_SFLOW_WIRE_H
 #define EASE_COMMON_SFLOW_WIRE_H
@@ -29,25 +30,25 @@ enum {
 	SFLOW_IF_LOCAL = 0x3fffffff,   /* value of format 0: the device itself */
 };
 
-/* A counter that the agent does not have. */
+/* The value of a counter that the agent does not have. */
 #define SFLOW_UNKNOWN32 UINT32_MAX
 #define SFLOW_UNKNOWN64 UINT64_MAX
 
 enum sflow_verdict {
 	SFLOW_OK,
-	SFLOW_END, /* every sample was given, and nothing is left over */
-	/* one sample is bad; the next can be read */
+	SFLOW_END, /* all samples were read, and nothing is left over */
+	/* one sample is bad; the next one can be read */
 	SFLOW_BAD_SAMPLE_SHORT,	   /* fields or records go beyond the sample's length */
 	SFLOW_BAD_SAMPLE_LONG,	   /* octets are left over in the sample */
 	SFLOW_BAD_RECORD_COUNT,	   /* more records than the sample has room for */
-	SFLOW_BAD_RECORD_LENGTH,   /* a known record of another length than it has */
+	SFLOW_BAD_RECORD_LENGTH,   /* a known record does not have the length of its format */
 	SFLOW_BAD_HEADER,	   /* header longer than its record or than its frame */
 	/* the datagram is bad; nothing more can be read */
 	SFLOW_BAD_VERSION,
 	SFLOW_BAD_ADDRESS,
 	SFLOW_BAD_SHORT,	   /* ends within its fields */
 	SFLOW_BAD_SAMPLE_COUNT,	   /* more samples than it has room for */
-	SFLOW_BAD_SAMPLE_LENGTH,   /* a sample goes beyond it */
+	SFLOW_BAD_SAMPLE_LENGTH,   /* a sample goes beyond the datagram */
 	SFLOW_BAD_LEFT_OVER,	   /* octets after the last sample */
 	SFLOW_N_VERDICTS,
 };
@@ -81,21 +82,21 @@ struct sflow_if {
 	uint32_t value;	 /* ifIndex (0 unknown), reason, number of output interfaces (0 unknown) */
 };
 
-/* A flow sample, or a discarded-packet event, which has a reason instead of rate and pool and of
- * which only what was lost is counted (never scale it). */
+/* A flow sample, or a discarded-packet event. The latter has a reason instead of rate and pool; it
+ * stands for one packet and must not be scaled. */
 struct sflow_flow {
 	bool expanded;
 	uint32_t sequence; /* of this source: +1 a sample */
 	struct sflow_source source;
 	uint32_t rate;	   /* configured: one in rate */
-	uint32_t pool_pkts; /* that could have been sampled so far; wraps */
+	uint32_t pool_pkts; /* packets that could have been sampled so far; wraps */
 	uint32_t drops;	   /* samples lost for lack of resources so far */
 	uint32_t reason;   /* of a discarded-packet event */
 	struct sflow_if input, output;
 	bool has_header;
 	uint32_t header_protocol; /* SFLOW_ETHERNET, … */
-	uint32_t frame_octets;	  /* on the wire, FCS in */
-	uint32_t stripped_octets; /* of these taken away before the header was kept: FCS, tags */
+	uint32_t frame_octets;	  /* on the wire, with FCS */
+	uint32_t stripped_octets; /* of these, removed before the header was kept: FCS, tags */
 	uint32_t kept_octets;
 	const uint8_t *header; /* borrowed from the datagram */
 	bool has_switch;       /* extended_switch, 802.1Q and 802.1p of the frame */
@@ -126,7 +127,7 @@ struct sflow_ethernet_counters {
 
 struct sflow_counters {
 	bool expanded;
-	uint32_t sequence; /* of this source: begins again when a counter did */
+	uint32_t sequence; /* of this source: begins again when a counter does */
 	struct sflow_source source;
 	bool has_interface, has_ethernet;
 	struct sflow_if_counters interface;
@@ -136,7 +137,7 @@ struct sflow_counters {
 enum sflow_kind { SFLOW_FLOW, SFLOW_COUNTERS, SFLOW_DISCARD, SFLOW_OTHER };
 
 struct sflow_sample {
-	enum sflow_kind kind; /* SFLOW_OTHER: a format that is not known, stepped over */
+	enum sflow_kind kind; /* SFLOW_OTHER: an unknown format, which was stepped over */
 	struct sflow_flow flow;	       /* SFLOW_FLOW, SFLOW_DISCARD */
 	struct sflow_counters counters; /* SFLOW_COUNTERS */
 };
@@ -147,37 +148,38 @@ struct sflow_datagram {
 	struct sflow_agent agent;
 	uint32_t sequence; /* +1 a datagram of that sub-agent */
 	uint32_t uptime_ms; /* wraps after 49.7 days */
-	uint32_t n_samples; /* not yet given */
+	uint32_t n_samples; /* not yet read */
 	struct rbuf samples;
 };
 
-/* Reads the datagram's own fields; octets are borrowed. SFLOW_OK or a verdict. */
+/* Reads the datagram's own fields; octets are borrowed. SFLOW_OK or another verdict. */
 enum sflow_verdict sflow_open(struct sflow_datagram *d, const void *octets, size_t n);
 
-/* The next sample: SFLOW_OK, SFLOW_END, or a verdict; after one that spoils a sample only, go on. */
+/* Reads the next sample: SFLOW_OK, SFLOW_END or another verdict. After a verdict that spoils one
+ * sample only, the caller may go on. */
 enum sflow_verdict sflow_next(struct sflow_datagram *d, struct sflow_sample *sample);
 
 /* ---- writing ---- */
 
 enum {
-	SFLOW_FLOW_FIXED_OCTETS = 8 + 44 + 8 + 16, /* expanded, with a header record; header apart */
+	SFLOW_FLOW_FIXED_OCTETS = 8 + 44 + 8 + 16, /* expanded, with a header record of no octets */
 	SFLOW_SWITCH_OCTETS = 8 + 16,
 	SFLOW_COUNTERS_OCTETS = 8 + 16 + 8 + 88 + 8 + 52, /* expanded, both records */
 };
 
-/* A datagram being written into octets that somebody else owns. */
+/* A datagram that is being written to memory of the caller. */
 struct sflow_writer {
 	struct wbuf out;
 	uint32_t n_samples;
 	size_t n_samples_at;
 };
 
-/* octets has room for limit, at least 40: an empty datagram. */
+/* octets has room for limit octets: at least 40, the size of an empty datagram. */
 void sflow_begin(struct sflow_writer *w, void *octets, size_t limit,
     const struct sflow_agent *agent, uint32_t sequence, uint32_t uptime_ms);
 
-/* Adds a sample with the records that it has, in the expanded form if it says so. 0, or -EMSGSIZE
- * and the datagram is as it was. The compact form needs sflow_fits_compact. */
+/* Adds a sample with its records, in the expanded form if its `expanded` is set. The compact
+ * form is only for indices that fit it (below). 0, or -EMSGSIZE and the datagram is unchanged. */
 int sflow_add_flow(struct sflow_writer *w, const struct sflow_flow *flow);
 int sflow_add_counters(struct sflow_writer *w, const struct sflow_counters *counters);
 
@@ -185,7 +187,7 @@ int sflow_add_counters(struct sflow_writer *w, const struct sflow_counters *coun
 bool sflow_source_fits_compact(const struct sflow_source *source);
 bool sflow_if_fits_compact(const struct sflow_if *interface);
 
-/* Octets of the whole datagram so far; 0 samples is a datagram too. */
+/* Octets of the whole datagram so far, which is complete after each sample. */
 static inline size_t
 sflow_octets(const struct sflow_writer *w)
 {

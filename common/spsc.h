@@ -1,10 +1,11 @@
 /*
- * A ring of pointers from one thread to another: one puts, one takes, neither locks, allocates or
- * waits. For passing prepared things to and fro; what happens when it is full or empty is for who
- * uses it to say. Memory written before a put is seen after the take.
+ * A ring of pointers for a single producer and a single consumer thread. Neither locks, allocates
+ * or waits; the caller decides what to do when the ring is full or empty. What the producer wrote
+ * to memory before a put, the consumer sees after the take.
  *
- * All operations are sequentially consistent, so that a thread that says it will sleep and then
- * finds the ring empty is seen to sleep by whoever puts after that.
+ * All operations are sequentially consistent. So a consumer can announce in an atomic flag that it
+ * will sleep, and then look at the ring once more: either it sees the new item, or the producer
+ * sees the flag.
  */
 #ifndef EASE_COMMON_SPSC_H
 #define EASE_COMMON_SPSC_H
@@ -14,16 +15,16 @@
 #include <stddef.h>
 
 enum {
-	SPSC_ITEMS = 8, /* a power of two; things are large and few */
+	SPSC_ITEMS = 8, /* a power of two; the items are large and few */
 	SPSC_CACHE_LINE = 64,
 };
 
 /* Zeroed before use. */
 struct spsc {
-	atomic_size_t n_put; /* the putting thread's */
-	char apart[SPSC_CACHE_LINE - sizeof(atomic_size_t)];
-	atomic_size_t n_taken; /* the taking thread's */
-	char apart_too[SPSC_CACHE_LINE - sizeof(atomic_size_t)];
+	atomic_size_t n_put; /* written by the producer */
+	char padding[SPSC_CACHE_LINE - sizeof(atomic_size_t)];
+	atomic_size_t n_taken; /* written by the consumer */
+	char more_padding[SPSC_CACHE_LINE - sizeof(atomic_size_t)];
 	void *items[SPSC_ITEMS];
 };
 
@@ -40,7 +41,7 @@ spsc_put(struct spsc *ring, void *item)
 	return true;
 }
 
-/* The oldest item, left where it is; NULL if there is none. For the taking thread. */
+/* The oldest item, which stays in the ring; NULL if there is none. For the consumer. */
 static inline void *
 spsc_first(struct spsc *ring)
 {

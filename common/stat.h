@@ -1,10 +1,10 @@
 /*
- * Named counters: every drop, refusal, retry and overflow of a room is one of these, so that a
- * user can see it (SIGUSR1 writes all to the log, the MIB and `easetop loss` show those that mean
- * lost samples).
+ * Named counters. A room counts every drop, refusal, retry and overflow in one of these, so that a
+ * user can see it: SIGUSR1 writes all of them to the log; the MIB and `easetop loss` show those
+ * that mean lost samples.
  *
  * A room declares an enum, a const table of names in the enum's order, and a struct stat_set over
- * an array of values that lives in its context. Adding is one relaxed atomic: any thread may.
+ * an array of values in its context. Any thread may add: that is one relaxed atomic operation.
  */
 #ifndef EASE_COMMON_STAT_H
 #define EASE_COMMON_STAT_H
@@ -15,7 +15,7 @@
 
 struct stat_name {
 	const char *name; /* room.what, e.g. "notify.ring_overflow" */
-	const char *help; /* one line: what one count means */
+	const char *help; /* one line: what is counted */
 };
 
 struct stat_set {
@@ -30,8 +30,8 @@ stat_add(const struct stat_set *set, unsigned which, uint64_t n)
 	atomic_fetch_add_explicit(&set->values[which], n, memory_order_relaxed);
 }
 
-/* The same where one thread alone adds to this counter: readers see it as well, and it costs no
- * locked instruction. */
+/* The same for a counter that only one thread adds to: it needs no locked instruction, and other
+ * threads may still read it. */
 static inline void
 stat_add_own(const struct stat_set *set, unsigned which, uint64_t n)
 {
@@ -40,7 +40,7 @@ stat_add_own(const struct stat_set *set, unsigned which, uint64_t n)
 	atomic_store_explicit(&set->values[which], value + n, memory_order_relaxed);
 }
 
-/* For a counter that is the highest of what was measured; one thread alone raises it. */
+/* For a counter that holds a maximum; only one thread may raise it. */
 static inline void
 stat_raise(const struct stat_set *set, unsigned which, uint64_t measured)
 {
@@ -54,7 +54,7 @@ stat_get(const struct stat_set *set, unsigned which)
 	return atomic_load_explicit(&set->values[which], memory_order_relaxed);
 }
 
-/* Writes every counter that is not zero to the log at INFO, one a line. */
+/* Logs each counter that is not zero, one a line, at level INFO. */
 void stat_log(const struct stat_set *set);
 
 #endif

@@ -15,8 +15,8 @@ enum {
 };
 
 /*
- * Octets of a message in BER at most (X.690; RFC 3416 section 3). Lengths are taken as Net-SNMP
- * writes them at worst: four octets of tag and length for whatever is constructed.
+ * The most octets that a message has in BER (X.690; RFC 3416 section 3). Lengths are those of
+ * Net-SNMP's longest form: four octets of tag and length for each constructed value.
  */
 enum {
 	BER_SEQUENCE = 4,	 /* 30 82 xx xx */
@@ -53,7 +53,7 @@ static const struct {
     {EASE_PART_SNAPSHOT, EASE_COL_SNAPSHOT},
     {EASE_PART_STATE, EASE_COL_STATE},
     {EASE_PART_ADDRESS, EASE_COL_ADDRESS},
-    {EASE_PART_RESOURCES, EASE_COL_SNAPSHOT}, /* behind the part that the name stands for first */
+    {EASE_PART_RESOURCES, EASE_COL_SNAPSHOT}, /* after EASE_PART_SNAPSHOT, the default */
     {EASE_PART_ERROR_SOURCE, EASE_COL_ERROR_INFO},
 };
 
@@ -396,7 +396,7 @@ trap_wire_begin(struct ease_notification *n, enum ease_notification_kind kind)
 	n->len = 0;
 }
 
-/* A writer behind the parts so far, its part's header written but for the length. */
+/* Returns a writer after the parts so far, with the new part's header written except its length. */
 static struct wbuf
 begin_part(struct ease_notification *n, enum ease_part part, uint32_t if_index, uint32_t sequence)
 {
@@ -409,7 +409,7 @@ begin_part(struct ease_notification *n, enum ease_part part, uint32_t if_index, 
 	return w;
 }
 
-/* What was written counts only from here on. */
+/* Adds the part that was written, if the message keeps within the limit. */
 static int
 end_part(struct ease_notification *n, const struct wbuf *w, enum ease_part part, size_t limit)
 {

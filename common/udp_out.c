@@ -22,7 +22,7 @@ udp_out_check(const char *text)
 		return NULL;
 	if (endpoint_parse(text, &e, &reason) < 0)
 		return reason;
-	return port_of(&e) ? NULL : "nobody listens at port 0";
+	return port_of(&e) ? NULL : "the port must not be 0";
 }
 
 uint16_t
@@ -66,8 +66,8 @@ udp_out_connect(struct udp_out *out)
 	return out->connected;
 }
 
-/* The address and the route that a socket got when it was connected are its own for good, even when
- * the host has others. */
+/* A socket keeps the address and the route that it got when it was connected, even when the host
+ * has others by now. */
 static bool
 connect_anew(struct udp_out *out)
 {
@@ -79,7 +79,7 @@ connect_anew(struct udp_out *out)
 }
 
 static bool
-has_lost_its_way(int error)
+has_lost_its_route(int error)
 {
 	return error == ENETUNREACH || error == EHOSTUNREACH || error == EADDRNOTAVAIL ||
 	    error == EINVAL || error == ENODEV;
@@ -91,7 +91,7 @@ send_again(const struct udp_out *out, const void *octets, size_t n)
 	return send(out->fd, octets, n, 0) >= 0 ? 0 : -errno;
 }
 
-/* A refusal by the other host is told at the next send, which then sends nothing. */
+/* The kernel reports an ICMP refusal at the next send, which then sends nothing. */
 int
 udp_out_send(struct udp_out *out, const void *octets, size_t n, bool *unreachable)
 {
@@ -104,7 +104,7 @@ udp_out_send(struct udp_out *out, const void *octets, size_t n, bool *unreachabl
 		return 0;
 	error = errno;
 	*unreachable = error == ECONNREFUSED;
-	if (has_lost_its_way(error) && !connect_anew(out))
+	if (has_lost_its_route(error) && !connect_anew(out))
 		return -out->connect_error;
-	return *unreachable || has_lost_its_way(error) ? send_again(out, octets, n) : -error;
+	return *unreachable || has_lost_its_route(error) ? send_again(out, octets, n) : -error;
 }

@@ -1,7 +1,7 @@
 /*
- * A socket that datagrams leave by, all to one endpoint. Never waits: what the kernel refuses is
- * the caller's to count. The address is given in numbers, so that no name server is needed, and
- * there need not be a route to it yet when it is opened.
+ * A UDP socket that sends to one endpoint. It never waits; the caller counts what the kernel
+ * refuses. The endpoint is numeric, so no name server is needed, and it may be opened before the
+ * host has a route there.
  */
 #ifndef EASE_COMMON_UDP_OUT_H
 #define EASE_COMMON_UDP_OUT_H
@@ -15,22 +15,22 @@ struct udp_out {
 	int connect_error; /* errno, while it is not connected */
 };
 
-/* For option rows: NULL if good (empty is), else the reason. */
+/* For option rows: NULL if good or empty, else the reason. */
 const char *udp_out_check(const char *endpoint);
 
-/* The port of an endpoint that is good; 0: it is empty. */
+/* The port of an endpoint that passed udp_out_check; 0 if it is empty. */
 uint16_t udp_out_port(const char *endpoint);
 
-/* endpoint: "ADDRESS:PORT" or "[IPv6]:PORT". 0 or -errno; udp_out_close in both cases. */
+/* endpoint: "ADDRESS:PORT" or "[IPv6]:PORT". 0 or -errno; call udp_out_close in both cases. */
 int udp_out_open(struct udp_out *out, const char *endpoint);
 void udp_out_close(struct udp_out *out);
 
-/* True once there was a way there: from then on the socket has an address of its own, until that is
- * taken from the host or the way is gone. Tried again at each call and each send. */
+/* True once the host has a route there. From then on the socket has a source address of its own,
+ * until the host loses that address or the route. Each call and each send tries again. */
 bool udp_out_connect(struct udp_out *out);
 
-/* 0, or -errno and nothing was sent. *unreachable: the host there had said that nobody listens,
- * about a datagram sent before. */
+/* Sends one datagram: 0, or -errno if nothing was sent. *unreachable is set if the host there
+ * answered an earlier datagram with "port unreachable": no program listens there. */
 int udp_out_send(struct udp_out *out, const void *octets, size_t n, bool *unreachable);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <stddef.h>
 
-/* RFC 3629 section 4: by the first octet, what the second must be within and how many follow in
- * all; the third and fourth are always 80..BF. */
+/* RFC 3629 section 4: the first octet determines the range of the second and how many octets
+ * follow. The third and fourth are always 80..BF. */
 static const struct sequence {
 	unsigned char first_low, first_high, second_low, second_high, n_following;
 } sequences[] = {
@@ -18,7 +18,7 @@ static const struct sequence {
 	{0xf4, 0xf4, 0x80, 0x8f, 3},
 };
 
-/* Octets of the character that begins here; 0: it is none. The NUL ends each range below. */
+/* Octets of the character that begins here; 0 if it is not valid. The NUL is in no range. */
 static size_t
 character_octets(const unsigned char *text)
 {

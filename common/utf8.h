@@ -1,13 +1,13 @@
 /*
- * Is a text UTF-8? What devices call their ports, and strangers write into addresses, need not be.
+ * Checks that a text is UTF-8. Names from devices, and URLs from strangers, may be anything.
  */
 #ifndef EASE_COMMON_UTF8_H
 #define EASE_COMMON_UTF8_H
 
 #include <stdbool.h>
 
-/* As RFC 3629 section 4 has it: no overlong form, no surrogate, nothing above U+10FFFF. Asks for no
- * memory. */
+/* Checks by RFC 3629 section 4: no overlong form, no surrogate, nothing above U+10FFFF. Allocates
+ * nothing. */
 bool utf8_is_valid(const char *text);
 
 #endif

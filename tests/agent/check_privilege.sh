@@ -187,11 +187,11 @@ refusal_of() { # PROGRAM CONF: what it says when it does not start
 }
 collector_conf 'run_as = nobody-at-all'
 expect 'collector: a user that there is not' "$(refusal_of "$build/collector/easecapd" "$rig/collector.conf")" \
-    'easecapd: run_as: there is no user nobody-at-all'
+    'easecapd: run_as: this machine has no user "nobody-at-all"'
 echo 'run_as = nobody-at-all' >>"$rig/agent.conf"
 sed -i '1d' "$rig/agent.conf"
 expect 'agent: a user that there is not' "$(refusal_of "$build/agent/easeagentd" "$rig/agent.conf")" \
-    'easeagentd: run_as: there is no user nobody-at-all'
+    'easeagentd: run_as: this machine has no user "nobody-at-all"'
 collector_conf 'run_as = nobody'
 chown -R 0:0 "$rig/kept"
 chmod 755 "$rig/kept"
