@@ -199,7 +199,8 @@ static int
 create_event_monitor(struct agent *agent)
 {
 	struct event_monitor_config config = {.hal = agent->hal, .sampling = agent->sampling,
-	    .packer = agent->packer, .rate_per_s = agent->config->event_rate};
+	    .packer = agent->packer, .rate_per_s = agent->config->event_rate,
+	    .stall_percent = agent->config->stall_event_percent};
 
 	return event_monitor_create(&config, &agent->event_monitor);
 }

@@ -125,6 +125,12 @@ const struct option_row agent_options[] = {
 	.unit = "1/s", .def = "10",
 	.help = "most easeErrorSource, easeBackPressure and easeSamplingStalled together; more are "
 		"counted, not sent"},
+    {.name = "stall_event_percent", .type = OPTION_U32, AT(stall_event_percent), .min = 0,
+	.max = 100, .unit = "%", .def = "1",
+	.help = "easeSamplingStalled is sent for a minute in which more than this share of a port's "
+		"frames passed unsampled, because its skip counter had run out, and at least as many "
+		"as one sample stands for. All stalls are counted, in easePortStalls and "
+		"easePortStalledPkts"},
     {.name = "notify_samples", .type = OPTION_BOOL, AT(notify_samples), .def = "true",
 	.help = "send easeSamples and easeCounters; false: samples and counters as sFlow only"},
     {.name = "trap_sink", .type = OPTION_SECTION, AT(trap_sinks), .max = TRAP_SINKS_MAX,

@@ -48,6 +48,7 @@ struct agent_config {
 	uint32_t state_interval_s;
 	uint32_t address_rate;
 	uint32_t event_rate;
+	uint32_t stall_event_percent;
 	bool notify_samples;
 	struct option_sections trap_sinks; /* struct trap_sink */
 	bool history;

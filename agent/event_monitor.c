@@ -15,9 +15,17 @@ struct watched_count {
 	uint64_t count, notified_us;
 };
 
+/* A port's counts when its present minute began. */
+struct stall_minute {
+	bool has_begun;
+	uint64_t since_us;
+	uint64_t pool_pkts, stalled_pkts;
+};
+
 struct watched_port {
 	uint32_t if_index; /* 0: not seen yet */
-	struct watched_count episodes, stalls;
+	struct watched_count episodes;
+	struct stall_minute minute;
 };
 
 struct event_monitor {
@@ -106,21 +114,45 @@ notify_stalled(struct event_monitor *m, uint32_t if_index)
 		packer_stalled(m->config.packer, &snapshot);
 }
 
+static uint64_t
+growth(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0; /* a port that went and came may count anew */
+}
+
+/* Whether a minute has just ended in which too many frames of the port passed unsampled. Fewer than one
+ * sample stands for cost no sample, whatever their percentage. The minute lasts until the first poll
+ * after its 60 s, and is longer if the clock was set back meanwhile. */
+static bool
+stalled_too_long(const struct event_monitor *m, struct stall_minute *minute,
+    const struct sampling_port_row *row, uint64_t now_us)
+{
+	const struct stall_minute last = *minute;
+	uint64_t pool_pkts = row->pool_in_pkts + row->pool_out_pkts;
+	uint64_t pool = growth(pool_pkts, last.pool_pkts);
+	uint64_t stalled = growth(row->stalled_pkts, last.stalled_pkts);
+
+	if (now_us < last.since_us)
+		minute->since_us = now_us;
+	if (last.has_begun && now_us < minute->since_us + EVENT_MONITOR_MINUTE_US)
+		return false;
+	*minute = (struct stall_minute){true, now_us, pool_pkts, row->stalled_pkts};
+	return last.has_begun && stalled * 100 > pool * m->config.stall_percent &&
+	    stalled >= row->mean_skip_in_force;
+}
+
 static void
 check_port(struct event_monitor *m, struct watched_port *port, const struct hal_port *seen,
-    uint64_t stalls)
+    const struct sampling_port_row *row)
 {
 	uint64_t episodes = seen->has_buffers ? seen->buffers.pressed_episodes : 0;
 	uint64_t now_us = hal_now_us(m->config.hal);
 
-	if (port->if_index != seen->if_index) {
-		*port = (struct watched_port){.if_index = seen->if_index, .episodes = {episodes, 0},
-		    .stalls = {stalls, 0}};
-		return;
-	}
+	if (port->if_index != seen->if_index)
+		*port = (struct watched_port){.if_index = seen->if_index, .episodes = {episodes, 0}};
 	if (may_notify(m, &port->episodes, episodes, now_us))
 		notify_back_pressure(m, port->if_index);
-	if (may_notify(m, &port->stalls, stalls, now_us))
+	if (row != NULL && stalled_too_long(m, &port->minute, row, now_us) && within_rate(m, now_us))
 		notify_stalled(m, port->if_index);
 }
 
@@ -141,14 +173,6 @@ make_room(struct event_monitor *m, size_t n)
 	return 0;
 }
 
-static uint64_t
-stalls_of(const struct sampling_table *table, uint32_t if_index)
-{
-	const struct sampling_port_row *row = table ? sampling_table_port(table, if_index) : NULL;
-
-	return row ? row->stalls : 0;
-}
-
 void
 event_monitor_poll(struct event_monitor *m)
 {
@@ -158,7 +182,7 @@ event_monitor_poll(struct event_monitor *m)
 	if (hal != NULL && make_room(m, hal->n_ports) == 0)
 		for (size_t i = 0; i < hal->n_ports; i++)
 			check_port(m, &m->ports[i], &hal->ports[i],
-			    stalls_of(table, hal->ports[i].if_index));
+			    table ? sampling_table_port(table, hal->ports[i].if_index) : NULL);
 	sampling_table_release(table);
 	hal_snapshot_release(hal);
 }

@@ -1,6 +1,6 @@
 /*
  * Watches for what a manager should hear of at once, and tells it at a limited rate: ports that
- * came under back pressure, skip counters that ran out, sources of bad frames. What the limit
+ * came under back pressure, skip counters that ran out for long, sources of bad frames. What the limit
  * holds back is counted here; the figures themselves travel with the next easeCounters.
  */
 #ifndef EASE_AGENT_EVENT_MONITOR_H
@@ -12,16 +12,20 @@
 
 struct event_monitor;
 
-/* All borrowed. rate_per_s: notifications of all kinds together, by the device's clock. */
+/* All borrowed. rate_per_s: notifications of all kinds together, by the device's clock. stall_percent:
+ * share of a minute's frames of a port that may pass while its skip counter has run out. */
 struct event_monitor_config {
 	struct hal *hal;
 	struct sampling *sampling;
 	struct packer *packer;
 	uint32_t rate_per_s;
+	uint32_t stall_percent;
 };
 
-/* A port is told of at most once in this time and kind. */
+/* A port's back pressure is told of at most once in this time. */
 #define EVENT_MONITOR_QUIET_US 10000000ull
+/* A port's stalls are judged by the minute, after its end. */
+#define EVENT_MONITOR_MINUTE_US 60000000ull
 
 int event_monitor_create(const struct event_monitor_config *config, struct event_monitor **monitor);
 void event_monitor_destroy(struct event_monitor *monitor); /* NULL allowed */

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { RATE = 2, KINDS = EASE_NOTIFY_SAMPLING_STALLED + 1 };
+enum { RATE = 2, STALL_PERCENT = 1, KINDS = EASE_NOTIFY_SAMPLING_STALLED + 1 };
 
 static struct fake_device fake;
 static struct clock test_clock;
@@ -62,7 +62,7 @@ set_up(void)
 	    .defaults = {.enabled = true, .mean_skip = 1, .header_octets = 20, .edge = true}};
 	const struct sampling_sink sink = {NULL, take};
 	const struct packer_sink out = {NULL, push, lost};
-	struct event_monitor_config config = {.rate_per_s = RATE};
+	struct event_monitor_config config = {.rate_per_s = RATE, .stall_percent = STALL_PERCENT};
 
 	test_clock = (struct clock){.manual = true};
 	fake_init(&fake, FAKE_PORTS);
@@ -136,23 +136,168 @@ START_TEST(rate_holds_for_all_together)
 }
 END_TEST
 
-/* The skip counter runs dry when the CPU is late; the next refill finds it so. */
-START_TEST(stalled_sampling_is_told)
+/* ---- stalls of sampling ---- */
+
+static void
+take_sample(void *ctx, const struct hal_sample_event *event)
 {
-	look();
-	fake.late_cpu = true;
+	(void)ctx;
+	sampling_on_sample(sampling, event);
+}
+
+static void
+refill(void *ctx, uint32_t if_index)
+{
+	(void)ctx;
+	sampling_on_refill(sampling, if_index);
+}
+
+static void
+start_sampling(void)
+{
+	static const struct hal_listener listener = {.sample = take_sample, .refill = refill};
+
+	hal_set_listener(hal, &listener);
 	ck_assert_int_eq(sampling_start(sampling), 0);
 	look();
-	for (int i = 0; i < 10; i++)
-		fake_frame(&fake, 20, EASE_IN);
-	sampling_on_refill(sampling, 20);
+}
+
+static void
+frames(uint32_t if_index, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		fake_frame(&fake, if_index, EASE_IN);
+}
+
+/* n frames pass unsampled: the CPU is late once both counts loaded have run out, which takes
+ * hal_skip_depth() frames at a mean skip of 1. */
+static void
+stall(uint32_t if_index, unsigned n)
+{
+	fake.late_cpu = true;
+	frames(if_index, hal_skip_depth(hal) + n);
+	fake.late_cpu = false;
+	sampling_on_refill(sampling, if_index);
+}
+
+static unsigned
+stalls_told_after(uint64_t us)
+{
+	unsigned before = n_parts[EASE_NOTIFY_SAMPLING_STALLED];
+
+	fake.now_us += us;
 	look();
-	ck_assert_uint_eq(n_parts[EASE_NOTIFY_SAMPLING_STALLED], 0); /* nobody took the samples */
-	sampling_on_sample(sampling, &(struct hal_sample_event){.if_index = 20, .direction = EASE_IN});
-	sampling_on_sample(sampling, &(struct hal_sample_event){.if_index = 20, .direction = EASE_IN});
-	sampling_on_refill(sampling, 20);
-	look();
-	ck_assert_uint_eq(n_parts[EASE_NOTIFY_SAMPLING_STALLED], 1);
+	return n_parts[EASE_NOTIFY_SAMPLING_STALLED] - before;
+}
+
+static uint64_t
+stalled_pkts(uint32_t if_index)
+{
+	const struct sampling_table *table = sampling_table_hold(sampling);
+	uint64_t n = sampling_table_port(table, if_index)->stalled_pkts;
+
+	sampling_table_release(table);
+	return n;
+}
+
+/* A minute with 1,000 frames, `stalled` of them unsampled. */
+static unsigned
+told_of_a_minute(unsigned stalled)
+{
+	frames(20, 1000 - stalled - hal_skip_depth(hal));
+	stall(20, stalled);
+	return stalls_told_after(EVENT_MONITOR_MINUTE_US);
+}
+
+START_TEST(stalls_are_told_above_the_limit)
+{
+	start_sampling();
+	ck_assert_uint_eq(told_of_a_minute(9), 0);
+	ck_assert_uint_eq(told_of_a_minute(10), 0);
+	ck_assert_uint_eq(told_of_a_minute(11), 1);
+	ck_assert_uint_eq(told_of_a_minute(9), 0);
+	ck_assert_uint_eq(told_of_a_minute(900), 1);
+	ck_assert_uint_eq(stalled_pkts(20), 9 + 10 + 11 + 9 + 900); /* all are counted */
+}
+END_TEST
+
+START_TEST(stalls_of_a_minute_add_up)
+{
+	start_sampling();
+	for (int i = 0; i < 6; i++) {
+		frames(20, 94);
+		stall(20, 2); /* 12 of 588 frames */
+		ck_assert_uint_eq(stalls_told_after(9999999), 0);
+	}
+	ck_assert_uint_eq(stalls_told_after(6), 1);
+	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), 0);
+	/* The same over two minutes are two times 1 % or less. */
+	frames(20, 600);
+	stall(20, 6);
+	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), 0);
+	frames(20, 600);
+	stall(20, 6);
+	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), 0);
+}
+END_TEST
+
+START_TEST(stalls_are_told_by_port)
+{
+	start_sampling();
+	frames(10, 100000); /* does not hide what port 20 lacks */
+	frames(20, 100);
+	stall(20, 10);
+	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), 1);
+	stall(10, 50);
+	stall(20, 50);
+	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), 2);
+	for (unsigned i = 0; i < FAKE_PORTS; i++)
+		stall(10 * (i + 1), 50);
+	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), RATE);
+}
+END_TEST
+
+/* At a quiet port a few frames are soon more than 1 %: what counts is that they cost a sample. */
+START_TEST(stalls_shorter_than_a_sample_are_not_told)
+{
+	struct sampling_port_config config;
+
+	start_sampling();
+	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), 0); /* no frame at all */
+	ck_assert_int_eq(sampling_get_port(sampling, 20, &config), 0);
+	config.mean_skip = 50;
+	ck_assert_int_eq(sampling_set_port(sampling, 20, &config), 0);
+	for (unsigned n = 49; n <= 50; n++) {
+		fake.late_cpu = true;
+		while (fake.ports[1].n_skips > 0)
+			frames(20, 1);
+		frames(20, n);
+		fake.late_cpu = false;
+		sampling_on_refill(sampling, 20);
+		ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), n == 50);
+	}
+	ck_assert_uint_eq(stalled_pkts(20), 49 + 50);
+}
+END_TEST
+
+/* What the clock does must neither make an event nor swallow one. */
+START_TEST(stalls_are_told_whatever_the_clock_does)
+{
+	start_sampling();
+	frames(20, 500);
+	stall(20, 20);
+	ck_assert_uint_eq(stalls_told_after(30000000), 0);
+	fake.now_us -= 500000000; /* set back: the minute begins again, with what it has counted */
+	ck_assert_uint_eq(stalls_told_after(0), 0);
+	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US - 1), 0);
+	ck_assert_uint_eq(stalls_told_after(1), 1);
+	frames(20, 500);
+	stall(20, 2);
+	ck_assert_uint_eq(stalls_told_after(86400000000), 0); /* set on: the minute has ended */
+	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), 0);
+	frames(20, 500);
+	stall(20, 20);
+	ck_assert_uint_eq(stalls_told_after(86400000000), 1);
 }
 END_TEST
 
@@ -240,7 +385,11 @@ suite(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, back_pressure_is_told_once_in_a_while);
 	tcase_add_test(t, rate_holds_for_all_together);
-	tcase_add_test(t, stalled_sampling_is_told);
+	tcase_add_test(t, stalls_are_told_above_the_limit);
+	tcase_add_test(t, stalls_of_a_minute_add_up);
+	tcase_add_test(t, stalls_are_told_by_port);
+	tcase_add_test(t, stalls_shorter_than_a_sample_are_not_told);
+	tcase_add_test(t, stalls_are_told_whatever_the_clock_does);
 	tcase_add_test(t, error_sources_are_told_as_they_double);
 	tcase_add_test(t, error_sources_are_told_with_the_counters);
 	tcase_add_test(t, resources_are_what_the_device_counts);

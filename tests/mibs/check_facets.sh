@@ -106,8 +106,11 @@ done
 # ---- notifications ----
 
 # A burst every half second for 30 s, each of which stops the fast port and is more than a CPU can
-# follow that is to take every frame as a sample.
-for i in $(seq 0 59); do echo "13 1500 $((i / 2)).$((i % 2 * 5)) 300 020000000001"; done | make_frames
+# follow that is to take every frame as a sample; then a frame when the minute is over.
+{
+	for i in $(seq 0 59); do echo "13 1500 $((i / 2)).$((i % 2 * 5)) 300 020000000001"; done
+	echo '13 1500 62.0 1 020000000001'
+} | make_frames
 rig_new
 make_board
 watch_port=$(free_port)
@@ -115,7 +118,7 @@ echo "trap2sink 127.0.0.1:$watch_port demo" >>"$rig/snmpd.conf"
 echo 'disableAuthorization yes' >"$rig/snmptrapd.conf"
 snmptrapd -f -Lf "$rig/watch.log" -On -C -c "$rig/snmptrapd.conf" "udp:127.0.0.1:$watch_port" >/dev/null 2>&1 &
 watch_pid=$!
-rig_start '' recorded 'speed_factor = 5' 'mean_skip = 1' 'max_samples_per_s = 0' || exit 1
+rig_start '' recorded 'speed_factor = 10' 'mean_skip = 1' 'max_samples_per_s = 0' || exit 1
 wait_for 30 replay_ended || fail 'notifications: replay' 'it does not end'
 sleep 1.1
 rig_end "$watch_pid"
@@ -123,10 +126,12 @@ rig_end "$watch_pid"
 # A kind's notifications in snmptrapd's reading; the objects that these have, without a port's number.
 told() { grep -a "\.1\.3\.6\.1\.6\.3\.1\.1\.4\.1\.0 = OID: \.$ease\.0\.$1\>" "$rig/watch.log"; }
 objects() { grep -ao "\.$ease\.1\.[0-9.]* = " | sed -E "s/\.$ease\.(1\.[0-9]+\.[0-9]+\.[0-9]+).*/\1/" | sort -u | tr '\n' ' '; }
+# Growth every half second, but back pressure is told of a port every ten seconds only, at 0, 10 and 20, and
+# stalls by the minute.
+within 'notifications: easeBackPressure at its limited rate' "$(told 6 | wc -l)" 2 4
+expect 'notifications: easeSamplingStalled once a minute' "$(told 7 | wc -l)" 1
 for kind in '6 easeBackPressure' '7 easeSamplingStalled'; do
 	read -r number name <<<"$kind"
-	# Growth every half second, but told of a port every ten seconds only: at 0, 10 and 20.
-	within "notifications: $name at its limited rate" "$(told "$number" | wc -l)" 2 4
 	expect "notifications: $name has agent, boot and counters" "$(told "$number" | objects)" \
 	    '1.1.1.0 1.1.2.0 1.3.2.1 '
 done
