@@ -28,8 +28,9 @@ int agent_run(struct agent *agent);
  * and the libraries, so the process must leave with _exit. */
 bool agent_destroy(struct agent *agent);
 
-/* What --check does beyond the configuration file itself: board and capture can be used. The board
- * that was understood is drawn into picture. */
+/* What --check does beyond the configuration file itself: user, state directory, sinks, board and
+ * capture can be used. Prints the capabilities needed, and draws the board, into picture. Starts
+ * nothing and writes nothing. -errno with the reason in error. */
 int agent_check(const struct agent_config *config, FILE *picture, char *error,
     size_t error_size);
 

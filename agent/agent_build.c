@@ -236,9 +236,9 @@ create_sampling(struct agent *agent)
 	return rc;
 }
 
-/* The ways out: through the master, and past it. */
+/* What sends notifications: the ring for the master, and the sinks past it. */
 static int
-create_ways_out(struct agent *agent, char *error, size_t error_size)
+create_outputs(struct agent *agent, char *error, size_t error_size)
 {
 	const struct agent_config *config = agent->config;
 	struct notify_source source = {.boot = (uint32_t)agent->state.boot};
@@ -315,7 +315,7 @@ agent_create(struct agent_config *config, const char *file, struct agent **resul
 	rc = hal_create(agent->device, &clock_system, &agent->hal);
 	if (rc < 0)
 		goto fail;
-	rc = create_ways_out(agent, error, error_size);
+	rc = create_outputs(agent, error, error_size);
 	if (rc < 0)
 		goto fail;
 	rc = create_sampling(agent);
@@ -358,13 +358,40 @@ agent_destroy(struct agent *agent)
 	return true;
 }
 
+/* Opens what sends notifications and sFlow, and closes it again. */
+static int
+check_outputs(const struct agent_config *config, char *error, size_t error_size)
+{
+	struct agent agent = {.config = config};
+	struct notify_source source = {0};
+	int rc = 0;
+
+	if (config->trap_sinks.n > 0)
+		rc = trap_sinks_create(config->trap_sinks.items, config->trap_sinks.n, &source,
+		    &clock_system, &agent.sinks, error, error_size);
+	if (rc == 0)
+		rc = create_sflow(&agent, error, error_size);
+	trap_sinks_destroy(agent.sinks);
+	sflow_export_destroy(agent.sflow);
+	return rc;
+}
+
 int
 agent_check(const struct agent_config *config, FILE *picture, char *error, size_t error_size)
 {
 	struct emulated_config emulated = emulated_from(config);
+	int rc;
 
 	agent_privilege_print(config, picture);
-	return config->device == AGENT_DEVICE_EMULATED
-	    ? emulated_check(&emulated, picture, error, error_size)
-	    : 0;
+	error[0] = '\0';
+	rc = agent_privilege_check(config, error, error_size);
+	if (rc == 0)
+		rc = state_check(config->state_dir, error, error_size);
+	if (rc == 0)
+		rc = check_outputs(config, error, error_size);
+	if (rc == 0 && config->device == AGENT_DEVICE_EMULATED)
+		rc = emulated_check(&emulated, picture, error, error_size);
+	if (rc < 0 && error[0] == '\0')
+		snprintf(error, error_size, "%s", strerror(-rc));
+	return rc;
 }

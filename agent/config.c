@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 static const char *const device_choices[] = {"emulated", "dummy", "linux", NULL};
 static const char *const pace_choices[] = {"recorded", "lock_step", NULL};
@@ -181,23 +182,92 @@ check_sinks(const char *file, const struct option_sections *sinks, char *error, 
 	return 0;
 }
 
-int
-agent_config_load(const char *file, struct agent_config *config, char *error, size_t error_size)
+/* "FILE:LINE: NAME: ", or without the line if the option is not in the file. */
+static void
+print_place(const char *file, const char *name, char *place, size_t size)
 {
-	int rc = options_load(file, agent_options, config, error, error_size);
+	unsigned line = options_line(file, name);
 
-	if (rc < 0)
-		return rc;
+	if (line > 0)
+		snprintf(place, size, "%s:%u: %s: ", file, line, name);
+	else
+		snprintf(place, size, "%s: %s: ", file, name);
+}
+
+static int
+check_pairs(const char *file, const struct agent_config *config, char *error, size_t error_size)
+{
+	char place[PATH_MAX_OCTETS];
+
 	if (config->device == AGENT_DEVICE_EMULATED && (!config->board || !config->board[0])) {
-		snprintf(error, error_size, "%s: board: an emulated device needs a board file",
-		    file);
+		print_place(file, "board", place, sizeof(place));
+		snprintf(error, error_size,
+		    "%san emulated device needs a board file; set board, or device = linux",
+		    place);
 		return -EINVAL;
 	}
 	if (!config->notify_samples && (!config->sflow_collector || !config->sflow_collector[0])) {
+		print_place(file, "notify_samples", place, sizeof(place));
 		snprintf(error, error_size,
-		    "%s: notify_samples: false needs an sflow_collector, or samples go nowhere",
-		    file);
+		    "%sfalse needs sflow_collector, or samples would go nowhere", place);
 		return -EINVAL;
 	}
-	return check_sinks(file, &config->trap_sinks, error, error_size);
+	return 0;
+}
+
+int
+agent_config_read(const char *file, struct agent_config *config, char *error, size_t error_size)
+{
+	return file ? options_load(file, agent_options, config, error, error_size)
+		    : options_parse("defaults", "", agent_options, config, error, error_size);
+}
+
+int
+agent_config_load(const char *file, struct agent_config *config, char *error, size_t error_size)
+{
+	int rc = agent_config_read(file, config, error, error_size);
+
+	if (rc == 0)
+		rc = check_pairs(file, config, error, error_size);
+	return rc < 0 ? rc : check_sinks(file, &config->trap_sinks, error, error_size);
+}
+
+/* The option whose name or value the error begins with, and how much of the error its name is. */
+static const struct option_row *
+find_blamed(const struct agent_config *config, const char *error, size_t *name_octets)
+{
+	for (const struct option_row *row = agent_options; row->name; row++) {
+		const char *value;
+		size_t n = strlen(row->name);
+
+		*name_octets = 0;
+		if (strncmp(error, row->name, n) == 0 && strncmp(error + n, ": ", 2) == 0) {
+			*name_octets = n + 2;
+			return row;
+		}
+		if (row->type != OPTION_STRING)
+			continue;
+		value = *(char *const *)(const void *)((const char *)config + row->offset);
+		n = value ? strlen(value) : 0;
+		if (n > 0 && strncmp(error, value, n) == 0 && strchr(":/", error[n]) &&
+		    !(error[n + 1] >= '0' && error[n + 1] <= '9'))
+			return row;
+	}
+	return NULL;
+}
+
+void
+agent_config_locate(const char *file, const struct agent_config *config, char *error,
+    size_t error_size)
+{
+	char place[PATH_MAX_OCTETS], reason[PATH_MAX_OCTETS];
+	const struct option_row *row;
+	size_t skip = 0;
+
+	row = find_blamed(config, error, &skip);
+	if (!row)
+		return;
+	print_place(file, row->name, place, sizeof(place));
+	snprintf(reason, sizeof(reason), "%s", error + skip);
+	snprintf(error, error_size, "%s%s", place, reason);
 }

@@ -66,8 +66,17 @@ extern const struct option_row agent_options[];
 /* Options that --print-config hides. */
 extern const char *const agent_secrets[];
 
-/* As options_load, and then the checks that need two options: -EINVAL with the reason. */
+/* Fills *config from file, or with the defaults alone if file is NULL. Otherwise as options_load. */
+int agent_config_read(const char *file, struct agent_config *config, char *error,
+    size_t error_size);
+/* Reads the file and then checks what needs two options: -EINVAL with the reason in error. */
 int agent_config_load(const char *file, struct agent_config *config, char *error,
+    size_t error_size);
+
+/* Puts the place in front of an error that was found when an option's value was used: "FILE:LINE:
+ * NAME: " if the error begins with the option's name or value. Other errors stay as they are, and so
+ * does one inside another file ("VALUE:LINE: ..."), which names its place already. */
+void agent_config_locate(const char *file, const struct agent_config *config, char *error,
     size_t error_size);
 
 #endif

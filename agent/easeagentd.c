@@ -22,14 +22,15 @@ struct arguments {
 };
 
 static const struct argp_option argument_options[] = {
-    {"config", 'c', "FILE", 0, "The configuration", 0},
-    {"foreground", 'f', NULL, 0, "Stay, and log to standard error", 0},
+    {"config", 'c', "FILE", 0, "Read the configuration from FILE", 0},
+    {"foreground", 'f', NULL, 0, "Stay in the foreground and log to standard error", 0},
     {"check", KEY_CHECK, NULL, 0,
-	"Say what is wrong with configuration, board or capture, or draw the board; "
-	"start nothing", 0},
-    {"print-config", KEY_PRINT_CONFIG, NULL, 0, "Print the configuration in force", 0},
+	"Check everything that a start would check, start nothing, and exit: list the "
+	"capabilities used and draw an emulated board", 0},
+    {"print-config", KEY_PRINT_CONFIG, NULL, 0,
+	"Print every option with its value and meaning, and exit; without -c, the defaults", 0},
     {"list-objects", KEY_LIST_OBJECTS, NULL, 0,
-	"Print every object served: name, OID, syntax, access", 0},
+	"Print every MIB object that is served (name, OID, syntax, access), and exit", 0},
     {0},
 };
 
@@ -55,8 +56,8 @@ take_argument(int key, char *value, struct argp_state *state)
 		arguments->list_objects = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (arguments->config == NULL && !arguments->list_objects)
-			argp_error(state, "no configuration: -c FILE is needed");
+		if (!arguments->config && !arguments->list_objects && !arguments->print_config)
+			argp_error(state, "no configuration: give one with -c FILE");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -76,6 +77,39 @@ fail(const char *error)
 	return EXIT_FAILURE;
 }
 
+/* Says which option of which file the error is about. */
+static int
+fail_at(const char *file, const struct agent_config *config, char error[ERROR_OCTETS])
+{
+	agent_config_locate(file, config, error, ERROR_OCTETS);
+	return fail(error);
+}
+
+static int
+print_config(const char *file)
+{
+	struct agent_config config = {0};
+	char error[ERROR_OCTETS];
+	int status = EXIT_SUCCESS;
+
+	if (agent_config_read(file, &config, error, sizeof(error)) < 0)
+		status = fail(error);
+	else
+		options_print(stdout, agent_options, &config, agent_secrets);
+	options_free(agent_options, &config);
+	return status;
+}
+
+static int
+check(const char *file, const struct agent_config *config)
+{
+	char error[ERROR_OCTETS];
+
+	if (agent_check(config, stdout, error, sizeof(error)) < 0)
+		return fail_at(file, config, error);
+	return EXIT_SUCCESS;
+}
+
 static int
 serve(struct agent_config *config, const char *given_file, bool foreground)
 {
@@ -86,12 +120,12 @@ serve(struct agent_config *config, const char *given_file, bool foreground)
 
 	if (agent_privilege_become(config, error, sizeof(error)) < 0) {
 		free(file);
-		return fail(error);
+		return fail_at(given_file, config, error);
 	}
 	service_hide_memory(); /* after it, for who changes its user can be looked into again */
 	if (agent_create(config, file, &agent, error, sizeof(error)) < 0) {
 		free(file);
-		return fail(error);
+		return fail_at(given_file, config, error);
 	}
 	if (!foreground && daemon(0, 0) < 0) {
 		agent_destroy(agent);
@@ -125,13 +159,12 @@ main(int argc, char **argv)
 		mib_list_objects(stdout);
 		return EXIT_SUCCESS;
 	}
+	if (arguments.print_config)
+		return print_config(arguments.config);
 	if (agent_config_load(arguments.config, &config, error, sizeof(error)) < 0)
 		status = fail(error);
 	else if (arguments.check)
-		status =
-		    agent_check(&config, stdout, error, sizeof(error)) < 0 ? fail(error) : status;
-	else if (arguments.print_config)
-		options_print(stdout, agent_options, &config, agent_secrets);
+		status = check(arguments.config, &config);
 	else
 		status = serve(&config, arguments.config, arguments.foreground);
 	options_free(agent_options, &config);

@@ -150,6 +150,15 @@ warn_missing(const struct agent_config *config)
 /* ---- becoming ---- */
 
 int
+agent_privilege_check(const struct agent_config *config, char *error, size_t error_size)
+{
+	struct privilege_user user;
+
+	return privilege_find(config->run_as, config->run_as_group, OWN_USER, &user, error,
+	    error_size);
+}
+
+int
 agent_privilege_become(const struct agent_config *config, char *error, size_t error_size)
 {
 	unsigned opening[N_NEEDS * CAPABILITIES_MAX + 1];

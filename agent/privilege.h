@@ -14,6 +14,10 @@
 /* Says on a line each what the configuration needs a capability for, and whether it is there. */
 void agent_privilege_print(const struct agent_config *config, FILE *out);
 
+/* For --check: whether the user and group of the configuration exist. -errno with the reason in
+ * error. */
+int agent_privilege_check(const struct agent_config *config, char *error, size_t error_size);
+
 /* Before anything is opened: the user of the configuration, if we are root. 0, or -errno with the
  * reason in error. */
 int agent_privilege_become(const struct agent_config *config, char *error, size_t error_size);

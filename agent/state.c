@@ -160,6 +160,41 @@ state_open(const char *dir, struct agent_state *state, char *error, size_t error
 	return rc;
 }
 
+/* Can dir be written, or be made? */
+static int
+check_directory(const char *dir)
+{
+	char parent[STATE_PATH_MAX];
+	char *slash;
+
+	if (access(dir, F_OK) == 0)
+		return access(dir, W_OK | X_OK) < 0 ? -errno : 0;
+	snprintf(parent, sizeof(parent), "%s", dir);
+	slash = strrchr(parent, '/');
+	if (slash == parent)
+		slash++;
+	if (slash)
+		*slash = '\0';
+	return access(slash ? parent : ".", W_OK | X_OK) < 0 ? -errno : 0;
+}
+
+int
+state_check(const char *dir, char *error, size_t error_size)
+{
+	struct agent_state state = {0};
+	char path[STATE_PATH_MAX];
+	int rc = check_directory(dir);
+
+	error[0] = '\0';
+	state_path(dir, "", path);
+	if (rc == 0)
+		rc = load_file(path, &state, error, error_size);
+	if (rc < 0 && error[0] == '\0')
+		snprintf(error, error_size, "%s: %s", dir, strerror(-rc));
+	state_free(&state);
+	return rc;
+}
+
 void
 state_free(struct agent_state *state)
 {

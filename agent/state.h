@@ -43,6 +43,8 @@ struct agent_state {
  * with clean = false. -errno with the reason in error. */
 int state_open(const char *dir, struct agent_state *state, char *error, size_t error_size);
 void state_free(struct agent_state *state);
+/* Whether state_open would work; writes nothing. -errno with the reason in error. */
+int state_check(const char *dir, char *error, size_t error_size);
 
 void state_agent_id(const struct agent_state *state, uint8_t id[EASE_AGENT_ID_LEN]);
 

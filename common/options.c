@@ -573,6 +573,40 @@ options_load(const char *file, const struct option_row *table, void *config, cha
 	return err;
 }
 
+/* True if the option `name` is given a value at `at`, a place outside quotes and comments. */
+static bool
+is_assignment(const char *text, const char *at, const char *name)
+{
+	size_t n = strlen(name);
+
+	if ((at > text && !strchr(" \t\r\n}", at[-1])) || strncmp(at, name, n) != 0)
+		return false;
+	return at[n + strspn(at + n, " \t")] == '=';
+}
+
+unsigned
+options_line(const char *file, const char *name)
+{
+	struct scan s = {.line = 1};
+	unsigned found = 0;
+	char *text;
+
+	if (read_text(file, &text) < 0)
+		return 0;
+	blank_comments(text);
+	s.at = text;
+	while (*s.at) {
+		if (s.depth == 0 && is_assignment(text, s.at, name))
+			found = (unsigned)s.line;
+		if (*s.at == '"' || *s.at == '\'')
+			skip_quoted(&s);
+		else
+			step_plain(&s);
+	}
+	free(text);
+	return found;
+}
+
 /* Prints in libconfuse's double quotes. "$" is escaped, as "${" would begin a variable. */
 static void
 print_string(FILE *out, const char *text)

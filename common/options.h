@@ -66,6 +66,10 @@ int options_load(const char *file, const struct option_row *table, void *config,
 int options_parse(const char *name, const char *text, const struct option_row *table, void *config,
     char *error, size_t error_size);
 
+/* The line of file on which the option (not one of a section) gets its value; 0: on none, so its
+ * default holds. For messages about a value that proved wrong only when it was used. */
+unsigned options_line(const char *file, const char *name);
+
 /* Prints the configuration in force, with units and help as comments, in a form that options_parse
  * reads. Options whose name is in secret (NULL-terminated, may be NULL) are printed as "(hidden)",
  * unless they are an empty string. */

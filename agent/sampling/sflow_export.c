@@ -121,7 +121,7 @@ sflow_export_create(const struct sflow_export_options *options, struct sflow_exp
 	    !parse_agent(options->agent_address, &e->agent))
 		rc = -EINVAL;
 	if (rc < 0) {
-		snprintf(error, error_size, "sFlow to %s: %s", options->collector, strerror(-rc));
+		snprintf(error, error_size, "sflow_collector: %s: %s", options->collector, strerror(-rc));
 		sflow_export_destroy(e);
 		return rc;
 	}

@@ -467,6 +467,68 @@ END_TEST
 
 /* ---- configuration ---- */
 
+/* What proves wrong only when it is used is named with its place, too. */
+START_TEST(an_error_at_use_names_file_line_and_option)
+{
+	static const struct {
+		const char *error, *says;
+	} found[] = {
+	    {"/nope.conf: No such file or directory", ":3: board: /nope.conf: No such"},
+	    {"/nope.conf:7: mac: reason", "/nope.conf:7: mac: reason"},
+	    {"run_as: there is no user x", ":5: run_as: there is no user x"},
+	    {"/var/lib/easeswitch/easeagentd.state: Is a directory",
+		"agent.conf: state_dir: /var/lib/easeswitch/easeagentd.state: Is a"},
+	    {"start: Cannot allocate memory", "start: Cannot allocate memory"},
+	};
+	struct agent_config config = {0};
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/agent.conf", dir);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs("# board = \"no\"\ncapture = \"board = 1\"\nboard = \"/nope.conf\"\n"
+	      "trap_sink \"127.0.0.1:162\" {\n run_as = x }\n", file);
+	fclose(file);
+	ck_assert_uint_eq(options_line(path, "board"), 3);
+	ck_assert_uint_eq(options_line(path, "run_as"), 0); /* that one is a section's */
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs("device = emulated\n\nboard = \"/nope.conf\"\n\nrun_as = x\n", file);
+	fclose(file);
+	ck_assert_int_eq(agent_config_load(path, &config, error, sizeof(error)), 0);
+	for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+		snprintf(error, sizeof(error), "%s", found[i].error);
+		agent_config_locate(path, &config, error, sizeof(error));
+		ck_assert_msg(strstr(error, found[i].says) != NULL, "%s", error);
+	}
+	options_free(agent_options, &config);
+}
+END_TEST
+
+/* The check finds what a start would find, and writes nothing. */
+START_TEST(the_state_directory_is_checked)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/absent", dir);
+	ck_assert_int_eq(state_check(path, error, sizeof(error)), 0);
+	ck_assert_int_lt(access(path, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/absent/below", dir);
+	ck_assert_int_eq(state_check(path, error, sizeof(error)), -ENOENT);
+	ck_assert_msg(strstr(error, path) != NULL, "%s", error);
+	snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs("agent_id = 12\n", file);
+	fclose(file);
+	ck_assert_int_eq(state_check(dir, error, sizeof(error)), -EINVAL);
+	ck_assert_msg(strstr(error, "easeagentd.state") != NULL, "%s", error);
+	ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
 START_TEST(wrong_configuration_names_file_and_line)
 {
 	static const struct {
@@ -507,7 +569,8 @@ main(void)
 	    a_port_that_is_not_there_keeps_number_and_settings,
 	    state_that_cannot_be_written_is_said_and_kept, damaged_state_is_refused_and_kept,
 	    all_or_none, crosses_to_the_main_loop,
-	    given_up_is_given_up, wrong_configuration_names_file_and_line};
+	    given_up_is_given_up, an_error_at_use_names_file_line_and_option,
+	    the_state_directory_is_checked, wrong_configuration_names_file_and_line};
 	Suite *suite = suite_create("agent");
 	TCase *all = tcase_create("all");
 

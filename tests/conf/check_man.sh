@@ -28,9 +28,19 @@ if [ -r "$build/conf/easecapd.conf.5" ]; then
 		expect "$(basename "$page"): options" "$(sed -n 's/^.It Ic \([a-z_0-9]*\).*/\1/p' "$page" | sort -u)" \
 		    "$(sed -n '/option_row [a-z]*_options\[\]/,/^};/p' "$top/${daemon%/*}/config.c" |
 			grep -oE '^    \{(\.name = )?"[a-z_0-9]+"' | grep -o '"[a-z_0-9]*"' | tr -d '"' | sort -u)"
+		# The defaults: a file with as little as the program takes, which for easeagentd is nothing.
+		printf 'communities = {SECRET}\n' >"$rig/least.conf"
+		[ "$daemon" = collector/easecapd ] || : >"$rig/least.conf"
+		"$build/$daemon" -c "$rig/least.conf" --print-config | sed -n 's/^\([a-z_0-9]*\) = /\1 /p' |
+		    grep -v hidden | sort >"$rig/defaults"
+		expect "$(basename "$page"): defaults are the program's" \
+		    "$(sed -n 's/^.It Ic \([a-z_0-9]*\) No = /\1 /p' "$page" | sed 's/\\(dq/"/g' | sort | comm -13 - "$rig/defaults")" ''
 		! command -v mandoc >/dev/null ||
 		    expect "$(basename "$page"): mandoc has nothing to say" "$(mandoc -T lint -W warning "$page" "$top/$daemon.8" 2>&1)" ''
 	done
+	expect 'easeagentd --print-config needs no file' "$("$build/agent/easeagentd" --print-config)" \
+	    "$("$build/agent/easeagentd" -c /dev/null --print-config)"
+	expect 'easeagentd.conf(5): the default device' "$(sed -n 's/^.It Ic device No = //p' "$build/conf/easeagentd.conf.5")" '\(dqemulated\(dq'
 fi
 
 # What is served and sent, as the agent and the module's text have it, with a meaning for each of ours.
