@@ -3,13 +3,19 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-enum request_step { REQUEST_NONE, REQUEST_WAITS, REQUEST_TAKEN, REQUEST_DONE };
+enum request_step {
+	REQUEST_NONE,
+	REQUEST_WAITS, /* handed over by the SNMP thread */
+	REQUEST_TAKEN, /* the main loop carries it out; it can no longer be given up */
+	REQUEST_DONE,
+};
 
 struct settings {
 	struct settings_owners owners;
@@ -28,14 +34,60 @@ struct settings {
 
 /* ---- one setting ---- */
 
+/* The value of the column of easePortTable that a setting is for, as a SET has it. */
+static uint64_t
+number_of(const struct sampling_port_config *config, int kind)
+{
+	switch (kind) {
+	case MIB_SET_SAMPLING_ADMIN:
+		return config->enabled;
+	case MIB_SET_MEAN_SKIP:
+		return config->mean_skip;
+	case MIB_SET_HEADER_OCTETS:
+		return config->header_octets;
+	case MIB_SET_MAX_SAMPLES:
+		return config->max_samples_per_s;
+	default:
+		return config->edge;
+	}
+}
+
+/* AgentX does not tell a subagent which manager sent the request. */
+static void
+log_change(const struct hal *hal, const struct mib_set *set, uint64_t before)
+{
+	static const struct {
+		const char *column, *values[2]; /* values: of an enumeration's 0 and 1 */
+	} names[] = {
+	    [MIB_SET_SAMPLING_ADMIN] = {"easePortAdminStatus", {"down", "up"}},
+	    [MIB_SET_MEAN_SKIP] = {"easePortMeanSkip", {NULL, NULL}},
+	    [MIB_SET_HEADER_OCTETS] = {"easePortHeaderOctets", {NULL, NULL}},
+	    [MIB_SET_MAX_SAMPLES] = {"easePortMaxSamples", {NULL, NULL}},
+	    [MIB_SET_EDGE] = {"easePortEdge", {"false", "true"}},
+	};
+	struct hal_port port;
+
+	if ((int64_t)before == set->number || hal_port_info(hal, set->if_index, &port) < 0)
+		return;
+	if (names[set->kind].values[0])
+		log_info("agent", "port %s: %s set from %s to %s by an SNMP SET", port.name,
+		    names[set->kind].column, names[set->kind].values[before != 0],
+		    names[set->kind].values[set->number != 0]);
+	else
+		log_info("agent", "port %s: %s set from %" PRIu64 " to %" PRIu64 " by an SNMP SET",
+		    port.name, names[set->kind].column, before, (uint64_t)set->number);
+}
+
 static int
 set_sampling(struct hal *hal, struct sampling *sampling, const struct mib_set *set, bool test_only)
 {
 	struct sampling_port_config config;
+	uint64_t before;
 	int rc = sampling_get_port(sampling, set->if_index, &config);
 
 	if (rc < 0 || !hal_has_sampling(hal))
 		return rc < 0 ? rc : -ENODEV;
+	before = number_of(&config, set->kind);
 	switch (set->kind) {
 	case MIB_SET_SAMPLING_ADMIN:
 		config.enabled = set->number != 0;
@@ -55,8 +107,12 @@ set_sampling(struct hal *hal, struct sampling *sampling, const struct mib_set *s
 	default:
 		return -EOPNOTSUPP;
 	}
-	return test_only ? sampling_check_port(&config)
-			 : sampling_set_port(sampling, set->if_index, &config);
+	if (test_only)
+		return sampling_check_port(&config);
+	rc = sampling_set_port(sampling, set->if_index, &config);
+	if (rc == 0)
+		log_change(hal, set, before);
+	return rc;
 }
 
 static int
@@ -122,7 +178,8 @@ set_one(const struct settings_owners *owners, const struct mib_set *set, bool te
 	}
 }
 
-/* Stops at the first that fails, but takes back whatever can be. */
+/* TEST and COMMIT stop at the first setting that fails; UNDO goes on, so that it takes back all that
+ * it can. */
 static int
 set_each(const struct settings_owners *owners, const struct mib_set *sets, size_t n,
     enum mib_phase phase, size_t *failed)
@@ -273,7 +330,7 @@ settings_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase p
 		if (pthread_cond_timedwait(&s->moved, &s->lock, &deadline) == ETIMEDOUT &&
 		    s->step == REQUEST_WAITS)
 			rc = -ETIMEDOUT;
-		/* Once taken, it is being carried out, which does not wait for anything. */
+		/* Once the main loop has taken the request, only its end counts. */
 	}
 	if (rc == 0) {
 		rc = s->result;

@@ -172,6 +172,11 @@ for i in $each; do
 	must "${names[i]}" "$(snmp_get -On "${oids[i]}" | tr -d '"' | sed 's/^\.1/1/')" "$value"
 done
 told "all ${#names[@]} in one request"
+for column in AdminStatus MeanSkip HeaderOctets MaxSamples Edge; do
+	grep -q "info agent: port [a-z0-9-]*: easePort$column set from [a-z0-9]* to [a-z0-9]* by an SNMP SET$" "$rig/agent.log"
+	must "easePort$column" $? 0
+done
+told 'a changed sampling setting is in the log with port, old and new value'
 make_rows 2
 told 'rows are deleted'
 
