@@ -191,7 +191,7 @@ expect 'collector: a user that there is not' "$(refusal_of "$build/collector/eas
 echo 'run_as = nobody-at-all' >>"$rig/agent.conf"
 sed -i '1d' "$rig/agent.conf"
 expect 'agent: a user that there is not' "$(refusal_of "$build/agent/easeagentd" "$rig/agent.conf")" \
-    'easeagentd: run_as: this machine has no user "nobody-at-all"'
+    "easeagentd: $rig/agent.conf:5: run_as: this machine has no user \"nobody-at-all\""
 collector_conf 'run_as = nobody'
 chown -R 0:0 "$rig/kept"
 chmod 755 "$rig/kept"
