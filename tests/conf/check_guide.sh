@@ -29,8 +29,8 @@ cd "$work" || exit 1
 # ---- every counter that a chapter names ----
 
 counters_of_source() {
-	(cd "$top" && grep -rhoE '\{ *"[a-z0-9]+\.[a-z0-9_]+"' --include='*.c' agent collector) |
-	    grep -oE '[a-z0-9]+\.[a-z0-9_]+'
+	(cd "$top" && grep -rhoE '\{ *"[a-z0-9_]+\.[a-z0-9_]+"' --include='*.c' agent collector) |
+	    grep -oE '[a-z0-9_]+\.[a-z0-9_]+'
 	"$build/agent/easeagentd" --list-objects | cut -f1
 }
 counters_of_source | sort -u >known
