@@ -26,7 +26,7 @@ parse_path(const char *path, struct master_address *address)
 	struct sockaddr_un *to = (struct sockaddr_un *)&address->address;
 
 	if (*path == '\0')
-		return "no path";
+		return "the path is empty";
 	if (strlen(path) >= sizeof(to->sun_path))
 		return "the path is longer than 107 octets";
 	to->sun_family = AF_UNIX;
@@ -72,7 +72,7 @@ master_address_check(const char *text)
 	return master_address_parse(text, &address);
 }
 
-/* TCP's: what became of it within the time. */
+/* The result of a TCP connect, or -ETIMEDOUT. */
 static int
 wait_for(int fd, int timeout_ms)
 {

@@ -1,6 +1,7 @@
 /*
- * The way to the master's socket. Net-SNMP's own connect waits without end for a master that stands
- * still: Unix's for a place in the full queue of its listener, TCP's for minutes. This one does not.
+ * Connects to the master's socket within a time limit. Net-SNMP's own connect has none: if the master
+ * hangs, a Unix socket waits without end for a place in the listener's full queue, and TCP waits for
+ * minutes.
  */
 #ifndef EASE_AGENT_SNMP_MASTER_CONNECT_H
 #define EASE_AGENT_SNMP_MASTER_CONNECT_H
@@ -12,16 +13,16 @@ struct master_address {
 	socklen_t len;
 };
 
-/* "/path", "unix:/path", "tcp:ADDRESS:PORT", "tcp:[IPv6]:PORT". The address is in numbers, as all
- * endpoints are, or is "localhost", which is 127.0.0.1: a name server that is away must not hold
- * the agent up. NULL, or the reason in static storage. */
+/* Parses "/path", "unix:/path", "tcp:ADDRESS:PORT" or "tcp:[IPv6]:PORT". ADDRESS is numeric or
+ * "localhost", which stands for 127.0.0.1: other names are refused, because the agent must not wait
+ * for a name server. Returns NULL, or the reason in static storage. */
 const char *master_address_parse(const char *text, struct master_address *address);
 
-/* For option rows: NULL if good, else the reason. */
+/* The same without a result, for option rows. */
 const char *master_address_check(const char *text);
 
-/* A connected stream that blocks and is closed on exec, or -errno. Waits at most timeout_ms.
- * -EAGAIN (Unix, at once), -ETIMEDOUT (TCP): somebody listens who does not accept. */
+/* Returns a connected, blocking stream socket that is closed on exec, or -errno. Waits at most
+ * timeout_ms. -EAGAIN (Unix, at once) and -ETIMEDOUT (TCP): the master listens but does not accept. */
 int master_connect(const struct master_address *address, int timeout_ms);
 
 #endif

@@ -9,23 +9,24 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-/* How often the end of a stream is kept from the library while it has requests half done: each
- * passes through its inner queues in a few turns of the loop, which the open end makes at once. */
+/* For how many reads the end of a stream is hidden from the library while requests are pending. Each
+ * request passes through the library's queues in a few turns of its loop, and the socket stays
+ * readable, so these turns follow each other at once. */
 enum { TURNS_OF_A_REQUEST = 4, TURNS_AT_LEAST = 16 };
 
 static const struct stat_name stat_names[MASTER_N_STATS] = {
-	[MASTER_ABSENT] = {"master.absent", "attempts to connect where nobody listened"},
-	[MASTER_BUSY] = {"master.busy", "attempts to connect that the master did not accept"},
+	[MASTER_ABSENT] = {"master.absent", "attempts to connect: nothing listened at agentx_socket"},
+	[MASTER_BUSY] = {"master.busy", "attempts to connect: the master did not accept in time"},
 	[MASTER_ANSWERS] = {"master.answers", "AgentX requests answered"},
 	[MASTER_SLOWEST_US] = {"master.slowest_answer_us",
-	    "microseconds that the slowest answer took"},
+	    "longest time in microseconds from an AgentX request to its answer"},
 	[MASTER_REFUSED] = {"master.refused",
 	    "AgentX requests refused: malformed, too long, or of another session"},
-	[MASTER_DROPPED] = {"master.dropped", "AgentX PDUs that no master sends, or not to us"},
-	[MASTER_BROKEN] = {"master.broken", "sessions ended: what the master sent made no sense"},
-	[MASTER_STALLED] = {"master.stalled", "sessions ended: the master did not read"},
-	[MASTER_SILENT] = {"master.silent", "sessions ended: the master did not answer"},
-	[MASTER_CUT_OFF] = {"master.cut_off", "sessions that ended while the master owed an answer"},
+	[MASTER_DROPPED] = {"master.dropped", "AgentX PDUs dropped: not one a master sends, or of another session"},
+	[MASTER_BROKEN] = {"master.broken", "sessions ended: what the master sent was not valid AgentX"},
+	[MASTER_STALLED] = {"master.stalled", "sessions ended: the master did not read in time"},
+	[MASTER_SILENT] = {"master.silent", "sessions ended: the master did not answer in time"},
+	[MASTER_CUT_OFF] = {"master.cut_off", "sessions that ended before the master had answered a request"},
 };
 
 struct master_link {
@@ -33,22 +34,21 @@ struct master_link {
 	unsigned timeout_s;
 	int fd;
 	bool over;
-	int told; /* the -errno of the last attempt to connect; 0: it was connected */
-	pthread_mutex_t lock; /* of these two: */
-	int shared_fd;	      /* that another thread may shut down; -1: none */
+	int logged_error; /* -errno of the last failed attempt to connect; 0: connected since */
+	pthread_mutex_t lock; /* guards shared_fd and abandoned */
+	int shared_fd;	      /* another thread may shut it down; -1: none */
 	bool abandoned;
-	/* What the library waits for, asleep in a loop of its own; type 0: nothing. */
+	/* The request whose response the library waits for in a loop of its own; type 0: none. */
 	struct agentx_pdu_header awaited;
 	bool has_session;
 	uint32_t session;
-	uint32_t uptime_cs; /* the master's, of its last Response */
-	/* Requests that the library has and has not answered. */
-	size_t n_open;
-	bool tests;	   /* one of them is a TestSet: */
+	uint32_t uptime_cs; /* the master's sysUpTime in its last Response */
+	size_t n_open; /* requests that the library has and has not answered */
+	bool tests;	   /* one of them is a TestSet, with this packet number */
 	uint32_t test_packet;
-	uint64_t came_us;  /* the newest of them */
-	size_t turns_left; /* that the end may still be kept from the library */
-	size_t to_skip;	   /* octets of a PDU that is too long */
+	uint64_t came_us;  /* arrival of the newest of them */
+	size_t turns_left; /* reads for which the end is still hidden from the library */
+	size_t to_skip;	   /* octets left of a PDU that is too long */
 	size_t n;	   /* octets in `in` */
 	uint8_t in[AGENTX_PDU_OCTETS_MAX];
 	struct stat_set stats;
@@ -92,13 +92,13 @@ master_link_unreached(struct master_link *link, int error)
 	bool busy = error == -EAGAIN || error == -ETIMEDOUT;
 
 	count(link, busy ? MASTER_BUSY : MASTER_ABSENT);
-	if (error != link->told) /* it may be tried each second for days */
+	if (error != link->logged_error) /* there may be an attempt each second for days */
 		log_warn("snmp", "cannot connect to the master: %s",
-	    busy ? "it does not accept" : strerror(-error));
-	link->told = error;
+		    busy ? "it does not accept connections" : strerror(-error));
+	link->logged_error = error;
 }
 
-/* False if there is to be no stream any more. */
+/* False if the link was abandoned. */
 static bool
 share(struct master_link *link, int fd)
 {
@@ -133,12 +133,13 @@ master_link_open(struct master_link *link, int fd)
 	const struct timeval limit = {.tv_sec = link->timeout_s};
 
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
-		log_warn_limited("snmp", "no time limit for sending: %s", strerror(errno));
-	if (!link->over && link->awaited.type != 0) /* an Open: the library has hung up */
+		log_warn_limited("snmp", "cannot set a time limit for sending to the master: %s",
+		    strerror(errno));
+	if (!link->over && link->awaited.type != 0) /* the library gave up waiting for its Open */
 		count(link, MASTER_SILENT);
 	if (!share(link, fd))
 		return -ECANCELED;
-	link->told = 0;
+	link->logged_error = 0;
 	link->fd = fd;
 	link->over = false;
 	link->awaited.type = 0;
@@ -162,7 +163,7 @@ master_link_stats(const struct master_link *link)
 	return &link->stats;
 }
 
-/* The socket stays readable from here on, so that whoever waits for it comes to hear of the end. */
+/* The shutdown makes the socket readable for good, so that the library calls master_link_read. */
 static void
 end(struct master_link *link)
 {
@@ -174,9 +175,9 @@ end(struct master_link *link)
 }
 
 static void
-end_senseless(struct master_link *link, const char *what)
+end_broken(struct master_link *link, const char *what)
 {
-	log_warn_limited("snmp", "the master's stream makes no sense: %s", what);
+	log_warn_limited("snmp", "session with the master ended: it sent %s", what);
 	count(link, MASTER_BROKEN);
 	end(link);
 }
@@ -193,7 +194,8 @@ send_octets(struct master_link *link, const uint8_t *octets, size_t n)
 			continue;
 		if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 			count(link, MASTER_STALLED);
-			log_warn_limited("snmp", "the master has not read for %u s",
+			log_warn_limited("snmp",
+			    "session with the master ended: it has not read for %u s",
 			    link->timeout_s);
 		}
 		if (sent < 0) {
@@ -218,7 +220,7 @@ note_answer(struct master_link *link, const struct agentx_pdu_header *h)
 }
 
 static void
-note_question(struct master_link *link, const struct agentx_pdu_header *h)
+note_request(struct master_link *link, const struct agentx_pdu_header *h)
 {
 	if (link->awaited.type != 0 && !link->over) {
 		count(link, MASTER_SILENT);
@@ -239,9 +241,9 @@ master_link_write(struct master_link *link, const void *octets, size_t n)
 	if (h.type == AGENTX_PDU_RESPONSE)
 		note_answer(link, &h);
 	else if (h.type != AGENTX_PDU_NOTIFY)
-		note_question(link, &h);
+		note_request(link, &h);
 	send_octets(link, octets, n);
-	/* After a Close there is nothing to wait for, least of all the answer of one that stands still. */
+	/* Nothing needs the answer to a Close, and a master that hangs would not send it. */
 	if (h.type == AGENTX_PDU_CLOSE)
 		end(link);
 }
@@ -253,14 +255,14 @@ refuse(struct master_link *link, const struct agentx_pdu_header *h, uint16_t err
 
 	count(link, MASTER_REFUSED);
 	agentx_pdu_put_response(octets, h, link->uptime_cs, error);
-	if (h->type != AGENTX_PDU_CLEANUP_SET) /* which has no answer: section 7.2.4.4 */
+	if (h->type != AGENTX_PDU_CLEANUP_SET) /* it has no response: section 7.2.4.4 */
 		send_octets(link, octets, sizeof(octets));
 }
 
-/* ---- what has come ---- */
+/* ---- receiving ---- */
 
-/* May the library have this request? The same number as that of its own, for which it waits, it
- * would take for the answer. */
+/* Whether the library may have this request. It would take a request with the packet number of its
+ * own pending one for the response. */
 static enum agentx_pdu_error
 request_fault(const struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
 {
@@ -271,8 +273,8 @@ request_fault(const struct master_link *link, const struct agentx_pdu_header *h,
 	return agentx_pdu_check(pdu, h);
 }
 
-/* A phase before the answer to the one before would have Net-SNMP 5.9 use a transaction that it has
- * freed. */
+/* Net-SNMP 5.9 uses a freed transaction if the next phase of a SET comes before it has answered the
+ * TestSet. */
 static bool
 is_out_of_turn(const struct master_link *link, const struct agentx_pdu_header *h)
 {
@@ -280,7 +282,7 @@ is_out_of_turn(const struct master_link *link, const struct agentx_pdu_header *h
 }
 
 static bool
-take_request(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
+accept_request(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
 {
 	enum agentx_pdu_error fault = request_fault(link, h, pdu);
 
@@ -289,7 +291,7 @@ take_request(struct master_link *link, const struct agentx_pdu_header *h, const 
 		return false;
 	}
 	if (is_out_of_turn(link, h)) {
-		end_senseless(link, "a phase of SET before the answer to the one before");
+		end_broken(link, "a phase of a SET before the answer to the phase before");
 		return false;
 	}
 	link->n_open++;
@@ -302,12 +304,12 @@ take_request(struct master_link *link, const struct agentx_pdu_header *h, const 
 }
 
 static bool
-take_response(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
+accept_response(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
 {
 	bool awaited = link->awaited.type != 0 && h->packet == link->awaited.packet;
 
 	if (agentx_pdu_check(pdu, h) != AGENTX_PDU_NO_ERROR) {
-		end_senseless(link, "a malformed Response");
+		end_broken(link, "a malformed Response");
 		return false;
 	}
 	if (awaited && link->awaited.type == AGENTX_PDU_OPEN) {
@@ -323,14 +325,14 @@ take_response(struct master_link *link, const struct agentx_pdu_header *h, const
 	return true;
 }
 
-/* True if the library is to have this PDU. */
+/* True if the library is to get this PDU. */
 static bool
-take(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
+accept_pdu(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t *pdu)
 {
 	if (h->type == AGENTX_PDU_RESPONSE)
-		return take_response(link, h, pdu);
+		return accept_response(link, h, pdu);
 	if (agentx_pdu_is_request(h->type))
-		return take_request(link, h, pdu);
+		return accept_request(link, h, pdu);
 	if (h->type == AGENTX_PDU_CLOSE && link->has_session && h->session == link->session)
 		end(link);
 	else
@@ -338,19 +340,19 @@ take(struct master_link *link, const struct agentx_pdu_header *h, const uint8_t 
 	return false;
 }
 
-/* A manager's question can become a PDU that the library does not take apart. */
+/* A manager's request can become a PDU that is longer than the library parses. */
 static void
 skip_too_long(struct master_link *link, const struct agentx_pdu_header *h)
 {
 	if (!agentx_pdu_is_request(h->type)) {
-		end_senseless(link, "a PDU that is too long");
+		end_broken(link, "a PDU that is too long");
 		return;
 	}
 	refuse(link, h, AGENTX_PDU_GEN_ERR);
 	link->to_skip = AGENTX_PDU_HEADER_OCTETS + (size_t)h->payload_octets;
 }
 
-/* Skips octets of `in` from `at` as far as that is due. */
+/* Skips what `in` holds from `at` on of a PDU that is too long. */
 static size_t
 skip(struct master_link *link, size_t at)
 {
@@ -360,7 +362,7 @@ skip(struct master_link *link, size_t at)
 	return at + n;
 }
 
-/* Moves whole PDUs out of `in`; what is left is the beginning of one. */
+/* Moves whole PDUs from `in` to octets; what remains in `in` is the beginning of one. */
 static size_t
 hand_over(struct master_link *link, uint8_t *octets)
 {
@@ -372,7 +374,7 @@ hand_over(struct master_link *link, uint8_t *octets)
 		size_t n;
 
 		if (!agentx_pdu_read_header(pdu, &h)) {
-			end_senseless(link, "no version 1, or a length that cannot be");
+			end_broken(link, "a PDU of another version than 1, or of an impossible length");
 			break;
 		}
 		n = AGENTX_PDU_HEADER_OCTETS + (size_t)h.payload_octets;
@@ -382,7 +384,7 @@ hand_over(struct master_link *link, uint8_t *octets)
 		}
 		if (n > link->n - at)
 			break;
-		if (take(link, &h, pdu)) {
+		if (accept_pdu(link, &h, pdu)) {
 			memcpy(octets + given, pdu, n);
 			given += n;
 		}
@@ -395,9 +397,10 @@ hand_over(struct master_link *link, uint8_t *octets)
 
 /* ---- the end ---- */
 
-/* So the library's own loop ends, and it comes back to ours: only there can it bear the end. */
+/* The response ends the library's own loop, so that control returns to ours, the only place where it
+ * survives the end of the stream. */
 static ssize_t
-answer_in_its_stead(struct master_link *link, uint8_t *octets)
+answer_for_the_master(struct master_link *link, uint8_t *octets)
 {
 	uint16_t error = AGENTX_PDU_PROCESSING_ERROR;
 
@@ -414,7 +417,7 @@ static ssize_t
 after_the_end(struct master_link *link, uint8_t *octets)
 {
 	if (link->awaited.type != 0)
-		return answer_in_its_stead(link, octets);
+		return answer_for_the_master(link, octets);
 	if (link->n_open > 0 && link->turns_left > 0) {
 		link->turns_left--;
 		return 0;

@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* *Assumed*: more than a master over TCP is away; less than its thread would miss a stop for. */
+/* *Assumed*: longer than the way to a master over TCP takes, and short enough that a stop does not
+ * have to wait long for this thread. */
 enum { CONNECT_MS = 1000 };
 
 static const oid domain_name[] = {1, 3, 6, 1, 4, 1, 8072, 9999, 9999, 2};
 
-/* The library chains it. */
+/* Static, because the library keeps it in its list of transports. */
 static netsnmp_tdomain domain;
 static struct master_link *the_link;
 
@@ -33,7 +34,8 @@ on_recv(netsnmp_transport *t, void *octets, int size, void **opaque, int *opaque
 	return (int)n;
 }
 
-/* A failure is no business of the library's: it hears of the end when it can bear it. */
+/* Always succeeds for the library: master_link_read reports the end of the stream later, when the
+ * library survives it. */
 static int
 on_send(netsnmp_transport *t, const void *octets, int n, void **opaque, int *opaque_octets)
 {
@@ -55,16 +57,16 @@ on_close(netsnmp_transport *t)
 	return 0;
 }
 
-/* For the library's table of targets, which nobody sees: it keeps its sessions there. */
+/* The library asks for its own table of targets, which we do not serve. */
 static void
-give_no_address(netsnmp_transport *t, void **address, size_t *n)
+get_no_address(netsnmp_transport *t, void **address, size_t *n)
 {
 	(void)t;
 	*address = NULL;
 	*n = 0;
 }
 
-/* A connected socket with the link over it, or -errno. */
+/* Returns a connected socket with the link over it, or -errno. */
 static int
 open_link(const char *target)
 {
@@ -102,7 +104,7 @@ make(netsnmp_tdomain_spec *spec)
 		.f_recv = on_recv,
 		.f_send = on_send,
 		.f_close = on_close,
-		.f_get_taddr = give_no_address,
+		.f_get_taddr = get_no_address,
 	};
 	return t;
 }
@@ -110,7 +112,7 @@ make(netsnmp_tdomain_spec *spec)
 int
 master_transport_register(struct master_link *link)
 {
-	const char **prefixes = calloc(2, sizeof(*prefixes)); /* the library frees it, and that alone */
+	const char **prefixes = calloc(2, sizeof(*prefixes)); /* the library frees the array alone */
 
 	if (!prefixes)
 		return -ENOMEM;

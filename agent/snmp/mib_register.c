@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UPTIME_STEP_US = 500000 }; /* what is more is another master's sysUpTime */
+enum { UPTIME_STEP_US = 500000 }; /* a larger step means that the master has restarted */
 
 /* One registration: a whole table, or one scalar of a group. */
 struct binding {
@@ -25,7 +25,7 @@ struct mib_registry {
 	struct mib_registry_options options;
 	struct binding *bindings;
 	size_t n_bindings;
-	/* The SET in progress. The master handles one at a time and names it by its id. */
+	/* The SET in progress. The master carries out one at a time and identifies it by this id. */
 	long transaction_id;
 	struct mib_transaction transaction;
 	int64_t uptime_start_us; /* see uptime_start; 0: not known yet */
@@ -89,7 +89,7 @@ put_value(netsnmp_variable_list *vb, const struct mib_value *value)
 	}
 }
 
-/* Types that no writable object has become one of them: the engine answers wrongType. */
+/* A type that no writable object has becomes MIB_COUNTER64, for which the engine answers wrongType. */
 static void
 get_value(const netsnmp_variable_list *vb, struct mib_value *value)
 {
@@ -158,7 +158,7 @@ find_next(const struct binding *b, const struct mib_context *context,
 	return b->scalar == 0 || next[b->table->entry.n] == b->scalar;
 }
 
-/* No successor: the varbind stays as it is, and Net-SNMP asks the next registration. */
+/* If there is no successor the varbind stays as it is, and Net-SNMP tries the next registration. */
 static void
 answer_next(const struct binding *b, const struct mib_context *context,
     netsnmp_request_info *request)
@@ -174,8 +174,8 @@ answer_next(const struct binding *b, const struct mib_context *context,
 	put_value(request->requestvb, &value);
 }
 
-/* The library's copy of sysUpTime is in hundredths and is set anew by every ping, a few of them off;
- * a time stamp must not move with it. */
+/* The library sets its copy of sysUpTime anew at every ping, each time off by some hundredths of a
+ * second. A time stamp must not move with these, so small steps are ignored. */
 static int64_t
 uptime_start(struct mib_registry *registry, uint64_t mono_us)
 {
@@ -226,8 +226,8 @@ answer(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_reques
 
 /* ---- SET ---- */
 
-/* Net-SNMP calls each phase for every registration that the PDU touches, and the master may send
- * the phases of each registration by themselves; all of one request share its id. */
+/* Net-SNMP calls each phase for every registration that the PDU touches, and the master may send a
+ * PDU of its own for each registration; all PDUs of one SET have the same transaction id. */
 static struct mib_transaction *
 transaction_of(struct mib_registry *registry, const netsnmp_agent_request_info *info)
 {
@@ -269,8 +269,8 @@ forget(struct mib_registry *registry)
 	mib_transaction_begin(&registry->transaction);
 }
 
-/* The error belongs to the varbind to blame, whichever registration it is of; to the first one here
- * if it came in another PDU. */
+/* Reports the error at the varbind that caused it, whichever registration that belongs to; at the
+ * first varbind of this call if that one came in another PDU. */
 static void
 refuse(enum mib_error error, const struct mib_transaction *t, netsnmp_agent_request_info *info,
     netsnmp_request_info *requests)
@@ -309,7 +309,7 @@ change(const struct binding *b, netsnmp_agent_request_info *info, netsnmp_reques
 	case MODE_SET_UNDO:
 		error = mib_transaction_undo(t, setter);
 		break;
-	default: /* COMMIT: it is done already; FREE: nothing was done */
+	default: /* COMMIT: ACTION has made the change; FREE: nothing has changed */
 		forget(b->registry);
 		break;
 	}
@@ -352,7 +352,8 @@ bind_handler(struct binding *b)
 	const struct mib_oid *entry = &b->table->entry;
 	netsnmp_handler_registration *registration;
 	oid name[MIB_OID_MAX];
-	/* A table by its own name, not its entry's: as snmpd does, whose columns would follow on ours. */
+	/* A table is registered at its own OID, as snmpd does, not at its entry's: else snmpd's columns
+	 * would follow on ours. */
 	size_t n = from_arcs(entry->arcs, b->scalar ? entry->n : entry->n - 1, name);
 
 	if (b->scalar)
@@ -363,7 +364,7 @@ bind_handler(struct binding *b)
 	registration->handler->myvoid = b;
 	registration->priority = b->registry->options.priority;
 	if (netsnmp_register_handler(registration) != MIB_REGISTERED_OK) {
-		log_error("snmp", "Net-SNMP does not register %s", b->table->name);
+		log_error("snmp", "Net-SNMP refuses to register %s", b->table->name);
 		return -EINVAL;
 	}
 	return 0;
@@ -419,6 +420,34 @@ mib_registry_create(const struct mib_registry_options *options, struct mib_regis
 	else
 		*out = registry;
 	return error;
+}
+
+/* Whether binding b is registered at this OID; see bind_handler. */
+static bool
+is_registered_at(const struct binding *b, const uint32_t *arcs, size_t n)
+{
+	const struct mib_oid *entry = &b->table->entry;
+
+	if (b->scalar == 0)
+		return mib_oid_compare(entry->arcs, entry->n - 1, arcs, n) == 0;
+	return n == entry->n + 1 && arcs[n - 1] == b->scalar &&
+	    mib_oid_compare(entry->arcs, entry->n, arcs, n - 1) == 0;
+}
+
+const char *
+mib_registry_name(const struct mib_registry *registry, const uint32_t *arcs, size_t n)
+{
+	for (size_t i = 0; registry && i < registry->n_bindings; i++) {
+		const struct binding *b = &registry->bindings[i];
+
+		if (!is_registered_at(b, arcs, n))
+			continue;
+		for (size_t k = 0; b->scalar && k < b->table->n_columns; k++)
+			if (b->table->columns[k].subid == b->scalar)
+				return b->table->columns[k].name;
+		return b->table->name;
+	}
+	return "?";
 }
 
 void

@@ -1,6 +1,6 @@
 /*
  * Binds tables of the engine (mib_table.h) to Net-SNMP: one handler for each table and each scalar,
- * which answers from a snapshot held for that one call. For snmp_agent.c only, on its thread.
+ * which answers from a snapshot held for that one call. Used by snmp_agent.c only, on its thread.
  */
 #ifndef EASE_AGENT_SNMP_MIB_REGISTER_H
 #define EASE_AGENT_SNMP_MIB_REGISTER_H
@@ -19,11 +19,14 @@ struct mib_registry_options {
 	int priority;		  /* of the AgentX registration, 1..255, lower wins */
 };
 
-/* Registers everything; -ENOMEM, -EINVAL if Net-SNMP refuses. After init_agent. */
+/* Registers all tables, after init_agent. -ENOMEM; -EINVAL if Net-SNMP refuses one. */
 int mib_registry_create(const struct mib_registry_options *options, struct mib_registry **registry);
 
-/* The session with the master ended: forgets a SET whose later phases will not come, and its
- * sysUpTime. */
+/* The name of the table or scalar that is registered at this OID; "?" if there is none. */
+const char *mib_registry_name(const struct mib_registry *registry, const uint32_t *arcs, size_t n);
+
+/* Called when the session with the master has ended: forgets a SET in progress, whose later phases
+ * will not come, and the master's sysUpTime. */
 void mib_registry_reset(struct mib_registry *registry);
 
 /* After shutdown_agent, which forgets the registrations. NULL allowed. */

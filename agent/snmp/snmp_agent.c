@@ -30,8 +30,9 @@
 enum {
 	TIMEOUT_MAX_S = 60,
 	ADDRESS_MAX = 1024, /* of the master, as text */
-	PATIENCE_MS = 500,  /* for a session to be closed cleanly */
-	TIMEOUT_TURNS = 64, /* busy turns between two looks for unanswered requests: some ms */
+	PATIENCE_MS = 500,  /* a stop first waits so long for the session to close cleanly */
+	TIMEOUT_TURNS = 64, /* busy turns between two checks for timeouts of requests: some ms */
+	REFUSED_TABLES_MAX = 600, /* octets of names in one message; the log's lines are limited */
 };
 
 struct snmp_agent {
@@ -44,6 +45,8 @@ struct snmp_agent {
 	_Atomic bool connected;
 	bool started, ended;
 	unsigned busy_turns;
+	struct mib_oid registering; /* what the library is registering with the master now */
+	char refused_tables[REFUSED_TABLES_MAX]; /* not logged yet: "NAME (OID), ..." */
 	pthread_t thread;
 	int stop_fd; /* written by snmp_agent_stop */
 	int done_fd; /* written by the thread when it ends */
@@ -58,19 +61,69 @@ count(const struct snmp_agent *agent, enum notify_stat which)
 		stat_add(notify_ring_stats(agent->options.ring), which, 1);
 }
 
-/* The library says no more than the master's error code, and the local registration stays. */
-static void
-register_refused(const struct snmp_agent *agent, const char *message)
+/* ---- tables that the master refuses ---- */
+
+/* The library calls this before its own callback, which sends the registration to the master. */
+static int
+on_register(int major, int minor, void *parameters, void *ctx)
 {
-	if (master_link_is_over(agent->link)) /* nobody refused anything */
+	const struct register_parameters *p = parameters;
+	struct snmp_agent *agent = ctx;
+
+	(void)major;
+	(void)minor;
+	agent->registering.n = p->namelen < MIB_OID_ARCS ? p->namelen : MIB_OID_ARCS;
+	for (size_t i = 0; i < agent->registering.n; i++)
+		agent->registering.arcs[i] = (uint32_t)p->name[i];
+	return 0;
+}
+
+static void
+log_refused_tables(struct snmp_agent *agent)
+{
+	if (agent->refused_tables[0] == '\0')
+		return;
+	log_warn_limited("snmp", "already served by another subagent of the master at %s, so that"
+	    " managers do not see ours: %s. Stop the other one (a second easeagentd?); if it is a"
+	    " part of snmpd, start snmpd with -I -NAME", agent->options.agentx_socket,
+	    agent->refused_tables);
+	agent->refused_tables[0] = '\0';
+}
+
+static void
+note_refused_table(struct snmp_agent *agent)
+{
+	const struct mib_oid *oid = &agent->registering;
+	char text[MIB_OID_ARCS * 11 + 64];
+	size_t n, used = strlen(agent->refused_tables);
+
+	n = (size_t)snprintf(text, sizeof(text), "%s (",
+	    mib_registry_name(agent->registry, oid->arcs, oid->n));
+	for (size_t i = 0; i < oid->n && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u", i ? "." : "",
+		    (unsigned)oid->arcs[i]);
+	if (used + n + sizeof(", )") > sizeof(agent->refused_tables)) {
+		log_refused_tables(agent);
+		used = 0;
+	}
+	snprintf(agent->refused_tables + used, sizeof(agent->refused_tables) - used, "%s%s)",
+	    used ? ", " : "", text);
+}
+
+/* The library reports only the master's error code, and the local registration stays. */
+static void
+register_refused(struct snmp_agent *agent, const char *message)
+{
+	if (master_link_is_over(agent->link)) /* the error is not the master's */
 		return;
 	count(agent, NOTIFY_REGISTERS_REFUSED);
 	if (strstr(message, "263")) /* duplicateRegistration, RFC 2741 section 6.2.16 */
-		log_warn_limited("snmp", "a table is already served by another subagent of the master at"
-		    " %s: ours is not seen there", agent->options.agentx_socket);
+		note_refused_table(agent);
 	else
 		log_warn_limited("net-snmp", "%.*s", (int)strcspn(message, "\n"), message);
 }
+
+/* ---- callbacks of the library ---- */
 
 static int
 on_log(int major, int minor, void *message, void *ctx)
@@ -91,7 +144,7 @@ on_log(int major, int minor, void *message, void *ctx)
 	return 0;
 }
 
-/* A stream needs no repetition: requests wait timeout_s once, then the session is given up. */
+/* A request on a stream need not be repeated: it waits timeout_s once, then the session ends. */
 static int
 on_session_up(int major, int minor, void *session, void *ctx)
 {
@@ -120,12 +173,12 @@ on_session_down(int major, int minor, void *session, void *ctx)
 	atomic_store(&agent->connected, false);
 	mib_registry_reset(agent->registry);
 	count(agent, NOTIFY_DISCONNECTS);
-	log_warn("snmp", "lost the master at %s, trying again every %u s",
+	log_warn("snmp", "the session with the master at %s has ended; trying again every %u s",
 	    agent->options.agentx_socket, agent->options.retry_s);
 	return 0;
 }
 
-/* Before anything of the library runs: nothing of the host's Net-SNMP set-up may matter here. */
+/* Called before the library does anything, so that the host's Net-SNMP configuration has no effect. */
 static void
 isolate_library(struct snmp_agent *agent)
 {
@@ -184,7 +237,7 @@ open_library(struct snmp_agent *agent)
 	set_address(options);
 	if (init_agent(options->app_name) != 0)
 		return -EIO;
-	set_agentx_options(options); /* init_agent sets its own */
+	set_agentx_options(options); /* after init_agent, which sets its own */
 	error = master_transport_register(agent->link);
 	if (error)
 		return error;
@@ -192,6 +245,8 @@ open_library(struct snmp_agent *agent)
 	    on_session_up, agent);
 	snmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP,
 	    on_session_down, agent);
+	netsnmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_REGISTER_OID, on_register,
+	    agent, NETSNMP_CALLBACK_HIGHEST_PRIORITY);
 	error = register_tables(agent);
 	if (!error)
 		init_snmp(options->app_name);
@@ -232,8 +287,8 @@ may_sleep(const struct snmp_agent *agent)
 	    notify_ring_prepare_wait(agent->options.ring);
 }
 
-/* One turn: sleep until a session, an alarm, the ring or a stop wants something, and serve it.
- * False if asked to stop. */
+/* One turn: sleeps until a session, an alarm of the library, the ring or a stop needs service, and
+ * serves it. False if asked to stop. */
 static bool
 turn(struct snmp_agent *agent, netsnmp_large_fd_set *fds)
 {
@@ -267,14 +322,15 @@ serve(struct snmp_agent *agent)
 	netsnmp_large_fd_set fds;
 
 	netsnmp_large_fd_set_init(&fds, FD_SETSIZE);
-	do
+	do {
+		log_refused_tables(agent);
 		send_notifications(agent);
-	while (turn(agent, &fds));
+	} while (turn(agent, &fds));
 	netsnmp_large_fd_set_cleanup(&fds);
 }
 
-/* The callbacks go first: closing the session must not touch the registry any more, and what is left
- * of them the library frees together with their argument. */
+/* The callbacks are removed first: closing the session must not touch the registry, and the library
+ * would free the argument of callbacks that remain. */
 static void
 close_library(struct snmp_agent *agent)
 {
@@ -283,6 +339,8 @@ close_library(struct snmp_agent *agent)
 	    on_session_up, agent, 1);
 	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_INDEX_STOP,
 	    on_session_down, agent, 1);
+	snmp_unregister_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_REGISTER_OID, on_register,
+	    agent, 1);
 	snmp_unregister_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, agent, 1);
 	snmp_shutdown(agent->options.app_name);
 	shutdown_agent();
@@ -301,12 +359,12 @@ run(void *ctx)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	error = open_library(agent);
 	if (error)
-		log_error("snmp", "SNMP cannot start: %s", strerror(-error));
+		log_error("snmp", "the SNMP thread cannot start: %s", strerror(-error));
 	else
 		serve(agent);
 	close_library(agent);
 	if (write(agent->done_fd, &one, sizeof(one)) < 0)
-		log_error("snmp", "cannot tell that the thread has ended");
+		log_error("snmp", "cannot signal that the SNMP thread has ended: %s", strerror(errno));
 	return NULL;
 }
 
@@ -316,13 +374,13 @@ static const char *
 option_fault(const struct snmp_agent_options *o)
 {
 	if (!o->agentx_socket || !*o->agentx_socket)
-		return "no AgentX socket";
+		return "agentx_socket is empty";
 	if (!o->app_name || !*o->app_name || !o->persistent_dir || !o->clock)
-		return "name, directory or clock missing";
+		return "a name, directory or clock is missing";
 	if (o->retry_s > SNMP_AGENT_RETRY_MAX_S || o->timeout_s > TIMEOUT_MAX_S)
-		return "retry or timeout too long";
+		return "retry_s or timeout_s is too long";
 	if (!o->snapshots.hold || !o->snapshots.release)
-		return "no source of snapshots";
+		return "there is no source of snapshots";
 	return NULL;
 }
 
@@ -395,8 +453,8 @@ snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **
 	return error;
 }
 
-/* Module texts are none of a subagent's business, and a stock Debian has none: without this the
- * library prints hundreds of lines. Before the thread, since the environment is the process's. */
+/* A subagent needs no MIB modules, and a stock Debian has none: unless told to load none, the library
+ * prints hundreds of errors. Done before the thread starts, because it changes the environment. */
 static void
 prepare_process(const struct snmp_agent_options *options)
 {
@@ -404,8 +462,9 @@ prepare_process(const struct snmp_agent_options *options)
 	setenv("SNMPCONFPATH", options->persistent_dir, 1);
 	setenv("SNMP_PERSISTENT_DIR", options->persistent_dir, 1);
 	if (mkdir(options->persistent_dir, 0700) < 0 && errno != EEXIST)
-		log_warn("snmp", "%s: %s", options->persistent_dir, strerror(errno));
-	signal(SIGPIPE, SIG_IGN); /* an answer on a session that the master has closed */
+		log_warn("snmp", "cannot create the directory %s: %s", options->persistent_dir,
+		    strerror(errno));
+	signal(SIGPIPE, SIG_IGN); /* raised by an answer on a session that the master has closed */
 }
 
 int

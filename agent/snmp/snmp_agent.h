@@ -1,9 +1,11 @@
 /*
- * The agent's SNMP side: one thread, the sole user of Net-SNMP in this process, that is an AgentX
- * subagent. It registers the tables, answers from snapshots, sends what the notification ring
- * holds, and connects to the master in any order of starting, again within retry_s of the master's
- * return. A frozen master may hold this thread up for timeout_s, in which it answers nobody; a stop
- * ends that, and nobody else ever waits for it.
+ * The agent's SNMP side: one thread, which alone uses Net-SNMP in this process and is an AgentX
+ * subagent. It registers the tables, answers requests from snapshots and sends the notifications in
+ * the notification ring. Agent and master may start in any order; when the master returns, the thread
+ * connects to it within retry_s.
+ *
+ * If the master hangs, this thread blocks for at most timeout_s and answers no request in that time.
+ * snmp_agent_stop interrupts it. No other thread waits for it.
  *
  * Life: snmp_agent_create -> snmp_agent_start -> snmp_agent_stop -> snmp_agent_destroy, all from
  * the main thread. Net-SNMP keeps global state: one snmp_agent in a process, and it is started
@@ -26,14 +28,14 @@ struct snmp_agent;
 enum {
 	SNMP_AGENT_RETRY_S = 1,	  /* ping and reconnect: an outage ends within 2 s */
 	SNMP_AGENT_RETRY_MAX_S = 2,
-	SNMP_AGENT_TIMEOUT_S = 5, /* for an answer of the master before the session is given up */
-	/* Below snmpd's own 127: a stock snmpd with its kernel tables is shadowed, not doubled. */
+	SNMP_AGENT_TIMEOUT_S = 5, /* the session ends when the master has not answered for so long */
+	/* A lower number wins: our tables hide those that a stock snmpd registers at 127. */
 	SNMP_AGENT_PRIORITY = 100,
 };
 
 struct snmp_agent_options {
 	const char *agentx_socket;  /* "unix:/path", "/path", "tcp:address:port", see master_connect.h */
-	const char *app_name;	    /* of the subagent in Net-SNMP's files and log lines */
+	const char *app_name;	    /* names the subagent in Net-SNMP's files and log lines */
 	const char *persistent_dir; /* Net-SNMP's own state; created if missing */
 	unsigned retry_s;	    /* 1..SNMP_AGENT_RETRY_MAX_S; 0: SNMP_AGENT_RETRY_S */
 	unsigned timeout_s;	    /* 1..60; 0: SNMP_AGENT_TIMEOUT_S */
@@ -43,7 +45,7 @@ struct snmp_agent_options {
 	struct mib_snapshot_source snapshots;
 	struct mib_setter setter; /* apply may be NULL: everything is read-only */
 	struct notify_ring *ring; /* borrowed until destroy; NULL: no notifications */
-	/* The first two objects of every notification. */
+	/* Sent with every notification. */
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
 	uint32_t boot;
 };
@@ -52,16 +54,16 @@ struct snmp_agent_options {
  * a table's declaration is wrong (the log says which); -ENOMEM. Does not touch Net-SNMP yet. */
 int snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **agent);
 
-/* Starts the thread and returns at once, whether there is a master or not. SIGPIPE is ignored for
- * the process from here on; other signals are blocked in the thread. */
+/* Starts the thread and returns at once, whether there is a master or not. From here on the process
+ * ignores SIGPIPE. The thread blocks all other signals. */
 int snmp_agent_start(struct snmp_agent *agent);
 
-/* Asks the thread to close the session and end, and ends the session if a frozen master keeps it
- * from that; waits at most timeout_ms. -ETIMEDOUT: the thread hangs. */
+/* Asks the thread to close the session and end; if a hanging master blocks the thread, ends the
+ * session itself. Waits at most timeout_ms. -ETIMEDOUT: the thread has not ended. */
 int snmp_agent_stop(struct snmp_agent *agent, unsigned timeout_ms);
 
-/* False if the thread hangs: it still uses the agent, its ring, snapshots and setter, so these must
- * stay until the process ends, which is what is left to do. NULL allowed (true). */
+/* False if the thread has not ended: it still uses the agent, its ring, snapshots and setter, so the
+ * caller must keep these and end the process. NULL allowed (true). */
 bool snmp_agent_destroy(struct snmp_agent *agent);
 
 /* True while a session with the master is open. Any thread. */
