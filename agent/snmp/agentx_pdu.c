@@ -6,9 +6,9 @@ enum {
 	VERSION = 1,
 	FLAG_NON_DEFAULT_CONTEXT = 0x08,
 	FLAG_NETWORK_BYTE_ORDER = 0x10,
-	PAYLOAD_MAX = 1 << 24, /* beyond it a length is no length */
+	PAYLOAD_MAX = 1 << 24, /* a greater length is taken for damage */
 	SUBIDS_MAX = 128,      /* RFC 2578 section 3.5 */
-	PREFIX_SUBIDS = 5,     /* that a prefix stands for: section 5.1 */
+	PREFIX_SUBIDS = 5,     /* 1.3.6.1.prefix: section 5.1 */
 };
 
 enum { /* section 5.4 */
@@ -73,7 +73,7 @@ agentx_pdu_is_request(uint8_t type)
 	return type >= AGENTX_PDU_GET && type <= AGENTX_PDU_CLEANUP_SET;
 }
 
-/* ---- what a payload says of itself ---- */
+/* ---- checking a payload ---- */
 
 static void
 skip_oid(struct reader *in)
@@ -86,7 +86,7 @@ skip_oid(struct reader *in)
 	rbuf_take(&in->r, 4 * (size_t)n);
 }
 
-/* Returns its length; padded to a multiple of four (section 5.3). */
+/* Returns the string's length. Strings are padded to a multiple of four octets (section 5.3). */
 static uint32_t
 skip_octets(struct reader *in)
 {

@@ -1,6 +1,6 @@
 /*
- * What a master may send (RFC 2741 sections 5 and 6), checked before anybody else reads it: the
- * header of a PDU, and whether what its payload says of itself is true. Pure; knows no Net-SNMP.
+ * Validates the PDUs that a master sends (RFC 2741 sections 5 and 6): reads the header, and checks that
+ * the lengths and counts in the payload are consistent. Pure functions without Net-SNMP.
  */
 #ifndef EASE_AGENT_SNMP_AGENTX_PDU_H
 #define EASE_AGENT_SNMP_AGENTX_PDU_H
@@ -34,7 +34,7 @@ enum agentx_pdu_error { /* in a Response: section 6.2.16, and 5 of RFC 3416 */
 
 enum {
 	AGENTX_PDU_HEADER_OCTETS = 20,
-	AGENTX_PDU_OCTETS_MAX = 65536, /* header and payload: Net-SNMP takes no longer ones apart */
+	AGENTX_PDU_OCTETS_MAX = 65536, /* header and payload: Net-SNMP parses no longer ones */
 	AGENTX_PDU_RESPONSE_OCTETS = AGENTX_PDU_HEADER_OCTETS + 8, /* one without varbinds */
 };
 
@@ -44,22 +44,22 @@ struct agentx_pdu_header {
 	uint32_t session, transaction, packet, payload_octets;
 };
 
-/* octets: AGENTX_PDU_HEADER_OCTETS of them. False: version or payload_octets are none that a stream
- * can go on after. */
+/* Reads AGENTX_PDU_HEADER_OCTETS octets. False if the version is unknown or the length impossible, so
+ * that the next PDU of the stream cannot be found. */
 bool agentx_pdu_read_header(const uint8_t *octets, struct agentx_pdu_header *header);
 
-/* Does a master ask something of a subagent by it? */
+/* True if a master sends this type to a subagent as a request. */
 bool agentx_pdu_is_request(uint8_t type);
 
-/* Of a request or a Response that is here as a whole. AGENTX_PDU_NO_ERROR: it is well formed, and
- * in the default context, the only one there is; else what a subagent answers. */
+/* Checks a complete request or Response. AGENTX_PDU_NO_ERROR: it is well formed and for the default
+ * context, the only one we have; else the error that a subagent answers with. */
 enum agentx_pdu_error agentx_pdu_check(const uint8_t *octets, const struct agentx_pdu_header *header);
 
-/* Of a well formed Response. */
+/* Fields of a well-formed Response. */
 uint32_t agentx_pdu_response_uptime(const uint8_t *octets, const struct agentx_pdu_header *header);
 uint16_t agentx_pdu_response_error(const uint8_t *octets, const struct agentx_pdu_header *header);
 
-/* The Response to a request with this header, without varbinds. */
+/* Writes a Response without varbinds to a request with this header. */
 void agentx_pdu_put_response(uint8_t octets[AGENTX_PDU_RESPONSE_OCTETS],
     const struct agentx_pdu_header *request, uint32_t uptime_cs, uint16_t error);
 

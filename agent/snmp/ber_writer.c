@@ -49,7 +49,7 @@ ber_put_octets(struct ber_writer *w, uint8_t tag, const void *octets, size_t n)
 	ber_wrap(w, tag, end);
 }
 
-/* Two's complement in the fewest octets: until what is left is the sign of what was put. */
+/* Two's complement in the fewest octets: ends when the rest is only the sign of what was written. */
 void
 ber_put_integer(struct ber_writer *w, uint8_t tag, int64_t value)
 {

@@ -1,7 +1,7 @@
 /*
- * BER (X.690) as SNMP has it (RFC 3417 section 8), written from the end of a buffer to its front: a
- * length stands before what it counts, which is there already, so that every length has the fewest
- * octets. What is written first comes last in the message. Fails stickily, as struct wbuf.
+ * Writes BER (X.690) as SNMP uses it (RFC 3417 section 8), from the end of a buffer to its front: when
+ * a length is written, the contents it counts are known, so every length takes the fewest octets. What
+ * is written first is last in the message. After a failure all further writes fail, as in struct wbuf.
  */
 #ifndef EASE_AGENT_SNMP_BER_WRITER_H
 #define EASE_AGENT_SNMP_BER_WRITER_H
@@ -39,10 +39,10 @@ ber_octets(const struct ber_writer *w)
 	return w->size - w->at;
 }
 
-/* Makes room for n octets in front, uninitialized; NULL (and failed) if there is none. */
+/* Reserves n uninitialized octets in front; NULL, and failed is set, if there is no room. */
 uint8_t *ber_reserve(struct ber_writer *w, size_t n);
 
-/* Puts a header before all that came since `end`, the number of octets (ber_octets) there were. */
+/* Puts a header before all that was written since ber_octets returned `end`. */
 void ber_wrap(struct ber_writer *w, uint8_t tag, size_t end);
 
 void ber_put_octets(struct ber_writer *w, uint8_t tag, const void *octets, size_t n);

@@ -15,7 +15,7 @@ struct managed_table {
 	const struct managed_type *type;
 	void *ctx;
 	struct rows rows;
-	struct rows before; /* the latest commit: what undo brings back, if can_undo */
+	struct rows before; /* the rows before the latest commit, for undo; valid if can_undo */
 	bool can_undo;
 };
 
@@ -31,7 +31,7 @@ status_of(const struct managed_table *m, const void *row)
 	return (uint8_t *)(uintptr_t)row + m->type->status_offset;
 }
 
-/* Where the index is or would be; *found tells which. */
+/* The position of the row with this index if *found, else where it would be inserted. */
 static size_t
 locate(const struct managed_table *m, const struct rows *rows, const uint32_t *index, size_t n,
     bool *found)
@@ -66,7 +66,7 @@ find(const struct managed_table *m, const struct rows *rows, const uint32_t *ind
 	return found ? row_at(m, rows, i) : NULL;
 }
 
-/* Makes room for a row at position i; it is zeroed. */
+/* Inserts a zeroed row at position i. */
 static int
 open_row(const struct managed_table *m, struct rows *rows, size_t i)
 {
@@ -145,7 +145,7 @@ deletes(const struct managed_table *m, int64_t status)
 	return status == deleting[m->type->kind];
 }
 
-/* What a row has that was just made. */
+/* The status of a row that was just created. */
 static uint8_t
 first_status(const struct managed_table *m)
 {
@@ -181,8 +181,8 @@ create_row(const struct managed_table *m, struct rows *rows, const struct mib_se
 	return 0;
 }
 
-/* A row that is not there cannot be written; one at work is frozen (RFC 2819; for RowStatus the
- * columns here say so too). */
+/* A row must exist to be written, and an active row cannot be changed (RFC 2819; the descriptions of
+ * our columns under RowStatus demand the same). */
 static int
 write_column(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
@@ -206,7 +206,7 @@ put_to_work(const struct managed_table *m, void *row, uint8_t status)
 	return rc;
 }
 
-/* A row out of service is notReady as long as something is missing. */
+/* A row out of service is notReady as long as it is incomplete. */
 static void
 take_out_of_service(const struct managed_table *m, void *row)
 {
@@ -223,7 +223,7 @@ change_entry_status(const struct managed_table *m, void *row, int64_t status)
 	case ENTRY_UNDER_CREATION:
 		*status_of(m, row) = ENTRY_UNDER_CREATION;
 		return 0;
-	default: /* createRequest: done */
+	default: /* createRequest: the row exists already */
 		return 0;
 	}
 }
@@ -255,7 +255,7 @@ change_status(const struct managed_table *m, struct rows *rows, const struct mib
 	size_t i = locate(m, rows, set->index, set->n_index, &found);
 
 	if (deletes(m, set->number)) {
-		if (found) /* what is not there is deleted already */
+		if (found) /* deleting a row that does not exist succeeds */
 			close_row(m, rows, i);
 		return 0;
 	}
@@ -268,7 +268,7 @@ change_status(const struct managed_table *m, struct rows *rows, const struct mib
 	return put_to_work(m, row_at(m, rows, i), (uint8_t)set->number);
 }
 
-/* A status that takes the row out of work comes before the columns of the same request. */
+/* A status that deactivates the row takes effect before the columns of the same request. */
 static int
 stop_work(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
@@ -281,7 +281,8 @@ stop_work(const struct managed_table *m, struct rows *rows, const struct mib_set
 	return 0;
 }
 
-/* What the columns that were written mean for a row that waits, or that works on with them. */
+/* After columns were written: a waiting row may have become complete, and a row that stays active must
+ * still be acceptable. */
 static int
 settle(const struct managed_table *m, struct rows *rows, const struct mib_set *set)
 {
@@ -296,8 +297,8 @@ settle(const struct managed_table *m, struct rows *rows, const struct mib_set *s
 
 /* ---- one request ---- */
 
-/* The varbinds of a request have no order (RFC 3416), so rows are made first, then filled, and put
- * to work last. */
+/* The varbinds of a request have no order (RFC 3416). So rows are created first, then filled, and
+ * activated last. */
 enum step { STEP_CREATE, STEP_STOP, STEP_WRITE, STEP_STATUS, STEP_SETTLE, N_STEPS };
 
 static int
@@ -376,7 +377,7 @@ managed_apply(struct managed_table *m, const struct mib_set *sets, size_t n, enu
 		return 0;
 	if (phase == MIB_PHASE_UNDO)
 		return undo(m);
-	m->can_undo = false; /* the request before this one is done with */
+	m->can_undo = false; /* the request before this one has ended */
 	rc = copy_rows(m, &m->rows, &trial);
 	if (rc < 0)
 		return rc;

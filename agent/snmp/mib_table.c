@@ -47,7 +47,7 @@ mib_put_text(struct mib_value *value, const char *text)
 uint32_t
 mib_time_stamp(const struct mib_context *c, uint64_t stamp_us)
 {
-	uint64_t at_us = stamp_us < c->mono_us ? stamp_us : c->mono_us; /* or just published */
+	uint64_t at_us = stamp_us < c->mono_us ? stamp_us : c->mono_us; /* may be later if just published */
 	int64_t since_us = (int64_t)at_us - c->uptime_start_us;
 
 	return stamp_us == 0 || since_us < 0 ? 0 : (uint32_t)(since_us / 10000);
@@ -154,8 +154,8 @@ mib_row_set_index(const struct mib_table *table, void *row, const uint32_t *arcs
 	return n;
 }
 
-/* The number of rows whose index is below key, or below or equal to it. Keys shorter or longer
- * than an index need no care: they simply sort between the rows. */
+/* The number of rows whose index is below key, or below or equal to it. A key may be shorter or longer
+ * than an index: it then sorts between rows. */
 static size_t
 rows_before(const struct rows *rows, const uint32_t *key, size_t n_key, bool or_equal)
 {
@@ -249,8 +249,7 @@ write_member(uint8_t *at, size_t size, uint64_t number)
 		memcpy(at, &number, sizeof(number));
 }
 
-/* A string's range is within its member, and an OID's fits: mib_table_check and the SET's checks
- * have seen to it. */
+/* The value fits into the member: mib_table_check and mib_check_set have checked that. */
 void
 mib_row_set(void *row, const struct mib_set *set)
 {
@@ -271,7 +270,7 @@ mib_row_set(void *row, const struct mib_set *set)
 	}
 }
 
-/* Brings what a member or function gave into the range of the type on the wire. */
+/* Limits the value of a member or function to the range of its type on the wire. */
 static void
 fit_syntax(const struct mib_column *column, struct mib_value *value)
 {
@@ -333,7 +332,7 @@ read_cell(const struct mib_table *table, size_t column, const struct mib_context
 	return error;
 }
 
-/* The first column whose subid is not below; n_columns if there is none. */
+/* The first column whose subid is this or a larger one; n_columns if there is none. */
 static size_t
 column_from(const struct mib_table *table, uint32_t subid)
 {
@@ -350,7 +349,7 @@ column_from(const struct mib_table *table, uint32_t subid)
 	return low;
 }
 
-/* The column that oid names (and at least one instance arc behind it); n_columns if none. */
+/* The column of an oid with at least one arc of an instance; n_columns if there is none. */
 static size_t
 column_of(const struct mib_table *table, const uint32_t *oid, size_t n)
 {
@@ -409,13 +408,13 @@ cell_name(const struct mib_table *table, size_t column, uint32_t mark, const voi
 	return n + mib_row_index(table, row, oid + n);
 }
 
-/* Where GETNEXT looks: the first cell at or behind this place. mark is 0 without TimeFilter. */
+/* GETNEXT gives the first cell at or behind this place. mark is 0 without TimeFilter. */
 struct place {
 	size_t column, row;
 	uint32_t mark;
 };
 
-/* The place behind oid, whatever oid is. */
+/* The place directly behind oid, which may be any OID. */
 static struct place
 place_after(const struct rows *rows, const uint32_t *oid, size_t n)
 {
@@ -453,7 +452,8 @@ next_at_mark(const struct rows *rows, const struct mib_context *context, struct 
 	return false;
 }
 
-/* Behind the last row of a time mark come those of the next; what it lacks, later ones lack too. */
+/* The last row of a time mark is followed by the rows of the next mark. A row that does not exist at
+ * one mark does not exist at later ones. */
 static bool
 next_in_column(const struct rows *rows, const struct mib_context *context, struct place *place,
     struct mib_value *value)
@@ -485,7 +485,7 @@ mib_get_next(const struct mib_table *table, const struct mib_context *context, c
 
 /* ---- SET ---- */
 
-/* ifAlias and its like: what every terminal and report can show. */
+/* Text such as ifAlias may hold only what every terminal and report can show. */
 static bool
 is_printable(const struct mib_value *value)
 {
@@ -520,7 +520,7 @@ check_value(const struct mib_column *column, const struct mib_value *value)
 		return check_range(column, value->integer);
 	case MIB_GAUGE32:
 		return check_range(column, (int64_t)value->number);
-	case MIB_OBJECT_ID: /* nothing served has a longer name */
+	case MIB_OBJECT_ID: /* no object served has a longer OID */
 		return value->len <= MIB_OID_ARCS ? MIB_NO_ERROR : MIB_WRONG_VALUE;
 	default:
 		return check_string(column, value);
@@ -543,7 +543,7 @@ part_can_be(const struct mib_index *index, const uint32_t *arcs, size_t n)
 	}
 }
 
-/* Whether a row with this index could be made. */
+/* Whether a manager may create a row with this index. */
 static bool
 index_can_be(const struct mib_table *table, const uint32_t *arcs, size_t n)
 {
@@ -584,7 +584,7 @@ fill_set(const struct mib_table *table, const struct mib_column *column, const u
 	set->text[set->text_len] = '\0';
 }
 
-/* In the order of RFC 3416 section 4.2.5: first what no value could make right. */
+/* In the order of RFC 3416 section 4.2.5: errors that no other value could avoid come first. */
 enum mib_error
 mib_check_set(const struct mib_table *table, const struct mib_context *context, const uint32_t *oid,
     size_t n, const struct mib_value *value, struct mib_set *set, struct mib_set *old)
@@ -618,7 +618,7 @@ member_fits(const struct mib_column *column)
 		return size == sizeof(struct mib_oid);
 	if (column->binary)
 		return size == sizeof(struct mib_binary) && column->max <= MIB_BINARY_MAX;
-	if (column->syntax == MIB_STRING) /* the terminating NUL has room too */
+	if (column->syntax == MIB_STRING) /* the member has room for the terminating NUL */
 		return !column->set_kind || (int64_t)size > column->max;
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
@@ -629,18 +629,18 @@ column_fault(const struct mib_column *column)
 	bool member = column->size > 0 && member_fits(column);
 
 	if (column->subid == 0 || !column->name)
-		return "a column without number or name";
+		return "a column has no number or no name";
 	if (!column->get == !member)
-		return "a column needs one of member and function";
+		return "a column needs either a member or a function";
 	if (column->set_kind && column->syntax != MIB_INTEGER && column->syntax != MIB_GAUGE32 &&
 	    column->syntax != MIB_STRING && column->syntax != MIB_OBJECT_ID)
-		return "a writable column of a type that managers cannot set";
+		return "a writable column has a type that managers cannot set";
 	if (column->stamp && (column->syntax != MIB_TIMETICKS || column->size != sizeof(uint64_t)))
-		return "a TimeStamp needs TimeTicks and 64 bits";
+		return "a TimeStamp column needs TimeTicks and a member of 64 bits";
 	if (column->set_kind && column->min > column->max)
-		return "a writable column without range";
+		return "a writable column has no range";
 	if (column->set_kind && column->syntax == MIB_STRING && column->max > MIB_OCTETS_MAX)
-		return "a writable string longer than the engine holds";
+		return "a writable string may be longer than its member or the engine's limit";
 	return NULL;
 }
 
@@ -650,18 +650,18 @@ table_fault(const struct mib_table *table)
 	bool indexed = table->index[0].kind != MIB_INDEX_NONE;
 
 	if (!table->name || table->entry.n < 2 || table->n_columns == 0)
-		return "name, entry or columns missing";
+		return "the name, the entry or the columns are missing";
 	if (!table->rows || table->row_size == 0)
-		return "rows missing";
+		return "the function for rows is missing";
 	if (indexed == table->scalars)
-		return "a table has an index, scalars have none";
+		return "a table needs an index, and scalars must not have one";
 	for (size_t i = 0; i < table->n_columns; i++) {
 		const char *fault = column_fault(&table->columns[i]);
 
 		if (fault)
 			return fault;
 		if (i > 0 && table->columns[i].subid <= table->columns[i - 1].subid)
-			return "columns out of order or twice";
+			return "columns are out of order or occur twice";
 	}
 	return NULL;
 }

@@ -4,8 +4,8 @@
  * the phases of SET for all of them, lists them, and refuses wrong declarations at start.
  *
  * Used by mibs/ (which declares tables), by mib_register.c (which binds them to Net-SNMP) and by
- * tests. Knows neither Net-SNMP nor what the rows are. Nothing here blocks, allocates or keeps
- * state; everything is answered from the snapshot of the caller's struct mib_context.
+ * tests. It knows neither Net-SNMP nor the type of the rows. Nothing here blocks, allocates or keeps
+ * state; every answer comes from the snapshot in the caller's struct mib_context.
  *
  * A group of scalars is a table with one row (rows gives 1, no index): its instance is 0.
  */
@@ -19,8 +19,8 @@
 
 enum {
 	MIB_OID_MAX = 128,   /* RFC 2578 section 3.5 */
-	MIB_INDEX_PARTS = 3, /* of the tables served: ifIndex + MacAddress + kind */
-	MIB_INDEX_ARCS = 8,  /* longest index: the same */
+	MIB_INDEX_PARTS = 3, /* the most of any table: ifIndex, MacAddress, kind */
+	MIB_INDEX_ARCS = 8,  /* the longest index: the same */
 	MIB_OCTETS_MAX = 255, /* longest octet string served: DisplayString (RFC 2579) */
 };
 
@@ -30,7 +30,7 @@ struct mib_oid {
 	uint32_t arcs[MIB_OID_ARCS];
 };
 
-/* An octet string of a row that is no text: addresses, port lists. */
+/* An octet string in a row that is not text: an address, a port list. */
 enum { MIB_BINARY_MAX = 64 };
 struct mib_binary {
 	uint8_t len;
@@ -76,8 +76,8 @@ struct mib_context {
 	int64_t uptime_start_us; /* the agent's monotonic time when the master's sysUpTime was 0 */
 };
 
-/* TimeStamp of an event at stamp_us (agent's monotonic time) on the master's sysUpTime; 0 if
- * stamp_us is 0 or lies before the master's start (RFC 2579). The same at every reading. */
+/* The master's sysUpTime when an event happened at stamp_us (agent's monotonic time), as a TimeStamp;
+ * 0 if stamp_us is 0 or before the master's start (RFC 2579). Every reading gives the same value. */
 uint32_t mib_time_stamp(const struct mib_context *c, uint64_t stamp_us);
 
 struct mib_column;
@@ -87,8 +87,8 @@ struct mib_cell {
 	const void *row;
 };
 
-/* One setting that a manager asked for, validated against its column: what goes to the owner of
- * the device. kind is the column's set_kind (enum mib_set_kind of mibs/mib_set.h). */
+/* One setting that a manager requested, validated against its column, for the owner of the device.
+ * kind is the column's set_kind (enum mib_set_kind of mibs/mib_set.h). */
 struct mib_table;
 struct mib_set {
 	unsigned kind;
@@ -97,7 +97,7 @@ struct mib_set {
 	size_t text_len;
 	char text[MIB_OCTETS_MAX + 1]; /* NUL-terminated; binary strings too */
 	struct mib_oid oid;	       /* an OBJECT IDENTIFIER */
-	/* Which cell, for tables whose rows managers make. */
+	/* The cell, for tables whose rows managers create. */
 	const struct mib_table *table;
 	const struct mib_column *column;
 	size_t n_index;
@@ -108,17 +108,17 @@ struct mib_column {
 	uint32_t subid;
 	const char *name;
 	enum mib_syntax syntax;
-	/* Where the value is: an unsigned member of the row (MIB_AT), or what this function puts
-	 * into value (MIB_FN, MIB_FIGURE); -ENOENT: this cell does not exist. */
+	/* Where the value comes from: an unsigned member of the row (MIB_AT), or this function, which
+	 * writes it to value (MIB_FN, MIB_FIGURE) and returns -ENOENT if the cell does not exist. */
 	size_t offset, size;
 	int (*get)(const struct mib_cell *cell, struct mib_value *value);
-	unsigned arg; /* for get: which of its figures */
-	/* A column a manager may change. */
+	unsigned arg; /* for get: which of several values */
+	/* For a column that a manager may change. */
 	unsigned set_kind;  /* 0: read-only */
 	int64_t min, max;   /* of an integer or gauge; of a string's octets */
 	bool truth; /* TruthValue and its like: 1 or 2 on the wire, true or false in the row */
 	bool stamp; /* a TimeStamp: the member is an uint64_t of the agent's monotonic time */
-	bool binary; /* a MIB_STRING that is no text: the member is a struct mib_binary */
+	bool binary; /* a MIB_STRING that is not text: the member is a struct mib_binary */
 };
 
 #define MIB_AT(type, member)                                                                       \
@@ -132,14 +132,14 @@ enum mib_index_kind {
 	MIB_INDEX_NONE,
 	MIB_INDEX_U32,	/* one arc from a uint32_t member */
 	MIB_INDEX_U16,	/* one arc from a uint16_t member */
-	MIB_INDEX_VLAN,	/* the same of a VLAN's number; 0, a device without VLANs, shows as 1 */
+	MIB_INDEX_VLAN,	/* the same of a VLAN's number; 0 (a device without VLANs) is shown as 1 */
 	MIB_INDEX_ZERO,	/* one arc, which is 0 in every row */
 	MIB_INDEX_MAC,	/* six arcs, no length, from a uint8_t[6] member */
 };
 struct mib_index {
 	enum mib_index_kind kind;
 	size_t offset;
-	uint32_t min, max; /* of the arcs of rows that managers make */
+	uint32_t min, max; /* of the arcs, in rows that managers create */
 };
 #define MIB_INDEX(k, type, member) {.kind = (k), .offset = offsetof(type, member)}
 #define MIB_INDEX_FROM(k, type, member, least, most)                                               \
@@ -147,29 +147,29 @@ struct mib_index {
 
 struct mib_table {
 	const char *name;
-	struct mib_oid entry; /* xxxEntry; of scalars: the group, so that entry.subid.0 is one */
+	struct mib_oid entry; /* xxxEntry; for scalars the group, so that entry.subid.0 is an object */
 	bool scalars;
 	bool creates; /* a SET may name rows that do not exist: see managed_table.h */
-	/* A TimeFilter (RFC 4502) stands in front of the index: row.t exists for every t up to the
-	 * TimeStamp of the row's last change, whose uint64_t of monotonic time is at change_offset. */
+	/* The index begins with a TimeFilter (RFC 4502): the row exists at every time mark up to the
+	 * TimeStamp of its last change, which is the uint64_t of monotonic time at change_offset. */
 	bool time_filter;
 	size_t change_offset;
 	struct mib_index index[MIB_INDEX_PARTS];
 	const struct mib_column *columns; /* subid ascending, accessible ones only */
 	size_t n_columns;
 	size_t row_size;
-	/* The rows of a snapshot as an array of row_size, sorted by index; their number. 0 if the
-	 * device lacks what the table shows. O(1) or O(log rows). */
+	/* Gives a snapshot's rows as an array of row_size, sorted by index, and returns their number: 0
+	 * if the device does not have what the table shows. O(1) or O(log rows). */
 	size_t (*rows)(const struct mib_context *context, const void **first);
-	bool (*has_row)(const void *row); /* false: this one of them is not there; NULL: all are */
+	bool (*has_row)(const void *row); /* false: the row does not exist; NULL: all rows exist */
 };
 
-/* The columns of a table, and its rows: an array of this type that the function gives. */
+/* Initializers of struct mib_table: its columns, and its rows of this type from this function. */
 #define MIB_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof((list)[0])
 #define MIB_ROWS(type, function) .row_size = sizeof(type), .rows = (function)
 
-/* Refuses columns out of order or twice, a missing getter, an index of a scalar, …; -EINVAL and
- * the reason in why (static text). */
+/* Refuses a wrong declaration: columns out of order or twice, a missing getter, an index of a scalar,
+ * … Returns -EINVAL, with the reason in why (static text). */
 int mib_table_check(const struct mib_table *table, const char **why);
 
 enum mib_answer {
@@ -179,20 +179,20 @@ enum mib_answer {
 	MIB_END,	 /* GETNEXT: nothing follows in this table */
 };
 
-/* GET: the value of exactly this name. O(log rows). */
+/* GET: the value of this very OID. O(log rows). */
 enum mib_answer mib_get(const struct mib_table *table, const struct mib_context *context,
     const uint32_t *oid, size_t n, struct mib_value *value);
 
-/* GETNEXT: the first cell whose name is greater than oid (any OID at all: shorter, longer, before
- * or behind the table). next has room for MIB_OID_MAX arcs. O(log rows), plus absent cells. */
+/* GETNEXT: the first cell whose name is greater than oid, which may be any OID: shorter or longer,
+ * before or behind the table. next has room for MIB_OID_MAX arcs. O(log rows), plus absent cells. */
 enum mib_answer mib_get_next(const struct mib_table *table, const struct mib_context *context,
     const uint32_t *oid, size_t n, uint32_t *next, size_t *n_next, struct mib_value *value);
 
-/* The index of a row as arcs, and the way back (of a row that is being made); the number of arcs. */
+/* Converts a row's index to arcs and returns their number; and sets the index of a new row from arcs. */
 size_t mib_row_index(const struct mib_table *table, const void *row, uint32_t *arcs);
 size_t mib_row_set_index(const struct mib_table *table, void *row, const uint32_t *arcs);
-/* What the member of a column holds, as it goes on the wire; and a setting into that member. The
- * column must have one. */
+/* Reads the member of a column as its value on the wire; and writes a setting to that member. The
+ * column must have a member. */
 void mib_row_get(const struct mib_column *column, const void *row, struct mib_value *value);
 void mib_row_set(void *row, const struct mib_set *set);
 
@@ -212,16 +212,16 @@ enum mib_error {
 	MIB_INCONSISTENT_NAME = 18,
 };
 
-/* Checks one varbind of a SET without changing anything. On MIB_NO_ERROR set is what to do and
- * old what would take it back. value->syntax is the type that came; a wrong one is refused. */
+/* Checks one varbind of a SET without changing anything. On MIB_NO_ERROR set holds the setting and old
+ * the value for undo. value->syntax is the type in the request; a wrong one is refused. */
 enum mib_error mib_check_set(const struct mib_table *table, const struct mib_context *context,
     const uint32_t *oid, size_t n, const struct mib_value *value, struct mib_set *set,
     struct mib_set *old);
 
-/* Who carries settings out. In MIB_PHASE_TEST it says whether all would work and changes nothing; in
- * MIB_PHASE_UNDO it takes its latest commit back, sets being the old values, latest first. On an
- * error *failed is the setting to blame (0 if unknown); of a commit, those before it were carried
- * out, and an undo of them follows at once. 0, or
+/* Carries settings out. MIB_PHASE_TEST checks whether all would succeed and changes nothing.
+ * MIB_PHASE_UNDO undoes the latest commit; sets then holds the old values, latest first. On an error
+ * *failed is the position of the setting that caused it (0 if unknown). If a commit fails, the
+ * settings before that one have been made, and an undo of them follows at once. Returns 0, or
  *   -EINVAL wrongValue, -EOPNOTSUPP notWritable, -ENODEV noCreation, -EBUSY inconsistentValue,
  *   -ENOENT inconsistentName, others resourceUnavailable (after the test: commitFailed).
  * May wait, at most about 500 ms. */
@@ -232,15 +232,15 @@ struct mib_setter {
 	    size_t *failed);
 };
 
-/* The settings of one SET PDU on their way through its phases (RFC 3416 4.2.5), over any number
- * of tables: add each varbind, then test, then commit, then finish; undo instead of finish takes
- * a commit back. Nothing is changed before commit. */
-enum { MIB_SETS_MAX = 256 }; /* settings in one PDU: all of 48 ports; more are refused as a whole */
+/* The settings of one SET PDU through its phases (RFC 3416 section 4.2.5), for any number of tables:
+ * add each varbind, then test, then commit. Undo restores what commit has changed. Nothing changes
+ * before commit. */
+enum { MIB_SETS_MAX = 256 }; /* settings in one PDU: all of 48 ports; a larger PDU is refused */
 struct mib_transaction {
 	size_t n;
 	bool tested, committed;
 	enum mib_error test_error;
-	size_t to_blame; /* the setting that the test refused */
+	size_t to_blame; /* position of the setting that the test refused */
 	struct mib_set sets[MIB_SETS_MAX];
 	struct mib_set olds[MIB_SETS_MAX];
 };
@@ -248,20 +248,21 @@ void mib_transaction_begin(struct mib_transaction *t);
 enum mib_error mib_transaction_add(struct mib_transaction *t, const struct mib_table *table,
     const struct mib_context *context, const uint32_t *oid, size_t n,
     const struct mib_value *value);
-/* True if this is the name of the varbind that the test refused. */
+/* True if the test refused the varbind with this name. */
 bool mib_transaction_blames(const struct mib_transaction *t, const uint32_t *oid, size_t n);
-/* The next three do their work once, however often they are called for the same PDU; a test is
- * made again when varbinds have come since. */
+/* Each of these three does its work once, however often it is called for the same PDU. A test is
+ * repeated if varbinds were added since. */
 enum mib_error mib_transaction_test(struct mib_transaction *t, const struct mib_setter *setter);
 enum mib_error mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter);
 enum mib_error mib_transaction_undo(struct mib_transaction *t, const struct mib_setter *setter);
 
-/* Prints each object of the tables, one a line: name, numeric OID, syntax, access, and of a writable
- * one its range (of a string: of its octets), separated by tabs: what --list-objects shows and the module's text is compared with. */
+/* Prints the objects of the tables, one on a line: name, numeric OID, syntax, access and, if it is
+ * writable, its range (for a string, of its length in octets), separated by tabs. --list-objects shows
+ * this, and a test compares it with the MIB module. */
 void mib_list_tables(const struct mib_table *const *tables, size_t n, FILE *out);
 
-/* Where a snapshot comes from. hold pins the newest one (NULL: none yet), release lets it go; both
- * are called on the SNMP thread only and must not wait for a device. */
+/* Provides snapshots. hold takes a reference to the newest one (NULL: there is none yet), and release
+ * returns it. Both are called on the SNMP thread only and must not wait for a device. */
 struct mib_snapshot_source {
 	void *ctx;
 	const void *(*hold)(void *ctx);

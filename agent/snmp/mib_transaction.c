@@ -1,6 +1,6 @@
 /*
- * The settings of one SET PDU through its phases: collected while they are checked, tested as a
- * whole, carried out as a whole, taken back as a whole. See mib_table.h.
+ * Takes the settings of one SET PDU through its phases (mib_table.h): collects them while they are
+ * checked, then tests, commits and undoes them all together.
  */
 #include "agent/snmp/mib_table.h"
 
@@ -42,7 +42,7 @@ test_error(int error)
 	case -EINVAL:
 		return MIB_WRONG_VALUE;
 	case -EOPNOTSUPP:
-	case -EPERM: /* it cannot be modified, whatever the value (RFC 3416 section 4.2.5) */
+	case -EPERM: /* no value could be written (RFC 3416 section 4.2.5) */
 		return MIB_NOT_WRITABLE;
 	case -ENODEV:
 		return MIB_NO_CREATION;
@@ -83,7 +83,7 @@ mib_transaction_blames(const struct mib_transaction *t, const uint32_t *oid, siz
 	    mib_oid_compare(oid + entry->n + 1, set->n_index, set->index, set->n_index) == 0;
 }
 
-/* Latest first, so that of two settings of one object the oldest value stays. */
+/* Undoes the latest setting first, so that an object that was set twice gets its first value back. */
 static enum mib_error
 take_back(struct mib_transaction *t, size_t n, const struct mib_setter *setter)
 {
@@ -100,7 +100,7 @@ take_back(struct mib_transaction *t, size_t n, const struct mib_setter *setter)
 	return MIB_NO_ERROR;
 }
 
-/* What fails half way is taken back at once, whether or not an UndoSet comes. */
+/* If one setting fails, those before it are undone at once, because an UndoSet may not come. */
 enum mib_error
 mib_transaction_commit(struct mib_transaction *t, const struct mib_setter *setter)
 {

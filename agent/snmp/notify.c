@@ -8,22 +8,22 @@
 #include <unistd.h>
 
 static const struct stat_name stat_names[NOTIFY_N_STATS] = {
-	[NOTIFY_PUSHED] = {"notify.pushed", "notifications taken into the ring"},
-	[NOTIFY_OVERFLOW] = {"notify.ring_overflow", "notifications refused: the ring was full"},
-	[NOTIFY_NO_MEMORY] = {"notify.no_memory", "notifications refused: no memory"},
-	[NOTIFY_SENT] = {"notify.sent", "Notify PDUs handed to the master, repetitions included"},
-	[NOTIFY_ACKNOWLEDGED] = {"notify.acknowledged", "notifications the master took"},
-	[NOTIFY_REFUSED] = {"notify.refused", "notifications the master refused: lost"},
-	[NOTIFY_SAMPLES_REFUSED] = {"notify.samples_refused", "samples lost in these"},
+	[NOTIFY_PUSHED] = {"notify.pushed", "notifications queued for the master"},
+	[NOTIFY_OVERFLOW] = {"notify.ring_overflow", "notifications dropped: the queue was full"},
+	[NOTIFY_NO_MEMORY] = {"notify.no_memory", "notifications dropped: out of memory"},
+	[NOTIFY_SENT] = {"notify.sent", "Notify PDUs sent to the master, repetitions included"},
+	[NOTIFY_ACKNOWLEDGED] = {"notify.acknowledged", "notifications that the master acknowledged"},
+	[NOTIFY_REFUSED] = {"notify.refused", "notifications lost: the master refused them"},
+	[NOTIFY_SAMPLES_REFUSED] = {"notify.samples_refused", "samples lost in notifications that the master refused"},
 	[NOTIFY_TIMEOUTS] = {"notify.timeouts",
-	    "notifications unanswered when a session ended: kept"},
+	    "notifications not answered in time or before a session ended: sent again"},
 	[NOTIFY_RESENT] = {"notify.resent", "notifications sent again"},
 	[NOTIFY_SEND_FAILED] = {"notify.send_failed",
-	    "notifications the transport did not take: kept"},
+	    "notifications that could not be written to the session: sent again"},
 	[NOTIFY_CONNECTS] = {"notify.connects", "AgentX sessions opened"},
-	[NOTIFY_DISCONNECTS] = {"notify.disconnects", "AgentX sessions lost"},
+	[NOTIFY_DISCONNECTS] = {"notify.disconnects", "AgentX sessions ended by the master or by an error"},
 	[NOTIFY_REGISTERS_REFUSED] = {"notify.registers_refused",
-	    "tables that the master did not take from us"},
+	    "tables that the master refused: another subagent serves them"},
 };
 
 struct notify_ring {
@@ -32,7 +32,7 @@ struct notify_ring {
 	struct notify_item **slots;
 	_Atomic size_t head;
 	size_t tail;
-	_Atomic size_t held; /* waiting or in the window; never above capacity, so no slot is
+	_Atomic size_t held; /* waiting or in the window; never above capacity, so that no slot is
 				written before it was read */
 	/* The consumer's window, by slot; a free slot is NULL. */
 	struct notify_item *window[NOTIFY_WINDOW];
@@ -40,9 +40,9 @@ struct notify_ring {
 	size_t n_in_flight;  /* of them sent and unanswered */
 	size_t flight_octets; /* of those in flight, on the AgentX session */
 	uint64_t next_order;
-	/* Waking each other without a system call for every notification. */
+	/* These save a system call for every notification when the two threads wake each other. */
 	_Atomic bool consumer_asleep;
-	_Atomic size_t space_wanted; /* 0: nobody waits */
+	_Atomic size_t space_wanted; /* 0: the producer does not wait */
 	int wake_fd, space_fd;
 	_Atomic uint64_t counts[NOTIFY_N_STATS];
 	struct stat_set stats;
@@ -94,7 +94,7 @@ count(struct notify_ring *ring, enum notify_stat which)
 	stat_add(&ring->stats, which, 1);
 }
 
-/* An eventfd only fails to take a 1 when it is readable already. */
+/* A write of 1 to an eventfd fails only if the eventfd is readable already. */
 static void
 wake(int fd)
 {
@@ -180,8 +180,8 @@ notify_ring_stats(const struct notify_ring *ring)
 
 /* ---- the consumer's side ---- */
 
-/* Upper bound of what an item takes on the AgentX session: PDU header, trap OID, agent id and boot;
- * then for each part its name (a sample's is the longest) and value header. */
+/* An upper bound of the octets of an item on the AgentX session: PDU header, trap OID, agent id and
+ * boot; then for each part its name (a sample's is the longest) and value header. */
 static size_t
 session_octets(const struct notify_item *item)
 {
@@ -195,7 +195,7 @@ has_credit(const struct notify_ring *ring, const struct notify_item *item)
 	    ring->flight_octets + session_octets(item) <= NOTIFY_WINDOW_OCTETS;
 }
 
-/* The oldest of those that must be sent again; NULL if none. */
+/* The oldest item that must be sent again, or NULL. */
 static struct notify_item *
 oldest_unsent(const struct notify_ring *ring)
 {
@@ -234,7 +234,7 @@ enter_window(struct notify_ring *ring, struct notify_item *item)
 	item->order = ring->next_order++;
 }
 
-/* What may be sent now; NULL if nothing waits or there is no credit. */
+/* The item that may be sent now; NULL if none waits or the window is full. */
 static struct notify_item *
 sendable(const struct notify_ring *ring)
 {

@@ -1,14 +1,15 @@
 /*
  * The notification queue between the main loop and the SNMP thread: a bounded ring with one
- * producer and one consumer, and the credit window of what the consumer has sent and the master
- * has not answered. A notification leaves the queue only when the master acknowledged or refused
- * it; what was on its way when a session ended is sent again (the collector drops what it has).
+ * producer and one consumer, and a credit window of the notifications that the consumer has sent and
+ * the master has not answered. A notification leaves the queue only when the master has acknowledged
+ * or refused it. Those unanswered when a session ends are sent again (the collector drops duplicates).
  *
- * Producer (main loop): notify_ring_push, _space, _want_space, _space_fd, _idle. Never waits.
- * Consumer (SNMP thread): notify_ring_next, _acknowledged, … in notify_send.c. Counters: any thread.
+ * Producer (main loop): notify_ring_push, _want_space, _space_fd, _idle. It never waits.
+ * Consumer (SNMP thread): notify_ring_next, _acknowledged, … in notify_send.c. Any thread may read
+ * the counters.
  *
- * At the limit the newest is refused with -ENOBUFS and counted; who pushed counts its samples as
- * drops of their port, so that sequence numbers and easeCounters show the loss.
+ * If the ring is full, a new notification is refused with -ENOBUFS and counted. The caller then counts
+ * its samples as drops of their ports, so that sequence numbers and easeCounters show the loss.
  */
 #ifndef EASE_AGENT_SNMP_NOTIFY_H
 #define EASE_AGENT_SNMP_NOTIFY_H
@@ -22,41 +23,41 @@
 
 struct notify_ring;
 
-/* Whose notifications they are: what each carries beside its own. */
+/* The sender, named in every notification. */
 struct notify_source {
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
 	uint32_t boot;
 };
 
 enum {
-	NOTIFY_RING_DEFAULT = 16384, /* half a second of what a master carries: some 20 MiB */
+	NOTIFY_RING_DEFAULT = 16384, /* what a master handles in half a second: some 20 MiB */
 	NOTIFY_RING_MAX = 1048576,
 	NOTIFY_WINDOW = 32, /* unanswered Notify PDUs; 8 would give 95 % of 64's rate */
 	/* Unanswered octets: request and echo must both fit a default socket buffer (208 KiB, with
-	 * the kernel's overhead of up to 2x), so that neither end ever sleeps in send. */
+	 * the kernel's overhead of up to 2x), so that neither end ever blocks in send. */
 	NOTIFY_WINDOW_OCTETS = 65536,
 };
 
 enum notify_stat {
-	NOTIFY_PUSHED,	     /* taken into the ring */
+	NOTIFY_PUSHED,	     /* accepted into the ring */
 	NOTIFY_OVERFLOW,     /* refused: the ring was full */
 	NOTIFY_NO_MEMORY,    /* refused: no memory */
-	NOTIFY_SENT,	     /* Notify PDUs handed to the master, repetitions included */
+	NOTIFY_SENT,	     /* Notify PDUs sent to the master, repetitions included */
 	NOTIFY_ACKNOWLEDGED, /* answered without error */
 	NOTIFY_REFUSED,	     /* answered with an error: lost */
-	NOTIFY_SAMPLES_REFUSED, /* samples in these: their numbers are missing on the way */
-	NOTIFY_TIMEOUTS,     /* not answered before the session ended or in time: kept */
+	NOTIFY_SAMPLES_REFUSED, /* samples in these: the collector counts them as lost in the network */
+	NOTIFY_TIMEOUTS,     /* not answered in time, or before the session ended: kept */
 	NOTIFY_RESENT,	     /* sent again */
-	NOTIFY_SEND_FAILED,  /* the transport did not take it: kept */
+	NOTIFY_SEND_FAILED,  /* the transport failed to send it: kept */
 	NOTIFY_CONNECTS,     /* sessions opened with the master */
 	NOTIFY_DISCONNECTS,  /* sessions lost */
-	NOTIFY_REGISTERS_REFUSED, /* tables that the master has from another subagent already */
+	NOTIFY_REGISTERS_REFUSED, /* tables that another subagent has registered with the master */
 	NOTIFY_N_STATS
 };
 
-/* capacity: notifications held, waiting or unanswered, 1..NOTIFY_RING_MAX. */
+/* capacity: how many notifications may wait or be unanswered, 1..NOTIFY_RING_MAX. */
 int notify_ring_create(size_t capacity, struct notify_ring **ring);
-void notify_ring_destroy(struct notify_ring *ring); /* NULL allowed; both threads are done */
+void notify_ring_destroy(struct notify_ring *ring); /* NULL allowed; neither thread uses it any more */
 
 /* Copies the notification. -ENOBUFS: full, -ENOMEM: no memory; both are counted. */
 int notify_ring_push(struct notify_ring *ring, const struct ease_notification *n);
@@ -65,7 +66,7 @@ int notify_ring_push(struct notify_ring *ring, const struct ease_notification *n
 size_t notify_ring_space(const struct notify_ring *ring);
 
 /* True if at least `free` (1..capacity) can be pushed now. Else the descriptor of space_fd becomes
- * readable once that is so; one call, one wake-up. For a feed that can be held back. */
+ * readable, once for each call, when that is so. For a source that can be paused. */
 bool notify_ring_want_space(struct notify_ring *ring, size_t free);
 int notify_ring_space_fd(const struct notify_ring *ring); /* an eventfd: read 8 octets to clear */
 
@@ -78,16 +79,17 @@ const struct stat_set *notify_ring_stats(const struct notify_ring *ring); /* enu
 
 /* A notification that the consumer is sending. */
 struct notify_item {
-	struct notify_ring *ring; /* for callbacks that get only the item */
-	uint64_t order;		  /* of first sending: kept when sent again */
+	struct notify_ring *ring; /* for callbacks whose only argument is the item */
+	uint64_t order;		  /* of the first sending; the same when sent again */
 	uint8_t slot;		  /* in the window */
-	bool in_flight;		  /* sent and neither answered nor given up */
+	bool in_flight;		  /* sent, and neither answered nor timed out */
 	bool sent_before;
-	struct ease_notification n; /* allocated up to n.len octets of data, not to its end */
+	struct ease_notification n; /* only n.len octets of its data are allocated */
 };
 
-/* The next to send, oldest first, what must be sent again before what is new; NULL if the window is
- * full or nothing waits. The item stays the ring's; one of the four calls below ends its flight. */
+/* The next to send, or NULL if the window is full or nothing waits. Those to be sent again come first,
+ * and the oldest before newer ones. The ring keeps the item; the caller then calls one of the next
+ * four functions for it. */
 struct notify_item *notify_ring_next(struct notify_ring *ring);
 void notify_ring_acknowledged(struct notify_item *item);
 void notify_ring_refused(struct notify_item *item);
@@ -96,8 +98,8 @@ void notify_ring_send_failed(struct notify_item *item); /* kept, to be sent agai
 
 size_t notify_ring_unanswered(const struct notify_ring *ring);
 
-/* Readable when a push found the consumer asleep; call prepare_wait before sleeping on it: false if
- * there is something to send already. */
+/* Readable after a push while the consumer sleeps. The consumer calls prepare_wait before it sleeps on
+ * this descriptor, and must not sleep if that returns false: there is something to send. */
 int notify_ring_fd(const struct notify_ring *ring);
 bool notify_ring_prepare_wait(struct notify_ring *ring);
 

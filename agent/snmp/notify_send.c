@@ -9,10 +9,9 @@
 /* RFC 2741; Net-SNMP does not install its agentx/protocol.h. */
 enum { AGENTX_NOTIFY_PDU = 12, AGENTX_NOT_OPEN = 257 };
 
-/* A session that does not answer is found out by its ping and closed within the session's time-out
- * and the ping's interval; until then a Notify must not be repeated on the same stream, where it
- * would only come out twice. So its own time limit lies beyond that: it is for the master that
- * answers all but this. */
+/* A ping detects that the master does not answer, and the session is closed within the ping's interval
+ * plus the session's timeout. Until then a Notify must not be repeated: the stream would deliver it
+ * twice. So a Notify waits longer than that, for the case of a master that answers everything else. */
 enum { NOTIFY_TIMEOUTS_WAITED = 3 };
 
 static const oid trap_oid_name[] = {1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}; /* snmpTrapOID.0 */
@@ -103,7 +102,7 @@ add_standard(netsnmp_pdu *pdu, const struct notify_source *source,
 	add_agent(pdu, source);
 }
 
-/* sysUpTime.0 is left to the master, which puts its own in front (RFC 2741 section 6.2.10). */
+/* Does not include sysUpTime.0: the master puts its own in front (RFC 2741 section 6.2.10). */
 static netsnmp_pdu *
 build(const struct notify_item *item, const struct notify_source *source,
     const netsnmp_session *session)
@@ -129,15 +128,15 @@ answered(struct notify_item *item, long error)
 	if (error == SNMP_ERR_NOERROR) {
 		notify_ring_acknowledged(item);
 	} else if (error == AGENTX_NOT_OPEN) {
-		notify_ring_timed_out(item); /* the master forgot the session: it will be reopened */
+		notify_ring_timed_out(item); /* the master has lost the session, which will be reopened */
 	} else {
-		log_warn_limited("snmp", "the master refuses a notification: AgentX error %ld",
+		log_warn_limited("snmp", "the master refused a notification, which is lost: AgentX error %ld",
 		    error);
 		notify_ring_refused(item);
 	}
 }
 
-/* 1: the request is done with. */
+/* Returns 1: the request is complete. */
 static int
 on_answer(int operation, netsnmp_session *session, int request, netsnmp_pdu *pdu, void *ctx)
 {

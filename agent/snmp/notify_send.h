@@ -1,8 +1,8 @@
 /*
- * Sends what the notification ring (notify.h) holds as Notify PDUs on the AgentX session, each with
- * a callback of its own, so that an answer or its absence is known for each. Never more than the
- * ring's window is unanswered: a burst cannot fill both directions of the session's socket.
- * For snmp_agent.c only, on its thread.
+ * Sends the notifications in the ring (notify.h) as Notify PDUs on the AgentX session. Each has its
+ * own callback, which reports the answer or the lack of one. No more than the ring's window is ever
+ * unanswered, so that a burst cannot fill both directions of the session's socket. Used by
+ * snmp_agent.c only, on its thread.
  */
 #ifndef EASE_AGENT_SNMP_NOTIFY_SEND_H
 #define EASE_AGENT_SNMP_NOTIFY_SEND_H
@@ -13,8 +13,8 @@
 
 #include "agent/snmp/notify.h"
 
-/* Sends as much as the window allows. Answers come through snmp_read2; when the session is closed
- * the library calls back for all that is unanswered, and the ring keeps those. */
+/* Sends as much as the window allows. snmp_read2 reads the answers. When the session closes, the library
+ * calls back for every unanswered notification, and the ring keeps it. */
 void notify_send_pump(struct notify_ring *ring, const struct notify_source *source,
     netsnmp_session *session);
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MESSAGE_OVERHEAD = 200 }; /* of a v2c message, agent id and boot, generously */
+enum { MESSAGE_OVERHEAD = 200 }; /* more than an SNMPv2c message, agent id and boot take */
 
 static void
 put_oid(struct wbuf *w, const struct mib_oid *oid)
@@ -96,7 +96,7 @@ notify_standard_next(const struct ease_notification *n, size_t *pos, struct noti
 	return !r.failed;
 }
 
-/* ---- the five ---- */
+/* ---- the notifications ---- */
 
 static struct notify_varbind
 integer_cell(struct mib_oid column, uint32_t index, int64_t value)

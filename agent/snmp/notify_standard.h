@@ -1,10 +1,10 @@
 /*
- * Notifications that other modules define (linkUp, linkDown, risingAlarm, fallingAlarm) on their
- * way through the notification ring: a trap's name and typed varbinds, flattened into a struct
- * ease_notification of kind NOTIFY_STANDARD. easeAgentId and easeBoot are put behind them, so
- * that a collector knows whose they are.
+ * Notifications that other MIB modules define (linkUp, linkDown, risingAlarm, fallingAlarm,
+ * entConfigChange): a trap's OID and typed varbinds, serialized into a struct ease_notification of
+ * kind NOTIFY_STANDARD so that they can go through the notification ring. easeAgentId and easeBoot
+ * follow them, so that a collector knows the sender.
  *
- * The main loop builds, notify_send.c takes apart. Nothing here blocks or allocates.
+ * The main loop builds them, and notify_send.c decodes them. Nothing here blocks or allocates.
  */
 #ifndef EASE_AGENT_SNMP_NOTIFY_STANDARD_H
 #define EASE_AGENT_SNMP_NOTIFY_STANDARD_H
@@ -12,7 +12,7 @@
 #include "agent/snmp/mib_table.h"
 #include "common/trap_wire.h"
 
-/* Of no EASE notification. */
+/* No EASE notification has this kind. */
 #define NOTIFY_STANDARD ((enum ease_notification_kind)0)
 
 struct notify_varbind {
@@ -27,13 +27,13 @@ struct notify_varbind {
 int notify_standard_build(struct ease_notification *n, const struct mib_oid *trap,
     const struct notify_varbind *varbinds, size_t n_varbinds);
 
-/* The way back: the trap's name first, then varbinds until false. pos starts at 0; texts point into
- * n and are not terminated by more than it. */
+/* Decode one: first the trap's OID, then varbinds until false. pos starts at 0. Texts point into n,
+ * where they are terminated. */
 bool notify_standard_trap(const struct ease_notification *n, size_t *pos, struct mib_oid *trap);
 bool notify_standard_next(const struct ease_notification *n, size_t *pos,
     struct notify_varbind *varbind);
 
-/* linkUp or linkDown (RFC 2863): oper_status is what IF-MIB asks for, the state being left. */
+/* linkUp or linkDown (RFC 2863). oper_status is the state that is being left, as IF-MIB demands. */
 void notify_link(struct ease_notification *n, bool up, uint32_t if_index, int admin_status,
     int oper_status);
 

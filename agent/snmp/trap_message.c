@@ -6,8 +6,8 @@
 
 enum {
 	VERSION_2C = 1,
-	/* The most parts a notification can have: a part's header takes 11 octets, the shortest value
-	 * 17. A standard one's varbinds are longer. */
+	/* The most parts a notification can have: a part's header takes 11 octets, and the shortest value
+	 * 17. The varbinds of a standard notification are longer. */
 	PARTS_MAX = TRAP_WIRE_MESSAGE_MAX / 28,
 };
 
@@ -17,7 +17,7 @@ static const uint32_t agent_id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_S
 static const uint32_t boot_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOOT, 0};
 #define ARCS(a) (sizeof(a) / sizeof((a)[0]))
 
-/* A variable binding whose value is written already. */
+/* Completes a variable binding whose value is written already. */
 static void
 end_varbind(struct ber_writer *w, size_t end, const uint32_t *name, size_t n)
 {
@@ -67,7 +67,7 @@ put_head(struct ber_writer *w, const struct trap_message *m, const uint32_t *tra
 	put_integer(w, uptime_name, ARCS(uptime_name), BER_TAG_TIMETICKS, m->uptime_cs);
 }
 
-/* ---- the MIB's own ---- */
+/* ---- EASE notifications ---- */
 
 static void
 put_part(struct ber_writer *w, const struct trap_part *part)
@@ -93,7 +93,7 @@ put_parts(struct ber_writer *w, const struct trap_message *m)
 	put_head(w, m, trap, ARCS(trap));
 }
 
-/* ---- standard ones ---- */
+/* ---- standard notifications ---- */
 
 static void
 put_varbind(struct ber_writer *w, const struct notify_varbind *v)
@@ -121,7 +121,7 @@ put_standard(struct ber_writer *w, const struct trap_message *m)
 		starts[n++] = pos;
 	while (n < PARTS_MAX && notify_standard_next(m->notification, &pos, &varbind));
 	put_agent(w, m->source);
-	for (n--; n > 0; n--) { /* the last start is the end */
+	for (n--; n > 0; n--) { /* the last start is the end of the list */
 		notify_standard_next(m->notification, &starts[n - 1], &varbind);
 		put_varbind(w, &varbind);
 	}

@@ -12,11 +12,11 @@ static const char *
 user_fault(const struct trap_sink *sink)
 {
 	if (strlen(sink->user) > TRAP_SINK_USER_MAX)
-		return "user: at most 32 octets";
+		return "user: it has more than 32 octets";
 	if (strlen(sink->auth_passphrase) < TRAP_SINK_PASSPHRASE_MIN)
-		return "auth_passphrase: at least 8 characters";
+		return "auth_passphrase: it needs at least 8 characters";
 	if (strlen(sink->priv_passphrase) < TRAP_SINK_PASSPHRASE_MIN)
-		return "priv_passphrase: at least 8 characters";
+		return "priv_passphrase: it needs at least 8 characters";
 	return NULL;
 }
 
@@ -26,8 +26,8 @@ trap_sink_check(const struct trap_sink *sink)
 	const char *fault = udp_out_check(sink->address);
 
 	if (fault || !*sink->address)
-		return fault ? fault : "a sink's title is its address";
+		return fault ? fault : "the title of a trap_sink must be its ADDRESS:PORT";
 	if (!*sink->community == !*sink->user)
-		return "a community or a user is needed, and not both";
+		return "a trap_sink needs either a community or a user";
 	return *sink->user ? user_fault(sink) : NULL;
 }

@@ -10,16 +10,16 @@
 #include <string.h>
 
 static const struct stat_name stat_names[TRAP_SINKS_N_STATS] = {
-    [TRAP_SINKS_SENT] = {"direct.sent", "notifications sent past the master, once for each sink"},
+    [TRAP_SINKS_SENT] = {"direct.sent", "notifications sent to trap sinks, counted for each sink"},
     [TRAP_SINKS_OVER_RATE] = {"direct.over_rate",
 	"notifications not sent: a sink's max_per_s was reached"},
     [TRAP_SINKS_KERNEL_REFUSED] = {"direct.kernel_refused",
-	"notifications that the kernel did not take"},
-    [TRAP_SINKS_NOT_ENCODED] = {"direct.not_encoded", "notifications that no message was made of"},
+	"notifications not sent: the kernel refused the datagram"},
+    [TRAP_SINKS_NOT_ENCODED] = {"direct.not_encoded", "notifications not sent: they could not be encoded"},
     [TRAP_SINKS_UNREACHABLE] = {"direct.unreachable",
-	"times a sink's host said that nobody listens"},
+	"times a sink's host reported by ICMP that nothing listens at the port"},
     [TRAP_SINKS_SAMPLES_LOST] = {"direct.samples_lost",
-	"samples that a sink did not get, for these"},
+	"samples in notifications that were not sent to a sink"},
 };
 
 struct sink {
@@ -29,7 +29,7 @@ struct sink {
 	struct udp_out out;
 	uint64_t interval_ns; /* between two notifications at its rate */
 	uint64_t burst_ns;    /* how far paid_ns may be ahead */
-	uint64_t paid_ns;     /* monotonic: all that was sent would fill the time until here */
+	uint64_t paid_ns;     /* monotonic: at its rate, the sink has used up the time until here */
 };
 
 struct trap_sinks {
@@ -58,9 +58,9 @@ set_rate(struct sink *sink, uint32_t max_per_s, uint64_t now_us)
 	sink->paid_ns = now_us * 1000;
 }
 
-/* What a receiver must be told. */
+/* An operator needs the engine ID to configure the receiver. */
 static void
-tell_engine(const struct sink *sink, const struct notify_source *source, const char *user)
+log_engine(const struct sink *sink, const struct notify_source *source, const char *user)
 {
 	char text[2 * USM_ENGINE_ID_OCTETS + 1];
 	uint8_t id[USM_ENGINE_ID_OCTETS];
@@ -68,7 +68,7 @@ tell_engine(const struct sink *sink, const struct notify_source *source, const c
 	usm_engine_id(source, id);
 	for (size_t i = 0; i < sizeof(id); i++)
 		snprintf(text + 2 * i, 3, "%02x", id[i]);
-	log_info("direct", "notifications to %s as user %s of engine 0x%s", sink->address, user, text);
+	log_info("direct", "notifications to %s are sent as user %s of engine 0x%s", sink->address, user, text);
 }
 
 static int
@@ -93,7 +93,7 @@ open_sink(struct trap_sinks *s, const struct trap_sink *config)
 		return 0;
 	rc = usm_create(&user, &s->source, &sink->usm);
 	if (rc == 0)
-		tell_engine(sink, &s->source, config->user);
+		log_engine(sink, &s->source, config->user);
 	return rc;
 }
 
@@ -208,7 +208,7 @@ give(struct trap_sinks *s, struct sink *sink, const struct trap_message *m, uint
 		return true;
 	}
 	stat_add(&s->stats, rc == -EMSGSIZE ? TRAP_SINKS_NOT_ENCODED : TRAP_SINKS_KERNEL_REFUSED, 1);
-	log_warn_limited("direct", "notification to %s not sent: %s", sink->address, strerror(-rc));
+	log_warn_limited("direct", "a notification to %s was not sent: %s", sink->address, strerror(-rc));
 	return false;
 }
 

@@ -1,13 +1,14 @@
 /*
- * Where notifications go past the master: each sink is one address that gets every notification as
- * an SNMPv2c or SNMPv3 (authPriv) trap, with the variable bindings that it would have through the
- * master. A trap is not acknowledged, so none is kept: what a sink does not get is counted here,
- * and seen by its receiver in the numbers of samples and counters.
+ * Sends notifications without the master: every notification goes to each sink, an address, as an
+ * SNMPv2c or SNMPv3 (authPriv) trap with the same variable bindings as through the master. A trap is
+ * not acknowledged, so none is kept. A notification that a sink does not get is counted here, and
+ * its receiver sees the gap in the sequence numbers of samples and counters.
  *
- * Rate: a sink takes max_per_s a second and a tenth of a second's worth at once; what is beyond is
- * dropped and counted. Who can hold its feed back asks trap_sinks_wait_us first.
+ * Rate: a sink gets at most max_per_s notifications a second, and a tenth of a second's worth at once.
+ * Those beyond are dropped and counted. A caller whose source can be paused calls trap_sinks_wait_us
+ * first.
  *
- * Never waits. Main loop only; counters: any thread.
+ * Never waits. Used by the main loop only; any thread may read the counters.
  */
 #ifndef EASE_AGENT_SNMP_TRAP_SINKS_H
 #define EASE_AGENT_SNMP_TRAP_SINKS_H
@@ -32,15 +33,16 @@ enum trap_sinks_stat {
 
 struct trap_sinks;
 
-/* sinks: 1..TRAP_SINKS_MAX that are checked; copied. 0, or -errno with the reason in error. */
+/* Copies n sinks (1..TRAP_SINKS_MAX) that trap_sink_check has passed. 0, or -errno with the reason in
+ * error. */
 int trap_sinks_create(const struct trap_sink *sinks, size_t n, const struct notify_source *source,
     const struct clock *clock, struct trap_sinks **out, char *error, size_t error_size);
 void trap_sinks_destroy(struct trap_sinks *s); /* NULL allowed */
 
-/* 0: at least one sink has sent it; else -ENOBUFS, and who pushed counts its samples as drops. */
+/* 0: at least one sink has sent it; else -ENOBUFS, and the caller counts its samples as drops. */
 int trap_sinks_push(struct trap_sinks *s, const struct ease_notification *n);
 
-/* Until n notifications (up to TRAP_SINK_BURST_MIN) may go to every sink; 0: now. */
+/* The time until n notifications (up to TRAP_SINK_BURST_MIN) may go to every sink; 0: now. */
 uint64_t trap_sinks_wait_us(const struct trap_sinks *s, unsigned n);
 
 const struct stat_set *trap_sinks_stats(const struct trap_sinks *s);

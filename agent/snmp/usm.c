@@ -19,7 +19,7 @@ enum {
 	VERSION_3 = 3,
 	MODEL_USM = 3,
 	FLAGS_AUTH_PRIV = 3, /* a trap is not reportable */
-	MESSAGE_MAX = 65507, /* that we would take: the largest UDP datagram */
+	MESSAGE_MAX = 65507, /* msgMaxSize: the largest UDP datagram */
 	KEY_MAX = 64,
 	SALT_OCTETS = 8,
 };
@@ -42,8 +42,8 @@ struct usm {
 	int priv_type;
 	size_t digest_octets;
 	struct key auth_key, priv_key; /* localized */
-	uint64_t salt; /* another for each message: RFC 3826 section 3.1.2.1 */
-	uint8_t scoped[TRAP_MESSAGE_ROOM]; /* the scoped PDU in clear */
+	uint64_t salt; /* different in each message: RFC 3826 section 3.1.2.1 */
+	uint8_t scoped[TRAP_MESSAGE_ROOM]; /* the scoped PDU, not encrypted */
 };
 
 void
@@ -57,7 +57,7 @@ usm_engine_id(const struct notify_source *source, uint8_t id[USM_ENGINE_ID_OCTET
 
 /* ---- keys ---- */
 
-/* A passphrase's key for our engine (RFC 3414 appendix A.2). */
+/* Derives the key for our engine from a passphrase (RFC 3414 appendix A.2). */
 static int
 make_key(const struct usm *usm, const char *passphrase, struct key *key)
 {
@@ -75,7 +75,7 @@ make_key(const struct usm *usm, const char *passphrase, struct key *key)
 	return rc == SNMPERR_SUCCESS ? 0 : -EINVAL;
 }
 
-/* A cipher's key may be longer than the digest makes one; the library then allocates it anew. */
+/* A cipher may need a longer key than the digest gives; the library then allocates a new one. */
 static int
 extend_key(const struct usm *usm, struct key *key)
 {
@@ -190,7 +190,7 @@ put_encrypted(struct usm *usm, struct ber_writer *w, const struct ber_writer *cl
 	ber_wrap(w, BER_TAG_OCTETS, end);
 }
 
-/* Returns where the digest goes, which is zeros until the message is whole. */
+/* Returns the position of the digest, which is zeros until the message is complete. */
 static size_t
 put_security(const struct usm *usm, struct ber_writer *w, uint32_t time_s, uint64_t salt)
 {
