@@ -33,13 +33,6 @@ enum {
 };
 
 enum {
-	/* Of the memory budget: 16 MiB of SQLite's pages, 8 of the store's upkeep, the rest for code
-	 * and the ways in. */
-	MEMORY_FIXED_MIB = 40,
-	/* Least that must be left for windows and keys. */
-	MEMORY_WINDOWS_MIB = 4,
-	/* Ports that a MiB of the budget allows: they and their rows take a quarter of it. */
-	PORTS_A_MIB = 29,
 	/* Rows of counters of our own, each of them once a batch. */
 	STAT_ROWS = 512,
 };
@@ -279,36 +272,13 @@ collector_go_on(void *arg, const char *what, double done)
 	return !c->stopping;
 }
 
-/* What the budget allows. 0, or -EINVAL with the reason in error. */
-static int
-choose_limits(const struct collector *c, struct accounting_limits *limits, char *error, size_t error_size)
-{
-	const struct collector_config *config = c->config;
-	uint64_t budget = (uint64_t)config->memory_mib << 20, used;
-
-	*limits = accounting_default_limits;
-	limits->sample_rows = config->sample_rows;
-	if (limits->ports > config->memory_mib * PORTS_A_MIB)
-		limits->ports = config->memory_mib * PORTS_A_MIB;
-	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + c->options->memory_taken +
-	    input_memory(config->threads) + accounting_memory(limits->agents, limits->ports);
-	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
-		snprintf(error, error_size, "memory: %u MiB are too few, %llu are taken before the "
-					    "first key", config->memory_mib,
-		    (unsigned long long)used >> 20);
-		return -EINVAL;
-	}
-	limits->windows = window_limits_for(budget - used);
-	return 0;
-}
-
 /* After the slow way, which recalls from the store, too. */
 static int
 open_books(struct collector *c, struct accounting_limits *limits, char *error, size_t error_size)
 {
 	struct store_loader loader;
 	struct store_life life;
-	int r = choose_limits(c, limits, error, error_size);
+	int r = collector_limits(c->config, c->options->memory_taken, limits, error, error_size);
 
 	if (r < 0)
 		return r;

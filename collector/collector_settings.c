@@ -1,7 +1,20 @@
 #include "collector/collector_settings.h"
 
+#include "collector/input/input.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum {
+	/* Of the memory budget: 16 MiB for SQLite's pages, 8 for the store's upkeep, the rest for
+	 * code and the input. */
+	MEMORY_FIXED_MIB = 40,
+	/* Least that must be left for windows and keys. */
+	MEMORY_WINDOWS_MIB = 4,
+	/* Ports that a MiB of the budget allows: they and their rows take a quarter of it. */
+	PORTS_A_MIB = 29,
+};
 
 struct prefix *
 collector_allow_list(const struct collector_config *config)
@@ -53,4 +66,26 @@ collector_retention(const struct collector_config *config)
 	    .level_us[LEVEL_1_D] = config->keep_1d_d * day_us,
 	    .most_octets = (uint64_t)config->store_size_mib << 20,
 	};
+}
+
+int
+collector_limits(const struct collector_config *config, size_t memory_taken,
+    struct accounting_limits *limits, char *error, size_t error_size)
+{
+	uint64_t budget = (uint64_t)config->memory_mib << 20, used;
+
+	*limits = accounting_default_limits;
+	limits->sample_rows = config->sample_rows;
+	if (limits->ports > config->memory_mib * PORTS_A_MIB)
+		limits->ports = config->memory_mib * PORTS_A_MIB;
+	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + memory_taken + input_memory(config->threads) +
+	    accounting_memory(limits->agents, limits->ports);
+	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
+		snprintf(error, error_size, "memory: %u MiB are too few: %llu MiB are taken before the "
+					    "first key, and at least %d MiB more are needed",
+		    config->memory_mib, (unsigned long long)used >> 20, MEMORY_WINDOWS_MIB);
+		return -EINVAL;
+	}
+	limits->windows = window_limits_for(budget - used);
+	return 0;
 }

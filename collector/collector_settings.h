@@ -8,6 +8,7 @@
 #include "collector/config.h"
 #include "collector/input/v3.h"
 #include "collector/store/store.h"
+#include "collector/window/accounting.h"
 #include "common/endpoint.h"
 
 /* The prefixes of `senders`, config->senders.n of them. The caller frees them. NULL without memory. */
@@ -23,5 +24,10 @@ void collector_engine_file(const struct collector_config *config,
     char file[static COLLECTOR_PATH_OCTETS]);
 
 struct store_retention collector_retention(const struct collector_config *config);
+
+/* What the accounting may take of the memory budget; memory_taken: octets of it that other parts of
+ * the program use. 0, or -EINVAL with the reason in error. */
+int collector_limits(const struct collector_config *config, size_t memory_taken,
+    struct accounting_limits *limits, char *error, size_t error_size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The collector's configuration file: one table of options, for easecapd and for whoever looks up
- * where its store is.
+ * The collector's configuration file: one table of options, for easecapd, and for easetop, which
+ * reads where the store is.
  */
 #ifndef EASE_COLLECTOR_CONFIG_H
 #define EASE_COLLECTOR_CONFIG_H
@@ -24,7 +24,7 @@ struct collector_config {
 	struct option_list communities;
 	struct option_list senders;
 	struct option_sections users; /* struct collector_user */
-	char *run_as, *run_as_group; /* if started by root; "": see common/privilege.h */
+	char *run_as, *run_as_group; /* where root starts the collector, see common/privilege.h */
 	char *store;
 	uint32_t flush_interval_ms;
 	uint32_t receive_buffer_octets;
@@ -40,7 +40,7 @@ struct collector_config {
 	uint32_t http_metrics_top;
 	char *names;
 	bool vendors;
-	/* how long what is kept; 0: for ever */
+	/* how long data is kept; 0: for ever */
 	uint32_t keep_samples_h, keep_1min_h, keep_5min_d, keep_1h_d, keep_1d_d;
 	uint32_t store_size_mib;
 	char *http_store; /* "sqlite" or "clickhouse" */
@@ -49,20 +49,27 @@ struct collector_config {
 	char *clickhouse_user, *clickhouse_password;
 	bool clickhouse_samples;
 	uint32_t clickhouse_interval_s;
-	/* what the cluster keeps; 0: for ever */
+	/* the same in the cluster */
 	uint32_t cluster_keep_samples_h, cluster_keep_1min_h, cluster_keep_5min_d;
 	uint32_t cluster_keep_1h_d, cluster_keep_1d_d;
 	int log;       /* COLLECTOR_LOG_… */
 	int log_level; /* enum log_level */
 };
 
+/* The page needs this much of the memory budget; with less, windows need all of it. */
+enum { COLLECTOR_PAGE_MIB = 160 };
+
 extern const struct option_row collector_options[];
 
 /* Options that --print-config hides. */
 extern const char *const collector_secrets[];
 
-/* Reads the file into *config (zeroed by the caller). 0, or -errno with "FILE:LINE: reason" or
- * "FILE: reason" in error. collector_config_free in both cases. */
+/* Reads the file into *config (zeroed by the caller); file NULL: the defaults. 0, or -errno with
+ * "FILE:LINE: reason" or "FILE: reason" in error. collector_config_free in both cases. */
+int collector_config_read(const char *file, struct collector_config *config, char *error,
+    size_t error_size);
+
+/* The same, and checks what several options together must fulfil. */
 int collector_config_load(const char *file, struct collector_config *config, char *error,
     size_t error_size);
 void collector_config_free(struct collector_config *config);

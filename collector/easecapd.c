@@ -1,9 +1,10 @@
 /*
  * easecapd: the collector's command line. Reads the configuration, goes to the background unless
- * told not to, and runs the collector (collector.h).
+ * -f is given, and runs the collector (collector.h), its page and its shipping.
  */
 #include "collector/collector.h"
 #include "collector/clickhouse.h"
+#include "collector/easecapd_check.h"
 #include "collector/report/query.h"
 #include "collector/web/web.h"
 #include "common/log.h"
@@ -22,15 +23,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OWN_USER "easecapd"
-
 enum {
 	ERROR_TEXT = 512,
-	/* Keys that a question from the page may read for each MiB of the memory budget: two
-	 * questions at a time then take half as much again at most, some 400 octets a key. */
+	/* Keys that a query of the page may read for each MiB of the memory budget: two queries at
+	 * a time then take half of the budget on top of it, at some 400 octets a key. */
 	KEYS_A_MIB = 600,
-	/* Of the memory budget: with less, windows need all of it. */
-	PAGE_LEAST_MIB = 160,
 };
 
 struct command {
@@ -55,17 +52,20 @@ usage(FILE *out)
 {
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
 	      "[--print-config]\n                [--clickhouse-schema]\n"
-	      "  -c FILE         configuration\n"
-	      "  -f              stay in the foreground; say where it listens and the page is\n"
-	      "  --tap FIFO      write sampled headers there as pcap, for tcpdump -r FIFO\n"
-	      "  --import CAPTURE  take the datagrams of a capture file instead, then end; may be\n"
-	      "                  interrupted, and imported again nothing counts twice\n"
-	      "  --check         check the configuration and exit\n"
-	      "  --print-config  print the configuration in force and exit\n"
-	      "  --clickhouse-schema  print the statements that a ClickHouse cluster's tables still\n"
-	      "                  need, and exit\n"
-	      "SIGUSR1 writes all counters to the log; SIGHUP reads the configuration again and\n"
-	      "says what changes with the next start only; SIGTERM writes everything and stops.\n",
+	      "  -c FILE         configuration file\n"
+	      "  -f              stay in the foreground; print the addresses where it listens and\n"
+	      "                  where the page is\n"
+	      "  --tap FIFO      write sampled headers to FIFO as pcap, for tcpdump -r FIFO\n"
+	      "  --import CAPTURE  read the datagrams of a capture file instead of the network, then\n"
+	      "                  exit; after an interruption import it again: nothing counts twice\n"
+	      "  --check         check the configuration, and whether this machine has what it names,\n"
+	      "                  then exit\n"
+	      "  --print-config  print all options with their values and exit; without -c FILE,\n"
+	      "                  the defaults\n"
+	      "  --clickhouse-schema  print the statements that the tables of the ClickHouse cluster\n"
+	      "                  still need, and exit\n"
+	      "SIGUSR1 writes all counters to the log. SIGHUP reads the configuration again and logs\n"
+	      "which options change with the next start only. SIGTERM writes all data and stops.\n",
 	    out);
 	return out == stdout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -103,13 +103,19 @@ parse_command(int argc, char **argv, struct command *cmd)
 		default:
 			return usage(o == 'h' ? stdout : stderr) + 1;
 		}
-	if (!cmd->config_file || optind != argc)
+	if (optind != argc) {
+		fprintf(stderr, "easecapd: unexpected argument \"%s\"\n", argv[optind]);
 		return usage(stderr) + 1;
+	}
+	if (!cmd->config_file && !cmd->print) {
+		fputs("easecapd: -c FILE is needed\n", stderr);
+		return usage(stderr) + 1;
+	}
 	return 0;
 }
 
-/* Forks; the parent stays until the child says that it is ready, so that whoever started us sees
- * each mistake and the right exit status. Returns the descriptor to tell it by, or -errno. */
+/* Forks. The parent waits until the child is ready, so that whoever started it sees each error
+ * message and the right exit status. Returns the descriptor that tells the parent, or -errno. */
 static int
 go_to_background(void)
 {
@@ -141,18 +147,17 @@ leave_terminal(int parent_fd)
 	if (null_fd > 2)
 		close(null_fd);
 	if (write(parent_fd, "", 1) < 0)
-		log_warn("easecapd", "telling the parent: %s", strerror(errno));
+		log_warn("easecapd", "cannot notify the parent process: %s", strerror(errno));
 	close(parent_fd);
 }
 
 static bool
 has_page(const struct collector_config *config)
 {
-	return *config->http_listen && config->memory_mib >= PAGE_LEAST_MIB;
+	return *config->http_listen && config->memory_mib >= COLLECTOR_PAGE_MIB;
 }
 
-/* The page goes without saying: who collects must not stop because it cannot be shown. -1 if there
- * is to be none. */
+/* A page that cannot be served is not fatal: collection goes on. -1: there is no page. */
 static int
 listen_for_page(const struct collector_config *config)
 {
@@ -162,17 +167,18 @@ listen_for_page(const struct collector_config *config)
 	if (!*config->http_listen)
 		return -1;
 	if (!has_page(config)) {
-		log_warn("easecapd", "no page: memory is below %d MiB", PAGE_LEAST_MIB);
+		log_warn("easecapd", "the page is not served: memory is %u MiB, and it needs %d",
+		    config->memory_mib, COLLECTOR_PAGE_MIB);
 		return -1;
 	}
 	fd = web_listen(config->http_listen, error, sizeof(error));
 	if (fd < 0)
-		log_warn("easecapd", "no page: %s", error);
+		log_warn("easecapd", "the page is not served: %s", error);
 	return fd < 0 ? -1 : fd;
 }
 
 static struct query_cluster
-cluster_to_ask(const struct clickhouse *c)
+cluster_to_query(const struct clickhouse *c)
 {
 	return (struct query_cluster){c->servers, c->n_servers, c->place.database,
 	    c->place.cluster, c->user, c->password};
@@ -210,29 +216,29 @@ open_page(int listen_fd, const struct collector_config *config, const struct que
 	if (web_open(&web, &web_config, error, sizeof(error)) == 0)
 		collector_add_stats(collector, web_stats(web));
 	else
-		log_warn("easecapd", "no page: %s", error);
+		log_warn("easecapd", "the page is not served: %s", error);
 	return web;
 }
 
-/* What SIGHUP changes beside what receives and stores. */
-struct beside {
-	struct web *web;   /* or NULL */
-	struct ship *ship; /* or NULL */
+/* The optional parts that SIGHUP changes too. */
+struct services {
+	struct web *web;   /* NULL: no page */
+	struct ship *ship; /* NULL: no shipping */
 	const struct collector_config *config;
 };
 
 static void
-change_beside(void *arg)
+reload_services(void *arg)
 {
-	const struct beside *b = arg;
+	const struct services *s = arg;
 
-	if (b->web)
-		web_allow(b->web, b->config->http_token,
-		    (const char *const *)b->config->http_hosts.items, b->config->http_hosts.n);
-	clickhouse_keep_for(b->ship, b->config);
+	if (s->web)
+		web_allow(s->web, s->config->http_token,
+		    (const char *const *)s->config->http_hosts.items, s->config->http_hosts.n);
+	clickhouse_keep_for(s->ship, s->config);
 }
 
-/* So does the cluster: what it lacks now it gets later. */
+/* A failure is not fatal either: the rows are shipped after a later start. */
 static struct ship *
 open_shipping(const struct clickhouse *clickhouse, const struct collector_config *config,
     struct collector *collector)
@@ -241,7 +247,7 @@ open_shipping(const struct clickhouse *clickhouse, const struct collector_config
 	char error[ERROR_TEXT];
 
 	if (clickhouse_ship(&ship, clickhouse, config, error, sizeof(error)) < 0)
-		log_error("easecapd", "nothing is shipped: %s", error);
+		log_error("easecapd", "nothing is shipped to ClickHouse: %s", error);
 	else if (ship)
 		collector_add_stats(collector, ship_stats(ship));
 	return ship;
@@ -254,8 +260,8 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	int parent_fd = foreground ? -1 : go_to_background(), page_fd;
 	const struct stat_set *stats[COLLECTOR_STAT_SETS];
 	char error[ERROR_TEXT];
-	const struct query_cluster cluster = cluster_to_ask(clickhouse);
-	struct beside beside = {.config = config};
+	const struct query_cluster cluster = cluster_to_query(clickhouse);
+	struct services services = {.config = config};
 	struct collector *collector;
 	int r;
 
@@ -269,11 +275,11 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 		fprintf(stderr, "easecapd: %s\n", error);
 		return r;
 	}
-	beside.ship = open_shipping(clickhouse, config, collector);
-	beside.web = open_page(page_fd, config, &cluster, collector, stats);
-	collector_on_reload(collector, change_beside, &beside);
-	if (foreground && beside.web)
-		web_announce(beside.web);
+	services.ship = open_shipping(clickhouse, config, collector);
+	services.web = open_page(page_fd, config, &cluster, collector, stats);
+	collector_on_reload(collector, reload_services, &services);
+	if (foreground && services.web)
+		web_announce(services.web);
 	if (foreground)
 		collector_announce(collector);
 	else
@@ -283,8 +289,8 @@ collect(const struct collector_config *config, const struct clickhouse *clickhou
 	service_notify("STOPPING=1");
 	if (r < 0)
 		log_error("easecapd", "stopped: %s", strerror(-r));
-	web_close(beside.web);
-	ship_close(beside.ship); /* all is stored by now */
+	web_close(services.web);
+	ship_close(services.ship); /* all is stored by now */
 	collector_close(collector);
 	return r;
 }
@@ -296,14 +302,14 @@ print_import(const struct collector *collector, const struct import_counts *coun
 		const char *stat, *more, *what;
 	} lines[] = {
 	    {"input.datagrams", "", "notifications and sFlow datagrams"},
-	    {"input.records", "slow_path.records", "parts of these taken"},
-	    {"accounting.samples", "", "samples used"},
-	    {"accounting.duplicates", "", "samples that had come before"},
+	    {"input.records", "slow_path.records", "records accepted"},
+	    {"accounting.samples", "", "samples counted"},
+	    {"accounting.duplicates", "", "duplicate samples"},
 	    {"slow_path.events", "", "events"},
 	};
 
-	printf("%" PRIu64 " frames\n%" PRIu64 " UDP datagrams\n%" PRIu64 " incomplete\n%" PRIu64
-	       " of another protocol\n",
+	printf("%" PRIu64 " frames\n%" PRIu64 " UDP datagrams\n%" PRIu64 " incomplete datagrams\n%" PRIu64
+	       " frames of other protocols\n",
 	    counts->frames, counts->datagrams, counts->incomplete, counts->not_udp + other);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		printf("%" PRIu64 " %s\n",
@@ -331,38 +337,47 @@ import(const struct collector_config *config, const struct command *cmd)
 	return r;
 }
 
-/* From here on with what opening needs: ports below 1024, and receive buffers beyond the system's
- * limit. */
+/* Keeps the capabilities that opening needs: for ports below 1024 and for receive buffers beyond
+ * the system's limit. */
 static int
 become_user(const struct collector_config *config, char *error, size_t error_size)
 {
 	static const unsigned opening[] = {CAP_NET_BIND_SERVICE, CAP_NET_ADMIN};
 	struct privilege_user user;
 	char directory[PATH_MAX];
-	int r = privilege_find(config->run_as, config->run_as_group, OWN_USER, &user, error, error_size);
+	int r = privilege_find(config->run_as, config->run_as_group, EASECAPD_USER, &user, error, error_size);
 
 	if (r < 0)
 		return r;
 	if (user.missing)
-		log_warn("easecapd", "root it stays, without privileges: there is no user " OWN_USER);
+		log_warn("easecapd", "there is no user " EASECAPD_USER ": staying root with all capabilities "
+				     "dropped");
 	snprintf(directory, sizeof(directory), "%s", config->store);
-	(void)privilege_make_directory(&user, dirname(directory)); /* the store says what is wrong */
+	(void)privilege_make_directory(&user, dirname(directory)); /* store_open reports failure */
 	r = privilege_become(&user, opening, sizeof(opening) / sizeof(opening[0]));
 	if (r < 0)
 		snprintf(error, error_size, "run_as: cannot become %s: %s", user.name, strerror(-r));
 	return r;
 }
 
-/* All is open: nothing is needed any more. */
+/* Everything is open, so no capability is needed any more. */
 static int
-give_up_privileges(const struct collector_config *config, char *error, size_t error_size)
+drop_capabilities(const struct collector_config *config, char *error, size_t error_size)
 {
 	int r = privilege_keep(NULL, 0);
 
 	(void)config;
 	if (r < 0)
-		snprintf(error, error_size, "privileges cannot be given up: %s", strerror(-r));
+		snprintf(error, error_size, "cannot drop capabilities: %s", strerror(-r));
 	return r;
+}
+
+/* What page and shipping take of the memory budget. */
+static size_t
+memory_of_services(const struct collector_config *config)
+{
+	return (has_page(config) ? web_memory(config->http_connections) : 0) +
+	    (config->clickhouse.n > 0 ? (size_t)ship_memory() : 0);
 }
 
 static int
@@ -389,13 +404,11 @@ start(struct collector_config *config, struct command *cmd)
 		free((char *)(uintptr_t)cmd->options.config_file);
 		return r;
 	}
-	service_hide_memory(); /* after it, for who changes its user can be looked into again */
-	if (has_page(config) && !cmd->import_file)
-		cmd->options.memory_taken = web_memory(config->http_connections);
-	if (clickhouse.n_servers > 0 && !cmd->import_file)
-		cmd->options.memory_taken += ship_memory();
+	service_hide_memory(); /* a change of the user would undo it */
+	if (!cmd->import_file)
+		cmd->options.memory_taken = memory_of_services(config);
 	cmd->options.live_config = config;
-	cmd->options.opened = give_up_privileges;
+	cmd->options.opened = drop_capabilities;
 	r = cmd->import_file ? import(config, cmd)
 			     : collect(config, &clickhouse, &cmd->options, cmd->foreground);
 	clickhouse_free(&clickhouse);
@@ -425,17 +438,18 @@ main(int argc, char **argv)
 
 	if (r != 0)
 		return r - 1;
-	r = collector_config_load(cmd.config_file, &config, error, sizeof(error));
-	if (r < 0) {
-		fprintf(stderr, "%s\n", error);
-	} else if (cmd.print_schema) {
+	r = cmd.print ? collector_config_read(cmd.config_file, &config, error, sizeof(error))
+		      : collector_config_load(cmd.config_file, &config, error, sizeof(error));
+	if (r < 0)
+		fprintf(stderr, "easecapd: %s\n", error);
+	else if (cmd.print)
+		options_print(stdout, collector_options, &config, collector_secrets);
+	else if (cmd.print_schema)
 		r = print_schema(&config);
-	} else if (cmd.check || cmd.print) {
-		if (cmd.print)
-			options_print(stdout, collector_options, &config, collector_secrets);
-	} else {
+	else if (cmd.check)
+		r = easecapd_check(cmd.config_file, &config, memory_of_services(&config));
+	else
 		r = start(&config, &cmd);
-	}
 	collector_config_free(&config);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

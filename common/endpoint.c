@@ -131,6 +131,17 @@ prefix_holds(const struct prefix *prefix, const struct sockaddr *address)
 	    bits_equal(prefix->octets, address_octets(address), prefix->bits);
 }
 
+bool
+endpoint_is_loopback(const struct sockaddr *address)
+{
+	struct prefix v4, v6;
+	const char *reason;
+
+	prefix_parse("127.0.0.0/8", &v4, &reason);
+	prefix_parse("::1/128", &v6, &reason);
+	return prefix_holds(&v4, address) || prefix_holds(&v6, address);
+}
+
 void
 endpoint_format(const struct sockaddr *address, bool with_port, char text[ENDPOINT_TEXT])
 {

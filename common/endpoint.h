@@ -30,6 +30,9 @@ int prefix_parse(const char *text, struct prefix *prefix, const char **reason);
 
 bool prefix_holds(const struct prefix *prefix, const struct sockaddr *address);
 
+/* 127.0.0.0/8 or ::1: only this machine reaches it. */
+bool endpoint_is_loopback(const struct sockaddr *address);
+
 /* "192.0.2.1:162", "[2001:db8::1]:162"; without port: "192.0.2.1", "2001:db8::1". */
 void endpoint_format(const struct sockaddr *address, bool with_port, char text[ENDPOINT_TEXT]);
 

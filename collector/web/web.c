@@ -533,17 +533,6 @@ start_daemon(struct web *web, char *error, size_t error_size)
 	return -EIO;
 }
 
-static bool
-is_loopback(const struct sockaddr *at)
-{
-	struct prefix v4, v6;
-	const char *reason;
-
-	prefix_parse("127.0.0.0/8", &v4, &reason);
-	prefix_parse("::1/128", &v6, &reason);
-	return prefix_holds(&v4, at) || prefix_holds(&v6, at);
-}
-
 /* Where it really listens: port 0 let the system choose. */
 static void
 look_where(struct web *web)
@@ -559,7 +548,7 @@ look_where(struct web *web)
 	}
 	endpoint_format((struct sockaddr *)&address, true, text);
 	snprintf(web->url, sizeof(web->url), "http://%s/", text);
-	web->is_public = !is_loopback((struct sockaddr *)&address);
+	web->is_public = !endpoint_is_loopback((struct sockaddr *)&address);
 }
 
 static void

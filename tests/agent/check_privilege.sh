@@ -213,6 +213,6 @@ if ! getent passwd easecapd >/dev/null; then
 	rm -rf "$rig/kept" "$rig/collector.log"
 	collector_conf
 	rig_collector
-	expect "collector: without a user of its own" "$(of_threads "$collector_pid" CapEff) $(of_threads "$collector_pid" CapBnd) $(of_threads "$collector_pid" NoNewPrivs) $(grep -c 'root it stays' "$rig/collector.log")" "$(mask) $(mask) 1 1"
+	expect "collector: without a user of its own" "$(of_threads "$collector_pid" CapEff) $(of_threads "$collector_pid" CapBnd) $(of_threads "$collector_pid" NoNewPrivs) $(grep -c 'staying root with all capabilities dropped' "$rig/collector.log")" "$(mask) $(mask) 1 1"
 fi
 exit $failed

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -403,6 +404,102 @@ START_TEST(mistakes_in_the_file_are_named)
 }
 END_TEST
 
+/* The first line that COMMAND with the daemon's path and its arguments prints; its exit status. */
+static int
+first_line(const char *arguments, char line[LINE])
+{
+	char command[2 * LINE];
+	FILE *f;
+
+	snprintf(command, sizeof(command), "%s %s 2>&1", EASECAPD, arguments);
+	f = popen(command, "r");
+	if (!fgets(line, LINE, f))
+		*line = '\0';
+	while (fgetc(f) != EOF)
+		;
+	return WEXITSTATUS(pclose(f));
+}
+
+/* The text with the directory for each @. */
+static void
+put_with_directory(FILE *out, const char *text, const char *directory)
+{
+	for (; *text; text++)
+		if (*text == '@')
+			fputs(directory, out);
+		else
+			fputc(*text, out);
+}
+
+START_TEST(check_finds_what_a_start_would_find)
+{
+	static const struct {
+		const char *text, *says; /* says NULL: nothing; @: the daemon's directory */
+		int status;
+	} cases[] = {
+	    {"store = \"@/ease.db\"", NULL, 0},
+	    {"store = \"@/none/x/ease.db\"", ": store: directory @/none/x: No such file or directory\n",
+		1},
+	    {"store = \"@\"", ": store: @ is not a file\n", 1},
+	    {"store = \"@/ease.db\"\nlisten = {\"192.0.2.1:162\"}",
+		": listen: 192.0.2.1:162: Cannot assign requested address\n", 1},
+	    {"store = \"@/ease.db\"\nhttp_listen = \"0.0.0.0:8162\"",
+		": warning: http_listen: everybody who can reach 0.0.0.0:8162 can read the data: "
+		"http_token is empty\n", 0},
+	    {"store = \"@/ease.db\"\nhttp_listen = \"0.0.0.0:8162\"\nhttp_token = \"12345678\"",
+		NULL, 0},
+	    {"store = \"@/ease.db\"\nnames = \"@/none\"",
+		": warning: names: @/none: No such file or directory; the page would not be served\n",
+		0},
+	    {"store = \"@/ease.db\"\nmemory = 128\nthreads = 16\nhttp_listen = \"\"",
+		": memory: 128 MiB are too few: ", 1},
+	};
+	struct daemon d;
+
+	prepare(&d, "127.0.0.1");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char arguments[LINE], line[LINE], says[LINE] = "";
+		FILE *f = fopen(d.conf, "w");
+
+		fputs("communities = {\"x\"}\n", f);
+		put_with_directory(f, cases[i].text, d.dir);
+		fclose(f);
+		ck_assert_int_eq(chmod(d.conf, 0600), 0);
+		if (cases[i].says) {
+			f = fmemopen(says, sizeof(says), "w");
+			fprintf(f, "easecapd: %s", d.conf);
+			put_with_directory(f, cases[i].says, d.dir);
+			fclose(f);
+		}
+		snprintf(arguments, sizeof(arguments), "-c %s --check", d.conf);
+		ck_assert_int_eq(first_line(arguments, line), cases[i].status);
+		ck_assert_msg(strncmp(line, says, strlen(says)) == 0 && !*line == !*says,
+		    "case %zu: %s, not %s", i, line, says);
+	}
+	clean_up(&d);
+}
+END_TEST
+
+START_TEST(messages_name_the_program)
+{
+	char line[LINE];
+
+	ck_assert_int_eq(first_line("-c /nope", line), 1);
+	ck_assert_str_eq(line, "easecapd: /nope: No such file or directory\n");
+	ck_assert_int_eq(first_line("", line), 1);
+	ck_assert_str_eq(line, "easecapd: -c FILE is needed\n");
+	ck_assert_int_eq(first_line("-c /nope there", line), 1);
+	ck_assert_str_eq(line, "easecapd: unexpected argument \"there\"\n");
+}
+END_TEST
+
+START_TEST(print_config_needs_no_valid_file)
+{
+	ck_assert_int_eq(system(EASECAPD " --print-config | grep -qx 'http_question = 5000'"), 0);
+	ck_assert_int_eq(system(EASECAPD " -c /dev/null --print-config | grep -qx 'threads = 1'"), 0);
+}
+END_TEST
+
 START_TEST(what_it_prints_it_reads)
 {
 	char command[2 * LINE];
@@ -434,6 +531,9 @@ main(void)
 	tcase_add_test(tc, what_is_wrong_leaves_nothing);
 	tcase_add_test(tc, a_sender_not_allowed);
 	tcase_add_test(tc, mistakes_in_the_file_are_named);
+	tcase_add_test(tc, check_finds_what_a_start_would_find);
+	tcase_add_test(tc, messages_name_the_program);
+	tcase_add_test(tc, print_config_needs_no_valid_file);
 	tcase_add_test(tc, what_it_prints_it_reads);
 	return suite_run(suite);
 }

@@ -73,13 +73,13 @@ live_and_imported() {
 		out=$(import "$keep/$family.pcap" "$rig/$family.db")
 		expect "import over $family: exits 0" $? 0
 		expect "import over $family: same samples, sums and totals as live" "$(sums "$rig/$family.db")" "$live"
-		expect "import over $family: says how many samples" "$(sed -n 's/ samples used$//p' <<<"$out")" "${live%%|*}"
+		expect "import over $family: says how many samples" "$(sed -n 's/ samples counted$//p' <<<"$out")" "${live%%|*}"
 	done
 	out=$(import "$keep/v4.pcap" "$rig/v4.db")
 	expect 'import again: totals are the same' "$(sums "$rig/v4.db")" "$live"
-	expect 'import again: all samples had come before' "$(sed -n 's/ samples that had come before$//p' <<<"$out")" "${live%%|*}"
-	expect 'import: a fragment is counted' "$(sed -n 's/ incomplete$//p' <<<"$out")" 1
-	expect 'import: what is no datagram is counted' "$(sed -n 's/ of another protocol$//p' <<<"$out")" 1
+	expect 'import again: all samples are duplicates' "$(sed -n 's/ duplicate samples$//p' <<<"$out")" "${live%%|*}"
+	expect 'import: a fragment is counted' "$(sed -n 's/ incomplete datagrams$//p' <<<"$out")" 1
+	expect 'import: what is no datagram is counted' "$(sed -n 's/ frames of other protocols$//p' <<<"$out")" 1
 }
 # Stopped by a signal, and killed, in the middle: what was taken is stored, and the whole import after
 # it gives what one import gives. The capture comes through a pipe that stands still in the middle.
@@ -111,7 +111,7 @@ interrupted() { # SIGNAL
 	if [ "$name" = INT ]; then
 		expect 'import interrupted: exits 1' $status 1
 		expect 'import interrupted: says so' "$(grep -c 'stopped after' "$rig/import.err")" 1
-		expect 'import interrupted: what it says it used is stored' "$(sed -n 's/ samples used$//p' "$rig/import.out")" "$taken"
+		expect 'import interrupted: what it says it counted is stored' "$(sed -n 's/ samples counted$//p' "$rig/import.out")" "$taken"
 	elif [ "${taken:-0}" -lt "${live%%|*}" ]; then
 		pass "import killed: ${taken:-0} samples of ${live%%|*} were stored"
 	else
@@ -126,7 +126,7 @@ wrong_files() {
 	head -c 60000 "$keep/v4.pcap" >"$keep/cut.pcap"
 	out=$(import "$keep/cut.pcap" "$rig/cut.db")
 	expect 'a capture cut in the middle: exits 1' $? 1
-	if [ "$(sed -n 's/ samples used$//p' <<<"$out")" -gt 0 ]; then pass 'a capture cut in the middle: the rest is taken'; else
+	if [ "$(sed -n 's/ samples counted$//p' <<<"$out")" -gt 0 ]; then pass 'a capture cut in the middle: the rest is taken'; else
 		fail 'a capture cut in the middle' "$out"; fi
 	import /dev/null "$rig/cut.db" >/dev/null
 	expect 'no capture at all: exits 1' $? 1

@@ -147,9 +147,11 @@ def check_syntax(start, body):
     return None if done.returncode == 0 else (start, done.stderr.strip())
 
 
-def check_configuration(program, start, body):
+def check_configuration(program, start, body, own=()):
     with tempfile.NamedTemporaryFile("w", suffix=".conf", dir=".") as file:
         file.write("\n".join(body) + "\n")
+        file.writelines(line + "\n" for line in own if not any(
+            given.startswith(line.split()[0] + " ") for given in body))
         file.flush()
         done = subprocess.run([program, "-c", file.name, "--check"], text=True, capture_output=True)
     return None if done.returncode == 0 else (start, done.stderr.strip())
@@ -169,7 +171,8 @@ def check_block(shell, start, kind, body):
     if kind[0] == "easeagentd.conf":
         return check_configuration(build + "/agent/easeagentd", start, body)
     if kind[0] == "easecapd.conf":
-        return check_configuration(build + "/collector/easecapd", start, body)
+        return check_configuration(build + "/collector/easecapd", start, body,
+            ['store = "ease.db"'])  # the default's directory is made by the package
     if kind[0] in ("c", "conf"):
         return check_code(kind[1], start, body)
     if kind[0] in ("text", "snmpd.conf"):

@@ -322,5 +322,5 @@ sed -e "s/^http_listen.*/http_listen = \"127.0.0.1:$port\"/" -e "s#^store.*#stor
     -e "s/^listen.*/listen = {\"127.0.0.1:$other_port\"}/" "$rig/collector.conf" >"$rig/other.conf"
 timeout 2 "$build/collector/easecapd" -c "$rig/other.conf" -f >"$rig/other.log" 2>&1
 check 'without a page it collects all the same' grep -q 'listening on' "$rig/other.log"
-check 'and says why' grep -q 'no page: http_listen: .*in use' "$rig/other.log"
+check 'and says why' grep -q 'the page is not served: http_listen: .*in use' "$rig/other.log"
 exit $failed
