@@ -43,7 +43,8 @@ expect 'counters of the table are known' "$(comm -23 - known <<<"$named")" ''
 rig_http=127.0.0.1:0
 rig_new
 TRAP_PORT=$(free_port)
-export TRAP_PORT
+SNMPD_PORT=$(free_port)
+export TRAP_PORT SNMPD_PORT
 enough_samples() { [ "$(easetop talkers --last all --format json | jq .samples)" -gt 200 ]; }
 without=none
 if reason=$(clickhouse_missing) || { ! clickhouse_start 1 && reason='no server starts'; }; then
@@ -63,6 +64,31 @@ if conf/make-capture "$work/live.pcap" >/dev/null &&
 else
 	fail 'live system' 'it did not come up'
 fi
+
+# ---- README ----
+
+# Its reports are those of the demo's run in `demo`, its collector's options are taken, and the files that it
+# names are there.
+readme() { # REPORT: the block that shows it, as a chapter's
+	echo '```console'
+	awk -v report="easetop $1 " '/^    \$ / { shown = index($0, report) }
+	    shown && /^    / { sub(/^    /, ""); print; next } { shown = 0 }' "$top/README" |
+	    sed 's,build/collector/easetop,easetop,; s,DIR/,demo/,'
+	echo '```'
+}
+for report in talkers load; do
+	readme $report >"README-$report.md"
+	python3 "$top/tests/conf/guide.py" "README-$report.md" || failed=1
+done
+{ sed -n 's/^    #     \([a-z_]* = \)/\1/p' "$top/README"; echo "store = \"$work/readme.db\""; } >readme.conf
+expect 'README: options of the collector' "$(grep -c = readme.conf) $(easecapd -c readme.conf --check 2>&1)" '5 '
+expect 'README: files that it names' "$(grep -oE '\b(conf|tests|mibs|common)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' "$top/README" | sort -u |
+    while read -r file; do [ -e "$top/$file" ] || echo "$file"; done)" ''
+expect 'README: at most 200 lines' "$([ "$(wc -l <"$top/README")" -le 200 ] && echo yes)" yes
+for room in $(cd "$top" && ls -d common agent/* mibs collector/* tests conf | grep -v '\.'); do
+	[ ! -d "$top/$room" ] || grep -qE "^ +(${room##*/}/|.*\b${room##*/}/)" "$top/README" || missing=${missing:-}$room' '
+done
+expect 'README: every room is on its map' "${missing:-}" ''
 
 # ---- the list of chapters ----
 
