@@ -17,7 +17,8 @@ enum pack_form {
 
 #define WHOLE_MAX 0x1p53 /* beyond, a double does not have every whole number */
 
-/* What stands in a body of a value in memory, and back: nothing to do but on a big-endian machine. */
+/* What stands in a body of a value in memory, and back: nothing to do but on a big-endian machine.
+ */
 static uint32_t
 float_word(float value)
 {

@@ -94,8 +94,8 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE INDEX event_time ON event(time_us);"
     /* the collector's own counters of what it refused or lost, since started_us */
     "CREATE TABLE stat(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
-    /* 2: above a rate only a random one of stands_for samples has a row (window/sample_thinning.h); its
-     * weight is mean_skip * stands_for */
+    /* 2: above a rate only a random one of stands_for samples has a row (window/sample_thinning.h);
+     * its weight is mean_skip * stands_for */
     "ALTER TABLE sample ADD COLUMN stands_for INTEGER NOT NULL DEFAULT 1;",
     /* 3: samples of a window that are in no key of a kind because memory or the limit of keys was
      * full; any one key lacks at most most_n of them */

@@ -18,7 +18,8 @@
 static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_SAMPLES] = {"accounting.samples", "samples used"},
     [ACCOUNTING_STAT_DUPLICATES] = {"accounting.duplicates", "samples that had come before"},
-    [ACCOUNTING_STAT_LATE] = {"accounting.late", "samples too late to be told from duplicates, not used"},
+    [ACCOUNTING_STAT_LATE] = {"accounting.late",
+	"samples too late to be told from duplicates, not used"},
     [ACCOUNTING_STAT_SNAPSHOTS] = {"accounting.snapshots", "counter snapshots taken"},
     [ACCOUNTING_STAT_SNAPSHOTS_OLD] = {"accounting.snapshots_old",
 	"of these: older than one that came before, needed at most for the first totals"},
@@ -27,13 +28,17 @@ static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_COUNTERS_GAP] = {"accounting.counters_gap",
 	"more than a day between snapshots: totals began from a new base"},
     [ACCOUNTING_STAT_STATES] = {"accounting.states", "port states taken"},
-    [ACCOUNTING_STAT_STATES_OLD] = {"accounting.states_old", "port states older than the one known"},
+    [ACCOUNTING_STAT_STATES_OLD] = {"accounting.states_old",
+	"port states older than the one known"},
     [ACCOUNTING_STAT_ROWS] = {"accounting.rows",
 	"addresses, error sources, energy and buffers taken: a row each"},
     [ACCOUNTING_STAT_EVENTS] = {"accounting.events", "events of other kinds taken"},
-    [ACCOUNTING_STAT_BAD_TIME] = {"accounting.bad_time", "records with an impossible time, not used"},
-    [ACCOUNTING_STAT_OLD_BOOT] = {"accounting.old_boot", "records of a boot before the last two, not used"},
-    [ACCOUNTING_STAT_AGENTS_FULL] = {"accounting.agents_full", "records of agents beyond the limit"},
+    [ACCOUNTING_STAT_BAD_TIME] = {"accounting.bad_time",
+	"records with an impossible time, not used"},
+    [ACCOUNTING_STAT_OLD_BOOT] = {"accounting.old_boot",
+	"records of a boot before the last two, not used"},
+    [ACCOUNTING_STAT_AGENTS_FULL] = {"accounting.agents_full",
+	"records of agents beyond the limit"},
     [ACCOUNTING_STAT_PORTS_FULL] = {"accounting.ports_full", "records of ports beyond the limit"},
     [ACCOUNTING_STAT_LOST_STORE_QUEUE] = {"accounting.lost_store_queue",
 	"samples whose row was lost because the store was away; their sums count"},
@@ -57,8 +62,8 @@ const struct accounting_limits accounting_default_limits = {
 };
 
 int
-accounting_new(struct accounting **out, const struct accounting_limits *limits, const struct clock *clock,
-    uint64_t seed)
+accounting_new(struct accounting **out, const struct accounting_limits *limits,
+    const struct clock *clock, uint64_t seed)
 {
 	struct accounting *acc = calloc(1, sizeof(*acc));
 
@@ -176,7 +181,8 @@ account_of(struct accounting *acc, struct port *p, const struct ease_record *r, 
 {
 	struct accounting_flush_target to = {acc, batch};
 	bool made;
-	struct account *a = inventory_account(p, r->boot, time_us, &made, accounting_flush_account, &to);
+	struct account *a =
+	    inventory_account(p, r->boot, time_us, &made, accounting_flush_account, &to);
 
 	if (!a) {
 		accounting_count(acc, ACCOUNTING_STAT_OLD_BOOT);
@@ -198,8 +204,8 @@ raise_to(uint64_t *value, uint64_t least)
 }
 
 /* Windows, and what to do when there is no room for one: the rows go into the batch as they are,
- * because the store adds them up just as well; if that is full too, the store has been away for long,
- * and the oldest minute goes. */
+ * because the store adds them up just as well; if that is full too, the store has been away for
+ * long, and the oldest minute goes. */
 
 static void
 sum_samples(struct accounting *acc)
@@ -329,8 +335,8 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
 /* A number is expected in the minute of what told of it. When the sample itself comes after that
  * and is of another minute, the expectation moves there. */
 static void
-move_expectation(struct accounting *acc, const struct port *p, const struct account *a, uint64_t time_us,
-    struct store_batch *batch)
+move_expectation(struct accounting *acc, const struct port *p, const struct account *a,
+    uint64_t time_us, struct store_batch *batch)
 {
 	if (a->last_expected_us / STORE_WINDOW_US == time_us / STORE_WINDOW_US)
 		return;
@@ -365,7 +371,9 @@ take_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	}
 	if (a->slot->crash_lost.n > 0)
 		sequence_tracker_came_again(t, &a->slot->crash_lost, s->sequence);
-	more = sequence_tracker_is_before_contact(t, s->sequence) ? 1 : sequence_tracker_expected_since_contact(t) - expected;
+	more = sequence_tracker_is_before_contact(t, s->sequence)
+		   ? 1
+		   : sequence_tracker_expected_since_contact(t) - expected;
 	add_numbers(acc, p, s->time_us, (int64_t)more, 1, batch);
 	if (more == 0)
 		move_expectation(acc, p, a, s->time_us, batch);
@@ -534,7 +542,8 @@ take_state(struct accounting *acc, struct port *p, const struct ease_record *r,
 
 /* Nothing is counted from it: a row in the store is all. */
 static void
-take_row(struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
+take_row(
+    struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
 {
 	bool added = record_rows_add(batch, p->agent->row.id, r);
 
@@ -591,8 +600,8 @@ note_time(struct accounting *acc, uint64_t received_us)
 }
 
 void
-accounting_add_records(struct accounting *acc, struct store_batch *batch, const struct ease_record *records,
-    size_t n)
+accounting_add_records(
+    struct accounting *acc, struct store_batch *batch, const struct ease_record *records, size_t n)
 {
 	if (n > 0 && records[0].received_us != acc->received_us)
 		note_time(acc, records[0].received_us);
@@ -641,7 +650,8 @@ agent_of_event(struct accounting *acc, const struct ease_event *event)
 }
 
 bool
-accounting_add_event(struct accounting *acc, struct store_batch *batch, const struct ease_event *event)
+accounting_add_event(
+    struct accounting *acc, struct store_batch *batch, const struct ease_event *event)
 {
 	struct agent *a = agent_of_event(acc, event);
 	struct store_event *row = a ? store_batch_add(batch, STORE_EVENTS) : NULL;

@@ -10,8 +10,8 @@
  *
  * At its limits nothing is guessed: more agents or ports than the limits are refused and counted;
  * while the store is away and the batch is full, rows of samples are counted as lost to the store
- * and their sums still count; when windows are full as well, those of the oldest minute are dropped,
- * and their samples count as lost in the collector.
+ * and their sums still count; when windows are full as well, those of the oldest minute are
+ * dropped, and their samples count as lost in the collector.
  */
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_H
@@ -63,24 +63,26 @@ struct accounting_limits {
 extern const struct accounting_limits accounting_default_limits;
 
 /* The rows that a batch needs of what the accounting fills, windows included. */
-void accounting_room(const struct accounting_limits *limits, struct store_room room[STORE_N_TABLES]);
+void accounting_room(
+    const struct accounting_limits *limits, struct store_room room[STORE_N_TABLES]);
 
-/* Octets that a accounting takes at most without windows and keys, its rows on their way to the store
- * included. */
+/* Octets that a accounting takes at most without windows and keys, its rows on their way to the
+ * store included. */
 uint64_t accounting_memory(uint32_t agents, uint32_t ports);
 
 /* clock is borrowed. seed: see window_table_new. 0 or -ENOMEM. */
-int accounting_new(struct accounting **out, const struct accounting_limits *limits, const struct clock *clock,
-    uint64_t seed);
+int accounting_new(struct accounting **out, const struct accounting_limits *limits,
+    const struct clock *clock, uint64_t seed);
 void accounting_free(struct accounting *acc);
 
 /* What store_load needs to read the books back. Before the first record. */
 struct store_loader accounting_loader(struct accounting *acc);
 
-/* Shares with whoever comes after what must not die with this process (crash_journal.h), and takes into
- * the books what the collector before this one had seen and not stored. Between store_load and the
- * first record. The outage, for a row of the first batch; false: there was none. */
-bool accounting_recover(struct accounting *acc, const struct store_life *life, struct store_outage *outage);
+/* Shares with whoever comes after what must not die with this process (crash_journal.h), and takes
+ * into the books what the collector before this one had seen and not stored. Between store_load and
+ * the first record. The outage, for a row of the first batch; false: there was none. */
+bool accounting_recover(
+    struct accounting *acc, const struct store_life *life, struct store_outage *outage);
 
 /* The store has begun anew (store_renewals): the next cut says all that is known of agents and
  * ports. */
@@ -93,12 +95,13 @@ void accounting_remove_journal(struct accounting *acc);
 uint32_t accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id);
 
 /* Takes the records of one notification; batch is the one being filled. */
-void accounting_add_records(struct accounting *acc, struct store_batch *batch, const struct ease_record *records,
-    size_t n);
+void accounting_add_records(
+    struct accounting *acc, struct store_batch *batch, const struct ease_record *records, size_t n);
 
 /* Takes an event; see struct ease_event for whose it is. False if there was no room for its row or
  * its agent. */
-bool accounting_add_event(struct accounting *acc, struct store_batch *batch, const struct ease_event *event);
+bool accounting_add_event(
+    struct accounting *acc, struct store_batch *batch, const struct ease_event *event);
 
 /* Records and rows that were refused for want of room so far. */
 uint64_t accounting_lost(const struct accounting *acc);

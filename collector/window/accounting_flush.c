@@ -13,8 +13,8 @@
 #define WINDOW_GRACE_US (1ull * STORE_WINDOW_US)
 #define WINDOW_IDLE_US	(3ull * STORE_WINDOW_US)
 
-/* Rows of samples that a batch takes before it is cut: a fifth of a second of the rate the collector
- * is built for (400,000 a second), and half of them while it should be cut already. */
+/* Rows of samples that a batch takes before it is cut: a fifth of a second of the rate the
+ * collector is built for (400,000 a second), and half of them while it should be cut already. */
 enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 32768,
 	FREE_ERROR_SOURCES = 4096,
 	OUTAGES = 8 /* one at a start, one whenever the store begins anew */ };
@@ -84,7 +84,8 @@ accounting_flush_account(void *arg, const struct port *p, const struct account *
 void
 accounting_flush_counters(struct port *p, struct store_batch *batch)
 {
-	struct store_counter *row = p->counters_unwritten ? store_batch_add(batch, STORE_COUNTERS) : NULL;
+	struct store_counter *row =
+	    p->counters_unwritten ? store_batch_add(batch, STORE_COUNTERS) : NULL;
 
 	if (!row)
 		return;
@@ -153,10 +154,12 @@ int
 accounting_flush(struct accounting *acc, struct store_batch *batch)
 {
 	const struct inventory *known = &acc->inventory;
-	int r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->n_ports);
+	int r =
+	    store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->n_ports);
 
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_CRASH_LOST, (size_t)INVENTORY_BOOTS * known->n_ports);
+		r = store_batch_reserve(
+		    batch, STORE_CRASH_LOST, (size_t)INVENTORY_BOOTS * known->n_ports);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_AGENTS, known->n_agents);
 	if (r == 0)
@@ -209,8 +212,9 @@ log_crash(const struct crash_recovered *sum, const struct store_outage *outage)
 		log_warn(ROOM, "the collector before this one died with its machine: what came "
 			       "after %s and was not stored counts as lost on the way", since);
 	else if (sum->samples == 0)
-		log_warn(ROOM, "the collector before this one died; no sample that it had taken was "
-			       "lost");
+		log_warn(ROOM,
+		    "the collector before this one died; no sample that it had taken was "
+		    "lost");
 	else
 		log_warn(ROOM, "the collector before this one died: %llu samples of %u ports that "
 			       "came from %s to %s were not stored yet, and count as lost in the "
@@ -221,7 +225,8 @@ log_crash(const struct crash_recovered *sum, const struct store_outage *outage)
 }
 
 bool
-accounting_recover(struct accounting *acc, const struct store_life *life, struct store_outage *outage)
+accounting_recover(
+    struct accounting *acc, const struct store_life *life, struct store_outage *outage)
 {
 	struct crash_recovered sum = {0};
 	struct crash_journal_past past;

@@ -1,5 +1,6 @@
 /*
- * What accounting.c, which takes records, and accounting_flush.c, which moves books into batches, share.
+ * What accounting.c, which takes records, and accounting_flush.c, which moves books into batches,
+ * share.
  */
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
@@ -14,7 +15,8 @@ struct accounting {
 	uint64_t mono_us, received_us; /* of the notification at hand, and of those read with it */
 	struct inventory inventory;
 	struct window_table *windows;
-	struct window_sample samples[SAMPLE_PAIRS_MAX]; /* of the notification at hand, not in windows yet */
+	struct window_sample
+	    samples[SAMPLE_PAIRS_MAX]; /* of the notification at hand, not in windows yet */
 	size_t n_samples;
 	struct sample_thinning thinning;
 	struct stat_set stats;

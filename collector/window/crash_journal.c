@@ -22,7 +22,8 @@ enum {
 };
 
 /* Sizes stand for the structs' layout within one version of it. */
-#define LAYOUT (1ull << 32 | sizeof(struct crash_journal_slot) << 16 | sizeof(struct crash_journal_header))
+#define LAYOUT                                                                                     \
+	(1ull << 32 | sizeof(struct crash_journal_slot) << 16 | sizeof(struct crash_journal_header))
 
 static size_t
 mapped_octets(uint64_t slots)

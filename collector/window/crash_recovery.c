@@ -32,8 +32,8 @@ account_of_slot(struct inventory *r, const struct crash_journal_slot *seen, stru
 }
 
 static void
-recover_slot(struct inventory *r, const struct crash_journal_slot *seen, crash_recovery_sink *expected, void *arg,
-    struct crash_recovered *sum)
+recover_slot(struct inventory *r, const struct crash_journal_slot *seen,
+    crash_recovery_sink *expected, void *arg, struct crash_recovered *sum)
 {
 	struct port *p;
 	struct account *a = account_of_slot(r, seen, &p);
@@ -65,8 +65,8 @@ recover_slot(struct inventory *r, const struct crash_journal_slot *seen, crash_r
 }
 
 void
-crash_recover(struct inventory *r, const struct crash_journal_past *past, crash_recovery_sink *expected, void *arg,
-    struct crash_recovered *sum)
+crash_recover(struct inventory *r, const struct crash_journal_past *past,
+    crash_recovery_sink *expected, void *arg, struct crash_recovered *sum)
 {
 	*sum = (struct crash_recovered){0};
 	for (uint64_t i = 0; i < past->n_slots; i++)

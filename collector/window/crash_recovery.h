@@ -1,7 +1,7 @@
 /*
  * After a crash: brings the inventory, read back from the store, up to what the collector that died
- * had seen (crash_journal.h). Numbers given out by then count as expected, what came and is not in the
- * store as gone, until it comes again. Inside the window room, once at the start.
+ * had seen (crash_journal.h). Numbers given out by then count as expected, what came and is not in
+ * the store as gone, until it comes again. Inside the window room, once at the start.
  */
 #ifndef EASE_COLLECTOR_WINDOW_CRASH_RECOVERY_H
 #define EASE_COLLECTOR_WINDOW_CRASH_RECOVERY_H
@@ -17,7 +17,7 @@ struct crash_recovered {
 /* A port's numbers expected rose by more at that time of the device. */
 typedef void crash_recovery_sink(void *arg, const struct port *p, uint64_t time_us, uint64_t more);
 
-void crash_recover(struct inventory *r, const struct crash_journal_past *past, crash_recovery_sink *expected, void *arg,
-    struct crash_recovered *sum);
+void crash_recover(struct inventory *r, const struct crash_journal_past *past,
+    crash_recovery_sink *expected, void *arg, struct crash_recovered *sum);
 
 #endif

@@ -3,9 +3,10 @@
  * sample of a busy flow is one look-up and not one for each kind of key. When a flow leaves, its
  * sums go to its keys: when another needs its place, and at each dump.
  *
- * A set-associative cache, as CPUs have them: a flow's hash names a set of FLOW_CACHE_WAYS places, and a
- * tag that tells most flows of a set apart. The tags are kept together: all of them fit a CPU's own
- * cache, so looking there costs nothing, and the flow itself is fetched while others are at work.
+ * A set-associative cache, as CPUs have them: a flow's hash names a set of FLOW_CACHE_WAYS places,
+ * and a tag that tells most flows of a set apart. The tags are kept together: all of them fit a
+ * CPU's own cache, so looking there costs nothing, and the flow itself is fetched while others are
+ * at work.
  */
 #ifndef EASE_COLLECTOR_WINDOW_FLOW_CACHE_H
 #define EASE_COLLECTOR_WINDOW_FLOW_CACHE_H
@@ -44,16 +45,16 @@ void flow_cache_free(struct flow_cache *f);
 
 uint64_t flow_cache_hash(const struct flow_cache *f, const struct flow_key *key);
 
-/* What flow_cache_get will look at is on its way when these return: first the tags of the set, then the
- * flow. */
+/* What flow_cache_get will look at is on its way when these return: first the tags of the set, then
+ * the flow. */
 void flow_cache_prefetch_set(const struct flow_cache *f, uint64_t hash);
 void flow_cache_prefetch(const struct flow_cache *f, uint64_t hash);
 
 /* Takes what leaves, at most FLOW_CACHE_EVICTED_AT_ONCE flows. */
 typedef void flow_cache_evict_fn(void *arg, const struct flow *const *flows, size_t n);
 
-/* The flow of that key and its hash, with no samples if it is new; then another may have left. Valid
- * until the next call. */
+/* The flow of that key and its hash, with no samples if it is new; then another may have left.
+ * Valid until the next call. */
 struct flow *flow_cache_get(struct flow_cache *f, const struct flow_key *key, uint64_t hash,
     flow_cache_evict_fn *evict, void *arg);
 

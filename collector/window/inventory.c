@@ -7,7 +7,8 @@
 
 #define ROOM "inventory"
 
-_Static_assert((int)SEQUENCE_TRACKER_SAVED_OCTETS <= (int)STORE_TRACKER_MAX, "raise STORE_TRACKER_MAX");
+_Static_assert(
+    (int)SEQUENCE_TRACKER_SAVED_OCTETS <= (int)STORE_TRACKER_MAX, "raise STORE_TRACKER_MAX");
 
 /* Half empty at the limit. */
 static uint64_t
@@ -24,7 +25,8 @@ uint64_t
 inventory_memory(uint32_t max_agents, uint32_t max_ports)
 {
 	return max_agents * sizeof(struct agent) + max_ports * sizeof(struct port) +
-	    buckets_for(max_ports) * sizeof(uint32_t) + crash_journal_memory(INVENTORY_BOOTS * max_ports);
+	       buckets_for(max_ports) * sizeof(uint32_t) +
+	       crash_journal_memory(INVENTORY_BOOTS * max_ports);
 }
 
 int
@@ -125,7 +127,8 @@ inventory_port(struct inventory *r, struct agent *a, uint32_t if_index)
 	p->agent = a;
 	p->if_index = if_index;
 	for (uint32_t b = 0; b < INVENTORY_BOOTS; b++)
-		p->accounts[b].slot = crash_journal_slot(&r->journal, INVENTORY_BOOTS * r->n_ports + b);
+		p->accounts[b].slot =
+		    crash_journal_slot(&r->journal, INVENTORY_BOOTS * r->n_ports + b);
 	*bucket = ++r->n_ports;
 	return p;
 }
@@ -140,8 +143,11 @@ open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
 		p->accounts[1] = p->accounts[0];
 	*slot = (struct crash_journal_slot){.boot = boot, .if_index = p->if_index};
 	memcpy(slot->agent_id, p->agent->row.agent_id, sizeof(slot->agent_id));
-	*a = (struct account){
-	    .used = true, .boot = boot, .slot = slot, .first_us = first_us, .last_expected_us = first_us};
+	*a = (struct account){.used = true,
+	    .boot = boot,
+	    .slot = slot,
+	    .first_us = first_us,
+	    .last_expected_us = first_us};
 	return a;
 }
 

@@ -87,7 +87,8 @@ void inventory_add_lost(struct port *p, uint64_t samples);
 void inventory_mark_all_dirty(struct inventory *r);
 
 /* The account as the store keeps it, and what store_load needs to read the inventory back. */
-void inventory_account_row(const struct port *p, const struct account *a, struct store_account *row);
+void inventory_account_row(
+    const struct port *p, const struct account *a, struct store_account *row);
 struct store_loader inventory_loader(struct inventory *r);
 
 #endif

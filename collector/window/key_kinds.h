@@ -13,7 +13,8 @@
 enum {
 	KIND_ETH_PAIR,
 	KIND_IP_PAIR,
-	KINDS_OF_PAIRS, /* up to here: pairs of addresses, which reports also add up by one of both */
+	KINDS_OF_PAIRS, /* up to here: pairs of addresses, which reports also add up by one of both
+			 */
 	KIND_VLAN = KINDS_OF_PAIRS,
 	KIND_ETHERTYPE,
 	KIND_IP_PROTO,
@@ -44,7 +45,8 @@ struct flow_key {
 	uint8_t src_ip[FRAME_IP_LEN], dst_ip[FRAME_IP_LEN];
 	uint32_t not_used;
 };
-_Static_assert(sizeof(struct flow_key) == 64, "a flow's key has gaps, or is more than a cache line");
+_Static_assert(
+    sizeof(struct flow_key) == 64, "a flow's key has gaps, or is more than a cache line");
 
 void flow_key_of(const struct frame_keys *frame, uint32_t window, uint8_t direction,
     struct flow_key *key);

@@ -47,7 +47,8 @@ none_rose(const struct port_totals *from, const struct port_totals *to)
 
 /* What of a difference belongs to the time before at_us, rounded down: so parts add up. */
 static uint64_t
-share_until(uint64_t difference, const struct port_totals *from, const struct port_totals *to, uint64_t at_us)
+share_until(uint64_t difference, const struct port_totals *from, const struct port_totals *to,
+    uint64_t at_us)
 {
 	if (at_us >= to->time_us)
 		return difference;
@@ -56,7 +57,8 @@ share_until(uint64_t difference, const struct port_totals *from, const struct po
 }
 
 static void
-spread(const struct port_totals *from, const struct port_totals *to, port_totals_sink *sink, void *arg)
+spread(
+    const struct port_totals *from, const struct port_totals *to, port_totals_sink *sink, void *arg)
 {
 	uint64_t done[PORT_TOTALS_N_VALUES] = {0};
 	uint64_t start = from->time_us - from->time_us % STORE_WINDOW_US;
@@ -79,7 +81,8 @@ spread(const struct port_totals *from, const struct port_totals *to, port_totals
 /* The device's clock was set back, or its time began again: how long the difference took is not
  * known, so it counts where the device says that it is now. */
 static void
-count_at_end(const struct port_totals *from, const struct port_totals *to, port_totals_sink *sink, void *arg)
+count_at_end(
+    const struct port_totals *from, const struct port_totals *to, port_totals_sink *sink, void *arg)
 {
 	uint64_t part[PORT_TOTALS_N_VALUES];
 
@@ -99,7 +102,8 @@ begin_with(struct port_totals *t, const struct port_totals *base)
 
 /* A snapshot of the base's boot from before the first one that came. */
 static enum port_totals_verdict
-take_beginning(struct port_totals *t, const struct port_totals *s, port_totals_sink *sink, void *arg)
+take_beginning(
+    struct port_totals *t, const struct port_totals *s, port_totals_sink *sink, void *arg)
 {
 	struct port_totals first = *t;
 
@@ -116,8 +120,8 @@ take_beginning(struct port_totals *t, const struct port_totals *s, port_totals_s
 }
 
 enum port_totals_verdict
-port_totals_add(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s, port_totals_sink *sink,
-    void *arg)
+port_totals_add(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s,
+    port_totals_sink *sink, void *arg)
 {
 	struct port_totals from = *t, to;
 

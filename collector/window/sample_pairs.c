@@ -66,8 +66,8 @@ fill_numbers(uint32_t *feature, const struct flow_key *k)
 }
 
 void
-sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow_key *k, uint32_t place,
-    const struct ease_sample *s)
+sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow_key *k,
+    uint32_t place, const struct ease_sample *s)
 {
 	sample->stratum = k->window << 1 | (k->direction - 1u);
 	sample->pkts = (float)s->mean_skip;
@@ -108,7 +108,8 @@ where(lanes_of_numbers mask, float number)
 }
 
 static void
-pair_with_all(struct sample_pair_sums *pairs, const struct paired_sample *samples, size_t n, size_t i)
+pair_with_all(
+    struct sample_pair_sums *pairs, const struct paired_sample *samples, size_t n, size_t i)
 {
 	lanes_of_sums pkts[N_VECTORS] = {0}, octets[N_VECTORS] = {0};
 	const struct paired_sample *of = &samples[i];

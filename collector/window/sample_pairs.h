@@ -13,7 +13,8 @@ enum {
 	/* A notification of 1,400 octets holds five samples, an sFlow datagram of 9,000 octets of
 	 * 128-octet headers 45: a longer one counts as several. */
 	SAMPLE_PAIRS_MAX = 64,
-	PAIR_FEATURE_ANY = N_KINDS + 2 * KINDS_OF_PAIRS, /* what all mates of a side have in common */
+	PAIR_FEATURE_ANY =
+	    N_KINDS + 2 * KINDS_OF_PAIRS, /* what all mates of a side have in common */
 	PAIR_N_FEATURES,
 };
 
@@ -35,10 +36,11 @@ struct sample_pair_sums {
 };
 
 /* The place-th mate of a notification, of that flow. seed goes into the hashes. */
-void sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow_key *k, uint32_t place,
-    const struct ease_sample *s);
+void sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow_key *k,
+    uint32_t place, const struct ease_sample *s);
 
 /* Fills pairs[i] for samples[i], n <= SAMPLE_PAIRS_MAX. */
-void sample_pairs_sum(const struct paired_sample *samples, size_t n, struct sample_pair_sums *pairs);
+void sample_pairs_sum(
+    const struct paired_sample *samples, size_t n, struct sample_pair_sums *pairs);
 
 #endif

@@ -10,7 +10,9 @@
 
 #include <stdint.h>
 
-enum { SAMPLE_THINNING_BURST_S = 10 }; /* at the default limit 200,000 rows, two seconds of writing */
+enum {
+	SAMPLE_THINNING_BURST_S = 10
+}; /* at the default limit 200,000 rows, two seconds of writing */
 
 struct sample_thinning {
 	uint64_t share;	 /* rows an interval; 0: every sample gets its row */

@@ -117,12 +117,14 @@ is_range(uint64_t first, uint64_t highest)
 }
 
 bool
-sequence_tracker_catch_up(struct sequence_tracker *t, const struct sequence_tracker *seen, struct crash_lost *gone)
+sequence_tracker_catch_up(
+    struct sequence_tracker *t, const struct sequence_tracker *seen, struct crash_lost *gone)
 {
 	uint64_t taken = seen->received + gone->n;
 
 	if (seen->started != 1 || !is_range(seen->first, seen->highest) ||
-	    !is_range(seen->contact, seen->highest) || seen->received > EXTENDED_MAX || gone->n > EXTENDED_MAX)
+	    !is_range(seen->contact, seen->highest) || seen->received > EXTENDED_MAX ||
+	    gone->n > EXTENDED_MAX)
 		return false;
 	if (taken < t->received || (t->started && seen->highest < t->highest))
 		return false;
@@ -146,7 +148,8 @@ sequence_tracker_catch_up(struct sequence_tracker *t, const struct sequence_trac
 }
 
 void
-sequence_tracker_came_again(const struct sequence_tracker *t, struct crash_lost *gone, uint32_t number)
+sequence_tracker_came_again(
+    const struct sequence_tracker *t, struct crash_lost *gone, uint32_t number)
 {
 	uint64_t n = extend(t, number), bit = 1ull << n % 64;
 	uint64_t *word = &gone->bits[n / 64 % (SEQUENCE_TRACKER_NUMBERS / 64)];
@@ -158,7 +161,8 @@ sequence_tracker_came_again(const struct sequence_tracker *t, struct crash_lost 
 }
 
 void
-sequence_tracker_save(const struct sequence_tracker *t, uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS])
+sequence_tracker_save(
+    const struct sequence_tracker *t, uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS])
 {
 	struct wbuf w = wbuf_of(octets, SEQUENCE_TRACKER_SAVED_OCTETS);
 
@@ -183,7 +187,8 @@ sequence_tracker_load(struct sequence_tracker *t, const uint8_t *octets, size_t 
 		n += sizeof(contact);
 	else
 		return -EBADMSG;
-	if (n != SEQUENCE_TRACKER_SAVED_OCTETS || !is_range(first, highest) || !is_range(contact, highest))
+	if (n != SEQUENCE_TRACKER_SAVED_OCTETS || !is_range(first, highest) ||
+	    !is_range(contact, highest))
 		return -EBADMSG;
 	t->started = first != 0;
 	t->first = first;

@@ -5,8 +5,8 @@
  * late and not used.
  *
  * Numbers are 1, 2, 3, … in 32 bits and may wrap; inside they are extended to 64 bits. Pure
- * arithmetic on one struct, no allocation; the accounting keeps one per agent, boot and port, and the
- * store keeps sequence_tracker_save()'s octets in the same transaction as what was counted.
+ * arithmetic on one struct, no allocation; the accounting keeps one per agent, boot and port, and
+ * the store keeps sequence_tracker_save()'s octets in the same transaction as what was counted.
  */
 #ifndef EASE_COLLECTOR_WINDOW_SEQUENCE_TRACKER_H
 #define EASE_COLLECTOR_WINDOW_SEQUENCE_TRACKER_H
@@ -23,7 +23,8 @@ enum {
 };
 
 struct sequence_tracker {
-	uint8_t started;  /* 1: first and highest are set; no bool: files have it, too (crash_journal.h) */
+	uint8_t started;  /* 1: first and highest are set; no bool: files have it, too
+			     (crash_journal.h) */
 	uint64_t first;	  /* lowest number that counts as expected, extended */
 	uint64_t contact;	  /* lowest number that was given out in our hearing, extended */
 	uint64_t highest; /* highest number heard of, extended */
@@ -42,9 +43,9 @@ enum sequence_tracker_verdict {
 
 /*
  * First contact. If the boot's start was witnessed (the agent was known before it), every number
- * from 1 on is expected. Else a first number up to SEQUENCE_TRACKER_NUMBERS means that the start was just
- * missed, and what is missing counts as lost; beyond, that the boot was met late, and what went
- * before is not ours to miss.
+ * from 1 on is expected. Else a first number up to SEQUENCE_TRACKER_NUMBERS means that the start
+ * was just missed, and what is missing counts as lost; beyond, that the boot was met late, and what
+ * went before is not ours to miss.
  *
  * In neither case can anybody say when numbers before the first word of a boot whose start was not
  * witnessed were given out: hours ago, and to another collector, if this one takes over. They
@@ -90,15 +91,19 @@ struct crash_lost {
  * died, *gone being what was gone then. Raises t to the numbers that were given out by then, and
  * sets *gone to what arrived and t does not know of. False, and nothing is changed, if t is not
  * behind seen but beside it, or if what is seen is nonsense. */
-bool sequence_tracker_catch_up(struct sequence_tracker *t, const struct sequence_tracker *seen, struct crash_lost *gone);
+bool sequence_tracker_catch_up(
+    struct sequence_tracker *t, const struct sequence_tracker *seen, struct crash_lost *gone);
 
 /* Tells gone that the tracker has just used this number. */
-void sequence_tracker_came_again(const struct sequence_tracker *t, struct crash_lost *gone, uint32_t number);
+void sequence_tracker_came_again(
+    const struct sequence_tracker *t, struct crash_lost *gone, uint32_t number);
 
 /* Octets for the store: everything but the counts, which have columns of their own. */
-void sequence_tracker_save(const struct sequence_tracker *t, uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS]);
+void sequence_tracker_save(
+    const struct sequence_tracker *t, uint8_t octets[static SEQUENCE_TRACKER_SAVED_OCTETS]);
 
-/* The inverse, counts untouched; octets of before there was tracker.contact, too. 0, or -EBADMSG and *t is as it was. */
+/* The inverse, counts untouched; octets of before there was tracker.contact, too. 0, or -EBADMSG
+ * and *t is as it was. */
 int sequence_tracker_load(struct sequence_tracker *t, const uint8_t *octets, size_t n);
 
 #endif

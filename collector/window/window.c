@@ -283,7 +283,8 @@ fetch_for(struct window_table *t, const struct pending_sample *a)
 {
 	flow_cache_prefetch_set(t->flows, a->hash);
 	if (t->pending_end - t->pending_begin > FETCH_AFTER)
-		flow_cache_prefetch(t->flows, pending_at(t, t->pending_end - 1 - FETCH_AFTER)->hash);
+		flow_cache_prefetch(
+		    t->flows, pending_at(t, t->pending_end - 1 - FETCH_AFTER)->hash);
 }
 
 /* pairs: NULL if it came alone. */

@@ -3,8 +3,8 @@
  * pair, …), true totals, and numbers of samples expected and received. What a window holds is
  * what came since the last dump: a dump moves it into a batch, and the store adds it to what it
  * has. So an open minute, a late sample and a restart of the collector need nothing special, and
- * closing a window only frees its keys. Between two dumps samples are added up by flow (flow_cache.h),
- * and flows to the keys that they have when they leave.
+ * closing a window only frees its keys. Between two dumps samples are added up by flow
+ * (flow_cache.h), and flows to the keys that they have when they leave.
  *
  * Memory is given at the start. A window beyond the limit is counted and refused; the caller may
  * drop the oldest ones. Keys beyond the

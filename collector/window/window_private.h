@@ -1,10 +1,10 @@
 /*
  * What window.c, window_keys.c and window_flush.c share: the tables of windows and of keys.
  *
- * A sample is added to its window's totals and, some samples later, to its flow (flow_cache.h): memory
- * that it needs is on its way meanwhile. A flow that leaves is added
- * to its key of each kind. Keys are found by a hash table with chains; when there are no more free
- * ones, one that has few samples goes.
+ * A sample is added to its window's totals and, some samples later, to its flow (flow_cache.h):
+ * memory that it needs is on its way meanwhile. A flow that leaves is added to its key of each
+ * kind. Keys are found by a hash table with chains; when there are no more free ones, one that has
+ * few samples goes.
  */
 #ifndef EASE_COLLECTOR_WINDOW_PRIVATE_H
 #define EASE_COLLECTOR_WINDOW_PRIVATE_H
@@ -77,8 +77,8 @@ struct index_list {
 };
 
 enum {
-	/* Samples on their way to their flows: each flow's set is being fetched for half of the way,
-	 * and the flow for the other half. A power of two. */
+	/* Samples on their way to their flows: each flow's set is being fetched for half of the
+	 * way, and the flow for the other half. A power of two. */
 	PENDING_SAMPLES = 16,
 	FETCH_AFTER = PENDING_SAMPLES / 2,
 };

@@ -218,8 +218,8 @@ rig_check_all(const struct accounting_rig *f, uint32_t n)
 	ck_assert_double_eq(rig_query(f, "SELECT sum(n) FROM window_key WHERE kind = 2"), n);
 	ck_assert_double_eq(rig_query(f, "SELECT sum(expected) FROM window_port"), n);
 	ck_assert_double_eq(rig_query(f, "SELECT sum(received) FROM window_port"), n);
-	ck_assert_double_eq(rig_query(f, "SELECT count(*) FROM window_port WHERE expected <> received"),
-	    0);
+	ck_assert_double_eq(
+	    rig_query(f, "SELECT count(*) FROM window_port WHERE expected <> received"), 0);
 	ck_assert_double_eq(rig_query(f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * n);
 	ck_assert_double_eq(rig_query(f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"),

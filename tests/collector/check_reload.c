@@ -1,6 +1,6 @@
 /*
- * The collector's configuration: what is refused, and in which words; and SIGHUP, which takes all of
- * a good file that can change, nothing of a bad one, and says what is not taken while memory is
+ * The collector's configuration: what is refused, and in which words; and SIGHUP, which takes all
+ * of a good file that can change, nothing of a bad one, and says what is not taken while memory is
  * short (faults.h).
  */
 #include "collector/collector.h"
@@ -108,7 +108,8 @@ START_TEST(what_is_too_long_is_named)
 		snprintf(text, sizeof(text), i == 0 ? "communities = {\"%s\"}\n"
 		    : GOOD "clickhouse_user = \"%s\"\n", value);
 		write_text(text);
-		ck_assert_int_eq(collector_config_load(conf, &config, error, sizeof(error)), -EINVAL);
+		ck_assert_int_eq(
+		    collector_config_load(conf, &config, error, sizeof(error)), -EINVAL);
 		ck_assert_msg(strstr(error, "at most 255") != NULL, "%s", error);
 		collector_config_free(&config);
 	}
@@ -123,11 +124,13 @@ write_config(const char *which, unsigned keep_h)
 {
 	char text[1024];
 
-	snprintf(text, sizeof(text), "listen = {\"127.0.0.1:0\"}\nsflow_listen = {}\n"
-	    "http_listen = \"\"\nreceive_buffer = 100000\nmemory = 128\nstore = \"%s/%s.db\"\nsenders = {\"127.0.0.1\"}\n"
+	snprintf(text, sizeof(text),
+	    "listen = {\"127.0.0.1:0\"}\nsflow_listen = {}\n"
+	    "http_listen = \"\"\nreceive_buffer = 100000\nmemory = 128\nstore = "
+	    "\"%s/%s.db\"\nsenders = {\"127.0.0.1\"}\n"
 	    "communities = {\"%s\"}\nhttp_token = \"a-token-of-%s\"\nkeep_samples = %u\n"
-	    "user \"%s\" { auth_passphrase = \"12345678\" priv_passphrase = \"12345678\" }\n", dir,
-	    which, which, which, keep_h, which);
+	    "user \"%s\" { auth_passphrase = \"12345678\" priv_passphrase = \"12345678\" }\n",
+	    dir, which, which, which, keep_h, which);
 	write_text(text);
 }
 
@@ -140,7 +143,8 @@ open_collector(struct collector_config *config, struct collector_arguments *opti
 	ck_assert_msg(collector_config_load(conf, config, error, sizeof(error)) == 0, "%s", error);
 	options->config_file = conf;
 	options->live_config = config;
-	ck_assert_msg(collector_open(&c, config, options, &noon, error, sizeof(error)) == 0, "%s", error);
+	ck_assert_msg(
+	    collector_open(&c, config, options, &noon, error, sizeof(error)) == 0, "%s", error);
 	return c;
 }
 

@@ -285,7 +285,8 @@ START_TEST(a_disk_that_fails_once_costs_nothing)
 	uint64_t seed = new_seed("disk");
 
 	faulty_vfs_install();
-	for (int at = (int)(draw(&seed) % (unsigned)stride); at < calls || calls == 0; at += stride) {
+	for (int at = (int)(draw(&seed) % (unsigned)stride); at < calls || calls == 0;
+	     at += stride) {
 		struct accounting_rig f;
 
 		rig_make(&f);
@@ -354,7 +355,8 @@ START_TEST(a_disk_that_is_full_for_half_an_hour)
 	wait_until_back(&f);
 	check_whole(&f);
 	rig_check_all(&f, 18000);
-	ck_assert_uint_eq(stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_QUEUE), 0);
+	ck_assert_uint_eq(
+	    stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_QUEUE), 0);
 	rig_close(&f);
 	rig_remove(&f);
 }
@@ -725,8 +727,8 @@ START_TEST(clocks_that_are_set)
 	ck_assert_double_eq(rig_query(&f, "SELECT duplicates FROM account"), i);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * i);
-	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
-	    3001. * i);
+	ck_assert_double_eq(
+	    rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"), 3001. * i);
 	rig_remove(&f);
 }
 END_TEST

@@ -1,7 +1,8 @@
 /*
  * A collector that begins to hear of an agent in the middle of its boot, because it took over from
- * another or was started late. What was given out before its first word is of no minute, so ranges are
- * complete; the account says that it did not come here; and what is lost from then on shows in both.
+ * another or was started late. What was given out before its first word is of no minute, so ranges
+ * are complete; the account says that it did not come here; and what is lost from then on shows in
+ * both.
  */
 #include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"

@@ -2,8 +2,8 @@
 #include "tests/collector/input/trap_builder.h"
 
 static const uint8_t agent_id[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-static const uint8_t frame[34] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 40, 0, 1, 0, 0,
-    64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2};
+static const uint8_t frame[34] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 40, 0, 1, 0,
+    0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2};
 
 static void
 add_samples(struct trap_message *m, uint32_t first)

@@ -1,6 +1,7 @@
 /*
- * A short life of one port in notifications, for tests that send or import it whole: the port's state,
- * a new address, then messages of a few samples one second apart with a snapshot in step with them.
+ * A short life of one port in notifications, for tests that send or import it whole: the port's
+ * state, a new address, then messages of a few samples one second apart with a snapshot in step
+ * with them.
  */
 #ifndef EASE_TESTS_PORT_LIFE_H
 #define EASE_TESTS_PORT_LIFE_H

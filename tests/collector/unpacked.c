@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 static const char tables[] =
-    "CREATE TEMP TABLE window(start_us, agent, if_index, direction, pool_pkts REAL, pool_octets REAL,"
+    "CREATE TEMP TABLE window(start_us, agent, if_index, direction, pool_pkts REAL, pool_octets "
+    "REAL,"
     " n INTEGER, w REAL, w2 REAL, wb REAL, wb2 REAL, w2b2 REAL, any_pkts REAL, any_octets REAL,"
     " PRIMARY KEY(start_us, agent, if_index, direction));"
     "CREATE TEMP TABLE window_key(kind, start_us, agent, if_index, direction, key1 BLOB, key2 BLOB,"
@@ -98,8 +99,9 @@ unpacked_fill(sqlite3 *db)
 
 	for (int i = 0; r == 0 && i < N_STATEMENTS; i++)
 		r = sqlite3_prepare_v2(db, inserts[i], -1, &s[i], NULL) == SQLITE_OK ? 0 : -1;
-	if (r == 0 && sqlite3_prepare_v2(db, "SELECT start_us, kind, body FROM part WHERE level < 2",
-		-1, &parts, NULL) != SQLITE_OK)
+	if (r == 0 &&
+	    sqlite3_prepare_v2(db, "SELECT start_us, kind, body FROM part WHERE level < 2", -1,
+		&parts, NULL) != SQLITE_OK)
 		r = -1;
 	while (r == 0 && (code = sqlite3_step(parts)) != SQLITE_DONE)
 		r = code != SQLITE_ROW ? -1

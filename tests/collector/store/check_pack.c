@@ -96,11 +96,55 @@ fill_ports(unsigned n)
 START_TEST(octets_are_as_documented)
 {
 	static const uint8_t expected[] = {
-	    1, 2, 0, 2, 0, 0, 0, 14 + 5,		     /* head */
-	    0, 1, 2, 3, 4, 0, 0, 0, 9, 1, 2, 0, 0xaa, 0xbb, /* nothing shared; two octets and none */
-	    10, 1, 0xaa, 0xbb, 0xcc,			     /* from the second half on another */
-	    2, 0x34, 0x12, 0x01, 0x00,			     /* two octets each */
-	    10, 0, 0, 0, 0, 0, 0, 0xf8, 0xbf, 0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xb9, 0x3f,
+	    1,
+	    2,
+	    0,
+	    2,
+	    0,
+	    0,
+	    0,
+	    14 + 5, /* head */
+	    0,
+	    1,
+	    2,
+	    3,
+	    4,
+	    0,
+	    0,
+	    0,
+	    9,
+	    1,
+	    2,
+	    0,
+	    0xaa,
+	    0xbb, /* nothing shared; two octets and none */
+	    10,
+	    1,
+	    0xaa,
+	    0xbb,
+	    0xcc, /* from the second half on another */
+	    2,
+	    0x34,
+	    0x12,
+	    0x01,
+	    0x00, /* two octets each */
+	    10,
+	    0,
+	    0,
+	    0,
+	    0,
+	    0,
+	    0,
+	    0xf8,
+	    0xbf,
+	    0x9a,
+	    0x99,
+	    0x99,
+	    0x99,
+	    0x99,
+	    0x99,
+	    0xb9,
+	    0x3f,
 	};
 
 	pack.n = pack.n_columns = 2;

@@ -31,7 +31,8 @@ START_TEST(one_undisturbed_run)
 	ck_assert_int_eq(stat(f.path, &st), 0);
 	ck_assert_int_eq(st.st_mode & 0777, 0640);
 	rig_check_all(&f, SAMPLES);
-	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM counter"), SAMPLES / PER_SNAPSHOT + 1);
+	ck_assert_double_eq(
+	    rig_query(&f, "SELECT count(*) FROM counter"), SAMPLES / PER_SNAPSHOT + 1);
 	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample WHERE src_ip = x'0a000001'"
 				    " AND ip_proto = 6 AND hex(src_mac) = '00000000000' ||"
 				    " (sequence % 5) AND vlan IS NULL"),
@@ -103,7 +104,8 @@ START_TEST(loss_is_counted_where_it_was)
 	rig_send_snapshot(&f, 1, 598); /* the tail was lost too */
 	rig_flush(&f);
 	ck_assert_double_eq(rig_query(&f, "SELECT expected - received FROM account"), 118 + 8);
-	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected - received) FROM window_port"), 118 + 8);
+	ck_assert_double_eq(
+	    rig_query(&f, "SELECT sum(expected - received) FROM window_port"), 118 + 8);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * 598);
 	rig_close(&f);
@@ -191,7 +193,8 @@ START_TEST(states_on_change_and_events_once)
 		rig_flush(&f);
 		rig_close(&f);
 		ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM port"), 2);
-		ck_assert_double_eq(rig_query(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
+		ck_assert_double_eq(
+		    rig_query(&f, "SELECT oper_status FROM port ORDER BY since_us DESC"),
 		    EASE_IF_DOWN);
 		ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM event WHERE kind = 4"), 1);
 	}
@@ -255,7 +258,8 @@ check_consistent(const struct accounting_rig *f)
 
 	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(received), 0) FROM account"), n);
 	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(n), 0) FROM window"), n);
-	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(n), 0) FROM window_key WHERE kind = 1"), n);
+	ck_assert_double_eq(
+	    rig_query(f, "SELECT ifnull(sum(n), 0) FROM window_key WHERE kind = 1"), n);
 	ck_assert_double_eq(rig_query(f, "SELECT ifnull(sum(received), 0) FROM window_port"), n);
 	ck_assert_double_eq(
 	    rig_query(f, "SELECT ifnull(sum(pool_pkts), 0) FROM window WHERE direction = 1"),
@@ -350,10 +354,11 @@ make_old_store(const struct accounting_rig *f, int version)
 {
 	for (int v = 0; v < version; v++)
 		rig_sql(f, store_schema[v]);
-	rig_sql(f, "INSERT INTO window(start_us,agent,if_index,direction,pool_pkts,pool_octets,n,w,w2,"
-		   "wb,wb2,w2b2) VALUES(60000000,1,7,1,500,40000,5,50,500,500,500,5000);"
-		   "INSERT INTO window_key(kind,start_us,agent,if_index,direction,key1,key2,n,w,w2,wb,"
-		   "wb2,w2b2) VALUES(1,60000000,1,7,1,x'01',x'02',5,50,500,1,2,3)");
+	rig_sql(f,
+	    "INSERT INTO window(start_us,agent,if_index,direction,pool_pkts,pool_octets,n,w,w2,"
+	    "wb,wb2,w2b2) VALUES(60000000,1,7,1,500,40000,5,50,500,500,500,5000);"
+	    "INSERT INTO window_key(kind,start_us,agent,if_index,direction,key1,key2,n,w,w2,wb,"
+	    "wb2,w2b2) VALUES(1,60000000,1,7,1,x'01',x'02',5,50,500,1,2,3)");
 	rig_set_version(f, version);
 }
 
@@ -437,7 +442,8 @@ START_TEST(a_full_batch_loses_rows_by_name_and_no_sums)
 	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample") +
 		(double)stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_QUEUE),
 	    n);
-	ck_assert_uint_gt(stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_QUEUE), 0);
+	ck_assert_uint_gt(
+	    stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_QUEUE), 0);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), n);
 	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), n);
 	rig_close(&f);
@@ -445,8 +451,8 @@ START_TEST(a_full_batch_loses_rows_by_name_and_no_sums)
 }
 END_TEST
 
-/* As many as a batch holds are kept, the rest is counted, and a state that found no room is asked of
- * the next one that says it. */
+/* As many as a batch holds are kept, the rest is counted, and a state that found no room is asked
+ * of the next one that says it. */
 START_TEST(other_rows_that_find_no_room_are_counted)
 {
 	struct ease_record address = rig_record(EASE_PART_ADDRESS, 1);
@@ -465,7 +471,8 @@ START_TEST(other_rows_that_find_no_room_are_counted)
 		source.error_source = (struct ease_error_source){.if_index = 3,
 		    .time_us = NOON_US + i, .mac = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i}};
 		accounting_add_records(f.accounting, f.batch, &source, 1);
-		resources.resources = (struct ease_resources){.if_index = 3, .time_us = NOON_US + i};
+		resources.resources =
+		    (struct ease_resources){.if_index = 3, .time_us = NOON_US + i};
 		accounting_add_records(f.accounting, f.batch, &resources, 1);
 	}
 	lost = (double)stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_ROWS);
@@ -474,11 +481,13 @@ START_TEST(other_rows_that_find_no_room_are_counted)
 		state.state.oper_status = i % 2 ? EASE_IF_UP : EASE_IF_DOWN;
 		accounting_add_records(f.accounting, f.batch, &state, 1);
 	}
-	ck_assert_double_gt((double)stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_ROWS),
+	ck_assert_double_gt(
+	    (double)stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_ROWS),
 	    lost);
 	rig_flush(&f);
-	kept = rig_query(&f, "SELECT (SELECT count(*) FROM event) + (SELECT count(*) FROM resource) +"
-			     " (SELECT count(*) FROM error_source)");
+	kept =
+	    rig_query(&f, "SELECT (SELECT count(*) FROM event) + (SELECT count(*) FROM resource) +"
+			  " (SELECT count(*) FROM error_source)");
 	ck_assert_double_gt(kept, 3);
 	ck_assert_double_eq(kept + lost, 3. * 40000);
 	accounting_add_records(f.accounting, f.batch, &state, 1); /* the last one, again */
@@ -501,7 +510,8 @@ START_TEST(a_batch_full_of_counters_can_still_be_cut)
 		rig_send_snapshot(&f, 1, i * PER_SNAPSHOT);
 	rig_flush(&f);
 	ck_assert_double_lt(rig_query(&f, "SELECT count(*) FROM counter"), n);
-	ck_assert_double_eq(rig_query(&f, "SELECT max(pool_in) FROM counter"), 14. * n * PER_SNAPSHOT);
+	ck_assert_double_eq(
+	    rig_query(&f, "SELECT max(pool_in) FROM counter"), 14. * n * PER_SNAPSHOT);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * n * PER_SNAPSHOT);
 	rig_close(&f);
@@ -547,12 +557,12 @@ START_TEST(what_a_device_does_not_count_is_unknown_after_a_restart_too)
 		rig_flush(&f);
 		rig_close(&f);
 	}
-	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"),
-	    5000. * 3);
+	ck_assert_double_eq(
+	    rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 1"), 5000. * 3);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 2"),
 	    7. * 3);
-	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"),
-	    0);
+	ck_assert_double_eq(
+	    rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE direction = 2"), 0);
 	rig_remove(&f);
 }
 END_TEST
@@ -570,7 +580,8 @@ START_TEST(without_room_for_windows_the_totals_still_add_up)
 	rig_send_snapshot(&f, 1, 0);
 	rig_send_range(&f, 1, 1, SAMPLES);
 	rig_flush(&f);
-	ck_assert_uint_gt(stat_get(accounting_window_stats(f.accounting), WINDOW_STAT_NO_WINDOW), 0);
+	ck_assert_uint_gt(
+	    stat_get(accounting_window_stats(f.accounting), WINDOW_STAT_NO_WINDOW), 0);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), SAMPLES);
 	ck_assert_double_lt(rig_query(&f, "SELECT sum(n) FROM window_key WHERE kind = 1"), SAMPLES);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),

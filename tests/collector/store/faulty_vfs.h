@@ -1,7 +1,7 @@
 /*
  * SQLite's files on a disk that fails: a VFS over the system's own whose writes and syncs fail from
- * the n-th on, as often as wanted, by running full, by an error or in the middle; or whose reads find
- * damage or fail. Only files that are opened after faulty_vfs_install() are affected.
+ * the n-th on, as often as wanted, by running full, by an error or in the middle; or whose reads
+ * find damage or fail. Only files that are opened after faulty_vfs_install() are affected.
  */
 #ifndef EASE_TESTS_FAULTY_VFS_H
 #define EASE_TESTS_FAULTY_VFS_H

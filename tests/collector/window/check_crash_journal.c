@@ -1,6 +1,6 @@
 /*
- * The memory that outlives a collector: found again by the same store and by nobody else, whole or not
- * at all, private where there is no shared memory, and removed when nobody will ask for it.
+ * The memory that outlives a collector: found again by the same store and by nobody else, whole or
+ * not at all, private where there is no shared memory, and removed when nobody will ask for it.
  */
 #include "collector/window/crash_journal.h"
 #include "tests/suite.h"

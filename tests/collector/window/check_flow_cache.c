@@ -128,8 +128,8 @@ START_TEST(every_bit_of_a_key_counts)
 		((uint8_t *)&other)[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		ck_assert_uint_ne(flow_cache_hash(f, &other), flow_cache_hash(f, &key));
 		/* even if the hash were the same */
-		ck_assert_uint_eq(flow_cache_get(f, &other, flow_cache_hash(f, &key), forget, NULL)->sums.n,
-		    0);
+		ck_assert_uint_eq(
+		    flow_cache_get(f, &other, flow_cache_hash(f, &key), forget, NULL)->sums.n, 0);
 	}
 	flow_cache_free(f);
 	free(left);

@@ -54,8 +54,8 @@ model_sample(struct model *m, uint64_t offset)
 static void
 compare(const struct sequence_tracker *t, const struct model *m)
 {
-	const uint64_t is[] = {
-	    sequence_tracker_expected(t), sequence_tracker_expected_since_contact(t), t->received, t->duplicates, t->reordered,
+	const uint64_t is[] = {sequence_tracker_expected(t),
+	    sequence_tracker_expected_since_contact(t), t->received, t->duplicates, t->reordered,
 	    t->late};
 	const uint64_t should_be[] = {
 	    m->highest - m->first + 1, m->highest - m->contact + 1, m->received, m->duplicates,
@@ -159,21 +159,27 @@ START_TEST(every_order_of_five_with_one_repeated)
 		}
 		ck_assert_uint_eq(t.received, (unsigned)__builtin_popcount(seen));
 		ck_assert_uint_eq(t.received + t.duplicates, 5);
-		ck_assert_uint_eq(sequence_tracker_expected(&t), 31u - (unsigned)__builtin_clz(seen));
+		ck_assert_uint_eq(
+		    sequence_tracker_expected(&t), 31u - (unsigned)__builtin_clz(seen));
 	}
 }
 END_TEST
 
 START_TEST(first_contact)
 {
-	struct sequence_tracker missed = {0}, late = {0}, witnessed = {0}, quiet = {0}, snapshot = {0};
+	struct sequence_tracker missed = {0}, late = {0}, witnessed = {0}, quiet = {0},
+				snapshot = {0};
 
-	sequence_tracker_sample(&missed, SEQUENCE_TRACKER_NUMBERS); /* just missed the start: the rest is lost */
+	sequence_tracker_sample(
+	    &missed, SEQUENCE_TRACKER_NUMBERS); /* just missed the start: the rest is lost */
 	ck_assert_uint_eq(sequence_tracker_expected(&missed), SEQUENCE_TRACKER_NUMBERS);
-	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&missed), 1); /* of no minute that is ours */
-	sequence_tracker_sample(&late, SEQUENCE_TRACKER_NUMBERS + 1); /* met late: nothing is lost */
+	ck_assert_uint_eq(
+	    sequence_tracker_expected_since_contact(&missed), 1); /* of no minute that is ours */
+	sequence_tracker_sample(
+	    &late, SEQUENCE_TRACKER_NUMBERS + 1); /* met late: nothing is lost */
 	ck_assert_uint_eq(sequence_tracker_expected(&late), 1);
-	sequence_tracker_sample(&late, SEQUENCE_TRACKER_NUMBERS - 1); /* one on its way before is not unexpected */
+	sequence_tracker_sample(
+	    &late, SEQUENCE_TRACKER_NUMBERS - 1); /* one on its way before is not unexpected */
 	ck_assert_uint_eq(sequence_tracker_expected(&late), 3);
 	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&late), 1);
 	ck_assert(sequence_tracker_is_before_contact(&late, SEQUENCE_TRACKER_NUMBERS - 1));
@@ -208,7 +214,8 @@ START_TEST(octets_of_the_first_layout_are_read)
 	memmove(octets + MET_AT, octets + MET_AT + 8, OLD_OCTETS - MET_AT);
 	ck_assert_int_eq(sequence_tracker_load(&old, octets, OLD_OCTETS), 0);
 	ck_assert_uint_eq(sequence_tracker_expected(&old), 5);
-	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&old), 5); /* as it was counted then */
+	ck_assert_uint_eq(
+	    sequence_tracker_expected_since_contact(&old), 5); /* as it was counted then */
 	ck_assert_int_eq(sequence_tracker_sample(&old, 5), SEQUENCE_TRACKER_DUPLICATE);
 	ck_assert_int_lt(sequence_tracker_load(&old, octets, sizeof(octets)), 0);
 }

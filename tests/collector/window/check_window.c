@@ -110,7 +110,8 @@ START_TEST(minutes_add_up_exactly)
 
 		port_totals_add(&t, 1, &s, add_minute, m);
 		for (int i = 0; i < 200; i++) {
-			s.time_us += 1 + next_random(&random) % (i % 10 ? MINUTE_US : 20 * MINUTE_US);
+			s.time_us +=
+			    1 + next_random(&random) % (i % 10 ? MINUTE_US : 20 * MINUTE_US);
 			s.pool_in_pkts += next_random(&random) % 1000000;
 			s.in.octets += next_random(&random) << next_random(&random) % 20;
 			s.pool_out_pkts += next_random(&random) % 3;
@@ -121,7 +122,8 @@ START_TEST(minutes_add_up_exactly)
 		}
 		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], s.pool_in_pkts - first.pool_in_pkts);
 		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_OCTETS], s.in.octets - first.in.octets);
-		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_PKTS], s.pool_out_pkts - first.pool_out_pkts);
+		ck_assert_uint_eq(
+		    m->sum[PORT_TOTALS_OUT_PKTS], s.pool_out_pkts - first.pool_out_pkts);
 		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], s.out.octets - first.out.octets);
 		free(m);
 	}
@@ -137,7 +139,8 @@ START_TEST(old_reset_and_set_back)
 	struct ease_snapshot fell = snapshot(NOON_US + 3000, 10, 2000, 0, 0);
 	struct ease_snapshot reset = snapshot(NOON_US + 4000, 500, 5000, 0, 0);
 	struct ease_snapshot set_back = snapshot(NOON_US + 500, 510, 5100, 0, 0);
-	struct ease_snapshot gap = snapshot(NOON_US + 501 + PORT_TOTALS_GAP_MAX_US, 600, 6000, 0, 0);
+	struct ease_snapshot gap =
+	    snapshot(NOON_US + 501 + PORT_TOTALS_GAP_MAX_US, 600, 6000, 0, 0);
 
 	port_totals_add(&t, 1, &a, add_minute, m);
 	ck_assert_int_eq(port_totals_add(&t, 1, &b, add_minute, m), PORT_TOTALS_COUNTED);
@@ -186,10 +189,12 @@ START_TEST(order_of_snapshots_changes_no_sum)
 			port_totals_add(&t, 1, &next, add_minute, m); /* and again */
 		}
 		for (int i = 0; i < SNAPSHOTS; i++) /* none of them adds anything now */
-			ck_assert_int_eq(port_totals_add(&t, 1, &s[i], add_minute, m), PORT_TOTALS_OLD);
+			ck_assert_int_eq(
+			    port_totals_add(&t, 1, &s[i], add_minute, m), PORT_TOTALS_OLD);
 		ck_assert_uint_eq(t.first_us, NOON_US);
 		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], t.values[PORT_TOTALS_IN_PKTS] - 100);
-		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_OCTETS], t.values[PORT_TOTALS_IN_OCTETS] - 1000);
+		ck_assert_uint_eq(
+		    m->sum[PORT_TOTALS_IN_OCTETS], t.values[PORT_TOTALS_IN_OCTETS] - 1000);
 		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], 0);
 		free(m);
 	}
@@ -739,7 +744,8 @@ START_TEST(thinned_rows_stand_for_all_samples)
 			rows += k > 0;
 			n++;
 		}
-		ck_assert_uint_le(rows, (uint64_t)limit * (second + 1 + SAMPLE_THINNING_BURST_S) * 6 / 5);
+		ck_assert_uint_le(
+		    rows, (uint64_t)limit * (second + 1 + SAMPLE_THINNING_BURST_S) * 6 / 5);
 	}
 	ck_assert_uint_gt(rows, (uint64_t)limit * 60); /* 40 of the 100 seconds had less to give */
 	ck_assert_double_lt(fabs(stands_for - (double)n), 5 * sqrt(variance));
