@@ -1,7 +1,8 @@
 /*
- * What the input gives to everything behind it: one part of a notification, decoded, with who said
- * it. Records of one notification come together and in its order, or not at all. Nothing here
- * knows how it travelled, so SNMP, sFlow and a replayed capture give the same records.
+ * The record: what the input gives to everything behind it. A record is one decoded part of a
+ * notification, with the agent that sent it. The records of one notification are delivered together
+ * and in order, or not at all. Nothing here depends on the transport: SNMP, sFlow and a replayed
+ * capture give the same records.
  */
 #ifndef EASE_COLLECTOR_RECORD_H
 #define EASE_COLLECTOR_RECORD_H
@@ -17,12 +18,12 @@ struct ease_record {
 	enum ease_part kind; /* which member of the union below is set */
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
 	uint32_t boot;
-	bool loose_numbers;   /* numbers go on over a boot or begin anywhere, and snapshots do not
-				 say which were given out (sFlow) */
-	const char *sender;   /* address text without port; borrowed, as long as the call lasts */
+	bool loose_numbers;   /* sFlow: numbers may start anywhere or continue across a boot, and
+				 snapshots do not say which were given out */
+	const char *sender;   /* address as text, without port; borrowed for the call */
 	uint64_t received_us; /* collector's wall clock, since 1970 */
 	union {
-		struct ease_sample sample; /* header is borrowed, as long as the call lasts */
+		struct ease_sample sample; /* header is borrowed for the call */
 		struct ease_snapshot snapshot;
 		struct ease_state state;
 		struct ease_address address;
@@ -31,8 +32,8 @@ struct ease_record {
 	};
 };
 
-/* What is an event and no more. Numbers up to 999 are those of EASE-SAMPLING-MIB's own
- * notifications (enum ease_notification_kind and what later versions of the module add). */
+/* Kinds of standard notifications, which are events without records. Numbers up to 999 are those of
+ * EASE-SAMPLING-MIB's own notifications (enum ease_notification_kind). */
 enum ease_event_kind {
 	EASE_EVENT_LINK_DOWN = 1003, /* IF-MIB, RFC 2863: 1000 + its arc below snmpTraps */
 	EASE_EVENT_LINK_UP = 1004,
@@ -42,11 +43,11 @@ enum ease_event_kind {
 };
 
 /*
- * A notification that is an event. Who sends linkDown or risingAlarm states no easeAgentId, so
- * the books take it for the one EASE agent of that address, and if there is none or more than one,
- * for an agent of its own with the identity source_id: 0x0003 and 48 bits of a hash of the engine
- * ID (SNMPv3), 0x00040000 and the IPv4 address, or 0x0006 and 48 bits of a hash of the IPv6
- * address. EASE agents draw theirs at random, so the two do not meet.
+ * A notification that is an event. A sender of linkDown or risingAlarm states no easeAgentId. The
+ * accounting therefore assigns the event to the EASE agent of that address. If there is none or
+ * more than one, the event gets an agent of its own with the identity source_id: 0x0003 and 48 bits
+ * of a hash of the engine ID (SNMPv3), 0x00040000 and the IPv4 address, or 0x0006 and 48 bits of a
+ * hash of the IPv6 address. EASE agents draw their identities at random, so the two do not collide.
  */
 struct ease_event {
 	uint32_t kind;
@@ -54,13 +55,13 @@ struct ease_event {
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
 	uint8_t source_id[EASE_AGENT_ID_LEN];
 	uint32_t boot;
-	uint32_t if_index;    /* 0: not told */
-	uint64_t identity;    /* by which it is known when it comes again; 0: none */
+	uint32_t if_index;    /* 0: not stated */
+	uint64_t identity;    /* a hash by which a repetition is recognized; 0: none */
 	const char *sender;   /* as in struct ease_record */
-	uint64_t received_us; /* the event's time, too: such a notification tells only an uptime */
+	uint64_t received_us; /* also the event's time: such a notification has only an uptime */
 };
 
-/* Takes the records of one notification; must not keep them and must not wait. */
+/* Receives the records of one notification; must not keep them and must not block. */
 typedef void ease_record_sink(void *arg, const struct ease_record *records, size_t n);
 
 #endif

@@ -9,45 +9,50 @@
 
 #define ROOM "accounting"
 
-/* Device's time between two rows of a port's counters: enough for any report's range. */
+/* Least time between two rows of a port's counters, by the device's clock: fine enough for the
+ * range of any report. */
 #define COUNTERS_EVERY_US 1000000ull
 
-/* A device's clock beyond the year 2255 is broken, and microseconds stay positive in SQLite. */
+/* A device whose clock shows a year after 2255 has a broken clock. The limit also keeps
+ * microseconds positive in SQLite's signed integers. */
 #define TIME_MAX_US (9000000000ull * 1000000)
 
 static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_SAMPLES] = {"accounting.samples", "samples used"},
-    [ACCOUNTING_STAT_DUPLICATES] = {"accounting.duplicates", "samples that had come before"},
+    [ACCOUNTING_STAT_DUPLICATES] = {"accounting.duplicates",
+	"samples that had arrived before; each counts once"},
     [ACCOUNTING_STAT_LATE] = {"accounting.late",
-	"samples too late to be told from duplicates, not used"},
-    [ACCOUNTING_STAT_SNAPSHOTS] = {"accounting.snapshots", "counter snapshots taken"},
+	"samples too late to be told from duplicates; they were not used"},
+    [ACCOUNTING_STAT_SNAPSHOTS] = {"accounting.snapshots", "counter snapshots used"},
     [ACCOUNTING_STAT_SNAPSHOTS_OLD] = {"accounting.snapshots_old",
-	"of these: older than one that came before, needed at most for the first totals"},
+	"counter snapshots older than one that arrived before; only the start of the totals uses "
+	"them"},
     [ACCOUNTING_STAT_COUNTERS_RESET] = {"accounting.counters_reset",
-	"discontinuities: totals began from a new base"},
+	"counters that a device reset; the totals go on from the new values"},
     [ACCOUNTING_STAT_COUNTERS_GAP] = {"accounting.counters_gap",
-	"more than a day between snapshots: totals began from a new base"},
-    [ACCOUNTING_STAT_STATES] = {"accounting.states", "port states taken"},
+	"gaps of more than a day between counter snapshots; the time between has no totals"},
+    [ACCOUNTING_STAT_STATES] = {"accounting.states", "port states used"},
     [ACCOUNTING_STAT_STATES_OLD] = {"accounting.states_old",
-	"port states older than the one known"},
+	"port states older than the newest known one; they were not used"},
     [ACCOUNTING_STAT_ROWS] = {"accounting.rows",
-	"addresses, error sources, energy and buffers taken: a row each"},
-    [ACCOUNTING_STAT_EVENTS] = {"accounting.events", "events of other kinds taken"},
+	"records stored as one row each: addresses, error sources, energy and buffers"},
+    [ACCOUNTING_STAT_EVENTS] = {"accounting.events", "events stored, except new addresses"},
     [ACCOUNTING_STAT_BAD_TIME] = {"accounting.bad_time",
-	"records with an impossible time, not used"},
+	"records whose time is 0 or after the year 2255; they were not used"},
     [ACCOUNTING_STAT_OLD_BOOT] = {"accounting.old_boot",
-	"records of a boot before the last two, not used"},
+	"records of a boot before the agent's last two; they were not used"},
     [ACCOUNTING_STAT_AGENTS_FULL] = {"accounting.agents_full",
-	"records of agents beyond the limit"},
-    [ACCOUNTING_STAT_PORTS_FULL] = {"accounting.ports_full", "records of ports beyond the limit"},
+	"records refused because their agent is beyond the limit of agents"},
+    [ACCOUNTING_STAT_PORTS_FULL] = {"accounting.ports_full",
+	"records refused because their port is beyond the limit of ports"},
     [ACCOUNTING_STAT_LOST_STORE_QUEUE] = {"accounting.lost_store_queue",
-	"samples whose row was lost because the store was away; their sums count"},
+	"samples without a row because the store was not available; the sums include them"},
     [ACCOUNTING_STAT_LOST_STORE_ROWS] = {"accounting.lost_store_rows",
-	"other rows lost because the store was away"},
+	"other rows lost because the store was not available"},
     [ACCOUNTING_STAT_ROWS_THINNED] = {"accounting.rows_thinned",
-	"samples without a row of their own, beyond sample_rows a second; their sums count"},
+	"samples without a row because of the option sample_rows; the sums include them"},
     [ACCOUNTING_STAT_FLUSHES_POSTPONED] = {"accounting.flushes_postponed",
-	"cuts that found no room in the batch"},
+	"flushes postponed because the batch had no room"},
 };
 
 const struct accounting_limits accounting_default_limits = {
@@ -118,10 +123,10 @@ accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 	return a ? a->row.boot : 0;
 }
 
-/* Who speaks */
+/* Agents and ports */
 
 static struct agent *
-meet_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
+add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 {
 	struct store_agent row = {.boot = r->boot, .first_us = time_us, .last_us = time_us};
 	struct agent *a;
@@ -131,8 +136,10 @@ meet_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us
 	a = inventory_add_agent(&acc->inventory, &row);
 	if (!a) {
 		accounting_count(acc, ACCOUNTING_STAT_AGENTS_FULL);
-		log_warn_limited(ROOM, "more than %u agents: one at %s not taken",
-		    acc->inventory.max_agents, r->sender);
+		log_warn_limited(ROOM,
+		    "refused a record of a new agent at %s: the limit of %u agents "
+		    "is reached",
+		    r->sender, acc->inventory.max_agents);
 	}
 	return a;
 }
@@ -143,12 +150,12 @@ agent_of(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 	struct agent *a = inventory_find_agent(&acc->inventory, r->agent_id);
 
 	if (!a)
-		a = meet_agent(acc, r, time_us);
+		a = add_agent(acc, r, time_us);
 	if (!a)
 		return NULL;
 	if (r->boot > a->row.boot) {
 		a->row.boot = r->boot;
-		a->row.last_us = time_us; /* its time may have begun again */
+		a->row.last_us = time_us; /* its clock may have started again at an earlier time */
 	}
 	if (r->boot == a->row.boot && time_us > a->row.last_us)
 		a->row.last_us = time_us;
@@ -166,15 +173,16 @@ port_of(struct accounting *acc, struct agent *a, uint32_t if_index)
 
 	if (!p) {
 		accounting_count(acc, ACCOUNTING_STAT_PORTS_FULL);
-		log_warn_limited(ROOM, "more than %u ports: ifIndex %u of %s not taken",
-		    acc->inventory.max_ports, if_index, a->row.address);
+		log_warn_limited(ROOM, "refused a record of the new port ifIndex %u of the agent at "
+				       "%s: the limit of %u ports is reached; raise memory",
+		    if_index, a->row.address, acc->inventory.max_ports);
 	}
 	return p;
 }
 
 /* Accounts */
 
-/* The account of a port's boot; NULL if the boot is older than those kept. */
+/* Returns the account of a port's boot, or NULL if the boot is older than those kept. */
 static struct account *
 account_of(struct accounting *acc, struct port *p, const struct ease_record *r, uint64_t time_us,
     struct store_batch *batch)
@@ -203,9 +211,9 @@ raise_to(uint64_t *value, uint64_t least)
 		*value = least;
 }
 
-/* Windows, and what to do when there is no room for one: the rows go into the batch as they are,
- * because the store adds them up just as well; if that is full too, the store has been away for
- * long, and the oldest minute goes. */
+/* Windows. When there is no room for one more window, rows go into the batch without being summed,
+ * because the store adds them up just as well. When the batch is full too, the store has not been
+ * available for long, and the windows of the oldest minute are dropped. */
 
 static void
 sum_samples(struct accounting *acc)
@@ -219,10 +227,11 @@ struct dropping {
 	struct store_batch *batch;
 };
 
-/* Samples that came and are in no sum: lost in the collector, as after a crash. */
+/* The samples of a dropped window arrived but are in no sum: they count as lost in the collector,
+ * as those lost with a crash do. */
 static void
-lose_window(void *arg, int64_t agent, uint32_t if_index, uint64_t start_us, uint64_t samples,
-    int64_t expected, int64_t received)
+count_dropped_window(void *arg, int64_t agent, uint32_t if_index, uint64_t start_us,
+    uint64_t samples, int64_t expected, int64_t received)
 {
 	const struct dropping *d = arg;
 	struct agent *a = inventory_agent_by_number(&d->acc->inventory, agent);
@@ -248,10 +257,12 @@ window_for(struct accounting *acc, const struct port *p, uint64_t time_us, enum 
 
 	if (w || store_batch_has_room(batch, instead))
 		return w;
-	sum_samples(acc); /* theirs may be among them */
-	if (!window_drop_oldest(acc->windows, time_us, lose_window, &d))
+	sum_samples(acc); /* pending samples may point to windows that are dropped now */
+	if (!window_drop_oldest(acc->windows, time_us, count_dropped_window, &d))
 		return NULL;
-	log_warn_limited(ROOM, "the store is away for too long: the oldest minute is dropped");
+	log_warn_limited(ROOM,
+	    "dropped the samples of the oldest minute: the store is not available, "
+	    "and memory is full");
 	return window_get(acc->windows, agent, p->if_index, time_us, acc->mono_us);
 }
 
@@ -309,8 +320,9 @@ store_sample_row(struct accounting *acc, const struct port *p, uint32_t boot,
 		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_QUEUE);
 }
 
-/* The frame's keys are made where they stay: copying them at once would wait for each store. Valid
- * until the next sample. */
+/* Adds a sample to the pending ones of this notification and returns the keys of its frame, valid
+ * until the next sample. The keys are parsed into their final place, because copying what was just
+ * written would make the CPU wait for each store. */
 static const struct frame_keys *
 sum_sample(struct accounting *acc, const struct port *p, const struct ease_sample *s,
     struct store_batch *batch)
@@ -332,8 +344,9 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
 	return &sample->keys;
 }
 
-/* A number is expected in the minute of what told of it. When the sample itself comes after that
- * and is of another minute, the expectation moves there. */
+/* A sequence number counts as expected in the minute of the record that first showed that it was
+ * given out: a later sample or a snapshot. When the sample itself arrives afterwards and belongs to
+ * another minute, the expectation moves to that minute. */
 static void
 move_expectation(struct accounting *acc, const struct port *p, const struct account *a,
     uint64_t time_us, struct store_batch *batch)
@@ -345,7 +358,7 @@ move_expectation(struct accounting *acc, const struct port *p, const struct acco
 }
 
 static void
-take_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
+add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
 	const struct ease_sample *s = &r->sample;
@@ -423,9 +436,9 @@ add_totals(void *arg, uint64_t start_us, const uint64_t part[PORT_TOTALS_N_VALUE
 	add_pool(to, start_us, EASE_OUT, part[PORT_TOTALS_OUT_PKTS], part[PORT_TOTALS_OUT_OCTETS]);
 }
 
-/* False if the snapshot is older than the newest one that we have. */
+/* Returns false if the snapshot is older than the newest one known. */
 static bool
-take_totals(struct accounting *acc, struct port *p, const struct ease_record *r,
+add_snapshot_totals(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
 	struct pool_target to = {acc, p, batch};
@@ -449,7 +462,7 @@ take_totals(struct accounting *acc, struct port *p, const struct ease_record *r,
 }
 
 static void
-take_given_out(struct accounting *acc, const struct port *p, struct account *a,
+add_given_out(struct accounting *acc, const struct port *p, struct account *a,
     const struct ease_snapshot *s, struct store_batch *batch)
 {
 	struct sequence_tracker *t = &a->slot->tracker;
@@ -463,8 +476,8 @@ take_given_out(struct accounting *acc, const struct port *p, struct account *a,
 	a->last_expected_us = s->time_us;
 }
 
-/* A busy port sends its counters with every notification. The store gets one in COUNTERS_EVERY_US
- * and, at each cut, the newest: the base that totals go on from after a restart. */
+/* A busy port sends its counters with every notification. The store gets one row each
+ * COUNTERS_EVERY_US and, at each flush, the newest: totals go on from it after a restart. */
 static void
 keep_counters(struct port *p, const struct ease_record *r, struct store_batch *batch)
 {
@@ -483,7 +496,7 @@ keep_counters(struct port *p, const struct ease_record *r, struct store_batch *b
 }
 
 static void
-take_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r,
+add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
 	const struct ease_snapshot *s = &r->snapshot;
@@ -495,8 +508,8 @@ take_snapshot(struct accounting *acc, struct port *p, const struct ease_record *
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
 	if (!r->loose_numbers)
-		take_given_out(acc, p, a, s, batch);
-	if (take_totals(acc, p, r, batch))
+		add_given_out(acc, p, a, s, batch);
+	if (add_snapshot_totals(acc, p, r, batch))
 		keep_counters(p, r, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS);
 }
@@ -513,7 +526,7 @@ same_state(const struct ease_state *a, const struct ease_state *b)
 }
 
 static void
-take_state(struct accounting *acc, struct port *p, const struct ease_record *r,
+add_state(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
 	const struct ease_state *s = &r->state;
@@ -528,7 +541,7 @@ take_state(struct accounting *acc, struct port *p, const struct ease_record *r,
 	if (p->has_state && r->boot == p->state_boot && same_state(&p->state, s))
 		return;
 	row = store_batch_add(batch, STORE_PORTS);
-	if (!row) { /* not remembered either, so the next one says it again */
+	if (!row) { /* the state is not remembered either, so the next record stores it */
 		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
 		return;
 	}
@@ -540,9 +553,9 @@ take_state(struct accounting *acc, struct port *p, const struct ease_record *r,
 	p->state = *s;
 }
 
-/* Nothing is counted from it: a row in the store is all. */
+/* A record from which nothing is summed: it becomes a row of the store. */
 static void
-take_row(
+add_row(
     struct accounting *acc, struct port *p, const struct ease_record *r, struct store_batch *batch)
 {
 	bool added = record_rows_add(batch, p->agent->row.id, r);
@@ -550,28 +563,29 @@ take_row(
 	accounting_count(acc, added ? ACCOUNTING_STAT_ROWS : ACCOUNTING_STAT_LOST_STORE_ROWS);
 }
 
-/* What each kind of record is, where it says its port and time, and who takes it. */
+/* For each kind of record: where its ifIndex and time stand in it, and the function that adds it.
+ */
 static const struct {
 	size_t if_index_at, time_at;
-	void (*take)(struct accounting *acc, struct port *p, const struct ease_record *r,
+	void (*add)(struct accounting *acc, struct port *p, const struct ease_record *r,
 	    struct store_batch *batch);
 } record_kinds[] = {
     [EASE_PART_SAMPLE] = {offsetof(struct ease_record, sample.if_index),
-	offsetof(struct ease_record, sample.time_us), take_sample},
+	offsetof(struct ease_record, sample.time_us), add_sample},
     [EASE_PART_SNAPSHOT] = {offsetof(struct ease_record, snapshot.if_index),
-	offsetof(struct ease_record, snapshot.time_us), take_snapshot},
+	offsetof(struct ease_record, snapshot.time_us), add_snapshot},
     [EASE_PART_STATE] = {offsetof(struct ease_record, state.if_index),
-	offsetof(struct ease_record, state.time_us), take_state},
+	offsetof(struct ease_record, state.time_us), add_state},
     [EASE_PART_ADDRESS] = {offsetof(struct ease_record, address.if_index),
-	offsetof(struct ease_record, address.time_us), take_row},
+	offsetof(struct ease_record, address.time_us), add_row},
     [EASE_PART_RESOURCES] = {offsetof(struct ease_record, resources.if_index),
-	offsetof(struct ease_record, resources.time_us), take_row},
+	offsetof(struct ease_record, resources.time_us), add_row},
     [EASE_PART_ERROR_SOURCE] = {offsetof(struct ease_record, error_source.if_index),
-	offsetof(struct ease_record, error_source.time_us), take_row},
+	offsetof(struct ease_record, error_source.time_us), add_row},
 };
 
 static void
-take_record(struct accounting *acc, struct store_batch *batch, const struct ease_record *r)
+add_record(struct accounting *acc, struct store_batch *batch, const struct ease_record *r)
 {
 	uint64_t time_us;
 	uint32_t if_index;
@@ -587,10 +601,11 @@ take_record(struct accounting *acc, struct store_batch *batch, const struct ease
 	a = agent_of(acc, r, time_us);
 	p = a ? port_of(acc, a, if_index) : NULL;
 	if (p)
-		record_kinds[r->kind].take(acc, p, r, batch);
+		record_kinds[r->kind].add(acc, p, r, batch);
 }
 
-/* What was read at once came at the same time, and nobody looks at a clock for each of it. */
+/* Datagrams that were read by one system call have the same time of reception, so the clock is
+ * read once for all of them. */
 static void
 note_time(struct accounting *acc, uint64_t received_us)
 {
@@ -606,13 +621,13 @@ accounting_add_records(
 	if (n > 0 && records[0].received_us != acc->received_us)
 		note_time(acc, records[0].received_us);
 	for (size_t i = 0; i < n; i++)
-		take_record(acc, batch, &records[i]);
+		add_record(acc, batch, &records[i]);
 	sum_samples(acc);
 }
 
 /* Events */
 
-/* The one EASE agent at that address; NULL if there is none or more than one. */
+/* Returns the EASE agent at that address, or NULL if there is none or more than one. */
 static struct agent *
 agent_at(const struct inventory *r, const char *address)
 {
@@ -630,7 +645,8 @@ agent_at(const struct inventory *r, const char *address)
 	return found;
 }
 
-/* Boots of EASE agents are counted from 1, so 0 marks an agent that we only know as a sender. */
+/* EASE agents count their boots from 1, so boot 0 marks an agent that is known only as the sender
+ * of standard notifications. */
 static struct agent *
 agent_of_event(struct accounting *acc, const struct ease_event *event)
 {
@@ -643,7 +659,7 @@ agent_of_event(struct accounting *acc, const struct ease_event *event)
 		who.boot = event->boot;
 		memcpy(who.agent_id, event->agent_id, sizeof(who.agent_id));
 		a = inventory_find_agent(&acc->inventory, who.agent_id);
-		return a ? a : meet_agent(acc, &who, event->received_us);
+		return a ? a : add_agent(acc, &who, event->received_us);
 	}
 	memcpy(who.agent_id, event->source_id, sizeof(who.agent_id));
 	return agent_of(acc, &who, event->received_us);

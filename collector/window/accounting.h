@@ -1,17 +1,21 @@
 /*
- * The collector's books: which agents and ports there are, which of their samples arrived, what
- * their counters counted. It takes records from the input, fills the rows of a batch with what is
- * written as it stands (samples, counters, states, events) and the windows with what is summed;
- * a cut then moves the sums and the changed accounts into the same batch, so that one transaction
- * holds both what was counted and the memory of having counted it.
+ * The collector's accounting: which agents and ports exist, which of their samples arrived, and
+ * what their counters counted. It reads records from the input. Samples, counters, port states and
+ * events become rows of a batch; whatever is summed goes into one-minute windows (window.h). Each
+ * second a flush moves the sums and the changed accounts into the same batch. One transaction of
+ * the store therefore holds both the counts and the sequence numbers that were counted, and a crash
+ * can never leave one without the other.
  *
- * A sample that arrives twice is used once, also over a restart of the collector, because
- * accounting_loader() reads the books back. All times are the device's. One thread uses it.
+ * A sample that arrives twice is used once, even across a restart of the collector, because
+ * accounting_loader() reads the accounts back from the store. All times are the device's own. The
+ * accounting is used by one thread only.
  *
- * At its limits nothing is guessed: more agents or ports than the limits are refused and counted;
- * while the store is away and the batch is full, rows of samples are counted as lost to the store
- * and their sums still count; when windows are full as well, those of the oldest minute are
- * dropped, and their samples count as lost in the collector.
+ * What happens at each limit:
+ *   - Records of agents or ports beyond the limits are refused and counted.
+ *   - While the store is not available and the batch is full, rows of single samples are lost and
+ *     counted (accounting.lost_store_queue); the sums still include these samples.
+ *   - When there is no memory for more windows either, the windows of the oldest minute are
+ *     dropped. Their samples count as lost in the collector.
  */
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_H
@@ -48,66 +52,70 @@ enum accounting_stat_id {
 };
 
 enum {
-	/* Beyond one machine a collector has others beside it (architecture, section 9). */
+	/* For more agents one runs several collectors side by side (conf/guide/scaling-out.md). */
 	ACCOUNTING_DEFAULT_AGENTS = 1024,
-	/* 300 switches of 48 ports; a port takes 8 KiB with its rows on their way to the store. */
+	/* 300 switches of 48 ports. A port takes 8 KiB, including its rows in batches. */
 	ACCOUNTING_DEFAULT_PORTS = 16384,
 };
 
 struct accounting_limits {
 	uint32_t agents, ports;
-	uint32_t sample_rows; /* most rows of samples a second, 0 no limit: see sample_thinning.h */
+	uint32_t sample_rows; /* rows of samples a second, 0: no limit; see sample_thinning.h */
 	struct window_limits windows;
 };
 
 extern const struct accounting_limits accounting_default_limits;
 
-/* The rows that a batch needs of what the accounting fills, windows included. */
+/* Sets the number of rows that a batch needs in each table that the accounting fills, including
+ * the tables of windows. */
 void accounting_room(
     const struct accounting_limits *limits, struct store_room room[STORE_N_TABLES]);
 
-/* Octets that a accounting takes at most without windows and keys, its rows on their way to the
- * store included. */
+/* Returns the octets that the accounting takes at most, including its rows in batches, but without
+ * windows and keys (see window_memory). */
 uint64_t accounting_memory(uint32_t agents, uint32_t ports);
 
-/* clock is borrowed. seed: see window_table_new. 0 or -ENOMEM. */
+/* Borrows the clock. For the seed see window_table_new. Returns 0 or -ENOMEM. */
 int accounting_new(struct accounting **out, const struct accounting_limits *limits,
     const struct clock *clock, uint64_t seed);
 void accounting_free(struct accounting *acc);
 
-/* What store_load needs to read the books back. Before the first record. */
+/* Returns the callbacks by which store_load reads the accounts back, before the first record. */
 struct store_loader accounting_loader(struct accounting *acc);
 
-/* Shares with whoever comes after what must not die with this process (crash_journal.h), and takes
- * into the books what the collector before this one had seen and not stored. Between store_load and
- * the first record. The outage, for a row of the first batch; false: there was none. */
+/* Puts this process's crash journal into shared memory (crash_journal.h) and applies the journal of
+ * a collector that crashed: what it had received but not stored. Called between store_load and the
+ * first record. Returns true and fills the outage, which belongs into the first batch, if the
+ * collector before this one did not stop cleanly. */
 bool accounting_recover(
     struct accounting *acc, const struct store_life *life, struct store_outage *outage);
 
-/* The store has begun anew (store_renewals): the next cut says all that is known of agents and
- * ports. */
+/* To be called when the store was replaced by a new, empty one (store_renewals): the next flush
+ * writes everything that is known of agents and ports. */
 void accounting_rewrite_all(struct accounting *acc, int64_t store_id);
 
-/* Everything is in the store: nothing is left to tell. */
+/* Removes the crash journal at a clean stop, when everything is in the store. */
 void accounting_remove_journal(struct accounting *acc);
 
-/* The newest boot heard of an agent, also before the collector's start; 0: never heard. */
+/* Returns the newest boot number heard from an agent, also by earlier collectors of this store;
+ * 0 if the agent is not known. */
 uint32_t accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id);
 
-/* Takes the records of one notification; batch is the one being filled. */
+/* Adds the records of one notification. batch is the one being filled. */
 void accounting_add_records(
     struct accounting *acc, struct store_batch *batch, const struct ease_record *records, size_t n);
 
-/* Takes an event; see struct ease_event for whose it is. False if there was no room for its row or
- * its agent. */
+/* Adds an event; struct ease_event says to which agent it belongs. Returns false if there was no
+ * room for its row or its agent. */
 bool accounting_add_event(
     struct accounting *acc, struct store_batch *batch, const struct ease_event *event);
 
-/* Records and rows that were refused for want of room so far. */
+/* Returns how many records and rows were refused so far because there was no room. */
 uint64_t accounting_lost(const struct accounting *acc);
 
-/* Moves sums and changed accounts into the batch, closes windows that are over. 0, or -ENOSPC in a
- * batch without accounting_room, and then everything stays for the next cut. */
+/* Moves the sums and the changed accounts into the batch and closes windows that are over. Returns
+ * 0, or -ENOSPC if the batch has no room for all of it; then nothing is moved, and the next flush
+ * tries again. */
 int accounting_flush(struct accounting *acc, struct store_batch *batch);
 
 const struct stat_set *accounting_stats(const struct accounting *acc);

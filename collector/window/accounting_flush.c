@@ -1,4 +1,4 @@
-/* Moving the books into batches, and what a crash took out of them back. */
+/* Moves sums and accounts into batches, and restores at a start what a crash lost. */
 #include "collector/window/accounting_private.h"
 #include "collector/window/crash_recovery.h"
 #include "common/log.h"
@@ -8,16 +8,17 @@
 
 #define ROOM "accounting"
 
-/* A window is over when its agent's time is this far past its end, or when nothing of it came for
- * that long by the collector's clock. */
+/* A window is closed when its agent's clock is this far past the end of the window, or when nothing
+ * was added to it for WINDOW_IDLE_US by the collector's clock. */
 #define WINDOW_GRACE_US (1ull * STORE_WINDOW_US)
 #define WINDOW_IDLE_US	(3ull * STORE_WINDOW_US)
 
-/* Rows of samples that a batch takes before it is cut: a fifth of a second of the rate the
- * collector is built for (400,000 a second), and half of them while it should be cut already. */
+/* A batch has room for the samples of a fifth of a second at the rate the collector is built for
+ * (400,000 a second). It is handed over when half of the rows are used, so the other half has room
+ * for what arrives until then. */
 enum { FREE_SAMPLES = 80000, FREE_SUMS = 16384, FREE_EVENTS = 32768,
 	FREE_ERROR_SOURCES = 4096,
-	OUTAGES = 8 /* one at a start, one whenever the store begins anew */ };
+	OUTAGES = 8 /* one at a start, and one each time the store is replaced */ };
 
 void
 accounting_room(const struct accounting_limits *limits, struct store_room room[STORE_N_TABLES])
@@ -25,7 +26,7 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 	room[STORE_AGENTS].kept = limits->agents;
 	room[STORE_PORTS].free = limits->ports;
 	room[STORE_SAMPLES].free = FREE_SAMPLES;
-	/* each port's once a second, and its newest at the cut */
+	/* free: one row each second; kept: the newest counters at the flush */
 	room[STORE_COUNTERS] = (struct store_room){.free = limits->ports, .kept = limits->ports};
 	room[STORE_ACCOUNTS] = (struct store_room){
 	    .free = limits->ports, .kept = INVENTORY_BOOTS * limits->ports};
@@ -95,10 +96,10 @@ accounting_flush_counters(struct port *p, struct store_batch *batch)
 	p->stored_us = row->snapshot.time_us;
 }
 
-/* Cutting */
+/* Flushing */
 
 static void
-tell_state(struct port *p, struct store_batch *batch)
+flush_state(struct port *p, struct store_batch *batch)
 {
 	struct store_port *row = p->state_unwritten ? store_batch_add(batch, STORE_PORTS) : NULL;
 
@@ -109,14 +110,14 @@ tell_state(struct port *p, struct store_batch *batch)
 }
 
 static void
-cut_ports(struct accounting *acc, struct store_batch *batch)
+flush_ports(struct accounting *acc, struct store_batch *batch)
 {
 	struct accounting_flush_target to = {acc, batch};
 
 	for (uint32_t i = 0; i < acc->inventory.n_ports; i++) {
 		struct port *p = &acc->inventory.ports[i];
 
-		accounting_flush_counters(p, batch); /* first: accounts say which it is */
+		accounting_flush_counters(p, batch); /* first: account rows name the counter row */
 		for (int b = 0; b < INVENTORY_BOOTS; b++) {
 			struct account *a = &p->accounts[b];
 
@@ -124,12 +125,12 @@ cut_ports(struct accounting *acc, struct store_batch *batch)
 			a->dirty = false;
 			a->stored_crash_lost = a->slot->crash_lost.n;
 		}
-		tell_state(p, batch);
+		flush_state(p, batch);
 	}
 }
 
 static void
-cut_agents(struct accounting *acc, struct store_batch *batch)
+flush_agents(struct accounting *acc, struct store_batch *batch)
 {
 	for (uint32_t i = 0; i < acc->inventory.n_agents; i++) {
 		struct agent *a = &acc->inventory.agents[i];
@@ -170,8 +171,8 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 		accounting_count(acc, ACCOUNTING_STAT_FLUSHES_POSTPONED);
 		return r;
 	}
-	cut_ports(acc, batch);
-	cut_agents(acc, batch);
+	flush_ports(acc, batch);
+	flush_agents(acc, batch);
 	acc->mono_us = clock_mono_us(acc->clock);
 	window_close(acc->windows, window_is_over, acc);
 	return 0;
@@ -209,19 +210,25 @@ log_crash(const struct crash_recovered *sum, const struct store_outage *outage)
 	clock_format_rfc3339(outage->since_us, since, sizeof(since));
 	clock_format_rfc3339(outage->until_us, until, sizeof(until));
 	if (!outage->counted)
-		log_warn(ROOM, "the collector before this one died with its machine: what came "
-			       "after %s and was not stored counts as lost on the way", since);
-	else if (sum->samples == 0)
 		log_warn(ROOM,
-		    "the collector before this one died; no sample that it had taken was "
-		    "lost");
+		    "the previous collector stopped together with its machine (power loss "
+		    "or reset): samples that arrived after %s and were not stored count "
+		    "as lost in the network",
+		    since);
+	else if (sum->samples == 0)
+		log_warn(ROOM, "the previous collector crashed; no sample that it had received was "
+			       "lost");
 	else
-		log_warn(ROOM, "the collector before this one died: %llu samples of %u ports that "
-			       "came from %s to %s were not stored yet, and count as lost in the "
-			       "collector",
+		log_warn(ROOM,
+		    "the previous collector crashed: %llu samples of %u ports that arrived "
+		    "between %s and %s were not stored yet and count as lost in the "
+		    "collector",
 		    (unsigned long long)sum->samples, sum->ports, since, until);
 	if (sum->refused > 0)
-		log_warn(ROOM, "of %u ports it had seen it cannot be told", sum->refused);
+		log_warn(ROOM,
+		    "for %u ports of the previous collector it is not known what was lost: "
+		    "they are beyond the limits, or the crash journal does not fit the store",
+		    sum->refused);
 }
 
 bool
@@ -242,15 +249,16 @@ accounting_recover(
 		outage->samples = sum.samples;
 		if (past.last_received_us >= outage->since_us)
 			outage->until_us = past.last_received_us;
-		if (outage->since_us == 0) /* nothing was ever stored */
+		if (outage->since_us == 0) /* nothing had been stored */
 			outage->since_us = outage->until_us;
 	}
 	free(past.slots);
 	if (r == 0)
 		r = crash_journal_publish(&acc->inventory.journal);
 	if (r < 0)
-		log_warn(ROOM, "no shared memory (%s): after a crash, samples that were not stored "
-			       "count as lost on the way", strerror(-r));
+		log_warn(ROOM, "cannot keep the crash journal in shared memory: %s; after a crash, "
+			       "samples that were not stored count as lost in the network",
+		    strerror(-r));
 	if (past.crashed || life->unclean_stop)
 		log_crash(&sum, outage);
 	return past.crashed || life->unclean_stop;

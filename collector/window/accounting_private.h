@@ -1,6 +1,6 @@
 /*
- * What accounting.c, which takes records, and accounting_flush.c, which moves books into batches,
- * share.
+ * Shared by accounting.c, which adds records, and accounting_flush.c, which moves sums and accounts
+ * into batches.
  */
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
@@ -12,11 +12,11 @@
 
 struct accounting {
 	const struct clock *clock;
-	uint64_t mono_us, received_us; /* of the notification at hand, and of those read with it */
+	uint64_t mono_us, received_us; /* when the current notification was read */
 	struct inventory inventory;
 	struct window_table *windows;
-	struct window_sample
-	    samples[SAMPLE_PAIRS_MAX]; /* of the notification at hand, not in windows yet */
+	/* samples of the current notification that are not in their windows yet */
+	struct window_sample samples[SAMPLE_PAIRS_MAX];
 	size_t n_samples;
 	struct sample_thinning thinning;
 	struct stat_set stats;
@@ -29,15 +29,15 @@ accounting_count(const struct accounting *acc, enum accounting_stat_id which)
 	stat_add_own(&acc->stats, which, 1);
 }
 
-/* An account that leaves memory, or is cut: its rows, if it changed, go into the batch. A
- * inventory_evicted. */
+/* Adds the rows of an account to the batch if it changed since the last flush: at a flush, and
+ * before the inventory forgets the account (an inventory_evicted callback). */
 struct accounting_flush_target {
 	struct accounting *acc;
 	struct store_batch *batch;
 };
 void accounting_flush_account(void *to, const struct port *p, const struct account *a);
 
-/* Moves the waiting counters into the batch; if that is full they wait on. */
+/* Moves a port's unwritten counters into the batch; they stay unwritten if it is full. */
 void accounting_flush_counters(struct port *p, struct store_batch *batch);
 
 #endif

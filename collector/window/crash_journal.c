@@ -13,15 +13,15 @@
 #include <unistd.h>
 
 #define ROOM	"crash journal"
-#define DIRECTORY "/dev/shm" /* memory: a page that is being written to a disk would stop us */
+#define DIRECTORY "/dev/shm" /* on a disk, writing to a page under write-back would block */
 #define PREFIX	"easecapd-"
 
 enum {
 	FILE_MODE = 0600,
-	SLOTS_AT_ONCE = 64, /* 80 KiB, so that few ports take little memory */
+	SLOTS_AT_ONCE = 64, /* allocated together, 80 KiB: a few ports take little memory */
 };
 
-/* Sizes stand for the structs' layout within one version of it. */
+/* The version of the layout, and the sizes of the structs as a check. */
 #define LAYOUT                                                                                     \
 	(1ull << 32 | sizeof(struct crash_journal_slot) << 16 | sizeof(struct crash_journal_header))
 
@@ -38,73 +38,77 @@ crash_journal_memory(uint32_t max_slots)
 }
 
 int
-crash_journal_init(struct crash_journal *w, uint32_t max_slots)
+crash_journal_init(struct crash_journal *j, uint32_t max_slots)
 {
 	void *at = mmap(NULL, mapped_octets(max_slots), PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	*w = (struct crash_journal){.fd = -1};
+	*j = (struct crash_journal){.fd = -1};
 	if (at == MAP_FAILED)
 		return -ENOMEM;
-	w->max_slots = max_slots;
-	w->header = at;
-	w->slots = (struct crash_journal_slot *)(w->header + 1);
+	j->max_slots = max_slots;
+	j->header = at;
+	j->slots = (struct crash_journal_slot *)(j->header + 1);
 	return 0;
 }
 
 void
-crash_journal_free(struct crash_journal *w)
+crash_journal_free(struct crash_journal *j)
 {
-	if (w->header)
-		munmap(w->header, mapped_octets(w->max_slots));
-	if (w->fd >= 0)
-		close(w->fd);
-	*w = (struct crash_journal){.fd = -1};
+	if (j->header)
+		munmap(j->header, mapped_octets(j->max_slots));
+	if (j->fd >= 0)
+		close(j->fd);
+	*j = (struct crash_journal){.fd = -1};
 }
 
-/* Shared memory is full: an access beyond what it gave would be a SIGBUS. */
+/* Shared memory is full. Slots beyond what it gave move to private memory, because an access to
+ * them in the file would be a SIGBUS. */
 static void
-go_private_from(struct crash_journal *w, size_t octets)
+go_private_from(struct crash_journal *j, size_t octets)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t from = (octets + page - 1) / page * page, to = mapped_octets(w->max_slots);
+	size_t from = (octets + page - 1) / page * page, to = mapped_octets(j->max_slots);
 
-	log_warn(ROOM, DIRECTORY " is full: after a crash, losses of ports beyond the first %u "
-				 "count as lost on the way", w->backed / 2);
+	log_warn(ROOM,
+	    DIRECTORY " is full: the crash journal has room for %u ports; after a crash, "
+		      "samples of other ports that were not stored count as lost in the "
+		      "network",
+	    j->backed / 2);
 	if (from < to)
-		mmap((char *)w->header + from, to - from, PROT_READ | PROT_WRITE,
+		mmap((char *)j->header + from, to - from, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-	w->backed = w->max_slots;
+	j->backed = j->max_slots;
 }
 
 static void
-back_slots(struct crash_journal *w, uint32_t n)
+back_slots(struct crash_journal *j, uint32_t n)
 {
-	size_t have = mapped_octets(w->backed), need;
+	size_t have = mapped_octets(j->backed), need;
 
 	n = (n + SLOTS_AT_ONCE - 1) / SLOTS_AT_ONCE * SLOTS_AT_ONCE;
-	if (n > w->max_slots)
-		n = w->max_slots;
+	if (n > j->max_slots)
+		n = j->max_slots;
 	need = mapped_octets(n);
-	if (w->fd >= 0 && posix_fallocate(w->fd, (off_t)have, (off_t)(need - have)) != 0) {
-		go_private_from(w, have);
+	if (j->fd >= 0 && posix_fallocate(j->fd, (off_t)have, (off_t)(need - have)) != 0) {
+		go_private_from(j, have);
 		return;
 	}
-	w->backed = n;
-	w->header->n_slots = n;
+	j->backed = n;
+	j->header->n_slots = n;
 }
 
 struct crash_journal_slot *
-crash_journal_slot(struct crash_journal *w, uint32_t i)
+crash_journal_slot(struct crash_journal *j, uint32_t i)
 {
-	if (i >= w->backed)
-		back_slots(w, i + 1);
-	return &w->slots[i];
+	if (i >= j->backed)
+		back_slots(j, i + 1);
+	return &j->slots[i];
 }
 
 /* Sharing */
 
-/* Opens what stands there under that name if it is ours and no other process has it. */
+/* Opens the file if it is a regular file of our user and no other process has locked it. */
 static int
 open_ours(const char *path, int *fd)
 {
@@ -166,8 +170,8 @@ is_orphan(const char *path)
 	return whole && access(header.store, F_OK) < 0 && errno == ENOENT;
 }
 
-/* Of stores that were removed after a crash nobody will ask. Others are left unlocked: a collector
- * that starts now may be after one. */
+/* Removes the journal of a store that was deleted after a crash. Other journals are not even locked
+ * for a look: a collector that starts at this moment may need its own. */
 static void
 remove_if_orphan(const char *path)
 {
@@ -198,87 +202,90 @@ remove_orphans(void)
 }
 
 static void
-set_names(struct crash_journal *w, int64_t store_id)
+set_names(struct crash_journal *j, int64_t store_id)
 {
-	snprintf(w->name, sizeof(w->name), "%s/%s%016llx", DIRECTORY, PREFIX,
+	snprintf(j->name, sizeof(j->name), "%s/%s%016llx", DIRECTORY, PREFIX,
 	    (unsigned long long)store_id);
-	snprintf(w->new_name, sizeof(w->new_name), "%s.new", w->name);
+	snprintf(j->new_name, sizeof(j->new_name), "%s.new", j->name);
 }
 
-/* Lays a new file with the slots' contents under them. */
+/* Copies the slots into a new file and maps it at the same addresses. */
 static int
-move_into_file(struct crash_journal *w)
+move_into_file(struct crash_journal *j)
 {
-	size_t used = mapped_octets(w->backed), all = mapped_octets(w->max_slots);
+	size_t used = mapped_octets(j->backed), all = mapped_octets(j->max_slots);
 	int fd;
 
-	unlink(w->new_name);
-	fd = open(w->new_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+	unlink(j->new_name);
+	fd = open(j->new_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || posix_fallocate(fd, 0, (off_t)used) != 0 ||
 	    ftruncate(fd, (off_t)all) < 0 ||
-	    pwrite(fd, w->header, used, 0) != (ssize_t)used ||
-	    mmap(w->header, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+	    pwrite(fd, j->header, used, 0) != (ssize_t)used ||
+	    mmap(j->header, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
 		MAP_FAILED) {
-		unlink(w->new_name);
+		unlink(j->new_name);
 		close(fd);
 		return -ENOSPC;
 	}
-	w->fd = fd;
+	j->fd = fd;
 	return 0;
 }
 
 int
-crash_journal_share(struct crash_journal *w, int64_t store_id, const char *store_path,
+crash_journal_share(struct crash_journal *j, int64_t store_id, const char *store_path,
     struct crash_journal_past *past)
 {
 	char *absolute;
 	int fd, r;
 
 	*past = (struct crash_journal_past){0};
-	set_names(w, store_id);
+	set_names(j, store_id);
 	remove_orphans();
-	r = open_ours(w->name, &fd);
+	r = open_ours(j->name, &fd);
 	if (r == 0) {
 		if (read_past(fd, store_id, past) < 0)
-			log_warn(ROOM, "%s cannot be read: what came before is not known", w->name);
+			log_warn(ROOM,
+			    "%s cannot be read: it is not known which samples the previous "
+			    "collector lost",
+			    j->name);
 		close(fd);
 	}
 	if (r < 0 && r != -ENOENT)
 		return r;
-	w->header->layout = LAYOUT;
-	w->header->store_id = (uint64_t)store_id;
-	w->header->n_slots = w->backed;
+	j->header->layout = LAYOUT;
+	j->header->store_id = (uint64_t)store_id;
+	j->header->n_slots = j->backed;
 	absolute = realpath(store_path, NULL);
-	snprintf(w->header->store, sizeof(w->header->store), "%s", absolute ? absolute : "/");
+	snprintf(j->header->store, sizeof(j->header->store), "%s", absolute ? absolute : "/");
 	free(absolute);
-	return move_into_file(w);
+	return move_into_file(j);
 }
 
 int
-crash_journal_publish(struct crash_journal *w)
+crash_journal_publish(struct crash_journal *j)
 {
-	if (w->fd < 0)
+	if (j->fd < 0)
 		return 0;
-	return rename(w->new_name, w->name) < 0 ? -errno : 0;
+	return rename(j->new_name, j->name) < 0 ? -errno : 0;
 }
 
 void
-crash_journal_rename(struct crash_journal *w, int64_t store_id)
+crash_journal_rename(struct crash_journal *j, int64_t store_id)
 {
-	char before[sizeof(w->name)];
+	char before[sizeof(j->name)];
 
-	memcpy(before, w->name, sizeof(before));
-	set_names(w, store_id);
-	w->header->store_id = (uint64_t)store_id;
-	if (w->fd >= 0 && rename(before, w->name) < 0)
-		log_warn(ROOM, "%s: %s", w->name, strerror(errno));
+	memcpy(before, j->name, sizeof(before));
+	set_names(j, store_id);
+	j->header->store_id = (uint64_t)store_id;
+	if (j->fd >= 0 && rename(before, j->name) < 0)
+		log_warn(ROOM, "cannot rename %s to %s: %s", before, j->name, strerror(errno));
 }
 
 void
-crash_journal_remove(struct crash_journal *w)
+crash_journal_remove(struct crash_journal *j)
 {
-	if (w->fd >= 0)
-		unlink(w->name);
+	if (j->fd >= 0)
+		unlink(j->name);
 }

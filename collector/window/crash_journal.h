@@ -1,12 +1,14 @@
 /*
- * What a crash of the collector must not take along: of each port's boot, which samples came. It
- * stands in shared memory, which outlives the process though not the machine, and costs the
- * receiving path nothing, because the trackers simply live there. A clean stop removes it. Found at
- * a start, it tells what came and never got into the store (crash_recovery.h).
+ * The crash journal: which samples of each port arrived, kept where a crash of the collector cannot
+ * destroy it. It is a file in shared memory (/dev/shm), which survives the process but not a
+ * restart of the machine. It costs the receiving path nothing, because the sequence trackers
+ * themselves live in it. A clean stop removes the file. A collector that finds one at its start
+ * learns from it which samples arrived and were never stored (crash_recovery.h).
  *
- * It belongs to one store by the store's id, and one process has it at a time. Without shared
- * memory (none there, full, somebody else's) all works from private memory; then a crash's losses
- * count as lost on the way. Used by one thread.
+ * The journal belongs to one store, by the store's id, and one process uses it at a time. If there
+ * is no shared memory, or it is full, or it belongs to another user, the slots are in private
+ * memory and everything else works as usual; only the samples lost with a crash then count as lost
+ * in the network. Used by one thread.
  */
 #ifndef EASE_COLLECTOR_WINDOW_CRASH_JOURNAL_H
 #define EASE_COLLECTOR_WINDOW_CRASH_JOURNAL_H
@@ -14,7 +16,7 @@
 #include "collector/window/sequence_tracker.h"
 #include "common/sample.h"
 
-/* One boot of a port. */
+/* What the journal has of one boot of a port. */
 struct crash_journal_slot {
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
 	uint32_t boot, if_index;
@@ -24,23 +26,23 @@ struct crash_journal_slot {
 };
 
 struct crash_journal_header {
-	uint64_t layout;   /* changes with what stands in the file */
+	uint64_t layout; /* differs if another version of the program wrote the file */
 	uint64_t store_id;
 	uint64_t n_slots;
 	uint64_t last_received_us; /* newest record, by the collector's clock */
-	char store[4064];	   /* path, by which one is known that nobody will ask for again */
+	char store[4064];	   /* path; once it is gone, nobody needs the file any more */
 };
 
 struct crash_journal {
 	struct crash_journal_header *header;
 	struct crash_journal_slot *slots;
 	uint32_t max_slots;
-	uint32_t backed; /* slots with memory */
-	int fd;		 /* -1: private */
+	uint32_t backed; /* slots for which the file has memory */
+	int fd;		 /* -1: private memory */
 	char name[64], new_name[72];
 };
 
-/* What a collector that died had seen. Nothing: n_slots 0. */
+/* The journal of a collector that crashed. n_slots 0: there is none. */
 struct crash_journal_past {
 	bool crashed;
 	uint64_t last_received_us;
@@ -48,31 +50,32 @@ struct crash_journal_past {
 	uint64_t n_slots;
 };
 
-/* Octets that so many slots take at most. */
+/* Returns the octets that so many slots take at most. */
 uint64_t crash_journal_memory(uint32_t max_slots);
 
-/* Private memory for so many slots. 0 or -ENOMEM. */
-int crash_journal_init(struct crash_journal *w, uint32_t max_slots);
+/* Reserves private memory for so many slots. Returns 0 or -ENOMEM. */
+int crash_journal_init(struct crash_journal *j, uint32_t max_slots);
 
-/* Unmaps; the file stays for who comes after. */
-void crash_journal_free(struct crash_journal *w);
+/* Unmaps the journal; the file stays for the next collector. */
+void crash_journal_free(struct crash_journal *j);
 
-/* Slot i < max_slots, zeroed at first; stays where it is. */
-struct crash_journal_slot *crash_journal_slot(struct crash_journal *w, uint32_t i);
+/* Returns slot i < max_slots, which is zeroed at first and never moves. */
+struct crash_journal_slot *crash_journal_slot(struct crash_journal *j, uint32_t i);
 
-/* Moves the slots, which keep their addresses, into a shared file for that store, not yet in its
- * place, and reads what was there before; the caller frees past->slots. 0; -errno: they stay
- * private, and past is empty. */
-int crash_journal_share(struct crash_journal *w, int64_t store_id, const char *store_path,
+/* Reads the journal that an earlier collector of that store left, and moves the slots, which keep
+ * their addresses, into a new shared file under a temporary name. The caller frees past->slots.
+ * Returns 0, or -errno: then the slots stay in private memory, and past is empty. */
+int crash_journal_share(struct crash_journal *j, int64_t store_id, const char *store_path,
     struct crash_journal_past *past);
 
-/* Puts the file in its place, now that what was there is in the slots. 0 or -errno. */
-int crash_journal_publish(struct crash_journal *w);
+/* Gives the new file its final name, once the slots include what the old journal had. Returns 0 or
+ * -errno. */
+int crash_journal_publish(struct crash_journal *j);
 
-/* The store has begun anew with another id. */
-void crash_journal_rename(struct crash_journal *w, int64_t store_id);
+/* Renames the journal for the new store that replaced the old one. */
+void crash_journal_rename(struct crash_journal *j, int64_t store_id);
 
-/* A clean stop: everything is in the store. */
-void crash_journal_remove(struct crash_journal *w);
+/* Removes the file at a clean stop, when everything is in the store. */
+void crash_journal_remove(struct crash_journal *j);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* An agent may have been met after the last that is stored; who it is it says again soon. */
+/* Adds the agent if it was first heard after the last stored batch. Its address is not known until
+ * its next notification. */
 static struct agent *
 agent_of_slot(struct inventory *r, const struct crash_journal_slot *seen)
 {

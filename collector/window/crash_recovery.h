@@ -1,7 +1,8 @@
 /*
- * After a crash: brings the inventory, read back from the store, up to what the collector that died
- * had seen (crash_journal.h). Numbers given out by then count as expected, what came and is not in
- * the store as gone, until it comes again. Inside the window room, once at the start.
+ * Recovery after a crash. The inventory was read back from the store; the crash journal
+ * (crash_journal.h) shows what the crashed collector had received since. The sequence numbers given
+ * out by then count as expected. Samples that arrived but are not in the store count as lost in the
+ * collector, unless they arrive again. Used inside the window room, once at the start.
  */
 #ifndef EASE_COLLECTOR_WINDOW_CRASH_RECOVERY_H
 #define EASE_COLLECTOR_WINDOW_CRASH_RECOVERY_H
@@ -9,14 +10,15 @@
 #include "collector/window/inventory.h"
 
 struct crash_recovered {
-	uint64_t samples; /* gone with this crash */
-	uint32_t ports;	  /* that lost some, boots counted one by one */
-	uint32_t refused; /* slots beyond the inventory's limits, or with nonsense in them */
+	uint64_t samples; /* lost with this crash */
+	uint32_t ports;	  /* that lost samples; two boots of a port count twice */
+	uint32_t refused; /* slots beyond the inventory's limits, or with impossible values */
 };
 
-/* A port's numbers expected rose by more at that time of the device. */
+/* Is called when a port expects more samples, by the device's time time_us. */
 typedef void crash_recovery_sink(void *arg, const struct port *p, uint64_t time_us, uint64_t more);
 
+/* Applies a crashed collector's journal to the inventory and fills the sum of what was lost. */
 void crash_recover(struct inventory *r, const struct crash_journal_past *past,
     crash_recovery_sink *expected, void *arg, struct crash_recovered *sum);
 

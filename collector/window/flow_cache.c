@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Part of a hash; 0: the place is free. */
+/* Part of a flow's hash; 0: the entry is free. */
 typedef uint16_t tag;
 
 struct flow_cache {
 	uint64_t seed;
 	uint32_t n_sets;
-	uint32_t random; /* whose place the next newcomer to a full set takes */
+	uint32_t random; /* chooses the flow that a full set evicts */
 	tag (*tags)[FLOW_CACHE_WAYS];
 	struct flow (*flows)[FLOW_CACHE_WAYS];
 };
@@ -77,7 +77,8 @@ tag_of(uint64_t hash)
 	return (tag)(hash | 1);
 }
 
-/* The ways with that tag, bit by bit: without a branch, since where it is cannot be foreseen. */
+/* Returns a bit for each way that has the tag. It has no branch, because a CPU could not predict
+ * which way matches. */
 static unsigned
 ways_with(const tag tags[FLOW_CACHE_WAYS], tag wanted)
 {
@@ -97,8 +98,8 @@ first_of(unsigned ways)
 static void
 fetch(const struct flow *flow)
 {
-	for (size_t line = 0; line < sizeof(*flow) / FLOW_CACHE_CACHE_LINE; line++)
-		__builtin_prefetch((const char *)flow + line * FLOW_CACHE_CACHE_LINE, 1);
+	for (size_t line = 0; line < sizeof(*flow) / FLOW_CACHE_LINE; line++)
+		__builtin_prefetch((const char *)flow + line * FLOW_CACHE_LINE, 1);
 }
 
 void
@@ -119,8 +120,8 @@ flow_cache_prefetch(const struct flow_cache *f, uint64_t hash)
 		fetch(&f->flows[set][first_of(ways)]);
 }
 
-/* A place in the set for a new flow: of a full set a random one, because flows that come in turn
- * would always find the oldest one gone. */
+/* Returns the way for a new flow in the set. A full set evicts a random flow: if it evicted the
+ * oldest, flows that take turns would each find their own entry evicted. */
 static unsigned
 make_room(struct flow_cache *f, uint32_t set, flow_cache_evict_fn *evict, void *arg)
 {

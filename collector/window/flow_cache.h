@@ -1,12 +1,13 @@
 /*
- * Flows: samples since the last dump, added up by all that keys of any kind are made of, so that a
- * sample of a busy flow is one look-up and not one for each kind of key. When a flow leaves, its
- * sums go to its keys: when another needs its place, and at each dump.
+ * The flow cache: samples since the last flush, added up by flow. A flow has every field that any
+ * kind of key is made of, so a sample of a busy flow costs one look-up instead of one per kind of
+ * key. A flow is evicted when another needs its entry, and at each flush; its sums then go to its
+ * keys (window_keys.c).
  *
- * A set-associative cache, as CPUs have them: a flow's hash names a set of FLOW_CACHE_WAYS places,
- * and a tag that tells most flows of a set apart. The tags are kept together: all of them fit a
- * CPU's own cache, so looking there costs nothing, and the flow itself is fetched while others are
- * at work.
+ * It is a set-associative cache, as in CPUs: a flow's hash selects a set of FLOW_CACHE_WAYS entries
+ * and a tag by which most flows of a set differ. All tags are in one array that fits into the CPU's
+ * own cache, so reading them is cheap, and the flow itself is prefetched while other samples are
+ * processed.
  */
 #ifndef EASE_COLLECTOR_WINDOW_FLOW_CACHE_H
 #define EASE_COLLECTOR_WINDOW_FLOW_CACHE_H
@@ -15,50 +16,50 @@
 
 enum {
 	FLOW_CACHE_WAYS = 8,
-	FLOW_CACHE_EVICTED_AT_ONCE = 16, /* leave together */
-	FLOW_CACHE_CACHE_LINE = 64,
+	FLOW_CACHE_EVICTED_AT_ONCE = 16, /* flows evicted by one call */
+	FLOW_CACHE_LINE = 64,
 };
 
-/* Two cache lines. What only variances are made of has seven digits. */
+/* Two cache lines. Sums that only variances need are floats: seven digits are enough. */
 struct flow_sums {
 	double w, wb;
 	float w2, wb2, w2b2;
 	uint32_t n; /* samples */
-	struct sample_pair_sums pairs; /* of its samples: each once for each of the two */
+	struct sample_pair_sums pairs; /* of its samples; each pair counts for both of them */
 };
 
-/* One cache line finds a flow, two have its sums. */
+/* One cache line with the key, two with the sums. */
 struct flow {
-	_Alignas(FLOW_CACHE_CACHE_LINE) struct flow_key key;
+	_Alignas(FLOW_CACHE_LINE) struct flow_key key;
 	struct flow_sums sums;
 };
-_Static_assert(sizeof(struct flow) == 3 * FLOW_CACHE_CACHE_LINE, "a flow has grown");
+_Static_assert(sizeof(struct flow) == 3 * FLOW_CACHE_LINE, "a flow has grown");
 
 struct flow_cache;
 
-/* Octets of room for at least n flows. */
+/* Returns the octets that a cache for at least n flows takes. */
 uint64_t flow_cache_memory(uint32_t n);
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int flow_cache_new(struct flow_cache **out, uint32_t n, uint64_t seed);
 void flow_cache_free(struct flow_cache *f);
 
 uint64_t flow_cache_hash(const struct flow_cache *f, const struct flow_key *key);
 
-/* What flow_cache_get will look at is on its way when these return: first the tags of the set, then
+/* Start to load into the CPU's cache what flow_cache_get will read: the tags of the set, and later
  * the flow. */
 void flow_cache_prefetch_set(const struct flow_cache *f, uint64_t hash);
 void flow_cache_prefetch(const struct flow_cache *f, uint64_t hash);
 
-/* Takes what leaves, at most FLOW_CACHE_EVICTED_AT_ONCE flows. */
+/* Receives evicted flows, at most FLOW_CACHE_EVICTED_AT_ONCE in a call. */
 typedef void flow_cache_evict_fn(void *arg, const struct flow *const *flows, size_t n);
 
-/* The flow of that key and its hash, with no samples if it is new; then another may have left.
- * Valid until the next call. */
+/* Returns the flow of that key and its hash, valid until the next call. If it was not cached, it is
+ * new and has no samples, and another flow may have been evicted. */
 struct flow *flow_cache_get(struct flow_cache *f, const struct flow_key *key, uint64_t hash,
     flow_cache_evict_fn *evict, void *arg);
 
-/* All flows leave. */
+/* Evicts all flows. */
 void flow_cache_evict_all(struct flow_cache *f, flow_cache_evict_fn *evict, void *arg);
 
 #endif

@@ -10,7 +10,7 @@
 _Static_assert(
     (int)SEQUENCE_TRACKER_SAVED_OCTETS <= (int)STORE_TRACKER_MAX, "raise STORE_TRACKER_MAX");
 
-/* Half empty at the limit. */
+/* A power of two, so that the table is at most half full. */
 static uint64_t
 buckets_for(uint32_t max_ports)
 {
@@ -153,7 +153,7 @@ open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
 
 struct account *
 inventory_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
-    inventory_evicted *put_away, void *arg)
+    inventory_evicted *evicted, void *arg)
 {
 	struct account *newest = &p->accounts[0], *before = &p->accounts[1];
 	int at;
@@ -169,8 +169,8 @@ inventory_account(struct port *p, uint32_t boot, uint64_t first_us, bool *made,
 		at = 1;
 	else
 		return NULL;
-	if (put_away)
-		put_away(arg, p, before);
+	if (evicted)
+		evicted(arg, p, before);
 	*made = true;
 	return open_account(p, at, boot, first_us);
 }
@@ -233,7 +233,7 @@ inventory_account_row(const struct port *p, const struct account *a, struct stor
 	sequence_tracker_save(t, row->tracker);
 }
 
-/* Reading back */
+/* Loading from the store */
 
 static struct port *
 loaded_port(struct inventory *r, int64_t agent, uint32_t if_index)
@@ -242,8 +242,10 @@ loaded_port(struct inventory *r, int64_t agent, uint32_t if_index)
 	struct port *p = a ? inventory_port(r, a, if_index) : NULL;
 
 	if (!p)
-		log_error(ROOM, "agent %lld ifIndex %u of the store is beyond the limits",
-		    (long long)agent, if_index);
+		log_error(ROOM,
+		    "the store's port ifIndex %u of agent %lld is not used: it is beyond "
+		    "the limits of %u agents and %u ports",
+		    if_index, (long long)agent, r->max_agents, r->max_ports);
 	return p;
 }
 
@@ -251,7 +253,10 @@ static void
 load_agent(void *arg, const struct store_agent *row)
 {
 	if (!inventory_add_agent(arg, row))
-		log_error(ROOM, "agent %lld of the store is beyond the limits", (long long)row->id);
+		log_error(ROOM,
+		    "the store's agent %lld at %s is not used: the limit of %u agents is "
+		    "reached",
+		    (long long)row->id, row->address, ((struct inventory *)arg)->max_agents);
 }
 
 static void
@@ -264,7 +269,7 @@ load_account(void *arg, const struct store_account *row)
 
 	if (!p)
 		return;
-	/* rows come by boot, rising */
+	/* the store gives the rows sorted by boot */
 	a = inventory_account(p, row->boot, row->first_us, &made, NULL, NULL);
 	if (!a)
 		return;
@@ -274,8 +279,9 @@ load_account(void *arg, const struct store_account *row)
 	a->stalled_pkts = row->stalled_pkts;
 	a->slot->last_us = a->last_expected_us = row->last_us;
 	if (sequence_tracker_load(t, row->tracker, row->tracker_octets) < 0)
-		log_error(ROOM, "agent %lld boot %u ifIndex %u: the store's memory of its numbers "
-				"is damaged, duplicates may count twice",
+		log_error(ROOM,
+		    "agent %lld boot %u ifIndex %u: the sequence numbers in the store are "
+		    "damaged; samples that arrive again may count twice",
 		    (long long)row->agent, row->boot, row->if_index);
 	t->received = row->received;
 	t->duplicates = row->duplicates;

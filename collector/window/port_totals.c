@@ -22,7 +22,7 @@ port_totals_set_base(struct port_totals *t, uint32_t boot, const struct ease_sna
 }
 
 static bool
-none_fell(const struct port_totals *from, const struct port_totals *to)
+none_decreased(const struct port_totals *from, const struct port_totals *to)
 {
 	for (int i = 0; i < PORT_TOTALS_N_VALUES; i++)
 		if (to->values[i] < from->values[i] && from->values[i] != EASE_COUNT_UNKNOWN)
@@ -30,7 +30,7 @@ none_fell(const struct port_totals *from, const struct port_totals *to)
 	return true;
 }
 
-/* A device may begin or cease to count something: then nothing is known to have been added. */
+/* Returns the difference of a value; 0 if the device counts it in one of the snapshots only. */
 static uint64_t
 added(const struct port_totals *from, const struct port_totals *to, int i)
 {
@@ -40,12 +40,13 @@ added(const struct port_totals *from, const struct port_totals *to, int i)
 }
 
 static bool
-none_rose(const struct port_totals *from, const struct port_totals *to)
+none_increased(const struct port_totals *from, const struct port_totals *to)
 {
-	return none_fell(to, from);
+	return none_decreased(to, from);
 }
 
-/* What of a difference belongs to the time before at_us, rounded down: so parts add up. */
+/* Returns the part of a difference that belongs to the time before at_us, rounded down; so the
+ * parts of all minutes add up to the difference. */
 static uint64_t
 share_until(uint64_t difference, const struct port_totals *from, const struct port_totals *to,
     uint64_t at_us)
@@ -78,8 +79,8 @@ spread(
 	} while (start < to->time_us);
 }
 
-/* The device's clock was set back, or its time began again: how long the difference took is not
- * known, so it counts where the device says that it is now. */
+/* Adds the whole difference to the minute of the newest snapshot: the device's clock was set back,
+ * so it is not known how long the difference took. */
 static void
 count_at_end(
     const struct port_totals *from, const struct port_totals *to, port_totals_sink *sink, void *arg)
@@ -91,7 +92,7 @@ count_at_end(
 	sink(arg, to->time_us - to->time_us % STORE_WINDOW_US, part);
 }
 
-/* A new base, from which what comes late is counted backwards. */
+/* Sets a new base. Snapshots of earlier times that arrive later are counted backwards from it. */
 static void
 begin_with(struct port_totals *t, const struct port_totals *base)
 {
@@ -100,9 +101,9 @@ begin_with(struct port_totals *t, const struct port_totals *base)
 	memcpy(t->first, base->values, sizeof(t->first));
 }
 
-/* A snapshot of the base's boot from before the first one that came. */
+/* Adds what was counted between a snapshot that is older than all and the first one of its boot. */
 static enum port_totals_verdict
-take_beginning(
+add_beginning(
     struct port_totals *t, const struct port_totals *s, port_totals_sink *sink, void *arg)
 {
 	struct port_totals first = *t;
@@ -111,7 +112,7 @@ take_beginning(
 	memcpy(first.values, t->first, sizeof(first.values));
 	if (s->boot != t->boot || s->discontinuity_us != t->discontinuity_us ||
 	    s->time_us >= first.time_us || first.time_us - s->time_us > PORT_TOTALS_GAP_MAX_US ||
-	    !none_fell(s, &first))
+	    !none_decreased(s, &first))
 		return PORT_TOTALS_OLD;
 	spread(s, &first, sink, arg);
 	t->first_us = s->time_us;
@@ -132,10 +133,10 @@ port_totals_add(struct port_totals *t, uint32_t boot, const struct ease_snapshot
 	}
 	if (boot < from.boot)
 		return PORT_TOTALS_OLD;
-	if (boot == from.boot && to.time_us <= from.time_us && none_rose(&from, &to))
-		return take_beginning(t, &to, sink, arg);
+	if (boot == from.boot && to.time_us <= from.time_us && none_increased(&from, &to))
+		return add_beginning(t, &to, sink, arg);
 	begin_with(t, &to);
-	if (to.discontinuity_us != from.discontinuity_us || !none_fell(&from, &to))
+	if (to.discontinuity_us != from.discontinuity_us || !none_decreased(&from, &to))
 		return PORT_TOTALS_RESET;
 	if (to.time_us > from.time_us && to.time_us - from.time_us > PORT_TOTALS_GAP_MAX_US)
 		return PORT_TOTALS_GAP;
@@ -144,7 +145,7 @@ port_totals_add(struct port_totals *t, uint32_t boot, const struct ease_snapshot
 		memcpy(t->first, from.first, sizeof(t->first));
 		spread(&from, &to, sink, arg);
 	} else {
-		t->first_us = 0; /* times no longer tell what was counted */
+		t->first_us = 0; /* older snapshots cannot be placed in time any more */
 		count_at_end(&from, &to, sink, arg);
 	}
 	return PORT_TOTALS_COUNTED;

@@ -7,7 +7,7 @@
 enum {
 	HUGE_PAGE = 2 << 20, /* x86-64; arm64 with pages of 4 KiB */
 	CACHE_LINE = 64,
-	/* Below, what is lost by alignment is more than what is gained. */
+	/* For smaller tables the alignment costs more memory than huge pages gain. */
 	LARGE = 4 * HUGE_PAGE,
 };
 
@@ -19,7 +19,7 @@ prefault_alloc(size_t n, size_t octets, int fill)
 
 	if (posix_memalign(&p, whole < LARGE ? CACHE_LINE : HUGE_PAGE, whole) != 0)
 		return NULL;
-	if (whole >= LARGE) /* no is an answer too */
+	if (whole >= LARGE) /* if this fails, the table has small pages */
 		madvise(p, whole / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 	return memset(p, fill, whole);
 }

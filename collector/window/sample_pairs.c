@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Odd numbers by which parts of a key are told apart when they are added to one hash. */
+/* Odd factors that keep the parts of a key distinct when they are added up to one hash. */
 #define SPREAD_PAIR  0x9e3779b1u
 #define SPREAD_PORTS 0x85ebca77u
 #define SPREAD_PROTO 0x27d4eb2fu
@@ -50,7 +50,7 @@ fill_ip(uint32_t *feature, uint64_t seed, const struct flow_key *k)
 		    SPREAD_PORTS * ((uint32_t)k->src_port << 16 | k->dst_port);
 }
 
-/* Numbers below SAMPLE_PAIRS_MAX are those of mates. */
+/* Numbers below SAMPLE_PAIRS_MAX are reserved for samples that lack a feature: their place. */
 static void
 fill_numbers(uint32_t *feature, const struct flow_key *k)
 {
@@ -83,7 +83,7 @@ sample_pairs_fill(struct paired_sample *sample, uint64_t seed, const struct flow
 	fill_numbers(sample->feature, k);
 }
 
-/* Four features at once, and none behind a branch. */
+/* Vectors of four features, compared without a branch. */
 enum { LANES = 4, N_VECTORS = PAIR_N_FEATURES / LANES };
 _Static_assert(PAIR_N_FEATURES % LANES == 0, "features fill vectors");
 typedef int32_t lanes_of_numbers __attribute__((vector_size(4 * LANES)));
@@ -98,7 +98,7 @@ features_of(const struct paired_sample *m, size_t vector)
 	return v;
 }
 
-/* The number where the mask has ones, 0 elsewhere. */
+/* Returns the number in the lanes where the mask has ones, and 0 in the others. */
 static lanes_of_sums
 where(lanes_of_numbers mask, float number)
 {

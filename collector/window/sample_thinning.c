@@ -4,7 +4,7 @@ enum {
 	INTERVALS_PER_S = 10,
 	INTERVAL_US = 1000000 / INTERVALS_PER_S,
 	CREDIT_MAX_INTERVALS = SAMPLE_THINNING_BURST_S * INTERVALS_PER_S,
-	/* Beyond, rows are as rare as it helps: 4 billion samples a second. */
+	/* Reached at 4 billion samples a second only. */
 	KEEP_ONE_OF_MAX = 1 << 16,
 };
 
@@ -36,7 +36,7 @@ keep_one_of(struct sample_thinning *t, uint64_t k)
 	t->kept = 0;
 }
 
-/* Intervals that passed unused count too, as far as credit goes. */
+/* Starts an interval. Intervals that passed without samples add their credit, up to the limit. */
 static void
 next_interval(struct sample_thinning *t, uint64_t mono_us)
 {
@@ -49,7 +49,7 @@ next_interval(struct sample_thinning *t, uint64_t mono_us)
 	t->credit = t->credit > t->rows ? t->credit - t->rows : 0;
 	if (t->credit > most)
 		t->credit = most;
-	/* What the last interval would have needed. */
+	/* the k with which the last interval would have stayed within its rows */
 	keep_one_of(t, (t->seen + t->share + t->credit - 1) / (t->share + t->credit));
 	t->interval_end_us = mono_us + INTERVAL_US;
 	t->seen = 0;
@@ -66,7 +66,8 @@ sample_thinning_decide(struct sample_thinning *t, uint64_t mono_us)
 	t->seen++;
 	if ((uint64_t)next_random(t) * t->keep_one_of >> 32 != 0)
 		return 0;
-	if (t->kept >= t->share + t->credit) { /* the rate rises, and nothing is left in hand */
+	if (t->kept >=
+	    t->share + t->credit) { /* the rate rises, and share and credit are used up */
 		t->credit = 0;
 		keep_one_of(t, 2ull * t->keep_one_of);
 	}

@@ -1,9 +1,10 @@
 /*
- * Which samples get a row of their own when there are more than the store should write: a random
- * one of k, where k follows the rate, and the row says that it stands for k. Chosen by chance and
- * weighted, so that whatever is estimated from rows stays right whatever the rate did; only their
- * number, and so the precision, is limited. What was not used is kept for bursts, up to
- * SAMPLE_THINNING_BURST_S seconds' worth: only a lasting rate is thinned. Pure; time is passed in.
+ * Sample thinning: when more samples arrive than the store should write as rows, a random one of k
+ * gets a row, which says that it stands for k samples. k follows the rate. Because the choice is
+ * random and the row has its weight, whatever is estimated from rows stays unbiased at any rate;
+ * only the number of rows, and so the precision, is limited. Unused rows are credit for bursts, up
+ * to SAMPLE_THINNING_BURST_S seconds' worth, so only a lasting high rate is thinned. No input but
+ * the arguments; the time is passed in.
  */
 #ifndef EASE_COLLECTOR_WINDOW_SAMPLE_THINNING_H
 #define EASE_COLLECTOR_WINDOW_SAMPLE_THINNING_H
@@ -15,12 +16,12 @@ enum {
 }; /* at the default limit 200,000 rows, two seconds of writing */
 
 struct sample_thinning {
-	uint64_t share;	 /* rows an interval; 0: every sample gets its row */
-	uint64_t credit; /* rows that may come beyond the share in this interval */
+	uint64_t share;	 /* rows allowed in an interval; 0: every sample gets a row */
+	uint64_t credit; /* rows allowed beyond the share in this interval */
 	uint64_t interval_end_us;
 	uint64_t seen; /* samples in this interval */
 	uint64_t kept; /* rows since keep_one_of last changed */
-	uint64_t rows; /* in this interval */
+	uint64_t rows; /* rows in this interval */
 	uint64_t random;
 	uint32_t keep_one_of;
 };
@@ -28,7 +29,8 @@ struct sample_thinning {
 /* rows_per_s 0: no limit. */
 void sample_thinning_init(struct sample_thinning *t, uint32_t rows_per_s, uint64_t seed);
 
-/* One more sample at mono_us: how many samples its row stands for; 0: no row. */
+/* Decides about one more sample at mono_us: returns how many samples its row stands for, or 0 if it
+ * gets no row. */
 uint32_t sample_thinning_decide(struct sample_thinning *t, uint64_t mono_us);
 
 #endif

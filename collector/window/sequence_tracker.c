@@ -9,10 +9,10 @@ enum {
 	SAVED_LAYOUT = 2,
 };
 
-/* Extended numbers start here, so that numbers below the first contact do not go below zero. */
+/* Extended numbers start here, so that numbers below the first one heard stay positive. */
 #define EXTENDED_ZERO (1ull << 32)
 
-/* No boot gives out as many; a file that says so is nonsense, and sums with it would wrap. */
+/* No boot gives out that many numbers. A file with a higher one is damaged, and sums would wrap. */
 #define EXTENDED_MAX (1ull << 62)
 
 static uint64_t *
@@ -96,7 +96,8 @@ sequence_tracker_given_out(struct sequence_tracker *t, uint32_t last_sequence)
 	uint64_t n;
 
 	if (!t->started) {
-		/* met late, by a snapshot: its own number is not ours to miss either */
+		/* A snapshot names a number that was given out before the contact. If the boot
+		 * began long before, that number is not expected either. */
 		sequence_tracker_start(t, false, last_sequence);
 		if (last_sequence > SEQUENCE_TRACKER_NUMBERS) {
 			t->first = t->first + 1;
@@ -109,7 +110,7 @@ sequence_tracker_given_out(struct sequence_tracker *t, uint32_t last_sequence)
 		advance(t, n);
 }
 
-/* What a file has is anybody's. */
+/* For values from a file, which may hold anything. */
 static bool
 is_range(uint64_t first, uint64_t highest)
 {
@@ -118,13 +119,13 @@ is_range(uint64_t first, uint64_t highest)
 
 bool
 sequence_tracker_catch_up(
-    struct sequence_tracker *t, const struct sequence_tracker *seen, struct crash_lost *gone)
+    struct sequence_tracker *t, const struct sequence_tracker *seen, struct crash_lost *lost)
 {
-	uint64_t taken = seen->received + gone->n;
+	uint64_t taken = seen->received + lost->n;
 
 	if (seen->started != 1 || !is_range(seen->first, seen->highest) ||
 	    !is_range(seen->contact, seen->highest) || seen->received > EXTENDED_MAX ||
-	    gone->n > EXTENDED_MAX)
+	    lost->n > EXTENDED_MAX)
 		return false;
 	if (taken < t->received || (t->started && seen->highest < t->highest))
 		return false;
@@ -138,26 +139,26 @@ sequence_tracker_catch_up(
 		t->first = seen->first;
 	if (seen->highest > t->highest)
 		advance(t, seen->highest);
-	if (gone->n > 0 && seen->highest > gone->highest)
-		forget_range(gone->bits, gone->highest + 1, seen->highest);
-	gone->n = taken - t->received;
-	gone->highest = seen->highest;
+	if (lost->n > 0 && seen->highest > lost->highest)
+		forget_range(lost->bits, lost->highest + 1, seen->highest);
+	lost->n = taken - t->received;
+	lost->highest = seen->highest;
 	for (size_t i = 0; i < SEQUENCE_TRACKER_NUMBERS / 64; i++)
-		gone->bits[i] = (gone->bits[i] | seen->bits[i]) & ~t->bits[i];
+		lost->bits[i] = (lost->bits[i] | seen->bits[i]) & ~t->bits[i];
 	return true;
 }
 
 void
 sequence_tracker_came_again(
-    const struct sequence_tracker *t, struct crash_lost *gone, uint32_t number)
+    const struct sequence_tracker *t, struct crash_lost *lost, uint32_t number)
 {
 	uint64_t n = extend(t, number), bit = 1ull << n % 64;
-	uint64_t *word = &gone->bits[n / 64 % (SEQUENCE_TRACKER_NUMBERS / 64)];
+	uint64_t *word = &lost->bits[n / 64 % (SEQUENCE_TRACKER_NUMBERS / 64)];
 
-	if (n > gone->highest || gone->highest - n >= SEQUENCE_TRACKER_NUMBERS || !(*word & bit))
+	if (n > lost->highest || lost->highest - n >= SEQUENCE_TRACKER_NUMBERS || !(*word & bit))
 		return;
 	*word &= ~bit;
-	gone->n--;
+	lost->n--;
 }
 
 void

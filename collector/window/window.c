@@ -5,20 +5,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Places for flows: fewer than for keys, of which a busy flow has three of its own. */
+/* The flow cache has fewer entries than there are keys, because a busy flow has three keys of its
+ * own. */
 #define KEYS_A_FLOW 2
 
 static const struct stat_name stat_names[WINDOW_N_STATS] = {
-    [WINDOW_STAT_OPENED] = {"window.opened", "minutes of a port opened"},
-    [WINDOW_STAT_CLOSED] = {"window.closed", "minutes of a port closed"},
-    [WINDOW_STAT_NO_WINDOW] = {"window.no_window", "additions that found no room for a window"},
+    [WINDOW_STAT_OPENED] = {"window.opened", "windows (one minute of one port) opened"},
+    [WINDOW_STAT_CLOSED] = {"window.closed", "windows (one minute of one port) closed"},
+    [WINDOW_STAT_NO_WINDOW] = {"window.no_window",
+	"times that there was no memory for another window"},
     [WINDOW_STAT_DROPPED] = {"window.dropped",
-	"minutes of a port dropped, the oldest first: the store was away for too long"},
-    [WINDOW_STAT_DROPPED_SAMPLES] = {"window.dropped_samples", "samples that were in these"},
+	"windows dropped, the oldest first, because the store was not available for too long"},
+    [WINDOW_STAT_DROPPED_SAMPLES] = {"window.dropped_samples",
+	"samples in dropped windows: lost in the collector"},
     [WINDOW_STAT_KEYS_WINDOW_FULL] = {"window.keys_window_full",
-	"samples folded into others: their window had its most keys in the store"},
+	"samples counted without their key: their window reached its limit of keys"},
     [WINDOW_STAT_KEYS_TABLE_FULL] = {"window.keys_table_full",
-	"samples folded into others: all windows together had their most keys"},
+	"samples counted without their key: memory for keys was full"},
 };
 
 static uint64_t
@@ -47,7 +50,7 @@ window_room(const struct window_limits *limits, struct store_room room[STORE_N_T
 	room[STORE_WINDOWS].kept = N_DIRECTIONS * limits->windows;
 	room[STORE_WINDOW_PORTS].kept = limits->windows;
 	room[STORE_KEYS].kept = limits->keys;
-	/* few windows fold much, or there would be more keys; see flush_folded */
+	/* only windows with very many keys fold samples; see flush_folded */
 	room[STORE_FOLDED].kept = limits->windows + N_DIRECTIONS * N_KINDS;
 }
 
@@ -269,7 +272,8 @@ pending_at(struct window_table *t, uint64_t number)
 	return &t->pending[number % PENDING_SAMPLES];
 }
 
-/* A place for the next sample, which that of long ago leaves if need be. */
+/* Returns the entry for the next sample; if all are used, the oldest sample goes to its flow first.
+ */
 static struct pending_sample *
 next_pending(struct window_table *t)
 {
@@ -287,7 +291,7 @@ fetch_for(struct window_table *t, const struct pending_sample *a)
 		    t->flows, pending_at(t, t->pending_end - 1 - FETCH_AFTER)->hash);
 }
 
-/* pairs: NULL if it came alone. */
+/* pairs is NULL if the sample arrived alone. */
 static void
 add_sample(struct window_table *t, const struct window_sample *s, const struct flow_key *key,
     const struct sample_pair_sums *pairs)
@@ -391,7 +395,7 @@ close_marked(struct window_table *t)
 }
 
 void
-window_close(struct window_table *t, window_over *over, void *arg)
+window_close(struct window_table *t, window_is_over_fn *over, void *arg)
 {
 	uint32_t closing = 0;
 
@@ -432,7 +436,7 @@ unlist_closing(struct window_table *t)
 }
 
 bool
-window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped *dropped, void *arg)
+window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped_fn *dropped, void *arg)
 {
 	uint64_t oldest_us = oldest_start_us(t);
 

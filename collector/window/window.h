@@ -1,17 +1,18 @@
 /*
- * One-minute windows of each port: sums over samples in total and by key (Ethernet pair, IP
- * pair, …), true totals, and numbers of samples expected and received. What a window holds is
- * what came since the last dump: a dump moves it into a batch, and the store adds it to what it
- * has. So an open minute, a late sample and a restart of the collector need nothing special, and
- * closing a window only frees its keys. Between two dumps samples are added up by flow
- * (flow_cache.h), and flows to the keys that they have when they leave.
+ * One-minute windows of each port: sums over samples, in total and by key (Ethernet pair, IP pair,
+ * …), true totals from counters, and numbers of samples expected and received.
  *
- * Memory is given at the start. A window beyond the limit is counted and refused; the caller may
- * drop the oldest ones. Keys beyond the
- * limits take the place of those that have least, and what had no place is folded: its samples
- * are in the window's total but in no key. How many were, and the most that any one key can lack
- * because of it, is dumped beside the keys; so n of a key in the store <= its samples <= n +
- * most_n. The kinds of keys are data: key_kinds.h.
+ * A window holds only what was added since the last flush. A flush moves the sums into a batch, and
+ * the store adds them to what it has. So an open minute, a late sample and a restart of the
+ * collector need no special case, and closing a window only frees its keys. Between two flushes
+ * samples are added up by flow (flow_cache.h); an evicted flow is added to its keys.
+ *
+ * All memory is allocated at the start. A window beyond the limit is refused and counted; the
+ * caller may drop the oldest ones. When there is no memory for another key, the key with the fewest
+ * samples is evicted, and its samples are folded: they stay in the window's total but are in no
+ * key. Beside the keys a flush writes how many samples were folded, and most_n, the most that any
+ * one key can lack because of it. For each key: n in the store <= its samples <= n + most_n. The
+ * kinds of keys are data (key_kinds.h).
  */
 #ifndef EASE_COLLECTOR_WINDOW_WINDOW_H
 #define EASE_COLLECTOR_WINDOW_WINDOW_H
@@ -34,13 +35,13 @@ enum window_stat_id {
 };
 
 enum {
-	/* Keys in the store of one kind, port and direction in one minute. A key has at least one
-	 * sample, and a report ranks what has five and more, so beyond this a key is noise or an
-	 * attack; at 100 octets a key it is 10 MB. */
+	/* Keys in the store of one kind, port and direction in one minute: at 100 octets a key 10
+	 * MB. A key has at least one sample, and reports rank those with five and more, so keys
+	 * beyond this limit are noise or an attack. */
 	WINDOW_KEYS_PER_WINDOW = 100000,
-	/* 100 switches of 48 ports with three minutes open each, and as much again. */
+	/* 100 switches of 48 ports with three open minutes each, twice over. */
 	WINDOW_DEFAULT_WINDOWS = 32768,
-	/* A thousand busy ports with five hundred keys each. */
+	/* 1,000 busy ports with 500 keys each. */
 	WINDOW_DEFAULT_KEYS = 500000,
 	WINDOW_MIN_WINDOWS = 1024,
 	WINDOW_MIN_KEYS = 4096,
@@ -50,55 +51,58 @@ struct window_limits {
 	uint32_t windows, keys, keys_per_window;
 };
 
-/* The rows that a dump of a table of these limits needs at most: sets .kept of what it fills. */
+/* Sets .kept of each table that a flush fills to the rows that it needs at most. */
 void window_room(const struct window_limits *limits, struct store_room room[STORE_N_TABLES]);
 
-/* Octets that a table of these limits takes at most, its rows on their way to the store included;
- * and the inverse: the largest limits (no less than the smallest) that stay within octets. */
+/* Returns the octets that a table of these limits takes at most, including its rows in batches; and
+ * the inverse: the largest limits that stay within octets, but at least the minimum. */
 uint64_t window_memory(const struct window_limits *limits);
 struct window_limits window_limits_for(uint64_t octets);
 
-/* 0 or -ENOMEM. seed goes into the hash, so that nobody can choose addresses that collide. */
+/* Returns 0 or -ENOMEM. The seed goes into the hashes, so that nobody can choose addresses whose
+ * hashes collide. */
 int window_table_new(struct window_table **out, const struct window_limits *limits, uint64_t seed);
 void window_table_free(struct window_table *t);
 
-/* The window of that port and time, made if need be; NULL at the limit. mono_us says when it was
- * last asked for. Valid until the next close. */
+/* Returns the window of that port and time, valid until the next close. Opens it if it is not open;
+ * returns NULL at the limit. mono_us is the present time, kept as the window's last use. */
 struct window *window_get(struct window_table *t, int64_t agent, uint32_t if_index,
     uint64_t time_us, uint64_t mono_us);
 
-/* A sample of a notification, and where it goes. */
+/* A sample of a notification, and its window. */
 struct window_sample {
 	struct window *window;
 	const struct ease_sample *sample; /* borrowed */
 	struct frame_keys keys;
 };
 
-/* Each adds to windows of this table. The samples are of one notification, n <= SAMPLE_PAIRS_MAX
- * (sample_pairs.h), their windows may differ. direction is enum ease_direction. */
+/* Each of these adds to windows of this table. The samples are of one notification,
+ * n <= SAMPLE_PAIRS_MAX (sample_pairs.h); their windows may differ. direction is enum
+ * ease_direction. */
 void window_add_samples(struct window_table *t, const struct window_sample *samples, size_t n);
 void window_add_pool(struct window_table *t, struct window *w, uint8_t direction, uint64_t pkts,
     uint64_t octets);
 void window_add_numbers(struct window_table *t, struct window *w, int64_t expected,
     uint64_t received);
 
-/* One sample's part of the sums. */
+/* Adds one sample to the sums. */
 void window_sums_add(struct store_sums *sums, const struct ease_sample *s);
 
-/* Moves everything new into the batch: all or nothing, but for folded samples beyond the batch's
- * rows for them, which are told by the next dump. 0, or -ENOSPC in a batch without window_room. */
+/* Moves everything new into the batch, all or nothing. Only rows of folded samples for which the
+ * batch has no room are left for the next flush. Returns 0, or -ENOSPC without room in the batch.
+ */
 int window_flush(struct window_table *t, struct store_batch *batch);
 
-/* Closes each window that was dumped and for which the callback says so; last_mono_us: when it
- * was last asked for. */
-typedef bool window_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us);
-void window_close(struct window_table *t, window_over *over, void *arg);
+/* Closes each flushed window for which the callback returns true; last_mono_us is its last use. */
+typedef bool window_is_over_fn(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us);
+void window_close(struct window_table *t, window_is_over_fn *over, void *arg);
 
-/* While the store is away for long: drops all windows of the oldest minute, if that is older than
- * time_us, and tells what of each was not dumped. False if there was none. */
-typedef void window_dropped(void *arg, int64_t agent, uint32_t if_index, uint64_t start_us,
+/* Drops all windows of the oldest minute, if it is older than time_us, and reports what of each was
+ * not flushed. For when the store has not been available for long. Returns false if no window was
+ * old enough. */
+typedef void window_dropped_fn(void *arg, int64_t agent, uint32_t if_index, uint64_t start_us,
     uint64_t samples, int64_t expected, int64_t received);
-bool window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped *dropped,
+bool window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped_fn *dropped,
     void *arg);
 
 const struct stat_set *window_stats(const struct window_table *t);

@@ -1,16 +1,16 @@
-/* Moving what is new into a batch. */
+/* Moves what was added since the last flush into a batch. */
 #include "collector/window/window_private.h"
 
 #include <string.h>
 
 enum {
-	/* How fast it gets harder to get a row beyond the limit of keys in the store: at twice the
-	 * limit only who has nine times the mean of so many keys gets one. */
+	/* How fast the bar for another row rises beyond the limit of keys in the store: at twice
+	 * the limit a key needs nine times the mean of that many keys. */
 	HARDER = 8,
 };
 
-/* What had no room: how many samples, and by how much the most that one key can lack rose. False if
- * the batch had no row for it: then it is told with the next one. */
+/* Writes how many samples were folded, and by how much the most that one key can lack has risen.
+ * Returns false if the batch had no room for a row; the next flush then writes it. */
 static bool
 flush_folded(struct window *w, uint8_t direction, struct store_batch *batch)
 {
@@ -79,9 +79,10 @@ flush_window(struct window_table *t, struct window *w, struct store_batch *batch
 	w->expected = w->received = 0;
 }
 
-/* A window's rows of a kind in the store are limited. Who has more of the samples since the last
- * dump than the mean of that many keys gets one all the same, so that a talker that begins late is
- * seen; but not so many that the limit means nothing. */
+/* Returns whether the key gets a row. A window's rows of a kind in the store are limited. Beyond
+ * the limit, a key gets a row only if it has more of the samples since the last flush than a mean
+ * key does, so that a talker that begins late is still listed. The bar rises with each row, so that
+ * the limit keeps its meaning. */
 static bool
 has_row(const struct window_table *t, const struct key *k)
 {
@@ -156,7 +157,8 @@ window_flush(struct window_table *t, struct store_batch *batch)
 	for (uint32_t i = 0; i < t->dirty_keys.n; i++)
 		flush_key(t, &t->keys[t->dirty_keys.items[i]], batch);
 	t->dirty_keys.n = t->dirty_windows.n = 0;
-	for (uint32_t i = 0; i < n_windows; i++) /* what stays dirty is listed again before i */
+	/* a window that stays dirty is listed again, at an index that is already done */
+	for (uint32_t i = 0; i < n_windows; i++)
 		flush_window(t, &t->windows[t->dirty_windows.items[i]], batch);
 	return 0;
 }

@@ -1,15 +1,16 @@
-/* Keys of flows that leave: found, made, and evicted when there are no more free ones. */
+/* Adds evicted flows to their keys: finds or makes each key, and evicts keys when none is free. */
 #include "common/hash.h"
 #include "collector/window/window_private.h"
 
 #include <string.h>
 
 enum {
-	/* Keys that an eviction chooses from: the more, the nearer to the one that has least. */
+	/* Keys that an eviction chooses from. With more of them the choice is nearer to the key
+	 * with the fewest samples of all. */
 	CANDIDATES = 8,
 };
 
-/* A key before it is found. */
+/* A key that is looked for. */
 struct wanted {
 	const struct flow *flow;
 	uint32_t hash;
@@ -50,8 +51,9 @@ unlink_key(struct window_table *t, uint32_t i)
 	t->keys[i].used = false;
 }
 
-/* What it costs when this key goes: nothing if nothing of it is new, though one that has a row in
- * the store will more likely come again; else what most_n may rise to. */
+/* Returns what it costs to evict this key. Without unflushed samples it costs next to nothing, but
+ * a key with a row in the store is more likely to come again. With some, the cost is what most_n
+ * may rise to. */
 static uint64_t
 cost_of(const struct key *k)
 {
@@ -59,9 +61,10 @@ cost_of(const struct key *k)
 }
 
 /*
- * Takes a place from the candidate whose loss raises most_n least, as Space-Saving does (Metwally,
- * Agrawal, El Abbadi 2005). The hand gives each group of candidates its turn, so that most_n grows
- * by one only when about as many newcomers came as there are places.
+ * Evicts the candidate whose loss raises most_n least, as the Space-Saving algorithm does
+ * (Metwally, Agrawal, El Abbadi 2005). The hand moves on through the table, as in a clock
+ * algorithm, so that most_n grows by one only after about as many new keys as the table has
+ * entries.
  */
 static uint32_t
 evict(struct window_table *t)
@@ -102,7 +105,7 @@ free_place(struct window_table *t)
 
 /* Finding */
 
-/* The halves are hashed as a whole: unused octets are zeros. */
+/* Both halves are hashed in full length, because unused octets are zeros. */
 static uint32_t
 hash_key(uint64_t seed, const struct wanted *w)
 {
@@ -126,7 +129,7 @@ is_key(const struct key *k, const struct wanted *wanted)
 	    memcmp(&k->halves, &wanted->halves, sizeof(k->halves)) == 0;
 }
 
-/* The key like wanted, made if need be. */
+/* Returns the wanted key, which is made if it is not in the table. */
 static struct key *
 get_key(struct window_table *t, const struct wanted *wanted)
 {
@@ -147,7 +150,7 @@ get_key(struct window_table *t, const struct wanted *wanted)
 	k->used = true;
 	k->stored = false;
 	k->halves = wanted->halves;
-	k->most_lost = window_folded_of(t, k)->most_n; /* it may have been here before */
+	k->most_lost = window_folded_of(t, k)->most_n; /* it may have been evicted before */
 	*bucket = i;
 	return k;
 }
@@ -197,7 +200,7 @@ add_to_key(struct window_table *t, const struct wanted *wanted)
 	add_flow(&k->sums, &wanted->flow->sums, wanted->kind);
 }
 
-/* The keys that a flow has; how many. */
+/* Fills the keys of a flow and returns how many there are. */
 static size_t
 keys_of(const struct window_table *t, const struct flow *flow, struct wanted wanted[N_KINDS])
 {
@@ -216,7 +219,8 @@ keys_of(const struct window_table *t, const struct flow *flow, struct wanted wan
 	return n;
 }
 
-/* Buckets are on their way before keys are, and keys before they are added to. */
+/* Works in three passes, so that memory is prefetched a pass before it is used: first the buckets
+ * of the hash table, then the keys. */
 void
 window_keys_add_flows(void *table, const struct flow *const *flows, size_t n)
 {
