@@ -148,16 +148,26 @@ packer_error_source(struct packer *packer, const struct ease_error_source *sourc
 	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_ERROR_SOURCE, trap_wire_add_error_source, source);
 }
 
+/* An event is of one port: stations take the first port of a notification for the event's. */
+static void
+hand_over_event(struct packer *packer, enum ease_notification_kind kind)
+{
+	hand_over_samples(packer);
+	hand_over(packer, kind);
+}
+
 void
 packer_back_pressure(struct packer *packer, const struct ease_resources *resources)
 {
 	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_BACK_PRESSURE, trap_wire_add_resources, resources);
+	hand_over_event(packer, EASE_NOTIFY_BACK_PRESSURE);
 }
 
 void
 packer_stalled(struct packer *packer, const struct ease_snapshot *snapshot)
 {
 	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_SAMPLING_STALLED, trap_wire_add_snapshot, snapshot);
+	hand_over_event(packer, EASE_NOTIFY_SAMPLING_STALLED);
 }
 
 void

@@ -20,6 +20,7 @@ static struct sampling *sampling;
 static struct packer *packer;
 static struct event_monitor *monitor;
 static unsigned n_parts[KINDS]; /* by kind of notification */
+static unsigned n_notifications[KINDS];
 static struct ease_resources told;
 
 static int
@@ -30,6 +31,7 @@ push(void *ctx, const struct ease_notification *n)
 
 	(void)ctx;
 	n_parts[n->kind] += n->n_parts;
+	n_notifications[n->kind]++;
 	while (trap_wire_next(n, &pos, &part))
 		if (part.part == EASE_PART_RESOURCES) {
 			told.if_index = part.if_index;
@@ -77,6 +79,7 @@ set_up(void)
 	config.packer = packer;
 	ck_assert_int_eq(event_monitor_create(&config, &monitor), 0);
 	memset(n_parts, 0, sizeof(n_parts));
+	memset(n_notifications, 0, sizeof(n_notifications));
 }
 
 static void
@@ -132,6 +135,7 @@ START_TEST(rate_holds_for_all_together)
 		fake.ports[i].buffers.pressed_episodes++;
 	look();
 	ck_assert_uint_eq(n_parts[EASE_NOTIFY_BACK_PRESSURE], RATE);
+	ck_assert_uint_eq(n_notifications[EASE_NOTIFY_BACK_PRESSURE], RATE);
 	ck_assert_uint_eq(stat_get(event_monitor_stats(monitor), 0), FAKE_PORTS - RATE);
 }
 END_TEST
@@ -254,6 +258,7 @@ START_TEST(stalls_are_told_by_port)
 	for (unsigned i = 0; i < FAKE_PORTS; i++)
 		stall(10 * (i + 1), 50);
 	ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), RATE);
+	ck_assert_uint_eq(n_notifications[EASE_NOTIFY_SAMPLING_STALLED], 1 + 2 + RATE);
 }
 END_TEST
 

@@ -129,7 +129,7 @@ objects() { grep -ao "\.$ease\.1\.[0-9.]* = " | sed -E "s/\.$ease\.(1\.[0-9]+\.[
 # Growth every half second, but back pressure is told of a port every ten seconds only, at 0, 10 and 20, and
 # stalls by the minute.
 within 'notifications: easeBackPressure at its limited rate' "$(told 6 | wc -l)" 2 4
-expect 'notifications: easeSamplingStalled once a minute' "$(told 7 | wc -l)" 1
+expect 'notifications: easeSamplingStalled once a minute for each of the two ports' "$(told 7 | wc -l)" 2
 for kind in '6 easeBackPressure' '7 easeSamplingStalled'; do
 	read -r number name <<<"$kind"
 	expect "notifications: $name has agent, boot and counters" "$(told "$number" | objects)" \
@@ -137,6 +137,8 @@ for kind in '6 easeBackPressure' '7 easeSamplingStalled'; do
 done
 expect 'notifications: they are stored as events' "$(sqlite3 "$rig/ease.db" \
     "SELECT count(DISTINCT kind) FROM event WHERE kind IN (6, 7)")" 2
+expect 'notifications: each of its own port' "$(easetop events --last all --top 1000 --format json |
+    jq -r '[.rows[] | select(.event == "sampling stalled").port] | sort | join(" ")')" 'fast slow'
 # Of every frame a sample, or it passed while the counter stood still. What passed between the last
 # look at the counters and the skip written then is not known yet: of one burst at most.
 pool=$(($(column_sum "$(oid_of easePortPoolIn)") + $(column_sum "$(oid_of easePortPoolOut)")))
