@@ -1,6 +1,7 @@
 #include "collector/report_command.h"
 
 #include "collector/config.h"
+#include "collector/report/query.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -49,10 +50,8 @@ static int
 set_watch(struct report_command *command, const char *value)
 {
 	long number;
-	int err = question_parse_number(value, WATCH_MAX_S, &number);
+	int err = question_parse_number(value, 1, WATCH_MAX_S, &number);
 
-	if (err == 0 && number == 0)
-		err = -EINVAL;
 	if (err == 0)
 		command->watch_s = (uint32_t)number;
 	return err;
@@ -81,23 +80,28 @@ set_help(struct report_command *command, const char *value)
 	return 0;
 }
 
-/* What only a command line has, beside question_options. */
+/* The options that only a command line has, beside question_options. */
 static const struct command_option {
 	const char *name;
 	const char *value; /* NULL: takes none */
+	const char *expected; /* of a value that can be refused */
 	int (*set)(struct report_command *command, const char *value); /* 0 or -EINVAL */
 	const char *help;
 } command_options[] = {
-	{"names", "FILE", set_names, "names of addresses, prefixes and VLANs, like /etc/hosts"},
-	{"resolve", NULL, set_resolve, "ask the resolver for names of IP addresses"},
-	{"vendors", NULL, set_vendors, "makers of MAC addresses (package ieee-data)"},
-	{"watch", "SECONDS", set_watch, "draw it again so often, as top does, until q is pressed"},
-	{"format", "text|json|csv", set_format, "for eyes or for programs (text)"},
-	{"store", "STORE", set_store, "sqlite:PATH, or clickhouse:[URL] (easetop(1)); else"
-		" $EASETOP_STORE,\n                             else as " COMMAND_CONFIG_FILE " says"},
-	{"utc", NULL, set_utc, "times in UTC instead of local time"},
-	{"help", NULL, set_help, "this"},
-	{NULL, NULL, NULL, NULL},
+	{"names", "FILE", NULL, set_names, "names of addresses, prefixes and VLANs, like /etc/hosts"},
+	{"resolve", NULL, NULL, set_resolve, "asks the resolver for names of IP addresses"},
+	{"vendors", NULL, NULL, set_vendors, "makers of MAC addresses (package ieee-data)"},
+	{"watch", "SECONDS", "must be 1 to 86400", set_watch,
+	    "draws the report again this often, as top does, until q is pressed"},
+	{"format", "text|json|csv", "must be text, json or csv", set_format,
+	    "text for people, JSON or CSV for programs (text)"},
+	{"store", "STORE", NULL, set_store,
+	    "sqlite:PATH, or clickhouse:[URL] (easetop(1)); default:\n"
+	    "                             $EASETOP_STORE, else the store that\n"
+	    "                             " COMMAND_CONFIG_FILE " names"},
+	{"utc", NULL, NULL, set_utc, "times in UTC instead of local time"},
+	{"help", NULL, NULL, set_help, "prints this"},
+	{NULL, NULL, NULL, NULL, NULL},
 };
 
 enum { OPTIONS_MAX = 32 };
@@ -105,7 +109,7 @@ enum { OPTIONS_MAX = 32 };
 static void
 print_option(FILE *out, const char *name, const char *value, const char *help)
 {
-	fprintf(out, "  --%-8s %-15s %s\n", name, value ? value : "", help);
+	fprintf(out, "  --%-8s %-15s%s%s\n", name, value ? value : "", *help == '\n' ? "" : " ", help);
 }
 
 void
@@ -119,7 +123,10 @@ report_command_print_usage(FILE *out)
 		print_option(out, o->name, o->value, o->help);
 	for (const struct command_option *o = command_options; o->name; o++)
 		print_option(out, o->name, o->value, o->help);
-	fputs("\nExit status: 0; 1 if --warn found something; 2 if there is no answer.\n", out);
+	fputs("\nReading a list: LOW..HIGH are 95 % limits, in the unit of the figure before them. The bar"
+	      "\ngoes with = up to the lower limit and on with - to the upper one; its full width is the"
+	      "\nlargest upper limit. CHECK of load: ok, few samples, not sampling, mismatch, silent, down.\n"
+	      "\nExit status: 0; 1 if a row exceeds --warn; 2 if there is no answer.\n", out);
 }
 
 /* The options of questions, then those of the command line. */
@@ -145,10 +152,10 @@ set_option(struct report_command *command, const char *name, const char *text)
 
 	while (!asked && strcmp(o->name, name) != 0)
 		o++;
-	err = asked ? asked->set(&command->question, text) : o->set(command, text);
+	err = asked ? question_set(&command->question, asked, text) : o->set(command, text);
 	if (err)
-		fprintf(stderr, "easetop: --%s %s: expected %s: %s\n", name, text,
-		    asked ? asked->value : o->value, asked ? asked->help : o->help);
+		fprintf(stderr, "easetop: --%s %s: %s\n", name, text,
+		    asked ? asked->expected : o->expected);
 	return err;
 }
 
@@ -165,16 +172,32 @@ parse_options(struct report_command *command, int argc, char **argv)
 	return err;
 }
 
+/* Only one word is not an option's: the report. */
+static int
+refuse_word(const char *word)
+{
+	struct report_prefix prefix;
+
+	if (report_find(word))
+		fprintf(stderr, "easetop: unexpected %s: one report at a time\n", word);
+	else if (report_parse_prefix(word, &prefix) == 0)
+		fprintf(stderr, "easetop: unexpected %s; --addr filters by address\n", word);
+	else
+		fprintf(stderr, "easetop: unexpected %s; each option begins with --\n", word);
+	return -EINVAL;
+}
+
 static int
 parse_report(struct report_command *command, int argc, char **argv)
 {
 	if (command->help)
 		return 0;
-	if (optind + 1 != argc) {
-		fprintf(stderr, "easetop: %s\n",
-		    optind < argc ? "one report at a time" : "which report?");
+	if (optind == argc) {
+		fputs("easetop: which report?\n", stderr);
 		return -EINVAL;
 	}
+	if (optind + 1 < argc)
+		return refuse_word(argv[optind + 1]);
 	command->question.report = report_find(argv[optind]);
 	if (command->question.report)
 		return 0;
@@ -188,9 +211,19 @@ parse_report(struct report_command *command, int argc, char **argv)
 int
 report_command_parse(struct report_command *command, int argc, char **argv)
 {
-	*command = (struct report_command){.question.options = report_default_options(), .format = render_text};
+	char error[QUERY_ERROR_TEXT];
+	int err;
+
+	*command = (struct report_command){.question.options = report_default_options(),
+	    .format = render_text};
 	if (parse_options(command, argc, argv) != 0)
 		return -EINVAL;
 	command->question.options.fold_few = command->format == render_text;
-	return parse_report(command, argc, argv);
+	err = parse_report(command, argc, argv);
+	if (err || command->help)
+		return err;
+	err = question_check_options(&command->question, error, sizeof(error));
+	if (err)
+		fprintf(stderr, "easetop: %s\n", error);
+	return err;
 }

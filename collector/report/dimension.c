@@ -59,7 +59,7 @@ with_name(const char *key, const char *name)
 	return cell_text(text);
 }
 
-/* For programs each alone: address and name stand behind each other. */
+/* Both together for people; for programs address and name in a cell each. */
 static void
 fill_address(const struct report_options *options, size_t n_octets, const uint8_t *octets,
     struct report_value *both, struct report_value *alone)
@@ -177,7 +177,7 @@ fill_service(const struct report_options *options, const struct query_key *key,
 }
 
 /* 10.0.0.1:443, [2001:db8::1]:443; without a port (ICMP, fragments) the address alone. Fills the
- * text, and behind `alone` the name and the port. */
+ * text, and from `alone` on address, name and port. */
 static void
 fill_endpoint(const struct report_options *options, size_t n_octets, const uint8_t *octets,
     struct report_value *both, struct report_value *alone)
@@ -197,7 +197,7 @@ fill_endpoint(const struct report_options *options, size_t n_octets, const uint8
 	alone[2] = cell_number(port);
 }
 
-/* Address, port and IP protocol stand behind each other in both halves. */
+/* Each half of the key is address, port and IP protocol, in this order. */
 static void
 fill_conversation(const struct report_options *options, const struct query_key *key,
     struct report_value *row)
@@ -220,25 +220,26 @@ fill_conversation(const struct report_options *options, const struct query_key *
 	 .key1 = k1, .key2 = k2, .same = s, .single = o,                                           \
 	 .sample1 = (k1) ? "src_mac" : NULL, .sample2 = (k2) ? "dst_mac" : NULL,                   \
 	 .has = "src_mac IS NOT NULL", .has_pairs = true, .layout = &addresses, .fill = f,         \
-	 .unseen = u, .rest = "not kept by address",                                              \
-	 .rest_or_folded = "folded"}
+	 u, .rest = "without MAC address",                                                         \
+	 .rest_or_folded = "without MAC address, or memory full"}
 #define IP(b, k1, k2, s, o, f, u)                                                                  \
 	{.by = b, .layer = REPORT_LAYER_IP, .has_layer = true, .kind = STORE_KEY_IP_PAIR,          \
 	 .key1 = k1, .key2 = k2, .same = s, .single = o,                                           \
 	 .sample1 = (k1) ? "src_ip" : NULL, .sample2 = (k2) ? "dst_ip" : NULL,                     \
 	 .has = "src_ip IS NOT NULL", .has_pairs = true, .layout = &addresses, .fill = f,          \
-	 .unseen = u, .rest = "without IP",                                                       \
-	 .rest_or_folded = "without IP or folded"}
+	 u, .rest = "without IP",                                                                  \
+	 .rest_or_folded = "without IP, or memory full"}
 
 #define INNER(b, k1, k2, f, u)                                                                     \
 	{.by = b, .layer = REPORT_LAYER_INNER, .has_layer = true,                                  \
 	 .sample1 = (k1) ? "inner_src_ip" : NULL, .sample2 = (k2) ? "inner_dst_ip" : NULL,         \
-	 .has = "inner_src_ip IS NOT NULL", .layout = &addresses, .fill = f, .unseen = u,          \
+	 .has = "inner_src_ip IS NOT NULL", .layout = &addresses, .fill = f, u,                    \
 	 .rest = "not in a tunnel", .rest_or_folded = "not in a tunnel"}
 
-#define NO_SOURCE "source not seen sent"
-#define NO_DESTINATION "destination not seen got"
-#define NO_PAIR "pair not seen carried"
+#define NO_SOURCE .noun = "source", .unseen = "source without a sample sent"
+#define NO_DESTINATION                                                                             \
+	.noun = "destination", .unseen = "destination without a sample received"
+#define NO_PAIR .noun = "pair", .unseen = "pair without a sample carried"
 
 static const struct dimension dimensions[] = {
 	ETH(REPORT_BY_SRC, true, false, PACK_SAME1_PKTS, STORE_PART_ETH_SRC, fill_src, NO_SOURCE),
@@ -252,42 +253,46 @@ static const struct dimension dimensions[] = {
 	INNER(REPORT_BY_SRC, true, false, fill_src, NO_SOURCE),
 	INNER(REPORT_BY_DST, false, true, fill_dst, NO_DESTINATION),
 	INNER(REPORT_BY_PAIR, true, true, fill_pair, NO_PAIR),
-	/* Of samples in one notification all are taken to be of one subnet: limits are wider under
-	 * loss than they need be. */
+	/* All samples of one notification are taken to be of one subnet, which makes limits wider
+	 * under loss than they need to be. */
 	{.by = REPORT_BY_SUBNET, .kind = STORE_KEY_IP_PAIR, .key1 = true, .subnet = true,
 	 .single = STORE_PART_IP_SRC, .same = PACK_ANY_PKTS,
 	 .sample1 = "subnet(src_ip)", .has = "src_ip IS NOT NULL", .has_pairs = true,
-	 .layout = &subnets, .fill = fill_subnet, .unseen = "subnet not seen sent",
+	 .layout = &subnets, .fill = fill_subnet, .noun = "subnet", .unseen = "subnet without a sample sent",
 	 .rest = "without IP",
-	 .rest_or_folded = "without IP or folded"},
+	 .rest_or_folded = "without IP, or memory full"},
 	{.by = REPORT_BY_VLAN, .kind = STORE_KEY_VLAN, .key1 = true, .same = PACK_SAME_PKTS,
 	 .sample1 = "octets(vlan, 2)", .has = "vlan IS NOT NULL", .layout = &vlans,
-	 .fill = fill_vlan, .unseen = "VLAN not seen carried", .rest = "untagged",
-	 .rest_or_folded = "untagged or folded"},
+	 .fill = fill_vlan, .noun = "VLAN", .unseen = "VLAN without a sample carried", .rest = "untagged",
+	 .rest_or_folded = "untagged, or memory full"},
 	{.by = REPORT_BY_ETHERTYPE, .kind = STORE_KEY_ETHERTYPE, .key1 = true,
 	 .same = PACK_SAME_PKTS,
 	 .sample1 = "octets(CASE WHEN ethertype > 1500 THEN ethertype ELSE 0 END, 2)",
 	 .has = "ethertype IS NOT NULL", .layout = &ethertypes,
-	 .fill = fill_ethertype, .unseen = "ethertype not seen carried", .rest = "cut off",
-	 .rest_or_folded = "cut off or folded"},
+	 .fill = fill_ethertype, .noun = "ethertype",
+	 .unseen = "ethertype without a sample carried", .rest = "header cut off",
+	 .rest_or_folded = "header cut off, or memory full"},
 	{.by = REPORT_BY_PROTO, .kind = STORE_KEY_IP_PROTO, .key1 = true, .same = PACK_SAME_PKTS,
 	 .sample1 = "octets(ip_proto, 1)", .has = "ip_proto IS NOT NULL", .layout = &protocols,
-	 .fill = fill_protocol, .unseen = "protocol not seen carried", .rest = "without IP",
-	 .rest_or_folded = "without IP or folded"},
+	 .fill = fill_protocol, .noun = "protocol",
+	 .unseen = "protocol without a sample carried", .rest = "without IP",
+	 .rest_or_folded = "without IP, or memory full"},
 	{.by = REPORT_BY_SERVICE, .kind = STORE_KEY_SERVER_PORT, .key1 = true,
 	 .same = PACK_SAME_PKTS,
 	 .sample1 = "octets(ip_proto, 1, MIN(src_port, dst_port), 2)",
 	 .has = "src_port IS NOT NULL AND dst_port IS NOT NULL", .layout = &services,
-	 .fill = fill_service, .unseen = "service not seen carried", .rest = "without ports",
-	 .rest_or_folded = "without ports or folded"},
+	 .fill = fill_service, .noun = "service",
+	 .unseen = "service without a sample carried", .rest = "without ports",
+	 .rest_or_folded = "without ports, or memory full"},
 	{.by = REPORT_BY_CONVERSATION, .kind = STORE_KEY_CONVERSATION, .key1 = true,
 	 .key2 = true, .same = PACK_SAME_PKTS,
 	 .sample1 = "octets(src_ip, 0, src_port, 2, ip_proto, 1)",
 	 .sample2 = "octets(dst_ip, 0, dst_port, 2, ip_proto, 1)",
 	 .has = "src_ip IS NOT NULL AND ip_proto IS NOT NULL", .layout = &conversations,
-	 .fill = fill_conversation, .unseen = "conversation not seen carried",
+	 .fill = fill_conversation, .noun = "conversation",
+	 .unseen = "conversation without a sample carried",
 	 .rest = "without IP",
-	 .rest_or_folded = "without IP or folded"},
+	 .rest_or_folded = "without IP, or memory full"},
 };
 
 const struct dimension *

@@ -1,7 +1,7 @@
 /*
- * What the rows of a list are about, as data: addresses, networks, VLANs, protocols, services or
- * conversations. A dimension says which kind of window key it is summed from, how the same octets
- * come out of a kept sample, and how they read. A new dimension is one row of dimension.c.
+ * What a row of a list stands for, as data: an address, network, VLAN, protocol, service or
+ * conversation. A dimension says which kind of window key it is summed from, how to compute the same
+ * octets from a kept sample, and how they are printed. A new dimension is one row of dimension.c.
  */
 #ifndef EASE_COLLECTOR_REPORT_DIMENSION_H
 #define EASE_COLLECTOR_REPORT_DIMENSION_H
@@ -11,7 +11,7 @@
 #include "collector/store/levels.h"
 #include "collector/store/pack.h"
 
-/* What stands behind the key in each list. */
+/* The columns behind the key in each list. */
 enum dimension_tail {
 	TAIL_AGENT,
 	TAIL_PORT,
@@ -32,14 +32,14 @@ struct dimension_layout {
 
 struct dimension {
 	enum report_by by;
-	enum report_layer layer; /* where `by` leaves it open */
+	enum report_layer layer; /* if has_layer */
 	bool has_layer;
 	enum store_key_kind kind; /* 0: of kept samples only */
 	bool key1, key2; /* which halves of the stored key are part of it */
 	bool subnet;	 /* of the first half, its host bits cut off */
-	/* Kind of parts that have that half alone, at levels that do (levels.h); 0: none. */
+	/* Kind of parts with that half alone, at the levels that have them (levels.h); 0: none. */
 	enum store_part_kind single;
-	/* In kind's packs: sums of pairs of mates with the same key, frames. */
+	/* In kind's packs: the sums over pairs of samples of one notification with the same key. */
 	enum pack_column same;
 	/* SQL over sample that gives the same octets, and which samples have the key. */
 	const char *sample1, *sample2, *has;
@@ -48,12 +48,13 @@ struct dimension {
 	/* Fills the columns behind the rank. */
 	void (*fill)(const struct report_options *options, const struct query_key *key,
 	    struct report_value *row);
-	const char *unseen; /* "Any … fewer than N frames" */
-	/* What samples are in no row, and where the memory for keys was full. */
+	const char *noun;   /* "source": what a row is */
+	const char *unseen; /* completes "Any … fewer than N frames" */
+	/* Name of the row of samples without a key; the second if the memory for keys was full. */
 	const char *rest, *rest_or_folded;
 };
 
-/* The one that the options ask for; NULL: there is none. */
+/* The dimension that the options ask for; NULL: there is none. */
 const struct dimension *dimension_find(const struct report_options *options);
 
 /* Column of the i-th of the tail. */

@@ -51,7 +51,7 @@ static const struct report_column history_columns[N_COLUMNS] = {
 	[COLUMN_SAMPLES] = {"samples", NULL, REPORT_COUNT},
 	[COLUMN_EXPECTED] = {"expected", NULL, REPORT_COUNT},
 	[COLUMN_COMPLETENESS] = {"completeness", "COMPLETE", REPORT_COMPLETENESS},
-	[COLUMN_TOP] = {NULL, "MOST OF IT", REPORT_TEXT},
+	[COLUMN_TOP] = {NULL, "LARGEST", REPORT_TEXT},
 	[COLUMN_BAR] = {NULL, "COUNTED", REPORT_TEXT},
 };
 

@@ -1,12 +1,12 @@
 /*
- * Lists of keys of received frames, largest first, with limits, shares and the ranks that the
- * limits settle: talkers, protocols, conversations. What a key is stands in dimension.h. A matrix
- * is the talkers by pair, shown as a grid.
+ * Lists of keys of received frames, largest first, with limits, shares and the ranks that follow
+ * from the limits: talkers, protocols, conversations. dimension.h says what a key is. A matrix is
+ * the talkers by pair, shown as a grid.
  */
-#include "collector/report/result.h"
 #include "collector/report/dimension.h"
 #include "collector/report/lists.h"
 #include "collector/report/reports.h"
+#include "collector/report/result.h"
 #include "collector/report/sort.h"
 
 #include <endian.h>
@@ -34,14 +34,14 @@ struct list {
 	const struct dimension *dimension;
 	struct query_key *keys;
 	size_t n_keys;
-	struct sort_item *sorted_keys; /* those that count */
+	struct sort_item *sorted_keys; /* those of counted ports */
 	size_t n_sorted;
-	struct query_left left; /* of keys that were not fetched */
+	struct query_left left; /* keys that were not fetched */
 	struct entry *entries; /* in the order of their keys */
 	size_t n;
 	struct estimate_part *parts; /* room for those of any entry */
 	size_t most_parts;
-	struct sort_item *order; /* of the entries: largest first, but the shown ones before others */
+	struct sort_item *order; /* of the entries: the shown ones first, each part largest first */
 	size_t n_shown;
 };
 
@@ -55,8 +55,8 @@ compare_addresses(const struct query_key *x, const struct query_key *y)
 	return order ? order : memcmp(x->key2, y->key2, sizeof(x->key2));
 }
 
-/* By addresses, then by samples: the port that saw most stands first. Parts are in one order
- * always, so that equal keys come out equal to the last bit. */
+/* By addresses, then by samples: the port with the most samples comes first. The order of parts is
+ * always the same, so that equal keys give results that are equal to the last bit. */
 static int
 compare_keys(const void *a, const void *b)
 {
@@ -80,7 +80,7 @@ compare_key_items(const void *a, const void *b)
 	return compare_keys(key_of(a), key_of(b));
 }
 
-/* The first octets that compare_addresses looks at, so that they are in the same order. */
+/* The first octets that compare_addresses compares, so that heads sort in the same order. */
 static uint64_t
 head_of(const struct query_key *key)
 {
@@ -106,7 +106,7 @@ sort_keys(struct list *list)
 	return 0;
 }
 
-/* Keys lie in memory as they were found: what comes soon is fetched. */
+/* Keys lie in memory in the order in which they were found, so the next ones are prefetched. */
 enum { FETCH_AHEAD = 8 };
 
 static void
@@ -154,8 +154,8 @@ gather(struct list *list)
 	return list->parts ? 0 : -ENOMEM;
 }
 
-/* What one key can have at most of a port's samples that had no room. The bound of the store is
- * that of a whole key; an address or a subnet is in any number of pairs. */
+/* How many of a port's samples without room can belong to one key at most. The store's bound is that
+ * of a whole key; an address or a subnet is part of any number of pairs. */
 static uint64_t
 most_folded(const struct dimension *d, const struct query_port *port)
 {
@@ -179,7 +179,8 @@ list_unkeyed(const struct query *query, const struct report_options *options,
 	return most;
 }
 
-/* What the memory budget cost: a key may have more than its samples say, and no key has less. */
+/* The full memory for keys may have cost a key samples, so its upper limit rises; its lower limit
+ * stays. */
 static void
 estimate(struct list *list, enum estimate_unit unit, double unkeyed, struct entry *entry)
 {
@@ -214,7 +215,7 @@ is_shown(const struct list *list, const struct entry *entry)
 	    !(list->options->fold_few && entry->n < REPORT_FEW_SAMPLES);
 }
 
-/* The shown ones to the front, both parts in their order. */
+/* Moves the entries that are shown to the front; both parts keep their order. */
 static void
 choose_shown(struct list *list, struct sort_item *spare)
 {
@@ -229,7 +230,7 @@ choose_shown(struct list *list, struct sort_item *spare)
 	memcpy(list->order + list->n_shown, spare, n_others * sizeof(*spare));
 }
 
-/* All by what they are sorted by; of the others more is not seen. */
+/* Only the figure to sort by: of the others no more is shown. */
 static int
 sort_entries(struct list *list)
 {
@@ -259,7 +260,7 @@ shown(const struct list *list, size_t i)
 	return &list->entries[entry_of(&list->order[i]) - list->entries];
 }
 
-/* The shown ones among all. */
+/* Ranks of the shown entries among all. */
 static int
 rank(struct list *list)
 {
@@ -308,7 +309,7 @@ has_one_agent(const struct entry *entry)
 	return true;
 }
 
-/* Agent and port where the key was seen; in text the port with most samples, and how many more. */
+/* Agent and port where the key was seen; text has the port with most samples, and how many more. */
 static void
 fill_place(const struct list *list, const struct entry *entry, struct report_value *row)
 {
@@ -341,7 +342,7 @@ add_entry(const struct list *list, const struct entry *entry)
 	return 0;
 }
 
-/* A row of sums by port that were added up from many keys, estimated together. */
+/* A row estimated from sums by port of many keys together. */
 static struct report_value *
 sum_row(const struct list *list, const struct estimate_part *parts)
 {
@@ -382,11 +383,13 @@ add_others(const struct list *list)
 	}
 	list->result->others = sum_row(list, parts);
 	list->result->n_others = list->n - list->n_shown + list->left.n_keys;
+	for (size_t i = list->n_shown; list->options->fold_few && i < list->n; i++)
+		list->result->n_few += entry_of(&list->order[i])->n < REPORT_FEW_SAMPLES;
 	free(parts);
 	return list->result->others ? 0 : -ENOMEM;
 }
 
-/* Samples that no key took: so that rows, others and rest are the counted total. */
+/* Samples without a key: with them, rows, others and rest add up to the counted total. */
 static int
 add_rest(const struct list *list)
 {
@@ -428,11 +431,11 @@ static const char *
 rest_name(const struct list *list)
 {
 	if (has_filter(list->options))
-		return "not asked for";
+		return "outside the filter";
 	return list->result->folded > 0 ? list->dimension->rest_or_folded : list->dimension->rest;
 }
 
-/* Totals of the ports that count, and what a key may have that no sample shows. */
+/* Totals of the counted ports, and the bound for a key without a sample. */
 static int
 count_ports(struct list *list)
 {
@@ -521,7 +524,7 @@ fill(struct list *list)
 	return err;
 }
 
-/* The lists: what `by` may be in each, the first being the default. */
+/* The lists, each with the values that --by may have; the first is the default. */
 static const struct list_report {
 	const char *name;
 	enum report_by by[9]; /* ended by 0 */
@@ -534,15 +537,35 @@ static const struct list_report {
   history = {"history", {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SUBNET,
 		 REPORT_BY_VLAN, REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE}};
 
+static bool
+has_by(const struct list_report *report, enum report_by wanted)
+{
+	for (const enum report_by *by = report->by; *by; by++)
+		if (*by == wanted)
+			return true;
+	return false;
+}
+
 static int
 choose_by(struct query *query, const struct list_report *report, struct report_options *options)
 {
+	static const struct list_report *const lists[] = {&talkers, &protocols, &history};
+	const char *between = "; it is for ";
+	size_t len;
+
 	if (options->by == REPORT_BY_DEFAULT)
 		options->by = report->by[0];
-	for (const enum report_by *by = report->by; *by; by++)
-		if (*by == options->by)
-			return 0;
-	snprintf(query->error, sizeof(query->error), "%s has no such --by", report->name);
+	if (has_by(report, options->by))
+		return 0;
+	snprintf(query->error, sizeof(query->error), "%s has no --by %s", report->name,
+	    report_by_name(options->by));
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (has_by(lists[i], options->by)) {
+			len = strlen(query->error);
+			snprintf(query->error + len, sizeof(query->error) - len, "%s%s", between,
+			    lists[i]->name);
+			between = ", ";
+		}
 	return -EINVAL;
 }
 
@@ -558,7 +581,7 @@ copy_shown(const struct list *list, struct list_keys *keys)
 	return 0;
 }
 
-/* keys: takes those of the rows. */
+/* keys: set to those of the rows. */
 static int
 list_run(const struct list_report *report, struct query *query,
     const struct report_options *asked, uint64_t now_us, struct report_result *result,
@@ -577,6 +600,7 @@ list_run(const struct list_report *report, struct query *query,
 	    list.dimension->layout->n_columns, query);
 	result->has_keys = true;
 	result->sort = options.sort;
+	result->noun = list.dimension->noun;
 	result->unseen = list.dimension->unseen;
 	err = query_windows(query);
 	if (err == 0)
@@ -661,7 +685,7 @@ has_pair(const struct list_keys *keys, const struct query_key *pair)
 	return false;
 }
 
-/* The first pairs' addresses, chosen as render_grid.c does, and what else there is between them. */
+/* Adds the other pairs between the addresses of the first pairs, chosen as render_grid.c does. */
 static int
 add_grid_pairs(struct list_keys *keys)
 {
@@ -688,8 +712,8 @@ add_grid_pairs(struct list_keys *keys)
 	return 0;
 }
 
-/* The grid chooses addresses by the largest pairs and then wants all pairs of these: the servers rank
- * for the one, and are asked for the other. */
+/* The grid chooses addresses by the largest pairs and then needs all pairs of these: the servers rank
+ * pairs first, and are then asked for the others. */
 static int
 grid_run(struct query *query, struct report_options *options, uint64_t now_us,
     struct report_result *result)
@@ -724,8 +748,7 @@ report_matrix(struct query *query, const struct report_options *options, uint64_
 	struct report_options by_pair = *options;
 	int err;
 
-	by_pair.by = REPORT_BY_PAIR;
-	if (options->fold_few) /* the grid chooses addresses, and then wants all their pairs */
+	if (options->fold_few) /* the grid chooses addresses, and then needs all their pairs */
 		by_pair.top = UINT32_MAX;
 	if (options->fold_few && query->mirror)
 		err = grid_run(query, &by_pair, now_us, result);

@@ -1,6 +1,6 @@
 /*
- * What a history shares with the lists of keys: the list over its whole range, whose keys it then
- * follows. Used by the report files of this room only.
+ * What a history shares with the lists of keys: the list of the whole range, whose keys the history
+ * follows through its steps. Used by the report files of this room only.
  */
 #ifndef EASE_COLLECTOR_REPORT_LISTS_H
 #define EASE_COLLECTOR_REPORT_LISTS_H
@@ -14,12 +14,12 @@ struct list_keys {
 	const struct dimension *dimension;
 };
 
-/* The list of whatever --by says, as the other reports have it. */
+/* The list that --by names, as the other reports have it. */
 int list_history(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result, struct list_keys *shown);
 
 /* Traffic that one key may have beyond its samples because the memory for keys was full, over all
- * ports: samples are taken to stand for as much as all of their port do on average. */
+ * ports. Each such sample is taken to stand for the mean of its port's samples. */
 double list_unkeyed(const struct query *query, const struct report_options *options,
     const struct dimension *dimension, enum estimate_unit unit);
 

@@ -1,24 +1,26 @@
 /*
- * Load: what every port counted, with no estimate in it, and whether the samples agree with the
- * counters. A port that is down, one that only is quiet and one that is no longer heard of are told
- * apart. A link aggregate is what its members counted.
+ * Load: what each port counted, without any estimate, and whether the samples agree with the
+ * counters. The report tells a port that is down from one that is quiet and from one whose agent is
+ * no longer heard. A link aggregate has the sum of what its members counted.
  */
-#include "collector/report/result.h"
 #include "collector/report/reports.h"
+#include "collector/report/result.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Preamble, start delimiter and the least gap between frames (IEEE 802.3), for utilisation. */
 enum { FRAME_OVERHEAD_OCTETS = 20 };
 
-/* easeCounters come every 20 s: three missing ones are silence. */
+/* easeCounters come every 20 s: when three are missing, the agent is silent. */
 #define SILENT_AFTER_US 60000000u
 
 enum {
 	CHECK_FEW_SAMPLES = 10, /* fewer prove nothing about the sampler */
-	CHECK_DEVIATIONS = 4,	/* one false alarm in 16,000 looks at a port */
+	CHECK_DEVIATIONS = 4,	/* one false alarm in 16,000 checks of a port */
 };
 
 enum {
@@ -44,6 +46,7 @@ enum {
 	COLUMN_DISCARDS,
 	COLUMN_SAMPLES,
 	COLUMN_SECONDS,
+	COLUMN_SKIP,
 	COLUMN_CHECK,
 	N_COLUMNS,
 };
@@ -71,6 +74,7 @@ static const struct report_column load_columns[N_COLUMNS] = {
 	[COLUMN_DISCARDS] = {"discards", NULL, REPORT_COUNT},
 	[COLUMN_SAMPLES] = {"samples", NULL, REPORT_COUNT},
 	[COLUMN_SECONDS] = {"seconds", NULL, REPORT_COUNT},
+	[COLUMN_SKIP] = {"mean_skip", "SKIP", REPORT_COUNT}, /* frames per sample */
 	[COLUMN_CHECK] = {"check", "CHECK", REPORT_TEXT},
 };
 
@@ -81,8 +85,9 @@ struct port_load {
 	struct query_load load;
 	bool silent;
 	double silent_s;
-	double other_skip; /* mean skip of all other ports; 0 not known */
-	unsigned n_members; /* of an aggregate: load is theirs */
+	double skip;	   /* mean skip of its samples, or of its last one; 0 not known */
+	double other_skip; /* mean skip of all ports; 0 not known */
+	unsigned n_members; /* of an aggregate: load is the sum of theirs */
 };
 
 static void
@@ -122,28 +127,25 @@ is_down(const struct query_port *port)
 	    port->oper_status == EASE_IF_LOWER_LAYER_DOWN;
 }
 
-/* No sample came although frames passed: too few frames, or no sampling? */
+/* There is no sample: did too few frames pass, or is the port not sampled? Where no frame passed that
+ * could have been sampled, there is nothing to check. */
 static const char *
-check_without_samples(struct query *query, const struct port_load *p, double pool_pkts)
+check_without_samples(const struct port_load *p, double pool_pkts)
 {
-	double skip = query_last_skip(query, p->port);
+	double skip = p->skip > 0 ? p->skip : p->other_skip;
 
 	if (pool_pkts < 1)
-		return "ok";
-	if (skip <= 0)
-		skip = p->other_skip;
-	if (skip <= 0)
-		return "skip off";
-	return pool_pkts / skip < CHECK_FEW_SAMPLES ? "few" : "skip off";
+		return "";
+	return skip > 0 && pool_pkts / skip < CHECK_FEW_SAMPLES ? "few" : "not sampling";
 }
 
 /*
- * Samples x skip, scaled up by those that were lost, beside the counted pools of both directions,
- * without the frames that passed while the skip counter ran empty. The sum of weights of
- * independently taken samples has the variance sum of w (w - 1).
+ * Compares samples x skip, scaled up by the samples that were lost, with the counted pools of both
+ * directions without the frames that passed while the skip counter was stalled. The sum of weights
+ * of independently taken samples has the variance sum of w (w - 1).
  */
 static void
-check_samples(struct query *query, const struct port_load *p, char *text)
+check_samples(const struct port_load *p, char *text)
 {
 	const struct query_port *port = p->port;
 	const struct estimate_stratum *in = &port->side[EASE_IN], *out = &port->side[EASE_OUT];
@@ -154,7 +156,7 @@ check_samples(struct query *query, const struct port_load *p, char *text)
 	double sd, excess;
 
 	if (n < 1 || arrived <= 0) {
-		snprintf(text, TEXT_ROOM, "%s", check_without_samples(query, p, pool));
+		snprintf(text, TEXT_ROOM, "%s", check_without_samples(p, pool));
 		return;
 	}
 	excess = w / arrived - pool;
@@ -217,9 +219,9 @@ fill_port(const struct query_port *port, struct report_value *row)
 	row[COLUMN_SAMPLES] = cell_number((double)port->received);
 }
 
-/* A port down the whole time, or not heard of, shows nothing: what it carries is not known. */
+/* A port that was down all the time, or whose agent is silent, shows no figures: none are known. */
 static int
-add_port(struct query *query, struct report_result *result, const struct port_load *p)
+add_port(struct report_result *result, const struct port_load *p)
 {
 	struct report_value *row = result_add_row(result);
 	bool down = is_down(p->port) && query_rx_pkts(&p->load) + query_tx_pkts(&p->load) < 1;
@@ -235,9 +237,11 @@ add_port(struct query *query, struct report_result *result, const struct port_lo
 	else if (p->n_members > 0)
 		snprintf(check, sizeof(check), "sum of %u", p->n_members);
 	else if (p->load.known)
-		check_samples(query, p, check);
+		check_samples(p, check);
 	if (p->load.known && !p->silent && !down)
 		fill_counted(p, row);
+	if (p->skip > 0)
+		row[COLUMN_SKIP] = cell_number(p->skip);
 	row[COLUMN_CHECK] = cell_text(check);
 	return 0;
 }
@@ -253,6 +257,17 @@ mean_skip(const struct query *query)
 			w += query->ports[i].side[d].all.w;
 		}
 	return n > 0 ? w / n : 0;
+}
+
+/* Of the samples in the range; without any, of the newest that is kept. */
+static double
+skip_of(struct query *query, const struct query_port *port)
+{
+	const struct estimate_sums *in = &port->side[EASE_IN].all, *out = &port->side[EASE_OUT].all;
+
+	if (in->n + out->n > 0)
+		return (in->w + out->w) / (double)(in->n + out->n);
+	return query_last_skip(query, port);
 }
 
 static void
@@ -310,8 +325,9 @@ load_port(struct query *query, struct report_result *result, const struct query_
 	age_us = (double)query->range.to_us - (double)p.load.newest_us;
 	p.silent = p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
 	p.silent_s = age_us / 1e6;
+	p.skip = skip_of(query, port);
 	result_count_port(result, port);
-	return add_port(query, result, &p);
+	return add_port(result, &p);
 }
 
 static void
@@ -322,6 +338,69 @@ hide_empty_aliases(struct report_result *result, const struct query *query)
 	for (size_t i = 0; i < query->n_ports; i++)
 		any |= query->ports[i].chosen && *query->ports[i].alias != '\0';
 	result->hidden |= any ? 0 : 1u << COLUMN_ALIAS;
+}
+
+/* ---- order ---- */
+
+static double
+number_of(const struct report_value *row, size_t column)
+{
+	return row[column].known ? row[column].number : -1;
+}
+
+/* What the rows are sorted by; -1 where it is unknown. */
+static double
+size_of(const struct report_value *row, enum report_port_sort sort)
+{
+	switch (sort) {
+	case REPORT_PORTS_BY_OCTETS:
+		return number_of(row, COLUMN_BPS_RX) + number_of(row, COLUMN_BPS_TX);
+	case REPORT_PORTS_BY_PACKETS:
+		return number_of(row, COLUMN_FPS);
+	case REPORT_PORTS_BY_UTILIZATION:
+		return fmax(number_of(row, COLUMN_UTIL_RX), number_of(row, COLUMN_UTIL_TX));
+	case REPORT_PORTS_BY_ERRORS:
+		return number_of(row, COLUMN_ERRORS);
+	case REPORT_PORTS_IN_ORDER:
+		break;
+	}
+	return 0;
+}
+
+/* Largest first; ports of one size stay in their order, which is that of their place in memory. */
+static int
+compare_sizes(const void *a, const void *b, void *arg)
+{
+	const struct report_value *x = *(const struct report_value *const *)a;
+	const struct report_value *y = *(const struct report_value *const *)b;
+	double of_x = size_of(x, *(enum report_port_sort *)arg);
+	double of_y = size_of(y, *(enum report_port_sort *)arg);
+
+	if (of_x != of_y)
+		return of_x < of_y ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+static int
+sort_rows(struct report_result *result, enum report_port_sort sort)
+{
+	const struct report_value **rows = calloc(result->n_rows + 1, sizeof(*rows));
+	struct report_value *values = calloc(result->n_rows + 1, N_COLUMNS * sizeof(*values));
+
+	if (!rows || !values) {
+		free(rows);
+		free(values);
+		return -ENOMEM;
+	}
+	for (size_t r = 0; r < result->n_rows; r++)
+		rows[r] = report_cell(result, r, 0);
+	qsort_r(rows, result->n_rows, sizeof(*rows), compare_sizes, &sort);
+	for (size_t r = 0; r < result->n_rows; r++)
+		memcpy(values + r * N_COLUMNS, rows[r], N_COLUMNS * sizeof(*values));
+	free(rows);
+	free(result->values);
+	result->values = values;
+	return 0;
 }
 
 int
@@ -339,6 +418,12 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)
 			err = load_port(query, result, &query->ports[i], skip);
+	if (err == 0 && options->port_sort != REPORT_PORTS_IN_ORDER)
+		err = sort_rows(result, options->port_sort);
+	if (options->has_top && result->n_rows > options->top) {
+		result->n_left_out = result->n_rows - options->top;
+		result_cut(result, options->top);
+	}
 	result_hide_agent(result, query, COLUMN_AGENT);
 	hide_empty_aliases(result, query);
 	result_finish(result, query);

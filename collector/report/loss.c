@@ -1,13 +1,16 @@
 /*
- * Loss: where every sample is that was numbered but did not come, or came and was lost with a
- * collector that died, by agent, port and boot; what the collector itself refused or dropped; and
- * its outages.
+ * Loss: where each numbered sample was lost, by agent, port and boot: in the agent, in the network,
+ * or with a collector that died; what the collector itself refused or dropped; and its outages.
+ * Numbers that a boot gave out before the collector first heard of it are expected of the boot but
+ * were not lost: they have a column of their own, and the completeness leaves them out.
  */
-#include "collector/report/result.h"
 #include "collector/report/event_names.h"
 #include "collector/report/reports.h"
+#include "collector/report/result.h"
+#include "collector/window/sequence_tracker.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +24,8 @@ enum {
 	COLUMN_LOST_AGENT,
 	COLUMN_LOST_COLLECTOR,
 	COLUMN_LOST_ELSEWHERE,
+	COLUMN_LOST_NETWORK,
+	COLUMN_BEFORE,
 	COLUMN_DUPLICATES,
 	COLUMN_REORDERED,
 	COLUMN_LATE,
@@ -38,41 +43,43 @@ static const struct report_column loss_columns[N_COLUMNS] = {
 	[COLUMN_LOST] = {"lost", "LOST", REPORT_COUNT},
 	[COLUMN_LOST_AGENT] = {"lost_in_agent", "in agent", REPORT_COUNT},
 	[COLUMN_LOST_COLLECTOR] = {"lost_in_collector", "in collector", REPORT_COUNT},
-	[COLUMN_LOST_ELSEWHERE] = {"lost_elsewhere", "on the way", REPORT_COUNT},
+	[COLUMN_LOST_ELSEWHERE] = {"lost_elsewhere", NULL, REPORT_COUNT}, /* the next two */
+	[COLUMN_LOST_NETWORK] = {"lost_network", "in network", REPORT_COUNT},
+	[COLUMN_BEFORE] = {"before_collector", "before collector", REPORT_COUNT},
 	[COLUMN_DUPLICATES] = {"duplicates", "DUPL", REPORT_COUNT},
 	[COLUMN_REORDERED] = {"reordered", "REORD", REPORT_COUNT},
 	[COLUMN_LATE] = {"late", "LATE", REPORT_COUNT},
 	[COLUMN_STALLS] = {"stalls", "STALLS", REPORT_COUNT},
-	[COLUMN_STALLED] = {"stalled_frames", "frames", REPORT_COUNT},
+	[COLUMN_STALLED] = {"stalled_frames", "unsampled frames", REPORT_COUNT},
 };
 
 /*
- * Where the collector itself lost something, by its own counters since its start. What never
- * reached it is not among them: the samples that are missing "on the way" were lost in the network
- * unless the places from "socket" to "books" say otherwise. Datagrams that were dropped unread
- * cannot be told by agent and port.
+ * Where the collector itself lost something, by its own counters since its start. Whoever sent a
+ * datagram that was dropped unread is not known, so its samples are also among those of the place
+ * "network": they were lost in the network unless a place from "receive buffer" to "accounting" has a
+ * count.
  */
 enum { PLACE_NAMES = 20 };
 
 static const struct place {
 	const char *place, *of, *names[PLACE_NAMES];
-	bool if_any; /* else it stands there with 0, too */
+	bool if_any; /* no row with 0 */
 } places[] = {
-	{"socket", "datagrams", {"input.kernel_drops"}, false},
-	{"share", "datagrams", {"input.over_share", "slow_path.over_share"}, false},
+	{"receive buffer", "datagrams", {"input.kernel_drops"}, false},
+	{"fair share", "datagrams", {"input.over_share", "slow_path.over_share"}, false},
 	{"refused", "datagrams", {"input.refused_sender", "input.refused_community",
 	    "input.refused_oversize", "input.refused_parse", "input.refused_version",
 	    "input.refused_value", "input.refused_parts", "input.refused_too_many", "slow_path.refused",
 	    "v3.refused_parse", "v3.unknown_engine", "v3.unknown_user", "v3.wrong_digest",
 	    "v3.not_in_time_window", "v3.decryption", "v3.security_level", "sflow.refused_version",
 	    "sflow.refused_datagram"}, false},
-	{"queue", "datagrams", {"slow_path.queue_full", "inform.full"}, false},
-	{"books", "records", {"accounting.agents_full", "accounting.ports_full", "accounting.old_boot",
+	{"slow queue", "datagrams", {"slow_path.queue_full", "inform.full"}, false},
+	{"accounting", "records", {"accounting.agents_full", "accounting.ports_full", "accounting.old_boot",
 	    "accounting.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.refused_sample",
 	    "sflow.too_many"}, false},
 	{"store", "rows", {"accounting.lost_store_queue", "accounting.lost_store_rows",
 	    "store.lost_rows"}, false},
-	/* of a cluster: not lost, another collector heard them as well */
+	/* of a cluster: not lost, another collector received them as well */
 	{"counted already", "samples", {"cluster.passed_over"}, true},
 };
 
@@ -111,8 +118,8 @@ count_of(const struct report_result *result, const struct place *place)
 	return count;
 }
 
-/* How often of each kind, from the last that was stored before the first to what came last; what
- * they cost is in the place "collector". */
+/* A row for each kind: how many, from the last data stored before the first outage to the end of the
+ * last one. The samples that they cost are in the place "collector". */
 static int
 add_outages_of_kind(struct report_result *result, sqlite3_stmt *stmt)
 {
@@ -144,20 +151,23 @@ add_outages(struct query *query, struct report_result *result)
 static int
 add_places(struct query *query, struct report_result *result)
 {
-	double agent = 0, collector = 0, elsewhere = 0;
+	double agent = 0, collector = 0, network = 0, before = 0;
 	int err = result_add_below(result, "places", place_columns, PLACE_COLUMNS);
 
 	for (size_t r = 0; r < result->n_rows; r++) {
 		agent += report_cell(result, r, COLUMN_LOST_AGENT)->number;
 		collector += report_cell(result, r, COLUMN_LOST_COLLECTOR)->number;
-		elsewhere += report_cell(result, r, COLUMN_LOST_ELSEWHERE)->number;
+		network += report_cell(result, r, COLUMN_LOST_NETWORK)->number;
+		before += report_cell(result, r, COLUMN_BEFORE)->number;
 	}
 	if (err == 0)
 		err = add_place(result->below, "agent", agent, "samples");
 	if (err == 0)
 		err = add_place(result->below, "collector", collector, "samples");
 	if (err == 0)
-		err = add_place(result->below, "on the way", elsewhere, "samples");
+		err = add_place(result->below, "network", network, "samples");
+	if (err == 0)
+		err = add_place(result->below, "before the collector", before, "samples");
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(places); i++) {
 		double count = count_of(result, &places[i]);
 
@@ -170,7 +180,21 @@ add_places(struct query *query, struct report_result *result)
 static double
 at_most(double value, double most)
 {
-	return value < most ? value : most;
+	return value > most ? most : value; /* NAN stays */
+}
+
+/* Numbers that the boot gave out before the collector first heard of it; NAN where the account does not
+ * say, as one from a cluster. */
+static double
+given_out_before(sqlite3_stmt *stmt, int column)
+{
+	struct sequence_tracker tracker;
+	const uint8_t *octets = sqlite3_column_blob(stmt, column);
+
+	if (!octets || sequence_tracker_load(&tracker, octets,
+	    (size_t)sqlite3_column_bytes(stmt, column)) != 0)
+		return NAN;
+	return tracker.started ? (double)(tracker.contact - tracker.first) : 0;
 }
 
 static int
@@ -182,6 +206,8 @@ add_account(struct query *query, struct report_result *result, sqlite3_stmt *stm
 	double lost = expected > received ? expected - received : 0;
 	double agent = at_most(sqlite3_column_double(stmt, 5), lost);
 	double collector = at_most(sqlite3_column_double(stmt, 11), lost - agent);
+	double elsewhere = lost - agent - collector;
+	double before = at_most(given_out_before(stmt, 12), elsewhere);
 	struct report_value *row;
 
 	if (!port || !port->chosen)
@@ -197,15 +223,17 @@ add_account(struct query *query, struct report_result *result, sqlite3_stmt *stm
 	row[COLUMN_LOST] = cell_number(lost);
 	row[COLUMN_LOST_AGENT] = cell_number(agent);
 	row[COLUMN_LOST_COLLECTOR] = cell_number(collector);
-	row[COLUMN_LOST_ELSEWHERE] = cell_number(lost - agent - collector);
+	row[COLUMN_LOST_ELSEWHERE] = cell_number(elsewhere);
+	row[COLUMN_LOST_NETWORK] = cell_number(isnan(before) ? elsewhere : elsewhere - before);
+	row[COLUMN_BEFORE] = cell_number(before);
 	for (int i = COLUMN_DUPLICATES; i <= COLUMN_STALLED; i++)
 		row[i] = cell_number(sqlite3_column_double(stmt, 6 + i - COLUMN_DUPLICATES));
 	result->samples += (uint64_t)received;
-	result->expected += (uint64_t)expected;
+	result->expected += (uint64_t)(expected - (isnan(before) ? 0 : before));
 	return 0;
 }
 
-/* Accounts are of whole boots: those that the range touches. */
+/* An account is of a whole boot: those that the range overlaps. */
 static int
 add_accounts(struct query *query, struct report_result *result)
 {
@@ -213,7 +241,7 @@ add_accounts(struct query *query, struct report_result *result)
 	    "SELECT agent, if_index, boot, expected, received,"
 	    " agent_drops, duplicates, reordered, late, stalls, stalled_pkts,"
 	    " (SELECT samples FROM gone WHERE agent = account.agent AND boot = account.boot"
-	    " AND if_index = account.if_index) FROM account"
+	    " AND if_index = account.if_index), tracker FROM account"
 	    " WHERE last_us >= :from AND first_us < :to ORDER BY agent, boot, if_index");
 	int err = stmt ? 0 : -EIO;
 
@@ -267,7 +295,7 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
 		if (query->ports[i].chosen)
 			result_count_port(result, &query->ports[i]);
-	result->samples = result->expected = 0; /* of the accounts' boots, not of the windows */
+	result->samples = result->expected = 0; /* these come from the accounts, not from the windows */
 	if (err == 0)
 		err = add_accounts(query, result);
 	if (err == 0)

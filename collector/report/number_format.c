@@ -16,7 +16,7 @@ number_scale(double value)
 	return scale;
 }
 
-/* Three digits; none before the point if the value is small beside its scale. */
+/* Three digits, or fewer if the value is small beside its scale. */
 static void
 format_digits(double value, char *text)
 {
@@ -36,7 +36,7 @@ number_format(double value, struct number_scale scale, char *text)
 	char digits[NUMBER_TEXT];
 
 	format_digits(value / scale.divisor, digits);
-	snprintf(text, NUMBER_TEXT, "%-4.50s%c", digits, scale.unit);
+	snprintf(text, NUMBER_TEXT, "%4.50s%c", digits, scale.unit);
 }
 
 void

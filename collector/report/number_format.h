@@ -1,5 +1,5 @@
 /*
- * Numbers for reading at a glance: three digits and a power of 1,000, thousands in groups, times
+ * Numbers for reading at a glance: three digits and a power of 1,000, or thousands in groups; times
  * in local time. Each function writes a NUL-terminated text of at most NUMBER_TEXT octets.
  */
 #ifndef EASE_COLLECTOR_REPORT_NUMBER_FORMAT_H
@@ -18,22 +18,22 @@ struct number_scale {
 /* The power of 1,000 in which a value >= 0 has one to three digits before the point. */
 struct number_scale number_scale(double value);
 
-/* "190 M", "70.1M", "6.00k", "0   " + unit: digits left-aligned in four places, then the unit. */
+/* " 190M", "70.1M", "6.00k", "   0 ": digits right-aligned in four places, then the unit. */
 void number_format(double value, struct number_scale scale, char *text);
 
-/* " 185 .. 195 M": both in one scale, aligned like number_format. */
+/* " 185 ..  195M": both in one scale, whose unit stands once; aligned as by number_format. */
 void number_format_range(double low, double high, struct number_scale scale, char *text);
 
-/* "190 Mb/s": for running text. what: "b/s", "frame/s". */
+/* "190 Mb/s": for sentences. what: "b/s", "frame/s". */
 void number_format_rate(double value, const char *what, char *text);
 
-/* 41,812; below 10 and not whole: one decimal; <0.1: little, but not nothing. */
+/* 41,812; one decimal if below 10 and not whole; "<0.1" for less, but more than 0. */
 void number_format_count(double value, char *text);
 
 /* "20.3%"; "<0.1%". */
 void number_format_percent(double percent, char *text);
 
-/* "99.8%", cut and never rounded up to 100 %. */
+/* "99.8%": rounded down, so that only a complete range has 100 %. */
 void number_format_completeness(double fraction, char *text);
 
 /* "2026-11-21 14:05:00 +0100"; seconds only if not 0. */

@@ -1,12 +1,18 @@
 /*
- * Names of protocols: IP protocols and ethertypes by a table here (what --proto takes and protocols
- * prints), services by the machine's services(5). "" is: no name.
+ * Names of protocols: IP protocols and ethertypes from a table here, which --proto reads and the
+ * reports print; services from the machine's services(5). "" means that there is no name.
  */
 #ifndef EASE_COLLECTOR_REPORT_PROTOCOL_NAMES_H
 #define EASE_COLLECTOR_REPORT_PROTOCOL_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* All names of the table, for texts. */
+#define PROTOCOL_NAMES                                                                             \
+	"icmp, igmp, ipip, tcp, udp, dccp, ipv6-in-ip, gre, esp, ah, icmp6, eigrp, ospf, pim,"     \
+	" vrrp, sctp, udplite, ip, arp, ipv6, slow, mpls, pppoe-d, pppoe, eapol, lldp, macsec,"    \
+	" ptp, pause"
 
 /* Static texts. An ethertype up to 1500 is an 802.3 length (IEEE 802.3, clause 3.2.6). */
 const char *protocol_names_ip_proto(uint8_t ip_proto);

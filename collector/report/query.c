@@ -1,6 +1,9 @@
 #include "collector/cluster/url.h"
 #include "collector/report/mirror.h"
+#include "collector/report/number_format.h"
+#include "collector/report/table.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <grp.h>
 #include <stdarg.h>
@@ -13,8 +16,9 @@
 
 enum {
 	BUSY_WAIT_MS = 2000, /* a writer's checkpoint may hold the file for a moment */
-	/* of SQLite's machine between looks at the limits: some hundred microseconds */
+	/* of SQLite's virtual machine between checks of the limits: some hundred microseconds */
 	LIMIT_LOOK_STEPS = 10000,
+	PORTS_NAMED = 8, /* in a refusal of --port */
 };
 
 int
@@ -32,13 +36,13 @@ int
 query_fail_sql(struct query *query)
 {
 	if (sqlite3_errcode(query->db) == SQLITE_INTERRUPT)
-		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for less");
+		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for a shorter range or for one switch");
 	return query_fail(query, -EIO, "%s: %s", query->path, sqlite3_errmsg(query->db));
 }
 
 /* ---- opening ---- */
 
-/* Why a file cannot be read; a reader who lacks rights learns which group would give them. */
+/* Says why a file cannot be read, and to a user without the right, which group has it. */
 static int
 check_readable(struct query *query)
 {
@@ -79,7 +83,7 @@ check_version(struct query *query)
 	return 0;
 }
 
-/* Everything after it sees one state of the store. */
+/* All that is read afterwards is of one state of the store. */
 static int
 open_file(struct query *query)
 {
@@ -97,7 +101,7 @@ open_file(struct query *query)
 	return check_version(query);
 }
 
-/* Gives the query away, or says why there is none. */
+/* Hands the query to the caller, or says why there is none. */
 static int
 finish_open(struct query *q, int err, struct query **query, char *error, size_t error_size)
 {
@@ -185,7 +189,7 @@ query_set_fetch_range(struct query *query, enum query_rows rows, uint64_t from_u
 	query->fetch_range = (struct query_fetch_range){true, rows, from_us, to_us};
 }
 
-/* From a cluster what the statement reads. */
+/* Fetches from a cluster what the statement reads. */
 static void
 fetch(struct query *query)
 {
@@ -310,8 +314,8 @@ load_agents(struct query *query, const struct report_options *options)
 		n_chosen += a->chosen;
 	}
 	if (err == 0 && n_chosen == 0 && options->agent)
-		err = query_fail(query, -ENOENT, "%s: no agent with the address or id %s",
-		    query->path, options->agent);
+		err = query_fail(query, -ENOENT, "%s: no agent with the address or id %s;"
+		    " easetop agents lists them", query->path, options->agent);
 	return err;
 }
 
@@ -375,8 +379,8 @@ add_port(struct query *query, sqlite3_stmt *stmt)
 	return 0;
 }
 
-/* States come in the order of time. One that came only after the range still names a port better
- * than nothing. */
+/* States come in the order of time. A state from after the range still names a port, if there is no
+ * earlier one. */
 static int
 set_state(struct query *query, sqlite3_stmt *stmt)
 {
@@ -408,7 +412,7 @@ port_matches(const struct query_port *port, const char *wanted)
 	return strcmp(wanted, port->name) == 0 || strcmp(wanted, number) == 0;
 }
 
-/* What is asked of an aggregate, its members answer. */
+/* A question about an aggregate is answered by its members. */
 static bool
 is_asked_for(const struct query *query, const struct query_port *port, const char *wanted)
 {
@@ -416,6 +420,46 @@ is_asked_for(const struct query *query, const struct query_port *port, const cha
 	    port->lag_parent ? query_find_port(query, port->agent->id, port->lag_parent) : NULL;
 
 	return port_matches(port, wanted) || (parent && port_matches(parent, wanted));
+}
+
+/* Letters and digits alone, in lower case: "e2" is found in "e-2". */
+static void
+fold_name(const char *name, char *folded)
+{
+	for (; *name; name++)
+		if (isalnum((unsigned char)*name))
+			*folded++ = (char)tolower((unsigned char)*name);
+	*folded = '\0';
+}
+
+static bool
+is_near(const struct query_port *port, const char *folded)
+{
+	char name[EASE_NAME_MAX + 1];
+
+	fold_name(port->name, name);
+	return *name && *folded && (strstr(name, folded) || strstr(folded, name));
+}
+
+/* Names ports that --port may have meant: those with a similar name, or failing that the first. */
+static int
+refuse_port(struct query *query, const char *wanted)
+{
+	char folded[EASE_NAME_MAX + 1] = "", names[QUERY_ERROR_TEXT / 2] = "";
+	size_t n_near = 0, n = 0, len = 0;
+
+	if (strlen(wanted) <= EASE_NAME_MAX)
+		fold_name(wanted, folded);
+	for (size_t i = 0; i < query->n_ports; i++)
+		n_near += query->ports[i].agent->chosen && is_near(&query->ports[i], folded);
+	for (size_t i = 0; i < query->n_ports && n < PORTS_NAMED && len < sizeof(names); i++)
+		if (query->ports[i].agent->chosen &&
+		    (n_near == 0 || is_near(&query->ports[i], folded)))
+			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
+			    n++ > 0 ? ", " : "", query->ports[i].name);
+	table_clean(names);
+	return query_fail(query, -ENOENT, "%s: no port with the name or ifIndex %s%s%s; easetop load"
+	    " lists all", query->path, wanted, n > 0 ? "; there is " : "", names);
 }
 
 static int
@@ -436,8 +480,7 @@ load_ports(struct query *query, const struct report_options *options)
 		n_chosen += port->chosen;
 	}
 	if (err == 0 && n_chosen == 0 && options->port)
-		err = query_fail(query, -ENOENT, "%s: no port with the name or ifIndex %s",
-		    query->path, options->port);
+		err = refuse_port(query, options->port);
 	return err;
 }
 
@@ -481,8 +524,8 @@ set_whole_range(struct query *query)
 	return err;
 }
 
-/* A window counts whole or not at all, so a range ends where its last one does: at the full minute,
- * or while that is still open with the newest data. */
+/* A window counts as a whole or not at all, so a range ends where its last window ends: at the full
+ * minute, or, while that window is still open, with the newest data. */
 static uint64_t
 end_of_window(const struct query *query, uint64_t to_us)
 {
@@ -491,6 +534,18 @@ end_of_window(const struct query *query, uint64_t to_us)
 	if (end_us <= query->newest_us || to_us == 0)
 		return end_us;
 	return to_us > query->newest_us ? to_us : full_second(query->newest_us);
+}
+
+/* Both ends, in UTC as an API has them. */
+static int
+refuse_range(struct query *query, const struct report_options *options)
+{
+	char from[NUMBER_TEXT], to[NUMBER_TEXT];
+
+	number_format_time(query->range.from_us, true, from);
+	number_format_time(query->range.to_us, true, to);
+	return query_fail(query, -EINVAL, "the range is empty: it begins at %s and ends %s%s", from,
+	    options->has_to ? "at " : options->all ? "with the newest data, at " : "now, at ", to);
 }
 
 static int
@@ -513,7 +568,7 @@ set_range(struct query *query, const struct report_options *options, uint64_t no
 		query->range.from_us = query->range.to_us > options->last_us
 		    ? query->range.to_us - options->last_us : 0;
 	if (err == 0 && options->has_from && query->range.from_us >= query->range.to_us)
-		err = query_fail(query, -EINVAL, "the range ends before it starts");
+		err = refuse_range(query, options);
 	query->range.from_us -= query->range.from_us % STORE_WINDOW_US;
 	query->range.to_us = end_of_window(query, query->range.to_us);
 	query_fit_range(query);
@@ -525,7 +580,7 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 {
 	int err;
 
-	query->n_agents = query->n_ports = 0; /* what an earlier question left */
+	query->n_agents = query->n_ports = 0; /* those of an earlier question */
 	query->newest_us = 0;
 	query->failed = 0;
 	if (query->mirror)

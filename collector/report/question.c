@@ -1,6 +1,7 @@
 #include "collector/report/question.h"
 
 #include "collector/report/compare.h"
+#include "collector/report/protocol_names.h"
 #include "collector/report/query.h"
 #include "common/clock.h"
 
@@ -23,25 +24,27 @@ question_parse_choice(const char *value, const char *const *choices, int *index)
 }
 
 int
-question_parse_number(const char *value, long max, long *number)
+question_parse_number(const char *value, long min, long max, long *number)
 {
 	char *end;
 
 	errno = 0;
 	*number = strtol(value, &end, 10);
-	return errno || end == value || *end || *number < 0 || *number > max ? -EINVAL : 0;
+	return errno || end == value || *end || *number < min || *number > max ? -EINVAL : 0;
 }
 
 static int
 set_by(struct question *question, const char *value)
 {
-	static const char *const choices[] = {"src", "dst", "pair", "subnet", "vlan", "ethertype",
-		"proto", "port", NULL};
-	int i, err = question_parse_choice(value, choices, &i);
-
-	if (err == 0)
-		question->options.by = (enum report_by)(REPORT_BY_SRC + i);
-	return err;
+	/* "port" is what "service" was called first */
+	if (strcmp(value, "port") == 0)
+		value = report_by_name(REPORT_BY_SERVICE);
+	for (enum report_by by = REPORT_BY_SRC; by <= REPORT_BY_SERVICE; by++)
+		if (strcmp(value, report_by_name(by)) == 0) {
+			question->options.by = by;
+			return 0;
+		}
+	return -EINVAL;
 }
 
 static int
@@ -64,12 +67,18 @@ set_layer(struct question *question, const char *value)
 static int
 set_sort(struct question *question, const char *value)
 {
-	static const char *const choices[] = {"packets", "octets", NULL};
+	static const char *const choices[] = {"octets", "packets", "frames", "util", "errors", NULL};
+	static const enum report_port_sort port_sorts[] = {REPORT_PORTS_BY_OCTETS,
+		REPORT_PORTS_BY_PACKETS, REPORT_PORTS_BY_PACKETS, REPORT_PORTS_BY_UTILIZATION,
+		REPORT_PORTS_BY_ERRORS};
 	int i, err = question_parse_choice(value, choices, &i);
 
-	if (err == 0)
-		question->options.sort = (enum estimate_unit)i;
-	return err;
+	if (err)
+		return err;
+	question->options.port_sort = port_sorts[i];
+	question->options.sort = port_sorts[i] == REPORT_PORTS_BY_PACKETS ? ESTIMATE_PKTS
+									  : ESTIMATE_OCTETS;
+	return 0;
 }
 
 static int
@@ -90,7 +99,7 @@ static int
 set_vlan(struct question *question, const char *value)
 {
 	long number;
-	int err = question_parse_number(value, 4095, &number);
+	int err = question_parse_number(value, 0, 4095, &number);
 
 	if (err == 0)
 		question->options.vlan = (int32_t)number;
@@ -139,11 +148,13 @@ static int
 set_top(struct question *question, const char *value)
 {
 	long number;
-	int err = question_parse_number(value, TOP_MAX, &number);
+	int err = question_parse_number(value, 1, TOP_MAX, &number);
 
-	if (err == 0)
-		question->options.top = (uint32_t)number;
-	return err;
+	if (err)
+		return err;
+	question->options.top = (uint32_t)number;
+	question->options.has_top = true;
+	return 0;
 }
 
 static int
@@ -158,26 +169,49 @@ set_warn(struct question *question, const char *value)
 	return report_parse_rate(value, &question->warn);
 }
 
+#define TIME_SPAN "must be a time span: 90s, 5m, 1h, 30d or 2w"
+#define POINT_IN_TIME "must be a time with its zone, 2026-11-21T14:00:00+01:00, or a date"
+
 const struct question_option question_options[] = {
-	{"by", "KEY", set_by, "what a row is; talkers: src (default), dst, pair, subnet or vlan;\n"
-	    "                             protocols: port (default), proto, ethertype or vlan;\n"
-	    "                             history: any of them (src)"},
-	{"mask", "N[,M]", set_mask, "a subnet's bits, IPv4 and IPv6 (24,64)"},
-	{"layer", "eth|ip|inner", set_layer, "MAC or IP addresses, or IP inside tunnels (ip)"},
-	{"agent", "ID|ADDRESS", set_agent, "one switch: its address, or its id's first digits"},
-	{"port", "NAME|IFINDEX", set_port, "one port"},
-	{"vlan", "N", set_vlan, "frames of one VLAN (the outermost tag)"},
-	{"addr", "PREFIX", set_addr, "from or to these: 10.0.0.0/8, 2001:db8::1, 00:11:22"},
-	{"proto", "NAME|N|0xTYPE", set_proto, "tcp, udp, arp, …, an IP protocol, an ethertype"},
-	{"last", "5m|1h|30d|all", set_last, "the time before now, or all that is stored (5m)"},
-	{"from", "TIME", set_from, "2026-11-21T14:00:00+01:00, or a date"},
-	{"to", "TIME", set_to, "the same; default: now"},
-	{"step", "SPAN", set_step, "history: a row is so long, whole minutes (up to 300 rows)"},
-	{"sort", "octets|packets", set_sort, "what makes a row large (octets)"},
-	{"top", "N", set_top, "rows at most (10)"},
-	{"versus", "SPAN", set_versus, "marks rows up, down or not settled since so long ago: 1d"},
-	{"warn", "RATE", set_warn, "exit 1 if a row surely has more: 100M bit/s, 5k frame/s"},
-	{NULL, NULL, NULL, NULL},
+	{"by", "KEY", "must be src, dst, pair, subnet, vlan, service, proto or ethertype",
+	    REPORT_TAKES_BY, set_by,
+	    "what a row is; talkers: src (default), dst, pair, subnet or vlan;\n"
+	    "                             protocols: service (default), proto, ethertype or vlan;\n"
+	    "                             history: any of these (src)"},
+	{"mask", "N[,M]", "must be the bits of a subnet: IPv4's, 0 to 32, or IPv4's and IPv6's: 24,64",
+	    REPORT_TAKES_MASK, set_mask, "a subnet's bits, IPv4 and IPv6 (24,64)"},
+	{"layer", "eth|ip|inner", "must be eth, ip or inner", REPORT_TAKES_LAYER, set_layer,
+	    "MAC or IP addresses, or IP addresses inside tunnels (ip)"},
+	{"agent", "ID|ADDRESS", "", 0, set_agent, "one switch: its address, or its id's first digits"},
+	{"port", "NAME|IFINDEX", "", 0, set_port, "one port of a switch"},
+	{"vlan", "N", "must be a VLAN, 0 to 4095", REPORT_TAKES_VLAN, set_vlan,
+	    "frames of one VLAN (the outermost tag)"},
+	{"addr", "PREFIX",
+	    "must be an address or a prefix: 10.0.0.0/8, 2001:db8::1, or a MAC address, or the first"
+	    " octets of one: 00:11:22", REPORT_TAKES_ADDR, set_addr,
+	    "from or to these: 10.0.0.0/8, 2001:db8::1, 00:11:22"},
+	{"proto", "NAME|N|0xTYPE", "must be " PROTOCOL_NAMES
+	    ", an IP protocol from 0 to 255, or an ethertype such as 0x0800", REPORT_TAKES_PROTO,
+	    set_proto, "tcp, udp, arp, …, an IP protocol, an ethertype"},
+	{"last", "5m|1h|30d|all", TIME_SPAN ", or all", 0, set_last,
+	    "the time before now, or all that is stored (5m)"},
+	{"from", "TIME", POINT_IN_TIME, 0, set_from, "2026-11-21T14:00:00+01:00, or a date"},
+	{"to", "TIME", POINT_IN_TIME, 0, set_to, "the same; default: now"},
+	{"step", "SPAN", TIME_SPAN, REPORT_TAKES_STEP, set_step,
+	    "history: length of a row in whole minutes (at most 300 rows)"},
+	{"sort", "octets|packets|util|errors",
+	    "must be octets or packets (or frames, the same); of load also util or errors",
+	    REPORT_TAKES_SORT, set_sort,
+	    "\n                             largest first by this (octets); util, errors: load,\n"
+	    "                             which else has ports in their order"},
+	{"top", "N", "must be 1 to 1000000", REPORT_TAKES_TOP, set_top,
+	    "rows at most (10; of load all ports)"},
+	{"versus", "SPAN", TIME_SPAN, REPORT_TAKES_VERSUS, set_versus,
+	    "marks rows up, down or not settled since that long ago: 1d"},
+	{"warn", "RATE", "must be a rate above 0: 500, 20k, 1.5G (bit/s, or frame/s by packets)",
+	    REPORT_TAKES_WARN, set_warn,
+	    "exit 1 if a row surely has more: 100M bit/s, 5k frame/s"},
+	{NULL, NULL, NULL, 0, NULL, NULL},
 };
 
 const struct question_option *
@@ -190,11 +224,94 @@ question_find_option(const char *name)
 }
 
 int
+question_set(struct question *question, const struct question_option *option, const char *value)
+{
+	int err = option->set(question, value);
+
+	if (err == 0)
+		question->given |= 1u << (option - question_options);
+	return err;
+}
+
+static bool
+is_given(const struct question *question, const char *name)
+{
+	return question->given >> (question_find_option(name) - question_options) & 1;
+}
+
+/* "--step is for history, not for talkers". */
+static int
+refuse_option(const struct question *question, const struct question_option *option, char *error,
+    size_t error_size)
+{
+	int len = snprintf(error, error_size, "--%s is for", option->name);
+	const char *between = " ";
+
+	for (const struct report *report = reports; report->name; report++)
+		if (report->takes & option->takes && len < (int)error_size) {
+			len += snprintf(error + len, error_size - (size_t)len, "%s%s", between,
+			    report->name);
+			between = ", ";
+		}
+	if (len < (int)error_size)
+		snprintf(error + len, error_size - (size_t)len, ", not for %s",
+		    question->report->name);
+	return -EINVAL;
+}
+
+static bool
+has_addresses(enum report_by by)
+{
+	return by == REPORT_BY_DEFAULT || by == REPORT_BY_SRC || by == REPORT_BY_DST ||
+	    by == REPORT_BY_PAIR;
+}
+
+int
+question_check_options(const struct question *question, char *error, size_t error_size)
+{
+	const struct report_options *options = &question->options;
+	const char *reason = NULL;
+
+	for (size_t i = 0; question_options[i].name; i++)
+		if (question->given >> i & 1 && question_options[i].takes &&
+		    !(question->report->takes & question_options[i].takes))
+			return refuse_option(question, &question_options[i], error, error_size);
+	if (is_given(question, "last") && options->has_from)
+		reason = "--last and --from exclude each other: use --from and --to";
+	else if (is_given(question, "mask") && options->by != REPORT_BY_SUBNET)
+		reason = "--mask is for --by subnet";
+	else if (is_given(question, "layer") && !has_addresses(options->by))
+		reason = "--layer is for --by src, dst and pair";
+	else if (options->fold_few && strcmp(question->report->name, "matrix") == 0 &&
+	    (is_given(question, "top") || is_given(question, "versus")))
+		reason = "matrix as text is a grid of the largest pairs' addresses; talkers --by pair"
+			 " has --top and --versus";
+	if (reason)
+		snprintf(error, error_size, "%s", reason);
+	return reason ? -EINVAL : 0;
+}
+
+/* Only load sorts by what no list has. */
+static int
+check_sort(const struct question *question, struct query *query)
+{
+	if (question->options.port_sort < REPORT_PORTS_BY_UTILIZATION ||
+	    strcmp(question->report->name, "load") == 0)
+		return 0;
+	snprintf(query->error, sizeof(query->error),
+	    "--sort util and --sort errors are for load; %s has octets and packets",
+	    question->report->name);
+	return -EINVAL;
+}
+
+int
 question_answer(const struct question *question, struct query *query, uint64_t now_us,
     struct report_result *result)
 {
-	int err = report_run(question->report, query, &question->options, now_us, result);
+	int err = check_sort(question, query);
 
+	if (err == 0)
+		err = report_run(question->report, query, &question->options, now_us, result);
 	if (err == 0 && question->versus_us)
 		err = compare_with_past(question->report, query, &question->options, now_us,
 		    question->versus_us, result);
@@ -202,7 +319,7 @@ question_answer(const struct question *question, struct query *query, uint64_t n
 		err = compare_with_rate(result, question->options.sort, question->warn);
 		if (err)
 			snprintf(query->error, sizeof(query->error),
-			    "%s has no rates to compare with --warn", question->report->name);
+			    "--warn: %s has no rates in that unit", question->report->name);
 	}
 	if (err && !*query->error)
 		snprintf(query->error, sizeof(query->error), "%s", strerror(-err));

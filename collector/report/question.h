@@ -1,7 +1,6 @@
 /*
- * A question as people and programs put it: a report and its options by name, as one table that
- * serves easetop's command line and the web page's query strings alike, so that both take the same
- * names and refuse the same values.
+ * A question: a report and its options by name. One table of options serves easetop's command line
+ * and the query strings of the web API, so that both take the same names and refuse the same values.
  */
 #ifndef EASE_COLLECTOR_QUESTION_H
 #define EASE_COLLECTOR_QUESTION_H
@@ -12,12 +11,15 @@ struct question {
 	const struct report *report;
 	struct report_options options;
 	uint64_t versus_us; /* 0: not asked for */
-	double warn;	    /* the same */
+	double warn;	    /* 0: not asked for */
+	uint32_t given;	    /* bit i: question_set has set question_options[i] */
 };
 
 struct question_option {
 	const char *name;
-	const char *value; /* what it looks like */
+	const char *value; /* its form, for --help */
+	const char *expected; /* completes "--vlan 5000: " if the value is refused */
+	unsigned takes; /* the one bit that a report has which uses it; 0: all use it */
 	/* The value is borrowed as long as the question lives. 0 or -EINVAL. */
 	int (*set)(struct question *question, const char *value);
 	const char *help;
@@ -27,11 +29,19 @@ extern const struct question_option question_options[]; /* ended by a row withou
 /* The option, or NULL if there is none of that name. */
 const struct question_option *question_find_option(const char *name);
 
+/* Sets an option and notes that it was given. 0 or -EINVAL. */
+int question_set(struct question *question, const struct question_option *option,
+    const char *value);
+
+/* After all were set: 0, or -EINVAL with the reason in error if an option was given that the report
+ * does not use, or two that exclude each other. */
+int question_check_options(const struct question *question, char *error, size_t error_size);
+
 /* Index of the value among the choices (ended by NULL). 0 or -EINVAL. */
 int question_parse_choice(const char *value, const char *const *choices, int *index);
 
-/* A whole number 0..max. 0 or -EINVAL. */
-int question_parse_number(const char *value, long max, long *number);
+/* A whole number min..max. 0 or -EINVAL. */
+int question_parse_number(const char *value, long min, long max, long *number);
 
 /* Fills the zeroed result, to be freed in any case; on an error the query has the message. */
 int question_answer(const struct question *question, struct query *query, uint64_t now_us,

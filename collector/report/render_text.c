@@ -10,7 +10,7 @@
 
 enum {
 	BAR_WIDTH = 20,
-	ENOUGH_SAMPLES = 100, /* the largest key is then known to about a fifth */
+	ENOUGH_SAMPLES = 100, /* the largest key is then known to about 20 % */
 	LONG_TEXT = 2 * NUMBER_TEXT,
 };
 
@@ -28,7 +28,7 @@ is_shown(const struct report_result *result, size_t column)
 	return result->columns[column].heading && !(result->hidden >> column & 1);
 }
 
-/* Figures count what was in the range; people read rates. */
+/* A figure is a count over the range; text shows rates. */
 static double
 rate_factor(const struct report_result *result, enum report_type type)
 {
@@ -98,7 +98,7 @@ format_limits(const struct report_result *result, enum report_type type,
 	    number_scale(value->figure.estimate * factor), text);
 }
 
-/* What is surely there as =, what may be as -; whole characters, so = never says too much. */
+/* = up to the lower limit, - on to the upper one; rounded outwards, so that = never claims too much. */
 static void
 format_bar(const struct estimate_figure *figure, double full, char *text)
 {
@@ -146,7 +146,7 @@ largest_high(const struct report_result *result, size_t column)
 	return largest;
 }
 
-/* unknown: what stands where nothing is known. */
+/* unknown: the text of a cell whose value is unknown. */
 static void
 add_row(struct table *table, const struct report_result *result, const struct report_value *row,
     const char *unknown, const struct render_options *options)
@@ -194,7 +194,7 @@ add_bar(struct table *table, const struct report_result *result, const struct re
 	table_set(table, table->n_columns - 1, bar);
 }
 
-/* A row without a key: its name stands in the first column behind the rank. */
+/* A row without a key: its name is in the first column behind the rank. */
 static void
 add_named_row(struct table *table, const struct report_result *result,
     const struct report_value *row, const char *name, const struct render_options *options)
@@ -215,8 +215,12 @@ add_sum_rows(struct table *table, const struct report_result *result,
 
 	if (result->others) {
 		number_format_count((double)result->n_others, number);
-		snprintf(name, sizeof(name), "%s other%s", number,
-		    result->n_others == 1 ? "" : "s");
+		if (result->n_few == result->n_others)
+			snprintf(name, sizeof(name), "%s with < %d samples", number,
+			    REPORT_FEW_SAMPLES);
+		else
+			snprintf(name, sizeof(name), "%s other%s", number,
+			    result->n_others == 1 ? "" : "s");
 		add_named_row(table, result, result->others, name, options);
 	}
 	if (result->rest)
@@ -258,7 +262,7 @@ print_rows(FILE *out, const struct report_result *result, const struct render_op
 
 /* ---- around the rows ---- */
 
-/* The counted total, and what the samples alone would say. */
+/* The counted total, and the estimate from the samples alone. */
 static void
 print_totals(FILE *out, const struct report_result *result)
 {
@@ -276,23 +280,6 @@ print_totals(FILE *out, const struct report_result *result)
 		fprintf(out, " (%s by samples)", sampled);
 }
 
-static void
-print_header(FILE *out, const struct report_result *result, const struct render_options *options)
-{
-	char complete[NUMBER_TEXT] = "-", samples[NUMBER_TEXT], expected[NUMBER_TEXT];
-	char times[NUMBER_TEXT];
-
-	if (result->expected > 0)
-		number_format_completeness((double)result->samples / (double)result->expected,
-		    complete);
-	number_format_count((double)result->samples, samples);
-	number_format_count((double)result->expected, expected);
-	number_format_times(result->from_us, result->to_us, options->now_us, options->utc, times);
-	fprintf(out, "completeness %s  %s of %s samples", complete, samples, expected);
-	print_totals(out, result);
-	fprintf(out, "  %s  %s\n", result->scope, times);
-}
-
 static uint64_t
 samples_in_rows(const struct report_result *result)
 {
@@ -302,6 +289,41 @@ samples_in_rows(const struct report_result *result)
 	for (size_t r = 0; r < result->n_rows; r++)
 		n += report_cell(result, r, c)->number;
 	return (uint64_t)n;
+}
+
+/* Lists are made of received frames; samples of sent ones only check the counters. */
+static void
+print_listed(FILE *out, const struct report_result *result)
+{
+	uint64_t n = samples_in_rows(result);
+	char number[NUMBER_TEXT];
+
+	if (result->rest)
+		n += (uint64_t)result->rest[column_of(result, REPORT_COUNT)].number;
+	number_format_count((double)n, number);
+	if (n < result->samples)
+		fprintf(out, " (%s of received frames, below)", number);
+}
+
+static void
+print_header(FILE *out, const struct report_result *result, const struct render_options *options)
+{
+	char complete[NUMBER_TEXT] = "-", samples[NUMBER_TEXT], expected[NUMBER_TEXT];
+	char times[NUMBER_TEXT], scope[REPORT_SCOPE_TEXT];
+
+	if (result->expected > 0)
+		number_format_completeness((double)result->samples / (double)result->expected,
+		    complete);
+	number_format_count((double)result->samples, samples);
+	number_format_count((double)result->expected, expected);
+	number_format_times(result->from_us, result->to_us, options->now_us, options->utc, times);
+	snprintf(scope, sizeof(scope), "%s", result->scope);
+	table_clean(scope);
+	fprintf(out, "completeness %s  %s of %s samples", complete, samples, expected);
+	if (result->has_keys)
+		print_listed(out, result);
+	print_totals(out, result);
+	fprintf(out, "  %s  %s\n", scope, times);
 }
 
 static void
@@ -325,8 +347,8 @@ print_folded(FILE *out, const struct report_result *result)
 		return;
 	number_format_count((double)result->folded, folded);
 	number_format_count((double)result->folded_most, most);
-	fprintf(out, "FOLDED: %s samples had no room of their own (memory); upper limits allow for"
-	    " up to %s of them.\n", folded, most);
+	fprintf(out, "MEMORY FULL: %s samples are in no row of their own, because the collector's memory"
+	    " for keys was full; upper limits allow for up to %s of them.\n", folded, most);
 }
 
 static void
@@ -336,7 +358,7 @@ print_comparisons(FILE *out, const struct report_result *result)
 
 	if (result->versus_us && !result->changes) {
 		number_format_age((double)result->versus_us / 1e6, text);
-		fprintf(out, "No data of %s earlier to compare with.\n", text);
+		fprintf(out, "The store has no data from %s earlier to compare with.\n", text);
 	}
 	if (result->n_warned > 0) {
 		number_format_rate(result->warn, result->warn_unit == ESTIMATE_OCTETS ? "b/s"
@@ -354,12 +376,12 @@ print_kept_since(FILE *out, const struct report_result *result,
 
 	if (result->older_us) {
 		number_format_time(result->from_us, options->utc, time);
-		fprintf(out, "NOTHING is kept of the time before %s.\n", time);
+		fprintf(out, "The store keeps NOTHING from before %s.\n", time);
 	}
 	if (!result->kept_since_us)
 		return;
 	number_format_time(result->kept_since_us, options->utc, time);
-	fprintf(out, "This filter is answered from kept samples, which begin at %s.\n", time);
+	fprintf(out, "This filter needs single samples, which the store keeps from %s on.\n", time);
 }
 
 static void
@@ -367,6 +389,12 @@ print_key_notes(FILE *out, const struct report_result *result)
 {
 	char number[NUMBER_TEXT];
 
+	if (result->n_few > 0 && result->n_few == result->n_others) {
+		number_format_count((double)result->n_few, number);
+		fprintf(out, "%s %s%s of fewer than %d samples %s no row here; --format csv lists %s.\n",
+		    number, result->noun, result->n_few == 1 ? "" : "s", REPORT_FEW_SAMPLES,
+		    result->n_few == 1 ? "has" : "have", result->n_few == 1 ? "it" : "them");
+	}
 	print_folded(out, result);
 	if (isfinite(result->unseen_pkts) && result->unseen_pkts >= 1) {
 		number_format_count(floor(result->unseen_pkts) + 1, number);

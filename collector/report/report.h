@@ -3,8 +3,8 @@
  * text, JSON or CSV. A report knows no output format, a renderer knows no table of the store.
  *
  * A result is typed columns and rows. A figure estimated from samples always has its limits, a
- * counted one has none, and what is not known is marked so and never 0. Used by easetop (and
- * later by the web page); must not be used by anything that writes the store.
+ * counted one has none, and an unknown one is marked as unknown and never 0. Used by easetop and by
+ * the web server; must not be used by anything that writes the store.
  */
 #ifndef EASE_COLLECTOR_REPORT_H
 #define EASE_COLLECTOR_REPORT_H
@@ -19,7 +19,7 @@
 /* ---- what is asked ---- */
 
 enum report_by {
-	REPORT_BY_DEFAULT, /* as the report has it */
+	REPORT_BY_DEFAULT, /* the report's own default */
 	REPORT_BY_SRC,
 	REPORT_BY_DST,
 	REPORT_BY_PAIR,
@@ -30,6 +30,19 @@ enum report_by {
 	REPORT_BY_SERVICE,
 	REPORT_BY_CONVERSATION,
 };
+
+/* The value of --by; "conversation" has none. Static storage. */
+const char *report_by_name(enum report_by by);
+
+/* The order of ports in `load`, the largest first. */
+enum report_port_sort {
+	REPORT_PORTS_IN_ORDER, /* by agent and ifIndex */
+	REPORT_PORTS_BY_OCTETS,
+	REPORT_PORTS_BY_PACKETS,
+	REPORT_PORTS_BY_UTILIZATION, /* of the busier direction */
+	REPORT_PORTS_BY_ERRORS,
+};
+
 enum report_layer {
 	REPORT_LAYER_ETH,
 	REPORT_LAYER_IP,
@@ -49,7 +62,8 @@ struct address_names;
 struct report_options {
 	enum report_by by;
 	enum report_layer layer;
-	enum estimate_unit sort;
+	enum estimate_unit sort; /* of lists */
+	enum report_port_sort port_sort;
 	const char *agent; /* id (leading hex digits) or address; NULL: all */
 	const char *port;  /* name or ifIndex; NULL: all */
 	int32_t vlan;	   /* outermost id, or REPORT_ANY */
@@ -59,10 +73,11 @@ struct report_options {
 	bool has_from, has_to, all;
 	uint64_t from_us, to_us; /* with has_from, has_to; else the last `last_us` before now */
 	uint64_t last_us;
-	uint64_t step_us; /* of a history; 0: as long as makes some hundred rows at most */
+	uint64_t step_us; /* of a history; 0: the shortest that makes no more than 120 rows */
 	uint8_t mask4, mask6; /* bits of a subnet */
 	struct address_names *names; /* borrowed; NULL: no names */
 	uint32_t top;	  /* rows at most */
+	bool has_top;	  /* top was asked for: a report of ports has all without it */
 	bool fold_few;	  /* keys of fewer than REPORT_FEW_SAMPLES go to the others */
 };
 
@@ -132,11 +147,12 @@ struct report_value {
 	};
 };
 
-/* A row beside the same range of an earlier time: settled where the limits do not overlap. */
+/* A row compared with the same range at an earlier time: up or down only where the limits do not
+ * overlap. */
 enum report_direction { REPORT_NOT_SETTLED, REPORT_UP, REPORT_DOWN };
 struct report_change {
 	enum report_direction direction;
-	bool known; /* it had samples then */
+	bool known; /* the key had samples then */
 	struct estimate_figure before; /* in the unit of the sort, over past_seconds */
 };
 
@@ -150,7 +166,7 @@ struct report_counter {
 	uint64_t value;
 };
 
-/* A matrix for people has so many addresses across: eight cells and an IPv6 address fill a wide
+/* A matrix as text has this many addresses across: eight cells and an IPv6 address fill a wide
  * screen. */
 enum { REPORT_GRID_ADDRESSES = 8 };
 
@@ -159,14 +175,14 @@ struct report_result {
 	const char *report; /* its name */
 	const struct report_column *columns; /* borrowed: static */
 	size_t n_columns;
-	uint32_t hidden; /* bit i: column i says the same in each row, text leaves it out */
+	uint32_t hidden; /* bit i: column i has the same value in each row, text leaves it out */
 	struct report_value *values; /* n_rows of n_columns */
 	size_t n_rows;
 
 	uint64_t from_us, to_us; /* the range answered, device's clock */
 	double seconds;		 /* of it, that data covers */
 	uint64_t newest_us;	 /* newest data in the store; 0: none at all */
-	uint64_t older_us;	 /* where it was to begin, if nothing of that time is kept; or 0 */
+	uint64_t older_us;	 /* start asked for, if the store keeps nothing of that time; or 0 */
 	bool empty;		 /* nothing in the range */
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */
 	uint64_t samples, expected;    /* received, and numbers given out */
@@ -175,45 +191,47 @@ struct report_result {
 	/* lists of keys only */
 	bool has_keys;
 	enum estimate_unit sort;
-	const char *unseen; /* "source not seen sent": what unseen_pkts is about; static */
+	const char *unseen; /* "source without a sample sent": what unseen_pkts bounds; static */
 	struct report_value *others; /* a row of n_columns for all keys not shown; NULL: none */
 	uint64_t n_others;
-	struct report_value *rest; /* the same for what belongs to no key; NULL: none */
+	uint64_t n_few; /* of n_others: left out for having fewer than REPORT_FEW_SAMPLES */
+	const char *noun; /* "source": what a row is, for texts; static */
+	struct report_value *rest; /* the same for samples that have no key; NULL: none */
 	const char *rest_name;	   /* why: "without IP", … */
-	uint64_t folded;      /* samples that had no room as a key: in no row but rest */
-	uint64_t folded_most; /* the most of them that one key can have: upper limits say so */
+	uint64_t folded;      /* samples whose key had no room in memory: in no row but rest */
+	uint64_t folded_most; /* the most of them that one key can have: upper limits allow for it */
 	double unseen_pkts; /* a key without any sample has fewer (95 %) */
 	double mean_skip;   /* of the samples */
-	uint64_t kept_since_us; /* answered from kept samples, which begin in the range; or 0 */
+	uint64_t kept_since_us; /* start of the kept samples, if it lies in the range; or 0 */
 	bool as_grid;	    /* text: rows are pairs of a matrix */
-	struct query_key *keys; /* of the rows in their order, owned: what the past is asked for */
+	struct query_key *keys; /* of the rows in their order, owned: --versus asks for these */
 	size_t n_keys;
 
-	size_t n_left_out; /* rows beyond --top, where no `others` stand for them */
+	size_t n_left_out; /* rows beyond --top, in a report that has no row of others */
 
 	/* --versus: one for each row, owned; NULL with versus_us: no data of that time */
 	uint64_t versus_us; /* 0: not asked for */
 	struct report_change *changes;
 	double past_seconds;
 
-	/* --warn: rows that surely have more than this, a second; 0: not asked for */
+	/* --warn: rows whose lower limit is above this rate (a second); 0: not asked for */
 	double warn;
 	enum estimate_unit warn_unit;
 	size_t n_warned;
 
-	/* A second table, which this owns, below the first: only its report (the name it has in
-	 * JSON), columns, hidden and rows are set. NULL: none. */
+	/* A second table below the first, owned by this result: only its report (its name in JSON),
+	 * columns, hidden and rows are set. NULL: none. */
 	struct report_result *below;
 
-	/* history only: how keys share each row, one result for each row, which this owns. Their
-	 * rows have the number of the key's row in `below`. */
+	/* history only: how keys share each row, one result for each row, owned by this result.
+	 * Their rows hold the number of the key's row in `below`. */
 	uint64_t step_us;
 	struct report_result *within; /* NULL: none */
 
-	/* agents only: long work of the store on its sums, in windows; "": none under way */
+	/* agents only: a long job of the store on its sums, in windows; "": none is running */
 	char work[REPORT_WORK_TEXT];
 	uint64_t work_done, work_total;
-	/* agents only: that the ClickHouse cluster was behind when the store was written last */
+	/* agents only: how far the ClickHouse cluster was behind when the store was last written */
 	uint64_t cluster_lag_s;
 
 	/* loss only: the collector's own counters */
@@ -227,19 +245,35 @@ report_cell(const struct report_result *result, size_t row, size_t column)
 	return &result->values[row * result->n_columns + column];
 }
 
-/* One of the reports below by name; NULL if there is none. */
+/* The options that a report uses, beside --agent, --port and the range, which all use. */
+enum report_takes {
+	REPORT_TAKES_BY = 1 << 0,
+	REPORT_TAKES_MASK = 1 << 1,
+	REPORT_TAKES_LAYER = 1 << 2,
+	REPORT_TAKES_VLAN = 1 << 3,
+	REPORT_TAKES_ADDR = 1 << 4,
+	REPORT_TAKES_PROTO = 1 << 5,
+	REPORT_TAKES_STEP = 1 << 6,
+	REPORT_TAKES_SORT = 1 << 7,
+	REPORT_TAKES_TOP = 1 << 8,
+	REPORT_TAKES_VERSUS = 1 << 9,
+	REPORT_TAKES_WARN = 1 << 10,
+};
+
 struct query;
 struct report {
 	const char *name;
 	const char *help;
+	unsigned takes; /* enum report_takes */
 	/* Fills the zeroed result; on an error the query has the message. now_us: wall clock. */
 	int (*run)(struct query *query, const struct report_options *options, uint64_t now_us,
 	    struct report_result *result);
 };
 extern const struct report reports[]; /* ended by a row without name */
-const struct report *report_find(const char *name);
+const struct report *report_find(const char *name); /* NULL if there is none */
 
-/* Its run, and -ENOMEM too where a text found no memory: a result is whole, or it is none. */
+/* Runs the report; also -ENOMEM where there was no memory for a text: a result is complete, or there
+ * is none. */
 int report_run(const struct report *report, struct query *query,
     const struct report_options *options, uint64_t now_us, struct report_result *result);
 

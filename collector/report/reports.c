@@ -1,7 +1,7 @@
 #include "collector/report/reports.h"
 
-#include "collector/report/result.h"
 #include "collector/report/protocol_names.h"
+#include "collector/report/result.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -14,24 +14,38 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
+#define TAKES_FILTER (REPORT_TAKES_VLAN | REPORT_TAKES_ADDR | REPORT_TAKES_PROTO)
+#define TAKES_LIST                                                                                 \
+	(TAKES_FILTER | REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_VERSUS |               \
+	 REPORT_TAKES_WARN)
+
 const struct report reports[] = {
-	{"talkers", "who sends or gets most, with 95 % limits", report_talkers},
-	{"matrix", "who talks to whom, as a grid", report_matrix},
+	{"talkers", "who sends or receives most, with 95 % limits",
+	    TAKES_LIST | REPORT_TAKES_BY | REPORT_TAKES_MASK | REPORT_TAKES_LAYER, report_talkers},
+	{"matrix", "who talks to whom, as a grid",
+	    TAKES_LIST | REPORT_TAKES_BY | REPORT_TAKES_LAYER, report_matrix},
 	{"protocols", "what the traffic is: services, IP protocols, ethertypes, VLANs",
-	    report_protocols},
+	    TAKES_LIST | REPORT_TAKES_BY, report_protocols},
 	{"conversations", "who talks to whom over what: addresses, ports, protocol",
-	    report_conversations},
-	{"history", "what was counted over time, and who shared it", report_history},
-	{"load", "what each port counted, and whether the samples agree", report_load},
-	{"errors", "what went wrong at each port, and who sent bad frames", report_errors},
-	{"energy", "how much of the time ports were in low-power idle", report_energy},
-	{"pause", "back pressure, and PAUSE frames", report_pause},
-	{"addresses", "where an address is, since when, and where it was before", report_addresses},
+	    TAKES_LIST, report_conversations},
+	{"history", "what ports counted over time, and which keys had most of it",
+	    TAKES_FILTER | REPORT_TAKES_BY | REPORT_TAKES_MASK | REPORT_TAKES_LAYER |
+	    REPORT_TAKES_STEP | REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_WARN,
+	    report_history},
+	{"load", "what each port counted, and whether the samples agree",
+	    REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_WARN, report_load},
+	{"errors", "errors and discards of each port, and who sent bad frames", REPORT_TAKES_TOP,
+	    report_errors},
+	{"energy", "how much of the time ports were in low-power idle", 0, report_energy},
+	{"pause", "back pressure, and PAUSE frames", 0, report_pause},
+	{"addresses", "where an address is, since when, and where it was before",
+	    REPORT_TAKES_LAYER | REPORT_TAKES_VLAN | REPORT_TAKES_ADDR | REPORT_TAKES_TOP,
+	    report_addresses},
 	{"events", "what happened: addresses, bad frames, links, starts, lost samples",
-	    report_events},
-	{"agents", "the switches heard of", report_agents},
-	{"loss", "where every missing sample is", report_loss},
-	{NULL, NULL, NULL},
+	    REPORT_TAKES_TOP, report_events},
+	{"agents", "the switches that were heard, and their clocks", 0, report_agents},
+	{"loss", "where each missing sample was lost", 0, report_loss},
+	{NULL, NULL, 0, NULL},
 };
 
 const struct report *
@@ -50,6 +64,20 @@ report_run(const struct report *report, struct query *query, const struct report
 	int err = report->run(query, options, now_us, result);
 
 	return err == 0 && !result_is_whole(result) ? -ENOMEM : err;
+}
+
+const char *
+report_by_name(enum report_by by)
+{
+	static const char *const names[] = {
+		[REPORT_BY_DEFAULT] = "",	[REPORT_BY_SRC] = "src",
+		[REPORT_BY_DST] = "dst",	[REPORT_BY_PAIR] = "pair",
+		[REPORT_BY_SUBNET] = "subnet",	[REPORT_BY_VLAN] = "vlan",
+		[REPORT_BY_ETHERTYPE] = "ethertype", [REPORT_BY_PROTO] = "proto",
+		[REPORT_BY_SERVICE] = "service", [REPORT_BY_CONVERSATION] = "conversation",
+	};
+
+	return names[by];
 }
 
 struct report_options

@@ -40,6 +40,14 @@ table_add_column(struct table *table, const char *heading, bool right)
 }
 
 void
+table_clean(char *text)
+{
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
+void
 table_set(struct table *table, size_t column, const char *text)
 {
 	char *copy;
@@ -51,9 +59,7 @@ table_set(struct table *table, size_t column, const char *text)
 		table->failed = true;
 		return;
 	}
-	for (char *c = copy; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	table_clean(copy);
 	free(table->cells[(table->n_rows - 1) * table->n_columns + column]);
 	table->cells[(table->n_rows - 1) * table->n_columns + column] = copy;
 }

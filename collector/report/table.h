@@ -1,5 +1,5 @@
 /*
- * A table of short texts that is printed in aligned columns once all of it is there.
+ * A table of short texts, printed in aligned columns once it is complete.
  */
 #ifndef EASE_COLLECTOR_TABLE_H
 #define EASE_COLLECTOR_TABLE_H
@@ -21,8 +21,10 @@ struct table {
 void table_add_column(struct table *table, const char *heading, bool right);
 void table_add_row(struct table *table);
 
-/* Sets a cell of the last row to a copy of text, with control characters replaced: names come
- * from devices. */
+/* Replaces control characters by "?": names come from devices, and a terminal must not obey them. */
+void table_clean(char *text);
+
+/* Sets a cell of the last row to a cleaned copy of text. */
 void table_set(struct table *table, size_t column, const char *text);
 
 /* Two spaces between columns, none at the end of a line. 0, -ENOMEM or -EIO. */

@@ -70,7 +70,7 @@ expect 'completion: the beginning of one' "$(complete_line conv)" conversations
 expect 'completion: values' "$(complete_line talkers --format c)" csv
 wrong=''
 for by in $(complete_line talkers --by ''); do
-	"$program" talkers --by "$by" --store sqlite:/nowhere 2>&1 | grep -q 'expected' && wrong="$wrong $by"
+	"$program" talkers --by "$by" --store sqlite:/nowhere 2>&1 | grep -q 'must be' && wrong="$wrong $by"
 done
 expect 'completion: what --by offers is known' "$wrong" ''
 exit $failed

@@ -20,6 +20,7 @@ grep -q __asan_init "$build/agent/easeagentd" && sanitized=true
 
 loss() { easetop loss --last all --format json; }
 place() { loss | jq --arg place "$1" '[.places[] | select(.place == $place) | .count] | add // 0'; }
+lost_outside() { echo $(($(place network) + $(place 'before the collector'))); }
 random_s() { printf '%d.%03d' $(($1 / 1000 * RANDOM / 32768)) $((RANDOM % 1000)); } # MILLISECONDS at most, about
 memory_kib() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$agent_pid/status"; }
 descriptors() { find "/proc/$agent_pid/fd" -mindepth 1 | wc -l; }
@@ -64,9 +65,9 @@ account() { # NAME
 	given=$(column_sum "$ease.1.2.1.$(port_column easePortSamples)")
 	drops=$(column_sum "$ease.1.2.1.$(port_column easePortDrops)")
 	wait_for 10 all_stored $((given - drops))
-	echo "     fire: $1: $given given out = $(received) received + $drops fallen out of the ring + $(place 'on the way') on the way"
+	echo "     fire: $1: $given given out = $(received) received + $drops fallen out of the ring + $(lost_outside) lost in the network"
 	expect "$1: all that was given out is received or fell out of the ring" "$(received)" $((given - drops))
-	expect "$1: the collector says where" "$(place agent) $(place 'on the way')" "$drops 0"
+	expect "$1: the collector says where" "$(place agent) $(lost_outside)" "$drops 0"
 	expect "$1: the master refused nothing" "$(stat notify.refused)" 0
 }
 
@@ -188,9 +189,9 @@ past_the_master() {
 	sleep 1.1
 	given=$(column_sum "$ease.1.2.1.$(port_column easePortSamples)")
 	sleep 0.5
-	echo "     fire: past the master: $given given out = $(received) received + $(place 'on the way') while there was no collector"
+	echo "     fire: past the master: $given given out = $(received) received + $(lost_outside) while there was no collector"
 	expect 'past the master: all that was given out is received or told as lost' \
-	    $(($(received) + $(place 'on the way'))) "$given"
+	    $(($(received) + $(lost_outside))) "$given"
 	expect 'past the master: nothing else is lost' "$(place agent) $(stat direct.kernel_refused)" '0 0'
 	expect 'past the master: the dead and the slow one are counted' \
 	    "$([ "$(stat direct.unreachable)" -gt 0 ] && echo dead) $([ "$(stat direct.over_rate)" -gt 0 ] && echo slow)" 'dead slow'

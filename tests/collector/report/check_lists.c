@@ -355,7 +355,7 @@ START_TEST(each_list_has_its_own_keys)
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	options.by = REPORT_BY_SERVICE;
 	ck_assert_int_lt(report_find("talkers")->run(query, &options, REPORT_STORE_T0, &result), 0);
-	ck_assert_str_eq(query->error, "talkers has no such --by");
+	ck_assert_str_eq(query->error, "talkers has no --by service; it is for protocols, history");
 	report_result_free(&result);
 	query_close(query);
 }

@@ -84,16 +84,18 @@ START_TEST(talkers_are_aligned)
 	line_of(text, "RANK", heading, sizeof(heading));
 	line_of(text, "00:bb ", a, sizeof(a));
 	line_of(text, "00:cc ", b, sizeof(b));
-	line_of(text, "1 other ", others, sizeof(others));
+	line_of(text, "1 with < 5 samples ", others, sizeof(others));
 	ck_assert_int_eq(column(a, "=="), column(heading, "=sure"));
 	ck_assert_int_eq(column(b, "=="), column(heading, "=sure"));
 	ck_assert_int_eq(column(a, " .. "), column(b, " .. "));
 	ck_assert_int_eq(column(a, "02:00"), column(heading, "SOURCE"));
-	ck_assert_int_eq(column(others, "1 other"), column(heading, "SOURCE"));
+	ck_assert_int_eq(column(others, "1 with < 5 samples"), column(heading, "SOURCE"));
 	ck_assert_int_eq(column(a, "400") + 3, column(heading, "SAMPLES") + 7);
 	ck_assert_int_eq(column(b, "100") + 3, column(heading, "SAMPLES") + 7);
 	ck_assert_int_eq(column(b, "2-3"), column(a, " 1  02") - 1); /* right-aligned ranks */
 	ck_assert_int_eq(column(others, " 4"), column(a, "400") + 1);
+	ck_assert_ptr_nonnull(strstr(text,
+	    "\n1 pair of fewer than 5 samples has no row here; --format csv lists it.\n"));
 	ck_assert_ptr_null(strstr(text, " \n"));
 	free(text);
 }
@@ -115,7 +117,7 @@ START_TEST(figures_are_rates_in_one_unit)
 	line_of(text, "00:bb ", line, sizeof(line));
 	ck_assert_msg(strstr(line, "5.33M  5.02 .. 5.63M  66.7%") != NULL, "%s", line);
 	ck_assert_ptr_nonnull(strstr(text,
-	    "Any pair not seen carried fewer than 299 frames (95%)."));
+	    "Any pair without a sample carried fewer than 299 frames (95%)."));
 	ck_assert_ptr_null(strstr(text, "FEW SAMPLES"));
 	free(text);
 }
@@ -131,7 +133,9 @@ START_TEST(few_samples_are_said)
 	text = render("talkers", render_text, true);
 	ck_assert_ptr_nonnull(strstr(text,
 	    "FEW SAMPLES: try --last 1h, or a smaller skip (now 100)"));
-	ck_assert_ptr_nonnull(strstr(text, "2 others"));
+	ck_assert_ptr_nonnull(strstr(text, " 2 with < 5 samples "));
+	ck_assert_ptr_nonnull(strstr(text,
+	    "\n2 pairs of fewer than 5 samples have no row here; --format csv lists them.\n"));
 	ck_assert_ptr_null(strstr(text, "00:cc"));
 	free(text);
 	text = render("talkers", render_csv, false);
@@ -293,9 +297,9 @@ static const struct {
 	double value;
 	const char *text;
 } three_digits[] = {
-	{0, "0    "}, {0.004, "0.00 "}, {1, "1.00 "}, {9.994, "9.99 "}, {9.996, "10.0 "},
-	{99.94, "99.9 "}, {99.96, "100  "}, {999.4, "999  "}, {999.6, "1.00k"}, {6000, "6.00k"},
-	{70.1e6, "70.1M"}, {190e6, "190 M"}, {1.5e9, "1.50G"}, {2e12, "2.00T"}, {3e18, "3000P"},
+	{0, "   0 "}, {0.004, "0.00 "}, {1, "1.00 "}, {9.994, "9.99 "}, {9.996, "10.0 "},
+	{99.94, "99.9 "}, {99.96, " 100 "}, {999.4, " 999 "}, {999.6, "1.00k"}, {6000, "6.00k"},
+	{70.1e6, "70.1M"}, {190e6, " 190M"}, {1.5e9, "1.50G"}, {2e12, "2.00T"}, {3e18, "3000P"},
 };
 
 START_TEST(numbers_have_three_digits)
@@ -312,7 +316,7 @@ START_TEST(ranges_counts_and_shares)
 	char text[NUMBER_TEXT];
 
 	number_format_range(185e6, 195e6, number_scale(190e6), text);
-	ck_assert_str_eq(text, " 185 .. 195 M");
+	ck_assert_str_eq(text, " 185 ..  195M");
 	number_format_range(67e6, 73.3e6, number_scale(70e6), text);
 	ck_assert_str_eq(text, "67.0 .. 73.3M");
 	number_format_range(20, 1.5e6, number_scale(1000), text);

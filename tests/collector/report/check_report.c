@@ -1,6 +1,7 @@
 /*
  * Reports over stores filled by SQL, against figures worked out by hand.
  */
+#include "collector/window/sequence_tracker.h"
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
@@ -84,7 +85,7 @@ START_TEST(pairs_have_limits_shares_and_ranks)
 	ck_assert_double_eq(report_json_number(j, "rows.0.rank.1"), 1);
 	ck_assert_double_eq(report_json_number(j, "rows.1.rank.0"), 2);
 	assert_near(report_json_number(j, "unseen_packets_high"), -log(0.05) / -log1p(-0.01), 1e-6);
-	ck_assert_str_eq(report_json_text(j, "unseen"), "pair not seen carried");
+	ck_assert_str_eq(report_json_text(j, "unseen"), "pair without a sample carried");
 	ck_assert_double_eq(report_json_number(j, "mean_skip"), 100);
 	ck_assert_double_eq(report_json_number(j, "seconds"), 120);
 	ck_assert(json_is_false(report_json_at(j, "empty")));
@@ -432,7 +433,7 @@ START_TEST(idle_down_and_silent_ports_are_told_apart)
 	report_store_sql(&store, "UPDATE port SET oper_status = 2 WHERE if_index = 2");
 	j = load_json(0, 120);
 	ck_assert_double_eq(report_json_number(j, "rows.0.rx_bps"), 0);
-	ck_assert_str_eq(report_json_text(j, "rows.0.check"), "ok");
+	ck_assert(json_is_null(report_json_at(j, "rows.0.check"))); /* nothing to check */
 	ck_assert(json_is_null(report_json_at(j, "rows.1.rx_bps")));
 	ck_assert_str_eq(report_json_text(j, "rows.1.check"), "down");
 	ck_assert_str_eq(report_json_text(j, "rows.1.status"), "down");
@@ -451,9 +452,9 @@ static const struct {
 } checks[] = {
 	{10000, 100, 100, 0, "ok"},	  {13900, 100, 100, 0, "ok"},
 	{20000, 100, 100, 0, "mismatch -50%"}, {5000, 100, 100, 0, "mismatch +100%"},
-	{20000, 100, 200, 0, "ok"}, /* half was lost on the way */
+	{20000, 100, 200, 0, "ok"}, /* half was lost in the network */
 	{20000, 100, 100, 10000, "ok"}, /* half passed while the skip counter was empty */
-	{300, 3, 3, 0, "few"},		  {0, 0, 0, 0, "ok"},
+	{300, 3, 3, 0, "few"},		  {0, 0, 0, 0, NULL}, /* nothing to check */
 };
 
 START_TEST(check_compares_samples_with_the_pool)
@@ -467,7 +468,10 @@ START_TEST(check_compares_samples_with_the_pool)
 	snapshot(1, 0, 0, 0, 0, 0, 0);
 	snapshot(1, 60, 64.0 * checks[_i].pool, checks[_i].pool, 0, checks[_i].stalled, 0);
 	j = load_json(0, 60);
-	ck_assert_str_eq(report_json_text(j, "rows.0.check"), checks[_i].check);
+	if (checks[_i].check)
+		ck_assert_str_eq(report_json_text(j, "rows.0.check"), checks[_i].check);
+	else
+		ck_assert(json_is_null(report_json_at(j, "rows.0.check")));
 	json_decref(j);
 }
 END_TEST
@@ -485,7 +489,7 @@ START_TEST(check_sees_sampling_switched_off)
 		snapshot(port, 60, 1, 1, 0, 0, 0);
 	}
 	j = load_json(0, 60);
-	ck_assert_str_eq(report_json_text(j, "rows.1.check"), "skip off");
+	ck_assert_str_eq(report_json_text(j, "rows.1.check"), "not sampling");
 	report_store_sql(&store, "UPDATE window SET pool_pkts = 50 WHERE if_index = 2");
 	json_decref(j);
 	j = load_json(0, 60);
@@ -590,13 +594,47 @@ START_TEST(agents_show_what_the_store_is_at)
 }
 END_TEST
 
+/* The first word of the boot was number 101: 100 went before; of the 40 since, 10 were lost. */
+START_TEST(loss_knows_what_was_before_the_collector)
+{
+	struct report_options options = report_store_options();
+	uint8_t octets[SEQUENCE_TRACKER_SAVED_OCTETS];
+	char hex[2 * SEQUENCE_TRACKER_SAVED_OCTETS + 1];
+	struct sequence_tracker t = {0};
+	json_t *j;
+
+	sequence_tracker_start(&t, false, 101);
+	for (uint32_t number = 101; number <= 140; number++)
+		if (number % 4)
+			sequence_tracker_sample(&t, number);
+	sequence_tracker_given_out(&t, 140);
+	sequence_tracker_save(&t, octets);
+	for (size_t i = 0; i < sizeof(octets); i++)
+		snprintf(hex + 2 * i, 3, "%02x", octets[i]);
+	report_store_sql(&store, "INSERT INTO account VALUES(1, 1, 1, 140, 30, 0, 0, 0, 0, 0, 0,"
+	    " %llu, %llu, x'%s', NULL)", REPORT_STORE_T0, REPORT_STORE_T0 + MINUTE, hex);
+	j = report_store_json(&store, "loss", &options);
+	ck_assert_double_eq(report_json_number(j, "samples"), 30);
+	ck_assert_double_eq(report_json_number(j, "expected"), 40); /* as the minutes have it */
+	ck_assert_double_eq(report_json_number(j, "rows.0.expected"), 140);
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost"), 110);
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost_elsewhere"), 110);
+	ck_assert_double_eq(report_json_number(j, "rows.0.before_collector"), 100);
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost_network"), 10);
+	ck_assert_str_eq(report_json_text(j, "places.3.place"), "before the collector");
+	ck_assert_double_eq(report_json_number(j, "places.3.count"), 100);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(loss_says_where)
 {
 	static const struct {
 		const char *place;
 		double count;
-	} places[] = {{"agent", 60}, {"collector", 15}, {"on the way", 25}, {"socket", 5},
-	    {"share", 8}, {"refused", 4}, {"queue", 0}, {"books", 0}, {"store", 11},
+	} places[] = {{"agent", 60}, {"collector", 15}, {"network", 25},
+	    {"before the collector", 0}, {"receive buffer", 5}, {"fair share", 8},
+	    {"refused", 4}, {"slow queue", 0}, {"accounting", 0}, {"store", 11},
 	    {"collector crash", 1}};
 	struct report_options options = report_store_options();
 	char *text;
@@ -624,7 +662,9 @@ START_TEST(loss_says_where)
 	ck_assert_double_eq(report_json_number(j, "rows.0.lost_in_collector"), 15);
 	ck_assert_double_eq(report_json_number(j, "rows.0.lost_elsewhere"), 25);
 	ck_assert_double_eq(report_json_number(j, "rows.1.lost_in_collector"), 0);
-	ck_assert_uint_eq(json_array_size(report_json_at(j, "places")), 10); /* no older outage */
+	ck_assert_double_eq(report_json_number(j, "rows.0.lost_network"), 25);
+	ck_assert(json_is_null(report_json_at(j, "rows.0.before_collector"))); /* not kept */
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "places")), 11); /* no older outage */
 	ck_assert_double_eq(report_json_number(j, "rows.0.duplicates"), 7);
 	ck_assert_double_eq(report_json_number(j, "rows.0.reordered"), 3);
 	ck_assert_double_eq(report_json_number(j, "rows.0.late"), 2);
@@ -812,6 +852,7 @@ main(void)
 	tcase_add_test(tc, agents_have_names_and_completeness);
 	tcase_add_test(tc, agents_show_their_clocks_and_events);
 	tcase_add_test(tc, agents_show_what_the_store_is_at);
+	tcase_add_test(tc, loss_knows_what_was_before_the_collector);
 	tcase_add_test(tc, loss_says_where);
 	tcase_add_test(tc, refusals_name_file_and_reason);
 	tcase_add_test(tc, a_file_without_rights_names_its_group);
