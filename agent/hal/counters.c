@@ -20,7 +20,7 @@ hal_counter_delta(const struct hal_counter_row *row, uint64_t *previous, uint64_
 	*previous = raw;
 	if (row->flags & HAL_COUNTER_CLEARS_ON_READ)
 		return raw;
-	/* The read that returned the maximum zeroed the register behind it. */
+	/* The read that returned the maximum has reset the register. */
 	if ((row->flags & HAL_COUNTER_ZERO_AFTER_MAX) && before == mask)
 		before = 0;
 	return (raw - before) & mask;
@@ -57,8 +57,8 @@ hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *count
 
 		if (rc < 0) {
 			stat_add(&hal->stats, HAL_STAT_COUNTER_READ_ERRORS, 1);
-			log_warn_limited("hal", "port %u, counter %s: %s", if_index,
-			    ops->rows[row].name, strerror(-rc));
+			log_warn_limited("hal", "port %u: counter %s cannot be read: %s",
+			    if_index, ops->rows[row].name, strerror(-rc));
 			continue;
 		}
 		port->totals[row] +=
@@ -132,7 +132,8 @@ hal_discontinuity_wall_us(const struct hal *hal, uint32_t if_index)
 	    (clock_mono_us(hal->clock) - port->discontinuity_mono_us);
 }
 
-/* One from before this machine's start is older than any master. */
+/* A discontinuity from before this machine's boot is older than any master's sysUpTime, so it is
+ * not restored. */
 void
 hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall_us)
 {
@@ -145,14 +146,14 @@ hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall_us)
 
 /* ---- energy and buffers ---- */
 
-/* A failure that is not an answer is counted. */
+/* Counts and logs a failure. -ENODEV is none: the port lacks the facet. */
 static int
 facet_read(struct hal *hal, uint32_t if_index, const char *facet, int rc)
 {
 	if (rc == 0 || rc == -ENODEV)
 		return rc;
 	stat_add(&hal->stats, HAL_STAT_FACET_READ_ERRORS, 1);
-	log_warn_limited("hal", "port %u, %s: %s", if_index, facet, strerror(-rc));
+	log_warn_limited("hal", "port %u: %s cannot be read: %s", if_index, facet, strerror(-rc));
 	return rc;
 }
 

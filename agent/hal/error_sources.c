@@ -1,6 +1,7 @@
 /*
- * The sources of bad frames: one row a port, address and kind, at most HAL_MAX_ERROR_SOURCES. When
- * there is no room the source that was quiet for longest makes it, and that is counted.
+ * The sources of bad frames: one row for each port, address and kind of error, at most
+ * HAL_MAX_ERROR_SOURCES. When the table is full, a new source replaces the one that has sent no bad
+ * frame for longest, and this is counted.
  */
 #include "agent/hal/hal_private.h"
 
@@ -17,7 +18,7 @@ compare(const struct ease_error_source *row, const struct hal_error_event *event
 	return order != 0 ? order : row->kind - event->kind;
 }
 
-/* Where the event's row is, or would be put in. */
+/* Returns the index of the event's row, or the one at which it would be inserted. */
 static size_t
 position(const struct hal *hal, const struct hal_error_event *event)
 {

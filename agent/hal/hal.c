@@ -9,20 +9,21 @@
 
 static const struct stat_name hal_stat_names[HAL_N_STATS] = {
     [HAL_STAT_COUNTER_READ_ERRORS] = {"hal.counter_read_errors",
-	"a hardware counter could not be read; its total was kept"},
+	"times a hardware counter could not be read; its total was kept"},
     [HAL_STAT_COUNTERS_DUE] = {"hal.counters_due",
-	"a counter became half full and was read at once"},
+	"times a counter was read at once because it was half full"},
     [HAL_STAT_ADDRESSES_LEFT_OUT] = {"hal.addresses_left_out",
-	"an address table entry was beyond the snapshot's limit"},
-    [HAL_STAT_PORTS_LEFT_OUT] = {"hal.ports_left_out", "a port was beyond the number served"},
-    [HAL_STAT_REFRESH_ERRORS] = {"hal.refresh_errors", "a snapshot could not be made"},
+	"address table entries left out because a snapshot had too many"},
+    [HAL_STAT_PORTS_LEFT_OUT] = {"hal.ports_left_out",
+	"ports left out because the device has too many"},
+    [HAL_STAT_REFRESH_ERRORS] = {"hal.refresh_errors", "times a snapshot could not be made"},
     [HAL_STAT_ERROR_SOURCES_FORGOTTEN] = {"hal.error_sources_forgotten",
-	"a source of bad frames made room for a newer one"},
+	"sources of bad frames replaced by newer ones"},
     [HAL_STAT_FACET_READ_ERRORS] = {"hal.facet_read_errors",
-	"energy or buffers of a port could not be read"},
+	"times energy or buffers of a port could not be read"},
 };
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 int
 hal_create(struct hal_device *device, const struct clock *clock, struct hal **result)
@@ -187,7 +188,7 @@ may_change(const struct hal *hal)
 	return ops->may_change ? ops->may_change(hal->device->ctx) : 0;
 }
 
-/* An alias that the HAL keeps itself is nobody's business. */
+/* An alias that the HAL keeps itself needs no permission of the device. */
 int
 hal_check_alias(const struct hal *hal, uint32_t if_index, const char *alias)
 {
@@ -231,7 +232,7 @@ hal_check_admin_status(const struct hal *hal, uint32_t if_index, uint8_t admin_s
 		return -ENODEV;
 	if (hal->device->ports->set_admin_status == NULL)
 		return -EOPNOTSUPP;
-	/* testing(3) is optional and not offered. */
+	/* testing(3) is optional in RFC 2863 and not supported. */
 	if (admin_status != EASE_IF_UP && admin_status != EASE_IF_DOWN)
 		return -EINVAL;
 	return may_change(hal);
@@ -343,7 +344,7 @@ hal_stats(const struct hal *hal)
 	return &hal->stats;
 }
 
-/* ---- what drivers report ---- */
+/* ---- events that drivers report ---- */
 
 void
 hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unknown)
@@ -379,7 +380,7 @@ hal_report_port_changed(struct hal *hal, uint32_t if_index)
 
 	hal->port_changes++;
 	if (hal_ports_sync(hal) < 0)
-		log_warn_limited("hal", "ports could not be read again");
+		log_warn_limited("hal", "the changed list of ports could not be read: no memory");
 	port = hal_port_find(hal, if_index);
 	if (port != NULL && hal_port_info(hal, if_index, &info) == 0 &&
 	    info.oper_status != port->oper_status) {

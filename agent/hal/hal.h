@@ -1,15 +1,58 @@
 /*
- * The hardware layer as its users see it: sampling, MIB tables and the agent's main loop. It shows
- * one switch, whatever it is made of: ports with 64-bit counters, skip counters and their samples,
- * an address table, sources of bad frames, energy and buffers by port, each as facets that a device
- * has or lacks (-EOPNOTSUPP comes from here alone).
- * Drivers implement hal_provider.h and are not visible here; SNMP is not either.
+ * The hardware abstraction layer (HAL) as its users see it: sampling, the MIB tables and the
+ * agent's main loop. It shows one switch, whatever the device is. Drivers implement hal_provider.h.
+ * Nothing here knows SNMP, and users never see a driver.
  *
- * Threads: everything runs on the thread that created the hal (the agent's main loop), except
- * hal_snapshot_hold/release, which any thread may call. Nothing here waits for a device.
  *
- * Life: hal_create with a device -> hal_set_listener -> hal_start -> hal_dispatch whenever hal_fd
- * is readable, hal_refresh when told by the caller's own time -> hal_stop -> hal_destroy.
+ * Data
+ * ====
+ *
+ * A switch has ports, named by ifIndex, and facets: counters, sampling (skip counters that take
+ * samples), an address table, sources of bad frames, energy, buffers and modules. A device always
+ * has ports; it may lack any other facet. The functions of a facet that the device lacks return
+ * -EOPNOTSUPP. Those of a facet that only the port lacks return -ENODEV, and so do all functions
+ * that take an ifIndex which no port has.
+ *
+ * struct hal_counters holds a port's figures as 64-bit totals, struct hal_port the port's row, and
+ * struct hal_snapshot all rows of all facets at one time. A snapshot never changes. MIB tables are
+ * answered from snapshots, so a manager's request never reaches the device.
+ *
+ *
+ * Life cycle
+ * ==========
+ *
+ * 1. hal_create() takes the device. Ports and counters can be read from now on.
+ * 2. hal_set_listener() says whom to notify.
+ * 3. hal_start() opens the device's gates: frames flow and events come.
+ * 4. While the agent runs, its main loop calls hal_dispatch() whenever hal_fd() is readable, and
+ *    hal_refresh() periodically to publish a new snapshot.
+ * 5. hal_stop() ends the device's work. No listener is called after it.
+ * 6. hal_destroy() frees the device. All snapshots must have been released by then.
+ *
+ *
+ * Change notification
+ * ===================
+ *
+ * The listener is called only from within hal_dispatch(), with one exception: a successful
+ * hal_set_admin_status() calls port_changed before it returns. Pointers that a listener gets are
+ * valid during the call only. A listener may call any function of the HAL but hal_dispatch(),
+ * hal_stop() and hal_destroy().
+ *
+ *
+ * Threads
+ * =======
+ *
+ * All functions must be called on the thread that called hal_create() (the agent's main loop),
+ * except these, which any thread may call: hal_snapshot_hold(), hal_snapshot_release(),
+ * hal_device_drops(), hal_device_kind(), and the reading of hal_stats(). No function waits for a
+ * device.
+ *
+ *
+ * Return values
+ * =============
+ *
+ * Functions that return int return 0, or a negative errno value and then have changed nothing,
+ * unless stated otherwise.
  */
 #ifndef EASE_AGENT_HAL_H
 #define EASE_AGENT_HAL_H
@@ -26,18 +69,20 @@ struct hal;
 struct hal_device; /* hal_provider.h */
 
 enum {
-	HAL_MAX_PORTS = 4096,	/* what a chassis has; the per-port state is a few KiB */
-	HAL_MAX_ADDRESSES = 131072, /* largest FDB of the chips and bridges served */
-	HAL_MAX_ERROR_SOURCES = 256, /* the newest ones: made-up sources must not fill memory */
+	HAL_MAX_PORTS = 4096,       /* enough for a chassis; each port needs a few KiB */
+	HAL_MAX_ADDRESSES = 131072, /* the largest FDB of the chips and bridges served */
+	HAL_MAX_ERROR_SOURCES =
+	    256,               /* only the newest are kept: forged sources must not fill memory */
 	HAL_AGEING_MIN_S = 10, /* dot1dTpAgingTime */
 	HAL_AGEING_MAX_S = 1000000,
 };
 
 /*
- * All figures one port has, as 64-bit totals. RFC meaning, not the chip's wording: "valid" frames
- * are 64..maximum octets without error; octets have header and FCS in, preamble out. Bit n of
- * `known` says that the figure in slot n of hal_figure exists on this port; MIB rows leave the
- * others out. Frames to groups that a port does not tell apart are among its unicast.
+ * All figures of a port, as 64-bit totals. Their meaning is that of the RFCs, not of a chip's
+ * datasheet. "Valid" frames are 64 to the maximum octets long and without error. Octets include
+ * header and FCS, but not the preamble. Bit n of `known` is set if this port has figure n; MIB
+ * tables leave out the others. If a port cannot tell multicast and broadcast frames from unicast
+ * frames, they are counted as unicast.
  */
 enum hal_figure {
 	/* valid frames (RFC 3635): what IF-MIB and the samples' pool count */
@@ -45,7 +90,7 @@ enum hal_figure {
 	HAL_IN_DISCARDS, HAL_IN_ERRORS, HAL_IN_UNKNOWN_PROTOS,
 	HAL_OUT_OCTETS, HAL_OUT_UCAST_PKTS, HAL_OUT_MCAST_PKTS, HAL_OUT_BCAST_PKTS,
 	HAL_OUT_DISCARDS, HAL_OUT_ERRORS,
-	/* good frames that the skip counter counts, MAC control frames included */
+	/* the pool: valid frames that the skip counter counts, MAC control frames included */
 	HAL_POOL_IN_PKTS, HAL_POOL_OUT_PKTS,
 	/* EtherLike-MIB dot3StatsTable */
 	HAL_ALIGNMENT_ERRORS, HAL_FCS_ERRORS, HAL_SINGLE_COLLISIONS, HAL_MULTIPLE_COLLISIONS,
@@ -67,47 +112,47 @@ struct hal_counters {
 };
 _Static_assert(HAL_N_FIGURES <= 64, "known is one word");
 
-/* Those of one MIB table each: bits of `known`, from the first figure to the last. */
+/* The figures of one MIB table: bits of `known`, from the first figure to the last. */
 #define HAL_FIGURES(first, last) ((2ull << (last)) - (1ull << (first)))
 #define HAL_DOT3_FIGURES HAL_FIGURES(HAL_ALIGNMENT_ERRORS, HAL_SYMBOL_ERRORS)
 #define HAL_CONTROL_FIGURES HAL_FIGURES(HAL_IN_PAUSE_PKTS, HAL_IN_UNKNOWN_OPCODES)
 #define HAL_RMON_FIGURES HAL_FIGURES(HAL_RMON_DROP_EVENTS, HAL_RMON_1024_MAX)
 
-/* What a port does with Energy Efficient Ethernet. */
+/* A port's state of Energy Efficient Ethernet. */
 enum hal_eee_state {
 	HAL_EEE_NOT_KNOWN = 0,
 	HAL_EEE_DISABLED = 1,
-	HAL_EEE_ENABLED = 2, /* offered, and not in force: no link, or the partner does not take it */
+	HAL_EEE_ENABLED = 2, /* offered but not active: no link, or the link partner lacks it */
 	HAL_EEE_ACTIVE = 3,
 };
 
 /* Energy Efficient Ethernet of one port. */
 struct hal_energy {
 	uint8_t state; /* enum hal_eee_state */
-	bool counts;   /* the hardware counts low-power idle: what follows is known */
+	bool counts;   /* the hardware counts low-power idle; if false, the rest is unknown */
 	struct ease_low_power in, out; /* received direction, sent direction */
-	uint32_t unit_ns;   /* the hardware counts time asleep in these */
-	uint32_t period_ns; /* and looks whether the direction sleeps once in this time */
+	uint32_t unit_ns;   /* the unit in which the hardware counts time asleep */
+	uint32_t period_ns; /* the hardware checks once in this time whether the direction sleeps */
 };
 
 /* What happens to a frame that begins to arrive while the port is under back pressure. */
 enum hal_flow_control {
-	HAL_FLOW_DROP = 1,    /* it is lost: no flow control, or none agreed with the partner */
+	HAL_FLOW_DROP = 1,    /* the frame is lost: no flow control, or none negotiated */
 	HAL_FLOW_COLLIDE = 2, /* half duplex: a collision is forced */
-	HAL_FLOW_PAUSE = 3,   /* the partner was sent a PAUSE frame and waits */
+	HAL_FLOW_PAUSE = 3,   /* the link partner got a PAUSE frame and waits */
 };
 
-/* The buffer pool that a port's frames wait in, and the port's share of it. */
+/* The buffer pool in which a port's frames wait, and the port's share of it. */
 struct hal_buffers {
-	uint32_t pool_buffers, pool_free; /* of the pool, now */
-	uint32_t pool_least_free;	  /* the fewest there ever were */
+	uint32_t pool_buffers, pool_free; /* size of the pool; free buffers now */
+	uint32_t pool_least_free;	  /* the fewest free buffers since the start */
 	uint32_t buffer_octets;
-	uint32_t charged, most_charged;	  /* that hold frames which arrived on the port; ever */
+	uint32_t charged, most_charged; /* buffers with frames that arrived on the port; maximum */
 	uint8_t flow_control;		  /* enum hal_flow_control */
 	uint64_t pressed_episodes;	  /* times back pressure began */
-	uint64_t pressed_us;		  /* how long it was on in all */
-	uint64_t ingress_drops;		  /* frames received and lost for want of buffers */
-	uint64_t mcast_left_out;	  /* multicasts not sent here: too many wait already */
+	uint64_t pressed_us;		  /* total time under back pressure */
+	uint64_t ingress_drops;		  /* received frames lost because no buffer was free */
+	uint64_t mcast_left_out;	  /* multicasts not sent here because too many waited */
 };
 
 /* Values of dot3PauseAdminMode and dot3PauseOperMode (RFC 3635). */
@@ -119,7 +164,7 @@ enum hal_pause {
 	HAL_PAUSE_BOTH = 4,
 };
 
-/* One port of a published snapshot. Strings are NUL-terminated and never NULL. */
+/* One port. Strings are NUL-terminated. */
 struct hal_port {
 	uint32_t if_index; /* rows are sorted by it */
 	char name[EASE_NAME_MAX + 1];
@@ -135,10 +180,11 @@ struct hal_port {
 	uint8_t duplex;	      /* enum ease_duplex */
 	uint8_t pause_admin, pause_oper; /* enum hal_pause */
 	bool has_connector;
-	bool off_bridge; /* it is no port of the bridge whose addresses are served */
-	uint32_t lag_parent;
+	bool off_bridge; /* the port does not belong to the bridge whose addresses are served */
+	uint32_t lag_parent; /* ifIndex of its aggregate; 0: none */
 	uint64_t last_change_mono_us;	 /* of oper_status; 0: before the agent started */
-	uint64_t discontinuity_mono_us;	 /* of the counters, agent's monotonic time; 0: none */
+	uint64_t
+	    discontinuity_mono_us; /* of the counters, by the agent's monotonic clock; 0: none */
 	uint64_t discontinuity_us;	 /* the same by the device's clock; 0: none */
 	struct hal_counters counters;
 	bool has_energy, has_buffers;
@@ -156,37 +202,38 @@ enum hal_address_status {
 };
 
 struct hal_address {
-	uint16_t vlan; /* rows are sorted by vlan, then mac; 0: one table for all VLANs */
+	uint16_t vlan; /* rows are sorted by vlan, then mac; 0: valid in all VLANs */
 	uint8_t mac[6];
 	uint8_t status; /* enum hal_address_status */
 	uint32_t if_index; /* 0: not known */
 };
 
-/* A VLAN that has addresses; one with number 0 stands for all of a bridge that knows no VLANs. */
+/* A VLAN that has addresses. Number 0 stands for all VLANs of a bridge that is not VLAN-aware. */
 struct hal_vlan {
 	uint16_t vlan; /* rows are sorted by it */
 	uint32_t n_learned;
 	uint64_t changed_mono_us; /* when its ports last changed; 0: not since the start */
 };
 
-/* One interface lies on another; 0: on nothing, under nothing (ifStackTable, RFC 2863). */
+/* Interface `higher` runs on top of interface `lower` (ifStackTable, RFC 2863). 0 means that there
+ * is no interface above, or below. */
 struct hal_layer {
 	uint32_t higher, lower;
 };
 
-/* A part of the switch (ENTITY-MIB, RFC 6933); classes as entPhysicalClass has them. Texts that
- * nobody knows are "". */
+/* A physical part of the switch (ENTITY-MIB, RFC 6933). The classes are values of entPhysicalClass.
+ * Unknown texts are "". */
 enum hal_part_class { HAL_PART_CHASSIS = 3, HAL_PART_MODULE = 9, HAL_PART_PORT = 10 };
 enum {
 	HAL_PART_INDEX_CHASSIS = 1,
-	HAL_PART_INDEX_MODULE = 2, /* the first one's */
-	HAL_PART_INDEX_PORT = 1000, /* plus ifIndex; there are fewer modules than that */
+	HAL_PART_INDEX_MODULE = 2, /* of the first module */
+	HAL_PART_INDEX_PORT = 1000, /* plus ifIndex; above all modules */
 };
 struct hal_part {
-	uint32_t index, contained_in; /* 0: in nothing */
+	uint32_t index, contained_in; /* contained_in 0: the part is the outermost */
 	uint8_t class;		      /* enum hal_part_class */
-	int32_t position;	      /* among its siblings; -1: it has none */
-	uint32_t if_index;	      /* of a port */
+	int32_t position;	      /* among its siblings; -1: no position */
+	uint32_t if_index;	      /* HAL_PART_PORT only */
 	char name[EASE_NAME_MAX + 1];
 	char descr[EASE_NAME_MAX * 2 + 1];
 	char maker[EASE_NAME_MAX + 1];
@@ -196,30 +243,32 @@ struct hal_contained {
 	uint32_t parent, child; /* indexes of parts */
 };
 
-/* What lies on what, and what is in what. Made anew only when ports have changed. */
+/* Which interface runs on which, and which part contains which. Snapshots share one structure until
+ * a port changes. */
 struct hal_structure {
 	const struct hal_layer *layers; /* sorted */
 	size_t n_layers;
-	const struct hal_part *parts; /* sorted by index; ports, which have connectors, stand last */
+	const struct hal_part *parts; /* sorted by index; ports with a connector come last */
 	size_t n_parts, first_port_part;
 	const struct hal_contained *contents; /* sorted; n_parts - 1 */
 	uint64_t layers_changed_mono_us, parts_changed_mono_us; /* 0: not since the start */
 };
 
-/* An immutable, sorted picture of the switch. Held by reference count. */
+/* All rows of the switch at one time, sorted. A snapshot never changes, and lives until its last
+ * holder releases it. */
 struct hal_snapshot {
-	uint64_t mono_us;   /* agent's monotonic time when it was taken: its age */
-	uint64_t device_us; /* the device's clock then */
-	uint64_t ports_changed_mono_us; /* when a port last appeared or vanished */
+	uint64_t mono_us;   /* the agent's monotonic clock when it was published */
+	uint64_t device_us; /* the device's clock at that time */
+	uint64_t ports_changed_mono_us; /* when a port last appeared or disappeared */
 	const struct hal_port *ports;
 	size_t n_ports;
 	bool has_addresses;
 	const struct hal_address *addresses;
 	size_t n_addresses;
-	const struct hal_vlan *vlans; /* of the addresses */
+	const struct hal_vlan *vlans; /* the VLANs of the addresses */
 	size_t n_vlans;
 	bool has_address_discards;
-	uint64_t address_discards; /* learned entries lost because the table was full */
+	uint64_t address_discards; /* entries not learned because the table was full */
 	uint32_t ageing_s;
 	bool has_error_sources;
 	const struct ease_error_source *error_sources; /* sorted by if_index, mac, kind */
@@ -227,25 +276,26 @@ struct hal_snapshot {
 	const struct hal_structure *structure; /* never NULL */
 };
 
-/* The port's row or NULL; binary search. */
+/* Returns the port's row, or NULL if the snapshot has no such port. */
 const struct hal_port *hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index);
 
-/* What a device tells. Pointers are valid during the call only. */
+/* A sampled frame. */
 struct hal_sample_event {
 	uint32_t if_index;     /* whose counter took the sample */
 	uint8_t direction;     /* enum ease_direction relative to if_index */
 	uint32_t input_if, output_if; /* as in struct ease_sample */
 	uint64_t time_us;      /* device's clock */
-	uint32_t frame_octets; /* on the wire, FCS in */
-	const uint8_t *octets; /* as much of the frame as the device kept, without FCS */
-	size_t kept_octets;
-	uint64_t pool_pkts;    /* of that direction, this frame included */
-	bool own; /* of the notifications this machine sends: its period counts, it goes nowhere */
-	bool counter_empty;    /* no further skip was loaded: the port stands still until one is */
-	uint32_t rate; /* one frame in so many, of a port that draws by itself; 0: the skip loaded */
+	uint32_t frame_octets; /* on the wire, including the FCS */
+	const uint8_t *octets; /* the beginning of the frame, without FCS */
+	size_t kept_octets;    /* how many octets the device kept */
+	uint64_t pool_pkts;    /* the port's pool in that direction, this frame included */
+	bool own; /* one of this machine's own notifications: it ends a skip but is not sent on */
+	bool counter_empty;    /* no further skip was loaded: the skip counter is stalled */
+	uint32_t
+	    rate; /* the port samples one frame in `rate` by itself; 0: it used a loaded skip */
 };
 
-/* One bad frame. */
+/* A frame with an error. */
 struct hal_error_event {
 	uint32_t if_index;
 	uint8_t mac[6]; /* source address */
@@ -255,119 +305,148 @@ struct hal_error_event {
 
 struct hal_listener {
 	void *ctx;
-	/* A sampled frame. */
+	/* A frame was sampled. */
 	void (*sample)(void *ctx, const struct hal_sample_event *event);
-	/* The port can take one more skip (a sample was taken, or sampling was restarted). */
+	/* The port can take one more skip, because a sample was taken or sampling was restarted. */
 	void (*refill)(void *ctx, uint32_t if_index);
-	/* n samples of a port that draws by itself were taken and have got lost on their way. */
+	/* A port that samples by itself took n samples that were lost before they came here. */
 	void (*samples_lost)(void *ctx, uint32_t if_index, uint32_t n);
-	/* oper_status, speed, … of a port changed, or a port appeared or vanished. */
+	/* A port appeared, disappeared, or changed (oper_status, speed, ...). */
 	void (*port_changed)(void *ctx, uint32_t if_index);
+	/* The device learned an address. */
 	void (*new_address)(void *ctx, const struct ease_address *address);
-	/* A bad frame and who sent it; the row is the source's, this frame counted. */
+	/* A bad frame arrived. The row is that of its source and counts this frame. */
 	void (*error_source)(void *ctx, const struct ease_error_source *source);
-	/* hal_alarm's time has come by the device's clock. */
+	/* The device's clock has reached the time that was given to hal_alarm(). */
 	void (*alarm)(void *ctx, uint64_t device_us);
-	/* The device has no more input (an emulated board without loop): nothing more will come. */
+	/* The device has reached the end of its input: an emulated board that does not loop. */
 	void (*ended)(void *ctx);
 };
 
-/* Takes the device (also on failure). clock is borrowed. */
+/* ---- life cycle ---- */
+
+/* The HAL owns the device from now on, also if this fails. clock is borrowed. Returns -ENOMEM. */
 int hal_create(struct hal_device *device, const struct clock *clock, struct hal **hal);
 void hal_destroy(struct hal *hal); /* NULL allowed */
 void hal_set_listener(struct hal *hal, const struct hal_listener *listener); /* copies it */
 
-/* Opens the device's gates: frames flow after this. Ports and counters can be read before. */
+/* Returns 0, or the error of the device's start op. */
 int hal_start(struct hal *hal);
 void hal_stop(struct hal *hal);
 
-/* Readable when the device has something to tell; -1 if it never has. */
-int hal_fd(const struct hal *hal);
-/* Handles what is pending, calling the listener; at most budget events (0: all there are).
- * 1 if more are pending, 0 if not, -errno. */
-int hal_dispatch(struct hal *hal, unsigned budget);
+/* ---- events ---- */
 
-const char *hal_device_kind(const struct hal *hal); /* "emulated", "linux", "dummy" */
-uint64_t hal_now_us(const struct hal *hal); /* the device's clock, since 1970 */
-/* Samples and messages lost between hardware and driver up to the newest snapshot; 0 if the device
- * cannot tell. Any thread. */
-uint64_t hal_device_drops(const struct hal *hal);
-/* True if the device waits for this CPU rather than losing events: feeds in lock step. The
- * caller may then leave events pending to hold the hardware back. */
-bool hal_waits_for_cpu(const struct hal *hal);
-/* Asks for one alarm call when the device's clock reaches device_us; replaces an earlier one. */
+/* Returns a descriptor that is readable when the device has events; -1: it never has. */
+int hal_fd(const struct hal *hal);
+/* Handles at most budget pending events (0: all) and calls the listener for them. Returns 1 if more
+ * are pending, else 0, or -errno. */
+int hal_dispatch(struct hal *hal, unsigned budget);
+/* Requests one call of the listener's alarm when the device's clock reaches device_us. Replaces an
+ * earlier request. Returns -EOPNOTSUPP if the device has no timer. */
 int hal_alarm(struct hal *hal, uint64_t device_us);
 
-/* Sources of bad frames as they are now, sorted as in a snapshot; borrowed until the next dispatch. */
-const struct ease_error_source *hal_error_sources(const struct hal *hal, size_t *n);
+/* ---- the device ---- */
+
+const char *hal_device_kind(const struct hal *hal); /* "emulated", "linux" or "dummy" */
+uint64_t hal_now_us(const struct hal *hal); /* the device's clock: microseconds since 1970 */
+/* Returns how many samples and messages were lost between hardware and driver until the newest
+ * snapshot; 0 also if the device does not count them. */
+uint64_t hal_device_drops(const struct hal *hal);
+/* Returns true if the device runs in lock step: it waits for this CPU and loses no event. The
+ * caller can then hold the device back by not calling hal_dispatch(). */
+bool hal_waits_for_cpu(const struct hal *hal);
+
+/* ---- ports, and readings of a port now ---- */
 
 size_t hal_n_ports(const struct hal *hal);
-uint32_t hal_port_if_index(const struct hal *hal, size_t i); /* i-th in order of ifIndex */
+uint32_t hal_port_if_index(const struct hal *hal, size_t i); /* the i-th in order of ifIndex */
 
-/* Reads the hardware counters of one port into its totals now, and copies the totals out. */
+/* Reads the port's hardware counters, adds them to its totals and copies its figures out. A counter
+ * that cannot be read keeps its total, and the failure is counted. Returns 0, -ENODEV or
+ * -EOPNOTSUPP. */
 int hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *counters);
-/* The port's row as it is now (counters as last read); -ENODEV for an unknown ifIndex. */
+/* Copies the port's row as it is now, with the counters as last read. Returns 0, -ENODEV, or the
+ * driver's error. */
 int hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *port);
 
-/* Energy and buffers of one port now: -EOPNOTSUPP if the device lacks the facet, -ENODEV if the
- * port does or is unknown. */
+/* Return 0, -EOPNOTSUPP, -ENODEV, or the driver's error. */
 int hal_read_energy(struct hal *hal, uint32_t if_index, struct hal_energy *energy);
 int hal_read_buffers(struct hal *hal, uint32_t if_index, struct hal_buffers *buffers);
 
-/* Sampling facet. Skip values are 0..hal_max_skip; the value K lets K frames pass and takes the
- * next. A port takes skip_depth values ahead (2 on EASE chips: counter and shadow). */
+/* Returns the sources of bad frames now, sorted as in a snapshot; valid until the next dispatch. */
+const struct ease_error_source *hal_error_sources(const struct hal *hal, size_t *n);
+
+/* ---- sampling ----
+ * A skip K, 0 to hal_max_skip(), lets K frames pass and samples the next one. A port takes
+ * hal_skip_depth() skips ahead: 2 on EASE chips, the counter and its shadow. */
+
 bool hal_has_sampling(const struct hal *hal);
 uint32_t hal_max_skip(const struct hal *hal);
 unsigned hal_skip_depth(const struct hal *hal);
+/* Loads one skip behind those that are loaded. Returns 0, -EBUSY if the port has skip_depth skips
+ * already, -EINVAL if skip is too large, -ENODEV if the port has no skip counter, or -EOPNOTSUPP.
+ */
 int hal_load_skip(struct hal *hal, uint32_t if_index, uint32_t skip);
-/* Forgets the skips loaded, so that a new mean takes effect at once; refill is called for every
- * port whose values were lost by it. -EOPNOTSUPP: wait for the loaded ones instead. */
+/* Discards the loaded skips, so that a new mean takes effect at once. The listener's refill is then
+ * called for each port that lost skips by it. Returns -EOPNOTSUPP if the hardware cannot: then the
+ * loaded skips are used up first. */
 int hal_restart_sampling(struct hal *hal, uint32_t if_index);
-/* A port may draw by itself instead: one frame in rate at random, from now on (0: none). -ENODEV,
- * -EOPNOTSUPP: this one does not, it takes skips. */
+/* For a port that samples by itself: it samples one frame in rate at random from now on (0: none).
+ * Returns -ENODEV or -EOPNOTSUPP if the port takes skips instead, or the device's refusal. */
 int hal_set_sampling_rate(struct hal *hal, uint32_t if_index, uint32_t rate);
 
-/* Settings a manager may change; -EOPNOTSUPP if the device cannot, -EPERM if it does not let this
- * process, -EINVAL for a wrong value. */
+/* ---- settings that a manager may change ----
+ * Each check function returns what its set function would return, and changes nothing. They return
+ * 0; -EOPNOTSUPP if the device cannot do this at all; -EPERM if it does not let this process do it;
+ * -EINVAL for a wrong value; -ENODEV. Set functions may also return the device's error. */
+
+int hal_check_alias(const struct hal *hal, uint32_t if_index, const char *alias);
 int hal_set_alias(struct hal *hal, uint32_t if_index, const char *alias);
 int hal_set_link_traps(struct hal *hal, uint32_t if_index, bool on); /* on after create */
-int hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status);
-int hal_set_ageing_s(struct hal *hal, uint32_t seconds);
-/* -EBUSY: one direction alone does not go at 100 Mb/s and less (RFC 3635). */
-int hal_set_pause(struct hal *hal, uint32_t if_index, uint8_t mode);
-/* Ties a unicast address to a port, or lets it go (if_index 0): -EINVAL for a group's, -ENOSPC. */
-int hal_set_static(struct hal *hal, const uint8_t mac[6], uint32_t if_index);
-int hal_check_static(const struct hal *hal, const uint8_t mac[6], uint32_t if_index);
-/* Whether the ones above, alias and admin status would be taken; nothing is changed. */
-int hal_check_alias(const struct hal *hal, uint32_t if_index, const char *alias);
 int hal_check_admin_status(const struct hal *hal, uint32_t if_index, uint8_t admin_status);
+int hal_set_admin_status(struct hal *hal, uint32_t if_index, uint8_t admin_status);
 int hal_check_ageing_s(const struct hal *hal, uint32_t seconds);
+int hal_set_ageing_s(struct hal *hal, uint32_t seconds);
+uint32_t hal_ageing_s(const struct hal *hal); /* 0: the device has no address table */
+/* Also return -EBUSY for flow control in one direction at 100 Mb/s or less (RFC 3635). */
 int hal_check_pause(const struct hal *hal, uint32_t if_index, uint8_t mode);
-uint32_t hal_ageing_s(const struct hal *hal); /* 0: no address table */
-/* The device itself (a kernel) keeps admin status and ageing time while no agent runs. */
+int hal_set_pause(struct hal *hal, uint32_t if_index, uint8_t mode);
+/* Ties a unicast address to a port, or releases it (if_index 0). Return -EINVAL for a group
+ * address; set also returns -ENOSPC. */
+int hal_check_static(const struct hal *hal, const uint8_t mac[6], uint32_t if_index);
+int hal_set_static(struct hal *hal, const uint8_t mac[6], uint32_t if_index);
+/* Returns true if the device itself (a kernel) keeps admin status and ageing time while no agent
+ * runs. */
 bool hal_keeps_settings(const struct hal *hal);
 
-/* The totals behind the figures, one a hardware counter, for keeping over a restart: -E2BIG if max
- * is too small. Restoring them continues every figure; -EINVAL if n is not this device's number,
- * -ERANGE if the device keeps totals itself and they have begun anew (Linux after a reboot). */
+/* ---- totals over a restart ---- */
+
+/* Copies out the totals behind the figures, one for each hardware counter. Returns -E2BIG if max is
+ * too small. */
 int hal_save_totals(const struct hal *hal, uint32_t if_index, uint64_t *totals, size_t max,
     size_t *n);
+/* Adds saved totals, so that every figure continues. Returns -EINVAL if n is not this device's
+ * number of counters, or -ERANGE if the device keeps totals itself and has restarted them (Linux
+ * after a reboot). */
 int hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, size_t n);
-/* The port's figures do not continue what a manager saw before: stamps the discontinuity. */
+/* Records that the port's figures do not continue those that a manager saw before. */
 void hal_mark_discontinuity(struct hal *hal, uint32_t if_index);
-/* When that was, since 1970 by the system's clock, for keeping over a restart; 0: never. Restored,
- * it stands in discontinuity_mono_us alone: the device's clock may tell another time now. */
+/* Returns the time of the port's latest discontinuity, in microseconds since 1970 by the system's
+ * clock; 0: none. Restoring it sets discontinuity_mono_us alone, because the device's clock may
+ * show another time after a restart. */
 uint64_t hal_discontinuity_wall_us(const struct hal *hal, uint32_t if_index);
 void hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall_us);
 
-/* Reads every port's counters and the address table and publishes a new snapshot. Sliced: reads
- * at most max_ports ports a call (0: all); 1 while more slices are to come, 0 when published. */
-int hal_refresh(struct hal *hal, size_t max_ports);
-/* The newest published snapshot, or NULL before the first; release when done. Any thread. */
-const struct hal_snapshot *hal_snapshot_hold(struct hal *hal);
-void hal_snapshot_release(const struct hal_snapshot *snapshot);
+/* ---- snapshots ---- */
 
-/* Failed reads, refused loads, dropped addresses, …: see hal_stat_names in hal.c. */
+/* Reads the counters of at most max_ports ports (0: all) for the next snapshot. Returns 1 while
+ * ports are left, 0 when the snapshot is complete and published, or -errno. */
+int hal_refresh(struct hal *hal, size_t max_ports);
+/* Returns the newest snapshot, or NULL before the first one. The caller must release it. */
+const struct hal_snapshot *hal_snapshot_hold(struct hal *hal);
+void hal_snapshot_release(const struct hal_snapshot *snapshot); /* NULL allowed */
+
+/* The HAL's own counters: hal_stat_names in hal.c says what each one counts. */
 const struct stat_set *hal_stats(const struct hal *hal);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * What the files of agent/hal share and nobody else sees: the state of the layer. hal.c is the
- * contract's front, counters.c turns readings into totals, error_sources.c keeps the sources of bad
- * frames, structure.c what the switch is built of, snapshot.c publishes.
+ * The state of the HAL, shared by the files of agent/hal only. hal.c implements hal.h on top of the
+ * others: snapshot.c publishes snapshots, structure.c keeps interface layers and physical parts,
+ * error_sources.c keeps the sources of bad frames, counters.c reads what a port counts, and ports.c,
+ * at the bottom, keeps the list of ports.
  */
 #ifndef EASE_AGENT_HAL_PRIVATE_H
 #define EASE_AGENT_HAL_PRIVATE_H
@@ -28,9 +29,9 @@ struct hal_port_state {
 	uint8_t oper_status; /* as last reported, to stamp its changes */
 	uint64_t last_change_mono_us;
 	uint64_t discontinuity_mono_us, discontinuity_us;
-	uint64_t previous_raw[HAL_MAX_COUNTER_ROWS]; /* last reading of each hardware counter */
+	uint64_t previous_raw[HAL_MAX_COUNTER_ROWS]; /* previous reading of each hardware counter */
 	uint64_t totals[HAL_MAX_COUNTER_ROWS];
-	struct hal_counters figures; /* as last derived; never steps back */
+	struct hal_counters figures; /* as last derived; they never decrease */
 };
 
 struct hal_published; /* snapshot.c */
@@ -43,13 +44,13 @@ struct hal {
 	struct hal_port_state *ports; /* sorted by if_index */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
-	uint64_t port_changes;	    /* counts whatever can change the structure */
-	uint64_t port_list_changes; /* counts changes of `ports` itself */
+	uint64_t port_changes;	    /* number of changes that may change the structure */
+	uint64_t port_list_changes; /* number of changes of `ports` itself */
 	const struct hal_structure *structure; /* the newest, or NULL */
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES]; /* sorted as in a snapshot */
 	size_t n_error_sources;
-	struct hal_published *building; /* the snapshot under way, or NULL */
-	size_t building_next;		/* first port not in it yet */
+	struct hal_published *building; /* the snapshot being made, or NULL */
+	size_t building_next;		/* the first port that it does not contain yet */
 	struct hal_published *published;
 	_Atomic uint64_t device_drops; /* when the last snapshot was made */
 	pthread_mutex_t publish_lock; /* over `published` and every reference count */
@@ -58,17 +59,18 @@ struct hal {
 };
 
 struct hal_port_state *hal_port_find(const struct hal *hal, uint32_t if_index);
-/* Brings the list of ports in line with the provider's; states of ports that stay are kept. */
+/* Makes the list of ports equal to the provider's. The state of ports that remain is kept. */
 int hal_ports_sync(struct hal *hal);
 void hal_ports_free(struct hal *hal);
-/* The structure of a snapshot whose ports are there and were read since port_changes was so: the
- * one at hand, or a new one. Held until released, which any thread may do. */
+/* Gets the structure for a snapshot whose ports were read when hal->port_changes had this value:
+ * the newest one if it is still valid, else a new one. Any thread may release it. */
 int hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot,
     uint64_t port_changes, const struct hal_structure **structure);
 void hal_structure_release(const struct hal_structure *structure); /* NULL allowed */
 void hal_snapshot_drop_all(struct hal *hal);
 
-/* What a reading adds to the total, by the row's rules; *previous becomes the reading. Pure. */
+/* Returns what a reading adds to the total by the row's rules, and sets *previous to the reading.
+ * Depends on its arguments alone. */
 uint64_t hal_counter_delta(const struct hal_counter_row *row, uint64_t *previous, uint64_t raw);
 
 #endif

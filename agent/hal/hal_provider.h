@@ -1,12 +1,47 @@
 /*
- * The hardware layer as drivers see it: what a device is made of and how it tells what happened.
+ * The hardware abstraction layer as drivers see it: what a device consists of, and how it reports
+ * events.
  *
- * A device is a composition: one provider (ops and context) a facet. A facet that the device lacks
- * is NULL: its functions answer -EOPNOTSUPP in hal.c and its MIB rows are absent, never zero.
- * Every op runs on the HAL's thread, returns 0 or -errno unless said otherwise, takes ports by
- * ifIndex, must not wait (a register access is not waiting), and may report events through
- * hal_report_* only from inside device->dispatch. Ops structs are const; contexts belong to the
- * device and die in its destroy op.
+ *
+ * Data
+ * ====
+ *
+ * A device (struct hal_device) has one provider for each facet: a table of ops, and the context
+ * that is passed to them. If the device lacks a facet its table is NULL; then the facet's functions
+ * return -EOPNOTSUPP and its MIB rows are absent, never zero. An op that a comment allows to be
+ * NULL may be missing from its table. Tables are const. Contexts belong to the device.
+ *
+ *
+ * Life cycle
+ * ==========
+ *
+ * 1. A function of the driver creates the device. The ports and counters ops work from now on.
+ * 2. start() opens the gates: frames flow and events may come.
+ * 3. dispatch() is called whenever fd() is readable, and reports events.
+ * 4. stop() returns when no thread of the device runs any more.
+ * 5. destroy() frees the device and all contexts.
+ *
+ *
+ * Change notification
+ * ===================
+ *
+ * A driver reports events by hal_report_*(), and only from within dispatch(). A change of the ports
+ * (one appeared, disappeared or changed) is reported by hal_report_port_changed(); until then
+ * count() and if_index() may return the old or the new ports.
+ *
+ *
+ * Threads
+ * =======
+ *
+ * Every op runs on the HAL's thread, except drops(), which any thread may call. No op may wait; a
+ * register access does not count as waiting.
+ *
+ *
+ * Return values
+ * =============
+ *
+ * Ops that return int return 0 or a negative errno value, unless stated otherwise. Ports are named
+ * by ifIndex; an op returns -ENODEV for a port that does not have its facet.
  */
 #ifndef EASE_AGENT_HAL_PROVIDER_H
 #define EASE_AGENT_HAL_PROVIDER_H
@@ -17,35 +52,38 @@
 
 struct hal_ports_ops {
 	const char *name; /* of the provider, for messages */
-	/* Number of ports now; their ifIndex in ascending order by index i. Never fails. */
+	/* Returns the number of ports now. */
 	size_t (*count)(void *ctx);
+	/* Returns the ifIndex of the i-th port; they ascend with i. */
 	uint32_t (*if_index)(void *ctx, size_t i);
-	/* Fills everything but counters, link_traps, last_change, discontinuity: those are the HAL's,
-	 * and so is alias unless the provider sets it. */
+	/* Fills *port, except for counters, link_traps, last_change and discontinuity, which the
+	 * HAL keeps. The HAL keeps alias, too, if set_alias is NULL. */
 	int (*get)(void *ctx, uint32_t if_index, struct hal_port *port);
-	/* NULL: the device cannot. */
+	/* NULL: the device cannot do this. */
 	int (*set_admin_status)(void *ctx, uint32_t if_index, uint8_t admin_status);
-	/* enum hal_pause, of which XMIT and RCV only above 100 Mb/s. NULL: the device cannot. */
+	/* mode: enum hal_pause; XMIT and RCV are passed only above 100 Mb/s. NULL: the device
+	 * cannot do this. */
 	int (*set_pause)(void *ctx, uint32_t if_index, uint8_t mode);
-	/* At most EASE_NAME_MAX octets. NULL: the HAL keeps aliases for a device that knows none. */
+	/* alias: at most EASE_NAME_MAX octets. NULL: the device has no aliases, so the HAL keeps
+	 * them. */
 	int (*set_alias)(void *ctx, uint32_t if_index, const char *alias);
 };
 
 /* ---- counters ----
- * Each hardware counter is a row of data; the HAL turns readings into 64-bit totals in one place
- * and the provider says how totals make figures. One physical counter feeds all figures derived
- * from it, so clear-on-read readers cannot steal from each other. */
+ * The provider describes each hardware counter by a row. The HAL reads them, keeps a 64-bit total
+ * for each, and lets the provider derive figures from the totals. Because only the HAL reads, a
+ * counter that clears on read loses nothing, however many figures use it. */
 
 enum hal_counter_flags {
-	HAL_COUNTER_CLEARS_ON_READ = 1u << 0,  /* a reading is the count since the last one */
-	HAL_COUNTER_ZERO_AFTER_MAX = 1u << 1,  /* a read of the maximum zeroes it in any mode */
+	HAL_COUNTER_CLEARS_ON_READ = 1u << 0,  /* a reading is the count since the previous one */
+	HAL_COUNTER_ZERO_AFTER_MAX = 1u << 1,  /* reading the maximum resets the counter to 0 */
 	HAL_COUNTER_FREEZES = 1u << 2,	       /* stops at the maximum instead of wrapping */
-	HAL_COUNTER_IS_TOTAL = 1u << 3,	       /* already 64 bits and never reset: Linux */
+	HAL_COUNTER_IS_TOTAL = 1u << 3,	       /* has 64 bits and is never reset (Linux) */
 };
 
 struct hal_counter_row {
 	const char *name;   /* as in the datasheet */
-	uint32_t address;   /* register address or attribute number: the provider's business */
+	uint32_t address;   /* register address or attribute number; only the provider uses it */
 	uint8_t width_bits; /* 1..64 */
 	uint8_t flags;	    /* enum hal_counter_flags */
 };
@@ -56,32 +94,34 @@ struct hal_counters_ops {
 	const char *name;
 	const struct hal_counter_row *rows; /* at most HAL_MAX_COUNTER_ROWS */
 	size_t n_rows;
-	/* Reads one hardware counter, with the side effects its row states. On failure the HAL keeps
-	 * the old total, counts the failure, and nobody retries. */
+	/* Reads one hardware counter, with the side effects that its row's flags state. If this
+	 * fails the HAL keeps the old total, counts the failure and does not retry. */
 	int (*read)(void *ctx, uint32_t if_index, size_t row, uint64_t *raw);
-	/* Figures from totals, both in 64 bits; pure. Sets known. The HAL keeps figures monotone
-	 * where a difference of totals could step back. */
+	/* Derives the figures from the totals and sets `known`. Depends on nothing else. A figure
+	 * that is a difference of totals may decrease: the HAL keeps the largest value. */
 	void (*derive)(const uint64_t *totals, struct hal_counters *counters);
-	/* Which of these figures the port has, as bits of `known`, after its counters were read. NULL:
-	 * every port has all. */
+	/* Returns which figures this port has, as bits of `known`. Called after its counters were
+	 * read. NULL: every port has all figures. */
 	uint64_t (*known)(void *ctx, uint32_t if_index);
 };
 
-/* ---- sampling: an EASE register pair a port, or what behaves like one, or a port that draws which
- * frames it samples by itself ---- */
+/* ---- sampling ----
+ * A port either takes skips, as an EASE register pair does, or samples by itself at a given rate.
+ */
 
 struct hal_sampling_ops {
 	const char *name;
 	uint32_t max_skip;   /* 0xFFFFF for a 20-bit register */
-	unsigned skip_depth; /* values a port takes ahead: counter and shadow make 2 */
-	/* Never loses a value silently: -EBUSY if skip_depth values wait already. -ENODEV: this port
-	 * has no skip counter and is not sampled. */
+	unsigned skip_depth; /* skips that a port holds: counter and shadow make 2 */
+	/* Loads one skip. Returns -EBUSY if the port holds skip_depth skips already, and -ENODEV if
+	 * it has no skip counter and is not sampled. */
 	int (*load_skip)(void *ctx, uint32_t if_index, uint32_t skip);
-	/* Empties the port's values and reports refill for every port that lost some at the next
-	 * dispatch. NULL: the hardware cannot. */
+	/* Discards the port's skips. The next dispatch reports refill for each port that lost skips
+	 * by it. NULL: the hardware cannot do this. */
 	int (*restart)(void *ctx, uint32_t if_index);
-	/* One frame in rate, each drawn by itself; 0: none. In force when it returns; samples say what
-	 * they were drawn with. -ENODEV: this port takes skips. NULL: every port does. */
+	/* The port samples one frame in rate, each independently of the others; 0: none. The rate
+	 * is in force when this returns, and each sample carries the rate at which it was taken.
+	 * Returns -ENODEV if this port takes skips. NULL: every port takes skips. */
 	int (*set_rate)(void *ctx, uint32_t if_index, uint32_t rate);
 };
 
@@ -89,73 +129,81 @@ struct hal_sampling_ops {
 
 struct hal_addresses_ops {
 	const char *name;
-	/* Calls add for every entry, in any order, until it returns non-zero (which is returned).
-	 * -ENODEV: there is no bridge now, and no table that could be empty. */
+	/* Calls add for every entry, in any order, until it returns a value other than 0, which is
+	 * then returned. Returns -ENODEV if there is no bridge now. */
 	int (*dump)(void *ctx, int (*add)(void *arg, const struct hal_address *address), void *arg);
-	/* A number that is another one whenever dump would tell something else, ports' ifIndexes apart:
-	 * while it stands, nobody asks again. NULL: the device cannot tell. */
+	/* Returns a number that changes whenever the entries change (a changed ifIndex of a port
+	 * does not count). While it is the same, dump is not called again. NULL: the device cannot
+	 * tell. */
 	uint64_t (*changes)(void *ctx);
-	/* Entries lost because the table was full. NULL: the device cannot tell. */
+	/* Returns how many entries were lost because the table was full. NULL: not counted. */
 	uint64_t (*discards)(void *ctx);
 	uint32_t (*ageing_s)(void *ctx);
-	int (*set_ageing_s)(void *ctx, uint32_t seconds); /* NULL: fixed */
-	/* Frames to the address go to that port alone, and the address is never learned elsewhere nor
-	 * aged, until if_index is 0. -ENOSPC: no room for it. NULL: the device cannot. */
+	int (*set_ageing_s)(void *ctx, uint32_t seconds); /* NULL: the ageing time is fixed */
+	/* Ties the address to a port: frames to it leave by this port alone, and it is neither
+	 * learned elsewhere nor aged. if_index 0 releases it. Returns -ENOSPC if the table is full.
+	 * NULL: the device cannot do this. */
 	int (*set_static)(void *ctx, const uint8_t mac[6], uint32_t if_index);
 };
 
-/* ---- error sources: reported by hal_report_error_source; the HAL keeps the newest ---- */
+/* ---- error sources ----
+ * The driver reports each bad frame by hal_report_error_source(). The HAL keeps the newest sources.
+ */
 
 struct hal_errors_ops {
 	const char *name;
-	/* Messages about bad frames that were lost before the driver saw them. NULL: none are. */
+	/* Returns how many messages about bad frames were lost before the driver saw them. NULL:
+	 * none can be lost. */
 	uint64_t (*lost)(void *ctx);
 };
 
-/* ---- energy: low-power idle (EEE) a port and direction ---- */
+/* ---- energy: low-power idle (EEE) by port and direction ---- */
 
 struct hal_energy_ops {
 	const char *name;
-	/* The state, and 64-bit totals since the device was started, which never step back; the driver
-	 * has widened what the hardware counts in fewer bits. -ENODEV: this port has no EEE. */
+	/* Reads the state, and 64-bit totals since the device started. Totals never decrease: the
+	 * driver widens what the hardware counts in fewer bits. Returns -ENODEV if this port has no
+	 * EEE. */
 	int (*read)(void *ctx, uint32_t if_index, struct hal_energy *energy);
 };
 
-/* ---- buffers: the pool that frames wait in, and flow control ---- */
+/* ---- buffers: the pool in which frames wait, and flow control ---- */
 
 struct hal_buffers_ops {
 	const char *name;
-	/* Gauges as they are now, and totals as energy's. -ENODEV: this port's frames wait in no
-	 * pool that can be read. */
+	/* Reads gauges as they are now, and totals that never decrease. Returns -ENODEV if this
+	 * port's pool cannot be read. */
 	int (*read)(void *ctx, uint32_t if_index, struct hal_buffers *buffers);
 };
 
-/* ---- modules: those that the switch is built of; NULL: only a chassis and ports ---- */
+/* ---- modules that the switch consists of; without this facet it has a chassis and ports ---- */
 
 struct hal_modules_ops {
 	size_t (*count)(void *ctx); /* below HAL_PART_INDEX_PORT */
 	/* Fills name, descr, maker and model of the i-th module. */
 	void (*get)(void *ctx, size_t i, struct hal_part *part);
-	size_t (*of_port)(void *ctx, uint32_t if_index); /* the module that has the port */
+	/* Returns the number of the module that contains the port. */
+	size_t (*of_port)(void *ctx, uint32_t if_index);
 };
 
 /* ---- the device ---- */
 
 struct hal_device_ops {
-	const char *kind; /* "emulated", "linux", "dummy" */
+	const char *kind; /* "emulated", "linux" or "dummy" */
 	int (*start)(void *ctx, struct hal *hal); /* hal is borrowed until stop */
-	void (*stop)(void *ctx);	      /* returns when no thread of the device runs */
-	void (*destroy)(void *ctx);	      /* after stop; frees every provider's context */
-	int (*fd)(void *ctx);		      /* -1: never readable */
-	int (*dispatch)(void *ctx, unsigned budget); /* see hal_dispatch */
+	void (*stop)(void *ctx);
+	void (*destroy)(void *ctx);
+	int (*fd)(void *ctx);		      /* returns -1 if the device never has events */
+	int (*dispatch)(void *ctx, unsigned budget); /* as hal_dispatch */
 	uint64_t (*now_us)(void *ctx);
-	int (*alarm)(void *ctx, uint64_t device_us);
-	/* Samples and messages that the hardware had and nobody got (no buffer free, a block that made
-	 * no sense). Any thread may ask. NULL: it loses none, or cannot tell. */
+	int (*alarm)(void *ctx, uint64_t device_us); /* as hal_alarm */
+	/* Returns how many samples and messages the hardware had that the driver did not get (no
+	 * buffer was free, or a block was damaged). NULL: none are lost, or they are not counted.
+	 */
 	uint64_t (*drops)(void *ctx);
-	/* Does the device let this process change it at all, now? -EPERM: not. NULL: it always does. */
+	/* Returns 0 if this process may change the device now, else -EPERM. NULL: it always may. */
 	int (*may_change)(void *ctx);
-	bool waits_for_cpu;
+	bool waits_for_cpu;  /* see hal_waits_for_cpu */
 	bool keeps_settings; /* see hal_keeps_settings */
 };
 
@@ -164,7 +212,7 @@ struct hal_device {
 	void *ctx;
 	const struct hal_ports_ops *ports;
 	void *ports_ctx;
-	const struct hal_counters_ops *counters; /* the rest may be NULL */
+	const struct hal_counters_ops *counters; /* this and all that follow may be NULL */
 	void *counters_ctx;
 	const struct hal_sampling_ops *sampling;
 	void *sampling_ctx;
@@ -180,16 +228,19 @@ struct hal_device {
 	void *modules_ctx;
 };
 
-/* What happened, from inside dispatch. Pointers are borrowed for the call. pool_pkts of a sample
- * may be left 0 with pool_unknown true: the HAL then reads the port's counters and fills it. */
+/* ---- events, reported from within dispatch ----
+ * Pointers are borrowed for the call. A driver that does not know a sample's pool_pkts passes
+ * pool_unknown: the HAL then reads the port's counters and fills it in. */
 void hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unknown);
 void hal_report_refill(struct hal *hal, uint32_t if_index);
 void hal_report_samples_lost(struct hal *hal, uint32_t if_index, uint32_t n);
 void hal_report_port_changed(struct hal *hal, uint32_t if_index);
 void hal_report_new_address(struct hal *hal, const struct ease_address *address);
 void hal_report_error_source(struct hal *hal, const struct hal_error_event *event);
-void hal_report_counters_due(struct hal *hal, uint32_t if_index); /* half full: read them now */
-void hal_report_counters_reset(struct hal *hal, uint32_t if_index); /* device reset: discontinuity */
+/* A counter is half full, so the HAL reads the port's counters now. */
+void hal_report_counters_due(struct hal *hal, uint32_t if_index);
+/* The device was reset: its counters begin at 0, and the port has a discontinuity. */
+void hal_report_counters_reset(struct hal *hal, uint32_t if_index);
 void hal_report_alarm(struct hal *hal, uint64_t device_us);
 void hal_report_ended(struct hal *hal);
 

@@ -113,12 +113,12 @@ port_state_init(struct hal *hal, struct hal_port_state *port, uint32_t if_index)
 		port->oper_status = info.oper_status;
 	if (!hal->started)
 		return;
-	/* Plugged in: its counters and its state begin now. */
+	/* The port was plugged in: its counters and its state begin now. */
 	port->last_change_mono_us = port->discontinuity_mono_us = clock_mono_us(hal->clock);
 	port->discontinuity_us = hal_now_us(hal);
 }
 
-/* Do the provider's ports differ from ours? */
+/* Returns true if the provider's ports are not those of our list. */
 static bool
 ports_differ(const struct hal *hal, size_t n)
 {

@@ -1,6 +1,7 @@
 /*
- * Snapshots: built in slices on the HAL's thread, published whole, held by reference count from
- * any thread. The lock covers a pointer and a count, never a read of hardware.
+ * Snapshots are built in slices on the HAL's thread, published when complete, and held by reference
+ * count from any thread. The lock protects a pointer and the counts, and is never held while
+ * hardware is read.
  */
 #include "agent/hal/hal_private.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 struct hal_published {
-	struct hal_snapshot snapshot; /* first member: what holders see */
+	struct hal_snapshot snapshot; /* the first member: holders get its address */
 	struct hal *hal;
 	unsigned references;
 	struct hal_port *ports;
@@ -19,8 +20,8 @@ struct hal_published {
 	size_t addresses_room;
 	struct hal_vlan *vlans;
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES];
-	uint64_t port_changes, port_list_changes; /* of the HAL when building began */
-	uint64_t address_changes; /* of the device; 0: it cannot tell */
+	uint64_t port_changes, port_list_changes; /* the HAL's when building began */
+	uint64_t address_changes; /* the device's; 0: it does not say */
 };
 
 static void
@@ -98,7 +99,7 @@ count_vlans(const struct hal_published *p)
 	return n;
 }
 
-/* A bridge without addresses has its one VLAN nevertheless. */
+/* A bridge without addresses still has one VLAN. */
 static int
 list_vlans(const struct hal *hal, struct hal_published *p)
 {
@@ -163,7 +164,7 @@ read_addresses(struct hal *hal, struct hal_published *p)
 		return 0;
 	if (ops->changes)
 		p->address_changes = ops->changes(hal->device->addresses_ctx);
-	/* Only this thread replaces what is published, so it is there to be looked at. */
+	/* Only this thread replaces hal->published, so it can be read without the lock. */
 	rc = same_addresses(hal->published, p) ? copy_addresses(hal->published, p)
 					       : dump_addresses(hal, p);
 	if (rc < 0)
@@ -219,7 +220,7 @@ read_port(struct hal *hal, struct hal_published *p, uint32_t if_index)
 	p->snapshot.n_ports++;
 }
 
-/* The device is asked here, on its own thread, for who answers managers on another. */
+/* Read here, on the device's own thread, so that the SNMP thread need not call the device. */
 static void
 read_device_drops(struct hal *hal)
 {
@@ -246,7 +247,8 @@ hal_refresh(struct hal *hal, size_t max_ports)
 	size_t end;
 	int rc;
 
-	/* Its memory was sized for the ports at its beginning. */
+	/* The list of ports has changed, so the memory of the unfinished snapshot may be too small.
+	 */
 	if (hal->building != NULL && hal->building->port_list_changes != hal->port_list_changes)
 		drop_building(hal);
 	if (hal->building == NULL) {

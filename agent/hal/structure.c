@@ -1,7 +1,7 @@
 /*
- * What a snapshot shows beside ports and addresses: which interface lies on which (ifStackTable),
- * and what the switch is built of (ENTITY-MIB). Made when a snapshot is published and ports have
- * changed since the last one; until then snapshots share it, by reference count.
+ * The part of a snapshot that changes only with the ports: which interface runs on top of which
+ * (ifStackTable), and the physical parts of the switch (ENTITY-MIB). It is made anew when ports
+ * have changed since the previous snapshot. Until then snapshots share it by reference count.
  */
 #include "agent/hal/hal_private.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct published_structure {
-	struct hal_structure structure; /* first member: what holders see */
+	struct hal_structure structure; /* the first member: holders get its address */
 	atomic_uint references;
 	uint64_t port_changes;
 	struct hal_part *parts; /* in one block with what follows */
@@ -48,14 +48,15 @@ is_parent(const struct hal_snapshot *s, uint32_t if_index)
 	return false;
 }
 
-/* An aggregate that is not served here is nothing. */
+/* Returns the ifIndex of the port's aggregate, or 0 if that is not served here. */
 static uint32_t
 above(const struct hal_snapshot *s, const struct hal_port *port)
 {
 	return hal_snapshot_port(s, port->lag_parent) ? port->lag_parent : 0;
 }
 
-/* Every interface has something above it and something below it; 0 is nothing (RFC 2863). */
+/* RFC 2863: each interface has a row for what is above it and one for what is below it; 0 stands
+ * for no interface. */
 static size_t
 fill_layers(const struct hal_snapshot *s, struct hal_layer *layers)
 {
@@ -195,7 +196,7 @@ same_layers(const struct hal_structure *a, const struct hal_structure *b)
 		memcmp(a->layers, b->layers, a->n_layers * sizeof(*a->layers)) == 0);
 }
 
-/* The first published changes nothing. */
+/* The first structure is not a change. */
 static void
 stamp_changes(const struct hal_structure *old, uint64_t now_us, struct hal_structure *fresh)
 {
@@ -206,7 +207,7 @@ stamp_changes(const struct hal_structure *old, uint64_t now_us, struct hal_struc
 	    same_layers(old, fresh) ? old->layers_changed_mono_us : now_us;
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 static struct published_structure *
 make(const struct hal *hal, size_t n_ports)
