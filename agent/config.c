@@ -28,104 +28,115 @@ static const char *const level_choices[] = {"error", "warn", "info", "debug", NU
 
 static const struct option_row sink_options[] = {
     {.name = "community", .type = OPTION_STRING, SINK_AT(community), .max = TRAP_SINK_COMMUNITY_MAX,
-	.help = "SNMPv2c traps with this community"},
+	.help = "send SNMPv2c traps with this community"},
     {.name = "user", .type = OPTION_STRING, SINK_AT(user), .max = TRAP_SINK_USER_MAX,
-	.help = "instead: SNMPv3 traps (authPriv) of this user; the log tells the engine ID"},
+	.help = "send SNMPv3 traps (authPriv) as this user instead; the agent's log says which "
+		"engine ID it uses"},
     {.name = "auth_protocol", .type = OPTION_ENUM, SINK_AT(auth_protocol),
 	.choices = trap_sink_auth_protocols, .def = "SHA-256",
-	.help = "how they are authenticated"},
+	.help = "how SNMPv3 traps are authenticated"},
     {.name = "auth_passphrase", .type = OPTION_STRING, SINK_AT(auth_passphrase),
 	.help = "at least 8 characters"},
     {.name = "priv_protocol", .type = OPTION_ENUM, SINK_AT(priv_protocol),
-	.choices = trap_sink_priv_protocols, .def = "AES", .help = "how they are encrypted"},
+	.choices = trap_sink_priv_protocols, .def = "AES",
+	.help = "how SNMPv3 traps are encrypted"},
     {.name = "priv_passphrase", .type = OPTION_STRING, SINK_AT(priv_passphrase),
 	.help = "at least 8 characters"},
     {.name = "max_per_s", .type = OPTION_U32, SINK_AT(max_per_s), .min = 1,
 	.max = TRAP_SINK_RATE_MAX, .unit = "notifications/s", .def = "50000",
-	.help = "above it they are dropped, and their samples counted by port; a board in lock "
-		"step is held back instead"},
+	.help = "the agent drops notifications above this rate and counts their samples as drops "
+		"of the port; a board in lock step waits instead"},
     {0},
 };
 
 const struct option_row agent_options[] = {
     {.name = "device", .type = OPTION_ENUM, AT(device), .choices = device_choices,
-	.def = "emulated", .help = "what the agent serves: a board of emulated chips, generated "
-		"rows, or this machine's network interfaces"},
+	.def = "emulated", .help = "what the agent serves. emulated: a board of emulated chips; "
+		"dummy: generated ports, for tests; linux: this machine's network interfaces"},
     {.name = "board", .type = OPTION_STRING, AT(board), .max = PATH_MAX_OCTETS,
-	.help = "emulated: the board file: chips and ports"},
+	.help = "emulated: the board file, which lists chips and ports"},
     {.name = "capture", .type = OPTION_STRING, AT(capture), .max = PATH_MAX_OCTETS,
-	.help = "emulated: pcap or pcapng file, or live:INTERFACE, dealt to the board's ports"},
+	.help = "emulated: where the board's frames come from: a pcap or pcapng file, or "
+		"live:INTERFACE; the option deal chooses the port of each frame"},
     {.name = "deal", .type = OPTION_ENUM, AT(deal), .choices = deal_choices, .def = "source",
-	.help = "to which port a frame comes. source: each new source address to the next one, "
-		"where it stays; hash: by the source address alone; interface: each interface of "
-		"the pcapng file to the next one"},
+	.help = "emulated: which port receives a frame of the capture. source: each new source "
+		"address goes to the next port and stays there; hash: a hash of the source address "
+		"chooses the port; interface: each interface of the pcapng file goes to the next "
+		"port"},
     {.name = "pace", .type = OPTION_ENUM, AT(pace), .choices = pace_choices, .def = "recorded",
-	.help = "recorded: in the capture's time; lock_step: as fast as the CPU follows"},
+	.help = "emulated: recorded: play the capture at the speed of its time stamps; lock_step: "
+		"play it as fast as the agent can follow"},
     {.name = "speed_factor", .type = OPTION_U32, AT(speed_factor), .min = 1, .max = 1000,
-	.def = "1", .help = "recorded: times faster than recorded"},
+	.def = "1", .help = "emulated, pace recorded: play the capture this many times faster"},
     {.name = "loop", .type = OPTION_BOOL, AT(loop), .def = "false",
-	.help = "play the capture again and again"},
+	.help = "emulated: play the capture again and again"},
     {.name = "time_zero", .type = OPTION_ENUM, AT(time_zero), .choices = zero_choices,
 	.def = "auto",
-	.help = "board time starts at the capture's first frame or now; auto: the capture's in "
-		"lock step, now when paced"},
+	.help = "emulated: when the board's clock starts. capture: at the capture's first time "
+		"stamp; now: at the present time; auto: capture in lock step, else now"},
     {.name = "dummy_ports", .type = OPTION_U32, AT(dummy_ports), .min = 1, .max = HAL_MAX_PORTS,
-	.def = "48", .help = "dummy: generated ports"},
+	.def = "48", .help = "dummy: number of generated ports"},
     {.name = "dummy_addresses", .type = OPTION_U32, AT(dummy_addresses), .min = 0,
-	.max = HAL_MAX_ADDRESSES, .def = "1000", .help = "dummy: generated addresses"},
+	.max = HAL_MAX_ADDRESSES, .def = "1000", .help = "dummy: number of generated addresses"},
     {.name = "sampling", .type = OPTION_ENUM, AT(sampling), .choices = sampling_choices,
 	.def = "auto",
-	.help = "linux: how interfaces are sampled. psample: by the switch's own hardware where "
-		"the driver does it, else by the kernel; ebpf: by a program at each interface; "
-		"auto: by the hardware, else ebpf, else psample; none: read only"},
+	.help = "linux: how interfaces are sampled. psample: by the switch hardware if its driver "
+		"supports it, else by the kernel; ebpf: by a program at each interface; auto: by "
+		"the hardware, else by ebpf, else by psample; none: no sampling"},
     {.name = "allow_set", .type = OPTION_BOOL, AT(allow_set), .def = "true",
-	.help = "linux: managers may change what the kernel keeps: ifAdminStatus, ifAlias, flow "
-		"control, ageing, static addresses; false: these are notWritable"},
+	.help = "linux: managers may change settings of the kernel: ifAdminStatus, ifAlias, flow "
+		"control, ageing and static addresses; false: these are notWritable"},
     {.name = "skip_by_speed", .type = OPTION_BOOL, AT(skip_by_speed), .def = "true",
-	.help = "linux: a port's first mean skip is its speed in Mb/s, at least 100; mean_skip is "
-		"for ports of unknown speed"},
+	.help = "linux: the mean skip of a new port is its speed in Mb/s, at least 100; mean_skip "
+		"applies to ports of unknown speed"},
     {.name = "trap_port", .type = OPTION_U32, AT(trap_port), .min = 1, .max = 65535,
-	.def = "162", .help = "linux: UDP port that this machine's snmpd sends notifications to, "
-			      "which are not sampled themselves; sFlow's and trap_sinks' "
-			      "are known"},
+	.def = "162", .help = "linux: the UDP port to which this machine's snmpd sends "
+			      "notifications. The agent does not sample these, nor what it sends "
+			      "itself to trap_sinks and sflow_collector"},
     {.name = "mean_skip", .type = OPTION_U32, AT(mean_skip), .min = 1, .max = EASE_MEAN_SKIP_MAX,
 	.unit = "frames per sample", .def = "400",
-	.help = "of a port that has no setting of its own yet"},
+	.help = "the mean skip of a port that the agent sees for the first time; later starts use "
+		"the setting that state_dir keeps for it"},
     {.name = "draw", .type = OPTION_ENUM, AT(draw), .choices = draw_choices, .def = "geometric",
-	.help = "how skip counts are drawn"},
+	.help = "the distribution of the skips. geometric: every frame is sampled with the same "
+		"probability; uniform: skips from 0 to twice the mean"},
     {.name = "header_octets", .type = OPTION_U32, AT(header_octets),
 	.min = EASE_HEADER_MIN_OCTETS, .max = EASE_HEADER_MAX_OCTETS, .unit = "octets",
-	.def = "128", .help = "of a sampled frame that are sent"},
+	.def = "128", .help = "how much of a sampled frame is sent; applies to new ports, as "
+			      "mean_skip does"},
     {.name = "max_samples_per_s", .type = OPTION_U32, AT(max_samples_per_s), .min = 0,
 	.max = SAMPLING_MAX_PER_SECOND, .unit = "samples/s", .def = "2000",
-	.help = "a port; above it the skip is raised; 0: no cap"},
+	.help = "above this rate the agent doubles the port's mean skip in force; 0: no limit; "
+		"applies to new ports, as mean_skip does"},
     {.name = "seed", .type = OPTION_U64, AT(seed), .min = 0, .max = UINT64_MAX, .def = "0",
-	.help = "of the skip counts, for runs that repeat; 0: from the system's entropy"},
+	.help = "seed of the random skips, for runs that can be repeated; 0: a random seed"},
     {.name = "agentx_socket", .type = OPTION_STRING, AT(agentx_socket), .max = PATH_MAX_OCTETS,
-	.def = "/var/agentx/master", .help = "the master's: a path or tcp:address:port",
+	.def = "/var/agentx/master",
+	.help = "the AgentX socket of the master (snmpd): a path, or tcp:ADDRESS:PORT",
 	.check = master_address_check},
     {.name = "message_octets", .type = OPTION_U32, AT(message_octets),
 	.min = TRAP_WIRE_MESSAGE_MIN, .max = TRAP_WIRE_MESSAGE_MAX, .unit = "octets",
-	.def = "1400", .help = "largest SNMP message of a notification"},
+	.def = "1400", .help = "the largest SNMP message that a notification may need"},
     {.name = "message_wait_ms", .type = OPTION_U32, AT(message_wait_ms), .min = 0, .max = 10000,
 	.unit = "ms", .def = "50", .live = true,
-	.help = "a sample waits for others to share its notification"},
+	.help = "how long a sample waits for others that are sent in the same notification"},
     {.name = "queue_notifications", .type = OPTION_U32, AT(queue_notifications), .min = 64,
 	.max = NOTIFY_RING_MAX, .def = "16384",
-	.help = "kept while the master is away; what falls out is counted by port"},
+	.help = "how many notifications are kept while the master is away; samples in older ones "
+		"are counted as drops of their port"},
     {.name = "counters_interval_s", .type = OPTION_U32, AT(counters_interval_s), .min = 1,
 	.max = 3600, .unit = "s", .def = "20", .live = true,
-	.help = "between two easeCounters of a port"},
+	.help = "the time between two easeCounters of a port"},
     {.name = "state_interval_s", .type = OPTION_U32, AT(state_interval_s), .min = 10,
 	.max = 86400, .unit = "s", .def = "600", .live = true,
-	.help = "between two easePortState of a port"},
+	.help = "the time between two easePortState of a port"},
     {.name = "address_rate", .type = OPTION_U32, AT(address_rate), .min = 0, .max = 10000,
 	.unit = "1/s", .def = "50", .live = true,
-	.help = "most easeNewAddress; more are counted, not sent"},
+	.help = "the most easeNewAddress that are sent; further ones are only counted"},
     {.name = "event_rate", .type = OPTION_U32, AT(event_rate), .min = 0, .max = 10000,
 	.unit = "1/s", .def = "10",
-	.help = "most easeErrorSource, easeBackPressure and easeSamplingStalled together; more are "
-		"counted, not sent"},
+	.help = "the most easeErrorSource, easeBackPressure and easeSamplingStalled together that "
+		"are sent; further ones are only counted"},
     {.name = "stall_event_percent", .type = OPTION_U32, AT(stall_event_percent), .min = 0,
 	.max = 100, .unit = "%", .def = "1",
 	.help = "easeSamplingStalled is sent for a minute in which more than this share of a port's "
@@ -133,33 +144,36 @@ const struct option_row agent_options[] = {
 		"as one sample stands for. All stalls are counted, in easePortStalls and "
 		"easePortStalledPkts"},
     {.name = "notify_samples", .type = OPTION_BOOL, AT(notify_samples), .def = "true",
-	.help = "send easeSamples and easeCounters; false: samples and counters as sFlow only"},
+	.help = "send easeSamples and easeCounters; false: send samples and counters as sFlow only"},
     {.name = "trap_sink", .type = OPTION_SECTION, AT(trap_sinks), .max = TRAP_SINKS_MAX,
 	.section = sink_options, .section_size = sizeof(struct trap_sink),
 	.section_title_offset = offsetof(struct trap_sink, address),
 	.section_line_offset = offsetof(struct trap_sink, line),
-	.help = "ADDRESS:PORT that notifications are sent to by the agent itself, faster than "
-		"through the master. With one, the master gets no samples, counters, states and "
-		"addresses any more; linkUp, linkDown, RMON's and other standard notifications "
-		"go both ways"},
+	.help = "the agent itself sends its notifications to ADDRESS:PORT, which is faster than "
+		"through the master. The master then gets only linkUp, linkDown, RMON's and other "
+		"standard notifications, which are sent both ways"},
     {.name = "history", .type = OPTION_BOOL, AT(history), .def = "true",
-	.help = "RMON history from the first start: 50 buckets of 30 s and 50 of 1,800 s a port"},
+	.help = "make RMON history rows at the first start: 50 buckets of 30 s and 50 of 1,800 s "
+		"for each port"},
     {.name = "sflow_collector", .type = OPTION_STRING, AT(sflow_collector), .max = 80,
 	.check = udp_out_check,
-	.help = "where sFlow v5 goes: ADDRESS:PORT or [IPV6-ADDRESS]:PORT; empty: nowhere. "
-		"Counters go every counters_interval_s, samples wait message_wait_ms"},
+	.help = "send sFlow v5 to ADDRESS:PORT or [IPV6-ADDRESS]:PORT; empty: send none. Counters "
+		"are sent every counters_interval_s, and samples wait message_wait_ms"},
     {.name = "sflow_agent_address", .type = OPTION_STRING, AT(sflow_agent_address), .max = 80,
 	.check = sflow_export_check_address,
-	.help = "this switch's address in sFlow datagrams; empty: where they leave from"},
+	.help = "the agent address in sFlow datagrams; empty: the address they are sent from"},
     {.name = "run_as", .type = OPTION_STRING, AT(run_as), .max = PRIVILEGE_NAME - 1,
-	.help = "the user that the agent becomes when root starts it; empty: easeagentd, if there "
-		"is one. root: root it stays, with the capabilities alone that it uses"},
+	.help = "the user that the agent becomes when root starts it; empty: easeagentd, if this "
+		"user exists, else root; root: the agent stays root, but keeps only the "
+		"capabilities that it uses"},
     {.name = "run_as_group", .type = OPTION_STRING, AT(run_as_group),
-	.max = PRIVILEGE_NAME - 1, .help = "group, with it; empty: the user's"},
+	.max = PRIVILEGE_NAME - 1, .help = "the group, with run_as; empty: the user's own"},
     {.name = "state_dir", .type = OPTION_STRING, AT(state_dir), .max = PATH_MAX_OCTETS,
-	.def = "/var/lib/easeswitch", .help = "agent id, boot number, settings, totals"},
+	.def = "/var/lib/easeswitch",
+	.help = "the directory where the agent keeps its identity, its boot number, and settings "
+		"and counters of its ports"},
     {.name = "log_level", .type = OPTION_ENUM, AT(log_level), .choices = level_choices,
-	.def = "info", .live = true, .help = "the least severe messages that are logged"},
+	.def = "info", .live = true, .help = "messages less severe than this are not logged"},
     {0},
 };
 

@@ -1,6 +1,6 @@
 /*
- * easeagentd's configuration: one struct, one const table of options (common/options.h) that
- * parses it, checks it, prints it back and is its documentation.
+ * easeagentd's configuration: one struct, and one const table of options (common/options.h) that
+ * parses it, checks it, prints it and documents it.
  */
 #ifndef EASE_AGENT_CONFIG_H
 #define EASE_AGENT_CONFIG_H
