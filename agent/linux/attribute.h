@@ -1,6 +1,6 @@
 /*
- * Values of netlink's attributes, taken only where they have the length of their type. For the
- * parsers of the kernel's messages (rtnl.c, ethtool.c).
+ * Reads values of netlink attributes, and refuses attributes whose length is not that of the type. Used
+ * by the parsers of the kernel's messages (rtnl.c, ethtool.c).
  */
 #ifndef EASE_AGENT_LINUX_ATTRIBUTE_H
 #define EASE_AGENT_LINUX_ATTRIBUTE_H
@@ -44,7 +44,7 @@ attribute_u64(const struct nlattr *attr, uint64_t *value)
 	return attribute_copy(attr, value, sizeof(*value));
 }
 
-/* An octet that is 0 or not. */
+/* An octet: false if it is 0. */
 static inline int
 attribute_bool(const struct nlattr *attr, bool *value)
 {

@@ -35,7 +35,7 @@ clsact_make(struct netlink *netlink, uint32_t kernel_index, bool *made)
 
 	for (; tries < NETLINK_TRIES && netlink_reply_lost(rc); tries++)
 		rc = change(netlink, RTM_NEWQDISC, flags, kernel_index);
-	/* One that is there after a lost answer is the one asked for. */
+	/* If the answer to an earlier try was lost, the one that exists is ours. */
 	*made = rc == 0 || (rc == -EEXIST && tries > 1);
 	return rc == -EEXIST ? 0 : rc;
 }
@@ -48,7 +48,7 @@ found_filter(void *ctx, const struct nlmsghdr *message)
 	return 0;
 }
 
-/* Is there any filter, whoever's, on one side? When in doubt, yes. */
+/* Whether there is any filter in this direction, ours or not. True if that cannot be found out. */
 static bool
 has_filter(struct netlink *netlink, uint32_t kernel_index, bool out)
 {

@@ -1,6 +1,6 @@
 /*
- * The clsact queueing discipline of a link: the place at which filters see every frame that comes in
- * and goes out. It is made when somebody needs it and removed when nobody has a filter there.
+ * The clsact queueing discipline of a link, where filters see every frame received and sent. It is
+ * created when it is needed, and removed when no filter is left.
  */
 #ifndef EASE_AGENT_LINUX_CLSACT_H
 #define EASE_AGENT_LINUX_CLSACT_H
@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* Which of its sides: TC_H_MIN_INGRESS or TC_H_MIN_EGRESS, as the parent of filters. */
+/* The parent of filters in one direction: TC_H_MIN_INGRESS or TC_H_MIN_EGRESS. */
 uint32_t clsact_parent(bool out);
 
-/* *made: it was not there before. -EPERM without CAP_NET_ADMIN, the kernel's refusal. */
+/* Creates it if it does not exist; *made tells. -EPERM without CAP_NET_ADMIN, or the kernel's error. */
 int clsact_make(struct netlink *netlink, uint32_t kernel_index, bool *made);
-/* Takes it away unless somebody has put a filter there. */
+/* Removes it unless there is a filter at it. */
 void clsact_remove_unused(struct netlink *netlink, uint32_t kernel_index);
 
 #endif

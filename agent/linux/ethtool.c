@@ -7,7 +7,7 @@
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 
-/* Is it such an answer, or the notice of the same form? */
+/* Whether the message is this answer, or the notice with the same attributes. */
 static int
 check_command(const struct nlmsghdr *message, uint8_t reply, uint8_t notice)
 {
@@ -33,7 +33,7 @@ has(const struct hal_counters *figures, enum hal_figure figure)
 	return figures->known >> figure & 1;
 }
 
-/* ---- speed, duplex, and what both sides offer ---- */
+/* ---- speed, duplex, and what both sides advertise ---- */
 
 static uint8_t
 duplex_of(uint8_t ethtool_duplex)
@@ -48,7 +48,7 @@ duplex_of(uint8_t ethtool_duplex)
 	}
 }
 
-/* Link modes are asked for as compact bit sets: 32 bits in each word, the lowest first. */
+/* Link modes are requested as compact bit sets: words of 32 bits, the lowest first. */
 static int
 take_offer(const struct nlattr *bitset, struct ethtool_offer *offer)
 {
@@ -62,7 +62,7 @@ take_offer(const struct nlattr *bitset, struct ethtool_offer *offer)
 			return -EPROTO;
 		memcpy(&first, mnl_attr_get_payload(attr), sizeof(first));
 		*offer = (struct ethtool_offer){
-		    .told = true,
+		    .known = true,
 		    .pause = first >> ETHTOOL_LINK_MODE_Pause_BIT & 1,
 		    .asymmetric = first >> ETHTOOL_LINK_MODE_Asym_Pause_BIT & 1,
 		};
@@ -104,7 +104,7 @@ take_mode(const struct nlattr *attr, struct ethtool_modes *modes)
 int
 ethtool_parse_modes(const struct nlmsghdr *message, struct ethtool_modes *modes)
 {
-	struct ethtool_modes told = {.duplex = EASE_DUPLEX_UNKNOWN};
+	struct ethtool_modes parsed = {.duplex = EASE_DUPLEX_UNKNOWN};
 	const struct nlattr *attr;
 	int rc = check_command(message, ETHTOOL_MSG_LINKMODES_GET_REPLY, ETHTOOL_MSG_LINKMODES_NTF);
 
@@ -112,9 +112,9 @@ ethtool_parse_modes(const struct nlmsghdr *message, struct ethtool_modes *modes)
 		return rc;
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
 		if (rc == 0)
-			rc = take_mode(attr, &told);
+			rc = take_mode(attr, &parsed);
 	if (rc == 0)
-		*modes = told;
+		*modes = parsed;
 	return rc;
 }
 
@@ -160,7 +160,7 @@ int
 ethtool_parse_pause(const struct nlmsghdr *message, struct ethtool_pause *pause,
     struct hal_counters *figures)
 {
-	struct ethtool_pause told = {.told = true};
+	struct ethtool_pause parsed = {.known = true};
 	struct hal_counters counted = *figures;
 	const struct nlattr *attr;
 	int rc = check_command(message, ETHTOOL_MSG_PAUSE_GET_REPLY, ETHTOOL_MSG_PAUSE_NTF);
@@ -169,10 +169,10 @@ ethtool_parse_pause(const struct nlmsghdr *message, struct ethtool_pause *pause,
 		return rc;
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
 		if (rc == 0)
-			rc = take_pause(attr, &told, &counted);
+			rc = take_pause(attr, &parsed, &counted);
 	if (rc < 0)
 		return rc;
-	*pause = told;
+	*pause = parsed;
 	*figures = counted;
 	return 0;
 }
@@ -188,7 +188,7 @@ pause_mode(bool rx, bool tx)
 uint8_t
 ethtool_pause_admin(const struct ethtool_pause *pause)
 {
-	return pause->told ? pause_mode(pause->rx, pause->tx) : HAL_PAUSE_NOT_KNOWN;
+	return pause->known ? pause_mode(pause->rx, pause->tx) : HAL_PAUSE_NOT_KNOWN;
 }
 
 /* IEEE 802.3 table 28B-3. */
@@ -206,13 +206,13 @@ uint8_t
 ethtool_pause_oper(const struct ethtool_pause *pause, const struct ethtool_modes *modes,
     bool link_up)
 {
-	if (!pause->told)
+	if (!pause->known)
 		return HAL_PAUSE_NOT_KNOWN;
 	if (!link_up || modes->duplex == EASE_DUPLEX_HALF)
 		return HAL_PAUSE_DISABLED;
 	if (!pause->autoneg || !modes->autoneg)
 		return ethtool_pause_admin(pause);
-	if (!modes->ours.told || !modes->peers.told)
+	if (!modes->ours.known || !modes->peers.known)
 		return HAL_PAUSE_NOT_KNOWN;
 	return agreed_pause(&modes->ours, &modes->peers);
 }
@@ -242,8 +242,8 @@ ethtool_parse_eee(const struct nlmsghdr *message, uint8_t *state)
 
 /* ---- statistics ---- */
 
-/* Numbers of statistics begin at 0 in each group. Octets (clauses 30.3.1.1.8 and .14) are left to
- * rtnetlink: drivers differ in whether headers are among them. */
+/* Statistics are numbered from 0 in each group. Octets (clauses 30.3.1.1.8 and .14) are taken from
+ * rtnetlink instead, because drivers differ in whether they count headers. */
 static const struct known_stat {
 	uint32_t group;
 	uint16_t number;
@@ -272,7 +272,7 @@ static const struct known_stat {
     {ETHTOOL_STATS_RMON, ETHTOOL_A_STATS_RMON_JABBER, HAL_RMON_JABBERS},
 };
 
-/* RFC 2819's sizes. A driver's classes may be finer, and the first may begin at 0. */
+/* The size classes of RFC 2819. A driver's classes may be finer, and its first may begin at 0. */
 static const struct size_class {
 	uint32_t low, high;
 	enum hal_figure figure;
@@ -284,7 +284,7 @@ static const struct size_class {
 enum { N_SIZE_CLASSES = sizeof(size_classes) / sizeof(size_classes[0]) };
 
 struct sizes {
-	uint32_t covered[N_SIZE_CLASSES]; /* how many of its sizes a driver's classes hold */
+	uint32_t covered[N_SIZE_CLASSES]; /* how many of the sizes in each class the driver's classes contain */
 	uint64_t pkts[N_SIZE_CLASSES];
 };
 
@@ -365,8 +365,8 @@ take_group(const struct nlattr *nest, struct hal_counters *figures, struct sizes
 	return 0;
 }
 
-/* What RMON says in other words of the same frames (RFC 2819, RFC 3635), beside what a driver
- * counts for RMON itself. */
+/* For a driver with RMON counters, adds those that it counts only under clause 30 (RFC 2819,
+ * RFC 3635). */
 static void
 put_rmon_twins(struct hal_counters *figures)
 {
@@ -382,7 +382,7 @@ put_rmon_twins(struct hal_counters *figures)
 int
 ethtool_parse_stats(const struct nlmsghdr *message, struct hal_counters *figures)
 {
-	struct hal_counters told = *figures;
+	struct hal_counters parsed = *figures;
 	struct sizes sizes = {0};
 	const struct nlattr *attr;
 	int rc = check_command(message, ETHTOOL_MSG_STATS_GET_REPLY, ETHTOOL_MSG_STATS_GET_REPLY);
@@ -391,15 +391,15 @@ ethtool_parse_stats(const struct nlmsghdr *message, struct hal_counters *figures
 		return rc;
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
 		if (rc == 0 && mnl_attr_get_type(attr) == ETHTOOL_A_STATS_GRP)
-			rc = take_group(attr, &told, &sizes);
+			rc = take_group(attr, &parsed, &sizes);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < N_SIZE_CLASSES; i++)
 		if (sizes.covered[i] == size_classes[i].high - size_classes[i].low + 1)
-			put(&told, size_classes[i].figure, sizes.pkts[i]);
-	if (told.known & HAL_RMON_FIGURES)
-		put_rmon_twins(&told);
-	*figures = told;
+			put(&parsed, size_classes[i].figure, sizes.pkts[i]);
+	if (parsed.known & HAL_RMON_FIGURES)
+		put_rmon_twins(&parsed);
+	*figures = parsed;
 	return 0;
 }
 
@@ -419,7 +419,7 @@ take_header(const struct nlattr *header, uint32_t *kernel_index)
 int
 ethtool_parse_notice(const struct nlmsghdr *message, uint32_t *kernel_index)
 {
-	/* The header is the first attribute of each of these. */
+	/* In each of these notices the header is the first attribute. */
 	static const uint8_t notices[] = {ETHTOOL_MSG_LINKINFO_NTF, ETHTOOL_MSG_LINKMODES_NTF,
 	    ETHTOOL_MSG_PAUSE_NTF, ETHTOOL_MSG_EEE_NTF};
 	const struct nlattr *attr;

@@ -20,7 +20,7 @@ fdb_concerns(const struct rtnl_neighbour *neighbour)
 	return !(neighbour->flags & NTF_SELF) && neighbour->kernel_index != 0;
 }
 
-/* As dot1dTpFdbStatus has it: the bridge's own, one put there by an administrator, one learned. */
+/* As in dot1dTpFdbStatus: the bridge's own address, one that an administrator set, or a learned one. */
 static uint8_t
 status_of(const struct rtnl_neighbour *neighbour)
 {
@@ -33,7 +33,7 @@ status_of(const struct rtnl_neighbour *neighbour)
 
 /* ---- slots ---- */
 
-/* Stations choose their addresses: a multiplication spreads those that differ in few bits. */
+/* Addresses often differ in few bits; the multiplication spreads them. */
 static size_t
 home_of(const struct fdb *fdb, uint16_t vlan, const uint8_t mac[6])
 {
@@ -51,7 +51,7 @@ is_entry(const struct fdb_entry *entry, uint16_t vlan, const uint8_t mac[6])
 	return entry->vlan == vlan && memcmp(entry->mac, mac, 6) == 0;
 }
 
-/* The slot that holds it, or the free one where it would go. Needs a free slot. */
+/* The slot of this address, or the free slot for it. The table must have a free slot. */
 static size_t
 slot_of(const struct fdb *fdb, uint16_t vlan, const uint8_t mac[6])
 {
@@ -97,7 +97,7 @@ make_room(struct fdb *fdb)
 	return 0;
 }
 
-/* Moves back what stands behind the hole and could not stand nearer to its home. */
+/* Fills the hole with a later entry of the same run, so that searches do not end too early. */
 static void
 empty_slot(struct fdb *fdb, size_t hole)
 {
@@ -123,7 +123,7 @@ forget(struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 {
 	const struct fdb_entry *entry = fdb_find(fdb, neighbour->vlan, neighbour->mac);
 
-	/* One that has moved is not gone because the port it left says so. */
+	/* If an address has moved, its removal at the old port does not remove it. */
 	if (entry && entry->kernel_index == neighbour->kernel_index)
 		empty_slot(fdb, (size_t)(entry - fdb->slots));
 }

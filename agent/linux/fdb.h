@@ -1,8 +1,8 @@
 /*
- * The addresses that the kernel's bridges know, as told by their notices: a table by VLAN and
- * address. Where two bridges know the same address, the newest notice holds, for a switch has one
- * place for an address. Ports are the kernel's indexes; what they are called outside is links.h's
- * business. Pure: no socket, no clock.
+ * The addresses that the kernel's bridges know, as reported by their notices: a table by VLAN and
+ * address. If two bridges know the same address, the newest notice wins, because a switch has one port
+ * for an address. Ports are kernel indexes here; links.h maps them to ifIndexes. Pure: no socket, no
+ * clock.
  */
 #ifndef EASE_AGENT_LINUX_FDB_H
 #define EASE_AGENT_LINUX_FDB_H
@@ -20,17 +20,17 @@ struct fdb_entry {
 struct fdb {
 	struct fdb_entry *slots; /* open addressing, at most half full */
 	size_t n, n_slots;	 /* n_slots: 0 or a power of two */
-	uint64_t changes;	 /* to what is there */
+	uint64_t changes;	 /* to the table */
 };
 
 void fdb_free(struct fdb *fdb);
 
-/* Does the notice speak of a bridge's table, rather than of the addresses a network card itself
- * listens to? */
+/* Whether a notice is about a bridge's table, not about addresses that a network card itself
+ * receives. */
 bool fdb_concerns(const struct rtnl_neighbour *neighbour);
 
-/* Takes the notice. 1: an address is learned where it was not before; 0: nothing new, or gone;
- * -ENOSPC: HAL_MAX_ADDRESSES are there, this one is left out; -ENOMEM. */
+/* Updates the table by a notice. 1: an address is new, or new at this port; 0: nothing new, or removed;
+ * -ENOSPC: there are HAL_MAX_ADDRESSES, and this one is ignored; -ENOMEM. */
 int fdb_update(struct fdb *fdb, const struct rtnl_neighbour *neighbour);
 
 /* The entry, or NULL. */

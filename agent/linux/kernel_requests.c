@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DUMP_TRIES = 8 }; /* of a dump that changes under our hands */
+enum { DUMP_TRIES = 8 }; /* of a dump during which the table changes */
 
-/* Octets of a request, aligned as netlink wants them. */
+/* The octets of a request, aligned as netlink requires. */
 struct request {
 	uint8_t octets[NETLINK_MESSAGE_MAX] __attribute__((aligned(8)));
 };
@@ -47,7 +47,7 @@ kernel_open(struct kernel_requests *kernel)
 	if (rc == 0)
 		rc = find_ethtool(kernel);
 	if (rc < 0)
-		log_warn("linux", "what drivers tell is not known: ethtool netlink: %s", strerror(-rc));
+		log_warn("linux", "no ethtool netlink in this kernel (%s): speed, duplex and what drivers count are not known", strerror(-rc));
 	return 0;
 }
 
@@ -166,7 +166,7 @@ begin_ethtool(const struct kernel_requests *kernel, struct request *q, uint8_t c
 	head = mnl_nlmsg_get_payload(request);
 	head->cmd = command;
 	head->version = ETHTOOL_GENL_VERSION;
-	/* The header has the same number in all questions but that for statistics. */
+	/* The header attribute has the same number in all requests except that for statistics. */
 	nest = mnl_attr_nest_start(request,
 	    command == ETHTOOL_MSG_STATS_GET ? (uint16_t)ETHTOOL_A_STATS_HEADER
 					     : (uint16_t)ETHTOOL_A_LINKMODES_HEADER);
@@ -176,9 +176,9 @@ begin_ethtool(const struct kernel_requests *kernel, struct request *q, uint8_t c
 	return request;
 }
 
-/* What a driver does not know, or of a link that is gone, is no failure. */
+/* It is not a failure if a driver does not know something, or the link is gone. */
 static void
-ask_of_driver(struct kernel_requests *kernel, struct nlmsghdr *request, netlink_handler take, void *ctx)
+request_driver(struct kernel_requests *kernel, struct nlmsghdr *request, netlink_handler take, void *ctx)
 {
 	int rc = netlink_request_retry(kernel->generic, request, take, ctx);
 
@@ -199,7 +199,7 @@ kernel_get_modes(struct kernel_requests *kernel, uint32_t kernel_index, struct e
 
 	*modes = (struct ethtool_modes){.duplex = EASE_DUPLEX_UNKNOWN};
 	if (kernel->ethtool != 0)
-		ask_of_driver(kernel,
+		request_driver(kernel,
 		    begin_ethtool(kernel, &q, ETHTOOL_MSG_LINKMODES_GET, kernel_index,
 			ETHTOOL_FLAG_COMPACT_BITSETS), take_modes, modes);
 }
@@ -224,7 +224,7 @@ get_pause_with(struct kernel_requests *kernel, uint32_t kernel_index, uint32_t f
 	struct request q;
 
 	if (kernel->ethtool != 0)
-		ask_of_driver(kernel,
+		request_driver(kernel,
 		    begin_ethtool(kernel, &q, ETHTOOL_MSG_PAUSE_GET, kernel_index, flags), take_pause,
 		    &answer);
 	return answer;
@@ -249,7 +249,7 @@ kernel_get_eee(struct kernel_requests *kernel, uint32_t kernel_index, uint8_t *s
 
 	*state = HAL_EEE_NOT_KNOWN;
 	if (kernel->ethtool != 0)
-		ask_of_driver(kernel, begin_ethtool(kernel, &q, ETHTOOL_MSG_EEE_GET,
+		request_driver(kernel, begin_ethtool(kernel, &q, ETHTOOL_MSG_EEE_GET,
 		    kernel_index, ETHTOOL_FLAG_COMPACT_BITSETS), take_eee, state);
 }
 
@@ -278,7 +278,7 @@ kernel_get_driver_stats(struct kernel_requests *kernel, uint32_t kernel_index, s
 	mnl_attr_put_u32(request, ETHTOOL_A_BITSET_SIZE, ETHTOOL_STATS_RMON + 1);
 	mnl_attr_put_u32(request, ETHTOOL_A_BITSET_VALUE, groups);
 	mnl_attr_nest_end(request, bitset);
-	ask_of_driver(kernel, request, take_driver_stats, figures);
+	request_driver(kernel, request, take_driver_stats, figures);
 }
 
 int
@@ -303,7 +303,7 @@ begin_change(struct request *q, uint32_t kernel_index, unsigned change, unsigned
 	return request;
 }
 
-/* The kernel looks at the privilege first, and then finds nothing to do with the loopback. */
+/* The kernel checks the privilege first. For the loopback it then has nothing to change. */
 int
 kernel_may_change(struct kernel_requests *kernel)
 {
@@ -329,7 +329,7 @@ kernel_set_alias(struct kernel_requests *kernel, uint32_t kernel_index, const ch
 	struct request q;
 	struct nlmsghdr *request = begin_change(&q, kernel_index, 0, 0);
 
-	/* The kernel takes an alias of no octets as none. */
+	/* An alias of no octets removes the alias. */
 	mnl_attr_put(request, IFLA_IFALIAS, strlen(alias), alias);
 	return netlink_request(kernel->route, request, NULL, NULL);
 }
@@ -341,7 +341,7 @@ kernel_set_ageing(struct kernel_requests *kernel, uint32_t kernel_index, uint32_
 	struct nlmsghdr *request = begin_change(&q, kernel_index, 0, 0);
 	struct nlattr *info, *data;
 
-	request->nlmsg_type = RTM_NEWLINK; /* RTM_SETLINK leaves a kind's own settings alone */
+	request->nlmsg_type = RTM_NEWLINK; /* RTM_SETLINK ignores settings of a link kind */
 	info = mnl_attr_nest_start(request, IFLA_LINKINFO);
 	mnl_attr_put_strz(request, IFLA_INFO_KIND, "bridge");
 	data = mnl_attr_nest_start(request, IFLA_INFO_DATA);
@@ -361,14 +361,14 @@ kernel_set_static(struct kernel_requests *kernel, uint32_t kernel_index, const u
 
 	head->ndm_family = AF_BRIDGE;
 	head->ndm_ifindex = (int)kernel_index;
-	/* Static, and nobody's own; the bridge would still learn it elsewhere if it did not stick. */
+	/* A static entry. Without NTF_STICKY the bridge would still move it to another port. */
 	head->ndm_flags = tied ? NTF_MASTER | NTF_STICKY : NTF_MASTER;
 	head->ndm_state = NUD_NOARP | NUD_REACHABLE;
 	mnl_attr_put(request, NDA_LLADDR, 6, mac);
 	return netlink_request(kernel->route, request, NULL, NULL);
 }
 
-/* Whether both sides agree on it is left as it is. */
+/* Does not change whether pause is negotiated. */
 int
 kernel_set_pause(struct kernel_requests *kernel, uint32_t kernel_index, bool rx, bool tx)
 {

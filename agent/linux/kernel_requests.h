@@ -1,7 +1,7 @@
 /*
- * The questions the Linux device asks: all links, one link's counters, what its driver says of it,
- * and the changes a manager may ask for. Each is one exchange with the kernel by netlink.h; answers
- * are read by rtnl.h and ethtool.h.
+ * The netlink requests of the Linux device: reads all links, a link's counters and its driver's
+ * settings, and makes the changes that managers may request. Each is one exchange with the kernel over
+ * netlink.h; rtnl.h and ethtool.h parse the answers.
  */
 #ifndef EASE_AGENT_LINUX_KERNEL_REQUESTS_H
 #define EASE_AGENT_LINUX_KERNEL_REQUESTS_H
@@ -12,42 +12,43 @@
 
 struct kernel_requests {
 	struct netlink *route;
-	struct netlink *addresses; /* for the one long answer */
+	struct netlink *addresses; /* for the dump of neighbours, which is read in portions */
 	struct netlink *generic;
 	uint16_t ethtool; /* message type; 0: a kernel without ethtool netlink */
-	_Atomic uint64_t *failed; /* counts questions to drivers whose answer was lost; NULL: nobody */
+	_Atomic uint64_t *failed; /* counts requests to drivers whose answer was lost; may be NULL */
 };
 
 int kernel_open(struct kernel_requests *kernel);
 void kernel_close(struct kernel_requests *kernel);
 
-/* All links of the namespace, at one moment. *links is the caller's to free. */
+/* All links of the network namespace at one moment. The caller frees *links. */
 int kernel_get_links(struct kernel_requests *kernel, struct rtnl_link **links, size_t *n);
 
-/* Every entry of the bridges' forwarding databases, in portions: the request, then some
- * datagrams of the answer. 1: there is more (kernel->addresses is readable); 0: that was all;
- * -EAGAIN: it changed while it was read, and some of it may be missing. */
+/* Read every entry of the bridges' forwarding databases in portions: the first function sends the
+ * request, the second reads up to max datagrams of the answer. 1: there is more (kernel->addresses is
+ * readable); 0: that was all; -EAGAIN: the table changed meanwhile, and entries may be missing. */
 int kernel_start_neighbours(struct kernel_requests *kernel);
 int kernel_continue_neighbours(struct kernel_requests *kernel, unsigned max, netlink_handler take, void *ctx);
 
 int kernel_get_stats(struct kernel_requests *kernel, uint32_t kernel_index, struct rtnl_link_stats64 *stats);
 
-/* Of the driver, by ethtool's netlink. Not known is an answer: zeros, EASE_DUPLEX_UNKNOWN. */
+/* Read what the driver reports over ethtool's netlink. What is not known is zeros and
+ * EASE_DUPLEX_UNKNOWN. */
 void kernel_get_modes(struct kernel_requests *kernel, uint32_t kernel_index, struct ethtool_modes *modes);
 void kernel_get_pause(struct kernel_requests *kernel, uint32_t kernel_index, struct ethtool_pause *pause);
 void kernel_get_eee(struct kernel_requests *kernel, uint32_t kernel_index, uint8_t *state); /* enum hal_eee_state */
 void kernel_get_driver_stats(struct kernel_requests *kernel, uint32_t kernel_index, struct hal_counters *figures);
-/* The group in which it tells changes of the first three. -ENOENT. */
+/* The multicast group in which the kernel reports changes of the first three. -ENOENT. */
 int kernel_get_driver_group(struct kernel_requests *kernel, unsigned *group);
 
-/* -EPERM: the kernel would refuse every change. Asks for one that changes nothing. */
+/* Whether the kernel would accept changes: requests one that has no effect. -EPERM: it would not. */
 int kernel_may_change(struct kernel_requests *kernel);
 
-/* -EPERM without CAP_NET_ADMIN; -ENODEV; the driver's refusal. */
+/* Return -EPERM without CAP_NET_ADMIN, -ENODEV, or the driver's error. */
 int kernel_set_up(struct kernel_requests *kernel, uint32_t kernel_index, bool up);
-int kernel_set_alias(struct kernel_requests *kernel, uint32_t kernel_index, const char *alias); /* "": none */
+int kernel_set_alias(struct kernel_requests *kernel, uint32_t kernel_index, const char *alias); /* "" removes it */
 int kernel_set_ageing(struct kernel_requests *kernel, uint32_t kernel_index, uint32_t ageing_cs);
-/* Ties an address to the bridge's port, or (false) lets it go there, in all its VLANs. */
+/* Makes an address static at the bridge's port, or (false) removes it there, in all its VLANs. */
 int kernel_set_static(struct kernel_requests *kernel, uint32_t kernel_index, const uint8_t mac[6], bool tied);
 int kernel_set_pause(struct kernel_requests *kernel, uint32_t kernel_index, bool rx, bool tx);
 

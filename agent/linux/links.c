@@ -17,7 +17,7 @@ enum if_type { /* IANAifType-MIB */
 };
 
 static const struct kind {
-	const char *name; /* as in `ip link add type NAME`; "" is hardware with a driver of its own */
+	const char *name; /* as in `ip link add type NAME`; "" for hardware */
 	enum if_type if_type;
 	bool sampled;
 } kinds[] = {
@@ -67,7 +67,7 @@ links_oper_status(const struct rtnl_link *link)
 	uint8_t status = link->oper_state < sizeof(by_kernel) ? by_kernel[link->oper_state]
 							      : EASE_IF_STATUS_UNKNOWN;
 
-	/* Drivers that never say leave "unknown" behind a link that carries frames. */
+	/* Some drivers never report a state: "unknown" then is a link that carries frames. */
 	if (status == EASE_IF_STATUS_UNKNOWN)
 		return link->flags & IFF_RUNNING ? EASE_IF_UP : EASE_IF_DOWN;
 	return status;
@@ -104,7 +104,7 @@ number_is_named(const struct links *links, uint32_t if_index)
 	return false;
 }
 
-/* Room for one more item: the array, moved if need be, or NULL without memory. */
+/* Makes room for one more item. Returns the array, which may have moved, or NULL if out of memory. */
 static void *
 grow(void *items, size_t *room, size_t n, size_t item_octets)
 {
@@ -119,8 +119,8 @@ grow(void *items, size_t *room, size_t n, size_t item_octets)
 	return grown;
 }
 
-/* Beyond the limit the oldest name is forgotten: interfaces made and removed by the thousand must
- * not fill memory. */
+/* At the limit the oldest name is forgotten, so that a host that creates and removes thousands of
+ * interfaces does not run out of memory. */
 static int
 remember(struct links *links, const char *name, uint32_t if_index)
 {
@@ -142,7 +142,8 @@ remember(struct links *links, const char *name, uint32_t if_index)
 	return 0;
 }
 
-/* The name's own number; else the kernel's, if it is nobody's; else the first that is free. */
+/* The number that the name had; else the kernel's index, if no other name has that number; else the
+ * first free number. */
 static uint32_t
 choose_number(const struct links *links, const struct rtnl_link *link)
 {
@@ -183,7 +184,7 @@ links_free(struct links *links)
 	*links = (struct links){0};
 }
 
-/* Where a number stands, or would stand, among items that are in the order of it. */
+/* The position of a number, or where it would be inserted, among items sorted by it. */
 static size_t
 place_in(const void *items, size_t n, size_t item_octets, size_t key, uint32_t number)
 {

@@ -1,12 +1,12 @@
 /*
- * The Linux device's addresses: what its bridges learned or were told, and how long they keep it.
+ * The Linux device's addresses: those that its bridges have learned or were given, and the ageing time.
  */
 #include "agent/linux/linux_private.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { CENTISECONDS = 100 }; /* a second, in the kernel's unit of ageing */
+enum { CENTISECONDS = 100 }; /* of a second: the kernel's unit of the ageing time */
 
 static const struct links_port *
 first_bridge(const struct linux_device *d)
@@ -34,7 +34,7 @@ address_dump(void *ctx, int (*add)(void *arg, const struct hal_address *address)
 			continue;
 		port = links_find_kernel(&d->links, entry->kernel_index);
 		if (!port)
-			continue; /* it went a moment ago, and its addresses' notices are under way */
+			continue; /* the port has just gone, and notices of its addresses will follow */
 		address.if_index = port->if_index;
 		memcpy(address.mac, entry->mac, sizeof(address.mac));
 		rc = add(arg, &address);
@@ -56,7 +56,7 @@ address_ageing_s(void *ctx)
 	return bridge ? bridge->link.ageing_cs / CENTISECONDS : 0;
 }
 
-/* Of all bridges: a manager sees one switch. */
+/* Sets it for all bridges, because a manager sees one switch. */
 static int
 address_set_ageing_s(void *ctx, uint32_t seconds)
 {
@@ -75,9 +75,9 @@ address_set_ageing_s(void *ctx, uint32_t seconds)
 	return rc;
 }
 
-/* Lets it go wherever it is tied to. */
+/* Removes the static address at every port. */
 static int
-let_go(struct linux_device *d, const uint8_t mac[6])
+remove_static(struct linux_device *d, const uint8_t mac[6])
 {
 	uint32_t done = 0;
 	int rc = 0;
@@ -88,10 +88,10 @@ let_go(struct linux_device *d, const uint8_t mac[6])
 		if (entry->kernel_index == 0 || entry->kernel_index == done ||
 		    entry->status != HAL_ADDRESS_MGMT || memcmp(entry->mac, mac, 6) != 0)
 			continue;
-		done = entry->kernel_index; /* with all VLANs of that port */
+		done = entry->kernel_index; /* removed in all VLANs of that port */
 		rc = kernel_set_static(&d->kernel, done, mac, false);
 	}
-	return rc == -ENOENT ? 0 : rc; /* somebody was faster */
+	return rc == -ENOENT ? 0 : rc; /* another process has removed it */
 }
 
 static int
@@ -101,13 +101,13 @@ address_set_static(void *ctx, const uint8_t mac[6], uint32_t if_index)
 	const struct links_port *port = links_find(&d->links, if_index);
 
 	if (if_index == 0)
-		return let_go(d, mac);
+		return remove_static(d, mac);
 	if (!port || strcmp(port->link.master_kind, "bridge") != 0)
 		return -ENODEV;
 	return kernel_set_static(&d->kernel, port->link.kernel_index, mac, true);
 }
 
-/* What a bridge could not learn, the kernel does not count. */
+/* The kernel does not count addresses that a bridge could not learn. */
 const struct hal_addresses_ops linux_addresses_ops = {
     .name = "bridge fdb",
     .dump = address_dump,

@@ -1,5 +1,5 @@
 /*
- * Functions that several files of the Linux device need.
+ * Functions that several files of the Linux device call.
  */
 #include "agent/linux/linux_private.h"
 

@@ -15,44 +15,44 @@
 #include <unistd.h>
 
 enum {
-	HEAR_OCTETS = 8 << 20, /* 4,096 interfaces changing at once, at less than 2 KiB each */
-	DRIVER_HEAR_OCTETS = 1 << 20, /* of settings that people change */
+	NOTICE_OCTETS = 8 << 20, /* for notices of 4,096 interfaces at once, less than 2 KiB each */
+	DRIVER_NOTICE_OCTETS = 1 << 20, /* for settings that people change */
 	ADDRESS_TRIES = 4,
-	ADDRESS_DATAGRAMS = 1, /* a turn: some 400 addresses; the kernel walks its table for each */
+	ADDRESS_DATAGRAMS = 1, /* for each turn: some 400 addresses; the kernel walks its table for each datagram */
 };
 
 static const struct stat_name stat_names[LINUX_N_STATS] = {
-    [LINUX_STAT_CHANGES] = {"linux.changes", "notices of a link that the kernel sent"},
+    [LINUX_STAT_CHANGES] = {"linux.changes", "notices of links received from the kernel"},
     [LINUX_STAT_OVERFLOWS] = {"linux.overflows",
-	"times the kernel had more notices than room, and everything was read again"},
-    [LINUX_STAT_DAMAGED] = {"linux.damaged", "messages of the kernel that made no sense, left out"},
-    [LINUX_STAT_LINKS_LEFT_OUT] = {"linux.links_left_out", "links beyond the number served"},
-    [LINUX_STAT_STATS_ERRORS] = {"linux.stats_errors", "counters of a link could not be read"},
+	"times the kernel dropped notices for lack of room; all links were then read again"},
+    [LINUX_STAT_DAMAGED] = {"linux.damaged", "malformed messages from the kernel, ignored"},
+    [LINUX_STAT_LINKS_LEFT_OUT] = {"linux.links_left_out", "interfaces not served: there are too many"},
+    [LINUX_STAT_STATS_ERRORS] = {"linux.stats_errors", "times the counters of a link could not be read"},
     [LINUX_STAT_DRIVER_ERRORS] = {"linux.driver_errors",
-	"questions to a driver whose answer was lost: what it tells is not known"},
+	"requests to a driver whose answer was lost, so that its values are not known"},
     [LINUX_STAT_ADDRESSES_LEFT_OUT] = {"linux.addresses_left_out",
-	"addresses of bridges beyond the number kept"},
-    [LINUX_STAT_TAPS_REFUSED] = {"linux.taps_refused", "ports that could not be sampled"},
+	"addresses of bridges not kept: there are too many"},
+    [LINUX_STAT_TAPS_REFUSED] = {"linux.taps_refused", "ports that cannot be sampled"},
     [LINUX_STAT_TAPS_CLEANED] = {"linux.taps_cleaned",
-	"ports at which an agent that was killed had left its tap or filters"},
+	"ports where an earlier agent, which was killed, had left its tap or filters"},
     [LINUX_STAT_RING_ERRORS] = {"linux.ring_errors",
-	"times eBPF's ring could not be read; what is in it waits for the next"},
-    [LINUX_STAT_SAMPLES] = {"linux.samples", "frames that the kernel sampled for us"},
+	"times eBPF's ring could not be read; its samples stay in it"},
+    [LINUX_STAT_SAMPLES] = {"linux.samples", "samples received from the kernel"},
     [LINUX_STAT_SAMPLES_OUTDATED] = {"linux.samples_outdated",
-	"samples of a tap emptied or a rate changed since, or of a port that is gone, thrown away"},
+	"samples discarded: the port is gone, or its skips or rate have changed since"},
     [LINUX_STAT_SAMPLES_LOST] = {"linux.samples_lost",
-	"samples for which the ring had no room, or awaited when their rate changed"},
+	"samples lost: the ring had no room, or the rate changed before they arrived"},
     [LINUX_STAT_OWN_FRAMES] = {"linux.own_frames",
-	"samples of this machine's own notifications and sFlow, not sent on"},
+	"samples of this machine's own notifications and sFlow, not sent"},
     [LINUX_STAT_SAMPLES_UNCUT] = {"linux.samples_uncut",
-	"samples of psample that were many segments of one frame, told as one of full length"},
+	"psample samples of a frame not yet cut into segments, reported as one full-length frame"},
     [LINUX_STAT_PSAMPLE_LOST] = {"linux.psample_lost",
-	"samples of psample that never came, by the gaps in their numbers"},
+	"psample samples lost, by the gaps in their sequence numbers"},
     [LINUX_STAT_PSAMPLE_OVERFLOWS] = {"linux.psample_overflows",
-	"times the kernel had more samples of psample than room"},
+	"times the kernel dropped psample samples for lack of room"},
 };
 
-/* ---- addresses heard and read ---- */
+/* ---- addresses ---- */
 
 static void
 report_new_address(struct linux_device *d, const struct rtnl_neighbour *neighbour)
@@ -68,7 +68,7 @@ report_new_address(struct linux_device *d, const struct rtnl_neighbour *neighbou
 	hal_report_new_address(d->hal, &address);
 }
 
-/* 1: learned, and not known before. */
+/* Returns 1 if the address is newly learned. */
 static int
 take_neighbour(struct linux_device *d, struct fdb *fdb, const struct rtnl_neighbour *neighbour)
 {
@@ -117,8 +117,8 @@ end_addresses(struct linux_device *d)
 	d->reading = false;
 }
 
-/* A table that changes while it is read is read again, a few times; what changes for ever is heard
- * of anyway. 1 while there is more. */
+/* A table that changes while it is read is read again, a few times; later changes come as notices
+ * anyway. 1 while there is more. */
 static int
 read_addresses(struct linux_device *d, unsigned max_datagrams)
 {
@@ -147,16 +147,16 @@ report_changed(struct linux_device *d, uint32_t if_index)
 		hal_report_port_changed(d->hal, if_index);
 }
 
-/* What its driver says: what was agreed on when it came up, and what is configured. */
+/* Reads from the driver what was negotiated when the link came up, and what is configured. */
 static void
-ask_driver(struct linux_device *d, struct links_port *port)
+read_driver_settings(struct linux_device *d, struct links_port *port)
 {
 	uint32_t kernel_index = port->link.kernel_index;
 
 	kernel_get_modes(&d->kernel, kernel_index, &port->modes);
 	kernel_get_pause(&d->kernel, kernel_index, &port->pause);
 	kernel_get_eee(&d->kernel, kernel_index, &port->eee_state);
-	port->asks_driver = true; /* it may have come to count since */
+	port->reads_driver = true; /* it may count now what it did not before */
 }
 
 static void
@@ -167,11 +167,11 @@ add_link(struct linux_device *d, const struct rtnl_link *link)
 
 	if (rc < 0) {
 		stat_add(&d->stats, LINUX_STAT_LINKS_LEFT_OUT, 1);
-		log_warn_limited("linux", "%s is not served: %s", link->name,
-		    rc == -ENOSPC ? "there are too many" : strerror(-rc));
+		log_warn_limited("linux", "interface %s is not served: %s", link->name,
+		    rc == -ENOSPC ? "there are too many interfaces" : strerror(-rc));
 		return;
 	}
-	ask_driver(d, port);
+	read_driver_settings(d, port);
 	linux_sample_port(d, port);
 	report_changed(d, port->if_index);
 }
@@ -194,11 +194,11 @@ update_port(struct linux_device *d, struct links_port *port, const struct rtnl_l
 	port->link = *link;
 	if (!differ)
 		return;
-	ask_driver(d, port);
+	read_driver_settings(d, port);
 	report_changed(d, port->if_index);
 }
 
-/* One link as the kernel says it is now. */
+/* Updates one link from the kernel's message. */
 static void
 take_link(struct linux_device *d, const struct rtnl_link *link)
 {
@@ -231,7 +231,7 @@ take_notice(void *ctx, const struct nlmsghdr *message)
 		report_new_address(d, &neighbour);
 	if (rc == -EPROTO)
 		stat_add(&d->stats, LINUX_STAT_DAMAGED, 1);
-	/* A bridge moves its own addresses from port to port without a word when VLANs change. */
+	/* When VLANs change, a bridge moves its own addresses between ports without a notice. */
 	d->reread |= rtnl_is_of_bridge(message);
 	return 0;
 }
@@ -245,8 +245,8 @@ list_has(const struct rtnl_link *list, size_t n, uint32_t kernel_index)
 	return false;
 }
 
-/* All links as they are now. Those that are gone go first, so that one of the same name that came
- * instead finds its number free. */
+/* Reads all links as they are now. Links that no longer exist are removed first, so that a new link of
+ * the same name gets the number. */
 static int
 read_all_links(struct linux_device *d)
 {
@@ -265,7 +265,7 @@ read_all_links(struct linux_device *d)
 	return 0;
 }
 
-/* Links at once, addresses from now on in portions. */
+/* Reads the links at once, and begins to read the addresses in portions. */
 static int
 begin_reading(struct linux_device *d)
 {
@@ -289,9 +289,9 @@ read_all(struct linux_device *d)
 	return rc;
 }
 
-/* 1 if there is more, also where it has to begin anew. */
+/* 1 if there is more to read, or reading has to begin anew. */
 static int
-go_on_reading(struct linux_device *d)
+continue_reading(struct linux_device *d)
 {
 	int rc = read_addresses(d, ADDRESS_DATAGRAMS);
 
@@ -302,7 +302,7 @@ go_on_reading(struct linux_device *d)
 
 /* 1 if there may be more. */
 static int
-hear_links(struct linux_device *d)
+receive_links(struct linux_device *d)
 {
 	int rc = netlink_receive(d->notice_fd, take_notice, d);
 
@@ -313,17 +313,17 @@ hear_links(struct linux_device *d)
 	if (rc != -ENOBUFS)
 		return rc;
 	stat_add(&d->stats, LINUX_STAT_OVERFLOWS, 1);
-	log_warn_limited("linux", "more changes than could be heard: reading all again");
+	log_warn_limited("linux", "the kernel dropped notices of interfaces: reading all interfaces again");
 	d->stale = true;
 	return 1;
 }
 
-/* ---- changes that drivers tell ---- */
+/* ---- notices of drivers ---- */
 
 static void
 driver_changed(struct linux_device *d, struct links_port *port)
 {
-	ask_driver(d, port);
+	read_driver_settings(d, port);
 	report_changed(d, port->if_index);
 }
 
@@ -345,9 +345,9 @@ take_driver_notice(void *ctx, const struct nlmsghdr *message)
 	return 0;
 }
 
-/* As hear_links. */
+/* As receive_links. */
 static int
-hear_drivers(struct linux_device *d)
+receive_drivers(struct linux_device *d)
 {
 	int rc = d->driver_notice_fd < 0 ? 0 : netlink_receive(d->driver_notice_fd, take_driver_notice, d);
 
@@ -439,10 +439,10 @@ device_dispatch(void *ctx, unsigned budget)
 		return 0;
 	look_at_alarm(d);
 	for (unsigned n = 0; rc > 0 && !d->reading && (budget == 0 || n < budget); n++)
-		rc = hear_links(d);
+		rc = receive_links(d);
 	if (rc == 0)
-		rc = hear_drivers(d);
-	/* What was heard before the loss is older than the list read now. */
+		rc = receive_drivers(d);
+	/* Notices from before the loss are older than the list that is read now. */
 	if (rc >= 0 && d->stale && begin_reading(d) < 0)
 		rc = 1;
 	if (rc >= 0 && d->reread && !d->reading) {
@@ -450,7 +450,7 @@ device_dispatch(void *ctx, unsigned budget)
 		d->stale |= begin_addresses(d) < 0;
 	}
 	if (rc >= 0 && d->reading)
-		rc = go_on_reading(d);
+		rc = continue_reading(d);
 	return linux_dispatch_samples(d, budget) > 0 && rc == 0 ? 1 : rc;
 }
 
@@ -500,14 +500,14 @@ static const struct hal_device_ops device_ops = {
 
 /* ---- making ---- */
 
-/* Without it, what drivers tell is asked for when a link changes. */
+/* Without these notices, drivers are read only when a link changes. */
 static int
-hear_of_drivers(struct linux_device *d)
+listen_to_drivers(struct linux_device *d)
 {
 	unsigned groups[2] = {0};
 
 	if (kernel_get_driver_group(&d->kernel, &groups[0]) < 0 ||
-	    netlink_listen(NETLINK_GENERIC, groups, DRIVER_HEAR_OCTETS, &d->driver_notice_fd) < 0)
+	    netlink_listen(NETLINK_GENERIC, groups, DRIVER_NOTICE_OCTETS, &d->driver_notice_fd) < 0)
 		return 0;
 	return linux_watch_fd(d, d->driver_notice_fd);
 }
@@ -516,7 +516,7 @@ static int
 open_descriptors(struct linux_device *d, const struct linux_config *config)
 {
 	static const unsigned groups[] = {RTNLGRP_LINK, RTNLGRP_NEIGH, 0};
-	int octets = config->notice_buffer_octets ? config->notice_buffer_octets : HEAR_OCTETS;
+	int octets = config->notice_buffer_octets ? config->notice_buffer_octets : NOTICE_OCTETS;
 	int rc;
 
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -526,7 +526,7 @@ open_descriptors(struct linux_device *d, const struct linux_config *config)
 		return -errno;
 	rc = netlink_listen(NETLINK_ROUTE, groups, octets, &d->notice_fd);
 	if (rc == 0)
-		rc = hear_of_drivers(d);
+		rc = listen_to_drivers(d);
 	if (rc == 0)
 		rc = linux_watch_fd(d, d->notice_fd);
 	if (rc == 0)
@@ -556,7 +556,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (rc == 0)
 		rc = kernel_open(&d->kernel);
 	d->kernel.failed = &d->stat_values[LINUX_STAT_DRIVER_ERRORS];
-	/* The ear first: what changes between the list and the first hearing is heard. */
+	/* Notices are opened first, so that no change after the list is missed. */
 	if (rc == 0)
 		rc = open_descriptors(d, config);
 	if (rc == 0) {
@@ -566,8 +566,8 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	if (rc < 0)
 		goto fail;
 	if (!linux_samples(d) && d->sampling != LINUX_SAMPLING_NONE)
-		log_warn("linux", "no sampling: %s; counters and addresses are served",
-		    d->why_not[0] ? d->why_not : "there is no port");
+		log_warn("linux", "no sampling: %s; only counters and addresses are served",
+		    d->why_not[0] ? d->why_not : "there is no interface that can be sampled");
 	d->device = (struct hal_device){
 	    .ops = &device_ops, .ctx = d,
 	    .ports = &linux_ports_ops, .ports_ctx = d,
@@ -579,7 +579,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	*device = &d->device;
 	return 0;
 fail:
-	snprintf(error, error_size, "device linux: %s", strerror(-rc));
+	snprintf(error, error_size, "device = linux cannot be opened: %s", strerror(-rc));
 	if (d)
 		device_destroy(d);
 	return rc;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-	FCS_OCTETS = 4, /* which the kernel's octets leave out (linux/if_link.h) */
-	/* Drivers ask their firmware for what they count, some for milliseconds. */
+	FCS_OCTETS = 4, /* not included in the kernel's octets (linux/if_link.h) */
+	/* Some drivers take milliseconds, because they read counters from firmware. */
 	DRIVER_PERIOD_US = 250000,
 };
 
@@ -26,7 +26,7 @@ port_if_index(void *ctx, size_t i)
 	return ((struct linux_device *)ctx)->links.ports[i].if_index;
 }
 
-/* The LAG it is a member of. A bridge's ports are not bundled. */
+/* The LAG that the link is a member of. Ports of a bridge are not members. */
 static uint32_t
 lag_parent(const struct linux_device *d, const struct rtnl_link *link)
 {
@@ -89,7 +89,7 @@ port_set_alias(void *ctx, uint32_t if_index, const char *alias)
 	if (!port)
 		return -ENODEV;
 	rc = kernel_set_alias(&d->kernel, port->link.kernel_index, alias);
-	if (rc == 0) /* the kernel's notice says the same, later */
+	if (rc == 0) /* the kernel's notice comes later */
 		snprintf(port->link.alias, sizeof(port->link.alias), "%s", alias);
 	return rc;
 }
@@ -101,14 +101,14 @@ port_set_pause(void *ctx, uint32_t if_index, uint8_t mode)
 	struct links_port *port = links_find(&d->links, if_index);
 	int rc;
 
-	if (!port || !port->pause.told)
+	if (!port || !port->pause.known)
 		return -ENODEV;
 	rc = kernel_set_pause(&d->kernel, port->link.kernel_index,
 	    mode == HAL_PAUSE_RCV || mode == HAL_PAUSE_BOTH,
 	    mode == HAL_PAUSE_XMIT || mode == HAL_PAUSE_BOTH);
 	if (rc < 0)
 		return rc;
-	/* A driver that agrees on it with its partner may take the words and stay as it is. */
+	/* A driver that negotiates flow control may accept the request and change nothing. */
 	kernel_get_pause(&d->kernel, port->link.kernel_index, &port->pause);
 	return ethtool_pause_admin(&port->pause) == mode ? 0 : -EIO;
 }
@@ -129,16 +129,16 @@ enum row {
 	ROW_RX_PACKETS, /* first: reading it fetches all */
 	ROW_TX_PACKETS, ROW_RX_BYTES, ROW_TX_BYTES, ROW_RX_ERRORS, ROW_TX_ERRORS, ROW_RX_DROPPED,
 	ROW_TX_DROPPED, ROW_RX_MISSED, ROW_RX_NOHANDLER,
-	ROW_RX_KINDS, ROW_TX_KINDS, /* all packets when those to groups were counted */
+	ROW_RX_KINDS, ROW_TX_KINDS, /* all packets at the moment when group packets were counted */
 	ROW_RX_MCAST,
-	ROW_POOL_IN, ROW_POOL_OUT, /* of the port's tap; without one, all packets */
-	ROW_DRIVER,		   /* first of the driver's */
+	ROW_POOL_IN, ROW_POOL_OUT, /* of the port's tap; without a tap, all packets */
+	ROW_DRIVER,		   /* the first of the driver's counters */
 };
 
 #define STATS_ROW(member)                                                                          \
 	{.name = #member, .address = offsetof(struct rtnl_link_stats64, member),                  \
 	    .width_bits = 64, .flags = HAL_COUNTER_IS_TOTAL}
-/* What a driver tells stands there as the figure itself. */
+/* A driver's counter is stored under the HAL's counter that it feeds. */
 #define DRIVER_ROW(text, figure)                                                                   \
 	{.name = text, .address = figure, .width_bits = 64, .flags = HAL_COUNTER_IS_TOTAL}
 
@@ -196,18 +196,18 @@ enum { N_ROWS = sizeof(counter_rows) / sizeof(counter_rows[0]) };
 	(HAL_FIGURES(HAL_IN_MCAST_PKTS, HAL_IN_BCAST_PKTS) |                                       \
 	    HAL_FIGURES(HAL_OUT_MCAST_PKTS, HAL_OUT_BCAST_PKTS))
 
-/* What the driver counts, not too often. The packets of that moment stay beside it, so that
- * those to groups and the others make up all of them. */
+/* Reads the driver's counters, not too often. The link's packets at that moment are stored with them, so
+ * that unicast, multicast and broadcast add up to all packets. */
 static void
 read_driver(struct linux_device *d, struct links_port *port)
 {
 	uint64_t now_us = clock_mono_us(d->clock);
 
-	if (!port->asks_driver || now_us < port->driver_next_us)
+	if (!port->reads_driver || now_us < port->driver_next_us)
 		return;
 	port->driver_next_us = now_us + DRIVER_PERIOD_US;
 	kernel_get_driver_stats(&d->kernel, port->link.kernel_index, &port->driver);
-	port->asks_driver = port->driver.known != 0;
+	port->reads_driver = port->driver.known != 0;
 	port->driver_rx_pkts = port->stats.rx_packets;
 	port->driver_tx_pkts = port->stats.tx_packets;
 }
@@ -260,7 +260,7 @@ counter_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 	return rc;
 }
 
-/* Every link has what rtnetlink tells, and what its driver does. */
+/* Every link has rtnetlink's counters, and those that its driver has. */
 static uint64_t
 counter_known(void *ctx, uint32_t if_index)
 {
@@ -280,7 +280,7 @@ put(struct hal_counters *counters, enum hal_figure figure, uint64_t value)
 	counters->known |= 1ull << figure;
 }
 
-/* Drivers may count groups' frames that the kernel counts as errors. */
+/* A driver may count a multicast that the kernel counts as an error. */
 static uint64_t
 less(uint64_t all, uint64_t part)
 {
@@ -317,7 +317,7 @@ const struct hal_counters_ops linux_counters_ops = {
     .known = counter_known,
 };
 
-/* ---- Energy Efficient Ethernet: a state; what low-power idle there was, no driver tells ---- */
+/* ---- Energy Efficient Ethernet: a state; no driver reports how long low-power idle lasted ---- */
 
 static int
 energy_read(void *ctx, uint32_t if_index, struct hal_energy *energy)

@@ -1,7 +1,7 @@
 /*
- * What the files of the Linux device share and nobody else sees: its state. linux_device.c makes it
- * and hears changes, linux_ports.c, linux_addresses.c and linux_sampling.c are its facets,
- * linux_psample.c one of the ways to sample.
+ * The state of the Linux device, shared by its files. linux_device.c creates it and receives notices;
+ * linux_ports.c, linux_addresses.c and linux_sampling.c are its facets; linux_psample.c samples by
+ * psample; linux_common.c has what several of them need. No other file includes this.
  */
 #ifndef EASE_AGENT_LINUX_LINUX_PRIVATE_H
 #define EASE_AGENT_LINUX_LINUX_PRIVATE_H
@@ -36,7 +36,7 @@ enum {
 	LINUX_N_STATS
 };
 
-/* What a port that the kernel samples by psample has. */
+/* The state of a port that is sampled by psample. */
 struct linux_psample {
 	struct psample_filter filter;
 	struct psample_sequence sequences[2]; /* received, sent */
@@ -49,21 +49,21 @@ struct linux_device {
 	struct kernel_requests kernel;
 	struct links links;
 	struct fdb fdb;
-	struct fdb fresh; /* read anew, and put in the other's place when it is whole */
-	bool reading;	  /* that is under way; what changes meanwhile is heard afterwards */
-	bool reread;	  /* and is to be done once more */
+	struct fdb fresh; /* read anew; replaces fdb when it is complete */
+	bool reading;	  /* reading fresh is in progress; notices are handled afterwards */
+	bool reread;	  /* read it once more */
 	unsigned tries;
 	int sampling; /* enum linux_sampling */
 	struct taps *taps; /* NULL: none by eBPF */
-	int psample_fd; /* hears samples of psample; -1: none has been needed, or can be had */
+	int psample_fd; /* receives psample's samples; -1: not needed yet, or not available */
 	uint16_t psample_type;
-	uint64_t psample_gap_us; /* monotonic time when gaps are lost for good; 0: there are none */
+	uint64_t psample_gap_us; /* monotonic time when gaps count as lost; 0: there are none */
 	char why_no_taps[LINUX_WHY_OCTETS / 2];
-	char why_not[LINUX_WHY_OCTETS]; /* the last port, or taps, could not be had */
+	char why_not[LINUX_WHY_OCTETS]; /* why the last port, or eBPF, cannot be used */
 	uint16_t own_ports[LINUX_OWN_PORTS_MAX];
 	size_t n_own_ports;
 	int epoll_fd, notice_fd, timer_fd, wake_fd;
-	int driver_notice_fd; /* hears changes that drivers tell; -1: none do */
+	int driver_notice_fd; /* receives notices of drivers; -1: not available */
 	uint64_t alarm_us; /* 0: none */
 	bool read_only;
 	bool stale;	   /* notices were lost: read everything again */
@@ -78,26 +78,27 @@ extern const struct hal_energy_ops linux_energy_ops;
 extern const struct hal_addresses_ops linux_addresses_ops;
 extern const struct hal_sampling_ops linux_sampling_ops;
 
-/* Opens what sampling needs. Without it all else goes on. */
+/* Opens what sampling needs. If that fails the device works without sampling. */
 void linux_open_sampling(struct linux_device *device, const struct linux_config *config);
-/* Makes a port sampled that can be, by the first way that works, and ends it. What is refused is
- * logged and counted. */
+/* Start sampling a port by the first method that works, and stop it. A refusal is logged and
+ * counted. */
 void linux_sample_port(struct linux_device *device, struct links_port *port);
 void linux_unsample_port(struct linux_device *device, struct links_port *port);
-bool linux_samples(const struct linux_device *device); /* can any port be? */
-/* Asks for refills and reports samples, at most budget (0: all). 1 if more are there. */
+bool linux_samples(const struct linux_device *device); /* whether any port can be sampled */
+/* Requests refills and reports samples, at most budget (0: all). 1 if there are more. */
 int linux_dispatch_samples(struct linux_device *device, unsigned budget);
-/* Does the frame, which this machine sends, carry its own notifications or sFlow? */
+/* Whether a frame that this machine sends carries its own notifications or sFlow. */
 bool linux_is_own(const struct linux_device *device, const uint8_t *octets, size_t kept_octets);
 
-/* By psample: in the driver's hardware, or by the kernel itself. -errno: not this port. */
+/* Sample the port by psample, in the driver's hardware or in the kernel. -errno: not possible at this
+ * port. */
 int linux_psample_by_driver(struct linux_device *device, struct links_port *port);
 int linux_psample_by_kernel(struct linux_device *device, struct links_port *port);
 void linux_psample_remove(struct linux_device *device, struct links_port *port);
 int linux_psample_set_rate(struct linux_device *device, struct links_port *port, uint32_t rate);
 int linux_dispatch_psample(struct linux_device *device, unsigned budget);
 
-/* The device's descriptor gets readable with this one. */
+/* The device's descriptor becomes readable whenever fd is. */
 int linux_watch_fd(const struct linux_device *device, int fd);
 
 #endif

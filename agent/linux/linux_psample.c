@@ -1,5 +1,6 @@
 /*
- * The Linux device's sampling by psample: filters on ports, samples and gaps in their numbers out.
+ * The Linux device's sampling by psample: puts filters on ports, reports samples, and reports gaps in
+ * their sequence numbers as lost samples.
  */
 #include "agent/linux/linux_private.h"
 #include "agent/linux/offload.h"
@@ -14,16 +15,16 @@
 #include <unistd.h>
 
 enum {
-	SOCKET_OCTETS = 8 << 20, /* 4,000 samples on their way, at 2 KiB each in the kernel */
+	SOCKET_OCTETS = 8 << 20, /* room for 4,000 samples, 2 KiB each in the kernel */
 	ETHERNET_OCTETS = 14,
 	VLAN_OCTETS = 4,
 };
-#define GAP_US 1000000ull     /* for which a late sample is awaited when nothing follows it */
-#define LATEST_US 30000000ull /* a sample older than that has its time from another clock */
+#define GAP_US 1000000ull     /* how long a late sample is awaited if none follows */
+#define LATEST_US 30000000ull /* a sample that seems older has its time from another clock */
 
 /* ---- ports ---- */
 
-/* The family is there as soon as one of its filters was. */
+/* The kernel has the family once a filter was installed. */
 static int
 open_psample_socket(struct linux_device *d)
 {
@@ -90,7 +91,7 @@ linux_psample_remove(struct linux_device *d, struct links_port *port)
 	port->psample = NULL;
 }
 
-/* What was still awaited of the old rate has no number of ours, and never gets one. */
+/* Samples of the old rate that have not come count as lost. They have no sequence number of ours. */
 static void
 forget_numbers(struct linux_device *d, struct linux_psample *p)
 {
@@ -122,7 +123,7 @@ wall_of(const struct linux_device *d, const struct psample_record *record)
 	return us <= now_us && now_us - us < LATEST_US ? us : now_us;
 }
 
-/* A frame that was not cut into segments yet, or joined from some, stands for one of full length. */
+/* A frame that was not cut into segments yet, or was joined from some, counts as one of full length. */
 static uint32_t
 wire_octets(struct linux_device *d, const struct links_port *port,
     const struct psample_record *record)
@@ -180,7 +181,7 @@ take_record(struct linux_device *d, const struct psample_record *record)
 	bool out;
 
 	if (!psample_filter_of_group(record->group, &kernel_index, &out))
-		return; /* somebody else samples, too */
+		return; /* another program samples, too */
 	port = links_find_kernel(&d->links, kernel_index);
 	if (!port || !port->psample || port->psample->filter.rate == 0 ||
 	    record->group != psample_filter_group(&port->psample->filter, out)) {
@@ -192,7 +193,7 @@ take_record(struct linux_device *d, const struct psample_record *record)
 	if (sequence->missing && d->psample_gap_us == 0)
 		d->psample_gap_us = clock_mono_us(d->clock) + GAP_US;
 	stat_add(&d->stats, LINUX_STAT_SAMPLES, 1);
-	report_sample(d, port, record, out); /* last: it may change the rate, and the account with it */
+	report_sample(d, port, record, out); /* last: it may change the rate, which resets the sequence */
 }
 
 static int
@@ -209,7 +210,8 @@ take_message(void *ctx, const struct nlmsghdr *message)
 	return 0;
 }
 
-/* What has not come by now does not come: nothing may follow that would push it out. */
+/* Counts missing samples as lost after GAP_US: a later record, which would show the loss, may never
+ * arrive. */
 static void
 close_gaps(struct linux_device *d)
 {

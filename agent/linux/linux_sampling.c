@@ -1,6 +1,6 @@
 /*
- * The Linux device's sampling: how each port is sampled, and those that a tap samples: skips into it,
- * samples out.
+ * The Linux device's sampling: chooses the method for each port. For ports that a tap samples, loads
+ * skips into the tap and reports its samples.
  */
 #include "agent/linux/linux_private.h"
 
@@ -16,14 +16,14 @@
 
 enum {
 	VLAN_OCTETS = 4,
-	MACS_OCTETS = 12, /* before the tag */
+	MACS_OCTETS = 12, /* the two addresses, before the tag */
 	SKIP_DEPTH = 2,	  /* count and shadow */
-	MAX_SKIP = 0xfffff, /* as an EASE chip's 20 bits: no mean needs more */
+	MAX_SKIP = 0xfffff, /* 20 bits as in an EASE chip: no mean needs more */
 };
 
-_Static_assert((int)TAP_KEPT_OCTETS >= (int)EASE_HEADER_MAX_OCTETS, "a tap keeps what is sent on");
+_Static_assert((int)TAP_KEPT_OCTETS >= (int)EASE_HEADER_MAX_OCTETS, "a tap keeps the octets that are sent");
 _Static_assert((uint64_t)SKIP_DEPTH * LINKS_MAX * (sizeof(struct tap_record) + 8) <=
-	TAP_RING_OCTETS, "all that can be loaded finds room in the ring");
+	TAP_RING_OCTETS, "the ring has room for all samples that can be loaded");
 
 /* ---- how a port is sampled ---- */
 
@@ -42,12 +42,12 @@ tap_port(struct linux_device *d, struct links_port *port)
 
 #define IF(sampling) (1u << (sampling))
 
-/* In the order in which they are tried. */
-static const struct way {
-	unsigned sampling; /* with which settings */
+/* The methods in the order in which they are tried. */
+static const struct method {
+	unsigned sampling; /* settings that allow it, a bit each */
 	const char *name;
 	int (*take)(struct linux_device *d, struct links_port *port);
-} ways[] = {
+} methods[] = {
     {IF(LINUX_SAMPLING_AUTO) | IF(LINUX_SAMPLING_PSAMPLE), "psample in hardware",
 	linux_psample_by_driver},
     {IF(LINUX_SAMPLING_AUTO) | IF(LINUX_SAMPLING_EBPF), "eBPF", tap_port},
@@ -56,41 +56,41 @@ static const struct way {
 };
 
 static void
-add_why(struct linux_device *d, const char *way, const char *reason)
+add_why(struct linux_device *d, const char *method, const char *reason)
 {
 	size_t n = strlen(d->why_not);
 
-	snprintf(d->why_not + n, sizeof(d->why_not) - n, "%s%s: %s", n ? ", " : "", way, reason);
+	snprintf(d->why_not + n, sizeof(d->why_not) - n, "%s%s: %s", n ? ", " : "", method, reason);
 }
 
 static const char *
-words_for(struct linux_device *d, const struct way *way, int rc)
+words_for(struct linux_device *d, const struct method *method, int rc)
 {
-	const char *words = way->take == tap_port ? "" : netlink_reason(d->kernel.route);
+	const char *words = method->take == tap_port ? "" : netlink_reason(d->kernel.route);
 
-	if (way->take == tap_port && !d->taps)
+	if (method->take == tap_port && !d->taps)
 		return d->why_no_taps;
-	if (way->take == linux_psample_by_driver && rc == -EOPNOTSUPP)
-		return "its driver takes no filters";
-	return words[0] ? words : rc == -ENOENT ? "not in this kernel" : strerror(-rc);
+	if (method->take == linux_psample_by_driver && rc == -EOPNOTSUPP)
+		return "the driver does not take filters (feature hw-tc-offload)";
+	return words[0] ? words : rc == -ENOENT ? "this kernel does not support it" : strerror(-rc);
 }
 
 static bool
-find_way(struct linux_device *d, struct links_port *port)
+choose_method(struct linux_device *d, struct links_port *port)
 {
 	d->why_not[0] = '\0';
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		int rc;
 
-		if (!(ways[i].sampling & IF(d->sampling)))
+		if (!(methods[i].sampling & IF(d->sampling)))
 			continue;
-		rc = ways[i].take(d, port);
+		rc = methods[i].take(d, port);
 		if (rc == 0) {
-			log_info("linux", "%s is sampled by %s%s%s%s", port->link.name, ways[i].name,
+			log_info("linux", "%s is sampled by %s%s%s%s", port->link.name, methods[i].name,
 			    d->why_not[0] ? " (" : "", d->why_not, d->why_not[0] ? ")" : "");
 			return true;
 		}
-		add_why(d, ways[i].name, words_for(d, &ways[i], rc));
+		add_why(d, methods[i].name, words_for(d, &methods[i], rc));
 	}
 	return false;
 }
@@ -104,7 +104,7 @@ clean_port(struct linux_device *d, const struct links_port *port)
 	if (!tap && !filters)
 		return;
 	stat_add(&d->stats, LINUX_STAT_TAPS_CLEANED, 1);
-	log_info("linux", "%s: removed what an agent that was killed left", port->link.name);
+	log_info("linux", "%s: removed the tap or filters of an earlier agent that was killed", port->link.name);
 }
 
 void
@@ -113,7 +113,7 @@ linux_sample_port(struct linux_device *d, struct links_port *port)
 	if (!d->hal)
 		clean_port(d, port);
 	if (d->sampling == LINUX_SAMPLING_NONE || !links_is_sampled(&port->link) ||
-	    find_way(d, port))
+	    choose_method(d, port))
 		return;
 	stat_add(&d->stats, LINUX_STAT_TAPS_REFUSED, 1);
 	log_warn_limited("linux", "%s is not sampled: %s", port->link.name, d->why_not);
@@ -139,7 +139,7 @@ linux_open_sampling(struct linux_device *d, const struct linux_config *config)
 		return;
 	if (taps_open(config->classic_hooks, &d->taps, d->why_no_taps, sizeof(d->why_no_taps)) == 0 &&
 	    linux_watch_fd(d, taps_fd(d->taps)) < 0) {
-		snprintf(d->why_no_taps, sizeof(d->why_no_taps), "its ring cannot be watched");
+		snprintf(d->why_no_taps, sizeof(d->why_no_taps), "its ring buffer cannot be polled");
 		taps_close(d->taps);
 		d->taps = NULL;
 	}
@@ -202,7 +202,7 @@ ask_for_refills(struct linux_device *d)
 	uint64_t count;
 
 	if (read(d->wake_fd, &count, sizeof(count)) < 0)
-		return; /* nobody asked */
+		return; /* no refill was requested */
 	for (size_t i = 0; i < d->links.n; i++) {
 		if (!d->links.ports[i].wants_refill)
 			continue;
@@ -213,7 +213,8 @@ ask_for_refills(struct linux_device *d)
 
 /* ---- samples ---- */
 
-/* The frame as it was on the wire: the kernel puts the outermost VLAN tag aside. Octets kept. */
+/* Restores the frame as it was on the wire: the kernel keeps the outermost VLAN tag apart. Returns the
+ * octets kept. */
 static size_t
 restore_frame(const struct tap_record *record, uint8_t *octets)
 {
@@ -230,7 +231,7 @@ restore_frame(const struct tap_record *record, uint8_t *octets)
 	return kept + VLAN_OCTETS;
 }
 
-/* A frame that its driver cuts into segments later is one of these, as long as the average. */
+/* A frame that the driver will cut into segments counts as one segment of average length. */
 static uint32_t
 wire_octets(const struct tap_record *record)
 {
@@ -239,7 +240,7 @@ wire_octets(const struct tap_record *record)
 	return octets + FRAME_FCS_OCTETS + (record->flags & TAP_FLAG_VLAN ? VLAN_OCTETS : 0);
 }
 
-/* The kernel stamps samples with the time since its start. */
+/* Converts the kernel's time stamp, which counts from its start. */
 static uint64_t
 wall_of(const struct linux_device *d, uint64_t time_ns)
 {

@@ -17,9 +17,9 @@ enum {
 	REASON_OCTETS = 128,
 };
 
-/* A request under way. */
+/* An exchange: one request and its answer. */
 struct round {
-	uint32_t sequence; /* messages that answer something else are left out */
+	uint32_t sequence; /* messages with another number are ignored */
 	bool interrupted, done;
 };
 
@@ -45,7 +45,7 @@ netlink_open(int protocol, struct netlink **result)
 		netlink_close(n);
 		return rc;
 	}
-	/* Strict checks make a dump heed its filter; words of refusal are a courtesy. */
+	/* Without strict checks a dump ignores its filter. The messages about errors are optional. */
 	(void)mnl_socket_setsockopt(n->socket, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
 	(void)mnl_socket_setsockopt(n->socket, NETLINK_EXT_ACK, &on, sizeof(on));
 	*result = n;
@@ -67,7 +67,7 @@ netlink_begin(void *octets, uint16_t type, uint16_t flags, size_t head_octets)
 {
 	struct nlmsghdr *request;
 
-	memset(octets, 0, NETLINK_MESSAGE_MAX); /* what pads attributes goes to the kernel, too */
+	memset(octets, 0, NETLINK_MESSAGE_MAX); /* padding of attributes goes to the kernel, too */
 	request = mnl_nlmsg_put_header(octets);
 	request->nlmsg_type = type;
 	request->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
@@ -141,11 +141,11 @@ take_datagram(struct netlink *n, size_t size, netlink_handler take, void *ctx)
 
 	while (rc == 0 && !n->round.done && (message = rtnl_next(n->answer, size, &at)))
 		rc = take_one(n, message, take, ctx);
-	/* The end of an answer that is cut off would be waited for for ever. */
+	/* We would wait for ever for the end of an answer that is cut off. */
 	return rc == 0 && !n->round.done && at != size ? -EPROTO : rc;
 }
 
-/* What an answer that nobody wanted to the end has left behind must not stand before the next. */
+/* The rest of an answer that was not read to its end must not come before the next answer. */
 static void
 drain(struct netlink *n)
 {
@@ -156,8 +156,8 @@ drain(struct netlink *n)
 int
 netlink_start(struct netlink *n, struct nlmsghdr *request)
 {
-	/* Every request is acknowledged, so that its end is seen whether it has an answer or not. (A
-	 * dump's flags are two bits, either of which says something else to a change.) */
+	/* The kernel acknowledges every request except a dump, so that we see the end also where there
+	 * is no answer. (NLM_F_DUMP is two bits, each of which means something else in a change.) */
 	if ((request->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
 		request->nlmsg_flags |= NLM_F_ACK;
 	n->round = (struct round){.sequence = n->round.sequence + 1};
@@ -211,7 +211,7 @@ netlink_reason(const struct netlink *n)
 
 struct family {
 	uint16_t type;
-	const char *group_name; /* NULL: none is looked for */
+	const char *group_name; /* NULL: no group is searched */
 	unsigned group;
 };
 
@@ -287,7 +287,7 @@ netlink_group(struct netlink *n, const char *name, const char *group_name, unsig
 	return rc < 0 ? rc : *group == 0 ? -ENOENT : 0;
 }
 
-/* ---- hearing ---- */
+/* ---- notices ---- */
 
 int
 netlink_listen(int protocol, const unsigned *groups, int buffer_octets, int *result)
@@ -327,10 +327,10 @@ netlink_receive(int fd, netlink_handler take, void *ctx)
 
 	if (size < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	if (from.nl_pid != 0) /* not from the kernel: anybody may write to a netlink socket */
+	if (from.nl_pid != 0) /* not from the kernel: any process may write to a netlink socket */
 		return 1;
 	if ((size_t)size > sizeof(octets))
-		return -ENOBUFS; /* longer than the kernel makes them: its rest is lost */
+		return -ENOBUFS; /* longer than the kernel sends them: its end is lost */
 	while (rc == 0 && (message = rtnl_next(octets, (size_t)size, &at)))
 		rc = take(ctx, message);
 	if (rc != 0)

@@ -1,7 +1,8 @@
 /*
- * Questions whose answer was lost on its way: for want of memory, by a signal, or in a datagram that
- * was cut off. Nothing is known then: what was asked for may be done or not. What may be asked
- * twice is asked again at once, so that one mishap leaves no filter behind and no figure out.
+ * Repeats netlink requests whose answer was lost: for lack of memory, by a signal, or in a datagram that
+ * was cut off. It is then unknown whether the kernel has carried out the request. A request that may
+ * be made twice is repeated at once, so that one such failure leaves no filter behind and no counter
+ * unread.
  */
 #ifndef EASE_AGENT_LINUX_NETLINK_RETRY_H
 #define EASE_AGENT_LINUX_NETLINK_RETRY_H
@@ -12,14 +13,14 @@
 
 enum { NETLINK_TRIES = 3 };
 
-/* Does this -errno say nothing about what was asked? */
+/* True if this -errno leaves open whether the kernel has carried out the request. */
 bool netlink_reply_lost(int rc);
 
-/* As netlink_request, for a request or a removal; take may see an answer's beginning twice. */
+/* As netlink_request, for reading and removing; take may get the beginning of an answer twice. */
 int netlink_request_retry(struct netlink *netlink, struct nlmsghdr *request, netlink_handler take,
     void *ctx);
 
-/* As netlink_open, where something is to be undone and cannot be put off. */
+/* As netlink_open, with retries, for changes that must be undone now. */
 int netlink_open_retry(int protocol, struct netlink **netlink);
 
 #endif

@@ -16,7 +16,7 @@ text_is(const struct nlattr *attr, const char *text)
 	    memcmp(mnl_attr_get_payload(attr), text, size) == 0;
 }
 
-/* A list without a mask has only the bits that are set. */
+/* A list without a mask contains only the bits that are set. */
 static bool
 list_has(const struct nlattr *bits, const char *feature)
 {

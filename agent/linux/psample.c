@@ -10,7 +10,7 @@ enum { WINDOW_BITS = (1 << PSAMPLE_WINDOW) - 1 };
 
 /* ---- messages ---- */
 
-/* What must be there, as bits of what was seen. */
+/* The attributes that a sample must have, a bit each. */
 #define BIT(attr) (1u << (attr))
 #define NEEDED                                                                                     \
 	(BIT(PSAMPLE_ATTR_ORIGSIZE) | BIT(PSAMPLE_ATTR_SAMPLE_GROUP) |                            \
@@ -20,7 +20,7 @@ static int
 take_attribute(const struct nlattr *attr, struct psample_record *record)
 {
 	switch (mnl_attr_get_type(attr)) {
-	case PSAMPLE_ATTR_IIFINDEX: /* which one is not asked: it is cut to 16 bits */
+	case PSAMPLE_ATTR_IIFINDEX: /* its value is not used: it is cut to 16 bits */
 		record->has_input = true;
 		return 0;
 	case PSAMPLE_ATTR_ORIGSIZE:
@@ -69,14 +69,14 @@ psample_parse(const struct nlmsghdr *message, uint16_t type, struct psample_reco
 	return (seen & NEEDED) == NEEDED && record->rate > 0 ? 0 : -EPROTO;
 }
 
-/* ---- numbers ---- */
+/* ---- sequence numbers ---- */
 
 uint32_t
 psample_sequence_update(struct psample_sequence *sequence, uint32_t number)
 {
 	uint32_t ahead = number - sequence->next, lost;
 
-	if (ahead > INT32_MAX) { /* behind: late, or one that two processors drew at once */
+	if (ahead > INT32_MAX) { /* an earlier number: late, or a duplicate from two processors */
 		uint32_t back = sequence->next - 1 - number;
 
 		if (back < PSAMPLE_WINDOW)

@@ -1,14 +1,14 @@
 /*
- * Messages of the kernel's psample family, and the numbers they carry: a sampled frame as a plain
- * struct, and an account of which numbers of a group have not come. Pure: messages in memory in,
- * structs and counts out.
+ * Parses messages of the kernel's psample family, and tracks their sequence numbers to count lost
+ * samples. Pure: no socket, no clock.
  *
- * The kernel draws each frame by itself, one in rate, and numbers the samples of a group 0, 1, 2 and
- * so on before it hands them over; what finds no room in the socket is missing in the row. Processors
- * that sample at once may hand over in another order than they number.
+ * The kernel decides for each frame independently whether to sample it, with a probability of one in
+ * rate. It numbers the samples of a group 0, 1, 2 and so on before it sends them, so a sample that
+ * found no room in the socket leaves a gap. Processors that sample at the same time may send in
+ * another order than they number.
  *
- * Numbers and meaning: linux/psample.h. Of a VLAN tag that the kernel keeps beside the frame, psample
- * tells nothing.
+ * Attributes are defined in linux/psample.h. psample does not report a VLAN tag that the kernel keeps
+ * apart from the frame.
  */
 #ifndef EASE_AGENT_LINUX_PSAMPLE_H
 #define EASE_AGENT_LINUX_PSAMPLE_H
@@ -18,32 +18,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSAMPLE_WINDOW = 8 }; /* numbers back for which a late one is waited */
+enum { PSAMPLE_WINDOW = 8 }; /* a late sample is awaited until so many later ones have come */
 
 struct psample_record {
 	uint32_t group;
-	uint32_t number; /* within the group */
-	uint32_t rate;	 /* one frame in so many; 1 or more */
-	uint32_t frame_octets; /* without FCS; of a frame not cut into segments yet: all of them */
-	bool has_input;	  /* it came in at an interface, and was not sent by this machine */
-	uint64_t time_ns; /* by the kernel's clock, of which kind no header says; 0: not told */
-	const uint8_t *octets; /* of the frame from its destination on; in the message */
+	uint32_t number; /* sequence number within the group */
+	uint32_t rate;	 /* one frame in so many is sampled; 1 or more */
+	uint32_t frame_octets; /* without FCS; of a frame not yet cut into segments, of all of them */
+	bool has_input;	  /* it was received at an interface, not sent by this machine itself */
+	uint64_t time_ns; /* by a clock of the kernel's that no header specifies; 0: not known */
+	const uint8_t *octets; /* the frame, from its destination address on; inside the message */
 	size_t kept_octets;
 };
 
-/* 0; -ENOMSG: another family's message than type, or no sample; -EPROTO: damaged, or without what
- * every sample has. */
+/* type is that of the psample family. -ENOMSG: a message of another family, or no sample; -EPROTO: it is
+ * damaged, or lacks an attribute that every sample has. */
 int psample_parse(const struct nlmsghdr *message, uint16_t type, struct psample_record *record);
 
-/* Begins zeroed, with a group that is new. */
+/* The sequence numbers of one group. Zeroed for a new group. */
 struct psample_sequence {
-	uint32_t next;	  /* number, one beyond the highest that has come */
-	uint32_t missing; /* bit i: next - 1 - i has not come, i < PSAMPLE_WINDOW */
+	uint32_t next;	  /* the highest number received, plus one */
+	uint32_t missing; /* bit i: number next - 1 - i is missing, i < PSAMPLE_WINDOW */
 };
 
-/* Takes a number, and says how many are given up for lost now: those that fell out of the window. */
+/* Records a number, and returns how many samples count as lost now: missing ones that have left the
+ * window. */
 uint32_t psample_sequence_update(struct psample_sequence *sequence, uint32_t number);
-/* Nothing more is awaited: how many are lost for that. */
+/* Stops waiting for late samples, and returns how many count as lost. */
 uint32_t psample_sequence_finish(struct psample_sequence *sequence);
 
 #endif

@@ -16,12 +16,12 @@
 
 enum {
 	FILTER_HANDLE = 0xea5e,
-	FILTER_PRIORITY = 1, /* before filters that end the frame's way through the hook */
+	FILTER_PRIORITY = 1, /* before filters that end the processing of a frame */
 	TRY_RATE = 0x7fffffff,
 	ACTION_FIRST = 1, /* actions are numbered from 1 */
 };
 
-/* A group: OURS, the kernel's index of the port, the epoch's last bits, the direction. */
+/* A group number: GROUP_OURS, the port's kernel index, the low bits of the epoch, the direction. */
 #define GROUP_OURS 0xe0000000u
 enum {
 	GROUP_OURS_SHIFT = 28,
@@ -66,7 +66,7 @@ begin(struct request *q, uint16_t type, uint16_t flags, uint32_t kernel_index, b
 	return request;
 }
 
-/* Filters behind ours see the frame as if there were none: UNSPEC goes on. */
+/* TC_ACT_UNSPEC passes the frame on to the filters behind ours. */
 static void
 put_sample(struct nlmsghdr *request, uint32_t rate, uint32_t group)
 {
@@ -110,7 +110,8 @@ take_off(struct netlink *netlink, uint32_t kernel_index, bool out)
 
 /* ---- setting ---- */
 
-/* One whose answer was lost may stand there: it goes before it is put there again. */
+/* If the answer to an earlier try was lost, the filter may exist: it is removed before it is added
+ * again. */
 static int
 add_surely(struct netlink *netlink, const struct psample_filter *filter, bool out, uint32_t rate)
 {
@@ -181,7 +182,7 @@ psample_filter_try(struct netlink *netlink, uint32_t kernel_index, bool hardware
 	return rc;
 }
 
-/* ---- what is left of an agent that was killed ---- */
+/* ---- filters that a killed agent left ---- */
 
 struct search {
 	uint32_t kernel_index;
@@ -199,7 +200,7 @@ find(const struct nlattr *nest, uint16_t type)
 	return NULL;
 }
 
-/* The group of its `action sample`, if that is what it has. */
+/* The psample group of a filter; false if its action is not `sample`. */
 static bool
 group_of(const struct nlattr *options, uint32_t *group)
 {

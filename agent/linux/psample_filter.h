@@ -1,12 +1,12 @@
 /*
- * The filters that make the kernel sample one port for psample: matchall with `action sample`, one
- * for what comes in and one for what goes out, at clsact, by rtnetlink. Where the port's driver
- * takes them, the switch itself samples.
+ * The filters that make the kernel sample one port by psample: matchall with `action sample` at clsact,
+ * one for received and one for sent frames, set by rtnetlink. If the port's driver offloads them, the
+ * switch hardware samples.
  *
- * Each filter has a psample group of its own, so that a message names its port and direction, and a
- * gap in a group's numbers is a loss of just that one; a new rate takes new groups, whose numbers
- * begin at 0. Ours are told from others' by handle, place and group, also those that an agent left
- * which was killed.
+ * Each filter has its own psample group, so that a message identifies port and direction, and a gap in
+ * the group's sequence numbers is a loss at that port and direction. A new rate takes new groups, whose
+ * numbers begin at 0. We recognize our filters by handle, place and group, also those that an earlier,
+ * killed agent left.
  */
 #ifndef EASE_AGENT_LINUX_PSAMPLE_FILTER_H
 #define EASE_AGENT_LINUX_PSAMPLE_FILTER_H
@@ -18,27 +18,27 @@
 
 struct psample_filter {
 	uint32_t kernel_index;
-	uint32_t epoch; /* grows with each rate */
-	uint32_t rate;	/* 0: none is there */
-	bool hardware;	/* the driver is to sample, and nobody else */
+	uint32_t epoch; /* increased at each change of the rate */
+	uint32_t rate;	/* 0: no filter is installed */
+	bool hardware;	/* in the driver's hardware only */
 	bool made_hook;
 };
 
-/* Of a port at an epoch: those of the last eight are told apart. */
+/* The group of a direction at the current epoch. The groups of the last eight epochs differ. */
 uint32_t psample_filter_group(const struct psample_filter *filter, bool out);
-/* Is it a group of ours, and whose? */
+/* Whether the group is ours, and of which port and direction. */
 bool psample_filter_of_group(uint32_t group, uint32_t *kernel_index, bool *out);
 
-/* Can a port be sampled this way? Tries it and leaves nothing. -EOPNOTSUPP: the driver does not
- * (hardware); -ENOENT: the kernel has no matchall or no `action sample`; -EPERM; -ERANGE: a kernel
- * index beyond those that groups can name. */
+/* Tests whether a port can be sampled this way, by adding a filter and removing it. -EOPNOTSUPP: the
+ * driver cannot (hardware); -ENOENT: the kernel has no matchall or no `action sample`; -EPERM; -ERANGE:
+ * the kernel index does not fit into a group number. */
 int psample_filter_try(struct netlink *netlink, uint32_t kernel_index, bool hardware);
 
-/* Samples one frame in rate from now on, 0: none. On failure none is sampled. */
+/* Samples one frame in rate from now on; 0 stops sampling. After a failure none is sampled. */
 int psample_filter_set(struct netlink *netlink, struct psample_filter *filter, uint32_t rate);
-/* Takes both filters away, and the hook if it was made for them and nobody else is there. */
+/* Removes both filters, and the hook if it was created for them and has no other filter. */
 void psample_filter_remove(struct netlink *netlink, struct psample_filter *filter);
-/* Removes what an agent that was killed left. Was there something? */
+/* Removes filters that an earlier, killed agent left. True if there were any. */
 bool psample_filter_clean(struct netlink *netlink, uint32_t kernel_index);
 
 #endif

@@ -12,7 +12,7 @@ rtnl_next(const void *octets, size_t size, size_t *at)
 	const struct nlmsghdr *message = (const void *)((const uint8_t *)octets + *at);
 	size_t left = size - *at;
 
-	/* Attributes are walked up to the aligned end, which the kernel's messages fill. */
+	/* Attributes are read up to the aligned end, which the kernel's messages fill. */
 	if (left < sizeof(*message) || message->nlmsg_len < sizeof(*message) ||
 	    message->nlmsg_len > left || MNL_ALIGN(message->nlmsg_len) > left)
 		return NULL;
@@ -20,7 +20,7 @@ rtnl_next(const void *octets, size_t size, size_t *at)
 	return message;
 }
 
-/* Statistics that the message's kernel does not have yet stay 0; those we do not know are left. */
+/* Statistics of newer kernels that this one lacks stay 0, and those that we do not know are ignored. */
 static void
 copy_stats(const struct nlattr *attr, struct rtnl_link_stats64 *stats)
 {
@@ -30,7 +30,7 @@ copy_stats(const struct nlattr *attr, struct rtnl_link_stats64 *stats)
 	memcpy(stats, mnl_attr_get_payload(attr), n < sizeof(*stats) ? n : sizeof(*stats));
 }
 
-/* Texts of netlink may or may not have a NUL. Cut to size - 1 octets. */
+/* Copies at most size - 1 octets. Text in netlink may or may not end with a NUL. */
 static void
 copy_text(const struct nlattr *attr, char *text, size_t size)
 {
@@ -102,7 +102,7 @@ take_link_attribute(const struct nlattr *attr, struct rtnl_link *link)
 		copy_text(attr, link->alias, sizeof(link->alias));
 		return 0;
 	case IFLA_ADDRESS:
-		(void)get_mac(attr, link->mac); /* one of another kind is left out: no Ethernet */
+		(void)get_mac(attr, link->mac); /* an address of another length is ignored: not Ethernet */
 		return 0;
 	case IFLA_MTU:
 		return attribute_u32(attr, &link->mtu_octets);
@@ -132,7 +132,7 @@ rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link)
 		return -ENOMSG;
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(*head))
 		return -EPROTO;
-	/* A bridge's notice about its port says nothing of the link, not even that it is gone. */
+	/* A bridge's notice about its port does not describe the link, not even its removal. */
 	if (head->ifi_family != AF_UNSPEC)
 		return -ENOMSG;
 	if (head->ifi_index <= 0)

@@ -1,10 +1,9 @@
 /*
- * What the kernel says by rtnetlink, as plain structs: a link and its counters, an entry of a
- * bridge's forwarding database. Pure: messages in memory in, structs out; who asked and through
- * which socket is netlink.h's business. Everything a message leaves out is marked as not known, and
- * a message that contradicts its own lengths is refused.
+ * Parses rtnetlink messages into plain structs: a link and its counters, an entry of a bridge's
+ * forwarding database. Pure functions; netlink.h handles sockets. What a message leaves out is marked
+ * as not known, and a message whose lengths are inconsistent is refused.
  *
- * Numbers and meaning: linux/if_link.h, linux/rtnetlink.h, linux/neighbour.h.
+ * Attributes are defined in linux/if_link.h, linux/rtnetlink.h and linux/neighbour.h.
  */
 #ifndef EASE_AGENT_LINUX_RTNL_H
 #define EASE_AGENT_LINUX_RTNL_H
@@ -18,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RTNL_KIND_MAX = 31 }; /* longest kind of a link, as in `ip link add type KIND` */
+enum { RTNL_KIND_MAX = 31 }; /* the longest kind of a link, as in `ip link add type KIND` */
 
 struct rtnl_link {
 	bool gone;	      /* RTM_DELLINK */
@@ -28,7 +27,7 @@ struct rtnl_link {
 	char name[IFNAMSIZ];
 	char alias[EASE_NAME_MAX + 1]; /* cut to what ifAlias holds */
 	char kind[RTNL_KIND_MAX + 1];  /* "" for hardware */
-	char master_kind[RTNL_KIND_MAX + 1]; /* of what it is a port of: "bridge", "bond", … */
+	char master_kind[RTNL_KIND_MAX + 1]; /* kind of the link that it is a port of: "bridge", "bond", … */
 	uint8_t mac[6];
 	uint32_t mtu_octets;
 	uint8_t oper_state; /* IF_OPER_… (RFC 2863's, as the kernel numbers them) */
@@ -50,15 +49,15 @@ struct rtnl_neighbour {
 	uint8_t flags;	/* NTF_… */
 };
 
-/* The message that begins at *at of a datagram of size octets (aligned to 8), and *at behind it;
- * NULL at the end, or where none fits: *at is then short of size. (libmnl's own walk, as of 1.0.4,
- * takes a length above 2^31 for a negative one that fits.) */
+/* Returns the message at *at in a datagram of size octets (aligned to 8), and moves *at behind it. NULL
+ * at the end, or if the message does not fit: *at is then less than size. (libmnl 1.0.4 treats a length
+ * above 2^31 as negative, so that it seems to fit.) */
 const struct nlmsghdr *rtnl_next(const void *octets, size_t size, size_t *at);
 
-/* Each: 0, -EPROTO for a message that is damaged, -ENOMSG for one that is of another sort (another
- * type, another address family, no Ethernet address). */
+/* Each returns 0; -EPROTO if the message is damaged; -ENOMSG if it is another kind of message (type,
+ * address family, or not an Ethernet address). */
 int rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link);
-/* Is it a bridge's notice about one of its ports: its state, its VLANs? */
+/* Whether the message is a bridge's notice about one of its ports: its state, its VLANs. */
 bool rtnl_is_of_bridge(const struct nlmsghdr *message);
 int rtnl_parse_stats(const struct nlmsghdr *message, struct rtnl_link_stats64 *stats);
 int rtnl_parse_neighbour(const struct nlmsghdr *message, struct rtnl_neighbour *neighbour);

@@ -1,7 +1,7 @@
 /*
- * The kernel's half of a tap: counts every frame of one port, and copies the one whose turn it is
- * into the ring. Runs at the port's tcx or clsact hooks and leaves every frame to whatever comes after.
- * Each port has a copy of this program with registers of its own; the ring is everybody's.
+ * The kernel's half of a tap: counts every frame of one port, and copies each frame that is to be
+ * sampled into the ring. Runs at the port's tcx or clsact hooks and passes every frame on unchanged.
+ * Each port has a copy of this program with its own registers. All ports share the ring.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
@@ -17,10 +17,11 @@ struct {
 
 struct tap_registers registers;
 
-_Static_assert((TAP_KEPT_OCTETS & (TAP_KEPT_OCTETS - 1)) == 0, "its predecessor is a mask");
+_Static_assert((TAP_KEPT_OCTETS & (TAP_KEPT_OCTETS - 1)) == 0, "one less is a bit mask");
 
-/* Frames on several processors count at once: whoever takes the count from above 0 to 0 or below is
- * the one that samples, and what passes before the next count is there is part of its period. */
+/* Loads the next count from the shadow and returns the new count. Frames on several processors are
+ * counted at the same time: the frame that lowers count from above 0 to 0 or below is the sample, and
+ * frames that pass before the next count is loaded belong to the next period. */
 static __always_inline __s64
 next_count(void)
 {
@@ -30,7 +31,7 @@ next_count(void)
 	if (next == 0)
 		return 0;
 	before = __sync_fetch_and_add(&registers.count, next);
-	if (before > 0) { /* the agent has set it going itself, this very moment */
+	if (before > 0) { /* the agent has just loaded a count itself: this one becomes the shadow */
 		__sync_fetch_and_add(&registers.count, -next);
 		registers.shadow = next;
 		return before;
@@ -62,8 +63,8 @@ copy_frame(struct __sk_buff *skb, unsigned direction, unsigned segments)
 	if (octets > TAP_KEPT_OCTETS)
 		octets = TAP_KEPT_OCTETS;
 	record->kept_octets = octets;
-	/* One octet and as many again: kernels up to 6.1 do not see that a number is not 0 by itself,
-	 * and the compiler must not see that this is the same number. */
+	/* The verifier of kernels up to 6.1 does not know that octets is not 0, but it does know that
+	 * more + 1 is not. barrier_var keeps the compiler from turning that back into octets. */
 	more = octets - 1;
 	barrier_var(more);
 	more &= TAP_KEPT_OCTETS - 1;
@@ -82,10 +83,11 @@ tap(struct __sk_buff *skb, unsigned direction)
 	before = __sync_fetch_and_add(&registers.count, -frames);
 	if (before <= 0 || before > frames)
 		return TC_ACT_UNSPEC;
-	/* Before the agent can see the sample: it answers by filling the shadow. */
+	/* Done before the agent can see the sample, because the agent then fills the shadow. */
 	left = next_count();
 	copy_frame(skb, direction, frames);
-	/* What is many frames yet may hold the next sample, too; the shadow holds no more than one. */
+	/* A buffer of several segments may contain the next sample, too; never a third one, because only one
+	 * count was in the shadow. */
 	if (left < 0)
 		copy_frame(skb, direction, frames);
 	return TC_ACT_UNSPEC;

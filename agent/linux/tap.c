@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 enum {
-	TAP_HANDLE = 0xea5e, /* by which a tap is known at its hook, this one's and an earlier agent's */
-	TAP_PRIORITY = 1,    /* before filters that end the frame's way through the hook */
+	TAP_HANDLE = 0xea5e, /* identifies our tap, and an earlier agent's, at a hook */
+	TAP_PRIORITY = 1,    /* before filters that end the processing of a frame */
 };
 
 /* BPF_TCX_INGRESS and BPF_TCX_EGRESS of linux/bpf.h since 6.6; older headers lack them. */
@@ -30,7 +30,7 @@ enum { TCX_INGRESS = 46, TCX_EGRESS = 47 };
 
 struct taps {
 	bool classic;
-	struct bpf_object *first; /* a program at no hook, which owns the ring */
+	struct bpf_object *first; /* a program that is at no hook and owns the ring */
 	int ring_fd;
 	struct ring_buffer *ring;
 	taps_handler take; /* during taps_read */
@@ -42,7 +42,7 @@ struct tap {
 	struct bpf_object *object;
 	struct tap_registers *registers; /* mapped, shared with the kernel */
 	uint32_t kernel_index;
-	int link_fd[2]; /* of tcx: the program stands at the hook as long as this is open; or -1 */
+	int link_fd[2]; /* tcx: the program is attached as long as this is open; -1: none */
 	bool made_hook; /* of clsact */
 	bool attached[2];
 };
@@ -71,7 +71,7 @@ say(enum libbpf_print_level level, const char *format, va_list arguments)
 
 /* ---- programs ---- */
 
-/* A copy of the program; ring_fd: the ring it shares, -1: it makes one. */
+/* Loads a copy of the program. ring_fd: the ring that it shares; -1: it creates the ring. */
 static int
 load_program(int ring_fd, struct bpf_object **result)
 {
@@ -102,7 +102,7 @@ on_record(void *ctx, void *data, size_t size)
 
 	if (size >= sizeof(struct tap_record))
 		taps->take(taps->take_ctx, data);
-	return --taps->left == 0 ? -ECANCELED : 0; /* below 0 ends the round, this one taken */
+	return --taps->left == 0 ? -ECANCELED : 0; /* below 0 ends the reading after this sample */
 }
 
 static const char *
@@ -110,13 +110,13 @@ what_fails(int rc)
 {
 	switch (rc) {
 	case -EPERM:
-		return "CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON are needed";
+		return "it needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON";
 	case -EACCES:
-		return "the kernel takes the eBPF program for unsafe";
+		return "the kernel's verifier rejects the eBPF program";
 	case -ENOSYS:
 	case -EINVAL:
 	case -EOPNOTSUPP:
-		return "the kernel has no eBPF with atomic operations and rings (5.12 or later)";
+		return "it needs a kernel with eBPF atomic operations and ring buffers (5.12 or later)";
 	default:
 		return strerror(-rc);
 	}
@@ -198,7 +198,8 @@ attach_hook(struct tap *tap, unsigned direction)
 	return rc;
 }
 
-/* The filter's name, in a dump of those at one hook; what it runs, only the kernel's owner may see. */
+/* Recognizes our filter by its name in a dump of the filters at a hook, because reading its program
+ * needs more privilege. */
 static int
 find_tap(void *ctx, const struct nlmsghdr *message)
 {
@@ -220,7 +221,7 @@ find_tap(void *ctx, const struct nlmsghdr *message)
 	return 0;
 }
 
-/* Is it one of ours that stands at the hook? 1, 0, or -errno. */
+/* Whether one of our taps is at the hook: 1, 0, or -errno. */
 static int
 hook_has_tap(uint32_t kernel_index, unsigned direction)
 {
@@ -287,7 +288,7 @@ taps_clean(uint32_t kernel_index)
 {
 	bool in, out;
 
-	libbpf_set_print(say); /* or it says itself that most links have no hook */
+	libbpf_set_print(say); /* else libbpf logs for most links that they have no hook */
 	in = detach_hook(kernel_index, TAP_IN) == 0;
 	out = detach_hook(kernel_index, TAP_OUT) == 0;
 	if (in || out)
@@ -307,8 +308,8 @@ attach_clsact(struct tap *tap)
 	return rc;
 }
 
-/* The hook of newer kernels: half the time a frame, and gone with the descriptor, whatever happens
- * to the agent. libbpf knows it from 1.3 on. */
+/* The hook of newer kernels takes half the time per frame, and detaches when the descriptor closes,
+ * however the agent ends. libbpf supports it from 1.3 on. */
 static int
 attach_tcx(struct tap *tap, unsigned direction)
 {
@@ -414,8 +415,8 @@ tap_detach(struct tap *tap)
 
 /* ---- registers ---- */
 
-/* Into the shadow first: if the kernel's half finds the count used up this very moment, it takes
- * the shadow itself; if it stands still already, it is taken back and made the count. */
+/* Writes the shadow first: if count runs out at this moment, the kernel's half loads the shadow itself.
+ * If sampling is stalled already, the value is moved from the shadow to count. */
 int
 tap_load(struct tap *tap, uint32_t skip)
 {

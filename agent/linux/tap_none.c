@@ -1,5 +1,5 @@
 /*
- * Taps of a build without libbpf, or without a compiler for the kernel's half: there are none.
+ * Replaces tap.c in a build without libbpf, or without a compiler for eBPF: opening taps fails.
  */
 #include "agent/linux/tap.h"
 
@@ -11,7 +11,7 @@ taps_open(bool classic, struct taps **taps, char *reason, size_t reason_size)
 {
 	(void)classic;
 	*taps = NULL;
-	snprintf(reason, reason_size, "built without eBPF");
+	snprintf(reason, reason_size, "this program was built without eBPF");
 	return -EOPNOTSUPP;
 }
 

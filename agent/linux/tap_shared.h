@@ -1,8 +1,8 @@
 /*
  * What the kernel's half of a tap (tap.bpf.c) and the agent's (tap.c) share: a port's registers, in
- * memory both see, and a sample as it stands in the ring. The registers are an EASE chip's: a count
- * of frames until the next sample, a shadow one deep that follows it, and the pool of frames by
- * direction. Only atomic operations touch count and shadow.
+ * shared memory, and the format of a sample in the ring. The registers work like those of an EASE chip:
+ * count is the number of frames until the next sample, shadow is the next value of count, and pool
+ * counts the frames in each direction. Only atomic operations access count and shadow.
  */
 #ifndef EASE_AGENT_LINUX_TAP_SHARED_H
 #define EASE_AGENT_LINUX_TAP_SHARED_H
@@ -10,33 +10,33 @@
 #include <linux/types.h>
 
 enum {
-	TAP_KEPT_OCTETS = 256, /* of a frame: as much as ever is sent on (EASE_HEADER_MAX_OCTETS) */
+	TAP_KEPT_OCTETS = 256, /* of a frame: the most that is ever sent (EASE_HEADER_MAX_OCTETS) */
 	TAP_RING_OCTETS = 1 << 22,
 	TAP_IN = 0,
 	TAP_OUT = 1,
 };
 
 struct tap_registers {
-	/* Frames until the next sample, that one included; 0 or below: it stands still, and what is
-	 * below 0 passed since. */
+	/* Frames until the next sample, that one included. At 0 or below no skip is loaded, sampling is
+	 * stalled, and -count is the number of frames not sampled since. */
 	__s64 count;
 	__s64 shadow; /* the next count; 0: empty */
 	__u64 pool[2]; /* frames by direction, whether they were sampled or not */
 	__u64 lost;  /* samples for which the ring had no room */
-	__u32 epoch; /* the agent's: samples of an earlier one do not belong to what is loaded now */
+	__u32 epoch; /* set by the agent; samples of an earlier epoch do not belong to the skips loaded now */
 };
 
 enum tap_flags {
-	TAP_FLAG_VLAN = 1, /* a tag that stands beside the octets, not among them */
+	TAP_FLAG_VLAN = 1, /* the VLAN tag is in vlan_tci, not among the octets */
 	TAP_FLAG_LOCAL = 2, /* sent by this machine itself */
 };
 
 struct tap_record {
-	__u64 time_ns; /* since the machine was started (CLOCK_MONOTONIC) */
+	__u64 time_ns; /* since the machine started (CLOCK_MONOTONIC) */
 	__u64 pool;    /* of its direction, this frame included */
 	__u32 kernel_index;
 	__u32 epoch;
-	__u32 frame_octets; /* without FCS; of all segments of a frame not cut yet */
+	__u32 frame_octets; /* without FCS; if the frame is not cut into segments yet, of all of them */
 	__u16 segments;
 	__u16 kept_octets;
 	__u16 vlan_tci, vlan_protocol; /* protocol in network order */

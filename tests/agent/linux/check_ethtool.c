@@ -307,7 +307,7 @@ START_TEST(flow_control_as_agreed)
 	    {PAUSE | ASYMMETRIC, PAUSE | ASYMMETRIC, HAL_PAUSE_BOTH},
 	    {PAUSE, NOTHING_TOLD, HAL_PAUSE_NOT_KNOWN},
 	};
-	struct ethtool_pause pause = {.told = true, .autoneg = true, .rx = true, .tx = true};
+	struct ethtool_pause pause = {.known = true, .autoneg = true, .rx = true, .tx = true};
 	struct ethtool_modes modes;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
