@@ -32,7 +32,7 @@ static const struct stat_name stat_names[FEED_N_STATS] = {
     [FEED_STAT_DEAL_FULL] = {"feed.deal_full", "frames dealt by hash: too many stations"},
     [FEED_STAT_LOOPS] = {"feed.loops", "times a capture began again"},
     [FEED_STAT_LINK_CHANGES] = {"feed.link_changes", "links that went up or down as configured"},
-    [FEED_STAT_LIVE_LOST] = {"feed.live_input_lost", "live frames dropped by the kernel: read too late"},
+    [FEED_STAT_LIVE_LOST] = {"feed.live_lost", "live frames dropped by the kernel: read too late"},
     [FEED_STAT_LIVE_FAILURES] = {"feed.live_failures", "times a live interface could not be read"},
     [FEED_STAT_INJECTED + FEED_ERROR_CRC] = {"feed.injected_crc", "frames given a bad FCS"},
     [FEED_STAT_INJECTED + FEED_ERROR_ALIGNMENT] = {"feed.injected_alignment",
@@ -388,9 +388,9 @@ count_lost(struct feed *feed, struct source *s)
 {
 	uint64_t lost = live_input_lost(s->live);
 
-	if (lost > s->live_input_lost)
-		stat_add(&feed->stats, FEED_STAT_LIVE_LOST, lost - s->live_input_lost);
-	s->live_input_lost = lost;
+	if (lost > s->live_lost)
+		stat_add(&feed->stats, FEED_STAT_LIVE_LOST, lost - s->live_lost);
+	s->live_lost = lost;
 }
 
 static size_t
