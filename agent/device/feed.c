@@ -51,7 +51,7 @@ struct source {
 	char *path;
 	struct savefile *file; /* NULL: at its end */
 	struct live_input *live;     /* in place of a file; NULL: none */
-	uint64_t live_input_lost;    /* already counted */
+	uint64_t live_lost;    /* already counted */
 	int port;	       /* -1: dealt */
 	uint64_t offset_us;    /* added to its times: rounds that are over */
 	uint64_t last_us;      /* newest time given out */

@@ -384,7 +384,7 @@ START_TEST(a_wire_s_frames_come_in_by_their_port)
 	ck_assert_uint_eq(rig_figure(1, HAL_IN_BCAST_PKTS), 500);
 	ck_assert_uint_eq(rig_figure(1, HAL_IN_OCTETS), 500 * 104);
 	ck_assert_uint_eq(rig_figure(2, HAL_OUT_BCAST_PKTS), 500);
-	ck_assert_uint_eq(rig_stat("feed.live_input_lost"), 0);
+	ck_assert_uint_eq(rig_stat("feed.live_lost"), 0);
 	ck_assert_uint_eq(rig_stat("board.times_back"), 0);
 	/* The wire is cut: said, counted, survived. */
 	ck_assert_int_eq(system("ip link set ease-a down; ip link set ease-a up"), 0);
