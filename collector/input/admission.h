@@ -1,8 +1,10 @@
 /*
- * One thread's gate: from a datagram to its verdict. May its sender send, is it a notification that
- * the fast way takes, and if so, its records; else whether it is for the slow way, or why it is
- * refused, which is counted and logged here. Each thread that decodes has a gate of its own, which
- * remembers shapes of messages and the last sender's text. Allocates nothing after admission_new.
+ * Decides what happens to each datagram: whether the allow-list admits its sender, whether it is a
+ * notification that the fast path can decode, and if so, its records; else whether it goes to the
+ * slow path or is refused. Refusals are counted and logged here.
+ *
+ * Each thread that decodes has a struct admission of its own, which caches decode templates and the
+ * text of the last sender's address. It allocates nothing after admission_new.
  */
 #ifndef EASE_COLLECTOR_INPUT_ADMISSION_H
 #define EASE_COLLECTOR_INPUT_ADMISSION_H
@@ -16,31 +18,37 @@ struct admission;
 enum admission_verdict {
 	ADMISSION_REFUSED,
 	ADMISSION_RECORDS, /* admission_result() has them */
-	ADMISSION_SLOW_PATH,   /* for the slow way */
+	ADMISSION_SLOW_PATH,
 };
 
 size_t admission_memory(void); /* octets of one */
 
 /* Both are borrowed; stats are those of enum input_stat_id. 0 or -ENOMEM. */
-int admission_new(struct admission **out, const struct input_config *config, const struct stat_set *stats);
-void admission_free(struct admission *g);
+int admission_new(struct admission **out, const struct input_config *config,
+    const struct stat_set *stats);
+void admission_free(struct admission *a);
 
-/* Text of an address without its port, until the next call. */
-const char *admission_sender(struct admission *g, const struct sockaddr *from);
+/* Text of an address without its port, valid until the next call. */
+const char *admission_sender(struct admission *a, const struct sockaddr *from);
 
-/* True if that sender, whose text it is, may send. */
-bool admission_allows(const struct admission *g, const struct sockaddr *from, const char *sender);
+/* Text of the address that a socket listens at, valid until the next call; NULL for fd -1. */
+const char *admission_listener(struct admission *a, int fd);
 
-/* Leaves out of what was just read of a socket what its senders have beyond their shares; counted
- * and told. Strangers have no share: they are refused by admission_allows. */
-void admission_limit_senders(struct admission *g, struct fair_share *share, const struct receiver *r, size_t socket,
-    struct receive_batch *b);
-
-/* Looks into a notification of an admitted sender. */
-enum admission_verdict admission_decode(struct admission *g, const void *octets, size_t n,
+/* True if the allow-list holds the sender; origin describes it. */
+bool admission_allows(const struct admission *a, const struct sockaddr *from,
     const struct decode_origin *origin);
 
-/* What the last ADMISSION_RECORDS gave, until the next call; also room for whoever decodes otherwise. */
-struct decode_result *admission_result(struct admission *g);
+/* Drops from a batch that was just read what its senders sent beyond their fair shares; counts and
+ * logs that. Senders outside the allow-list have no share: admission_allows refuses them. */
+void admission_limit_senders(struct admission *a, struct fair_share *share,
+    const struct receiver *r, size_t socket, struct receive_batch *b);
+
+/* Decodes a notification of an admitted sender. */
+enum admission_verdict admission_decode(struct admission *a, const void *octets, size_t n,
+    const struct decode_origin *origin);
+
+/* The records of the last ADMISSION_RECORDS, valid until the next admission_decode. A caller that
+ * decodes in another way may use it as its own memory. */
+struct decode_result *admission_result(struct admission *a);
 
 #endif

@@ -1,15 +1,17 @@
 #include "collector/input/ber.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 enum {
-	LONG_TAG = 0x1f,      /* X.690 8.1.2.4: none of SNMP's tags is */
+	LONG_TAG = 0x1f,      /* X.690 8.1.2.4; SNMP has no such tags */
 	LENGTH_LONG = 0x80,   /* X.690 8.1.3.5 */
 	LENGTH_OCTETS_MAX = 4,
 	IPADDRESS_OCTETS = 4,
 };
 
-/* A length, or -EBADMSG for the indefinite form and what is longer than any message. */
+/* Reads a length; -EBADMSG for the indefinite form and for what is longer than any message. */
 static int64_t
 length(struct rbuf *r)
 {
@@ -73,7 +75,8 @@ ber_integer(struct rbuf content, int32_t *value)
 	return 0;
 }
 
-/* Up to octets of a value that is never negative: one more octet if the first bit is set. */
+/* Reads a value that is never negative, of at most so many octets, and a zero before a first bit
+ * that is set. */
 static int
 unsigned_value(struct rbuf content, size_t octets, uint64_t *value)
 {
@@ -131,8 +134,8 @@ ber_oid(struct rbuf content, struct ber_oid *oid)
 
 	if (ber_arc(&content, &first) < 0)
 		return -EBADMSG;
-	/* X.690 8.19.4: first arc times 40 plus second, where the first is 0, 1 or 2. The sum is
-	 * held to 32 bits like every arc, as Net-SNMP does: no arc below 2 comes near. */
+	/* X.690 8.19.4: first arc times 40 plus second, where the first is 0, 1 or 2. The sum must
+	 * have 32 bits, as each arc, and as in Net-SNMP; no real arc below 2 is near that. */
 	oid->arcs[0] = first < 80 ? first / 40 : 2;
 	oid->arcs[1] = first - 40 * oid->arcs[0];
 	while (rbuf_left(&content) > 0)
@@ -140,6 +143,17 @@ ber_oid(struct rbuf content, struct ber_oid *oid)
 			return -EBADMSG;
 	oid->n = n;
 	return 0;
+}
+
+void
+ber_oid_format(const struct ber_oid *oid, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < oid->n && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32, i ? "." : "",
+		    oid->arcs[i]);
 }
 
 bool

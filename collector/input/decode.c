@@ -13,14 +13,14 @@ static const uint32_t ease_notifications[] = {EASE_ROOT, 0};
 static const uint32_t ease_agent_id[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_AGENT_ID, 0};
 static const uint32_t ease_boot[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOOT, 0};
 
-/* Columns this program knows: below them a name must be whole. */
+/* The columns that this program knows. A name below one of them must be complete. */
 static const uint32_t sample_column[] = {EASE_SAMPLE_ENTRY, EASE_COL_SAMPLE_DATAGRAM};
 static const uint32_t snapshot_column[] = {EASE_PORT_INFO_ENTRY, EASE_COL_SNAPSHOT};
 static const uint32_t state_column[] = {EASE_PORT_INFO_ENTRY, EASE_COL_STATE};
 static const uint32_t address_column[] = {EASE_PORT_INFO_ENTRY, EASE_COL_ADDRESS};
 static const uint32_t error_info_column[] = {EASE_PORT_INFO_ENTRY, EASE_COL_ERROR_INFO};
 
-/* What a kind of notification may hold, and what it cannot be without. */
+/* The parts that each kind of notification may have, and those of which it must have one. */
 static const struct {
 	uint32_t allowed, needed;
 } notification_parts[] = {
@@ -33,6 +33,28 @@ static const struct {
     [EASE_NOTIFY_ERROR_SOURCE] = {PART_BIT(EASE_PART_ERROR_SOURCE),
 	PART_BIT(EASE_PART_ERROR_SOURCE)},
 };
+
+static const char *const verdict_texts[DECODE_N_VERDICTS] = {
+    [DECODE_OK] = "good",
+    [DECODE_BAD_PARSE] = "not an SNMP notification",
+    [DECODE_BAD_CODING] = "not encoded as RFC 3417 requires",
+    [DECODE_V3] = "it is SNMPv3, and the configuration has no SNMPv3 user",
+    [DECODE_INFORM] = "an inform, which is not accepted here",
+    [DECODE_EVENT] = "an event, which is not accepted here",
+    [DECODE_BAD_VERSION] = "neither SNMPv2c nor SNMPv3",
+    [DECODE_BAD_COMMUNITY] = "its community is not one of communities",
+    [DECODE_BAD_PDU] = "neither a trap nor an inform",
+    [DECODE_FOREIGN] = "the collector stores no such notification",
+    [DECODE_BAD_VALUE] = "a value breaks EASE-SAMPLING-MIB",
+    [DECODE_BAD_PARTS] = "parts are missing, or belong to another kind of notification",
+    [DECODE_TOO_MANY] = "it has more parts than the collector takes in one notification",
+};
+
+const char *
+decode_verdict_text(enum decode_verdict verdict)
+{
+	return verdict_texts[verdict];
+}
 
 static bool
 is_oid(const struct ber_oid *oid, const uint32_t *arcs, size_t n)
@@ -66,7 +88,7 @@ community_is_known(const struct rbuf *community, const char *const *communities,
 	return false;
 }
 
-/* The two bindings that every notification starts with (RFC 3416 section 4.2.6). */
+/* Reads the two bindings that every notification begins with (RFC 3416 section 4.2.6). */
 static enum decode_verdict
 take_trap_oid(struct v2c_message *m, struct decode_result *result)
 {
@@ -87,10 +109,13 @@ take_trap_oid(struct v2c_message *m, struct decode_result *result)
 		return DECODE_OK;
 	}
 	result->event = event_kind_of(&oid);
-	return result->event ? DECODE_EVENT : DECODE_FOREIGN;
+	if (result->event)
+		return DECODE_EVENT;
+	result->foreign = oid;
+	return DECODE_FOREIGN;
 }
 
-/* A number that is not negative in any of the types that may stand for one. */
+/* Reads a number that is not negative, of any type that senders use for one. */
 static int
 take_u32(const struct v2c_varbind *v, uint32_t *value)
 {
@@ -104,7 +129,7 @@ take_u32(const struct v2c_varbind *v, uint32_t *value)
 	return 0;
 }
 
-/* Who speaks: the next two bindings of all our notifications. Goes into *who. */
+/* Reads the agent's identity, the next two bindings of all our notifications, into *who. */
 static enum decode_verdict
 take_identity(struct v2c_message *m, struct ease_record *who)
 {

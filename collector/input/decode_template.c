@@ -5,15 +5,15 @@
 #include <string.h>
 
 static struct decode_template *
-slot_of(struct decode_templates *shapes, size_t n)
+slot_of(struct decode_templates *templates, size_t n)
 {
-	return &shapes->slots[n % DECODE_TEMPLATES_MAX];
+	return &templates->slots[n % DECODE_TEMPLATES_MAX];
 }
 
-/* Learning: the message is known to be good, so that only places are looked for. */
+/* Learning: the message is known to be good, so only the places of its fields are needed. */
 
 static void
-add_place(struct decode_template *s, const uint8_t *octets, const struct rbuf *content, size_t skip,
+add_field(struct decode_template *s, const uint8_t *octets, const struct rbuf *content, size_t skip,
     enum template_field_kind kind, enum ease_part part)
 {
 	if (s->n_fields < TEMPLATE_FIELDS_MAX) {
@@ -25,7 +25,7 @@ add_place(struct decode_template *s, const uint8_t *octets, const struct rbuf *c
 	s->n_fields++;
 }
 
-/* Octets of a name before its last arcs. */
+/* Octets of a name without its last arcs. */
 static size_t
 octets_before_last(const struct rbuf *name, size_t arcs)
 {
@@ -38,7 +38,8 @@ octets_before_last(const struct rbuf *name, size_t arcs)
 }
 
 static bool
-add_part(struct decode_template *s, const uint8_t *octets, const struct rbuf *name, const struct rbuf *value)
+add_part(struct decode_template *s, const uint8_t *octets, const struct rbuf *name,
+    const struct rbuf *value)
 {
 	struct trap_part part;
 	struct ber_oid oid;
@@ -50,15 +51,15 @@ add_part(struct decode_template *s, const uint8_t *octets, const struct rbuf *na
 	is_sample = part.part == EASE_PART_SAMPLE;
 	if (!is_sample && part.part != EASE_PART_SNAPSHOT && part.part != EASE_PART_RESOURCES)
 		return false;
-	add_place(s, octets, name, octets_before_last(name, is_sample ? 2 : 1),
+	add_field(s, octets, name, octets_before_last(name, is_sample ? 2 : 1),
 	    is_sample ? TEMPLATE_SAMPLE_NAME : TEMPLATE_PORT_NAME, part.part);
-	add_place(s, octets, value, 0, TEMPLATE_VALUE, part.part);
+	add_field(s, octets, value, 0, TEMPLATE_VALUE, part.part);
 	return true;
 }
 
-/* Variable bindings: uptime, trap OID, agent, boot, parts. */
+/* The variable bindings are uptime, trap OID, agent, boot and the parts. */
 static bool
-find_places(struct decode_template *s, const uint8_t *octets, struct rbuf *list)
+find_fields(struct decode_template *s, const uint8_t *octets, struct rbuf *list)
 {
 	struct rbuf pair, name, value;
 	uint8_t tag;
@@ -68,9 +69,9 @@ find_places(struct decode_template *s, const uint8_t *octets, struct rbuf *list)
 		    ber_next(&pair, &tag, &value) < 0)
 			return false;
 		if (i == 0)
-			add_place(s, octets, &value, 0, TEMPLATE_UPTIME, 0);
+			add_field(s, octets, &value, 0, TEMPLATE_UPTIME, 0);
 		else if (i == 2)
-			add_place(s, octets, &value, 0, TEMPLATE_AGENT_ID, 0);
+			add_field(s, octets, &value, 0, TEMPLATE_AGENT_ID, 0);
 		else if (i > 3 && !add_part(s, octets, &name, &value))
 			return false;
 	}
@@ -88,19 +89,20 @@ find_list(struct decode_template *s, const uint8_t *octets, size_t n, struct rbu
 	    ber_next(&pdu, &tag, &request_id) < 0 || ber_next(&pdu, &tag, &skipped) < 0 ||
 	    ber_next(&pdu, &tag, &skipped) < 0 || ber_next(&pdu, &tag, list) < 0)
 		return false;
-	add_place(s, octets, &request_id, 0, TEMPLATE_REQUEST_ID, 0);
+	add_field(s, octets, &request_id, 0, TEMPLATE_REQUEST_ID, 0);
 	return true;
 }
 
 static void
-learn(struct decode_template *s, const uint8_t *octets, size_t n, const struct decode_result *result)
+learn(struct decode_template *s, const uint8_t *octets, size_t n,
+    const struct decode_result *result)
 {
 	struct rbuf list;
 
 	s->octets_n = s->n_fields = 0;
 	if (n > TEMPLATE_OCTETS_MAX || result->n_ignored > 0 ||
 	    (result->kind != EASE_NOTIFY_SAMPLES && result->kind != EASE_NOTIFY_COUNTERS) ||
-	    !find_list(s, octets, n, &list) || !find_places(s, octets, &list))
+	    !find_list(s, octets, n, &list) || !find_fields(s, octets, &list))
 		return;
 	memcpy(s->octets, octets, n);
 	s->kind = result->kind;
@@ -110,7 +112,7 @@ learn(struct decode_template *s, const uint8_t *octets, size_t n, const struct d
 
 /* Using */
 
-/* Equal outside the places, which stand in rising order. */
+/* True if the message equals the template outside its fields, which are in rising order. */
 static bool
 matches(const struct decode_template *s, const uint8_t *octets, size_t n)
 {
@@ -126,7 +128,7 @@ matches(const struct decode_template *s, const uint8_t *octets, size_t n)
 	return memcmp(s->octets + at, octets + at, n - at) == 0;
 }
 
-/* The last arcs of a name: no more and no less than these, and none is 0 (RFC 2578 7.7: indices). */
+/* Reads the last arcs of a name: exactly these, and none is 0 (RFC 2578 section 7.7: indices). */
 static bool
 take_arcs(struct rbuf tail, uint32_t *first, uint32_t *second)
 {
@@ -138,8 +140,8 @@ take_arcs(struct rbuf tail, uint32_t *first, uint32_t *second)
 }
 
 static void
-start_record(const struct decode_template *s, const uint8_t *agent_id, const struct decode_origin *origin,
-    struct ease_record *r)
+start_record(const struct decode_template *s, const uint8_t *agent_id,
+    const struct decode_origin *origin, struct ease_record *r)
 {
 	r->boot = s->boot;
 	r->loose_numbers = false;
@@ -149,8 +151,8 @@ start_record(const struct decode_template *s, const uint8_t *agent_id, const str
 }
 
 static bool
-take(const struct decode_template *s, const uint8_t *octets, const struct decode_origin *origin,
-    struct decode_result *result)
+read_fields(const struct decode_template *s, const uint8_t *octets,
+    const struct decode_origin *origin, struct decode_result *result)
 {
 	const uint8_t *agent_id = NULL;
 	struct trap_part part = {0};
@@ -159,29 +161,29 @@ take(const struct decode_template *s, const uint8_t *octets, const struct decode
 
 	result->n = 0;
 	for (size_t i = 0; i < s->n_fields; i++) {
-		const struct rbuf place = rbuf_of(octets + s->fields[i].at, s->fields[i].n);
+		const struct rbuf field = rbuf_of(octets + s->fields[i].at, s->fields[i].n);
 		bool good = true;
 
 		switch ((enum template_field_kind)s->fields[i].kind) {
 		case TEMPLATE_REQUEST_ID:
-			good = ber_integer(place, &request_id) == 0;
+			good = ber_integer(field, &request_id) == 0;
 			break;
 		case TEMPLATE_UPTIME:
-			good = ber_unsigned32(place, &uptime) == 0;
+			good = ber_unsigned32(field, &uptime) == 0;
 			break;
 		case TEMPLATE_AGENT_ID:
-			agent_id = place.data;
+			agent_id = field.data;
 			break;
 		case TEMPLATE_SAMPLE_NAME:
-			good = take_arcs(place, &part.if_index, &part.sequence);
+			good = take_arcs(field, &part.if_index, &part.sequence);
 			break;
 		case TEMPLATE_PORT_NAME:
-			good = take_arcs(place, &part.if_index, NULL);
+			good = take_arcs(field, &part.if_index, NULL);
 			break;
 		case TEMPLATE_VALUE:
 			part.part = (enum ease_part)s->fields[i].part;
-			part.octets = place.data;
-			part.len = place.size;
+			part.octets = field.data;
+			part.len = field.size;
 			start_record(s, agent_id, origin, &result->records[result->n]);
 			good = decode_part(&part, &result->records[result->n++]) == 0;
 			break;
@@ -195,26 +197,27 @@ take(const struct decode_template *s, const uint8_t *octets, const struct decode
 }
 
 void
-decode_templates_forget(struct decode_templates *shapes)
+decode_templates_forget(struct decode_templates *templates)
 {
 	for (size_t i = 0; i < DECODE_TEMPLATES_MAX; i++)
-		shapes->slots[i].octets_n = 0;
+		templates->slots[i].octets_n = 0;
 }
 
 bool
-decode_templates_match(const struct decode_templates *shapes, const void *octets, size_t n)
+decode_templates_match(const struct decode_templates *templates, const void *octets, size_t n)
 {
-	return n > 0 && matches(&shapes->slots[n % DECODE_TEMPLATES_MAX], octets, n);
+	return n > 0 && matches(&templates->slots[n % DECODE_TEMPLATES_MAX], octets, n);
 }
 
 enum decode_verdict
-decode_templates_decode(struct decode_templates *shapes, const void *octets, size_t n, const char *const *communities,
-    size_t n_communities, const struct decode_origin *origin, struct decode_result *result)
+decode_templates_decode(struct decode_templates *templates, const void *octets, size_t n,
+    const char *const *communities, size_t n_communities, const struct decode_origin *origin,
+    struct decode_result *result)
 {
-	struct decode_template *s = slot_of(shapes, n);
+	struct decode_template *s = slot_of(templates, n);
 	enum decode_verdict verdict;
 
-	if (n > 0 && matches(s, octets, n) && take(s, octets, origin, result))
+	if (n > 0 && matches(s, octets, n) && read_fields(s, octets, origin, result))
 		return DECODE_OK;
 	verdict = decode_notification(octets, n, communities, n_communities, origin, result);
 	if (verdict == DECODE_OK)

@@ -1,12 +1,13 @@
 /*
- * Faster decoding of what was decoded before: a sender's notifications differ in a few places
- * only (request id, time, numbers of samples, the parts' values). The shape of a message is its
- * octets with those places marked. The first message of a shape is decoded strictly
- * (decode_notification); a later one of the same length is compared with the shape octet by octet
- * outside these places, and what stands in them is checked as strictly as before. Whatever is not
- * as expected goes to the strict decoder, so the verdict and the records are always its own.
+ * Decodes a sender's notifications faster by templates. They differ only in a few fields: request
+ * id, uptime, sample numbers, values of the parts. A template is the octets of an earlier message
+ * with the places of these fields. The first message of its kind is decoded strictly
+ * (decode_notification) and becomes the template for its length; a later message of that length is
+ * compared with it octet by octet outside the fields, and the fields are checked as strictly as
+ * before. Any message that differs goes to the strict decoder, so verdicts and records are always
+ * those of the strict decoder.
  *
- * Fixed memory, no allocation; one thread.
+ * Fixed memory, no allocation. One thread uses it.
  */
 #ifndef EASE_COLLECTOR_INPUT_DECODE_TEMPLATE_H
 #define EASE_COLLECTOR_INPUT_DECODE_TEMPLATE_H
@@ -16,9 +17,9 @@
 #include <stdbool.h>
 
 enum {
-	DECODE_TEMPLATES_MAX = 256,	/* by length: messages of as many samples mostly have one */
-	TEMPLATE_OCTETS_MAX = 1472, /* IPv4 in an Ethernet frame; longer messages are rare */
-	TEMPLATE_FIELDS_MAX = 40,	/* three, and two a part */
+	DECODE_TEMPLATES_MAX = 256,	/* slots, by the message's length */
+	TEMPLATE_OCTETS_MAX = 1472, /* UDP over IPv4 in an Ethernet frame */
+	TEMPLATE_FIELDS_MAX = 40,	/* three, and two for each part */
 };
 
 enum template_field_kind {
@@ -27,11 +28,11 @@ enum template_field_kind {
 	TEMPLATE_AGENT_ID,
 	TEMPLATE_SAMPLE_NAME, /* ifIndex and sequence */
 	TEMPLATE_PORT_NAME,   /* ifIndex */
-	TEMPLATE_VALUE,	   /* of the part named before */
+	TEMPLATE_VALUE,	   /* of the part whose name was the last field */
 };
 
 struct decode_template {
-	uint16_t octets_n; /* 0: none yet */
+	uint16_t octets_n; /* 0: the slot is empty */
 	uint16_t n_fields;
 	enum ease_notification_kind kind;
 	uint32_t boot;
@@ -47,15 +48,16 @@ struct decode_templates {
 	struct decode_template slots[DECODE_TEMPLATES_MAX]; /* zeroed before use */
 };
 
-/* As decode_notification, with the same communities at every call until decode_templates_forget. */
-enum decode_verdict decode_templates_decode(struct decode_templates *shapes, const void *octets, size_t n,
-    const char *const *communities, size_t n_communities, const struct decode_origin *origin,
-    struct decode_result *result);
+/* As decode_notification. The communities must stay the same until decode_templates_forget. */
+enum decode_verdict decode_templates_decode(struct decode_templates *templates,
+    const void *octets, size_t n, const char *const *communities, size_t n_communities,
+    const struct decode_origin *origin, struct decode_result *result);
 
-/* When communities change: what was learned is with the former ones. */
-void decode_templates_forget(struct decode_templates *shapes);
+/* To be called when the communities change, as the templates hold the old ones. */
+void decode_templates_forget(struct decode_templates *templates);
 
-/* Whether the slot for messages of this length holds a shape that this message has. */
-bool decode_templates_match(const struct decode_templates *shapes, const void *octets, size_t n);
+/* True if there is a template that matches this message. */
+bool decode_templates_match(const struct decode_templates *templates, const void *octets,
+    size_t n);
 
 #endif

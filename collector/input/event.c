@@ -2,13 +2,14 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ARCS(a) (sizeof(a) / sizeof((a)[0]))
 
 enum {
-	EASE_KIND_END = 1000,  /* numbers of our own notifications stay below */
-	SOURCE_ENGINE = 3,     /* first octets of an identity that we make */
+	EASE_KIND_END = 1000,  /* the numbers of our own notifications are below */
+	SOURCE_ENGINE = 3,     /* the second octet of an identity that we make */
 	SOURCE_IPV4 = 4,
 	SOURCE_IPV6 = 6,
 	ENTRY_MAX = 12,
@@ -33,11 +34,25 @@ static const struct {
     {parts_changed, ARCS(parts_changed), EASE_EVENT_PARTS_CHANGED},
 };
 
+/* What agents send at their start and stop, and other common ones. */
+static const struct {
+	uint32_t arcs[ENTRY_MAX];
+	size_t n;
+	const char *name;
+} usual_foreign[] = {
+    {{1, 3, 6, 1, 6, 3, 1, 1, 5, 1}, 10, "coldStart"},
+    {{1, 3, 6, 1, 6, 3, 1, 1, 5, 2}, 10, "warmStart"},
+    {{1, 3, 6, 1, 6, 3, 1, 1, 5, 5}, 10, "authenticationFailure"},
+    {{1, 3, 6, 1, 4, 1, 8072, 4, 0, 1}, 10, "nsNotifyStart"},
+    {{1, 3, 6, 1, 4, 1, 8072, 4, 0, 2}, 10, "nsNotifyShutdown"},
+    {{1, 3, 6, 1, 4, 1, 8072, 4, 0, 3}, 10, "nsNotifyRestart"},
+};
+
 static const uint32_t agent_id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_AGENT_ID, 0};
 static const uint32_t boot_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOOT, 0};
 static const uint32_t alarm_variable[] = {1, 3, 6, 1, 2, 1, 16, 3, 1, 1, 3};
 
-/* Tables whose one index is ifIndex: what stands behind entry and column. */
+/* Entries of tables whose only index is ifIndex. */
 static const struct {
 	uint32_t arcs[ENTRY_MAX];
 	size_t n;
@@ -55,7 +70,7 @@ is_oid(const struct ber_oid *oid, const uint32_t *arcs, size_t n)
 	return oid->n == n && memcmp(oid->arcs, arcs, n * sizeof(*arcs)) == 0;
 }
 
-/* ENTRY.column.index */
+/* True if the name is ENTRY.column.index. */
 static bool
 is_cell(const struct ber_oid *oid, const uint32_t *entry, size_t n)
 {
@@ -76,7 +91,20 @@ event_kind_of(const struct ber_oid *trap_oid)
 	return 0;
 }
 
-/* The ifIndex in the name of a cell, or 0. */
+void
+event_name_foreign(const struct ber_oid *trap_oid, char text[EVENT_NAME_MAX])
+{
+	size_t used;
+
+	ber_oid_format(trap_oid, text, EVENT_NAME_MAX);
+	used = strlen(text);
+	for (size_t i = 0; i < ARCS(usual_foreign); i++)
+		if (is_oid(trap_oid, usual_foreign[i].arcs, usual_foreign[i].n))
+			snprintf(text + used, EVENT_NAME_MAX - used, " (%s)",
+			    usual_foreign[i].name);
+}
+
+/* The ifIndex in the name of an object in one of these tables, or 0. */
 static uint32_t
 if_index_of(const struct ber_oid *name)
 {
@@ -89,7 +117,8 @@ if_index_of(const struct ber_oid *name)
 	return 0;
 }
 
-/* An alarm tells what it watches by a value, everything else by the names of what it sends. */
+/* An alarm names the object that it watches by a value; all others have ifIndex in their bindings'
+ * names. */
 static void
 take_if_index(const struct v2c_varbind *v, struct ease_event *event)
 {

@@ -6,30 +6,30 @@
 #include <string.h>
 
 enum {
-	SHORTEST_US = 500, /* a window that pressure ends; a rate of less says little */
-	USUAL_PARTS = 16, /* windows in the mean; what is usual is kept in these parts */
-	FILL_STEPS = 16, /* of the search for the limit: each at least one sender more is below it */
-	/* Of what was taken, in eighths: half while a buffer fills, since what is dropped costs time, too;
-	 * a little more while it is as good as empty. */
+	SHORTEST_US = 500, /* a rate is not computed over less */
+	USUAL_PARTS = 16, /* windows in the moving mean, which is kept in sixteenths */
+	FILL_STEPS = 16, /* of the search for the limit; each raises it over another sender */
+	/* The next capacity, in eighths of what was admitted or of the last capacity: half while a
+	 * buffer fills, since dropping takes time, too; a little more while it is almost empty. */
 	LESS_OF_8 = 4,
 	MORE_OF_8 = 9,
-	CAPACITY_MIN = 64, /* datagrams a window: one read */
+	CAPACITY_MIN = 64, /* datagrams in a window: one read */
 	NO_SLOT = FAIR_SHARE_SLOTS,
 };
 
 struct fair_share {
 	uint64_t seed;
 	uint64_t window_start_us;
-	uint64_t limit;	   /* datagrams a sender and window; UINT64_MAX: none */
-	uint64_t capacity; /* of all senders in a window, while there is a limit */
-	uint64_t taken;	   /* in this window */
-	unsigned calm;	   /* windows one after the other */
-	unsigned fill, last_fill; /* the highest percentage of this window, and of the one before */
-	unsigned end_fill; /* the percentage when the last window ended */
+	uint64_t limit;	   /* datagrams of a sender in a window; UINT64_MAX: no limit */
+	uint64_t capacity; /* datagrams of all senders in a window, while there is a limit */
+	uint64_t taken;	   /* datagrams admitted in this window */
+	unsigned calm;	   /* calm windows in a row */
+	unsigned fill, last_fill; /* highest fill in this window and in the one before */
+	unsigned end_fill; /* fill at the end of the last window */
 	uint32_t last_slot; /* of the last sender, or NO_SLOT */
-	uint64_t company_until_us; /* while there are others than that one */
-	uint32_t asked[FAIR_SHARE_SLOTS]; /* datagrams of this window, those dropped included */
-	uint32_t usual[FAIR_SHARE_SLOTS]; /* the same of a window in the mean of the last ones */
+	uint64_t company_until_us; /* until then there is more than one sender */
+	uint32_t offered[FAIR_SHARE_SLOTS]; /* datagrams in this window, with those dropped */
+	uint32_t usual[FAIR_SHARE_SLOTS]; /* their moving mean, in sixteenths */
 };
 
 int
@@ -60,7 +60,8 @@ fair_share_limit(const struct fair_share *s)
 
 /* ---- the limit ---- */
 
-/* What all senders asked for, each no more than limit, and how many asked for more. */
+/* The datagrams of all senders that offer no more than limit, and the number of those that offer
+ * more. */
 static uint64_t
 sum_below(const struct fair_share *s, uint64_t limit, size_t *n_above)
 {
@@ -76,8 +77,9 @@ sum_below(const struct fair_share *s, uint64_t limit, size_t *n_above)
 	return sum;
 }
 
-/* The largest limit with which all together have no more than capacity: what those below it leave
- * is for those above it, in equal parts. Rises to its value from below. */
+/* Water-filling: the largest limit with which all senders together have no more than capacity. What
+ * the senders below it leave of the capacity is divided equally between those above it. Each step
+ * raises the limit towards its value. */
 static uint64_t
 fair_limit(const struct fair_share *s, uint64_t capacity)
 {
@@ -88,7 +90,7 @@ fair_limit(const struct fair_share *s, uint64_t capacity)
 		uint64_t below = sum_below(s, limit, &n_above), next;
 
 		if (n_above == 0)
-			return UINT64_MAX; /* all have what they ask for */
+			return UINT64_MAX; /* nobody needs to be cut */
 		next = below < capacity ? (capacity - below) / n_above : 0;
 		if (next <= limit)
 			break;
@@ -104,21 +106,23 @@ limit_by(struct fair_share *s, uint64_t capacity)
 
 	s->capacity = capacity > CAPACITY_MIN ? capacity : CAPACITY_MIN;
 	limit = fair_limit(s, s->capacity * USUAL_PARTS);
-	/* Nobody asked for more: who begins to must not have everything. */
+	/* If nobody offers more, a sender that begins to must still not take everything. */
 	s->limit = limit == UINT64_MAX ? s->capacity : (limit + USUAL_PARTS - 1) / USUAL_PARTS;
 }
 
 /* ---- windows ---- */
 
-/* What would have been taken in a whole window. */
+/* What would have been admitted in a whole window at the same rate. */
 static uint64_t
 taken_in_window(const struct fair_share *s, uint64_t lasted_us)
 {
-	return s->taken * FAIR_SHARE_WINDOW_US / (lasted_us > SHORTEST_US ? lasted_us : SHORTEST_US);
+	if (lasted_us < SHORTEST_US)
+		lasted_us = SHORTEST_US;
+	return s->taken * FAIR_SHARE_WINDOW_US / lasted_us;
 }
 
 static uint64_t
-all_asked(const struct fair_share *s)
+all_offered(const struct fair_share *s)
 {
 	uint64_t sum = 0;
 
@@ -127,8 +131,9 @@ all_asked(const struct fair_share *s)
 	return sum;
 }
 
-/* Half of what was taken; but where a few ask for more than all the others together, it is they who
- * pay: the others keep what they ask for, and half as much, since what waited comes faster then. */
+/* A smaller capacity: half of what was admitted. But if a few senders offer more than all others
+ * together, only they are cut: the others keep what they offer and half as much again, since their
+ * datagrams that waited now come faster. */
 static uint64_t
 less(const struct fair_share *s, uint64_t taken)
 {
@@ -136,40 +141,43 @@ less(const struct fair_share *s, uint64_t taken)
 	uint64_t modest = sum_below(s, fair_limit(s, taken * USUAL_PARTS), &n_above);
 	uint64_t half = taken * LESS_OF_8 / 8, enough = (modest + modest / 2) / USUAL_PARTS;
 
-	return all_asked(s) > 2 * modest && enough > half ? enough : half;
+	return all_offered(s) > 2 * modest && enough > half ? enough : half;
 }
 
-/* A buffer that gets emptier, if slowly, needs no harder limit. */
+/* A buffer that gets emptier, even slowly, needs no stricter limit. */
 static uint64_t
 next_capacity(const struct fair_share *s, uint64_t taken)
 {
-	if (s->fill >= FAIR_SHARE_PRESSED_PERCENT && (s->fill >= s->last_fill || s->limit == UINT64_MAX))
+	if (s->fill >= FAIR_SHARE_PRESSED_PERCENT &&
+	    (s->fill >= s->last_fill || s->limit == UINT64_MAX))
 		return less(s, taken);
 	return s->fill < FAIR_SHARE_CALM_PERCENT ? s->capacity * MORE_OF_8 / 8 : s->capacity;
 }
 
-/* How much of a sender's comes within one window depends on how fast the reader is just then. */
+/* A mean over windows is needed, because what a window holds depends on the reader's speed in
+ * it. */
 static void
 note_usual(struct fair_share *s)
 {
 	for (size_t i = 0; i < FAIR_SHARE_SLOTS; i++) {
-		uint32_t asked = s->asked[i] * USUAL_PARTS;
+		uint32_t offered = s->offered[i] * USUAL_PARTS;
 
 		s->usual[i] = s->limit == UINT64_MAX
-		    ? asked
-		    : s->usual[i] - s->usual[i] / USUAL_PARTS + s->asked[i];
+		    ? offered
+		    : s->usual[i] - s->usual[i] / USUAL_PARTS + s->offered[i];
 	}
 }
 
-/* A sender alone takes nothing from others, and of its own the kernel drops no more than we would. */
+/* A lone sender takes nothing from others, and the kernel drops no more of its datagrams than we
+ * would. */
 static bool
 has_company(const struct fair_share *s, uint64_t now_us)
 {
 	return now_us < s->company_until_us;
 }
 
-/* True if more comes than can be taken. A buffer that was filled while the reader was away gets
- * emptier as soon as he is back: nobody need be limited for that. */
+/* True in an overload. A buffer that filled while the reader was busy elsewhere gets emptier as
+ * soon as it is read again, so that is none. */
 static bool
 is_overrun(const struct fair_share *s, unsigned fill_percent)
 {
@@ -194,7 +202,7 @@ static void
 end_window(struct fair_share *s, uint64_t now_us, unsigned fill_percent)
 {
 	set_limit(s, now_us, fill_percent);
-	memset(s->asked, 0, sizeof(s->asked));
+	memset(s->offered, 0, sizeof(s->offered));
 	s->window_start_us = now_us;
 	s->taken = 0;
 	s->last_fill = s->fill;
@@ -202,7 +210,7 @@ end_window(struct fair_share *s, uint64_t now_us, unsigned fill_percent)
 	s->fill = 0;
 }
 
-/* A buffer that is as good as full ends its window at once. */
+/* A buffer that is almost full ends the first window at once. */
 void
 fair_share_turn(struct fair_share *s, uint64_t now_us, unsigned fill_percent)
 {
@@ -220,12 +228,12 @@ bool
 fair_share_admit(struct fair_share *s, const struct sockaddr *from, size_t n)
 {
 	uint32_t slot = (uint32_t)(endpoint_hash(s->seed, from) % FAIR_SHARE_SLOTS);
-	bool admitted = s->asked[slot] < s->limit;
+	bool admitted = s->offered[slot] < s->limit;
 
 	if (slot != s->last_slot && s->last_slot != NO_SLOT)
 		s->company_until_us = s->window_start_us + FAIR_SHARE_COMPANY_US;
 	s->last_slot = slot;
-	s->asked[slot] += (uint32_t)n;
+	s->offered[slot] += (uint32_t)n;
 	if (admitted)
 		s->taken += n;
 	return admitted;

@@ -1,14 +1,17 @@
 /*
- * Each sender's fair share of what the collector can take. While the sockets' buffers are far from
- * full nobody is limited, nor is a sender who is alone. When one is half full and gets fuller while
- * it is read, more comes than can be taken; then a sender may have so many datagrams in each window
- * of time that all windows together are what was taken lately, and nobody who asks for less than the
- * others get is cut (max-min fairness). What is beyond is dropped unread, which is cheap, so that
- * the buffers empty again and the others' datagrams are not among those that the kernel has to drop.
- * A buffer that filled while the reader was at something else is emptied without a limit.
+ * Max-min fairness between senders (water-filling): in an overload each sender may send as much as
+ * the collector's capacity allows, and a sender that sends less than its share is not cut, so that
+ * one busy sender does not crowd out the others.
  *
- * A sender is an address without port. Senders are counted in FAIR_SHARE_SLOTS places by a seeded hash,
- * so that memory is bounded and nobody can choose whose place he shares.
+ * The fill of the sockets' buffers shows an overload: a buffer that is half full and gets fuller
+ * while it is read. Then the capacity is what was lately taken in a window of time, and each sender
+ * may have so many datagrams a window that all together fill it. Datagrams beyond that are dropped
+ * unread, which is cheap, so that the buffers empty and the kernel need not drop datagrams of other
+ * senders. Nobody is limited while the buffers are far from full, while there is only one sender,
+ * or while a buffer that filled because the reader was busy elsewhere gets emptier.
+ *
+ * A sender is an address without port. Senders are counted in a hash table of FAIR_SHARE_SLOTS
+ * slots with a random seed, so that memory is bounded and nobody can choose whose slot to share.
  *
  * No I/O; time is passed in. One thread at a time.
  */
@@ -21,15 +24,19 @@
 #include <sys/socket.h>
 
 enum {
-	/* 1,000 senders: each is alone in its place with 78 %. */
+	/* Of 1,000 senders, 78 % have a slot of their own. */
 	FAIR_SHARE_SLOTS = 4096,
-	/* Short, since all that is taken may be at its beginning: a storm fills 32 MiB in some 10 ms. */
+	/* Short, because all datagrams of a window may be taken at its beginning, and a storm fills
+	 * 32 MiB in some 10 ms. */
 	FAIR_SHARE_WINDOW_US = 2000,
-	FAIR_SHARE_PRESSED_PERCENT = 50, /* of a buffer: if it gets fuller, more comes than can be taken */
-	FAIR_SHARE_FULL_PERCENT = 85,    /* however it came to that */
-	FAIR_SHARE_CALM_PERCENT = 25,
-	FAIR_SHARE_CALM_WINDOWS = 100, /* one after the other, then nobody is limited any more */
-	FAIR_SHARE_COMPANY_US = 60000000, /* who says nothing for that long is none: agents do each 20 s */
+	/* Fill of a buffer: */
+	FAIR_SHARE_PRESSED_PERCENT = 50, /* an overload, if it gets fuller still */
+	FAIR_SHARE_FULL_PERCENT = 85,    /* an overload in any case */
+	FAIR_SHARE_CALM_PERCENT = 25,    /* no overload */
+	FAIR_SHARE_CALM_WINDOWS = 100,   /* so many calm windows in a row end the limit */
+	/* A sender counts as present for so long after its last datagram: agents send every 20
+	 * s. */
+	FAIR_SHARE_COMPANY_US = 60000000,
 };
 
 struct fair_share;
@@ -38,14 +45,14 @@ struct fair_share;
 int fair_share_new(struct fair_share **out, uint64_t seed);
 void fair_share_free(struct fair_share *s); /* NULL allowed */
 
-/* Once a read: what time it is, and how full the buffer is that was read from. */
+/* To be called once a read, with the time and the fill of the buffer that was read. */
 void fair_share_turn(struct fair_share *s, uint64_t now_us, unsigned fill_percent);
 
-/* True if these n datagrams of one sender may go on. A run that begins within the share may end
+/* True if these n datagrams of one sender are admitted. A run that begins within the share may end
  * beyond it. */
 bool fair_share_admit(struct fair_share *s, const struct sockaddr *from, size_t n);
 
-/* Datagrams a window that each sender may have now; UINT64_MAX: nobody is limited. */
+/* Datagrams that each sender may have in a window; UINT64_MAX: nobody is limited. */
 uint64_t fair_share_limit(const struct fair_share *s);
 
 #endif

@@ -12,31 +12,35 @@
 
 static const struct stat_name stat_names[INPUT_N_STATS] = {
     [INPUT_STAT_DATAGRAMS] = {"input.datagrams", "datagrams read"},
-    [INPUT_STAT_NOTIFICATIONS] = {"input.notifications", "notifications taken"},
-    [INPUT_STAT_RECORDS] = {"input.records", "parts of notifications taken"},
+    [INPUT_STAT_NOTIFICATIONS] = {"input.notifications", "notifications accepted"},
+    [INPUT_STAT_RECORDS] = {"input.records", "samples, counter snapshots and other parts accepted"},
     [INPUT_STAT_IGNORED_VARBINDS] = {"input.ignored_varbinds",
-	"variable bindings stepped over: not ours, or newer than this program"},
+	"variable bindings skipped: of other MIBs, or newer than this program"},
     [INPUT_STAT_KERNEL_DROPS] = {"input.kernel_drops",
 	"datagrams lost because a socket's buffer was full"},
-    [INPUT_STAT_REFUSED_SENDER] = {"input.refused_sender", "datagrams of addresses not allowed"},
-    [INPUT_STAT_REFUSED_OVERSIZE] = {"input.refused_oversize", "datagrams too long for us"},
-    [INPUT_STAT_REFUSED_PARSE] = {"input.refused_parse", "datagrams that are no SNMP message"},
+    [INPUT_STAT_REFUSED_SENDER] = {"input.refused_sender",
+	"datagrams from addresses that are not in senders"},
+    [INPUT_STAT_REFUSED_OVERSIZE] = {"input.refused_oversize",
+	"datagrams longer than 9,216 octets"},
+    [INPUT_STAT_REFUSED_PARSE] = {"input.refused_parse",
+	"datagrams that are not valid SNMP messages"},
     [INPUT_STAT_REFUSED_VERSION] = {"input.refused_version",
-	"messages of SNMPv1, or of SNMPv3 without users"},
+	"messages of SNMPv1, or of SNMPv3 while no user is configured"},
     [INPUT_STAT_REFUSED_COMMUNITY] = {"input.refused_community",
-	"messages of a community not allowed"},
+	"messages with a community that is not in communities"},
     [INPUT_STAT_REFUSED_PDU] = {"input.refused_pdu", "messages that are neither trap nor inform"},
-    [INPUT_STAT_REFUSED_FOREIGN] = {"input.refused_foreign", "notifications of other MIBs"},
+    [INPUT_STAT_IGNORED_NOTIFICATIONS] = {"input.ignored_notifications",
+	"notifications that the collector does not store, as coldStart"},
     [INPUT_STAT_REFUSED_VALUE] = {"input.refused_value",
-	"notifications with a value that is not as the MIB says"},
+	"notifications with a value that breaks EASE-SAMPLING-MIB"},
     [INPUT_STAT_REFUSED_PARTS] = {"input.refused_parts",
-	"notifications with parts that their kind does not have"},
+	"notifications whose parts are missing or of another kind"},
     [INPUT_STAT_REFUSED_TOO_MANY] = {"input.refused_too_many", "notifications with too many parts"},
     [INPUT_STAT_OVER_SHARE] = {"input.over_share",
-	"datagrams dropped unread: more came than could be taken, and their sender had its share"},
+	"datagrams dropped unread in an overload, because their sender exceeded its fair share"},
     [INPUT_STAT_READ_ERRORS] = {"input.read_errors", "failed reads of a socket"},
     [INPUT_STAT_ACCOUNTING_BEHIND] = {"input.accounting_behind",
-	"times a receive thread waited because the books had not taken what it read before"},
+	"times a receiver thread waited because accounting was behind"},
 };
 
 struct input {
@@ -44,19 +48,20 @@ struct input {
 	struct receiver *receiver, *sflow_receiver;
 	struct receive_batch *batch;
 	struct admission *admission;
-	struct fair_share *share; /* of who reads: this thread, or whoever of the crew has the turn */
+	struct fair_share *share; /* used by the thread that reads */
 	struct receiver_threads *threads; /* NULL: the caller's thread reads */
 	bool threads_stopped;
 	struct sflow_input *sflow;
-	int reading_fd; /* the socket a datagram comes by; -1: none */
-	uint64_t read_us; /* when the datagrams at hand were read, and how many were given on */
+	/* The current read: its socket (-1: none), when it was, and its datagrams so far. */
+	int reading_fd;
+	uint64_t read_us;
 	size_t n_read;
 	struct stat_set stats;
 	_Atomic uint64_t values[INPUT_N_STATS];
 };
 
-/* Blocks of a crew have room for as many datagrams as messages, and its threads share the kernel's
- * work on each of them. */
+/* A block of a receiver thread has room for one datagram a message, and several threads share the
+ * kernel's work on each message anyway, so they do not merge. */
 static bool
 reads_merged(unsigned threads)
 {
@@ -101,8 +106,8 @@ input_start(struct input *in)
 
 	if (c->threads <= 1 || (!in->receiver && !in->sflow_receiver))
 		return 0;
-	return receiver_threads_start(&in->threads, c->threads, in->receiver, in->sflow_receiver, in->share, c,
-	    &in->stats);
+	return receiver_threads_start(&in->threads, c->threads, in->receiver, in->sflow_receiver,
+	    in->share, c, &in->stats);
 }
 
 int
@@ -122,7 +127,7 @@ input_open(struct input **out, const struct input_config *config, char *error, s
 	if (r == 0) {
 		r = make_parts(in);
 		if (r < 0)
-			snprintf(error, error_size, "the way in: %s", strerror(-r));
+			snprintf(error, error_size, "cannot set up the input: %s", strerror(-r));
 	}
 	if (r < 0) {
 		input_close(in);
@@ -181,21 +186,22 @@ input_stats(const struct input *in)
 /* One datagram */
 
 static void
-give(struct input *in, const struct ease_record *records, size_t n)
+pass_on(struct input *in, const struct ease_record *records, size_t n)
 {
 	stat_add_own(&in->stats, INPUT_STAT_RECORDS, n);
 	in->config.sink(in->config.sink_arg, records, n);
 }
 
 static void
-give_notification(struct input *in, const struct ease_record *records, size_t n, size_t n_ignored)
+pass_on_notification(struct input *in, const struct ease_record *records, size_t n,
+    size_t n_ignored)
 {
 	stat_add_own(&in->stats, INPUT_STAT_NOTIFICATIONS, 1);
 	stat_add_own(&in->stats, INPUT_STAT_IGNORED_VARBINDS, n_ignored);
-	give(in, records, n);
+	pass_on(in, records, n);
 }
 
-/* Of an admitted sender. */
+/* Handles a notification of an admitted sender. */
 static void
 take_notification(struct input *in, const struct sockaddr *from, const void *octets, size_t n,
     const struct decode_origin *origin)
@@ -204,7 +210,7 @@ take_notification(struct input *in, const struct sockaddr *from, const void *oct
 
 	switch (admission_decode(in->admission, octets, n, origin)) {
 	case ADMISSION_RECORDS:
-		give_notification(in, result->records, result->n, result->n_ignored);
+		pass_on_notification(in, result->records, result->n, result->n_ignored);
 		break;
 	case ADMISSION_SLOW_PATH:
 		slow_path_put(in->config.slow_path, from, in->reading_fd, octets, n);
@@ -221,15 +227,19 @@ take_sflow(struct input *in, const void *octets, size_t n, const struct decode_o
 
 	sflow_input_take(in->sflow, octets, n, origin, result);
 	if (result->n > 0)
-		give(in, result->records, result->n);
+		pass_on(in, result->records, result->n);
 }
 
-/* True if who sends may do so. */
+/* True if the sender is allowed. */
 static bool
 admit(const struct input *in, const struct sockaddr *from, struct decode_origin *origin)
 {
-	*origin = (struct decode_origin){admission_sender(in->admission, from), in->read_us};
-	return admission_allows(in->admission, from, origin->sender);
+	*origin = (struct decode_origin){
+	    .sender = admission_sender(in->admission, from),
+	    .listener = admission_listener(in->admission, in->reading_fd),
+	    .received_us = in->read_us,
+	};
+	return admission_allows(in->admission, from, origin);
 }
 
 static void
@@ -254,7 +264,8 @@ take_sflow_datagram(void *arg, const struct sockaddr *from, const void *octets, 
 		take_sflow(in, octets, n, &origin);
 }
 
-/* Time and counts are a read's, not each datagram's: that would cost as much as finding its keys. */
+/* Time and counts are taken once a read: for each datagram they would cost as much as its
+ * decoding. */
 static void
 start_read(struct input *in)
 {
@@ -298,7 +309,7 @@ read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
 		in->reading_fd = receiver_fd(receiver, i);
 		if (n < 0) {
 			stat_add(&in->stats, INPUT_STAT_READ_ERRORS, 1);
-			log_warn_limited(ROOM, "reading: %s", strerror(-n));
+			log_warn_limited(ROOM, "cannot read from a socket: %s", strerror(-n));
 			continue;
 		}
 		start_read(in);
@@ -311,17 +322,21 @@ read_all(struct input *in, struct receiver *receiver, receive_fn *fn)
 	return total;
 }
 
-/* What one of the crew read, and as far as it went decoded. */
+/* Handles a datagram that a receiver thread read and, as far as it could, decoded. */
 static void
 take_received(struct input *in, const struct received_block *b, const struct received_datagram *d)
 {
-	const struct decode_origin origin = {d->sender, b->received_us};
+	const struct decode_origin origin = {
+	    .sender = d->sender,
+	    .listener = admission_listener(in->admission, b->fd),
+	    .received_us = b->received_us,
+	};
 
 	switch (d->kind) {
 	case RECEIVED_REFUSED:
 		break;
 	case RECEIVED_RECORDS:
-		give_notification(in, d->records, d->n_records, d->n_ignored);
+		pass_on_notification(in, d->records, d->n_records, d->n_ignored);
 		break;
 	case RECEIVED_SLOW_PATH:
 		slow_path_put(in->config.slow_path, d->from, b->fd, d->octets, d->n);
@@ -406,7 +421,10 @@ input_polls(const struct input *in, struct pollfd polls[static INPUT_POLLS_MAX])
 	size_t n;
 
 	if (in->threads) {
-		polls[0] = (struct pollfd){.fd = receiver_threads_fd(in->threads), .events = POLLIN};
+		polls[0] = (struct pollfd){
+		    .fd = receiver_threads_fd(in->threads),
+		    .events = POLLIN,
+		};
 		return 1;
 	}
 	n = fill_polls(in->receiver, polls);
@@ -438,6 +456,6 @@ input_count_drops(struct input *in)
 	if (drops == 0)
 		return;
 	stat_add(&in->stats, INPUT_STAT_KERNEL_DROPS, drops);
-	log_warn_limited(ROOM, "the kernel dropped %llu datagrams: receive_buffer is too small for "
-			       "this rate", (unsigned long long)drops);
+	log_warn_limited(ROOM, "the kernel dropped %llu datagrams, because a socket's buffer was "
+			       "full; raise receive_buffer, or threads", (unsigned long long)drops);
 }

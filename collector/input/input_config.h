@@ -24,7 +24,7 @@ enum input_stat_id {
 	INPUT_STAT_REFUSED_VERSION,
 	INPUT_STAT_REFUSED_COMMUNITY,
 	INPUT_STAT_REFUSED_PDU,
-	INPUT_STAT_REFUSED_FOREIGN,
+	INPUT_STAT_IGNORED_NOTIFICATIONS,
 	INPUT_STAT_REFUSED_VALUE,
 	INPUT_STAT_REFUSED_PARTS,
 	INPUT_STAT_REFUSED_TOO_MANY,
@@ -34,25 +34,25 @@ enum input_stat_id {
 	INPUT_N_STATS,
 };
 
-/* Everything is borrowed as long as the input lives. */
+/* Everything is borrowed until input_close. */
 struct input_config {
 	const struct endpoint *listen;
-	size_t n_listen; /* 0: no sockets, input_take only */
+	size_t n_listen; /* 0: no sockets, only input_take */
 	const struct endpoint *sflow_listen;
-	size_t n_sflow_listen; /* 0: no sFlow from the network, input_take_sflow only */
+	size_t n_sflow_listen; /* 0: no sFlow sockets, only input_take_sflow */
 	sflow_known_boot *known_boot; /* may be NULL; called with sink_arg */
-	uint64_t seed; /* of hashes that strangers must not foresee */
-	const struct prefix *senders;
-	size_t n_senders; /* 0: nobody may send */
+	uint64_t seed; /* random: strangers must not be able to predict our hashes */
+	const struct prefix *senders; /* the allow-list */
+	size_t n_senders; /* 0: no sender is allowed */
 	const char *const *communities;
-	size_t n_communities; /* 0: none is right */
-	unsigned allowed_since; /* the input's own: how often input_allow was called */
+	size_t n_communities; /* 0: none is allowed */
+	unsigned allowed_since; /* set by the input: how often input_allow was called */
 	size_t buffer_octets;
-	unsigned threads; /* that receive and decode; up to 1: the caller's */
+	unsigned threads; /* that receive and decode; 0 or 1: the caller's thread does */
 	const struct clock *clock;
 	ease_record_sink *sink;
 	void *sink_arg;
-	struct slow_path *slow_path; /* takes v3, informs and events; NULL: they are refused */
+	struct slow_path *slow_path; /* NULL: SNMPv3, informs and events are refused */
 };
 
 #endif

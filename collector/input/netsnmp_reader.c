@@ -57,8 +57,8 @@ is_int32(long value)
 	return value >= INT32_MIN && value <= INT32_MAX;
 }
 
-/* What the library cuts to 32 bits may still be beyond INTEGER, and would be cut once more when it
- * is written. */
+/* A number that the library truncated to 32 bits may still exceed INTEGER, and would be truncated
+ * again when it is written. */
 static bool
 numbers_fit(const netsnmp_pdu *pdu)
 {
@@ -94,7 +94,7 @@ netsnmp_reader_read(struct v2c_message *m, const struct rbuf *body, struct wbuf 
 
 	if (!pdu)
 		return -ENOMEM;
-	/* It only reads, whatever its type says. */
+	/* The library only reads the octets, although its parameter is not const. */
 	if (snmp_pdu_parse(pdu, (u_char *)(uintptr_t)(body->data + body->pos), &left) == 0)
 		r = take_pdu(m, pdu, w);
 	snmp_free_pdu(pdu);

@@ -9,21 +9,21 @@
 #include <unistd.h>
 
 #ifndef UDP_GRO
-#define UDP_GRO 104 /* linux/udp.h, for C libraries that have it not */
+#define UDP_GRO 104 /* linux/udp.h, for C libraries that lack it */
 #endif
 
 enum {
 	MERGED_MAX = 65536, /* octets */
 	CACHE_LINE = 64,
-	/* Buffers of merged datagrams begin this much apart in a CPU's cache: all at the same place
-	 * they would push each other out. */
+	/* Buffers of merged datagrams begin this far apart in a CPU's cache sets, as equal sets
+	 * would evict each other. */
 	STAGGER = 21 * CACHE_LINE,
 };
 
 struct udp_socket {
 	int fd;
-	uint32_t drops; /* the kernel's count when it was read last; it wraps */
-	_Atomic uint64_t messages, datagrams; /* read so far; a message has several if merged */
+	uint32_t drops; /* the kernel's count at the last reading; it wraps */
+	_Atomic uint64_t messages, datagrams; /* read so far; a merged message has several */
 };
 
 struct receiver {
@@ -31,7 +31,7 @@ struct receiver {
 	size_t n_sockets;
 };
 
-/* Room for what the kernel says of a message: the length of the datagrams merged in it. */
+/* Room for the kernel's control message: the length of the datagrams that it merged. */
 union control {
 	struct cmsghdr header;
 	uint8_t octets[CMSG_SPACE(sizeof(int))];
@@ -44,11 +44,11 @@ struct receive_batch {
 	struct iovec vectors[RECEIVE_BATCH];
 	struct sockaddr_storage addresses[RECEIVE_BATCH];
 	union control controls[RECEIVE_BATCH];
-	bool left_out[RECEIVE_BATCH];
+	bool dropped[RECEIVE_BATCH]; /* by receive_filter */
 	uint8_t octets[];
 };
 
-/* Beyond the system's limit for everybody only with CAP_NET_ADMIN; else as far as it goes. */
+/* With CAP_NET_ADMIN the buffer may exceed the system's limit (net.core.rmem_max), else not. */
 static void
 set_buffer(int fd, size_t octets)
 {
@@ -69,7 +69,7 @@ open_socket(const struct endpoint *e, size_t buffer_octets, bool merged, int *ou
 	if (family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
 	set_buffer(fd, buffer_octets);
-	if (merged) /* no is an answer too */
+	if (merged) /* an old kernel refuses; then each message is one datagram */
 		setsockopt(fd, IPPROTO_UDP, UDP_GRO, &yes, sizeof(yes));
 	if (bind(fd, (const struct sockaddr *)&e->address, e->len) < 0) {
 		r = -errno;
@@ -88,8 +88,8 @@ receive_batch_memory(bool merged)
 	    : (size_t)RECEIVE_BATCH * RECEIVE_DATAGRAM_MAX);
 }
 
-/* Each message gets its own memory, all of which is touched: the first page faults of a busy minute
- * would lose datagrams. */
+/* All memory is written to at once, as page faults in the first busy minute would lose
+ * datagrams. */
 int
 receive_batch_new(struct receive_batch **out, bool merged)
 {
@@ -98,7 +98,7 @@ receive_batch_new(struct receive_batch **out, bool merged)
 
 	if (!b)
 		return -ENOMEM;
-	memset(b, 0xff, octets); /* not with zeros: malloc would become calloc */
+	memset(b, 0xff, octets); /* for zeros the compiler would use calloc, which writes none */
 	b->n = 0;
 	b->most = merged ? RECEIVE_MERGED_BATCH : RECEIVE_BATCH;
 	b->room = merged ? MERGED_MAX : RECEIVE_DATAGRAM_MAX;
@@ -130,7 +130,8 @@ receiver_open(struct receiver **out, const struct endpoint *endpoints, size_t n,
 	int e = 0;
 
 	if (n == 0 || n > RECEIVE_SOCKETS_MAX) {
-		snprintf(error, error_size, "listen: 1 to %d addresses", RECEIVE_SOCKETS_MAX);
+		snprintf(error, error_size, "%zu addresses to listen at; 1 to %d are possible", n,
+		    RECEIVE_SOCKETS_MAX);
 		return -EINVAL;
 	}
 	r = calloc(1, sizeof(*r));
@@ -144,7 +145,7 @@ receiver_open(struct receiver **out, const struct endpoint *endpoints, size_t n,
 		e = open_socket(&endpoints[i], buffer_octets, merged, &r->sockets[i].fd);
 		endpoint_format((const struct sockaddr *)&endpoints[i].address, true, text);
 		if (e < 0)
-			snprintf(error, error_size, "listen on %s: %s", text, strerror(-e));
+			snprintf(error, error_size, "cannot listen at %s: %s", text, strerror(-e));
 		else
 			r->n_sockets++;
 	}
@@ -204,9 +205,9 @@ receiver_buffer(const struct receiver *r)
 	return least;
 }
 
-/* Drops of a socket since the last call, as the kernel counts: merged datagrams are one. The same
- * count as SO_RXQ_OVFL's, which comes only with a datagram that was queued after the drops and so
- * would never tell of the last ones. */
+/* Drops of a socket since the last call as the kernel counts them: a merged message is one. This is
+ * the count of SO_RXQ_OVFL; but that is delivered with a datagram that was queued after the drops,
+ * so it would never show the last ones. */
 static uint32_t
 new_drops(struct udp_socket *s)
 {
@@ -236,7 +237,7 @@ receiver_drops(struct receiver *r)
 	return drops;
 }
 
-/* Octets of each datagram of a message, but for the last one, which may be shorter. */
+/* Octets of each datagram in a message; the last one may be shorter. */
 static size_t
 datagram_octets(struct mmsghdr *m)
 {
@@ -267,7 +268,7 @@ receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b)
 		b->messages[i].msg_hdr.msg_namelen = sizeof(b->addresses[i]);
 		b->messages[i].msg_hdr.msg_controllen = sizeof(b->controls[i]);
 	}
-	memset(b->left_out, 0, sizeof(b->left_out));
+	memset(b->dropped, 0, sizeof(b->dropped));
 	do
 		n = recvmmsg(s->fd, b->messages, (unsigned)b->most, MSG_DONTWAIT, NULL);
 	while (n < 0 && errno == EINTR);
@@ -301,16 +302,16 @@ receive_filter(struct receive_batch *b, receive_keep_fn *keep, void *arg)
 	for (size_t i = 0; i < b->n; i++) {
 		size_t n = datagrams_in(&b->messages[i]);
 
-		b->left_out[i] = !keep(arg, b->messages[i].msg_hdr.msg_name, n);
-		if (b->left_out[i])
+		b->dropped[i] = !keep(arg, b->messages[i].msg_hdr.msg_name, n);
+		if (b->dropped[i])
 			dropped += n;
 	}
 	return dropped;
 }
 
-/* Gives the datagrams of a message; how many were too long. */
+/* Calls fn for each datagram of a message. Returns the number of those that were too long. */
 static size_t
-take_apart(struct mmsghdr *m, receive_fn *fn, void *arg)
+split(struct mmsghdr *m, receive_fn *fn, void *arg)
 {
 	const uint8_t *octets = m->msg_hdr.msg_iov->iov_base;
 	size_t each = datagram_octets(m), left = m->msg_len, oversize = 0;
@@ -336,7 +337,7 @@ receive_each(struct receive_batch *b, receive_fn *fn, void *arg)
 	size_t oversize = 0;
 
 	for (size_t i = 0; i < b->n; i++)
-		if (!b->left_out[i])
-			oversize += take_apart(&b->messages[i], fn, arg);
+		if (!b->dropped[i])
+			oversize += split(&b->messages[i], fn, arg);
 	return oversize;
 }

@@ -1,11 +1,11 @@
 /*
- * UDP sockets: several addresses of both families, large receive buffers, many datagrams a system
- * call, and the kernel's own count of what it had to drop. Knows no protocol. Reading never waits
- * and never allocates, and several threads may read the same sockets.
+ * Reads UDP sockets: several addresses of both families, large receive buffers, many datagrams a
+ * system call, and the kernel's count of the datagrams that it dropped. It knows no protocol.
+ * Reading never waits and never allocates, and several threads may read the same sockets.
  *
- * For one thread the kernel may merge what comes in a run from one sender (UDP_GRO, udp(7)): the
- * cards' drivers gather it anyway, and a call then has sixty datagrams for the price of one.
- * receive_each takes them apart again, so that nobody else knows.
+ * If only one thread reads, the kernel may merge consecutive datagrams of one sender into one
+ * message (UDP_GRO, udp(7)), so that a call returns up to sixty datagrams at the cost of one.
+ * receive_each splits them again, so callers do not see this.
  */
 #ifndef EASE_COLLECTOR_INPUT_RECEIVE_H
 #define EASE_COLLECTOR_INPUT_RECEIVE_H
@@ -17,24 +17,24 @@
 
 enum {
 	RECEIVE_SOCKETS_MAX = 16,
-	RECEIVE_BATCH = 64, /* datagrams a call; more gains nothing measurable */
-	RECEIVE_MERGED_BATCH = 32, /* the same of merged ones: 2 MiB */
-	/* Our largest message has 8,192 octets and a jumbo frame 9,000: what is longer is cut off
-	 * by the kernel and counted. */
+	RECEIVE_BATCH = 64, /* datagrams a call; more give no measurable gain */
+	RECEIVE_MERGED_BATCH = 32, /* merged messages a call: 2 MiB */
+	/* Our largest message has 8,192 octets and a jumbo frame 9,000. The kernel cuts off longer
+	 * datagrams, which we count and do not use. */
 	RECEIVE_DATAGRAM_MAX = 9216,
 };
 
 struct receiver;
 
-/* Memory for the datagrams of one read: each thread has its own. */
+/* Memory for the datagrams of one read. Each thread has its own. */
 struct receive_batch;
 size_t receive_batch_memory(bool merged); /* octets of one */
 int receive_batch_new(struct receive_batch **out, bool merged); /* 0 or -ENOMEM */
 void receive_batch_free(struct receive_batch *b);
 
 /* Opens and binds all endpoints, each with a buffer of buffer_octets as far as the system allows.
- * merged: one thread reads, with batches that are so; not with a kernel that cannot (before 5.0).
- * 0, or -errno with the reason in error. */
+ * merged: only one thread reads, with merged batches; kernels before 5.0 do not merge. 0, or -errno
+ * with the reason in error. */
 int receiver_open(struct receiver **out, const struct endpoint *endpoints, size_t n,
     size_t buffer_octets, bool merged, char *error, size_t error_size);
 void receiver_close(struct receiver *r);
@@ -42,32 +42,33 @@ void receiver_close(struct receiver *r);
 size_t receiver_sockets(const struct receiver *r);
 int receiver_fd(const struct receiver *r, size_t socket);
 
-/* Where a socket listens, with the port the system chose for port 0. */
+/* The address that a socket listens at; the port is the one that the system chose if it was 0. */
 void receiver_address(const struct receiver *r, size_t socket, char text[ENDPOINT_TEXT]);
 
-/* Octets of kernel buffer in force on the smallest of the sockets. */
+/* Octets of the smallest kernel buffer among the sockets. */
 size_t receiver_buffer(const struct receiver *r);
 
 /* Datagrams that the kernel dropped since the last call because a socket's buffer was full (or a
- * checksum was wrong), also after the last datagram that came through: exact, but where datagrams
- * were merged, since it counts those as one. Then it is what they have in the mean. */
+ * checksum was wrong), also those after the last datagram that was read. The kernel counts a merged
+ * message as one; then this is an estimate from the mean number of datagrams in a message. */
 uint64_t receiver_drops(struct receiver *r);
 
-/* Reads what is there of one socket, a batch at most: how many datagrams (0: there was none) or
- * -errno. Any thread. */
+/* Reads at most a batch from one socket. The number of datagrams (0: there was none) or -errno. Any
+ * thread may call it. */
 int receiver_fill(struct receiver *r, size_t socket, struct receive_batch *b);
 
-/* What is left in the socket's buffer after that read, in percent of it; 0 if the read took all. */
+/* How full the socket's buffer is after that read, in percent; 0 if the read emptied it. */
 unsigned receiver_fill_percent(const struct receiver *r, size_t socket,
     const struct receive_batch *b);
 
-/* Asks for each run of n datagrams of one sender whether to keep it; the datagrams of those that
- * are not, which receive_each leaves out. */
+/* Calls keep for each run of n datagrams of one sender. receive_each skips those for which it
+ * returns false; the result is their number. */
 typedef bool receive_keep_fn(void *arg, const struct sockaddr *from, size_t n);
 size_t receive_filter(struct receive_batch *b, receive_keep_fn *keep, void *arg);
 
-/* Gives what was read to fn, in its order; the datagrams longer than RECEIVE_DATAGRAM_MAX, which
- * are not given. Datagram and address are valid until the next fill. */
+/* Calls fn for each datagram that was read, in their order. Datagram and address are valid until
+ * the next fill. Returns the number of datagrams longer than RECEIVE_DATAGRAM_MAX, which are
+ * skipped. */
 typedef void receive_fn(void *arg, const struct sockaddr *from, const void *octets, size_t n);
 size_t receive_each(struct receive_batch *b, receive_fn *fn, void *arg);
 

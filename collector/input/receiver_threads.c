@@ -15,17 +15,18 @@
 
 #define ROOM "input"
 
-enum { PAUSE_LOOK_US = 100 };
+enum { PAUSE_POLL_US = 100 };
 
-_Static_assert((int)RECEIVER_THREAD_BLOCKS <= (int)SPSC_ITEMS, "a ring holds all blocks, so it is never full");
+_Static_assert((int)RECEIVER_THREAD_BLOCKS <= (int)SPSC_ITEMS,
+    "a ring holds all blocks of a thread, so it is never full");
 
 struct receiver_thread {
-	struct receiver_threads *threads;
+	struct receiver_threads *owner;
 	pthread_t thread;
-	struct spsc full, empty; /* to the books, and back */
+	struct spsc full, empty; /* blocks to the consumer, and back */
 	sem_t n_empty;		 /* blocks in empty */
 	struct admission *admission;
-	atomic_bool working; /* looks into datagrams, or at who sent them */
+	atomic_bool working; /* it decodes, or reads the allow-list */
 	struct received_block *blocks[RECEIVER_THREAD_BLOCKS];
 };
 
@@ -33,41 +34,45 @@ struct receiver_threads {
 	const struct input_config *config;
 	const struct stat_set *stats;
 	struct pollfd polls[2 * RECEIVE_SOCKETS_MAX + 1]; /* the last one: stop_fd */
-	struct place {
+	struct source {
 		struct receiver *receiver;
 		size_t socket;
 		bool is_sflow;
-	} places[2 * RECEIVE_SOCKETS_MAX];
-	size_t n_places;
+	} sources[2 * RECEIVE_SOCKETS_MAX];
+	size_t n_sources;
 	int stop_fd;
 	atomic_bool stopping, paused;
-	sem_t turn;	      /* 1: free */
-	struct fair_share *share;  /* of who has the turn */
-	size_t next_place;    /* of who has the turn */
-	uint64_t next_number; /* of who has the turn */
+	sem_t turn;	      /* 1: no thread has it */
+	/* Used only by the thread that has the turn. */
+	struct fair_share *share;
+	size_t next_source;
+	uint64_t next_number;
 	int ready_fd;
 	atomic_bool consumer_asleep;
-	uint64_t next_taken; /* of the books */
-	unsigned n_members, n_started;
-	struct receiver_thread members[RECEIVER_THREADS_MAX];
+	uint64_t next_taken; /* used only by the consumer */
+	unsigned n_threads, n_started;
+	struct receiver_thread threads[RECEIVER_THREADS_MAX];
 };
 
 uint64_t
 receiver_threads_memory(unsigned threads)
 {
-	return threads * (admission_memory() + RECEIVER_THREAD_BLOCKS * (sizeof(struct received_block) +
-							     receive_batch_memory(false)));
+	uint64_t block = sizeof(struct received_block) + receive_batch_memory(false);
+
+	return threads * (admission_memory() + RECEIVER_THREAD_BLOCKS * block);
 }
 
 /* Decoding */
 
-struct filling {
+struct decoding {
 	struct admission *admission;
 	struct received_block *block;
+	const char *listener;
 };
 
 static enum received_kind
-keep_records(struct received_block *b, const struct decode_result *result, struct received_datagram *d)
+keep_records(struct received_block *b, const struct decode_result *result,
+    struct received_datagram *d)
 {
 	struct ease_record *records = &b->records[b->n_records];
 
@@ -84,11 +89,15 @@ keep_records(struct received_block *b, const struct decode_result *result, struc
 }
 
 static enum received_kind
-look_into(struct filling *f, struct received_datagram *d)
+decode(struct decoding *f, struct received_datagram *d)
 {
-	const struct decode_origin origin = {d->sender, f->block->received_us};
+	const struct decode_origin origin = {
+	    .sender = d->sender,
+	    .listener = f->listener,
+	    .received_us = f->block->received_us,
+	};
 
-	if (!admission_allows(f->admission, d->from, d->sender))
+	if (!admission_allows(f->admission, d->from, &origin))
 		return RECEIVED_REFUSED;
 	if (f->block->is_sflow)
 		return RECEIVED_SFLOW;
@@ -106,27 +115,27 @@ look_into(struct filling *f, struct received_datagram *d)
 static void
 add_datagram(void *arg, const struct sockaddr *from, const void *octets, size_t n)
 {
-	struct filling *f = arg;
+	struct decoding *f = arg;
 	struct received_datagram *d = &f->block->datagrams[f->block->n++];
 
 	d->from = from;
 	d->octets = octets;
 	d->n = n;
 	memcpy(d->sender, admission_sender(f->admission, from), sizeof(d->sender));
-	d->kind = look_into(f, d);
+	d->kind = decode(f, d);
 }
 
 /* Receiving */
 
-/* Either this sees the pause, or receiver_threads_pause sees this at work. */
+/* Either this sees the pause, or receiver_threads_pause sees that this works. */
 static void
 begin_work(struct receiver_thread *m)
 {
 	atomic_store(&m->working, true);
-	while (atomic_load(&m->threads->paused)) {
+	while (atomic_load(&m->owner->paused)) {
 		atomic_store(&m->working, false);
-		while (atomic_load(&m->threads->paused))
-			usleep(PAUSE_LOOK_US);
+		while (atomic_load(&m->owner->paused))
+			usleep(PAUSE_POLL_US);
 		atomic_store(&m->working, true);
 	}
 }
@@ -137,29 +146,30 @@ end_work(struct receiver_thread *m)
 	atomic_store(&m->working, false);
 }
 
-/* One read of the next socket that has something; false if none has. With the turn. */
+/* Reads once from the next socket that has datagrams; false if none has. Needs the turn. */
 static bool
 read_once(struct receiver_threads *c, struct receiver_thread *m, struct received_block *b)
 {
-	for (size_t k = 0; k < c->n_places; k++) {
-		size_t at = (c->next_place + k) % c->n_places;
-		const struct place *place = &c->places[at];
-		int n = receiver_fill(place->receiver, place->socket, b->batch);
+	for (size_t k = 0; k < c->n_sources; k++) {
+		size_t at = (c->next_source + k) % c->n_sources;
+		const struct source *source = &c->sources[at];
+		int n = receiver_fill(source->receiver, source->socket, b->batch);
 
 		if (n < 0) {
 			stat_add(c->stats, INPUT_STAT_READ_ERRORS, 1);
-			log_warn_limited(ROOM, "reading: %s", strerror(-n));
+			log_warn_limited(ROOM, "cannot read from a socket: %s", strerror(-n));
 		}
 		if (n <= 0)
 			continue;
 		begin_work(m);
-		admission_limit_senders(m->admission, c->share, place->receiver, place->socket, b->batch);
+		admission_limit_senders(m->admission, c->share, source->receiver, source->socket,
+		    b->batch);
 		end_work(m);
 		b->number = c->next_number++;
 		b->received_us = clock_wall_us(c->config->clock);
 		b->fd = c->polls[at].fd;
-		b->is_sflow = place->is_sflow;
-		c->next_place = at + 1;
+		b->is_sflow = source->is_sflow;
+		c->next_source = at + 1;
 		return true;
 	}
 	return false;
@@ -174,33 +184,33 @@ receive(struct receiver_threads *c, struct receiver_thread *m, struct received_b
 	while (sem_wait(&c->turn) < 0)
 		;
 	while (!atomic_load(&c->stopping) && !(got = read_once(c, m, b)))
-		poll(c->polls, c->n_places + 1, -1);
+		poll(c->polls, c->n_sources + 1, -1);
 	sem_post(&c->turn);
 	return got;
 }
 
-/* An empty block; NULL when stopping. */
+/* Waits for an empty block; NULL when stopping. */
 static struct received_block *
 wait_for_block(struct receiver_thread *m)
 {
 	if (sem_trywait(&m->n_empty) < 0) {
-		stat_add(m->threads->stats, INPUT_STAT_ACCOUNTING_BEHIND, 1);
+		stat_add(m->owner->stats, INPUT_STAT_ACCOUNTING_BEHIND, 1);
 		while (sem_wait(&m->n_empty) < 0)
 			;
 	}
-	return atomic_load(&m->threads->stopping) ? NULL : spsc_take(&m->empty);
+	return atomic_load(&m->owner->stopping) ? NULL : spsc_take(&m->empty);
 }
 
 static void
 hand_over(struct receiver_thread *m, struct received_block *b)
 {
 	static const uint64_t one = 1;
-	struct receiver_threads *c = m->threads;
+	struct receiver_threads *c = m->owner;
 
 	spsc_put(&m->full, b);
 	if (atomic_exchange(&c->consumer_asleep, false) &&
 	    write(c->ready_fd, &one, sizeof(one)) < 0)
-		log_warn_limited(ROOM, "waking the books: %s", strerror(errno));
+		log_warn_limited(ROOM, "cannot wake the accounting thread: %s", strerror(errno));
 }
 
 static void *
@@ -209,8 +219,9 @@ serve(void *arg)
 	struct receiver_thread *m = arg;
 	struct received_block *b;
 
-	while ((b = wait_for_block(m)) != NULL && receive(m->threads, m, b)) {
-		struct filling f = {m->admission, b};
+	while ((b = wait_for_block(m)) != NULL && receive(m->owner, m, b)) {
+		struct decoding f = {m->admission, b,
+		    admission_listener(m->admission, b->fd)};
 
 		b->n = b->n_records = 0;
 		begin_work(m);
@@ -224,11 +235,11 @@ serve(void *arg)
 /* Starting and stopping */
 
 static void
-add_places(struct receiver_threads *c, struct receiver *receiver, bool is_sflow)
+add_sources(struct receiver_threads *c, struct receiver *receiver, bool is_sflow)
 {
 	for (size_t i = 0; receiver && i < receiver_sockets(receiver); i++) {
-		c->places[c->n_places] = (struct place){receiver, i, is_sflow};
-		c->polls[c->n_places++] = (struct pollfd){
+		c->sources[c->n_sources] = (struct source){receiver, i, is_sflow};
+		c->polls[c->n_sources++] = (struct pollfd){
 		    .fd = receiver_fd(receiver, i), .events = POLLIN};
 	}
 }
@@ -241,19 +252,19 @@ make_block(struct receiver_thread *m, unsigned i)
 	m->blocks[i] = b;
 	if (!b)
 		return -ENOMEM;
-	memset(b, 0xff, sizeof(*b)); /* touched: see receive_batch_new */
-	b->thread = (unsigned)(m - m->threads->members);
+	memset(b, 0xff, sizeof(*b)); /* for its page faults, see receive_batch_new */
+	b->thread = (unsigned)(m - m->owner->threads);
 	b->batch = NULL;
 	spsc_put(&m->empty, b);
 	return receive_batch_new(&b->batch, false);
 }
 
 static int
-make_member(struct receiver_threads *c, struct receiver_thread *m)
+make_thread(struct receiver_threads *c, struct receiver_thread *m)
 {
 	int r = admission_new(&m->admission, c->config, c->stats);
 
-	m->threads = c;
+	m->owner = c;
 	sem_init(&m->n_empty, 0, RECEIVER_THREAD_BLOCKS);
 	for (unsigned i = 0; r == 0 && i < RECEIVER_THREAD_BLOCKS; i++)
 		r = make_block(m, i);
@@ -261,7 +272,7 @@ make_member(struct receiver_threads *c, struct receiver_thread *m)
 }
 
 static int
-start_member(struct receiver_threads *c, struct receiver_thread *m)
+start_thread(struct receiver_threads *c, struct receiver_thread *m)
 {
 	char name[16];
 	int r = -pthread_create(&m->thread, NULL, serve, m);
@@ -291,13 +302,13 @@ receiver_threads_start(struct receiver_threads **out, unsigned threads, struct r
 	sem_init(&c->turn, 0, 1);
 	if (c->stop_fd < 0 || c->ready_fd < 0)
 		r = -errno;
-	add_places(c, receiver, false);
-	add_places(c, sflow_receiver, true);
-	c->polls[c->n_places] = (struct pollfd){.fd = c->stop_fd, .events = POLLIN};
-	for (; r == 0 && c->n_members < threads; c->n_members++)
-		r = make_member(c, &c->members[c->n_members]);
+	add_sources(c, receiver, false);
+	add_sources(c, sflow_receiver, true);
+	c->polls[c->n_sources] = (struct pollfd){.fd = c->stop_fd, .events = POLLIN};
+	for (; r == 0 && c->n_threads < threads; c->n_threads++)
+		r = make_thread(c, &c->threads[c->n_threads]);
 	for (unsigned i = 0; r == 0 && i < threads; i++)
-		r = start_member(c, &c->members[i]);
+		r = start_thread(c, &c->threads[i]);
 	if (r < 0) {
 		receiver_threads_free(c);
 		return r;
@@ -310,9 +321,9 @@ void
 receiver_threads_pause(struct receiver_threads *c)
 {
 	atomic_store(&c->paused, true);
-	for (size_t i = 0; i < c->n_members; i++)
-		while (atomic_load(&c->members[i].working))
-			usleep(PAUSE_LOOK_US);
+	for (size_t i = 0; i < c->n_threads; i++)
+		while (atomic_load(&c->threads[i].working))
+			usleep(PAUSE_POLL_US);
 }
 
 void
@@ -328,16 +339,16 @@ receiver_threads_stop(struct receiver_threads *c)
 
 	atomic_store(&c->stopping, true);
 	if (write(c->stop_fd, &one, sizeof(one)) < 0)
-		log_error(ROOM, "stopping the threads: %s", strerror(errno));
+		log_error(ROOM, "cannot stop the receiver threads: %s", strerror(errno));
 	for (unsigned i = 0; i < c->n_started; i++)
-		sem_post(&c->members[i].n_empty);
+		sem_post(&c->threads[i].n_empty);
 	for (unsigned i = 0; i < c->n_started; i++)
-		pthread_join(c->members[i].thread, NULL);
+		pthread_join(c->threads[i].thread, NULL);
 	c->n_started = 0;
 }
 
 static void
-free_member(struct receiver_thread *m)
+free_thread(struct receiver_thread *m)
 {
 	for (unsigned i = 0; i < RECEIVER_THREAD_BLOCKS && m->blocks[i]; i++) {
 		receive_batch_free(m->blocks[i]->batch);
@@ -353,8 +364,8 @@ receiver_threads_free(struct receiver_threads *c)
 	if (!c)
 		return;
 	receiver_threads_stop(c);
-	for (unsigned i = 0; i < c->n_members; i++)
-		free_member(&c->members[i]);
+	for (unsigned i = 0; i < c->n_threads; i++)
+		free_thread(&c->threads[i]);
 	sem_destroy(&c->turn);
 	if (c->ready_fd >= 0)
 		close(c->ready_fd);
@@ -363,17 +374,17 @@ receiver_threads_free(struct receiver_threads *c)
 	free(c);
 }
 
-/* The books' side */
+/* For the consumer */
 
-/* Whose ring the next block is the first of; NULL: it is not ready. */
+/* The thread whose ring begins with the next block; NULL if that block is not ready. */
 static struct receiver_thread *
-member_with_next(struct receiver_threads *c)
+thread_with_next(struct receiver_threads *c)
 {
-	for (unsigned i = 0; i < c->n_members; i++) {
-		const struct received_block *b = spsc_first(&c->members[i].full);
+	for (unsigned i = 0; i < c->n_threads; i++) {
+		const struct received_block *b = spsc_first(&c->threads[i].full);
 
 		if (b && b->number == c->next_taken)
-			return &c->members[i];
+			return &c->threads[i];
 	}
 	return NULL;
 }
@@ -381,7 +392,7 @@ member_with_next(struct receiver_threads *c)
 struct received_block *
 receiver_threads_take(struct receiver_threads *c)
 {
-	struct receiver_thread *m = member_with_next(c);
+	struct receiver_thread *m = thread_with_next(c);
 
 	if (!m)
 		return NULL;
@@ -392,7 +403,7 @@ receiver_threads_take(struct receiver_threads *c)
 void
 receiver_threads_done(struct receiver_threads *c, struct received_block *block)
 {
-	struct receiver_thread *m = &c->members[block->thread];
+	struct receiver_thread *m = &c->threads[block->thread];
 
 	spsc_put(&m->empty, block);
 	sem_post(&m->n_empty);
@@ -408,7 +419,7 @@ bool
 receiver_threads_sleep(struct receiver_threads *c)
 {
 	atomic_store(&c->consumer_asleep, true);
-	if (!member_with_next(c))
+	if (!thread_with_next(c))
 		return true;
 	atomic_store(&c->consumer_asleep, false);
 	return false;
@@ -421,5 +432,5 @@ receiver_threads_awake(struct receiver_threads *c)
 
 	atomic_store(&c->consumer_asleep, false);
 	if (read(c->ready_fd, &events, sizeof(events)) < 0 && errno != EAGAIN)
-		log_warn_limited(ROOM, "reading what woke the books: %s", strerror(errno));
+		log_warn_limited(ROOM, "cannot read the wake-up event: %s", strerror(errno));
 }

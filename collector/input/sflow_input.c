@@ -11,35 +11,36 @@
 static const struct stat_name stat_names[SFLOW_N_STATS] = {
     [SFLOW_STAT_DATAGRAMS] = {"sflow.datagrams", "sFlow datagrams read"},
     [SFLOW_STAT_DATAGRAMS_MISSING] = {"sflow.datagrams_missing",
-	"datagrams that had not come when a later one did"},
+	"datagrams that were missing when a later one arrived"},
     [SFLOW_STAT_DATAGRAMS_LATE] = {"sflow.datagrams_late",
-	"datagrams that came after a later one, or twice"},
-    [SFLOW_STAT_SAMPLES] = {"sflow.samples", "flow samples taken"},
-    [SFLOW_STAT_COUNTERS] = {"sflow.counters", "interface counters taken"},
-    [SFLOW_STAT_COUNTERS_OLD] = {"sflow.counters_old", "counters older than the newest, not used"},
-    [SFLOW_STAT_DISCARDS] = {"sflow.discards", "discarded-packet events, counted only"},
+	"datagrams that arrived after a later one, or twice"},
+    [SFLOW_STAT_SAMPLES] = {"sflow.samples", "flow samples accepted"},
+    [SFLOW_STAT_COUNTERS] = {"sflow.counters", "interface counters accepted"},
+    [SFLOW_STAT_COUNTERS_OLD] = {"sflow.counters_old",
+	"interface counters not used, because newer ones had arrived"},
+    [SFLOW_STAT_DISCARDS] = {"sflow.discards", "discarded-packet events, which are only counted"},
     [SFLOW_STAT_UNKNOWN] = {"sflow.unknown",
-	"samples of formats that are not known, or counters of no interface, stepped over"},
+	"samples of unknown formats and counters of no interface, not used"},
     [SFLOW_STAT_NO_INTERFACE] = {"sflow.no_interface",
-	"samples whose source is no interface, not used"},
+	"samples whose source is not an interface, not used"},
     [SFLOW_STAT_NO_HEADER] = {"sflow.no_header",
 	"flow samples without an Ethernet header, not used: their numbers count as lost"},
     [SFLOW_STAT_NO_RATE] = {"sflow.no_rate",
 	"flow samples of rate 0, not used: their numbers count as lost"},
     [SFLOW_STAT_RATE_DIFFERS] = {"sflow.rate_differs",
-	"flow samples weighted by what pool and numbers show, not by the rate they state"},
+	"flow samples weighted by the measured rate, as it differs from the stated one"},
     [SFLOW_STAT_FCS_ADDED] = {"sflow.fcs_added",
-	"flow samples whose agent leaves the FCS out of lengths: 4 octets added"},
-    [SFLOW_STAT_AGENT_RESTARTS] = {"sflow.agent_restarts", "agents whose uptime began again"},
+	"flow samples to which 4 octets were added, as their agent leaves out the FCS"},
+    [SFLOW_STAT_AGENT_RESTARTS] = {"sflow.agent_restarts", "restarts of agents"},
     [SFLOW_STAT_SOURCE_RESTARTS] = {"sflow.source_restarts",
-	"sources whose sample numbers began again"},
+	"restarts of a source's sample numbers"},
     [SFLOW_STAT_REFUSED_VERSION] = {"sflow.refused_version", "datagrams that are not sFlow v5"},
     [SFLOW_STAT_REFUSED_DATAGRAM] = {"sflow.refused_datagram",
-	"datagrams with a mistake in their structure: used as far as it was good"},
-    [SFLOW_STAT_REFUSED_SAMPLE] = {"sflow.refused_sample", "samples with a mistake inside"},
-    [SFLOW_STAT_AGENTS_FULL] = {"sflow.agents_full", "datagrams of agents beyond the limit"},
-    [SFLOW_STAT_PORTS_FULL] = {"sflow.ports_full", "samples of ports beyond the limit"},
-    [SFLOW_STAT_TOO_MANY] = {"sflow.too_many", "samples beyond what one datagram may hold"},
+	"datagrams with a mistake in their structure, used up to the mistake"},
+    [SFLOW_STAT_REFUSED_SAMPLE] = {"sflow.refused_sample", "samples with a mistake, not used"},
+    [SFLOW_STAT_AGENTS_FULL] = {"sflow.agents_full", "datagrams of further agents, beyond 1,024"},
+    [SFLOW_STAT_PORTS_FULL] = {"sflow.ports_full", "samples of further ports, beyond 16,384"},
+    [SFLOW_STAT_TOO_MANY] = {"sflow.too_many", "samples beyond 256 in one datagram, not used"},
 };
 
 struct sflow_input {
@@ -50,7 +51,7 @@ struct sflow_input {
 	_Atomic uint64_t values[SFLOW_N_STATS];
 };
 
-/* One datagram at work. */
+/* The datagram that is being handled. */
 struct taking {
 	struct sflow_input *in;
 	struct sflow_peer *peer;
@@ -127,8 +128,9 @@ port_of(struct taking *t, const struct sflow_source *source)
 	p = sflow_port_of(t->in->state, t->peer, source->index);
 	if (!p) {
 		count(t->in, SFLOW_STAT_PORTS_FULL);
-		log_warn_limited(ROOM, "more than %d ports: ifIndex %u of %s not taken",
-		    SFLOW_MAX_PORTS, source->index, t->peer->address);
+		log_warn_limited(ROOM,
+		    "samples of ifIndex %u of agent %s ignored: %d sFlow ports are the most",
+		    source->index, t->peer->address, SFLOW_MAX_PORTS);
 	}
 	return p;
 }
@@ -151,7 +153,7 @@ direction_of(const struct sflow_flow *f)
 	return is_if(&f->input, 0) && !is_if(&f->output, source) ? EASE_IN : EASE_OUT;
 }
 
-/* As EASE writes interfaces; what its compact form has no room for is unknown. */
+/* The interface in the form of EASE; a value that has no room in its compact form is unknown. */
 static uint32_t
 ease_if(const struct sflow_if *interface)
 {
@@ -207,7 +209,7 @@ add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
 	    .kept_octets = (uint16_t)f->kept_octets,
 	    .header = f->header,
 	};
-	r->sample.skip = r->sample.mean_skip - 1; /* drawn, but not told */
+	r->sample.skip = r->sample.mean_skip - 1; /* sFlow does not carry the drawn value */
 	if (r->sample.direction == EASE_OUT)
 		t->peer->samples_sent = true;
 	count(t->in, SFLOW_STAT_SAMPLES);
@@ -238,7 +240,7 @@ status_of(const struct sflow_if_counters *i, uint32_t bit)
 	return i->status & bit ? EASE_IF_UP : EASE_IF_DOWN;
 }
 
-/* The name stays unknown: interface counters have none. */
+/* The name stays unknown, because interface counters do not carry it. */
 static void
 add_state(struct taking *t, const struct sflow_port *p, const struct sflow_if_counters *i)
 {
@@ -320,7 +322,7 @@ take_all(struct taking *t, struct sflow_datagram *d)
 			return verdict;
 		else {
 			count(t->in, SFLOW_STAT_REFUSED_SAMPLE);
-			log_warn_limited(ROOM, "a sample of %s left out: %s", t->peer->address,
+			log_warn_limited(ROOM, "sample of agent %s ignored: %s", t->peer->address,
 			    sflow_verdict_text(verdict));
 		}
 	}
@@ -356,8 +358,9 @@ take_datagram(struct taking *t, const void *octets, size_t n)
 	t->peer = sflow_peer_of(t->in->state, &d.agent, t->origin->sender);
 	if (!t->peer) {
 		count(t->in, SFLOW_STAT_AGENTS_FULL);
-		log_warn_limited(ROOM, "more than %d agents: one at %s not taken",
-		    SFLOW_MAX_AGENTS, t->origin->sender);
+		log_warn_limited(ROOM,
+		    "datagram from %s ignored: its agent is new, and %d sFlow agents are the most",
+		    t->origin->sender, SFLOW_MAX_AGENTS);
 		return SFLOW_END;
 	}
 	arrive(t, &d);
@@ -378,7 +381,8 @@ sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
 		return verdict;
 	count(in, verdict == SFLOW_BAD_VERSION ? SFLOW_STAT_REFUSED_VERSION
 					       : SFLOW_STAT_REFUSED_DATAGRAM);
-	log_warn_limited(ROOM, "datagram from %s refused: %s", origin->sender,
-	    sflow_verdict_text(verdict));
+	log_warn_limited(ROOM, "datagram from %s%s%s %s: %s", origin->sender,
+	    origin->listener ? " to " : "", origin->listener ? origin->listener : "",
+	    t.peer ? "used only in part" : "refused", sflow_verdict_text(verdict));
 	return verdict;
 }

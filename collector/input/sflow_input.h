@@ -1,15 +1,16 @@
 /*
- * One sFlow v5 datagram in, records out: the same records that notifications give, so that
- * windows, store, accounts and reports do not know the difference.
+ * Decodes sFlow v5 datagrams into the same records that notifications give, so that windows, store,
+ * accounting and reports need not tell them apart.
  *
- * A flow sample becomes a sample: in-direction if its input is the source itself (or neither
- * interface is and the input is unknown), else out; weight as sflow_weight says; its time is that
- * of arrival, because sFlow carries none. Interface counters become a snapshot (totals in 64 bits)
- * and a port state without a name. Sources that are no interface, samples without an Ethernet
- * header, and discarded-packet events, which must not be scaled, are counted and not used.
+ * A flow sample becomes a sample. Its direction is in, if its input interface is the source itself
+ * (or if neither interface is and the input is unknown), else out; sflow_weight gives its weight;
+ * its time is that of arrival, because sFlow carries none. Interface counters become a snapshot
+ * with 64-bit totals, and a port state without a name. Not used, only counted, are sources that are
+ * no interface, samples without an Ethernet header, and discarded-packet events, which must not be
+ * scaled.
  *
- * What of a datagram stands before a mistake in its structure is used; a sample that is bad inside
- * is left out alone. One thread uses it.
+ * Of a datagram with a mistake in its structure, the part before the mistake is used; of a bad
+ * sample nothing is. One thread uses it.
  */
 #ifndef EASE_COLLECTOR_INPUT_SFLOW_INPUT_H
 #define EASE_COLLECTOR_INPUT_SFLOW_INPUT_H
@@ -43,7 +44,7 @@ enum sflow_stat_id {
 	SFLOW_N_STATS,
 };
 
-/* The newest boot that the books have of an agent; 0: not known. */
+/* Returns the newest boot of an agent in the accounting; 0 if there is none. */
 typedef uint32_t sflow_known_boot(void *arg, const uint8_t *agent_id);
 
 struct sflow_input;

@@ -5,26 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A datagram that was overtaken is at most this much older; a restart has a smaller uptime. */
+/* A datagram that was overtaken is at most so much older; after a restart the uptime is smaller. */
 #define OVERTAKEN_MS 2000
-/* Further from the newest number than this is no gap, but a sequence that began anew. */
+/* A step of more than this is not a gap, but a sequence that restarted. */
 #define SEQUENCE_JUMP 65536
-/* How far arrival less uptime may be from a known start and still be the same: the network and
- * one part in 5,000 of the uptime (clocks of 100 ppm at each end). */
+/* Arrival less uptime may be so far from a known start and still be the same start: this allows for
+ * the network, and for clocks of 100 ppm at both ends, one part in 5,000 of the uptime. */
 #define SAME_START_S  60
 #define DRIFT_DIVISOR 5000
-/* Frames sent are counted into the pool of an agent that samples them. Whether it does is known
- * from its first such sample; what passed before that is remembered this long. */
+/* If an agent samples the frames that it sends, they are part of its pool. Its first such sample
+ * shows that it does; frames before that are remembered for so long. */
 #define SENT_WAIT_US 300000000ull
 
-/* A measured rate is believed from so many samples on, if it is so many standard errors (of
- * geometric skips: 1/sqrt(n)) and so much off the one that the agent states. */
+/* A measured rate replaces the stated one if there are so many samples, and it differs by so many
+ * standard errors (for geometric skips: 1/sqrt(n)) and by at least one part in so many. */
 #define MEASURE_SAMPLES 256
 #define MEASURE_ERRORS	5.0
-#define MEASURE_LEAST	50 /* one part in so many */
-#define MEASURE_FORGET	65536 /* samples after which the past counts half */
+#define MEASURE_LEAST	50
+#define MEASURE_FORGET	65536 /* after so many samples earlier ones count half */
 
-/* Frames of 60 octets, and none shorter, before they are taken for minimum frames without FCS. */
+/* After so many frames of 60 octets and none shorter, these are minimum frames without FCS. */
 #define FCS_FRAMES 8
 
 struct sflow_state {
@@ -32,7 +32,7 @@ struct sflow_state {
 	struct sflow_peer peers[SFLOW_MAX_AGENTS];
 	struct sflow_port ports[SFLOW_MAX_PORTS];
 	uint32_t n_peers, n_ports;
-	/* open addressing, half empty at the limit: index + 1, 0 none */
+	/* Open addressing, at least half empty: index + 1, or 0. */
 	uint32_t peer_buckets[2 * SFLOW_MAX_AGENTS];
 	uint32_t port_buckets[2 * SFLOW_MAX_PORTS];
 };
@@ -155,7 +155,7 @@ start_of(const struct sflow_datagram *d, uint64_t received_us)
 	return (uint32_t)((received_us - d->uptime_ms * 1000ull) / 1000000);
 }
 
-/* Uptime wraps after 2^32 ms, so that a start is known modulo that only. */
+/* Uptime wraps after 2^32 ms, so a start is known only modulo that. */
 static bool
 same_start(uint32_t boot, const struct sflow_datagram *d, uint64_t received_us)
 {
@@ -213,7 +213,7 @@ sflow_arrive(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t r
 	return arrival;
 }
 
-/* If the agent began again since the port was last heard of, so does the port. */
+/* If the agent restarted since the port's last record, the port restarts, too. */
 static void
 follow_restart(struct sflow_port *p)
 {
@@ -293,7 +293,7 @@ sflow_weight(const struct sflow_port *p, bool *differs)
 	*differs = false;
 	if (n < MEASURE_SAMPLES || p->measured_pkts == 0 || off < stated / MEASURE_LEAST)
 		return p->rate;
-	part_off = (double)off / (double)stated; /* its square, to do without a root */
+	part_off = (double)off / (double)stated; /* compared squared, to avoid a root */
 	if (part_off * part_off * (double)n < MEASURE_ERRORS * MEASURE_ERRORS)
 		return p->rate;
 	*differs = true;
@@ -342,7 +342,8 @@ sent_total(const struct sflow_port *p)
 	    p->totals[SFLOW_OUT_BCAST];
 }
 
-/* Wraps of 32 bits are no step back; a new base is the counter itself. */
+/* Adds the difference modulo 32 bits, so a wrap is no step back. A new base is the counter
+ * itself. */
 static void
 extend_totals(struct sflow_port *p, const uint32_t raw[static SFLOW_N_TOTALS], bool base)
 {

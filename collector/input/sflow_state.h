@@ -1,13 +1,13 @@
 /*
- * What sFlow leaves to the collector to remember: of each agent its start, and which datagrams
- * came; of each port where its sample numbers, its pool and its 32-bit counters stood. Finds
- * restarts, measures the real rate, makes 64-bit totals. Pure arithmetic on tables of fixed size;
- * nobody known is dropped for a stranger.
+ * What the collector must remember of sFlow agents: of each agent its start and the numbers of its
+ * datagrams; of each port the state of its sample numbers, its pool and its 32-bit counters. It
+ * detects restarts, measures the real sampling rate, and extends counters to 64 bits. Tables have a
+ * fixed size; an agent that is in them is not removed for a new one. No I/O.
  *
- * Identity: an sFlow agent has no easeAgentId, so its id is a hash of its address and sub-agent
- * id. It has no boot number either: its boot is the second, since 1970, at which it started
- * (arrival of a datagram less its uptime), and one more each time that one of its sources began
- * its numbers again. So a collector that starts anew finds the same boot again (see sflow_meet).
+ * An sFlow agent has no easeAgentId, so its id is a hash of its address and sub-agent id. It has no
+ * boot number either: its boot is the second (since 1970) at which it started, which is the arrival
+ * of a datagram less its uptime, and one more each time that one of its sources restarts its
+ * numbers. So a collector that restarts finds the same boot again (see sflow_meet).
  */
 #ifndef EASE_COLLECTOR_INPUT_SFLOW_STATE_H
 #define EASE_COLLECTOR_INPUT_SFLOW_STATE_H
@@ -21,18 +21,18 @@
 
 enum {
 	SFLOW_MAX_AGENTS = 1024, /* as many as the accounting takes */
-	SFLOW_MAX_PORTS = 16384, /* as the accounting; some 300 octets each */
+	SFLOW_MAX_PORTS = 16384, /* the same; some 300 octets each */
 };
 
 struct sflow_peer {
 	uint8_t id[EASE_AGENT_ID_LEN];
-	char address[FRAME_IP_TEXT]; /* the agent's own, or the sender's if it does not say */
-	bool met;
+	char address[FRAME_IP_TEXT]; /* the agent's own; if it states none, the sender's */
+	bool met; /* a datagram of it was received */
 	uint32_t boot;
-	uint32_t generation; /* restarts seen: a port of another one begins again */
+	uint32_t generation; /* its restarts so far; a port of an older one restarts, too */
 	uint32_t sequence, uptime_ms; /* of the newest datagram */
 	uint64_t met_us;
-	bool samples_sent; /* has shown samples of frames that it sent, not received */
+	bool samples_sent; /* it has sampled frames that it sent, not only received ones */
 };
 
 enum sflow_total {
@@ -48,68 +48,70 @@ struct sflow_port {
 	/* flow samples */
 	bool has_flow;
 	uint32_t sequence, pool;    /* of the newest sample */
-	uint64_t pool_pkts;	    /* the same pool in 64 bits, since we met the port */
-	uint32_t rate;		    /* as the agent says */
-	uint64_t measured_pkts, measured_samples; /* between samples, since the rate changed */
-	uint32_t frames_short, frames_60, frames_64; /* lengths below 60, of 60, of 64 */
+	uint64_t pool_pkts;	    /* the pool in 64 bits, since the port's first sample */
+	uint32_t rate;		    /* as the agent states it */
+	uint64_t measured_pkts, measured_samples; /* since the stated rate changed */
+	uint32_t frames_short, frames_60, frames_64; /* samples below 60, of 60, of 64 octets */
 	/* counters */
 	bool has_counters;
-	bool counters_again; /* the agent began again since: so may the counters have done */
+	bool counters_again; /* the agent restarted since, so the counters may have, too */
 	uint32_t counters_sequence;
 	uint32_t raw[SFLOW_N_TOTALS];
 	uint64_t totals[SFLOW_N_TOTALS];
 	uint64_t in_octets, out_octets;
-	uint64_t sent_pkts, waiting_pkts; /* pool of sent frames, and what may yet belong to it */
+	uint64_t sent_pkts, waiting_pkts; /* pool of sent frames; frames that may belong to it */
 	uint64_t discontinuity_us;
 };
 
 struct sflow_state;
 
-/* seed goes into the hash, so that nobody can choose agents that collide. 0 or -ENOMEM. */
+/* seed makes the hash unpredictable, so that nobody can choose agents that collide. 0 or
+ * -ENOMEM. */
 int sflow_state_new(struct sflow_state **out, uint64_t seed);
 void sflow_state_free(struct sflow_state *s);
 
 void sflow_agent_id(const struct sflow_agent *agent, const char *sender,
     uint8_t id[static EASE_AGENT_ID_LEN]);
 
-/* The agent of that id, made if need be (then not met); NULL at the limit. */
+/* Finds the agent, or adds it (then it is not met); NULL if the table is full. */
 struct sflow_peer *sflow_peer_of(struct sflow_state *s, const struct sflow_agent *agent,
     const char *sender);
-/* The agent's port, made if need be; NULL at the limit. */
+/* Finds the agent's port, or adds it; NULL if the table is full. */
 struct sflow_port *sflow_port_of(struct sflow_state *s, struct sflow_peer *peer,
     uint32_t if_index);
 
 struct sflow_arrival {
-	bool newer;	  /* than all datagrams before: not one that was overtaken */
-	bool restarted;	  /* the agent began again */
-	uint32_t missing; /* datagrams between this and the newest before */
+	bool newer;	  /* than all datagrams before, so not one that was overtaken */
+	bool restarted;	  /* the agent restarted */
+	uint32_t missing; /* datagrams between this one and the newest before */
 };
 
-/* First datagram of a peer. known_boot: what the books say of it, or 0. It is kept if the agent's
- * uptime says that it still runs since then (within a minute and what clocks drift). */
+/* Handles the first datagram of a peer. known_boot is its boot in the accounting, or 0; it is
+ * kept if the agent's uptime shows that it has run since then (within a minute and the drift of
+ * clocks). */
 void sflow_meet(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us,
     uint32_t known_boot);
 
-/* Each further datagram. */
+/* Handles each further datagram. */
 struct sflow_arrival sflow_arrive(struct sflow_peer *peer, const struct sflow_datagram *d,
     uint64_t received_us);
 
-/* Takes a flow sample's number, pool, rate and length. True if the source began its numbers again,
- * which is a boot of its own. newer: of its datagram. */
+/* Notes a flow sample's number, pool, rate and length. True if the source restarted its numbers,
+ * which begins a new boot. newer: of its datagram. */
 bool sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, bool newer);
 
-/* Frames a sample stands for: what the agent says, or what pool and numbers show if they differ
- * clearly, which is set in *differs. */
+/* The number of frames that a sample stands for: the stated rate, or if pool and sample numbers
+ * show clearly another one, that one; *differs is then set. */
 uint32_t sflow_weight(const struct sflow_port *p, bool *differs);
 
-/* True if this port's frame lengths are without the FCS: minimum frames have 60 octets. */
+/* True if this port's frame lengths leave out the FCS: its minimum frames have 60 octets. */
 bool sflow_lacks_fcs(const struct sflow_port *p);
 
-/* Takes counters; false if they are older than the newest. */
+/* Notes counters; false if they are older than the newest. */
 bool sflow_take_counters(struct sflow_port *p, const struct sflow_counters *c, bool newer,
     uint64_t received_us);
 
-/* The port's totals after that. Unknown counters are 0. */
+/* Fills in the port's totals after that. Unknown counters are 0. */
 void sflow_snapshot(const struct sflow_port *p, uint64_t time_us, struct ease_snapshot *snapshot);
 
 #endif

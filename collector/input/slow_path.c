@@ -17,63 +17,76 @@
 #define ROOM "input"
 
 enum {
-	/* Events remembered, to know one that comes again: an inform does so within seconds. */
+	/* Recent events, to recognize one that comes again: an inform does so within seconds. */
 	EVENTS_REMEMBERED = 4096,
 };
 
 static const struct stat_name stat_names[SLOW_PATH_N_STATS] = {
-    [SLOW_PATH_STAT_DATAGRAMS] = {"slow_path.datagrams", "datagrams for the slow way: v3, informs, events, loose encoding"},
-    [SLOW_PATH_STAT_QUEUE_FULL] = {"slow_path.queue_full", "of these: lost because its queue was full"},
+    [SLOW_PATH_STAT_DATAGRAMS] = {"slow_path.datagrams",
+	"datagrams for the slow path: SNMPv3, informs, events, loose encoding"},
+    [SLOW_PATH_STAT_QUEUE_FULL] = {"slow_path.queue_full",
+	"of these: lost because the queue was full"},
     [SLOW_PATH_STAT_OVER_SHARE] = {"slow_path.over_share",
-	"of these: lost because their sender had its share of the queue"},
-    [SLOW_PATH_STAT_FOREIGN] = {"slow_path.refused_foreign", "of these: notifications of other MIBs"},
-    [SLOW_PATH_STAT_REFUSED] = {"slow_path.refused", "of these: with a mistake inside"},
+	"of these: lost because their sender exceeded its share of the queue"},
+    [SLOW_PATH_STAT_IGNORED] = {"slow_path.ignored_notifications",
+	"of these: notifications that the collector does not store, as coldStart"},
+    [SLOW_PATH_STAT_REFUSED] = {"slow_path.refused",
+	"of these: refused because of a mistake in them"},
     [SLOW_PATH_STAT_BY_NETSNMP] = {"slow_path.by_netsnmp",
-	"of these: loosely encoded, and read by Net-SNMP's library"},
-    [SLOW_PATH_STAT_RECORDS] = {"slow_path.records", "parts of notifications taken"},
-    [SLOW_PATH_STAT_EVENTS] = {"slow_path.events", "events taken"},
-    [SLOW_PATH_STAT_EVENTS_DUPLICATE] = {"slow_path.events_duplicate", "events that had come before"},
-    [SLOW_PATH_STAT_INFORMS] = {"inform.taken", "informs taken, repeated ones too"},
-    [SLOW_PATH_STAT_INFORMS_ANSWERED] = {"inform.answered", "informs answered after the commit"},
+	"of these: loosely encoded, but readable by Net-SNMP's library"},
+    [SLOW_PATH_STAT_RECORDS] = {"slow_path.records",
+	"samples, counter snapshots and other parts accepted"},
+    [SLOW_PATH_STAT_EVENTS] = {"slow_path.events", "events accepted"},
+    [SLOW_PATH_STAT_EVENTS_DUPLICATE] = {"slow_path.events_duplicate",
+	"events that had been received before"},
+    [SLOW_PATH_STAT_INFORMS] = {"inform.taken", "informs accepted, including repeated ones"},
+    [SLOW_PATH_STAT_INFORMS_ANSWERED] = {"inform.answered",
+	"informs answered after their records were committed"},
     [SLOW_PATH_STAT_INFORMS_NOT_KEPT] = {"inform.not_kept",
-	"informs not answered because the books had no room for what they hold"},
+	"informs not answered because their records found no room"},
     [SLOW_PATH_STAT_INFORMS_FULL] = {"inform.full",
-	"informs not taken because too many answers wait for the store"},
-    [SLOW_PATH_STAT_SEND_ERRORS] = {"inform.send_errors", "answers and reports that could not be sent"},
-    [SLOW_PATH_STAT_V3_ACCEPTED] = {"v3.accepted", "SNMPv3 notifications of a right user"},
-    [SLOW_PATH_STAT_V3_PROBES] = {"v3.probes", "engine discoveries and time requests, answered"},
+	"informs refused because too many replies wait for the store"},
+    [SLOW_PATH_STAT_SEND_ERRORS] = {"inform.send_errors",
+	"replies and Reports that could not be sent"},
+    [SLOW_PATH_STAT_V3_ACCEPTED] = {"v3.accepted", "authentic SNMPv3 notifications"},
+    [SLOW_PATH_STAT_V3_PROBES] = {"v3.probes",
+	"requests for engine discovery or time synchronization, answered"},
     [SLOW_PATH_STAT_V3_REPORTS_HELD] = {"v3.reports_held",
-	"reports not sent: their address had ten in this second, or as much as it sent"},
-    [SLOW_PATH_STAT_V3_PARSE] = {"v3.refused_parse", "datagrams that are no SNMPv3 message"},
-    [SLOW_PATH_STAT_V3_MODEL] = {"v3.unknown_security_model", "messages not of the user-based model"},
-    [SLOW_PATH_STAT_V3_ENGINE] = {"v3.unknown_engine", "messages of an engine that no user names"},
-    [SLOW_PATH_STAT_V3_USER] = {"v3.unknown_user", "messages of a user that there is not"},
-    [SLOW_PATH_STAT_V3_DIGEST] = {"v3.wrong_digest", "messages with a wrong authentication key"},
+	"Reports not sent, because their address had ten in a second, or as much as it sent"},
+    [SLOW_PATH_STAT_V3_PARSE] = {"v3.refused_parse", "messages that are not valid SNMPv3"},
+    [SLOW_PATH_STAT_V3_MODEL] = {"v3.unknown_security_model",
+	"messages not of the user-based security model"},
+    [SLOW_PATH_STAT_V3_ENGINE] = {"v3.unknown_engine",
+	"messages with an engine ID that no user has in engine_ids"},
+    [SLOW_PATH_STAT_V3_USER] = {"v3.unknown_user",
+	"messages of a user that is not configured for their engine"},
+    [SLOW_PATH_STAT_V3_DIGEST] = {"v3.wrong_digest",
+	"messages with a wrong digest: wrong authentication passphrase or protocol"},
     [SLOW_PATH_STAT_V3_WINDOW] = {"v3.not_in_time_window",
-	"messages older than 150 s or of lower boots"},
-    [SLOW_PATH_STAT_V3_DECRYPTION] = {"v3.decryption", "messages with a wrong privacy key"},
-    [SLOW_PATH_STAT_V3_LEVEL] = {"v3.security_level", "messages with less than authPriv"},
-    [SLOW_PATH_STAT_V3_REPLAYED] = {"v3.replayed", "traps that came before, octet for octet"},
+	"messages more than 150 s old, or from before the engine's last boot"},
+    [SLOW_PATH_STAT_V3_DECRYPTION] = {"v3.decryption",
+	"messages that cannot be decrypted: wrong privacy passphrase or protocol"},
+    [SLOW_PATH_STAT_V3_LEVEL] = {"v3.security_level",
+	"messages with a security level below authPriv"},
+    [SLOW_PATH_STAT_V3_REPLAYED] = {"v3.replayed",
+	"traps equal to an earlier one, octet for octet"},
     [SLOW_PATH_STAT_V3_PDU] = {"v3.refused_pdu", "messages that are neither trap nor inform"},
     [SLOW_PATH_STAT_V3_FORGOTTEN] = {"v3.replay_memory_full",
-	"digests forgotten early: a replay of these within 150 s would not be seen"},
+	"digests dropped early: a replay of their messages within 150 s would be accepted"},
 };
 
-/* How each verdict of SNMPv3 is counted and told; none for what is accepted. */
-static const struct {
-	enum slow_path_stat_id stat;
-	const char *why;
-} v3_refusals[V3_N_VERDICTS] = {
-    [V3_BAD_PARSE] = {SLOW_PATH_STAT_V3_PARSE, "not an SNMPv3 message"},
-    [V3_UNKNOWN_MODEL] = {SLOW_PATH_STAT_V3_MODEL, "unknown security model"},
-    [V3_UNKNOWN_ENGINE] = {SLOW_PATH_STAT_V3_ENGINE, "unknown engine"},
-    [V3_UNKNOWN_USER] = {SLOW_PATH_STAT_V3_USER, "unknown user"},
-    [V3_WRONG_DIGEST] = {SLOW_PATH_STAT_V3_DIGEST, "wrong digest"},
-    [V3_NOT_IN_WINDOW] = {SLOW_PATH_STAT_V3_WINDOW, "not in the time window"},
-    [V3_BAD_DECRYPTION] = {SLOW_PATH_STAT_V3_DECRYPTION, "cannot be decrypted"},
-    [V3_BAD_LEVEL] = {SLOW_PATH_STAT_V3_LEVEL, "less than authPriv"},
-    [V3_REPLAYED] = {SLOW_PATH_STAT_V3_REPLAYED, "came before"},
-    [V3_BAD_PDU] = {SLOW_PATH_STAT_V3_PDU, "neither trap nor inform"},
+/* The counter of each verdict that refuses an SNMPv3 message. */
+static const enum slow_path_stat_id v3_refusals[V3_N_VERDICTS] = {
+    [V3_BAD_PARSE] = SLOW_PATH_STAT_V3_PARSE,
+    [V3_UNKNOWN_MODEL] = SLOW_PATH_STAT_V3_MODEL,
+    [V3_UNKNOWN_ENGINE] = SLOW_PATH_STAT_V3_ENGINE,
+    [V3_UNKNOWN_USER] = SLOW_PATH_STAT_V3_USER,
+    [V3_WRONG_DIGEST] = SLOW_PATH_STAT_V3_DIGEST,
+    [V3_NOT_IN_WINDOW] = SLOW_PATH_STAT_V3_WINDOW,
+    [V3_BAD_DECRYPTION] = SLOW_PATH_STAT_V3_DECRYPTION,
+    [V3_BAD_LEVEL] = SLOW_PATH_STAT_V3_LEVEL,
+    [V3_REPLAYED] = SLOW_PATH_STAT_V3_REPLAYED,
+    [V3_BAD_PDU] = SLOW_PATH_STAT_V3_PDU,
 };
 
 struct slow_path {
@@ -84,16 +97,16 @@ struct slow_path {
 	_Atomic bool takes_v3;
 	struct v3_message v3_message;
 	struct decode_result result;
-	uint64_t events[EVENTS_REMEMBERED]; /* hashes, a ring */
+	uint64_t events[EVENTS_REMEMBERED]; /* a ring of their identities */
 	size_t next_event;
-	uint8_t varbinds[2 * RECEIVE_DATAGRAM_MAX]; /* that the library wrote: its heads are longer */
+	uint8_t varbinds[2 * RECEIVE_DATAGRAM_MAX]; /* encoded by the library, with longer heads */
 	char sender[ENDPOINT_TEXT];
 	struct usm_reports reports;
 	struct stat_set stats;
 	_Atomic uint64_t values[SLOW_PATH_N_STATS];
 };
 
-/* One message on its way through. */
+/* The message that is being handled. */
 struct message {
 	const struct sockaddr *from;
 	int fd;
@@ -108,7 +121,8 @@ count(const struct slow_path *s, enum slow_path_stat_id which)
 }
 
 int
-slow_path_open(struct slow_path **out, const struct slow_path_config *config, char *error, size_t error_size)
+slow_path_open(struct slow_path **out, const struct slow_path_config *config, char *error,
+    size_t error_size)
 {
 	struct slow_path *s = calloc(1, sizeof(*s));
 	uint64_t seed = 0;
@@ -126,7 +140,7 @@ slow_path_open(struct slow_path **out, const struct slow_path_config *config, ch
 	if (r == 0)
 		r = inform_replies_new(&s->replies);
 	if (r < 0)
-		snprintf(error, error_size, "the slow way in: %s", strerror(-r));
+		snprintf(error, error_size, "cannot set up the slow path: %s", strerror(-r));
 	else
 		r = slow_path_change_users(s, NULL, 0, config->users, config->n_users,
 		    config->engine_file, error, error_size);
@@ -190,7 +204,8 @@ slow_path_stats(const struct slow_path *s)
 }
 
 void
-slow_path_put(struct slow_path *s, const struct sockaddr *from, int fd, const void *octets, size_t n)
+slow_path_put(struct slow_path *s, const struct sockaddr *from, int fd, const void *octets,
+    size_t n)
 {
 	count(s, SLOW_PATH_STAT_DATAGRAMS);
 	switch (slow_queue_put(s->queue, from, fd, octets, n)) {
@@ -212,9 +227,9 @@ refuse(struct slow_path *s, enum slow_path_stat_id stat, const char *why)
 	log_warn_limited(ROOM, "message from %s refused: %s", s->sender, why);
 }
 
-/* What a notification holds */
+/* Variable bindings */
 
-/* Same source, same kind, same uptime and content: the same event. */
+/* Two events are the same if source, kind, uptime and content are equal. */
 static uint64_t
 event_identity(const struct ease_event *event, const struct rbuf *varbinds)
 {
@@ -251,7 +266,7 @@ give_event(struct slow_path *s, const struct message *from, struct v2c_message *
 
 	memcpy(event.source_id, from->source_id, sizeof(event.source_id));
 	if (event_decode(m, &event) < 0) {
-		refuse(s, SLOW_PATH_STAT_REFUSED, "a variable binding is not as RFC 3416 has it");
+		refuse(s, SLOW_PATH_STAT_REFUSED, "a variable binding breaks RFC 3416");
 		return false;
 	}
 	event.identity = event_identity(&event, &all);
@@ -260,7 +275,8 @@ give_event(struct slow_path *s, const struct message *from, struct v2c_message *
 		return true;
 	}
 	if (!s->config.event(s->config.arg, &event)) {
-		count(s, from->is_inform ? SLOW_PATH_STAT_INFORMS_NOT_KEPT : SLOW_PATH_STAT_REFUSED);
+		count(s, from->is_inform ? SLOW_PATH_STAT_INFORMS_NOT_KEPT
+					 : SLOW_PATH_STAT_REFUSED);
 		return false;
 	}
 	remember_event(s, event.identity);
@@ -268,13 +284,29 @@ give_event(struct slow_path *s, const struct message *from, struct v2c_message *
 	return true;
 }
 
-/* The variable bindings of an open message. True if what they hold is in good hands. */
+static void
+ignore_foreign(struct slow_path *s)
+{
+	char name[EVENT_NAME_MAX];
+
+	event_name_foreign(&s->result.foreign, name);
+	count(s, SLOW_PATH_STAT_IGNORED);
+	log_info_limited(ROOM, "notification %s from %s ignored: the collector does not store it",
+	    name, s->sender);
+}
+
+/* Decodes the variable bindings of an open message. True if they were accepted, so that an
+ * inform is answered. */
 static bool
 take_varbinds(struct slow_path *s, const struct message *from, struct v2c_message *m)
 {
-	const struct decode_origin origin = {s->sender, clock_wall_us(s->config.clock)};
+	const struct decode_origin origin = {
+	    .sender = s->sender,
+	    .received_us = clock_wall_us(s->config.clock),
+	};
+	enum decode_verdict verdict = decode_varbinds(m, &origin, &s->result);
 
-	switch (decode_varbinds(m, &origin, &s->result)) {
+	switch (verdict) {
 	case DECODE_OK:
 		stat_add(&s->stats, SLOW_PATH_STAT_RECORDS, s->result.n);
 		if (s->config.records(s->config.arg, s->result.records, s->result.n))
@@ -285,28 +317,28 @@ take_varbinds(struct slow_path *s, const struct message *from, struct v2c_messag
 	case DECODE_EVENT:
 		return give_event(s, from, m);
 	case DECODE_FOREIGN:
-		refuse(s, SLOW_PATH_STAT_FOREIGN, "a notification of another MIB");
+		ignore_foreign(s);
 		return false;
 	default:
-		refuse(s, SLOW_PATH_STAT_REFUSED, "not as the MIB says");
+		refuse(s, SLOW_PATH_STAT_REFUSED, decode_verdict_text(verdict));
 		return false;
 	}
 }
 
-/* True if there is room for one more answer; else the inform is not even looked at. */
+/* True if there is room for another reply; else an inform is not even decoded. */
 static bool
-room_for_answer(struct slow_path *s)
+has_room_for_reply(struct slow_path *s)
 {
 	if (!inform_replies_full(s->replies))
 		return true;
 	count(s, SLOW_PATH_STAT_INFORMS_FULL);
-	log_warn_limited(ROOM, "inform from %s not taken: %d answers wait for the store", s->sender,
-	    INFORM_REPLIES_MAX);
+	log_warn_limited(ROOM, "inform from %s not accepted: %d replies already wait for the store",
+	    s->sender, INFORM_REPLIES_MAX);
 	return false;
 }
 
 static void
-hold_answer(struct slow_path *s, const struct message *from, const void *octets, size_t n)
+hold_reply(struct slow_path *s, const struct message *from, const void *octets, size_t n)
 {
 	count(s, SLOW_PATH_STAT_INFORMS);
 	inform_replies_hold(s->replies, from->from, from->fd, octets, n);
@@ -314,7 +346,7 @@ hold_answer(struct slow_path *s, const struct message *from, const void *octets,
 
 /* SNMPv2c */
 
-/* True if every variable binding is as the strict decoder wants it. */
+/* True if the strict decoder can read all variable bindings. */
 static bool
 is_strict(const struct v2c_message *m)
 {
@@ -327,14 +359,14 @@ is_strict(const struct v2c_message *m)
 }
 
 static bool
-read_by_library(struct slow_path *s, const struct slow_queue_datagram *d, struct v2c_message *m)
+read_by_netsnmp(struct slow_path *s, const struct slow_queue_datagram *d, struct v2c_message *m)
 {
 	struct wbuf w = wbuf_of(s->varbinds, sizeof(s->varbinds));
 	struct rbuf body;
 
 	if (v2c_open(m, &body, d->octets, d->n) < 0 || netsnmp_reader_read(m, &body, &w) < 0 ||
 	    !is_strict(m)) {
-		refuse(s, SLOW_PATH_STAT_REFUSED, "not encoded as RFC 3417 has it");
+		refuse(s, SLOW_PATH_STAT_REFUSED, decode_verdict_text(DECODE_BAD_CODING));
 		return false;
 	}
 	count(s, SLOW_PATH_STAT_BY_NETSNMP);
@@ -348,10 +380,10 @@ read_v2c(struct slow_path *s, const struct slow_queue_datagram *d, struct v2c_me
 	    s->config.n_communities, m);
 
 	if (verdict != DECODE_OK && verdict != DECODE_INFORM && verdict != DECODE_BAD_CODING)
-		return false; /* the fast way in has refused and counted it */
+		return false; /* admission has refused and counted it */
 	if (verdict != DECODE_BAD_CODING && is_strict(m))
 		return true;
-	return read_by_library(s, d, m);
+	return read_by_netsnmp(s, d, m);
 }
 
 static void
@@ -364,7 +396,7 @@ take_v2c(struct slow_path *s, struct message *from, const struct slow_queue_data
 	if (!read_v2c(s, d, &m))
 		return;
 	from->is_inform = m.pdu == BER_SNMP_INFORM;
-	if (from->is_inform && !room_for_answer(s))
+	if (from->is_inform && !has_room_for_reply(s))
 		return;
 	event_source_of_address(from->from, source_id);
 	from->source_id = source_id;
@@ -374,7 +406,7 @@ take_v2c(struct slow_path *s, struct message *from, const struct slow_queue_data
 		v2c_put_too_big(&w, &m);
 	}
 	if (take_varbinds(s, from, &m) && from->is_inform)
-		hold_answer(s, from, answer, w.len);
+		hold_reply(s, from, answer, w.len);
 }
 
 /* SNMPv3 */
@@ -386,7 +418,8 @@ send_report(struct slow_path *s, const struct message *from)
 
 	if (m->n_answer == 0)
 		return;
-	if (!usm_reports_allow(&s->reports, from->from, m->n_answer, clock_mono_us(s->config.clock))) {
+	if (!usm_reports_allow(&s->reports, from->from, m->n_answer,
+		clock_mono_us(s->config.clock))) {
 		count(s, SLOW_PATH_STAT_V3_REPORTS_HELD);
 		return;
 	}
@@ -402,13 +435,22 @@ take_authentic(struct slow_path *s, struct message *from)
 	uint8_t source_id[EASE_AGENT_ID_LEN];
 
 	count(s, SLOW_PATH_STAT_V3_ACCEPTED);
-	if (from->is_inform) /* the engine is ours, so the sender is known by its address */
+	if (from->is_inform) /* its engine is ours, so the address identifies the sender */
 		event_source_of_address(from->from, source_id);
 	else
 		event_source_of_engine(v3->engine_id, v3->n_engine_id, source_id);
 	from->source_id = source_id;
 	if (take_varbinds(s, from, &m) && from->is_inform)
-		hold_answer(s, from, v3->answer, v3->n_answer);
+		hold_reply(s, from, v3->answer, v3->n_answer);
+}
+
+static void
+refuse_v3(struct slow_path *s, enum v3_verdict verdict)
+{
+	char why[V3_REASON_MAX];
+
+	v3_explain(s->v3, verdict, why);
+	refuse(s, v3_refusals[verdict], why);
 }
 
 static void
@@ -417,7 +459,7 @@ take_v3(struct slow_path *s, struct message *from, const struct slow_queue_datag
 	enum v3_verdict verdict;
 
 	usm_reports_heard(&s->reports, from->from, d->n, clock_mono_us(s->config.clock));
-	if (!room_for_answer(s))
+	if (!has_room_for_reply(s))
 		return;
 	verdict = v3_take(s->v3, d->octets, d->n, &s->v3_message);
 	stat_add(&s->stats, SLOW_PATH_STAT_V3_FORGOTTEN,
@@ -430,7 +472,7 @@ take_v3(struct slow_path *s, struct message *from, const struct slow_queue_datag
 	if (verdict == V3_PROBE)
 		count(s, SLOW_PATH_STAT_V3_PROBES);
 	else
-		refuse(s, v3_refusals[verdict].stat, v3_refusals[verdict].why);
+		refuse_v3(s, verdict);
 	send_report(s, from);
 }
 

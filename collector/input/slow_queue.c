@@ -17,22 +17,29 @@ struct slow_queue {
 int
 slow_queue_new(struct slow_queue **out)
 {
-	*out = calloc(1, sizeof(**out)); /* pages are touched only when used */
-	if (*out && getrandom(&(*out)->seed, sizeof((*out)->seed), 0) < 0) {
-		slow_queue_free(*out);
-		return -errno;
+	struct slow_queue *q = calloc(1, sizeof(*q)); /* unused pages take no memory */
+	int r;
+
+	if (!q)
+		return -ENOMEM;
+	if (getrandom(&q->seed, sizeof(q->seed), 0) < 0) {
+		r = -errno;
+		free(q);
+		return r;
 	}
-	return *out ? 0 : -ENOMEM;
+	*out = q;
+	return 0;
 }
 
 void
-slow_queue_free(struct slow_queue *a)
+slow_queue_free(struct slow_queue *q)
 {
-	free(a);
+	free(q);
 }
 
 static void
-fill(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const void *octets, size_t n)
+fill(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const void *octets,
+    size_t n)
 {
 	memcpy(&d->from, from,
 	    from->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
@@ -42,35 +49,36 @@ fill(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const v
 }
 
 static uint16_t *
-of_sender(struct slow_queue *a, const struct sockaddr *from)
+of_sender(struct slow_queue *q, const struct sockaddr *from)
 {
-	return &a->of_sender[endpoint_hash(a->seed, from) % SLOW_QUEUE_SENDERS];
+	return &q->of_sender[endpoint_hash(q->seed, from) % SLOW_QUEUE_SENDERS];
 }
 
 int
-slow_queue_put(struct slow_queue *a, const struct sockaddr *from, int fd, const void *octets, size_t n)
+slow_queue_put(struct slow_queue *q, const struct sockaddr *from, int fd, const void *octets,
+    size_t n)
 {
-	uint16_t *queued = of_sender(a, from);
+	uint16_t *queued = of_sender(q, from);
 
-	if (n > RECEIVE_DATAGRAM_MAX || a->n == SLOW_QUEUE_MAX)
+	if (n > RECEIVE_DATAGRAM_MAX || q->n == SLOW_QUEUE_MAX)
 		return -ENOBUFS;
-	if (*queued >= SLOW_QUEUE_MAX - a->n)
+	if (*queued >= SLOW_QUEUE_MAX - q->n)
 		return -EDQUOT;
 	++*queued;
-	fill(&a->slots[(a->first + a->n++) % SLOW_QUEUE_MAX], from, fd, octets, n);
+	fill(&q->slots[(q->first + q->n++) % SLOW_QUEUE_MAX], from, fd, octets, n);
 	return 0;
 }
 
 const struct slow_queue_datagram *
-slow_queue_first(const struct slow_queue *a)
+slow_queue_first(const struct slow_queue *q)
 {
-	return a->n ? &a->slots[a->first] : NULL;
+	return q->n ? &q->slots[q->first] : NULL;
 }
 
 void
-slow_queue_done(struct slow_queue *a)
+slow_queue_done(struct slow_queue *q)
 {
-	--*of_sender(a, (const struct sockaddr *)&a->slots[a->first].from);
-	a->first = (a->first + 1) % SLOW_QUEUE_MAX;
-	a->n--;
+	--*of_sender(q, (const struct sockaddr *)&q->slots[q->first].from);
+	q->first = (q->first + 1) % SLOW_QUEUE_MAX;
+	q->n--;
 }

@@ -1,8 +1,9 @@
 /*
- * Datagrams that the fast way in lays aside: SNMPv3, informs and events, to be looked at when what
- * is fast is done. A bounded queue of one thread. At the limit a datagram is refused to whoever
- * puts it, who counts it. An address may have as many in the queue as there are places left: alone
- * it fills half of it, two fill a third each, and there always is room for another.
+ * The queue of the slow path: SNMPv3 messages, informs and events wait here while the fast path
+ * works. It is bounded and used by one thread. If it is full, a datagram is refused and the caller
+ * counts it. A sender (an address) may have as many datagrams in the queue as there are free slots:
+ * alone it fills half of the queue, two senders fill a third each, and there is always room for a
+ * further one.
  */
 #ifndef EASE_COLLECTOR_INPUT_SLOW_QUEUE_H
 #define EASE_COLLECTOR_INPUT_SLOW_QUEUE_H
@@ -10,31 +11,33 @@
 #include "collector/input/receive.h"
 
 enum {
-	/* Touched only as far as used: at most 10 MB. SNMPv3 is decrypted at some ten thousand a
-	 * second, so half of them is what it can do in one loop of the collector. */
+	/* At most 10 MB, of which only the slots in use take memory. Some ten thousand SNMPv3
+	 * messages are decrypted a second, so half of the queue is what one turn of the
+	 * collector's main loop can do. */
 	SLOW_QUEUE_MAX = 1024,
-	SLOW_QUEUE_SENDERS = 1024, /* places that senders are counted in, by a hash */
+	SLOW_QUEUE_SENDERS = 1024, /* slots of a hash table that counts by sender */
 };
 
 struct slow_queue;
 
 struct slow_queue_datagram {
 	struct sockaddr_storage from;
-	int fd; /* of the socket it came by, for an answer; -1: none */
+	int fd; /* of the socket that it came by, for a reply; -1: none */
 	size_t n;
 	uint8_t octets[RECEIVE_DATAGRAM_MAX];
 };
 
-/* 0 or -ENOMEM. */
+/* 0 or -errno. */
 int slow_queue_new(struct slow_queue **out);
-void slow_queue_free(struct slow_queue *a);
+void slow_queue_free(struct slow_queue *q);
 
-/* Copies the datagram. -ENOBUFS: the queue is full, or the datagram longer than a slot; -EDQUOT:
- * its sender has his share of the queue. */
-int slow_queue_put(struct slow_queue *a, const struct sockaddr *from, int fd, const void *octets, size_t n);
+/* Copies the datagram. -ENOBUFS: the queue is full, or the datagram is longer than a slot; -EDQUOT:
+ * its sender has as many in the queue as it may. */
+int slow_queue_put(struct slow_queue *q, const struct sockaddr *from, int fd, const void *octets,
+    size_t n);
 
-/* The oldest, the caller's until slow_queue_done; NULL if there is none. */
-const struct slow_queue_datagram *slow_queue_first(const struct slow_queue *a);
-void slow_queue_done(struct slow_queue *a);
+/* The oldest datagram, valid until slow_queue_done; NULL if there is none. */
+const struct slow_queue_datagram *slow_queue_first(const struct slow_queue *q);
+void slow_queue_done(struct slow_queue *q);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * Whom a Report may be sent. It is the one thing that a stranger with an allowed address gets (RFC
- * 3414 section 4), and somewhat longer than the shortest message that asks for it: who forges
- * another's address could have that one sent more than he sends. So in each minute an address gets no
- * more octets than came from it, and one Report; and USM_REPORTS_A_SECOND at most.
+ * Limits the Reports that are sent to an address. A Report (RFC 3414 section 4) is all that a
+ * stranger with an allowed address can make us send, and it is somewhat longer than the shortest
+ * message that causes one; so a stranger who forges another's address could have more octets sent
+ * there than he sends himself. Therefore an address gets in each minute no more octets of Reports
+ * than it sent, beside a first Report, and at most USM_REPORTS_A_SECOND Reports in a second.
  *
- * Addresses are counted in USM_REPORTS_SLOTS places by a seeded hash, without their port. Time is
+ * Addresses without their ports are counted in a hash table of USM_REPORTS_SLOTS slots. Time is
  * passed in. No I/O, no allocation.
  */
 #ifndef EASE_COLLECTOR_INPUT_USM_REPORTS_H
@@ -16,26 +17,27 @@
 #include <sys/socket.h>
 
 enum {
-	USM_REPORTS_A_SECOND = 10, /* one for each inform of a sender that lost its time */
-	USM_REPORTS_FREE_OCTETS = 256, /* a minute: the first Report */
+	USM_REPORTS_A_SECOND = 10, /* enough for a sender that must learn our time again */
+	USM_REPORTS_FREE_OCTETS = 256, /* in a minute: the first Report */
 	USM_REPORTS_SLOTS = 1024,
 };
 
 struct usm_reports {
 	uint64_t seed;
-	uint64_t minute_us, second_us; /* began then */
+	uint64_t minute_us, second_us; /* when the current ones began */
 	struct {
 		uint32_t credit; /* octets that may still be sent in this minute */
-		uint8_t sent;	 /* in this second */
-	} places[USM_REPORTS_SLOTS];
+		uint8_t sent;	 /* Reports in this second */
+	} slots[USM_REPORTS_SLOTS];
 };
 
 void usm_reports_init(struct usm_reports *r, uint64_t seed, uint64_t now_us);
 
-/* n octets came from there. */
-void usm_reports_heard(struct usm_reports *r, const struct sockaddr *from, size_t n, uint64_t now_us);
+/* n octets were received from that address. */
+void usm_reports_heard(struct usm_reports *r, const struct sockaddr *from, size_t n,
+    uint64_t now_us);
 
-/* True if a Report of n octets may go there, and counts it. */
+/* True if a Report of n octets may be sent there; then it is counted. */
 bool usm_reports_allow(struct usm_reports *r, const struct sockaddr *to, size_t n, uint64_t now_us);
 
 #endif

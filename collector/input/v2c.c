@@ -65,8 +65,8 @@ v2c_next(struct v2c_message *m, struct v2c_varbind *varbind)
 	return true;
 }
 
-/* Lengths in the long form of two octets, which RFC 3417 section 8 allows: so they are known to
- * take three octets before the content is. */
+/* Lengths are written in the long form with two octets, which RFC 3417 section 8 allows, because
+ * their size is then known before the content is. */
 enum { TLV_HEAD = 4 };
 
 static void
@@ -77,7 +77,7 @@ put_head(struct wbuf *w, uint8_t tag, size_t octets)
 	wbuf_be16(w, (uint16_t)octets);
 }
 
-/* Four octets and no more are never too many for a number that must be minimal. */
+/* Writes as few octets as the number needs, as BER requires. */
 static void
 put_integer(struct wbuf *w, int32_t value)
 {

@@ -23,26 +23,26 @@
 enum {
 	AUTH_PRIV = V3_FLAG_AUTH | V3_FLAG_PRIV,
 	HEX_MAX = 2 + 2 * V3_ENGINE_ID_MAX + 1,
-	ENGINE_ID_OCTETS = 13, /* of ours: 4 of the enterprise, 1 for the format, 8 random */
+	ENGINE_ID_OCTETS = 13, /* ours: 4 of the enterprise, 1 of the format, 8 random */
 	FILE_MODE = 0600,
 };
 
 struct v3 {
 	const struct clock *clock;
 	struct session_list *session;
-	netsnmp_large_fd_set ready; /* tells the library that its transport may be read */
-	int fd;			    /* the transport's, which nothing is ever sent through */
+	netsnmp_large_fd_set ready; /* says to the library that its transport is readable */
+	int fd;			    /* of the transport; nothing is sent through it */
 	uint8_t own_id[V3_ENGINE_ID_MAX];
 	size_t n_own_id;
-	struct v3_engine *engines; /* that users name */
+	struct v3_engine *engines; /* those that users name */
 	size_t n_engines;
-	size_t next_heard; /* where v3_next_engine goes on */
+	size_t next_engine; /* where v3_next_engine continues */
 	struct v3_digests digests;
-	/* of the datagram at hand */
+	/* the current datagram */
 	const uint8_t *octets;
 	size_t n;
-	int parse_result; /* the library's */
-	int command;	  /* of the PDU that passed; 0: none did */
+	int parse_result; /* of the library */
+	int command;	  /* of the PDU that the library accepted; 0: none */
 	struct v3_header header;
 	struct v3_message *message;
 };
@@ -73,8 +73,8 @@ find_engine(const struct v3 *v, const struct rbuf *id)
 	return NULL;
 }
 
-/* Our own engine: RFC 3411 section 5, format 5 (octets), below the enterprise of NET-SNMP, whose
- * playpen our MIB stands in. It and its boots outlive us in a file of one line, "0x… BOOTS". */
+/* Our own engine ID: RFC 3411 section 5, format 5 (octets), with the enterprise of NET-SNMP, as our
+ * MIB's root. A file of one line, "0x… BOOTS", keeps it and its boots over restarts. */
 
 static int
 new_own_id(struct v3 *v)
@@ -106,7 +106,7 @@ read_engine_file(struct v3 *v, const char *file, unsigned long *boots)
 	return v->n_own_id ? r : -EBADMSG;
 }
 
-/* A crash must not leave boots that were used before: written beside, then moved. */
+/* Writes a new file and renames it, so that a crash cannot leave boots that were used before. */
 static int
 write_engine_file(const struct v3 *v, const char *file, unsigned long boots)
 {
@@ -137,7 +137,7 @@ remember(const char *token, const char *value)
 	netsnmp_config_remember(line);
 }
 
-/* Nothing of the host's Net-SNMP set-up may matter here. boots: of the engine's last start. */
+/* Starts the library without the host's Net-SNMP configuration. boots: of the last start. */
 static void
 start_library(const struct v3 *v, unsigned long boots)
 {
@@ -149,12 +149,12 @@ start_library(const struct v3 *v, unsigned long boots)
 	format_engine_id(v->own_id, v->n_own_id, id);
 	snprintf(number, sizeof(number), "%lu", boots);
 	remember("exactEngineID", id);
-	remember("oldEngineID", id); /* else it takes the engine for a new one and boots for 1 */
+	remember("oldEngineID", id); /* else the library sets boots to 1, as for a new engine */
 	remember("engineBoots", number);
 	init_snmp(APP_NAME);
 }
 
-/* The transport: gives what v3_take was given, takes what is to be answered. */
+/* The transport: delivers the datagram of v3_take, and stores the answer. */
 
 static int
 give_datagram(netsnmp_transport *t, void *buffer, int size, void **opaque, int *opaque_octets)
@@ -185,7 +185,7 @@ take_answer(netsnmp_transport *t, const void *octets, int n, void **opaque, int 
 static int
 close_transport(netsnmp_transport *t)
 {
-	t->data = NULL; /* ours, and not the library's to free */
+	t->data = NULL; /* ours: the library must not free it */
 	t->data_length = 0;
 	return 0;
 }
@@ -208,7 +208,7 @@ new_transport(struct v3 *v)
 	return t;
 }
 
-/* What the library made of a message: told before its PDU is given to on_pdu. */
+/* The library calls this with its verdict on a message, before it calls on_pdu. */
 static int
 on_parsed(netsnmp_session *session, netsnmp_pdu *pdu, int result)
 {
@@ -240,8 +240,8 @@ send_response(struct v3 *v, netsnmp_pdu *pdu, bool too_big)
 		snmp_free_pdu(response);
 }
 
-/* RFC 3416 section 4.2.7: the same variable bindings, or if that is more than the sender takes none
- * and tooBig. */
+/* RFC 3416 section 4.2.7: the Response has the same variable bindings; if that is more than the
+ * sender accepts, it has none, and the error tooBig. */
 static void
 answer_inform(struct v3 *v, netsnmp_pdu *pdu)
 {
@@ -250,7 +250,7 @@ answer_inform(struct v3 *v, netsnmp_pdu *pdu)
 		send_response(v, pdu, true);
 }
 
-/* The variable bindings as octets, for the decoder that reads those of v2c. */
+/* Encodes the variable bindings for the decoder of SNMPv2c. */
 static bool
 encode_varbinds(const netsnmp_pdu *pdu, struct v3_message *m)
 {
@@ -261,7 +261,7 @@ encode_varbinds(const netsnmp_pdu *pdu, struct v3_message *m)
 	return !w.failed;
 }
 
-/* The library also comes here with what failed its digest, and says so in s_snmp_errno. */
+/* The library also calls this for a message with a wrong digest; then s_snmp_errno is set. */
 static int
 on_pdu(int operation, netsnmp_session *session, int request_id, netsnmp_pdu *pdu, void *arg)
 {
@@ -274,7 +274,7 @@ on_pdu(int operation, netsnmp_session *session, int request_id, netsnmp_pdu *pdu
 	v->message->request_id = (int32_t)pdu->reqid;
 	if ((v->command != SNMP_MSG_INFORM && v->command != SNMP_MSG_TRAP2) ||
 	    !encode_varbinds(pdu, v->message))
-		v->command = SNMP_MSG_RESPONSE; /* anything that is neither */
+		v->command = SNMP_MSG_RESPONSE; /* any command that is neither */
 	if (v->command == SNMP_MSG_INFORM)
 		answer_inform(v, pdu);
 	return 1;
@@ -350,7 +350,7 @@ note_engines(struct v3 *v, const struct v3_user *users, size_t n)
 		v->engines = before;
 		return -ENOMEM;
 	}
-	v->n_engines = v->next_heard = 0;
+	v->n_engines = v->next_engine = 0;
 	for (size_t i = 0; i < n; i++)
 		for (size_t e = 0; e < users[i].n_engine_ids; e++)
 			note_engine(v, id, v3_engine_id_parse(users[i].engine_ids[e], id));
@@ -365,7 +365,7 @@ note_engines(struct v3 *v, const struct v3_user *users, size_t n)
 	return 0;
 }
 
-/* Of a user and all its engines. The first mistake is told, and the rest goes on. */
+/* Adds a user with all its engines. Stops at the first mistake. */
 static int
 add_all(struct v3 *v, const struct v3_user *u, char *error, size_t error_size)
 {
@@ -379,7 +379,7 @@ add_all(struct v3 *v, const struct v3_user *u, char *error, size_t error_size)
 	}
 	if (r < 0)
 		snprintf(error, error_size, "user \"%s\": %s", u->name,
-		    r == -ENOTSUP ? "this Net-SNMP library does not have its protocols"
+		    r == -ENOTSUP ? "the installed Net-SNMP library lacks its protocols"
 				  : strerror(-r));
 	return r;
 }
@@ -432,7 +432,7 @@ v3_change_users(struct v3 *v, const struct v3_user *before, size_t n_before,
 {
 	int r, first;
 
-	for (size_t i = 0; i < n_before; i++) /* first, as it cannot fail */
+	for (size_t i = 0; i < n_before; i++) /* first, because it cannot fail */
 		if (!is_among(&before[i], users, n))
 			remove_all(v, &before[i]);
 	first = r = note_engines(v, users, n);
@@ -460,7 +460,7 @@ open_session(struct v3 *v, char *error, size_t error_size)
 	s.version = SNMP_DEFAULT_VERSION;
 	s.callback = on_pdu;
 	s.callback_magic = v;
-	s.isAuthoritative = SNMP_SESS_UNKNOWNAUTH; /* of informs we are, of traps not */
+	s.isAuthoritative = SNMP_SESS_UNKNOWNAUTH; /* we are for informs, not for traps */
 	transport = new_transport(v);
 	v->session = transport ? snmp_sess_add(&s, transport, NULL, on_parsed) : NULL;
 	if (v->session)
@@ -479,7 +479,7 @@ open_engine(struct v3 *v, const char *file, char *error, size_t error_size)
 		r = write_engine_file(v, file, boots + 1);
 	if (r < 0) {
 		snprintf(error, error_size, "%s: %s", file,
-		    r == -EBADMSG ? "not an engine ID and its boots" : strerror(-r));
+		    r == -EBADMSG ? "it does not hold an engine ID and its boots" : strerror(-r));
 		return r;
 	}
 	start_library(v, boots);
@@ -536,10 +536,10 @@ v3_close(struct v3 *v)
 	free(v);
 }
 
-/* Taking */
+/* Handling */
 
-/* What the library said no to. What passed the digest and then does not parse was decrypted by the
- * wrong key: AES has no check of its own. */
+/* The verdict for a message that the library refused. If the digest was right and the PDU does not
+ * parse, it was decrypted with the wrong key, as AES does not check that itself. */
 static enum v3_verdict
 refused(int result)
 {
@@ -563,7 +563,7 @@ refused(int result)
 }
 
 static void
-ask_library(struct v3 *v, const void *octets, size_t n)
+read_by_library(struct v3 *v, const void *octets, size_t n)
 {
 	v->octets = octets;
 	v->n = n;
@@ -573,8 +573,8 @@ ask_library(struct v3 *v, const void *octets, size_t n)
 	snmp_sess_read2(v->session, &v->ready);
 }
 
-/* What a sender that does not know us yet asks: who we are (an empty engine ID), then what time we
- * have (RFC 3414 section 4). */
+/* True for the requests of a sender that does not know us yet: for our engine ID (with an empty
+ * one), then for our time (RFC 3414 section 4). */
 static bool
 is_probe(const struct v3 *v, enum v3_verdict verdict)
 {
@@ -587,8 +587,8 @@ is_probe(const struct v3 *v, enum v3_verdict verdict)
 	return verdict == V3_NOT_IN_WINDOW && h->boots == 0 && h->time_s == 0;
 }
 
-/* What is authentic: is it in time, and is it new? An inform may come again: it is answered again,
- * and what it holds is known to whoever counts it. */
+/* Checks that an authentic message is in time and new. An inform may come again: it is answered
+ * again, and those who count its records recognize them. */
 static enum v3_verdict
 judge_authentic(struct v3 *v, struct v3_engine *engine)
 {
@@ -606,7 +606,7 @@ judge_authentic(struct v3 *v, struct v3_engine *engine)
 	return V3_TRAP;
 }
 
-/* A stranger's engine, a level that is not enough: refused unless it is a probe. */
+/* Refuses unknown engines and a security level that is too low, except for discovery. */
 static enum v3_verdict
 judge_claim(const struct v3 *v, const struct v3_engine *engine)
 {
@@ -616,13 +616,13 @@ judge_claim(const struct v3 *v, const struct v3_engine *engine)
 	if (h->model != V3_MODEL_USM)
 		return V3_UNKNOWN_MODEL;
 	if (h->flags & V3_FLAG_REPORTABLE && !engine && !ours)
-		return V3_PROBE; /* it learns our engine; the library keeps nothing of it */
+		return V3_PROBE; /* the sender learns our engine; the library stores nothing */
 	if (!engine && !ours)
 		return V3_UNKNOWN_ENGINE;
 	if ((h->flags & AUTH_PRIV) != AUTH_PRIV)
 		return V3_BAD_LEVEL;
 	if (h->boots == INT32_MAX)
-		return V3_NOT_IN_WINDOW; /* the library would take it, and nothing after it */
+		return V3_NOT_IN_WINDOW; /* the library would accept it, and then none after it */
 	return h->digest.size < sizeof(uint64_t) ? V3_BAD_PARSE : V3_TRAP;
 }
 
@@ -640,7 +640,7 @@ v3_take(struct v3 *v, const void *octets, size_t n, struct v3_message *m)
 	verdict = judge_claim(v, engine);
 	if (verdict != V3_TRAP && verdict != V3_PROBE)
 		return verdict;
-	ask_library(v, octets, n);
+	read_by_library(v, octets, n);
 	if (v->command == 0 || v->parse_result != 0) {
 		verdict = refused(v->parse_result);
 		return is_probe(v, verdict) ? V3_PROBE : verdict;
@@ -650,6 +650,41 @@ v3_take(struct v3 *v, const void *octets, size_t n, struct v3_message *m)
 	return judge_authentic(v, engine);
 }
 
+static const struct {
+	const char *what, *remedy;
+} reasons[V3_N_VERDICTS] = {
+    [V3_UNKNOWN_ENGINE] = {"unknown engine", "add the engine to the user's engine_ids"},
+    [V3_UNKNOWN_USER] = {"unknown user", "add the user, or the engine to its engine_ids"},
+    [V3_WRONG_DIGEST] = {"wrong digest", "authentication protocol or passphrase differs"},
+    [V3_NOT_IN_WINDOW] = {"outside the time window", "it is too old, or boots went back"},
+    [V3_BAD_DECRYPTION] = {"cannot be decrypted", "privacy protocol or passphrase differs"},
+    [V3_BAD_LEVEL] = {"security level too low", "authPriv is required"},
+    [V3_REPLAYED] = {"replay", "the same message came before"},
+    [V3_BAD_PDU] = {"wrong PDU", "neither a trap of its own engine nor an inform to ours"},
+};
+
+void
+v3_explain(const struct v3 *v, enum v3_verdict verdict, char reason[V3_REASON_MAX])
+{
+	const struct v3_header *h = &v->header;
+	char id[HEX_MAX];
+
+	if (verdict == V3_BAD_PARSE) {
+		snprintf(reason, V3_REASON_MAX, "not a valid SNMPv3 message");
+		return;
+	}
+	if (verdict == V3_UNKNOWN_MODEL) {
+		snprintf(reason, V3_REASON_MAX,
+		    "security model %d; only the user-based one (3) is supported", (int)h->model);
+		return;
+	}
+	format_engine_id(h->engine_id.data, h->engine_id.size, id);
+	snprintf(reason, V3_REASON_MAX,
+	    "%s: user \"%.*s\" of engine %s, boots %d, time %d s; %s", reasons[verdict].what,
+	    (int)h->user.size, (const char *)h->user.data, id, (int)h->boots, (int)h->time_s,
+	    reasons[verdict].remedy);
+}
+
 size_t
 v3_engines(const struct v3 *v)
 {
@@ -657,21 +692,21 @@ v3_engines(const struct v3 *v)
 }
 
 bool
-v3_next_engine(struct v3 *v, struct v3_engine_time *heard)
+v3_next_engine(struct v3 *v, struct v3_engine_time *time)
 {
-	for (; v->next_heard < v->n_engines; v->next_heard++) {
-		struct v3_engine *e = &v->engines[v->next_heard];
+	for (; v->next_engine < v->n_engines; v->next_engine++) {
+		struct v3_engine *e = &v->engines[v->next_engine];
 
 		if (!e->changed)
 			continue;
 		e->changed = false;
-		memcpy(heard->engine_id, e->id, e->n_id);
-		heard->n_engine_id = e->n_id;
-		heard->boots = e->boots;
-		heard->time_s = e->time_s;
+		memcpy(time->engine_id, e->id, e->n_id);
+		time->n_engine_id = e->n_id;
+		time->boots = e->boots;
+		time->time_s = e->time_s;
 		return true;
 	}
-	v->next_heard = 0;
+	v->next_engine = 0;
 	return false;
 }
 
@@ -680,17 +715,17 @@ v3_mark_engines(struct v3 *v)
 {
 	for (size_t i = 0; i < v->n_engines; i++)
 		v->engines[i].changed = v->engines[i].heard;
-	v->next_heard = 0;
+	v->next_engine = 0;
 }
 
 void
-v3_restore_engine(struct v3 *v, const struct v3_engine_time *heard)
+v3_restore_engine(struct v3 *v, const struct v3_engine_time *time)
 {
-	const struct rbuf id = rbuf_of(heard->engine_id, heard->n_engine_id);
+	const struct rbuf id = rbuf_of(time->engine_id, time->n_engine_id);
 	struct v3_engine *e = find_engine(v, &id);
 
 	if (e)
-		v3_window_restore(e, heard->boots, heard->time_s, clock_mono_us(v->clock));
+		v3_window_restore(e, time->boots, time->time_s, clock_mono_us(v->clock));
 }
 
 uint64_t

@@ -35,7 +35,7 @@ v3_engine_id_check(const char *text)
 
 	return v3_engine_id_parse(text, id)
 	    ? NULL
-	    : "an engine ID is 0x and 10 to 64 hexadecimal digits";
+	    : "an engine ID must be 0x and 10 to 64 hexadecimal digits";
 }
 
 static bool
@@ -88,7 +88,7 @@ v3_header_read(struct v3_header *h, const void *octets, size_t n)
 		return -EBADMSG;
 	if (h->model != V3_MODEL_USM)
 		return 0;
-	/* RFC 3412 section 7.2: privacy without authentication is no valid message */
+	/* RFC 3412 section 7.2: privacy without authentication is invalid */
 	if (h->flags & V3_FLAG_PRIV && !(h->flags & V3_FLAG_AUTH))
 		return -EBADMSG;
 	return take_usm(params, h) ? 0 : -EBADMSG;

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* An accepted message is not newer than the engine's time, so its window is over by then. */
+/* An accepted message is not newer than the engine's time, so its window is over after this. */
 #define KEEP_US ((V3_WINDOW_S + 1) * 1000000ull)
 
 struct v3_digest {
-	uint64_t octets; /* the first eight: without the key nobody can choose them */
+	uint64_t octets; /* the first eight, which nobody can choose without the key */
 	uint64_t noted_us;
 	bool used;
 };
@@ -21,7 +21,7 @@ v3_window_accepts(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t m
 		return false;
 	if (e->heard && (boots < e->boots || (boots == e->boots && time_s < now_s - V3_WINDOW_S)))
 		return false;
-	if (e->recalled && boots == e->recalled_boots && time_s <= e->recalled_s)
+	if (e->restored && boots == e->restored_boots && time_s <= e->restored_s)
 		return false;
 	if (!e->heard || boots > e->boots || time_s > e->time_s) {
 		e->heard = true;
@@ -36,9 +36,9 @@ v3_window_accepts(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t m
 void
 v3_window_restore(struct v3_engine *e, int32_t boots, int32_t time_s, uint64_t mono_us)
 {
-	e->heard = e->recalled = true;
-	e->boots = e->recalled_boots = boots;
-	e->time_s = e->recalled_s = time_s;
+	e->heard = e->restored = true;
+	e->boots = e->restored_boots = boots;
+	e->time_s = e->restored_s = time_s;
 	e->heard_us = mono_us;
 }
 

@@ -26,7 +26,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct decode_result result;
-	struct decode_origin origin = {"192.0.2.1", 1700000000000000ull};
+	struct decode_origin origin = {.sender = "192.0.2.1", .received_us = 1700000000000000ull};
 	struct sflow_input *in;
 	struct rbuf run = rbuf_of(data, size);
 

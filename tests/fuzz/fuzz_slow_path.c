@@ -28,7 +28,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const communities[] = {"public"};
-	static const struct decode_origin origin = {"192.0.2.1", 1};
+	static const struct decode_origin origin = {.sender = "192.0.2.1", .received_us = 1};
 	static struct decode_result result;
 	enum decode_verdict verdict;
 	struct ease_event event = {0};

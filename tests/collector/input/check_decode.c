@@ -21,7 +21,7 @@ enum { MESSAGE_MAX = 9000 };
 
 static const uint8_t agent_id[8] = {0xde, 0xad, 0xbe, 0xef, 0, 1, 2, 3};
 static const char *const communities[] = {"private-a", "public"};
-static const struct decode_origin origin = {"192.0.2.9", 77};
+static const struct decode_origin origin = {.sender = "192.0.2.9", .received_us = 77};
 static uint8_t frame[128] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x08, 0x00, 0x45};
 
 /* Notifications */
@@ -333,8 +333,8 @@ static const struct {
     {"community", wrong_community, DECODE_BAD_COMMUNITY, INPUT_STAT_REFUSED_COMMUNITY},
     {"longer community", longer_community, DECODE_BAD_COMMUNITY, INPUT_STAT_REFUSED_COMMUNITY},
     {"inform", inform_pdu, DECODE_INFORM, INPUT_STAT_REFUSED_PDU},
-    {"coldStart", cold_start, DECODE_FOREIGN, INPUT_STAT_REFUSED_FOREIGN},
-    {"unknown kind", unknown_kind, DECODE_EVENT, INPUT_STAT_REFUSED_FOREIGN},
+    {"coldStart", cold_start, DECODE_FOREIGN, INPUT_STAT_IGNORED_NOTIFICATIONS},
+    {"unknown kind", unknown_kind, DECODE_EVENT, INPUT_STAT_IGNORED_NOTIFICATIONS},
     {"samples as counters", kind_of_counters, DECODE_BAD_PARTS, INPUT_STAT_REFUSED_PARTS},
     {"no sysUpTime", no_uptime, DECODE_BAD_PARSE, INPUT_STAT_REFUSED_PARSE},
     {"sysUpTime as INTEGER", uptime_as_integer, DECODE_BAD_PARSE, INPUT_STAT_REFUSED_PARSE},

@@ -54,7 +54,10 @@ stat_of(enum sflow_stat_id which)
 static enum sflow_verdict
 deliver(uint64_t uptime_ms)
 {
-	struct decode_origin origin = {"192.0.2.99", START_S * 1000000ull + uptime_ms * 1000};
+	struct decode_origin origin = {
+	    .sender = "192.0.2.99",
+	    .received_us = START_S * 1000000ull + uptime_ms * 1000,
+	};
 
 	return sflow_input_take(in, b.octets, b.n, &origin, &result);
 }

@@ -37,6 +37,9 @@ expect_counter() { # NAME COUNTER VALUE
 	wait_for 5 counter_is "$2" "$3"
 	expect "$1" "$(counter "$2")" "$3"
 }
+expect_logged() { # NAME TEXT
+	if grep -qF "refused: $2" "$rig/collector.log"; then pass "$1: the log says who"; else fail "$1: the log says who" "$2"; fi
+}
 events() { ask 'SELECT count(*) FROM event'; }
 
 v3() { # OPTION...: the right user, unless an option says otherwise
@@ -73,6 +76,9 @@ users() {
 	v3 -Z 2147483647,1 "$(to)" $(link 108 7)
 	expect_counter 'boots at their end' v3.not_in_time_window 3
 	expect 'none of these is in the store' "$(events)" 1
+	expect_logged 'wrong digest' "wrong digest: user \"switch\" of engine $engine,"
+	expect_logged 'unknown user' "unknown user: user \"stranger\" of engine $engine,"
+	expect_logged 'unknown engine' 'unknown engine: user "switch" of engine 0x80001f880405060708,'
 	v3 -Z 5,9900 "$(to)" $(link 109 7)
 	expect_counter '100 s older: within the window' v3.accepted 2
 	v3 -Z 6,3 "$(to)" $(link 110 8)
@@ -279,7 +285,8 @@ identities() {
 	    1.3.6.1.2.1.16.3.1.1.3.9 o 1.3.6.1.2.1.31.1.1.1.6.13
 	snmptrap -v 2c -c demo "$(to)" 503 $ease.0.77 $ease.1.1.1.0 x 0102030405060708 $ease.1.1.2.0 u 4 $ease.1.3.2.1.9.21 x 00
 	snmptrap -v 2c -c demo "$(to)" 504 1.3.6.1.6.3.1.1.5.1
-	expect_counter 'another MIB' input.refused_foreign 1
+	expect_counter 'another MIB' input.ignored_notifications 1
+	expect 'another MIB: no warning, and its name' "$(grep -c ' info input: notification 1.3.6.1.6.3.1.1.5.1 (coldStart) from' "$rig/collector.log")" 1
 	expect_counter 'alarms and a later notification of our MIB' slow_path.events 4
 	expect 'alarms: the ifIndex of what they watch' "$(ask 'SELECT group_concat(kind || "/" || if_index, " ") FROM event WHERE kind > 2000 ORDER BY id')" '2001/12 2002/13'
 	expect 'our MIB: agent, boot and port as told' \
@@ -331,7 +338,7 @@ configuration() {
 	expect 'a short passphrase is named' "$(grep -c ':10: auth_passphrase: .*a passphrase has' <<<"$out")" 1
 	sed -i -e 's/"short"/"authentic words"/' -e "s/$engine/0x12/" "$rig/collector.conf"
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
-	expect 'a wrong engine ID is named' "$(grep -c ':8: engine_ids: .*an engine ID is' <<<"$out")" 1
+	expect 'a wrong engine ID is named' "$(grep -c ':8: engine_ids: .*an engine ID must be' <<<"$out")" 1
 }
 restarted() { # the engine keeps its ID and counts its boots
 	collector || return

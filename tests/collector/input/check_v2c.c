@@ -231,7 +231,7 @@ samples_message(struct trap_message *m)
 START_TEST(what_net_snmp_writes_is_read)
 {
 	static const char *const communities[] = {"public"};
-	static const struct decode_origin origin = {"192.0.2.9", 77};
+	static const struct decode_origin origin = {.sender = "192.0.2.9", .received_us = 77};
 	static struct decode_result result;
 	static struct trap_message m;
 	uint8_t octets[MESSAGE_MAX];

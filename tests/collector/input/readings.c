@@ -14,7 +14,7 @@
 enum { REWRITTEN_MAX = 1 << 18 };
 
 static const char *const communities[] = {"public"};
-static const struct decode_origin origin = {"192.0.2.9", 77};
+static const struct decode_origin origin = {.sender = "192.0.2.9", .received_us = 77};
 
 #define DEMAND(condition)                                                                          \
 	do {                                                                                       \
