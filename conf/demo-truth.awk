@@ -6,10 +6,11 @@
 #
 # TRUTH  lines "SOURCE DESTINATION FRAMES", as build/tests/truth --pairs prints them; "#" begins a comment
 # CSV    the report with --format csv: its limits, in frames
-# TEXT   the same report as text: its rows are those of CSV, in the same order
+# TEXT   the same report as text: rows of CSV, in the same order; those with few samples it leaves out
 # S      seconds that the report divides its frames by
 # P      seconds in which the frames of TRUTH were counted
 # HOW    how they were counted, for the last line
+function rate(n, s) { return s > 0 ? n / s : 0 }
 function rate_text(v,    unit, n) { # as easetop prints it: three digits
 	for (n = 0; v >= 999.5; n++) v /= 1000
 	unit = substr(" kMGT", n + 1, 1)
@@ -24,10 +25,9 @@ file == 2 && FNR > 1 {
 	n++
 	src[n] = $at["src"]
 	dst[n] = $at["dst"]
-	truth = frames[src[n], dst[n]] / per
-	inside = $at["packets_low"] / seconds <= truth && truth <= $at["packets_high"] / seconds
-	hold += inside
-	beside[n] = rate_text(truth) "  " (inside ? "inside" : "OUTSIDE")
+	truth = rate(frames[src[n], dst[n]], per)
+	holds[n] = rate($at["packets_low"], seconds) <= truth && truth <= rate($at["packets_high"], seconds)
+	beside[n] = rate_text(truth) "  " (holds[n] ? "inside" : "OUTSIDE")
 }
 # The column stands behind the limits; where the report has no such place, at the end of the line.
 file == 3 && !place && /^RANK / {
@@ -36,7 +36,7 @@ file == 3 && !place && /^RANK / {
 	add($0, "TRUTH")
 	next
 }
-file == 3 && row < n && index($0, src[row + 1]) && index($0, dst[row + 1]) { add($0, beside[++row]); next }
+file == 3 && row < n && index($0, src[row + 1]) && index($0, dst[row + 1]) { hold += holds[++row]; add($0, beside[row]); next }
 file == 3 && place && /^ / { add($0, ""); next }
 file == 3 { print }
 function add(line, text) {
@@ -44,4 +44,4 @@ function add(line, text) {
 	sub(/ +$/, "", line)
 	print line
 }
-END { if (n) printf "%d of %d limits hold the truth (%s).\n", hold, n, counted }
+END { if (row) printf "%d of %d limits hold the truth (%s).\n", hold, row, counted }

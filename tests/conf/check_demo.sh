@@ -86,7 +86,7 @@ beside_is_right() { # NAME CAPTURE PER: PER is "round", or "report"
 	local shown wanted
 	shown=$(sed -n '/^== easetop talkers/,/limits hold the truth/p' "$dir/$1.out" |
 	    sed -nE 's/^ *[0-9]+(-[0-9]+)? +(([0-9a-f]{2}:){5}[0-9a-f]{2}) +(([0-9a-f]{2}:){5}[0-9a-f]{2}) .* \.\. +[0-9.]+ ?[kM]? +([0-9.]+) ?([kM]?) +(inside|OUTSIDE) .*/\2 \4 \6\7 \8/p')
-	report "$1" talkers --layer eth --by pair --top 5 --sort packets >"$dir/$1.beside"
+	report "$1" talkers --layer eth --by pair --top 5 --sort packets >"$dir/$1.beside" # none of few samples
 	"$build/tests/truth" "$2" >"$dir/$1.truth.json"
 	wanted=$(jq -r -n --slurpfile t "$dir/$1.truth.json" --slurpfile r "$dir/$1.beside" --arg per "$3" \
 	    --argjson round "$(capture_seconds "$2")" '
@@ -206,11 +206,12 @@ arguments() {
 	fi
 }
 
-# A truth outside of the limits is called so, and a key that the truth does not know is none inside.
+# A truth outside of the limits is called so, a key that the truth does not know is none inside, and a row
+# that the text leaves out does not count.
 outside() {
 	local said
-	printf '%s\n' '# two pairs' 'a b 2400' 'c d 20' >"$dir/t"
-	printf '%s\n' 'src,dst,packets_low,packets_high' 'a,b,2000,2300' 'c,d,20,20' 'e,f,1,2' >"$dir/c"
+	printf '%s\n' '# pairs' 'a b 2400' 'c d 20' 'g h 1' >"$dir/t"
+	printf '%s\n' 'src,dst,packets_low,packets_high' 'a,b,2000,2300' 'c,d,20,20' 'e,f,1,2' 'g,h,1,1' >"$dir/c"
 	printf '%s\n' 'completeness' 'RANK  SOURCE  DESTINATION  95% LOW..HIGH  SHARE' \
 	    '   1  a       b            20.0 .. 23.0    99.0%' '   2  c       d            0.20 .. 0.20     1.0%' \
 	    '   3  e       f            0.01 .. 0.02     0.1%' '      3 others             1 .. 2           0.0%' >"$dir/x"
