@@ -14,7 +14,7 @@ function rate(n, s) { return s > 0 ? n / s : 0 }
 function rate_text(v,    unit, n) { # as easetop prints it: three digits
 	for (n = 0; v >= 999.5; n++) v /= 1000
 	unit = substr(" kMGT", n + 1, 1)
-	return sprintf("%-4s%s", sprintf(v >= 99.95 ? "%.0f" : v >= 9.995 ? "%.1f" : "%.2f", v), unit)
+	return sprintf("%4s%s", sprintf(v >= 99.95 ? "%.0f" : v >= 9.995 ? "%.1f" : "%.2f", v), unit)
 }
 BEGIN { width = 15 }
 { file = FILENAME == ARGV[1] ? 1 : FILENAME == ARGV[2] ? 2 : 3 }

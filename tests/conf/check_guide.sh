@@ -81,6 +81,7 @@ for report in talkers load; do
 	python3 "$top/tests/conf/guide.py" "README-$report.md" || failed=1
 done
 { sed -n 's/^    #     \([a-z_]* = \)/\1/p' "$top/README"; echo "store = \"$work/readme.db\""; } >readme.conf
+chmod 600 readme.conf
 expect 'README: options of the collector' "$(grep -c = readme.conf) $(easecapd -c readme.conf --check 2>&1)" '5 '
 expect 'README: files that it names' "$(grep -oE '\b(conf|tests|mibs|common)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' "$top/README" | sort -u |
     while read -r file; do [ -e "$top/$file" ] || echo "$file"; done)" ''
