@@ -1,6 +1,6 @@
 /*
- * Steppable time and RFC 3339: the examples of RFC 3339 section 5.8, its limits, and what is not
- * a time at all.
+ * Steppable time and RFC 3339: the examples of its section 5.8, its limits, and texts that are no
+ * time.
  */
 #include "common/clock.h"
 #include "tests/suite.h"

@@ -1,6 +1,6 @@
 /*
- * Keys of frames: by hand-made frames of each kind cut off at every octet, and by the ground truth
- * of the real captures, which another parser counted.
+ * The parser of frames: hand-made frames of each kind cut off at every octet, and the ground truth
+ * of real captures, which another parser counted.
  */
 #include "common/frame.h"
 #include "tests/support/captures.h"

@@ -1,6 +1,6 @@
 /*
- * Log lines and named counters as a user sees them on standard error: form, level, limit of
- * repeated messages, nothing of a stranger's control characters, errno kept.
+ * Log lines and named counters as a user sees them on standard error: form, level, the limit of
+ * repeated messages; a stranger's control characters are replaced, and errno is kept.
  */
 #include "common/log.h"
 #include "common/stat.h"

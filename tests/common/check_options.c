@@ -1,6 +1,6 @@
 /*
- * Option tables: values and defaults arrive, each mistake is told with the line it stands on, and
- * what is printed parses to the same again.
+ * Option tables: values and defaults are set, each mistake is reported with its line, and what is
+ * printed can be parsed to the same again.
  */
 #include "common/options.h"
 #include "tests/suite.h"

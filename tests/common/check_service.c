@@ -1,6 +1,6 @@
 /*
- * The protocol of sd_notify(3) at a socket of our own, a file system's and an abstract one; and
- * what a configuration read again changes.
+ * The protocol of sd_notify(3), with a socket of the test in the file system and an abstract one;
+ * and what changes when a configuration is read again.
  */
 #include "common/options_reload.h"
 #include "common/service.h"

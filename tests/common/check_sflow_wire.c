@@ -1,7 +1,7 @@
 /*
- * sFlow v5: datagrams built word by word from the specification (tests/common/sflow_builder.c) are read
- * field by field; each rule that refuses something has a datagram that breaks it; what we write is
- * what the builder builds, octet for octet, and no datagram cut anywhere is read as whole.
+ * sFlow v5: datagrams built word by word from the specification (tests/common/sflow_builder.c) are
+ * read field by field; for each rule there is a datagram that breaks it; what we write equals what
+ * the builder builds, octet for octet; and no truncated datagram is read as complete.
  */
 #include "common/sflow_wire.h"
 #include "tests/common/sflow_builder.h"

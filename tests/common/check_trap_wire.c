@@ -1,6 +1,6 @@
 /*
- * The wire contract: layouts octet by octet, strict decoders, names, and the size bound, which
- * is compared with what Net-SNMP encodes for the same notification.
+ * The values in notifications: layouts octet by octet, strict decoders, names, and the upper bound
+ * of a message's size, which is compared with Net-SNMP's encoding of the same notification.
  */
 #include "common/buf.h"
 #include "common/trap_wire.h"

@@ -1,7 +1,7 @@
 /*
- * What frames carry inside: hand-made frames by the RFCs of each tunnel, cut off at every octet;
- * headers that are not what port or ethertype promised; and, over seeded damage and the captures,
- * that a cut never invents a key. The values beside tshark's are check_headers.sh's part.
+ * The layers inside frames: hand-made frames by the RFCs of each tunnel, cut off at every octet;
+ * headers that are not what port or ethertype say; and, over random damage and the captures, that
+ * cutting a frame never adds a field. check_headers.sh compares the values with tshark's.
  */
 #include "common/frame.h"
 #include "tests/support/captures.h"

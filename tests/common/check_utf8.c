@@ -1,6 +1,6 @@
 /*
- * What is UTF-8: the sequences of RFC 3629, and every sequence of
- * up to three octets, and of four from the limits of their ranges, beside Jansson's judgement.
+ * UTF-8: the sequences of RFC 3629, and every sequence of up to three octets, and of four from the
+ * limits of their ranges, compared with Jansson's verdict.
  */
 #include "common/utf8.h"
 #include "tests/suite.h"

@@ -1,6 +1,6 @@
 /*
- * The property of frames cut off: whatever is read of the first octets of a frame is read of the
- * whole frame too, in every layer. For the unit test and the fuzzer.
+ * A property of truncated frames: whatever is read from the first octets of a frame is also read
+ * from the whole frame, in every layer. For the unit test and the fuzzer.
  */
 #ifndef EASE_TESTS_FRAME_CUT_H
 #define EASE_TESTS_FRAME_CUT_H

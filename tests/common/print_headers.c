@@ -1,7 +1,7 @@
 /*
- * print_headers CAPTURE [OCTETS]: the keys of every frame, one line each, all layers from the
- * outermost in, for check_headers.sh to compare with tshark -T fields: tabs between columns, commas
- * between the values of one column. OCTETS cuts every frame to that many first.
+ * print_headers CAPTURE [OCTETS]: prints the fields of every frame, one line each, from the
+ * outermost layer inwards, for check_headers.sh to compare with tshark -T fields: tabs between
+ * columns, commas between the values of one column. OCTETS truncates every frame first.
  */
 #include "common/frame.h"
 

@@ -1,5 +1,5 @@
 /*
- * sFlow datagrams built word by word from the specification's tables, for tests: shares nothing
+ * Builds sFlow datagrams for tests word by word from the specification's tables. It shares no code
  * with common/sflow_wire.c, and can write what is wrong.
  */
 #ifndef EASE_TESTS_SFLOW_BUILDER_H

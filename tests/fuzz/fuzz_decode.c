@@ -1,5 +1,5 @@
-/* Any datagram at all: records or a reason, never a read beyond it, records always in range; and the
- * same to the last octet by the shapes learned from the datagrams before. */
+/* Decodes any datagram: the result is records or a verdict, nothing beyond the datagram is read,
+ * all records are in range, and decode templates give the same to the last octet. */
 #include "collector/input/decode_template.h"
 
 #include <stdlib.h>
@@ -32,21 +32,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const communities[] = {"public"};
 	static const struct decode_origin origin = {.sender = "192.0.2.1", .received_us = 1};
-	static struct decode_result strict, shaped;
-	static struct decode_templates shapes;
+	static struct decode_result strict, by_template;
+	static struct decode_templates templates;
 	enum decode_verdict verdict = decode_notification(data, size, communities, 1, &origin,
 	    &strict);
 
-	if (decode_templates_decode(&shapes, data, size, communities, 1, &origin, &shaped) != verdict)
+	if (decode_templates_decode(&templates, data, size, communities, 1, &origin,
+		&by_template) != verdict)
 		abort();
 	if (verdict == DECODE_OK) {
-		if (strict.n == 0 || strict.n > DECODE_RECORDS_MAX || shaped.n != strict.n ||
-		    memcmp(shaped.records, strict.records, strict.n * sizeof(*strict.records)) != 0)
+		if (strict.n == 0 || strict.n > DECODE_RECORDS_MAX || by_template.n != strict.n ||
+		    memcmp(by_template.records, strict.records,
+			strict.n * sizeof(*strict.records)) != 0)
 			abort();
 		for (size_t i = 0; i < strict.n; i++)
 			check_record(&strict.records[i], data, size);
 	}
 	clear(&strict);
-	clear(&shaped);
+	clear(&by_template);
 	return 0;
 }

@@ -1,6 +1,6 @@
-/* Any octets at all read by the strict decoder, by the shapes learned from those before, by the
- * library behind it, and by Net-SNMP's library alone: the same, but for what library.h allows.
- * Half of the inputs are made by taking BER apart and spoiling it (tests/collector/input/ber_spoil.h). */
+/* Reads any octets by the strict decoder, by decode templates, by the library after them, and by
+ * Net-SNMP's library alone: all agree, except as netsnmp_reader.h allows. Half of the inputs are
+ * valid BER that is damaged (tests/collector/input/ber_spoil.h). */
 #include "collector/input/netsnmp_reader.h"
 #include "tests/collector/input/ber_spoil.h"
 #include "tests/collector/input/readings.h"

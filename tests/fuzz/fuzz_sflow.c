@@ -1,5 +1,5 @@
-/* Any datagram at all: samples or a reason; headers lie within it; a good flow sample, written
- * again, is read again as the same. */
+/* Reads any datagram: the result is samples or a verdict, headers are within the datagram, and a
+ * good flow sample that is written again is read as the same. */
 #include "common/sflow_wire.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Any run of datagrams at all, each behind two octets of length: records are always in range, and
- * what the collector remembers of agents and ports stays sound. */
+/* Decodes any sequence of datagrams, each after two octets of length: all records are in range, and
+ * the state of agents and ports stays consistent. */
 #include "collector/input/sflow_input.h"
 
 #include <stdlib.h>

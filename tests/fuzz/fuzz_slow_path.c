@@ -1,5 +1,5 @@
-/* What the slow way reads by itself, from any octets: the head of an SNMPv3 message, and informs
- * and events with what is answered. Nothing beyond them is read; what is written can be read. */
+/* Parses any octets as the slow path does by itself: the head of an SNMPv3 message, and informs and
+ * events with their Responses. Nothing beyond them is read, and what is written can be parsed. */
 #include "collector/input/decode.h"
 #include "collector/input/event.h"
 #include "collector/input/v3_header.h"

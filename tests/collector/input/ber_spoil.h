@@ -1,8 +1,8 @@
 /*
- * BER spoilt on purpose, for tests and fuzzing: a message is taken apart into its values and put
- * together again with a few of them written in another way that somebody might choose or get
- * wrong: long and padded lengths, padded or negative or too long numbers, other types, values
- * doubled or left out, octets left over inside; and all lengths around them right again.
+ * Damages BER on purpose, for tests and fuzzing: takes a message apart into its values and writes
+ * it again with a few values in a form that a sender might choose or get wrong: long and padded
+ * lengths, padded, negative or too long numbers, other types, values doubled or left out, octets
+ * left over inside. The lengths around them are then corrected.
  */
 #ifndef EASE_TESTS_BER_SPOIL_H
 #define EASE_TESTS_BER_SPOIL_H

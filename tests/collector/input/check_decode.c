@@ -1,7 +1,7 @@
 /*
- * Notifications in, records out: good ones of each kind by an encoder of the tests, then one
- * mistake at a time, truncation everywhere, senders and communities not allowed. What is refused
- * is counted by its name and nothing of it is passed on.
+ * Decoding of notifications: valid ones of each kind from an encoder of the tests, then one mistake
+ * at a time, every truncation, and senders and communities that are not allowed. What is refused is
+ * counted by its reason, and nothing of it is passed on.
  */
 #include "collector/input/decode.h"
 #include "collector/input/input.h"
@@ -516,25 +516,25 @@ START_TEST(addresses_of_the_configuration)
 }
 END_TEST
 
-/* Decoded strictly and by its shape: the same verdict, and the same records to the last octet. */
+/* Decodes strictly and by template: verdict and records must be equal to the last octet. */
 static void
-decode_both(struct decode_templates *shapes, const uint8_t *octets, size_t n)
+decode_both(struct decode_templates *templates, const uint8_t *octets, size_t n)
 {
-	static struct decode_result strict, by_shape;
+	static struct decode_result strict, by_template;
 	enum decode_verdict verdict;
 
 	memset(&strict, 0, sizeof(strict));
-	memset(&by_shape, 0, sizeof(by_shape));
+	memset(&by_template, 0, sizeof(by_template));
 	verdict = decode_notification(octets, n, communities, ARCS(communities), &origin, &strict);
-	ck_assert_int_eq(decode_templates_decode(shapes, octets, n, communities, ARCS(communities), &origin,
-			     &by_shape),
+	ck_assert_int_eq(decode_templates_decode(templates, octets, n, communities,
+			     ARCS(communities), &origin, &by_template),
 	    verdict);
 	if (verdict != DECODE_OK)
 		return;
-	ck_assert_int_eq(by_shape.kind, strict.kind);
-	ck_assert_uint_eq(by_shape.n, strict.n);
-	ck_assert_uint_eq(by_shape.n_ignored, strict.n_ignored);
-	ck_assert_mem_eq(by_shape.records, strict.records, sizeof(strict.records));
+	ck_assert_int_eq(by_template.kind, strict.kind);
+	ck_assert_uint_eq(by_template.n, strict.n);
+	ck_assert_uint_eq(by_template.n_ignored, strict.n_ignored);
+	ck_assert_mem_eq(by_template.records, strict.records, sizeof(strict.records));
 }
 
 static void
@@ -551,13 +551,13 @@ counters_message(struct trap_message *m)
 
 START_TEST(shapes_change_nothing_of_what_is_decoded)
 {
-	static struct decode_templates shapes;
+	static struct decode_templates templates;
 	static struct trap_message m;
 	uint8_t octets[MESSAGE_MAX], original;
 	struct ease_sample s;
 	size_t n, known = 0;
 
-	memset(&shapes, 0, sizeof(shapes));
+	memset(&templates, 0, sizeof(templates));
 	for (uint32_t i = 1; i < 3000; i++) { /* numbers of one octet, and of two */
 		s = some_sample(i);
 		s.if_index = 1 + i % 300;
@@ -566,31 +566,31 @@ START_TEST(shapes_change_nothing_of_what_is_decoded)
 		trap_start(&m, communities[i % 2], EASE_NOTIFY_SAMPLES, agent_id, 7 + i / 1000);
 		trap_add_sample(&m, &s);
 		n = trap_build(&m, octets, sizeof(octets));
-		known += decode_templates_match(&shapes, octets, n);
-		decode_both(&shapes, octets, n);
+		known += decode_templates_match(&templates, octets, n);
+		decode_both(&templates, octets, n);
 	}
 	ck_assert_uint_gt(known, 2900);
 	counters_message(&m);
 	n = trap_build(&m, octets, sizeof(octets));
-	decode_both(&shapes, octets, n);
-	ck_assert(decode_templates_match(&shapes, octets, n));
-	decode_both(&shapes, octets, n);
+	decode_both(&templates, octets, n);
+	ck_assert(decode_templates_match(&templates, octets, n));
+	decode_both(&templates, octets, n);
 	samples_message(&m);
 	n = trap_build(&m, octets, sizeof(octets));
-	decode_both(&shapes, octets, n);
-	ck_assert(decode_templates_match(&shapes, octets, n));
+	decode_both(&templates, octets, n);
+	ck_assert(decode_templates_match(&templates, octets, n));
 	/* Every octet wrong in every way, or in sixteen. */
 	for (size_t i = 0; i < n; i++) {
 		original = octets[i];
 		for (int wrong = 0; wrong < 256; wrong += suite_is_slow() ? 17 : 1) {
 			octets[i] = (uint8_t)wrong;
-			decode_both(&shapes, octets, n); /* which may have learned another */
+			decode_both(&templates, octets, n); /* which may have learned another */
 		}
 		octets[i] = original;
-		decode_both(&shapes, octets, n);
+		decode_both(&templates, octets, n);
 	}
 	for (size_t i = 0; i <= n; i++)
-		decode_both(&shapes, octets, i);
+		decode_both(&templates, octets, i);
 }
 END_TEST
 

@@ -1,8 +1,8 @@
 /*
- * Fair shares of senders: against a model of a socket's buffer whose reader is too slow (who asks
- * for less than his share loses nothing, the others get equal parts, nothing taken is wasted, and
- * when the storm is over nobody is limited), and with real sockets through the whole way in. And
- * Reports to strangers: never more octets than came from there, whoever forges addresses.
+ * Fair shares of senders, with a model of a socket's buffer whose reader is too slow, and with real
+ * sockets through the whole input: a sender below its share loses nothing, the others get equal
+ * parts, no capacity is wasted, and after the storm nobody is limited. And the limit of Reports:
+ * never more octets than came from an address, whoever forges it.
  */
 #include "collector/input/input.h"
 #include "collector/input/usm_reports.h"
@@ -262,7 +262,7 @@ START_TEST(who_is_alone_is_not_limited)
 }
 END_TEST
 
-/* ---- the way in ---- */
+/* ---- the whole input ---- */
 
 static size_t taken_of[2]; /* records, of the storm and of the quiet one */
 
@@ -357,9 +357,9 @@ END_TEST
 
 /* ---- reports ---- */
 
-/* One who asks as often as he can with the shortest message that is answered: nobody is sent more than
- * came in his name and one Report a minute, nor more than ten a second; and an honest sender, who
- * asks twice and then sends what is longer, is always answered. */
+/* A sender that asks as often as it can with the shortest message that is answered: an address gets
+ * no more than came from it and one Report a minute, and at most ten Reports a second. An honest
+ * sender, which asks twice and then sends longer messages, is always answered. */
 START_TEST(reports_amplify_nothing)
 {
 	enum { PROBE = 60, REPORT = 110, TIME_PROBE = 170, TIME_REPORT = 140, MINUTES = 3 };
@@ -418,8 +418,8 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("share");
-	TCase *tcase = tcase_create("share");
+	Suite *suite = suite_create("fair_share");
+	TCase *tcase = tcase_create("fair_share");
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, nobody_is_limited_without_need);

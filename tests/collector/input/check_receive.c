@@ -1,7 +1,7 @@
 /*
- * The sockets of the input, each datagram alone and with merging: both families, ports chosen by
- * the system, more datagrams than one call takes, one too long, runs that the kernel merges, and
- * its drops when nobody reads. Skipped (77) where the machine has no IPv6 loopback.
+ * The sockets of the input, with merged datagrams and without: both families, ports that the system
+ * chooses, more datagrams than one call reads, one that is too long, runs that the kernel merges,
+ * and its drops when nobody reads. Skipped (77) on a machine without IPv6 loopback.
  */
 #include "collector/input/receive.h"
 #include "tests/suite.h"

@@ -1,9 +1,9 @@
 /*
- * The collector's receive path over real loopback sockets, in this process: one sender's datagrams
- * give the same totals, accounts and order whether one thread or several receive them, also when
- * they come twice; and in steady state no thread but the store's allocates memory or takes a lock,
- * which is seen by standing in for malloc and for the locks of libpthread. SIGHUP changes who may
- * send under load, and nothing is lost.
+ * The collector's receive path over real loopback sockets, in this process. The datagrams of a
+ * sender give the same totals, accounting and order with one thread or several, also when they come
+ * twice. In steady state no thread but the store's allocates memory or takes a lock; the test
+ * replaces malloc and libpthread's locks to see that. SIGHUP changes the allow-list under load, and
+ * nothing is lost.
  */
 #include "collector/collector.h"
 #include "collector/config.h"
@@ -402,9 +402,9 @@ reload(struct rig *rig, int threads, const char *communities, const char *furthe
 		usleep(100);
 }
 
-/* Senders, communities and users come and go under load, and whoever stays loses nothing. Then the
- * community goes that all came with, and not one more is taken, though its messages are known by
- * their shapes. */
+/* Senders, communities and users are added and removed under load, and those that stay lose
+ * nothing. Then the community of all messages is removed, and none is accepted any more,
+ * although the decode templates hold it. */
 START_TEST(a_switch_is_added_and_no_sample_is_lost)
 {
 	static const char *const further[] = {

@@ -1,6 +1,6 @@
 /*
- * sFlow datagrams of an independent builder become the collector's records: direction, weight,
- * totals in 64 bits, boots, and what sFlow's known defects ask for.
+ * sFlow datagrams from an independent builder become records: direction, weight, 64-bit totals,
+ * boots, and the treatment of sFlow's known defects.
  */
 #include "collector/input/sflow_input.h"
 #include "tests/common/sflow_builder.h"
@@ -23,7 +23,7 @@ static struct sflow_builder b;
 static uint32_t datagram_sequence, rig_boot;
 
 static uint32_t
-books(void *arg, const uint8_t *agent_id)
+accounted_boot(void *arg, const uint8_t *agent_id)
 {
 	(void)arg;
 	(void)agent_id;
@@ -33,7 +33,7 @@ books(void *arg, const uint8_t *agent_id)
 static void
 setup(void)
 {
-	ck_assert_int_eq(sflow_input_new(&in, 1, books, NULL), 0);
+	ck_assert_int_eq(sflow_input_new(&in, 1, accounted_boot, NULL), 0);
 	datagram_sequence = 0;
 	rig_boot = 0;
 }

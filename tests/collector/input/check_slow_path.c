@@ -1,7 +1,7 @@
 /*
- * The parts of the slow way in, without any library: the head of an SNMPv3 message, engine IDs, the
- * time window and memory of digests, the Response to an inform, events, the queue of what is laid
- * aside and the answers that wait for a commit.
+ * The parts of the slow path that do not need Net-SNMP's library: the head of an SNMPv3 message,
+ * engine IDs, the time window and its digests, the Response to an inform, events, the slow queue,
+ * and the replies that wait for a commit.
  */
 #include "collector/input/inform_replies.h"
 #include "collector/input/slow_queue.h"
@@ -219,7 +219,7 @@ readable(int fd)
 }
 
 static int
-lay_aside(struct slow_queue *a, uint32_t address, uint32_t content)
+enqueue(struct slow_queue *a, uint32_t address, uint32_t content)
 {
 	struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(address)};
 
@@ -235,16 +235,16 @@ START_TEST(what_is_laid_aside_comes_in_order_up_to_the_limit)
 	ck_assert_int_eq(slow_queue_new(&a), 0);
 	ck_assert_ptr_null(slow_queue_first(a));
 	for (uint32_t share = SLOW_QUEUE_MAX / 2; share > 1; share /= 2) {
-		while (lay_aside(a, ++address, n) != 0)
+		while (enqueue(a, ++address, n) != 0)
 			; /* it shares its place with one before */
 		n++;
 		for (uint32_t i = 1; i < share; i++)
-			ck_assert_int_eq(lay_aside(a, address, n++), 0);
-		ck_assert_int_eq(lay_aside(a, address, n), -EDQUOT);
+			ck_assert_int_eq(enqueue(a, address, n++), 0);
+		ck_assert_int_eq(enqueue(a, address, n), -EDQUOT);
 	}
 	while (n < SLOW_QUEUE_MAX)
-		n += lay_aside(a, ++address, n) == 0;
-	ck_assert_int_eq(lay_aside(a, ++address, n), -ENOBUFS);
+		n += enqueue(a, ++address, n) == 0;
+	ck_assert_int_eq(enqueue(a, ++address, n), -ENOBUFS);
 	for (uint32_t i = 0; i < SLOW_QUEUE_MAX; i++) {
 		const struct slow_queue_datagram *d = slow_queue_first(a);
 
@@ -253,8 +253,8 @@ START_TEST(what_is_laid_aside_comes_in_order_up_to_the_limit)
 		slow_queue_done(a);
 	}
 	ck_assert_ptr_null(slow_queue_first(a));
-	for (uint32_t i = 0; i < SLOW_QUEUE_MAX / 2; i++) /* nobody's share is used up any more */
-		ck_assert_int_eq(lay_aside(a, 1, i), 0);
+	for (uint32_t i = 0; i < SLOW_QUEUE_MAX / 2; i++) /* no share is used up any more */
+		ck_assert_int_eq(enqueue(a, 1, i), 0);
 	slow_queue_free(a);
 }
 END_TEST
@@ -293,7 +293,7 @@ START_TEST(answers_wait_for_their_batch)
 }
 END_TEST
 
-/* The slow way with sinks of our own. */
+/* The slow path with sinks of the test. */
 
 struct sinks {
 	bool has_room;
@@ -379,7 +379,8 @@ START_TEST(an_inform_is_answered_only_when_it_is_kept)
 	}
 	ck_assert_uint_eq(sinks.records, INFORM_REPLIES_MAX);
 	ck_assert_uint_eq(slow_path_waiting(s), INFORM_REPLIES_MAX);
-	slow_path_put(s, (struct sockaddr *)&from, -1, octets, n); /* one too many: not even taken */
+	/* One too many: it is not even decoded. */
+	slow_path_put(s, (struct sockaddr *)&from, -1, octets, n);
 	slow_path_run(s);
 	ck_assert_uint_eq(sinks.records, INFORM_REPLIES_MAX);
 	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_FULL), 1);
@@ -422,7 +423,7 @@ longest_inform(uint8_t octets[RECEIVE_DATAGRAM_MAX])
 	return w.size;
 }
 
-/* RFC 3416 section 4.2.7: an answer that would be too long says so, and has no bindings. */
+/* RFC 3416 section 4.2.7: a Response that would be too long says tooBig and has no bindings. */
 START_TEST(an_answer_that_is_too_long_says_so)
 {
 	int here = socket(AF_INET, SOCK_DGRAM, 0), there = socket(AF_INET, SOCK_DGRAM, 0);
@@ -534,7 +535,8 @@ START_TEST(changed_parts_are_an_event)
 
 	trap_add(&m, up_time, 9, 0x43, "\1", 1);
 	trap_add(&m, trap_oid, 11, 0x06, octets, trap_oid_octets(trap, 10, octets));
-	slow_path_put(s, (struct sockaddr *)&from, -1, octets, trap_build(&m, octets, sizeof(octets)));
+	slow_path_put(s, (struct sockaddr *)&from, -1, octets,
+	    trap_build(&m, octets, sizeof(octets)));
 	slow_path_run(s);
 	ck_assert_uint_eq(sinks.newest.kind, EASE_EVENT_PARTS_CHANGED);
 	ck_assert_uint_eq(sinks.newest.if_index, 0);
@@ -561,7 +563,7 @@ ignore_records(void *arg, const struct ease_record *records, size_t n)
 	(void)arg;
 	(void)records;
 	(void)n;
-	ck_abort_msg("the fast way took it");
+	ck_abort_msg("the fast path decoded it");
 }
 
 START_TEST(what_is_loosely_encoded_goes_to_the_library)
@@ -589,7 +591,7 @@ START_TEST(what_is_loosely_encoded_goes_to_the_library)
 	ck_assert_uint_eq(stat_get(slow_path_stats(s), SLOW_PATH_STAT_DATAGRAMS), 1);
 	ck_assert_uint_eq(stat_get(slow_path_stats(s), SLOW_PATH_STAT_BY_NETSNMP), loose[_i].good);
 	ck_assert_uint_eq(stat_get(slow_path_stats(s), SLOW_PATH_STAT_REFUSED), !loose[_i].good);
-	m.community = "other"; /* of strangers the library sees nothing */
+	m.community = "other"; /* the library is not called for strangers */
 	input_take(in, (struct sockaddr *)&from, octets, trap_build(&m, octets, sizeof(octets)));
 	ck_assert_uint_eq(stat_get(slow_path_stats(s), SLOW_PATH_STAT_DATAGRAMS), 1);
 	ck_assert_uint_eq(stat_get(input_stats(in), INPUT_STAT_REFUSED_COMMUNITY), 1);

@@ -1,7 +1,7 @@
 /*
- * The BER reader and the message around a notification: each rule of RFC 3417 and X.690 by
- * hand-made octets; messages that Net-SNMP writes; and messages spoilt in many ways, where whatever
- * either we or Net-SNMP's library accept must read the same (readings.h).
+ * The BER reader and the parser of SNMPv2c messages: each rule of RFC 3417 and X.690 with hand-made
+ * octets, messages that Net-SNMP encodes, and damaged messages, which we and Net-SNMP's library
+ * must read in the same way if either accepts them (readings.h).
  */
 #include <net-snmp/net-snmp-config.h>
 #include <net-snmp/net-snmp-includes.h>
@@ -299,7 +299,7 @@ static const struct loose_case loose[] = {
     {"INTEGER padded", 0x02, "\0\x7f", 2, READINGS_LIBRARY},
     {"INTEGER padded, negative", 0x02, "\xff\xff\x80", 3, READINGS_LIBRARY},
     {"INTEGER empty", 0x02, "", 0, READINGS_NONE},
-    {"INTEGER of 2^32 + 1, which the library cuts to 1", 0x02, "\1\0\0\0\1", 5, READINGS_LIBRARY},
+    {"INTEGER of 2^32 + 1, which the library truncates to 1", 0x02, "\1\0\0\0\1", 5, READINGS_LIBRARY},
     {"INTEGER of 2^31", 0x02, "\0\x80\0\0\0", 5, READINGS_VALUES},
     {"Counter32 with bit 31 set in four octets", 0x41, "\x80\0\0\1", 4, READINGS_LIBRARY},
     {"TimeTicks padded", 0x43, "\0\0\1", 3, READINGS_LIBRARY},

@@ -1,8 +1,8 @@
 /*
- * SNMPv3 in the collector with messages that Net-SNMP's library builds and reads, in one process:
- * informs to our own engine, answered with the same bindings, or with tooBig if the sender says
- * that it takes no message of that length; what comes is authentic or refused by its kind; and what
- * is kept of engines.
+ * SNMPv3 in the collector, with messages that Net-SNMP's library builds and reads in the same
+ * process: informs to our own engine are answered with the same bindings, or with tooBig if the
+ * sender accepts no message of that length; other messages are accepted, or refused with the right
+ * verdict; and engine times are kept.
  */
 #include <net-snmp/net-snmp-config.h>
 
@@ -23,7 +23,7 @@ enum { MESSAGE_MAX = 9000 };
 
 static const uint8_t engine_id[] = {0x80, 0x00, 0x1f, 0x88, 0x04, 1, 2, 3, 4};
 
-/* One for all tests: every start of the library leaves a little memory behind. */
+/* One for all tests, because each start of the library leaks a little memory. */
 static struct fixture {
 	char dir[64], file[80];
 	struct clock clock;
@@ -148,7 +148,7 @@ START_TEST(an_inform_is_answered_by_what_its_sender_takes)
 
 	n = build(SNMP_MSG_INFORM, SNMP_SEC_LEVEL_AUTHPRIV, sizes[_i].string,
 	    sizes[_i].takes_octets, octets);
-	for (int again = 0; again < 2; again++) { /* its sender did not hear the first answer */
+	for (int again = 0; again < 2; again++) { /* as if the first answer was lost */
 		ck_assert_int_eq(v3_take(f.v3, octets, n, &m), V3_INFORM);
 		ck_assert_uint_gt(m.n_varbinds, sizes[_i].string);
 		ck_assert_uint_gt(m.n_answer, 0);
@@ -199,7 +199,7 @@ START_TEST(what_is_kept_of_engines)
 	v3_restore_engine(f.v3, &heard);
 	heard.engine_id[4] = 5; /* of a user that there is not any more */
 	v3_restore_engine(f.v3, &heard);
-	ck_assert(!v3_next_engine(f.v3, &heard)); /* what is recalled is nothing new */
+	ck_assert(!v3_next_engine(f.v3, &heard)); /* a restored time is not a change */
 }
 END_TEST
 

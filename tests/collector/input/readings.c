@@ -25,7 +25,7 @@ static const struct decode_origin origin = {.sender = "192.0.2.9", .received_us 
 		}                                                                                  \
 	} while (0)
 
-/* By the library alone: from the first octet on. */
+/* Reads by the library alone, from the first octet on. */
 
 struct theirs {
 	netsnmp_pdu *pdu; /* NULL: refused, or neither trap nor inform */
@@ -93,7 +93,7 @@ read_strictly(struct v2c_message *m, struct rbuf body)
 
 /* What is allowed to differ */
 
-/* An Opaque that the library opens (its asn_parse_header). */
+/* An Opaque that the library decodes (its asn_parse_header). */
 static bool
 holds_opaque(const struct v2c_message *m)
 {
@@ -134,7 +134,7 @@ holds_bad_value(const netsnmp_pdu *pdu)
 
 /* Comparing */
 
-/* An OID without octets is one arc to the library, which it writes as 0.0. */
+/* For the library an OID without octets has one arc, which it writes as 0.0. */
 static void
 compare_oid(const struct ber_oid *ours, const oid *theirs, size_t n)
 {
@@ -240,22 +240,23 @@ compare_results(const struct decode_result *a, const struct decode_result *b)
 	}
 }
 
-/* A message of a known community by each of its ways. A trap that the strict decoder takes is
- * one that the library's way takes, and it says the same of it. */
+/* Decodes a message of a known community in each way. The library accepts each trap that the strict
+ * decoder accepts, with the same result. */
 static void
 compare_meaning(const uint8_t *octets, size_t n, struct v2c_message by_library)
 {
-	static struct decode_result strict, shaped, library;
-	static struct decode_templates shapes;
+	static struct decode_result strict, by_template, library;
+	static struct decode_templates templates;
 	enum decode_verdict verdict;
 
 	memset(&strict, 0, sizeof(strict));
-	memset(&shaped, 0, sizeof(shaped));
+	memset(&by_template, 0, sizeof(by_template));
 	memset(&library, 0, sizeof(library));
 	verdict = decode_notification(octets, n, communities, 1, &origin, &strict);
-	DEMAND(decode_templates_decode(&shapes, octets, n, communities, 1, &origin, &shaped) == verdict);
+	DEMAND(decode_templates_decode(&templates, octets, n, communities, 1, &origin,
+		   &by_template) == verdict);
 	if (verdict == DECODE_OK)
-		compare_results(&strict, &shaped);
+		compare_results(&strict, &by_template);
 	if (verdict == DECODE_BAD_COMMUNITY || verdict == DECODE_INFORM)
 		return;
 	if (verdict != DECODE_BAD_CODING)

@@ -1,7 +1,7 @@
 /*
- * SNMPv2c messages for tests, octet by octet: a small BER writer that shares nothing with the
- * program's decoder, and notifications of EASE-SAMPLING-MIB made with it. Lengths are always
- * written in the long form of two octets, which is legal and which Net-SNMP never writes.
+ * Builds SNMPv2c messages for tests: a small BER writer that shares no code with the program's
+ * decoder, and notifications of EASE-SAMPLING-MIB made with it. Lengths are always written in the
+ * long form of two octets, which is valid and which Net-SNMP never writes.
  */
 #ifndef EASE_TESTS_TRAP_BUILDER_H
 #define EASE_TESTS_TRAP_BUILDER_H
