@@ -25,7 +25,7 @@ struct check {
 	unsigned errors;
 };
 
-static void
+static void __attribute__((format(printf, 3, 0)))
 print(const struct check *c, const char *kind, const char *format, va_list args)
 {
 	fprintf(stderr, "easecapd: %s: %s", c->file, kind);
