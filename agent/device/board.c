@@ -77,10 +77,10 @@ board_link_change(const char *text, struct feed_link_change *change)
 
 	*change = (struct feed_link_change){0};
 	if (!parse_seconds(text, &change->at_us, &end) || *end != ' ')
-		return "not seconds and up or down, as in \"12.5 down\"";
+		return "it must be seconds and up or down, as in \"12.5 down\"";
 	change->up = strcmp(end, " up") == 0;
 	if (!change->up && strcmp(end, " down") != 0)
-		return "a link goes up or down";
+		return "it must end with up or down";
 	return NULL;
 }
 
@@ -97,12 +97,12 @@ board_error(const char *text, struct feed_error *error)
 		    strlen(error_kinds[kind]) == (size_t)(space - text))
 			error->kind = (enum feed_error_kind)kind;
 	if (error->kind == FEED_N_ERRORS)
-		return "not an error and how many frames it comes once in, as in \"crc 1000\"; there "
+		return "it must be an error and a number of frames, as in \"crc 1000\"; the errors "
 		       "are crc, alignment, symbol, giant, jabber, runt, fragment";
 	errno = 0;
 	one_in = strtoul(space + 1, &end, 10);
 	if (space[1] < '1' || space[1] > '9' || *end || errno || one_in > UINT32_MAX)
-		return "once in 1 to 4294967295 frames";
+		return "an error must come once in 1 to 4294967295 frames";
 	error->one_in = (uint32_t)one_in;
 	return NULL;
 }
@@ -131,14 +131,14 @@ check_start(const char *text)
 
 	if (strcmp(text, "recorded") == 0 || (parse_seconds(text, &us, &end) && !*end))
 		return NULL;
-	return "neither recorded nor seconds, as in 2.5";
+	return "it must be recorded or a number of seconds, as in 2.5";
 }
 
 static const char *
 check_capture(const char *text)
 {
 	if (!*text || strcmp(text, LIVE_PREFIX) == 0)
-		return "say deal, none, a file or live:INTERFACE";
+		return "it must be deal, none, a file or live:INTERFACE";
 	return NULL;
 }
 
@@ -150,7 +150,7 @@ check_speed(const char *text)
 	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
 		if (strcmp(text, speeds[i]) == 0)
 			return NULL;
-	return "a port has 10, 100 or 1000 Mb/s";
+	return "it must be 10, 100 or 1000 Mb/s";
 }
 
 static const char *
@@ -158,7 +158,7 @@ check_power_of_two(const char *text)
 {
 	unsigned long value = strtoul(text, NULL, 10);
 
-	return value & (value - 1) || value == 1 ? "it is no power of two" : NULL;
+	return value & (value - 1) || value == 1 ? "it is not a power of two" : NULL;
 }
 
 /* --- the file --- */
@@ -174,34 +174,34 @@ static const struct option_row chip_options[] = {
 #define PORT(member) .offset = offsetof(struct board_port, member)
 static const struct option_row port_options[] = {
     {.name = "speed", .type = OPTION_U32, PORT(speed_mbps), .min = 10, .max = 1000,
-	.unit = "Mb/s", .def = "10", .check = check_speed, .help = "10, 100 or 1000: ifSpeed"},
+	.unit = "Mb/s", .def = "10", .check = check_speed, .help = "speed of the port: 10, 100 or 1000"},
     {.name = "duplex", .type = OPTION_ENUM, PORT(duplex), .choices = duplexes, .def = "full",
 	.help = "half or full"},
     {.name = "link", .type = OPTION_ENUM, PORT(link), .choices = links, .def = "up",
 	.help = "state of the link at start"},
     {.name = "link_changes", .type = OPTION_LIST, PORT(link_changes),
 	.max = BOARD_MAX_LINK_CHANGES, .check = check_link_change,
-	.help = "seconds behind the start and what the link does then: \"12.5 down\""},
+	.help = "seconds after the start and the link's new state: \"12.5 down\""},
     {.name = "eee", .type = OPTION_BOOL, PORT(eee), .def = "off",
-	.help = "agreed with the partner: the port sleeps when it is idle"},
+	.help = "Energy Efficient Ethernet is negotiated: the port sleeps when it is idle"},
     {.name = "eee_idle", .type = OPTION_U32, PORT(eee_idle_us), .min = 1, .max = 1000000,
-	.unit = "us", .def = "100", .help = "without a frame before it sleeps"},
+	.unit = "us", .def = "100", .help = "time without a frame after which the port sleeps"},
     {.name = "eee_wake", .type = OPTION_U32, PORT(eee_wake_us), .min = 0, .max = 10000,
-	.unit = "us", .def = "0", .help = "to wake up; 0: 17 at 1000 Mb/s, 30 at 100"},
+	.unit = "us", .def = "0", .help = "time that the port takes to wake up; 0: 17 at 1000 Mb/s, 30 at 100"},
     {.name = "pause", .type = OPTION_BOOL, PORT(pause), .def = "on",
-	.help = "agreed with the partner, in full duplex: either side's PAUSE frames are obeyed"},
+	.help = "flow control is negotiated: in full duplex both sides obey PAUSE frames"},
     {.name = "capture", .type = OPTION_STRING, PORT(capture), .def = "deal",
 	.check = check_capture,
-	.help = "what comes in: deal (a share of the common capture), none, a file, or "
+	.help = "the port's input: deal (a part of the common capture), none, a file, or "
 		"live:INTERFACE"},
     {.name = "interface", .type = OPTION_STRING, PORT(interface),
-	.help = "of a pcapng file, by number or name; empty: all"},
+	.help = "interface of a pcapng file to read, by number or name; empty: all"},
     {.name = "start", .type = OPTION_STRING, PORT(start), .def = "recorded",
 	.check = check_start,
-	.help = "of a file: recorded, or seconds between the start and its first frame"},
+	.help = "time of a file's first frame: recorded, or seconds after the start"},
     {.name = "errors", .type = OPTION_LIST, PORT(errors), .max = FEED_N_ERRORS,
 	.check = check_error,
-	.help = "of the line, each once in so many good frames: \"crc 1000\"; none: the board's"},
+	.help = "errors to inject, each once in so many good frames: \"crc 1000\"; empty: the board's"},
     {.name = NULL},
 };
 
@@ -209,23 +209,23 @@ static const struct option_row port_options[] = {
 static const struct option_row plan_options[] = {
     {.name = "max_frame", .type = OPTION_U32, PLAN(max_frame_octets), .min = C84302_MAX_OCTETS,
 	.max = C84302_MAX_OCTETS + C84302_CONFIG_5_MAX_SIZE, .unit = "octets", .def = "1518",
-	.help = "longest good frame, FCS in"},
+	.help = "longest good frame, including the FCS"},
     {.name = "errors", .type = OPTION_LIST, PLAN(errors), .max = FEED_N_ERRORS,
-	.check = check_error, .help = "of the lines of ports that name none"},
+	.check = check_error, .help = "errors to inject at ports without errors of their own"},
     {.name = "error_seed", .type = OPTION_U64, PLAN(error_seed), .min = 0, .max = UINT64_MAX,
-	.def = DEFAULT_SEED, .help = "which frames the errors hit"},
+	.def = DEFAULT_SEED, .help = "seed that decides which frames get errors"},
     {.name = "buffers", .type = OPTION_U32, PLAN(buffers.n), .min = 0, .max = 65535, .def = "0",
-	.help = "of each tnetx4090; 0: as the chip comes"},
+	.help = "number of buffers of each tnetx4090; 0: the chip's default"},
     {.name = "buffer_octets", .type = OPTION_U32, PLAN(buffers.octets), .min = 0, .max = 4096,
 	.unit = "octets", .def = "0", .check = check_power_of_two,
-	.help = "of a buffer, a power of two; 0: as the chip comes"},
+	.help = "size of a buffer, a power of two; 0: the chip's default"},
     {.name = "flow", .type = OPTION_BOOL, PLAN(buffers.flow), .def = "on",
 	.help = "flow control when buffers run short: pause, or collisions in half duplex"},
     {.name = "holb", .type = OPTION_BOOL, PLAN(buffers.holb), .def = "off",
-	.help = "press single ports that hold more than their fair share of the buffers, too"},
+	.help = "head-of-line blocking prevention: flow control also at a port that holds too many buffers"},
     {.name = "flow_threshold", .type = OPTION_U32, PLAN(buffers.threshold), .min = 0,
 	.max = 65535, .unit = "buffers", .def = "0",
-	.help = "free ones below which ports are pressed; 0: every port can finish a frame"},
+	.help = "flow control begins below so many free buffers; 0: enough for every port to finish a frame"},
     {.name = "mcast_limit", .type = OPTION_U32, PLAN(buffers.mcast_limit), .min = 0, .max = 256,
 	.def = "0", .check = check_power_of_two,
 	.help = "multicasts that may wait at a port, 2, 4, ... 256; 0: any number"},
@@ -349,7 +349,7 @@ board_port_errors(const struct board_plan *plan, const struct board_port *port)
 	return port->errors.n > 0 ? &port->errors : &plan->errors;
 }
 
-/* --- what no single option can tell --- */
+/* --- rules over several options --- */
 
 struct mistake {
 	const char *name;
@@ -357,7 +357,7 @@ struct mistake {
 	size_t size;
 };
 
-/* line 0: of the file as a whole. */
+/* line 0: the mistake is not in a single line. */
 static int __attribute__((format(printf, 3, 4)))
 refuse(const struct mistake *m, uint32_t line, const char *format, ...)
 {
@@ -374,7 +374,7 @@ refuse(const struct mistake *m, uint32_t line, const char *format, ...)
 static const struct {
 	const char *name;
 	size_t max_chips;
-	bool needed; /* for every port of any board; else all ports or none */
+	bool needed; /* every board needs it for all ports; else for all ports or none */
 } roles[BOARD_N_ROLES] = {
     [BOARD_ROLE_SWITCH] = {"switch", BOARD_MAX_SWITCH_CHIPS, true},
     [BOARD_ROLE_MAC] = {"MAC", BOARD_MAX_MAC_CHIPS, true},
@@ -382,7 +382,8 @@ static const struct {
     [BOARD_ROLE_ENERGY] = {"eee", 1, false},
 };
 
-/* Ports are wired to the role's chips in order: enough of them, and none without a port. */
+/* Ports are wired to the chips of a role in order. There must be a chip for each port, and a port for
+ * each chip. */
 static int
 check_role(const struct board_plan *plan, enum board_role role, const struct mistake *m)
 {
@@ -394,18 +395,18 @@ check_role(const struct board_plan *plan, enum board_role role, const struct mis
 		if (board_chip_role(chip->type) != role)
 			continue;
 		if (++n_chips > roles[role].max_chips)
-			return refuse(m, chip->line, "chip \"%s\": more than %zu %s chips",
+			return refuse(m, chip->line, "chip \"%s\": a board has at most %zu %s chips",
 			    chip->name, roles[role].max_chips, roles[role].name);
 		if (plan->ports.n <= n_ports)
 			return refuse(m, chip->line,
-			    "chip \"%s\": no port of the board's %zu is left for it", chip->name,
+			    "chip \"%s\": all %zu ports of the board are wired to chips before it", chip->name,
 			    plan->ports.n);
 		n_ports += board_chip_ports(chip->type);
 	}
 	if (plan->ports.n <= n_ports || (n_chips == 0 && !roles[role].needed))
 		return 0;
 	return refuse(m, board_port(plan, n_ports)->line,
-	    "port \"%s\": the %s chips have %zu ports only", board_port(plan, n_ports)->name,
+	    "port \"%s\": the %s chips of the board have only %zu ports", board_port(plan, n_ports)->name,
 	    roles[role].name, n_ports);
 }
 
@@ -416,18 +417,18 @@ check_port(const struct board_port *port, const struct mistake *m)
 		return refuse(m, port->line, "a port's name is empty or longer than %d octets",
 		    EASE_NAME_MAX);
 	if (port->speed_mbps == 1000 && port->duplex == BOARD_HALF)
-		return refuse(m, port->line, "port \"%s\": 1000 Mb/s is full duplex only",
+		return refuse(m, port->line, "port \"%s\": 1000 Mb/s needs duplex = full",
 		    port->name);
 	if (port->eee && (port->speed_mbps == 10 || port->duplex == BOARD_HALF))
-		return refuse(m, port->line, "port \"%s\": EEE needs 100 Mb/s or more, full duplex",
+		return refuse(m, port->line, "port \"%s\": EEE needs 100 Mb/s or more and duplex = full",
 		    port->name);
 	if (!board_port_capture(port) && (port->interface[0] || strcmp(port->start, "recorded")))
-		return refuse(m, port->line, "port \"%s\": interface and start are of a file",
+		return refuse(m, port->line, "port \"%s\": interface and start are allowed only if capture is a file",
 		    port->name);
 	return 0;
 }
 
-/* A port that sleeps needs somebody who counts it. */
+/* A port with EEE needs a chip that counts its sleep. */
 static int
 check_energy(const struct board_plan *plan, const struct mistake *m)
 {
@@ -440,7 +441,7 @@ check_energy(const struct board_plan *plan, const struct mistake *m)
 	return 0;
 }
 
-/* A pool needs more buffers than those at which it presses its ports. */
+/* A pool needs more buffers than the number at which flow control begins. */
 static int
 check_buffers(const struct board_plan *plan, const struct mistake *m)
 {
@@ -455,8 +456,8 @@ check_buffers(const struct board_plan *plan, const struct mistake *m)
 		threshold = tnetx4090_default_threshold(ports, plan->max_frame_octets, octets);
 	if (threshold < n)
 		return 0;
-	return refuse(m, 0, "buffers: %u are too few for a flow_threshold of %u%s", n, threshold,
-	    b->threshold == 0 ? ", which lets every port finish a frame" : "");
+	return refuse(m, 0, "buffers: %u is too few for a flow_threshold of %u%s", n, threshold,
+	    b->threshold == 0 ? " (the default, with which every port can finish a frame)" : "");
 }
 
 static int
@@ -466,7 +467,7 @@ check_plan(const char *name, const struct board_plan *plan, char *error, size_t 
 	int rc = 0;
 
 	if (plan->ports.n == 0)
-		return refuse(&m, 0, "no port");
+		return refuse(&m, 0, "it has no port");
 	for (size_t i = 0; i < plan->ports.n && rc == 0; i++)
 		rc = check_port(board_port(plan, i), &m);
 	for (int role = 0; role < BOARD_N_ROLES && rc == 0; role++)

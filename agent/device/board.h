@@ -1,8 +1,8 @@
 /*
- * The board file: which chips an emulated board carries, how its ports are wired, and what comes in
- * by them, as data. Ports are wired in the order of the file: to the switch chips' channels, one
- * chip after the other, and likewise to the MAC chips' and the buffer chips'; channels that are
- * left over stay unconnected. Reads the file, builds nothing.
+ * Reads a board file, which describes the chips of an emulated board, the wiring of its ports, and the
+ * input of each port. Ports are wired in the order of the file to the channels of the switch chips, one
+ * chip after the other, and likewise to those of the MAC chips and of the buffer chips; remaining
+ * channels stay unconnected. Does not build the board.
  */
 #ifndef EASE_AGENT_DEVICE_BOARD_H
 #define EASE_AGENT_DEVICE_BOARD_H
@@ -44,7 +44,7 @@ enum board_link { BOARD_LINK_DOWN, BOARD_LINK_UP };
 struct board_port {
 	char *name; /* ifName */
 	uint32_t line; /* of the file */
-	uint32_t if_index; /* not of the file: see port_numbering.h */
+	uint32_t if_index; /* not in the file: see port_numbering.h */
 	uint32_t speed_mbps;
 	int duplex; /* enum board_duplex */
 	int link;   /* enum board_link */
@@ -54,23 +54,23 @@ struct board_port {
 	bool pause; /* agreed with the partner; full duplex only */
 	char *capture; /* "deal", "none", a file of the port's own, or "live:" and an interface */
 	char *interface; /* of that file, by number or name; "": all */
-	char *start;	 /* "recorded", or seconds behind the feed's start */
+	char *start;	 /* "recorded", or seconds after the feed's start */
 	struct option_list link_changes; /* board_link_change */
 	struct option_list errors;	 /* board_error */
 };
 
-/* Of all the board's TNETX4090s. */
+/* For all the board's TNETX4090s. */
 struct board_buffers {
 	uint32_t n;	 /* 0: the chip's default */
 	uint32_t octets; /* of a buffer, a power of two; 0: the chip's default */
 	bool flow, holb; /* SysControl's bits */
-	uint32_t threshold;   /* buffers; 0: what lets every port finish a frame */
+	uint32_t threshold;   /* buffers; 0: enough for every port to finish a frame */
 	uint32_t mcast_limit; /* multicasts waiting at a port at most, a power of two; 0: any */
 };
 
 struct board_plan {
 	uint32_t max_frame_octets;
-	struct option_list errors; /* of ports that have none of their own */
+	struct option_list errors; /* for ports without errors of their own */
 	uint64_t error_seed;
 	struct board_buffers buffers;
 	struct option_sections chips; /* struct board_chip */
@@ -86,30 +86,30 @@ void board_free(struct board_plan *plan);
 
 const struct board_chip *board_chip(const struct board_plan *plan, size_t i);
 const struct board_port *board_port(const struct board_plan *plan, size_t i);
-/* Ports a chip of this type has (its limit if it serves all of a board's), and what it does. */
+/* How many ports a chip of this type has (or can serve, if it serves the whole board), and its role. */
 unsigned board_chip_ports(int type);
 enum board_role board_chip_role(int type);
 bool board_chip_switches(int type);
-/* Chips of a role. */
+/* The number of chips with a role. */
 size_t board_count_chips(const struct board_plan *plan, enum board_role role);
 /* The chip of a role that a port is wired to, and the chip's channel; NULL: none. */
 const struct board_chip *board_chip_of(const struct board_plan *plan, enum board_role role,
     unsigned port, unsigned *channel);
 
-/* --- what comes in --- */
+/* --- input --- */
 
-/* True if the port takes its share of the common capture. */
+/* True if frames of the common capture are dealt to the port. */
 bool board_port_deals(const struct board_port *port);
 /* The port's own capture, or NULL. */
 const char *board_port_capture(const struct board_port *port);
 /* The network interface that a capture of "live:INTERFACE" names, else NULL. */
 const char *board_live(const char *capture);
-/* Whether the port's capture is moved, and to when. */
+/* Whether the times of the port's capture are moved, and where to. */
 bool board_port_moved(const struct board_port *port, uint64_t *start_us);
-/* The errors of the port's line: its own, or the board's. */
+/* The errors to inject at the port: its own, or the board's. */
 const struct option_list *board_port_errors(const struct board_plan *plan,
     const struct board_port *port);
-/* "12.5 down" and "crc 1000", with port 0; NULL, or the reason why they are nothing such. */
+/* Parse "12.5 down" and "crc 1000", for port 0. NULL, or the reason why the text is invalid. */
 const char *board_link_change(const char *text, struct feed_link_change *change);
 const char *board_error(const char *text, struct feed_error *error);
 

@@ -10,7 +10,7 @@ struct drawing {
 	FILE *out;
 	const struct board_plan *plan;
 	const struct board_feed_config *feed;
-	int name_columns, mac_columns, pool_columns; /* 0: the column is left out */
+	int name_columns, mac_columns, pool_columns; /* 0: the column is not shown */
 };
 
 static const char *
@@ -27,7 +27,7 @@ type_name(int type)
 	return names[type];
 }
 
-/* "mac-0.3": the chip of a role that has the port, and its channel. */
+/* "mac-0.3": the chip of a role to which the port is wired, and the channel. */
 static void
 label_channel(const struct drawing *d, enum board_role role, unsigned port, char *label)
 {

@@ -1,6 +1,6 @@
 /*
- * A board as text: its chips, how ports are wired to them, and what comes in by each, so that a
- * person sees at a glance what was understood. For easeagentd --check.
+ * Draws a board as text: its chips, the wiring of its ports and the input of each, so that
+ * easeagentd --check shows how the board file was understood.
  */
 #ifndef EASE_AGENT_DEVICE_BOARD_DRAW_H
 #define EASE_AGENT_DEVICE_BOARD_DRAW_H

@@ -32,7 +32,7 @@ add_source(struct parts *parts, const struct board_port *port, unsigned i)
 	parts->feed.n_sources++;
 }
 
-/* All texts passed their checks when the file was read. */
+/* board_load has checked all texts. */
 static void
 add_events(struct parts *parts, const struct board_plan *plan, const struct board_port *port,
     unsigned i)
@@ -92,7 +92,7 @@ board_feed_create(const struct board_plan *plan, const struct board_feed_config 
 
 	*feed = NULL;
 	if (!parts) {
-		snprintf(error, error_size, "the feed: out of memory");
+		snprintf(error, error_size, "cannot open the board's input: out of memory");
 		return -ENOMEM;
 	}
 	if (parts->feed.n_sources > 0 || parts->feed.n_live > 0 || parts->feed.n_link_changes > 0)

@@ -1,6 +1,6 @@
 /*
- * What a board file and the agent's configuration say about a board's input, as a feed: each port's
- * own capture, the common one, changes of links and errors of lines.
+ * Makes the feed of a board from the board file and the agent's configuration: the common capture, the
+ * ports' own captures, link changes and injected errors.
  */
 #ifndef EASE_AGENT_DEVICE_BOARD_FEED_H
 #define EASE_AGENT_DEVICE_BOARD_FEED_H
@@ -14,7 +14,7 @@ struct board_feed_config {
 	bool loop, preload;
 };
 
-/* *feed is NULL if nothing comes in. On failure -errno, and error names the file and the reason. */
+/* *feed is NULL if there is no input. On failure -errno, and error names the file and the reason. */
 int board_feed_create(const struct board_plan *plan, const struct board_feed_config *config,
     struct feed **feed, char *error, size_t error_size);
 

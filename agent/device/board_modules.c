@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Makers as the data sheets name them. */
+/* Makers as named in the data sheets. */
 static const struct {
 	const char *model, *maker, *descr;
 } kinds[BOARD_N_CHIP_TYPES] = {
@@ -35,7 +35,7 @@ get_chip(void *ctx, size_t i, struct hal_part *part)
 	snprintf(part->model, sizeof(part->model), "%s", kinds[chip->type].model);
 }
 
-/* check_plan has seen to it that every port has a switch chip. */
+/* check_plan guarantees that every port has a switch chip. */
 static size_t
 chip_of_port(void *ctx, uint32_t if_index)
 {

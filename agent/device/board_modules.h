@@ -8,7 +8,7 @@
 #include "agent/device/board.h"
 #include "agent/hal/hal_provider.h"
 
-/* Gives the device this facet. The plan is borrowed as long as the device lives. */
+/* Adds this facet to the device. The plan is borrowed as long as the device exists. */
 void board_modules_compose(struct board_plan *plan, struct hal_device *device);
 
 #endif

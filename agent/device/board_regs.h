@@ -1,6 +1,6 @@
 /*
- * Where an emulated board puts its chips on the bus, which interrupt line is whose, and the one
- * register of its own. The board is this project's: everything here is *assumed*.
+ * The bus addresses of the chips of an emulated board, its interrupt lines, and the one register of the
+ * board itself. The board is designed by this project: everything here is *assumed*.
  */
 #ifndef EASE_AGENT_DEVICE_BOARD_REGS_H
 #define EASE_AGENT_DEVICE_BOARD_REGS_H
@@ -16,13 +16,13 @@ enum {
 	BOARD_SWITCH_LINES = 8,
 	BOARD_LINE_MAC = 8,    /* of the first MAC chip; then one each */
 	BOARD_LINE_EEE = 27,   /* of the EEE unit */
-	BOARD_LINE_STEP = 28,  /* in lock step: the board can go on when the CPU lets it */
+	BOARD_LINE_STEP = 28,  /* in lock step: the board can continue when the CPU lets it */
 	BOARD_LINE_TIMER = 29, /* an alarm is due */
-	BOARD_LINE_END = 30,   /* the feed is at its end */
+	BOARD_LINE_END = 30,   /* the input has ended */
 	BOARD_LINE_ATTENTION = 31, /* software asked to be called again */
 };
 
-/* As PCI's lines are shared: whoever sees one up asks all chips that may pull it. */
+/* Shared as PCI's lines are: the driver checks all chips on the line. */
 #define BOARD_SWITCH_LINE(device) (BOARD_LINE_SWITCH + (device) % BOARD_SWITCH_LINES)
 
 #endif

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 
 #define NEVER	UINT64_MAX
-#define TICK_US 100000ull /* a paced board's time moves at least this often */
-#define LIVE_TICK_US 1000ull /* live interfaces are looked at this often */
+#define TICK_US 100000ull /* the time of a paced board is updated at least this often */
+#define LIVE_TICK_US 1000ull /* live interfaces are polled this often */
 
 static const struct stat_name stat_names[BOARD_RUN_N_STATS] = {
     [BOARD_RUN_STAT_TIMES_BACK] = {"board.times_back",
-	"frames recorded earlier than the one before: board time stands"},
+	"frames recorded earlier than the frame before; they get its time"},
     [BOARD_RUN_STAT_TIME_STEPS] = {"board.time_steps",
-	"silences of over an hour, taken for a step of the clock"},
+	"silences of over an hour in the capture, treated as a step of its clock"},
 };
 
 enum { BATCH_FRAMES = 128 }; /* taken from the feed at a time: 4 KiB of descriptors */
@@ -28,13 +28,13 @@ struct board_run {
 	pthread_t thread; /* paced only */
 	bool started;
 	_Atomic uint64_t now_us;
-	/* The rest is covered by the bus's lock. */
+	/* The bus's lock guards the rest. */
 	bool stopping, gate_open;
 	bool ended, end_taken;
 	uint64_t alarm_us[BOARD_N_ALARMS]; /* NEVER: not set */
 	bool alarm_due[BOARD_N_ALARMS];
 	struct feed_frame frames[BATCH_FRAMES]; /* in board time */
-	size_t n_frames, next_frame; /* next_frame == n_frames: the feed is to be asked */
+	size_t n_frames, next_frame; /* next_frame == n_frames: read the feed */
 	struct feed_frame live[LIVE_FRAMES];
 	uint64_t tick_us;
 	uint64_t offset_us; /* board time less capture time, modulo 2^64 */
@@ -69,7 +69,7 @@ anchor_pace(struct board_run *r)
 	r->board_zero_us = now_us(r);
 }
 
-/* --- what comes next --- */
+/* --- the next frame --- */
 
 /* From capture time to board time, which never goes back. */
 static void
@@ -89,8 +89,8 @@ convert_times(struct board_run *r)
 	r->newest_us = before;
 }
 
-/* Asks the feed for more; false at its end. A paced board without a feed stays on, one in lock step
- * would run through the ages. */
+/* Reads more frames from the feed; false at its end. Without a feed a paced board keeps running, and one
+ * in lock step ends, because its time would run without limit. */
 static bool
 fetch(struct board_run *r)
 {
@@ -117,7 +117,7 @@ fetch(struct board_run *r)
 	return false;
 }
 
-/* The next frame, which stays the next one, or NULL. Its time becomes the board's when it comes. */
+/* The next frame or NULL, without removing it. Its time becomes the board's time when it is passed on. */
 static inline const struct feed_frame *
 peek(struct board_run *r)
 {
@@ -150,12 +150,12 @@ is_silence(uint64_t from_us, uint64_t to_us)
 	return to_us - from_us > BOARD_RUN_MAX_SILENCE_US;
 }
 
-/* The capturing host's clock was set: nobody wants to wait for, or count, the time between. */
+/* The capturing host's clock was set: the time in between is neither waited for nor counted. */
 static void
 skip_silence(struct board_run *r, uint64_t us)
 {
 	stat_add(&r->stats, BOARD_RUN_STAT_TIME_STEPS, 1);
-	log_warn_limited("board", "the capture's time steps forward by %llu s; so does the board's",
+	log_warn_limited("board", "the capture has no frame for %llu s: the board's time skips the silence",
 	    (unsigned long long)((us - now_us(r)) / 1000000));
 	set_now(r, us - 1);
 	anchor_pace(r);
@@ -171,7 +171,7 @@ paced_now(const struct board_run *r)
 	return r->board_zero_us + mono * r->config.times;
 }
 
-/* Waits for board time to reach next, or a while. True if it has come. */
+/* Waits a while for board time to reach next. True if it has. */
 static bool
 paced_wait(struct board_run *r, uint64_t next)
 {
@@ -188,9 +188,9 @@ paced_wait(struct board_run *r, uint64_t next)
 	return false;
 }
 
-/* --- moving --- */
+/* --- running --- */
 
-/* Lines that the CPU has to answer before a board in lock step moves on. */
+/* Whether an interrupt is pending that the CPU must handle before a board in lock step continues. */
 static bool
 interrupted(const struct board_run *r)
 {
@@ -219,8 +219,8 @@ fire_alarms(struct board_run *r)
 		bus_model_set_line(r->config.bus, BOARD_LINE_TIMER, true);
 }
 
-/* Of the frames at hand, how many come up to board time latest and before a silence. As a rule,
- * all: their times only grow. */
+/* How many of the frames in memory come no later than board time latest and before a silence: usually
+ * all, as their times only grow. */
 static size_t
 count_ready(const struct board_run *r, uint64_t latest, size_t max)
 {
@@ -243,21 +243,21 @@ count_ready(const struct board_run *r, uint64_t latest, size_t max)
 	return n;
 }
 
-/* In lock step, frames that wait for buffers come in one by one as these become free, each with its
- * turn of the CPU. */
+/* In lock step, frames that wait for buffers are received one by one as buffers become free, with a turn
+ * of the CPU after each. */
 static inline bool
 someone_waits(const struct board_run *r)
 {
 	return r->config.lock_step && fabric_has_waiting(r->config.fabric);
 }
 
-/* Frames up to board time latest, until one makes an interrupt or has to wait, the CPU asks for the
- * bus, or max have come. Returns how many. */
+/* Passes on frames up to board time latest, until one raises an interrupt or must wait, the CPU waits for
+ * the bus, or max have been passed on. Returns their number. */
 static unsigned
 run_frames(struct board_run *r, uint64_t latest, unsigned max)
 {
 	struct bus_model *bus = r->config.bus;
-	uint32_t known = bus_model_lines(bus); /* paced, the CPU may be late with these */
+	uint32_t known = bus_model_lines(bus); /* paced: the CPU may not have handled these yet */
 	unsigned n = 0;
 
 	while (n < max && peek(r) && !bus_model_cpu_waits(bus)) {
@@ -276,8 +276,8 @@ run_frames(struct board_run *r, uint64_t latest, unsigned max)
 	return n;
 }
 
-/* Does what is next: frames, max of them at most, or alarms; or waits for it. An alarm comes before
- * the first frame that is later. Returns how many frames there were; -1: nothing is ever next. */
+/* Handles what is next, at most max frames or an alarm, or waits for it. An alarm comes before the first
+ * later frame. Returns the number of frames; -1: nothing will ever be next. */
 static int
 move(struct board_run *r, unsigned max)
 {
@@ -344,7 +344,7 @@ step_paced(struct board_run *r)
 	}
 	fabric_settle(r->config.fabric);
 	r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
-	/* In every step the CPU gets its turn. */
+	/* Lets the CPU take the lock in every step. */
 	bus_model_unlock(r->config.bus);
 	bus_model_lock(r->config.bus);
 }
@@ -484,7 +484,7 @@ board_run_start(struct board_run *r)
 	r->started = true;
 	if (r->config.lock_step)
 		set_step_line(r, true);
-	board_run_wake_cpu(r); /* or the first dispatch, which opens the gate, would not come */
+	board_run_wake_cpu(r); /* else the first dispatch, which opens the gate, would not come */
 	return 0;
 }
 

@@ -1,15 +1,19 @@
 /*
- * What moves an emulated board: takes frames from the feed when their time has come and puts them
- * through the fabric, keeps the board's time, and wakes the CPU for alarms and at the end.
+ * Runs an emulated board: passes frames of the feed to the fabric when their time has come, keeps the
+ * board's time, and wakes the CPU for alarms and at the end of the input.
  *
- * Paced, it has a thread of its own, and frames come at recorded time (or N times faster) whatever
- * the CPU does. In lock step they come as fast as possible, but nothing is late and a run repeats
- * exactly, as the board stands still while an interrupt is up: it moves only inside of
- * board_run_step, on the CPU's thread, because handing over to another one costs more than an
- * interrupt's work. Its descriptor stays readable while it can go on.
- * Board time is the capture's plus a constant; it never goes back. A silence of over an hour is
- * taken for a step of the capturing host's clock: board time steps too, without waiting, and alarms
- * that fall into it come once, behind it.
+ * Paced: the board has a thread of its own, and frames come at recorded time (or N times faster)
+ * whatever the CPU does.
+ *
+ * Lock step: frames come as fast as possible, but the board stops while an interrupt is pending, so that
+ * the CPU is never late and a run repeats exactly. The board then runs only inside board_run_step, on
+ * the CPU's thread, because switching to another thread costs more than handling an interrupt. One
+ * round: board_run_step -> frames until an interrupt -> board_run_enter -> the CPU's drivers handle
+ * it -> board_run_leave -> next round. The descriptor stays readable while the board can continue.
+ *
+ * Board time is the capture's time plus a constant; it never goes back. A silence of over an hour is
+ * treated as a step of the capturing host's clock: board time steps, too, without waiting, and alarms
+ * that are due in the silence come once, after it.
  */
 #ifndef EASE_AGENT_DEVICE_BOARD_RUN_H
 #define EASE_AGENT_DEVICE_BOARD_RUN_H
@@ -21,7 +25,7 @@
 struct board_run;
 
 struct board_run_config {
-	struct bus_model *bus; /* all borrowed */
+	struct bus_model *bus; /* these three are borrowed */
 	struct fabric *fabric;
 	struct feed *feed; /* NULL: no frames; paced, time still runs */
 	bool lock_step;
@@ -34,36 +38,37 @@ struct board_run_config {
 enum board_alarm {
 	BOARD_ALARM_USER,
 	BOARD_ALARM_AGEING,
-	BOARD_ALARM_HARDWARE, /* of the board itself: the CPU never hears of it */
+	BOARD_ALARM_HARDWARE, /* for the board itself, not the CPU */
 	BOARD_N_ALARMS
 };
 
 int board_run_create(const struct board_run_config *config, struct board_run **run);
 void board_run_destroy(struct board_run *run); /* stops it first; NULL allowed */
 
-/* Starts it; the first frame waits for the first board_run_enter. */
+/* Starts the board. The first frame waits for the first board_run_enter. */
 int board_run_start(struct board_run *run);
-/* Stops it at once, whatever it waits for. */
+/* Stops the board at once, whatever it waits for. */
 void board_run_stop(struct board_run *run);
 
 uint64_t board_run_now_us(const struct board_run *run); /* any thread */
 
 /* --- the CPU's side --- */
 
-/* Bracket a dispatch. again: the CPU wants to be called again; its descriptor stays readable. */
+/* Called at the beginning and the end of a dispatch. again: the descriptor stays readable, so that
+ * dispatch is called again. */
 void board_run_enter(struct board_run *run);
 void board_run_leave(struct board_run *run, bool again);
-/* In lock step, outside of these two: lets the board move, by BOARD_RUN_STEP_FRAMES at most so that
- * the CPU comes to its other work. True if an interrupt is up. */
+/* In lock step, not between these two: runs the board for at most BOARD_RUN_STEP_FRAMES frames, so that
+ * the CPU can do other work. True if an interrupt is pending. */
 bool board_run_step(struct board_run *run);
 enum { BOARD_RUN_STEP_FRAMES = 4096 };
 
-/* Makes the descriptor readable until the next dispatch: a driver has something to report. */
+/* Makes the descriptor readable until the next dispatch, because a driver has something to report. */
 void board_run_wake_cpu(struct board_run *run);
 
-/* Board time of one alarm; replaces an earlier setting. */
+/* Sets the board time of an alarm; replaces an earlier setting. */
 void board_run_set_alarm(struct board_run *run, enum board_alarm alarm, uint64_t board_us);
-/* True once after it has come due. */
+/* True once after the alarm has become due. */
 bool board_run_poll_alarm(struct board_run *run, enum board_alarm alarm);
 /* True once after the last frame of the feed. */
 bool board_run_poll_end(struct board_run *run);
