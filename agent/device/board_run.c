@@ -372,7 +372,7 @@ board_run_step(struct board_run *r)
 	if (!r->config.lock_step || !r->started)
 		return false;
 	bus_model_lock(r->config.bus);
-	if (fabric_wants_advance(r->config.fabric))
+	if (fabric_deadline_changed(r->config.fabric))
 		r->alarm_us[BOARD_ALARM_HARDWARE] = fabric_advance(r->config.fabric, now_us(r));
 	while (left > 0 && n >= 0 && !interrupted(r)) {
 		n = move(r, (unsigned)left);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MCAST_MOST = 256 }; /* the largest MCastLimit: a flight each, and one each buffer */
+enum { MCAST_MOST = 256 }; /* the largest MCastLimit: each needs a flight, as each buffer does */
 
 int
 buffers_add_pool(struct buffers *b, struct tnetx4090_model *pool, uint32_t n_buffers)
@@ -36,7 +36,7 @@ buffers_free(struct buffers *b)
 	*b = (struct buffers){0};
 }
 
-/* --- frames under way: a binary heap --- */
+/* --- frames in flight: a binary heap --- */
 
 static inline void
 sift_down(struct flight *heap, unsigned n, unsigned i, struct flight f)
@@ -115,7 +115,8 @@ buffers_admit_slow_path(struct buffers *b, unsigned port, uint32_t n, uint64_t n
 	return verdict;
 }
 
-/* Of a flooded frame it is not known when this port would have sent it: not before it may again. */
+/* A flooded frame has no departure time per port. The earliest time is when this port may transmit
+ * again. */
 static void
 shift(struct flight *f, unsigned port, int64_t by_ns, uint64_t not_before)
 {
@@ -156,7 +157,7 @@ buffers_leave_out(struct buffers *b, uint64_t ports)
 	return full;
 }
 
-/* Only ports with a limit count what waits. */
+/* Only ports with a limit count their waiting multicasts. */
 void
 buffers_queue_multicast(struct buffers *b, const struct wires *wires, uint64_t ports)
 {

@@ -1,12 +1,12 @@
 /*
- * Who occupies the buffers of a board with TNETX4090 pools: frames under way, which give them back
- * to the port they came in by when the slowest port has sent them, and frames whose senders have
- * been told to wait (PAUSE, or a forced collision), in the order they will come.
+ * Tracks the buffers of a board with TNETX4090 pools: frames in flight, whose buffers are released when
+ * the slowest port has sent them, and frames whose senders were told to wait (by PAUSE or a forced
+ * collision), in the order in which they will come.
  *
- * One pool serves nine ports. Nothing ticks. While nobody is short of buffers, nobody sees when one
- * is given back: releases are made up for when something depends on the pools' levels: a new
- * extreme, a shortage that comes near, or a CPU that looks. When a pool is short, each is made in its
- * order, at its time.
+ * One pool serves nine ports. There is no periodic work. While no pool is short of buffers, releases are
+ * made late (lazily): only when something depends on a pool's level, which is a new minimum or
+ * maximum, an approaching shortage, or a read by the CPU. When a pool is short, each release is made at
+ * its time and in order (eager).
  */
 #ifndef EASE_AGENT_DEVICE_BUFFERS_H
 #define EASE_AGENT_DEVICE_BUFFERS_H
@@ -18,22 +18,22 @@
 enum {
 	BUFFERS_MAX_POOLS = 8,
 	BUFFERS_MAX_PORTS = 64,
-	BUFFERS_MANY = 255, /* flooded: several ports send it */
-	/* Frames that wait outside, on the whole board: what the partners' queues hold (*assumed*). */
+	BUFFERS_MANY = 255, /* of a flooded frame: several ports send it */
+	/* Frames that wait at the senders, for the whole board: the partners' queues (*assumed*). */
 	BUFFERS_MAX_HELD = 4096,
-	BUFFERS_RECENT = 64, /* flights that are not in order yet */
+	BUFFERS_RECENT = 64, /* flights that are not in the heap yet */
 };
 
 struct flight {
 	uint64_t until_ns;
-	uint16_t buffers; /* 0: a multicast's wait at the output `port` ends */
-	uint8_t port;	 /* it came in by */
-	uint8_t slowest; /* that sends it last, or BUFFERS_MANY */
+	uint16_t buffers; /* 0: not a release, but a multicast leaves the queue of output `port` */
+	uint8_t port;	 /* by which the frame came in */
+	uint8_t slowest; /* the port that sends it last, or BUFFERS_MANY */
 };
 
 struct held_frame {
 	struct held_frame *next;
-	struct feed_frame frame; /* its octets are behind */
+	struct feed_frame frame; /* frame.octets points to octets */
 	uint8_t octets[];
 };
 
@@ -41,7 +41,7 @@ struct held_queue {
 	struct held_frame *first, **end; /* end NULL: never used */
 };
 
-/* The pool of a port of the board, and what port it is there. */
+/* The pool of a port of the board, and the port's number in the pool. */
 struct buffers_place {
 	struct tnetx4090_model *pool;
 	unsigned port;
@@ -53,14 +53,14 @@ struct buffers {
 	struct buffers_place places[BUFFERS_MAX_PORTS];
 	struct flight *flights; /* a heap, the earliest first */
 	unsigned n_flights, max_flights;
-	struct flight recent[BUFFERS_RECENT]; /* more of them, in no order; none while eager */
+	struct flight recent[BUFFERS_RECENT]; /* newer flights, in no order; none while eager */
 	unsigned n_recent;
-	bool eager; /* each release is to be made at its time */
+	bool eager; /* each release must be made at its time */
 	struct held_queue held[BUFFERS_MAX_PORTS];
 	unsigned n_held;
 };
 
-/* A pool for the next nine ports. -ENOMEM, -ENOSPC. Zeroed memory is a set without pools. */
+/* Adds a pool for the next nine ports. -ENOMEM, -ENOSPC. A zeroed struct has no pools. */
 int buffers_add_pool(struct buffers *buffers, struct tnetx4090_model *pool, uint32_t n_buffers);
 void buffers_free(struct buffers *buffers);
 
@@ -70,12 +70,12 @@ buffers_place(const struct buffers *buffers, unsigned port)
 	return buffers->places[port];
 }
 
-/* The slow way of the next: up to date first. */
+/* The slow path of buffers_admit: makes all releases that are due first. */
 enum tnetx4090_verdict buffers_admit_slow_path(struct buffers *buffers, unsigned port, uint32_t n,
     uint64_t now_ns);
 
-/* Charges a frame of so many octets if there is room; *n gets the number of its buffers. With
- * releases not made yet a pool looks fuller than it is: what is no extreme then is none. */
+/* Charges a frame of so many octets if there is room; *n gets the number of its buffers. Releases that are
+ * not made yet make a pool look fuller than it is, so a level that is no new extreme here is none. */
 static inline enum tnetx4090_verdict
 buffers_admit(struct buffers *buffers, unsigned port, uint32_t octets, uint64_t now_ns,
     uint32_t *n)
@@ -104,7 +104,7 @@ buffers_add_flight(struct buffers *buffers, const struct flight *flight)
 	heap[i] = *flight;
 }
 
-/* An admitted frame keeps its n buffers until then. */
+/* An admitted frame occupies its n buffers until until_ns. */
 static inline void
 buffers_keep(struct buffers *buffers, unsigned port, uint32_t n, uint64_t until_ns,
     unsigned slowest)
@@ -122,39 +122,39 @@ buffers_keep(struct buffers *buffers, unsigned port, uint32_t n, uint64_t until_
 		buffers->recent[buffers->n_recent++] = f;
 }
 
-/* While eager: when the next release is due; UINT64_MAX: never. */
+/* While eager: the time of the next release; UINT64_MAX: none. */
 static inline uint64_t
 buffers_next_ns(const struct buffers *buffers)
 {
 	return buffers->n_flights > 0 ? buffers->flights[0].until_ns : UINT64_MAX;
 }
-/* Makes it. */
+/* Makes the next release. */
 void buffers_release_next(struct buffers *buffers);
-/* Makes all that are due by now_ns, and finds out whether to be eager from now on. */
+/* Makes all releases that are due by now_ns, and decides whether to be eager from now on. */
 void buffers_release(struct buffers *buffers, uint64_t now_ns);
-/* The pools' settings may be about to change. */
+/* Called before the CPU may change the pools' settings. */
 static inline void
 buffers_be_eager(struct buffers *buffers)
 {
 	buffers->eager = true;
 }
-/* What the port still had to send at now_ns leaves that much later (or earlier), and nothing before
- * not_before_ns. */
+/* PAUSE has changed the port's transmission: frames that it has to send at now_ns leave by_ns later (or
+ * earlier if negative), and none before not_before_ns. */
 void buffers_shift(struct buffers *buffers, unsigned port, int64_t by_ns, uint64_t not_before_ns,
     uint64_t now_ns);
 
 /* --- MCastLimit --- */
 
-/* Those of these ports (a bit each) that the next multicast is left out at, counted as such. */
+/* Which of these ports (a bit each) are at their limit and drop the next multicast; counts the drops. */
 uint64_t buffers_leave_out(struct buffers *buffers, uint64_t ports);
-/* A multicast has just been queued at these. */
+/* A multicast has just been queued at these ports. */
 void buffers_queue_multicast(struct buffers *buffers, const struct wires *wires, uint64_t ports);
 
 /* --- senders that wait --- */
 
-/* Keeps a copy of a frame whose sender waits. -ENOBUFS: BUFFERS_MAX_HELD, -ENOMEM. */
+/* Stores a copy of a frame whose sender waits. -ENOBUFS: there are BUFFERS_MAX_HELD; -ENOMEM. */
 int buffers_hold(struct buffers *buffers, const struct feed_frame *frame);
-/* The frame that waits first at a port, or NULL; and takes it out of the queue: free() it. */
+/* The first frame that waits at a port, or NULL; buffers_pop_held removes it, and the caller frees it. */
 static inline const struct feed_frame *
 buffers_first_held(const struct buffers *buffers, unsigned port)
 {

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames between two settlements of all ports at most: at 65,535 octets each they are below the
- * 2^31 that a MAC's counter takes at once. */
+/* The sums of all ports are added to the counters at least this often: at 65,535 octets each, so many
+ * frames are below 2^31, the most that a MAC's counter can be increased by at once. */
 enum { SETTLE_FRAMES = 16384 };
 
 /* --- the path of a frame ---
  *
- * What every frame passes is compiled into one body: */
+ * The steps of every frame are inlined into one function: */
 #define EVERY_FRAME static inline __attribute__((always_inline))
-/* and what few do is kept out of it. */
+/* the steps of few frames are not. */
 #define FEW_FRAMES static __attribute__((noinline))
 
 enum { HEADER_OCTETS = 14, TYPE_MAC_CONTROL = 0x8808, OPCODE_PAUSE = 1 };
@@ -52,7 +52,7 @@ control_of(const struct feed_frame *f)
 								   : C84302_UNKNOWN_OPCODE;
 }
 
-/* The frame as the two chips see it. One without a header is a runt; it has no addresses. */
+/* Describes the frame for the two chips. A frame without a whole header is a runt without addresses. */
 EVERY_FRAME void
 look_at(const struct feed_frame *f, struct c84302_frame *mac, struct galnet_frame *frame)
 {
@@ -76,7 +76,7 @@ look_at(const struct feed_frame *f, struct c84302_frame *mac, struct galnet_fram
 	frame->control = true;
 }
 
-/* n frames like this one; negative: fewer. */
+/* Adds n frames like this one; n may be negative. */
 static inline void
 add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t n)
 {
@@ -84,9 +84,9 @@ add_sums(struct c84302_sums *sums, const struct c84302_frame *frame, uint32_t n)
 	sums->pkts[frame->sum] += n;
 }
 
-/* --- frames that leave --- */
+/* --- sending --- */
 
-/* The frame was counted as leaving by this port, but never does. */
+/* Corrects the counts: the port does not send a frame that was counted as sent. */
 static void
 take_back(struct fabric *f, unsigned port)
 {
@@ -104,7 +104,7 @@ discard(struct fabric *f, unsigned port)
 	c84302_model_event(out->mac, out->mac_port, C84302_OUT_DISCARDS, 1);
 }
 
-/* When the port will have sent it; 0: its queue was full. */
+/* Returns the time when the port will have sent it; 0: its queue was full. */
 EVERY_FRAME uint64_t
 send(struct fabric *f, unsigned port, const struct c84302_frame *mac, uint64_t at)
 {
@@ -118,8 +118,8 @@ send(struct fabric *f, unsigned port, const struct c84302_frame *mac, uint64_t a
 	return done;
 }
 
-/* Ports that a flooded frame was counted for but that do not send it: limited ones have too many
- * multicasts waiting, full ones have a full queue. */
+/* Corrects the counts for ports that do not send a flooded frame: limited ones have too many waiting
+ * multicasts, full ones a full queue. */
 FEW_FRAMES void
 leave_out(struct fabric *f, uint64_t limited, uint64_t full, const struct c84302_frame *mac)
 {
@@ -134,7 +134,7 @@ leave_out(struct fabric *f, uint64_t limited, uint64_t full, const struct c84302
 	}
 }
 
-/* By all ports of all chips but the one it came in by: when the slowest will have sent it. */
+/* Sends by all ports of all chips except the input port; returns when the slowest will have sent it. */
 FEW_FRAMES uint64_t
 flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *frame, uint64_t at)
@@ -157,7 +157,7 @@ flood(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 	return done;
 }
 
-/* Over PCI to one port of another chip, if there is such a chip. */
+/* Sends over PCI to a port of another chip, if there is such a chip. */
 EVERY_FRAME uint64_t
 send_over_pci(struct fabric *f, struct galnet_route to, const struct c84302_frame *mac,
     const struct galnet_frame *frame, uint64_t at, unsigned *port)
@@ -169,7 +169,7 @@ send_over_pci(struct fabric *f, struct galnet_route to, const struct c84302_fram
 	return send(f, *port, mac, at);
 }
 
-/* By these ports of a chip, a bit each: when the slowest will have sent it. */
+/* Sends by these ports of a chip, a bit each; returns when the slowest will have sent it. */
 static uint64_t
 send_by(struct fabric *f, unsigned device, uint32_t ports, const struct c84302_frame *mac,
     uint64_t at)
@@ -185,7 +185,7 @@ send_by(struct fabric *f, unsigned device, uint32_t ports, const struct c84302_f
 	return last;
 }
 
-/* Some chip does not take part in floods as all do: each one is asked. */
+/* Floods where some chip has its own rules: each chip decides by itself. */
 FEW_FRAMES uint64_t
 spread(struct fabric *f, unsigned device, const struct galnet_route *to,
     const struct c84302_frame *mac, const struct galnet_frame *frame, uint64_t at)
@@ -223,7 +223,7 @@ fabric_send_to_sniffer(void *ctx, unsigned device, unsigned channel,
 		    f->ports[port].mac, f->ports[port].mac_port, C84302_OUT_DISCARDS, 1);
 }
 
-/* Returns when it will have been sent by the last port; 0: it is gone already. */
+/* Returns the time when the last port will have sent it; 0: no port sends it. */
 EVERY_FRAME uint64_t
 forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *frame, uint64_t at, unsigned *slowest)
@@ -249,7 +249,7 @@ forward(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 	return 0;
 }
 
-/* --- frames that come in --- */
+/* --- receiving --- */
 
 /* Counts it as received; true if it is good. */
 EVERY_FRAME bool
@@ -263,7 +263,7 @@ receive(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool pl
 	return true;
 }
 
-/* The partner asks the port to stop, or to go on. */
+/* The partner sends PAUSE: the port stops, or continues. */
 FEW_FRAMES void
 pause(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t at)
 {
@@ -279,7 +279,7 @@ pause(struct fabric *f, unsigned port, const struct feed_frame *frame, uint64_t 
 		buffers_shift(&f->buffers, port, by, f->wires.port[port].paused_until_ns, at);
 }
 
-/* A bad frame: its source, if it is one of the two errors that the chip tells of. */
+/* Reports the source of a bad frame, for the two errors that the chip reports. */
 FEW_FRAMES void
 report_error(struct fabric *f, unsigned port, const struct c84302_frame *mac,
     const struct galnet_frame *seen)
@@ -293,8 +293,8 @@ report_error(struct fabric *f, unsigned port, const struct c84302_frame *mac,
 		galnet_model_error_source(in->chip, in->channel, seen->source, !bad_fcs);
 }
 
-/* A frame that the line has brought and the buffers have taken; *slowest sends it last. Returns
- * when it is gone, 0: at once. */
+/* A frame that was received and admitted to the buffers. *slowest is the port that sends it last.
+ * Returns when that port will have sent it; 0: no port sends it. */
 EVERY_FRAME uint64_t
 take_in(struct fabric *f, const struct feed_frame *frame, const struct c84302_frame *mac,
     bool plain, const struct galnet_frame *seen, unsigned *slowest)
@@ -312,7 +312,7 @@ take_in(struct fabric *f, const struct feed_frame *frame, const struct c84302_fr
 	return forward(f, port, mac, seen, at, slowest);
 }
 
-/* Its sender keeps it until it is let in. */
+/* The sender keeps the frame until it is let in. */
 static void
 hold(struct fabric *f, const struct feed_frame *frame)
 {
@@ -322,7 +322,7 @@ hold(struct fabric *f, const struct feed_frame *frame)
 		stat_add(&f->stats, FABRIC_STAT_HELD, 1);
 }
 
-/* Bad frames and MAC control end at the MAC; what is plain is neither. */
+/* Bad frames and MAC control frames end at the MAC and take no buffers. */
 FEW_FRAMES bool
 takes_buffers(const struct c84302_frame *mac, uint32_t max_octets)
 {
@@ -338,7 +338,7 @@ count_collision(struct fabric *f, unsigned port)
 	c84302_model_event(in->mac, in->mac_port, C84302_COLLISIONS, 1);
 }
 
-/* The chip has counted what it drops; the line has brought it nevertheless. */
+/* The pool has dropped and counted the frame; the MAC still has received it. */
 FEW_FRAMES void
 drop(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool plain)
 {
@@ -347,7 +347,7 @@ drop(struct fabric *f, unsigned port, const struct c84302_frame *mac, bool plain
 	f->frames++;
 }
 
-/* A frame whose line is up; false if its sender has to try again. */
+/* A frame at a port whose link is up. False if its sender must try again. */
 EVERY_FRAME bool
 pass(struct fabric *f, const struct feed_frame *frame)
 {
@@ -365,7 +365,7 @@ pass(struct fabric *f, const struct feed_frame *frame)
 	if (buffered) {
 		switch (buffers_admit(
 		    &f->buffers, frame->port, mac.octets, f->now_ns, &n_buffers)) {
-		case TNETX4090_COLLIDE: /* at the MAC of the port, too */
+		case TNETX4090_COLLIDE: /* also counted by the MAC of the port */
 			count_collision(f, frame->port);
 			return false;
 		case TNETX4090_PAUSE:
@@ -383,14 +383,14 @@ pass(struct fabric *f, const struct feed_frame *frame)
 	return true;
 }
 
-/* The same for a frame that has waited. */
+/* Tries again for a frame that has waited. */
 FEW_FRAMES bool
 try_again(struct fabric *f, const struct feed_frame *frame)
 {
 	return pass(f, frame);
 }
 
-/* Senders that wait try again, in the order of their ports. */
+/* Lets waiting senders try again, in the order of their ports. */
 static void
 retry_held(struct fabric *f)
 {
@@ -414,7 +414,7 @@ fabric_release(struct fabric *f, uint64_t now_ns)
 		retry_held(f);
 	}
 	if (f->buffers.n_pools > 0)
-		buffers_release(&f->buffers, now_ns); /* nobody waits for these */
+		buffers_release(&f->buffers, now_ns); /* no sender waits for these */
 }
 
 /* Time never goes back. */
@@ -435,7 +435,7 @@ fabric_set_time(struct fabric *f, uint64_t now_us)
 	set_time(f, now_us);
 }
 
-/* What is not an everyday frame at a port that is up; true if the frame is done with. */
+/* Handles everything except a frame at a port that is up. True if the event is handled completely. */
 FEW_FRAMES bool
 handle_rare(struct fabric *f, const struct feed_frame *frame)
 {
@@ -523,7 +523,7 @@ fabric_advance(struct fabric *f, uint64_t now_us)
 }
 
 bool
-fabric_wants_advance(const struct fabric *f)
+fabric_deadline_changed(const struct fabric *f)
 {
 	return f->eee_read;
 }
@@ -536,7 +536,7 @@ fabric_has_waiting(const struct fabric *f)
 
 /* --- the sums --- */
 
-/* Adds what was flooded since the port was settled. */
+/* Adds the frames flooded since the port's sums were last added. */
 static void
 add_flooded(struct c84302_sums *sent, const struct c84302_sums *now,
     const struct c84302_sums *before)
@@ -546,7 +546,7 @@ add_flooded(struct c84302_sums *sent, const struct c84302_sums *now,
 		sent->pkts[i] += now->pkts[i] - before->pkts[i];
 }
 
-/* PAUSE frames that flow control has made the port send. */
+/* Adds the PAUSE frames that flow control made the port send. */
 static void
 add_pauses(struct fabric *f, unsigned port)
 {
@@ -595,7 +595,7 @@ void
 fabric_follow_links(struct fabric *f)
 {
 	static const struct tnetx4090_partner gone = {0};
-	/* A board that starts has links that have been up for long. */
+	/* At the start of a board its links have been up for a long time. */
 	uint64_t awake_until = f->now_ns + (f->links_known ? WIRE_SETTLE_NS : 0);
 
 	fabric_release(f, f->now_ns);

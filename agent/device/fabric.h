@@ -1,11 +1,11 @@
 /*
- * The hardware of an emulated board: chip models on one bus, wired as the plan says, and the path
- * of a frame through them: MAC checks and counts, switch chip learns, forwards and samples, egress
- * MACs count, other switch chips get it over PCI.
+ * The hardware of an emulated board: chip models on one bus, wired according to the plan, and the path
+ * of a frame through them. The MAC checks and counts the frame; the switch chip learns, forwards and
+ * samples; the MACs of the output ports count; other switch chips get the frame over PCI.
  *
- * Call it with the bus's lock held. Good frames are counted in sums, those that are flooded once
- * for all ports; a port's sums reach its MAC's counters when the CPU looks at them, so that it finds
- * exact counters, and a flooded frame costs the same on any board.
+ * The caller holds the bus's lock. Good frames are first counted in sums, and flooded frames once for
+ * all ports, so that a flooded frame costs the same on any board. A port's sums are added to its MAC's
+ * counters when the CPU reads these, so that the CPU sees exact counters.
  */
 #ifndef EASE_AGENT_DEVICE_FABRIC_H
 #define EASE_AGENT_DEVICE_FABRIC_H
@@ -16,19 +16,19 @@
 
 struct fabric;
 
-/* bus and plan are borrowed. Ports' links are as the plan says. */
+/* bus and plan are borrowed. The plan gives the state of the links. */
 int fabric_create(struct bus_model *bus, const struct board_plan *plan, struct fabric **fabric);
 void fabric_destroy(struct fabric *fabric); /* NULL allowed */
 
-/* A frame of the feed, or what else it says: a link that changes. Its time_us is board time; one
- * that is too early comes now. */
+/* Handles one frame or link change of the feed. time_us is board time; if it is in the past, the frame
+ * comes now. */
 void fabric_frame(struct fabric *fabric, const struct feed_frame *frame);
-/* Frames in a row, at least one, until an interrupt line has moved or a sender has to wait for
- * buffers. Returns how many have come. While one is switched, the header so many frames on is on
- * its way to the cache; the caller has sent for the first ones. */
+/* Handles n frames, at least one, until an interrupt line changes or a sender must wait for buffers.
+ * Returns the number handled. Prefetches headers FABRIC_HEADERS_AHEAD frames ahead; the caller has
+ * prefetched the first ones. */
 enum { FABRIC_HEADERS_AHEAD = 8 };
 size_t fabric_frames(struct fabric *fabric, const struct feed_frame *frames, size_t n);
-/* Sends for a frame's header. One in five lies in two lines of the cache. */
+/* Prefetches a frame's header. One in five is in two cache lines. */
 static inline void
 fabric_prefetch(const struct feed_frame *frame)
 {
@@ -37,18 +37,19 @@ fabric_prefetch(const struct feed_frame *frame)
 	__builtin_prefetch(frame->octets);
 	__builtin_prefetch((const void *)((uintptr_t)frame->octets + LAST_OF_HEADER));
 }
-/* Board time has come to now_us without a frame. */
+/* Sets board time to now_us without a frame. */
 void fabric_set_time(struct fabric *fabric, uint64_t now_us);
-/* The same, and what the board does by itself until then is done: sleep is counted, frames that wait
- * for buffers come in. Returns the time of the next call at the latest. */
+/* Also does the work that the board has by itself until then: counts sleep, and lets frames in that wait
+ * for buffers. Returns the time by which it must be called again. */
 uint64_t fabric_advance(struct fabric *fabric, uint64_t now_us);
-/* The CPU has moved what the last call returned. */
-bool fabric_wants_advance(const struct fabric *fabric);
-/* Senders wait for buffers that are going to be free: their frames are still to come. */
+/* True if the CPU has accessed the EEE unit since the last fabric_advance, so that the time it returned
+ * may be wrong and it must be called again. */
+bool fabric_deadline_changed(const struct fabric *fabric);
+/* True if senders wait for buffers: their frames are still to come. */
 bool fabric_has_waiting(const struct fabric *fabric);
-/* Adds all sums to the counters, also those of this room. */
+/* Adds all sums to the counters of the MACs and of the fabric. */
 void fabric_settle(struct fabric *fabric);
-/* The link of a port comes or goes; frames before it are settled first. */
+/* Changes the link of a port, after adding the sums of the frames before. */
 void fabric_set_link(struct fabric *fabric, unsigned port, bool up);
 
 enum fabric_stat {

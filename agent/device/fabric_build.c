@@ -1,14 +1,14 @@
-/* Wires an emulated board's chips together as its plan says. */
+/* Creates the chips of an emulated board and wires them according to its plan. */
 #include "agent/device/fabric_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 static const struct stat_name stat_names[FABRIC_N_STATS] = {
-    [FABRIC_STAT_FRAMES] = {"board.frames", "frames that came in by ports that were up"},
-    [FABRIC_STAT_PORT_DOWN] = {"board.port_down", "frames dropped: their port is down"},
-    [FABRIC_STAT_HELD] = {"board.held", "frames whose senders were told to wait"},
-    [FABRIC_STAT_HELD_LOST] = {"board.held_lost", "frames dropped: too many wait outside"},
+    [FABRIC_STAT_FRAMES] = {"board.frames", "frames received by ports that were up"},
+    [FABRIC_STAT_PORT_DOWN] = {"board.port_down", "frames dropped: their port was down"},
+    [FABRIC_STAT_HELD] = {"board.held", "frames delayed by flow control: their senders were told to wait"},
+    [FABRIC_STAT_HELD_LOST] = {"board.held_lost", "frames dropped: too many were delayed by flow control"},
 };
 
 static uint32_t
@@ -34,7 +34,7 @@ add_glue(struct fabric *f)
 	return rc < 0 ? rc : bus_model_attach(f->bus, BOARD_GLUE_BASE, 4, &f->glue);
 }
 
-/* --- what the CPU is about to look at is brought up to now --- */
+/* --- updates before the CPU reads --- */
 
 static void
 sync_mac(void *ctx, unsigned chip, unsigned port)
@@ -76,9 +76,9 @@ sync_pools(void *ctx)
 
 /* --- chips --- */
 
-/* NEW_ADDRESS of one chip to all the others. */
+/* Sends a NEW_ADDRESS message of one chip to all others. */
 static void
-tell_other_chips(void *ctx, unsigned device, uint64_t mac, unsigned port)
+send_to_other_chips(void *ctx, unsigned device, uint64_t mac, unsigned port)
 {
 	struct fabric *f = ctx;
 
@@ -87,7 +87,7 @@ tell_other_chips(void *ctx, unsigned device, uint64_t mac, unsigned port)
 			galnet_model_learn_remote(f->chips[i], device, mac, port);
 }
 
-/* A chip does not know an address: its owner, if there is one, answers with a NEW_ADDRESS. */
+/* A chip does not know an address: the chip that owns it, if any, answers with a NEW_ADDRESS. */
 static void
 ask_other_chips(void *ctx, unsigned device, uint64_t mac)
 {
@@ -99,8 +99,8 @@ ask_other_chips(void *ctx, unsigned device, uint64_t mac)
 			galnet_model_learn_remote(f->chips[device], i, mac, port);
 }
 
-/* Which of the MAC's counters make up a MIB counter of the switch chip, which sees the same frames;
- * 0 ends a list. */
+/* The MAC's counters that add up to each MIB counter of the switch chip, which sees the same frames; 0
+ * ends a list. */
 static const uint8_t mib_sources[GALNET_N_MIB][3] = {
     [GALNET_MIB_BYTES_RECEIVED] = {C84302_RX_GOOD_OCTETS},
     [GALNET_MIB_BYTES_SENT] = {C84302_TX_OCTETS},
@@ -148,7 +148,7 @@ add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
 	    .bus = f->bus,
 	    .device = f->n_chips,
 	    .line = BOARD_SWITCH_LINE(f->n_chips),
-	    .new_address = tell_other_chips,
+	    .new_address = send_to_other_chips,
 	    .ask_owner = ask_other_chips,
 	    .sniff = fabric_send_to_sniffer,
 	    .mib_events = mib_events,
@@ -186,11 +186,11 @@ add_mac_chip(struct fabric *f)
 	return rc;
 }
 
-/* Width of the SRAM's counts: half of one is 84 s asleep at 10 us a unit, so that a board which
- * runs idle days in seconds does not spend them on emptying SRAM. */
+/* Width of the counts in SRAM. Half of the range is 84 s of sleep at 10 us a unit, so that a board that
+ * runs through idle days in seconds does not spend its time on emptying SRAM. */
 enum { EEE_COUNT_BITS = 24 };
 
-/* A direction sleeps anew when it has been idle for so long. */
+/* The shortest time between two sleeps of a direction. */
 static uint64_t
 min_cycle_ns(const struct board_plan *plan)
 {

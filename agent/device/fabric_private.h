@@ -1,6 +1,6 @@
 /*
- * The fabric's parts, shared by the path of a frame (fabric.c) and by what wires the chips together
- * (fabric_build.c). Nobody else includes this.
+ * The state of the fabric, shared by the path of a frame (fabric.c) and the wiring of the chips
+ * (fabric_build.c). No other file includes this.
  */
 #ifndef EASE_AGENT_DEVICE_FABRIC_PRIVATE_H
 #define EASE_AGENT_DEVICE_FABRIC_PRIVATE_H
@@ -12,18 +12,19 @@
 #include "agent/device/fabric.h"
 #include "agent/device/wire.h"
 
-/* Where a port of the board is. */
+/* The chips and channels that a port is wired to. */
 struct wiring {
 	struct galnet_model *chip;
 	unsigned device, channel;
 	struct c84302_model *mac;
 	unsigned mac_port;
-	const uint32_t *max_octets; /* of a good frame, by the MAC */
-	struct tnetx4090_partner partner; /* while the link is up; pause holds for both sides */
+	const uint32_t *max_octets; /* longest good frame, a setting of the MAC */
+	struct tnetx4090_partner partner; /* valid while the link is up; pause is for both directions */
 };
 
-/* Good frames since a port was settled, modulo 2^32: what it received, what it sent beside the
- * flooded ones (less its own flooded ones), and what had been flooded by then. */
+/* Good frames since a port's sums were last added to its counters, modulo 2^32: those received, those
+ * sent other than flooded ones (minus the flooded ones that it received), and the value of
+ * fabric.flooded at that time. */
 struct port_sums {
 	struct c84302_sums received, sent, flooded_before;
 };
@@ -41,29 +42,29 @@ struct fabric {
 	struct wiring ports[BOARD_MAX_PORTS];
 	unsigned n_ports;
 	uint64_t now_ns; /* board time */
-	bool links_changed; /* ports may have come up or gone down since lines were told */
-	bool links_known;   /* they have been told at all */
-	bool eee_read;	    /* the CPU has been at the EEE unit since it was last settled */
-	uint64_t links_up;  /* ports that were up then, a bit each */
-	uint64_t ready;	    /* the same while links have not changed, else none */
+	bool links_changed; /* ports may have come up or gone down since wires was updated */
+	bool links_known;   /* wires was updated at least once */
+	bool eee_read;	    /* the CPU has accessed the EEE unit since its counts were last updated */
+	uint64_t links_up;  /* ports that were up at that update, a bit each */
+	uint64_t ready;	    /* links_up if no link has changed since, else 0 */
 	struct wires wires;
 	struct buffers buffers;
 	struct c84302_sums flooded; /* since create */
 	struct port_sums sums[BOARD_MAX_PORTS];
-	uint64_t frames; /* since the last settlement of all ports */
+	uint64_t frames; /* since the sums of all ports were last added */
 	_Atomic uint64_t stat_values[FABRIC_N_STATS];
 	struct stat_set stats;
 };
 
-/* A port's sums reach its MAC's counters; and those of all ports of a switch chip, whose links or
- * enable bits are about to change. */
+/* Add a port's sums to its MAC's counters; and those of all ports of a switch chip before its links or
+ * enable bits change. */
 void fabric_settle_port(struct fabric *fabric, unsigned port);
 void fabric_ports_changing(void *fabric, unsigned device);
-void fabric_follow_links(struct fabric *fabric); /* behind such a change */
-/* A packet of a monitored port leaves by a port of the board, too. */
+void fabric_follow_links(struct fabric *fabric); /* after such a change */
+/* Also sends a packet of a monitored port by a port of the board. */
 void fabric_send_to_sniffer(void *fabric, unsigned device, unsigned channel,
     const struct galnet_frame *frame);
-/* Frames whose time has come give their buffers back, and those that wait for them come in. */
+/* Releases the buffers of frames whose time has come, and lets waiting frames in. */
 void fabric_release(struct fabric *fabric, uint64_t now_ns);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { BITS_AN_OCTET = 8 };
-#define NEVER_SLEEPS (UINT64_MAX / 2) /* an idle time: twice that never comes */
+#define NEVER_SLEEPS (UINT64_MAX / 2) /* an idle time so long that adding to it does not overflow */
 
 static inline uint64_t
 slot_ns(const struct wire_class *class)
@@ -32,7 +32,7 @@ wires_free_ns(const struct wires *l, unsigned port)
 	return class->in_step >> port & 1 ? class->free_ns : l->port[port].free_ns;
 }
 
-/* --- frames that leave --- */
+/* --- sending --- */
 
 void
 wires_note_half_duplex(struct wires *l, unsigned port, uint64_t start, uint64_t now)
@@ -44,7 +44,7 @@ wires_note_half_duplex(struct wires *l, unsigned port, uint64_t start, uint64_t 
 	wire->last_start_ns = start;
 }
 
-/* The ports in step send it, all at the same time. */
+/* The ports in step send a frame, all at the same time. */
 static uint64_t
 send_in_step(struct wires *l, struct wire_class *class, uint32_t octets, uint64_t now)
 {
@@ -60,7 +60,7 @@ send_in_step(struct wires *l, struct wire_class *class, uint32_t octets, uint64_
 	return class->free_ns;
 }
 
-/* By a port out of step, which is in step again if its queue has become equal to the others'. */
+/* A port out of step sends a frame. It is in step again if its queue has become equal to the class's. */
 static uint64_t
 send_out_of_step(struct wires *l, struct wire_class *class, unsigned port, uint32_t octets,
     uint64_t now)
@@ -74,7 +74,7 @@ send_out_of_step(struct wires *l, struct wire_class *class, unsigned port, uint3
 	return done;
 }
 
-/* A flooded frame at the ports of one kind. */
+/* A flooded frame at the ports of one class. */
 static uint64_t
 flood_class(struct wires *l, struct wire_class *class, uint64_t except, uint32_t octets,
     uint64_t now, uint64_t *full)
@@ -89,7 +89,7 @@ flood_class(struct wires *l, struct wire_class *class, uint64_t except, uint32_t
 	else if (class->in_step != 0)
 		slowest = send_in_step(l, class, octets, now);
 	else if (alone != 0)
-		send_in_step(l, class, octets, now); /* as they will, if they come into step */
+		send_in_step(l, class, octets, now); /* so that these ports can come into step */
 	for (; alone != 0; alone &= alone - 1) {
 		uint64_t done = send_out_of_step(l, class, first_port(alone), octets, now);
 
@@ -129,7 +129,7 @@ wires_pause(struct wires *l, unsigned port, uint32_t quanta, uint64_t now)
 	return (int64_t)(wire->free_ns - later(before, now));
 }
 
-/* --- frames that come in --- */
+/* --- receiving --- */
 
 static uint32_t
 draw(struct wires *l, unsigned attempt)
@@ -140,7 +140,7 @@ draw(struct wires *l, unsigned attempt)
 	return l->random >> (32 - bits);
 }
 
-/* Two frames have met: both back off until they draw different numbers of slots. Returns for how
+/* Two frames have collided: both back off until they draw different numbers of slots. Returns for how
  * long the medium carried neither. */
 static uint64_t
 back_off(struct wires *l, unsigned port)
@@ -161,7 +161,7 @@ back_off(struct wires *l, unsigned port)
 	return lost;
 }
 
-/* The medium may be taken by what this port sends. Returns when the frame can begin. */
+/* Half duplex: this port may be sending. Returns the time when the received frame can begin. */
 static uint64_t
 share_medium(struct wires *l, unsigned port, uint64_t begin)
 {
@@ -186,7 +186,7 @@ wires_receive_half_duplex(struct wires *l, unsigned port, uint64_t begin, uint64
 	return wire->rx_free_ns;
 }
 
-/* --- telling, links --- */
+/* --- sleep, links --- */
 
 void
 wires_report_sleep(struct wires *l, unsigned entry, uint64_t now)
@@ -241,7 +241,7 @@ is_alike(const struct wire_config *class, const struct wire_config *port)
 	    class->wake_us == port->wake_us;
 }
 
-/* The kind of a port, made if it is the first of its class; NULL: there are too many. */
+/* The class of a port, created for its first port; NULL: there are too many classes. */
 static struct wire_class *
 find_class(struct wires *l, const struct wire_config *config)
 {

@@ -1,16 +1,22 @@
 /*
- * The lines of a board's ports in closed form: when a frame has come in, when one that leaves has
- * been sent, and when a line slept in between. Nothing ticks: a port is known by the time at which
- * it will be free, and a frame that is queued moves that on.
+ * Computes when frames pass the wires of a board's ports: when a received frame has arrived, when a sent
+ * one has left, and when a direction slept in between. There is no periodic work: a port's queue is
+ * represented by the time when it will be empty (free_ns), and a queued frame adds its transmission
+ * time.
  *
- * A line carries WIRE_OVERHEAD_OCTETS with each frame. A queue holds WIRE_QUEUE_OCTETS. PAUSE stops
- * a queue (802.3 annex 31B). In half duplex both directions share one medium: a frame that begins
- * within the slot time of one going the other way collides, and both back off; one that comes later
- * waits. With Energy Efficient Ethernet a direction sleeps when it has been idle for a while.
+ * Each frame takes WIRE_OVERHEAD_OCTETS more on the wire. A queue holds WIRE_QUEUE_OCTETS. PAUSE stops a
+ * queue (802.3 annex 31B). In half duplex both directions share one medium: a frame that begins within
+ * the slot time of one in the other direction collides with it, and both back off; a frame that comes
+ * later waits. With Energy Efficient Ethernet an idle direction sleeps after some time.
  *
- * Ports of one kind that have sent nothing but flooded frames for a while are in step: their queues
- * are equal, kept once, and a flooded frame costs the same on any board. A port that sends on its
- * own falls out of step, and is in step again when the queues are next equal.
+ * Ports with the same settings form a class. Ports of a class that have sent only flooded frames for
+ * some time have equal queues and are "in step": free_ns is stored once for all of them, so that a
+ * flooded frame costs the same on any board:
+ *
+ *	flooded frame    class.free_ns of all ports in step += its transmission time
+ *	port 3 sends     port 3 leaves step: it copies free_ns and continues alone
+ *	flooded frame    class.free_ns and port 3's free_ns are advanced separately
+ *	later            port 3's free_ns equals the class's again: it is in step again
  */
 #ifndef EASE_AGENT_DEVICE_WIRE_H
 #define EASE_AGENT_DEVICE_WIRE_H
@@ -28,40 +34,40 @@ enum {
 	WIRE_SLOT_BITS = 512, /* slot time, and the unit of pause times */
 	WIRE_MAX_ATTEMPTS = 16,
 };
-#define WIRE_QUEUE_OCTETS (1u << 20) /* *assumed*: a share of the chip's 1 or 2 MB of DRAM */
+#define WIRE_QUEUE_OCTETS (1u << 20) /* *assumed*: a part of the chip's 1 or 2 MB of DRAM */
 /* Time to wake up: what products use (eee: 17 us at 1 Gb/s, 30 us at other speeds). */
 #define WIRE_WAKE_1G_NS 17000u
 #define WIRE_WAKE_NS	30000u
-#define WIRE_SETTLE_NS	1000000000u /* LPI is not asked for in a link's first second */
+#define WIRE_SETTLE_NS	1000000000u /* no low-power idle in the first second of a link */
 
 struct wire_config {
 	uint32_t speed_mbps; /* 10, 100 or 1000 */
 	bool full_duplex;
-	bool eee; /* agreed with the partner; full duplex only */
-	uint32_t idle_us; /* without a frame before a direction sleeps */
+	bool eee; /* negotiated with the partner; full duplex only */
+	uint32_t idle_us; /* idle time after which a direction sleeps */
 	uint32_t wake_us; /* to wake up; 0: what is usual at this speed */
 };
 
-/* Ports that are alike. */
+/* Ports with the same settings. */
 struct wire_class {
 	struct wire_config config;
 	uint64_t ports;	  /* that are up, a bit each */
-	uint64_t in_step; /* of these: free_ns is theirs */
+	uint64_t in_step; /* those of them whose queue is free_ns below */
 	uint64_t free_ns;
 	uint32_t octet_ns; /* time of an octet */
 	bool full_duplex;
 	uint64_t limit_ns; /* of a full queue */
-	uint64_t idle_ns; /* before a direction sleeps; without EEE, longer than any idle time */
+	uint64_t idle_ns; /* idle time before sleep; without EEE, longer than any */
 	uint64_t wake_ns;
 };
 
 struct wire {
-	uint64_t free_ns;    /* when all that is queued will have left; in step: the kind's */
+	uint64_t free_ns;    /* when the queue will be empty; unused while in step */
 	uint64_t rx_free_ns; /* end of the last frame that came in */
-	uint64_t awake_until_ns; /* not asleep before: the link was not up for long enough */
+	uint64_t awake_until_ns; /* no sleep before this: the link has not been up for long enough */
 	uint64_t paused_until_ns;
-	uint64_t last_start_ns; /* half duplex: of the last frame sent */
-	struct wire_class *class; /* in the lines that the line is in */
+	uint64_t last_start_ns; /* half duplex: start of the last frame sent */
+	struct wire_class *class; /* in struct wires */
 };
 
 struct wires {
@@ -70,30 +76,30 @@ struct wires {
 	struct wire port[WIRE_MAX];
 	uint32_t random;
 	struct eee_calendar_model *eee; /* borrowed; NULL: no port has EEE */
-	/* The MAC is to count n events. */
+	/* Lets the MAC count n events. */
 	void (*count)(void *ctx, unsigned port, enum c84302_counter counter, uint32_t n);
 	void *ctx;
 };
 
-/* n ports, all down. The caller sets eee, count and ctx behind it. -EINVAL: too many kinds. */
+/* Initializes n ports, all down. The caller then sets eee, count and ctx. -EINVAL: too many classes. */
 int wires_init(struct wires *wires, const struct wire_config *ports, unsigned n);
-/* A link that has just come up does not sleep before awake_until_ns. */
+/* Sets the state of a link. If it has just come up, it does not sleep before awake_until_ns. */
 void wires_set_link(struct wires *wires, unsigned port, bool up, uint64_t now_ns,
     uint64_t awake_until_ns);
 
 #define WIRE_QUEUE_FULL UINT64_MAX
-/* Queues a frame that is there at now_ns at all ports that are up but those of `except` (a bit
- * each): when the slowest will have sent it; 0: none does. *full gets the ports whose queues are
+/* Queues a frame at now_ns at all ports that are up except those in `except` (a bit each). Returns the
+ * time when the slowest will have sent it; 0: no port sends it. *full gets the ports whose queues are
  * full. */
 uint64_t wires_flood(struct wires *wires, uint64_t except, uint32_t octets, uint64_t now_ns,
     uint64_t *full);
-/* The partner wants no frames for so many slot times; 0: it wants them again. Returns by how much
- * that moves what is queued. */
+/* The partner sends PAUSE for so many slot times; 0 ends the pause. Returns by how much the queued frames
+ * are delayed. */
 int64_t wires_pause(struct wires *wires, unsigned port, uint32_t quanta, uint64_t now_ns);
 
-/* When the port will be free, paused or not. */
+/* The time when the port's queue will be empty. */
 uint64_t wires_free_ns(const struct wires *wires, unsigned port);
-/* Tells the sleep of an entry of the EEE unit that is under way up to now_ns. */
+/* Reports to the EEE unit the sleep in progress of one of its entries, up to now_ns. */
 void wires_report_sleep(struct wires *wires, unsigned entry, uint64_t now_ns);
 
 /* --- for each frame --- */
@@ -104,7 +110,7 @@ wire_serial_ns(const struct wire_class *class, uint32_t octets)
 	return (uint64_t)(octets + WIRE_OVERHEAD_OCTETS) * class->octet_ns;
 }
 
-/* When a direction falls asleep that has been idle since then. */
+/* The time when a direction falls asleep that is idle since idle_since. */
 static inline uint64_t
 wire_sleep_ns(const struct wire_class *class, const struct wire *wire, uint64_t idle_since)
 {
@@ -113,7 +119,7 @@ wire_sleep_ns(const struct wire_class *class, const struct wire *wire, uint64_t 
 	return from > wire->awake_until_ns ? from : wire->awake_until_ns;
 }
 
-/* The port is about to do something that the others of its kind do not. */
+/* Called before the port does something that the other ports of its class do not do. */
 static inline void
 wire_leave_step(struct wires *l, unsigned port)
 {
@@ -127,7 +133,7 @@ wire_leave_step(struct wires *l, unsigned port)
 	wire->free_ns = class->free_ns;
 }
 
-/* A half-duplex port sends: its last frame's start decides about collisions. */
+/* Records the start of a frame that a half-duplex port sends, which decides about collisions. */
 void wires_note_half_duplex(struct wires *wires, unsigned port, uint64_t start, uint64_t now_ns);
 
 static inline uint64_t
@@ -153,7 +159,7 @@ wire_send_alone(struct wires *l, unsigned port, uint32_t octets, uint64_t now)
 	return wire->free_ns;
 }
 
-/* Queues a frame that is there at now_ns: when it will have left, or WIRE_QUEUE_FULL. */
+/* Queues a frame at now_ns. Returns the time when it will have left, or WIRE_QUEUE_FULL. */
 static inline uint64_t
 wires_send(struct wires *l, unsigned port, uint32_t octets, uint64_t now)
 {
@@ -161,12 +167,12 @@ wires_send(struct wires *l, unsigned port, uint32_t octets, uint64_t now)
 	return wire_send_alone(l, port, octets, now);
 }
 
-/* Both directions share one medium. */
+/* wires_receive for half duplex, where both directions share one medium. */
 uint64_t wires_receive_half_duplex(struct wires *wires, unsigned port, uint64_t begin,
     uint64_t serial);
 
-/* A frame whose last octet was recorded at now_ns comes in; returns when it has really come, the
- * line allowing. */
+/* Receives a frame whose last octet was recorded at now_ns. Returns when it arrives: later than recorded
+ * if the wire is still busy with the frame before. */
 static inline uint64_t
 wires_receive(struct wires *l, unsigned port, uint32_t octets, uint64_t now)
 {

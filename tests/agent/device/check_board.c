@@ -128,7 +128,7 @@ static const struct {
     {PORT_B("link_changes = {\"1. up\"}"), "b:4: link_changes: "},
     {PORT_B("link_changes = {\"99999999 up\"}"), "b:4: link_changes: "},
     {PORT_B("errors = {\"crc\"}"), "b:4: errors: "},
-    {PORT_B("errors = {\"crc 0\"}"), "b:4: errors: \"crc 0\": once in 1 to 4294967295 frames"},
+    {PORT_B("errors = {\"crc 0\"}"), "b:4: errors: \"crc 0\": an error must come once in 1 to 4294967295 frames"},
     {PORT_B("errors = {\"crc 10 20\"}"), "b:4: errors: "},
     {PORT_B("errors = {\"cr 10\"}"), "b:4: errors: "},
 };
