@@ -35,7 +35,7 @@ static const struct argp_option argument_options[] = {
 };
 
 static error_t
-take_argument(int key, char *value, struct argp_state *state)
+parse_argument(int key, char *value, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 
@@ -66,7 +66,7 @@ take_argument(int key, char *value, struct argp_state *state)
 
 static const struct argp argument_parser = {
     .options = argument_options,
-    .parser = take_argument,
+    .parser = parse_argument,
     .doc = "AgentX subagent with switch MIBs and EASE sampling.",
 };
 

@@ -9,7 +9,7 @@
 enum { ERROR_OCTETS = 512 };
 
 static void
-tell(void *ctx, const struct option_row *row, bool taken)
+log_option(void *ctx, const struct option_row *row, bool taken)
 {
 	unsigned *n = ctx;
 
@@ -32,7 +32,7 @@ agent_reload(struct agent *agent)
 		log_error("agent", "reload: %s; everything stays as it was",
 		    agent->config_file ? error : "no file");
 	} else {
-		options_reload(agent_options, agent->live_config, &fresh, tell, &n);
+		options_reload(agent_options, agent->live_config, &fresh, log_option, &n);
 		log_set_most((enum log_level)agent->config->log_level);
 		agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
 		log_info("agent", "reload: %s read again, %u options changed", agent->config_file,

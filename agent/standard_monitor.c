@@ -25,7 +25,7 @@ struct standard_monitor {
 	struct rmon *rmon;
 	struct link_state *links; /* of the ports as last told */
 	size_t n_links;
-	uint64_t parts_told_us; /* the change of parts that was told last; 0: none */
+	uint64_t parts_notified_us; /* the change of parts that was told last; 0: none */
 	uint64_t parts_sent_us; /* when */
 	struct ease_notification notification; /* being built: too large for the stack */
 	struct stat_set stats;
@@ -93,7 +93,7 @@ standard_monitor_port_changed(struct standard_monitor *m, uint32_t if_index)
 }
 
 static void
-take_links(struct standard_monitor *m)
+read_links(struct standard_monitor *m)
 {
 	for (size_t i = 0; i < hal_n_ports(m->options.hal); i++)
 		standard_monitor_port_changed(m, hal_port_if_index(m->options.hal, i));
@@ -103,7 +103,7 @@ take_links(struct standard_monitor *m)
 
 /* Changes that come within the period are told together at its end (RFC 6933). */
 static void
-tell_of_parts(struct standard_monitor *m)
+notify_parts(struct standard_monitor *m)
 {
 	enum { PERIOD_US = 5000000 };
 	const struct hal_snapshot *snapshot = hal_snapshot_hold(m->options.hal);
@@ -112,10 +112,10 @@ tell_of_parts(struct standard_monitor *m)
 	if (snapshot)
 		changed_us = snapshot->structure->parts_changed_mono_us;
 	hal_snapshot_release(snapshot);
-	if (changed_us == m->parts_told_us ||
-	    (m->parts_told_us != 0 && now_us < m->parts_sent_us + PERIOD_US))
+	if (changed_us == m->parts_notified_us ||
+	    (m->parts_notified_us != 0 && now_us < m->parts_sent_us + PERIOD_US))
 		return;
-	m->parts_told_us = changed_us;
+	m->parts_notified_us = changed_us;
 	m->parts_sent_us = now_us;
 	notify_parts_changed(&m->notification);
 	send_notification(m);
@@ -167,7 +167,7 @@ static void
 send_alarm(void *ctx, const struct rmon_alarm *alarm, bool rising)
 {
 	struct standard_monitor *m = ctx;
-	struct notify_alarm told = {
+	struct notify_alarm fields = {
 	    .index = alarm->index,
 	    .variable = &alarm->variable,
 	    .sample_type = alarm->sample_type,
@@ -175,7 +175,7 @@ send_alarm(void *ctx, const struct rmon_alarm *alarm, bool rising)
 	    .threshold = rising ? alarm->rising : alarm->falling,
 	};
 
-	notify_alarm(&m->notification, rising, &told);
+	notify_alarm(&m->notification, rising, &fields);
 	send_notification(m);
 }
 
@@ -231,7 +231,7 @@ standard_monitor_rmon(struct standard_monitor *monitor)
 void
 standard_monitor_start(struct standard_monitor *m, const struct agent_state *state)
 {
-	take_links(m);
+	read_links(m);
 	for (size_t i = 0; i < RMON_N_MANAGED; i++)
 		state_rows_restore(&state->rows, rmon_managed(m->rmon)[i]);
 	if (m->options.default_history && !state->had_rows)
@@ -261,7 +261,7 @@ standard_monitor_run(struct standard_monitor *m, uint64_t device_us)
 void
 standard_monitor_publish(struct standard_monitor *m)
 {
-	tell_of_parts(m);
+	notify_parts(m);
 	rmon_publish(m->rmon);
 }
 

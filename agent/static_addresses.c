@@ -79,7 +79,7 @@ find_tied(const struct tied *tied, size_t n, const uint8_t mac[6])
 }
 
 static void
-untie_others(struct static_addresses *s, const struct tied *wanted, size_t n)
+release_others(struct static_addresses *s, const struct tied *wanted, size_t n)
 {
 	for (size_t i = 0; i < s->n_tied; i++) {
 		if (find_tied(wanted, n, s->tied[i].mac))
@@ -91,7 +91,7 @@ untie_others(struct static_addresses *s, const struct tied *wanted, size_t n)
 
 /* Takes back what was tied of the first n. */
 static void
-take_back(struct static_addresses *s, const struct tied *wanted, size_t n)
+restore(struct static_addresses *s, const struct tied *wanted, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct tied *before = find_tied(s->tied, s->n_tied, wanted[i].mac);
@@ -119,11 +119,11 @@ apply_rows(void *ctx, const void *rows, size_t n)
 		if (!before || before->if_index != wanted[i].if_index)
 			rc = hal_set_static(s->hal, wanted[i].mac, wanted[i].if_index);
 		if (rc < 0)
-			take_back(s, wanted, i + 1);
+			restore(s, wanted, i + 1);
 	}
 	if (rc < 0)
 		return rc;
-	untie_others(s, wanted, n);
+	release_others(s, wanted, n);
 	memcpy(s->tied, wanted, n * sizeof(*wanted));
 	s->n_tied = n;
 	s->dirty = true;
@@ -143,7 +143,7 @@ static const struct managed_type type = {
 /* ---- the published table ---- */
 
 static void
-let_go(struct static_addresses *s, struct published_addresses *p)
+release(struct static_addresses *s, struct published_addresses *p)
 {
 	bool last;
 
@@ -174,7 +174,7 @@ static_addresses_publish(struct static_addresses *s)
 	old = s->newest;
 	s->newest = fresh;
 	pthread_mutex_unlock(&s->publish_lock);
-	let_go(s, old);
+	release(s, old);
 }
 
 const struct mib_static_address_table *
@@ -193,7 +193,7 @@ static_addresses_hold(struct static_addresses *s)
 void
 static_addresses_release(struct static_addresses *s, const struct mib_static_address_table *table)
 {
-	let_go(s, (struct published_addresses *)(uintptr_t)table);
+	release(s, (struct published_addresses *)(uintptr_t)table);
 }
 
 /* ---- life ---- */
