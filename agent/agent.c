@@ -16,17 +16,17 @@
 #include <unistd.h>
 
 enum {
-	EVENTS_PER_TURN = 64,	 /* of the device, before other descriptors get their turn */
-	REFRESH_PERIOD_MS = 500, /* a snapshot is at most 1 s old, also when a turn is late */
-	REFRESH_SLICE_PORTS = 64, /* some hundred microseconds of register reads */
-	RING_RESERVE = 256, /* notifications one turn can make: hold the hardware before that */
-	STOP_WAIT_MS = 3000, /* for the master to take what is left at a clean stop */
+	EVENTS_PER_TURN = 64,	 /* device events that are handled before other descriptors */
+	REFRESH_PERIOD_MS = 500, /* so that a snapshot is at most 1 s old, even after a late turn */
+	REFRESH_SLICE_PORTS = 64, /* takes some hundred microseconds of register reads */
+	RING_RESERVE = 256, /* notifications that one turn can make; with less space, wait */
+	STOP_WAIT_MS = 3000, /* how long a clean stop waits for the master to confirm */
 };
-/* A board in lock step passes through years of silence in no time; the periodic notifications are
- * then thinned out, up to this (a year is then 1,461 of them). */
+/* A board in lock step passes years of silence at once. The interval of periodic notifications then
+ * grows up to this value, which makes 1,461 of them a year. */
 #define IDLE_INTERVAL_MAX_US (6ull * 3600 * 1000000)
 
-/* ---- what goes out ---- */
+/* ---- sending ---- */
 
 int
 agent_push_notification(void *ctx, const struct ease_notification *notification)
@@ -100,7 +100,8 @@ agent_send_sample(void *ctx, const struct ease_sample *sample, const struct ease
 	return 0;
 }
 
-/* Bridges and LAGs beside their sampled members stay out of what the collector adds up. */
+/* Bridges and LAGs are left out, because the collector adds up ports and counts their sampled
+ * members already. */
 static bool
 is_reported(const struct agent *agent, uint32_t if_index)
 {
@@ -141,14 +142,14 @@ send_counters(struct agent *agent)
 			packer_counters(agent->packer, &snapshot);
 			send_resources(agent, if_index);
 		}
-		send_sflow_counters(agent, if_index); /* what the snapshot has just read */
+		send_sflow_counters(agent, if_index); /* the counters that the snapshot just read */
 		pool += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
 	}
 	event_monitor_notify_sources(agent->event_monitor);
 	return pool;
 }
 
-/* But an aggregate's name is told, for its members name it. */
+/* An aggregate's state is sent even though its counters are not: states of its members refer to it. */
 static bool
 is_aggregate(const struct agent *agent, uint32_t if_index)
 {
@@ -187,10 +188,11 @@ arm_alarm(struct agent *agent)
 	int rc = hal_alarm(agent->hal, watched < next ? watched : next);
 
 	if (rc < 0)
-		log_warn_limited("agent", "the device takes no alarm: %s", strerror(-rc));
+		log_warn_limited("agent", "the device's timer cannot be set, so counters and RMON "
+		    "may be late: %s", strerror(-rc));
 }
 
-/* Nobody lives in a lock-step board's time, so its idle days need no snapshot every 20 s. */
+/* A lock-step board's idle days pass at once and need no snapshot every 20 s of board time. */
 static void
 pace_counters(struct agent *agent, uint64_t pool)
 {
@@ -209,7 +211,7 @@ on_alarm(void *ctx, uint64_t device_us)
 {
 	struct agent *agent = ctx;
 
-	/* Samples first: counters must not run ahead of what they vouch for. */
+	/* Samples go first: a receiver must not get counters that include samples not sent yet. */
 	flush_all(agent);
 	if (device_us >= standard_monitor_next_us(agent->standard_monitor))
 		standard_monitor_run(agent->standard_monitor, device_us);
@@ -229,7 +231,7 @@ on_alarm(void *ctx, uint64_t device_us)
 	arm_alarm(agent);
 }
 
-/* ---- what the device tells ---- */
+/* ---- the HAL's listener ---- */
 
 static void
 on_sample(void *ctx, const struct hal_sample_event *event)
@@ -310,12 +312,13 @@ on_ended(void *ctx)
 	flush_all(agent);
 	publish_all(agent);
 	agent->ended = true;
-	log_info("agent", "the device has no more input");
+	log_info("agent", "the device has no more input: all frames of the capture were played");
 }
 
 /* ---- descriptors and timers ---- */
 
-/* True if what one turn can make may be sent now; else an event comes once that is so. */
+/* Returns true if all notifications that one turn can make can be sent now. Otherwise go_on is
+ * called as soon as they can. */
 static bool
 may_send(struct agent *agent)
 {
@@ -331,8 +334,8 @@ may_send(struct agent *agent)
 	return notify_ring_want_space(agent->ring, RING_RESERVE);
 }
 
-/* A board in lock step waits for us; so we wait for the ring, or for the sinks' rate, rather than
- * lose samples. */
+/* A board in lock step waits for us. So we can wait until the ring has space, or the sinks' rate
+ * allows, and lose no sample. */
 static bool
 hold_back(struct agent *agent)
 {
@@ -356,7 +359,8 @@ on_device(evutil_socket_t fd, short what, void *ctx)
 		return;
 	rc = hal_dispatch(agent->hal, EVENTS_PER_TURN);
 	if (rc < 0)
-		log_warn_limited("agent", "device: %s", strerror(-rc));
+		log_warn_limited("agent", "events of the device could not be read: %s",
+		    strerror(-rc));
 	if (rc > 0)
 		event_active(agent->hal_event, EV_READ, 0);
 	arm_pack_timer(agent);
@@ -379,7 +383,7 @@ on_ring_space(evutil_socket_t fd, short what, void *ctx)
 
 	(void)what;
 	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		log_warn_limited("agent", "eventfd cannot be read");
+		log_warn_limited("agent", "an eventfd cannot be read: %s", strerror(errno));
 	go_on(ctx);
 }
 
@@ -414,8 +418,8 @@ keep_state(struct agent *agent, bool clean)
 	int rc = state_save(&agent->state, agent->config->state_dir, clean, &owners);
 
 	if (rc < 0)
-		log_error("agent", "%s: the state could not be saved: %s",
-		    agent->config->state_dir, strerror(-rc));
+		log_error("agent", "the state could not be saved in %s: %s; a restart would use "
+		    "older settings", agent->config->state_dir, strerror(-rc));
 }
 
 void
@@ -536,8 +540,8 @@ free_events(struct agent *agent)
 	agent->base = NULL;
 }
 
-/* The first snapshot of every port goes out before its first frame comes in: it is the base that
- * all later totals are counted from. */
+/* Sends the first counters of every port before its first frame arrives: receivers count from
+ * them. */
 static int
 start_device(struct agent *agent)
 {
@@ -572,7 +576,7 @@ start_device(struct agent *agent)
 	publish_all(agent);
 	standard_monitor_start(agent->standard_monitor, &agent->state);
 	arm_alarm(agent);
-	event_active(agent->hal_event, EV_READ, 0); /* opens the device's gate */
+	event_active(agent->hal_event, EV_READ, 0); /* the first dispatch lets frames flow */
 	return 0;
 }
 
@@ -583,8 +587,8 @@ wait_for_acknowledgements(struct agent *agent)
 		usleep(10000);
 }
 
-/* A clean stop: the last counters tell the collector of every number given out, and the totals on
- * disk let the next start go on without a discontinuity. */
+/* A clean stop: from the last counters the collector learns the last sample number of each port, and
+ * with the totals on disk the next start continues the counters without a discontinuity. */
 static void
 stop(struct agent *agent)
 {
@@ -608,7 +612,7 @@ agent_run(struct agent *agent)
 	if (rc == 0)
 		rc = start_device(agent);
 	if (rc < 0) {
-		log_error("agent", "start: %s", strerror(-rc));
+		log_error("agent", "the agent could not start: %s", strerror(-rc));
 		goto out;
 	}
 	log_info("agent", "serving %zu ports of a device of kind %s, boot %u",

@@ -1,5 +1,5 @@
 /*
- * Making and freeing the agent: every part in its order, each told of its neighbours.
+ * Creates and destroys the agent: each part in its order, connected with the parts that it uses.
  */
 #include "agent/agent_private.h"
 #include "agent/device/dummy.h"
@@ -16,8 +16,9 @@
 
 static const struct stat_name stat_names[N_STATS] = {
     [STAT_ADDRESSES_SUPPRESSED] = {"agent.addresses_suppressed",
-	"easeNewAddress above the configured rate, not sent"},
-    [STAT_HELD_BACK] = {"agent.held_back", "times a lock-step board waited for the ring"},
+	"easeNewAddress not sent because of address_rate"},
+    [STAT_HELD_BACK] = {"agent.held_back",
+	"times a board in lock step waited for space in the notification queue"},
 };
 
 static struct emulated_config
@@ -63,11 +64,12 @@ create_dummy(const struct agent_config *config, struct hal_device **device, char
 	int rc = dummy_create(&dummy, device);
 
 	if (rc < 0)
-		snprintf(error, error_size, "dummy device: %s", strerror(-rc));
+		snprintf(error, error_size, "the dummy device cannot be made: %s", strerror(-rc));
 	return rc;
 }
 
-/* Where this machine's own notifications and sFlow go. */
+/* Lists the UDP ports that this machine's own notifications and sFlow are sent to, so that these
+ * are not sampled. */
 static void
 name_own_ports(const struct agent_config *config, struct linux_config *to)
 {
@@ -81,7 +83,7 @@ name_own_ports(const struct agent_config *config, struct linux_config *to)
 		to->own_ports[to->n_own_ports++] = udp_out_port(sinks[i].address);
 }
 
-/* Interfaces get the numbers that their names had before. */
+/* Each interface gets the ifIndex that its name had before. */
 static int
 create_linux(const struct agent_config *config, const struct agent_state *state,
     struct hal_device **device, char *error, size_t error_size)
@@ -101,7 +103,7 @@ create_linux(const struct agent_config *config, const struct agent_state *state,
 	for (size_t i = 0; i < state->ports.n; i++) {
 		struct links_name *name = &kept[linux_config.n_kept];
 
-		/* A longer name is another device's. */
+		/* A longer name was kept by another kind of device. */
 		if (strlen(state->ports.items[i].name) >= sizeof(name->name))
 			continue;
 		strcpy(name->name, state->ports.items[i].name);
@@ -113,7 +115,7 @@ create_linux(const struct agent_config *config, const struct agent_state *state,
 	return rc;
 }
 
-/* So do ports of a board. */
+/* Each port of the board gets the ifIndex that its name had before. */
 static int
 create_emulated(const struct agent_config *config, const struct agent_state *state,
     struct hal_device **device, char *error, size_t error_size)
@@ -251,7 +253,7 @@ create_outputs(struct agent *agent, char *error, size_t error_size)
 	return rc;
 }
 
-/* Samples that sFlow lost are lost to the port only if nothing else sends them. */
+/* Samples lost by sFlow are drops of their port only if notifications do not carry samples. */
 static int
 create_sflow(struct agent *agent, char *error, size_t error_size)
 {
@@ -331,7 +333,7 @@ agent_create(struct agent_config *config, const char *file, struct agent **resul
 	return 0;
 fail:
 	if (error[0] == '\0')
-		snprintf(error, error_size, "start: %s", strerror(-rc));
+		snprintf(error, error_size, "the agent could not be set up: %s", strerror(-rc));
 	agent_destroy(agent);
 	return rc;
 }

@@ -7,10 +7,10 @@ enum { STAT_SUPPRESSED, N_STATS };
 
 static const struct stat_name stat_names[N_STATS] = {
     [STAT_SUPPRESSED] = {"agent.events_suppressed",
-	"easeErrorSource, easeBackPressure or easeSamplingStalled held back by a limit"},
+	"easeErrorSource, easeBackPressure and easeSamplingStalled not sent because of a limit"},
 };
 
-/* A growing count of one port and when its growth was last told. */
+/* A count of one port, and when managers were last notified that it had grown. */
 struct watched_count {
 	uint64_t count, notified_us;
 };
@@ -34,7 +34,7 @@ struct event_monitor {
 	size_t n_ports;
 	uint64_t second_us; /* start of the second in which notifications are counted */
 	uint32_t in_second;
-	uint64_t sources_us; /* time of the newest bad frame whose source has been told of */
+	uint64_t sources_us; /* time of the newest bad frame that was reported by its source */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[N_STATS];
 };
@@ -76,8 +76,8 @@ within_rate(struct event_monitor *m, uint64_t now_us)
 	return true;
 }
 
-/* Whether a count has grown and may be told now. One that may not is told by the next look that
- * finds it grown further, or never: easeCounters has it. */
+/* Returns true if the count has grown and the limits allow a notification now. A suppressed event is
+ * not queued: it is reported when the count next grows. easeCounters carries the count anyway. */
 static bool
 may_notify(struct event_monitor *m, struct watched_count *watched, uint64_t count, uint64_t now_us)
 {
@@ -117,12 +117,12 @@ notify_stalled(struct event_monitor *m, uint32_t if_index)
 static uint64_t
 growth(uint64_t now, uint64_t before)
 {
-	return now > before ? now - before : 0; /* a port that went and came may count anew */
+	return now > before ? now - before : 0; /* a port that was unplugged may count from 0 again */
 }
 
-/* Whether a minute has just ended in which too many frames of the port passed unsampled. Fewer than one
- * sample stands for cost no sample, whatever their percentage. The minute lasts until the first poll
- * after its 60 s, and is longer if the clock was set back meanwhile. */
+/* Returns true if a minute has just ended in which too many frames of the port passed unsampled.
+ * If they are fewer than one sample represents, no sample is missing, so they do not matter. The
+ * minute lasts until the first poll after its 60 s, and is longer if the clock was set back. */
 static bool
 stalled_too_long(const struct event_monitor *m, struct stall_minute *minute,
     const struct sampling_port_row *row, uint64_t now_us)

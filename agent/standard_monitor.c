@@ -12,7 +12,7 @@
 static const struct stat_name stat_names[STANDARD_MONITOR_N_STATS] = {
     [STANDARD_MONITOR_STAT_LINK_TRAPS] = {"monitor.link_traps", "linkUp and linkDown sent"},
     [STANDARD_MONITOR_STAT_TRAPS_LOST] = {"monitor.traps_lost",
-	"standard notifications lost: the ring was full"},
+	"standard notifications lost because the queue was full"},
 };
 
 struct link_state {
@@ -23,10 +23,10 @@ struct link_state {
 struct standard_monitor {
 	struct standard_monitor_options options;
 	struct rmon *rmon;
-	struct link_state *links; /* of the ports as last told */
+	struct link_state *links; /* the states that managers know */
 	size_t n_links;
-	uint64_t parts_notified_us; /* the change of parts that was told last; 0: none */
-	uint64_t parts_sent_us; /* when */
+	uint64_t parts_notified_us; /* time of the change of parts that was last reported; 0: none */
+	uint64_t parts_sent_us; /* when it was reported */
 	struct ease_notification notification; /* being built: too large for the stack */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[STANDARD_MONITOR_N_STATS];
@@ -59,8 +59,9 @@ link_of(struct standard_monitor *m, uint32_t if_index)
 	return &links[m->n_links++];
 }
 
-/* linkDown on entering down from any state but notPresent, linkUp on leaving down for any state
- * but notPresent; ifOperStatus is the state before a linkDown, after a linkUp (RFC 2863). */
+/* RFC 2863: linkDown when a port enters down from any state but notPresent, linkUp when it leaves
+ * down for any state but notPresent. ifOperStatus is the state before a linkDown and after a
+ * linkUp. */
 static void
 link_changed(struct standard_monitor *m, const struct hal_port *port, uint8_t before)
 {
@@ -101,7 +102,7 @@ read_links(struct standard_monitor *m)
 
 /* ---- parts ---- */
 
-/* Changes that come within the period are told together at its end (RFC 6933). */
+/* RFC 6933: changes within a period are reported together at its end. */
 static void
 notify_parts(struct standard_monitor *m)
 {
@@ -121,9 +122,9 @@ notify_parts(struct standard_monitor *m)
 	send_notification(m);
 }
 
-/* ---- what alarms read ---- */
+/* ---- objects that alarms read ---- */
 
-/* Counters wrap as they do for a manager; what is no integer cannot be watched. */
+/* 32-bit counters wrap as a manager sees them. Values of other types return -EINVAL. */
 static int
 integer_of(const struct mib_value *value, int64_t *integer)
 {
@@ -179,7 +180,7 @@ send_alarm(void *ctx, const struct rmon_alarm *alarm, bool rising)
 	send_notification(m);
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 int
 standard_monitor_create(
@@ -227,7 +228,7 @@ standard_monitor_rmon(struct standard_monitor *monitor)
 	return monitor->rmon;
 }
 
-/* Events before alarms before histories does not matter: nothing is at work until all are there. */
+/* The order of the tables does not matter, because no row starts to work before rmon_changed. */
 void
 standard_monitor_start(struct standard_monitor *m, const struct agent_state *state)
 {

@@ -1,7 +1,7 @@
 /*
- * What watches the switch and tells managers by standard notifications: RMON's history, alarms and
- * events (agent/rmon), linkUp/linkDown (RFC 2863), and entConfigChange (RFC 6933). Joins them with
- * the HAL, the tables that alarms read, and what sends notifications. Main loop only.
+ * Standard notifications: those of RMON's alarms and events (agent/rmon), linkUp and linkDown
+ * (RFC 2863), and entConfigChange (RFC 6933). Connects RMON with the HAL, with the tables that
+ * alarms read, and with the sender of notifications. Main loop only.
  */
 #ifndef EASE_AGENT_STANDARD_MONITOR_H
 #define EASE_AGENT_STANDARD_MONITOR_H
@@ -16,10 +16,11 @@ struct standard_monitor;
 struct standard_monitor_options {
 	struct hal *hal; /* all borrowed */
 	const struct clock *clock;
-	void *ctx; /* for push, which sends a notification: 0, or it is lost */
+	void *ctx; /* for push */
+	/* Sends a notification. If this does not return 0, the notification is lost. */
 	int (*push)(void *ctx, const struct ease_notification *notification);
-	const struct mib_snapshot_source *snapshots; /* what alarms read */
-	bool default_history;		     /* rows for each port at the first start */
+	const struct mib_snapshot_source *snapshots; /* from which alarms read */
+	bool default_history; /* make history rows for each port at the first start */
 };
 
 int standard_monitor_create(
@@ -27,14 +28,14 @@ int standard_monitor_create(
 void standard_monitor_destroy(struct standard_monitor *monitor); /* NULL allowed */
 struct rmon *standard_monitor_rmon(struct standard_monitor *monitor);
 
-/* The device runs: takes the ports' states as they are, and the rows kept. */
+/* Call when the device runs: records the ports' states and restores the rows in state. */
 void standard_monitor_start(struct standard_monitor *monitor, const struct agent_state *state);
 
 void standard_monitor_port_changed(struct standard_monitor *monitor, uint32_t if_index);
 /* A SET was carried out. */
 void standard_monitor_settings_changed(struct standard_monitor *monitor);
 
-/* When something is due by the device's clock; UINT64_MAX: never. */
+/* Returns when standard_monitor_run must be called, by the device's clock; UINT64_MAX: never. */
 uint64_t standard_monitor_next_us(const struct standard_monitor *monitor);
 void standard_monitor_run(struct standard_monitor *monitor, uint64_t device_us);
 void standard_monitor_publish(struct standard_monitor *monitor);

@@ -14,14 +14,14 @@ struct tied {
 };
 
 struct published_addresses {
-	struct mib_static_address_table table; /* first member */
+	struct mib_static_address_table table; /* the first member: holders get its address */
 	unsigned references;
 };
 
 struct static_addresses {
 	struct hal *hal;
 	struct managed_table *managed;
-	struct tied tied[MIB_STATIC_ADDRESSES_MAX]; /* what the device has, by mac */
+	struct tied tied[MIB_STATIC_ADDRESSES_MAX]; /* addresses that the device has, by mac */
 	size_t n_tied;
 	bool dirty;
 	struct published_addresses *newest;
@@ -34,10 +34,10 @@ static void
 row_defaults(void *ctx, void *row)
 {
 	(void)ctx;
-	(void)row; /* a port must be named: chips send to one, the RFC's default is all */
+	(void)row; /* the RFC's default is all ports, but chips support one, so it must be set */
 }
 
-/* The one port of the list; 0: none, or more than one. */
+/* Returns the port if the list contains exactly one, else 0. */
 static uint32_t
 only_port(const struct mib_binary *list)
 {
@@ -53,7 +53,7 @@ only_port(const struct mib_binary *list)
 	return port;
 }
 
-/* Whether the device can do what the row says, as far as can be told. */
+/* Whether the device will probably accept the row. */
 static int
 row_ready(void *ctx, const void *row)
 {
@@ -85,11 +85,12 @@ release_others(struct static_addresses *s, const struct tied *wanted, size_t n)
 		if (find_tied(wanted, n, s->tied[i].mac))
 			continue;
 		if (hal_set_static(s->hal, s->tied[i].mac, 0) < 0)
-			log_warn_limited("statics", "an address could not be let go");
+			log_warn_limited("static-address",
+			    "the device keeps an address tied whose row is deleted");
 	}
 }
 
-/* Takes back what was tied of the first n. */
+/* Restores the first n addresses to what was tied before. */
 static void
 restore(struct static_addresses *s, const struct tied *wanted, size_t n)
 {
@@ -97,7 +98,8 @@ restore(struct static_addresses *s, const struct tied *wanted, size_t n)
 		const struct tied *before = find_tied(s->tied, s->n_tied, wanted[i].mac);
 
 		if (hal_set_static(s->hal, wanted[i].mac, before ? before->if_index : 0) < 0)
-			log_warn_limited("statics", "an address could not be put back");
+			log_warn_limited("static-address",
+			    "an address could not be tied to its former port again");
 	}
 }
 
@@ -156,7 +158,7 @@ release(struct static_addresses *s, struct published_addresses *p)
 		free(p);
 }
 
-/* Without memory the old table stays, and the next call tries again. */
+/* If there is no memory, the old table remains published and the next call tries again. */
 void
 static_addresses_publish(struct static_addresses *s)
 {
@@ -196,7 +198,7 @@ static_addresses_release(struct static_addresses *s, const struct mib_static_add
 	release(s, (struct published_addresses *)(uintptr_t)table);
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 int
 static_addresses_create(struct hal *hal, struct static_addresses **static_addresses)

@@ -1,8 +1,9 @@
 /*
- * Static addresses: the rows of dot1dStaticTable (RFC 4188) that managers make, and their way into
- * the device. A row ties a unicast address, wherever it comes from (receive port 0), to one port:
- * that is what switch chips can do. Rows with deleteOnReset live as long as the agent runs. All on
- * the main loop, but hold and release of a table, which are the SNMP thread's.
+ * Static addresses: the rows of dot1dStaticTable (RFC 4188) that managers make, and what they set in
+ * the device. A row ties a unicast address to one port, whatever port a frame comes from (receive
+ * port 0), because switch chips can do no more. Rows with deleteOnReset live until the agent stops.
+ * Main loop only, except static_addresses_hold and static_addresses_release, which the SNMP thread
+ * calls.
  */
 #ifndef EASE_AGENT_STATIC_ADDRESSES_H
 #define EASE_AGENT_STATIC_ADDRESSES_H
@@ -15,14 +16,15 @@ struct static_addresses;
 
 /* hal is borrowed. */
 int static_addresses_create(struct hal *hal, struct static_addresses **static_addresses);
-void static_addresses_destroy(
-    struct static_addresses *static_addresses); /* NULL allowed; no table is held any more */
+/* NULL allowed. All tables must have been released. */
+void static_addresses_destroy(struct static_addresses *static_addresses);
 struct managed_table *static_addresses_managed(struct static_addresses *static_addresses);
 
 /* Publishes the rows if they have changed. */
 void static_addresses_publish(struct static_addresses *static_addresses);
+/* Returns the newest table, or NULL before the first one. It never changes. */
 const struct mib_static_address_table *static_addresses_hold(
-    struct static_addresses *static_addresses); /* NULL before the first */
+    struct static_addresses *static_addresses);
 void static_addresses_release(
     struct static_addresses *static_addresses, const struct mib_static_address_table *table);
 
