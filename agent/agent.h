@@ -1,10 +1,11 @@
 /*
- * The agent as a whole: the one context, the order in which its rooms start and stop, and the main
- * loop that joins them. Knows every room; no room knows it.
+ * The agent as a whole: one context, the order in which its rooms start and stop, and the main loop
+ * that connects them. It uses every room, and no room uses it.
  *
- * Threads: the device's own (an emulated board), the main loop (HAL, sampling, packing, timers),
- * and the SNMP thread. Between them: the device's interrupt, the notification ring, published
- * snapshots, and settings.h for SET.
+ * Threads: the device's own thread (an emulated board only), the main loop (HAL, sampling, packing,
+ * timers), and the SNMP thread. The device raises an interrupt for the main loop. The main loop
+ * passes notifications to the SNMP thread in a ring, and data in published snapshots. The SNMP
+ * thread passes SET requests to the main loop by settings.h.
  */
 #ifndef EASE_AGENT_AGENT_H
 #define EASE_AGENT_AGENT_H
@@ -15,17 +16,17 @@
 
 struct agent;
 
-/* Builds device, sampling, state and SNMP side; nothing runs yet. config is borrowed, and changed
- * as far as it can be (options that are live) when SIGHUP comes: by what is then in file,
- * borrowed, too. -errno with the reason in error. */
+/* Creates device, state, sampling and SNMP side; nothing runs yet. config and file are borrowed. At
+ * SIGHUP, the agent reads file again and changes those options in config that are live. Returns
+ * -errno with the reason in error. */
 int agent_create(struct agent_config *config, const char *file, struct agent **agent, char *error,
     size_t error_size);
 
-/* Runs until SIGTERM or SIGINT, then sends what is open, saves the state and returns 0; -errno if
- * something could not be started (logged). */
+/* Runs until SIGTERM or SIGINT. Then sends all open notifications, saves the state and returns 0.
+ * Returns -errno if the start failed; the reason is logged. */
 int agent_run(struct agent *agent);
-/* NULL allowed. False if the SNMP thread hangs in a frozen master: it still uses parts of the agent
- * and the libraries, so the process must leave with _exit. */
+/* NULL allowed. Returns false if the SNMP thread is blocked by a frozen master. The thread then
+ * still uses parts of the agent and of libraries, so the process must end by _exit. */
 bool agent_destroy(struct agent *agent);
 
 /* What --check does beyond the configuration file itself: user, state directory, sinks, board and

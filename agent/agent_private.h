@@ -1,6 +1,6 @@
 /*
- * What the two halves of the agent share: its one context. agent_build.c makes and frees it,
- * agent.c runs it.
+ * The agent's context. agent_build.c creates and destroys it, agent.c runs it, and reload.c changes
+ * its configuration.
  */
 #ifndef EASE_AGENT_AGENT_PRIVATE_H
 #define EASE_AGENT_AGENT_PRIVATE_H
@@ -28,7 +28,7 @@ enum agent_stat { STAT_ADDRESSES_SUPPRESSED, STAT_HELD_BACK, N_STATS };
 
 struct agent {
 	const struct agent_config *config;
-	struct agent_config *live_config; /* the same, for agent_reload alone */
+	struct agent_config *live_config; /* the same, writable for agent_reload */
 	const char *config_file;
 	uint64_t last_alive_us;
 	struct agent_state state;
@@ -39,7 +39,7 @@ struct agent {
 	struct event_monitor *event_monitor;
 	struct sflow_export *sflow; /* NULL: off */
 	struct notify_ring *ring;
-	struct trap_sinks *sinks; /* NULL: all goes through the master */
+	struct trap_sinks *sinks; /* NULL: all notifications go through the master */
 	struct settings *settings;
 	struct standard_monitor *standard_monitor;
 	struct static_addresses *static_addresses;
@@ -51,7 +51,7 @@ struct agent {
 	struct event *hal_event, *space_event, *settings_event, *pack_timer, *refresh_timer,
 	    *credit_timer;
 	struct event *signals[4];
-	bool held_back; /* the board waits for space in the ring, or for the sinks' rate */
+	bool held_back; /* a lock-step board waits for space in the ring, or for the sinks' rate */
 	bool ended;
 	uint64_t counters_interval_us; /* longer than configured while a lock-step board is idle */
 	uint64_t next_counters_us, next_state_us; /* device's clock */
@@ -62,7 +62,7 @@ struct agent {
 	_Atomic uint64_t stat_values[N_STATS];
 };
 
-/* What agent.c does for the parts that agent_build.c joins. */
+/* Callbacks that agent_build.c gives to the parts. */
 int agent_push_notification(void *agent, const struct ease_notification *notification);
 int agent_push_standard(void *agent, const struct ease_notification *notification);
 void agent_samples_lost(void *agent, uint32_t if_index, unsigned n_samples);
@@ -70,7 +70,7 @@ int agent_send_sample(void *agent, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);
 void agent_settings_changed(void *agent);
 
-/* reload.c: reads the configuration again, takes what can change and says what cannot. */
+/* reload.c, at SIGHUP. */
 void agent_reload(struct agent *agent);
 
 #endif

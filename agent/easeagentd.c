@@ -113,7 +113,7 @@ check(const char *file, const struct agent_config *config)
 static int
 serve(struct agent_config *config, const char *given_file, bool foreground)
 {
-	char *file = realpath(given_file, NULL); /* a daemon's directory is another one */
+	char *file = realpath(given_file, NULL); /* daemon() changes the working directory */
 	char error[ERROR_OCTETS];
 	struct agent *agent;
 	int rc, status;
@@ -122,7 +122,7 @@ serve(struct agent_config *config, const char *given_file, bool foreground)
 		free(file);
 		return fail_at(given_file, config, error);
 	}
-	service_hide_memory(); /* after it, for who changes its user can be looked into again */
+	service_hide_memory(); /* after it: a change of user makes memory readable again */
 	if (agent_create(config, file, &agent, error, sizeof(error)) < 0) {
 		free(file);
 		return fail_at(given_file, config, error);

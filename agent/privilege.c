@@ -17,14 +17,14 @@ struct need {
 	bool (*applies)(const struct agent_config *config);
 	unsigned capabilities[CAPABILITIES_MAX];
 	size_t n;
-	bool kept; /* after what needs it is open, for interfaces come and masters go */
-	const char *what;
-	const char *without;
+	bool kept; /* also after the start: for new interfaces, or a new connection to the master */
+	const char *what;    /* what needs them */
+	const char *without; /* what happens if one is missing */
 };
 
-/* ---- when ---- */
+/* ---- when a configuration needs capabilities ---- */
 
-/* What psample needs is among it. */
+/* Those that psample needs are a part of those that eBPF needs. */
 static bool
 samples_by_any(const struct agent_config *config)
 {
@@ -64,7 +64,8 @@ override(capng_act_t action)
 	return capng_apply(CAPNG_SELECT_CAPS);
 }
 
-/* Do the permission bits alone let this user in? What is not there yet is taken for open. */
+/* Whether permission bits alone give this user access. A path that does not exist yet counts as
+ * open. */
 static bool
 is_open(const char *path, int mode)
 {
@@ -79,7 +80,7 @@ needs_override(const struct agent_config *config)
 
 	capng_get_caps_process();
 	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE))
-		return false; /* then it is as it is */
+		return false; /* it cannot be kept, as we do not have it */
 	if (strncmp(socket, "unix:", strlen("unix:")) == 0)
 		socket += strlen("unix:");
 	if (override(CAPNG_DROP) < 0)
@@ -92,21 +93,23 @@ needs_override(const struct agent_config *config)
 
 static const struct need needs[] = {
     {samples_by_any, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, true,
-	"sampling of interfaces by eBPF", "with CAP_NET_ADMIN, psample in the kernel is tried"},
+	"sampling of interfaces by eBPF",
+	"the agent tries psample in the kernel, which needs CAP_NET_ADMIN"},
     {samples_by_ebpf, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, true,
-	"sampling of interfaces", "they are counted, not sampled"},
+	"sampling of interfaces", "the agent counts their frames but takes no samples"},
     {samples_by_psample, {CAP_NET_ADMIN}, 1, true, "sampling of interfaces by psample",
-	"they are counted, not sampled"},
-    {sets_linux, {CAP_NET_ADMIN}, 1, true, "SET of what the kernel keeps (ifAdminStatus, ifAlias, "
-	"flow control, ageing, static addresses)", "these are notWritable, all else goes on"},
+	"the agent counts their frames but takes no samples"},
+    {sets_linux, {CAP_NET_ADMIN}, 1, true, "SET of the kernel's settings (ifAdminStatus, ifAlias, "
+	"flow control, ageing, static addresses)", "these objects are notWritable"},
     {listens_live, {CAP_NET_RAW}, 1, false, "a live interface as input",
 	"the agent does not start"},
     {needs_override, {CAP_DAC_OVERRIDE}, 1, true,
-	"the AgentX socket or the state directory, which belong to another user", ""},
+	"the AgentX socket or the state directory, which belong to another user",
+	"the agent cannot use them"},
 };
 enum { N_NEEDS = sizeof(needs) / sizeof(needs[0]) };
 
-/* ---- saying ---- */
+/* ---- reporting ---- */
 
 static bool
 is_there(const struct need *need)
@@ -143,11 +146,12 @@ warn_missing(const struct agent_config *config)
 		if (!needs[i].applies(config) || is_there(&needs[i]))
 			continue;
 		privilege_names(names, sizeof(names), needs[i].capabilities, needs[i].n);
-		log_warn("agent", "no %s: %s needed; %s", needs[i].what, names, needs[i].without);
+		log_warn("agent", "no %s, which needs %s: %s", needs[i].what, names,
+		    needs[i].without);
 	}
 }
 
-/* ---- becoming ---- */
+/* ---- changing to the agent's user ---- */
 
 int
 agent_privilege_check(const struct agent_config *config, char *error, size_t error_size)
@@ -181,13 +185,14 @@ agent_privilege_become(const struct agent_config *config, char *error, size_t er
 	if (rc < 0)
 		snprintf(error, error_size, "run_as: cannot become %s: %s", user.name, strerror(-rc));
 	if (user.missing)
-		log_warn("agent", "root it stays, without privileges: there is no user " OWN_USER);
+		log_warn("agent", "the agent stays root, but drops capabilities that it does not "
+		    "use: there is no user " OWN_USER "; create it, or set run_as");
 	return rc;
 }
 
-/* ---- keeping ---- */
+/* ---- keeping capabilities ---- */
 
-/* Of those it has: more cannot be had. Each once. */
+/* Lists each capability once, and only those that the process has. */
 static size_t
 list_kept(const struct agent_config *config, unsigned kept[N_NEEDS * CAPABILITIES_MAX])
 {

@@ -1,6 +1,6 @@
 /*
- * SIGHUP: the configuration is read again. What is live is in force at once; of what is not, and
- * of a file with a mistake in it, the log says so and everything goes on as it was.
+ * SIGHUP: reads the configuration again. Changed options that are live take effect at once. The log
+ * names the others, which need a restart. If the file has a mistake, nothing changes.
  */
 #include "agent/agent_private.h"
 #include "common/log.h"

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -161,7 +162,7 @@ static int
 set_one(const struct settings_owners *owners, const struct mib_set *set, bool test_only)
 {
 	switch (set->kind) {
-	case MIB_SET_ROW: /* not one by one: see set_rows */
+	case MIB_SET_ROW: /* set_rows does all of a table together */
 		return 0;
 	case MIB_SET_ALIAS:
 		return set_alias(owners->hal, set, test_only);
@@ -281,7 +282,7 @@ settings_dispatch(struct settings *s)
 	bool carried_out = false;
 
 	if (read(s->event_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		log_warn_limited("settings", "eventfd cannot be read");
+		log_warn_limited("agent", "an eventfd cannot be read: %s", strerror(errno));
 	pthread_mutex_lock(&s->lock);
 	if (s->step == REQUEST_WAITS) {
 		s->step = REQUEST_TAKEN;

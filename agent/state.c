@@ -17,7 +17,7 @@
 enum {
 	TOTAL_DIGITS = 21,
 	STATE_PATH_MAX = 4200,
-	STATE_ROWS_MAX = 65536, /* more than all tables of rows that managers make may hold */
+	STATE_ROWS_MAX = 65536, /* more rows than managers can make in all tables */
 };
 
 #define PORT_AT(member) .offset = offsetof(struct state_port, member)
@@ -160,7 +160,7 @@ state_open(const char *dir, struct agent_state *state, char *error, size_t error
 	return rc;
 }
 
-/* Can dir be written, or be made? */
+/* Whether dir can be written, or created. */
 static int
 check_directory(const char *dir)
 {
@@ -239,15 +239,15 @@ parse_totals(const char *text, uint64_t *totals)
 	return n;
 }
 
-/* A port that was down by an agent's setting is down again; the others are as the device has
- * them. */
+/* Switches a port off again that was off before. Other ports keep the device's state. */
 static void
 apply_admin_status(const struct state_port *kept, struct hal *hal, uint32_t if_index)
 {
 	if (kept->admin_up || hal_keeps_settings(hal))
 		return;
 	if (hal_set_admin_status(hal, if_index, EASE_IF_DOWN) < 0)
-		log_warn("state", "port %s: it could not be switched off as before", kept->name);
+		log_warn("state", "port %s: the device refused to switch it off as before the "
+		    "restart", kept->name);
 }
 
 static void
@@ -256,10 +256,11 @@ apply_ageing(const struct agent_state *state, struct hal *hal)
 	if (state->ageing_s == 0 || hal_keeps_settings(hal))
 		return;
 	if (hal_set_ageing_s(hal, state->ageing_s) < 0)
-		log_warn("state", "the ageing time kept could not be set");
+		log_warn("state", "the device refused the former ageing time of %u s",
+		    (unsigned)state->ageing_s);
 }
 
-/* An alias that the device has by itself is newer than the one kept. */
+/* An alias that the device has already is newer than the one in the state. */
 static void
 apply_settings(const struct state_port *kept, const struct hal_port *info, struct hal *hal,
     struct sampling *sampling)
@@ -275,11 +276,12 @@ apply_settings(const struct state_port *kept, const struct hal_port *info, struc
 
 	if (kept->alias != NULL && kept->alias[0] != '\0' && info->alias[0] == '\0' &&
 	    hal_set_alias(hal, if_index, kept->alias) < 0)
-		log_warn("state", "port %s: the alias kept could not be set", kept->name);
+		log_warn("state", "port %s: the device refused the former alias \"%s\"",
+		    kept->name, kept->alias);
 	hal_set_link_traps(hal, if_index, kept->link_traps);
 	apply_admin_status(kept, hal, if_index);
 	if (sampling_set_port(sampling, if_index, &config) < 0)
-		log_warn("state", "port %s: the sampling settings kept could not be set",
+		log_warn("state", "port %s: the former sampling settings could not be set",
 		    kept->name);
 }
 
@@ -378,12 +380,12 @@ copy_port(struct state_port *port, const struct state_port *kept)
 	*port = *kept;
 	port->name = strdup(kept->name);
 	port->alias = strdup(kept->alias ? kept->alias : "");
-	port->totals = strdup(""); /* what it counts when it is there again begins anew */
+	port->totals = strdup(""); /* its counters begin anew when it is plugged in again */
 	return port->name && port->alias && port->totals ? 0 : -ENOMEM;
 }
 
-/* Ports of earlier runs that are not there now keep number and settings for when they are plugged
- * in again, as far as there is room. */
+/* Absent ports of earlier runs keep ifIndex and settings until they are plugged in again, as long as
+ * there is room. */
 static int
 collect_absent_ports(struct agent_state *fresh, const struct agent_state *state)
 {

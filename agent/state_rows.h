@@ -1,7 +1,7 @@
 /*
- * Rows that managers made, on disk: each writable column of a row as "subid=value", so that any
- * table of agent/snmp/managed_table.h is kept by its own declaration. Read back through the checks of a
- * SET: what no longer fits is left out with a message.
+ * Saves rows that managers made, and restores them. Each writable column is saved as "subid=value",
+ * so that the declaration of a table (agent/snmp/managed_table.h) is all that is needed. A restored
+ * row passes the checks of a SET; if one fails, the row is left out with a message.
  */
 #ifndef EASE_AGENT_STATE_ROWS_H
 #define EASE_AGENT_STATE_ROWS_H
@@ -23,7 +23,7 @@ extern const struct option_row state_row_options[];
 
 /* Appends the table's rows; -ENOMEM. */
 int state_rows_collect(struct managed_table *managed, struct state_rows *rows);
-/* Makes the rows kept for this table. */
+/* Makes the rows that were saved for this table. */
 void state_rows_restore(const struct state_rows *rows, struct managed_table *managed);
 
 #endif
