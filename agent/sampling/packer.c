@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* More ports than fit one notification of the largest size beside a sample each. */
+/* More ports than a notification of the largest size can hold with a sample each. */
 enum { PACKER_MAX_PORTS = 40, PACKER_N_KINDS = EASE_NOTIFY_SAMPLING_STALLED + 1 };
 
 struct packer {
@@ -12,7 +12,7 @@ struct packer {
 	struct ease_notification open[PACKER_N_KINDS]; /* by kind; [0] unused */
 	struct ease_snapshot snapshots[PACKER_MAX_PORTS]; /* of ports in the open easeSamples */
 	size_t n_snapshots;
-	size_t snapshot_octets; /* what those will add to it */
+	size_t snapshot_octets; /* their size when they are added */
 };
 
 int
@@ -83,7 +83,7 @@ find_snapshot(struct packer *packer, uint32_t if_index)
 	return NULL;
 }
 
-/* Room left for a sample and, if its port is new to the notification, a snapshot? */
+/* Whether the notification has room for the sample and, if its port is new there, for a snapshot. */
 static bool
 sample_fits(struct packer *packer, const struct ease_sample *sample, bool port_is_new)
 {
@@ -120,7 +120,7 @@ packer_sample(struct packer *packer, const struct ease_sample *sample,
 	*known = *snapshot;
 }
 
-/* A part that did not fit goes first into the next notification of its kind. */
+/* Adds a part. If it does not fit, it becomes the first part of the next notification. */
 #define ADD_OR_HAND_OVER(packer, kind, add, value)                                                 \
 	do {                                                                                       \
 		struct ease_notification *n_ = &(packer)->open[kind];                              \
@@ -148,7 +148,7 @@ packer_error_source(struct packer *packer, const struct ease_error_source *sourc
 	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_ERROR_SOURCE, trap_wire_add_error_source, source);
 }
 
-/* An event is of one port: stations take the first port of a notification for the event's. */
+/* An event notification has one port only, because management stations show its first port. */
 static void
 hand_over_event(struct packer *packer, enum ease_notification_kind kind)
 {

@@ -1,9 +1,9 @@
 /*
- * Packs samples, snapshots, port states, addresses and events into notifications no larger than a
- * limit and hands them to a queue. One notification a kind is open at a time. Samples wait for company
- * until the notification is full or packer_flush is called (the agent's timer does, 50 ms); each
- * port named by a sample contributes its newest snapshot once. What the queue refuses is reported
- * by port, because those samples' numbers are already given out.
+ * Packs samples, snapshots, port states, addresses and events into notifications that are no larger
+ * than a limit, and passes them to a queue. At most one notification of each kind is open. It stays
+ * open until it is full, or until packer_flush is called, which the agent's timer does. A
+ * notification of samples contains the newest snapshot of each of their ports. If the queue refuses
+ * a notification, its samples are reported by port: their numbers are used, so they count as lost.
  */
 #ifndef EASE_AGENT_SAMPLING_PACKER_H
 #define EASE_AGENT_SAMPLING_PACKER_H
@@ -15,22 +15,22 @@
 
 struct packer_sink {
 	void *ctx;
-	/* Takes a copy; -ENOBUFS if its queue is full. Never waits. */
+	/* Copies the notification. Returns -ENOBUFS if its queue is full. Must not wait. */
 	int (*push)(void *ctx, const struct ease_notification *notification);
-	/* n_samples of this port were in a notification that could not be queued. */
+	/* n_samples of this port were in a notification that the queue refused. */
 	void (*lost)(void *ctx, uint32_t if_index, unsigned n_samples);
 };
 
 struct packer;
 
-/* limit_octets: TRAP_WIRE_MESSAGE_MIN..MAX of SNMP message. The sink is copied. */
+/* limit_octets: of the SNMP message, TRAP_WIRE_MESSAGE_MIN..MAX. The sink is copied. */
 int packer_create(size_t limit_octets, const struct packer_sink *sink, struct packer **packer);
-void packer_destroy(struct packer *packer); /* what is still open is dropped: flush first */
+void packer_destroy(struct packer *packer); /* drops open notifications: flush first */
 
 void packer_sample(struct packer *packer, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);
 void packer_counters(struct packer *packer, const struct ease_snapshot *snapshot);
-/* Goes into easeCounters, beside the port's counters. */
+/* Added to easeCounters, after the port's counters. */
 void packer_resources(struct packer *packer, const struct ease_resources *resources);
 void packer_error_source(struct packer *packer, const struct ease_error_source *source);
 /* Events, each a notification of its own, behind the samples that wait. */
@@ -39,9 +39,10 @@ void packer_stalled(struct packer *packer, const struct ease_snapshot *snapshot)
 void packer_state(struct packer *packer, const struct ease_state *state);
 void packer_address(struct packer *packer, const struct ease_address *address);
 
-/* Samples are waiting: the caller's timer should run. */
+/* Returns whether samples wait: then the caller's timer should run. */
 bool packer_waits(const struct packer *packer);
-/* Hands over everything open, samples first, so that counters never run ahead of them. */
+/* Passes all open notifications on. Samples go first: a receiver must not get counters that include
+ * samples not sent yet. */
 void packer_flush(struct packer *packer);
 
 #endif

@@ -10,9 +10,9 @@
 #include <sys/random.h>
 
 enum {
-	SKIPS_AHEAD_MAX = 8,	  /* deepest queue of skip values of any hardware served */
-	CAP_LOWER_DIVISOR = 3,	  /* the skip falls again below a third of the cap: after halving it
-				     the rate is at most two thirds, so it does not swing */
+	SKIPS_AHEAD_MAX = 8,	  /* more skips than any supported hardware holds */
+	CAP_LOWER_DIVISOR = 3,	  /* the mean in force is halved when the rate is below a third of
+				     the cap; it is then at most two thirds, so it does not swing */
 };
 #define CAP_PERIOD_US 1000000ull
 
@@ -33,35 +33,52 @@ enum {
 static const struct stat_name stat_names[N_STATS] = {
     [STAT_SAMPLES] = {"sampling.samples", "frames sampled and numbered"},
     [STAT_CONTINUATIONS] = {"sampling.continuations",
-	"captures thrown away because the drawn skip was longer than the register"},
-    [STAT_UNEXPECTED] = {"sampling.unexpected", "samples of a port without a skip loaded, ignored"},
-    [STAT_DISABLED] = {"sampling.disabled", "samples of a port just switched off, ignored"},
-    [STAT_SNAPSHOT_ERRORS] = {"sampling.snapshot_errors", "counters could not be read at a sample"},
-    [STAT_LOAD_ERRORS] = {"sampling.load_errors", "a skip could not be loaded"},
-    [STAT_RAISED] = {"sampling.raised", "times the rate cap doubled a port's skip"},
-    [STAT_SKIPS_LOST] = {"sampling.skips_lost", "times the hardware forgot the skips it held"},
+	"captured frames discarded because the skip was longer than the register"},
+    [STAT_UNEXPECTED] = {"sampling.unexpected", "samples ignored: the port had no skip loaded"},
+    [STAT_DISABLED] = {"sampling.disabled",
+	"samples ignored: sampling of the port was just switched off"},
+    [STAT_SNAPSHOT_ERRORS] = {"sampling.snapshot_errors",
+	"samples lost: the port's counters could not be read"},
+    [STAT_LOAD_ERRORS] = {"sampling.load_errors",
+	"times a skip could not be loaded, or a rate not be set"},
+    [STAT_RAISED] = {"sampling.raised",
+	"times a port's mean skip in force was doubled because of easePortMaxSamples"},
+    [STAT_SKIPS_LOST] = {"sampling.skips_lost", "times the hardware discarded its loaded skips"},
     [STAT_OWN] = {"sampling.own", "samples of this agent's own notifications, not sent on"},
-    [STAT_LOST] = {"sampling.lost", "samples that a port drew by itself and that never came: drops"},
+    [STAT_LOST] = {"sampling.lost",
+	"samples lost between a port that samples by itself and the agent; drops of the port"},
 };
 
 struct loaded_skip {
 	uint32_t skip;
-	uint32_t mean; /* in force when it was drawn */
-	bool partial;  /* its capture is no sample, see skip_draw */
+	uint32_t mean; /* the mean in force when it was drawn */
+	bool partial;  /* the frame captured at its end is not a sample, see skip_draw */
 };
+
+/*
+ * How a port's stalls are found. A skip K ends a period of K + 1 frames, so the pool count at the end
+ * of the latest period (period_end_pkts) is known from the skips alone. When the port has no skip
+ * left (n_loaded 0) its skip counter stalls: frames pass and enlarge the pool, but no period. The
+ * next load reads the pool; what it is larger than period_end_pkts passed unsampled.
+ *
+ * idle      period_end_known is false: nothing was loaded yet, or the hardware has discarded its
+ *           skips in the middle of a period. The next load only reads the pool.
+ * counting  period_end_known, n_loaded > 0: each sample adds its period to period_end_pkts.
+ * stalled   period_end_known, n_loaded 0: the next load counts the stall.
+ */
 
 struct sampled_port {
 	uint32_t if_index;
-	bool unsampled; /* it has no skip counter: counted only, and no row of easePortTable */
-	bool absent; /* unplugged: its numbers go on when it comes back */
-	bool draws_itself; /* at the mean in force: no skips are loaded */
+	bool unsampled; /* it has no skip counter: only counted, without a row of easePortTable */
+	bool absent; /* unplugged; its sequence numbers continue when it is plugged in again */
+	bool draws_itself; /* the port samples at the mean in force by itself and takes no skips */
 	struct sampling_port_config config;
 	uint32_t mean_in_force;
 	struct skip_stream stream;
 	struct loaded_skip loaded[SKIPS_AHEAD_MAX]; /* in the hardware's order; [0] counts now */
 	unsigned n_loaded;
-	bool period_end_known;	       /* period_end_pkts is in step with the hardware's counter */
-	uint64_t period_end_pkts; /* pool, both directions, that skips drawn so far explain */
+	bool period_end_known;
+	uint64_t period_end_pkts; /* of both directions */
 	uint32_t last_sequence;
 	uint64_t samples, drops, stalls, stalled_pkts;
 	uint64_t cap_period_start_us;
@@ -69,7 +86,7 @@ struct sampled_port {
 };
 
 struct published_table {
-	struct sampling_table table; /* first member */
+	struct sampling_table table; /* the first member: holders get its address */
 	struct sampling *sampling;
 	unsigned references;
 	struct sampling_port_row rows[];
@@ -114,7 +131,7 @@ find_port(const struct sampling *s, uint32_t if_index)
 	return port != NULL && !port->absent ? port : NULL;
 }
 
-/* What the port's settings are until somebody changes them. */
+/* Returns the settings of a port that nobody has changed yet. */
 static struct sampling_port_config
 default_config(const struct sampling *s, uint32_t if_index)
 {
@@ -192,7 +209,7 @@ sampling_destroy(struct sampling *s)
 	free(s);
 }
 
-/* ---- loading skips, and the account of frames ---- */
+/* ---- loading skips, and counting stalls ---- */
 
 static uint64_t
 pool_pkts(struct sampling *s, uint32_t if_index)
@@ -204,8 +221,7 @@ pool_pkts(struct sampling *s, uint32_t if_index)
 	return counters.value[HAL_POOL_IN_PKTS] + counters.value[HAL_POOL_OUT_PKTS];
 }
 
-/* The counter stands still until the next load. Since every period is K + 1 frames, what the pool
- * grew beyond the periods drawn is exactly what passed unsampled. */
+/* Call when the port has no skip loaded, before a new one is: see struct sampled_port. */
 static void
 count_stall(struct sampling *s, struct sampled_port *port)
 {
@@ -253,15 +269,16 @@ refill(struct sampling *s, struct sampled_port *port)
 			return;
 		if (rc < 0) {
 			stat_add(&s->stats, STAT_LOAD_ERRORS, 1);
-			log_warn_limited("sampling", "port %u: skip not loaded: %s", port->if_index,
-			    strerror(-rc));
+			log_warn_limited("sampling",
+			    "port %u: a skip could not be loaded, so the port takes no samples: %s",
+			    port->if_index, strerror(-rc));
 			return;
 		}
 	}
 }
 
-/* A port that draws by itself is told the mean in force, or none while its sampling is off. -ENODEV,
- * -EOPNOTSUPP: it takes skips. */
+/* Sets the rate of a port that samples by itself to the mean in force, or to 0 while its sampling is
+ * off. Returns -ENODEV or -EOPNOTSUPP if the port takes skips. */
 static int
 set_rate(struct sampling *s, struct sampled_port *port)
 {
@@ -271,8 +288,9 @@ set_rate(struct sampling *s, struct sampled_port *port)
 	port->draws_itself = rc != -ENODEV && rc != -EOPNOTSUPP;
 	if (rc < 0 && port->draws_itself) {
 		stat_add(&s->stats, STAT_LOAD_ERRORS, 1);
-		log_warn_limited("sampling", "port %u: one frame in %u is refused: %s",
-		    port->if_index, rate, strerror(-rc));
+		log_warn_limited("sampling",
+		    "port %u: the device refused to sample one frame in %u: %s", port->if_index,
+		    rate, strerror(-rc));
 	}
 	return rc;
 }
@@ -285,8 +303,7 @@ begin_sampling(struct sampling *s, struct sampled_port *port)
 		refill(s, port);
 }
 
-/* Skips that the hardware no longer holds: the frames they would have explained are explained by
- * starting the account anew. */
+/* The hardware no longer has the loaded skips, so the end of the present period is unknown. */
 static void
 discard_loaded_skips(struct sampled_port *port)
 {
@@ -313,7 +330,7 @@ sampling_on_refill(struct sampling *s, uint32_t if_index)
 
 	if (port == NULL || port->draws_itself)
 		return;
-	/* A full port that asks for more has lost what it held: sampling was restarted. */
+	/* A full port that can take more has lost its skips: its sampling was restarted. */
 	if (port->n_loaded >= hal_skip_depth(s->hal)) {
 		stat_add(&s->stats, STAT_SKIPS_LOST, 1);
 		discard_loaded_skips(port);
@@ -330,9 +347,9 @@ restart_cap_period(struct sampled_port *port, uint64_t now_us)
 	port->in_cap_period = 0;
 }
 
-/* Above the cap the mean in force doubles and a new period begins; below a third of it, it halves
- * down to the configured mean. Each sample carries the mean it was drawn with, so estimates stay
- * unbiased through the change. */
+/* Above the cap the mean in force is doubled and a new period begins. After a period below a third
+ * of the cap it is halved, but not below the configured mean. Each sample carries the mean it was
+ * drawn with, so that estimates stay unbiased. */
 static void
 apply_rate_cap(struct sampling *s, struct sampled_port *port, uint64_t now_us)
 {
@@ -362,7 +379,7 @@ cap_rate(struct sampling *s, struct sampled_port *port, const struct hal_sample_
 {
 	uint32_t before = port->mean_in_force;
 
-	/* Samples that were on their way when the rate changed say nothing of the new one. */
+	/* Samples taken before the latest change of the rate do not show the new rate. */
 	if (port->draws_itself && event->rate != before)
 		return;
 	apply_rate_cap(s, port, event->time_us);
@@ -408,8 +425,8 @@ send_sample(struct sampling *s, struct sampled_port *port, const struct loaded_s
 		port->drops++;
 }
 
-/* What the sample was drawn with. A port that draws by itself does not tell how many frames it let
- * pass: the mean stands for it. */
+/* Returns in *drawn the skip that the sample ended; false: none was loaded. A port that samples by
+ * itself does not say how many frames it let pass, so the mean is used instead. */
 static bool
 pop_drawn_skip(
     struct sampled_port *port, const struct hal_sample_event *event, struct loaded_skip *drawn)
@@ -466,7 +483,7 @@ sampling_on_samples_lost(struct sampling *s, uint32_t if_index, uint32_t n)
 }
 
 static void
-port_came(struct sampling *s, struct sampled_port *port)
+port_appeared(struct sampling *s, struct sampled_port *port)
 {
 	port->absent = false;
 	if (hal_has_sampling(s->hal))
@@ -488,7 +505,7 @@ sampling_on_port_changed(struct sampling *s, uint32_t if_index)
 		return false;
 	if (port == NULL && add_port(s, if_index) < 0)
 		return false;
-	port_came(s, find_known(s, if_index));
+	port_appeared(s, find_known(s, if_index));
 	return true;
 }
 
@@ -671,7 +688,7 @@ sampling_get_port(const struct sampling *s, uint32_t if_index, struct sampling_p
 	return 0;
 }
 
-/* What the kernel or the hardware refuses stays as it was before. */
+/* If the kernel or the hardware refuses the rate, the configuration stays as it was. */
 static int
 change_rate(struct sampling *s, struct sampled_port *port, const struct sampled_port *before)
 {
@@ -706,8 +723,8 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 		return new_mean || switched ? change_rate(s, port, &before) : 0;
 	if (!config->enabled)
 		return 0;
-	/* Hardware that cannot forget finishes the periods it holds, with the old mean in their
-	 * samples; both are right. */
+	/* Hardware that cannot discard skips uses them up first. Their samples carry the old mean, so
+	 * that they are right as well. */
 	if (new_mean && port->n_loaded > 0)
 		hal_restart_sampling(s->hal, if_index);
 	if (switched) {

@@ -18,19 +18,20 @@ enum {
 
 static const struct stat_name stat_names[SFLOW_EXPORT_N_STATS] = {
     [SFLOW_EXPORT_DATAGRAMS] = {"sflow.datagrams", "datagrams sent"},
-    [SFLOW_EXPORT_SAMPLES] = {"sflow.samples", "flow samples in them"},
-    [SFLOW_EXPORT_COUNTERS] = {"sflow.counters", "counter samples in them"},
+    [SFLOW_EXPORT_SAMPLES] = {"sflow.samples", "flow samples in sent datagrams"},
+    [SFLOW_EXPORT_COUNTERS] = {"sflow.counters", "counter samples in sent datagrams"},
     [SFLOW_EXPORT_KERNEL_REFUSED] = {"sflow.kernel_refused", "datagrams that the kernel refused"},
-    [SFLOW_EXPORT_SAMPLES_LOST] = {"sflow.samples_lost", "flow samples that were in those"},
+    [SFLOW_EXPORT_SAMPLES_LOST] = {"sflow.samples_lost", "flow samples in refused datagrams"},
     [SFLOW_EXPORT_UNREACHABLE] = {"sflow.unreachable",
-	"times the collector's host said that nobody listens"},
-    [SFLOW_EXPORT_NO_PORT] = {"sflow.no_port", "samples and counters of more ports than fit"},
+	"times the collector's host answered that nothing listens on the port"},
+    [SFLOW_EXPORT_NO_PORT] = {"sflow.no_port",
+	"samples and counters left out because there are too many ports"},
 };
 
 /* One data source. */
 struct data_source {
 	uint32_t if_index;
-	uint32_t last_sequence; /* of the newest sample that we were given */
+	uint32_t last_sequence; /* of the newest sample passed to sflow_export_sample */
 	uint32_t drops;
 	uint32_t counters_sequence;
 	uint64_t discontinuity_us;
@@ -75,7 +76,7 @@ sflow_export_check_address(const char *text)
 	return *text == '\0' || parse_agent(text, &agent) ? NULL : "not an IPv4 or IPv6 address";
 }
 
-/* Where the socket's datagrams leave from. */
+/* Finds the address that the socket's datagrams are sent from. */
 static void
 own_address(int fd, struct sflow_agent *agent)
 {
@@ -92,9 +93,9 @@ own_address(int fd, struct sflow_agent *agent)
 	}
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
-/* Tried again for each datagram: a switch may have no route yet when its agent starts. */
+/* Tried again for each datagram, because a switch may have no route yet when its agent starts. */
 static void
 learn_address(struct sflow_export *e)
 {
@@ -147,7 +148,7 @@ sflow_export_stats(const struct sflow_export *e)
 
 /* ---- sources ---- */
 
-/* The source of that port, made if need be; NULL at the limit. */
+/* Returns the port's data source, and creates it if needed. NULL: there are too many. */
 static struct data_source *
 source_of(struct sflow_export *e, uint32_t if_index)
 {
@@ -195,8 +196,8 @@ report_lost(struct sflow_export *e, int error)
 {
 	stat_add(&e->stats, SFLOW_EXPORT_KERNEL_REFUSED, 1);
 	stat_add(&e->stats, SFLOW_EXPORT_SAMPLES_LOST, e->n_open_samples);
-	log_warn_limited("sflow", "datagram to %s not sent: %s", e->options.collector,
-	    strerror(error));
+	log_warn_limited("sflow", "a datagram to %s with %u samples could not be sent: %s",
+	    e->options.collector, e->n_open_samples, strerror(error));
 	for (unsigned i = 0; i < e->n_open_samples; i++) {
 		struct data_source *source = source_of(e, e->open_samples[i]);
 
@@ -244,7 +245,7 @@ sflow_export_waits(const struct sflow_export *e)
 
 /* ---- samples ---- */
 
-/* An interface as struct ease_sample has it. */
+/* Converts an interface of struct ease_sample. */
 static struct sflow_if
 interface_of(uint32_t ease_if)
 {
@@ -270,7 +271,7 @@ add_vlan(const struct ease_sample *s, struct sflow_flow *flow)
 	flow->src_priority = flow->dst_priority = tag >> 13;
 }
 
-/* Numbers given out since the source's last sample that never came here are drops too. */
+/* Sample numbers since the source's last sample that were never passed here are drops, too. */
 static void
 count_missing(struct data_source *source, uint32_t sequence)
 {
@@ -300,8 +301,8 @@ flow_of(const struct data_source *source, const struct ease_sample *s,
 	    .header = s->header,
 	};
 
-	/* By the source alone, because no source may change its form. An output that is too large
-	 * for the compact form then is unknown. */
+	/* The source alone decides, because it must not change between compact and expanded form. In
+	 * the compact form, an output that is too large becomes unknown. */
 	flow.expanded = !sflow_source_fits_compact(&flow.source);
 	if (!flow.expanded && !sflow_if_fits_compact(&flow.input))
 		flow.input = (struct sflow_if){0};
@@ -327,14 +328,14 @@ sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
 		sflow_export_flush(e);
 		open_datagram(e);
 		flow.drops = source->drops; /* the flush may have lost some */
-		sflow_add_flow(&e->writer, &flow); /* one alone always fits */
+		sflow_add_flow(&e->writer, &flow); /* an empty datagram has room for one */
 	}
 	e->open_samples[e->n_open_samples++] = sample->if_index;
 }
 
 /* ---- counters ---- */
 
-/* Which figure of the HAL each counter is. */
+/* The HAL's figure for each counter of sFlow. */
 struct figure_field {
 	enum hal_figure figure;
 	uint16_t offset;
@@ -378,7 +379,7 @@ static const struct figure_field ethernet_figures[] = {
 
 #define FIGURES(table) (table), sizeof(table) / sizeof((table)[0])
 
-/* What the device does not have is all ones. */
+/* A counter that the device does not have is all ones, as sFlow v5 requires. */
 static void
 fill_figures(const struct figure_field *fields, size_t n, const struct hal_counters *counters,
     void *record)
@@ -415,7 +416,7 @@ counters_of(const struct hal_port *port)
 		.direction = direction_of(port->duplex),
 		.status = (port->admin_status == EASE_IF_UP ? SFLOW_STATUS_ADMIN_UP : 0) |
 		    (port->oper_status == EASE_IF_UP ? SFLOW_STATUS_OPER_UP : 0),
-		.promiscuous = 1, /* a switch port takes every frame */
+		.promiscuous = 1, /* a switch port receives every frame */
 	    },
 	};
 

@@ -1,15 +1,15 @@
 /*
- * Sends samples and counters as sFlow v5, beside or instead of notifications: flow samples with
- * the frame's first octets (and its VLAN if it carries a tag), generic interface and Ethernet
- * counters. One UDP datagram is open at a time and goes out when it is full or when
- * sflow_export_flush is called (the agent's timer does, as for notifications).
+ * Sends samples and counters as sFlow v5, in addition to notifications or instead of them: flow
+ * samples with the first octets of the frame (and its VLAN if it is tagged), and generic interface
+ * and Ethernet counters. One UDP datagram is open at a time. It is sent when it is full, or when
+ * sflow_export_flush is called, which the agent's timer does.
  *
- * sFlow's terms: a source is a port's ifIndex; its pool is all frames that the port's skip counter
- * counted, both directions; its sample numbers are easeSampleDatagram's; its drops are the numbers
- * among them that did not leave this agent as sFlow. A received frame has the source as input, a
- * sent one as output. uptime is that of this agent's process.
+ * sFlow's terms: a data source is a port's ifIndex. Its sample pool is all frames that the port's
+ * skip counter counted in both directions. Its sample numbers are those of easeSampleDatagram. Its
+ * drops are the numbers that were not sent as sFlow. The input of a received frame is the source,
+ * and so is the output of a sent frame. The uptime is that of this process.
  *
- * Never waits: what the kernel refuses is counted, by port too. Runs on the main loop.
+ * Never waits: datagrams that the kernel refuses are counted, also by port. Runs on the main loop.
  */
 #ifndef EASE_AGENT_SFLOW_EXPORT_H
 #define EASE_AGENT_SFLOW_EXPORT_H
@@ -35,7 +35,7 @@ enum sflow_export_stat {
 
 struct sflow_export_options {
 	const char *collector;	   /* "ADDRESS:PORT" or "[IPv6]:PORT" */
-	const char *agent_address; /* what the datagrams say; "" or NULL: where they leave from */
+	const char *agent_address; /* in the datagrams; "" or NULL: the address they are sent from */
 	const struct clock *clock; /* borrowed */
 	void *ctx;		   /* for lost */
 	/* n samples of the port were in a datagram that the kernel refused; may be NULL. */
@@ -44,21 +44,21 @@ struct sflow_export_options {
 
 struct sflow_export;
 
-/* For the option row: NULL if good (empty is), else the reason. */
+/* For the table of options: returns NULL if text is good or empty, else the reason. */
 const char *sflow_export_check_address(const char *text);
 
-/* 0, or -errno with the reason in error. */
+/* Returns 0, or -errno with the reason in error. */
 int sflow_export_create(const struct sflow_export_options *options, struct sflow_export **out,
     char *error, size_t error_size);
 void sflow_export_destroy(struct sflow_export *e); /* NULL allowed; flush first */
 
-/* snapshot: the sample's port just after it. */
+/* snapshot: of the sample's port, taken just after the sample. */
 void sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);
-/* A port with its counters just read. */
+/* port: its counters were just read. */
 void sflow_export_counters(struct sflow_export *e, const struct hal_port *port);
 
-/* Something waits in the open datagram: the caller's timer should run. */
+/* Returns whether the open datagram has content: then the caller's timer should run. */
 bool sflow_export_waits(const struct sflow_export *e);
 void sflow_export_flush(struct sflow_export *e);
 

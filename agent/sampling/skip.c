@@ -41,7 +41,7 @@ skip_stream_next(struct skip_stream *stream)
 	return result;
 }
 
-/* In (0, 1]: 53 random bits, never 0, so that its logarithm is finite. */
+/* Returns a number in (0, 1] with 53 random bits. It is never 0, so that its logarithm is finite. */
 static double
 unit_interval(struct skip_stream *stream)
 {
@@ -60,7 +60,7 @@ draw_geometric(struct skip_stream *stream, uint32_t mean, uint32_t max_skip, boo
 	return *partial ? max_skip : (uint32_t)k;
 }
 
-/* Rejection: the 32-bit draws that would favour the low values are drawn again. */
+/* By rejection: a 32-bit number that would favour low values is drawn again. */
 static uint32_t
 draw_uniform(struct skip_stream *stream, uint32_t mean)
 {
