@@ -1,6 +1,5 @@
 /*
- * In place of web.c where libmicrohttpd is missing: there is no page, and whoever asks for one is
- * told.
+ * Replaces web.c where libmicrohttpd is missing: web_listen reports that there is no page.
  */
 #include "collector/web/web.h"
 

@@ -87,7 +87,7 @@ open_query(struct api *api, const struct query_cluster *cluster, struct reply *r
 	if (err) {
 		stat_add(api->stats, WEB_STAT_FAILED, 1);
 		log_warn_limited("web", "%s", error);
-		api_error(reply, HTTP_UNAVAILABLE, cluster ? "the cluster cannot be asked"
+		api_error(reply, HTTP_UNAVAILABLE, cluster ? "the cluster does not answer"
 							     : "the store cannot be read");
 		return NULL;
 	}
@@ -107,7 +107,7 @@ api_open_store(struct api *api, struct reply *reply)
 	return open_query(api, api->config->cluster, reply);
 }
 
-/* Where the store lies is nothing to strangers. */
+/* The store's path is not told to clients. */
 static const char *
 without_path(const struct query *query)
 {
@@ -127,7 +127,7 @@ api_failed(struct api *api, const struct query *query, int err, struct reply *re
 	case -E2BIG:
 		stat_add(api->stats, WEB_STAT_REFUSED_REQUEST, 1);
 		api_error(reply, HTTP_BAD_REQUEST,
-		    *query->error ? without_path(query) : "the answer is too long: ask for less");
+		    *query->error ? without_path(query) : "the answer is too large: ask for fewer rows or a shorter range");
 		break;
 	case -ETIMEDOUT:
 		stat_add(api->stats, WEB_STAT_TOO_LONG, 1);

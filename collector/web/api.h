@@ -39,11 +39,11 @@ struct api {
 	_Atomic bool stopping;
 };
 
-/* Reads the names. 0, or -errno with the reason in error. api_close in both cases. */
+/* Reads the files of names and vendors. 0, or -errno with the reason in error. api_close in both cases. */
 int api_open(struct api *api, char *error, size_t error_size);
 void api_close(struct api *api);
 
-/* The collector's sets of counters, and the server's own as the last. */
+/* The collector's sets of counters, and the server's own set as the last one. */
 static inline size_t
 api_n_stats(const struct api *api)
 {
@@ -55,21 +55,22 @@ api_stats(const struct api *api, size_t i)
 	return i < api->config->n_stats ? api->config->stats[i] : api->stats;
 }
 
-/* A body {"error": message}; without memory none, which web.c tells as 503. */
+/* A body {"error": message}; without memory there is none, and web.c answers 503. */
 void api_error(struct reply *reply, int status, const char *message);
 
-/* What the page shows, the store or the cluster, opened for a question with its limits; NULL after
+/* Opens the store or the cluster that the page shows, for a query with its limits; NULL after
  * setting the reply. */
 struct query *api_open_store(struct api *api, struct reply *reply);
 
-/* The collector's own store, always: of a cluster each collector would tell Prometheus all. */
+/* Opens the collector's own store: if /metrics were of the cluster, Prometheus would get the same
+ * series from each collector. */
 struct query *api_open_own(struct api *api, struct reply *reply);
 
-/* The reply that an error of a question means. */
+/* Sets the reply for the error of a query. */
 void api_failed(struct api *api, const struct query *query, int err,
     struct reply *reply);
 
-/* The body that write() writes. 0 or what it returned. */
+/* Sets the body to what write() writes. 0 or what write() returned. */
 int api_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const void *arg);
 
 #endif

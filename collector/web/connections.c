@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* A reader that took longer is slow: others may go before it. */
+/* A client that reads an answer for longer is slow and may be evicted. */
 #define SLOW_READER_US 5000000u
 
-/* The server's library sees the end of the connection and closes it as any other. */
+/* The library sees the shutdown and closes the connection as any other. */
 static void
 end(const struct web_connections *clients, struct web_connection *client)
 {

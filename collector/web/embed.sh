@@ -1,6 +1,6 @@
 #!/bin/sh
 # embed.sh FILE...: writes collector/web/page.h's table of these files as C to standard output. Each
-# is there as it is and compressed; what it is, its name's ending says.
+# is there as it is and compressed; the ending of its name gives its type.
 set -e
 export LC_ALL=C
 
@@ -13,7 +13,7 @@ content_type() {
 	*.svg) echo 'image/svg+xml' ;;
 	*.png) echo 'image/png' ;;
 	*.webmanifest | *.json) echo 'application/json' ;;
-	*) echo "embed.sh: $1: what is it?" >&2; exit 1 ;;
+	*) echo "embed.sh: $1: unknown type of file" >&2; exit 1 ;;
 	esac
 }
 
@@ -32,7 +32,7 @@ printf '\nconst struct page_file page_files[] = {\n'
 n=0
 for file; do
 	name=$(basename "$file" | sed 's/^chart\.min\.js$/chart.js/')
-	# The page is asked for again each time, and mostly answered by 304; the library stays for a day.
+	# Browsers revalidate the page each time, mostly with 304; they keep the library for a day.
 	keep=no-cache
 	[ "$name" != chart.js ] || keep='max-age=86400'
 	printf '\t{"%s", "%s", "\\"%s\\"", "%s", plain_%d, gzip_%d, sizeof(plain_%d), sizeof(gzip_%d)},\n' \

@@ -9,7 +9,7 @@
 
 enum { HTTP_UNAVAILABLE = 503 };
 
-/* Threads that answer are the last ones to get the processor: receiving comes first. */
+/* Queries run at low priority, because receiving comes first. */
 enum { WORKER_NICE = 10 };
 
 enum state { QUEUED, RUNNING, DONE };
@@ -19,7 +19,7 @@ struct job {
 	enum state state;
 	struct reply reply;
 	unsigned held; /* by askers */
-	bool dropped;  /* not in jobs.all any more */
+	bool dropped;  /* no longer in jobs.all */
 	uint64_t done_us;
 	struct job_waiter *waiters;
 	struct job *next; /* in the queue */
@@ -60,7 +60,7 @@ is_old(const struct jobs *jobs, const struct job *job)
 	    clock_mono_us(jobs->config.clock) - job->done_us >= JOBS_KEEP_US;
 }
 
-/* What somebody still reads goes when it is released. */
+/* An answer that is still being read is freed on its release. */
 static void
 drop(struct jobs *jobs, int at)
 {
@@ -80,7 +80,7 @@ drop_old(struct jobs *jobs)
 			drop(jobs, i);
 }
 
-/* The oldest answer, or of those that nobody reads; JOBS_MAX: there is none. */
+/* The oldest answer, of all or of those that nobody reads; JOBS_MAX: there is none. */
 static int
 oldest_answer(const struct jobs *jobs, bool unread)
 {
@@ -96,8 +96,8 @@ oldest_answer(const struct jobs *jobs, bool unread)
 	return at;
 }
 
-/* A place for a new one, at the cost of old answers if need be; JOBS_MAX: all are at work, or too
- * much of what was answered is still being read. */
+/* A free place, made by dropping old answers if necessary; JOBS_MAX: all jobs are running, or the
+ * answers that are still being read take too much memory. */
 static int
 find_place(struct jobs *jobs)
 {
@@ -120,7 +120,7 @@ find_place(struct jobs *jobs)
 
 /* ---- the workers ---- */
 
-/* With the lock. */
+/* The caller holds the lock. */
 static void
 finish(struct jobs *jobs, struct job *job, const struct reply *reply)
 {
@@ -137,7 +137,7 @@ finish(struct jobs *jobs, struct job *job, const struct reply *reply)
 	}
 }
 
-/* The next of the queue, long ones only if they may be. NULL: there is none. */
+/* The next job of the queue, long ones only if long_too. NULL: there is none. */
 static struct job *
 take(struct jobs *jobs, bool long_too)
 {
@@ -211,7 +211,7 @@ jobs_open(struct jobs **out, const struct jobs_config *config)
 	return 0;
 }
 
-/* With the lock: one that was asked the same. */
+/* The caller holds the lock. An existing job for an equal request, or NULL. */
 static struct job *
 find_same(struct jobs *jobs, const struct request *request)
 {
@@ -224,7 +224,7 @@ find_same(struct jobs *jobs, const struct request *request)
 	return NULL;
 }
 
-/* With the lock. NULL: no room. */
+/* The caller holds the lock. NULL: no room. */
 static struct job *
 add_job(struct jobs *jobs, struct request *request)
 {
@@ -237,7 +237,7 @@ add_job(struct jobs *jobs, struct request *request)
 	jobs->all[at] = job;
 	*jobs->last = job;
 	jobs->last = &job->next;
-	pthread_cond_broadcast(&jobs->queued); /* not each of them may take it */
+	pthread_cond_broadcast(&jobs->queued); /* not every worker may take it */
 	return job;
 }
 

@@ -1,7 +1,7 @@
 /*
- * Questions that take a while, answered by a few threads: whoever asks what somebody else has just
- * asked gets the same answer, so that a hundred viewers cost one question. An answer is kept for a
- * second. What waits and what is kept have limits; beyond them a question is refused.
+ * A few threads that run queries, with request coalescing: equal requests share one query, and its
+ * answer is kept for a second, so that a hundred viewers cost one query. The numbers of waiting
+ * requests and of kept answers are limited; beyond these limits a request is refused.
  *
  * One thread asks and releases; it never waits. `sleep` is called before a job that is not ready
  * can wake its waiter, `wake` by the thread that answered; both with a lock held, so they must not
@@ -17,12 +17,12 @@
 #include <stdint.h>
 
 enum {
-	JOBS_WORKERS = 2, /* the first takes all questions, the others no long ones */
-	/* Kept or being answered: a page asks eight questions at a time, so that some pages with
-	 * different filters find room. */
+	JOBS_WORKERS = 2, /* the first runs all queries, the others no long ones */
+	/* Kept or running: a page sends eight requests at a time, so some pages with different
+	 * filters find room. */
 	JOBS_MAX = 64,
-	JOBS_REPLY_OCTETS = 4 << 20, /* the longest answer: the load of some 9,000 ports */
-	JOBS_OCTETS = 8 << 20,	     /* all answers that are there: clients may read slowly */
+	JOBS_REPLY_OCTETS = 4 << 20, /* the largest answer: the load of some 9,000 ports */
+	JOBS_OCTETS = 8 << 20,	     /* all kept answers: clients may read slowly */
 };
 #define JOBS_KEEP_US 1000000u /* the store is written once a second */
 
@@ -35,7 +35,7 @@ struct reply {
 	size_t n_gzip;
 };
 
-/* Who waits; part of whatever the asker keeps of a client. */
+/* A waiting request; part of the asker's own structure. */
 struct job_waiter {
 	struct job_waiter *next;
 };
@@ -57,8 +57,8 @@ int jobs_open(struct jobs **out, const struct jobs_config *config);
 
 enum jobs_state {
 	JOB_READY,
-	JOB_SHARED,  /* ready, answered for somebody else */
-	JOB_WAITING, /* wake() comes */
+	JOB_SHARED,  /* ready: the answer to an equal request */
+	JOB_WAITING, /* wake() will be called */
 	JOB_REFUSED, /* no room; *job is NULL */
 };
 
@@ -66,11 +66,11 @@ enum jobs_state {
 enum jobs_state jobs_ask(struct jobs *jobs, struct request *request, struct job_waiter *waiter,
     struct job **job);
 
-/* Of a job that is ready; valid until it is released. */
+/* The reply of a job that is ready; valid until it is released. */
 const struct reply *job_reply(const struct job *job);
 void jobs_release(struct jobs *jobs, struct job *job);
 
-/* Ends the threads when they have answered what they are at; what waits is woken with a 503. */
+/* Ends the threads after their present queries; waiting requests are woken with status 503. */
 void jobs_stop(struct jobs *jobs);
 
 /* After jobs_stop, when all are released. NULL is fine. */

@@ -1,9 +1,9 @@
 /*
- * /metrics: what Prometheus should keep of the collector, in its text format 0.0.4. Names and
- * labels are stable; Prometheus says bytes for octets. How many series there are is bounded: ports
- * and the keys of lists by the configuration, agents by the collector's own limits. A figure that
- * is estimated from samples has its 95 % limits beside it as NAME_low and NAME_high; rates are
- * those of the last five minutes, where the samples of one scrape interval would say too little.
+ * /metrics: figures for Prometheus in its text format 0.0.4. Names and labels are stable; the unit
+ * is bytes, as is Prometheus's custom. The number of series is bounded: ports and the keys of lists
+ * by the configuration, agents by the collector's own limits. An estimate has its 95 % limits beside
+ * it as NAME_low and NAME_high. Rates are of the last five minutes, because one scrape interval has
+ * too few samples.
  */
 #include "collector/web/endpoints.h"
 
@@ -26,7 +26,7 @@ struct metrics {
 	struct api *api;
 	struct query *query;
 	uint64_t now_us;
-	uint32_t n_ports; /* that get series */
+	uint32_t n_ports; /* that have series */
 };
 
 /* ---- the format ---- */
@@ -48,7 +48,7 @@ put_octet(FILE *out, unsigned char c, bool is_utf8)
 		fprintf(out, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
 }
 
-/* name="value"; what is not UTF-8 (a device's port name) is read as Latin 1. */
+/* name="value"; a value that is not UTF-8 (a device's port name) is taken for Latin 1. */
 static void
 put_label(FILE *out, const char *name, const char *value)
 {
@@ -88,29 +88,29 @@ put_port_labels(FILE *out, const struct query_port *port)
 #define TOTAL(member) offsetof(struct query_load, member)
 
 static const struct port_total {
-	const char *name, *help; /* NULL: as the row before */
+	const char *name, *help; /* NULL: as in the row before */
 	const char *cast;	 /* a label; NULL: none */
 	size_t offset;
 } port_totals[] = {
-	{"port_receive_bytes_total", "Octets received, counted by the port.", NULL,
+	{"port_receive_bytes_total", "Octets that the port received, from its counters.", NULL,
 	    TOTAL(in_octets)},
-	{"port_transmit_bytes_total", "Octets sent, counted by the port.", NULL,
+	{"port_transmit_bytes_total", "Octets that the port sent, from its counters.", NULL,
 	    TOTAL(out_octets)},
-	{"port_receive_packets_total", "Frames received, counted by the port.", "unicast",
+	{"port_receive_packets_total", "Frames that the port received, from its counters.", "unicast",
 	    TOTAL(in_ucast)},
 	{NULL, NULL, "multicast", TOTAL(in_mcast)},
 	{NULL, NULL, "broadcast", TOTAL(in_bcast)},
-	{"port_transmit_packets_total", "Frames sent, counted by the port.", "unicast",
+	{"port_transmit_packets_total", "Frames that the port sent, from its counters.", "unicast",
 	    TOTAL(out_ucast)},
 	{NULL, NULL, "multicast", TOTAL(out_mcast)},
 	{NULL, NULL, "broadcast", TOTAL(out_bcast)},
-	{"port_receive_errors_total", "Frames received with errors, counted by the port.", NULL,
+	{"port_receive_errors_total", "Frames that the port received with errors, from its counters.", NULL,
 	    TOTAL(in_errors)},
-	{"port_transmit_errors_total", "Frames not sent for errors, counted by the port.", NULL,
+	{"port_transmit_errors_total", "Frames that the port could not send because of errors, from its counters.", NULL,
 	    TOTAL(out_errors)},
-	{"port_receive_discards_total", "Frames received and discarded, counted by the port.", NULL,
+	{"port_receive_discards_total", "Frames that the port received and discarded, from its counters.", NULL,
 	    TOTAL(in_discards)},
-	{"port_transmit_discards_total", "Frames discarded instead of sent, counted by the port.",
+	{"port_transmit_discards_total", "Frames that the port discarded instead of sending, from its counters.",
 	    NULL, TOTAL(out_discards)},
 };
 enum { N_PORT_TOTALS = sizeof(port_totals) / sizeof(port_totals[0]) };
@@ -131,7 +131,7 @@ put_port_totals(const struct metrics *m, const struct query_load *loads)
 			double value = *(const double *)(const void *)((const char *)&loads[p] +
 			    total->offset);
 
-			if (!loads[p].known || isnan(value)) /* its device does not count it */
+			if (!loads[p].known || isnan(value)) /* its device has no such counter */
 				continue;
 			fprintf(m->out, PREFIX "%s", name);
 			put_port_labels(m->out, &m->query->ports[p]);
@@ -146,7 +146,7 @@ put_port_totals(const struct metrics *m, const struct query_load *loads)
 static void
 put_port_states(const struct metrics *m)
 {
-	put_family(m->out, "port_info", "gauge", "A port and its alias; always 1.");
+	put_family(m->out, "port_info", "gauge", "Name and alias of a port; the value is always 1.");
 	for (uint32_t p = 0; p < m->n_ports; p++) {
 		fputs(PREFIX "port_info", m->out);
 		put_port_labels(m->out, &m->query->ports[p]);
@@ -188,7 +188,7 @@ put_ports(const struct metrics *m)
 		put_plain(m->out, "ports", "gauge", "Ports that the collector knows.",
 		    (double)m->query->n_ports);
 		put_plain(m->out, "ports_left_out", "gauge",
-		    "Ports without series here: http_metrics_ports limits them.",
+		    "Ports without series in /metrics, because http_metrics_ports limits their number.",
 		    (double)(m->query->n_ports - m->n_ports));
 	}
 	free(loads);
@@ -215,7 +215,7 @@ put_agents(const struct metrics *m)
 	put_plain(m->out, "agents", "gauge", "Agents that the collector knows.",
 	    (double)query->n_agents);
 	put_family(m->out, "agent_last_heard_timestamp_seconds", "gauge",
-	    "When something of the agent came, by the collector's clock.");
+	    "When the agent's last datagram arrived, by the collector's clock.");
 	for (size_t a = 0; a < query->n_agents; a++)
 		put_agent(m, "agent_last_heard_timestamp_seconds", &query->agents[a],
 		    (double)query->agents[a].last_received_us / 1e6);
@@ -225,7 +225,7 @@ put_agents(const struct metrics *m)
 		put_agent(m, "agent_newest_data_timestamp_seconds", &query->agents[a],
 		    (double)query->agents[a].last_us / 1e6);
 	put_family(m->out, "agent_completeness_ratio", "gauge",
-	    "Samples received of those taken, last five minutes; 1: none was lost.");
+	    "Samples received divided by samples taken in the last five minutes; 1: none was lost.");
 	for (size_t a = 0; a < query->n_agents; a++) {
 		double expected = 0, received = 0;
 
@@ -240,7 +240,7 @@ put_agents(const struct metrics *m)
 	}
 }
 
-/* ---- where samples are ---- */
+/* ---- samples and losses ---- */
 
 static size_t
 column_named(const struct report_result *result, const char *field)
@@ -273,12 +273,12 @@ put_samples(const struct metrics *m, const struct report_result *loss)
 		const char *name, *field, *help;
 	} families[] = {
 		{"samples_expected_total", "expected", "Samples taken by the agent since it started."},
-		{"samples_received_total", "received", "Of these: received, once each."},
-		{"samples_lost_total", "lost", "Of these: lost."},
-		{"samples_lost_in_agent_total", "lost_in_agent", "Of those lost: dropped by the agent."},
+		{"samples_received_total", "received", "Samples of these that were received, without duplicates."},
+		{"samples_lost_total", "lost", "Samples of these that were lost."},
+		{"samples_lost_in_agent_total", "lost_in_agent", "Lost samples that the agent dropped."},
 		{"samples_lost_in_collector_total", "lost_in_collector",
-		    "Of those lost: by the collector, as it says after a crash."},
-		{"samples_duplicate_total", "duplicates", "Samples that had come before."},
+		    "Lost samples that the collector lost, in a crash."},
+		{"samples_duplicate_total", "duplicates", "Duplicate samples."},
 	};
 
 	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
@@ -298,10 +298,10 @@ put_places(const struct metrics *m, const struct report_result *places)
 	size_t of = column_named(places, "of");
 
 	put_family(m->out, "lost_total", "counter",
-	    "What was lost, by place; samples, datagrams, records or rows.");
+	    "Losses by place; label of: samples, datagrams, records or rows.");
 	for (size_t r = 0; r < places->n_rows; r++) {
 		if (strcmp(report_cell(places, r, of)->text, "outages") == 0)
-			continue; /* of a range, and what they cost is in a place */
+			continue; /* a number of the range; their losses are in another row */
 		fputs(PREFIX "lost_total", m->out);
 		putc('{', m->out);
 		put_label(m->out, "place", report_cell(places, r, place)->text);
@@ -326,19 +326,19 @@ put_loss(const struct metrics *m)
 	return err;
 }
 
-/* ---- who talks ---- */
+/* ---- top lists ---- */
 
 static const struct list {
 	const char *report, *name, *label, *field, *help;
 	enum report_by by;
 } lists[] = {
 	{"talkers", "source_bytes_per_second", "source", "src",
-	    "Received from the source, estimated, last five minutes", REPORT_BY_SRC},
+	    "Traffic received from the source, estimated, last five minutes", REPORT_BY_SRC},
 	{"protocols", "protocol_bytes_per_second", "protocol", NULL,
 	    "Traffic of the service, estimated, last five minutes", REPORT_BY_SERVICE},
 };
 
-/* The named column, or else the text that people read. */
+/* The named column, or else the first text column with a heading. */
 static size_t
 label_column(const struct report_result *result, const char *field)
 {
@@ -381,17 +381,17 @@ put_list(const struct metrics *m, const struct list *list, const struct report_r
 	}
 }
 
-/* Once, beside the first list: what all of it was. */
+/* The totals, once, with the first list. */
 static void
 put_totals(const struct metrics *m, const struct report_result *result)
 {
 	if (result->seconds > 0)
 		put_plain(m->out, "counted_bytes_per_second", "gauge",
-		    "Received at edge ports, counted, last five minutes.",
+		    "Traffic received at edge ports, from counters, last five minutes.",
 		    result->total[ESTIMATE_OCTETS] / result->seconds);
 	if (result->expected > 0)
 		put_plain(m->out, "completeness_ratio", "gauge",
-		    "Samples received of those taken at edge ports, last five minutes.",
+		    "Samples received divided by samples taken at edge ports, last five minutes.",
 		    (double)result->samples / (double)result->expected);
 }
 
@@ -426,8 +426,8 @@ ends_with(const char *text, const char *end)
 	return n >= n_end && strcmp(text + n - n_end, end) == 0;
 }
 
-/* "input.records" is collector_input_records_total, "ship.lag_s" goes down again and is
- * collector_ship_lag_seconds; the one without a room is a time, and told below. */
+/* "input.records" becomes collector_input_records_total; "ship.lag_s" can decrease and becomes the
+ * gauge collector_ship_lag_seconds. The counter without a room is the start time, see below. */
 static void
 put_counter(const struct metrics *m, const struct stat_set *set, unsigned i)
 {
@@ -455,7 +455,7 @@ put_counters(const struct metrics *m)
 			put_counter(m, api_stats(api, s), i);
 	put_plain(m->out, "collector_start_time_seconds", "gauge", "When this collector started.",
 	    (double)api->config->started_us / 1e6);
-	put_family(m->out, "build_info", "gauge", "The program's version; always 1.");
+	put_family(m->out, "build_info", "gauge", "Version of the program; the value is always 1.");
 	fprintf(m->out, PREFIX "build_info{version=\"%s\"} 1\n", EASE_VERSION);
 }
 

@@ -1,5 +1,5 @@
 /*
- * The files of the page as they were when the program was built (embed.sh makes the table).
+ * The files of the page, built into the program (embed.sh generates the table).
  */
 #ifndef EASE_COLLECTOR_WEB_PAGE_H
 #define EASE_COLLECTOR_WEB_PAGE_H

@@ -28,8 +28,8 @@ refuse(char error[REQUEST_ERROR], int status, const char *format, ...)
 
 /* ---- decoding ---- */
 
-/* Undoes %XX and + in place. False for what is no text: a broken escape, a control character,
- * octets that are no UTF-8. */
+/* Replaces %XX and + in place. False for an invalid escape, a control character, or octets that are
+ * not UTF-8. */
 static bool
 decode(char *text)
 {
@@ -59,14 +59,14 @@ struct values {
 	const char *of[OPTIONS_MAX];
 };
 
-/* Help for a terminal has lines; a message is one. */
+/* The help is formatted in lines; a message is one line. */
 static int
 refuse_value(char error[REQUEST_ERROR], const struct question_option *option)
 {
 	size_t len = 0;
 	bool space = false;
 
-	refuse(error, 0, "%s: expected %s: ", option->name, option->value);
+	refuse(error, 0, "%s: invalid value; expected %s: ", option->name, option->value);
 	len = strlen(error);
 	for (const char *c = option->help; *c && len + 2 < REQUEST_ERROR; c++) {
 		bool is_space = isspace((unsigned char)*c);
@@ -85,7 +85,7 @@ take_option(char *name, char *value, struct values *values, char error[REQUEST_E
 	const struct question_option *option;
 
 	if (!decode(name) || !decode(value))
-		return refuse(error, HTTP_BAD_REQUEST, "the query is not text as URLs have it");
+		return refuse(error, HTTP_BAD_REQUEST, "the query is not valid URL-encoded UTF-8");
 	option = question_find_option(name);
 	if (!option)
 		return refuse(error, HTTP_BAD_REQUEST, "%.32s: no such option", name);
@@ -95,7 +95,7 @@ take_option(char *name, char *value, struct values *values, char error[REQUEST_E
 	return HTTP_OK;
 }
 
-/* An empty value is as good as none: forms send them. */
+/* An empty value means none, because forms send empty fields. */
 static int
 take_query(char *query, struct values *values, char error[REQUEST_ERROR])
 {
@@ -115,7 +115,7 @@ take_query(char *query, struct values *values, char error[REQUEST_ERROR])
 	return status;
 }
 
-/* Where stations are is in no sum, and a filter crosses sums' keys. */
+/* Sums contain no places of stations, and each sum has one kind of key, which a filter crosses. */
 static bool
 reads_samples(const struct question *question)
 {
@@ -140,7 +140,7 @@ set_options(struct request *request, const struct values *values, char error[REQ
 			continue;
 		if (option->set(question, values->of[i]) != 0)
 			return refuse_value(error, option);
-		/* no longer than the URI was: it had the same names and values, but no line feed */
+		/* fits: the URI has the same names and values, and & where this has a line feed */
 		len += (size_t)snprintf(request->key + len, sizeof(request->key) - len, "\n%s=%s",
 		    option->name, values->of[i]);
 	}
@@ -165,7 +165,7 @@ static int
 take_path(struct request *request, char *path, char error[REQUEST_ERROR])
 {
 	if (!decode(path) || path[0] != '/')
-		return refuse(error, HTTP_BAD_REQUEST, "the path is not text as URLs have it");
+		return refuse(error, HTTP_BAD_REQUEST, "the path is not valid URL-encoded UTF-8");
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (strcmp(path, places[i].path) == 0) {
 			request->kind = places[i].kind;
@@ -175,7 +175,7 @@ take_path(struct request *request, char *path, char error[REQUEST_ERROR])
 		request->kind = REQUEST_REPORT;
 		request->question.report = report_find(path + strlen(API));
 		return request->question.report ? HTTP_OK
-		    : refuse(error, HTTP_NOT_FOUND, "there is no such report");
+		    : refuse(error, HTTP_NOT_FOUND, "no such report");
 	}
 	request->kind = REQUEST_FILE;
 	request->file = path[1] ? path + 1 : "index.html";
@@ -200,7 +200,7 @@ request_parse(const char *uri, struct request *request, char error[REQUEST_ERROR
 	status = take_path(request, request->text, error);
 	snprintf(request->key, sizeof(request->key), "%s", request->text);
 	if (status != HTTP_OK || request->kind != REQUEST_REPORT)
-		return status; /* nothing else has options: a file's query is its script's */
+		return status; /* only reports have options; a file's query is for its script */
 	status = take_query(query, &values, error);
 	return status == HTTP_OK ? set_options(request, &values, error) : status;
 }

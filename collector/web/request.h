@@ -1,8 +1,7 @@
 /*
- * What a client asks for, out of the text it sent: a file of the page, a report with its options,
- * or one of the few other things there are. Options are those of easetop (question.h); what is
- * unknown, given twice or not as it must be is refused with the option's name. Two requests with
- * the same key have the same answer.
+ * Parses a request: a file of the page, a report with its options, or one of the few other
+ * endpoints. Options are those of easetop (question.h); an option that is unknown, given twice or
+ * has an invalid value is refused by name. Two requests with the same key have the same answer.
  */
 #ifndef EASE_COLLECTOR_WEB_REQUEST_H
 #define EASE_COLLECTOR_WEB_REQUEST_H
@@ -12,9 +11,9 @@
 #include <stddef.h>
 
 enum {
-	REQUEST_URI_MAX = 4096, /* octets; all options at once take some hundred */
+	REQUEST_URI_MAX = 4096, /* octets; all options together need some hundred */
 	REQUEST_ERROR = 256,
-	/* Rows of one answer: what a page can show, and half a megabyte. easetop gives more. */
+	/* Most rows of one answer, half a megabyte. easetop has no such limit. */
 	REQUEST_TOP_MAX = 1000,
 };
 
@@ -28,9 +27,9 @@ enum request_kind {
 
 struct request {
 	enum request_kind kind;
-	const char *file;	  /* REQUEST_FILE: its name; in text */
-	struct question question; /* REQUEST_REPORT: what it borrows is in text */
-	bool is_long; /* it reads kept samples, not their sums: that may take a while */
+	const char *file;	  /* REQUEST_FILE: its name, in text */
+	struct question question; /* REQUEST_REPORT: its strings are in text */
+	bool is_long; /* the query reads samples instead of sums, which may take seconds */
 	char key[REQUEST_URI_MAX + 1];
 	char text[REQUEST_URI_MAX + 1]; /* decoded */
 };

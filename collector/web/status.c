@@ -1,6 +1,6 @@
 /*
- * /api/v1/status: the collector about itself: version, start, age of what the store has, and every
- * counter by its name.
+ * /api/v1/status: the collector's version and start, the age of the store's data, and every counter
+ * by its name.
  */
 #include "collector/web/endpoints.h"
 
@@ -22,7 +22,7 @@ time_json(uint64_t time_us)
 	return json_string(text);
 }
 
-/* When something came last, by the collector's clock. */
+/* When a datagram of any agent arrived last, by the collector's clock. */
 static uint64_t
 heard_us(const struct query *query)
 {
@@ -34,7 +34,7 @@ heard_us(const struct query *query)
 	return newest_us;
 }
 
-/* NULL without memory, here and below: what is told is told whole. */
+/* NULL without memory, here and below: a status is complete or there is none. */
 static json_t *
 counters_json(const struct api *api)
 {

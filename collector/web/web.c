@@ -22,32 +22,32 @@
 #define ROOM "web"
 
 enum {
-	/* Of a connection: how long a request may be, headers too. */
+	/* Memory of a connection: limits the length of a request with its headers. */
 	CONNECTION_OCTETS = 16384,
-	/* Beyond `connections`, until those that were chosen to go are gone. */
+	/* More than `connections` exist until those that are being closed are gone. */
 	SPARE_CONNECTIONS = 64,
 	OTHER_FILES = 128, /* descriptors that the rest of the collector may need */
-	LOOK_MS = 500, /* between looks at the clients' deadlines */
-	NAP_US = 100000, /* where waiting itself fails */
+	CHECK_MS = 500, /* between two checks of the connections' deadlines */
+	POLL_FAILED_US = 100000, /* a pause after poll() failed */
 	MESSAGE_TEXT = 256,
 };
 
 static const struct stat_name stat_names[WEB_N_STATS] = {
-    [WEB_STAT_REQUESTS] = {"web.requests", "requests"},
-    [WEB_STAT_SHARED] = {"web.shared", "of these: answered as somebody else's just before"},
-    [WEB_STAT_QUESTIONS] = {"web.questions", "questions put to the store"},
+    [WEB_STAT_REQUESTS] = {"web.requests", "requests received"},
+    [WEB_STAT_SHARED] = {"web.shared", "of these: answered with the answer to an equal request"},
+    [WEB_STAT_QUESTIONS] = {"web.questions", "queries of the store or the cluster"},
     [WEB_STAT_REFUSED_REQUEST] = {"web.refused_request",
-	"requests for what there is not, or with an option that is none"},
-    [WEB_STAT_REFUSED_TOKEN] = {"web.refused_token", "requests without the right token"},
-    [WEB_STAT_REFUSED_HOST] = {"web.refused_host", "requests for a name that is not in http_hosts"},
-    [WEB_STAT_REFUSED_BUSY] = {"web.refused_busy", "requests refused as too many waited"},
-    [WEB_STAT_TOO_LONG] = {"web.too_long", "questions given up as they took too long"},
-    [WEB_STAT_FAILED] = {"web.failed", "questions that the store could not answer"},
-    [WEB_STAT_MALFORMED] = {"web.malformed", "connections that were not HTTP as it should be"},
-    [WEB_STAT_CONNECTIONS] = {"web.connections", "connections"},
-    [WEB_STAT_SLOW] = {"web.slow", "connections closed as the client was too slow"},
-    [WEB_STAT_EVICTED] = {"web.evicted", "connections closed in favour of others"},
-    [WEB_STAT_NO_MEMORY] = {"web.no_memory", "requests refused, or closed, for want of memory"},
+	"requests refused: unknown path, or an option that is unknown or invalid"},
+    [WEB_STAT_REFUSED_TOKEN] = {"web.refused_token", "requests refused: token missing or wrong"},
+    [WEB_STAT_REFUSED_HOST] = {"web.refused_host", "requests refused: host name not in http_hosts"},
+    [WEB_STAT_REFUSED_BUSY] = {"web.refused_busy", "requests refused: too many were waiting"},
+    [WEB_STAT_TOO_LONG] = {"web.too_long", "queries ended after http_question"},
+    [WEB_STAT_FAILED] = {"web.failed", "queries that failed"},
+    [WEB_STAT_MALFORMED] = {"web.malformed", "connections with malformed HTTP"},
+    [WEB_STAT_CONNECTIONS] = {"web.connections", "connections accepted"},
+    [WEB_STAT_SLOW] = {"web.slow", "connections closed because the client was too slow"},
+    [WEB_STAT_EVICTED] = {"web.evicted", "connections closed to make room for others"},
+    [WEB_STAT_NO_MEMORY] = {"web.no_memory", "requests refused, or connections closed, without memory"},
 };
 
 struct web {
@@ -60,17 +60,17 @@ struct web {
 	struct web_connections clients;
 	struct MHD_Daemon *daemon;
 	char url[ENDPOINT_TEXT + 16];
-	bool is_public; /* not loopback's */
+	bool is_public; /* other machines reach it */
 	char message[MESSAGE_TEXT]; /* the library's last one */
-	int wake_fd; /* eventfd: look again, at the library or whether to stop */
+	int wake_fd; /* eventfd: wakes the thread for a finished job, or to stop */
 	_Atomic bool stopping;
 	pthread_t thread;
 	bool started;
 };
 
-/* One request of a client. */
+/* One request and its answer. */
 struct exchange {
-	struct job_waiter waiter; /* first: this is who waits */
+	struct job_waiter waiter; /* first, so that a waiter is its exchange */
 	struct web *web;
 	struct MHD_Connection *connection;
 	struct web_connection *client;
@@ -99,7 +99,7 @@ static const struct header {
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 };
 
-/* Queues a response with the further headers (ended by a row without name) and gives it up. */
+/* Queues a response with the further headers (ended by a row without name) and releases it. */
 static enum MHD_Result
 send_response(struct exchange *x, unsigned status, struct MHD_Response *response,
     const struct header *further)
@@ -114,19 +114,19 @@ send_response(struct exchange *x, unsigned status, struct MHD_Response *response
 		connection_enter(&x->web->clients, x->client, CONNECTION_RESPONSE);
 		r = MHD_queue_response(x->connection, status, response);
 	}
-	if (r != MHD_YES) /* the connection is closed: better than an answer that lacks something */
+	if (r != MHD_YES) /* the library closes the connection: better than an incomplete answer */
 		count(x->web, WEB_STAT_NO_MEMORY);
 	if (response)
 		MHD_destroy_response(response);
 	return r;
 }
 
-/* Where there is no memory for words of its own. */
+/* An answer that needs no memory. */
 static enum MHD_Result
 send_refusal(struct exchange *x)
 {
 	static const char stopping[] = "{\"error\":\"the collector is stopping\"}";
-	static const char no_memory[] = "{\"error\":\"the collector has no memory\"}";
+	static const char no_memory[] = "{\"error\":\"the collector is out of memory\"}";
 	static const struct header further[] = {{"Content-Type", API_JSON},
 		{"Cache-Control", "no-store"}, {"Retry-After", "1"}, {0}};
 	const char *body = x->web->stopping ? stopping : no_memory;
@@ -150,7 +150,7 @@ send_error(struct exchange *x, unsigned status, const char *message, const struc
 		return send_refusal(x);
 	response = MHD_create_response_from_buffer(reply.octets, reply.body, MHD_RESPMEM_MUST_FREE);
 	if (!response)
-		free(reply.body); /* it was not taken over */
+		free(reply.body); /* the library did not take it over */
 	return send_response(x, status, response, further);
 }
 
@@ -190,7 +190,7 @@ send_file(struct exchange *x, const char *name)
 		file++;
 	if (!file->name) {
 		count(x->web, WEB_STAT_REFUSED_REQUEST);
-		return send_error(x, MHD_HTTP_NOT_FOUND, "there is no such thing here", NULL);
+		return send_error(x, MHD_HTTP_NOT_FOUND, "not found", NULL);
 	}
 	struct header further[] = {{"Content-Type", file->content_type}, {"ETag", file->etag},
 		{"Cache-Control", file->keep}, {"Vary", "Accept-Encoding"},
@@ -204,9 +204,9 @@ send_file(struct exchange *x, const char *name)
 	    (void *)(uintptr_t)(gzip ? file->gzip : file->octets), MHD_RESPMEM_PERSISTENT), further);
 }
 
-/* ---- who may ask ---- */
+/* ---- access ---- */
 
-/* Takes as long whatever is sent. */
+/* Takes the same time whatever was sent. */
 static bool
 is_same_secret(const char *a, const char *b)
 {
@@ -229,8 +229,9 @@ has_token(struct exchange *x)
 	    is_same_secret(sent + strlen(bearer), x->web->config.token);
 }
 
-/* A number, localhost or a name of ours, each with or without a port. Else a page of somebody's
- * name that was made to lead here could read what only this browser may. */
+/* An IP address, localhost or a name of http_hosts, each with or without a port. Else a foreign
+ * page whose name was made to resolve to this address (DNS rebinding) could read the data through
+ * the user's browser. */
 static bool
 is_our_host(const struct web *web, const char *host)
 {
@@ -252,7 +253,7 @@ is_our_host(const struct web *web, const char *host)
 }
 
 static bool
-is_let_in_by_host(struct exchange *x)
+is_allowed_host(struct exchange *x)
 {
 	const char *host = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,
 	    MHD_HTTP_HEADER_HOST);
@@ -268,12 +269,12 @@ sleep_waiter(struct job_waiter *waiter)
 	MHD_suspend_connection(((struct exchange *)waiter)->connection);
 }
 
-/* With a loop that is not its own the library wakes nobody. */
+/* The library does not wake a poll() that is not its own. */
 static void
 wake_waiter(struct job_waiter *waiter)
 {
 	struct exchange *x = (struct exchange *)waiter;
-	struct web *web = x->web; /* it may be answered, and gone, at once */
+	struct web *web = x->web; /* x may be freed once it is resumed */
 
 	MHD_resume_connection(x->connection);
 	eventfd_write(web->wake_fd, 1);
@@ -301,7 +302,7 @@ ask(struct exchange *x, struct request *request)
 	count(x->web, WEB_STAT_REFUSED_BUSY);
 	if (connections_evict_reader(&x->web->clients))
 		count(x->web, WEB_STAT_EVICTED);
-	return send_error(x, MHD_HTTP_SERVICE_UNAVAILABLE, "too many ask at once", &retry);
+	return send_error(x, MHD_HTTP_SERVICE_UNAVAILABLE, "too many requests are waiting", &retry);
 }
 
 static enum MHD_Result
@@ -318,13 +319,13 @@ serve_request(struct exchange *x)
 		return send_refusal(x);
 	status = request_parse(x->uri, request, error);
 	pthread_mutex_lock(&x->web->allowed);
-	right_host = is_let_in_by_host(x);
+	right_host = is_allowed_host(x);
 	right_token = !*x->web->config.token || has_token(x);
 	pthread_mutex_unlock(&x->web->allowed);
 	if (!right_host) {
 		count(x->web, WEB_STAT_REFUSED_HOST);
 		r = send_error(x, MHD_HTTP_MISDIRECTED_REQUEST,
-		    "this name is not mine: http_hosts would say so", NULL);
+		    "host name not allowed: add it to http_hosts", NULL);
 	} else if (status != MHD_HTTP_OK) {
 		count(x->web, WEB_STAT_REFUSED_REQUEST);
 		r = send_error(x, (unsigned)status, error, NULL);
@@ -332,7 +333,7 @@ serve_request(struct exchange *x)
 		r = send_file(x, request->file);
 	} else if (!right_token && request->kind != REQUEST_HEALTH) {
 		count(x->web, WEB_STAT_REFUSED_TOKEN);
-		r = send_error(x, MHD_HTTP_UNAUTHORIZED, "the token is missing or wrong", &bearer);
+		r = send_error(x, MHD_HTTP_UNAUTHORIZED, "token missing or wrong", &bearer);
 	} else {
 		return ask(x, request);
 	}
@@ -340,7 +341,7 @@ serve_request(struct exchange *x)
 	return r;
 }
 
-/* ---- what the library calls ---- */
+/* ---- callbacks of the library ---- */
 
 static void *
 on_uri(void *arg, const char *uri, struct MHD_Connection *connection)
@@ -379,10 +380,10 @@ on_request(void *arg, struct MHD_Connection *connection, const char *url, const 
 		return send_reply(x); /* woken */
 	if (!x->begun && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		count(x->web, WEB_STAT_REFUSED_REQUEST);
-		return send_error(x, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD are all there is",
+		return send_error(x, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed",
 		    &allow);
 	}
-	if (!x->begun || *n_upload > 0) { /* a body means nothing */
+	if (!x->begun || *n_upload > 0) { /* a body is ignored */
 		x->begun = true;
 		*n_upload = 0;
 		return MHD_YES;
@@ -431,7 +432,7 @@ on_connection(void *arg, struct MHD_Connection *connection, void **context,
 		if (evicted)
 			count(web, WEB_STAT_EVICTED);
 	} else if (client) {
-		if (client->request) /* its query was too long for the library: not completed */
+		if (client->request) /* too long for the library, which did not call on_completed */
 			free_exchange(client->request);
 		connections_remove(&web->clients, client);
 		*context = NULL;
@@ -456,9 +457,9 @@ wait_ms(struct web *web)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
-	if (MHD_get_timeout(web->daemon, &ms) == MHD_YES && ms < LOOK_MS)
+	if (MHD_get_timeout(web->daemon, &ms) == MHD_YES && ms < CHECK_MS)
 		return (int)ms;
-	return LOOK_MS;
+	return CHECK_MS;
 }
 
 static void *
@@ -474,7 +475,7 @@ serve(void *arg)
 	while (!web->stopping) {
 		if (poll(polls, 2, wait_ms(web)) < 0 && errno != EINTR) {
 			log_warn_limited(ROOM, "poll: %s", strerror(errno));
-			usleep(NAP_US); /* the system is short of memory; the page goes on */
+			usleep(POLL_FAILED_US); /* the system is short of memory for now */
 		}
 		if (polls[1].revents & POLLIN)
 			eventfd_read(web->wake_fd, &times);
@@ -519,7 +520,7 @@ start_daemon(struct web *web, char *error, size_t error_size)
 	unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
 
 	web->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, web,
-	    MHD_OPTION_EXTERNAL_LOGGER, on_message, web, /* first: it hears of the others */
+	    MHD_OPTION_EXTERNAL_LOGGER, on_message, web, /* first: reports errors of the others */
 	    MHD_OPTION_LISTEN_SOCKET, web->config.listen_fd,
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)(web->config.connections + SPARE_CONNECTIONS),
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_OCTETS,
@@ -529,21 +530,21 @@ start_daemon(struct web *web, char *error, size_t error_size)
 	    MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_END);
 	if (web->daemon)
 		return 0;
-	snprintf(error, error_size, "the page cannot be served: %s", web->message);
+	snprintf(error, error_size, "libmicrohttpd: %s", web->message);
 	return -EIO;
 }
 
-/* Where it really listens: port 0 let the system choose. */
+/* The address with the port that the system chose for port 0. */
 static void
-look_where(struct web *web)
+read_address(struct web *web)
 {
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(address);
 	char text[ENDPOINT_TEXT];
 
 	if (getsockname(web->config.listen_fd, (struct sockaddr *)&address, &len) != 0) {
-		strcpy(web->url, "an address that is not known");
-		web->is_public = true; /* rather warned of once too often */
+		strcpy(web->url, "an unknown address");
+		web->is_public = true; /* a warning too many does no harm */
 		return;
 	}
 	endpoint_format((struct sockaddr *)&address, true, text);
@@ -552,10 +553,10 @@ look_where(struct web *web)
 }
 
 static void
-warn_of_open_door(const struct web *web)
+warn_without_token(const struct web *web)
 {
 	if (web->is_public && !*web->config.token)
-		log_warn(ROOM, "everybody who reaches %s may read: there is no http_token", web->url);
+		log_warn(ROOM, "everybody who can reach %s can read the data: http_token is empty", web->url);
 }
 
 void
@@ -566,12 +567,12 @@ web_allow(struct web *web, const char *token, const char *const *hosts, size_t n
 	web->config.hosts = hosts;
 	web->config.n_hosts = n_hosts;
 	pthread_mutex_unlock(&web->allowed);
-	warn_of_open_door(web);
+	warn_without_token(web);
 }
 
-/* The store must be able to open its file again however many look at the page. */
+/* However many clients there are, the store must be able to open its file again. */
 static void
-leave_descriptors(struct web *web)
+limit_connections(struct web *web)
 {
 	uint32_t all = SPARE_CONNECTIONS + OTHER_FILES;
 	struct rlimit limit;
@@ -580,7 +581,7 @@ leave_descriptors(struct web *web)
 	    limit.rlim_cur >= web->config.connections + all)
 		return;
 	web->config.connections = limit.rlim_cur > all ? (uint32_t)limit.rlim_cur - all : 1;
-	log_warn(ROOM, "http_connections: %u are all that %llu open files allow",
+	log_warn(ROOM, "http_connections: only %u are possible with a limit of %llu open files",
 	    web->config.connections, (unsigned long long)limit.rlim_cur);
 }
 
@@ -591,9 +592,9 @@ open_all(struct web *web, char *error, size_t error_size)
 	    .sleep = sleep_waiter, .wake = wake_waiter, .clock = web->config.clock};
 	int err;
 
-	look_where(web);
-	warn_of_open_door(web);
-	snprintf(error, error_size, "no memory for the page's threads");
+	read_address(web);
+	warn_without_token(web);
+	snprintf(error, error_size, "cannot start the page's threads");
 	web->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = web->wake_fd < 0 ? -errno : api_open(&web->api, error, error_size);
 	if (err == 0)
@@ -614,13 +615,13 @@ web_open(struct web **out, const struct web_config *config, char *error, size_t 
 
 	if (!web) {
 		close(config->listen_fd);
-		snprintf(error, error_size, "no memory");
+		snprintf(error, error_size, "out of memory");
 		return -ENOMEM;
 	}
 	web->config = *config;
 	pthread_mutex_init(&web->allowed, NULL);
 	web->stats = (struct stat_set){stat_names, WEB_N_STATS, web->values};
-	leave_descriptors(web);
+	limit_connections(web);
 	web->api.config = &web->config;
 	web->api.stats = &web->stats;
 	web->clients = (struct web_connections){.clock = config->clock, .most = config->connections};
@@ -654,7 +655,7 @@ web_memory(uint32_t connections)
 	    (size_t)JOBS_WORKERS * JOBS_REPLY_OCTETS;
 }
 
-/* The workers first: who waits for them must be awake when the connections are closed. */
+/* The workers end first, because suspended connections must be resumed before they are closed. */
 void
 web_close(struct web *web)
 {

@@ -16,17 +16,17 @@ struct query_cluster;
 struct web_config {
 	int listen_fd;	    /* of web_listen */
 	const char *token;  /* "": none */
-	const char *const *hosts; /* names that a Host header may have; NULL with 0 */
+	const char *const *hosts; /* names that a Host header may contain; NULL if n_hosts is 0 */
 	size_t n_hosts;
-	uint32_t connections;	/* at a time */
-	uint32_t question_ms;	/* longest time that a question may take */
-	size_t question_keys;	/* most keys that it may read */
+	uint32_t connections;	/* most at a time */
+	uint32_t question_ms;	/* longest time of a query */
+	size_t question_keys;	/* most keys that a query may read */
 	uint32_t metrics_ports, metrics_top; /* most series of /metrics */
 	const char *store;
-	const struct query_cluster *cluster; /* what page and /api/v1/ ask instead, or NULL */
+	const struct query_cluster *cluster; /* what page and /api/v1/ read instead, or NULL */
 	const char *names; /* file of names (address_names.h); "": none */
 	bool vendors;
-	const struct stat_set *const *stats; /* of the collector, to be told beside its own */
+	const struct stat_set *const *stats; /* of the collector, shown together with the server's */
 	size_t n_stats;
 	uint64_t started_us;
 	const struct clock *clock;

@@ -1,7 +1,7 @@
 /*
- * What is looked at (the range, the filters, how rows are made) and the address of the page, which
- * says all of it: a link can be sent, and the back button works. Names are easetop's options. Pure
- * functions; a view is never changed, changed() gives a new one.
+ * A view is what the page shows: the range, the filters, and how rows are made. The address of the
+ * page contains all of it, so that a link can be sent and the back button works. Names are
+ * easetop's options. Pure functions: a view is never modified, changed() returns a new one.
  */
 import {toRfc3339} from './format.js';
 
@@ -41,7 +41,7 @@ export function format(view) {
 	return search.size ? `?${search}` : location.pathname;
 }
 
-/* Whoever sets a range takes back the other kind of range. */
+/* A range of one kind replaces a range of the other kind. */
 export function changed(view, changes) {
 	const next = {...view, ...changes};
 
@@ -95,8 +95,8 @@ export function stepped(view, answered, direction) {
 	return changed(view, range(from, from + span));
 }
 
-/* What was typed into the filter: vlan 12, a port of an agent, tcp, an address or a prefix. */
-export function parseFilter(text) {
+/* One filter: vlan 12, a port of an agent, tcp, an address or a prefix. */
+function parseOne(text) {
 	const trimmed = text.trim(), [name, value] = trimmed.split(/[\s:=]+(.*)/s);
 
 	if (FILTERS.includes(name.toLowerCase()) && value)
@@ -105,4 +105,9 @@ export function parseFilter(text) {
 	if (/^(0x[0-9a-f]{1,4}|[a-z][a-z0-9-]*)$/i.test(trimmed) && !/^[0-9a-f]{2}$/i.test(trimmed))
 		return {proto: trimmed};
 	return trimmed ? {addr: trimmed} : {};
+}
+
+/* What was typed into the filter: one or several, with commas between them. */
+export function parseFilters(text) {
+	return Object.assign({}, ...text.split(',').map(parseOne));
 }

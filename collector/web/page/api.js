@@ -1,12 +1,12 @@
 /*
- * Asks the collector: GET /api/v1/NAME. Failures are of kinds that need different words: refused
- * (it answers, and says why; locked and busy are such), and gone (nobody answers). Also knows the
- * collector's clock, by which ages are reckoned, from what it stamps its answers with.
+ * Requests to the collector: GET /api/v1/NAME. Failures are of kinds that need different messages:
+ * refused (the collector answers with a reason; locked and busy are such), and gone (no answer).
+ * Ages are computed by the collector's clock, which the Date header of its answers tells.
  */
 
-const TIMEOUT_MS = 60000; /* a month of raw samples may take some seconds; a minute is broken */
+const TIMEOUT_MS = 60000; /* a month of samples takes some seconds; a minute means a failure */
 
-let behindMs = 0; /* of this machine's clock */
+let behindMs = 0; /* that this machine's clock is behind the collector's */
 
 export function now() {
 	return Date.now() + behindMs;
@@ -14,12 +14,12 @@ export function now() {
 
 export class Refused extends Error {}
 export class Gone extends Error {}
-export class Locked extends Refused {} /* it wants a token */
-export class Busy extends Refused {} /* it may answer a little later */
+export class Locked extends Refused {} /* a token is required */
+export class Busy extends Refused {} /* the collector may answer a little later */
 
 const KINDS = {401: Locked, 429: Busy, 503: Busy};
 
-/* The token of a collector that wants one: kept while the browser's tab is open. */
+/* The collector's token is kept while the browser's tab is open. */
 export function setToken(token) {
 	sessionStorage.setItem('token', token);
 }
@@ -33,7 +33,7 @@ function headers() {
 function setClock(answer) {
 	const stamp = Date.parse(answer.headers.get('Date') ?? '');
 
-	/* The stamp is cut to seconds: what is less apart is the same time. */
+	/* The stamp has whole seconds: a smaller difference means nothing. */
 	if (!Number.isNaN(stamp))
 		behindMs = Math.abs(stamp - Date.now()) > 2000 ? stamp - Date.now() : 0;
 }
@@ -46,14 +46,19 @@ async function reasonOf(answer) {
 	}
 }
 
-/* The report's object. Throws Refused, Gone, or AbortError if the caller no longer wants it. */
+/* The request ends with the signal or after TIMEOUT_MS; browsers before 2023 have no such limit. */
+function limited(signal) {
+	return AbortSignal.any ? AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) : signal;
+}
+
+/* The report's object. Throws Refused, Gone, or AbortError if the caller has aborted the request. */
 export async function get(name, asked, signal) {
-	const search = new URLSearchParams(asked);
+	const search = new URLSearchParams(asked), until = limited(signal);
 	let answer;
 
 	try {
 		answer = await fetch(`api/v1/${name}?${search}`, {
-			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+			signal: until,
 			cache: 'no-store',
 			headers: headers(),
 		});
@@ -64,7 +69,7 @@ export async function get(name, asked, signal) {
 		if (signal.aborted)
 			throw error;
 		throw new Gone(
-		    error.name === 'TimeoutError' ? 'not within a minute' : 'nobody is there');
+		    error.name === 'TimeoutError' ? 'no answer within a minute' : 'no connection');
 	}
 	const reason = await reasonOf(answer) ?? `${answer.status} ${answer.statusText}`;
 

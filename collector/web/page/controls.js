@@ -1,5 +1,5 @@
 /*
- * The head of the page: range, agent, filters, what is in force of them, and the two switches that
+ * The head of the page: range, agent, filters, the filters in force, and the two preferences that
  * are kept in the browser and not in the address: UTC, and dark or light.
  */
 import * as address from './address.js';
@@ -15,7 +15,7 @@ function kept(name) {
 	try {
 		return localStorage.getItem(name);
 	} catch {
-		return null; /* where the browser keeps nothing */
+		return null; /* the browser has no storage */
 	}
 }
 
@@ -23,7 +23,7 @@ function keep(name, value) {
 	try {
 		localStorage.setItem(name, value);
 	} catch {
-		/* it holds until the page is closed */
+		/* the preference is lost when the page is closed */
 	}
 }
 
@@ -47,7 +47,7 @@ function showUtc() {
 	setAttribute($('utc'), 'aria-pressed', preferences.utc);
 }
 
-/* look(): after a change of how, not of what is shown. */
+/* look(): draws the same answers again, after a change of how they look. */
 function startPreferences(look) {
 	$('theme').addEventListener('click', () => {
 		preferences.theme = isDark() ? 'light' : 'dark';
@@ -95,8 +95,10 @@ function makeChip() {
 function fillChip(element, {name, value}) {
 	const button = element.firstElementChild;
 
-	setText(button, `${name} ${value} ✕`);
-	setAttribute(button, 'aria-label', `Filter ${name} ${value}: take it away`);
+	const text = name === 'proto' ? format.protocol(value) : value;
+
+	setText(button, `${name} ${text} ✕`);
+	setAttribute(button, 'aria-label', `Remove the filter ${name} ${text}`);
 	button.filter = name;
 }
 
@@ -108,10 +110,12 @@ function fillOption(option, {value, text}) {
 export class Controls {
 	#answered; /* {from, to, newest}: of the last answer, ms */
 
-	/* change(changes) of the view, view(): the present one, look(): draw again. */
-	constructor({change, view, look}) {
+	/* change(changes) of the view; tryFilter(changes): the same if the collector accepts them,
+	 * which the promise tells; view(): the present one; look(): draws again. */
+	constructor({change, tryFilter, view, look}) {
 		this.view = view;
 		this.change = change;
+		this.tryFilter = tryFilter;
 		startPreferences(look);
 		$('presets').append(...address.PRESETS.map(presetButton));
 		onChoice('presets', 'last', change);
@@ -158,6 +162,15 @@ export class Controls {
 		this.change(address.range(from, to));
 	}
 
+	/* A filter that is refused stays in the field, to be corrected. */
+	async #takeFilter(event) {
+		const field = $('filter-text'), text = field.value;
+
+		event.preventDefault();
+		if (await this.tryFilter(address.parseFilters(text)) && field.value === text)
+			field.value = '';
+	}
+
 	#startForms() {
 		$('custom').addEventListener('toggle', () => this.#openRange());
 		$('custom-form').addEventListener('submit', (event) => this.#takeRange(event));
@@ -167,11 +180,7 @@ export class Controls {
 				$('range').focus();
 			}
 		});
-		$('filter').addEventListener('submit', (event) => {
-			event.preventDefault();
-			this.change(address.parseFilter($('filter-text').value));
-			$('filter-text').value = '';
-		});
+		$('filter').addEventListener('submit', (event) => this.#takeFilter(event));
 	}
 
 	#startChoices() {
@@ -185,7 +194,7 @@ export class Controls {
 		onChoice('layer', 'layer', this.change);
 	}
 
-	/* What the address says, at once. */
+	/* Shows what the address contains, before any answer. */
 	showView(view) {
 		const filters = address.filtersOf(view).map(({value}) => value);
 
@@ -199,7 +208,7 @@ export class Controls {
 		    $('chips'), address.filtersOf(view), ({name}) => name, makeChip, fillChip);
 	}
 
-	/* What was answered: the range in full, completeness, age. */
+	/* Shows what an answer adds: the range in full, completeness, age. */
 	showAnswer(result) {
 		this.#answered = {
 			from: Date.parse(result.from),
@@ -211,12 +220,12 @@ export class Controls {
 
 		setAttribute($('complete'), 'data-bad', poor ? 'yes' : undefined);
 		setAttribute($('complete'), 'title',
-		    `${format.count(result.samples)} of ${format.count(result.expected)} samples`);
+		    `${format.count(result.samples)} of ${format.count(result.expected)} samples that ` +
+			'the switches took in this range were received');
 		this.tick();
 	}
 
-	/* Agents to choose among; the one chosen stays in the list when it has nothing in the
-	 * range. */
+	/* The list of agents; the chosen one stays in it when it has no data in the range. */
 	showAgents(result, view) {
 		const names = new Set(result.rows.map((row) => row.agent));
 		const all = names.size > 1 ? `all ${names.size}` : 'all';
@@ -231,7 +240,7 @@ export class Controls {
 		$('agent').value = view.agent ?? '';
 	}
 
-	/* Once a second, and after each change: what depends on the clock. */
+	/* Updates what depends on the clock, once a second and after each change. */
 	tick() {
 		const answered = this.#answered;
 
@@ -240,7 +249,9 @@ export class Controls {
 		const {from, to, newest} = answered, {utc} = preferences;
 
 		setText($('range'), format.times(from, to, now(), utc));
-		setText($('age'), format.age((now() - newest) / 1000));
-		setAttribute($('age'), 'title', `newest data: ${format.time(newest, utc)}`);
+		const old = format.age((now() - newest) / 1000);
+
+		setText($('age'), old === format.UNKNOWN ? old : `${old} ago`);
+		setAttribute($('age'), 'title', `The newest data is from ${format.time(newest, utc)}`);
 	}
 }

@@ -71,7 +71,7 @@ export function completeness(fraction) {
 	return fraction >= 1 ? '100%' : `${(Math.floor(fraction * 1000 + 1e-9) / 10).toFixed(1)}%`;
 }
 
-/* What is counted in a unit of --sort, as people read it. */
+/* The unit of a rate for each value of --sort. */
 export function unit(sort) {
 	return sort === 'octets' ? 'bit/s' : 'frame/s';
 }
@@ -82,6 +82,24 @@ export function perSecond(figure, seconds, sort) {
 	const {estimate, low, high} = figure ?? {};
 
 	return {estimate: estimate * factor, low: low * factor, high: high * factor};
+}
+
+/* 4.32 Mb/s */
+export function bits(value) {
+	return known(value) ? (scaleOf(value).unit ? `${rate(value)}b/s` : `${rate(value)} b/s`) : UNKNOWN;
+}
+
+const PROTOCOLS = {
+	1: 'icmp',
+	6: 'tcp',
+	17: 'udp',
+	58: 'icmpv6',
+	132: 'sctp'
+};
+
+/* An IP protocol by its number; what is no such number stays as it is. */
+export function protocol(number) {
+	return PROTOCOLS[number] ?? (/^\d+$/.test(number) ? `protocol ${number}` : number);
 }
 
 export function speed(bps) {

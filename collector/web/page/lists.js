@@ -1,7 +1,7 @@
 /*
  * Sources, destinations, conversations and protocols: five rows each, or a hundred, as easetop
- * prints them. A bar is solid up to the lower limit (surely there), hatched from there to the upper
- * one, and has a mark at the estimate. A key is a button that filters by it.
+ * prints them. A bar is solid up to the lower 95 % limit, hatched from there to the upper one, and
+ * has a mark at the estimate. A key is a button that filters by it.
  */
 import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
@@ -16,7 +16,7 @@ const BY = {
 	vlan: 'VLANs'
 };
 
-/* An address with its name, and a port behind it. */
+/* An address with its port, if there is one, and its name. */
 function end(address, name, port) {
 	const bare = port === null || port === undefined;
 	const host = !bare && address.includes(':') ? `[${address}]` : address;
@@ -24,39 +24,43 @@ function end(address, name, port) {
 	return host + (bare ? '' : `:${port}`) + (name ? ` ${name}` : '');
 }
 
-const PROTOCOLS = {
-	1: 'icmp',
-	6: 'tcp',
-	17: 'udp',
-	58: 'icmpv6',
-	132: 'sctp'
-};
-
-function protocolName(number) {
-	return PROTOCOLS[number] ?? `protocol ${number}`;
-}
-
 function protocolText(row) {
 	const name = row.name ? ` ${row.name}` : '';
 
 	if ('server_port' in row)
-		return `${protocolName(row.protocol)}/${row.server_port}${name}`;
+		return `${format.protocol(row.protocol)}/${row.server_port}${name}`;
 	if ('vlan' in row)
 		return `VLAN ${row.vlan}${name}`;
 	if ('ethertype' in row)
-		return row.ethertype + name;
-	return row.name ?? protocolName(row.protocol);
+		return row.ethertype === null ? row.name : row.ethertype + name;
+	return row.name ?? format.protocol(row.protocol);
 }
 
-function protocolFilter(row) {
+/* A service is filtered by its IP protocol; frames with an IEEE 802.3 length have no filter. */
+function protocolKey(row) {
+	const text = protocolText(row);
+
 	if ('vlan' in row)
-		return {vlan: String(row.vlan)};
-	return {proto: String(row.ethertype ?? row.protocol)};
+		return {text, filter: {vlan: String(row.vlan)}};
+	if ('ethertype' in row)
+		return {text, filter: row.ethertype === null ? undefined : {proto: row.ethertype}};
+	return {text, only: format.protocol(row.protocol), filter: {proto: String(row.protocol)}};
+}
+
+/* An end of a conversation is filtered by its address. Protocols without ports have port 0. */
+function conversationKey(row, address, name, port) {
+	const hasPorts = row.src_port > 0 || row.dst_port > 0;
+
+	return {
+		text: end(address, name, hasPorts ? port : null),
+		only: end(address, name),
+		filter: {addr: address}
+	};
 }
 
 const one = (text, filter) => [{text, filter}];
 
-/* keys: the buttons of a row, each with what it filters by. */
+/* keys: the buttons of a row, each with what it filters by (and that as text in `only`). */
 const LISTS = [
 	{
 		id: 'sources',
@@ -76,17 +80,17 @@ const LISTS = [
 		id: 'conversations',
 		title: 'Conversations',
 		report: 'conversations',
-		prefix: (row) => row.name ?? protocolName(row.protocol),
+		prefix: (row) => row.name ?? format.protocol(row.protocol),
 		keys: (row) =>
-		    [{text: end(row.src, row.src_name, row.src_port), filter: {addr: row.src}},
-			{text: end(row.dst, row.dst_name, row.dst_port), filter: {addr: row.dst}}]
+		    [conversationKey(row, row.src, row.src_name, row.src_port),
+			conversationKey(row, row.dst, row.dst_name, row.dst_port)]
 	},
 	{
 		id: 'protocols',
 		title: 'Protocols',
 		report: 'protocols',
 		choices: BY,
-		keys: (row) => one(protocolText(row), protocolFilter(row))
+		keys: (row) => [protocolKey(row)]
 	},
 ];
 
@@ -138,7 +142,8 @@ function fillKeys(cell, list, row) {
 
 	reconcile(cell, keys, (key) => key.i, keyButton, (button, key) => {
 		setText(button, key.text);
-		setAttribute(button, 'title', `Only ${key.text}`);
+		setAttribute(button, 'title', key.filter && `Only ${key.only ?? key.text}`);
+		button.disabled = !key.filter;
 		button.filter = key.filter;
 	});
 	setAttribute(cell, 'data-prefix', list.prefix?.(row));
@@ -155,7 +160,7 @@ function fillRow(element, row, list, context) {
 	fillBar(cells[7], row[context.sort], context.full);
 }
 
-/* The rows of no key: others, and what has none. */
+/* The rows below the keys: the others, and traffic without a key. */
 function fillSum(element, sum, context) {
 	setText(element.children[1], sum.label);
 	fillFigures(element.children, sum.row, context);
@@ -177,10 +182,10 @@ function sumsOf(result) {
 }
 
 function keyText(list, row) {
-	return list.keys(row).map((key) => key.text).join(' ') + (row.agent ?? '');
+	return [row.protocol, ...list.keys(row).map((key) => key.text), row.agent].join(' ');
 }
 
-/* ---- what stands below ---- */
+/* ---- the note below ---- */
 
 function notesOf(result, utc) {
 	if (result.rows.length === 0 && !result.rest)
@@ -196,12 +201,12 @@ function notesOf(result, utc) {
 	if (samples > 0 && samples < ENOUGH_SAMPLES && result.mean_skip > 1.5)
 		notes.push(`Few samples: try a longer range, or a smaller skip (now ${skip}).`);
 	if (result.folded_samples > 0)
-		notes.push(`${folded} samples had no room of their own;`,
-		    `upper limits allow for up to ${most} of them.`);
+		notes.push(`${folded} samples are of keys that found no room in memory;`,
+		    `upper limits include up to ${most} of them.`);
 	if (result.unseen_packets_high >= 1)
-		notes.push(`Any ${result.unseen} fewer than ${bound} frames (95%).`);
+		notes.push(`Any ${result.unseen} fewer than ${bound} frames in this range (95%).`);
 	if (result.samples_kept_since)
-		notes.push(`Answered from kept samples, which begin at ${since}.`);
+		notes.push(`These figures come from stored samples, which begin at ${since}.`);
 	return notes.join(' ');
 }
 
@@ -253,7 +258,7 @@ class List {
 		return [this.select];
 	}
 
-	/* What to ask for it, beside range and filters. */
+	/* Parameters of the request, beside range and filters. */
 	question(view) {
 		const {by, choices} = this.list;
 		const top = view.open === this.id ? MANY : FEW;

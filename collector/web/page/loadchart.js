@@ -1,8 +1,8 @@
 /*
- * Load over time: what ports counted as a line, the five largest sources stacked, each with
- * whiskers at its 95 % limits, and red marks below steps of which samples are missing. Drawn by
- * Chart.js, which knows stacked bars, lines and axes; whiskers and marks are a plug-in of ours. The
- * same figures stand in a table. A click on a step, or on its time in the table, looks into it.
+ * Load over time: the ports' counters as a line, the five largest sources as stacked bars, each with
+ * whiskers at its 95 % limits, and red marks below steps with missing samples. Chart.js draws bars,
+ * lines and axes; a plug-in below draws whiskers and marks. The same figures are in a table. A click
+ * on a step, or on its time in the table, makes that step the range.
  */
 import {range} from './address.js';
 import {$, fillTable, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
@@ -52,8 +52,8 @@ function countedOf(rows, sort) {
 	return counted.map((value) => (format.known(value) ? value : null));
 }
 
-/* Where steps begin and end (the first may be a part of one), how long a whole one is, and which is
- * not over yet (its figures still change), or -1. */
+/* Where steps begin and end (the first may be cut by the range), how long a whole one is, and which
+ * one is not complete yet (its figures still change), or -1. */
 function stepsOf(result, now) {
 	const starts = result.rows.map((row) => Date.parse(row.time));
 	const whole = result.step * UNIT_MS;
@@ -68,7 +68,7 @@ function stepsOf(result, now) {
 
 /* ---- drawn over Chart.js's bars ---- */
 
-/* On a ground of its own, so that it is seen on every colour. */
+/* With a border, so that it is visible on every colour. */
 function drawWhisker(context, strokes, x, top, bottom) {
 	const cap = 3;
 
@@ -130,7 +130,7 @@ const overlay = {
 	id: 'ease',
 	afterDatasetsDraw(chart) {
 		if (!chart.ease)
-			return; /* it draws itself once while it is made */
+			return; /* Chart.js draws once during construction */
 		drawWhiskers(chart);
 		drawIncomplete(chart);
 	},
@@ -138,7 +138,7 @@ const overlay = {
 
 /* ---- the chart ---- */
 
-/* middles: of the steps, ms; open: the step that is not over yet. */
+/* middles: of the steps, ms; open: the step that is not complete yet. */
 function barSet(series, i, middles, open) {
 	const full = seriesColour(i);
 
@@ -286,19 +286,22 @@ function showTable({series, counted, steps, rows}, {utc}) {
 
 function noteOf(result, {counted, steps}, {utc}) {
 	const since = format.time(Date.parse(result.samples_kept_since), utc);
-	const notes = [`A step is ${format.span(result.step)}; whiskers are 95 % limits.`];
+	const notes = [
+		`Each step is ${format.span(result.step)}. Whiskers show 95 % limits.`,
+		'The space between bars and line is all other traffic.'
+	];
 
 	if (!counted.some((value) => value !== null))
-		return 'Nothing counted in this range.';
+		return 'No counters in this range.';
 	if (steps.open >= 0)
-		notes.push('The pale one is not over yet.');
+		notes.push('The pale step is not complete yet.');
 	if (result.samples_kept_since)
-		notes.push(`Answered from kept samples, which begin at ${since}.`);
+		notes.push(`The bars come from stored samples, which begin at ${since}.`);
 	return notes.join(' ');
 }
 
 export class LoadChart {
-	#drawn; /* what was answered last: drawn again when colours, zone or width change */
+	#drawn; /* the last answer: drawn again when colours, zone or width change */
 	#chart;
 
 	constructor(change) {

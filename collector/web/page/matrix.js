@@ -1,6 +1,6 @@
 /*
  * Who talks to whom: the largest pairs as a heat map, sources down, destinations across. Addresses
- * are numbered once, as in easetop, so that a column needs a number only. Every address and cell is
+ * are numbered once, as in easetop, so that a column needs only a number. Every address and cell is
  * a button that filters by its address (a cell by its source).
  */
 import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
@@ -10,7 +10,7 @@ import {keepRovable, rove} from './roving.js';
 export const PAIRS = 60;
 const ADDRESSES = 8, LEVELS = 6;
 
-/* The addresses that find a place, largest pair first. */
+/* The first ADDRESSES addresses, largest pair first. */
 function addressesOf(rows) {
 	const places = new Map();
 
@@ -21,7 +21,7 @@ function addressesOf(rows) {
 	return [...places.values()];
 }
 
-/* Those that send to, or get from, one of the others. */
+/* The addresses that send to one of the others. */
 function senders(addresses, pairs) {
 	return addresses.filter(
 	    (from) => addresses.some((to) => pairs.has(`${from.address} ${to.address}`)));
@@ -32,7 +32,7 @@ function receivers(addresses, pairs) {
 	    (to) => addresses.some((from) => pairs.has(`${from.address} ${to.address}`)));
 }
 
-/* By the root: a pair with a hundredth of the largest can still be seen. */
+/* By the square root, so that a pair with a hundredth of the largest is still visible. */
 function levelOf(figure, largest) {
 	return Math.max(1, Math.ceil(LEVELS * Math.sqrt(figure.estimate / largest)));
 }
@@ -58,7 +58,8 @@ function fillCell(cell, {from, to, row}, context) {
 	const share = format.percent(100 * row.share.estimate);
 	const samples = format.plural(row.samples, 'sample');
 	const pair = `${from.address} → ${to.address}`;
-	const title = `${pair}: ${rate} (${limits}), ${share}, ${samples}`;
+	const only = `a click shows only ${from.address}`;
+	const title = `${pair}: ${rate} (${limits}), ${share}, ${samples}; ${only}`;
 
 	setText(button, rate);
 	setAttribute(button, 'data-level', levelOf(row[context.sort], context.largest));
@@ -133,8 +134,8 @@ export class Matrix {
 		    (element, from) => fillLine(element, from, across, pairs, context));
 		keepRovable(this.body, '.cell');
 		setText($('matrix-unit'),
-		    rows.length ? `${format.unit(sort)} from a row to a column` : '');
-		setText($('matrix-note'), more ? `${format.plural(more, 'more pair')}.` : '');
+		    rows.length ? `${format.unit(sort)} from a row's address to a column's` : '');
+		setText($('matrix-note'), more ? `${format.plural(more, 'more pair')} not shown.` : '');
 		if (rows.length === 0)
 			setText($('matrix-note'), 'Nothing seen in this range.');
 	}

@@ -1,7 +1,7 @@
 /*
- * The page: asks the collector for the reports of what the address says, hands each answer to the
- * section that shows it, asks again while the range is live and the page is seen, and says so when
- * the range is empty, a report is slow or nobody answers.
+ * The page: requests the reports of the view from the collector, gives each answer to the section
+ * that shows it, repeats this while the range is live and the page is visible, and shows a message
+ * when the range is empty, a report is slow or the collector does not answer.
  */
 import * as address from './address.js';
 import {Busy, get, Gone, Locked, now, Refused, setToken} from './api.js';
@@ -19,25 +19,27 @@ const HEAD = 'sources';
 const POLL_MS = [[3600e3, 5000], [86400e3, 20000], [Infinity, 60000]]; /* by the span asked for */
 
 let view = address.parse(location.search);
-let round = new AbortController(); /* of questions; the next one ends it */
+let round = new AbortController(); /* of requests; the next round ends it */
 let asking = false, timer;
+let refused; /* the collector's reason to refuse the filter typed last */
 
 /* ---- sections ---- */
 
-const controls = new Controls({change, view: () => view, look});
+const controls = new Controls({change, tryFilter, view: () => view, look});
 const tiles = new Tiles(change);
 const chart = new LoadChart(change);
 const lists = makeLists(change);
 const matrix = new Matrix(change);
 const trouble = makeTrouble(change);
 const agents = {show: (result) => controls.showAgents(result, view), fail: () => {}};
-const answers = new Map(); /* by id: draws again what each section was answered last */
+const answers = new Map(); /* by id: draws a section's last answer again */
 
 /*
- * What is asked, in the order in which it is seen: a report, its parameters, the section that shows
- * or fails, and the id of its element. HEAD's answer also tells range, completeness and age.
+ * The requests of a view, in the order in which their answers are seen: a report, its parameters,
+ * the section that shows it or its failure, and the id of the section's element. HEAD's answer also
+ * has range, completeness and age.
  */
-function questions() {
+function questions(view) {
 	const {sort, layer} = view;
 	const range = address.parameters(view, []);
 	const everywhere = address.parameters(view, ['agent']);
@@ -82,10 +84,12 @@ function sayState(result) {
 	const when = format.time(newest, preferences.utc);
 	const age = format.age((now() - newest) / 1000);
 
-	if (Number.isNaN(newest))
-		say('There is no data yet: no switch has been heard.');
+	if (refused)
+		sayRefused(refused);
+	else if (Number.isNaN(newest))
+		say('There is no data yet: no switch has sent any.');
 	else if (result.empty)
-		say(`Nothing was heard in this range: the newest data is of ${when}, ${age} ago.`,
+		say(`There is no data in this range. The newest data is from ${when}, ${age} ago.`,
 		    'Show it', () => change(newestRange(result)));
 	else
 		say();
@@ -98,7 +102,11 @@ function sayHead(result) {
 }
 
 function saySlow() {
-	say('Still reading the store; a long range takes its time.');
+	say('Still reading the store; a long range can take some seconds.');
+}
+
+function sayRefused(reason) {
+	say(`The collector cannot answer this: ${reason}`);
 }
 
 function sayFailure(error) {
@@ -106,17 +114,16 @@ function sayFailure(error) {
 	if (error instanceof Locked)
 		say();
 	else if (error instanceof Gone)
-		say(`The collector does not answer (${error.message}); what is shown may be old.`,
-		    'Try again', ask);
+		say(`The collector does not answer (${error.message}). The figures may be old.`, 'Try again', ask);
 	else if (error instanceof Busy)
-		say(`The collector is busy (${error.message}); what is shown may be old.`);
+		say(`The collector is busy (${error.message}). The figures may be old.`);
 	else
-		say(`The collector refuses: ${error.message}`);
+		sayRefused(error.message);
 }
 
 /* ---- a round of questions ---- */
 
-/* A section of which the answer to the present view is not there is paler. */
+/* A section that does not show the answer to the present view yet is paler. */
 function setStale(id, stale) {
 	setAttribute($(id), 'data-stale', stale ? 'yes' : undefined);
 }
@@ -133,17 +140,19 @@ function showAnswer({id, section}, result) {
 	setStale(id, false);
 }
 
-/* What the collector cannot say now stays as it was; what it refuses goes. */
-function showFailure({id, section}, error) {
-	if (error instanceof Refused && !(error instanceof Busy)) {
-		answers.delete(id);
-		section.fail(error.message);
-		setStale(id, false);
-	} else if (!(error instanceof Refused || error instanceof Gone))
-		reportError(error); /* a mistake of the page */
+/* A section without an answer for now stays as it was; one that is refused is emptied. The reason
+ * that the message above shows already is not repeated. */
+function showRefusal({id, section}, reason, told) {
+	answers.delete(id);
+	section.fail(reason === told ? format.UNKNOWN : reason);
+	setStale(id, false);
 }
 
-/* The error there was, with the question's id; or undefined. */
+function isRefusal(error) {
+	return error instanceof Refused && !(error instanceof Busy);
+}
+
+/* The error, with its question; or undefined. */
 async function askOne(question, signal) {
 	try {
 		const result = await get(question.report, question.asked, signal);
@@ -152,17 +161,20 @@ async function askOne(question, signal) {
 			showAnswer(question, result);
 		return undefined;
 	} catch (error) {
-		if (!signal.aborted)
-			showFailure(question, error);
-		return {id: question.id, error};
+		if (!signal.aborted && !(error instanceof Refused || error instanceof Gone))
+			reportError(error); /* a mistake of the page */
+		return {question, error};
 	}
 }
 
-/* What one section alone is refused stands in that section. */
+/* A refusal of HEAD is shown in the message, that of another section in the section. */
 function judge(failures) {
 	const waiting = failures.find(({error}) => error instanceof Gone || error instanceof Busy);
-	const failure = waiting ?? failures.find(({id}) => id === HEAD);
+	const failure = waiting ?? failures.find(({question}) => question.id === HEAD);
 
+	for (const {question, error} of failures)
+		if (isRefusal(error))
+			showRefusal(question, error.message, failure?.error.message);
 	if (failure)
 		sayFailure(failure.error);
 	else
@@ -189,7 +201,7 @@ async function ask() {
 	clearTimeout(timer);
 	asking = true;
 	setAttribute(document.body, 'data-busy', 'yes');
-	const failures = await Promise.all(questions().map((one) => askOne(one, signal)));
+	const failures = await Promise.all(questions(view).map((one) => askOne(one, signal)));
 
 	clearTimeout(slow);
 	if (signal.aborted)
@@ -199,7 +211,25 @@ async function ask() {
 	judge(failures.filter(Boolean));
 }
 
-/* ---- what the reader does ---- */
+/* ---- what the user does ---- */
+
+/* Changes the view unless the collector refuses it. HEAD's request is the first of the new view, so
+ * the collector answers it only once. False: refused, and the message says why. */
+async function tryFilter(changes) {
+	const {report, asked} = questions(address.changed(view, changes)).find(({id}) => id === HEAD);
+
+	try {
+		await get(report, asked, new AbortController().signal);
+	} catch (error) {
+		if (isRefusal(error) && !(error instanceof Locked)) {
+			refused = error.message;
+			sayRefused(refused);
+			return false;
+		}
+	}
+	change(changes);
+	return true;
+}
 
 /* The view changes, and with it the address. */
 function change(changes) {
@@ -209,14 +239,15 @@ function change(changes) {
 }
 
 function begin() {
+	refused = undefined;
 	controls.showView(view);
 	answers.clear();
-	for (const {id} of questions())
+	for (const {id} of questions(view))
 		setStale(id, true);
 	ask();
 }
 
-/* The same figures, looked at another way: other colours, other zone. */
+/* Draws the same figures with other colours, or in another time zone. */
 function look() {
 	for (const draw of answers.values())
 		draw();

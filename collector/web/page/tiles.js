@@ -1,8 +1,8 @@
 /*
  * A tile for each port, coloured by its utilisation (the busier direction), hatched when its agent
  * is silent, grey when it is down, with a red dot for errors. Up to a hundred ports have their name
- * and figure in the tile; beyond that tiles are a dense grid, drawn switch by switch as a front
- * panel, and the line below says all about the one under the pointer or the focus.
+ * and figure in the tile; more of them form a dense grid, switch by switch like a front panel. The
+ * line below describes the port under the pointer or the focus.
  */
 import {$, fillTable, make, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
@@ -46,23 +46,23 @@ function figure(port) {
 	return state === 'unknown' ? format.UNKNOWN : state;
 }
 
-/* All that is known of a port, in one line. */
+/* One line with all that is known of a port. */
 function describe(port) {
 	const state = stateOf(port), parts = [nameOf(port)];
 
 	if (port.alias)
 		parts.push(port.alias);
-	parts.push(`${format.speed(port.speed_bps)}`);
+	parts.push(`speed ${format.speed(port.speed_bps)}`);
 	if (state === 'down')
 		return [...parts, 'down'].join(' · ');
 	if (state === 'silent')
 		return [...parts, port.check].join(' · ');
-	parts.push(`rx ${format.percent(port.utilization_rx)} ${format.rate(port.rx_bps)}`,
-	    `tx ${format.percent(port.utilization_tx)} ${format.rate(port.tx_bps)}`,
+	parts.push(`received ${format.bits(port.rx_bps)} (${format.percent(port.utilization_rx)})`,
+	    `sent ${format.bits(port.tx_bps)} (${format.percent(port.utilization_tx)})`,
 	    `${format.count(port.frames_per_s)} frame/s`,
-	    `${format.count(port.broadcasts_per_s)} bcast/s`,
-	    `${format.count(port.multicasts_per_s)} mcast/s`,
-	    `${format.count(port.errors_per_s)} err/s`);
+	    `${format.count(port.broadcasts_per_s)} broadcast/s`,
+	    `${format.count(port.multicasts_per_s)} multicast/s`,
+	    `${format.count(port.errors_per_s)} error/s`);
 	if (port.check && port.check !== 'ok')
 		parts.push(`check: ${port.check}`);
 	return parts.join(' · ');
@@ -76,7 +76,7 @@ function summary(result) {
 		if (n(state))
 			parts.push(`${n(state)} ${state}`);
 	if (seconds > 0)
-		parts.push(`${format.rate(result.totals.octets * 8 / seconds)}b/s counted`,
+		parts.push(`${format.bits(result.totals.octets * 8 / seconds)} counted`,
 		    `${format.count(result.totals.packets / seconds)} frame/s`);
 	return parts.join(' · ');
 }
@@ -92,6 +92,8 @@ function makeTile() {
 	    make('span', {class: 'name'}), make('span', {class: 'figure'}));
 }
 
+const UTILISATION = 'Utilisation of the busier direction, received or sent';
+
 function fillTile(tile, port, view) {
 	const state = stateOf(port), percent = utilization(port);
 
@@ -101,6 +103,7 @@ function fillTile(tile, port, view) {
 	setAttribute(tile, 'data-level', state === 'up' ? level(percent) : undefined);
 	setAttribute(tile, 'data-errors', port.errors_per_s > 0 ? 'yes' : undefined);
 	setAttribute(tile, 'aria-label', `${port.agent} ${describe(port)}`);
+	setAttribute(tile, 'title', state === 'up' ? UTILISATION : undefined);
 	setAttribute(
 	    tile, 'aria-pressed', [filterValue(port), port.port].includes(view.port ?? NaN));
 	tile.port = port;
@@ -162,7 +165,7 @@ function busiest(rows) {
 
 function keyOfColours() {
 	return [
-		make('span', {text: '0'}),
+		make('span', {text: 'utilisation 0'}),
 		...[0, 1, 2, 3, 4, 5, 6].map(
 		    (n) => make('span', {class: 'swatch', 'data-state': 'up', 'data-level': n})),
 		make('span', {text: '75 %+'}),
@@ -174,7 +177,7 @@ function keyOfColours() {
 	];
 }
 
-/* choose({agent, port}): what a click asks for; port undefined: no longer this one. */
+/* choose({agent, port}): called by a click; port undefined: the filter by this port is removed. */
 export class Tiles {
 	#rows = [];
 	#shown;
@@ -200,13 +203,13 @@ export class Tiles {
 		$('ports-table').addEventListener('toggle', () => this.#table());
 	}
 
-	/* The port pointed at, else the one filtered by, else the busiest. */
+	/* Describes the port under the pointer, else the one filtered by, else the busiest. */
 	#read(port) {
 		const chosen = port ?? $('tiles').querySelector('.tile[aria-pressed="true"]')?.port;
 		const most = busiest(this.#rows);
 
 		this.#shown = port;
-		setText($('readout'), most ? `Busiest: ${describe(most)}` : '');
+		setText($('readout'), most ? `Busiest port: ${describe(most)}` : '');
 		if (chosen)
 			setText($('readout'), `${chosen.agent} · ${describe(chosen)}`);
 	}

@@ -1,21 +1,24 @@
 /*
- * What an operator has to know first: the newest source of bad frames and the ports that count
- * them, where samples were lost, which addresses moved, and the newest events.
+ * What an operator must know first: the newest source of bad frames and the ports that count them,
+ * where samples were lost, which addresses moved, and the newest events.
  */
 import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
 
 const LINES = 5;
-export const ADDRESSES = 200; /* the newest of them; moved ones are among these */
+export const ADDRESSES = 200; /* of the newest addresses; those that moved are among them */
 export const EVENTS = 100, SOURCES = 100; /* the newest; of bad frames */
 
 const newestFirst = (field) => (a, b) => Date.parse(b[field]) - Date.parse(a[field]);
 
 function place(row) {
-	return `${row.agent} ${row.port ?? row.if_index ?? ''}`.trim();
+	return `${row.agent ?? 'collector'} ${row.port ?? row.if_index ?? ''}`.trim();
 }
 
+/* What is of the collector itself has no agent, and no filter. */
 function portFilter({agent, port}) {
+	if (!agent)
+		return undefined;
 	return port ? {agent, port} : {agent};
 }
 
@@ -87,9 +90,9 @@ function eventsOf(result) {
 
 const PARTS = [
 	{id: 'errors', title: 'Errors', of: errorsOf, none: 'No bad frames.'},
-	{id: 'loss', title: 'Lost samples', of: lossOf, none: 'None lost.'},
-	{id: 'addresses', title: 'Moved addresses', of: movedOf, none: 'None moved.'},
-	{id: 'events', title: 'Events', of: eventsOf, none: 'None.'},
+	{id: 'loss', title: 'Lost samples', of: lossOf, none: 'No samples lost.'},
+	{id: 'addresses', title: 'Moved addresses', of: movedOf, none: 'No address moved.'},
+	{id: 'events', title: 'Events', of: eventsOf, none: 'No events.'},
 ];
 
 function makeLine() {

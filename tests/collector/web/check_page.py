@@ -232,7 +232,7 @@ def check_figures(page, asked):
     result = api('talkers', **asked, by='src', top=5)
     equal('keys are those of the API', page.texts('#sources .key .filter'),
           [' '.join(filter(None, (row['src'], row['src_name']))) for row in result['rows']])
-    bound = f"fewer than {int(result['unseen_packets_high']) + 1:,} frames (95%)"
+    bound = f"fewer than {int(result['unseen_packets_high']) + 1:,} frames in this range (95%)"
     check('what was not seen has its bound', bound in page.text('#sources .note'), bound)
     newest = max(api('errors', **asked, top=100)['sources'], key=lambda row: row['last'])
     shown = page.texts('#trouble-errors .filter')[0]
@@ -370,8 +370,50 @@ def check_hostile(page, asked):
           ['undefined', 0, True, '10.20.1.1 <i>boss</i>'])
     page.open(**{**asked, 'agent': '<b onclick=x>"\'&'})
     message = page.text('#message-text')
-    check('a filter that is refused says why', message.startswith('The collector refuses:'), message)
+    check('a filter that is refused says why', message.startswith('The collector cannot answer this: '), message)
     equal('and stays text', page.js("document.querySelectorAll('b').length"), 0)
+    equal('the reason is shown once', page.js("document.body.innerText").count(message.split(': ', 1)[1]), 1)
+
+
+def submit_filter(page, text):
+    page.js(f"document.getElementById('filter-text').value = {quoted(text)};"
+            " document.querySelector('#filter button').click()")
+    time.sleep(0.5)  # the collector is asked first
+    page.settle()
+
+
+def check_typed_filters(page, asked):
+    page.open(**asked)
+    submit_filter(page, '10.20.0.0/16, tcp')
+    equal('filters as the placeholder shows them', page.asked(),
+          {**asked, 'addr': '10.20.0.0/16', 'proto': 'tcp'})
+    equal('a filter that is taken leaves the field',
+          page.js("document.getElementById('filter-text').value"), '')
+    submit_filter(page, 'port nosuch')
+    equal('a filter that is refused is no chip', page.asked(),
+          {**asked, 'addr': '10.20.0.0/16', 'proto': 'tcp'})
+    equal('but stays in the field', page.js("document.getElementById('filter-text').value"),
+          'port nosuch')
+    message = page.text('#message-text')
+    check('and the message says why', 'nosuch' in message, message)
+    submit_filter(page, 'vlan 1')
+    equal('a good one after it is taken', page.asked().get('vlan'), '1')
+    equal('and the message goes', page.js("document.getElementById('message').hidden"), True)
+
+
+def check_tooltips(page, asked):
+    page.open(**asked)
+    services = api('protocols', **asked, top=5)['rows']
+    must = {6: 'Only tcp', 17: 'Only udp'}
+    equal('tooltips of services say what the filter does',
+          page.js("[...document.querySelectorAll('#protocols .key .filter')].map((key) => key.title)"),
+          [must.get(row['protocol'], f"Only protocol {row['protocol']}") for row in services])
+    pairs = api('conversations', **asked, top=5)['rows']
+    names = [' '.join(filter(None, (row[side], row[f'{side}_name'])))
+             for row in pairs for side in ('src', 'dst')]
+    equal('and those of conversations',
+          page.js("[...document.querySelectorAll('#conversations .key .filter')].map((key) => key.title)"),
+          [f'Only {name}' for name in names])
 
 
 def check_keyboard(page, asked):
@@ -526,6 +568,7 @@ def check_all(page, live):
     check_first_view(page)
     check_figures(page, asked)
     check_filters(page, asked)
+    check_tooltips(page, asked)
     check_choices(page, asked)
     check_ranges(page)
     check_keyboard(page, asked)
@@ -537,6 +580,7 @@ def check_all(page, live):
     page.js('1')
     equal('no error in the console', browser.console, [])
     check_hostile(page, asked)
+    check_typed_filters(page, asked)
     check_refusals(page, asked)
     check_gone(page)
     requests += browser.requests

@@ -184,8 +184,8 @@ refused() { # STATUS WORD-OF-THE-REASON CURL-ARGUMENT...
 		fail "refused: $must $word" "$is $(head -c 200 "$rig/body")"; fi
 }
 refused 404 'no such report' "$url/api/v1/nothing"
-refused 404 'no such thing' "$url/../../etc/passwd" --path-as-is
-refused 404 'no such thing' "$url/nothing.html"
+refused 404 'not found' "$url/../../etc/passwd" --path-as-is
+refused 404 'not found' "$url/nothing.html"
 refused 400 '^colour:' "$url/api/v1/talkers?colour=red"
 refused 400 '^top: at most' "$url/api/v1/talkers?top=1000000"
 refused 400 '^vlan:' "$url/api/v1/talkers?vlan=9999"
@@ -294,7 +294,7 @@ expect 'a new token after SIGHUP' "$(status -H 'Authorization: Bearer another-of
 expect 'no token in the log' "$(grep -c 'of-ours' "$rig/collector.log")" 0
 read_again 'http_token = ""\nhttp_hosts = {"sw.example"}'
 expect 'no token after SIGHUP, and a name of ours' "$(status -H 'Host: sw.example' "$url/api/v1/talkers?last=all")" 200
-refused 421 'not mine' -H 'Host: evil.example' "$url/api/v1/talkers?last=all"
+refused 421 'host name not allowed' -H 'Host: evil.example' "$url/api/v1/talkers?last=all"
 read_again 'http_token = "a-secret-of-ours"'
 expect 'the token is not printed' \
     "$("$build/collector/easecapd" -c "$rig/collector.conf" --print-config | grep -c 'a-secret')" 0

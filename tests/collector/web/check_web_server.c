@@ -121,12 +121,12 @@ START_TEST(without_a_token_names_must_be_ours)
 	start();
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
 		snprintf(header, sizeof(header), "Host: %s\r\n", hosts[i].host);
-		expect("/healthz", header, hosts[i].status, hosts[i].status == 200 ? "ok" : "not mine");
+		expect("/healthz", header, hosts[i].status, hosts[i].status == 200 ? "ok" : "host name not allowed");
 	}
 	strcpy(header, "Host: ");
 	memset(header + 6, 'a', 500);
 	strcpy(header + 506, "\r\n");
-	expect("/", header, 421, "not mine");
+	expect("/", header, 421, "host name not allowed");
 	ck_assert_uint_eq(stat_get(web_stats(web), WEB_STAT_REFUSED_HOST), 6);
 }
 END_TEST
@@ -136,7 +136,7 @@ START_TEST(who_may_ask_changes_while_it_serves)
 	static const char *const ours[] = {"sw.example"};
 
 	start();
-	expect("/api/v1/agents?last=all", "Host: sw.example\r\n", 421, "not mine");
+	expect("/api/v1/agents?last=all", "Host: sw.example\r\n", 421, "host name not allowed");
 	web_allow(web, "", ours, 1);
 	expect("/api/v1/agents?last=all", "Host: sw.example\r\n", 200, "192.0.2.1");
 	web_allow(web, "secret", NULL, 0);
