@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 enum {
-	ERROR_BODY = 2048, /* of what a server says, kept */
+	ERROR_BODY = 2048, /* octets kept of a server's error message */
 	SERVER_TEXT = CLUSTER_HOST_TEXT + 16,
 	HEADER_TEXT = 512,
 	COMPRESS_FROM = 1024, /* octets: smaller bodies are sent as they are */
@@ -36,11 +36,11 @@ struct cluster_http {
 		size_t len, room;
 	} body; /* compressed */
 	uint64_t sent, sent_compressed;
-	/* of the call under way */
+	/* of the present call */
 	const struct cluster_question *question;
 	int taken; /* first error of question->take */
-	bool has_taken; /* it got a part of the answer */
-	char says[ERROR_BODY]; /* what came with a status that is not 200 */
+	bool has_taken; /* it received a part of the answer */
+	char says[ERROR_BODY]; /* the body of a status other than 200 */
 	size_t n_says;
 	char curl_error[CURL_ERROR_SIZE];
 	char error[CLUSTER_ERROR_TEXT];
@@ -128,7 +128,7 @@ set_up(struct cluster_http *http)
 	if (!http->curl)
 		return -ENOMEM;
 	if (curl_easy_setopt(http->curl, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK ||
-	    /* a cluster is no matter of the web's */
+	    /* proxies of the environment are for the web, not for a cluster */
 	    curl_easy_setopt(http->curl, CURLOPT_PROXY, "") != CURLE_OK ||
 	    curl_easy_setopt(http->curl, CURLOPT_ACCEPT_ENCODING, "gzip, deflate") != CURLE_OK)
 		return -ENOMEM;
@@ -195,7 +195,7 @@ cluster_http_set_timeout(struct cluster_http *http, uint32_t timeout_ms)
 
 /* A request */
 
-/* The body as gzip; false: sent as it is. */
+/* Compresses the body; false: it is sent as it is. */
 static bool
 compress_body(struct cluster_http *http, const struct cluster_question *q)
 {
@@ -228,7 +228,7 @@ compress_body(struct cluster_http *http, const struct cluster_question *q)
 	return done;
 }
 
-/* Where rows follow, the statement stands in the address, else it is the body. */
+/* With rows as the body the statement is in the URL, else it is the body. */
 static char *
 make_address(struct cluster_http *http, const struct server *server)
 {
@@ -262,7 +262,7 @@ add_header(struct curl_slist **list, const char *name, const char *value)
 	char header[HEADER_TEXT];
 	struct curl_slist *longer;
 
-	/* a name and a colon alone take a header of curl's own away */
+	/* a name with a colon removes a header that curl would send */
 	snprintf(header, sizeof(header), *value ? "%s: %s" : "%s:", name, value);
 	longer = curl_slist_append(*list, header);
 	explicit_bzero(header, sizeof(header));
@@ -271,7 +271,7 @@ add_header(struct curl_slist **list, const char *name, const char *value)
 	return longer != NULL;
 }
 
-/* All of them or NULL: without one the request would be another one. */
+/* All headers or NULL, since an incomplete request must not be sent. */
 static struct curl_slist *
 make_headers(const struct cluster_http *http, const struct server *server, bool compressed)
 {
@@ -303,7 +303,7 @@ set_body(struct cluster_http *http, bool compressed)
 	}
 }
 
-/* What ClickHouse answered: "Code: 60, e.displayText() = DB::Exception: …". */
+/* Reads ClickHouse's error: "Code: 60, e.displayText() = DB::Exception: …". */
 static int
 refuse(struct cluster_http *http, const struct server *server, long status)
 {
@@ -324,7 +324,7 @@ judge(struct cluster_http *http, const struct server *server, CURLcode result)
 	long status = 0;
 
 	if (http->taken != 0) {
-		snprintf(http->error, sizeof(http->error), "%s: the answer was not taken: %s",
+		snprintf(http->error, sizeof(http->error), "%s: cannot process the answer: %s",
 		    server->name, strerror(-http->taken));
 		return http->taken;
 	}
@@ -344,7 +344,7 @@ judge(struct cluster_http *http, const struct server *server, CURLcode result)
 	case CURLE_BAD_CONTENT_ENCODING:
 	case CURLE_WEIRD_SERVER_REPLY:
 		return -EBADMSG;
-	default: /* half an answer must not be begun again by another server */
+	default: /* after a partial answer another server must not be tried */
 		return http->has_taken ? -EBADMSG : -EHOSTUNREACH;
 	}
 }
@@ -405,7 +405,7 @@ cluster_http_ask(struct cluster_http *http, const struct cluster_question *quest
 		if (any && r != -EHOSTUNREACH)
 			http->current = server;
 	}
-	if (any && r == -ETIMEDOUT) /* the next call shall not wait for the same one */
+	if (any && r == -ETIMEDOUT) /* the next call begins with another server */
 		http->current = (http->current + 1) % http->n_servers;
 	return r;
 }

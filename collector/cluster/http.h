@@ -1,14 +1,14 @@
 /*
- * ClickHouse's HTTP interface, by libcurl: statements to one of several servers. A server that
- * cannot be reached, or is in trouble itself (status 502 to 504), is passed over for the next; what
- * it says about a statement is an answer and is not asked again elsewhere. The server that answered
- * last is asked first.
+ * Client of ClickHouse's HTTP interface, with libcurl: sends statements to one of several servers.
+ * If a server cannot be reached, or has status 502 to 504, the next one is tried; an error about the
+ * statement itself is an answer and is not tried again elsewhere. The server that answered last is
+ * tried first.
  *
- * Bodies are sent compressed, answers are asked for compressed. The user's name and password go in
- * headers, never into an address, a message or the log. One thread at a time uses an object; calls
- * block, for at most the time given.
+ * Bodies are sent compressed, and compressed answers are requested. User name and password are sent
+ * in headers, never in a URL, a message or the log. One thread at a time uses an object; calls
+ * block, for at most the timeout.
  *
- * Where libcurl was missing when this was built, cluster_http_open() says so.
+ * Without libcurl at build time, cluster_http_open() returns an error.
  */
 #ifndef EASE_COLLECTOR_CLUSTER_HTTP_H
 #define EASE_COLLECTOR_CLUSTER_HTTP_H
@@ -27,7 +27,7 @@ struct cluster_http_config {
 	const char *user, *password; /* copied; NULL or "": ClickHouse's default user; a URL's own
 				      * user comes first */
 	uint32_t timeout_ms;	     /* for a whole answer; connecting takes at most a tenth */
-	/* Asked at least every second, from within a call: true ends it with -ECANCELED. May be
+	/* Called at least every second during a call: true ends it with -ECANCELED. May be
 	 * NULL. */
 	bool (*stop)(void *arg);
 	void *stop_arg;
@@ -41,10 +41,10 @@ int cluster_http_open(struct cluster_http **out, const struct cluster_http_confi
     char *error, size_t error_size);
 void cluster_http_close(struct cluster_http *http);
 
-/* From now on a whole answer may take so long; 0: for ever. */
+/* Sets the time limit of a whole answer from now on; 0: none. */
 void cluster_http_set_timeout(struct cluster_http *http, uint32_t timeout_ms);
 
-/* Takes a part of an answer. 0, or -errno: ends the call, which gives it back. */
+/* Receives a part of an answer. 0, or -errno, which ends the call and is its result. */
 typedef int cluster_answer_fn(void *arg, const void *octets, size_t n);
 
 enum { CLUSTER_ANY_SERVER = -1 };
@@ -55,14 +55,14 @@ struct cluster_question {
 	const void *body;     /* rows of an INSERT … FORMAT, or NULL */
 	size_t body_octets;
 	int server; /* index, or CLUSTER_ANY_SERVER */
-	cluster_answer_fn *take; /* NULL: the answer is of no interest */
+	cluster_answer_fn *take; /* NULL: the answer is ignored */
 	void *arg;
 };
 
-/* 0 when the whole answer has come with status 200, else -errno with the reason in
+/* 0 when the whole answer has arrived with status 200, else -errno with the reason in
  * cluster_http_error(): -EHOSTUNREACH no server answered, -ETIMEDOUT, -ECANCELED, -EREMOTEIO a
- * server says no to the statement (cluster_http_code() has ClickHouse's number), -EBADMSG an answer
- * that is none, or what take gave. After any error but -EREMOTEIO it is not known whether an INSERT
+ * server refused the statement (cluster_http_code() has ClickHouse's number), -EBADMSG an invalid
+ * answer, or the result of take. After any error but -EREMOTEIO it is unknown whether an INSERT
  * arrived. */
 int cluster_http_ask(struct cluster_http *http, const struct cluster_question *question);
 
@@ -70,7 +70,7 @@ int cluster_http_ask(struct cluster_http *http, const struct cluster_question *q
 const char *cluster_http_error(const struct cluster_http *http);
 int cluster_http_code(const struct cluster_http *http);
 
-/* "host:port" of a server, for people. */
+/* "host:port" of a server, for messages. */
 const char *cluster_http_server(const struct cluster_http *http, size_t server);
 size_t cluster_http_n_servers(const struct cluster_http *http);
 

@@ -1,5 +1,5 @@
 /*
- * In the place of http.c where libcurl was missing: says so.
+ * Replaces http.c where libcurl is missing: cluster_http_open() returns an error.
  */
 #include "collector/cluster/http.h"
 

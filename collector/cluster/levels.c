@@ -6,7 +6,7 @@ write_name(FILE *out, const struct cluster_place *place, enum cluster_table_id t
 	cluster_write_name(out, place, &cluster_tables[table], false);
 }
 
-/* A collector that a level does not know yet has index 0, which is revision 0. */
+/* A collector that is not in the list of a level yet has index 0, and so revision 0. */
 void
 cluster_write_levels_query(FILE *out, const struct cluster_place *place)
 {

@@ -110,7 +110,7 @@ read_int(struct rbuf *r, size_t octets)
 	return v;
 }
 
-/* *bad: what is there can be no row, however it goes on. */
+/* *bad: these octets cannot begin a row. */
 static void
 read_text(struct rbuf *r, struct row_cell *cell, bool *bad)
 {
@@ -169,7 +169,7 @@ read_cell(struct rbuf *r, enum cluster_type type, struct row_cell *cell, bool *b
 	}
 }
 
-/* 1: a row was taken, 0: there is no whole one, or an error. */
+/* 1: a row was read; 0: there is no complete row; or an error. */
 static int
 take_row(struct row_stream *s, struct rbuf *r)
 {
@@ -237,8 +237,8 @@ row_stream_free(struct row_stream *s)
 	s->n_rest = s->room = 0;
 }
 
-/* A row begun in the chunk before is finished first: all of it is copied behind what is there,
- * which only happens at the ends of chunks. */
+/* Completes the row that began in the chunk before. Only such rows, at the ends of chunks, are
+ * copied. */
 int
 row_stream_take(struct row_stream *s, const void *octets, size_t n)
 {

@@ -1,10 +1,11 @@
 /*
- * RowBinary, ClickHouse's plainest format (docs: interfaces/formats, RowBinary): values of a row
- * one behind the other without names, numbers little-endian, a String as LEB128 length and octets, a
- * FixedString as its octets, a Nullable as one octet (1: NULL, and nothing follows) and the value.
+ * RowBinary, ClickHouse's simplest format (docs: interfaces/formats, RowBinary): the values of a row
+ * follow each other without names; numbers are little-endian, a String is a LEB128 length and
+ * octets, a FixedString is its octets, a Nullable is one octet (1: NULL, and nothing follows) and the
+ * value.
  *
- * Writing goes into a buffer that grows up to a limit and fails stickily. Reading takes chunks as
- * the network cuts them and gives whole rows; no octet is believed before it is looked at.
+ * The writer's buffer grows up to a limit; after a failure it stays failed. The reader takes chunks
+ * as the network delivers them and returns whole rows; it validates all input.
  */
 #ifndef EASE_COLLECTOR_CLUSTER_ROWBINARY_H
 #define EASE_COLLECTOR_CLUSTER_ROWBINARY_H
@@ -19,26 +20,26 @@ struct row_buffer {
 	bool failed; /* no memory, or more than most octets */
 };
 
-/* Empty, with room for at most so many octets; freed by row_buffer_free. */
+/* An empty buffer for `most` octets at most; freed by row_buffer_free. */
 struct row_buffer row_buffer_of(size_t most);
 void row_buffer_clear(struct row_buffer *b);
 void row_buffer_free(struct row_buffer *b);
 
-/* A number of so many octets, 1 to 8. */
+/* A number of 1 to 8 octets. */
 void row_put_int(struct row_buffer *b, uint64_t value, size_t octets);
 void row_put_f64(struct row_buffer *b, double value);
 void row_put_text(struct row_buffer *b, const void *octets, size_t n);
 /* n octets as they are: FixedString. */
 void row_put_fixed(struct row_buffer *b, const void *octets, size_t n);
 
-/* In front of a value of a Nullable column; with null nothing else follows. */
+/* Before the value of a Nullable column; after a null no value follows. */
 void row_put_null(struct row_buffer *b, bool null);
 
 /* Reading */
 
 enum {
 	ROW_CELLS_MAX = 64,	      /* columns of a row */
-	ROW_TEXT_MAX = 1 << 20,	      /* octets of a String: far more than any of ours */
+	ROW_TEXT_MAX = 1 << 20,	      /* octets of a String: far more than any column needs */
 };
 
 /* A value; integers of all types are in i (UInt64 as its two's complement). */
@@ -50,7 +51,7 @@ struct row_cell {
 	size_t octets;
 };
 
-/* Takes a row. 0 to go on, else what row_stream_take gives back. */
+/* Receives a row. 0 to continue, else the result of row_stream_take. */
 typedef int row_fn(void *arg, const struct row_cell *cells);
 
 struct row_stream {
@@ -58,7 +59,7 @@ struct row_stream {
 	size_t n_types;			/* up to ROW_CELLS_MAX */
 	row_fn *row;
 	void *arg;
-	uint8_t *rest; /* owned: the begun row */
+	uint8_t *rest; /* owned: the incomplete row */
 	size_t n_rest, room;
 };
 
@@ -66,11 +67,11 @@ void row_stream_init(struct row_stream *s, const enum cluster_type *types, size_
     row_fn *row, void *arg);
 void row_stream_free(struct row_stream *s);
 
-/* The next octets, cut anywhere. 0, -EBADMSG: this is no RowBinary of these types, -ENOMEM, or what
- * a row's function gave. */
+/* Takes the next octets, cut anywhere. 0, -EBADMSG: not RowBinary of these types, -ENOMEM, or the
+ * result of a row's function. */
 int row_stream_take(struct row_stream *s, const void *octets, size_t n);
 
-/* True if no row is begun: what an answer must end with. */
+/* True if no row is incomplete, as at the end of an answer. */
 static inline bool
 row_stream_is_done(const struct row_stream *s)
 {

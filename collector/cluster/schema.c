@@ -20,7 +20,7 @@ const char *const cluster_type_names[CLUSTER_N_TYPES] = {
     [CLUSTER_TEXT_OR_NULL] = "Nullable(String)",
 };
 
-/* A handful of partitions a level are kept at a time. */
+/* Each level keeps a handful of partitions at a time. */
 const struct cluster_level cluster_levels[CLUSTER_N_LEVELS] = {
     [CLUSTER_1_MIN] = {1, MINUTE_US, DAY_US},
     [CLUSTER_5_MIN] = {5, 5 * MINUTE_US, 7 * DAY_US},
@@ -60,8 +60,9 @@ static const struct cluster_column folded_columns[] = {
     {"revision", CLUSTER_U64},
 };
 
-/* What a collector has of an agent's minute: samples, and the device's times of the first and the
- * last sample or snapshot. Of collectors whose times overlap the one with most samples counts. */
+/* A collector's data of a minute of an agent: samples, and the device's times of the first and the
+ * last sample or counter snapshot. Of collectors whose times overlap the one with most samples
+ * counts. */
 static const struct cluster_column cover_columns[] = {
     {"start_us", CLUSTER_U64}, {"agent", CLUSTER_AGENT_ID}, {"collector", CLUSTER_I64},
     {"received", CLUSTER_U64}, {"low_us", CLUSTER_U64}, {"high_us", CLUSTER_U64},
@@ -96,7 +97,7 @@ static const struct cluster_column sample_columns[] = {
     {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
 };
 
-/* level 1: all; 5, 60, 1440: those at the ends of such windows, as retention.h thins them */
+/* level 1: all; 5, 60, 1440: those at the ends of windows of this length, see store/retention.h */
 static const struct cluster_column counter_columns[] = {
     {"level", CLUSTER_U16}, {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64},
     {"time_us", CLUSTER_I64}, {"boot", CLUSTER_I64}, {"received_us", CLUSTER_I64},
@@ -140,7 +141,7 @@ static const struct cluster_column gone_columns[] = {
     {"samples", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
 };
 
-/* id: the store's, by which events of one time stay in order */
+/* id: of the store, which orders events of the same time */
 static const struct cluster_column event_columns[] = {
     {"agent", CLUSTER_AGENT_ID}, {"time_us", CLUSTER_I64}, {"id", CLUSTER_I64},
     {"boot", CLUSTER_I64}, {"kind", CLUSTER_I64}, {"if_index", CLUSTER_I64},
@@ -159,18 +160,19 @@ static const struct cluster_column stat_columns[] = {
     {"revision", CLUSTER_U64},
 };
 
-/* host and store: the machine's name and the file's, for people; heard_us: the collector's clock */
+/* host and store: names of the machine and the file, for messages; heard_us: by the collector's
+ * clock */
 static const struct cluster_column collector_columns[] = {
     {"collector", CLUSTER_I64}, {"host", CLUSTER_TEXT}, {"store", CLUSTER_TEXT},
     {"version", CLUSTER_TEXT}, {"heard_us", CLUSTER_U64}, {"revision", CLUSTER_U64},
 };
 
 /*
- * One row a batch that has arrived whole. The newest is where the collector goes on: rows of the
- * store's part, event and outage up to these ids, and what came up to received_us, are here.
- * [from_us, to_us) has all minutes of the batch (0, 0: none), closed_us is where minutes are
- * complete up to, late samples aside, newest_us the end of the newest minute sent; time_us is
- * written by the cluster's clock.
+ * One row for each batch that has arrived completely. The collector continues after the newest one:
+ * the cluster has the rows of the store's part, event and outage up to these ids, and the data that
+ * had arrived by received_us. [from_us, to_us) contains all minutes of the batch (0, 0: none);
+ * minutes are complete up to closed_us, except for late samples; newest_us is the end of the newest
+ * minute sent; time_us is by the cluster's clock.
  */
 static const struct cluster_column cursor_columns[] = {
     {"collector", CLUSTER_I64}, {"time_us", CLUSTER_U64}, {"part_id", CLUSTER_I64},
@@ -180,9 +182,10 @@ static const struct cluster_column cursor_columns[] = {
 };
 
 /*
- * How far a server has rolled up what it has. Collector 0: all windows that end by done_us, and
- * kept_us: older ones are dropped. Of a collector: of its minutes those whose cover has a revision
- * up to rolled_revision. revision is when, by the server's clock.
+ * How far a server has rolled up its minutes. The row of collector 0: all windows that end by
+ * done_us are made, and those before kept_us dropped. The row of a collector: its minutes whose
+ * cover has a revision up to rolled_revision are rolled up. revision is the time of this, by the
+ * server's clock.
  */
 static const struct cluster_column rolled_columns[] = {
     {"level", CLUSTER_U16}, {"collector", CLUSTER_I64}, {"rolled_revision", CLUSTER_U64},
@@ -289,7 +292,7 @@ cluster_write_insert(FILE *out, const struct cluster_place *place,
 	fputs(") FORMAT RowBinary", out);
 }
 
-/* Making tables */
+/* Creating tables */
 
 static void
 write_partition(FILE *out, const struct cluster_table *table)
@@ -339,7 +342,7 @@ write_distributed_table(FILE *out, const struct cluster_place *place,
 	fputs(")", out);
 }
 
-/* What each migration makes, in the order of cluster_tables. */
+/* The tables that each migration creates, in the order of cluster_tables. */
 static const struct {
 	enum cluster_table_id first, end;
 } migrations[CLUSTER_VERSION] = {

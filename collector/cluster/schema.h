@@ -1,16 +1,18 @@
 /*
- * The tables of the ClickHouse cluster, as data. From them come the statements that make them, the
- * lists of columns that are written and read, and what is dropped when. Names and meanings of
+ * The tables of the ClickHouse cluster, as data. The statements that create them, the lists of
+ * columns for writing and reading, and the retention are derived from them. Names and meanings of
  * columns are those of the SQLite store (collector/store/schema.h) unless a row says otherwise.
  *
- * With a cluster's name each server has a table X_local, and X is the Distributed one over them,
- * sharded by agent, or by collector where there is no agent. Without, X is the table itself.
- * All tables but `migration` are ReplacingMergeTree(revision): of rows with one key the one of the
- * highest revision counts, so what is sent twice is there once. Revisions of a collector only grow;
- * those of rolled-up rows are made of the revisions they are the sum of (collector/ship/rollup.h).
+ * With the name of a cluster each server has a table X_local, and X is the Distributed table over
+ * them, sharded by agent, or by collector where there is no agent. Without a name, X is the table
+ * itself. All tables but `migration` are ReplacingMergeTree(revision): of rows with the same key the
+ * one with the highest revision counts, so rows that are sent twice count once. Revisions of a
+ * collector only grow; the revision of a rolled-up row is the sum of those of its minutes
+ * (collector/ship/ship_rollup.h).
  *
- * `collector` is the store's life.store_id, `agent` the 8 octets of the agent's id: numbers of a
- * store mean nothing outside it. Only SQL that ClickHouse 18.16 and current ones share.
+ * `collector` is the store's life.store_id, and `agent` the 8 octets of the agent's id, because
+ * numbers of a store have no meaning outside it. Only SQL that both ClickHouse 18.16 and current
+ * versions understand is used.
  */
 #ifndef EASE_COLLECTOR_CLUSTER_SCHEMA_H
 #define EASE_COLLECTOR_CLUSTER_SCHEMA_H
@@ -36,7 +38,7 @@ enum cluster_type {
 	CLUSTER_N_TYPES,
 };
 
-/* As CREATE TABLE says it. */
+/* The types as in CREATE TABLE. */
 extern const char *const cluster_type_names[CLUSTER_N_TYPES];
 
 struct cluster_column {
@@ -66,9 +68,9 @@ enum cluster_table_id {
 	CLUSTER_N_TABLES,
 };
 
-/* How a table is cut into partitions, which is how it is deleted. */
+/* How a table is partitioned; retention drops whole partitions. */
 enum cluster_partition {
-	CLUSTER_KEPT,	  /* not at all: state */
+	CLUSTER_KEPT,	  /* not partitioned: state, kept for ever */
 	CLUSTER_BY_LEVEL, /* (level, cluster_levels[].partition_us of start_us) */
 	CLUSTER_BY_DAY,	  /* day of time_us or start_us */
 	CLUSTER_BY_MONTH, /* 30 days */
@@ -78,10 +80,10 @@ struct cluster_table {
 	const char *name;
 	const struct cluster_column *columns; /* in the order they are written */
 	size_t n_columns;
-	const char *key; /* ORDER BY: what makes rows the same */
+	const char *key; /* ORDER BY: rows with equal keys replace each other */
 	const char *time; /* column that partitions and retention go by, or NULL */
 	enum cluster_partition partition;
-	const char *shard; /* column that says where a row belongs; NULL: where it is written */
+	const char *shard; /* column that selects the shard; NULL: the server that it is written to */
 };
 
 extern const struct cluster_table cluster_tables[CLUSTER_N_TABLES];
@@ -103,10 +105,10 @@ struct cluster_level {
 
 extern const struct cluster_level cluster_levels[CLUSTER_N_LEVELS];
 
-/* A database on a cluster; borrowed texts that no statement needs to escape. */
+/* A database on a cluster; borrowed texts that need no escaping in SQL. */
 struct cluster_place {
 	const char *database;
-	const char *cluster; /* NULL or "": a server alone */
+	const char *cluster; /* NULL or "": a single server */
 };
 
 /* Letters, digits and _, in a cluster's name . and - too, no digit first, at most 64. */
@@ -124,12 +126,12 @@ void cluster_write_columns(FILE *out, const struct cluster_table *table);
 void cluster_write_insert(FILE *out, const struct cluster_place *place,
     const struct cluster_table *table);
 
-/* The statements that bring a server from a version (0: nothing there) to CLUSTER_VERSION, one by
- * one: each may be repeated. i counts from 0; false behind the last. */
+/* Writes the i-th statement (from 0) of those that migrate a server from a version (0: no tables) to
+ * CLUSTER_VERSION; each may be repeated. False after the last one. */
 bool cluster_write_migration(FILE *out, const struct cluster_place *place, unsigned from_version,
     size_t i);
 
-/* Asks a server's version: one UInt64. The table is there where any migration has begun. */
+/* Reads a server's version, one UInt64. The table exists once any migration has begun. */
 void cluster_write_version_query(FILE *out, const struct cluster_place *place);
 
 #endif

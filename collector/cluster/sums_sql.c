@@ -5,7 +5,7 @@
 
 enum { MINUTE = 1 };
 
-/* Behind n, all columns of numbers that no row is known by add up. */
+/* The columns that are summed begin with n and end before revision. */
 void
 sums_sql_columns(FILE *sql, enum cluster_table_id table)
 {
@@ -20,9 +20,10 @@ sums_sql_columns(FILE *sql, enum cluster_table_id table)
 	}
 }
 
-/* Rows of one thing are tuples (received, collector, first, last, expected); x is passed over for a y
- * that is greater and of the same time: of the shorter one half at least; and if both cannot have
- * received different samples, as there are not so many. */
+/* The rows of one minute, or of one account, are tuples (received, collector, first, last, expected)
+ * of its collectors. A tuple x does not count if there is a y that is greater (received more, or as
+ * much and has the greater number), overlaps with x by at least half of the shorter range, and if
+ * both together received more samples than expected, so that they cannot be different samples. */
 static void
 put_passed_over(FILE *sql, const char *thing, const char *columns)
 {
@@ -55,7 +56,7 @@ void
 sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local, uint64_t from_us,
     uint64_t to_us, const char *where)
 {
-	/* How many a minute may hold is not known: what is of the same time is the same. */
+	/* The expected samples of a minute are unknown: 0 makes all overlapping ones the same. */
 	put_passed_over(sql, "agent, start_us", "low_us, high_us, toUInt64(0)");
 	cluster_write_name(sql, place, &cluster_tables[CLUSTER_COVER], local);
 	fputs(" FINAL WHERE ", sql);
@@ -66,7 +67,7 @@ sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local, u
 void
 sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place, const char *where)
 {
-	/* One that was away for a while spans the other that stood in for it. */
+	/* A collector that was away for a while overlaps the one that replaced it: expected decides. */
 	put_passed_over(sql, "agent, boot, if_index", "first_us, last_us, expected");
 	cluster_write_name(sql, place, &cluster_tables[CLUSTER_ACCOUNTS], false);
 	fputs(" FINAL WHERE 1", sql);
@@ -89,7 +90,7 @@ put_without_passed_over(FILE *sql, const struct sums_rows *rows, const struct su
 	fputs("))", sql);
 }
 
-/* Columns that rows are known by may choose before FINAL does, others may not. */
+/* Conditions on columns of the key may be in PREWHERE, before FINAL; others may not. */
 void
 sums_sql_rows(FILE *sql, const struct sums_rows *rows)
 {

@@ -1,15 +1,17 @@
 /*
- * SQL of sums in the cluster, said in one place for those who ask for them and those who roll them
- * up: which rows of `keys`, `ports` and `folded` count, each once.
+ * SQL that selects the rows of `keys`, `ports` and `folded` that count, each once; for reports and
+ * for roll-ups.
  *
- * A row that was sent again has a higher revision; FINAL leaves the newest one, and stays on the
- * server that has the row, where a subquery by newest revision would carry all keys to one server.
- * Of minutes, rows of several collectors may tell of the same samples (duplicate sinks): where the
- * device times of two collectors overlap by half of the shorter one's range or more, the one that
- * received more counts, of equal ones that with the greater number. Where they do not (failover,
- * whose two ends may touch by a second or two, and a store begun anew) both count. Windows of
- * coarser levels are of nobody, as this was settled when they were made. An agent's account is
- * treated as its minutes are.
+ * A row that was sent again has a higher revision. FINAL selects the newest one on the server that
+ * has the row, where a subquery by revision would transfer all keys to one server.
+ *
+ * Minutes of several collectors may contain the same samples (duplicate sinks). If the device times
+ * of two collectors overlap by half of the shorter range or more, only the collector that received
+ * more samples counts, or of equal ones that with the greater number. If they overlap less, both
+ * count: this is a failover, whose two ends may overlap by a second or two, or a new store. Example:
+ * collector 7 has samples of 12:00:00 to 12:00:59 and collector 9 of 12:00:01 to 12:00:58; they
+ * overlap, and the one with more samples counts. Windows of coarser levels have no collector,
+ * because this was decided when they were made. Accounts of an agent are treated as its minutes.
  */
 #ifndef EASE_COLLECTOR_CLUSTER_SUMS_SQL_H
 #define EASE_COLLECTOR_CLUSTER_SUMS_SQL_H
@@ -25,27 +27,27 @@ struct sums_run {
 struct sums_rows {
 	const struct cluster_place *place;
 	enum cluster_table_id table; /* CLUSTER_KEYS, CLUSTER_PORTS or CLUSTER_FOLDED */
-	bool local;		     /* of the server that is asked, else of all */
-	const struct sums_run *runs; /* one at least */
+	bool local;		     /* only of the queried server, else of all servers */
+	const struct sums_run *runs; /* at least one */
 	size_t n_runs;
-	const char *join; /* behind the table: " GLOBAL ANY INNER JOIN …"; NULL: none */
-	/* More of it, of columns that rows are known by: " AND kind = 2"; or "". */
+	const char *join; /* after the table: " GLOBAL ANY INNER JOIN …"; NULL: none */
+	/* More conditions, on columns of the key: " AND kind = 2"; or "". */
 	const char *where;
 };
 
-/* " FROM … FINAL PREWHERE … WHERE …", to which " AND …" can be added. */
+/* Writes " FROM … FINAL PREWHERE … WHERE …", to which " AND …" can be added. */
 void sums_sql_rows(FILE *sql, const struct sums_rows *rows);
 
-/* "SELECT collector, agent, start_us FROM …": minutes of collectors that do not count. where: more
- * of it, of columns of `cover`, or "". */
+/* Writes "SELECT collector, agent, start_us FROM …": minutes of collectors that do not count. where:
+ * more conditions, on columns of `cover`, or "". */
 void sums_sql_passed_over(FILE *sql, const struct cluster_place *place, bool local,
     uint64_t from_us, uint64_t to_us, const char *where);
 
-/* "SELECT collector, agent, boot, if_index FROM …": the same of accounts. */
+/* Writes "SELECT collector, agent, boot, if_index FROM …": accounts that do not count. */
 void sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place,
     const char *where);
 
-/* The columns that add up, each in sum(), one behind the other: of CLUSTER_KEYS n, w, w2, wb, wb2,
+/* Writes sum(COLUMN) for each column that is summed: of CLUSTER_KEYS n, w, w2, wb, wb2,
  * w2b2, any_pkts, any_octets, same_pkts, same_octets, same1_… and same2_…; of CLUSTER_PORTS n to
  * any_octets, pool_pkts, pool_octets, expected and received; of CLUSTER_FOLDED n and most_n. */
 void sums_sql_columns(FILE *sql, enum cluster_table_id table);

@@ -16,7 +16,7 @@ cluster_url_is_meant(const char *text)
 	return strncmp(text, PREFIX, strlen(PREFIX)) == 0;
 }
 
-/* What is left of the text, and the first complaint. */
+/* The rest of the text, and the first error. */
 struct parser {
 	const char *at;
 	const char *reason;
@@ -40,7 +40,7 @@ fail(struct parser *p, const char *reason)
 		p->reason = reason;
 }
 
-/* Copies n octets and steps over them. */
+/* Copies n octets and skips them. */
 static void
 take(struct parser *p, char *to, size_t room, size_t n, const char *what)
 {
@@ -63,12 +63,12 @@ parse_user(struct parser *p, struct cluster_url *url)
 	if (p->at[n] != '@')
 		return;
 	if (memchr(p->at, ':', n)) {
-		fail(p, "a password does not belong into a URL: clickhouse_password takes it");
+		fail(p, "a URL must not contain a password: use clickhouse_password");
 		return;
 	}
 	take(p, url->user, sizeof(url->user), n, "a user's name has 1 to 64 characters");
 	if (strspn(url->user, further) != strlen(url->user))
-		fail(p, "a user's name has letters, digits, . _ - only");
+		fail(p, "a user's name may contain only letters, digits, . _ -");
 	p->at += p->reason ? 0 : 1;
 }
 
@@ -81,15 +81,15 @@ parse_host(struct parser *p, struct cluster_url *url)
 
 	if (!skip(p, "[")) {
 		take(p, url->host, sizeof(url->host), strspn(p->at, host),
-		    "a host's name or address is needed behind http://");
+		    "a host name or address is needed after http://");
 		return;
 	}
 	take(p, url->host, sizeof(url->host), strcspn(p->at, "]"),
-	    "no IPv6 address in the brackets");
+	    "the brackets do not contain an IPv6 address");
 	if (inet_pton(AF_INET6, url->host, &address) != 1)
-		fail(p, "no IPv6 address in the brackets");
+		fail(p, "the brackets do not contain an IPv6 address");
 	if (!p->reason && !skip(p, "]"))
-		fail(p, "a bracket is not closed");
+		fail(p, "] is missing");
 }
 
 static void
@@ -105,7 +105,7 @@ parse_port(struct parser *p, struct cluster_url *url)
 	for (size_t i = 0; i < n && i < 6; i++)
 		port = port * 10 + (unsigned long)(p->at[i] - '0');
 	if (n == 0 || n > 5 || port == 0 || port > UINT16_MAX)
-		fail(p, "a port is a number from 1 to 65535");
+		fail(p, "the port must be a number from 1 to 65535");
 	url->port = (uint16_t)port;
 	p->at += n;
 }
@@ -117,16 +117,16 @@ parse_names(struct parser *p, struct cluster_url *url)
 		take(p, url->database, sizeof(url->database), strcspn(p->at, "?"),
 		    "a database's name has at most 64 characters");
 		if (!p->reason && !cluster_is_database_name(url->database))
-			fail(p, "a database's name has letters, digits and _ only");
+			fail(p, "a database's name may contain only letters, digits and _");
 	}
 	if (!skip(p, "?"))
 		return;
 	if (!skip(p, "cluster="))
-		fail(p, "only ?cluster=NAME may follow");
+		fail(p, "after ? only cluster=NAME is allowed");
 	take(p, url->cluster, sizeof(url->cluster), strlen(p->at),
 	    "a cluster's name has 1 to 64 characters");
 	if (!p->reason && !cluster_is_cluster_name(url->cluster))
-		fail(p, "a cluster's name has letters, digits, _ . - only");
+		fail(p, "a cluster's name may contain only letters, digits, _ . -");
 }
 
 int
@@ -140,11 +140,11 @@ cluster_url_parse(const char *text, struct cluster_url *url, const char **reason
 	skip(&p, PREFIX);
 	url->tls = skip(&p, "https://");
 	if (!url->tls && !skip(&p, "http://"))
-		fail(&p, "it begins with http:// or https://");
+		fail(&p, "it must begin with http:// or https://");
 	for (size_t i = 0; !p.reason && i < sizeof(parts) / sizeof(parts[0]); i++)
 		parts[i](&p, url);
 	if (!p.reason && *p.at)
-		fail(&p, "there is something behind it that does not belong there");
+		fail(&p, "unexpected text at its end");
 	*reason = p.reason;
 	return p.reason ? -EINVAL : 0;
 }

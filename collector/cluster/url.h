@@ -1,12 +1,12 @@
 /*
- * Where a cluster is, as text:
+ * The URL of a cluster:
  *
  *	clickhouse:http://USER@HOST:PORT/DATABASE?cluster=NAME
  *
- * "clickhouse:" may be left out, the scheme may be https, and all behind HOST too: port 8123
- * (8443), database and cluster as the configuration says. HOST is a name, an IPv4 or an [IPv6] address. A
- * password does not belong into a URL, which is seen in lists of processes and in logs: it is
- * refused.
+ * "clickhouse:" is optional, and so is everything after HOST; the scheme may be https. The defaults
+ * are port 8123 (https: 8443) and the configuration's database and cluster. HOST is a name, an IPv4
+ * address or an [IPv6] address. A password is refused, because URLs are visible in lists of processes
+ * and in logs.
  */
 #ifndef EASE_COLLECTOR_CLUSTER_URL_H
 #define EASE_COLLECTOR_CLUSTER_URL_H
@@ -20,7 +20,7 @@ struct cluster_url {
 	bool tls;
 	char host[CLUSTER_HOST_TEXT]; /* without brackets */
 	uint16_t port;
-	char user[CLUSTER_NAME_TEXT];	  /* "": not said, as the following */
+	char user[CLUSTER_NAME_TEXT];	  /* "": not given, as in the following */
 	char database[CLUSTER_NAME_TEXT];
 	char cluster[CLUSTER_NAME_TEXT];
 };

@@ -20,40 +20,40 @@
 #define ROOM "ship"
 
 enum {
-	THREAD_NICE = 15, /* behind the writer */
-	/* A minute goes when nothing has come for it for so many looks: by then its last counters
-	 * have (every 20 s), and the looks are 10 s apart. */
-	QUIET_LOOKS = 3,
-	BATCH_ROWS = 200000, /* after so many the cursor moves on */
+	THREAD_NICE = 15, /* lower priority than the store's writer */
+	/* A minute is shipped when no data has arrived for it during this many intervals (of 10 s):
+	 * by then its last counters, which come every 20 s, have arrived. */
+	QUIET_INTERVALS = 3,
+	BATCH_ROWS = 200000, /* after this many rows the batch is committed */
 	EVENTS_A_BATCH = 10000,
 	LONGEST_WAIT_S = 60,
 };
 
 #define SECOND_US ((uint64_t)1000000)
-/* Device's clock: counters may come so late and still go with the next look. */
+/* By the device's clock: counters may arrive this late and are still shipped in the next round. */
 #define LATE_US (60 * (int64_t)SECOND_US)
-/* The collector's: threads that receive are not that far apart. */
+/* By the collector's clock: receiver threads differ by less than this. */
 #define APART_US (5 * (int64_t)SECOND_US)
-/* By the cluster's clock: Linux writes back what a process left within half a minute. */
+/* By the cluster's clock: far more than the half minute after which Linux writes data to disk. */
 #define GO_BACK_US (600 * (int64_t)SECOND_US)
-/* All that is known of an agent is told again so often, for what came with an old time. */
-#define TELL_ALL_US (600 * SECOND_US)
-#define KEEPER_US (20 * SECOND_US)
+/* All rows of an agent's state are sent again this often, for those that came with an old time. */
+#define RESEND_STATE_US (600 * SECOND_US)
+#define UPKEEP_US (20 * SECOND_US)
 
 static const struct stat_name stat_names[SHIP_N_STATS] = {
-    [SHIP_STAT_LAG] = {"ship.lag_s", "seconds that the cluster is behind, 0 if it is not"},
-    [SHIP_STAT_BATCHES] = {"ship.batches", "batches that arrived in the cluster"},
-    [SHIP_STAT_ROWS] = {"ship.rows", "rows that arrived"},
-    [SHIP_STAT_MINUTES] = {"ship.minutes", "minutes of 16 agents that arrived"},
-    [SHIP_STAT_UNCHANGED] = {"ship.unchanged", "of these, looked at again and not sent"},
+    [SHIP_STAT_LAG] = {"ship.lag_s", "seconds that the cluster is behind the store; 0 if it has all data"},
+    [SHIP_STAT_BATCHES] = {"ship.batches", "batches that the cluster confirmed"},
+    [SHIP_STAT_ROWS] = {"ship.rows", "rows that the cluster confirmed"},
+    [SHIP_STAT_MINUTES] = {"ship.minutes", "minutes (of up to 16 agents each) that the cluster confirmed"},
+    [SHIP_STAT_UNCHANGED] = {"ship.unchanged", "minutes that were checked again and had not changed"},
     [SHIP_STAT_MISSED] = {"ship.missed_windows",
-	"minutes that retention deleted before they were sent"},
-    [SHIP_STAT_RETRIES] = {"ship.retries", "batches that failed and were begun again"},
-    [SHIP_STAT_REWINDS] = {"ship.rewinds", "times that shipping went back, for want of a sync"},
+	"minutes that retention deleted from the store before they were sent"},
+    [SHIP_STAT_RETRIES] = {"ship.retries", "batches that failed and were sent again"},
+    [SHIP_STAT_REWINDS] = {"ship.rewinds", "times that shipping went back some minutes after a server had restarted"},
     [SHIP_STAT_OCTETS] = {"ship.octets", "octets of rows sent"},
     [SHIP_STAT_SENT_OCTETS] = {"ship.compressed_octets", "the same, compressed"},
-    [SHIP_STAT_ROLLED] = {"ship.rolled_windows", "windows rolled up in the cluster, by server"},
-    [SHIP_STAT_DROPPED] = {"ship.dropped_partitions", "partitions dropped for age, by server"},
+    [SHIP_STAT_ROLLED] = {"ship.rolled_windows", "windows rolled up in the cluster, summed over its servers"},
+    [SHIP_STAT_DROPPED] = {"ship.dropped_partitions", "partitions dropped because of age, summed over the servers"},
 };
 
 struct ship {
@@ -63,15 +63,15 @@ struct ship {
 	struct store_reader store;
 	struct units units;
 	struct ship_upkeep upkeep;
-	struct ship_cursor cursor;  /* as the cluster has it, but for what is sent now */
-	struct ship_cursor next;    /* when the batch has arrived */
-	int64_t scanned_id;	    /* parts up to it have been seen */
-	size_t minutes;		    /* units of the batch under way */
+	struct ship_cursor cursor;  /* the last one that the cluster confirmed */
+	struct ship_cursor next;    /* that of the present batch */
+	int64_t scanned_id;	    /* parts up to this id have been seen */
+	size_t minutes;		    /* units of the present batch */
 	uint64_t unchanged;
 	uint64_t told_all_us, kept_us, complete_us; /* monotonic; 0: never */
-	bool is_loaded;		    /* cursor and agents are as the cluster knows them */
-	bool is_keeping;	    /* which a stop ends at once */
-	unsigned failures;	    /* one behind the other */
+	bool is_loaded;		    /* cursor and agents were read from the cluster */
+	bool is_keeping;	    /* upkeep is running, which a stop ends at once */
+	unsigned failures;	    /* consecutive ones */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -84,8 +84,8 @@ struct ship {
 uint64_t
 ship_memory(void)
 {
-	/* the busiest tables' buffers, which double as they grow, one of them compressed, and
-	 * SQLite's pages */
+	/* The buffers of the busiest tables, which double as they grow, one of them compressed,
+	 * and SQLite's pages. */
 	const uint64_t buffers = 5 * 2 * (uint64_t)SHIP_BATCH_BUFFER, pages = 2 << 20;
 
 	return buffers + pages + UNITS_MAX * (sizeof(struct unit) + 2 * sizeof(uint32_t)) +
@@ -107,7 +107,7 @@ is_over(void *arg)
 	    (s->is_keeping || now_us() >= atomic_load(&s->deadline_us));
 }
 
-/* Where to go on */
+/* Resuming */
 
 static void
 write_cursor_name(const struct ship *s, FILE *out)
@@ -115,7 +115,8 @@ write_cursor_name(const struct ship *s, FILE *out)
 	cluster_write_name(out, &s->config.place, &cluster_tables[CLUSTER_CURSORS], false);
 }
 
-/* The highest revision that is told of: rows of cursor are dropped after some days, this is not. */
+/* The highest revision of this collector in the table collector, whose rows, unlike those of cursor,
+ * are never dropped. */
 static int
 ask_revision(struct ship *s, int64_t *revision)
 {
@@ -147,7 +148,7 @@ ask_newest(struct ship *s, int64_t newest[4])
 	return statement_numbers(&st, s->http, CLUSTER_ANY_SERVER, newest, 4);
 }
 
-/* The cursor a safe distance before that time; zeros: there was none. */
+/* The newest cursor that is GO_BACK_US older than that time; zeros: there is none. */
 static int
 ask_cursor(struct ship *s, int64_t time_us)
 {
@@ -170,7 +171,7 @@ ask_cursor(struct ship *s, int64_t time_us)
 	return r;
 }
 
-/* Minutes that are in neither: deleted here before they arrived there. */
+/* Counts the minutes that retention deleted from the store before the cluster had them. */
 static void
 count_missed(struct ship *s, uint64_t closed_us)
 {
@@ -186,12 +187,12 @@ count_missed(struct ship *s, uint64_t closed_us)
 	stat_add(&s->stats, SHIP_STAT_MISSED, s->cursor.missed_minutes);
 	clock_format_rfc3339((uint64_t)kept_us, until, sizeof(until));
 	log_warn(ROOM, "%" PRIu64 " minutes before %s were deleted from the store before the "
-		       "cluster had them: keep_1min is shorter than the outage was",
+		       "cluster had them; keep_1min must be longer than an outage of the cluster",
 	    s->cursor.missed_minutes, until);
 }
 
-/* Counters since some time of the collector's clock are those since about as long ago by the
- * device's. */
+/* Cursors have the collector's time, counters the device's: the device's time is taken to be as long
+ * ago. */
 static void
 start_agents(struct ship *s, int64_t received_us)
 {
@@ -208,8 +209,8 @@ start_agents(struct ship *s, int64_t received_us)
 	}
 }
 
-/* Every start has revisions far over those that the one before can have used: in a batch that
- * failed they do not show in the cluster. */
+/* The cluster does not have the revisions of batches that failed, so each start begins with one far
+ * above all that the run before can have used. */
 static int
 load(struct ship *s)
 {
@@ -235,14 +236,14 @@ load(struct ship *s)
 	s->scanned_id = s->cursor.part_id;
 	s->told_all_us = 0;
 	s->is_loaded = true;
-	log_info(ROOM, "shipping to %s from part %" PRId64 " on",
+	log_info(ROOM, "shipping to %s, beginning after part %" PRId64,
 	    cluster_http_server(s->http, 0), s->cursor.part_id);
 	return 0;
 }
 
-/* The cluster forgot what it said that it had: it was wiped, or a server lost its disk. */
+/* The cluster no longer has what it confirmed: it was wiped, or a server lost its disk. */
 static int
-look_for_loss(struct ship *s)
+detect_loss(struct ship *s)
 {
 	int64_t newest[4];
 	int r = ask_newest(s, newest);
@@ -268,7 +269,7 @@ prepare(struct ship *s)
 		s->is_loaded = false;
 	}
 	if (r == 0 && s->is_loaded)
-		r = look_for_loss(s);
+		r = detect_loss(s);
 	return r == 0 && !s->is_loaded ? load(s) : r;
 }
 
@@ -330,7 +331,7 @@ commit(struct ship *s)
 	s->next.part_id = units_least_id(&s->units, s->scanned_id + 1) - 1;
 	closed_us = s->next.newest_us > 2 * STORE_WINDOW_US
 	    ? s->next.newest_us - 2 * STORE_WINDOW_US : 0;
-	closed_us = closed_us < wall_us ? closed_us : wall_us; /* a device's clock is ahead */
+	closed_us = closed_us < wall_us ? closed_us : wall_us; /* where a device's clock is ahead */
 	if (closed_us > s->next.closed_us)
 		s->next.closed_us = closed_us;
 	r = ship_batch_commit(&s->batch, &s->next);
@@ -389,7 +390,7 @@ send_unit(struct ship *s, struct unit *unit)
 	return 0;
 }
 
-/* Counters of a minute that came after those of later ones went. */
+/* Sends counters of a minute that arrived after those of later minutes were sent. */
 static int
 send_late_counters(struct ship *s, const struct unit *unit)
 {
@@ -409,7 +410,7 @@ send_late_counters(struct ship *s, const struct unit *unit)
 	return r;
 }
 
-/* The units of one minute that are due; *i: the first of them, then the first of the next one. */
+/* Sends the units of one minute that are due. *i: its first unit, and then that of the next minute. */
 static int
 send_minute(struct ship *s, size_t *i, uint64_t until_us)
 {
@@ -432,7 +433,7 @@ send_minute(struct ship *s, size_t *i, uint64_t until_us)
 	return r;
 }
 
-/* Oldest first; a commit puts other units into the array's places. */
+/* Oldest first. A commit reorders the array, so it is read from the start again. */
 static int
 send_minutes(struct ship *s, uint64_t until_us)
 {
@@ -453,12 +454,12 @@ send_minutes(struct ship *s, uint64_t until_us)
 static int
 ship_minutes(struct ship *s, bool all)
 {
-	uint64_t now = now_us(), quiet_us = QUIET_LOOKS * s->config.interval_s * SECOND_US;
+	uint64_t now = now_us(), quiet_us = QUIET_INTERVALS * s->config.interval_s * SECOND_US;
 	uint64_t until_us = all ? UINT64_MAX : now > quiet_us ? now - quiet_us : 0;
 	int64_t before;
 	int r;
 
-	do { /* more than there is room for waits until what is due has gone */
+	do { /* parts beyond UNITS_MAX units are read when due units have been sent */
 		before = s->scanned_id;
 		r = store_reader_scan_parts(&s->store, &s->units, &s->scanned_id, now);
 		if (r == 0)
@@ -478,7 +479,7 @@ ship_agent(struct ship *s, int64_t number, bool all)
 	static const enum cluster_table_id state[] = {CLUSTER_PORT_STATES, CLUSTER_ERROR_SOURCES,
 	    CLUSTER_ACCOUNTS, CLUSTER_GONE, CLUSTER_AGENTS};
 	int64_t last_us = a->last_us, last_received_us = a->last_received_us;
-	/* a clock was set, or a capture of before was imported: all of it is looked at */
+	/* A clock was set back, or an older capture was imported: all rows are sent again. */
 	bool went_back = last_received_us < a->sent_received_us - APART_US ||
 	    last_us < a->sent_us - LATE_US;
 	struct store_reader_range range = {.agent = number, .to_us = INT64_MAX,
@@ -500,7 +501,7 @@ ship_agent(struct ship *s, int64_t number, bool all)
 	return r == 0 ? commit_if_large(s) : r;
 }
 
-/* The time up to which all agents' counters are there may only be told when all have gone. */
+/* received_us of the cursor covers all agents, so it is set when all of them have been sent. */
 static int
 ship_agents(struct ship *s, bool all)
 {
@@ -521,7 +522,7 @@ ship_agents(struct ship *s, bool all)
 	return r;
 }
 
-/* Rows by their ids, and those of this collector alone */
+/* Events, outages, and rows of the collector itself */
 
 static int
 ship_by_id(struct ship *s, enum cluster_table_id table, int64_t *id)
@@ -570,7 +571,7 @@ ship_rest(struct ship *s)
 static int
 ship_all(struct ship *s, bool last)
 {
-	bool all = last || s->told_all_us == 0 || now_us() - s->told_all_us >= TELL_ALL_US;
+	bool all = last || s->told_all_us == 0 || now_us() - s->told_all_us >= RESEND_STATE_US;
 	int r;
 
 	store_reader_refresh(&s->store);
@@ -587,23 +588,23 @@ ship_all(struct ship *s, bool last)
 	return r;
 }
 
-/* The upkeep's trouble with one server is no reason to send anything again. */
+/* A failure of the upkeep on one server does not make a batch fail. */
 static void
 keep(struct ship *s)
 {
 	int err;
 
-	if (s->kept_us != 0 && now_us() - s->kept_us < KEEPER_US)
+	if (s->kept_us != 0 && now_us() - s->kept_us < UPKEEP_US)
 		return;
 	pthread_mutex_lock(&s->lock);
 	memcpy(s->upkeep.keep_us, s->config.keep.level_us, sizeof(s->upkeep.keep_us));
 	s->upkeep.keep_samples_us = s->config.keep.samples_us;
 	pthread_mutex_unlock(&s->lock);
 	s->is_keeping = true;
-	err = ship_upkeep_work(&s->upkeep, KEEPER_US);
+	err = ship_upkeep_work(&s->upkeep, UPKEEP_US);
 	s->is_keeping = false;
 	if (err < 0 && err != -ECANCELED) {
-		log_warn_limited(ROOM, "rolling up in the cluster: %s",
+		log_warn_limited(ROOM, "upkeep of the cluster failed: %s",
 		    cluster_http_error(s->http));
 		ship_upkeep_forget(&s->upkeep);
 	}
@@ -625,18 +626,18 @@ note_failure(struct ship *s, int err)
 	roll_back(s);
 	stat_add(&s->stats, SHIP_STAT_RETRIES, 1);
 	s->failures++;
-	if (err == -EREMOTEIO) /* perhaps tables are gone: of another shard the error says little */
+	if (err == -EREMOTEIO) /* perhaps tables are missing, also on another shard */
 		ship_upkeep_forget(&s->upkeep);
 	atomic_store(&s->values[SHIP_STAT_LAG], (now_us() - s->complete_us) / SECOND_US);
 	if (!is_over(s))
-		log_warn_limited(ROOM, "the cluster is behind: %s", reason_of(s, err));
+		log_warn_limited(ROOM, "cannot ship to the cluster, trying again: %s", reason_of(s, err));
 }
 
 static void
 note_success(struct ship *s)
 {
 	if (s->failures > 0)
-		log_info(ROOM, "the cluster has all again, after %" PRIu64 " s",
+		log_info(ROOM, "the cluster has all data again, after %" PRIu64 " s",
 		    (now_us() - s->complete_us) / SECOND_US);
 	s->failures = 0;
 	s->complete_us = now_us();
@@ -658,7 +659,7 @@ ship_round(struct ship *s, bool last)
 		keep(s);
 }
 
-/* The interval, or longer while the cluster is away; a stop ends it. */
+/* Waits for the interval, or longer while the cluster does not answer; a stop ends the wait. */
 static void
 wait_for_next(struct ship *s)
 {
@@ -690,7 +691,7 @@ run(void *arg)
 	}
 	ship_round(s, true);
 	if (s->failures > 0)
-		log_warn(ROOM, "stopped before the cluster had all: the next start goes on");
+		log_warn(ROOM, "stopped before the cluster had all data; the next start sends the rest");
 	return NULL;
 }
 
@@ -757,7 +758,7 @@ ship_open(struct ship **out, const struct ship_config *config, char *error, size
 	if (r == 0) {
 		r = -pthread_create(&s->thread, NULL, run, s);
 		if (r < 0)
-			snprintf(error, error_size, "starting a thread: %s", strerror(-r));
+			snprintf(error, error_size, "cannot start the shipping thread: %s", strerror(-r));
 	}
 	if (r < 0) {
 		free_ship(s);

@@ -1,16 +1,16 @@
 /*
- * Shipping: what the collector's store has goes to a ClickHouse cluster, by one thread that reads
- * the store beside the writer and sends in batches. Nothing that receives or stores ever waits for
- * it; while the cluster is away it falls behind, says so (ship.lag_s), and catches up.
+ * Shipping: one thread reads the collector's store beside the writer and sends its data to a
+ * ClickHouse cluster in batches. Receiving and storing never wait for it. While the cluster does not
+ * answer, shipping falls behind (ship.lag_s says how far) and then catches up.
  *
- * Closed minutes are sent whole, as they are, when nothing has come for them for a while, and again
- * when something did. Where it goes on after a start stands in the cluster itself (`cursor`), so a
- * cluster that was wiped is filled again with all that the store still has. What arrived twice has
- * the same key and counts once. As ClickHouse does not sync its files, a start, and a restart of a
- * server, goes some minutes back.
+ * A minute is sent whole when no data has arrived for it for a while, and again when late data has.
+ * The cluster itself keeps the position of each collector (table `cursor`), so a cluster that was
+ * wiped is filled again from the store. Rows that arrive twice have the same key and count once. As
+ * ClickHouse does not sync its files to disk, shipping goes back some minutes at its start and when
+ * a server has restarted.
  *
- * The same thread makes and raises the tables, rolls minutes up and drops what is old (ship_upkeep.h),
- * for collectors that cannot, too.
+ * The same thread creates and migrates the tables, rolls minutes up and drops old partitions
+ * (ship_upkeep.h), also on behalf of other collectors.
  */
 #ifndef EASE_COLLECTOR_SHIP_SHIP_H
 #define EASE_COLLECTOR_SHIP_SHIP_H
@@ -21,7 +21,7 @@
 
 struct ship;
 
-/* How long the cluster keeps what; 0: for ever. */
+/* How long the cluster keeps data; 0: for ever. */
 struct ship_keep {
 	uint64_t level_us[CLUSTER_N_LEVELS], samples_us;
 };
@@ -33,8 +33,8 @@ struct ship_config {
 	struct cluster_place place;
 	const char *user, *password;
 	const char *version; /* of this program */
-	bool samples;	     /* each sample's row, too */
-	uint32_t interval_s; /* between two looks at the store */
+	bool samples;	     /* ship the row of each sample too */
+	uint32_t interval_s; /* between two rounds */
 	uint32_t timeout_ms; /* of one statement */
 	struct ship_keep keep;
 };
@@ -55,18 +55,18 @@ enum ship_stat_id {
 	SHIP_N_STATS,
 };
 
-/* Of the memory budget, octets. */
+/* Octets that shipping takes of the memory budget. */
 uint64_t ship_memory(void);
 
-/* Starts the thread. 0, or -errno with the reason in error; a cluster that does not answer is no
- * error, it is tried again. */
+/* Starts the thread. 0, or -errno with the reason in error; a cluster that does not answer is
+ * not an error: it is tried again. */
 int ship_open(struct ship **out, const struct ship_config *config, char *error,
     size_t error_size);
 
-/* Keeps for so long from the next look at what is old on. */
+/* Takes effect with the next upkeep. */
 void ship_set_keep(struct ship *ship, const struct ship_keep *keep);
 
-/* Ships what there is, for at most SHIP_STOP_MS, and ends. When the store is written. */
+/* Ships the rest, for at most SHIP_STOP_MS, and ends. To be called after the store's last write. */
 void ship_close(struct ship *ship);
 
 enum { SHIP_STOP_MS = 10000 };

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A shard has the rows when the answer comes. */
+/* The shard has stored the rows before the server answers. */
 #define SETTINGS "insert_distributed_sync=1"
 
 void
@@ -79,7 +79,7 @@ ship_batch_end_row(struct ship_batch *s, enum cluster_table_id table)
 	return s->buffers[table].len >= SHIP_BATCH_BUFFER ? post(s, table) : 0;
 }
 
-/* By the cluster's clock, in SQL: it is small, and RowBinary has no now(). */
+/* In SQL instead of RowBinary, which has no now() for the cluster's clock. */
 static int
 post_cursor(struct ship_batch *s, const struct ship_cursor *c)
 {

@@ -1,8 +1,8 @@
 /*
- * Batches of rows on their way to the cluster. Rows go into a buffer a table; a buffer that is full
- * is sent at once, the others when the batch is committed, `cover` last of them, because roll-ups
- * go by it, and then the row of `cursor` that says that all of it has arrived. A batch that fails
- * is begun again with a higher revision: what arrived of it is replaced.
+ * A batch of rows for the cluster. Each table has a buffer of rows; a full buffer is sent at once,
+ * the others when the batch is committed. `cover` is sent after them, because roll-ups depend on it,
+ * and then the row of `cursor`, which says that the batch is complete. A batch that failed is sent
+ * again with a higher revision, which replaces the rows that had arrived.
  */
 #ifndef EASE_COLLECTOR_SHIP_SHIP_BATCH_H
 #define EASE_COLLECTOR_SHIP_SHIP_BATCH_H
@@ -11,7 +11,7 @@
 #include "collector/cluster/rowbinary.h"
 #include "collector/cluster/schema.h"
 
-/* What a batch's row of `cursor` says, see cursor_columns in collector/cluster/schema.c. */
+/* The row of `cursor` for a batch, see cursor_columns in collector/cluster/schema.c. */
 struct ship_cursor {
 	int64_t part_id, event_id, outage_id, received_us;
 	uint64_t from_us, to_us, closed_us, newest_us, missed_minutes;
@@ -21,7 +21,7 @@ struct ship_batch {
 	struct cluster_http *http;  /* borrowed */
 	struct cluster_place place; /* borrowed texts */
 	int64_t collector;
-	uint64_t revision; /* of the batch under way, or the last one */
+	uint64_t revision; /* of the present batch, or the last one */
 	size_t rows;	   /* of the batch */
 	uint64_t rows_sent; /* of all */
 	struct row_buffer buffers[CLUSTER_N_TABLES];
@@ -29,19 +29,19 @@ struct ship_batch {
 };
 
 enum {
-	/* Octets of a table's rows that are sent together: far over what an INSERT costs beside
-	 * its rows, and small beside the memory budget. */
+	/* Octets of a table's rows that are sent together: large compared with the overhead of an
+	 * INSERT, and small compared with the memory budget. */
 	SHIP_BATCH_BUFFER = 2 << 20,
-	SHIP_BATCH_ROW_MAX = 64 << 10, /* a row may go over it by so much */
+	SHIP_BATCH_ROW_MAX = 64 << 10, /* the last row may exceed it by this much */
 };
 
 void ship_batch_init(struct ship_batch *s, struct cluster_http *http, const struct cluster_place *place);
 void ship_batch_free(struct ship_batch *s);
 
-/* Forgets what was not sent; rows that follow have the next revision. */
+/* Drops unsent rows; the following rows have the next revision. */
 void ship_batch_begin(struct ship_batch *s);
 
-/* A row's cells are put into this buffer, in the order of the table's columns, then it is ended. */
+/* The buffer for a row's cells, in the order of the table's columns; ship_batch_end_row follows. */
 struct row_buffer *ship_batch_row(struct ship_batch *s, enum cluster_table_id table);
 
 /* 0, or an error of cluster_http_ask(): the batch has failed. */

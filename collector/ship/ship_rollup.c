@@ -12,7 +12,7 @@
 
 enum {
 	KINDS = 7, /* enum store_key_kind counts from 1 */
-	WINDOWS_AT_ONCE = 4096, /* new ones; the others come next time */
+	WINDOWS_AT_ONCE = 4096, /* new ones; the rest in the next run */
 };
 
 static void
@@ -21,7 +21,7 @@ write_name(const struct ship_rollup *r, FILE *out, enum cluster_table_id table, 
 	cluster_write_name(out, &r->place, &cluster_tables[table], local);
 }
 
-/* Where the server is */
+/* The state of the server */
 
 static struct ship_rollup_collector *
 find_collector(struct ship_rollup *r, int64_t collector)
@@ -77,7 +77,7 @@ ship_rollup_free(struct ship_rollup *r)
 	r->n_list = r->room = 0;
 }
 
-/* All rows of a level in one block, so that nobody sees one without the others. */
+/* All rows of a level are inserted in one block, so that no reader sees a part of them. */
 static int
 save(struct ship_rollup *r, int level)
 {
@@ -135,7 +135,7 @@ has_dirty(const struct ship_rollup *r, int level)
 	return false;
 }
 
-/* Batches, or minutes, that the level has not been made of. */
+/* The condition for batches, or minutes, that are not in the level yet. */
 static void
 write_dirty(const struct ship_rollup *r, FILE *out, int level)
 {
@@ -154,7 +154,7 @@ write_dirty(const struct ship_rollup *r, FILE *out, int level)
 	fputs(")", out);
 }
 
-/* What those batches' minutes are between. */
+/* The range of those batches' minutes. */
 static int
 ask_dirty_range(struct ship_rollup *r, int level, int64_t range[2])
 {
@@ -203,21 +203,21 @@ list_windows(struct ship_rollup *r, int level, uint64_t from_us, uint64_t to_us,
 struct windows {
 	int level;
 	uint64_t from_us, to_us;
-	bool again; /* of those agents only that have news */
+	bool again; /* only for agents with new data */
 };
 
-/* As many as a server groups at a time: an hour of 5 minutes, a quarter of a day, a day. */
+/* Windows that a server groups at a time: an hour of 5 minutes, a quarter of a day, a day. */
 static const uint64_t run_us[CLUSTER_N_LEVELS] = {
     [CLUSTER_5_MIN] = 60 * MINUTE_US,
     [CLUSTER_1_H] = 360 * MINUTE_US,
     [CLUSTER_1_D] = 1440 * MINUTE_US,
 };
 
-/* What rows of a table are known by in one window, beside the agent. */
+/* The key of a table's rows in one window, beside the agent. */
 static const struct summed {
 	enum cluster_table_id table;
 	const char *key;
-	bool by_kind; /* a statement a kind, so that a window's keys fit the server's memory */
+	bool by_kind; /* one statement for each kind, so that a window's keys fit into the server's memory */
 } summed[] = {
     {CLUSTER_PORTS, "if_index, direction", false},
     {CLUSTER_FOLDED, "kind, if_index, direction", false},
@@ -232,7 +232,7 @@ write_range(FILE *out, const char *column, const struct windows *w)
 	fprintf(out, "%s >= %" PRIu64 " AND %s < %" PRIu64, column, w->from_us, column, w->to_us);
 }
 
-/* The window that a time is in. */
+/* The start of the window that contains a time. */
 static void
 write_window(FILE *out, const char *column, const struct windows *w)
 {
@@ -240,7 +240,7 @@ write_window(FILE *out, const char *column, const struct windows *w)
 	    cluster_levels[w->level].span_us, cluster_levels[w->level].span_us);
 }
 
-/* " AND agent IN (…)": those whose minutes there are news of. */
+/* " AND agent IN (…)": agents with minutes that are not in the level yet. */
 static void
 write_agents(const struct ship_rollup *r, FILE *out, const struct windows *w)
 {
@@ -255,7 +255,7 @@ write_agents(const struct ship_rollup *r, FILE *out, const struct windows *w)
 	fputs(")", out);
 }
 
-/* Columns that add up, from n on: as they are, or zeros of their types. */
+/* The columns that are summed, from n on: their values, or zeros of their types. */
 static void
 write_summands(FILE *out, enum cluster_table_id id, bool zeros)
 {
@@ -273,7 +273,7 @@ write_summands(FILE *out, enum cluster_table_id id, bool zeros)
 	}
 }
 
-/* Rows that count, of the level before. */
+/* The counting rows of the level below. */
 static void
 write_source(const struct ship_rollup *r, FILE *out, const struct windows *w, const struct summed *of,
     const char *where)
@@ -290,7 +290,7 @@ write_source(const struct ship_rollup *r, FILE *out, const struct windows *w, co
 	write_agents(r, out, w);
 }
 
-/* Zeros for the keys that the window had: those of a collector that counts no more. */
+/* Zeros for keys that the window already has: a collector of theirs may no longer count. */
 static void
 write_former(const struct ship_rollup *r, FILE *out, const struct windows *w, const struct summed *of,
     const char *where)
@@ -306,8 +306,8 @@ write_former(const struct ship_rollup *r, FILE *out, const struct windows *w, co
 	write_agents(r, out, w);
 }
 
-/* The sum of its minutes' revisions: more whenever one of them was sent again, and the same
- * whoever adds it up. */
+/* The sum of its minutes' revisions. It grows whenever a minute is sent again, and is the same
+ * whichever collector computes it. */
 static void
 write_revisions(const struct ship_rollup *r, FILE *out, const struct windows *w)
 {
@@ -349,7 +349,7 @@ make_sums(struct ship_rollup *r, const struct windows *w, const struct summed *o
 	return statement_run(&st, r->http, r->server);
 }
 
-/* Counters: of each window, port and boot the first and the last. */
+/* Counters: the first and the last ones of each window, port and boot. */
 static int
 copy_ends(struct ship_rollup *r, const struct windows *w, enum cluster_table_id id,
     const char *stretch)
@@ -397,7 +397,7 @@ make_windows(struct ship_rollup *r, const struct windows *w)
 	return err;
 }
 
-/* The next run of listed windows from *i on. */
+/* Makes the next run of listed windows, from *i on. */
 static int
 make_run(struct ship_rollup *r, int level, bool again, size_t *i)
 {
@@ -416,7 +416,7 @@ make_run(struct ship_rollup *r, int level, bool again, size_t *i)
 
 /* Levels */
 
-/* Windows that were made already and have news; but for those whose parts are dropped. */
+/* Makes windows again that have new data, except those whose minutes are dropped. */
 static int
 make_again(struct ship_rollup *r, int level)
 {
@@ -440,7 +440,7 @@ make_again(struct ship_rollup *r, int level)
 	return err;
 }
 
-/* Windows that have ended since. *all: up to the end, none waits for the next time. */
+/* Makes the windows that have ended since. *all: none is left for the next run. */
 static int
 make_new(struct ship_rollup *r, int level, uint64_t end_us, bool *all)
 {
@@ -477,7 +477,7 @@ roll_level(struct ship_rollup *r, int level)
 	return err;
 }
 
-/* Before anything is dropped, so that nobody looks for it. */
+/* To be called before anything is dropped, so that no reader looks for it. */
 static int
 save_kept(struct ship_rollup *r)
 {

@@ -1,6 +1,6 @@
 /*
- * Rolling up on one server: what of each level is to be made, anew or for the first time, and the
- * statements that make it. See ship_upkeep.h.
+ * The roll-up on one server: which windows of each level must be made, anew or for the first time,
+ * and the statements that make them. See ship_upkeep.h.
  */
 #ifndef EASE_COLLECTOR_SHIP_SHIP_ROLLUP_H
 #define EASE_COLLECTOR_SHIP_SHIP_ROLLUP_H
@@ -8,12 +8,12 @@
 #include "collector/cluster/http.h"
 #include "collector/cluster/schema.h"
 
-/* What the cluster knows of a collector. */
+/* A collector, as the cluster's tables describe it. */
 struct ship_rollup_collector {
 	int64_t collector;
 	uint64_t revision;		/* of its newest batch */
 	uint64_t closed_us, newest_us;
-	uint64_t heard_us; /* by the cluster's clock */
+	uint64_t heard_us; /* of its last batch, by the cluster's clock */
 	uint64_t rolled[CLUSTER_N_LEVELS]; /* revision up to which the server has rolled up */
 };
 
@@ -28,17 +28,17 @@ struct ship_rollup {
 	struct ship_rollup_collector *collectors;
 	size_t n_collectors;
 	uint64_t now_us, closed_us;
-	uint64_t before_us[CLUSTER_N_LEVELS]; /* older windows are dropped next */
-	uint64_t until_us; /* monotonic: new windows wait then */
+	uint64_t before_us[CLUSTER_N_LEVELS]; /* older windows will be dropped */
+	uint64_t until_us; /* monotonic: after this no new windows are begun */
 	/* found by ship_rollup_load */
 	struct ship_rollup_level levels[CLUSTER_N_LEVELS];
-	uint64_t changed_us; /* when a window was rolled up last */
+	uint64_t changed_us; /* time of the last roll-up */
 	uint64_t windows;    /* done */
 	uint64_t *list;	     /* owned: windows to do */
 	size_t n_list, room;
 };
 
-/* Reads where the server is. Errors of cluster_http_ask(). */
+/* Reads how far the server has rolled up. Errors of cluster_http_ask(). */
 int ship_rollup_load(struct ship_rollup *r);
 
 int ship_rollup_run(struct ship_rollup *r);

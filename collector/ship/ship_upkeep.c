@@ -13,11 +13,11 @@
 #define ROOM "ship"
 #define MINUTE_US 60000000ull
 #define DAY_US (1440 * MINUTE_US)
-/* A collector that wrote no batch for so long is not waited for, and its work done by others. */
+/* A collector that wrote no batch for this long is not waited for, and others do its upkeep. */
 #define SILENT_US (15 * MINUTE_US)
-/* One whose newest minutes are that far behind those of others is not waited for, either. */
+/* A collector whose newest minutes are this far behind those of others is not waited for either. */
 #define BEHIND_US (60 * MINUTE_US)
-/* Roll-ups of a minute's window need its cover a while after the minute may go. */
+/* Rows of cover are needed for roll-ups for a while after their minutes are dropped. */
 #define COVER_LONGER_US (2 * DAY_US)
 #define KEEP_CURSORS_US (7 * DAY_US)
 
@@ -61,7 +61,7 @@ ship_upkeep_version(struct ship_upkeep *k, int server, int64_t *version)
 	return r;
 }
 
-/* A level without a row would look like one that is nowhere behind. */
+/* Without a row a level would look as if it were up to date. */
 static int
 seed_rolled(struct ship_upkeep *k, int server)
 {
@@ -84,8 +84,8 @@ raise_server(struct ship_upkeep *k, int server)
 	int r = ship_upkeep_version(k, server, &version);
 
 	if (r == 0 && version > CLUSTER_VERSION) {
-		log_warn_limited(ROOM, "%s: tables of version %" PRId64 ", this program knows up "
-				       "to %d", cluster_http_server(k->http, (size_t)server), version,
+		log_warn_limited(ROOM, "%s has tables of version %" PRId64 "; this program knows "
+				       "versions up to %d", cluster_http_server(k->http, (size_t)server), version,
 		    CLUSTER_VERSION);
 		return 0; /* columns are only added */
 	}
@@ -106,7 +106,7 @@ raise_server(struct ship_upkeep *k, int server)
 	if (r == 0)
 		r = seed_rolled(k, server);
 	if (r == 0)
-		log_info(ROOM, "%s: tables raised from version %" PRId64 " to %d",
+		log_info(ROOM, "%s: tables migrated from version %" PRId64 " to %d",
 		    cluster_http_server(k->http, (size_t)server), version, CLUSTER_VERSION);
 	return r;
 }
@@ -199,7 +199,7 @@ ask_collectors(struct ship_upkeep *k, int server, struct collectors *all)
 	return statement_rows(&st, k->http, server, 6, add_collector, all);
 }
 
-/* Up to where all who can be waited for have sent their minutes. */
+/* The time up to which all collectors that are waited for have sent their minutes. */
 static uint64_t
 closed_by_all(const struct collectors *all)
 {
@@ -218,7 +218,7 @@ closed_by_all(const struct collectors *all)
 	return closed_us == UINT64_MAX ? latest_us : closed_us;
 }
 
-/* The first that is heard does the work; they are sorted. */
+/* The first active collector does the upkeep; they are sorted by number. */
 static bool
 is_first(const struct collectors *all, int64_t collector)
 {
@@ -237,7 +237,7 @@ static const enum cluster_table_id aging[] = {CLUSTER_KEYS, CLUSTER_PORTS, CLUST
 enum { N_AGING = sizeof(aging) / sizeof(aging[0]) };
 
 struct limits {
-	uint64_t before_us[CLUSTER_N_LEVELS]; /* windows before are to go, or 0 */
+	uint64_t before_us[CLUSTER_N_LEVELS]; /* windows before this are dropped; or 0 */
 	uint64_t cover_us, samples_us, cursors_us;
 };
 
@@ -274,7 +274,7 @@ limit_of(const struct limits *limits, enum cluster_table_id table, enum cluster_
 		return limits->samples_us;
 	case CLUSTER_CURSORS:
 		return limits->cursors_us;
-	case CLUSTER_EVENTS: /* with the days that they are of */
+	case CLUSTER_EVENTS: /* as long as sums of days */
 		return limits->before_us[CLUSTER_1_D];
 	default:
 		return limits->before_us[level];
@@ -337,7 +337,7 @@ drop_partition(struct ship_upkeep *k, int server, const struct old *old)
 	return statement_run(&st, k->http, server);
 }
 
-/* Ages count from the newest minute there is, but no clock of a device that is ahead. */
+/* Ages count from the newest minute, but from the present where a device's clock is ahead. */
 static void
 set_limits(const struct ship_upkeep *k, const struct collectors *all,
     const struct ship_rollup_level *levels, struct limits *limits)

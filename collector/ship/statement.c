@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An error in the middle of an answer is a status, too. */
+/* An error in the middle of an answer then gives an error status too. */
 #define SETTINGS "wait_end_of_query=1&insert_distributed_sync=1"
 
 void

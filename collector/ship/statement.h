@@ -1,5 +1,5 @@
 /*
- * Small questions of the shipper to the cluster: a statement, and its rows or one number.
+ * SQL statements of the shipper: writing one, running it, and reading its rows or one row of numbers.
  */
 #ifndef EASE_COLLECTOR_SHIP_STATEMENT_H
 #define EASE_COLLECTOR_SHIP_STATEMENT_H
@@ -8,7 +8,7 @@
 #include "collector/cluster/rowbinary.h"
 
 enum {
-	/* ClickHouse's ErrorCodes: what a server says that lacks our tables */
+	/* ClickHouse's ErrorCodes of a server without our tables */
 	CLUSTER_ERROR_NO_TABLE = 60,
 	CLUSTER_ERROR_NO_DATABASE = 81,
 	STATEMENT_COLUMNS_MAX = 16,
@@ -30,11 +30,11 @@ int statement_run(struct statement *st, struct cluster_http *http, int server);
 int statement_rows(struct statement *st, struct cluster_http *http, int server,
     size_t n_columns, row_fn *row, void *arg);
 
-/* The columns of the one row; those of no row are 0. */
+/* The columns of the single row; zeros if there is no row. */
 int statement_numbers(struct statement *st, struct cluster_http *http, int server,
     int64_t *numbers, size_t n);
 
-/* True if the last answer said that our tables are not there. */
+/* True if the last answer was that our tables do not exist. */
 bool statement_has_no_tables(const struct cluster_http *http);
 
 #endif

@@ -30,7 +30,7 @@ store_reader_close(struct store_reader *s)
 	store_reader_init(s, s->path);
 }
 
-/* A view that could not be ended for want of memory would be what is seen ever after. */
+/* Without this a transaction that could not be ended, without memory, would show old data for ever. */
 static void
 end_view(struct store_reader *s)
 {
@@ -81,7 +81,7 @@ store_reader_open(struct store_reader *s)
 	if (s->parts && st.st_dev == s->device && st.st_ino == s->inode)
 		return 0;
 	r = open_anew(s, &st);
-	if (r < 0) { /* so that the next call tries again */
+	if (r < 0) { /* the next call tries again */
 		parts_close(s->parts);
 		s->parts = NULL;
 	}
@@ -171,8 +171,8 @@ store_reader_load_agents(struct store_reader *s)
 	return stmt ? finish(s, stmt, code, r) : r;
 }
 
-/* Its octets; one that came after the agents were loaded is looked up. Where that cannot be done the
- * row is none, and with it the batch. */
+/* Puts the octets of an agent's id. An agent that appeared after agents were loaded is looked up; if
+ * that fails, the row and with it the batch fails. */
 static void
 put_agent(struct row_buffer *b, struct store_reader *s, int64_t number)
 {
@@ -212,7 +212,7 @@ store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id
 	return finish(s, stmt, code, 0);
 }
 
-/* Chains of both levels; their ids differ, so they stay apart. */
+/* The chains of both levels are distinct because ids of parts are. */
 static int
 list_unit(struct store_reader *s, const struct unit *unit, unsigned kind, struct part_list *list)
 {
@@ -240,7 +240,7 @@ list_unit(struct store_reader *s, const struct unit *unit, unsigned kind, struct
 	return r;
 }
 
-/* What an entry is given to. */
+/* Called for each entry. */
 typedef int entry_fn(void *arg, unsigned kind, const struct pack_key *key, const double *values);
 
 static int
@@ -262,7 +262,7 @@ walk_kind(struct store_reader *s, const struct unit *unit, unsigned kind, entry_
 	return r == -EIO ? fail(s) : r;
 }
 
-/* All kinds, as one moment of the store has them. */
+/* All kinds of sums, in one transaction of the store. */
 static int
 walk_unit(struct store_reader *s, const struct unit *unit, entry_fn *take, void *arg)
 {
@@ -279,7 +279,7 @@ walk_unit(struct store_reader *s, const struct unit *unit, entry_fn *take, void 
 	return r;
 }
 
-/* Of what only whole numbers make, so that the order in which sums were added does not show. */
+/* Uses only integers, so that the order of additions does not matter. */
 static void
 add_to_fingerprint(uint64_t *h, unsigned kind, const struct pack_key *key, const double *values)
 {
@@ -320,7 +320,7 @@ struct unit_walk {
 	const struct unit *unit;
 	uint64_t fingerprint;
 	size_t entries;
-	int64_t agent; /* whose totals come, or -1 */
+	int64_t agent; /* that the present totals are of, or -1 */
 	uint64_t received;
 };
 
@@ -340,7 +340,7 @@ put_common(struct row_buffer *b, const double *values)
 		row_put_f64(b, values[c]);
 }
 
-/* Each as the columns of schema.c stand. */
+/* Each in the order of the columns in schema.c. */
 static void
 put_port(struct row_buffer *b, const struct unit_walk *w, const struct pack_key *key,
     const double *values)
@@ -391,7 +391,7 @@ put_folded(struct row_buffer *b, const struct unit_walk *w, unsigned kind,
 	row_put_int(b, w->batch->revision, 8);
 }
 
-/* When a minute's samples and counters were: lowest and highest device time, by agent */
+/* Times of a minute's samples and counters: the lowest and highest device time, by agent */
 
 static int
 make_minute(struct store_reader *s)
@@ -449,7 +449,7 @@ widen_by(struct store_reader *s, const char *sql, int64_t start_us, int64_t agen
 	return finish(s, stmt, code, 0);
 }
 
-/* The index of times has the agents, too, so no row of sample is read. */
+/* The index by time contains the agents, so no row of sample is read. */
 static int
 load_minute(struct store_reader *s, uint64_t start_us)
 {
@@ -461,7 +461,7 @@ load_minute(struct store_reader *s, uint64_t start_us)
 	    (int64_t)start_us, 0);
 }
 
-/* Port by port: the key of counter begins with them. */
+/* Port by port, because the key of counter begins with them. */
 #define PORTS_OF(table, agent)                                                                     \
 	"WITH RECURSIVE p(i) AS (SELECT min(if_index) FROM " table " WHERE agent = " agent         \
 	" UNION ALL SELECT (SELECT min(if_index) FROM " table " WHERE agent = " agent              \
@@ -550,8 +550,8 @@ store_reader_send_unit(struct store_reader *s, struct ship_batch *batch, const s
 
 /* Rows of tables */
 
-/* How the rows of a range are found. Times are the devices'; what came later than received_us is
- * new however old it is. */
+/* How the rows of a range are found. Times are the devices'; a row that arrived after received_us is
+ * new, however old its time is. */
 static const struct {
 	const char *with, *from;
 } statements[CLUSTER_N_TABLES] = {
@@ -567,7 +567,7 @@ static const struct {
     [CLUSTER_STATS] = {"", "FROM stat"},
 };
 
-/* Columns that are not the store's. */
+/* Columns that the store does not have. */
 static bool
 is_supplied(const char *name)
 {
@@ -594,7 +594,7 @@ prepare_rows(struct store_reader *s, enum cluster_table_id id, const char *with,
 
 		if (is_supplied(name))
 			continue;
-		/* the table agent has its own number as id */
+		/* in the table agent the number is its id */
 		fprintf(out, "%s%s", separator,
 		    id == CLUSTER_AGENTS && strcmp(name, "agent") == 0 ? "number" : name);
 		separator = ", ";
@@ -637,7 +637,7 @@ put_column(struct store_reader *s, struct row_buffer *b, enum cluster_type type,
 	case CLUSTER_TEXT:
 		put_text(b, stmt, column);
 		return;
-	default: /* Int64: the store's numbers have no other type there */
+	default: /* Int64: all other numbers of the store */
 		row_put_int(b, (uint64_t)sqlite3_column_int64(stmt, column), 8);
 		return;
 	}
@@ -716,7 +716,7 @@ compare_shards(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Units are sorted, so the shards of a minute are, too. */
+/* Units are sorted, and so are the shards of a minute. */
 static uint32_t *
 shards_of(const struct units *units, uint64_t start_us, size_t *n)
 {

@@ -1,11 +1,10 @@
 /*
- * The store as the shipper reads it: by a connection of its own that can only read, so that neither
- * the writer nor who receives ever waits for it (WAL). What it reads becomes rows of a batch's
- * batch.
+ * Reads the store for shipping, by a read-only connection of its own, so that neither the writer nor
+ * the receivers ever wait for it (WAL). What it reads becomes rows of a batch.
  *
- * Sums are read a unit (minute and shard of agents) at a time: fresh and settled parts added up,
- * within one transaction, are all that the store has of it. Everything else is rows of tables,
- * whose columns have the cluster's names.
+ * Sums are read one unit (minute and shard of agents) at a time: within one transaction, unsettled
+ * and settled parts together are all that the store has of it. Everything else is rows of tables,
+ * whose columns have the same names in the cluster.
  */
 #ifndef EASE_COLLECTOR_SHIP_STORE_READER_H
 #define EASE_COLLECTOR_SHIP_STORE_READER_H
@@ -22,9 +21,9 @@ struct store_reader_agent {
 	uint8_t id[8];
 	bool known;
 	int64_t last_us, last_received_us; /* of its row */
-	/* of the row with which its counters, and all that is known of it, were sent last */
+	/* of its row when its counters, and its whole state, were sent last */
 	int64_t sent_us, sent_received_us, told_received_us;
-	struct { /* the same, in the batch under way */
+	struct { /* the same, in the present batch */
 		bool is_set, tells_all;
 		int64_t us, received_us;
 	} staged;
@@ -39,7 +38,7 @@ struct store_reader {
 	int64_t store_id;
 	struct store_reader_agent *agents; /* by number */
 	size_t n_agents;
-	struct { /* times of samples and counters of one minute, by agent */
+	struct { /* times of the samples and counters of one minute, by agent */
 		uint64_t start_us;
 		uint64_t *low_us, *high_us;
 		size_t n;
@@ -50,35 +49,36 @@ struct store_reader {
 void store_reader_init(struct store_reader *s, const char *path);
 void store_reader_close(struct store_reader *s);
 
-/* What is known of a minute's times is read anew: a round begins. */
+/* Begins a round: the times of a minute are read again. */
 void store_reader_refresh(struct store_reader *s);
 
-/* Opens the store, or opens it anew if another file is there now. 1: it is another store, 0, or
- * -EIO with .error. */
+/* Opens the store, or opens it again if it is another file now. 1: it is another store; 0; or -EIO
+ * with .error. */
 int store_reader_open(struct store_reader *s);
 
-/* One whole number. 0, or -EIO with .error, as all below that do not say more. */
+/* Reads one integer. 0, or -EIO with .error, as the functions below unless they say more. */
 int store_reader_number(struct store_reader *s, const char *sql, int64_t *value);
 
-/* Reads the rows of agent. */
+/* Reads the table agent. */
 int store_reader_load_agents(struct store_reader *s);
 
-/* Parts behind an id, at most as many as there is room for. *id: up to where was read. */
+/* Adds the parts after *id to units, as many as there is room for, and sets *id to the last one. */
 int store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id, uint64_t now_us);
 
-/* What the unit's sums are like, without sending anything: equal ones have equal fingerprints. */
+/* Computes the fingerprint of a unit without sending it: equal sums have equal fingerprints. */
 int store_reader_fingerprint(struct store_reader *s, const struct unit *unit, uint64_t *fingerprint);
 
-/* Rows of the unit: keys, ports, folded, cover. *entries: of sums; 0: the store has none any more.
+/* Sends the rows of the unit: keys, ports, folded, cover. *entries: number of sums; 0: the store no
+ * longer has any.
  * 0, or an error of ship_batch_end_row(), too. */
 int store_reader_send_unit(struct store_reader *s, struct ship_batch *batch, const struct unit *unit,
     uint64_t *fingerprint, size_t *entries);
 
-/* Samples of a minute whose agents' shard is sent in this batch. */
+/* Sends the samples of a minute for the shards of agents that are sent in this batch. */
 int store_reader_send_samples(struct store_reader *s, struct ship_batch *batch, const struct units *units,
     uint64_t start_us);
 
-/* What a statement's rows are bound to. */
+/* The parameters of a statement. */
 struct store_reader_range {
 	int64_t agent;	  /* ?1 */
 	int64_t from_us;  /* ?2: by the device's clock */
@@ -86,12 +86,12 @@ struct store_reader_range {
 	int64_t to_us;	  /* ?4 */
 };
 
-/* Rows of a table within the range, by the table's statement (store_reader.c). */
+/* Sends the rows of a table within the range, by the table's statement (store_reader.c). */
 int store_reader_send_rows(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id table,
     const struct store_reader_range *range);
 
-/* Rows of event or outage with ids over *id, which becomes the last one's; at most `most`.
- * *n: how many. */
+/* Sends rows of event or outage with ids above *id, `most` at most, and sets *id to the last one.
+ * *n: the number of rows. */
 int store_reader_send_by_id(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id table,
     int64_t *id, int most, int *n);
 

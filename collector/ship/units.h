@@ -1,7 +1,7 @@
 /*
- * Minutes on their way: which (minute, shard of agents) of the store has parts that the cluster has
- * not, and what was sent of which, so that a minute that was only settled anew is not sent again.
- * A unit is sent whole when nothing has come for it for a while.
+ * Units of shipping: a unit is a minute of a shard of agents with parts that the cluster does not
+ * have yet. It is sent whole when no data has arrived for it for a while. A fingerprint of what was
+ * sent is kept, so that a minute that was only settled again is not sent again.
  */
 #ifndef EASE_COLLECTOR_SHIP_UNITS_H
 #define EASE_COLLECTOR_SHIP_UNITS_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 enum {
-	/* Units that wait at a time, and memory of what was sent: both some 2 MiB. Beyond, the
-	 * table part is read on when others have gone. */
+	/* Waiting units, and fingerprints of sent ones: some 2 MiB each. With more units than this
+	 * the table part is read further when some have been sent. */
 	UNITS_MAX = 1 << 15,
 	UNITS_REMEMBERED = 1 << 16,
 };
@@ -20,10 +20,10 @@ enum {
 struct unit {
 	uint64_t start_us;
 	uint32_t shard;
-	bool sent; /* in the batch under way */
-	int64_t first_id; /* of its parts that the cluster has not */
+	bool sent; /* in the present batch */
+	int64_t first_id; /* of its parts that the cluster does not have */
 	uint64_t seen_us; /* when the last one was seen, monotonic */
-	uint64_t fingerprint; /* of what was sent, in the batch under way */
+	uint64_t fingerprint; /* of what was sent in the present batch */
 };
 
 struct units {
@@ -41,21 +41,22 @@ int units_init(struct units *units);
 void units_free(struct units *units);
 void units_forget(struct units *units);
 
-/* A part of that id was seen. False: there is no room. */
+/* Adds a part with that id. False: there is no room. */
 bool units_see(struct units *units, uint64_t start_us, uint32_t shard, int64_t id,
     uint64_t now_us);
 
-/* By start, then shard. Other calls put them into another order. */
+/* Sorts by start, then shard. Other calls change the order. */
 void units_sort(struct units *units);
 
-/* What was last sent of a unit; 0: nothing, or it is forgotten. */
+/* The fingerprint of what was last sent of a unit; 0: nothing, or it is no longer known. */
 uint64_t units_fingerprint(const struct units *units, uint64_t start_us, uint32_t shard);
 
-/* The batch has arrived: units marked as sent go, and are remembered. Or it has not. */
+/* After the batch: commit removes the units marked as sent and keeps their fingerprints; roll_back
+ * keeps the units. */
 void units_commit(struct units *units);
 void units_roll_back(struct units *units);
 
-/* The lowest id of a part that still waits, or none_id. */
+/* The lowest id of a waiting part, or none_id. */
 int64_t units_least_id(const struct units *units, int64_t none_id);
 
 #endif
