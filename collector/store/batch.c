@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tables that a busy network fills are touched at the start: the first page faults of a busy minute
- * would lose datagrams. What grows with the ports there are is touched as they come. */
+/* Tables that busy traffic fills are pre-faulted at the start, because page faults in the first
+ * busy minute would lose datagrams. The others grow slowly, with the number of ports. */
 static const struct {
 	size_t octets;
 	bool prefault;
@@ -57,7 +57,7 @@ store_batch_init(struct store_batch *batch, const struct store_room room[STORE_N
 			store_batch_free(batch);
 			return -ENOMEM;
 		}
-		if (row_kinds[t].prefault) /* not with zeros: malloc would become calloc */
+		if (row_kinds[t].prefault) /* not with zeros, or the compiler would use calloc */
 			memset(rows->items, 0xff, rows->room * row_kinds[t].octets);
 	}
 	return 0;

@@ -1,11 +1,12 @@
 /*
- * A batch: all rows that one transaction of the store writes, as plain structs by table. The
- * window room fills it on the receiving side, the store's thread writes it and hands it back
- * empty. Sums (windows, keys, window ports) are what came since the last batch and are added to
- * what the store has; everything else is written as it stands.
+ * A batch: the rows that one transaction of the store writes, as plain structs by table. The window
+ * room fills it on the receiving thread; the store's thread writes it and returns it empty. Sums
+ * (windows, keys, window ports, folded samples) hold what was added since the last batch, and the
+ * store adds them to what it has. Rows of all other tables are written as they are.
  *
- * A batch's rows are allocated once, at the start; what does not fit is refused to the caller, who
- * counts it or waits with it. Used by one side at a time, so nothing here locks.
+ * A batch's rows are allocated once, at the start. A row that does not fit is refused to the
+ * caller, who counts it or waits with it. A batch is used by one thread at a time, so nothing here
+ * locks.
  */
 #ifndef EASE_COLLECTOR_STORE_BATCH_H
 #define EASE_COLLECTOR_STORE_BATCH_H
@@ -40,12 +41,12 @@ enum store_table {
 };
 
 enum {
-	STORE_SENDER_TEXT = 64,	 /* IPv6 with scope */
-	STORE_ENGINE_ID_MAX = 32, /* octets, RFC 3411 section 5 */
-	STORE_TRACKER_MAX = 640, /* octets of a tracker, see collector/window/sequence_tracker.h */
+	STORE_SENDER_TEXT = 64,            /* IPv6 with scope */
+	STORE_ENGINE_ID_MAX = 32,          /* octets, RFC 3411 section 5 */
+	STORE_TRACKER_MAX = 640,           /* octets of a sequence tracker (collector/window) */
 	STORE_KEY_HALF = FRAME_IP_LEN + 3, /* of a conversation: address, port, protocol */
-	/* One being filled, one being written. While the writer is behind, what comes is added up
-	 * in the windows, so that each sum is written once and not once a cut. */
+	/* One is filled while the other is written. While the writer is behind, samples are added
+	 * up in the windows, so each sum is written once and not once a second. */
 	STORE_BATCHES = 2,
 	STORE_SORT_OCTETS = 64, /* for each row that is a sum, see unsettled.c */
 };
@@ -74,7 +75,7 @@ struct store_sample {
 		uint8_t ip_version; /* 0: none */
 		uint8_t src_ip[FRAME_IP_LEN], dst_ip[FRAME_IP_LEN];
 	} inner; /* of the innermost IP header in what the frame carries */
-	uint32_t stands_for; /* samples, this one included */
+	uint32_t stands_for; /* samples, including this one; see window/sample_thinning.h */
 };
 
 struct store_counter {
@@ -90,8 +91,8 @@ struct store_sums {
 	double w, w2, wb, wb2, w2b2;
 };
 
-/* Sums over pairs of samples that came in one notification, see version 6 in schema.h: variances
- * are made of them, so seven digits do. */
+/* Sums over pairs of samples that arrived in one notification, see version 6 in schema.h. Only
+ * variances are computed from them, so seven digits are enough. */
 struct store_pairs {
 	float pkts, octets;
 };
@@ -142,7 +143,7 @@ struct store_account {
 	uint64_t expected, received, duplicates, reordered, late;
 	uint64_t agent_drops, stalls, stalled_pkts;
 	uint64_t first_us, last_us;
-	uint64_t base_us; /* of the counters that totals go on from; 0: another boot's, or none */
+	uint64_t base_us; /* time of the counters from which totals go on; 0: none of this boot */
 	uint16_t tracker_octets;
 	uint8_t tracker[STORE_TRACKER_MAX];
 };
@@ -156,10 +157,10 @@ struct store_event {
 	bool has_mac;
 	uint8_t mac[FRAME_MAC_LEN];
 	uint16_t vlan;
-	uint64_t identity; /* of what is sent again if it is not answered; 0: none */
+	uint64_t identity; /* by which a repeated inform is recognized; 0: none */
 };
 
-/* Newest SNMPv3 trap taken from an engine. */
+/* The boots and time of the newest SNMPv3 trap accepted from an engine. */
 struct store_engine {
 	uint8_t engine_id[STORE_ENGINE_ID_MAX];
 	uint8_t octets;
@@ -178,7 +179,8 @@ struct store_error_source {
 	struct ease_error_source source;
 };
 
-/* See version 8 in schema.h. */
+/* Samples that arrived and were lost with a crash of the collector: the table `gone`, version 8 in
+ * schema.h. */
 struct store_crash_lost {
 	int64_t agent;
 	uint32_t boot;
@@ -198,8 +200,8 @@ struct store_stat {
 	uint64_t value;
 };
 
-/* Rows of a table: those that come as they like, and those kept for what a cut reserves, so that a
- * batch that is full can still be closed. */
+/* The number of rows of a table: free ones for rows that are added at any time, and kept ones that
+ * only a flush may reserve, so that a full batch can still be completed. */
 struct store_room {
 	uint32_t free, kept;
 };
@@ -207,36 +209,36 @@ struct store_room {
 struct store_rows {
 	void *items; /* n structs of the table's row type */
 	size_t n, room;
-	size_t free;	 /* up to here rows may be added as they come */
-	size_t reserved; /* up to here rows may be added in any case */
+	size_t free;	 /* rows may be added at any time up to this number */
+	size_t reserved; /* or up to this number, which a flush has reserved */
 };
 
 struct store_batch {
 	struct store_rows rows[STORE_N_TABLES];
-	bool durable; /* written through to the disk: somebody is told that it is safe */
+	bool durable; /* the commit is synced to the disk, because it answers an inform */
 };
 
-/* Octets that batches of this room take, and the store to sort their rows. */
+/* Returns the octets that all batches of this room take, and sorting their rows in the store. */
 uint64_t store_memory(const struct store_room room[STORE_N_TABLES]);
 
-/* Allocates all rows. 0 or -ENOMEM; store_batch_free is for the caller. */
+/* Allocates all rows. Returns 0, or -ENOMEM with nothing allocated. */
 int store_batch_init(struct store_batch *batch, const struct store_room room[STORE_N_TABLES]);
 
-/* Makes sure of n more rows of a table. 0, or -ENOSPC: more than there is room for. */
+/* Reserves n more rows of a table. Returns 0, or -ENOSPC if there is no room for them. */
 int store_batch_reserve(struct store_batch *batch, enum store_table table, size_t n);
 
-/* A new zeroed row at the end of a table, to be filled at once; NULL if the table's free rows are
- * taken. Rows made sure of by a reserve are never NULL. */
+/* Returns a new zeroed row at the end of a table, to be filled at once; NULL if all free rows are
+ * used. Never returns NULL for reserved rows. */
 void *store_batch_add(struct store_batch *batch, enum store_table table);
 
-/* True if store_batch_add would give one. */
+/* Returns true if store_batch_add would return a row. */
 bool store_batch_has_room(const struct store_batch *batch, enum store_table table);
 
-/* True if half of some table's free rows are taken: time to hand the batch over, so that the store
- * works while the next one fills. */
+/* Returns true if half of the free rows of any table are used. Then it is time to hand the batch
+ * over, so that the store writes it while the next one is filled. */
 bool store_batch_is_filling(const struct store_batch *batch);
 
-/* Forgets the rows, keeps their memory. */
+/* Removes all rows and keeps their memory. */
 void store_batch_clear(struct store_batch *batch);
 
 /* Frees the rows. */

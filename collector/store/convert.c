@@ -9,10 +9,11 @@
 
 enum { STEP_US = 100000 };
 
-/* Rows of one minute in the order of packs, and their deletion. :kind is bound where it is. */
+/* For each kind of part: the SQL that finds the oldest minute, reads the rows of a minute in the
+ * order of packs, and deletes them. :kind and :start are bound where they occur. */
 static const struct source {
 	unsigned kind;
-	int first, n;		 /* columns behind the key's, and where they go */
+	int first, n; /* the columns after the key's; values[to[i]] gets column first + i */
 	unsigned to[PACK_COLUMNS];
 	const char *oldest, *rows, *deletion;
 } sources[] = {
@@ -20,7 +21,7 @@ static const struct source {
 #define ORDER " ORDER BY agent, if_index, direction"
 #define COMMON PACK_N, PACK_W, PACK_W2, PACK_WB, PACK_WB2, PACK_W2B2, PACK_ANY_PKTS, PACK_ANY_OCTETS
 #define COMMON_SQL "n, w, w2, wb, wb2, w2b2, any_pkts, any_octets"
-    /* numbers stand with what a port received, also where it received nothing */
+    /* numbers of samples are in the entry of the receiving direction, even if it has no samples */
     {STORE_PART_TOTALS, 5, PACK_TOTALS,
 	{COMMON, PACK_POOL_PKTS, PACK_POOL_OCTETS, PACK_EXPECTED, PACK_RECEIVED},
 	"SELECT min(s) FROM (SELECT min(start_us) AS s FROM window UNION ALL"
@@ -88,7 +89,7 @@ prepare(struct convert *c, const char *sql, const struct source *from, uint64_t 
 	return 0;
 }
 
-/* 1: has a minute, 0: its rows are all gone. */
+/* Finds the oldest minute that is left. Returns 1, 0 if no rows are left, or an error. */
 static int
 find_oldest(struct convert *c, const struct source *from, uint64_t *start_us)
 {
@@ -163,7 +164,7 @@ delete_minute(struct convert *c, const struct source *from, uint64_t start_us)
 	return r;
 }
 
-/* One minute of one kind. 1: did one, 0: all done. */
+/* Converts one minute of one kind. Returns 1, or 0 if everything is converted, or an error. */
 static int
 convert_one(struct convert *c)
 {
@@ -189,9 +190,9 @@ run(struct convert *c, const char *sql)
 	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-/* Tells readers, too. */
+/* Reports progress to the caller and, by the table progress, to readers. */
 static int
-tell(struct convert *c)
+report(struct convert *c)
 {
 	int64_t left = 0;
 	double done;
@@ -199,26 +200,27 @@ tell(struct convert *c)
 	if (store_number(c->db, "SELECT count(DISTINCT start_us) FROM window", &left) < 0)
 		return -EIO;
 	done = (double)c->minutes / ((double)c->minutes + (double)left + 1);
-	if (!progress_go_on(c->progress, "packing sums of minutes", done))
+	if (!progress_go_on(c->progress, "packing the sums of minutes", done))
 		return -ECANCELED;
 	return upkeep_report(c->db, "packing", c->minutes, c->minutes + (uint64_t)left,
 	    c->since_us);
 }
 
-/* Some minutes in one transaction. 1: there are more. */
+/* Converts some minutes in one transaction. Returns 1 if there are more, 0 at the end, or an error.
+ */
 static int
 step(struct convert *c)
 {
 	uint64_t until_us = clock_mono_us(&clock_system) + STEP_US;
-	int did = run(c, "BEGIN IMMEDIATE"), told;
+	int did = run(c, "BEGIN IMMEDIATE"), reported;
 
 	if (did == 0)
 		do
 			did = convert_one(c);
 		while (did == 1 && clock_mono_us(&clock_system) < until_us);
 	if (did == 1) {
-		told = tell(c);
-		did = told < 0 ? told : did;
+		reported = report(c);
+		did = reported < 0 ? reported : did;
 	}
 	if (did == 0)
 		did = run(c, "DROP TABLE window; DROP TABLE window_key; DROP TABLE window_port;"

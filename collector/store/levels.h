@@ -1,9 +1,11 @@
 /*
- * The levels that sums are kept at, as data, and kinds of parts. Level 0, fresh, is what batches
- * brought and nobody has looked at yet; each further one is made from the one before it. A level's
- * number in the store is its windows' minutes, so a level more is a row more. 8 days are there for
- * speed: reports over months read few rows. They have no pairs, destinations and conversations, of
- * which 8 days have about as many as the days together, and are kept as long as days.
+ * The levels at which sums are kept, and the kinds of parts, as data.
+ *
+ * Level 0, unsettled, is what batches wrote and upkeep has not processed yet. Each further level is
+ * made from the one before it (rollup.h). In the store a level is named by the minutes of its
+ * windows, so adding a level is adding a row here. The level of 8 days is for speed: reports over
+ * months read few rows. It has no pairs, destinations and conversations, because 8 days have about
+ * as many of these as the 8 single days together, and it is kept as long as the days.
  */
 #ifndef EASE_COLLECTOR_STORE_LEVELS_H
 #define EASE_COLLECTOR_STORE_LEVELS_H
@@ -26,9 +28,9 @@ enum store_level_index {
 struct store_level {
 	const char *name;
 	uint32_t minutes;  /* the column part.level */
-	uint64_t span_us;  /* of a window; of fresh ones too */
-	bool has_singles; /* addresses have parts of their own; else pairs are added up */
-	bool is_index;	  /* has those kinds only of which months have few keys */
+	uint64_t span_us; /* of a window */
+	bool has_singles; /* addresses have parts of their own; otherwise reports add up pairs */
+	bool is_index;	  /* has only the kinds of which months have few keys */
 };
 
 static const struct store_level store_levels[STORE_N_LEVELS] = {
@@ -40,8 +42,8 @@ static const struct store_level store_levels[STORE_N_LEVELS] = {
     [LEVEL_8_D] = {"8 d", 11520, 11520 * (uint64_t)STORE_WINDOW_US, true, true},
 };
 
-/* part.kind: STORE_PART_TOTALS of ports, an enum store_key_kind, one of the following, or
- * STORE_PART_FOLDED + enum store_key_kind: samples without a key. */
+/* part.kind is one of these, an enum store_key_kind, or STORE_PART_FOLDED + enum store_key_kind for
+ * folded samples: those counted without their key of this kind. */
 enum store_part_kind {
 	STORE_PART_TOTALS = 0,
 	STORE_PART_ETH_SRC = 8,
@@ -60,7 +62,8 @@ store_level_has(enum store_level_index level, unsigned kind)
 		kind == STORE_PART_IP_DST);
 }
 
-/* Agents share parts in groups of so many: few rows for a report, and bounded steps of upkeep. */
+/* A shard is a group of so many agents, which share parts. A report then reads few rows, and each
+ * step of upkeep has a bounded size. */
 enum { STORE_SHARD_AGENTS = 16 };
 
 static inline uint32_t

@@ -1,7 +1,7 @@
 /*
- * Reading back what the collector must know to go on where it stopped: agents, the accounts of
- * each agent's newest two boots, each port's newest counters and state, and what SNMPv3 engines and
- * senders of informs have sent last.
+ * Reads back what the collector needs to continue where it stopped: agents, the accounts of each
+ * agent's newest two boots, each port's newest counters and state, the time of each SNMPv3 engine,
+ * and the identities of recent events.
  */
 #include "collector/store/private.h"
 #include "collector/store/store.h"
@@ -13,7 +13,7 @@
 
 #define ROOM "store"
 
-/* Takes the columns of a row one after another. */
+/* Reads the columns of a row one after another. */
 struct columns {
 	sqlite3_stmt *statement;
 	int next;
@@ -91,7 +91,7 @@ load_crash_lost(struct columns *c, const struct store_loader *loader)
 	loader->crash_lost(loader->arg, &g);
 }
 
-/* SQLite's numbers end before ours do: there stands what a device does not count. */
+/* SQLite's integers are signed, so EASE_COUNT_UNKNOWN (2^64 - 1) is stored as the largest one. */
 static uint64_t
 get_count(struct columns *c)
 {
@@ -173,8 +173,9 @@ load_event(struct columns *c, const struct store_loader *loader)
 		loader->event(loader->slow_path_arg, get_u64(c));
 }
 
-/* What each load reads. Counters: those that totals go on from, within the newest boot of a port;
- * its account says which, because a device's time may have been set back or have run twice. */
+/* The SQL of each load. Counters: of each port the row of its newest boot from which totals go on.
+ * account.base_us names it, because it is not the newest by time if a device's clock was set back.
+ */
 static const struct {
 	const char *sql;
 	void (*load)(struct columns *c, const struct store_loader *loader);
@@ -201,7 +202,7 @@ static const struct {
 	load_event},
 };
 
-/* 0, or -EIO. */
+/* Returns 0 or -EIO. */
 static int
 load_rows(struct store *store, size_t which, const struct store_loader *loader)
 {
@@ -226,7 +227,7 @@ store_load(struct store *store, const struct store_loader *loader, char *error, 
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
 		if (load_rows(store, i, loader) == 0)
 			continue;
-		snprintf(error, error_size, "reading the store: %s", sqlite3_errmsg(store->db));
+		snprintf(error, error_size, "cannot read the store: %s", sqlite3_errmsg(store->db));
 		if (!store_is_damaged(store))
 			return -EIO;
 		log_error(ROOM, "%s", error);

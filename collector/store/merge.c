@@ -21,7 +21,7 @@ struct merge {
 	size_t n_cursors;
 };
 
-/* Bodies are copied: a statement may not stay open while rows are written. */
+/* Copies the body, because the statement must not stay open while rows are written. */
 static int
 read_body(struct merge *m, struct cursor *c, int64_t id)
 {
@@ -58,11 +58,11 @@ report_damaged(struct merge *m, struct cursor *c)
 	m->parts->damaged++;
 	c->reader.n = c->reader.i = 0;
 	c->reader.failed = false;
-	log_error("store", "row %lld of table part is damaged: what it held is lost",
+	log_error("store", "row %lld of the table part is damaged: its sums are lost",
 	    (long long)c->next[-1].id);
 }
 
-/* 1: the cursor has an entry, 0: its chain has ended. */
+/* Moves the cursor to its next entry. Returns 1, 0 at the end of the chain, or an error. */
 static int
 advance(struct merge *m, struct cursor *c)
 {

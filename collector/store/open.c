@@ -1,6 +1,6 @@
 /*
- * Opening a store: one collector a file, versions brought up to date one after another, each in a
- * transaction of its own, and what happens to a file that is damaged or gone.
+ * Opens a store: locks it for one collector, brings it up to date version by version, each in a
+ * transaction of its own, and handles a file that is damaged or missing.
  */
 #include "collector/store/convert.h"
 #include "collector/store/private.h"
@@ -21,9 +21,10 @@
 enum {
 	FILE_MODE = 0640, /* the group may read: easetop's users */
 	PATH_TEXT = 4096,
-	BUSY_MS = 1000,	       /* a reader never blocks us; a backup or VACUUM may */
-	BUSY_OPENING_MS = 30000, /* nothing else can be done meanwhile */
-	STEPS_A_LOOK = 100000, /* of SQLite's machine: some milliseconds */
+	/* How long to wait for a lock. Readers never block the writer; a backup or VACUUM may. */
+	BUSY_MS = 1000,
+	BUSY_OPENING_MS = 30000, /* while opening, there is nothing else to do */
+	STEPS_PER_CHECK = 100000, /* of SQLite's virtual machine: some milliseconds */
 	NAMES_TRIED = 100,
 };
 
@@ -42,7 +43,7 @@ lock_file(struct store *store, char *error, size_t error_size)
 	int e;
 
 	if (snprintf(path, sizeof(path), "%s.lock", store->path) >= (int)sizeof(path)) {
-		snprintf(error, error_size, "%s: name too long", store->path);
+		snprintf(error, error_size, "%s: the path is too long", store->path);
 		return -ENAMETOOLONG;
 	}
 	store->was_ours = access(path, F_OK) == 0;
@@ -53,14 +54,15 @@ lock_file(struct store *store, char *error, size_t error_size)
 		return -e;
 	}
 	if (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		snprintf(error, error_size, "%s: another collector has this store", store->path);
+		snprintf(error, error_size, "%s: another collector uses this store", store->path);
 		return -EBUSY;
 	}
 	return 0;
 }
 
-/* SQLite would make it 0644; its other files take their mode from this one. Must be closed before
- * SQLite opens it: closing would drop SQLite's own locks of this process. */
+/* Creates the file with our mode, because SQLite would use 0644; SQLite's other files take their
+ * mode from this one. The descriptor must be closed before SQLite opens the file, because closing
+ * it later would release the locks that SQLite holds in this process. */
 static int
 make_file(struct store *store, char *error, size_t error_size)
 {
@@ -94,7 +96,7 @@ store_file_state(const struct store *store)
 	return STORE_FILE_MISSING;
 }
 
-/* What SQLite says */
+/* SQLite's errors */
 
 bool
 store_is_damaged(const struct store *store)
@@ -141,12 +143,15 @@ check_version(struct store *store, int64_t *version, char *error, size_t error_s
 		return sql_error(store, error, error_size);
 	if (*version > STORE_VERSION) {
 		snprintf(error, error_size,
-		    "%s: the store has version %lld, this program knows up to %d: use a newer "
-		    "easecapd, or another file", store->path, (long long)*version, STORE_VERSION);
+		    "%s: the store has version %lld, and this program supports versions up to %d: "
+		    "use a newer easecapd, or another file", store->path, (long long)*version,
+		    STORE_VERSION);
 		return -EPROTONOSUPPORT;
 	}
 	if (*version < 0 || (*version == 0 && tables > 0)) {
-		snprintf(error, error_size, "%s: a database, but not a store of easecapd",
+		snprintf(error, error_size,
+		    "%s: this is a database of another program, not a store "
+		    "of easecapd; choose another file",
 		    store->path);
 		return -EBADMSG;
 	}
@@ -161,11 +166,11 @@ store_go_on(const struct store *store, const char *what, double done)
 
 struct raising {
 	const struct store *store;
-	int64_t from, version; /* at the start, and so far */
+	int64_t from, version; /* the version at the start, and the one reached */
 };
 
 static int
-look_up_while_raising(void *arg)
+report_while_raising(void *arg)
 {
 	const struct raising *r = arg;
 	double done = (double)(r->version - r->from) / (double)(STORE_VERSION - r->from);
@@ -173,7 +178,7 @@ look_up_while_raising(void *arg)
 	return !store_go_on(r->store, "bringing the store up to date", done);
 }
 
-/* One version further, all of it or nothing. */
+/* Raises the store by one version, completely or not at all. */
 static int
 raise_version(struct store *store, int64_t version)
 {
@@ -188,14 +193,16 @@ raise_version(struct store *store, int64_t version)
 	return r == 0 ? store_run(store, "COMMIT") : r;
 }
 
-/* What no SQL text can do; in steps of its own. */
+/* Converts data that SQL text alone cannot convert, in transactions of its own. */
 static int
 convert(struct store *store, char *error, size_t error_size)
 {
 	int r = convert_run(store->db, &store->progress);
 
 	if (r == -ECANCELED)
-		snprintf(error, error_size, "stopped; nothing is lost, and the next start goes on");
+		snprintf(error, error_size,
+		    "stopped while converting the store: nothing is lost, and "
+		    "the next start continues");
 	else if (r < 0)
 		r = sql_error(store, error, error_size);
 	return r;
@@ -208,13 +215,14 @@ bring_up_to_date(struct store *store, int64_t version, char *error, size_t error
 	int r = 0;
 
 	if (version > 0 && version < STORE_VERSION)
-		log_info(ROOM, "%s: from version %lld to %d", store->path, (long long)version,
-		    STORE_VERSION);
-	sqlite3_progress_handler(store->db, STEPS_A_LOOK, look_up_while_raising, &raising);
+		log_info(ROOM, "%s: updating the store from version %lld to %d", store->path,
+		    (long long)version, STORE_VERSION);
+	sqlite3_progress_handler(store->db, STEPS_PER_CHECK, report_while_raising, &raising);
 	for (; r == 0 && raising.version < STORE_VERSION; raising.version++) {
-		if (version > 0 && look_up_while_raising(&raising) != 0) {
-			snprintf(error, error_size, "stopped; the store is as it was in version "
-						    "%lld, and the next start goes on",
+		if (version > 0 && report_while_raising(&raising) != 0) {
+			snprintf(error, error_size,
+			    "stopped while updating the store: it has version "
+			    "%lld now, and the next start continues",
 			    (long long)raising.version);
 			r = -ECANCELED;
 		} else if (raise_version(store, raising.version) < 0) {
@@ -253,7 +261,7 @@ read_life(struct store *store, char *error, size_t error_size)
 	return 0;
 }
 
-/* On the disk before any part of the epoch is. */
+/* Starts a new range of part ids. It is synced to the disk before any part gets such an id. */
 static int
 begin_epoch(struct store *store, char *error, size_t error_size)
 {
@@ -273,14 +281,14 @@ set_up_database(struct store *store, char *error, size_t error_size)
 	int r;
 
 	sqlite3_busy_timeout(store->db, BUSY_OPENING_MS);
-	/* a reader without write permission needs the files that a clean close would remove, and
-	 * what was set aside stays as it was found */
+	/* Keep the files -wal and -shm at a clean close: a reader without write permission needs
+	 * them, and a damaged store that is set aside stays as it was found. */
 	sqlite3_file_control(store->db, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep_wal);
 	r = check_version(store, &version, error, error_size);
 	if (r < 0)
 		return r;
 	if (store_run(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-			     /* what a crowd of readers made of the log it need not stay */
+			     /* shrink the write-ahead log after many readers made it grow */
 			     "PRAGMA journal_size_limit=67108864;"
 			     "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY") < 0)
 		return sql_error(store, error, error_size);
@@ -309,7 +317,7 @@ store_close_database(struct store *store)
 	store->db = NULL;
 }
 
-/* The database stays open after a failure, so that what it was can be told from it. */
+/* Leaves the database open after a failure, so that the caller can read its error code. */
 static int
 try_to_open(struct store *store, char *error, size_t error_size)
 {
@@ -356,8 +364,8 @@ choose_name(const struct store *store, char name[PATH_TEXT])
 	return -EEXIST;
 }
 
-/* The log of what was not in it yet belongs to a database; it goes first, so that no crash can
- * leave it to the next one. */
+/* Renames the database and its files. The write-ahead log is moved first: if a crash left it
+ * behind, SQLite would apply it to the new database. */
 static int
 move_files(const struct store *store, const char *name)
 {
@@ -385,12 +393,15 @@ store_set_aside(struct store *store, char *error, size_t error_size)
 	if (r == 0)
 		r = move_files(store, name);
 	if (r < 0) {
-		snprintf(error, error_size, "%s: damaged, and not set aside: %s", store->path,
-		    strerror(-r));
+		snprintf(error, error_size,
+		    "%s: the store is damaged and cannot be renamed to set it "
+		    "aside: %s",
+		    store->path, strerror(-r));
 		return r;
 	}
-	log_error(ROOM, "%s was damaged. It is now %s, and a new store begins; what it still has, "
-			"`sqlite3 FILE .recover` tells", store->path, name);
+	log_error(ROOM, "%s is damaged: renamed it to %s and started a new, empty store; read what "
+			"is left of the old one with `sqlite3 %s .recover`",
+	    store->path, name, name);
 	return store_begin_anew(store, STORE_OUTAGE_DAMAGED, error, error_size);
 }
 
@@ -414,10 +425,12 @@ store_open_locked(struct store *store, char *error, size_t error_size)
 
 	if (r < 0)
 		return r;
-	/* spares a lock an allocation; refused, and no harm, if SQLite is in use already */
+	/* Saves a lock per allocation. If SQLite is in use already, it refuses; that does no harm.
+	 */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	r = try_to_open(store, error, error_size);
-	/* what stood there before any collector of ours came is somebody else's */
+	/* a damaged file that no collector used before may belong to another program: do not move
+	 * it */
 	if (r < 0 && store->was_ours && store_is_damaged(store))
 		return store_set_aside(store, error, error_size);
 	return r;

@@ -7,18 +7,17 @@ enum { FORMAT = 1 };
 
 /* How a column's values are written. */
 enum pack_form {
-	FORM_ZERO = 0,	   /* all are 0: nothing */
-	FORM_INTEGER = 1, /* to 7: whole numbers of so many octets */
+	FORM_ZERO = 0,	  /* all values are 0; nothing is written */
+	FORM_INTEGER = 1, /* 1 to 7: whole numbers of so many octets */
 	FORM_INTEGER_MAX = 7,
 	FORM_FLOAT = 9,
 	FORM_DOUBLE = 10,
-	FORM_TIMES = 11, /* the column before times a constant, a double: weights often are */
+	FORM_TIMES = 11, /* the previous column times a constant (a double), as weights often are */
 };
 
-#define WHOLE_MAX 0x1p53 /* beyond, a double does not have every whole number */
+#define WHOLE_MAX 0x1p53 /* doubles represent every whole number up to here */
 
-/* What stands in a body of a value in memory, and back: nothing to do but on a big-endian machine.
- */
+/* Conversions between values in memory and in a body; they do nothing on little-endian machines. */
 static uint32_t
 float_word(float value)
 {
@@ -120,7 +119,7 @@ is_times(const double *values, const double *before, unsigned n, double *factor)
 	return true;
 }
 
-/* The narrowest form of values that are not all a constant times those before. */
+/* Returns the narrowest form of values, except FORM_TIMES. */
 static enum pack_form
 form_of(const double *values, unsigned n)
 {
@@ -248,7 +247,7 @@ pack_open(struct pack_reader *reader, const void *body, size_t octets)
 	return err == 0 && !rbuf_done(&r) ? -EBADMSG : err;
 }
 
-/* As loops of a fixed width, which a compiler can unroll. */
+/* Loops of a fixed width, which a compiler can unroll. */
 #define READ_WIDTH(octets)                                                                         \
 	case octets:                                                                               \
 		for (unsigned i = 0; i < n; i++) {                                                 \
@@ -281,7 +280,7 @@ read_values(uint8_t form, const uint8_t *from, unsigned n, double *to)
 	}
 }
 
-/* Values of the entries from reader->i on, which begins a block. */
+/* Reads the values of the block that begins at entry reader->i. */
 static void
 read_block(struct pack_reader *reader)
 {
@@ -296,7 +295,7 @@ read_block(struct pack_reader *reader)
 		if (form == FORM_ZERO && reader->i == 0)
 			memset(to, 0, sizeof(reader->block[c]));
 		else if (form == FORM_ZERO)
-			continue; /* it is zero since the first block */
+			continue; /* zeroed with the first block */
 		else if (form == FORM_TIMES)
 			for (unsigned i = 0; i < n; i++)
 				to[i] = reader->block[c - 1][i] * reader->columns[c].factor;

@@ -1,12 +1,12 @@
 /*
- * A pack: sums by key, sorted, in few octets. One is the body of a row of the table part. Keys are
- * written as what differs from the key before; each column of sums has the narrowest form that
- * gives back every value exactly, so what is read is what was written, to the last bit.
+ * A pack: sums by key, sorted by key, in few octets. It is the body of a row of the table part. Of
+ * each key only what differs from the previous key is written. Each column of sums is written in
+ * the narrowest form that reproduces every value exactly, to the last bit.
  *
- * Body: format, number of columns (1 octet each), number of entries (2), octets of keys (4), keys,
- * columns. A key: how many octets it shares with the one before, and the others. A column: its
- * form (enum pack_form in pack.c), its values. Numbers of the head in network order, values as
- * little-endian words, on any machine.
+ * Layout of a body: format and number of columns (1 octet each), number of entries (2), octets of
+ * all keys (4), the keys, the columns. A key is the number of octets that it shares with the
+ * previous key, and its other octets. A column is its form (enum pack_form in pack.c) and its
+ * values. Numbers of the head are in network order, values little-endian, on any machine.
  */
 #ifndef EASE_COLLECTOR_STORE_PACK_H
 #define EASE_COLLECTOR_STORE_PACK_H
@@ -15,15 +15,15 @@
 #include "common/buf.h"
 
 enum {
-	PACK_PLACE = 9, /* agent (4), ifIndex (4), direction: in network order, so sorted */
-	PACK_HEAD = 11, /* and the octets of each half of the key */
+	PACK_PLACE = 9, /* agent (4), ifIndex (4), direction (1), in network order, which sorts */
+	PACK_HEAD = 11, /* and the length of each half of the key (1, 1) */
 	PACK_KEY_MAX = PACK_HEAD + 2 * STORE_KEY_HALF,
 	PACK_KEY_ROOM = 56,
-	PACK_ENTRIES = 4096, /* at most: some 80 kB, a few milliseconds of work */
+	PACK_ENTRIES = 4096, /* the most: some 80 kB, a few milliseconds of work */
 	PACK_BLOCK = 64,
 };
 
-/* Columns of a part, by what it is about. */
+/* Columns of a pack, by what its part is about. */
 enum pack_column {
 	PACK_N,
 	PACK_W,
@@ -33,33 +33,34 @@ enum pack_column {
 	PACK_W2B2,
 	PACK_ANY_PKTS,
 	PACK_ANY_OCTETS,
-	PACK_COMMON, /* up to here keys' and totals' columns are the same */
-	/* of keys */
+	PACK_COMMON, /* keys and totals have the columns up to here in common */
+	/* further columns of keys */
 	PACK_SAME_PKTS = PACK_COMMON,
 	PACK_SAME_OCTETS,
-	PACK_SINGLE, /* those of keys that are no pair */
+	PACK_SINGLE, /* number of columns of keys that are no pair of addresses */
 	PACK_SAME1_PKTS = PACK_SINGLE,
 	PACK_SAME1_OCTETS,
 	PACK_SAME2_PKTS,
 	PACK_SAME2_OCTETS,
-	PACK_COLUMNS, /* of pairs, and the most there are */
-	/* of totals of a port and direction; the last two are of the port, with what it received */
+	PACK_COLUMNS, /* number of columns of pairs, which is the most */
+	/* further columns of totals of a port and direction; expected and received are of the port,
+	 * and stand in the entry of the receiving direction */
 	PACK_POOL_PKTS = PACK_COMMON,
 	PACK_POOL_OCTETS,
 	PACK_EXPECTED,
 	PACK_RECEIVED,
 	PACK_TOTALS,
-	/* of samples without a key */
+	/* columns of folded samples: n, and the most that any one key can lack */
 	PACK_MOST_N = 1,
 	PACK_FOLDED,
 };
 
-/* Keys compare by memcmp over all octets; those behind the key are zero. */
+/* Keys are compared by memcmp over all octets; unused octets are zeros. */
 struct pack_key {
 	_Alignas(8) uint8_t octets[PACK_KEY_ROOM];
 };
 
-/* Without halves: of the port and direction itself. */
+/* Makes a key. Without halves it stands for the port and direction itself. */
 struct pack_key pack_key_of(int64_t agent, uint32_t if_index, uint8_t direction,
     const uint8_t *key1, uint8_t octets1, const uint8_t *key2, uint8_t octets2);
 
@@ -107,58 +108,61 @@ pack_compare(const struct pack_key *a, const struct pack_key *b)
 	return memcmp(a->octets, b->octets, PACK_KEY_ROOM);
 }
 
-/* What is written: entries in the order of their keys, no key twice. */
+/* A pack to be written: entries in the order of their keys, no key twice. */
 struct pack {
 	unsigned n, n_columns;
 	struct pack_key keys[PACK_ENTRIES];
 	double columns[PACK_COLUMNS][PACK_ENTRIES];
 };
 
-/* Octets that a body has at most. */
+/* The octets that a body has at most. */
 enum {
 	PACK_OCTETS_MAX = 8 + PACK_ENTRIES * (1 + PACK_KEY_MAX) +
 	    PACK_COLUMNS * (9 + PACK_ENTRIES * 8),
 };
 
-/* Writes a pack of one entry or more; body has room for PACK_OCTETS_MAX. Gives its octets. */
+/* Writes a pack of one entry or more into a body with room for PACK_OCTETS_MAX; returns its octets.
+ */
 size_t pack_write(const struct pack *pack, uint8_t *body);
 
 /* Reads entry by entry. */
 struct pack_reader {
 	struct rbuf keys;
 	unsigned n, n_columns;
-	unsigned i; /* entries taken */
+	unsigned i; /* entries read */
 	bool failed;
 	struct {
 		uint8_t form;
 		const uint8_t *values;
 		double factor;
 	} columns[PACK_COLUMNS];
-	struct pack_key key;			  /* of the entry taken last */
-	double block[PACK_COLUMNS][PACK_BLOCK]; /* values of the entries around it */
+	struct pack_key key;			/* of the entry read last */
+	double block[PACK_COLUMNS][PACK_BLOCK]; /* values of all entries of its block */
 };
 
-/* The body must live as long as the reader. 0, or -EBADMSG if it is no pack. */
+/* The body must live as long as the reader. Returns 0, or -EBADMSG if it is no pack. */
 int pack_open(struct pack_reader *reader, const void *body, size_t octets);
 
-/* Takes the next entry; false at the end, and with .failed where the body is damaged. */
+/* Reads the next entry. Returns false at the end, and with .failed set if the body is damaged. */
 bool pack_next(struct pack_reader *reader);
 
-/* A value of an entry of the block at hand, by its number; columns that the pack has not are 0. */
+/* Returns a value of an entry of the current block, by the entry's number; 0 for a column that the
+ * pack does not have. */
 static inline double
 pack_value_of(const struct pack_reader *reader, unsigned entry, unsigned column)
 {
 	return column < reader->n_columns ? reader->block[column][entry % PACK_BLOCK] : 0;
 }
 
-/* A value of the entry taken last. */
+/* Returns a value of the entry read last. */
 static inline double
 pack_value(const struct pack_reader *reader, unsigned column)
 {
 	return pack_value_of(reader, reader->i - 1, column);
 }
 
-/* True if that one was the last of its block: the next one's values take their place. */
+/* Returns true if that entry was the last of its block; reading the next one replaces the values.
+ */
 static inline bool
 pack_ends_block(const struct pack_reader *reader)
 {

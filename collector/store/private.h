@@ -1,8 +1,9 @@
 /*
- * The body of struct store, for the files of this room only: open.c opens, brings up to date, sets
- * aside and begins anew, load.c reads once before the writing thread starts, store.c writes. From
- * store_start on db and statements are that thread's. Batches go to and fro in two rings without a
- * lock; lock guards only what store_drain waits for, and keep.
+ * The body of struct store, for the files of this room only: open.c opens a file, brings it up to
+ * date, sets it aside and starts a new one; load.c reads once before the writing thread starts;
+ * store.c writes. From store_start on, db and statements belong to the writing thread. Batches are
+ * exchanged through two rings without a lock; the mutex guards only `keep` and what store_drain
+ * waits for.
  */
 #ifndef EASE_COLLECTOR_STORE_PRIVATE_H
 #define EASE_COLLECTOR_STORE_PRIVATE_H
@@ -20,12 +21,12 @@
 struct store {
 	char *path;
 	struct progress progress;
-	sqlite3 *db; /* NULL: to be opened again */
+	sqlite3 *db; /* NULL: the file must be opened again */
 	sqlite3_stmt *statements[STORE_N_TABLES];
 	struct unsettled *unsettled;
 	struct upkeep upkeep;
 	int lock_fd;
-	bool was_ours; /* a collector had a store here before */
+	bool was_ours; /* there was a lock file: a collector used this path before */
 	dev_t device; /* of the file that is open */
 	ino_t inode;
 	_Atomic int64_t id;   /* see store_life */
@@ -33,16 +34,16 @@ struct store {
 	enum store_outage_kind renewed_why;
 	bool unclean_stop;
 	bool started;
-	bool writes_through; /* the database is told to sync each commit */
-	int failures;	     /* in a row, of a kind that opening anew may help */
+	bool writes_through; /* each commit is synced to the disk (PRAGMA synchronous=FULL) */
+	int failures;	     /* successive I/O errors, which opening the file again may mend */
 	pthread_t thread;
-	struct spsc full, empty; /* to the thread, and back from it */
-	sem_t wake;		 /* something to write, or stop */
+	struct spsc full, empty; /* batches to the writing thread, and back from it */
+	sem_t wake;		 /* there is a batch to write, or the thread must stop */
 	atomic_bool stopping;
-	uint64_t submitted; /* batches; of who fills them */
+	uint64_t submitted; /* batches; of the thread that fills them */
 	pthread_mutex_t lock;
-	struct store_retention keep; /* what the store's thread is to keep from now on */
-	pthread_cond_t idle; /* a batch came back, or a write failed */
+	struct store_retention keep; /* the retention that the writing thread applies next */
+	pthread_cond_t idle; /* a batch was written or given up, or a write failed */
 	uint64_t finished;   /* batches written or given up */
 	bool failing;	     /* the last try of a batch failed */
 	struct store_batch batches[STORE_BATCHES];
@@ -50,41 +51,44 @@ struct store {
 	_Atomic uint64_t values[STORE_N_STATS];
 };
 
-/* Statements without parameters or results. 0 or -EIO; what it was, sqlite3_errmsg says. */
+/* Runs statements without parameters or results. Returns 0 or -EIO; sqlite3_errmsg has the reason.
+ */
 int store_run(struct store *store, const char *sql);
 
-/* First column of a statement's first row. 0, or -EIO, also if there is none. */
+/* Reads the first column of a statement's first row. Returns 0, or -EIO, also if there is no row.
+ */
 int store_number(sqlite3 *db, const char *sql, int64_t *value);
 
-/* Locks store->path for us, opens it, and sets it aside if it is damaged. 0, or -errno with the
+/* Locks store->path, opens it, and sets it aside if it is damaged. Returns 0, or -errno with the
  * reason in error. */
 int store_open_locked(struct store *store, char *error, size_t error_size);
 
-/* Opens the file at store->path and brings it up to date. 0, or -errno with the reason in error
- * and no database open. */
+/* Opens the file at store->path and brings it up to date. Returns 0, or -errno with the reason in
+ * error and no database open. */
 int store_open_database(struct store *store, char *error, size_t error_size);
 void store_close_database(struct store *store);
 
-/* True if what failed last says that the file is damaged. */
+/* Returns true if the database's last error means that the file is damaged. */
 bool store_is_damaged(const struct store *store);
 
-/* Sets a damaged file aside under a name that says when, together with what belongs to it. 0, or
+/* Renames a damaged file and its log to PATH.damaged-TIME and starts a new store. Returns 0, or
  * -errno with the reason in error. */
 int store_set_aside(struct store *store, char *error, size_t error_size);
 
-/* A new store in the place of the one that is not there any more. The same. */
+/* Starts a new store where the file is gone, and counts that (store_renewals). Returns as above. */
 int store_begin_anew(struct store *store, enum store_outage_kind why, char *error,
     size_t error_size);
 
-/* What became of the file that is open. */
+/* Whether the open file is still the one at store->path. */
 enum store_file_state {
 	STORE_FILE_IN_PLACE,
-	STORE_FILE_MISSING, /* moved or removed: its place is empty */
-	STORE_FILE_UNCLEAR,	 /* another file is there, or the directory is not: wait */
+	STORE_FILE_MISSING, /* it was moved or removed, and no file is at the path */
+	STORE_FILE_UNCLEAR, /* another file is there, or the directory is missing: wait */
 };
 enum store_file_state store_file_state(const struct store *store);
 
-/* Long work tells how far it is, from 0 to 1; false: it is to end where it can go on later. */
+/* Reports how far long work is, from 0 to 1. Returns false if the work must stop; the next start
+ * goes on with it. */
 bool store_go_on(const struct store *store, const char *what, double done);
 
 #endif

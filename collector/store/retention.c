@@ -4,14 +4,16 @@
 #include <errno.h>
 
 enum {
-	ROWS_A_STEP = 256, /* of samples, events: some milliseconds */
-	PARTS_A_STEP = 32, /* each up to 80 kB */
-	SQUEEZED_ROWS = 4096,
+	ROWS_A_STEP = 256, /* samples or events deleted in a step: some milliseconds */
+	PARTS_A_STEP = 32, /* parts deleted in a step, each up to 80 kB */
+	SAMPLES_A_SIZE_STEP = 4096, /* samples deleted at once while the store is too large */
 };
 
-#define THIN_MOST_US (4 * 86400 * 1000000ull) /* of a port's counters at a time */
+/* The longest time whose counters of a port are thinned by one statement. */
+#define THIN_MOST_US (4 * 86400 * 1000000ull)
 
-/* Deletes by a statement that returns what each row stood for. Rows deleted, or -EIO. */
+/* Runs a DELETE statement that returns for each row what to add to count. Returns the number of
+ * rows deleted, or -EIO. */
 static int
 delete_rows(struct rollup *r, const char *sql, const int64_t *parameters, int n, uint64_t *count)
 {
@@ -30,7 +32,7 @@ delete_rows(struct rollup *r, const char *sql, const int64_t *parameters, int n,
 	return code == SQLITE_DONE ? rows : -EIO;
 }
 
-/* What is older than that is to go; 0: nothing. */
+/* Returns the time before which data is deleted; 0: nothing is. */
 static uint64_t
 limit_of(const struct retention *t, uint64_t keep_us)
 {
@@ -62,8 +64,8 @@ delete_samples(struct retention *t, struct rollup *r, uint64_t before_us, int mo
 	    " ORDER BY time_us LIMIT ?) RETURNING 1", row, 2, &t->deleted[RETENTION_SAMPLES]);
 }
 
-/* Events go with the days: what is kept since then has all of its events. The newest row stays, so
- * that its id is not given again behind whoever follows the table by id. */
+/* Deletes old samples, and events of days that are deleted. The newest event always stays, so that
+ * its id is not used again: collector/ship follows the table by id. */
 static int
 delete_old_rows(struct retention *t, struct rollup *r)
 {
@@ -83,7 +85,8 @@ delete_old_rows(struct retention *t, struct rollup *r)
 
 /* Sums */
 
-/* A level's range may begin there at the latest: the next level has what is before. */
+/* Returns the latest time at which a level's range may begin, so that the next level has everything
+ * before it. */
 static uint64_t
 latest_start(const struct rollup *r, enum store_level_index level, uint64_t limit_us)
 {
@@ -94,8 +97,8 @@ latest_start(const struct rollup *r, enum store_level_index level, uint64_t limi
 	return store_window_start(limit_us, store_levels[level + 1].span_us);
 }
 
-/* Moves the start of a level's range over what there is: before the first data of a device whose
- * clock is behind, nothing is given up. 1: moved. */
+/* Moves the start of a level's range to limit_us, if the level has data before it. Returns 1 if it
+ * moved, 0, or an error. */
 static int
 move_start(struct rollup *r, enum store_level_index level, uint64_t limit_us)
 {
@@ -112,14 +115,14 @@ move_start(struct rollup *r, enum store_level_index level, uint64_t limit_us)
 		return err < 0 ? err : 0;
 	r->levels[level].kept_us = start_us;
 	err = rollup_save(r, level);
-	if (err == 0 && level == LEVEL_1_D) { /* which is of no use alone */
+	if (err == 0 && level == LEVEL_1_D) { /* 8 days are of no use without the days */
 		r->levels[LEVEL_8_D].kept_us = start_us;
 		err = rollup_save(r, LEVEL_8_D);
 	}
 	return err < 0 ? err : 1;
 }
 
-/* Rows before the start of a level's range. */
+/* Deletes rows before the start of a level's range. */
 static int
 delete_parts(struct retention *t, struct rollup *r, enum store_level_index level)
 {
@@ -129,7 +132,7 @@ delete_parts(struct retention *t, struct rollup *r, enum store_level_index level
 
 	if (row[1] == 0)
 		return 0;
-	/* kinds one after the other, as the index has them */
+	/* the index part_place is used only if all kinds are named */
 	n = delete_rows(r, "DELETE FROM part WHERE id IN (SELECT id FROM part WHERE level = ?1 AND"
 	    " kind IN (0,1,2,3,4,5,6,7,8,9,10,11,65,66,67,68,69,70,71) AND start_us < ?2 LIMIT ?3)"
 	    " RETURNING n", row, 3, &t->deleted[RETENTION_SUMS + level]);
@@ -160,15 +163,29 @@ delete_old_sums(struct retention *t, struct rollup *r)
 
 /* Counters */
 
-#define OF_PORT "agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4"
-#define ENDS(table, stretch, more)                                                                 \
-	"DELETE FROM " table " WHERE " OF_PORT " AND time_us NOT IN (SELECT min(time_us) FROM "    \
-	table " WHERE " OF_PORT " GROUP BY time_us / ?5, " stretch " UNION ALL"                    \
-	" SELECT max(time_us) FROM " table " WHERE " OF_PORT " GROUP BY time_us / ?5, " stretch   \
-	more ") RETURNING 1"
-/* where the books go on from after a restart */
-#define BASES " UNION ALL SELECT base_us FROM account WHERE agent = ?1 AND if_index = ?2 AND"      \
-	" base_us IS NOT NULL"
+/* Thins the rows of port (?1, ?2) from ?3 to ?4. In each window of ?5 microseconds the first and
+ * the last row stay, for each boot and discontinuity in it; and the rows from which the accounting
+ * continues the totals after a restart (account.base_us). */
+static const char thin_counters[] =
+    "DELETE FROM counter WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4"
+    " AND time_us NOT IN ("
+    "SELECT min(time_us) FROM counter WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
+    " AND time_us < ?4 GROUP BY time_us / ?5, boot, discontinuity_us UNION ALL "
+    "SELECT max(time_us) FROM counter WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
+    " AND time_us < ?4 GROUP BY time_us / ?5, boot, discontinuity_us UNION ALL "
+    "SELECT base_us FROM account WHERE agent = ?1 AND if_index = ?2 AND base_us IS NOT NULL)"
+    " RETURNING 1";
+
+/* Thins resources in the same way; they have no discontinuities, and nothing continues from them.
+ */
+static const char thin_resources[] =
+    "DELETE FROM resource WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3 AND time_us < ?4"
+    " AND time_us NOT IN ("
+    "SELECT min(time_us) FROM resource WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
+    " AND time_us < ?4 GROUP BY time_us / ?5, boot UNION ALL "
+    "SELECT max(time_us) FROM resource WHERE agent = ?1 AND if_index = ?2 AND time_us >= ?3"
+    " AND time_us < ?4 GROUP BY time_us / ?5, boot)"
+    " RETURNING 1";
 
 static int
 thin_port(struct retention *t, struct rollup *r)
@@ -176,15 +193,13 @@ thin_port(struct retention *t, struct rollup *r)
 	const int64_t row[] = {t->agent, t->if_index,
 	    (int64_t)r->levels[t->thinning].thinned_us, (int64_t)t->thin_to_us,
 	    (int64_t)store_levels[t->thinning].span_us};
-	int n = delete_rows(r, ENDS("counter", "boot, discontinuity_us", BASES), row, 5,
-	    &t->deleted[RETENTION_COUNTERS]);
+	uint64_t *deleted = &t->deleted[RETENTION_COUNTERS];
+	int n = delete_rows(r, thin_counters, row, 5, deleted);
 
-	return n < 0 ? n
-		     : delete_rows(r, ENDS("resource", "boot", ""), row, 5,
-			   &t->deleted[RETENTION_COUNTERS]);
+	return n < 0 ? n : delete_rows(r, thin_resources, row, 5, deleted);
 }
 
-/* The next port, or the end of the pass. */
+/* Thins the next port, or ends the pass. */
 static int
 thin_next(struct retention *t, struct rollup *r)
 {
@@ -207,7 +222,7 @@ thin_next(struct retention *t, struct rollup *r)
 	return found < 0 ? found : 1;
 }
 
-/* Where a pass would begin: at the oldest counter, at first. */
+/* Sets the time from which a pass begins; the first pass begins at the oldest counters. */
 static int
 thinned_until(struct rollup *r, enum store_level_index level, uint64_t *from_us)
 {
@@ -222,7 +237,7 @@ thinned_until(struct rollup *r, enum store_level_index level, uint64_t *from_us)
 	return err < 0 ? err : 0;
 }
 
-/* A pass over all ports begins when the level before has given up a window more. */
+/* Goes on with a pass over all ports, or begins one when the level before has deleted windows. */
 static int
 thin(struct retention *t, struct rollup *r)
 {
@@ -261,9 +276,9 @@ octets_used(struct rollup *r, uint64_t *octets)
 	return 0;
 }
 
-/* One window of the next level less; the last two windows of it stay. */
+/* Shortens a level's range by one window of the next level, of which the last two always stay. */
 static int
-squeeze_level(struct rollup *r, enum store_level_index level)
+shorten_level(struct rollup *r, enum store_level_index level)
 {
 	const int64_t row[] = {store_levels[level].minutes};
 	uint64_t step_us = store_levels[level + 1 < STORE_N_LEVELS ? level + 1 : level].span_us;
@@ -280,7 +295,7 @@ squeeze_level(struct rollup *r, enum store_level_index level)
 }
 
 static int
-squeeze(struct retention *t, struct rollup *r)
+delete_by_size(struct retention *t, struct rollup *r)
 {
 	uint64_t octets;
 	int did = 0;
@@ -293,13 +308,16 @@ squeeze(struct retention *t, struct rollup *r)
 		t->over_size = false;
 		return 0;
 	}
-	did = delete_samples(t, r, INT64_MAX, SQUEEZED_ROWS);
+	did = delete_samples(t, r, INT64_MAX, SAMPLES_A_SIZE_STEP);
 	for (int l = LEVEL_1_MIN; did == 0 && l <= LEVEL_1_D; l++)
-		did = squeeze_level(r, (enum store_level_index)l);
+		did = shorten_level(r, (enum store_level_index)l);
 	if (did == 0 && !t->over_size) {
 		t->over_size = true;
-		log_warn("store", "the store has %llu octets, more than store_size: what is left "
-				  "is too new to go", (unsigned long long)octets);
+		log_warn("store",
+		    "the store has %llu octets, more than the option store_size allows, "
+		    "and the data that is left is too new to be deleted; raise "
+		    "store_size",
+		    (unsigned long long)octets);
 	}
 	return did > 0 ? 1 : did;
 }
@@ -315,5 +333,5 @@ retention_step(struct retention *t, struct rollup *r)
 		did = delete_old_sums(t, r);
 	if (did == 0)
 		did = thin(t, r);
-	return did == 0 ? squeeze(t, r) : did;
+	return did == 0 ? delete_by_size(t, r) : did;
 }

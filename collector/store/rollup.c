@@ -7,22 +7,25 @@
 #include <stdlib.h>
 
 enum {
-	/* Fresh chains merged at a time: two minutes of batches. */
+	/* Unsettled chains merged at a time: two minutes of batches. */
 	SETTLE_CHAINS = 128,
-	/* Chains of a place before they are merged into one: late samples make them. */
+	/* A place with more chains is compacted to one chain. Late samples add chains. */
 	PLACE_CHAINS = 8,
-	/* A minute is settled when so many later ones have data: by then most of it has come. What
-	 * comes later still is settled once more. */
+	/* A minute is settled when there is data of a minute so much later. By then most of its
+	 * samples have arrived; samples that arrive later are settled again. */
 	SETTLE_AFTER_WINDOWS = 3,
-	/* A device's clock may be that far ahead before its windows are not waited for. */
+	/* Windows so far ahead of the wall clock come from a device with a wrong clock; they are
+	 * settled at once. */
 	AHEAD_WINDOWS = 10,
 };
 
-/* What a unit of a kind is made of, in the order in which a window's units are made. */
+/* The kinds of units, in the order in which a window's units are made: the part kind, and from
+ * which kind of the level before it is made. A projection reduces a pair of addresses to one of
+ * them. */
 enum projection { WHOLE, FIRST_HALF, SECOND_HALF };
 static const struct unit_kind {
 	unsigned kind;
-	unsigned from; /* kind at a level without singles */
+	unsigned from; /* the source's kind, if the source level has no single addresses */
 	enum projection projection;
 } unit_kinds[] = {
     {STORE_PART_TOTALS, STORE_PART_TOTALS, WHOLE},
@@ -164,10 +167,11 @@ rollup_close(struct rollup *r)
 	free(r);
 }
 
-/* Copying what chains hold */
+/* Copying the entries of chains */
 
-/* An address of a pair, its sums those of all pairs it is in: mates of the same address are
- * counted in each pair for itself. */
+/* Reduces an entry of a pair to one of its addresses. Entries of the same address are added up
+ * later. For sums over pairs of samples, those with the same address (same1 or same2) become those
+ * with the same key. */
 static struct pack_key
 project(enum projection projection, const struct pack_key *key, const double *values, double *to)
 {
@@ -223,7 +227,7 @@ copy_list(struct rollup *r, const struct part_list *list, enum projection projec
 	return err;
 }
 
-/* One chain of all that a place has, where these have become many. */
+/* Merges all chains of a place into one if there are many. */
 static int
 compact(struct rollup *r, const struct place *place)
 {
@@ -241,6 +245,8 @@ compact(struct rollup *r, const struct place *place)
 
 /* Settling */
 
+/* Returns whether the level has made this unit already. If not, its roll-up will read the late
+ * samples from the level before. The level 1 min is made by settling itself. */
 static bool
 is_made(const struct rollup *r, const struct place *place, unsigned kind_index)
 {
@@ -252,10 +258,15 @@ is_made(const struct rollup *r, const struct place *place, unsigned kind_index)
 	    (kind_index == state->kind && place->shard < state->shard));
 }
 
-/* Adds fresh chains to a level, where their unit is made already and still kept. */
+/* Merges unsettled chains into a level, if its unit was made already and is still kept:
+ *
+ *   before kept_us        deleted: nothing to do
+ *   kept_us to done_us    made: merge now; *kept is set
+ *   after done_us         not made yet: the roll-up will include them; *kept is set
+ */
 static int
 settle_into(struct rollup *r, const struct part_list *list, const struct place *unsettled,
-    enum store_level_index level, bool *taken)
+    enum store_level_index level, bool *kept)
 {
 	struct place to = {.level = level, .shard = unsettled->shard,
 	    .start_us = store_window_start(unsettled->start_us, store_levels[level].span_us)};
@@ -263,7 +274,7 @@ settle_into(struct rollup *r, const struct part_list *list, const struct place *
 
 	if (to.start_us < r->levels[level].kept_us)
 		return 0;
-	*taken = true;
+	*kept = true;
 	for (unsigned k = 0; err == 0 && k < n_kinds(level); k++) {
 		to.kind = unit_kinds[k].kind;
 		if (unit_kinds[k].from != unsettled->kind || !store_level_has(level, to.kind) ||
@@ -280,20 +291,21 @@ static int
 settle_unit(struct rollup *r, const struct place *unsettled)
 {
 	struct part_list list;
-	bool taken = false;
+	bool kept = false;
 	int err = parts_list(r->parts, unsettled, unsettled->start_us + 1, SETTLE_CHAINS, &list);
 
 	for (int l = LEVEL_1_MIN; err == 0 && l < STORE_N_LEVELS; l++)
-		err = settle_into(r, &list, unsettled, (enum store_level_index)l, &taken);
+		err = settle_into(r, &list, unsettled, (enum store_level_index)l, &kept);
 	if (err == 0)
 		err = parts_delete(r->parts, &list);
 	r->settled++;
-	r->too_old += !taken;
+	r->too_old += !kept;
 	part_list_free(&list);
 	return err;
 }
 
-/* A fresh unit of a window in [from_us, to_us). 1, 0: there is none, -EIO. */
+/* Finds an unsettled unit whose window starts in [from_us, to_us). Returns 1, 0 if there is none,
+ * or -EIO. */
 static int
 find_unsettled(struct rollup *r, uint64_t from_us, uint64_t to_us, struct place *place)
 {
@@ -316,7 +328,8 @@ find_unsettled(struct rollup *r, uint64_t from_us, uint64_t to_us, struct place 
 	return found;
 }
 
-/* Up to where minutes are over: by the newest data, but no later than the wall clock says. */
+/* Sets the time up to which minutes are over, by the newest data or the wall clock, whichever is
+ * earlier. */
 static int
 settled_until(struct rollup *r, uint64_t now_us, uint64_t *until_us)
 {
@@ -358,7 +371,8 @@ settle(struct rollup *r, uint64_t now_us)
 
 /* Rolling up */
 
-/* Moves over windows without data. 1: the window at done_us can be made, 0: not yet. */
+/* Moves done_us over windows without data. Returns 1 if the window at done_us can be made, 0 if it
+ * is not over at the level before, or an error. */
 static int
 find_window(struct rollup *r, enum store_level_index level)
 {
@@ -385,7 +399,7 @@ find_window(struct rollup *r, enum store_level_index level)
 	return rollup_save(r, level);
 }
 
-/* The first shard of the unit's kind that has data from there on; -1: none. */
+/* Finds the first shard, from `least` on, that has data of the kind and window; -1: none. */
 static int
 find_shard(struct rollup *r, const struct place *from, uint64_t to_us, uint32_t least,
     int64_t *shard)
@@ -398,7 +412,8 @@ find_shard(struct rollup *r, const struct place *from, uint64_t to_us, uint32_t 
 	    " start_us >= ? AND start_us < ? AND shard >= ?", row, 5, shard, 1);
 }
 
-/* The unit at a level's place, or on to the next kind or window. */
+/* Makes the level's next unit, or moves on to the next kind or window if there is no data for it.
+ */
 static int
 roll_unit(struct rollup *r, enum store_level_index level)
 {

@@ -1,47 +1,56 @@
 /*
- * The store's tables, as one SQL text a version: store.c runs them in order and keeps the number
- * in PRAGMA user_version. Times are microseconds since 1970 by the device's clock unless the name
- * says received (the collector's clock). Addresses are octets: MAC 6, IPv4 4, IPv6 16.
- * A window is [start_us, start_us + its level's span), the finest one minute. All sums are plain
- * additions over samples with weight w (mean frames per sample) and length b (octets on the wire),
- * so that those of any ranges and keys can be added up before anything is estimated from them. From
- * version 9 they are in packs (pack.h), at several levels (levels.h).
+ * The store's tables: one SQL text per version. open.c runs those that a store lacks, in order, and
+ * keeps the number in PRAGMA user_version.
+ *
+ * Times are microseconds since 1970 by the device's clock, unless the name says "received" (the
+ * collector's clock). Addresses are octets: MAC 6, IPv4 4, IPv6 16. A window is [start_us, start_us
+ * + its level's span); the shortest is one minute.
+ *
+ * All sums are plain additions over samples with weight w (mean frames per sample) and length b
+ * (octets of the frame), so sums of any ranges and keys can be added up before anything is
+ * estimated from them. n counts samples, w2 is the sum of w squared, wb of w times b, and so on.
+ * From version 9 on, sums are in packs (pack.h) at several levels (levels.h).
+ *
+ * Some tables have names of our own: `account` is the accounting of one boot of a port, `gone` the
+ * samples that a crash of the collector lost, `life` whether a collector uses the store or crashed
+ * in it, `outage` the times in which nothing was stored, `part` packs of sums, `level` how far each
+ * level is.
  */
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
 enum { STORE_VERSION = 10, STORE_WINDOW_US = 60000000 };
 
-/* part.kind of keys: what the two halves of a key are. */
+/* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
 	STORE_KEY_ETH_PAIR = 1, /* source MAC, destination MAC */
-	STORE_KEY_IP_PAIR = 2,	/* source IP, destination IP: samples without IP are in no row */
-	/* Of these key2 is empty, numbers are in network order: */
-	STORE_KEY_VLAN = 3,	   /* outermost VLAN id, 2 octets: untagged frames in no row */
-	STORE_KEY_ETHERTYPE = 4,   /* behind all tags, 2 octets; 0: a length */
+	STORE_KEY_IP_PAIR = 2,	/* source IP, destination IP; samples without IP have no key */
+	/* For the next four, key2 is empty and numbers are in network order: */
+	STORE_KEY_VLAN = 3,	   /* outermost VLAN id, 2 octets; untagged frames have no key */
+	STORE_KEY_ETHERTYPE = 4,   /* after all VLAN tags, 2 octets; 0: a length field */
 	STORE_KEY_IP_PROTO = 5,	   /* 1 octet */
-	STORE_KEY_SERVER_PORT = 6, /* IP protocol, lower port of the two: 1 + 2 octets */
-	/* Address, port (0: none), IP protocol: of the source, of the destination */
+	STORE_KEY_SERVER_PORT = 6, /* IP protocol, the lower of the two ports: 1 + 2 octets */
+	/* Address, port (0: none) and IP protocol, of the source and of the destination: */
 	STORE_KEY_CONVERSATION = 7,
 };
 
 /* outage.kind */
 enum store_outage_kind {
-	STORE_OUTAGE_CRASH = 1, /* the collector died: samples came after the last stored one */
-	STORE_OUTAGE_MACHINE = 2, /* the machine died: what came then is not known */
-	STORE_OUTAGE_DAMAGED = 3, /* the file was damaged and set aside: all before is there */
-	STORE_OUTAGE_MOVED = 4,	 /* the file was moved or removed, and a new one begun */
+	STORE_OUTAGE_CRASH = 1,	  /* the collector crashed; the crash journal has what was lost */
+	STORE_OUTAGE_MACHINE = 2, /* the machine stopped; it is not known what was lost */
+	STORE_OUTAGE_DAMAGED = 3, /* the file was damaged: earlier data is in PATH.damaged-TIME */
+	STORE_OUTAGE_MOVED = 4,	  /* the file was moved or removed: a new store was started */
 };
 
 #define STORE_SUMS "n INTEGER NOT NULL, w REAL NOT NULL, w2 REAL NOT NULL, wb REAL NOT NULL, " \
 		   "wb2 REAL NOT NULL, w2b2 REAL NOT NULL"
 
 static const char *const store_schema[STORE_VERSION] = {
-    /* 1: agents, what they said, and what follows from it */
+    /* 1: agents, what they reported, and the sums of it */
     "CREATE TABLE agent(id INTEGER PRIMARY KEY, agent_id BLOB NOT NULL UNIQUE,"
     " boot INTEGER NOT NULL, address TEXT NOT NULL, first_us INTEGER NOT NULL,"
     " last_us INTEGER NOT NULL, last_received_us INTEGER NOT NULL);"
-    /* one row a change; the newest since_us <= t is the state at t */
+    /* one row per change; the row with the newest since_us <= t is the state at time t */
     "CREATE TABLE port(agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
     " since_us INTEGER NOT NULL, boot INTEGER NOT NULL, name TEXT NOT NULL,"
     " alias TEXT NOT NULL, speed_bps INTEGER NOT NULL,"
@@ -56,8 +65,8 @@ static const char *const store_schema[STORE_VERSION] = {
     " ip_proto INTEGER, src_port INTEGER, dst_port INTEGER,"
     " PRIMARY KEY(agent, boot, if_index, sequence)) WITHOUT ROWID;"
     "CREATE INDEX sample_time ON sample(time_us);"
-    /* snapshots, at most one a port and second of the device's time and the newest of each
-     * transaction; totals since the agent first counted */
+    /* counter snapshots: at most one per port and second of the device's time, and the newest at
+     * each transaction; values are totals since the agent began to count */
     "CREATE TABLE counter(agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
     " time_us INTEGER NOT NULL, boot INTEGER NOT NULL, received_us INTEGER NOT NULL,"
     " in_octets INTEGER NOT NULL, in_ucast INTEGER NOT NULL, in_mcast INTEGER NOT NULL,"
@@ -68,8 +77,9 @@ static const char *const store_schema[STORE_VERSION] = {
     " pool_in INTEGER NOT NULL, pool_out INTEGER NOT NULL, drops INTEGER NOT NULL,"
     " stalls INTEGER NOT NULL, stalled_pkts INTEGER NOT NULL,"
     " PRIMARY KEY(agent, if_index, time_us)) WITHOUT ROWID;"
-    /* one port and direction of one minute: pool and octets are the true totals T and B of the
-     * minute (counters interpolated at its ends; the newest minute as far as counters reach) */
+    /* one port and direction of one minute: pool_pkts and pool_octets are the true totals T and B
+     * of the minute (counters interpolated at its ends; the newest minute up to the last counters)
+     */
     "CREATE TABLE window(start_us INTEGER NOT NULL, agent INTEGER NOT NULL,"
     " if_index INTEGER NOT NULL, direction INTEGER NOT NULL, pool_pkts REAL NOT NULL,"
     " pool_octets REAL NOT NULL, " STORE_SUMS ","
@@ -78,11 +88,11 @@ static const char *const store_schema[STORE_VERSION] = {
     " agent INTEGER NOT NULL, if_index INTEGER NOT NULL, direction INTEGER NOT NULL,"
     " key1 BLOB NOT NULL, key2 BLOB NOT NULL, " STORE_SUMS ","
     " PRIMARY KEY(kind, start_us, agent, if_index, direction, key1, key2)) WITHOUT ROWID;"
-    /* samples of a port and minute, both directions: numbers given out, and arrived */
+    /* a port and minute, both directions: how many sample numbers were given out and arrived */
     "CREATE TABLE window_port(start_us INTEGER NOT NULL, agent INTEGER NOT NULL,"
     " if_index INTEGER NOT NULL, expected INTEGER NOT NULL, received INTEGER NOT NULL,"
     " PRIMARY KEY(start_us, agent, if_index)) WITHOUT ROWID;"
-    /* accounting of a port's boot; tracker is window/sequence_tracker.c's memory of sequences */
+    /* the accounting of one boot of a port; tracker is the state of window/sequence_tracker.h */
     "CREATE TABLE account(agent INTEGER NOT NULL, boot INTEGER NOT NULL, if_index INTEGER NOT NULL,"
     " expected INTEGER NOT NULL, received INTEGER NOT NULL, duplicates INTEGER NOT NULL,"
     " reordered INTEGER NOT NULL, late INTEGER NOT NULL, agent_drops INTEGER NOT NULL,"
@@ -92,24 +102,25 @@ static const char *const store_schema[STORE_VERSION] = {
     " boot INTEGER NOT NULL, kind INTEGER NOT NULL, if_index INTEGER NOT NULL, mac BLOB,"
     " vlan INTEGER);"
     "CREATE INDEX event_time ON event(time_us);"
-    /* the collector's own counters of what it refused or lost, since started_us */
+    /* the collector's own counters since its start */
     "CREATE TABLE stat(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;",
-    /* 2: above a rate only a random one of stands_for samples has a row (window/sample_thinning.h);
-     * its weight is mean_skip * stands_for */
+    /* 2: at high rates only a random one of stands_for samples has a row
+     * (window/sample_thinning.h); its weight is mean_skip * stands_for */
     "ALTER TABLE sample ADD COLUMN stands_for INTEGER NOT NULL DEFAULT 1;",
-    /* 3: samples of a window that are in no key of a kind because memory or the limit of keys was
-     * full; any one key lacks at most most_n of them */
+    /* 3: folded samples: those of a window that are in no key of a kind, because memory for keys
+     * was full or the limit of keys was reached; any one key lacks at most most_n of them */
     "CREATE TABLE window_folded(kind INTEGER NOT NULL, start_us INTEGER NOT NULL,"
     " agent INTEGER NOT NULL, if_index INTEGER NOT NULL, direction INTEGER NOT NULL,"
     " n INTEGER NOT NULL, most_n INTEGER NOT NULL,"
     " PRIMARY KEY(kind, start_us, agent, if_index, direction)) WITHOUT ROWID;",
-    /* 4: engines that sent SNMPv3 traps: boots and time of the newest that was taken, written with
-     * what it brought; and by which an event that is sent again is known (NULL: by its row) */
+    /* 4: engines that sent SNMPv3 traps: boots and time of the newest accepted one, written
+     * together with its data; and the identity by which a repeated event is recognized (NULL: by
+     * its other columns) */
     "CREATE TABLE engine(engine_id BLOB PRIMARY KEY, boots INTEGER NOT NULL,"
     " time_s INTEGER NOT NULL) WITHOUT ROWID;"
     "ALTER TABLE event ADD COLUMN identity INTEGER;",
-    /* 5: what only some devices count, beside each counter row (known: enum ease_resource), and who
-     * sent bad frames, each source as it was last told */
+    /* 5: resources that only some devices count, beside each counter row (known: enum
+     * ease_resource); and sources of bad frames, each as it was last reported */
     "CREATE TABLE resource(agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
     " time_us INTEGER NOT NULL, boot INTEGER NOT NULL, known INTEGER NOT NULL,"
     " in_events INTEGER NOT NULL, in_asleep_us INTEGER NOT NULL, out_events INTEGER NOT NULL,"
@@ -120,10 +131,10 @@ static const char *const store_schema[STORE_VERSION] = {
     " mac BLOB NOT NULL, kind INTEGER NOT NULL, boot INTEGER NOT NULL, frames INTEGER NOT NULL,"
     " first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
     " PRIMARY KEY(agent, if_index, mac, kind)) WITHOUT ROWID;",
-    /* 6: sums over ordered pairs of different samples of this window that came in one
-     * notification, of w w' and of w b w' b': with any other sample (window, window_key), with one
-     * of the same key, of the same key1, of the same key2 (window_key; the last two of pairs of
-     * addresses only). What was counted before counts as if each sample had come alone. */
+    /* 6: sums of w w' and of w b w' b' over ordered pairs of different samples of this window that
+     * arrived in one notification: any_ over all pairs (window, window_key), same_ over pairs with
+     * the same key, same1_ with the same key1, same2_ with the same key2 (window_key; the last two
+     * for pairs of addresses only). Rows from before count as if each sample had come alone. */
     "ALTER TABLE window ADD COLUMN any_pkts REAL NOT NULL DEFAULT 0;"
     "ALTER TABLE window ADD COLUMN any_octets REAL NOT NULL DEFAULT 0;"
     "ALTER TABLE window_key ADD COLUMN any_pkts REAL NOT NULL DEFAULT 0;"
@@ -135,16 +146,16 @@ static const char *const store_schema[STORE_VERSION] = {
     "ALTER TABLE window_key ADD COLUMN same2_pkts REAL NOT NULL DEFAULT 0;"
     "ALTER TABLE window_key ADD COLUMN same2_octets REAL NOT NULL DEFAULT 0;",
     /* 7: addresses of the innermost IP header in a tunnel (common/frame.h, enum frame_tunnel);
-     * NULL: none was seen */
+     * NULL: there is none in the sampled octets */
     "ALTER TABLE sample ADD COLUMN inner_src_ip BLOB;"
     "ALTER TABLE sample ADD COLUMN"
     " inner_dst_ip BLOB;",
-    /* 8: by which this store is known, and whether a collector works in it or died in it; samples
-     * that came and were lost with a collector that died before they were stored, and have not come
-     * again (included in account's expected, not in received); and when what comes was not stored,
-     * by the collector's clock (kind: enum store_outage_kind; samples NULL: not known). base_us:
-     * time_us of the counter row that totals go on from; not the newest after a clock was set
-     * back */
+    /* 8: life: the store's id, and running = 1 while a collector uses the store, or after it
+     * crashed. gone: samples that arrived, were lost with a crash before they were stored, and have
+     * not arrived again (included in account.expected, not in account.received). outage: times, by
+     * the collector's clock, in which nothing was stored (kind: enum store_outage_kind; samples
+     * NULL: not known). account.base_us: time_us of the counter row from which totals go on; it is
+     * not the newest one after a device's clock was set back. */
     "CREATE TABLE life(store_id INTEGER NOT NULL, running INTEGER NOT NULL);"
     "INSERT INTO life VALUES(random(), 0);"
     "CREATE TABLE gone(agent INTEGER NOT NULL, boot INTEGER NOT NULL, if_index INTEGER NOT NULL,"
@@ -152,11 +163,11 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE TABLE outage(id INTEGER PRIMARY KEY, since_us INTEGER NOT NULL,"
     " until_us INTEGER NOT NULL, kind INTEGER NOT NULL, samples INTEGER);"
     "ALTER TABLE account ADD COLUMN base_us INTEGER;",
-    /* 9: sums by window move from a row a key (window, window_key, window_port, window_folded,
-     * which convert.c empties) to packs of many: part, whose level is the windows' minutes, 0 not
-     * settled yet, and kind is enum store_part_kind (levels.h). Rows of a chain are sorted one
-     * behind the other. Of a level's windows those from kept_us to done_us are there (rollup.h);
-     * of counters before thinned_us those at the ends of its windows (retention.h). */
+    /* 9: sums move from one row per key (window, window_key, window_port, window_folded, which
+     * convert.c empties) to packs of many keys. part.level is the minutes of the level's windows,
+     * 0: unsettled; part.kind is enum store_part_kind (levels.h). The rows of a chain are sorted by
+     * id and by key. A level has the windows from kept_us to done_us (rollup.h); of the counters
+     * before thinned_us, those at the ends of its windows are left (retention.h). */
     "CREATE TABLE part(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, kind INTEGER NOT NULL,"
     " start_us INTEGER NOT NULL, shard INTEGER NOT NULL, chain INTEGER NOT NULL,"
     " n INTEGER NOT NULL, body BLOB NOT NULL);"
@@ -164,11 +175,11 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE TABLE level(minutes INTEGER PRIMARY KEY, kept_us INTEGER NOT NULL,"
     " done_us INTEGER NOT NULL, kind INTEGER NOT NULL, shard INTEGER NOT NULL,"
     " thinned_us INTEGER NOT NULL);"
-    /* long work under way: easetop agents shows it (of the newest row) */
+    /* long work that is running; `easetop agents` shows the newest row */
     "CREATE TABLE progress(work TEXT PRIMARY KEY, done INTEGER NOT NULL, total INTEGER NOT NULL,"
     " since_us INTEGER NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID;",
-    /* 10: counts the times that the store was opened to be written; ids of parts begin anew with
-     * it (parts.h) */
+    /* 10: how often the store was opened for writing; ids of parts start at a higher range each
+     * time (parts.h) */
     "ALTER TABLE life ADD COLUMN part_epoch INTEGER NOT NULL DEFAULT 0;",
 };
 

@@ -16,42 +16,49 @@
 
 enum {
 	ERROR_TEXT = 512,
-	RETRY_MS = 200,	      /* between two tries of a batch */
+	RETRY_MS = 200, /* between two tries of a batch */
 	WRITER_NICE = 10,
-	TRIES_AT_STOP = 25,   /* five seconds, so that a stop ends before systemd's patience */
-	FAILURES_TO_REOPEN = 25, /* five seconds: a disk that was gone is another one for SQLite */
-	UPKEEP_STEP_US = 20000, /* a batch waits no longer, but for a single large unit */
+	TRIES_AT_STOP = 25, /* five seconds, so that a stop ends before systemd's timeout */
+	/* After five seconds of I/O errors the file is opened again: SQLite goes on using the old
+	 * file descriptor even when the disk has come back. */
+	FAILURES_TO_REOPEN = 25,
+	UPKEEP_STEP_US =
+	    20000, /* the longest that upkeep delays a batch, except for a large unit */
 };
 
 static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_BATCHES] = {"store.batches", "transactions written"},
     [STORE_STAT_ROWS] = {"store.rows", "rows written, new or changed"},
     [STORE_STAT_RETRIES] = {"store.retries", "transactions that failed and were tried again"},
-    [STORE_STAT_REOPENED] = {"store.reopened", "times the file was opened again after errors"},
+    [STORE_STAT_REOPENED] = {"store.reopened", "times the file was opened again after I/O errors"},
     [STORE_STAT_RENEWALS] = {"store.renewals",
-	"times a new store was begun because the file was damaged or gone"},
-    [STORE_STAT_LOST_ROWS] = {"store.lost_rows", "rows of batches given up at the stop"},
-    [STORE_STAT_LOST_BATCHES] = {"store.lost_batches", "batches given up at the stop"},
-    [STORE_STAT_SETTLED] = {"store.settled", "parts of minutes settled, late ones each time"},
-    [STORE_STAT_ROLLED_UP] = {"store.rolled_up", "parts of windows rolled up"},
+	"times a new store was started because the file was damaged, moved or removed"},
+    [STORE_STAT_LOST_ROWS] = {"store.lost_rows",
+	"rows lost because they could not be written before the stop"},
+    [STORE_STAT_LOST_BATCHES] = {"store.lost_batches",
+	"batches lost because they could not be written before the stop"},
+    [STORE_STAT_SETTLED] = {"store.settled",
+	"units (a minute, kind and group of agents) settled; again when late samples arrive"},
+    [STORE_STAT_ROLLED_UP] = {"store.rolled_up", "units rolled up into longer windows"},
     [STORE_STAT_TOO_OLD] = {"store.too_old",
-	"parts of minutes that came when no level had their time any more"},
-    [STORE_STAT_DAMAGED_PARTS] = {"store.damaged_parts", "rows of sums that could not be read"},
+	"units dropped because their time is older than everything that is kept"},
+    [STORE_STAT_DAMAGED_PARTS] = {"store.damaged_parts",
+	"rows of sums that are damaged and were not used"},
     [STORE_STAT_DELETED + RETENTION_SAMPLES] = {"store.deleted_samples", "samples deleted"},
     [STORE_STAT_DELETED + RETENTION_COUNTERS] = {"store.deleted_counters",
-	"rows of counters deleted between the ends of windows"},
+	"rows of counters and resources deleted; those at the ends of windows stay"},
     [STORE_STAT_DELETED + RETENTION_EVENTS] = {"store.deleted_events", "events deleted"},
     [STORE_STAT_DELETED + RETENTION_SUMS] = {"store.deleted_sums_unsettled", "always 0"},
-    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_1_MIN] = {"store.deleted_sums_1min",
-	"sums of minutes deleted"},
-    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_5_MIN] = {"store.deleted_sums_5min",
-	"sums of 5 minutes deleted"},
-    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_1_H] = {"store.deleted_sums_1h",
-	"sums of hours deleted"},
-    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_1_D] = {"store.deleted_sums_1d",
-	"sums of days deleted"},
-    [STORE_STAT_DELETED + RETENTION_SUMS + LEVEL_8_D] = {"store.deleted_sums_8d",
-	"sums of 8 days deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS +
+	LEVEL_1_MIN] = {"store.deleted_sums_1min", "sums of minutes deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS +
+	LEVEL_5_MIN] = {"store.deleted_sums_5min", "sums of 5 minutes deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS +
+	LEVEL_1_H] = {"store.deleted_sums_1h", "sums of hours deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS +
+	LEVEL_1_D] = {"store.deleted_sums_1d", "sums of days deleted"},
+    [STORE_STAT_DELETED + RETENTION_SUMS +
+	LEVEL_8_D] = {"store.deleted_sums_8d", "sums of 8 days deleted"},
 };
 
 /* Opening */
@@ -86,7 +93,7 @@ store_open(struct store **out, const char *path, const struct progress *progress
 
 /* Upkeep */
 
-/* True if there is more to do. */
+/* Returns true if there is more to do. */
 static bool
 do_upkeep(struct store *store)
 {
@@ -95,7 +102,7 @@ do_upkeep(struct store *store)
 	int did;
 
 	if (!store->db || store->failures > 0)
-		return false; /* batches first find out what is wrong */
+		return false; /* writing a batch deals with the failure first */
 	pthread_mutex_lock(&store->lock);
 	store->upkeep.retention.keep = store->keep;
 	pthread_mutex_unlock(&store->lock);
@@ -121,7 +128,7 @@ store_set_retention(struct store *store, const struct store_retention *retention
 
 /* Queue */
 
-_Static_assert((int)STORE_BATCHES <= (int)SPSC_ITEMS, "a ring with room for all is never full");
+_Static_assert((int)STORE_BATCHES <= (int)SPSC_ITEMS, "a ring must have room for all batches");
 
 struct store_batch *
 store_take(struct store *store)
@@ -137,8 +144,8 @@ store_submit(struct store *store, struct store_batch *batch)
 	sem_post(&store->wake);
 }
 
-/* The next batch to write, waiting for it; NULL when stopping and nothing is left. While none is
- * there the store is kept up, in steps that are short beside a batch's own time. */
+/* Waits for the next batch to write and returns it; NULL when the store stops and no batch is left.
+ * While there is no batch, it does upkeep in steps that are short compared to writing a batch. */
 static struct store_batch *
 next_batch(struct store *store)
 {
@@ -187,8 +194,9 @@ write_table(struct store *store, const struct store_batch *batch, int table)
 	return 0;
 }
 
-/* In WAL mode a commit outlives the process anyway; outliving the machine costs a sync of the disk,
- * which only a batch takes that somebody is told of. */
+/* In WAL mode a commit survives the process without a sync. To survive the machine it must be
+ * synced to the disk, which is done only for batches that say so: those whose commit answers an
+ * inform. */
 static int
 set_writing_through(struct store *store, bool wanted)
 {
@@ -217,9 +225,10 @@ write_rows(struct store *store, const struct store_batch *batch)
 	return r == 0 ? store_run(store, "COMMIT") : r;
 }
 
-/* Makes a database of what has none: gone, damaged, or closed after it failed too often. */
+/* Makes sure that the right file is open: after it was moved, removed or damaged, or closed after
+ * too many failures. */
 static int
-mend(struct store *store, char *error, size_t error_size)
+ensure_database(struct store *store, char *error, size_t error_size)
 {
 	int r;
 
@@ -227,11 +236,13 @@ mend(struct store *store, char *error, size_t error_size)
 	case STORE_FILE_IN_PLACE:
 		break;
 	case STORE_FILE_MISSING:
-		log_error(ROOM, "%s was moved or removed: a new store begins", store->path);
+		log_error(ROOM, "%s was moved or removed; starting a new, empty store there",
+		    store->path);
 		store_close_database(store);
 		return store_begin_anew(store, STORE_OUTAGE_MOVED, error, error_size);
 	case STORE_FILE_UNCLEAR:
-		snprintf(error, error_size, "%s: another file is there, or its directory is gone",
+		snprintf(error, error_size, "%s: this is not the store that was opened, or its "
+					    "directory is missing; waiting for it to come back",
 		    store->path);
 		return -ESTALE;
 	}
@@ -265,7 +276,7 @@ note_failure(struct store *store, char *error, size_t error_size)
 static int
 write_batch(struct store *store, const struct store_batch *batch, char *error, size_t error_size)
 {
-	int r = mend(store, error, error_size);
+	int r = ensure_database(store, error, error_size);
 
 	if (r == 0) {
 		r = write_rows(store, batch);
@@ -275,7 +286,7 @@ write_batch(struct store *store, const struct store_batch *batch, char *error, s
 			note_failure(store, error, error_size);
 	}
 	if (r < 0)
-		log_warn_limited(ROOM, "batch not written, will be tried again: %s", error);
+		log_warn_limited(ROOM, "cannot write a batch, trying again: %s", error);
 	return r;
 }
 
@@ -289,7 +300,7 @@ batch_rows(const struct store_batch *batch)
 	return n;
 }
 
-/* Waits before the next try; true if the store is being stopped. */
+/* Waits before the next try. Returns true if the store is being stopped. */
 static bool
 pause_before_retry(struct store *store)
 {
@@ -320,7 +331,9 @@ write_or_give_up(struct store *store, const struct store_batch *batch)
 		if (pause_before_retry(store) && ++tries_at_stop >= TRIES_AT_STOP) {
 			stat_add(&store->stats, STORE_STAT_LOST_BATCHES, 1);
 			stat_add(&store->stats, STORE_STAT_LOST_ROWS, batch_rows(batch));
-			log_error(ROOM, "gave up a batch of %zu rows at the stop: %s",
+			log_error(ROOM,
+			    "stopping: a batch of %zu rows is lost, because it cannot be "
+			    "written: %s",
 			    batch_rows(batch), error);
 			return;
 		}
@@ -335,12 +348,12 @@ writer(void *arg)
 	struct store *store = arg;
 	struct store_batch *batch;
 
-	/* a batch can wait, a datagram cannot; on Linux a thread has a nice value of its own */
+	/* Writing may wait, receiving may not. On Linux a thread has its own nice value. */
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), WRITER_NICE);
 	while ((batch = next_batch(store)) != NULL) {
 		write_or_give_up(store, batch);
 		recycle(store, batch);
-		do_upkeep(store); /* also when there is always a batch */
+		do_upkeep(store); /* here too, for when there is always a batch to write */
 	}
 	return NULL;
 }
@@ -363,7 +376,7 @@ store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
 {
 	int r = make_batches(store, room);
 
-	store->progress = (struct progress){0}; /* whoever it tells is of another thread */
+	store->progress = (struct progress){0}; /* its callback belongs to the opening thread */
 	if (r == 0)
 		r = store_run(store, "UPDATE life SET running=1");
 	if (r == 0)

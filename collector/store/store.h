@@ -1,16 +1,18 @@
 /*
- * The collector's SQLite file: opened or made by schema.h, written by one thread of its own, one
- * transaction a batch. Who fills batches, one thread, never waits, locks or allocates: store_take()
- * gives an empty batch or none, store_submit() puts a full one into a ring with room for all. A
- * batch is written whole or not at all, and in order, so that the accounts in the store always fit
- * the samples and sums beside them. While the file cannot be written (disk full, locked by another)
- * the same batch is tried again; a file that turns out to be damaged is set aside, one that was
- * moved away is left alone, and a new one begun in its place.
+ * The collector's store: a SQLite file whose tables schema.h defines. One thread of its own writes
+ * it, one transaction per batch. The thread that fills batches never waits, locks or allocates:
+ * store_take() returns an empty batch or NULL, and store_submit() puts a full one into a ring that
+ * has room for all batches. A batch is written as a whole or not at all, and in order, so the
+ * accounts in the store always match the samples and sums beside them.
  *
- * One collector a file: a lock file beside it ("PATH.lock") keeps a second one out. Readers
- * (easetop) open the file themselves and are never in the way: it is in WAL mode.
+ * When the file cannot be written (disk full, locked by another program), the same batch is tried
+ * again until it succeeds. A damaged file is renamed to PATH.damaged-TIME. After that, and also
+ * when somebody moved or removed the file, a new store is started at the same path.
  *
- * Life: store_open, store_load, store_start, take and submit, store_close.
+ * A lock file beside the store ("PATH.lock") keeps a second collector out. Readers such as easetop
+ * open the file themselves; it is in WAL mode, so readers and the writer do not block each other.
+ *
+ * Order of calls: store_open, store_load, store_start, store_take and store_submit, store_close.
  */
 #ifndef EASE_COLLECTOR_STORE_STORE_H
 #define EASE_COLLECTOR_STORE_STORE_H
@@ -38,20 +40,21 @@ enum store_stat_id {
 	STORE_N_STATS = STORE_STAT_DELETED + RETENTION_N_COUNTS,
 };
 
-/* Opens path, or makes it with mode 0640, and brings it up to date; that may take long for a big
- * one, so progress, which may be NULL, is told and asked. A file that is damaged and was a
- * collector's before (its lock file stands beside it) is set aside as "PATH.damaged-TIME" with the
- * reason in the log, and a new one begun. 0, or -errno with the reason in error: -EPROTONOSUPPORT
- * for a store of a newer version, -EBADMSG for a file that is no store of ours, -EBUSY if another
- * collector has it, -ECANCELED if progress said no. */
+/* Opens the store at path, or creates it with mode 0640, and brings it to the current version. That
+ * may take long for a large store, so progress (which may be NULL) is called meanwhile and may stop
+ * it. A damaged file that a collector used before (its lock file is beside it) is renamed to
+ * "PATH.damaged-TIME", the reason is logged, and a new store is started. Returns 0, or -errno with
+ * the reason in error: -EPROTONOSUPPORT for a store of a newer version, -EBADMSG for a file that is
+ * no store, -EBUSY if another collector uses it, -ECANCELED if progress stopped the work. */
 int store_open(struct store **out, const char *path, const struct progress *progress, char *error,
     size_t error_size);
 
-/* What the store knows of agents, the newest accounts of each port and what is gone of them, its
- * newest counters and its newest state, SNMPv3 engines, and those of the last 4,096 events that
- * have an identity, oldest first: each row goes to a callback, agents first. The rows are the
- * callback's as long as it runs. Of a file that is damaged what can be read is, and the file
- * set aside (store_renewals). Before store_start only. 0, or -errno with the reason in error. */
+/* Reads back what the collector needs to go on, and gives each row to a callback: first agents,
+ * then the newest accounts of each port, what was lost with crashes, the newest counters and state
+ * of each port, SNMPv3 engines, and those of the last 4,096 events that have an identity, oldest
+ * first. A row is valid during the call. If the file is damaged, everything that is still readable
+ * is loaded before the file is set aside (store_renewals). Only before store_start. Returns 0, or
+ * -errno with the reason in error. */
 struct store_loader {
 	void *arg;
 	void (*agent)(void *arg, const struct store_agent *row);
@@ -59,7 +62,7 @@ struct store_loader {
 	void (*crash_lost)(void *arg, const struct store_crash_lost *row);
 	void (*counter)(void *arg, const struct store_counter *row);
 	void (*port)(void *arg, const struct store_port *row);
-	/* these may be NULL */
+	/* the callbacks below may be NULL */
 	void *slow_path_arg;
 	void (*engine)(void *slow_path_arg, const struct store_engine *row);
 	void (*event)(void *slow_path_arg, uint64_t identity);
@@ -67,44 +70,46 @@ struct store_loader {
 int store_load(struct store *store, const struct store_loader *loader, char *error,
     size_t error_size);
 
-/* Which store this is, and how the collector before this one ended. */
+/* Which store this is, and how its previous collector stopped. */
 struct store_life {
-	int64_t id;	  /* drawn at random when the store was made */
-	const char *path; /* the store's */
-	bool unclean_stop;	  /* it was killed, crashed, or its machine did */
+	int64_t id;	   /* drawn at random when the store was created */
+	const char *path;  /* of the store's file */
+	bool unclean_stop; /* the previous collector was killed or crashed, or its machine did */
 };
 void store_get_life(const struct store *store, struct store_life *life);
 
-/* Tells the file that the books are in it whole, so that the next start expects no more: before
- * store_close, after a store_stop that lost nothing. 0 or -EIO. */
+/* Marks in the store that the collector stopped cleanly and everything is stored. To be called
+ * before store_close, after a store_stop that lost nothing. Returns 0 or -EIO. */
 int store_end_life(struct store *store);
 
-/* Times that a new store was begun since store_open; 0 at first. When it rises, whoever keeps books
- * must say all of them again, because the new file knows nothing; *why then says what it was. Any
- * thread. */
+/* Returns how often a new store was started since store_open, and in *why the reason of the last
+ * time. When the number rises, the accounting must write everything it knows again, because the new
+ * file is empty. May be called by any thread. */
 uint64_t store_renewals(const struct store *store, enum store_outage_kind *why);
 
-/* How long what is kept; without it everything for ever. Before store_start. */
+/* Sets how long data is kept; without this call everything is kept. May be called at any time. */
 void store_set_retention(struct store *store, const struct store_retention *retention);
 
-/* Makes the batches, each with room for so many rows, and starts the writing thread. 0, -errno. */
+/* Allocates the batches, each with room for so many rows, and starts the writing thread. Returns 0
+ * or -errno. */
 int store_start(struct store *store, const struct store_room room[STORE_N_TABLES]);
 
-/* An empty batch, the caller's until submitted; NULL when all are waiting to be written. */
+/* Returns an empty batch, which belongs to the caller until it is submitted; NULL while all batches
+ * wait to be written. */
 struct store_batch *store_take(struct store *store);
 
-/* Hands over a batch taken from this store; takes ownership. Never waits. */
+/* Hands a batch over to the writing thread, with its ownership. Never waits. */
 void store_submit(struct store *store, struct store_batch *batch);
 
-/* Waits until everything submitted is written, or until a write failed. 0 or -EIO. For tests and
- * a stop, never for the receiving path. */
+/* Waits until everything submitted is written, or until a write fails. For tests and for a stop,
+ * never on the receiving path. Returns 0 or -EIO. */
 int store_drain(struct store *store);
 
-/* Writes what is queued (each batch tried for some seconds, then counted as lost) and stops the
- * thread. 0, or -EIO if anything was lost. */
+/* Writes the submitted batches and stops the thread. Each batch is tried for some seconds and then
+ * counted as lost. Returns 0, or -EIO if anything was lost. */
 int store_stop(struct store *store);
 
-/* The same if need be, and closes. NULL is fine. */
+/* Stops the thread if it runs, and closes the store. Accepts NULL. */
 int store_close(struct store *store);
 
 const struct stat_set *store_stats(const struct store *store);

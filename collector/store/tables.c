@@ -1,6 +1,7 @@
 #include "collector/store/tables.h"
 
-/* SQLite's integers are signed: a counter beyond 2^63 stands at its end rather than below zero. */
+/* SQLite's integers are signed: a value of 2^63 or more is stored as 2^63 - 1, not as a negative.
+ */
 static void
 put_u64(struct binder *b, uint64_t v)
 {
@@ -292,13 +293,14 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_SAMPLES] =
 	{"INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	    sizeof(struct store_sample), bind_sample},
-    /* a device whose time ran twice (a capture played again) leaves its newer counters */
+    /* if a device's time was set back (or a capture is played again), the newer counters stay */
     [STORE_COUNTERS] = {"INSERT OR REPLACE INTO counter"
 			" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_counter), bind_counter},
     [STORE_ACCOUNTS] = {"INSERT OR REPLACE INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_account), bind_account},
-    /* a notification may come twice; an event has no number, so all of it is compared */
+    /* a notification may arrive twice; an event has no number, so all of its columns are compared
+     */
     [STORE_EVENTS] =
 	{"INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan, identity)"
 	 " SELECT ?1,?2,?3,?4,?5,?6,?7,?8 WHERE NOT EXISTS(SELECT 1 FROM event WHERE time_us=?1"

@@ -1,6 +1,6 @@
 /*
- * How each row of a batch is written: one SQL statement and one bind function a table, as data.
- * Inside the store room only; batch.h says what the rows mean, schema.h where they go.
+ * How each table's rows of a batch are written: one SQL statement and one function that binds its
+ * parameters, as data. Inside the store room only. batch.h explains the rows, schema.h the tables.
  */
 #ifndef EASE_COLLECTOR_STORE_TABLES_H
 #define EASE_COLLECTOR_STORE_TABLES_H
@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-/* Binds values one after another; the statement's step reports what a bind could not do. */
+/* Binds values one after another. If a bind fails, the statement's step reports it. */
 struct binder {
 	sqlite3_stmt *statement;
 	int next; /* parameter, 1, 2, … */
@@ -21,7 +21,7 @@ struct store_statement {
 	void (*bind)(struct binder *b, const void *row);
 };
 
-/* In the order of enum store_table, which is also the order they are written in. */
+/* In the order of enum store_table, in which they are written. */
 extern const struct store_statement store_statements[STORE_N_TABLES];
 
 #endif

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A row and where it belongs, in an order that mostly needs no look at the row itself. */
+/* A row and its sort key, which mostly decides the order without reading the row itself. */
 struct item {
 	uint64_t where; /* kind, minute, agent */
 	uint64_t place; /* ifIndex, direction, octets of both halves, first octet of the key */
-	uint64_t key;	/* the next ones */
+	uint64_t key;	/* the next eight octets of the key */
 	uint32_t row;
 	uint8_t table; /* enum store_table */
 };
@@ -17,7 +17,7 @@ _Static_assert(2 * sizeof(struct item) <= STORE_SORT_OCTETS, "qsort takes as muc
 struct unsettled {
 	size_t room;
 	struct item *items;
-	const struct store_batch *batch; /* being written */
+	const struct store_batch *batch; /* the one being written */
 };
 
 static const enum store_table tables[] = {
@@ -147,7 +147,7 @@ entry_of(const struct unsettled *unsettled, const struct item *item, double *val
 	}
 }
 
-/* Where a row belongs, from the columns that each of the four has. */
+/* Returns the place of a row, from the columns that all four tables have. */
 static struct place
 place_of(const struct unsettled *unsettled, const struct item *item, int64_t *agent)
 {
@@ -198,7 +198,7 @@ fill_item(const struct unsettled *unsettled, struct item *item)
 	item->where = (uint64_t)place.kind << 56 |
 	    (place.start_us / STORE_WINDOW_US & UINT32_MAX) << 24 |
 	    ((uint64_t)agent & 0xffffff);
-	item->place = be64_at(key.octets + 4); /* behind the agent */
+	item->place = be64_at(key.octets + 4); /* after the agent */
 	item->key = be64_at(key.octets + 12);
 }
 

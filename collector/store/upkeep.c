@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { REPORT_AFTER_US = 3000000 }; /* shorter work is not worth a line */
+enum { REPORT_AFTER_US = 3000000 }; /* shorter work is not reported */
 
 int
 upkeep_open(struct upkeep *u, sqlite3 *db)
@@ -15,7 +15,7 @@ upkeep_open(struct upkeep *u, sqlite3 *db)
 
 	u->db = db;
 	u->retention.thinning = LEVEL_UNSETTLED;
-	u->progress.has_row = true; /* perhaps: of a collector that died */
+	u->progress.has_row = true; /* a collector that crashed may have left one */
 	err = parts_open(&u->parts, db);
 	return err == 0 ? rollup_open(&u->rollup, db, u->parts) : err;
 }
@@ -55,7 +55,7 @@ upkeep_report(sqlite3 *db, const char *work, uint64_t done, uint64_t total, uint
 	return code == SQLITE_DONE ? 0 : -EIO;
 }
 
-/* The finest level that is behind the one before it by more than two windows; 0: none. */
+/* Returns the finest level that is more than two windows behind the one before it; 0: none. */
 static enum store_level_index
 level_behind(const struct upkeep *u)
 {
@@ -90,7 +90,7 @@ report_progress(struct upkeep *u, uint64_t now_us)
 	    clock_wall_us(&clock_system) - (now_us - u->progress.since_us));
 }
 
-/* Work that ends leaves no row behind. */
+/* Removes the row of work that has ended. */
 static int
 end_progress(struct upkeep *u)
 {
@@ -124,8 +124,8 @@ work(struct upkeep *u, uint64_t until_us)
 	return did;
 }
 
-/* What a transaction that is rolled back takes back: where it stood, and what was counted. It is
- * remembered, because asking the database may fail for the very reason that the rest did. */
+/* The state in memory before a step, to be restored when its transaction is rolled back. It is not
+ * read back from the database, because that may fail for the same reason as the step did. */
 struct before {
 	struct level_state levels[STORE_N_LEVELS];
 	uint64_t settled, rolled, too_old, damaged;
@@ -146,7 +146,7 @@ remember(const struct upkeep *u)
 }
 
 static void
-take_back(struct upkeep *u, const struct before *before)
+restore(struct upkeep *u, const struct before *before)
 {
 	struct rollup *r = u->rollup;
 
@@ -154,7 +154,7 @@ take_back(struct upkeep *u, const struct before *before)
 	r->settled = before->settled;
 	r->rolled = before->rolled;
 	r->too_old = before->too_old;
-	u->parts->damaged = before->damaged; /* it is found again */
+	u->parts->damaged = before->damaged; /* the next step will find the row again */
 	u->retention = before->retention;
 	u->progress.has_row = before->has_row;
 }
@@ -171,10 +171,10 @@ upkeep_step(struct upkeep *u, uint64_t budget_us)
 		return did;
 	code = sqlite3_errcode(u->db) & 0xff;
 	err = code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? -EBADMSG : did < 0 ? did : -EIO;
-	log_warn_limited("store", "upkeep of the store will be tried again: %s",
+	log_warn_limited("store", "cannot roll up or delete old data, trying again: %s",
 	    sqlite3_errmsg(u->db));
 	if (!sqlite3_get_autocommit(u->db))
 		run(u, "ROLLBACK");
-	take_back(u, &before);
+	restore(u, &before);
 	return err;
 }

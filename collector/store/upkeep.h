@@ -1,7 +1,8 @@
 /*
- * The store's work between two batches: settling and rolling up (rollup.h), deleting (retention.h),
- * a little at a time, each time one transaction. Long work says in the log and in the table
- * progress how far it is; a stop or a crash in between harms nothing. On the writing thread.
+ * Upkeep: the store's work between two batches, in short steps of one transaction each. It settles
+ * and rolls up sums (rollup.h) and deletes old data (retention.h). Long work reports in the log and
+ * in the table progress how far it is. A stop or a crash at any time does no harm. On the writing
+ * thread.
  */
 #ifndef EASE_COLLECTOR_STORE_UPKEEP_H
 #define EASE_COLLECTOR_STORE_UPKEEP_H
@@ -15,22 +16,23 @@ struct upkeep {
 	struct retention retention;
 	struct {
 		uint64_t since_us, reported_us; /* monotonic; 0: idle */
-		uint64_t from_us;	    /* where the level stood */
+		uint64_t from_us;		/* the level's done_us at the first report */
 		enum store_level_index level;
 		bool has_row;
 	} progress;
 };
 
-/* Zeroed before the first time; what is kept and the counts stay when it is closed and opened anew.
- * 0, -ENOMEM, or -EIO: the database has the reason. Closed in both cases. */
+/* *upkeep is zeroed before the first call; the retention and the counts stay when it is closed and
+ * opened again. Returns 0, -ENOMEM, or -EIO (the database has the reason); after an error it must
+ * be closed too. */
 int upkeep_open(struct upkeep *upkeep, sqlite3 *db);
 void upkeep_close(struct upkeep *upkeep);
 
-/* Works for about so long. 1: there is more to do, 0: there is not, or -errno (-EBADMSG: the file
- * is damaged); then nothing of it was written. */
+/* Works for about budget_us. Returns 1 if there is more to do, 0 if not, or -errno (-EBADMSG: the
+ * file is damaged); after an error nothing of the step is written. */
 int upkeep_step(struct upkeep *upkeep, uint64_t budget_us);
 
-/* Writes a row of the table progress. 0 or -EIO. */
+/* Writes a row of the table progress. Returns 0 or -EIO. */
 int upkeep_report(sqlite3 *db, const char *work, uint64_t done, uint64_t total, uint64_t since_us);
 
 #endif

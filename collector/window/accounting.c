@@ -173,8 +173,9 @@ port_of(struct accounting *acc, struct agent *a, uint32_t if_index)
 
 	if (!p) {
 		accounting_count(acc, ACCOUNTING_STAT_PORTS_FULL);
-		log_warn_limited(ROOM, "refused a record of the new port ifIndex %u of the agent at "
-				       "%s: the limit of %u ports is reached; raise memory",
+		log_warn_limited(ROOM,
+		    "refused a record of the new port ifIndex %u of the agent at "
+		    "%s: the limit of %u ports is reached; raise memory",
 		    if_index, a->row.address, acc->inventory.max_ports);
 	}
 	return p;
