@@ -136,7 +136,7 @@ admission_allows(const struct admission *a, const struct sockaddr *from,
 	if (is_allowed(a, from))
 		return true;
 	refuse(a, INPUT_STAT_REFUSED_SENDER, origin,
-	    "senders does not allow its address; add it there to accept it");
+	    "its address is not in the option senders; add it to accept it");
 	return false;
 }
 

@@ -1,8 +1,8 @@
 #!/bin/bash
-# The keys of common/frame.c beside tshark, value for value, for every frame: of the fuzzer's seeds
-# (one frame of each kind that is known) and of every capture; whole, then cut to several lengths,
-# where no value may come up that tshark does not find in the whole frame. What is understood to
-# differ is named below (differs), checked as far as it can be, and counted. PASS, FAIL, SKIP lines.
+# Compares the fields that common/frame.c reads with tshark's, value for value, for every frame of
+# the fuzzer's seeds (one frame of each known kind) and of every capture: whole, then cut to several
+# lengths, where no value may appear that tshark does not find in the whole frame. Known differences
+# are named below (differs), checked as far as possible, and counted. Prints PASS, FAIL, SKIP lines.
 set -u
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/../.." && pwd)
