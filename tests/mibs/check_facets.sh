@@ -128,7 +128,9 @@ told() { grep -a "\.1\.3\.6\.1\.6\.3\.1\.1\.4\.1\.0 = OID: \.$ease\.0\.$1\>" "$r
 objects() { grep -ao "\.$ease\.1\.[0-9.]* = " | sed -E "s/\.$ease\.(1\.[0-9]+\.[0-9]+\.[0-9]+).*/\1/" | sort -u | tr '\n' ' '; }
 # Growth every half second, but back pressure is told of a port every ten seconds only, at 0, 10 and 20, and
 # stalls by the minute.
-within 'notifications: easeBackPressure at its limited rate' "$(told 6 | wc -l)" 2 4
+ports_of() { grep -ao "\.$ease\.1\.3\.2\.1\.1\.[0-9]* = " | sort | uniq -c | sort -rn; } # with how many of each
+within 'notifications: easeBackPressure at its limited rate' "$(told 6 | ports_of | awk 'NR == 1 { print $1 }')" 2 4
+expect 'notifications: easeBackPressure is of one port each' "$(told 6 | ports_of | awk '{ n += $1 } END { print n }')" "$(told 6 | wc -l)"
 expect 'notifications: easeSamplingStalled once a minute for each of the two ports' "$(told 7 | wc -l)" 2
 for kind in '6 easeBackPressure' '7 easeSamplingStalled'; do
 	read -r number name <<<"$kind"
