@@ -1,6 +1,7 @@
 /*
- * The agent's side of a MIB snapshot: what hal and sampling have published, and the agent's own
- * figures, held together for one request. Called on the SNMP thread only; never waits for a device.
+ * Makes the struct mib_snapshot (mibs/mib_snapshot.h) of a request: holds what HAL, sampling, RMON
+ * and static addresses have published, and reads the agent's own counters. Called on the SNMP thread
+ * only; never waits for a device.
  */
 #ifndef EASE_AGENT_MIB_SNAPSHOTS_H
 #define EASE_AGENT_MIB_SNAPSHOTS_H
@@ -13,7 +14,7 @@
 #include "agent/state.h"
 #include "agent/static_addresses.h"
 
-/* Where snapshots come from; all borrowed, and set before the SNMP thread starts. */
+/* What snapshots are made of. All borrowed, and set before the SNMP thread starts. */
 struct mib_snapshot_parts {
 	struct hal *hal;
 	struct sampling *sampling;
@@ -24,7 +25,7 @@ struct mib_snapshot_parts {
 	uint8_t agent_id[EASE_AGENT_ID_LEN]; /* state_agent_id */
 };
 
-/* The source's snapshots are struct mib_snapshot (mibs/mib_snapshot.h). parts is borrowed. */
+/* Returns a source whose snapshots are struct mib_snapshot. parts is borrowed. */
 struct mib_snapshot_source mib_snapshots_from(struct mib_snapshot_parts *parts);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * BRIDGE-MIB (RFC 4188) of a device with an address table, and P-BRIDGE-MIB's 64-bit twins (RFC
- * 4363): dot1dBase, dot1dTp, dot1dStaticTable. A port's dot1dBasePort is its ifIndex.
- * dot1dTpFdbTable shows the table that all VLANs share; what a device keeps for each VLAN is
- * Q-BRIDGE-MIB's, since one address may stand there more than once. Frames that forwarding itself
- * filters (dot1dTpPortInDiscards) are counted by no device here, so those columns are absent; so
- * is dot1dStp, for nobody speaks it.
+ * BRIDGE-MIB (RFC 4188) of a device with an address table: dot1dBase, dot1dTp, dot1dStaticTable; and
+ * the 64-bit counters of P-BRIDGE-MIB (RFC 4363). A port's dot1dBasePort is its ifIndex.
+ * dot1dTpFdbTable has the addresses that are valid in all VLANs. Q-BRIDGE-MIB has those of single
+ * VLANs, because an address can appear in several. Not served are dot1dTpPortInDiscards, which no
+ * supported device counts, and dot1dStp, because the agent does not know the spanning tree.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"
@@ -68,7 +67,7 @@ static const struct mib_column base_port_columns[] = {
 	{1, "dot1dBasePort", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
 	{2, "dot1dBasePortIfIndex", MIB_INTEGER, MIB_AT(struct hal_port, if_index)},
 	{3, "dot1dBasePortCircuit", MIB_OBJECT_ID, MIB_FN(mib_null_oid)},
-	/* Queues here are limited by what they hold, not by how long. */
+	/* Queues are limited by their length, not by the time that frames wait. */
 	{4, "dot1dBasePortDelayExceededDiscards", MIB_COUNTER32, MIB_CONSTANT(0)},
 	{5, "dot1dBasePortMtuExceededDiscards", MIB_COUNTER32,
 	    MIB_PORT_FIGURE(HAL_FRAME_TOO_LONGS)},
@@ -167,8 +166,8 @@ static_address(const struct mib_cell *cell, struct mib_value *value)
 	return 0;
 }
 
-/* Rows are made by setting dot1dStaticStatus; invalid(2) deletes, and deleteOnTimeout(5) is not
- * offered, as static entries do not age. */
+/* A manager makes a row by setting dot1dStaticStatus, and deletes it by invalid(2).
+ * deleteOnTimeout(5) is not supported, because static entries do not age. */
 static const struct mib_column static_columns[] = {
 	{1, "dot1dStaticAddress", MIB_STRING, MIB_FN(static_address)},
 	{2, "dot1dStaticReceivePort", MIB_INTEGER, MIB_AT(struct mib_static_address, receive_port)},
@@ -189,8 +188,8 @@ const struct mib_table bridge_mib_static_table = {
 
 /* ---- frames relayed ---- */
 
-/* Frames of a direction: the three casts from figure `arg` on, MAC control not among them. What a
- * port does not tell apart is among the first. */
+/* Returns the frames of a direction, without MAC control frames: the sum of the unicast, multicast
+ * and broadcast figures, of which `arg` is the first. */
 static int
 relayed_frames(const struct mib_cell *cell, struct mib_value *value)
 {
@@ -205,7 +204,7 @@ relayed_frames(const struct mib_cell *cell, struct mib_value *value)
 _Static_assert(HAL_IN_BCAST_PKTS == HAL_IN_UCAST_PKTS + 2 && HAL_OUT_BCAST_PKTS ==
     HAL_OUT_UCAST_PKTS + 2, "casts follow one another");
 
-/* How often the 32-bit twin went over its end. */
+/* How often the 32-bit counter has wrapped. */
 static int
 relayed_overflow(const struct mib_cell *cell, struct mib_value *value)
 {

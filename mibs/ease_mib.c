@@ -1,7 +1,7 @@
 /*
- * EASE-SAMPLING-MIB (mibs/EASE-SAMPLING-MIB.txt): easeSystem, easePortTable and the tables of what
- * else a device may count. What its notifications carry is made by common/trap_wire.h and sent by
- * agent/snmp/notify_send.c.
+ * EASE-SAMPLING-MIB (mibs/EASE-SAMPLING-MIB.txt): easeSystem, easePortTable, and the tables of error
+ * sources, energy and buffers. common/trap_wire.h encodes its notifications, and
+ * agent/snmp/notify_send.c sends them.
  */
 #include "common/ease_oid.h"
 #include "common/sample.h"
@@ -164,9 +164,9 @@ const struct mib_table ease_mib_error_source_table = {
 	MIB_ROWS(struct ease_error_source, error_source_rows),
 };
 
-/* ---- energy and buffers: of ports that have them ---- */
+/* ---- energy and buffers, of ports that have them ---- */
 
-/* An unsigned member of the port's row at offset `arg`. */
+/* Returns the unsigned member at offset `arg` of the port's row. */
 static uint64_t
 port_member(const struct mib_cell *cell)
 {

@@ -1,7 +1,7 @@
 /*
- * ENTITY-MIB (RFC 6933): what the switch is built of, as the HAL's structure has it: a chassis, in
- * it the modules, in them the ports, and which ifIndex each port has. There is one logical entity,
- * the agent itself, so entLogicalTable and entLPMappingTable have no rows.
+ * ENTITY-MIB (RFC 6933): the physical parts of the switch, from the HAL's structure. A chassis
+ * contains modules, and these contain ports; entAliasMappingTable has each port's ifIndex. The agent
+ * is the only logical entity, so entLogicalTable and entLPMappingTable have no rows.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/modules.h"
@@ -29,7 +29,7 @@ part_rows(const struct mib_context *context, const void **first)
 	return structure->n_parts;
 }
 
-/* Of the whole: the agent's. */
+/* The chassis has the agent's version. */
 static int
 software_revision(const struct mib_cell *cell, struct mib_value *value)
 {
@@ -48,7 +48,7 @@ date_unknown(const struct mib_cell *cell, struct mib_value *value)
 	return 0;
 }
 
-/* What nobody knows is an empty string. */
+/* An unknown text is an empty string. */
 static const struct mib_column physical_columns[] = {
 	{2, "entPhysicalDescr", MIB_STRING, PART(descr)},
 	{3, "entPhysicalVendorType", MIB_OBJECT_ID, MIB_FN(mib_null_oid)},
@@ -103,7 +103,7 @@ alias_identifier(const struct mib_cell *cell, struct mib_value *value)
 static const struct mib_column alias_columns[] = {
 	{2, "entAliasMappingIdentifier", MIB_OBJECT_ID, MIB_FN(alias_identifier)},
 };
-/* entAliasLogicalIndexOrZero is 0: so it is whatever the logical entity. */
+/* entAliasLogicalIndexOrZero is 0: the mapping is the same for every logical entity. */
 const struct mib_table entity_mib_alias_table = {
 	.name = "entAliasMappingTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 47, 1, 3, 2, 1),

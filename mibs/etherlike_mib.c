@@ -1,7 +1,8 @@
 /*
  * EtherLike-MIB (RFC 3635): dot3StatsTable, dot3ControlTable, dot3PauseTable, dot3HCStatsTable. A
- * port has a row of statistics if its device counts any of them or knows its duplex mode, and of control if it counts MAC
- * control frames. Not served are dot3CollTable, which no chip here fills, and deprecated objects.
+ * port has a row in the tables of statistics if the device counts any of them or knows the port's
+ * duplex mode, and in the tables of MAC control if the device counts control frames. Not served are
+ * dot3CollTable, whose counters no supported chip has, and deprecated objects.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/mib_set.h"
@@ -37,7 +38,8 @@ dot3_duplex(const struct mib_cell *cell, struct mib_value *value)
 	return has_stats_row(cell);
 }
 
-/* Only the WAN side of 10 Gb/s Ethernet stretches its gaps; no device served here does. */
+/* Only the WAN side of 10 Gb/s Ethernet stretches the gaps between frames; no supported device
+ * does. */
 static int
 dot3_rate_control_ability(const struct mib_cell *cell, struct mib_value *value)
 {
@@ -105,7 +107,7 @@ const struct mib_table etherlike_mib_hc_stats_table = {
 
 /* ---- MAC control ---- */
 
-/* BITS: pause(0) is the only function there is. */
+/* BITS: pause(0) is the only function that exists. */
 static int
 control_functions(const struct mib_cell *cell, struct mib_value *value)
 {
@@ -127,7 +129,8 @@ const struct mib_table etherlike_mib_control_table = {
 	MIB_ROWS(struct hal_port, mib_port_rows),
 };
 
-/* One direction alone is not shown at speeds that cannot agree on it. */
+/* At 100 Mb/s and less, link partners cannot agree on PAUSE in one direction alone, so it is
+ * shown as disabled. */
 static int
 put_pause(const struct hal_port *port, uint8_t mode, struct mib_value *value)
 {

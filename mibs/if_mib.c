@@ -1,7 +1,7 @@
 /*
- * IF-MIB (RFC 2863) with the meaning that RFC 3635 gives it on Ethernet: ifNumber, ifTable,
- * ifXTable, ifStackTable, ifTableLastChange, ifStackLastChange. Not served are the deprecated
- * objects, and ifRcvAddressTable: a port takes every frame and hands none to a host above it.
+ * IF-MIB (RFC 2863), with the meanings of RFC 3635 for Ethernet: ifNumber, ifTable, ifXTable,
+ * ifStackTable, ifTableLastChange, ifStackLastChange. Not served are deprecated objects and
+ * ifRcvAddressTable, because a switch port receives every frame and passes none to a host.
  */
 #include "common/sample.h"
 #include "mibs/mib_rows.h"
@@ -127,7 +127,7 @@ if_high_speed_mbps(const struct mib_cell *cell, struct mib_value *value)
 	return 0;
 }
 
-/* A port that learns and forwards takes every frame. */
+/* A port of a bridge receives every frame. */
 static int
 if_promiscuous(const struct mib_cell *cell, struct mib_value *value)
 {

@@ -1,6 +1,6 @@
 /*
- * What several modules share: the rows of a struct mib_snapshot, and a port's figures as cells.
- * For the files of mibs/ only.
+ * Helpers that several MIB modules use: functions that return the rows of a struct mib_snapshot, and
+ * functions that return the value of a cell. For the files of mibs/ only.
  */
 #ifndef EASE_MIBS_MIB_ROWS_H
 #define EASE_MIBS_MIB_ROWS_H
@@ -16,35 +16,36 @@ mib_snapshot_of(const struct mib_context *context)
 	return context->snapshot;
 }
 
-/* mib_table.rows: the ports of the HAL's snapshot; struct hal_port. */
+/* mib_table.rows: the ports of the HAL's snapshot, struct hal_port. */
 size_t mib_port_rows(const struct mib_context *context, const void **first);
 
-/* mib_table.rows of scalars: the snapshot itself; struct mib_snapshot. */
+/* mib_table.rows of scalars: the struct mib_snapshot itself as the only row. */
 size_t mib_system_rows(const struct mib_context *context, const void **first);
-/* The same once the HAL has published a snapshot. */
+/* The same, but no row before the HAL has published a snapshot. */
 size_t mib_device_rows(const struct mib_context *context, const void **first);
 
-/* The same two of a device that forwards by addresses. */
+/* As mib_device_rows and mib_port_rows, but no rows if the device has no address table. */
 size_t mib_bridge_rows(const struct mib_context *context, const void **first);
 size_t mib_bridge_port_rows(const struct mib_context *context, const void **first);
-bool mib_is_bridge_port(const void *row); /* mib_table.has_row of the latter */
+bool mib_is_bridge_port(const void *row); /* mib_table.has_row of mib_bridge_port_rows */
 
-/* The addresses that all VLANs share: so many, in front, as they are sorted by VLAN. */
+/* Returns how many addresses are valid in all VLANs. They come first, as addresses are sorted by
+ * VLAN. */
 size_t mib_common_addresses(const struct hal_snapshot *hal);
 
-/* mib_column.get: figure `arg` (enum hal_figure) of a struct hal_port; absent if not known. */
+/* mib_column.get: figure `arg` (enum hal_figure) of a struct hal_port; absent if it is unknown. */
 int mib_port_figure(const struct mib_cell *cell, struct mib_value *value);
 #define MIB_PORT_FIGURE(which) MIB_FIGURE(mib_port_figure, which)
 
-/* mib_column.get: `arg` itself, a number, or an empty string. */
+/* mib_column.get: the number `arg`, or an empty string. */
 int mib_constant(const struct mib_cell *cell, struct mib_value *value);
 #define MIB_CONSTANT(number) MIB_FIGURE(mib_constant, number)
-/* mib_column.get: 0.0, which names nothing. */
+/* mib_column.get: the OID 0.0 (zeroDotZero). */
 int mib_null_oid(const struct mib_cell *cell, struct mib_value *value);
 enum { MIB_TRUE = 1, MIB_FALSE = 2 }; /* TruthValue */
 
-/* The columns that every row of a facet has: absent if the port has none of these figures (bits of
- * hal_counters.known), for then it lacks the facet. */
+/* For columns that every row of a facet has. Returns 0 if the port has one of the figures (bits of
+ * hal_counters.known), else -ENOENT: the port lacks the facet. */
 int mib_port_has_any(const struct mib_cell *cell, uint64_t figures);
 
 #endif

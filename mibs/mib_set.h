@@ -1,7 +1,7 @@
 /*
- * What a manager may change, as the agent's main loop sees it: the kinds of struct mib_set
- * (agent/snmp/mib_table.h) that the writable columns of mibs/ produce. The agent's
- * mib_setter.apply carries them out, all of one request or none.
+ * The settings that a manager may change: the kinds of struct mib_set (agent/snmp/mib_table.h) that
+ * the writable columns of mibs/ produce. The agent's mib_setter.apply (agent/settings.h) carries out
+ * all settings of a request or none.
  */
 #ifndef EASE_MIBS_MIB_SET_H
 #define EASE_MIBS_MIB_SET_H

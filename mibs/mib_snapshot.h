@@ -1,7 +1,7 @@
 /*
- * What all MIB tables answer from: one consistent picture of the device and of sampling, and the
- * agent's own figures. The agent builds it in its mib_snapshot_source.hold (agent/snmp/mib_table.h)
- * from the published snapshots and lets it go in release; a table never asks a device.
+ * What all MIB tables are answered from: the data that HAL, sampling, RMON and static addresses have
+ * published, and the agent's own counters. agent/mib_snapshots.c holds it for one request. A table
+ * never reads from a device.
  */
 #ifndef EASE_MIBS_MIB_SNAPSHOT_H
 #define EASE_MIBS_MIB_SNAPSHOT_H
@@ -20,13 +20,13 @@ struct mib_system {
 	uint32_t boot;
 	const char *device_kind; /* hal_device_kind */
 	/* notifications: notify_ring_stats */
-	uint64_t notify_sent;	      /* handed to the master, repetitions included */
-	uint64_t notify_acknowledged; /* answered by the master */
-	uint64_t notify_resent;	      /* handed over again after a lost session */
-	uint64_t notify_overflows;    /* refused because the ring was full */
+	uint64_t notify_sent;	      /* passed to the master, including repetitions */
+	uint64_t notify_acknowledged; /* confirmed by the master */
+	uint64_t notify_resent;	      /* passed again after a session was lost */
+	uint64_t notify_overflows;    /* lost because the ring was full */
 	uint64_t notify_refused;      /* refused by the master */
-	uint64_t master_connects;     /* times the session with the master was opened */
-	uint64_t device_drops; /* events that the hardware layer lost before sampling saw them */
+	uint64_t master_connects;     /* sessions opened with the master */
+	uint64_t device_drops;	      /* hal_device_drops */
 };
 
 struct mib_snapshot {

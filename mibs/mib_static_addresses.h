@@ -1,5 +1,5 @@
 /*
- * Rows of dot1dStaticTable, as agent/static_addresses.h keeps them and mibs/bridge_mib.c shows
+ * The rows of dot1dStaticTable. agent/static_addresses.h keeps them, and mibs/bridge_mib.c serves
  * them.
  */
 #ifndef EASE_MIBS_MIB_STATIC_ADDRESSES_H
@@ -7,7 +7,7 @@
 
 #include "agent/snmp/mib_table.h"
 
-enum { MIB_STATIC_ADDRESSES_MAX = 256 }; /* what an operator types in; chips hold thousands */
+enum { MIB_STATIC_ADDRESSES_MAX = 256 }; /* entered by hand; chips hold thousands */
 
 struct mib_static_address {
 	uint8_t mac[6];

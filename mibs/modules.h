@@ -1,4 +1,4 @@
-/* The tables of each module, for mibs.c: one file a module, named like it. */
+/* The tables of each module, for mibs.c. Each module is one file with the module's name. */
 #ifndef EASE_MIBS_MODULES_H
 #define EASE_MIBS_MODULES_H
 

@@ -1,8 +1,8 @@
 /*
- * Q-BRIDGE-MIB (RFC 4363): the address table by VLAN, and the VLANs. A bridge that knows none shows
- * what it does as VLAN 1: every port's PVID, untagged on every port, never to be changed. Of a
- * VLAN-aware bridge only the addresses are served: the HAL has no more of VLANs. FdbId is the VLAN.
- * Nobody here speaks GVRP.
+ * Q-BRIDGE-MIB (RFC 4363): the address table by VLAN, and the VLANs. A bridge that is not VLAN-aware
+ * appears to have VLAN 1 alone: it is the PVID of every port, untagged on every port, and permanent.
+ * Of a VLAN-aware bridge only the addresses are served, because the HAL does not know more about
+ * VLANs. The FDB identifier is the VLAN's number. GVRP is not supported.
  */
 #include "agent/hal/hal.h"
 #include "mibs/mib_rows.h"
@@ -19,14 +19,14 @@ enum {
 	DEFAULT_VLAN = 1,
 };
 
-/* True if addresses are kept by VLAN. */
+/* Whether the device keeps addresses by VLAN. */
 static bool
 is_vlan_aware(const struct hal_snapshot *hal)
 {
 	return hal->n_vlans > 0 && hal->vlans[hal->n_vlans - 1].vlan > 0;
 }
 
-/* VLANs with a number, or the one without; of a bridge with VLANs the one without is left out. */
+/* Returns the VLANs that have a number; if there are none, the one that stands for all. */
 static size_t
 vlan_rows(const struct mib_context *context, const void **first)
 {
@@ -129,7 +129,7 @@ const struct mib_table q_bridge_mib_vlan = {
 	MIB_ROWS(struct mib_snapshot, mib_bridge_rows),
 };
 
-/* The one VLAN of a bridge that knows none. */
+/* The one VLAN of a bridge that is not VLAN-aware. */
 static size_t
 default_vlan_rows(const struct mib_context *context, const void **first)
 {
@@ -138,8 +138,8 @@ default_vlan_rows(const struct mib_context *context, const void **first)
 	return hal && !is_vlan_aware(hal) ? vlan_rows(context, first) : 0;
 }
 
-/* PortList: bit 1 of the first octet, its highest, is port 1. Ports beyond a string's end are left
- * out. Has room for all ports, and bits for them if member. */
+/* Writes a PortList long enough for all ports; their bits are set if member is true. Port 1 is the
+ * highest bit of the first octet. Ports beyond the longest possible string are left out. */
 static void
 put_ports(const struct mib_cell *cell, bool member, struct mib_value *value)
 {
@@ -226,7 +226,7 @@ static const struct mib_column port_columns[] = {
 	{5, "dot1qPortGvrpFailedRegistrations", MIB_COUNTER32, MIB_CONSTANT(0)},
 	{7, "dot1qPortRestrictedVlanRegistration", MIB_INTEGER, MIB_CONSTANT(MIB_FALSE)},
 };
-/* AUGMENTS dot1dBasePortEntry: its ports are those. */
+/* AUGMENTS dot1dBasePortEntry, so it has the same ports. */
 const struct mib_table q_bridge_mib_port_table = {
 	.name = "dot1qPortVlanTable",
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 5, 1),

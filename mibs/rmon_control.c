@@ -1,7 +1,7 @@
 /*
- * RMON-MIB (RFC 2819) groups history, alarm and event, and HC-RMON-MIB's history (RFC 3273): what
- * agent/rmon does, as tables. Rows are made by managers; deltas of buckets are typed Counter32
- * by the RFC.
+ * The tables of agent/rmon: RMON-MIB's groups history, alarm and event (RFC 2819), and HC-RMON-MIB's
+ * history (RFC 3273). Managers make the control rows. The RFC gives the figures of buckets the type
+ * Counter32, although they are deltas.
  */
 #include "agent/rmon/rmon.h"
 #include "mibs/mib_rows.h"
@@ -11,7 +11,7 @@
 
 #define SET_ROW(least, most) MIB_WRITE(MIB_SET_ROW, least, most)
 
-/* The rows of one member of the published tables. */
+/* Defines a function that returns the rows of one published table. */
 #define ROWS_OF(function, member, count)                                                           \
 	static size_t function(const struct mib_context *context, const void **first)              \
 	{                                                                                          \
@@ -83,7 +83,7 @@ const struct mib_table rmon_mib_history_table = {
 	MIB_ROWS(struct rmon_bucket, bucket_rows),
 };
 
-/* How often the 32-bit twin went over its end in the interval. */
+/* How often the 32-bit counter wrapped in the interval. */
 static int
 bucket_overflow(const struct mib_cell *cell, struct mib_value *value)
 {

@@ -1,7 +1,6 @@
 /*
- * RMON-MIB (RFC 2819): etherStatsTable, one row made by the agent for each port that counts
- * received packets as RMON does; its index is the port's ifIndex. Beside it HC-RMON-MIB's 64-bit
- * twin (RFC 3273).
+ * RMON-MIB's etherStatsTable (RFC 2819), and its 64-bit counterpart in HC-RMON-MIB (RFC 3273). The
+ * agent makes one row for each port that has RMON counters; the index is the port's ifIndex.
  */
 #include "mibs/mib_rows.h"
 #include "mibs/modules.h"
@@ -99,7 +98,7 @@ const struct mib_table rmon_mib_stats_table = {
 	MIB_ROWS(struct hal_port, mib_port_rows),
 };
 
-/* How often the 32-bit twin has gone over its end. */
+/* How often the 32-bit counter has wrapped. */
 static int
 stats_overflow(const struct mib_cell *cell, struct mib_value *value)
 {

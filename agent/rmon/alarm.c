@@ -1,7 +1,7 @@
 /*
- * The alarm group: each alarm row at work reads its variable once an interval and fires when a
- * threshold is crossed, with hysteresis and the rules for the first reading (RFC 2819 section 5,
- * alarmRisingThreshold, alarmFallingThreshold, alarmStartupAlarm).
+ * The alarm group: each active alarm row reads its variable once in its interval, and generates its
+ * event when a threshold is crossed, with the hysteresis and the rules for the first reading of
+ * RFC 2819 (section 5: alarmRisingThreshold, alarmFallingThreshold, alarmStartupAlarm).
  */
 #include "agent/rmon/rmon_private.h"
 #include "common/log.h"
@@ -20,7 +20,8 @@ alarm_ready(struct rmon *rmon, const struct rmon_alarm *row)
 	return rmon->options.read(rmon->options.ctx, &row->variable, false, &value) == 0 ? 0 : -EBUSY;
 }
 
-/* Counters wrap at 32 bits and their difference does not mind; alarmValue is an Integer32. */
+/* The difference of two readings is right even if a 32-bit counter has wrapped. alarmValue is an
+ * Integer32. */
 static int32_t
 period_value(struct running_alarm *running, int64_t reading)
 {
@@ -32,8 +33,9 @@ period_value(struct running_alarm *running, int64_t reading)
 	return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
 }
 
-/* What the value of a period makes of the two thresholds: a crossing fires once, until the other
- * threshold has been reached. The first value fires only what alarmStartupAlarm allows. */
+/* Compares the value of a period with both thresholds. After an event, the next one for the same
+ * threshold comes only when the other threshold has been reached in between. The first value
+ * generates only those events that alarmStartupAlarm allows. */
 static void
 check_thresholds(struct rmon *rmon, struct running_alarm *running, int32_t value)
 {
@@ -59,17 +61,18 @@ check_thresholds(struct rmon *rmon, struct running_alarm *running, int32_t value
 	}
 }
 
-/* The variable is gone: so is the row (RFC 2819, alarmVariable). */
+/* RFC 2819, alarmVariable: the row is deleted when its variable no longer exists. */
 static void
 give_up(struct rmon *rmon, const struct running_alarm *running, const struct rmon_alarm *row)
 {
-	log_warn_limited("rmon", "alarm %u: its variable is gone; the row is deleted",
+	log_warn_limited("rmon",
+	    "alarm %u was deleted, because the object that it compared no longer exists",
 	    running->row.index);
 	stat_add(&rmon->stats, RMON_STAT_ALARMS_GONE, 1);
 	managed_remove(rmon->managed[MANAGED_ALARM], row);
 }
 
-/* One reading. False if the row is no more. */
+/* Makes one reading. Returns false if the row was deleted. */
 static bool
 sample_alarm(struct rmon *rmon, struct running_alarm *running, bool fresh)
 {
@@ -128,7 +131,7 @@ alarm_next_us(const struct rmon *rmon)
 	return next;
 }
 
-/* ---- rows and what works for them ---- */
+/* ---- starting and stopping ---- */
 
 static bool
 same_oid(const struct mib_oid *a, const struct mib_oid *b)
@@ -136,7 +139,7 @@ same_oid(const struct mib_oid *a, const struct mib_oid *b)
 	return mib_oid_compare(a->arcs, a->n, b->arcs, b->n) == 0;
 }
 
-/* What a manager can set; the value is the agent's. */
+/* Compares what a manager can set; the value belongs to the agent. */
 static bool
 same_row(const struct rmon_alarm *a, const struct rmon_alarm *b)
 {
@@ -177,7 +180,7 @@ stop_alarms(struct rmon *rmon)
 	rmon->n_running_alarms = kept;
 }
 
-/* A delta's first reading is now, so that its first period is a whole one. */
+/* A delta's first reading is made now, so that its first period is complete. */
 static void
 start_alarm(struct rmon *rmon, const struct rmon_alarm *row, uint64_t device_us)
 {
@@ -185,7 +188,7 @@ start_alarm(struct rmon *rmon, const struct rmon_alarm *row, uint64_t device_us)
 	    reallocarray(rmon->running_alarms, rmon->n_running_alarms + 1, sizeof(*running));
 
 	if (!running) {
-		log_warn_limited("rmon", "alarm %u: no memory", row->index);
+		log_warn_limited("rmon", "alarm %u does not run: no memory", row->index);
 		return;
 	}
 	rmon->running_alarms = running;

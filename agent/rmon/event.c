@@ -1,5 +1,5 @@
 /*
- * The event group: what an alarm fires is logged and sent as its event row says (RFC 2819).
+ * The event group: the events of alarms are logged and sent as their event rows say (RFC 2819).
  */
 #include "agent/rmon/rmon_private.h"
 

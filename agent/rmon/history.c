@@ -1,6 +1,6 @@
 /*
- * The history group: each control row at work fills a bucket an interval with what the port's
- * etherStats figures grew by (RFC 2819 section 5, RFC 3273).
+ * The history group: each active control row fills one bucket in each interval with the growth of
+ * the port's etherStats figures (RFC 2819 section 5, RFC 3273).
  */
 #include "agent/rmon/rmon_private.h"
 #include "common/log.h"
@@ -23,11 +23,11 @@ static const enum hal_figure figures[RMON_N_HISTORY_FIGURES] = {
     [RMON_COLLISIONS] = HAL_RMON_COLLISIONS,
 };
 
-/* 20 octets of preamble and gap belong to each frame's time on the wire (RFC 2819
- * etherHistoryUtilization: 9.6 + 6.4 us a packet at 10 Mb/s). */
+/* A frame's time on the wire includes 20 octets of preamble and gap (RFC 2819,
+ * etherHistoryUtilization: 9.6 + 6.4 us for each packet at 10 Mb/s). */
 enum { FRAMING_BITS = 160 };
 
-/* The port that a data source names; 0: it is not ifIndex.N. */
+/* Returns the port of a data source, or 0 if the source is not ifIndex.N. */
 static uint32_t
 source_port(const struct mib_oid *source)
 {
@@ -116,7 +116,7 @@ end_bucket(struct rmon *rmon, struct history *h)
 	rmon->dirty = true;
 }
 
-/* The clock went past whole intervals: they were never seen. */
+/* The clock has stepped over whole intervals, which cannot be measured any more. */
 static void
 skip_missed(struct rmon *rmon, struct history *h, uint64_t device_us)
 {
@@ -156,7 +156,7 @@ history_next_us(const struct rmon *rmon)
 	return next;
 }
 
-/* ---- rows and what works for them ---- */
+/* ---- starting and stopping ---- */
 
 static void
 stop_history(struct rmon *rmon, size_t i)
@@ -247,7 +247,8 @@ history_changed(struct rmon *rmon, uint64_t device_us)
 	for (size_t i = 0; i < n; i++) {
 		if (managed_is_active(managed, &rows[i]) && !history_of(rmon, rows[i].index) &&
 		    start_history(rmon, &rows[i], device_us) < 0)
-			log_warn_limited("rmon", "history %u keeps no buckets", rows[i].index);
+			log_warn_limited("rmon", "history %u collects nothing: no bucket is left, "
+			    "or its port has no RMON counters", rows[i].index);
 	}
 }
 

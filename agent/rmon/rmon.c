@@ -9,12 +9,13 @@
 static const struct stat_name stat_names[RMON_N_STATS] = {
     [RMON_STAT_BUCKETS] = {"rmon.buckets", "history buckets filled"},
     [RMON_STAT_BUCKETS_MISSED] = {"rmon.buckets_missed",
-	"history buckets left out: the device's clock stepped over them"},
+	"history buckets left out because the device's clock stepped over them"},
     [RMON_STAT_READ_FAILED] = {"rmon.read_failed",
-	"history buckets left out: the port's counters could not be read"},
-    [RMON_STAT_ALARMS_GONE] = {"rmon.alarms_gone", "alarm rows deleted: their variable vanished"},
-    [RMON_STAT_EVENTS] = {"rmon.events", "events that alarms fired"},
-    [RMON_STAT_LOGS_DROPPED] = {"rmon.logs_dropped", "oldest log rows that made room"},
+	"history buckets left out because the port's counters could not be read"},
+    [RMON_STAT_ALARMS_GONE] = {"rmon.alarms_gone",
+	"alarm rows deleted because their object no longer exists"},
+    [RMON_STAT_EVENTS] = {"rmon.events", "events that alarms generated"},
+    [RMON_STAT_LOGS_DROPPED] = {"rmon.logs_dropped", "log rows replaced by newer ones"},
 };
 
 /* ---- rows that managers make ---- */
@@ -109,7 +110,7 @@ rmon_add_default_controls(struct rmon *rmon)
 	}
 }
 
-/* ---- at work ---- */
+/* ---- running ---- */
 
 void
 rmon_changed(struct rmon *rmon, uint64_t device_us)
@@ -203,7 +204,7 @@ copy_managed(struct managed_table *managed, size_t row_size, uint8_t **to, size_
 	return copy;
 }
 
-/* From the strictest alignment to the laxest: no row needs padding before it. */
+/* Arrays with the strictest alignment come first, so that no padding is needed between them. */
 static void
 fill_tables(struct rmon *rmon, struct rmon_tables *tables, uint8_t *block)
 {
@@ -246,7 +247,7 @@ publish(struct rmon *rmon, struct published_tables *fresh)
 		rmon_tables_release(&old->tables);
 }
 
-/* Without memory the old tables stays, and the next call tries again. */
+/* If there is no memory, the old tables remain published and the next call tries again. */
 void
 rmon_publish(struct rmon *rmon)
 {
@@ -292,7 +293,7 @@ rmon_tables_release(const struct rmon_tables *tables)
 		free(p);
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 int
 rmon_create(const struct rmon_options *options, struct rmon **rmon)

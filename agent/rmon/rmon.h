@@ -1,13 +1,14 @@
 /*
- * RMON's working half (RFC 2819 groups history, alarm, event; RFC 3273's 64-bit history): control
- * rows that managers make, buckets that fill by the device's clock, thresholds that are watched,
- * events that are logged and sent. mibs/rmon_control.c shows all of it as tables.
+ * RMON's groups history, alarm and event (RFC 2819), and the 64-bit history (RFC 3273). Managers
+ * make control rows; histories fill buckets by the device's clock; alarms compare objects with
+ * thresholds; events are logged and sent. mibs/rmon_control.c serves all of it as tables.
  *
- * Runs on the agent's main loop; its owner calls rmon_run when rmon_next_us has come by the
- * device's clock, and publishes. Views are immutable and may be held by any thread. Nothing waits.
+ * Life cycle: rmon_create, then restore rows through rmon_managed, then rmon_changed. After that the
+ * owner calls rmon_changed after each SET, rmon_run when the device's clock reaches rmon_next_us,
+ * and rmon_publish. At the end rmon_destroy.
  *
- * Life: rmon_create -> rmon_restore (rows kept) -> rmon_start -> rmon_run, rmon_changed, … ->
- * rmon_destroy.
+ * Threads: the agent's main loop, except rmon_tables_hold and rmon_tables_release, which any thread
+ * may call. No function waits.
  */
 #ifndef EASE_AGENT_RMON_RMON_H
 #define EASE_AGENT_RMON_RMON_H
@@ -21,24 +22,24 @@ struct rmon;
 
 enum {
 	RMON_OWNER_MAX = 127,	    /* OwnerString */
-	RMON_CONTROLS_MAX = 8192,   /* two a port of the largest chassis served */
-	RMON_BUCKETS_MAX = 1000,    /* granted to one control row */
-	RMON_BUCKETS_TOTAL = 65536, /* of all rows: 8 MiB */
+	RMON_CONTROLS_MAX = 8192,   /* two for each of HAL_MAX_PORTS */
+	RMON_BUCKETS_MAX = 1000,    /* for one control row */
+	RMON_BUCKETS_TOTAL = 65536, /* for all rows: 8 MiB */
 	RMON_ALARMS_MAX = 1024,
 	RMON_EVENTS_MAX = 256,
-	RMON_LOGS_MAX = 1024,	    /* of all events; the oldest makes room */
+	RMON_LOGS_MAX = 1024,	    /* of all events; a new one replaces the oldest */
 	RMON_INTERVAL_MAX_S = 3600, /* historyControlInterval */
 	RMON_INDEX_MAX = 65535,
 };
 
-/* What a bucket counts: etherHistory columns 4 to 14 in their order. */
+/* The figures of a bucket: columns 4 to 14 of etherHistoryTable, in their order. */
 enum rmon_history_figure {
 	RMON_DROP_EVENTS, RMON_OCTETS, RMON_PKTS, RMON_BCAST_PKTS, RMON_MCAST_PKTS,
 	RMON_CRC_ALIGN, RMON_UNDERSIZE, RMON_OVERSIZE, RMON_FRAGMENTS, RMON_JABBERS,
 	RMON_COLLISIONS, RMON_N_HISTORY_FIGURES
 };
 
-/* ---- rows, as tables show them ---- */
+/* ---- rows of the tables ---- */
 
 struct rmon_control { /* historyControlEntry */
 	uint32_t index;
@@ -64,7 +65,7 @@ struct rmon_alarm { /* alarmEntry */
 	uint32_t interval_s;
 	struct mib_oid variable;
 	uint8_t sample_type; /* enum rmon_sample_type */
-	int32_t value;	     /* of the last period */
+	int32_t value;	     /* of the latest period */
 	uint8_t startup;     /* enum rmon_startup */
 	int32_t rising, falling;
 	uint32_t rising_event, falling_event; /* 0: none */
@@ -83,9 +84,9 @@ struct rmon_event { /* eventEntry */
 	uint32_t index;
 	char description[RMON_OWNER_MAX + 1];
 	uint8_t type; /* enum rmon_event_type */
-	char community[RMON_OWNER_MAX + 1]; /* kept, not used: the master knows where traps go */
-	uint64_t sent_mono_us; /* last time; 0: never */
-	uint32_t n_logged;     /* index of its latest log row */
+	char community[RMON_OWNER_MAX + 1]; /* stored but not used: the master decides about traps */
+	uint64_t sent_mono_us; /* when it was last generated; 0: never */
+	uint32_t n_logged;     /* index of its newest log row */
 	char owner[RMON_OWNER_MAX + 1];
 	uint8_t status;
 };
@@ -116,38 +117,39 @@ struct rmon_options {
 	const struct clock *clock; /* borrowed; for time stamps only */
 	const struct mib_table *control_table, *alarm_table, *event_table;
 	void *ctx;
-	/* The value of any object served, now: 0; -ENOENT: there is none; -EINVAL: it is no integer.
-	 * fresh: read the hardware first; else as of the last fresh one. */
+	/* Reads the value of any object that the agent serves. fresh: read the hardware first; else
+	 * use the values of the latest fresh reading. Returns 0, -ENOENT if there is no such object,
+	 * or -EINVAL if it is not an integer. */
 	int (*read)(void *ctx, const struct mib_oid *name, bool fresh, int64_t *value);
-	/* A threshold was crossed and its event says trap: risingAlarm or fallingAlarm. */
+	/* A threshold was crossed, and its event wants a trap: send risingAlarm or fallingAlarm. */
 	void (*trap)(void *ctx, const struct rmon_alarm *alarm, bool rising);
 };
 
 int rmon_create(const struct rmon_options *options, struct rmon **rmon);
-void rmon_destroy(struct rmon *rmon); /* NULL allowed; no tables is held any more */
+void rmon_destroy(struct rmon *rmon); /* NULL allowed; all tables must have been released */
 
-/* The tables that managers write; the array stays the rmon's. */
+/* The tables that managers write. rmon owns the array. */
 enum { RMON_N_MANAGED = 3 };
 struct managed_table *const *rmon_managed(struct rmon *rmon);
 
-/* Two control rows for each port that counts, as RFC 2819 section 5 suggests: 30 s and 1,800 s,
- * 50 buckets each, owned by "monitor"; left out where a row of that index is there. */
+/* Makes two control rows for each port that has RMON counters, as RFC 2819 section 5 suggests: 30 s
+ * and 1,800 s, with 50 buckets each, owned by "monitor". Leaves out an index that is in use. */
 void rmon_add_default_controls(struct rmon *rmon);
 
-/* Rows came, went or changed by a SET, or were restored: starts and stops what they ask for. */
+/* Call after rows were made, deleted, changed or restored: starts and stops histories and alarms. */
 void rmon_changed(struct rmon *rmon, uint64_t device_us);
 
-/* When something is due by the device's clock; UINT64_MAX: never. */
+/* Returns when rmon_run must be called, by the device's clock; UINT64_MAX: never. */
 uint64_t rmon_next_us(const struct rmon *rmon);
-/* Does what is due at device_us. Buckets whose time went by while the device's clock stepped are
- * left out; their sample indexes are used up. */
+/* Fills the buckets and checks the alarms that are due at device_us. If the device's clock has
+ * stepped over buckets they are left out, and their sample indexes are not used. */
 void rmon_run(struct rmon *rmon, uint64_t device_us);
 
-/* Publishes if anything has changed. */
+/* Publishes the tables if anything has changed. */
 void rmon_publish(struct rmon *rmon);
-const struct rmon_tables *rmon_tables_hold(
-    struct rmon *rmon); /* NULL before the first; any thread */
-void rmon_tables_release(const struct rmon_tables *tables);	   /* NULL allowed */
+/* Returns the newest tables, which never change, or NULL before the first. */
+const struct rmon_tables *rmon_tables_hold(struct rmon *rmon);
+void rmon_tables_release(const struct rmon_tables *tables); /* NULL allowed */
 
 enum rmon_stat {
 	RMON_STAT_BUCKETS,

@@ -1,5 +1,5 @@
 /*
- * What the files of agent/rmon share: the state of RMON's three groups.
+ * The state of RMON's three groups, shared by the files of agent/rmon only.
  */
 #ifndef EASE_AGENT_RMON_RMON_PRIVATE_H
 #define EASE_AGENT_RMON_RMON_PRIVATE_H
@@ -11,23 +11,23 @@
 
 #define RMON_NEVER UINT64_MAX
 
-/* A control row at work. */
+/* The history of an active control row. */
 struct history {
-	struct rmon_control row; /* the row it was started for */
+	struct rmon_control row; /* as it was when the history started */
 	uint32_t if_index;
 	uint64_t start_us, next_us; /* of the bucket being filled, by the device's clock */
 	uint64_t start_mono_us;
 	uint64_t base[RMON_N_HISTORY_FIGURES]; /* totals at its start */
 	uint32_t next_sample;
-	struct rmon_bucket *ring; /* granted */
+	struct rmon_bucket *ring; /* of `granted` buckets */
 	uint32_t granted, n, oldest;
 };
 
-/* An alarm row at work. */
+/* An active alarm row. */
 struct running_alarm {
-	struct rmon_alarm row;
+	struct rmon_alarm row; /* as it was when the alarm started */
 	uint64_t next_us;
-	int64_t last; /* reading of a delta's start */
+	int64_t last; /* the reading at the beginning of a delta's period */
 	bool has_last, has_value;
 	bool rising_armed, falling_armed;
 };
@@ -35,7 +35,7 @@ struct running_alarm {
 enum { MANAGED_CONTROL, MANAGED_ALARM, MANAGED_EVENT };
 
 struct published_tables {
-	struct rmon_tables tables; /* first member: what holders see */
+	struct rmon_tables tables; /* the first member: holders get its address */
 	struct rmon *rmon;
 	unsigned references;
 	alignas(uint64_t) uint8_t block[]; /* all rows */
@@ -72,7 +72,7 @@ void alarm_run(struct rmon *rmon, uint64_t device_us);
 uint64_t alarm_next_us(const struct rmon *rmon);
 
 /* event.c */
-void event_changed(struct rmon *rmon); /* log rows of events that are gone go with them */
+void event_changed(struct rmon *rmon); /* deletes the log rows of deleted events */
 void event_fire(struct rmon *rmon, uint32_t event, const struct rmon_alarm *alarm, bool rising);
 
 #endif
