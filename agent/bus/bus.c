@@ -1,4 +1,4 @@
-/* What every bus can do with the two accesses it offers. */
+/* Accesses that use only the read and write of any bus. */
 #include "agent/bus/bus.h"
 
 int

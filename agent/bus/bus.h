@@ -1,14 +1,15 @@
 /*
- * The bus between CPU and chips: a register window, shared memory and an interrupt line. Drivers
- * see only this. Behind it is a software model, a recording of what a driver did (tests), or one
- * day a real window; the driver cannot tell.
+ * The bus between CPU and chips: a register window, shared memory and an interrupt line. It is all that
+ * drivers use. It is implemented by a software model, by a recorder (tests), or in future by a real
+ * window; a driver cannot tell the difference.
  *
- * Registers are 32 bits wide unless the chip's are narrower (a 16-bit read gives the low 16).
- * Shared memory is what a chip masters on PCI: the driver allocates it, tells the chip its bus
- * address, and both see the octets; words in it are little-endian, as PCI has it (assumed for
- * GalNet: the byte order was not found in public material).
- * Accesses may be made from the CPU's thread only; they exclude the chips' own thread, so a read
- * with side effects happens once and whole.
+ * Registers are 32 bits wide unless the chip's are narrower (a 16-bit read gives the low 16). A chip
+ * accesses shared memory as a PCI master: the driver allocates it and writes its bus address to the
+ * chip, and both access the octets. Words in it are little-endian as on PCI (*assumed* for GalNet: no
+ * public document gives the byte order).
+ *
+ * Only the CPU's thread makes accesses. They exclude the chips' thread, so that a read with side effects
+ * is atomic.
  */
 #ifndef EASE_AGENT_BUS_H
 #define EASE_AGENT_BUS_H
@@ -23,9 +24,9 @@ struct bus_ops {
 	/* 0, -ENXIO for an address without a register (counted by the bus), or -EIO. */
 	int (*read)(void *ctx, uint32_t address, uint32_t *value);
 	int (*write)(void *ctx, uint32_t address, uint32_t value);
-	/* n words from address on in one burst, for memory behind registers. NULL: one by one. */
+	/* Reads n words from address on in one burst, for memory behind registers. NULL: one by one. */
 	int (*read_words)(void *ctx, uint32_t address, uint32_t *words, size_t n);
-	/* Memory both sides see; freed with the bus. NULL if there is none of that size left. */
+	/* Allocates memory that both sides access; freed with the bus. NULL if there is not enough. */
 	void *(*alloc_shared)(void *ctx, size_t octets, uint32_t *bus_address);
 	void (*destroy)(void *ctx); /* NULL allowed */
 };
@@ -47,10 +48,10 @@ bus_write(const struct bus *bus, uint32_t address, uint32_t value)
 	return bus->ops->write(bus->ctx, address, value);
 }
 
-/* n words from address on, in a burst if the bus can. What words holds on failure is undefined. */
+/* Reads n words from address on, in a burst if the bus can. After a failure words is undefined. */
 int bus_read_words(const struct bus *bus, uint32_t address, uint32_t *words, size_t n);
 
-/* Read, change the bits of mask to those of bits, write. */
+/* Reads, replaces the bits in mask by those of bits, and writes. */
 int bus_update(const struct bus *bus, uint32_t address, uint32_t mask, uint32_t bits);
 
 #endif

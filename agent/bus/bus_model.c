@@ -31,7 +31,7 @@ struct bus_model {
 	uint64_t refused;
 	struct window windows[BUS_MODEL_MAX_WINDOWS]; /* in ascending order of base */
 	size_t n_windows;
-	struct window *last; /* that was looked for; NULL: none yet */
+	struct window *last; /* the last one found; NULL: none yet */
 	struct area areas[BUS_MODEL_MAX_AREAS];
 	size_t n_areas;
 	size_t shared_octets;
@@ -109,7 +109,7 @@ window_of(struct bus_model *model, uint32_t address)
 	size_t low = 0, high = model->n_windows;
 
 	if (model->last && address - model->last->base < model->last->size)
-		return model->last; /* the CPU as a rule stays with one chip for a while */
+		return model->last; /* the CPU usually accesses one chip several times */
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 		struct window *w = &model->windows[middle];
@@ -296,7 +296,7 @@ bus_model_set_line(struct bus_model *model, unsigned line, bool up)
 	atomic_store_explicit(&model->lines, after, memory_order_relaxed);
 	if (!before == !after)
 		return;
-	/* Neither can fail: the count is 0 before the write and 1 before the read. */
+	/* Neither can block: the count is 0 before the write and 1 before the read. */
 	if (after)
 		done = write(model->fd, &level, sizeof(level));
 	else

@@ -1,6 +1,6 @@
 /*
- * A bus that writes down what passes over it to another bus: tests of drivers ask which registers
- * were read and written, and in what order. Not for use outside of tests and debugging.
+ * A bus that records the accesses that it passes on to another bus. Tests of drivers check which
+ * registers were read and written, and in which order. Used in tests and debugging only.
  */
 #ifndef EASE_AGENT_BUS_RECORD_H
 #define EASE_AGENT_BUS_RECORD_H
@@ -25,9 +25,9 @@ struct bus_record {
 };
 
 void bus_record_clear(struct bus_record *record);
-/* A bus over record, which the caller owns and has given a bus below. */
+/* A bus that records to record. The caller owns record and has set the bus below. */
 struct bus bus_record_bus(struct bus_record *record);
-/* How many of the kept accesses went to address. */
+/* The number of recorded accesses to address. */
 size_t bus_record_count(const struct bus_record *record, uint32_t address, bool write);
 
 #endif

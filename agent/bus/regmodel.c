@@ -32,8 +32,7 @@ check_rows(const struct regmodel_row *rows, size_t n_rows)
 	return 0;
 }
 
-/* Where a row's values start in the storage: long rows are tables that the chip itself searches,
- * so they begin on a cache line. */
+/* Long rows are tables that the chip itself searches, so their values begin on a cache line. */
 enum { CACHE_LINE_WORDS = 16 };
 
 static size_t
@@ -96,8 +95,8 @@ regmodel_reset(struct regmodel *regs)
 			regs->values[row][i] = regs->rows[row].reset;
 }
 
-/* The row that an offset lies in, or n_rows. Where the last offset with the same hash lay is looked
- * at first: a driver accesses a few registers over and over. */
+/* The row of an offset, or n_rows. First tries the row of the last offset with the same hash, because a
+ * driver accesses a few registers again and again. */
 static size_t
 row_of(struct regmodel *regs, uint32_t offset)
 {
@@ -164,7 +163,7 @@ regmodel_read(struct regmodel *regs, uint32_t offset, uint32_t *value)
 	return 0;
 }
 
-/* Memory is a row of words that a read does nothing to. */
+/* Memory is a row of words whose reads have no effect. */
 static bool
 is_memory(const struct regmodel *regs, const struct regmodel_row *r)
 {

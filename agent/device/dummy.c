@@ -140,8 +140,8 @@ static const struct hal_counters_ops dummy_counters = {
 
 /* ---- addresses ---- */
 
-/* Spread by a multiplication modulo 2^24 with an odd factor: distinct for every i below 2^24, and
- * in no order, as a real table is. */
+/* The multiplication modulo 2^24 with an odd factor makes the addresses distinct for every i below 2^24,
+ * and unordered as in a real table. */
 struct hal_address
 dummy_address(const struct dummy_config *config, uint32_t i)
 {

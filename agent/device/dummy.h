@@ -1,8 +1,8 @@
 /*
- * The dummy device: generated ports and addresses of any number, for tests of scale (walks of
- * 1,024 ports, tables of 65,536 addresses) where a real or emulated switch would only be in the
- * way. Its figures follow from ifIndex and time alone, so a test can say what every cell must
- * hold. It has no sampling; its clock is the clock it is given.
+ * The dummy device generates any number of ports and addresses, for tests of scale (walks of 1,024
+ * ports, tables of 65,536 addresses) that need no real or emulated switch. Its values depend only on
+ * ifIndex and time, so that a test knows the value of every cell. It has no sampling, and uses the
+ * clock that it is given.
  */
 #ifndef EASE_AGENT_DEVICE_DUMMY_H
 #define EASE_AGENT_DEVICE_DUMMY_H
@@ -19,7 +19,7 @@ struct dummy_config {
 
 int dummy_create(const struct dummy_config *config, struct hal_device **device);
 
-/* What a port's counter row holds after elapsed_us: row is enum dummy_row. Pure. */
+/* The value of a port's counter after elapsed_us. Pure. */
 enum dummy_row {
 	DUMMY_IN_OCTETS, DUMMY_IN_UCAST, DUMMY_IN_MCAST, DUMMY_IN_BCAST,
 	DUMMY_OUT_OCTETS, DUMMY_OUT_UCAST, DUMMY_OUT_MCAST, DUMMY_OUT_BCAST,

@@ -43,7 +43,7 @@ struct emulated {
 	unsigned n_macs;
 	struct emulated_port ports[BOARD_MAX_PORTS]; /* as in the plan */
 	unsigned n_ports;
-	uint32_t numbers[BOARD_MAX_PORTS]; /* their ifIndexes in ascending order */
+	uint32_t numbers[BOARD_MAX_PORTS]; /* the ports' ifIndexes in ascending order */
 	uint32_t ageing_s;
 	uint64_t address_discards;
 	struct hal *hal; /* from start to stop */
@@ -79,7 +79,7 @@ info_of(int type)
 	return type == BOARD_GT48001A ? &galnet_gt48001a : &galnet_gt48002a;
 }
 
-/* The name of the switch chip that has the port, and nothing else a port could be. */
+/* The name of the switch chip that has the port. */
 static const char *
 chip_name(const struct emulated *e, unsigned position)
 {
@@ -173,7 +173,7 @@ sampling_load_skip(void *ctx, uint32_t if_index, uint32_t skip)
 	return p ? galnet_load_skip(p->chip, p->channel, skip) : -ENODEV;
 }
 
-/* Takes effect in the next dispatch, which the attention line brings about. */
+/* Takes effect in the next dispatch, which the attention line requests. */
 static int
 sampling_restart(void *ctx, uint32_t if_index)
 {
@@ -210,7 +210,7 @@ addresses_dump(void *ctx, int (*add)(void *arg, const struct hal_address *addres
 	return 0;
 }
 
-/* A chip that cannot be read keeps the sum as it was. */
+/* If a chip cannot be read, the sum stays as it was. */
 static uint64_t
 addresses_discards(void *ctx)
 {
@@ -289,7 +289,7 @@ errors_lost(void *ctx)
 		uint64_t lost;
 
 		if (galnet_errors_lost(e->chips[i], &lost) < 0)
-			log_warn_limited("emulated", "cannot read the lost messages of chip %u", i);
+			log_warn_limited("emulated", "chip %u: its count of lost messages cannot be read", i);
 		sum += lost;
 	}
 	return sum;
@@ -299,8 +299,8 @@ static const struct hal_errors_ops errors_ops = {.name = "galnet", .lost = error
 
 /* --- ageing --- */
 
-/* An address that one chip has aged out must not live on in the others, which learned it from
- * that chip. */
+/* An address that one chip has aged out must also be removed from the others, which learned it from that
+ * chip. */
 static void
 remove_everywhere(void *arg, uint64_t mac)
 {
@@ -308,7 +308,7 @@ remove_everywhere(void *arg, uint64_t mac)
 
 	for (unsigned i = 0; i < e->n_chips; i++)
 		if (galnet_remove_address(e->chips[i], mac) < 0)
-			log_warn_limited("emulated", "cannot age an address out of chip %u", i);
+			log_warn_limited("emulated", "chip %u: an address that another chip aged out cannot be removed", i);
 }
 
 static void
@@ -316,7 +316,7 @@ age_addresses(struct emulated *e)
 {
 	for (unsigned i = 0; i < e->n_chips; i++)
 		if (galnet_age(e->chips[i], remove_everywhere, e) < 0)
-			log_warn_limited("emulated", "cannot age the addresses of chip %u", i);
+			log_warn_limited("emulated", "chip %u: its addresses cannot be aged", i);
 	set_ageing_alarm(e);
 }
 
@@ -341,8 +341,8 @@ device_alarm(void *ctx, uint64_t device_us)
 	return 0;
 }
 
-/* One round over everything that can have something to tell. Adds to *handled; *more is set if a
- * chip has events left because the budget is used up. */
+/* One round over everything that can have events. Adds to *handled; *more is set if a chip has events
+ * left because the budget is used up. */
 static int
 dispatch_chips(struct emulated *e, uint32_t lines, unsigned budget, unsigned *handled,
     bool *more)
@@ -396,7 +396,7 @@ dispatch_alarms(struct emulated *e, unsigned *handled)
 	}
 }
 
-/* Everything that is pending, or as much as the budget allows: 1 if some is left. */
+/* Handles all pending events, or as many as the budget allows: 1 if some are left. */
 static int
 dispatch_all(struct emulated *e, unsigned budget, unsigned *handled)
 {
@@ -423,8 +423,8 @@ dispatch_all(struct emulated *e, unsigned budget, unsigned *handled)
 	return (lines & ~idle) != 0;
 }
 
-/* In lock step the board moves on as soon as its interrupt has been handled, while the budget
- * lasts, or for some rounds, as the caller has other things to do. */
+/* In lock step the board continues as soon as its interrupt has been handled, while the budget lasts, but
+ * only for some rounds, because the caller has other work. */
 static int
 device_dispatch(void *ctx, unsigned budget)
 {
@@ -465,7 +465,7 @@ device_stop(void *ctx)
 	e->hal = NULL;
 }
 
-/* Models go after the thread that runs them, drivers after their models. */
+/* The thread ends first, then the models that it runs are destroyed, then the drivers. */
 static void
 device_destroy(void *ctx)
 {
@@ -484,7 +484,7 @@ device_destroy(void *ctx)
 	free(e);
 }
 
-/* The chips' counters are atomic: any thread may ask. */
+/* The chips' counters are atomic: any thread may call this. */
 static uint64_t
 device_drops(void *ctx)
 {
@@ -660,7 +660,7 @@ open_feed(const struct emulated_config *config, const struct board_plan *plan, s
 	feed_destroy(*feed);
 	*feed = NULL;
 	snprintf(error, error_size,
-	    "%s: live interfaces need recorded pace and a speed factor of 1", config->board_file);
+	    "%s: live interfaces need pace = recorded and a speed factor of 1", config->board_file);
 	return -EINVAL;
 }
 

@@ -12,7 +12,7 @@ struct rule {
 	enum feed_error_kind kind;
 	uint32_t one_in;
 	uint64_t random; /* state of its generator */
-	uint64_t left;	 /* good frames until the next one is hit, 1 or more */
+	uint64_t left;	 /* good frames until the next error, 1 or more */
 };
 
 struct error_injection {
@@ -22,7 +22,7 @@ struct error_injection {
 
 static const struct effect {
 	uint8_t faults;
-	uint32_t octets; /* 0: as it was */
+	uint32_t octets; /* 0: unchanged */
 } effects[FEED_N_ERRORS] = {
     [FEED_ERROR_CRC] = {C84302_FAULT_FCS, 0},
     [FEED_ERROR_ALIGNMENT] = {C84302_FAULT_ALIGNMENT, 0},
@@ -44,7 +44,7 @@ draw(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* 1 to 2N - 1, N on average. */
+/* Uniform from 1 to 2N - 1: N on average. */
 static uint64_t
 draw_gap(struct rule *rule)
 {
@@ -103,7 +103,8 @@ damage(struct feed_frame *f, const struct effect *effect)
 		f->data_octets = data;
 }
 
-/* Every rule of the port counts every good frame; a turn that another rule took comes next time. */
+/* Every rule of the port counts every good frame. A rule whose frame got another error waits for the
+ * next frame. */
 int
 error_injection_apply(struct error_injection *injection, struct feed_frame *frame)
 {

@@ -20,25 +20,25 @@ enum {
 };
 
 static const struct stat_name stat_names[FEED_N_STATS] = {
-    [FEED_STAT_DAMAGED] = {"feed.damaged", "captures that ended before their time"},
-    [FEED_STAT_LYING] = {"feed.lying_lengths", "records left out: longer than any frame"},
+    [FEED_STAT_DAMAGED] = {"feed.damaged", "capture files damaged before their end"},
+    [FEED_STAT_LYING] = {"feed.lying_lengths", "records left out: their length is longer than any frame"},
     [FEED_STAT_CUT_HEADERS] = {"feed.cut_headers",
-	"records left out: cut by the snap length inside the Ethernet header"},
+	"records left out: the snap length cut the Ethernet header"},
     [FEED_STAT_RUNTS] = {"feed.runts", "frames shorter than an Ethernet header: not forwarded"},
     [FEED_STAT_BAD_TIMES] = {"feed.bad_times",
-	"records without a time, or an impossible one: time stands"},
+	"records without a time, or an impossible one; they get the time before"},
     [FEED_STAT_OTHER_LINKS] = {"feed.other_links",
-	"records left out: their interface is not Ethernet"},
-    [FEED_STAT_DEAL_FULL] = {"feed.deal_full", "frames dealt by hash: too many stations"},
+	"records left out: their interface was not Ethernet"},
+    [FEED_STAT_DEAL_FULL] = {"feed.deal_full", "frames dealt by hash: there were too many source addresses"},
     [FEED_STAT_LOOPS] = {"feed.loops", "times a capture began again"},
-    [FEED_STAT_LINK_CHANGES] = {"feed.link_changes", "links that went up or down as configured"},
-    [FEED_STAT_LIVE_LOST] = {"feed.live_lost", "live frames dropped by the kernel: read too late"},
+    [FEED_STAT_LINK_CHANGES] = {"feed.link_changes", "link changes made as configured"},
+    [FEED_STAT_LIVE_LOST] = {"feed.live_lost", "frames of live interfaces dropped by the kernel: they were not read in time"},
     [FEED_STAT_LIVE_FAILURES] = {"feed.live_failures", "times a live interface could not be read"},
     [FEED_STAT_INJECTED + FEED_ERROR_CRC] = {"feed.injected_crc", "frames given a bad FCS"},
     [FEED_STAT_INJECTED + FEED_ERROR_ALIGNMENT] = {"feed.injected_alignment",
-	"frames given a bad FCS and a broken number of octets"},
+	"frames given a bad FCS and a fraction of an octet"},
     [FEED_STAT_INJECTED + FEED_ERROR_SYMBOL] = {"feed.injected_symbol",
-	"frames given a code error of the line"},
+	"frames given a symbol error"},
     [FEED_STAT_INJECTED + FEED_ERROR_GIANT] = {"feed.injected_giant", "frames made too long"},
     [FEED_STAT_INJECTED + FEED_ERROR_JABBER] = {"feed.injected_jabber",
 	"frames made too long, with a bad FCS"},
@@ -53,14 +53,14 @@ struct source {
 	struct live_input *live;     /* in place of a file; NULL: none */
 	uint64_t live_lost;    /* already counted */
 	int port;	       /* -1: dealt */
-	uint64_t offset_us;    /* added to its times: rounds that are over */
-	uint64_t last_us;      /* newest time given out */
+	uint64_t offset_us;    /* added to its times for the rounds that are over */
+	uint64_t last_us;      /* the newest time of a frame passed on */
 	uint64_t first_us;     /* of the first record, without offset */
 	bool has_first, damaged;
 	bool round_has_frame;
-	bool given; /* a frame of its block is in the batch that is being made */
+	bool given; /* a frame of its block is in the current batch */
 	uint64_t other_links; /* already counted */
-	/* Frames that wait for their turn: in `batch`, or all changes of links. */
+	/* Frames that wait for their turn: in `batch`, or all link changes. */
 	struct feed_frame *frames;
 	size_t next, n_frames;
 	struct feed_frame batch[BATCH];
@@ -70,15 +70,15 @@ struct feed {
 	bool loop;
 	enum feed_deal deal_mode;
 	struct port_assignment *assignment; /* NULL: no source is dealt */
-	struct error_injection *injection; /* NULL: the line damages nothing */
+	struct error_injection *injection; /* NULL: no errors */
 	struct feed_preload *preload; /* NULL: frames come from the sources */
-	struct source *sources; /* the last one has no file, but the changes of links */
+	struct source *sources; /* the last one has the link changes instead of a file */
 	size_t n_sources;
-	struct source *live; /* read in turn, in no order */
+	struct source *live; /* network interfaces, read in turn */
 	size_t n_live, next_live;
 	unsigned live_calls;
 	struct feed_frame *link_changes;
-	/* Sources with frames, a heap: the one whose next frame is the earliest on top. */
+	/* Sources with frames, a heap: the source with the earliest next frame is on top. */
 	struct source *heap[FEED_MAX_SOURCES + 1];
 	size_t n_heap;
 	uint64_t start_us;
@@ -88,7 +88,7 @@ struct feed {
 
 /* --- from records to frames --- */
 
-/* The record's time on the feed's scale; an impossible one is the time before it. */
+/* The record's time on the feed's scale; an impossible time is replaced by the one before. */
 static inline uint64_t
 frame_time(struct feed *feed, struct source *s, uint64_t record_us)
 {
@@ -126,14 +126,14 @@ frame_port(struct feed *feed, const struct source *s, const struct savefile_reco
 	return (uint16_t)port;
 }
 
-/* False: such a record cannot have been a frame. */
+/* False if the record cannot be a frame. */
 static bool
 check_record(struct feed *feed, const struct source *s, const struct savefile_record *r,
     uint32_t captured)
 {
 	if (r->length_octets > FEED_MAX_WIRE_OCTETS) {
 		stat_add(&feed->stats, FEED_STAT_LYING, 1);
-		log_warn_limited("feed", "%s: a record claims %u octets; left out", s->path,
+		log_warn_limited("feed", "%s: a record of %u octets is left out: no frame is that long", s->path,
 		    r->length_octets);
 		return false;
 	}
@@ -144,7 +144,7 @@ check_record(struct feed *feed, const struct source *s, const struct savefile_re
 	return true;
 }
 
-/* What the sender's MAC adds to a frame that was captured before it: padding. */
+/* Adds the padding that the sender's MAC adds after the capture. */
 static void
 pad(struct feed *feed, struct feed_frame *f, uint32_t length)
 {
@@ -168,7 +168,7 @@ inject_errors(struct feed *feed, struct feed_frame *frames, size_t n)
 	}
 }
 
-/* Makes frames of records; some may not have been any. */
+/* Converts records to frames; some records may be left out. */
 static size_t
 make_frames(struct feed *feed, struct source *s, const struct savefile_record *records, size_t n,
     struct feed_frame *frames)
@@ -206,8 +206,8 @@ count_other_links(struct feed *feed, struct source *s)
 	s->other_links = n;
 }
 
-/* Behind the end of a round: once more, its times moved behind what was given. A round without a
- * single frame was the last, or it would spin. */
+/* Begins another round of the file, with times after those of the last round. A round without a frame is
+ * the last one, or this would loop for ever. */
 static bool
 begin_again(struct feed *feed, struct source *s)
 {
@@ -217,7 +217,7 @@ begin_again(struct feed *feed, struct source *s)
 		return false;
 	rc = savefile_rewind(s->file);
 	if (rc < 0) {
-		log_warn("feed", "%s: cannot begin again: %s", s->path, strerror(-rc));
+		log_warn("feed", "%s: cannot read the capture again from its beginning: %s", s->path, strerror(-rc));
 		return false;
 	}
 	stat_add(&feed->stats, FEED_STAT_LOOPS, 1);
@@ -226,14 +226,14 @@ begin_again(struct feed *feed, struct source *s)
 	return true;
 }
 
-/* The file is at its end or cannot be read further: what came before stays good. */
+/* The file has ended or cannot be read further. The frames before remain valid. */
 static void
 end_round(struct feed *feed, struct source *s, bool damaged)
 {
 	if (damaged && !s->damaged) {
 		s->damaged = true;
 		stat_add(&feed->stats, FEED_STAT_DAMAGED, 1);
-		log_warn("feed", "%s: damaged, ends here: %s", s->path, savefile_damage(s->file));
+		log_warn("feed", "%s: the capture is damaged and ends here: %s", s->path, savefile_damage(s->file));
 	}
 	if (begin_again(feed, s))
 		return;
@@ -241,7 +241,7 @@ end_round(struct feed *feed, struct source *s, bool damaged)
 	s->file = NULL;
 }
 
-/* Frames out of the block in memory, up to max. */
+/* Reads up to max frames of the block in memory. */
 static size_t
 read_block(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
 {
@@ -259,7 +259,7 @@ read_block(struct feed *feed, struct source *s, struct feed_frame *frames, size_
 	return n;
 }
 
-/* Frames of the source, from further blocks if need be; 0: it is at its end. */
+/* Reads frames of the source, from further blocks if needed; 0: it has ended. */
 static size_t
 read_frames(struct feed *feed, struct source *s, struct feed_frame *frames, size_t max)
 {
@@ -274,9 +274,9 @@ read_frames(struct feed *feed, struct source *s, struct feed_frame *frames, size
 	return n;
 }
 
-/* --- the order of several --- */
+/* --- merging sources --- */
 
-/* The one named first in the configuration goes first when times are equal. */
+/* If times are equal, the source named first in the configuration comes first. */
 static bool
 comes_before(const struct source *a, const struct source *b)
 {
@@ -301,8 +301,8 @@ sift_down(struct feed *feed, size_t i)
 	feed->heap[i] = moved;
 }
 
-/* The top has given its last waiting frame: gets it new ones. False if that must wait, because
- * frames of its block are in the batch. */
+/* Reads new frames for the source on top, whose waiting frames are used up. False if that must wait,
+ * because frames of its block are in the current batch. */
 static bool
 refill_top(struct feed *feed)
 {
@@ -352,7 +352,7 @@ merge(struct feed *feed, struct feed_frame *frames, size_t max)
 	return n;
 }
 
-/* One source that is left alone needs no order and no copy. */
+/* If only one source is left, its frames need no merging and no copy. */
 static bool
 is_alone(const struct feed *feed)
 {
@@ -382,7 +382,7 @@ feed_has_live(const struct feed *feed)
 	return feed->n_live > 0;
 }
 
-/* Asking the kernel costs as much as reading some frames. */
+/* Not called for each frame: the call to the kernel costs as much as reading some frames. */
 static void
 count_lost(struct feed *feed, struct source *s)
 {
@@ -401,7 +401,7 @@ read_live(struct feed *feed, struct source *s, struct feed_frame *frames, size_t
 
 	if (n < 0) {
 		stat_add(&feed->stats, FEED_STAT_LIVE_FAILURES, 1);
-		log_warn_limited("feed", "live:%s: it cannot be read; is it down?", s->path);
+		log_warn_limited("feed", "live:%s: the interface cannot be read; is it down?", s->path);
 		return 0;
 	}
 	for (int i = 0; i < n; i++)
@@ -490,7 +490,7 @@ is_dealt(const struct feed_config *config)
 	return false;
 }
 
-/* Each source has read its first frames. */
+/* Called when each source has read its first frames. */
 static void
 find_start(struct feed *feed, const struct feed_config *config)
 {
@@ -532,7 +532,7 @@ by_time(const void *a, const void *b)
 	return x->port < y->port ? -1 : x->port > y->port;
 }
 
-/* The changes of links as a source that has read all its frames. */
+/* Adds the link changes as a source whose frames are all read. */
 static int
 add_link_changes(struct feed *feed, const struct feed_link_change *from, size_t n)
 {
@@ -571,7 +571,7 @@ order_sources(struct feed *feed)
 		sift_down(feed, i);
 }
 
-/* What frames go through before they come out. */
+/* Prepares the injection of errors and the assignment to ports. */
 static int
 prepare(struct feed *feed, const struct feed_config *config, char *error, size_t error_size)
 {
@@ -581,13 +581,13 @@ prepare(struct feed *feed, const struct feed_config *config, char *error, size_t
 		rc = error_injection_create(config->errors, config->n_errors, config->error_seed,
 		    &feed->injection);
 	if (rc < 0) {
-		snprintf(error, error_size, "errors of the line: %s", strerror(-rc));
+		snprintf(error, error_size, "cannot inject errors: %s", strerror(-rc));
 		return rc;
 	}
 	if (is_dealt(config))
 		rc = port_assignment_create(config->deal, config->ports, config->n_ports, &feed->assignment);
 	if (rc < 0)
-		snprintf(error, error_size, "a capture is to be dealt, but no port takes part");
+		snprintf(error, error_size, "a capture is given, but no port has capture = deal");
 	return rc;
 }
 
@@ -626,7 +626,7 @@ preload(struct feed *feed, bool loop)
 	return rc;
 }
 
-/* Once all sources are open: their order, and what else happens. */
+/* Called when all sources are open: finds their order and adds link changes. */
 static int
 arrange(struct feed *feed, const struct feed_config *config)
 {
@@ -653,7 +653,7 @@ fill(struct feed *feed, const struct feed_config *config, char *error, size_t er
 		return rc;
 	rc = arrange(feed, config);
 	if (rc < 0)
-		snprintf(error, error_size, "the feed: %s", strerror(-rc));
+		snprintf(error, error_size, "cannot open the board's input: %s", strerror(-rc));
 	return rc;
 }
 
@@ -674,7 +674,7 @@ feed_create(const struct feed_config *config, struct feed **feed, char *error, s
 		feed_destroy(f);
 		return -ENOMEM;
 	}
-	f->loop = config->loop && !config->preload; /* that loops by itself */
+	f->loop = config->loop && !config->preload; /* feed_preload loops by itself */
 	f->deal_mode = config->deal;
 	f->stats = (struct stat_set){stat_names, FEED_N_STATS, f->stat_values};
 	rc = fill(f, config, error, error_size);

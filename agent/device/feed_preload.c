@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Frames are met in turn, each in another page: in huge pages, looking one up costs less. */
+/* Each frame is in another page. Huge pages reduce the cost of address translation. */
 enum { HUGE_PAGE = 2 << 20, CHUNK_OCTETS = 2 * HUGE_PAGE, FIRST_FRAMES = 65536 };
 
-/* Frames' octets; they never move. */
+/* Octets of frames; a chunk never moves. */
 struct chunk {
 	struct chunk *next;
 	size_t used;
@@ -21,7 +21,7 @@ new_chunk(void)
 	struct chunk *chunk = aligned_alloc(HUGE_PAGE, sizeof(*chunk));
 
 	if (chunk)
-		madvise(chunk, sizeof(*chunk), MADV_HUGEPAGE); /* no is an answer too */
+		madvise(chunk, sizeof(*chunk), MADV_HUGEPAGE); /* optional */
 	return chunk;
 }
 

@@ -1,6 +1,6 @@
 /*
- * A feed's frames held in memory, for measuring a board without the reading of files: all frames
- * are taken out of the feed once, and then given out again, in a loop if wanted.
+ * Holds a feed's frames in memory, to measure a board without the cost of reading files. The feed adds all
+ * its frames once; they can then be read once, or in a loop.
  */
 #ifndef EASE_AGENT_DEVICE_FEED_PRELOAD_H
 #define EASE_AGENT_DEVICE_FEED_PRELOAD_H
@@ -9,7 +9,7 @@
 
 struct feed_preload;
 
-#define FEED_PRELOAD_MAX_OCTETS (1ull << 30) /* of frames; what is beyond is left out, -EFBIG */
+#define FEED_PRELOAD_MAX_OCTETS (1ull << 30) /* of all frames */
 
 int feed_preload_create(bool loop, struct feed_preload **preload);
 void feed_preload_destroy(struct feed_preload *preload); /* NULL allowed */

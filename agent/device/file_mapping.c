@@ -18,15 +18,14 @@ struct file_mapping {
 	uint8_t *window; /* NULL: none */
 	uint64_t from;	 /* where in the file it begins */
 	size_t n;
-	_Atomic size_t good; /* octets before the first that was lost; NOTHING_LOST */
+	_Atomic size_t good; /* octets before the first lost one, or NOTHING_LOST */
 };
 
-/* A signal's handler is given nothing of its own: all mappings, for it to find the one it is about.
- * NULL: a free place. */
+/* All mappings, so that the signal handler can find the one of an address. NULL: a free place. */
 static _Atomic(struct file_mapping *) mappings[FILE_MAPPING_MAX];
-static struct sigaction before; /* who had the signal */
+static struct sigaction before; /* the handler before ours */
 
-/* From the page of this octet on the window is zeros. False: the kernel has no memory for them. */
+/* Replaces the window by zeros from the page of this octet on. False if the kernel has no memory. */
 static bool
 lose(struct file_mapping *m, size_t at)
 {
@@ -53,7 +52,7 @@ on_bus_error(int number, siginfo_t *info, void *context)
 		    lose(m, address - (uintptr_t)m->window))
 			return;
 	}
-	sigaction(number, &before, NULL); /* the access is made again, and now it is theirs */
+	sigaction(number, &before, NULL); /* the access is repeated, and the handler before gets the signal */
 }
 
 static void
@@ -148,7 +147,7 @@ file_mapping_move(struct file_mapping *m, uint64_t at, const uint8_t **octets, u
 	window = mmap(NULL, *n, PROT_READ, MAP_SHARED, m->fd, (off_t)begin);
 	if (window == MAP_FAILED)
 		return -errno;
-	madvise(window, *n, MADV_SEQUENTIAL); /* read far ahead; no is an answer, too */
+	madvise(window, *n, MADV_SEQUENTIAL); /* reads far ahead; optional */
 	m->from = begin;
 	m->n = *n;
 	m->window = window;

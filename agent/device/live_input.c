@@ -12,7 +12,7 @@ struct live_input {
 	uint8_t octets[LIVE_INPUT_BATCH][LIVE_INPUT_SNAP_OCTETS];
 };
 
-/* libpcap's octets live in the kernel's ring, which goes on. */
+/* Copies the octets, because the kernel reuses its ring. */
 static void
 take(uint8_t *user, const struct pcap_pkthdr *header, const uint8_t *octets)
 {
@@ -55,7 +55,7 @@ refuse(int rc, const char *interface, const char *reason, char *error, size_t er
 	return rc;
 }
 
-/* What activation says, as -errno; a warning is none. */
+/* The result of pcap_activate as -errno; 0 for a warning. */
 static int
 code_of(int rc)
 {
@@ -84,8 +84,8 @@ activate(pcap_t *pcap, const char *interface, char *error, size_t error_size)
 	pcap_set_buffer_size(pcap, LIVE_INPUT_KERNEL_OCTETS);
 	rc = code_of(pcap_activate(pcap));
 	if (rc < 0)
-		return refuse(rc, interface, rc == -EPERM ? "not permitted: CAP_NET_RAW is needed"
-			: rc == -ENODEV ? "no such interface"
+		return refuse(rc, interface, rc == -EPERM ? "not permitted: it needs CAP_NET_RAW"
+			: rc == -ENODEV ? "there is no such interface"
 			: rc == -ENETDOWN ? "it is down"
 					  : pcap_geterr(pcap), error, error_size);
 	if (pcap_datalink(pcap) != DLT_EN10MB)

@@ -1,9 +1,9 @@
 /*
- * A network interface as a board's input: what its wire brings comes in by a port. By libpcap, in
- * promiscuous mode, received frames only; needs CAP_NET_RAW. Never waits.
+ * Reads the frames that a network interface receives, as the input of a board's port. Uses libpcap in
+ * promiscuous mode; needs CAP_NET_RAW. Never waits.
  *
- * What the kernel joins before it shows it (receive offloads) looks too long: switch gro and lro
- * off at the interface (ethtool -K) for true sizes.
+ * With receive offloads the kernel joins frames, so that they look longer than they were: turn gro and
+ * lro off at the interface (ethtool -K) for true sizes.
  */
 #ifndef EASE_AGENT_DEVICE_LIVE_INPUT_H
 #define EASE_AGENT_DEVICE_LIVE_INPUT_H
@@ -22,8 +22,8 @@ enum {
 int live_input_open(const char *interface, struct live_input **live, char *error, size_t error_size);
 void live_input_close(struct live_input *live); /* NULL allowed */
 
-/* What has come since the last call, up to LIVE_INPUT_BATCH and max. Octets are valid until the next
- * call. -errno if the interface cannot be read now (it is down); it may come back. */
+/* The frames received since the last call, up to LIVE_INPUT_BATCH and max. Octets are valid until the
+ * next call. -errno if the interface cannot be read now, e.g. because it is down; it may come back. */
 int live_input_read(struct live_input *live, struct savefile_record *records, size_t max);
 
 /* Frames that the kernel dropped because they were not read in time. */

@@ -1,7 +1,7 @@
 /*
- * Deals frames to ports by source address: a station stays at the port where it was first seen.
- * Bounded: beyond FEED_DEAL_ADDRESSES stations, and for group and zero addresses, which are
- * nobody's, a hash decides.
+ * Assigns frames to ports by source address: a station keeps the port that its first frame got. Memory is
+ * bounded: beyond FEED_DEAL_ADDRESSES stations a hash of the address decides, and also for group and
+ * zero addresses, which belong to no station.
  */
 #ifndef EASE_AGENT_DEVICE_PORT_ASSIGNMENT_H
 #define EASE_AGENT_DEVICE_PORT_ASSIGNMENT_H
@@ -19,16 +19,16 @@ struct port_assignment {
 	enum feed_deal mode;
 	unsigned *ports;
 	size_t n_ports;
-	size_t next; /* in ports, for the next new station */
+	size_t next; /* position in ports for the next new station */
 	size_t n_known;
-	uint64_t slots[ASSIGNMENT_SLOTS]; /* address above, port below; 0: free */
+	uint64_t slots[ASSIGNMENT_SLOTS]; /* source address << 16 | port; 0: free */
 };
 
 /* ports are copied; n_ports is at least 1, and n_ports and each port at most 65535. */
 int port_assignment_create(enum feed_deal mode, const unsigned *ports, size_t n_ports, struct port_assignment **assignment);
 void port_assignment_destroy(struct port_assignment *assignment); /* NULL allowed */
 
-/* What port_of_source does for a station that is not at its first slot. */
+/* port_of_source for a station that is not at its first slot. */
 unsigned port_of_source_slow_path(struct port_assignment *assignment, uint64_t source, bool *full);
 
 static inline size_t
@@ -37,8 +37,8 @@ source_slot(uint64_t source)
 	return (size_t)(source * 0x9e3779b97f4a7c15ull >> (64 - ASSIGNMENT_SLOT_BITS));
 }
 
-/* The port of a source address (48 bits, first octet on top); *full is set if it was new and
- * could not be remembered. */
+/* The port of a source address (48 bits, the first octet highest). *full is set if it is new and cannot
+ * be remembered. */
 static inline unsigned
 port_of_source(struct port_assignment *assignment, uint64_t source, bool *full)
 {
@@ -49,7 +49,7 @@ port_of_source(struct port_assignment *assignment, uint64_t source, bool *full)
 	return port_of_source_slow_path(assignment, source, full);
 }
 
-/* The port of the i-th of something else than stations. */
+/* The port of the i-th interface, by turns. */
 static inline unsigned
 port_by_turn(const struct port_assignment *assignment, size_t i)
 {

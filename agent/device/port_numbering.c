@@ -34,7 +34,7 @@ is_kept(const struct kept_if_index *kept, size_t n, uint32_t if_index)
 	return false;
 }
 
-/* Gives ports what they had; false if none had anything. Of two that had the same, the first. */
+/* Gives ports the number that they had; the first of two that had the same. False if no port had one. */
 static bool
 take_kept(struct board_plan *plan, const struct kept_if_index *kept, size_t n)
 {

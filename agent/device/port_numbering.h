@@ -1,7 +1,7 @@
 /*
- * Which ifIndex each port of an emulated board has: the one that its name had before, so that numbers
- * stay when ports are added to the board file, taken out or moved; else its position in the file, if
- * nobody has or had that number; else the first one that is free.
+ * Chooses the ifIndex of each port of an emulated board: the one that the port's name had before, so that
+ * numbers stay when ports are added to the board file, removed or moved; else its position in the
+ * file, if no port has or had that number; else the first free number.
  */
 #ifndef EASE_AGENT_DEVICE_PORT_NUMBERING_H
 #define EASE_AGENT_DEVICE_PORT_NUMBERING_H
@@ -13,8 +13,8 @@ struct kept_if_index {
 	uint32_t if_index;
 };
 
-/* Fills if_index of the plan's ports. A board that has no port among the n kept is another switch:
- * they say nothing of it. */
+/* Sets if_index of the plan's ports. If no port's name is among the n kept ones, the board is another
+ * switch and these are ignored. */
 void port_numbering_choose(struct board_plan *plan, const struct kept_if_index *kept, size_t n);
 /* The position of the port in the plan; -1: no port has that number. */
 int port_numbering_position(const struct board_plan *plan, uint32_t if_index);

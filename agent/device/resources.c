@@ -17,14 +17,14 @@ struct resources {
 	struct tnetx4090 *pools[MAX_POOLS];
 	unsigned n_pools, n_ports;
 	uint32_t if_index[BOARD_MAX_PORTS]; /* by port */
-	/* the counters facet of a board with pools: another one's, and a row more */
+	/* the counters facet of a board with pools: the MAC's, and one more row */
 	const struct hal_counters_ops *mac;
 	void *mac_ctx;
 	struct hal_counter_row counter_rows[COUNTERS_WITH_POOL];
 	struct hal_counters_ops counters;
 };
 
-/* The port of the board; n_ports: there is none. */
+/* The position of the port on the board; n_ports: there is none. */
 static unsigned
 port_of(const struct resources *r, uint32_t if_index)
 {
@@ -37,7 +37,7 @@ port_of(const struct resources *r, uint32_t if_index)
 	return port;
 }
 
-/* The pool of a port and the port there, or NULL: it has none. */
+/* The pool of a port, and the port's number there; NULL: it has none. */
 static struct tnetx4090 *
 pool_of(struct resources *r, uint32_t if_index, unsigned *channel)
 {
@@ -95,8 +95,8 @@ counters_read(void *ctx, uint32_t if_index, size_t row, uint64_t *raw)
 			       : r->mac->read(r->mac_ctx, if_index, row, raw);
 }
 
-/* A good frame without a buffer is a discard (RFC 2863), and the switch chips, whose EASE counters
- * make the pool, never saw it. */
+/* A good frame without a buffer is a discard (RFC 2863). It is not in the sampling pool, because the
+ * switch chips, whose EASE counters make up that pool, never got it. */
 static void
 counters_derive(const uint64_t *totals, struct hal_counters *counters)
 {

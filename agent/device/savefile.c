@@ -26,7 +26,7 @@ pcap_time(const struct savefile *sf, uint64_t seconds, uint64_t fraction)
 	return seconds * SAVEFILE_US_PER_S + (sf->divisor == 1 ? fraction : fraction / 1000);
 }
 
-/* Before version 2.3 the lengths stood the other way round, in 2.3 sometimes. */
+/* Before version 2.3 the two lengths had the opposite order, and in 2.3 sometimes. */
 static void
 settle_lengths(const struct savefile *sf, uint32_t *captured, uint32_t *length)
 {
@@ -75,7 +75,7 @@ read_pcap(struct savefile *sf, struct savefile_record *records, size_t max)
 	return n;
 }
 
-/* Of a mapped file that has shrunk, or cannot be read any more: the records before that. */
+/* Drops records behind the place where a mapped file was truncated or became unreadable. */
 static size_t
 keep_good(struct savefile *sf, const struct savefile_record *records, size_t n)
 {
@@ -84,7 +84,7 @@ keep_good(struct savefile *sf, const struct savefile_record *records, size_t n)
 
 	if (!file_mapping_lost(sf->mapping, suspicious, &good))
 		return n;
-	savefile_mark_damaged(sf, "it has been cut off or cannot be read any more");
+	savefile_mark_damaged(sf, "it was truncated or cannot be read any more");
 	while (n > 0 && records[n - 1].octets + records[n - 1].captured_octets > sf->buffer + good)
 		n--;
 	return n;
@@ -163,7 +163,7 @@ start(struct savefile *sf)
 	return -EINVAL;
 }
 
-/* Something must be left to read. */
+/* There must be an interface to read. */
 static int
 check_interfaces(struct savefile *sf)
 {
@@ -183,7 +183,7 @@ check_interfaces(struct savefile *sf)
 	return -ENOENT;
 }
 
-/* Mapped if it is a file of its own and at its beginning, else read. */
+/* Maps the file if it is a regular file at its beginning, else reads it. */
 static int
 choose_way(struct savefile *sf)
 {

@@ -41,7 +41,7 @@ savefile_wants(const struct savefile *sf, const struct savefile_interface *i)
 	return strcmp(sf->only, number) == 0 || strcmp(sf->only, i->name) == 0;
 }
 
-/* The link layer in words: libpcap's, whose numbers differ from the file's in a few old cases. */
+/* libpcap's name of a link type. Its numbers differ from those in files in a few old cases. */
 const char *
 savefile_link_name(uint16_t link)
 {
@@ -59,7 +59,7 @@ savefile_link_name(uint16_t link)
 
 /* --- the file --- */
 
-/* Moves what is left to the front and reads on. */
+/* Moves the rest to the front and reads behind it. */
 static void
 read_on(struct savefile *sf)
 {
@@ -74,13 +74,13 @@ read_on(struct savefile *sf)
 		sf->skip -= n;
 		return;
 	}
-	/* What is skipped stands directly behind what is left, which then is nothing. */
+	/* Nothing is left before octets that are skipped. */
 	sf->begin = sf->skip;
 	sf->skip = 0;
 	sf->end += n;
 }
 
-/* The window that begins with what is left. */
+/* Maps the window that begins with the rest. */
 static void
 map_on(struct savefile *sf)
 {
@@ -91,7 +91,7 @@ map_on(struct savefile *sf)
 	if (rc < 0) {
 		sf->begin = sf->end = 0;
 		savefile_mark_damaged(sf,
-		    rc == -ENODATA ? "it is cut off inside a record" : "it cannot be read");
+		    rc == -ENODATA ? "it ends inside a record" : "it cannot be read");
 		return;
 	}
 	sf->begin = (size_t)(at - sf->mapped_from);
@@ -118,6 +118,6 @@ savefile_fill(struct savefile *sf)
 	if (sf->end == sf->begin && sf->skip == 0 && !ferror(sf->file))
 		return SAVEFILE_END;
 	savefile_mark_damaged(
-	    sf, ferror(sf->file) ? "it cannot be read" : "it is cut off inside a record");
+	    sf, ferror(sf->file) ? "it cannot be read" : "it ends inside a record");
 	return SAVEFILE_DAMAGED;
 }

@@ -21,7 +21,7 @@ enum {
 	OPTION_IF_TSOFFSET = 14,
 };
 
-#define SKIP_MAX_OCTETS (16u << 20) /* a block of no interest: libpcap's limit */
+#define SKIP_MAX_OCTETS (16u << 20) /* a block that is skipped: libpcap's limit */
 #define MAX_SECONDS	253402300799ull /* the year 9999: later ones are damage */
 
 /* --- pcapng blocks --- */
@@ -71,7 +71,7 @@ interface_of(const struct savefile *sf, uint32_t type, const uint8_t *body)
 	return type == BLOCK_PACKET ? u16_at(sf, body) : u32_at(sf, body);
 }
 
-/* A packet block's record. False: left out, or damage. */
+/* Reads the record of a packet block. False: it is left out, or damaged. */
 static bool
 read_packet(struct savefile *sf, const struct packet_layout *layout, const uint8_t *body,
     size_t octets, struct savefile_record *record)
@@ -83,7 +83,7 @@ read_packet(struct savefile *sf, const struct packet_layout *layout, const uint8
 		return savefile_mark_damaged(sf, "a packet block is too short");
 	id = interface_of(sf, layout->type, body);
 	if (id >= sf->n_interfaces)
-		return savefile_mark_damaged(sf, "a packet of interface %u, which is not described", id);
+		return savefile_mark_damaged(sf, "a packet belongs to interface %u, which is not described", id);
 	i = &sf->interfaces[id];
 	if (!i->wanted) {
 		sf->other_links += !i->ethernet;
@@ -104,7 +104,7 @@ read_packet(struct savefile *sf, const struct packet_layout *layout, const uint8
 			u32_at(sf, body + layout->time + 4));
 	}
 	if (record->captured_octets > i->snap_octets)
-		return savefile_mark_damaged(sf, "a packet of %u octets, more than the snap length %u",
+		return savefile_mark_damaged(sf, "a packet has %u octets, more than the snap length of %u",
 		    record->captured_octets, i->snap_octets);
 	if (record->captured_octets > octets - layout->fixed_octets)
 		return savefile_mark_damaged(sf, "a packet is larger than its block");
@@ -224,7 +224,7 @@ begin_section(struct savefile *sf, const uint8_t *body, size_t octets)
 	return true;
 }
 
-/* The block at begin: its length once its header is in memory and believable, else 0. */
+/* The length of the block at begin; 0 if its header is not in memory yet or is damaged. */
 static uint32_t
 block_octets(struct savefile *sf)
 {
@@ -250,7 +250,7 @@ is_read(uint32_t type)
 	return type == BLOCK_SECTION || type == BLOCK_INTERFACE || packet_layout(type);
 }
 
-/* A block that does not fit is passed over if nobody wants it. */
+/* A block that does not fit into memory is skipped if it is of a type that is not read. */
 static bool
 pass_over(struct savefile *sf, uint32_t type, uint32_t octets)
 {
@@ -262,7 +262,7 @@ pass_over(struct savefile *sf, uint32_t type, uint32_t octets)
 	return false;
 }
 
-/* The next block, if all of it is in memory; begin moves behind it. */
+/* Takes the next block if it is completely in memory, and moves begin behind it. */
 static const uint8_t *
 take_block(struct savefile *sf, uint32_t *type, size_t *body_octets)
 {
@@ -353,7 +353,7 @@ savefile_start_pcapng(struct savefile *sf)
 			break;
 	}
 	if (sf->n_interfaces > 0)
-		return 0; /* damage further on is told when it is reached */
+		return 0; /* later damage is reported when it is reached */
 	if (!sf->damaged)
 		savefile_mark_damaged(sf, "it describes no interface");
 	return -EINVAL;

@@ -23,7 +23,7 @@ enum {
 #define SAVEFILE_US_PER_S 1000000ull
 
 struct savefile_interface {
-	bool wanted; /* Ethernet, and the one that was asked for */
+	bool wanted; /* Ethernet, and its records are to be read */
 	bool ethernet;
 	uint16_t link;
 	uint32_t snap_octets;
@@ -34,16 +34,16 @@ struct savefile_interface {
 
 struct savefile {
 	char *path;
-	char *only; /* interface by number or name; NULL: all */
+	char *only; /* number or name of the interface to read; NULL: all */
 	FILE *file;
 	bool is_pcapng, swapped, at_end, damaged;
 	struct file_mapping *mapping; /* NULL: the file is read */
-	uint64_t mapped_from;	 /* where in the file the window begins, or the first is to */
-	uint8_t *read_buffer;	 /* NULL while it is not needed */
+	uint64_t mapped_from;	 /* file position of the window, or of the first one */
+	uint8_t *read_buffer;	 /* NULL while the file is mapped */
 	const uint8_t *buffer;	 /* the window, or what was read */
-	size_t begin, end;	 /* of what is not parsed yet, in the buffer */
+	size_t begin, end;	 /* of the octets in the buffer that are not parsed yet */
 	size_t needed;	   /* octets from begin for the next record */
-	size_t skip;	   /* octets behind end that nobody wants */
+	size_t skip;	   /* octets behind end to skip */
 	/* pcap */
 	uint64_t divisor; /* of the fraction of a second, to microseconds */
 	uint64_t fraction_limit;
@@ -55,8 +55,7 @@ struct savefile {
 	char reason[SAVEFILE_REASON_OCTETS];
 };
 
-/* What lies a little behind octets that have been parsed is on its way to the cache: of a mapped
- * file nobody else has touched it. */
+/* Prefetches octets a little behind those just parsed: in a mapped file they are not in the cache yet. */
 static inline void
 savefile_prefetch(const struct savefile *sf, const uint8_t *octets, size_t n)
 {
@@ -95,20 +94,20 @@ u64_at(const struct savefile *sf, const uint8_t *octets)
 	return sf->swapped ? bswap_64(value) : value;
 }
 
-/* Whether that is the start of a pcapng; octets has 12. */
+/* Whether these 12 octets are the start of a pcapng. */
 bool savefile_is_pcapng(const uint8_t *octets);
-/* Reads on to the first packet or the end: a writer describes its interfaces first. */
+/* Reads up to the first packet or the end, because interfaces are described before packets. */
 int savefile_start_pcapng(struct savefile *sf);
 size_t savefile_read_pcapng(struct savefile *sf, struct savefile_record *records, size_t max);
 
-/* The file is good up to here: always false. */
+/* Marks the file as damaged from here on, for this reason. Returns false. */
 bool savefile_mark_damaged(struct savefile *sf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Snap length as libpcap takes it. */
+/* The snap length as libpcap interprets it. */
 uint32_t savefile_snap(uint32_t snap_octets);
-/* Whether an interface, in its place in the table, is the one that was asked for. */
+/* Whether this interface of the table is the one to read. */
 bool savefile_wants(const struct savefile *sf, const struct savefile_interface *interface);
-/* A link layer in words. */
+/* The name of a link type. */
 const char *savefile_link_name(uint16_t link);
 
 #endif

@@ -418,10 +418,10 @@ START_TEST(interfaces_that_do_not_serve_are_refused)
 		rig.device = NULL;
 		return;
 	}
-	expect_refusal(&config, -EINVAL, "live interfaces need recorded pace");
+	expect_refusal(&config, -EINVAL, "live interfaces need pace = recorded");
 	config.pace = EMULATED_PACE_RECORDED;
 	ck_assert_int_eq(system("ip link del ease-a"), 0);
-	expect_refusal(&config, -ENODEV, "live:ease-a: no such interface");
+	expect_refusal(&config, -ENODEV, "live:ease-a: there is no such interface");
 }
 END_TEST
 
