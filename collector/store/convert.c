@@ -1,7 +1,7 @@
 #include "collector/store/convert.h"
 
 #include "collector/store/parts.h"
-#include "collector/store/private.h"
+#include "collector/store/sql.h"
 #include "collector/store/upkeep.h"
 #include "common/clock.h"
 
@@ -184,12 +184,6 @@ convert_one(struct convert *c)
 	return 0;
 }
 
-static int
-run(struct convert *c, const char *sql)
-{
-	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
-}
-
 /* Reports progress to the caller and, by the table progress, to readers. */
 static int
 report(struct convert *c)
@@ -197,7 +191,7 @@ report(struct convert *c)
 	int64_t left = 0;
 	double done;
 
-	if (store_number(c->db, "SELECT count(DISTINCT start_us) FROM window", &left) < 0)
+	if (store_sql_number(c->db, "SELECT count(DISTINCT start_us) FROM window", &left) < 0)
 		return -EIO;
 	done = (double)c->minutes / ((double)c->minutes + (double)left + 1);
 	if (!progress_go_on(c->progress, "packing the sums of minutes", done))
@@ -212,7 +206,7 @@ static int
 step(struct convert *c)
 {
 	uint64_t until_us = clock_mono_us(&clock_system) + STEP_US;
-	int did = run(c, "BEGIN IMMEDIATE"), reported;
+	int did = store_sql_run(c->db, "BEGIN IMMEDIATE"), reported;
 
 	if (did == 0)
 		do
@@ -223,13 +217,14 @@ step(struct convert *c)
 		did = reported < 0 ? reported : did;
 	}
 	if (did == 0)
-		did = run(c, "DROP TABLE window; DROP TABLE window_key; DROP TABLE window_port;"
-			     "DROP TABLE window_folded;"
-			     "DELETE FROM progress WHERE work = 'packing'");
-	if (did >= 0 && run(c, "COMMIT") < 0)
+		did = store_sql_run(c->db,
+		    "DROP TABLE window; DROP TABLE window_key; DROP TABLE window_port;"
+		    "DROP TABLE window_folded;"
+		    "DELETE FROM progress WHERE work = 'packing'");
+	if (did >= 0 && store_sql_run(c->db, "COMMIT") < 0)
 		did = -EIO;
 	if (did < 0 && !sqlite3_get_autocommit(c->db))
-		run(c, "ROLLBACK");
+		store_sql_run(c->db, "ROLLBACK");
 	return did;
 }
 
@@ -239,8 +234,8 @@ convert_run(sqlite3 *db, const struct progress *progress)
 	struct convert c = {.db = db, .progress = progress,
 	    .since_us = clock_wall_us(&clock_system)};
 	int64_t tables = 0;
-	int r = store_number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'window_folded'",
-	    &tables);
+	int r = store_sql_number(
+	    db, "SELECT count(*) FROM sqlite_schema WHERE name = 'window_folded'", &tables);
 
 	if (r < 0 || tables == 0)
 		return r;

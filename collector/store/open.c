@@ -4,6 +4,7 @@
  */
 #include "collector/store/convert.h"
 #include "collector/store/private.h"
+#include "collector/store/sql.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -27,12 +28,6 @@ enum {
 	STEPS_PER_CHECK = 100000, /* of SQLite's virtual machine: some milliseconds */
 	NAMES_TRIED = 100,
 };
-
-int
-store_run(struct store *store, const char *sql)
-{
-	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
-}
 
 /* Files */
 
@@ -117,20 +112,6 @@ sql_error(const struct store *store, char *error, size_t error_size)
 	return code == SQLITE_INTERRUPT ? -ECANCELED : -EIO;
 }
 
-int
-store_number(sqlite3 *db, const char *sql, int64_t *value)
-{
-	sqlite3_stmt *s = NULL;
-	int code = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
-
-	if (code == SQLITE_OK)
-		code = sqlite3_step(s);
-	if (code == SQLITE_ROW)
-		*value = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	return code == SQLITE_ROW ? 0 : -EIO;
-}
-
 /* Versions */
 
 static int
@@ -138,8 +119,8 @@ check_version(struct store *store, int64_t *version, char *error, size_t error_s
 {
 	int64_t tables;
 
-	if (store_number(store->db, "PRAGMA user_version", version) < 0 ||
-	    store_number(store->db, "SELECT count(*) FROM sqlite_schema", &tables) < 0)
+	if (store_sql_number(store->db, "PRAGMA user_version", version) < 0 ||
+	    store_sql_number(store->db, "SELECT count(*) FROM sqlite_schema", &tables) < 0)
 		return sql_error(store, error, error_size);
 	if (*version > STORE_VERSION) {
 		snprintf(error, error_size,
@@ -183,14 +164,14 @@ static int
 raise_version(struct store *store, int64_t version)
 {
 	char pragma[64];
-	int r = store_run(store, "BEGIN IMMEDIATE");
+	int r = store_sql_run(store->db, "BEGIN IMMEDIATE");
 
 	snprintf(pragma, sizeof(pragma), "PRAGMA user_version=%lld", (long long)version + 1);
 	if (r == 0)
-		r = store_run(store, store_schema[version]);
+		r = store_sql_run(store->db, store_schema[version]);
 	if (r == 0)
-		r = store_run(store, pragma);
-	return r == 0 ? store_run(store, "COMMIT") : r;
+		r = store_sql_run(store->db, pragma);
+	return r == 0 ? store_sql_run(store->db, "COMMIT") : r;
 }
 
 /* Converts data that SQL text alone cannot convert, in transactions of its own. */
@@ -253,8 +234,8 @@ read_life(struct store *store, char *error, size_t error_size)
 {
 	int64_t id, running;
 
-	if (store_number(store->db, "SELECT store_id FROM life", &id) < 0 ||
-	    store_number(store->db, "SELECT running FROM life", &running) < 0)
+	if (store_sql_number(store->db, "SELECT store_id FROM life", &id) < 0 ||
+	    store_sql_number(store->db, "SELECT running FROM life", &running) < 0)
 		return sql_error(store, error, error_size);
 	store->id = id;
 	store->unclean_stop = running != 0;
@@ -265,7 +246,7 @@ read_life(struct store *store, char *error, size_t error_size)
 static int
 begin_epoch(struct store *store, char *error, size_t error_size)
 {
-	if (store_run(store, "PRAGMA synchronous=FULL;"
+	if (store_sql_run(store->db, "PRAGMA synchronous=FULL;"
 			     "UPDATE life SET part_epoch = part_epoch + 1;"
 			     "PRAGMA synchronous=NORMAL") < 0)
 		return sql_error(store, error, error_size);
@@ -287,7 +268,7 @@ set_up_database(struct store *store, char *error, size_t error_size)
 	r = check_version(store, &version, error, error_size);
 	if (r < 0)
 		return r;
-	if (store_run(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+	if (store_sql_run(store->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
 			     /* shrink the write-ahead log after many readers made it grow */
 			     "PRAGMA journal_size_limit=67108864;"
 			     "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY") < 0)
@@ -415,7 +396,7 @@ store_begin_anew(struct store *store, enum store_outage_kind why, char *error, s
 	store->renewed_why = why;
 	stat_add(&store->stats, STORE_STAT_RENEWALS, 1);
 	atomic_fetch_add(&store->renewals, 1);
-	return store->started ? store_run(store, "UPDATE life SET running=1") : 0;
+	return store->started ? store_sql_run(store->db, "UPDATE life SET running=1") : 0;
 }
 
 int

@@ -51,14 +51,6 @@ struct store {
 	_Atomic uint64_t values[STORE_N_STATS];
 };
 
-/* Runs statements without parameters or results. Returns 0 or -EIO; sqlite3_errmsg has the reason.
- */
-int store_run(struct store *store, const char *sql);
-
-/* Reads the first column of a statement's first row. Returns 0, or -EIO, also if there is no row.
- */
-int store_number(sqlite3 *db, const char *sql, int64_t *value);
-
 /* Locks store->path, opens it, and sets it aside if it is damaged. Returns 0, or -errno with the
  * reason in error. */
 int store_open_locked(struct store *store, char *error, size_t error_size);

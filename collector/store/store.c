@@ -1,5 +1,6 @@
 #include "collector/store/store.h"
 #include "collector/store/private.h"
+#include "collector/store/sql.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -203,7 +204,7 @@ set_writing_through(struct store *store, bool wanted)
 	int r = 0;
 
 	if (wanted != store->writes_through)
-		r = store_run(store,
+		r = store_sql_run(store->db,
 		    wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
 	if (r == 0)
 		store->writes_through = wanted;
@@ -216,13 +217,13 @@ write_rows(struct store *store, const struct store_batch *batch)
 	int r = set_writing_through(store, batch->durable);
 
 	if (r == 0)
-		r = store_run(store, "BEGIN IMMEDIATE");
+		r = store_sql_run(store->db, "BEGIN IMMEDIATE");
 	for (int t = 0; r == 0 && t < STORE_N_TABLES; t++)
 		if (store_statements[t].sql)
 			r = write_table(store, batch, t);
 	if (r == 0)
 		r = unsettled_write(store->unsettled, store->upkeep.parts, batch);
-	return r == 0 ? store_run(store, "COMMIT") : r;
+	return r == 0 ? store_sql_run(store->db, "COMMIT") : r;
 }
 
 /* Makes sure that the right file is open: after it was moved, removed or damaged, or closed after
@@ -268,7 +269,7 @@ note_failure(struct store *store, char *error, size_t error_size)
 		return;
 	}
 	if (!sqlite3_get_autocommit(store->db))
-		store_run(store, "ROLLBACK");
+		store_sql_run(store->db, "ROLLBACK");
 	if (code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_READONLY)
 		store->failures++;
 }
@@ -378,7 +379,7 @@ store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
 
 	store->progress = (struct progress){0}; /* its callback belongs to the opening thread */
 	if (r == 0)
-		r = store_run(store, "UPDATE life SET running=1");
+		r = store_sql_run(store->db, "UPDATE life SET running=1");
 	if (r == 0)
 		r = unsettled_new(&store->unsettled, room);
 	if (r == 0)
@@ -424,7 +425,7 @@ store_get_life(const struct store *store, struct store_life *life)
 int
 store_end_life(struct store *store)
 {
-	return store->db ? store_run(store, "UPDATE life SET running=0") : -EIO;
+	return store->db ? store_sql_run(store->db, "UPDATE life SET running=0") : -EIO;
 }
 
 uint64_t

@@ -1,4 +1,5 @@
 #include "collector/store/upkeep.h"
+#include "collector/store/sql.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -28,12 +29,6 @@ upkeep_close(struct upkeep *u)
 	u->rollup = NULL;
 	u->parts = NULL;
 	u->db = NULL;
-}
-
-static int
-run(struct upkeep *u, const char *sql)
-{
-	return sqlite3_exec(u->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
 int
@@ -99,7 +94,7 @@ end_progress(struct upkeep *u)
 	u->progress.since_us = u->progress.reported_us = 0;
 	u->progress.level = LEVEL_UNSETTLED;
 	u->progress.has_row = false;
-	return had_row ? run(u, "DELETE FROM progress WHERE work = 'roll-up'") : 0;
+	return had_row ? store_sql_run(u->db, "DELETE FROM progress WHERE work = 'roll-up'") : 0;
 }
 
 static int
@@ -163,18 +158,18 @@ int
 upkeep_step(struct upkeep *u, uint64_t budget_us)
 {
 	const struct before before = remember(u);
-	int did = run(u, "BEGIN IMMEDIATE"), err, code;
+	int did = store_sql_run(u->db, "BEGIN IMMEDIATE"), err, code;
 
 	if (did == 0)
 		did = work(u, clock_mono_us(&clock_system) + budget_us);
-	if (did >= 0 && run(u, "COMMIT") == 0)
+	if (did >= 0 && store_sql_run(u->db, "COMMIT") == 0)
 		return did;
 	code = sqlite3_errcode(u->db) & 0xff;
 	err = code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? -EBADMSG : did < 0 ? did : -EIO;
 	log_warn_limited("store", "cannot roll up or delete old data, trying again: %s",
 	    sqlite3_errmsg(u->db));
 	if (!sqlite3_get_autocommit(u->db))
-		run(u, "ROLLBACK");
+		store_sql_run(u->db, "ROLLBACK");
 	restore(u, &before);
 	return err;
 }
