@@ -1,5 +1,5 @@
 /*
- * easetop: asks the collector's store and prints a report. Reads only.
+ * easetop: prints a report from a collector's store, which it only reads.
  */
 #include "collector/report_command.h"
 
@@ -11,7 +11,7 @@ main(int argc, char **argv)
 	struct report_command command;
 
 	if (report_command_parse(&command, argc, argv) != 0) {
-		fputs("easetop --help lists reports and options\n", stderr);
+		fputs("easetop --help lists the reports and options.\n", stderr);
 		return COMMAND_EXIT_TROUBLE;
 	}
 	if (!command.help)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the collector writes, if nobody said where to read. */
+/* The store of the collector's configuration, if the user names none. */
 static int
 open_default_store(struct query **query, char *error, size_t error_size)
 {
@@ -28,7 +28,7 @@ open_default_store(struct query **query, char *error, size_t error_size)
 	return err;
 }
 
-/* The cluster that the collector ships to. */
+/* The cluster of the collector's configuration. */
 static int
 open_default_cluster(struct query **query, char *error, size_t error_size)
 {
@@ -41,8 +41,8 @@ open_default_cluster(struct query **query, char *error, size_t error_size)
 		snprintf(error, error_size, "no memory");
 	} else if (err == 0 && c.n_servers == 0) {
 		err = -ENOENT;
-		snprintf(error, error_size, "%s: no server in option clickhouse (or name one:"
-		    " --store clickhouse:http://HOST)", COMMAND_CONFIG_FILE);
+		snprintf(error, error_size, "%s: the option clickhouse names no server (or name"
+		    " one: --store clickhouse:http://HOST)", COMMAND_CONFIG_FILE);
 	}
 	if (err == 0)
 		err = query_open_cluster(&(struct query_cluster){c.servers, c.n_servers,
@@ -53,7 +53,7 @@ open_default_cluster(struct query **query, char *error, size_t error_size)
 	return err;
 }
 
-/* The password is nothing for a command line. */
+/* The password comes from the environment, as others can read a command line. */
 static int
 open_cluster(const char *text, struct query **query, char *error, size_t error_size)
 {
@@ -70,7 +70,8 @@ open_cluster(const char *text, struct query **query, char *error, size_t error_s
 }
 
 static int
-open_store(const struct report_command *command, struct query **query, char *error, size_t error_size)
+open_store(const struct report_command *command, struct query **query, char *error,
+    size_t error_size)
 {
 	const char *store = command->store ? command->store : getenv("EASETOP_STORE");
 
@@ -83,11 +84,12 @@ open_store(const struct report_command *command, struct query **query, char *err
 	return open_default_store(query, error, error_size);
 }
 
-/* Asks and writes to out; what goes wrong, to errors. The exit status. */
+/* Writes the report to out, or an error to errors. Returns the exit status. */
 static int
 print_report(const struct report_command *command, FILE *out, FILE *errors)
 {
-	struct render_options render = {.utc = command->utc, .now_us = clock_wall_us(&clock_system)};
+	struct render_options render = {
+		.utc = command->utc, .now_us = clock_wall_us(&clock_system)};
 	struct report_result result = {0};
 	char error[QUERY_ERROR_TEXT];
 	struct query *query;
@@ -110,7 +112,7 @@ print_report(const struct report_command *command, FILE *out, FILE *errors)
 	return err ? COMMAND_EXIT_TROUBLE : warned;
 }
 
-/* What goes wrong is drawn too: the collector may come back. */
+/* Draws errors as well: the collector may come back. */
 static int
 draw_report(const struct report_command *command, const struct screen *screen, int *status)
 {

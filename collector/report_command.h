@@ -1,6 +1,6 @@
 /*
- * easetop's command line, and what it does with it: asks the store and prints a report, once or again
- * and again. What is asked, and its options, are question.h's business.
+ * easetop's command line, and its execution: reads the store and prints a report, once or
+ * repeatedly. question.h has the options of a report.
  */
 #ifndef EASE_COLLECTOR_REPORT_COMMAND_H
 #define EASE_COLLECTOR_REPORT_COMMAND_H
@@ -11,7 +11,7 @@
 #define COMMAND_VENDORS_FOLDER "/usr/share/ieee-data" /* where Debian's package ieee-data has it */
 #define COMMAND_CONFIG_FILE "/etc/easeswitch/easecapd.conf"
 
-/* As grep has it: 1 is an answer, here that --warn's rate is exceeded. */
+/* As with grep, 1 is an answer: a row exceeds --warn. */
 enum { COMMAND_EXIT_WARNED = 1, COMMAND_EXIT_TROUBLE = 2 };
 
 struct report_command {

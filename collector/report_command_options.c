@@ -109,7 +109,8 @@ enum { OPTIONS_MAX = 32 };
 static void
 print_option(FILE *out, const char *name, const char *value, const char *help)
 {
-	fprintf(out, "  --%-8s %-15s%s%s\n", name, value ? value : "", *help == '\n' ? "" : " ", help);
+	fprintf(out, "  --%-8s %-15s%s%s\n", name, value ? value : "",
+	    *help == '\n' ? "" : " ", help);
 }
 
 void
@@ -123,9 +124,10 @@ report_command_print_usage(FILE *out)
 		print_option(out, o->name, o->value, o->help);
 	for (const struct command_option *o = command_options; o->name; o++)
 		print_option(out, o->name, o->value, o->help);
-	fputs("\nReading a list: LOW..HIGH are 95 % limits, in the unit of the figure before them. The bar"
-	      "\ngoes with = up to the lower limit and on with - to the upper one; its full width is the"
-	      "\nlargest upper limit. CHECK of load: ok, few samples, not sampling, mismatch, silent, down.\n"
+	fputs("\nReading a list: LOW..HIGH are 95 % limits, in the unit of the figure before them."
+	      "\nThe bar goes with = up to the lower limit and on with - to the upper one; its full"
+	      "\nwidth is the largest upper limit. CHECK of load: ok, few samples, not sampling,"
+	      "\nmismatch, silent, down.\n"
 	      "\nExit status: 0; 1 if a row exceeds --warn; 2 if there is no answer.\n", out);
 }
 

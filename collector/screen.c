@@ -9,7 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* ECMA-48, and xterm's second page, so that what stood there before comes back. */
+/* ECMA-48, and xterm's alternate screen, so that the former content comes back at the end. */
 #define SECOND_PAGE  "\033[?1049h\033[?25l"
 #define FIRST_PAGE   "\033[?25h\033[?1049l"
 #define HOME	     "\033[H"
@@ -84,7 +84,7 @@ screen_size(const struct screen *screen, size_t *lines, size_t *columns)
 	*columns = size.ws_col;
 }
 
-/* Octets of a line that fill at most so many columns; continuation octets of UTF-8 take none. */
+/* Number of octets that fill at most so many columns; continuation octets of UTF-8 fill none. */
 static size_t
 cut(const char *line, size_t n, size_t columns)
 {
@@ -146,7 +146,7 @@ screen_close(const struct screen *screen)
 	put(screen->out, FIRST_PAGE, strlen(FIRST_PAGE));
 	tcsetattr(screen->in, TCSANOW, &screen->saved);
 	while (read(screen->signals, &taken, sizeof(taken)) > 0)
-		; /* it has been obeyed */
+		; /* screen_wait has acted on it */
 	close(screen->signals);
 	sigprocmask(SIG_SETMASK, &screen->mask, NULL);
 }

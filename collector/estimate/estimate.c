@@ -12,10 +12,11 @@
  *     1/r sum w (w-1) e^2                      frames sampled, estimated from what arrived
  *   + q/r^2 sum E^2                            notifications lost
  *   = sum w'(w'-1) e^2 + q/r^2 (sum E^2 - sum w^2 e^2),  w' = w/r:
- * what independent losses of samples would give, and the sum over pairs of mates of w e w' e'. By
- * the definition of e the latter is S_key - 2 R S_any + R^2 S_all, where S are the three sums of
- * struct estimate_pairs. Without loss q = 0, and mates do not matter. Mates of different ports are
- * taken as if they had travelled alone.
+ * what independent losses of samples would give, and the sum of w e w' e' over pairs of samples that
+ * came in one notification (the design effect of clusters). By the definition of e the latter is
+ * S_key - 2 R S_any + R^2 S_all, where S are the three sums of struct estimate_pairs. Without loss
+ * q = 0, and pairs do not matter. Pairs of samples of different ports are ignored, as if each sample
+ * had come alone.
  */
 #include "collector/estimate/estimate.h"
 
@@ -36,7 +37,7 @@ struct moments {
 	double wy;   /* sum of w y */
 	double wy2;  /* sum of w y^2 */
 	double w2y2; /* sum of w^2 y^2 */
-	double same, any; /* sums over pairs of mates of w y w' y' */
+	double same, any; /* sums of w y w' y' over pairs of samples of one notification */
 };
 
 void
@@ -179,7 +180,8 @@ octet_limits(double share, double var, double var_all)
 	};
 }
 
-/* Moves limits inwards to what is certain: the key's own samples exist, the others' as well. */
+/* Moves limits inwards to what is certain: the frames that were sampled exist, those of this key
+ * and those of others. */
 static void
 keep_within_certain(enum estimate_unit unit, const struct estimate_part *part, double total,
     struct estimate_figure *figure)
@@ -211,19 +213,20 @@ expand_part(const struct moments *key)
 
 /* With R the key's share of the stratum, V = sum of w'(w'-1) ((1 or 0) - R)^2 y^2
  * = (1 - 2R) A_key + R^2 A_all (Cochran 6.3: the variance of a ratio by its residuals), and what
- * mates add, which is no less than -q times that: sum E^2 >= 0. Not relative to the total. */
+ * pairs of one notification add, which is no less than -q times that: sum E^2 >= 0. Not relative to
+ * the total. */
 static double
 share_variance(const struct moments *key, const struct moments *all, double share, double g,
     double lost)
 {
 	double alone = (1 - 2 * share) * selection_variance(key, g) +
 	    share * share * selection_variance(all, g);
-	double mates = key->same - 2 * share * key->any + share * share * all->any;
+	double pairs = key->same - 2 * share * key->any + share * share * all->any;
 
-	return alone + lost * fmax(g * g * mates, -alone);
+	return alone + lost * fmax(g * g * pairs, -alone);
 }
 
-/* A variance of zero: every frame was sampled, counted and not estimated. */
+/* With a variance of zero every frame was sampled: the figure is a count, not an estimate. */
 static struct binomial_limits
 share_limits(enum estimate_unit unit, double share, double var, double var_all)
 {
@@ -316,7 +319,8 @@ unseen_of(const struct estimate_stratum *stratum)
  * The rule of three for several strata. Of x_h frames in stratum h none is sampled with
  * probability product of (1 - 1/w_h)^x_h; the largest sum of x_h for which that is still 5 % takes
  * from the stratum with the largest weight first, as far as it reaches. So bounds of strata are
- * not added: a key hidden in one has used up its luck. One large stratum: 3.0 T / n.
+ * not added: a key that stayed unsampled in one stratum has used up some of the 5 %. One large
+ * stratum: 3.0 T / n.
  */
 int
 estimate_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata, double *pkts)
@@ -374,7 +378,7 @@ struct limits {
 	size_t n_lows, n_highs;
 };
 
-/* Few of many have limits near those of the few that are wanted. */
+/* Takes only the limits that can overlap those of the wanted figures, usually few of many. */
 static void
 take_limits(const struct estimate_figure *figures, size_t n, size_t n_wanted, struct limits *limits)
 {

@@ -4,9 +4,9 @@
  * The true totals of a stratum (one agent, port and direction over the whole range of a report)
  * come from the port's counters; samples only say how a total divides among keys. So a figure is
  * the total times the key's share of the stratum's samples (a ratio estimator), figures add up to
- * the counted totals exactly, and lost samples widen intervals but move nothing. Figures of
- * several strata are added; samples of several strata never are. Derivations and their sources
- * stand beside the functions in estimate.c.
+ * the counted totals exactly, and lost samples widen intervals but do not shift figures. Figures of
+ * several strata are added; samples of several strata never are. estimate.c has the derivations and
+ * their sources beside the functions.
  */
 #ifndef EASE_COLLECTOR_ESTIMATE_H
 #define EASE_COLLECTOR_ESTIMATE_H
@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sums over ordered pairs of different samples that came in one notification (mates). */
+/* Sums over ordered pairs of different samples that came in one notification. */
 struct estimate_pairs {
 	double pkts, octets; /* of w w', of w b w' b' */
 };
 
 /* Plain sums over samples of weight w (mean frames per sample, >= 1) and frame length b (octets on
  * the wire, padding and FCS in). Sums of any sets of samples of one stratum may be added up; if
- * they are of different keys, estimate_unite comes next. */
+ * they are of different keys, call estimate_unite next. */
 struct estimate_sums {
 	uint64_t n;
 	double w, w2;	 /* sum of w, of w^2 */
@@ -61,15 +61,15 @@ enum estimate_unit { ESTIMATE_PKTS, ESTIMATE_OCTETS };
 void estimate_add_sample(struct estimate_sums *sums, double weight, double frame_octets);
 void estimate_add_sums(struct estimate_sums *to, const struct estimate_sums *from);
 
-/* Takes sums of a part of them away; what is left is of several keys. */
+/* Subtracts the sums of some of the samples; the rest counts as of several keys. */
 void estimate_subtract_sums(struct estimate_sums *from, const struct estimate_sums *sums);
 
-/* For sums of several keys: which mates are of two of them is not known, so `same` is set to the
- * most that it can be, and intervals under loss to the widest. */
+/* For sums of several keys: which pairs are of two different keys is not known, so `same` is set to
+ * the most that it can be, and intervals under loss become the widest. */
 void estimate_unite(struct estimate_sums *sums);
 
 /* Frames or octets of a key that was seen in n_parts strata, no stratum twice. Limits are never
- * below what was surely seen nor above what the strata of parts can hold. No samples: all zero. */
+ * below the frames that were sampled nor above what the strata can hold. No samples: all zero. */
 struct estimate_figure estimate_key(enum estimate_unit unit, const struct estimate_part *parts,
     size_t n_parts);
 
@@ -79,12 +79,12 @@ double estimate_total(enum estimate_unit unit, const struct estimate_stratum *st
 /* A figure as a fraction (0..1) of a total; zero if the total is. */
 struct estimate_figure estimate_share(struct estimate_figure figure, double total);
 
-/* Frames that a key can have sent at most (95 %) without being in any sample of these strata. 0 or
+/* The most frames that a key can have sent (95 %) without being in any sample of these strata. 0 or
  * -ENOMEM. */
 int estimate_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata, double *pkts);
 
 /* ranks[i] of figures[i] among all n, the largest having rank 1, for the first n_wanted: where two
- * intervals overlap, the order of their keys is not settled. 0 or -ENOMEM. */
+ * intervals overlap, the order of their keys is open. 0 or -ENOMEM. */
 int estimate_ranks(const struct estimate_figure *figures, size_t n, size_t n_wanted,
     struct estimate_rank *ranks);
 

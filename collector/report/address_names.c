@@ -375,7 +375,8 @@ ask_resolver(size_t n_octets, const uint8_t *octets, char name[ADDRESS_NAME_ROOM
 
 /* The cache is kept in the order of asking: it is short, and the resolver is slow. */
 static void
-resolve(struct address_names *d, size_t n_octets, const uint8_t *octets, char name[ADDRESS_NAME_ROOM])
+resolve(struct address_names *d, size_t n_octets, const uint8_t *octets,
+    char name[ADDRESS_NAME_ROOM])
 {
 	struct entry entry = prefix_of(n_octets, octets, 8 * (unsigned)n_octets);
 
@@ -410,7 +411,8 @@ address_names_of_address(struct address_names *d, size_t n_octets, const uint8_t
 }
 
 void
-address_names_of_prefix(const struct address_names *d, size_t n_octets, const uint8_t *octets, unsigned bits,
+address_names_of_prefix(const struct address_names *d, size_t n_octets, const uint8_t *octets,
+    unsigned bits,
     char name[ADDRESS_NAME_ROOM])
 {
 	copy_name(name, d ? find(&d->named, n_octets, octets, bits) : NULL);

@@ -1,11 +1,11 @@
 /*
- * Where is this MAC or IP address: agent, port and VLAN where it was seen last, since when it is
- * there, and where it was before. Seen is: the source of a kept sample received at an edge port, or
- * named by a switch as a new address. The newest arrivals stand first.
+ * Addresses: the agent, port and VLAN where a MAC or IP address was seen last, since when it is
+ * there, and where it was before. An address is seen as the source of a kept sample that an edge
+ * port received, or when a switch reports it as new. The newest arrivals come first.
  */
-#include "collector/report/result.h"
 #include "collector/report/address_names.h"
 #include "collector/report/reports.h"
+#include "collector/report/result.h"
 #include "common/sample.h"
 #include "common/trap_wire.h"
 
@@ -38,7 +38,7 @@ static const struct report_column columns[N_COLUMNS] = {
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
 	[COLUMN_VLAN] = {"vlan", "VLAN", REPORT_ID},
-	[COLUMN_SINCE] = {"since", "SINCE", REPORT_TIME}, /* or earlier, where samples began then */
+	[COLUMN_SINCE] = {"since", "SINCE", REPORT_TIME}, /* or earlier, if the samples begin then */
 	[COLUMN_LAST] = {"last", "LAST SEEN", REPORT_TIME},
 	[COLUMN_FROM_AGENT] = {"moved_from_agent", NULL, REPORT_TEXT},
 	[COLUMN_FROM_PORT] = {"moved_from_port", NULL, REPORT_TEXT},
@@ -47,10 +47,10 @@ static const struct report_column columns[N_COLUMNS] = {
 	[COLUMN_SEEN] = {"seen", "SEEN", REPORT_COUNT},
 };
 
-/* One address, as its sightings come in the order of time. */
+/* One address; its sightings come in the order of time. */
 struct place {
 	uint8_t n_octets, octets[FRAME_IP_LEN];
-	const struct query_port *port, *before; /* before: NULL if it was nowhere else */
+	const struct query_port *port, *before; /* before: NULL if it was seen nowhere else */
 	int32_t vlan;				/* REPORT_ANY: untagged */
 	uint64_t since_us, last_us;
 	uint64_t moves, seen;
@@ -135,7 +135,7 @@ add_sighting(struct places *places, sqlite3_stmt *stmt)
 	return 0;
 }
 
-/* Where the statement has it: an index of 0 binds nothing. */
+/* Binds the value if the statement has the name: index 0 binds nothing. */
 static void
 bind(sqlite3_stmt *stmt, const char *name, int value)
 {
@@ -159,7 +159,7 @@ read_sightings(struct places *places)
 	return err;
 }
 
-/* Those not seen in the range, and of another VLAN than asked for, are left out. */
+/* Drops addresses that were not seen in the range or are of another VLAN than asked for. */
 static void
 drop_what_is_not_asked_for(struct places *places)
 {
@@ -173,7 +173,7 @@ drop_what_is_not_asked_for(struct places *places)
 	places->n = kept;
 }
 
-/* Newest arrival first; of one time by address. */
+/* Newest arrival first; at one time in the order of addresses. */
 static int
 compare_places(const void *a, const void *b)
 {
@@ -203,7 +203,8 @@ fill_before(struct report_value *row, const struct place *place)
 static void
 fill_address(struct address_names *names, struct report_value *row, const struct place *place)
 {
-	char address[FRAME_IP_TEXT], name[ADDRESS_NAME_ROOM], text[FRAME_IP_TEXT + ADDRESS_NAME_ROOM];
+	char text[FRAME_IP_TEXT + ADDRESS_NAME_ROOM];
+	char address[FRAME_IP_TEXT], name[ADDRESS_NAME_ROOM];
 
 	result_format_address(place->n_octets, place->octets, address);
 	address_names_of_address(names, place->n_octets, place->octets, name);
@@ -242,7 +243,7 @@ count_ports(struct report_result *result, const struct places *places)
 			result_count_port(result, &places->query->ports[i]);
 }
 
-/* An IP prefix or a MAC prefix says which addresses are meant, whatever --layer says. */
+/* A prefix of --addr says whether MAC or IP addresses are meant, whatever --layer says. */
 static struct report_options
 with_layer(const struct report_options *options)
 {

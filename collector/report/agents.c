@@ -1,12 +1,12 @@
 /*
- * Agents: who is heard, since when, how many of its samples arrived, how its clock goes beside the
- * collector's, and below it what events it sent. And
- * what long work the store is at.
+ * Agents: the switches that were heard, since when, how many of their samples arrived, how their
+ * clocks differ from the collector's, and in a second table which events they sent. Also the long
+ * job that the store is doing, if there is one.
  */
-#include "collector/report/result.h"
 #include "collector/report/event_names.h"
 #include "collector/report/number_format.h"
 #include "collector/report/reports.h"
+#include "collector/report/result.h"
 
 #include <errno.h>
 #include <math.h>
@@ -68,10 +68,10 @@ static const struct report_column event_columns[EVENT_COLUMNS] = {
 
 /* ---- clocks ---- */
 
-/* Time from a snapshot to its arrival, smallest in the first and in the second half of the time that
- * they are of: offset of the clocks and the shortest delay. The device's time may have run twice
- * (boots). A mirror has just these two of each boot, and their halves are the same
- * (mirror_tables.c). */
+/* The smallest time from a snapshot to its arrival in the first and in the second half of the
+ * range: the offset of the clocks and the shortest delay. Only the present boot counts, as a
+ * device's clock may have run twice. A mirror has just these two snapshots of each boot, and the
+ * same halves (mirror_tables.c). */
 struct clocks {
 	double behind_us[2], at_us[2];
 	bool known[2];
@@ -105,7 +105,7 @@ read_clock(struct query *query, const struct query_agent *agent, struct clocks *
 	return more;
 }
 
-/* A drift needs some time: within ten minutes a changing delay of 1 ms already looks like 2 ppm. */
+/* A drift needs some time: within ten minutes a delay that changes by 1 ms looks like 2 ppm. */
 #define DRIFT_LEAST_US 600e6
 
 static void
@@ -122,7 +122,7 @@ fill_clock(const struct clocks *c, struct report_value *row)
 		    cell_number(-1e6 * (c->behind_us[1] - c->behind_us[0]) / span_us);
 	number_format_age(fabs(behind_s), age);
 	snprintf(text, sizeof(text), "%s %s", age, behind_s < 0 ? "ahead" : "behind");
-	row[COLUMN_CLOCK] = cell_text(fabs(behind_s) < 1 ? "right" : text);
+	row[COLUMN_CLOCK] = cell_text(fabs(behind_s) < 1 ? "ok" : text);
 }
 
 /* ---- events ---- */
@@ -154,8 +154,8 @@ add_event(const struct query *query, struct report_result *events, sqlite3_stmt 
 	return 0;
 }
 
-/* By agent and kind, with port and address of the newest. Of all that is stored, not only up to the
- * newest samples: an event may be what ended them. */
+/* By agent and kind, with port and address of the newest. Also those after the newest samples: such
+ * an event may be the reason why no more came. */
 static int
 add_events(struct query *query, bool all, struct report_result *events)
 {

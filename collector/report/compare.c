@@ -19,7 +19,7 @@ column_of(const struct report_result *result, enum report_type type)
 	return c;
 }
 
-/* What a row has at least, a second; 0 where nothing is known. */
+/* The lower limit of a row's rate, or its counted rate; 0 where neither is known. */
 static double
 least(const struct report_result *result, const struct report_value *row, enum report_type figure,
     double factor)
@@ -69,7 +69,7 @@ compare_cells(enum report_type type, const struct report_value *a, const struct 
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* What identifies a row is all between the rank and the agent. */
+/* A row is identified by the columns between the rank and the agent. */
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
@@ -88,7 +88,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	return order;
 }
 
-/* Rows of a result in the order of their keys: who was there is asked once for each row now. */
+/* Rows of the earlier result in the order of their keys, to look up each present row. */
 struct by_key {
 	const struct report_result *result;
 	const struct report_value **rows;
@@ -138,8 +138,8 @@ direction(const struct estimate_figure *now, double now_s, double low, double hi
 	return now->high / now_s < low / past_s ? REPORT_DOWN : REPORT_NOT_SETTLED;
 }
 
-/* A key that had no sample then had fewer frames than the limit for keys not seen; of its octets
- * nothing is known, so frames are compared. */
+/* A key without a sample then had fewer frames than the bound for such keys; there is no bound of
+ * its octets, so frames are compared. */
 static struct report_change
 change_of(const struct report_result *result, const struct by_key *by_key,
     const struct report_value *row)
@@ -180,7 +180,8 @@ fill_changes(struct report_result *result, const struct report_result *past)
 	return result->changes ? 0 : -ENOMEM;
 }
 
-/* Of the past nothing but these rows matters; more of them than a server takes are all of it. */
+/* Only the keys of these rows are read from the past; if they are more than a statement can list,
+ * all keys are. */
 static void
 ask_for_rows(struct query *query, const struct report_result *result)
 {

@@ -1,6 +1,6 @@
 /*
- * A finished result held against something: against a rate that must not be exceeded (--warn), or
- * against the same question about an earlier time (--versus). Only what the limits settle counts.
+ * Compares a finished result with a rate that must not be exceeded (--warn), or with the same range
+ * at an earlier time (--versus). A row counts as different only if its limits say so.
  */
 #ifndef EASE_COLLECTOR_REPORT_COMPARE_H
 #define EASE_COLLECTOR_REPORT_COMPARE_H
@@ -11,8 +11,8 @@
  * second with octets, else frames a second. -EINVAL if the report has no such column. */
 int compare_with_rate(struct report_result *result, enum estimate_unit unit, double rate);
 
-/* Asks the report again, about the same range back_us earlier, and fills result->changes. Of lists
- * only, else -EINVAL; also -ENOMEM and what the report fails with. On an error the query has the
+/* Runs the report again for the same range back_us earlier, and fills result->changes. For lists
+ * only, else -EINVAL; also -ENOMEM and the errors of the report. On an error the query has the
  * message. */
 int compare_with_past(const struct report *report, struct query *query,
     const struct report_options *options, uint64_t now_us, uint64_t back_us,

@@ -204,12 +204,13 @@ fill_conversation(const struct report_options *options, const struct query_key *
 {
 	size_t n_octets = key->n_octets < 4 + 3 ? 0 : (size_t)key->n_octets - 3;
 	uint8_t ip_proto = key->key1[n_octets + 2];
+	const char *name = protocol_names_ip_proto(ip_proto);
 	char number[LINE];
 
 	fill_endpoint(options, n_octets, key->key1, &row[1], &row[4]);
 	fill_endpoint(options, n_octets, key->key2, &row[2], &row[7]);
 	snprintf(number, sizeof(number), "%u", ip_proto);
-	row[3] = cell_text(*protocol_names_ip_proto(ip_proto) ? protocol_names_ip_proto(ip_proto) : number);
+	row[3] = cell_text(*name ? name : number);
 	row[10] = cell_number(ip_proto);
 }
 
@@ -258,12 +259,14 @@ static const struct dimension dimensions[] = {
 	{.by = REPORT_BY_SUBNET, .kind = STORE_KEY_IP_PAIR, .key1 = true, .subnet = true,
 	 .single = STORE_PART_IP_SRC, .same = PACK_ANY_PKTS,
 	 .sample1 = "subnet(src_ip)", .has = "src_ip IS NOT NULL", .has_pairs = true,
-	 .layout = &subnets, .fill = fill_subnet, .noun = "subnet", .unseen = "subnet without a sample sent",
+	 .layout = &subnets, .fill = fill_subnet, .noun = "subnet",
+	 .unseen = "subnet without a sample sent",
 	 .rest = "without IP",
 	 .rest_or_folded = "without IP, or memory full"},
 	{.by = REPORT_BY_VLAN, .kind = STORE_KEY_VLAN, .key1 = true, .same = PACK_SAME_PKTS,
 	 .sample1 = "octets(vlan, 2)", .has = "vlan IS NOT NULL", .layout = &vlans,
-	 .fill = fill_vlan, .noun = "VLAN", .unseen = "VLAN without a sample carried", .rest = "untagged",
+	 .fill = fill_vlan, .noun = "VLAN",
+	 .unseen = "VLAN without a sample carried", .rest = "untagged",
 	 .rest_or_folded = "untagged, or memory full"},
 	{.by = REPORT_BY_ETHERTYPE, .kind = STORE_KEY_ETHERTYPE, .key1 = true,
 	 .same = PACK_SAME_PKTS,

@@ -1,7 +1,8 @@
 /*
  * What a row of a list stands for, as data: an address, network, VLAN, protocol, service or
- * conversation. A dimension says which kind of window key it is summed from, how to compute the same
- * octets from a kept sample, and how they are printed. A new dimension is one row of dimension.c.
+ * conversation. A dimension says which kind of window key it is summed from, how to compute the
+ * same octets from a kept sample, and how they are printed. A new dimension is one row of
+ * dimension.c.
  */
 #ifndef EASE_COLLECTOR_REPORT_DIMENSION_H
 #define EASE_COLLECTOR_REPORT_DIMENSION_H

@@ -1,6 +1,6 @@
 /*
  * Energy: how much of the time each direction of a port was in low-power idle, and how often it
- * went there. Ports whose device does not count it are left out.
+ * entered it. Ports whose device does not count this are left out.
  */
 #include "collector/report/ports.h"
 #include "collector/report/reports.h"

@@ -1,6 +1,6 @@
 /*
- * Errors: what went wrong at each port as its counters have it, and below it who sent bad frames
- * last, as far as devices report that.
+ * Errors: the errors and discards that each port counted, and in a second table who sent bad
+ * frames, as far as devices report that.
  */
 #include "collector/report/ports.h"
 #include "collector/report/reports.h"
@@ -112,7 +112,7 @@ add_source(struct query *query, struct report_result *sources, sqlite3_stmt *stm
 	return 0;
 }
 
-/* The newest first, as many as rows are wanted. */
+/* The newest first, at most as many as rows are wanted. */
 static int
 add_sources(struct query *query, const struct report_options *options,
     struct report_result *sources)

@@ -1,6 +1,6 @@
 /*
- * What kinds of events are called: enum ease_notification_kind and enum ease_event_kind in words;
- * and the collector's own outages.
+ * Names of kinds of events, enum ease_notification_kind and enum ease_event_kind, and of the
+ * collector's own outages.
  */
 #ifndef EASE_COLLECTOR_REPORT_EVENT_NAMES_H
 #define EASE_COLLECTOR_REPORT_EVENT_NAMES_H
@@ -8,7 +8,7 @@
 /* "new address", "link down", …; "other" for what has no name. Static storage. */
 const char *event_name(int kind);
 
-/* "collector crash", "store damaged", …: enum store_outage_kind. The same. */
+/* "collector crash", "store damaged", …, of enum store_outage_kind. Static storage. */
 const char *outage_name(int kind);
 
 #endif

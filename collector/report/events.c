@@ -1,11 +1,12 @@
 /*
- * Events: what happened in the range, newest first: what switches told (addresses, links, alarms),
- * who sent bad frames, where samples were lost, which agents started, and the collector's outages.
+ * Events: what happened in the range, newest first: events that switches reported (addresses,
+ * links, alarms), who sent bad frames, where samples were lost, which agents started, and the
+ * collector's outages.
  */
 #include "collector/record.h"
-#include "collector/report/result.h"
 #include "collector/report/event_names.h"
 #include "collector/report/reports.h"
+#include "collector/report/result.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static const struct report_column event_columns[N_COLUMNS] = {
 	[COLUMN_TEXT] = {"text", "", REPORT_TEXT},
 };
 
-/* In each of the statements below, which give them newest first. */
+/* Columns of each of the statements below, which return the newest first. */
 enum {
 	SQL_TIME,
 	SQL_AGENT,
@@ -51,14 +52,14 @@ enum {
 	SQL_FROM_IF_INDEX,
 };
 
-/* A new address was heard before: it moved, if that was within a day before the range or in it. */
+/* An address that was new before, in the range or within a day before it, has moved. */
 #define MOVE_MEMORY_US 86400000000
 
 #define TEXT_OF(number) TEXT_OF_(number)
 #define TEXT_OF_(number) #number
 
 static void
-name_told(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
+name_reported(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
 {
 	const struct query_port *before = query_find_port(query,
 	    sqlite3_column_int64(stmt, SQL_FROM_AGENT),
@@ -105,7 +106,7 @@ static const struct source {
 	 "  CASE WHEN mac IS NOT NULL THEN LAG(if_index) OVER w END AS was_if FROM event"
 	 "  WHERE time_us >= :from - " TEXT_OF(MOVE_MEMORY_US) " AND time_us < :to"
 	 "  WINDOW w AS (PARTITION BY kind, mac ORDER BY time_us, id))"
-	 " WHERE time_us >= :from ORDER BY time_us DESC", name_told},
+	 " WHERE time_us >= :from ORDER BY time_us DESC", name_reported},
 	{"SELECT last_us, agent, if_index, mac, NULL, frames, kind FROM error_source"
 	 " WHERE last_us >= :from AND first_us < :to ORDER BY last_us DESC", name_bad_frames},
 	{"SELECT MIN(first_us) AS first, agent, 0, NULL, NULL, NULL, boot FROM account"
@@ -113,7 +114,7 @@ static const struct source {
 	    name_start},
 };
 
-/* 1 if it was asked for, 0 if not, or -ENOMEM. */
+/* 1 if the event was asked for and added, 0 if not, or -ENOMEM. */
 static int
 add_event(const struct query *query, const struct report_options *options,
     const struct source *source, sqlite3_stmt *stmt, struct report_result *result)
@@ -147,7 +148,7 @@ add_event(const struct query *query, const struct report_options *options,
 	return 1;
 }
 
-/* As many of the newest of one source as rows are wanted of all. */
+/* Of one source as many of the newest as rows are wanted of all sources. */
 static int
 add_source(struct query *query, const struct report_options *options, const struct source *source,
     struct report_result *result)
@@ -172,7 +173,8 @@ add_source(struct query *query, const struct report_options *options, const stru
 	return err;
 }
 
-/* One for each port that lacks samples: where in the range they were lost, sums do not say. */
+/* One for each port that lacks samples. The sums do not say when they were lost, so the event has
+ * the end of the range. */
 static int
 add_lost(const struct query *query, struct report_result *result)
 {
@@ -197,7 +199,7 @@ add_lost(const struct query *query, struct report_result *result)
 	return 0;
 }
 
-/* The collector's own; it is nobody's port or agent. */
+/* Outages of the collector, which belong to no agent or port. */
 static int
 add_outages(struct query *query, const struct report_options *options, struct report_result *result)
 {
@@ -231,7 +233,7 @@ compare_times(const void *a, const void *b)
 	    (x[COLUMN_TIME].time_us > y[COLUMN_TIME].time_us);
 }
 
-/* Of all sources together as many as are wanted. */
+/* Keeps as many rows of all sources together as are wanted. */
 static void
 keep_newest(struct report_result *result, uint32_t top)
 {
@@ -250,7 +252,7 @@ report_events(struct query *query, const struct report_options *options, uint64_
 	if (err)
 		return err;
 	if (options->all && !options->has_to && query->range.to_us < now_us)
-		query->range.to_us = now_us; /* an event may be what ended the samples */
+		query->range.to_us = now_us; /* an event may be the reason why no more samples came */
 	result_begin(result, "events", event_columns, N_COLUMNS, query);
 	err = query_windows(query);
 	for (size_t i = 0; i < query->n_ports; i++)

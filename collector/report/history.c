@@ -1,10 +1,10 @@
 /*
- * History: what was counted in each step of the range, and how the keys that were largest in the
- * whole range shared it, each with its limits. Traffic is that received at ports which count in
- * lists, so that what the keys of a step and its others have is what was counted.
+ * History: what was counted in each step of the range, and how much of it the keys had that were
+ * largest in the whole range, each with its limits. The traffic is that received at ports which
+ * lists count, so that the keys of a step and its others add up to what was counted.
  *
- * Steps begin at full multiples of their length (UTC) and are some of the windows that the store
- * still has of its time; the first and the last are cut where the range is.
+ * Steps begin at full multiples of their length (UTC) and consist of whole windows that the store
+ * still has; the first and the last step end where the range does.
  */
 #include "collector/report/result.h"
 #include "collector/report/lists.h"
@@ -20,9 +20,9 @@
 #include <string.h>
 
 enum {
-	STEPS_CHOSEN = 120, /* what a chart or a screen shows well */
-	STEPS_MAX = 300,    /* each is a question to the store */
-	KEYS_MAX = 50,	    /* followed; the smaller ones are with the others */
+	STEPS_CHOSEN = 120, /* as many as a chart or a screen shows well */
+	STEPS_MAX = 300,    /* each is a query of the store */
+	KEYS_MAX = 50,	    /* followed; the smaller ones are among the others */
 	BAR_WIDTH = 30,
 };
 
@@ -43,7 +43,7 @@ enum {
 
 static const struct report_column history_columns[N_COLUMNS] = {
 	[COLUMN_TIME] = {"time", "TIME", REPORT_TIME},
-	[COLUMN_SECONDS] = {"seconds", NULL, REPORT_COUNT}, /* that data covers */
+	[COLUMN_SECONDS] = {"seconds", NULL, REPORT_COUNT}, /* of the step that data covers */
 	[COLUMN_OCTETS] = {"octets", NULL, REPORT_COUNT},
 	[COLUMN_PKTS] = {"packets", NULL, REPORT_COUNT},
 	[COLUMN_BPS] = {NULL, "bit/s", REPORT_BITRATE},
@@ -69,7 +69,7 @@ struct history {
 	struct report_options options;
 	struct report_result *result, *whole; /* whole: the list over the range */
 	struct list_keys keys;
-	uint64_t first_us; /* data of the agents asked for begins */
+	uint64_t first_us; /* when the data of the agents asked for begins */
 	uint64_t step_us;
 	struct estimate_part *parts; /* of one key: one a port */
 	struct estimate_part *others; /* one a port */
@@ -83,7 +83,8 @@ steps_of(const struct query_range *range, uint64_t step_us)
 	return (range->to_us - 1) / step_us - range->from_us / step_us + 1;
 }
 
-/* finest_us: windows that are kept at the range's begin; a step is some of them. */
+/* finest_us: length of the windows that are kept at the start of the range; a step is a
+ * multiple. */
 static uint64_t
 chosen_step(const struct query_range *range, uint64_t finest_us)
 {
@@ -117,7 +118,7 @@ choose_step(struct history *h)
 	if (steps_of(range, h->step_us) <= STEPS_MAX)
 		return 0;
 	snprintf(h->query->error, sizeof(h->query->error),
-	    "step: the range has more than %d of them", STEPS_MAX);
+	    "--step: the range has more than %d steps; make them longer", STEPS_MAX);
 	return -EINVAL;
 }
 
@@ -130,7 +131,7 @@ is_key(const struct query_key *a, const struct query_key *b)
 	    memcmp(a->key2, b->key2, sizeof(a->key2)) == 0;
 }
 
-/* Adds what one key has in the step, and takes it from the others. */
+/* Adds the figure of one key in the step, and subtracts its sums from the others. */
 static int
 add_part(struct history *h, struct report_result *top, size_t key, const struct query_key *keys,
     size_t n_keys)
@@ -176,7 +177,7 @@ add_others(struct history *h, struct report_result *top)
 
 	for (size_t i = 0; i < n_ports; i++)
 		n += h->others[i].key.n;
-	if (n == 0) /* no sample of the step is kept: who had what was counted is not known */
+	if (n == 0) /* no sample of the step is kept: its keys are not known */
 		return 0;
 	top->others = calloc(PART_COLUMNS, sizeof(*top->others));
 	if (!top->others)
@@ -255,9 +256,9 @@ fill_row(const struct report_result *top, uint64_t from_us, double seconds,
 	row[COLUMN_FPS] = cell_number(top->total[ESTIMATE_PKTS] / seconds);
 }
 
-/* ---- what only text shows ---- */
+/* ---- columns of text only ---- */
 
-/* What a row of the whole range's list is called: its first text behind the rank. */
+/* The name of a row in the list of the whole range: its first text behind the rank. */
 static const char *
 key_text(const struct report_result *whole, size_t row)
 {
@@ -352,7 +353,7 @@ add_steps(struct history *h)
 	return err;
 }
 
-/* The header is that of the whole range, and its list stands below. */
+/* The header is that of the whole range, whose list becomes the second table. */
 static int
 begin(struct history *h)
 {
@@ -385,6 +386,11 @@ report_history(struct query *query, const struct report_options *options, uint64
 	struct history h = {.query = query, .options = *options, .result = result};
 	int err;
 
+	if (options->has_top && options->top > KEYS_MAX) {
+		snprintf(query->error, sizeof(query->error),
+		    "--top %u: history follows at most %d keys", options->top, KEYS_MAX);
+		return -EINVAL;
+	}
 	h.whole = calloc(1, sizeof(*h.whole));
 	if (!h.whole)
 		return -ENOMEM;
@@ -397,8 +403,8 @@ report_history(struct query *query, const struct report_options *options, uint64
 		report_result_free(h.whole);
 		free(h.whole);
 	} else {
-		err = begin(&h); /* the list is the result's now */
-		/* the list's own options are gone */
+		err = begin(&h); /* the result owns the list from here on */
+		/* the SQL functions still have the list's options */
 		if (err == 0 && !query_add_functions(query, &h.options))
 			err = query_fail_sql(query);
 		if (err == 0 && !result->empty)

@@ -154,8 +154,8 @@ gather(struct list *list)
 	return list->parts ? 0 : -ENOMEM;
 }
 
-/* How many of a port's samples without room can belong to one key at most. The store's bound is that
- * of a whole key; an address or a subnet is part of any number of pairs. */
+/* How many of a port's samples without room can belong to one key at most. The store's bound is
+ * that of a whole key; an address or a subnet is part of any number of pairs. */
 static uint64_t
 most_folded(const struct dimension *d, const struct query_port *port)
 {
@@ -712,8 +712,8 @@ add_grid_pairs(struct list_keys *keys)
 	return 0;
 }
 
-/* The grid chooses addresses by the largest pairs and then needs all pairs of these: the servers rank
- * pairs first, and are then asked for the others. */
+/* The grid chooses addresses by the largest pairs and then needs all pairs of these: the servers
+ * rank pairs first, and are then asked for the others. */
 static int
 grid_run(struct query *query, struct report_options *options, uint64_t now_us,
     struct report_result *result)

@@ -127,8 +127,8 @@ is_down(const struct query_port *port)
 	    port->oper_status == EASE_IF_LOWER_LAYER_DOWN;
 }
 
-/* There is no sample: did too few frames pass, or is the port not sampled? Where no frame passed that
- * could have been sampled, there is nothing to check. */
+/* There is no sample: did too few frames pass, or is the port not sampled? Where no frame passed
+ * that could have been sampled, there is nothing to check. */
 static const char *
 check_without_samples(const struct port_load *p, double pool_pkts)
 {

@@ -56,8 +56,8 @@ static const struct report_column loss_columns[N_COLUMNS] = {
 /*
  * Where the collector itself lost something, by its own counters since its start. Whoever sent a
  * datagram that was dropped unread is not known, so its samples are also among those of the place
- * "network": they were lost in the network unless a place from "receive buffer" to "accounting" has a
- * count.
+ * "network": they were lost in the network unless a place from "receive buffer" to "accounting" has
+ * a count.
  */
 enum { PLACE_NAMES = 20 };
 
@@ -69,12 +69,14 @@ static const struct place {
 	{"fair share", "datagrams", {"input.over_share", "slow_path.over_share"}, false},
 	{"refused", "datagrams", {"input.refused_sender", "input.refused_community",
 	    "input.refused_oversize", "input.refused_parse", "input.refused_version",
-	    "input.refused_value", "input.refused_parts", "input.refused_too_many", "slow_path.refused",
+	    "input.refused_value", "input.refused_parts", "input.refused_too_many",
+	    "slow_path.refused",
 	    "v3.refused_parse", "v3.unknown_engine", "v3.unknown_user", "v3.wrong_digest",
 	    "v3.not_in_time_window", "v3.decryption", "v3.security_level", "sflow.refused_version",
 	    "sflow.refused_datagram"}, false},
 	{"slow queue", "datagrams", {"slow_path.queue_full", "inform.full"}, false},
-	{"accounting", "records", {"accounting.agents_full", "accounting.ports_full", "accounting.old_boot",
+	{"accounting", "records", {"accounting.agents_full", "accounting.ports_full",
+	    "accounting.old_boot",
 	    "accounting.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.refused_sample",
 	    "sflow.too_many"}, false},
 	{"store", "rows", {"accounting.lost_store_queue", "accounting.lost_store_rows",
@@ -118,8 +120,8 @@ count_of(const struct report_result *result, const struct place *place)
 	return count;
 }
 
-/* A row for each kind: how many, from the last data stored before the first outage to the end of the
- * last one. The samples that they cost are in the place "collector". */
+/* A row for each kind: how many, from the last data stored before the first outage to the end of
+ * the last one. The samples that they cost are in the place "collector". */
 static int
 add_outages_of_kind(struct report_result *result, sqlite3_stmt *stmt)
 {
@@ -183,8 +185,8 @@ at_most(double value, double most)
 	return value > most ? most : value; /* NAN stays */
 }
 
-/* Numbers that the boot gave out before the collector first heard of it; NAN where the account does not
- * say, as one from a cluster. */
+/* Numbers that the boot gave out before the collector first heard of it; NAN where the account does
+ * not say, as one from a cluster. */
 static double
 given_out_before(sqlite3_stmt *stmt, int column)
 {

@@ -12,7 +12,7 @@
 
 enum {
 	SQL_MAX = 2048,
-	ASK_MS = 120000, /* where a question has no limit of its own */
+	ASK_MS = 120000, /* if the question has no limit of its own */
 	AGENTS_LISTED_MAX = 1000,
 	MINUTE_US = STORE_WINDOW_US,
 	/* Pairs of a month of a large fleet are too many for any memory: beyond, a server groups on
@@ -59,7 +59,7 @@ is_enough(void *arg)
 	return query_is_over_limit(arg);
 }
 
-/* What a server says is mostly for its operator; what the asker can do about it comes first. */
+/* The server's message is mostly for its operator; what the user can do comes first. */
 static int
 fail_refused(struct query *query)
 {
@@ -78,7 +78,8 @@ fail_refused(struct query *query)
 		return query_fail(query, -EACCES, "clickhouse: wrong user or password: %s", says);
 	case TIMEOUT_EXCEEDED:
 	case TOO_SLOW:
-		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for less");
+		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for a"
+		    " shorter range or for one switch");
 	case MEMORY_LIMIT_EXCEEDED:
 		return query_fail(query, -E2BIG, "clickhouse: too much for the servers' memory: ask"
 		    " for a shorter range or one switch (%s)", says);
@@ -90,17 +91,18 @@ fail_refused(struct query *query)
 static int
 fail_ask(struct query *query, int err)
 {
-	if (*query->error) /* a row that was not taken has said why */
+	if (*query->error) /* the function that refused a row has set it */
 		return err;
 	if (err == -EREMOTEIO)
 		return fail_refused(query);
 	if (err == -ECANCELED || query_is_over_limit(query))
-		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for less");
+		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for a"
+		    " shorter range or for one switch");
 	return query_fail(query, err, "clickhouse: %s", cluster_http_error(query->mirror->http));
 }
 
-/* Two more than are left: libcurl counts whole milliseconds and may end one early, which would look
- * like a server that does not answer. */
+/* Two more milliseconds than are left: libcurl counts whole ones and may end one early, which would
+ * look as if the server did not answer. */
 static uint32_t
 time_left_ms(const struct query_limits *limits)
 {
@@ -128,7 +130,7 @@ mirror_ask(struct query *query, const char *sql, const enum cluster_type *types,
 	char settings[256];
 	int err;
 
-	/* only a whole answer is sent: what goes wrong in the middle is an error, not an end */
+	/* the server sends only complete answers: a failure in the middle becomes an error */
 	snprintf(settings, sizeof(settings), "wait_end_of_query=1&max_execution_time=%u&"
 	    "distributed_product_mode=global&join_use_nulls=0&"
 	    "distributed_aggregation_memory_efficient=1&max_bytes_before_external_group_by=%u",
@@ -165,7 +167,7 @@ mirror_agent(const struct mirror *mirror, const uint8_t *agent_id)
 	return found ? found - mirror->agents + 1 : 0;
 }
 
-/* They come in the order of their ids, and SQLite numbers them from 1. */
+/* Agents come in the order of their ids, and SQLite numbers them from 1. */
 static int
 add_agent(struct query *query, const struct row_cell *id)
 {
@@ -244,15 +246,15 @@ bind_octets(sqlite3_stmt *stmt, int at, const struct row_cell *cell, bool text)
 		    (int)cell->octets, SQLITE_STATIC);
 }
 
-/* Text stands only where the store has it: octets of addresses are in columns that can be NULL, and
- * an error source's MAC. */
+/* Whether the store has a column as text. Addresses are octets: they are in columns that can be
+ * NULL, or are the MAC of an error source. */
 static bool
 is_text(const struct filling *f, size_t i)
 {
 	return f->types[i] == CLUSTER_TEXT && f->table->from != CLUSTER_ERROR_SOURCES;
 }
 
-/* False: the agent is newer than the list of agents. */
+/* False: the agent came after the list of agents was read. */
 static bool
 bind_row(struct filling *f, const struct row_cell *cells)
 {
@@ -321,7 +323,7 @@ prepare_insert(struct filling *f)
 	return 0;
 }
 
-/* 1: asked, 0: there is no such statement. */
+/* 1: done; 0: there is no such statement. */
 static int
 ask_rows(struct filling *f, unsigned i)
 {
@@ -417,8 +419,8 @@ make_minutes_sql(const struct query *query, uint64_t newest_us)
 	return sql;
 }
 
-/* An agent is heard of before its minute is closed and shipped: data ends with what is there. One
- * without any minute for a day has none open. */
+/* An agent's row is newer than its last minute that was closed and shipped, so data ends with that
+ * minute. An agent without any minute for a day has none open. */
 static int
 end_with_minutes(struct query *query)
 {
@@ -486,7 +488,8 @@ mirror_note(struct mirror *mirror)
 static bool
 is_there(const struct query *query, size_t i)
 {
-	const struct query_fetch_range *has = &query->mirror->loaded[i].fetch_range, *want = &query->fetch_range;
+	const struct query_fetch_range *has = &query->mirror->loaded[i].fetch_range;
+	const struct query_fetch_range *want = &query->fetch_range;
 
 	if (!query->mirror->loaded[i].is)
 		return false;

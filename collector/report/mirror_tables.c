@@ -8,8 +8,8 @@
 
 #define DAY_US UINT64_C(86400000000)
 
-/* Counters come every minute or so, and ports that are silent are few: what is nearest to an end
- * of a range is looked for within this time first. */
+/* Counters come about every minute, and few ports are silent: the row nearest to an end of a range
+ * is searched within this time first. */
 #define NEAR_US (2 * DAY_US)
 
 static void
@@ -66,7 +66,8 @@ rest_of_parts(FILE *sql, const struct query *query, unsigned i)
 
 /* ---- samples ---- */
 
-/* Each collector thins for itself, so of two that heard the same minute one counts. */
+/* Each collector thins its samples by itself, so of two that received the same minute one
+ * counts. */
 static void
 put_samples(FILE *sql, const struct query *query)
 {
@@ -90,7 +91,7 @@ put_oldest_sample(FILE *sql, const struct query *query)
 	fputs(") LIMIT 1", sql);
 }
 
-/* Of the newest boot of each agent the sample with the highest number at each port. */
+/* At each port the sample with the highest number of the agent's newest boot. */
 static void
 put_newest_samples(FILE *sql, const struct query *query)
 {
@@ -119,7 +120,7 @@ rest_of_samples(FILE *sql, const struct query *query, unsigned i)
 
 /* ---- counters and resources ---- */
 
-/* Rows whose place and time are among those chosen; how many are, does not depend on the length of
+/* Rows whose port and time are among those chosen. Their number does not depend on the length of
  * the range. */
 static void
 put_chosen(FILE *sql, const struct query *query, enum cluster_table_id table, const char *level,
@@ -136,8 +137,8 @@ put_chosen(FILE *sql, const struct query *query, enum cluster_table_id table, co
 	fprintf(sql, " GROUP BY agent, if_index%s)", grouped);
 }
 
-/* What a difference over the range is made of: rows nearest to its ends, and the first and the last
- * of each stretch within. Rows far off are found among those of whole days. */
+/* The rows for a difference over the range: those nearest to its ends, and the first and last of
+ * each stretch within. Rows far away are searched among those of whole days. */
 static bool
 rest_at_ends(FILE *sql, const struct query *query, enum cluster_table_id table, unsigned i,
     const char *stretch)
@@ -175,8 +176,8 @@ rest_of_counters(FILE *sql, const struct query *query, unsigned i)
 	return rest_at_ends(sql, query, CLUSTER_COUNTERS, i, ", boot, discontinuity_us");
 }
 
-/* Of each agent's boot the counters that were quickest in the first and in the second half of their
- * time, the earliest of equally quick ones: all of a range are too many. */
+/* Of each boot of an agent the counters that arrived with the least delay in the first and in the
+ * second half of its time, the earliest of equal ones: all of a range would be too many. */
 static bool
 rest_of_arrivals(FILE *sql, const struct query *query, unsigned i)
 {
@@ -226,7 +227,7 @@ rest_of_gone(FILE *sql, const struct query *query, unsigned i)
 	return i == 0;
 }
 
-/* ---- events, and what is told of the collectors ---- */
+/* ---- events, and the collectors' outages and counters ---- */
 
 static bool
 rest_of_error_sources(FILE *sql, const struct query *query, unsigned i)
@@ -285,7 +286,7 @@ rest_of_stats(FILE *sql, const struct query *query, unsigned i)
 }
 
 const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
-    /* what changes at a boot is from whom heard of the agent last */
+    /* what changes at a boot is from the collector that heard the agent last */
     {.name = "agent", .from = CLUSTER_AGENTS,
 	.columns = "agent, boot, address, first_us, last_us, last_received_us",
 	.select = "agent, argMax(boot, last_received_us), argMax(address, last_received_us),"
@@ -318,7 +319,7 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		   " out_discards, out_errors, discontinuity_us, samples, last_sequence, pool_in,"
 		   " pool_out, drops, stalls, stalled_pkts",
 	.rows = QUERY_ROWS_AT_ENDS, .by_fetch_range = true, .write_rest = rest_of_counters},
-    /* when the quickest came: all of a range are many, and their ports do not matter */
+    /* when those with the least delay came: all of a range are many, and ports do not matter */
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.columns = "agent, if_index, time_us, boot, received_us",
 	.select = "agent, toInt64(0), tupleElement(least, 2), boot,"
@@ -332,7 +333,7 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		   " out_asleep_us, charged, pressed_episodes, pressed_us, ingress_drops,"
 		   " pauses_in, pauses_out",
 	.rows = QUERY_ROWS_AT_ENDS, .by_fetch_range = true, .write_rest = rest_of_resources},
-    /* whoever takes over counts what an agent sent before as expected, too */
+    /* a collector that takes over counts as expected what the agent sent before, too */
     {.name = "account", .from = CLUSTER_ACCOUNTS,
 	.columns = "agent, boot, if_index, expected, received, duplicates, reordered, late,"
 		   " agent_drops, stalls, stalled_pkts, first_us, last_us",

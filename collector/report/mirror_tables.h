@@ -1,5 +1,5 @@
 /*
- * The tables of a mirror, as data: from which rows of the cluster each is made. Part of mirror.h.
+ * The tables of a mirror as data: from which rows of the cluster each is filled. Part of mirror.h.
  */
 #ifndef EASE_COLLECTOR_REPORT_MIRROR_TABLES_H
 #define EASE_COLLECTOR_REPORT_MIRROR_TABLES_H
@@ -16,7 +16,7 @@ struct mirror_table {
 	const char *insert;  /* NULL: INSERT OR REPLACE of the columns */
 	bool by_fetch_range;	     /* what is fetched depends on the range that a statement reads */
 	unsigned rows;	     /* of counters and resources: the rows that it is for */
-	/* " FROM …" of the i-th statement; false: there is none. */
+	/* Writes " FROM …" of the i-th statement; false if there is none. */
 	bool (*write_rest)(FILE *sql, const struct query *query, unsigned i);
 };
 

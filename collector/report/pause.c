@@ -1,6 +1,6 @@
 /*
- * Pause: back pressure on each port, what was lost for want of buffers, and PAUSE frames. Ports
- * whose device knows neither are left out.
+ * Pause: back pressure on each port, frames dropped for lack of buffers, and PAUSE frames. Ports
+ * whose device counts none of these are left out.
  */
 #include "collector/report/ports.h"
 #include "collector/report/reports.h"

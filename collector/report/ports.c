@@ -48,7 +48,7 @@ figure(const struct ports_figure *f, const struct query_resources *r)
 		return value / r->seconds;
 	case PORTS_AS_SECONDS:
 		return value / 1e6;
-	case PORTS_AS_PERCENT: /* the hardware's unit and the reading's moment may add a little */
+	case PORTS_AS_PERCENT: /* the hardware's unit and the time of reading may add a little */
 		return fmin(100, value / 1e4 / r->seconds);
 	case PORTS_AS_COVERED:
 		return r->seconds;

@@ -1,7 +1,7 @@
 /*
- * Reports of one row a port: the loop over the ports asked for, the columns that name a port, and
- * an engine for what the store's resource rows count, so that such a report is two tables. Used by
- * report files of this room only.
+ * Reports with a row for each port: the loop over the ports asked for, the columns that name a
+ * port, and the computation of figures from the store's resource rows, so that such a report is two
+ * tables of data. Used by report files of this room only.
  */
 #ifndef EASE_COLLECTOR_REPORT_PORTS_H
 #define EASE_COLLECTOR_REPORT_PORTS_H
@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* The columns that each such report begins with. */
+/* The first columns of each such report. */
 enum { PORTS_AGENT, PORTS_NAME, PORTS_IF_INDEX, PORTS_OWN };
 #define PORTS_COLUMNS                                                                              \
 	[PORTS_AGENT] = {"agent", "AGENT", REPORT_TEXT},                                           \
@@ -21,9 +21,9 @@ enum { PORTS_AGENT, PORTS_NAME, PORTS_IF_INDEX, PORTS_OWN };
 enum ports_as {
 	PORTS_AS_NOTHING,
 	PORTS_AS_TOTAL,
-	PORTS_AS_RATE,	  /* a second */
-	PORTS_AS_SECONDS, /* of microseconds */
-	PORTS_AS_PERCENT, /* microseconds, of the time covered */
+	PORTS_AS_RATE,	  /* per second */
+	PORTS_AS_SECONDS, /* from microseconds */
+	PORTS_AS_PERCENT, /* microseconds as a part of the time covered */
 	PORTS_AS_COVERED, /* seconds covered; takes no field */
 };
 
@@ -42,8 +42,8 @@ struct ports_report {
 	/* Adds the port's row, or none if it has nothing to show. 0 or -errno. */
 	int (*add)(struct query *query, const struct ports_report *report,
 	    const struct query_port *port, struct report_result *result);
-	const struct ports_figure *figures; /* ports_add_resources: one a column */
-	unsigned any_of; /* and the resources of which a port needs one to have a row */
+	const struct ports_figure *figures; /* for ports_add_resources: one for each column */
+	unsigned any_of; /* a port has a row if its device counts one of these resources */
 };
 
 /* Fills the whole result. */

@@ -36,7 +36,8 @@ int
 query_fail_sql(struct query *query)
 {
 	if (sqlite3_errcode(query->db) == SQLITE_INTERRUPT)
-		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for a shorter range or for one switch");
+		return query_fail(query, -ETIMEDOUT, "the question takes too long: ask for a"
+		    " shorter range or for one switch");
 	return query_fail(query, -EIO, "%s: %s", query->path, sqlite3_errmsg(query->db));
 }
 

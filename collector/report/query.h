@@ -1,9 +1,9 @@
 /*
- * The store, read-only, as the reports see it, whether it is a collector's file or a cluster that
- * collectors ship to: agents, ports with their state, and for a range the sums that estimates are
- * made from. Of a file one query object is one consistent view (a read transaction), so that totals
- * and rows of a report fit each other while the collector writes on. A cluster is asked several
- * times for a report; what is shipped meanwhile may be in some of the answers.
+ * Read-only access to a store for the reports, whether it is a collector's file or a cluster that
+ * collectors ship to: agents, ports with their state, and for a range the sums from which estimates
+ * are made. A query of a file reads one snapshot (a read transaction), so that totals and rows of a
+ * report fit each other while the collector goes on writing. A cluster is queried several times for
+ * a report; rows that are shipped meanwhile may be in some of the answers.
  *
  * Errors: functions return 0 or -errno, and query_error says what failed and on which file or
  * server.
@@ -41,12 +41,12 @@ struct query_port {
 	uint8_t admin_status, oper_status;
 	uint32_t lag_parent; /* ifIndex of the link aggregate it is a member of; 0: none */
 	bool edge;
-	bool has_state; /* else only counted */
+	bool has_state; /* else only its samples and counters are known */
 	bool chosen; /* by --agent and --port, members with their aggregate */
 	struct estimate_stratum side[EASE_OUT + 1]; /* by enum ease_direction; [0] unused */
 	uint64_t expected, received; /* samples */
-	/* Received samples that no key has because the memory for keys was full, and the most of
-	 * them that one key can have; of the kind that query_keys read, 0 if from kept samples. */
+	/* Received samples without a key because the memory for keys was full, and the most of them
+	 * that one key can have; of the kind that query_keys read, 0 if from kept samples. */
 	uint64_t folded, folded_most;
 };
 
@@ -54,16 +54,16 @@ struct query_range {
 	uint64_t from_us, to_us; /* from is the start of a window */
 };
 
-/* What the store has at a level: windows from kept_us on, made up to done_us. */
+/* The windows that the store has at a level: kept from kept_us on, complete up to done_us. */
 struct query_level {
 	uint64_t kept_us, done_us;
 };
 
-/* Sums of one key at one port, received direction. */
 enum {
 	QUERY_KEY_OCTETS = FRAME_IP_LEN + 3, /* the longest: half of a conversation */
-	QUERY_ONLY_MAX = 1000, /* keys in one statement, of which a server takes 256 kB */
+	QUERY_ONLY_MAX = 1000, /* keys in one statement; a server takes statements up to 256 kB */
 };
+/* Sums of one key at one port, received direction. */
 struct query_key {
 	uint8_t n_octets; /* of each half */
 	uint8_t key1[QUERY_KEY_OCTETS], key2[QUERY_KEY_OCTETS]; /* zero where --by leaves it out */
@@ -71,19 +71,19 @@ struct query_key {
 	struct estimate_sums sums;
 };
 
-/* What a question may cost; all 0: no limit. */
+/* Limits of what a question may cost; all 0: none. */
 struct query_limits {
 	const struct clock *clock;
 	uint64_t deadline_us;	    /* monotonic: then the answer is -ETIMEDOUT */
 	const _Atomic bool *cancel; /* when true, the same; NULL: never */
-	size_t keys;		    /* more in the range are -E2BIG */
+	size_t keys;		    /* -E2BIG if the range has more */
 };
 
-/* Which rows of tables that go by time a statement is about. */
+/* Which rows a statement reads of tables that are ordered by time. */
 enum query_rows {
 	QUERY_ALL_ROWS,	    /* with a time in the range to fetch */
-	QUERY_ROWS_AT_ENDS, /* nearest to its ends, and the first and last of each boot within */
-	QUERY_NEWEST_ROWS,  /* of all times the newest of each port */
+	QUERY_ROWS_AT_ENDS, /* those nearest to its ends, and the first and last of each boot within */
+	QUERY_NEWEST_ROWS,  /* the newest of each port, whatever its time */
 };
 
 struct query_fetch_range {
@@ -92,7 +92,7 @@ struct query_fetch_range {
 	uint64_t from_us, to_us;
 };
 
-/* A cluster that is asked. Texts are borrowed by query_open_cluster. */
+/* Which cluster to query. query_open_cluster borrows the texts. */
 struct cluster_url;
 struct query_cluster {
 	const struct cluster_url *servers;
@@ -107,9 +107,9 @@ struct query_steps;
 struct query {
 	sqlite3 *db;
 	struct mirror *mirror; /* NULL: a file */
-	struct query_fetch_range fetch_range; /* of the statement prepared next */
+	struct query_fetch_range fetch_range; /* for the statement that is prepared next */
 	struct query_steps *steps; /* NULL: none under way */
-	int failed; /* a cluster did not give what a statement reads: each step says so */
+	int failed; /* what fetching from a cluster returned: each step of the statement returns it */
 	struct query_limits limits;
 	char *path;
 	char error[QUERY_ERROR_TEXT];
@@ -119,12 +119,12 @@ struct query {
 	size_t n_ports;
 	struct query_range range;
 	struct query_level levels[STORE_N_LEVELS]; /* the first is not used */
-	/* Where the range was to begin, if the store has nothing of that time any more; else 0. */
+	/* The start that was asked for, if the store has nothing of that time any more; else 0. */
 	uint64_t older_us;
 	uint64_t newest_us; /* 0: the store is empty */
 	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
-	/* query_keys reads these n_only and no others; NULL: all. Up to QUERY_ONLY_MAX a cluster
-	 * is not even asked for others. */
+	/* query_keys reads only these n_only keys; NULL: all. Up to QUERY_ONLY_MAX the cluster
+	 * sends no others. */
 	const struct query_key *only;
 	size_t n_only;
 };
@@ -132,62 +132,64 @@ struct query {
 /* sqlite:PATH or PATH. On failure *query is NULL and error says why, naming file and group. */
 int query_open(const char *url, struct query **query, char *error, size_t error_size);
 
-/* The same questions to what collectors have shipped. error names the server. The limits, as of
- * query_limit, hold from here on; NULL: none. */
+/* The same for a cluster. error names the server. The limits are those of query_limit and hold from
+ * here on; NULL: none. */
 int query_open_cluster(const struct query_cluster *where, const struct query_limits *limits,
     struct query **query, char *error, size_t error_size);
 void query_close(struct query *query);
 
-/* From now on; the clock and cancel are borrowed. */
+/* Sets the limits from now on; the clock and cancel are borrowed. */
 void query_limit(struct query *query, const struct query_limits *limits);
 
-/* Agents, the range that the options mean, and ports as they were at its end. -ENOENT if --agent
- * or --port names nothing known. What an earlier question read is given up. */
+/* Reads the agents, the range that the options ask for, and the ports as they were at its end.
+ * -ENOENT if --agent or --port names nothing known. Drops what an earlier question read. */
 int query_begin(struct query *query, const struct report_options *options, uint64_t now_us);
 
-/* The shortest windows that the store still has for all of a time that begins there. */
+/* Length of the shortest windows that the store still has from that time on. */
 uint64_t query_finest_us(const struct query *query, uint64_t from_us);
 
-/* After query_begin: another range within the first, both ends the start of windows that the store
- * has there (query_finest_us), or the end of the first range. Agents and ports stay, what was read
- * of them is given up. */
+/* After query_begin: another range within the first. Both ends are the start of windows that the
+ * store has there (query_finest_us), or the end of the first range. Agents and ports stay, and
+ * their sums are set to 0. */
 void query_narrow(struct query *query, uint64_t from_us, uint64_t to_us);
 
-/* The ranges that query_narrow gives from now on are steps of the range as it is, each beginning at
- * a full multiple of step_us: a cluster that is not too large is asked for all of them at once. */
+/* From now on query_narrow gives steps of the present range, each beginning at a full multiple of
+ * step_us. The sums of all steps are then fetched from a cluster at once, if they are not too
+ * many. */
 void query_begin_steps(struct query *query, uint64_t step_us);
 void query_end_steps(struct query *query);
 
-/* Totals and sums of every port in the range, and its samples expected and received. */
+/* Reads totals and sums of every port in the range, and its samples expected and received. */
 int query_windows(struct query *query);
 
-/* Reads sums of keys of that dimension; *keys is an array of *n, to be freed. Sets from_samples,
- * and then replaces the ports' sums by those of the kept samples. *kept_since_us: start of the kept
- * samples if that is within the range, else 0. */
+/* Reads the sums of the keys of a dimension; *keys is an array of *n, to be freed. Where a filter
+ * crosses keys it sets from_samples and replaces the ports' sums by those of the kept samples.
+ * *kept_since_us: start of the kept samples if that is within the range, else 0. */
 struct dimension;
 int query_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n,
     uint64_t *kept_since_us);
 
-/* Keys of which only sums by port were fetched. */
+/* Keys of which only the sums by port were fetched. */
 struct query_left {
 	size_t n_keys;
 	struct estimate_sums *sums; /* one for each of the query's ports, owned; NULL: no keys */
 };
 
-/* The same, but from a cluster, where there are many, only those keys that can be among the first
- * options->top, and whose limits can reach theirs. */
+/* The same, but of many keys in a cluster only those that can be among the first options->top, or
+ * whose limits can overlap theirs. */
 int query_top_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n,
     struct query_left *left, uint64_t *kept_since_us);
 
-/* What a port counted from first_us to last_us within the range; where snapshots surround an end
- * of the range, values there are interpolated. */
+/* What a port counted in the range. Where counter snapshots surround an end of the range, its value
+ * is interpolated. */
 struct query_load {
 	bool known;	   /* two snapshots at least */
 	double seconds;	   /* covered */
 	uint64_t newest_us; /* newest snapshot up to the end of the range; 0: none */
-	/* Each NAN if the device does not count it; frames to groups are then among the unicast. */
+	/* NAN if the device does not count it; multicasts and broadcasts are then among the
+	 * unicasts. */
 	double in_octets, in_ucast, in_mcast, in_bcast, in_discards, in_errors;
 	double out_octets, out_ucast, out_mcast, out_bcast, out_discards, out_errors;
 	double stalled_pkts;
@@ -197,13 +199,14 @@ int query_load(struct query *query, const struct query_port *port, struct query_
 double query_rx_pkts(const struct query_load *load);
 double query_tx_pkts(const struct query_load *load);
 
-/* The newest snapshot up to the end of the range as it is: totals since the device first counted;
+/* The totals of the newest snapshot up to the end of the range, since the device began to count;
  * seconds is not set. */
 int query_counted(struct query *query, const struct query_port *port, struct query_load *totals);
 
-/* What a port's energy and buffers did in the range; what its device does not count is 0. */
+/* Low-power idle, back pressure and PAUSE of a port in the range; 0 where its device counts
+ * none. */
 struct query_resources {
-	unsigned known;	/* enum ease_resource; 0: the device counts nothing of it */
+	unsigned known;	/* enum ease_resource: what the device counts */
 	double seconds; /* covered; 0: fewer than two rows */
 	double in_events, in_asleep_us, out_events, out_asleep_us;
 	double pressed_episodes, pressed_us, ingress_drops, pauses_in, pauses_out;
@@ -214,18 +217,18 @@ int query_resources(struct query *query, const struct query_port *port,
 /* Mean skip of the newest kept sample of a port; 0 if there is none. */
 double query_last_skip(struct query *query, const struct query_port *port);
 
-/* What the statement prepared next reads of tables that go by time, if that is not all rows of the
- * range: from a cluster nothing else is fetched. */
-void query_set_fetch_range(struct query *query, enum query_rows rows, uint64_t from_us, uint64_t to_us);
+/* Says which rows the statement that is prepared next reads of tables ordered by time, if not all
+ * of the range: only these are fetched from a cluster. */
+void query_set_fetch_range(struct query *query, enum query_rows rows, uint64_t from_us,
+    uint64_t to_us);
 
-/* A prepared statement with :from, :to and :agent bound where it has them; NULL after setting
- * the error. */
+/* Prepares a statement and binds :from and :to where it has them; NULL after setting the error. */
 sqlite3_stmt *query_prepare(struct query *query, const char *sql);
 
-/* Steps: 1 a row, 0 the end, -EIO after setting the error. */
+/* 1 with a row, 0 at the end, -errno after setting the error. */
 int query_step(struct query *query, sqlite3_stmt *stmt);
 
-/* Looks a port up; NULL if the agent or the port is not known. */
+/* NULL if the agent or the port is not known. */
 struct query_port *query_find_port(const struct query *query, int64_t agent, uint32_t if_index);
 const struct query_agent *query_find_agent(const struct query *query, int64_t agent);
 

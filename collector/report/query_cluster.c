@@ -1,6 +1,7 @@
 /*
- * Sums of a range from the cluster, added up over its windows and keys there. What comes goes in
- * packs to those who take a store's, so that there is one way to add up. Part of query.h.
+ * Sums of a range from the cluster, where they are added up over windows and keys. The answer is
+ * put into packs for the functions that read those of a store, so that one piece of code adds up
+ * both. Part of query.h.
  */
 #include "collector/cluster/sums_sql.h"
 #include "collector/report/dimension.h"
@@ -84,7 +85,7 @@ put_between(FILE *sql, const char *half, const struct report_prefix *prefix)
 	fputs(")", sql);
 }
 
-/* Keys that a history follows. A network is none of the keys that are stored. */
+/* The keys that a history follows. Networks cannot be named here: they are not stored as keys. */
 static void
 put_only(FILE *sql, const struct query *query, const struct query_want *want)
 {
@@ -110,7 +111,7 @@ put_only(FILE *sql, const struct query *query, const struct query_want *want)
 	fputs(")", sql);
 }
 
-/* Keys are of ports asked for, totals of all ports of the agents. */
+/* Keys are read of the ports asked for, totals of all ports of their agents. */
 static void
 put_ports(FILE *sql, const struct query *query)
 {
@@ -245,7 +246,7 @@ take_row(void *arg, const struct row_cell *cells)
 	if (++a->n_rows > MIRROR_ROWS_MAX)
 		return query_fail(a->query, -E2BIG, "more than %d keys: ask for fewer rows, a"
 		    " shorter range or one switch", MIRROR_ROWS_MAX);
-	if (agent == 0) /* newer than the list of agents */
+	if (agent == 0) /* an agent that came after the list of agents was read */
 		return 0;
 	if (half1->octets > STORE_KEY_HALF || half2->octets > STORE_KEY_HALF)
 		return -EBADMSG;
@@ -258,7 +259,7 @@ take_row(void *arg, const struct row_cell *cells)
 	return a->take(a->arg, &entry);
 }
 
-/* n is a whole number, and so is what is said of samples without a key. */
+/* n is a whole number, and so are the counts of samples without a key. */
 static void
 set_types(struct arriving *a, const struct cluster_source *source)
 {

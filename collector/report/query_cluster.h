@@ -1,6 +1,6 @@
 /*
- * What the files that ask a cluster for sums share: query_cluster.c adds up, query_top.c chooses
- * the keys that are worth it, query_steps.c asks for all steps of a history at once.
+ * What the files that read sums from a cluster share: query_cluster.c reads sums, query_top.c
+ * chooses which keys to read, query_steps.c reads all steps of a history at once.
  */
 #ifndef EASE_COLLECTOR_REPORT_QUERY_CLUSTER_H
 #define EASE_COLLECTOR_REPORT_QUERY_CLUSTER_H
@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-/* In one statement. */
+/* At most so many are listed in one statement. */
 enum { CLUSTER_KEYS_LISTED_MAX = QUERY_ONLY_MAX, CLUSTER_PORTS_LISTED_MAX = 4000 };
 
-/* What a part's kind is in the cluster: one half of pairs is what the server makes of them. */
+/* Where the cluster has a part's kind; the server makes sums of one half from those of pairs. */
 struct cluster_source {
 	enum cluster_table_id table;
 	unsigned kind;		   /* of keys and samples without a key */
@@ -23,14 +23,14 @@ struct cluster_source {
 
 struct cluster_source cluster_source_of(const struct query_want *want);
 
-/* Ports asked for whose frames lists do not count. */
+/* The number of ports asked for whose frames lists do not count. */
 size_t cluster_uncounted_ports(const struct query *query, const struct report_options *options);
 
-/* " AND …" of columns that rows are known by. */
+/* " AND …" of the columns that select rows. */
 void cluster_write_where(FILE *sql, const struct query *query, const struct query_want *want,
     const struct cluster_source *source);
 
-/* Sums of one key in one step: its start is step times the steps' length; 0 without steps. */
+/* Sums of one key in one step, which begins at step times the steps' length; 0 without steps. */
 struct cluster_entry {
 	uint64_t step;
 	struct pack_key key;
@@ -39,12 +39,12 @@ struct cluster_entry {
 
 typedef int cluster_entry_fn(void *arg, const struct cluster_entry *entry);
 
-/* Entries of these windows, in the order of steps; step_us 0: all in one. */
+/* Reads the entries of these windows in the order of steps; step_us 0: all in one step. */
 int cluster_ask_sums(struct query *query, const struct query_want *want,
     const struct query_run *runs, size_t n_runs, uint64_t step_us, cluster_entry_fn *take,
     void *arg);
 
-/* Entries on their way into packs. */
+/* Collects entries into packs. */
 struct cluster_packer {
 	struct query *query;
 	unsigned kind;
@@ -54,7 +54,7 @@ struct cluster_packer {
 	uint8_t body[PACK_OCTETS_MAX];
 };
 
-/* After an error the packer is to be closed as well; closing gives the first error. */
+/* After an error the packer must be closed as well; closing returns the first error. */
 int cluster_packer_open(struct cluster_packer **out, struct query *query,
     const struct query_want *want, query_body_fn *take, void *arg);
 int cluster_packer_add(void *packer, const struct cluster_entry *entry);

@@ -1,10 +1,10 @@
 /*
  * What a port counted in a range, from the counter snapshots in the store. Part of query.h.
  *
- * Totals at an end of the range that two snapshots surround are interpolated between them; without
- * such a pair the range shrinks to the snapshots within it. Where the device says that its
- * counters lost their continuity, each stretch is taken for itself and the time between them is
- * not covered. A count that the device does not have is NAN all the way.
+ * Totals at an end of the range are interpolated between the two snapshots around it; without such
+ * a pair the range shrinks to the snapshots within it. Where the device reports a discontinuity of
+ * its counters, each stretch is counted separately and the time between them is not covered. A
+ * count that the device does not have is NAN throughout.
  */
 #include "collector/report/query.h"
 
@@ -36,8 +36,8 @@ struct totals {
 	double value[ARRAY_LEN(counter_fields)];
 };
 
-/* The store ends where SQLite's numbers do, and what is unknown lies beyond
- * (EASE_COUNT_UNKNOWN). */
+/* SQLite's largest number stands for unknown: EASE_COUNT_UNKNOWN is larger and is stored as
+ * that. */
 static double
 column_count(sqlite3_stmt *stmt, int column)
 {
@@ -103,7 +103,7 @@ interpolate(const struct totals *a, const struct totals *b, uint64_t at_us)
 	return t;
 }
 
-/* Totals at a time, or failing that the next snapshot inside the range (forward or backward). */
+/* Totals at a time, or else those of the next snapshot inside the range (forward or backward). */
 static int
 totals_at(struct query *query, const struct query_port *port, uint64_t at_us, bool forward,
     struct totals *totals)
@@ -128,7 +128,7 @@ field(struct query_load *load, size_t i)
 	return (double *)(void *)((char *)load + counter_fields[i]);
 }
 
-/* Adds what was counted in one stretch; totals that run backwards say nothing. */
+/* Adds what was counted in one stretch; a stretch whose totals run backwards is ignored. */
 static void
 add_stretch(struct query_load *load, const struct totals *first, const struct totals *last)
 {

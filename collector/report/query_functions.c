@@ -1,12 +1,12 @@
 /*
- * SQL functions that turn addresses and a sample's columns into the octets of a key, and choose
+ * SQL functions: they turn addresses and columns of a sample into the octets of a key, and select
  * keys.
  */
 #include "collector/report/query_private.h"
 
 #include <string.h>
 
-/* in_prefix(address): whether it is one of --addr. */
+/* in_prefix(address): whether it matches --addr. */
 static void
 sql_in_prefix(sqlite3_context *context, int n, sqlite3_value **values)
 {
@@ -35,8 +35,8 @@ sql_subnet(sqlite3_context *context, int n, sqlite3_value **values)
 	sqlite3_result_blob(context, subnet, octets, SQLITE_TRANSIENT);
 }
 
-/* octets(value, n, value, n, ...): numbers in network order of n octets, and blobs as they are, one
- * behind the other: a window's key out of a sample's columns. */
+/* octets(value, n, value, n, ...): joins numbers, as n octets in network order, and blobs as they
+ * are: makes a window's key from a sample's columns. */
 static void
 sql_octets(sqlite3_context *context, int n, sqlite3_value **values)
 {

@@ -1,6 +1,6 @@
 /*
- * Sums of the keys of a dimension: out of windows (query_sums.c) or, where a filter crosses keys,
- * out of kept samples.
+ * Sums of the keys of a dimension: from windows (query_sums.c) or, where a filter crosses keys,
+ * from kept samples.
  */
 #include "collector/report/dimension.h"
 #include "collector/report/query_private.h"
@@ -53,9 +53,9 @@ ratio(double of, double to)
 	return to > 0 ? of / to : 0;
 }
 
-/* A kept sample does not say with whom it came. So those of a key are taken to have as many mates
- * as all samples of the stratum have, and all of them of the same key: under loss limits are wider
- * than they need be. */
+/* A kept sample does not say which samples came in its notification. So the samples of a key are
+ * taken to form as many pairs as all samples of the stratum do, all with the same key: under loss
+ * limits are wider than they need to be. */
 static void
 suppose_mates(struct estimate_sums *sums, const struct estimate_sums *all)
 {
@@ -78,7 +78,7 @@ set_sample_sums(struct query *query, sqlite3_stmt *stmt)
 	return 0;
 }
 
-/* Of the sums of windows only how many mates they show, for a weight of 1. */
+/* Takes from the sums of windows only how many pairs there are, for a weight of 1. */
 static void
 keep_mates(struct estimate_sums *all)
 {
@@ -206,8 +206,8 @@ add_key(struct query *query, sqlite3_stmt *stmt, struct key_list *list)
 	if (!port)
 		return 0;
 	if (query->limits.keys > 0 && list->n >= query->limits.keys)
-		return query_fail(query, -E2BIG, "more than %zu keys: ask for a shorter range or"
-		    " one switch", query->limits.keys);
+		return query_fail(query, -E2BIG, "more than %zu keys in the range: ask for a"
+		    " shorter range or one switch", query->limits.keys);
 	if (list->n == list->room) {
 		size_t room = list->room ? 2 * list->room : 256;
 		struct query_key *items = realloc(list->items, room * sizeof(*items));

@@ -1,7 +1,7 @@
 /*
- * Which windows answer for a range: the coarsest that lie within it, finer ones towards its ends,
- * so that their sums are those of the range exactly. Where the finest windows are no longer kept,
- * the ends of the range move outwards to those that are.
+ * Chooses the windows of a range: the coarsest that lie within it and finer ones towards its ends,
+ * so that their sums are exactly those of the range. Where the finest windows are no longer kept,
+ * the ends of the range move outwards to the ends of windows that are.
  */
 #include "collector/report/query_private.h"
 
@@ -44,7 +44,7 @@ query_finest_us(const struct query *query, uint64_t from_us)
 	return store_levels[level == LEVEL_UNSETTLED ? LEVEL_8_D : level].span_us;
 }
 
-/* Where a range may begin that was to begin there. */
+/* The start of the windows nearest before that time. */
 static uint64_t
 begin_at(const struct query *query, uint64_t from_us)
 {
@@ -97,7 +97,7 @@ level_at(const struct query *query, const struct query_want *wanted, uint64_t st
 	return LEVEL_1_MIN;
 }
 
-/* Behind what is rolled up there are only minutes. */
+/* After the end of the roll-up there are only minutes. */
 static uint64_t
 end_of_run(const struct query *query, const struct query_want *wanted, const struct query_run *run)
 {
@@ -112,7 +112,7 @@ end_of_run(const struct query *query, const struct query_want *wanted, const str
 	return at_us;
 }
 
-/* The agents asked for have parts in these shards. */
+/* The shards that hold the parts of the agents asked for. */
 static void
 find_shards(const struct query *query, int64_t *first, int64_t *last)
 {
@@ -162,7 +162,8 @@ read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, u
 	while ((err = query_step(query, stmt)) == 1) {
 		if (query_is_over_limit(query))
 			return query_fail(query, -ETIMEDOUT,
-			    "the question takes too long: ask for less");
+			    "the question takes too long: ask for a shorter range or for one"
+			    " switch");
 		err = take_body(query, stmt, kind, take, arg);
 		if (err)
 			break;
@@ -170,15 +171,15 @@ read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, u
 	return err;
 }
 
-/* What is fresh is in no level yet, so it always comes on top. */
+/* Unsettled parts are in no level yet, so they are always read in addition. */
 static int
 read_file(struct query *query, const struct query_want *want, const struct query_run *runs,
     size_t n_runs, query_body_fn *take, void *arg)
 {
-	const struct query_run fresh = {LEVEL_UNSETTLED, query->range.from_us, query->range.to_us};
+	const struct query_run unsettled = {LEVEL_UNSETTLED, query->range.from_us, query->range.to_us};
 	sqlite3_stmt *stmt = query_prepare(query, "SELECT body FROM part WHERE level = ?1 AND"
 	    " kind = ?2 AND start_us >= ?3 AND start_us < ?4 AND shard BETWEEN ?5 AND ?6");
-	int err = stmt ? read_run(query, stmt, &fresh, want->kind, take, arg) : -EIO;
+	int err = stmt ? read_run(query, stmt, &unsettled, want->kind, take, arg) : -EIO;
 
 	for (size_t i = 0; err == 0 && i < n_runs; i++)
 		err = read_run(query, stmt, &runs[i], kind_at(want, runs[i].level), take, arg);

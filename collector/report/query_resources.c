@@ -1,9 +1,10 @@
 /*
- * What a port's energy and buffers did in a range, from the resource rows of the store. Part of
- * query.h.
+ * Low-power idle, back pressure and PAUSE of a port in a range, from the resource rows of the
+ * store. Part of query.h.
  *
- * Totals begin anew with each boot of the agent, so each boot counts from its first row to its
- * last: rows in the range, and the newest before it, so that the range is covered from its start.
+ * Totals start again at 0 with each boot of the agent, so each boot counts from its first row to
+ * its last. The newest row before the range counts as well, so that the range is covered from its
+ * start.
  */
 #include "collector/report/query.h"
 

@@ -1,5 +1,5 @@
 /*
- * Steps of a history from a cluster: what all of them need is asked for at once, and each step then
+ * Steps of a history from a cluster: the sums of all steps are fetched at once, and each step then
  * takes its own. Part of query.h.
  */
 #include "collector/report/query_cluster.h"
@@ -9,7 +9,7 @@
 
 enum {
 	ANSWERS_MAX = 4,     /* of a step: totals, samples without a key, keys */
-	ENTRIES_MAX = 1000000, /* some 180 MB: with more each step asks for itself */
+	ENTRIES_MAX = 1000000, /* some 180 MB; if there are more, the question is refused */
 };
 
 struct answer {

@@ -1,8 +1,8 @@
 /*
- * Sums of a range out of packs: of ports, and of the keys of a dimension. Part of query.h.
+ * Sums of a range from packs: of ports, and of the keys of a dimension. Part of query.h.
  *
- * Packs are sorted by port, as the query's ports are, so both are walked side by side. Keys of all
- * windows are added up in a hash table.
+ * Packs and the query's ports are sorted in the same order, so both are read side by side. Keys of
+ * all windows are added up in a hash table.
  */
 #include "collector/report/dimension.h"
 #include "collector/report/query_private.h"
@@ -135,10 +135,10 @@ struct key_table {
 	struct query_key *items;
 	uint32_t *buckets; /* index into items, or NO_KEY */
 	size_t n, room, n_buckets;
-	uint64_t asked[ASKED_BITS / 64]; /* hashes of query->only: most keys are none of them */
+	uint64_t asked[ASKED_BITS / 64]; /* hashes of query->only, which rule out most keys */
 };
 
-/* Of the key alone, or with the number of its port. Most are short: MACs, IPv4. */
+/* Hash of the key alone, or with the number of its port. Most keys are short: MACs, IPv4. */
 static uint64_t
 hash_key(const struct query_key *k, uint64_t port)
 {
@@ -199,7 +199,7 @@ grow(struct query *query, struct key_table *t)
 	return 0;
 }
 
-/* The table's own of that key, made if need be; NULL after setting the error in *err. */
+/* The table's entry of that key, added if there is none; NULL after setting *err. */
 static struct query_key *
 find_key(struct query *query, struct key_table *t, const struct query_key *key, uint64_t hash,
     int *err)
@@ -213,8 +213,8 @@ find_key(struct query *query, struct key_table *t, const struct query_key *key, 
 		b++;
 	}
 	if (query->limits.keys > 0 && t->n >= query->limits.keys) {
-		*err = query_fail(query, -E2BIG, "more than %zu keys: ask for a shorter range or"
-		    " one switch", query->limits.keys);
+		*err = query_fail(query, -E2BIG, "more than %zu keys in the range: ask for a"
+		    " shorter range or one switch", query->limits.keys);
 		return NULL;
 	}
 	if (t->n == t->room) {
@@ -270,7 +270,7 @@ set_half(uint8_t half[QUERY_KEY_OCTETS], const uint8_t *octets, uint8_t n)
 	memcpy(half, octets, n);
 }
 
-/* What the dimension makes of a stored key; of single ones the first half is what it is about. */
+/* Turns a stored key into one of the dimension; a part of single halves has only the first. */
 static void
 set_key(const struct key_table *t, const struct pack_key *from, bool single, struct query_key *key)
 {
@@ -291,7 +291,7 @@ set_key(const struct key_table *t, const struct pack_key *from, bool single, str
 	set_half(key->key2, half2, d->key2 ? n2 : 0);
 }
 
-/* Keys of a block before they are found. */
+/* Keys of a block before they are looked up. */
 struct wanted_keys {
 	unsigned n, same; /* same: the column */
 	struct {
@@ -301,8 +301,8 @@ struct wanted_keys {
 	} keys[PACK_BLOCK];
 };
 
-/* Each is likely to be out of the processor's caches: all of them are fetched before the first one
- * is added to. */
+/* An entry is probably not in the processor's caches, so all entries of a block are prefetched
+ * before the first one is updated. */
 static int
 add_wanted(struct query *query, struct key_table *t, const struct pack_reader *reader,
     struct wanted_keys *wanted)
@@ -330,7 +330,7 @@ add_wanted(struct query *query, struct key_table *t, const struct pack_reader *r
 	return err;
 }
 
-/* The entry taken last, if it is asked for. */
+/* Adds the entry read last, if it is asked for. */
 static void
 want_key(const struct query *query, const struct key_table *t, const struct pack_reader *reader,
     const struct query_port *port, bool single, struct wanted_keys *wanted)
@@ -377,7 +377,7 @@ struct query_want
 query_want_keys(const struct report_options *options, const struct dimension *dimension)
 {
 	return (struct query_want){.kind = dimension->kind,
-	    /* an address asked for may be the other half */
+	    /* the filter's address may be the other half */
 	    .single = options->addr.n_octets > 0 ? 0 : dimension->single,
 	    .dimension = dimension, .options = options};
 }

@@ -1,13 +1,13 @@
 /*
  * The keys of a list from a cluster that holds many: the servers rank them over all ports, and only
- * those that can stand among the first ones, or reach them with their limits, are fetched by port.
- * What all keys of a port have together is fetched, too, so that nothing is missing. Part of
- * query.h.
+ * those that can be among the first, or whose limits overlap those of the first, are fetched by
+ * port. The sums of all keys of a port together are fetched as well, so that the total is complete.
+ * Part of query.h.
  *
  * A key's figure is what estimate.c makes of sums by port. The servers add up the same over windows
  * and ports, without knowing which windows are of one port; for the limits they take those of a
- * share of octets (estimate.c, octet_limits) with a wider z, of each row of sums for itself, whose
- * distances from the estimate are at least as wide together. So no key that belongs there is missed.
+ * share of octets (estimate.c, octet_limits) with a wider z, for each row of sums by itself;
+ * together these are at least as wide. So no key that belongs to the list is missed.
  */
 #include "collector/cluster/sums_sql.h"
 #include "collector/report/dimension.h"
@@ -21,8 +21,8 @@
 #include <string.h>
 
 enum {
-	FETCHED_ALL = 100000, /* so many keys of ports are fetched without ranking */
-	TOP_MAX = 2000,	      /* rows of a list that are worth ranking */
+	FETCHED_ALL = 100000, /* up to so many keys are fetched without ranking */
+	TOP_MAX = 2000,	      /* a longer list is not worth ranking */
 	RANKED_AT_FIRST = 4,  /* times the rows of a list, */
 	RANKED_MORE = 2000,   /* and more */
 	RANKED_GROWS = 8,
@@ -47,7 +47,7 @@ struct ranking {
 	size_t n_runs;
 	struct ranked *items; /* those with the highest limits, the highest first */
 	size_t n, room, asked;
-	uint64_t n_keys; /* all there are */
+	uint64_t n_keys; /* in the cluster */
 };
 
 /* ---- asking ---- */
@@ -73,7 +73,8 @@ put_rows(FILE *sql, const struct ranking *r, const char *join)
 	return good;
 }
 
-/* What one frame or octet of a port's samples stands for: by its counters, where they are known. */
+/* How much one frame or octet of a port's samples stands for: by its counters, if they are
+ * known. */
 static char *
 make_join(const struct ranking *r)
 {
@@ -208,8 +209,8 @@ compare_estimates(const void *a, const void *b)
 	return (x->estimate < y->estimate) - (x->estimate > y->estimate);
 }
 
-/* The lower limit that keys must reach to matter: the lowest of those that can be shown. -INFINITY
- * if there are fewer than rows. Sorts. */
+/* The lowest lower limit of the keys that can be shown: a key whose upper limit is below it does
+ * not matter. -INFINITY if there are fewer keys than rows. Sorts. */
 static double
 lowest_shown(struct ranking *r)
 {
@@ -226,7 +227,7 @@ lowest_shown(struct ranking *r)
 	return shown < r->options->top ? -INFINITY : low;
 }
 
-/* 1: the items are the candidates, 0: it is not worth it, or an error. */
+/* 1: the items are the candidates; 0: ranking is not worth it; or an error. */
 static int
 choose(struct ranking *r)
 {
@@ -244,7 +245,7 @@ choose(struct ranking *r)
 		last = r->n > 0 ? r->items[r->n - 1].high : 0;
 		low = lowest_shown(r) - slack;
 		if (!all && last >= low)
-			continue; /* more may reach it */
+			continue; /* further keys may overlap */
 		for (size_t i = 0; i < r->n; i++)
 			if (r->items[i].high >= low)
 				r->items[kept++] = r->items[i];
@@ -272,7 +273,7 @@ append(struct query *query, struct query_key **keys, size_t *n, struct query_key
 	return all ? 0 : query_fail(query, -ENOMEM, "no memory");
 }
 
-/* Exact sums by port of the candidates, so many at a time as a statement takes. */
+/* Exact sums by port of the candidates, as many at a time as fit into a statement. */
 static int
 fetch_candidates(struct ranking *r, struct query_key **keys, size_t *n)
 {
@@ -317,7 +318,7 @@ take_left(struct query *query, struct pack_reader *reader, unsigned kind, void *
 	return reader->failed ? -EBADMSG : 0;
 }
 
-/* What all keys of each port have, without those fetched. */
+/* Sums of all keys of each port, without those fetched. */
 static int
 fetch_left(struct ranking *r, const struct query_key *keys, size_t n, struct query_left *left)
 {
@@ -352,7 +353,7 @@ find_runs(struct ranking *r)
 	return err || r->runs ? err : query_fail(r->query, -ENOMEM, "no memory");
 }
 
-/* A list of everything, or of something that the servers do not know as a key, is not ranked. */
+/* The servers cannot rank what they do not store as a key, and need not rank a list of all keys. */
 static bool
 can_rank(const struct query *query, const struct report_options *options,
     const struct dimension *dimension)
@@ -362,7 +363,7 @@ can_rank(const struct query *query, const struct report_options *options,
 	    cluster_uncounted_ports(query, options) <= CLUSTER_PORTS_LISTED_MAX;
 }
 
-/* 1: done, 0: all keys are to be fetched, or an error. */
+/* 1: done; 0: all keys have to be fetched; or an error. */
 static int
 rank_keys(struct ranking *r, struct query_key **keys, size_t *n, struct query_left *left)
 {

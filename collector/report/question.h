@@ -1,6 +1,7 @@
 /*
  * A question: a report and its options by name. One table of options serves easetop's command line
- * and the query strings of the web API, so that both take the same names and refuse the same values.
+ * and the query strings of the web API, so that both take the same names and refuse the same
+ * values.
  */
 #ifndef EASE_COLLECTOR_QUESTION_H
 #define EASE_COLLECTOR_QUESTION_H

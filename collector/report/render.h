@@ -1,6 +1,6 @@
 /*
- * Results as text for people, JSON and CSV for programs. A renderer looks at the types of columns
- * and nothing else, so each report looks the same everywhere; it never asks the store.
+ * Results as text for people, JSON and CSV for programs. A renderer uses only the types of columns,
+ * so all reports look alike; it never reads the store.
  */
 #ifndef EASE_COLLECTOR_RENDER_H
 #define EASE_COLLECTOR_RENDER_H
@@ -14,7 +14,7 @@ struct render_options {
 	uint64_t now_us; /* text: wall clock, for ages and to leave out today's date */
 };
 
-/* Each writes all of a result. 0, -ENOMEM, or -EIO if out failed. */
+/* Each writes a whole result. 0, -ENOMEM, or -EIO if out failed. */
 typedef int render_fn(FILE *out, const struct report_result *result,
     const struct render_options *options);
 render_fn render_text, render_json, render_csv;

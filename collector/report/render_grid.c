@@ -1,7 +1,7 @@
 /*
- * A matrix for people: sources down, destinations across, in each cell the rate and the larger
- * distance of its limits in per cent. Addresses are numbered once, by their share of the shown
- * traffic, so that a column needs a number only and its address stands in the row of that number.
+ * A matrix as text: sources down, destinations across, in each cell the rate and the larger
+ * distance of its limits in per cent. Addresses are numbered in the order of the largest pairs, and
+ * a column has only its number: the row of that number has the address.
  */
 #include "collector/report/number_format.h"
 #include "collector/report/render.h"
@@ -30,7 +30,8 @@ field_column(const struct report_result *result, const char *field)
 	return c;
 }
 
-/* Its number; REPORT_GRID_ADDRESSES if it has no place. Rows come largest first. */
+/* The number of an address; REPORT_GRID_ADDRESSES if there is no place left. Rows come largest
+ * first. */
 static size_t
 place(struct grid *grid, const char *address)
 {

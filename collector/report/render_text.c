@@ -98,7 +98,8 @@ format_limits(const struct report_result *result, enum report_type type,
 	    number_scale(value->figure.estimate * factor), text);
 }
 
-/* = up to the lower limit, - on to the upper one; rounded outwards, so that = never claims too much. */
+/* = up to the lower limit, - on to the upper one; rounded outwards, so that = never claims too
+ * much. */
 static void
 format_bar(const struct estimate_figure *figure, double full, char *text)
 {
@@ -347,8 +348,8 @@ print_folded(FILE *out, const struct report_result *result)
 		return;
 	number_format_count((double)result->folded, folded);
 	number_format_count((double)result->folded_most, most);
-	fprintf(out, "MEMORY FULL: %s samples are in no row of their own, because the collector's memory"
-	    " for keys was full; upper limits allow for up to %s of them.\n", folded, most);
+	fprintf(out, "MEMORY FULL: %s samples are in no row of their own, because the collector's"
+	    " memory for keys was full; upper limits allow for up to %s of them.\n", folded, most);
 }
 
 static void
@@ -389,9 +390,10 @@ print_key_notes(FILE *out, const struct report_result *result)
 {
 	char number[NUMBER_TEXT];
 
-	if (result->n_few > 0 && result->n_few == result->n_others) {
+	if (!result->as_grid && result->n_few > 0 && result->n_few == result->n_others) {
 		number_format_count((double)result->n_few, number);
-		fprintf(out, "%s %s%s of fewer than %d samples %s no row here; --format csv lists %s.\n",
+		fprintf(out, "%s %s%s of fewer than %d samples %s no row here; --format csv lists"
+		    " %s.\n",
 		    number, result->noun, result->n_few == 1 ? "" : "s", REPORT_FEW_SAMPLES,
 		    result->n_few == 1 ? "has" : "have", result->n_few == 1 ? "it" : "them");
 	}

@@ -272,8 +272,8 @@ struct report {
 extern const struct report reports[]; /* ended by a row without name */
 const struct report *report_find(const char *name); /* NULL if there is none */
 
-/* Runs the report; also -ENOMEM where there was no memory for a text: a result is complete, or there
- * is none. */
+/* Runs the report; also -ENOMEM where there was no memory for a text: a result is complete, or
+ * there is none. */
 int report_run(const struct report *report, struct query *query,
     const struct report_options *options, uint64_t now_us, struct report_result *result);
 

@@ -61,8 +61,8 @@ result_count_port(struct report_result *result, const struct query_port *port)
 	result->from_samples[ESTIMATE_OCTETS] += in->all.wb;
 }
 
-/* The part of the range from the first to the newest data of the agents asked for: rates are
- * over what is known. */
+/* Rates refer to the part of the range from the first to the newest data of the agents asked
+ * for. */
 void
 result_finish(struct report_result *result, const struct query *query)
 {
