@@ -1,6 +1,6 @@
 #!/bin/bash
 # The collector is killed (SIGKILL) at random instants while a switch sends to it, and started again: each
-# time its file is whole, and at the end what the agent gave out is what is stored, what was lost with
+# time its file is intact, and at the end what the agent gave out is what is stored, what was lost with
 # the collector and what came while there was none. Then its disk, a small one of its own, runs full
 # and is emptied again: nothing is lost. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"

@@ -438,18 +438,20 @@ START_TEST(check_finds_what_a_start_would_find)
 		int status;
 	} cases[] = {
 	    {"store = \"@/ease.db\"", NULL, 0},
-	    {"store = \"@/none/x/ease.db\"", ": store: directory @/none/x: No such file or directory\n",
-		1},
+	    {"store = \"@/none/x/ease.db\"",
+		": store: directory @/none/x: No such file or directory\n", 1},
 	    {"store = \"@\"", ": store: @ is not a file\n", 1},
 	    {"store = \"@/ease.db\"\nlisten = {\"192.0.2.1:162\"}",
 		": listen: 192.0.2.1:162: Cannot assign requested address\n", 1},
 	    {"store = \"@/ease.db\"\nhttp_listen = \"0.0.0.0:8162\"",
 		": warning: http_listen: everybody who can reach 0.0.0.0:8162 can read the data: "
-		"http_token is empty\n", 0},
+		"http_token is empty\n",
+		0},
 	    {"store = \"@/ease.db\"\nhttp_listen = \"0.0.0.0:8162\"\nhttp_token = \"12345678\"",
 		NULL, 0},
 	    {"store = \"@/ease.db\"\nnames = \"@/none\"",
-		": warning: names: @/none: No such file or directory; the page would not be served\n",
+		": warning: names: @/none: No such file or directory; the page would not be "
+		"served\n",
 		0},
 	    {"store = \"@/ease.db\"\nmemory = 128\nthreads = 16\nhttp_listen = \"\"",
 		": memory: 128 MiB are too few: ", 1},
@@ -496,7 +498,8 @@ END_TEST
 START_TEST(print_config_needs_no_valid_file)
 {
 	ck_assert_int_eq(system(EASECAPD " --print-config | grep -qx 'http_question = 5000'"), 0);
-	ck_assert_int_eq(system(EASECAPD " -c /dev/null --print-config | grep -qx 'threads = 1'"), 0);
+	ck_assert_int_eq(
+	    system(EASECAPD " -c /dev/null --print-config | grep -qx 'threads = 1'"), 0);
 }
 END_TEST
 

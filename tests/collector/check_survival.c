@@ -1,7 +1,8 @@
 /*
- * What the store comes through: kill -9 at any moment, a disk that is full or fails at any write, a
- * file locked for ten minutes, damaged, cut or moved away, clocks that are set. Each time the file
- * is whole, nothing counts twice, and what was sent is what is stored and what is said to be lost.
+ * What the store survives: kill -9 at any time, a disk that is full or fails at any write, a file
+ * that is locked for ten minutes, damaged, truncated or moved away, and clocks that are set. Each
+ * time the file is intact, nothing counts twice, and what was sent equals what is stored plus what
+ * is reported as lost.
  */
 #include "collector/collector.h"
 #include "tests/collector/accounting_rig.h"
@@ -28,7 +29,7 @@ enum {
 	KILLS = 30,
 	KILLS_LONG = 200,
 	KILL_AT_MOST_US = 40000,
-	MEMORY = 4000, /* numbers that certainly are told from repeated ones */
+	MEMORY = 4000, /* the newest numbers, of which repetitions are certainly recognized */
 };
 
 static uint64_t
@@ -64,7 +65,7 @@ check_whole(const struct accounting_rig *f)
 					 " FROM pragma_integrity_check"), 1);
 }
 
-/* Accounts, sums and samples fit each other. */
+/* Checks that accounts, sums and samples match each other. */
 static void
 check_consistent(const struct accounting_rig *f)
 {
@@ -81,14 +82,14 @@ check_consistent(const struct accounting_rig *f)
 }
 
 static double
-gone(const struct accounting_rig *f)
+crash_lost(const struct accounting_rig *f)
 {
 	return rig_query(f, "SELECT ifnull(sum(samples), 0) FROM gone");
 }
 
-/* A cut that waits for a store that is away for a moment. */
+/* Flushes, and waits while the store is not available for a moment. */
 static void
-cut_patiently(struct accounting_rig *f)
+flush_patiently(struct accounting_rig *f)
 {
 	struct store_batch *next;
 
@@ -102,7 +103,7 @@ cut_patiently(struct accounting_rig *f)
 
 /* ---- kill -9 ---- */
 
-/* What the agent did, in memory that outlives the collector. */
+/* What the agent has sent, in memory that survives the collector. */
 struct agent_side {
 	_Atomic uint32_t said; /* samples 1..said reached the collector */
 	atomic_bool open;      /* it listens */
@@ -118,7 +119,7 @@ collect_until_killed(struct accounting_rig *f, struct agent_side *agent)
 
 	rig_open(f);
 	atomic_store(&agent->open, true);
-	for (uint32_t i = from; i <= said; i++) /* a relay says some of it again */
+	for (uint32_t i = from; i <= said; i++) /* a relay sends some samples again */
 		rig_send_sample(f, 1, i);
 	for (;;) {
 		struct store_batch *next = store_take(f->store);
@@ -158,8 +159,9 @@ kill_at_random(struct accounting_rig *f, struct agent_side *agent)
 }
 
 /*
- * The next collector says it all: given out is received and gone. Killed between two instructions
- * of the books, one sample a time may be neither; then it counts as lost on the way.
+ * The next collector accounts for everything: the numbers given out are those received plus those
+ * lost with the crash. If the collector was killed between two instructions of the accounting, one
+ * sample each time may be neither; it then counts as lost in the network.
  */
 static uint64_t
 check_told(struct accounting_rig *f, const struct agent_side *agent, uint64_t torn_at_most)
@@ -174,9 +176,9 @@ check_told(struct accounting_rig *f, const struct agent_side *agent, uint64_t to
 	check_consistent(f);
 	expected = rig_query(f, "SELECT ifnull(sum(expected), 0) FROM account");
 	received = rig_query(f, "SELECT ifnull(sum(received), 0) FROM account");
-	lost = gone(f);
+	lost = crash_lost(f);
 	ck_assert_double_ge(expected, said);
-	ck_assert_double_le(expected, said + 1.0); /* taken, and not said so any more */
+	ck_assert_double_le(expected, said + 1.0); /* one may have been received but not noted */
 	ck_assert_double_le(received + lost, expected);
 	ck_assert_double_ge(received + lost, expected - (double)torn_at_most);
 	return (uint64_t)(expected - received - lost);
@@ -199,10 +201,11 @@ START_TEST(killed_at_any_moment_and_says_what_was_lost)
 	}
 	said = atomic_load(&agent->said);
 	printf("kill: %d times, %u samples sent = %.0f stored + %.0f lost in the collector + %llu "
-	       "torn\n", kills(), said, rig_query(&f, "SELECT received FROM account"), gone(&f),
+	       "torn\n",
+	    kills(), said, rig_query(&f, "SELECT received FROM account"), crash_lost(&f),
 	    (unsigned long long)torn);
-	ck_assert_double_gt(gone(&f), 0); /* or the test kills too late */
-	/* the relay says again what can be told apart: it is gone no more */
+	ck_assert_double_gt(crash_lost(&f), 0); /* or the test kills too late */
+	/* the relay sends again what can be recognized: it is no longer lost */
 	from = said > MEMORY ? said - MEMORY + 1 : 1;
 	rig_open(&f);
 	for (uint32_t i = from; i <= said; i++)
@@ -213,14 +216,15 @@ START_TEST(killed_at_any_moment_and_says_what_was_lost)
 	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample WHERE sequence >= "
 					  "(SELECT max(sequence) FROM sample) - 3999"),
 	    said - from + 1);
-	ck_assert_double_ge(rig_query(&f, "SELECT received FROM account") + gone(&f),
+	ck_assert_double_ge(rig_query(&f, "SELECT received FROM account") + crash_lost(&f),
 	    (double)(said - torn));
 	rig_remove(&f);
 	munmap(agent, sizeof(*agent));
 }
 END_TEST
 
-/* One that was stopped has nothing to tell, and an agent met since the last flush is known. */
+/* After a clean stop there is no outage; after a crash, an agent that was first heard since the
+ * last flush is known. */
 START_TEST(what_is_told_of_a_crash)
 {
 	struct accounting_rig f;
@@ -240,7 +244,7 @@ START_TEST(what_is_told_of_a_crash)
 	ck_assert(!f.had_outage);
 	rig_send_range(&f, 1, 101, 150);
 	rig_send_range(&f, 2, 1, 7); /* boot 2 is not stored at all */
-	rig_close(&f);	       /* without a cut: as good as a crash */
+	rig_close(&f);	       /* without a flush, as in a crash */
 
 	rig_open(&f);
 	ck_assert(f.had_outage);
@@ -253,7 +257,7 @@ START_TEST(what_is_told_of_a_crash)
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM account"), 157);
 	check_consistent(&f);
 
-	rig_open(&f); /* half of the seven come again */
+	rig_open(&f); /* half of the seven arrive again */
 	rig_send_sample(&f, 2, 2);
 	rig_send_sample(&f, 2, 4);
 	rig_send_sample(&f, 2, 6);
@@ -296,7 +300,7 @@ START_TEST(a_disk_that_fails_once_costs_nothing)
 		faulty_vfs_fail(fault, at, 1);
 		for (uint32_t i = 1; i <= 300; i += 100) {
 			rig_send_range(&f, 1, i, i + 99);
-			cut_patiently(&f);
+			flush_patiently(&f);
 		}
 		calls = faulty_vfs_calls();
 		ck_assert_int_le(faulty_vfs_failed(), 1);
@@ -417,7 +421,8 @@ START_TEST(locked_by_another_for_ten_minutes)
 }
 END_TEST
 
-/* Beyond what memory holds the oldest minutes go, and their samples are told as lost here. */
+/* When memory is full, the oldest minutes are dropped, and their samples are reported as lost in
+ * the collector. */
 START_TEST(away_for_longer_than_memory_lasts)
 {
 	struct accounting_limits limits = rig_limits;
@@ -441,7 +446,7 @@ START_TEST(away_for_longer_than_memory_lasts)
 	ck_assert_double_eq(rig_query(&f, "SELECT expected FROM account"), n);
 	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), n - lost);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window"), n - lost);
-	ck_assert_double_eq(gone(&f), lost);
+	ck_assert_double_eq(crash_lost(&f), lost);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM window_port"), n);
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM window_port"), n - lost);
 	ck_assert_double_eq(rig_query(&f, "SELECT max(expected) FROM window_port WHERE start_us ="
@@ -517,7 +522,7 @@ START_TEST(a_damaged_head_is_set_aside)
 	rig_open(&f);
 	ck_assert_int_eq(set_aside_files(&f, aside), 1);
 	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_RENEWALS), 1);
-	rig_send_snapshot(&f, 1, 0); /* nothing was readable: all of it is new */
+	rig_send_snapshot(&f, 1, 0); /* nothing was readable, so everything is new */
 	rig_send_range(&f, 1, 1, 200);
 	rig_flush(&f);
 	rig_check_all(&f, 200);
@@ -526,7 +531,7 @@ START_TEST(a_damaged_head_is_set_aside)
 }
 END_TEST
 
-/* Where the root page of a table is; its content goes, the rest stays. */
+/* Overwrites the root page of a table and leaves the rest of the file unchanged. */
 static void
 damage_table(const struct accounting_rig *f, const char *table)
 {
@@ -549,8 +554,8 @@ START_TEST(a_damaged_page_costs_history_but_no_state)
 	damage_table(&f, "event"); /* read at the start, after accounts and counters */
 	rig_open(&f);
 	ck_assert_int_eq(set_aside_files(&f, aside), 1);
-	rig_send_range(&f, 1, 901, 1100); /* a hundred of them came before */
-	cut_patiently(&f);
+	rig_send_range(&f, 1, 901, 1100); /* a hundred of them had arrived before */
+	flush_patiently(&f);
 	rig_close(&f);
 	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 100);
 	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), 1100);
@@ -560,7 +565,7 @@ START_TEST(a_damaged_page_costs_history_but_no_state)
 	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_pkts) FROM window WHERE direction = 1"),
 	    14. * 100);
 	check_whole(&f);
-	/* what was set aside can be read but for the page */
+	/* the file that was set aside can be read except for the page */
 	ck_assert_double_eq(sql_number(aside, "SELECT count(*) FROM sample"), 1000);
 	rig_remove(&f);
 }
@@ -581,11 +586,11 @@ START_TEST(damage_found_while_it_runs)
 		      "INSERT INTO stat VALUES('another process writes', 1)");
 	faulty_vfs_fail(FAULT_DAMAGED, 0, 1);
 	rig_send_range(&f, 1, 1101, 1200);
-	cut_patiently(&f); /* the batch goes into the new store */
+	flush_patiently(&f); /* the batch goes into the new store */
 	ck_assert_int_eq(faulty_vfs_failed(), 1);
 	ck_assert_int_eq(set_aside_files(&f, aside), 1);
 	rig_send_range(&f, 1, 1201, 1300);
-	cut_patiently(&f); /* and with it everything that is known */
+	flush_patiently(&f); /* and with it everything that is known */
 	rig_close(&f);
 	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 200);
 	ck_assert_double_eq(sql_number(aside, "SELECT count(*) FROM sample"), 1100);
@@ -618,9 +623,9 @@ START_TEST(moved_away_while_it_runs)
 	ck_assert_int_eq(rename(wal[0], wal[1]), 0);
 	ck_assert_int_eq(rename(f.path, moved), 0);
 	rig_send_range(&f, 1, 1001, 1100);
-	cut_patiently(&f);
+	flush_patiently(&f);
 	rig_send_range(&f, 1, 1101, 1200);
-	cut_patiently(&f);
+	flush_patiently(&f);
 	ck_assert_double_eq(sql_number(moved, "SELECT count(*) FROM sample"), 1000);
 	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 200);
 	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), 1200);
@@ -632,8 +637,8 @@ START_TEST(moved_away_while_it_runs)
 }
 END_TEST
 
-/* A log cut anywhere: whole transactions are missing, and the next collector says which samples,
- * because the memory of the one before still knows. */
+/* The write-ahead log is truncated anywhere: whole transactions are missing, and the next collector
+ * reports which samples, because the crash journal has them. */
 START_TEST(a_log_cut_anywhere)
 {
 	uint64_t seed = new_seed("cut");
@@ -664,13 +669,13 @@ START_TEST(a_log_cut_anywhere)
 		check_consistent(&f);
 		/* 0 if not even the tables are left */
 		if (rig_query(&f, "SELECT count(*) FROM account") > 0)
-			ck_assert_double_eq(gone(&f) +
+			ck_assert_double_eq(crash_lost(&f) +
 				rig_query(&f, "SELECT received FROM account"), 500);
 		rig_send_snapshot(&f, 1, 0);
 		rig_send_range(&f, 1, 1, 500);
 		rig_flush(&f);
 		ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 500);
-		ck_assert_double_eq(gone(&f), 0);
+		ck_assert_double_eq(crash_lost(&f), 0);
 		accounting_remove_journal(f.accounting);
 		rig_close(&f);
 		rig_remove(&f);

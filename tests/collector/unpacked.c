@@ -61,7 +61,7 @@ insert(sqlite3_stmt *s, uint64_t start_us, unsigned kind, const struct pack_read
 	return code == SQLITE_DONE ? 0 : -1;
 }
 
-/* As the books write them: a direction without anything has no row, nor has a port without
+/* As the accounting writes them: a direction without anything has no row, nor has a port without
  * numbers. */
 static int
 insert_totals(sqlite3_stmt *const *s, uint64_t start_us, const struct pack_reader *reader)

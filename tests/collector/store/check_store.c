@@ -1,6 +1,6 @@
 /*
- * Books and store together: what is in the file after restarts, repetitions, kill -9 and a file
- * that cannot be written must be what one undisturbed run gives. Read back by plain SQL.
+ * Accounting and store together: after restarts, repetitions, kill -9 and a file that cannot be
+ * written, the file must contain the same as after one undisturbed run. Read back by plain SQL.
  */
 #include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"
@@ -72,7 +72,7 @@ START_TEST(disorder_and_repetition_change_nothing)
 	rig_make(&f);
 	rig_open(&f);
 	rig_send_snapshot(&f, 1, 0);
-	/* blocks of ten backwards, every seventh number twice, cuts at odd moments */
+	/* blocks of ten in reverse order, every seventh number twice, flushes at odd times */
 	for (uint32_t block = 0; block < SAMPLES / 10; block++) {
 		for (uint32_t k = 10; k >= 1; k--) {
 			rig_send_sample(&f, 1, block * 10 + k);
@@ -202,7 +202,8 @@ START_TEST(states_on_change_and_events_once)
 }
 END_TEST
 
-/* What comes again is one row; a source's row is as last told. */
+/* A record that arrives again gives one row; the row of an error source is as it was last reported.
+ */
 START_TEST(resources_and_error_sources_have_rows)
 {
 	struct accounting_rig f;
@@ -250,7 +251,7 @@ collect_until_killed(struct accounting_rig *f)
 	pause();
 }
 
-/* Whatever moment it was: accounts, sums, samples and totals fit each other. */
+/* Whenever the collector was killed: accounts, sums, samples and totals match each other. */
 static void
 check_consistent(const struct accounting_rig *f)
 {
@@ -287,7 +288,7 @@ START_TEST(killed_at_any_moment)
 		waitpid(child, NULL, 0);
 		check_consistent(&f);
 	}
-	rig_open(&f); /* the agent says everything again: all of it counts once */
+	rig_open(&f); /* the agent sends everything again: it counts once */
 	rig_send_range(&f, 1, 1, SAMPLES);
 	rig_flush(&f);
 	rig_close(&f);
@@ -297,7 +298,7 @@ START_TEST(killed_at_any_moment)
 }
 END_TEST
 
-/* Refusals and a store that is away */
+/* Refusals, and a store that is not available */
 
 static int
 try_open(struct accounting_rig *f)
@@ -348,7 +349,7 @@ START_TEST(what_is_no_store_of_ours_is_refused)
 }
 END_TEST
 
-/* A store as that version made it, with one window and one key. */
+/* A store as that version wrote it, with one window and one key. */
 static void
 make_old_store(const struct accounting_rig *f, int version)
 {
@@ -362,7 +363,7 @@ make_old_store(const struct accounting_rig *f, int version)
 	rig_set_version(f, version);
 }
 
-/* What was there stays and nothing is known of notifications then; what comes is added to it. */
+/* Old sums stay, without sums over pairs, and new sums are added to them. */
 START_TEST(a_store_of_any_older_version_is_brought_up_to_date)
 {
 	for (int version = 1; version < STORE_VERSION; version++) {
@@ -451,8 +452,8 @@ START_TEST(a_full_batch_loses_rows_by_name_and_no_sums)
 }
 END_TEST
 
-/* As many as a batch holds are kept, the rest is counted, and a state that found no room is asked
- * of the next one that says it. */
+/* As many rows as a batch holds are kept and the others are counted; a port state that had no room
+ * is stored when it is reported again. */
 START_TEST(other_rows_that_find_no_room_are_counted)
 {
 	struct ease_record address = rig_record(EASE_PART_ADDRESS, 1);

@@ -1,7 +1,7 @@
 /*
- * SQLite's files on a disk that fails: a VFS over the system's own whose writes and syncs fail from
- * the n-th on, as often as wanted, by running full, by an error or in the middle; or whose reads
- * find damage or fail. Only files that are opened after faulty_vfs_install() are affected.
+ * A failing disk for SQLite: a VFS on top of the system's own. Its writes and syncs fail from the
+ * n-th on, as often as wanted: because the disk is full, by an error, or in the middle of a write.
+ * Or its reads fail or find damage. Only files opened after faulty_vfs_install() are affected.
  */
 #ifndef EASE_TESTS_FAULTY_VFS_H
 #define EASE_TESTS_FAULTY_VFS_H
@@ -19,10 +19,11 @@ enum fault {
 /* Makes it SQLite's default VFS. */
 void faulty_vfs_install(void);
 
-/* From now on `after` calls of the kind go well, then `times` fail (-1: all). Any thread. */
+/* From now on `after` calls of the kind succeed, then `times` of them fail (-1: all). May be called
+ * by any thread. */
 void faulty_vfs_fail(enum fault fault, int after, int times);
 
-/* Calls that failed, and calls of writes and syncs at all since the last faulty_vfs_fail. */
+/* Count since the last faulty_vfs_fail: calls that failed, and all calls of writes and syncs. */
 int faulty_vfs_failed(void);
 int faulty_vfs_calls(void);
 

@@ -1,6 +1,6 @@
 /*
- * The memory that outlives a collector: found again by the same store and by nobody else, whole or
- * not at all, private where there is no shared memory, and removed when nobody will ask for it.
+ * The crash journal survives its collector. Only a collector of the same store finds it, complete
+ * or not at all. Without shared memory it is private, and it is removed when no store needs it.
  */
 #include "collector/window/crash_journal.h"
 #include "tests/suite.h"
@@ -18,7 +18,7 @@
 
 enum { SLOTS = 1000 };
 
-static char store[64]; /* a path that is there */
+static char store[64]; /* a path that exists */
 static int64_t id;
 
 static void
@@ -59,14 +59,14 @@ START_TEST(what_was_there_is_found_again)
 	make_store();
 	ck_assert_int_eq(crash_journal_init(&w, SLOTS), 0);
 	first = crash_journal_slot(&w, 0);
-	first->boot = 7; /* before it is shared */
+	first->boot = 7; /* written before the memory is shared */
 	ck_assert_int_eq(crash_journal_share(&w, id, store, &past), 0);
 	ck_assert(!past.crashed);
 	ck_assert_int_eq(crash_journal_publish(&w), 0);
 	ck_assert_ptr_eq(crash_journal_slot(&w, 0), first);
 	ck_assert_uint_eq(first->boot, 7);
-	fill(&w, 700); /* and after: it grows */
-	crash_journal_free(&w); /* as good as a crash */
+	fill(&w, 700); /* written after it is shared, so the file grows */
+	crash_journal_free(&w); /* leaves the file as a crash does */
 
 	share(&w, id + 1, &past, 0); /* another store */
 	ck_assert(!past.crashed);
@@ -83,7 +83,7 @@ START_TEST(what_was_there_is_found_again)
 		ck_assert_uint_eq(past.slots[i].tracker.received, i < 700);
 	}
 	free(past.slots);
-	crash_journal_rename(&w, id + 2); /* its store has begun anew */
+	crash_journal_rename(&w, id + 2); /* its store was replaced */
 	crash_journal_free(&w);
 
 	share(&w, id, &past, 0);
@@ -117,7 +117,8 @@ START_TEST(one_process_has_it)
 		struct crash_journal other;
 
 		crash_journal_init(&other, SLOTS);
-		/* the lock is of the open file, which a child has too: it opens it for itself */
+		/* a lock belongs to the open file, which a child inherits; so the child opens its
+		 * own */
 		_exit(crash_journal_share(&other, id, store, &past) == -EBUSY &&
 			crash_journal_slot(&other, 5) != NULL ? 0 : 1);
 	}
@@ -129,7 +130,8 @@ START_TEST(one_process_has_it)
 }
 END_TEST
 
-/* Beyond what shared memory gives slots are private: no signal, and the first ones are told. */
+/* Slots for which shared memory has no room are private: there is no SIGBUS, and the slots before
+ * them are recovered. */
 START_TEST(shared_memory_that_is_full)
 {
 	struct crash_journal_past past;
@@ -169,7 +171,7 @@ write_file(const char *path, const void *octets, size_t n)
 	close(fd);
 }
 
-/* A file cut short, of another layout, or that claims more than it has. */
+/* A file that is truncated, has another layout, or claims more slots than it has. */
 START_TEST(what_cannot_be_read_is_no_past)
 {
 	struct crash_journal_header header;

@@ -1,6 +1,6 @@
 /*
- * The cache of flows: nothing is lost or counted twice however few places there are, a busy flow
- * keeps its place while there is room, and keys that differ in one bit are different flows.
+ * The flow cache: nothing is lost or counted twice, however few entries it has; a busy flow stays
+ * cached while there is room; and keys that differ in one bit are different flows.
  */
 #include "collector/window/flow_cache.h"
 #include "tests/suite.h"
@@ -27,7 +27,7 @@ key_of_number(uint32_t number)
 	return key;
 }
 
-/* What left, by the number in the key. */
+/* The evicted flows, by the number in their key. */
 struct left {
 	uint64_t n[N_KEYS], calls;
 	double w[N_KEYS];
@@ -65,7 +65,7 @@ add(struct flow_cache *f, uint32_t number, double w, struct left *left)
 	flow->sums.w += w;
 }
 
-/* With room for all, for some, and for eight. */
+/* With entries for all flows, for some of them, and for eight. */
 START_TEST(whatever_came_leaves_once)
 {
 	static const uint32_t rooms[] = {1, 100, 2 * N_KEYS};
@@ -102,7 +102,8 @@ START_TEST(with_room_none_leaves_early)
 	for (int round = 0; round < ROUNDS; round++)
 		for (uint32_t number = 0; number < N_KEYS; number++)
 			add(f, number, 1, left);
-	ck_assert_uint_le(left->calls, ROUNDS * N_KEYS / 100); /* of sets that happen to be full */
+	ck_assert_uint_le(
+	    left->calls, ROUNDS * N_KEYS / 100); /* from sets that happen to be full */
 	flow_cache_free(f);
 	free(left);
 }
@@ -139,7 +140,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("flows");
+	Suite *suite = suite_create("flow cache");
 	TCase *cases = tcase_create("flows");
 
 	suite_add_tcase(suite, cases);

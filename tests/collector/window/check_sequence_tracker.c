@@ -1,7 +1,7 @@
 /*
- * The sequence tracker against a naive set of all numbers ever seen: random loss, disorder,
- * repetition, long gaps, wrap of the 32 bits, snapshots in between, and saving and loading at any
- * moment.
+ * Compares the sequence tracker with a naive set of all numbers ever seen: random loss, reordering,
+ * repetition, long gaps, a wrap of the 32 bits, snapshots in between, and saving and loading at any
+ * time.
  */
 #include "collector/window/sequence_tracker.h"
 #include "tests/suite.h"
@@ -16,7 +16,7 @@ enum {
 	SPAN = 1 << 16, /* numbers a run may use */
 };
 
-/* What a tracker should say, in the plainest way. Numbers are offsets from base. */
+/* What a tracker should report, computed in the simplest way. Numbers are offsets from base. */
 struct model {
 	uint64_t base; /* the real number, in 64 bits, of offset 0 */
 	bool seen[SPAN];
@@ -61,12 +61,12 @@ compare(const struct sequence_tracker *t, const struct model *m)
 	    m->highest - m->first + 1, m->highest - m->contact + 1, m->received, m->duplicates,
 	    m->reordered, m->late};
 
-	/* At once: check writes a note for each assertion, and this is called a million times. */
+	/* One assertion for all values: check logs each one, and this is called a million times. */
 	if (memcmp(is, should_be, sizeof(is)) != 0)
 		ck_assert_mem_eq(is, should_be, sizeof(is));
 }
 
-/* Near the highest number mostly, sometimes far back, sometimes far ahead. */
+/* Draws a number, mostly near the highest one, sometimes far behind or far ahead of it. */
 static uint64_t
 choose_offset(const struct model *m, uint64_t *random)
 {
@@ -171,15 +171,16 @@ START_TEST(first_contact)
 				snapshot = {0};
 
 	sequence_tracker_sample(
-	    &missed, SEQUENCE_TRACKER_NUMBERS); /* just missed the start: the rest is lost */
+	    &missed, SEQUENCE_TRACKER_NUMBERS); /* the start was just missed: numbers before this
+						   one are lost */
 	ck_assert_uint_eq(sequence_tracker_expected(&missed), SEQUENCE_TRACKER_NUMBERS);
-	ck_assert_uint_eq(
-	    sequence_tracker_expected_since_contact(&missed), 1); /* of no minute that is ours */
+	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&missed),
+	    1); /* the others belong to no minute */
 	sequence_tracker_sample(
-	    &late, SEQUENCE_TRACKER_NUMBERS + 1); /* met late: nothing is lost */
+	    &late, SEQUENCE_TRACKER_NUMBERS + 1); /* heard late: nothing is lost */
 	ck_assert_uint_eq(sequence_tracker_expected(&late), 1);
-	sequence_tracker_sample(
-	    &late, SEQUENCE_TRACKER_NUMBERS - 1); /* one on its way before is not unexpected */
+	sequence_tracker_sample(&late,
+	    SEQUENCE_TRACKER_NUMBERS - 1); /* one that was in transit counts as expected, too */
 	ck_assert_uint_eq(sequence_tracker_expected(&late), 3);
 	ck_assert_uint_eq(sequence_tracker_expected_since_contact(&late), 1);
 	ck_assert(sequence_tracker_is_before_contact(&late, SEQUENCE_TRACKER_NUMBERS - 1));
@@ -201,7 +202,7 @@ START_TEST(first_contact)
 }
 END_TEST
 
-/* As stores of before there was tracker.contact have it: without its eight octets. */
+/* Octets of an older store, which has no tracker.contact: eight octets less. */
 START_TEST(octets_of_the_first_layout_are_read)
 {
 	enum { MET_AT = 17, OLD_OCTETS = SEQUENCE_TRACKER_SAVED_OCTETS - 8 };
@@ -231,7 +232,7 @@ START_TEST(tail_loss_shows)
 	ck_assert_uint_eq(sequence_tracker_expected(&t) - t.received, 5);
 	ck_assert_int_eq(sequence_tracker_sample(&t, 15), SEQUENCE_TRACKER_USE);
 	ck_assert_uint_eq(sequence_tracker_expected(&t) - t.received, 4);
-	sequence_tracker_given_out(&t, 12); /* an older snapshot takes nothing back */
+	sequence_tracker_given_out(&t, 12); /* an older snapshot changes nothing */
 	ck_assert_uint_eq(sequence_tracker_expected(&t), 15);
 }
 END_TEST
@@ -251,8 +252,8 @@ START_TEST(damaged_octets_are_refused)
 }
 END_TEST
 
-/* A collector that dies at any moment, twice, and an agent that says some of it again: what is
- * received, gone and never came are, at each moment, all that was given out. */
+/* A collector crashes twice at random times, and the agent sends some samples again. At any time
+ * the numbers received, lost with a crash and never arrived add up to all that were given out. */
 START_TEST(what_a_crash_takes_is_known_by_number)
 {
 	uint64_t random = (uint64_t)_i + 1;
@@ -291,7 +292,7 @@ START_TEST(what_a_crash_takes_is_known_by_number)
 			ck_assert_uint_eq(gone.n, n_gone);
 			ck_assert_uint_eq(sequence_tracker_expected(&live), highest);
 		}
-		for (uint32_t i = 1; i <= 3000; i++) /* all of it again */
+		for (uint32_t i = 1; i <= 3000; i++) /* the agent sends all of them again */
 			if (sequence_tracker_sample(&live, i) == SEQUENCE_TRACKER_USE)
 				sequence_tracker_came_again(&live, &gone, i);
 		ck_assert_uint_eq(gone.n, 0);
@@ -313,7 +314,7 @@ START_TEST(a_memory_of_something_else_changes_nothing)
 	before = stored;
 	ck_assert(!sequence_tracker_catch_up(&stored, &seen, &gone)); /* the store knows more */
 	sequence_tracker_sample(&seen, 11);
-	seen.highest = UINT64_MAX; /* nonsense, which once was counted up to */
+	seen.highest = UINT64_MAX; /* impossible; once the tracker counted up to it */
 	ck_assert(!sequence_tracker_catch_up(&stored, &seen, &gone));
 	seen.highest = seen.first - 2;
 	ck_assert(!sequence_tracker_catch_up(&stored, &seen, &gone));
@@ -322,7 +323,8 @@ START_TEST(a_memory_of_something_else_changes_nothing)
 }
 END_TEST
 
-/* More numbers than are kept one by one: their count is right, and what was kept comes back. */
+/* More numbers are lost than the bitmap holds: their count is right, and those in the bitmap are
+ * recognized when they arrive again. */
 START_TEST(a_crash_that_takes_more_than_the_memory_of_numbers)
 {
 	struct sequence_tracker stored = {0}, seen;
@@ -345,7 +347,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("tracker");
+	Suite *suite = suite_create("sequence tracker");
 	TCase *tc = tcase_create("tracker");
 
 	suite_add_tcase(suite, tc);

@@ -1,6 +1,7 @@
 /*
- * True totals by minute and the windows that hold sums: minutes add up to what was counted,
- * interpolation by hand-made cases, sums by an independent addition, limits.
+ * True totals by minute, and windows with their sums: minutes add up to what was counted,
+ * interpolation is right in cases computed by hand, sums equal an independent addition, and limits
+ * hold.
  */
 #include "collector/window/sample_pairs.h"
 #include "collector/window/sample_thinning.h"
@@ -161,7 +162,7 @@ START_TEST(old_reset_and_set_back)
 }
 END_TEST
 
-/* Whatever order snapshots come in, the sums are from the oldest to the newest. */
+/* In whatever order snapshots arrive, the sums cover the time from the oldest to the newest. */
 START_TEST(order_of_snapshots_changes_no_sum)
 {
 	enum { SNAPSHOTS = 12 };
@@ -201,8 +202,8 @@ START_TEST(order_of_snapshots_changes_no_sum)
 }
 END_TEST
 
-/* What was before a restart of the collector, a discontinuity or a clock set back is not counted
- * again from there. */
+/* After a restart of the collector, a discontinuity or a clock that was set back, older snapshots
+ * are not counted again. */
 START_TEST(nothing_is_taken_from_before_a_base_that_is_no_beginning)
 {
 	struct ease_snapshot old = snapshot(NOON_US + 1000, 100, 1000, 0, 0);
@@ -239,7 +240,7 @@ new_table(uint32_t windows, uint32_t keys, uint32_t keys_per_window)
 	return t;
 }
 
-/* With room for all that a table of these tests holds. */
+/* A batch with room for everything in a window table of these tests. */
 static struct store_batch
 new_batch(void)
 {
@@ -291,7 +292,7 @@ add_alone(struct window_table *t, struct window *w, const struct ease_sample *s,
 	window_add_samples(t, &(struct window_sample){w, s, *keys}, 1);
 }
 
-/* The one key of a direction and kind; NULL: there is none. */
+/* Returns the only key of a direction and kind; NULL if there is none. */
 static const struct store_key *
 key_of(const struct store_batch *batch, uint8_t direction, int kind)
 {
@@ -349,15 +350,15 @@ END_TEST
 
 enum { N_MATES = SAMPLE_PAIRS_MAX };
 
-/* What window_add_samples must find, by comparing each sample with each other. */
+/* The pair sums that window_add_samples must give, by comparing each sample with each other. */
 static double
-pairs_of(const struct window_sample *mates, const struct window_sample *of, size_t offset,
+pairs_of(const struct window_sample *paired, const struct window_sample *of, size_t offset,
     size_t octets)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < N_MATES; i++) {
-		const struct window_sample *m = &mates[i];
+		const struct window_sample *m = &paired[i];
 
 		if (m != of && m->window == of->window &&
 		    m->sample->direction == of->sample->direction &&
@@ -397,7 +398,7 @@ check_pairs(const struct store_batch *batch, const struct pair_sums *expected)
 START_TEST(samples_of_one_notification_are_paired)
 {
 	struct window_table *t = new_table(8, 1000, 1000);
-	struct window_sample mates[N_MATES];
+	struct window_sample paired[N_MATES];
 	struct ease_sample samples[N_MATES];
 	struct pair_sums expected = {0};
 	struct store_batch batch = new_batch();
@@ -406,7 +407,7 @@ START_TEST(samples_of_one_notification_are_paired)
 
 	for (uint32_t i = 0; i < N_MATES; i++) {
 		samples[i] = sample_of(i % 5 ? EASE_IN : EASE_OUT, 1 + i % 3, 100);
-		mates[i] = (struct window_sample){window_get(t, 1, 1 + i % 2, NOON_US, 1),
+		paired[i] = (struct window_sample){window_get(t, 1, 1 + i % 2, NOON_US, 1),
 		    &samples[i], frame_of((uint32_t)next_random(&random) % 3,
 			(uint32_t)next_random(&random) % 3, 4)};
 	}
@@ -414,13 +415,13 @@ START_TEST(samples_of_one_notification_are_paired)
 		const size_t dst = offsetof(struct frame_keys, dst_mac);
 		const size_t src = offsetof(struct frame_keys, src_mac);
 
-		expected.any += pairs_of(mates, &mates[i], 0, 0);
-		expected.same += pairs_of(mates, &mates[i], dst, src + FRAME_MAC_LEN - dst);
-		expected.same1 += pairs_of(mates, &mates[i], src, FRAME_MAC_LEN);
-		expected.same2 += pairs_of(mates, &mates[i], dst, FRAME_MAC_LEN);
+		expected.any += pairs_of(paired, &paired[i], 0, 0);
+		expected.same += pairs_of(paired, &paired[i], dst, src + FRAME_MAC_LEN - dst);
+		expected.same1 += pairs_of(paired, &paired[i], src, FRAME_MAC_LEN);
+		expected.same2 += pairs_of(paired, &paired[i], dst, FRAME_MAC_LEN);
 	}
-	window_add_samples(t, mates, N_MATES);
-	add_alone(t, mates[0].window, &samples[0], &mates[0].keys); /* another notification */
+	window_add_samples(t, paired, N_MATES);
+	add_alone(t, paired[0].window, &samples[0], &paired[0].keys); /* another notification */
 	ck_assert_int_eq(window_flush(t, &batch), 0);
 	check_pairs(&batch, &expected);
 	windows = batch.rows[STORE_WINDOWS].items;
@@ -433,7 +434,7 @@ START_TEST(samples_of_one_notification_are_paired)
 }
 END_TEST
 
-/* Samples of one port in the keys of a kind, and in the others of that kind. */
+/* Samples of one port in keys of a kind, and those folded. */
 static uint64_t
 in_keys(const struct store_batch *batch, int kind, uint32_t if_index)
 {
@@ -506,7 +507,7 @@ START_TEST(beyond_the_limits_samples_are_counted_with_the_others)
 		}
 	ck_assert_ptr_null(window_get(t, 1, 3, NOON_US, 1));
 	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_NO_WINDOW), 1);
-	window_close(t, always_over, NULL); /* not dumped: must stay */
+	window_close(t, always_over, NULL); /* not flushed, so it must stay */
 	ck_assert_int_eq(window_flush(t, &batch), 0);
 	ck_assert_uint_eq(stat_get(window_stats(t), WINDOW_STAT_KEYS_TABLE_FULL), 170);
 	ck_assert_uint_le(batch.rows[STORE_KEYS].n, 30);
@@ -529,15 +530,16 @@ START_TEST(beyond_the_limits_samples_are_counted_with_the_others)
 END_TEST
 
 /*
- * Half of the samples from ten million sources that come once, the others from a thousand whose
- * shares fall as 1/rank, some of which begin late. What the store has of each of these is never
- * more than the truth and lacks at most what the window says, which stays near the theory's number
- * of samples over number of keys; memory and rows stay within their limits.
+ * A flood: half of the samples come from ten million sources with one sample each, the others from
+ * a thousand sources whose shares fall as 1/rank and some of which begin late. What the store has
+ * of each of the thousand is never more than the truth, and lacks at most what the window reports.
+ * That bound stays near the theoretical number of samples divided by the number of keys. Memory and
+ * rows stay within their limits.
  */
 enum {
 	FLOOD = 10000000,
 	KNOWN = 1000,
-	FLOOD_CUT = 400000,	  /* a second of the rate the collector is built for */
+	FLOOD_FLUSH = 400000,	  /* a second of the rate the collector is built for */
 	FLOOD_BUDGET = 64 << 20,
 	SPOOFED = 1 << 30,	  /* sources from here on */
 };
@@ -611,9 +613,9 @@ START_TEST(a_flood_of_spoofed_sources_stays_within_its_bound)
 	for (uint32_t source = 0; source < KNOWN; source++)
 		for (uint32_t i = 0; i < 1 + KNOWN / (source + 1) && n_shares < 8 * KNOWN; i++)
 			by_share[n_shares++] = source;
-	while (f->n < 2 * f->spoofed || f->n % FLOOD_CUT != 0) {
+	while (f->n < 2 * f->spoofed || f->n % FLOOD_FLUSH != 0) {
 		draw_flood(f, t, &random, by_share, n_shares);
-		if (f->n % FLOOD_CUT != 0)
+		if (f->n % FLOOD_FLUSH != 0)
 			continue;
 		ck_assert_int_eq(window_flush(t, &batch), 0);
 		take_flood_rows(f, &batch);
@@ -625,7 +627,7 @@ START_TEST(a_flood_of_spoofed_sources_stays_within_its_bound)
 	ck_assert_uint_eq(f->keys_n + f->folded_n, f->n);
 	ck_assert_uint_gt(f->folded_n, f->spoofed / 2);
 	ck_assert_uint_le(f->most_n, 4 * f->n / limits.keys_per_window);
-	ck_assert_uint_le(f->rows, 2 * limits.keys_per_window * (f->n / FLOOD_CUT));
+	ck_assert_uint_le(f->rows, 2 * limits.keys_per_window * (f->n / FLOOD_FLUSH));
 	for (int i = 0; i < KNOWN; i++) {
 		ck_assert_uint_le(f->stored[i], f->truth[i]);
 		ck_assert_uint_le(f->truth[i], f->stored[i] + f->most_n);
@@ -687,7 +689,8 @@ START_TEST(kinds_of_keys_are_as_the_schema_says)
 }
 END_TEST
 
-/* Many windows opened, filled, dumped and closed at random: all samples come out, no key leaks. */
+/* Windows are opened, filled, flushed and closed at random: all samples are flushed, and no key is
+ * leaked. */
 START_TEST(nothing_is_lost_over_many_lives)
 {
 	struct window_table *t = new_table(64, 4000, 1000);
@@ -723,8 +726,8 @@ START_TEST(nothing_is_lost_over_many_lives)
 }
 END_TEST
 
-/* What rows stand for adds up to all samples (within five standard deviations of a random choice
- * of one in k), whatever the rate does, and rows stay near their limit. */
+/* The samples that rows stand for add up to all samples (within five standard deviations of a
+ * random choice of one in k) at any rate, and the number of rows stays near its limit. */
 START_TEST(thinned_rows_stand_for_all_samples)
 {
 	const uint32_t limit = 1000, rates[] = {500, 100000, 900, 40000, 200};
@@ -758,7 +761,8 @@ START_TEST(thinned_rows_stand_for_all_samples)
 }
 END_TEST
 
-/* A burst within ten seconds' worth keeps every row, however fast it comes, and again later. */
+/* A burst of up to ten seconds' worth of rows keeps every row, however fast it is; so does a later
+ * one. */
 START_TEST(bursts_are_not_thinned)
 {
 	const uint32_t limit = 1000;
