@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum {
-	/* Of one statement: a batch of rows takes a second, a window of days rolled up some ten. */
+	/* For one statement: a batch of rows takes a second, the roll-up of days some ten. */
 	TIMEOUT_MS = 30000,
 	SCHEMA_TIMEOUT_MS = 5000,
 };
@@ -65,7 +65,7 @@ keep_of(const struct collector_config *config)
 }
 
 void
-clickhouse_keep_for(struct ship *ship, const struct collector_config *config)
+clickhouse_set_retention(struct ship *ship, const struct collector_config *config)
 {
 	const struct ship_keep keep = keep_of(config);
 

@@ -1,6 +1,6 @@
 /*
- * The cluster that the configuration names, for all who ship to it or ask it: servers, database,
- * credentials. What the first address says of database and cluster comes before the options.
+ * The cluster of the configuration, for shipping and for queries: servers, database, credentials.
+ * Database and cluster of the first URL take precedence over the options.
  */
 #ifndef EASE_COLLECTOR_CLICKHOUSE_H
 #define EASE_COLLECTOR_CLICKHOUSE_H
@@ -13,7 +13,7 @@
 struct clickhouse {
 	struct cluster_url *servers; /* owned */
 	size_t n_servers;	     /* 0: there is no cluster */
-	struct cluster_place place;  /* borrowed of servers or the configuration, as what follows */
+	struct cluster_place place;  /* texts of servers or of the configuration, as below */
 	const char *user, *password;
 };
 
@@ -21,16 +21,15 @@ struct clickhouse {
 int clickhouse_read(struct clickhouse *c, const struct collector_config *config);
 void clickhouse_free(struct clickhouse *c);
 
-/* Ships to it from now on; nothing (*ship is NULL) where there is none. 0, or -errno with the
- * reason in error. */
+/* Starts shipping; *ship is NULL if there is no cluster. 0, or -errno with the reason in error. */
 int clickhouse_ship(struct ship **ship, const struct clickhouse *c,
     const struct collector_config *config, char *error, size_t error_size);
 
-/* What the configuration says now of how long the cluster keeps what is in force. ship may be NULL. */
-void clickhouse_keep_for(struct ship *ship, const struct collector_config *config);
+/* Applies the configuration's cluster_keep_… options. ship may be NULL. */
+void clickhouse_set_retention(struct ship *ship, const struct collector_config *config);
 
-/* Prints the statements that bring the cluster's tables to this program's version: what is missing
- * on each server that answers, or all of them where none does or is named. */
+/* Prints the statements that migrate the cluster's tables to this program's version: those missing
+ * on each server that answers, or all if no server answers or is configured. */
 void clickhouse_print_schema(const struct clickhouse *c, FILE *out);
 
 #endif

@@ -18,37 +18,37 @@
 #define ROOM "easecapd"
 
 enum {
-	/* Datagrams read before the loop looks at time and signals again: some milliseconds. */
+	/* Datagrams read before the loop checks time and signals again: some milliseconds. */
 	READ_DATAGRAMS = 2048,
-	/* While informs wait, a batch is cut at least this often and the store is looked at in
-	 * between: senders repeat what is not answered within a second. */
-	ANSWER_FLUSH_MS = 50,
-	/* A manager that watches us hears of us at least this often. */
+	/* While informs wait for their replies, a batch is flushed at least this often, and the
+	 * store is polled in between: senders repeat an inform without a reply after a second. */
+	INFORM_FLUSH_MS = 50,
+	INFORM_POLL_MS = 2,
+	/* The service manager is notified at least this often. */
 	ALIVE_MS = 2000,
-	ANSWER_POLL_MS = 2,
-	/* The same at the stop: what the sockets' buffers can hold of the smallest ones. */
+	/* Datagrams read at the stop: as many of the smallest ones as the sockets' buffers hold. */
 	LAST_DATAGRAMS = 1 << 18,
-	/* And again where a read fails: what is left in a socket is gone with it. */
+	/* Attempts if such a read fails, because the rest is lost with the socket. */
 	LAST_TRIES = 3,
 };
 
 enum {
-	/* Rows of counters of our own, each of them once a batch. */
+	/* Rows for the collector's own counters in each batch. */
 	STAT_ROWS = 512,
 };
 
-/* A clock that is disciplined never moves that far between two looks. */
+/* NTP never adjusts a clock by this much between two checks. */
 #define CLOCK_STEP_US 1000000
 
 static const struct stat_name stat_names[COLLECTOR_N_STATS] = {
     [COLLECTOR_STAT_FLUSHES_POSTPONED] = {"easecapd.flushes_postponed",
-	"times a batch was due and had to go on because the store was behind"},
+	"times a due batch was not flushed because the store was behind"},
     [COLLECTOR_STAT_CLOCK_STEPS] = {"easecapd.clock_steps",
 	"times the system's clock was set by more than a second"},
     [COLLECTOR_STAT_RELOADS] = {"easecapd.reloads", "times the configuration was read again"},
     [COLLECTOR_STAT_RELOADS_REFUSED] = {"easecapd.reloads_refused",
-	"times it could not be, or not all of it: the log says what stayed as it was"},
-    [COLLECTOR_STAT_STARTED] = {"started_us", "when this collector started; counts are since then"},
+	"times the configuration could not be read again, or only in part; the log has the reason"},
+    [COLLECTOR_STAT_STARTED] = {"started_us", "time when this collector started; counters count from then"},
 };
 
 enum { STAT_SETS = COLLECTOR_STAT_SETS };
@@ -238,8 +238,8 @@ open_input(struct collector *c, char *error, size_t error_size)
 		return r;
 	octets = receiver_buffer(input_receiver(c->input));
 	if (octets < config->receive_buffer_octets)
-		log_warn(ROOM, "receive_buffer: the kernel gave %zu octets of %u; raise "
-			       "net.core.rmem_max or give CAP_NET_ADMIN",
+		log_warn(ROOM, "receive_buffer: the kernel granted %zu octets of %u; raise "
+			       "net.core.rmem_max or give the process CAP_NET_ADMIN",
 		    octets, config->receive_buffer_octets);
 	return 0;
 }
@@ -260,7 +260,7 @@ recall_event(void *slow, uint64_t identity)
 	slow_path_restore_event(slow, identity);
 }
 
-/* Signals are blocked already, so a stop is asked for here. */
+/* Signals are blocked and only read from signal_fd, so this reads it to notice a stop. */
 bool
 collector_go_on(void *arg, const char *what, double done)
 {
@@ -272,9 +272,9 @@ collector_go_on(void *arg, const char *what, double done)
 	return !c->stopping;
 }
 
-/* After the slow way, which recalls from the store, too. */
+/* After open_slow, because the store is loaded into both. */
 static int
-open_books(struct collector *c, struct accounting_limits *limits, char *error, size_t error_size)
+open_accounting(struct collector *c, struct accounting_limits *limits, char *error, size_t error_size)
 {
 	struct store_loader loader;
 	struct store_life life;
@@ -283,16 +283,16 @@ open_books(struct collector *c, struct accounting_limits *limits, char *error, s
 	if (r < 0)
 		return r;
 	if (getrandom(&c->seed, sizeof(c->seed), 0) < 0)
-		log_warn(ROOM, "no random seed: %s", strerror(errno));
+		log_warn(ROOM, "cannot read a random seed: %s", strerror(errno));
 	if (accounting_new(&c->accounting, limits, c->clock, c->seed) < 0) {
-		snprintf(error, error_size, "memory: %u MiB are not there", c->config->memory_mib);
+		snprintf(error, error_size, "memory: cannot allocate %u MiB", c->config->memory_mib);
 		return -ENOMEM;
 	}
 	loader = accounting_loader(c->accounting);
 	loader.slow_path_arg = c->slow_path;
 	loader.engine = recall_engine;
 	loader.event = recall_event;
-	store_get_life(c->store, &life); /* of the file that is read, should it be set aside then */
+	store_get_life(c->store, &life); /* before store_load, which may set a damaged file aside */
 	r = store_load(c->store, &loader, error, error_size);
 	if (r == 0)
 		c->had_outage = accounting_recover(c->accounting, &life, &c->outage);
@@ -313,13 +313,13 @@ start_threads(struct collector *c, const struct accounting_limits *limits, char 
 	if (r == 0)
 		r = store_start(c->store, room);
 	if (r < 0)
-		snprintf(error, error_size, "starting threads: %s", strerror(-r));
+		snprintf(error, error_size, "cannot start threads: %s", strerror(-r));
 	else
 		c->batch = store_take(c->store);
 	return r;
 }
 
-/* Before any thread starts, so that all of them have the signals blocked. */
+/* Called before any thread starts, so that all threads have the signals blocked. */
 static int
 open_signals(struct collector *c)
 {
@@ -363,8 +363,8 @@ open_all(struct collector *c, char *error, size_t error_size)
 	if (r == 0)
 		r = open_slow(c, error, error_size);
 	if (r == 0)
-		r = open_books(c, &limits, error, error_size);
-	if (r == 0 && c->options->tap) /* whoever reads it has the system's time */
+		r = open_accounting(c, &limits, error, error_size);
+	if (r == 0 && c->options->tap) /* its reader lives in the system's time, also in an import */
 		r = tap_open(&c->tap, c->options->tap, &clock_system, error, error_size);
 	if (r == 0)
 		r = open_input(c, error, error_size);
@@ -471,7 +471,7 @@ add_engine_rows(struct collector *c, struct store_batch *batch)
 	}
 }
 
-/* A store that has begun anew is told everything again. */
+/* Writes all rows again if the store has begun a new file. */
 static void
 notice_renewal(struct collector *c)
 {
@@ -501,7 +501,7 @@ add_outage_row(struct collector *c)
 	c->had_outage = false;
 }
 
-/* Hands the batch to the store; next takes its place. */
+/* Gives the batch to the store; next becomes the present batch. */
 static int
 cut_and_submit(struct collector *c, struct store_batch *next)
 {
@@ -530,11 +530,11 @@ collector_flush(struct collector *c)
 
 	if (!next) {
 		stat_add(&c->stats, COLLECTOR_STAT_FLUSHES_POSTPONED, 1);
-		log_warn_limited(ROOM, "the store is behind: the batch goes on");
+		log_warn_limited(ROOM, "the store is behind: the batch is written later");
 		return;
 	}
 	if (cut_and_submit(c, next) < 0) {
-		store_submit(c->store, next); /* empty: writes nothing and comes back */
+		store_submit(c->store, next); /* empty: it is returned without a write */
 		c->submitted++;
 	}
 }
@@ -553,13 +553,13 @@ flush_if_due(struct collector *c)
 	if (!collector_flush_is_due(c))
 		return;
 	c->next_flush_us = clock_mono_us(c->clock) + c->config->flush_interval_ms * 1000ull;
-	input_count_drops(c->input); /* of a sender that nothing comes through from, too */
+	input_count_drops(c->input); /* also if no datagram was accepted */
 	if (stat_get(input_stats(c->input), INPUT_STAT_DATAGRAMS) != c->flushed_datagrams)
 		collector_flush(c);
 }
 
-/* Windows, numbers and waits go by the devices' clocks and the monotonic one, so that a step of
- * ours moves only when things are said to have come. */
+/* Windows, sequence numbers and waits use the devices' clocks and the monotonic clock, so a step of
+ * the system's clock affects only times of reception. */
 static void
 notice_clock_step(struct collector *c)
 {
@@ -573,11 +573,11 @@ notice_clock_step(struct collector *c)
 	    step_us > 0 ? "forward" : "back", (double)(step_us > 0 ? step_us : -step_us) / 1e6);
 }
 
-/* What was laid aside, and answers to what is safe by now. */
+/* Runs the slow path, and sends the replies to informs that the store has committed. */
 static void
 serve_slow(struct collector *c)
 {
-	uint64_t soon_us = clock_mono_us(c->clock) + ANSWER_FLUSH_MS * 1000ull;
+	uint64_t soon_us = clock_mono_us(c->clock) + INFORM_FLUSH_MS * 1000ull;
 
 	slow_path_run(c->slow_path);
 	slow_path_committed(c->slow_path, stat_get(store_stats(c->store), STORE_STAT_BATCHES));
@@ -619,11 +619,11 @@ poll_timeout_ms(const struct collector *c)
 	if (now_us >= c->next_flush_us)
 		return 0;
 	if (slow_path_waiting(c->slow_path) > 0)
-		return ANSWER_POLL_MS;
+		return INFORM_POLL_MS;
 	return (int)((c->next_flush_us - now_us) / 1000 + 1);
 }
 
-/* The last batch, and once more if it went into a store that has begun anew. */
+/* Writes the last batch, and all rows once more if the store began a new file with it. */
 static int
 write_last(struct collector *c)
 {
@@ -631,7 +631,7 @@ write_last(struct collector *c)
 	int r = cut_and_submit(c, NULL);
 
 	if (r < 0)
-		log_error(ROOM, "the last batch was not cut: %s", strerror(-r));
+		log_error(ROOM, "cannot write the last batch: %s", strerror(-r));
 	if (store_drain(c->store) == 0 && store_renewals(c->store, &why) != c->renewals &&
 	    (c->batch = store_take(c->store)) != NULL)
 		r = cut_and_submit(c, NULL);
@@ -678,7 +678,7 @@ collector_run(struct collector *c)
 
 	polls[n++] = (struct pollfd){.fd = c->signal_fd, .events = POLLIN};
 
-	collector_flush(c); /* the store shows at once that the collector started */
+	collector_flush(c); /* reports show at once that the collector started */
 	while (!c->stopping) {
 		int timeout_ms = input_sleep(c->input) ? poll_timeout_ms(c) : 0;
 

@@ -1,10 +1,11 @@
 /*
- * The collector at work: input, books and store put together, and the one loop that keeps the
- * books, cuts a batch at each interval and listens to signals. Every wait is in its poll().
+ * The collector: input, accounting and store together, and the main loop, which does the accounting,
+ * flushes a batch at each interval and handles signals. The loop waits only in its poll().
  *
- * The loop reads the sockets itself or, with several `threads`, takes what they have read and
- * decoded. It hands the store's thread batches and takes empty ones back; while none is empty it
- * goes on with the batch it has. What the fast way takes costs no allocation and no lock.
+ * The loop reads the sockets itself or, with several `threads`, takes the records that the receiver
+ * threads have decoded. It gives batches to the store's thread and gets empty ones back; while there
+ * is no empty one, it goes on filling the batch it has. The fast path allocates no memory and takes
+ * no lock.
  */
 #ifndef EASE_COLLECTOR_COLLECTOR_H
 #define EASE_COLLECTOR_COLLECTOR_H
@@ -20,47 +21,48 @@ struct collector;
 
 /* What the command line adds. */
 struct collector_arguments {
-	bool no_sockets; /* for an import, beside a collector that has them */
+	bool no_sockets; /* for an import while another collector uses the addresses */
 	const char *tap; /* FIFO, see tap.h; NULL: none */
-	size_t memory_taken; /* octets of the budget that others of this program use */
-	/* What SIGHUP reads again, and the configuration in force once more, to be changed as far as it
-	 * can be; NULL: nothing. */
+	size_t memory_taken; /* octets of the memory budget that other parts of the program use */
+	/* The file that SIGHUP reads again, and the configuration in force, which it then changes;
+	 * NULL: SIGHUP changes nothing. */
 	const char *config_file;
 	struct collector_config *live_config;
-	/* Told when everything that takes privileges is open, before the first thread is made; NULL:
-	 * nobody. 0, or -errno with the reason in error: then nothing is started. */
+	/* Called when everything that needs privileges is open, before the first thread starts; or
+	 * NULL. 0, or -errno with the reason in error: then nothing is started. */
 	int (*opened)(const struct collector_config *config, char *error, size_t error_size);
 };
 
-/* Opens store and sockets and reads the books back. config and clock are borrowed. Blocks SIGTERM,
- * SIGINT, SIGUSR1 and SIGHUP for the whole process and takes them in collector_run. 0, or -errno with
- * the reason in error. */
+/* Opens store and sockets and loads the accounting from the store. config and clock are borrowed.
+ * Blocks SIGTERM, SIGINT, SIGUSR1 and SIGHUP for the whole process; collector_run handles them. 0, or
+ * -errno with the reason in error. */
 int collector_open(struct collector **out, const struct collector_config *config,
     const struct collector_arguments *options, const struct clock *clock, char *error, size_t error_size);
 
-/* One line a socket, "listening on ADDRESS:PORT" or before those "listening for sFlow on
- * ADDRESS:PORT", to standard output. */
+/* Prints a line for each socket to standard output: first "listening for sFlow on ADDRESS:PORT", then
+ * "listening on ADDRESS:PORT". */
 void collector_announce(const struct collector *c);
 
-/* Runs until SIGTERM or SIGINT, then writes everything. 0, or -EIO if something could not be. */
+/* Runs until SIGTERM or SIGINT, then writes all data. 0, or -EIO if some could not be written. */
 int collector_run(struct collector *c);
 
-/* Instead of collector_run: takes the datagrams of a capture file the same way, senders and communities
- * checked, then writes everything. What begins like an SNMP message is one, what begins with
- * sFlow's version is that, whatever their ports; the rest counts in *other. clock is the one given
- * to collector_open, manual: it goes along with the capture. A store that cannot be written is waited for,
- * a minute at most. 0, or -errno with the reason in error; what came before a mistake in the file is
- * in the store. */
+/* Instead of collector_run: processes the datagrams of a capture file as if they were received, with
+ * allow-list and communities checked, then writes all data. A datagram that begins like an SNMP
+ * message is taken as one, and one that begins with sFlow's version as sFlow, whatever their ports;
+ * the others count in *other. clock is the manual one given to collector_open; it follows the
+ * capture. If the store cannot be written, the import waits for a minute at most. 0, or -errno with
+ * the reason in error; data before a damaged place of the file is in the store. */
 int collector_import(struct collector *c, struct clock *clock, const char *file,
     struct import_counts *counts, uint64_t *other, char *error, size_t error_size);
 
-/* Everybody who counts, as long as the collector is open; what further sets there are, collector_add_stats
- * says before collector_run: they are stored and logged with the others. */
+/* All sets of counters, valid while the collector is open. collector_add_stats adds one before
+ * collector_run; it is stored and logged with the others. */
 enum { COLLECTOR_STAT_SETS = 10 };
 void collector_stat_sets(const struct collector *c, const struct stat_set *sets[COLLECTOR_STAT_SETS]);
 void collector_add_stats(struct collector *c, const struct stat_set *stats);
 
-/* Told when SIGHUP has changed the configuration in force, before what it changed is freed. */
+/* Sets a function that is called when SIGHUP has changed the configuration in force, before the
+ * former values are freed. */
 void collector_on_reload(struct collector *c, void (*reloaded)(void *arg), void *arg);
 
 /* The counter of that name ("input.records"), or 0. */

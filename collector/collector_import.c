@@ -1,5 +1,5 @@
-/* Importing: datagrams of a file come the same way as those of a socket, only that the store is waited
- * for: while it fails nothing is read on, and if it does so for long the import ends with an error. */
+/* Import: datagrams of a file are processed like those of a socket, but at the speed of the store. If
+ * the store fails, reading pauses; if it fails for long, the import ends with an error. */
 #include "collector/collector.h"
 
 #include "collector/collector_private.h"
@@ -12,9 +12,9 @@
 
 enum {
 	SNMP_FIRST_OCTET = 0x30, /* a SEQUENCE */
-	IMPORT_FLUSH_S = 10, /* of the capture's time */
+	IMPORT_FLUSH_S = 10, /* in the capture's time */
 	STORE_WAIT_US = 100000,
-	STORE_WAITS = 600, /* a minute: a writer beside us is done by then, a full disk is not */
+	STORE_WAITS = 600, /* a minute: another writer ends by then, a full disk does not */
 };
 
 struct importing {
@@ -56,7 +56,7 @@ go_along(struct clock *clock, uint64_t captured_us)
 	if (captured_us > clock->manual_wall_us && clock->manual_mono_us > 0)
 		clock->manual_mono_us += captured_us - clock->manual_wall_us;
 	else if (clock->manual_mono_us == 0)
-		clock->manual_mono_us = 1; /* the first one sets the time */
+		clock->manual_mono_us = 1; /* the first datagram sets the time */
 	clock->manual_wall_us = captured_us;
 }
 
@@ -98,11 +98,11 @@ collector_import(struct collector *c, struct clock *clock, const char *file, str
 	stopped = collector_stop(c);
 	if (importing.gave_up) {
 		snprintf(error, error_size, "%s: stopped after %" PRIu64 " datagrams, because the store"
-		    " could not be written; when it can, import it again: nothing counts twice",
+		    " could not be written; import the file again later: nothing counts twice",
 		    file, importing.taken);
 		return -EIO;
 	}
 	if (r == 0 && stopped < 0)
-		snprintf(error, error_size, "not everything could be written to the store");
+		snprintf(error, error_size, "some data could not be written to the store");
 	return r < 0 ? r : stopped;
 }

@@ -1,6 +1,6 @@
 /*
- * The body of struct collector, for collector.c, which opens, runs and stops it, and collector_import.c, which
- * feeds it from a file.
+ * The members of struct collector, for collector.c, which opens, runs and stops it, collector_import.c,
+ * which feeds it from a file, and collector_reload.c.
  */
 #ifndef EASE_COLLECTOR_COLLECTOR_PRIVATE_H
 #define EASE_COLLECTOR_COLLECTOR_PRIVATE_H
@@ -21,7 +21,7 @@ enum collector_stat_id {
 	COLLECTOR_N_STATS,
 };
 
-enum { COLLECTOR_FURTHER_STATS = 2 }; /* of the page and the shipper */
+enum { COLLECTOR_FURTHER_STATS = 2 }; /* sets of the page and of shipping */
 
 struct collector {
 	const struct collector_config *config;
@@ -32,15 +32,15 @@ struct collector {
 	uint64_t seed;
 	struct prefix *senders;
 	struct slow_path *slow_path;
-	uint64_t submitted; /* batches handed to the store */
+	uint64_t submitted; /* batches given to the store */
 	struct input *input;
 	struct accounting *accounting;
 	struct store *store;
 	struct store_batch *batch; /* being filled */
 	uint64_t next_flush_us;	   /* monotonic */
 	uint64_t flushed_datagrams;
-	uint64_t renewals;	     /* of the store, as the books know */
-	bool had_outage;	     /* the collector before this one died */
+	uint64_t renewals;	     /* of the store, that the accounting has noticed */
+	bool had_outage;	     /* the collector before this one crashed */
 	struct store_outage outage; /* for the first batch */
 	int64_t clock_offset_us;     /* system's clock - monotonic clock */
 	struct progress_display display;
@@ -48,28 +48,28 @@ struct collector {
 	uint64_t last_alive_us; /* service_alive */
 	bool stopping, reload_wanted;
 	bool users_missing; /* SNMPv3 users of the configuration are not in force */
-	void (*reloaded)(void *arg); /* NULL: nobody wants to know */
+	void (*reloaded)(void *arg); /* NULL: no function */
 	void *reloaded_arg;
 	struct stat_set stats;
 	_Atomic uint64_t values[COLLECTOR_N_STATS];
 	const struct stat_set *further_stats[COLLECTOR_FURTHER_STATS]; /* NULL: none */
 };
 
-/* A progress that stops at SIGTERM and SIGINT; arg is the collector. */
+/* For struct progress: stops at SIGTERM and SIGINT; arg is the collector. */
 bool collector_go_on(void *arg, const char *what, double done);
 
-/* What the loop does between two waits: signals, datagrams, clock, a flush if one is due. */
+/* One turn of the loop between two waits: signals, datagrams, clock, a flush if one is due. */
 void collector_turn(struct collector *c);
 
 bool collector_flush_is_due(const struct collector *c);
 
-/* Hands the batch to the store if that has another, else it goes on. */
+/* Gives the batch to the store if it has an empty one in exchange; else the batch is kept. */
 void collector_flush(struct collector *c);
 
-/* collector_reload.c: reads the configuration again, takes what can change and says what cannot. */
+/* collector_reload.c: reads the configuration again, applies what can change and logs what cannot. */
 void collector_reload(struct collector *c);
 
-/* Writes everything. 0, or -EIO if something could not be. */
+/* Writes all data. 0, or -EIO if some could not be written. */
 int collector_stop(struct collector *c);
 
 #endif

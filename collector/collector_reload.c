@@ -1,6 +1,6 @@
 /*
- * SIGHUP: the configuration is read again. What is live is in force at once; of what is not, and
- * of a file with a mistake in it, the log says so and everything goes on as it was.
+ * SIGHUP: the configuration is read again. Live options take effect at once; the log names the
+ * others. If the file has a mistake, the log says so and nothing changes.
  */
 #include "collector/collector.h"
 #include "collector/collector_private.h"
@@ -26,8 +26,8 @@ tell(void *ctx, const struct option_row *row, bool taken)
 		log_warn(ROOM, "reload: %s changes with the next start only", row->name);
 }
 
-/* An address or a community that is added is let in from here on, without a datagram lost; one that
- * is taken away is refused. */
+/* Added addresses and communities are accepted from here on, without a lost datagram; removed ones
+ * are refused. */
 static void
 change_senders(struct collector *c, struct prefix *senders)
 {
@@ -40,7 +40,7 @@ change_senders(struct collector *c, struct prefix *senders)
 	c->senders = senders;
 }
 
-/* Which users were not taken the last time is not known: then all are given again. */
+/* After a failure it is unknown which users are in force, so all of them are set again. */
 static int
 change_users(struct collector *c, const struct v3_user *before, size_t n_before,
     const struct v3_user *users)
@@ -55,7 +55,7 @@ change_users(struct collector *c, const struct v3_user *before, size_t n_before,
 		r = slow_path_change_users(c->slow_path, NULL, 0, users, n, engine_file, error, sizeof(error));
 	c->users_missing = r < 0;
 	if (r < 0)
-		log_error(ROOM, "reload: %s; not all users are in force, SIGHUP tries again", error);
+		log_error(ROOM, "reload: %s; not all users are in force; SIGHUP tries again", error);
 	return r;
 }
 
@@ -95,7 +95,7 @@ collector_reload(struct collector *c)
 {
 	const char *file = c->options->config_file;
 	struct collector_config fresh = {0};
-	char error[ERROR_OCTETS] = "no file";
+	char error[ERROR_OCTETS] = "there is no file";
 
 	c->reload_wanted = false;
 	if (file && collector_config_load(file, &fresh, error, sizeof(error)) == 0) {

@@ -235,7 +235,7 @@ reload_services(void *arg)
 	if (s->web)
 		web_allow(s->web, s->config->http_token,
 		    (const char *const *)s->config->http_hosts.items, s->config->http_hosts.n);
-	clickhouse_keep_for(s->ship, s->config);
+	clickhouse_set_retention(s->ship, s->config);
 }
 
 /* A failure is not fatal either: the rows are shipped after a later start. */

@@ -20,10 +20,10 @@ enum {
 	MAC_PAIR = 12,
 	SLL_HEAD = 14,	/* before the ethertype */
 	SLL2_REST = 18, /* behind it */
-	FRAMES_A_LOOK = 1024, /* between two looks whether to go on: a millisecond or two */
+	FRAMES_A_CHECK = 1024, /* between two calls of progress: a millisecond or two */
 };
 
-/* Steps over the link header; the ethertype, or 0 if the frame's first octet tells it. */
+/* Skips the link header. *ethertype: 0 if the first octet of the packet gives the IP version. */
 static int
 open_link(int link_type, struct rbuf *r, uint16_t *ethertype)
 {
@@ -84,7 +84,7 @@ open_v4(struct rbuf *r, struct sockaddr_storage *from, struct rbuf *payload)
 	return fragment & V4_FRAGMENT || payload->failed ? -EMSGSIZE : 0;
 }
 
-/* Extension headers are not stepped over: no exporter sends any. */
+/* Packets with extension headers count as not UDP, because no exporter sends them. */
 static int
 open_v6(struct rbuf *r, struct sockaddr_storage *from, struct rbuf *payload)
 {
@@ -165,7 +165,7 @@ give_frame(int link_type, const struct pcap_pkthdr *h, const uint8_t *frame, imp
 	return r;
 }
 
-/* How far the file has been read; 0 of what is no file. */
+/* The part of the file that has been read, 0 to 1; 0 for a pipe. */
 static double
 part_read(pcap_t *pcap)
 {
@@ -187,7 +187,7 @@ read_frames(pcap_t *pcap, import_fn *fn, void *arg, const struct progress *progr
 
 	while (r == 0 && (*more = pcap_next_ex(pcap, &h, &frame)) == 1) {
 		r = give_frame(pcap_datalink(pcap), h, frame, fn, arg, counts);
-		if (counts->frames % FRAMES_A_LOOK == 0 &&
+		if (counts->frames % FRAMES_A_CHECK == 0 &&
 		    !progress_go_on(progress, "import", part_read(pcap)))
 			return -ECANCELED;
 	}
@@ -209,13 +209,13 @@ import_file(const char *path, import_fn *fn, void *arg, const struct progress *p
 	}
 	r = read_frames(pcap, fn, arg, progress, counts, &more);
 	if (r == -ECANCELED) {
-		snprintf(error, error_size, "%s: stopped after %llu frames; what they brought is "
-					    "stored, and to import it again counts nothing twice",
+		snprintf(error, error_size, "%s: stopped after %llu frames, whose data is stored; "
+					    "import the file again later: nothing counts twice",
 		    path, (unsigned long long)counts->frames);
 	} else if (r < 0) {
-		snprintf(error, error_size, "%s: link type %d is none we know", path,
+		snprintf(error, error_size, "%s: link type %d is not supported", path,
 		    pcap_datalink(pcap));
-	} else if (more != PCAP_ERROR_BREAK) { /* that is its end */
+	} else if (more != PCAP_ERROR_BREAK) { /* the end of the file */
 		snprintf(error, error_size, "%s: %s", path, pcap_geterr(pcap));
 		r = -EIO;
 	}

@@ -1,7 +1,7 @@
 /*
- * Datagrams out of a capture file: each whole UDP datagram over IPv4 or IPv6, from Ethernet (with
- * VLAN tags), Linux cooked, loopback or raw IP frames, with the time of capture and who sent it.
- * Fragments and datagrams cut off by the capture are not put together: they are counted.
+ * Reads the UDP datagrams of a capture file: those over IPv4 or IPv6 in Ethernet (with VLAN tags),
+ * Linux cooked, loopback or raw IP frames, with the time of capture and the sender's address.
+ * Fragments and datagrams that the capture cut off are only counted.
  */
 #ifndef EASE_COLLECTOR_IMPORT_H
 #define EASE_COLLECTOR_IMPORT_H
@@ -14,22 +14,22 @@
 
 struct import_counts {
 	uint64_t frames, datagrams;
-	uint64_t not_udp;    /* or no IP at all */
+	uint64_t not_udp;    /* or not IP */
 	uint64_t incomplete; /* fragments, and datagrams that the capture cut off */
 };
 
-/* The octets are the callback's as long as it runs. */
+/* The octets are valid during the call. */
 typedef void import_fn(void *arg, const struct sockaddr *from, uint64_t captured_us,
     const uint8_t *octets, size_t n);
 
-/* Reads the file to its end; progress may be NULL. 0; -ECANCELED if progress said no;
- * -EINVAL for a link type that is none of the above; -EIO for a file
- * that is no capture or ends in the middle (what came before was given); the reason in error. */
+/* Reads the file to its end; progress may be NULL. 0; -ECANCELED if progress
+ * returned false; -EINVAL for another link type; -EIO for a file that is not a capture or ends in
+ * the middle of a frame (fn got the frames before); the reason is in error. */
 int import_file(const char *path, import_fn *fn, void *arg, const struct progress *progress,
     struct import_counts *counts, char *error, size_t error_size);
 
-/* One frame of a libpcap link type (DLT_…): the payload of its UDP datagram and who sent it. 0;
- * -ENOENT: no UDP; -EMSGSIZE: not whole; -EINVAL: not a link type we know. */
+/* Finds the payload of the UDP datagram in a frame of a libpcap link type (DLT_…), and its sender. 0;
+ * -ENOENT: not UDP; -EMSGSIZE: incomplete; -EINVAL: unknown link type. */
 int import_datagram(int link_type, const uint8_t *frame, size_t n, struct sockaddr_storage *from,
     const uint8_t **octets, size_t *n_octets);
 

@@ -10,7 +10,7 @@ enum { TERMINAL_EVERY_S = 2, LOG_EVERY_S = 10 };
 void
 progress_show(struct progress_display *d, const char *what, double done)
 {
-	uint64_t now_us = clock_mono_us(&clock_system); /* whoever waits has the system's time */
+	uint64_t now_us = clock_mono_us(&clock_system); /* an import has another clock */
 	bool terminal = isatty(STDERR_FILENO);
 	unsigned every_s = terminal ? TERMINAL_EVERY_S : LOG_EVERY_S;
 

@@ -16,7 +16,7 @@
 
 #define ROOM "tap"
 
-/* pcap-savefile(5), in network order, which readers take as well as their own. */
+/* pcap-savefile(5), in network byte order, which all readers understand. */
 #define PCAP_MAGIC_US 0xa1b2c3d4u
 enum {
 	PCAP_MAJOR = 2,
@@ -26,25 +26,25 @@ enum {
 	PCAP_FRAME_OCTETS = 16,
 	FCS_OCTETS = 4,
 	FIFO_MODE = 0600,
-	/* A pipe takes that much whole or not at all, so a reader never sees part of a frame. */
+	/* A pipe writes this much completely or not at all, so a reader never gets part of a frame. */
 	GATHER_OCTETS = PIPE_BUF,
 };
-#define LOOK_FOR_READER_US 200000ull
+#define CHECK_READER_US 200000ull
 
 _Static_assert((int)PCAP_HEADER_OCTETS + (int)PCAP_FRAME_OCTETS + (int)EASE_HEADER_MAX_OCTETS <=
 	(int)GATHER_OCTETS, "a frame fits");
 
 static const struct stat_name stat_names[TAP_N_STATS] = {
     [TAP_STAT_FRAMES] = {"tap.frames", "frames written to the tap"},
-    [TAP_STAT_LOST] = {"tap.lost", "frames a slow reader of the tap left no room for"},
-    [TAP_STAT_READERS] = {"tap.readers", "readers of the tap that came"},
+    [TAP_STAT_LOST] = {"tap.lost", "frames lost because the reader of the tap was too slow"},
+    [TAP_STAT_READERS] = {"tap.readers", "readers that opened the tap"},
 };
 
 struct tap {
 	char *path;
 	const struct clock *clock;
-	int fd; /* -1 while nobody reads */
-	uint64_t next_look_us;
+	int fd; /* -1 without a reader */
+	uint64_t next_check_us;
 	uint8_t octets[GATHER_OCTETS];
 	struct wbuf gathered;
 	size_t n_frames; /* in it */
@@ -73,7 +73,7 @@ tap_open(struct tap **out, const char *path, const struct clock *clock, char *er
 
 	if (r < 0 || !t || !(t->path = strdup(path))) {
 		snprintf(error, error_size, "--tap %s: %s", path,
-		    r == -EEXIST ? "there is something else of that name"
+		    r == -EEXIST ? "it exists and is not a FIFO"
 				 : strerror(r < 0 ? -r : ENOMEM));
 		free(t);
 		return r < 0 ? r : -ENOMEM;
@@ -112,16 +112,16 @@ tap_stats(const struct tap *t)
 	return &t->stats;
 }
 
-/* Both ends closed forget what is in a FIFO, so the next reader begins clean. */
+/* A FIFO loses its contents when both ends are closed, so the next reader begins with an empty one. */
 static void
-look_for_reader(struct tap *t)
+check_reader(struct tap *t)
 {
 	struct pollfd p = {.fd = t->fd, .events = POLLOUT};
 	uint64_t now_us = clock_mono_us(t->clock);
 
-	if (now_us < t->next_look_us)
+	if (now_us < t->next_check_us)
 		return;
-	t->next_look_us = now_us + LOOK_FOR_READER_US;
+	t->next_check_us = now_us + CHECK_READER_US;
 	if (t->fd >= 0) {
 		if (poll(&p, 1, 0) > 0 && p.revents & POLLERR)
 			drop_reader(t);
@@ -163,12 +163,12 @@ put_frame(struct tap *t, const struct ease_sample *s)
 {
 	uint32_t len = s->frame_octets > FCS_OCTETS ? s->frame_octets - FCS_OCTETS : 0;
 	struct wbuf *w = &t->gathered;
-	/* sFlow agents may keep more than ours do */
+	/* sFlow agents may send longer headers than ours */
 	uint32_t kept = s->kept_octets < EASE_HEADER_MAX_OCTETS ? s->kept_octets
 							       : EASE_HEADER_MAX_OCTETS;
 
 	if (kept > len)
-		kept = len; /* octets of the FCS */
+		kept = len; /* without octets of the FCS */
 	if (w->size - w->len < PCAP_FRAME_OCTETS + (size_t)kept)
 		write_gathered(t);
 	if (t->fd < 0)
@@ -195,6 +195,6 @@ tap_flush(struct tap *t)
 	if (!t)
 		return;
 	write_gathered(t);
-	look_for_reader(t);
-	write_gathered(t); /* a new reader sees the header at once */
+	check_reader(t);
+	write_gathered(t); /* a new reader gets the header at once */
 }

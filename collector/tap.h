@@ -2,8 +2,8 @@
  * Sampled headers as a pcap stream in a FIFO, for tcpdump or Wireshark:
  *     easecapd -c FILE --tap /run/ease.tap &   tcpdump -n -r /run/ease.tap
  * Each frame has the device's time and its length on the wire without FCS. Writing never waits:
- * while nobody reads nothing is written, and what a slow reader leaves no room for is lost
- * and counted. A reader that comes begins with a new pcap header.
+ * without a reader nothing is written, and frames for which a slow reader leaves no room are lost
+ * and counted. Each new reader gets a new pcap header.
  */
 #ifndef EASE_COLLECTOR_TAP_H
 #define EASE_COLLECTOR_TAP_H
@@ -21,16 +21,16 @@ enum tap_stat_id {
 	TAP_N_STATS,
 };
 
-/* Makes the FIFO if it is not there. clock is borrowed. Ignores SIGPIPE for the process. 0, or
+/* Creates the FIFO if it does not exist. clock is borrowed. Ignores SIGPIPE for the process. 0, or
  * -errno with the reason in error. */
 int tap_open(struct tap **out, const char *path, const struct clock *clock, char *error,
     size_t error_size);
 void tap_close(struct tap *t);
 
-/* Takes the samples among the records. t may be NULL. */
+/* Buffers the samples among the records. t may be NULL. */
 void tap_take(struct tap *t, const struct ease_record *records, size_t n);
 
-/* Writes what was gathered, looks for a reader now and then. t may be NULL. */
+/* Writes the buffered samples, and checks for a reader now and then. t may be NULL. */
 void tap_flush(struct tap *t);
 
 const struct stat_set *tap_stats(const struct tap *t);
