@@ -183,8 +183,7 @@ struct hal_port {
 	bool off_bridge; /* the port does not belong to the bridge whose addresses are served */
 	uint32_t lag_parent; /* ifIndex of its aggregate; 0: none */
 	uint64_t last_change_mono_us;	 /* of oper_status; 0: before the agent started */
-	uint64_t
-	    discontinuity_mono_us; /* of the counters, by the agent's monotonic clock; 0: none */
+	uint64_t discontinuity_mono_us;	 /* of the counters, by the agent's clock; 0: none */
 	uint64_t discontinuity_us;	 /* the same by the device's clock; 0: none */
 	struct hal_counters counters;
 	bool has_energy, has_buffers;
@@ -291,8 +290,7 @@ struct hal_sample_event {
 	uint64_t pool_pkts;    /* the port's pool in that direction, this frame included */
 	bool own; /* one of this machine's own notifications: it ends a skip but is not sent on */
 	bool counter_empty;    /* no further skip was loaded: the skip counter is stalled */
-	uint32_t
-	    rate; /* the port samples one frame in `rate` by itself; 0: it used a loaded skip */
+	uint32_t rate; /* of a port that samples by itself, one frame in rate; 0: a skip was used */
 };
 
 /* A frame with an error. */

@@ -1,8 +1,7 @@
 /*
- * The agent without its threads and without SNMP, for tests that ask and set through the table
- * engine: a dummy switch with sampling, energy and buffers added, HAL, sampling, RMON, the views
- * that the tables answer from, and settings carried out on the spot. Its clock stands still until
- * the test moves it.
+ * The agent without its threads and without SNMP, for tests that read and set objects through the
+ * table engine: a dummy switch with sampling, energy and buffers added, HAL, sampling, RMON, and MIB
+ * snapshots. Settings are carried out at once. The test moves the clock.
  */
 #ifndef EASE_TESTS_AGENT_RIG_H
 #define EASE_TESTS_AGENT_RIG_H
@@ -33,21 +32,21 @@ struct agent_rig {
 	char agent_id[2 * EASE_AGENT_ID_LEN + 1];
 };
 
-/* rig must stay where it is. */
+/* rig must not be moved. */
 int agent_rig_create(struct agent_rig *rig);
 void agent_rig_destroy(struct agent_rig *rig);
 
-/* From now on the hardware takes no ifAdminStatus, though a test of the setting says it would. */
+/* From now on the hardware refuses ifAdminStatus, although the check of the setting succeeds. */
 void agent_rig_fail_ports(struct agent_rig *rig, bool fail);
 
-/* Moves the clock, lets what is due happen, and publishes. */
+/* Moves the clock, does what is due, and publishes. */
 void agent_rig_step(struct agent_rig *rig, uint64_t us);
 
-/* What the tables answer from; close it before the next change. */
+/* The snapshot that tables are answered from. Close it before the next change. */
 struct mib_context agent_rig_open(struct agent_rig *rig);
 void agent_rig_close(struct agent_rig *rig, const struct mib_context *context);
 
-/* The apply of a struct mib_setter whose ctx is the rig. Publishes what was carried out. */
+/* The apply of a struct mib_setter whose ctx is the rig. Publishes after each change. */
 int agent_rig_apply(void *rig, const struct mib_set *sets, size_t n, enum mib_phase phase,
     size_t *failed);
 

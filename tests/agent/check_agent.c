@@ -1,6 +1,7 @@
 /*
- * What joins the agent's rooms, over a fake device: state kept over restarts (clean and not), a
- * damaged state refused, and settings that are carried out all or none across threads.
+ * The agent's state, settings and configuration, over a fake device: the state is kept over clean and
+ * unclean restarts, a damaged state is refused, and the settings of a request are carried out all or
+ * none across threads.
  */
 #include "agent/config.h"
 #include "agent/standard_monitor.h"
@@ -174,7 +175,7 @@ START_TEST(a_port_that_is_not_there_keeps_number_and_settings)
 }
 END_TEST
 
-/* What the agent does when the device tells of a port. */
+/* Does what the agent does when the device reports a change of a port. */
 static void
 port_changed(const struct agent_state *state, uint32_t if_index)
 {
@@ -183,8 +184,8 @@ port_changed(const struct agent_state *state, uint32_t if_index)
 		state_apply_port(state, hal, sampling, if_index);
 }
 
-/* Unplugged and plugged in again: the settings of this very run, counters from now on, and no
- * restart; the others go on. */
+/* A port that is unplugged and plugged in again has the settings of this run, and counters that begin
+ * anew. The other ports continue. */
 START_TEST(a_port_comes_and_goes)
 {
 	struct sampling_port_config config;
@@ -236,8 +237,8 @@ count_push(void *told, const struct ease_notification *notification)
 	return 0;
 }
 
-/* entConfigChange: once for what changes within five seconds, and never for a link. */
-START_TEST(changed_parts_are_told)
+/* entConfigChange is sent once for all changes within five seconds, and never for a link. */
+START_TEST(changed_parts_are_reported)
 {
 	unsigned pushed = 0;
 	struct standard_monitor_options options = {.hal = hal, .clock = &test_clock, .ctx = &pushed,
@@ -261,7 +262,8 @@ START_TEST(changed_parts_are_told)
 }
 END_TEST
 
-/* sysUpTime is the master's and goes on while we restart: so does the time of a discontinuity. */
+/* sysUpTime belongs to the master and continues while the agent restarts, so the time of a
+ * discontinuity must continue, too. */
 START_TEST(a_discontinuity_keeps_its_time)
 {
 	struct agent_state state;
@@ -309,8 +311,9 @@ START_TEST(crash_is_a_discontinuity)
 }
 END_TEST
 
-/* A disk that is full, a place that cannot be written: said, and what was there stays as it was. */
-START_TEST(state_that_cannot_be_written_is_said_and_kept)
+/* If the disk is full or the directory cannot be written, the error is reported and the old state
+ * remains. */
+START_TEST(state_that_cannot_be_written_is_reported_and_kept)
 {
 	struct agent_state state;
 	char fresh[128], nowhere[160];
@@ -447,7 +450,7 @@ START_TEST(crosses_to_the_main_loop)
 }
 END_TEST
 
-/* Nobody at the other end: given up in time, and not carried out afterwards. */
+/* The main loop does not answer: the request is given up in time, and never carried out. */
 START_TEST(given_up_is_given_up)
 {
 	struct asked asked = {.set = {.kind = MIB_SET_MEAN_SKIP, .if_index = 10, .number = 3}};
@@ -467,7 +470,7 @@ END_TEST
 
 /* ---- configuration ---- */
 
-/* What proves wrong only when it is used is named with its place, too. */
+/* An error that is found when a value is used names the value's place, too. */
 START_TEST(an_error_at_use_names_file_line_and_option)
 {
 	static const struct {
@@ -565,9 +568,9 @@ main(void)
 {
 	const TTest *const tests[] = {identity_stays_and_boot_counts,
 	    settings_and_totals_survive_a_clean_stop, a_port_comes_and_goes,
-	    changed_parts_are_told, a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
+	    changed_parts_are_reported, a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
 	    a_port_that_is_not_there_keeps_number_and_settings,
-	    state_that_cannot_be_written_is_said_and_kept, damaged_state_is_refused_and_kept,
+	    state_that_cannot_be_written_is_reported_and_kept, damaged_state_is_refused_and_kept,
 	    all_or_none, crosses_to_the_main_loop,
 	    given_up_is_given_up, an_error_at_use_names_file_line_and_option,
 	    the_state_directory_is_checked, wrong_configuration_names_file_and_line};

@@ -1,7 +1,6 @@
 /*
- * What a manager is told at once: back pressure, stalled sampling and error sources, each at its
- * limit, over a fake device; and what the device counts beside traffic, as it goes into
- * easeCounters.
+ * Events that managers are notified of at once, over a fake device: back pressure, stalled sampling
+ * and error sources, each up to its limit; and the resources in easeCounters that a device counts.
  */
 #include "agent/event_monitor.h"
 #include "tests/agent/hal/fake_device.h"
@@ -100,7 +99,7 @@ look(void)
 	packer_flush(packer);
 }
 
-START_TEST(back_pressure_is_told_once_in_a_while)
+START_TEST(back_pressure_is_reported_once_in_a_while)
 {
 	const unsigned *parts = &n_parts[EASE_NOTIFY_BACK_PRESSURE];
 
@@ -213,7 +212,7 @@ told_of_a_minute(unsigned stalled)
 	return stalls_told_after(EVENT_MONITOR_MINUTE_US);
 }
 
-START_TEST(stalls_are_told_above_the_limit)
+START_TEST(stalls_are_reported_above_the_limit)
 {
 	start_sampling();
 	ck_assert_uint_eq(told_of_a_minute(9), 0);
@@ -245,7 +244,7 @@ START_TEST(stalls_of_a_minute_add_up)
 }
 END_TEST
 
-START_TEST(stalls_are_told_by_port)
+START_TEST(stalls_are_reported_by_port)
 {
 	start_sampling();
 	frames(10, 100000); /* does not hide what port 20 lacks */
@@ -262,8 +261,8 @@ START_TEST(stalls_are_told_by_port)
 }
 END_TEST
 
-/* At a quiet port a few frames are soon more than 1 %: what counts is that they cost a sample. */
-START_TEST(stalls_shorter_than_a_sample_are_not_told)
+/* At a quiet port a few frames are more than 1 %. They matter only if they cost a sample. */
+START_TEST(stalls_shorter_than_a_sample_are_not_reported)
 {
 	struct sampling_port_config config;
 
@@ -285,8 +284,8 @@ START_TEST(stalls_shorter_than_a_sample_are_not_told)
 }
 END_TEST
 
-/* What the clock does must neither make an event nor swallow one. */
-START_TEST(stalls_are_told_whatever_the_clock_does)
+/* A step of the clock must neither cause an event nor suppress one. */
+START_TEST(stalls_are_reported_whatever_the_clock_does)
 {
 	start_sampling();
 	frames(20, 500);
@@ -306,7 +305,7 @@ START_TEST(stalls_are_told_whatever_the_clock_does)
 }
 END_TEST
 
-START_TEST(error_sources_are_told_as_they_double)
+START_TEST(error_sources_are_reported_as_they_double)
 {
 	struct ease_error_source source = {
 	    .if_index = 10, .mac = {2}, .kind = EASE_ERROR_FCS, .time_us = 5000000};
@@ -327,8 +326,8 @@ error_source(void *ctx, const struct ease_error_source *source)
 	event_monitor_error_source(monitor, source);
 }
 
-/* 1, 2 and 4 as they come, then the seven that there are, once. */
-START_TEST(error_sources_are_told_with_the_counters)
+/* Counts 1, 2 and 4 are reported as they are reached, and the final 7 once. */
+START_TEST(error_sources_are_reported_with_the_counters)
 {
 	const struct hal_listener listener = {.error_source = error_source};
 	struct hal_error_event event = {.if_index = 10, .mac = {2}, .kind = EASE_ERROR_FCS};
@@ -388,15 +387,15 @@ suite(void)
 	TCase *t = tcase_create("event_monitor");
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
-	tcase_add_test(t, back_pressure_is_told_once_in_a_while);
+	tcase_add_test(t, back_pressure_is_reported_once_in_a_while);
 	tcase_add_test(t, rate_holds_for_all_together);
-	tcase_add_test(t, stalls_are_told_above_the_limit);
+	tcase_add_test(t, stalls_are_reported_above_the_limit);
 	tcase_add_test(t, stalls_of_a_minute_add_up);
-	tcase_add_test(t, stalls_are_told_by_port);
-	tcase_add_test(t, stalls_shorter_than_a_sample_are_not_told);
-	tcase_add_test(t, stalls_are_told_whatever_the_clock_does);
-	tcase_add_test(t, error_sources_are_told_as_they_double);
-	tcase_add_test(t, error_sources_are_told_with_the_counters);
+	tcase_add_test(t, stalls_are_reported_by_port);
+	tcase_add_test(t, stalls_shorter_than_a_sample_are_not_reported);
+	tcase_add_test(t, stalls_are_reported_whatever_the_clock_does);
+	tcase_add_test(t, error_sources_are_reported_as_they_double);
+	tcase_add_test(t, error_sources_are_reported_with_the_counters);
 	tcase_add_test(t, resources_are_what_the_device_counts);
 	suite_add_tcase(s, t);
 	return s;

@@ -1,9 +1,8 @@
 /*
- * easeagentd under a master that means no good: two thousand requests (twenty thousand with --long)
- * over AgentX, seeded: for any name, SETs of anything in all phases and in none of their orders,
- * PDUs spoilt in each of their parts. The agent must answer the next good request as if nothing had
- * been, come back when the session breaks, keep every cell as it was under all that was refused,
- * end cleanly, and not grow.
+ * easeagentd under a hostile master: two thousand requests over AgentX (twenty thousand with --long),
+ * drawn from a seed. They name any object, SET anything in all phases and wrong orders, or are PDUs
+ * that are damaged in any part. The agent must answer the next good request correctly, reconnect when
+ * the session breaks, change no cell by a refused request, end cleanly, and not grow.
  */
 #include "mibs/mibs.h"
 #include "tests/agent/snmp/agentx_master.h"

@@ -109,7 +109,7 @@ expect 'sampling without SET' "$(refusal $if_x.18."$(index_of p1)" s 'mine')" no
 
 start_agent setpriv --bounding-set=-net_admin -- || fail 'start' 'without CAP_NET_ADMIN'
 expect_refusals 'without CAP_NET_ADMIN'
-expect 'it says so' "$(grep -c 'no SET of .*CAP_NET_ADMIN needed; these are notWritable' "$rig/agent.log") $(grep -c 'no sampling' "$rig/agent.log")" '1 1'
+expect 'it says so' "$(grep -c 'no SET of .*, which needs CAP_NET_ADMIN: these objects are notWritable' "$rig/agent.log") $(grep -c 'no sampling' "$rig/agent.log")" '1 1'
 start_agent setpriv --bounding-set=-cap_$bpf,-cap_$perfmon,-sys_admin -- || fail 'start' 'without CAP_BPF'
 expect 'without CAP_BPF it says what goes on' "$(grep -c 'no sampling.*CAP_BPF.*counters and addresses are served' "$rig/agent.log")" 1
 expect 'and SET goes through' "$(set_alias 'to the roof' >/dev/null; alias_of p1)" 'to the roof'

@@ -1,9 +1,9 @@
 /*
- * A hundred thousand requests of a manager who means no good (a million in tests/run --long), by
- * fixed seeds, through the table engine, all modules of mibs/ and the owners of the settings. Each
- * GET and GETNEXT must answer as a walk of the tables says, each SET goes through its phases as a
- * master sends them; what is refused or taken back must leave every cell as it was, and what is
- * taken must read back.
+ * A hundred thousand requests of a hostile manager (a million in tests/run --long), from fixed seeds,
+ * through the table engine, all modules of mibs/ and the owners of the settings. Each GET and GETNEXT
+ * must return what a walk of the tables returns. Each SET goes through its phases as a master sends
+ * them. A SET that is refused or undone must leave every cell as it was; the value of a successful
+ * SET must be read back.
  */
 #include "mibs/mibs.h"
 #include "tests/agent/agent_rig.h"
@@ -111,7 +111,7 @@ count_alarms_gone(void)
 	    rmon_stats(standard_monitor_rmon(rig.standard_monitor)), RMON_STAT_ALARMS_GONE);
 }
 
-/* What was refused has changed nothing. */
+/* A refused request has changed nothing. */
 static void
 expect_unchanged(void)
 {
@@ -120,7 +120,7 @@ expect_unchanged(void)
 	expect_same("refused");
 }
 
-/* An alarm that watched one of the buckets is gone with it, and is the one row more to differ. */
+/* An alarm that reads a deleted bucket is deleted as well, which is one more row of difference. */
 static void
 expect_taken_back(const char *what, uint64_t alarms_gone)
 {
@@ -141,7 +141,7 @@ is_error_of_set(enum mib_error error)
 	    error == MIB_INCONSISTENT_NAME;
 }
 
-/* RESERVE1: each varbind by itself. */
+/* RESERVE1 handles each varbind separately. */
 static enum mib_error
 reserve(size_t n)
 {
@@ -158,7 +158,7 @@ reserve(size_t n)
 	return error;
 }
 
-/* RESERVE2, which comes once for each registration of the request. */
+/* RESERVE2 is called once for each registration of the request. */
 static enum mib_error
 test(const struct mib_setter *setter)
 {
@@ -179,7 +179,7 @@ is_status(const struct mib_table *table, const struct mib_column *column)
 	return table->creates && strstr(column->name, "Status");
 }
 
-/* A value that was set alone is what is read now; a status leads a life of its own. */
+/* A value that was set alone must be read back, except a status, which follows its own rules. */
 static void
 expect_set(const struct varbind *vb)
 {

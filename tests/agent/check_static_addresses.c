@@ -1,6 +1,7 @@
 /*
- * Static addresses by SET (dot1dStaticTable, RFC 4188) over a fake device with room for two: rows
- * are made, moved and deleted, all or none with what the device takes, kept over a restart or not.
+ * Static addresses by SET (dot1dStaticTable, RFC 4188), over a fake device with room for two: rows
+ * are made, moved and deleted; a request is carried out as a whole, or not at all if the device
+ * refuses; and permanent rows survive a restart.
  */
 #include "agent/settings.h"
 #include "agent/state_rows.h"
@@ -73,7 +74,7 @@ status(int64_t number)
 	return (struct mib_value){.syntax = MIB_INTEGER, .integer = number};
 }
 
-/* A PortList with these two ports; 0: none. */
+/* Returns a PortList with these two ports; 0 is no port. */
 static struct mib_value
 ports(uint32_t one, uint32_t other)
 {
@@ -86,7 +87,7 @@ ports(uint32_t one, uint32_t other)
 	return value;
 }
 
-/* Carries out what was added; the error of the phase that refused. */
+/* Carries out the settings that were added. Returns the error of the phase that failed. */
 static enum mib_error
 carry_out(void)
 {
@@ -151,7 +152,7 @@ START_TEST(what_a_chip_cannot_do_is_refused)
 }
 END_TEST
 
-/* The device has room for two: a request for a second and a third makes none, and moves none. */
+/* The device has room for two. A request for a second and a third address changes nothing. */
 START_TEST(all_or_none_with_the_device)
 {
 	ck_assert_int_eq(set_static(1, 10, STATIC_PERMANENT), MIB_NO_ERROR);
@@ -206,7 +207,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("statics");
+	Suite *suite = suite_create("static_addresses");
 	TCase *all = tcase_create("all");
 
 	tcase_add_checked_fixture(all, set_up, tear_down);

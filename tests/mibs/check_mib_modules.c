@@ -1,7 +1,7 @@
 /*
- * What the tables of mibs/ hold: figures in both widths, truths, speeds, pause modes, VLANs, parts,
- * energy, buffers and error sources of a made-up switch; and the numeric names against an oracle
- * (ruby-snmp's lists of ~270 modules) where that is installed.
+ * The contents of the tables of mibs/: figures in both widths, truth values, speeds, pause modes,
+ * VLANs, parts, energy, buffers and error sources of an invented switch. Compares the OIDs with
+ * another source (ruby-snmp's lists of about 270 modules) if it is installed.
  */
 #include "mibs/mibs.h"
 #include "mibs/modules.h"
@@ -186,7 +186,7 @@ START_TEST(bridge_ports_count_frames)
 }
 END_TEST
 
-/* What lies beside the bridge, as on a router that has one, is not among its ports. */
+/* Interfaces outside the bridge, as on a router with a bridge, are not ports of the bridge. */
 START_TEST(ports_beside_the_bridge_are_not_its_ports)
 {
 	const struct mib_table *const tables[] = {&bridge_mib_base_port_table,
@@ -215,8 +215,8 @@ START_TEST(ports_beside_the_bridge_are_not_its_ports)
 }
 END_TEST
 
-/* A driver may have any of a table's figures: its row is there for one, and the others are not. */
-START_TEST(a_row_has_what_the_driver_tells)
+/* A driver may have any of a table's figures. One is enough for a row; the others are absent. */
+START_TEST(a_row_has_the_figures_of_the_driver)
 {
 	static const struct {
 		const struct mib_table *table;
@@ -379,7 +379,7 @@ START_TEST(energy_buffers_and_error_sources)
 }
 END_TEST
 
-/* ---- names against somebody else's list ---- */
+/* ---- names against another list ---- */
 
 #define ORACLE "/usr/share/doc/ruby-snmp/yaml/"
 
@@ -467,7 +467,7 @@ main(void)
 	tcase_add_test(tables, pause_modes);
 	tcase_add_test(tables, layers_and_their_change);
 	tcase_add_test(tables, bridge_ports_count_frames);
-	tcase_add_test(tables, a_row_has_what_the_driver_tells);
+	tcase_add_test(tables, a_row_has_the_figures_of_the_driver);
 	tcase_add_test(tables, ports_beside_the_bridge_are_not_its_ports);
 	tcase_add_test(tables, addresses_of_vlans_stay_out_of_the_common_table);
 	tcase_add_test(tables, a_bridge_without_vlans_shows_vlan_1);

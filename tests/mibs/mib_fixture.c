@@ -154,7 +154,7 @@ fill_part(struct mib_fixture *f, size_t i, struct hal_part part)
 		f->contents[i - 1] = (struct hal_contained){part.contained_in, part.index};
 }
 
-/* Nothing lies on a port, and a port on nothing. */
+/* No interface runs above or below a port. */
 static void
 fill_structure(struct mib_fixture *f, size_t n_ports)
 {

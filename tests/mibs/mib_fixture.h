@@ -1,7 +1,7 @@
 /*
- * A made-up switch for tests of the MIB tables: any number of ports and addresses, every figure a
- * known function of port and kind, and a setter that carries settings out on these rows. Each
- * third port has no RMON and no EtherLike figures, so that walks meet absent cells.
+ * An invented switch for tests of the MIB tables: any number of ports and addresses, figures that are
+ * a known function of port and kind, and a setter that changes these rows. Each third port has no
+ * RMON and no EtherLike figures, so that walks meet absent cells.
  */
 #ifndef EASE_TESTS_MIB_FIXTURE_H
 #define EASE_TESTS_MIB_FIXTURE_H

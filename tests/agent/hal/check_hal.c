@@ -1,6 +1,6 @@
 /*
- * The hardware layer over a fake device: 64-bit totals by the rules of each counter's row, figures
- * that never step back, sorted snapshots in slices, missing facets.
+ * The HAL over a fake device: 64-bit totals by the rules of each counter's row, figures that never
+ * decrease, sorted snapshots that are built in slices, and missing facets.
  */
 #include "agent/hal/hal_private.h"
 #include "tests/agent/hal/fake_device.h"
@@ -78,7 +78,7 @@ START_TEST(clear_on_read_adds_up)
 }
 END_TEST
 
-START_TEST(figures_never_step_back)
+START_TEST(figures_never_decrease)
 {
 	fake.ports[0].raw[FAKE_TOTAL] = 50;
 	ck_assert_uint_eq(figure(10, HAL_IN_MCAST_PKTS), 50);
@@ -190,7 +190,7 @@ START_TEST(addresses_are_counted_by_vlan)
 }
 END_TEST
 
-/* A port that vanishes while a snapshot is under way must not leave it half of two worlds. */
+/* If a port disappears while a snapshot is built, the snapshot must not mix old and new ports. */
 START_TEST(ports_change_between_slices)
 {
 	const struct hal_snapshot *snapshot;
@@ -279,7 +279,7 @@ START_TEST(energy_and_buffers_are_in_the_snapshot)
 }
 END_TEST
 
-/* RFC 2863: 10 and 20 are members of 30; nothing lies above 30 or below 10 and 20. */
+/* RFC 2863: 10 and 20 are members of 30; there is nothing above 30, and nothing below 10 and 20. */
 START_TEST(layers_show_aggregates)
 {
 	static const struct hal_layer wanted[] = {{0, 30}, {10, 0}, {20, 0}, {30, 10}, {30, 20}};
@@ -324,7 +324,7 @@ START_TEST(parts_are_in_one_another)
 }
 END_TEST
 
-/* Snapshots share it; a link's change is no change of it; a port that vanishes is. */
+/* Snapshots share the structure. It changes when a port disappears, but not when a link changes. */
 START_TEST(structure_is_made_when_ports_change)
 {
 	const struct hal_snapshot *first = fresh_snapshot(), *second = fresh_snapshot();
@@ -397,7 +397,7 @@ START_TEST(error_sources_add_up)
 }
 END_TEST
 
-/* Made-up sources push out the quietest, one for one, and that is counted. */
+/* Each forged source replaces the quietest one, and this is counted. */
 START_TEST(error_sources_have_a_limit)
 {
 	const struct hal_snapshot *snapshot;
@@ -437,7 +437,7 @@ main(void)
 	tcase_add_test(all, wrap_goes_on);
 	tcase_add_test(all, maximum_was_zeroed_by_its_read);
 	tcase_add_test(all, clear_on_read_adds_up);
-	tcase_add_test(all, figures_never_step_back);
+	tcase_add_test(all, figures_never_decrease);
 	tcase_add_test(all, failed_read_keeps_total_and_counts);
 	tcase_add_test(all, device_reset_keeps_totals_and_says_so);
 	tcase_add_test(all, totals_survive_a_restart);

@@ -1,7 +1,7 @@
 /*
- * A fake switch for tests of the HAL and of sampling: two counters a port that the test sets, an
- * EASE register pair a port played in ten lines, a clock that the test moves. It shares nothing
- * with the chip models.
+ * A fake switch for tests of the HAL and of sampling. Each port has counters that the test sets, and
+ * a simple model of an EASE register pair; the test moves the clock. It shares no code with the chip
+ * models.
  */
 #ifndef EASE_TESTS_FAKE_DEVICE_H
 #define EASE_TESTS_FAKE_DEVICE_H
@@ -54,7 +54,7 @@ void fake_init(struct fake_device *fake, size_t n_ports);
  * start. */
 void fake_add_facets(struct fake_device *fake);
 
-/* One good frame in the direction through the port's counters and its skip counter. */
+/* Passes one good frame of the direction through the port's counters and its skip counter. */
 void fake_frame(struct fake_device *fake, uint32_t if_index, enum ease_direction direction);
 void fake_refill(struct fake_device *fake, uint32_t if_index);
 

@@ -1,7 +1,7 @@
 /*
- * Stands for the HAL towards a driver or device: writes down what is reported, and answers a
- * refill with a skip when the test wants it to. For tests and benches that must not depend on
- * what the HAL makes of events.
+ * Replaces the HAL for a driver or device: records what is reported, and answers a refill with a skip
+ * if the test wants it. For tests and benchmarks that must not depend on how the HAL handles
+ * events.
  */
 #ifndef EASE_TESTS_FAKE_HAL_H
 #define EASE_TESTS_FAKE_HAL_H

@@ -1,7 +1,7 @@
 /*
- * RMON's working half against the words of RFC 2819: what buckets hold and when they end, what is
- * granted, hysteresis and the rules for the first reading, deltas over a counter's wrap, what goes
- * to the log and what is sent, and rows kept over a restart. The switch is the tests' own.
+ * RMON against RFC 2819: contents and ends of buckets, the number of buckets granted, hysteresis and
+ * the rules for the first reading, deltas over a counter's wrap, what is logged and what is sent, and
+ * rows kept over a restart. Runs over the tests' fake device.
  */
 #include "agent/rmon/rmon.h"
 #include "agent/state_rows.h"
@@ -220,7 +220,7 @@ START_TEST(no_more_is_granted_than_there_is)
 }
 END_TEST
 
-START_TEST(a_row_that_goes_takes_its_buckets)
+START_TEST(a_deleted_row_has_no_buckets)
 {
 	const struct rmon_tables *tables;
 	struct managed_table *controls = rmon_managed(rmon)[0];
@@ -306,7 +306,7 @@ START_TEST(hysteresis)
 }
 END_TEST
 
-/* The first value alone is judged by alarmStartupAlarm. */
+/* alarmStartupAlarm decides about the first value only. */
 START_TEST(startup)
 {
 	static const struct {
@@ -475,7 +475,7 @@ main(void)
 	tcase_add_test(history, utilization_is_the_rfcs);
 	tcase_add_test(history, a_step_of_the_clock_leaves_a_gap);
 	tcase_add_test(history, no_more_is_granted_than_there_is);
-	tcase_add_test(history, a_row_that_goes_takes_its_buckets);
+	tcase_add_test(history, a_deleted_row_has_no_buckets);
 	tcase_add_test(history, default_controls);
 	suite_add_tcase(suite, history);
 	tcase_add_checked_fixture(alarm, setup, teardown);

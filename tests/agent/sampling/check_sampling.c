@@ -1,6 +1,6 @@
 /*
  * Sampling over a fake device: the distribution of skips against its exact moments, the identity
- * pool = sum(K + 1) + standstill, numbering, settings, the rate cap, and packing within a limit.
+ * pool = sum(K + 1) + stalled frames, numbering, settings, the rate cap, and packing within a limit.
  */
 #include "agent/sampling/packer.h"
 #include "agent/sampling/sampling.h"
@@ -187,8 +187,8 @@ START_TEST(every_frame_is_explained)
 }
 END_TEST
 
-/* A CPU that refills late: what passed while the counter stood still is found exactly. */
-START_TEST(standstill_is_counted_exactly)
+/* If the CPU refills late, the frames that passed during the stall are counted exactly. */
+START_TEST(stalls_are_counted_exactly)
 {
 	struct ease_snapshot snapshot;
 
@@ -262,7 +262,7 @@ START_TEST(new_mean_takes_effect_at_once)
 }
 END_TEST
 
-/* Hardware that cannot forget: samples of the skips it holds carry the mean they were drawn with. */
+/* If the hardware cannot discard skips, their samples carry the mean with which they were drawn. */
 START_TEST(old_mean_travels_with_old_skips)
 {
 	struct sampling_port_config config;
@@ -326,7 +326,7 @@ START_TEST(switching_off_and_on)
 END_TEST
 
 /* 10,000 frames/s at a mean of 10 would be 1,000 samples/s; a cap of 100 must bring it there within
- * seconds, say so in each sample, and let go again when the traffic does. */
+ * seconds, say so in each sample, and end when the traffic decreases. */
 START_TEST(rate_cap_raises_the_skip)
 {
 	struct ease_snapshot snapshot;
@@ -389,7 +389,8 @@ START_TEST(same_seed_same_samples)
 }
 END_TEST
 
-/* What the hardware held is forgotten, the numbers go on: no sample has another's identity. */
+/* The hardware's skips are discarded, but the sequence continues, so that every sample has its own
+ * identity. */
 START_TEST(a_port_that_comes_back_goes_on_numbering)
 {
 	start(SAMPLING_UNIFORM, 1, 0);
@@ -415,7 +416,7 @@ START_TEST(a_port_that_comes_back_goes_on_numbering)
 }
 END_TEST
 
-START_TEST(view_shows_each_port)
+START_TEST(table_has_each_port)
 {
 	const struct sampling_table *table;
 
@@ -550,9 +551,9 @@ START_TEST(states_and_counters_fill_notifications)
 }
 END_TEST
 
-/* ---- ports that draw by themselves ---- */
+/* ---- ports that sample by themselves ---- */
 
-/* The first port does; the others have skip counters. */
+/* The first port samples by itself; the others have skip counters. */
 static void
 start_drawing(uint32_t mean, uint32_t cap)
 {
@@ -579,7 +580,7 @@ draw_one(uint32_t rate, bool own)
 	hal_report_sample(hal, &event, true);
 }
 
-START_TEST(a_port_that_draws_is_told_the_mean)
+START_TEST(a_port_that_samples_by_itself_gets_the_mean)
 {
 	struct sampling_port_config config;
 	uint32_t if_index;
@@ -630,7 +631,7 @@ START_TEST(a_rate_that_is_refused_changes_nothing)
 }
 END_TEST
 
-START_TEST(samples_that_never_came_are_numbered_drops)
+START_TEST(lost_samples_are_numbered_drops)
 {
 	start_drawing(100, 0);
 	draw_one(100, false);
@@ -646,8 +647,8 @@ START_TEST(samples_that_never_came_are_numbered_drops)
 }
 END_TEST
 
-/* Twenty in a moment, at most ten a second: the port is told to draw half as often, once. */
-START_TEST(the_cap_changes_the_rate_of_a_port_that_draws)
+/* Twenty samples in a moment, with a limit of ten per second: the port's rate is halved once. */
+START_TEST(the_cap_changes_the_rate_of_a_port_that_samples_by_itself)
 {
 	start_drawing(100, 10);
 	fake.now_us = 5000000;
@@ -668,16 +669,16 @@ int
 main(void)
 {
 	const TTest *const tests[] = {draws_are_unbiased, draws_have_their_shape,
-	    long_geometric_draws_continue, every_frame_is_explained, standstill_is_counted_exactly,
+	    long_geometric_draws_continue, every_frame_is_explained, stalls_are_counted_exactly,
 	    pool_and_direction_travel, refused_samples_are_drops_with_a_number,
 	    new_mean_takes_effect_at_once, old_mean_travels_with_old_skips,
 	    wrong_settings_change_nothing, switching_off_and_on, rate_cap_raises_the_skip,
 	    weights_add_up_through_the_cap, same_seed_same_samples,
-	    a_port_that_comes_back_goes_on_numbering, view_shows_each_port,
+	    a_port_that_comes_back_goes_on_numbering, table_has_each_port,
 	    packs_to_the_limit, full_queue_reports_each_sample,
-	    states_and_counters_fill_notifications, a_port_that_draws_is_told_the_mean,
-	    a_rate_that_is_refused_changes_nothing, samples_that_never_came_are_numbered_drops,
-	    the_cap_changes_the_rate_of_a_port_that_draws};
+	    states_and_counters_fill_notifications, a_port_that_samples_by_itself_gets_the_mean,
+	    a_rate_that_is_refused_changes_nothing, lost_samples_are_numbered_drops,
+	    the_cap_changes_the_rate_of_a_port_that_samples_by_itself};
 	Suite *suite = suite_create("sampling");
 	TCase *all = tcase_create("all");
 
