@@ -33,7 +33,7 @@ void packer_counters(struct packer *packer, const struct ease_snapshot *snapshot
 /* Added to easeCounters, after the port's counters. */
 void packer_resources(struct packer *packer, const struct ease_resources *resources);
 void packer_error_source(struct packer *packer, const struct ease_error_source *source);
-/* Events, each a notification of its own, behind the samples that wait. */
+/* Events. Each is sent in a separate notification, after the samples that wait. */
 void packer_back_pressure(struct packer *packer, const struct ease_resources *resources);
 void packer_stalled(struct packer *packer, const struct ease_snapshot *snapshot);
 void packer_state(struct packer *packer, const struct ease_state *state);
