@@ -7,7 +7,7 @@ struct c84302 {
 	struct c84302_config config;
 };
 
-/* A reading is the count itself, modulo 2^32, but a read of the maximum starts it again at 0. */
+/* A read gives the count modulo 2^32, but a read of the maximum resets the counter to 0. */
 #define ROW(n, text)                                                                               \
 	[(n) - 1] = {.name = (text), .address = C84302_COUNTER(n), .width_bits = 32,               \
 	    .flags = HAL_COUNTER_ZERO_AFTER_MAX}
@@ -66,12 +66,12 @@ const struct hal_counter_row c84302_counter_rows[C84302_COUNTERS] = {
     ROW(C84302_SQE_TEST_ERRORS, "aSQETestErrors"),
 };
 
-/* A figure is the sum of some counters less the sum of others; 0 ends a list. A figure without
- * counters is known to be 0: the MAC itself discards no good frame that came in, and a bridge port
- * demultiplexes no protocols (RFC 2863). The manual calls counter 28 ifOutDiscards, and an
- * internal MAC error too (pages 60 and 64); a discard is no error (RFC 2863), so it must be one;
- * *assumed* ifOutDiscards: behind a store and forward switch the FIFO does not run dry, and what
- * is lost there is frames that found their port's queue full. */
+/* A figure is the sum of some counters minus the sum of others; 0 ends a list. A figure without counters is
+ * always 0: the MAC itself discards no good frame that it received, and a bridge port demultiplexes no
+ * protocols (RFC 2863). The manual calls counter 28 both ifOutDiscards and an internal MAC error (pages
+ * 60 and 64), but a discard is not an error (RFC 2863). *assumed*: it is ifOutDiscards, because behind
+ * a store-and-forward switch the FIFO does not run dry, and frames are lost there when their port's
+ * queue is full. */
 struct derivation {
 	uint8_t figure; /* enum hal_figure */
 	uint8_t plus[5], minus[2];
@@ -99,7 +99,7 @@ static const struct derivation derivations[] = {
 	    C84302_CARRIER_SENSE_ERRORS},
 	{0}},
     {HAL_POOL_IN_PKTS, {C84302_RX_UCAST, C84302_RX_BCAST, C84302_RX_MCAST}, {0}},
-    /* PAUSE frames begin at the MAC: no EASE counter sees them leave. */
+    /* The MAC itself sends PAUSE frames: no EASE counter counts them. */
     {HAL_POOL_OUT_PKTS, {C84302_TX_UCAST, C84302_TX_BCAST, C84302_TX_MCAST}, {C84302_TX_PAUSE}},
     {HAL_ALIGNMENT_ERRORS, {C84302_ALIGNMENT_ERRORS}, {0}},
     {HAL_FCS_ERRORS, {C84302_FCS_ERRORS}, {0}},
@@ -137,7 +137,7 @@ static const struct derivation derivations[] = {
 };
 
 enum { N_DERIVATIONS = sizeof(derivations) / sizeof(derivations[0]) };
-_Static_assert((int)N_DERIVATIONS == (int)HAL_N_FIGURES, "the chip has every figure");
+_Static_assert((int)N_DERIVATIONS == (int)HAL_N_FIGURES, "the chip provides every figure");
 
 static uint64_t
 sum(const uint64_t *totals, const uint8_t *counters, size_t n)
@@ -168,7 +168,7 @@ address_of(const struct c84302 *chip, unsigned port, uint32_t offset)
 	return chip->config.base + port * C84302_PORT_STRIDE + offset;
 }
 
-/* The chip freezes the counter while its parts are read; nothing else may be read in between. */
+/* The chip freezes the counter while its parts are read; no other register may be read in between. */
 int
 c84302_read(struct c84302 *chip, unsigned port, size_t row, uint64_t *raw)
 {
@@ -187,7 +187,7 @@ c84302_read(struct c84302 *chip, unsigned port, size_t row, uint64_t *raw)
 	return 0;
 }
 
-/* Reads and thereby clears one port's status; *any says whether a counter passed half. */
+/* Reads one port's status, which clears it; *any tells whether a counter is half full. */
 static int
 read_status(struct c84302 *chip, unsigned port, bool *any)
 {
@@ -237,7 +237,7 @@ set_max_octets(struct c84302 *chip, unsigned port)
 	    C84302_CONFIG_4_MAX_SELECT, extra > 0 ? C84302_CONFIG_4_MAX_SELECT : 0);
 }
 
-/* Last of all the counter reset bit: from then on the port counts. */
+/* Clears the counter reset bit last: then the port counts. */
 static int
 start_port(struct c84302 *chip, unsigned port)
 {

@@ -17,7 +17,7 @@ struct c84302_port {
 	struct c84302_model *model;
 	struct regmodel regs;
 	uint32_t counter[C84302_COUNTERS + 1]; /* by number; 0 unused */
-	/* Events the counter no longer shows, as it was zeroed or stood still, modulo 2^32. */
+	/* Events that the counter does not show because it was zeroed or was frozen, modulo 2^32. */
 	uint32_t gone[C84302_COUNTERS + 1];
 	/* decoded from the configuration registers */
 	bool counting, reset_on_read, stop_at_max;
@@ -79,7 +79,7 @@ top_bit_changed(struct c84302_port *port, unsigned n, uint32_t before)
 	update_interrupt(port);
 }
 
-/* Events come in amounts below 2^31 a call, so a change of the top bit shows both thresholds. */
+/* The amount is below 2^31, so that a change of the top bit shows that a threshold was passed. */
 static inline void
 count(struct c84302_port *port, unsigned n, uint32_t amount)
 {
@@ -107,7 +107,7 @@ count_bad_fcs(struct c84302_port *port, uint8_t faults)
 	    1);
 }
 
-/* 802.3 counts a length field that does not match what came; padding is allowed for. */
+/* 802.3 counts a length field that does not match the received octets, allowing for padding. */
 static void
 count_length_field(struct c84302_port *port, const struct c84302_frame *frame)
 {
@@ -249,7 +249,7 @@ begin_access(void *chip, uint32_t offset)
 		port->held_offset = 0;
 }
 
-/* Copies the counter to the holding registers, and zeroes it if the read is to. */
+/* Copies the counter to the holding registers, and zeroes it if reading does that. */
 static void
 hold(struct c84302_port *port, unsigned n, unsigned parts)
 {

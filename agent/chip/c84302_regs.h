@@ -1,10 +1,10 @@
 /*
  * Registers of the SEEQ / LSI 84302 quad Ethernet MAC, as far as its management counters go
- * (SEEQ MD400171/C page 4-32, LSI L84302 manual table 12). Driver and model both read this file
- * and nothing of each other.
+ * (SEEQ MD400171/C page 4-32, LSI L84302 manual table 12). Driver and model both include this
+ * file, and neither includes the other.
  *
- * Offsets are octets in one port's window; registers are 16 bits wide and lie at A[7:1]. What was
- * not found in public material is one constant here, marked *assumed*.
+ * Offsets are octets in one port's window; registers are 16 bits wide and lie at A[7:1]. What no
+ * public document says is one constant here, marked *assumed*.
  */
 #ifndef EASE_AGENT_CHIP_C84302_REGS_H
 #define EASE_AGENT_CHIP_C84302_REGS_H

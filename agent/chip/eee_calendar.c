@@ -7,14 +7,14 @@
 
 static const struct stat_name stat_names[EEE_CALENDAR_N_STATS] = {
     [EEE_CALENDAR_STAT_DRAINED] = {"eee.drained",
-	"counts taken out of the EEE unit when they reached their threshold"},
+	"counts moved from the EEE unit to totals at their threshold"},
     [EEE_CALENDAR_STAT_WRAPPED] = {"eee.wrapped",
-	"counts the EEE unit wrapped before they were taken out: some sleep is not counted"},
+	"counts that wrapped in the EEE unit before they were read: some sleep is not counted"},
 };
 
 struct total {
 	uint64_t drained; /* taken out of the unit */
-	uint64_t shown;	  /* the highest figure given: totals never step back */
+	uint64_t shown;	  /* the highest total returned: totals never decrease */
 };
 
 struct eee_calendar {
@@ -104,7 +104,7 @@ write_calendar(struct eee_calendar *u)
 	return rc;
 }
 
-/* Half of a count's range is its threshold: as much again is the CPU's time to come. */
+/* The threshold is half of a count's range: the CPU has the other half's time to read it. */
 static int
 start(struct eee_calendar *u)
 {
@@ -157,7 +157,7 @@ eee_calendar_destroy(struct eee_calendar *unit)
 
 /* --- counting --- */
 
-/* What is subtracted is what was read: the unit may have counted on. */
+/* Subtracts the value that was read, because the unit may have counted on. */
 static int
 drain(struct eee_calendar *u, unsigned entry, enum eee_field field)
 {
@@ -189,8 +189,8 @@ eee_calendar_dispatch(struct eee_calendar *u)
 	return rc < 0 ? rc : n;
 }
 
-/* Drained and still in the unit. Draining is done by this thread only, so the first cannot move
- * while the second is read. */
+/* The drained count plus the one in the unit. Only this thread drains, so the first cannot change while the
+ * second is read. */
 static int
 total(struct eee_calendar *u, unsigned entry, enum eee_field field, uint64_t *figure)
 {

@@ -45,7 +45,7 @@ round_ns(const struct eee_calendar_model *m)
 	return (uint64_t)m->config.slot_ns * m->regs.values[ROW_LENGTH][0];
 }
 
-/* Visits at times before ns, of an entry whose slots are anywhere. */
+/* The number of visits before ns, for an entry with any slots. */
 static uint64_t
 uneven_visits(const struct eee_calendar_model *m, unsigned entry, uint64_t ns)
 {
@@ -58,7 +58,7 @@ uneven_visits(const struct eee_calendar_model *m, unsigned entry, uint64_t ns)
 	return visits;
 }
 
-/* Visits at times before ns. */
+/* The number of visits before ns. */
 static uint64_t
 visits_before(struct eee_calendar_model *m, unsigned entry, uint64_t ns)
 {
@@ -173,7 +173,7 @@ settle_entry(struct eee_calendar_model *m, unsigned entry)
 		add(m, e, EEE_DURATION, acc / unit);
 	e->acc_ns = (uint32_t)(acc % unit);
 	l->asleep_visits[port] = l->new_events[port] = 0;
-	if (!asleep(m, entry)) /* kept near: its 32 bits go round */
+	if (!asleep(m, entry)) /* advanced, because its 32 bits wrap */
 		l->visits[port] = (uint32_t)visits_before(m, entry, m->now_ns) - 1;
 }
 
@@ -183,12 +183,11 @@ smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What the lanes' 32 bits hold for certain. */
+/* So many visits surely fit into the lanes' 32 bits. */
 enum { MAX_UNSETTLED_VISITS = 1 << 30 };
 
-/* The fewest visits from now until events reach their threshold. The next can be counted by the
- * next visit; each further one needs a visit that finds it awake, one that finds it asleep, and the
- * time that a cycle takes. */
+/* The fewest visits until the events reach their threshold. The next visit can count one event; each further
+ * event needs a visit that finds the entry awake, one that finds it asleep, and the time of a cycle. */
 static uint64_t
 visits_to_event(struct eee_calendar_model *m, const struct eee_calendar_entry *e)
 {
@@ -215,8 +214,8 @@ visits_to_threshold(struct eee_calendar_model *m, const struct eee_calendar_entr
 	return smaller(fewest, asleep_ns);
 }
 
-/* The time of that visit; of an entry spread unevenly a bound, as settling early costs nothing but
- * time. */
+/* The time of that visit. For an entry with uneven visits it is a lower bound: settling too early does no
+ * harm. */
 static uint64_t
 next_report_ns(struct eee_calendar_model *m, unsigned entry)
 {
@@ -255,7 +254,7 @@ eee_calendar_model_settle(struct eee_calendar_model *m, uint64_t now_ns)
 	return next;
 }
 
-/* Everything is counted, and when the next threshold is reached will be found again. */
+/* Counts everything; the time of the next threshold must then be computed again. */
 static void
 settle_all(struct eee_calendar_model *m)
 {
@@ -270,7 +269,7 @@ settle_all(struct eee_calendar_model *m)
 
 /* --- the calendar --- */
 
-/* Slots between the entry at a slot and its next naming, which may be itself a round later. */
+/* The slots from one slot to the next one with the same entry, which may be the same slot a round later. */
 static uint32_t
 slots_to_next(struct eee_calendar_model *m, uint32_t slot)
 {
@@ -301,7 +300,7 @@ calendar_is_good(struct eee_calendar_model *m)
 	return true;
 }
 
-/* Whether an entry's slots are all the same distance apart; first is the first of them. */
+/* Whether an entry's slots are equally spaced; first is the first of them. */
 static bool
 spread_evenly(struct eee_calendar_model *m, const struct eee_calendar_entry *e, uint32_t first)
 {
@@ -329,14 +328,15 @@ visit_from(struct eee_calendar_model *m, unsigned entry, uint32_t first)
 	l->offset_ns[port] = first * m->config.slot_ns;
 	l->visited[port] = UINT32_MAX;
 	l->rest_ns[port] = (uint32_t)(m->round_ns - 1) - l->offset_ns[port];
-	/* Not asleep at the last visit: as if another had come since. */
+	/* If it was not asleep at the last visit, count as if there had been another visit since. */
 	l->visits[port] = (uint32_t)visits_before(m, entry, m->now_ns) - !e->last;
 }
 
-/* The lanes' arithmetic is for one visit a round, and for times that are positive in 32 bits. The
- * reciprocal is 2^(64 + shift) / round, rounded up; it has 64 bits, as the shift is the largest one
- * with 2^shift < round, and so is too large by less than makes a quotient wrong below 2^63 (T.
- * Granlund, P. Montgomery: Division by Invariant Integers using Multiplication, 1994). */
+/* The lanes require one visit of each entry in a round, and a round below 2^31 ns.
+ *
+ * Invariant: x / round == (x * reciprocal) >> (64 + shift) for x < 2^63, where reciprocal is
+ * 2^(64 + shift) / round rounded up, and shift the largest number with 2^shift < round (T. Granlund,
+ * P. Montgomery: Division by Invariant Integers using Multiplication, 1994, theorem 4.2). */
 static void
 find_round(struct eee_calendar_model *m)
 {
@@ -407,7 +407,7 @@ control_written(void *chip, unsigned index, uint32_t written)
 	update_line(m);
 }
 
-/* *assumed*: a unit whose calendar or times change under it stops. */
+/* *assumed*: a unit stops when its calendar or times are changed. */
 static void
 layout_written(void *chip, unsigned index, uint32_t written)
 {
@@ -491,7 +491,7 @@ read_duration_count(void *chip, unsigned index, uint32_t stored)
 	return read_count(chip, index, EEE_DURATION);
 }
 
-/* *assumed*: a count that is still at its threshold is reported anew, or nobody would come back. */
+/* *assumed*: a count that is still at its threshold is reported again, or the CPU would never read it. */
 static void
 subtract(struct eee_calendar_model *m, unsigned index, enum eee_field field, uint32_t amount)
 {

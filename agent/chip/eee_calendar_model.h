@@ -1,15 +1,15 @@
 /*
- * Software model of the EEE statistics unit: a calendar that visits one entry (a port's direction)
- * a slot, the arithmetic done at a visit, narrow counts in SRAM, and a report buffer with an
- * interrupt for counts that have reached their threshold.
+ * Software model of the EEE statistics unit: a calendar that visits one entry (a port's direction) in each
+ * slot, the arithmetic of a visit, narrow counts in SRAM, and a report buffer with an interrupt for
+ * counts that have reached their threshold.
  *
- * The board does not tick it. It tells each interval in which a direction slept, and the visits
- * that fall into it follow in closed form: the counts are those of the ticked unit, visit by visit.
- * Thresholds are seen by eee_calendar_model_settle, which says when it must be called next for
- * the interrupt to come with the visit that reaches one.
+ * The model does not simulate each visit. The board reports each interval in which a direction slept, and
+ * the visits in it are computed at once; the counts equal those of a simulation visit by visit.
+ * eee_calendar_model_settle checks the thresholds and returns the time of its next call, so that the
+ * interrupt comes with the visit that reaches a threshold.
  *
- * Times are nanoseconds of board time, and never go back. Call everything with the bus's lock
- * held. The driver (eee_calendar.h) never sees this file.
+ * Times are nanoseconds of board time, and never go back. The caller holds the bus's lock. The driver
+ * (eee_calendar.h) does not use this file.
  */
 #ifndef EASE_AGENT_CHIP_EEE_CALENDAR_MODEL_H
 #define EASE_AGENT_CHIP_EEE_CALENDAR_MODEL_H
@@ -29,22 +29,22 @@ struct eee_calendar_model_config {
 	uint32_t slot_ns;
 	unsigned latency_slots;
 	unsigned event_bits, duration_bits; /* 2..32 */
-	uint64_t min_cycle_ns; /* from an entry's falling asleep to the next time, at least */
-	/* Called before every access of the CPU: the board calls eee_calendar_model_settle. And
-	 * before an entry's counts are looked at: it tells the entry's sleep up to now, if it is
-	 * still asleep. NULL: the caller has. */
+	uint64_t min_cycle_ns; /* the shortest time from one falling asleep to the next */
+	/* sync is called before every access of the CPU: the board calls eee_calendar_model_settle. tell
+	 * is called before an entry's counts are used: the board reports its sleep up to now if it is
+	 * still asleep. NULL: the caller has done so. */
 	void (*sync)(void *ctx);
 	void (*tell)(void *ctx, unsigned entry);
 	void *ctx;
 };
 
-/* What sleep moves between two settlements, side by side for all ports of a direction, as a flooded
- * frame wakes many at once. */
+/* The values that sleep changes between two settlements, as arrays over all ports of a direction, because a
+ * flooded frame wakes many ports. */
 struct eee_calendar_lanes {
-	uint32_t offset_ns[EEE_MAX_PORTS]; /* of the visit in a round */
-	uint32_t rest_ns[EEE_MAX_PORTS]; /* of the round behind it, less 1 */
-	uint32_t visited[EEE_MAX_PORTS];   /* all bits, or none: the calendar leaves it out */
-	uint32_t visits[EEE_MAX_PORTS];	/* up to the last one that found it asleep, modulo 2^32 */
+	uint32_t offset_ns[EEE_MAX_PORTS]; /* time of the visit in a round */
+	uint32_t rest_ns[EEE_MAX_PORTS]; /* rest of the round after it, minus 1 */
+	uint32_t visited[EEE_MAX_PORTS];   /* all bits set; 0: not in the calendar */
+	uint32_t visits[EEE_MAX_PORTS];	/* visits up to the last one that found it asleep, modulo 2^32 */
 	uint32_t asleep_visits[EEE_MAX_PORTS]; /* since the last settlement */
 	uint32_t new_events[EEE_MAX_PORTS];    /* likewise */
 };
@@ -58,25 +58,25 @@ struct eee_calendar_entry {
 	uint32_t step_ns;
 	uint16_t n_places;  /* slots that name it */
 	uint64_t period_ns; /* between two visits; 0: they are spread unevenly */
-	uint64_t settled_ns; /* its sleep has been told up to then */
+	uint64_t settled_ns; /* its sleep has been reported up to then */
 	uint64_t due_ns;     /* of the next settlement at the latest */
 };
 
 struct eee_calendar_model {
 	struct eee_calendar_lanes lanes[EEE_DIRECTIONS];
-	/* Every entry that is visited at all is visited once a round of so many ns; 0: no. A division
-	 * by it is a multiplication and a shift, exact below 2^63. */
+	/* If every entry of the calendar is visited once in a round: the length of a round; else 0. The
+	 * division by it is a multiplication and a shift, exact for dividends below 2^63. */
 	uint64_t round_ns, reciprocal;
 	unsigned reciprocal_shift;
-	uint64_t told_ns; /* up to which the sleep of all entries has been told */
-	uint64_t due_ns;  /* of the next settlement of any; 0: to be found again */
+	uint64_t told_ns; /* the sleep of all entries has been reported up to then */
+	uint64_t due_ns;  /* the next settlement of any entry; 0: must be computed */
 	struct eee_calendar_entry entries[EEE_MAX_ENTRIES];
 	unsigned n_entries;
 	uint64_t now_ns; /* of the last settlement */
 	bool running;
 	struct regmodel regs;
 	struct eee_calendar_model_config config;
-	uint32_t reports[EEE_MAX_ENTRIES * EEE_FIELDS]; /* a ring: one each, so it cannot overflow */
+	uint32_t reports[EEE_MAX_ENTRIES * EEE_FIELDS]; /* a ring with room for each count, so it cannot overflow */
 	unsigned first_report, n_reports;
 };
 
@@ -87,22 +87,22 @@ void eee_calendar_model_destroy(struct eee_calendar_model *model); /* NULL allow
 /* The RESET pin: calendar idle, stopped, SRAM 0. */
 void eee_calendar_model_reset(struct eee_calendar_model *model);
 
-/* Counts what was told up to now_ns, reports counts that have reached their threshold, and returns
- * the time of the next call: no threshold can be reached before it. UINT64_MAX: none ever. After an
- * access of the CPU it is to be asked again. */
+/* Counts the sleep reported up to now_ns, puts counts that have reached their threshold into the report
+ * buffer, and returns the time of the next call, before which no threshold can be reached (UINT64_MAX:
+ * never). After an access of the CPU it must be called again. */
 uint64_t eee_calendar_model_settle(struct eee_calendar_model *model, uint64_t now_ns);
 
 /* --- sleep ---
  *
- * The entry slept in [from_ns, to_ns), and was awake since the interval told before. An interval may
- * be told in pieces that touch or overlap; what was told before stays told. Ending the one under way
- * is how a link that goes down is told: the direction counts as awake. */
+ * The entry slept in [from_ns, to_ns), and was awake between the interval reported before and this one. An
+ * interval may be reported in parts that touch or overlap; a report is never taken back. For a link that
+ * goes down, the interval in progress ends: the direction then counts as awake. */
 
-/* The slow way, for any calendar. */
+/* The slow path, for any calendar. */
 void eee_calendar_model_sleep_uneven(struct eee_calendar_model *model, unsigned entry,
     uint64_t from_ns, uint64_t to_ns);
 
-/* Of a calendar of equal rounds: how many are over at a time. */
+/* For a calendar of equal rounds: how many are complete at a time. */
 static inline uint64_t
 eee_calendar_model_rounds(const struct eee_calendar_model *model, uint64_t ns)
 {
@@ -128,15 +128,15 @@ eee_calendar_model_sleep(struct eee_calendar_model *model, unsigned entry, uint6
 	before = (uint32_t)eee_calendar_model_rounds(model, from_ns + l->rest_ns[port]);
 	after = (uint32_t)eee_calendar_model_rounds(model, to_ns + l->rest_ns[port]);
 	if ((int32_t)(visits - before) > 0)
-		before = visits; /* so far it was told */
+		before = visits; /* reported up to here already */
 	if ((int32_t)(after - before) <= 0 || l->visited[port] == 0)
-		return; /* between two visits: the unit never knows */
+		return; /* no visit in it: the unit does not see it */
 	l->new_events[port] += before != visits;
 	l->asleep_visits[port] += after - before;
 	l->visits[port] = after;
 }
 
-/* A time as many ports see it: rounds that are over, and ns of the one that is not. */
+/* A time as the number of complete rounds and the ns since. */
 struct eee_calendar_time {
 	uint32_t rounds, rest_ns;
 };
@@ -150,7 +150,7 @@ eee_calendar_model_time(const struct eee_calendar_model *model, uint64_t ns)
 	    (uint32_t)rounds, (uint32_t)(ns - rounds * model->round_ns)};
 }
 
-/* Four ports at a time. What is true has all bits set, which is -1. */
+/* Four ports at a time. True is all bits set, which is -1. */
 typedef uint32_t eee_calendar_four __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t eee_calendar_truth __attribute__((vector_size(16), aligned(4), may_alias));
 enum { EEE_FOUR = 4 };

@@ -1,7 +1,7 @@
 /*
  * Registers of the EEE statistics unit by calendar (patent application CN102497287A, "K" in the
  * notes on it). K names parts, not addresses, widths or rates: everything here is *assumed*.
- * Driver and model both read this file and nothing of each other.
+ * Driver and model both include this file, and neither includes the other.
  *
  * Registers are 32 bits wide, offsets are octets in the unit's window. An entry is one direction
  * of one port and owns one word of SRAM: event count, duration count, last state, accumulator.
@@ -42,8 +42,8 @@ enum {
 };
 
 enum {
-	/* The calendar runs, freely: it never waits for a port to sleep. The slot in turn is given
-	 * by the unit's clock, so starting resets nothing. */
+	/* The calendar runs all the time and does not wait for a port to sleep. The unit's clock
+	 * determines the current slot, so starting resets nothing. */
 	EEE_CONTROL_RUN = 1u << 0,
 	EEE_CONTROL_INTERRUPT = 1u << 1, /* while the report buffer holds something */
 	/* Read only: the calendar names an entry again before its SRAM write is done, or an entry
@@ -71,7 +71,7 @@ enum {
 };
 #define EEE_STATE_LAST 0x80000000u /* asleep when last visited */
 
-/* Values after reset and of a board that says nothing else. */
+/* Values after reset, and defaults of a board. */
 enum {
 	EEE_DEFAULT_BITS = 16,
 	EEE_DEFAULT_THRESHOLD = 0x8000,

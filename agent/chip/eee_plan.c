@@ -32,7 +32,7 @@ slots_needed(const struct eee_plan *plan)
 	return slots;
 }
 
-/* An even spread that leaves the pipeline its time. */
+/* Whether equally spaced visits leave enough time for the pipeline. */
 static bool
 weights_fit(const struct eee_plan *plan, unsigned length)
 {
@@ -57,7 +57,7 @@ slots_are_idle(const uint16_t *calendar, unsigned length, unsigned offset, unsig
 	return true;
 }
 
-/* At the first offset where all its slots are idle. */
+/* Places an entry at the first offset where all its slots are idle. */
 static bool
 place(uint16_t *calendar, unsigned length, const struct eee_plan_entry *e)
 {
@@ -72,7 +72,7 @@ place(uint16_t *calendar, unsigned length, const struct eee_plan_entry *e)
 	return true;
 }
 
-/* The heaviest first: they are the hardest to place. */
+/* Places the entries with most visits first, because they are the hardest to place. */
 static bool
 fill(const struct eee_plan *plan, uint16_t *calendar, unsigned length)
 {

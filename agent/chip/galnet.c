@@ -21,32 +21,31 @@ const struct galnet_info galnet_gt48002a = {
 
 static const struct stat_name stat_names[GALNET_N_STATS] = {
     [GALNET_STAT_SAMPLES_LOST] = {"galnet.samples_lost",
-	"samples the chip took but found no receive buffer for"},
-    [GALNET_STAT_BAD_BLOCKS] = {"galnet.bad_blocks", "receive blocks with an impossible length"},
+	"samples lost: the chip had no receive buffer for them"},
+    [GALNET_STAT_BAD_BLOCKS] = {"galnet.bad_blocks", "receive blocks ignored: impossible length"},
     [GALNET_STAT_NEW_ADDRESS_LOST] = {"galnet.new_address_lost",
-	"NEW_ADDRESS messages overrun before they were read"},
+	"NEW_ADDRESS messages lost: not read in time"},
     [GALNET_STAT_PACKETS_LOST] = {"galnet.packets_lost",
-	"packets for the CPU, samples among them, without a receive buffer: the chip's own count"},
+	"packets for the CPU, including samples, lost for want of a receive buffer (counted by the chip)"},
     [GALNET_STAT_OTHER_PACKETS] = {"galnet.other_packets",
-	"packets for the CPU that were not samples: not used"},
+	"packets for the CPU that were not samples, ignored"},
     [GALNET_STAT_ERROR_SOURCE_LOST] = {"galnet.error_source_lost",
-	"Error_Source messages overrun before they were read"},
-    [GALNET_STAT_ERRORS_FCS] = {"galnet.error_source_fcs", "Error_Source messages: bad FCS"},
+	"Error_Source messages lost: not read in time"},
+    [GALNET_STAT_ERRORS_FCS] = {"galnet.error_source_fcs", "Error_Source messages for a bad FCS"},
     [GALNET_STAT_ERRORS_TOO_LONG] = {"galnet.error_source_too_long",
-	"Error_Source messages: frame too long"},
+	"Error_Source messages for a frame that was too long"},
 };
 
 struct galnet_port {
-	uint32_t skips[GALNET_SKIP_DEPTH]; /* in the chip, by what was written and sampled */
+	uint32_t skips[GALNET_SKIP_DEPTH]; /* in the chip, according to the writes and samples so far */
 	unsigned loaded;		   /* how many of them */
 	unsigned refills_due; /* slots that became free and were not reported yet */
-	/* While the chip's EASE is off: what the counter had left of skips[0], if that is still
-	 * the same one. */
+	/* While the chip's EASE is off: the rest of skips[0] in the counter, if left_known. */
 	uint32_t left;
 	bool left_known;
 };
 
-/* A ring of messages the chip writes and the driver empties. */
+/* A ring of messages that the chip writes and the driver empties. */
 struct ring {
 	uint8_t *memory;
 	unsigned next;
@@ -54,17 +53,17 @@ struct ring {
 
 struct galnet {
 	struct galnet_config config;
-	uint32_t base;	       /* of the device's slice */
+	uint32_t base;	       /* bus address of the device's slice */
 	struct galnet_port port[GALNET_MAX_PORTS];
-	uint8_t *buffers;      /* two areas, one behind the other */
+	uint8_t *buffers;      /* two adjacent areas */
 	uint32_t buffers_bus;
 	unsigned block;	       /* next one to be filled, over both areas */
 	struct ring new_addresses, error_sources;
 	bool link_changed;
-	bool suspended; /* EASE is off: skips are kept here and written when it is on again */
-	uint32_t refills_due, restarts; /* ports that have them, a bit each */
-	/* Ports, a bit each: whose waiting skip had moved on when the status was last read, so
-	 * that a sample must be there for it. */
+	bool suspended; /* EASE is off: skips are stored in port[] and written when it is on again */
+	uint32_t refills_due, restarts; /* ports, a bit each */
+	/* Ports, a bit each, whose shadow was found empty when the status was last read, so that there
+	 * must be a sample. */
 	uint32_t sample_owed;
 	uint64_t discards;
 	_Atomic uint64_t stat_values[GALNET_N_STATS];
@@ -83,8 +82,8 @@ write_register(const struct galnet *g, uint32_t offset, uint32_t value)
 	return bus_write(g->config.bus, g->base + offset, value);
 }
 
-/* The chip writes words of the CPU's memory while the driver reads them; a word is whole, and what
- * was written before a valid mark is there once the mark is seen. */
+/* The chip writes words of the CPU's memory while the driver reads them. A word is read atomically, and
+ * all that the chip wrote before a valid mark is visible once the mark is. */
 static uint32_t
 load_word(const uint8_t *memory)
 {
@@ -144,11 +143,11 @@ galnet_restart(struct galnet *g, unsigned port)
 {
 	if (port >= g->config.info->n_ports)
 		return -EINVAL;
-	g->restarts |= 1u << port; /* its skips are to be forgotten */
+	g->restarts |= 1u << port; /* its skips must be discarded */
 	return 0;
 }
 
-/* Turns EASE off, which empties the chip; samples taken before may still lie in memory. */
+/* Turns EASE off, which empties the counters. Earlier samples may still be in memory. */
 static int
 suspend(struct galnet *g)
 {
@@ -165,7 +164,7 @@ suspend(struct galnet *g)
 	    GALNET_CONTROL_EASE_ENABLE, 0);
 }
 
-/* Gives a port back what it had, or asks for new skips if these are to be forgotten. */
+/* Writes a port's skips to the chip again, or requests new ones if they must be discarded. */
 static int
 resume_port(struct galnet *g, unsigned port)
 {
@@ -198,8 +197,8 @@ resume(struct galnet *g)
 	    GALNET_CONTROL_EASE_ENABLE, GALNET_CONTROL_EASE_ENABLE);
 }
 
-/* One step of a restart, taken when no sample lies in memory: EASE off; then, when what came until
- * that moment has been reported too, on again. 1 if a step was taken, 0 if none is wanted. */
+/* One step of a restart, made when no sample is in memory: turns EASE off; and when samples that came until
+ * then are reported, too, turns it on again. 1 if a step was made, 0 if none is needed. */
 static int
 restart_step(struct galnet *g)
 {
@@ -211,8 +210,8 @@ restart_step(struct galnet *g)
 	return rc < 0 ? rc : 1;
 }
 
-/* Reports one refill that is due; false if there is none. Who filled both slots when told of the
- * first is not told of the second. */
+/* Reports one refill that is due; false if there is none. If the caller filled both slots at the first
+ * report, there is no second one. */
 static bool
 take_refill(struct galnet *g, struct hal *hal)
 {
@@ -234,7 +233,7 @@ take_refill(struct galnet *g, struct hal *hal)
 
 /* --- samples --- */
 
-/* Accounts for a sample of the port; true if no skip count is left behind it. */
+/* Removes the skip count of a sample of the port. True if the port has none left. */
 static bool
 consume_skip(struct galnet *g, unsigned port)
 {
@@ -251,7 +250,7 @@ consume_skip(struct galnet *g, unsigned port)
 	return p->loaded == 0;
 }
 
-/* Where a frame goes is known of those who sampled it on their way out, and of groups. */
+/* The output port is known if the frame was sampled on its way out, or goes to a group. */
 static uint32_t
 output_of(const struct galnet *g, unsigned port, bool received, const uint8_t *octets)
 {
@@ -280,7 +279,7 @@ report_sample(struct galnet *g, struct hal *hal, unsigned port, uint32_t word_0,
 	hal_report_sample(hal, &event, true);
 }
 
-/* Gives the block back; an area goes back when its last block has been read. */
+/* Releases the block. An area is returned to the chip when its last block has been read. */
 static int
 release_block(struct galnet *g)
 {
@@ -295,7 +294,7 @@ release_block(struct galnet *g)
 	return write_register(g, GALNET_BUFFER_BASE, g->buffers_bus + area * GALNET_AREA_OCTETS);
 }
 
-/* Takes one block out of the receive buffers: 1, 0 if there is none, or -errno. */
+/* Reads one block from the receive buffers: 1, 0 if there is none, or -errno. */
 static int
 take_block(struct galnet *g, struct hal *hal, uint64_t now_us)
 {
@@ -324,7 +323,7 @@ take_block(struct galnet *g, struct hal *hal, uint64_t now_us)
 
 /* --- messages --- */
 
-/* Takes one message out of a ring; false if there is none. */
+/* Reads one message from a ring; false if there is none. */
 static bool
 take_message(struct ring *ring, uint32_t *word_0, uint32_t *word_1)
 {
@@ -391,8 +390,8 @@ ease_bits(const struct galnet *g)
 	return ((1u << g->config.info->n_ports) - 1) << g->config.info->ease_shift;
 }
 
-/* Clears what is asserted before the memory is searched, so that nothing is missed. *ease gets
- * the EASE status as it was then. */
+/* Clears the interrupt causes before the memory is read, so that no event is missed. *ease gets the EASE
+ * status at that time. */
 static int
 acknowledge(struct galnet *g, uint32_t *ease)
 {
@@ -412,7 +411,7 @@ acknowledge(struct galnet *g, uint32_t *ease)
 	return rc < 0 ? rc : write_register(g, ease_cause, ease_bits(g));
 }
 
-/* Ports whose register is empty although two values were loaded have taken a sample. */
+/* A port whose register is empty although two values were loaded has taken a sample. */
 static void
 note_samples_owed(struct galnet *g, uint32_t ease)
 {
@@ -426,8 +425,8 @@ note_samples_owed(struct galnet *g, uint32_t ease)
 			g->sample_owed |= 1u << port;
 }
 
-/* All that was delivered has been read: samples still owed found no buffer, and their ports must
- * not wait for them. 1 if there were any. */
+/* All delivered samples have been read: those still missing found no buffer, and their ports must not wait
+ * for them. 1 if there were any. */
 static int
 give_up_samples_owed(struct galnet *g)
 {
@@ -453,8 +452,8 @@ report_links(struct galnet *g, struct hal *hal)
 			hal_report_port_changed(hal, g->config.if_index[port]);
 }
 
-/* Handles one thing: 1, 0 if there is none, or -errno. Refills come when all samples that lie in
- * memory are reported: a port that has taken both of its samples by then is seen to stand still. */
+/* Handles one event: 1, 0 if there is none, or -errno. Refills are reported after all samples in memory, so
+ * that a port which has used both skip counts by then is known to have stalled. */
 static int
 take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
 {
@@ -542,7 +541,7 @@ entry_offset(unsigned i)
 	return GALNET_ADDRESS_TABLE + i * GALNET_ENTRY_OCTETS;
 }
 
-/* Reads an entry, its second word first, as most are not valid: 1 if valid, 0 if not. */
+/* Reads an entry: 1 if it is valid, 0 if not. Reads the second word first, because most are not valid. */
 static int
 read_entry(const struct galnet *g, unsigned i, uint32_t *word_0, uint32_t *word_1)
 {
@@ -562,8 +561,8 @@ is_own(const struct galnet *g, uint32_t word_1)
 
 enum { BURST_ENTRIES = 64 }; /* of the address table, read at a time */
 
-/* Calls visit for every valid entry that this chip owns, until it returns non-zero, which is then
- * returned. */
+/* Calls visit for every valid entry that this chip owns. Ends when visit returns non-zero, and returns
+ * that. */
 static int
 visit_own_entries(struct galnet *g,
     int (*visit)(struct galnet *g, unsigned i, uint32_t word_0, uint32_t word_1, void *arg),
@@ -657,7 +656,7 @@ galnet_remove_address(struct galnet *g, uint64_t mac)
 	return rc;
 }
 
-/* What the chip has lost since this was last asked: a read of the register zeroes it. */
+/* Adds what the chip has lost since the last call: a read of the register zeroes it. */
 static int
 count_lost(struct galnet *g, uint32_t offset, enum galnet_stat stat)
 {
@@ -724,7 +723,7 @@ set_up_memory(struct galnet *g)
 	return rc;
 }
 
-/* A full table interrupts nobody: it is read when next there is a reason. */
+/* A full table raises no interrupt here: its counter is read on other occasions. */
 static int
 set_up_chip(struct galnet *g)
 {

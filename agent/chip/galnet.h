@@ -1,11 +1,11 @@
 /*
- * Driver of the GalNet switch controllers GT-48001A and GT-48002A: what differs between them is
- * one info row. It loads EASE skip counts, takes samples, NEW_ADDRESS and Error_Source messages out of the
- * CPU's memory and reports them to the HAL, ages and lists the address table, and switches ports.
+ * Driver of the GalNet switch controllers GT-48001A and GT-48002A; one info row holds their differences.
+ * It loads EASE skip counts, reads samples, NEW_ADDRESS and Error_Source messages from the CPU's memory
+ * and reports them to the HAL, ages and lists the address table, and enables and disables ports.
  *
- * It knows for each port how many skip counts the chip holds (counter and shadow): a value is
- * never written over another, and as each port can have at most two samples on their way, the
- * receive buffers cannot run out. All calls are on the HAL's thread; none waits.
+ * It tracks how many skip counts the chip holds for each port (counter and shadow). So a value is never
+ * overwritten, a port can have at most two samples pending, and the receive buffers cannot run out.
+ * All calls are on the HAL's thread; none waits.
  */
 #ifndef EASE_AGENT_CHIP_GALNET_H
 #define EASE_AGENT_CHIP_GALNET_H
@@ -37,27 +37,28 @@ enum {
 	GALNET_AGEING_DEFAULT_S = 300, /* GT-48001A page 17, and IEEE 802.1D */
 };
 
-/* Sets the message areas up and lets interrupts through; no port samples until a skip is loaded.
- * -ENOMEM, -EINVAL, or what the bus said. */
+/* Sets up the message areas and enables interrupts. A port samples only when a skip count is loaded.
+ * -ENOMEM, -EINVAL, or the bus's error. */
 int galnet_create(const struct galnet_config *config, struct galnet **chip);
 void galnet_destroy(struct galnet *chip); /* NULL allowed */
 
-/* Loads a skip count of 0..0xFFFFF. -EBUSY if the port holds two already. */
+/* Loads a skip count of 0..0xFFFFF. -EBUSY if the port has two already. */
 int galnet_load_skip(struct galnet *chip, unsigned port, uint32_t skip);
-/* Forgets the port's skip counts: the next dispatch takes them back once all samples on their way
- * are reported, then reports one refill. EASE has one enable for all ports of a chip: the others
- * go on where they were, less what passes in the few accesses between. */
+/* Discards the port's skip counts: when all pending samples are reported, the next dispatch removes them
+ * from the chip and then reports one refill. The chip has one EASE enable bit for all ports: the other
+ * ports continue with the counts they had, but do not count frames that pass during the few accesses
+ * in between. */
 int galnet_restart(struct galnet *chip, unsigned port);
 
 int galnet_enable_port(struct galnet *chip, unsigned port, bool enable);
 int galnet_link(struct galnet *chip, unsigned port, bool *up);
 
-/* Handles what has arrived: at most budget events (0: all), stamped with now_us. Returns how many
- * it handled, or -errno; *more says whether some are left. */
+/* Handles at most budget events (0: all), with the time now_us. Returns their number, or -errno; *more tells
+ * whether some are left. */
 int galnet_dispatch(struct galnet *chip, struct hal *hal, uint64_t now_us, unsigned budget,
     bool *more);
 
-/* Whether dispatch would have something to do without an interrupt: what it left, or a restart. */
+/* Whether dispatch has work without an interrupt: events left over, or a restart. */
 bool galnet_pending(const struct galnet *chip);
 
 /* Calls add for every address this chip owns (received itself), until add returns non-zero. */
@@ -66,7 +67,7 @@ int galnet_dump_addresses(struct galnet *chip,
 /* One ageing step: an owned entry that was not used since the last step is passed to remove, one
  * that was is marked unused. */
 int galnet_age(struct galnet *chip, void (*remove)(void *arg, uint64_t mac), void *arg);
-/* Takes an address out of this chip's table unless it is static; nothing if it is not there. */
+/* Removes an address from this chip's table unless it is static. 0 also if it is not in the table. */
 int galnet_remove_address(struct galnet *chip, uint64_t mac);
 /* Addresses not learned because the table was full, since create. */
 int galnet_address_discards(struct galnet *chip, uint64_t *discards);

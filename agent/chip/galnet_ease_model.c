@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Packets go by until a stopped counter would come down to a count in use: never. */
+/* So far that a stopped counter is never decremented to a value in use. */
 #define OUT_OF_REACH (UINT64_MAX / 2)
 
 void
@@ -33,8 +33,8 @@ galnet_ease_stop(struct galnet_ease *ease, unsigned counter)
 	return left;
 }
 
-/* `due` may be earlier than the truth, as a counter may have been stopped or loaded anew since:
- * then nobody takes the packet and only `due` is found again. */
+/* `due` may be too early, because a counter may have been stopped or loaded since. Then no counter samples
+ * the packet, and only `due` is computed again. */
 void
 galnet_ease_take_flooded(struct galnet_ease *ease)
 {

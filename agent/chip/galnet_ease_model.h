@@ -1,11 +1,10 @@
 /*
- * The EASE countdowns of all switch chips on one PCI bus, side by side (models only). Each chip's
- * counters are its own in every register; they lie together because a flooded packet counts on
- * every segment at once: it moves one common count, and the rest is compared only when a counter
- * has come to its end.
+ * The EASE skip counters of all switch chips on one PCI bus, stored together (models only). They are
+ * stored together because a flooded packet counts on every segment: it increments one common count, and
+ * single counters are compared only when one of them ends.
  *
- * A counter holding N lets N packets pass and takes the next one (GT-48002A page 61). It is kept as
- * the common count at which that will be; a packet on its segment alone brings this one nearer.
+ * A counter with value N lets N packets pass and samples the next one (GT-48002A page 61). It is stored
+ * as the value of the common count at which it samples; a packet on its own segment decrements that.
  */
 #ifndef EASE_AGENT_CHIP_GALNET_EASE_MODEL_H
 #define EASE_AGENT_CHIP_GALNET_EASE_MODEL_H
@@ -18,18 +17,18 @@
 enum { GALNET_EASE_COUNTERS = GALNET_MAX_DEVICES * GALNET_MAX_PORTS };
 
 struct galnet_ease {
-	uint64_t flooded; /* packets that every running counter has seen */
-	uint64_t due;	  /* no counter takes a flooded packet before `flooded` is this */
-	uint64_t at[GALNET_EASE_COUNTERS]; /* `flooded` when it takes one; stopped: out of reach */
+	uint64_t flooded; /* the common count: packets on every segment */
+	uint64_t due;	  /* no counter samples before `flooded` reaches this */
+	uint64_t at[GALNET_EASE_COUNTERS]; /* the value of `flooded` at which it samples; out of reach if stopped */
 	unsigned end; /* counters from here on have never run */
-	uint32_t sampled_devices;	   /* with bits in the next */
-	uint8_t sampled[GALNET_MAX_DEVICES]; /* ports that took the last flooded packet */
-	/* Chips whose ports do not all take what is flooded, or that do more with it: while there is
-	 * one, no packet may be counted on every segment at once. */
+	uint32_t sampled_devices;	   /* devices with bits in `sampled` */
+	uint8_t sampled[GALNET_MAX_DEVICES]; /* ports that sampled the last flooded packet */
+	/* Chips in a special mode, in which not all ports send flooded packets. While there is one, no
+	 * packet is counted by the common count. */
 	uint32_t special_devices;
 };
 
-/* All counters stopped. */
+/* Initializes it with all counters stopped. */
 void galnet_ease_init(struct galnet_ease *ease);
 
 static inline unsigned
@@ -38,19 +37,19 @@ galnet_ease_counter(unsigned device, unsigned port)
 	return device * GALNET_MAX_PORTS + port;
 }
 
-/* Starts a counter with `left` packets to skip; stops one and says what it had left. */
+/* Start a counter with `left` packets to skip; and stop one, returning the packets it had left. */
 void galnet_ease_run(struct galnet_ease *ease, unsigned counter, uint32_t left);
 uint32_t galnet_ease_stop(struct galnet_ease *ease, unsigned counter);
 
-/* Of a running counter. */
+/* The packets that a running counter still skips. */
 static inline uint32_t
 galnet_ease_left(const struct galnet_ease *ease, unsigned counter)
 {
 	return (uint32_t)(ease->at[counter] - ease->flooded);
 }
 
-/* One packet on one segment: true if its counter takes it, which must then be stopped. A stopped
- * counter moves too, far out of reach. */
+/* Counts a packet on one segment. True if its counter samples it; the caller must then stop the counter. A
+ * stopped counter is decremented, too, but is out of reach. */
 static inline bool
 galnet_ease_count(struct galnet_ease *ease, unsigned counter)
 {
@@ -64,17 +63,17 @@ galnet_ease_count(struct galnet_ease *ease, unsigned counter)
 	return false;
 }
 
-/* A packet that was counted did not leave by this segment after all. One that was taken stays so. */
+/* Takes back the count of a packet that was not sent on this segment after all. A sample is kept. */
 static inline void
 galnet_ease_uncount(struct galnet_ease *ease, unsigned counter)
 {
 	ease->at[counter]++;
 }
 
-/* Stops those that take the packet and notes them in `sampled`. */
+/* Stops the counters that sample the packet, and records them in `sampled`. */
 void galnet_ease_take_flooded(struct galnet_ease *ease);
 
-/* One packet on every segment: true if some counters took it. */
+/* Counts a packet on every segment. True if a counter sampled it. */
 static inline bool
 galnet_ease_flood(struct galnet_ease *ease)
 {
@@ -86,7 +85,7 @@ galnet_ease_flood(struct galnet_ease *ease)
 	return true;
 }
 
-/* Ports of the device that took the last flooded packet, a bit each; forgets them. */
+/* Returns and clears the ports of the device that sampled the last flooded packet, a bit each. */
 static inline uint32_t
 galnet_ease_collect(struct galnet_ease *ease, unsigned device)
 {

@@ -12,7 +12,7 @@ counter_of(const struct galnet_model *m, unsigned port)
 	return galnet_ease_counter(m->config.device, port);
 }
 
-/* Starts or stops a counter as its value, the enable bits and the port's state say. */
+/* Starts or stops a counter according to its value, the enable bits and the port's state. */
 static void
 update_running(struct galnet_model *m, unsigned port)
 {
@@ -38,7 +38,7 @@ galnet_chip_ease_left(const struct galnet_model *m, unsigned port)
 	return m->ease.left[port];
 }
 
-/* The counter took its sample: the waiting value, if any, moves on, which empties the register. */
+/* After a sample: loads the counter from the register if that has a value, and empties the register. */
 static void
 reload(struct galnet_model *m, unsigned port)
 {
@@ -84,7 +84,7 @@ galnet_chip_empty_ease(struct galnet_model *m)
 	galnet_chip_update_line(m);
 }
 
-/* One good packet on this port's segment; the port's bit if it is the sample. */
+/* Counts a good packet on this port's segment. Returns the port's bit if it is the sample. */
 static inline uint32_t
 count_packet(struct galnet_model *m, unsigned port)
 {
@@ -123,7 +123,7 @@ bucket_of(struct galnet_model *m, uint64_t mac)
 	return m->table + galnet_bucket(mac) * GALNET_BUCKET_ENTRIES * 2;
 }
 
-/* Both words of an entry, to be compared at once. */
+/* Both words of an entry, to compare them together. */
 static inline uint64_t
 both_words(const uint32_t *entry)
 {
@@ -148,7 +148,7 @@ find_entry(struct galnet_model *m, uint64_t mac)
 	return NULL;
 }
 
-/* An entry for an address that has none: unused, in its bucket; or NULL. */
+/* An unused entry in the bucket of an address, or NULL. */
 static uint32_t *
 find_unused(struct galnet_model *m, uint64_t mac)
 {
@@ -167,7 +167,7 @@ table_full(struct galnet_model *m)
 	galnet_chip_raise(m, GALNET_CAUSE_RECOGNITION);
 }
 
-/* The source is new, or its fields differ, or it has not been heard since the CPU looked. */
+/* The source is new, or its entry differs, or it was not used since the CPU cleared its aging bit. */
 static __attribute__((noinline)) void
 learn_anew(struct galnet_model *m, uint64_t mac, unsigned port)
 {
@@ -201,7 +201,7 @@ learn(struct galnet_model *m, uint64_t mac, unsigned port)
 
 	for (; entry < end; entry += 2)
 		if (both_words(entry) == both_words(wanted))
-			return; /* just as it would be written */
+			return; /* the entry would not change */
 	if (!galnet_is_group(mac) && mac != 0)
 		learn_anew(m, mac, port);
 }
@@ -241,7 +241,7 @@ galnet_model_owns(struct galnet_model *m, uint64_t mac, unsigned *port)
 
 /* --- the path of a frame --- */
 
-/* Nobody here knows it: the recovery process (GT-48001A page 16). */
+/* The address is unknown here: the recovery process (GT-48001A page 16). */
 static void
 ask_owner(struct galnet_model *m, uint64_t mac)
 {
@@ -341,7 +341,7 @@ galnet_model_receive_pci(struct galnet_model *m, uint32_t ports, const struct ga
 
 /* --- ports --- */
 
-/* Ports whose word of a row has all these bits set. */
+/* Ports whose register in a row has all these bits set. */
 static uint32_t
 ports_with(struct galnet_model *m, enum galnet_row row, uint32_t bits)
 {

@@ -1,13 +1,13 @@
 /*
- * What a GalNet chip writes into the CPU's memory: packets into the receive buffers, NEW_ADDRESS
- * and Error_Source messages into their rings.
+ * Writes to the CPU's memory as a GalNet chip does: packets to the receive buffers, NEW_ADDRESS and
+ * Error_Source messages to their rings.
  */
 #include "agent/chip/galnet_model_private.h"
 
 #include <endian.h>
 #include <string.h>
 
-/* The data must be there before the mark that makes it valid: the CPU reads without the lock. */
+/* Data must be visible before the mark that makes it valid, because the CPU reads without the lock. */
 static void
 store_word(uint8_t *memory, uint32_t value)
 {
@@ -25,7 +25,7 @@ load_word(const uint8_t *memory)
 	return le32toh(word);
 }
 
-/* Writes an entry of a message ring; false if the CPU has not taken the old one out yet. */
+/* Writes an entry of a message ring; false if the CPU has not read the old one yet. */
 static bool
 post_message(struct galnet_model *m, enum galnet_row base, unsigned *next, uint32_t word_0,
     uint32_t word_1)
@@ -81,7 +81,7 @@ galnet_chip_buffer_base_written(struct galnet_model *m, uint32_t written)
 	}
 }
 
-/* After sixteen packets CBAS moves into CBA, or there is none for the next. */
+/* After sixteen packets CBA is loaded from CBAS. If CBAS is empty there is no buffer for the next. */
 static void
 next_block(struct galnet_model *m)
 {

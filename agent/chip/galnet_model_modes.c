@@ -1,7 +1,7 @@
 /*
- * What few boards use of a GalNet chip: ports that do not take unknown packets, packets for the
- * CPU beside samples, spanning tree, broadcast filter and sniffer. While a chip of the bus is in
- * such a mode no packet is flooded in one go: each chip says which of its ports take it.
+ * Modes of a GalNet chip that few boards use: ports that do not send unknown packets, packets for the CPU
+ * other than samples, spanning tree, broadcast filter and sniffer. While a chip of the bus is in such a
+ * mode, no packet is counted by the common count: each chip decides which of its ports send it.
  */
 #include "agent/chip/galnet_model_private.h"
 
@@ -18,7 +18,7 @@ galnet_modes_on(struct galnet_model *m)
 	    m->takes_unknown != galnet_all_ports(m) || *galnet_reg(m, ROW_CONTROL) & cpu;
 }
 
-/* The bit asks for packets of a kind, and there is a CPU. */
+/* Whether this control bit sends packets to the CPU, and there is a CPU. */
 static bool
 cpu_wants(struct galnet_model *m, uint32_t bit)
 {
@@ -86,7 +86,7 @@ receive_blocked(struct galnet_model *m, unsigned port, const struct galnet_frame
 	return (struct galnet_route){.verdict = GALNET_DISCARD};
 }
 
-/* The packet goes to who sniffs: true if that is the CPU. */
+/* Sends the packet to the sniffer. True if that is the CPU. */
 static bool
 sniff(struct galnet_model *m, const struct galnet_frame *f)
 {

@@ -44,9 +44,9 @@ struct galnet_chip_info {
 
 extern const struct galnet_chip_info galnet_chip_infos[]; /* by enum galnet_chip */
 
-#define NO_COUNT UINT32_MAX /* what an empty counter holds */
+#define NO_COUNT UINT32_MAX /* the value of an empty counter */
 
-/* A counter runs in the bank while it holds a value, EASE is enabled and its port forwards. */
+/* A counter runs, in the bank, while it has a value, EASE is enabled and its port forwards. */
 struct ease {
 	uint32_t left[GALNET_MAX_PORTS]; /* while it does not run */
 	uint32_t shadow[GALNET_MAX_PORTS];
@@ -66,7 +66,7 @@ struct galnet_model {
 	uint32_t forwarding; /* up, and not blocked by the spanning tree */
 	uint32_t takes_unknown, monitored, no_broadcast;
 	bool spanning_tree;  /* SpanEn, the global one */
-	/* Entries of the CPU: by their device (none: beyond all devices), or these flags. */
+	/* Table entries that send to the CPU: by their device (beyond all devices if none), or by a flag. */
 	uint32_t cpu_device, cpu_flags;
 	struct galnet_ease *bank; /* with the running counters */
 	struct galnet_ease own_bank;
@@ -86,7 +86,7 @@ galnet_reg(struct galnet_model *m, enum galnet_row row)
 	return regmodel_value(&m->regs, row, 0);
 }
 
-/* All these Global Control bits are set. */
+/* Whether all these Global Control bits are set. */
 static inline bool
 galnet_control(struct galnet_model *m, uint32_t bits)
 {
@@ -120,10 +120,10 @@ void galnet_chip_raise(struct galnet_model *m, uint32_t bits);
 
 /* --- galnet_model_memory.c --- */
 
-/* The messages; lost ones are counted. */
+/* Write a message to the CPU's memory, or count it as lost. */
 void galnet_chip_tell_new_address(struct galnet_model *m, uint64_t mac, unsigned port);
-/* One copy of a packet whose samples these ports took, a bit each. arrival is the port it came in
- * by, or -1; marks are more word 0 bits. */
+/* Writes one copy of a packet that these ports sampled, a bit each. arrival is the port that received it,
+ * or -1; marks are further bits of word 0. */
 void galnet_chip_deliver(struct galnet_model *m, uint32_t ports, int arrival,
     const struct galnet_frame *f, uint32_t marks);
 void galnet_chip_buffer_base_written(struct galnet_model *m, uint32_t written);
@@ -133,26 +133,26 @@ void galnet_chip_buffer_base_written(struct galnet_model *m, uint32_t written);
 void galnet_chip_write_ease(struct galnet_model *m, unsigned port, uint32_t value);
 uint32_t galnet_chip_ease_left(const struct galnet_model *m, unsigned port);
 void galnet_chip_empty_ease(struct galnet_model *m);
-/* Control or link registers have changed: what they mean for every port. */
+/* Called when control or link registers have changed: updates the state of every port. */
 void galnet_chip_update_ports(struct galnet_model *m);
 void galnet_chip_learn(struct galnet_model *m, uint64_t mac, unsigned port);
-/* Where a packet goes that is for a unicast address. */
+/* The route of a packet to a unicast address. */
 struct galnet_route galnet_chip_route_unicast(struct galnet_model *m, unsigned port,
     uint64_t destination);
-/* One good packet on each of these segments; those that take it as their sample. */
+/* Counts one good packet on each of these segments. Returns the ports that sample it. */
 uint32_t galnet_chip_count(struct galnet_model *m, uint32_t ports);
-/* Loads the counters anew that took a sample. */
+/* Reloads the counters of ports that took a sample. */
 void galnet_chip_reload(struct galnet_model *m, uint32_t sampled);
 
 /* --- galnet_model_modes.c --- */
 
-/* Whether a mode is on that the fast path does not know. */
+/* Whether the chip is in a mode that the fast path does not handle. */
 bool galnet_modes_on(struct galnet_model *m);
 /* galnet_model_receive while such a mode is on somewhere on the bus. */
 struct galnet_route galnet_modes_receive(struct galnet_model *m, unsigned port,
     const struct galnet_frame *f);
-/* A packet has passed these ports: counts it for EASE and writes the one copy for the CPU, if there
- * is a reason; a copy to the sniffer if one of them is monitored. */
+/* After a packet has passed these ports: counts it for EASE, writes one copy for the CPU if needed, and
+ * sends a copy to the sniffer if one of the ports is monitored. */
 void galnet_modes_finish(struct galnet_model *m, uint32_t ports, int arrival, bool to_cpu,
     const struct galnet_frame *f);
 

@@ -1,6 +1,5 @@
 /*
- * A GalNet chip as the bus sees it: its registers as rows, what reading and writing them does, and
- * the interrupt.
+ * The registers of a GalNet chip as rows, the effects of reading and writing them, and the interrupt.
  */
 #include "agent/chip/galnet_model_private.h"
 
@@ -23,7 +22,7 @@ galnet_chip_raise(struct galnet_model *m, uint32_t bits)
 	galnet_chip_update_line(m);
 }
 
-/* The status bits as they stand in the register, in the polarity chosen. */
+/* The status bits as in the register, with the chosen polarity. */
 static uint32_t
 ease_status(const struct galnet_model *m)
 {

@@ -1,10 +1,10 @@
 /*
  * Registers, messages and address table of the Galileo GalNet switch controllers GT-48001A
- * (eight 10 Mb/s ports) and GT-48002A (two 10/100 ports). Driver and model both read this file
- * and nothing of each other.
+ * (eight 10 Mb/s ports) and GT-48002A (two 10/100 ports). Driver and model both include this
+ * file, and neither includes the other.
  *
- * Offsets are octets in a device's 4 MB slice of the GalNet protocol region. What was not found
- * in public material is one constant here, marked *assumed*; the data sheets (GT-48002A rev 1.2
+ * Offsets are octets in a device's 4 MB slice of the GalNet protocol region. What no public
+ * document says is one constant here, marked *assumed*; the data sheets (GT-48002A rev 1.2
  * pages 24-26 and 61-64, GT-48001A rev 1.6 pages 16-23 and 59-62) are named for the rest.
  */
 #ifndef EASE_AGENT_CHIP_GALNET_REGS_H
@@ -60,7 +60,7 @@ enum {
 	GALNET_CAUSE_NEW_ADDRESS = 1u << 2,
 	GALNET_CAUSE_RECOGNITION = 1u << 3,  /* the address table was full */
 	GALNET_CAUSE_ERROR_SOURCE = 1u << 4,
-	GALNET_CAUSE_LINK = 1u << 5,	     /* some port's link came or went */
+	GALNET_CAUSE_LINK = 1u << 5,	     /* the link of some port changed */
 };
 enum {
 	GT48002A_EASE_SHIFT = 16, /* *assumed* in Cause and Mask */
@@ -84,7 +84,7 @@ enum {
 	GALNET_CONTROL_SPAN_ENABLE = 1u << 13, /* SpanEn; *assumed* position */
 	/* *assumed*: page 24 has multicast go to a CPU that is present; here it must ask for it. */
 	GALNET_CONTROL_MULTICAST_TO_CPU = 1u << 14,
-	/* To nobody else. What the CPU then sends to ports (BUFFER_REQUEST) is not modelled. */
+	/* To no port. What the CPU then sends to ports (BUFFER_REQUEST) is not modelled. */
 	GALNET_CONTROL_MULTICAST_ONLY_TO_CPU = 1u << 22,
 	GALNET_CONTROL_MIB_KEEP = 1u << 30, /* MIBClrMode: 0 = a read zeroes a MIB counter */
 	GALNET_CONTROL_RESET = 0, /* *assumed* */
@@ -106,8 +106,8 @@ enum {
 	GALNET_COMMAND_TAKES_UNKNOWN = 1u << 4,
 };
 
-/* CPU and Sniffer Numbers, *assumed* layout: who takes packets of a monitored port is a port of a
- * device, or the CPU if the device is the CPU's. A sniffed packet does not count for EASE where the
+/* CPU and Sniffer Numbers, *assumed* layout: packets of a monitored port go to a port of a device, or
+ * to the CPU if the device is the CPU's. A sniffed packet does not count for EASE where the
  * copy leaves (*assumed*: page 64 forbids both together). */
 enum {
 	GALNET_NUMBERS_CPU_MASK = 31, /* bits 4:0; *assumed* 31 after reset */

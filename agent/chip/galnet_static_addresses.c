@@ -14,8 +14,8 @@ entry_address(unsigned device, unsigned entry)
 
 /* The best entry of the bucket for an address. */
 struct choice {
-	bool found;   /* the address is here */
-	int entry, worth; /* free ones are worth more than learned ones, static ones nothing */
+	bool found;   /* the address is in the bucket */
+	int entry, worth; /* a free entry is worth more than a learned one, and a static one nothing */
 };
 
 static void
@@ -48,7 +48,7 @@ choose(const struct bus *bus, unsigned device, uint64_t mac, struct choice *choi
 	return rc;
 }
 
-/* Not valid while it is half of one and half of the other. */
+/* Writes an entry; it is not valid while only one of its words is written. */
 static int
 set_entry(const struct bus *bus, unsigned device, uint64_t mac, unsigned owner, unsigned port)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A figure of the chip that wraps at 2^32, and its total. */
+/* A count of the chip that wraps at 2^32, and its total. */
 struct widened {
 	uint32_t last;
 	uint64_t total;
@@ -33,7 +33,7 @@ put_2(struct tnetx4090 *c, uint32_t address, uint32_t value)
 	return rc < 0 ? rc : put(c, address + 1, value >> 8);
 }
 
-/* Bytes in ascending order: the read of the first holds the others. */
+/* Reads bytes in ascending order: the read of the first one latches the others. */
 static int
 get_4(struct tnetx4090 *c, uint32_t address, uint32_t *value)
 {
@@ -66,8 +66,8 @@ read_pool(struct tnetx4090 *c)
 	return rc;
 }
 
-/* Page 56: that many buffers for each. The gigabit port's half of it is more than one frame from two
- * ports on. */
+/* Page 56: enough buffers for a frame at each port. With two or more ports, the gigabit port's half of the
+ * threshold is more than one frame. */
 uint32_t
 tnetx4090_default_threshold(unsigned n_ports, uint32_t max_octets, uint32_t buffer_octets)
 {

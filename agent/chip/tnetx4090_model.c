@@ -17,7 +17,7 @@ enum row {
 	ROW_STATISTICS,
 };
 
-/* A register of several bytes, the lowest first. */
+/* The value of a register of several bytes, the lowest byte first. */
 static uint32_t
 wide(const struct tnetx4090_model *m, enum row row)
 {
@@ -31,7 +31,7 @@ tnetx4090_model_back_pressure(const struct tnetx4090_model *m, unsigned port)
 {
 	const struct tnetx4090_port *p = &m->ports[port];
 
-	/* Page 56: pressed when the pool is "down to" the threshold, so equality counts. */
+	/* Page 56: back pressure when the pool is "down to" the threshold, so also if equal. */
 	return m->flow && (m->free <= p->threshold || (m->holb && p->charged > m->free));
 }
 
@@ -48,7 +48,7 @@ tnetx4090_model_flow_pin(const struct tnetx4090_model *m)
 	return false;
 }
 
-/* Beyond the first: one each time half of the time that was asked for has passed. */
+/* Pause frames after the first one: one each time half of the pause time has passed. */
 static uint32_t
 pause_repeats(const struct tnetx4090_port *p, uint64_t now_ns)
 {
@@ -72,7 +72,7 @@ end_episode(struct tnetx4090_port *p, uint64_t now_ns)
 		p->pauses_sent += pause_repeats(p, now_ns) + 1; /* the last with a time of 0 */
 }
 
-/* A port without a partner has no episodes. */
+/* A port without a partner has no back pressure. */
 void
 tnetx4090_model_press(struct tnetx4090_model *m, uint64_t now_ns)
 {
@@ -138,8 +138,8 @@ tnetx4090_model_take_pauses(struct tnetx4090_model *m, unsigned port)
 
 /* --- configuration --- */
 
-/* Whether anything can be short at all is one comparison in the fast path. A fair share cannot be
- * exceeded while half of the pool is free. */
+/* In the fast path one comparison with this level tells whether there can be a shortage. A fair share
+ * cannot be exceeded while half of the pool is free. */
 static uint32_t
 quiet_level(const struct tnetx4090_model *m)
 {
@@ -156,7 +156,7 @@ is_gigabit(const struct tnetx4090_model *m, unsigned port)
 	return port == TNETX4090_GIGABIT_PORT && m->config.partners[port].speed_mbps == 1000;
 }
 
-/* What back pressure does to a frame of the port (page 56). */
+/* The effect of back pressure on a frame of the port (page 56). */
 static enum tnetx4090_verdict
 when_pressed(const struct tnetx4090_model *m, unsigned port)
 {
@@ -194,7 +194,7 @@ configure_mcast(struct tnetx4090_model *m)
 			m->mcast_full |= (uint16_t)(1u << i);
 }
 
-/* Takes registers over. Episodes under way end first, by the settings they began with. */
+/* Applies the registers. Back pressure ends first, with the settings with which it began. */
 static void
 configure(struct tnetx4090_model *m)
 {
@@ -217,7 +217,7 @@ settings_written(void *chip, unsigned index, uint32_t written)
 	configure(chip);
 }
 
-/* The second byte makes both count: half a threshold must not be in force. */
+/* Both bytes take effect with the second one, so that half of a threshold never does. */
 static void
 threshold_written(void *chip, unsigned index, uint32_t written)
 {
@@ -226,7 +226,7 @@ threshold_written(void *chip, unsigned index, uint32_t written)
 		configure(chip);
 }
 
-/* What both ends want is agreed (pages 34 and 37); pause is for full duplex. */
+/* Negotiates what both ends support (pages 34 and 37); pause only in full duplex. */
 static void
 negotiate(struct tnetx4090_model *m, unsigned port)
 {
@@ -268,7 +268,7 @@ tnetx4090_model_set_partner(struct tnetx4090_model *m, unsigned port,
 
 /* --- reading --- */
 
-/* A byte of a figure of four: byte 0 takes all of it into the holding register. */
+/* A byte of a four-byte value: the read of byte 0 copies all four to the holding register. */
 static uint32_t
 held_byte(struct tnetx4090_model *m, unsigned byte, uint32_t figure)
 {

@@ -1,16 +1,17 @@
 /*
- * Software model of the TNETX4090's buffer pool and flow control: buffers charged to the port
- * where data arrived, the global threshold and the fair-share rule, what back pressure means for
- * each port, the limit of waiting multicasts, and the statistics block with its holding register.
+ * Software model of the TNETX4090's buffer pool and flow control: buffers charged to the port that received
+ * the data, the global threshold and the fair-share rule, the effect of back pressure on each port, the
+ * limit of waiting multicasts, and the statistics block with its holding register.
  *
- * The board asks admission for each frame and gives its buffers back when the slowest destination
- * has sent it. Far from a shortage that costs a few additions; episodes of back pressure, their
- * time and the pause frames they make are worked out when one begins or ends.
- * The block's frame counts stay at 0 where other chips are the MACs: those count frames, and this
- * chip only what its flow control does (overruns, collisions).
+ * The board requests admission for each frame, and releases its buffers when the slowest destination has
+ * sent it. While there are enough buffers this costs a few additions. Back pressure, its duration and its
+ * pause frames are computed when it begins or ends.
  *
- * Times are nanoseconds of board time, and never go back. Call everything with the bus's lock
- * held. The driver (tnetx4090.h) never sees this file.
+ * The frame counts of the statistics block stay 0 where other chips are the MACs: those count frames, and
+ * this chip counts only the effects of flow control (overruns, collisions).
+ *
+ * Times are nanoseconds of board time, and never go back. The caller holds the bus's lock. The driver
+ * (tnetx4090.h) does not use this file.
  */
 #ifndef EASE_AGENT_CHIP_TNETX4090_MODEL_H
 #define EASE_AGENT_CHIP_TNETX4090_MODEL_H
@@ -21,10 +22,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the link partner of a port can do, for negotiation. A port is in gigabit mode if it is
- * port 8 and its speed is 1000. */
+/* The abilities of a port's link partner, for negotiation. A port is in gigabit mode if it is port 8 and its
+ * speed is 1000. */
 struct tnetx4090_partner {
-	uint32_t speed_mbps; /* 10, 100 or 1000; 0: nothing is plugged in */
+	uint32_t speed_mbps; /* 10, 100 or 1000; 0: no partner */
 	bool full_duplex, pause;
 };
 
@@ -34,15 +35,15 @@ struct tnetx4090_model_config {
 	uint32_t n_buffers;    /* N: 1..65535; 0: the default of tnetx4090_regs.h */
 	uint32_t buffer_octets; /* a power of two; 0: the default */
 	struct tnetx4090_partner partners[TNETX4090_PORTS];
-	/* Called before every access of the CPU: the board gives back the buffers of frames sent up
-	 * to now and calls tnetx4090_model_settle. NULL: the caller has. */
+	/* Called before every access of the CPU: the board releases the buffers of frames sent up to now
+	 * and calls tnetx4090_model_settle. NULL: the caller has done so. */
 	void (*sync)(void *ctx);
 	void *ctx;
 };
 
 enum tnetx4090_verdict {
 	TNETX4090_ACCEPT,  /* the buffers are charged to the port */
-	TNETX4090_PAUSE,   /* the partner was asked to pause: the frame is not sent yet */
+	TNETX4090_PAUSE,   /* the partner was told to pause: the frame is not sent yet */
 	TNETX4090_COLLIDE, /* the chip forces a collision; the sender tries again */
 	TNETX4090_DROP,	   /* counted as a receive overrun */
 };
@@ -56,13 +57,13 @@ struct tnetx4090_port {
 	uint32_t episodes;
 	uint32_t pauses_sent, pauses_taken, mcast_left_out;
 	uint64_t pressed_since_ns; /* while pressed */
-	uint64_t pressed_ns;	   /* of the episodes that are over */
+	uint64_t pressed_ns;	   /* of the episodes that have ended */
 	uint64_t pause_repeat_ns;
 };
 
 struct tnetx4090_model {
 	uint32_t free; /* buffers in the global pool */
-	uint32_t quiet; /* more free than this: no port can be under back pressure */
+	uint32_t quiet; /* with more free buffers than this, no port can be under back pressure */
 	uint32_t least_free;
 	unsigned buffer_shift;
 	uint16_t pressed;	/* a bit a port: back pressure is on */
@@ -84,21 +85,21 @@ int tnetx4090_model_create(const struct tnetx4090_model_config *config,
 void tnetx4090_model_destroy(struct tnetx4090_model *model); /* NULL allowed */
 /* The RESET pin: no flow control, nothing charged, statistics 0. */
 void tnetx4090_model_reset(struct tnetx4090_model *model);
-/* The port's partner has changed, or gone (speed 0): it negotiates anew. */
+/* Sets the port's partner (speed 0: none), and negotiates again. */
 void tnetx4090_model_set_partner(struct tnetx4090_model *model, unsigned port,
     const struct tnetx4090_partner *partner, uint64_t now_ns);
 
-/* The rule itself (page 56), from the present state. */
+/* The rule for back pressure (page 56), applied to the present state. */
 bool tnetx4090_model_back_pressure(const struct tnetx4090_model *model, unsigned port);
 /* The FLOW pin (page 57). */
 bool tnetx4090_model_flow_pin(const struct tnetx4090_model *model);
 
-/* Time has come to now_ns: what is under way is up to date for a reader. */
+/* Updates durations and counts to now_ns, so that they can be read. */
 void tnetx4090_model_settle(struct tnetx4090_model *model, uint64_t now_ns);
-/* Pause frames the port has sent since the last call, for the MAC to count. Settle first. */
+/* The pause frames that the port has sent since the last call, for the MAC to count. Call settle first. */
 uint32_t tnetx4090_model_take_pauses(struct tnetx4090_model *model, unsigned port);
 
-/* Adds to a port's statistic what the board saw; port may be TNETX4090_NM_PORT. */
+/* Adds events to a port's statistic; port may be TNETX4090_NM_PORT. */
 static inline void
 tnetx4090_model_count(struct tnetx4090_model *model, unsigned port, enum tnetx4090_stat stat,
     uint32_t n)
@@ -106,17 +107,17 @@ tnetx4090_model_count(struct tnetx4090_model *model, unsigned port, enum tnetx40
 	model->statistics[port][stat / 4] += n;
 }
 
-/* Buffers that a frame of so many octets takes. */
+/* The number of buffers for a frame of so many octets. */
 static inline uint32_t
 tnetx4090_model_buffers(const struct tnetx4090_model *model, uint32_t octets)
 {
 	return (octets + (1u << model->buffer_shift) - 1) >> model->buffer_shift;
 }
 
-/* --- admission: once for each try of a frame --- */
+/* --- admission: called for each attempt to receive a frame --- */
 
 enum tnetx4090_verdict tnetx4090_model_admit_short(struct tnetx4090_model *model, unsigned port,
-    uint32_t buffers, uint64_t now_ns); /* the slow way: few buffers are left */
+    uint32_t buffers, uint64_t now_ns); /* the slow path: few buffers are left */
 
 static inline void
 tnetx4090_model_charge(struct tnetx4090_model *model, unsigned port, uint32_t buffers)
@@ -131,8 +132,8 @@ tnetx4090_model_charge(struct tnetx4090_model *model, unsigned port, uint32_t bu
 		p->most_charged = p->charged;
 }
 
-/* A frame begins to arrive. A port that has back pressure on finishes a frame that it has begun:
- * it is accepted whole if at its start there was none. */
+/* Admits a frame at its start. If there is no back pressure then, the whole frame is accepted, because a
+ * port finishes a frame that it has begun. */
 static inline enum tnetx4090_verdict
 tnetx4090_model_admit(struct tnetx4090_model *model, unsigned port, uint32_t buffers,
     uint64_t now_ns)
@@ -143,10 +144,10 @@ tnetx4090_model_admit(struct tnetx4090_model *model, unsigned port, uint32_t buf
 	return TNETX4090_ACCEPT;
 }
 
-/* Begins and ends episodes of back pressure as the pool is now; private to these functions. */
+/* Begins or ends back pressure according to the state of the pool. Only for the functions here. */
 void tnetx4090_model_press(struct tnetx4090_model *model, uint64_t now_ns);
 
-/* A frame that arrived on the port is gone from all outputs. */
+/* Releases the buffers of a frame received by the port, which all outputs have sent. */
 static inline void
 tnetx4090_model_release(struct tnetx4090_model *model, unsigned port, uint32_t buffers,
     uint64_t now_ns)
@@ -154,12 +155,12 @@ tnetx4090_model_release(struct tnetx4090_model *model, unsigned port, uint32_t b
 	model->free += buffers;
 	model->ports[port].charged -= buffers;
 	if (__builtin_expect(model->pressed != 0, 0))
-		tnetx4090_model_press(model, now_ns); /* for some it may be over */
+		tnetx4090_model_press(model, now_ns); /* back pressure may end for some ports */
 }
 
 /* --- MCastLimit: multicasts that wait at an output --- */
 
-/* Ports, a bit each, that the next multicast is not routed to. BPDUs are exempt. */
+/* Ports, a bit each, to which the next multicast is not sent. BPDUs are exempt. */
 static inline uint16_t
 tnetx4090_model_mcast_full(const struct tnetx4090_model *model)
 {
@@ -180,7 +181,7 @@ tnetx4090_model_mcast_sent(struct tnetx4090_model *model, unsigned port)
 		model->mcast_full &= (uint16_t)~(1u << port);
 }
 
-/* Counts a multicast that a port of mcast_full was left out of. */
+/* Counts a multicast that was not sent to a port of mcast_full. */
 static inline void
 tnetx4090_model_mcast_left_out(struct tnetx4090_model *model, unsigned port)
 {

@@ -1,6 +1,6 @@
 /*
  * Registers of TI's TNETX4090 (data sheet SPWS044E), as far as flow control, buffers and
- * statistics go. Driver and model both read this file and nothing of each other.
+ * statistics go. Driver and model both include this file, and neither includes the other.
  *
  * The host interface (DIO) is one byte wide: an offset is a DIO address and an access moves one
  * byte. The statistics' addresses are the data sheet's. All others are *assumed* (the Programmer's
@@ -103,7 +103,7 @@ _Static_assert(TNETX4090_STAT(7, TNETX4090_64_OCTETS) == 0x83a8, "the example of
 
 /* --- emulation only: what the pool is doing --- */
 
-/* The chip has these figures inside and shows none of them on the pages that were found. Read like
+/* Values inside the chip that no known page lets the host read. They are read like
  * statistics; times in microseconds; all but CHARGED and MOST_CHARGED wrap. */
 #define TNETX4090_POOL 0x4000u
 enum { TNETX4090_POOL_STRIDE = 0x40, TNETX4090_POOL_PER_PORT = 8 };
@@ -130,8 +130,8 @@ enum tnetx4090_pool_global {
 enum {
 	TNETX4090_DEFAULT_BUFFERS = 1200, /* *assumed*: the size of the tests' pool */
 	TNETX4090_DEFAULT_BUFFER_OCTETS = 64, /* *assumed*: 24 hold the longest frame */
-	/* *assumed*: a partner is asked to pause for the longest time there is, again at half of it,
-	 * and let go with a time of 0. */
+	/* *assumed*: a partner is told to pause for the longest time possible, again after half of it,
+	 * and released with a time of 0. */
 	TNETX4090_PAUSE_TIME = 0xffff, /* units of 512 bit times */
 };
 
