@@ -217,7 +217,7 @@ wrong_files() {
 	printf '# a comment\ndevice = dummy\nmean_skip = 0\n' >"$rig/agent.conf"
 	out=$("$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1)
 	status=$?
-	expect 'easeagentd --check names file, line and reason' "$status $(grep -c "$rig/agent.conf:3: mean_skip: 0 is not" <<<"$out")" '1 1'
+	expect 'easeagentd --check names file, line and reason' "$status $(grep -c "$rig/agent.conf:3: mean_skip: must be a whole number from 1 to 524288 frames per sample, not \"0\"" <<<"$out")" '1 1'
 	sed -i 's/^listen.*/listen = {"127.0.0.1:99999"}/' "$rig/collector.conf"
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
 	status=$?
