@@ -1,8 +1,8 @@
 #!/bin/bash
-# The collector is killed (SIGKILL) at random instants while a switch sends to it, and started again: each
-# time its file is intact, and at the end what the agent gave out is what is stored, what was lost with
-# the collector and what came while there was none. Then its disk, a small one of its own, runs full
-# and is emptied again: nothing is lost. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+# The collector is killed (SIGKILL) at random times while a switch sends to it, and started again. Each time
+# its file is intact, and at the end the samples given out by the agent are those stored, those lost with
+# the collector and those sent while there was none. Then its disk, a small one of its own, runs full and
+# is emptied again: nothing is lost. Prints PASS, FAIL or SKIP lines; exits with 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
 
 capture=$rig.pcap

@@ -1,8 +1,8 @@
 #!/bin/bash
-# The memory budget under a flood of spoofed sources, ten million with --long (EASE_LONG), as one
-# program: it stays within `memory`, no sample is lost, reports say how many found no key and how
-# many of them one key can have, and with that the heavy sources' figures hold. sFlow of
-# tests/e2e/flood_sender.pl by --import. Prints PASS, FAIL or SKIP lines; exit 1 if one failed.
+# The memory budget under a flood of spoofed sources (ten million with --long, EASE_LONG): the collector
+# stays within `memory`, no sample is lost, reports show how many samples have no key and how many of them
+# one key can lack at most, and with that the figures of the heavy sources hold. The sFlow comes from
+# tests/e2e/flood_sender.pl by --import. Prints PASS, FAIL or SKIP lines; exits with 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
 if ! command -v sqlite3 >/dev/null; then
 	skip 'all' 'sqlite3 is not there'
