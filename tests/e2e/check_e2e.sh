@@ -218,6 +218,18 @@ wrong_files() {
 	out=$("$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1)
 	status=$?
 	expect 'easeagentd --check names file, line and reason' "$status $(grep -c "$rig/agent.conf:3: mean_skip: must be a whole number from 1 to 524288 frames per sample, not \"0\"" <<<"$out")" '1 1'
+	printf 'device = emulated\nstate_dir = "%s"\nboard = "/nope.conf"\n' "$rig" >"$rig/agent.conf"
+	out=$("$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1)
+	status=$?
+	expect 'easeagentd --check names the option whose file is missing' "$status $(tail -n 1 <<<"$out")" \
+	    "1 easeagentd: $rig/agent.conf:3: board: /nope.conf: No such file or directory"
+	expect 'easeagentd says the same at the start' "$("$build/agent/easeagentd" -c "$rig/agent.conf" -f 2>&1 | tail -n 1)" \
+	    "easeagentd: $rig/agent.conf:3: board: /nope.conf: No such file or directory"
+	printf 'device = dummy\nstate_dir = "%s/absent/below"\n' "$rig" >"$rig/agent.conf"
+	out=$("$build/agent/easeagentd" -c "$rig/agent.conf" --check 2>&1)
+	status=$?
+	expect 'easeagentd --check finds a state directory that cannot be made' "$status $(tail -n 1 <<<"$out")" \
+	    "1 easeagentd: $rig/agent.conf:2: state_dir: $rig/absent/below: No such file or directory"
 	sed -i 's/^listen.*/listen = {"127.0.0.1:99999"}/' "$rig/collector.conf"
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
 	status=$?
