@@ -58,15 +58,17 @@ struct loaded_skip {
 /*
  * How a port's stalls are found. A skip K ends a period of K + 1 frames, so the pool count at the end
  * of the latest period (period_end_pkts) is known from the skips alone. When the port has no skip
- * left (n_loaded 0) its skip counter stalls: frames pass and enlarge the pool, but no period. The
- * next load reads the pool; what it is larger than period_end_pkts passed unsampled.
+ * left (n_loaded 0) its skip counter stalls: frames still enlarge the pool, but belong to no period.
+ * The next load reads the pool; the frames beyond period_end_pkts passed unsampled.
  *
  * idle      period_end_known is false: nothing was loaded yet, or the hardware has discarded its
  *           skips in the middle of a period. The next load only reads the pool.
  * counting  period_end_known, n_loaded > 0: each sample adds its period to period_end_pkts.
  * stalled   period_end_known, n_loaded 0: the next load counts the stall.
+ *
+ * This misses a stall if a driver reports several samples and asks for a refill after each: n_loaded
+ * then never becomes 0. hal_sample_event.counter_empty would show it, but is not used yet.
  */
-
 struct sampled_port {
 	uint32_t if_index;
 	bool unsampled; /* it has no skip counter: only counted, without a row of easePortTable */
