@@ -163,8 +163,8 @@ settle_entry(struct eee_calendar_model *m, unsigned entry)
 	uint32_t unit = value(m, ROW_UNIT);
 	uint64_t acc;
 
-	if (m->config.tell)
-		m->config.tell(m->config.ctx, entry);
+	if (m->config.report_sleep)
+		m->config.report_sleep(m->config.ctx, entry);
 	e->settled_ns = m->now_ns;
 	acc = e->acc_ns + (uint64_t)l->asleep_visits[port] * e->step_ns;
 	if (l->new_events[port] > 0)
@@ -249,7 +249,7 @@ eee_calendar_model_settle(struct eee_calendar_model *m, uint64_t now_ns)
 		next = smaller(next, e->due_ns);
 		told = smaller(told, e->settled_ns);
 	}
-	m->told_ns = told;
+	m->reported_ns = told;
 	m->due_ns = next;
 	return next;
 }
@@ -367,7 +367,7 @@ start(struct eee_calendar_model *m)
 	for (uint32_t slot = length; slot-- > 0;)
 		if (calendar[slot] != EEE_IDLE)
 			visit_from(m, calendar[slot], slot);
-	m->told_ns = m->now_ns;
+	m->reported_ns = m->now_ns;
 	m->due_ns = 0;
 }
 

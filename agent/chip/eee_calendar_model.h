@@ -30,11 +30,11 @@ struct eee_calendar_model_config {
 	unsigned latency_slots;
 	unsigned event_bits, duration_bits; /* 2..32 */
 	uint64_t min_cycle_ns; /* the shortest time from one falling asleep to the next */
-	/* sync is called before every access of the CPU: the board calls eee_calendar_model_settle. tell
-	 * is called before an entry's counts are used: the board reports its sleep up to now if it is
-	 * still asleep. NULL: the caller has done so. */
+	/* sync is called before every access of the CPU: the board calls eee_calendar_model_settle.
+	 * report_sleep is called before an entry's counts are used: the board reports its sleep up to now
+	 * if it is still asleep. NULL: the caller has done so. */
 	void (*sync)(void *ctx);
-	void (*tell)(void *ctx, unsigned entry);
+	void (*report_sleep)(void *ctx, unsigned entry);
 	void *ctx;
 };
 
@@ -68,7 +68,7 @@ struct eee_calendar_model {
 	 * division by it is a multiplication and a shift, exact for dividends below 2^63. */
 	uint64_t round_ns, reciprocal;
 	unsigned reciprocal_shift;
-	uint64_t told_ns; /* the sleep of all entries has been reported up to then */
+	uint64_t reported_ns; /* the sleep of all entries has been reported up to then */
 	uint64_t due_ns;  /* the next settlement of any entry; 0: must be computed */
 	struct eee_calendar_entry entries[EEE_MAX_ENTRIES];
 	unsigned n_entries;
@@ -118,8 +118,8 @@ eee_calendar_model_sleep(struct eee_calendar_model *model, unsigned entry, uint6
 	unsigned port = entry / EEE_DIRECTIONS;
 	uint32_t before, after, visits = l->visits[port];
 
-	if (from_ns < model->told_ns)
-		from_ns = model->told_ns;
+	if (from_ns < model->reported_ns)
+		from_ns = model->reported_ns;
 	if (__builtin_expect(model->round_ns == 0, 0)) {
 		eee_calendar_model_sleep_uneven(model, entry, from_ns, to_ns);
 		return;
@@ -182,8 +182,8 @@ eee_calendar_model_sleep_many(struct eee_calendar_model *model, enum eee_directi
 	static const eee_calendar_four bits = {1, 2, 4, 8};
 	struct eee_calendar_time from, to;
 
-	if (from_ns < model->told_ns)
-		from_ns = model->told_ns;
+	if (from_ns < model->reported_ns)
+		from_ns = model->reported_ns;
 	from = eee_calendar_model_time(model, from_ns);
 	to = eee_calendar_model_time(model, to_ns);
 	if (__builtin_expect(model->round_ns == 0, 0)) {

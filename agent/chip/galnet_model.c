@@ -188,7 +188,7 @@ learn_anew(struct galnet_model *m, uint64_t mac, unsigned port)
 	entry[1] = galnet_entry_word_1(mac, device, port, GALNET_ENTRY_VALID | GALNET_ENTRY_AGING);
 	if (m->config.new_address)
 		m->config.new_address(m->config.ctx, device, mac, port);
-	galnet_chip_tell_new_address(m, mac, port);
+	galnet_chip_write_new_address(m, mac, port);
 }
 
 static inline void
@@ -243,10 +243,10 @@ galnet_model_owns(struct galnet_model *m, uint64_t mac, unsigned *port)
 
 /* The address is unknown here: the recovery process (GT-48001A page 16). */
 static void
-ask_owner(struct galnet_model *m, uint64_t mac)
+request_owner(struct galnet_model *m, uint64_t mac)
 {
-	if (m->config.ask_owner)
-		m->config.ask_owner(m->config.ctx, m->config.device, mac);
+	if (m->config.request_owner)
+		m->config.request_owner(m->config.ctx, m->config.device, mac);
 }
 
 static inline struct galnet_route
@@ -257,7 +257,7 @@ route_unicast(struct galnet_model *m, unsigned port, uint64_t destination)
 
 	if (!entry) {
 		to.verdict = GALNET_FLOOD;
-		ask_owner(m, destination);
+		request_owner(m, destination);
 		return to;
 	}
 	to.device = galnet_entry_device(entry[1]);

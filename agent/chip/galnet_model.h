@@ -31,7 +31,7 @@ struct galnet_frame {
 	bool control;		      /* a MAC control frame: ends at the MAC, never forwarded */
 };
 
-/* new_address and ask_owner may be NULL if there is no other chip. */
+/* new_address and request_owner may be NULL if there is no other chip. */
 struct galnet_model_config {
 	enum galnet_chip chip;
 	struct bus_model *bus; /* borrowed */
@@ -41,7 +41,7 @@ struct galnet_model_config {
 	void (*new_address)(void *ctx, unsigned device, uint64_t mac, unsigned port);
 	/* This chip does not know an address: the chip that owns it must send a NEW_ADDRESS
 	 * (galnet_model_owns). */
-	void (*ask_owner)(void *ctx, unsigned device, uint64_t mac);
+	void (*request_owner)(void *ctx, unsigned device, uint64_t mac);
 	/* Sends a packet of a monitored port by a port of the board. */
 	void (*sniff)(void *ctx, unsigned device, unsigned port, const struct galnet_frame *frame);
 	/* The number of a port's events so far, modulo 2^32, for a MIB counter. NULL: MIB counters

@@ -42,7 +42,7 @@ post_message(struct galnet_model *m, enum galnet_row base, unsigned *next, uint3
 }
 
 void
-galnet_chip_tell_new_address(struct galnet_model *m, uint64_t mac, unsigned port)
+galnet_chip_write_new_address(struct galnet_model *m, uint64_t mac, unsigned port)
 {
 	if (!galnet_control(m, GALNET_CONTROL_CPU_PRESENT | GALNET_CONTROL_NEW_ADDRESS_TO_CPU))
 		return;

@@ -121,7 +121,7 @@ void galnet_chip_raise(struct galnet_model *m, uint32_t bits);
 /* --- galnet_model_memory.c --- */
 
 /* Write a message to the CPU's memory, or count it as lost. */
-void galnet_chip_tell_new_address(struct galnet_model *m, uint64_t mac, unsigned port);
+void galnet_chip_write_new_address(struct galnet_model *m, uint64_t mac, unsigned port);
 /* Writes one copy of a packet that these ports sampled, a bit each. arrival is the port that received it,
  * or -1; marks are further bits of word 0. */
 void galnet_chip_deliver(struct galnet_model *m, uint32_t ports, int arrival,

@@ -128,7 +128,7 @@ pauses_sent(const struct tnetx4090_model *m, unsigned port)
 }
 
 uint32_t
-tnetx4090_model_take_pauses(struct tnetx4090_model *m, unsigned port)
+tnetx4090_model_collect_pauses(struct tnetx4090_model *m, unsigned port)
 {
 	uint32_t sent = pauses_sent(m, port), taken = m->ports[port].pauses_taken;
 

@@ -97,7 +97,7 @@ bool tnetx4090_model_flow_pin(const struct tnetx4090_model *model);
 /* Updates durations and counts to now_ns, so that they can be read. */
 void tnetx4090_model_settle(struct tnetx4090_model *model, uint64_t now_ns);
 /* The pause frames that the port has sent since the last call, for the MAC to count. Call settle first. */
-uint32_t tnetx4090_model_take_pauses(struct tnetx4090_model *model, unsigned port);
+uint32_t tnetx4090_model_collect_pauses(struct tnetx4090_model *model, unsigned port);
 
 /* Adds events to a port's statistic; port may be TNETX4090_NM_PORT. */
 static inline void

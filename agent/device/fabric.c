@@ -557,7 +557,7 @@ add_pauses(struct fabric *f, unsigned port)
 	uint32_t n;
 
 	tnetx4090_model_settle(pool, f->now_ns);
-	n = tnetx4090_model_take_pauses(pool, f->buffers.places[port].port);
+	n = tnetx4090_model_collect_pauses(pool, f->buffers.places[port].port);
 	if (n == 0)
 		return;
 	add_sums(&f->sums[port].sent, &pause, n);

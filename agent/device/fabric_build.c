@@ -56,7 +56,7 @@ sync_eee(void *ctx)
 }
 
 static void
-tell_sleep(void *ctx, unsigned entry)
+report_sleep(void *ctx, unsigned entry)
 {
 	struct fabric *f = ctx;
 
@@ -89,7 +89,7 @@ send_to_other_chips(void *ctx, unsigned device, uint64_t mac, unsigned port)
 
 /* A chip does not know an address: the chip that owns it, if any, answers with a NEW_ADDRESS. */
 static void
-ask_other_chips(void *ctx, unsigned device, uint64_t mac)
+request_from_other_chips(void *ctx, unsigned device, uint64_t mac)
 {
 	struct fabric *f = ctx;
 	unsigned port;
@@ -149,7 +149,7 @@ add_switch_chip(struct fabric *f, const struct board_plan *plan, int type)
 	    .device = f->n_chips,
 	    .line = BOARD_SWITCH_LINE(f->n_chips),
 	    .new_address = send_to_other_chips,
-	    .ask_owner = ask_other_chips,
+	    .request_owner = request_from_other_chips,
 	    .sniff = fabric_send_to_sniffer,
 	    .mib_events = mib_events,
 	    .ports_changing = fabric_ports_changing,
@@ -214,7 +214,7 @@ add_eee(struct fabric *f, const struct board_plan *plan)
 	    .duration_bits = EEE_COUNT_BITS,
 	    .min_cycle_ns = min_cycle_ns(plan),
 	    .sync = sync_eee,
-	    .tell = tell_sleep,
+	    .report_sleep = report_sleep,
 	    .ctx = f,
 	};
 

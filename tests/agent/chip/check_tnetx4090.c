@@ -379,14 +379,14 @@ START_TEST(episodes_and_pause_frames)
 	start_with_free(201, 1000);
 	ck_assert_int_eq(tnetx4090_model_admit(chip, 4, 1, 5000), TNETX4090_ACCEPT);
 	tnetx4090_model_settle(chip, 5000 + half_ns - 1);
-	ck_assert_uint_eq(tnetx4090_model_take_pauses(chip, 0), 1);
+	ck_assert_uint_eq(tnetx4090_model_collect_pauses(chip, 0), 1);
 	tnetx4090_model_settle(chip, 5000 + 3 * half_ns);
-	ck_assert_uint_eq(tnetx4090_model_take_pauses(chip, 0), 3);
+	ck_assert_uint_eq(tnetx4090_model_collect_pauses(chip, 0), 3);
 	ck_assert_uint_eq(peek_4(TNETX4090_POOL_AT(0, TNETX4090_PRESSED_US)), 3 * half_ns / 1000);
 	tnetx4090_model_release(chip, 4, 1, 5000 + 3 * half_ns + 1000000);
-	ck_assert_uint_eq(tnetx4090_model_take_pauses(chip, 0), 1); /* the last lets go */
-	ck_assert_uint_eq(tnetx4090_model_take_pauses(chip, 0), 0);
-	ck_assert_uint_eq(tnetx4090_model_take_pauses(chip, 2), 0); /* half duplex sends none */
+	ck_assert_uint_eq(tnetx4090_model_collect_pauses(chip, 0), 1); /* the last lets go */
+	ck_assert_uint_eq(tnetx4090_model_collect_pauses(chip, 0), 0);
+	ck_assert_uint_eq(tnetx4090_model_collect_pauses(chip, 2), 0); /* half duplex sends none */
 	ck_assert_uint_eq(peek_4(TNETX4090_POOL_AT(0, TNETX4090_PAUSES_SENT)), 5);
 	ck_assert_uint_eq(peek_4(TNETX4090_POOL_AT(0, TNETX4090_PRESSED_EPISODES)), 1);
 	ck_assert_uint_eq(peek_4(TNETX4090_POOL_AT(2, TNETX4090_PRESSED_EPISODES)), 1);

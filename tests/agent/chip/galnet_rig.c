@@ -14,7 +14,7 @@ pci_new_address(void *ctx, unsigned device, uint64_t mac, unsigned port)
 }
 
 static void
-pci_ask_owner(void *ctx, unsigned device, uint64_t mac)
+pci_request_owner(void *ctx, unsigned device, uint64_t mac)
 {
 	ck_assert_uint_eq(device, RIG_DEVICE);
 	((struct galnet_rig *)ctx)->asked_for = mac;
@@ -34,7 +34,7 @@ rig_create(struct galnet_rig *rig, enum galnet_chip chip)
 {
 	struct galnet_model_config config = {.chip = chip, .device = RIG_DEVICE,
 	    .line = RIG_LINE, .new_address = pci_new_address,
-	    .ask_owner = pci_ask_owner, .mib_events = mib_events, .ctx = rig};
+	    .request_owner = pci_request_owner, .mib_events = mib_events, .ctx = rig};
 
 	*rig = (struct galnet_rig){0};
 	ck_assert_int_eq(bus_model_create(&rig->board), 0);
