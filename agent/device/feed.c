@@ -368,12 +368,6 @@ feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max)
 			      : merge(feed, frames, max);
 }
 
-bool
-feed_next(struct feed *feed, struct feed_frame *frame)
-{
-	return feed_next_batch(feed, frame, 1) == 1;
-}
-
 /* --- live --- */
 
 bool

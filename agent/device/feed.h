@@ -116,8 +116,6 @@ void feed_destroy(struct feed *feed); /* NULL allowed */
 /* The next frames: up to max, possibly fewer; 0: all sources have ended. Octets are valid until the next
  * call. */
 size_t feed_next_batch(struct feed *feed, struct feed_frame *frames, size_t max);
-/* One frame: false at the end. */
-bool feed_next(struct feed *feed, struct feed_frame *frame);
 /* Frames received by network interfaces since the last call, up to max; never waits. Octets are valid
  * until the next call; time_us is not set. */
 bool feed_has_live(const struct feed *feed);

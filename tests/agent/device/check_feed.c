@@ -55,7 +55,7 @@ next(void)
 {
 	struct feed_frame frame;
 
-	ck_assert(feed_next(feed, &frame));
+	ck_assert_uint_eq(feed_next_batch(feed, &frame, 1), 1);
 	return frame;
 }
 
@@ -64,8 +64,8 @@ expect_end(void)
 {
 	struct feed_frame frame;
 
-	ck_assert(!feed_next(feed, &frame));
-	ck_assert(!feed_next(feed, &frame));
+	ck_assert_uint_eq(feed_next_batch(feed, &frame, 1), 0);
+	ck_assert_uint_eq(feed_next_batch(feed, &frame, 1), 0);
 }
 
 START_TEST(every_byte_order_and_time_unit)
@@ -464,7 +464,7 @@ START_TEST(a_loop_from_memory_is_the_loop_from_the_file)
 		config.preload = preload;
 		open_config(&config);
 		for (size_t i = 0; i < 1600; i++) {
-			ck_assert(feed_next(feed, &frame));
+			ck_assert_uint_eq(feed_next_batch(feed, &frame, 1), 1);
 			frame.octets = NULL;
 			(preload ? &seen : &expected)->frames[i] = frame;
 		}
