@@ -118,7 +118,7 @@ choose_step(struct history *h)
 	if (steps_of(range, h->step_us) <= STEPS_MAX)
 		return 0;
 	snprintf(h->query->error, sizeof(h->query->error),
-	    "--step: the range has more than %d steps; make them longer", STEPS_MAX);
+	    "step: the range has more than %d steps; make them longer", STEPS_MAX);
 	return -EINVAL;
 }
 

@@ -1,13 +1,14 @@
 /*
  * build/tests/accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform] [--loss P]
  *     [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change] [--periodic]:
- * measures on a capture how often the estimator's 95 % limits hold the truth, and its error beside
- * the theoretical one. One JSON object a line for each key class and figure. The truth is counted
+ * measures on a capture how often the estimator's 95 % limits hold the truth, and compares its error
+ * with the theoretical one. Prints a line with a JSON object for each key class and figure. The truth is counted
  * by tests/collector/estimate/truth.c; the sampled frames are classified by common/frame, as the collector does.
  *
- * --loss loses single samples straight in front of the estimator. --lose, --duplicate, --reorder
- * (of notifications) and --pps (the traffic's pace, else three minutes in all) send them the way
- * of tests/collector/estimate/transit.h and add what was lost, and what the collector's accounts say of it.
+ * --loss loses single samples directly before the estimator. --lose, --duplicate, --reorder (of
+ * notifications) and --pps (the traffic's pace, else three minutes in all) send samples through
+ * tests/collector/estimate/transit.h, and add to the output what was lost and what the collector's
+ * accounts say of it.
  * --rate-change changes the skip often; --periodic puts the same frames into a periodic order.
  */
 #include "common/frame.h"

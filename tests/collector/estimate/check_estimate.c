@@ -1,7 +1,7 @@
 /*
  * The estimator against tables and formulas of others: exact limits (Garwood, Clopper and
- * Pearson), exact coverage sums, textbook variances (Cochran), and the truth of made traffic over
- * many seeds.
+ * Pearson), exact coverage sums, textbook variances (Cochran), and the truth of generated traffic
+ * over many seeds.
  */
 #include "collector/estimate/binomial.h"
 #include "collector/estimate/estimate.h"

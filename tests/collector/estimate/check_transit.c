@@ -1,7 +1,7 @@
 /*
- * What a disturbed network does to figures and accounts, on the whole way from the sampler through
- * notifications and the collector's accounting to the estimator: intervals still hold the truth of made
- * traffic, the reported loss is what was dropped, and what arrives twice counts once.
+ * The effect of a disturbed network on figures and accounts, on the whole path from the sampler through
+ * notifications and the collector's accounting to the estimator: intervals still hold the truth of
+ * generated traffic, the reported loss is what was dropped, and what arrives twice counts once.
  */
 #include "tests/collector/estimate/coverage.h"
 #include "tests/suite.h"

@@ -1,6 +1,6 @@
 /*
- * The counter of truth itself: frames made by hand with known answers, and, where the shared
- * captures are, their ground truth, which another parser counted.
+ * The program that counts the truth: frames made by hand with known answers, and, if the shared captures
+ * are there, their ground truth, which another parser counted.
  */
 #include "tests/support/captures.h"
 #include "tests/suite.h"

@@ -37,7 +37,7 @@ struct coverage_run {
 	struct estimate_stratum stratum;
 	double error2_sum[COVERAGE_N_UNITS];
 
-	/* on the way of tests/collector/estimate/transit.h */
+	/* through tests/collector/estimate/transit.h */
 	uint64_t *octets_before;
 	struct transit_sample *samples;
 	size_t n_samples, samples_room;

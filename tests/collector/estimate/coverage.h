@@ -1,8 +1,8 @@
 /*
- * Do the intervals hold the truth? Draws skip counts with the agent's own generator over a capture
+ * Measures how often the intervals hold the truth. Draws skip counts with the agent's own generator over a capture
  * (or frames a test makes), lets the estimator work on what was sampled, and counts how often the
- * true figure lies within the limits. Samples reach the estimator straight, or on the way that
- * tests/collector/estimate/transit.h disturbs. No sockets, no store. Used by build/tests/accuracy and by
+ * true figure lies within the limits. Samples reach the estimator directly, or through the
+ * disturbed network of tests/collector/estimate/transit.h. No sockets, no store. Used by build/tests/accuracy and by
  * tests/collector/estimate/check_estimate and tests/collector/estimate/check_transit.
  *
  * A trial is a key with at least 10 expected samples and at most half of the traffic, in one run.
@@ -49,7 +49,7 @@ enum {
 	COVERAGE_RATE_STEPS = 4 * TRANSIT_MINUTES, /* in the whole traffic: some in each minute */
 };
 
-/* What the collector's accounts said in all runs on the way of tests/collector/estimate/transit.h. */
+/* What the collector's accounts said in all runs through tests/collector/estimate/transit.h. */
 struct coverage_accounts {
 	double loss_reported, loss_true;	/* means: 1 - completeness, and what was dropped */
 	double loss_error;			/* largest difference of both in one run */

@@ -1,8 +1,8 @@
 /*
- * The way from a switch to the figures of a report, in one process and without sockets or a store:
- * samples are numbered, packed into notifications by the agent's packer, lost, doubled and put out
- * of order, unpacked, taken into the collector's accounting, and its rows are added up as the store
- * and the reports do. So what a disturbed network does to estimates and accounts can be measured
+ * The path from a switch to the figures of a report, in one process and without sockets or a store:
+ * samples are numbered, packed into notifications by the agent's packer, lost, duplicated and
+ * reordered, unpacked and added to the collector's accounting, whose rows are added up as the store
+ * and the reports do. So the effect of a disturbed network on estimates and accounts can be measured
  * over many runs.
  *
  * The traffic is paced evenly. The key of a frame travels as its source address, so that a window's

@@ -1,6 +1,6 @@
 /*
- * Names of addresses, prefixes and VLANs: the longest prefix wins, mistakes are told with file and
- * line, the IEEE's lists are read as they are written, and reports show names beside keys.
+ * Names of addresses, prefixes and VLANs: the longest prefix wins, mistakes are reported with file
+ * and line, the IEEE's lists are read in their own form, and reports show names beside keys.
  */
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"

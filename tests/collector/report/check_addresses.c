@@ -1,6 +1,6 @@
 /*
- * Where addresses are, over stores filled by SQL: samples and announcements of switches in the order
- * of time make places, moves and the time since when.
+ * Where addresses are, over stores filled by SQL: samples and new addresses
+ * that switches report, in the order of time, give the place, the moves and the time since when.
  */
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"

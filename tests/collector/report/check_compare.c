@@ -1,5 +1,5 @@
 /*
- * Results beside a rate and beside the past: only what limits settle is called up, down or above.
+ * Results compared with a rate and with the past: a row is up, down or above only if its limits are.
  */
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"

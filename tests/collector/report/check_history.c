@@ -1,6 +1,6 @@
 /*
- * History and events. What a step of a history says of a key is held against the list of talkers
- * over just that step, which other code makes; keys and others against what was counted.
+ * History and events. The figure of a key in a step of a history is compared with the list of talkers
+ * over just that step, which other code makes; keys and others together with the counted total.
  */
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
@@ -202,7 +202,7 @@ START_TEST(test_steps_are_bounded)
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_eq(report_find("history")->run(query, &options, REPORT_STORE_T0, &result),
 	    -EINVAL);
-	ck_assert_str_eq(query->error, "--step: the range has more than 300 steps; make them longer");
+	ck_assert_str_eq(query->error, "step: the range has more than 300 steps; make them longer");
 	report_result_free(&result);
 	query_close(query);
 }

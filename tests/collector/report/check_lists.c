@@ -1,6 +1,6 @@
 /*
  * Lists by every dimension: the same frames as windows have them (keys by collector/window/key_kinds.h)
- * and as kept samples must give the same rows, and the rows must say what the frames are.
+ * and as kept samples must give the same rows, and the rows must describe the frames.
  */
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"

@@ -1,6 +1,6 @@
 /*
- * Text, CSV and numbers: not against stored output, but against what must hold of it: aligned
- * columns, units, ranges, what is folded, what is quoted.
+ * Text, CSV and numbers, checked by their properties and not against stored output: aligned columns,
+ * units, ranges, keys without a row, quoting.
  */
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
@@ -119,6 +119,34 @@ START_TEST(figures_are_rates_in_one_unit)
 	ck_assert_ptr_nonnull(strstr(text,
 	    "Any pair without a sample carried fewer than 299 frames (95%)."));
 	ck_assert_ptr_null(strstr(text, "FEW SAMPLES"));
+	free(text);
+}
+END_TEST
+
+/* A device names its ports; the terminal must not obey it. */
+START_TEST(a_ports_name_in_the_header_is_cleaned)
+{
+	char *text;
+
+	report_store_sql(&store, "UPDATE port SET name = 'ge' || char(%d) || '[31m'", 27);
+	samples(400, MAC_A, MAC_B);
+	text = render("talkers", render_text, true);
+	ck_assert_ptr_nonnull(strstr(text, "192.0.2.1 ge?[31m  22:14-22:15"));
+	ck_assert_ptr_null(strchr(text, 27));
+	free(text);
+}
+END_TEST
+
+/* Samples of sent frames are in the header, and in no list. */
+START_TEST(the_header_says_how_many_samples_are_listed)
+{
+	char *text;
+
+	samples(400, MAC_A, MAC_B);
+	report_store_sql(&store, "UPDATE window_port SET expected = %d, received = 900", 1000);
+	text = render("talkers", render_text, true);
+	ck_assert_ptr_nonnull(strstr(text,
+	    "completeness 90.0%  900 of 1,000 samples (400 of received frames, below)  8.00 Mb/s"));
 	free(text);
 }
 END_TEST
@@ -368,6 +396,8 @@ main(void)
 	tcase_add_test(tc, talkers_are_aligned);
 	tcase_add_test(tc, figures_are_rates_in_one_unit);
 	tcase_add_test(tc, few_samples_are_said);
+	tcase_add_test(tc, a_ports_name_in_the_header_is_cleaned);
+	tcase_add_test(tc, the_header_says_how_many_samples_are_listed);
 	tcase_add_test(tc, bars_show_what_is_sure);
 	tcase_add_test(tc, matrix_is_a_grid);
 	tcase_add_test(tc, load_text_shows_unknown_as_a_dash);

@@ -418,6 +418,50 @@ START_TEST(load_leaves_out_a_discontinuity)
 }
 END_TEST
 
+/* Ports 1 to 4 have 1, 3, 2 and no Mb/s; the speed of port 3 makes it the busiest. */
+START_TEST(load_has_the_largest_ports_first)
+{
+	static const struct {
+		enum report_port_sort sort;
+		int ports[4];
+	} orders[] = {{REPORT_PORTS_IN_ORDER, {1, 2, 3, 4}}, {REPORT_PORTS_BY_OCTETS, {2, 3, 1, 4}},
+	    {REPORT_PORTS_BY_PACKETS, {2, 3, 1, 4}}, {REPORT_PORTS_BY_UTILIZATION, {3, 2, 1, 4}},
+	    {REPORT_PORTS_BY_ERRORS, {1, 2, 3, 4}}};
+	struct report_options options = report_store_options();
+	static const int mbits[] = {1, 3, 2};
+	json_t *j;
+
+	for (int port = 2; port <= 4; port++)
+		report_store_port(&store, 1, port, "ge-x", 1);
+	for (int port = 1; port <= 3; port++) {
+		snapshot(port, 0, 0, 0, 0, 0, 0);
+		snapshot(port, 60, mbits[port - 1] * 7.5e6, 1000 * mbits[port - 1], 0, 0, 0);
+	}
+	report_store_sql(&store, "UPDATE port SET speed_bps = 10000000 WHERE if_index = %d", 3);
+	report_store_window(&store, 0, 1, 2, 3000, 22500000);
+	report_store_samples(&store, 0, 1, 2, 4, 50, 64, 1, MAC_A, MAC_B);
+	options.has_from = options.has_to = true;
+	options.from_us = REPORT_STORE_T0;
+	options.to_us = REPORT_STORE_T0 + MINUTE;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		options.port_sort = orders[i].sort;
+		j = report_store_json(&store, "load", &options);
+		for (int r = 0; r < 4; r++)
+			ck_assert_double_eq(json_number_value(json_object_get(json_array_get(
+			    report_json_at(j, "rows"), (size_t)r), "if_index")), orders[i].ports[r]);
+		json_decref(j);
+	}
+	options.port_sort = REPORT_PORTS_BY_OCTETS;
+	options.has_top = true;
+	options.top = 1;
+	j = report_store_json(&store, "load", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 1);
+	ck_assert_double_eq(report_json_number(j, "left_out"), 3);
+	ck_assert_double_eq(report_json_number(j, "rows.0.mean_skip"), 50);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(idle_down_and_silent_ports_are_told_apart)
 {
 	json_t *j;
@@ -760,7 +804,8 @@ START_TEST(unknown_agents_and_ports_are_refused)
 	report_store_renew(&store);
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
-	ck_assert_ptr_nonnull(strstr(query->error, "198.51.100.1"));
+	ck_assert_ptr_nonnull(strstr(query->error,
+	    ": no agent with the address or id 198.51.100.1; easetop agents lists them"));
 	query_close(query);
 	report_result_free(&result);
 	options.agent = NULL;
@@ -768,7 +813,51 @@ START_TEST(unknown_agents_and_ports_are_refused)
 	report_store_renew(&store);
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
-	ck_assert_ptr_nonnull(strstr(query->error, "ge-77"));
+	ck_assert_ptr_nonnull(strstr(query->error,
+	    ": no port with the name or ifIndex ge-77; there is ge-1; easetop load lists all"));
+	query_close(query);
+}
+END_TEST
+
+/* Those with a similar name, without what a terminal would obey. */
+START_TEST(near_ports_are_named)
+{
+	struct report_options options = report_store_options();
+	struct report_result result = {0};
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+
+	report_store_port(&store, 1, 12, "xe-\0331", 1);
+	report_store_port(&store, 1, 13, "xe-12", 1);
+	options.port = "XE1";
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
+	ck_assert_int_ne(report_find("load")->run(query, &options, 0, &result), 0);
+	ck_assert_ptr_nonnull(strstr(query->error,
+	    ": no port with the name or ifIndex XE1; there is xe-?1, xe-12; easetop load lists all"));
+	query_close(query);
+}
+END_TEST
+
+START_TEST(empty_ranges_are_refused_with_both_ends)
+{
+	struct report_options options = report_default_options();
+	struct report_result result = {0};
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+
+	options.has_from = true;
+	options.from_us = REPORT_STORE_T0 + 60 * MINUTE;
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
+	ck_assert_int_ne(report_find("load")->run(query, &options, REPORT_STORE_T0, &result), 0);
+	ck_assert_str_eq(query->error, "the range is empty: it begins at 2023-11-14 23:14 +0000 and"
+	    " ends now, at 2023-11-14 22:14 +0000");
+	options.has_to = true;
+	options.to_us = options.from_us - MINUTE;
+	ck_assert_int_ne(report_find("load")->run(query, &options, REPORT_STORE_T0, &result), 0);
+	ck_assert_str_eq(query->error, "the range is empty: it begins at 2023-11-14 23:14 +0000 and"
+	    " ends at 2023-11-14 23:13 +0000");
 	query_close(query);
 }
 END_TEST
@@ -845,6 +934,7 @@ main(void)
 	tcase_add_test(tc, the_open_minute_counts);
 	tcase_add_test(tc, load_is_interpolated_at_the_ends);
 	tcase_add_test(tc, load_leaves_out_a_discontinuity);
+	tcase_add_test(tc, load_has_the_largest_ports_first);
 	tcase_add_test(tc, idle_down_and_silent_ports_are_told_apart);
 	tcase_add_loop_test(tc, check_compares_samples_with_the_pool, 0,
 	    (int)(sizeof(checks) / sizeof(*checks)));
@@ -858,6 +948,8 @@ main(void)
 	tcase_add_test(tc, a_file_without_rights_names_its_group);
 	tcase_add_test(tc, reading_writes_nothing);
 	tcase_add_test(tc, unknown_agents_and_ports_are_refused);
+	tcase_add_test(tc, near_ports_are_named);
+	tcase_add_test(tc, empty_ranges_are_refused_with_both_ends);
 	tcase_add_test(tc, reports_of_an_empty_store_are_empty);
 	tcase_add_test(tc, filters_are_parsed_strictly);
 	suite_add_tcase(suite, tc);

@@ -2,7 +2,7 @@
  * Roll-ups and retention: every report must say the same from any level as from the minutes
  * themselves, figures and limits; minutes must be what the kept samples say, by plain SQL; late
  * samples, kill -9 at any instant and clocks that run ahead change nothing of that. The store is
- * filled through the real books with twenty days of a small network: two boots, lost samples,
+ * filled through the real accounting with twenty days of a small network: two boots, lost samples,
  * several samples a notification, weights that change, counters of errors, energy and pause, and
  * events.
  */

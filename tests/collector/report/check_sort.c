@@ -1,6 +1,6 @@
 /*
- * Sorting by heads: the same order as qsort by the whole, whatever heads are alike; and numbers as
- * heads, the largest first.
+ * Radix sort by heads gives the order of qsort by whole items, also where heads are equal; and numbers
+ * as heads, the largest first.
  */
 #include "collector/report/sort.h"
 #include "tests/suite.h"

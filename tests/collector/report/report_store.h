@@ -1,7 +1,7 @@
 /*
- * A store for tests of reports, filled row by row with SQL, and one report run over it; so each of
- * these tests converts an old store, too. Times count
- * from REPORT_STORE_T0, the start of a window.
+ * A store for tests of reports, filled row by row with SQL, and a report that is run over it. The store
+ * is of an old version, so each of these tests converts it, too. Times count from REPORT_STORE_T0, the
+ * start of a window.
  */
 #ifndef EASE_TESTS_REPORT_STORE_H
 #define EASE_TESTS_REPORT_STORE_H
