@@ -295,7 +295,7 @@ fixture_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase ph
 const void *
 fixture_hold(void *ctx)
 {
-	return &((struct mib_fixture *)ctx)->snapshot;
+	return &((struct mib_fixture *)ctx)->mib_snapshot;
 }
 
 void
