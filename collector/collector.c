@@ -48,7 +48,8 @@ static const struct stat_name stat_names[COLLECTOR_N_STATS] = {
     [COLLECTOR_STAT_RELOADS] = {"easecapd.reloads", "times the configuration was read again"},
     [COLLECTOR_STAT_RELOADS_REFUSED] = {"easecapd.reloads_refused",
 	"times the configuration could not be read again, or only in part; the log has the reason"},
-    [COLLECTOR_STAT_STARTED] = {"started_us", "time when this collector started; counters count from then"},
+    [COLLECTOR_STAT_STARTED] = {"started_us",
+	"time when this collector started; counters count from then"},
 };
 
 enum { STAT_SETS = COLLECTOR_STAT_SETS };
@@ -300,7 +301,8 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 }
 
 static int
-start_threads(struct collector *c, const struct accounting_limits *limits, char *error, size_t error_size)
+start_threads(struct collector *c, const struct accounting_limits *limits, char *error,
+    size_t error_size)
 {
 	struct store_room room[STORE_N_TABLES] = {
 	    [STORE_STATS] = {.free = STAT_ROWS},
@@ -375,7 +377,8 @@ open_all(struct collector *c, char *error, size_t error_size)
 
 int
 collector_open(struct collector **out, const struct collector_config *config,
-    const struct collector_arguments *options, const struct clock *clock, char *error, size_t error_size)
+    const struct collector_arguments *options, const struct clock *clock,
+    char *error, size_t error_size)
 {
 	struct collector *c = calloc(1, sizeof(*c));
 	int r;

@@ -37,7 +37,8 @@ struct collector_arguments {
  * Blocks SIGTERM, SIGINT, SIGUSR1 and SIGHUP for the whole process; collector_run handles them. 0, or
  * -errno with the reason in error. */
 int collector_open(struct collector **out, const struct collector_config *config,
-    const struct collector_arguments *options, const struct clock *clock, char *error, size_t error_size);
+    const struct collector_arguments *options, const struct clock *clock,
+    char *error, size_t error_size);
 
 /* Prints a line for each socket to standard output: first "listening for sFlow on ADDRESS:PORT", then
  * "listening on ADDRESS:PORT". */

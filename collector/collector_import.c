@@ -84,8 +84,8 @@ import_one(void *arg, const struct sockaddr *from, uint64_t captured_us, const u
 }
 
 int
-collector_import(struct collector *c, struct clock *clock, const char *file, struct import_counts *counts,
-    uint64_t *other, char *error, size_t error_size)
+collector_import(struct collector *c, struct clock *clock, const char *file,
+    struct import_counts *counts, uint64_t *other, char *error, size_t error_size)
 {
 	struct importing importing = {.c = c, .clock = clock, .other = other};
 	const struct progress progress = {go_on, &importing};
@@ -97,7 +97,8 @@ collector_import(struct collector *c, struct clock *clock, const char *file, str
 	progress_end(&c->display);
 	stopped = collector_stop(c);
 	if (importing.gave_up) {
-		snprintf(error, error_size, "%s: stopped after %" PRIu64 " datagrams, because the store"
+		snprintf(error, error_size,
+		    "%s: stopped after %" PRIu64 " datagrams, because the store"
 		    " could not be written; import the file again later: nothing counts twice",
 		    file, importing.taken);
 		return -EIO;

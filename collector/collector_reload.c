@@ -50,9 +50,11 @@ change_users(struct collector *c, const struct v3_user *before, size_t n_before,
 	int r;
 
 	collector_engine_file(c->config, engine_file);
-	r = slow_path_change_users(c->slow_path, before, n_before, users, n, engine_file, error, sizeof(error));
+	r = slow_path_change_users(c->slow_path, before, n_before, users, n, engine_file, error,
+	    sizeof(error));
 	if (r == 0 && c->users_missing)
-		r = slow_path_change_users(c->slow_path, NULL, 0, users, n, engine_file, error, sizeof(error));
+		r = slow_path_change_users(c->slow_path, NULL, 0, users, n, engine_file, error,
+		    sizeof(error));
 	c->users_missing = r < 0;
 	if (r < 0)
 		log_error(ROOM, "reload: %s; not all users are in force; SIGHUP tries again", error);
@@ -83,8 +85,10 @@ take_over(struct collector *c, struct collector_config *fresh)
 		log_set_most((enum log_level)c->config->log_level);
 		if (c->reloaded)
 			c->reloaded(c->reloaded_arg);
-		stat_add(&c->stats, r == 0 ? COLLECTOR_STAT_RELOADS : COLLECTOR_STAT_RELOADS_REFUSED, 1);
-		log_info(ROOM, "reload: %s read again, %u options changed", c->options->config_file, n);
+		stat_add(&c->stats,
+		    r == 0 ? COLLECTOR_STAT_RELOADS : COLLECTOR_STAT_RELOADS_REFUSED, 1);
+		log_info(ROOM, "reload: %s read again, %u options changed",
+		    c->options->config_file, n);
 	}
 	free(before);
 	free(users);

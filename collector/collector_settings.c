@@ -81,7 +81,8 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + memory_taken + input_memory(config->threads) +
 	    accounting_memory(limits->agents, limits->ports);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {
-		snprintf(error, error_size, "memory: %u MiB are too few: %llu MiB are taken before the "
+		snprintf(error, error_size,
+		    "memory: %u MiB are too few: %llu MiB are taken before the "
 					    "first key, and at least %d MiB more are needed",
 		    config->memory_mib, (unsigned long long)used >> 20, MEMORY_WINDOWS_MIB);
 		return -EINVAL;

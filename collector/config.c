@@ -72,7 +72,8 @@ database_check(const char *value)
 static const char *
 cluster_check(const char *value)
 {
-	return !*value || cluster_is_cluster_name(value) ? NULL : "only letters, digits, _ . and - are allowed";
+	return !*value || cluster_is_cluster_name(value) ? NULL
+	    : "only letters, digits, _ . and - are allowed";
 }
 
 /* User and password go into HTTP headers. */
@@ -335,7 +336,8 @@ collector_config_load(const char *file, struct collector_config *config, char *e
 	const char *reason = r == 0 ? check_together(config) : NULL;
 
 	if (user)
-		snprintf(error, error_size, "%s: user \"%s\": auth_passphrase and priv_passphrase are "
+		snprintf(error, error_size,
+		    "%s: user \"%s\": auth_passphrase and priv_passphrase are "
 					    "needed", file, user->name);
 	else if (reason)
 		snprintf(error, error_size, "%s: %s", file, reason);

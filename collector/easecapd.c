@@ -313,7 +313,9 @@ print_import(const struct collector *collector, const struct import_counts *coun
 	    counts->frames, counts->datagrams, counts->incomplete, counts->not_udp + other);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		printf("%" PRIu64 " %s\n",
-		    collector_stat(collector, lines[i].stat) + collector_stat(collector, lines[i].more), lines[i].what);
+		    collector_stat(collector, lines[i].stat) +
+			collector_stat(collector, lines[i].more),
+		    lines[i].what);
 }
 
 static int
@@ -345,12 +347,14 @@ become_user(const struct collector_config *config, char *error, size_t error_siz
 	static const unsigned opening[] = {CAP_NET_BIND_SERVICE, CAP_NET_ADMIN};
 	struct privilege_user user;
 	char directory[PATH_MAX];
-	int r = privilege_find(config->run_as, config->run_as_group, EASECAPD_USER, &user, error, error_size);
+	int r = privilege_find(config->run_as, config->run_as_group, EASECAPD_USER, &user, error,
+	    error_size);
 
 	if (r < 0)
 		return r;
 	if (user.missing)
-		log_warn("easecapd", "there is no user " EASECAPD_USER ": staying root with all capabilities "
+		log_warn("easecapd",
+		    "there is no user " EASECAPD_USER ": staying root with all capabilities "
 				     "dropped");
 	snprintf(directory, sizeof(directory), "%s", config->store);
 	(void)privilege_make_directory(&user, dirname(directory)); /* store_open reports failure */

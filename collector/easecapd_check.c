@@ -177,7 +177,8 @@ check_page(struct check *c)
 		warn(c, "http_listen: everybody who can reach %s can read the data: http_token is "
 			"empty", config->http_listen);
 	if (*config->names && !may(config->names, R_OK))
-		warn(c, "names: %s: %s; the page would not be served", config->names, strerror(errno));
+		warn(c, "names: %s: %s; the page would not be served", config->names,
+		    strerror(errno));
 }
 
 /* ---- all of it ---- */
@@ -187,8 +188,8 @@ become_user(struct check *c)
 {
 	struct privilege_user user;
 	char error[ERROR_TEXT];
-	int r = privilege_find(c->config->run_as, c->config->run_as_group, EASECAPD_USER, &user, error,
-	    sizeof(error));
+	int r = privilege_find(c->config->run_as, c->config->run_as_group, EASECAPD_USER, &user,
+	    error, sizeof(error));
 
 	if (r < 0) {
 		fail(c, "%s", error);

@@ -41,19 +41,24 @@ enum {
 #define UPKEEP_US (20 * SECOND_US)
 
 static const struct stat_name stat_names[SHIP_N_STATS] = {
-    [SHIP_STAT_LAG] = {"ship.lag_s", "seconds that the cluster is behind the store; 0 if it has all data"},
+    [SHIP_STAT_LAG] = {"ship.lag_s",
+	"seconds that the cluster is behind the store; 0 if it has all data"},
     [SHIP_STAT_BATCHES] = {"ship.batches", "batches that the cluster confirmed"},
     [SHIP_STAT_ROWS] = {"ship.rows", "rows that the cluster confirmed"},
-    [SHIP_STAT_MINUTES] = {"ship.minutes", "minutes (of up to 16 agents each) that the cluster confirmed"},
+    [SHIP_STAT_MINUTES] = {"ship.minutes",
+	"minutes (of up to 16 agents each) that the cluster confirmed"},
     [SHIP_STAT_UNCHANGED] = {"ship.unchanged", "minutes that were checked again and had not changed"},
     [SHIP_STAT_MISSED] = {"ship.missed_windows",
 	"minutes that retention deleted from the store before they were sent"},
     [SHIP_STAT_RETRIES] = {"ship.retries", "batches that failed and were sent again"},
-    [SHIP_STAT_REWINDS] = {"ship.rewinds", "times that shipping went back some minutes after a server had restarted"},
+    [SHIP_STAT_REWINDS] = {"ship.rewinds",
+	"times that shipping went back some minutes after a server had restarted"},
     [SHIP_STAT_OCTETS] = {"ship.octets", "octets of rows sent"},
     [SHIP_STAT_SENT_OCTETS] = {"ship.compressed_octets", "the same, compressed"},
-    [SHIP_STAT_ROLLED] = {"ship.rolled_windows", "windows rolled up in the cluster, summed over its servers"},
-    [SHIP_STAT_DROPPED] = {"ship.dropped_partitions", "partitions dropped because of age, summed over the servers"},
+    [SHIP_STAT_ROLLED] = {"ship.rolled_windows",
+	"windows rolled up in the cluster, summed over its servers"},
+    [SHIP_STAT_DROPPED] = {"ship.dropped_partitions",
+	"partitions dropped because of age, summed over the servers"},
 };
 
 struct ship {
@@ -630,7 +635,8 @@ note_failure(struct ship *s, int err)
 		ship_upkeep_forget(&s->upkeep);
 	atomic_store(&s->values[SHIP_STAT_LAG], (now_us() - s->complete_us) / SECOND_US);
 	if (!is_over(s))
-		log_warn_limited(ROOM, "cannot ship to the cluster, trying again: %s", reason_of(s, err));
+		log_warn_limited(ROOM, "cannot ship to the cluster, trying again: %s",
+		    reason_of(s, err));
 }
 
 static void
@@ -691,7 +697,8 @@ run(void *arg)
 	}
 	ship_round(s, true);
 	if (s->failures > 0)
-		log_warn(ROOM, "stopped before the cluster had all data; the next start sends the rest");
+		log_warn(ROOM,
+		    "stopped before the cluster had all data; the next start sends the rest");
 	return NULL;
 }
 
@@ -758,7 +765,8 @@ ship_open(struct ship **out, const struct ship_config *config, char *error, size
 	if (r == 0) {
 		r = -pthread_create(&s->thread, NULL, run, s);
 		if (r < 0)
-			snprintf(error, error_size, "cannot start the shipping thread: %s", strerror(-r));
+			snprintf(error, error_size, "cannot start the shipping thread: %s",
+			    strerror(-r));
 	}
 	if (r < 0) {
 		free_ship(s);

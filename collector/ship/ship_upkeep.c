@@ -85,7 +85,8 @@ raise_server(struct ship_upkeep *k, int server)
 
 	if (r == 0 && version > CLUSTER_VERSION) {
 		log_warn_limited(ROOM, "%s has tables of version %" PRId64 "; this program knows "
-				       "versions up to %d", cluster_http_server(k->http, (size_t)server), version,
+				       "versions up to %d",
+		    cluster_http_server(k->http, (size_t)server), version,
 		    CLUSTER_VERSION);
 		return 0; /* columns are only added */
 	}
@@ -313,7 +314,8 @@ ask_partitions(struct ship_upkeep *k, int server, struct dropping *d)
 		fprintf(st.out, "], table) AS i), toUInt64(if(partition LIKE '(%%', extract("
 				"partition, '^.([0-9]+),'), '0')), toUInt64(extract(partition, "
 				"'([0-9]+).?$')) FROM system.parts WHERE database = '%s' AND "
-				"active AND i > 0 AND match(partition, '^[(0-9]')", k->place.database);
+				"active AND i > 0 AND match(partition, '^[(0-9]')",
+		    k->place.database);
 	}
 	return statement_rows(&st, k->http, server, 3, look_at_partition, d);
 }

@@ -644,7 +644,8 @@ put_column(struct store_reader *s, struct row_buffer *b, enum cluster_type type,
 }
 
 static int
-send_row(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id id, sqlite3_stmt *stmt)
+send_row(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id id,
+    sqlite3_stmt *stmt)
 {
 	const struct cluster_table *table = &cluster_tables[id];
 	struct row_buffer *b = ship_batch_row(batch, id);

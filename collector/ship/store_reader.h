@@ -63,7 +63,8 @@ int store_reader_number(struct store_reader *s, const char *sql, int64_t *value)
 int store_reader_load_agents(struct store_reader *s);
 
 /* Adds the parts after *id to units, as many as there is room for, and sets *id to the last one. */
-int store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id, uint64_t now_us);
+int store_reader_scan_parts(struct store_reader *s, struct units *units, int64_t *id,
+    uint64_t now_us);
 
 /* Computes the fingerprint of a unit without sending it: equal sums have equal fingerprints. */
 int store_reader_fingerprint(struct store_reader *s, const struct unit *unit, uint64_t *fingerprint);
@@ -75,8 +76,8 @@ int store_reader_send_unit(struct store_reader *s, struct ship_batch *batch, con
     uint64_t *fingerprint, size_t *entries);
 
 /* Sends the samples of a minute for the shards of agents that are sent in this batch. */
-int store_reader_send_samples(struct store_reader *s, struct ship_batch *batch, const struct units *units,
-    uint64_t start_us);
+int store_reader_send_samples(struct store_reader *s, struct ship_batch *batch,
+    const struct units *units, uint64_t start_us);
 
 /* The parameters of a statement. */
 struct store_reader_range {
@@ -87,12 +88,12 @@ struct store_reader_range {
 };
 
 /* Sends the rows of a table within the range, by the table's statement (store_reader.c). */
-int store_reader_send_rows(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id table,
-    const struct store_reader_range *range);
+int store_reader_send_rows(struct store_reader *s, struct ship_batch *batch,
+    enum cluster_table_id table, const struct store_reader_range *range);
 
 /* Sends rows of event or outage with ids above *id, `most` at most, and sets *id to the last one.
  * *n: the number of rows. */
-int store_reader_send_by_id(struct store_reader *s, struct ship_batch *batch, enum cluster_table_id table,
-    int64_t *id, int most, int *n);
+int store_reader_send_by_id(struct store_reader *s, struct ship_batch *batch,
+    enum cluster_table_id table, int64_t *id, int most, int *n);
 
 #endif

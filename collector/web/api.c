@@ -127,7 +127,8 @@ api_failed(struct api *api, const struct query *query, int err, struct reply *re
 	case -E2BIG:
 		stat_add(api->stats, WEB_STAT_REFUSED_REQUEST, 1);
 		api_error(reply, HTTP_BAD_REQUEST,
-		    *query->error ? without_path(query) : "the answer is too large: ask for fewer rows or a shorter range");
+		    *query->error ? without_path(query)
+				  : "the answer is too large: ask for fewer rows or a shorter range");
 		break;
 	case -ETIMEDOUT:
 		stat_add(api->stats, WEB_STAT_TOO_LONG, 1);

@@ -29,7 +29,8 @@ struct web_connection *
 connections_add(struct web_connections *clients, int fd, bool *evicted)
 {
 	struct web_connection *client = calloc(1, sizeof(*client));
-	struct web_connection *other = clients->n >= clients->most ? oldest(clients, CONNECTION_REQUEST) : NULL;
+	struct web_connection *other = clients->n >= clients->most
+	    ? oldest(clients, CONNECTION_REQUEST) : NULL;
 
 	*evicted = other != NULL;
 	if (other)
@@ -59,7 +60,8 @@ connections_remove(struct web_connections *clients, struct web_connection *clien
 }
 
 void
-connection_enter(const struct web_connections *clients, struct web_connection *client, enum connection_state state)
+connection_enter(const struct web_connections *clients, struct web_connection *client,
+    enum connection_state state)
 {
 	client->state = state;
 	client->since_us = clock_mono_us(clients->clock);
@@ -69,7 +71,9 @@ size_t
 connections_close_late(struct web_connections *clients)
 {
 	static const uint64_t longest_us[CONNECTION_STATES] = {
-	    [CONNECTION_REQUEST] = CONNECTION_REQUEST_US, [CONNECTION_RESPONSE] = CONNECTION_RESPONSE_US};
+	    [CONNECTION_REQUEST] = CONNECTION_REQUEST_US,
+	    [CONNECTION_RESPONSE] = CONNECTION_RESPONSE_US,
+	};
 	uint64_t now_us = clock_mono_us(clients->clock);
 	size_t n = 0;
 

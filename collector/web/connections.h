@@ -44,7 +44,8 @@ struct web_connections {
 struct web_connection *connections_add(struct web_connections *clients, int fd, bool *evicted);
 void connections_remove(struct web_connections *clients, struct web_connection *client);
 
-void connection_enter(const struct web_connections *clients, struct web_connection *client, enum connection_state state);
+void connection_enter(const struct web_connections *clients, struct web_connection *client,
+    enum connection_state state);
 
 /* Closes the connections past their deadlines and returns how many. */
 size_t connections_close_late(struct web_connections *clients);

@@ -104,13 +104,17 @@ static const struct port_total {
 	    TOTAL(out_ucast)},
 	{NULL, NULL, "multicast", TOTAL(out_mcast)},
 	{NULL, NULL, "broadcast", TOTAL(out_bcast)},
-	{"port_receive_errors_total", "Frames that the port received with errors, from its counters.", NULL,
+	{"port_receive_errors_total",
+	    "Frames that the port received with errors, from its counters.", NULL,
 	    TOTAL(in_errors)},
-	{"port_transmit_errors_total", "Frames that the port could not send because of errors, from its counters.", NULL,
+	{"port_transmit_errors_total",
+	    "Frames that the port could not send because of errors, from its counters.", NULL,
 	    TOTAL(out_errors)},
-	{"port_receive_discards_total", "Frames that the port received and discarded, from its counters.", NULL,
+	{"port_receive_discards_total",
+	    "Frames that the port received and discarded, from its counters.", NULL,
 	    TOTAL(in_discards)},
-	{"port_transmit_discards_total", "Frames that the port discarded instead of sending, from its counters.",
+	{"port_transmit_discards_total",
+	    "Frames that the port discarded instead of sending, from its counters.",
 	    NULL, TOTAL(out_discards)},
 };
 enum { N_PORT_TOTALS = sizeof(port_totals) / sizeof(port_totals[0]) };
@@ -272,10 +276,13 @@ put_samples(const struct metrics *m, const struct report_result *loss)
 	static const struct {
 		const char *name, *field, *help;
 	} families[] = {
-		{"samples_expected_total", "expected", "Samples taken by the agent since it started."},
-		{"samples_received_total", "received", "Samples of these that were received, without duplicates."},
+		{"samples_expected_total", "expected",
+		    "Samples taken by the agent since it started."},
+		{"samples_received_total", "received",
+		    "Samples of these that were received, without duplicates."},
 		{"samples_lost_total", "lost", "Samples of these that were lost."},
-		{"samples_lost_in_agent_total", "lost_in_agent", "Lost samples that the agent dropped."},
+		{"samples_lost_in_agent_total", "lost_in_agent",
+		    "Lost samples that the agent dropped."},
 		{"samples_lost_in_collector_total", "lost_in_collector",
 		    "Lost samples that the collector lost, in a crash."},
 		{"samples_duplicate_total", "duplicates", "Duplicate samples."},
@@ -406,7 +413,8 @@ put_lists(const struct metrics *m)
 
 		options.by = lists[i].by;
 		options.top = m->api->config->metrics_top;
-		err = report_run(report_find(lists[i].report), m->query, &options, m->now_us, &result);
+		err = report_run(report_find(lists[i].report), m->query, &options, m->now_us,
+		    &result);
 		if (err == 0 && i == 0)
 			put_totals(m, &result);
 		if (err == 0)

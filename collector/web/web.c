@@ -47,7 +47,8 @@ static const struct stat_name stat_names[WEB_N_STATS] = {
     [WEB_STAT_CONNECTIONS] = {"web.connections", "connections accepted"},
     [WEB_STAT_SLOW] = {"web.slow", "connections closed because the client was too slow"},
     [WEB_STAT_EVICTED] = {"web.evicted", "connections closed to make room for others"},
-    [WEB_STAT_NO_MEMORY] = {"web.no_memory", "requests refused, or connections closed, without memory"},
+    [WEB_STAT_NO_MEMORY] = {"web.no_memory",
+	"requests refused, or connections closed, without memory"},
 };
 
 struct web {
@@ -171,7 +172,8 @@ send_reply(struct exchange *x)
 	struct header further[] = {{"Content-Type", reply->content_type},
 		{"Cache-Control", "no-store"}, {"Vary", "Accept-Encoding"},
 		gzip ? (struct header){"Content-Encoding", "gzip"}
-		     : reply->status == MHD_HTTP_SERVICE_UNAVAILABLE ? retry : (struct header){0}, {0}};
+		     : reply->status == MHD_HTTP_SERVICE_UNAVAILABLE ? retry : (struct header){0},
+		{0}};
 
 	if (!reply->body)
 		return send_refusal(x);
@@ -556,7 +558,8 @@ static void
 warn_without_token(const struct web *web)
 {
 	if (web->is_public && !*web->config.token)
-		log_warn(ROOM, "everybody who can reach %s can read the data: http_token is empty", web->url);
+		log_warn(ROOM,
+		    "everybody who can reach %s can read the data: http_token is empty", web->url);
 }
 
 void

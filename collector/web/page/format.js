@@ -86,7 +86,9 @@ export function perSecond(figure, seconds, sort) {
 
 /* 4.32 Mb/s */
 export function bits(value) {
-	return known(value) ? (scaleOf(value).unit ? `${rate(value)}b/s` : `${rate(value)} b/s`) : UNKNOWN;
+	const space = scaleOf(value).unit ? '' : NARROW;
+
+	return known(value) ? `${rate(value)}${space}b/s` : UNKNOWN;
 }
 
 const PROTOCOLS = {

@@ -114,7 +114,8 @@ function sayFailure(error) {
 	if (error instanceof Locked)
 		say();
 	else if (error instanceof Gone)
-		say(`The collector does not answer (${error.message}). The figures may be old.`, 'Try again', ask);
+		say(`The collector does not answer (${error.message}). The figures may be old.`,
+		    'Try again', ask);
 	else if (error instanceof Busy)
 		say(`The collector is busy (${error.message}). The figures may be old.`);
 	else

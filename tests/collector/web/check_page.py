@@ -81,7 +81,7 @@ def figures(result, unit='octets'):
 def state_of(port):
     if port['status'] == 'down':
         return 'down'
-    return 'silent' if port['check'].startswith('silent') else 'up'
+    return 'silent' if (port['check'] or '').startswith('silent') else 'up'
 
 
 # ---- the page in a browser, and what a reader does with it ----
