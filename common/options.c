@@ -691,12 +691,32 @@ is_secret(const char *const *secret, const char *name)
 static void print_table(FILE *out, const struct option_row *table, const void *config,
     const char *const *secret, const char *indent);
 
+/* A section that the file does not have, as comments: its options with their defaults. */
+static void
+print_no_section(FILE *out, const struct option_row *row, const char *indent)
+{
+	void *item = calloc(1, row->section_size);
+	char error[REASON_OCTETS], deeper[32];
+
+	snprintf(deeper, sizeof(deeper), "%s#\t", indent);
+	if (item && options_parse("", "", row->section, item, error, sizeof(error)) == 0) {
+		fprintf(out, "%s# %s \"NAME\" {\n", indent, row->name);
+		print_table(out, row->section, item, NULL, deeper);
+		fprintf(out, "%s# }\n", indent);
+	}
+	if (item)
+		options_free(row->section, item);
+	free(item);
+}
+
 static void
 print_sections(FILE *out, const struct option_row *row, const struct option_sections *sections,
     const char *const *secret, const char *indent)
 {
 	char deeper[32];
 
+	if (sections->n == 0)
+		print_no_section(out, row, indent);
 	snprintf(deeper, sizeof(deeper), "%s\t", indent);
 	for (size_t i = 0; i < sections->n; i++) {
 		const void *item = const_member(sections->items, i * row->section_size);
@@ -712,11 +732,13 @@ print_sections(FILE *out, const struct option_row *row, const struct option_sect
 
 /* A secret that is not set need not be hidden. */
 static bool
-is_empty_text(const struct option_row *row, const void *value)
+is_empty(const struct option_row *row, const void *value)
 {
 	const char *const *text = value;
+	const struct option_list *list = value;
 
-	return row->type == OPTION_STRING && (!*text || !**text);
+	return (row->type == OPTION_STRING && (!*text || !**text)) ||
+	    (row->type == OPTION_LIST && list->n == 0);
 }
 
 static void
@@ -732,7 +754,7 @@ print_table(FILE *out, const struct option_row *table, const void *config,
 			continue;
 		}
 		fprintf(out, "%s%s = ", indent, row->name);
-		if (is_secret(secret, row->name) && !is_empty_text(row, value))
+		if (is_secret(secret, row->name) && !is_empty(row, value))
 			fputs(row->type == OPTION_LIST ? "{\"(hidden)\"}" : "\"(hidden)\"", out);
 		else
 			print_value(out, row, value);

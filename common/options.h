@@ -72,7 +72,7 @@ unsigned options_line(const char *file, const char *name);
 
 /* Prints the configuration in force, with units and help as comments, in a form that options_parse
  * reads. Options whose name is in secret (NULL-terminated, may be NULL) are printed as "(hidden)",
- * unless they are an empty string. */
+ * unless they are empty. */
 void options_print(FILE *out, const struct option_row *table, const void *config,
     const char *const *secret);
 

@@ -499,7 +499,8 @@ START_TEST(print_config_needs_no_valid_file)
 {
 	ck_assert_int_eq(system(EASECAPD " --print-config | grep -qx 'http_question = 5000'"), 0);
 	ck_assert_int_eq(
-	    system(EASECAPD " -c /dev/null --print-config | grep -qx 'threads = 1'"), 0);
+	    system(EASECAPD " -c /dev/null --print-config | grep -qx 'communities = {}'"), 0);
+	ck_assert_int_eq(system(EASECAPD " --print-config | grep -q '^#.auth_protocol = \"SHA-256\"'"), 0);
 }
 END_TEST
 
