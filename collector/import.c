@@ -19,7 +19,7 @@ enum {
 	UDP_HEADER = 8,
 	MAC_PAIR = 12,
 	SLL_HEAD = 14,	/* before the ethertype */
-	SLL2_REST = 18, /* behind it */
+	SLL2_REST = 18, /* after it */
 	FRAMES_A_CHECK = 1024, /* between two calls of progress: a millisecond or two */
 };
 

@@ -48,7 +48,7 @@ struct row_buffer *ship_batch_row(struct ship_batch *s, enum cluster_table_id ta
 /* 0, or an error of cluster_http_ask(): the batch has failed. */
 int ship_batch_end_row(struct ship_batch *s, enum cluster_table_id table);
 
-/* Sends what is left, and the cursor. 0, or an error as above. */
+/* Sends the remaining rows, and the cursor. 0, or an error as above. */
 int ship_batch_commit(struct ship_batch *s, const struct ship_cursor *cursor);
 
 #endif

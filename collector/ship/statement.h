@@ -26,7 +26,7 @@ void statement_begin(struct statement *st);
 /* Ends and frees it. server: index or CLUSTER_ANY_SERVER. Errors of cluster_http_ask(). */
 int statement_run(struct statement *st, struct cluster_http *http, int server);
 
-/* The same, with FORMAT RowBinary behind it; all columns are UInt64 or Int64. */
+/* The same, with FORMAT RowBinary after the statement; all columns are UInt64 or Int64. */
 int statement_rows(struct statement *st, struct cluster_http *http, int server,
     size_t n_columns, row_fn *row, void *arg);
 

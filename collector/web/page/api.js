@@ -1,7 +1,7 @@
 /*
  * Requests to the collector: GET /api/v1/NAME. Failures are of kinds that need different messages:
  * refused (the collector answers with a reason; locked and busy are such), and gone (no answer).
- * Ages are computed by the collector's clock, which the Date header of its answers tells.
+ * Ages are computed by the collector's clock, from the Date header of its answers.
  */
 
 const TIMEOUT_MS = 60000; /* a month of samples takes some seconds; a minute means a failure */

@@ -111,7 +111,7 @@ export class Controls {
 	#answered; /* {from, to, newest}: of the last answer, ms */
 
 	/* change(changes) of the view; tryFilter(changes): the same if the collector accepts them,
-	 * which the promise tells; view(): the present one; look(): draws again. */
+	 * and a promise of whether it did; view(): the present one; look(): draws again. */
 	constructor({change, tryFilter, view, look}) {
 		this.view = view;
 		this.change = change;

@@ -1,7 +1,7 @@
 /*
- * Small helpers around the document. Text comes from devices and from the wire: it is only ever set
- * as text, and nothing here takes markup. Elements are kept and changed in place, so that a live
- * page neither flickers nor loses focus and scroll.
+ * Small helpers for the document. Text comes from devices and from the network, so it is only ever
+ * set as text, and no function takes markup. Elements are changed in place, so that a live page
+ * neither flickers nor loses focus and scroll position.
  */
 
 export function $(id) {
@@ -26,7 +26,7 @@ export function setText(element, text) {
 		element.textContent = text;
 }
 
-/* undefined takes it away; false is a value, which ARIA tells from none. */
+/* undefined removes the attribute; false is a value, which ARIA distinguishes from none. */
 export function setAttribute(element, name, value) {
 	if (value === undefined)
 		element.removeAttribute(name);
@@ -64,7 +64,7 @@ export function reconcile(parent, items, keyOf, create, update) {
 		focused.focus({preventScroll: true});
 }
 
-/* A click on a button that filters: its element has the change of the view in `filter`. */
+/* Handles clicks on buttons that filter: property `filter` of a button is the change of the view. */
 export function onFilter(container, change) {
 	container.addEventListener('click', ({target}) => {
 		const button = target.closest('button');
@@ -74,7 +74,7 @@ export function onFilter(container, change) {
 	});
 }
 
-/* ---- tables that stand for a picture ---- */
+/* ---- tables as alternatives to pictures ---- */
 
 function fillCell(element, {text, filter}) {
 	let button = element.firstElementChild;

@@ -1,7 +1,7 @@
 /*
- * Numbers and times as easetop prints them (collector/report/number_format.c): three digits and a power of
- * 1,000, thousands in groups, what is not known as "-" and never as 0, times in local time with
- * their offset or in UTC. Pure functions.
+ * Numbers and times as easetop prints them (collector/report/number_format.c): three digits and a
+ * power of 1,000, thousands in groups, "-" for an unknown value, times in local time with their
+ * offset or in UTC. Pure functions.
  */
 
 export const UNKNOWN = '-';
@@ -47,7 +47,7 @@ export function limits(low, high, estimate) {
 	return withUnit(`${digits(low / divisor)}–${digits(high / divisor)}`, unit);
 }
 
-/* 41,812; below 10 and not whole: one decimal; <0.1: little, but not nothing. */
+/* 41,812; one decimal below 10; <0.1 for a small value that is not 0. */
 export function count(value) {
 	if (!known(value))
 		return UNKNOWN;
@@ -64,7 +64,7 @@ export function percent(value) {
 	return value > 0 && value < 0.05 ? '<0.1%' : `${value.toFixed(1)}%`;
 }
 
-/* Cut and never rounded up to 100 %. */
+/* Truncated, so that it is never rounded up to 100 %. */
 export function completeness(fraction) {
 	if (!known(fraction))
 		return UNKNOWN;
@@ -76,7 +76,7 @@ export function unit(sort) {
 	return sort === 'octets' ? 'bit/s' : 'frame/s';
 }
 
-/* A figure of octets or packets in so many seconds, a second; all NaN if it is not known. */
+/* Converts a figure of octets or packets in some seconds to a rate; all NaN if it is unknown. */
 export function perSecond(figure, seconds, sort) {
 	const factor = figure && seconds > 0 ? (sort === 'octets' ? 8 : 1) / seconds : NaN;
 	const {estimate, low, high} = figure ?? {};
@@ -99,7 +99,7 @@ const PROTOCOLS = {
 	132: 'sctp'
 };
 
-/* An IP protocol by its number; what is no such number stays as it is. */
+/* The name of an IP protocol number; other text is returned unchanged. */
 export function protocol(number) {
 	return PROTOCOLS[number] ?? (/^\d+$/.test(number) ? `protocol ${number}` : number);
 }
@@ -132,7 +132,7 @@ export function age(seconds) {
 	return `${count(Math.floor(seconds / 86400))} days`;
 }
 
-/* A span as it is asked for: 60 s is 1 min here. */
+/* A span in the largest unit that divides it: 60 s is 1 min. */
 export function span(seconds) {
 	for (const [size, name] of [[86400, 'd'], [3600, 'h'], [60, 'min']])
 		if (seconds >= size && seconds % size === 0)
@@ -148,7 +148,7 @@ function offsetMinutes(ms, utc) {
 	return utc ? 0 : -new Date(ms).getTimezoneOffset();
 }
 
-/* A date whose UTC fields are what the clock on the wall shows. */
+/* A date whose UTC fields are the local time. */
 function wall(ms, utc) {
 	return new Date(ms + offsetMinutes(ms, utc) * 60000);
 }
@@ -176,7 +176,7 @@ export function time(ms, utc) {
 	return known(ms) ? `${day(date)} ${clock(date)} ${zone(ms, utc)}` : UNKNOWN;
 }
 
-/* Within a text that has the zone: the time, with its day unless that is today. */
+/* For a text that contains the zone: the time, with the day unless it is today. */
 export function shortTime(ms, now, utc) {
 	if (!known(ms))
 		return UNKNOWN;
@@ -185,7 +185,7 @@ export function shortTime(ms, now, utc) {
 	return day(date) === day(wall(now, utc)) ? clock(date) : `${day(date)} ${clock(date)}`;
 }
 
-/* 14:00–14:05 +0100, with dates unless both ends are of today. */
+/* 14:00–14:05 +0100, with dates unless both ends are today. */
 export function times(from, to, now, utc) {
 	const first = wall(from, utc), last = wall(to, utc);
 

@@ -16,7 +16,7 @@ import {ADDRESSES, EVENTS, makeTrouble, SOURCES} from './trouble.js';
 
 const SLOW_MS = 2000, RETRY_MS = 5000;
 const HEAD = 'sources';
-const POLL_MS = [[3600e3, 5000], [86400e3, 20000], [Infinity, 60000]]; /* by the span asked for */
+const POLL_MS = [[3600e3, 5000], [86400e3, 20000], [Infinity, 60000]]; /* by the length of the range */
 
 let view = address.parse(location.search);
 let round = new AbortController(); /* of requests; the next round ends it */

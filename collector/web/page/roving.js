@@ -1,6 +1,6 @@
 /*
- * Arrow keys among many buttons, of which one takes part in the order of Tab: tiles, and the cells
- * of the matrix.
+ * Arrow keys move among many buttons, of which Tab reaches only one (roving tabindex): tiles, and the
+ * cells of the matrix.
  */
 
 function nearest(current, candidates, axis, direction) {
@@ -15,7 +15,7 @@ function nearest(current, candidates, axis, direction) {
 		const along = (middle(rect, axis) - middle(here, axis)) * direction;
 		const across = Math.abs(middle(rect, other) - middle(here, other));
 
-		/* Whatever is in the way of the arrow, the nearest row first. */
+		/* The nearest row in the direction of the arrow, then the nearest element. */
 		if (along > 2 && along * 1000 + across < least) {
 			least = along * 1000 + across;
 			best = candidate;
@@ -59,7 +59,7 @@ export function rove(container, selector) {
 	});
 }
 
-/* After the elements changed: one of them is reached by Tab. */
+/* After the elements have changed: makes sure that Tab reaches one of them. */
 export function keepRovable(container, selector) {
 	if (!container.querySelector(`${selector}[tabindex="0"]:not([hidden])`)) {
 		for (const stale of container.querySelectorAll(`${selector}[tabindex="0"]`))
