@@ -44,7 +44,8 @@ rig_http=127.0.0.1:0
 rig_new
 TRAP_PORT=$(free_port)
 SNMPD_PORT=$(free_port)
-export TRAP_PORT SNMPD_PORT
+SFLOW_PORT=$(free_port)
+export TRAP_PORT SNMPD_PORT SFLOW_PORT
 enough_samples() { [ "$(easetop talkers --last all --format json | jq .samples)" -gt 200 ]; }
 without=none
 if reason=$(clickhouse_missing) || { ! clickhouse_start 1 && reason='no server starts'; }; then
