@@ -1,6 +1,7 @@
 #!/bin/bash
 # Who may include whom: architecture as data. Reads every `#include` of the tree and holds it
-# against the rules below; then plants a violation of each kind in a copy to see that it is found.
+# against the rules below; then plants a violation of each kind in a copy to see that it is found. The same for
+# circles of files (tests/tree/circles.py).
 # Prints PASS name or FAIL name: reason; exit 1 if one failed.
 #   check_includes.sh [TREE]   with a TREE, only prints its violations
 set -u
@@ -111,4 +112,28 @@ agent/agent.c collector/record.h
 collector/window/accounting.c agent/hal/hal.h
 collector/store/store.c net-snmp/net-snmp-config.h
 END
+
+# Files, too: none needs another that needs it. Two are planted: headers, and objects, that make a circle.
+build=${EASE_BUILD:-$top/build}
+found=$(python3 "$top/tests/tree/circles.py" "$build")
+if [ -z "$found" ]; then
+	echo 'PASS includes: no circle of files'
+else
+	echo "FAIL includes: no circle of files: $(echo "$found" | tr '\n' ';')"
+	failed=1
+fi
+rm -rf "${dir:?}"/*
+mkdir -p "$dir/common" "$dir/build/common"
+echo '#include "common/b.h"' >"$dir/common/a.h"
+echo '#include "common/a.h"' >"$dir/common/b.h"
+echo 'int c(void); int d(void); int c(void) { return d(); }' >"$dir/common/c.c"
+echo 'int c(void); int d(void); int d(void) { return c(); }' >"$dir/common/d.c"
+for file in c d; do ${CC:-cc} -c "$dir/common/$file.c" -o "$dir/build/common/libcommon_a-$file.o"; done
+found=$(EASE_TOP=$dir python3 "$top/tests/tree/circles.py" "$dir/build" | tr '\n' ';')
+if [ "$found" = 'a circle: common/a.h common/b.h;a circle: common/c common/d;' ]; then
+	echo 'PASS includes: circles that are planted are found'
+else
+	echo "FAIL includes: circles that are planted are found: '$found'"
+	failed=1
+fi
 exit $failed
