@@ -11,6 +11,7 @@
 #include "collector/report/number_format.h"
 #include "collector/report/query_private.h"
 #include "collector/report/reports.h"
+#include "collector/report/unkeyed.h"
 #include "collector/store/schema.h"
 
 #include <errno.h>
@@ -157,7 +158,7 @@ add_part(struct history *h, struct report_result *top, size_t key, const struct 
 
 		figure[u] = estimate_key(unit, h->parts, n_parts);
 		figure[u].high = fmax(figure[u].high, fmin(top->total[u], figure[u].high +
-		    list_unkeyed(h->query, &h->options, h->keys.dimension, unit)));
+		    unkeyed_most(h->query, &h->options, h->keys.dimension, unit)));
 	}
 	row = result_add_row(top);
 	if (!row)

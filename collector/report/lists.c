@@ -8,6 +8,7 @@
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/report/sort.h"
+#include "collector/report/unkeyed.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -154,31 +155,6 @@ gather(struct list *list)
 	return list->parts ? 0 : -ENOMEM;
 }
 
-/* How many of a port's samples without room can belong to one key at most. The store's bound is
- * that of a whole key; an address or a subnet is part of any number of pairs. */
-static uint64_t
-most_folded(const struct dimension *d, const struct query_port *port)
-{
-	return !d->has_pairs || (d->key1 && d->key2) ? port->folded_most : port->folded;
-}
-
-double
-list_unkeyed(const struct query *query, const struct report_options *options,
-    const struct dimension *dimension, enum estimate_unit unit)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < query->n_ports; i++) {
-		const struct query_port *port = &query->ports[i];
-		const struct estimate_stratum *side = &port->side[EASE_IN];
-
-		if (port_is_counted(options, port) && side->all.n > 0)
-			most += (double)most_folded(dimension, port) * estimate_total(unit, side) /
-			    (double)side->all.n;
-	}
-	return most;
-}
-
 /* The full memory for keys may have cost a key samples, so its upper limit rises; its lower limit
  * stays. */
 static void
@@ -235,7 +211,7 @@ static int
 sort_entries(struct list *list)
 {
 	enum estimate_unit unit = list->options->sort;
-	double unkeyed = list_unkeyed(list->query, list->options, list->dimension, unit);
+	double unkeyed = unkeyed_most(list->query, list->options, list->dimension, unit);
 	struct sort_item *items = calloc(2 * list->n + 1, sizeof(*items));
 
 	list->order = items;
@@ -453,7 +429,7 @@ count_ports(struct list *list)
 			continue;
 		result_count_port(list->result, port);
 		list->result->folded += port->folded;
-		list->result->folded_most += most_folded(list->dimension, port);
+		list->result->folded_most += unkeyed_most_samples(list->dimension, port);
 		strata[n_strata] = port->side[EASE_IN];
 		w += strata[n_strata].all.w;
 		n += (double)strata[n_strata++].all.n;
@@ -461,7 +437,7 @@ count_ports(struct list *list)
 	list->result->mean_skip = n > 0 ? w / n : 0;
 	err = estimate_unseen_pkts(strata, n_strata, &list->result->unseen_pkts);
 	list->result->unseen_pkts +=
-	    list_unkeyed(list->query, list->options, list->dimension, ESTIMATE_PKTS);
+	    unkeyed_most(list->query, list->options, list->dimension, ESTIMATE_PKTS);
 	free(strata);
 	return err;
 }
@@ -494,7 +470,7 @@ add_shown(struct list *list)
 {
 	enum estimate_unit other = list->options->sort == ESTIMATE_PKTS ? ESTIMATE_OCTETS
 									: ESTIMATE_PKTS;
-	double unkeyed = list_unkeyed(list->query, list->options, list->dimension, other);
+	double unkeyed = unkeyed_most(list->query, list->options, list->dimension, other);
 	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++) {

@@ -18,9 +18,4 @@ struct list_keys {
 int list_history(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result, struct list_keys *shown);
 
-/* Traffic that one key may have beyond its samples because the memory for keys was full, over all
- * ports. Each such sample is taken to stand for the mean of its port's samples. */
-double list_unkeyed(const struct query *query, const struct report_options *options,
-    const struct dimension *dimension, enum estimate_unit unit);
-
 #endif

@@ -11,8 +11,8 @@
  */
 #include "collector/cluster/sums_sql.h"
 #include "collector/report/dimension.h"
-#include "collector/report/lists.h"
 #include "collector/report/query_cluster.h"
+#include "collector/report/unkeyed.h"
 
 #include <errno.h>
 #include <math.h>
@@ -231,7 +231,7 @@ lowest_shown(struct ranking *r)
 static int
 choose(struct ranking *r)
 {
-	double slack = list_unkeyed(r->query, r->options, r->dimension, r->options->sort);
+	double slack = unkeyed_most(r->query, r->options, r->dimension, r->options->sort);
 
 	for (r->asked = RANKED_AT_FIRST * r->options->top + RANKED_MORE; r->asked <= RANKED_MAX;
 	     r->asked *= RANKED_GROWS) {
