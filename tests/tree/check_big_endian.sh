@@ -54,8 +54,8 @@ fi
 programs='agent/easeagentd collector/easecapd collector/easetop tests/truth tests/collector/store/store_sql'
 units='frame tunnels trap_wire sflow_wire options galnet galnet_model c84302 c84302_model tnetx4090
     feed emulated board_resources reference rtnl psample sampling sflow_export agent static_addresses rmon requests
-    mib mib_modules managed notify trap_sinks master master_link v2c decode slow v3 sflow_input easecapd
-    sequence_tracker flow_cache window pack crash_journal store transit report report_ports render lists history addresses directory web cluster
+    mib mib_modules managed_table notify trap_sinks master master_link v2c decode slow_path v3 sflow_input easecapd
+    sequence_tracker flow_cache window pack crash_journal store transit report report_ports render lists history addresses address_names web cluster
     query_cluster'
 compile() {
 	cat >"$foreign/net-snmp-config" <<-END_OF_SCRIPT # which names the directories of a machine that runs it
@@ -124,7 +124,9 @@ replay() { # NAME AGENT-BUILD COLLECTOR-BUILD: the store is left as $keep/NAME.d
 	sqlite3 "$rig/ease.db" "VACUUM INTO '$keep/$1.db'"
 }
 report() { # BUILD STORE REPORT
-	"$1/collector/easetop" "$3" --store "sqlite:$keep/$2.db" --last all --top 1000 --utc --format json
+	local top=(--top 1000)
+	[ "$3" != loss ] || top=()
+	"$1/collector/easetop" "$3" --store "sqlite:$keep/$2.db" --last all "${top[@]}" --utc --format json
 }
 kinds='talkers matrix protocols conversations load errors loss'
 # When snapshots came decides the last digits of limits, and so of ranks: not of estimates.

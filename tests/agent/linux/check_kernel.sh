@@ -11,7 +11,7 @@
 
 unit() { # PROGRAM CASE
 	local out
-	out=$(CK_RUN_CASE=$2 CK_VERBOSITY=normal CK_TIMEOUT_MULTIPLIER=10 "$build/tests/$1" 2>&1)
+	out=$(CK_RUN_CASE=$2 CK_VERBOSITY=normal CK_TIMEOUT_MULTIPLIER=10 "$build/tests/agent/linux/$1" 2>&1)
 	if echo "$out" | grep -q '^100%: Checks: [1-9]'; then
 		pass "$1, $2"
 	else

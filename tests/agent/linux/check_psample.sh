@@ -56,7 +56,7 @@ expect 'a manager sets one in 7' "$(set_mean 7) $(rates)" '7 1/7 1/7'
 rig_end "$agent_pid" KILL
 expect 'a killed agent leaves its filters' "$(rates)" '1/7 1/7'
 start_agent || fail 'start' 'after it was killed'
-expect 'the next one removes them' "$(grep -c 'p0: removed what' "$rig/agent.log") $(rates)" '1 1/7 1/7'
+expect 'the next one removes them' "$(grep -c 'p0: removed the tap or filters' "$rig/agent.log") $(rates)" '1 1/7 1/7'
 rig_agent_stop
 expect 'and leaves nothing' "$(tc qdisc show | grep -c clsact)" 0
 rig_stop
