@@ -18,8 +18,8 @@ trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
 export MIBS= EASE_QUICK=1 EASE_CAPTURES= CK_TIMEOUT_MULTIPLIER=4
 
 # Those that take long or need a network of their own have been run in the build before.
-quick='clock log frame trap_wire sflow_wire options hal bus galnet c84302 mib managed sequence_tracker flow_cache pack
-    crash_journal estimate render directory screen'
+quick='clock log frame trap_wire sflow_wire options hal bus galnet c84302 mib managed_table sequence_tracker flow_cache pack
+    crash_journal estimate render address_names screen'
 prefix=$dir/opt
 mkdir "$dir/build"
 if (cd "$dir/build" && "$top/configure" -q CC="${CC:-gcc}" --prefix="$prefix" --sysconfdir="$prefix/etc" &&
