@@ -3,6 +3,7 @@
 #include "collector/report/query.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,12 @@ column_of(const struct report_result *result, enum report_type type)
 	return c;
 }
 
-/* The lower limit of a row's rate, or its counted rate; 0 where neither is known. */
+/* What a row has at least, a second; 0 where nothing is known. Of estimated figures it is the limit at which a
+ * look is wrong once in a million times, for who looks at many rows looks often. */
 static double
-least(const struct report_result *result, const struct report_value *row, enum report_type figure,
-    double factor)
+least(const struct report_result *result, size_t r, enum report_type figure, double factor)
 {
+	const struct report_value *row = report_cell(result, r, 0);
 	double most = 0;
 
 	for (size_t c = 0; c < result->n_columns; c++) {
@@ -32,7 +34,8 @@ least(const struct report_result *result, const struct report_value *row, enum r
 		if (!row[c].known)
 			continue;
 		if (result->columns[c].type == figure && result->seconds > 0)
-			rate = row[c].figure.low * factor / result->seconds;
+			rate = (result->extremes ? result->extremes[r].alarm[figure == REPORT_OCTETS].low
+						 : row[c].figure.low) * factor / result->seconds;
 		else if (result->columns[c].type == REPORT_BITRATE && figure == REPORT_OCTETS)
 			rate = row[c].number;
 		most = rate > most ? rate : most;
@@ -52,7 +55,7 @@ compare_with_rate(struct report_result *result, enum estimate_unit unit, double 
 	result->warn = rate;
 	result->warn_unit = unit;
 	for (size_t r = 0; r < result->n_rows; r++)
-		result->n_warned += least(result, report_cell(result, r, 0), figure,
+		result->n_warned += least(result, r, figure,
 		    unit == ESTIMATE_OCTETS ? 8 : 1) > rate;
 	return 0;
 }
@@ -128,36 +131,49 @@ find_row(const struct by_key *past, const struct report_value *row)
 	return NULL;
 }
 
-static enum report_direction
-direction(const struct estimate_figure *now, double now_s, double low, double high, double past_s)
+/* Per second. Up: the estimate now is above that of then by more than both limits towards each other reach
+ * together (a limit of a difference, Zou and Donner 2008). */
+static bool
+is_above(const struct estimate_figure *upper, double upper_s, const struct estimate_figure *lower, double lower_s)
 {
-	if (now_s <= 0 || past_s <= 0)
-		return REPORT_NOT_SETTLED;
-	if (now->low / now_s > high / past_s)
-		return REPORT_UP;
-	return now->high / now_s < low / past_s ? REPORT_DOWN : REPORT_NOT_SETTLED;
+	double down = (upper->estimate - upper->low) / upper_s, up = (lower->high - lower->estimate) / lower_s;
+
+	return upper->estimate / upper_s - lower->estimate / lower_s > sqrt(down * down + up * up);
 }
 
-/* A key without a sample then had fewer frames than the bound for such keys; there is no bound of
- * its octets, so frames are compared. */
+static enum report_direction
+direction(const struct estimate_figure *now, double now_s, const struct estimate_figure *then, double then_s)
+{
+	if (now_s <= 0 || then_s <= 0)
+		return REPORT_NOT_SETTLED;
+	if (is_above(now, now_s, then, then_s))
+		return REPORT_UP;
+	return is_above(then, then_s, now, now_s) ? REPORT_DOWN : REPORT_NOT_SETTLED;
+}
+
+/* Octets of few samples depend on which of a key's frames were seen; then frames decide. */
+enum { OCTETS_DECIDE = 20 };
+
+/* A key that had no sample then had no more frames than can be missed at this error; of its octets nothing is
+ * known, so frames are compared. */
 static struct report_change
-change_of(const struct report_result *result, const struct by_key *by_key,
-    const struct report_value *row)
+change_of(const struct report_result *result, const struct by_key *by_key, size_t r)
 {
 	const struct report_result *past = by_key->result;
-	size_t pkts = column_of(result, REPORT_PKTS);
-	size_t c = result->sort == ESTIMATE_PKTS ? pkts : column_of(result, REPORT_OCTETS);
-	const struct report_value *then = find_row(by_key, row);
+	const struct report_value *row = report_cell(result, r, 0), *then = find_row(by_key, row);
+	size_t pkts = column_of(result, REPORT_PKTS), octets = column_of(result, REPORT_OCTETS);
+	size_t samples = column_of(result, REPORT_COUNT);
+	size_t c = result->sort == ESTIMATE_PKTS ? pkts : octets;
+	struct estimate_figure missed = {0, 0, past->given_unseen_pkts};
+	enum estimate_unit unit = result->sort;
 	struct report_change change = {.known = then != NULL};
 
-	if (then) {
+	if (!then || row[samples].number < OCTETS_DECIDE || then[samples].number < OCTETS_DECIDE)
+		unit = ESTIMATE_PKTS;
+	if (then)
 		change.before = then[c].figure;
-		change.direction = direction(&row[c].figure, result->seconds, then[c].figure.low,
-		    then[c].figure.high, past->seconds);
-	} else {
-		change.direction = direction(&row[pkts].figure, result->seconds, 0,
-		    past->unseen_pkts, past->seconds);
-	}
+	change.direction = direction(&result->extremes[r].change[unit], result->seconds,
+	    then ? &then[unit == ESTIMATE_PKTS ? pkts : octets].figure : &missed, past->seconds);
 	return change;
 }
 
@@ -175,7 +191,7 @@ fill_changes(struct report_result *result, const struct report_result *past)
 	result->changes = calloc(result->n_rows + 1, sizeof(*result->changes));
 	result->past_seconds = past->seconds;
 	for (size_t r = 0; result->changes && r < result->n_rows; r++)
-		result->changes[r] = change_of(result, &by_key, report_cell(result, r, 0));
+		result->changes[r] = change_of(result, &by_key, r);
 	free(by_key.rows);
 	return result->changes ? 0 : -ENOMEM;
 }
@@ -212,6 +228,8 @@ compare_with_past(const struct report *report, struct query *query,
 	then.to_us = result->to_us - back_us;
 	then.fold_few = false;
 	then.top = UINT32_MAX;
+	then.error = 0.025 / (result->n_rows > 0 ? (double)result->n_rows : 1);
+	then.wants_change = then.wants_alarm = false;
 	ask_for_rows(query, result);
 	err = report_run(report, query, &then, now_us, &past);
 	query->only = NULL;

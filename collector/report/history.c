@@ -72,8 +72,10 @@ struct history {
 	struct list_keys keys;
 	uint64_t first_us; /* when the data of the agents asked for begins */
 	uint64_t step_us;
-	struct estimate_part *parts; /* of one key: one a port */
-	struct estimate_part *others; /* one a port */
+	/* Of the step: by port, those that count. */
+	struct estimate_stratum *strata;
+	struct estimate_sums *others;
+	struct estimate_range *range;
 };
 
 /* ---- steps ---- */
@@ -137,26 +139,28 @@ static int
 add_part(struct history *h, struct report_result *top, size_t key, const struct query_key *keys,
     size_t n_keys)
 {
+	struct estimate_claim claim = estimate_claim_of_row(key + 1, h->whole->n_ranked);
 	struct report_value *row;
 	struct estimate_figure figure[2];
-	size_t n_parts = 0;
-	uint64_t n = 0;
+	struct estimate_key sum;
 
+	estimate_key_begin(&sum);
 	for (size_t i = 0; i < n_keys; i++) {
 		const struct query_key *k = &keys[i];
+		size_t port = (size_t)(k->port - h->query->ports);
 
 		if (!is_key(k, &h->keys.keys[key]) || !port_is_counted(&h->options, k->port))
 			continue;
-		h->parts[n_parts++] = (struct estimate_part){&k->port->side[EASE_IN], k->sums};
-		estimate_subtract_sums(&h->others[k->port - h->query->ports].key, &k->sums);
-		n += k->sums.n;
+		estimate_key_add(h->range, &sum, port, &k->sums);
+		estimate_subtract_sums(&h->others[port], &k->sums);
 	}
-	if (n == 0)
+	if (sum.sums.n == 0)
 		return 0;
+	estimate_key_end(h->range, &sum);
 	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
 		enum estimate_unit unit = (enum estimate_unit)u;
 
-		figure[u] = estimate_key(unit, h->parts, n_parts);
+		figure[u] = estimate_key_figure(h->range, &sum, unit, &claim);
 		figure[u].high = fmax(figure[u].high, fmin(top->total[u], figure[u].high +
 		    unkeyed_most(h->query, &h->options, h->keys.dimension, unit)));
 	}
@@ -166,41 +170,46 @@ add_part(struct history *h, struct report_result *top, size_t key, const struct 
 	row[PART_KEY] = cell_number((double)key);
 	row[PART_PKTS] = cell_figure(figure[ESTIMATE_PKTS]);
 	row[PART_OCTETS] = cell_figure(figure[ESTIMATE_OCTETS]);
-	row[PART_SAMPLES] = cell_number((double)n);
+	row[PART_SAMPLES] = cell_number((double)sum.sums.n);
 	return 0;
 }
 
 static int
 add_others(struct history *h, struct report_result *top)
 {
-	size_t n_ports = h->query->n_ports;
-	uint64_t n = 0;
+	struct estimate_key sum;
 
-	for (size_t i = 0; i < n_ports; i++)
-		n += h->others[i].key.n;
-	if (n == 0) /* no sample of the step is kept: its keys are not known */
+	estimate_key_begin(&sum);
+	for (size_t i = 0; i < h->query->n_ports; i++)
+		estimate_key_add(h->range, &sum, i, &h->others[i]);
+	if (sum.sums.n == 0) /* no sample of the step is kept: who had what was counted is not known */
 		return 0;
+	estimate_key_end(h->range, &sum);
 	top->others = calloc(PART_COLUMNS, sizeof(*top->others));
 	if (!top->others)
 		return -ENOMEM;
-	top->others[PART_PKTS] = cell_figure(estimate_key(ESTIMATE_PKTS, h->others, n_ports));
-	top->others[PART_OCTETS] = cell_figure(estimate_key(ESTIMATE_OCTETS, h->others, n_ports));
-	top->others[PART_SAMPLES] = cell_number((double)n);
+	top->others[PART_PKTS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_PKTS,
+	    &estimate_claim_95));
+	top->others[PART_OCTETS] = cell_figure(estimate_key_figure(h->range, &sum, ESTIMATE_OCTETS,
+	    &estimate_claim_95));
+	top->others[PART_SAMPLES] = cell_number((double)sum.sums.n);
 	return 0;
 }
 
-static void
+static int
 count_ports(struct history *h, struct report_result *top)
 {
 	for (size_t i = 0; i < h->query->n_ports; i++) {
 		const struct query_port *port = &h->query->ports[i];
 
-		h->others[i] = (struct estimate_part){.stratum = &port->side[EASE_IN]};
-		if (!port_is_counted(&h->options, port))
-			continue;
-		result_count_port(top, port);
-		h->others[i].key = port->side[EASE_IN].all;
+		h->strata[i] = (struct estimate_stratum){0};
+		if (port_is_counted(&h->options, port)) {
+			result_count_port(top, port);
+			h->strata[i] = port->side[EASE_IN];
+		}
+		h->others[i] = h->strata[i].all;
 	}
+	return estimate_range_create(h->strata, h->query->n_ports, &h->range);
 }
 
 static int
@@ -218,11 +227,13 @@ split(struct history *h, struct report_result *top)
 		err = query_keys(h->query, &h->options, h->keys.dimension, &keys, &n_keys,
 		    &kept_since_us);
 	if (err == 0)
-		count_ports(h, top);
+		err = count_ports(h, top);
 	for (size_t i = 0; err == 0 && i < h->keys.n; i++)
 		err = add_part(h, top, i, keys, n_keys);
 	if (err == 0)
 		err = add_others(h, top);
+	estimate_range_destroy(h->range);
+	h->range = NULL;
 	free(keys);
 	return err;
 }
@@ -375,9 +386,9 @@ begin(struct history *h)
 	for (size_t i = 0; i < h->query->n_agents; i++)
 		if (h->query->agents[i].chosen && h->query->agents[i].first_us < h->first_us)
 			h->first_us = h->query->agents[i].first_us;
-	h->parts = calloc(h->query->n_ports + 1, sizeof(*h->parts));
+	h->strata = calloc(h->query->n_ports + 1, sizeof(*h->strata));
 	h->others = calloc(h->query->n_ports + 1, sizeof(*h->others));
-	return h->parts && h->others ? 0 : -ENOMEM;
+	return h->strata && h->others ? 0 : -ENOMEM;
 }
 
 int
@@ -413,7 +424,7 @@ report_history(struct query *query, const struct report_options *options, uint64
 		add_bars(result, h.options.sort);
 	}
 	free(h.keys.keys);
-	free(h.parts);
+	free(h.strata);
 	free(h.others);
 	return err;
 }

@@ -3,6 +3,7 @@
  * from the limits: talkers, protocols, conversations. dimension.h says what a key is. A matrix is
  * the talkers by pair, shown as a grid.
  */
+#include "collector/estimate/estimate_list.h"
 #include "collector/report/dimension.h"
 #include "collector/report/lists.h"
 #include "collector/report/reports.h"
@@ -18,14 +19,15 @@
 #include <string.h>
 
 enum { COLUMN_RANK = 0, COLUMN_SRC = 1, COLUMN_DST = 2 }; /* the last two of addresses only */
+enum { FRAME_OCTETS_MAX = 9234 }; /* of a jumbo frame with two VLAN tags */
+static const double WIDE = 2; /* times the limit of the ports that saw a key: then the others are named */
 
 /* One key over all ports that saw it. */
 struct entry {
 	const struct sort_item *first; /* of n_parts keys, one a port */
 	size_t n_parts;
 	uint64_t n; /* samples */
-	struct estimate_figure figure[2]; /* by enum estimate_unit */
-	struct estimate_rank rank;
+	double estimate, own_variance; /* in the unit of the sort */
 };
 
 struct list {
@@ -40,9 +42,11 @@ struct list {
 	struct query_left left; /* keys that were not fetched */
 	struct entry *entries; /* in the order of their keys */
 	size_t n;
-	struct estimate_part *parts; /* room for those of any entry */
-	size_t most_parts;
-	struct sort_item *order; /* of the entries: the shown ones first, each part largest first */
+	struct estimate_stratum *strata; /* one for each port of the query, zero where it is not counted */
+	struct estimate_range *range;
+	struct estimate_told told; /* by all keys */
+	struct sort_item *order; /* of the entries, the largest first */
+	size_t *rows;		 /* which of the order are shown, ascending */
 	size_t n_shown;
 };
 
@@ -132,8 +136,6 @@ add_part(struct list *list, size_t i)
 	}
 	entry->n_parts++;
 	entry->n += key->sums.n;
-	if (entry->n_parts > list->most_parts)
-		list->most_parts = entry->n_parts;
 }
 
 static int
@@ -151,25 +153,28 @@ gather(struct list *list)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n_sorted; i++)
 		add_part(list, i);
-	list->parts = calloc(list->most_parts + 1, sizeof(*list->parts));
-	return list->parts ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* The full memory for keys may have cost a key samples, so its upper limit rises; its lower limit
  * stays. */
 static void
-estimate(struct list *list, enum estimate_unit unit, double unkeyed, struct entry *entry)
+allow_for_folded(const struct list *list, enum estimate_unit unit, double unkeyed, struct estimate_figure *f)
 {
-	struct estimate_figure *f = &entry->figure[unit];
-
-	for (size_t p = 0; p < entry->n_parts; p++) {
-		const struct query_key *key = key_of(&entry->first[p]);
-
-		list->parts[p] = (struct estimate_part){&key->port->side[EASE_IN], key->sums};
-	}
-	*f = estimate_key(unit, list->parts, entry->n_parts);
 	if (unkeyed > 0)
 		f->high = fmax(f->high, fmin(f->high + unkeyed, list->result->total[unit]));
+}
+
+static void
+sum_entry(const struct list *list, const struct entry *entry, struct estimate_key *key)
+{
+	estimate_key_begin(key);
+	for (size_t p = 0; p < entry->n_parts; p++) {
+		const struct query_key *part = key_of(&entry->first[p]);
+
+		estimate_key_add(list->range, key, (size_t)(part->port - list->query->ports), &part->sums);
+	}
+	estimate_key_end(list->range, key);
 }
 
 static const struct entry *
@@ -191,27 +196,23 @@ is_shown(const struct list *list, const struct entry *entry)
 	    !(list->options->fold_few && entry->n < REPORT_FEW_SAMPLES);
 }
 
-/* Moves the entries that are shown to the front; both parts keep their order. */
-static void
-choose_shown(struct list *list, struct sort_item *spare)
+static int
+choose_shown(struct list *list)
 {
-	size_t n_others = 0;
-
-	for (size_t i = 0; i < list->n; i++) {
+	list->rows = calloc(list->n + 1, sizeof(*list->rows));
+	if (!list->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->n; i++)
 		if (is_shown(list, entry_of(&list->order[i])))
-			list->order[list->n_shown++] = list->order[i];
-		else
-			spare[n_others++] = list->order[i];
-	}
-	memcpy(list->order + list->n_shown, spare, n_others * sizeof(*spare));
+			list->rows[list->n_shown++] = i;
+	return 0;
 }
 
-/* Only the figure to sort by: of the others no more is shown. */
+/* One pass over all keys: their order, and what follows from all of them together. */
 static int
 sort_entries(struct list *list)
 {
 	enum estimate_unit unit = list->options->sort;
-	double unkeyed = unkeyed_most(list->query, list->options, list->dimension, unit);
 	struct sort_item *items = calloc(2 * list->n + 1, sizeof(*items));
 
 	list->order = items;
@@ -219,40 +220,100 @@ sort_entries(struct list *list)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n; i++) {
 		struct entry *entry = &list->entries[i];
+		struct estimate_key key;
 
 		fetch_key(list, (size_t)(entry->first - list->sorted_keys) + FETCH_AHEAD);
-		estimate(list, unit, unkeyed, entry);
-		items[i] = (struct sort_item){
-		    sort_largest_first(entry->figure[unit].estimate), entry};
+		sum_entry(list, entry, &key);
+		estimate_told_add(&list->told, &key);
+		entry->estimate = key.unit[unit].estimate;
+		entry->own_variance = key.unit[unit].own_variance;
+		items[i] = (struct sort_item){sort_largest_first(entry->estimate), entry};
 	}
+	if (list->left.n_keys > 0)
+		list->told = list->left.told;
+	estimate_range_set_lengths(list->range, &list->told.lengths);
 	sort_items(items, list->n, compare_entry_items, items + list->n);
-	choose_shown(list, items + list->n);
+	return choose_shown(list);
+}
+
+static const struct entry *
+shown(const struct list *list, size_t i)
+{
+	return entry_of(&list->order[list->rows[i]]);
+}
+
+/* Keys with a sample, also those that a cluster did not send. */
+static size_t
+n_ranked(const struct list *list)
+{
+	return list->n + list->left.n_keys;
+}
+
+/* The estimates of all keys in their order, as the estimator reads them. */
+struct ordered {
+	struct estimate_order order;
+	double *room;
+	uint64_t *samples;
+};
+
+static int
+make_ordered(const struct list *list, struct ordered *o)
+{
+	o->room = calloc(2 * list->n + 1, sizeof(*o->room));
+	o->samples = calloc(list->n + 1, sizeof(*o->samples));
+	if (!o->room || !o->samples) {
+		free(o->room);
+		free(o->samples);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < list->n; i++) {
+		const struct entry *entry = entry_of(&list->order[i]);
+
+		o->room[i] = entry->estimate;
+		o->room[list->n + i] = entry->own_variance;
+		o->samples[i] = entry->n;
+	}
+	o->order = (struct estimate_order){list->n, o->room, o->room + list->n, o->samples};
 	return 0;
 }
 
-static struct entry *
-shown(const struct list *list, size_t i)
+static void
+free_ordered(struct ordered *o)
 {
-	return &list->entries[entry_of(&list->order[i]) - list->entries];
+	free(o->room);
+	free(o->samples);
 }
 
-/* Ranks of the shown entries among all. */
-static int
-rank(struct list *list)
+/* Keys without a sample, as ranks must allow for them: at 1 % for any of them, 0.5 % for all. */
+static struct estimate_unseen_bounds
+unseen_bounds(const struct list *list)
 {
 	enum estimate_unit unit = list->options->sort;
-	struct estimate_figure *figures = calloc(list->n + 1, sizeof(*figures));
-	struct estimate_rank *ranks = calloc(list->n_shown + 1, sizeof(*ranks));
-	int err = -ENOMEM;
+	double each = unit == ESTIMATE_PKTS ? 1 : FRAME_OCTETS_MAX;
 
-	for (size_t i = 0; figures && i < list->n; i++)
-		figures[i] = entry_of(&list->order[i])->figure[unit];
-	if (figures && ranks)
-		err = estimate_ranks(figures, list->n, list->n_shown, ranks);
-	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
-		shown(list, i)->rank = ranks[i];
-	free(figures);
-	free(ranks);
+	return (struct estimate_unseen_bounds){each * estimate_any_unseen_pkts(list->range, 0.01),
+	    estimate_not_seen_figure(list->range, &list->told.not_seen, unit, 0.005).high};
+}
+
+/* Ranks of the shown entries among all, keys without a sample included. */
+static int
+rank(const struct list *list, const struct estimate_order *order, struct estimate_rank *ranks)
+{
+	const struct estimate_claim claim = {0.01 / (double)n_ranked(list), 0.025, true};
+	struct estimate_unseen_bounds bounds = unseen_bounds(list);
+	double *low = calloc(list->n_shown + 1, sizeof(*low));
+	int err;
+
+	if (!low)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->n_shown; i++) {
+		struct estimate_key key;
+
+		sum_entry(list, shown(list, i), &key);
+		low[i] = estimate_key_figure(list->range, &key, list->options->sort, &claim).low;
+	}
+	err = estimate_ranks(order, list->rows, list->n_shown, low, &bounds, ranks);
+	free(low);
 	return err;
 }
 
@@ -304,96 +365,229 @@ fill_place(const struct list *list, const struct entry *entry, struct report_val
 	*tail(list, row, TAIL_PORT_TEXT) = cell_text(text);
 }
 
-static int
-add_entry(const struct list *list, const struct entry *entry)
+/* The claim that a list makes for the row at this place (from 1). Keys that were named beforehand, as those of
+ * --versus were, are each judged at an error of their own. */
+static struct estimate_claim
+claim_of(const struct list *list, size_t place)
 {
+	if (list->options->error > 0)
+		return (struct estimate_claim){list->options->error, list->options->error, false};
+	return list->options->all_at_once ? estimate_claim_of_all(n_ranked(list))
+					  : estimate_claim_of_row(place, n_ranked(list));
+}
+
+/* What --versus and --warn need beside what is printed: limits at errors of their own. */
+static void
+fill_extremes(const struct list *list, const struct estimate_key *key, struct report_extremes *extremes)
+{
+	const struct estimate_claim change = {0.025 / (double)n_ranked(list), 0.025 / (double)list->n_shown, true};
+	const struct estimate_claim alarm = {REPORT_ALARM_ERROR, REPORT_ALARM_ERROR, false};
+
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+		enum estimate_unit unit = (enum estimate_unit)u;
+
+		if (list->options->wants_change)
+			extremes->change[u] = estimate_key_figure(list->range, key, unit, &change);
+		if (list->options->wants_alarm)
+			extremes->alarm[u] = estimate_key_figure(list->range, key, unit, &alarm);
+	}
+}
+
+static int
+add_entry(const struct list *list, size_t i, const struct estimate_rank *rank, const double unkeyed[2])
+{
+	enum estimate_unit sort = list->options->sort;
+	const struct entry *entry = shown(list, i);
+	struct estimate_claim claim = claim_of(list, i + 1);
 	struct report_value *row = result_add_row(list->result);
+	struct estimate_figure figure[ESTIMATE_N_UNITS];
+	struct estimate_key key;
 
 	if (!row)
 		return -ENOMEM;
-	row[COLUMN_RANK] = (struct report_value){.known = true, .rank = entry->rank};
+	sum_entry(list, entry, &key);
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+		figure[u] = estimate_key_figure(list->range, &key, (enum estimate_unit)u, &claim);
+		allow_for_folded(list, (enum estimate_unit)u, unkeyed[u], &figure[u]);
+	}
+	if (figure[sort].high > WIDE * estimate_key_own_high(list->range, &key, sort, &claim))
+		list->result->n_wide++;
+	if (list->result->extremes)
+		fill_extremes(list, &key, &list->result->extremes[i]);
+	row[COLUMN_RANK] = (struct report_value){.known = true, .rank = *rank};
 	list->dimension->fill(list->options, key_of(entry->first), row);
 	fill_place(list, entry, row);
-	fill_figures(list, row, entry->figure, entry->n);
+	fill_figures(list, row, figure, entry->n);
 	return 0;
 }
 
-/* A row estimated from sums by port of many keys together. */
+/* ---- what no row shows ---- */
+
+/* Sums by port of many keys, estimated together. */
+static void
+sum_ports(const struct list *list, const struct estimate_sums *sums, struct estimate_key *key)
+{
+	estimate_key_begin(key);
+	for (size_t i = 0; i < list->query->n_ports; i++)
+		estimate_key_add(list->range, key, i, &sums[i]);
+	estimate_key_end(list->range, key);
+}
+
 static struct report_value *
-sum_row(const struct list *list, const struct estimate_part *parts)
+new_row(const struct list *list, const struct estimate_figure figure[2], uint64_t n)
 {
 	struct report_value *row = calloc(list->dimension->layout->n_columns, sizeof(*row));
-	struct estimate_figure figure[2];
-	uint64_t n = 0;
 
-	if (!row)
-		return NULL;
-	for (size_t i = 0; i < list->query->n_ports; i++)
-		n += parts[i].key.n;
-	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++)
-		figure[u] = estimate_key((enum estimate_unit)u, parts, list->query->n_ports);
-	fill_figures(list, row, figure, n);
+	if (row)
+		fill_figures(list, row, figure, n);
 	return row;
 }
 
+/* Samples by port: of the rows, of other keys, and of no key at all. */
+struct by_port {
+	struct estimate_sums *rows, *others, *rest;
+};
+
 static int
-add_others(const struct list *list)
+split_by_port(const struct list *list, struct by_port *by)
 {
-	struct estimate_part *parts = calloc(list->query->n_ports + 1, sizeof(*parts));
+	size_t n_ports = list->query->n_ports, row = 0;
+	struct estimate_sums *room = calloc(3 * n_ports + 1, sizeof(*room));
 
-	if (!parts)
+	if (!room)
 		return -ENOMEM;
-	for (size_t i = list->n_shown; i < list->n; i++)
-		for (size_t p = 0; p < entry_of(&list->order[i])->n_parts; p++) {
-			const struct query_key *key = key_of(&entry_of(&list->order[i])->first[p]);
-			struct estimate_part *part = &parts[key->port - list->query->ports];
-
-			part->stratum = &key->port->side[EASE_IN];
-			estimate_add_sums(&part->key, &key->sums);
-			estimate_unite(&part->key);
-		}
-	for (size_t i = 0; list->left.n_keys > 0 && i < list->query->n_ports; i++) {
-		parts[i].stratum = &list->query->ports[i].side[EASE_IN];
-		estimate_add_sums(&parts[i].key, &list->left.sums[i]);
-		estimate_unite(&parts[i].key);
+	*by = (struct by_port){room, room + n_ports, room + 2 * n_ports};
+	for (size_t i = 0; i < n_ports; i++) {
+		by->rest[i] = list->strata[i].all;
+		if (list->left.n_keys > 0)
+			by->others[i] = list->left.sums[i];
 	}
-	list->result->others = sum_row(list, parts);
-	list->result->n_others = list->n - list->n_shown + list->left.n_keys;
-	for (size_t i = list->n_shown; list->options->fold_few && i < list->n; i++)
-		list->result->n_few += entry_of(&list->order[i])->n < REPORT_FEW_SAMPLES;
-	free(parts);
-	return list->result->others ? 0 : -ENOMEM;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct entry *entry = entry_of(&list->order[i]);
+		bool is_row = row < list->n_shown && list->rows[row] == i;
+
+		row += is_row;
+		for (size_t p = 0; p < entry->n_parts; p++) {
+			const struct query_key *key = key_of(&entry->first[p]);
+
+			estimate_add_sums(&(is_row ? by->rows : by->others)[key->port - list->query->ports],
+			    &key->sums);
+		}
+	}
+	for (size_t i = 0; i < n_ports; i++) {
+		estimate_unite(&by->rows[i]);
+		estimate_unite(&by->others[i]);
+		estimate_subtract_sums(&by->rest[i], &by->rows[i]);
+		estimate_subtract_sums(&by->rest[i], &by->others[i]);
+	}
+	return 0;
 }
 
-/* Samples without a key: with them, rows, others and rest add up to the counted total. */
-static int
-add_rest(const struct list *list)
+static struct estimate_figure
+figure_around(double value, double variance)
 {
-	struct estimate_part *parts = calloc(list->query->n_ports + 1, sizeof(*parts));
-	uint64_t n = 0;
+	double reach = 1.959963984540054 * sqrt(fmax(0, variance)); /* 95 % of a normal distribution */
 
-	if (!parts)
-		return -ENOMEM;
-	for (size_t i = 0; i < list->query->n_ports; i++) {
-		const struct query_port *port = &list->query->ports[i];
+	return (struct estimate_figure){value, fmax(0, value - reach), value + reach};
+}
 
-		parts[i].stratum = &port->side[EASE_IN];
-		if (port_is_counted(list->options, port))
-			parts[i].key = port->side[EASE_IN].all;
+enum { OF_ROWS, OF_OTHERS, OF_REST, N_OF };
+
+/* What choosing the largest costs, in either unit: keys are chosen in one, and take the other along. */
+static struct estimate_sum
+choosing_in(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
+    enum estimate_unit unit)
+{
+	uint64_t few = list->options->fold_few ? REPORT_FEW_SAMPLES : 1;
+	struct estimate_sum choosing = estimate_choosing(order, list->n_shown, few);
+	double sorted = of[OF_ROWS].unit[list->options->sort].estimate;
+	double rows = of[OF_ROWS].unit[unit].estimate, ratio = sorted > 0 ? rows / sorted : 0;
+
+	return (struct estimate_sum){fmin(rows, choosing.value * ratio), choosing.variance * ratio * ratio};
+}
+
+/* The account in one unit. Rows are together too large by what choosing the largest costs, and others are too
+ * small by it; what keys without a sample have was given to those with one. So all lines add up to the total. */
+static void
+account_for(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
+    enum estimate_unit unit)
+{
+	struct report_account *account = &list->result->account;
+	struct estimate_sum choosing = choosing_in(list, order, of, unit);
+	struct estimate_figure *f = &account->not_seen[unit];
+	double others = of[OF_OTHERS].unit[unit].estimate + choosing.value;
+	double variance = estimate_key_variance(&of[OF_ROWS], unit) + choosing.variance;
+
+	account->rows[unit] = figure_around(of[OF_ROWS].unit[unit].estimate - choosing.value, variance);
+	*f = estimate_not_seen_figure(list->range, &list->told.not_seen, unit, 0.025);
+	f->estimate = fmin(f->estimate, others);
+	f->low = fmin(f->low, f->estimate);
+	variance += fmax(0, list->told.not_seen.sum[unit].variance);
+	account->others[unit] = figure_around(others - f->estimate, variance);
+	account->rest[unit] = estimate_key_figure(list->range, &of[OF_REST], unit, &estimate_claim_95);
+	account->no_sample[unit] = estimate_range_total(list->range, unit) -
+	    estimate_range_covered(list->range, unit);
+}
+
+/* Counted figures have no limits of their own. */
+static struct estimate_figure
+counted(double value)
+{
+	return (struct estimate_figure){value, value, value};
+}
+
+static int
+add_unseen_rows(const struct list *list)
+{
+	struct report_result *result = list->result;
+	const struct report_account *account = &result->account;
+	const struct estimate_figure no_sample[2] = {
+		counted(account->no_sample[ESTIMATE_PKTS]), counted(account->no_sample[ESTIMATE_OCTETS])};
+
+	if (account->not_seen[list->options->sort].high >= 1) {
+		result->not_seen = new_row(list, account->not_seen, 0);
+		if (!result->not_seen)
+			return -ENOMEM;
 	}
-	for (size_t i = 0; i < list->n_sorted; i++) {
-		const struct query_key *key = key_of(&list->sorted_keys[i]);
-
-		estimate_subtract_sums(&parts[key->port - list->query->ports].key, &key->sums);
+	if (account->ports_without_sample > 0) {
+		result->no_sample = new_row(list, no_sample, 0);
+		if (!result->no_sample)
+			return -ENOMEM;
 	}
-	for (size_t i = 0; list->left.n_keys > 0 && i < list->query->n_ports; i++)
-		estimate_subtract_sums(&parts[i].key, &list->left.sums[i]);
+	return 0;
+}
+
+static int
+add_account(const struct list *list, const struct estimate_order *order)
+{
+	struct report_result *result = list->result;
+	struct estimate_key of[N_OF];
+	struct by_port by;
+	int err = split_by_port(list, &by);
+
+	if (err)
+		return err;
+	sum_ports(list, by.rows, &of[OF_ROWS]);
+	sum_ports(list, by.others, &of[OF_OTHERS]);
+	sum_ports(list, by.rest, &of[OF_REST]);
+	free(by.rows);
+	result->has_account = true;
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		account_for(list, order, of, (enum estimate_unit)u);
 	for (size_t i = 0; i < list->query->n_ports; i++)
-		n += parts[i].key.n;
-	if (n > 0)
-		list->result->rest = sum_row(list, parts);
-	free(parts);
-	return n > 0 && !list->result->rest ? -ENOMEM : 0;
+		result->account.ports_without_sample += list->strata[i].pool_pkts > 0 && list->strata[i].all.n == 0;
+	result->n_others = n_ranked(list) - list->n_shown;
+	for (size_t i = 0; list->options->fold_few && i < list->n; i++)
+		result->n_few += entry_of(&list->order[i])->n < REPORT_FEW_SAMPLES;
+	if (result->n_others > 0) {
+		result->together = new_row(list, result->account.rows, of[OF_ROWS].sums.n);
+		result->others = new_row(list, result->account.others, of[OF_OTHERS].sums.n);
+	}
+	if (of[OF_REST].sums.n > 0)
+		result->rest = new_row(list, result->account.rest, of[OF_REST].sums.n);
+	if ((result->n_others > 0 && (!result->others || !result->together)) || (of[OF_REST].sums.n > 0 && !result->rest))
+		return -ENOMEM;
+	return add_unseen_rows(list);
 }
 
 static bool
@@ -415,12 +609,11 @@ rest_name(const struct list *list)
 static int
 count_ports(struct list *list)
 {
-	struct estimate_stratum *strata = calloc(list->query->n_ports + 1, sizeof(*strata));
-	size_t n_strata = 0;
 	double w = 0, n = 0;
 	int err;
 
-	if (!strata)
+	list->strata = calloc(list->query->n_ports + 1, sizeof(*list->strata));
+	if (!list->strata)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->query->n_ports; i++) {
 		const struct query_port *port = &list->query->ports[i];
@@ -430,15 +623,19 @@ count_ports(struct list *list)
 		result_count_port(list->result, port);
 		list->result->folded += port->folded;
 		list->result->folded_most += unkeyed_most_samples(list->dimension, port);
-		strata[n_strata] = port->side[EASE_IN];
-		w += strata[n_strata].all.w;
-		n += (double)strata[n_strata++].all.n;
+		list->strata[i] = port->side[EASE_IN];
+		w += list->strata[i].all.w;
+		n += (double)list->strata[i].all.n;
 	}
 	list->result->mean_skip = n > 0 ? w / n : 0;
-	err = estimate_unseen_pkts(strata, n_strata, &list->result->unseen_pkts);
-	list->result->unseen_pkts +=
+	err = estimate_range_create(list->strata, list->query->n_ports, &list->range);
+	if (err)
+		return err;
+	list->result->unseen_pkts = estimate_any_unseen_pkts(list->range, 0.05) +
 	    unkeyed_most(list->query, list->options, list->dimension, ESTIMATE_PKTS);
-	free(strata);
+	if (list->options->error > 0)
+		err = estimate_given_unseen_pkts(list->range, list->options->error,
+		    &list->result->given_unseen_pkts);
 	return err;
 }
 
@@ -466,35 +663,41 @@ hide_what_is_the_same(struct list *list)
 }
 
 static int
-add_shown(struct list *list)
+add_shown(const struct list *list, const struct estimate_order *order)
 {
-	enum estimate_unit other = list->options->sort == ESTIMATE_PKTS ? ESTIMATE_OCTETS
-									: ESTIMATE_PKTS;
-	double unkeyed = unkeyed_most(list->query, list->options, list->dimension, other);
-	int err = 0;
+	struct estimate_rank *ranks = calloc(list->n_shown + 1, sizeof(*ranks));
+	double unkeyed[ESTIMATE_N_UNITS];
+	int err = ranks ? rank(list, order, ranks) : -ENOMEM;
 
-	for (size_t i = 0; err == 0 && i < list->n_shown; i++) {
-		estimate(list, other, unkeyed, shown(list, i));
-		err = add_entry(list, shown(list, i));
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		unkeyed[u] = unkeyed_most(list->query, list->options, list->dimension, (enum estimate_unit)u);
+	if (err == 0 && (list->options->wants_change || list->options->wants_alarm)) {
+		list->result->extremes = calloc(list->n_shown + 1, sizeof(*list->result->extremes));
+		err = list->result->extremes ? 0 : -ENOMEM;
 	}
+	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
+		err = add_entry(list, i, &ranks[i], unkeyed);
+	free(ranks);
 	return err;
 }
 
 static int
 fill(struct list *list)
 {
+	struct ordered ordered;
 	int err = count_ports(list);
 
 	if (err == 0)
 		err = sort_entries(list);
 	if (err == 0)
-		err = rank(list);
+		err = make_ordered(list, &ordered);
+	if (err)
+		return err;
+	list->result->n_ranked = n_ranked(list);
+	err = add_shown(list, &ordered.order);
 	if (err == 0)
-		err = add_shown(list);
-	if (err == 0 && list->n_shown < list->n + list->left.n_keys)
-		err = add_others(list);
-	if (err == 0)
-		err = add_rest(list);
+		err = add_account(list, &ordered.order);
+	free_ordered(&ordered);
 	list->result->rest_name = rest_name(list);
 	hide_what_is_the_same(list);
 	return err;
@@ -589,9 +792,11 @@ list_run(const struct list_report *report, struct query *query,
 	free(list.keys);
 	free(list.left.sums);
 	free(list.sorted_keys);
-	free(list.parts);
 	free(list.entries);
 	free(list.order);
+	free(list.rows);
+	estimate_range_destroy(list.range);
+	free(list.strata);
 	return err;
 }
 

@@ -12,6 +12,7 @@
 #define EASE_COLLECTOR_QUERY_H
 
 #include "collector/estimate/estimate.h"
+#include "collector/estimate/estimate_list.h"
 #include "collector/report/report.h"
 #include "collector/store/levels.h"
 #include "common/clock.h"
@@ -174,6 +175,7 @@ int query_keys(struct query *query, const struct report_options *options,
 struct query_left {
 	size_t n_keys;
 	struct estimate_sums *sums; /* one for each of the query's ports, owned; NULL: no keys */
+	struct estimate_told told;  /* by all keys, with those that were fetched */
 };
 
 /* The same, but of many keys in a cluster only those that can be among the first options->top, or

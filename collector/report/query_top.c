@@ -4,10 +4,10 @@
  * port. The sums of all keys of a port together are fetched as well, so that the total is complete.
  * Part of query.h.
  *
- * A key's figure is what estimate.c makes of sums by port. The servers add up the same over windows
- * and ports, without knowing which windows are of one port; for the limits they take those of a
- * share of octets (estimate.c, octet_limits) with a wider z, for each row of sums by itself;
- * together these are at least as wide. So no key that belongs to the list is missed.
+ * A key's estimate is what estimate.c makes of sums by port, and so is the variance that ranks are settled by. The
+ * servers add up both, and a key is fetched if its estimate can stand beside that of the last row: if the two
+ * are not further apart than any pair of the list needs (estimate_list.h). What the estimator learns from all
+ * keys (estimate_told) the servers add up, too.
  */
 #include "collector/cluster/sums_sql.h"
 #include "collector/report/dimension.h"
@@ -47,6 +47,7 @@ struct ranking {
 	size_t n_runs;
 	struct ranked *items; /* those with the highest limits, the highest first */
 	size_t n, room, asked;
+	double z; /* standard deviations that settle any pair of the list */
 	uint64_t n_keys; /* in the cluster */
 };
 
@@ -87,7 +88,9 @@ make_join(const struct ranking *r)
 	if (!sql)
 		return NULL;
 	fprintf(sql, " GLOBAL ANY INNER JOIN (SELECT agent, if_index,"
-	    " if(sum(%s) > 0, sum(%s), sum(%s)) / sum(%s) AS factor", pool, pool, y, y);
+	    " if(sum(%s) > 0, sum(%s), sum(%s)) / sum(%s) AS factor,"
+	    " if(sum(pool_pkts) > 0, sum(pool_pkts), sum(w)) / sum(w) AS frames,"
+	    " if(sum(n) < %d, frames, 1) AS scale", pool, pool, y, y, ESTIMATE_QUIET_SAMPLES);
 	sums_sql_rows(sql, &(struct sums_rows){.place = mirror_place(r->query->mirror),
 	    .table = CLUSTER_PORTS, .runs = r->runs, .n_runs = r->n_runs,
 	    .where = " AND direction = 1"});
@@ -99,21 +102,18 @@ make_join(const struct ranking *r)
 	return join;
 }
 
-/* v: relative variance of a row's sum; its limits as octet_limits() has them, z = 2.4. */
+/* reach: as far from the estimate as a pair of the list needs to be settled. */
 static bool
 put_ranking(FILE *sql, const struct ranking *r, const char *join)
 {
 	bool good;
 	bool pkts = r->options->sort == ESTIMATE_PKTS;
-	const char *y = pkts ? "w" : "wb";
-	char v[64];
 
-	snprintf(v, sizeof(v), "(%s / (%s * %s))", pkts ? "w2" : "w2b2", y, y);
 	fprintf(sql, "SELECT %s AS half1, %s AS half2, sum(factor * %s) AS estimate,"
-	    " estimate - sqrt(sum(pow(factor * %s * (1 - exp(-2.4 * sqrt(%s * (1 + %s)))), 2))),"
-	    " estimate + sqrt(sum(pow(factor * %s * (exp(2.4 * sqrt(%s * (1 + %s))) - 1), 2)))"
-	    " AS high, sum(n)", r->dimension->key1 ? "key1" : "''",
-	    r->dimension->key2 ? "key2" : "''", y, y, v, v, y, v, v);
+	    " %.3f * sqrt(greatest(0, sum(factor * factor * %s) - sum(factor * %s))) AS reach,"
+	    " estimate + reach AS high, sum(n)", r->dimension->key1 ? "key1" : "''",
+	    r->dimension->key2 ? "key2" : "''", pkts ? "w" : "wb", r->z, pkts ? "w2" : "w2b2",
+	    pkts ? "w" : "wb2");
 	good = put_rows(sql, r, join);
 	fprintf(sql, " GROUP BY half1, half2 ORDER BY high DESC LIMIT %zu FORMAT RowBinary",
 	    r->asked);
@@ -139,7 +139,7 @@ take_ranked(void *arg, const struct row_cell *cells)
 	}
 	item = &r->items[r->n++];
 	*item = (struct ranked){.n_octets = (uint8_t)fmax((double)cells[0].octets,
-	    (double)cells[1].octets), .estimate = cells[2].f, .low = cells[3].f,
+	    (double)cells[1].octets), .estimate = cells[2].f, .low = cells[2].f - cells[3].f,
 	    .high = cells[4].f, .n = (uint64_t)cells[5].i};
 	memcpy(item->key1, cells[0].text, cells[0].octets);
 	memcpy(item->key2, cells[1].text, cells[1].octets);
@@ -193,6 +193,61 @@ ask_ranking(struct ranking *r)
 	if (sql && fclose(sql) != 0)
 		good = false;
 	err = good ? mirror_ask(r->query, text, types, 6, take_ranked, r)
+		   : query_fail(r->query, -ENOMEM, "no memory");
+	free(text);
+	free(join);
+	return err;
+}
+
+static int
+take_told(void *arg, const struct row_cell *cells)
+{
+	struct estimate_told *told = arg;
+
+	told->not_seen.sum[ESTIMATE_PKTS] = (struct estimate_sum){cells[0].f, cells[1].f};
+	told->not_seen.sum[ESTIMATE_OCTETS] = (struct estimate_sum){cells[2].f, cells[3].f};
+	told->lengths = (struct estimate_lengths){.keys = (uint64_t)cells[4].i, .within = cells[5].f,
+	    .w = cells[6].f, .wb = cells[7].f, .wb2 = cells[8].f};
+	return 0;
+}
+
+/* As estimate_not_seen_add() and estimate_lengths_add() have it, of all keys: cw, cw2, cb and cb2 are sums of
+ * calibrated weights, s... those that are scaled in quiet strata alone. */
+static bool
+put_told(FILE *sql, const struct ranking *r, const char *join)
+{
+	bool good;
+
+	fputs("SELECT sum(if(k = 1, cw - 1, 0)),"
+	    " sum(if(k = 1, cw2 - cw, if(k = 2, greatest(0, cw * cw - cw2 - 2 * cw + 2), 0))),"
+	    " sum(if(k = 1, cb - b, 0)), sum(if(k = 1, cb2 - cb * b, if(k = 2, greatest(0, cb * cb - cb2), 0))),"
+	    " toUInt64(sum(k > 1)), sum(if(k > 1, (sb2 - sb * sb / sw) * k / (k - 1), 0)),"
+	    " sum(if(k > 1, sw, 0)), sum(if(k > 1, sb, 0)), sum(if(k > 1, sb2, 0)) FROM"
+	    " (SELECT sum(n) AS k, sum(frames * w) AS cw, sum(frames * frames * w2) AS cw2, sum(frames * wb) AS cb,"
+	    " sum(frames * frames * w2b2) AS cb2, sum(wb / w * n) AS b, sum(scale * w) AS sw, sum(scale * wb) AS sb,"
+	    " sum(scale * wb2) AS sb2", sql);
+	good = put_rows(sql, r, join);
+	fprintf(sql, " GROUP BY %s%s%s) FORMAT RowBinary", r->dimension->key1 ? "key1" : "",
+	    r->dimension->key1 && r->dimension->key2 ? ", " : "", r->dimension->key2 ? "key2" : "");
+	return good;
+}
+
+static int
+ask_told(struct ranking *r, struct estimate_told *told)
+{
+	static const enum cluster_type types[] = {CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64,
+	    CLUSTER_U64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64, CLUSTER_F64};
+	char *text = NULL, *join = make_join(r);
+	size_t size;
+	FILE *sql = open_memstream(&text, &size);
+	bool good = sql && join;
+	int err;
+
+	if (good)
+		good = put_told(sql, r, join);
+	if (sql && fclose(sql) != 0)
+		good = false;
+	err = good ? mirror_ask(r->query, text, types, sizeof(types) / sizeof(types[0]), take_told, told)
 		   : query_fail(r->query, -ENOMEM, "no memory");
 	free(text);
 	free(join);
@@ -381,14 +436,18 @@ rank_keys(struct ranking *r, struct query_key **keys, size_t *n, struct query_le
 	if (err || n_fetched <= FETCHED_ALL)
 		return err;
 	err = query_sum_folded(r->query, r->dimension->kind);
+	snprintf(what, sizeof(what), "uniqExact(%s)", key);
 	if (err == 0)
-		err = choose(r);
+		err = ask_number(r, what, &r->n_keys);
+	if (err)
+		return err;
+	r->z = estimate_pair_distance(r->options->top, r->n_keys);
+	err = choose(r);
 	if (err <= 0)
 		return err;
-	snprintf(what, sizeof(what), "uniqExact(%s)", key);
-	err = ask_number(r, what, &r->n_keys);
+	err = fetch_candidates(r, keys, n);
 	if (err == 0)
-		err = fetch_candidates(r, keys, n);
+		err = ask_told(r, &left->told);
 	if (err == 0)
 		err = fetch_left(r, *keys, *n, left);
 	return err ? err : 1;

@@ -96,6 +96,17 @@ set_port(struct question *question, const char *value)
 }
 
 static int
+set_sure(struct question *question, const char *value)
+{
+	static const char *const choices[] = {"row", "list", NULL};
+	int i, err = question_parse_choice(value, choices, &i);
+
+	if (err == 0)
+		question->options.all_at_once = i == 1;
+	return err;
+}
+
+static int
 set_vlan(struct question *question, const char *value)
 {
 	long number;
@@ -206,6 +217,9 @@ const struct question_option question_options[] = {
 	    "                             which else has ports in their order"},
 	{"top", "N", "must be 1 to 1000000", REPORT_TAKES_TOP, set_top,
 	    "rows at most (10; of load all ports)"},
+	{"sure", "row|list", "must be row or list", REPORT_TAKES_SURE, set_sure,
+	    "limits of which 95 of 100 hold, or all of a list at\n"
+	    "                             once in 95 of 100 lists (row)"},
 	{"versus", "SPAN", TIME_SPAN, REPORT_TAKES_VERSUS, set_versus,
 	    "marks rows up, down or not settled since that long ago: 1d"},
 	{"warn", "RATE", "must be a rate above 0: 500, 20k, 1.5G (bit/s, or frame/s by packets)",
@@ -308,10 +322,13 @@ int
 question_answer(const struct question *question, struct query *query, uint64_t now_us,
     struct report_result *result)
 {
+	struct report_options options = question->options;
 	int err = check_sort(question, query);
 
+	options.wants_change = question->versus_us > 0;
+	options.wants_alarm = options.wants_alarm || question->warn > 0;
 	if (err == 0)
-		err = report_run(question->report, query, &question->options, now_us, result);
+		err = report_run(question->report, query, &options, now_us, result);
 	if (err == 0 && question->versus_us)
 		err = compare_with_past(question->report, query, &question->options, now_us,
 		    question->versus_us, result);

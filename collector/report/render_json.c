@@ -142,13 +142,80 @@ rest_json(const struct report_result *result)
 	return object;
 }
 
+enum { ACCOUNT_LINES = 5 };
+
+/* One unit of the account in whole frames or octets, whose sum is what was counted: each line rounded, and the
+ * largest takes the remainder. */
+static void
+round_account(const struct report_result *result, int unit, double lines[ACCOUNT_LINES])
+{
+	const struct report_account *a = &result->account;
+	const double exact[ACCOUNT_LINES] = {a->rows[unit].estimate, a->others[unit].estimate,
+		a->not_seen[unit].estimate, a->rest[unit].estimate, a->no_sample[unit]};
+	double left = round(result->total[unit]);
+	int largest = 0;
+
+	for (int i = 0; i < ACCOUNT_LINES; i++) {
+		lines[i] = round(exact[i]);
+		left -= lines[i];
+		if (exact[i] > exact[largest])
+			largest = i;
+	}
+	lines[largest] += left;
+}
+
+static json_t *
+account_line_json(const struct estimate_figure figures[2], const double estimate[2])
+{
+	json_t *object = json_object();
+
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+		struct estimate_figure f = figures[u];
+
+		f.estimate = estimate[u];
+		f.low = fmin(f.low, f.estimate);
+		f.high = fmax(f.high, f.estimate);
+		object = with(object, u == ESTIMATE_PKTS ? "packets" : "octets", figure_json(&f));
+	}
+	return object;
+}
+
+static json_t *
+account_json(const struct report_result *result)
+{
+	const struct report_account *a = &result->account;
+	static const char *const names[ACCOUNT_LINES - 1] = {"rows", "others", "not_seen", "rest"};
+	const struct estimate_figure *const figures[ACCOUNT_LINES - 1] = {a->rows, a->others, a->not_seen, a->rest};
+	double lines[ESTIMATE_N_UNITS][ACCOUNT_LINES];
+	json_t *object = json_object(), *no_sample = json_object();
+
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		round_account(result, u, lines[u]);
+	for (int i = 0; i < ACCOUNT_LINES - 1; i++) {
+		const double estimate[2] = {lines[ESTIMATE_PKTS][i], lines[ESTIMATE_OCTETS][i]};
+
+		object = with(object, names[i], account_line_json(figures[i], estimate));
+	}
+	no_sample = with(no_sample, "packets", number_json(lines[ESTIMATE_PKTS][ACCOUNT_LINES - 1]));
+	no_sample = with(no_sample, "octets", number_json(lines[ESTIMATE_OCTETS][ACCOUNT_LINES - 1]));
+	no_sample = with(no_sample, "ports", json_integer((json_int_t)a->ports_without_sample));
+	return with(object, "no_sample", no_sample);
+}
+
 static json_t *
 add_key_fields(const struct report_result *result, json_t *object)
 {
+	if (result->has_account)
+		object = with(object, "account", account_json(result));
 	if (result->others)
 		object = with(object, "others", others_json(result));
 	if (result->rest)
 		object = with(object, "rest", rest_json(result));
+	if (result->not_seen)
+		object = with(object, "not_seen", sum_row_json(result, result->not_seen));
+	if (result->no_sample)
+		object = with(object, "no_sample", with(sum_row_json(result, result->no_sample), "ports",
+		    json_integer((json_int_t)result->account.ports_without_sample)));
 	object = with(object, "folded_samples", json_integer((json_int_t)result->folded));
 	object = with(object, "folded_samples_one_key_high",
 	    json_integer((json_int_t)result->folded_most));

@@ -94,8 +94,10 @@ format_limits(const struct report_result *result, enum report_type type,
 {
 	double factor = rate_factor(result, type);
 
+	double of = value->figure.estimate > 0 ? value->figure.estimate : value->figure.high;
+
 	number_format_range(value->figure.low * factor, value->figure.high * factor,
-	    number_scale(value->figure.estimate * factor), text);
+	    number_scale(of * factor), text);
 }
 
 /* = up to the lower limit, - on to the upper one; rounded outwards, so that = never claims too
@@ -214,6 +216,11 @@ add_sum_rows(struct table *table, const struct report_result *result,
 {
 	char number[NUMBER_TEXT], name[LONG_TEXT];
 
+	if (result->together) {
+		number_format_count((double)result->n_rows, number);
+		snprintf(name, sizeof(name), "%s row%s together", number, result->n_rows == 1 ? "" : "s");
+		add_named_row(table, result, result->together, name, options);
+	}
 	if (result->others) {
 		number_format_count((double)result->n_others, number);
 		if (result->n_few == result->n_others)
@@ -224,8 +231,16 @@ add_sum_rows(struct table *table, const struct report_result *result,
 			    result->n_others == 1 ? "" : "s");
 		add_named_row(table, result, result->others, name, options);
 	}
+	if (result->not_seen)
+		add_named_row(table, result, result->not_seen, "not seen", options);
 	if (result->rest)
 		add_named_row(table, result, result->rest, result->rest_name, options);
+	if (result->no_sample) {
+		number_format_count((double)result->account.ports_without_sample, number);
+		snprintf(name, sizeof(name), "%s port%s, no sample", number,
+		    result->account.ports_without_sample == 1 ? "" : "s");
+		add_named_row(table, result, result->no_sample, name, options);
+	}
 }
 
 static void
@@ -398,9 +413,12 @@ print_key_notes(FILE *out, const struct report_result *result)
 		    result->n_few == 1 ? "has" : "have", result->n_few == 1 ? "it" : "them");
 	}
 	print_folded(out, result);
+	if (result->n_wide > 0)
+		fprintf(out, "%zu upper limit%s more than twice what the row's own ports allow: other ports may hide"
+		    " as much; --port narrows the list.\n", result->n_wide, result->n_wide == 1 ? " is" : "s are");
 	if (isfinite(result->unseen_pkts) && result->unseen_pkts >= 1) {
-		number_format_count(floor(result->unseen_pkts) + 1, number);
-		fprintf(out, "Any %s fewer than %s frames (95%%).\n", result->unseen, number);
+		number_format_count(ceil(result->unseen_pkts), number);
+		fprintf(out, "No %s more than %s frames (95%%).\n", result->unseen, number);
 	}
 }
 

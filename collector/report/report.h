@@ -10,6 +10,7 @@
 #define EASE_COLLECTOR_REPORT_H
 
 #include "collector/estimate/estimate.h"
+#include "collector/estimate/estimate_list.h"
 #include "common/frame.h"
 
 #include <stdbool.h>
@@ -79,7 +80,14 @@ struct report_options {
 	uint32_t top;	  /* rows at most */
 	bool has_top;	  /* top was asked for: a report of ports has all without it */
 	bool fold_few;	  /* keys of fewer than REPORT_FEW_SAMPLES go to the others */
+	bool all_at_once; /* --sure: limits that hold all at once in 95 of 100 lists */
+	/* For the reports themselves: errors of each limit, in place of the list's; 0: the list's. */
+	double error;
+	bool wants_change, wants_alarm; /* fills in extremes of the result */
 };
+
+/* How often a look raises a false alarm for a key that stands exactly at the threshold. */
+#define REPORT_ALARM_ERROR 1e-6
 
 enum { REPORT_FEW_SAMPLES = 5 };
 
@@ -159,6 +167,21 @@ struct report_change {
 /* "up", "down", "not settled". */
 const char *report_direction_name(enum report_direction direction);
 
+/* Where the counted total of a list went, by estimate_unit. The lines' estimates add up to the total. */
+struct report_account {
+	struct estimate_figure rows[2];	    /* together, corrected for having been chosen for size */
+	struct estimate_figure others[2];   /* other keys with a sample */
+	struct estimate_figure not_seen[2]; /* keys without a sample */
+	struct estimate_figure rest[2];	    /* what has no such key, or is outside the filter */
+	double no_sample[2];		    /* counted at ports without a sample */
+	size_t ports_without_sample;
+};
+
+/* Limits of a row at errors that --versus and --warn need. */
+struct report_extremes {
+	struct estimate_figure change[2], alarm[2]; /* by estimate_unit */
+};
+
 enum { REPORT_SCOPE_TEXT = 160, REPORT_WORK_TEXT = 16 };
 
 struct report_counter {
@@ -198,9 +221,18 @@ struct report_result {
 	const char *noun; /* "source": what a row is, for texts; static */
 	struct report_value *rest; /* the same for samples that have no key; NULL: none */
 	const char *rest_name;	   /* why: "without IP", … */
+	struct report_value *together;	/* the rows, corrected for having been chosen; NULL: all keys are rows */
+	struct report_value *not_seen;	/* the same for keys without a sample; NULL: none, or not known */
+	struct report_value *no_sample; /* counted at ports without a sample; NULL: none */
 	uint64_t folded;      /* samples whose key had no room in memory: in no row but rest */
 	uint64_t folded_most; /* the most of them that one key can have: upper limits allow for it */
-	double unseen_pkts; /* a key without any sample has fewer (95 %) */
+	double unseen_pkts; /* no key without a sample has more (95 of 100 lists) */
+	double given_unseen_pkts; /* one key has no more without a sample, at options.error */
+	bool has_account;
+	struct report_account account;
+	size_t n_ranked; /* keys with a sample */
+	size_t n_wide;	 /* rows whose upper limit is mostly of ports where they have no sample */
+	struct report_extremes *extremes; /* one for each row, owned; NULL: not asked for */
 	double mean_skip;   /* of the samples */
 	uint64_t kept_since_us; /* start of the kept samples, if it lies in the range; or 0 */
 	bool as_grid;	    /* text: rows are pairs of a matrix */
@@ -258,6 +290,7 @@ enum report_takes {
 	REPORT_TAKES_TOP = 1 << 8,
 	REPORT_TAKES_VERSUS = 1 << 9,
 	REPORT_TAKES_WARN = 1 << 10,
+	REPORT_TAKES_SURE = 1 << 11,
 };
 
 struct query;

@@ -8,7 +8,7 @@
 #define TAKES_FILTER (REPORT_TAKES_VLAN | REPORT_TAKES_ADDR | REPORT_TAKES_PROTO)
 #define TAKES_LIST                                                                                 \
 	(TAKES_FILTER | REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_VERSUS |               \
-	 REPORT_TAKES_WARN)
+	 REPORT_TAKES_WARN | REPORT_TAKES_SURE)
 
 const struct report reports[] = {
 	{"talkers", "who sends or receives most, with 95 % limits",

@@ -223,10 +223,17 @@ report_result_free(struct report_result *result)
 	free(result->within);
 	free_row(result, result->others);
 	free_row(result, result->rest);
+	free_row(result, result->together);
+	free_row(result, result->not_seen);
+	free_row(result, result->no_sample);
 	free(result->values);
 	free(result->others);
 	free(result->rest);
+	free(result->together);
+	free(result->not_seen);
+	free(result->no_sample);
 	free(result->changes);
+	free(result->extremes);
 	free(result->keys);
 	for (size_t i = 0; i < result->n_counters; i++)
 		free(result->counters[i].name);

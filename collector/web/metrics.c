@@ -366,10 +366,12 @@ put_list(const struct metrics *m, const struct list *list, const struct report_r
 		size_t offset;
 	} limits[] = {
 		{"", "", offsetof(struct estimate_figure, estimate)},
-		{"_low", ": lower 95 % limit", offsetof(struct estimate_figure, low)},
-		{"_high", ": upper 95 % limit", offsetof(struct estimate_figure, high)},
+		{"_low", ": lower limit, above the truth at one scrape in a million",
+		    offsetof(struct estimate_figure, low)},
+		{"_high", ": upper limit, below the truth at one scrape in a million",
+		    offsetof(struct estimate_figure, high)},
 	};
-	size_t label = label_column(result, list->field), octets = column_named(result, "octets");
+	size_t label = label_column(result, list->field);
 	char name[64], help[160];
 
 	for (size_t l = 0; l < sizeof(limits) / sizeof(limits[0]); l++) {
@@ -377,7 +379,7 @@ put_list(const struct metrics *m, const struct list *list, const struct report_r
 		snprintf(help, sizeof(help), "%s%s.", list->help, limits[l].what);
 		put_family(m->out, name, "gauge", help);
 		for (size_t r = 0; result->seconds > 0 && r < result->n_rows; r++) {
-			const char *figure = (const char *)&report_cell(result, r, octets)->figure;
+			const char *figure = (const char *)&result->extremes[r].alarm[ESTIMATE_OCTETS];
 
 			fprintf(m->out, PREFIX "%s{", name);
 			put_label(m->out, list->label, report_cell(result, r, label)->text);
@@ -413,8 +415,8 @@ put_lists(const struct metrics *m)
 
 		options.by = lists[i].by;
 		options.top = m->api->config->metrics_top;
-		err = report_run(report_find(lists[i].report), m->query, &options, m->now_us,
-		    &result);
+		options.wants_alarm = true;
+		err = report_run(report_find(lists[i].report), m->query, &options, m->now_us, &result);
 		if (err == 0 && i == 0)
 			put_totals(m, &result);
 		if (err == 0)

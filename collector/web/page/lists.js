@@ -176,8 +176,13 @@ function sumsOf(result) {
 
 	if (result.others)
 		sums.push({label: format.plural(result.others.keys, 'other'), row: result.others});
+	if (result.not_seen)
+		sums.push({label: 'not seen', row: result.not_seen});
 	if (result.rest)
 		sums.push({label: result.rest.name ?? 'without a key', row: result.rest});
+	if (result.no_sample)
+		sums.push({label: format.plural(result.no_sample.ports, 'port') + ', no sample',
+			row: result.no_sample});
 	return sums;
 }
 
@@ -195,7 +200,7 @@ function notesOf(result, utc) {
 	const skip = format.count(Math.round(result.mean_skip));
 	const folded = format.count(result.folded_samples);
 	const most = format.count(result.folded_samples_one_key_high);
-	const bound = format.count(Math.floor(result.unseen_packets_high) + 1);
+	const bound = format.count(Math.ceil(result.unseen_packets_high));
 	const since = format.time(Date.parse(result.samples_kept_since), utc);
 
 	if (samples > 0 && samples < ENOUGH_SAMPLES && result.mean_skip > 1.5)
@@ -204,7 +209,7 @@ function notesOf(result, utc) {
 		notes.push(`${folded} samples are of keys that found no room in memory;`,
 		    `upper limits include up to ${most} of them.`);
 	if (result.unseen_packets_high >= 1)
-		notes.push(`Any ${result.unseen} fewer than ${bound} frames in this range (95%).`);
+		notes.push(`No ${result.unseen} more than ${bound} frames in this range (95%).`);
 	if (result.samples_kept_since)
 		notes.push(`These figures come from stored samples, which begin at ${since}.`);
 	return notes.join(' ');

@@ -498,19 +498,26 @@ intervals_that_hold(double pool, unsigned *n)
 {
 	struct estimate_stratum stratum = {.all = talk.all, .pool_pkts = pool,
 	    .pool_octets = 64 * pool};
+	struct estimate_range *range;
 	unsigned held = 0;
 
+	ck_assert_int_eq(estimate_range_create(&stratum, 1, &range), 0);
 	*n = 0;
 	for (unsigned i = 0; i < TALKERS; i++) {
-		struct estimate_part part = {&stratum, talk.sums[i]};
-		struct estimate_figure figure = estimate_key(ESTIMATE_PKTS, &part, 1);
+		struct estimate_figure figure;
+		struct estimate_key key;
 		double truth = (double)talk.sent[i];
 
-		if (part.key.n < 10)
+		if (talk.sums[i].n < 10)
 			continue;
+		estimate_key_begin(&key);
+		estimate_key_add(range, &key, 0, &talk.sums[i]);
+		estimate_key_end(range, &key);
+		figure = estimate_key_figure(range, &key, ESTIMATE_PKTS, &estimate_claim_95);
 		++*n;
 		held += figure.low <= truth && truth <= figure.high;
 	}
+	estimate_range_destroy(range);
 	return held;
 }
 

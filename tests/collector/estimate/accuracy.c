@@ -179,17 +179,23 @@ add_transit(json_t *line, const struct accuracy *a, const struct coverage_accoun
 	json_decref(more);
 }
 
+static json_t *
+part(const struct coverage_result *result, uint64_t of_trials)
+{
+	return result->trials ? json_real(rounded((double)of_trials / (double)result->trials)) : json_null();
+}
+
 static void
 print_result(const struct accuracy *a, const char *class, int unit,
     const struct coverage_result *result, const struct coverage_accounts *accounts)
 {
-	json_t *covered = result->trials
-	    ? json_real(rounded((double)result->covered / (double)result->trials)) : json_null();
+	json_t *covered = part(result, result->trials - result->below - result->above);
 	json_t *line = json_pack(
-	    "{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:f, s:f, s:s, s:f, s:b, s:b}",
+	    "{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:f, s:f, s:s, s:f, s:b, s:b}",
 	    "capture", a->capture, "class", class, "figure", unit_names[unit],
 	    "skip", (json_int_t)a->options.mean_skip, "runs", (json_int_t)a->options.runs,
 	    "trials", (json_int_t)result->trials, "covered", covered,
+	    "below_low", part(result, result->below), "above_high", part(result, result->above),
 	    "rms_ratio", rounded(result->rms_ratio),
 	    "port_total_error", accounts->total_error[unit],
 	    "draw", draw_names[a->options.draw], "loss", a->options.loss,

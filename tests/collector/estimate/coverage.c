@@ -217,20 +217,25 @@ travel(struct coverage_run *run, uint64_t seed)
 }
 
 static void
-judge(struct coverage_run *run, struct trial_key *key, struct coverage_result *results)
+judge(struct coverage_run *run, const struct estimate_range *range, struct trial_key *key,
+    struct coverage_result *results)
 {
-	struct estimate_part part = {&run->stratum, key->sums};
+	struct estimate_key of_range;
 
+	estimate_key_begin(&of_range);
+	estimate_key_add(range, &of_range, 0, &key->sums);
+	estimate_key_end(range, &of_range);
 	for (int unit = 0; unit < COVERAGE_N_UNITS; unit++) {
 		struct estimate_figure f;
 		double error;
 
 		if (!key->counts[unit])
 			continue;
-		f = estimate_key((enum estimate_unit)unit, &part, 1);
+		f = estimate_key_figure(range, &of_range, (enum estimate_unit)unit, &estimate_claim_95);
 		error = f.estimate - key->truth[unit];
 		results[unit].trials++;
-		results[unit].covered += f.low <= key->truth[unit] && key->truth[unit] <= f.high;
+		results[unit].below += key->truth[unit] < f.low;
+		results[unit].above += key->truth[unit] > f.high;
 		run->error2_sum[unit] += key->variance[unit] > 0
 		    ? error * error / key->variance[unit] : 1;
 	}
@@ -239,6 +244,7 @@ judge(struct coverage_run *run, struct trial_key *key, struct coverage_result *r
 static int
 run_once(struct coverage_run *run, uint64_t seed, struct coverage_result *results)
 {
+	struct estimate_range *range = NULL;
 	int err;
 
 	run->stratum = (struct estimate_stratum){
@@ -251,8 +257,11 @@ run_once(struct coverage_run *run, uint64_t seed, struct coverage_result *result
 	err = sample_all(run, seed);
 	if (err == 0 && run->options->impairment)
 		err = travel(run, seed);
+	if (err == 0)
+		err = estimate_range_create(&run->stratum, 1, &range);
 	for (size_t k = 0; err == 0 && k < run->n_keys; k++)
-		judge(run, &run->keys[k], results);
+		judge(run, range, &run->keys[k], results);
+	estimate_range_destroy(range);
 	return err;
 }
 
@@ -355,4 +364,10 @@ coverage_make_periodic(const struct coverage_traffic *traffic, uint32_t mean_ski
 	}
 	free(sorted);
 	return 0;
+}
+
+double
+coverage_held(const struct coverage_result *result)
+{
+	return 1 - (double)(result->below + result->above) / (double)result->trials;
 }

@@ -57,9 +57,13 @@ struct coverage_accounts {
 };
 
 struct coverage_result {
-	uint64_t trials, covered;
+	uint64_t trials;
+	uint64_t below, above; /* the truth is below the lower limit, above the upper one */
 	double rms_ratio; /* root mean square of error / theoretical standard deviation */
 };
+
+/* The part of trials in which the limits hold the truth. */
+double coverage_held(const struct coverage_result *result);
 
 /* Runs all and fills results by unit, and accounts if there is an impairment. 0, -ENOMEM, or
  * -EBADMSG if the collector could not read or keep what arrived. */

@@ -81,8 +81,8 @@ find_source(const json_t *talkers, const char *src)
 static void
 check_step(const json_t *history, const json_t *step, uint64_t from_us, uint64_t to_us)
 {
-	static const char *const figures[] = {"packets.estimate", "packets.low", "packets.high",
-	    "octets.estimate", "octets.low", "octets.high", "samples"};
+	/* Limits are at the level of the key's place in the whole range's list, not in that of the step. */
+	static const char *const figures[] = {"packets.estimate", "octets.estimate", "samples"};
 	struct report_options options = by_source();
 	double octets = json_object_get(step, "others")
 	    ? report_json_number(step, "others.octets.estimate") : 0;

@@ -101,8 +101,8 @@ START_TEST(talkers_are_aligned)
 }
 END_TEST
 
-/* 400 of 600 samples of 60,000 frames with 1,000 octets in 60 s: odds 2, whose logarithm has the
- * variance 0.99 / (600 / 3 * 2 / 3) = 0.00743, so limits 1.69 and 2.37 of the odds. */
+/* 400 of 600 samples of 60,000 frames with 1,000 octets in 60 s, the first of two rows: its lower limit is 8 Mb/s
+ * less the upper one of the other 200, at 1.25 %; its upper one 8 less their lower one at 2.5 %. */
 START_TEST(figures_are_rates_in_one_unit)
 {
 	char line[256];
@@ -115,9 +115,9 @@ START_TEST(figures_are_rates_in_one_unit)
 	ck_assert_ptr_nonnull(strstr(text, "8.00 Mb/s counted (8.00 Mb/s by samples)"));
 	ck_assert_ptr_nonnull(strstr(text, "192.0.2.1 ge-1  22:14-22:15 +0000"));
 	line_of(text, "00:bb ", line, sizeof(line));
-	ck_assert_msg(strstr(line, "5.33M  5.02 .. 5.63M  66.7%") != NULL, "%s", line);
+	ck_assert_msg(strstr(line, "5.33M  4.98 .. 5.63M  66.7%") != NULL, "%s", line);
 	ck_assert_ptr_nonnull(strstr(text,
-	    "Any pair without a sample carried fewer than 299 frames (95%)."));
+	    "No pair without a sample carried more than 736 frames (95%)."));
 	ck_assert_ptr_null(strstr(text, "FEW SAMPLES"));
 	free(text);
 }
@@ -182,7 +182,7 @@ START_TEST(bars_show_what_is_sure)
 	samples(200, MAC_A, MAC_C);
 	text = render("talkers", render_text, true);
 	bar = strstr(line_of(text, "00:bb ", line, sizeof(line)), "==");
-	ck_assert_str_eq(bar, "=================---"); /* 5.02 / 5.63 of 20: 17.9 */
+	ck_assert_str_eq(bar, "=================---"); /* 4.98 / 5.63 of 20: 17.7 */
 	free(text);
 }
 END_TEST
@@ -209,7 +209,7 @@ START_TEST(matrix_is_a_grid)
 	line_of(text, "00:bb ", b, sizeof(b));
 	ck_assert_int_eq(column(a, "1  02:00"), 0);
 	ck_assert_int_eq(column(b, "2  02:00"), 0);
-	ck_assert_ptr_nonnull(strstr(a, "4.92M ±7%"));
+	ck_assert_ptr_nonnull(strstr(a, "4.92M ±8%"));
 	ck_assert_ptr_nonnull(strstr(b, "2.46M ±"));
 	ck_assert_ptr_nonnull(strstr(a, " .  ")); /* A to itself: not seen, so not 0 */
 	ck_assert_int_lt(column(heading, "  1"), column(heading, "  2"));

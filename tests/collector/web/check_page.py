@@ -2,6 +2,7 @@
 written out by code of this file; what is asked of the document stands in page_probes.js."""
 import datetime
 import json
+import math
 import os
 import re
 import signal
@@ -73,7 +74,7 @@ def percent(value):
 def figures(result, unit='octets'):
     """Of each row of a list, and of the sums below it."""
     factor = (8 if unit == 'octets' else 1) / result['seconds']
-    rows = result['rows'] + [result[name] for name in ('others', 'rest') if name in result]
+    rows = result['rows'] + [result[name] for name in ('others', 'not_seen', 'rest', 'no_sample') if name in result]
     return [[rate(row[unit]['estimate'] * factor), limits(row[unit], factor),
              percent(100 * row['share']['estimate']), f"{row['samples']:,}"] for row in rows]
 
@@ -232,7 +233,7 @@ def check_figures(page, asked):
     result = api('talkers', **asked, by='src', top=5)
     equal('keys are those of the API', page.texts('#sources .key .filter'),
           [' '.join(filter(None, (row['src'], row['src_name']))) for row in result['rows']])
-    bound = f"fewer than {int(result['unseen_packets_high']) + 1:,} frames in this range (95%)"
+    bound = f"more than {math.ceil(result['unseen_packets_high']):,} frames in this range (95%)"
     check('what was not seen has its bound', bound in page.text('#sources .note'), bound)
     newest = max(api('errors', **asked, top=100)['sources'], key=lambda row: row['last'])
     shown = page.texts('#trouble-errors .filter')[0]

@@ -1,0 +1,368 @@
+#include "collector/estimate/estimate_list.h"
+
+#include "collector/estimate/quantiles.h"
+#include "collector/estimate/range.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	BLOCK_KEYS = 64,    /* that are looked at together */
+	HOLM_STEPS = 20,    /* until no pair more is settled; three usually */
+	HALVINGS = 100,
+};
+static const double RANKS_ERROR = 0.04; /* of the pairs; the rest of 5 % is for keys without a sample */
+static const double BRIDGED_LOSS = 0.001; /* below it loss does not matter to what was not seen */
+
+struct estimate_claim
+estimate_claim_of_row(size_t place, size_t n_keys)
+{
+	return (struct estimate_claim){0.025 * (double)place / (double)n_keys, 0.025, true};
+}
+
+struct estimate_claim
+estimate_claim_of_all(size_t n_keys)
+{
+	return (struct estimate_claim){0.025 / (double)n_keys, 0.025 / (double)n_keys, true};
+}
+
+/* ---- ranks ---- */
+
+/* Keys of neighbouring estimates, which are compared as one where the answer is the same for all. */
+struct block {
+	double largest, least, variance; /* the largest variance */
+};
+
+static struct block *
+make_blocks(const struct estimate_order *order, size_t *n_blocks)
+{
+	size_t n = (order->n + BLOCK_KEYS - 1) / BLOCK_KEYS;
+	struct block *blocks = calloc(n + 1, sizeof(*blocks));
+
+	for (size_t i = 0; blocks && i < order->n; i++) {
+		struct block *block = &blocks[i / BLOCK_KEYS];
+
+		if (i % BLOCK_KEYS == 0)
+			block->largest = order->estimate[i];
+		block->least = order->estimate[i];
+		block->variance = fmax(block->variance, order->own_variance[i]);
+	}
+	*n_blocks = n;
+	return blocks;
+}
+
+/* Of one row: keys that are surely above and below it. */
+struct settled {
+	size_t above, below;
+};
+
+static void
+compare_with_block(const struct estimate_order *order, size_t row, size_t first, double z,
+    struct settled *settled)
+{
+	double y = order->estimate[row], variance = order->own_variance[row];
+
+	for (size_t j = first; j < order->n && j < first + BLOCK_KEYS; j++) {
+		double distance = order->estimate[j] - y;
+		double needed = z * sqrt(variance + order->own_variance[j]);
+
+		settled->above += j != row && distance > needed;
+		settled->below += j != row && -distance > needed;
+	}
+}
+
+static struct settled
+compare_with_all(const struct estimate_order *order, const struct block *blocks, size_t n_blocks, size_t row,
+    double z)
+{
+	struct settled settled = {0, 0};
+	double y = order->estimate[row];
+
+	for (size_t b = 0; b < n_blocks; b++) {
+		const struct block *block = &blocks[b];
+		size_t first = b * BLOCK_KEYS;
+		size_t n = order->n - first < BLOCK_KEYS ? order->n - first : BLOCK_KEYS;
+		double needed = z * sqrt(order->own_variance[row] + block->variance);
+
+		if (block->least - y > needed)
+			settled.above += n;
+		else if (y - block->largest > needed)
+			settled.below += n;
+		else
+			compare_with_block(order, row, first, z, &settled);
+	}
+	return settled;
+}
+
+double
+estimate_pair_distance(size_t n_rows, size_t n_keys)
+{
+	double pairs = (double)n_rows * ((double)n_keys - 1);
+
+	return normal_upper_quantile(pairs > 0 ? fmin(0.5, RANKS_ERROR / pairs) : 0.5);
+}
+
+/* Keys without a sample that may be above a row with this lower limit. */
+static double
+unseen_above(double low, const struct estimate_unseen_bounds *bounds)
+{
+	return low > bounds->largest || !(low > 0) ? 0 : floor(bounds->together / low);
+}
+
+/* Holm's procedure over all pairs of a row and a key: what is settled at a level makes the level of what is not. */
+int
+estimate_ranks(const struct estimate_order *order, const size_t *rows, size_t n_rows, const double *row_low,
+    const struct estimate_unseen_bounds *bounds, struct estimate_rank *ranks)
+{
+	size_t n_blocks;
+	struct block *blocks = make_blocks(order, &n_blocks);
+	struct settled *settled = calloc(n_rows + 1, sizeof(*settled));
+	double open = (double)n_rows * ((double)order->n - 1), before = -1;
+	int err = blocks && settled ? 0 : -ENOMEM;
+
+	for (int i = 0; err == 0 && i < HOLM_STEPS && open > 0 && open != before; i++) {
+		double z = normal_upper_quantile(fmin(0.5, RANKS_ERROR / open)), left = 0;
+
+		for (size_t row = 0; row < n_rows; row++) {
+			settled[row] = compare_with_all(order, blocks, n_blocks, rows[row], z);
+			left += (double)(order->n - 1 - settled[row].above - settled[row].below);
+		}
+		before = open;
+		open = left;
+	}
+	for (size_t row = 0; err == 0 && row < n_rows; row++) {
+		double high = (double)(order->n - settled[row].below) + unseen_above(row_low[row], bounds);
+
+		ranks[row].low = 1 + (uint32_t)settled[row].above;
+		ranks[row].high = high < UINT32_MAX ? (uint32_t)high : UINT32_MAX;
+	}
+	free(blocks);
+	free(settled);
+	return err;
+}
+
+/* ---- what choosing the largest costs ---- */
+
+/* Of the keys within `width` of the threshold on one side: the sum of variance / width, and their number. */
+struct near_threshold {
+	double sum, n;
+};
+
+static void
+add_near(const struct estimate_order *order, size_t i, double threshold, double width,
+    struct near_threshold *below, struct near_threshold *above)
+{
+	double distance = order->estimate[i] - threshold, part = order->own_variance[i] / width;
+
+	if (fabs(distance) > width)
+		return;
+	if (distance <= 0) {
+		below->sum += distance == 0 ? part / 2 : part;
+		below->n += distance == 0 ? 0.5 : 1;
+	}
+	if (distance >= 0) {
+		above->sum += distance == 0 ? part / 2 : part;
+		above->n += distance == 0 ? 0.5 : 1;
+	}
+}
+
+/*
+ * A key with the variance A moves over the threshold t by chance as others move down, and the sum of what the
+ * rows show is too large by A times the density of keys at t (Stein; Robbins). The density is taken from both
+ * sides, each over a width in which it hardly changes.
+ */
+struct estimate_sum
+estimate_choosing(const struct estimate_order *order, size_t n_rows, uint64_t few)
+{
+	struct near_threshold below = {0, 0}, above = {0, 0};
+	struct estimate_sum choosing = {0, 0};
+	size_t eligible = 0, last = 0, next = order->n, middle = 0;
+	double threshold, width;
+
+	for (size_t i = 0; i < order->n; i++) {
+		if (order->samples[i] < few)
+			continue;
+		eligible++;
+		if (eligible == (n_rows + 1) / 2)
+			middle = i;
+		if (eligible == n_rows)
+			last = i;
+		if (eligible <= n_rows && order->samples[i] == few) {
+			choosing.value += order->estimate[i];
+			choosing.variance += order->estimate[i] * order->estimate[i];
+		}
+		if (eligible == n_rows + 1) {
+			next = i;
+			break;
+		}
+	}
+	if (n_rows == 0 || next == order->n)
+		return choosing;
+	threshold = (order->estimate[last] + order->estimate[next]) / 2;
+	width = fmin(sqrt(order->own_variance[next]), order->estimate[middle] - threshold);
+	if (!(width > 0))
+		return choosing;
+	for (size_t i = 0; i < order->n && order->estimate[i] >= threshold - width; i++)
+		if (order->samples[i] >= few)
+			add_near(order, i, threshold, width, &below, &above);
+	width = below.sum > 0 && above.sum > 0 ? sqrt(below.sum * above.sum) : (below.sum + above.sum) / 2;
+	choosing.value += width;
+	choosing.variance += width * width / 2 * (1 / fmax(below.n, 1) + 1 / fmax(above.n, 1));
+	return choosing;
+}
+
+/* ---- keys without a sample ---- */
+
+/* A key of one sample of weight w' stands for w' - 1 frames of its like that no sample showed: unbiased for any
+ * weights, because a frame is the only sample of its key as often as it would be missed. */
+void
+estimate_not_seen_add(struct estimate_not_seen *not_seen, const struct estimate_key *key)
+{
+	struct estimate_sum *pkts = &not_seen->sum[ESTIMATE_PKTS], *octets = &not_seen->sum[ESTIMATE_OCTETS];
+
+	if (key->sums.n == 1) {
+		pkts->value += key->cal_w - 1;
+		pkts->variance += key->cal_w2 - key->cal_w;
+		octets->value += key->cal_wb - key->b;
+		octets->variance += key->cal_w2b2 - key->cal_wb * key->b;
+	} else if (key->sums.n == 2) {
+		pkts->variance += fmax(0, key->cal_w * key->cal_w - key->cal_w2 - 2 * key->cal_w + 2);
+		octets->variance += fmax(0, key->cal_wb * key->cal_wb - key->cal_w2b2);
+	}
+}
+
+void
+estimate_told_add(struct estimate_told *told, const struct estimate_key *key)
+{
+	estimate_not_seen_add(&told->not_seen, key);
+	estimate_lengths_add(&told->lengths, key);
+}
+
+struct estimate_figure
+estimate_not_seen_figure(const struct estimate_range *range, const struct estimate_not_seen *not_seen,
+    enum estimate_unit unit, double error)
+{
+	const struct estimate_sum *sum = &not_seen->sum[unit];
+	double z = normal_upper_quantile(error), value = fmax(0, sum->value), variance = fmax(0, sum->variance);
+	double added = range->calibrated_weight * (unit == ESTIMATE_PKTS ? 1 : range->rest_octets);
+	double high_value = value + added, high_variance = variance + added * added;
+	struct estimate_figure f = {value, fmax(0, value - z * sqrt(variance)), value};
+
+	if (high_variance > 0)
+		f.high = fmax(value, high_variance / high_value *
+		    gamma_upper_quantile(error, high_value * high_value / high_variance));
+	f.high = fmin(f.high, fmax(value, range->bound[unit]));
+	return f;
+}
+
+/* A stratum as it hides a key: one frame is in no sample with the probability 1 - 1 / weight. */
+struct hiding {
+	double pkts, weight;
+};
+
+/* How many samples of a port come in one notification, from the sums over pairs. */
+static double
+samples_together(const struct estimate_stratum *s)
+{
+	return 1 + (s->all.w2 > 0 ? s->all.any.pkts / s->all.w2 : 0);
+}
+
+static struct hiding
+hiding_of(const struct estimate_stratum *s, double lost_weight)
+{
+	double total = estimate_total(ESTIMATE_PKTS, s), mean = total / s->all.w * s->all.w2 / s->all.w;
+
+	return (struct hiding){total, fmax(1, mean) * lost_weight};
+}
+
+/* A burst may ride in few notifications, and go with them. */
+static double
+weight_by_loss(const struct estimate_stratum *s, bool given, double error)
+{
+	double q = fmin(s->lost, 0.999), together = samples_together(s), burst = together / log(1 / q);
+
+	if (q <= BRIDGED_LOSS)
+		return 1;
+	if (given)
+		burst = q > error / 2 ? burst * log(2 / error) / log(1 / error) : 0;
+	return fmax(1 / (1 - q), burst);
+}
+
+/* The number of keys with x frames each that could be hidden, were all of the traffic such keys. */
+static double
+hidden_keys(const struct estimate_range *range, double error, double x)
+{
+	double keys = 0;
+
+	for (size_t i = 0; i < range->n; i++) {
+		const struct estimate_stratum *s = &range->strata[i];
+		struct hiding h;
+
+		if (s->all.n == 0)
+			continue;
+		h = hiding_of(s, weight_by_loss(s, false, error));
+		if (h.weight > 1)
+			keys += h.pkts / x * exp(x * log1p(-1 / h.weight));
+	}
+	return keys;
+}
+
+double
+estimate_any_unseen_pkts(const struct estimate_range *range, double error)
+{
+	double low = 0, high = 1, most = estimate_range_covered(range, ESTIMATE_PKTS);
+
+	while (high < most && hidden_keys(range, error, high) > error)
+		high *= 2;
+	for (int i = 0; i < HALVINGS && high - low > 1e-6 * high; i++) {
+		double x = (low + high) / 2;
+
+		if (hidden_keys(range, error, x) > error)
+			low = x;
+		else
+			high = x;
+	}
+	return fmin(high, most);
+}
+
+static int
+compare_weights(const void *a, const void *b)
+{
+	const struct hiding *x = a, *y = b;
+
+	return (x->weight < y->weight) - (x->weight > y->weight);
+}
+
+/*
+ * The rule of three for several strata. Of x_h frames in stratum h none is sampled with probability product of
+ * (1 - 1/W_h)^x_h; the largest sum of x_h for which that is still `error` takes from the stratum with the
+ * largest weight first, as far as it reaches. So bounds of strata are not added: a key hidden in one has used
+ * up its luck. One large stratum: 3.0 T / n at 5 %.
+ */
+int
+estimate_given_unseen_pkts(const struct estimate_range *range, double error, double *pkts)
+{
+	struct hiding *hiding = calloc(range->n + 1, sizeof(*hiding));
+	double luck = -log(error);
+	size_t n = 0;
+
+	if (!hiding)
+		return -ENOMEM;
+	*pkts = 0;
+	for (size_t i = 0; i < range->n; i++) {
+		const struct estimate_stratum *s = &range->strata[i];
+
+		if (s->all.n > 0)
+			hiding[n++] = hiding_of(s, weight_by_loss(s, true, error));
+	}
+	qsort(hiding, n, sizeof(*hiding), compare_weights);
+	for (size_t i = 0; i < n && luck > 0 && hiding[i].weight > 1; i++) {
+		double each = -log1p(-1 / hiding[i].weight), take = fmin(hiding[i].pkts, luck / each);
+
+		luck -= take * each;
+		*pkts += take;
+	}
+	free(hiding);
+	return 0;
+}

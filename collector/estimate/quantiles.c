@@ -1,0 +1,203 @@
+#include "collector/estimate/quantiles.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+enum {
+	FRACTION_TERMS = 2000, /* far above the sqrt(max(a, b)) terms that the fraction needs */
+	QUANTILE_STEPS = 100,  /* three or four usually; halving needs 60 */
+};
+static const double SMALLEST_LOG = -745; /* of a double */
+static const double MANY = 1e12; /* trials, of which counts have Poisson's distribution */
+
+/* ln Gamma(x) without (x - 1/2) ln x - x + ln(2 pi) / 2: Stirling's series, to 1e-13 from x = 10 on
+ * (DLMF 5.11.1). */
+static double
+stirling_remainder(double x)
+{
+	double y = 1 / (x * x);
+
+	return (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y / 1188)))) / x;
+}
+
+/* ln B(a, b). With L the larger of both, ln Gamma(L) and ln Gamma(a + b) are large and nearly equal, so their
+ * difference is taken in closed form (DiDonato and Morris 1992, ACM TOMS 18, algdiv). */
+static double
+log_beta(double a, double b)
+{
+	double small = fmin(a, b), large = fmax(a, b), sum = a + b;
+
+	if (large < 10)
+		return lgamma(a) + lgamma(b) - lgamma(sum);
+	return lgamma(small) - (large - 0.5) * log1p(small / large) - small * log(sum) + small +
+	    stirling_remainder(large) - stirling_remainder(sum);
+}
+
+/* Keeps a denominator of the continued fraction away from zero. */
+static double
+not_zero(double value)
+{
+	return fabs(value) < 1e-300 ? 1e-300 : value;
+}
+
+/* The continued fraction of DLMF 8.17.22 by the modified method of Lentz; converges quickly for
+ * x < (a + 1) / (a + b + 2). */
+static double
+continued_fraction(double x, double a, double b)
+{
+	double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), value = d;
+
+	for (int m = 1; m <= FRACTION_TERMS; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		double step;
+
+		d = 1 / not_zero(1 + even * d);
+		c = not_zero(1 + even / c);
+		value *= c * d;
+		d = 1 / not_zero(1 + odd * d);
+		c = not_zero(1 + odd / c);
+		step = c * d;
+		value *= step;
+		if (fabs(step - 1) < 1e-12)
+			break;
+	}
+	return value;
+}
+
+/* A tail of Beta(a, b) at x = e^t: the logarithm of its probability, and the derivative of that by t.
+ * Tails are nearly straight lines in these coordinates, from the smallest to the largest p. */
+struct tail {
+	double log_p, slope;
+};
+
+struct beta {
+	double a, b, log_beta;
+};
+
+static struct tail
+tail_at(const struct beta *d, bool upper, double t)
+{
+	double x = exp(t), rest = -expm1(t);
+	double log_front = d->a * t + d->b * log(rest) - d->log_beta;
+	bool from_below = x < (d->a + 1) / (d->a + d->b + 2);
+	double part = from_below ? continued_fraction(x, d->a, d->b) / d->a
+				 : continued_fraction(rest, d->b, d->a) / d->b;
+	double sign = upper ? -1 : 1, other;
+
+	if (from_below != upper)
+		return (struct tail){log_front + log(part), sign / (rest * part)};
+	other = exp(log_front) * part;
+	return (struct tail){log1p(-other), sign * exp(log_front) / rest / (1 - other)};
+}
+
+/* Abramowitz and Stegun 26.2.23, p <= 0.5: to 5e-4, for a first guess. */
+static double
+guess_normal_quantile(double p)
+{
+	double s = sqrt(-2 * log(p));
+
+	return s - (2.515517 + s * (0.802853 + s * 0.010328)) /
+	    (1 + s * (1.432788 + s * (0.189269 + s * 0.001308)));
+}
+
+double
+normal_upper_quantile(double p)
+{
+	double z = guess_normal_quantile(p);
+
+	for (int i = 0; i < 3; i++) /* Newton's steps: to 1e-14 */
+		z += (erfc(z / sqrt(2)) / 2 - p) / (exp(-z * z / 2) / sqrt(2 * M_PI));
+	return z;
+}
+
+/* The gamma distribution's quantile by Wilson and Hilferty (1931), which a beta distribution with a small
+ * mean comes close to; below it, where P(X <= x) is about x^a / (a B(a, b)), that. */
+static double
+guess_log_quantile(const struct beta *d, bool upper, double p)
+{
+	double z = guess_normal_quantile(p) * (upper ? 1 : -1);
+	double root = 1 - 1 / (9 * d->a) + z / (3 * sqrt(d->a));
+	double gamma = d->a * root * root * root, t;
+
+	if (root > 0.15)
+		t = log(gamma / (d->b + (d->a + gamma - 1) / 2 + gamma));
+	else if (upper)
+		t = log(d->a / (d->a + d->b));
+	else
+		t = (log(p) + log(d->a) + d->log_beta) / d->a;
+	return t < 0 ? t : log(d->a / (d->a + d->b));
+}
+
+/* Newton's steps in the tail's coordinates, kept within the bracket that the steps so far have proven. They
+ * converge as squares do: what follows a small step is exact. */
+static double
+quantile(const struct beta *d, bool upper, double p)
+{
+	double log_p = log(p), low = SMALLEST_LOG, high = 0, t = guess_log_quantile(d, upper, p);
+
+	if (t <= SMALLEST_LOG)
+		return 0;
+	for (int i = 0; i < QUANTILE_STEPS; i++) {
+		struct tail tail = tail_at(d, upper, t);
+		double excess = tail.log_p - log_p, next = t - excess / tail.slope;
+
+		if ((excess < 0) != upper)
+			low = t;
+		else
+			high = t;
+		if (fabs(next - t) <= 1e-5 && next < 0)
+			return exp(next);
+		t = next > low && next < high ? next : (low + high) / 2;
+	}
+	return exp(t);
+}
+
+/* Is the quantile above 1/2? Then 1 - X is looked for, because near 1 a double has no digits left. */
+static bool
+is_in_upper_half(const struct beta *d, bool upper, double p)
+{
+	if ((d->a <= d->b) != upper)
+		return upper;
+	if (d->b > 10 * d->a && guess_log_quantile(d, upper, p) < log(0.2))
+		return false;
+	return (tail_at(d, upper, log(0.5)).log_p > log(p)) == upper;
+}
+
+static double
+quantile_of(bool upper, double p, double a, double b)
+{
+	struct beta d = {a, b, log_beta(a, b)};
+
+	if (!is_in_upper_half(&d, upper, p))
+		return quantile(&d, upper, p);
+	return 1 - quantile(&(struct beta){b, a, d.log_beta}, !upper, p);
+}
+
+double
+beta_lower_quantile(double p, double a, double b)
+{
+	return quantile_of(false, p, a, b);
+}
+
+double
+beta_upper_quantile(double p, double a, double b)
+{
+	return quantile_of(true, p, a, b);
+}
+
+double
+beta_lower_tail(double x, double a, double b)
+{
+	struct beta d = {a, b, log_beta(a, b)};
+
+	if (x <= 0 || x >= 1)
+		return x <= 0 ? 0 : 1;
+	return exp(tail_at(&d, false, log(x)).log_p);
+}
+
+double
+gamma_upper_quantile(double p, double shape)
+{
+	return MANY * beta_upper_quantile(p, shape, MANY);
+}

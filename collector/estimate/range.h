@@ -1,0 +1,26 @@
+/*
+ * The body of struct estimate_range, for the files of collector/estimate alone.
+ */
+#ifndef EASE_COLLECTOR_ESTIMATE_RANGE_H
+#define EASE_COLLECTOR_ESTIMATE_RANGE_H
+
+#include "collector/estimate/estimate.h"
+
+/* The strata as they are used: those with few samples are one, in united. */
+struct estimate_range {
+	const struct estimate_stratum *strata;
+	size_t n;
+	size_t n_quiet; /* 0 or 2 and more: they are in united */
+	struct estimate_stratum united;
+	uint64_t samples;
+	double total[ESTIMATE_N_UNITS];	  /* of all strata */
+	double covered[ESTIMATE_N_UNITS]; /* of those with samples */
+	double bound[ESTIMATE_N_UNITS];	  /* the most a key can have; huge where a total is not known */
+	double weight;			  /* root of the mean square of a sample's weight, by frames */
+	double calibrated_weight;	  /* sum of w'^2 / sum of w' over all samples */
+	double mean_octets, octets_variance; /* of a frame */
+	double rest_octets;		  /* mean length of a frame, each octet counting once */
+	struct estimate_lengths lengths;
+};
+
+#endif
