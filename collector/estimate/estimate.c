@@ -251,6 +251,25 @@ describe(struct estimate_range *r)
 	r->rest_octets = sum.wb2 / sum.wb;
 }
 
+static struct stratum_facts
+facts_of(const struct estimate_range *r, const struct estimate_stratum *s)
+{
+	struct stratum_facts f = {.united = s != &r->united && is_united(r, s)};
+	double m = mean_weight(s);
+
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+		struct moments all = moments_of((enum estimate_unit)u, &s->all);
+
+		f.counted[u] = is_counted((enum estimate_unit)u, s);
+		f.total[u] = estimate_total((enum estimate_unit)u, s);
+		f.bound[u] = f.counted[u] ? f.total[u] : UNLIMITED * f.total[u];
+		f.g[u] = f.total[u] / all.wy;
+		f.variance[u] = selection_variance(&all, f.g[u]);
+	}
+	f.pkts_m2 = f.total[ESTIMATE_PKTS] * m * m;
+	return f;
+}
+
 int
 estimate_range_create(const struct estimate_stratum *strata, size_t n, struct estimate_range **range)
 {
@@ -260,7 +279,17 @@ estimate_range_create(const struct estimate_stratum *strata, size_t n, struct es
 		return -ENOMEM;
 	r->strata = strata;
 	r->n = n;
+	r->facts = calloc(n + 1, sizeof(*r->facts));
+	if (!r->facts) {
+		free(r);
+		return -ENOMEM;
+	}
 	unite_quiet(r);
+	for (size_t i = 0; i < n; i++)
+		if (strata[i].all.n > 0)
+			r->facts[i] = facts_of(r, &strata[i]);
+	if (r->n_quiet > 0)
+		r->facts[n] = facts_of(r, &r->united);
 	describe(r);
 	*range = r;
 	return 0;
@@ -269,6 +298,8 @@ estimate_range_create(const struct estimate_stratum *strata, size_t n, struct es
 void
 estimate_range_destroy(struct estimate_range *range)
 {
+	if (range)
+		free(range->facts);
 	free(range);
 }
 
@@ -312,36 +343,42 @@ add_uncounted(struct estimate_key_unit *sum, const struct moments *key, double l
  * of the same samples), and what pairs add, which is no less than -q times that: sum E^2 >= 0.
  */
 static double
-share_variance(const struct moments *key, const struct moments *all, double share, double g, double lost,
-    double n)
+share_variance(const struct estimate_stratum *s, enum estimate_unit unit, const struct moments *key, double own,
+    double share, const struct stratum_facts *facts)
 {
-	double own = selection_variance(key, g), pairs;
-	double alone = (1 - 2 * share) * own + share * share * selection_variance(all, g);
+	double n = (double)s->all.n, g = facts->g[unit], pairs;
+	double alone = (1 - 2 * share) * own + share * share * facts->variance[unit];
 
 	alone = n > 1 ? fmax(0, alone * n / (n - 1)) : own;
-	pairs = key->same - 2 * share * key->any + share * share * all->any;
-	return alone + lost * fmax(g * g * pairs, -alone);
+	if (s->lost <= 0)
+		return alone;
+	pairs = key->same - 2 * share * key->any +
+	    share * share * (unit == ESTIMATE_PKTS ? s->all.any.pkts : s->all.any.octets);
+	return alone + s->lost * fmax(g * g * pairs, -alone);
 }
 
 static void
-add_part(struct estimate_key *key, const struct estimate_stratum *s, const struct estimate_sums *sums)
+add_part(struct estimate_key *key, const struct estimate_stratum *s, const struct stratum_facts *facts,
+    const struct estimate_sums *sums)
 {
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
-		enum estimate_unit unit = (enum estimate_unit)u;
-		struct moments k = moments_of(unit, sums), all = moments_of(unit, &s->all);
-		double total = estimate_total(unit, s), g = total / all.wy, share = fmin(1, k.wy / all.wy);
+		struct moments k = moments_of((enum estimate_unit)u, sums);
 		struct estimate_key_unit *to = &key->unit[u];
-		bool rare = share <= 0.5;
-		struct estimate_piece *piece = rare ? &to->key : &to->rest;
+		double y = facts->g[u] * k.wy, total = facts->total[u], share, own;
+		struct estimate_piece *piece;
 
-		if (!is_counted(unit, s)) {
+		if (!facts->counted[u]) {
 			add_uncounted(to, &k, s->lost);
 			continue;
 		}
-		to->estimate += total * share;
-		to->own_variance += selection_variance(&k, g);
-		piece->y += total * (rare ? share : 1 - share);
-		piece->variance += share_variance(&k, &all, share, g, s->lost, (double)s->all.n);
+		y = fmin(y, total);
+		share = y / total;
+		own = selection_variance(&k, facts->g[u]);
+		piece = share <= 0.5 ? &to->key : &to->rest;
+		to->estimate += y;
+		to->own_variance += own;
+		piece->y += share <= 0.5 ? y : total - y;
+		piece->variance += share_variance(s, (enum estimate_unit)u, &k, own, share, facts);
 		piece->total += total;
 	}
 }
@@ -351,31 +388,28 @@ estimate_key_add(const struct estimate_range *range, struct estimate_key *key, s
     const struct estimate_sums *sums)
 {
 	const struct estimate_stratum *s = &range->strata[stratum];
-	double g, pkts, m;
+	const struct stratum_facts *facts = &range->facts[stratum];
+	double g = facts->g[ESTIMATE_PKTS];
 
 	if (sums->n == 0)
 		return;
-	g = calibration(s);
-	pkts = estimate_total(ESTIMATE_PKTS, s);
-	m = mean_weight(s);
 	key->cal_w += g * sums->w;
 	key->cal_w2 += g * g * sums->w2;
 	key->cal_wb += g * sums->wb;
 	key->cal_w2b2 += g * g * sums->w2b2;
 	key->b += sums->wb / sums->w * (double)sums->n;
-	key->own_pkts += pkts;
-	key->own_pkts_m2 += pkts * m * m;
+	key->own_pkts += facts->total[ESTIMATE_PKTS];
+	key->own_pkts_m2 += facts->pkts_m2;
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
-		key->own_total[u] += (is_counted((enum estimate_unit)u, s) ? 1 : UNLIMITED) *
-		    estimate_total((enum estimate_unit)u, s);
-	if (is_united(range, s)) {
+		key->own_total[u] += facts->bound[u];
+	if (facts->united) {
 		struct estimate_sums quiet = scaled(sums, g);
 
 		estimate_add_sums(&key->quiet, &quiet);
 		estimate_add_sums(&key->sums, &quiet);
 	} else {
 		estimate_add_sums(&key->sums, sums);
-		add_part(key, s, sums);
+		add_part(key, s, facts, sums);
 	}
 }
 
@@ -383,7 +417,7 @@ void
 estimate_key_end(const struct estimate_range *range, struct estimate_key *key)
 {
 	if (key->quiet.n > 0)
-		add_part(key, &range->united, &key->quiet);
+		add_part(key, &range->united, &range->facts[range->n], &key->quiet);
 }
 
 void

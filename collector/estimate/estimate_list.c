@@ -32,6 +32,7 @@ estimate_claim_of_all(size_t n_keys)
 /* Keys of neighbouring estimates, which are compared as one where the answer is the same for all. */
 struct block {
 	double largest, least, variance; /* the largest variance */
+	double variance_from_here;	 /* the largest of this block and all behind it */
 };
 
 static struct block *
@@ -48,6 +49,9 @@ make_blocks(const struct estimate_order *order, size_t *n_blocks)
 		block->least = order->estimate[i];
 		block->variance = fmax(block->variance, order->own_variance[i]);
 	}
+	for (size_t b = n; blocks && b > 0; b--)
+		blocks[b - 1].variance_from_here = fmax(blocks[b - 1].variance,
+		    b < n ? blocks[b].variance_from_here : 0);
 	*n_blocks = n;
 	return blocks;
 }
@@ -85,6 +89,11 @@ compare_with_all(const struct estimate_order *order, const struct block *blocks,
 		size_t n = order->n - first < BLOCK_KEYS ? order->n - first : BLOCK_KEYS;
 		double needed = z * sqrt(order->own_variance[row] + block->variance);
 
+		/* Estimates fall, and so does the largest variance behind: all that follow are below, too. */
+		if (y - block->largest > z * sqrt(order->own_variance[row] + block->variance_from_here)) {
+			settled.below += order->n - first;
+			break;
+		}
 		if (block->least - y > needed)
 			settled.above += n;
 		else if (y - block->largest > needed)

@@ -6,12 +6,23 @@
 
 #include "collector/estimate/estimate.h"
 
+/* What each key of a stratum needs of it, worked out once. */
+struct stratum_facts {
+	double total[ESTIMATE_N_UNITS];	   /* counted, or the sum of weights */
+	double bound[ESTIMATE_N_UNITS];	   /* the most a key can have there */
+	double g[ESTIMATE_N_UNITS];	   /* what makes weights add up to the total */
+	double variance[ESTIMATE_N_UNITS]; /* sum of w'(w'-1) y^2 over all samples */
+	double pkts_m2;			   /* frames times the square of a sample's mean weight */
+	bool counted[ESTIMATE_N_UNITS], united;
+};
+
 /* The strata as they are used: those with few samples are one, in united. */
 struct estimate_range {
 	const struct estimate_stratum *strata;
 	size_t n;
 	size_t n_quiet; /* 0 or 2 and more: they are in united */
 	struct estimate_stratum united;
+	struct stratum_facts *facts; /* of the n strata, and behind them of united */
 	uint64_t samples;
 	double total[ESTIMATE_N_UNITS];	  /* of all strata */
 	double covered[ESTIMATE_N_UNITS]; /* of those with samples */
