@@ -229,7 +229,9 @@ sort_entries(struct list *list)
 		entry->own_variance = key.unit[unit].own_variance;
 		items[i] = (struct sort_item){sort_largest_first(entry->estimate), entry};
 	}
-	if (list->left.n_keys > 0)
+	if (list->options->told)
+		list->told = *list->options->told;
+	else if (list->left.n_keys > 0)
 		list->told = list->left.told;
 	estimate_range_set_lengths(list->range, &list->told.lengths);
 	sort_items(items, list->n, compare_entry_items, items + list->n);
@@ -246,7 +248,7 @@ shown(const struct list *list, size_t i)
 static size_t
 n_ranked(const struct list *list)
 {
-	return list->n + list->left.n_keys;
+	return list->options->n_ranked ? list->options->n_ranked : list->n + list->left.n_keys;
 }
 
 /* The estimates of all keys in their order, as the estimator reads them. */
@@ -372,8 +374,14 @@ claim_of(const struct list *list, size_t place)
 {
 	if (list->options->error > 0)
 		return (struct estimate_claim){list->options->error, list->options->error, false};
-	return list->options->all_at_once ? estimate_claim_of_all(n_ranked(list))
-					  : estimate_claim_of_row(place, n_ranked(list));
+	if (list->options->all_at_once)
+		return estimate_claim_of_all(n_ranked(list));
+	if (list->options->claim_place > 0) {
+		place = list->options->claim_place;
+		if (place > n_ranked(list))
+			place = n_ranked(list);
+	}
+	return estimate_claim_of_row(place, n_ranked(list));
 }
 
 /* What --versus and --warn need beside what is printed: limits at errors of their own. */
@@ -576,7 +584,7 @@ add_account(const struct list *list, const struct estimate_order *order)
 		account_for(list, order, of, (enum estimate_unit)u);
 	for (size_t i = 0; i < list->query->n_ports; i++)
 		result->account.ports_without_sample += list->strata[i].pool_pkts > 0 && list->strata[i].all.n == 0;
-	result->n_others = n_ranked(list) - list->n_shown;
+	result->n_others = list->n + list->left.n_keys - list->n_shown;
 	for (size_t i = 0; list->options->fold_few && i < list->n; i++)
 		result->n_few += entry_of(&list->order[i])->n < REPORT_FEW_SAMPLES;
 	if (result->n_others > 0) {
@@ -694,6 +702,7 @@ fill(struct list *list)
 	if (err)
 		return err;
 	list->result->n_ranked = n_ranked(list);
+	list->result->told = list->told;
 	err = add_shown(list, &ordered.order);
 	if (err == 0)
 		err = add_account(list, &ordered.order);
@@ -911,6 +920,8 @@ grid_run(struct query *query, struct report_options *options, uint64_t now_us,
 		query->only = keys.keys;
 		query->n_only = keys.n;
 		options->top = UINT32_MAX;
+		options->n_ranked = first.n_ranked;
+		options->told = &first.told;
 		err = list_of(&matrix, query, options, now_us, result);
 		query->only = NULL;
 		query->n_only = 0;
@@ -929,8 +940,10 @@ report_matrix(struct query *query, const struct report_options *options, uint64_
 	struct report_options by_pair = *options;
 	int err;
 
-	if (options->fold_few) /* the grid chooses addresses, and then needs all their pairs */
+	if (options->fold_few) { /* the grid chooses addresses, and then needs all their pairs */
 		by_pair.top = UINT32_MAX;
+		by_pair.claim_place = GRID_PAIRS; /* a cell has no place of its own */
+	}
 	if (options->fold_few && query->mirror)
 		err = grid_run(query, &by_pair, now_us, result);
 	else

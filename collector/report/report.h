@@ -83,6 +83,10 @@ struct report_options {
 	bool all_at_once; /* --sure: limits that hold all at once in 95 of 100 lists */
 	/* For the reports themselves: errors of each limit, in place of the list's; 0: the list's. */
 	double error;
+	/* Of a grid: the place whose level all cells have, and what a list of all pairs told, where only the
+	 * cells are asked for; 0 and NULL: the list's own. */
+	size_t claim_place, n_ranked;
+	const struct estimate_told *told;
 	bool wants_change, wants_alarm; /* fills in extremes of the result */
 };
 
@@ -231,6 +235,7 @@ struct report_result {
 	bool has_account;
 	struct report_account account;
 	size_t n_ranked; /* keys with a sample */
+	struct estimate_told told; /* by all keys */
 	size_t n_wide;	 /* rows whose upper limit is mostly of ports where they have no sample */
 	struct report_extremes *extremes; /* one for each row, owned; NULL: not asked for */
 	double mean_skip;   /* of the samples */

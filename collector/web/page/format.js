@@ -42,7 +42,7 @@ export function rate(value, scale = scaleOf(value)) {
 export function limits(low, high, estimate) {
 	if (!known(low) || !known(high))
 		return UNKNOWN;
-	const {divisor, unit} = scaleOf(estimate);
+	const {divisor, unit} = scaleOf(estimate || high);
 
 	return withUnit(`${digits(low / divisor)}–${digits(high / divisor)}`, unit);
 }
