@@ -29,12 +29,13 @@ value() { jq -r ".$1 // 0" "$rig/tally"; }
 share() { # NAME SIDE: misses on this side of all limits of this name
 	jq -r "(.${1}_$2 // 0) / (.$1 // 0)" "$rig/tally"
 }
-# NAME: at least HELD of the limits hold, at most LOW are above the truth; three standard deviations of noise.
+# NAME: at least HELD of the limits hold, at most LOW are above the truth; three standard deviations of noise, of a
+# third of the limits, because the three lists of a run are of the same samples.
 held() { # NAME HELD LOW
 	local n low high
 	n=$(value "$1") low=$(share "$1" low) high=$(share "$1" high)
 	if awk -v n="$n" -v low="$low" -v high="$high" -v held="$2" -v most="$3" 'BEGIN {
-	    s = 3 * sqrt((1 - held) * held / n); t = 3 * sqrt(most * (1 - most) / n)
+	    s = 3 * sqrt((1 - held) * held / (n / 3)); t = 3 * sqrt(most * (1 - most) / (n / 3))
 	    exit !(n >= 20 && 1 - low - high >= held - s && low <= most + t) }'; then
 		pass "$label: $1: $(awk -v l="$low" -v h="$high" 'BEGIN { printf "%.2f %%", 100 * (1 - l - h) }') of $n hold, low $low, high $high"
 	else
