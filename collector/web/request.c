@@ -59,24 +59,11 @@ struct values {
 	const char *of[OPTIONS_MAX];
 };
 
-/* The help is formatted in lines; a message is one line. */
+/* As easetop refuses it. */
 static int
 refuse_value(char error[REQUEST_ERROR], const struct question_option *option)
 {
-	size_t len = 0;
-	bool space = false;
-
-	refuse(error, 0, "%s: invalid value; expected %s: ", option->name, option->value);
-	len = strlen(error);
-	for (const char *c = option->help; *c && len + 2 < REQUEST_ERROR; c++) {
-		bool is_space = isspace((unsigned char)*c);
-
-		if (!is_space || !space)
-			error[len++] = is_space ? ' ' : *c;
-		space = is_space;
-	}
-	error[len] = '\0';
-	return HTTP_BAD_REQUEST;
+	return refuse(error, HTTP_BAD_REQUEST, "%s: %s", option->name, option->expected);
 }
 
 static int

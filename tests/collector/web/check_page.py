@@ -62,7 +62,7 @@ def rate(value):
 
 
 def limits(figure, factor):
-    divisor, unit = in_scale(figure['estimate'] * factor)
+    divisor, unit = in_scale((figure['estimate'] or figure['high']) * factor)
     low, high = (three(figure[name] * factor / divisor) for name in ('low', 'high'))
     return f'{low}–{high}{unit}'
 
