@@ -670,6 +670,27 @@ hide_what_is_the_same(struct list *list)
 	    list->options->sort == ESTIMATE_PKTS ? TAIL_OCTETS : TAIL_PKTS);
 }
 
+/* The port that may hide most of a key: much traffic, of which few frames are sampled. */
+static void
+name_hiding_port(const struct list *list)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < list->query->n_ports; i++) {
+		const struct query_port *port = &list->query->ports[i];
+		const struct estimate_sums *all = &list->strata[i].all;
+		double skip = all->w > 0 ? all->w2 / all->w : 0;
+		double hides = estimate_total(ESTIMATE_PKTS, &list->strata[i]) * skip * skip;
+
+		if (hides <= most)
+			continue;
+		most = hides;
+		list->result->hiding_skip = skip;
+		snprintf(list->result->hiding_port, sizeof(list->result->hiding_port), "%.*s", EASE_NAME_MAX,
+		    port->name);
+	}
+}
+
 static int
 add_shown(const struct list *list, const struct estimate_order *order)
 {
@@ -685,6 +706,8 @@ add_shown(const struct list *list, const struct estimate_order *order)
 	}
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
 		err = add_entry(list, i, &ranks[i], unkeyed);
+	if (list->result->n_wide > 0)
+		name_hiding_port(list);
 	free(ranks);
 	return err;
 }

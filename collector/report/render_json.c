@@ -221,6 +221,11 @@ add_key_fields(const struct report_result *result, json_t *object)
 	    json_integer((json_int_t)result->folded_most));
 	object = with(object, "unseen_packets_high", number_json(result->unseen_pkts));
 	object = with(object, "unseen", json_string(result->unseen));
+	if (result->n_wide > 0) {
+		object = with(object, "wide_rows", json_integer((json_int_t)result->n_wide));
+		object = with(object, "hiding_port", json_string(result->hiding_port));
+		object = with(object, "hiding_skip", number_json(result->hiding_skip));
+	}
 	return with(object, "mean_skip", number_json(result->mean_skip));
 }
 

@@ -403,7 +403,7 @@ print_kept_since(FILE *out, const struct report_result *result,
 static void
 print_key_notes(FILE *out, const struct report_result *result)
 {
-	char number[NUMBER_TEXT];
+	char number[NUMBER_TEXT], name[REPORT_SCOPE_TEXT];
 
 	if (!result->as_grid && result->n_few > 0 && result->n_few == result->n_others) {
 		number_format_count((double)result->n_few, number);
@@ -413,9 +413,13 @@ print_key_notes(FILE *out, const struct report_result *result)
 		    result->n_few == 1 ? "has" : "have", result->n_few == 1 ? "it" : "them");
 	}
 	print_folded(out, result);
-	if (result->n_wide > 0)
-		fprintf(out, "%zu upper limit%s more than twice what the row's own ports allow: other ports may hide"
-		    " as much; --port narrows the list.\n", result->n_wide, result->n_wide == 1 ? " is" : "s are");
+	if (result->n_wide > 0) {
+		number_format_count(round(result->hiding_skip), number);
+		snprintf(name, sizeof(name), "%s", result->hiding_port);
+		table_clean(name);
+		fprintf(out, "%s, 1 in %s, may hide as much as the upper limits of %zu row%s say; --port narrows it.\n",
+		    name, number, result->n_wide, result->n_wide == 1 ? "" : "s");
+	}
 	if (isfinite(result->unseen_pkts) && result->unseen_pkts >= 1) {
 		number_format_count(ceil(result->unseen_pkts), number);
 		fprintf(out, "No %s more than %s frames (95%%).\n", result->unseen, number);

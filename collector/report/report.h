@@ -237,6 +237,8 @@ struct report_result {
 	size_t n_ranked; /* keys with a sample */
 	struct estimate_told told; /* by all keys */
 	size_t n_wide;	 /* rows whose upper limit is mostly of ports where they have no sample */
+	char hiding_port[REPORT_SCOPE_TEXT]; /* with n_wide: the port that may hide most, and its mean skip */
+	double hiding_skip;
 	struct report_extremes *extremes; /* one for each row, owned; NULL: not asked for */
 	double mean_skip;   /* of the samples */
 	uint64_t kept_since_us; /* start of the kept samples, if it lies in the range; or 0 */

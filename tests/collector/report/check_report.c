@@ -233,6 +233,31 @@ START_TEST(only_received_frames_of_edge_ports_count)
 }
 END_TEST
 
+/* A port of 1 in 10,000 may hide more of a source than one of 1 in 100 shows: its upper limit says so, and the
+ * report names the port. */
+START_TEST(a_port_that_samples_rarely_may_hide_a_source)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	simple_traffic();
+	report_store_port(&store, 1, 2, "ge-9", 1);
+	report_store_window(&store, 0, 1, 2, 1000000, 64000000);
+	report_store_samples(&store, 0, 1, 2, 100, 10000, 64, STORE_KEY_ETH_PAIR, MAC_B, MAC_C);
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_gt(report_json_number(j, "rows.1.packets.high"), 20000);
+	ck_assert_double_eq(report_json_number(j, "wide_rows"), 2);
+	ck_assert_str_eq(report_json_text(j, "hiding_port"), "ge-9");
+	assert_near(report_json_number(j, "hiding_skip"), 10000, 1e-6);
+	json_decref(j);
+	options.port = "ge-1";
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_double_lt(report_json_number(j, "rows.1.packets.high"), 4000);
+	ck_assert_ptr_null(json_object_get(j, "wide_rows"));
+	json_decref(j);
+}
+END_TEST
+
 /* All lines of a list's account, in whole frames or octets. */
 static double
 account_sum(const json_t *j, const char *unit)
@@ -938,6 +963,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, pairs_have_limits_shares_and_ranks);
+	tcase_add_test(tc, a_port_that_samples_rarely_may_hide_a_source);
 	tcase_add_test(tc, by_src_and_by_dst_add_up_pairs);
 	tcase_add_test(tc, mates_widen_limits_under_loss_only);
 	tcase_add_test(tc, what_was_folded_widens_upper_limits);
