@@ -39,6 +39,7 @@ struct list {
 	size_t n_keys;
 	struct sort_item *sorted_keys; /* those of counted ports */
 	size_t n_sorted;
+	bool narrows; /* to the time of kept samples, if these answer; not of a history, whose steps count on */
 	struct query_left left; /* keys that were not fetched */
 	struct entry *entries; /* in the order of their keys */
 	size_t n;
@@ -138,12 +139,46 @@ add_part(struct list *list, size_t i)
 	entry->n += key->sums.n;
 }
 
+/* Samples are kept for a part of the range: the list is of that part, in whole windows, because what keys had
+ * before is not known. Of the window in which they begin only if there is no other. False: there is nothing to
+ * leave out. */
+static bool
+narrow_to_kept(struct list *list)
+{
+	struct query *query = list->query;
+	uint64_t kept_us = list->result->kept_since_us, span_us = query_finest_us(query, kept_us);
+	uint64_t from_us = (kept_us + span_us - 1) / span_us * span_us;
+
+	if (from_us >= query->range.to_us)
+		from_us -= span_us;
+	if (kept_us == 0 || from_us <= query->range.from_us || from_us >= query->range.to_us)
+		return false;
+	query_narrow(query, from_us, query->range.to_us);
+	list->result->from_us = from_us;
+	return true;
+}
+
+static int
+read_keys(struct list *list, uint64_t *kept_since_us)
+{
+	free(list->keys);
+	list->keys = NULL;
+	list->n_keys = 0;
+	return query_top_keys(list->query, list->options, list->dimension, &list->keys, &list->n_keys,
+	    &list->left, kept_since_us);
+}
+
 static int
 gather(struct list *list)
 {
-	int err = query_top_keys(list->query, list->options, list->dimension, &list->keys,
-	    &list->n_keys, &list->left, &list->result->kept_since_us);
+	uint64_t again;
+	int err = read_keys(list, &list->result->kept_since_us);
 
+	if (err == 0 && list->narrows && narrow_to_kept(list)) {
+		err = query_windows(list->query);
+		if (err == 0)
+			err = read_keys(list, &again);
+	}
 	if (err == 0)
 		err = sort_keys(list);
 	if (err)
@@ -799,7 +834,8 @@ list_run(const struct list_report *report, struct query *query,
     struct list_keys *keys)
 {
 	struct report_options options = *asked;
-	struct list list = {.query = query, .options = &options, .result = result};
+	struct list list = {.query = query, .options = &options, .result = result,
+	    .narrows = report != &history};
 	int err = choose_by(query, report, &options);
 
 	if (err == 0)

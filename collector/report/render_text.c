@@ -397,7 +397,8 @@ print_kept_since(FILE *out, const struct report_result *result,
 	if (!result->kept_since_us)
 		return;
 	number_format_time(result->kept_since_us, options->utc, time);
-	fprintf(out, "This filter needs single samples, which the store keeps from %s on.\n", time);
+	fprintf(out, "This filter needs single samples, which the store keeps from %s on;"
+	    " the list is of the time since.\n", time);
 }
 
 static void

@@ -360,6 +360,26 @@ START_TEST(filters_that_cross_keys_use_kept_samples)
 }
 END_TEST
 
+/* Samples of the second minute are kept: what they say is of that minute, and no word of the first. */
+START_TEST(a_filter_answers_for_the_time_of_kept_samples)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	report_store_window(&store, 0, 1, 1, 30000, 1920000);
+	report_store_window(&store, 1, 1, 1, 10000, 640000);
+	for (int i = 0; i < 40; i++)
+		keep_sample(i + 1, MAC_A, i % 4 ? 6 : 5, 6, "0a000001");
+	report_store_sql(&store, "UPDATE sample SET time_us = time_us + %llu", MINUTE - SECOND);
+	options.vlan = 5; /* 10 of 40 */
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_str_eq(report_json_text(j, "from"), "2023-11-14T22:15:00Z");
+	ck_assert_double_eq(report_json_number(j, "totals.packets"), 10000);
+	assert_near(report_json_number(j, "rows.0.packets.estimate"), 2500, 1e-6);
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(an_empty_range_says_when_the_newest_data_is)
 {
 	struct report_options options = report_store_options();
@@ -971,6 +991,7 @@ main(void)
 	tcase_add_test(tc, only_received_frames_of_edge_ports_count);
 	tcase_add_test(tc, ip_rows_others_and_rest_are_the_total);
 	tcase_add_test(tc, filters_that_cross_keys_use_kept_samples);
+	tcase_add_test(tc, a_filter_answers_for_the_time_of_kept_samples);
 	tcase_add_test(tc, an_empty_range_says_when_the_newest_data_is);
 	tcase_add_test(tc, the_open_minute_counts);
 	tcase_add_test(tc, load_is_interpolated_at_the_ends);
