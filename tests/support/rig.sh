@@ -57,7 +57,7 @@ wait_for() { # SECONDS COMMAND...: polls until it succeeds; false after four tim
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
-		sleep 0.05
+		sleep 0.1
 	done
 }
 # Nobody has it, of UDP or of TCP.

@@ -6,7 +6,7 @@
 # are unit programs, tests/**/check_*.sh are scripts. One that is missing from a build fails by its name.
 
 jobs=$(nproc)
-at_once=$((2 * jobs)) # tests: half of their time they wait for a daemon
+at_once=$((5 * jobs / 2)) # tests: more than half of their time they wait for a daemon
 
 # ---- counting ----
 
