@@ -357,15 +357,16 @@ send_frames(unsigned n)
 	close(fd);
 }
 
-/* Until the port has counted that many frames, or for ten seconds. */
+/* Until the port has counted that many frames, or for so many silences of 10 ms. */
 static void
-wait_for_frames(uint64_t n)
+wait_for_frames(uint64_t n, unsigned silences)
 {
 	struct pollfd fd = {.fd = rig.device->ops->fd(rig.device->ctx), .events = POLLIN};
-	time_t end = time(NULL) + 10;
 
-	while (rig_figure(1, HAL_RMON_PKTS) < n && time(NULL) < end)
-		if (poll(&fd, 1, 10) > 0)
+	while (rig_figure(1, HAL_RMON_PKTS) < n && silences > 0)
+		if (poll(&fd, 1, 10) <= 0)
+			silences--;
+		else
 			ck_assert_int_ge(rig.device->ops->dispatch(rig.device->ctx, 0), 0);
 }
 
@@ -380,17 +381,22 @@ START_TEST(a_wire_s_frames_come_in_by_their_port)
 	ck_assert_int_eq(rig.device->ops->start(rig.device->ctx, &rig.hal), 0);
 	ck_assert_int_ge(rig.device->ops->dispatch(rig.device->ctx, 0), 0);
 	send_frames(500);
-	wait_for_frames(500);
+	wait_for_frames(500, 1000);
 	ck_assert_uint_eq(rig_figure(1, HAL_IN_BCAST_PKTS), 500);
 	ck_assert_uint_eq(rig_figure(1, HAL_IN_OCTETS), 500 * 104);
 	ck_assert_uint_eq(rig_figure(2, HAL_OUT_BCAST_PKTS), 500);
 	ck_assert_uint_eq(rig_stat("feed.live_lost"), 0);
 	ck_assert_uint_eq(rig_stat("board.times_back"), 0);
-	/* The wire is cut: said, counted, survived. */
+	/*
+	 * The wire is cut: said, counted, survived. The kernel hands the other end its queue back
+	 * up to a second later, and drops unsaid what is sent before: so send until a frame comes.
+	 */
 	ck_assert_int_eq(system("ip link set ease-a down; ip link set ease-a up"), 0);
-	send_frames(10);
-	wait_for_frames(510);
-	ck_assert_uint_eq(rig_figure(1, HAL_IN_BCAST_PKTS), 510);
+	for (unsigned i = 0; i < 100 && rig_figure(1, HAL_RMON_PKTS) == 500; i++) {
+		send_frames(1);
+		wait_for_frames(501, 10);
+	}
+	ck_assert_uint_gt(rig_figure(1, HAL_IN_BCAST_PKTS), 500);
 	ck_assert_uint_eq(rig.hal.n_ended, 0);
 	rig.device->ops->stop(rig.device->ctx);
 }
