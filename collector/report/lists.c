@@ -3,12 +3,10 @@
  * from the limits: talkers, protocols, conversations. dimension.h says what a key is. A matrix is
  * the talkers by pair, shown as a grid.
  */
-#include "collector/estimate/estimate_list.h"
-#include "collector/report/dimension.h"
+#include "collector/report/list_account.h"
 #include "collector/report/lists.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
-#include "collector/report/sort.h"
 #include "collector/report/unkeyed.h"
 
 #include <endian.h>
@@ -21,35 +19,6 @@
 enum { COLUMN_RANK = 0, COLUMN_SRC = 1, COLUMN_DST = 2 }; /* the last two of addresses only */
 enum { FRAME_OCTETS_MAX = 9234 }; /* of a jumbo frame with two VLAN tags */
 static const double WIDE = 2; /* times the limit of the ports that saw a key: then the others are named */
-
-/* One key over all ports that saw it. */
-struct entry {
-	const struct sort_item *first; /* of n_parts keys, one a port */
-	size_t n_parts;
-	uint64_t n; /* samples */
-	double estimate, own_variance; /* in the unit of the sort */
-};
-
-struct list {
-	struct query *query;
-	const struct report_options *options;
-	struct report_result *result;
-	const struct dimension *dimension;
-	struct query_key *keys;
-	size_t n_keys;
-	struct sort_item *sorted_keys; /* those of counted ports */
-	size_t n_sorted;
-	bool narrows; /* to the time of kept samples, if these answer; not of a history, whose steps count on */
-	struct query_left left; /* keys that were not fetched */
-	struct entry *entries; /* in the order of their keys */
-	size_t n;
-	struct estimate_stratum *strata; /* one for each port of the query, zero where it is not counted */
-	struct estimate_range *range;
-	struct estimate_told told; /* by all keys */
-	struct sort_item *order; /* of the entries, the largest first */
-	size_t *rows;		 /* which of the order are shown, ascending */
-	size_t n_shown;
-};
 
 static int
 compare_addresses(const struct query_key *x, const struct query_key *y)
@@ -74,16 +43,10 @@ compare_keys(const void *a, const void *b)
 	return order ? order : (x->port > y->port) - (x->port < y->port);
 }
 
-static const struct query_key *
-key_of(const struct sort_item *item)
-{
-	return item->what;
-}
-
 static int
 compare_key_items(const void *a, const void *b)
 {
-	return compare_keys(key_of(a), key_of(b));
+	return compare_keys(list_key(a), list_key(b));
 }
 
 /* The first octets that compare_addresses compares, so that heads sort in the same order. */
@@ -120,20 +83,20 @@ fetch_key(const struct list *list, size_t i)
 {
 	if (i >= list->n_sorted)
 		return;
-	__builtin_prefetch(key_of(&list->sorted_keys[i]));
-	__builtin_prefetch(&key_of(&list->sorted_keys[i])->sums.w2b2);
+	__builtin_prefetch(list_key(&list->sorted_keys[i]));
+	__builtin_prefetch(&list_key(&list->sorted_keys[i])->sums.w2b2);
 }
 
 static void
 add_part(struct list *list, size_t i)
 {
-	const struct query_key *key = key_of(&list->sorted_keys[i]);
-	struct entry *entry = list->n > 0 ? &list->entries[list->n - 1] : NULL;
+	const struct query_key *key = list_key(&list->sorted_keys[i]);
+	struct list_entry *entry = list->n > 0 ? &list->entries[list->n - 1] : NULL;
 
 	fetch_key(list, i + FETCH_AHEAD);
-	if (!entry || compare_addresses(key_of(entry->first), key) != 0) {
+	if (!entry || compare_addresses(list_key(entry->first), key) != 0) {
 		entry = &list->entries[list->n++];
-		*entry = (struct entry){.first = &list->sorted_keys[i]};
+		*entry = (struct list_entry){.first = &list->sorted_keys[i]};
 	}
 	entry->n_parts++;
 	entry->n += key->sums.n;
@@ -201,31 +164,25 @@ allow_for_folded(const struct list *list, enum estimate_unit unit, double unkeye
 }
 
 static void
-sum_entry(const struct list *list, const struct entry *entry, struct estimate_key *key)
+sum_entry(const struct list *list, const struct list_entry *entry, struct estimate_key *key)
 {
 	estimate_key_begin(key);
 	for (size_t p = 0; p < entry->n_parts; p++) {
-		const struct query_key *part = key_of(&entry->first[p]);
+		const struct query_key *part = list_key(&entry->first[p]);
 
 		estimate_key_add(list->range, key, (size_t)(part->port - list->query->ports), &part->sums);
 	}
 	estimate_key_end(list->range, key);
 }
 
-static const struct entry *
-entry_of(const struct sort_item *item)
-{
-	return item->what;
-}
-
 static int
 compare_entry_items(const void *a, const void *b)
 {
-	return compare_keys(key_of(entry_of(a)->first), key_of(entry_of(b)->first));
+	return compare_keys(list_key(list_entry(a)->first), list_key(list_entry(b)->first));
 }
 
 static bool
-is_shown(const struct list *list, const struct entry *entry)
+is_shown(const struct list *list, const struct list_entry *entry)
 {
 	return list->n_shown < list->options->top &&
 	    !(list->options->fold_few && entry->n < REPORT_FEW_SAMPLES);
@@ -238,7 +195,7 @@ choose_shown(struct list *list)
 	if (!list->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n; i++)
-		if (is_shown(list, entry_of(&list->order[i])))
+		if (is_shown(list, list_entry(&list->order[i])))
 			list->rows[list->n_shown++] = i;
 	return 0;
 }
@@ -254,7 +211,7 @@ sort_entries(struct list *list)
 	if (!items)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n; i++) {
-		struct entry *entry = &list->entries[i];
+		struct list_entry *entry = &list->entries[i];
 		struct estimate_key key;
 
 		fetch_key(list, (size_t)(entry->first - list->sorted_keys) + FETCH_AHEAD);
@@ -273,10 +230,10 @@ sort_entries(struct list *list)
 	return choose_shown(list);
 }
 
-static const struct entry *
+static const struct list_entry *
 shown(const struct list *list, size_t i)
 {
-	return entry_of(&list->order[list->rows[i]]);
+	return list_entry(&list->order[list->rows[i]]);
 }
 
 /* Keys with a sample, also those that a cluster did not send. */
@@ -304,7 +261,7 @@ make_ordered(const struct list *list, struct ordered *o)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < list->n; i++) {
-		const struct entry *entry = entry_of(&list->order[i]);
+		const struct list_entry *entry = list_entry(&list->order[i]);
 
 		o->room[i] = entry->estimate;
 		o->room[list->n + i] = entry->own_variance;
@@ -332,74 +289,48 @@ unseen_bounds(const struct list *list)
 	    estimate_not_seen_figure(list->range, &list->told.not_seen, unit, 0.005).high};
 }
 
-/* Ranks of the shown entries among all, keys without a sample included. */
+/* Puts ranks among all keys, those without a sample included, into the rows. low: their lower limits, as
+ * estimate_ranks asks for them. */
 static int
-rank(const struct list *list, const struct estimate_order *order, struct estimate_rank *ranks)
+rank(const struct list *list, const struct estimate_order *order, const double *low)
 {
-	const struct estimate_claim claim = {0.01 / (double)n_ranked(list), 0.025, true};
 	struct estimate_unseen_bounds bounds = unseen_bounds(list);
-	double *low = calloc(list->n_shown + 1, sizeof(*low));
-	int err;
+	struct estimate_rank *ranks = calloc(list->n_shown + 1, sizeof(*ranks));
+	int err = ranks ? estimate_ranks(order, list->rows, list->n_shown, low, &bounds, ranks) : -ENOMEM;
 
-	if (!low)
-		return -ENOMEM;
-	for (size_t i = 0; i < list->n_shown; i++) {
-		struct estimate_key key;
-
-		sum_entry(list, shown(list, i), &key);
-		low[i] = estimate_key_figure(list->range, &key, list->options->sort, &claim).low;
-	}
-	err = estimate_ranks(order, list->rows, list->n_shown, low, &bounds, ranks);
-	free(low);
+	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
+		*report_cell(list->result, i, COLUMN_RANK) =
+		    (struct report_value){.known = true, .rank = ranks[i]};
+	free(ranks);
 	return err;
 }
 
-/* Cell of the tail. */
-static struct report_value *
-tail(const struct list *list, struct report_value *row, enum dimension_tail i)
-{
-	return &row[dimension_tail(list->dimension, i)];
-}
-
-static void
-fill_figures(const struct list *list, struct report_value *row,
-    const struct estimate_figure figure[2], uint64_t n)
-{
-	enum estimate_unit unit = list->options->sort;
-
-	*tail(list, row, TAIL_PKTS) = cell_figure(figure[ESTIMATE_PKTS]);
-	*tail(list, row, TAIL_OCTETS) = cell_figure(figure[ESTIMATE_OCTETS]);
-	*tail(list, row, TAIL_SHARE) = cell_figure(estimate_share(figure[unit],
-	    list->result->total[unit]));
-	*tail(list, row, TAIL_SAMPLES) = cell_number((double)n);
-}
-
 static bool
-has_one_agent(const struct entry *entry)
+has_one_agent(const struct list_entry *entry)
 {
 	for (size_t i = 1; i < entry->n_parts; i++)
-		if (key_of(&entry->first[i])->port->agent != key_of(entry->first)->port->agent)
+		if (list_key(&entry->first[i])->port->agent != list_key(entry->first)->port->agent)
 			return false;
 	return true;
 }
 
 /* Agent and port where the key was seen; text has the port with most samples, and how many more. */
 static void
-fill_place(const struct list *list, const struct entry *entry, struct report_value *row)
+fill_place(const struct list *list, const struct list_entry *entry, struct report_value *row)
 {
-	const struct query_port *port = key_of(entry->first)->port;
+	const struct query_port *port = list_key(entry->first)->port;
 	char text[EASE_NAME_MAX + 32];
 
 	if (has_one_agent(entry))
-		*tail(list, row, TAIL_AGENT) = cell_text(port->agent->name);
-	*tail(list, row, TAIL_PORTS) = cell_number((double)entry->n_parts);
+		*list_tail(list, row, TAIL_AGENT) = cell_text(port->agent->name);
+	*list_tail(list, row, TAIL_PORTS) = cell_number((double)entry->n_parts);
 	if (entry->n_parts == 1) {
-		*tail(list, row, TAIL_PORT) = cell_text(port->name);
-		*tail(list, row, TAIL_PORT_TEXT) = cell_text(port->name);
+		*list_tail(list, row, TAIL_PORT) = cell_text(port->name);
+		*list_tail(list, row, TAIL_PORT_TEXT) = cell_text(port->name);
 		return;
 	}
 	snprintf(text, sizeof(text), "%s +%zu", port->name, entry->n_parts - 1);
-	*tail(list, row, TAIL_PORT_TEXT) = cell_text(text);
+	*list_tail(list, row, TAIL_PORT_TEXT) = cell_text(text);
 }
 
 /* The claim that a list makes for the row at this place (from 1). Keys that were named beforehand, as those of
@@ -436,11 +367,13 @@ fill_extremes(const struct list *list, const struct estimate_key *key, struct re
 	}
 }
 
+/* rank_low: set to the row's lower limit at the error that ranks are settled with. */
 static int
-add_entry(const struct list *list, size_t i, const struct estimate_rank *rank, const double unkeyed[2])
+add_entry(const struct list *list, size_t i, const double unkeyed[2], double *rank_low)
 {
+	const struct estimate_claim rank_claim = {0.01 / (double)n_ranked(list), 0.025, true};
 	enum estimate_unit sort = list->options->sort;
-	const struct entry *entry = shown(list, i);
+	const struct list_entry *entry = shown(list, i);
 	struct estimate_claim claim = claim_of(list, i + 1);
 	struct report_value *row = result_add_row(list->result);
 	struct estimate_figure figure[ESTIMATE_N_UNITS];
@@ -453,199 +386,15 @@ add_entry(const struct list *list, size_t i, const struct estimate_rank *rank, c
 		figure[u] = estimate_key_figure(list->range, &key, (enum estimate_unit)u, &claim);
 		allow_for_folded(list, (enum estimate_unit)u, unkeyed[u], &figure[u]);
 	}
+	*rank_low = estimate_key_figure(list->range, &key, sort, &rank_claim).low;
 	if (figure[sort].high > WIDE * estimate_key_own_high(list->range, &key, sort, &claim))
 		list->result->n_wide++;
 	if (list->result->extremes)
 		fill_extremes(list, &key, &list->result->extremes[i]);
-	row[COLUMN_RANK] = (struct report_value){.known = true, .rank = *rank};
-	list->dimension->fill(list->options, key_of(entry->first), row);
+	list->dimension->fill(list->options, list_key(entry->first), row);
 	fill_place(list, entry, row);
-	fill_figures(list, row, figure, entry->n);
+	list_fill_figures(list, row, figure, entry->n);
 	return 0;
-}
-
-/* ---- what no row shows ---- */
-
-/* Sums by port of many keys, estimated together. */
-static void
-sum_ports(const struct list *list, const struct estimate_sums *sums, struct estimate_key *key)
-{
-	estimate_key_begin(key);
-	for (size_t i = 0; i < list->query->n_ports; i++)
-		estimate_key_add(list->range, key, i, &sums[i]);
-	estimate_key_end(list->range, key);
-}
-
-static struct report_value *
-new_row(const struct list *list, const struct estimate_figure figure[2], uint64_t n)
-{
-	struct report_value *row = calloc(list->dimension->layout->n_columns, sizeof(*row));
-
-	if (row)
-		fill_figures(list, row, figure, n);
-	return row;
-}
-
-/* Samples by port: of the rows, of other keys, and of no key at all. */
-struct by_port {
-	struct estimate_sums *rows, *others, *rest;
-};
-
-static int
-split_by_port(const struct list *list, struct by_port *by)
-{
-	size_t n_ports = list->query->n_ports, row = 0;
-	struct estimate_sums *room = calloc(3 * n_ports + 1, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	*by = (struct by_port){room, room + n_ports, room + 2 * n_ports};
-	for (size_t i = 0; i < n_ports; i++) {
-		by->rest[i] = list->strata[i].all;
-		if (list->left.n_keys > 0)
-			by->others[i] = list->left.sums[i];
-	}
-	for (size_t i = 0; i < list->n; i++) {
-		const struct entry *entry = entry_of(&list->order[i]);
-		bool is_row = row < list->n_shown && list->rows[row] == i;
-
-		row += is_row;
-		for (size_t p = 0; p < entry->n_parts; p++) {
-			const struct query_key *key = key_of(&entry->first[p]);
-
-			estimate_add_sums(&(is_row ? by->rows : by->others)[key->port - list->query->ports],
-			    &key->sums);
-		}
-	}
-	for (size_t i = 0; i < n_ports; i++) {
-		estimate_unite(&by->rows[i]);
-		estimate_unite(&by->others[i]);
-		estimate_subtract_sums(&by->rest[i], &by->rows[i]);
-		estimate_subtract_sums(&by->rest[i], &by->others[i]);
-	}
-	return 0;
-}
-
-static struct estimate_figure
-figure_around(double value, double variance)
-{
-	double reach = 1.959963984540054 * sqrt(fmax(0, variance)); /* 95 % of a normal distribution */
-
-	return (struct estimate_figure){value, fmax(0, value - reach), value + reach};
-}
-
-enum { OF_ROWS, OF_OTHERS, OF_REST, N_OF };
-
-/* What choosing the largest costs, in either unit: keys are chosen in one, and take the other along. */
-static struct estimate_sum
-choosing_in(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
-    enum estimate_unit unit)
-{
-	uint64_t few = list->options->fold_few ? REPORT_FEW_SAMPLES : 1;
-	struct estimate_sum choosing = estimate_choosing(order, list->n_shown, few);
-	double sorted = of[OF_ROWS].unit[list->options->sort].estimate;
-	double rows = of[OF_ROWS].unit[unit].estimate, ratio = sorted > 0 ? rows / sorted : 0;
-
-	return (struct estimate_sum){fmin(rows, choosing.value * ratio), choosing.variance * ratio * ratio};
-}
-
-/* The account in one unit. Rows are together too large by what choosing the largest costs, and others are too
- * small by it; what keys without a sample have was given to those with one. So all lines add up to the total. */
-static void
-account_for(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
-    enum estimate_unit unit)
-{
-	struct report_account *account = &list->result->account;
-	struct estimate_sum choosing = choosing_in(list, order, of, unit);
-	struct estimate_figure *f = &account->not_seen[unit];
-	double others = of[OF_OTHERS].unit[unit].estimate + choosing.value;
-	double variance = estimate_key_variance(&of[OF_ROWS], unit) + choosing.variance;
-
-	account->rows[unit] = figure_around(of[OF_ROWS].unit[unit].estimate - choosing.value, variance);
-	*f = estimate_not_seen_figure(list->range, &list->told.not_seen, unit, 0.025);
-	f->estimate = fmin(f->estimate, others);
-	f->low = fmin(f->low, f->estimate);
-	variance += fmax(0, list->told.not_seen.sum[unit].variance);
-	account->others[unit] = figure_around(others - f->estimate, variance);
-	account->rest[unit] = estimate_key_figure(list->range, &of[OF_REST], unit, &estimate_claim_95);
-	account->no_sample[unit] = estimate_range_total(list->range, unit) -
-	    estimate_range_covered(list->range, unit);
-}
-
-/* Counted figures have no limits of their own. */
-static struct estimate_figure
-counted(double value)
-{
-	return (struct estimate_figure){value, value, value};
-}
-
-static int
-add_unseen_rows(const struct list *list)
-{
-	struct report_result *result = list->result;
-	const struct report_account *account = &result->account;
-	const struct estimate_figure no_sample[2] = {
-		counted(account->no_sample[ESTIMATE_PKTS]), counted(account->no_sample[ESTIMATE_OCTETS])};
-
-	if (account->not_seen[list->options->sort].high >= 1) {
-		result->not_seen = new_row(list, account->not_seen, 0);
-		if (!result->not_seen)
-			return -ENOMEM;
-	}
-	if (account->ports_without_sample > 0) {
-		result->no_sample = new_row(list, no_sample, 0);
-		if (!result->no_sample)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int
-add_account(const struct list *list, const struct estimate_order *order)
-{
-	struct report_result *result = list->result;
-	struct estimate_key of[N_OF];
-	struct by_port by;
-	int err = split_by_port(list, &by);
-
-	if (err)
-		return err;
-	sum_ports(list, by.rows, &of[OF_ROWS]);
-	sum_ports(list, by.others, &of[OF_OTHERS]);
-	sum_ports(list, by.rest, &of[OF_REST]);
-	free(by.rows);
-	result->has_account = true;
-	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
-		account_for(list, order, of, (enum estimate_unit)u);
-	for (size_t i = 0; i < list->query->n_ports; i++)
-		result->account.ports_without_sample += list->strata[i].pool_pkts > 0 && list->strata[i].all.n == 0;
-	result->n_others = list->n + list->left.n_keys - list->n_shown;
-	for (size_t i = 0; list->options->fold_few && i < list->n; i++)
-		result->n_few += entry_of(&list->order[i])->n < REPORT_FEW_SAMPLES;
-	if (result->n_others > 0) {
-		result->together = new_row(list, result->account.rows, of[OF_ROWS].sums.n);
-		result->others = new_row(list, result->account.others, of[OF_OTHERS].sums.n);
-	}
-	if (of[OF_REST].sums.n > 0)
-		result->rest = new_row(list, result->account.rest, of[OF_REST].sums.n);
-	if ((result->n_others > 0 && (!result->others || !result->together)) || (of[OF_REST].sums.n > 0 && !result->rest))
-		return -ENOMEM;
-	return add_unseen_rows(list);
-}
-
-static bool
-has_filter(const struct report_options *options)
-{
-	return options->vlan != REPORT_ANY || options->ip_proto != REPORT_ANY ||
-	    options->ethertype != REPORT_ANY || options->addr.n_octets > 0;
-}
-
-static const char *
-rest_name(const struct list *list)
-{
-	if (has_filter(list->options))
-		return "outside the filter";
-	return list->result->folded > 0 ? list->dimension->rest_or_folded : list->dimension->rest;
 }
 
 /* Totals of the counted ports, and the bound for a key without a sample. */
@@ -690,7 +439,7 @@ hide_what_is_the_same(struct list *list)
 	bool several_agents = false;
 
 	for (size_t i = 0; i < list->n_sorted; i++) {
-		const struct query_port *port = key_of(&list->sorted_keys[i])->port;
+		const struct query_port *port = list_key(&list->sorted_keys[i])->port;
 
 		several_agents |= agent && agent != port->agent;
 		agent = port->agent;
@@ -729,9 +478,9 @@ name_hiding_port(const struct list *list)
 static int
 add_shown(const struct list *list, const struct estimate_order *order)
 {
-	struct estimate_rank *ranks = calloc(list->n_shown + 1, sizeof(*ranks));
+	double *low = calloc(list->n_shown + 1, sizeof(*low));
 	double unkeyed[ESTIMATE_N_UNITS];
-	int err = ranks ? rank(list, order, ranks) : -ENOMEM;
+	int err = low ? 0 : -ENOMEM;
 
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 		unkeyed[u] = unkeyed_most(list->query, list->options, list->dimension, (enum estimate_unit)u);
@@ -740,10 +489,12 @@ add_shown(const struct list *list, const struct estimate_order *order)
 		err = list->result->extremes ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; err == 0 && i < list->n_shown; i++)
-		err = add_entry(list, i, &ranks[i], unkeyed);
+		err = add_entry(list, i, unkeyed, &low[i]);
+	if (err == 0)
+		err = rank(list, order, low);
 	if (list->result->n_wide > 0)
 		name_hiding_port(list);
-	free(ranks);
+	free(low);
 	return err;
 }
 
@@ -763,9 +514,8 @@ fill(struct list *list)
 	list->result->told = list->told;
 	err = add_shown(list, &ordered.order);
 	if (err == 0)
-		err = add_account(list, &ordered.order);
+		err = list_add_account(list, &ordered.order);
 	free_ordered(&ordered);
-	list->result->rest_name = rest_name(list);
 	hide_what_is_the_same(list);
 	return err;
 }
@@ -823,7 +573,7 @@ copy_shown(const struct list *list, struct list_keys *keys)
 	if (!keys->keys)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n_shown; i++)
-		keys->keys[keys->n++] = *key_of(shown(list, i)->first);
+		keys->keys[keys->n++] = *list_key(shown(list, i)->first);
 	return 0;
 }
 

@@ -1,0 +1,202 @@
+#include "collector/report/list_account.h"
+
+#include "collector/report/result.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+void
+list_fill_figures(const struct list *list, struct report_value *row,
+    const struct estimate_figure figure[2], uint64_t n)
+{
+	enum estimate_unit unit = list->options->sort;
+
+	*list_tail(list, row, TAIL_PKTS) = cell_figure(figure[ESTIMATE_PKTS]);
+	*list_tail(list, row, TAIL_OCTETS) = cell_figure(figure[ESTIMATE_OCTETS]);
+	*list_tail(list, row, TAIL_SHARE) = cell_figure(estimate_share(figure[unit],
+	    list->result->total[unit]));
+	*list_tail(list, row, TAIL_SAMPLES) = cell_number((double)n);
+}
+
+/* Sums by port of many keys, estimated together. */
+static void
+sum_ports(const struct list *list, const struct estimate_sums *sums, struct estimate_key *key)
+{
+	estimate_key_begin(key);
+	for (size_t i = 0; i < list->query->n_ports; i++)
+		estimate_key_add(list->range, key, i, &sums[i]);
+	estimate_key_end(list->range, key);
+}
+
+static struct report_value *
+new_row(const struct list *list, const struct estimate_figure figure[2], uint64_t n)
+{
+	struct report_value *row = calloc(list->dimension->layout->n_columns, sizeof(*row));
+
+	if (row)
+		list_fill_figures(list, row, figure, n);
+	return row;
+}
+
+/* Samples by port: of the rows, of other keys, and of no key at all. */
+struct by_port {
+	struct estimate_sums *rows, *others, *rest;
+};
+
+static int
+split_by_port(const struct list *list, struct by_port *by)
+{
+	size_t n_ports = list->query->n_ports, row = 0;
+	struct estimate_sums *room = calloc(3 * n_ports + 1, sizeof(*room));
+
+	if (!room)
+		return -ENOMEM;
+	*by = (struct by_port){room, room + n_ports, room + 2 * n_ports};
+	for (size_t i = 0; i < n_ports; i++) {
+		by->rest[i] = list->strata[i].all;
+		if (list->left.n_keys > 0)
+			by->others[i] = list->left.sums[i];
+	}
+	for (size_t i = 0; i < list->n; i++) {
+		const struct list_entry *entry = list_entry(&list->order[i]);
+		bool is_row = row < list->n_shown && list->rows[row] == i;
+
+		row += is_row;
+		for (size_t p = 0; p < entry->n_parts; p++) {
+			const struct query_key *key = list_key(&entry->first[p]);
+
+			estimate_add_sums(&(is_row ? by->rows : by->others)[key->port - list->query->ports],
+			    &key->sums);
+		}
+	}
+	for (size_t i = 0; i < n_ports; i++) {
+		estimate_unite(&by->rows[i]);
+		estimate_unite(&by->others[i]);
+		estimate_subtract_sums(&by->rest[i], &by->rows[i]);
+		estimate_subtract_sums(&by->rest[i], &by->others[i]);
+	}
+	return 0;
+}
+
+static struct estimate_figure
+figure_around(double value, double variance)
+{
+	double reach = 1.959963984540054 * sqrt(fmax(0, variance)); /* 95 % of a normal distribution */
+
+	return (struct estimate_figure){value, fmax(0, value - reach), value + reach};
+}
+
+enum { OF_ROWS, OF_OTHERS, OF_REST, N_OF };
+
+/* What choosing the largest costs, in either unit: keys are chosen in one, and take the other along. */
+static struct estimate_sum
+choosing_in(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
+    enum estimate_unit unit)
+{
+	uint64_t few = list->options->fold_few ? REPORT_FEW_SAMPLES : 1;
+	struct estimate_sum choosing = estimate_choosing(order, list->n_shown, few);
+	double sorted = of[OF_ROWS].unit[list->options->sort].estimate;
+	double rows = of[OF_ROWS].unit[unit].estimate, ratio = sorted > 0 ? rows / sorted : 0;
+
+	return (struct estimate_sum){fmin(rows, choosing.value * ratio), choosing.variance * ratio * ratio};
+}
+
+/* The account in one unit. Rows are together too large by what choosing the largest costs, and others are too
+ * small by it; what keys without a sample have was given to those with one. So all lines add up to the total. */
+static void
+account_for(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
+    enum estimate_unit unit)
+{
+	struct report_account *account = &list->result->account;
+	struct estimate_sum choosing = choosing_in(list, order, of, unit);
+	struct estimate_figure *f = &account->not_seen[unit];
+	double others = of[OF_OTHERS].unit[unit].estimate + choosing.value;
+	double variance = estimate_key_variance(&of[OF_ROWS], unit) + choosing.variance;
+
+	account->rows[unit] = figure_around(of[OF_ROWS].unit[unit].estimate - choosing.value, variance);
+	*f = estimate_not_seen_figure(list->range, &list->told.not_seen, unit, 0.025);
+	f->estimate = fmin(f->estimate, others);
+	f->low = fmin(f->low, f->estimate);
+	variance += fmax(0, list->told.not_seen.sum[unit].variance);
+	account->others[unit] = figure_around(others - f->estimate, variance);
+	account->rest[unit] = estimate_key_figure(list->range, &of[OF_REST], unit, &estimate_claim_95);
+	account->no_sample[unit] = estimate_range_total(list->range, unit) -
+	    estimate_range_covered(list->range, unit);
+}
+
+/* Counted figures have no limits of their own. */
+static struct estimate_figure
+counted(double value)
+{
+	return (struct estimate_figure){value, value, value};
+}
+
+/* Each line that has something to say, as a row. */
+static int
+add_lines(const struct list *list, const struct estimate_key of[N_OF])
+{
+	struct report_result *result = list->result;
+	const struct report_account *account = &result->account;
+	const struct estimate_figure no_sample[2] = {
+		counted(account->no_sample[ESTIMATE_PKTS]), counted(account->no_sample[ESTIMATE_OCTETS])};
+	const struct {
+		struct report_value **row;
+		bool said;
+		const struct estimate_figure *figure;
+		uint64_t samples;
+	} lines[] = {
+		{&result->together, result->n_others > 0, account->rows, of[OF_ROWS].sums.n},
+		{&result->others, result->n_others > 0, account->others, of[OF_OTHERS].sums.n},
+		{&result->not_seen, account->not_seen[list->options->sort].high >= 1, account->not_seen, 0},
+		{&result->rest, of[OF_REST].sums.n > 0, account->rest, of[OF_REST].sums.n},
+		{&result->no_sample, account->ports_without_sample > 0, no_sample, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		if (lines[i].said && !(*lines[i].row = new_row(list, lines[i].figure, lines[i].samples)))
+			return -ENOMEM;
+	return 0;
+}
+
+static bool
+has_filter(const struct report_options *options)
+{
+	return options->vlan != REPORT_ANY || options->ip_proto != REPORT_ANY ||
+	    options->ethertype != REPORT_ANY || options->addr.n_octets > 0;
+}
+
+static const char *
+rest_name(const struct list *list)
+{
+	if (has_filter(list->options))
+		return "outside the filter";
+	return list->result->folded > 0 ? list->dimension->rest_or_folded : list->dimension->rest;
+}
+
+
+int
+list_add_account(const struct list *list, const struct estimate_order *order)
+{
+	struct report_result *result = list->result;
+	struct estimate_key of[N_OF];
+	struct by_port by;
+	int err = split_by_port(list, &by);
+
+	if (err)
+		return err;
+	sum_ports(list, by.rows, &of[OF_ROWS]);
+	sum_ports(list, by.others, &of[OF_OTHERS]);
+	sum_ports(list, by.rest, &of[OF_REST]);
+	free(by.rows);
+	result->has_account = true;
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		account_for(list, order, of, (enum estimate_unit)u);
+	for (size_t i = 0; i < list->query->n_ports; i++)
+		result->account.ports_without_sample += list->strata[i].pool_pkts > 0 && list->strata[i].all.n == 0;
+	result->n_others = list->n + list->left.n_keys - list->n_shown;
+	for (size_t i = 0; list->options->fold_few && i < list->n; i++)
+		result->n_few += list_entry(&list->order[i])->n < REPORT_FEW_SAMPLES;
+	result->rest_name = rest_name(list);
+	return add_lines(list, of);
+}

@@ -1,0 +1,230 @@
+/*
+ * What ports counted, and whether their samples agree: figures worked out by hand from counter snapshots.
+ */
+#include "tests/collector/report/report_store.h"
+#include "tests/suite.h"
+
+#include <check.h>
+
+#define assert_near(x, y, tolerance) ck_assert_double_eq_tol(x, y, tolerance)
+
+#define MAC_A "0200000000aa"
+#define MAC_B "0200000000bb"
+
+static struct report_store store;
+
+static void
+setup(void)
+{
+	report_store_make(&store);
+	report_store_agent(&store, 1, 120);
+	report_store_port(&store, 1, 1, "ge-1", 1);
+}
+
+static void
+teardown(void)
+{
+	report_store_remove(&store);
+}
+
+static void
+snapshot(int if_index, int at_s, double in_octets, double in_ucast, double out_octets,
+    double stalled, int discontinuity)
+{
+	report_store_sql(&store,
+	    "INSERT INTO counter VALUES(1, %d, %llu, 1, 0, %.0f, %.0f, 0, 0, 0, 0,"
+	    " %.0f, 0, 0, 0, 0, 0, %d, 0, 0, 0, 0, 0, 0, %.0f)", if_index,
+	    REPORT_STORE_T0 + (uint64_t)at_s * SECOND, in_octets, in_ucast, out_octets,
+	    discontinuity,
+	    stalled);
+}
+
+static json_t *
+load_json(int from_s, int to_s)
+{
+	struct report_options options = report_store_options();
+
+	options.all = false;
+	options.has_from = options.has_to = true;
+	options.from_us = REPORT_STORE_T0 + (uint64_t)from_s * SECOND;
+	options.to_us = REPORT_STORE_T0 + (uint64_t)to_s * SECOND;
+	return report_store_json(&store, "load", &options);
+}
+
+/* Snapshots at 50, 70, 110, 130 s; the range is the second minute, 60 to 120 s. */
+START_TEST(load_is_interpolated_at_the_ends)
+{
+	json_t *j;
+
+	snapshot(1, 50, 1000, 10, 0, 0, 0);
+	snapshot(1, 70, 3000, 30, 500, 0, 0);
+	snapshot(1, 110, 103000, 130, 500, 0, 0);
+	snapshot(1, 130, 105000, 150, 500, 0, 0);
+	j = load_json(60, 120);
+	assert_near(report_json_number(j, "rows.0.seconds"), 60, 1e-6);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_octets"), 104000 - 2000);
+	ck_assert_double_eq(report_json_number(j, "rows.0.tx_octets"), 250);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_packets"), 140 - 20);
+	assert_near(report_json_number(j, "rows.0.rx_bps"), 8 * 102000 / 60.0, 1e-6);
+	assert_near(report_json_number(j, "rows.0.utilization_rx"),
+	    100 * 8 * (102000 + 20 * 120) / 60.0 / 1e9, 1e-9);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(load_leaves_out_a_discontinuity)
+{
+	json_t *j;
+
+	snapshot(1, 0, 1000, 10, 0, 0, 0);
+	snapshot(1, 20, 2000, 20, 0, 0, 0);
+	snapshot(1, 40, 50, 1, 0, 0, 35); /* counters began anew at 35 s */
+	snapshot(1, 60, 550, 6, 0, 0, 35);
+	j = load_json(0, 60);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_octets"), 1000 + 500);
+	assert_near(report_json_number(j, "rows.0.seconds"), 40, 1e-6);
+	json_decref(j);
+}
+END_TEST
+
+/* Ports 1 to 4 have 1, 3, 2 and no Mb/s; the speed of port 3 makes it the busiest. */
+START_TEST(load_has_the_largest_ports_first)
+{
+	static const struct {
+		enum report_port_sort sort;
+		int ports[4];
+	} orders[] = {{REPORT_PORTS_IN_ORDER, {1, 2, 3, 4}}, {REPORT_PORTS_BY_OCTETS, {2, 3, 1, 4}},
+	    {REPORT_PORTS_BY_PACKETS, {2, 3, 1, 4}}, {REPORT_PORTS_BY_UTILIZATION, {3, 2, 1, 4}},
+	    {REPORT_PORTS_BY_ERRORS, {1, 2, 3, 4}}};
+	struct report_options options = report_store_options();
+	static const int mbits[] = {1, 3, 2};
+	json_t *j;
+
+	for (int port = 2; port <= 4; port++)
+		report_store_port(&store, 1, port, "ge-x", 1);
+	for (int port = 1; port <= 3; port++) {
+		snapshot(port, 0, 0, 0, 0, 0, 0);
+		snapshot(port, 60, mbits[port - 1] * 7.5e6, 1000 * mbits[port - 1], 0, 0, 0);
+	}
+	report_store_sql(&store, "UPDATE port SET speed_bps = 10000000 WHERE if_index = %d", 3);
+	report_store_window(&store, 0, 1, 2, 3000, 22500000);
+	report_store_samples(&store, 0, 1, 2, 4, 50, 64, 1, MAC_A, MAC_B);
+	options.has_from = options.has_to = true;
+	options.from_us = REPORT_STORE_T0;
+	options.to_us = REPORT_STORE_T0 + MINUTE;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		options.port_sort = orders[i].sort;
+		j = report_store_json(&store, "load", &options);
+		for (int r = 0; r < 4; r++)
+			ck_assert_double_eq(json_number_value(json_object_get(json_array_get(
+			    report_json_at(j, "rows"), (size_t)r), "if_index")), orders[i].ports[r]);
+		json_decref(j);
+	}
+	options.port_sort = REPORT_PORTS_BY_OCTETS;
+	options.has_top = true;
+	options.top = 1;
+	j = report_store_json(&store, "load", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 1);
+	ck_assert_double_eq(report_json_number(j, "left_out"), 3);
+	ck_assert_double_eq(report_json_number(j, "rows.0.mean_skip"), 50);
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(idle_down_and_silent_ports_are_told_apart)
+{
+	json_t *j;
+
+	for (int port = 2; port <= 4; port++)
+		report_store_port(&store, 1, port, "ge-x", 1);
+	for (int s = 0; s <= 120; s += 20) {
+		snapshot(1, s, 0, 0, 0, 0, 0);
+		snapshot(2, s, 0, 0, 0, 0, 0);
+	}
+	snapshot(3, 0, 0, 0, 0, 0, 0);
+	snapshot(3, 20, 100, 1, 0, 0, 0); /* then nothing */
+	report_store_sql(&store, "UPDATE port SET oper_status = 2 WHERE if_index = 2");
+	j = load_json(0, 120);
+	ck_assert_double_eq(report_json_number(j, "rows.0.rx_bps"), 0);
+	ck_assert(json_is_null(report_json_at(j, "rows.0.check"))); /* nothing to check */
+	ck_assert(json_is_null(report_json_at(j, "rows.1.rx_bps")));
+	ck_assert_str_eq(report_json_text(j, "rows.1.check"), "down");
+	ck_assert_str_eq(report_json_text(j, "rows.1.status"), "down");
+	ck_assert(json_is_null(report_json_at(j, "rows.2.rx_bps")));
+	ck_assert_str_eq(report_json_text(j, "rows.2.check"), "silent 100s");
+	ck_assert(json_is_null(report_json_at(j, "rows.3.rx_bps"))); /* no snapshot ever */
+	ck_assert(json_is_null(report_json_at(j, "rows.3.check")));
+	json_decref(j);
+}
+END_TEST
+
+/* 100 samples of weight 100 have a standard deviation of 995 frames. */
+static const struct {
+	int pool, samples, expected, stalled;
+	const char *check;
+} checks[] = {
+	{10000, 100, 100, 0, "ok"},	  {13900, 100, 100, 0, "ok"},
+	{20000, 100, 100, 0, "mismatch -50%"}, {5000, 100, 100, 0, "mismatch +100%"},
+	{20000, 100, 200, 0, "ok"}, /* half was lost in the network */
+	{20000, 100, 100, 10000, "ok"}, /* half passed while the skip counter was empty */
+	{300, 3, 3, 0, "few"},		  {0, 0, 0, 0, NULL}, /* nothing to check */
+};
+
+START_TEST(check_compares_samples_with_the_pool)
+{
+	json_t *j;
+
+	report_store_window(&store, 0, 1, 1, checks[_i].pool, 64 * checks[_i].pool);
+	if (checks[_i].samples > 0)
+		report_store_samples(&store, 0, 1, 1, checks[_i].samples, 100, 64, 1, MAC_A, MAC_B);
+	report_store_sql(&store, "UPDATE window_port SET expected = %d", checks[_i].expected);
+	snapshot(1, 0, 0, 0, 0, 0, 0);
+	snapshot(1, 60, 64.0 * checks[_i].pool, checks[_i].pool, 0, checks[_i].stalled, 0);
+	j = load_json(0, 60);
+	if (checks[_i].check)
+		ck_assert_str_eq(report_json_text(j, "rows.0.check"), checks[_i].check);
+	else
+		ck_assert(json_is_null(report_json_at(j, "rows.0.check")));
+	json_decref(j);
+}
+END_TEST
+
+START_TEST(check_sees_sampling_switched_off)
+{
+	json_t *j;
+
+	report_store_port(&store, 1, 2, "ge-2", 1);
+	report_store_window(&store, 0, 1, 1, 10000, 640000);
+	report_store_samples(&store, 0, 1, 1, 100, 100, 64, 1, MAC_A, MAC_B);
+	report_store_window(&store, 0, 1, 2, 5000, 320000); /* 50 samples would be there */
+	for (int port = 1; port <= 2; port++) {
+		snapshot(port, 0, 0, 0, 0, 0, 0);
+		snapshot(port, 60, 1, 1, 0, 0, 0);
+	}
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.1.check"), "not sampling");
+	report_store_sql(&store, "UPDATE window SET pool_pkts = 50 WHERE if_index = 2");
+	json_decref(j);
+	j = load_json(0, 60);
+	ck_assert_str_eq(report_json_text(j, "rows.1.check"), "few");
+	json_decref(j);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("load");
+	TCase *tc = tcase_create("load");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, load_is_interpolated_at_the_ends);
+	tcase_add_test(tc, load_leaves_out_a_discontinuity);
+	tcase_add_test(tc, load_has_the_largest_ports_first);
+	tcase_add_test(tc, idle_down_and_silent_ports_are_told_apart);
+	tcase_add_loop_test(tc, check_compares_samples_with_the_pool, 0,
+	    (int)(sizeof(checks) / sizeof(*checks)));
+	tcase_add_test(tc, check_sees_sampling_switched_off);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}
