@@ -45,12 +45,14 @@ static const struct cluster_column key_columns[] = {
     {"revision", CLUSTER_U64},
 };
 
-/* expected and received are of the port, with direction 0; corrections may be below zero */
+/* expected, received and cut_numbers are of the port, in the row of the receiving direction; corrections
+ * may be below zero */
 static const struct cluster_column port_columns[] = {
     {"level", CLUSTER_U16}, {"start_us", CLUSTER_U64}, {"agent", CLUSTER_AGENT_ID},
     {"if_index", CLUSTER_U32}, {"direction", CLUSTER_U8}, {"collector", CLUSTER_I64}, SUMS,
     {"pool_pkts", CLUSTER_F64}, {"pool_octets", CLUSTER_F64}, {"expected", CLUSTER_F64},
-    {"received", CLUSTER_F64}, {"revision", CLUSTER_U64},
+    {"received", CLUSTER_F64}, {"cut_pkts", CLUSTER_F64}, {"cut_octets", CLUSTER_F64},
+    {"cut_numbers", CLUSTER_F64}, {"w_max", CLUSTER_F64}, {"revision", CLUSTER_U64},
 };
 
 static const struct cluster_column folded_columns[] = {
@@ -342,12 +344,54 @@ write_distributed_table(FILE *out, const struct cluster_place *place,
 	fputs(")", out);
 }
 
-/* The tables that each migration creates, in the order of cluster_tables. */
+static void
+write_new_column(FILE *out, const struct cluster_place *place, const struct cluster_table *table,
+    bool local, const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(table->columns[i].name, name) != 0)
+		i++;
+	fputs("ALTER TABLE ", out);
+	cluster_write_name(out, place, table, local);
+	fprintf(out, " ADD COLUMN %s %s", name,
+	    cluster_type_names[table->columns[i].type]);
+}
+
+/* Each migration makes the tables from first to before end as they are today, or gives a table that an
+ * earlier one made new columns. */
 static const struct {
 	enum cluster_table_id first, end;
+	const char *columns[4];
 } migrations[CLUSTER_VERSION] = {
-    {CLUSTER_KEYS, CLUSTER_N_TABLES},
+    {CLUSTER_KEYS, CLUSTER_N_TABLES, {NULL}},
+    {CLUSTER_PORTS, CLUSTER_PORTS, {"cut_pkts", "cut_octets", "cut_numbers", "w_max"}},
 };
+
+static size_t
+n_statements(unsigned migration)
+{
+	size_t n = (size_t)(migrations[migration].end - migrations[migration].first);
+
+	for (size_t i = 0; i < N(migrations[migration].columns); i++)
+		n += migrations[migration].columns[i] != NULL;
+	return n;
+}
+
+static void
+write_step(FILE *out, const struct cluster_place *place, unsigned migration, size_t i, bool local)
+{
+	enum cluster_table_id first = migrations[migration].first;
+	size_t n_tables = (size_t)(migrations[migration].end - first);
+
+	if (i >= n_tables)
+		write_new_column(out, place, &cluster_tables[first], local,
+		    migrations[migration].columns[i - n_tables]);
+	else if (local)
+		write_local_table(out, place, &cluster_tables[first + i]);
+	else
+		write_distributed_table(out, place, &cluster_tables[first + i]);
+}
 
 static void
 write_start(FILE *out, const struct cluster_place *place, size_t i)
@@ -373,14 +417,10 @@ cluster_write_migration(FILE *out, const struct cluster_place *place, unsigned f
 	}
 	i -= N_START;
 	for (unsigned v = from_version; v < CLUSTER_VERSION; v++) {
-		size_t n = (size_t)(migrations[v].end - migrations[v].first) * kinds;
+		size_t n = n_statements(v) * kinds;
 
 		if (i < n) {
-			const struct cluster_table *table =
-			    &cluster_tables[migrations[v].first + i / kinds];
-
-			(i % kinds == 0 ? write_local_table : write_distributed_table)(out, place,
-			    table);
+			write_step(out, place, v, i / kinds, i % kinds == 0);
 			return true;
 		}
 		if (i == n) {
@@ -391,6 +431,12 @@ cluster_write_migration(FILE *out, const struct cluster_place *place, unsigned f
 		i -= n + 1;
 	}
 	return false;
+}
+
+bool
+cluster_is_done(const char *error)
+{
+	return strstr(error, "column with this name already exists");
 }
 
 void

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLUSTER_VERSION = 1 }; /* the newest migration */
+enum { CLUSTER_VERSION = 2 }; /* the newest migration */
 
 enum cluster_type {
 	CLUSTER_U8,
@@ -127,9 +127,13 @@ void cluster_write_insert(FILE *out, const struct cluster_place *place,
     const struct cluster_table *table);
 
 /* Writes the i-th statement (from 0) of those that migrate a server from a version (0: no tables) to
- * CLUSTER_VERSION; each may be repeated. False after the last one. */
+ * CLUSTER_VERSION. Each may be repeated, but servers before 19 know no ADD COLUMN IF NOT EXISTS: that a
+ * column is there already (cluster_is_done) is no error. False after the last one. */
 bool cluster_write_migration(FILE *out, const struct cluster_place *place, unsigned from_version,
     size_t i);
+
+/* Whether a server refused a statement of a migration because it was done before. */
+bool cluster_is_done(const char *error);
 
 /* Reads a server's version, one UInt64. The table exists once any migration has begun. */
 void cluster_write_version_query(FILE *out, const struct cluster_place *place);

@@ -5,7 +5,7 @@
 
 enum { MINUTE = 1 };
 
-/* The columns that are summed begin with n and end before revision. */
+/* The columns that are put together begin with n and end before revision. All but w_max are sums. */
 void
 sums_sql_columns(FILE *sql, enum cluster_table_id table)
 {
@@ -15,7 +15,8 @@ sums_sql_columns(FILE *sql, enum cluster_table_id table)
 	while (strcmp(t->columns[i].name, "n") != 0)
 		i++;
 	for (const char *comma = ""; strcmp(t->columns[i].name, "revision") != 0; i++) {
-		fprintf(sql, "%ssum(%s)", comma, t->columns[i].name);
+		fprintf(sql, "%s%s(%s)", comma,
+		    strcmp(t->columns[i].name, "w_max") == 0 ? "max" : "sum", t->columns[i].name);
 		comma = ", ";
 	}
 }

@@ -49,7 +49,8 @@ void sums_sql_accounts_passed_over(FILE *sql, const struct cluster_place *place,
 
 /* Writes sum(COLUMN) for each column that is summed: of CLUSTER_KEYS n, w, w2, wb, wb2,
  * w2b2, any_pkts, any_octets, same_pkts, same_octets, same1_… and same2_…; of CLUSTER_PORTS n to
- * any_octets, pool_pkts, pool_octets, expected and received; of CLUSTER_FOLDED n and most_n. */
+ * any_octets, pool_pkts, pool_octets, expected, received, cut_pkts, cut_octets and cut_numbers, and of
+ * w_max the largest; of CLUSTER_FOLDED n and most_n. */
 void sums_sql_columns(FILE *sql, enum cluster_table_id table);
 
 #endif

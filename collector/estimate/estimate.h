@@ -45,6 +45,7 @@ struct estimate_stratum {
 	double pool_pkts;   /* frames that could have been sampled */
 	double pool_octets; /* octets of these frames */
 	double lost;	    /* part of its samples that never arrived, 0 .. 1 */
+	double w_max;	    /* the largest weight of a sample; 0: not known, then the mean is taken */
 };
 
 /* A stratum with fewer samples is quiet: united with others of its kind. */

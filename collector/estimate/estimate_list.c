@@ -265,9 +265,10 @@ estimate_not_seen_figure(const struct estimate_range *range, const struct estima
 	return f;
 }
 
-/* A stratum as it hides a key: one frame is in no sample with the probability 1 - 1 / weight. */
+/* A stratum as it hides a key: one frame is in no sample with the probability 1 - 1 / weight, where weight is that
+ * of the times of the largest skip; that is true of this part of its frames at most. */
 struct hiding {
-	double pkts, weight;
+	double pkts, weight, part;
 };
 
 /* How many samples of a port come in one notification, from the sums over pairs. */
@@ -280,9 +281,10 @@ samples_together(const struct estimate_stratum *s)
 static struct hiding
 hiding_of(const struct estimate_stratum *s, double lost_weight)
 {
-	double total = estimate_total(ESTIMATE_PKTS, s), mean = total / s->all.w * s->all.w2 / s->all.w;
+	double total = estimate_total(ESTIMATE_PKTS, s), g = total / s->all.w;
+	double mean = fmax(1, g * s->all.w2 / s->all.w), most = fmax(mean, g * s->w_max);
 
-	return (struct hiding){total, fmax(1, mean) * lost_weight};
+	return (struct hiding){total, most * lost_weight, most > 1 ? (mean - 1) / (most - 1) : 1};
 }
 
 /* A burst may ride in few notifications, and go with them. */
@@ -312,7 +314,7 @@ hidden_keys(const struct estimate_range *range, double error, double x)
 			continue;
 		h = hiding_of(s, weight_by_loss(s, false, error));
 		if (h.weight > 1)
-			keys += h.pkts / x * exp(x * log1p(-1 / h.weight));
+			keys += h.pkts / x * h.part * exp(x * log1p(-1 / h.weight));
 	}
 	return keys;
 }

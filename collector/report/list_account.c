@@ -15,7 +15,7 @@ list_fill_figures(const struct list *list, struct report_value *row,
 	*list_tail(list, row, TAIL_PKTS) = cell_figure(figure[ESTIMATE_PKTS]);
 	*list_tail(list, row, TAIL_OCTETS) = cell_figure(figure[ESTIMATE_OCTETS]);
 	*list_tail(list, row, TAIL_SHARE) = cell_figure(estimate_share(figure[unit],
-	    list->result->total[unit]));
+	    estimate_range_total(list->range, unit)));
 	*list_tail(list, row, TAIL_SAMPLES) = cell_number((double)n);
 }
 
@@ -140,6 +140,8 @@ add_lines(const struct list *list, const struct estimate_key of[N_OF])
 	const struct report_account *account = &result->account;
 	const struct estimate_figure no_sample[2] = {
 		counted(account->no_sample[ESTIMATE_PKTS]), counted(account->no_sample[ESTIMATE_OCTETS])};
+	const struct estimate_figure lost[2] = {
+		counted(result->lost[ESTIMATE_PKTS]), counted(result->lost[ESTIMATE_OCTETS])};
 	const struct {
 		struct report_value **row;
 		bool said;
@@ -151,6 +153,7 @@ add_lines(const struct list *list, const struct estimate_key of[N_OF])
 		{&result->not_seen, account->not_seen[list->options->sort].high >= 1, account->not_seen, 0},
 		{&result->rest, of[OF_REST].sums.n > 0, account->rest, of[OF_REST].sums.n},
 		{&result->no_sample, account->ports_without_sample > 0, no_sample, 0},
+		{&result->lost_row, result->lost[ESTIMATE_PKTS] >= 1, lost, 0},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)

@@ -141,8 +141,9 @@ check_without_samples(const struct port_load *p, double pool_pkts)
 
 /*
  * Compares samples x skip, scaled up by the samples that were lost, with the counted pools of both
- * directions without the frames that passed while the skip counter was stalled. The sum of weights
- * of independently taken samples has the variance sum of w (w - 1).
+ * directions without what passed while samples were lost or the skip counter was stalled (windows of
+ * earlier versions have only the latter). The sum of weights of independently taken samples has the
+ * variance sum of w (w - 1).
  */
 static void
 check_samples(const struct port_load *p, char *text)
@@ -151,8 +152,10 @@ check_samples(const struct port_load *p, char *text)
 	const struct estimate_stratum *in = &port->side[EASE_IN], *out = &port->side[EASE_OUT];
 	double n = (double)(in->all.n + out->all.n), w = in->all.w + out->all.w;
 	double w2 = in->all.w2 + out->all.w2;
-	double pool = fmax(0, in->pool_pkts + out->pool_pkts - p->load.stalled_pkts);
-	double arrived = port->expected > 0 ? (double)port->received / (double)port->expected : 1;
+	double cut = fmax(port->cut[EASE_IN].pkts + port->cut[EASE_OUT].pkts, p->load.stalled_pkts);
+	double pool = fmax(0, in->pool_pkts + out->pool_pkts + port->cut[EASE_IN].pkts +
+	    port->cut[EASE_OUT].pkts - cut);
+	double arrived = 1 - in->lost;
 	double sd, excess;
 
 	if (n < 1 || arrived <= 0) {

@@ -44,7 +44,12 @@ struct query_port {
 	bool edge;
 	bool has_state; /* else only its samples and counters are known */
 	bool chosen; /* by --agent and --port, members with their aggregate */
-	struct estimate_stratum side[EASE_OUT + 1]; /* by enum ease_direction; [0] unused */
+	/* By enum ease_direction; [0] unused. The pools are what passed while samples arrived; what
+	 * passed while they were lost is in cut. */
+	struct estimate_stratum side[EASE_OUT + 1];
+	struct query_cut {
+		double pkts, octets;
+	} cut[EASE_OUT + 1];
 	uint64_t expected, received; /* samples */
 	/* Received samples without a key because the memory for keys was full, and the most of them
 	 * that one key can have; of the kind that query_keys read, 0 if from kept samples. */

@@ -48,7 +48,7 @@ cluster_source_of(const struct query_want *want)
 			return (struct cluster_source){CLUSTER_FOLDED, kind - STORE_PART_FOLDED,
 			    "''", "''", NULL, PACK_FOLDED};
 		return (struct cluster_source){CLUSTER_KEYS, kind, "key1", "key2", NULL,
-		    PACK_COLUMNS};
+		    PACK_PAIR};
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "common/hash.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *reader
 /* ---- ports ---- */
 
 struct arrivals {
-	double expected, received; /* corrections may be below zero for a while */
+	double expected, received, cut; /* corrections may be below zero for a while */
 };
 
 static int
@@ -67,21 +68,45 @@ add_totals(struct query *query, struct pack_reader *reader, unsigned kind, void 
 		side = &port->side[direction];
 		side->pool_pkts += pack_value(reader, PACK_POOL_PKTS);
 		side->pool_octets += pack_value(reader, PACK_POOL_OCTETS);
+		side->w_max = fmax(side->w_max, pack_value(reader, PACK_W_MAX));
+		port->cut[direction].pkts += pack_value(reader, PACK_CUT_PKTS);
+		port->cut[direction].octets += pack_value(reader, PACK_CUT_OCTETS);
 		query_add_pack_sums(&side->all, reader, reader->i - 1, PACK_ANY_PKTS);
 		arrivals[port - query->ports].expected += pack_value(reader, PACK_EXPECTED);
 		arrivals[port - query->ports].received += pack_value(reader, PACK_RECEIVED);
+		arrivals[port - query->ports].cut += pack_value(reader, PACK_CUT_NUMBERS);
 	}
 	return reader->failed ? -EBADMSG : 0;
 }
 
+/* Numbers that are missing in cut gaps are no loss of what is estimated. */
 static void
 set_arrivals(struct query_port *port, const struct arrivals *arrivals)
 {
+	double expected = arrivals->expected - fmax(0, arrivals->cut);
+
 	port->expected = (uint64_t)(int64_t)arrivals->expected;
 	port->received = (uint64_t)(int64_t)arrivals->received;
-	if (port->received < port->expected)
+	if (arrivals->received < expected)
 		port->side[EASE_IN].lost = port->side[EASE_OUT].lost =
-		    1 - (double)port->received / (double)port->expected;
+		    1 - arrivals->received / expected;
+}
+
+/* Takes what passed while samples were lost out of a pool: 0 .. all of it. */
+static void
+take_cut(double *pool, double *cut)
+{
+	*cut = fmin(fmax(0, *cut), fmax(0, *pool));
+	*pool -= *cut;
+}
+
+static void
+take_cuts(struct query_port *port)
+{
+	for (int d = EASE_IN; d <= EASE_OUT; d++) {
+		take_cut(&port->side[d].pool_pkts, &port->cut[d].pkts);
+		take_cut(&port->side[d].pool_octets, &port->cut[d].octets);
+	}
 }
 
 int
@@ -94,8 +119,10 @@ query_windows(struct query *query)
 		return query_fail(query, -ENOMEM, "no memory");
 	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS}, add_totals,
 	    arrivals);
-	for (size_t i = 0; i < query->n_ports; i++)
+	for (size_t i = 0; i < query->n_ports; i++) {
 		set_arrivals(&query->ports[i], &arrivals[i]);
+		take_cuts(&query->ports[i]);
+	}
 	free(arrivals);
 	return err;
 }

@@ -74,13 +74,16 @@ put_rows(FILE *sql, const struct ranking *r, const char *join)
 	return good;
 }
 
+#define COVERED_PKTS "greatest(0, sum(pool_pkts) - sum(cut_pkts))"
+
 /* How much one frame or octet of a port's samples stands for: by its counters, if they are
  * known. */
 static char *
 make_join(const struct ranking *r)
 {
 	bool pkts = r->options->sort == ESTIMATE_PKTS;
-	const char *pool = pkts ? "pool_pkts" : "pool_octets", *y = pkts ? "w" : "wb";
+	const char *pool = pkts ? COVERED_PKTS : "greatest(0, sum(pool_octets) - sum(cut_octets))";
+	const char *y = pkts ? "w" : "wb";
 	char *join = NULL;
 	size_t size;
 	FILE *sql = open_memstream(&join, &size);
@@ -88,8 +91,8 @@ make_join(const struct ranking *r)
 	if (!sql)
 		return NULL;
 	fprintf(sql, " GLOBAL ANY INNER JOIN (SELECT agent, if_index,"
-	    " if(sum(%s) > 0, sum(%s), sum(%s)) / sum(%s) AS factor,"
-	    " if(sum(pool_pkts) > 0, sum(pool_pkts), sum(w)) / sum(w) AS frames,"
+	    " if(%s > 0, %s, sum(%s)) / sum(%s) AS factor,"
+	    " if(" COVERED_PKTS " > 0, " COVERED_PKTS ", sum(w)) / sum(w) AS frames,"
 	    " if(sum(n) < %d, frames, 1) AS scale", pool, pool, y, y, ESTIMATE_QUIET_SAMPLES);
 	sums_sql_rows(sql, &(struct sums_rows){.place = mirror_place(r->query->mirror),
 	    .table = CLUSTER_PORTS, .runs = r->runs, .n_runs = r->n_runs,

@@ -142,7 +142,7 @@ rest_json(const struct report_result *result)
 	return object;
 }
 
-enum { ACCOUNT_LINES = 5 };
+enum { ACCOUNT_ESTIMATED = 4, ACCOUNT_LINES = ACCOUNT_ESTIMATED + 2 };
 
 /* One unit of the account in whole frames or octets, whose sum is what was counted: each line rounded, and the
  * largest takes the remainder. */
@@ -151,7 +151,8 @@ round_account(const struct report_result *result, int unit, double lines[ACCOUNT
 {
 	const struct report_account *a = &result->account;
 	const double exact[ACCOUNT_LINES] = {a->rows[unit].estimate, a->others[unit].estimate,
-		a->not_seen[unit].estimate, a->rest[unit].estimate, a->no_sample[unit]};
+		a->not_seen[unit].estimate, a->rest[unit].estimate, a->no_sample[unit],
+		result->lost[unit]};
 	double left = round(result->total[unit]);
 	int largest = 0;
 
@@ -181,25 +182,33 @@ account_line_json(const struct estimate_figure figures[2], const double estimate
 }
 
 static json_t *
+counted_line_json(double lines[ESTIMATE_N_UNITS][ACCOUNT_LINES], int i)
+{
+	json_t *object = with(json_object(), "packets", number_json(lines[ESTIMATE_PKTS][i]));
+
+	return with(object, "octets", number_json(lines[ESTIMATE_OCTETS][i]));
+}
+
+static json_t *
 account_json(const struct report_result *result)
 {
 	const struct report_account *a = &result->account;
-	static const char *const names[ACCOUNT_LINES - 1] = {"rows", "others", "not_seen", "rest"};
-	const struct estimate_figure *const figures[ACCOUNT_LINES - 1] = {a->rows, a->others, a->not_seen, a->rest};
+	static const char *const names[ACCOUNT_ESTIMATED] = {"rows", "others", "not_seen", "rest"};
+	const struct estimate_figure *const figures[ACCOUNT_ESTIMATED] = {a->rows, a->others, a->not_seen, a->rest};
 	double lines[ESTIMATE_N_UNITS][ACCOUNT_LINES];
-	json_t *object = json_object(), *no_sample = json_object();
+	json_t *object = json_object(), *no_sample, *lost;
 
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 		round_account(result, u, lines[u]);
-	for (int i = 0; i < ACCOUNT_LINES - 1; i++) {
+	for (int i = 0; i < ACCOUNT_ESTIMATED; i++) {
 		const double estimate[2] = {lines[ESTIMATE_PKTS][i], lines[ESTIMATE_OCTETS][i]};
 
 		object = with(object, names[i], account_line_json(figures[i], estimate));
 	}
-	no_sample = with(no_sample, "packets", number_json(lines[ESTIMATE_PKTS][ACCOUNT_LINES - 1]));
-	no_sample = with(no_sample, "octets", number_json(lines[ESTIMATE_OCTETS][ACCOUNT_LINES - 1]));
+	no_sample = counted_line_json(lines, ACCOUNT_ESTIMATED);
 	no_sample = with(no_sample, "ports", json_integer((json_int_t)a->ports_without_sample));
-	return with(object, "no_sample", no_sample);
+	lost = counted_line_json(lines, ACCOUNT_ESTIMATED + 1);
+	return with(with(object, "no_sample", no_sample), "lost", lost);
 }
 
 static json_t *
@@ -216,6 +225,8 @@ add_key_fields(const struct report_result *result, json_t *object)
 	if (result->no_sample)
 		object = with(object, "no_sample", with(sum_row_json(result, result->no_sample), "ports",
 		    json_integer((json_int_t)result->account.ports_without_sample)));
+	if (result->lost_row)
+		object = with(object, "lost", sum_row_json(result, result->lost_row));
 	object = with(object, "folded_samples", json_integer((json_int_t)result->folded));
 	object = with(object, "folded_samples_one_key_high",
 	    json_integer((json_int_t)result->folded_most));

@@ -241,6 +241,8 @@ add_sum_rows(struct table *table, const struct report_result *result,
 		    result->account.ports_without_sample == 1 ? "" : "s");
 		add_named_row(table, result, result->no_sample, name, options);
 	}
+	if (result->lost_row)
+		add_named_row(table, result, result->lost_row, "while samples were lost", options);
 }
 
 static void

@@ -214,6 +214,7 @@ struct report_result {
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */
 	uint64_t samples, expected;    /* received, and numbers given out */
 	double total[2], from_samples[2]; /* by estimate_unit: counted, and samples x skip */
+	double lost[2]; /* of total: passed while samples were lost, or none was taken; in no row */
 
 	/* lists of keys only */
 	bool has_keys;
@@ -228,6 +229,7 @@ struct report_result {
 	struct report_value *together;	/* the rows, corrected for having been chosen; NULL: all keys are rows */
 	struct report_value *not_seen;	/* the same for keys without a sample; NULL: none, or not known */
 	struct report_value *no_sample; /* counted at ports without a sample; NULL: none */
+	struct report_value *lost_row;	/* counted while samples were lost; NULL: nothing */
 	uint64_t folded;      /* samples whose key had no room in memory: in no row but rest */
 	uint64_t folded_most; /* the most of them that one key can have: upper limits allow for it */
 	double unseen_pkts; /* no key without a sample has more (95 of 100 lists) */

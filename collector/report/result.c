@@ -55,8 +55,10 @@ result_count_port(struct report_result *result, const struct query_port *port)
 
 	result->samples += port->received;
 	result->expected += port->expected;
-	result->total[ESTIMATE_PKTS] += estimate_total(ESTIMATE_PKTS, in);
-	result->total[ESTIMATE_OCTETS] += estimate_total(ESTIMATE_OCTETS, in);
+	result->lost[ESTIMATE_PKTS] += port->cut[EASE_IN].pkts;
+	result->lost[ESTIMATE_OCTETS] += port->cut[EASE_IN].octets;
+	result->total[ESTIMATE_PKTS] += estimate_total(ESTIMATE_PKTS, in) + port->cut[EASE_IN].pkts;
+	result->total[ESTIMATE_OCTETS] += estimate_total(ESTIMATE_OCTETS, in) + port->cut[EASE_IN].octets;
 	result->from_samples[ESTIMATE_PKTS] += in->all.w;
 	result->from_samples[ESTIMATE_OCTETS] += in->all.wb;
 }
@@ -226,12 +228,14 @@ report_result_free(struct report_result *result)
 	free_row(result, result->together);
 	free_row(result, result->not_seen);
 	free_row(result, result->no_sample);
+	free_row(result, result->lost_row);
 	free(result->values);
 	free(result->others);
 	free(result->rest);
 	free(result->together);
 	free(result->not_seen);
 	free(result->no_sample);
+	free(result->lost_row);
 	free(result->changes);
 	free(result->extremes);
 	free(result->keys);

@@ -102,6 +102,8 @@ raise_server(struct ship_upkeep *k, int server)
 			free(st.sql);
 		} else {
 			r = statement_run(&st, k->http, server);
+			if (r == -EREMOTEIO && cluster_is_done(cluster_http_error(k->http)))
+				r = 0;
 		}
 	}
 	if (r == 0)

@@ -284,7 +284,7 @@ static void
 add_to_fingerprint(uint64_t *h, unsigned kind, const struct pack_key *key, const double *values)
 {
 	static const unsigned totals[] = {PACK_POOL_PKTS, PACK_POOL_OCTETS, PACK_EXPECTED,
-	    PACK_RECEIVED};
+	    PACK_RECEIVED, PACK_CUT_PKTS, PACK_CUT_OCTETS, PACK_CUT_NUMBERS};
 	uint64_t words[PACK_KEY_ROOM / 8];
 
 	memcpy(words, key->octets, sizeof(words));
@@ -372,7 +372,7 @@ put_key(struct row_buffer *b, const struct unit_walk *w, unsigned kind,
 	row_put_text(b, half, octets);
 	row_put_int(b, (uint64_t)w->batch->collector, 8);
 	put_common(b, values);
-	for (int c = PACK_SAME_PKTS; c < PACK_COLUMNS; c++)
+	for (int c = PACK_SAME_PKTS; c < PACK_PAIR; c++)
 		row_put_f64(b, values[c]);
 	row_put_int(b, w->batch->revision, 8);
 }

@@ -103,6 +103,8 @@ struct store_window {
 	uint32_t if_index;
 	uint8_t direction;
 	int64_t pool_pkts, pool_octets;
+	int64_t cut_pkts, cut_octets;
+	double w_max; /* the largest weight of a sample; 0: it has none */
 	struct store_sums sums;
 	struct store_pairs any;
 };
@@ -133,7 +135,7 @@ struct store_window_port {
 	uint64_t start_us;
 	int64_t agent;
 	uint32_t if_index;
-	int64_t expected, received;
+	int64_t expected, received, cut_numbers;
 };
 
 struct store_account {

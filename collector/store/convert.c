@@ -22,7 +22,7 @@ static const struct source {
 #define COMMON PACK_N, PACK_W, PACK_W2, PACK_WB, PACK_WB2, PACK_W2B2, PACK_ANY_PKTS, PACK_ANY_OCTETS
 #define COMMON_SQL "n, w, w2, wb, wb2, w2b2, any_pkts, any_octets"
     /* numbers of samples are in the entry of the receiving direction, even if it has no samples */
-    {STORE_PART_TOTALS, 5, PACK_TOTALS,
+    {STORE_PART_TOTALS, 5, PACK_RECEIVED + 1,
 	{COMMON, PACK_POOL_PKTS, PACK_POOL_OCTETS, PACK_EXPECTED, PACK_RECEIVED},
 	"SELECT min(s) FROM (SELECT min(start_us) AS s FROM window UNION ALL"
 	" SELECT min(start_us) FROM window_port)",
@@ -41,7 +41,7 @@ static const struct source {
 	    ", same_pkts, same_octets" sql " FROM window_key WHERE kind = :kind AND start_us ="   \
 	    " :start" ORDER ", length(key1), length(key2), key1, key2",                           \
 	    "DELETE FROM window_key WHERE kind = :kind AND start_us = :start"}
-#define PAIRS(k) KEYS(k, PACK_COLUMNS, ", same1_pkts, same1_octets, same2_pkts, same2_octets")
+#define PAIRS(k) KEYS(k, PACK_PAIR, ", same1_pkts, same1_octets, same2_pkts, same2_octets")
 #define SINGLES(k) KEYS(k, PACK_SINGLE, "")
     PAIRS(STORE_KEY_ETH_PAIR),
     PAIRS(STORE_KEY_IP_PAIR),

@@ -176,7 +176,7 @@ merge_next(struct merge *m, struct pack_key *key, double *values)
 		int r;
 
 		for (unsigned i = 0; i < c->reader.n_columns; i++)
-			values[i] += pack_value(&c->reader, i);
+			values[i] = pack_merged(i, values[i], pack_value(&c->reader, i));
 		r = advance(m, c);
 		if (r < 0)
 			return r;

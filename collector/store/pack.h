@@ -42,18 +42,32 @@ enum pack_column {
 	PACK_SAME1_OCTETS,
 	PACK_SAME2_PKTS,
 	PACK_SAME2_OCTETS,
-	PACK_COLUMNS, /* number of columns of pairs, which is the most */
-	/* further columns of totals of a port and direction; expected and received are of the port,
-	 * and stand in the entry of the receiving direction */
+	PACK_PAIR, /* number of columns of pairs */
+	/* further columns of totals of a port and direction; expected, received and cut_numbers are
+	 * of the port, and stand in the entry of the receiving direction */
 	PACK_POOL_PKTS = PACK_COMMON,
 	PACK_POOL_OCTETS,
 	PACK_EXPECTED,
 	PACK_RECEIVED,
+	PACK_CUT_PKTS,
+	PACK_CUT_OCTETS,
+	PACK_CUT_NUMBERS,
+	PACK_W_MAX, /* not a sum: the larger value counts */
 	PACK_TOTALS,
+	PACK_COLUMNS = PACK_TOTALS, /* the most columns of any pack */
 	/* columns of folded samples: n, and the most that any one key can lack */
 	PACK_MOST_N = 1,
 	PACK_FOLDED,
 };
+
+/* Returns a column of two entries of the same key put together. */
+static inline double
+pack_merged(unsigned column, double a, double b)
+{
+	if (column == PACK_W_MAX) /* only totals have so many columns */
+		return a > b ? a : b;
+	return a + b;
+}
 
 /* Keys are compared by memcmp over all octets; unused octets are zeros. */
 struct pack_key {

@@ -69,7 +69,7 @@ parts_columns(unsigned kind)
 		return PACK_TOTALS;
 	if (kind > STORE_PART_FOLDED)
 		return PACK_FOLDED;
-	return kind == STORE_KEY_ETH_PAIR || kind == STORE_KEY_IP_PAIR ? PACK_COLUMNS : PACK_SINGLE;
+	return kind == STORE_KEY_ETH_PAIR || kind == STORE_KEY_IP_PAIR ? PACK_PAIR : PACK_SINGLE;
 }
 
 /* Writing */
@@ -114,7 +114,7 @@ parts_add(struct parts *parts, const struct pack_key *key, const double *values)
 
 	if (i > 0 && pack_compare(key, &pack->keys[i - 1]) == 0) {
 		for (unsigned c = 0; c < pack->n_columns; c++)
-			pack->columns[c][i - 1] += values[c];
+			pack->columns[c][i - 1] = pack_merged(c, pack->columns[c][i - 1], values[c]);
 		return 0;
 	}
 	if (i == PACK_ENTRIES) {

@@ -96,6 +96,9 @@ window_entry(const struct store_window *w, double *values)
 	put_common(values, &w->sums, &w->any);
 	values[PACK_POOL_PKTS] = (double)w->pool_pkts;
 	values[PACK_POOL_OCTETS] = (double)w->pool_octets;
+	values[PACK_CUT_PKTS] = (double)w->cut_pkts;
+	values[PACK_CUT_OCTETS] = (double)w->cut_octets;
+	values[PACK_W_MAX] = w->w_max;
 	return pack_key_of(w->agent, w->if_index, w->direction, NULL, 0, NULL, 0);
 }
 
@@ -104,6 +107,7 @@ port_entry(const struct store_window_port *p, double *values)
 {
 	values[PACK_EXPECTED] = (double)p->expected;
 	values[PACK_RECEIVED] = (double)p->received;
+	values[PACK_CUT_NUMBERS] = (double)p->cut_numbers;
 	return pack_key_of(p->agent, p->if_index, EASE_IN, NULL, 0, NULL, 0);
 }
 

@@ -241,7 +241,7 @@ count_dropped_window(void *arg, int64_t agent, uint32_t if_index, uint64_t start
 
 	if (row)
 		*row = (struct store_window_port){start_us, agent, if_index, expected,
-		    received - (int64_t)samples};
+		    received - (int64_t)samples, 0};
 	else
 		accounting_count(d->acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
 	if (p)
@@ -337,8 +337,10 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
 	frame_parse(s->header, s->kept_octets, &sample->keys);
 	if (!w) {
 		row = add_window_row(acc, p, s->time_us, s->direction, batch);
-		if (row)
+		if (row) {
 			window_sums_add(&row->sums, s);
+			row->w_max = s->mean_skip;
+		}
 	} else if (++acc->n_samples == SAMPLE_PAIRS_MAX) {
 		sum_samples(acc);
 	}

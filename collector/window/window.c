@@ -306,6 +306,8 @@ add_sample(struct window_table *t, const struct window_sample *s, const struct f
 	fetch_for(t, a);
 	window_mark_dirty(t, s->window);
 	add_sums(&sums->sums, &a->sums);
+	if (s->sample->mean_skip > sums->w_max)
+		sums->w_max = s->sample->mean_skip;
 	if (!pairs)
 		return;
 	sums->any_pkts += (double)pairs->pkts[PAIR_FEATURE_ANY];
@@ -363,6 +365,24 @@ window_add_numbers(struct window_table *t, struct window *w, int64_t expected, u
 {
 	w->expected += expected;
 	w->received += (int64_t)received;
+	window_mark_dirty(t, w);
+}
+
+void
+window_add_cut(struct window_table *t, struct window *w, uint8_t direction, int64_t pkts,
+    int64_t octets)
+{
+	struct direction_sums *sums = &w->directions[direction - 1];
+
+	sums->cut_pkts += pkts;
+	sums->cut_octets += octets;
+	window_mark_dirty(t, w);
+}
+
+void
+window_add_cut_numbers(struct window_table *t, struct window *w, int64_t numbers)
+{
+	w->cut_numbers += numbers;
 	window_mark_dirty(t, w);
 }
 

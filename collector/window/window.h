@@ -84,6 +84,11 @@ void window_add_pool(struct window_table *t, struct window *w, uint8_t direction
     uint64_t octets);
 void window_add_numbers(struct window_table *t, struct window *w, int64_t expected,
     uint64_t received);
+/* What passed while samples were lost, and the numbers of these (sample_gaps.h); negative values take
+ * back. */
+void window_add_cut(struct window_table *t, struct window *w, uint8_t direction, int64_t pkts,
+    int64_t octets);
+void window_add_cut_numbers(struct window_table *t, struct window *w, int64_t numbers);
 
 /* Adds one sample to the sums. */
 void window_sums_add(struct store_sums *sums, const struct ease_sample *s);

@@ -42,7 +42,8 @@ flush_direction(struct window *w, uint8_t direction, struct store_batch *batch)
 	struct direction_sums *sums = &w->directions[direction - 1];
 	struct store_window *row;
 
-	if (sums->sums.n == 0 && sums->pool_pkts == 0 && sums->pool_octets == 0)
+	if (sums->sums.n == 0 && sums->pool_pkts == 0 && sums->pool_octets == 0 &&
+	    sums->cut_pkts == 0 && sums->cut_octets == 0)
 		return;
 	row = store_batch_add(batch, STORE_WINDOWS);
 	row->start_us = w->start_us;
@@ -51,9 +52,13 @@ flush_direction(struct window *w, uint8_t direction, struct store_batch *batch)
 	row->direction = direction;
 	row->pool_pkts = sums->pool_pkts;
 	row->pool_octets = sums->pool_octets;
+	row->cut_pkts = sums->cut_pkts;
+	row->cut_octets = sums->cut_octets;
+	row->w_max = sums->w_max;
 	row->sums = sums->sums;
 	row->any = (struct store_pairs){(float)sums->any_pkts, (float)sums->any_octets};
-	sums->pool_pkts = sums->pool_octets = 0;
+	sums->pool_pkts = sums->pool_octets = sums->cut_pkts = sums->cut_octets = 0;
+	sums->w_max = 0;
 	sums->sums = (struct store_sums){0};
 	sums->any_pkts = sums->any_octets = 0;
 }
@@ -68,7 +73,7 @@ flush_window(struct window_table *t, struct window *w, struct store_batch *batch
 	w->dirty = false;
 	if (!flush_folded(w, EASE_IN, batch) || !flush_folded(w, EASE_OUT, batch))
 		window_mark_dirty(t, w);
-	if (w->expected == 0 && w->received == 0)
+	if (w->expected == 0 && w->received == 0 && w->cut_numbers == 0)
 		return;
 	row = store_batch_add(batch, STORE_WINDOW_PORTS);
 	row->start_us = w->start_us;
@@ -76,7 +81,8 @@ flush_window(struct window_table *t, struct window *w, struct store_batch *batch
 	row->if_index = w->if_index;
 	row->expected = w->expected;
 	row->received = w->received;
-	w->expected = w->received = 0;
+	row->cut_numbers = w->cut_numbers;
+	w->expected = w->received = w->cut_numbers = 0;
 }
 
 /* Returns whether the key gets a row. A window's rows of a kind in the store are limited. Beyond

@@ -25,7 +25,8 @@ struct folded {
 };
 
 struct direction_sums {
-	int64_t pool_pkts, pool_octets;
+	int64_t pool_pkts, pool_octets, cut_pkts, cut_octets;
+	uint32_t w_max;
 	struct store_sums sums; /* since the last flush */
 	double any_pkts, any_octets; /* sums over pairs of samples, see sample_pairs.h */
 	struct folded folded[N_KINDS];
@@ -38,7 +39,7 @@ struct window {
 	uint32_t next; /* in its bucket, or in the free list */
 	bool open, dirty, closing;
 	uint64_t last_mono_us;
-	int64_t expected, received;
+	int64_t expected, received, cut_numbers;
 	struct direction_sums directions[N_DIRECTIONS];
 };
 

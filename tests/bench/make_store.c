@@ -155,7 +155,7 @@ add_totals(struct maker *m, uint64_t start_us, uint64_t agent, uint64_t port,
 	    .if_index = (uint32_t)port, .direction = EASE_IN, .sums = minute->sums,
 	    .pool_pkts = (int64_t)minute->pool_pkts, .pool_octets = (int64_t)minute->pool_octets};
 	*p = (struct store_window_port){start_us, (int64_t)agent, (uint32_t)port,
-	    (int64_t)minute->sums.n, (int64_t)minute->sums.n};
+	    (int64_t)minute->sums.n, (int64_t)minute->sums.n, 0};
 	m->octets[agent][port] += minute->pool_octets;
 	*c = (struct store_counter){.agent = (int64_t)agent, .boot = 1,
 	    .received_us = start_us + 60 * TRAFFIC_SECOND_US,

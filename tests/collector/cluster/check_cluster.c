@@ -262,6 +262,9 @@ START_TEST(a_cluster_has_local_and_distributed_tables)
 	ck_assert_uint_eq(count_statements(&many, 0, "_local ("), CLUSTER_N_TABLES);
 	ck_assert_uint_eq(count_statements(&many, 0, "Distributed('two', 'ease', '"),
 	    CLUSTER_N_TABLES);
+	ck_assert_uint_eq(count_statements(&many, 1, "ALTER TABLE ease.ports_local ADD COLUMN"), 4);
+	ck_assert_uint_eq(count_statements(&many, 1, "ALTER TABLE ease.ports ADD COLUMN"), 4);
+	ck_assert_uint_eq(count_statements(&alone, 1, "ALTER TABLE ease.ports ADD COLUMN"), 4);
 	ck_assert_uint_eq(count_statements(&many, CLUSTER_VERSION, "CREATE TABLE"), 1);
 	ck_assert_uint_eq(count_statements(&many, CLUSTER_VERSION, "INSERT"), 0);
 }

@@ -187,7 +187,7 @@ END_TEST
 START_TEST(packets_are_cochrans)
 {
 	struct estimate_sums key = samples_of(30, 100, 64);
-	struct estimate_stratum s = {together(key, samples_of(70, 100, 1518)), 12000, 13e6, 0};
+	struct estimate_stratum s = {together(key, samples_of(70, 100, 1518)), 12000, 13e6, 0, 0};
 	struct estimate_figure f = figure_of(ESTIMATE_PKTS, &s, &key);
 	double n_eff = 99 / (1 - 100.0 / 12000);
 	double x = 0.3 * n_eff;
@@ -205,7 +205,7 @@ START_TEST(octets_are_cochrans)
 	struct estimate_sums key = samples_of(2000, 1000, 64);
 	struct estimate_sums rest = together(samples_of(50000, 1000, 64),
 	    samples_of(50000, 1000, 1518));
-	struct estimate_stratum s = {together(key, rest), 1.02e8, 0, 0};
+	struct estimate_stratum s = {together(key, rest), 1.02e8, 0, 0, 0};
 	struct estimate_figure f;
 	double r, residuals, se;
 
@@ -223,8 +223,8 @@ END_TEST
 START_TEST(loss_moves_nothing_and_widens)
 {
 	struct estimate_sums key = samples_of(40, 100, 200), half = samples_of(20, 100, 200);
-	struct estimate_stratum all = {together(key, samples_of(160, 100, 900)), 20000, 15.2e6, 0};
-	struct estimate_stratum lossy = {together(half, samples_of(80, 100, 900)), 20000, 15.2e6, 0};
+	struct estimate_stratum all = {together(key, samples_of(160, 100, 900)), 20000, 15.2e6, 0, 0};
+	struct estimate_stratum lossy = {together(half, samples_of(80, 100, 900)), 20000, 15.2e6, 0, 0};
 
 	for (int unit = ESTIMATE_PKTS; unit <= ESTIMATE_OCTETS; unit++) {
 		struct estimate_figure a = figure_of(unit, &all, &key), b = figure_of(unit, &lossy, &half);
@@ -239,7 +239,7 @@ END_TEST
 START_TEST(every_frame_sampled_is_counted)
 {
 	struct estimate_sums key = samples_of(3, 1, 100);
-	struct estimate_stratum s = {together(key, samples_of(5, 1, 1518)), 8, 7890, 0};
+	struct estimate_stratum s = {together(key, samples_of(5, 1, 1518)), 8, 7890, 0, 0};
 	struct estimate_figure pkts = figure_of(ESTIMATE_PKTS, &s, &key);
 	struct estimate_figure octets = figure_of(ESTIMATE_OCTETS, &s, &key);
 
@@ -253,7 +253,7 @@ END_TEST
 START_TEST(the_only_key_has_a_width)
 {
 	struct estimate_sums key = samples_of(20, 100, 100);
-	struct estimate_stratum s = {key, 2000, 2e5, 0};
+	struct estimate_stratum s = {key, 2000, 2e5, 0, 0};
 
 	for (int unit = ESTIMATE_PKTS; unit <= ESTIMATE_OCTETS; unit++) {
 		struct estimate_figure f = figure_of(unit, &s, &key);
@@ -268,7 +268,7 @@ END_TEST
 START_TEST(limits_stay_within_what_is_certain)
 {
 	struct estimate_sums key = samples_of(9, 3, 64), one = samples_of(1, 3, 1518);
-	struct estimate_stratum s = {together(key, one), 30, 9 * 192 + 3 * 1518, 0};
+	struct estimate_stratum s = {together(key, one), 30, 9 * 192 + 3 * 1518, 0, 0};
 
 	ck_assert_double_ge(figure_of(ESTIMATE_PKTS, &s, &one).low, 1);
 	ck_assert_double_le(figure_of(ESTIMATE_PKTS, &s, &key).high, 29);
@@ -286,7 +286,7 @@ START_TEST(limits_are_in_order_for_any_sums)
 	skip_stream_seed(&stream, 11);
 	for (int i = 0; i < n; i++) {
 		double u[8];
-		struct estimate_stratum s[2] = {{{0}, 0, 0, 0}, {{0}, 0, 0, 0}};
+		struct estimate_stratum s[2] = {{{0}, 0, 0, 0, 0}, {{0}, 0, 0, 0, 0}};
 		struct estimate_sums part[2];
 
 		for (int j = 0; j < 8; j++)
@@ -315,10 +315,10 @@ END_TEST
 START_TEST(strata_are_one_count)
 {
 	struct estimate_sums key = samples_of(30, 100, 64), two_keys = samples_of(60, 100, 64);
-	struct estimate_stratum s = {together(key, samples_of(70, 100, 64)), 10000, 640000, 0};
+	struct estimate_stratum s = {together(key, samples_of(70, 100, 64)), 10000, 640000, 0, 0};
 	struct estimate_stratum alike[] = {s, s};
 	struct estimate_sums parts[] = {key, key}, one_part[] = {key, {0}};
-	struct estimate_stratum twice = {together(two_keys, samples_of(140, 100, 64)), 20000, 1280000, 0};
+	struct estimate_stratum twice = {together(two_keys, samples_of(140, 100, 64)), 20000, 1280000, 0, 0};
 	struct estimate_figure both = figure_of_parts(ESTIMATE_PKTS, alike, 2, parts);
 	struct estimate_figure united = figure_of(ESTIMATE_PKTS, &twice, &two_keys);
 	struct estimate_figure alone = figure_of(ESTIMATE_PKTS, &s, &key);
@@ -338,8 +338,8 @@ START_TEST(ports_that_sample_rarely_may_hide_a_key)
 {
 	struct estimate_sums parts[] = {samples_of(20, 100, 64), {0}};
 	struct estimate_stratum strata[] = {
-		{together(parts[0], samples_of(80, 100, 64)), 10000, 640000, 0},
-		{samples_of(100, 10000, 64), 1e6, 6.4e7, 0},
+		{together(parts[0], samples_of(80, 100, 64)), 10000, 640000, 0, 0},
+		{samples_of(100, 10000, 64), 1e6, 6.4e7, 0, 0},
 	};
 	struct estimate_range *range;
 	struct estimate_key key;
@@ -360,7 +360,7 @@ START_TEST(weights_carry_a_rate_change)
 {
 	struct estimate_sums key = together(samples_of(100, 10, 64), samples_of(1, 100, 64));
 	struct estimate_sums rest = together(samples_of(100, 10, 64), samples_of(19, 100, 64));
-	struct estimate_stratum s = {together(key, rest), 4000, 256000, 0};
+	struct estimate_stratum s = {together(key, rest), 4000, 256000, 0, 0};
 
 	assert_near(figure_of(ESTIMATE_PKTS, &s, &key).estimate, 1100, 1e-9);
 	assert_near(figure_of(ESTIMATE_PKTS, &s, &rest).estimate, 2900, 1e-9);
@@ -371,7 +371,7 @@ END_TEST
 START_TEST(unknown_totals_are_scaled_by_weights)
 {
 	struct estimate_sums key = samples_of(10, 1e6, 64);
-	struct estimate_stratum s = {together(key, samples_of(10, 1e6, 64)), 0, 0, 0};
+	struct estimate_stratum s = {together(key, samples_of(10, 1e6, 64)), 0, 0, 0, 0};
 	struct estimate_figure f = figure_of(ESTIMATE_PKTS, &s, &key);
 
 	assert_near(f.estimate, 1e7, 1e-3);
@@ -409,10 +409,10 @@ given_unseen_pkts(const struct estimate_stratum *strata, size_t n_strata)
 START_TEST(keys_not_seen_are_bounded)
 {
 	struct estimate_stratum strata[] = {
-		{samples_of(1000, 100, 64), 1e5, 0, 0},
-		{samples_of(1000, 400, 64), 4e5, 0, 0},
-		{samples_of(50, 1, 64), 50, 0, 0},
-		{{0}, 700, 0, 0}, /* traffic, but no sample: counted, and not estimated */
+		{samples_of(1000, 100, 64), 1e5, 0, 0, 0},
+		{samples_of(1000, 400, 64), 4e5, 0, 0, 0},
+		{samples_of(50, 1, 64), 50, 0, 0, 0},
+		{{0}, 700, 0, 0, 0}, /* traffic, but no sample: counted, and not estimated */
 	};
 	struct estimate_range *range;
 	double any;

@@ -1,0 +1,228 @@
+#include "collector/window/sample_gaps.h"
+
+#include <string.h>
+
+void
+sample_gaps_begin(struct sample_gaps *g, uint32_t boot, uint64_t newest)
+{
+	g->boot = boot;
+	g->newest = newest;
+	memset(g->open, 0, sizeof(g->open));
+	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++)
+		g->sides[d].missing = 0;
+}
+
+static void
+set_point(struct sample_gaps_side *side, uint32_t boot, uint64_t number, uint64_t pool_pkts,
+    uint64_t time_us)
+{
+	side->known = pool_pkts != EASE_COUNT_UNKNOWN;
+	side->boot = boot;
+	side->missing = 0;
+	side->number = number;
+	side->pool_pkts = pool_pkts;
+	side->time_us = time_us;
+}
+
+void
+sample_gaps_resume(
+    struct sample_gaps *g, uint32_t boot, uint64_t newest, const struct ease_snapshot *counters)
+{
+	sample_gaps_begin(g, boot, newest);
+	set_point(&g->sides[EASE_IN - 1], boot, newest, counters->pool_in_pkts, counters->time_us);
+	set_point(&g->sides[EASE_OUT - 1], boot, newest, counters->pool_out_pkts,
+	    counters->time_us);
+}
+
+/* Notes how many samples of the port come together. */
+static void
+count_together(struct sample_gaps *g, uint64_t notification)
+{
+	if (notification != g->notification)
+		g->in_notification = 0;
+	g->notification = notification;
+	if (g->in_notification < SAMPLE_GAPS_BRIDGED_MAX)
+		g->in_notification++;
+	if (g->in_notification > g->together)
+		g->together = g->in_notification;
+}
+
+/* Returns how many of so many missing numbers in a row are cut: all, or none if they are bridged. */
+static uint32_t
+cut_of(const struct sample_gaps *g, uint64_t missing)
+{
+	if (missing <= g->together)
+		return 0;
+	return missing < UINT32_MAX ? (uint32_t)missing : UINT32_MAX;
+}
+
+static void
+remember(struct sample_gaps *g, const struct sample_gap *gap)
+{
+	if (gap->cut == 0)
+		return;
+	g->open[g->next_open] = *gap;
+	g->next_open = (g->next_open + 1) % SAMPLE_GAPS_OPEN;
+}
+
+static struct sample_gap *
+newest_gap(struct sample_gaps *g)
+{
+	return &g->open[(g->next_open + SAMPLE_GAPS_OPEN - 1) % SAMPLE_GAPS_OPEN];
+}
+
+/* What is missing right before this sample, of both directions. */
+static void
+cut_numbers(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_sink *sink,
+    void *arg)
+{
+	uint32_t cut = cut_of(g, number - g->newest - 1);
+	struct sample_gap gap = {.from = g->newest, .to = number, .cut = cut, .to_us = time_us};
+
+	if (cut == 0)
+		return;
+	gap.from_us = time_us;
+	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
+		struct sample_gaps_side *side = &g->sides[d];
+
+		side->missing = cut < UINT32_MAX - side->missing ? side->missing + cut : UINT32_MAX;
+		if (side->known && side->time_us < gap.from_us)
+			gap.from_us = side->time_us;
+	}
+	remember(g, &gap);
+	sink(arg, &(struct sample_gaps_cut){.from_us = time_us, .to_us = time_us, .numbers = cut});
+}
+
+/* The frames of a direction that passed while `share` of its numbers were missing. */
+static void
+cut_frames(struct sample_gaps *g, uint8_t direction, double share, bool loose,
+    const struct sample_gaps_side *to, sample_gaps_sink *sink, void *arg)
+{
+	const struct sample_gaps_side *from = &g->sides[direction - 1];
+	struct sample_gaps_cut cut = {.direction = direction, .from_us = from->time_us,
+	    .to_us = to->time_us, .share = share, .is_share = loose};
+
+	if (!from->known || to->time_us < from->time_us)
+		return;
+	if (!loose) {
+		if (to->pool_pkts < from->pool_pkts)
+			return; /* the counters were reset: the totals begin anew, too */
+		cut.pkts = (int64_t)((double)(to->pool_pkts - from->pool_pkts) * share + 0.5);
+		newest_gap(g)->pkts[direction - 1] += cut.pkts;
+	}
+	sink(arg, &cut);
+}
+
+/* A direction's next point: cuts what is missing since its last one. */
+static void
+move_point(struct sample_gaps *g, uint8_t direction, bool loose, const struct sample_gaps_side *to,
+    sample_gaps_sink *sink, void *arg)
+{
+	struct sample_gaps_side *from = &g->sides[direction - 1];
+
+	if (from->known && from->boot != to->boot) {
+		if (!loose)
+			cut_frames(g, direction, 1, false, to, sink, arg);
+	} else if (from->missing > 0 && to->number > from->number) {
+		double share = (double)from->missing / (double)(to->number - from->number);
+
+		cut_frames(g, direction, share < 1 ? share : 1, loose, to, sink, arg);
+	}
+	set_point(from, to->boot, to->number, to->pool_pkts, to->time_us);
+}
+
+/* Gives the frames and numbers of a gap back, less what is still cut of it. */
+static void
+give_back(struct sample_gaps *g, const struct sample_gap *gap, uint32_t still,
+    sample_gaps_sink *sink, void *arg)
+{
+	(void)g;
+	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
+		struct sample_gaps_cut back = {.direction = (uint8_t)(d + 1),
+		    .from_us = gap->from_us, .to_us = gap->to_us};
+
+		back.pkts = gap->pkts[d] * still / gap->cut - gap->pkts[d];
+		if (back.pkts != 0)
+			sink(arg, &back);
+	}
+	sink(arg, &(struct sample_gaps_cut){.from_us = gap->to_us, .to_us = gap->to_us,
+		      .numbers = (int64_t)still - gap->cut});
+}
+
+/* A number that was missing arrived: the gap becomes two, which may be short enough to be bridged. */
+static void
+split(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_sink *sink, void *arg)
+{
+	for (int i = 0; i < SAMPLE_GAPS_OPEN; i++) {
+		struct sample_gap whole = g->open[i], before = whole, after = whole;
+		uint64_t middle_us = time_us;
+
+		if (whole.cut == 0 || number <= whole.from || number >= whole.to)
+			continue;
+		if (middle_us < whole.from_us || middle_us > whole.to_us)
+			middle_us = whole.to_us;
+		before.to = after.from = number;
+		before.to_us = after.from_us = middle_us;
+		before.cut = cut_of(g, before.to - before.from - 1);
+		after.cut = cut_of(g, after.to - after.from - 1);
+		for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
+			before.pkts[d] = whole.pkts[d] * before.cut / whole.cut;
+			after.pkts[d] = whole.pkts[d] * after.cut / whole.cut;
+		}
+		give_back(g, &whole, before.cut + after.cut, sink, arg);
+		g->open[i] = before.cut > 0 ? before : after;
+		if (before.cut > 0)
+			remember(g, &after);
+		return;
+	}
+}
+
+static void
+begin_boot(struct sample_gaps *g, uint32_t boot, uint64_t first)
+{
+	if (boot != g->boot)
+		sample_gaps_begin(g, boot, first - 1);
+}
+
+void
+sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, uint64_t first,
+    bool loose, uint64_t notification, const struct ease_sample *s, sample_gaps_sink *sink,
+    void *arg)
+{
+	struct sample_gaps_side point;
+
+	if (boot < g->boot)
+		return; /* what is missing of an older boot is cut already */
+	begin_boot(g, boot, first);
+	count_together(g, notification);
+	if (number <= g->newest) {
+		split(g, number, s->time_us, sink, arg);
+		return;
+	}
+	cut_numbers(g, number, s->time_us, sink, arg);
+	set_point(&point, boot, number, s->pool_pkts, s->time_us);
+	move_point(g, s->direction, loose, &point, sink, arg);
+	g->sides[s->direction - 1].sampled = true;
+	g->newest = number;
+}
+
+void
+sample_gaps_add_snapshot(struct sample_gaps *g, uint32_t boot, uint64_t first,
+    const struct ease_snapshot *s, sample_gaps_sink *sink, void *arg)
+{
+	if (boot < g->boot)
+		return;
+	begin_boot(g, boot, first);
+	for (uint8_t direction = EASE_IN; direction <= EASE_OUT; direction++) {
+		struct sample_gaps_side *side = &g->sides[direction - 1], point;
+
+		if (side->known && side->boot == boot)
+			continue; /* its samples tell more */
+		set_point(&point, boot, g->newest,
+		    direction == EASE_IN ? s->pool_in_pkts : s->pool_out_pkts, s->time_us);
+		if (side->sampled)
+			move_point(g, direction, false, &point, sink, arg);
+		else
+			set_point(side, boot, point.number, point.pool_pkts, point.time_us);
+	}
+}

@@ -1,0 +1,94 @@
+/*
+ * Gaps: what passed a port while its samples were lost.
+ *
+ * A sample carries its number and the frames that had passed (the pool). So of k numbers that are
+ * missing between two samples it is known within how many frames they were drawn:
+ *
+ *     sample n            k numbers missing            sample n + k + 1
+ *     -----|---------------------------------------------------|-------->  frames
+ *       pool P                                              pool P + G
+ *
+ * Of these G frames, G k / (k + 1) are cut: nobody saw them, and reports count them apart instead of
+ * estimating what they were. The other G / (k + 1) belong to the last sample, as without loss.
+ *
+ * A gap of few numbers is bridged instead: the numbers stay expected, and the samples around them
+ * stand for their frames, too. Few means: no more than once came in one notification of this port.
+ * So one lost notification never cuts, whatever the traffic, and the samples that did arrive stay
+ * representative. Between two boots it is not known how many numbers are missing; all frames from
+ * the last word of the old boot to the first word of the new one are cut.
+ *
+ * A port's samples have one sequence of numbers for both directions, but a pool for each. So frames
+ * are cut of each direction between its own samples, in proportion to the numbers missing there.
+ *
+ * A sample that arrives after all gives its part back, while the gap is among the newest
+ * SAMPLE_GAPS_OPEN of its port. Arithmetic on one struct without allocation; one thread.
+ */
+#ifndef EASE_COLLECTOR_WINDOW_SAMPLE_GAPS_H
+#define EASE_COLLECTOR_WINDOW_SAMPLE_GAPS_H
+
+#include "common/sample.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	SAMPLE_GAPS_OPEN = 8,
+	SAMPLE_GAPS_BRIDGED_MAX = 64, /* numbers; however many came in one notification */
+	SAMPLE_GAPS_N_SIDES = 2,
+};
+
+struct sample_gaps {
+	uint32_t boot;
+	uint64_t newest;       /* highest number of the boot that arrived */
+	uint64_t notification; /* in which it came, */
+	uint8_t in_notification, together; /* with so many of this port; the most so far */
+	/* of each direction, its last point: a sample, or a snapshot before the first one */
+	struct sample_gaps_side {
+		bool known, sampled;
+		uint32_t boot;
+		uint32_t missing; /* numbers of cut gaps since that point */
+		uint64_t number, pool_pkts, time_us;
+	} sides[SAMPLE_GAPS_N_SIDES];
+	struct sample_gap {
+		uint64_t from, to; /* numbers that arrived */
+		uint32_t cut;	   /* numbers between them; 0: the entry is free */
+		uint64_t from_us, to_us;
+		int64_t pkts[SAMPLE_GAPS_N_SIDES]; /* cut because of them */
+	} open[SAMPLE_GAPS_OPEN];
+	uint8_t next_open;
+};
+
+/* Frames and numbers to be cut; negative values give back. */
+struct sample_gaps_cut {
+	uint8_t direction; /* enum ease_direction; 0: there are only numbers */
+	uint64_t from_us, to_us; /* by the device's clock, when the frames passed */
+	int64_t pkts;
+	double share; /* of all frames of that time; where is_share, pkts is not known */
+	bool is_share;
+	int64_t numbers;
+};
+
+/* Receives a cut. Frames and numbers of one gap may come in different calls. */
+typedef void sample_gaps_sink(void *arg, const struct sample_gaps_cut *cut);
+
+/* What to begin with: nothing is cut before this. `newest` is the highest number of this boot that
+ * arrived, or the one before the first that is expected. */
+void sample_gaps_begin(struct sample_gaps *g, uint32_t boot, uint64_t newest);
+
+/* After a restart of the collector: the newest counters and the highest number that arrived before
+ * it. */
+void sample_gaps_resume(
+    struct sample_gaps *g, uint32_t boot, uint64_t newest, const struct ease_snapshot *counters);
+
+/* A sample that is used, with its number in 64 bits. first is the boot's first expected number.
+ * loose: its pool cannot be compared with what was known before or is of both directions (sFlow),
+ * so what is cut is a share of what the counters will count. notification differs between any two. */
+void sample_gaps_add_sample(struct sample_gaps *g, uint32_t boot, uint64_t number, uint64_t first,
+    bool loose, uint64_t notification, const struct ease_sample *s, sample_gaps_sink *sink,
+    void *arg);
+
+/* A counter snapshot. */
+void sample_gaps_add_snapshot(struct sample_gaps *g, uint32_t boot, uint64_t first,
+    const struct ease_snapshot *s, sample_gaps_sink *sink, void *arg);
+
+#endif
