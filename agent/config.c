@@ -28,6 +28,7 @@ static const char *const level_choices[] = {"error", "warn", "info", "debug", NU
 
 static const struct option_row sink_options[] = {
     {.name = "community", .type = OPTION_STRING, SINK_AT(community), .max = TRAP_SINK_COMMUNITY_MAX,
+	.secret = true,
 	.help = "send SNMPv2c traps with this community"},
     {.name = "user", .type = OPTION_STRING, SINK_AT(user), .max = TRAP_SINK_USER_MAX,
 	.help = "send SNMPv3 traps (authPriv) as this user instead; the agent's log says which "
@@ -36,11 +37,13 @@ static const struct option_row sink_options[] = {
 	.choices = trap_sink_auth_protocols, .def = "SHA-256",
 	.help = "how SNMPv3 traps are authenticated"},
     {.name = "auth_passphrase", .type = OPTION_STRING, SINK_AT(auth_passphrase),
+	.secret = true,
 	.help = "at least 8 characters"},
     {.name = "priv_protocol", .type = OPTION_ENUM, SINK_AT(priv_protocol),
 	.choices = trap_sink_priv_protocols, .def = "AES",
 	.help = "how SNMPv3 traps are encrypted"},
     {.name = "priv_passphrase", .type = OPTION_STRING, SINK_AT(priv_passphrase),
+	.secret = true,
 	.help = "at least 8 characters"},
     {.name = "max_per_s", .type = OPTION_U32, SINK_AT(max_per_s), .min = 1,
 	.max = TRAP_SINK_RATE_MAX, .unit = "notifications/s", .def = "50000",
@@ -176,8 +179,6 @@ const struct option_row agent_options[] = {
 	.def = "info", .live = true, .help = "messages less severe than this are not logged"},
     {0},
 };
-
-const char *const agent_secrets[] = {"community", "auth_passphrase", "priv_passphrase", NULL};
 
 static int
 check_sinks(const char *file, const struct option_sections *sinks, char *error, size_t error_size)

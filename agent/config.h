@@ -63,9 +63,6 @@ struct agent_config {
 
 extern const struct option_row agent_options[];
 
-/* Options that --print-config hides. */
-extern const char *const agent_secrets[];
-
 /* Fills *config from file, or with the defaults alone if file is NULL. Otherwise as options_load. */
 int agent_config_read(const char *file, struct agent_config *config, char *error,
     size_t error_size);

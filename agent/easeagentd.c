@@ -95,7 +95,7 @@ print_config(const char *file)
 	if (agent_config_read(file, &config, error, sizeof(error)) < 0)
 		status = fail(error);
 	else
-		options_print(stdout, agent_options, &config, agent_secrets);
+		options_print(stdout, agent_options, &config);
 	options_free(agent_options, &config);
 	return status;
 }

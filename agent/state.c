@@ -82,7 +82,7 @@ write_file(const struct agent_state *state, const char *dir)
 		close(fd);
 		return -ENOMEM;
 	}
-	options_print(file, state_options, state, NULL);
+	options_print(file, state_options, state);
 	if (fflush(file) != 0 || fsync(fd) < 0)
 		rc = -errno;
 	if (fclose(file) != 0 && rc == 0)

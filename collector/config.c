@@ -93,12 +93,14 @@ static const struct option_row user_options[] = {
     {"auth_protocol", OPTION_ENUM, USER_AT(auth_protocol), .choices = v3_auth_protocols,
 	.def = "SHA-256",
 	.help = "Protocol that authenticates messages."},
-    {"auth_passphrase", OPTION_STRING, USER_AT(auth_passphrase), .check = passphrase_check,
+    {"auth_passphrase", OPTION_STRING, USER_AT(auth_passphrase), .secret = true,
+	.check = passphrase_check,
 	.help = "At least 8 characters. There is no default."},
     {"priv_protocol", OPTION_ENUM, USER_AT(priv_protocol), .choices = v3_priv_protocols,
 	.def = "AES",
 	.help = "Protocol that encrypts messages."},
-    {"priv_passphrase", OPTION_STRING, USER_AT(priv_passphrase), .check = passphrase_check,
+    {"priv_passphrase", OPTION_STRING, USER_AT(priv_passphrase), .secret = true,
+	.check = passphrase_check,
 	.help = "At least 8 characters. There is no default."},
     {.name = NULL},
 };
@@ -122,7 +124,7 @@ const struct option_row collector_options[] = {
 	.help = "Addresses where sFlow v5 is received, written as in listen; sFlow's port is "
 		"6343. Empty: sFlow is not received. A switch should send notifications or "
 		"sFlow to a collector, not both: it would be counted as two switches."},
-    {"communities", OPTION_LIST, AT(communities), .max = MAX_COMMUNITIES,
+    {"communities", OPTION_LIST, AT(communities), .max = MAX_COMMUNITIES, .secret = true,
 	.live = true, .check = community_check,
 	.help = "SNMPv2c communities that a notification may carry. There is no default."},
     {"user", OPTION_SECTION, AT(users), .max = V3_USERS_MAX, .live = true, .section = user_options,
@@ -162,7 +164,8 @@ const struct option_row collector_options[] = {
 	.help = "Address where the page, /api/v1/ and /metrics are served, written as in "
 		"listen. Empty: nowhere. If the address cannot be used, or memory is below 160 "
 		"MiB, the collector runs without them."},
-    {"http_token", OPTION_STRING, AT(http_token), .check = http_token_check, .live = true,
+    {"http_token", OPTION_STRING, AT(http_token), .secret = true,
+	.check = http_token_check, .live = true,
 	.help = "Token that a client must send as \"Authorization: Bearer TOKEN\" to read data; "
 		"the page asks for it. Empty: everybody who can reach http_listen can read the "
 		"data."},
@@ -236,7 +239,8 @@ const struct option_row collector_options[] = {
 		"agents. Empty: there is a single server."},
     {"clickhouse_user", OPTION_STRING, AT(clickhouse_user), .check = user_check,
 	.help = "ClickHouse user. Empty: default."},
-    {"clickhouse_password", OPTION_STRING, AT(clickhouse_password), .check = user_check,
+    {"clickhouse_password", OPTION_STRING, AT(clickhouse_password), .secret = true,
+	.check = user_check,
 	.help = "Password of clickhouse_user."},
     {"clickhouse_samples", OPTION_BOOL, AT(clickhouse_samples), .def = "true",
 	.help = "Whether the row of each sample is shipped too. Without these rows the cluster "
@@ -271,9 +275,6 @@ const struct option_row collector_options[] = {
 	.help = "Level of the least important messages that are written."},
     {.name = NULL},
 };
-
-const char *const collector_secrets[] = {"communities", "http_token", "auth_passphrase",
-    "priv_passphrase", "clickhouse_password", NULL};
 
 /* Rows go to any server of the list, so several servers must form a cluster. */
 static bool

@@ -61,9 +61,6 @@ enum { COLLECTOR_PAGE_MIB = 160 };
 
 extern const struct option_row collector_options[];
 
-/* Options that --print-config hides. */
-extern const char *const collector_secrets[];
-
 /* Reads the file into *config (zeroed by the caller); file NULL: the defaults. 0, or -errno with
  * "FILE:LINE: reason" or "FILE: reason" in error. collector_config_free in both cases. */
 int collector_config_read(const char *file, struct collector_config *config, char *error,

@@ -447,7 +447,7 @@ main(int argc, char **argv)
 	if (r < 0)
 		fprintf(stderr, "easecapd: %s\n", error);
 	else if (cmd.print)
-		options_print(stdout, collector_options, &config, collector_secrets);
+		options_print(stdout, collector_options, &config);
 	else if (cmd.print_schema)
 		r = print_schema(&config);
 	else if (cmd.check)

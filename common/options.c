@@ -20,10 +20,12 @@ enum {
 
 struct parse {
 	const char *file;
+	const char *text; /* without comments */
 	const struct option_row *table;
 	char *error;
 	size_t error_size;
 	bool failed;
+	int secret_line; /* where the last value ends, if it is a secret; else 0 */
 };
 
 /* libconfuse's callbacks carry no pointer of ours. A thread parses one file at a time. */
@@ -175,6 +177,20 @@ set_string(const struct option_row *row, const char *text, void *to, char *reaso
 	return true;
 }
 
+/* Quotes the value, but no secret, and no password in a URL. */
+static void
+refuse_value(const struct option_row *row, const char *text, const char *refusal, char *reason)
+{
+	const char *user = strstr(text, "://"), *host = user ? strrchr(user, '@') : NULL;
+
+	if (row->secret)
+		snprintf(reason, REASON_OCTETS, "%s", refusal);
+	else if (host)
+		snprintf(reason, REASON_OCTETS, "\"(hidden)%.80s\": %s", host, refusal);
+	else
+		snprintf(reason, REASON_OCTETS, "\"%.100s\": %s", text, refusal);
+}
+
 /* Checks one value of a row and stores it at `to`, unless that is NULL. Returns false and sets
  * reason if the value is refused. */
 static bool
@@ -204,7 +220,7 @@ set_value(const struct option_row *row, const char *text, void *to, char *reason
 	}
 	refusal = good && row->check ? row->check(text) : NULL;
 	if (refusal)
-		snprintf(reason, REASON_OCTETS, "\"%.100s\": %s", text, refusal);
+		refuse_value(row, text, refusal, reason);
 	return good && !refusal;
 }
 
@@ -240,6 +256,7 @@ validate(cfg_t *cfg, cfg_opt_t *opt)
 	const char *text = cfg_opt_getnstr(opt, cfg_opt_size(opt) - 1);
 	char reason[REASON_OCTETS];
 
+	current->secret_line = row->secret ? cfg->line : 0;
 	if (row->type == OPTION_LIST && cfg_opt_size(opt) > limit_of(row, ITEMS_MAX)) {
 		fail(current, cfg->line, row->name, "must have at most %" PRIu64 " items",
 		    limit_of(row, ITEMS_MAX));
@@ -265,13 +282,48 @@ validate_section(cfg_t *cfg, cfg_opt_t *opt)
 	return -1;
 }
 
+/* True if the n octets hold the name of a secret of the table, or of a section's table. */
+static bool
+names_secret(const struct option_row *table, const char *line, size_t n)
+{
+	for (; table->name; table++)
+		if (table->section ? names_secret(table->section, line, n)
+				     : table->secret && memmem(line, n, table->name, strlen(table->name)))
+			return true;
+	return false;
+}
+
+/* libconfuse quotes what it did not expect. On the line of a secret, or behind its value, that may be
+ * a part of it: the second word of a passphrase without quotes, an escape sequence. */
+static bool
+may_quote_secret(const struct parse *p, const cfg_t *cfg, bool is_option)
+{
+	const char *line = p->text;
+
+	if (p->secret_line && (!is_option || p->secret_line == cfg->line))
+		return true;
+
+	for (int n = 1; n < cfg->line && *line; n++) {
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	return names_secret(p->table, line, strcspn(line, "\n"));
+}
+
 static void __attribute__((format(printf, 2, 0)))
 on_syntax_error(cfg_t *cfg, const char *format, va_list args)
 {
 	char message[REASON_OCTETS];
+	bool is_option;
 
 	vsnprintf(message, sizeof(message), format, args);
-	if (strncmp(message, "no such option", strlen("no such option")) == 0) {
+	is_option = strncmp(message, "no such option", strlen("no such option")) == 0;
+	if (may_quote_secret(current, cfg, is_option)) {
+		fail(current, cfg->line, NULL, "syntax error in or behind the value of a secret,"
+		    " which is not shown; does it need quotes?");
+		return;
+	}
+	if (is_option) {
 		char *name = strchr(message, '\''), *end = strrchr(message, '\'');
 
 		if (name && end > name) {
@@ -423,6 +475,7 @@ struct scan {
 	int line;
 	int depth;	 /* of braces */
 	int opened_line; /* of the outermost brace that is open */
+	int variable_line; /* of the first "${" that libconfuse would replace */
 };
 
 /* Blanks everything up to `end`, and `end` too unless it is a newline. Newlines stay. */
@@ -440,6 +493,13 @@ blank_until(struct scan *s, const char *end)
 }
 
 static void
+find_variable(struct scan *s)
+{
+	if (s->variable_line == 0 && s->at[0] == '$' && s->at[1] == '{')
+		s->variable_line = s->line;
+}
+
+static void
 skip_quoted(struct scan *s)
 {
 	char quote = *s->at++;
@@ -447,6 +507,8 @@ skip_quoted(struct scan *s)
 	for (; *s->at && *s->at != quote; s->at++) {
 		if (*s->at == '\\' && s->at[1])
 			s->at++;
+		else if (quote == '"')
+			find_variable(s);
 		s->line += *s->at == '\n';
 	}
 	if (*s->at)
@@ -457,6 +519,7 @@ skip_quoted(struct scan *s)
 static bool
 step_plain(struct scan *s)
 {
+	find_variable(s);
 	if (*s->at == '{' && s->depth++ == 0)
 		s->opened_line = s->line;
 	if (*s->at == '}')
@@ -465,8 +528,8 @@ step_plain(struct scan *s)
 	return !strchr(" \t\r\n={}()+,", *s->at++);
 }
 
-/* Blanks the comments of text. Returns the line of a brace that is never closed, or 0. */
-static int
+/* Blanks the comments of text. */
+static struct scan
 blank_comments(char *text)
 {
 	struct scan s = {.at = text, .line = 1};
@@ -485,18 +548,19 @@ blank_comments(char *text)
 		else
 			in_word = step_plain(&s);
 	}
-	return s.depth > 0 ? s.opened_line : 0;
+	return s;
 }
 
 int
 options_parse(const char *name, const char *text, const struct option_row *table, void *config,
     char *error, size_t error_size)
 {
-	struct parse p = {.file = name, .table = table, .error = error, .error_size = error_size};
-	cfg_opt_t *opts = make_confuse_options(table);
 	char *plain = strdup(text);
+	struct parse p = {.file = name, .text = plain, .table = table, .error = error,
+	    .error_size = error_size};
+	cfg_opt_t *opts = make_confuse_options(table);
+	struct scan scan = {0};
 	cfg_t *cfg;
-	int open_line = plain ? blank_comments(plain) : 0;
 
 	current = &p; /* cfg_init already parses the defaults of lists */
 	cfg = opts && plain ? cfg_init(opts, CFGF_NONE) : NULL;
@@ -505,10 +569,14 @@ options_parse(const char *name, const char *text, const struct option_row *table
 		goto out;
 	}
 	cfg_set_error_function(cfg, on_syntax_error);
-	if (cfg_parse_buf(cfg, plain) != CFG_SUCCESS)
+	scan = blank_comments(plain);
+	if (scan.variable_line)
+		fail(&p, scan.variable_line, NULL, "\"${\" would be replaced by a variable of the"
+		    " environment: write \"\\${\" in double quotes, or use single quotes");
+	else if (cfg_parse_buf(cfg, plain) != CFG_SUCCESS)
 		fail(&p, cfg->line, NULL, "syntax error");
-	else if (open_line)
-		fail(&p, open_line, NULL, "the section that begins here has no closing \"}\"");
+	else if (scan.depth > 0)
+		fail(&p, scan.opened_line, NULL, "the section that begins here has no closing \"}\"");
 	else
 		fill(&p, cfg, table, config);
 out:
@@ -679,17 +747,8 @@ print_value(FILE *out, const struct option_row *row, const void *value)
 	}
 }
 
-static bool
-is_secret(const char *const *secret, const char *name)
-{
-	for (; secret && *secret; secret++)
-		if (strcmp(*secret, name) == 0)
-			return true;
-	return false;
-}
-
 static void print_table(FILE *out, const struct option_row *table, const void *config,
-    const char *const *secret, const char *indent);
+    const char *indent);
 
 /* A section that the file does not have, as comments: its options with their defaults. */
 static void
@@ -701,7 +760,7 @@ print_no_section(FILE *out, const struct option_row *row, const char *indent)
 	snprintf(deeper, sizeof(deeper), "%s#\t", indent);
 	if (item && options_parse("", "", row->section, item, error, sizeof(error)) == 0) {
 		fprintf(out, "%s# %s \"NAME\" {\n", indent, row->name);
-		print_table(out, row->section, item, NULL, deeper);
+		print_table(out, row->section, item, deeper);
 		fprintf(out, "%s# }\n", indent);
 	}
 	if (item)
@@ -711,7 +770,7 @@ print_no_section(FILE *out, const struct option_row *row, const char *indent)
 
 static void
 print_sections(FILE *out, const struct option_row *row, const struct option_sections *sections,
-    const char *const *secret, const char *indent)
+    const char *indent)
 {
 	char deeper[32];
 
@@ -725,7 +784,7 @@ print_sections(FILE *out, const struct option_row *row, const struct option_sect
 		fprintf(out, "%s%s ", indent, row->name);
 		print_string(out, *title ? *title : "");
 		fputs(" {\n", out);
-		print_table(out, row->section, item, secret, deeper);
+		print_table(out, row->section, item, deeper);
 		fprintf(out, "%s}\n", indent);
 	}
 }
@@ -742,19 +801,18 @@ is_empty(const struct option_row *row, const void *value)
 }
 
 static void
-print_table(FILE *out, const struct option_row *table, const void *config,
-    const char *const *secret, const char *indent)
+print_table(FILE *out, const struct option_row *table, const void *config, const char *indent)
 {
 	for (const struct option_row *row = table; row->name; row++) {
 		const void *value = const_member(config, row->offset);
 
 		print_help(out, indent, row);
 		if (row->type == OPTION_SECTION) {
-			print_sections(out, row, value, secret, indent);
+			print_sections(out, row, value, indent);
 			continue;
 		}
 		fprintf(out, "%s%s = ", indent, row->name);
-		if (is_secret(secret, row->name) && !is_empty(row, value))
+		if (row->secret && !is_empty(row, value))
 			fputs(row->type == OPTION_LIST ? "{\"(hidden)\"}" : "\"(hidden)\"", out);
 		else
 			print_value(out, row, value);
@@ -763,10 +821,9 @@ print_table(FILE *out, const struct option_row *table, const void *config,
 }
 
 void
-options_print(FILE *out, const struct option_row *table, const void *config,
-    const char *const *secret)
+options_print(FILE *out, const struct option_row *table, const void *config)
 {
-	print_table(out, table, config, secret, "");
+	print_table(out, table, config, "");
 }
 
 static void

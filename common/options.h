@@ -3,7 +3,8 @@
  * member of the struct to fill, help. The table drives the parser (on libconfuse's file syntax),
  * the range checks, the message "FILE:LINE: NAME: reason" for the first mistake, and the output of
  * --print-config, which can be parsed again. A section (`user "name" { … }`) has a table of its
- * own; a section's name stands for the same table at every depth.
+ * own; a section's name stands for the same table at every depth. What is written is what is meant:
+ * "${", which libconfuse would replace by a variable of the environment, is a mistake.
  *
  * The row's type is struct option_row because <getopt.h> already has a struct option.
  */
@@ -54,6 +55,7 @@ struct option_row {
 	 * good, else the reason in static storage. May be NULL. */
 	const char *(*check)(const char *value);
 	bool live; /* takes effect at a reload (options_reload.h), without a restart */
+	bool secret; /* neither messages nor options_print show its value */
 };
 
 /* Fills *config (zeroed by the caller) from the file. The table's last row has no name. A mistake
@@ -71,10 +73,8 @@ int options_parse(const char *name, const char *text, const struct option_row *t
 unsigned options_line(const char *file, const char *name);
 
 /* Prints the configuration in force, with units and help as comments, in a form that options_parse
- * reads. Options whose name is in secret (NULL-terminated, may be NULL) are printed as "(hidden)",
- * unless they are empty. */
-void options_print(FILE *out, const struct option_row *table, const void *config,
-    const char *const *secret);
+ * reads. Secrets are printed as "(hidden)", unless they are empty. */
+void options_print(FILE *out, const struct option_row *table, const void *config);
 
 void options_free(const struct option_row *table, void *config);
 

@@ -15,6 +15,7 @@ struct port {
 	char *title;
 	uint32_t speed_mbps;
 	bool full_duplex;
+	char *passphrase;
 };
 
 struct config {
@@ -24,7 +25,8 @@ struct config {
 	char *socket;
 	char *community;
 	int device;
-	struct option_list senders;
+	struct option_list senders, words;
+	char *token;
 	struct option_sections ports;
 };
 
@@ -32,6 +34,12 @@ static const char *
 no_such_sender(const char *value)
 {
 	return strchr(value, '/') ? "not an address" : NULL;
+}
+
+static const char *
+no_such_word(const char *value)
+{
+	return *value && strlen(value) < 6 ? "it has fewer than 6 characters" : NULL;
 }
 
 static const char *const devices[] = {"emulated", "linux", "dummy", NULL};
@@ -42,6 +50,8 @@ static const struct option_row port_table[] = {
 	.max = 1000, .unit = "Mb/s", .def = "10"},
     {.name = "full_duplex", .type = OPTION_BOOL, .offset = offsetof(struct port, full_duplex),
 	.def = "yes"},
+    {.name = "passphrase", .type = OPTION_STRING, .offset = offsetof(struct port, passphrase),
+	.secret = true, .check = no_such_word},
     {0},
 };
 static const struct option_row table[] = {
@@ -56,6 +66,10 @@ static const struct option_row table[] = {
 	.def = "dummy"},
     {.name = "senders", .type = OPTION_LIST, .offset = AT(senders), .max = 3,
 	.def = "{\"::1\", 127.0.0.1}", .check = no_such_sender},
+    {.name = "words", .type = OPTION_LIST, .offset = AT(words), .max = 3, .secret = true,
+	.check = no_such_word},
+    {.name = "token", .type = OPTION_STRING, .offset = AT(token), .secret = true,
+	.check = no_such_word},
     {.name = "port", .type = OPTION_SECTION, .offset = AT(ports), .max = 4,
 	.section = port_table, .section_size = sizeof(struct port),
 	.section_title_offset = offsetof(struct port, title)},
@@ -165,6 +179,64 @@ START_TEST(mistakes_are_told_with_their_line)
 }
 END_TEST
 
+/* A mistake in a secret, or beside it, goes to the log and to the screen: none of it is quoted. */
+START_TEST(mistakes_do_not_quote_secrets)
+{
+	static const struct {
+		const char *text, *error;
+	} secret[] = {
+	    {"\ntoken = hush!", "ease.conf:2: token: it has fewer than 6 characters"},
+	    {"words = {\"long enough\",\n\"hush!\"}",
+		"ease.conf:2: words: it has fewer than 6 characters"},
+	    {"port a {\n\tpassphrase = hush!\n}",
+		"ease.conf:2: passphrase: it has fewer than 6 characters"},
+	    {"token = not quoted hush!", NULL},
+	    {"\ntoken = \"hush!\\999\"", NULL},
+	    {"words = {\"not hush!\"\n\"hush!!\" hush}", NULL},
+	    {"port a { passphrase = quoted hush! }", NULL},
+	    {"words = {\"one thing\" hush }", NULL},
+	    {"senders = {\"http://user:hush!@192.0.2.1/x\"}",
+		"ease.conf:1: senders: \"(hidden)@192.0.2.1/x\": not an address"},
+	};
+	struct config c;
+	char error[256];
+
+	for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++) {
+		ck_assert_int_eq(parse(secret[i].text, &c, error), -EINVAL);
+		ck_assert_msg(!strstr(error, "hush"), "%s", error);
+		ck_assert_msg(strstr(error, "ease.conf:") == error, "%s", error);
+		if (secret[i].error)
+			ck_assert_str_eq(error, secret[i].error);
+		options_free(table, &c);
+	}
+}
+END_TEST
+
+/* libconfuse would put the environment's PATH there, or nothing. */
+START_TEST(variables_are_refused_not_replaced)
+{
+	static const char *const refused[] = {"\ncommunity = \"a${PATH}b\"",
+	    "# ${PATH}\ncommunity = \"${no such\"", "\ncommunity = ${PATH}",
+	    "\nsenders = {\"${PATH}\"}", "\nport \"${PATH}\" {}"};
+	static const char *const kept[] = {"community = \"a\\${PATH}b\"",
+	    "community = 'a${PATH}b'"};
+	struct config c;
+	char error[256];
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		ck_assert_int_eq(parse(refused[i], &c, error), -EINVAL);
+		ck_assert_str_eq(error, "ease.conf:2: \"${\" would be replaced by a variable of the"
+		    " environment: write \"\\${\" in double quotes, or use single quotes");
+		options_free(table, &c);
+	}
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		ck_assert_msg(parse(kept[i], &c, error) == 0, "%s", error);
+		ck_assert_str_eq(c.community, "a${PATH}b");
+		options_free(table, &c);
+	}
+}
+END_TEST
+
 START_TEST(wrong_syntax_is_told_with_its_line)
 {
 	static const char *const wrong[] = {"\nwait = {1, 2}", "\n}", "\nport a {",
@@ -181,13 +253,13 @@ START_TEST(wrong_syntax_is_told_with_its_line)
 END_TEST
 
 static char *
-print(const struct config *config, const char *const *secret)
+print(const struct config *config)
 {
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	options_print(out, table, config, secret);
+	options_print(out, table, config);
 	fclose(out);
 	return text;
 }
@@ -202,9 +274,9 @@ START_TEST(what_is_printed_parses_to_the_same)
 
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
 		ck_assert_msg(parse(sets[i], &c, error) == 0, "%s", error);
-		first = print(&c, NULL);
+		first = print(&c);
 		ck_assert_msg(parse(first, &back, error) == 0, "%s in:\n%s", error, first);
-		second = print(&back, NULL);
+		second = print(&back);
 		ck_assert_str_eq(first, second);
 		ck_assert_str_eq(c.community, back.community);
 		ck_assert_str_eq(c.socket, back.socket);
@@ -218,14 +290,15 @@ END_TEST
 
 START_TEST(secrets_stay_hidden)
 {
-	static const char *const secret[] = {"community", "senders", NULL};
 	struct config c, back;
 	char error[256], *text;
 
-	ck_assert_int_eq(parse("community = s3cret\nsenders = {s3cret}", &c, error), 0);
-	text = print(&c, secret);
+	ck_assert_int_eq(parse("token = s3cret\nwords = {s3cret}"
+	    "\nport a { passphrase = s3cret89 }", &c, error), 0);
+	text = print(&c);
 	ck_assert_ptr_null(strstr(text, "s3cret"));
-	ck_assert_ptr_nonnull(strstr(text, "community = \"(hidden)\""));
+	ck_assert_ptr_nonnull(strstr(text, "\ntoken = \"(hidden)\"\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nwords = {\"(hidden)\"}\n"));
 	ck_assert_ptr_nonnull(strstr(text, "# longest wait for more samples (1 to 10000 ms)"));
 	ck_assert_msg(parse(text, &back, error) == 0, "%s", error);
 	free(text);
@@ -268,6 +341,8 @@ main(void)
 	tcase_add_test(tc, an_empty_file_gives_the_defaults);
 	tcase_add_test(tc, values_arrive);
 	tcase_add_test(tc, mistakes_are_told_with_their_line);
+	tcase_add_test(tc, mistakes_do_not_quote_secrets);
+	tcase_add_test(tc, variables_are_refused_not_replaced);
 	tcase_add_test(tc, wrong_syntax_is_told_with_its_line);
 	tcase_add_test(tc, what_is_printed_parses_to_the_same);
 	tcase_add_test(tc, secrets_stay_hidden);

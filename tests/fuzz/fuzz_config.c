@@ -39,7 +39,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || !out || (size > 0 && write(fd, data + 1, size - 1) < 0))
 		abort();
 	if (load(agent, fd, &config, error, sizeof(error)) == 0) {
-		options_print(out, options, &config, NULL);
+		options_print(out, options, &config);
 		fflush(out);
 		if (load(agent, printed, &again, error, sizeof(error)) != 0)
 			abort();

@@ -32,7 +32,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FILE *out = open_memstream(&printed, &(size_t){0});
 
 	if (options_parse("fuzz", text, table, &config, error, sizeof(error)) == 0) {
-		options_print(out, table, &config, NULL);
+		options_print(out, table, &config);
 		fflush(out);
 		if (options_parse("print", printed, table, &again, error, sizeof(error)) != 0)
 			abort();
