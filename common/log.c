@@ -1,6 +1,7 @@
 #include "common/log.h"
 
 #include "common/clock.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -49,15 +50,6 @@ log_set_most(enum log_level most)
 	sink.most = most;
 }
 
-/* Messages quote what strangers send, who must not add lines or control the terminal. */
-static void
-hide_controls(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
-
 static void
 write_stderr(enum log_level level, const char *room, const char *message)
 {
@@ -81,7 +73,7 @@ write_message(enum log_level level, const char *room, uint32_t suppressed, const
     va_list args)
 {
 	static const char cut[] = "...";
-	char message[LINE_MAX_OCTETS], more[48] = "";
+	char message[LINE_MAX_OCTETS], shown[LINE_MAX_OCTETS + 64], more[48] = "";
 	int saved_errno = errno, n;
 	size_t room_left;
 
@@ -90,13 +82,14 @@ write_message(enum log_level level, const char *room, uint32_t suppressed, const
 	room_left = sizeof(message) - strlen(more);
 	n = vsnprintf(message, room_left, format, args);
 	if (n >= (int)room_left)
-		memcpy(message + room_left - sizeof(cut), cut, sizeof(cut));
-	hide_controls(message);
-	strcat(message, more);
+		memcpy(message + utf8_cut(message, room_left - sizeof(cut)), cut, sizeof(cut));
+	/* Messages quote what strangers send, who must not add lines or control the terminal. */
+	utf8_printable(message, shown, LINE_MAX_OCTETS);
+	strcat(shown, more);
 	if (sink.to_syslog)
-		syslog(levels[level].syslog_priority, "%s: %s", room, message);
+		syslog(levels[level].syslog_priority, "%s: %s", room, shown);
 	else
-		write_stderr(level, room, message);
+		write_stderr(level, room, shown);
 	errno = saved_errno;
 }
 

@@ -1,7 +1,7 @@
 #include "collector/cluster/url.h"
 #include "collector/report/mirror.h"
 #include "collector/report/number_format.h"
-#include "collector/report/table.h"
+#include "common/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -25,10 +25,13 @@ int
 query_fail(struct query *query, int err, const char *format, ...)
 {
 	va_list args;
+	int n;
 
 	va_start(args, format);
-	vsnprintf(query->error, sizeof(query->error), format, args);
+	n = vsnprintf(query->error, sizeof(query->error), format, args);
 	va_end(args);
+	if (n >= (int)sizeof(query->error))
+		query->error[utf8_cut(query->error, sizeof(query->error))] = '\0';
 	return err;
 }
 
@@ -247,17 +250,14 @@ query_rows(struct query *query, const char *sql, int (*row)(struct query *, sqli
 	return err;
 }
 
+/* A name is what a device says. From here on it is what may be shown of it, so that who asks for a
+ * port finds it by the name that he sees. */
 static void
 column_text(sqlite3_stmt *stmt, int column, char *text, size_t size)
 {
 	const unsigned char *value = sqlite3_column_text(stmt, column);
-	size_t n = (size_t)sqlite3_column_bytes(stmt, column);
 
-	if (n >= size)
-		n = size - 1;
-	if (n > 0)
-		memcpy(text, value, n);
-	text[n] = '\0';
+	utf8_printable(value ? (const char *)value : "", text, size);
 }
 
 /* ---- agents and ports ---- */
@@ -458,7 +458,6 @@ refuse_port(struct query *query, const char *wanted)
 		    (n_near == 0 || is_near(&query->ports[i], folded)))
 			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
 			    n++ > 0 ? ", " : "", query->ports[i].name);
-	table_clean(names);
 	return query_fail(query, -ENOENT, "%s: no port with the name or ifIndex %s%s%s; easetop load"
 	    " lists all", query->path, wanted, n > 0 ? "; there is " : "", names);
 }

@@ -1,13 +1,15 @@
 /*
  * CSV quoted as in RFC 4180: a line of field names, then a line a row. A figure takes three
  * fields, a rank two; what is not known is an empty field. A second table follows behind an
- * empty line.
+ * empty line. Text is what may be shown (common/utf8.h), so it holds no line's end.
  */
 #include "collector/report/render.h"
 
 #include "common/clock.h"
+#include "common/utf8.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const *
@@ -29,31 +31,42 @@ suffixes(enum report_type type)
 	}
 }
 
-static void
+/* A spreadsheet computes a cell that begins with one of these, and the text comes from devices and
+ * their neighbours: an apostrophe before it makes it text. */
+#define FORMULA "=+-@"
+
+static int
 put_text(FILE *out, const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(text, out);
-		return;
-	}
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
+	char *shown = utf8_printable_copy(text);
+	bool quoted;
+
+	if (!shown)
+		return -ENOMEM;
+	quoted = strpbrk(shown, ",\"") != NULL;
+	if (quoted)
+		putc('"', out);
+	if (*shown && strchr(FORMULA, *shown))
+		putc('\'', out);
+	for (const char *c = shown; *c; c++) {
+		if (*c == '"')
 			putc('"', out);
-		putc(*text, out);
+		putc(*c, out);
 	}
-	putc('"', out);
+	if (quoted)
+		putc('"', out);
+	free(shown);
+	return 0;
 }
 
-static void
+static int
 put_value(FILE *out, enum report_type type, const struct report_value *value)
 {
 	char time[CLOCK_RFC3339_MAX];
 
 	switch (type) {
 	case REPORT_TEXT:
-		put_text(out, value->text);
-		break;
+		return put_text(out, value->text);
 	case REPORT_PKTS:
 	case REPORT_OCTETS:
 	case REPORT_SHARE:
@@ -71,6 +84,7 @@ put_value(FILE *out, enum report_type type, const struct report_value *value)
 		fprintf(out, "%.15g", value->number);
 		break;
 	}
+	return 0;
 }
 
 static void
@@ -96,40 +110,46 @@ put_header(FILE *out, const struct report_result *result)
 	fputs("\n", out);
 }
 
-static void
+static int
 put_row(FILE *out, const struct report_result *result, const struct report_value *row)
 {
 	const char *comma = "";
+	int err = 0;
 
-	for (size_t c = 0; c < result->n_columns; c++) {
+	for (size_t c = 0; c < result->n_columns && err == 0; c++) {
 		if (!result->columns[c].field)
 			continue;
 		fputs(comma, out);
 		comma = ",";
 		if (row[c].known)
-			put_value(out, result->columns[c].type, &row[c]);
+			err = put_value(out, result->columns[c].type, &row[c]);
 		else
 			put_unknown(out, result->columns[c].type);
 	}
 	fputs("\n", out);
+	return err;
 }
 
-static void
+static int
 put_table(FILE *out, const struct report_result *result)
 {
+	int err = 0;
+
 	put_header(out, result);
-	for (size_t r = 0; r < result->n_rows; r++)
-		put_row(out, result, report_cell(result, r, 0));
+	for (size_t r = 0; r < result->n_rows && err == 0; r++)
+		err = put_row(out, result, report_cell(result, r, 0));
+	return err;
 }
 
 int
 render_csv(FILE *out, const struct report_result *result, const struct render_options *options)
 {
+	int err = put_table(out, result);
+
 	(void)options; /* times are UTC */
-	put_table(out, result);
-	if (result->below) {
+	if (result->below && err == 0) {
 		putc('\n', out);
-		put_table(out, result->below);
+		err = put_table(out, result->below);
 	}
-	return ferror(out) ? -EIO : 0;
+	return ferror(out) ? -EIO : err;
 }

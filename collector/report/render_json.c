@@ -56,25 +56,13 @@ figure_json(const struct estimate_figure *figure)
 	    "high", figure->high);
 }
 
-/* Text that is not UTF-8 (a device's port name) comes out as Latin 1 would be read. */
 static json_t *
 text_json(const char *text)
 {
-	bool is_utf8 = utf8_is_valid(text);
-	json_t *string = json_string(is_utf8 ? text : "");
+	char *shown = utf8_printable_copy(text);
+	json_t *string = shown ? json_string(shown) : NULL;
 
-	for (const unsigned char *c = (const unsigned char *)text; !is_utf8 && string && *c; c++) {
-		char utf8[3] = {(char)*c, '\0', '\0'};
-		json_t *longer;
-
-		if (*c >= 0x80) {
-			utf8[0] = (char)(0xc0 | *c >> 6);
-			utf8[1] = (char)(0x80 | (*c & 0x3f));
-		}
-		longer = json_sprintf("%s%s", json_string_value(string), utf8);
-		json_decref(string);
-		string = longer;
-	}
+	free(shown);
 	return string;
 }
 

@@ -327,7 +327,7 @@ static void
 print_header(FILE *out, const struct report_result *result, const struct render_options *options)
 {
 	char complete[NUMBER_TEXT] = "-", samples[NUMBER_TEXT], expected[NUMBER_TEXT];
-	char times[NUMBER_TEXT], scope[REPORT_SCOPE_TEXT];
+	char times[NUMBER_TEXT];
 
 	if (result->expected > 0)
 		number_format_completeness((double)result->samples / (double)result->expected,
@@ -335,13 +335,11 @@ print_header(FILE *out, const struct report_result *result, const struct render_
 	number_format_count((double)result->samples, samples);
 	number_format_count((double)result->expected, expected);
 	number_format_times(result->from_us, result->to_us, options->now_us, options->utc, times);
-	snprintf(scope, sizeof(scope), "%s", result->scope);
-	table_clean(scope);
 	fprintf(out, "completeness %s  %s of %s samples", complete, samples, expected);
 	if (result->has_keys)
 		print_listed(out, result);
 	print_totals(out, result);
-	fprintf(out, "  %s  %s\n", scope, times);
+	fprintf(out, "  %s  %s\n", result->scope, times);
 }
 
 static void
@@ -406,7 +404,7 @@ print_kept_since(FILE *out, const struct report_result *result,
 static void
 print_key_notes(FILE *out, const struct report_result *result)
 {
-	char number[NUMBER_TEXT], name[REPORT_SCOPE_TEXT];
+	char number[NUMBER_TEXT];
 
 	if (!result->as_grid && result->n_few > 0 && result->n_few == result->n_others) {
 		number_format_count((double)result->n_few, number);
@@ -418,10 +416,8 @@ print_key_notes(FILE *out, const struct report_result *result)
 	print_folded(out, result);
 	if (result->n_wide > 0) {
 		number_format_count(round(result->hiding_skip), number);
-		snprintf(name, sizeof(name), "%s", result->hiding_port);
-		table_clean(name);
 		fprintf(out, "%s, 1 in %s, may hide as much as the upper limits of %zu row%s say; --port narrows it.\n",
-		    name, number, result->n_wide, result->n_wide == 1 ? "" : "s");
+		    result->hiding_port, number, result->n_wide, result->n_wide == 1 ? "" : "s");
 	}
 	if (isfinite(result->unseen_pkts) && result->unseen_pkts >= 1) {
 		number_format_count(ceil(result->unseen_pkts), number);

@@ -1,5 +1,7 @@
 #include "collector/report/table.h"
 
+#include "common/utf8.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,26 +42,17 @@ table_add_column(struct table *table, const char *heading, bool right)
 }
 
 void
-table_clean(char *text)
-{
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-}
-
-void
 table_set(struct table *table, size_t column, const char *text)
 {
 	char *copy;
 
 	if (table->failed || column >= table->n_columns)
 		return;
-	copy = strdup(text);
+	copy = utf8_printable_copy(text);
 	if (!copy) {
 		table->failed = true;
 		return;
 	}
-	table_clean(copy);
 	free(table->cells[(table->n_rows - 1) * table->n_columns + column]);
 	table->cells[(table->n_rows - 1) * table->n_columns + column] = copy;
 }

@@ -21,11 +21,8 @@ struct table {
 void table_add_column(struct table *table, const char *heading, bool right);
 void table_add_row(struct table *table);
 
-/* Replaces control characters by "?": names come from devices, and a terminal must not obey
- * them. */
-void table_clean(char *text);
-
-/* Sets a cell of the last row to a cleaned copy of text. */
+/* Sets a cell of the last row to a copy of text as it may be shown (utf8.h): names come from devices,
+ * and a terminal must not obey them. */
 void table_set(struct table *table, size_t column, const char *text);
 
 /* Two spaces between columns, none at the end of a line. 0, -ENOMEM or -EIO. */

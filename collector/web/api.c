@@ -1,6 +1,7 @@
 #include "collector/web/api.h"
 
 #include "common/log.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -41,8 +42,10 @@ api_close(struct api *api)
 void
 api_error(struct reply *reply, int status, const char *message)
 {
-	json_t *object = json_pack("{s:s}", "error", message);
+	char *shown = utf8_printable_copy(message); /* it may quote who asked, and what devices say */
+	json_t *object = shown ? json_pack("{s:s}", "error", shown) : NULL;
 
+	free(shown);
 	free(reply->body);
 	reply->status = status;
 	reply->content_type = API_JSON;

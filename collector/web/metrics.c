@@ -7,7 +7,6 @@
  */
 #include "collector/web/endpoints.h"
 
-#include "common/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -37,26 +36,16 @@ put_family(FILE *out, const char *name, const char *type, const char *help)
 	fprintf(out, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
 }
 
-static void
-put_octet(FILE *out, unsigned char c, bool is_utf8)
-{
-	if (c == '"' || c == '\\')
-		putc('\\', out);
-	if (c < 0x80 || is_utf8)
-		putc(iscntrl(c) && c < 0x80 ? '?' : c, out);
-	else
-		fprintf(out, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
-}
-
-/* name="value"; a value that is not UTF-8 (a device's port name) is taken for Latin 1. */
+/* name="value"; the value is a name of query.h, which may be shown: it has no line's end. */
 static void
 put_label(FILE *out, const char *name, const char *value)
 {
-	bool is_utf8 = utf8_is_valid(value);
-
 	fprintf(out, "%s=\"", name);
-	for (const unsigned char *c = (const unsigned char *)value; *c; c++)
-		put_octet(out, *c, is_utf8);
+	for (const char *c = value; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			putc('\\', out);
+		putc(*c, out);
+	}
 	putc('"', out);
 }
 

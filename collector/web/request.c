@@ -10,6 +10,8 @@
 
 enum { HTTP_OK = 200, HTTP_BAD_REQUEST = 400, HTTP_NOT_FOUND = 404, HTTP_URI_TOO_LONG = 414 };
 
+enum { NAME_SHOWN = 32 }; /* octets of a name that is refused */
+
 #define API "/api/v1/"
 
 static int
@@ -19,10 +21,13 @@ static int
 refuse(char error[REQUEST_ERROR], int status, const char *format, ...)
 {
 	va_list args;
+	int n;
 
 	va_start(args, format);
-	vsnprintf(error, REQUEST_ERROR, format, args);
+	n = vsnprintf(error, REQUEST_ERROR, format, args);
 	va_end(args);
+	if (n >= REQUEST_ERROR)
+		error[utf8_cut(error, REQUEST_ERROR)] = '\0';
 	return status;
 }
 
@@ -75,7 +80,8 @@ take_option(char *name, char *value, struct values *values, char error[REQUEST_E
 		return refuse(error, HTTP_BAD_REQUEST, "the query is not valid URL-encoded UTF-8");
 	option = question_find_option(name);
 	if (!option)
-		return refuse(error, HTTP_BAD_REQUEST, "%.32s: no such option", name);
+		return refuse(error, HTTP_BAD_REQUEST, "%.*s: no such option",
+		    (int)utf8_cut(name, NAME_SHOWN), name);
 	if (values->of[option - question_options])
 		return refuse(error, HTTP_BAD_REQUEST, "%s: given twice", name);
 	values->of[option - question_options] = value;
@@ -97,7 +103,8 @@ take_query(char *query, struct values *values, char error[REQUEST_ERROR])
 		if (*pair && value && *value)
 			status = take_option(pair, value, values, error);
 		else if (*pair && !question_find_option(pair))
-			status = refuse(error, HTTP_BAD_REQUEST, "%.32s: no such option", pair);
+			status = refuse(error, HTTP_BAD_REQUEST, "%.*s: no such option",
+			    (int)utf8_cut(pair, NAME_SHOWN), pair);
 	}
 	return status;
 }

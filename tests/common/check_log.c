@@ -73,8 +73,10 @@ START_TEST(a_stranger_writes_no_line_of_his_own)
 	capture_begin();
 	log_info("input", "from %s", "a\nerror input: forged\033[2J");
 	log_info("input", "%s", big);
+	log_info("input", "%s", "\xc2\x9b" "2J\xe2\x80\xae");
 	capture_end();
-	ck_assert_uint_eq(lines_seen(), 2);
+	ck_assert_uint_eq(lines_seen(), 3);
+	ck_assert_ptr_nonnull(strstr(seen, "input: ?2J?\n"));
 	ck_assert_ptr_nonnull(strstr(seen, "a?error input: forged?[2J"));
 	ck_assert_ptr_nonnull(strstr(seen, "xx...\n"));
 }

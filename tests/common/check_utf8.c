@@ -1,11 +1,12 @@
 /*
  * UTF-8: the sequences of RFC 3629, and every sequence of up to three octets, and of four from the
- * limits of their ranges, compared with Jansson's verdict.
+ * limits of their ranges, compared with Jansson's verdict; what is cut, and what is shown of the rest.
  */
 #include "common/utf8.h"
 #include "tests/suite.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 START_TEST(rfc_3629_has_these)
@@ -41,6 +42,42 @@ START_TEST(rfc_3629_has_these)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		ck_assert_msg(utf8_is_valid(texts[i].text) == texts[i].valid, "text %zu", i);
+}
+END_TEST
+
+START_TEST(a_text_is_cut_between_characters)
+{
+	static const char text[] = "a\xc3\xa9\xe2\x89\xa2\xf0\xa3\x8e\xb4z"; /* 1, 2, 3, 4, 1 octets */
+	static const size_t cuts[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11, 11};
+
+	for (size_t max = 0; max < sizeof(cuts) / sizeof(cuts[0]); max++)
+		ck_assert_uint_eq(utf8_cut(text, max), cuts[max]);
+	/* what is no UTF-8 at all is cut where it must be */
+	ck_assert_uint_eq(utf8_cut("\x80\x80\x80\x80\x80", 4), 4);
+	ck_assert_uint_eq(utf8_cut("\xff\xff", 1), 1);
+}
+END_TEST
+
+START_TEST(what_is_shown_controls_nothing)
+{
+	static const char *const texts[][2] = {{"", ""}, {"ge-1 \xc3\xa9", "ge-1 \xc3\xa9"},
+	    {"a\x1b[31m\n\x7f", "a?[31m??"}, {"\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", "???\xc2\xa0"},
+	    {"\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90", "???\xe2\x80\x90"},
+	    {"\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa",
+		"??\xe2\x80\xaf??\xe2\x81\xaa"},
+	    {"caf\xe9", "caf\xc3\xa9"}, {"\x9b" "1m", "?1m"}, {"\xff\xe9", "\xc3\xbf\xc3\xa9"},
+	    {"\xf0\xa3\x8e\xb4", "\xf0\xa3\x8e\xb4"}};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char *shown = utf8_printable_copy(texts[i][0]), cut[4];
+
+		ck_assert_str_eq(shown, texts[i][1]);
+		utf8_printable(texts[i][0], cut, sizeof(cut));
+		ck_assert_uint_lt(strlen(cut), sizeof(cut));
+		ck_assert(utf8_is_valid(cut));
+		ck_assert(strncmp(cut, shown, strlen(cut)) == 0);
+		free(shown);
+	}
 }
 END_TEST
 
@@ -87,6 +124,8 @@ main(void)
 
 	tcase_set_timeout(all, 60);
 	tcase_add_test(all, rfc_3629_has_these);
+	tcase_add_test(all, a_text_is_cut_between_characters);
+	tcase_add_test(all, what_is_shown_controls_nothing);
 	tcase_add_test(all, short_sequences_are_judged_as_by_jansson);
 	tcase_add_test(all, long_sequences_are_judged_as_by_jansson);
 	suite_add_tcase(suite, all);

@@ -303,6 +303,60 @@ START_TEST(csv_quotes_and_json_survive_hostile_names)
 }
 END_TEST
 
+/* What a device calls its port steers neither a terminal nor a spreadsheet, in any format: C0, C1 (as
+ * UTF-8 and as the octet), overrides of direction, separators of lines, formulas. */
+START_TEST(hostile_names_steer_nothing)
+{
+	static render_fn *const formats[] = {render_text, render_csv, render_json};
+	static const char *const controls[] = {"\x1b", "\x9b", "\xc2\x9b", "\xe2\x80\xae", "\xe2\x81\xa6",
+	    "\xe2\x80\xa8", "\x7f", "\r", "\\u001b"};
+
+	report_store_sql(&store, "UPDATE port SET name = CAST(x'67c29be280ae652d31' AS TEXT), alias ="
+	    " CAST(x'3d31e281a61b5b6de280a87f0d' AS TEXT)");
+	samples(400, MAC_A, MAC_B);
+	for (size_t f = 0; f < sizeof(formats) / sizeof(*formats); f++) {
+		char *text = render("load", formats[f], false);
+
+		for (size_t i = 0; i < sizeof(controls) / sizeof(*controls); i++)
+			ck_assert_msg(!strstr(text, controls[i]), "format %zu, control %zu:\n%s", f, i,
+			    text);
+		ck_assert_msg(strstr(text, "g??e-1") != NULL, "%s", text);
+		ck_assert_msg(strstr(text, f == 1 ? ",'=1??[m???," : "=1??[m???") != NULL, "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
+START_TEST(csv_cells_are_no_formulas)
+{
+	static const char *const cells[][2] = {{"=HYPERLINK(1;2)", ",'=HYPERLINK(1;2),"}, {"+1", ",'+1,"},
+	    {"-1", ",'-1,"}, {"@x", ",'@x,"}, {"=\"a\"", ",\"'=\"\"a\"\"\","}, {"a=1", ",a=1,"}};
+
+	for (size_t i = 0; i < sizeof(cells) / sizeof(*cells); i++) {
+		char *text;
+
+		report_store_sql(&store, "UPDATE port SET alias = '%s'", cells[i][0]);
+		text = render("load", render_csv, false);
+		ck_assert_msg(strstr(text, cells[i][1]) != NULL, "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
+/* Who asks for a port by the name that he sees gets it. */
+START_TEST(a_port_is_found_by_the_name_that_is_shown)
+{
+	struct report_options options = report_store_options();
+	char *text;
+
+	report_store_sql(&store, "UPDATE port SET name = CAST(x'67e9c29b31' AS TEXT)");
+	options.port = "g\xc3\xa9?1";
+	text = report_store_render(&store, "load", &options, render_text, 60);
+	line_of(text, "g\xc3\xa9?1 ", (char[256]){0}, 256);
+	free(text);
+}
+END_TEST
+
 START_TEST(loss_lists_the_collectors_counters)
 {
 	char *text;
@@ -402,6 +456,9 @@ main(void)
 	tcase_add_test(tc, matrix_is_a_grid);
 	tcase_add_test(tc, load_text_shows_unknown_as_a_dash);
 	tcase_add_test(tc, csv_lines_have_all_fields);
+	tcase_add_test(tc, hostile_names_steer_nothing);
+	tcase_add_test(tc, csv_cells_are_no_formulas);
+	tcase_add_test(tc, a_port_is_found_by_the_name_that_is_shown);
 	tcase_add_test(tc, csv_quotes_and_json_survive_hostile_names);
 	tcase_add_test(tc, loss_lists_the_collectors_counters);
 	suite_add_tcase(suite, tc);

@@ -190,6 +190,11 @@ refused 400 '^colour:' "$url/api/v1/talkers?colour=red"
 refused 400 '^top: at most' "$url/api/v1/talkers?top=1000000"
 refused 400 '^vlan:' "$url/api/v1/talkers?vlan=9999"
 refused 400 'no agent' "$url/api/v1/talkers?agent=192.0.2.99"
+# Cut where a character ends, and shown as what may be shown: else no answer could be made of it.
+refused 400 'no agent' "$url/api/v1/talkers?agent=x$(printf '%%C3%%A9%.0s' {1..300})"
+refused 400 'no agent' "$url/api/v1/talkers?agent=%C2%9B2J"
+refused 400 'no such option' "$url/api/v1/talkers?"$'\xff'
+expect 'no memory was short' "$(counter web.no_memory)" 0
 refused 400 'protocols has no --by src; it is for talkers, history' "$url/api/v1/protocols?by=src"
 refused 400 '^step:' "$url/api/v1/history?last=30d&step=1m"
 refused 405 GET -X POST -d x=y "$url/api/v1/talkers"

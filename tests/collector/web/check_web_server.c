@@ -283,8 +283,8 @@ START_TEST(metrics_are_as_prometheus_reads_them)
 	    "\neaseswitch_port_receive_bytes_total" PORT_1 "} 123456789012\n",
 	    "\neaseswitch_port_receive_packets_total" PORT_1 ",cast=\"unicast\"} 5\n",
 	    "\neaseswitch_port_receive_packets_total" PORT_1 ",cast=\"broadcast\"} 7\n",
-	    /* Latin 1 as UTF-8, and a line feed that would end the line */
-	    "easeswitch_port_info{agent=\"192.0.2.1\",port=\"g\xc3\xa9?2\",if_index=\"2\",alias=\"\"} 1\n",
+	    /* Latin 1 as UTF-8; a line feed that would end the line, a C1 control, an override */
+	    "easeswitch_port_info{agent=\"192.0.2.1\",port=\"g\xc3\xa9???2\",if_index=\"2\",alias=\"\"} 1\n",
 	    "\neaseswitch_port_up" PORT_1 "} 1\n",
 	    "\neaseswitch_port_speed_bytes_per_second" PORT_1 "} 125000000\n",
 	    "easeswitch_ports 3\n",
@@ -297,7 +297,7 @@ START_TEST(metrics_are_as_prometheus_reads_them)
 	struct web_answer answer;
 
 	report_store_port(&store, 1, 1, "ge\"1\\", 1);
-	report_store_port(&store, 1, 2, "g\xe9\n2", 1);
+	report_store_port(&store, 1, 2, "g\xe9\n\xc2\x9b\xe2\x80\xae" "2", 1);
 	report_store_port(&store, 1, 3, "ge-3", 1);
 	report_store_sql_text(&store, "UPDATE port SET speed_bps = 0, oper_status = 0 WHERE if_index = 2");
 	report_store_sql(&store, "INSERT INTO counter VALUES(1, 1, %llu, 1, 0, 123456789012, 5,"
