@@ -4,17 +4,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define ROOM	"crash journal"
-#define DIRECTORY "/dev/shm" /* on a disk, writing to a page under write-back would block */
 #define PREFIX	"easecapd-"
+#define UNPUBLISHED ".new"
 
 enum {
 	FILE_MODE = 0600,
@@ -71,10 +74,9 @@ go_private_from(struct crash_journal *j, size_t octets)
 	size_t from = (octets + page - 1) / page * page, to = mapped_octets(j->max_slots);
 
 	log_warn(ROOM,
-	    DIRECTORY " is full: the crash journal has room for %u ports; after a crash, "
-		      "samples of other ports that were not stored count as lost in the "
-		      "network",
-	    j->backed / 2);
+	    "the memory for files is full: the crash journal %s has room for %u ports; after a "
+	    "crash, samples of other ports that were not stored count as lost in the network",
+	    j->name, j->backed / 2);
 	if (from < to)
 		mmap((char *)j->header + from, to - from, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -107,6 +109,19 @@ crash_journal_slot(struct crash_journal *j, uint32_t i)
 }
 
 /* Sharing */
+
+/* On a disk, writing to a page under write-back would block. */
+static const char *
+directory_of(void)
+{
+	const char *runtime = getenv("RUNTIME_DIRECTORY");
+	struct statfs fs;
+
+	return runtime && *runtime == '/' && strlen(runtime) < CRASH_JOURNAL_NAME / 2 &&
+		statfs(runtime, &fs) == 0 && fs.f_type == TMPFS_MAGIC
+	    ? runtime
+	    : "/dev/shm";
+}
 
 /* Opens the file if it is a regular file of our user and no other process has locked it. */
 static int
@@ -183,30 +198,62 @@ remove_if_orphan(const char *path)
 	close(fd);
 }
 
-static void
-remove_orphans(void)
+/* A file of our store: a journal, or one that was never published. */
+static int
+take_ours(struct crash_journal *j, const char *path, int *fd)
 {
-	DIR *directory = opendir(DIRECTORY);
+	size_t n = strlen(path), ending = sizeof(UNPUBLISHED) - 1;
+	int err = open_ours(path, fd);
+
+	if (err == -EPERM || err == -ELOOP || err == -EACCES || err == -ENXIO)
+		return -ENOENT; /* of another user: no journal of ours */
+	if (err == 0 && n > ending && strcmp(path + n - ending, UNPUBLISHED) == 0) {
+		unlink(path);
+		close(*fd);
+		return -ENOENT;
+	}
+	if (err == 0)
+		snprintf(j->name, sizeof(j->name), "%s", path);
+	return err;
+}
+
+/* Finds the journal that an earlier collector of the store left, and removes those that no store needs.
+ * Returns 0 with *fd, -ENOENT if there is none, -EBUSY if another process has it. */
+static int
+find_past(struct crash_journal *j, int64_t store_id, int *fd)
+{
+	DIR *directory = opendir(directory_of());
 	struct dirent *entry;
+	char prefix[sizeof(PREFIX) + 16];
+	int found = -ENOENT;
 
-	while (directory && (entry = readdir(directory)) != NULL) {
-		char path[sizeof(DIRECTORY) + sizeof(entry->d_name) + 1];
+	snprintf(prefix, sizeof(prefix), PREFIX "%016llx", (unsigned long long)store_id);
+	while (directory && found == -ENOENT && (entry = readdir(directory)) != NULL) {
+		char path[CRASH_JOURNAL_NAME];
 
-		if (strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1) != 0)
+		if (strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1) != 0 ||
+		    snprintf(path, sizeof(path), "%s/%s", directory_of(), entry->d_name) >=
+			(int)sizeof(path))
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", DIRECTORY, entry->d_name);
-		remove_if_orphan(path);
+		if (strncmp(entry->d_name, prefix, sizeof(prefix) - 1) == 0)
+			found = take_ours(j, path, fd);
+		else
+			remove_if_orphan(path);
 	}
 	if (directory)
 		closedir(directory);
+	return found;
 }
 
 static void
-set_names(struct crash_journal *j, int64_t store_id)
+make_name(char name[CRASH_JOURNAL_NAME], int64_t store_id, const char *ending)
 {
-	snprintf(j->name, sizeof(j->name), "%s/%s%016llx", DIRECTORY, PREFIX,
-	    (unsigned long long)store_id);
-	snprintf(j->new_name, sizeof(j->new_name), "%s.new", j->name);
+	uint32_t random = 0;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+		random = (uint32_t)getpid();
+	snprintf(name, CRASH_JOURNAL_NAME, "%s/" PREFIX "%016llx.%08x%s", directory_of(),
+	    (unsigned long long)store_id, random, ending);
 }
 
 /* Copies the slots into a new file and maps it at the same addresses. */
@@ -216,7 +263,6 @@ move_into_file(struct crash_journal *j)
 	size_t used = mapped_octets(j->backed), all = mapped_octets(j->max_slots);
 	int fd;
 
-	unlink(j->new_name);
 	fd = open(j->new_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 	if (fd < 0)
 		return -errno;
@@ -241,9 +287,9 @@ crash_journal_share(struct crash_journal *j, int64_t store_id, const char *store
 	int fd, r;
 
 	*past = (struct crash_journal_past){0};
-	set_names(j, store_id);
-	remove_orphans();
-	r = open_ours(j->name, &fd);
+	make_name(j->name, store_id, "");
+	make_name(j->new_name, store_id, UNPUBLISHED);
+	r = find_past(j, store_id, &fd);
 	if (r == 0) {
 		if (read_past(fd, store_id, past) < 0)
 			log_warn(ROOM,
@@ -277,7 +323,7 @@ crash_journal_rename(struct crash_journal *j, int64_t store_id)
 	char before[sizeof(j->name)];
 
 	memcpy(before, j->name, sizeof(before));
-	set_names(j, store_id);
+	make_name(j->name, store_id, "");
 	j->header->store_id = (uint64_t)store_id;
 	if (j->fd >= 0 && rename(before, j->name) < 0)
 		log_warn(ROOM, "cannot rename %s to %s: %s", before, j->name, strerror(errno));

@@ -1,13 +1,13 @@
 /*
  * The crash journal: which samples of each port arrived, kept where a crash of the collector cannot
- * destroy it. It is a file in shared memory (/dev/shm), which survives the process but not a
- * restart of the machine. It costs the receiving path nothing, because the sequence trackers
+ * destroy it. It is a file in memory, which survives the process but not a restart of the machine: in
+ * $RUNTIME_DIRECTORY, which systemd makes for our user alone, or else in /dev/shm. It costs the receiving path nothing, because the sequence trackers
  * themselves live in it. A clean stop removes the file. A collector that finds one at its start
  * learns from it which samples arrived and were never stored (crash_recovery.h).
  *
- * The journal belongs to one store, by the store's id, and one process uses it at a time. If there
- * is no shared memory, or it is full, or it belongs to another user, the slots are in private
- * memory and everything else works as usual; only the samples lost with a crash then count as lost
+ * The journal belongs to one store, by the store's id, and one process uses it at a time. Its name
+ * begins with that id and ends at random: in /dev/shm everybody could take a name that is known. If
+ * there is no shared memory, or it is full, the slots are in private memory and everything else works as usual; only the samples lost with a crash then count as lost
  * in the network. Used by one thread.
  */
 #ifndef EASE_COLLECTOR_WINDOW_CRASH_JOURNAL_H
@@ -33,13 +33,15 @@ struct crash_journal_header {
 	char store[4064];	   /* path; once it is gone, nobody needs the file any more */
 };
 
+enum { CRASH_JOURNAL_NAME = 512 };
+
 struct crash_journal {
 	struct crash_journal_header *header;
 	struct crash_journal_slot *slots;
 	uint32_t max_slots;
 	uint32_t backed; /* slots for which the file has memory */
 	int fd;		 /* -1: private memory */
-	char name[64], new_name[72];
+	char name[CRASH_JOURNAL_NAME], new_name[CRASH_JOURNAL_NAME]; /* paths */
 };
 
 /* The journal of a collector that crashed. n_slots 0: there is none. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,13 +172,84 @@ write_file(const char *path, const void *octets, size_t n)
 	close(fd);
 }
 
+/* Only its own directory is used if it is memory; /dev/shm is everybody's. */
+START_TEST(the_runtime_directory_comes_first)
+{
+	struct crash_journal_past past;
+	struct crash_journal w;
+	char directory[] = "/dev/shm/check_crash_journal.XXXXXX";
+
+	make_store();
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	setenv("RUNTIME_DIRECTORY", directory, 1);
+	share(&w, id, &past, 0);
+	fill(&w, 10);
+	ck_assert_int_eq(strncmp(w.name, directory, strlen(directory)), 0);
+	crash_journal_free(&w);
+	share(&w, id, &past, 0);
+	ck_assert(past.crashed);
+	free(past.slots);
+	crash_journal_remove(&w);
+	crash_journal_free(&w);
+	ck_assert_int_eq(rmdir(directory), 0);
+	setenv("RUNTIME_DIRECTORY", "/proc", 1); /* no place for files */
+	share(&w, id, &past, 0);
+	ck_assert_int_eq(strncmp(w.name, "/dev/shm/", 9), 0);
+	crash_journal_remove(&w);
+	crash_journal_free(&w);
+	unsetenv("RUNTIME_DIRECTORY");
+	unlink(store);
+}
+END_TEST
+
+/* Another user takes the names that a stopped collector had, by links, a pipe and files of its own. */
+START_TEST(what_others_leave_there_is_no_hindrance)
+{
+	static const char *const endings[] = {"", ".new", ".00000001", ".00000002.new"};
+	struct crash_journal_past past;
+	struct crash_journal w;
+	char paths[4][CRASH_JOURNAL_NAME];
+
+	if (geteuid() != 0) {
+		puts("SKIP what_others_leave_there_is_no_hindrance: only root can make another user's files");
+		return;
+	}
+	make_store();
+	for (int i = 0; i < 4; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/dev/shm/easecapd-%016llx%s",
+		    (unsigned long long)id, endings[i]);
+		if (i == 0)
+			ck_assert_int_eq(symlink("/etc/passwd", paths[i]), 0);
+		else if (i == 1)
+			ck_assert_int_eq(mkfifo(paths[i], 0666), 0);
+		else
+			write_file(paths[i], "x", 1);
+		ck_assert_int_eq(lchown(paths[i], 65534, 65534), 0);
+	}
+	share(&w, id, &past, 0);
+	ck_assert(!past.crashed);
+	fill(&w, 10);
+	crash_journal_free(&w); /* a crash */
+	share(&w, id, &past, 0);
+	ck_assert(past.crashed);
+	ck_assert_uint_eq(past.slots[9].if_index, 10);
+	free(past.slots);
+	crash_journal_remove(&w);
+	ck_assert_int_lt(access(w.name, F_OK), 0);
+	crash_journal_free(&w);
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(unlink(paths[i]), 0); /* still there */
+	unlink(store);
+}
+END_TEST
+
 /* A file that is truncated, has another layout, or claims more slots than it has. */
 START_TEST(what_cannot_be_read_is_no_past)
 {
 	struct crash_journal_header header;
 	struct crash_journal_past past;
 	struct crash_journal w;
-	char path[80];
+	char path[CRASH_JOURNAL_NAME];
 
 	make_store();
 	share(&w, id, &past, 0);
@@ -205,7 +277,7 @@ START_TEST(whose_store_is_gone_is_removed)
 {
 	struct crash_journal_past past;
 	struct crash_journal w, other;
-	char path[80];
+	char path[CRASH_JOURNAL_NAME];
 
 	make_store();
 	share(&w, id, &past, 0);
@@ -231,6 +303,8 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, what_was_there_is_found_again);
 	tcase_add_test(tc, one_process_has_it);
+	tcase_add_test(tc, the_runtime_directory_comes_first);
+	tcase_add_test(tc, what_others_leave_there_is_no_hindrance);
 	tcase_add_test(tc, shared_memory_that_is_full);
 	tcase_add_test(tc, what_cannot_be_read_is_no_past);
 	tcase_add_test(tc, whose_store_is_gone_is_removed);
