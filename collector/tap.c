@@ -38,6 +38,8 @@ static const struct stat_name stat_names[TAP_N_STATS] = {
     [TAP_STAT_FRAMES] = {"tap.frames", "frames written to the tap"},
     [TAP_STAT_LOST] = {"tap.lost", "frames lost because the reader of the tap was too slow"},
     [TAP_STAT_READERS] = {"tap.readers", "readers that opened the tap"},
+    [TAP_STAT_REFUSED] = {"tap.refused",
+	"times that the tap's path was no FIFO of our user or of root, and nothing was written"},
 };
 
 struct tap {
@@ -52,6 +54,15 @@ struct tap {
 	_Atomic uint64_t values[TAP_N_STATS];
 };
 
+/* 0, -EEXIST for what is no FIFO, -EPERM for one of another user. */
+static int
+check_fifo(const struct stat *st)
+{
+	if (!S_ISFIFO(st->st_mode))
+		return -EEXIST;
+	return st->st_uid == geteuid() || st->st_uid == 0 ? 0 : -EPERM;
+}
+
 static int
 make_fifo(const char *path)
 {
@@ -59,9 +70,9 @@ make_fifo(const char *path)
 
 	if (mkfifo(path, FIFO_MODE) < 0 && errno != EEXIST)
 		return -errno;
-	if (stat(path, &st) < 0)
+	if (lstat(path, &st) < 0)
 		return -errno;
-	return S_ISFIFO(st.st_mode) ? 0 : -EEXIST;
+	return check_fifo(&st);
 }
 
 int
@@ -74,6 +85,7 @@ tap_open(struct tap **out, const char *path, const struct clock *clock, char *er
 	if (r < 0 || !t || !(t->path = strdup(path))) {
 		snprintf(error, error_size, "--tap %s: %s", path,
 		    r == -EEXIST ? "it exists and is not a FIFO"
+			: r == -EPERM ? "it is a FIFO of another user, who could read what is sampled"
 				 : strerror(r < 0 ? -r : ENOMEM));
 		free(t);
 		return r < 0 ? r : -ENOMEM;
@@ -112,6 +124,24 @@ tap_stats(const struct tap *t)
 	return &t->stats;
 }
 
+/* Who may write in its folder may have put something else in its place since the last look. Returns the
+ * descriptor, or -1 without a reader. */
+static int
+open_fifo(struct tap *t)
+{
+	int fd = open(t->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	bool refused = fd < 0 ? errno == ELOOP : fstat(fd, &st) < 0 || check_fifo(&st) < 0;
+
+	if (!refused)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	stat_add(&t->stats, TAP_STAT_REFUSED, 1);
+	log_warn_limited(ROOM, "%s is no longer a FIFO of our user: nothing is written to it", t->path);
+	return -1;
+}
+
 /* A FIFO loses its contents when both ends are closed, so the next reader begins with an empty one. */
 static void
 check_reader(struct tap *t)
@@ -127,7 +157,7 @@ check_reader(struct tap *t)
 			drop_reader(t);
 		return;
 	}
-	t->fd = open(t->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	t->fd = open_fifo(t);
 	if (t->fd < 0)
 		return;
 	stat_add(&t->stats, TAP_STAT_READERS, 1);

@@ -3,7 +3,8 @@
  *     easecapd -c FILE --tap /run/ease.tap &   tcpdump -n -r /run/ease.tap
  * Each frame has the device's time and its length on the wire without FCS. Writing never waits:
  * without a reader nothing is written, and frames for which a slow reader leaves no room are lost
- * and counted. Each new reader gets a new pcap header.
+ * and counted. Each new reader gets a new pcap header. Only a FIFO that belongs to our user or to root
+ * is written to: who owns it decides who reads what passes the switches.
  */
 #ifndef EASE_COLLECTOR_TAP_H
 #define EASE_COLLECTOR_TAP_H
@@ -18,6 +19,7 @@ enum tap_stat_id {
 	TAP_STAT_FRAMES,
 	TAP_STAT_LOST,
 	TAP_STAT_READERS,
+	TAP_STAT_REFUSED,
 	TAP_N_STATS,
 };
 

@@ -219,10 +219,41 @@ tapped() {
 	expect 'tap: a file that is no FIFO is refused' $? 1
 }
 
+# A FIFO of another user would show him every sampled frame: refused at the start, by a link too, and when it
+# has taken the place of ours.
+tapped_by_a_stranger() {
+	local reader status
+	[ "$(id -u)" = 0 ] || { skip 'tap: a stranger' 'only root can make another user'"'"'s FIFO'; return; }
+	rig_new
+	mkfifo -m 0666 "$keep/foreign" && chown nobody "$keep/foreign"
+	ln -sf "$keep/foreign" "$keep/link"
+	for path in foreign link; do
+		timeout 20 "$build/collector/easecapd" -c "$rig/collector.conf" -f --tap "$keep/$path" >"$rig/refused" 2>&1
+		status=$?
+		expect "tap: a stranger's FIFO ($path) is refused" "$status $(grep -c "tap $keep/$path: it" "$rig/refused")" '1 1'
+	done
+	: >"$rig/collector.log"
+	"$build/collector/easecapd" -c "$rig/collector.conf" -f --tap "$rig/fifo" >>"$rig/collector.log" 2>&1 &
+	collector_pid=$!
+	disown $collector_pid
+	wait_for 10 grep -q 'listening on' "$rig/collector.log"
+	mv "$keep/foreign" "$rig/fifo"
+	cat "$rig/fifo" >"$keep/stolen" &
+	reader=$!
+	disown $reader
+	wait_for 10 grep -q 'no longer a FIFO' "$rig/collector.log"
+	expect 'tap: a FIFO put in its place is refused' $? 0
+	rig_stop
+	rig_end $reader
+	expect 'tap: and its reader gets nothing' "$(wc -c <"$keep/stolen")" 0
+	expect 'tap: the refusals are counted' "$([ "$(stat_of tap.refused)" -gt 0 ] && echo yes)" yes
+}
+
 live_and_imported
 interrupted INT
 interrupted KILL
 wrong_files
 sflow_imported
 tapped
+tapped_by_a_stranger
 exit $failed
