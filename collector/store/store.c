@@ -379,7 +379,9 @@ store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
 
 	store->progress = (struct progress){0}; /* its callback belongs to the opening thread */
 	if (r == 0)
-		r = store_sql_run(store->db, "UPDATE life SET running=1");
+		/* Counters begin at 0 with a collector; one that this version does not have would
+		 * stay. */
+		r = store_sql_run(store->db, "UPDATE life SET running=1; DELETE FROM stat");
 	if (r == 0)
 		r = unsettled_new(&store->unsettled, room);
 	if (r == 0)

@@ -394,6 +394,22 @@ START_TEST(a_store_of_any_older_version_is_brought_up_to_date)
 }
 END_TEST
 
+/* Each collector's counters are its own: one that it does not have is not shown beside them. */
+START_TEST(counters_of_an_earlier_collector_are_gone)
+{
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	rig_close(&f);
+	rig_sql(&f, "INSERT INTO stat VALUES('ledger.late', 5)");
+	rig_open(&f);
+	rig_close(&f);
+	ck_assert_int_eq(rig_query(&f, "SELECT count(*) FROM stat WHERE name = 'ledger.late'"), 0);
+	rig_remove(&f);
+}
+END_TEST
+
 START_TEST(while_the_store_is_away_nothing_waits_or_is_lost)
 {
 	struct accounting_rig f;
@@ -650,6 +666,7 @@ main(void)
 	tcase_add_test(tc, resources_and_error_sources_have_rows);
 	tcase_add_test(tc, killed_at_any_moment);
 	tcase_add_test(tc, what_is_no_store_of_ours_is_refused);
+	tcase_add_test(tc, counters_of_an_earlier_collector_are_gone);
 	tcase_add_test(tc, a_store_of_any_older_version_is_brought_up_to_date);
 	tcase_add_test(tc, while_the_store_is_away_nothing_waits_or_is_lost);
 	tcase_add_test(tc, a_full_batch_loses_rows_by_name_and_no_sums);
