@@ -70,6 +70,7 @@ collector() {
 	rig_new
 	manager
 	printf 'user "u" { auth_passphrase = "words unsaid" priv_passphrase = "words unsaid" }\n' >>"$rig/collector.conf"
+	chmod 644 "$rig/collector.conf"
 	rig_collector || { fail 'collector' 'did not start'; return; }
 	expect_logged 'collector: a file that all may read is told of' 'everybody may read it' collector
 	life collector "$collector_pid" collector 's/^flush_interval.*/flush_interval = 300\nthreads = 2/' flush_interval threads

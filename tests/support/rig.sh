@@ -2,6 +2,7 @@
 # agent and a collector on free ports of loopback, everything below $rig, ended by process id when
 # the test ends. Sets up passed and failed tests' lines too: pass, fail, skip, expect.
 set -u
+umask 027 # configurations hold communities and passphrases
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=${EASE_BUILD:-$top/build}
 ease=1.3.6.1.4.1.8072.9999.9999.1
