@@ -274,11 +274,9 @@ create_sflow(struct agent *agent, char *error, size_t error_size)
 static int
 create_snmp(struct agent *agent)
 {
-	char persistent_dir[4200];
 	struct snmp_agent_options options = {
 	    .agentx_socket = agent->config->agentx_socket,
 	    .app_name = "easeagentd",
-	    .persistent_dir = persistent_dir,
 	    .clock = &clock_system,
 	    .tables = mibs_tables,
 	    .n_tables = mibs_n_tables,
@@ -288,7 +286,6 @@ create_snmp(struct agent *agent)
 	    .boot = (uint32_t)agent->state.boot,
 	};
 
-	snprintf(persistent_dir, sizeof(persistent_dir), "%s/snmp", agent->config->state_dir);
 	state_agent_id(&agent->state, options.agent_id);
 	return snmp_agent_create(&options, &agent->snmp);
 }

@@ -13,11 +13,17 @@
 
 enum { CAPABILITIES_MAX = 3, TEXT_OCTETS = 256 };
 
+enum keeping {
+	AT_START,
+	FOR_LIFE,   /* for new interfaces */
+	IN_RESERVE, /* in force only for a connection to the master */
+};
+
 struct need {
 	bool (*applies)(const struct agent_config *config);
 	unsigned capabilities[CAPABILITIES_MAX];
 	size_t n;
-	bool kept; /* also after the start: for new interfaces, or a new connection to the master */
+	enum keeping keeping;
 	const char *what;    /* what needs them */
 	const char *without; /* what happens if one is missing */
 };
@@ -56,14 +62,6 @@ listens_live(const struct agent_config *config)
 	    strncmp(config->capture, "live:", strlen("live:")) == 0;
 }
 
-static int
-override(capng_act_t action)
-{
-	if (capng_updatev(action, CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, -1) < 0)
-		return -1;
-	return capng_apply(CAPNG_SELECT_CAPS);
-}
-
 /* Whether permission bits alone give this user access. A path that does not exist yet counts as
  * open. */
 static bool
@@ -72,40 +70,67 @@ is_open(const char *path, int mode)
 	return path[0] == '\0' || eaccess(path, mode) == 0 || errno == ENOENT;
 }
 
-static bool
-needs_override(const struct agent_config *config)
+static int
+override(capng_act_t action)
 {
-	const char *socket = config->agentx_socket;
-	bool open;
+	if (capng_updatev(action, CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, -1) < 0)
+		return -1;
+	return capng_apply(CAPNG_SELECT_CAPS);
+}
+
+/* Whether CAP_DAC_OVERRIDE, which the process has, is the only way to the path. */
+static bool
+needs_override(const char *path, int mode)
+{
+	bool open, in_force;
 
 	capng_get_caps_process();
-	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE))
-		return false; /* it cannot be kept, as we do not have it */
-	if (strncmp(socket, "unix:", strlen("unix:")) == 0)
-		socket += strlen("unix:");
-	if (override(CAPNG_DROP) < 0)
+	if (!capng_have_capability(CAPNG_PERMITTED, CAP_DAC_OVERRIDE))
+		return false; /* it cannot be kept */
+	in_force = capng_have_capability(CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE);
+	if (in_force && override(CAPNG_DROP) < 0)
 		return true;
-	open = is_open(config->state_dir, W_OK | X_OK) &&
-	    (socket[0] != '/' || is_open(socket, W_OK));
-	(void)override(CAPNG_ADD);
+	open = is_open(path, mode);
+	if (in_force)
+		(void)override(CAPNG_ADD);
 	return !open;
 }
 
+static bool
+socket_is_closed(const struct agent_config *config)
+{
+	const char *socket = config->agentx_socket;
+
+	if (strncmp(socket, "unix:", strlen("unix:")) == 0)
+		socket += strlen("unix:");
+	return socket[0] == '/' && needs_override(socket, W_OK);
+}
+
+/* Another user than root gets a directory of its own, or cannot write there. */
+static bool
+root_is_shut_out(const struct agent_config *config)
+{
+	return geteuid() == 0 && needs_override(config->state_dir, W_OK | X_OK);
+}
+
 static const struct need needs[] = {
-    {samples_by_any, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, true,
+    {samples_by_any, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, FOR_LIFE,
 	"sampling of interfaces by eBPF",
 	"the agent tries psample in the kernel, which needs CAP_NET_ADMIN"},
-    {samples_by_ebpf, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, true,
+    {samples_by_ebpf, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, FOR_LIFE,
 	"sampling of interfaces", "the agent counts their frames but takes no samples"},
-    {samples_by_psample, {CAP_NET_ADMIN}, 1, true, "sampling of interfaces by psample",
+    {samples_by_psample, {CAP_NET_ADMIN}, 1, FOR_LIFE, "sampling of interfaces by psample",
 	"the agent counts their frames but takes no samples"},
-    {sets_linux, {CAP_NET_ADMIN}, 1, true, "SET of the kernel's settings (ifAdminStatus, ifAlias, "
+    {sets_linux, {CAP_NET_ADMIN}, 1, FOR_LIFE, "SET of the kernel's settings (ifAdminStatus, ifAlias, "
 	"flow control, ageing, static addresses)", "these objects are notWritable"},
-    {listens_live, {CAP_NET_RAW}, 1, false, "a live interface as input",
+    {listens_live, {CAP_NET_RAW}, 1, AT_START, "a live interface as input",
 	"the agent does not start"},
-    {needs_override, {CAP_DAC_OVERRIDE}, 1, true,
-	"the AgentX socket or the state directory, which belong to another user",
-	"the agent cannot use them"},
+    {root_is_shut_out, {CAP_DAC_OVERRIDE}, 1, FOR_LIFE,
+	"the state directory, which belongs to another user while the agent stays root",
+	"the agent cannot use it"},
+    {socket_is_closed, {CAP_DAC_OVERRIDE}, 1, IN_RESERVE,
+	"connecting to the AgentX socket, which belongs to another user, and at no other time",
+	"the agent cannot connect"},
 };
 enum { N_NEEDS = sizeof(needs) / sizeof(needs[0]) };
 
@@ -165,7 +190,7 @@ agent_privilege_check(const struct agent_config *config, char *error, size_t err
 int
 agent_privilege_become(const struct agent_config *config, char *error, size_t error_size)
 {
-	unsigned opening[N_NEEDS * CAPABILITIES_MAX + 1];
+	unsigned opening[N_NEEDS * CAPABILITIES_MAX];
 	struct privilege_user user;
 	size_t n = 0;
 	int rc = privilege_find(config->run_as, config->run_as_group, OWN_USER, &user, error, error_size);
@@ -173,15 +198,14 @@ agent_privilege_become(const struct agent_config *config, char *error, size_t er
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < N_NEEDS; i++)
-		for (size_t j = 0; needs[i].applies(config) && j < needs[i].n; j++)
+		for (size_t j = 0; needs[i].keeping != IN_RESERVE && needs[i].applies(config) && j < needs[i].n; j++)
 			opening[n++] = needs[i].capabilities[j];
-	opening[n++] = CAP_DAC_OVERRIDE; /* a socket or a capture that only root may open */
 	rc = privilege_make_directory(&user, config->state_dir);
 	if (rc < 0) {
 		snprintf(error, error_size, "state_dir: %s: %s", config->state_dir, strerror(-rc));
 		return rc;
 	}
-	rc = privilege_become(&user, opening, n);
+	rc = privilege_become(&user, opening, n, true); /* which sockets are closed shows as that user */
 	if (rc < 0)
 		snprintf(error, error_size, "run_as: cannot become %s: %s", user.name, strerror(-rc));
 	if (user.missing)
@@ -200,7 +224,7 @@ list_kept(const struct agent_config *config, unsigned kept[N_NEEDS * CAPABILITIE
 	size_t n = 0;
 
 	for (size_t i = 0; i < N_NEEDS; i++)
-		applies[i] = needs[i].kept && needs[i].applies(config);
+		applies[i] = needs[i].keeping == FOR_LIFE && needs[i].applies(config);
 	for (unsigned capability = 0; capability <= CAP_LAST_CAP; capability++) {
 		bool wanted = false;
 
@@ -218,14 +242,16 @@ agent_privilege_keep(const struct agent_config *config)
 {
 	unsigned kept[N_NEEDS * CAPABILITIES_MAX];
 	size_t n = list_kept(config, kept);
+	bool reserve = socket_is_closed(config);
 	char names[TEXT_OCTETS] = "";
 	int rc;
 
 	warn_missing(config);
-	rc = privilege_keep(kept, n);
+	rc = privilege_keep(kept, n, reserve);
 	if (rc < 0)
 		return rc;
 	privilege_names(names, sizeof(names), kept, n);
-	log_info("agent", "capabilities kept: %s", n > 0 ? names : "none");
+	log_info("agent", "capabilities kept: %s%s", n > 0 ? names : "none",
+	    reserve ? "; CAP_DAC_OVERRIDE only while it connects to the master" : "");
 	return 0;
 }

@@ -358,7 +358,7 @@ become_user(const struct collector_config *config, char *error, size_t error_siz
 				     "dropped");
 	snprintf(directory, sizeof(directory), "%s", config->store);
 	(void)privilege_make_directory(&user, dirname(directory)); /* store_open reports failure */
-	r = privilege_become(&user, opening, sizeof(opening) / sizeof(opening[0]));
+	r = privilege_become(&user, opening, sizeof(opening) / sizeof(opening[0]), false);
 	if (r < 0)
 		snprintf(error, error_size, "run_as: cannot become %s: %s", user.name, strerror(-r));
 	return r;
@@ -368,7 +368,7 @@ become_user(const struct collector_config *config, char *error, size_t error_siz
 static int
 drop_capabilities(const struct collector_config *config, char *error, size_t error_size)
 {
-	int r = privilege_keep(NULL, 0);
+	int r = privilege_keep(NULL, 0, false);
 
 	(void)config;
 	if (r < 0)

@@ -195,7 +195,7 @@ become_user(struct check *c)
 		fail(c, "%s", error);
 		return;
 	}
-	r = privilege_become(&user, NULL, 0);
+	r = privilege_become(&user, NULL, 0, false);
 	if (r < 0)
 		fail(c, "run_as: cannot become %s: %s", user.name, strerror(-r));
 }

@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -53,16 +54,18 @@ privilege_make_directory(const struct privilege_user *user, const char *dir)
 {
 	if (mkdir(dir, 0750) < 0)
 		return errno == EEXIST ? 0 : -errno;
-	return user->changes && chown(dir, user->uid, user->gid) < 0 ? -errno : 0;
+	return user->changes && lchown(dir, user->uid, user->gid) < 0 ? -errno : 0;
 }
 
 static void
-select_capabilities(const unsigned *capabilities, size_t n)
+select_capabilities(const unsigned *capabilities, size_t n, bool reserve)
 {
 	capng_clear(CAPNG_SELECT_BOTH);
 	for (size_t i = 0; i < n; i++)
 		(void)capng_update(CAPNG_ADD,
 		    CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET, capabilities[i]);
+	if (reserve)
+		(void)capng_update(CAPNG_ADD, CAPNG_PERMITTED | CAPNG_BOUNDING_SET, CAP_DAC_OVERRIDE);
 }
 
 /* We do not use capng_change_id, because it drops the capability that empties the bounding set. */
@@ -77,14 +80,15 @@ change_ids(const struct privilege_user *user)
 }
 
 int
-privilege_become(const struct privilege_user *user, const unsigned *capabilities, size_t n)
+privilege_become(const struct privilege_user *user, const unsigned *capabilities, size_t n,
+    bool reserve)
 {
 	int r = user->changes ? change_ids(user) : 0;
 
 	if (!user->changes || r < 0)
 		return r;
 	capng_get_caps_process();
-	select_capabilities(capabilities, n);
+	select_capabilities(capabilities, n, reserve);
 	(void)capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_SETPCAP);
 	return capng_apply(CAPNG_SELECT_CAPS) < 0 ? -EPERM : 0;
 }
@@ -97,18 +101,37 @@ privilege_has(unsigned capability)
 }
 
 int
-privilege_keep(const unsigned *capabilities, size_t n)
+privilege_keep(const unsigned *capabilities, size_t n, bool reserve)
 {
 	bool bounds;
 
 	capng_get_caps_process();
 	bounds = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
-	select_capabilities(capabilities, n);
+	select_capabilities(capabilities, n, reserve);
 	if (capng_apply(bounds ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS) < 0)
 		return -EPERM;
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	return 0;
+}
+
+bool
+privilege_raise(void)
+{
+	capng_get_caps_process();
+	return capng_have_capability(CAPNG_PERMITTED, CAP_DAC_OVERRIDE) &&
+	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE) &&
+	    capng_update(CAPNG_ADD, CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE) == 0 &&
+	    capng_apply(CAPNG_SELECT_CAPS) == 0;
+}
+
+void
+privilege_lower(void)
+{
+	capng_get_caps_process();
+	(void)capng_update(CAPNG_DROP, CAPNG_EFFECTIVE, CAP_DAC_OVERRIDE);
+	if (capng_apply(CAPNG_SELECT_CAPS) < 0)
+		abort(); /* a thread may always drop what it has */
 }
 
 void

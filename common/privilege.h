@@ -4,6 +4,10 @@
  * open, it keeps only those that its work needs. A daemon started by another user stays that user
  * and keeps the capabilities that it was given.
  *
+ * CAP_DAC_OVERRIDE, with which a process opens everybody's files, can be kept in reserve: in force only
+ * between privilege_raise and privilege_lower, around one system call. Else whoever can put a link
+ * where the daemon writes would have it write through the link.
+ *
  * Each thread has its own capabilities, so call privilege_keep before the first thread is made.
  */
 #ifndef EASE_COMMON_PRIVILEGE_H
@@ -29,16 +33,24 @@ struct privilege_user {
 int privilege_find(const char *user, const char *group, const char *own,
     struct privilege_user *found, char *error, size_t error_size);
 
-/* Makes dir, owned by that user, if it does not exist; its parent must exist. 0 or -errno. */
+/* Makes dir, owned by that user, if it does not exist; its parent must exist. Follows no link. 0 or
+ * -errno. */
 int privilege_make_directory(const struct privilege_user *user, const char *dir);
 
 /* Changes to the user and keeps the n given capabilities (CAP_…) of root's, and what privilege_keep
- * needs. Does nothing if the user does not change. 0, or -errno: the daemon must then end. */
-int privilege_become(const struct privilege_user *user, const unsigned *capabilities, size_t n);
+ * needs; with reserve, also CAP_DAC_OVERRIDE in reserve. Does nothing if the user does not change. 0,
+ * or -errno: the daemon must then end. */
+int privilege_become(const struct privilege_user *user, const unsigned *capabilities, size_t n,
+    bool reserve);
 
-/* Drops all capabilities but these, each of which it must have, and every way to gain new ones. 0,
- * or -errno if nothing was dropped. */
-int privilege_keep(const unsigned *capabilities, size_t n);
+/* Drops all capabilities but these, each of which it must have, and the reserve, and every way to gain
+ * new ones. 0, or -errno if nothing was dropped. */
+int privilege_keep(const unsigned *capabilities, size_t n, bool reserve);
+
+/* Puts CAP_DAC_OVERRIDE in force for the calling thread, if it is in reserve. True if it did: then
+ * call privilege_lower. */
+bool privilege_raise(void);
+void privilege_lower(void);
 
 bool privilege_has(unsigned capability);
 

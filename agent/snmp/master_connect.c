@@ -1,6 +1,7 @@
 #include "agent/snmp/master_connect.h"
 
 #include "common/endpoint.h"
+#include "common/privilege.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,9 +91,13 @@ wait_for(int fd, int timeout_ms)
 static int
 connect_within(int fd, const struct master_address *address, int timeout_ms)
 {
+	/* The socket may be root's alone (agentXPerms); a restarted master makes it anew. */
+	bool raised = address->address.ss_family == AF_UNIX && privilege_raise();
 	int flags, rc = connect(fd, (const struct sockaddr *)&address->address, address->len);
 
 	rc = rc < 0 ? -errno : 0;
+	if (raised)
+		privilege_lower();
 	if (rc == -EINPROGRESS)
 		rc = wait_for(fd, timeout_ms);
 	if (rc < 0)

@@ -24,8 +24,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+/* The library needs no directory of its own, and would look into one, and make others in it, wherever a
+ * link there leads. No file can be below this. */
+#define NO_DIRECTORY "/dev/null/snmp"
 
 enum {
 	TIMEOUT_MAX_S = 60,
@@ -37,7 +40,7 @@ enum {
 
 struct snmp_agent {
 	struct snmp_agent_options options;
-	char *agentx_socket, *app_name, *persistent_dir; /* what the options point to */
+	char *agentx_socket, *app_name; /* what the options point to */
 	struct notify_source source;
 	struct mib_registry *registry;
 	struct master_link *link;
@@ -187,7 +190,7 @@ isolate_library(struct snmp_agent *agent)
 	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_ROOT_ACCESS, 1);
 	netsnmp_ds_set_boolean(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_NO_CONNECTION_WARNINGS,
 	    1);
-	set_persistent_directory(agent->options.persistent_dir);
+	set_persistent_directory(NO_DIRECTORY);
 	snmp_enable_calllog();
 	snmp_register_callback(SNMP_CALLBACK_LIBRARY, SNMP_CALLBACK_LOGGING, on_log, agent);
 }
@@ -375,8 +378,8 @@ option_fault(const struct snmp_agent_options *o)
 {
 	if (!o->agentx_socket || !*o->agentx_socket)
 		return "agentx_socket is empty";
-	if (!o->app_name || !*o->app_name || !o->persistent_dir || !o->clock)
-		return "a name, directory or clock is missing";
+	if (!o->app_name || !*o->app_name || !o->clock)
+		return "a name or clock is missing";
 	if (o->retry_s > SNMP_AGENT_RETRY_MAX_S || o->timeout_s > TIMEOUT_MAX_S)
 		return "retry_s or timeout_s is too long";
 	if (!o->snapshots.hold || !o->snapshots.release)
@@ -414,13 +417,11 @@ copy_options(struct snmp_agent *agent, const struct snmp_agent_options *options)
 {
 	agent->agentx_socket = strdup(options->agentx_socket);
 	agent->app_name = strdup(options->app_name);
-	agent->persistent_dir = strdup(options->persistent_dir);
-	if (!agent->agentx_socket || !agent->app_name || !agent->persistent_dir)
+	if (!agent->agentx_socket || !agent->app_name)
 		return -ENOMEM;
 	agent->options = *options;
 	agent->options.agentx_socket = agent->agentx_socket;
 	agent->options.app_name = agent->app_name;
-	agent->options.persistent_dir = agent->persistent_dir;
 	if (options->retry_s == 0)
 		agent->options.retry_s = SNMP_AGENT_RETRY_S;
 	if (options->timeout_s == 0)
@@ -456,14 +457,11 @@ snmp_agent_create(const struct snmp_agent_options *options, struct snmp_agent **
 /* A subagent needs no MIB modules, and a stock Debian has none: unless told to load none, the library
  * prints hundreds of errors. Done before the thread starts, because it changes the environment. */
 static void
-prepare_process(const struct snmp_agent_options *options)
+prepare_process(void)
 {
 	setenv("MIBS", "", 1);
-	setenv("SNMPCONFPATH", options->persistent_dir, 1);
-	setenv("SNMP_PERSISTENT_DIR", options->persistent_dir, 1);
-	if (mkdir(options->persistent_dir, 0700) < 0 && errno != EEXIST)
-		log_warn("snmp", "cannot create the directory %s: %s", options->persistent_dir,
-		    strerror(errno));
+	setenv("SNMPCONFPATH", NO_DIRECTORY, 1);
+	setenv("SNMP_PERSISTENT_DIR", NO_DIRECTORY, 1);
 	signal(SIGPIPE, SIG_IGN); /* raised by an answer on a session that the master has closed */
 }
 
@@ -472,7 +470,7 @@ snmp_agent_start(struct snmp_agent *agent)
 {
 	int error;
 
-	prepare_process(&agent->options);
+	prepare_process();
 	error = pthread_create(&agent->thread, NULL, run, agent);
 	if (error)
 		return -error;
@@ -524,7 +522,6 @@ snmp_agent_destroy(struct snmp_agent *agent)
 		close(agent->done_fd);
 	free(agent->agentx_socket);
 	free(agent->app_name);
-	free(agent->persistent_dir);
 	free(agent);
 	return true;
 }

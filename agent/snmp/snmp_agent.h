@@ -35,8 +35,7 @@ enum {
 
 struct snmp_agent_options {
 	const char *agentx_socket;  /* "unix:/path", "/path", "tcp:address:port", see master_connect.h */
-	const char *app_name;	    /* names the subagent in Net-SNMP's files and log lines */
-	const char *persistent_dir; /* Net-SNMP's own state; created if missing */
+	const char *app_name;	    /* names the subagent in Net-SNMP's log lines */
 	unsigned retry_s;	    /* 1..SNMP_AGENT_RETRY_MAX_S; 0: SNMP_AGENT_RETRY_S */
 	unsigned timeout_s;	    /* 1..60; 0: SNMP_AGENT_TIMEOUT_S */
 	const struct clock *clock;

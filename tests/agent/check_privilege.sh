@@ -125,7 +125,7 @@ rig_agent_stop
 chown -R 65534 "$rig/agentx"
 chmod 700 "$rig/agentx" "$rig/agentx/master"
 start_agent -- 'sampling = none' 'allow_set = false' || fail 'start' "another user's socket"
-expect "another user's socket" "$(capabilities CapEff)" "$(mask $override)"
+expect "another user's socket: no capability but while it connects" "$(capabilities CapEff) $(capabilities CapPrm)" "$(mask) $(mask $override)"
 "$build/agent/easeagentd" -c "$rig/agent.conf" --check >"$rig/check"
 expect '--check says what is needed' "$(grep -c '^CAP_DAC_OVERRIDE: for .*; there$' "$rig/check")" 1
 
@@ -163,6 +163,37 @@ if wait_for 15 if_number && wait_for 5 quick_get $if_x.18."$(index_of p1)"; then
 else
 	fail 'agent: started by root' "$(tail -n 3 "$rig/agent.log")"
 fi
+
+# Who has taken the agent's user once plants links in its directory, and waits for the next start by root. What
+# they lead to is root's, in a folder where only root may look: nothing there changes, and nothing is added.
+rig_agent_stop
+mkdir -m 700 "$rig/roots"
+for name in state state.new db db-wal db-shm db-journal; do
+	echo "only root's" >"$rig/roots/$name"
+	ln -sf "$rig/roots/$name" "$rig/agent/easeagentd.$name"
+done
+mkdir "$rig/roots/snmp"
+ln -sfn "$rig/roots/snmp" "$rig/agent/snmp"
+chown -hR nobody "$rig/agent"
+before=$(cd "$rig/roots" && find . -type f -exec sha256sum {} + | sort; find . | sort)
+timeout 10 "$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1
+expect 'agent: links in its directory lead nowhere' \
+    "$(cd "$rig/roots" && find . -type f -exec sha256sum {} + | sort; find . | sort)" "$before"
+rm -rf "$rig/agent" "$rig/roots"
+# The master's socket is root's alone, as agentXPerms 0700 0700 has it: for a connection, and for that alone,
+# the agent has the right to pass.
+chown -R root "$rig/agentx"
+chmod 700 "$rig/agentx" "$rig/agentx/master"
+"$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
+agent_pid=$!
+disown "$agent_pid"
+if wait_for 15 if_number; then pass "agent: root's socket: it connects"; else fail "agent: root's socket" "$(tail -n 3 "$rig/agent.log")"; fi
+expect "agent: root's socket: in force and in reserve" "$(capabilities CapEff) $(capabilities CapPrm)" "$(mask $admin) $(mask $admin $override)"
+rig_end "$snmpd_pid"
+sed -i 's/^agentXPerms.*/agentXPerms 0700 0700/' "$rig/snmpd.conf"
+rig_snmpd
+if wait_for 15 if_number; then pass "agent: root's socket: and again when the master is back"; else fail "agent: root's socket" "$(tail -n 3 "$rig/agent.log")"; fi
+rig_agent_stop
 
 collector_conf() { # LINE...
 	printf '%s\n' 'listen = {"127.0.0.1:162"}' 'http_listen = "127.0.0.1:80"' 'communities = {"unsaid"}' \

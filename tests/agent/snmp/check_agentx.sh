@@ -30,7 +30,7 @@ done
 dir=$(mktemp -d)
 snmpd_pid=
 export MIBS= SNMPCONFPATH=$dir/client SNMP_PERSISTENT_DIR=$dir/client
-mkdir "$dir/client" "$dir/snmpd" "$dir/agent"
+mkdir "$dir/client" "$dir/snmpd"
 finish() {
 	[ -n "$snmpd_pid" ] && kill -CONT "$snmpd_pid" 2>/dev/null
 	[ -n "$snmpd_pid" ] && kill -9 "$snmpd_pid" 2>/dev/null
@@ -42,7 +42,7 @@ trap finish EXIT
 trap '' PIPE # a helper that died is reported by the tests it fails
 
 # ---- the two ends ----
-coproc HELPER { exec "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/master" "$dir/agent" $ports $addresses \
+coproc HELPER { exec "$build/tests/agent/snmp/snmp_subagent" "unix:$dir/master" $ports $addresses \
 	2>"$dir/agent.log"; }
 helper_pid=$HELPER_PID
 exec 8<&"${HELPER[0]}" 9>&"${HELPER[1]}"
@@ -202,7 +202,7 @@ all_arrived "notifications after many restarts" "$(answer 30)"
 # ---- the end ----
 start_helper() { # a second one, once the first has ended
 	mkfifo "$dir/in"
-	"$build/tests/agent/snmp/snmp_subagent" "unix:$dir/master" "$dir/agent" $ports $addresses \
+	"$build/tests/agent/snmp/snmp_subagent" "unix:$dir/master" $ports $addresses \
 	    <"$dir/in" >/dev/null 2>>"$dir/agent.log" &
 	helper_pid=$!
 	exec 9>"$dir/in"

@@ -284,11 +284,10 @@ connects_in(unsigned seconds)
 static void
 setup(void)
 {
-	static char socket[64], state[64];
+	static char socket[64];
 	struct snmp_agent_options options = {
 		.agentx_socket = socket,
 		.app_name = "hostile",
-		.persistent_dir = state,
 		.timeout_s = 1,
 		.clock = &clock_system,
 		.tables = mibs_tables,
@@ -299,7 +298,6 @@ setup(void)
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(socket, sizeof(socket), "%s/master", dir);
-	snprintf(state, sizeof(state), "%s/state", dir);
 	ck_assert_int_eq(agentx_master_open(&master, socket), 0);
 	master.hook = on_request;
 	ck_assert_int_eq(fixture_create(PORTS, PORTS, &fixture), 0);

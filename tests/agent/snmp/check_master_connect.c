@@ -224,7 +224,6 @@ start_thread(void)
 	struct snmp_agent_options options = {
 		.agentx_socket = in_dir("master"),
 		.app_name = "connect",
-		.persistent_dir = in_dir("state"),
 		.timeout_s = LONG_MS / 1000,
 		.clock = &clock_system,
 		.snapshots = {NULL, hold_nothing, release_nothing},

@@ -369,12 +369,11 @@ list_notified(void)
 }
 
 static void
-start_agent(struct helper *h, const char *socket, const char *state)
+start_agent(struct helper *h, const char *socket)
 {
 	struct snmp_agent_options options = {
 		.agentx_socket = socket,
 		.app_name = "snmp_subagent",
-		.persistent_dir = state,
 		.clock = &clock_system,
 		.tables = mibs_tables,
 		.n_tables = mibs_n_tables,
@@ -400,16 +399,16 @@ main(int argc, char **argv)
 		list_notified();
 		return 0;
 	}
-	if (argc != 5) {
-		fprintf(stderr, "usage: snmp_subagent SOCKET STATEDIR PORTS ADDRESSES\n");
+	if (argc != 4) {
+		fprintf(stderr, "usage: snmp_subagent SOCKET PORTS ADDRESSES\n");
 		return 2;
 	}
-	if (fixture_create(strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10), &h.fixture) ||
+	if (fixture_create(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), &h.fixture) ||
 	    notify_ring_create(NOTIFY_RING_DEFAULT, &h.ring))
 		die("start");
 	printf("{\"sink_port\":%u}\n", open_sink(&h.sink));
 	fflush(stdout);
-	start_agent(&h, argv[1], argv[2]);
+	start_agent(&h, argv[1]);
 	while (fgets(line, sizeof(line), stdin))
 		command(&h, line);
 	snmp_agent_stop(h.agent, 5000);
