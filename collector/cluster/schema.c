@@ -194,6 +194,13 @@ static const struct cluster_column rolled_columns[] = {
     {"done_us", CLUSTER_U64}, {"kept_us", CLUSTER_U64}, {"revision", CLUSTER_U64},
 };
 
+static const struct cluster_column gap_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64}, {"from_us", CLUSTER_I64},
+    {"until_us", CLUSTER_I64}, {"received_us", CLUSTER_I64}, {"in_pkts", CLUSTER_I64},
+    {"in_octets", CLUSTER_I64}, {"out_pkts", CLUSTER_I64}, {"out_octets", CLUSTER_I64},
+    {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
+};
+
 /* Tables */
 
 const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
@@ -236,6 +243,8 @@ const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
 	CLUSTER_BY_DAY, "collector"},
     [CLUSTER_ROLLED] = {"rolled", COLUMNS(rolled_columns), "level, collector", NULL,
 	CLUSTER_KEPT, NULL},
+    [CLUSTER_GAPS] = {"gap", COLUMNS(gap_columns), "agent, if_index, until_us, from_us, collector",
+	"until_us", CLUSTER_BY_MONTH, "agent"},
 };
 
 /* Names */
@@ -364,8 +373,9 @@ static const struct {
 	enum cluster_table_id first, end;
 	const char *columns[4];
 } migrations[CLUSTER_VERSION] = {
-    {CLUSTER_KEYS, CLUSTER_N_TABLES, {NULL}},
+    {CLUSTER_KEYS, CLUSTER_GAPS, {NULL}},
     {CLUSTER_PORTS, CLUSTER_PORTS, {"cut_pkts", "cut_octets", "cut_numbers", "w_max"}},
+    {CLUSTER_GAPS, CLUSTER_N_TABLES, {NULL}},
 };
 
 static size_t

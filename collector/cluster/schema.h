@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLUSTER_VERSION = 2 }; /* the newest migration */
+enum { CLUSTER_VERSION = 3 }; /* the newest migration */
 
 enum cluster_type {
 	CLUSTER_U8,
@@ -65,6 +65,7 @@ enum cluster_table_id {
 	CLUSTER_COLLECTORS,
 	CLUSTER_CURSORS,
 	CLUSTER_ROLLED,
+	CLUSTER_GAPS,
 	CLUSTER_N_TABLES,
 };
 

@@ -1,6 +1,7 @@
 /*
  * Loss: where each numbered sample was lost, by agent, port and boot: in the agent, in the network,
- * or with a collector that died; what the collector itself refused or dropped; and its outages.
+ * or with a collector that died; what the collector itself refused or dropped; its outages; and how
+ * many frames were counted, but not sampled, because nothing arrived.
  * Numbers that a boot gave out before the collector first heard of it are expected of the boot but
  * were not lost: they have a column of their own, and the completeness leaves them out.
  */
@@ -150,6 +151,26 @@ add_outages(struct query *query, struct report_result *result)
 	return err;
 }
 
+/* Frames that ports counted while nothing of them arrived: none of them was sampled. */
+static int
+add_gaps(struct query *query, struct report_result *result)
+{
+	const struct query_in_gaps *gaps = &query->in_gaps;
+	struct report_value *row;
+
+	if (gaps->since_us == 0)
+		return 0;
+	row = result_add_row(result->below);
+	if (!row)
+		return -ENOMEM;
+	row[PLACE_PLACE] = cell_text("not sampled: no counters came");
+	row[PLACE_COUNT] = cell_number(gaps->pkts);
+	row[PLACE_OF] = cell_text("frames");
+	row[PLACE_SINCE] = cell_time(gaps->since_us);
+	row[PLACE_UNTIL] = cell_time(gaps->until_us);
+	return 0;
+}
+
 static int
 add_places(struct query *query, struct report_result *result)
 {
@@ -176,6 +197,8 @@ add_places(struct query *query, struct report_result *result)
 		if (count > 0 || !places[i].if_any)
 			err = add_place(result->below, places[i].place, count, places[i].of);
 	}
+	if (err == 0)
+		err = add_gaps(query, result);
 	return err == 0 ? add_outages(query, result) : err;
 }
 

@@ -576,7 +576,7 @@ check_version(struct query *query)
 	return 0;
 }
 
-/* The store's tables, empty. */
+/* The store's tables, empty, and which collector has which minutes (query_gaps.c). */
 static int
 make_tables(struct query *query)
 {
@@ -587,7 +587,10 @@ make_tables(struct query *query)
 	for (int v = 0; err == 0 && v < STORE_VERSION; v++)
 		err = exec(query, store_schema[v]);
 	if (err == 0)
-		err = exec(query, "PRAGMA journal_mode = OFF");
+		err = exec(query, "ALTER TABLE gap ADD COLUMN collector INTEGER;"
+		    " CREATE TABLE cover(agent INTEGER, collector INTEGER, hour_us INTEGER,"
+		    " minutes INTEGER);"
+		    " PRAGMA journal_mode = OFF");
 	sqlite3_set_authorizer(query->db, note, query->mirror);
 	return err;
 }

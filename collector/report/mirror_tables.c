@@ -285,6 +285,38 @@ rest_of_stats(FILE *sql, const struct query *query, unsigned i)
 	return true;
 }
 
+/* ---- gaps between counters, and the minutes that other collectors have ---- */
+
+static void
+put_overlap(FILE *sql, const struct query *query)
+{
+	fprintf(sql, " AND until_us > %" PRIu64 " AND from_us < %" PRIu64,
+	    query->fetch_range.from_us < INT64_MAX ? query->fetch_range.from_us : INT64_MAX,
+	    query->fetch_range.to_us < INT64_MAX ? query->fetch_range.to_us : INT64_MAX);
+}
+
+static bool
+rest_of_gaps(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_GAPS, " FINAL");
+	put_overlap(sql, query);
+	return i == 0;
+}
+
+static bool
+rest_of_cover(FILE *sql, const struct query *query, unsigned i)
+{
+	put_from(sql, query, CLUSTER_COVER, " FINAL");
+	fprintf(sql, " AND start_us >= %" PRIu64 " AND start_us < %" PRIu64
+	    " AND agent GLOBAL IN (SELECT agent",
+	    store_window_start(query->fetch_range.from_us, STORE_WINDOW_US),
+	    query->fetch_range.to_us);
+	put_from(sql, query, CLUSTER_GAPS, "");
+	put_overlap(sql, query);
+	fputs(") GROUP BY agent, collector, intDiv(start_us, 3600000000)", sql);
+	return i == 0;
+}
+
 const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
     /* what changes at a boot is from the collector that heard the agent last */
     {.name = "agent", .from = CLUSTER_AGENTS,
@@ -353,6 +385,19 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.by_fetch_range = true, .write_rest = rest_of_events},
     {.name = "outage", .from = CLUSTER_OUTAGES, .columns = "since_us, until_us, kind, samples",
 	.write_rest = rest_of_outages},
+    {.name = "gap", .from = CLUSTER_GAPS,
+	.columns = "agent, if_index, from_us, until_us, in_pkts, in_octets, out_pkts, out_octets,"
+		   " collector",
+	.insert = "INSERT INTO gap(agent, if_index, from_us, until_us, in_pkts, in_octets,"
+		  " out_pkts, out_octets, collector, received_us) VALUES(?,?,?,?,?,?,?,?,?,0)",
+	.by_fetch_range = true, .write_rest = rest_of_gaps},
+    /* received has the bits of the minutes */
+    {.name = "cover", .from = CLUSTER_COVER, .columns = "agent, collector, start_us, received",
+	.select = "agent, collector, intDiv(start_us, 3600000000) * 3600000000,"
+		  " groupBitOr(bitShiftLeft(toUInt64(1), intDiv(start_us % 3600000000,"
+		  " 60000000)))",
+	.insert = "INSERT INTO cover VALUES(?,?,?,?)",
+	.by_fetch_range = true, .write_rest = rest_of_cover},
     {.name = "stat", .from = CLUSTER_STATS, .columns = "name, value", .select = "",
 	.by_fetch_range = true, .write_rest = rest_of_stats},
     {.name = NULL},

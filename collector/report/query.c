@@ -171,6 +171,7 @@ query_close(struct query *query)
 		return;
 	sqlite3_close(query->db);
 	query_end_steps(query);
+	query_forget_gaps(query);
 	mirror_close(query->mirror);
 	free(query->path);
 	free(query->agents);
@@ -583,6 +584,7 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 	query->n_agents = query->n_ports = 0; /* those of an earlier question */
 	query->newest_us = 0;
 	query->failed = 0;
+	query_forget_gaps(query);
 	if (query->mirror)
 		mirror_forget(query);
 	err = load_agents(query, options);
@@ -590,6 +592,7 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 		err = query_load_levels(query);
 	if (err == 0)
 		err = set_range(query, options, now_us);
+	query->asked = query->range;
 	if (err == 0)
 		err = load_ports(query, options);
 	if (err == 0 && !query_add_functions(query, options))

@@ -109,6 +109,7 @@ struct query_cluster {
 
 struct mirror;
 struct query_steps;
+struct query_gaps;
 
 struct query {
 	sqlite3 *db;
@@ -124,6 +125,14 @@ struct query {
 	struct query_port *ports; /* by agent id, ifIndex */
 	size_t n_ports;
 	struct query_range range;
+	struct query_range asked; /* the range of query_begin; range may be a step of it */
+	struct query_gaps *gaps;  /* of all of it; NULL: not read yet */
+	/* What query_windows added of gaps to the asked-for ports: frames received and sent, and the
+	 * time from the first to the last; since_us 0: none. */
+	struct query_in_gaps {
+		double pkts;
+		uint64_t since_us, until_us;
+	} in_gaps;
 	struct query_level levels[STORE_N_LEVELS]; /* the first is not used */
 	/* The start that was asked for, if the store has nothing of that time any more; else 0. */
 	uint64_t older_us;
@@ -165,7 +174,7 @@ void query_narrow(struct query *query, uint64_t from_us, uint64_t to_us);
 void query_begin_steps(struct query *query, uint64_t step_us);
 void query_end_steps(struct query *query);
 
-/* Reads totals and sums of every port in the range, and its samples expected and received. */
+/* Reads totals and sums of every port in the range, with what was counted in gaps between counters, and its samples expected and received. */
 int query_windows(struct query *query);
 
 /* Reads the sums of the keys of a dimension; *keys is an array of *n, to be freed. Where a filter

@@ -1,6 +1,7 @@
 /*
  * What the files of a query share. query.c opens the store and finds agents, ports and the range;
- * query_levels.c chooses the windows of a range; query_sums.c adds up packs; query_keys.c reads
+ * query_levels.c chooses the windows of a range; query_sums.c adds up packs, query_gaps.c what was
+ * counted while no counters came; query_keys.c reads
  * kept samples, and decides between these and the windows; query_functions.c has SQL functions;
  * mirror.c and query_cluster.c read from a cluster.
  */
@@ -82,6 +83,11 @@ void query_add_pack_sums(struct estimate_sums *sums, const struct pack_reader *r
 /* Sums of the keys of a dimension from parts, added up by port and key. */
 int query_sum_keys(struct query *query, const struct report_options *options,
     const struct dimension *dimension, struct query_key **keys, size_t *n);
+
+/* Adds to the ports' totals what was counted in gaps between counters; the second drops what was
+ * read for it. */
+int query_add_gaps(struct query *query);
+void query_forget_gaps(struct query *query);
 
 /* Sets the ports' samples without a key of that kind. */
 int query_sum_folded(struct query *query, unsigned kind);

@@ -119,6 +119,8 @@ query_windows(struct query *query)
 		return query_fail(query, -ENOMEM, "no memory");
 	err = query_bodies(query, &(struct query_want){.kind = STORE_PART_TOTALS}, add_totals,
 	    arrivals);
+	if (err == 0)
+		err = query_add_gaps(query);
 	for (size_t i = 0; i < query->n_ports; i++) {
 		set_arrivals(&query->ports[i], &arrivals[i]);
 		take_cuts(&query->ports[i]);

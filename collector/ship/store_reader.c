@@ -564,6 +564,7 @@ static const struct {
     [CLUSTER_ERROR_SOURCES] = {"", "FROM error_source WHERE agent = ?1 AND last_us > ?2"},
     [CLUSTER_ACCOUNTS] = {"", "FROM account WHERE agent = ?1 AND last_us > ?2"},
     [CLUSTER_GONE] = {"", "FROM gone WHERE agent = ?1"},
+    [CLUSTER_GAPS] = {"", "FROM gap WHERE agent = ?1 AND ?2 IS NOT NULL AND received_us > ?3"},
     [CLUSTER_STATS] = {"", "FROM stat"},
 };
 

@@ -25,6 +25,7 @@ static const struct {
     [STORE_ERROR_SOURCES] = {sizeof(struct store_error_source), false},
     [STORE_CRASH_LOST] = {sizeof(struct store_crash_lost), false},
     [STORE_OUTAGES] = {sizeof(struct store_outage), false},
+    [STORE_GAPS] = {sizeof(struct store_gap), false},
     [STORE_STATS] = {sizeof(struct store_stat), false},
 };
 
@@ -75,11 +76,11 @@ store_batch_reserve(struct store_batch *batch, enum store_table table, size_t n)
 }
 
 bool
-store_batch_has_room(const struct store_batch *batch, enum store_table table)
+store_batch_has_room(const struct store_batch *batch, enum store_table table, size_t n)
 {
 	const struct store_rows *rows = &batch->rows[table];
 
-	return rows->n < rows->reserved || rows->n < rows->free;
+	return rows->n + n <= rows->reserved || rows->n + n <= rows->free;
 }
 
 void *
@@ -88,7 +89,7 @@ store_batch_add(struct store_batch *batch, enum store_table table)
 	struct store_rows *rows = &batch->rows[table];
 	size_t octets = row_kinds[table].octets;
 
-	if (!store_batch_has_room(batch, table))
+	if (!store_batch_has_room(batch, table, 1))
 		return NULL;
 	return memset((char *)rows->items + rows->n++ * octets, 0, octets);
 }

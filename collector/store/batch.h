@@ -36,6 +36,7 @@ enum store_table {
 	STORE_ERROR_SOURCES,
 	STORE_CRASH_LOST,
 	STORE_OUTAGES,
+	STORE_GAPS,
 	STORE_STATS,
 	STORE_N_TABLES,
 };
@@ -197,6 +198,16 @@ struct store_outage {
 	uint64_t samples;
 };
 
+/* What a port counted in a time in which its counters did not arrive: the table `gap`, see schema.h.
+ */
+struct store_gap {
+	int64_t agent;
+	uint32_t if_index;
+	uint64_t from_us, until_us; /* device's clock */
+	uint64_t received_us;
+	uint64_t in_pkts, in_octets, out_pkts, out_octets;
+};
+
 struct store_stat {
 	const char *name; /* of static storage */
 	uint64_t value;
@@ -233,8 +244,8 @@ int store_batch_reserve(struct store_batch *batch, enum store_table table, size_
  * used. Never returns NULL for reserved rows. */
 void *store_batch_add(struct store_batch *batch, enum store_table table);
 
-/* Returns true if store_batch_add would return a row. */
-bool store_batch_has_room(const struct store_batch *batch, enum store_table table);
+/* Returns true if store_batch_add would return n rows, one after another. */
+bool store_batch_has_room(const struct store_batch *batch, enum store_table table, size_t n);
 
 /* Returns true if half of the free rows of any table are used. Then it is time to hand the batch
  * over, so that the store writes it while the next one is filled. */

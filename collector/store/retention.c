@@ -64,7 +64,7 @@ delete_samples(struct retention *t, struct rollup *r, uint64_t before_us, int mo
 	    " ORDER BY time_us LIMIT ?) RETURNING 1", row, 2, &t->deleted[RETENTION_SAMPLES]);
 }
 
-/* Deletes old samples, and events of days that are deleted. The newest event always stays, so that
+/* Deletes old samples, and events and gaps of days that are deleted. The newest event always stays, so that
  * its id is not used again: collector/ship follows the table by id. */
 static int
 delete_old_rows(struct retention *t, struct rollup *r)
@@ -80,6 +80,10 @@ delete_old_rows(struct retention *t, struct rollup *r)
 		n = delete_rows(r, "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE"
 		    " time_us < ? AND id < (SELECT max(id) FROM event) ORDER BY time_us LIMIT ?)"
 		    " RETURNING 1", row, 2, &t->deleted[RETENTION_EVENTS]);
+	if (n == 0 && events_us > 0)
+		n = delete_rows(r, "DELETE FROM gap WHERE id IN (SELECT id FROM gap WHERE"
+		    " until_us <= ? ORDER BY until_us LIMIT ?) RETURNING 1", row, 2,
+		    &t->deleted[RETENTION_COUNTERS]);
 	return n > 0 ? 1 : n;
 }
 
@@ -187,6 +191,18 @@ static const char thin_resources[] =
     " AND time_us < ?4 GROUP BY time_us / ?5, boot)"
     " RETURNING 1";
 
+/* Makes one of the gaps that lie within one window, which changes no sum of whole windows. */
+#define GAPS_WITHIN " FROM gap WHERE agent = ?1 AND if_index = ?2 AND until_us > ?3 AND until_us" \
+		    " <= ?4 AND from_us / ?5 = (until_us - 1) / ?5 "
+static const char merge_gaps[] =
+    "INSERT INTO gap(agent, if_index, from_us, until_us, received_us, in_pkts, in_octets,"
+    " out_pkts, out_octets) SELECT agent, if_index, min(from_us), max(until_us), max(received_us),"
+    " sum(in_pkts), sum(in_octets), sum(out_pkts), sum(out_octets)" GAPS_WITHIN
+    "GROUP BY from_us / ?5 HAVING count(*) > 1";
+static const char delete_merged_gaps[] =
+    "DELETE FROM gap WHERE id IN (SELECT id" GAPS_WITHIN ") AND id NOT IN (SELECT max(id)"
+    GAPS_WITHIN "GROUP BY from_us / ?5) RETURNING 0";
+
 static int
 thin_port(struct retention *t, struct rollup *r)
 {
@@ -196,7 +212,11 @@ thin_port(struct retention *t, struct rollup *r)
 	uint64_t *deleted = &t->deleted[RETENTION_COUNTERS];
 	int n = delete_rows(r, thin_counters, row, 5, deleted);
 
-	return n < 0 ? n : delete_rows(r, thin_resources, row, 5, deleted);
+	if (n >= 0)
+		n = delete_rows(r, thin_resources, row, 5, deleted);
+	if (n >= 0)
+		n = rollup_query(r, merge_gaps, row, 5, NULL, 0);
+	return n < 0 ? n : delete_rows(r, delete_merged_gaps, row, 5, deleted);
 }
 
 /* Thins the next port, or ends the pass. */

@@ -14,6 +14,7 @@
  * Counters and resources are thinned: where the windows of a level are deleted, only the first and
  * the last row of each window of the next level stay (5 minutes, an hour, a day), and those on both
  * sides of a discontinuity or boot. What a port counted in any range of such windows is unchanged.
+ * In the same way gaps between counters within one such window become one.
  *
  * Inside the store room, on the writing thread.
  */

@@ -12,14 +12,14 @@
  * From version 9 on, sums are in packs (pack.h) at several levels (levels.h).
  *
  * Some tables have names of our own: `account` is the accounting of one boot of a port, `gone` the
- * samples that a crash of the collector lost, `life` whether a collector uses the store or crashed
+ * samples that a crash of the collector lost, `gap` what was counted while no counters arrived, `life` whether a collector uses the store or crashed
  * in it, `outage` the times in which nothing was stored, `part` packs of sums, `level` how far each
  * level is.
  */
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 10, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 11, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -181,6 +181,15 @@ static const char *const store_schema[STORE_VERSION] = {
     /* 10: how often the store was opened for writing; ids of parts start at a higher range each
      * time (parts.h) */
     "ALTER TABLE life ADD COLUMN part_epoch INTEGER NOT NULL DEFAULT 0;",
+    /* 11: gap: what a port counted between two snapshots that are more than a few minutes apart
+     * (window/port_totals.h), in frames of the pool and octets of both directions. It is in no
+     * part: whoever adds up a range adds its share, evenly by time (port_totals_share). */
+    "CREATE TABLE gap(id INTEGER PRIMARY KEY, agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
+    " from_us INTEGER NOT NULL, until_us INTEGER NOT NULL, received_us INTEGER NOT NULL,"
+    " in_pkts INTEGER NOT NULL, in_octets INTEGER NOT NULL, out_pkts INTEGER NOT NULL,"
+    " out_octets INTEGER NOT NULL);"
+    "CREATE INDEX gap_time ON gap(until_us);"
+    "CREATE INDEX gap_port ON gap(agent, if_index, until_us);",
 };
 
 #endif

@@ -275,6 +275,22 @@ bind_outage(struct binder *b, const void *row)
 }
 
 static void
+bind_gap(struct binder *b, const void *row)
+{
+	const struct store_gap *g = row;
+
+	put_i64(b, g->agent);
+	put_u64(b, g->if_index);
+	put_u64(b, g->from_us);
+	put_u64(b, g->until_us);
+	put_u64(b, g->received_us);
+	put_u64(b, g->in_pkts);
+	put_u64(b, g->in_octets);
+	put_u64(b, g->out_pkts);
+	put_u64(b, g->out_octets);
+}
+
+static void
 bind_stat(struct binder *b, const void *row)
 {
 	const struct store_stat *s = row;
@@ -316,6 +332,9 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	sizeof(struct store_crash_lost), bind_crash_lost},
     [STORE_OUTAGES] = {"INSERT INTO outage(since_us, until_us, kind, samples) VALUES(?,?,?,?)",
 	sizeof(struct store_outage), bind_outage},
+    [STORE_GAPS] = {"INSERT INTO gap(agent, if_index, from_us, until_us, received_us, in_pkts,"
+		    " in_octets, out_pkts, out_octets) VALUES(?,?,?,?,?,?,?,?,?)",
+	sizeof(struct store_gap), bind_gap},
     [STORE_STATS] = {"INSERT OR REPLACE INTO stat VALUES(?,?)", sizeof(struct store_stat),
 	bind_stat},
 };

@@ -30,7 +30,12 @@ static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_COUNTERS_RESET] = {"accounting.counters_reset",
 	"counters that a device reset; the totals go on from the new values"},
     [ACCOUNTING_STAT_COUNTERS_GAP] = {"accounting.counters_gap",
-	"gaps of more than a day between counter snapshots; the time between has no totals"},
+	"gaps of more than some minutes between counter snapshots; what was counted in one is spread "
+	"over all of it"},
+    [ACCOUNTING_STAT_COUNTERS_WAIT] = {"accounting.counters_wait",
+	"counter snapshots for whose difference there was no room; the next one brings it"},
+    [ACCOUNTING_STAT_SNAPSHOTS_REPEATED] = {"accounting.snapshots_repeated",
+	"counter snapshots refused because the same message had one of the same port"},
     [ACCOUNTING_STAT_STATES] = {"accounting.states", "port states used"},
     [ACCOUNTING_STAT_STATES_OLD] = {"accounting.states_old",
 	"port states older than the newest known one; they were not used"},
@@ -39,12 +44,17 @@ static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_EVENTS] = {"accounting.events", "events stored, except new addresses"},
     [ACCOUNTING_STAT_BAD_TIME] = {"accounting.bad_time",
 	"records whose time is 0 or after the year 2255; they were not used"},
+    [ACCOUNTING_STAT_CLOCK_AWAY] = {"accounting.clock_away",
+	"records refused because their time is more than a day from where the agent's clock was"},
     [ACCOUNTING_STAT_OLD_BOOT] = {"accounting.old_boot",
 	"records of a boot before the agent's last two; they were not used"},
     [ACCOUNTING_STAT_AGENTS_FULL] = {"accounting.agents_full",
 	"records refused because their agent is beyond the limit of agents"},
     [ACCOUNTING_STAT_PORTS_FULL] = {"accounting.ports_full",
 	"records refused because their port is beyond the limit of ports"},
+    [ACCOUNTING_STAT_NO_ROOM] = {"accounting.no_room",
+	"samples lost because there was no memory for their minute; they count as lost in the "
+	"collector"},
     [ACCOUNTING_STAT_LOST_STORE_QUEUE] = {"accounting.lost_store_queue",
 	"samples without a row because the store was not available; the sums include them"},
     [ACCOUNTING_STAT_LOST_STORE_ROWS] = {"accounting.lost_store_rows",
@@ -153,6 +163,20 @@ agent_of(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 		a = add_agent(acc, r, time_us);
 	if (!a)
 		return NULL;
+	switch (device_clock_follow(&a->clock, r->boot, time_us, r->received_us)) {
+	case DEVICE_CLOCK_AWAY:
+		accounting_count(acc, ACCOUNTING_STAT_CLOCK_AWAY);
+		log_warn_limited(ROOM,
+		    "refused a record of the agent at %s: its clock was set more than once in a "
+		    "short time, by more than a day",
+		    a->row.address);
+		return NULL;
+	case DEVICE_CLOCK_SET:
+		a->row.last_us = time_us;
+		break;
+	case DEVICE_CLOCK_RUNS:
+		break;
+	}
 	if (r->boot > a->row.boot) {
 		a->row.boot = r->boot;
 		a->row.last_us = time_us; /* its clock may have started again at an earlier time */
@@ -212,99 +236,11 @@ raise_to(uint64_t *value, uint64_t least)
 		*value = least;
 }
 
-/* Windows. When there is no room for one more window, rows go into the batch without being summed,
- * because the store adds them up just as well. When the batch is full too, the store has not been
- * available for long, and the windows of the oldest minute are dropped. */
-
 static void
 sum_samples(struct accounting *acc)
 {
 	window_add_samples(acc->windows, acc->samples, acc->n_samples);
 	acc->n_samples = 0;
-}
-
-struct dropping {
-	struct accounting *acc;
-	struct store_batch *batch;
-};
-
-/* The samples of a dropped window arrived but are in no sum: they count as lost in the collector,
- * as those lost with a crash do. */
-static void
-count_dropped_window(void *arg, int64_t agent, uint32_t if_index, uint64_t start_us,
-    uint64_t samples, int64_t expected, int64_t received)
-{
-	const struct dropping *d = arg;
-	struct agent *a = inventory_agent_by_number(&d->acc->inventory, agent);
-	struct port *p = a ? inventory_port(&d->acc->inventory, a, if_index) : NULL;
-	struct store_window_port *row = store_batch_add(d->batch, STORE_WINDOW_PORTS);
-
-	if (row)
-		*row = (struct store_window_port){start_us, agent, if_index, expected,
-		    received - (int64_t)samples, 0};
-	else
-		accounting_count(d->acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
-	if (p)
-		inventory_add_lost(p, samples);
-}
-
-static struct window *
-window_for(struct accounting *acc, const struct port *p, uint64_t time_us, enum store_table instead,
-    struct store_batch *batch)
-{
-	int64_t agent = p->agent->row.id;
-	struct window *w = window_get(acc->windows, agent, p->if_index, time_us, acc->mono_us);
-	struct dropping d = {acc, batch};
-
-	if (w || store_batch_has_room(batch, instead))
-		return w;
-	sum_samples(acc); /* pending samples may point to windows that are dropped now */
-	if (!window_drop_oldest(acc->windows, time_us, count_dropped_window, &d))
-		return NULL;
-	log_warn_limited(ROOM,
-	    "dropped the samples of the oldest minute: the store is not available, "
-	    "and memory is full");
-	return window_get(acc->windows, agent, p->if_index, time_us, acc->mono_us);
-}
-
-static void
-add_numbers(struct accounting *acc, const struct port *p, uint64_t time_us, int64_t expected,
-    uint64_t received, struct store_batch *batch)
-{
-	struct window *w = window_for(acc, p, time_us, STORE_WINDOW_PORTS, batch);
-	struct store_window_port *row;
-
-	if (w) {
-		window_add_numbers(acc->windows, w, expected, received);
-		return;
-	}
-	row = store_batch_add(batch, STORE_WINDOW_PORTS);
-	if (!row) {
-		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
-		return;
-	}
-	row->start_us = time_us - time_us % STORE_WINDOW_US;
-	row->agent = p->agent->row.id;
-	row->if_index = p->if_index;
-	row->expected = expected;
-	row->received = (int64_t)received;
-}
-
-static struct store_window *
-add_window_row(struct accounting *acc, const struct port *p, uint64_t time_us, uint8_t direction,
-    struct store_batch *batch)
-{
-	struct store_window *row = store_batch_add(batch, STORE_WINDOWS);
-
-	if (!row) {
-		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
-		return NULL;
-	}
-	row->start_us = time_us - time_us % STORE_WINDOW_US;
-	row->agent = p->agent->row.id;
-	row->if_index = p->if_index;
-	row->direction = direction;
-	return row;
 }
 
 /* Samples */
@@ -321,14 +257,23 @@ store_sample_row(struct accounting *acc, const struct port *p, uint32_t boot,
 		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_QUEUE);
 }
 
+/* Returns whether the sums have room for a sample of that time; *w is its window, or NULL if it would
+ * be a row. */
+static bool
+has_room(struct accounting *acc, const struct port *p, uint64_t time_us,
+    const struct store_batch *batch, struct window **w)
+{
+	*w = accounting_window_of(acc, p, time_us);
+	return *w || store_batch_has_room(batch, STORE_WINDOWS, 1);
+}
+
 /* Adds a sample to the pending ones of this notification and returns the keys of its frame, valid
  * until the next sample. The keys are parsed into their final place, because copying what was just
  * written would make the CPU wait for each store. */
 static const struct frame_keys *
 sum_sample(struct accounting *acc, const struct port *p, const struct ease_sample *s,
-    struct store_batch *batch)
+    struct window *w, struct store_batch *batch)
 {
-	struct window *w = window_for(acc, p, s->time_us, STORE_WINDOWS, batch);
 	struct window_sample *sample = &acc->samples[acc->n_samples];
 	struct store_window *row;
 
@@ -336,7 +281,7 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
 	sample->sample = s;
 	frame_parse(s->header, s->kept_octets, &sample->keys);
 	if (!w) {
-		row = add_window_row(acc, p, s->time_us, s->direction, batch);
+		row = accounting_window_row(acc, p, s->time_us, s->direction, batch);
 		if (row) {
 			window_sums_add(&row->sums, s);
 			row->w_max = s->mean_skip;
@@ -351,13 +296,13 @@ sum_sample(struct accounting *acc, const struct port *p, const struct ease_sampl
  * given out: a later sample or a snapshot. When the sample itself arrives afterwards and belongs to
  * another minute, the expectation moves to that minute. */
 static void
-move_expectation(struct accounting *acc, const struct port *p, const struct account *a,
+move_expectation(struct accounting *acc, struct port *p, const struct account *a,
     uint64_t time_us, struct store_batch *batch)
 {
 	if (a->last_expected_us / STORE_WINDOW_US == time_us / STORE_WINDOW_US)
 		return;
-	add_numbers(acc, p, a->last_expected_us, -1, 0, batch);
-	add_numbers(acc, p, time_us, 1, 0, batch);
+	accounting_add_numbers(acc, p, a->last_expected_us, -1, 0, batch);
+	accounting_add_numbers(acc, p, time_us, 1, 0, batch);
 }
 
 static void
@@ -369,6 +314,8 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	const struct frame_keys *keys;
 	uint64_t expected, more;
 	struct sequence_tracker *t;
+	struct window *w;
+	bool room;
 
 	if (!a)
 		return;
@@ -390,82 +337,26 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	more = sequence_tracker_is_before_contact(t, s->sequence)
 		   ? 1
 		   : sequence_tracker_expected_since_contact(t) - expected;
-	add_numbers(acc, p, s->time_us, (int64_t)more, 1, batch);
+	room = has_room(acc, p, s->time_us, batch, &w);
+	accounting_add_numbers(acc, p, s->time_us, (int64_t)more, room, batch);
 	if (more == 0)
 		move_expectation(acc, p, a, s->time_us, batch);
 	else
 		a->last_expected_us = s->time_us;
-	keys = sum_sample(acc, p, s, batch);
+	if (!room) {
+		inventory_add_lost(p, 1);
+		accounting_count(acc, ACCOUNTING_STAT_NO_ROOM);
+		return;
+	}
+	keys = sum_sample(acc, p, s, w, batch);
 	store_sample_row(acc, p, r->boot, s, keys, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SAMPLES);
 }
 
 /* Snapshots */
 
-struct pool_target {
-	struct accounting *acc;
-	const struct port *p;
-	struct store_batch *batch;
-};
-
 static void
-add_pool(const struct pool_target *to, uint64_t start_us, uint8_t direction, uint64_t pkts,
-    uint64_t octets)
-{
-	struct accounting *acc = to->acc;
-	struct store_window *row;
-	struct window *w;
-
-	if (pkts == 0 && octets == 0)
-		return;
-	w = window_for(acc, to->p, start_us, STORE_WINDOWS, to->batch);
-	if (w) {
-		window_add_pool(acc->windows, w, direction, pkts, octets);
-		return;
-	}
-	row = add_window_row(acc, to->p, start_us, direction, to->batch);
-	if (row) {
-		row->pool_pkts = (int64_t)pkts;
-		row->pool_octets = (int64_t)octets;
-	}
-}
-
-static void
-add_totals(void *arg, uint64_t start_us, const uint64_t part[PORT_TOTALS_N_VALUES])
-{
-	const struct pool_target *to = arg;
-
-	add_pool(to, start_us, EASE_IN, part[PORT_TOTALS_IN_PKTS], part[PORT_TOTALS_IN_OCTETS]);
-	add_pool(to, start_us, EASE_OUT, part[PORT_TOTALS_OUT_PKTS], part[PORT_TOTALS_OUT_OCTETS]);
-}
-
-/* Returns false if the snapshot is older than the newest one known. */
-static bool
-add_snapshot_totals(struct accounting *acc, struct port *p, const struct ease_record *r,
-    struct store_batch *batch)
-{
-	struct pool_target to = {acc, p, batch};
-
-	switch (port_totals_add(&p->totals, r->boot, &r->snapshot, add_totals, &to)) {
-	case PORT_TOTALS_COUNTED:
-	case PORT_TOTALS_FIRST:
-		break;
-	case PORT_TOTALS_OLD:
-	case PORT_TOTALS_BEGINNING:
-		accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS_OLD);
-		return false;
-	case PORT_TOTALS_RESET:
-		accounting_count(acc, ACCOUNTING_STAT_COUNTERS_RESET);
-		break;
-	case PORT_TOTALS_GAP:
-		accounting_count(acc, ACCOUNTING_STAT_COUNTERS_GAP);
-		break;
-	}
-	return true;
-}
-
-static void
-add_given_out(struct accounting *acc, const struct port *p, struct account *a,
+add_given_out(struct accounting *acc, struct port *p, struct account *a,
     const struct ease_snapshot *s, struct store_batch *batch)
 {
 	struct sequence_tracker *t = &a->slot->tracker;
@@ -475,7 +366,7 @@ add_given_out(struct accounting *acc, const struct port *p, struct account *a,
 	more = sequence_tracker_expected_since_contact(t) - expected;
 	if (more == 0)
 		return;
-	add_numbers(acc, p, s->time_us, (int64_t)more, 0, batch);
+	accounting_add_numbers(acc, p, s->time_us, (int64_t)more, 0, batch);
 	a->last_expected_us = s->time_us;
 }
 
@@ -503,8 +394,14 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
     struct store_batch *batch)
 {
 	const struct ease_snapshot *s = &r->snapshot;
-	struct account *a = account_of(acc, p, r, s->time_us, batch);
+	struct account *a;
 
+	if (p->snapshot_in == acc->notification) {
+		accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS_REPEATED);
+		return;
+	}
+	p->snapshot_in = acc->notification;
+	a = account_of(acc, p, r, s->time_us, batch);
 	if (!a)
 		return;
 	raise_to(&a->agent_drops, s->drops);
@@ -512,7 +409,7 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
 	if (!r->loose_numbers)
 		add_given_out(acc, p, a, s, batch);
-	if (add_snapshot_totals(acc, p, r, batch))
+	if (accounting_add_totals(acc, p, r, batch))
 		keep_counters(p, r, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS);
 }
@@ -623,6 +520,7 @@ accounting_add_records(
 {
 	if (n > 0 && records[0].received_us != acc->received_us)
 		note_time(acc, records[0].received_us);
+	acc->notification++;
 	for (size_t i = 0; i < n; i++)
 		add_record(acc, batch, &records[i]);
 	sum_samples(acc);

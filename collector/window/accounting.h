@@ -14,8 +14,9 @@
  *   - Records of agents or ports beyond the limits are refused and counted.
  *   - While the store is not available and the batch is full, rows of single samples are lost and
  *     counted (accounting.lost_store_queue); the sums still include these samples.
- *   - When there is no memory for more windows either, the windows of the oldest minute are
- *     dropped. Their samples count as lost in the collector.
+ *   - When there is no memory for another window either, samples count as lost in the collector
+ *     (accounting.no_room). What ports counted is never lost: the difference of counters waits for
+ *     the next snapshot, and the numbers expected wait with the port.
  */
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_H
@@ -36,14 +37,18 @@ enum accounting_stat_id {
 	ACCOUNTING_STAT_SNAPSHOTS_OLD,
 	ACCOUNTING_STAT_COUNTERS_RESET,
 	ACCOUNTING_STAT_COUNTERS_GAP,
+	ACCOUNTING_STAT_COUNTERS_WAIT,
+	ACCOUNTING_STAT_SNAPSHOTS_REPEATED,
 	ACCOUNTING_STAT_STATES,
 	ACCOUNTING_STAT_STATES_OLD,
 	ACCOUNTING_STAT_ROWS,
 	ACCOUNTING_STAT_EVENTS,
 	ACCOUNTING_STAT_BAD_TIME,
+	ACCOUNTING_STAT_CLOCK_AWAY,
 	ACCOUNTING_STAT_OLD_BOOT,
 	ACCOUNTING_STAT_AGENTS_FULL,
 	ACCOUNTING_STAT_PORTS_FULL,
+	ACCOUNTING_STAT_NO_ROOM,
 	ACCOUNTING_STAT_LOST_STORE_QUEUE,
 	ACCOUNTING_STAT_LOST_STORE_ROWS,
 	ACCOUNTING_STAT_ROWS_THINNED,

@@ -35,6 +35,7 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 	room[STORE_WINDOWS].free = FREE_SUMS;
 	room[STORE_WINDOW_PORTS].free = FREE_SUMS;
 	room[STORE_EVENTS].free = FREE_EVENTS;
+	room[STORE_GAPS].free = limits->ports;
 	room[STORE_RESOURCES].free = limits->ports;
 	room[STORE_ERROR_SOURCES].free = FREE_ERROR_SOURCES;
 	window_room(&limits->windows, room);
@@ -141,6 +142,21 @@ flush_agents(struct accounting *acc, struct store_batch *batch)
 	}
 }
 
+/* Adds numbers that wait to windows or to the batch, if there is room now. */
+static void
+flush_waiting(struct accounting *acc, struct store_batch *batch)
+{
+	if (!acc->numbers_wait)
+		return;
+	acc->numbers_wait = false; /* unless one waits again */
+	for (uint32_t i = 0; i < acc->inventory.n_ports; i++) {
+		struct port *p = &acc->inventory.ports[i];
+
+		if (p->expected_wait != 0 || p->received_wait != 0)
+			accounting_add_numbers(acc, p, p->wait_us, 0, 0, batch);
+	}
+}
+
 static bool
 window_is_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us)
 {
@@ -155,9 +171,10 @@ int
 accounting_flush(struct accounting *acc, struct store_batch *batch)
 {
 	const struct inventory *known = &acc->inventory;
-	int r =
-	    store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->n_ports);
+	int r;
 
+	flush_waiting(acc, batch);
+	r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->n_ports);
 	if (r == 0)
 		r = store_batch_reserve(
 		    batch, STORE_CRASH_LOST, (size_t)INVENTORY_BOOTS * known->n_ports);

@@ -1,6 +1,6 @@
 /*
- * Shared by accounting.c, which adds records, and accounting_flush.c, which moves sums and accounts
- * into batches.
+ * Shared by accounting.c, which adds records, accounting_windows.c, which adds what they count to
+ * windows, and accounting_flush.c, which moves sums and accounts into batches.
  */
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
@@ -15,6 +15,8 @@ struct accounting {
 	uint64_t mono_us, received_us; /* when the current notification was read */
 	struct inventory inventory;
 	struct window_table *windows;
+	uint64_t notification; /* counts notifications */
+	bool numbers_wait;     /* of some port */
 	/* samples of the current notification that are not in their windows yet */
 	struct window_sample samples[SAMPLE_PAIRS_MAX];
 	size_t n_samples;
@@ -28,6 +30,27 @@ accounting_count(const struct accounting *acc, enum accounting_stat_id which)
 {
 	stat_add_own(&acc->stats, which, 1);
 }
+
+/* accounting_windows.c */
+
+/* Returns the window of a port and time, or NULL at a limit. */
+struct window *accounting_window_of(
+    struct accounting *acc, const struct port *p, uint64_t time_us);
+
+/* Adds a row of sums to the batch, instead of a window; NULL without room. */
+struct store_window *accounting_window_row(struct accounting *acc, const struct port *p,
+    uint64_t time_us, uint8_t direction, struct store_batch *batch);
+
+/* Adds what a port counted up to its snapshot. Returns false if the snapshot is not the newest one
+ * counted. */
+bool accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_record *r,
+    struct store_batch *batch);
+
+/* Adds numbers to their minute, with those of the port that wait. */
+void accounting_add_numbers(struct accounting *acc, struct port *p, uint64_t time_us,
+    int64_t expected, uint64_t received, struct store_batch *batch);
+
+/* accounting_flush.c */
 
 /* Adds the rows of an account to the batch if it changed since the last flush: at a flush, and
  * before the inventory forgets the account (an inventory_evicted callback). */

@@ -93,6 +93,7 @@ inventory_add_agent(struct inventory *r, const struct store_agent *row)
 		return NULL;
 	a = &r->agents[r->n_agents];
 	*a = (struct agent){.row = *row, .first_heard_boot = row->boot};
+	device_clock_begin(&a->clock, row->boot, row->last_us, row->last_received_us);
 	if (row->id == 0)
 		a->row.id = r->n_agents ? a[-1].row.id + 1 : 1;
 	r->n_agents++;
@@ -309,7 +310,7 @@ load_counter(void *arg, const struct store_counter *row)
 
 	if (!p)
 		return;
-	port_totals_set_base(&p->totals, row->boot, &row->snapshot);
+	port_totals_set_base(&p->totals, row->boot, &row->snapshot, row->received_us);
 	p->newest_counters = *row;
 	p->stored_boot = row->boot;
 	p->stored_us = row->snapshot.time_us;

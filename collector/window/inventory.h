@@ -11,8 +11,9 @@
 #define EASE_COLLECTOR_WINDOW_INVENTORY_H
 
 #include "collector/store/store.h"
-#include "collector/window/port_totals.h"
 #include "collector/window/crash_journal.h"
+#include "collector/window/device_clock.h"
+#include "collector/window/port_totals.h"
 
 /* The newest boot, and the one before it for samples that were still in transit. */
 enum { INVENTORY_BOOTS = 2 };
@@ -22,6 +23,7 @@ struct agent {
 	/* The boot in which the agent was first heard. Of later boots the start was observed, so
 	 * all of their samples are expected. */
 	uint32_t first_heard_boot;
+	struct device_clock clock;
 	bool dirty;
 };
 
@@ -42,6 +44,10 @@ struct port {
 	uint32_t if_index;
 	struct account accounts[INVENTORY_BOOTS]; /* newest boot first */
 	struct port_totals totals;
+	uint64_t snapshot_in; /* the last notification that had a snapshot of it, counted from 1 */
+	/* numbers of the minute of wait_us for which there was no room yet */
+	int64_t expected_wait, received_wait;
+	uint64_t wait_us;
 	bool counters_unwritten;	      /* newest_counters are not in the store yet */
 	struct store_counter newest_counters; /* time 0: none arrived */
 	uint32_t stored_boot;		      /* of the newest counters in the store */

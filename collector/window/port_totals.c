@@ -3,13 +3,19 @@
 
 #include <string.h>
 
+/* If the device's clock went ahead of the collector's by more than this between two snapshots, it
+ * was set. */
+#define CLOCK_SET_US (PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US)
+
 void
-port_totals_set_base(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s)
+port_totals_set_base(
+    struct port_totals *t, uint32_t boot, const struct ease_snapshot *s, uint64_t received_us)
 {
 	*t = (struct port_totals){
 	    .has_base = true,
 	    .boot = boot,
 	    .time_us = s->time_us,
+	    .received_us = received_us,
 	    .discontinuity_us = s->discontinuity_us,
 	    .values =
 		{
@@ -45,51 +51,79 @@ none_increased(const struct port_totals *from, const struct port_totals *to)
 	return none_decreased(to, from);
 }
 
-/* Returns the part of a difference that belongs to the time before at_us, rounded down; so the
- * parts of all minutes add up to the difference. */
-static uint64_t
-share_until(uint64_t difference, const struct port_totals *from, const struct port_totals *to,
-    uint64_t at_us)
+uint64_t
+port_totals_share(uint64_t difference, uint64_t from_us, uint64_t until_us, uint64_t at_us)
 {
-	if (at_us >= to->time_us)
+	if (at_us >= until_us)
 		return difference;
-	return (uint64_t)((unsigned __int128)difference * (at_us - from->time_us) /
-	    (to->time_us - from->time_us));
+	if (at_us <= from_us)
+		return 0;
+	return (uint64_t)((unsigned __int128)difference * (at_us - from_us) / (until_us - from_us));
 }
 
-static void
-spread(
-    const struct port_totals *from, const struct port_totals *to, port_totals_sink *sink, void *arg)
+/* The time over which the difference of two snapshots was counted. If the device's clock was set in
+ * between, the collector's clock says how long it took; where that says nothing either, all of it
+ * belongs to the newest minute. */
+struct span {
+	uint64_t from_us, until_us;
+};
+
+static struct span
+span_of(const struct port_totals *from, const struct port_totals *to)
 {
-	uint64_t done[PORT_TOTALS_N_VALUES] = {0};
-	uint64_t start = from->time_us - from->time_us % STORE_WINDOW_US;
+	uint64_t took_us = to->time_us > from->time_us ? to->time_us - from->time_us : 0;
+	uint64_t received_us = from->received_us > 0 && to->received_us > from->received_us
+				   ? to->received_us - from->received_us : 0;
 
+	if (received_us > 0 && (took_us == 0 || took_us > received_us + CLOCK_SET_US))
+		took_us = received_us;
+	if (took_us > to->time_us)
+		took_us = to->time_us;
+	return (struct span){to->time_us - took_us, to->time_us};
+}
+
+static uint64_t
+minute_of(uint64_t time_us)
+{
+	return time_us - time_us % STORE_WINDOW_US;
+}
+
+static bool
+is_gap(const struct span *span)
+{
+	return span->until_us > minute_of(span->from_us) +
+	    PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US;
+}
+
+/* Adds the difference, by minute or as one gap. Returns false if there was no room for it. */
+static bool
+spread(const struct port_totals *from, const struct port_totals *to, const struct span *span,
+    port_totals_sink *sink, void *arg)
+{
+	struct port_totals_part parts[PORT_TOTALS_MINUTES] = {0};
+	uint64_t done[PORT_TOTALS_N_VALUES] = {0}, start_us = minute_of(span->from_us);
+	uint64_t step_us = STORE_WINDOW_US;
+	size_t n = 0;
+
+	if (is_gap(span)) {
+		start_us = span->from_us;
+		step_us = span->until_us - span->from_us;
+	}
 	do {
-		uint64_t part[PORT_TOTALS_N_VALUES];
+		struct port_totals_part *part = &parts[n++];
 
+		part->from_us = start_us;
+		part->until_us = start_us + step_us;
 		for (int i = 0; i < PORT_TOTALS_N_VALUES; i++) {
-			uint64_t until = share_until(added(from, to, i), from, to,
-			    start + STORE_WINDOW_US);
+			uint64_t until = port_totals_share(added(from, to, i), span->from_us,
+			    span->until_us, part->until_us);
 
-			part[i] = until - done[i];
+			part->values[i] = until - done[i];
 			done[i] = until;
 		}
-		sink(arg, start, part);
-		start += STORE_WINDOW_US;
-	} while (start < to->time_us);
-}
-
-/* Adds the whole difference to the minute of the newest snapshot: the device's clock was set back,
- * so it is not known how long the difference took. */
-static void
-count_at_end(
-    const struct port_totals *from, const struct port_totals *to, port_totals_sink *sink, void *arg)
-{
-	uint64_t part[PORT_TOTALS_N_VALUES];
-
-	for (int i = 0; i < PORT_TOTALS_N_VALUES; i++)
-		part[i] = added(from, to, i);
-	sink(arg, to->time_us - to->time_us % STORE_WINDOW_US, part);
+		start_us += step_us;
+	} while (start_us < span->until_us);
+	return sink(arg, parts, n);
 }
 
 /* Sets a new base. Snapshots of earlier times that arrive later are counted backwards from it. */
@@ -106,47 +140,57 @@ static enum port_totals_verdict
 add_beginning(
     struct port_totals *t, const struct port_totals *s, port_totals_sink *sink, void *arg)
 {
+	struct span span = {s->time_us, t->first_us};
 	struct port_totals first = *t;
 
 	first.time_us = t->first_us;
 	memcpy(first.values, t->first, sizeof(first.values));
 	if (s->boot != t->boot || s->discontinuity_us != t->discontinuity_us ||
-	    s->time_us >= first.time_us || first.time_us - s->time_us > PORT_TOTALS_GAP_MAX_US ||
-	    !none_decreased(s, &first))
+	    s->time_us >= first.time_us || first.time_us - s->time_us > PORT_TOTALS_BEFORE_MAX_US ||
+	    !none_decreased(s, &first) || !spread(s, &first, &span, sink, arg))
 		return PORT_TOTALS_OLD;
-	spread(s, &first, sink, arg);
 	t->first_us = s->time_us;
 	memcpy(t->first, s->values, sizeof(t->first));
 	return PORT_TOTALS_BEGINNING;
 }
 
+/* Goes on from the base to a newer snapshot of the same counters. */
+static enum port_totals_verdict
+go_on(struct port_totals *t, const struct port_totals *to, port_totals_sink *sink, void *arg)
+{
+	const struct port_totals from = *t;
+	struct span span = span_of(&from, to);
+
+	if (!spread(&from, to, &span, sink, arg))
+		return PORT_TOTALS_WAITS;
+	begin_with(t, to);
+	if (to->time_us > from.time_us) {
+		t->first_us = from.first_us;
+		memcpy(t->first, from.first, sizeof(t->first));
+	} else {
+		t->first_us = 0; /* older snapshots cannot be placed in time any more */
+	}
+	return is_gap(&span) ? PORT_TOTALS_GAP : PORT_TOTALS_COUNTED;
+}
+
 enum port_totals_verdict
 port_totals_add(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s,
-    port_totals_sink *sink, void *arg)
+    uint64_t received_us, port_totals_sink *sink, void *arg)
 {
-	struct port_totals from = *t, to;
+	struct port_totals to;
 
-	port_totals_set_base(&to, boot, s);
-	if (!from.has_base) {
+	port_totals_set_base(&to, boot, s, received_us);
+	if (!t->has_base) {
 		begin_with(t, &to);
 		return PORT_TOTALS_FIRST;
 	}
-	if (boot < from.boot)
+	if (boot < t->boot)
 		return PORT_TOTALS_OLD;
-	if (boot == from.boot && to.time_us <= from.time_us && none_increased(&from, &to))
+	if (boot == t->boot && to.time_us <= t->time_us && none_increased(t, &to))
 		return add_beginning(t, &to, sink, arg);
-	begin_with(t, &to);
-	if (to.discontinuity_us != from.discontinuity_us || !none_decreased(&from, &to))
+	if (to.discontinuity_us != t->discontinuity_us || !none_decreased(t, &to)) {
+		begin_with(t, &to);
 		return PORT_TOTALS_RESET;
-	if (to.time_us > from.time_us && to.time_us - from.time_us > PORT_TOTALS_GAP_MAX_US)
-		return PORT_TOTALS_GAP;
-	if (to.time_us > from.time_us) {
-		t->first_us = from.first_us;
-		memcpy(t->first, from.first, sizeof(t->first));
-		spread(&from, &to, sink, arg);
-	} else {
-		t->first_us = 0; /* older snapshots cannot be placed in time any more */
-		count_at_end(&from, &to, sink, arg);
 	}
-	return PORT_TOTALS_COUNTED;
+	return go_on(t, &to, sink, arg);
 }

@@ -14,10 +14,8 @@ static const struct stat_name stat_names[WINDOW_N_STATS] = {
     [WINDOW_STAT_CLOSED] = {"window.closed", "windows (one minute of one port) closed"},
     [WINDOW_STAT_NO_WINDOW] = {"window.no_window",
 	"times that there was no memory for another window"},
-    [WINDOW_STAT_DROPPED] = {"window.dropped",
-	"windows dropped, the oldest first, because the store was not available for too long"},
-    [WINDOW_STAT_DROPPED_SAMPLES] = {"window.dropped_samples",
-	"samples in dropped windows: lost in the collector"},
+    [WINDOW_STAT_OVER_SHARE] = {"window.over_share",
+	"times that an agent with many windows was refused another one, so that others get theirs"},
     [WINDOW_STAT_KEYS_WINDOW_FULL] = {"window.keys_window_full",
 	"samples counted without their key: their window reached its limit of keys"},
     [WINDOW_STAT_KEYS_TABLE_FULL] = {"window.keys_table_full",
@@ -115,6 +113,7 @@ window_table_new(struct window_table **out, const struct window_limits *limits, 
 	for (uint32_t i = 0; i < limits->windows; i++)
 		t->windows[i].next = i + 1 < limits->windows ? i + 1 : NONE;
 	t->free_key = NONE;
+	t->n_free = limits->windows;
 	*out = t;
 	return 0;
 }
@@ -156,6 +155,18 @@ find_window(const struct window_table *t, uint64_t start_us, int64_t agent, uint
 	return NULL;
 }
 
+static uint32_t *
+held_by(struct window_table *t, int64_t agent)
+{
+	return &t->held[(uint64_t)agent % WINDOW_AGENTS];
+}
+
+static bool
+is_over_share(struct window_table *t, int64_t agent)
+{
+	return *held_by(t, agent) >= WINDOW_SHARE * (uint64_t)t->n_free;
+}
+
 struct window *
 window_get(struct window_table *t, int64_t agent, uint32_t if_index, uint64_t time_us,
     uint64_t mono_us)
@@ -182,8 +193,14 @@ window_get(struct window_table *t, int64_t agent, uint32_t if_index, uint64_t ti
 		stat_add(&t->stats, WINDOW_STAT_NO_WINDOW, 1);
 		return NULL;
 	}
+	if (is_over_share(t, agent)) {
+		stat_add(&t->stats, WINDOW_STAT_OVER_SHARE, 1);
+		return NULL;
+	}
 	w = &t->windows[i];
 	t->free_window = w->next;
+	t->n_free--;
+	++*held_by(t, agent);
 	*w = (struct window){
 	    .start_us = start_us,
 	    .agent = agent,
@@ -401,6 +418,8 @@ close_window(struct window_table *t, uint32_t i)
 	w->open = w->closing = w->dirty = false;
 	w->next = t->free_window;
 	t->free_window = i;
+	t->n_free++;
+	--*held_by(t, w->agent);
 	stat_add(&t->stats, WINDOW_STAT_CLOSED, 1);
 }
 
@@ -428,53 +447,4 @@ window_close(struct window_table *t, window_is_over_fn *over, void *arg)
 	}
 	if (closing > 0)
 		close_marked(t);
-}
-
-/* Dropping */
-
-static uint64_t
-oldest_start_us(const struct window_table *t)
-{
-	uint64_t oldest_us = UINT64_MAX;
-
-	for (uint32_t i = 0; i < t->limits.windows; i++)
-		if (t->windows[i].open && t->windows[i].start_us < oldest_us)
-			oldest_us = t->windows[i].start_us;
-	return oldest_us;
-}
-
-static void
-unlist_closing(struct window_table *t)
-{
-	struct index_list *list = &t->dirty_windows;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < list->n; i++)
-		if (!t->windows[list->items[i]].closing)
-			list->items[n++] = list->items[i];
-	list->n = n;
-}
-
-bool
-window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped_fn *dropped, void *arg)
-{
-	uint64_t oldest_us = oldest_start_us(t);
-
-	if (oldest_us > time_us || time_us - oldest_us < STORE_WINDOW_US)
-		return false;
-	window_empty_flow_cache(t);
-	for (uint32_t i = 0; i < t->limits.windows; i++) {
-		struct window *w = &t->windows[i];
-		uint64_t samples = w->directions[0].sums.n + w->directions[1].sums.n;
-
-		w->closing = w->open && w->start_us == oldest_us;
-		if (!w->closing)
-			continue;
-		stat_add(&t->stats, WINDOW_STAT_DROPPED, 1);
-		stat_add(&t->stats, WINDOW_STAT_DROPPED_SAMPLES, samples);
-		dropped(arg, w->agent, w->if_index, w->start_us, samples, w->expected, w->received);
-	}
-	unlist_closing(t);
-	close_marked(t);
-	return true;
 }

@@ -7,8 +7,10 @@
  * collector need no special case, and closing a window only frees its keys. Between two flushes
  * samples are added up by flow (flow_cache.h); an evicted flow is added to its keys.
  *
- * All memory is allocated at the start. A window beyond the limit is refused and counted; the
- * caller may drop the oldest ones. When there is no memory for another key, the key with the fewest
+ * All memory is allocated at the start. A window beyond the limit is refused and counted, and so is
+ * one of an agent that has WINDOW_SHARE times as many as are left: so an agent that opens windows
+ * without end always leaves some to the others, and many agents get equal parts ("dynamic
+ * thresholds", Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998). When there is no memory for another key, the key with the fewest
  * samples is evicted, and its samples are folded: they stay in the window's total but are in no
  * key. Beside the keys a flush writes how many samples were folded, and most_n, the most that any
  * one key can lack because of it. For each key: n in the store <= its samples <= n + most_n. The
@@ -27,8 +29,7 @@ enum window_stat_id {
 	WINDOW_STAT_OPENED,
 	WINDOW_STAT_CLOSED,
 	WINDOW_STAT_NO_WINDOW,
-	WINDOW_STAT_DROPPED,
-	WINDOW_STAT_DROPPED_SAMPLES,
+	WINDOW_STAT_OVER_SHARE,
 	WINDOW_STAT_KEYS_WINDOW_FULL,
 	WINDOW_STAT_KEYS_TABLE_FULL,
 	WINDOW_N_STATS,
@@ -43,6 +44,7 @@ enum {
 	WINDOW_DEFAULT_WINDOWS = 32768,
 	/* 1,000 busy ports with 500 keys each. */
 	WINDOW_DEFAULT_KEYS = 500000,
+	WINDOW_SHARE = 4, /* alone an agent gets four windows of five */
 	WINDOW_MIN_WINDOWS = 1024,
 	WINDOW_MIN_KEYS = 4096,
 };
@@ -65,7 +67,7 @@ int window_table_new(struct window_table **out, const struct window_limits *limi
 void window_table_free(struct window_table *t);
 
 /* Returns the window of that port and time, valid until the next close. Opens it if it is not open;
- * returns NULL at the limit. mono_us is the present time, kept as the window's last use. */
+ * returns NULL at a limit. mono_us is the present time, kept as the window's last use. */
 struct window *window_get(struct window_table *t, int64_t agent, uint32_t if_index,
     uint64_t time_us, uint64_t mono_us);
 
@@ -101,14 +103,6 @@ int window_flush(struct window_table *t, struct store_batch *batch);
 /* Closes each flushed window for which the callback returns true; last_mono_us is its last use. */
 typedef bool window_is_over_fn(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_us);
 void window_close(struct window_table *t, window_is_over_fn *over, void *arg);
-
-/* Drops all windows of the oldest minute, if it is older than time_us, and reports what of each was
- * not flushed. For when the store has not been available for long. Returns false if no window was
- * old enough. */
-typedef void window_dropped_fn(void *arg, int64_t agent, uint32_t if_index, uint64_t start_us,
-    uint64_t samples, int64_t expected, int64_t received);
-bool window_drop_oldest(struct window_table *t, uint64_t time_us, window_dropped_fn *dropped,
-    void *arg);
 
 const struct stat_set *window_stats(const struct window_table *t);
 

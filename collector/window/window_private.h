@@ -14,7 +14,11 @@
 
 #define NONE UINT32_MAX
 
-enum { N_DIRECTIONS = 2, CACHE_LINE = 64 };
+enum {
+	N_DIRECTIONS = 2,
+	CACHE_LINE = 64,
+	WINDOW_AGENTS = 4096, /* agents whose numbers differ by a multiple of it share a part */
+};
 
 /* Folded samples of one kind: their keys had no room. */
 struct folded {
@@ -104,6 +108,8 @@ struct window_table {
 	uint32_t *window_buckets, *key_buckets;
 	uint64_t window_mask, key_mask;
 	uint32_t free_window, free_key;
+	uint32_t n_free; /* windows that are not open */
+	uint32_t held[WINDOW_AGENTS]; /* open windows by agent */
 	uint32_t keys_used; /* keys beyond this index were never used */
 	uint32_t hand;	     /* first candidate of the next eviction */
 	struct window *last; /* used last: samples of one port often follow each other */

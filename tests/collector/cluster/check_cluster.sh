@@ -152,7 +152,7 @@ for name in a b; do ship_config $name ease; done
 for name in c d; do ship_config $name moved; done
 schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
 expect 'schema: printed before there is one' \
-    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 18
+    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 19
 expect 'schema: without the password' "$(grep -c secret <<<"$schema")" 0
 # Tables as version 1 had them: the collectors bring them to today's.
 make_first_version() {
@@ -232,6 +232,25 @@ for agent in $moves $returns; do
 	expect "failover: lost samples of $agent" "$("$build/collector/easetop" loss --agent $agent --last all --format json \
 	    --store "$(cluster_url moved)" | jq -c '[([.rows[].received] | add > 1000), ([.rows[].lost] | add)]')" '[true,0]'
 done
+
+# ---- what a third collector counted over an hour in which it received nothing ----
+
+# A frame a millisecond; the minutes that another collector has are counted by that one.
+first=$(ch 0 "SELECT min(start_us) FROM moved.cover WHERE agent = unhex('$moves')")
+minute=60000000
+has=$(ch 0 "SELECT uniq(start_us) FROM moved.cover WHERE agent = unhex('$moves') AND start_us < $first + 40 * $minute")
+ch 0 "INSERT INTO moved.gap (agent, if_index, from_us, until_us, received_us, in_pkts, in_octets, out_pkts, out_octets,
+    collector, revision) SELECT agent, min(if_index), toInt64($first - 20 * $minute), toInt64($first + 40 * $minute), 0, 3600000, 0,
+    0, 0, 999, 1 FROM moved.account WHERE agent = unhex('$moves') GROUP BY agent"
+in_gaps() { # FROM TO, in minutes from the first
+	"$build/collector/easetop" loss --from "$(date -u -d "@$(((first + $1 * minute) / 1000000))" +%FT%TZ)" \
+	    --to "$(date -u -d "@$(((first + $2 * minute) / 1000000))" +%FT%TZ)" --agent $moves --format json \
+	    --store "$(cluster_url moved)" | jq '[.places[] | select(.place | startswith("not sampled")).count] | add // 0'
+}
+wait_for 10 test "$(ch 0 'SELECT count() FROM moved.gap')" = 1
+expect 'gap: minutes that no other collector has' "$(in_gaps -30 60)" $(((60 - has) * 60000))
+expect 'gap: its beginning' "$(in_gaps -15 -5)" 600000
+expect 'gap: a minute that another collector has' "$(in_gaps 0 1)" 0
 
 # ---- SIGHUP takes how long the cluster keeps what ----
 

@@ -1,11 +1,6 @@
-/*
- * True totals by minute, and windows with their sums: minutes add up to what was counted,
- * interpolation is right in cases computed by hand, sums equal an independent addition, and limits
- * hold.
- */
+/* Windows with their sums: sums equal an independent addition, and limits hold. */
 #include "collector/window/sample_pairs.h"
 #include "collector/window/sample_thinning.h"
-#include "collector/window/port_totals.h"
 #include "collector/window/window.h"
 #include "tests/suite.h"
 
@@ -20,213 +15,12 @@
 #define MINUTE_US 60000000ull
 #define NOON_US	  (1700000040ull * 1000000) /* a whole minute */
 
-enum { MINUTES = 4096 };
-
 static uint64_t
 next_random(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
 	return *state >> 33;
 }
-
-/* Minutes from NOON_US on, and their sum. */
-struct minutes {
-	uint64_t parts[MINUTES][PORT_TOTALS_N_VALUES];
-	uint64_t sum[PORT_TOTALS_N_VALUES];
-};
-
-static void
-add_minute(void *arg, uint64_t start_us, const uint64_t part[PORT_TOTALS_N_VALUES])
-{
-	struct minutes *m = arg;
-
-	ck_assert_uint_eq(start_us % MINUTE_US, 0);
-	ck_assert_uint_ge(start_us, NOON_US);
-	ck_assert_uint_lt((start_us - NOON_US) / MINUTE_US, MINUTES);
-	for (int i = 0; i < PORT_TOTALS_N_VALUES; i++) {
-		m->parts[(start_us - NOON_US) / MINUTE_US][i] += part[i];
-		m->sum[i] += part[i];
-	}
-}
-
-static struct ease_snapshot
-snapshot(uint64_t time_us, uint64_t in_pkts, uint64_t in_octets, uint64_t out_pkts,
-    uint64_t out_octets)
-{
-	return (struct ease_snapshot){
-	    .if_index = 1,
-	    .time_us = time_us,
-	    .in.octets = in_octets,
-	    .out.octets = out_octets,
-	    .pool_in_pkts = in_pkts,
-	    .pool_out_pkts = out_pkts,
-	};
-}
-
-START_TEST(an_even_line_between_snapshots)
-{
-	struct minutes *m = calloc(1, sizeof(*m));
-	struct port_totals t = {0};
-	struct ease_snapshot a = snapshot(NOON_US + 30000000, 1000, 0, 0, 5);
-	struct ease_snapshot b = snapshot(NOON_US + 30000000 + 2 * MINUTE_US, 1400, 7, 0, 5);
-
-	ck_assert_int_eq(port_totals_add(&t, 1, &a, add_minute, m), PORT_TOTALS_FIRST);
-	ck_assert_int_eq(port_totals_add(&t, 1, &b, add_minute, m), PORT_TOTALS_COUNTED);
-	ck_assert_uint_eq(m->parts[0][PORT_TOTALS_IN_PKTS], 100);
-	ck_assert_uint_eq(m->parts[1][PORT_TOTALS_IN_PKTS], 200);
-	ck_assert_uint_eq(m->parts[2][PORT_TOTALS_IN_PKTS], 100);
-	/* 7 octets: 1.75, 5.25, 7 rounded down at the borders */
-	ck_assert_uint_eq(m->parts[0][PORT_TOTALS_IN_OCTETS], 1);
-	ck_assert_uint_eq(m->parts[1][PORT_TOTALS_IN_OCTETS], 4);
-	ck_assert_uint_eq(m->parts[2][PORT_TOTALS_IN_OCTETS], 2);
-	ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], 0);
-	free(m);
-}
-END_TEST
-
-START_TEST(a_border_belongs_to_the_minute_before)
-{
-	struct minutes *m = calloc(1, sizeof(*m));
-	struct port_totals t = {0};
-	struct ease_snapshot a = snapshot(NOON_US, 0, 0, 0, 0);
-	struct ease_snapshot b = snapshot(NOON_US + MINUTE_US, 60, 0, 0, 0);
-
-	port_totals_add(&t, 1, &a, add_minute, m);
-	port_totals_add(&t, 1, &b, add_minute, m);
-	ck_assert_uint_eq(m->parts[0][PORT_TOTALS_IN_PKTS], 60);
-	ck_assert_uint_eq(m->parts[1][PORT_TOTALS_IN_PKTS], 0);
-	free(m);
-}
-END_TEST
-
-START_TEST(minutes_add_up_exactly)
-{
-	for (uint64_t seed = 1; seed <= 200; seed++) {
-		struct minutes *m = calloc(1, sizeof(*m));
-		struct port_totals t = {0};
-		uint64_t random = seed;
-		struct ease_snapshot first = snapshot(NOON_US + next_random(&random) % MINUTE_US,
-		    next_random(&random), next_random(&random), next_random(&random), 0);
-		struct ease_snapshot s = first;
-
-		port_totals_add(&t, 1, &s, add_minute, m);
-		for (int i = 0; i < 200; i++) {
-			s.time_us +=
-			    1 + next_random(&random) % (i % 10 ? MINUTE_US : 20 * MINUTE_US);
-			s.pool_in_pkts += next_random(&random) % 1000000;
-			s.in.octets += next_random(&random) << next_random(&random) % 20;
-			s.pool_out_pkts += next_random(&random) % 3;
-			s.out.octets += next_random(&random) % 2;
-			/* a restart of the agent half way changes nothing */
-			ck_assert_int_eq(port_totals_add(&t, i < 100 ? 1 : 2, &s, add_minute, m),
-			    PORT_TOTALS_COUNTED);
-		}
-		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], s.pool_in_pkts - first.pool_in_pkts);
-		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_OCTETS], s.in.octets - first.in.octets);
-		ck_assert_uint_eq(
-		    m->sum[PORT_TOTALS_OUT_PKTS], s.pool_out_pkts - first.pool_out_pkts);
-		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], s.out.octets - first.out.octets);
-		free(m);
-	}
-}
-END_TEST
-
-START_TEST(old_reset_and_set_back)
-{
-	struct minutes *m = calloc(1, sizeof(*m));
-	struct port_totals t = {0};
-	struct ease_snapshot a = snapshot(NOON_US + 1000, 100, 1000, 0, 0);
-	struct ease_snapshot b = snapshot(NOON_US + 2000, 200, 2000, 0, 0);
-	struct ease_snapshot fell = snapshot(NOON_US + 3000, 10, 2000, 0, 0);
-	struct ease_snapshot reset = snapshot(NOON_US + 4000, 500, 5000, 0, 0);
-	struct ease_snapshot set_back = snapshot(NOON_US + 500, 510, 5100, 0, 0);
-	struct ease_snapshot gap =
-	    snapshot(NOON_US + 501 + PORT_TOTALS_GAP_MAX_US, 600, 6000, 0, 0);
-
-	port_totals_add(&t, 1, &a, add_minute, m);
-	ck_assert_int_eq(port_totals_add(&t, 1, &b, add_minute, m), PORT_TOTALS_COUNTED);
-	ck_assert_int_eq(port_totals_add(&t, 1, &a, add_minute, m), PORT_TOTALS_OLD);
-	ck_assert_int_eq(port_totals_add(&t, 1, &b, add_minute, m), PORT_TOTALS_OLD);
-	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 100);
-	ck_assert_int_eq(port_totals_add(&t, 1, &fell, add_minute, m), PORT_TOTALS_RESET);
-	reset.discontinuity_us = NOON_US + 3500;
-	ck_assert_int_eq(port_totals_add(&t, 1, &reset, add_minute, m), PORT_TOTALS_RESET);
-	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 100);
-	set_back.discontinuity_us = gap.discontinuity_us = reset.discontinuity_us;
-	ck_assert_int_eq(port_totals_add(&t, 1, &set_back, add_minute, m), PORT_TOTALS_COUNTED);
-	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 110);
-	ck_assert_int_eq(port_totals_add(&t, 1, &gap, add_minute, m), PORT_TOTALS_GAP);
-	ck_assert_int_eq(port_totals_add(&t, 0, &a, add_minute, m), PORT_TOTALS_OLD);
-	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 110);
-	free(m);
-}
-END_TEST
-
-/* In whatever order snapshots arrive, the sums cover the time from the oldest to the newest. */
-START_TEST(order_of_snapshots_changes_no_sum)
-{
-	enum { SNAPSHOTS = 12 };
-
-	for (uint64_t seed = 1; seed <= 200; seed++) {
-		struct minutes *m = calloc(1, sizeof(*m));
-		struct ease_snapshot s[SNAPSHOTS];
-		struct port_totals t = {0};
-		uint64_t random = seed;
-
-		s[0] = snapshot(NOON_US, 100, 1000, 0, 7);
-		for (int i = 1; i < SNAPSHOTS; i++) {
-			s[i] = s[i - 1];
-			s[i].time_us += 1 + next_random(&random) % MINUTE_US;
-			s[i].pool_in_pkts += next_random(&random) % 100;
-			s[i].in.octets += next_random(&random) % 100000;
-		}
-		for (int left = SNAPSHOTS; left > 0; left--) {
-			int i = (int)(next_random(&random) % (uint64_t)left);
-			struct ease_snapshot next = s[i];
-
-			s[i] = s[left - 1];
-			s[left - 1] = next;
-			port_totals_add(&t, 1, &next, add_minute, m);
-			port_totals_add(&t, 1, &next, add_minute, m); /* and again */
-		}
-		for (int i = 0; i < SNAPSHOTS; i++) /* none of them adds anything now */
-			ck_assert_int_eq(
-			    port_totals_add(&t, 1, &s[i], add_minute, m), PORT_TOTALS_OLD);
-		ck_assert_uint_eq(t.first_us, NOON_US);
-		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], t.values[PORT_TOTALS_IN_PKTS] - 100);
-		ck_assert_uint_eq(
-		    m->sum[PORT_TOTALS_IN_OCTETS], t.values[PORT_TOTALS_IN_OCTETS] - 1000);
-		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], 0);
-		free(m);
-	}
-}
-END_TEST
-
-/* After a restart of the collector, a discontinuity or a clock that was set back, older snapshots
- * are not counted again. */
-START_TEST(nothing_is_taken_from_before_a_base_that_is_no_beginning)
-{
-	struct ease_snapshot old = snapshot(NOON_US + 1000, 100, 1000, 0, 0);
-	struct ease_snapshot base = snapshot(NOON_US + 2000, 200, 2000, 0, 0);
-	struct ease_snapshot back = snapshot(NOON_US + 1500, 250, 2500, 0, 0);
-	struct minutes *m = calloc(1, sizeof(*m));
-	struct port_totals t;
-
-	port_totals_set_base(&t, 1, &base);
-	ck_assert_int_eq(port_totals_add(&t, 1, &old, add_minute, m), PORT_TOTALS_OLD);
-	t = (struct port_totals){0};
-	port_totals_add(&t, 1, &base, add_minute, m);
-	ck_assert_int_eq(port_totals_add(&t, 1, &back, add_minute, m), PORT_TOTALS_COUNTED);
-	ck_assert_int_eq(port_totals_add(&t, 1, &old, add_minute, m), PORT_TOTALS_OLD);
-	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 50);
-	t = (struct port_totals){0};
-	base.discontinuity_us = NOON_US + 1800;
-	port_totals_add(&t, 1, &base, add_minute, m);
-	ck_assert_int_eq(port_totals_add(&t, 1, &old, add_minute, m), PORT_TOTALS_OLD);
-	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 50);
-	free(m);
-}
-END_TEST
 
 /* Windows */
 
@@ -781,6 +575,27 @@ START_TEST(bursts_are_not_thinned)
 }
 END_TEST
 
+/* Whatever an agent opens, it leaves some windows to others. */
+START_TEST(an_agent_leaves_windows_to_others)
+{
+	struct window_limits limits = {100, 4096, 1000};
+	struct window_table *t;
+	uint64_t n = 0;
+
+	ck_assert_int_eq(window_table_new(&t, &limits, 42), 0);
+	while (n < 1000 && window_get(t, 1, 1, NOON_US + n * MINUTE_US, 0))
+		n++;
+	ck_assert_uint_eq(n, 80);
+	for (uint32_t port = 1; port <= 16; port++)
+		ck_assert_ptr_nonnull(window_get(t, 2, port, NOON_US, 0));
+	ck_assert_ptr_nonnull(window_get(t, 3, 1, NOON_US, 0));
+	ck_assert_ptr_null(window_get(t, 1, 2, NOON_US, 0));
+	ck_assert_ptr_nonnull(window_get(t, 1, 1, NOON_US, 0)); /* one that it has */
+	ck_assert_uint_ge(stat_get(window_stats(t), WINDOW_STAT_OVER_SHARE), 2);
+	window_table_free(t);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -791,12 +606,6 @@ main(void)
 	tcase_add_test(tc, thinned_rows_stand_for_all_samples);
 	tcase_add_test(tc, bursts_are_not_thinned);
 	tcase_set_timeout(tc, 280);
-	tcase_add_test(tc, an_even_line_between_snapshots);
-	tcase_add_test(tc, a_border_belongs_to_the_minute_before);
-	tcase_add_test(tc, minutes_add_up_exactly);
-	tcase_add_test(tc, old_reset_and_set_back);
-	tcase_add_test(tc, order_of_snapshots_changes_no_sum);
-	tcase_add_test(tc, nothing_is_taken_from_before_a_base_that_is_no_beginning);
 	tcase_add_test(tc, sums_are_those_of_the_samples);
 	tcase_add_test(tc, samples_of_one_notification_are_paired);
 	tcase_add_test(tc, beyond_the_limits_samples_are_counted_with_the_others);
@@ -804,5 +613,6 @@ main(void)
 	tcase_add_test(tc, a_flood_of_spoofed_sources_stays_within_its_bound);
 	tcase_add_test(tc, kinds_of_keys_are_as_the_schema_says);
 	tcase_add_test(tc, nothing_is_lost_over_many_lives);
+	tcase_add_test(tc, an_agent_leaves_windows_to_others);
 	return suite_run(suite);
 }

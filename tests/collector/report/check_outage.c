@@ -1,0 +1,264 @@
+/*
+ * Outages of a large network: 4,800 ports count on while nothing arrives for ten minutes, ten hours
+ * and seven days, and all come back within 20 s. What reports say was counted equals the counters,
+ * for each port, in the whole and in any parts that follow each other; the report loss says what was
+ * not sampled; and the work is by what arrived. How long it takes is printed, not asserted.
+ */
+#include "collector/report/query.h"
+#include "collector/report/render.h"
+#include "collector/store/store.h"
+#include "tests/collector/accounting_rig.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SECOND_US 1000000ull
+#define EVERY_US  (20 * SECOND_US)
+
+enum { AGENTS = 100, PORTS = 48, ROUNDS = 9, A_MESSAGE = 6 };
+
+static double
+cpu_s(clockid_t which)
+{
+	struct timespec t;
+
+	clock_gettime(which, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* A port's counters at a time: each port has its own rates. */
+static struct ease_snapshot
+counters_at(unsigned agent, unsigned port, uint64_t time_us)
+{
+	uint64_t ms = (time_us - NOON_US) / 1000, rate = 1 + (agent * 7 + port * 13) % 977;
+
+	return (struct ease_snapshot){
+	    .if_index = port,
+	    .time_us = time_us,
+	    .in.octets = ms * rate * 131 + ms % 17,
+	    .pool_in_pkts = ms * rate,
+	    .out.octets = port % 5 == 0 ? 0 : ms * 1000 + agent,
+	    .pool_out_pkts = port % 5 == 0 ? 0 : ms,
+	};
+}
+
+/* When a port sends its counters in a round: agents and messages are spread over 20 s. */
+static uint64_t
+time_of(unsigned agent, unsigned port, uint64_t round_us)
+{
+	return round_us + (agent * 8 + port / A_MESSAGE) * (EVERY_US / (AGENTS * 8));
+}
+
+/* Sends the counters of all ports once. Returns the processor time of the receiving thread. */
+static double
+send_round(struct accounting_rig *f, uint64_t round_us)
+{
+	struct ease_record r[A_MESSAGE];
+	double begin_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+
+	for (unsigned a = 0; a < AGENTS; a++)
+		for (unsigned p = 1; p <= PORTS; p += A_MESSAGE) {
+			uint64_t time_us = time_of(a, p, round_us);
+
+			for (unsigned i = 0; i < A_MESSAGE; i++) {
+				r[i] = rig_record(EASE_PART_SNAPSHOT, 1);
+				r[i].agent_id[0] = (uint8_t)a;
+				r[i].snapshot = counters_at(a, p + i, time_us);
+				r[i].received_us = time_us + 700 + a;
+			}
+			f->clock.manual_wall_us = f->clock.manual_mono_us = time_us;
+			accounting_add_records(f->accounting, f->batch, r, A_MESSAGE);
+		}
+	return cpu_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;
+}
+
+/* What a report of that range adds up, by port and direction: pkts and octets. */
+struct sums {
+	double values[AGENTS][PORTS + 1][EASE_OUT + 1][2];
+};
+
+static void
+add_range(struct sums *sums, struct query *query, uint64_t from_us, uint64_t to_us)
+{
+	struct report_options options = {.has_from = true, .has_to = true, .from_us = from_us,
+	    .to_us = to_us};
+
+	ck_assert_msg(query_begin(query, &options, to_us) == 0, "%s", query->error);
+	ck_assert_msg(query_windows(query) == 0, "%s", query->error);
+	ck_assert_uint_eq(query->n_ports, AGENTS * PORTS);
+	for (size_t i = 0; i < query->n_ports; i++) {
+		const struct query_port *port = &query->ports[i];
+
+		for (int d = EASE_IN; d <= EASE_OUT; d++) {
+			double *v = sums->values[port->agent->id - 1][port->if_index][d];
+
+			v[0] += port->side[d].pool_pkts;
+			v[1] += port->side[d].pool_octets;
+		}
+	}
+}
+
+static void
+check_sums(const struct sums *sums, uint64_t last_round_us)
+{
+	for (unsigned a = 0; a < AGENTS; a++)
+		for (unsigned p = 1; p <= PORTS; p++) {
+			unsigned message = (p - 1) / A_MESSAGE * A_MESSAGE + 1;
+			struct ease_snapshot first = counters_at(a, p, time_of(a, message, NOON_US));
+			struct ease_snapshot last =
+			    counters_at(a, p, time_of(a, message, last_round_us));
+			const double(*v)[2] = sums->values[a][p];
+
+			ck_assert_double_eq(v[EASE_IN][0],
+			    (double)(last.pool_in_pkts - first.pool_in_pkts));
+			ck_assert_double_eq(
+			    v[EASE_IN][1], (double)(last.in.octets - first.in.octets));
+			ck_assert_double_eq(v[EASE_OUT][0],
+			    (double)(last.pool_out_pkts - first.pool_out_pkts));
+			ck_assert_double_eq(
+			    v[EASE_OUT][1], (double)(last.out.octets - first.out.octets));
+		}
+}
+
+static uint64_t
+draw(uint64_t below)
+{
+	static uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % below;
+}
+
+/* The whole, and the same time cut at random minutes. */
+static void
+check_reports(const struct accounting_rig *f, uint64_t last_round_us)
+{
+	uint64_t end_us = last_round_us + 2 * MINUTE_US, at_us = NOON_US, next_us;
+	struct sums *sums = calloc(1, sizeof(*sums));
+	char error[ERROR_TEXT];
+	struct query *query;
+
+	end_us -= end_us % MINUTE_US;
+	ck_assert_msg(query_open(f->path, &query, error, sizeof(error)) == 0, "%s", error);
+	add_range(sums, query, NOON_US, end_us);
+	check_sums(sums, last_round_us);
+	memset(sums, 0, sizeof(*sums));
+	for (; at_us < end_us; at_us = next_us) {
+		next_us = at_us + (1 + draw(1 + (end_us - NOON_US) / MINUTE_US / 5)) * MINUTE_US;
+		next_us = next_us < end_us ? next_us : end_us;
+		add_range(sums, query, at_us, next_us);
+	}
+	check_sums(sums, last_round_us);
+	query_close(query);
+	free(sums);
+}
+
+/* The frames that loss says were not sampled are those counted between the two rounds. */
+static void
+check_loss(const struct accounting_rig *f, uint64_t before_us, uint64_t after_us)
+{
+	struct report_options options = {.all = true};
+	const struct render_options render = {.utc = true};
+	double frames = 0, told = 0;
+	char error[ERROR_TEXT], *text = NULL;
+	struct report_result result = {0};
+	struct query *query;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_t *json, *places, *place;
+
+	ck_assert_msg(query_open(f->path, &query, error, sizeof(error)) == 0, "%s", error);
+	ck_assert_int_eq(report_run(report_find("loss"), query, &options, after_us + MINUTE_US,
+			     &result), 0);
+	ck_assert_int_eq(render_json(out, &result, &render), 0);
+	fclose(out);
+	report_result_free(&result);
+	json = json_loads(text, 0, NULL);
+	ck_assert_ptr_nonnull(json);
+	places = json_object_get(json, "places");
+	for (size_t i = 0; i < json_array_size(places); i++) {
+		place = json_array_get(places, i);
+		if (strncmp(json_string_value(json_object_get(place, "place")), "not sampled", 11) == 0)
+			told = json_number_value(json_object_get(place, "count"));
+	}
+	for (unsigned a = 0; a < AGENTS; a++)
+		for (unsigned p = 1; p <= PORTS; p++) {
+			unsigned message = (p - 1) / A_MESSAGE * A_MESSAGE + 1;
+			struct ease_snapshot from =
+			    counters_at(a, p, time_of(a, message, before_us));
+			struct ease_snapshot to =
+			    counters_at(a, p, time_of(a, message, after_us));
+
+			frames += (double)(to.pool_in_pkts - from.pool_in_pkts +
+			    to.pool_out_pkts - from.pool_out_pkts);
+		}
+	ck_assert_double_eq(told, frames);
+	json_decref(json);
+	free(text);
+	query_close(query);
+}
+
+static const struct {
+	const char *name;
+	uint64_t us;
+} outages[] = {
+    {"10 minutes", 10 * MINUTE_US},
+    {"10 hours", 600 * MINUTE_US},
+    {"7 days", 7 * 1440 * MINUTE_US},
+};
+
+START_TEST(counted_totals_are_exact)
+{
+	struct accounting_limits limits = rig_limits;
+	uint64_t round_us = NOON_US, before_us, after_us;
+	double busy_s = 0, all_s;
+	struct accounting_rig f;
+
+	limits.agents = 128;
+	limits.ports = AGENTS * PORTS;
+	limits.windows.windows = WINDOW_DEFAULT_WINDOWS;
+	rig_make(&f);
+	rig_open_with(&f, &limits);
+	for (int i = 0; i < ROUNDS; i++, round_us += EVERY_US) {
+		send_round(&f, round_us);
+		rig_flush(&f);
+	}
+	before_us = round_us - EVERY_US;
+	after_us = round_us = before_us + outages[_i].us;
+	all_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID);
+	for (int i = 0; i < ROUNDS; i++, round_us += EVERY_US) {
+		busy_s += send_round(&f, round_us);
+		rig_flush(&f);
+	}
+	all_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - all_s;
+	printf("outage of %s: receiving took %.3f s of processor time for %d rounds, with the"
+	       " store %.3f s\n", outages[_i].name, busy_s, ROUNDS, all_s);
+	ck_assert_uint_eq(
+	    stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_COUNTERS_GAP), AGENTS * PORTS);
+	ck_assert_uint_eq(accounting_lost(f.accounting), 0);
+	rig_close(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM gap"), AGENTS * PORTS);
+	check_reports(&f, round_us - EVERY_US);
+	check_loss(&f, before_us, after_us);
+	rig_remove(&f);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("outage");
+	TCase *tc = tcase_create("outage");
+
+	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 280);
+	tcase_add_loop_test(tc, counted_totals_are_exact, 0, sizeof(outages) / sizeof(*outages));
+	return suite_run(suite);
+}

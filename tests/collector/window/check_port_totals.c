@@ -1,0 +1,403 @@
+/*
+ * True totals by minute: minutes and gaps add up to what was counted, interpolation is right in
+ * cases computed by hand, a gap of any length costs one part; and which records a clock that was set
+ * may bring.
+ */
+#include "collector/window/device_clock.h"
+#include "collector/window/port_totals.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define MINUTE_US 60000000ull
+#define NOON_US	  (1700000040ull * 1000000) /* a whole minute */
+
+enum { MINUTES = 4096 };
+
+static uint64_t
+next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return *state >> 33;
+}
+
+/* Minutes from NOON_US on, the sum of all parts, and the newest part that was no minute. */
+struct minutes {
+	uint64_t parts[MINUTES][PORT_TOTALS_N_VALUES];
+	uint64_t sum[PORT_TOTALS_N_VALUES];
+	struct port_totals_part gap;
+	size_t calls, most_parts;
+	bool full; /* refuse everything */
+};
+
+static bool
+add_minutes(void *arg, const struct port_totals_part *parts, size_t n)
+{
+	struct minutes *m = arg;
+
+	if (m->full)
+		return false;
+	m->calls++;
+	m->most_parts = n > m->most_parts ? n : m->most_parts;
+	for (size_t p = 0; p < n; p++) {
+		bool minute = parts[p].until_us - parts[p].from_us == MINUTE_US;
+		uint64_t at = (parts[p].from_us - NOON_US) / MINUTE_US;
+
+		ck_assert(minute || n == 1);
+		if (!minute)
+			m->gap = parts[p];
+		else
+			ck_assert_uint_eq(parts[p].from_us % MINUTE_US, 0);
+		for (int i = 0; i < PORT_TOTALS_N_VALUES; i++) {
+			if (minute && at < MINUTES)
+				m->parts[at][i] += parts[p].values[i];
+			m->sum[i] += parts[p].values[i];
+		}
+	}
+	return true;
+}
+
+static enum port_totals_verdict
+add(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s, struct minutes *m)
+{
+	return port_totals_add(t, boot, s, 0, add_minutes, m);
+}
+
+static struct ease_snapshot
+snapshot(uint64_t time_us, uint64_t in_pkts, uint64_t in_octets, uint64_t out_pkts,
+    uint64_t out_octets)
+{
+	return (struct ease_snapshot){
+	    .if_index = 1,
+	    .time_us = time_us,
+	    .in.octets = in_octets,
+	    .out.octets = out_octets,
+	    .pool_in_pkts = in_pkts,
+	    .pool_out_pkts = out_pkts,
+	};
+}
+
+START_TEST(an_even_line_between_snapshots)
+{
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t = {0};
+	struct ease_snapshot a = snapshot(NOON_US + 30000000, 1000, 0, 0, 5);
+	struct ease_snapshot b = snapshot(NOON_US + 30000000 + 2 * MINUTE_US, 1400, 7, 0, 5);
+
+	ck_assert_int_eq(add(&t, 1, &a, m), PORT_TOTALS_FIRST);
+	ck_assert_int_eq(add(&t, 1, &b, m), PORT_TOTALS_COUNTED);
+	ck_assert_uint_eq(m->parts[0][PORT_TOTALS_IN_PKTS], 100);
+	ck_assert_uint_eq(m->parts[1][PORT_TOTALS_IN_PKTS], 200);
+	ck_assert_uint_eq(m->parts[2][PORT_TOTALS_IN_PKTS], 100);
+	/* 7 octets: 1.75, 5.25, 7 rounded down at the borders */
+	ck_assert_uint_eq(m->parts[0][PORT_TOTALS_IN_OCTETS], 1);
+	ck_assert_uint_eq(m->parts[1][PORT_TOTALS_IN_OCTETS], 4);
+	ck_assert_uint_eq(m->parts[2][PORT_TOTALS_IN_OCTETS], 2);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], 0);
+	free(m);
+}
+END_TEST
+
+START_TEST(a_border_belongs_to_the_minute_before)
+{
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t = {0};
+	struct ease_snapshot a = snapshot(NOON_US, 0, 0, 0, 0);
+	struct ease_snapshot b = snapshot(NOON_US + MINUTE_US, 60, 0, 0, 0);
+
+	add(&t, 1, &a, m);
+	add(&t, 1, &b, m);
+	ck_assert_uint_eq(m->parts[0][PORT_TOTALS_IN_PKTS], 60);
+	ck_assert_uint_eq(m->parts[1][PORT_TOTALS_IN_PKTS], 0);
+	free(m);
+}
+END_TEST
+
+START_TEST(minutes_add_up_exactly)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct minutes *m = calloc(1, sizeof(*m));
+		struct port_totals t = {0};
+		uint64_t random = seed;
+		struct ease_snapshot first = snapshot(NOON_US + next_random(&random) % MINUTE_US,
+		    next_random(&random), next_random(&random), next_random(&random), 0);
+		struct ease_snapshot s = first;
+
+		add(&t, 1, &s, m);
+		for (int i = 0; i < 200; i++) {
+			s.time_us +=
+			    1 + next_random(&random) % (i % 10 ? MINUTE_US : 20 * MINUTE_US);
+			s.pool_in_pkts += next_random(&random) % 1000000;
+			s.in.octets += next_random(&random) << next_random(&random) % 20;
+			s.pool_out_pkts += next_random(&random) % 3;
+			s.out.octets += next_random(&random) % 2;
+			/* a restart of the agent half way changes nothing */
+			ck_assert_int_le(add(&t, i < 100 ? 1 : 2, &s, m), PORT_TOTALS_GAP);
+		}
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], s.pool_in_pkts - first.pool_in_pkts);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_OCTETS], s.in.octets - first.in.octets);
+		ck_assert_uint_eq(
+		    m->sum[PORT_TOTALS_OUT_PKTS], s.pool_out_pkts - first.pool_out_pkts);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], s.out.octets - first.out.octets);
+		free(m);
+	}
+}
+END_TEST
+
+START_TEST(old_reset_and_set_back)
+{
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t = {0};
+	struct ease_snapshot a = snapshot(NOON_US + 1000, 100, 1000, 0, 0);
+	struct ease_snapshot b = snapshot(NOON_US + 2000, 200, 2000, 0, 0);
+	struct ease_snapshot fell = snapshot(NOON_US + 3000, 10, 2000, 0, 0);
+	struct ease_snapshot reset = snapshot(NOON_US + 4000, 500, 5000, 0, 0);
+	struct ease_snapshot set_back = snapshot(NOON_US + 500, 510, 5100, 0, 0);
+	struct ease_snapshot gap = snapshot(NOON_US + 501 + 30ull * 86400 * 1000000, 600, 6000, 0, 0);
+
+	add(&t, 1, &a, m);
+	ck_assert_int_eq(add(&t, 1, &b, m), PORT_TOTALS_COUNTED);
+	ck_assert_int_eq(add(&t, 1, &a, m), PORT_TOTALS_OLD);
+	ck_assert_int_eq(add(&t, 1, &b, m), PORT_TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 100);
+	ck_assert_int_eq(add(&t, 1, &fell, m), PORT_TOTALS_RESET);
+	reset.discontinuity_us = NOON_US + 3500;
+	ck_assert_int_eq(add(&t, 1, &reset, m), PORT_TOTALS_RESET);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 100);
+	set_back.discontinuity_us = gap.discontinuity_us = reset.discontinuity_us;
+	ck_assert_int_eq(add(&t, 1, &set_back, m), PORT_TOTALS_COUNTED);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 110);
+	ck_assert_int_eq(add(&t, 1, &gap, m), PORT_TOTALS_GAP);
+	ck_assert_int_eq(add(&t, 0, &a, m), PORT_TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 200);
+	free(m);
+}
+END_TEST
+
+/* In whatever order snapshots arrive, the sums cover the time from the oldest to the newest. */
+START_TEST(order_of_snapshots_changes_no_sum)
+{
+	enum { SNAPSHOTS = 12 };
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct minutes *m = calloc(1, sizeof(*m));
+		struct ease_snapshot s[SNAPSHOTS];
+		struct port_totals t = {0};
+		uint64_t random = seed;
+
+		s[0] = snapshot(NOON_US, 100, 1000, 0, 7);
+		for (int i = 1; i < SNAPSHOTS; i++) {
+			s[i] = s[i - 1];
+			s[i].time_us += 1 + next_random(&random) % MINUTE_US;
+			s[i].pool_in_pkts += next_random(&random) % 100;
+			s[i].in.octets += next_random(&random) % 100000;
+		}
+		for (int left = SNAPSHOTS; left > 0; left--) {
+			int i = (int)(next_random(&random) % (uint64_t)left);
+			struct ease_snapshot next = s[i];
+
+			s[i] = s[left - 1];
+			s[left - 1] = next;
+			add(&t, 1, &next, m);
+			add(&t, 1, &next, m); /* and again */
+		}
+		for (int i = 0; i < SNAPSHOTS; i++) /* none of them adds anything now */
+			ck_assert_int_eq(
+			    add(&t, 1, &s[i], m), PORT_TOTALS_OLD);
+		ck_assert_uint_eq(t.first_us, NOON_US);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], t.values[PORT_TOTALS_IN_PKTS] - 100);
+		ck_assert_uint_eq(
+		    m->sum[PORT_TOTALS_IN_OCTETS], t.values[PORT_TOTALS_IN_OCTETS] - 1000);
+		ck_assert_uint_eq(m->sum[PORT_TOTALS_OUT_OCTETS], 0);
+		free(m);
+	}
+}
+END_TEST
+
+/* After a restart of the collector, a discontinuity or a clock that was set back, older snapshots
+ * are not counted again. */
+START_TEST(nothing_is_taken_from_before_a_base_that_is_no_beginning)
+{
+	struct ease_snapshot old = snapshot(NOON_US + 1000, 100, 1000, 0, 0);
+	struct ease_snapshot base = snapshot(NOON_US + 2000, 200, 2000, 0, 0);
+	struct ease_snapshot back = snapshot(NOON_US + 1500, 250, 2500, 0, 0);
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t;
+
+	port_totals_set_base(&t, 1, &base, 0);
+	ck_assert_int_eq(add(&t, 1, &old, m), PORT_TOTALS_OLD);
+	t = (struct port_totals){0};
+	add(&t, 1, &base, m);
+	ck_assert_int_eq(add(&t, 1, &back, m), PORT_TOTALS_COUNTED);
+	ck_assert_int_eq(add(&t, 1, &old, m), PORT_TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 50);
+	t = (struct port_totals){0};
+	base.discontinuity_us = NOON_US + 1800;
+	add(&t, 1, &base, m);
+	ck_assert_int_eq(add(&t, 1, &old, m), PORT_TOTALS_OLD);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 50);
+	free(m);
+}
+END_TEST
+
+/* However long a gap is, it is one part, and nothing of it is lost. */
+START_TEST(a_gap_costs_one_part)
+{
+	static const uint64_t gaps_us[] = {6 * MINUTE_US, 10 * MINUTE_US, 600 * MINUTE_US,
+	    7 * 1440 * MINUTE_US, 20 * 365 * 1440 * MINUTE_US};
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t = {0};
+	struct ease_snapshot s = snapshot(NOON_US + 1000, 0, 0, 0, 0);
+
+	add(&t, 1, &s, m);
+	for (size_t i = 0; i < sizeof(gaps_us) / sizeof(*gaps_us); i++) {
+		uint64_t from_us = s.time_us;
+
+		s.time_us += gaps_us[i];
+		s.pool_in_pkts += 1000003;
+		s.out.octets += 77;
+		ck_assert_int_eq(add(&t, 1, &s, m), PORT_TOTALS_GAP);
+		ck_assert_uint_eq(m->gap.from_us, from_us);
+		ck_assert_uint_eq(m->gap.until_us, s.time_us);
+		ck_assert_uint_eq(m->gap.values[PORT_TOTALS_IN_PKTS], 1000003);
+		ck_assert_uint_eq(m->gap.values[PORT_TOTALS_OUT_OCTETS], 77);
+	}
+	ck_assert_uint_eq(m->most_parts, 1);
+	ck_assert_uint_eq(m->calls, sizeof(gaps_us) / sizeof(*gaps_us));
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], s.pool_in_pkts);
+	free(m);
+}
+END_TEST
+
+/* Shares of ranges that follow each other add up, wherever they are cut. */
+START_TEST(shares_of_a_gap_add_up)
+{
+	uint64_t random = 5;
+
+	for (int i = 0; i < 1000; i++) {
+		uint64_t from_us = NOON_US + next_random(&random);
+		uint64_t until_us = from_us + 1 + next_random(&random) * 1000;
+		uint64_t difference = next_random(&random) << next_random(&random) % 33;
+		uint64_t at_us = 0, done = 0, sum = 0;
+
+		while (at_us < until_us) {
+			uint64_t until;
+
+			at_us = at_us < from_us ? from_us : at_us + next_random(&random) * 100;
+			until = port_totals_share(difference, from_us, until_us, at_us);
+			ck_assert_uint_ge(until, done);
+			sum += until - done;
+			done = until;
+		}
+		ck_assert_uint_eq(sum, difference);
+	}
+}
+END_TEST
+
+/* Without room the base stays, and the next snapshot brings everything. */
+START_TEST(what_has_no_room_waits)
+{
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t = {0};
+	struct ease_snapshot s = snapshot(NOON_US, 0, 0, 0, 0);
+
+	add(&t, 1, &s, m);
+	m->full = true;
+	for (int i = 1; i <= 90; i++) {
+		s.time_us += MINUTE_US / 3;
+		s.pool_in_pkts += 10;
+		ck_assert_int_eq(add(&t, 1, &s, m), PORT_TOTALS_WAITS);
+	}
+	m->full = false;
+	s.time_us += MINUTE_US / 3;
+	s.pool_in_pkts += 10;
+	ck_assert_int_eq(add(&t, 1, &s, m), PORT_TOTALS_GAP);
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 910);
+	free(m);
+}
+END_TEST
+
+/* If the device's clock was set, the collector's says how long the difference took. */
+START_TEST(a_clock_that_was_set)
+{
+	static const int64_t steps_us[] = {(int64_t)(1410 * MINUTE_US), -(int64_t)(90 * MINUTE_US),
+	    (int64_t)(20000000 * MINUTE_US), -(int64_t)(20000000 * MINUTE_US)};
+	struct minutes *m = calloc(1, sizeof(*m));
+	struct port_totals t = {0};
+	struct ease_snapshot s = snapshot(NOON_US + 100 * MINUTE_US, 0, 0, 0, 0);
+	uint64_t received_us = NOON_US;
+
+	port_totals_add(&t, 1, &s, received_us, add_minutes, m);
+	for (size_t i = 0; i < sizeof(steps_us) / sizeof(*steps_us); i++) {
+		s.time_us += (uint64_t)steps_us[i] + MINUTE_US / 3;
+		s.pool_in_pkts += 200;
+		received_us += MINUTE_US / 3;
+		ck_assert_int_eq(port_totals_add(&t, 1, &s, received_us, add_minutes, m),
+		    PORT_TOTALS_COUNTED);
+	}
+	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 800);
+	ck_assert_uint_le(m->most_parts, 2);
+	/* an outage is no step of a clock: both went on */
+	s.time_us += 600 * MINUTE_US;
+	received_us += 600 * MINUTE_US + 900000;
+	s.pool_in_pkts += 5;
+	ck_assert_int_eq(
+	    port_totals_add(&t, 1, &s, received_us, add_minutes, m), PORT_TOTALS_GAP);
+	ck_assert_uint_eq(m->gap.until_us - m->gap.from_us, 600 * MINUTE_US);
+	free(m);
+}
+END_TEST
+
+/* A clock may be wrong by years, but it runs; one that is set is believed, and then not for a while.
+ */
+START_TEST(a_clock_that_runs_away_is_refused)
+{
+	enum { DAY_S = 86400 };
+	const uint64_t s = 1000000, day_us = DAY_S * s;
+	struct device_clock c = {0};
+	uint64_t now_us = NOON_US;
+
+	ck_assert_int_eq(device_clock_follow(&c, 1, 5 * s, now_us), DEVICE_CLOCK_RUNS);
+	now_us += 400 * day_us;
+	ck_assert_int_eq(device_clock_follow(&c, 1, 400 * day_us, now_us), DEVICE_CLOCK_RUNS);
+	/* NTP sets it from 1971 */
+	ck_assert_int_eq(device_clock_follow(&c, 1, now_us, now_us), DEVICE_CLOCK_SET);
+	now_us += 20 * s;
+	ck_assert_int_eq(device_clock_follow(&c, 1, now_us, now_us), DEVICE_CLOCK_RUNS);
+	/* a record of each day of a year */
+	for (uint64_t d = 2; d < 366; d++)
+		ck_assert_int_eq(device_clock_follow(&c, 1, now_us + d * day_us, now_us),
+		    DEVICE_CLOCK_AWAY);
+	ck_assert_int_eq(device_clock_follow(&c, 1, now_us, now_us), DEVICE_CLOCK_RUNS);
+	now_us += DEVICE_CLOCK_SET_EVERY_US;
+	ck_assert_int_eq(
+	    device_clock_follow(&c, 1, now_us - 30 * day_us, now_us), DEVICE_CLOCK_SET);
+	/* a new boot begins anew; of the old one samples are still under way */
+	ck_assert_int_eq(device_clock_follow(&c, 2, 7 * s, now_us), DEVICE_CLOCK_RUNS);
+	ck_assert_int_eq(
+	    device_clock_follow(&c, 1, now_us - 30 * day_us, now_us), DEVICE_CLOCK_RUNS);
+	ck_assert_int_eq(device_clock_follow(&c, 1, now_us, now_us), DEVICE_CLOCK_AWAY);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("port totals");
+	TCase *tc = tcase_create("port totals");
+
+	suite_add_tcase(suite, tc);
+	tcase_add_test(tc, an_even_line_between_snapshots);
+	tcase_add_test(tc, a_border_belongs_to_the_minute_before);
+	tcase_add_test(tc, minutes_add_up_exactly);
+	tcase_add_test(tc, old_reset_and_set_back);
+	tcase_add_test(tc, order_of_snapshots_changes_no_sum);
+	tcase_add_test(tc, nothing_is_taken_from_before_a_base_that_is_no_beginning);
+	tcase_add_test(tc, a_gap_costs_one_part);
+	tcase_add_test(tc, shares_of_a_gap_add_up);
+	tcase_add_test(tc, what_has_no_room_waits);
+	tcase_add_test(tc, a_clock_that_was_set);
+	tcase_add_test(tc, a_clock_that_runs_away_is_refused);
+	return suite_run(suite);
+}
