@@ -1,12 +1,17 @@
 #include "collector/input/inform_replies.h"
+#include "collector/input/sender_share.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { BUCKETS = INFORM_REPLIES_MAX }; /* of a hash table over the content of informs */
+
 struct inform_reply {
 	struct sockaddr_storage to;
+	uint64_t content;
+	uint16_t next; /* of the same bucket: index into ring + 1; 0: none */
 	int fd;
 	uint64_t batch; /* 0: the batch that is being filled */
 	size_t n;
@@ -16,6 +21,8 @@ struct inform_reply {
 /* A ring, oldest first, so in the order of the batches. */
 struct inform_replies {
 	size_t first, n;
+	struct sender_share share;
+	uint16_t buckets[BUCKETS]; /* index into ring + 1; 0: empty */
 	struct inform_reply ring[INFORM_REPLIES_MAX];
 };
 
@@ -35,8 +42,17 @@ address_octets(const struct sockaddr *address)
 int
 inform_replies_new(struct inform_replies **out)
 {
-	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	struct inform_replies *r = calloc(1, sizeof(*r)); /* unused pages take no memory */
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	err = sender_share_init(&r->share);
+	if (err < 0)
+		free(r);
+	else
+		*out = r;
+	return err;
 }
 
 void
@@ -45,29 +61,87 @@ inform_replies_free(struct inform_replies *r)
 	free(r);
 }
 
-bool
-inform_replies_full(const struct inform_replies *r)
-{
-	return r->n == INFORM_REPLIES_MAX;
-}
-
 size_t
 inform_replies_waiting(const struct inform_replies *r)
 {
 	return r->n;
 }
 
+static const struct sockaddr *
+receiver_of(const struct inform_reply *reply)
+{
+	return (const struct sockaddr *)&reply->to;
+}
+
+/* Returns the ring's index + 1 of the reply that waits for the same inform; 0: there is none. */
+static uint16_t
+find(const struct inform_replies *r, const struct inform_identity *inform)
+{
+	uint16_t at = r->buckets[inform->content % BUCKETS];
+
+	while (at > 0) {
+		const struct inform_reply *reply = &r->ring[at - 1];
+
+		if (reply->content == inform->content &&
+		    memcmp(&reply->to, inform->from, address_octets(inform->from)) == 0)
+			break;
+		at = reply->next;
+	}
+	return at;
+}
+
+int
+inform_replies_place(const struct inform_replies *r, const struct inform_identity *inform)
+{
+	if (find(r, inform) > 0)
+		return 0;
+	if (r->n == INFORM_REPLIES_MAX)
+		return -ENOBUFS;
+	return sender_share_allows(&r->share, inform->from, INFORM_REPLIES_MAX - r->n) ? 0
+										       : -EDQUOT;
+}
+
+static struct inform_reply *
+add(struct inform_replies *r, const struct inform_identity *inform)
+{
+	size_t at = (r->first + r->n++) % INFORM_REPLIES_MAX;
+	uint16_t *bucket = &r->buckets[inform->content % BUCKETS];
+	struct inform_reply *reply = &r->ring[at];
+
+	memcpy(&reply->to, inform->from, address_octets(inform->from));
+	reply->content = inform->content;
+	reply->batch = 0;
+	reply->next = *bucket;
+	*bucket = (uint16_t)(at + 1);
+	sender_share_take(&r->share, inform->from);
+	return reply;
+}
+
+static void
+remove_oldest(struct inform_replies *r)
+{
+	const struct inform_reply *oldest = reply_at(r, 0);
+	uint16_t *link = &r->buckets[oldest->content % BUCKETS];
+
+	while (*link != r->first + 1)
+		link = &r->ring[*link - 1].next;
+	*link = oldest->next;
+	sender_share_give(&r->share, receiver_of(oldest));
+	r->first = (r->first + 1) % INFORM_REPLIES_MAX;
+	r->n--;
+}
+
+/* What a repeated inform brought is in the batch of the first one, so that batch stays. */
 void
-inform_replies_hold(struct inform_replies *r, const struct sockaddr *to, int fd,
+inform_replies_hold(struct inform_replies *r, const struct inform_identity *inform, int fd,
     const void *octets, size_t n)
 {
-	struct inform_reply *new = reply_at(r, r->n++);
+	uint16_t at = find(r, inform);
+	struct inform_reply *reply = at > 0 ? &r->ring[at - 1] : add(r, inform);
 
-	memcpy(&new->to, to, address_octets(to));
-	new->fd = fd;
-	new->batch = 0;
-	new->n = n;
-	memcpy(new->octets, octets, n);
+	reply->fd = fd;
+	reply->n = n;
+	memcpy(reply->octets, octets, n);
 }
 
 void
@@ -95,13 +169,12 @@ inform_replies_committed(struct inform_replies *r, uint64_t batch, size_t *faile
 
 		if (oldest->batch == 0 || oldest->batch > batch)
 			break;
-		if (inform_replies_send((const struct sockaddr *)&oldest->to, oldest->fd,
-			oldest->octets, oldest->n) < 0)
+		if (inform_replies_send(receiver_of(oldest), oldest->fd, oldest->octets,
+			oldest->n) < 0)
 			++*failed;
 		else
 			sent++;
-		r->first = (r->first + 1) % INFORM_REPLIES_MAX;
-		r->n--;
+		remove_oldest(r);
 	}
 	return sent;
 }

@@ -3,6 +3,10 @@
  * held, gets the number of the batch that carries those records when the batch is handed to the
  * store, and is sent once the store has committed that batch. One thread uses it; sending never
  * waits.
+ *
+ * While the store is away, replies wait. A sender has its share of the places (sender_share.h). An
+ * inform that its sender repeats has the place of the first one: its reply replaces the other,
+ * because an SNMPv3 sender waits for the answer to its newest message only (RFC 3412 section 6.2).
  */
 #ifndef EASE_COLLECTOR_INPUT_INFORM_REPLIES_H
 #define EASE_COLLECTOR_INPUT_INFORM_REPLIES_H
@@ -17,15 +21,26 @@ enum {
 
 struct inform_replies;
 
-/* 0 or -ENOMEM. */
+/* 0 or -errno. */
 int inform_replies_new(struct inform_replies **out);
 void inform_replies_free(struct inform_replies *r);
 
-bool inform_replies_full(const struct inform_replies *r);
 size_t inform_replies_waiting(const struct inform_replies *r);
 
-/* Holds a copy of n octets for that address, to be sent through fd. Not to be called when full. */
-void inform_replies_hold(struct inform_replies *r, const struct sockaddr *to, int fd,
+/* An inform, to recognize its repetition: who sent it, and a hash of its request-id and its
+ * variable bindings. */
+struct inform_identity {
+	const struct sockaddr *from; /* borrowed for the call */
+	uint64_t content;
+};
+
+/* Returns 0 if the reply to that inform has a place; -ENOBUFS: all are taken; -EDQUOT: its sender
+ * has its share. */
+int inform_replies_place(const struct inform_replies *r, const struct inform_identity *inform);
+
+/* Holds a copy of n octets for the sender of the inform, to be sent through fd. To be called only
+ * if there is a place. */
+void inform_replies_hold(struct inform_replies *r, const struct inform_identity *inform, int fd,
     const void *octets, size_t n);
 
 /* All replies held since the last call belong to this batch (1, 2, 3, …) of the store. */

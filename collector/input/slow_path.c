@@ -46,6 +46,8 @@ static const struct stat_name stat_names[SLOW_PATH_N_STATS] = {
 	"informs not answered because their records found no room"},
     [SLOW_PATH_STAT_INFORMS_FULL] = {"inform.full",
 	"informs refused because too many replies wait for the store"},
+    [SLOW_PATH_STAT_INFORMS_OVER_SHARE] = {"inform.over_share",
+	"informs refused because their sender has its share of the replies that wait"},
     [SLOW_PATH_STAT_SEND_ERRORS] = {"inform.send_errors",
 	"replies and Reports that could not be sent"},
     [SLOW_PATH_STAT_V3_ACCEPTED] = {"v3.accepted", "authentic SNMPv3 notifications"},
@@ -326,22 +328,49 @@ take_varbinds(struct slow_path *s, const struct message *from, struct v2c_messag
 }
 
 /* True if there is room for another reply; else an inform is not even decoded. */
-static bool
-has_room_for_reply(struct slow_path *s)
+/* The library gives each repetition of an SNMPv3 inform a new msgID but the same request-id. */
+static struct inform_identity
+identity_of(const struct message *from, int32_t request_id, const void *varbinds, size_t n)
 {
-	if (!inform_replies_full(s->replies))
-		return true;
-	count(s, SLOW_PATH_STAT_INFORMS_FULL);
-	log_warn_limited(ROOM, "inform from %s not accepted: %d replies already wait for the store",
-	    s->sender, INFORM_REPLIES_MAX);
-	return false;
+	uint64_t hash = event_hash(EVENT_HASH, &request_id, sizeof(request_id));
+
+	return (struct inform_identity){from->from, event_hash(hash, varbinds, n)};
 }
 
-static void
-hold_reply(struct slow_path *s, const struct message *from, const void *octets, size_t n)
+static bool
+has_place_for_reply(struct slow_path *s, const struct inform_identity *inform)
 {
+	switch (inform_replies_place(s->replies, inform)) {
+	case 0:
+		return true;
+	case -EDQUOT:
+		count(s, SLOW_PATH_STAT_INFORMS_OVER_SHARE);
+		log_warn_limited(ROOM,
+		    "inform from %s not accepted: its sender has its share of the %d replies that "
+		    "can wait for the store",
+		    s->sender, INFORM_REPLIES_MAX);
+		return false;
+	default:
+		count(s, SLOW_PATH_STAT_INFORMS_FULL);
+		log_warn_limited(ROOM,
+		    "inform from %s not accepted: %d replies already wait for the store",
+		    s->sender, INFORM_REPLIES_MAX);
+		return false;
+	}
+}
+
+/* Decodes an inform if its reply has a place, and holds the reply if all was kept. */
+static void
+take_inform(struct slow_path *s, const struct message *from, struct v2c_message *m,
+    const void *answer, size_t n_answer)
+{
+	const struct inform_identity inform =
+	    identity_of(from, m->request_id, m->varbinds.data, m->varbinds.size);
+
+	if (!has_place_for_reply(s, &inform) || !take_varbinds(s, from, m))
+		return;
 	count(s, SLOW_PATH_STAT_INFORMS);
-	inform_replies_hold(s->replies, from->from, from->fd, octets, n);
+	inform_replies_hold(s->replies, &inform, from->fd, answer, n_answer);
 }
 
 /* SNMPv2c */
@@ -396,17 +425,18 @@ take_v2c(struct slow_path *s, struct message *from, const struct slow_queue_data
 	if (!read_v2c(s, d, &m))
 		return;
 	from->is_inform = m.pdu == BER_SNMP_INFORM;
-	if (from->is_inform && !has_room_for_reply(s))
-		return;
 	event_source_of_address(from->from, source_id);
 	from->source_id = source_id;
+	if (!from->is_inform) {
+		take_varbinds(s, from, &m);
+		return;
+	}
 	v2c_put_response(&w, &m);
 	if (w.failed) {
 		w = wbuf_of(answer, sizeof(answer));
 		v2c_put_too_big(&w, &m);
 	}
-	if (take_varbinds(s, from, &m) && from->is_inform)
-		hold_reply(s, from, answer, w.len);
+	take_inform(s, from, &m, answer, w.len);
 }
 
 /* SNMPv3 */
@@ -431,7 +461,8 @@ static void
 take_authentic(struct slow_path *s, struct message *from)
 {
 	const struct v3_message *v3 = &s->v3_message;
-	struct v2c_message m = {.varbinds = rbuf_of(v3->varbinds, v3->n_varbinds)};
+	struct v2c_message m = {.request_id = v3->request_id,
+	    .varbinds = rbuf_of(v3->varbinds, v3->n_varbinds)};
 	uint8_t source_id[EASE_AGENT_ID_LEN];
 
 	count(s, SLOW_PATH_STAT_V3_ACCEPTED);
@@ -440,8 +471,10 @@ take_authentic(struct slow_path *s, struct message *from)
 	else
 		event_source_of_engine(v3->engine_id, v3->n_engine_id, source_id);
 	from->source_id = source_id;
-	if (take_varbinds(s, from, &m) && from->is_inform)
-		hold_reply(s, from, v3->answer, v3->n_answer);
+	if (from->is_inform)
+		take_inform(s, from, &m, v3->answer, v3->n_answer);
+	else
+		take_varbinds(s, from, &m);
 }
 
 static void
@@ -459,8 +492,6 @@ take_v3(struct slow_path *s, struct message *from, const struct slow_queue_datag
 	enum v3_verdict verdict;
 
 	usm_reports_heard(&s->reports, from->from, d->n, clock_mono_us(s->config.clock));
-	if (!has_room_for_reply(s))
-		return;
 	verdict = v3_take(s->v3, d->octets, d->n, &s->v3_message);
 	stat_add(&s->stats, SLOW_PATH_STAT_V3_FORGOTTEN,
 	    v3_digests_forgotten(s->v3) - stat_get(&s->stats, SLOW_PATH_STAT_V3_FORGOTTEN));

@@ -9,8 +9,9 @@
  *
  * An inform that comes again is decoded and answered again: accounting recognizes its samples by
  * their numbers, and the slow path recognizes a recent event by its content, also after a restart
- * if it was restored. An inform is not answered if its records found no room or if too many replies
- * wait already; its sender then tries again.
+ * if it was restored. An inform is not answered if its records found no room or if its reply has no
+ * place among those that wait (inform_replies.h); its sender then tries again. Traps need no reply,
+ * so replies that wait never hinder them.
  */
 #ifndef EASE_COLLECTOR_INPUT_SLOW_PATH_H
 #define EASE_COLLECTOR_INPUT_SLOW_PATH_H
@@ -35,6 +36,7 @@ enum slow_path_stat_id {
 	SLOW_PATH_STAT_INFORMS_ANSWERED,
 	SLOW_PATH_STAT_INFORMS_NOT_KEPT,
 	SLOW_PATH_STAT_INFORMS_FULL,
+	SLOW_PATH_STAT_INFORMS_OVER_SHARE,
 	SLOW_PATH_STAT_SEND_ERRORS,
 	SLOW_PATH_STAT_V3_ACCEPTED,
 	SLOW_PATH_STAT_V3_PROBES,

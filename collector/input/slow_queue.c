@@ -1,16 +1,14 @@
 #include "collector/input/slow_queue.h"
-#include "common/endpoint.h"
+#include "collector/input/sender_share.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 struct slow_queue {
 	size_t first, n;
-	uint64_t seed;
-	uint16_t of_sender[SLOW_QUEUE_SENDERS]; /* datagrams in the queue */
+	struct sender_share share;
 	struct slow_queue_datagram slots[SLOW_QUEUE_MAX];
 };
 
@@ -22,13 +20,12 @@ slow_queue_new(struct slow_queue **out)
 
 	if (!q)
 		return -ENOMEM;
-	if (getrandom(&q->seed, sizeof(q->seed), 0) < 0) {
-		r = -errno;
+	r = sender_share_init(&q->share);
+	if (r < 0)
 		free(q);
-		return r;
-	}
-	*out = q;
-	return 0;
+	else
+		*out = q;
+	return r;
 }
 
 void
@@ -48,23 +45,15 @@ fill(struct slow_queue_datagram *d, const struct sockaddr *from, int fd, const v
 	memcpy(d->octets, octets, n);
 }
 
-static uint16_t *
-of_sender(struct slow_queue *q, const struct sockaddr *from)
-{
-	return &q->of_sender[endpoint_hash(q->seed, from) % SLOW_QUEUE_SENDERS];
-}
-
 int
 slow_queue_put(struct slow_queue *q, const struct sockaddr *from, int fd, const void *octets,
     size_t n)
 {
-	uint16_t *queued = of_sender(q, from);
-
 	if (n > RECEIVE_DATAGRAM_MAX || q->n == SLOW_QUEUE_MAX)
 		return -ENOBUFS;
-	if (*queued >= SLOW_QUEUE_MAX - q->n)
+	if (!sender_share_allows(&q->share, from, SLOW_QUEUE_MAX - q->n))
 		return -EDQUOT;
-	++*queued;
+	sender_share_take(&q->share, from);
 	fill(&q->slots[(q->first + q->n++) % SLOW_QUEUE_MAX], from, fd, octets, n);
 	return 0;
 }
@@ -78,7 +67,7 @@ slow_queue_first(const struct slow_queue *q)
 void
 slow_queue_done(struct slow_queue *q)
 {
-	--*of_sender(q, (const struct sockaddr *)&q->slots[q->first].from);
+	sender_share_give(&q->share, (const struct sockaddr *)&q->slots[q->first].from);
 	q->first = (q->first + 1) % SLOW_QUEUE_MAX;
 	q->n--;
 }

@@ -1,9 +1,7 @@
 /*
  * The queue of the slow path: SNMPv3 messages, informs and events wait here while the fast path
- * works. It is bounded and used by one thread. If it is full, a datagram is refused and the caller
- * counts it. A sender (an address) may have as many datagrams in the queue as there are free slots:
- * alone it fills half of the queue, two senders fill a third each, and there is always room for a
- * further one.
+ * works. It is bounded and used by one thread. If it is full, or its sender has its share
+ * (sender_share.h), a datagram is refused and the caller counts it.
  */
 #ifndef EASE_COLLECTOR_INPUT_SLOW_QUEUE_H
 #define EASE_COLLECTOR_INPUT_SLOW_QUEUE_H
@@ -15,7 +13,6 @@ enum {
 	 * messages are decrypted a second, so half of the queue is what one turn of the
 	 * collector's main loop can do. */
 	SLOW_QUEUE_MAX = 1024,
-	SLOW_QUEUE_SENDERS = 1024, /* slots of a hash table that counts by sender */
 };
 
 struct slow_queue;

@@ -259,6 +259,29 @@ START_TEST(what_is_laid_aside_comes_in_order_up_to_the_limit)
 }
 END_TEST
 
+static void
+hold(struct inform_replies *a, const struct sockaddr_in *to, int fd, uint64_t content,
+    const char *text)
+{
+	const struct inform_identity inform = {(const struct sockaddr *)to, content};
+
+	ck_assert_int_eq(inform_replies_place(a, &inform), 0);
+	inform_replies_hold(a, &inform, fd, text, strlen(text));
+}
+
+static int
+place(struct inform_replies *a, uint32_t address, uint16_t port, uint64_t content)
+{
+	const struct sockaddr_in from = {.sin_family = AF_INET, .sin_port = htons(port),
+	    .sin_addr.s_addr = htonl(address)};
+	const struct inform_identity inform = {(const struct sockaddr *)&from, content};
+	int r = inform_replies_place(a, &inform);
+
+	if (r == 0)
+		inform_replies_hold(a, &inform, -1, "", 0);
+	return r;
+}
+
 START_TEST(answers_wait_for_their_batch)
 {
 	int here = socket(AF_INET, SOCK_DGRAM, 0), there = socket(AF_INET, SOCK_DGRAM, 0);
@@ -268,10 +291,10 @@ START_TEST(answers_wait_for_their_batch)
 	char got[8];
 
 	ck_assert_int_eq(inform_replies_new(&a), 0);
-	inform_replies_hold(a, (struct sockaddr *)&to, here, "one", 3);
+	hold(a, &to, here, 1, "one");
 	ck_assert_uint_eq(inform_replies_committed(a, 100, &failed), 0); /* not even submitted */
 	inform_replies_submitted(a, 4);
-	inform_replies_hold(a, (struct sockaddr *)&to, here, "two", 3);
+	hold(a, &to, here, 2, "two");
 	ck_assert_uint_eq(inform_replies_committed(a, 3, &failed), 0);
 	ck_assert_uint_eq(inform_replies_committed(a, 4, &failed), 1);
 	ck_assert_int_eq(recv(there, got, sizeof(got), 0), 3);
@@ -281,15 +304,67 @@ START_TEST(answers_wait_for_their_batch)
 	ck_assert_uint_eq(inform_replies_committed(a, 9, &failed), 1);
 	ck_assert_int_eq(recv(there, got, sizeof(got), 0), 3);
 	ck_assert_mem_eq(got, "two", 3);
-	for (int i = 0; i < INFORM_REPLIES_MAX; i++) {
-		ck_assert(!inform_replies_full(a));
-		inform_replies_hold(a, (struct sockaddr *)&to, -1, "", 0);
-	}
-	ck_assert(inform_replies_full(a));
 	ck_assert_uint_eq(failed, 0);
 	inform_replies_free(a);
 	close(here);
 	close(there);
+}
+END_TEST
+
+/* The repeated inform waits for the batch of the first one, and the newest reply is sent once. */
+START_TEST(a_repeated_inform_has_its_own_place)
+{
+	int here = socket(AF_INET, SOCK_DGRAM, 0), there = socket(AF_INET, SOCK_DGRAM, 0);
+	struct sockaddr_in to = loopback(there), other = {.sin_family = AF_INET};
+	struct inform_replies *a;
+	size_t failed = 0;
+	char got[8];
+
+	ck_assert_int_eq(inform_replies_new(&a), 0);
+	hold(a, &to, here, 1, "old");
+	hold(a, &to, here, 1 + INFORM_REPLIES_MAX, "two"); /* the same bucket */
+	hold(a, &other, -1, 1, "");			   /* the same content of another */
+	inform_replies_submitted(a, 1);
+	for (int i = 0; i < 3 * INFORM_REPLIES_MAX; i++)
+		hold(a, &to, here, 1, "new");
+	ck_assert_uint_eq(inform_replies_waiting(a), 3);
+	ck_assert_uint_eq(inform_replies_committed(a, 1, &failed), 3);
+	ck_assert_int_eq(recv(there, got, sizeof(got), 0), 3);
+	ck_assert_mem_eq(got, "new", 3);
+	ck_assert_int_eq(recv(there, got, sizeof(got), 0), 3);
+	ck_assert_mem_eq(got, "two", 3);
+	ck_assert(!readable(there));
+	hold(a, &to, here, 1, "new"); /* its reply was lost, so it comes once more */
+	ck_assert_uint_eq(inform_replies_waiting(a), 1);
+	inform_replies_free(a);
+	close(here);
+	close(there);
+}
+END_TEST
+
+/* Alone a sender has half of the places, whatever ports it uses; so there is room for others. */
+START_TEST(waiting_replies_are_shared_by_sender)
+{
+	struct inform_replies *a;
+	uint64_t content = 0;
+	size_t failed = 0;
+
+	ck_assert_int_eq(inform_replies_new(&a), 0);
+	for (int i = 0; i < INFORM_REPLIES_MAX / 2; i++, content++)
+		ck_assert_int_eq(place(a, 1, (uint16_t)i, content), 0);
+	ck_assert_int_eq(place(a, 1, 1, ++content), -EDQUOT);
+	ck_assert_int_eq(place(a, 1, 7, 7), 0); /* that one waits already */
+	ck_assert_uint_eq(inform_replies_waiting(a), INFORM_REPLIES_MAX / 2);
+	for (uint32_t sender = 2; inform_replies_waiting(a) < INFORM_REPLIES_MAX; sender++)
+		place(a, sender, 1, ++content);
+	ck_assert_int_eq(place(a, 5000, 1, ++content), -ENOBUFS);
+	ck_assert_int_eq(place(a, 1, 7, 7), 0);
+	inform_replies_submitted(a, 1);
+	ck_assert_uint_eq(inform_replies_committed(a, 1, &failed), INFORM_REPLIES_MAX);
+	ck_assert_uint_eq(inform_replies_waiting(a), 0);
+	for (int i = 0; i < INFORM_REPLIES_MAX / 2; i++) /* no share is used up any more */
+		ck_assert_int_eq(place(a, 1, (uint16_t)i, ++content), 0);
+	inform_replies_free(a);
 }
 END_TEST
 
@@ -335,13 +410,17 @@ samples_message(struct trap_message *m, uint8_t pdu)
 	trap_add_sample(m, &s);
 }
 
-static size_t
-inform_of_samples(uint8_t *octets, size_t room)
+static void
+send_inform(struct slow_path *s, const struct sockaddr_in *from, uint32_t request_id)
 {
 	static struct trap_message m;
+	static uint8_t octets[4096];
 
 	samples_message(&m, 0xa6);
-	return trap_build(&m, octets, room);
+	m.request_id = request_id;
+	slow_path_put(s, (const struct sockaddr *)from, -1, octets,
+	    trap_build(&m, octets, sizeof(octets)));
+	slow_path_run(s);
 }
 
 static const struct clock clock_of_tests = {.manual = true, .manual_wall_us = 5};
@@ -361,32 +440,35 @@ open_slow(struct sinks *sinks)
 
 START_TEST(an_inform_is_answered_only_when_it_is_kept)
 {
+	enum { SHARE = INFORM_REPLIES_MAX / 2 };
 	struct sinks sinks = {.has_room = false};
 	struct sockaddr_in from = {.sin_family = AF_INET};
-	static uint8_t octets[4096];
-	size_t n = inform_of_samples(octets, sizeof(octets));
 	struct slow_path *s = open_slow(&sinks);
 	const struct stat_set *stats = slow_path_stats(s);
 
-	slow_path_put(s, (struct sockaddr *)&from, -1, octets, n);
-	slow_path_run(s);
+	send_inform(s, &from, 1);
 	ck_assert_uint_eq(slow_path_waiting(s), 0);
 	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_NOT_KEPT), 1);
 	sinks.has_room = true;
-	for (int i = 0; i < INFORM_REPLIES_MAX; i++) {
-		slow_path_put(s, (struct sockaddr *)&from, -1, octets, n);
-		slow_path_run(s);
-	}
-	ck_assert_uint_eq(sinks.records, INFORM_REPLIES_MAX);
-	ck_assert_uint_eq(slow_path_waiting(s), INFORM_REPLIES_MAX);
+	for (uint32_t i = 1; i <= SHARE; i++)
+		send_inform(s, &from, i);
+	ck_assert_uint_eq(sinks.records, SHARE);
+	ck_assert_uint_eq(slow_path_waiting(s), SHARE);
 	/* One too many: it is not even decoded. */
-	slow_path_put(s, (struct sockaddr *)&from, -1, octets, n);
-	slow_path_run(s);
-	ck_assert_uint_eq(sinks.records, INFORM_REPLIES_MAX);
-	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_FULL), 1);
+	send_inform(s, &from, SHARE + 1);
+	ck_assert_uint_eq(sinks.records, SHARE);
+	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_OVER_SHARE), 1);
+	/* One that waits already, and one of somebody else. */
+	send_inform(s, &from, SHARE);
+	ck_assert_uint_eq(slow_path_waiting(s), SHARE);
+	from.sin_addr.s_addr = htonl(2);
+	send_inform(s, &from, 1);
+	ck_assert_uint_eq(slow_path_waiting(s), SHARE + 1);
+	ck_assert_uint_eq(sinks.records, SHARE + 2);
+	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_FULL), 0);
 	slow_path_submitted(s, 1);
 	slow_path_committed(s, 1);
-	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_ANSWERED), INFORM_REPLIES_MAX);
+	ck_assert_uint_eq(stat_get(stats, SLOW_PATH_STAT_INFORMS_ANSWERED), SHARE + 1);
 	slow_path_close(s);
 }
 END_TEST
@@ -617,6 +699,8 @@ main(void)
 	tcase_add_test(tc, identities_of_sources);
 	tcase_add_test(tc, what_is_laid_aside_comes_in_order_up_to_the_limit);
 	tcase_add_test(tc, answers_wait_for_their_batch);
+	tcase_add_test(tc, a_repeated_inform_has_its_own_place);
+	tcase_add_test(tc, waiting_replies_are_shared_by_sender);
 	tcase_add_test(tc, an_inform_is_answered_only_when_it_is_kept);
 	tcase_add_loop_test(tc, an_alarm_tells_its_port_and_its_agent, 0,
 	    sizeof(alarms) / sizeof(alarms[0]));

@@ -240,6 +240,34 @@ store_away() {
 	expect 'inform while the store is locked: in the store' "$(events)" 1
 }
 
+# While the store is away one switch sends 1,100 informs, each of which waits for its reply: traps of
+# another come as ever, and so does one more inform of somebody else.
+informs_and_traps() {
+	collector || return
+	lock_store
+	perl -MSocket -e '
+	    socket(my $s, AF_INET, SOCK_DGRAM, 0) or die;
+	    bind($s, sockaddr_in(0, inet_aton("127.0.0.66"))) or die;
+	    my $to = sockaddr_in($ARGV[0], INADDR_LOOPBACK);
+	    sub tlv { my ($t, $v) = @_; return pack("CC", $t, length $v) . $v }
+	    my $binds = tlv(0x30, tlv(6, "\x2b\x06\x01\x02\x01\x01\x03\0") . tlv(0x43, "\x42")) .
+	        tlv(0x30, tlv(6, "\x2b\x06\x01\x06\x03\x01\x01\x04\x01\0") . tlv(6, "\x2b\x06\x01\x06\x03\x01\x01\x05\x04"));
+	    for my $id (1 .. 1100) {
+	        my $pdu = tlv(2, pack("N", $id)) . tlv(2, "\0") . tlv(2, "\0") . tlv(0x30, $binds);
+	        send($s, tlv(0x30, tlv(2, "\1") . tlv(4, "demo") . tlv(0xa6, $pdu)), 0, $to);
+	        select(undef, undef, undef, 0.01) if $id % 100 == 0;
+	    }' "$trap_port"
+	for n in $(seq 10); do v3 -Z 5,$((10000 + n)) "$(to)" $(link $((450 + n)) 7); done
+	snmpinform -v 2c -c demo -t 20 -r 0 "$(to)" $(link 460 5) &
+	local inform=$!
+	sleep 1
+	unlock_store
+	expect_counter '1,100 informs that wait: each trap of another is taken' v3.accepted 10
+	if wait $inform; then pass '1,100 informs that wait: another inform is answered'; else
+		fail '1,100 informs that wait' 'no answer to another inform'; fi
+	expect_counter '1,100 informs that wait: beyond their share' inform.over_share 588
+}
+
 # Killed before the commit there is neither answer nor event, and the sender's next try brings both;
 # killed after it, whose answer was lost asks again, and the event stays one.
 informs_and_kill() {
@@ -459,6 +487,7 @@ replayed_over_a_restart
 without_users
 informs
 store_away
+informs_and_traps
 informs_and_kill
 identities
 restarted

@@ -71,7 +71,10 @@ size_t
 trap_build(const struct trap_message *m, uint8_t *octets, size_t room)
 {
 	static uint8_t list[1 << 16];
-	const uint8_t version = (uint8_t)m->version, zero = 0, request_id[] = {0x12, 0x34, 0x56, 0x78};
+	const uint32_t id = 0x12345678 + m->request_id;
+	const uint8_t version = (uint8_t)m->version, zero = 0;
+	const uint8_t request_id[] = {(uint8_t)(id >> 24), (uint8_t)(id >> 16), (uint8_t)(id >> 8),
+	    (uint8_t)id};
 	struct wbuf w = wbuf_of(octets, room);
 	size_t n = 0, pdu_len, community_len = strlen(m->community);
 

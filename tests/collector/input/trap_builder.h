@@ -25,6 +25,7 @@ struct trap_message {
 	int version; /* 1 for v2c */
 	const char *community;
 	uint8_t pdu; /* 0xa7 */
+	uint32_t request_id; /* added to one that has four octets */
 	struct trap_varbind varbinds[TRAP_VARBINDS_MAX];
 	size_t n;
 };
