@@ -248,7 +248,8 @@ describe(struct estimate_range *r)
 	r->calibrated_weight = sum.cal_w2 / sum.cal_w;
 	r->mean_octets = sum.wb / sum.w;
 	r->octets_variance = fmax(0, sum.wb2 / sum.w - r->mean_octets * r->mean_octets);
-	r->rest_octets = sum.wb2 / sum.wb;
+	/* No less than was counted: a few samples may all be of short frames. */
+	r->rest_octets = fmax(sum.wb2 / sum.wb, r->covered[ESTIMATE_OCTETS] / r->covered[ESTIMATE_PKTS]);
 }
 
 static struct stratum_facts
@@ -349,7 +350,7 @@ share_variance(const struct estimate_stratum *s, enum estimate_unit unit, const 
 	double n = (double)s->all.n, g = facts->g[unit], pairs;
 	double alone = (1 - 2 * share) * own + share * share * facts->variance[unit];
 
-	alone = n > 1 ? fmax(0, alone * n / (n - 1)) : own;
+	alone = n > 1 ? fmax(0, alone * n / (n - 1)) : 0; /* one sample: R = 1, and the others have none */
 	if (s->lost <= 0)
 		return alone;
 	pairs = key->same - 2 * share * key->any +
@@ -552,6 +553,28 @@ upper_limit(const struct estimate_piece *piece, double total, double error, enum
 	    beta_upper_quantile(error, fmax(x, 1e-2), limited - x + 1));
 }
 
+/*
+ * The most that all others may have where the key has more than half. of_a_list: some key is always seen, and stands
+ * in the list however small it is. So, as in lower_share, the limit is that of a count that is not 0:
+ * P(X >= x) = a P(X >= 1), with P(X >= 1) = 1 - (1 - p)^trials for a key with the part p.
+ */
+static double
+upper_limit_of_rest(const struct estimate_range *r, const struct estimate_key *key, enum estimate_unit unit,
+    const struct estimate_claim *claim)
+{
+	const struct estimate_piece *rest = &key->unit[unit].rest;
+	struct pseudo_sample added = pseudo_sample_of_rest(r, unit);
+	double high = upper_limit(rest, rest->total, claim->low_error, unit, added);
+	double trials = fmax(1, rest->total * (rest->y + added.value) / (rest->variance + added.square));
+
+	for (int i = 0; claim->of_a_list && key->sums.n < SEEN_BELOW && i < SEEN_STEPS; i++) {
+		double seen = -expm1(trials * log1p(-fmin(1 - 1e-12, 1 - high / rest->total)));
+
+		high = upper_limit(rest, rest->total, fmax(1e-15, claim->low_error * seen), unit, added);
+	}
+	return high;
+}
+
 /* Limits are moved inwards to what is certain: the key's own samples exist, and so do the others'. */
 static struct estimate_figure
 within_certain(const struct estimate_range *r, const struct estimate_key *key, enum estimate_unit unit,
@@ -582,8 +605,7 @@ figure_of(const struct estimate_range *r, const struct estimate_key *key, enum e
 		    pseudo_sample(r, key, unit, weight));
 	if (rest->total > 0) { /* limits of a difference (Zou and Donner 2008) */
 		double below = lower_limit(rest, claim->high_error, false) - rest->y;
-		double above = upper_limit(rest, rest->total, claim->low_error, unit,
-		    pseudo_sample_of_rest(r, unit)) - rest->y;
+		double above = upper_limit_of_rest(r, key, unit, claim) - rest->y;
 		double down = piece->y - f.low, up = f.high - piece->y;
 
 		f.low = f.estimate - sqrt(down * down + above * above);

@@ -30,7 +30,7 @@ struct estimate_range {
 	double weight;			  /* root of the mean square of a sample's weight, by frames */
 	double calibrated_weight;	  /* sum of w'^2 / sum of w' over all samples */
 	double mean_octets, octets_variance; /* of a frame */
-	double rest_octets;		  /* mean length of a frame, each octet counting once */
+	double rest_octets;		  /* mean length of a frame, each octet counting once; at least as counted */
 	struct estimate_lengths lengths;
 };
 

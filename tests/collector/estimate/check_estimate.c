@@ -265,6 +265,36 @@ START_TEST(the_only_key_has_a_width)
 }
 END_TEST
 
+/* All samples of a port are of one key. Named beforehand, its lower limit p is Clopper and Pearson's: p^n = a. In a
+ * list any key that was seen stands there, so that one sample says nothing but that there was one, and of two
+ * p^2 = a (1 - (1 - p)^2), p = 2 a / (1 + a). Frames are 64 octets, but the port counted 400 a frame. */
+START_TEST(a_list_allows_for_the_key_having_been_seen)
+{
+	const struct estimate_claim row = {0.025, 0.025, true};
+
+	for (int n = 1; n <= 2; n++) {
+		struct estimate_sums sums = samples_of(n, 100, 64);
+		struct estimate_stratum s = {sums, 100 * n, 40000 * n, 0};
+		struct estimate_figure named, listed, octets;
+		struct estimate_range *range;
+		struct estimate_key key;
+
+		ck_assert_int_eq(estimate_range_create(&s, 1, &range), 0);
+		estimate_key_begin(&key);
+		estimate_key_add(range, &key, 0, &sums);
+		estimate_key_end(range, &key);
+		named = estimate_key_figure(range, &key, ESTIMATE_PKTS, &estimate_claim_95);
+		listed = estimate_key_figure(range, &key, ESTIMATE_PKTS, &row);
+		octets = estimate_key_figure(range, &key, ESTIMATE_OCTETS, &row);
+		estimate_range_destroy(range);
+		assert_near(named.low, s.pool_pkts * pow(0.025, 1.0 / n), 1e-6);
+		assert_near(listed.low, n == 1 ? 1 : s.pool_pkts * 2 * 0.025 / 1.025, 0.05);
+		assert_near(octets.low, n == 1 ? 64 : s.pool_octets * 2 * 0.025 / 1.025, 20);
+		ck_assert(named.high == s.pool_pkts && listed.high == s.pool_pkts);
+	}
+}
+END_TEST
+
 START_TEST(limits_stay_within_what_is_certain)
 {
 	struct estimate_sums key = samples_of(9, 3, 64), one = samples_of(1, 3, 1518);
@@ -571,6 +601,7 @@ main(void)
 	tcase_add_test(tc, loss_moves_nothing_and_widens);
 	tcase_add_test(tc, every_frame_sampled_is_counted);
 	tcase_add_test(tc, the_only_key_has_a_width);
+	tcase_add_test(tc, a_list_allows_for_the_key_having_been_seen);
 	tcase_add_test(tc, limits_stay_within_what_is_certain);
 	tcase_add_test(tc, limits_are_in_order_for_any_sums);
 	tcase_add_test(tc, strata_are_one_count);
