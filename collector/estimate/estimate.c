@@ -195,6 +195,22 @@ mean_weight(const struct estimate_stratum *s)
 	return fmax(1, calibration(s) * s->all.w2 / s->all.w);
 }
 
+/* The mean square of it, w'^3 / w'. Of n samples with these sums, none above w_max, it is at most that of two
+ * weights, w_max and a lower one (Chebyshev's and Markov's inequality for moments), which is how a skip that was
+ * changed once is. */
+static double
+mean_square_weight(const struct estimate_stratum *s)
+{
+	double n = (double)s->all.n, mean = s->all.w / n, most = s->w_max, least, part, g = calibration(s);
+
+	if (!(most > mean * (1 + 1e-9)))
+		return mean_weight(s) * mean_weight(s);
+	least = fmax(0, (mean * most - s->all.w2 / n) / (most - mean));
+	part = (mean - least) / (most - least); /* of the samples are of the largest weight */
+	return fmax(mean_weight(s) * mean_weight(s),
+	    g * g * (part * most * most * most + (1 - part) * least * least * least) / mean);
+}
+
 struct weighing {
 	double pkts, pkts_m2, w, wb, wb2, cal_w, cal_w2;
 };
@@ -202,10 +218,10 @@ struct weighing {
 static void
 weigh(struct weighing *sum, const struct estimate_stratum *s)
 {
-	double pkts = estimate_total(ESTIMATE_PKTS, s), m = mean_weight(s);
+	double pkts = estimate_total(ESTIMATE_PKTS, s);
 
 	sum->pkts += pkts;
-	sum->pkts_m2 += pkts * m * m;
+	sum->pkts_m2 += pkts * mean_square_weight(s);
 	sum->w += s->all.w;
 	sum->wb += s->all.wb;
 	sum->wb2 += s->all.wb2;
@@ -256,7 +272,6 @@ static struct stratum_facts
 facts_of(const struct estimate_range *r, const struct estimate_stratum *s)
 {
 	struct stratum_facts f = {.united = s != &r->united && is_united(r, s)};
-	double m = mean_weight(s);
 
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		struct moments all = moments_of((enum estimate_unit)u, &s->all);
@@ -267,7 +282,7 @@ facts_of(const struct estimate_range *r, const struct estimate_stratum *s)
 		f.g[u] = f.total[u] / all.wy;
 		f.variance[u] = selection_variance(&all, f.g[u]);
 	}
-	f.pkts_m2 = f.total[ESTIMATE_PKTS] * m * m;
+	f.pkts_m2 = f.total[ESTIMATE_PKTS] * mean_square_weight(s);
 	return f;
 }
 
@@ -339,6 +354,11 @@ add_uncounted(struct estimate_key_unit *sum, const struct moments *key, double l
 }
 
 /*
+ * A ratio is biased: a heavy sample of a key raises the total of all samples, too, so that the shares of keys with
+ * heavy samples are too small, by about a sample's part; over many strata such errors add up. To the first order
+ * R is too small by Cov / (T Y) - Var / T^2 of itself (Cochran 6.8; Beale 1962; Tin 1965), where Cov, of the key's sum
+ * and that of all, is A_key, and Var A_all. Keys still add up to the total, and equal weights move no packets.
+ *
  * With R the key's share of the stratum, V = sum of w'(w'-1) ((1 or 0) - R)^2 y^2
  * = (1 - 2R) A_key + R^2 A_all (Cochran 6.3: the variance of a ratio by its residuals; n/(n-1), because R is
  * of the same samples), and what pairs add, which is no less than -q times that: sum E^2 >= 0.
@@ -365,22 +385,27 @@ add_part(struct estimate_key *key, const struct estimate_stratum *s, const struc
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		struct moments k = moments_of((enum estimate_unit)u, sums);
 		struct estimate_key_unit *to = &key->unit[u];
-		double y = facts->g[u] * k.wy, total = facts->total[u], share, own;
+		double g = facts->g[u], y = g * k.wy, total = facts->total[u], share, own;
+		double covariance = facts->variance[u] > 0 ? g * g * k.w2y2 - g * k.wy2 : 0;
 		struct estimate_piece *piece;
 
 		if (!facts->counted[u]) {
 			add_uncounted(to, &k, s->lost);
 			continue;
 		}
-		y = fmin(y, total);
-		share = y / total;
-		own = selection_variance(&k, facts->g[u]);
+		share = fmin(1, (y + covariance / total) / (total + facts->variance[u] / total));
+		y = share * total;
+		own = selection_variance(&k, g);
 		piece = share <= 0.5 ? &to->key : &to->rest;
 		to->estimate += y;
 		to->own_variance += own;
 		piece->y += share <= 0.5 ? y : total - y;
 		piece->variance += share_variance(s, (enum estimate_unit)u, &k, own, share, facts);
 		piece->total += total;
+		if (u == ESTIMATE_OCTETS && share > 0.5) {
+			key->rest_wb += s->all.wb - sums->wb;
+			key->rest_wb2 += s->all.wb2 - sums->wb2;
+		}
 	}
 }
 
@@ -483,10 +508,12 @@ pseudo_sample(const struct estimate_range *r, const struct estimate_key *key, en
 	    weight * weight * (mean * mean + theta * r->octets_variance)};
 }
 
+/* As long as the frames of the others, or of all, where each octet counts once. */
 static struct pseudo_sample
-pseudo_sample_of_rest(const struct estimate_range *r, enum estimate_unit unit)
+pseudo_sample_of_rest(const struct estimate_range *r, const struct estimate_key *key, enum estimate_unit unit)
 {
-	double value = r->weight * (unit == ESTIMATE_PKTS ? 1 : r->rest_octets);
+	double octets = key->rest_wb > 0 ? fmax(r->rest_octets, key->rest_wb2 / key->rest_wb) : r->rest_octets;
+	double value = r->weight * (unit == ESTIMATE_PKTS ? 1 : octets);
 
 	return (struct pseudo_sample){value, value * value};
 }
@@ -563,7 +590,7 @@ upper_limit_of_rest(const struct estimate_range *r, const struct estimate_key *k
     const struct estimate_claim *claim)
 {
 	const struct estimate_piece *rest = &key->unit[unit].rest;
-	struct pseudo_sample added = pseudo_sample_of_rest(r, unit);
+	struct pseudo_sample added = pseudo_sample_of_rest(r, key, unit);
 	double high = upper_limit(rest, rest->total, claim->low_error, unit, added);
 	double trials = fmax(1, rest->total * (rest->y + added.value) / (rest->variance + added.square));
 

@@ -96,8 +96,10 @@ struct estimate_key {
 	struct estimate_key_unit unit[ESTIMATE_N_UNITS];
 	/* Sums of calibrated weights w' = g w: of w', w'^2, w' b, w'^2 b^2, and of b. */
 	double cal_w, cal_w2, cal_wb, cal_w2b2, b;
-	/* Over the strata that saw it: frames, and frames times the square of a sample's mean weight. */
+	/* Over the strata that saw it: frames, and frames times the mean square of a sample's weight. */
 	double own_pkts, own_pkts_m2, own_total[ESTIMATE_N_UNITS];
+	/* Of the others' samples where the key has more than half of the octets. */
+	double rest_wb, rest_wb2;
 };
 
 void estimate_key_begin(struct estimate_key *key);

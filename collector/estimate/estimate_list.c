@@ -265,6 +265,37 @@ estimate_not_seen_figure(const struct estimate_range *range, const struct estima
 	return f;
 }
 
+/* A figure less or more something else of its own variance (limits of a difference, Zou and Donner 2008). */
+static struct estimate_figure
+moved(const struct estimate_figure *f, double by, double variance)
+{
+	double z = 1.959963984540054; /* 95 % of a normal distribution */
+	double down = f->estimate - f->low, up = f->high - f->estimate, value = f->estimate + by;
+
+	variance = z * z * fmax(0, variance);
+	return (struct estimate_figure){value, fmax(0, value - sqrt(down * down + variance)),
+	    value + sqrt(up * up + variance)};
+}
+
+/* Rows are together too large by what choosing the largest costs, and others are too small by it; what keys without a
+ * sample have was given to those with one. */
+void
+estimate_account(const struct estimate_range *range, enum estimate_unit unit, const struct estimate_key *rows,
+    const struct estimate_key *others, const struct estimate_sum *choosing,
+    const struct estimate_not_seen *not_seen, struct estimate_account *account)
+{
+	struct estimate_figure of_rows = estimate_key_figure(range, rows, unit, &estimate_claim_95);
+	struct estimate_figure of_others = estimate_key_figure(range, others, unit, &estimate_claim_95);
+	struct estimate_figure *f = &account->not_seen;
+
+	account->rows = moved(&of_rows, -choosing->value, choosing->variance);
+	*f = estimate_not_seen_figure(range, not_seen, unit, 0.025);
+	f->estimate = fmin(f->estimate, of_others.estimate + choosing->value);
+	f->low = fmin(f->low, f->estimate);
+	account->others = moved(&of_others, choosing->value - f->estimate,
+	    choosing->variance + not_seen->sum[unit].variance);
+}
+
 /* A stratum as it hides a key: one frame is in no sample with the probability 1 - 1 / weight, where weight is that
  * of the times of the largest skip; that is true of this part of its frames at most. */
 struct hiding {

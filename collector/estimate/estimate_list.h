@@ -66,6 +66,15 @@ void estimate_not_seen_add(struct estimate_not_seen *not_seen, const struct esti
 struct estimate_figure estimate_not_seen_figure(const struct estimate_range *range,
     const struct estimate_not_seen *not_seen, enum estimate_unit unit, double error);
 
+/* What a list says below its rows, in one unit: the rows together, other keys with a sample, keys without one. */
+struct estimate_account {
+	struct estimate_figure rows, others, not_seen; /* the estimates add up to those of rows and others */
+};
+/* rows, others: all their samples as those of one key each (estimate_unite). choosing: in this unit. */
+void estimate_account(const struct estimate_range *range, enum estimate_unit unit, const struct estimate_key *rows,
+    const struct estimate_key *others, const struct estimate_sum *choosing,
+    const struct estimate_not_seen *not_seen, struct estimate_account *account);
+
 /* Frames that no key without a sample has more of, but for `error`: a claim about all of them at once. */
 double estimate_any_unseen_pkts(const struct estimate_range *range, double error);
 

@@ -12,7 +12,7 @@ struct stratum_facts {
 	double bound[ESTIMATE_N_UNITS];	   /* the most a key can have there */
 	double g[ESTIMATE_N_UNITS];	   /* what makes weights add up to the total */
 	double variance[ESTIMATE_N_UNITS]; /* sum of w'(w'-1) y^2 over all samples */
-	double pkts_m2;			   /* frames times the square of a sample's mean weight */
+	double pkts_m2;			   /* frames times the mean square of a sample's weight */
 	bool counted[ESTIMATE_N_UNITS], united;
 };
 

@@ -79,14 +79,6 @@ split_by_port(const struct list *list, struct by_port *by)
 	return 0;
 }
 
-static struct estimate_figure
-figure_around(double value, double variance)
-{
-	double reach = 1.959963984540054 * sqrt(fmax(0, variance)); /* 95 % of a normal distribution */
-
-	return (struct estimate_figure){value, fmax(0, value - reach), value + reach};
-}
-
 enum { OF_ROWS, OF_OTHERS, OF_REST, N_OF };
 
 /* What choosing the largest costs, in either unit: keys are chosen in one, and take the other along. */
@@ -102,24 +94,19 @@ choosing_in(const struct list *list, const struct estimate_order *order, const s
 	return (struct estimate_sum){fmin(rows, choosing.value * ratio), choosing.variance * ratio * ratio};
 }
 
-/* The account in one unit. Rows are together too large by what choosing the largest costs, and others are too
- * small by it; what keys without a sample have was given to those with one. So all lines add up to the total. */
+/* The account in one unit: all lines add up to the total. */
 static void
 account_for(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
     enum estimate_unit unit)
 {
 	struct report_account *account = &list->result->account;
 	struct estimate_sum choosing = choosing_in(list, order, of, unit);
-	struct estimate_figure *f = &account->not_seen[unit];
-	double others = of[OF_OTHERS].unit[unit].estimate + choosing.value;
-	double variance = estimate_key_variance(&of[OF_ROWS], unit) + choosing.variance;
+	struct estimate_account seen;
 
-	account->rows[unit] = figure_around(of[OF_ROWS].unit[unit].estimate - choosing.value, variance);
-	*f = estimate_not_seen_figure(list->range, &list->told.not_seen, unit, 0.025);
-	f->estimate = fmin(f->estimate, others);
-	f->low = fmin(f->low, f->estimate);
-	variance += fmax(0, list->told.not_seen.sum[unit].variance);
-	account->others[unit] = figure_around(others - f->estimate, variance);
+	estimate_account(list->range, unit, &of[OF_ROWS], &of[OF_OTHERS], &choosing, &list->told.not_seen, &seen);
+	account->rows[unit] = seen.rows;
+	account->others[unit] = seen.others;
+	account->not_seen[unit] = seen.not_seen;
 	account->rest[unit] = estimate_key_figure(list->range, &of[OF_REST], unit, &estimate_claim_95);
 	account->no_sample[unit] = estimate_range_total(list->range, unit) -
 	    estimate_range_covered(list->range, unit);

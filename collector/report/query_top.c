@@ -76,14 +76,14 @@ put_rows(FILE *sql, const struct ranking *r, const char *join)
 
 #define COVERED_PKTS "greatest(0, sum(pool_pkts) - sum(cut_pkts))"
 
-/* How much one frame or octet of a port's samples stands for: by its counters, if they are
- * known. */
+/* How much one frame or octet of a port's samples stands for: by its counters, if they are known. part and heavy
+ * are what estimate.c does about the bias of ratios. */
 static char *
 make_join(const struct ranking *r)
 {
 	bool pkts = r->options->sort == ESTIMATE_PKTS;
 	const char *pool = pkts ? COVERED_PKTS : "greatest(0, sum(pool_octets) - sum(cut_octets))";
-	const char *y = pkts ? "w" : "wb";
+	const char *y = pkts ? "w" : "wb", *y2 = pkts ? "w" : "wb2", *w2y2 = pkts ? "w2" : "w2b2";
 	char *join = NULL;
 	size_t size;
 	FILE *sql = open_memstream(&join, &size);
@@ -93,7 +93,10 @@ make_join(const struct ranking *r)
 	fprintf(sql, " GLOBAL ANY INNER JOIN (SELECT agent, if_index,"
 	    " if(%s > 0, %s, sum(%s)) / sum(%s) AS factor,"
 	    " if(" COVERED_PKTS " > 0, " COVERED_PKTS ", sum(w)) / sum(w) AS frames,"
-	    " if(sum(n) < %d, frames, 1) AS scale", pool, pool, y, y, ESTIMATE_QUIET_SAMPLES);
+	    " if(sum(n) < %d, frames, 1) AS scale,"
+	    " if(sum(n) < %d OR %s = 0, 0, greatest(0, factor * sum(%s) - sum(%s)) / factor) AS spread,"
+	    " 1 / (1 + spread / (sum(%s) * sum(%s))) AS part, if(spread > 0, part / sum(%s), 0) AS heavy",
+	    pool, pool, y, y, ESTIMATE_QUIET_SAMPLES, ESTIMATE_QUIET_SAMPLES, pool, w2y2, y2, y, y, y);
 	sums_sql_rows(sql, &(struct sums_rows){.place = mirror_place(r->query->mirror),
 	    .table = CLUSTER_PORTS, .runs = r->runs, .n_runs = r->n_runs,
 	    .where = " AND direction = 1"});
@@ -111,12 +114,13 @@ put_ranking(FILE *sql, const struct ranking *r, const char *join)
 {
 	bool good;
 	bool pkts = r->options->sort == ESTIMATE_PKTS;
+	const char *y = pkts ? "w" : "wb", *y2 = pkts ? "w" : "wb2", *w2y2 = pkts ? "w2" : "w2b2";
 
-	fprintf(sql, "SELECT %s AS half1, %s AS half2, sum(factor * %s) AS estimate,"
+	fprintf(sql, "SELECT %s AS half1, %s AS half2,"
+	    " sum(factor * part * %s + heavy * (factor * %s - %s)) AS estimate,"
 	    " %.3f * sqrt(greatest(0, sum(factor * factor * %s) - sum(factor * %s))) AS reach,"
 	    " estimate + reach AS high, sum(n)", r->dimension->key1 ? "key1" : "''",
-	    r->dimension->key2 ? "key2" : "''", pkts ? "w" : "wb", r->z, pkts ? "w2" : "w2b2",
-	    pkts ? "w" : "wb2");
+	    r->dimension->key2 ? "key2" : "''", y, w2y2, y2, r->z, w2y2, y2);
 	good = put_rows(sql, r, join);
 	fprintf(sql, " GROUP BY half1, half2 ORDER BY high DESC LIMIT %zu FORMAT RowBinary",
 	    r->asked);
