@@ -1,10 +1,14 @@
 #include "tests/collector/estimate/model.h"
 
 #include "agent/sampling/skip.h"
+#include "common/frame.h"
 
 #include <check.h>
+#include <errno.h>
 #include <math.h>
+#include <pcap/pcap.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double
 uniform(struct skip_stream *stream) /* 0 < u < 1 */
@@ -21,72 +25,277 @@ zeros(size_t n, size_t size)
 	return p;
 }
 
-/* How many of n frames are sampled when each is with probability 1/skip: the gaps are geometric. */
-static uint64_t
-sampled_of(struct skip_stream *stream, double n, double skip)
+/* What each key sent at each port. A port's frames lie together, so a key's cells are by port. */
+static void
+fill_cells(struct model *m)
 {
-	uint64_t sampled = 0;
-	double at = 0, log_rest = skip > 1 ? log1p(-1 / skip) : -INFINITY;
+	uint32_t *port_of = zeros(m->n_keys, sizeof(*port_of)); /* that a key's newest cell is of, from 1 */
+	size_t n = 0;
 
-	for (;;) {
-		at += 1 + floor(log(uniform(stream)) / log_rest);
-		if (at > n)
-			return sampled;
-		sampled++;
+	for (int pass = 0; pass < 2; pass++) {
+		memset(port_of, 0, m->n_keys * sizeof(*port_of));
+		for (size_t k = 0; k < m->n_keys && pass == 1; k++) {
+			m->keys[k].first_cell = n;
+			n += m->keys[k].n_cells;
+			m->keys[k].n_cells = 0;
+		}
+		if (pass == 1)
+			m->cells = zeros(n, sizeof(*m->cells));
+		for (size_t p = 0; p < m->n_ports; p++)
+			for (size_t i = m->ports[p].first; i < m->ports[p].first + m->ports[p].n; i++) {
+				struct model_key *key = &m->keys[m->frames[i].key];
+				struct model_cell *cell;
+
+				key->n_cells += port_of[m->frames[i].key] != p + 1;
+				port_of[m->frames[i].key] = (uint32_t)p + 1;
+				if (pass == 0)
+					continue;
+				cell = &m->cells[key->first_cell + key->n_cells - 1];
+				cell->port = (uint32_t)p;
+				cell->truth[ESTIMATE_PKTS] += 1;
+				cell->truth[ESTIMATE_OCTETS] += m->frames[i].octets;
+			}
 	}
+	free(port_of);
 }
 
-static double *
-cell(const struct model *m, size_t key, size_t port, int half)
+/* Ports' skips, and what is true of ports and keys. Frames lie by port. */
+static void
+finish(struct model *m, const struct model_sampling *sampling)
 {
-	return &m->pkts[(key * m->n_ports + port) * 2 + (size_t)half];
+	size_t n_skips = 0;
+
+	while (n_skips < MODEL_SKIPS && sampling->skips[n_skips] > 0)
+		n_skips++;
+	m->keys = zeros(m->n_keys, sizeof(*m->keys));
+	for (size_t p = 0; p < m->n_ports; p++) {
+		struct model_port *port = &m->ports[p];
+
+		port->skip = sampling->skips[p % n_skips];
+		port->skip_after = port->skip * (sampling->factor > 0 ? sampling->factor : 1);
+		port->change = sampling->until > 0 ? (size_t)(sampling->until * (double)port->n) : port->n;
+		for (size_t i = 0; i < port->n; i++) {
+			const struct model_frame *frame = &m->frames[port->first + i];
+			const double y[ESTIMATE_N_UNITS] = {1, frame->octets};
+			struct model_key *key = &m->keys[frame->key];
+
+			key->expected += 1 / (i < port->change ? port->skip : port->skip_after);
+			for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+				key->truth[u] += y[u];
+				port->total[u] += y[u];
+				m->total[u] += y[u];
+			}
+		}
+	}
+	fill_cells(m);
+}
+
+/* ---- made traffic ---- */
+
+struct made_key {
+	uint32_t octets[2];
+	double long_part; /* of the second length */
+	double size;	  /* frames at each of its ports */
+	size_t port;	  /* the first one */
+};
+
+static struct made_key *
+make_keys(const struct model_shape *shape, struct skip_stream *stream)
+{
+	static const uint32_t lengths[] = {64, 64, 90, 128, 594, 1518};
+	struct made_key *keys = zeros(shape->n_keys, sizeof(*keys));
+	double all = 0, frames = shape->pkts * (double)shape->n_ports;
+	size_t at = shape->at_ports ? shape->at_ports : shape->n_ports;
+
+	for (size_t k = shape->first > 0; k < shape->n_keys; k++)
+		all += pow((double)k + 1, -shape->zipf);
+	for (size_t k = 0; k < shape->n_keys; k++) {
+		double share = pow((double)k + 1, -shape->zipf) / all * (1 - shape->first);
+
+		if (k == 0 && shape->first > 0)
+			share = shape->first;
+		keys[k] = (struct made_key){
+			.octets = {lengths[(size_t)(6 * uniform(stream))], lengths[(size_t)(6 * uniform(stream))]},
+			.long_part = uniform(stream),
+			.size = frames * share / (double)at,
+			.port = (size_t)(uniform(stream) * (double)shape->n_ports),
+		};
+	}
+	return keys;
 }
 
 static void
-give_lengths(struct model_key *key, struct skip_stream *stream)
+shuffle(struct model_frame *frames, size_t n, struct skip_stream *stream)
 {
-	static const uint32_t lengths[] = {64, 64, 90, 128, 594, 1518};
+	for (size_t i = n; i > 1; i--) {
+		size_t j = (size_t)(uniform(stream) * (double)i);
+		struct model_frame frame = frames[j];
 
-	key->octets[0] = lengths[(size_t)(6 * uniform(stream))];
-	key->octets[1] = lengths[(size_t)(6 * uniform(stream))];
-	key->long_part = uniform(stream);
+		frames[j] = frames[i - 1];
+		frames[i - 1] = frame;
+	}
+}
+
+static bool
+is_at(const struct model_shape *shape, const struct made_key *key, size_t port)
+{
+	return shape->at_ports == 0 || (port + shape->n_ports - key->port) % shape->n_ports < shape->at_ports;
 }
 
 void
-model_make(struct model *model, const struct model_shape *shape)
+model_make(struct model *model, const struct model_shape *shape, const struct model_sampling *sampling)
 {
+	size_t room = (size_t)(shape->pkts * (double)shape->n_ports) + shape->n_keys * shape->n_ports;
 	struct skip_stream stream;
-	double all = 0;
-	size_t n_skips = 0;
+	struct made_key *keys;
 
 	skip_stream_seed(&stream, shape->seed);
+	keys = make_keys(shape, &stream);
 	*model = (struct model){.n_ports = shape->n_ports, .n_keys = shape->n_keys};
 	model->ports = zeros(model->n_ports, sizeof(*model->ports));
-	model->keys = zeros(model->n_keys, sizeof(*model->keys));
-	model->pkts = zeros(model->n_keys * model->n_ports * 2, sizeof(*model->pkts));
-	while (n_skips < 4 && shape->skips[n_skips] > 0)
-		n_skips++;
-	for (size_t p = 0; p < model->n_ports; p++) {
-		model->ports[p].skip = shape->skips[p % n_skips];
-		model->ports[p].skip_factor = shape->skip_factor > 0 ? shape->skip_factor : 1;
-	}
-	for (size_t k = 0; k < model->n_keys; k++)
-		all += pow((double)k + 1, -shape->zipf);
-	for (size_t k = 0; k < model->n_keys; k++) {
-		struct model_key *key = &model->keys[k];
-		size_t at = shape->at_ports ? shape->at_ports : shape->n_ports;
-		double size = shape->pkts * (double)shape->n_ports / (double)at *
-		    pow((double)k + 1, -shape->zipf) / all;
-		size_t first = (size_t)(uniform(&stream) * (double)shape->n_ports);
+	model->frames = zeros(room, sizeof(*model->frames));
+	for (size_t p = 0; p < shape->n_ports; p++) {
+		struct model_port *port = &model->ports[p];
 
-		give_lengths(key, &stream);
-		for (size_t i = 0; i < at; i++) {
-			size_t p = (first + i) % shape->n_ports;
+		port->first = model->n_frames;
+		for (size_t k = 0; k < shape->n_keys; k++) {
+			size_t n = is_at(shape, &keys[k], p) ? (size_t)(keys[k].size + uniform(&stream)) : 0;
 
-			for (int half = 0; half < 2; half++)
-				*cell(model, k, p, half) = floor(size / 2 + uniform(&stream));
+			for (size_t i = 0; i < n; i++)
+				model->frames[model->n_frames++] = (struct model_frame){(uint32_t)k,
+				    keys[k].octets[uniform(&stream) < keys[k].long_part]};
 		}
+		port->n = model->n_frames - port->first;
+		shuffle(&model->frames[port->first], port->n, &stream);
 	}
+	ck_assert_uint_le(model->n_frames, room);
+	free(keys);
+	finish(model, sampling);
+}
+
+/* ---- a capture's ---- */
+
+enum { KEY_OCTETS = 2 * FRAME_IP_LEN + 1 };
+
+struct captured {
+	size_t place; /* in the capture */
+	uint32_t octets, port;
+	uint8_t key[KEY_OCTETS];
+};
+
+static bool
+key_of_frame(const struct frame_keys *f, enum model_by by, uint8_t *key)
+{
+	memset(key, 0, KEY_OCTETS);
+	switch (by) {
+	case MODEL_BY_MAC_PAIR:
+		memcpy(key + FRAME_MAC_LEN, f->dst_mac, FRAME_MAC_LEN);
+		/* fall through */
+	case MODEL_BY_MAC_SRC:
+		memcpy(key, f->src_mac, FRAME_MAC_LEN);
+		return f->has_macs;
+	case MODEL_BY_IP_PAIR:
+		memcpy(key + 1 + FRAME_IP_LEN, f->dst_ip, FRAME_IP_LEN);
+		/* fall through */
+	case MODEL_BY_IP_SRC:
+		key[0] = f->ip_version;
+		memcpy(key + 1, f->src_ip, FRAME_IP_LEN);
+		return f->ip_version != 0;
+	default:
+		key[0] = f->has_ip_proto;
+		key[1] = f->has_ip_proto ? f->ip_proto : (uint8_t)(f->ethertype >> 8);
+		key[2] = f->has_ip_proto ? 0 : (uint8_t)f->ethertype;
+		return f->has_ethertype && (f->has_ip_proto || f->ethertype >= 0x600);
+	}
+}
+
+/* The same port for both directions between two stations. */
+static uint32_t
+port_of_frame(const struct frame_keys *f, size_t n_ports)
+{
+	uint64_t hash = 0;
+
+	for (int i = 0; i < FRAME_MAC_LEN; i++)
+		hash = hash * 1000003 + (uint64_t)f->src_mac[i] * f->dst_mac[i] + f->src_mac[i] + f->dst_mac[i];
+	return (uint32_t)((hash ^ hash >> 29) * 0x9e3779b97f4a7c15u >> 32) % (uint32_t)n_ports;
+}
+
+static struct captured *
+read_frames(const char *path, enum model_by by, size_t n_ports, size_t *n)
+{
+	char error[PCAP_ERRBUF_SIZE];
+	pcap_t *pcap = pcap_open_offline(path, error);
+	struct captured *all = NULL;
+	struct pcap_pkthdr *header;
+	const uint8_t *octets;
+	size_t room = 0;
+
+	*n = 0;
+	while (pcap && pcap_next_ex(pcap, &header, &octets) == 1) {
+		struct frame_keys keys;
+
+		if (*n == room) {
+			room = room ? 2 * room : 1 << 12;
+			all = realloc(all, room * sizeof(*all));
+			ck_assert_ptr_nonnull(all);
+		}
+		frame_parse(octets, header->caplen, &keys);
+		all[*n].place = *n;
+		all[*n].octets = frame_wire_octets(header->len);
+		all[*n].port = port_of_frame(&keys, n_ports);
+		*n += all[*n].octets <= FRAME_MAX_OCTETS && key_of_frame(&keys, by, all[*n].key);
+	}
+	if (pcap)
+		pcap_close(pcap);
+	return all;
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct captured *x = a, *y = b;
+	int order = memcmp(x->key, y->key, KEY_OCTETS);
+
+	return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+int
+model_read(struct model *model, const char *path, enum model_by by, size_t n_ports,
+    const struct model_sampling *sampling)
+{
+	size_t n, at = 0;
+	struct captured *all = read_frames(path, by, n_ports, &n);
+	uint32_t *key, *octets, *port;
+
+	*model = (struct model){.n_ports = n_ports};
+	if (!all)
+		return -ENOENT;
+	key = zeros(n, sizeof(*key));
+	octets = zeros(n, sizeof(*octets));
+	port = zeros(n, sizeof(*port));
+	qsort(all, n, sizeof(*all), by_key);
+	for (size_t i = 0; i < n; i++) {
+		model->n_keys += i == 0 || memcmp(all[i].key, all[i - 1].key, KEY_OCTETS) != 0;
+		key[all[i].place] = (uint32_t)model->n_keys - 1;
+		octets[all[i].place] = all[i].octets;
+		port[all[i].place] = all[i].port;
+	}
+	free(all);
+	model->n_frames = n;
+	model->ports = zeros(n_ports, sizeof(*model->ports));
+	model->frames = zeros(n, sizeof(*model->frames));
+	for (size_t p = 0; p < n_ports; p++) {
+		model->ports[p].first = at;
+		for (size_t i = 0; i < n; i++)
+			if (port[i] == p)
+				model->frames[at++] = (struct model_frame){key[i], octets[i]};
+		model->ports[p].n = at - model->ports[p].first;
+	}
+	free(key);
+	free(octets);
+	free(port);
+	finish(model, sampling);
+	return 0;
 }
 
 void
@@ -94,59 +303,102 @@ model_free(struct model *model)
 {
 	free(model->ports);
 	free(model->keys);
-	free(model->pkts);
+	free(model->frames);
+	free(model->cells);
 }
 
-/* A key's frames at one port in one half are of two lengths, the same number each time; so its truth is known. */
+/* ---- sampling ---- */
+
+/* Sums of keys at the port that is being sampled. */
+struct parts {
+	struct estimate_sums *sums;
+	uint32_t *keys; /* that have any, in the order of their first sample */
+	size_t n;
+};
+
 static void
-sample_cell(const struct model *m, struct model_run *run, size_t k, size_t p, int half,
-    struct skip_stream *stream, struct estimate_sums *sums)
+sample_frames(const struct model *m, size_t first, size_t end, double skip, struct skip_stream *stream,
+    struct estimate_sums *all, struct parts *parts)
 {
-	const struct model_key *key = &m->keys[k];
-	double n = *cell(m, k, p, half), second = floor(n * key->long_part);
-	double skip = m->ports[p].skip * (half ? m->ports[p].skip_factor : 1);
-	const double of_length[2] = {n - second, second};
+	double log_rest = skip > 1 ? log1p(-1 / skip) : -INFINITY;
+	double at = (double)first;
 
-	for (int i = 0; i < 2; i++) {
-		uint64_t sampled = sampled_of(stream, of_length[i], skip);
+	for (;;) {
+		const struct model_frame *frame;
+		struct estimate_sums *sums;
 
-		for (uint64_t j = 0; j < sampled; j++) {
-			estimate_add_sample(sums, skip, key->octets[i]);
-			estimate_add_sample(&run->strata[p].all, skip, key->octets[i]);
-		}
-		run->strata[p].pool_pkts += of_length[i];
-		run->strata[p].pool_octets += of_length[i] * key->octets[i];
-		m->keys[k].pkts += of_length[i];
-		m->keys[k].octets_sum += of_length[i] * key->octets[i];
+		at += floor(log(uniform(stream)) / log_rest);
+		if (at >= (double)end)
+			return;
+		frame = &m->frames[(size_t)at++];
+		sums = &parts->sums[frame->key];
+		if (sums->n == 0)
+			parts->keys[parts->n++] = frame->key;
+		estimate_add_sample(sums, skip, frame->octets);
+		estimate_add_sample(all, skip, frame->octets);
 	}
+}
+
+/* Keys' parts at all ports, because the range must be known before any is added. */
+static void
+sample_ports(const struct model *m, struct model_run *run, struct skip_stream *stream)
+{
+	struct parts here = {zeros(m->n_keys, sizeof(*here.sums)), zeros(m->n_keys, sizeof(*here.keys)), 0};
+	size_t room = 0;
+
+	for (size_t p = 0; p < m->n_ports; p++) {
+		const struct model_port *port = &m->ports[p];
+		struct estimate_stratum *s = &run->strata[p];
+
+		s->pool_pkts = port->total[ESTIMATE_PKTS];
+		s->pool_octets = port->total[ESTIMATE_OCTETS];
+		s->w_max = fmax(port->skip, port->skip_after);
+		sample_frames(m, port->first, port->first + port->change, port->skip, stream, &s->all, &here);
+		sample_frames(m, port->first + port->change, port->first + port->n, port->skip_after, stream,
+		    &s->all, &here);
+		if (run->n_parts + here.n > room) {
+			room = 2 * room + here.n;
+			run->parts = realloc(run->parts, room * sizeof(*run->parts));
+			ck_assert_ptr_nonnull(run->parts);
+		}
+		while (here.n > 0) {
+			uint32_t key = here.keys[--here.n];
+
+			run->parts[run->n_parts++] = (struct model_part){key, (uint32_t)p, here.sums[key]};
+			here.sums[key] = (struct estimate_sums){0};
+		}
+	}
+	free(here.sums);
+	free(here.keys);
 }
 
 void
 model_sample(const struct model *model, uint64_t seed, struct model_run *run)
 {
 	struct skip_stream stream;
-	struct estimate_sums *sums = zeros(model->n_keys * model->n_ports, sizeof(*sums));
-	struct estimate_lengths lengths = {0};
 
 	skip_stream_seed(&stream, seed);
+	*run = (struct model_run){.all_ports = true};
 	run->strata = zeros(model->n_ports, sizeof(*run->strata));
 	run->keys = zeros(model->n_keys, sizeof(*run->keys));
-	for (size_t k = 0; k < model->n_keys; k++) {
-		model->keys[k].pkts = model->keys[k].octets_sum = 0;
-		for (size_t p = 0; p < model->n_ports; p++)
-			for (int half = 0; half < 2; half++)
-				sample_cell(model, run, k, p, half, &stream, &sums[k * model->n_ports + p]);
-	}
+	sample_ports(model, run, &stream);
+	for (size_t p = 0; p < model->n_ports; p++)
+		run->all_ports &= run->strata[p].all.n > 0 || model->ports[p].n == 0;
 	ck_assert_int_eq(estimate_range_create(run->strata, model->n_ports, &run->range), 0);
-	for (size_t k = 0; k < model->n_keys; k++) {
+	for (size_t k = 0; k < model->n_keys; k++)
 		estimate_key_begin(&run->keys[k]);
-		for (size_t p = 0; p < model->n_ports; p++)
-			estimate_key_add(run->range, &run->keys[k], p, &sums[k * model->n_ports + p]);
-		estimate_key_end(run->range, &run->keys[k]);
-		estimate_lengths_add(&lengths, &run->keys[k]);
+	for (size_t i = 0; i < run->n_parts; i++) {
+		const struct model_part *part = &run->parts[i];
+
+		estimate_key_add(run->range, &run->keys[part->key], part->port, &part->sums);
 	}
-	estimate_range_set_lengths(run->range, &lengths);
-	free(sums);
+	for (size_t k = 0; k < model->n_keys; k++) {
+		if (run->keys[k].sums.n == 0)
+			continue;
+		estimate_key_end(run->range, &run->keys[k]);
+		estimate_told_add(&run->told, &run->keys[k]);
+	}
+	estimate_range_set_lengths(run->range, &run->told.lengths);
 }
 
 void
@@ -154,8 +406,27 @@ model_run_free(struct model_run *run)
 {
 	estimate_range_destroy(run->range);
 	free(run->strata);
+	free(run->parts);
 	free(run->keys);
 }
+
+double
+model_truth(const struct model *model, const struct model_run *run, size_t key, enum estimate_unit unit)
+{
+	const struct model_key *k = &model->keys[key];
+	double truth = 0;
+
+	if (run->all_ports)
+		return k->truth[unit];
+	for (size_t i = 0; i < k->n_cells; i++) {
+		const struct model_cell *cell = &model->cells[k->first_cell + i];
+
+		truth += run->strata[cell->port].all.n > 0 ? cell->truth[unit] : 0;
+	}
+	return truth;
+}
+
+/* ---- lists ---- */
 
 struct place {
 	size_t key;
@@ -205,18 +476,4 @@ model_list_free(struct model_list *list)
 	free(list->estimate);
 	free(list->own_variance);
 	free(list->samples);
-}
-
-void
-model_judge(struct model_tally *tally, const struct estimate_figure *figure, double truth)
-{
-	tally->trials++;
-	tally->low += truth < figure->low * (1 - 1e-9) - 1e-6;
-	tally->high += truth > figure->high * (1 + 1e-9) + 1e-6;
-}
-
-double
-model_held(const struct model_tally *tally)
-{
-	return 1 - (double)(tally->low + tally->high) / (double)tally->trials;
 }

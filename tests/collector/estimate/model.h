@@ -1,7 +1,7 @@
 /*
- * Made traffic over many ports, sampled by chance with the skip of each port, for tests of figures as they are
- * printed: rows chosen by rank, sums over ports, what no row shows. Nothing here is shared with the estimator but
- * the sums that it is given. Deterministic for a seed.
+ * Traffic over many ports, frame by frame, sampled by chance with the skip of each port, for tests of figures as
+ * they are printed: rows chosen by rank, sums over ports, what no row shows. It is made, or read from a capture and
+ * dealt to ports. Nothing here is shared with the estimator but the sums that it is given. Deterministic for a seed.
  */
 #ifndef EASE_TESTS_ESTIMATE_MODEL_H
 #define EASE_TESTS_ESTIMATE_MODEL_H
@@ -9,44 +9,93 @@
 #include "collector/estimate/estimate.h"
 #include "collector/estimate/estimate_list.h"
 
+#include <stdbool.h>
+
+struct model_frame {
+	uint32_t key, octets;
+};
+
+/* What a key sent at one port. */
+struct model_cell {
+	uint32_t port;
+	double truth[ESTIMATE_N_UNITS];
+};
+
 struct model_key {
-	uint32_t octets[2]; /* lengths of its frames */
-	double long_part;   /* of the second length */
-	double pkts, octets_sum; /* sent at all ports: the truth */
+	double truth[ESTIMATE_N_UNITS]; /* sent at all ports */
+	double expected;		/* samples */
+	size_t first_cell, n_cells;	/* by port */
 };
 
 struct model_port {
-	double skip;
-	double pkts, octets;
-	double skip_factor; /* of the second half of the range: the skip changes there */
+	double skip, skip_after; /* the second from frame `change` on */
+	size_t first, n, change; /* of the model's frames */
+	double total[ESTIMATE_N_UNITS];
 };
 
 struct model {
-	size_t n_ports, n_keys;
+	size_t n_ports, n_keys, n_frames;
 	struct model_port *ports;
 	struct model_key *keys;
-	double *pkts; /* by key, then port, then half: whole numbers */
+	struct model_frame *frames; /* by port, and there in the order of time */
+	struct model_cell *cells;   /* by key */
+	double total[ESTIMATE_N_UNITS];
+};
+
+enum { MODEL_SKIPS = 4 };
+
+/* How ports sample: skips in turn, ended by 0; behind `until` (a part of each port's frames; 0: never) they are
+ * multiplied by the factor. */
+struct model_sampling {
+	double skips[MODEL_SKIPS];
+	double factor, until;
 };
 
 /* Keys' sizes fall as rank^-zipf (0: all equal), to `pkts` frames at each port in all; each key is at `at_ports`
- * ports, or at all (0). Skips in turn from `skips`, ended by 0. */
+ * ports, or at all (0). The first key has the share `first` of all frames, if that is not 0. Each key has frames of
+ * two lengths, in proportions of its own, in no order. */
 struct model_shape {
 	size_t n_ports, n_keys, at_ports;
-	double zipf, pkts, skip_factor;
-	double skips[4];
+	double zipf, pkts, first;
 	uint64_t seed;
 };
-void model_make(struct model *model, const struct model_shape *shape);
+void model_make(struct model *model, const struct model_shape *shape, const struct model_sampling *sampling);
+
+/* What makes a key of a captured frame. */
+enum model_by {
+	MODEL_BY_MAC_SRC,
+	MODEL_BY_MAC_PAIR,
+	MODEL_BY_IP_SRC,
+	MODEL_BY_IP_PAIR,
+	MODEL_BY_PROTOCOL, /* of IP; else the ethertype */
+};
+/* All frames of a capture that a switch may sample and that have such a key; the frames between two stations are
+ * all at one port. 0, or -errno if the file cannot be read. */
+int model_read(struct model *model, const char *path, enum model_by by, size_t n_ports,
+    const struct model_sampling *sampling);
 void model_free(struct model *model);
+
+/* A key's samples at one port. */
+struct model_part {
+	uint32_t key, port;
+	struct estimate_sums sums;
+};
 
 /* One sampling of it: a range over the ports' strata, and keys in the model's order. */
 struct model_run {
 	struct estimate_stratum *strata;
+	struct model_part *parts; /* by port */
+	size_t n_parts;
 	struct estimate_range *range;
 	struct estimate_key *keys;
+	struct estimate_told told;
+	bool all_ports; /* every port with frames has a sample */
 };
 void model_sample(const struct model *model, uint64_t seed, struct model_run *run);
 void model_run_free(struct model_run *run);
+
+/* What a figure is of: what the key sent at ports that have a sample in this run. */
+double model_truth(const struct model *model, const struct model_run *run, size_t key, enum estimate_unit unit);
 
 /* Keys with a sample, in the order of a list; indexes into the model's keys. */
 struct model_list {
@@ -58,12 +107,5 @@ struct model_list {
 void model_list_make(const struct model *model, const struct model_run *run, enum estimate_unit unit,
     struct model_list *list);
 void model_list_free(struct model_list *list);
-
-/* In how many trials limits were wrong, on each side. */
-struct model_tally {
-	unsigned long trials, low, high;
-};
-void model_judge(struct model_tally *tally, const struct estimate_figure *figure, double truth);
-double model_held(const struct model_tally *tally);
 
 #endif
