@@ -144,6 +144,12 @@ known_boot(void *arg, const uint8_t *agent_id)
 }
 
 static bool
+admits(void *arg, const struct ease_record *who)
+{
+	return accounting_admits(((struct collector *)arg)->accounting, who);
+}
+
+static bool
 keep_records(void *arg, const struct ease_record *records, size_t n)
 {
 	struct collector *c = arg;
@@ -172,7 +178,8 @@ parse_addresses(struct collector *c)
 	c->listen = calloc(config->listen.n, sizeof(*c->listen));
 	c->sflow_listen = calloc(config->sflow_listen.n + 1, sizeof(*c->sflow_listen));
 	c->senders = collector_allow_list(config);
-	if (!c->listen || !c->sflow_listen || !c->senders)
+	c->agent_sources = collector_agent_sources(config);
+	if (!c->listen || !c->sflow_listen || !c->senders || !c->agent_sources)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < config->listen.n; i++)
 		r = endpoint_parse(config->listen.items[i], &c->listen[i], &reason);
@@ -219,7 +226,7 @@ open_input(struct collector *c, char *error, size_t error_size)
 	    .n_listen = c->options->no_sockets ? 0 : config->listen.n,
 	    .sflow_listen = c->sflow_listen,
 	    .n_sflow_listen = c->options->no_sockets ? 0 : config->sflow_listen.n,
-	    .known_boot = known_boot,
+	    .accounting = {known_boot, admits, c},
 	    .seed = c->seed,
 	    .senders = c->senders,
 	    .n_senders = config->senders.n,
@@ -289,6 +296,8 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 		snprintf(error, error_size, "memory: cannot allocate %u MiB", c->config->memory_mib);
 		return -ENOMEM;
 	}
+	accounting_set_sources(c->accounting,
+	    &(struct agent_source_rules){c->agent_sources, c->config->agent_sources.n});
 	loader = accounting_loader(c->accounting);
 	loader.slow_path_arg = c->slow_path;
 	loader.engine = recall_engine;
@@ -415,6 +424,7 @@ collector_close(struct collector *c)
 	accounting_free(c->accounting);
 	if (c->signal_fd >= 0)
 		close(c->signal_fd);
+	free(c->agent_sources);
 	free(c->senders);
 	free(c->sflow_listen);
 	free(c->listen);

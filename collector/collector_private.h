@@ -31,6 +31,7 @@ struct collector {
 	struct endpoint *listen, *sflow_listen;
 	uint64_t seed;
 	struct prefix *senders;
+	struct agent_source_rule *agent_sources;
 	struct slow_path *slow_path;
 	uint64_t submitted; /* batches given to the store */
 	struct input *input;

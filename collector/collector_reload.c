@@ -5,9 +5,11 @@
 #include "collector/collector.h"
 #include "collector/collector_private.h"
 #include "collector/collector_settings.h"
+#include "collector/store/agent_sources.h"
 #include "common/log.h"
 #include "common/options_reload.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define ROOM "easecapd"
@@ -40,6 +42,30 @@ change_senders(struct collector *c, struct prefix *senders)
 	c->senders = senders;
 }
 
+/* Takes the rules, and the sources that agents are bound to as the store has them now: one may have
+ * been forgotten by hand. */
+static int
+change_agent_sources(struct collector *c, struct agent_source_rule *rules)
+{
+	struct store_agent_source *sources;
+	char error[ERROR_OCTETS];
+	size_t n;
+	int r = agent_sources_read(c->config->store, &sources, &n, error, sizeof(error));
+
+	accounting_set_sources(c->accounting,
+	    &(struct agent_source_rules){rules, c->config->agent_sources.n});
+	free(c->agent_sources);
+	c->agent_sources = rules;
+	if (r < 0)
+		log_error(ROOM, "reload: cannot read the agents' sources: %s; they stay as they were",
+		    error);
+	else
+		accounting_bind_sources(c->accounting, sources, n);
+	input_forget_sources(c->input);
+	free(sources);
+	return r;
+}
+
 /* After a failure it is unknown which users are in force, so all of them are set again. */
 static int
 change_users(struct collector *c, const struct v3_user *before, size_t n_before,
@@ -65,15 +91,17 @@ static void
 take_over(struct collector *c, struct collector_config *fresh)
 {
 	struct prefix *senders = collector_allow_list(fresh);
+	struct agent_source_rule *rules = collector_agent_sources(fresh);
 	struct v3_user *before = collector_v3_users(c->config), *users = collector_v3_users(fresh);
 	size_t n_before = c->config->users.n;
 	unsigned n = 0;
 	int r;
 
-	if (!senders || !before || !users) {
+	if (!senders || !rules || !before || !users) {
 		log_error(ROOM, "reload: out of memory; everything stays as it was");
 		stat_add(&c->stats, COLLECTOR_STAT_RELOADS_REFUSED, 1);
 		free(senders);
+		free(rules);
 	} else {
 		struct store_retention retention;
 
@@ -81,6 +109,8 @@ take_over(struct collector *c, struct collector_config *fresh)
 		retention = collector_retention(c->config);
 		change_senders(c, senders);
 		r = change_users(c, before, n_before, users);
+		if (change_agent_sources(c, rules) < 0)
+			r = -EIO;
 		store_set_retention(c->store, &retention);
 		log_set_most((enum log_level)c->config->log_level);
 		if (c->reloaded)

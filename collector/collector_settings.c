@@ -27,6 +27,17 @@ collector_allow_list(const struct collector_config *config)
 	return senders;
 }
 
+struct agent_source_rule *
+collector_agent_sources(const struct collector_config *config)
+{
+	struct agent_source_rule *rules = calloc(config->agent_sources.n + 1, sizeof(*rules));
+	const char *reason;
+
+	for (size_t i = 0; rules && i < config->agent_sources.n; i++)
+		agent_source_parse(config->agent_sources.items[i], &rules[i], &reason);
+	return rules;
+}
+
 struct v3_user *
 collector_v3_users(const struct collector_config *config)
 {

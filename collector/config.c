@@ -5,6 +5,7 @@
 #include "collector/input/receiver_threads.h"
 #include "collector/input/receive.h"
 #include "collector/input/v3.h"
+#include "collector/window/agent_identity.h"
 #include "common/endpoint.h"
 #include "common/privilege.h"
 
@@ -108,6 +109,7 @@ static const struct option_row user_options[] = {
 enum {
 	MAX_COMMUNITIES = 64, /* each is compared with each message */
 	MAX_SENDERS = 1024,
+	MAX_AGENT_SOURCES = 4096,
 	MAX_HOSTS = 64,
 	MAX_SERVERS = 256,
 	MAX_KEEP_D = 36500, /* a hundred years, which still fit 64-bit microseconds */
@@ -135,6 +137,13 @@ const struct option_row collector_options[] = {
 	.def = "{\"127.0.0.0/8\", \"::1/128\"}", .check = prefix_check,
 	.help = "Allow-list of senders: ADDRESS or ADDRESS/BITS. Datagrams from other addresses "
 		"are refused. 0.0.0.0/0 and ::/0 allow every address."},
+    {"agent_sources", OPTION_LIST, AT(agent_sources), .max = MAX_AGENT_SOURCES, .live = true,
+	.check = agent_source_check,
+	.help = "Who may speak for which agent: \"AGENT-ID SOURCE\". SOURCE is ADDRESS or "
+		"ADDRESS/BITS, 0x and an SNMPv3 engine ID, or USER@ADDRESS for SNMPv3 informs. An "
+		"agent that is not named here is bound to the first source that speaks for it, "
+		"and other sources are refused. \"any SOURCE\" lets a source speak for every "
+		"agent that is not named, so that these may move: addresses of DHCP, or a proxy."},
     {"store", OPTION_STRING, AT(store), .def = "/var/lib/easeswitch/ease.db", .check = store_check,
 	.help = "The SQLite file that holds all data."},
     {"flush_interval", OPTION_U32, AT(flush_interval_ms), .min = 50, .max = 60000, .unit = "ms",

@@ -6,6 +6,8 @@
 #include "collector/clickhouse.h"
 #include "collector/easecapd_check.h"
 #include "collector/report/query.h"
+#include "collector/store/agent_sources.h"
+#include "collector/window/agent_identity.h"
 #include "collector/web/web.h"
 #include "common/log.h"
 #include "common/privilege.h"
@@ -33,8 +35,9 @@ enum {
 struct command {
 	const char *config_file;
 	const char *import_file;
+	const char *forget; /* an agent's id */
 	struct collector_arguments options;
-	bool foreground, check, print, print_schema;
+	bool foreground, check, print, print_schema, print_sources;
 };
 
 static const struct option long_options[] = {
@@ -43,6 +46,8 @@ static const struct option long_options[] = {
     {"import", required_argument, NULL, 'i'},
     {"tap", required_argument, NULL, 't'},
     {"clickhouse-schema", no_argument, NULL, 's'},
+    {"agent-sources", no_argument, NULL, 'a'},
+    {"forget-source", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -51,7 +56,8 @@ static int
 usage(FILE *out)
 {
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
-	      "[--print-config]\n                [--clickhouse-schema]\n"
+	      "[--print-config]\n                [--clickhouse-schema] [--agent-sources] "
+	      "[--forget-source AGENT-ID]\n"
 	      "  -c FILE         configuration file\n"
 	      "  -f              stay in the foreground; print the addresses where it listens and\n"
 	      "                  where the page is\n"
@@ -64,6 +70,10 @@ usage(FILE *out)
 	      "                  the defaults\n"
 	      "  --clickhouse-schema  print the statements that the tables of the ClickHouse cluster\n"
 	      "                  still need, and exit\n"
+	      "  --agent-sources  print the sources that agents are bound to, as the option\n"
+	      "                  agent_sources of another collector takes them, and exit\n"
+	      "  --forget-source AGENT-ID  unbind an agent that has moved: the next source that\n"
+	      "                  speaks for it is bound; a running collector does so at SIGHUP\n"
 	      "SIGUSR1 writes all counters to the log. SIGHUP reads the configuration again and logs\n"
 	      "which options change with the next start only. SIGTERM writes all data and stops.\n",
 	    out);
@@ -99,6 +109,12 @@ parse_command(int argc, char **argv, struct command *cmd)
 			break;
 		case 'p':
 			cmd->print = true;
+			break;
+		case 'a':
+			cmd->print_sources = true;
+			break;
+		case 'o':
+			cmd->forget = optarg;
 			break;
 		default:
 			return usage(o == 'h' ? stdout : stderr) + 1;
@@ -384,6 +400,62 @@ memory_of_services(const struct collector_config *config)
 	    (config->clickhouse.n > 0 ? (size_t)ship_memory() : 0);
 }
 
+/* The sources of agents, in the store */
+
+static void
+print_source(void *arg, const uint8_t agent_id[EASE_AGENT_ID_LEN],
+    const struct store_agent_source *source)
+{
+	bool *first = arg;
+
+	fputs(*first ? "agent_sources = {\"" : ",\n    \"", stdout);
+	for (int i = 0; i < EASE_AGENT_ID_LEN; i++)
+		printf("%02x", agent_id[i]);
+	printf(" %s\"", source->source);
+	*first = false;
+}
+
+static int
+print_sources(const struct collector_config *config)
+{
+	char error[ERROR_TEXT];
+	bool first = true;
+	int r = agent_sources_each(config->store, print_source, &first, error, sizeof(error));
+
+	if (r < 0)
+		fprintf(stderr, "easecapd: %s\n", error);
+	else
+		puts(first ? "agent_sources = {}" : "}");
+	return r;
+}
+
+/* As the user that the collector runs as, because SQLite may create files beside the store. */
+static int
+forget_source(const struct collector_config *config, const char *agent)
+{
+	struct agent_source_rule rule;
+	char text[64], error[ERROR_TEXT];
+	const char *reason;
+	int r;
+
+	snprintf(text, sizeof(text), "%.32s 0x00", agent);
+	r = agent_source_parse(text, &rule, &reason);
+	if (r < 0 || rule.any)
+		snprintf(error, sizeof(error),
+		    "--forget-source: \"%s\": expected an agent's id, 16 hexadecimal digits", agent);
+	if (r == 0 && rule.any)
+		r = -EINVAL;
+	if (r == 0)
+		r = become_user(config, error, sizeof(error));
+	if (r == 0)
+		r = agent_sources_forget(config->store, rule.agent_id, error, sizeof(error));
+	if (r < 0)
+		fprintf(stderr, "easecapd: %s\n", error);
+	else
+		puts("forgotten; a running collector must be sent SIGHUP");
+	return r;
+}
+
 static int
 start(struct collector_config *config, struct command *cmd)
 {
@@ -450,6 +522,10 @@ main(int argc, char **argv)
 		options_print(stdout, collector_options, &config);
 	else if (cmd.print_schema)
 		r = print_schema(&config);
+	else if (cmd.print_sources)
+		r = print_sources(&config);
+	else if (cmd.forget)
+		r = forget_source(&config, cmd.forget);
 	else if (cmd.check)
 		r = easecapd_check(cmd.config_file, &config, memory_of_services(&config));
 	else

@@ -20,7 +20,10 @@ struct ease_record {
 	uint32_t boot;
 	bool loose_numbers;   /* sFlow: numbers may start anywhere or continue across a boot, and
 				 snapshots do not say which were given out */
-	const char *sender;   /* address as text, without port; borrowed for the call */
+	const char *sender;   /* address as text, without port; borrowed for the call. Of sFlow the
+				 agent's own address */
+	const char *source;   /* as whom the sender is known (window/agent_identity.h); NULL: as
+				 sender. Borrowed */
 	uint64_t received_us; /* collector's wall clock, since 1970 */
 	union {
 		struct ease_sample sample; /* header is borrowed for the call */
@@ -57,7 +60,7 @@ struct ease_event {
 	uint32_t boot;
 	uint32_t if_index;    /* 0: not stated */
 	uint64_t identity;    /* a hash by which a repetition is recognized; 0: none */
-	const char *sender;   /* as in struct ease_record */
+	const char *sender, *source; /* as in struct ease_record */
 	uint64_t received_us; /* also the event's time: such a notification has only an uptime */
 };
 

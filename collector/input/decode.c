@@ -198,6 +198,7 @@ take_part(const struct v2c_varbind *v, const struct ease_record *who,
 	r->boot = who->boot;
 	r->loose_numbers = false;
 	r->sender = who->sender;
+	r->source = who->source;
 	r->received_us = who->received_us;
 	memcpy(r->agent_id, who->agent_id, sizeof(r->agent_id));
 	if (v->tag != BER_OCTET_STRING || decode_part(&part, r) < 0)
@@ -210,7 +211,8 @@ take_part(const struct v2c_varbind *v, const struct ease_record *who,
 static enum decode_verdict
 take_parts(struct v2c_message *m, const struct decode_origin *origin, struct decode_result *result)
 {
-	struct ease_record who = {.sender = origin->sender, .received_us = origin->received_us};
+	struct ease_record who = {.sender = origin->sender, .source = origin->source,
+	    .received_us = origin->received_us};
 	enum decode_verdict verdict = take_identity(m, &who);
 	struct v2c_varbind v;
 	uint32_t seen = 0;

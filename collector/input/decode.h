@@ -48,6 +48,7 @@ const char *decode_verdict_text(enum decode_verdict verdict);
 
 struct decode_origin {
 	const char *sender; /* address text, borrowed by the records */
+	const char *source; /* of the records, struct ease_record; borrowed by them */
 	const char *listener; /* address and port that it was sent to; NULL if not known */
 	uint64_t received_us;
 };

@@ -146,6 +146,7 @@ start_record(const struct decode_template *s, const uint8_t *agent_id,
 	r->boot = s->boot;
 	r->loose_numbers = false;
 	r->sender = origin->sender;
+	r->source = NULL;
 	r->received_us = origin->received_us;
 	memcpy(r->agent_id, agent_id, EASE_AGENT_ID_LEN);
 }

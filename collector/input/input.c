@@ -88,7 +88,7 @@ static int
 make_parts(struct input *in)
 {
 	const struct input_config *c = &in->config;
-	int r = sflow_input_new(&in->sflow, c->seed, c->known_boot, c->sink_arg);
+	int r = sflow_input_new(&in->sflow, c->seed, &c->accounting);
 
 	if (r == 0)
 		r = fair_share_new(&in->share, c->seed);
@@ -386,6 +386,12 @@ input_stop(struct input *in)
 		return;
 	receiver_threads_stop(in->threads);
 	in->threads_stopped = true;
+}
+
+void
+input_forget_sources(struct input *in)
+{
+	sflow_input_forget_sources(in->sflow);
 }
 
 void

@@ -51,6 +51,9 @@ void input_stop(struct input *in);
 void input_allow(struct input *in, const struct prefix *senders, size_t n_senders,
     const char *const *communities, size_t n_communities);
 
+/* Has it asked anew who may speak for each sFlow agent, because the rules changed. */
+void input_forget_sources(struct input *in);
+
 /* Adds the datagrams that the kernel dropped since the last call to input.kernel_drops. */
 void input_count_drops(struct input *in);
 

@@ -40,7 +40,7 @@ struct input_config {
 	size_t n_listen; /* 0: no sockets, only input_take */
 	const struct endpoint *sflow_listen;
 	size_t n_sflow_listen; /* 0: no sFlow sockets, only input_take_sflow */
-	sflow_known_boot *known_boot; /* may be NULL; called with sink_arg */
+	struct sflow_accounting accounting; /* what sFlow asks */
 	uint64_t seed; /* random: strangers must not be able to predict our hashes */
 	const struct prefix *senders; /* the allow-list */
 	size_t n_senders; /* 0: no sender is allowed */

@@ -3,6 +3,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,8 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
     [SFLOW_STAT_AGENT_RESTARTS] = {"sflow.agent_restarts", "restarts of agents"},
     [SFLOW_STAT_SOURCE_RESTARTS] = {"sflow.source_restarts",
 	"restarts of a source's sample numbers"},
+    [SFLOW_STAT_FOREIGN_SOURCE] = {"sflow.foreign_source",
+	"datagrams refused because their sender may not speak for their agent"},
     [SFLOW_STAT_REFUSED_VERSION] = {"sflow.refused_version", "datagrams that are not sFlow v5"},
     [SFLOW_STAT_REFUSED_DATAGRAM] = {"sflow.refused_datagram",
 	"datagrams with a mistake in their structure, used up to the mistake"},
@@ -45,8 +48,7 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
 
 struct sflow_input {
 	struct sflow_state *state;
-	sflow_known_boot *known_boot;
-	void *known_boot_arg;
+	struct sflow_accounting accounting;
 	struct stat_set stats;
 	_Atomic uint64_t values[SFLOW_N_STATS];
 };
@@ -55,13 +57,15 @@ struct sflow_input {
 struct taking {
 	struct sflow_input *in;
 	struct sflow_peer *peer;
+	struct sflow_peer stranger; /* the agent, where its sender may not speak for it */
 	bool newer;
 	const struct decode_origin *origin;
 	struct decode_result *result;
 };
 
 int
-sflow_input_new(struct sflow_input **out, uint64_t seed, sflow_known_boot *known_boot, void *arg)
+sflow_input_new(struct sflow_input **out, uint64_t seed,
+    const struct sflow_accounting *accounting)
 {
 	struct sflow_input *in = calloc(1, sizeof(*in));
 
@@ -69,8 +73,7 @@ sflow_input_new(struct sflow_input **out, uint64_t seed, sflow_known_boot *known
 		free(in);
 		return -ENOMEM;
 	}
-	in->known_boot = known_boot;
-	in->known_boot_arg = arg;
+	in->accounting = *accounting;
 	in->stats = (struct stat_set){stat_names, SFLOW_N_STATS, in->values};
 	*out = in;
 	return 0;
@@ -83,6 +86,12 @@ sflow_input_free(struct sflow_input *in)
 		return;
 	sflow_state_free(in->state);
 	free(in);
+}
+
+void
+sflow_input_forget_sources(struct sflow_input *in)
+{
+	sflow_forget_sources(in->state);
 }
 
 const struct stat_set *
@@ -111,6 +120,7 @@ add_record(struct taking *t, enum ease_part kind)
 	r->boot = t->peer->boot;
 	r->loose_numbers = true;
 	r->sender = t->peer->address;
+	r->source = t->origin->sender;
 	r->received_us = t->origin->received_us;
 	memcpy(r->agent_id, t->peer->id, sizeof(r->agent_id));
 	return r;
@@ -332,11 +342,12 @@ static void
 arrive(struct taking *t, const struct sflow_datagram *d)
 {
 	struct sflow_input *in = t->in;
+	const struct sflow_accounting *a = &in->accounting;
 	struct sflow_arrival arrival = {.newer = true};
 
 	if (!t->peer->met)
 		sflow_meet(t->peer, d, t->origin->received_us,
-		    in->known_boot ? in->known_boot(in->known_boot_arg, t->peer->id) : 0);
+		    a->known_boot ? a->known_boot(a->arg, t->peer->id) : 0);
 	else
 		arrival = sflow_arrive(t->peer, d, t->origin->received_us);
 	t->newer = arrival.newer;
@@ -347,6 +358,83 @@ arrive(struct taking *t, const struct sflow_datagram *d)
 		count(in, SFLOW_STAT_AGENT_RESTARTS);
 }
 
+static bool
+may_speak(const struct taking *t, const struct sflow_peer *peer)
+{
+	const struct sflow_accounting *a = &t->in->accounting;
+	struct ease_record who = {
+	    .loose_numbers = true, .sender = peer->address, .source = t->origin->sender};
+
+	memcpy(who.agent_id, peer->id, sizeof(who.agent_id));
+	return !a->admits || a->admits(a->arg, &who);
+}
+
+/* Sets the peer, or leaves NULL; what is refused is counted. */
+static void
+find_peer(struct taking *t, const struct sflow_agent *agent)
+{
+	struct sflow_input *in = t->in;
+	const char *sender = t->origin->sender;
+	struct sflow_peer *known = sflow_find_peer(in->state, agent, sender);
+
+	t->peer = known;
+	if (known && strcmp(known->source, sender) == 0)
+		return;
+	t->stranger = (struct sflow_peer){.met = false};
+	sflow_name_peer(&t->stranger, agent, sender);
+	if (!may_speak(t, &t->stranger)) {
+		count(in, SFLOW_STAT_FOREIGN_SOURCE);
+		t->peer = &t->stranger;
+		return;
+	}
+	if (!known)
+		t->peer = sflow_add_peer(in->state, &t->stranger);
+	if (t->peer) {
+		snprintf(t->peer->source, sizeof(t->peer->source), "%s", sender);
+		return;
+	}
+	count(in, SFLOW_STAT_AGENTS_FULL);
+	log_warn_limited(ROOM,
+	    "datagram from %s ignored: its agent is new, and %d sFlow agents are the most",
+	    sender, SFLOW_MAX_AGENTS);
+}
+
+static void
+refuse_one(struct taking *t, const struct sflow_sample *s)
+{
+	bool is_flow = s->kind == SFLOW_FLOW;
+	struct ease_record *r = is_flow || s->kind == SFLOW_COUNTERS
+	    ? add_record(t, is_flow ? EASE_PART_SAMPLE : EASE_PART_SNAPSHOT) : NULL;
+
+	if (!r)
+		return;
+	if (is_flow)
+		r->sample = (struct ease_sample){
+		    .time_us = r->received_us,
+		    .if_index = s->flow.source.index,
+		    .sequence = s->flow.sequence,
+		    .frame_octets = s->flow.frame_octets,
+		    .kept_octets = s->flow.has_header ? (uint16_t)s->flow.kept_octets : 0,
+		    .header = s->flow.header,
+		};
+	else
+		r->snapshot = (struct ease_snapshot){
+		    .time_us = r->received_us, .if_index = s->counters.source.index};
+}
+
+/* Passes the samples and counters of a stranger on, for the accounting to refuse. */
+static enum sflow_verdict
+refuse_all(struct taking *t, struct sflow_datagram *d)
+{
+	enum sflow_verdict verdict;
+	struct sflow_sample s;
+
+	while ((verdict = sflow_next(d, &s)) == SFLOW_OK || sflow_spoils_sample_only(verdict))
+		if (verdict == SFLOW_OK)
+			refuse_one(t, &s);
+	return verdict;
+}
+
 static enum sflow_verdict
 take_datagram(struct taking *t, const void *octets, size_t n)
 {
@@ -355,14 +443,11 @@ take_datagram(struct taking *t, const void *octets, size_t n)
 
 	if (verdict != SFLOW_OK)
 		return verdict;
-	t->peer = sflow_peer_of(t->in->state, &d.agent, t->origin->sender);
-	if (!t->peer) {
-		count(t->in, SFLOW_STAT_AGENTS_FULL);
-		log_warn_limited(ROOM,
-		    "datagram from %s ignored: its agent is new, and %d sFlow agents are the most",
-		    t->origin->sender, SFLOW_MAX_AGENTS);
+	find_peer(t, &d.agent);
+	if (!t->peer)
 		return SFLOW_END;
-	}
+	if (t->peer == &t->stranger)
+		return refuse_all(t, &d);
 	arrive(t, &d);
 	return take_all(t, &d);
 }

@@ -9,6 +9,9 @@
  * no interface, samples without an Ethernet header, and discarded-packet events, which must not be
  * scaled.
  *
+ * A datagram whose sender may not speak for its agent changes nothing here. Its samples and counters
+ * are still passed on, for the accounting to refuse them and count them with the agent.
+ *
  * Of a datagram with a mistake in its structure, the part before the mistake is used; of a bad
  * sample nothing is. One thread uses it.
  */
@@ -35,6 +38,7 @@ enum sflow_stat_id {
 	SFLOW_STAT_FCS_ADDED,
 	SFLOW_STAT_AGENT_RESTARTS,
 	SFLOW_STAT_SOURCE_RESTARTS,
+	SFLOW_STAT_FOREIGN_SOURCE,
 	SFLOW_STAT_REFUSED_VERSION,
 	SFLOW_STAT_REFUSED_DATAGRAM,
 	SFLOW_STAT_REFUSED_SAMPLE,
@@ -47,16 +51,29 @@ enum sflow_stat_id {
 /* Returns the newest boot of an agent in the accounting; 0 if there is none. */
 typedef uint32_t sflow_known_boot(void *arg, const uint8_t *agent_id);
 
+/* Returns true if records of who->agent_id from who->source are accepted (accounting_admits). */
+typedef bool sflow_admits(void *arg, const struct ease_record *who);
+
+/* What sFlow asks of the accounting; each function may be NULL. */
+struct sflow_accounting {
+	sflow_known_boot *known_boot;
+	sflow_admits *admits;
+	void *arg;
+};
+
 struct sflow_input;
 
-/* known_boot may be NULL. 0 or -ENOMEM. */
-int sflow_input_new(struct sflow_input **out, uint64_t seed, sflow_known_boot *known_boot,
-    void *arg);
+/* 0 or -ENOMEM. */
+int sflow_input_new(struct sflow_input **out, uint64_t seed,
+    const struct sflow_accounting *accounting);
 void sflow_input_free(struct sflow_input *in);
 
 /* Decodes n octets into result (kind is not set); records borrow from octets and from in. */
 enum sflow_verdict sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
     const struct decode_origin *origin, struct decode_result *result);
+
+/* Has the sender of each agent judged anew, because the rules changed. */
+void sflow_input_forget_sources(struct sflow_input *in);
 
 const struct stat_set *sflow_input_stats(const struct sflow_input *in);
 

@@ -84,9 +84,10 @@ sflow_agent_id(const struct sflow_agent *agent, const char *sender,
 	memcpy(id, &h, EASE_AGENT_ID_LEN);
 }
 
-static void
-name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender)
+void
+sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender)
 {
+	sflow_agent_id(agent, sender, peer->id);
 	if (agent->type == SFLOW_ADDRESS_UNKNOWN)
 		snprintf(peer->address, sizeof(peer->address), "%.*s", FRAME_IP_TEXT - 1, sender);
 	else
@@ -94,31 +95,46 @@ name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *
 		    peer->address);
 }
 
+void
+sflow_forget_sources(struct sflow_state *s)
+{
+	for (uint32_t i = 0; i < s->n_peers; i++)
+		*s->peers[i].source = '\0';
+}
+
+/* Returns the number of the bucket that holds the agent, or of the empty one where it belongs. */
+static uint32_t
+peer_bucket(const struct sflow_state *s, const uint8_t id[EASE_AGENT_ID_LEN])
+{
+	uint64_t h = spread_bits(hash_octets(HASH_START ^ s->seed, id, EASE_AGENT_ID_LEN));
+
+	for (;; h++) {
+		uint32_t bucket = h % (2 * SFLOW_MAX_AGENTS), peer = s->peer_buckets[bucket];
+
+		if (peer == 0 || memcmp(s->peers[peer - 1].id, id, EASE_AGENT_ID_LEN) == 0)
+			return bucket;
+	}
+}
+
 struct sflow_peer *
-sflow_peer_of(struct sflow_state *s, const struct sflow_agent *agent, const char *sender)
+sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent, const char *sender)
 {
 	uint8_t id[EASE_AGENT_ID_LEN];
-	struct sflow_peer *peer;
-	uint64_t h;
+	uint32_t peer;
 
 	sflow_agent_id(agent, sender, id);
-	h = spread_bits(hash_octets(HASH_START ^ s->seed, id, sizeof(id)));
-	for (;; h++) {
-		uint32_t *bucket = &s->peer_buckets[h % (2 * SFLOW_MAX_AGENTS)];
+	peer = s->peer_buckets[peer_bucket(s, id)];
+	return peer > 0 ? (struct sflow_peer *)(uintptr_t)&s->peers[peer - 1] : NULL;
+}
 
-		if (*bucket == 0) {
-			if (s->n_peers == SFLOW_MAX_AGENTS)
-				return NULL;
-			peer = &s->peers[s->n_peers];
-			memcpy(peer->id, id, sizeof(id));
-			name_peer(peer, agent, sender);
-			*bucket = ++s->n_peers;
-			return peer;
-		}
-		peer = &s->peers[*bucket - 1];
-		if (memcmp(peer->id, id, sizeof(id)) == 0)
-			return peer;
-	}
+struct sflow_peer *
+sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named)
+{
+	if (s->n_peers == SFLOW_MAX_AGENTS)
+		return NULL;
+	s->peers[s->n_peers] = *named;
+	s->peer_buckets[peer_bucket(s, named->id)] = s->n_peers + 1;
+	return &s->peers[s->n_peers++];
 }
 
 struct sflow_port *

@@ -12,6 +12,7 @@
 #ifndef EASE_COLLECTOR_INPUT_SFLOW_STATE_H
 #define EASE_COLLECTOR_INPUT_SFLOW_STATE_H
 
+#include "common/endpoint.h"
 #include "common/frame.h"
 #include "common/sample.h"
 #include "common/sflow_wire.h"
@@ -27,6 +28,7 @@ enum {
 struct sflow_peer {
 	uint8_t id[EASE_AGENT_ID_LEN];
 	char address[FRAME_IP_TEXT]; /* the agent's own; if it states none, the sender's */
+	char source[ENDPOINT_TEXT];  /* the sender accepted last; "": none, or it is to be judged anew */
 	bool met; /* a datagram of it was received */
 	uint32_t boot;
 	uint32_t generation; /* its restarts so far; a port of an older one restarts, too */
@@ -73,9 +75,19 @@ void sflow_state_free(struct sflow_state *s);
 void sflow_agent_id(const struct sflow_agent *agent, const char *sender,
     uint8_t id[static EASE_AGENT_ID_LEN]);
 
-/* Finds the agent, or adds it (then it is not met); NULL if the table is full. */
-struct sflow_peer *sflow_peer_of(struct sflow_state *s, const struct sflow_agent *agent,
+/* Sets id and address. */
+void sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const char *sender);
+
+/* Has the sender of each agent judged anew. */
+void sflow_forget_sources(struct sflow_state *s);
+
+/* Returns the agent, or NULL if it is not in the table. */
+struct sflow_peer *sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent,
     const char *sender);
+
+/* Adds an agent that is not in the table, with the members of named; NULL if the table is full. */
+struct sflow_peer *sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named);
+
 /* Finds the agent's port, or adds it; NULL if the table is full. */
 struct sflow_port *sflow_port_of(struct sflow_state *s, struct sflow_peer *peer,
     uint32_t if_index);

@@ -17,6 +17,7 @@
 #define ROOM "input"
 
 enum {
+	SOURCE_TEXT = V3_USER_MAX + 1 + ENDPOINT_TEXT, /* also of an engine ID */
 	/* Recent events, to recognize one that comes again: an inform does so within seconds. */
 	EVENTS_REMEMBERED = 4096,
 };
@@ -113,6 +114,7 @@ struct message {
 	const struct sockaddr *from;
 	int fd;
 	const uint8_t *source_id;
+	const char *source; /* struct ease_record */
 	bool is_inform;
 };
 
@@ -262,6 +264,7 @@ give_event(struct slow_path *s, const struct message *from, struct v2c_message *
 	struct ease_event event = {
 	    .kind = s->result.event,
 	    .sender = s->sender,
+	    .source = from->source,
 	    .received_us = clock_wall_us(s->config.clock),
 	};
 	struct rbuf all = m->varbinds;
@@ -304,6 +307,7 @@ take_varbinds(struct slow_path *s, const struct message *from, struct v2c_messag
 {
 	const struct decode_origin origin = {
 	    .sender = s->sender,
+	    .source = from->source,
 	    .received_us = clock_wall_us(s->config.clock),
 	};
 	enum decode_verdict verdict = decode_varbinds(m, &origin, &s->result);
@@ -457,6 +461,22 @@ send_report(struct slow_path *s, const struct message *from)
 		count(s, SLOW_PATH_STAT_SEND_ERRORS);
 }
 
+/* As whom the sender of an authentic message is known: window/agent_identity.h. */
+static void
+format_source(const struct slow_path *s, bool is_inform, char source[SOURCE_TEXT])
+{
+	const struct v3_message *v3 = &s->v3_message;
+	size_t n = 0;
+
+	if (is_inform) {
+		snprintf(source, SOURCE_TEXT, "%s@%s", v3->user, s->sender);
+		return;
+	}
+	n = (size_t)snprintf(source, SOURCE_TEXT, "0x");
+	for (size_t i = 0; i < v3->n_engine_id; i++, n += 2)
+		snprintf(source + n, SOURCE_TEXT - n, "%02x", v3->engine_id[i]);
+}
+
 static void
 take_authentic(struct slow_path *s, struct message *from)
 {
@@ -464,8 +484,11 @@ take_authentic(struct slow_path *s, struct message *from)
 	struct v2c_message m = {.request_id = v3->request_id,
 	    .varbinds = rbuf_of(v3->varbinds, v3->n_varbinds)};
 	uint8_t source_id[EASE_AGENT_ID_LEN];
+	char source[SOURCE_TEXT];
 
 	count(s, SLOW_PATH_STAT_V3_ACCEPTED);
+	format_source(s, from->is_inform, source);
+	from->source = source;
 	if (from->is_inform) /* its engine is ours, so the address identifies the sender */
 		event_source_of_address(from->from, source_id);
 	else

@@ -647,6 +647,8 @@ v3_take(struct v3 *v, const void *octets, size_t n, struct v3_message *m)
 	}
 	memcpy(m->engine_id, v->header.engine_id.data, v->header.engine_id.size);
 	m->n_engine_id = v->header.engine_id.size;
+	snprintf(m->user, sizeof(m->user), "%.*s", (int)v->header.user.size,
+	    (const char *)v->header.user.data);
 	return judge_authentic(v, engine);
 }
 

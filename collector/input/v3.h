@@ -66,6 +66,7 @@ enum v3_verdict {
 struct v3_message {
 	uint8_t engine_id[V3_ENGINE_ID_MAX]; /* the sender of a trap, the receiver of an inform */
 	size_t n_engine_id;
+	char user[V3_USER_MAX + 1];
 	int32_t request_id;
 	uint8_t varbinds[RECEIVE_DATAGRAM_MAX]; /* BER, as in an SNMPv2c message */
 	size_t n_varbinds;

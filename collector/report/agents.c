@@ -1,12 +1,13 @@
 /*
  * Agents: the switches that were heard, since when, how many of their samples arrived, how their
- * clocks differ from the collector's, and in a second table which events they sent. Also the long
- * job that the store is doing, if there is one.
+ * clocks differ from the collector's, as whom they are known and what was refused in their names,
+ * and in a second table which events they sent. Also the long job that the store is doing, if there is one.
  */
 #include "collector/report/event_names.h"
 #include "collector/report/number_format.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
+#include "collector/store/batch.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,6 +28,11 @@ enum {
 	COLUMN_OFFSET,
 	COLUMN_DRIFT,
 	COLUMN_CLOCK,
+	COLUMN_SOURCE,
+	COLUMN_REFUSED,
+	COLUMN_REFUSED_SOURCE,
+	COLUMN_REFUSED_WHY,
+	COLUMN_REFUSED_NEWEST,
 	N_COLUMNS,
 };
 
@@ -45,6 +51,11 @@ static const struct report_column agent_columns[N_COLUMNS] = {
 	[COLUMN_OFFSET] = {"clock_behind_s", NULL, REPORT_COUNT},
 	[COLUMN_DRIFT] = {"clock_drift_ppm", NULL, REPORT_COUNT},
 	[COLUMN_CLOCK] = {NULL, "CLOCK", REPORT_TEXT},
+	[COLUMN_SOURCE] = {"source", NULL, REPORT_TEXT},
+	[COLUMN_REFUSED] = {"refused", NULL, REPORT_COUNT},
+	[COLUMN_REFUSED_SOURCE] = {"refused_source", NULL, REPORT_TEXT},
+	[COLUMN_REFUSED_WHY] = {"refused_reason", NULL, REPORT_TEXT},
+	[COLUMN_REFUSED_NEWEST] = {"refused_newest", NULL, REPORT_TIME},
 };
 
 enum {
@@ -123,6 +134,47 @@ fill_clock(const struct clocks *c, struct report_value *row)
 	number_format_age(fabs(behind_s), age);
 	snprintf(text, sizeof(text), "%s %s", age, behind_s < 0 ? "ahead" : "behind");
 	row[COLUMN_CLOCK] = cell_text(fabs(behind_s) < 1 ? "ok" : text);
+}
+
+/* ---- who may speak for an agent ---- */
+
+static const char *const refusals[] = {
+	[STORE_REFUSED_SOURCE] = "source",
+};
+
+static const char *
+refusal_name(int64_t reason)
+{
+	return reason > 0 && (size_t)reason < ARRAY_LEN(refusals) ? refusals[reason] : "other";
+}
+
+/* Only a collector's own store has these rows: a cluster does not say who is refused where. */
+static int
+fill_identity(struct query *query, const struct query_agent *agent, struct report_value *row)
+{
+	sqlite3_stmt *stmt = query_prepare(query,
+	    "SELECT s.source, ifnull(r.records, 0), r.source, r.reason, r.last_us FROM agent a"
+	    " LEFT JOIN agent_source s ON s.agent = a.id LEFT JOIN agent_refused r ON r.agent = a.id"
+	    " WHERE a.id = ?1");
+	int more;
+
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, agent->id);
+	more = query_step(query, stmt);
+	if (more == 1) {
+		const unsigned char *source = sqlite3_column_text(stmt, 0);
+
+		row[COLUMN_SOURCE] = cell_text(source ? (const char *)source : "");
+		row[COLUMN_REFUSED] = cell_number(sqlite3_column_double(stmt, 1));
+	}
+	if (more == 1 && sqlite3_column_int64(stmt, 1) > 0) {
+		row[COLUMN_REFUSED_SOURCE] = cell_text((const char *)sqlite3_column_text(stmt, 2));
+		row[COLUMN_REFUSED_WHY] = cell_text(refusal_name(sqlite3_column_int64(stmt, 3)));
+		row[COLUMN_REFUSED_NEWEST] = cell_time((uint64_t)sqlite3_column_int64(stmt, 4));
+	}
+	sqlite3_finalize(stmt);
+	return more < 0 ? more : 0;
 }
 
 /* ---- events ---- */
@@ -210,7 +262,7 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 	row[COLUMN_LAST] = cell_time(agent->last_us);
 	row[COLUMN_RECEIVED] = cell_time(agent->last_received_us);
 	fill_clock(&clocks, row);
-	return 0;
+	return fill_identity(query, agent, row);
 }
 
 /* ---- the store ---- */

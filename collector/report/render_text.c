@@ -465,6 +465,15 @@ print_counters(FILE *out, const struct report_result *result, const struct rende
 	return err;
 }
 
+static const struct report_value *
+cell_of_field(const struct report_result *result, size_t row, const char *field)
+{
+	for (size_t i = 0; i < result->n_columns; i++)
+		if (result->columns[i].field && strcmp(result->columns[i].field, field) == 0)
+			return report_cell(result, row, i);
+	return NULL;
+}
+
 static int
 print_empty(FILE *out, const struct report_result *result, const struct render_options *options)
 {
@@ -480,6 +489,29 @@ print_empty(FILE *out, const struct report_result *result, const struct render_o
 	fprintf(out, "No data %s: the newest is of %s, %s ago. Try --last all.\n", times, newest,
 	    age);
 	return ferror(out) ? -EIO : 0;
+}
+
+/* Of agents: what was refused in the name of one. */
+static void
+print_refusals(FILE *out, const struct report_result *result, const struct render_options *options)
+{
+	const struct report_value *refused, *source, *known, *newest, *id;
+	char time[NUMBER_TEXT];
+
+	for (size_t i = 0; i < result->n_rows; i++) {
+		refused = cell_of_field(result, i, "refused");
+		source = cell_of_field(result, i, "refused_source");
+		known = cell_of_field(result, i, "source");
+		newest = cell_of_field(result, i, "refused_newest");
+		id = cell_of_field(result, i, "id");
+		if (!refused || !refused->known || refused->number < 1 || !source->known)
+			continue;
+		number_format_time(newest->time_us, options->utc, time);
+		fprintf(out, "Refused: %.0f records of agent %s, the newest at %s from %s; the agent is "
+			     "known as %s.\n",
+		    refused->number, id->text, time, source->text,
+		    known->known ? known->text : "what agent_sources names");
+	}
 }
 
 int
@@ -502,6 +534,8 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 		print_key_notes(out, result);
 	if (err == 0)
 		print_kept_since(out, result, options);
+	if (err == 0)
+		print_refusals(out, result, options);
 	if (err == 0 && *result->work)
 		fprintf(out,
 		    "The store is at work (%s): %" PRIu64 " of %" PRIu64 " windows done.\n",

@@ -22,6 +22,8 @@
 
 enum store_table {
 	STORE_AGENTS,
+	STORE_AGENT_SOURCES,
+	STORE_AGENT_REFUSALS,
 	STORE_PORTS,
 	STORE_SAMPLES,
 	STORE_COUNTERS,
@@ -43,6 +45,7 @@ enum store_table {
 
 enum {
 	STORE_SENDER_TEXT = 64,            /* IPv6 with scope */
+	STORE_SOURCE_TEXT = 104,           /* an SNMPv3 user, @ and an address; an engine ID is shorter */
 	STORE_ENGINE_ID_MAX = 32,          /* octets, RFC 3411 section 5 */
 	STORE_TRACKER_MAX = 640,           /* octets of a sequence tracker (collector/window) */
 	STORE_KEY_HALF = FRAME_IP_LEN + 3, /* of a conversation: address, port, protocol */
@@ -59,6 +62,26 @@ struct store_agent {
 	char address[STORE_SENDER_TEXT];
 	uint64_t first_us, last_us; /* device's clock */
 	uint64_t last_received_us;
+};
+
+/* The source that an agent is bound to, see version 12 in schema.h. */
+struct store_agent_source {
+	int64_t agent;
+	char source[STORE_SOURCE_TEXT];
+	uint64_t since_us; /* by the collector's clock */
+};
+
+/* Why records in an agent's name are refused: agent_refused.reason. */
+enum store_refusal {
+	STORE_REFUSED_SOURCE = 1, /* their source may not speak for the agent */
+};
+
+struct store_agent_refusal {
+	int64_t agent;
+	uint64_t records;
+	char source[STORE_SOURCE_TEXT]; /* of the newest */
+	uint8_t reason;			/* of the newest, enum store_refusal */
+	uint64_t first_us, last_us;	/* by the collector's clock */
 };
 
 struct store_port {

@@ -60,6 +60,28 @@ load_agent(struct columns *c, const struct store_loader *loader)
 }
 
 static void
+load_agent_source(struct columns *c, const struct store_loader *loader)
+{
+	struct store_agent_source s = {.agent = (int64_t)get_u64(c)};
+
+	get_text(c, s.source, sizeof(s.source));
+	s.since_us = get_u64(c);
+	loader->agent_source(loader->arg, &s);
+}
+
+static void
+load_agent_refusal(struct columns *c, const struct store_loader *loader)
+{
+	struct store_agent_refusal r = {.agent = (int64_t)get_u64(c), .records = get_u64(c)};
+
+	get_text(c, r.source, sizeof(r.source));
+	r.reason = (uint8_t)get_u64(c);
+	r.first_us = get_u64(c);
+	r.last_us = get_u64(c);
+	loader->agent_refusal(loader->arg, &r);
+}
+
+static void
 load_account(struct columns *c, const struct store_loader *loader)
 {
 	struct store_account a = {.agent = (int64_t)get_u64(c)};
@@ -181,6 +203,8 @@ static const struct {
 	void (*load)(struct columns *c, const struct store_loader *loader);
 } loads[] = {
     {"SELECT * FROM agent ORDER BY id", load_agent},
+    {"SELECT * FROM agent_source", load_agent_source},
+    {"SELECT * FROM agent_refused", load_agent_refusal},
     {"SELECT a.* FROM agent g JOIN account a ON a.agent = g.id AND a.boot >= ifnull((SELECT"
      " max(boot) FROM account WHERE agent = g.id AND boot < g.boot), 0)"
      " ORDER BY a.agent, a.boot, a.if_index",

@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 11, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 12, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -190,6 +190,14 @@ static const char *const store_schema[STORE_VERSION] = {
     " out_octets INTEGER NOT NULL);"
     "CREATE INDEX gap_time ON gap(until_us);"
     "CREATE INDEX gap_port ON gap(agent, if_index, until_us);",
+    /* 12: agent_source: the source that an agent is bound to (window/agent_identity.h).
+     * agent_refused: how many records in the agent's name were refused, with source and reason
+     * (enum store_refusal) of the newest; times by the collector's clock. */
+    "CREATE TABLE agent_source(agent INTEGER PRIMARY KEY, source TEXT NOT NULL,"
+    " since_us INTEGER NOT NULL);"
+    "CREATE TABLE agent_refused(agent INTEGER PRIMARY KEY, records INTEGER NOT NULL,"
+    " source TEXT NOT NULL, reason INTEGER NOT NULL, first_us INTEGER NOT NULL,"
+    " last_us INTEGER NOT NULL);",
 };
 
 #endif

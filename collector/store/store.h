@@ -50,7 +50,7 @@ int store_open(struct store **out, const char *path, const struct progress *prog
     size_t error_size);
 
 /* Reads back what the collector needs to go on, and gives each row to a callback: first agents,
- * then the newest accounts of each port, what was lost with crashes, the newest counters and state
+ * with their sources and refusals, then the newest accounts of each port, what was lost with crashes, the newest counters and state
  * of each port, SNMPv3 engines, and those of the last 4,096 events that have an identity, oldest
  * first. A row is valid during the call. If the file is damaged, everything that is still readable
  * is loaded before the file is set aside (store_renewals). Only before store_start. Returns 0, or
@@ -58,6 +58,8 @@ int store_open(struct store **out, const char *path, const struct progress *prog
 struct store_loader {
 	void *arg;
 	void (*agent)(void *arg, const struct store_agent *row);
+	void (*agent_source)(void *arg, const struct store_agent_source *row);
+	void (*agent_refusal)(void *arg, const struct store_agent_refusal *row);
 	void (*account)(void *arg, const struct store_account *row);
 	void (*crash_lost)(void *arg, const struct store_crash_lost *row);
 	void (*counter)(void *arg, const struct store_counter *row);

@@ -65,6 +65,29 @@ bind_agent(struct binder *b, const void *row)
 }
 
 static void
+bind_agent_source(struct binder *b, const void *row)
+{
+	const struct store_agent_source *s = row;
+
+	put_i64(b, s->agent);
+	put_text(b, s->source);
+	put_u64(b, s->since_us);
+}
+
+static void
+bind_agent_refusal(struct binder *b, const void *row)
+{
+	const struct store_agent_refusal *r = row;
+
+	put_i64(b, r->agent);
+	put_u64(b, r->records);
+	put_text(b, r->source);
+	put_u64(b, r->reason);
+	put_u64(b, r->first_us);
+	put_u64(b, r->last_us);
+}
+
+static void
 bind_port(struct binder *b, const void *row)
 {
 	const struct store_port *p = row;
@@ -304,6 +327,10 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 		      " boot=excluded.boot, address=excluded.address, last_us=excluded.last_us,"
 		      " last_received_us=excluded.last_received_us",
 	sizeof(struct store_agent), bind_agent},
+    [STORE_AGENT_SOURCES] = {"INSERT OR REPLACE INTO agent_source VALUES(?,?,?)",
+	sizeof(struct store_agent_source), bind_agent_source},
+    [STORE_AGENT_REFUSALS] = {"INSERT OR REPLACE INTO agent_refused VALUES(?,?,?,?,?,?)",
+	sizeof(struct store_agent_refusal), bind_agent_refusal},
     [STORE_PORTS] = {"INSERT OR REPLACE INTO port VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_port), bind_port},
     [STORE_SAMPLES] =

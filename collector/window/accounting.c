@@ -13,6 +13,10 @@
  * range of any report. */
 #define COUNTERS_EVERY_US 1000000ull
 
+/* An agent of which nothing was accepted for so long may have moved: three times the usual
+ * counters_interval. *assumed* */
+#define SILENT_US 60000000ull
+
 /* A device whose clock shows a year after 2255 has a broken clock. The limit also keeps
  * microseconds positive in SQLite's signed integers. */
 #define TIME_MAX_US (9000000000ull * 1000000)
@@ -48,6 +52,8 @@ static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
 	"records refused because their time is more than a day from where the agent's clock was"},
     [ACCOUNTING_STAT_OLD_BOOT] = {"accounting.old_boot",
 	"records of a boot before the agent's last two; they were not used"},
+    [ACCOUNTING_STAT_FOREIGN_SOURCE] = {"accounting.foreign_source",
+	"records refused because their sender may not speak for their agent"},
     [ACCOUNTING_STAT_AGENTS_FULL] = {"accounting.agents_full",
 	"records refused because their agent is beyond the limit of agents"},
     [ACCOUNTING_STAT_PORTS_FULL] = {"accounting.ports_full",
@@ -85,7 +91,7 @@ accounting_new(struct accounting **out, const struct accounting_limits *limits,
 	if (!acc)
 		return -ENOMEM;
 	acc->clock = clock;
-	acc->mono_us = clock_mono_us(clock);
+	acc->mono_us = acc->started_us = clock_mono_us(clock);
 	sample_thinning_init(&acc->thinning, limits->sample_rows, seed);
 	acc->stats = (struct stat_set){stat_names, ACCOUNTING_N_STATS, acc->values};
 	if (inventory_init(&acc->inventory, limits->agents, limits->ports) < 0 ||
@@ -155,14 +161,25 @@ add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 }
 
 static struct agent *
-agent_of(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
+find_or_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 {
 	struct agent *a = inventory_find_agent(&acc->inventory, r->agent_id);
 
-	if (!a)
-		a = add_agent(acc, r, time_us);
-	if (!a)
-		return NULL;
+	return a ? a : add_agent(acc, r, time_us);
+}
+
+static void
+note_address(struct agent *a, const struct ease_record *r)
+{
+	if (strcmp(a->row.address, r->sender) != 0)
+		snprintf(a->row.address, sizeof(a->row.address), "%s", r->sender);
+}
+
+/* Returns false, and counts it, if the record's time is not that of the agent's clock. */
+static bool
+has_agents_time(
+    struct accounting *acc, struct agent *a, const struct ease_record *r, uint64_t time_us)
+{
 	switch (device_clock_follow(&a->clock, r->boot, time_us, r->received_us)) {
 	case DEVICE_CLOCK_AWAY:
 		accounting_count(acc, ACCOUNTING_STAT_CLOCK_AWAY);
@@ -170,24 +187,31 @@ agent_of(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 		    "refused a record of the agent at %s: its clock was set more than once in a "
 		    "short time, by more than a day",
 		    a->row.address);
-		return NULL;
+		return false;
 	case DEVICE_CLOCK_SET:
 		a->row.last_us = time_us;
 		break;
 	case DEVICE_CLOCK_RUNS:
 		break;
 	}
+	return true;
+}
+
+/* Notes that an accepted record of the agent arrived. */
+static void
+note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r, uint64_t time_us)
+{
 	if (r->boot > a->row.boot) {
 		a->row.boot = r->boot;
 		a->row.last_us = time_us; /* its clock may have started again at an earlier time */
 	}
 	if (r->boot == a->row.boot && time_us > a->row.last_us)
 		a->row.last_us = time_us;
-	if (strcmp(a->row.address, r->sender) != 0)
-		snprintf(a->row.address, sizeof(a->row.address), "%s", r->sender);
+	if (r->source) /* else the address changes only together with the source */
+		note_address(a, r);
 	a->row.last_received_us = r->received_us;
+	a->heard_us = acc->mono_us;
 	a->dirty = true;
-	return a;
 }
 
 static struct port *
@@ -484,6 +508,130 @@ static const struct {
 	offsetof(struct ease_record, error_source.time_us), add_row},
 };
 
+/* Who may speak for an agent */
+
+enum { ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1 };
+
+static const char *
+format_id(const uint8_t *agent_id, char text[ID_TEXT])
+{
+	for (int i = 0; i < EASE_AGENT_ID_LEN; i++)
+		snprintf(text + 2 * i, 3, "%02x", agent_id[i]);
+	return text;
+}
+
+static void
+bind_source(struct agent *a, const struct ease_record *r)
+{
+	char id[ID_TEXT];
+
+	if (*a->identity.bound)
+		log_info_limited(ROOM, "agent %s is known as %s from now on, no longer as %s",
+		    format_id(r->agent_id, id), agent_identity_source(r), a->identity.bound);
+	agent_identity_bind(&a->identity, r);
+}
+
+/* Records of one source follow each other, so the one accepted last is compared first. */
+static bool
+may_speak(struct accounting *acc, struct agent *a, const struct ease_record *r)
+{
+	if (strcmp(a->identity.heard, agent_identity_source(r)) == 0)
+		return true;
+	switch (agent_identity_judge(&a->identity, &acc->sources, r)) {
+	case AGENT_IDENTITY_FOREIGN:
+		return false;
+	case AGENT_IDENTITY_BIND:
+		bind_source(a, r);
+		break;
+	case AGENT_IDENTITY_KNOWN:
+		break;
+	}
+	snprintf(a->identity.heard, sizeof(a->identity.heard), "%s", agent_identity_source(r));
+	note_address(a, r);
+	return true;
+}
+
+static void
+refuse(struct accounting *acc, struct agent *a, const struct ease_record *r)
+{
+	char id[ID_TEXT];
+
+	accounting_count(acc, ACCOUNTING_STAT_FOREIGN_SOURCE);
+	agent_identity_refuse(&a->identity, r, STORE_REFUSED_SOURCE);
+	format_id(r->agent_id, id);
+	log_warn_limited(ROOM,
+	    "refused a record of agent %s from %s: the agent is known as %s; if it moved, allow it "
+	    "in agent_sources, or use easecapd --forget-source %s",
+	    id, agent_identity_source(r),
+	    *a->identity.bound ? a->identity.bound : "what agent_sources names", id);
+}
+
+/* A refused sample counts as expected once nothing else of its agent has come for SILENT_US, with
+ * those that were refused in that time. */
+static void
+expect_refused_sample(struct accounting *acc, const struct agent *a, uint32_t if_index,
+    struct store_batch *batch)
+{
+	struct port *p = inventory_find_port(&acc->inventory, a, if_index);
+	uint64_t heard_us = a->heard_us > acc->started_us ? a->heard_us : acc->started_us;
+
+	if (!p)
+		return;
+	if (p->refused_samples == 0 || heard_us >= p->refused_since_us) {
+		p->refused_samples = 0;
+		p->refused_since_us = acc->mono_us;
+	}
+	p->refused_samples++;
+	if (acc->mono_us - heard_us < SILENT_US)
+		return;
+	accounting_add_numbers(acc, p, acc->received_us, (int64_t)p->refused_samples, 0, batch);
+	p->refused_samples = 0;
+}
+
+static void
+refuse_foreign(struct accounting *acc, struct agent *a, const struct ease_record *r,
+    uint32_t if_index, struct store_batch *batch)
+{
+	refuse(acc, a, r);
+	if (r->kind == EASE_PART_SAMPLE)
+		expect_refused_sample(acc, a, if_index, batch);
+}
+
+void
+accounting_set_sources(struct accounting *acc, const struct agent_source_rules *rules)
+{
+	acc->sources = *rules;
+	for (uint32_t i = 0; i < acc->inventory.n_agents; i++)
+		*acc->inventory.agents[i].identity.heard = '\0';
+}
+
+bool
+accounting_admits(struct accounting *acc, const struct ease_record *who)
+{
+	const struct agent_identity unknown = {.bound_us = 0};
+	const struct agent *a = inventory_find_agent(&acc->inventory, who->agent_id);
+
+	return agent_identity_judge(a ? &a->identity : &unknown, &acc->sources, who) !=
+	    AGENT_IDENTITY_FOREIGN;
+}
+
+void
+accounting_bind_sources(
+    struct accounting *acc, const struct store_agent_source *sources, size_t n)
+{
+	struct store_loader loader = inventory_loader(&acc->inventory);
+
+	for (uint32_t i = 0; i < acc->inventory.n_agents; i++) {
+		struct agent_identity *identity = &acc->inventory.agents[i].identity;
+
+		*identity->heard = '\0';
+		if (!identity->bound_unwritten)
+			*identity->bound = '\0';
+	}
+	for (size_t i = 0; i < n; i++)
+		loader.agent_source(loader.arg, &sources[i]);
+}
+
 static void
 add_record(struct accounting *acc, struct store_batch *batch, const struct ease_record *r)
 {
@@ -498,8 +646,17 @@ add_record(struct accounting *acc, struct store_batch *batch, const struct ease_
 		accounting_count(acc, ACCOUNTING_STAT_BAD_TIME);
 		return;
 	}
-	a = agent_of(acc, r, time_us);
-	p = a ? port_of(acc, a, if_index) : NULL;
+	a = find_or_add_agent(acc, r, time_us);
+	if (!a)
+		return;
+	if (!may_speak(acc, a, r)) {
+		refuse_foreign(acc, a, r, if_index, batch);
+		return;
+	}
+	if (!has_agents_time(acc, a, r, time_us))
+		return;
+	note_heard(acc, a, r, time_us);
+	p = port_of(acc, a, if_index);
 	if (p)
 		record_kinds[r->kind].add(acc, p, r, batch);
 }
@@ -528,16 +685,22 @@ accounting_add_records(
 
 /* Events */
 
-/* Returns the EASE agent at that address, or NULL if there is none or more than one. */
+/* Returns the EASE agent that is bound to the source of an event of SNMPv3; else the one at its
+ * address, unless that one is bound to another engine. NULL if there is none or more than one. */
 static struct agent *
-agent_at(const struct inventory *r, const char *address)
+agent_at(const struct inventory *r, const struct ease_event *event)
 {
 	struct agent *found = NULL;
 
 	for (uint32_t i = 0; i < r->n_agents; i++) {
 		struct agent *a = &r->agents[i];
 
-		if (a->row.boot == 0 || strcmp(a->row.address, address) != 0)
+		if (a->row.boot == 0)
+			continue;
+		if (event->source && strcmp(a->identity.bound, event->source) == 0)
+			return a;
+		if (strcmp(a->row.address, event->sender) != 0 ||
+		    (event->source && strncmp(a->identity.bound, "0x", 2) == 0))
 			continue;
 		if (found)
 			return NULL;
@@ -548,22 +711,38 @@ agent_at(const struct inventory *r, const char *address)
 
 /* EASE agents count their boots from 1, so boot 0 marks an agent that is known only as the sender
  * of standard notifications. */
+/* An agent without an easeAgentId is named after its source, so no other can speak for it. */
+static struct agent *
+agent_of_source(struct accounting *acc, const struct ease_event *event)
+{
+	struct ease_record who = {.sender = event->sender, .source = event->source,
+	    .received_us = event->received_us};
+	struct agent *a;
+
+	memcpy(who.agent_id, event->source_id, sizeof(who.agent_id));
+	a = find_or_add_agent(acc, &who, event->received_us);
+	if (a)
+		note_heard(acc, a, &who, event->received_us);
+	return a;
+}
+
 static struct agent *
 agent_of_event(struct accounting *acc, const struct ease_event *event)
 {
-	struct ease_record who = {.sender = event->sender, .received_us = event->received_us};
-	struct agent *a = event->has_agent_id ? NULL : agent_at(&acc->inventory, event->sender);
+	struct ease_record who = {.sender = event->sender, .source = event->source,
+	    .boot = event->boot, .received_us = event->received_us};
+	struct agent *a;
 
-	if (a)
-		return a;
-	if (event->has_agent_id) {
-		who.boot = event->boot;
-		memcpy(who.agent_id, event->agent_id, sizeof(who.agent_id));
-		a = inventory_find_agent(&acc->inventory, who.agent_id);
-		return a ? a : add_agent(acc, &who, event->received_us);
+	if (!event->has_agent_id) {
+		a = agent_at(&acc->inventory, event);
+		return a ? a : agent_of_source(acc, event);
 	}
-	memcpy(who.agent_id, event->source_id, sizeof(who.agent_id));
-	return agent_of(acc, &who, event->received_us);
+	memcpy(who.agent_id, event->agent_id, sizeof(who.agent_id));
+	a = find_or_add_agent(acc, &who, event->received_us);
+	if (!a || may_speak(acc, a, &who))
+		return a;
+	refuse(acc, a, &who);
+	return NULL;
 }
 
 bool

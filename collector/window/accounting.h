@@ -10,6 +10,10 @@
  * accounting_loader() reads the accounts back from the store. All times are the device's own. The
  * accounting is used by one thread only.
  *
+ * Only who may speak for an agent is believed (agent_identity.h). What is refused in an agent's name
+ * is counted with the agent. While nothing else of the agent comes, refused samples count as
+ * expected, because the agent may have moved; its completeness is then below 1.
+ *
  * What happens at each limit:
  *   - Records of agents or ports beyond the limits are refused and counted.
  *   - While the store is not available and the batch is full, rows of single samples are lost and
@@ -23,6 +27,7 @@
 
 #include "collector/record.h"
 #include "collector/store/store.h"
+#include "collector/window/agent_identity.h"
 #include "collector/window/window.h"
 #include "common/clock.h"
 #include "common/stat.h"
@@ -46,6 +51,7 @@ enum accounting_stat_id {
 	ACCOUNTING_STAT_BAD_TIME,
 	ACCOUNTING_STAT_CLOCK_AWAY,
 	ACCOUNTING_STAT_OLD_BOOT,
+	ACCOUNTING_STAT_FOREIGN_SOURCE,
 	ACCOUNTING_STAT_AGENTS_FULL,
 	ACCOUNTING_STAT_PORTS_FULL,
 	ACCOUNTING_STAT_NO_ROOM,
@@ -101,6 +107,19 @@ void accounting_rewrite_all(struct accounting *acc, int64_t store_id);
 
 /* Removes the crash journal at a clean stop, when everything is in the store. */
 void accounting_remove_journal(struct accounting *acc);
+
+/* Sets who may speak for which agent, beside the sources that agents are bound to; the rules are
+ * borrowed until the next call. */
+void accounting_set_sources(struct accounting *acc, const struct agent_source_rules *rules);
+
+/* Returns true if records of that agent from that source will be accepted. who needs agent_id,
+ * sender, source and loose_numbers. */
+bool accounting_admits(struct accounting *acc, const struct ease_record *who);
+
+/* Binds agents to these sources only, as the store has them; n is their number. An agent without
+ * one is bound to the next source that is heard for it. */
+void accounting_bind_sources(
+    struct accounting *acc, const struct store_agent_source *sources, size_t n);
 
 /* Returns the newest boot number heard from an agent, also by earlier collectors of this store;
  * 0 if the agent is not known. */

@@ -24,6 +24,8 @@ void
 accounting_room(const struct accounting_limits *limits, struct store_room room[STORE_N_TABLES])
 {
 	room[STORE_AGENTS].kept = limits->agents;
+	room[STORE_AGENT_SOURCES].kept = limits->agents;
+	room[STORE_AGENT_REFUSALS].kept = limits->agents;
 	room[STORE_PORTS].free = limits->ports;
 	room[STORE_SAMPLES].free = FREE_SAMPLES;
 	/* free: one row each second; kept: the newest counters at the flush */
@@ -131,6 +133,33 @@ flush_ports(struct accounting *acc, struct store_batch *batch)
 }
 
 static void
+flush_identity(struct agent *a, struct store_batch *batch)
+{
+	struct agent_identity *identity = &a->identity;
+	struct store_agent_refusal *refusal;
+	struct store_agent_source *source;
+
+	if (identity->bound_unwritten) {
+		source = store_batch_add(batch, STORE_AGENT_SOURCES);
+		*source = (struct store_agent_source){
+		    .agent = a->row.id, .since_us = identity->bound_us};
+		memcpy(source->source, identity->bound, sizeof(source->source));
+	}
+	if (identity->refused.unwritten) {
+		refusal = store_batch_add(batch, STORE_AGENT_REFUSALS);
+		*refusal = (struct store_agent_refusal){
+		    .agent = a->row.id,
+		    .records = identity->refused.n,
+		    .reason = identity->refused.reason,
+		    .first_us = identity->refused.first_us,
+		    .last_us = identity->refused.last_us,
+		};
+		memcpy(refusal->source, identity->refused.source, sizeof(refusal->source));
+	}
+	identity->bound_unwritten = identity->refused.unwritten = false;
+}
+
+static void
 flush_agents(struct accounting *acc, struct store_batch *batch)
 {
 	for (uint32_t i = 0; i < acc->inventory.n_agents; i++) {
@@ -139,6 +168,7 @@ flush_agents(struct accounting *acc, struct store_batch *batch)
 		if (a->dirty)
 			*(struct store_agent *)store_batch_add(batch, STORE_AGENTS) = a->row;
 		a->dirty = false;
+		flush_identity(a, batch);
 	}
 }
 
@@ -180,6 +210,10 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 		    batch, STORE_CRASH_LOST, (size_t)INVENTORY_BOOTS * known->n_ports);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_AGENTS, known->n_agents);
+	if (r == 0)
+		r = store_batch_reserve(batch, STORE_AGENT_SOURCES, known->n_agents);
+	if (r == 0)
+		r = store_batch_reserve(batch, STORE_AGENT_REFUSALS, known->n_agents);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_COUNTERS, known->n_ports);
 	if (r == 0)

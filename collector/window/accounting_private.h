@@ -13,6 +13,8 @@
 struct accounting {
 	const struct clock *clock;
 	uint64_t mono_us, received_us; /* when the current notification was read */
+	uint64_t started_us;	       /* monotonic */
+	struct agent_source_rules sources;
 	struct inventory inventory;
 	struct window_table *windows;
 	uint64_t notification; /* counts notifications */

@@ -2,6 +2,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,14 @@ port_bucket(const struct inventory *r, int64_t agent, uint32_t if_index)
 }
 
 struct port *
+inventory_find_port(struct inventory *r, const struct agent *a, uint32_t if_index)
+{
+	uint32_t bucket = *port_bucket(r, a->row.id, if_index);
+
+	return bucket ? &r->ports[bucket - 1] : NULL;
+}
+
+struct port *
 inventory_port(struct inventory *r, struct agent *a, uint32_t if_index)
 {
 	uint32_t *bucket = port_bucket(r, a->row.id, if_index);
@@ -197,8 +206,13 @@ inventory_add_lost(struct port *p, uint64_t samples)
 void
 inventory_mark_all_dirty(struct inventory *r)
 {
-	for (uint32_t i = 0; i < r->n_agents; i++)
+	for (uint32_t i = 0; i < r->n_agents; i++) {
+		struct agent_identity *identity = &r->agents[i].identity;
+
 		r->agents[i].dirty = true;
+		identity->bound_unwritten = *identity->bound;
+		identity->refused.unwritten = identity->refused.n > 0;
+	}
 	for (uint32_t i = 0; i < r->n_ports; i++) {
 		struct port *p = &r->ports[i];
 
@@ -258,6 +272,31 @@ load_agent(void *arg, const struct store_agent *row)
 		    "the store's agent %lld at %s is not used: the limit of %u agents is "
 		    "reached",
 		    (long long)row->id, row->address, ((struct inventory *)arg)->max_agents);
+}
+
+static void
+load_agent_source(void *arg, const struct store_agent_source *row)
+{
+	struct agent *a = inventory_agent_by_number(arg, row->agent);
+
+	if (!a || a->identity.bound_unwritten)
+		return;
+	snprintf(a->identity.bound, sizeof(a->identity.bound), "%s", row->source);
+	a->identity.bound_us = row->since_us;
+}
+
+static void
+load_agent_refusal(void *arg, const struct store_agent_refusal *row)
+{
+	struct agent *a = inventory_agent_by_number(arg, row->agent);
+
+	if (!a)
+		return;
+	a->identity.refused.n = row->records;
+	a->identity.refused.reason = row->reason;
+	a->identity.refused.first_us = row->first_us;
+	a->identity.refused.last_us = row->last_us;
+	snprintf(a->identity.refused.source, sizeof(a->identity.refused.source), "%s", row->source);
 }
 
 static void
@@ -334,6 +373,8 @@ inventory_loader(struct inventory *r)
 	return (struct store_loader){
 	    .arg = r,
 	    .agent = load_agent,
+	    .agent_source = load_agent_source,
+	    .agent_refusal = load_agent_refusal,
 	    .account = load_account,
 	    .crash_lost = load_crash_lost,
 	    .counter = load_counter,

@@ -11,6 +11,7 @@
 #define EASE_COLLECTOR_WINDOW_INVENTORY_H
 
 #include "collector/store/store.h"
+#include "collector/window/agent_identity.h"
 #include "collector/window/crash_journal.h"
 #include "collector/window/device_clock.h"
 #include "collector/window/port_totals.h"
@@ -25,6 +26,8 @@ struct agent {
 	uint32_t first_heard_boot;
 	struct device_clock clock;
 	bool dirty;
+	uint64_t heard_us; /* by the monotonic clock, when a record was accepted; 0: not yet */
+	struct agent_identity identity;
 };
 
 /* One boot of a port. */
@@ -48,6 +51,9 @@ struct port {
 	/* numbers of the minute of wait_us for which there was no room yet */
 	int64_t expected_wait, received_wait;
 	uint64_t wait_us;
+	/* Samples refused since the agent was heard last, which no minute expects yet; and when the
+	 * first of them came. */
+	uint64_t refused_samples, refused_since_us;
 	bool counters_unwritten;	      /* newest_counters are not in the store yet */
 	struct store_counter newest_counters; /* time 0: none arrived */
 	uint32_t stored_boot;		      /* of the newest counters in the store */
@@ -82,6 +88,9 @@ struct agent *inventory_agent_by_number(const struct inventory *r, int64_t id);
 
 /* Adds an agent; if row.id is 0, it gets the next number. Returns NULL at the limit. */
 struct agent *inventory_add_agent(struct inventory *r, const struct store_agent *row);
+
+/* Returns the port of that agent, or NULL if it is not known. */
+struct port *inventory_find_port(struct inventory *r, const struct agent *a, uint32_t if_index);
 
 /* Returns the port of that agent, which is added if it is not known; NULL at the limit. */
 struct port *inventory_port(struct inventory *r, struct agent *a, uint32_t if_index);

@@ -30,7 +30,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sflow_input *in;
 	struct rbuf run = rbuf_of(data, size);
 
-	if (sflow_input_new(&in, 1, NULL, NULL) < 0)
+	if (sflow_input_new(&in, 1, &(struct sflow_accounting){.arg = NULL}) < 0)
 		abort();
 	while (rbuf_left(&run) > 2) {
 		size_t n = rbuf_be16(&run);

@@ -33,7 +33,9 @@ accounted_boot(void *arg, const uint8_t *agent_id)
 static void
 setup(void)
 {
-	ck_assert_int_eq(sflow_input_new(&in, 1, accounted_boot, NULL), 0);
+	const struct sflow_accounting accounting = {.known_boot = accounted_boot};
+
+	ck_assert_int_eq(sflow_input_new(&in, 1, &accounting), 0);
 	datagram_sequence = 0;
 	rig_boot = 0;
 }

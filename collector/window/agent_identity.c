@@ -1,0 +1,205 @@
+#include "collector/window/agent_identity.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* The engine IDs of easeagentd: this, and its easeAgentId (agent/snmp/usm.c). */
+#define OWN_ENGINE "0x80001f8805"
+enum { OWN_ENGINE_TEXT = sizeof(OWN_ENGINE) - 1 + 2 * EASE_AGENT_ID_LEN };
+
+static const char hex_digits[] = "0123456789abcdefABCDEF";
+
+/* The option agent_sources */
+
+static int
+hex_octet(const char *text)
+{
+	unsigned octet;
+
+	return strspn(text, hex_digits) >= 2 && sscanf(text, "%2x", &octet) == 1 ? (int)octet : -1;
+}
+
+static const char *
+parse_agent(const char *text, size_t n, struct agent_source_rule *rule)
+{
+	rule->any = n == 3 && strncmp(text, "any", 3) == 0;
+	if (rule->any)
+		return NULL;
+	if (n != 2 * EASE_AGENT_ID_LEN || strspn(text, hex_digits) != n)
+		return "it must begin with an agent's id, 16 hexadecimal digits, or with \"any\"";
+	for (size_t i = 0; i < EASE_AGENT_ID_LEN; i++)
+		rule->agent_id[i] = (uint8_t)hex_octet(text + 2 * i);
+	return NULL;
+}
+
+static const char *
+parse_source(const char *text, struct agent_source_rule *rule)
+{
+	const char *at = strchr(text, '@'), *reason = NULL;
+
+	if (strlen(text) >= sizeof(rule->text))
+		return "the source is too long";
+	snprintf(rule->text, sizeof(rule->text), "%s", text);
+	if (strncmp(text, "0x", 2) == 0)
+		return text[2] && strspn(text + 2, hex_digits) == strlen(text + 2) ? NULL
+			: "an engine ID must be 0x and hexadecimal digits";
+	if (at)
+		text = at + 1;
+	rule->is_prefix = !at;
+	return prefix_parse(text, &rule->prefix, &reason) == 0 ? NULL
+	    : "the source must be ADDRESS, ADDRESS/BITS, an engine ID or USER@ADDRESS";
+}
+
+int
+agent_source_parse(const char *text, struct agent_source_rule *rule, const char **reason)
+{
+	size_t n = strcspn(text, " \t");
+
+	*rule = (struct agent_source_rule){0};
+	*reason = parse_agent(text, n, rule);
+	if (!*reason)
+		*reason = parse_source(text + n + strspn(text + n, " \t"), rule);
+	return *reason ? -EINVAL : 0;
+}
+
+const char *
+agent_source_check(const char *text)
+{
+	struct agent_source_rule rule;
+	const char *reason;
+
+	return agent_source_parse(text, &rule, &reason) < 0 ? reason : NULL;
+}
+
+/* Judging */
+
+/* The text is an address without a scope, as a sender's address is written. */
+static bool
+prefix_holds_text(const struct prefix *prefix, const char *text)
+{
+	struct sockaddr_in v4 = {.sin_family = AF_INET};
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+	const char *reason;
+	struct prefix p;
+
+	if (prefix_parse(text, &p, &reason) < 0 || p.family != prefix->family)
+		return false;
+	if (p.family == AF_INET6) {
+		memcpy(&v6.sin6_addr, p.octets, sizeof(v6.sin6_addr));
+		return prefix_holds(prefix, (const struct sockaddr *)&v6);
+	}
+	memcpy(&v4.sin_addr, p.octets, sizeof(v4.sin_addr));
+	return prefix_holds(prefix, (const struct sockaddr *)&v4);
+}
+
+/* The address that the datagram came from. Of sFlow, the sender of a record is the agent's own
+ * address. */
+static const char *
+address_of(const struct ease_record *r)
+{
+	return r->loose_numbers && r->source ? r->source : r->sender;
+}
+
+static bool
+rule_allows(const struct agent_source_rule *rule, const struct ease_record *r)
+{
+	return rule->is_prefix ? prefix_holds_text(&rule->prefix, address_of(r))
+			       : strcasecmp(rule->text, agent_identity_source(r)) == 0;
+}
+
+static bool
+rule_names(const struct agent_source_rule *rule, const struct ease_record *r)
+{
+	return !rule->any && memcmp(rule->agent_id, r->agent_id, sizeof(rule->agent_id)) == 0;
+}
+
+static bool
+is_engine(const char *source)
+{
+	return strncmp(source, "0x", 2) == 0;
+}
+
+static bool
+is_own_engine(const char *source)
+{
+	return strlen(source) == OWN_ENGINE_TEXT &&
+	    strncasecmp(source, OWN_ENGINE, sizeof(OWN_ENGINE) - 1) == 0;
+}
+
+static bool
+is_proven(const struct ease_record *r)
+{
+	const char *source = agent_identity_source(r);
+
+	if (r->loose_numbers)
+		return strcmp(source, r->sender) == 0;
+	if (!is_own_engine(source))
+		return false;
+	for (size_t i = 0; i < EASE_AGENT_ID_LEN; i++)
+		if (hex_octet(source + sizeof(OWN_ENGINE) - 1 + 2 * i) != r->agent_id[i])
+			return false;
+	return true;
+}
+
+/* True if the source is authenticated and comes from the address that is bound. */
+static bool
+is_better(const struct agent_identity *identity, const struct ease_record *r)
+{
+	const char *source = agent_identity_source(r);
+
+	return (is_engine(source) || strchr(source, '@')) &&
+	    strcmp(identity->bound, r->sender) == 0;
+}
+
+enum agent_identity_verdict
+agent_identity_judge(const struct agent_identity *identity,
+    const struct agent_source_rules *rules, const struct ease_record *r)
+{
+	bool same = strcmp(identity->bound, agent_identity_source(r)) == 0;
+	bool named = false, allowed = false;
+
+	for (size_t i = 0; i < rules->n; i++) {
+		bool names = rule_names(&rules->rules[i], r);
+
+		named = named || names;
+		allowed = allowed ||
+		    ((names || rules->rules[i].any) && rule_allows(&rules->rules[i], r));
+	}
+	if (is_proven(r))
+		return same ? AGENT_IDENTITY_KNOWN : AGENT_IDENTITY_BIND;
+	if (named)
+		return allowed ? AGENT_IDENTITY_KNOWN : AGENT_IDENTITY_FOREIGN;
+	if (same)
+		return AGENT_IDENTITY_KNOWN;
+	if (allowed)
+		return AGENT_IDENTITY_BIND;
+	if (is_own_engine(agent_identity_source(r))) /* of another agent */
+		return AGENT_IDENTITY_FOREIGN;
+	return !*identity->bound || is_better(identity, r) ? AGENT_IDENTITY_BIND
+							   : AGENT_IDENTITY_FOREIGN;
+}
+
+void
+agent_identity_bind(struct agent_identity *identity, const struct ease_record *r)
+{
+	snprintf(identity->bound, sizeof(identity->bound), "%s", agent_identity_source(r));
+	identity->bound_us = r->received_us;
+	identity->bound_unwritten = true;
+}
+
+void
+agent_identity_refuse(struct agent_identity *identity, const struct ease_record *r,
+    enum store_refusal reason)
+{
+	if (identity->refused.n++ == 0)
+		identity->refused.first_us = r->received_us;
+	identity->refused.last_us = r->received_us;
+	identity->refused.reason = (uint8_t)reason;
+	identity->refused.unwritten = true;
+	if (strcmp(identity->refused.source, agent_identity_source(r)) != 0)
+		snprintf(identity->refused.source, sizeof(identity->refused.source), "%s",
+		    agent_identity_source(r));
+}

@@ -1,0 +1,87 @@
+/*
+ * Who may speak for an agent. An easeAgentId is no secret, so a record counts only if it comes from
+ * the source that its agent is known by:
+ *
+ *   SNMPv3 trap     the engine ID, "0x80001f88…"
+ *   SNMPv3 inform   the user and the address, "switch@192.0.2.7", because its engine is ours
+ *   SNMPv2c, sFlow  the sender's address, "192.0.2.7"
+ *
+ * The first source that is heard for an agent is bound to it. After that
+ *   - the same source is accepted;
+ *   - a proven one is accepted and bound: the engine ID that easeagentd makes of its easeAgentId,
+ *     or for sFlow the agent's own address;
+ *   - SNMPv3 from the address that is bound is accepted and bound, because it is better than the
+ *     address alone;
+ *   - a source that the option agent_sources allows is accepted;
+ *   - any other is foreign, and refused.
+ * An agent that agent_sources names is not bound: only what stands there is accepted, and what is
+ * proven. No I/O and no time but the arguments.
+ */
+#ifndef EASE_COLLECTOR_WINDOW_AGENT_IDENTITY_H
+#define EASE_COLLECTOR_WINDOW_AGENT_IDENTITY_H
+
+#include "collector/record.h"
+#include "collector/store/batch.h"
+#include "common/endpoint.h"
+
+/* A row of the option agent_sources: "AGENT-ID SOURCE", or "any SOURCE" for all agents. */
+struct agent_source_rule {
+	bool any;
+	uint8_t agent_id[EASE_AGENT_ID_LEN];
+	bool is_prefix; /* else an engine ID, or user and address, as text */
+	struct prefix prefix;
+	char text[STORE_SOURCE_TEXT];
+};
+
+/* Reads such a row. 0, or -EINVAL with *reason in static storage. */
+int agent_source_parse(const char *text, struct agent_source_rule *rule, const char **reason);
+
+/* For option rows: NULL if good, else the reason. */
+const char *agent_source_check(const char *text);
+
+struct agent_source_rules {
+	const struct agent_source_rule *rules; /* borrowed */
+	size_t n;
+};
+
+/* What is known of one agent. */
+struct agent_identity {
+	char bound[STORE_SOURCE_TEXT]; /* "": none yet */
+	char heard[STORE_SOURCE_TEXT]; /* the source accepted last; "": decide anew */
+	uint64_t bound_us;	       /* since when, by the collector's clock */
+	bool bound_unwritten;	       /* bound is not in the store yet */
+	/* What was refused in the agent's name; n 0: nothing. */
+	struct {
+		uint64_t n; /* records */
+		char source[STORE_SOURCE_TEXT]; /* of the newest */
+		uint8_t reason;			/* of the newest, enum store_refusal */
+		uint64_t first_us, last_us;	/* by the collector's clock */
+		bool unwritten;
+	} refused;
+};
+
+/* As whom the record's sender is known. */
+static inline const char *
+agent_identity_source(const struct ease_record *r)
+{
+	return r->source ? r->source : r->sender;
+}
+
+enum agent_identity_verdict {
+	AGENT_IDENTITY_KNOWN,	/* may speak for the agent */
+	AGENT_IDENTITY_BIND,	/* the same, and is to be bound */
+	AGENT_IDENTITY_FOREIGN, /* may not */
+};
+
+/* Judges the source of a record of that agent; changes nothing. */
+enum agent_identity_verdict agent_identity_judge(const struct agent_identity *identity,
+    const struct agent_source_rules *rules, const struct ease_record *r);
+
+/* Binds the record's source to the agent. */
+void agent_identity_bind(struct agent_identity *identity, const struct ease_record *r);
+
+/* Notes that a record in the agent's name was refused. */
+void agent_identity_refuse(struct agent_identity *identity, const struct ease_record *r,
+    enum store_refusal reason);
+
+#endif

@@ -1,0 +1,320 @@
+/*
+ * Who may speak for an agent: each source judged by rule; what a stranger says in an agent's name
+ * changes nothing of the agent, also after a restart; a move is allowed by rule or by hand; and an
+ * agent that moved without either is never complete.
+ */
+#include "collector/store/agent_sources.h"
+#include "tests/collector/accounting_rig.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGENT	   "0102030405060708"
+#define OWN_ENGINE "0x80001f8805" AGENT
+#define HERE	   "192.0.2.1"
+#define STRANGER   "192.0.2.66"
+
+enum { RULES_MAX = 2, SILENT_S = 60 };
+
+/* ---- judging ---- */
+
+static const struct {
+	const char *bound, *rules[RULES_MAX];
+	bool sflow;
+	const char *sender, *source; /* source NULL: as sender */
+	enum agent_identity_verdict verdict;
+} cases[] = {
+    /* the first is bound, and only that one is known */
+    {"", {NULL}, false, HERE, NULL, AGENT_IDENTITY_BIND},
+    {HERE, {NULL}, false, HERE, NULL, AGENT_IDENTITY_KNOWN},
+    {HERE, {NULL}, false, STRANGER, NULL, AGENT_IDENTITY_FOREIGN},
+    {"192.0.2.10", {NULL}, false, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {"0x8000000001", {NULL}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_KNOWN},
+    {"0x8000000001", {NULL}, false, HERE, "0x8000000002", AGENT_IDENTITY_FOREIGN},
+    {"0x8000000001", {NULL}, false, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {"switch@" HERE, {NULL}, false, HERE, "switch@" HERE, AGENT_IDENTITY_KNOWN},
+    {"switch@" HERE, {NULL}, false, HERE, "other@" HERE, AGENT_IDENTITY_FOREIGN},
+    {"switch@" HERE, {NULL}, false, STRANGER, "switch@" STRANGER, AGENT_IDENTITY_FOREIGN},
+    /* SNMPv3 from the address that is bound */
+    {HERE, {NULL}, false, HERE, "0x8000000001", AGENT_IDENTITY_BIND},
+    {HERE, {NULL}, false, HERE, "switch@" HERE, AGENT_IDENTITY_BIND},
+    {HERE, {NULL}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_FOREIGN},
+    {HERE, {NULL}, false, STRANGER, "switch@" STRANGER, AGENT_IDENTITY_FOREIGN},
+    /* the engine ID that has the agent's id in it, and that of another agent */
+    {"0x8000000001", {NULL}, false, STRANGER, OWN_ENGINE, AGENT_IDENTITY_BIND},
+    {OWN_ENGINE, {NULL}, false, STRANGER, OWN_ENGINE, AGENT_IDENTITY_KNOWN},
+    {"", {NULL}, false, HERE, "0x80001f88050102030405060709", AGENT_IDENTITY_FOREIGN},
+    {HERE, {NULL}, false, HERE, "0x80001f88050102030405060709", AGENT_IDENTITY_FOREIGN},
+    /* sFlow: the sender is the agent itself, or it is not */
+    {"", {NULL}, true, HERE, "192.0.2.9", AGENT_IDENTITY_BIND},
+    {"192.0.2.9", {NULL}, true, HERE, "192.0.2.9", AGENT_IDENTITY_KNOWN},
+    {"192.0.2.9", {NULL}, true, HERE, STRANGER, AGENT_IDENTITY_FOREIGN},
+    {STRANGER, {NULL}, true, HERE, HERE, AGENT_IDENTITY_BIND},
+    {HERE, {NULL}, true, HERE, HERE, AGENT_IDENTITY_KNOWN},
+    /* rules for all: what they allow is bound */
+    {HERE, {"any 192.0.2.64/27"}, false, STRANGER, NULL, AGENT_IDENTITY_BIND},
+    {HERE, {"any 192.0.2.64/27"}, false, "192.0.2.128", NULL, AGENT_IDENTITY_FOREIGN},
+    {HERE, {"any 192.0.2.64/27"}, true, HERE, STRANGER, AGENT_IDENTITY_BIND},
+    {HERE, {"any 0x8000000001"}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_BIND},
+    {HERE, {"any 2001:db8::/32"}, false, "2001:db8::7", NULL, AGENT_IDENTITY_BIND},
+    /* rules for this agent: only what they allow, whatever was bound */
+    {HERE, {AGENT " 192.0.2.66"}, false, STRANGER, NULL, AGENT_IDENTITY_KNOWN},
+    {HERE, {AGENT " 192.0.2.66"}, false, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {HERE, {AGENT " 192.0.2.66", AGENT " 192.0.2.1"}, false, HERE, NULL, AGENT_IDENTITY_KNOWN},
+    {HERE, {AGENT " 192.0.2.66", "any 192.0.2.1"}, false, HERE, NULL, AGENT_IDENTITY_KNOWN},
+    {HERE, {AGENT " switch@192.0.2.1"}, false, HERE, "switch@192.0.2.1", AGENT_IDENTITY_KNOWN},
+    {HERE, {AGENT " switch@192.0.2.1"}, false, HERE, NULL, AGENT_IDENTITY_FOREIGN},
+    {"", {AGENT " 192.0.2.66"}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_KNOWN},
+    {"", {AGENT " 0x8000000001"}, false, STRANGER, "0x8000000001", AGENT_IDENTITY_KNOWN},
+    {"", {AGENT " 192.0.2.66"}, false, HERE, OWN_ENGINE, AGENT_IDENTITY_BIND},
+    /* rules for another agent */
+    {HERE, {"0102030405060709 192.0.2.66"}, false, STRANGER, NULL, AGENT_IDENTITY_FOREIGN},
+    {HERE, {"0102030405060709 192.0.2.66"}, false, HERE, NULL, AGENT_IDENTITY_KNOWN},
+};
+
+START_TEST(each_source_is_judged)
+{
+	struct agent_source_rule rules[RULES_MAX];
+	struct agent_source_rules all = {rules, 0};
+	struct agent_identity identity = {.bound_us = 1};
+	struct ease_record r = rig_record(EASE_PART_SAMPLE, 1);
+	const char *reason;
+
+	for (; all.n < RULES_MAX && cases[_i].rules[all.n]; all.n++)
+		ck_assert_int_eq(
+		    agent_source_parse(cases[_i].rules[all.n], &rules[all.n], &reason), 0);
+	snprintf(identity.bound, sizeof(identity.bound), "%s", cases[_i].bound);
+	r.loose_numbers = cases[_i].sflow;
+	r.sender = cases[_i].sender;
+	r.source = cases[_i].source;
+	ck_assert_int_eq(agent_identity_judge(&identity, &all, &r), cases[_i].verdict);
+}
+END_TEST
+
+START_TEST(rules_are_checked)
+{
+	static const char *const good[] = {AGENT " 192.0.2.7", "any 0.0.0.0/0", "any 2001:db8::/32",
+	    "ABCDEF0123456789\t0x80001F88", "any switch 7@192.0.2.7"};
+	static const char *const bad[] = {"", "192.0.2.7", "any", "any ", "some 192.0.2.7",
+	    "01020304 192.0.2.7", AGENT "9 192.0.2.7", AGENT " 192.0.2.300", AGENT " 0x",
+	    AGENT " 0x12g4", AGENT " switch@", AGENT " switch@here"};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ck_assert_msg(!agent_source_check(good[i]), "%s: %s", good[i],
+		    agent_source_check(good[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(agent_source_check(bad[i]), "%s", bad[i]);
+}
+END_TEST
+
+/* ---- in the accounting ---- */
+
+static void
+tell(struct accounting_rig *f, struct ease_record r, const char *sender)
+{
+	r.sender = sender;
+	r.received_us = f->clock.manual_wall_us;
+	accounting_add_records(f->accounting, f->batch, &r, 1);
+}
+
+static void
+send_samples(struct accounting_rig *f, const char *sender, uint32_t boot, uint32_t from,
+    uint32_t to)
+{
+	uint8_t header[BOOKS_HEADER];
+
+	if (from == 1) /* the base of the totals */
+		tell(f, rig_snapshot(boot, 0), sender);
+	for (uint32_t i = from; i <= to; i++) {
+		rig_header(i, header);
+		tell(f, rig_sample(boot, i, header), sender);
+		if (i % PER_SNAPSHOT == 0)
+			tell(f, rig_snapshot(boot, i), sender);
+	}
+}
+
+static void
+wait_s(struct accounting_rig *f, uint64_t seconds)
+{
+	f->clock.manual_wall_us += seconds * 1000000;
+	f->clock.manual_mono_us += seconds * 1000000;
+}
+
+static uint64_t
+counter(const struct accounting_rig *f, enum accounting_stat_id which)
+{
+	return stat_get(accounting_stats(f->accounting), which);
+}
+
+static void
+restart(struct accounting_rig *f)
+{
+	rig_flush(f);
+	rig_close(f);
+	rig_open(f);
+}
+
+/* All that the finding lists: boots that jump, numbers that jump, samples, counters and states. */
+static void
+attack(struct accounting_rig *f, const char *sender)
+{
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record state = rig_record(EASE_PART_STATE, 1);
+
+	rig_header(1, header);
+	state.state = (struct ease_state){.if_index = 3, .time_us = NOON_US, .name = "evil"};
+	tell(f, rig_snapshot(0xffffffff, 1), sender);
+	tell(f, rig_snapshot(0xfffffffe, 1), sender);
+	tell(f, rig_sample(1, 0x7fffffff, header), sender);
+	tell(f, rig_snapshot(1, 5000000), sender);
+	tell(f, state, sender);
+}
+enum { ATTACK_RECORDS = 5 };
+
+START_TEST(a_stranger_changes_nothing)
+{
+	const struct ease_event event = {.kind = 77, .has_agent_id = true,
+	    .agent_id = {1, 2, 3, 4, 5, 6, 7, 8}, .boot = 1, .sender = STRANGER,
+	    .received_us = NOON_US};
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	send_samples(&f, HERE, 1, 1, 1000);
+	attack(&f, STRANGER);
+	ck_assert(!accounting_add_event(f.accounting, f.batch, &event));
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), ATTACK_RECORDS + 1);
+	send_samples(&f, HERE, 1, 1001, 2000);
+	restart(&f);
+	attack(&f, STRANGER);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), ATTACK_RECORDS);
+	send_samples(&f, HERE, 1, 2001, 3000);
+	rig_flush(&f);
+	rig_check_all(&f, 3000);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM port"), 0);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM event"), 0);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent_source"
+					  " WHERE source = '" HERE "'"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT records FROM agent_refused"
+					  " WHERE source = '" STRANGER "' AND reason = 1"),
+	    2 * ATTACK_RECORDS + 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+START_TEST(a_move_is_allowed_by_rule)
+{
+	struct agent_source_rule rule;
+	struct agent_source_rules rules = {&rule, 1};
+	struct accounting_rig f;
+	const char *reason;
+
+	rig_make(&f);
+	rig_open(&f);
+	send_samples(&f, HERE, 1, 1, 1000);
+	send_samples(&f, STRANGER, 1, 1001, 1001);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 1);
+	ck_assert_int_eq(agent_source_parse("any 192.0.2.0/24", &rule, &reason), 0);
+	accounting_set_sources(f.accounting, &rules);
+	send_samples(&f, STRANGER, 1, 1001, 2000);
+	rules.n = 0;
+	accounting_set_sources(f.accounting, &rules); /* the rule goes, the agent stays bound */
+	send_samples(&f, HERE, 1, 2001, 2009);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 1 + 9);
+	restart(&f);
+	send_samples(&f, STRANGER, 1, 2001, 3000);
+	rig_flush(&f);
+	rig_check_all(&f, 3000);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent"
+					  " WHERE address = '" STRANGER "'"), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+static void
+bind_as_stored(struct accounting_rig *f)
+{
+	struct store_agent_source *sources;
+	size_t n;
+
+	ck_assert_int_eq(
+	    agent_sources_read(f->path, &sources, &n, f->error, sizeof(f->error)), 0);
+	accounting_bind_sources(f->accounting, sources, n);
+	free(sources);
+}
+
+START_TEST(a_move_is_allowed_by_hand)
+{
+	static const uint8_t agent_id[EASE_AGENT_ID_LEN] = {1, 2, 3, 4, 5, 6, 7, 8};
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	send_samples(&f, HERE, 1, 1, 1000);
+	rig_flush(&f);
+	bind_as_stored(&f); /* SIGHUP changes nothing by itself */
+	send_samples(&f, STRANGER, 1, 1001, 1009);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 9);
+	ck_assert_int_eq(agent_sources_forget(f.path, agent_id, f.error, sizeof(f.error)), 0);
+	ck_assert_int_lt(agent_sources_forget(f.path, agent_id, f.error, sizeof(f.error)), 0);
+	bind_as_stored(&f);
+	send_samples(&f, STRANGER, 1, 1001, 3000);
+	send_samples(&f, HERE, 1, 3001, 3009);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), 18);
+	rig_flush(&f);
+	rig_check_all(&f, 3000);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* An agent that moved without leave: while it is refused and nothing else comes of it, its samples
+ * are expected, also those of the first minute; so the hour is not complete. What a stranger sends
+ * beside the agent itself is not expected. */
+START_TEST(who_moved_is_not_complete)
+{
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint32_t i = 1; i <= 1000; i++) { /* both speak */
+		send_samples(&f, HERE, 1, i, i);
+		send_samples(&f, STRANGER, 1, 100000 + i, 100000 + i);
+		wait_s(&f, 1);
+	}
+	rig_flush(&f);
+	rig_check_all(&f, 1000);
+	for (uint32_t i = 1001; i <= 1000 + 2 * SILENT_S; i++) {
+		send_samples(&f, STRANGER, 1, i, i);
+		wait_s(&f, 1);
+	}
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM window_port"),
+	    1000 + 2 * SILENT_S);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM window_port"), 1000);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("identity");
+	TCase *tc = tcase_create("identity");
+
+	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, each_source_is_judged, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(tc, rules_are_checked);
+	tcase_add_test(tc, a_stranger_changes_nothing);
+	tcase_add_test(tc, a_move_is_allowed_by_rule);
+	tcase_add_test(tc, a_move_is_allowed_by_hand);
+	tcase_add_test(tc, who_moved_is_not_complete);
+	return suite_run(suite);
+}
