@@ -79,7 +79,8 @@ static struct tail
 tail_at(const struct beta *d, bool upper, double t)
 {
 	double x = exp(t), rest = -expm1(t);
-	double log_front = d->a * t + d->b * log(rest) - d->log_beta;
+	double log_rest = x < 0.5 ? log1p(-x) : log(rest); /* b may be 1e9: no digit of x may be lost */
+	double log_front = d->a * t + d->b * log_rest - d->log_beta;
 	bool from_below = x < (d->a + 1) / (d->a + d->b + 2);
 	double part = from_below ? continued_fraction(x, d->a, d->b) / d->a
 				 : continued_fraction(rest, d->b, d->a) / d->b;
