@@ -1,6 +1,7 @@
 /*
  * build/tests/accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform] [--loss P]
- *     [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change] [--periodic]:
+ *     [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change] [--periodic]
+ *     [--expected-least N] [--expected-most N]:
  * measures on a capture how often the estimator's 95 % limits hold the truth, and compares its error
  * with the theoretical one. Prints a line with a JSON object for each key class and figure. The truth is counted
  * by tests/collector/estimate/truth.c; the sampled frames are classified by common/frame, as the collector does.
@@ -9,6 +10,7 @@
  * notifications) and --pps (the traffic's pace, else three minutes in all) send samples through
  * tests/collector/estimate/transit.h, and add to the output what was lost and what the collector's
  * accounts say of it.
+ * --expected-least and --expected-most choose keys by their expected samples (10 and more).
  * --rate-change changes the skip often; --periodic puts the same frames into a periodic order.
  */
 #include "common/frame.h"
@@ -270,7 +272,7 @@ usage(void)
 {
 	fputs("usage: accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform]"
 	      " [--loss P]\n    [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change]"
-	      " [--periodic]\n", stderr);
+	      " [--periodic]\n    [--expected-least N] [--expected-most N]\n", stderr);
 	return -EINVAL;
 }
 
@@ -302,19 +304,22 @@ parse_options(int argc, char **argv, struct accuracy *a)
 		{"loss", required_argument, NULL, 'l'}, {"lose", required_argument, NULL, 'L'},
 		{"duplicate", required_argument, NULL, 'D'},
 		{"reorder", required_argument, NULL, 'R'}, {"pps", required_argument, NULL, 'p'},
+		{"expected-least", required_argument, NULL, 'e'}, {"expected-most", required_argument, NULL, 'm'},
 		{"rate-change", no_argument, NULL, 'c'}, {"periodic", no_argument, NULL, 'P'},
 		{NULL, 0, NULL, 0},
 	};
 	struct coverage_options *o = &a->options;
 	int c;
 
-	*o = (struct coverage_options){SAMPLING_GEOMETRIC, 100, 200, 1, 0, NULL, false};
+	*o = (struct coverage_options){.draw = SAMPLING_GEOMETRIC, .mean_skip = 100, .runs = 200, .seed = 1};
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 's': o->mean_skip = (uint32_t)strtoul(optarg, NULL, 10); break;
 		case 'r': o->runs = (uint32_t)strtoul(optarg, NULL, 10); break;
 		case 'S': o->seed = strtoull(optarg, NULL, 10); break;
 		case 'l': o->loss = strtod(optarg, NULL); break;
+		case 'e': o->expected_least = strtod(optarg, NULL); break;
+		case 'm': o->expected_most = strtod(optarg, NULL); break;
 		case 'd':
 			o->draw = strcmp(optarg, "uniform") == 0 ? SAMPLING_UNIFORM
 								 : SAMPLING_GEOMETRIC;

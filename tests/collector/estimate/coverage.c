@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_SKIP = (1 << 20) - 1 }; /* the chip's 20-bit register */
 
@@ -15,6 +16,7 @@ struct trial_key {
 	uint32_t key; /* in the traffic */
 	bool counts[COVERAGE_N_UNITS];
 	double truth[COVERAGE_N_UNITS];
+	double covered[COVERAGE_N_UNITS]; /* of it, in this run */
 	double variance[COVERAGE_N_UNITS]; /* of the estimate, by theory from the population */
 	struct estimate_sums sums;
 };
@@ -92,6 +94,14 @@ set_truth(const struct coverage_run *run, struct trial_key *key, int unit, doubl
 	    share * share * run->all.noise[unit];
 }
 
+static bool
+is_wanted(const struct coverage_options *o, double expected)
+{
+	double least = o->expected_least > 0 ? o->expected_least : expected_samples_min;
+
+	return expected >= least && (o->expected_most <= 0 || expected < o->expected_most);
+}
+
 static void
 choose_keys(struct coverage_run *run, const struct population *by_key)
 {
@@ -100,7 +110,7 @@ choose_keys(struct coverage_run *run, const struct population *by_key)
 		struct trial_key *key = &run->keys[run->n_keys];
 
 		run->trial_of_key[k] = COVERAGE_NO_KEY;
-		if (by_key[k].expected_samples < expected_samples_min)
+		if (!is_wanted(run->options, by_key[k].expected_samples))
 			continue;
 		key->key = (uint32_t)k;
 		set_truth(run, key, ESTIMATE_PKTS, (double)truth->pkts, &by_key[k]);
@@ -118,6 +128,7 @@ take_sample(struct coverage_run *run, const struct transit_sample *sample)
 	uint32_t key = run->traffic->key[sample->frame];
 
 	estimate_add_sample(&run->stratum.all, w, b);
+	run->stratum.w_max = fmax(run->stratum.w_max, w);
 	if (key != COVERAGE_NO_KEY && run->trial_of_key[key] != COVERAGE_NO_KEY)
 		estimate_add_sample(&run->keys[run->trial_of_key[key]].sums, w, b);
 }
@@ -188,9 +199,38 @@ add_accounts(struct coverage_run *run, const struct transit_result *result)
 	a->loss_true += result->loss_true;
 	raise_to(&a->loss_error, fabs(result->loss_reported - result->loss_true));
 	raise_to(&a->total_error[ESTIMATE_PKTS],
-	    fabs(whole->pool_pkts - run->total[ESTIMATE_PKTS]));
+	    fabs(whole->pool_pkts + result->books.cut[ESTIMATE_PKTS] - run->total[ESTIMATE_PKTS]));
 	raise_to(&a->total_error[ESTIMATE_OCTETS],
-	    fabs(whole->pool_octets - run->total[ESTIMATE_OCTETS]));
+	    fabs(whole->pool_octets + result->books.cut[ESTIMATE_OCTETS] - run->total[ESTIMATE_OCTETS]));
+	a->cut += result->books.cut[ESTIMATE_PKTS] / run->total[ESTIMATE_PKTS];
+}
+
+/* What keys sent while samples arrived. In disorder it is nearly that: a gap is judged by what came before. */
+static void
+set_covered(struct coverage_run *run, const struct transit_result *result)
+{
+	const struct transit_impairment *how = run->options->impairment;
+	bool is_exact = how->reorder <= 0 && how->duplicate <= 0 && how->copies <= 1;
+	double covered[COVERAGE_N_UNITS] = {0, 0};
+
+	if (result->books.cut_numbers == 0)
+		return;
+	for (size_t k = 0; k < run->n_keys; k++)
+		memset(run->keys[k].covered, 0, sizeof(run->keys[k].covered));
+	for (size_t i = 0; i < run->traffic->n_frames; i++) {
+		const double y[COVERAGE_N_UNITS] = {result->covered[i], result->covered[i] * run->traffic->octets[i]};
+		uint32_t key = run->traffic->key[i];
+		uint32_t trial = key == COVERAGE_NO_KEY ? COVERAGE_NO_KEY : run->trial_of_key[key];
+
+		for (int unit = 0; unit < COVERAGE_N_UNITS; unit++) {
+			covered[unit] += y[unit];
+			if (trial != COVERAGE_NO_KEY)
+				run->keys[trial].covered[unit] += y[unit];
+		}
+	}
+	for (int unit = 0; is_exact && unit < COVERAGE_N_UNITS; unit++)
+		raise_to(&run->accounts.cut_error[unit],
+		    fabs(run->total[unit] - covered[unit] - result->books.cut[unit]) / run->total[unit]);
 }
 
 /* All kept samples through notifications and the collector's books to the sums. */
@@ -210,6 +250,7 @@ travel(struct coverage_run *run, uint64_t seed)
 	for (size_t k = 0; k < run->n_keys; k++)
 		run->keys[k].sums = result.books.keys[run->keys[k].key];
 	add_accounts(run, &result);
+	set_covered(run, &result);
 	if (result.books.refused > 0)
 		err = -EBADMSG;
 	transit_free(&result);
@@ -232,10 +273,11 @@ judge(struct coverage_run *run, const struct estimate_range *range, struct trial
 		if (!key->counts[unit])
 			continue;
 		f = estimate_key_figure(range, &of_range, (enum estimate_unit)unit, &estimate_claim_95);
-		error = f.estimate - key->truth[unit];
+		error = f.estimate - key->covered[unit];
 		results[unit].trials++;
-		results[unit].below += key->truth[unit] < f.low;
-		results[unit].above += key->truth[unit] > f.high;
+		results[unit].below += key->covered[unit] < f.low;
+		results[unit].above += key->covered[unit] > f.high;
+		results[unit].whole_below += key->truth[unit] < f.low;
 		run->error2_sum[unit] += key->variance[unit] > 0
 		    ? error * error / key->variance[unit] : 1;
 	}
@@ -252,8 +294,10 @@ run_once(struct coverage_run *run, uint64_t seed, struct coverage_result *result
 		.pool_octets = run->total[ESTIMATE_OCTETS],
 	};
 	run->n_samples = 0;
-	for (size_t k = 0; k < run->n_keys; k++)
+	for (size_t k = 0; k < run->n_keys; k++) {
 		run->keys[k].sums = (struct estimate_sums){0};
+		memcpy(run->keys[k].covered, run->keys[k].truth, sizeof(run->keys[k].covered));
+	}
 	err = sample_all(run, seed);
 	if (err == 0 && run->options->impairment)
 		err = travel(run, seed);
@@ -282,6 +326,7 @@ run_all(struct coverage_run *run, struct coverage_result results[COVERAGE_N_UNIT
 	if (runs > 0) {
 		run->accounts.loss_reported /= runs;
 		run->accounts.loss_true /= runs;
+		run->accounts.cut /= runs;
 	}
 	return err;
 }

@@ -5,7 +5,8 @@
  * disturbed network of tests/collector/estimate/transit.h. No sockets, no store. Used by build/tests/accuracy and by
  * tests/collector/estimate/check_estimate and tests/collector/estimate/check_transit.
  *
- * A trial is a key with at least 10 expected samples and at most half of the traffic, in one run.
+ * A trial is a key with at least 10 expected samples (or as the options say) and at most half of the traffic, in one
+ * run. Where samples were lost in gaps the truth is that of the traffic that samples cover.
  */
 #ifndef EASE_TESTS_COVERAGE_H
 #define EASE_TESTS_COVERAGE_H
@@ -42,6 +43,7 @@ struct coverage_options {
 	uint64_t seed; /* run i uses seed + i */
 	double loss;   /* probability that a sample is lost on its way; not with an impairment */
 	const struct transit_impairment *impairment; /* of the whole way; NULL: straight */
+	double expected_least, expected_most; /* samples of a key; 0: 10 and more */
 	bool rate_change; /* the mean skip is multiplied by COVERAGE_RATE_FACTOR and back, often */
 };
 enum {
@@ -53,12 +55,15 @@ enum {
 struct coverage_accounts {
 	double loss_reported, loss_true;	/* means: 1 - completeness, and what was dropped */
 	double loss_error;			/* largest difference of both in one run */
+	double cut;				/* mean part of all frames that passed while samples were lost */
+	double cut_error[COVERAGE_N_UNITS];	/* of that, as a part of the total, largest in one run */
 	double total_error[COVERAGE_N_UNITS];	/* of the counted totals, largest in one run */
 };
 
 struct coverage_result {
 	uint64_t trials;
 	uint64_t below, above; /* the truth is below the lower limit, above the upper one */
+	uint64_t whole_below;  /* and that of all traffic, also of what passed while samples were lost */
 	double rms_ratio; /* root mean square of error / theoretical standard deviation */
 };
 

@@ -31,7 +31,7 @@ struct note {
 	size_t at; /* in the pile's octets */
 	uint32_t len;
 	uint16_t n_parts, n_samples;
-	bool arrived;
+	bool arrived, lost; /* lost: in a run or in the outage */
 };
 
 struct pile {
@@ -78,7 +78,7 @@ put_on_pile(void *ctx, const struct ease_notification *n)
 		return 0;
 	}
 	p->notes[p->n++] = (struct note){p->n_octets, (uint32_t)n->len, n->n_parts, n->n_samples,
-	    false};
+	    false, false};
 	memcpy(p->octets + p->n_octets, n->data, n->len);
 	p->n_octets += n->len;
 	return 0;
@@ -234,12 +234,29 @@ deliver(struct network *net, struct pile *pile, size_t note, uint64_t rank, bool
 		bool is_late = happens(&net->order, how->reorder) || copy == 1;
 		uint64_t delay = later(net);
 
-		if (happens(&net->fate, how->lose) && !is_safe)
+		if (((how->run == 0 && happens(&net->fate, how->lose)) || pile->notes[note].lost) && !is_safe)
 			continue;
 		if (is_late && !is_safe)
 			rank += delay;
 		net->deliveries[net->n++] = (struct delivery){rank, note};
 		pile->notes[note].arrived = true;
+	}
+}
+
+/* Runs begin so often that the part `lose` is lost; the outage is anywhere. */
+static void
+lose_in_a_row(struct network *net, struct pile *pile)
+{
+	const struct transit_impairment *how = net->impairment;
+	size_t n = (size_t)(how->outage * (double)pile->n), left = 0;
+	size_t first = (size_t)((double)(skip_stream_next(&net->fate) >> 11) * 0x1p-53 * (double)(pile->n - n));
+	double begins = how->run > 0 ? how->lose / ((1 - how->lose) * how->run) : 0;
+
+	for (size_t i = 0; i < pile->n; i++) {
+		if (left == 0 && happens(&net->fate, begins))
+			left = how->run;
+		pile->notes[i].lost = left > 0 || (i >= first && i < first + n);
+		left -= left > 0;
 	}
 }
 
@@ -266,6 +283,8 @@ pass_network(struct network *net, struct pile *pile)
 	net->deliveries = calloc(2 * copies * pile->n + 1, sizeof(*net->deliveries));
 	if (!net->deliveries)
 		return -ENOMEM;
+	if (net->impairment->run > 0 || net->impairment->outage > 0)
+		lose_in_a_row(net, pile);
 	for (uint32_t copy = 0; copy < copies; copy++)
 		for (size_t i = 0; i < pile->n; i++)
 			deliver(net, pile, i, rank_of(net, pile->n, i, copy),
@@ -344,8 +363,9 @@ minute_of(uint64_t start_us)
 static void
 add_window(struct estimate_stratum *to, const struct store_window *row)
 {
-	to->pool_pkts += (double)row->pool_pkts;
-	to->pool_octets += (double)row->pool_octets;
+	to->pool_pkts += (double)(row->pool_pkts - row->cut_pkts);
+	to->pool_octets += (double)(row->pool_octets - row->cut_octets);
+	to->w_max = row->w_max > to->w_max ? row->w_max : to->w_max;
 	add_sums(&to->all, &row->sums, &row->any, &row->any);
 }
 
@@ -371,6 +391,8 @@ add_rows(struct collector *c)
 
 		add_window(&c->books->minute[minute_of(row->start_us)], row);
 		add_window(&c->books->whole, row);
+		c->books->cut[ESTIMATE_PKTS] += (double)row->cut_pkts;
+		c->books->cut[ESTIMATE_OCTETS] += (double)row->cut_octets;
 	}
 	for (size_t i = 0; i < rows[STORE_KEYS].n; i++)
 		add_key(c, &((struct store_key *)rows[STORE_KEYS].items)[i]);
@@ -380,6 +402,7 @@ add_rows(struct collector *c)
 
 		c->books->expected[minute_of(row->start_us)] += row->expected;
 		c->books->received[minute_of(row->start_us)] += row->received;
+		c->books->cut_numbers += row->cut_numbers;
 	}
 	if (rows[STORE_ACCOUNTS].n > 0)
 		c->books->account = ((struct store_account *)
@@ -462,7 +485,54 @@ count_loss(const struct pile *pile, struct transit_result *result)
 	}
 	result->loss_true = given_out > 0 ? 1 - arrived / given_out : 0;
 	result->loss_reported = expected > 0 ? 1 - received / expected : 0;
-	result->books.whole.lost = result->loss_reported;
+	expected -= (double)result->books.cut_numbers;
+	result->books.whole.lost = expected > received ? 1 - received / expected : 0;
+}
+
+/* Samples that arrived, in their order; each note has the ones that follow those of the note before. */
+struct arrivals {
+	const struct transit_sample *samples;
+	size_t next;	      /* the first sample of the note */
+	size_t missing;	      /* right before it */
+	uint32_t from;	      /* frame behind the last one that arrived */
+	unsigned in_one_note; /* most so far */
+};
+
+static void
+cover_note(const struct note *note, struct arrivals *a, float *covered)
+{
+	unsigned n = note->n_samples < 64 ? note->n_samples : 64;
+
+	if (!note->arrived) {
+		a->missing += note->n_samples;
+	} else if (n > 0) {
+		uint32_t frame = a->samples[a->next].frame;
+		/* The first sample of a note is judged before the others of it are seen. */
+		bool cut = a->missing > (a->in_one_note > 1 ? a->in_one_note : 1);
+
+		for (uint32_t f = a->from; cut && f <= frame; f++)
+			covered[f] = 1 / (float)(a->missing + 1);
+		if (n > a->in_one_note)
+			a->in_one_note = n;
+		a->from = a->samples[a->next + note->n_samples - 1].frame + 1;
+		a->missing = 0;
+	}
+	a->next += note->n_samples;
+}
+
+static int
+cover(const struct pile *pile, const struct transit_sample *samples, size_t n_frames, struct transit_result *result)
+{
+	struct arrivals a = {.samples = samples};
+
+	result->covered = calloc(n_frames + 1, sizeof(*result->covered));
+	if (!result->covered)
+		return -ENOMEM;
+	for (size_t f = 0; f < n_frames; f++)
+		result->covered[f] = 1;
+	for (size_t i = 0; i < pile->n; i++)
+		cover_note(&pile->notes[i], &a, result->covered);
+	return 0;
 }
 
 static double
@@ -496,6 +566,8 @@ transit_run(const struct transit_traffic *traffic, const struct transit_sample *
 		err = collect(&collector, &net, &sender.pile);
 	if (err == 0)
 		count_loss(&sender.pile, result);
+	if (err == 0)
+		err = cover(&sender.pile, samples, traffic->n_frames, result);
 	if (err)
 		transit_free(result);
 	packer_destroy(sender.packer);
@@ -509,5 +581,7 @@ void
 transit_free(struct transit_result *result)
 {
 	free(result->books.keys);
+	free(result->covered);
 	result->books.keys = NULL;
+	result->covered = NULL;
 }

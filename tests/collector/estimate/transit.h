@@ -21,6 +21,8 @@
 /* What happens to each notification, independently of the others. */
 struct transit_impairment {
 	double lose, duplicate, reorder; /* probabilities; a copy is lost on its own */
+	uint32_t run;	 /* so many in a row are lost, one after the other without copies; 0: independently */
+	double outage;	 /* this part of all, in one stretch, is lost besides */
 	uint32_t order;	 /* seeds another order of the same losses and duplicates */
 	uint32_t pps;	 /* frames a second; 0: all traffic in TRANSIT_MINUTES */
 	uint32_t copies; /* of everything, as if fed by several ways; 0 means 1 */
@@ -59,7 +61,9 @@ struct transit_traffic {
 struct transit_books {
 	struct estimate_stratum minute[TRANSIT_MINUTES + 1]; /* sums and true totals */
 	int64_t expected[TRANSIT_MINUTES + 1], received[TRANSIT_MINUTES + 1];
-	struct estimate_stratum whole;
+	struct estimate_stratum whole; /* without what was cut */
+	double cut[ESTIMATE_N_UNITS];
+	int64_t cut_numbers;
 	struct estimate_sums *keys; /* n_keys, of all minutes; freed by transit_free */
 	struct store_account account;
 	uint64_t refused; /* windows and keys for which there was no room: must be 0 */
@@ -69,6 +73,9 @@ struct transit_result {
 	struct transit_books books;
 	double loss_reported; /* 1 - completeness, as reports give it */
 	double loss_true;     /* samples in no notification that arrived */
+	/* By frame: the part of it that figures are of. In a gap of k lost samples, more than came in one notification
+	 * so far, it is 1 / (k + 1), else 1. Freed by transit_free. */
+	float *covered;
 };
 
 /* 0, -ENOMEM, or -EBADMSG if something sent could not be read. */
