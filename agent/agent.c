@@ -256,8 +256,8 @@ on_port_changed(void *ctx, uint32_t if_index)
 {
 	struct agent *agent = ctx;
 
-	if (sampling_on_port_changed(agent->sampling, if_index))
-		state_apply_port(&agent->state, agent->hal, agent->sampling, if_index);
+	state_restore_port(agent->state, &agent->owners, if_index,
+	    sampling_on_port_changed(agent->sampling, if_index));
 	standard_monitor_port_changed(agent->standard_monitor, if_index);
 	send_state(agent, if_index);
 }
@@ -406,32 +406,75 @@ on_settings(evutil_socket_t fd, short what, void *ctx)
 	arm_pack_timer(agent);
 }
 
-static void
-keep_state(struct agent *agent, bool clean)
-{
-	struct state_owners owners = {
-	    .hal = agent->hal,
-	    .sampling = agent->sampling,
-	    .managed = agent->managed,
-	    .n_managed = N_MANAGED,
-	};
-	int rc = state_save(&agent->state, agent->config->state_dir, clean, &owners);
-
-	if (rc < 0)
-		log_error("agent", "the state could not be saved in %s: %s; a restart would use "
-		    "older settings", agent->config->state_dir, strerror(-rc));
-}
-
 void
-agent_settings_changed(void *ctx)
+agent_port_forgot(void *ctx, const char *name)
 {
 	struct agent *agent = ctx;
 
+	if (agent->hal != NULL)
+		hal_forget_port(agent->hal, name);
+}
+
+/* AgentX does not tell a subagent which manager sent the request. */
+void
+agent_sampling_changed(void *ctx, const struct settings_change *change)
+{
+	struct agent *agent = ctx;
+	struct hal_port port;
+
+	if (hal_port_info(agent->hal, change->if_index, &port) < 0)
+		return;
+	if (change->before_text != NULL)
+		log_info("agent", "port %s: a manager has set %s from %s to %s", port.name,
+		    change->column, change->before_text, change->after_text);
+	else
+		log_info("agent", "port %s: a manager has set %s from %llu to %llu", port.name,
+		    change->column, (unsigned long long)change->before,
+		    (unsigned long long)change->after);
+}
+
+static void
+publish_set(struct agent *agent, const struct mib_set *set)
+{
+	hal_publish_port(agent->hal, set->if_index);
+	if (set->if_index == 0)
+		return;
+	sampling_publish_port(agent->sampling, set->if_index);
+	send_state(agent, set->if_index); /* the edge flag and alias travel in easeState */
+}
+
+/* Publishes what the request named, and no more: the next GET shows it. */
+static void
+publish_sets(struct agent *agent, const struct mib_set *sets, size_t n)
+{
+	bool rows = false;
+
+	for (size_t i = 0; i < n; i++) {
+		bool again = i > 0 && sets[i].kind != MIB_SET_ROW &&
+		    sets[i - 1].kind != MIB_SET_ROW && sets[i].if_index == sets[i - 1].if_index;
+
+		rows = rows || sets[i].kind == MIB_SET_ROW;
+		if (sets[i].kind != MIB_SET_ROW && !again)
+			publish_set(agent, &sets[i]);
+	}
+	if (!rows)
+		return;
 	standard_monitor_settings_changed(agent->standard_monitor);
 	arm_alarm(agent);
-	keep_state(agent, false);
-	send_states(agent); /* the edge flag and alias travel in easeState */
-	publish_all(agent);
+	standard_monitor_publish(agent->standard_monitor);
+	static_addresses_publish(agent->static_addresses);
+}
+
+void
+agent_settings_done(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase, int result)
+{
+	struct agent *agent = ctx;
+
+	if (phase == MIB_PHASE_COMMIT)
+		state_keep(agent->state, sets, result == 0 ? n : 0);
+	else
+		state_keep_undone(agent->state, sets, n);
+	publish_sets(agent, sets, n);
 }
 
 static void
@@ -448,6 +491,7 @@ on_refresh_timer(evutil_socket_t fd, short what, void *ctx)
 	else
 		publish_tables(agent);
 	arm_pack_timer(agent);
+	state_tick(agent->state);
 	service_alive(&agent->last_alive_us, clock_mono_us(&clock_system));
 	event_add(agent->refresh_timer, &pause);
 }
@@ -464,6 +508,7 @@ log_stats(struct agent *agent)
 		stat_log(linux_stats(agent->device));
 	stat_log(&agent->stats);
 	stat_log(event_monitor_stats(agent->event_monitor));
+	stat_log(state_stats(agent->state));
 	stat_log(hal_stats(agent->hal));
 	stat_log(sampling_stats(agent->sampling));
 	stat_log(notify_ring_stats(agent->ring));
@@ -563,7 +608,7 @@ start_device(struct agent *agent)
 	rc = hal_start(agent->hal);
 	if (rc < 0)
 		return rc;
-	state_apply(&agent->state, agent->state.clean, agent->hal, agent->sampling);
+	state_restore(agent->state, &agent->owners);
 	sampling_start(agent->sampling);
 	agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
 	send_states(agent);
@@ -572,9 +617,10 @@ start_device(struct agent *agent)
 	agent->next_counters_us = hal_now_us(agent->hal) + agent->counters_interval_us;
 	agent->next_state_us =
 	    hal_now_us(agent->hal) + agent->config->state_interval_s * 1000000ull;
-	state_rows_restore(&agent->state.rows, static_addresses_managed(agent->static_addresses));
+	state_restore_rows(agent->state, static_addresses_managed(agent->static_addresses));
 	publish_all(agent);
-	standard_monitor_start(agent->standard_monitor, &agent->state);
+	standard_monitor_start(agent->standard_monitor, agent->state);
+	state_started(agent->state);
 	arm_alarm(agent);
 	event_active(agent->hal_event, EV_READ, 0); /* the first dispatch lets frames flow */
 	return 0;
@@ -596,7 +642,7 @@ stop(struct agent *agent)
 	flush_all(agent);
 	send_counters(agent);
 	flush_all(agent);
-	keep_state(agent, true);
+	state_save_totals(agent->state, agent->hal);
 	if (snmp_agent_connected(agent->snmp))
 		wait_for_acknowledgements(agent);
 	log_stats(agent);
@@ -616,7 +662,7 @@ agent_run(struct agent *agent)
 		goto out;
 	}
 	log_info("agent", "serving %zu ports of a device of kind %s, boot %u",
-	    hal_n_ports(agent->hal), hal_device_kind(agent->hal), (unsigned)agent->state.boot);
+	    hal_n_ports(agent->hal), hal_device_kind(agent->hal), (unsigned)state_boot(agent->state));
 	service_notify("READY=1");
 	event_base_dispatch(agent->base);
 	service_notify("STOPPING=1");

@@ -85,29 +85,31 @@ name_own_ports(const struct agent_config *config, struct linux_config *to)
 
 /* Each interface gets the ifIndex that its name had before. */
 static int
-create_linux(const struct agent_config *config, const struct agent_state *state,
+create_linux(const struct agent_config *config, const struct state *state,
     struct hal_device **device, char *error, size_t error_size)
 {
-	struct links_name *kept = calloc(state->ports.n + 1, sizeof(*kept));
+	struct links_name *kept = calloc(state_n_names(state) + 1, sizeof(*kept));
 	struct linux_config linux_config = {
 	    .sampling = config->sampling,
 	    .read_only = !config->allow_set,
 	    .kept = kept,
 	    .clock = &clock_system,
 	};
+	const char *text;
+	uint32_t if_index;
 	int rc;
 
 	if (kept == NULL)
 		return -ENOMEM;
 	name_own_ports(config, &linux_config);
-	for (size_t i = 0; i < state->ports.n; i++) {
+	for (size_t i = 0; state_name(state, i, &text, &if_index); i++) {
 		struct links_name *name = &kept[linux_config.n_kept];
 
 		/* A longer name was kept by another kind of device. */
-		if (strlen(state->ports.items[i].name) >= sizeof(name->name))
+		if (if_index == 0 || strlen(text) >= sizeof(name->name))
 			continue;
-		strcpy(name->name, state->ports.items[i].name);
-		name->if_index = state->ports.items[i].if_index;
+		strcpy(name->name, text);
+		name->if_index = if_index;
 		linux_config.n_kept++;
 	}
 	rc = linux_create(&linux_config, device, error, error_size);
@@ -117,27 +119,29 @@ create_linux(const struct agent_config *config, const struct agent_state *state,
 
 /* Each port of the board gets the ifIndex that its name had before. */
 static int
-create_emulated(const struct agent_config *config, const struct agent_state *state,
+create_emulated(const struct agent_config *config, const struct state *state,
     struct hal_device **device, char *error, size_t error_size)
 {
-	struct kept_if_index *kept = calloc(state->ports.n + 1, sizeof(*kept));
+	struct kept_if_index *kept = calloc(state_n_names(state) + 1, sizeof(*kept));
 	struct emulated_config emulated = emulated_from(config);
+	const char *name;
+	uint32_t if_index;
 	int rc;
 
 	if (kept == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < state->ports.n; i++)
-		kept[i] = (struct kept_if_index){state->ports.items[i].name,
-		    state->ports.items[i].if_index};
+	for (size_t i = 0; state_name(state, i, &name, &if_index); i++) {
+		if (if_index != 0)
+			kept[emulated.n_kept++] = (struct kept_if_index){name, if_index};
+	}
 	emulated.kept = kept;
-	emulated.n_kept = state->ports.n;
 	rc = emulated_create(&emulated, device, error, error_size);
 	free(kept);
 	return rc;
 }
 
 static int
-create_device(const struct agent_config *config, const struct agent_state *state,
+create_device(const struct agent_config *config, const struct state *state,
     struct hal_device **device, char *error, size_t error_size)
 {
 	switch (config->device) {
@@ -178,23 +182,25 @@ create_standard_monitor(struct agent *agent)
 	    .rmon = standard_monitor_rmon(agent->standard_monitor),
 	    .static_addresses = agent->static_addresses,
 	    .ring = agent->ring,
-	    .state = &agent->state,
+	    .boot = state_boot(agent->state),
 	};
-	state_agent_id(&agent->state, agent->snapshot_parts.agent_id);
+	state_agent_id(agent->state, agent->snapshot_parts.agent_id);
 	return 0;
 }
 
 static int
 create_settings(struct agent *agent)
 {
-	struct settings_owners owners = {
+	agent->owners = (struct settings_owners){
 	    .hal = agent->hal,
 	    .sampling = agent->sampling,
 	    .managed = agent->managed,
 	    .n_managed = N_MANAGED,
+	    .sampling_changed = agent_sampling_changed,
+	    .ctx = agent,
 	};
-
-	return settings_create(&owners, agent_settings_changed, agent, &agent->settings);
+	state_set_tables(agent->state, agent->managed, N_MANAGED);
+	return settings_create(&agent->owners, agent_settings_done, agent, &agent->settings);
 }
 
 static int
@@ -207,6 +213,34 @@ create_event_monitor(struct agent *agent)
 	return event_monitor_create(&config, &agent->event_monitor);
 }
 
+static struct sampling_port_config
+sampling_defaults(const struct agent_config *config)
+{
+	return (struct sampling_port_config){
+	    .enabled = true,
+	    .mean_skip = config->mean_skip,
+	    .header_octets = config->header_octets,
+	    .max_samples_per_s = config->max_samples_per_s,
+	    .edge = true,
+	};
+}
+
+static int
+open_state(struct agent *agent, char *error, size_t error_size)
+{
+	const struct sampling_port_config defaults = sampling_defaults(agent->config);
+	const struct state_options options = {
+	    .dir = agent->config->state_dir,
+	    .clock = &clock_system,
+	    .keep_departed_days = agent->config->keep_departed_days,
+	    .defaults = &defaults,
+	    .forgot = agent_port_forgot,
+	    .ctx = agent,
+	};
+
+	return state_open(&options, &agent->state, error, error_size);
+}
+
 static int
 create_sampling(struct agent *agent)
 {
@@ -216,13 +250,7 @@ create_sampling(struct agent *agent)
 	    .skip_by_speed = config->device == AGENT_DEVICE_LINUX && config->skip_by_speed,
 	    .has_seed = config->seed != 0,
 	    .seed = config->seed,
-	    .defaults = {
-		.enabled = true,
-		.mean_skip = config->mean_skip,
-		.header_octets = config->header_octets,
-		.max_samples_per_s = config->max_samples_per_s,
-		.edge = true,
-	    },
+	    .defaults = sampling_defaults(config),
 	};
 	struct sampling_sink sink = {agent, agent_send_sample};
 	struct packer_sink out = {agent, agent_push_notification, agent_samples_lost};
@@ -243,10 +271,10 @@ static int
 create_outputs(struct agent *agent, char *error, size_t error_size)
 {
 	const struct agent_config *config = agent->config;
-	struct notify_source source = {.boot = (uint32_t)agent->state.boot};
+	struct notify_source source = {.boot = state_boot(agent->state)};
 	int rc = notify_ring_create(config->queue_notifications, &agent->ring);
 
-	state_agent_id(&agent->state, source.agent_id);
+	state_agent_id(agent->state, source.agent_id);
 	if (rc == 0 && config->trap_sinks.n > 0)
 		rc = trap_sinks_create(config->trap_sinks.items, config->trap_sinks.n, &source,
 		    &clock_system, &agent->sinks, error, error_size);
@@ -283,10 +311,10 @@ create_snmp(struct agent *agent)
 	    .snapshots = agent->snapshots,
 	    .setter = {agent->settings, settings_apply},
 	    .ring = agent->ring,
-	    .boot = (uint32_t)agent->state.boot,
+	    .boot = state_boot(agent->state),
 	};
 
-	state_agent_id(&agent->state, options.agent_id);
+	state_agent_id(agent->state, options.agent_id);
 	return snmp_agent_create(&options, &agent->snmp);
 }
 
@@ -305,10 +333,10 @@ agent_create(struct agent_config *config, const char *file, struct agent **resul
 	agent->config = agent->live_config = config;
 	agent->config_file = file;
 	agent->stats = (struct stat_set){stat_names, N_STATS, agent->stat_values};
-	rc = state_open(config->state_dir, &agent->state, error, error_size);
+	rc = open_state(agent, error, error_size);
 	if (rc < 0)
 		goto fail;
-	rc = create_device(config, &agent->state, &agent->device, error, error_size);
+	rc = create_device(config, agent->state, &agent->device, error, error_size);
 	if (rc < 0)
 		goto fail;
 	rc = hal_create(agent->device, &clock_system, &agent->hal);
@@ -352,7 +380,7 @@ agent_destroy(struct agent *agent)
 	sampling_destroy(agent->sampling);
 	hal_destroy(agent->hal);
 	notify_ring_destroy(agent->ring);
-	state_free(&agent->state);
+	state_close(agent->state);
 	free(agent);
 	return true;
 }

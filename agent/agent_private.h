@@ -14,7 +14,7 @@
 #include "agent/settings.h"
 #include "agent/snmp/snmp_agent.h"
 #include "agent/snmp/trap_sinks.h"
-#include "agent/state.h"
+#include "agent/state_restore.h"
 #include "agent/static_addresses.h"
 #include "agent/mib_snapshots.h"
 #include "agent/event_monitor.h"
@@ -31,7 +31,7 @@ struct agent {
 	struct agent_config *live_config; /* the same, writable for agent_reload */
 	const char *config_file;
 	uint64_t last_alive_us;
-	struct agent_state state;
+	struct state *state;
 	struct hal_device *device; /* the HAL's */
 	struct hal *hal;
 	struct sampling *sampling;
@@ -40,6 +40,7 @@ struct agent {
 	struct sflow_export *sflow; /* NULL: off */
 	struct notify_ring *ring;
 	struct trap_sinks *sinks; /* NULL: all notifications go through the master */
+	struct settings_owners owners;
 	struct settings *settings;
 	struct standard_monitor *standard_monitor;
 	struct static_addresses *static_addresses;
@@ -68,7 +69,9 @@ int agent_push_standard(void *agent, const struct ease_notification *notificatio
 void agent_samples_lost(void *agent, uint32_t if_index, unsigned n_samples);
 int agent_send_sample(void *agent, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);
-void agent_settings_changed(void *agent);
+settings_done agent_settings_done;
+void agent_sampling_changed(void *agent, const struct settings_change *change);
+void agent_port_forgot(void *agent, const char *name);
 
 /* reload.c, at SIGHUP. */
 void agent_reload(struct agent *agent);

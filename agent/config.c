@@ -90,27 +90,27 @@ const struct option_row agent_options[] = {
 	.help = "linux: managers may change settings of the kernel: ifAdminStatus, ifAlias, flow "
 		"control, ageing and static addresses; false: these are notWritable"},
     {.name = "skip_by_speed", .type = OPTION_BOOL, AT(skip_by_speed), .def = "true",
-	.help = "linux: the mean skip of a new port is its speed in Mb/s, at least 100; mean_skip "
-		"applies to ports of unknown speed"},
+	.help = "linux: the mean skip of a port is its speed in Mb/s, at least 100, until a manager "
+		"sets another; mean_skip applies to ports of unknown speed"},
     {.name = "trap_port", .type = OPTION_U32, AT(trap_port), .min = 1, .max = 65535,
 	.def = "162", .help = "linux: the UDP port to which this machine's snmpd sends "
 			      "notifications. The agent does not sample these, nor what it sends "
 			      "itself to trap_sinks and sflow_collector"},
     {.name = "mean_skip", .type = OPTION_U32, AT(mean_skip), .min = 1, .max = EASE_MEAN_SKIP_MAX,
 	.unit = "frames per sample", .def = "400",
-	.help = "the mean skip of a port that the agent sees for the first time; later starts use "
-		"the setting that state_dir keeps for it"},
+	.help = "the mean skip of each port until a manager sets another (easePortMeanSkip), which "
+		"then holds over restarts"},
     {.name = "draw", .type = OPTION_ENUM, AT(draw), .choices = draw_choices, .def = "geometric",
 	.help = "the distribution of the skips. geometric: every frame is sampled with the same "
 		"probability; uniform: skips from 0 to twice the mean"},
     {.name = "header_octets", .type = OPTION_U32, AT(header_octets),
 	.min = EASE_HEADER_MIN_OCTETS, .max = EASE_HEADER_MAX_OCTETS, .unit = "octets",
-	.def = "128", .help = "how much of a sampled frame is sent; applies to new ports, as "
-			      "mean_skip does"},
+	.def = "128", .help = "how much of a sampled frame is sent, until a manager sets another "
+			      "number (easePortHeaderOctets)"},
     {.name = "max_samples_per_s", .type = OPTION_U32, AT(max_samples_per_s), .min = 0,
 	.max = SAMPLING_MAX_PER_SECOND, .unit = "samples/s", .def = "2000",
-	.help = "above this rate the agent doubles the port's mean skip in force; 0: no limit; "
-		"applies to new ports, as mean_skip does"},
+	.help = "above this rate the agent doubles the port's mean skip in force, until a manager "
+		"sets another limit (easePortMaxSamples); 0: no limit"},
     {.name = "seed", .type = OPTION_U64, AT(seed), .min = 0, .max = UINT64_MAX, .def = "0",
 	.help = "seed of the random skips, for runs that can be repeated; 0: a random seed"},
     {.name = "agentx_socket", .type = OPTION_STRING, AT(agentx_socket), .max = PATH_MAX_OCTETS,
@@ -173,8 +173,12 @@ const struct option_row agent_options[] = {
 	.max = PRIVILEGE_NAME - 1, .help = "the group, with run_as; empty: the user's own"},
     {.name = "state_dir", .type = OPTION_STRING, AT(state_dir), .max = PATH_MAX_OCTETS,
 	.def = "/var/lib/easeswitch",
-	.help = "the directory where the agent keeps its identity, its boot number, and settings "
-		"and counters of its ports"},
+	.help = "the directory where the agent keeps its identity, the number of its starts, what "
+		"managers have set, and counters of its ports. It must belong to the agent's user"},
+    {.name = "keep_departed_days", .type = OPTION_U32, AT(keep_departed_days), .min = 1,
+	.max = 3650, .unit = "days", .def = "30",
+	.help = "how long an interface that is gone keeps its ifIndex and its settings, in time that "
+		"the agent runs; afterwards it comes back as a new one"},
     {.name = "log_level", .type = OPTION_ENUM, AT(log_level), .choices = level_choices,
 	.def = "info", .live = true, .help = "messages less severe than this are not logged"},
     {0},

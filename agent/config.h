@@ -58,6 +58,7 @@ struct agent_config {
 	/* the process */
 	char *run_as, *run_as_group; /* if started by root; "": see common/privilege.h */
 	char *state_dir;
+	uint32_t keep_departed_days;
 	int log_level; /* enum log_level */
 };
 

@@ -9,9 +9,12 @@
 #include "mibs/mibs.h"
 
 #include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { ERROR_OCTETS = 512, KEY_CHECK = 256, KEY_PRINT_CONFIG, KEY_LIST_OBJECTS };
@@ -110,14 +113,81 @@ check(const char *file, const struct agent_config *config)
 	return EXIT_SUCCESS;
 }
 
+/* ---- the background ----
+ * The process that stays is made before anything is opened, because locks and database connections do
+ * not survive a fork. The first one waits, to end with the result of the start. */
+
+/* Returns in the new process, with the descriptor to be passed to end_start; -errno. */
+static int
+begin_start(void)
+{
+	int ends[2], status = EXIT_FAILURE;
+	char started;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	child = fork();
+	if (child < 0)
+		return -errno;
+	if (child > 0) {
+		close(ends[1]);
+		if (read(ends[0], &started, 1) == 1)
+			_exit(EXIT_SUCCESS);
+		(void)waitpid(child, &status, 0);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
+	}
+	close(ends[0]);
+	(void)setsid();
+	return ends[1];
+}
+
+/* The agent is set up: it leaves the terminal and the directory it was started in. */
+static int
+end_start(int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), rc = 0;
+
+	if (chdir("/") < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+		rc = -errno;
+	if (rc == 0 && write(fd, "", 1) != 1)
+		rc = -EPIPE;
+	if (null > STDERR_FILENO)
+		close(null);
+	close(fd);
+	return rc;
+}
+
+static int
+run(struct agent_config *config, struct agent *agent, const char *given_file, int background)
+{
+	int rc = background >= 0 ? end_start(background) : 0;
+
+	if (rc < 0)
+		return fail("cannot go to the background");
+	log_open("easeagentd", background >= 0, (enum log_level)config->log_level);
+	if (config->trap_sinks.n > 0 && service_is_readable_by_all(given_file))
+		log_warn("agent", "%s holds secrets and everybody may read it", given_file);
+	rc = agent_privilege_keep(config);
+	if (rc < 0)
+		log_warn("agent", "capabilities could not be dropped: %s", strerror(-rc));
+	return agent_run(agent) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 static int
 serve(struct agent_config *config, const char *given_file, bool foreground)
 {
-	char *file = realpath(given_file, NULL); /* daemon() changes the working directory */
+	char *file = realpath(given_file, NULL); /* the working directory will change */
+	int background = foreground ? -1 : begin_start();
 	char error[ERROR_OCTETS];
 	struct agent *agent;
-	int rc, status;
+	int status;
 
+	if (!foreground && background < 0) {
+		free(file);
+		return fail("cannot go to the background");
+	}
 	if (agent_privilege_become(config, error, sizeof(error)) < 0) {
 		free(file);
 		return fail_at(given_file, config, error);
@@ -127,19 +197,7 @@ serve(struct agent_config *config, const char *given_file, bool foreground)
 		free(file);
 		return fail_at(given_file, config, error);
 	}
-	if (!foreground && daemon(0, 0) < 0) {
-		agent_destroy(agent);
-		free(file);
-		return fail("cannot go to the background");
-	}
-	log_open("easeagentd", !foreground, (enum log_level)config->log_level);
-	if (config->trap_sinks.n > 0 && service_is_readable_by_all(given_file))
-		log_warn("agent", "%s holds secrets and everybody may read it", given_file);
-	rc = agent_privilege_keep(config);
-	if (rc < 0)
-		log_warn("agent", "capabilities could not be dropped: %s", strerror(-rc));
-	rc = agent_run(agent);
-	status = rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	status = run(config, agent, file ? file : given_file, background);
 	if (!agent_destroy(agent))
 		_exit(status);
 	free(file);

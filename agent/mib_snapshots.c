@@ -10,7 +10,7 @@ system_figures(const struct mib_snapshot_parts *parts)
 {
 	const struct stat_set *notify = notify_ring_stats(parts->ring);
 	struct mib_system system = {
-	    .boot = (uint32_t)parts->state->boot,
+	    .boot = parts->boot,
 	    .device_kind = hal_device_kind(parts->hal),
 	    .notify_sent = stat_get(notify, NOTIFY_SENT),
 	    .notify_acknowledged = stat_get(notify, NOTIFY_ACKNOWLEDGED),

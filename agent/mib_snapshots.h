@@ -11,7 +11,6 @@
 #include "agent/sampling/sampling.h"
 #include "agent/snmp/mib_table.h"
 #include "agent/snmp/notify.h"
-#include "agent/state.h"
 #include "agent/static_addresses.h"
 
 /* What snapshots are made of. All borrowed, and set before the SNMP thread starts. */
@@ -21,8 +20,8 @@ struct mib_snapshot_parts {
 	struct rmon *rmon;
 	struct static_addresses *static_addresses;
 	const struct notify_ring *ring;
-	const struct agent_state *state;
-	uint8_t agent_id[EASE_AGENT_ID_LEN]; /* state_agent_id */
+	uint32_t boot; /* of state.h, as the agent's id */
+	uint8_t agent_id[EASE_AGENT_ID_LEN];
 };
 
 /* Returns a source whose snapshots are struct mib_snapshot. parts is borrowed. */

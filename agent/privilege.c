@@ -106,13 +106,6 @@ socket_is_closed(const struct agent_config *config)
 	return socket[0] == '/' && needs_override(socket, W_OK);
 }
 
-/* Another user than root gets a directory of its own, or cannot write there. */
-static bool
-root_is_shut_out(const struct agent_config *config)
-{
-	return geteuid() == 0 && needs_override(config->state_dir, W_OK | X_OK);
-}
-
 static const struct need needs[] = {
     {samples_by_any, {CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN}, 3, FOR_LIFE,
 	"sampling of interfaces by eBPF",
@@ -125,9 +118,6 @@ static const struct need needs[] = {
 	"flow control, ageing, static addresses)", "these objects are notWritable"},
     {listens_live, {CAP_NET_RAW}, 1, AT_START, "a live interface as input",
 	"the agent does not start"},
-    {root_is_shut_out, {CAP_DAC_OVERRIDE}, 1, FOR_LIFE,
-	"the state directory, which belongs to another user while the agent stays root",
-	"the agent cannot use it"},
     {socket_is_closed, {CAP_DAC_OVERRIDE}, 1, IN_RESERVE,
 	"connecting to the AgentX socket, which belongs to another user, and at no other time",
 	"the agent cannot connect"},

@@ -3,7 +3,6 @@
 #include "common/log.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,8 @@ enum request_step {
 
 struct settings {
 	struct settings_owners owners;
-	void (*changed)(void *ctx);
-	void *changed_ctx;
+	settings_done *done;
+	void *done_ctx;
 	int event_fd;
 	pthread_mutex_t lock; /* over what follows */
 	pthread_cond_t moved;
@@ -53,9 +52,8 @@ number_of(const struct sampling_port_config *config, int kind)
 	}
 }
 
-/* AgentX does not tell a subagent which manager sent the request. */
 static void
-log_change(const struct hal *hal, const struct mib_set *set, uint64_t before)
+tell_change(const struct settings_owners *owners, const struct mib_set *set, uint64_t before)
 {
 	static const struct {
 		const char *column, *values[2]; /* values: of an enumeration's 0 and 1 */
@@ -66,27 +64,29 @@ log_change(const struct hal *hal, const struct mib_set *set, uint64_t before)
 	    [MIB_SET_MAX_SAMPLES] = {"easePortMaxSamples", {NULL, NULL}},
 	    [MIB_SET_EDGE] = {"easePortEdge", {"false", "true"}},
 	};
-	struct hal_port port;
+	const struct settings_change change = {
+	    .if_index = set->if_index,
+	    .column = names[set->kind].column,
+	    .kind = (enum mib_set_kind)set->kind,
+	    .before = before,
+	    .after = (uint64_t)set->number,
+	    .before_text = names[set->kind].values[before != 0],
+	    .after_text = names[set->kind].values[set->number != 0],
+	};
 
-	if ((int64_t)before == set->number || hal_port_info(hal, set->if_index, &port) < 0)
-		return;
-	if (names[set->kind].values[0])
-		log_info("agent", "port %s: %s set from %s to %s by an SNMP SET", port.name,
-		    names[set->kind].column, names[set->kind].values[before != 0],
-		    names[set->kind].values[set->number != 0]);
-	else
-		log_info("agent", "port %s: %s set from %" PRIu64 " to %" PRIu64 " by an SNMP SET",
-		    port.name, names[set->kind].column, before, (uint64_t)set->number);
+	if (change.before != change.after && owners->sampling_changed)
+		owners->sampling_changed(owners->ctx, &change);
 }
 
 static int
-set_sampling(struct hal *hal, struct sampling *sampling, const struct mib_set *set, bool test_only)
+set_sampling(const struct settings_owners *owners, const struct mib_set *set, bool test_only)
 {
+	struct sampling *sampling = owners->sampling;
 	struct sampling_port_config config;
 	uint64_t before;
 	int rc = sampling_get_port(sampling, set->if_index, &config);
 
-	if (rc < 0 || !hal_has_sampling(hal))
+	if (rc < 0 || !hal_has_sampling(owners->hal))
 		return rc < 0 ? rc : -ENODEV;
 	before = number_of(&config, set->kind);
 	switch (set->kind) {
@@ -112,7 +112,7 @@ set_sampling(struct hal *hal, struct sampling *sampling, const struct mib_set *s
 		return sampling_check_port(&config);
 	rc = sampling_set_port(sampling, set->if_index, &config);
 	if (rc == 0)
-		log_change(hal, set, before);
+		tell_change(owners, set, before);
 	return rc;
 }
 
@@ -175,8 +175,17 @@ set_one(const struct settings_owners *owners, const struct mib_set *set, bool te
 	case MIB_SET_PAUSE:
 		return set_pause(owners->hal, set, test_only);
 	default:
-		return set_sampling(owners->hal, owners->sampling, set, test_only);
+		return set_sampling(owners, set, test_only);
 	}
+}
+
+int
+settings_restore(const struct settings_owners *owners, const struct mib_set *set)
+{
+	struct settings_owners quiet = *owners;
+
+	quiet.sampling_changed = NULL;
+	return set_one(&quiet, set, false);
 }
 
 /* TEST and COMMIT stop at the first setting that fails; UNDO goes on, so that it takes back all that
@@ -233,8 +242,8 @@ settings_carry_out(const struct settings_owners *owners, const struct mib_set *s
 /* ---- between the threads ---- */
 
 int
-settings_create(const struct settings_owners *owners, void (*changed)(void *ctx),
-    void *changed_ctx, struct settings **result)
+settings_create(const struct settings_owners *owners, settings_done *done, void *done_ctx,
+    struct settings **result)
 {
 	struct settings *s = calloc(1, sizeof(*s));
 	pthread_condattr_t attr;
@@ -242,8 +251,8 @@ settings_create(const struct settings_owners *owners, void (*changed)(void *ctx)
 	if (s == NULL)
 		return -ENOMEM;
 	s->owners = *owners;
-	s->changed = changed;
-	s->changed_ctx = changed_ctx;
+	s->done = done;
+	s->done_ctx = done_ctx;
 	s->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (s->event_fd < 0) {
 		free(s);
@@ -279,19 +288,18 @@ void
 settings_dispatch(struct settings *s)
 {
 	uint64_t count;
-	bool carried_out = false;
 
 	if (read(s->event_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		log_warn_limited("agent", "an eventfd cannot be read: %s", strerror(errno));
 	pthread_mutex_lock(&s->lock);
 	if (s->step == REQUEST_WAITS) {
 		s->step = REQUEST_TAKEN;
+		pthread_cond_signal(&s->moved);
 		pthread_mutex_unlock(&s->lock);
 		s->failed = 0;
 		s->result = settings_carry_out(&s->owners, s->sets, s->n, s->phase, &s->failed);
-		carried_out = s->result == 0 && s->phase != MIB_PHASE_TEST;
-		if (carried_out)
-			s->changed(s->changed_ctx);
+		if (s->phase != MIB_PHASE_TEST)
+			s->done(s->done_ctx, s->sets, s->n, s->phase, s->result);
 		pthread_mutex_lock(&s->lock);
 		s->step = REQUEST_DONE;
 		pthread_cond_signal(&s->moved);
@@ -327,12 +335,14 @@ settings_apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase p
 	s->step = REQUEST_WAITS;
 	if (write(s->event_fd, &one, sizeof(one)) < 0)
 		rc = -errno;
-	while (rc == 0 && s->step != REQUEST_DONE) {
+	while (rc == 0 && s->step == REQUEST_WAITS) {
 		if (pthread_cond_timedwait(&s->moved, &s->lock, &deadline) == ETIMEDOUT &&
 		    s->step == REQUEST_WAITS)
 			rc = -ETIMEDOUT;
-		/* Once the main loop has taken the request, only its end counts. */
 	}
+	/* Once the main loop has taken the request, only its end counts. */
+	while (rc == 0 && s->step == REQUEST_TAKEN)
+		pthread_cond_wait(&s->moved, &s->lock);
 	if (rc == 0) {
 		rc = s->result;
 		*failed = s->failed;

@@ -16,25 +16,46 @@ enum { SETTINGS_WAIT_MS = 500 };
 
 struct settings;
 
+/* A column of easePortTable got another value. */
+struct settings_change {
+	uint32_t if_index;
+	const char *column;	      /* "easePortMeanSkip" */
+	enum mib_set_kind kind;
+	uint64_t before, after;	      /* as a SET has them; TruthValue and status as 0 or 1 */
+	const char *before_text, *after_text; /* of an enumeration ("up"); NULL: it is a number */
+};
+
 /* The rooms that own the settings; all borrowed. */
 struct settings_owners {
 	struct hal *hal;
 	struct sampling *sampling;
 	struct managed_table *const *managed; /* the tables whose rows managers make */
 	size_t n_managed;
+	/* A request has changed how a port is sampled. NULL: nobody wants to know. */
+	void (*sampling_changed)(void *ctx, const struct settings_change *change);
+	void *ctx;
 };
 
-/* changed saves and publishes. It is called on the main loop after a request was carried out or
- * undone. */
-int settings_create(const struct settings_owners *owners, void (*changed)(void *ctx),
-    void *changed_ctx, struct settings **settings);
+/* Called on the main loop when a request was committed or undone, before the manager hears of it: keeps
+ * and publishes what has changed. result is that of settings_carry_out; after a commit that failed,
+ * nothing is to be kept. May block while the state is written. */
+typedef void settings_done(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase,
+    int result);
+
+int settings_create(const struct settings_owners *owners, settings_done *done, void *done_ctx,
+    struct settings **settings);
 void settings_destroy(struct settings *settings); /* after the SNMP thread has ended */
 
-/* Main loop: a descriptor that is readable when a request waits for settings_dispatch. */
+/* Main loop: a descriptor that is readable when a request waits for settings_dispatch, which blocks as
+ * long as done does. */
 int settings_fd(const struct settings *settings);
 void settings_dispatch(struct settings *settings);
 
-/* SNMP thread: the apply of a struct mib_setter whose ctx is the settings. */
+/* Main loop: makes one setting as a request would, but tells nobody. 0 or -errno. */
+int settings_restore(const struct settings_owners *owners, const struct mib_set *set);
+
+/* SNMP thread: the apply of a struct mib_setter whose ctx is the settings. Blocks until the main loop
+ * has carried the request out, or gives it up if the main loop does not begin in SETTINGS_WAIT_MS. */
 int settings_apply(void *settings, const struct mib_set *sets, size_t n, enum mib_phase phase,
     size_t *failed);
 

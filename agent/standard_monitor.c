@@ -1,7 +1,6 @@
 #include "agent/standard_monitor.h"
 
 #include "agent/snmp/notify_standard.h"
-#include "agent/state_rows.h"
 #include "common/log.h"
 #include "mibs/mibs.h"
 
@@ -230,12 +229,12 @@ standard_monitor_rmon(struct standard_monitor *monitor)
 
 /* The order of the tables does not matter, because no row starts to work before rmon_changed. */
 void
-standard_monitor_start(struct standard_monitor *m, const struct agent_state *state)
+standard_monitor_start(struct standard_monitor *m, struct state *state)
 {
 	read_links(m);
-	for (size_t i = 0; i < RMON_N_MANAGED; i++)
-		state_rows_restore(&state->rows, rmon_managed(m->rmon)[i]);
-	if (m->options.default_history && !state->had_rows)
+	for (size_t i = 0; i < RMON_N_MANAGED && state; i++)
+		state_restore_rows(state, rmon_managed(m->rmon)[i]);
+	if (m->options.default_history && !(state && state_had_rows(state)))
 		rmon_add_default_controls(m->rmon);
 	rmon_changed(m->rmon, hal_now_us(m->options.hal));
 	rmon_publish(m->rmon);

@@ -28,8 +28,9 @@ int standard_monitor_create(
 void standard_monitor_destroy(struct standard_monitor *monitor); /* NULL allowed */
 struct rmon *standard_monitor_rmon(struct standard_monitor *monitor);
 
-/* Call when the device runs: records the ports' states and restores the rows in state. */
-void standard_monitor_start(struct standard_monitor *monitor, const struct agent_state *state);
+/* Call when the device runs: records the ports' states and restores the rows in state (NULL: none are
+ * kept). Blocks while these are read. */
+void standard_monitor_start(struct standard_monitor *monitor, struct state *state);
 
 void standard_monitor_port_changed(struct standard_monitor *monitor, uint32_t if_index);
 /* A SET was carried out. */

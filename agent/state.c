@@ -1,447 +1,823 @@
 #include "agent/state.h"
 
 #include "agent/hal/hal_provider.h"
+#include "agent/state_file.h"
+#include "agent/state_ports.h"
+#include "agent/state_rows.h"
+#include "agent/state_upgrade.h"
 #include "common/log.h"
-#include "common/options.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum {
-	TOTAL_DIGITS = 21,
-	STATE_PATH_MAX = 4200,
-	STATE_ROWS_MAX = 65536, /* more rows than managers can make in all tables */
+#define COMMIT_DELAY_US 5000000ull  /* in which ports that come and go are written together */
+#define RETRY_US	10000000ull /* after a change could not be written */
+#define AGEING_US	3600000000ull
+#define DAY_S		86400ull
+
+enum { OLD_AGEING_S = 300 }; /* every device's default, which the old file had as well */
+
+enum stat { STAT_COMMITS, STAT_FAILURES, STAT_SET_ASIDE, STAT_FORGOTTEN, N_STATS };
+
+static const struct stat_name stat_names[N_STATS] = {
+    [STAT_COMMITS] = {"state.commits", "changes of the agent's state written to the disk"},
+    [STAT_FAILURES] = {"state.failures",
+	"times the agent's state could not be written; it is tried again every 10 s"},
+    [STAT_SET_ASIDE] = {"state.set_aside", "damaged state files set aside"},
+    [STAT_FORGOTTEN] = {"state.forgotten",
+	"ports forgotten, because they were gone for keep_departed_days or made room for others"},
 };
 
-#define PORT_AT(member) .offset = offsetof(struct state_port, member)
-#define AT(member)	.offset = offsetof(struct agent_state, member)
-
-static const struct option_row port_options[] = {
-    {.name = "if_index", .type = OPTION_U32, PORT_AT(if_index), .min = 1, .max = INT32_MAX},
-    {.name = "alias", .type = OPTION_STRING, PORT_AT(alias), .max = EASE_NAME_MAX},
-    {.name = "enabled", .type = OPTION_BOOL, PORT_AT(enabled), .def = "true"},
-    {.name = "mean_skip", .type = OPTION_U32, PORT_AT(mean_skip), .min = 1,
-	.max = EASE_MEAN_SKIP_MAX, .def = "400"},
-    {.name = "header_octets", .type = OPTION_U32, PORT_AT(header_octets),
-	.min = EASE_HEADER_MIN_OCTETS, .max = EASE_HEADER_MAX_OCTETS, .def = "128"},
-    {.name = "max_samples_per_s", .type = OPTION_U32, PORT_AT(max_samples_per_s), .min = 0,
-	.max = SAMPLING_MAX_PER_SECOND, .def = "0"},
-    {.name = "edge", .type = OPTION_BOOL, PORT_AT(edge), .def = "true"},
-    {.name = "link_traps", .type = OPTION_BOOL, PORT_AT(link_traps), .def = "true"},
-    {.name = "admin_up", .type = OPTION_BOOL, PORT_AT(admin_up), .def = "true"},
-    {.name = "discontinuity_us", .type = OPTION_U64, PORT_AT(discontinuity_us), .min = 0,
-	.max = INT64_MAX, .def = "0"},
-    {.name = "totals", .type = OPTION_STRING, PORT_AT(totals),
-	.max = HAL_MAX_COUNTER_ROWS * TOTAL_DIGITS},
-    {0},
+struct state {
+	struct state_options options;
+	struct state_file *file;
+	struct state_identity identity;
+	bool was_clean, had_rows;
+	bool clean; /* to be written */
+	bool identity_dirty;
+	uint64_t loaded_running_s, started_us; /* how long all runs took, and when this one began */
+	struct state_ports ports;
+	struct state_rows rows;
+	struct old_state *old; /* what is taken over from an earlier version, until it is written */
+	const struct state_totals_source *totals; /* during a clean stop */
+	bool started;
+	uint64_t due_us, aged_us; /* monotonic; due_us 0: nothing is to be written */
+	bool failing; /* the latest attempt to write failed */
+	struct stat_set stats;
+	_Atomic uint64_t stat_values[N_STATS];
 };
 
-static const struct option_row state_options[] = {
-    {.name = "agent_id", .type = OPTION_STRING, AT(agent_id), .max = 2 * EASE_AGENT_ID_LEN},
-    {.name = "boot", .type = OPTION_U64, AT(boot), .min = 0, .max = UINT32_MAX - 1, .def = "0"},
-    {.name = "clean", .type = OPTION_BOOL, AT(clean), .def = "false"},
-    {.name = "port", .type = OPTION_SECTION, AT(ports), .max = HAL_MAX_PORTS,
-	.section = port_options, .section_size = sizeof(struct state_port),
-	.section_title_offset = offsetof(struct state_port, name)},
-    {.name = "ageing_s", .type = OPTION_U32, AT(ageing_s), .min = 0, .max = UINT32_MAX,
-	.def = "0"},
-    {.name = "had_rows", .type = OPTION_BOOL, AT(had_rows), .def = "false"},
-    {.name = "row", .type = OPTION_SECTION, AT(rows), .max = STATE_ROWS_MAX,
-	.section = state_row_options, .section_size = sizeof(struct state_row),
-	.section_title_offset = offsetof(struct state_row, name)},
-    {0},
-};
+/* ---- ports ---- */
+
+/* Changes of the ports are written together, some seconds later. */
+static void
+write_soon(struct state *s)
+{
+	if (s->due_us == 0)
+		s->due_us = clock_mono_us(s->options.clock) + COMMIT_DELAY_US;
+}
+
+static uint64_t
+running_s(const struct state *s)
+{
+	return s->loaded_running_s + (clock_mono_us(s->options.clock) - s->started_us) / 1000000 + 1;
+}
+
+/* Forgets ports that were gone for too long, and those above the limit. */
+static void
+forget_old(struct state *s)
+{
+	uint64_t now_s = running_s(s), age_s = s->options.keep_departed_days * DAY_S;
+	uint64_t before = s->ports.n_forgotten;
+
+	state_ports_age(&s->ports, now_s > age_s ? now_s - age_s : 0, STATE_DEPARTED_MAX);
+	stat_add(&s->stats, STAT_FORGOTTEN, s->ports.n_forgotten - before);
+	if (s->ports.n_forgotten != before)
+		write_soon(s);
+}
+
+void
+state_port_here(struct state *s, const char *name, uint32_t if_index)
+{
+	if (state_ports_here(&s->ports, name, if_index, s->started) < 0)
+		log_warn_limited("state", "no memory to remember port %s", name);
+	write_soon(s);
+}
+
+void
+state_port_gone(struct state *s, uint32_t if_index)
+{
+	struct state_port *port = if_index ? state_ports_owner(&s->ports, if_index) : NULL;
+
+	if (!port)
+		return;
+	state_ports_gone(port, running_s(s));
+	forget_old(s);
+	write_soon(s);
+}
+
+size_t
+state_n_names(const struct state *s)
+{
+	return s->ports.n;
+}
+
+bool
+state_name(const struct state *s, size_t i, const char **name, uint32_t *if_index)
+{
+	if (i >= s->ports.n)
+		return false;
+	*name = s->ports.items[i]->name;
+	*if_index = s->ports.items[i]->if_index;
+	return true;
+}
+
+/* ---- settings ---- */
+
+void
+state_settings(const struct state *s, uint32_t if_index,
+    void (*apply)(void *ctx, const struct mib_set *set), void *ctx)
+{
+	const struct state_port *port =
+	    if_index != STATE_ALL_PORTS ? state_ports_owner(&s->ports, if_index) : NULL;
+
+	if (port)
+		state_ports_settings(port, apply, ctx);
+	if (if_index != STATE_ALL_PORTS)
+		return;
+	state_ports_settings(&s->ports.self, apply, ctx);
+	for (size_t i = 0; i < s->ports.n; i++) {
+		if (s->ports.items[i]->here)
+			state_ports_settings(s->ports.items[i], apply, ctx);
+	}
+}
 
 static void
-state_path(const char *dir, const char *suffix, char *path)
+keep_one(struct state *s, const struct mib_set *set)
 {
-	snprintf(path, STATE_PATH_MAX, "%s/easeagentd.state%s", dir, suffix);
+	struct state_port *port;
+
+	if (set->kind == MIB_SET_ROW) {
+		state_rows_changed(&s->rows, set);
+		return;
+	}
+	if (!state_setting_name(set->kind))
+		return;
+	port = state_ports_owner(&s->ports, set->if_index);
+	if (port && state_ports_change(&s->ports, port, set) < 0)
+		log_warn_limited("state", "no memory to keep %s", state_setting_name(set->kind));
+}
+
+void
+state_keep(struct state *s, const struct mib_set *sets, size_t n)
+{
+	state_ports_begin(&s->ports);
+	for (size_t i = 0; i < n; i++)
+		keep_one(s, &sets[i]);
+	(void)state_commit(s);
+}
+
+void
+state_keep_undone(struct state *s, const struct mib_set *sets, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (sets[i].kind == MIB_SET_ROW)
+			state_rows_changed(&s->rows, &sets[i]);
+	}
+	state_ports_undo(&s->ports);
+	(void)state_commit(s);
+}
+
+/* ---- reading the file ---- */
+
+struct loading {
+	struct state *state;
+	struct state_port *port; /* of the setting that was read last */
+};
+
+static int
+take_agent(void *ctx, sqlite3_stmt *row)
+{
+	struct state *s = ctx;
+	const char *name = (const char *)sqlite3_column_text(row, 0);
+	int64_t number = sqlite3_column_int64(row, 1);
+
+	if (!name)
+		return 0;
+	if (strcmp(name, "id") == 0 && sqlite3_column_bytes(row, 1) == EASE_AGENT_ID_LEN)
+		memcpy(s->identity.agent_id, sqlite3_column_blob(row, 1), EASE_AGENT_ID_LEN);
+	else if (strcmp(name, "boot") == 0 && number > 0 && number <= STATE_BOOT_MAX)
+		s->identity.boot = (uint32_t)number;
+	else if (strcmp(name, "clean") == 0)
+		s->was_clean = number != 0;
+	else if (strcmp(name, "had_rows") == 0)
+		s->had_rows = number != 0;
+	else if (strcmp(name, "running_s") == 0 && number > 0)
+		s->loaded_running_s = (uint64_t)number;
+	return 0;
+}
+
+/* A name or a number that the file has twice is the first one's. */
+static int
+take_port(void *ctx, sqlite3_stmt *row)
+{
+	struct state *s = ctx;
+	const char *name = (const char *)sqlite3_column_text(row, 1);
+	int64_t if_index = sqlite3_column_int64(row, 2), departed_s = sqlite3_column_int64(row, 3);
+	struct state_port *port;
+
+	if (!name || !name[0] || strlen(name) > EASE_NAME_MAX || state_ports_find(&s->ports, name))
+		return 0;
+	port = state_ports_add(&s->ports, sqlite3_column_int64(row, 0), name);
+	if (!port)
+		return -ENOMEM;
+	if (if_index > 0 && if_index <= INT32_MAX)
+		port->if_index = (uint32_t)if_index;
+	port->departed_s = departed_s > 0 ? (uint64_t)departed_s : 0;
+	return 0;
 }
 
 static int
-write_file(const struct agent_state *state, const char *dir)
+take_setting(void *ctx, sqlite3_stmt *row)
 {
-	char path[STATE_PATH_MAX], fresh[STATE_PATH_MAX];
-	FILE *file;
-	int fd, rc = 0;
+	struct loading *loading = ctx;
+	int64_t id = sqlite3_column_int64(row, 0);
+	const char *name = (const char *)sqlite3_column_text(row, 1);
 
-	state_path(dir, "", path);
-	state_path(dir, ".new", fresh);
-	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	file = fdopen(fd, "w");
-	if (file == NULL) {
-		close(fd);
-		return -ENOMEM;
+	if (!loading->port || loading->port->id != id)
+		loading->port = state_ports_find_id(&loading->state->ports, id);
+	for (unsigned kind = 0; kind < STATE_N_KINDS && loading->port && name; kind++) {
+		if (!state_setting_name(kind) || strcmp(name, state_setting_name(kind)) != 0)
+			continue;
+		if (state_ports_set(loading->port, kind, sqlite3_column_int64(row, 2),
+			(const char *)sqlite3_column_text(row, 2)) < 0)
+			return -ENOMEM;
+		loading->port->settings[kind].dirty = false;
 	}
-	options_print(file, state_options, state);
-	if (fflush(file) != 0 || fsync(fd) < 0)
-		rc = -errno;
-	if (fclose(file) != 0 && rc == 0)
-		rc = -errno;
-	if (rc == 0 && rename(fresh, path) < 0)
-		rc = -errno;
+	return 0;
+}
+
+static int
+load(struct state *s)
+{
+	static const uint8_t no_id[EASE_AGENT_ID_LEN];
+	struct loading loading = {.state = s};
+	int rc = state_file_read(s->file, "SELECT name, value FROM agent", NULL, take_agent, s);
+
+	if (rc == 0)
+		rc = state_file_read(s->file, "SELECT id, name, if_index, departed_s FROM port ORDER BY id",
+		    NULL, take_port, s);
+	if (rc == 0)
+		rc = state_ports_check_numbers(&s->ports);
+	if (rc == 0)
+		rc = state_file_read(s->file, "SELECT port, name, value FROM setting ORDER BY port",
+		    NULL, take_setting, &loading);
+	if (rc == 0 && (s->identity.boot == 0 ||
+			   memcmp(s->identity.agent_id, no_id, sizeof(no_id)) == 0))
+		rc = -EBADMSG; /* an agent's tables, without the agent */
+	return rc;
+}
+
+static void
+empty(struct state *s)
+{
+	state_ports_free(&s->ports);
+	s->was_clean = s->had_rows = false;
+	s->identity = (struct state_identity){0};
+	s->loaded_running_s = 0;
+}
+
+/* ---- what an earlier version has left ---- */
+
+struct taking_over {
+	struct state_port *port;
+	unsigned n;
+};
+
+static void
+take_old_setting(void *ctx, unsigned kind, int64_t number, const char *text)
+{
+	struct taking_over *taking = ctx;
+
+	if (state_ports_set(taking->port, kind, number, text) == 0)
+		taking->n++;
+}
+
+static void
+take_over(struct state *s)
+{
+	struct taking_over taking = {0};
+
+	state_upgrade_identity(s->old, &s->identity);
+	s->was_clean = s->old->clean;
+	s->had_rows = s->old->had_rows;
+	if (s->old->ageing_s != 0 && s->old->ageing_s != OLD_AGEING_S)
+		(void)state_ports_set(&s->ports.self, MIB_SET_AGEING, s->old->ageing_s, NULL);
+	for (size_t i = 0; i < s->old->ports.n; i++) {
+		const struct old_port *old = &s->old->ports.items[i];
+
+		if (!old->name[0] || strlen(old->name) > EASE_NAME_MAX || state_ports_find(&s->ports, old->name))
+			continue;
+		taking.port = state_ports_add(&s->ports, s->ports.next_id, old->name);
+		if (!taking.port)
+			continue;
+		taking.port->if_index = old->if_index;
+		taking.port->dirty = true;
+		state_upgrade_settings(old, s->options.defaults, take_old_setting, &taking);
+	}
+	(void)state_ports_check_numbers(&s->ports);
+	log_info("state", "%zu ports of an earlier version were taken over; %u of their settings are not "
+	    "as configured and count as a manager's", s->old->ports.n, taking.n);
+}
+
+/* The totals are written with their ports, so that the rest of the start finds them in the file. */
+static int
+write_old(struct state *s)
+{
+	int rc = state_upgrade_put_rows(s->old, s->file);
+
+	for (size_t i = 0; i < s->old->ports.n && s->was_clean && rc == 0; i++) {
+		const struct state_port *port =
+		    state_ports_find(&s->ports, s->old->ports.items[i].name);
+
+		if (port)
+			rc = state_upgrade_put_totals(&s->old->ports.items[i], port->id, s->file);
+	}
+	return rc;
+}
+
+static void
+old_done(struct state *s)
+{
+	if (s->old)
+		state_upgrade_free(s->old);
+	free(s->old);
+	s->old = NULL;
+	state_upgrade_done(state_file_dir(s->file));
+}
+
+static void
+load_old(struct state *s)
+{
+	char error[512] = "";
+
+	s->old = calloc(1, sizeof(*s->old));
+	if (s->old && state_upgrade_load(state_file_dir(s->file), s->old, error, sizeof(error)) == 0) {
+		take_over(s);
+		return;
+	}
+	free(s->old);
+	s->old = NULL;
+	if (error[0])
+		log_error("state", "the state of an earlier version cannot be read and is not used: %s",
+		    error);
+}
+
+/* ---- writing ---- */
+
+static int
+put_number(struct state *s, const char *name, uint64_t number)
+{
+	return state_file_put(s->file, STATE_PUT_AGENT, "ti", name, (int64_t)number);
+}
+
+static int
+write_identity(struct state *s)
+{
+	int rc = state_file_put(s->file, STATE_PUT_AGENT, "tb", "id", s->identity.agent_id,
+	    sizeof(s->identity.agent_id));
+
+	if (rc == 0)
+		rc = put_number(s, "boot", s->identity.boot);
+	if (rc == 0)
+		rc = put_number(s, "clean", s->clean);
+	if (rc == 0)
+		rc = put_number(s, "had_rows", s->started || s->had_rows);
+	return rc == 0 ? put_number(s, "running_s", running_s(s)) : rc;
+}
+
+static int
+write_deleted(struct state *s)
+{
+	static const enum state_statement statements[] = {STATE_DELETE_PORT, STATE_DELETE_SETTINGS,
+	    STATE_DELETE_TOTALS};
+	int rc = 0;
+
+	for (size_t i = 0; i < s->ports.n_deleted; i++) {
+		for (size_t j = 0; j < 3 && rc == 0; j++)
+			rc = state_file_put(s->file, statements[j], "i", s->ports.deleted[i]);
+	}
 	return rc;
 }
 
 static int
-make_agent_id(struct agent_state *state)
+write_setting(struct state *s, const struct state_port *port, unsigned kind)
 {
-	uint8_t id[EASE_AGENT_ID_LEN];
+	const struct state_setting *setting = &port->settings[kind];
+	const char *name = state_setting_name(kind);
 
-	if (getrandom(id, sizeof(id), 0) != sizeof(id))
-		return -EIO;
-	free(state->agent_id);
-	state->agent_id = malloc(2 * sizeof(id) + 1);
-	if (state->agent_id == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(id); i++)
-		sprintf(state->agent_id + 2 * i, "%02x", id[i]);
-	return 0;
-}
-
-static bool
-agent_id_is_good(const char *text)
-{
-	return text != NULL && strlen(text) == 2 * EASE_AGENT_ID_LEN &&
-	    strspn(text, "0123456789abcdef") == 2 * EASE_AGENT_ID_LEN;
+	if (!setting->set)
+		return state_file_put(s->file, STATE_DELETE_SETTING, "it", port->id, name);
+	if (setting->text)
+		return state_file_put(s->file, STATE_PUT_SETTING, "itt", port->id, name, setting->text);
+	return state_file_put(s->file, STATE_PUT_SETTING, "iti", port->id, name, setting->number);
 }
 
 static int
-load_file(const char *path, struct agent_state *state, char *error, size_t error_size)
+write_port(struct state *s, const struct state_port *port)
+{
+	int rc = 0;
+
+	if (port->dirty)
+		rc = state_file_put(s->file, STATE_PUT_PORT, "itii", port->id, port->name,
+		    (int64_t)port->if_index, (int64_t)port->departed_s);
+	for (unsigned kind = 0; kind < STATE_N_KINDS && rc == 0; kind++) {
+		if (port->settings[kind].dirty)
+			rc = write_setting(s, port, kind);
+	}
+	return rc;
+}
+
+static int
+write_totals(struct state *s)
+{
+	uint64_t totals[HAL_MAX_COUNTER_ROWS], discontinuity_us;
+	size_t n;
+	int rc = state_file_put(s->file, STATE_CLEAR_TOTALS, "");
+
+	for (size_t i = 0; i < s->ports.n && rc == 0; i++) {
+		const struct state_port *port = s->ports.items[i];
+
+		if (port->here && s->totals->read(s->totals->ctx, port->if_index, totals,
+				      HAL_MAX_COUNTER_ROWS, &n, &discontinuity_us) == 0)
+			rc = state_file_put(s->file, STATE_PUT_TOTALS, "iib", port->id,
+			    (int64_t)discontinuity_us, totals, n * sizeof(totals[0]));
+	}
+	return rc;
+}
+
+static int
+write_changes(struct state *s)
+{
+	int rc = s->identity_dirty ? write_identity(s) : 0;
+
+	if (rc == 0)
+		rc = write_deleted(s);
+	if (rc == 0)
+		rc = write_port(s, &s->ports.self);
+	for (size_t i = 0; i < s->ports.n && rc == 0; i++)
+		rc = write_port(s, s->ports.items[i]);
+	if (rc == 0 && s->old)
+		rc = write_old(s);
+	if (rc == 0)
+		rc = state_rows_write(&s->rows, s->file);
+	if (rc == 0 && s->totals)
+		rc = write_totals(s);
+	return rc;
+}
+
+static void
+written(struct state *s)
+{
+	s->identity_dirty = false;
+	state_ports_mark(&s->ports, false);
+	state_rows_written(&s->rows);
+}
+
+/* The next commit writes all that is in memory, to a file that is new. */
+static void
+write_all_again(struct state *s)
+{
+	s->identity_dirty = true;
+	state_ports_mark(&s->ports, true);
+	s->rows.all = true;
+}
+
+static int
+set_aside(struct state *s)
+{
+	const char *path = state_file_path(s->file);
+	int rc;
+
+	log_error("state", "%s is damaged (%s); it is set aside as %s.damaged", path,
+	    state_file_error(s->file), path);
+	rc = state_file_set_aside(s->file);
+	if (rc < 0)
+		log_error("state", "%s: %s", path, state_file_error(s->file));
+	else
+		stat_add(&s->stats, STAT_SET_ASIDE, 1);
+	return rc < 0 ? rc : state_file_open(s->file);
+}
+
+static int
+transact(struct state *s)
+{
+	int rc = state_file_is_open(s->file) ? 0 : state_file_open(s->file);
+
+	if (rc == 0)
+		rc = state_file_begin(s->file);
+	if (rc < 0)
+		return rc;
+	rc = write_changes(s);
+	if (rc < 0)
+		state_file_rollback(s->file);
+	return rc < 0 ? rc : state_file_commit(s->file);
+}
+
+static bool
+is_dirty(const struct state *s)
+{
+	return s->identity_dirty || s->totals || state_rows_wait(&s->rows) ||
+	    state_ports_dirty(&s->ports);
+}
+
+static void
+note_failure(struct state *s)
+{
+	stat_add(&s->stats, STAT_FAILURES, 1);
+	if (!s->failing)
+		log_error("state", "%s cannot be written: %s; the agent goes on and tries again every 10 s, "
+		    "but a restart before that would use the older state", state_file_path(s->file),
+		    state_file_error(s->file));
+	s->failing = true;
+	s->due_us = clock_mono_us(s->options.clock) + RETRY_US;
+}
+
+int
+state_commit(struct state *s)
 {
 	int rc;
 
-	if (access(path, F_OK) < 0 && errno == ENOENT)
-		return make_agent_id(state);
-	rc = options_load(path, state_options, state, error, error_size);
-	if (rc == 0 && !agent_id_is_good(state->agent_id)) {
-		snprintf(error, error_size, "%s: agent_id is not 16 hexadecimal digits", path);
-		rc = -EINVAL;
+	if (!is_dirty(s)) {
+		s->due_us = 0;
+		return 0;
 	}
+	rc = transact(s);
+	if (rc == -EBADMSG) {
+		write_all_again(s);
+		rc = set_aside(s);
+		if (rc == 0)
+			rc = transact(s);
+	}
+	if (rc < 0) {
+		note_failure(s);
+		return rc;
+	}
+	stat_add(&s->stats, STAT_COMMITS, 1);
+	written(s);
+	if (s->old)
+		old_done(s);
+	if (s->failing)
+		log_info("state", "%s is written again", state_file_path(s->file));
+	s->failing = false;
+	s->due_us = 0;
+	return 0;
+}
+
+/* The running time is written for those that are gone. */
+static void
+age(struct state *s)
+{
+	forget_old(s);
+	for (size_t i = 0; i < s->ports.n && !s->identity_dirty; i++)
+		s->identity_dirty = !s->ports.items[i]->here;
+	if (s->identity_dirty)
+		write_soon(s);
+}
+
+void
+state_tick(struct state *s)
+{
+	uint64_t now_us = clock_mono_us(s->options.clock);
+
+	if (now_us >= s->aged_us + AGEING_US) {
+		s->aged_us = now_us;
+		age(s);
+	}
+	if (s->due_us != 0 && now_us >= s->due_us)
+		(void)state_commit(s);
+}
+
+/* ---- life cycle ---- */
+
+/* Opens the file and loads it. A file that is damaged is set aside, and what it had is lost but for
+ * the identity, of which there is a copy. */
+static int
+open_file(struct state *s, char *error, size_t error_size)
+{
+	int rc = state_file_open(s->file);
+
+	if (rc == 0 && state_file_has_tables(s->file))
+		rc = load(s);
+	if (rc == -EBADMSG) {
+		empty(s);
+		rc = set_aside(s);
+		if (rc < 0)
+			return 0; /* the agent goes on without a file */
+	}
+	if (rc == 0 || rc == -ENOSPC)
+		return 0;
+	snprintf(error, error_size, "%s: %s", state_file_path(s->file), state_file_error(s->file));
+	return rc;
+}
+
+/* The identity is the file's. If it has none, there is the copy, or an earlier version's file. */
+static int
+find_identity(struct state *s)
+{
+	struct state_identity copy;
+	bool has_copy = state_file_read_identity(s->file, &copy);
+
+	if (s->identity.boot == 0)
+		load_old(s);
+	if (s->identity.boot == 0 && s->old == NULL) {
+		if (has_copy)
+			s->identity = copy;
+		else if (getrandom(s->identity.agent_id, EASE_AGENT_ID_LEN, 0) != EASE_AGENT_ID_LEN)
+			return -EIO;
+	}
+	/* The copy is newer if the file could not be written at the latest start. */
+	if (has_copy && memcmp(copy.agent_id, s->identity.agent_id, EASE_AGENT_ID_LEN) == 0 &&
+	    copy.boot > s->identity.boot)
+		s->identity.boot = copy.boot;
+	if (s->identity.boot < STATE_BOOT_MAX)
+		s->identity.boot++;
+	return 0;
+}
+
+/* Counts this start on the disk, before anybody hears of it: in the database, or at least in the copy of
+ * the identity, which needs no room. If neither can be written the next start may get the same number,
+ * and receivers would take its samples for those of this one. A full disk is no reason not to serve. */
+static int
+count_start(struct state *s, char *error, size_t error_size)
+{
+	int rc, copied;
+
+	s->identity_dirty = true;
+	rc = state_commit(s);
+	copied = state_file_write_identity(s->file, &s->identity);
+	if (rc == 0)
+		state_upgrade_done(state_file_dir(s->file));
+	if (rc == 0 || copied == 0)
+		return 0;
+	if (rc == -ENOSPC) {
+		log_error("state", "start %u cannot be counted on the disk: if the agent starts again before it "
+		    "can, receivers take its samples for those of this run", (unsigned)s->identity.boot);
+		return 0;
+	}
+	snprintf(error, error_size, "%s: %s", state_file_path(s->file), state_file_error(s->file));
 	return rc;
 }
 
 int
-state_open(const char *dir, struct agent_state *state, char *error, size_t error_size)
+state_open(const struct state_options *options, struct state **result, char *error, size_t error_size)
 {
-	char path[STATE_PATH_MAX];
-	bool clean;
+	struct state *s = calloc(1, sizeof(*s));
 	int rc;
 
-	memset(state, 0, sizeof(*state));
 	error[0] = '\0';
-	state_path(dir, "", path);
-	if (mkdir(dir, 0750) < 0 && errno != EEXIST) {
-		rc = -errno;
-		snprintf(error, error_size, "%s: %s", dir, strerror(errno));
+	if (!s) {
+		snprintf(error, error_size, "%s: %s", options->dir, strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	s->options = *options;
+	state_ports_init(&s->ports);
+	s->ports.forgot = options->forgot;
+	s->ports.ctx = options->ctx;
+	s->stats = (struct stat_set){stat_names, N_STATS, s->stat_values};
+	s->started_us = s->aged_us = clock_mono_us(options->clock);
+	rc = state_file_lock(options->dir, options->vfs, &s->file, error, error_size);
+	if (rc == 0)
+		rc = open_file(s, error, error_size);
+	if (rc == 0)
+		rc = find_identity(s);
+	if (rc == 0)
+		rc = count_start(s, error, error_size);
+	if (rc < 0) {
+		if (error[0] == '\0')
+			snprintf(error, error_size, "%s: %s", options->dir, strerror(-rc));
+		state_close(s);
 		return rc;
 	}
-	rc = load_file(path, state, error, error_size);
-	if (rc == 0) {
-		state->boot++;
-		clean = state->clean;
-		state->clean = false;
-		rc = write_file(state, dir);
-		state->clean = clean;
-	}
-	if (rc < 0 && error[0] == '\0')
-		snprintf(error, error_size, "%s: %s", path, strerror(-rc));
-	if (rc < 0)
-		state_free(state);
-	return rc;
+	*result = s;
+	return 0;
 }
 
-/* Whether dir can be written, or created. */
-static int
-check_directory(const char *dir)
+void
+state_close(struct state *s)
 {
-	char parent[STATE_PATH_MAX];
-	char *slash;
-
-	if (access(dir, F_OK) == 0)
-		return access(dir, W_OK | X_OK) < 0 ? -errno : 0;
-	snprintf(parent, sizeof(parent), "%s", dir);
-	slash = strrchr(parent, '/');
-	if (slash == parent)
-		slash++;
-	if (slash)
-		*slash = '\0';
-	return access(slash ? parent : ".", W_OK | X_OK) < 0 ? -errno : 0;
+	if (!s)
+		return;
+	empty(s);
+	state_rows_free(&s->rows);
+	if (s->old)
+		state_upgrade_free(s->old);
+	state_file_close(s->file);
+	free(s->old);
+	free(s);
 }
 
 int
 state_check(const char *dir, char *error, size_t error_size)
 {
-	struct agent_state state = {0};
-	char path[STATE_PATH_MAX];
-	int rc = check_directory(dir);
-
-	error[0] = '\0';
-	state_path(dir, "", path);
-	if (rc == 0)
-		rc = load_file(path, &state, error, error_size);
-	if (rc < 0 && error[0] == '\0')
-		snprintf(error, error_size, "%s: %s", dir, strerror(-rc));
-	state_free(&state);
-	return rc;
+	return state_file_check(dir, error, error_size);
 }
 
 void
-state_free(struct agent_state *state)
+state_agent_id(const struct state *s, uint8_t id[EASE_AGENT_ID_LEN])
 {
-	options_free(state_options, state);
-	memset(state, 0, sizeof(*state));
+	memcpy(id, s->identity.agent_id, EASE_AGENT_ID_LEN);
+}
+
+uint32_t
+state_boot(const struct state *s)
+{
+	return s->identity.boot;
+}
+
+bool
+state_was_clean(const struct state *s)
+{
+	return s->was_clean;
+}
+
+bool
+state_had_rows(const struct state *s)
+{
+	return s->had_rows;
 }
 
 void
-state_agent_id(const struct agent_state *state, uint8_t id[EASE_AGENT_ID_LEN])
+state_started(struct state *s)
 {
-	for (size_t i = 0; i < EASE_AGENT_ID_LEN; i++) {
-		char digits[3] = {state->agent_id[2 * i], state->agent_id[2 * i + 1], 0};
+	for (size_t i = 0; i < s->ports.n; i++) {
+		struct state_port *port = s->ports.items[i];
 
-		id[i] = (uint8_t)strtoul(digits, NULL, 16);
+		if (!port->here && port->departed_s == 0)
+			state_ports_gone(port, running_s(s));
 	}
+	s->started = true;
+	s->identity_dirty = true; /* had_rows */
+	s->rows.all = !s->had_rows;
+	forget_old(s);
+	(void)state_commit(s);
 }
 
-/* ---- ports ---- */
+/* ---- rows and totals ---- */
 
-static const struct state_port *
-find_port(const struct agent_state *state, const char *name)
+void
+state_set_tables(struct state *s, struct managed_table *const *managed, size_t n)
 {
-	for (size_t i = 0; i < state->ports.n; i++)
-		if (strcmp(state->ports.items[i].name, name) == 0)
-			return &state->ports.items[i];
-	return NULL;
+	s->rows.managed = managed;
+	s->rows.n_managed = n;
 }
 
-static size_t
-parse_totals(const char *text, uint64_t *totals)
+void
+state_restore_rows(struct state *s, struct managed_table *managed)
 {
-	size_t n = 0;
-	char *end;
-
-	while (text != NULL && *text != '\0' && n < HAL_MAX_COUNTER_ROWS) {
-		totals[n] = strtoull(text, &end, 10);
-		if (end == text)
-			break;
-		n++;
-		text = end + (*end == ' ');
-	}
-	return n;
+	if (state_file_is_open(s->file))
+		state_rows_restore(&s->rows, s->file, managed);
 }
 
-/* Switches a port off again that was off before. Other ports keep the device's state. */
-static void
-apply_admin_status(const struct state_port *kept, struct hal *hal, uint32_t if_index)
-{
-	if (kept->admin_up || hal_keeps_settings(hal))
-		return;
-	if (hal_set_admin_status(hal, if_index, EASE_IF_DOWN) < 0)
-		log_warn("state", "port %s: the device refused to switch it off as before the "
-		    "restart", kept->name);
-}
+struct reading_totals {
+	struct state *state;
+	void (*restore)(void *ctx, uint32_t if_index, const uint64_t *totals, size_t n,
+	    uint64_t discontinuity_us);
+	void *ctx;
+};
 
-static void
-apply_ageing(const struct agent_state *state, struct hal *hal)
+static int
+take_totals(void *ctx, sqlite3_stmt *row)
 {
-	if (state->ageing_s == 0 || hal_keeps_settings(hal))
-		return;
-	if (hal_set_ageing_s(hal, state->ageing_s) < 0)
-		log_warn("state", "the device refused the former ageing time of %u s",
-		    (unsigned)state->ageing_s);
-}
-
-/* An alias that the device has already is newer than the one in the state. */
-static void
-apply_settings(const struct state_port *kept, const struct hal_port *info, struct hal *hal,
-    struct sampling *sampling)
-{
-	uint32_t if_index = info->if_index;
-	struct sampling_port_config config = {
-	    .enabled = kept->enabled,
-	    .mean_skip = kept->mean_skip,
-	    .header_octets = kept->header_octets,
-	    .max_samples_per_s = kept->max_samples_per_s,
-	    .edge = kept->edge,
-	};
-
-	if (kept->alias != NULL && kept->alias[0] != '\0' && info->alias[0] == '\0' &&
-	    hal_set_alias(hal, if_index, kept->alias) < 0)
-		log_warn("state", "port %s: the device refused the former alias \"%s\"",
-		    kept->name, kept->alias);
-	hal_set_link_traps(hal, if_index, kept->link_traps);
-	apply_admin_status(kept, hal, if_index);
-	if (sampling_set_port(sampling, if_index, &config) < 0)
-		log_warn("state", "port %s: the former sampling settings could not be set",
-		    kept->name);
-}
-
-static bool
-restore_totals(const struct state_port *kept, struct hal *hal, uint32_t if_index)
-{
+	const struct reading_totals *reading = ctx;
+	const char *name = (const char *)sqlite3_column_text(row, 0);
+	const struct state_port *port = name ? state_ports_find(&reading->state->ports, name) : NULL;
+	size_t octets = (size_t)sqlite3_column_bytes(row, 2);
 	uint64_t totals[HAL_MAX_COUNTER_ROWS];
-	size_t n = parse_totals(kept->totals, totals);
 
-	if (n == 0 || hal_restore_totals(hal, if_index, totals, n) < 0)
-		return false;
-	hal_restore_discontinuity(hal, if_index, kept->discontinuity_us);
-	return true;
+	if (!port || !port->here || octets == 0 || octets > sizeof(totals) ||
+	    octets % sizeof(totals[0]) != 0)
+		return 0;
+	memcpy(totals, sqlite3_column_blob(row, 2), octets);
+	reading->restore(reading->ctx, port->if_index, totals, octets / sizeof(totals[0]),
+	    (uint64_t)sqlite3_column_int64(row, 1));
+	return 0;
 }
 
 void
-state_apply_port(const struct agent_state *state, struct hal *hal, struct sampling *sampling,
-    uint32_t if_index)
+state_totals(struct state *s,
+    void (*restore)(void *ctx, uint32_t if_index, const uint64_t *totals, size_t n,
+	uint64_t discontinuity_us),
+    void *ctx)
 {
-	const struct state_port *kept;
-	struct hal_port info;
+	struct reading_totals reading = {s, restore, ctx};
 
-	if (hal_port_info(hal, if_index, &info) < 0)
-		return;
-	kept = find_port(state, info.name);
-	if (kept != NULL)
-		apply_settings(kept, &info, hal, sampling);
-}
-
-void
-state_apply(const struct agent_state *state, bool was_clean, struct hal *hal,
-    struct sampling *sampling)
-{
-	apply_ageing(state, hal);
-	for (size_t i = 0; i < hal_n_ports(hal); i++) {
-		uint32_t if_index = hal_port_if_index(hal, i);
-		const struct state_port *kept;
-		struct hal_port info;
-
-		if (hal_port_info(hal, if_index, &info) < 0)
-			continue;
-		kept = find_port(state, info.name);
-		if (kept != NULL)
-			apply_settings(kept, &info, hal, sampling);
-		if (state->boot > 1 && !(was_clean && kept && restore_totals(kept, hal, if_index)))
-			hal_mark_discontinuity(hal, if_index);
-	}
-}
-
-static char *
-print_totals(const struct hal *hal, uint32_t if_index)
-{
-	uint64_t totals[HAL_MAX_COUNTER_ROWS];
-	char *text = calloc(HAL_MAX_COUNTER_ROWS, TOTAL_DIGITS);
-	size_t n = 0, len = 0;
-
-	if (text == NULL || hal_save_totals(hal, if_index, totals, HAL_MAX_COUNTER_ROWS, &n) < 0)
-		return text;
-	for (size_t i = 0; i < n; i++)
-		len += (size_t)sprintf(text + len, "%s%" PRIu64, i ? " " : "", totals[i]);
-	return text;
-}
-
-static int
-collect_port(struct state_port *port, bool clean, const struct hal *hal,
-    const struct sampling *sampling, uint32_t if_index)
-{
-	struct sampling_port_config config;
-	struct hal_port info;
-	int rc = hal_port_info(hal, if_index, &info);
-
-	if (rc == 0)
-		rc = sampling_get_port(sampling, if_index, &config);
-	if (rc < 0)
-		return rc;
-	*port = (struct state_port){
-	    .name = strdup(info.name),
-	    .if_index = if_index,
-	    .alias = strdup(info.alias),
-	    .enabled = config.enabled,
-	    .mean_skip = config.mean_skip,
-	    .header_octets = config.header_octets,
-	    .max_samples_per_s = config.max_samples_per_s,
-	    .edge = config.edge,
-	    .link_traps = info.link_traps,
-	    .admin_up = info.admin_status != EASE_IF_DOWN,
-	    .discontinuity_us = hal_discontinuity_wall_us(hal, if_index),
-	    .totals = clean ? print_totals(hal, if_index) : strdup(""),
-	};
-	return port->name && port->alias && port->totals ? 0 : -ENOMEM;
-}
-
-static int
-copy_port(struct state_port *port, const struct state_port *kept)
-{
-	*port = *kept;
-	port->name = strdup(kept->name);
-	port->alias = strdup(kept->alias ? kept->alias : "");
-	port->totals = strdup(""); /* its counters begin anew when it is plugged in again */
-	return port->name && port->alias && port->totals ? 0 : -ENOMEM;
-}
-
-/* Absent ports of earlier runs keep ifIndex and settings until they are plugged in again, as long as
- * there is room. */
-static int
-collect_absent_ports(struct agent_state *fresh, const struct agent_state *state)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < state->ports.n && fresh->ports.n < HAL_MAX_PORTS && rc == 0; i++)
-		if (find_port(fresh, state->ports.items[i].name) == NULL)
-			rc = copy_port(&fresh->ports.items[fresh->ports.n++],
-			    &state->ports.items[i]);
-	return rc;
-}
-
-static int
-collect_ports(struct agent_state *fresh, bool clean, const struct state_owners *owners,
-    size_t n_before)
-{
-	size_t n = hal_n_ports(owners->hal);
-	int rc = 0;
-
-	fresh->ports.items = calloc(n + n_before + 1, sizeof(*fresh->ports.items));
-	if (fresh->ports.items == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = collect_port(&fresh->ports.items[fresh->ports.n++], clean, owners->hal,
-		    owners->sampling, hal_port_if_index(owners->hal, i));
-	return rc;
+	if (s->was_clean && state_file_is_open(s->file) &&
+	    state_file_read(s->file, "SELECT name, discontinuity_us, totals FROM totals JOIN port"
+		" ON port = id", NULL, take_totals, &reading) < 0)
+		log_warn("state", "the counters' totals cannot be read, and begin anew: %s",
+		    state_file_error(s->file));
 }
 
 int
-state_save(struct agent_state *state, const char *dir, bool clean,
-    const struct state_owners *owners)
+state_stop(struct state *s, const struct state_totals_source *source)
 {
-	uint32_t ageing_s = hal_ageing_s(owners->hal);
-	struct agent_state fresh = {
-	    .boot = state->boot,
-	    .clean = clean,
-	    .ageing_s = hal_check_ageing_s(owners->hal, ageing_s) == 0 ? ageing_s : 0,
-	    .had_rows = true,
-	};
-	int rc = -ENOMEM;
+	int rc;
 
-	fresh.agent_id = strdup(state->agent_id);
-	if (fresh.agent_id != NULL)
-		rc = collect_ports(&fresh, clean, owners, state->ports.n);
-	if (rc == 0)
-		rc = collect_absent_ports(&fresh, state);
-	for (size_t i = 0; i < owners->n_managed && rc == 0; i++)
-		rc = state_rows_collect(owners->managed[i], &fresh.rows);
-	if (rc == 0)
-		rc = write_file(&fresh, dir);
-	if (rc == 0) {
-		struct state_ports before = state->ports;
-
-		state->ports = fresh.ports;
-		fresh.ports = before;
-	}
-	state_free(&fresh);
+	s->totals = source;
+	s->clean = true;
+	s->identity_dirty = true;
+	s->rows.all = true;
+	rc = state_commit(s);
+	s->totals = NULL;
 	return rc;
+}
+
+const struct stat_set *
+state_stats(const struct state *s)
+{
+	return &s->stats;
 }

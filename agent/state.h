@@ -1,73 +1,132 @@
 /*
- * The agent's state over a restart, in STATE_DIR/easeagentd.state: its identity, the number of its
- * starts, each port's settings, and after a clean stop the counters' totals. The file is text in the
- * configuration's syntax. It is replaced as a whole (write, fsync, rename), so that a crash leaves
- * the old or the new file. If the file cannot be read the agent refuses to start and never
- * overwrites it: if a boot number were used twice, two samples would get the same identity.
+ * What the agent keeps over a restart: its identity, the number of its starts, the names and numbers
+ * of its ports, the settings and rows that managers made, and after a clean stop the counters' totals.
+ *
+ * A setting is kept when a manager sets it, and only then. So whatever no manager has set follows the
+ * configuration at the next start.
+ *
+ * All of it but totals and rows is in memory, and is written to the file (state_file.h) by
+ * state_commit(). If that fails (a full disk) the agent goes on with what it has in memory,
+ * state_tick() tries again, and only a restart in between would lose the change. A damaged file is set
+ * aside and written anew.
+ *
+ * A port that is gone keeps its number and its settings until it has been away for keep_departed_days
+ * of the agent's running time. No clock on the wall counts, so a clock that was set wrong forgets no
+ * port. At STATE_DEPARTED_MAX, the port that is away for longest makes room; ports with settings go
+ * last.
+ *
+ * Main loop only. Each function says whether it blocks, which it does for as long as the disk takes to
+ * sync; the others only use memory.
  */
 #ifndef EASE_AGENT_STATE_H
 #define EASE_AGENT_STATE_H
 
 #include "agent/hal/hal.h"
 #include "agent/sampling/sampling.h"
-#include "agent/state_rows.h"
+#include "agent/snmp/managed_table.h"
+#include "common/clock.h"
+#include "common/stat.h"
 
-struct state_port {
-	char *name; /* ifName */
-	uint32_t if_index;
-	char *alias;
-	bool enabled;
-	uint32_t mean_skip, header_octets, max_samples_per_s;
-	bool edge, link_traps;
-	bool admin_up;
-	uint64_t discontinuity_us; /* of the counters, since 1970; 0: none */
-	char *totals; /* of the hardware counters at a clean stop, separated by blanks; "": none */
+struct state;
+
+enum {
+	STATE_DEPARTED_MAX = 4096, /* ports that are gone and remembered; HAL_MAX_PORTS more are here */
+	STATE_BOOT_MAX = INT32_MAX, /* snmpEngineBoots ends there (RFC 3414) */
 };
 
-struct state_ports {
-	struct state_port *items;
-	size_t n;
+struct state_options {
+	const char *dir; /* borrowed, as all that follow */
+	const struct clock *clock;
+	uint32_t keep_departed_days;
+	/* The settings by configuration. For the file of earlier versions, which has all settings of
+	 * all ports: those that differ are taken for a manager's. */
+	const struct sampling_port_config *defaults;
+	const char *vfs; /* of SQLite, for tests; NULL: the system's */
+	/* A port that is gone was forgotten; its number may be given to another. NULL allowed. */
+	void (*forgot)(void *ctx, const char *name);
+	void *ctx;
 };
 
-struct agent_state {
-	char *agent_id; /* 16 hex digits */
-	uint64_t boot;
-	bool clean; /* the totals below were saved by a clean stop */
-	struct state_ports ports;
-	uint32_t ageing_s; /* of the address table; 0: the device's default */
-	bool had_rows; /* the rows below were saved by an earlier run, even if there are none */
-	struct state_rows rows;
-};
+/* Loads the state, or makes a new one with a random identity, and counts this start on the disk. A
+ * file that is damaged is set aside with a message, and a full disk is no error: both only cost what
+ * they say. Returns -EBUSY if another agent uses the directory, or the error that kept the file from
+ * being read or this start from being counted; the reason is in error. Blocks. */
+int state_open(const struct state_options *options, struct state **state, char *error,
+    size_t error_size);
+void state_close(struct state *state); /* NULL allowed; writes nothing more. Blocks. */
 
-/* Loads the state, or makes a new one with a random identity. Then increments the boot number and
- * writes the state with clean = false. Returns -errno with the reason in error. */
-int state_open(const char *dir, struct agent_state *state, char *error, size_t error_size);
-void state_free(struct agent_state *state);
-/* Whether state_open would work; writes nothing. -errno with the reason in error. */
+/* For --check: whether the directory would do. Writes nothing. -errno with the reason in error. */
 int state_check(const char *dir, char *error, size_t error_size);
 
-void state_agent_id(const struct agent_state *state, uint8_t id[EASE_AGENT_ID_LEN]);
+/* ---- identity ---- */
 
-/* Applies the settings kept for each port's name to hal and sampling, and the totals if the last
- * stop was clean. Otherwise marks each port's discontinuity, unless this is the first start. */
-void state_apply(const struct agent_state *state, bool was_clean, struct hal *hal,
-    struct sampling *sampling);
+void state_agent_id(const struct state *state, uint8_t id[EASE_AGENT_ID_LEN]);
+uint32_t state_boot(const struct state *state); /* the number of this start, from 1 */
+bool state_was_clean(const struct state *state); /* the run before saved its totals */
+bool state_had_rows(const struct state *state);	 /* a run before has made the default rows */
 
-/* Applies the settings alone, to a port that was plugged in. */
-void state_apply_port(const struct agent_state *state, struct hal *hal, struct sampling *sampling,
-    uint32_t if_index);
+/* ---- ports ---- */
 
-/* The rooms whose settings are kept. */
-struct state_owners {
-	const struct hal *hal;
-	const struct sampling *sampling;
-	struct managed_table *const *managed;
-	size_t n_managed;
+/* All names that are known, i from 0, and their numbers (0: it has none any more). Returns false if
+ * there are no more. The name is borrowed until a port comes or goes. */
+size_t state_n_names(const struct state *state);
+bool state_name(const struct state *state, size_t i, const char **name, uint32_t *if_index);
+
+/* A port is here, or has got another name: then its settings follow. The change is written within
+ * seconds, together with others. */
+void state_port_here(struct state *state, const char *name, uint32_t if_index);
+void state_port_gone(struct state *state, uint32_t if_index);
+/* All ports that are there at the start were named. Writes their names. Blocks. */
+void state_started(struct state *state);
+
+/* ---- settings ----
+ * Of a port, or with if_index 0 the agent's own; kinds are those of mibs/mib_set.h. */
+
+/* Calls apply for each setting that a manager has made at this port, as the SET had it, or with
+ * STATE_ALL_PORTS at all ports that are here and at the agent itself. */
+#define STATE_ALL_PORTS UINT32_MAX
+void state_settings(const struct state *state, uint32_t if_index,
+    void (*apply)(void *ctx, const struct mib_set *set), void *ctx);
+
+/* The tables whose rows are kept. Borrowed. */
+void state_set_tables(struct state *state, struct managed_table *const *managed, size_t n);
+/* Makes the rows that were kept for this table. A row that cannot be made now stays in the file. */
+void state_restore_rows(struct state *state, struct managed_table *managed);
+
+/* A request was carried out: keeps its settings, and the rows that it names, in one transaction.
+ * Blocks. */
+void state_keep(struct state *state, const struct mib_set *sets, size_t n);
+/* The latest request was undone; sets are its old values. Takes back what state_keep kept for it: a
+ * setting that no manager had made before is not kept. Blocks. */
+void state_keep_undone(struct state *state, const struct mib_set *sets, size_t n);
+
+/* ---- totals ---- */
+
+/* Calls restore for each port that is here and has totals from a clean stop just before this start. The
+ * totals are borrowed. Blocks. */
+void state_totals(struct state *state,
+    void (*restore)(void *ctx, uint32_t if_index, const uint64_t *totals, size_t n,
+	uint64_t discontinuity_us),
+    void *ctx);
+
+struct state_totals_source {
+	void *ctx;
+	/* Gives a port's totals; an error leaves the port out. */
+	int (*read)(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n,
+	    uint64_t *discontinuity_us);
 };
+/* A clean stop: writes all that is left, all rows, and the totals of the ports that are here. Blocks. */
+int state_stop(struct state *state, const struct state_totals_source *source);
 
-/* Writes the present settings, those of absent ports in state, and with clean the totals. Then
- * replaces state->ports by them, so that a port that is plugged in again gets its latest settings. */
-int state_save(struct agent_state *state, const char *dir, bool clean,
-    const struct state_owners *owners);
+/* ---- writing ---- */
+
+/* Writes what has changed in one transaction. Returns 0 when it is on the disk, or -errno; then it is
+ * still to be written. Blocks. */
+int state_commit(struct state *state);
+/* Call about twice a second. Writes what is due, tries again what failed, and forgets ports that were
+ * gone for too long. Blocks when it writes, which is seldom more than once in some seconds. */
+void state_tick(struct state *state);
+
+const struct stat_set *state_stats(const struct state *state);
 
 #endif

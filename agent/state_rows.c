@@ -10,121 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_TEXT_MAX = 600, COLUMNS_MAX = 32 };
-
-const struct option_row state_row_options[] = {
-    {.name = "columns", .type = OPTION_LIST, .offset = offsetof(struct state_row, columns),
-	.max = COLUMNS_MAX},
-    {0},
-};
+enum { ARCS_OCTETS = 12 * MIB_OID_ARCS };
 
 /* A snapshot of nothing: the engine's checks of a SET need one. */
 static const struct mib_snapshot no_snapshot;
 static const struct mib_context no_context = {.snapshot = &no_snapshot};
 
-/* ---- writing ---- */
+void
+state_rows_free(struct state_rows *rows)
+{
+	free(rows->unmade);
+	rows->unmade = NULL;
+	rows->n_unmade = 0;
+}
 
-static size_t
-print_arcs(const uint32_t *arcs, size_t n, char *text, size_t size)
+void
+state_rows_print_arcs(const uint32_t *arcs, size_t n, char *text, size_t size)
 {
 	size_t len = 0;
 
+	text[0] = '\0';
 	for (size_t i = 0; i < n && len < size; i++)
 		len += (size_t)snprintf(text + len, size - len, "%s%" PRIu32, i ? "." : "",
 		    arcs[i]);
-	return len;
 }
 
-static void
-print_octets(const uint8_t *octets, size_t n, char *text, size_t size)
-{
-	for (size_t i = 0; i < n && 2 * i + 2 < size; i++)
-		snprintf(text + 2 * i, size - 2 * i, "%02x", octets[i]);
-}
-
-static char *
-print_column(const struct mib_column *column, const void *row)
-{
-	char text[COLUMN_TEXT_MAX] = "";
-	struct mib_value value;
-	size_t len;
-
-	mib_row_get(column, row, &value);
-	len = (size_t)snprintf(text, sizeof(text), "%" PRIu32 "=", column->subid);
-	if (column->syntax == MIB_OBJECT_ID) {
-		text[len++] = 'o';
-		print_arcs(value.arcs, value.len, text + len, sizeof(text) - len);
-	} else if (column->syntax == MIB_STRING) {
-		text[len++] = 'x';
-		print_octets(value.octets, value.len, text + len, sizeof(text) - len);
-	} else if (column->syntax == MIB_GAUGE32) {
-		snprintf(text + len, sizeof(text) - len, "g%" PRIu64, value.number);
-	} else {
-		snprintf(text + len, sizeof(text) - len, "i%" PRId64, value.integer);
-	}
-	return strdup(text);
-}
-
-static char *
-print_name(const struct mib_table *table, const void *row)
-{
-	uint32_t arcs[MIB_INDEX_ARCS];
-	size_t n = mib_row_index(table, row, arcs);
-	char text[128];
-	size_t len = (size_t)snprintf(text, sizeof(text), "%s.", table->name);
-
-	print_arcs(arcs, n, text + len, sizeof(text) - len);
-	return strdup(text);
-}
-
-static int
-collect_row(const struct mib_table *table, const void *row, struct state_row *kept)
-{
-	kept->name = print_name(table, row);
-	kept->columns.items = calloc(table->n_columns, sizeof(*kept->columns.items));
-	if (!kept->name || !kept->columns.items)
-		return -ENOMEM;
-	for (size_t i = 0; i < table->n_columns; i++) {
-		char *text;
-
-		if (table->columns[i].set_kind == 0)
-			continue;
-		text = print_column(&table->columns[i], row);
-		if (!text)
-			return -ENOMEM;
-		kept->columns.items[kept->columns.n++] = text;
-	}
-	return 0;
-}
-
-int
-state_rows_collect(struct managed_table *managed, struct state_rows *rows)
-{
-	const struct mib_table *table = managed_declaration(managed);
-	struct state_row *items;
-	void *first;
-	size_t n = managed_rows(managed, &first);
-	int rc = 0;
-
-	items = reallocarray(rows->items, rows->n + n + 1, sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	rows->items = items;
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		const void *row = (uint8_t *)first + i * table->row_size;
-
-		if (!managed_is_kept(managed, row))
-			continue;
-		items[rows->n] = (struct state_row){0};
-		rc = collect_row(table, row, &items[rows->n++]);
-	}
-	return rc;
-}
-
-/* ---- reading ---- */
-
-static bool
-parse_arcs(const char *text, uint32_t *arcs, size_t max, size_t *n)
+bool
+state_rows_parse_arcs(const char *text, uint32_t *arcs, size_t max, size_t *n)
 {
 	char *end;
 
@@ -138,110 +50,350 @@ parse_arcs(const char *text, uint32_t *arcs, size_t max, size_t *n)
 	return true;
 }
 
+/* ---- what changed ---- */
+
 static bool
-parse_octets(const char *text, struct mib_value *value)
+same_name(const struct state_row_name *a, const struct state_row_name *b)
 {
-	size_t digits = strlen(text);
-
-	if (digits % 2 != 0 || digits / 2 > MIB_OCTETS_MAX)
-		return false;
-	value->len = digits / 2;
-	for (size_t i = 0; i < value->len; i++) {
-		char pair[3] = {text[2 * i], text[2 * i + 1], '\0'};
-		char *end;
-
-		value->octets[i] = (uint8_t)strtoul(pair, &end, 16);
-		if (*end != '\0')
-			return false;
-	}
-	return true;
+	return a->table == b->table && a->n_index == b->n_index &&
+	    memcmp(a->index, b->index, a->n_index * sizeof(a->index[0])) == 0;
 }
 
-/* "7=i1" */
-static bool
-parse_column(const char *text, uint32_t *subid, struct mib_value *value)
+static const struct state_row_name *
+find_name(const struct state_row_name *names, size_t n, const struct state_row_name *name)
 {
-	char *at, *end;
+	for (size_t i = 0; i < n; i++) {
+		if (same_name(&names[i], name))
+			return &names[i];
+	}
+	return NULL;
+}
 
-	*subid = (uint32_t)strtoul(text, &at, 10);
-	if (at == text || at[0] != '=' || at[1] == '\0')
-		return false;
-	memset(value, 0, sizeof(*value));
-	switch (at[1]) {
-	case 'i':
-		value->syntax = MIB_INTEGER;
-		value->integer = strtoll(at + 2, &end, 10);
-		return end != at + 2 && *end == '\0';
-	case 'g':
-		value->syntax = MIB_GAUGE32;
-		value->number = strtoull(at + 2, &end, 10);
-		return end != at + 2 && *end == '\0';
-	case 'o':
-		value->syntax = MIB_OBJECT_ID;
-		return parse_arcs(at + 2, value->arcs, MIB_OID_ARCS, &value->len);
-	case 'x':
-		value->syntax = MIB_STRING;
-		return parse_octets(at + 2, value);
+void
+state_rows_changed(struct state_rows *rows, const struct mib_set *set)
+{
+	struct state_row_name name = {.table = set->table, .n_index = set->n_index};
+	size_t left;
+	struct state_row_name *unmade;
+
+	memcpy(name.index, set->index, set->n_index * sizeof(name.index[0]));
+	unmade = (struct state_row_name *)(uintptr_t)find_name(rows->unmade, rows->n_unmade, &name);
+	if (unmade) { /* a manager has replaced or deleted the row that waits in the file */
+		left = rows->n_unmade - (size_t)(unmade - rows->unmade) - 1;
+		memmove(unmade, unmade + 1, left * sizeof(*unmade));
+		rows->n_unmade--;
+	}
+	if (rows->all || find_name(rows->changed, rows->n_changed, &name))
+		return;
+	if (rows->n_changed == STATE_ROWS_CHANGED_MAX)
+		rows->all = true;
+	else
+		rows->changed[rows->n_changed++] = name;
+}
+
+bool
+state_rows_wait(const struct state_rows *rows)
+{
+	return rows->all || rows->n_changed > 0;
+}
+
+void
+state_rows_written(struct state_rows *rows)
+{
+	rows->all = false;
+	rows->n_changed = 0;
+}
+
+/* ---- writing ---- */
+
+static int
+put_cell(struct state_file *file, const struct mib_table *table, const char *index,
+    const struct mib_column *column, const void *row)
+{
+	int64_t subid = column->subid;
+	char arcs[ARCS_OCTETS];
+	struct mib_value value;
+
+	mib_row_get(column, row, &value);
+	switch (column->syntax) {
+	case MIB_OBJECT_ID:
+		state_rows_print_arcs(value.arcs, value.len, arcs, sizeof(arcs));
+		return state_file_put(file, STATE_PUT_CELL, "ttit", table->name, index, subid, arcs);
+	case MIB_STRING:
+		return state_file_put(file, STATE_PUT_CELL, "ttib", table->name, index, subid,
+		    value.octets, value.len);
+	case MIB_GAUGE32:
+		return state_file_put(file, STATE_PUT_CELL, "ttii", table->name, index, subid,
+		    (int64_t)value.number);
 	default:
-		return false;
+		return state_file_put(file, STATE_PUT_CELL, "ttii", table->name, index, subid,
+		    value.integer);
+	}
+}
+
+/* Replaces what the file has of the row; row NULL: deletes it. */
+static int
+put_row(struct state_file *file, const struct state_row_name *name, const void *row)
+{
+	const struct mib_table *table = name->table;
+	char index[STATE_ROW_INDEX_OCTETS];
+	int rc;
+
+	state_rows_print_arcs(name->index, name->n_index, index, sizeof(index));
+	rc = state_file_put(file, STATE_DELETE_ROW, "tt", table->name, index);
+	for (size_t i = 0; row && i < table->n_columns && rc == 0; i++) {
+		if (table->columns[i].set_kind != 0)
+			rc = put_cell(file, table, index, &table->columns[i], row);
+	}
+	return rc;
+}
+
+static struct managed_table *
+managed_of(const struct state_rows *rows, const struct mib_table *table)
+{
+	for (size_t i = 0; i < rows->n_managed; i++) {
+		if (managed_declaration(rows->managed[i]) == table)
+			return rows->managed[i];
+	}
+	return NULL;
+}
+
+static int
+write_changed(const struct state_rows *rows, struct state_file *file)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < rows->n_changed && rc == 0; i++) {
+		const struct state_row_name *name = &rows->changed[i];
+		struct managed_table *managed = managed_of(rows, name->table);
+		void *row = managed ? managed_find(managed, name->index, name->n_index) : NULL;
+
+		rc = put_row(file, name, row && managed_is_kept(managed, row) ? row : NULL);
+	}
+	return rc;
+}
+
+struct names {
+	const struct mib_table *table;
+	struct state_row_name *items;
+	size_t n;
+};
+
+static int
+take_name(void *ctx, sqlite3_stmt *row)
+{
+	const char *index = (const char *)sqlite3_column_text(row, 0);
+	struct names *names = ctx;
+	struct state_row_name *grown;
+
+	/* In steps of 64. */
+	if (names->n % 64 == 0) {
+		grown = reallocarray(names->items, names->n + 64, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		names->items = grown;
+	}
+	names->items[names->n].table = names->table;
+	if (index && state_rows_parse_arcs(index, names->items[names->n].index, MIB_INDEX_ARCS,
+			 &names->items[names->n].n_index))
+		names->n++;
+	return 0;
+}
+
+static int
+delete_gone(const struct state_rows *rows, struct state_file *file, struct managed_table *managed)
+{
+	struct names names = {.table = managed_declaration(managed)};
+	int rc = state_file_read(file, "SELECT DISTINCT row FROM cell WHERE tab = ?",
+	    names.table->name, take_name, &names);
+
+	for (size_t i = 0; i < names.n && rc == 0; i++) {
+		const struct state_row_name *name = &names.items[i];
+		const void *row = managed_find(managed, name->index, name->n_index);
+
+		if ((!row || !managed_is_kept(managed, row)) &&
+		    !find_name(rows->unmade, rows->n_unmade, name))
+			rc = put_row(file, name, NULL);
+	}
+	free(names.items);
+	return rc;
+}
+
+static int
+write_table(struct state_file *file, struct managed_table *managed)
+{
+	const struct mib_table *table = managed_declaration(managed);
+	void *first;
+	size_t n = managed_rows(managed, &first);
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const void *row = (uint8_t *)first + i * table->row_size;
+		struct state_row_name name = {.table = table};
+
+		name.n_index = mib_row_index(table, row, name.index);
+		if (managed_is_kept(managed, row))
+			rc = put_row(file, &name, row);
+	}
+	return rc;
+}
+
+int
+state_rows_write(const struct state_rows *rows, struct state_file *file)
+{
+	int rc = 0;
+
+	if (!rows->all)
+		return write_changed(rows, file);
+	for (size_t i = 0; i < rows->n_managed && rc == 0; i++) {
+		rc = delete_gone(rows, file, rows->managed[i]);
+		if (rc == 0)
+			rc = write_table(file, rows->managed[i]);
+	}
+	return rc;
+}
+
+/* ---- restoring ---- */
+
+struct restoring {
+	struct state_rows *rows;
+	struct managed_table *managed;
+	char index[STATE_ROW_INDEX_OCTETS]; /* of the row that is being read */
+	struct mib_set *sets;
+	size_t n_sets;
+	bool bad; /* a cell of it fails the checks */
+};
+
+static const struct mib_column *
+find_column(const struct mib_table *table, uint32_t subid)
+{
+	for (size_t i = 0; i < table->n_columns; i++) {
+		if (table->columns[i].subid == subid && table->columns[i].set_kind != 0)
+			return &table->columns[i];
+	}
+	return NULL;
+}
+
+/* Reads a cell as the value that a SET of its column has. */
+static bool
+read_value(const struct mib_column *column, sqlite3_stmt *row, int at, struct mib_value *value)
+{
+	const char *text;
+	size_t len;
+
+	memset(value, 0, sizeof(*value));
+	value->syntax = column->syntax;
+	switch (column->syntax) {
+	case MIB_OBJECT_ID:
+		text = (const char *)sqlite3_column_text(row, at);
+		return text && state_rows_parse_arcs(text, value->arcs, MIB_OID_ARCS, &value->len);
+	case MIB_STRING:
+		len = (size_t)sqlite3_column_bytes(row, at);
+		if (len > MIB_OCTETS_MAX)
+			return false;
+		if (len > 0)
+			memcpy(value->octets, sqlite3_column_blob(row, at), len);
+		value->len = len;
+		return true;
+	case MIB_GAUGE32:
+		value->number = (uint64_t)sqlite3_column_int64(row, at);
+		return true;
+	default:
+		value->integer = sqlite3_column_int64(row, at);
+		return true;
 	}
 }
 
 /* One column through the checks of a SET. */
 static bool
-make_set(const struct mib_table *table, const uint32_t *index, size_t n_index, const char *text,
+make_set(const struct restoring *r, const struct mib_column *column, const struct mib_value *value,
     struct mib_set *set)
 {
+	const struct mib_table *table = managed_declaration(r->managed);
 	uint32_t oid[MIB_OID_ARCS + 1 + MIB_INDEX_ARCS];
-	size_t n = table->entry.n;
-	struct mib_value value;
+	size_t n = table->entry.n, n_index;
 	struct mib_set old;
 
 	memcpy(oid, table->entry.arcs, n * sizeof(*oid));
-	if (!parse_column(text, &oid[n++], &value))
-		return false;
-	memcpy(oid + n, index, n_index * sizeof(*oid));
-	return mib_check_set(table, &no_context, oid, n + n_index, &value, set, &old) ==
-	    MIB_NO_ERROR;
+	oid[n++] = column->subid;
+	return state_rows_parse_arcs(r->index, oid + n, MIB_INDEX_ARCS, &n_index) &&
+	    mib_check_set(table, &no_context, oid, n + n_index, value, set, &old) == MIB_NO_ERROR;
 }
 
 static void
-restore_row(const struct state_row *kept, struct managed_table *managed)
+remember_unmade(struct restoring *r)
 {
-	const struct mib_table *table = managed_declaration(managed);
-	const char *index_text = kept->name + strlen(table->name) + 1;
-	struct mib_set *sets = calloc(kept->columns.n + 1, sizeof(*sets));
-	uint32_t index[MIB_INDEX_ARCS];
-	size_t n_index, failed = 0;
-	int rc = sets ? 0 : -ENOMEM;
+	struct state_rows *rows = r->rows;
+	struct state_row_name *grown =
+	    reallocarray(rows->unmade, rows->n_unmade + 1, sizeof(*grown));
+	struct state_row_name *name;
 
-	if (rc == 0 && !parse_arcs(index_text, index, MIB_INDEX_ARCS, &n_index))
-		rc = -EINVAL;
-	for (size_t i = 0; i < kept->columns.n && rc == 0; i++) {
-		if (!make_set(table, index, n_index, kept->columns.items[i], &sets[i]))
-			rc = -EINVAL;
-	}
-	if (rc == 0)
-		rc = managed_make(managed, sets, kept->columns.n, &failed);
-	if (rc < 0)
-		log_warn("state", "%s: the row kept could not be made: %s", kept->name,
-		    strerror(-rc));
-	free(sets);
+	if (!grown)
+		return;
+	rows->unmade = grown;
+	name = &grown[rows->n_unmade];
+	name->table = managed_declaration(r->managed);
+	if (state_rows_parse_arcs(r->index, name->index, MIB_INDEX_ARCS, &name->n_index))
+		rows->n_unmade++;
 }
 
-static bool
-is_of(const struct state_row *kept, const struct mib_table *table)
+static void
+end_row(struct restoring *r)
 {
-	size_t len = strlen(table->name);
+	size_t failed = 0;
+	int rc = r->bad ? -EINVAL : 0;
 
-	return strncmp(kept->name, table->name, len) == 0 && kept->name[len] == '.';
+	if (rc == 0 && r->n_sets > 0)
+		rc = managed_make(r->managed, r->sets, r->n_sets, &failed);
+	if (rc < 0) {
+		log_warn("state", "row %s of %s cannot be made now (%s); it stays in the file and is "
+		    "tried again at the next start", r->index,
+		    managed_declaration(r->managed)->name, strerror(-rc));
+		remember_unmade(r);
+	}
+	r->n_sets = 0;
+	r->bad = false;
+}
+
+static int
+take_cell(void *ctx, sqlite3_stmt *row)
+{
+	struct restoring *r = ctx;
+	const struct mib_table *table = managed_declaration(r->managed);
+	const char *index = (const char *)sqlite3_column_text(row, 0);
+	const struct mib_column *column = find_column(table, (uint32_t)sqlite3_column_int64(row, 1));
+	struct mib_value value;
+
+	if (!index || strlen(index) >= sizeof(r->index))
+		return 0;
+	if (strcmp(index, r->index) != 0) {
+		end_row(r);
+		strcpy(r->index, index);
+	}
+	if (column && r->n_sets < table->n_columns && read_value(column, row, 2, &value) &&
+	    make_set(r, column, &value, &r->sets[r->n_sets]))
+		r->n_sets++;
+	else
+		r->bad = true;
+	return 0;
 }
 
 void
-state_rows_restore(const struct state_rows *rows, struct managed_table *managed)
+state_rows_restore(struct state_rows *rows, struct state_file *file, struct managed_table *managed)
 {
-	for (size_t i = 0; i < rows->n; i++) {
-		if (is_of(&rows->items[i], managed_declaration(managed)))
-			restore_row(&rows->items[i], managed);
-	}
+	const struct mib_table *table = managed_declaration(managed);
+	struct restoring r = {.rows = rows, .managed = managed};
+	int rc = -ENOMEM;
+
+	r.sets = calloc(table->n_columns, sizeof(*r.sets));
+	if (r.sets)
+		rc = state_file_read(file,
+		    "SELECT row, subid, value FROM cell WHERE tab = ? ORDER BY row, subid",
+		    table->name, take_cell, &r);
+	if (rc == 0)
+		end_row(&r);
+	else
+		log_warn("state", "the rows of %s cannot be read: %s", table->name,
+		    rc == -ENOMEM ? strerror(ENOMEM) : state_file_error(file));
+	free(r.sets);
 }

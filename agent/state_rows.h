@@ -1,29 +1,52 @@
 /*
- * Saves rows that managers made, and restores them. Each writable column is saved as "subid=value",
- * so that the declaration of a table (agent/snmp/managed_table.h) is all that is needed. A restored
- * row passes the checks of a SET; if one fails, the row is left out with a message.
+ * Keeps the rows that managers made, a cell of the file for each writable column, so that the
+ * declaration of a table (agent/snmp/managed_table.h) is all that is needed. Only rows that a request
+ * named are written. A restored row passes the checks of a SET; one that fails them stays in the file
+ * as it is, because what it needs (a port) may come back.
+ *
+ * Main loop only; whoever calls holds the transaction.
  */
 #ifndef EASE_AGENT_STATE_ROWS_H
 #define EASE_AGENT_STATE_ROWS_H
 
 #include "agent/snmp/managed_table.h"
-#include "common/options.h"
+#include "agent/state_file.h"
 
-struct state_row {
-	char *name; /* table and index: "alarmTable.7" */
-	struct option_list columns; /* "2=i-10", "3=g7", "4=o1.3.6", "5=x6d65" (hex) */
+enum { STATE_ROWS_CHANGED_MAX = 256 }; /* as many as a request can name; beyond, all are written */
+
+struct state_row_name {
+	const struct mib_table *table;
+	size_t n_index;
+	uint32_t index[MIB_INDEX_ARCS];
 };
 
 struct state_rows {
-	struct state_row *items;
-	size_t n;
+	struct managed_table *const *managed;
+	size_t n_managed;
+	bool all; /* write all rows, and delete from the file those that are gone */
+	struct state_row_name changed[STATE_ROWS_CHANGED_MAX];
+	size_t n_changed;
+	struct state_row_name *unmade; /* rows of the file that could not be made */
+	size_t n_unmade;
 };
 
-extern const struct option_row state_row_options[];
+void state_rows_free(struct state_rows *rows);
 
-/* Appends the table's rows; -ENOMEM. */
-int state_rows_collect(struct managed_table *managed, struct state_rows *rows);
-/* Makes the rows that were saved for this table. */
-void state_rows_restore(const struct state_rows *rows, struct managed_table *managed);
+/* A request has named this row. */
+void state_rows_changed(struct state_rows *rows, const struct mib_set *set);
+bool state_rows_wait(const struct state_rows *rows); /* something is to be written */
+
+/* Writes the changed rows; 0 or as state_file_put. */
+int state_rows_write(const struct state_rows *rows, struct state_file *file);
+void state_rows_written(struct state_rows *rows); /* that transaction is on the disk */
+
+/* Makes the rows that the file has of this table. */
+void state_rows_restore(struct state_rows *rows, struct state_file *file,
+    struct managed_table *managed);
+
+/* A row's index as in the file, "7" or "0.1.2.3", and back. */
+enum { STATE_ROW_INDEX_OCTETS = 12 * MIB_INDEX_ARCS };
+void state_rows_print_arcs(const uint32_t *arcs, size_t n, char *text, size_t size);
+bool state_rows_parse_arcs(const char *text, uint32_t *arcs, size_t max, size_t *n);
 
 #endif

@@ -332,6 +332,13 @@ hal_ageing_s(const struct hal *hal)
 	return ops == NULL ? 0 : ops->ageing_s(hal->device->addresses_ctx);
 }
 
+void
+hal_forget_port(struct hal *hal, const char *name)
+{
+	if (hal->device->ports->forget != NULL)
+		hal->device->ports->forget(hal->device->ports_ctx, name);
+}
+
 bool
 hal_keeps_settings(const struct hal *hal)
 {

@@ -413,6 +413,8 @@ int hal_set_pause(struct hal *hal, uint32_t if_index, uint8_t mode);
  * address; set also returns -ENOSPC. */
 int hal_check_static(const struct hal *hal, const uint8_t mac[6], uint32_t if_index);
 int hal_set_static(struct hal *hal, const uint8_t mac[6], uint32_t if_index);
+/* The agent no longer remembers a port that is gone: its number may be given to another. */
+void hal_forget_port(struct hal *hal, const char *name);
 /* Returns true if the device itself (a kernel) keeps admin status and ageing time while no agent
  * runs. */
 bool hal_keeps_settings(const struct hal *hal);
@@ -440,6 +442,10 @@ void hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall
 /* Reads the counters of at most max_ports ports (0: all) for the next snapshot. Returns 1 while
  * ports are left, 0 when the snapshot is complete and published, or -errno. */
 int hal_refresh(struct hal *hal, size_t max_ports);
+/* A setting of the port was changed (0: the ageing time): puts the port's row, with its counters as
+ * last read, into the newest snapshot and into the one that is being read, so that the next reader sees
+ * it. Costs one row unless another thread holds the newest snapshot; then all is read again. */
+void hal_publish_port(struct hal *hal, uint32_t if_index);
 /* Returns the newest snapshot, or NULL before the first one. The caller must release it. */
 const struct hal_snapshot *hal_snapshot_hold(struct hal *hal);
 void hal_snapshot_release(const struct hal_snapshot *snapshot); /* NULL allowed */

@@ -67,6 +67,9 @@ struct hal_ports_ops {
 	/* alias: at most EASE_NAME_MAX octets. NULL: the device has no aliases, so the HAL keeps
 	 * them. */
 	int (*set_alias)(void *ctx, uint32_t if_index, const char *alias);
+	/* The number that this name had is free, unless the port is there. NULL: numbers do not go by
+	 * names, or ports do not leave. */
+	void (*forget)(void *ctx, const char *name);
 };
 
 /* ---- counters ----

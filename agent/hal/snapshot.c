@@ -52,6 +52,7 @@ published_new(struct hal *hal)
 		free(p);
 		return NULL;
 	}
+	p->snapshot.ports = p->ports;
 	return p;
 }
 
@@ -264,7 +265,6 @@ hal_refresh(struct hal *hal, size_t max_ports)
 		read_port(hal, hal->building, hal->ports[hal->building_next].if_index);
 	if (hal->building_next < hal->n_ports)
 		return 1;
-	hal->building->snapshot.ports = hal->building->ports;
 	rc = read_addresses(hal, hal->building);
 	if (rc == 0)
 		rc = hal_structure_hold(hal, &hal->building->snapshot, hal->building->port_changes,
@@ -279,6 +279,53 @@ hal_refresh(struct hal *hal, size_t max_ports)
 	}
 	hal->building = NULL;
 	return rc;
+}
+
+/* What the drivers of energy and buffers said stays until they are read again. */
+static void
+patch(const struct hal *hal, struct hal_published *p, const struct hal_port *fresh)
+{
+	const struct hal_port *found;
+	struct hal_port *row, merged;
+
+	if (fresh == NULL) {
+		if (p->snapshot.has_addresses)
+			p->snapshot.ageing_s = hal_ageing_s(hal);
+		return;
+	}
+	found = hal_snapshot_port(&p->snapshot, fresh->if_index);
+	if (found == NULL)
+		return;
+	row = &p->ports[found - p->ports];
+	merged = *fresh;
+	merged.has_energy = row->has_energy;
+	merged.energy = row->energy;
+	merged.has_buffers = row->has_buffers;
+	merged.buffers = row->buffers;
+	*row = merged;
+}
+
+void
+hal_publish_port(struct hal *hal, uint32_t if_index)
+{
+	struct hal_port fresh;
+	bool held = false;
+
+	if (if_index != 0 && hal_port_info(hal, if_index, &fresh) < 0)
+		return;
+	if (hal->building != NULL)
+		patch(hal, hal->building, if_index ? &fresh : NULL);
+	pthread_mutex_lock(&hal->publish_lock);
+	if (hal->published != NULL) {
+		held = hal->published->references > 1;
+		if (!held)
+			patch(hal, hal->published, if_index ? &fresh : NULL);
+	}
+	pthread_mutex_unlock(&hal->publish_lock);
+	if (held) {
+		drop_building(hal);
+		(void)hal_refresh(hal, 0);
+	}
 }
 
 const struct hal_snapshot *

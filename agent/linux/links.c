@@ -288,3 +288,18 @@ links_remove(struct links *links, struct links_port *port)
 	memmove(&links->by_kernel[kernel_place], &links->by_kernel[kernel_place + 1],
 	    (links->n - kernel_place) * sizeof(*links->by_kernel));
 }
+
+void
+links_forget(struct links *links, const char *name)
+{
+	char padded[IFNAMSIZ] = "";
+	struct links_name *known;
+
+	memcpy(padded, name, strnlen(name, IFNAMSIZ - 1));
+	known = find_name(links, padded);
+	if (!known || links_find(links, known->if_index))
+		return;
+	links->n_names--;
+	memmove(known, known + 1,
+	    (size_t)(links->names + links->n_names - known) * sizeof(*known));
+}

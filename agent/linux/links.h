@@ -72,8 +72,11 @@ struct links_port *links_find_kernel(const struct links *links, uint32_t kernel_
 /* Adds a link that is not in the table yet. The pointer is valid until the next add or remove. -ENOSPC:
  * there are LINKS_MAX already; -ENOMEM. */
 int links_add(struct links *links, const struct rtnl_link *link, struct links_port **port);
-/* Its name keeps the ifIndex. */
+/* Its name keeps the ifIndex, until links_forget. */
 void links_remove(struct links *links, struct links_port *port);
+
+/* Frees the ifIndex of a name that no link has. */
+void links_forget(struct links *links, const char *name);
 
 /* IANAifType. */
 uint32_t links_if_type(const struct rtnl_link *link);

@@ -72,11 +72,16 @@ static int
 port_set_admin_status(void *ctx, uint32_t if_index, uint8_t admin_status)
 {
 	struct linux_device *d = ctx;
-	const struct links_port *port = links_find(&d->links, if_index);
+	struct links_port *port = links_find(&d->links, if_index);
+	bool up = admin_status == EASE_IF_UP;
+	int rc;
 
 	if (!port)
 		return -ENODEV;
-	return kernel_set_up(&d->kernel, port->link.kernel_index, admin_status == EASE_IF_UP);
+	rc = kernel_set_up(&d->kernel, port->link.kernel_index, up);
+	if (rc == 0) /* the kernel's notice comes later; ifOperStatus follows with it */
+		port->link.flags = up ? port->link.flags | IFF_UP : port->link.flags & ~(unsigned)IFF_UP;
+	return rc;
 }
 
 static int
@@ -113,6 +118,12 @@ port_set_pause(void *ctx, uint32_t if_index, uint8_t mode)
 	return ethtool_pause_admin(&port->pause) == mode ? 0 : -EIO;
 }
 
+static void
+port_forget(void *ctx, const char *name)
+{
+	links_forget(&((struct linux_device *)ctx)->links, name);
+}
+
 const struct hal_ports_ops linux_ports_ops = {
     .name = "linux",
     .count = port_count,
@@ -121,6 +132,7 @@ const struct hal_ports_ops linux_ports_ops = {
     .set_admin_status = port_set_admin_status,
     .set_alias = port_set_alias,
     .set_pause = port_set_pause,
+    .forget = port_forget,
 };
 
 /* ---- counters ---- */

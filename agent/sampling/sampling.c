@@ -783,6 +783,27 @@ sampling_publish(struct sampling *s)
 	return 0;
 }
 
+int
+sampling_publish_port(struct sampling *s, uint32_t if_index)
+{
+	const struct sampled_port *port = find_port(s, if_index);
+	const struct sampling_port_row *row = NULL;
+	struct sampling_port_row fresh;
+	bool held;
+
+	if (port == NULL)
+		return 0;
+	fill_row(s, port, &fresh);
+	pthread_mutex_lock(&s->publish_lock);
+	held = s->published == NULL || s->published->references > 1;
+	if (!held)
+		row = sampling_table_port(&s->published->table, if_index);
+	if (row != NULL)
+		s->published->rows[row - s->published->rows] = fresh;
+	pthread_mutex_unlock(&s->publish_lock);
+	return held ? sampling_publish(s) : 0;
+}
+
 const struct sampling_table *
 sampling_table_hold(struct sampling *s)
 {

@@ -130,6 +130,8 @@ int sampling_set_port(struct sampling *sampling, uint32_t if_index,
 
 /* Publishes the rows of all ports. Returns -ENOMEM: then the old table remains. */
 int sampling_publish(struct sampling *sampling);
+/* The port's settings were changed: publishes its row alone, unless another thread holds the table. */
+int sampling_publish_port(struct sampling *sampling, uint32_t if_index);
 /* Returns the newest table, or NULL before the first one. */
 const struct sampling_table *sampling_table_hold(struct sampling *sampling);
 void sampling_table_release(const struct sampling_table *table);

@@ -482,22 +482,24 @@ make_row(const struct managed_table *m, struct rows *rows, const struct mib_set 
 int
 managed_make(struct managed_table *managed, const struct mib_set *sets, size_t n, size_t *failed)
 {
-	struct rows trial;
-	int rc = n > 0 ? copy_rows(managed, &managed->rows, &trial) : -EINVAL;
+	struct rows *rows = &managed->rows;
+	bool found = true;
+	size_t i = 0;
+	int rc = -EINVAL;
 
-	if (rc < 0)
-		return rc;
-	rc = make_row(managed, &trial, sets, n, failed);
-	if (rc == 0)
-		rc = apply(managed, &trial);
-	if (rc < 0) {
-		free(trial.at);
-		return rc;
-	}
-	free(managed->rows.at);
-	managed->rows = trial;
+	if (n > 0)
+		(void)locate(managed, rows, sets[0].index, sets[0].n_index, &found);
+	if (n == 0 || found)
+		return n > 0 ? -EBUSY : rc;
 	managed->can_undo = false;
-	return 0;
+	rc = make_row(managed, rows, sets, n, failed);
+	if (rc == 0)
+		rc = apply(managed, rows);
+	if (rc < 0)
+		i = locate(managed, rows, sets[0].index, sets[0].n_index, &found);
+	if (rc < 0 && found)
+		close_row(managed, rows, i);
+	return rc;
 }
 
 int

@@ -117,8 +117,8 @@ create_standard_monitor(struct agent_rig *rig)
 	    .rmon = standard_monitor_rmon(rig->standard_monitor),
 	    .static_addresses = rig->static_addresses,
 	    .ring = rig->ring,
-	    .state = &rig->state};
-	state_agent_id(&rig->state, rig->snapshot_parts.agent_id);
+	    .boot = 7,
+	    .agent_id = {1, 2, 3, 4, 5, 6, 7, 8}};
 	rig->owners = (struct settings_owners){.hal = rig->hal, .sampling = rig->sampling,
 	    .managed = rig->managed, .n_managed = RMON_N_MANAGED + 1};
 	return 0;
@@ -160,8 +160,7 @@ agent_rig_create(struct agent_rig *rig)
 	int rc;
 
 	*rig = (struct agent_rig){.clock = {.manual = true, .manual_wall_us = 1795269600000000,
-	    .manual_mono_us = 5000000}, .state = {.agent_id = rig->agent_id, .boot = 7}};
-	strcpy(rig->agent_id, "0102030405060708");
+	    .manual_mono_us = 5000000}};
 	rc = dummy_create(&config, &dummy);
 	if (rc < 0)
 		return rc;
@@ -175,7 +174,7 @@ agent_rig_create(struct agent_rig *rig)
 	}
 	sampling_start(rig->sampling);
 	publish(rig);
-	standard_monitor_start(rig->standard_monitor, &rig->state);
+	standard_monitor_start(rig->standard_monitor, NULL);
 	publish(rig);
 	return 0;
 }

@@ -25,11 +25,9 @@ struct agent_rig {
 	struct standard_monitor *standard_monitor;
 	struct static_addresses *static_addresses;
 	struct managed_table *managed[RMON_N_MANAGED + 1];
-	struct agent_state state;
 	struct mib_snapshot_parts snapshot_parts;
 	struct mib_snapshot_source snapshots;
 	struct settings_owners owners;
-	char agent_id[2 * EASE_AGENT_ID_LEN + 1];
 };
 
 /* rig must not be moved. */

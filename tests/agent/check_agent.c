@@ -1,12 +1,12 @@
 /*
- * The agent's state, settings and configuration, over a fake device: the state is kept over clean and
- * unclean restarts, a damaged state is refused, and the settings of a request are carried out all or
- * none across threads.
+ * The agent's state, settings and configuration, over a fake device: settings and totals are restored
+ * over clean and unclean restarts (check_state.c has the file itself), and the settings of a request
+ * are carried out all or none across threads.
  */
 #include "agent/config.h"
 #include "agent/standard_monitor.h"
 #include "agent/settings.h"
-#include "agent/state.h"
+#include "agent/state_restore.h"
 #include "tests/agent/hal/fake_device.h"
 #include "tests/suite.h"
 
@@ -26,6 +26,7 @@ static struct hal *hal;
 static struct sampling *sampling;
 static char dir[64];
 static char error[512];
+static uint32_t mean_skip; /* by configuration */
 
 static int
 ignore_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
@@ -40,7 +41,7 @@ static void
 start(void)
 {
 	struct sampling_options options = {.has_seed = true, .seed = 1,
-	    .defaults = {.enabled = true, .mean_skip = 400, .header_octets = 128, .edge = true}};
+	    .defaults = {.enabled = true, .mean_skip = mean_skip, .header_octets = 128, .edge = true}};
 	struct sampling_sink sink = {NULL, ignore_sample};
 
 	test_clock = (struct clock){.manual = true, .manual_wall_us = 1700000000000000,
@@ -63,6 +64,7 @@ set_up(void)
 {
 	strcpy(dir, "/tmp/ease-check-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
+	mean_skip = 400;
 	start();
 }
 
@@ -76,68 +78,65 @@ tear_down(void)
 	ck_assert_int_eq(system(command), 0);
 }
 
-static void
-write_state(const char *text)
-{
-	char path[128];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 /* ---- state ---- */
 
-START_TEST(identity_stays_and_boot_counts)
-{
-	uint8_t first[EASE_AGENT_ID_LEN], second[EASE_AGENT_ID_LEN];
-	struct agent_state state;
+static struct state *state;
 
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	ck_assert_uint_eq(state.boot, 1);
-	state_agent_id(&state, first);
-	state_free(&state);
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	ck_assert_uint_eq(state.boot, 2);
-	state_agent_id(&state, second);
-	ck_assert_mem_eq(first, second, sizeof(first));
-	state_free(&state);
+static void
+open_state(void)
+{
+	const struct state_options options = {.dir = dir, .clock = &test_clock, .keep_departed_days = 30};
+
+	ck_assert_msg(state_open(&options, &state, error, sizeof(error)) == 0, "%s", error);
 }
-END_TEST
 
-static int
-save(struct agent_state *state)
+static void
+restore(void)
 {
-	struct state_owners owners = {.hal = hal, .sampling = sampling};
+	const struct settings_owners owners = {.hal = hal, .sampling = sampling};
 
-	return state_save(state, dir, true, &owners);
+	state_restore(state, &owners);
+	state_started(state);
+}
+
+/* Carries out and keeps a request, as the agent does. */
+static void
+set(const struct mib_set *sets, size_t n)
+{
+	const struct settings_owners owners = {.hal = hal, .sampling = sampling};
+	size_t failed;
+
+	ck_assert_int_eq(settings_carry_out(&owners, sets, n, MIB_PHASE_COMMIT, &failed), 0);
+	state_keep(state, sets, n);
 }
 
 START_TEST(settings_and_totals_survive_a_clean_stop)
 {
-	struct sampling_port_config config = {.enabled = false, .mean_skip = 33,
-	    .header_octets = 64, .max_samples_per_s = 9, .edge = false};
+	static const struct mib_set sets[] = {
+	    {.kind = MIB_SET_SAMPLING_ADMIN, .if_index = 20, .number = 0},
+	    {.kind = MIB_SET_MEAN_SKIP, .if_index = 20, .number = 33},
+	    {.kind = MIB_SET_HEADER_OCTETS, .if_index = 20, .number = 64},
+	    {.kind = MIB_SET_MAX_SAMPLES, .if_index = 20, .number = 9},
+	    {.kind = MIB_SET_EDGE, .if_index = 20, .number = 0},
+	    {.kind = MIB_SET_ALIAS, .if_index = 20, .text = "up \"link\" \\ #1 {'x'}"},
+	};
+	struct sampling_port_config config;
 	struct hal_counters counters;
-	struct agent_state state;
 	struct hal_port info;
 
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	ck_assert_int_eq(sampling_set_port(sampling, 20, &config), 0);
-	ck_assert_int_eq(hal_set_alias(hal, 20, "up \"link\" \\ #1 {'x'}"), 0);
+	open_state();
+	restore();
+	set(sets, 6);
 	fake.ports[1].raw[FAKE_WRAPS] = 1234;
 	hal_read_counters(hal, 20, &counters);
-	ck_assert_int_eq(save(&state), 0);
-	state_free(&state);
+	ck_assert_int_eq(state_save_totals(state, hal), 0);
+	state_close(state);
 	stop();
 
 	start();
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	ck_assert(state.clean);
-	state_apply(&state, state.clean, hal, sampling);
-	memset(&config, 0, sizeof(config));
+	open_state();
+	ck_assert(state_was_clean(state));
+	restore();
 	ck_assert_int_eq(sampling_get_port(sampling, 20, &config), 0);
 	ck_assert_uint_eq(config.mean_skip, 33);
 	ck_assert_uint_eq(config.header_octets, 64);
@@ -148,72 +147,77 @@ START_TEST(settings_and_totals_survive_a_clean_stop)
 	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
 	ck_assert_int_eq(hal_read_counters(hal, 20, &counters), 0);
 	ck_assert_uint_eq(counters.value[HAL_IN_OCTETS], 1234);
-	state_free(&state);
+	state_close(state);
 }
 END_TEST
 
-START_TEST(a_port_that_is_not_there_keeps_number_and_settings)
+/* A port that no manager has touched follows the configuration, however often the agent stopped. */
+START_TEST(an_edited_configuration_is_in_force)
 {
-	struct agent_state state;
-	const struct state_port *gone;
+	static const struct mib_set one = {.kind = MIB_SET_MEAN_SKIP, .if_index = 20, .number = 33};
+	struct sampling_port_config config;
 
-	write_state("agent_id = \"0011223344556677\"\nclean = true\n"
-		    "port \"gone\" { if_index = 70 alias = \"spare\" mean_skip = 33 "
-		    "totals = \"5 6\" }\n");
-	for (int starts = 0; starts < 3; starts++) {
-		ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-		gone = &state.ports.items[state.ports.n - 1];
-		ck_assert_str_eq(gone->name, "gone");
-		ck_assert_uint_eq(gone->if_index, 70);
-		ck_assert_str_eq(gone->alias, "spare");
-		ck_assert_uint_eq(gone->mean_skip, 33);
-		ck_assert_str_eq(gone->totals, starts ? "" : "5 6");
-		ck_assert_uint_eq(state.ports.n, starts ? 1 + FAKE_PORTS : 1);
-		ck_assert_int_eq(save(&state), 0);
-		state_free(&state);
+	for (unsigned i = 0; i < 3; i++) {
+		if (i > 0) {
+			stop();
+			mean_skip = 1000 * i;
+			start();
+		}
+		open_state();
+		restore();
+		if (i == 0)
+			set(&one, 1);
+		ck_assert_int_eq(sampling_get_port(sampling, 10, &config), 0);
+		ck_assert_uint_eq(config.mean_skip, mean_skip);
+		ck_assert_int_eq(sampling_get_port(sampling, 20, &config), 0);
+		ck_assert_uint_eq(config.mean_skip, 33);
+		ck_assert_int_eq(state_save_totals(state, hal), 0);
+		state_close(state);
 	}
 }
 END_TEST
 
 /* Does what the agent does when the device reports a change of a port. */
 static void
-port_changed(const struct agent_state *state, uint32_t if_index)
+port_changed(uint32_t if_index)
 {
+	const struct settings_owners owners = {.hal = hal, .sampling = sampling};
+
 	hal_report_port_changed(hal, if_index);
-	if (sampling_on_port_changed(sampling, if_index))
-		state_apply_port(state, hal, sampling, if_index);
+	state_restore_port(state, &owners, if_index, sampling_on_port_changed(sampling, if_index));
 }
 
 /* A port that is unplugged and plugged in again has the settings of this run, and counters that begin
  * anew. The other ports continue. */
 START_TEST(a_port_comes_and_goes)
 {
+	static const struct mib_set sets[] = {
+	    {.kind = MIB_SET_ALIAS, .if_index = 30, .text = "uplink"},
+	    {.kind = MIB_SET_LINK_TRAPS, .if_index = 30, .number = 0},
+	};
 	struct sampling_port_config config;
 	const struct sampling_table *table;
 	struct hal_counters counters;
-	struct agent_state state;
 	struct hal_port info;
 
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	open_state();
+	restore();
 	fake.ports[0].raw[FAKE_WRAPS] = 5;
 	fake.ports[2].raw[FAKE_WRAPS] = 1000;
 	hal_read_counters(hal, 30, &counters);
-	ck_assert_int_eq(hal_set_alias(hal, 30, "uplink"), 0);
-	ck_assert_int_eq(hal_set_link_traps(hal, 30, false), 0);
-	ck_assert_int_eq(save(&state), 0); /* as after every SET */
+	set(sets, 2);
 	fake.n_ports = 2;
-	port_changed(&state, 30);
+	port_changed(30);
 	ck_assert_int_eq(hal_port_info(hal, 30, &info), -ENODEV);
 	ck_assert_int_eq(sampling_get_port(sampling, 30, &config), -ENODEV);
 	ck_assert_int_eq(sampling_publish(sampling), 0);
 	table = sampling_table_hold(sampling);
 	ck_assert_uint_eq(table->n_ports, 2);
 	sampling_table_release(table);
-	ck_assert_int_eq(save(&state), 0);
 	clock_step_us(&test_clock, 1000);
 	fake.n_ports = 3;
 	fake.ports[2].raw[FAKE_WRAPS] = 7; /* another card, or the same: it counts anew */
-	port_changed(&state, 30);
+	port_changed(30);
 	ck_assert_int_eq(hal_port_info(hal, 30, &info), 0);
 	ck_assert_str_eq(info.alias, "uplink");
 	ck_assert(!info.link_traps);
@@ -225,7 +229,7 @@ START_TEST(a_port_comes_and_goes)
 	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
 	ck_assert_int_eq(hal_read_counters(hal, 10, &counters), 0);
 	ck_assert_uint_eq(counters.value[HAL_IN_OCTETS], 5);
-	state_free(&state);
+	state_close(state);
 }
 END_TEST
 
@@ -266,96 +270,47 @@ END_TEST
  * discontinuity must continue, too. */
 START_TEST(a_discontinuity_keeps_its_time)
 {
-	struct agent_state state;
 	struct hal_port info;
 
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
+	open_state();
+	restore();
 	clock_step_us(&test_clock, 5000000);
 	hal_mark_discontinuity(hal, 10);
 	clock_step_us(&test_clock, 1000000);
-	ck_assert_int_eq(save(&state), 0);
-	state_free(&state);
+	ck_assert_int_eq(state_save_totals(state, hal), 0);
+	state_close(state);
 	stop();
 	start();
 	clock_step_us(&test_clock, 8000000);
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	state_apply(&state, state.clean, hal, sampling);
+	open_state();
+	restore();
 	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
 	ck_assert_uint_eq(info.discontinuity_mono_us, 5000077);
 	ck_assert_int_eq(hal_port_info(hal, 20, &info), 0);
 	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
-	state_free(&state);
+	state_close(state);
 }
 END_TEST
 
 START_TEST(crash_is_a_discontinuity)
 {
-	struct agent_state state;
 	struct hal_port info;
 
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	state_apply(&state, state.clean, hal, sampling);
+	open_state();
+	restore();
 	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
 	ck_assert_uint_eq(info.discontinuity_mono_us, 0); /* the first start continues nothing */
-	ck_assert_int_eq(save(&state), 0);
-	state_free(&state);
+	ck_assert_int_eq(state_save_totals(state, hal), 0);
+	state_close(state);
 	/* started, then killed: the totals of the stop before are not to be used a second time */
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	state_free(&state);
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	ck_assert(!state.clean);
-	state_apply(&state, state.clean, hal, sampling);
+	open_state();
+	state_close(state);
+	open_state();
+	ck_assert(!state_was_clean(state));
+	restore();
 	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
 	ck_assert_uint_eq(info.discontinuity_mono_us, 77);
-	state_free(&state);
-}
-END_TEST
-
-/* If the disk is full or the directory cannot be written, the error is reported and the old state
- * remains. */
-START_TEST(state_that_cannot_be_written_is_reported_and_kept)
-{
-	struct agent_state state;
-	char fresh[128], nowhere[160];
-
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	snprintf(fresh, sizeof(fresh), "%s/easeagentd.state.new", dir);
-	ck_assert_int_eq(symlink("/dev/full", fresh), 0);
-	ck_assert_int_eq(save(&state), -ENOSPC);
-	state_free(&state);
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), -ENOSPC);
-	ck_assert_ptr_nonnull(strstr(error, "easeagentd.state: No space left"));
-	ck_assert_int_eq(unlink(fresh), 0);
-	ck_assert_int_eq(mkdir(fresh, 0700), 0);
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), -EISDIR);
-	ck_assert_int_eq(rmdir(fresh), 0);
-	snprintf(nowhere, sizeof(nowhere), "%s/none/below", dir);
-	ck_assert_int_eq(state_open(nowhere, &state, error, sizeof(error)), -ENOENT);
-	ck_assert_ptr_nonnull(strstr(error, nowhere));
-	ck_assert_int_eq(state_open(dir, &state, error, sizeof(error)), 0);
-	ck_assert_uint_eq(state.boot, 2);
-	ck_assert(!state.clean);
-	state_free(&state);
-}
-END_TEST
-
-START_TEST(damaged_state_is_refused_and_kept)
-{
-	static const char *const damaged[] = {"boot = \n", "agent_id = \"00112233\"\nboot = 7\n",
-	    "agent_id = \"zz11223344556677\"\n", "boot = 99999999999\n", "nonsense", ""};
-	struct agent_state state;
-	struct stat before, after;
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
-	for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
-		write_state(damaged[i]);
-		ck_assert_int_eq(stat(path, &before), 0);
-		ck_assert_int_lt(state_open(dir, &state, error, sizeof(error)), 0);
-		ck_assert_ptr_nonnull(strstr(error, "easeagentd.state"));
-		ck_assert_int_eq(stat(path, &after), 0);
-		ck_assert_int_eq(before.st_size, after.st_size);
-	}
+	state_close(state);
 }
 END_TEST
 
@@ -364,9 +319,13 @@ END_TEST
 static int n_changed;
 
 static void
-count_change(void *ctx)
+count_change(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase, int result)
 {
 	(void)ctx;
+	(void)sets;
+	(void)n;
+	ck_assert_int_eq(phase, MIB_PHASE_COMMIT);
+	ck_assert_int_eq(result, 0);
 	n_changed++;
 }
 
@@ -479,8 +438,8 @@ START_TEST(an_error_at_use_names_file_line_and_option)
 	    {"/nope.conf: No such file or directory", ":3: board: /nope.conf: No such"},
 	    {"/nope.conf:7: mac: reason", "/nope.conf:7: mac: reason"},
 	    {"run_as: there is no user x", ":5: run_as: there is no user x"},
-	    {"/var/lib/easeswitch/easeagentd.state: Is a directory",
-		"agent.conf: state_dir: /var/lib/easeswitch/easeagentd.state: Is a"},
+	    {"/var/lib/easeswitch/easeagentd.db: disk I/O error",
+		"agent.conf: state_dir: /var/lib/easeswitch/easeagentd.db: disk"},
 	    {"start: Cannot allocate memory", "start: Cannot allocate memory"},
 	};
 	struct agent_config config = {0};
@@ -506,29 +465,6 @@ START_TEST(an_error_at_use_names_file_line_and_option)
 		ck_assert_msg(strstr(error, found[i].says) != NULL, "%s", error);
 	}
 	options_free(agent_options, &config);
-}
-END_TEST
-
-/* The check finds what a start would find, and writes nothing. */
-START_TEST(the_state_directory_is_checked)
-{
-	char path[128];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/absent", dir);
-	ck_assert_int_eq(state_check(path, error, sizeof(error)), 0);
-	ck_assert_int_lt(access(path, F_OK), 0);
-	snprintf(path, sizeof(path), "%s/absent/below", dir);
-	ck_assert_int_eq(state_check(path, error, sizeof(error)), -ENOENT);
-	ck_assert_msg(strstr(error, path) != NULL, "%s", error);
-	snprintf(path, sizeof(path), "%s/easeagentd.state", dir);
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs("agent_id = 12\n", file);
-	fclose(file);
-	ck_assert_int_eq(state_check(dir, error, sizeof(error)), -EINVAL);
-	ck_assert_msg(strstr(error, "easeagentd.state") != NULL, "%s", error);
-	ck_assert_int_eq(unlink(path), 0);
 }
 END_TEST
 
@@ -566,14 +502,11 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {identity_stays_and_boot_counts,
-	    settings_and_totals_survive_a_clean_stop, a_port_comes_and_goes,
-	    changed_parts_are_reported, a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
-	    a_port_that_is_not_there_keeps_number_and_settings,
-	    state_that_cannot_be_written_is_reported_and_kept, damaged_state_is_refused_and_kept,
-	    all_or_none, crosses_to_the_main_loop,
-	    given_up_is_given_up, an_error_at_use_names_file_line_and_option,
-	    the_state_directory_is_checked, wrong_configuration_names_file_and_line};
+	const TTest *const tests[] = {settings_and_totals_survive_a_clean_stop,
+	    an_edited_configuration_is_in_force, a_port_comes_and_goes, changed_parts_are_reported,
+	    a_discontinuity_keeps_its_time, crash_is_a_discontinuity, all_or_none,
+	    crosses_to_the_main_loop, given_up_is_given_up, an_error_at_use_names_file_line_and_option,
+	    wrong_configuration_names_file_and_line};
 	Suite *suite = suite_create("agent");
 	TCase *all = tcase_create("all");
 

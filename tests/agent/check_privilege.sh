@@ -32,7 +32,8 @@ start_agent() {
 	shift
 	rig_agent_stop
 	rm -rf "$rig/agent"
-	mkdir -m 777 "$rig/agent"
+	mkdir -m 750 "$rig/agent"
+	case ${prefix[*]-} in *--reuid=65534*) chown 65534 "$rig/agent" ;; esac # it must be the agent's own
 	{
 		printf 'device = linux\nrun_as = root\nagentx_socket = "unix:%s"\nstate_dir = "%s"\n' "$socket" "$rig/agent"
 		printf '%s\n' "$@"
@@ -159,7 +160,7 @@ disown "$agent_pid"
 if wait_for 15 if_number && wait_for 5 quick_get $if_x.18."$(index_of p1)"; then
 	expect_user 'agent' "$agent_pid" "$nobody" "$nogroup" "$(mask $admin)"
 	expect 'agent: what is the kernel is set all the same' "$(set_alias 'to the roof' >/dev/null; alias_of p1)" 'to the roof'
-	expect 'agent: its state is its own' "$(stat -c '%U %a' "$rig/agent") $(stat -c %U "$rig"/agent/*.state)" 'nobody 750 nobody'
+	expect 'agent: its state is its own' "$(stat -c '%U %a' "$rig/agent") $(stat -c %U "$rig"/agent/*.db)" 'nobody 750 nobody'
 else
 	fail 'agent: started by root' "$(tail -n 3 "$rig/agent.log")"
 fi

@@ -4,11 +4,11 @@
  * refuses; and permanent rows survive a restart.
  */
 #include "agent/settings.h"
-#include "agent/state_rows.h"
 #include "agent/static_addresses.h"
 #include "mibs/mib_snapshot.h"
 #include "mibs/mibs.h"
 #include "tests/agent/hal/fake_device.h"
+#include "tests/agent/state_rig.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -22,16 +22,24 @@ static struct clock test_clock;
 static struct hal *hal;
 static struct static_addresses *static_addresses;
 static struct mib_transaction t;
+static struct state_rig rig;
+static bool keeps; /* requests in the rig's state */
 
 static void
-set_up(void)
+set_up_with(size_t n_ports)
 {
 	test_clock = (struct clock){.manual = true, .manual_mono_us = 1};
-	fake_init(&fake, FAKE_PORTS);
+	fake_init(&fake, n_ports);
 	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
 	ck_assert_int_eq(hal_start(hal), 0);
 	ck_assert_int_eq(static_addresses_create(hal, &static_addresses), 0);
 	mib_transaction_begin(&t);
+}
+
+static void
+set_up(void)
+{
+	set_up_with(FAKE_PORTS);
 }
 
 static void
@@ -46,9 +54,13 @@ apply(void *ctx, const struct mib_set *sets, size_t n, enum mib_phase phase, siz
 {
 	struct managed_table *managed = static_addresses_managed(static_addresses);
 	const struct settings_owners owners = {.hal = hal, .managed = &managed, .n_managed = 1};
+	int rc;
 
 	(void)ctx;
-	return settings_carry_out(&owners, sets, n, phase, failed);
+	rc = settings_carry_out(&owners, sets, n, phase, failed);
+	if (rc == 0 && phase == MIB_PHASE_COMMIT && keeps)
+		state_keep(rig.state, sets, n);
+	return rc;
 }
 static const struct mib_setter setter = {NULL, apply};
 
@@ -181,26 +193,50 @@ START_TEST(undo_brings_the_device_back)
 }
 END_TEST
 
+/* Each request writes its own row, and the stop writes none that ends with it. */
 START_TEST(permanent_rows_survive_a_restart)
 {
-	struct state_rows kept = {0};
+	struct managed_table *managed = static_addresses_managed(static_addresses);
 
+	state_rig_open(&rig, &managed, 1);
+	keeps = true;
 	ck_assert_int_eq(set_static(1, 10, STATIC_PERMANENT), MIB_NO_ERROR);
 	ck_assert_int_eq(set_static(2, 20, STATIC_DELETE_ON_RESET), MIB_NO_ERROR);
-	ck_assert_int_eq(state_rows_collect(static_addresses_managed(static_addresses), &kept), 0);
-	ck_assert_uint_eq(kept.n, 1);
-	tear_down();
-	set_up();
-	state_rows_restore(&kept, static_addresses_managed(static_addresses));
-	static_addresses_publish(static_addresses);
-	ck_assert_uint_eq(n_rows(), 1);
-	ck_assert_uint_eq(fake.n_static_addresses, 1);
-	ck_assert_uint_eq(fake.static_addresses[0].if_index, 10);
-	for (size_t i = 0; i < kept.items[0].columns.n; i++)
-		free(kept.items[0].columns.items[i]);
-	free(kept.items[0].columns.items);
-	free(kept.items[0].name);
-	free(kept.items);
+	keeps = false;
+	state_close(rig.state); /* as if it were killed */
+	for (int starts = 0; starts < 2; starts++) {
+		tear_down();
+		set_up();
+		managed = static_addresses_managed(static_addresses);
+		state_rig_start(&rig, &managed, 1);
+		static_addresses_publish(static_addresses);
+		ck_assert_uint_eq(n_rows(), 1);
+		ck_assert_uint_eq(fake.n_static_addresses, 1);
+		ck_assert_uint_eq(fake.static_addresses[0].if_index, 10);
+		state_rig_stop(&rig);
+	}
+	state_rig_close(&rig);
+}
+END_TEST
+
+/* A port that is not there at a start takes nothing from the file. */
+START_TEST(a_row_that_cannot_be_made_waits)
+{
+	struct managed_table *managed = static_addresses_managed(static_addresses);
+
+	state_rig_open(&rig, &managed, 1);
+	ck_assert_int_eq(set_static(1, 30, STATIC_PERMANENT), MIB_NO_ERROR);
+	state_rig_stop(&rig);
+	for (size_t n_ports = 2; n_ports <= 3; n_ports++) {
+		tear_down();
+		set_up_with(n_ports);
+		managed = static_addresses_managed(static_addresses);
+		state_rig_start(&rig, &managed, 1);
+		static_addresses_publish(static_addresses);
+		ck_assert_uint_eq(n_rows(), n_ports - 2);
+		state_rig_stop(&rig);
+	}
+	state_rig_close(&rig);
 }
 END_TEST
 
@@ -216,6 +252,7 @@ main(void)
 	tcase_add_test(all, all_or_none_with_the_device);
 	tcase_add_test(all, undo_brings_the_device_back);
 	tcase_add_test(all, permanent_rows_survive_a_restart);
+	tcase_add_test(all, a_row_that_cannot_be_made_waits);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }

@@ -16,7 +16,7 @@
 #include "agent/sampling/sampling.h"
 #include "agent/snmp/notify.h"
 #include "agent/snmp/trap_sinks.h"
-#include "agent/state.h"
+#include "agent/state_restore.h"
 #include "collector/collector.h"
 #include "collector/collector_private.h"
 #include "common/log.h"
@@ -72,7 +72,7 @@ static struct soak {
 	socklen_t to_len;
 	/* the agent */
 	struct fake_device fake;
-	struct agent_state kept;
+	struct state *kept;
 	struct hal *hal;
 	struct sampling *sampling;
 	struct packer *packer;
@@ -227,7 +227,8 @@ agent_close(void)
 	sampling_destroy(soak.sampling);
 	hal_destroy(soak.hal);
 	notify_ring_destroy(soak.ring);
-	state_free(&soak.kept);
+	state_close(soak.kept);
+	soak.kept = NULL;
 	soak.sinks = NULL;
 	soak.packer = NULL;
 	soak.sampling = NULL;
@@ -245,8 +246,10 @@ agent_try(void)
 	    .defaults = {.enabled = true, .mean_skip = 20, .header_octets = 64, .edge = true}};
 	const struct sampling_sink samples = {NULL, take_sample};
 	const struct packer_sink out = {NULL, push, lost};
+	const struct state_options keeping = {.dir = soak.state, .clock = &soak.clock,
+	    .keep_departed_days = 30, .defaults = &options.defaults};
 	char error[ERROR_TEXT];
-	int rc = state_open(soak.state, &soak.kept, error, sizeof(error));
+	int rc = state_open(&keeping, &soak.kept, error, sizeof(error));
 
 	if (rc == 0)
 		rc = hal_create(&soak.fake.device, &soak.clock, &soak.hal);
@@ -260,8 +263,8 @@ agent_try(void)
 		rc = notify_ring_create(RING, &soak.ring);
 	if (rc < 0)
 		return rc;
-	state_agent_id(&soak.kept, soak.source.agent_id);
-	soak.source.boot = (uint32_t)soak.kept.boot;
+	state_agent_id(soak.kept, soak.source.agent_id);
+	soak.source.boot = state_boot(soak.kept);
 	return trap_sinks_create(&sink, 1, &soak.source, &soak.clock, &soak.sinks, error,
 	    sizeof(error));
 }
@@ -282,7 +285,9 @@ agent_open(void)
 	be_calm(false);
 	hal_set_listener(soak.hal, &listener);
 	memset(soak.delivered, 0, sizeof(soak.delivered));
-	state_apply(&soak.kept, soak.kept.clean, soak.hal, soak.sampling);
+	state_restore(soak.kept,
+	    &(struct settings_owners){.hal = soak.hal, .sampling = soak.sampling});
+	state_started(soak.kept);
 	sampling_start(soak.sampling);
 }
 
@@ -377,13 +382,11 @@ settle(void)
 static void
 restart_agent(void)
 {
-	struct state_owners owners = {.hal = soak.hal, .sampling = soak.sampling};
-
 	be_calm(true);
 	settle();
 	count_numbers();
 	be_calm(false);
-	if (state_save(&soak.kept, soak.state, draw(2), &owners) < 0)
+	if (draw(2) && state_save_totals(soak.kept, soak.hal) < 0)
 		soak.sums.refusals++;
 	agent_close();
 	agent_open();

@@ -102,7 +102,7 @@ expect 'two agents: the second says why it is not seen' "$(grep -c 'already serv
 expect 'two agents: the log names a table and a scalar' "$(grep -cE 'ifXTable \(1\.3\.6\.1\.2\.1\.31\.1\.1\)' "$rig/second.log" | grep -c '^[1-9]') $(grep -cE 'ifNumber \(1\.3\.6\.1\.2\.1\.2\.1\)' "$rig/second.log" | grep -c '^[1-9]')" '1 1'
 expect 'two agents: the first is' "$(snmp_get $if_x.18.1)" '""'
 client snmpset "127.0.0.1:$agent_port" $if_x.18.1 s first >/dev/null
-expect 'two agents: settings reach it' "$(grep -c '"first"' "$rig/agent/easeagentd.state") $(grep -c '"first"' "$rig/second/easeagentd.state")" '1 0'
+expect 'two agents: settings reach it' "$(grep -alF first "$rig"/agent/easeagentd.db* "$rig"/second/easeagentd.db* | sed "s|$rig/||; s|/.*||" | sort -u)" agent
 kill "$second_pid"
 wait "$second_pid"
 expect 'two agents: the second ends cleanly' $? 0

@@ -4,9 +4,9 @@
  * rows kept over a restart. Runs over the tests' fake device.
  */
 #include "agent/rmon/rmon.h"
-#include "agent/state_rows.h"
 #include "mibs/mibs.h"
 #include "tests/agent/hal/fake_device.h"
+#include "tests/agent/state_rig.h"
 #include "tests/suite.h"
 
 #include <check.h>
@@ -421,24 +421,22 @@ END_TEST
 
 START_TEST(rows_are_kept)
 {
-	struct state_rows kept = {0};
 	struct managed_table *const *managed = rmon_managed(rmon);
 	struct rmon_event event = {.index = 7, .type = RMON_EVENT_BOTH, .description = "a \"b\"",
 	    .status = ENTRY_UNDER_CREATION};
 	const struct rmon_alarm *alarm;
+	struct state_rig rig;
 	uint32_t one = 1, seven = 7;
 
+	state_rig_open(&rig, managed, RMON_N_MANAGED);
 	add_control(3, if_index(1), 9, 60);
 	add_alarm(RMON_DELTA, RMON_STARTUP_FALLING, 10, -3);
 	ck_assert_int_eq(managed_add(managed[2], &event), 0);
-	for (size_t i = 0; i < RMON_N_MANAGED; i++)
-		ck_assert_int_eq(state_rows_collect(managed[i], &kept), 0);
-	ck_assert_uint_eq(kept.n, 3);
+	state_rig_stop(&rig);
 	rmon_destroy(rmon);
 	create();
 	managed = rmon_managed(rmon);
-	for (size_t i = 0; i < RMON_N_MANAGED; i++)
-		state_rows_restore(&kept, managed[i]);
+	state_rig_start(&rig, managed, RMON_N_MANAGED);
 	rmon_changed(rmon, 0);
 	ck_assert_uint_eq(rmon_next_us(rmon), 1 * SECOND);
 	alarm = managed_find(managed[1], &one, 1);
@@ -448,19 +446,15 @@ START_TEST(rows_are_kept)
 	ck_assert_str_eq(((struct rmon_event *)managed_find(managed[2], &seven, 1))->description,
 	    "a \"b\"");
 	ck_assert(!managed_is_active(managed[2], managed_find(managed[2], &seven, 1)));
-	free(kept.items[0].columns.items[0]);
-	kept.items[0].columns.items[0] = strdup("2=i7"); /* no OID: refused, not believed */
+	ck_assert_ptr_nonnull(managed_find(managed[0], (uint32_t[]){3}, 1));
+	state_rig_stop(&rig);
+	/* No OID: refused, not believed. */
+	state_rig_sql(&rig, "UPDATE cell SET value = 'seven' WHERE tab = 'historyControlTable' AND subid = 2");
 	rmon_destroy(rmon);
 	create();
-	state_rows_restore(&kept, rmon_managed(rmon)[0]);
+	state_rig_start(&rig, rmon_managed(rmon), RMON_N_MANAGED);
 	ck_assert_ptr_null(managed_find(rmon_managed(rmon)[0], (uint32_t[]){3}, 1));
-	for (size_t i = 0; i < kept.n; i++) {
-		for (size_t k = 0; k < kept.items[i].columns.n; k++)
-			free(kept.items[i].columns.items[k]);
-		free(kept.items[i].columns.items);
-		free(kept.items[i].name);
-	}
-	free(kept.items);
+	state_rig_close(&rig);
 }
 END_TEST
 

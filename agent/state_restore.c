@@ -1,0 +1,133 @@
+#include "agent/state_restore.h"
+
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether the device has a newer value than the state: a kernel keeps its settings while no agent
+ * runs, and an alias that is there already was made by somebody else. */
+static bool
+device_knows_better(const struct hal *hal, const struct mib_set *set)
+{
+	struct hal_port info;
+
+	switch (set->kind) {
+	case MIB_SET_ADMIN_STATUS:
+	case MIB_SET_PAUSE:
+	case MIB_SET_AGEING:
+		return hal_keeps_settings(hal);
+	case MIB_SET_ALIAS:
+		return hal_port_info(hal, set->if_index, &info) < 0 || info.alias[0] != '\0';
+	case MIB_SET_LINK_TRAPS:
+		return false;
+	default:
+		return !hal_has_sampling(hal);
+	}
+}
+
+static void
+restore_setting(void *ctx, const struct mib_set *set)
+{
+	const struct settings_owners *owners = ctx;
+	int rc = device_knows_better(owners->hal, set) ? 0 : settings_restore(owners, set);
+
+	if (rc < 0)
+		log_warn("state", "port %u: a setting from before the restart cannot be made again: %s",
+		    (unsigned)set->if_index, strerror(-rc));
+}
+
+static void
+name_port(struct state *state, const struct hal *hal, uint32_t if_index)
+{
+	struct hal_port info;
+
+	if (hal_port_info(hal, if_index, &info) < 0)
+		state_port_gone(state, if_index);
+	else
+		state_port_here(state, info.name, if_index);
+}
+
+void
+state_restore_port(struct state *state, const struct settings_owners *owners, uint32_t if_index,
+    bool came)
+{
+	name_port(state, owners->hal, if_index);
+	if (came)
+		state_settings(state, if_index, restore_setting, (void *)(uintptr_t)owners);
+}
+
+/* ---- totals ---- */
+
+struct restoring {
+	struct hal *hal;
+	uint32_t *done; /* the ports whose totals continue, in the order of the file */
+	size_t n_done;
+};
+
+static void
+restore_totals(void *ctx, uint32_t if_index, const uint64_t *totals, size_t n,
+    uint64_t discontinuity_us)
+{
+	struct restoring *r = ctx;
+
+	if (hal_restore_totals(r->hal, if_index, totals, n) < 0)
+		return;
+	hal_restore_discontinuity(r->hal, if_index, discontinuity_us);
+	r->done[r->n_done++] = if_index;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void
+restore_all_totals(struct state *state, struct hal *hal)
+{
+	size_t n = hal_n_ports(hal);
+	struct restoring r = {.hal = hal, .done = calloc(n + 1, sizeof(*r.done))};
+
+	if (r.done)
+		state_totals(state, restore_totals, &r);
+	if (r.n_done > 0)
+		qsort(r.done, r.n_done, sizeof(*r.done), compare_numbers);
+	for (size_t i = 0; i < n && state_boot(state) > 1; i++) {
+		uint32_t if_index = hal_port_if_index(hal, i);
+
+		if (r.n_done == 0 || !bsearch(&if_index, r.done, r.n_done, sizeof(*r.done), compare_numbers))
+			hal_mark_discontinuity(hal, if_index);
+	}
+	free(r.done);
+}
+
+void
+state_restore(struct state *state, const struct settings_owners *owners)
+{
+	for (size_t i = 0; i < hal_n_ports(owners->hal); i++)
+		name_port(state, owners->hal, hal_port_if_index(owners->hal, i));
+	state_settings(state, STATE_ALL_PORTS, restore_setting, (void *)(uintptr_t)owners);
+	restore_all_totals(state, owners->hal);
+}
+
+static int
+read_totals(void *ctx, uint32_t if_index, uint64_t *totals, size_t max, size_t *n,
+    uint64_t *discontinuity_us)
+{
+	const struct hal *hal = ctx;
+
+	*discontinuity_us = hal_discontinuity_wall_us(hal, if_index);
+	return hal_save_totals(hal, if_index, totals, max, n);
+}
+
+int
+state_save_totals(struct state *state, const struct hal *hal)
+{
+	const struct state_totals_source source = {(void *)(uintptr_t)hal, read_totals};
+
+	return state_stop(state, &source);
+}
