@@ -425,10 +425,10 @@ agent_sampling_changed(void *ctx, const struct settings_change *change)
 	if (hal_port_info(agent->hal, change->if_index, &port) < 0)
 		return;
 	if (change->before_text != NULL)
-		log_info("agent", "port %s: a manager has set %s from %s to %s", port.name,
+		log_info("agent", "port %s: %s set from %s to %s by a manager", port.name,
 		    change->column, change->before_text, change->after_text);
 	else
-		log_info("agent", "port %s: a manager has set %s from %llu to %llu", port.name,
+		log_info("agent", "port %s: %s set from %llu to %llu by a manager", port.name,
 		    change->column, (unsigned long long)change->before,
 		    (unsigned long long)change->after);
 }
@@ -443,26 +443,31 @@ publish_set(struct agent *agent, const struct mib_set *set)
 	send_state(agent, set->if_index); /* the edge flag and alias travel in easeState */
 }
 
-/* Publishes what the request named, and no more: the next GET shows it. */
+/* Publishes what the request named, and no more: the next GET shows it. A static address is also in the
+ * forwarding table, which a device reads as a whole. */
 static void
 publish_sets(struct agent *agent, const struct mib_set *sets, size_t n)
 {
-	bool rows = false;
+	const struct managed_table *addresses = static_addresses_managed(agent->static_addresses);
+	bool rows = false, tied = false;
 
 	for (size_t i = 0; i < n; i++) {
-		bool again = i > 0 && sets[i].kind != MIB_SET_ROW &&
-		    sets[i - 1].kind != MIB_SET_ROW && sets[i].if_index == sets[i - 1].if_index;
+		bool again = i > 0 && sets[i - 1].kind != MIB_SET_ROW &&
+		    sets[i].if_index == sets[i - 1].if_index;
 
-		rows = rows || sets[i].kind == MIB_SET_ROW;
-		if (sets[i].kind != MIB_SET_ROW && !again)
+		if (sets[i].kind == MIB_SET_ROW)
+			rows = true;
+		else if (!again)
 			publish_set(agent, &sets[i]);
+		tied = tied || sets[i].table == managed_declaration(addresses);
 	}
-	if (!rows)
-		return;
-	standard_monitor_settings_changed(agent->standard_monitor);
-	arm_alarm(agent);
-	standard_monitor_publish(agent->standard_monitor);
-	static_addresses_publish(agent->static_addresses);
+	if (rows) {
+		standard_monitor_settings_changed(agent->standard_monitor);
+		arm_alarm(agent);
+		standard_monitor_publish(agent->standard_monitor);
+	}
+	if (tied)
+		publish_all(agent);
 }
 
 void

@@ -285,12 +285,13 @@ hal_refresh(struct hal *hal, size_t max_ports)
 static void
 patch(const struct hal *hal, struct hal_published *p, const struct hal_port *fresh)
 {
+	const struct hal_addresses_ops *ops = hal->device->addresses;
 	const struct hal_port *found;
 	struct hal_port *row, merged;
 
 	if (fresh == NULL) {
 		if (p->snapshot.has_addresses)
-			p->snapshot.ageing_s = hal_ageing_s(hal);
+			p->snapshot.ageing_s = ops->ageing_s(hal->device->addresses_ctx);
 		return;
 	}
 	found = hal_snapshot_port(&p->snapshot, fresh->if_index);

@@ -173,7 +173,7 @@ for i in $each; do
 done
 told "all ${#names[@]} in one request"
 for column in AdminStatus MeanSkip HeaderOctets MaxSamples Edge; do
-	grep -q "info agent: port [a-z0-9-]*: easePort$column set from [a-z0-9]* to [a-z0-9]* by an SNMP SET$" "$rig/agent.log"
+	grep -q "info agent: port [a-z0-9-]*: easePort$column set from [a-z0-9]* to [a-z0-9]* by a manager$" "$rig/agent.log"
 	must "easePort$column" $? 0
 done
 told 'a changed sampling setting is in the log with port, old and new value'
