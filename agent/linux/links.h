@@ -14,7 +14,9 @@
 
 enum {
 	LINKS_MAX = 4096,	/* as HAL_MAX_PORTS */
-	LINKS_NAMES_MAX = 8192, /* names whose numbers are remembered, also of links that are gone */
+	/* Names whose numbers are remembered, also of links that are gone: more than the agent's state
+	 * keeps, which says whom to forget (links_forget). */
+	LINKS_NAMES_MAX = 8448,
 };
 
 /* A name and the number it has. */

@@ -207,6 +207,41 @@ START_TEST(ports_change_between_slices)
 }
 END_TEST
 
+/* A setting is seen in the newest snapshot at once, without a reading of the others; who holds a snapshot
+ * keeps it as it was. A snapshot that is half read has it as well. */
+START_TEST(a_setting_is_published_by_itself)
+{
+	const struct hal_snapshot *held, *next;
+	uint64_t mono_us;
+
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	ck_assert_int_eq(hal_refresh(hal, 2), 1);
+	clock_step_us(&test_clock, 1000);
+	ck_assert_int_eq(hal_set_alias(hal, 10, "uplink"), 0);
+	hal_publish_port(hal, 10);
+	held = hal_snapshot_hold(hal);
+	mono_us = held->mono_us;
+	ck_assert_str_eq(hal_snapshot_port(held, 10)->alias, "uplink");
+	ck_assert_str_eq(hal_snapshot_port(held, 20)->alias, "");
+	ck_assert_int_eq(hal_set_alias(hal, 20, "held"), 0);
+	hal_publish_port(hal, 20);
+	ck_assert_str_eq(hal_snapshot_port(held, 20)->alias, "");
+	next = hal_snapshot_hold(hal);
+	ck_assert_str_eq(hal_snapshot_port(next, 20)->alias, "held");
+	ck_assert_uint_eq(next->mono_us, mono_us + 1000);
+	hal_snapshot_release(held);
+	hal_snapshot_release(next);
+	ck_assert_int_eq(hal_refresh(hal, 2), 1);
+	ck_assert_int_eq(hal_set_alias(hal, 10, "later"), 0);
+	hal_publish_port(hal, 10);
+	hal_publish_port(hal, 15); /* no such port */
+	ck_assert_int_eq(hal_refresh(hal, 0), 0);
+	next = hal_snapshot_hold(hal);
+	ck_assert_str_eq(hal_snapshot_port(next, 10)->alias, "later");
+	hal_snapshot_release(next);
+}
+END_TEST
+
 START_TEST(link_change_is_stamped)
 {
 	struct hal_port info;
@@ -444,6 +479,7 @@ main(void)
 	tcase_add_test(all, snapshot_is_sorted_sliced_and_immutable);
 	tcase_add_test(all, addresses_are_counted_by_vlan);
 	tcase_add_test(all, ports_change_between_slices);
+	tcase_add_test(all, a_setting_is_published_by_itself);
 	tcase_add_test(all, link_change_is_stamped);
 	tcase_add_test(all, pause_is_checked_then_set);
 	tcase_add_test(all, missing_facets_answer_not_supported);

@@ -198,6 +198,12 @@ START_TEST(a_number_is_a_names_and_nobody_elses)
 	ck_assert_uint_eq(add(&links, "b", 40), 1);
 	for (size_t i = 1; i < links.n; i++)
 		ck_assert_uint_lt(links.ports[i - 1].if_index, links.ports[i].if_index);
+	links_remove(&links, links_find(&links, 9));
+	links_forget(&links, "d");
+	links_forget(&links, "b"); /* it is there, and keeps it */
+	links_forget(&links, "nobody");
+	ck_assert_uint_eq(add(&links, "g", 9), 9);
+	ck_assert_uint_eq(add(&links, "d", 1), 5);
 	links_free(&links);
 }
 END_TEST

@@ -436,6 +436,34 @@ START_TEST(table_has_each_port)
 }
 END_TEST
 
+/* A setting is in the newest table at once; who holds a table keeps it as it was. */
+START_TEST(a_setting_is_published_by_itself)
+{
+	const struct sampling_table *table, *next;
+	struct sampling_port_config config;
+
+	start(SAMPLING_UNIFORM, 1, 0);
+	ck_assert_int_eq(sampling_publish(sampling), 0);
+	sampling_get_port(sampling, 20, &config);
+	config.mean_skip = 77;
+	ck_assert_int_eq(sampling_set_port(sampling, 20, &config), 0);
+	ck_assert_int_eq(sampling_publish_port(sampling, 20), 0);
+	table = sampling_table_hold(sampling);
+	ck_assert_uint_eq(sampling_table_port(table, 20)->config.mean_skip, 77);
+	ck_assert_uint_eq(sampling_table_port(table, 20)->mean_skip_in_force, 77);
+	config.mean_skip = 78;
+	ck_assert_int_eq(sampling_set_port(sampling, 20, &config), 0);
+	ck_assert_int_eq(sampling_publish_port(sampling, 20), 0);
+	ck_assert_int_eq(sampling_publish_port(sampling, 21), 0); /* no such port */
+	next = sampling_table_hold(sampling);
+	ck_assert_uint_eq(sampling_table_port(table, 20)->config.mean_skip, 77);
+	ck_assert_uint_eq(sampling_table_port(next, 20)->config.mean_skip, 78);
+	sampling_table_release(table);
+	sampling_table_release(next);
+	finish();
+}
+END_TEST
+
 /* ---- packing ---- */
 
 struct packed {
@@ -675,6 +703,7 @@ main(void)
 	    wrong_settings_change_nothing, switching_off_and_on, rate_cap_raises_the_skip,
 	    weights_add_up_through_the_cap, same_seed_same_samples,
 	    a_port_that_comes_back_goes_on_numbering, table_has_each_port,
+	    a_setting_is_published_by_itself,
 	    packs_to_the_limit, full_queue_reports_each_sample,
 	    states_and_counters_fill_notifications, a_port_that_samples_by_itself_gets_the_mean,
 	    a_rate_that_is_refused_changes_nothing, lost_samples_are_numbered_drops,
