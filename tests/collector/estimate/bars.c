@@ -27,7 +27,9 @@ bars_count(struct bars_tally *tally, bool wrong)
 static double
 beyond(double part, double most, unsigned long trials)
 {
-	return (part - most) / sqrt(fmax(most, 0.005) * (1 - most) / (double)trials);
+	double n = (double)trials;
+
+	return (part - most) / sqrt(fmax(most, 10 / n) * (1 - most) / n);
 }
 
 static double
@@ -58,13 +60,13 @@ static void
 print_bar(const struct bar *bar)
 {
 	if (bar->least > 0)
-		printf(" from %.3f", bar->least);
+		printf(" from %g", bar->least);
 	if (bar->most > 0)
-		printf(" to %.3f", bar->most);
+		printf(" to %g", bar->most);
 	if (bar->low > 0)
-		printf(" low %.3f", bar->low);
+		printf(" low %g", bar->low);
 	if (bar->high > 0)
-		printf(" high %.3f", bar->high);
+		printf(" high %g", bar->high);
 }
 
 bool
@@ -75,7 +77,7 @@ bars_check(const char *name, enum estimate_unit unit, const struct bars_tally *t
 	double n = (double)t->trials, distance = worst(t, bar);
 
 	ck_assert_msg(t->trials >= 30, "%s, %s: %lu trials tell nothing", name, unit_name[unit], t->trials);
-	printf("%-58s %-7s %8lu trials, held %.4f, low %.4f, high %.4f | bar", name, unit_name[unit], t->trials,
+	printf("%-58s %-7s %8lu trials, held %.4f, low %.5f, high %.5f | bar", name, unit_name[unit], t->trials,
 	    1 - (double)(t->low + t->high) / n, (double)t->low / n, (double)t->high / n);
 	print_bar(bar);
 	if (distance <= 0)
