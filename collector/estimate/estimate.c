@@ -281,7 +281,10 @@ facts_of(const struct estimate_range *r, const struct estimate_stratum *s)
 		f.bound[u] = f.counted[u] ? f.total[u] : UNLIMITED * f.total[u];
 		f.g[u] = f.total[u] / all.wy;
 		f.variance[u] = selection_variance(&all, f.g[u]);
+		f.per_y[u] = 1 / (f.total[u] + f.variance[u] / f.total[u]);
+		f.per_variance[u] = f.variance[u] > 0 ? f.per_y[u] / f.total[u] : 0;
 	}
+	f.residual = s->all.n > 1 ? (double)s->all.n / ((double)s->all.n - 1) : 0;
 	f.pkts_m2 = f.total[ESTIMATE_PKTS] * mean_square_weight(s);
 	return f;
 }
@@ -367,10 +370,10 @@ static double
 share_variance(const struct estimate_stratum *s, enum estimate_unit unit, const struct moments *key, double own,
     double share, const struct stratum_facts *facts)
 {
-	double n = (double)s->all.n, g = facts->g[unit], pairs;
-	double alone = (1 - 2 * share) * own + share * share * facts->variance[unit];
+	double g = facts->g[unit], pairs;
+	/* One sample: R = 1, and the others have none. */
+	double alone = fmax(0, ((1 - 2 * share) * own + share * share * facts->variance[unit]) * facts->residual);
 
-	alone = n > 1 ? fmax(0, alone * n / (n - 1)) : 0; /* one sample: R = 1, and the others have none */
 	if (s->lost <= 0)
 		return alone;
 	pairs = key->same - 2 * share * key->any +
@@ -385,17 +388,17 @@ add_part(struct estimate_key *key, const struct estimate_stratum *s, const struc
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		struct moments k = moments_of((enum estimate_unit)u, sums);
 		struct estimate_key_unit *to = &key->unit[u];
-		double g = facts->g[u], y = g * k.wy, total = facts->total[u], share, own;
-		double covariance = facts->variance[u] > 0 ? g * g * k.w2y2 - g * k.wy2 : 0;
+		double g = facts->g[u], y, total = facts->total[u], share, own;
 		struct estimate_piece *piece;
 
 		if (!facts->counted[u]) {
 			add_uncounted(to, &k, s->lost);
 			continue;
 		}
-		share = fmin(1, (y + covariance / total) / (total + facts->variance[u] / total));
+		own = g * g * k.w2y2 - g * k.wy2;
+		share = fmin(1, facts->per_y[u] * g * k.wy + facts->per_variance[u] * own);
+		own = fmax(0, own);
 		y = share * total;
-		own = selection_variance(&k, g);
 		piece = share <= 0.5 ? &to->key : &to->rest;
 		to->estimate += y;
 		to->own_variance += own;
