@@ -94,7 +94,7 @@ accounting_new(struct accounting **out, const struct accounting_limits *limits,
 	acc->mono_us = acc->started_us = clock_mono_us(clock);
 	sample_thinning_init(&acc->thinning, limits->sample_rows, seed);
 	acc->stats = (struct stat_set){stat_names, ACCOUNTING_N_STATS, acc->values};
-	if (inventory_init(&acc->inventory, limits->agents, limits->ports) < 0 ||
+	if (inventory_init(&acc->inventory, limits->agents, limits->ports, seed) < 0 ||
 	    window_table_new(&acc->windows, &limits->windows, seed) < 0) {
 		accounting_free(acc);
 		return -ENOMEM;

@@ -1,4 +1,5 @@
 #include "collector/window/inventory.h"
+#include "common/hash.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -13,11 +14,11 @@ _Static_assert(
 
 /* A power of two, so that the table is at most half full. */
 static uint64_t
-buckets_for(uint32_t max_ports)
+buckets_for(uint32_t most)
 {
 	uint64_t n = 16;
 
-	while (n < 2ull * max_ports)
+	while (n < 2ull * most)
 		n *= 2;
 	return n;
 }
@@ -26,24 +27,27 @@ uint64_t
 inventory_memory(uint32_t max_agents, uint32_t max_ports)
 {
 	return max_agents * sizeof(struct agent) + max_ports * sizeof(struct port) +
-	       buckets_for(max_ports) * sizeof(uint32_t) +
+	       (buckets_for(max_agents) + buckets_for(max_ports)) * sizeof(uint32_t) +
 	       crash_journal_memory(INVENTORY_BOOTS * max_ports);
 }
 
 int
-inventory_init(struct inventory *r, uint32_t max_agents, uint32_t max_ports)
+inventory_init(struct inventory *r, uint32_t max_agents, uint32_t max_ports, uint64_t seed)
 {
 	*r = (struct inventory){
 	    .max_agents = max_agents,
 	    .max_ports = max_ports,
+	    .seed = seed,
+	    .agent_mask = buckets_for(max_agents) - 1,
 	    .port_mask = buckets_for(max_ports) - 1,
 	};
 	if (crash_journal_init(&r->journal, INVENTORY_BOOTS * max_ports) < 0)
 		return -ENOMEM;
 	r->agents = calloc(max_agents, sizeof(*r->agents));
 	r->ports = calloc(max_ports, sizeof(*r->ports));
+	r->agent_buckets = calloc(r->agent_mask + 1, sizeof(*r->agent_buckets));
 	r->port_buckets = calloc(r->port_mask + 1, sizeof(*r->port_buckets));
-	return r->agents && r->ports && r->port_buckets ? 0 : -ENOMEM;
+	return r->agents && r->ports && r->agent_buckets && r->port_buckets ? 0 : -ENOMEM;
 }
 
 void
@@ -51,21 +55,27 @@ inventory_free(struct inventory *r)
 {
 	crash_journal_free(&r->journal);
 	free(r->port_buckets);
+	free(r->agent_buckets);
 	free(r->ports);
 	free(r->agents);
 }
 
-struct agent *
-inventory_find_agent(struct inventory *r, const uint8_t *agent_id)
+static uint32_t *
+agent_bucket(const struct inventory *r, const uint8_t *agent_id)
 {
-	for (uint32_t i = 0; i < r->n_agents; i++) {
-		uint32_t at = (r->last_agent + i) % r->n_agents;
+	uint64_t id;
 
-		if (memcmp(r->agents[at].row.agent_id, agent_id, EASE_AGENT_ID_LEN) == 0) {
-			r->last_agent = at;
-			return &r->agents[at];
-		}
-	}
+	_Static_assert(sizeof(id) == EASE_AGENT_ID_LEN, "an id is one word");
+	memcpy(&id, agent_id, sizeof(id));
+	return &r->agent_buckets[hash_pair(r->seed, id, HASH_GOLDEN) & r->agent_mask];
+}
+
+struct agent *
+inventory_find_agent(const struct inventory *r, const uint8_t *agent_id)
+{
+	for (uint32_t i = *agent_bucket(r, agent_id); i != 0; i = r->agents[i - 1].next)
+		if (memcmp(r->agents[i - 1].row.agent_id, agent_id, EASE_AGENT_ID_LEN) == 0)
+			return &r->agents[i - 1];
 	return NULL;
 }
 
@@ -88,6 +98,7 @@ inventory_agent_by_number(const struct inventory *r, int64_t id)
 struct agent *
 inventory_add_agent(struct inventory *r, const struct store_agent *row)
 {
+	uint32_t *bucket = agent_bucket(r, row->agent_id);
 	struct agent *a;
 
 	if (r->n_agents == r->max_agents)
@@ -97,16 +108,15 @@ inventory_add_agent(struct inventory *r, const struct store_agent *row)
 	device_clock_begin(&a->clock, row->boot, row->last_us, row->last_received_us);
 	if (row->id == 0)
 		a->row.id = r->n_agents ? a[-1].row.id + 1 : 1;
-	r->n_agents++;
+	a->next = *bucket;
+	*bucket = ++r->n_agents;
 	return a;
 }
 
 static uint32_t *
 port_bucket(const struct inventory *r, int64_t agent, uint32_t if_index)
 {
-	uint64_t h = ((uint64_t)agent << 32 ^ if_index) * 0x9e3779b97f4a7c15ull;
-
-	for (uint64_t i = h >> 32;; i++) {
+	for (uint64_t i = hash_pair(r->seed, (uint64_t)agent, if_index);; i++) {
 		uint32_t *bucket = &r->port_buckets[i & r->port_mask];
 		const struct port *p = *bucket ? &r->ports[*bucket - 1] : NULL;
 

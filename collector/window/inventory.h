@@ -28,6 +28,7 @@ struct agent {
 	bool dirty;
 	uint64_t heard_us; /* by the monotonic clock, when a record was accepted; 0: not yet */
 	struct agent_identity identity;
+	uint32_t next; /* in its bucket: index into agents + 1, 0 at the end */
 };
 
 /* One boot of a port. */
@@ -70,20 +71,24 @@ struct inventory {
 	uint32_t n_agents;
 	struct port *ports; /* never removed and never moved */
 	uint32_t n_ports;
+	uint64_t seed; /* of the hashes, because senders choose ids and ifIndexes */
+	uint32_t *agent_buckets; /* index into agents + 1, 0 empty */
+	uint64_t agent_mask;
 	uint32_t *port_buckets; /* open addressing: index into ports + 1, 0 empty */
 	uint64_t port_mask;
-	uint32_t last_agent; /* found last: records of one agent often follow each other */
 	struct crash_journal journal;
 };
 
 /* Returns the octets that an inventory of these limits takes when it is full. */
 uint64_t inventory_memory(uint32_t max_agents, uint32_t max_ports);
 
-/* Allocates memory for all agents and ports of the limits. Returns 0 or -ENOMEM. */
-int inventory_init(struct inventory *r, uint32_t max_agents, uint32_t max_ports);
+/* Allocates memory for all agents and ports of the limits. The seed goes into the hashes. Returns 0
+ * or -ENOMEM. */
+int inventory_init(
+    struct inventory *r, uint32_t max_agents, uint32_t max_ports, uint64_t seed);
 void inventory_free(struct inventory *r);
 
-struct agent *inventory_find_agent(struct inventory *r, const uint8_t *agent_id);
+struct agent *inventory_find_agent(const struct inventory *r, const uint8_t *agent_id);
 struct agent *inventory_agent_by_number(const struct inventory *r, int64_t id);
 
 /* Adds an agent; if row.id is 0, it gets the next number. Returns NULL at the limit. */

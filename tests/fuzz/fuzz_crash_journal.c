@@ -26,7 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct crash_recovered sum;
 	struct inventory r;
 
-	if (!slots || inventory_init(&r, AGENTS, PORTS) < 0)
+	if (!slots || inventory_init(&r, AGENTS, PORTS, 1) < 0)
 		abort();
 	memcpy(slots, data, size);
 	crash_recover(&r, &past, expected, &more, &sum);
