@@ -137,6 +137,7 @@ struct query {
 	/* The start that was asked for, if the store has nothing of that time any more; else 0. */
 	uint64_t older_us;
 	uint64_t newest_us; /* 0: the store is empty */
+	uint64_t samples_since_us; /* of all agents asked for the store has all samples since then */
 	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
 	/* query_keys reads only these n_only keys; NULL: all. Up to QUERY_ONLY_MAX the cluster
 	 * sends no others. */

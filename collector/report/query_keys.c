@@ -111,7 +111,18 @@ replace_sums(struct query *query)
 	return err;
 }
 
-/* Start of the kept samples, if the range began before it. */
+/* Of an agent whose samples made room for others. */
+static int
+raise_floor(struct query *query, sqlite3_stmt *stmt)
+{
+	const struct query_agent *agent = query_find_agent(query, sqlite3_column_int64(stmt, 0));
+
+	if (agent && agent->chosen && query_u64(stmt, 1) > query->samples_since_us)
+		query->samples_since_us = query_u64(stmt, 1);
+	return 0;
+}
+
+/* Start of the time of which all samples are kept, if the range began before it. */
 static int
 find_kept_since(struct query *query, uint64_t *kept_since_us)
 {
@@ -122,6 +133,10 @@ find_kept_since(struct query *query, uint64_t *kept_since_us)
 	if (more == 1)
 		oldest_us = query_u64(stmt, 0);
 	sqlite3_finalize(stmt);
+	query->samples_since_us = oldest_us;
+	if (more >= 0)
+		more = query_rows(query, "SELECT agent, since_us FROM sample_floor", raise_floor);
+	oldest_us = query->samples_since_us;
 	*kept_since_us = oldest_us >= query->range.from_us + STORE_WINDOW_US ? oldest_us : 0;
 	return more < 0 ? more : 0;
 }

@@ -169,6 +169,7 @@ struct store_account {
 	uint64_t expected, received, duplicates, reordered, late;
 	uint64_t agent_drops, stalls, stalled_pkts;
 	uint64_t first_us, last_us;
+	bool is_new; /* the store has no row of this boot yet */
 	uint64_t base_us; /* time of the counters from which totals go on; 0: none of this boot */
 	uint16_t tracker_octets;
 	uint8_t tracker[STORE_TRACKER_MAX];

@@ -216,13 +216,20 @@ bring_up_to_date(struct store *store, int64_t version, char *error, size_t error
 
 /* Databases */
 
+/* Returns true also if there is no statement. */
+static bool
+prepare_one(const struct store *store, const char *sql, sqlite3_stmt **statement)
+{
+	return !sql || sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement,
+			   NULL) == SQLITE_OK;
+}
+
 static int
 prepare(struct store *store, char *error, size_t error_size)
 {
 	for (int t = 0; t < STORE_N_TABLES; t++)
-		if (store_statements[t].sql &&
-		    sqlite3_prepare_v3(store->db, store_statements[t].sql, -1,
-			SQLITE_PREPARE_PERSISTENT, &store->statements[t], NULL) != SQLITE_OK) {
+		if (!prepare_one(store, store_statements[t].sql, &store->statements[t]) ||
+		    !prepare_one(store, store_statements[t].limit_sql, &store->limits[t])) {
 			sql_error(store, error, error_size);
 			return -EBADMSG;
 		}
@@ -291,7 +298,8 @@ store_close_database(struct store *store)
 {
 	for (int t = 0; t < STORE_N_TABLES; t++) {
 		sqlite3_finalize(store->statements[t]);
-		store->statements[t] = NULL;
+		sqlite3_finalize(store->limits[t]);
+		store->statements[t] = store->limits[t] = NULL;
 	}
 	upkeep_close(&store->upkeep);
 	sqlite3_close(store->db);

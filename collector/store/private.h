@@ -23,6 +23,7 @@ struct store {
 	struct progress progress;
 	sqlite3 *db; /* NULL: the file must be opened again */
 	sqlite3_stmt *statements[STORE_N_TABLES];
+	sqlite3_stmt *limits[STORE_N_TABLES]; /* NULL: the table has none */
 	struct unsettled *unsettled;
 	struct upkeep upkeep;
 	int lock_fd;

@@ -1,4 +1,5 @@
 #include "collector/store/retention.h"
+#include "common/hash.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -40,11 +41,14 @@ limit_of(const struct retention *t, uint64_t keep_us)
 }
 
 static int
-find_now(struct retention *t, struct rollup *r)
+find_now(struct retention *t, struct rollup *r, uint64_t now_us)
 {
+	const int64_t row[] = {(int64_t)now_us};
 	int64_t slowest = 0;
-	int err = rollup_query(r, "SELECT min(last_us) FROM agent WHERE last_received_us >="
-	    " (SELECT max(last_received_us) FROM agent) - 3600000000", NULL, 0, &slowest, 1);
+	int err = rollup_query(r, "SELECT ifnull(min(iif(last_us >= last_received_us - 86400000000,"
+	    " last_us, NULL)), min(last_us)) FROM agent WHERE last_received_us BETWEEN (SELECT"
+	    " max(last_received_us) FROM agent WHERE last_received_us <= ?1) - 3600000000 AND ?1",
+	    row, 1, &slowest, 1);
 
 	t->now_us = r->levels[LEVEL_1_MIN].done_us;
 	if (t->now_us > (uint64_t)slowest)
@@ -84,6 +88,56 @@ delete_old_rows(struct retention *t, struct rollup *r)
 		n = delete_rows(r, "DELETE FROM gap WHERE id IN (SELECT id FROM gap WHERE"
 		    " until_us <= ? ORDER BY until_us LIMIT ?) RETURNING 1", row, 2,
 		    &t->deleted[RETENTION_COUNTERS]);
+	return n > 0 ? 1 : n;
+}
+
+/* Bookkeeping */
+
+/* What is older than the days that are kept. Of each port the state before that time stays, and of
+ * each agent the newest boot. ?1 is the time, ?2 the most rows. */
+static const char *const old_bookkeeping[] = {
+    "DELETE FROM account WHERE (agent, boot, if_index) IN (SELECT agent, boot, if_index FROM account"
+    " a WHERE last_us < ?1 AND boot < (SELECT boot FROM agent WHERE id = a.agent) LIMIT ?2)"
+    " RETURNING 1",
+    "DELETE FROM gone WHERE (agent, boot, if_index) IN (SELECT agent, boot, if_index FROM gone g"
+    " WHERE ?1 > 0 AND NOT EXISTS(SELECT 1 FROM account WHERE agent = g.agent AND boot = g.boot AND"
+    " if_index = g.if_index) LIMIT ?2) RETURNING 1",
+    "DELETE FROM port WHERE (agent, if_index, since_us) IN (SELECT agent, if_index, since_us FROM"
+    " port p WHERE since_us < ?1 AND EXISTS(SELECT 1 FROM port WHERE agent = p.agent AND"
+    " if_index = p.if_index AND since_us > p.since_us AND since_us <= ?1) LIMIT ?2) RETURNING 1",
+    "DELETE FROM error_source WHERE (agent, if_index, mac, kind) IN (SELECT agent, if_index, mac,"
+    " kind FROM error_source WHERE last_us < ?1 LIMIT ?2) RETURNING 1",
+    "DELETE FROM outage WHERE id IN (SELECT id FROM outage WHERE until_us < ?1 AND id < (SELECT"
+    " max(id) FROM outage) LIMIT ?2) RETURNING 1",
+};
+
+/* To make room: two boots, and few states and error sources of each port. */
+static const char *const spare_bookkeeping[] = {
+    "DELETE FROM account WHERE boot < (SELECT boot FROM account a WHERE a.agent = account.agent AND"
+    " a.if_index = account.if_index ORDER BY boot DESC LIMIT 1 OFFSET 1) RETURNING 1",
+    "DELETE FROM port WHERE since_us < (SELECT since_us FROM port p WHERE p.agent = port.agent AND"
+    " p.if_index = port.if_index ORDER BY since_us DESC LIMIT 1 OFFSET 15) RETURNING 1",
+    "DELETE FROM error_source WHERE last_us < (SELECT last_us FROM error_source e WHERE e.agent ="
+    " error_source.agent AND e.if_index = error_source.if_index ORDER BY last_us DESC LIMIT 1"
+    " OFFSET 15) RETURNING 1",
+};
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Looks once for each time up to which days are deleted. */
+static int
+delete_old_bookkeeping(struct retention *t, struct rollup *r)
+{
+	const int64_t row[] = {(int64_t)r->levels[LEVEL_1_D].kept_us, ROWS_A_STEP};
+	int n = 0;
+
+	if (t->bookkeeping_us == (uint64_t)row[0])
+		return 0;
+	for (size_t i = 0; n == 0 && i < N(old_bookkeeping); i++)
+		n = delete_rows(
+		    r, old_bookkeeping[i], row, 2, &t->deleted[RETENTION_BOOKKEEPING]);
+	if (n == 0)
+		t->bookkeeping_us = (uint64_t)row[0];
 	return n > 0 ? 1 : n;
 }
 
@@ -314,6 +368,99 @@ shorten_level(struct rollup *r, enum store_level_index level)
 	return move_start(r, level, start_us);
 }
 
+/* The older half of a port's samples, of the first boot that it has; at most so many. */
+static const char oldest_of_port[] =
+    "DELETE FROM sample WHERE (agent, boot, if_index, sequence) IN (SELECT agent, boot, if_index,"
+    " sequence FROM sample WHERE agent = ?1 AND boot = (SELECT min(boot) FROM sample WHERE agent ="
+    " ?1) AND if_index = ?2 AND sequence <= (SELECT (min(sequence) + max(sequence)) / 2 FROM sample"
+    " WHERE agent = ?1 AND boot = (SELECT min(boot) FROM sample WHERE agent = ?1) AND if_index ="
+    " ?2) ORDER BY sequence LIMIT ?3) RETURNING time_us";
+
+/* Where the port has none of that boot: any of it, whose end is in sight. */
+static const char oldest_of_agent[] =
+    "DELETE FROM sample WHERE (agent, boot, if_index, sequence) IN (SELECT agent, boot, if_index,"
+    " sequence FROM sample WHERE agent = ?1 AND boot < (SELECT boot FROM agent WHERE id = ?1) AND"
+    " ?2 IS NOT NULL ORDER BY boot, if_index, sequence LIMIT ?3) RETURNING time_us";
+
+/* Deletes samples of an agent, and notes since when it has all. Returns the number, or -EIO. */
+static int
+delete_of_agent(struct retention *t, struct rollup *r, const char *sql, const int64_t *row)
+{
+	sqlite3_stmt *s = rollup_statement(r, sql);
+	int64_t floor[] = {row[0], 0};
+	int code, n = 0;
+
+	if (!s)
+		return -EIO;
+	for (int i = 0; i < 3; i++)
+		sqlite3_bind_int64(s, i + 1, row[i]);
+	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+		int64_t time_us = sqlite3_column_int64(s, 0);
+
+		floor[1] = time_us >= floor[1] ? time_us + 1 : floor[1];
+		n++;
+	}
+	sqlite3_reset(s);
+	t->deleted[RETENTION_SAMPLES] += (uint64_t)n;
+	if (code != SQLITE_DONE)
+		return -EIO;
+	if (n > 0 && rollup_query(r, "INSERT INTO sample_floor VALUES(?1, ?2) ON CONFLICT(agent) DO"
+	    " UPDATE SET since_us = max(since_us, excluded.since_us)", floor, 2, NULL, 0) < 0)
+		return -EIO;
+	return n;
+}
+
+/* Deletes samples of a port that fills the store; where it is not known who does, the oldest. */
+static int
+squeeze_samples(struct retention *t, struct rollup *r)
+{
+	for (int tries = 0; tries < RETENTION_FILLERS; tries++) {
+		uint64_t draw = ++t->n_choices * HASH_GOLDEN >> 32;
+		struct retention_filler *filler = &t->fillers[draw % RETENTION_FILLERS];
+		const int64_t row[] = {filler->agent, filler->if_index, SAMPLES_A_SIZE_STEP};
+		int n = 0;
+
+		if (filler->agent == 0)
+			continue;
+		n = delete_of_agent(t, r, oldest_of_port, row);
+		if (n == 0)
+			n = delete_of_agent(t, r, oldest_of_agent, row);
+		if (n != 0)
+			return n;
+		*filler = (struct retention_filler){0};
+	}
+	return delete_samples(t, r, INT64_MAX, SAMPLES_A_SIZE_STEP);
+}
+
+/* Of the agent that has most events, if it has many. The newest of all stays, see delete_old_rows. */
+static int
+squeeze_events(struct retention *t, struct rollup *r)
+{
+	const int64_t row[] = {ROWS_A_STEP};
+
+	return delete_rows(r, "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE agent ="
+	    " (SELECT agent FROM event GROUP BY agent HAVING count(*) > 4096 ORDER BY count(*)"
+	    " DESC LIMIT 1) AND"
+	    " id < (SELECT max(id) FROM event) ORDER BY id LIMIT ?1) RETURNING 1", row, 1,
+	    &t->deleted[RETENTION_EVENTS]);
+}
+
+static int
+squeeze_bookkeeping(struct retention *t, struct rollup *r)
+{
+	int n = 0, all = 0;
+
+	if (t->shrunk)
+		return 0;
+	t->shrunk = true;
+	for (size_t i = 0; n >= 0 && i < N(spare_bookkeeping); i++) {
+		n = delete_rows(
+		    r, spare_bookkeeping[i], NULL, 0, &t->deleted[RETENTION_BOOKKEEPING]);
+		all += n;
+	}
+	return n < 0 ? n : all;
+}
+
 static int
 delete_by_size(struct retention *t, struct rollup *r)
 {
@@ -325,10 +472,14 @@ delete_by_size(struct retention *t, struct rollup *r)
 	if (octets_used(r, &octets) < 0)
 		return -EIO;
 	if (octets <= t->keep.most_octets) {
-		t->over_size = false;
+		t->over_size = t->shrunk = false;
 		return 0;
 	}
-	did = delete_samples(t, r, INT64_MAX, SAMPLES_A_SIZE_STEP);
+	did = squeeze_samples(t, r);
+	if (did == 0)
+		did = squeeze_events(t, r);
+	if (did == 0)
+		did = squeeze_bookkeeping(t, r);
 	for (int l = LEVEL_1_MIN; did == 0 && l <= LEVEL_1_D; l++)
 		did = shorten_level(r, (enum store_level_index)l);
 	if (did == 0 && !t->over_size) {
@@ -343,12 +494,14 @@ delete_by_size(struct retention *t, struct rollup *r)
 }
 
 int
-retention_step(struct retention *t, struct rollup *r)
+retention_step(struct retention *t, struct rollup *r, uint64_t now_us)
 {
-	int did = find_now(t, r);
+	int did = find_now(t, r, now_us);
 
 	if (did == 0)
 		did = delete_old_rows(t, r);
+	if (did == 0)
+		did = delete_old_bookkeeping(t, r);
 	if (did == 0)
 		did = delete_old_sums(t, r);
 	if (did == 0)

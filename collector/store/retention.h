@@ -3,13 +3,20 @@
  * milliseconds.
  *
  * Ages count from the slowest clock of the agents heard in the last hour, never from the wall
- * clock. So a clock that jumps ahead deletes nothing, and a store of old data is not deleted. (The
- * clock of a device that is years behind stops deletion by age; then only the size limits the
- * store.)
+ * clock. So a clock that jumps ahead deletes nothing, and a store of old data is not deleted. A
+ * clock that is more than a day behind the time of reception holds back nobody else: what its agent
+ * sends is as old as its time says. Times of reception in the future count for nothing.
+ *
+ * While the store is too large, samples go first: not the oldest of all, but the oldest of the port
+ * whose samples come in, chosen at random among the newest rows. So each port pays in proportion to
+ * what it fills, and a flood of one agent deletes nobody else's. (The table sample_floor has since
+ * when all samples of such an agent are kept.) Then events of the agent with most of them, then rows
+ * of old boots, states and error sources, and sums last, the finest level first.
  *
  * A level's windows are deleted only when the next level has them. The range of a level then starts
  * at the start of a window of the next level, so reports can change over from one to the other.
- * Events are deleted together with the days that they belong to.
+ * Events, gaps, old boots, states, error sources and outages are deleted together with the days that
+ * they belong to; how many an agent or port has is limited when they are written (tables.c).
  *
  * Counters and resources are thinned: where the windows of a level are deleted, only the first and
  * the last row of each window of the next level stay (5 minutes, an hour, a day), and those on both
@@ -34,8 +41,15 @@ enum retention_count {
 	RETENTION_SAMPLES,
 	RETENTION_COUNTERS, /* rows of counters and resources */
 	RETENTION_EVENTS,
+	RETENTION_BOOKKEEPING, /* old boots, states, error sources, outages */
 	RETENTION_SUMS, /* + enum store_level_index: entries of packs */
 	RETENTION_N_COUNTS = RETENTION_SUMS + STORE_N_LEVELS,
+};
+
+/* Ports of samples that were written lately, one of some dozen rows. */
+enum { RETENTION_FILLERS = 256, RETENTION_FILLER_EVERY = 31 };
+struct retention_filler {
+	int64_t agent, if_index; /* 0, 0: none */
 };
 
 struct retention {
@@ -47,11 +61,27 @@ struct retention {
 	enum store_level_index thinning; /* 0: no pass */
 	uint64_t thin_to_us;
 	int64_t agent, if_index;
+	uint64_t bookkeeping_us; /* rows of the time before this were looked for */
+	struct retention_filler fillers[RETENTION_FILLERS];
+	uint64_t n_rows;    /* samples written so far */
+	uint64_t n_choices; /* of a port that pays */
+	bool shrunk; /* the same as over_size, for rows of old boots, states and error sources */
 	bool over_size; /* the store is too large, and nothing is left that may be deleted */
 };
 
-/* Deletes some rows within the caller's transaction. Returns 1, 0 if there is nothing to delete, or
- * -EIO. */
-int retention_step(struct retention *t, struct rollup *r);
+/* Notes a sample that is written. */
+static inline void
+retention_note_sample(struct retention *t, int64_t agent, uint32_t if_index)
+{
+	uint64_t n = t->n_rows++;
+
+	if (n % RETENTION_FILLER_EVERY == 0)
+		t->fillers[n / RETENTION_FILLER_EVERY % RETENTION_FILLERS] =
+		    (struct retention_filler){agent, if_index};
+}
+
+/* Deletes some rows within the caller's transaction. now_us is the wall clock. Returns 1, 0 if there
+ * is nothing to delete, or -EIO. */
+int retention_step(struct retention *t, struct rollup *r, uint64_t now_us);
 
 #endif

@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 12, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 13, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -198,6 +198,14 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE TABLE agent_refused(agent INTEGER PRIMARY KEY, records INTEGER NOT NULL,"
     " source TEXT NOT NULL, reason INTEGER NOT NULL, first_us INTEGER NOT NULL,"
     " last_us INTEGER NOT NULL);",
+    /* 13: a repeated event is found by all of its columns, because many may have one time; and what
+     * the limits of rows by agent and port (tables.c) look for. sample_floor: of an agent whose
+     * samples were deleted to make room, the time since which all of them are kept. */
+    "DROP INDEX event_time;"
+    "CREATE INDEX event_columns ON event(time_us, agent, kind, if_index, mac, vlan, boot);"
+    "CREATE INDEX event_agent ON event(agent, id);"
+    "CREATE INDEX account_port ON account(agent, if_index, boot);"
+    "CREATE TABLE sample_floor(agent INTEGER PRIMARY KEY, since_us INTEGER NOT NULL);",
 };
 
 #endif

@@ -45,10 +45,15 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
 	"units dropped because their time is older than everything that is kept"},
     [STORE_STAT_DAMAGED_PARTS] = {"store.damaged_parts",
 	"rows of sums that are damaged and were not used"},
+    [STORE_STAT_BEYOND_LIMIT] = {"store.beyond_limit",
+	"rows of boots, states, events, error sources and outages deleted because an agent or a port "
+	"had more than its number; the newest stay"},
     [STORE_STAT_DELETED + RETENTION_SAMPLES] = {"store.deleted_samples", "samples deleted"},
     [STORE_STAT_DELETED + RETENTION_COUNTERS] = {"store.deleted_counters",
 	"rows of counters and resources deleted; those at the ends of windows stay"},
     [STORE_STAT_DELETED + RETENTION_EVENTS] = {"store.deleted_events", "events deleted"},
+    [STORE_STAT_DELETED + RETENTION_BOOKKEEPING] = {"store.deleted_bookkeeping",
+	"rows of old boots, states, error sources and outages deleted by age or size"},
     [STORE_STAT_DELETED + RETENTION_SUMS] = {"store.deleted_sums_unsettled", "always 0"},
     [STORE_STAT_DELETED + RETENTION_SUMS +
 	LEVEL_1_MIN] = {"store.deleted_sums_1min", "sums of minutes deleted"},
@@ -175,6 +180,33 @@ recycle(struct store *store, struct store_batch *batch)
 
 /* Writing */
 
+/* Deletes the rows that an agent or port has beyond its number, after this row was written. Returns
+ * SQLITE_DONE or an error of SQLite. */
+static int
+hold_limit(struct store *store, int table, const void *row)
+{
+	const struct store_statement *how = &store_statements[table];
+	sqlite3_stmt *statement = store->limits[table];
+	struct binder b = {statement, 1};
+	int code;
+
+	if (!statement || !how->is_due(row, sqlite3_last_insert_rowid(store->db)))
+		return SQLITE_DONE;
+	how->bind_limit(&b, row);
+	code = sqlite3_step(statement);
+	sqlite3_reset(statement);
+	if (code == SQLITE_DONE)
+		stat_add(&store->stats, STORE_STAT_BEYOND_LIMIT,
+		    (uint64_t)sqlite3_changes(store->db));
+	return code;
+}
+
+static void
+note_sample(struct store *store, const struct store_sample *row)
+{
+	retention_note_sample(&store->upkeep.retention, row->agent, row->sample.if_index);
+}
+
 static int
 write_table(struct store *store, const struct store_batch *batch, int table)
 {
@@ -183,14 +215,19 @@ write_table(struct store *store, const struct store_batch *batch, int table)
 	sqlite3_stmt *statement = store->statements[table];
 
 	for (size_t i = 0; i < rows->n; i++) {
+		const void *row = (const char *)rows->items + i * how->row_octets;
 		struct binder b = {statement, 1};
 		int code;
 
-		how->bind(&b, (const char *)rows->items + i * how->row_octets);
+		how->bind(&b, row);
 		code = sqlite3_step(statement);
 		sqlite3_reset(statement);
+		if (code == SQLITE_DONE)
+			code = hold_limit(store, table, row);
 		if (code != SQLITE_DONE)
 			return -EIO;
+		if (table == STORE_SAMPLES)
+			note_sample(store, row);
 	}
 	return 0;
 }

@@ -322,6 +322,91 @@ bind_stat(struct binder *b, const void *row)
 	put_u64(b, s->value);
 }
 
+/* Limits: how many rows an agent or a port has at most, of the tables whose rows are not deleted
+ * with a time that reports still show. The newest stay. */
+#define BOOTS_A_PORT "8"
+#define STATES_A_PORT "256"
+#define ERROR_SOURCES_A_PORT "256"
+#define EVENTS_AN_AGENT "100000"
+#define OUTAGES "1000"
+
+enum { EVENTS_A_LIMIT = 256 }; /* finding the oldest one costs as much as so many events */
+
+static bool
+is_new_account(const void *row, sqlite3_int64 id)
+{
+	const struct store_account *a = row;
+
+	(void)id;
+	return a->is_new;
+}
+
+static void
+bind_account_limit(struct binder *b, const void *row)
+{
+	const struct store_account *a = row;
+
+	put_i64(b, a->agent);
+	put_u64(b, a->if_index);
+}
+
+static bool
+always(const void *row, sqlite3_int64 id)
+{
+	(void)row;
+	(void)id;
+	return true;
+}
+
+static void
+bind_port_limit(struct binder *b, const void *row)
+{
+	const struct store_port *p = row;
+
+	put_i64(b, p->agent);
+	put_u64(b, p->state.if_index);
+}
+
+static void
+bind_error_source_limit(struct binder *b, const void *row)
+{
+	const struct store_error_source *r = row;
+
+	put_i64(b, r->agent);
+	put_u64(b, r->source.if_index);
+}
+
+static void
+bind_crash_lost_limit(struct binder *b, const void *row)
+{
+	const struct store_crash_lost *g = row;
+
+	put_i64(b, g->agent);
+	put_u64(b, g->if_index);
+}
+
+static bool
+is_limit_event(const void *row, sqlite3_int64 id)
+{
+	(void)row;
+	return id % EVENTS_A_LIMIT == 0;
+}
+
+static void
+bind_event_limit(struct binder *b, const void *row)
+{
+	const struct store_event *e = row;
+
+	put_i64(b, e->agent);
+}
+
+static void
+bind_nothing(struct binder *b, const void *row)
+{
+	(void)b;
+	(void)row;
+}
+
 const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_AGENTS] = {"INSERT INTO agent VALUES(?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
 		      " boot=excluded.boot, address=excluded.address, last_us=excluded.last_us,"
@@ -332,7 +417,10 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_AGENT_REFUSALS] = {"INSERT OR REPLACE INTO agent_refused VALUES(?,?,?,?,?,?)",
 	sizeof(struct store_agent_refusal), bind_agent_refusal},
     [STORE_PORTS] = {"INSERT OR REPLACE INTO port VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-	sizeof(struct store_port), bind_port},
+	sizeof(struct store_port), bind_port,
+	"DELETE FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us <= (SELECT since_us FROM"
+	" port WHERE agent = ?1 AND if_index = ?2 ORDER BY since_us DESC LIMIT 1"
+	" OFFSET " STATES_A_PORT ")", always, bind_port_limit},
     [STORE_SAMPLES] =
 	{"INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	    sizeof(struct store_sample), bind_sample},
@@ -341,24 +429,38 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 			" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_counter), bind_counter},
     [STORE_ACCOUNTS] = {"INSERT OR REPLACE INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	sizeof(struct store_account), bind_account},
+	sizeof(struct store_account), bind_account,
+	"DELETE FROM account WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM"
+	" account WHERE agent = ?1 AND if_index = ?2 ORDER BY boot DESC LIMIT 1"
+	" OFFSET " BOOTS_A_PORT ")", is_new_account, bind_account_limit},
     /* a notification may arrive twice; an event has no number, so all of its columns are compared
      */
     [STORE_EVENTS] =
 	{"INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan, identity)"
 	 " SELECT ?1,?2,?3,?4,?5,?6,?7,?8 WHERE NOT EXISTS(SELECT 1 FROM event WHERE time_us=?1"
 	 " AND agent=?2 AND boot=?3 AND kind=?4 AND if_index=?5 AND mac IS ?6 AND vlan IS ?7)",
-	    sizeof(struct store_event), bind_event},
+	    sizeof(struct store_event), bind_event,
+	    "DELETE FROM event WHERE agent = ?1 AND id <= (SELECT id FROM event WHERE agent = ?1"
+	    " ORDER BY id DESC LIMIT 1 OFFSET " EVENTS_AN_AGENT ")", is_limit_event,
+	    bind_event_limit},
     [STORE_ENGINES] = {"INSERT OR REPLACE INTO engine VALUES(?,?,?)", sizeof(struct store_engine),
 	bind_engine},
     [STORE_RESOURCES] = {"INSERT OR REPLACE INTO resource VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_resource), bind_resource},
     [STORE_ERROR_SOURCES] = {"INSERT OR REPLACE INTO error_source VALUES(?,?,?,?,?,?,?,?)",
-	sizeof(struct store_error_source), bind_error_source},
+	sizeof(struct store_error_source), bind_error_source,
+	"DELETE FROM error_source WHERE (agent, if_index, mac, kind) IN (SELECT agent, if_index,"
+	" mac, kind FROM error_source WHERE agent = ?1 AND if_index = ?2 ORDER BY last_us DESC"
+	" LIMIT -1 OFFSET " ERROR_SOURCES_A_PORT ")", always, bind_error_source_limit},
     [STORE_CRASH_LOST] = {"INSERT OR REPLACE INTO gone VALUES(?,?,?,?)",
-	sizeof(struct store_crash_lost), bind_crash_lost},
+	sizeof(struct store_crash_lost), bind_crash_lost,
+	"DELETE FROM gone WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM account"
+	" WHERE agent = ?1 AND if_index = ?2 ORDER BY boot DESC LIMIT 1 OFFSET " BOOTS_A_PORT ")",
+	always, bind_crash_lost_limit},
     [STORE_OUTAGES] = {"INSERT INTO outage(since_us, until_us, kind, samples) VALUES(?,?,?,?)",
-	sizeof(struct store_outage), bind_outage},
+	sizeof(struct store_outage), bind_outage,
+	"DELETE FROM outage WHERE id <= (SELECT max(id) FROM outage) - " OUTAGES, always,
+	bind_nothing},
     [STORE_GAPS] = {"INSERT INTO gap(agent, if_index, from_us, until_us, received_us, in_pkts,"
 		    " in_octets, out_pkts, out_octets) VALUES(?,?,?,?,?,?,?,?,?)",
 	sizeof(struct store_gap), bind_gap},

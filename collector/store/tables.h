@@ -19,6 +19,12 @@ struct store_statement {
 	const char *sql; /* NULL: sums, which unsettled.h writes */
 	size_t row_octets;
 	void (*bind)(struct binder *b, const void *row);
+	/* Deletes the oldest rows beyond the table's number for an agent, or for a port of it, after
+	 * a row was written: NULL: there is no such limit. A row for which is_due returns false
+	 * cannot have gone beyond it. Beyond it by a few rows for a while does no harm. */
+	const char *limit_sql;
+	bool (*is_due)(const void *row, sqlite3_int64 id);
+	void (*bind_limit)(struct binder *b, const void *row);
 };
 
 /* In the order of enum store_table, in which they are written. */

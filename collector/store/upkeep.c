@@ -106,7 +106,7 @@ work(struct upkeep *u, uint64_t until_us)
 	do {
 		did = rollup_step(u->rollup, wall_us);
 		if (did == 0)
-			did = retention_step(&u->retention, u->rollup);
+			did = retention_step(&u->retention, u->rollup, wall_us);
 		now_us = clock_mono_us(&clock_system);
 	} while (did == 1 && now_us < until_us);
 	if (did == 0)

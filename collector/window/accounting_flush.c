@@ -125,6 +125,7 @@ flush_ports(struct accounting *acc, struct store_batch *batch)
 			struct account *a = &p->accounts[b];
 
 			accounting_flush_account(&to, p, a);
+			a->stored |= a->dirty;
 			a->dirty = false;
 			a->stored_crash_lost = a->slot->crash_lost.n;
 		}

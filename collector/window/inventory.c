@@ -228,6 +228,7 @@ inventory_mark_all_dirty(struct inventory *r)
 
 		for (int b = 0; b < INVENTORY_BOOTS; b++) {
 			p->accounts[b].dirty = p->accounts[b].used;
+			p->accounts[b].stored = false;
 			p->accounts[b].stored_crash_lost = 0;
 		}
 		p->counters_unwritten = p->newest_counters.snapshot.time_us != 0;
@@ -254,6 +255,7 @@ inventory_account_row(const struct port *p, const struct account *a, struct stor
 	row->first_us = a->first_us;
 	row->last_us = a->slot->last_us;
 	row->base_us = a->boot == p->stored_boot ? p->stored_us : 0;
+	row->is_new = !a->stored;
 	row->tracker_octets = SEQUENCE_TRACKER_SAVED_OCTETS;
 	sequence_tracker_save(t, row->tracker);
 }
@@ -324,6 +326,7 @@ load_account(void *arg, const struct store_account *row)
 	if (!a)
 		return;
 	t = &a->slot->tracker;
+	a->stored = true;
 	a->agent_drops = row->agent_drops;
 	a->stalls = row->stalls;
 	a->stalled_pkts = row->stalled_pkts;

@@ -34,6 +34,7 @@ struct agent {
 /* One boot of a port. */
 struct account {
 	bool used, dirty;
+	bool stored; /* the store has a row of it */
 	uint32_t boot;
 	struct crash_journal_slot *slot; /* its sequence tracker and newest time, in the journal */
 	uint64_t stored_crash_lost;	 /* samples lost with a crash, as the store has it */

@@ -468,6 +468,62 @@ START_TEST(a_full_batch_loses_rows_by_name_and_no_sums)
 }
 END_TEST
 
+/* Whatever an agent sends, of each kind a port or agent has a number of rows in the store, the newest
+ * ones; what is beyond is counted. All at one time, as from a device without a clock. */
+START_TEST(rows_of_a_port_are_limited)
+{
+	struct ease_record source = rig_record(EASE_PART_ERROR_SOURCE, 1);
+	struct ease_record address = rig_record(EASE_PART_ADDRESS, 1);
+	struct ease_record state = state_record(1, NOON_US, EASE_IF_UP);
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	rig_send_snapshot(&f, 1, 0);
+	for (uint32_t i = 0; i < 120000; i++) {
+		uint8_t mac[] = {2, 0, 0, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i};
+
+		address.address = (struct ease_address){.if_index = 3, .time_us = NOON_US};
+		memcpy(address.address.mac, mac, sizeof(mac));
+		accounting_add_records(f.accounting, f.batch, &address, 1);
+		if (i % 10 == 0) {
+			source.error_source =
+			    (struct ease_error_source){.if_index = 3, .time_us = NOON_US + i};
+			memcpy(source.error_source.mac, mac, sizeof(mac));
+			accounting_add_records(f.accounting, f.batch, &source, 1);
+			state.state.time_us = NOON_US + i;
+			state.state.oper_status = i % 20 ? EASE_IF_UP : EASE_IF_DOWN;
+			accounting_add_records(f.accounting, f.batch, &state, 1);
+		}
+		if (i % 5000 == 0)
+			rig_flush(&f);
+	}
+	for (uint32_t boot = 2; boot <= 40; boot++) {
+		rig_send_snapshot(&f, boot, 100 + boot);
+		rig_flush(&f);
+	}
+	rig_flush(&f);
+	ck_assert_uint_eq(
+	    stat_get(accounting_stats(f.accounting), ACCOUNTING_STAT_LOST_STORE_ROWS), 0);
+	ck_assert_double_le(rig_query(&f, "SELECT count(*) FROM event"), 100000 + 256);
+	ck_assert_double_ge(rig_query(&f, "SELECT count(*) FROM event"), 100000);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM error_source"), 256);
+	ck_assert_double_ge(rig_query(&f, "SELECT min(last_us) FROM error_source"),
+	    (double)(NOON_US + 120000 - 256 * 10));
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM port"), 256);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM account"), 8);
+	ck_assert_double_eq(rig_query(&f, "SELECT min(boot) FROM account"), 33);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM event") +
+		rig_query(&f, "SELECT count(*) FROM error_source") +
+		rig_query(&f, "SELECT count(*) FROM port") +
+		rig_query(&f, "SELECT count(*) FROM account") +
+		(double)stat_get(store_stats(f.store), STORE_STAT_BEYOND_LIMIT),
+	    120000 + 2 * 12000 + 40);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* As many rows as a batch holds are kept and the others are counted; a port state that had no room
  * is stored when it is reported again. */
 START_TEST(other_rows_that_find_no_room_are_counted)
@@ -485,7 +541,7 @@ START_TEST(other_rows_that_find_no_room_are_counted)
 		address.address = (struct ease_address){.if_index = 3, .time_us = NOON_US + i,
 		    .mac = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i}};
 		accounting_add_records(f.accounting, f.batch, &address, 1);
-		source.error_source = (struct ease_error_source){.if_index = 3,
+		source.error_source = (struct ease_error_source){.if_index = 1 + i / 128,
 		    .time_us = NOON_US + i, .mac = {2, 0, 0, 0, (uint8_t)(i >> 8), (uint8_t)i}};
 		accounting_add_records(f.accounting, f.batch, &source, 1);
 		resources.resources =
@@ -670,6 +726,7 @@ main(void)
 	tcase_add_test(tc, a_store_of_any_older_version_is_brought_up_to_date);
 	tcase_add_test(tc, while_the_store_is_away_nothing_waits_or_is_lost);
 	tcase_add_test(tc, a_full_batch_loses_rows_by_name_and_no_sums);
+	tcase_add_test(tc, rows_of_a_port_are_limited);
 	tcase_add_test(tc, other_rows_that_find_no_room_are_counted);
 	tcase_add_test(tc, a_batch_full_of_counters_can_still_be_cut);
 	tcase_add_test(tc, counters_are_thinned_but_never_behind_the_totals);
