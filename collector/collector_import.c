@@ -50,9 +50,14 @@ flush_waiting(struct importing *i)
 	c->next_flush_us = clock_mono_us(c->clock) + IMPORT_FLUSH_S * 1000000ull;
 }
 
+/* A capture's clock may have been wrong, but nothing was received in the future. */
 static void
 go_along(struct clock *clock, uint64_t captured_us)
 {
+	uint64_t now_us = clock_wall_us(&clock_system);
+
+	if (captured_us > now_us)
+		captured_us = now_us;
 	if (captured_us > clock->manual_wall_us && clock->manual_mono_us > 0)
 		clock->manual_mono_us += captured_us - clock->manual_wall_us;
 	else if (clock->manual_mono_us == 0)

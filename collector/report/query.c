@@ -508,16 +508,48 @@ full_second(uint64_t time_us)
 	return (time_us + 999999) / 1000000 * 1000000;
 }
 
-static int
-set_whole_range(struct query *query)
+/* A clock that is more than a day from the time of reception is wrong: its agent's data are where it
+ * says, but they do not stretch what is asked of agents whose clocks are right. */
+#define CLOCK_WRONG_US (86400 * UINT64_C(1000000))
+
+static bool
+is_clock_right(const struct query_agent *agent)
 {
-	uint64_t oldest_us;
-	int err = oldest_window(query, &oldest_us);
+	uint64_t device_us = agent->last_us, received_us = agent->last_received_us;
+
+	return received_us == 0 || (device_us <= received_us + CLOCK_WRONG_US &&
+					received_us <= device_us + CLOCK_WRONG_US);
+}
+
+/* Sets which agents a range without ends covers: those asked for whose clocks are right, or all asked
+ * for if there is none. Returns how many are left out. */
+static size_t
+leave_out_wrong_clocks(struct query *query)
+{
+	size_t n_right = 0, n_wrong = 0;
+
+	for (size_t i = 0; i < query->n_agents; i++) {
+		struct query_agent *a = &query->agents[i];
+
+		a->sets_range = a->chosen && is_clock_right(a);
+		n_right += a->sets_range;
+		n_wrong += a->chosen && !a->sets_range;
+	}
+	for (size_t i = 0; n_right == 0 && i < query->n_agents; i++)
+		query->agents[i].sets_range = query->agents[i].chosen;
+	return n_right > 0 ? n_wrong : 0;
+}
+
+static int
+set_whole_range(struct query *query, bool all_right)
+{
+	uint64_t oldest_us = 0;
+	int err = all_right ? oldest_window(query, &oldest_us) : 0;
 
 	for (size_t i = 0; i < query->n_agents; i++) {
 		uint64_t first_us = query->agents[i].first_us;
 
-		if (query->agents[i].chosen && (oldest_us == 0 || first_us < oldest_us))
+		if (query->agents[i].sets_range && (oldest_us == 0 || first_us < oldest_us))
 			oldest_us = first_us;
 	}
 	query->range.from_us = oldest_us;
@@ -552,13 +584,14 @@ refuse_range(struct query *query, const struct report_options *options)
 static int
 set_range(struct query *query, const struct report_options *options, uint64_t now_us)
 {
+	bool all_right = leave_out_wrong_clocks(query) == 0;
 	int err = 0;
 
 	for (size_t i = 0; i < query->n_agents; i++)
-		if (query->agents[i].chosen && query->agents[i].last_us > query->newest_us)
+		if (query->agents[i].sets_range && query->agents[i].last_us > query->newest_us)
 			query->newest_us = query->agents[i].last_us;
 	if (options->all)
-		err = set_whole_range(query);
+		err = set_whole_range(query, all_right);
 	else
 		query->range.to_us = now_us;
 	if (options->has_to)

@@ -31,6 +31,7 @@ struct query_agent {
 	uint64_t first_us, last_us; /* device's clock */
 	uint64_t last_received_us;
 	bool chosen; /* by --agent */
+	bool sets_range; /* where the range has no ends of its own; its clock is right */
 };
 
 struct query_port {
