@@ -226,8 +226,9 @@ const struct option_row collector_options[] = {
     {"store_size", OPTION_U32, AT(store_size_mib), .max = 1u << 26, .unit = "MiB", .def = "16384",
 	.live = true,
 	.help = "Largest size of the store's file, without its write-ahead log. When it is "
-		"reached, samples are deleted first, then the oldest sums per minute, and so "
-		"on; the file keeps its size. 0: no limit."},
+		"reached, samples of the ports that fill it are deleted first, then events of "
+		"a switch with very many, then the oldest sums per minute, and so on; the file "
+		"keeps its size. 0: no limit."},
     {"run_as", OPTION_STRING, AT(run_as), .max = PRIVILEGE_NAME - 1,
 	.help = "User that the collector becomes when root starts it; the store must belong to "
 		"that user. Empty: easecapd. If that user does not exist, or with root, the "
