@@ -91,11 +91,11 @@ delete_old_rows(struct retention *t, struct rollup *r)
 	return n > 0 ? 1 : n;
 }
 
-/* Bookkeeping */
+/* Rows of devices */
 
 /* What is older than the days that are kept. Of each port the state before that time stays, and of
  * each agent the newest boot. ?1 is the time, ?2 the most rows. */
-static const char *const old_bookkeeping[] = {
+static const char *const old_device_rows[] = {
     "DELETE FROM account WHERE (agent, boot, if_index) IN (SELECT agent, boot, if_index FROM account"
     " a WHERE last_us < ?1 AND boot < (SELECT boot FROM agent WHERE id = a.agent) LIMIT ?2)"
     " RETURNING 1",
@@ -112,7 +112,7 @@ static const char *const old_bookkeeping[] = {
 };
 
 /* To make room: two boots, and few states and error sources of each port. */
-static const char *const spare_bookkeeping[] = {
+static const char *const spare_device_rows[] = {
     "DELETE FROM account WHERE boot < (SELECT boot FROM account a WHERE a.agent = account.agent AND"
     " a.if_index = account.if_index ORDER BY boot DESC LIMIT 1 OFFSET 1) RETURNING 1",
     "DELETE FROM port WHERE since_us < (SELECT since_us FROM port p WHERE p.agent = port.agent AND"
@@ -126,18 +126,18 @@ static const char *const spare_bookkeeping[] = {
 
 /* Looks once for each time up to which days are deleted. */
 static int
-delete_old_bookkeeping(struct retention *t, struct rollup *r)
+delete_old_device_rows(struct retention *t, struct rollup *r)
 {
 	const int64_t row[] = {(int64_t)r->levels[LEVEL_1_D].kept_us, ROWS_A_STEP};
 	int n = 0;
 
-	if (t->bookkeeping_us == (uint64_t)row[0])
+	if (t->device_rows_us == (uint64_t)row[0])
 		return 0;
-	for (size_t i = 0; n == 0 && i < N(old_bookkeeping); i++)
+	for (size_t i = 0; n == 0 && i < N(old_device_rows); i++)
 		n = delete_rows(
-		    r, old_bookkeeping[i], row, 2, &t->deleted[RETENTION_BOOKKEEPING]);
+		    r, old_device_rows[i], row, 2, &t->deleted[RETENTION_DEVICE_ROWS]);
 	if (n == 0)
-		t->bookkeeping_us = (uint64_t)row[0];
+		t->device_rows_us = (uint64_t)row[0];
 	return n > 0 ? 1 : n;
 }
 
@@ -446,16 +446,16 @@ squeeze_events(struct retention *t, struct rollup *r)
 }
 
 static int
-squeeze_bookkeeping(struct retention *t, struct rollup *r)
+squeeze_device_rows(struct retention *t, struct rollup *r)
 {
 	int n = 0, all = 0;
 
 	if (t->shrunk)
 		return 0;
 	t->shrunk = true;
-	for (size_t i = 0; n >= 0 && i < N(spare_bookkeeping); i++) {
+	for (size_t i = 0; n >= 0 && i < N(spare_device_rows); i++) {
 		n = delete_rows(
-		    r, spare_bookkeeping[i], NULL, 0, &t->deleted[RETENTION_BOOKKEEPING]);
+		    r, spare_device_rows[i], NULL, 0, &t->deleted[RETENTION_DEVICE_ROWS]);
 		all += n;
 	}
 	return n < 0 ? n : all;
@@ -479,7 +479,7 @@ delete_by_size(struct retention *t, struct rollup *r)
 	if (did == 0)
 		did = squeeze_events(t, r);
 	if (did == 0)
-		did = squeeze_bookkeeping(t, r);
+		did = squeeze_device_rows(t, r);
 	for (int l = LEVEL_1_MIN; did == 0 && l <= LEVEL_1_D; l++)
 		did = shorten_level(r, (enum store_level_index)l);
 	if (did == 0 && !t->over_size) {
@@ -501,7 +501,7 @@ retention_step(struct retention *t, struct rollup *r, uint64_t now_us)
 	if (did == 0)
 		did = delete_old_rows(t, r);
 	if (did == 0)
-		did = delete_old_bookkeeping(t, r);
+		did = delete_old_device_rows(t, r);
 	if (did == 0)
 		did = delete_old_sums(t, r);
 	if (did == 0)

@@ -41,7 +41,7 @@ enum retention_count {
 	RETENTION_SAMPLES,
 	RETENTION_COUNTERS, /* rows of counters and resources */
 	RETENTION_EVENTS,
-	RETENTION_BOOKKEEPING, /* old boots, states, error sources, outages */
+	RETENTION_DEVICE_ROWS, /* old boots, states, error sources, outages */
 	RETENTION_SUMS, /* + enum store_level_index: entries of packs */
 	RETENTION_N_COUNTS = RETENTION_SUMS + STORE_N_LEVELS,
 };
@@ -61,7 +61,7 @@ struct retention {
 	enum store_level_index thinning; /* 0: no pass */
 	uint64_t thin_to_us;
 	int64_t agent, if_index;
-	uint64_t bookkeeping_us; /* rows of the time before this were looked for */
+	uint64_t device_rows_us; /* rows of the time before this were looked for */
 	struct retention_filler fillers[RETENTION_FILLERS];
 	uint64_t n_rows;    /* samples written so far */
 	uint64_t n_choices; /* of a port that pays */

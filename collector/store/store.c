@@ -52,7 +52,7 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_DELETED + RETENTION_COUNTERS] = {"store.deleted_counters",
 	"rows of counters and resources deleted; those at the ends of windows stay"},
     [STORE_STAT_DELETED + RETENTION_EVENTS] = {"store.deleted_events", "events deleted"},
-    [STORE_STAT_DELETED + RETENTION_BOOKKEEPING] = {"store.deleted_bookkeeping",
+    [STORE_STAT_DELETED + RETENTION_DEVICE_ROWS] = {"store.deleted_device_rows",
 	"rows of old boots, states, error sources and outages deleted by age or size"},
     [STORE_STAT_DELETED + RETENTION_SUMS] = {"store.deleted_sums_unsettled", "always 0"},
     [STORE_STAT_DELETED + RETENTION_SUMS +

@@ -408,62 +408,69 @@ bind_nothing(struct binder *b, const void *row)
 }
 
 const struct store_statement store_statements[STORE_N_TABLES] = {
-    [STORE_AGENTS] = {"INSERT INTO agent VALUES(?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
+    [STORE_AGENTS] = {.sql = "INSERT INTO agent VALUES(?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
 		      " boot=excluded.boot, address=excluded.address, last_us=excluded.last_us,"
 		      " last_received_us=excluded.last_received_us",
-	sizeof(struct store_agent), bind_agent},
-    [STORE_AGENT_SOURCES] = {"INSERT OR REPLACE INTO agent_source VALUES(?,?,?)",
-	sizeof(struct store_agent_source), bind_agent_source},
-    [STORE_AGENT_REFUSALS] = {"INSERT OR REPLACE INTO agent_refused VALUES(?,?,?,?,?,?)",
-	sizeof(struct store_agent_refusal), bind_agent_refusal},
-    [STORE_PORTS] = {"INSERT OR REPLACE INTO port VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-	sizeof(struct store_port), bind_port,
-	"DELETE FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us <= (SELECT since_us FROM"
+	.row_octets = sizeof(struct store_agent), .bind = bind_agent},
+    [STORE_AGENT_SOURCES] = {.sql = "INSERT OR REPLACE INTO agent_source VALUES(?,?,?)",
+	.row_octets = sizeof(struct store_agent_source), .bind = bind_agent_source},
+    [STORE_AGENT_REFUSALS] = {.sql = "INSERT OR REPLACE INTO agent_refused VALUES(?,?,?,?,?,?)",
+	.row_octets = sizeof(struct store_agent_refusal), .bind = bind_agent_refusal},
+    [STORE_PORTS] = {.sql = "INSERT OR REPLACE INTO port VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+	.row_octets = sizeof(struct store_port), .bind = bind_port,
+	.limit_sql =
+	    "DELETE FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us <= (SELECT since_us FROM"
 	" port WHERE agent = ?1 AND if_index = ?2 ORDER BY since_us DESC LIMIT 1"
-	" OFFSET " STATES_A_PORT ")", always, bind_port_limit},
+	" OFFSET " STATES_A_PORT ")", .is_due = always, .bind_limit = bind_port_limit},
     [STORE_SAMPLES] =
-	{"INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	    sizeof(struct store_sample), bind_sample},
+	{.sql = "INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	    .row_octets = sizeof(struct store_sample), .bind = bind_sample},
     /* if a device's time was set back (or a capture is played again), the newer counters stay */
-    [STORE_COUNTERS] = {"INSERT OR REPLACE INTO counter"
+    [STORE_COUNTERS] = {.sql = "INSERT OR REPLACE INTO counter"
 			" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	sizeof(struct store_counter), bind_counter},
-    [STORE_ACCOUNTS] = {"INSERT OR REPLACE INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	sizeof(struct store_account), bind_account,
-	"DELETE FROM account WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM"
+	.row_octets = sizeof(struct store_counter), .bind = bind_counter},
+    [STORE_ACCOUNTS] = {.sql = "INSERT OR REPLACE INTO account VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	.row_octets = sizeof(struct store_account), .bind = bind_account,
+	.limit_sql =
+	    "DELETE FROM account WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM"
 	" account WHERE agent = ?1 AND if_index = ?2 ORDER BY boot DESC LIMIT 1"
-	" OFFSET " BOOTS_A_PORT ")", is_new_account, bind_account_limit},
+	" OFFSET " BOOTS_A_PORT ")", .is_due = is_new_account, .bind_limit = bind_account_limit},
     /* a notification may arrive twice; an event has no number, so all of its columns are compared
      */
     [STORE_EVENTS] =
-	{"INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan, identity)"
+	{.sql = "INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan, identity)"
 	 " SELECT ?1,?2,?3,?4,?5,?6,?7,?8 WHERE NOT EXISTS(SELECT 1 FROM event WHERE time_us=?1"
 	 " AND agent=?2 AND boot=?3 AND kind=?4 AND if_index=?5 AND mac IS ?6 AND vlan IS ?7)",
-	    sizeof(struct store_event), bind_event,
+	    .row_octets = sizeof(struct store_event), .bind = bind_event,
+	    .limit_sql =
 	    "DELETE FROM event WHERE agent = ?1 AND id <= (SELECT id FROM event WHERE agent = ?1"
-	    " ORDER BY id DESC LIMIT 1 OFFSET " EVENTS_AN_AGENT ")", is_limit_event,
-	    bind_event_limit},
-    [STORE_ENGINES] = {"INSERT OR REPLACE INTO engine VALUES(?,?,?)", sizeof(struct store_engine),
-	bind_engine},
-    [STORE_RESOURCES] = {"INSERT OR REPLACE INTO resource VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	sizeof(struct store_resource), bind_resource},
-    [STORE_ERROR_SOURCES] = {"INSERT OR REPLACE INTO error_source VALUES(?,?,?,?,?,?,?,?)",
-	sizeof(struct store_error_source), bind_error_source,
-	"DELETE FROM error_source WHERE (agent, if_index, mac, kind) IN (SELECT agent, if_index,"
+	    " ORDER BY id DESC LIMIT 1 OFFSET " EVENTS_AN_AGENT ")", .is_due = is_limit_event,
+	    .bind_limit = bind_event_limit},
+    [STORE_ENGINES] = {.sql = "INSERT OR REPLACE INTO engine VALUES(?,?,?)",
+	.row_octets = sizeof(struct store_engine), .bind = bind_engine},
+    [STORE_RESOURCES] = {.sql = "INSERT OR REPLACE INTO resource VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	.row_octets = sizeof(struct store_resource), .bind = bind_resource},
+    [STORE_ERROR_SOURCES] = {.sql = "INSERT OR REPLACE INTO error_source VALUES(?,?,?,?,?,?,?,?)",
+	.row_octets = sizeof(struct store_error_source), .bind = bind_error_source,
+	.limit_sql =
+	    "DELETE FROM error_source WHERE (agent, if_index, mac, kind) IN (SELECT agent, if_index,"
 	" mac, kind FROM error_source WHERE agent = ?1 AND if_index = ?2 ORDER BY last_us DESC"
-	" LIMIT -1 OFFSET " ERROR_SOURCES_A_PORT ")", always, bind_error_source_limit},
-    [STORE_CRASH_LOST] = {"INSERT OR REPLACE INTO gone VALUES(?,?,?,?)",
-	sizeof(struct store_crash_lost), bind_crash_lost,
-	"DELETE FROM gone WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM account"
+	" LIMIT -1 OFFSET " ERROR_SOURCES_A_PORT ")",
+	.is_due = always, .bind_limit = bind_error_source_limit},
+    [STORE_CRASH_LOST] = {.sql = "INSERT OR REPLACE INTO gone VALUES(?,?,?,?)",
+	.row_octets = sizeof(struct store_crash_lost), .bind = bind_crash_lost,
+	.limit_sql =
+	    "DELETE FROM gone WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM account"
 	" WHERE agent = ?1 AND if_index = ?2 ORDER BY boot DESC LIMIT 1 OFFSET " BOOTS_A_PORT ")",
-	always, bind_crash_lost_limit},
-    [STORE_OUTAGES] = {"INSERT INTO outage(since_us, until_us, kind, samples) VALUES(?,?,?,?)",
-	sizeof(struct store_outage), bind_outage,
-	"DELETE FROM outage WHERE id <= (SELECT max(id) FROM outage) - " OUTAGES, always,
-	bind_nothing},
-    [STORE_GAPS] = {"INSERT INTO gap(agent, if_index, from_us, until_us, received_us, in_pkts,"
+	.is_due = always, .bind_limit = bind_crash_lost_limit},
+    [STORE_OUTAGES] = {.sql = "INSERT INTO outage(since_us, until_us, kind, samples) VALUES(?,?,?,?)",
+	.row_octets = sizeof(struct store_outage), .bind = bind_outage,
+	.limit_sql =
+	    "DELETE FROM outage WHERE id <= (SELECT max(id) FROM outage) - " OUTAGES,
+	.is_due = always, .bind_limit = bind_nothing},
+    [STORE_GAPS] = {.sql = "INSERT INTO gap(agent, if_index, from_us, until_us, received_us, in_pkts,"
 		    " in_octets, out_pkts, out_octets) VALUES(?,?,?,?,?,?,?,?,?)",
-	sizeof(struct store_gap), bind_gap},
-    [STORE_STATS] = {"INSERT OR REPLACE INTO stat VALUES(?,?)", sizeof(struct store_stat),
-	bind_stat},
+	.row_octets = sizeof(struct store_gap), .bind = bind_gap},
+    [STORE_STATS] = {.sql = "INSERT OR REPLACE INTO stat VALUES(?,?)",
+	.row_octets = sizeof(struct store_stat), .bind = bind_stat},
 };
