@@ -35,6 +35,8 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
     [SFLOW_STAT_AGENT_RESTARTS] = {"sflow.agent_restarts", "restarts of agents"},
     [SFLOW_STAT_SOURCE_RESTARTS] = {"sflow.source_restarts",
 	"restarts of a source's sample numbers"},
+    [SFLOW_STAT_REFUSED_RESTART] = {"sflow.refused_restart",
+	"samples and datagrams of an agent that seems to have restarted twice within a minute"},
     [SFLOW_STAT_FOREIGN_SOURCE] = {"sflow.foreign_source",
 	"datagrams refused because their sender may not speak for their agent"},
     [SFLOW_STAT_REFUSED_VERSION] = {"sflow.refused_version", "datagrams that are not sFlow v5"},
@@ -232,8 +234,16 @@ take_flow(struct taking *t, const struct sflow_flow *f)
 
 	if (!p)
 		return;
-	if (sflow_take_flow(p, f, t->newer))
+	switch (sflow_take_flow(p, f, t->newer, t->origin->received_us)) {
+	case SFLOW_FLOW_RESTARTED:
 		count(t->in, SFLOW_STAT_SOURCE_RESTARTS);
+		break;
+	case SFLOW_FLOW_REFUSED:
+		count(t->in, SFLOW_STAT_REFUSED_RESTART);
+		return;
+	case SFLOW_FLOW_TAKEN:
+		break;
+	}
 	if (f->rate == 0)
 		count(t->in, SFLOW_STAT_NO_RATE);
 	else if (!f->has_header || f->header_protocol != SFLOW_ETHERNET || f->kept_octets == 0)
@@ -338,7 +348,8 @@ take_all(struct taking *t, struct sflow_datagram *d)
 	}
 }
 
-static void
+/* Returns whether the datagram is to be taken. */
+static bool
 arrive(struct taking *t, const struct sflow_datagram *d)
 {
 	struct sflow_input *in = t->in;
@@ -350,12 +361,17 @@ arrive(struct taking *t, const struct sflow_datagram *d)
 		    a->known_boot ? a->known_boot(a->arg, t->peer->id) : 0);
 	else
 		arrival = sflow_arrive(t->peer, d, t->origin->received_us);
+	if (arrival.refused) {
+		count(in, SFLOW_STAT_REFUSED_RESTART);
+		return false;
+	}
 	t->newer = arrival.newer;
 	stat_add(&in->stats, SFLOW_STAT_DATAGRAMS_MISSING, arrival.missing);
 	if (!arrival.newer)
 		count(in, SFLOW_STAT_DATAGRAMS_LATE);
 	if (arrival.restarted)
 		count(in, SFLOW_STAT_AGENT_RESTARTS);
+	return true;
 }
 
 static bool
@@ -448,8 +464,7 @@ take_datagram(struct taking *t, const void *octets, size_t n)
 		return SFLOW_END;
 	if (t->peer == &t->stranger)
 		return refuse_all(t, &d);
-	arrive(t, &d);
-	return take_all(t, &d);
+	return arrive(t, &d) ? take_all(t, &d) : SFLOW_END;
 }
 
 enum sflow_verdict

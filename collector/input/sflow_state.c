@@ -7,6 +7,8 @@
 
 /* A datagram that was overtaken is at most so much older; after a restart the uptime is smaller. */
 #define OVERTAKEN_MS 2000
+/* The least time between two restarts of an agent, or of one of its sources. */
+#define RESTART_LEAST_US 60000000ull
 /* A step of more than this is not a gap, but a sequence that restarted. */
 #define SEQUENCE_JUMP 65536
 /* Arrival less uptime may be so far from a known start and still be the same start: this allows for
@@ -205,6 +207,17 @@ sflow_meet(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t rec
 		peer->boot = later_boot(known_boot, start_of(d, received_us));
 }
 
+/* Begins a new boot, unless the present one has just begun. */
+static bool
+begin_boot(struct sflow_peer *peer, uint32_t boot, uint64_t received_us)
+{
+	if (peer->restarted_us > 0 && received_us < peer->restarted_us + RESTART_LEAST_US)
+		return false;
+	peer->restarted_us = received_us;
+	peer->boot = boot;
+	return true;
+}
+
 struct sflow_arrival
 sflow_arrive(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t received_us)
 {
@@ -216,9 +229,10 @@ sflow_arrive(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_t r
 	};
 
 	if (arrival.restarted) {
+		if (!begin_boot(peer, later_boot(peer->boot, start_of(d, received_us)), received_us))
+			return (struct sflow_arrival){.refused = true};
 		arrival.newer = true;
 		peer->generation++;
-		peer->boot = later_boot(peer->boot, start_of(d, received_us));
 	} else if (step > 0 && step < SEQUENCE_JUMP) {
 		arrival.missing = (uint32_t)step - 1;
 	}
@@ -270,18 +284,29 @@ note_length(struct sflow_port *p, uint32_t octets)
 	p->frames_64 += octets == 64;
 }
 
-bool
-sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, bool newer)
+/* A source restarted its numbers. If another one of its agent did, too, the boot is there already. */
+static bool
+restart_source(struct sflow_port *p, uint64_t received_us)
 {
+	if (p->flow_boot == p->peer->boot && !begin_boot(p->peer, p->peer->boot + 1, received_us))
+		return false;
+	p->has_flow = false;
+	return true;
+}
+
+enum sflow_flow_verdict
+sflow_take_flow(
+    struct sflow_port *p, const struct sflow_flow *f, bool newer, uint64_t received_us)
+{
+	enum sflow_flow_verdict verdict = SFLOW_FLOW_TAKEN;
 	int32_t step;
-	bool reset = false;
 
 	follow_restart(p);
 	step = (int32_t)(f->sequence - p->sequence);
 	if (p->has_flow && newer && step < 0) {
-		reset = true;
-		p->peer->boot++;
-		p->has_flow = false;
+		if (!restart_source(p, received_us))
+			return SFLOW_FLOW_REFUSED;
+		verdict = SFLOW_FLOW_RESTARTED;
 	}
 	if (p->has_flow && step > 0)
 		measure(p, (uint32_t)step, f->pool_pkts - p->pool);
@@ -291,11 +316,12 @@ sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, bool newer)
 		p->pool_pkts = f->pool_pkts;
 	if (!p->has_flow || step > 0) {
 		p->has_flow = true;
+		p->flow_boot = p->peer->boot;
 		p->sequence = f->sequence;
 		p->pool = f->pool_pkts;
 	}
 	note_length(p, f->frame_octets);
-	return reset;
+	return verdict;
 }
 
 uint32_t

@@ -6,8 +6,10 @@
  *
  * An sFlow agent has no easeAgentId, so its id is a hash of its address and sub-agent id. It has no
  * boot number either: its boot is the second (since 1970) at which it started, which is the arrival
- * of a datagram less its uptime, and one more each time that one of its sources restarts its
- * numbers. So a collector that restarts finds the same boot again (see sflow_meet).
+ * of a datagram less its uptime, and one more when one of its sources restarts its numbers. So a
+ * collector that restarts finds the same boot again (see sflow_meet). A boot lasts for a minute at
+ * least: what restarts once more until then is refused, because each boot of a port is accounted for
+ * by itself, and no real agent starts so often.
  */
 #ifndef EASE_COLLECTOR_INPUT_SFLOW_STATE_H
 #define EASE_COLLECTOR_INPUT_SFLOW_STATE_H
@@ -34,6 +36,7 @@ struct sflow_peer {
 	uint32_t generation; /* its restarts so far; a port of an older one restarts, too */
 	uint32_t sequence, uptime_ms; /* of the newest datagram */
 	uint64_t met_us;
+	uint64_t restarted_us; /* when its present boot began; 0: before it was met */
 	bool samples_sent; /* it has sampled frames that it sent, not only received ones */
 };
 
@@ -49,6 +52,7 @@ struct sflow_port {
 	uint32_t generation;
 	/* flow samples */
 	bool has_flow;
+	uint32_t flow_boot; /* the agent's, at the newest sample */
 	uint32_t sequence, pool;    /* of the newest sample */
 	uint64_t pool_pkts;	    /* the pool in 64 bits, since the port's first sample */
 	uint32_t rate;		    /* as the agent states it */
@@ -95,6 +99,7 @@ struct sflow_port *sflow_port_of(struct sflow_state *s, struct sflow_peer *peer,
 struct sflow_arrival {
 	bool newer;	  /* than all datagrams before, so not one that was overtaken */
 	bool restarted;	  /* the agent restarted */
+	bool refused;	  /* it seems to have restarted again within a minute */
 	uint32_t missing; /* datagrams between this one and the newest before */
 };
 
@@ -108,9 +113,15 @@ void sflow_meet(struct sflow_peer *peer, const struct sflow_datagram *d, uint64_
 struct sflow_arrival sflow_arrive(struct sflow_peer *peer, const struct sflow_datagram *d,
     uint64_t received_us);
 
-/* Notes a flow sample's number, pool, rate and length. True if the source restarted its numbers,
- * which begins a new boot. newer: of its datagram. */
-bool sflow_take_flow(struct sflow_port *p, const struct sflow_flow *f, bool newer);
+enum sflow_flow_verdict {
+	SFLOW_FLOW_TAKEN,
+	SFLOW_FLOW_RESTARTED, /* taken; the source restarted its numbers, which begins a new boot */
+	SFLOW_FLOW_REFUSED,   /* not taken: it restarted again within a minute */
+};
+
+/* Notes a flow sample's number, pool, rate and length. newer: of its datagram. */
+enum sflow_flow_verdict sflow_take_flow(
+    struct sflow_port *p, const struct sflow_flow *f, bool newer, uint64_t received_us);
 
 /* The number of frames that a sample stands for: the stated rate, or if pool and sample numbers
  * show clearly another one, that one; *differs is then set. */

@@ -327,6 +327,55 @@ START_TEST(test_source_restart)
 }
 END_TEST
 
+/* A boot lasts for a minute at least, however often numbers or uptimes go back; and restarts of all
+ * sources of an agent are one. */
+START_TEST(test_restarts_without_end)
+{
+	struct built_flow f = flow(0, 1);
+	uint32_t boot;
+
+	for (uint32_t i = 1000; i > 900; i--) {
+		f.sequence = i; /* goes back with each sample */
+		take(&f, 1000 + (1000 - i) * 100);
+	}
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_RESTART), 98);
+	ck_assert_uint_eq(result.n, 0);
+	take(&f, 70000);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_SOURCE_RESTARTS), 2);
+	boot = result.records[0].boot;
+	ck_assert_uint_eq(boot, START_S + 2);
+	for (uint32_t i = 0; i < 100; i++) { /* and so does the uptime */
+		built_begin(&b, AGENT, 0, 1, i % 2 ? 1000 : 60000, 1);
+		f.sequence = i;
+		built_add_flow(&b, &f);
+		deliver(71000 + i);
+	}
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_AGENT_RESTARTS), 0);
+	ck_assert_uint_ge(stat_of(SFLOW_STAT_REFUSED_RESTART), 98 + 100);
+	teardown();
+	setup();
+	for (uint32_t port = 1; port <= 20; port++)
+		for (uint32_t i = 0; i < 2; i++) {
+			f.index = f.input = port;
+			f.sequence = 5000 - 100 * i;
+			take(&f, 1000 + i * 1000);
+		}
+	ck_assert_uint_eq(result.records[0].boot, START_S + 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_RESTART), 19);
+	teardown();
+	setup();
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t port = 1; port <= 20; port++) {
+			f.index = f.input = port;
+			f.sequence = 5000 - 100 * i;
+			take(&f, 1000 + i * 1000);
+			ck_assert_uint_eq(result.records[0].boot, START_S + i);
+		}
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_REFUSED_RESTART), 0);
+}
+END_TEST
+
 /* ---- known defects ---- */
 
 /* n samples, each pool_step further. The last one's weight. */
@@ -552,6 +601,7 @@ add_tests(TCase *tc)
 	tcase_add_test(tc, test_uptime_wrap_is_no_restart);
 	tcase_add_test(tc, test_boot_over_a_collector_restart);
 	tcase_add_test(tc, test_source_restart);
+	tcase_add_test(tc, test_restarts_without_end);
 	tcase_add_test(tc, test_measured_rate);
 	tcase_add_test(tc, test_lengths_without_fcs);
 	tcase_add_test(tc, test_short_frames_are_no_sign);
