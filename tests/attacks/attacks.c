@@ -1,0 +1,340 @@
+#include "tests/attacks/attacks.h"
+
+#include <string.h>
+
+/* Whom an attacker speaks for. */
+enum { VICTIM_V3 = 3, VICTIM_SFLOW = 12, VICTIM = 50 };
+
+static struct trap_message m;
+static struct sflow_builder b;
+
+static void
+start(struct attack_rig *r, enum ease_notification_kind kind, const uint8_t id[8], uint32_t boot)
+{
+	(void)r;
+	trap_start(&m, FLEET_COMMUNITY, kind, id, boot);
+}
+
+static const uint8_t *
+id_of(uint32_t i)
+{
+	static uint8_t id[8] = {0x66, 0x66, 0, 0, 0, 0, 0, 0};
+
+	for (int k = 0; k < 4; k++)
+		id[4 + k] = (uint8_t)(i >> 8 * k);
+	return id;
+}
+
+static struct ease_snapshot
+snapshot_of(const struct attack_rig *r, uint32_t if_index, uint64_t later_us, uint64_t octets)
+{
+	return (struct ease_snapshot){.if_index = if_index,
+	    .time_us = r->clock.manual_wall_us + later_us, .in = {.octets = octets, .ucast_pkts = octets / 500},
+	    .pool_in_pkts = octets / 500};
+}
+
+static struct ease_sample
+sample_of(const struct attack_rig *r, uint32_t if_index, uint32_t sequence)
+{
+	struct ease_sample s = fleet_sample(r, &r->fleet[VICTIM], 0, sequence);
+
+	s.if_index = if_index;
+	s.time_us = r->clock.manual_wall_us;
+	return s;
+}
+
+static void
+send_snapshot(struct attack_rig *r, struct ease_snapshot s)
+{
+	trap_add_snapshot(&m, &s);
+	attack_send_trap(r, ATTACKER, &m);
+}
+
+static void
+send_sample(struct attack_rig *r, const struct ease_sample *s)
+{
+	struct ease_snapshot counters = snapshot_of(r, s->if_index, 0, s->pool_pkts * 500);
+
+	trap_add_sample(&m, s);
+	trap_add_snapshot(&m, &counters);
+	attack_send_trap(r, ATTACKER, &m);
+}
+
+/* ---- times ---- */
+
+static void
+days_in_a_datagram(struct attack_rig *r, uint32_t i)
+{
+	start(r, EASE_NOTIFY_COUNTERS, id_of(0), 1);
+	for (unsigned day = 0; day < 41; day++) {
+		struct ease_snapshot s = snapshot_of(r, 1 + i % 8, (day + 41ull * (i / 8)) * DAY_US,
+		    (day + 41ull * i) * 1000000);
+
+		trap_add_snapshot(&m, &s);
+	}
+	attack_send_trap(r, ATTACKER, &m);
+}
+
+static void
+a_day_a_datagram(struct attack_rig *r, uint32_t i)
+{
+	start(r, EASE_NOTIFY_COUNTERS, id_of(0), 1);
+	send_snapshot(r, snapshot_of(r, 1, i * (DAY_US - SECOND_US), i * 1000000ull));
+}
+
+static void
+clocks_of_any_year(struct attack_rig *r, uint32_t i)
+{
+	struct ease_sample s = sample_of(r, 1, i + 1);
+
+	s.time_us = attack_draw(r, 1ull << 31) * attack_draw(r, 1u << 21);
+	start(r, EASE_NOTIFY_SAMPLES, id_of(i % 4), 1);
+	send_sample(r, &s);
+}
+
+static void
+a_sample_of_2097(struct attack_rig *r, uint32_t i)
+{
+	struct ease_sample s = sample_of(r, 1, i + 1);
+
+	s.time_us = 4000000000ull * SECOND_US + i * 100000ull;
+	start(r, EASE_NOTIFY_SAMPLES, id_of(0), 1);
+	send_sample(r, &s);
+}
+
+/* ---- speaking for others ---- */
+
+static void
+boots_for_another(struct attack_rig *r, uint32_t i)
+{
+	start(r, EASE_NOTIFY_COUNTERS, r->fleet[VICTIM].id, UINT32_MAX - i % 2);
+	send_snapshot(r, snapshot_of(r, 1, 0, i));
+}
+
+static void
+numbers_for_another(struct attack_rig *r, uint32_t i)
+{
+	const struct fleet_switch *victim = &r->fleet[VICTIM];
+	struct ease_sample s = fleet_sample(r, victim, 0, victim->ports[0].sequence + 0x7fffffff - i);
+
+	start(r, EASE_NOTIFY_SAMPLES, victim->id, victim->boot);
+	send_sample(r, &s);
+}
+
+static void
+counters_for_another(struct attack_rig *r, uint32_t i)
+{
+	const struct fleet_switch *victim = &r->fleet[VICTIM];
+	struct ease_snapshot s = fleet_snapshot(r, victim, 0);
+
+	s.time_us += 1000 * (i + 1);
+	s.in.octets += 1ull << 40;
+	start(r, EASE_NOTIFY_COUNTERS, victim->id, victim->boot);
+	send_snapshot(r, s);
+}
+
+/* An authentic user of another engine. */
+static void
+a_user_for_another(struct attack_rig *r, uint32_t i)
+{
+	const struct fleet_switch *victim = &r->fleet[i % 2 ? VICTIM : VICTIM_V3];
+	struct ease_sample s = fleet_sample(r, victim, 0, victim->ports[0].sequence + 1000 + i);
+	struct ease_snapshot counters = fleet_snapshot(r, victim, 0);
+
+	start(r, EASE_NOTIFY_SAMPLES, victim->id, victim->boot + i % 3);
+	trap_add_sample(&m, &s);
+	trap_add_snapshot(&m, &counters);
+	attack_send_v3(r, ATTACKER, &r->other, 1, 1000 + (uint32_t)r->second, &m);
+}
+
+static void
+sflow_for_another(struct attack_rig *r, uint32_t i)
+{
+	b.n = 0;
+	built_begin(&b, r->fleet[VICTIM_SFLOW].address, 0, 5000 + i, 1000 * i, 1);
+	built_add_flow(&b, &(struct built_flow){.sequence = 100000 + 7 * i, .index = 1, .rate = 1000,
+	    .pool = 1000 * i, .input = 1, .frame_octets = 1500, .stripped = 4});
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
+/* ---- filling tables ---- */
+
+static void
+boots_without_end(struct attack_rig *r, uint32_t i)
+{
+	struct ease_sample s = sample_of(r, 1, 1);
+
+	start(r, EASE_NOTIFY_SAMPLES, id_of(0), i + 1);
+	send_sample(r, &s);
+}
+
+static void
+data_sources_without_end(struct attack_rig *r, uint32_t i)
+{
+	b.n = 0;
+	built_begin(&b, ATTACKER, i % 64, i, 1000 * i, 50);
+	for (uint32_t k = 0; k < 50; k++)
+		built_add_flow(&b, &(struct built_flow){.sequence = 1, .index = 1 + 50 * i + k, .rate = 100,
+		    .pool = 100, .frame_octets = 500, .stripped = 4});
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
+/* Each number lower than the one before: a data source that begins anew, as often as it says. */
+static void
+sources_that_begin_anew(struct attack_rig *r, uint32_t i)
+{
+	b.n = 0;
+	built_begin(&b, ATTACKER, 0, i, 1000 * i, 80);
+	for (uint32_t k = 0; k < 80; k++)
+		built_add_flow(&b, &(struct built_flow){.sequence = 0x70000000 - 10000 * k, .index = 1 + i % 8,
+		    .rate = 100, .pool = 100, .frame_octets = 500, .stripped = 4});
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
+static void
+sources_of_errors(struct attack_rig *r, uint32_t i)
+{
+	start(r, EASE_NOTIFY_ERROR_SOURCE, id_of(0), 1);
+	for (uint32_t k = 0; k < 40; k++) {
+		struct ease_error_source e = {.if_index = 1, .kind = EASE_ERROR_FCS, .count = 1,
+		    .mac = {2, (uint8_t)k, (uint8_t)i, (uint8_t)(i >> 8), (uint8_t)(i >> 16), 1},
+		    .first_us = r->clock.manual_wall_us, .time_us = r->clock.manual_wall_us};
+
+		trap_add_error_source(&m, &e);
+	}
+	attack_send_trap(r, ATTACKER, &m);
+}
+
+static void
+states_that_change(struct attack_rig *r, uint32_t i)
+{
+	start(r, EASE_NOTIFY_PORT_STATE, id_of(0), 1);
+	for (uint32_t k = 0; k < 30; k++) {
+		struct ease_state s = {.if_index = 1, .time_us = r->clock.manual_wall_us + 30 * i + k,
+		    .name = "flap", .speed_bps = 1000 * (k + 1), .duplex = EASE_DUPLEX_FULL,
+		    .admin_status = EASE_IF_UP, .oper_status = k % 2 ? EASE_IF_UP : EASE_IF_DOWN, .edge = true};
+
+		trap_add_state(&m, &s);
+	}
+	attack_send_trap(r, ATTACKER, &m);
+}
+
+static void
+informs(struct attack_rig *r, uint32_t i)
+{
+	for (uint32_t k = 150 * i; k < 150 * (i + 1); k++) { /* more than may wait for the store */
+		struct ease_sample s = sample_of(r, 1, k + 1);
+
+		start(r, EASE_NOTIFY_SAMPLES, id_of(0), 1);
+		m.pdu = 0xa6;
+		send_sample(r, &s);
+	}
+}
+
+/* ---- strangers ---- */
+
+static void
+a_wrong_community(struct attack_rig *r, uint32_t i)
+{
+	struct ease_sample s = fleet_sample(r, &r->fleet[VICTIM], 0, i);
+
+	trap_start(&m, "guess", EASE_NOTIFY_SAMPLES, r->fleet[VICTIM].id, r->fleet[VICTIM].boot);
+	send_sample(r, &s);
+}
+
+static void
+an_address_that_is_not_allowed(struct attack_rig *r, uint32_t i)
+{
+	struct ease_sample s = fleet_sample(r, &r->fleet[VICTIM], 0, i);
+
+	start(r, EASE_NOTIFY_SAMPLES, r->fleet[VICTIM].id, r->fleet[VICTIM].boot);
+	trap_add_sample(&m, &s);
+	attack_send_trap(r, 0xc0000201 + i % 16, &m);
+}
+
+static void
+a_wrong_key(struct attack_rig *r, uint32_t i)
+{
+	struct fleet_switch *victim = &r->fleet[VICTIM_V3];
+	struct attack_v3_user user = victim->user;
+	struct ease_sample s = fleet_sample(r, victim, 0, i);
+
+	user.auth_key[0] ^= 1;
+	start(r, EASE_NOTIFY_SAMPLES, victim->id, victim->boot);
+	trap_add_sample(&m, &s);
+	attack_send_v3(r, ATTACKER, &user, victim->boot, 90000 + (uint32_t)r->second, &m);
+}
+
+/* An authentic message, heard once and sent again and again. */
+static void
+a_replay(struct attack_rig *r, uint32_t i)
+{
+	static uint8_t kept[ATTACK_MESSAGE_MAX], v2c[ATTACK_MESSAGE_MAX];
+	static size_t n;
+
+	if (i == 0) {
+		struct ease_snapshot s = snapshot_of(r, 1, 0, 1000000);
+
+		start(r, EASE_NOTIFY_COUNTERS, r->other.engine_id + 5, 1);
+		trap_add_snapshot(&m, &s);
+		n = attack_v3_message(&r->other, 1, 1000 + (uint32_t)r->second, v2c,
+		    trap_build(&m, v2c, sizeof(v2c)), kept, sizeof(kept));
+	}
+	attack_send(r, ATTACKER, kept, n);
+}
+
+/* A good message of somebody's with octets changed, cut or repeated. */
+static void
+broken_octets(struct attack_rig *r, uint32_t i)
+{
+	static uint8_t octets[ATTACK_MESSAGE_MAX];
+	struct ease_sample s = sample_of(r, 1, i + 1);
+	size_t n;
+
+	start(r, EASE_NOTIFY_SAMPLES, id_of(0), 1);
+	trap_add_sample(&m, &s);
+	n = trap_build(&m, octets, sizeof(octets));
+	for (uint64_t k = 1 + attack_draw(r, 8); k > 0; k--)
+		octets[attack_draw(r, n)] = (uint8_t)attack_draw(r, 256);
+	if (i % 3 == 0)
+		n = attack_draw(r, n);
+	attack_send(r, ATTACKER, octets, n);
+}
+
+static void
+broken_sflow(struct attack_rig *r, uint32_t i)
+{
+	b.n = 0;
+	built_begin(&b, ATTACKER, 0, i, 1000 * i, 4);
+	for (uint32_t k = 0; k < 4; k++)
+		built_add_flow(&b, &(struct built_flow){.sequence = 4 * i + k, .index = 1, .rate = 100, .pool = 100,
+		    .frame_octets = 500, .stripped = 4});
+	for (uint64_t k = 1 + attack_draw(r, 4); k > 0; k--)
+		built_patch(&b, attack_draw(r, b.n / 4) * 4, (uint32_t)attack_draw(r, 1ull << 32));
+	attack_send_sflow(r, ATTACKER, &b);
+}
+
+const struct attack attacks[] = {
+    {"a port's counters of 41 days in one datagram", days_in_a_datagram, "accounting.snapshots_repeated"},
+    {"a port's counters of another day in each datagram", a_day_a_datagram, "accounting.clock_away"},
+    {"clocks of any year", clocks_of_any_year, "accounting.clock_away|accounting.bad_time"},
+    {"samples of the year 2097", a_sample_of_2097, "accounting.clock_away"},
+    {"boots of the far future in another's name", boots_for_another, "accounting.foreign_source"},
+    {"numbers of the far future in another's name", numbers_for_another, "accounting.foreign_source"},
+    {"counters in another's name", counters_for_another, "accounting.foreign_source"},
+    {"an SNMPv3 user in another's name", a_user_for_another, "accounting.foreign_source"},
+    {"sFlow in another's name", sflow_for_another, "sflow.foreign_source"},
+    {"boots without end", boots_without_end, "accounting.samples"},
+    {"data sources without end", data_sources_without_end, "accounting.ports_full|sflow.ports_full"},
+    {"data sources that begin anew", sources_that_begin_anew, "sflow.source_restarts"},
+    {"sources of errors without end", sources_of_errors, "accounting.rows"},
+    {"a port that changes its state all the time", states_that_change, "accounting.states"},
+    {"informs", informs, "inform.full|inform.over_share"},
+    {"a wrong community", a_wrong_community, "input.refused_community"},
+    {"an address that is not allowed", an_address_that_is_not_allowed, "input.refused_sender"},
+    {"a wrong key", a_wrong_key, "v3.wrong_digest"},
+    {"an authentic message again and again", a_replay, "accounting.snapshots_old"},
+    {"messages with broken octets", broken_octets, "input.refused_parse"},
+    {"sFlow with broken words", broken_sflow, "sflow.refused_datagram|sflow.refused_sample|sflow.no_rate|sflow.unknown"},
+};
+const size_t n_attacks = sizeof(attacks) / sizeof(attacks[0]);

@@ -1,0 +1,135 @@
+/*
+ * Each attack of attacks.h beside an honest fleet of a hundred switches, of which five come when it is under way;
+ * the collector is restarted in its midst. Afterwards the store has what the fleet sent, to the last sample and
+ * octet; nothing was lost for want of room; the attacker is counted; and the file is within its size.
+ *
+ * EASE_ATTACK=NAME tries one. With EASE_LONG each sends 1,000 datagrams a second for a minute.
+ */
+#include "tests/attacks/attacks.h"
+#include "tests/suite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	SECONDS = 30,
+	SECONDS_SLOW = 8,
+	SECONDS_LONG = 60,
+	RATE = 20, /* datagrams a second */
+	RATE_LONG = 1000,
+	LATE_SWITCHES = 5,
+	STORE_MIB = 64,
+	STORE_SLACK_MIB = 8, /* what comes between two looks at the size, and the write-ahead log */
+};
+
+static struct attack_rig rig;
+
+/* What must stay 0, whoever sends: it would be somebody else's. */
+static const char *const losses[] = {"accounting.lost_store_rows", "accounting.no_room", "store.lost_rows",
+    "store.lost_batches"};
+
+/* Of "a|b|c". */
+static uint64_t
+sum_of(const char *names)
+{
+	uint64_t sum = 0;
+
+	for (const char *at = names; *at; at += strcspn(at, "|"), at += *at == '|') {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "|"), at);
+		sum += attack_stat(&rig, name);
+	}
+	return sum;
+}
+
+static void
+expect_no_losses(const char *when)
+{
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		ck_assert_msg(attack_stat(&rig, losses[i]) == 0, "%s: %s is %" PRIu64, when, losses[i],
+		    attack_stat(&rig, losses[i]));
+}
+
+static void
+silence_late_ones(bool silent)
+{
+	for (int i = FLEET_SWITCHES - LATE_SWITCHES; i < FLEET_SWITCHES; i++)
+		rig.fleet[i].silent = silent;
+}
+
+static void
+run(const struct attack *attack)
+{
+	int seconds = suite_is_slow() ? SECONDS_SLOW : getenv("EASE_LONG") ? SECONDS_LONG : SECONDS;
+	uint32_t rate = getenv("EASE_LONG") ? RATE_LONG : RATE, sent = 0;
+	uint64_t counted = 0;
+
+	silence_late_ones(true);
+	attack_rig_step(&rig, 1); /* who is heard first is known by where it was heard */
+	for (int second = 0; second < seconds; second++) {
+		for (uint32_t k = 0; attack && k < rate; k++)
+			attack->send(&rig, sent++);
+		attack_rig_step(&rig, 1);
+		if (second == seconds / 2)
+			silence_late_ones(false);
+		if (second != seconds * 3 / 4)
+			continue;
+		expect_no_losses(attack ? attack->name : "alone");
+		counted = attack ? sum_of(attack->counters) : 0;
+		attack_rig_stop(&rig);
+		attack_rig_start(&rig);
+	}
+	expect_no_losses(attack ? attack->name : "alone");
+	if (attack && *attack->counters)
+		ck_assert_msg(counted + sum_of(attack->counters) > 0, "%s: %s is 0", attack->name,
+		    attack->counters);
+}
+
+static void
+try(const struct attack *attack)
+{
+	const char *name = attack ? attack->name : "nobody";
+	char size[64];
+
+	snprintf(size, sizeof(size), "store_size = %d\nmemory = 256", STORE_MIB);
+	attack_rig_open(&rig, 1, size);
+	run(attack);
+	attack_rig_close(&rig);
+	printf("%-52s %" PRIu64 " datagrams, the longest %" PRIu64 " us, store %" PRIu64 " KiB\n", name,
+	    rig.sent, rig.longest_us, attack_store_octets(&rig) / 1024);
+	fflush(stdout);
+	attack_expect_fleet(&rig, name);
+	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20,
+	    "%s: the store has %" PRIu64 " octets", name, attack_store_octets(&rig));
+	attack_rig_remove(&rig);
+}
+
+START_TEST(the_fleet_alone)
+{
+	try(NULL);
+}
+END_TEST
+
+START_TEST(the_fleet_beside)
+{
+	const char *only = getenv("EASE_ATTACK");
+
+	if (!only || strcmp(only, attacks[_i].name) == 0)
+		try(&attacks[_i]);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("attacks");
+	TCase *all = tcase_create("all");
+
+	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 300);
+	tcase_add_test(all, the_fleet_alone);
+	tcase_add_loop_test(all, the_fleet_beside, 0, (int)n_attacks);
+	suite_add_tcase(suite, all);
+	return suite_run(suite);
+}

@@ -1,0 +1,203 @@
+/*
+ * What happens by itself, in the same form as an attack: outages of minutes, nights and a week, clocks that are
+ * set, agents that start anew, cables that garble, containers that come and go. The
+ * whole fleet goes through it or lives beside it, on a stepped clock; afterwards the store has what it sent and
+ * counted, to the last octet, and says what was sampled and never came.
+ */
+#include "tests/attacks/attack_rig.h"
+#include "tests/suite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { STORE_MIB = 64, STORE_SLACK_MIB = 8, VICTIM = 50, VICTIM_SFLOW = 12 };
+
+static struct attack_rig rig;
+
+static void
+steps(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		attack_rig_step(&rig, 1);
+}
+
+static void
+open_rig(const char *further)
+{
+	char lines[128];
+
+	snprintf(lines, sizeof(lines), "store_size = %d\nmemory = 256\n%s", STORE_MIB, further);
+	attack_rig_open(&rig, 1, lines);
+	steps(45);
+}
+
+static void
+end(const char *name)
+{
+	static const char *const losses[] = {"accounting.lost_store_rows", "accounting.no_room",
+	    "store.lost_rows", "store.lost_batches"};
+
+	steps(90);
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		ck_assert_msg(attack_stat(&rig, losses[i]) == 0, "%s: %s", name, losses[i]);
+	attack_rig_close(&rig);
+	printf("%-52s the longest datagram %" PRIu64 " us, store %" PRIu64 " KiB\n", name, rig.longest_us,
+	    attack_store_octets(&rig) / 1024);
+	fflush(stdout);
+	attack_expect_fleet(&rig, name);
+	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20,
+	    "%s: the store has %" PRIu64 " octets", name, attack_store_octets(&rig));
+	attack_rig_remove(&rig);
+}
+
+/* ---- outages ---- */
+
+static const struct {
+	const char *name;
+	uint64_t seconds;
+	bool collectors; /* the collector was stopped, not the network */
+} outages[] = {
+    {"ten minutes without network", 600, false},
+    {"ten hours without network", 36000, false},
+    {"ten hours without collector", 36000, true},
+    {"a week without network", 7 * 86400, false},
+    {"a week without collector", 7 * 86400, true},
+};
+
+START_TEST(outages_lose_nothing_counted)
+{
+	open_rig("keep_1min = 0"); /* the minutes before a week are looked at, too */
+	if (outages[_i].collectors)
+		attack_rig_stop(&rig);
+	attack_rig_night(&rig, outages[_i].seconds);
+	if (outages[_i].collectors)
+		attack_rig_start(&rig);
+	end(outages[_i].name);
+}
+END_TEST
+
+/* ---- clocks ---- */
+
+#define MINUTE_US (60 * (int64_t)SECOND_US)
+
+static const struct {
+	const char *name;
+	int64_t first_us, then_us; /* a switch's clock, less the right time, after 45 s and after 90 s */
+	bool ours; /* the collector's clock goes there too, and the switches' stay */
+} clocks[] = {
+    {"a switch's clock goes 23.5 hours forward", (int64_t)(23.5 * 60) * MINUTE_US, (int64_t)(23.5 * 60) * MINUTE_US, false},
+    {"a switch's clock goes a second back", -(int64_t)SECOND_US, -(int64_t)SECOND_US, false},
+    {"a switch's clock goes an hour back", -60 * MINUTE_US, -60 * MINUTE_US, false},
+    {"a switch's clock goes an hour forward and back", 60 * MINUTE_US, 0, false},
+    {"the collector's clock goes an hour back", -60 * MINUTE_US, -60 * MINUTE_US, true},
+    {"the collector's clock goes a day forward and back", 1440 * MINUTE_US, 0, true},
+};
+
+static void
+set_clock(int64_t off_us, int64_t before_us, bool ours)
+{
+	if (ours)
+		rig.clock.manual_wall_us += (uint64_t)(off_us - before_us);
+	for (int i = 0; i < FLEET_SWITCHES; i++)
+		if (ours)
+			rig.fleet[i].clock_off_us = -off_us;
+		else if (i == VICTIM || i == VICTIM_SFLOW || i == 3)
+			rig.fleet[i].clock_off_us = off_us;
+}
+
+START_TEST(clocks_that_are_set)
+{
+	open_rig("");
+	set_clock(clocks[_i].first_us, 0, clocks[_i].ours);
+	steps(45);
+	set_clock(clocks[_i].then_us, clocks[_i].first_us, clocks[_i].ours);
+	end(clocks[_i].name);
+}
+END_TEST
+
+/* ---- agents ---- */
+
+START_TEST(agents_that_start_anew)
+{
+	open_rig("");
+	for (int round = 0; round < 3; round++) {
+		for (int i = round; i < FLEET_SWITCHES; i += 7)
+			if (rig.fleet[i].way != FLEET_BY_SFLOW)
+				fleet_restart(&rig, &rig.fleet[i], rig.fleet[i].boot + 1);
+		steps(30);
+	}
+	end("agents that start anew");
+}
+END_TEST
+
+/* ---- what fills ---- */
+
+static void
+send_trap(struct fleet_switch *s, struct trap_message *m)
+{
+	attack_send_trap(&rig, s->address, m);
+}
+
+/* Frames with a bad FCS have a source of any address: at the rate that event_rate allows. */
+START_TEST(a_bad_cable)
+{
+	static struct trap_message m;
+	struct fleet_switch *s = &rig.fleet[VICTIM];
+	unsigned seconds = getenv("EASE_LONG") ? 3600 : 60;
+
+	open_rig("");
+	for (unsigned i = 0; i < seconds; i++) {
+		trap_start(&m, FLEET_COMMUNITY, EASE_NOTIFY_ERROR_SOURCE, s->id, s->boot);
+		for (int k = 0; k < 10; k++) {
+			struct ease_error_source e = {.if_index = 1, .kind = EASE_ERROR_FCS, .count = 1,
+			    .first_us = rig.clock.manual_wall_us, .time_us = rig.clock.manual_wall_us};
+
+			for (int o = 0; o < 6; o++)
+				e.mac[o] = (uint8_t)attack_draw(&rig, 256);
+			trap_add_error_source(&m, &e);
+		}
+		send_trap(s, &m);
+		attack_rig_step(&rig, 1);
+	}
+	end("a bad cable");
+}
+END_TEST
+
+/* A host with containers: each second another interface comes, and soon goes. */
+START_TEST(containers_that_come_and_go)
+{
+	static struct trap_message m;
+	struct fleet_switch *s = &rig.fleet[VICTIM];
+	unsigned seconds = getenv("EASE_LONG") ? 3600 : 60;
+
+	open_rig("");
+	for (unsigned i = 0; i < seconds; i++) {
+		struct ease_state state = {.if_index = 1000 + i, .time_us = rig.clock.manual_wall_us,
+		    .speed_bps = 10000000000, .duplex = EASE_DUPLEX_FULL, .admin_status = EASE_IF_UP,
+		    .oper_status = EASE_IF_UP, .edge = true};
+
+		snprintf(state.name, sizeof(state.name), "veth%08x", i * 2654435761u);
+		trap_start(&m, FLEET_COMMUNITY, EASE_NOTIFY_PORT_STATE, s->id, s->boot);
+		trap_add_state(&m, &state);
+		send_trap(s, &m);
+		attack_rig_step(&rig, 1);
+	}
+	end("containers that come and go");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("nature");
+	TCase *all = tcase_create("all");
+
+	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 300);
+	tcase_add_loop_test(all, outages_lose_nothing_counted, 0, sizeof(outages) / sizeof(outages[0]));
+	tcase_add_loop_test(all, clocks_that_are_set, 0, sizeof(clocks) / sizeof(clocks[0]));
+	tcase_add_test(all, agents_that_start_anew);
+	tcase_add_test(all, a_bad_cable);
+	tcase_add_test(all, containers_that_come_and_go);
+	suite_add_tcase(suite, all);
+	return suite_run(suite);
+}
