@@ -258,6 +258,8 @@ estimate_not_seen_figure(const struct estimate_range *range, const struct estima
 	double high_value = value + added, high_variance = variance + added * added;
 	struct estimate_figure f = {value, fmax(0, value - z * sqrt(variance)), value};
 
+	if (range->weight <= 1) /* every frame is sampled */
+		return (struct estimate_figure){0, 0, 0};
 	if (high_variance > 0)
 		f.high = fmax(value, high_variance / high_value *
 		    gamma_upper_quantile(error, high_value * high_value / high_variance));
@@ -284,16 +286,18 @@ estimate_account(const struct estimate_range *range, enum estimate_unit unit, co
     const struct estimate_key *others, const struct estimate_sum *choosing,
     const struct estimate_not_seen *not_seen, struct estimate_account *account)
 {
+	bool all_sampled = range->weight <= 1; /* then nothing was chosen by chance, nor is anything unseen */
+	const struct estimate_sum nothing = {0, 0}, *chosen = all_sampled ? &nothing : choosing;
 	struct estimate_figure of_rows = estimate_key_figure(range, rows, unit, &estimate_claim_95);
 	struct estimate_figure of_others = estimate_key_figure(range, others, unit, &estimate_claim_95);
 	struct estimate_figure *f = &account->not_seen;
 
-	account->rows = moved(&of_rows, -choosing->value, choosing->variance);
+	account->rows = moved(&of_rows, -chosen->value, chosen->variance);
 	*f = estimate_not_seen_figure(range, not_seen, unit, 0.025);
-	f->estimate = fmin(f->estimate, of_others.estimate + choosing->value);
+	f->estimate = fmin(f->estimate, of_others.estimate + chosen->value);
 	f->low = fmin(f->low, f->estimate);
-	account->others = moved(&of_others, choosing->value - f->estimate,
-	    choosing->variance + not_seen->sum[unit].variance);
+	account->others = moved(&of_others, chosen->value - f->estimate,
+	    chosen->variance + (all_sampled ? 0 : not_seen->sum[unit].variance));
 }
 
 /* A stratum as it hides a key: one frame is in no sample with the probability 1 - 1 / weight, where weight is that
