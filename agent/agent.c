@@ -126,27 +126,30 @@ send_resources(struct agent *agent, uint32_t if_index)
 		packer_resources(agent->packer, &resources);
 }
 
-static uint64_t
-send_counters(struct agent *agent)
+static void
+send_counters(void *ctx, uint32_t if_index)
 {
-	uint64_t pool = 0;
+	struct agent *agent = ctx;
+	struct ease_snapshot snapshot;
 
-	for (size_t i = 0; i < hal_n_ports(agent->hal); i++) {
-		uint32_t if_index = hal_port_if_index(agent->hal, i);
-		struct ease_snapshot snapshot;
-
-		if (!is_reported(agent, if_index) ||
-		    sampling_snapshot(agent->sampling, if_index, &snapshot) < 0)
-			continue;
-		if (agent->config->notify_samples) {
-			packer_counters(agent->packer, &snapshot);
-			send_resources(agent, if_index);
-		}
-		send_sflow_counters(agent, if_index); /* the counters that the snapshot just read */
-		pool += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
+	if (!is_reported(agent, if_index) ||
+	    sampling_snapshot(agent->sampling, if_index, &snapshot) < 0)
+		return;
+	if (agent->config->notify_samples) {
+		packer_counters(agent->packer, &snapshot);
+		send_resources(agent, if_index);
 	}
+	send_sflow_counters(agent, if_index); /* the counters that the snapshot just read */
+	agent->round_pool_pkts += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
+}
+
+static void
+send_all_counters(struct agent *agent)
+{
+	for (size_t i = 0; i < hal_n_ports(agent->hal); i++)
+		send_counters(agent, hal_port_if_index(agent->hal, i));
+	agent->round_pool_pkts = 0; /* this was no round */
 	event_monitor_notify_sources(agent->event_monitor);
-	return pool;
 }
 
 /* An aggregate's state is sent even though its counters are not: states of its members refer to it. */
@@ -160,8 +163,9 @@ is_aggregate(const struct agent *agent, uint32_t if_index)
 }
 
 static void
-send_state(struct agent *agent, uint32_t if_index)
+send_state(void *ctx, uint32_t if_index)
 {
+	struct agent *agent = ctx;
 	struct ease_state state;
 
 	if (!is_reported(agent, if_index) && !is_aggregate(agent, if_index))
@@ -177,13 +181,13 @@ send_states(struct agent *agent)
 		send_state(agent, hal_port_if_index(agent->hal, i));
 }
 
-/* ---- periodic, by the device's clock ---- */
+/* ---- periodic, by the steady clock ---- */
 
 static void
 arm_alarm(struct agent *agent)
 {
-	uint64_t next = agent->next_counters_us < agent->next_state_us ? agent->next_counters_us
-								       : agent->next_state_us;
+	uint64_t next = agent->counters.next_us < agent->states.next_us ? agent->counters.next_us
+									: agent->states.next_us;
 	uint64_t watched = standard_monitor_next_us(agent->standard_monitor);
 	int rc = hal_alarm(agent->hal, watched < next ? watched : next);
 
@@ -194,39 +198,39 @@ arm_alarm(struct agent *agent)
 
 /* A lock-step board's idle days pass at once and need no snapshot every 20 s of board time. */
 static void
-pace_counters(struct agent *agent, uint64_t pool)
+pace_counters(struct agent *agent, uint64_t steady_us)
 {
 	uint64_t configured_us = agent->config->counters_interval_s * 1000000ull;
-	bool idle = pool == agent->pool_at_last_counters;
+	bool idle = agent->round_pool_pkts == agent->pool_at_last_counters;
 
-	agent->pool_at_last_counters = pool;
+	agent->pool_at_last_counters = agent->round_pool_pkts;
+	agent->round_pool_pkts = 0;
 	if (!idle || !hal_waits_for_cpu(agent->hal))
 		agent->counters_interval_us = configured_us;
 	else if (agent->counters_interval_us <= IDLE_INTERVAL_MAX_US / 2)
 		agent->counters_interval_us *= 2;
+	if (hal_waits_for_cpu(agent->hal))
+		port_round_begin(&agent->counters, steady_us + agent->counters_interval_us);
 }
 
 static void
-on_alarm(void *ctx, uint64_t device_us)
+on_alarm(void *ctx, uint64_t steady_us)
 {
 	struct agent *agent = ctx;
+	uint64_t states_us = agent->config->state_interval_s * 1000000ull;
 
 	/* Samples go first: a receiver must not get counters that include samples not sent yet. */
 	flush_all(agent);
-	if (device_us >= standard_monitor_next_us(agent->standard_monitor))
-		standard_monitor_run(agent->standard_monitor, device_us);
-	if (device_us >= agent->next_counters_us) {
-		pace_counters(agent, send_counters(agent));
-		agent->next_counters_us = device_us + agent->counters_interval_us;
+	if (steady_us >= standard_monitor_next_us(agent->standard_monitor))
+		standard_monitor_run(agent->standard_monitor, steady_us);
+	if (port_round_run(&agent->counters, agent->hal, steady_us, agent->counters_interval_us,
+		send_counters, agent)) {
+		event_monitor_notify_sources(agent->event_monitor);
+		pace_counters(agent, steady_us);
 	}
-	if (device_us >= agent->next_state_us) {
-		uint64_t interval_us = agent->config->state_interval_s * 1000000ull;
-
-		send_states(agent);
-		if (interval_us < agent->counters_interval_us)
-			interval_us = agent->counters_interval_us;
-		agent->next_state_us = device_us + interval_us;
-	}
+	if (states_us < agent->counters_interval_us)
+		states_us = agent->counters_interval_us;
+	port_round_run(&agent->states, agent->hal, steady_us, states_us, send_state, agent);
 	flush_all(agent);
 	arm_alarm(agent);
 }
@@ -267,8 +271,10 @@ on_new_address(void *ctx, const struct ease_address *address)
 {
 	struct agent *agent = ctx;
 
-	if (address->time_us >= agent->address_period_us + 1000000) {
-		agent->address_period_us = address->time_us;
+	uint64_t now_us = hal_steady_us(agent->hal);
+
+	if (now_us >= agent->address_period_us + 1000000) {
+		agent->address_period_us = now_us;
 		agent->addresses_in_period = 0;
 	}
 	if (agent->addresses_in_period >= agent->config->address_rate) {
@@ -308,7 +314,7 @@ on_ended(void *ctx)
 	struct agent *agent = ctx;
 
 	flush_all(agent);
-	send_counters(agent);
+	send_all_counters(agent);
 	flush_all(agent);
 	publish_all(agent);
 	agent->ended = true;
@@ -606,6 +612,7 @@ start_device(struct agent *agent)
 	    .ended = on_ended,
 	};
 	struct hal_listener listener = calls;
+	uint64_t now_us;
 	int rc;
 
 	listener.ctx = agent;
@@ -615,13 +622,13 @@ start_device(struct agent *agent)
 		return rc;
 	state_restore(agent->state, &agent->owners);
 	sampling_start(agent->sampling);
+	now_us = hal_steady_us(agent->hal);
 	agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
 	send_states(agent);
-	send_counters(agent);
+	send_all_counters(agent);
 	flush_all(agent);
-	agent->next_counters_us = hal_now_us(agent->hal) + agent->counters_interval_us;
-	agent->next_state_us =
-	    hal_now_us(agent->hal) + agent->config->state_interval_s * 1000000ull;
+	port_round_begin(&agent->counters, now_us + agent->counters_interval_us);
+	port_round_begin(&agent->states, now_us + agent->config->state_interval_s * 1000000ull);
 	state_restore_rows(agent->state, static_addresses_managed(agent->static_addresses));
 	publish_all(agent);
 	standard_monitor_start(agent->standard_monitor, agent->state);
@@ -645,7 +652,7 @@ stop(struct agent *agent)
 {
 	hal_stop(agent->hal);
 	flush_all(agent);
-	send_counters(agent);
+	send_all_counters(agent);
 	flush_all(agent);
 	state_save_totals(agent->state, agent->hal);
 	if (snmp_agent_connected(agent->snmp))

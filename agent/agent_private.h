@@ -7,6 +7,7 @@
 
 #include "agent/agent.h"
 #include "agent/hal/hal.h"
+#include "agent/port_round.h"
 #include "agent/standard_monitor.h"
 #include "agent/sampling/packer.h"
 #include "agent/sampling/sampling.h"
@@ -55,9 +56,10 @@ struct agent {
 	bool held_back; /* a lock-step board waits for space in the ring, or for the sinks' rate */
 	bool ended;
 	uint64_t counters_interval_us; /* longer than configured while a lock-step board is idle */
-	uint64_t next_counters_us, next_state_us; /* device's clock */
+	struct port_round counters, states; /* when each port's are sent */
+	uint64_t round_pool_pkts; /* pools of the ports of this round of counters */
 	uint64_t pool_at_last_counters;
-	uint64_t address_period_us; /* start of the second in which addresses are counted */
+	uint64_t address_period_us; /* steady: start of the second in which addresses are counted */
 	uint32_t addresses_in_period;
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[N_STATS];

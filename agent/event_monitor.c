@@ -32,9 +32,10 @@ struct event_monitor {
 	struct event_monitor_config config;
 	struct watched_port *ports; /* in the order of the snapshot */
 	size_t n_ports;
-	uint64_t second_us; /* start of the second in which notifications are counted */
+	uint64_t second_us; /* steady: start of the second in which notifications are counted */
 	uint32_t in_second;
 	uint64_t sources_us; /* time of the newest bad frame that was reported by its source */
+	uint64_t clock_us;   /* the device's clock less the steady one, when sources_us was set */
 	struct stat_set stats;
 	_Atomic uint64_t stat_values[N_STATS];
 };
@@ -64,7 +65,7 @@ event_monitor_destroy(struct event_monitor *monitor)
 static bool
 within_rate(struct event_monitor *m, uint64_t now_us)
 {
-	if (now_us < m->second_us || now_us >= m->second_us + 1000000) {
+	if (now_us >= m->second_us + 1000000) {
 		m->second_us = now_us;
 		m->in_second = 0;
 	}
@@ -122,7 +123,7 @@ growth(uint64_t now, uint64_t before)
 
 /* Returns true if a minute has just ended in which too many frames of the port passed unsampled.
  * If they are fewer than one sample represents, no sample is missing, so they do not matter. The
- * minute lasts until the first poll after its 60 s, and is longer if the clock was set back. */
+ * minute lasts until the first poll after its 60 s. */
 static bool
 stalled_too_long(const struct event_monitor *m, struct stall_minute *minute,
     const struct sampling_port_row *row, uint64_t now_us)
@@ -132,8 +133,6 @@ stalled_too_long(const struct event_monitor *m, struct stall_minute *minute,
 	uint64_t pool = growth(pool_pkts, last.pool_pkts);
 	uint64_t stalled = growth(row->stalled_pkts, last.stalled_pkts);
 
-	if (now_us < last.since_us)
-		minute->since_us = now_us;
 	if (last.has_begun && now_us < minute->since_us + EVENT_MONITOR_MINUTE_US)
 		return false;
 	*minute = (struct stall_minute){true, now_us, pool_pkts, row->stalled_pkts};
@@ -146,7 +145,7 @@ check_port(struct event_monitor *m, struct watched_port *port, const struct hal_
     const struct sampling_port_row *row)
 {
 	uint64_t episodes = seen->has_buffers ? seen->buffers.pressed_episodes : 0;
-	uint64_t now_us = hal_now_us(m->config.hal);
+	uint64_t now_us = hal_steady_us(m->config.hal);
 
 	if (port->if_index != seen->if_index)
 		*port = (struct watched_port){.if_index = seen->if_index, .episodes = {episodes, 0}};
@@ -196,17 +195,22 @@ has_doubled(const struct ease_error_source *source)
 void
 event_monitor_error_source(struct event_monitor *m, const struct ease_error_source *source)
 {
-	if (has_doubled(source) && within_rate(m, source->time_us))
+	if (has_doubled(source) && within_rate(m, hal_steady_us(m->config.hal)))
 		packer_error_source(m->config.packer, source);
 }
 
 void
 event_monitor_notify_sources(struct event_monitor *m)
 {
-	uint64_t now_us = hal_now_us(m->config.hal), newest_us = m->sources_us;
+	uint64_t now_us = hal_steady_us(m->config.hal), newest_us;
+	uint64_t clock_us = hal_now_us(m->config.hal) - now_us;
 	size_t n;
 	const struct ease_error_source *sources = hal_error_sources(m->config.hal, &n);
 
+	/* If the clock of the stamps was set, the time of the last report moves with it. */
+	m->sources_us = m->sources_us != 0 ? m->sources_us + clock_us - m->clock_us : 0;
+	m->clock_us = clock_us;
+	newest_us = m->sources_us;
 	for (size_t i = 0; i < n; i++) {
 		if (sources[i].time_us > newest_us)
 			newest_us = sources[i].time_us;

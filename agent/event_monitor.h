@@ -12,7 +12,7 @@
 
 struct event_monitor;
 
-/* All borrowed. rate_per_s limits notifications of all kinds together, by the device's clock.
+/* All borrowed. rate_per_s limits notifications of all kinds together.
  * stall_percent is the percentage of a port's frames of a minute that may pass during stalls. */
 struct event_monitor_config {
 	struct hal *hal;

@@ -236,14 +236,14 @@ standard_monitor_start(struct standard_monitor *m, struct state *state)
 		state_restore_rows(state, rmon_managed(m->rmon)[i]);
 	if (m->options.default_history && !(state && state_had_rows(state)))
 		rmon_add_default_controls(m->rmon);
-	rmon_changed(m->rmon, hal_now_us(m->options.hal));
+	rmon_changed(m->rmon, hal_steady_us(m->options.hal));
 	rmon_publish(m->rmon);
 }
 
 void
 standard_monitor_settings_changed(struct standard_monitor *m)
 {
-	rmon_changed(m->rmon, hal_now_us(m->options.hal));
+	rmon_changed(m->rmon, hal_steady_us(m->options.hal));
 }
 
 uint64_t
@@ -253,9 +253,9 @@ standard_monitor_next_us(const struct standard_monitor *m)
 }
 
 void
-standard_monitor_run(struct standard_monitor *m, uint64_t device_us)
+standard_monitor_run(struct standard_monitor *m, uint64_t steady_us)
 {
-	rmon_run(m->rmon, device_us);
+	rmon_run(m->rmon, steady_us);
 }
 
 void

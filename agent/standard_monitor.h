@@ -36,9 +36,9 @@ void standard_monitor_port_changed(struct standard_monitor *monitor, uint32_t if
 /* A SET was carried out. */
 void standard_monitor_settings_changed(struct standard_monitor *monitor);
 
-/* Returns when standard_monitor_run must be called, by the device's clock; UINT64_MAX: never. */
+/* Returns when standard_monitor_run must be called, by the steady clock (hal.h); UINT64_MAX: never. */
 uint64_t standard_monitor_next_us(const struct standard_monitor *monitor);
-void standard_monitor_run(struct standard_monitor *monitor, uint64_t device_us);
+void standard_monitor_run(struct standard_monitor *monitor, uint64_t steady_us);
 void standard_monitor_publish(struct standard_monitor *monitor);
 
 enum standard_monitor_stat {

@@ -233,12 +233,18 @@ dummy_now_us(void *ctx)
 	return clock_wall_us(((struct dummy *)ctx)->config.clock);
 }
 
+static uint64_t
+dummy_steady_us(void *ctx)
+{
+	return clock_mono_us(((struct dummy *)ctx)->config.clock);
+}
+
 static int
 dummy_dispatch(void *ctx, unsigned budget)
 {
 	struct dummy *dummy = ctx;
 	uint64_t expirations;
-	uint64_t now_us = dummy_now_us(dummy);
+	uint64_t now_us = dummy_steady_us(dummy);
 
 	(void)budget;
 	if (read(dummy->timer_fd, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
@@ -251,15 +257,15 @@ dummy_dispatch(void *ctx, unsigned budget)
 }
 
 static int
-dummy_alarm(void *ctx, uint64_t device_us)
+dummy_alarm(void *ctx, uint64_t steady_us)
 {
 	struct dummy *dummy = ctx;
 	struct itimerspec when = {
-	    .it_value = {.tv_sec = (time_t)(device_us / 1000000),
-		.tv_nsec = (long)(device_us % 1000000) * 1000 + 1},
+	    .it_value = {.tv_sec = (time_t)(steady_us / 1000000),
+		.tv_nsec = (long)(steady_us % 1000000) * 1000 + 1},
 	};
 
-	dummy->alarm_us = device_us;
+	dummy->alarm_us = steady_us;
 	return timerfd_settime(dummy->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
 }
 
@@ -271,6 +277,7 @@ static const struct hal_device_ops dummy_device = {
     .fd = dummy_fd,
     .dispatch = dummy_dispatch,
     .now_us = dummy_now_us,
+    .steady_us = dummy_steady_us,
     .alarm = dummy_alarm,
 };
 
@@ -290,7 +297,7 @@ dummy_create(const struct dummy_config *config, struct hal_device **device)
 	dummy->start_us = clock_mono_us(config->clock);
 	for (uint32_t i = 0; i < config->n_ports; i++)
 		dummy->admin_status[i] = EASE_IF_UP;
-	dummy->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	dummy->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (dummy->timer_fd < 0) {
 		free(dummy);
 		return -errno;

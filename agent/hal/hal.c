@@ -119,11 +119,11 @@ hal_waits_for_cpu(const struct hal *hal)
 }
 
 int
-hal_alarm(struct hal *hal, uint64_t device_us)
+hal_alarm(struct hal *hal, uint64_t steady_us)
 {
 	if (hal->device->ops->alarm == NULL)
 		return -EOPNOTSUPP;
-	return hal->device->ops->alarm(hal->device->ctx, device_us);
+	return hal->device->ops->alarm(hal->device->ctx, steady_us);
 }
 
 /* ---- sampling ---- */
@@ -426,10 +426,10 @@ hal_report_counters_reset(struct hal *hal, uint32_t if_index)
 }
 
 void
-hal_report_alarm(struct hal *hal, uint64_t device_us)
+hal_report_alarm(struct hal *hal, uint64_t steady_us)
 {
 	if (hal->listener.alarm != NULL)
-		hal->listener.alarm(hal->listener.ctx, device_us);
+		hal->listener.alarm(hal->listener.ctx, steady_us);
 }
 
 void

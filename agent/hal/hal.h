@@ -315,8 +315,8 @@ struct hal_listener {
 	void (*new_address)(void *ctx, const struct ease_address *address);
 	/* A bad frame arrived. The row is that of its source and counts this frame. */
 	void (*error_source)(void *ctx, const struct ease_error_source *source);
-	/* The device's clock has reached the time that was given to hal_alarm(). */
-	void (*alarm)(void *ctx, uint64_t device_us);
+	/* The steady clock has reached the time that was given to hal_alarm(). */
+	void (*alarm)(void *ctx, uint64_t steady_us);
 	/* The device has reached the end of its input: an emulated board that does not loop. */
 	void (*ended)(void *ctx);
 };
@@ -339,14 +339,18 @@ int hal_fd(const struct hal *hal);
 /* Handles at most budget pending events (0: all) and calls the listener for them. Returns 1 if more
  * are pending, else 0, or -errno. */
 int hal_dispatch(struct hal *hal, unsigned budget);
-/* Requests one call of the listener's alarm when the device's clock reaches device_us. Replaces an
+/* Requests one call of the listener's alarm when hal_steady_us() reaches steady_us. Replaces an
  * earlier request. Returns -EOPNOTSUPP if the device has no timer. */
-int hal_alarm(struct hal *hal, uint64_t device_us);
+int hal_alarm(struct hal *hal, uint64_t steady_us);
 
 /* ---- the device ---- */
 
 const char *hal_device_kind(const struct hal *hal); /* "emulated", "linux" or "dummy" */
-uint64_t hal_now_us(const struct hal *hal); /* the device's clock: microseconds since 1970 */
+/* The device's clock, in microseconds since 1970: for time stamps. It steps when somebody sets it. */
+uint64_t hal_now_us(const struct hal *hal);
+/* The clock of everything periodic: microseconds since some start, and never set. An emulated board has
+ * one clock for both. */
+uint64_t hal_steady_us(const struct hal *hal);
 /* Returns how many samples and messages were lost between hardware and driver until the newest
  * snapshot; 0 also if the device does not count them. */
 uint64_t hal_device_drops(const struct hal *hal);

@@ -199,7 +199,8 @@ struct hal_device_ops {
 	int (*fd)(void *ctx);		      /* returns -1 if the device never has events */
 	int (*dispatch)(void *ctx, unsigned budget); /* as hal_dispatch */
 	uint64_t (*now_us)(void *ctx);
-	int (*alarm)(void *ctx, uint64_t device_us); /* as hal_alarm */
+	uint64_t (*steady_us)(void *ctx); /* NULL: nobody can set the clock of now_us */
+	int (*alarm)(void *ctx, uint64_t steady_us); /* as hal_alarm */
 	/* Returns how many samples and messages the hardware had that the driver did not get (no
 	 * buffer was free, or a block was damaged). NULL: none are lost, or they are not counted.
 	 */
@@ -244,7 +245,7 @@ void hal_report_error_source(struct hal *hal, const struct hal_error_event *even
 void hal_report_counters_due(struct hal *hal, uint32_t if_index);
 /* The device was reset: its counters begin at 0, and the port has a discontinuity. */
 void hal_report_counters_reset(struct hal *hal, uint32_t if_index);
-void hal_report_alarm(struct hal *hal, uint64_t device_us);
+void hal_report_alarm(struct hal *hal, uint64_t steady_us);
 void hal_report_ended(struct hal *hal);
 
 #endif

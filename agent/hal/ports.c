@@ -22,6 +22,14 @@ hal_now_us(const struct hal *hal)
 	return hal->device->ops->now_us(hal->device->ctx);
 }
 
+uint64_t
+hal_steady_us(const struct hal *hal)
+{
+	const struct hal_device_ops *ops = hal->device->ops;
+
+	return ops->steady_us != NULL ? ops->steady_us(hal->device->ctx) : hal_now_us(hal);
+}
+
 /* ---- ports ---- */
 
 static int

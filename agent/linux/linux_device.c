@@ -416,10 +416,16 @@ device_now_us(void *ctx)
 	return clock_wall_us(((struct linux_device *)ctx)->clock);
 }
 
+static uint64_t
+device_steady_us(void *ctx)
+{
+	return clock_mono_us(((struct linux_device *)ctx)->clock);
+}
+
 static void
 look_at_alarm(struct linux_device *d)
 {
-	uint64_t expirations, now_us = device_now_us(d);
+	uint64_t expirations, now_us = device_steady_us(d);
 
 	if (read(d->timer_fd, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
 		log_warn_limited("linux", "the timer cannot be read: %s", strerror(errno));
@@ -455,15 +461,15 @@ device_dispatch(void *ctx, unsigned budget)
 }
 
 static int
-device_alarm(void *ctx, uint64_t device_us)
+device_alarm(void *ctx, uint64_t steady_us)
 {
 	struct linux_device *d = ctx;
 	struct itimerspec when = {
-	    .it_value = {.tv_sec = (time_t)(device_us / 1000000),
-		.tv_nsec = (long)(device_us % 1000000) * 1000 + 1},
+	    .it_value = {.tv_sec = (time_t)(steady_us / 1000000),
+		.tv_nsec = (long)(steady_us % 1000000) * 1000 + 1},
 	};
 
-	d->alarm_us = device_us;
+	d->alarm_us = steady_us;
 	return timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
 }
 
@@ -492,6 +498,7 @@ static const struct hal_device_ops device_ops = {
     .fd = device_fd,
     .dispatch = device_dispatch,
     .now_us = device_now_us,
+    .steady_us = device_steady_us,
     .alarm = device_alarm,
     .drops = device_drops,
     .may_change = device_may_change,
@@ -520,7 +527,7 @@ open_descriptors(struct linux_device *d, const struct linux_config *config)
 	int rc;
 
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	d->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	d->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	d->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (d->epoll_fd < 0 || d->timer_fd < 0 || d->wake_fd < 0)
 		return -errno;

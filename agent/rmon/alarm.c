@@ -95,7 +95,7 @@ sample_alarm(struct rmon *rmon, struct running_alarm *running, bool fresh)
 }
 
 void
-alarm_run(struct rmon *rmon, uint64_t device_us)
+alarm_run(struct rmon *rmon, uint64_t steady_us)
 {
 	bool fresh = true;
 	size_t kept = 0;
@@ -104,9 +104,9 @@ alarm_run(struct rmon *rmon, uint64_t device_us)
 		struct running_alarm *running = &rmon->running_alarms[i];
 		uint64_t interval_us = running->row.interval_s * 1000000ull;
 
-		if (running->next_us <= device_us) {
+		if (running->next_us <= steady_us) {
 			running->next_us +=
-			    ((device_us - running->next_us) / interval_us + 1) * interval_us;
+			    ((steady_us - running->next_us) / interval_us + 1) * interval_us;
 			rmon->dirty = true;
 			if (!sample_alarm(rmon, running, fresh))
 				continue;
@@ -182,7 +182,7 @@ stop_alarms(struct rmon *rmon)
 
 /* A delta's first reading is made now, so that its first period is complete. */
 static void
-start_alarm(struct rmon *rmon, const struct rmon_alarm *row, uint64_t device_us)
+start_alarm(struct rmon *rmon, const struct rmon_alarm *row, uint64_t steady_us)
 {
 	struct running_alarm *running =
 	    reallocarray(rmon->running_alarms, rmon->n_running_alarms + 1, sizeof(*running));
@@ -194,13 +194,13 @@ start_alarm(struct rmon *rmon, const struct rmon_alarm *row, uint64_t device_us)
 	rmon->running_alarms = running;
 	running += rmon->n_running_alarms;
 	*running = (struct running_alarm){
-	    .row = *row, .next_us = device_us + row->interval_s * 1000000ull};
+	    .row = *row, .next_us = steady_us + row->interval_s * 1000000ull};
 	if (row->sample_type == RMON_ABSOLUTE || sample_alarm(rmon, running, true))
 		rmon->n_running_alarms++;
 }
 
 void
-alarm_changed(struct rmon *rmon, uint64_t device_us)
+alarm_changed(struct rmon *rmon, uint64_t steady_us)
 {
 	struct managed_table *managed = rmon->managed[MANAGED_ALARM];
 	void *first;
@@ -212,6 +212,6 @@ alarm_changed(struct rmon *rmon, uint64_t device_us)
 		const struct rmon_alarm *row = (const struct rmon_alarm *)first + i;
 
 		if (managed_is_active(managed, row) && !find_running(rmon, row))
-			start_alarm(rmon, row, device_us);
+			start_alarm(rmon, row, steady_us);
 	}
 }

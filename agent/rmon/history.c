@@ -118,10 +118,10 @@ end_bucket(struct rmon *rmon, struct history *h)
 
 /* The clock has stepped over whole intervals, which cannot be measured any more. */
 static void
-skip_missed(struct rmon *rmon, struct history *h, uint64_t device_us)
+skip_missed(struct rmon *rmon, struct history *h, uint64_t steady_us)
 {
 	uint64_t interval_us = h->row.interval_s * 1000000ull;
-	uint64_t missed = (device_us - h->next_us) / interval_us + 1;
+	uint64_t missed = (steady_us - h->next_us) / interval_us + 1;
 
 	stat_add(&rmon->stats, RMON_STAT_BUCKETS_MISSED, missed);
 	h->next_sample += (uint32_t)missed;
@@ -130,17 +130,17 @@ skip_missed(struct rmon *rmon, struct history *h, uint64_t device_us)
 }
 
 void
-history_run(struct rmon *rmon, uint64_t device_us)
+history_run(struct rmon *rmon, uint64_t steady_us)
 {
 	for (size_t i = 0; i < rmon->n_histories; i++) {
 		struct history *h = rmon->histories[i];
 
-		if (h->next_us > device_us)
+		if (h->next_us > steady_us)
 			continue;
 		end_bucket(rmon, h);
 		begin_bucket(rmon, h, h->next_us);
-		if (h->next_us <= device_us)
-			skip_missed(rmon, h, device_us);
+		if (h->next_us <= steady_us)
+			skip_missed(rmon, h, steady_us);
 	}
 }
 
@@ -181,7 +181,7 @@ grant(const struct rmon *rmon, uint32_t requested)
 }
 
 static int
-start_history(struct rmon *rmon, struct rmon_control *row, uint64_t device_us)
+start_history(struct rmon *rmon, struct rmon_control *row, uint64_t steady_us)
 {
 	uint32_t granted = grant(rmon, row->buckets_requested);
 	struct history *h = calloc(1, sizeof(*h)), **list;
@@ -203,7 +203,7 @@ start_history(struct rmon *rmon, struct rmon_control *row, uint64_t device_us)
 		free(h);
 		return -ENOSPC;
 	}
-	begin_bucket(rmon, h, device_us);
+	begin_bucket(rmon, h, steady_us);
 	rmon->histories[rmon->n_histories++] = h;
 	rmon->n_granted += granted;
 	return 0;
@@ -231,7 +231,7 @@ still_configured(struct rmon *rmon, const struct history *h)
 }
 
 void
-history_changed(struct rmon *rmon, uint64_t device_us)
+history_changed(struct rmon *rmon, uint64_t steady_us)
 {
 	struct managed_table *managed = rmon->managed[MANAGED_CONTROL];
 	struct rmon_control *rows;
@@ -246,7 +246,7 @@ history_changed(struct rmon *rmon, uint64_t device_us)
 	rows = first;
 	for (size_t i = 0; i < n; i++) {
 		if (managed_is_active(managed, &rows[i]) && !history_of(rmon, rows[i].index) &&
-		    start_history(rmon, &rows[i], device_us) < 0)
+		    start_history(rmon, &rows[i], steady_us) < 0)
 			log_warn_limited("rmon", "history %u collects nothing: no bucket is left, "
 			    "or its port has no RMON counters", rows[i].index);
 	}

@@ -9,7 +9,7 @@
 static const struct stat_name stat_names[RMON_N_STATS] = {
     [RMON_STAT_BUCKETS] = {"rmon.buckets", "history buckets filled"},
     [RMON_STAT_BUCKETS_MISSED] = {"rmon.buckets_missed",
-	"history buckets left out because the device's clock stepped over them"},
+	"history buckets left out because a board's clock stepped over them"},
     [RMON_STAT_READ_FAILED] = {"rmon.read_failed",
 	"history buckets left out because the port's counters could not be read"},
     [RMON_STAT_ALARMS_GONE] = {"rmon.alarms_gone",
@@ -113,11 +113,11 @@ rmon_add_default_controls(struct rmon *rmon)
 /* ---- running ---- */
 
 void
-rmon_changed(struct rmon *rmon, uint64_t device_us)
+rmon_changed(struct rmon *rmon, uint64_t steady_us)
 {
 	event_changed(rmon);
-	history_changed(rmon, device_us);
-	alarm_changed(rmon, device_us);
+	history_changed(rmon, steady_us);
+	alarm_changed(rmon, steady_us);
 	rmon->dirty = true;
 }
 
@@ -130,10 +130,10 @@ rmon_next_us(const struct rmon *rmon)
 }
 
 void
-rmon_run(struct rmon *rmon, uint64_t device_us)
+rmon_run(struct rmon *rmon, uint64_t steady_us)
 {
-	history_run(rmon, device_us);
-	alarm_run(rmon, device_us);
+	history_run(rmon, steady_us);
+	alarm_run(rmon, steady_us);
 }
 
 /* ---- published tables ---- */

@@ -1,10 +1,10 @@
 /*
  * RMON's groups history, alarm and event (RFC 2819), and the 64-bit history (RFC 3273). Managers
- * make control rows; histories fill buckets by the device's clock; alarms compare objects with
+ * make control rows; histories fill buckets by the steady clock (hal.h); alarms compare objects with
  * thresholds; events are logged and sent. mibs/rmon_control.c serves all of it as tables.
  *
  * Life cycle: rmon_create, then restore rows through rmon_managed, then rmon_changed. After that the
- * owner calls rmon_changed after each SET, rmon_run when the device's clock reaches rmon_next_us,
+ * owner calls rmon_changed after each SET, rmon_run when the steady clock reaches rmon_next_us,
  * and rmon_publish. At the end rmon_destroy.
  *
  * Threads: the agent's main loop, except rmon_tables_hold and rmon_tables_release, which any thread
@@ -137,13 +137,13 @@ struct managed_table *const *rmon_managed(struct rmon *rmon);
 void rmon_add_default_controls(struct rmon *rmon);
 
 /* Call after rows were made, deleted, changed or restored: starts and stops histories and alarms. */
-void rmon_changed(struct rmon *rmon, uint64_t device_us);
+void rmon_changed(struct rmon *rmon, uint64_t steady_us);
 
-/* Returns when rmon_run must be called, by the device's clock; UINT64_MAX: never. */
+/* Returns when rmon_run must be called, by the steady clock (hal.h); UINT64_MAX: never. */
 uint64_t rmon_next_us(const struct rmon *rmon);
-/* Fills the buckets and checks the alarms that are due at device_us. If the device's clock has
+/* Fills the buckets and checks the alarms that are due at steady_us. If the clock of a board has
  * stepped over buckets they are left out, and their sample indexes are not used. */
-void rmon_run(struct rmon *rmon, uint64_t device_us);
+void rmon_run(struct rmon *rmon, uint64_t steady_us);
 
 /* Publishes the tables if anything has changed. */
 void rmon_publish(struct rmon *rmon);

@@ -15,7 +15,7 @@
 struct history {
 	struct rmon_control row; /* as it was when the history started */
 	uint32_t if_index;
-	uint64_t start_us, next_us; /* of the bucket being filled, by the device's clock */
+	uint64_t start_us, next_us; /* of the bucket being filled, by the steady clock */
 	uint64_t start_mono_us;
 	uint64_t base[RMON_N_HISTORY_FIGURES]; /* totals at its start */
 	uint32_t next_sample;
@@ -60,15 +60,15 @@ struct rmon {
 
 /* history.c */
 int history_ready(struct rmon *rmon, const struct rmon_control *row);
-void history_changed(struct rmon *rmon, uint64_t device_us);
-void history_run(struct rmon *rmon, uint64_t device_us);
+void history_changed(struct rmon *rmon, uint64_t steady_us);
+void history_run(struct rmon *rmon, uint64_t steady_us);
 uint64_t history_next_us(const struct rmon *rmon);
 void history_free(struct rmon *rmon);
 
 /* alarm.c */
 int alarm_ready(struct rmon *rmon, const struct rmon_alarm *row);
-void alarm_changed(struct rmon *rmon, uint64_t device_us);
-void alarm_run(struct rmon *rmon, uint64_t device_us);
+void alarm_changed(struct rmon *rmon, uint64_t steady_us);
+void alarm_run(struct rmon *rmon, uint64_t steady_us);
 uint64_t alarm_next_us(const struct rmon *rmon);
 
 /* event.c */

@@ -384,7 +384,7 @@ cap_rate(struct sampling *s, struct sampled_port *port, const struct hal_sample_
 	/* Samples taken before the latest change of the rate do not show the new rate. */
 	if (port->draws_itself && event->rate != before)
 		return;
-	apply_rate_cap(s, port, event->time_us);
+	apply_rate_cap(s, port, hal_steady_us(s->hal));
 	if (port->draws_itself && port->mean_in_force != before)
 		set_rate(s, port);
 }

@@ -193,7 +193,7 @@ void
 agent_rig_step(struct agent_rig *rig, uint64_t us)
 {
 	clock_step_us(&rig->clock, us);
-	standard_monitor_run(rig->standard_monitor, hal_now_us(rig->hal));
+	standard_monitor_run(rig->standard_monitor, hal_steady_us(rig->hal));
 	publish(rig);
 }
 

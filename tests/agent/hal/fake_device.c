@@ -197,11 +197,20 @@ fake_dispatch(void *ctx, unsigned budget)
 static uint64_t
 fake_now_us(void *ctx)
 {
+	const struct fake_device *fake = ctx;
+
+	return fake->now_us + (uint64_t)fake->set_us;
+}
+
+static uint64_t
+fake_steady_us(void *ctx)
+{
 	return ((struct fake_device *)ctx)->now_us;
 }
 
 static const struct hal_device_ops fake_ops = {
-    .kind = "fake", .start = fake_start, .dispatch = fake_dispatch, .now_us = fake_now_us};
+    .kind = "fake", .start = fake_start, .dispatch = fake_dispatch, .now_us = fake_now_us,
+    .steady_us = fake_steady_us};
 
 void
 fake_init(struct fake_device *fake, size_t n_ports)
@@ -209,6 +218,7 @@ fake_init(struct fake_device *fake, size_t n_ports)
 	memset(fake, 0, sizeof(*fake));
 	fake->n_ports = n_ports;
 	fake->now_us = 1000000;
+	fake->set_us = 0;
 	for (size_t i = 0; i < FAKE_PORTS; i++) {
 		fake->ports[i].oper_status = EASE_IF_UP;
 		fake->ports[i].speed_bps = 100000000;

@@ -35,7 +35,8 @@ struct fake_port {
 struct fake_device {
 	struct hal_device device;
 	struct hal *hal;
-	uint64_t now_us;
+	uint64_t now_us; /* its steady clock */
+	int64_t set_us;	 /* how far somebody has set the clock of its stamps, on or back */
 	size_t n_ports;
 	struct fake_port ports[FAKE_PORTS];
 	int read_error;	     /* -errno of every counter read, 0 none */

@@ -70,12 +70,12 @@ hal_report_counters_reset(struct hal *hal, uint32_t if_index)
 }
 
 void
-hal_report_alarm(struct hal *hal, uint64_t device_us)
+hal_report_alarm(struct hal *hal, uint64_t steady_us)
 {
 	hal->n_alarms++;
-	hal->last_alarm_us = device_us;
+	hal->last_alarm_us = steady_us;
 	if (hal->on_alarm)
-		hal->on_alarm(hal->ctx, device_us);
+		hal->on_alarm(hal->ctx, steady_us);
 }
 
 void
