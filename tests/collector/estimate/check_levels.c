@@ -34,6 +34,12 @@ static const struct level_case {
 	    false},
 };
 
+static const struct bars_exception exceptions[] = {
+	{"48 ports, 1 in 100, 1 expected at each, level 0.0001", ESTIMATE_OCTETS, {.low = 1e-4, .high = 2e-4},
+	    "48 samples of mixed lengths have a longer tail than a count"},
+	{NULL, 0, {0, 0, 0, 0}, NULL},
+};
+
 static void
 judge_levels(const struct model *model, uint64_t seed, struct bars_tally tally[ESTIMATE_N_UNITS][LEVELS])
 {
@@ -70,7 +76,7 @@ START_TEST(limits_are_wrong_as_seldom_as_they_say)
 			    .high = c->few && u == ESTIMATE_OCTETS ? 0 : levels[l]};
 
 			snprintf(name, sizeof(name), "%s, level %g", c->name, levels[l]);
-			good &= bars_check(name, (enum estimate_unit)u, &tally[u][l], &bar, NULL);
+			good &= bars_check(name, (enum estimate_unit)u, &tally[u][l], &bar, exceptions);
 		}
 	ck_assert_msg(good, "%s: beyond what must hold", c->name);
 	model_free(&model);
