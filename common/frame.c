@@ -44,6 +44,10 @@ enum {
 	EXT_HIP = 139,
 	EXT_SHIM6 = 140,
 
+	TCP_FLAGS = 9, /* octets between the ports and the flags (RFC 9293, 3.1) */
+	TCP_SYN = 0x02,
+	TCP_ACK = 0x10,
+
 	UDP_PORT_VXLAN = 4789,
 	UDP_PORT_GENEVE = 6081,
 	UDP_LENGTH_CHECKSUM = 4, /* octets between the ports and the payload */
@@ -91,6 +95,14 @@ parse_ports(struct rbuf *r, struct frame_keys *keys)
 }
 
 static void
+parse_tcp(struct rbuf *r, struct frame_keys *keys)
+{
+	parse_ports(r, keys);
+	if (rbuf_left(r) > TCP_FLAGS)
+		keys->is_syn = (r->data[r->pos + TCP_FLAGS] & (TCP_SYN | TCP_ACK)) == TCP_SYN;
+}
+
+static void
 parse_udp(struct rbuf *r, struct frame_keys *keys)
 {
 	parse_ports(r, keys);
@@ -117,6 +129,8 @@ parse_transport(struct rbuf *r, struct frame_keys *keys)
 {
 	switch (keys->ip_proto) {
 	case PROTO_TCP:
+		parse_tcp(r, keys);
+		break;
 	case PROTO_DCCP:
 	case PROTO_SCTP:
 	case PROTO_UDPLITE:

@@ -54,6 +54,7 @@ struct frame_keys {
 	bool is_fragment;   /* not the first fragment: it has no ports */
 	bool has_ports;	    /* TCP, UDP, SCTP, DCCP, UDP-Lite */
 	uint16_t src_port, dst_port;
+	bool is_syn;	    /* TCP, SYN without ACK: it asks for a connection (RFC 9293, 3.5) */
 	bool has_icmp;	    /* ICMP or ICMPv6, as ip_proto says; not in later fragments */
 	uint8_t icmp_type, icmp_code;
 	uint8_t carries;    /* enum frame_tunnel, as ethertype, LLC, IP protocol or port say */

@@ -234,8 +234,12 @@ compare_with_past(const struct report *report, struct query *query,
 	err = report_run(report, query, &then, now_us, &past);
 	query->only = NULL;
 	query->n_only = 0;
-	if (err == 0)
+	if (err == -ENOENT) { /* the store knows nothing of that time */
+		*query->error = '\0';
+		err = 0;
+	} else if (err == 0) {
 		err = fill_changes(result, &past);
+	}
 	result->versus_us = back_us;
 	report_result_free(&past);
 	return err;

@@ -10,18 +10,20 @@
 /* ---- columns ---- */
 
 #define RANK {"rank", "RANK", REPORT_RANK}
-#define TAIL                                                                                       \
+#define TAIL TAIL_OF("frame/s", "bit/s")
+#define TAIL_OF(pkts, octets)                                                                      \
 	{"agent", "AGENT", REPORT_TEXT},                                                           \
 	{"port", NULL, REPORT_TEXT}, /* known if there is one only */                              \
 	{"ports", NULL, REPORT_COUNT},                                                             \
 	{NULL, "PORT", REPORT_TEXT},                                                               \
-	{"packets", "frame/s", REPORT_PKTS},                                                       \
-	{"octets", "bit/s", REPORT_OCTETS},                                                        \
+	{"packets", pkts, REPORT_PKTS},                                                            \
+	{"octets", octets, REPORT_OCTETS},                                                         \
 	{"share", "SHARE", REPORT_SHARE},                                                          \
 	{"samples", "SAMPLES", REPORT_COUNT}
 
-#define LAYOUT(name, ...)                                                                          \
-	static const struct report_column name##_columns[] = {RANK, __VA_ARGS__, TAIL};            \
+#define LAYOUT(name, ...) LAYOUT_WITH(name, __VA_ARGS__, TAIL)
+#define LAYOUT_WITH(name, ...)                                                                     \
+	static const struct report_column name##_columns[] = {RANK, __VA_ARGS__};                  \
 	static const struct dimension_layout name = {name##_columns, ARRAY_LEN(name##_columns)}
 
 LAYOUT(addresses, {NULL, "SOURCE", REPORT_TEXT}, {NULL, "DESTINATION", REPORT_TEXT},
@@ -38,10 +40,15 @@ LAYOUT(conversations, {NULL, "SOURCE", REPORT_TEXT}, {NULL, "DESTINATION", REPOR
     {"name", "PROTOCOL", REPORT_TEXT}, {"src", NULL, REPORT_TEXT}, {"src_name", NULL, REPORT_TEXT},
     {"src_port", NULL, REPORT_ID}, {"dst", NULL, REPORT_TEXT}, {"dst_name", NULL, REPORT_TEXT},
     {"dst_port", NULL, REPORT_ID}, {"protocol", NULL, REPORT_ID});
+LAYOUT_WITH(servers, {NULL, "SERVER", REPORT_TEXT}, {"dst", NULL, REPORT_TEXT},
+    {"dst_name", NULL, REPORT_TEXT}, {"dst_port", NULL, REPORT_ID}, {"name", "NAME", REPORT_TEXT},
+    TAIL_OF("SYN/s", NULL));
+LAYOUT_WITH(clients, {NULL, "SOURCE", REPORT_TEXT}, {"src", NULL, REPORT_TEXT},
+    {"src_name", NULL, REPORT_TEXT}, TAIL_OF("SYN/s", NULL));
 
 /* ---- how keys read ---- */
 
-enum { LINE = 96 };
+enum { LINE = 96, IP_PROTO_TCP = 6 };
 
 static unsigned
 be16(const uint8_t *octets)
@@ -214,6 +221,26 @@ fill_conversation(const struct report_options *options, const struct query_key *
 	row[10] = cell_number(ip_proto);
 }
 
+/* The second half of the key is address and port. */
+static void
+fill_server(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	size_t n_octets = key->n_octets < 4 + 2 ? 0 : (size_t)key->n_octets - 2;
+	char text[LINE];
+
+	fill_endpoint(options, n_octets, key->key2, &row[1], &row[2]);
+	protocol_names_service(IP_PROTO_TCP, (uint16_t)be16(key->key2 + n_octets), text, sizeof(text));
+	row[5] = cell_text(text);
+}
+
+static void
+fill_client(const struct report_options *options, const struct query_key *key,
+    struct report_value *row)
+{
+	fill_address(options, key->n_octets, key->key1, &row[1], &row[2]);
+}
+
 /* ---- the dimensions ---- */
 
 #define ETH(b, k1, k2, s, o, f, u)                                                                 \
@@ -236,6 +263,11 @@ fill_conversation(const struct report_options *options, const struct query_key *
 	 .sample1 = (k1) ? "inner_src_ip" : NULL, .sample2 = (k2) ? "inner_dst_ip" : NULL,         \
 	 .has = "inner_src_ip IS NOT NULL", .layout = &addresses, .fill = f, u,                    \
 	 .rest = "not in a tunnel", .rest_or_folded = "not in a tunnel"}
+
+#define SYN(b, k1, k2, s, l, f)                                                                    \
+	{.by = b, .layer = REPORT_LAYER_SYN, .has_layer = true, .kind = STORE_KEY_SYN, .key1 = k1, \
+	 .key2 = k2, .same = s, .has_pairs = true, .behind2 = 2, .layout = l, .fill = f,           \
+	 .rest = "other frames", .rest_or_folded = "other frames, or memory full",                    \
 
 #define NO_SOURCE .noun = "source", .unseen = "source without a sample sent"
 #define NO_DESTINATION                                                                             \
@@ -296,6 +328,10 @@ static const struct dimension dimensions[] = {
 	 .unseen = "conversation without a sample carried",
 	 .rest = "without IP",
 	 .rest_or_folded = "without IP, or memory full"},
+	SYN(REPORT_BY_SERVER, false, true, PACK_SAME2_PKTS, &servers, fill_server)
+	 .noun = "server", .unseen = "server without a sample was asked for connections by"},
+	SYN(REPORT_BY_SRC, true, false, PACK_SAME1_PKTS, &clients, fill_client)
+	 .noun = "source", .unseen = "source without a sample asked for connections with"},
 };
 
 const struct dimension *

@@ -44,7 +44,8 @@ struct dimension {
 	enum pack_column same;
 	/* SQL over sample that gives the same octets, and which samples have the key. */
 	const char *sample1, *sample2, *has;
-	bool has_pairs; /* key1 and key2 in the store are the two addresses */
+	bool has_pairs; /* key1 and key2 in the store are, or begin with, the two addresses */
+	uint8_t behind2; /* octets of key2 behind its address */
 	const struct dimension_layout *layout;
 	/* Fills the columns behind the rank. */
 	void (*fill)(const struct report_options *options, const struct query_key *key,

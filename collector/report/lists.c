@@ -8,6 +8,7 @@
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/report/unkeyed.h"
+#include "common/clock.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -102,19 +103,19 @@ add_part(struct list *list, size_t i)
 	entry->n += key->sums.n;
 }
 
-/* Samples are kept for a part of the range: the list is of that part, in whole windows, because what keys had
- * before is not known. Of the window in which they begin only if there is no other. False: there is nothing to
+/* Keys are known for a part of the range: the list is of that part, in whole windows, because what they had
+ * before is not known. Of the window in which it begins only if there is no other. False: there is nothing to
  * leave out. */
 static bool
-narrow_to_kept(struct list *list)
+narrow_to(struct list *list, uint64_t since_us)
 {
 	struct query *query = list->query;
-	uint64_t kept_us = list->result->kept_since_us, span_us = query_finest_us(query, kept_us);
-	uint64_t from_us = (kept_us + span_us - 1) / span_us * span_us;
+	uint64_t span_us = query_finest_us(query, since_us);
+	uint64_t from_us = (since_us + span_us - 1) / span_us * span_us;
 
 	if (from_us >= query->range.to_us)
 		from_us -= span_us;
-	if (kept_us == 0 || from_us <= query->range.from_us || from_us >= query->range.to_us)
+	if (since_us == 0 || from_us <= query->range.from_us || from_us >= query->range.to_us)
 		return false;
 	query_narrow(query, from_us, query->range.to_us);
 	list->result->from_us = from_us;
@@ -137,7 +138,7 @@ gather(struct list *list)
 	uint64_t again;
 	int err = read_keys(list, &list->result->kept_since_us);
 
-	if (err == 0 && list->narrows && narrow_to_kept(list)) {
+	if (err == 0 && list->narrows && narrow_to(list, list->result->kept_since_us)) {
 		err = query_windows(list->query);
 		if (err == 0)
 			err = read_keys(list, &again);
@@ -530,6 +531,7 @@ static const struct list_report {
   protocols = {"protocols", {REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE,
 		   REPORT_BY_VLAN}},
   conversations = {"conversations", {REPORT_BY_CONVERSATION}},
+  connections = {"connections", {REPORT_BY_SERVER, REPORT_BY_SRC}},
   history = {"history", {REPORT_BY_SRC, REPORT_BY_DST, REPORT_BY_PAIR, REPORT_BY_SUBNET,
 		 REPORT_BY_VLAN, REPORT_BY_SERVICE, REPORT_BY_PROTO, REPORT_BY_ETHERTYPE}};
 
@@ -545,7 +547,7 @@ has_by(const struct list_report *report, enum report_by wanted)
 static int
 choose_by(struct query *query, const struct list_report *report, struct report_options *options)
 {
-	static const struct list_report *const lists[] = {&talkers, &protocols, &history};
+	static const struct list_report *const lists[] = {&talkers, &protocols, &connections, &history};
 	const char *between = "; it is for ";
 	size_t len;
 
@@ -577,6 +579,28 @@ copy_shown(const struct list *list, struct list_keys *keys)
 	return 0;
 }
 
+/* Leaves the time out of which the store has no sums of new connections. */
+static int
+narrow_to_connections(struct list *list)
+{
+	struct query *query = list->query;
+	uint64_t since_us;
+	char time[CLOCK_RFC3339_MAX];
+	int err = query_connections_since(query, &since_us);
+
+	if (err)
+		return err;
+	if (since_us > 0 && since_us >= query->range.to_us) {
+		clock_format_rfc3339(since_us, time, sizeof(time));
+		snprintf(query->error, sizeof(query->error),
+		    "the store has sums of new connections from %s on: ask for a time since", time);
+		return -ENOENT;
+	}
+	if (narrow_to(list, since_us))
+		list->result->connections_since_us = since_us;
+	return 0;
+}
+
 /* keys: set to those of the rows. */
 static int
 list_run(const struct list_report *report, struct query *query,
@@ -599,7 +623,10 @@ list_run(const struct list_report *report, struct query *query,
 	result->sort = options.sort;
 	result->noun = list.dimension->noun;
 	result->unseen = list.dimension->unseen;
-	err = query_windows(query);
+	if (options.layer == REPORT_LAYER_SYN)
+		err = narrow_to_connections(&list);
+	if (err == 0)
+		err = query_windows(query);
 	if (err == 0)
 		err = gather(&list);
 	if (err == 0)
@@ -649,6 +676,18 @@ report_conversations(struct query *query, const struct report_options *options, 
     struct report_result *result)
 {
 	return list_of(&conversations, query, options, now_us, result);
+}
+
+/* Each SYN is one attempt, whatever its length, so attempts are counted in frames. */
+int
+report_connections(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result)
+{
+	struct report_options of_syns = *options;
+
+	of_syns.layer = REPORT_LAYER_SYN;
+	of_syns.sort = ESTIMATE_PKTS;
+	return list_of(&connections, query, &of_syns, now_us, result);
 }
 
 /* ---- a grid of a cluster's ---- */

@@ -3,6 +3,7 @@
  * from kept samples.
  */
 #include "collector/report/dimension.h"
+#include "collector/report/query_cluster.h"
 #include "collector/report/query_private.h"
 #include "collector/store/schema.h"
 
@@ -147,6 +148,8 @@ query_needs_samples(const struct report_options *options, const struct dimension
 	enum store_key_kind pairs = options->addr.n_octets == FRAME_MAC_LEN ? STORE_KEY_ETH_PAIR
 									    : STORE_KEY_IP_PAIR;
 
+	if (dimension->kind == STORE_KEY_SYN) /* begins with the addresses of a pair */
+		pairs = STORE_KEY_SYN;
 	return dimension->kind == 0 || options->vlan != REPORT_ANY ||
 	    options->ip_proto != REPORT_ANY || options->ethertype != REPORT_ANY ||
 	    (options->addr.n_octets > 0 && dimension->kind != pairs);
@@ -193,6 +196,23 @@ build_sample_sql(const struct query *query, const struct report_options *options
 	    " AND %s%s%s GROUP BY agent, if_index, k1, k2",
 	    or_null(dimension->sample1), or_null(dimension->sample2), EASE_IN, dimension->has,
 	    filter, asked_keys(query));
+}
+
+int
+query_connections_since(struct query *query, uint64_t *since_us)
+{
+	sqlite3_stmt *stmt;
+	int more;
+
+	*since_us = 0;
+	if (query->mirror)
+		return cluster_connections_since(query, since_us);
+	stmt = query_prepare(query, "SELECT sums_us FROM life");
+	more = stmt ? query_step(query, stmt) : -EIO;
+	if (more == 1)
+		*since_us = query_u64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return more < 0 ? more : 0;
 }
 
 struct key_list {

@@ -283,11 +283,12 @@ is_asked(const struct query *query, const struct key_table *t, const struct quer
 }
 
 static bool
-has_prefix(const struct report_options *options, const struct pack_key *key)
+has_prefix(const struct report_options *options, const struct dimension *d, const struct pack_key *key)
 {
 	uint8_t n1, n2;
 	const uint8_t *half1 = pack_half1(key, &n1), *half2 = pack_half2(key, &n2);
 
+	n2 = n2 > d->behind2 ? n2 - d->behind2 : 0;
 	return options->addr.n_octets == 0 || report_in_prefix(&options->addr, n1, half1) ||
 	    report_in_prefix(&options->addr, n2, half2);
 }
@@ -390,7 +391,7 @@ add_keys(struct query *query, struct pack_reader *reader, unsigned kind, void *a
 		wanted.same = PACK_SAME_PKTS;
 	while (err == 0 && pack_next(reader)) {
 		if (pack_direction(&reader->key) == EASE_IN &&
-		    has_prefix(t->options, &reader->key)) {
+		    has_prefix(t->options, t->dimension, &reader->key)) {
 			found = query_port_of(query, &reader->key, port);
 			port = found ? found : port;
 			if (found && found->chosen)

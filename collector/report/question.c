@@ -39,7 +39,7 @@ set_by(struct question *question, const char *value)
 	/* "port" is what "service" was called first */
 	if (strcmp(value, "port") == 0)
 		value = report_by_name(REPORT_BY_SERVICE);
-	for (enum report_by by = REPORT_BY_SRC; by <= REPORT_BY_SERVICE; by++)
+	for (enum report_by by = REPORT_BY_SRC; by <= REPORT_BY_SERVER; by++)
 		if (strcmp(value, report_by_name(by)) == 0) {
 			question->options.by = by;
 			return 0;
@@ -184,11 +184,12 @@ set_warn(struct question *question, const char *value)
 #define POINT_IN_TIME "must be a time with its zone, 2026-11-21T14:00:00+01:00, or a date"
 
 const struct question_option question_options[] = {
-	{"by", "KEY", "must be src, dst, pair, subnet, vlan, service, proto or ethertype",
+	{"by", "KEY", "must be src, dst, pair, subnet, vlan, service, proto, ethertype or server",
 	    REPORT_TAKES_BY, set_by,
 	    "what a row is; talkers: src (default), dst, pair, subnet or vlan;\n"
 	    "                             protocols: service (default), proto, ethertype or vlan;\n"
-	    "                             history: any of these (src)"},
+	    "                             history: any of these (src);\n"
+	    "                             connections: server (default) or src"},
 	{"mask", "N[,M]", "must be the bits of a subnet: IPv4's, 0 to 32, or IPv4's and IPv6's: 24,64",
 	    REPORT_TAKES_MASK, set_mask, "a subnet's bits, IPv4 and IPv6 (24,64)"},
 	{"layer", "eth|ip|inner", "must be eth, ip or inner", REPORT_TAKES_LAYER, set_layer,
@@ -294,6 +295,8 @@ question_check_options(const struct question *question, char *error, size_t erro
 		reason = "--last and --from exclude each other: use --from and --to";
 	else if (is_given(question, "mask") && options->by != REPORT_BY_SUBNET)
 		reason = "--mask is for --by subnet";
+	else if (strcmp(question->report->name, "connections") == 0 && options->addr.n_octets == FRAME_MAC_LEN)
+		reason = "--addr of connections is an IP address or prefix, not a MAC address";
 	else if (is_given(question, "layer") && !has_addresses(options->by))
 		reason = "--layer is for --by src, dst and pair";
 	else if (options->fold_few && strcmp(question->report->name, "matrix") == 0 &&
@@ -333,7 +336,8 @@ question_answer(const struct question *question, struct query *query, uint64_t n
 		err = compare_with_past(question->report, query, &question->options, now_us,
 		    question->versus_us, result);
 	if (err == 0 && question->warn > 0) {
-		err = compare_with_rate(result, question->options.sort, question->warn);
+		err = compare_with_rate(result, result->has_keys ? result->sort : question->options.sort,
+		    question->warn);
 		if (err)
 			snprintf(query->error, sizeof(query->error),
 			    "--warn: %s has no rates in that unit", question->report->name);

@@ -29,6 +29,7 @@ enum report_by {
 	REPORT_BY_ETHERTYPE,
 	REPORT_BY_PROTO,
 	REPORT_BY_SERVICE,
+	REPORT_BY_SERVER, /* address and port */
 	REPORT_BY_CONVERSATION,
 };
 
@@ -48,6 +49,7 @@ enum report_layer {
 	REPORT_LAYER_ETH,
 	REPORT_LAYER_IP,
 	REPORT_LAYER_INNER, /* IP addresses inside tunnels */
+	REPORT_LAYER_SYN,   /* IP addresses of TCP SYNs without ACK: what `connections` is made of */
 };
 
 /* Addresses that begin with the first `bits` bits of octets; of 6 (MAC), 4 or 16 octets. */
@@ -244,6 +246,7 @@ struct report_result {
 	struct report_extremes *extremes; /* one for each row, owned; NULL: not asked for */
 	double mean_skip;   /* of the samples */
 	uint64_t kept_since_us; /* start of the kept samples, if it lies in the range; or 0 */
+	uint64_t connections_since_us; /* start of sums with new connections, if it lies in the range; or 0 */
 	bool as_grid;	    /* text: rows are pairs of a matrix */
 	struct query_key *keys; /* of the rows in their order, owned: --versus asks for these */
 	size_t n_keys;

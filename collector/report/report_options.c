@@ -24,7 +24,8 @@ report_by_name(enum report_by by)
 		[REPORT_BY_DST] = "dst",	[REPORT_BY_PAIR] = "pair",
 		[REPORT_BY_SUBNET] = "subnet",	[REPORT_BY_VLAN] = "vlan",
 		[REPORT_BY_ETHERTYPE] = "ethertype", [REPORT_BY_PROTO] = "proto",
-		[REPORT_BY_SERVICE] = "service", [REPORT_BY_CONVERSATION] = "conversation",
+		[REPORT_BY_SERVICE] = "service", [REPORT_BY_SERVER] = "server",
+		[REPORT_BY_CONVERSATION] = "conversation",
 	};
 
 	return names[by];

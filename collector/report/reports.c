@@ -19,6 +19,9 @@ const struct report reports[] = {
 	    TAKES_LIST | REPORT_TAKES_BY, report_protocols},
 	{"conversations", "who talks to whom over what: addresses, ports, protocol",
 	    TAKES_LIST, report_conversations},
+	{"connections", "who asks whom for new TCP connections, with 95 % limits",
+	    REPORT_TAKES_BY | REPORT_TAKES_ADDR | REPORT_TAKES_TOP | REPORT_TAKES_VERSUS | REPORT_TAKES_WARN |
+	    REPORT_TAKES_SURE, report_connections},
 	{"history", "what ports counted over time, and which keys had most of it",
 	    TAKES_FILTER | REPORT_TAKES_BY | REPORT_TAKES_MASK | REPORT_TAKES_LAYER |
 	    REPORT_TAKES_STEP | REPORT_TAKES_SORT | REPORT_TAKES_TOP | REPORT_TAKES_WARN,

@@ -12,6 +12,8 @@ int report_protocols(struct query *query, const struct report_options *options, 
     struct report_result *result);
 int report_conversations(struct query *query, const struct report_options *options,
     uint64_t now_us, struct report_result *result);
+int report_connections(struct query *query, const struct report_options *options, uint64_t now_us,
+    struct report_result *result);
 int report_history(struct query *query, const struct report_options *options, uint64_t now_us,
     struct report_result *result);
 int report_load(struct query *query, const struct report_options *options, uint64_t now_us,

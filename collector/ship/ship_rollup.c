@@ -1,6 +1,7 @@
 #include "collector/ship/ship_rollup.h"
 #include "collector/cluster/sums_sql.h"
 #include "collector/ship/statement.h"
+#include "collector/store/levels.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #define MINUTE_US 60000000ull
 
 enum {
-	KINDS = 7, /* enum store_key_kind counts from 1 */
 	WINDOWS_AT_ONCE = 4096, /* new ones; the rest in the next run */
 };
 
@@ -388,8 +388,8 @@ make_windows(struct ship_rollup *r, const struct windows *w)
 	int err = 0;
 
 	for (int t = 0; err == 0 && t < N_SUMMED; t++)
-		for (unsigned k = 1; err == 0 && k <= (summed[t].by_kind ? KINDS : 1); k++)
-			err = make_sums(r, w, &summed[t], k);
+		for (unsigned k = 0; err == 0 && k < (summed[t].by_kind ? STORE_N_KEY_KINDS : 1); k++)
+			err = make_sums(r, w, &summed[t], store_key_kinds[k]);
 	if (err == 0)
 		err = copy_ends(r, w, CLUSTER_COUNTERS, "boot, discontinuity_us");
 	if (err == 0)

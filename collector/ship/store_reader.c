@@ -271,10 +271,11 @@ walk_unit(struct store_reader *s, const struct unit *unit, entry_fn *take, void 
 	end_view(s);
 	if (sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return fail(s);
-	for (unsigned k = STORE_PART_TOTALS; r == 0 && k <= STORE_KEY_CONVERSATION; k++)
-		r = walk_kind(s, unit, k, take, arg);
-	for (unsigned k = STORE_KEY_ETH_PAIR; r == 0 && k <= STORE_KEY_CONVERSATION; k++)
-		r = walk_kind(s, unit, STORE_PART_FOLDED + k, take, arg);
+	r = walk_kind(s, unit, STORE_PART_TOTALS, take, arg);
+	for (size_t k = 0; r == 0 && k < STORE_N_KEY_KINDS; k++)
+		r = walk_kind(s, unit, store_key_kinds[k], take, arg);
+	for (size_t k = 0; r == 0 && k < STORE_N_KEY_KINDS; k++)
+		r = walk_kind(s, unit, STORE_PART_FOLDED + store_key_kinds[k], take, arg);
 	end_view(s);
 	return r;
 }

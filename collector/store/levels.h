@@ -4,7 +4,7 @@
  * Level 0, unsettled, is what batches wrote and upkeep has not processed yet. Each further level is
  * made from the one before it (rollup.h). In the store a level is named by the minutes of its
  * windows, so adding a level is adding a row here. The level of 8 days is for speed: reports over
- * months read few rows. It has no pairs, destinations and conversations, because 8 days have about
+ * months read few rows. It has no pairs, destinations, conversations and connections, because 8 days have about
  * as many of these as the 8 single days together, and it is kept as long as the days.
  */
 #ifndef EASE_COLLECTOR_STORE_LEVELS_H
@@ -42,6 +42,11 @@ static const struct store_level store_levels[STORE_N_LEVELS] = {
     [LEVEL_8_D] = {"8 d", 11520, 11520 * (uint64_t)STORE_WINDOW_US, true, true},
 };
 
+/* All kinds of keys, in the order in which they are rolled up and shipped. */
+static const uint8_t store_key_kinds[] = {STORE_KEY_ETH_PAIR, STORE_KEY_IP_PAIR, STORE_KEY_VLAN,
+    STORE_KEY_ETHERTYPE, STORE_KEY_IP_PROTO, STORE_KEY_SERVER_PORT, STORE_KEY_CONVERSATION, STORE_KEY_SYN};
+enum { STORE_N_KEY_KINDS = sizeof(store_key_kinds) };
+
 /* part.kind is one of these, an enum store_key_kind, or STORE_PART_FOLDED + enum store_key_kind for
  * folded samples: those counted without their key of this kind. */
 enum store_part_kind {
@@ -56,10 +61,12 @@ enum store_part_kind {
 static inline bool
 store_level_has(enum store_level_index level, unsigned kind)
 {
+	if (kind >= STORE_PART_ETH_SRC && kind <= STORE_PART_IP_DST && !store_levels[level].has_singles)
+		return false;
 	return !store_levels[level].is_index ||
 	    !(kind == STORE_KEY_ETH_PAIR || kind == STORE_KEY_IP_PAIR ||
-		kind == STORE_KEY_CONVERSATION || kind == STORE_PART_ETH_DST ||
-		kind == STORE_PART_IP_DST);
+		kind == STORE_KEY_CONVERSATION || kind == STORE_KEY_SYN ||
+		kind == STORE_PART_ETH_DST || kind == STORE_PART_IP_DST);
 }
 
 /* A shard is a group of so many agents, which share parts. A report then reads few rows, and each

@@ -69,7 +69,8 @@ parts_columns(unsigned kind)
 		return PACK_TOTALS;
 	if (kind > STORE_PART_FOLDED)
 		return PACK_FOLDED;
-	return kind == STORE_KEY_ETH_PAIR || kind == STORE_KEY_IP_PAIR ? PACK_PAIR : PACK_SINGLE;
+	return kind == STORE_KEY_ETH_PAIR || kind == STORE_KEY_IP_PAIR || kind == STORE_KEY_SYN ? PACK_PAIR
+												: PACK_SINGLE;
 }
 
 /* Writing */

@@ -192,7 +192,7 @@ delete_parts(struct retention *t, struct rollup *r, enum store_level_index level
 		return 0;
 	/* the index part_place is used only if all kinds are named */
 	n = delete_rows(r, "DELETE FROM part WHERE id IN (SELECT id FROM part WHERE level = ?1 AND"
-	    " kind IN (0,1,2,3,4,5,6,7,8,9,10,11,65,66,67,68,69,70,71) AND start_us < ?2 LIMIT ?3)"
+	    " kind IN (0,1,2,3,4,5,6,7,8,9,10,11,12,65,66,67,68,69,70,71,76) AND start_us < ?2 LIMIT ?3)"
 	    " RETURNING n", row, 3, &t->deleted[RETENTION_SUMS + level]);
 	return n > 0 ? 1 : n;
 }

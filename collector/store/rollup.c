@@ -20,7 +20,8 @@ enum {
 };
 
 /* The kinds of units, in the order in which a window's units are made: the part kind, and from
- * which kind of the level before it is made. A projection reduces a pair of addresses to one of
+ * which kind of the level before it is made. The store remembers places in this order, so a new kind
+ * comes last. A projection reduces a pair of addresses to one of
  * them. */
 enum projection { WHOLE, FIRST_HALF, SECOND_HALF };
 static const struct unit_kind {
@@ -49,18 +50,11 @@ static const struct unit_kind {
     {STORE_PART_ETH_DST, STORE_KEY_ETH_PAIR, SECOND_HALF},
     {STORE_PART_IP_SRC, STORE_KEY_IP_PAIR, FIRST_HALF},
     {STORE_PART_IP_DST, STORE_KEY_IP_PAIR, SECOND_HALF},
+    {STORE_KEY_SYN, STORE_KEY_SYN, WHOLE},
+    {STORE_PART_FOLDED + STORE_KEY_SYN, STORE_PART_FOLDED + STORE_KEY_SYN, WHOLE},
 };
 
-enum {
-	N_KINDS_ALL = sizeof(unit_kinds) / sizeof(unit_kinds[0]),
-	N_KINDS_WHOLE = N_KINDS_ALL - 4,
-};
-
-static unsigned
-n_kinds(enum store_level_index level)
-{
-	return store_levels[level].has_singles ? N_KINDS_ALL : N_KINDS_WHOLE;
-}
+enum { N_KINDS = sizeof(unit_kinds) / sizeof(unit_kinds[0]) };
 
 sqlite3_stmt *
 rollup_statement(struct rollup *r, const char *sql)
@@ -275,7 +269,7 @@ settle_into(struct rollup *r, const struct part_list *list, const struct place *
 	if (to.start_us < r->levels[level].kept_us)
 		return 0;
 	*kept = true;
-	for (unsigned k = 0; err == 0 && k < n_kinds(level); k++) {
+	for (unsigned k = 0; err == 0 && k < N_KINDS; k++) {
 		to.kind = unit_kinds[k].kind;
 		if (unit_kinds[k].from != unsettled->kind || !store_level_has(level, to.kind) ||
 		    !is_made(r, &to, k))
@@ -311,11 +305,13 @@ find_unsettled(struct rollup *r, uint64_t from_us, uint64_t to_us, struct place 
 {
 	int found = 0;
 
-	for (unsigned i = 0; i < N_KINDS_WHOLE && found == 0 && from_us < to_us; i++) {
-		unsigned k = (r->unsettled_kind + i) % N_KINDS_WHOLE;
+	for (unsigned i = 0; i < N_KINDS && found == 0 && from_us < to_us; i++) {
+		unsigned k = (r->unsettled_kind + i) % N_KINDS;
 		const int64_t range[] = {unit_kinds[k].kind, (int64_t)from_us, (int64_t)to_us};
 		int64_t unit[2] = {0};
 
+		if (unit_kinds[k].projection != WHOLE)
+			continue;
 		found = rollup_query(r, "SELECT start_us, shard FROM part WHERE level = 0 AND"
 		    " kind = ? AND start_us >= ? AND start_us < ? ORDER BY start_us, shard LIMIT 1",
 		    range, 3, unit, 2);
@@ -432,7 +428,7 @@ roll_unit(struct rollup *r, enum store_level_index level)
 		return err;
 	if (shard < 0 || !store_level_has(level, to.kind)) {
 		state->shard = 0;
-		if (++state->kind == n_kinds(level)) {
+		if (++state->kind == N_KINDS) {
 			state->kind = 0;
 			state->done_us = to_us;
 		}

@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 13, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 14, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -32,6 +32,9 @@ enum store_key_kind {
 	STORE_KEY_SERVER_PORT = 6, /* IP protocol, the lower of the two ports: 1 + 2 octets */
 	/* Address, port (0: none) and IP protocol, of the source and of the destination: */
 	STORE_KEY_CONVERSATION = 7,
+	/* Of TCP SYNs without ACK alone: source IP; destination IP and port, 2 octets. The numbers between
+	 * are of other parts (levels.h). */
+	STORE_KEY_SYN = 12,
 };
 
 /* outage.kind */
@@ -206,6 +209,12 @@ static const char *const store_schema[STORE_VERSION] = {
     "CREATE INDEX event_agent ON event(agent, id);"
     "CREATE INDEX account_port ON account(agent, if_index, boot);"
     "CREATE TABLE sample_floor(agent INTEGER PRIMARY KEY, since_us INTEGER NOT NULL);",
+    /* 14: windows that start before sums_us are of an earlier version, which summed no new connections
+     * (STORE_KEY_SYN); a device's clock may have been ahead */
+    "ALTER TABLE life ADD COLUMN sums_us INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE life SET sums_us = min(1000000 * CAST(strftime('%s', 'now') AS INTEGER),"
+    " ifnull((SELECT 60000000 + max(start_us) FROM (SELECT max(start_us) AS start_us FROM part UNION ALL"
+    " SELECT max(start_us) FROM window)), 0));",
 };
 
 #endif

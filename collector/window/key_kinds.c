@@ -21,7 +21,7 @@ flow_key_of(const struct frame_keys *frame, uint32_t window, uint8_t direction,
 		(frame->n_vlans > 0 ? FLOW_HAS_VLAN : 0) |
 		(frame->has_ethertype ? FLOW_HAS_ETHERTYPE : 0) |
 		(frame->has_ip_proto ? FLOW_HAS_IP_PROTO : 0) |
-		(frame->has_ports ? FLOW_HAS_PORTS : 0)),
+		(frame->has_ports ? FLOW_HAS_PORTS : 0) | (frame->is_syn ? FLOW_HAS_SYN : 0)),
 	    .ip_version = frame->ip_version,
 	    .ip_proto = frame->has_ip_proto ? frame->ip_proto : 0,
 	    .vlan = frame->n_vlans > 0 ? frame->vlan[0] : 0,
@@ -135,6 +135,15 @@ conversation(const struct flow_key *k, struct halves *h)
 	return true;
 }
 
+static bool
+syn(const struct flow_key *k, struct halves *h)
+{
+	if (!(k->has & FLOW_HAS_SYN) || !ip_pair(k, h))
+		return false;
+	put2_be16(h, k->dst_port);
+	return true;
+}
+
 const struct key_kind key_kinds[N_KINDS] = {
     [KIND_ETH_PAIR] = {STORE_KEY_ETH_PAIR, eth_pair},
     [KIND_IP_PAIR] = {STORE_KEY_IP_PAIR, ip_pair},
@@ -143,4 +152,5 @@ const struct key_kind key_kinds[N_KINDS] = {
     [KIND_IP_PROTO] = {STORE_KEY_IP_PROTO, ip_proto},
     [KIND_SERVER_PORT] = {STORE_KEY_SERVER_PORT, server_port},
     [KIND_CONVERSATION] = {STORE_KEY_CONVERSATION, conversation},
+    [KIND_SYN] = {STORE_KEY_SYN, syn},
 };

@@ -2,7 +2,8 @@
  * The fields of a frame that windows keep count of (struct flow_key), and as data the kinds of keys
  * that reports are made of: which fields form the key, in the octets that the store keeps
  * (collector/store/schema.h, enum store_key_kind). To add a kind, add a function and a row in
- * key_kinds.c and its feature in sample_pairs.c.
+ * key_kinds.c and, before KINDS_PAIRED, its feature in sample_pairs.c. A kind behind KINDS_PAIRED uses
+ * features of another (window_keys.c).
  */
 #ifndef EASE_COLLECTOR_WINDOW_KEY_KINDS_H
 #define EASE_COLLECTOR_WINDOW_KEY_KINDS_H
@@ -19,6 +20,8 @@ enum {
 	KIND_IP_PROTO,
 	KIND_SERVER_PORT,
 	KIND_CONVERSATION,
+	KINDS_PAIRED, /* the kinds before have features of their own in sample_pairs.h */
+	KIND_SYN = KINDS_PAIRED,
 	N_KINDS,
 };
 
@@ -28,6 +31,7 @@ enum flow_has {
 	FLOW_HAS_ETHERTYPE = 4,
 	FLOW_HAS_IP_PROTO = 8,
 	FLOW_HAS_PORTS = 16,
+	FLOW_HAS_SYN = 32, /* of TCP, without ACK: it has ports and IP addresses */
 };
 
 /* Every field that a key of any kind is made of. Absent fields are 0, so that two keys can be

@@ -15,18 +15,18 @@ enum {
 	/* A notification of 1,400 octets holds five samples, an sFlow datagram of 9,000 octets with
 	 * 128-octet headers 45. A longer one is treated as several. */
 	SAMPLE_PAIRS_MAX = 64,
-	PAIR_FEATURE_ANY = N_KINDS + 2 * KINDS_OF_PAIRS, /* all samples of a stratum share it */
+	PAIR_FEATURE_ANY = KINDS_PAIRED + 2 * KINDS_OF_PAIRS, /* all samples of a stratum share it */
 	PAIR_N_FEATURES,
 };
 
 /* The feature "same source address" (key1) of a kind of address pairs; the next feature is "same
  * destination address" (key2). */
-#define PAIR_FEATURE_ADDRESS(kind) (N_KINDS + 2 * (kind))
+#define PAIR_FEATURE_ADDRESS(kind) (KINDS_PAIRED + 2 * (kind))
 
 struct paired_sample {
 	uint32_t stratum; /* port, minute and direction: only samples of one stratum form pairs */
 	float pkts, octets; /* w and w b: the sample's weight, and weight times length */
-	/* By index into key_kinds the key or its hash, then hashes of key1 and key2 of the kinds
+	/* By index into key_kinds, up to KINDS_PAIRED, the key or its hash, then hashes of key1 and key2 of the kinds
 	 * that are pairs of addresses. A sample without the key has a number that no other sample
 	 * has. Two 32-bit hashes that are equal by chance change a variance a little, but no
 	 * estimate. */

@@ -181,6 +181,8 @@ add_flow(struct key_sums *to, const struct flow_sums *flow, size_t kind)
 	to->wb2 += flow->wb2;
 	to->w2b2 += flow->w2b2;
 	add_pairs(&to->any, pairs_of(pairs, PAIR_FEATURE_ANY));
+	if (kind == KIND_SYN)
+		kind = KIND_IP_PAIR; /* more pairs than of SYNs alone: limits under loss are no narrower */
 	add_pairs(&to->same, pairs_of(pairs, kind));
 	if (kind >= KINDS_OF_PAIRS)
 		return;

@@ -87,7 +87,7 @@ bad_network() {
 	expect 'bad network: the order was another one' "$([ "$(accounts ease)" != "$(accounts other)" ] && echo yes)" yes
 	expect 'bad network: both have the same totals, sums by minute and keys' "$(totals ease | md5sum)" "$(totals other | md5sum)"
 	all=$(loss | jq '.rows | (map(.received) | add) / (map(.expected) | add)')
-	for report in agents talkers matrix protocols conversations addresses load errors; do
+	for report in agents talkers matrix protocols conversations connections addresses load errors; do
 		expect "bad network: completeness of $report is that of the accounts" \
 		    "$(easetop $report --last all --format json | jq "(.completeness - $all) | fabs < 1e-6")" true
 	done

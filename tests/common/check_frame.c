@@ -23,6 +23,7 @@
 #define PORTS 0x13, 0x88, 0x01, 0xbb
 
 static const uint8_t tcp4[] = {MACS, 8, 0, IPV4(0x40, 0, 6), PORTS};
+static const uint8_t syn4[] = {MACS, 8, 0, IPV4(0x40, 0, 6), PORTS, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x02};
 static const uint8_t first_fragment[] = {MACS, 8, 0, IPV4(0x20, 0, 17), PORTS};
 static const uint8_t later_fragment[] = {MACS, 8, 0, IPV4(0x20, 0xb9, 17), PORTS};
 static const uint8_t qinq[] = {MACS, 0x88, 0xa8, 0x20, 0x2a, 0x81, 0, 0xe0, 0x10, 8, 0,
@@ -68,6 +69,31 @@ START_TEST(tcp_over_ipv4_cut_anywhere)
 	ck_assert_uint_eq(k.ip_proto, 6);
 	ck_assert_uint_eq(k.src_port, 5000);
 	ck_assert_uint_eq(k.dst_port, 443);
+}
+END_TEST
+
+/* A SYN that congestion control has marked is one (RFC 3168); with ACK it is an answer. */
+START_TEST(a_syn_asks_for_a_connection)
+{
+	static const struct {
+		uint8_t flags;
+		bool is_syn;
+	} flags[] = {{0x02, true}, {0xc2, true}, {0x12, false}, {0x10, false}, {0x00, false}, {0x01, false}, {0x04, false}};
+	uint8_t frame[sizeof(syn4)];
+
+	for (size_t len = 0; len <= sizeof(syn4); len++)
+		ck_assert_int_eq(keys_of(syn4, len).is_syn, len == sizeof(syn4));
+	memcpy(frame, syn4, sizeof(frame));
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		frame[sizeof(frame) - 1] = flags[i].flags;
+		ck_assert_int_eq(keys_of(frame, sizeof(frame)).is_syn, flags[i].is_syn);
+	}
+	memcpy(frame, syn4, sizeof(frame));
+	frame[21] = 1; /* a later fragment */
+	ck_assert(!keys_of(frame, sizeof(frame)).is_syn);
+	frame[21] = 0;
+	frame[23] = 17;
+	ck_assert(!keys_of(frame, sizeof(frame)).is_syn);
 }
 END_TEST
 
@@ -317,6 +343,7 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, tcp_over_ipv4_cut_anywhere);
+	tcase_add_test(tc, a_syn_asks_for_a_connection);
 	tcase_add_test(tc, only_first_fragments_have_ports);
 	tcase_add_test(tc, vlan_stacks);
 	tcase_add_test(tc, ipv6_extension_headers);

@@ -22,7 +22,7 @@ fields="eth.src eth.dst ieee8021ad.id vlan.id eth.type vlan.etype llc.type eth.l
 	mpls.label pppoe.session_id ppp.protocol ip.src ip.dst ip.proto ipv6.src ipv6.dst
 	ipv6.nxt ipv6.hopopts.nxt ipv6.routing.nxt ipv6.fraghdr.nxt ipv6.dstopts.nxt
 	ah.next_header mip6.proto hip.proto shim6.nxt tcp.srcport tcp.dstport
-	udp.srcport udp.dstport sctp.srcport sctp.dstport icmp.type icmp.code
+	tcp.flags udp.srcport udp.dstport sctp.srcport sctp.dstport icmp.type icmp.code
 	icmpv6.type icmpv6.code gre.proto vxlan.vni geneve.vni frame.protocols"
 
 cat >"$dir/compare.awk" <<'END'
@@ -52,6 +52,12 @@ function within(a, b,   v, n, i, p) {
 	return 1
 }
 function without_at(list, p, len) { return substr(list, 1, p - 1) substr(list, p + len + 1) }
+# A 1 for each SYN without ACK among hexadecimal flags.
+function syns(list,   v, n, i, all) {
+	n = split(list, v, ",")
+	for (i = 1; i <= n; i++) if (v[i] ~ /[02468ace][2367abef]$/) all = join(all, 1)
+	return all
+}
 # tshark has several fields for what is one here; between those their order is not known.
 function theirs(column) {
 	joined = 1
@@ -61,6 +67,7 @@ function theirs(column) {
 	if (column == "ipv6.proto") return without(fields_from("ipv6.nxt", "shim6.nxt"),
 	    "0,43,44,51,60,135,139,140")
 	joined = 0
+	if (column == "tcp.syn") return syns($at["tcp.flags"])
 	return $at[column]
 }
 # Why the columns differ, "" if that is not understood.

@@ -158,6 +158,15 @@ print_dst_port(const struct frame_inner *l, uint8_t proto)
 		put_decimal(l->keys.dst_port);
 }
 
+/* A 1 for a TCP SYN without ACK. */
+static void
+print_syn(const struct frame_inner *l, uint8_t unused)
+{
+	(void)unused;
+	if (l->keys.is_syn)
+		put_decimal(1);
+}
+
 static void
 print_icmp_type(const struct frame_inner *l, uint8_t proto)
 {
@@ -188,6 +197,7 @@ static const struct column columns[] = {
     {"ipv6.proto", print_ip_proto, 6},
     {"tcp.srcport", print_src_port, 6},
     {"tcp.dstport", print_dst_port, 6},
+    {"tcp.syn", print_syn, 0},
     {"udp.srcport", print_src_port, 17},
     {"udp.dstport", print_dst_port, 17},
     {"sctp.srcport", print_src_port, 132},

@@ -128,7 +128,7 @@ report() { # BUILD STORE REPORT
 	[ "$3" != loss ] || top=()
 	"$1/collector/easetop" "$3" --store "sqlite:$keep/$2.db" --last all "${top[@]}" --utc --format json
 }
-kinds='talkers matrix protocols conversations load errors loss'
+kinds='talkers matrix protocols conversations connections load errors loss'
 # When snapshots came decides the last digits of limits, and so of ranks: not of estimates.
 figures() { jq -cS '.rows | map(del(.rank)) | walk(if type == "object" and has("estimate") then .estimate else . end)'; }
 same_figures() { # NAME STORE STORE

@@ -51,7 +51,7 @@ page=$(sed -n 's,.*\(http://127[^ ]*\).*,\1,p' "$rig/collector.log" | head -n 1)
 for path in '' api/v1/load api/v1/talkers metrics; do
 	expect "page /$path" "$(curl -s -m 60 -o /dev/null -w '%{http_code}' "${page%/}/$path")" 200
 done
-for kind in talkers matrix protocols conversations load errors energy pause addresses loss agents; do
+for kind in talkers matrix protocols conversations connections load errors energy pause addresses loss agents; do
 	easetop $kind --last all >"$rig/report" 2>&1
 	expect "report $kind" "$?" 0
 done

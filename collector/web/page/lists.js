@@ -1,5 +1,5 @@
 /*
- * Sources, destinations, conversations and protocols: five rows each, or a hundred, as easetop
+ * Sources, destinations, conversations, new connections and protocols: five rows each, or a hundred, as easetop
  * prints them. A bar is solid up to the lower 95 % limit, hatched from there to the upper one, and
  * has a mark at the estimate. A key is a button that filters by it.
  */
@@ -60,7 +60,8 @@ function conversationKey(row, address, name, port) {
 
 const one = (text, filter) => [{text, filter}];
 
-/* keys: the buttons of a row, each with what it filters by (and that as text in `only`). */
+/* keys: the buttons of a row, each with what it filters by (and that as text in `only`). one: what a row is; without it
+ * the title without its s. unit: of a list that has one order only. */
 const LISTS = [
 	{
 		id: 'sources',
@@ -84,6 +85,18 @@ const LISTS = [
 		keys: (row) =>
 		    [conversationKey(row, row.src, row.src_name, row.src_port),
 			conversationKey(row, row.dst, row.dst_name, row.dst_port)]
+	},
+	{
+		id: 'connections',
+		title: 'New connections',
+		one: 'Server',
+		report: 'connections',
+		unit: 'SYN/s',
+		keys: (row) => [{
+			text: [end(row.dst, row.dst_name, row.dst_port), row.name].filter(Boolean).join(' '),
+			only: end(row.dst, row.dst_name),
+			filter: {addr: row.dst}
+		}]
 	},
 	{
 		id: 'protocols',
@@ -183,6 +196,8 @@ function sumsOf(result) {
 	if (result.no_sample)
 		sums.push({label: format.plural(result.no_sample.ports, 'port') + ', no sample',
 			row: result.no_sample});
+	if (result.lost)
+		sums.push({label: 'while samples were lost', row: result.lost});
 	return sums;
 }
 
@@ -210,6 +225,8 @@ function notesOf(result, utc) {
 		    `upper limits include up to ${most} of them.`);
 	if (result.unseen_packets_high >= 1)
 		notes.push(`No ${result.unseen} more than ${bound} frames in this range (95%).`);
+	if (result.connections_since)
+		notes.push(`New connections are summed from ${format.time(Date.parse(result.connections_since), utc)} on.`);
 	if (result.samples_kept_since)
 		notes.push(`These figures come from stored samples, which begin at ${since}.`);
 	return notes.join(' ');
@@ -219,7 +236,7 @@ function notesOf(result, utc) {
 
 function makeHead(list, sort) {
 	const names = [
-		'#', list.title.slice(0, -1), 'Port', format.unit(sort), '95 % limits', 'Share',
+		'#', list.one ?? list.title.slice(0, -1), 'Port', list.unit ?? format.unit(sort), '95 % limits', 'Share',
 		'Samples'
 	];
 	const cell = (text, i) =>
@@ -265,16 +282,18 @@ class List {
 
 	/* Parameters of the request, beside range and filters. */
 	question(view) {
-		const {by, choices} = this.list;
+		const {by, choices, unit} = this.list;
 		const top = view.open === this.id ? MANY : FEW;
 
+		if (unit)
+			return {top};
 		if (choices)
 			return {sort: view.sort, top, by: view.by};
 		return {sort: view.sort, top, layer: view.layer, ...by && {by}};
 	}
 
 	show(result, view, {utc}) {
-		const {sort} = view, rows = result.rows;
+		const sort = this.list.unit ? 'packets' : view.sort, rows = result.rows;
 		const context = {
 			sort,
 			seconds: result.seconds,

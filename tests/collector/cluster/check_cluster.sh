@@ -196,12 +196,14 @@ reports() { # DATABASE REFERENCE
 	local by span
 	span=$("$build/collector/easetop" talkers --last all --format json --store "sqlite:$work/$2.db")
 	range=(--from "$(jq -r .from <<<"$span")" --to "$(jq -r .to <<<"$span")")
-	for report in talkers matrix protocols conversations history load errors addresses events; do
+	for report in talkers matrix protocols conversations connections history load errors addresses events; do
 		equal_report "$1" "$2" $report --top 20
 	done
 	for report in load energy pause agents loss; do equal_report "$1" "$2" $report; done
 	equal_report "$1" "$2" talkers --by pair --versus 1m
 	equal_report "$1" "$2" conversations --versus 1m
+	equal_report "$1" "$2" connections --by src --addr 10.0.0.0/8
+	equal_report "$1" "$2" connections --addr 10.0.0.0/8
 	expect 'report: matrix as a grid' "$(grid "$(cluster_url "$1")")" "$(grid "sqlite:$work/$2.db")"
 	[ -n "${EASE_LONG:-}" ] || return
 	for by in src dst pair subnet vlan; do equal_report "$1" "$2" talkers --by $by --top 100; done

@@ -1,6 +1,6 @@
 /*
  * build/tests/accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform] [--loss P]
- *     [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change] [--periodic]
+ *     [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change] [--periodic] [--syn]
  *     [--expected-least N] [--expected-most N]:
  * measures on a capture how often the estimator's 95 % limits hold the truth, and compares its error
  * with the theoretical one. Prints a line with a JSON object for each key class and figure. The truth is counted
@@ -11,9 +11,11 @@
  * tests/collector/estimate/transit.h, and add to the output what was lost and what the collector's
  * accounts say of it.
  * --expected-least and --expected-most choose keys by their expected samples (10 and more).
- * --rate-change changes the skip often; --periodic puts the same frames into a periodic order.
+ * --rate-change changes the skip often; --periodic puts the same frames into a periodic order. --syn measures the
+ * new connections of servers and of sources in place of the other classes.
  */
 #include "common/frame.h"
+#include "collector/window/key_kinds.h"
 #include "tests/collector/estimate/coverage.h"
 #include "tests/collector/estimate/truth.h"
 
@@ -26,15 +28,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_CLASSES = 3 };
+enum { N_CLASSES = 5 };
 
 static const struct accuracy_class {
 	const char *name;
 	enum truth_class truth;
+	bool of_syns;
 } classes[N_CLASSES] = {
-	{"eth-pair", TRUTH_MAC_PAIR},
-	{"ip-pair", TRUTH_IP_PAIR},
-	{"protocol", TRUTH_PROTOCOL},
+	{"eth-pair", TRUTH_MAC_PAIR, false},
+	{"ip-pair", TRUTH_IP_PAIR, false},
+	{"protocol", TRUTH_PROTOCOL, false},
+	{"syn-server", TRUTH_SYN_SERVER, true},
+	{"syn-source", TRUTH_SYN_SOURCE, true},
 };
 
 static const char *const unit_names[COVERAGE_N_UNITS] = {
@@ -51,7 +56,7 @@ struct accuracy {
 	const char *capture;
 	struct coverage_options options;
 	struct transit_impairment impairment; /* options refers to it if asked for */
-	bool periodic;
+	bool periodic, syn;
 	struct truth truth;
 	size_t n_frames, room; /* frames that can be sampled */
 	uint32_t *octets;
@@ -59,6 +64,26 @@ struct accuracy {
 	uint64_t pool_octets;
 	uint64_t unknown_keys; /* classified by common/frame as nothing the truth knows */
 };
+
+/* As windows have it. */
+static bool
+syn_key(enum truth_class class, const struct frame_keys *frame, uint8_t *key)
+{
+	struct flow_key flow;
+	struct halves h = {0};
+
+	flow_key_of(frame, 0, EASE_IN, &flow);
+	if (!key_kinds[KIND_SYN].fill(&flow, &h))
+		return false;
+	key[0] = h.octets1 == 4 ? 4 : 6;
+	if (class == TRUTH_SYN_SOURCE) {
+		memcpy(key + 1, h.half1, h.octets1);
+		return true;
+	}
+	memcpy(key + 1, h.half2, h.octets2 - 2u);
+	memcpy(key + 1 + FRAME_IP_LEN, h.half2 + h.octets2 - 2, 2);
+	return true;
+}
 
 /* The truth's form of a key that common/frame found; false if the frame has none of the class. */
 static bool
@@ -76,6 +101,9 @@ class_key(enum truth_class class, const struct frame_keys *keys, uint8_t *key)
 		memcpy(key + 1 + FRAME_IP_LEN, keys->dst_ip,
 		    keys->ip_version == 4 ? 4 : FRAME_IP_LEN);
 		return keys->ip_version != 0;
+	case TRUTH_SYN_SERVER:
+	case TRUTH_SYN_SOURCE:
+		return syn_key(class, keys, key);
 	default:
 		if (keys->has_ip_proto) {
 			key[0] = 4;
@@ -272,7 +300,7 @@ usage(void)
 {
 	fputs("usage: accuracy CAPTURE --skip N --runs R --seed S [--draw geometric|uniform]"
 	      " [--loss P]\n    [--lose P] [--duplicate P] [--reorder P] [--pps N] [--rate-change]"
-	      " [--periodic]\n    [--expected-least N] [--expected-most N]\n", stderr);
+	      " [--periodic] [--syn]\n    [--expected-least N] [--expected-most N]\n", stderr);
 	return -EINVAL;
 }
 
@@ -306,6 +334,7 @@ parse_options(int argc, char **argv, struct accuracy *a)
 		{"reorder", required_argument, NULL, 'R'}, {"pps", required_argument, NULL, 'p'},
 		{"expected-least", required_argument, NULL, 'e'}, {"expected-most", required_argument, NULL, 'm'},
 		{"rate-change", no_argument, NULL, 'c'}, {"periodic", no_argument, NULL, 'P'},
+		{"syn", no_argument, NULL, 'y'},
 		{NULL, 0, NULL, 0},
 	};
 	struct coverage_options *o = &a->options;
@@ -330,6 +359,7 @@ parse_options(int argc, char **argv, struct accuracy *a)
 		case 'p': a->impairment.pps = (uint32_t)strtoul(optarg, NULL, 10); break;
 		case 'c': o->rate_change = true; break;
 		case 'P': a->periodic = true; break;
+		case 'y': a->syn = true; break;
 		default: return usage();
 		}
 		if (strchr("LDRp", c))
@@ -359,7 +389,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "accuracy: %s: %llu keys of common/frame are not in the truth\n",
 		    a.capture, (unsigned long long)a.unknown_keys);
 	for (int c = 0; err == 0 && c < N_CLASSES; c++)
-		err = measure_class(&a, c);
+		err = classes[c].of_syns == a.syn ? measure_class(&a, c) : 0;
 	for (int c = 0; c < N_CLASSES; c++)
 		free(a.key[c]);
 	free(a.octets);

@@ -94,6 +94,28 @@ for lose in 0.05 0.3; do
 	measure $impaired_seeds "${impaired[@]}" --periodic |
 	    judge "$lose lost, periodic traffic" 0.93 0.97 0.93 0.97 - 0.035
 done
+
+# New connections, of servers and sources of 5 expected SYNs and more. Their truth is counted beside tshark's.
+if [ -z "${EASE_CAPTURES:-}" ]; then
+	echo 'SKIP accuracy of new connections: no captures at hand (EASE_CAPTURES)'
+else
+	capture=$EASE_CAPTURES/composed-a.pcap
+	"$build/tests/truth" "$capture" | jq -r '.syn_servers.rows[] | "\(.src) \(.dst) \(.packets)"' | sort >"$dir/ours"
+	if command -v tshark >/dev/null; then
+		tshark -n -r "$capture" -Y 'tcp.flags.syn == 1 && tcp.flags.ack == 0' -T fields -E occurrence=f \
+		    -e frame.protocols -e ip.dst -e ipv6.dst -e tcp.dstport 2>/dev/null |
+		    awk -F '\t' '$1 ~ /^eth:ethertype(:(vlan|ieee8021ad):ethertype)*:ip(v6)?(:ipv6[.][a-z]*)*:tcp/ { n[$2 $3 " " $4]++ }
+			END { for (key in n) print key, n[key] }' | sort >"$dir/theirs"
+		if [ -s "$dir/ours" ] && cmp -s "$dir/ours" "$dir/theirs"; then
+			echo "PASS accuracy: the truth has the SYNs of $(wc -l <"$dir/ours") servers, as tshark has"
+		else
+			echo "FAIL accuracy: SYNs of the truth and of tshark: $(diff "$dir/ours" "$dir/theirs" | sed -n 2p)"
+			failed=1
+		fi
+	fi
+	captures=("$capture") skips=(4 10)
+	measure $((5 * seeds)) --syn --expected-least 5 | grep -v octets | judge 'new connections' 0.94 0.97 - - 0.05 0.028
+fi
 if [ -s "$dir/errors" ]; then
 	echo "FAIL accuracy: $(head -1 "$dir/errors")"
 	failed=1

@@ -16,6 +16,8 @@ const size_t truth_key_octets[TRUTH_N_CLASSES] = {
 	[TRUTH_IP_PAIR] = 1 + 2 * IP_ROOM,
 	[TRUTH_SOURCE_MAC] = MAC,
 	[TRUTH_PROTOCOL] = 3,
+	[TRUTH_SYN_SERVER] = 1 + IP_ROOM + 2,
+	[TRUTH_SYN_SOURCE] = 1 + IP_ROOM,
 };
 
 /* FNV-1a. */
@@ -180,6 +182,43 @@ ip_keys(unsigned ethertype, const uint8_t *ip, size_t len, uint8_t *pair)
 	return -2;
 }
 
+/* The TCP header of an unfragmented packet or a first fragment, up to its flags; NULL: none, or cut off. */
+static const uint8_t *
+tcp_header(const uint8_t *ip, size_t len)
+{
+	bool v4 = ip[0] >> 4 == 4;
+	size_t at = v4 ? 4 * (size_t)(ip[0] & 15) : 40;
+	int protocol = v4 ? ip[9] : ip[6];
+
+	if (v4 && (be16(ip + 6) & 0x1fff) != 0)
+		return NULL;
+	while (!v4 && at + 8 <= len && extension_octets(protocol, ip + at) > 0) {
+		size_t octets = extension_octets(protocol, ip + at);
+
+		if (protocol == 44 && (be16(ip + at + 2) & 0xfff8) != 0)
+			return NULL;
+		protocol = ip[at];
+		at += octets;
+	}
+	return protocol == 6 && at + 14 <= len ? ip + at : NULL;
+}
+
+static int
+count_syn(struct truth *truth, const uint8_t *ip, size_t len, const uint8_t *pair, uint32_t octets)
+{
+	uint8_t server[TRUTH_KEY_MAX] = {pair[0]}, source[TRUTH_KEY_MAX] = {pair[0]};
+	const uint8_t *tcp = tcp_header(ip, len);
+	int err;
+
+	if (!tcp || (tcp[13] & 0x12) != 0x02)
+		return 0;
+	memcpy(source + 1, pair + 1, IP_ROOM);
+	memcpy(server + 1, pair + 1 + IP_ROOM, IP_ROOM);
+	memcpy(server + 1 + IP_ROOM, tcp + 2, 2);
+	err = count_key(&truth->classes[TRUTH_SYN_SERVER], server, octets);
+	return err == 0 ? count_key(&truth->classes[TRUTH_SYN_SOURCE], source, octets) : err;
+}
+
 static int
 count_upper(struct truth *truth, const uint8_t *f, size_t len, uint32_t octets)
 {
@@ -201,6 +240,8 @@ count_upper(struct truth *truth, const uint8_t *f, size_t len, uint32_t octets)
 	err = count_key(&truth->classes[TRUTH_PROTOCOL], protocol_key, octets);
 	if (err == 0 && protocol != -2)
 		err = count_key(&truth->classes[TRUTH_IP_PAIR], pair, octets);
+	if (err == 0 && protocol == 6)
+		err = count_syn(truth, f + at + 2, len - at - 2, pair, octets);
 	return err;
 }
 
@@ -345,6 +386,12 @@ truth_key_text(enum truth_class class, const uint8_t *key, char *src, char *dst)
 		inet_ntop(key[0] == 4 ? AF_INET : AF_INET6, key + 1, src, INET6_ADDRSTRLEN);
 		inet_ntop(key[0] == 4 ? AF_INET : AF_INET6, key + 1 + IP_ROOM, dst,
 		    INET6_ADDRSTRLEN);
+		break;
+	case TRUTH_SYN_SERVER:
+		sprintf(dst, "%u", be16(key + 1 + IP_ROOM));
+		/* fall through */
+	case TRUTH_SYN_SOURCE:
+		inet_ntop(key[0] == 4 ? AF_INET : AF_INET6, key + 1, src, INET6_ADDRSTRLEN);
 		break;
 	case TRUTH_PROTOCOL:
 		sprintf(src, key[0] == 4 ? "ip %u" : "0x%04x", key[0] == 4 ? key[1]

@@ -22,6 +22,9 @@ enum truth_class {
 	TRUTH_IP_PAIR,	  /* 4 or 6, source, destination (16 octets each, IPv4 in the first 4) */
 	TRUTH_SOURCE_MAC,
 	TRUTH_PROTOCOL,	  /* 0, ethertype (2 octets, 0 for an 802.3 length); or 4, IP protocol */
+	/* Of TCP SYNs without ACK that are no later fragments: 4 or 6, address of 16 octets, and of servers the port */
+	TRUTH_SYN_SERVER,
+	TRUTH_SYN_SOURCE,
 	TRUTH_N_CLASSES,
 };
 

@@ -1,8 +1,8 @@
 /*
  * build/tests/truth CAPTURE [--seconds N] [--top N] [--pairs]: the truth about a capture, or about the
- * first N seconds of it, as JSON, with the field
- * names of the shared ground truth files where they mean the same: totals, mac_pairs, ip_pairs,
- * source_macs. Every row (or N), largest octets first; `octets` are padded to 60 plus FCS,
+ * first N seconds of it, as JSON, with the field names of the shared ground truth files where they mean
+ * the same: totals, mac_pairs, ip_pairs, source_macs; and of TCP SYNs without ACK syn_servers (src the
+ * address, dst the port) and syn_sources. Every row (or N), largest octets first; `octets` are padded to 60 plus FCS,
  * over_1518 counts frames of the row longer than that with FCS.
  * --pairs prints instead all MAC pairs as text, with those of their frames that can be sampled.
  */
@@ -60,12 +60,14 @@ totals_json(const struct truth_count *total)
 static void
 print_json(const struct truth *truth, const char *file, size_t top)
 {
-	json_t *object = json_pack("{s:s, s:s?, s:o, s:o, s:o, s:o}", "file", file,
+	json_t *object = json_pack("{s:s, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}", "file", file,
 	    "damage", *truth->damage ? truth->damage : NULL,
 	    "totals", totals_json(&truth->total),
 	    "mac_pairs", class_json(truth, TRUTH_MAC_PAIR, top),
 	    "ip_pairs", class_json(truth, TRUTH_IP_PAIR, top),
-	    "source_macs", class_json(truth, TRUTH_SOURCE_MAC, top));
+	    "source_macs", class_json(truth, TRUTH_SOURCE_MAC, top),
+	    "syn_servers", class_json(truth, TRUTH_SYN_SERVER, top),
+	    "syn_sources", class_json(truth, TRUTH_SYN_SOURCE, top));
 
 	json_dumpf(object, stdout, JSON_INDENT(1));
 	putchar('\n');

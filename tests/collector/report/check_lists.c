@@ -356,6 +356,9 @@ START_TEST(each_list_has_its_own_keys)
 	options.by = REPORT_BY_SERVICE;
 	ck_assert_int_lt(report_find("talkers")->run(query, &options, REPORT_STORE_T0, &result), 0);
 	ck_assert_str_eq(query->error, "talkers has no --by service; it is for protocols, history");
+	options.by = REPORT_BY_SERVER;
+	ck_assert_int_lt(report_find("talkers")->run(query, &options, REPORT_STORE_T0, &result), 0);
+	ck_assert_str_eq(query->error, "talkers has no --by server; it is for connections");
 	report_result_free(&result);
 	query_close(query);
 }

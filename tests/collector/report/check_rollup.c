@@ -44,6 +44,7 @@ static struct store *store;
 static struct accounting *accounting;
 static struct store_batch *batch;
 static struct port_state ports[AGENTS][PORTS];
+static uint64_t n_syns; /* that arrived */
 
 /* Under a sanitizer or valgrind fewer, but for tests/run --long: it is the same code as often. */
 static int
@@ -103,7 +104,7 @@ draw(uint64_t below)
 	return state % below;
 }
 
-/* Ethernet, IPv4 or IPv6, TCP or UDP; some with a VLAN tag. Skewed: few are many. */
+/* Ethernet, IPv4, TCP or UDP; some with a VLAN tag, some a SYN. Skewed: few are many. */
 static size_t
 make_header(uint8_t header[64])
 {
@@ -125,7 +126,8 @@ make_header(uint8_t header[64])
 	header[n + 2 + 9] = draw(3) ? 6 : 17;
 	header[n + 2 + 21] = (uint8_t)(20 + draw(5));
 	header[n + 2 + 22] = (uint8_t)draw(8);
-	return n + 2 + sizeof(v4) + 8;
+	header[n + 2 + 33] = (src + dst) % 3 ? 0x10 : 0x02; /* ACK or SYN, if it is TCP */
+	return n + 2 + sizeof(v4) + 14;
 }
 
 /* Every arrival is that much behind the device's clock. */
@@ -182,6 +184,14 @@ address_record(int agent, int port, uint32_t boot, uint64_t time_us)
 
 /* A notification of some samples, a snapshot, resources and a new address; one in fifty is lost.
  * Counters begin anew in the midst of days and each night, of which nothing is known. */
+static bool
+is_syn(const struct ease_sample *s)
+{
+	const uint8_t *ip = s->header + (s->header[12] == 8 ? 14 : 18);
+
+	return ip[9] == 6 && ip[33] == 0x02;
+}
+
 static void
 send_notification(int agent, int port, uint32_t boot, uint64_t time_us)
 {
@@ -215,8 +225,11 @@ send_notification(int agent, int port, uint32_t boot, uint64_t time_us)
 	    .pool_out_pkts = p->pool / 3};
 	records[n++] = resources_record(agent, port, boot, time_us);
 	records[n++] = address_record(agent, port, boot, time_us);
-	if (draw(50) > 0)
-		accounting_add_records(accounting, batch, records, n);
+	if (draw(50) == 0)
+		return;
+	accounting_add_records(accounting, batch, records, n);
+	for (size_t i = 0; i < n; i++)
+		n_syns += records[i].kind == EASE_PART_SAMPLE && is_syn(&records[i].sample);
 }
 
 static void
@@ -394,6 +407,9 @@ static const struct question {
     {"protocols", REPORT_BY_PROTO, REPORT_LAYER_IP, NULL, NULL, NULL},
     {"protocols", REPORT_BY_ETHERTYPE, REPORT_LAYER_IP, NULL, NULL, NULL},
     {"conversations", REPORT_BY_CONVERSATION, REPORT_LAYER_IP, NULL, NULL, NULL},
+    {"connections", REPORT_BY_SERVER, REPORT_LAYER_IP, NULL, NULL, NULL},
+    {"connections", REPORT_BY_SRC, REPORT_LAYER_IP, NULL, "2", NULL},
+    {"connections", REPORT_BY_SERVER, REPORT_LAYER_IP, "192.0.2.2", NULL, "10.1.0.0/29"},
     {"matrix", REPORT_BY_PAIR, REPORT_LAYER_IP, NULL, NULL, NULL},
     {"history", REPORT_BY_SRC, REPORT_LAYER_IP, NULL, NULL, NULL},
     {"history", REPORT_BY_SERVICE, REPORT_LAYER_IP, "192.0.2.2", NULL, NULL},
@@ -547,6 +563,9 @@ START_TEST(minutes_are_what_samples_say)
 		ck_assert_msg(number(whole_path, by_sample[i]) == 0, "%s", by_sample[i]);
 	ck_assert_double_gt(number(whole_path, "SELECT count(*) FROM sample"),
 	    400 * minutes_a_day());
+	ck_assert_double_eq(number(whole_path, "SELECT (SELECT sum(n) FROM window_key WHERE kind = 12) +"
+	    " (SELECT ifnull(sum(n), 0) FROM window_folded WHERE kind = 12)"), (double)n_syns);
+	ck_assert_double_gt((double)n_syns, 40 * minutes_a_day());
 	ck_assert_double_gt(number(whole_path, "SELECT sum(any_pkts) FROM window"), 0);
 	ck_assert_double_gt(number(whole_path, "SELECT sum(expected - received) FROM account"),
 	    8 * minutes_a_day());
@@ -565,6 +584,31 @@ START_TEST(every_level_says_the_same)
 	    " level = 11520"), 2);
 	make_plain(work_path);
 	compare_all(work_path);
+}
+END_TEST
+
+/* A store that was raised from an earlier version on the tenth day: the list is of the time since. */
+START_TEST(connections_begin_where_they_are_summed)
+{
+	const struct question all = {"connections", REPORT_BY_SERVER, REPORT_LAYER_IP, NULL, NULL, NULL};
+	const uint64_t since_us = START_US + 10 * DAY_US + 90 * SECOND_US, end_us = START_US + DAYS * DAY_US;
+	struct report_options options = options_of(&all, START_US, end_us);
+	json_t *is, *should;
+	char sql[64];
+
+	copy_store(whole_path, work_path);
+	snprintf(sql, sizeof(sql), "UPDATE life SET sums_us = %llu", (unsigned long long)since_us);
+	run_sql(work_path, sql);
+	is = run_report(work_path, "connections", &options);
+	options.from_us = START_US + 10 * DAY_US + 2 * MINUTE_US;
+	should = run_report(whole_path, "connections", &options);
+	ck_assert_str_eq(json_string_value(json_object_get(is, "connections_since")), "2023-11-24T00:01:30Z");
+	ck_assert_str_eq(json_string_value(json_object_get(is, "from")), "2023-11-24T00:02:00Z");
+	json_object_del(is, "connections_since");
+	ck_assert_uint_gt(json_array_size(json_object_get(is, "rows")), 10);
+	ck_assert(is_equal(is, should));
+	json_decref(is);
+	json_decref(should);
 }
 END_TEST
 
@@ -780,6 +824,7 @@ main(void)
 	tcase_set_timeout(all, 300);
 	tcase_add_test(all, minutes_are_what_samples_say);
 	tcase_add_test(all, every_level_says_the_same);
+	tcase_add_test(all, connections_begin_where_they_are_summed);
 	tcase_add_test(all, late_samples_reach_every_level_once);
 	tcase_add_test(all, killed_at_any_instant_it_goes_on);
 	tcase_add_test(all, retention_keeps_the_figures);

@@ -127,7 +127,7 @@ octets_of(const char *sql)
 {
 	static const uint8_t octets[] = {[STORE_KEY_ETH_PAIR] = 6, [STORE_KEY_IP_PAIR] = 4,
 	    [STORE_KEY_VLAN] = 2, [STORE_KEY_ETHERTYPE] = 2, [STORE_KEY_IP_PROTO] = 1,
-	    [STORE_KEY_SERVER_PORT] = 3, [STORE_KEY_CONVERSATION] = 4};
+	    [STORE_KEY_SERVER_PORT] = 3, [STORE_KEY_CONVERSATION] = 4, [STORE_KEY_SYN] = 4};
 	const char *at = strstr(sql, "kind = ");
 	unsigned long kind = at ? strtoul(at + strlen("kind = "), NULL, 10) : 0;
 

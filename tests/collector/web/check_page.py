@@ -74,7 +74,7 @@ def percent(value):
 def figures(result, unit='octets'):
     """Of each row of a list, and of the sums below it."""
     factor = (8 if unit == 'octets' else 1) / result['seconds']
-    rows = result['rows'] + [result[name] for name in ('others', 'not_seen', 'rest', 'no_sample') if name in result]
+    rows = result['rows'] + [result[name] for name in ('others', 'not_seen', 'rest', 'no_sample', 'lost') if name in result]
     return [[rate(row[unit]['estimate'] * factor), limits(row[unit], factor),
              percent(100 * row['share']['estimate']), f"{row['samples']:,}"] for row in rows]
 
@@ -230,6 +230,13 @@ def check_figures(page, asked):
                                    ('protocols', 'protocols', {})):
         must = figures(api(report, **asked, **extra, top=5))
         equal(f'{section} are those of the API', page.rows(section), must)
+    connections = api('connections', **asked, top=5)
+    equal('connections are those of the API', page.rows('connections'), figures(connections, 'packets'))
+    equal('servers have address and port', page.texts('#connections .key .filter'),
+          [' '.join(filter(None, (f"{row['dst']}:{row['dst_port']}" if ':' not in row['dst'] else
+                                  f"[{row['dst']}]:{row['dst_port']}", row['dst_name'], row['name'])))
+           for row in connections['rows']])
+    check('connections have rows', len(connections['rows']) == 5, connections['rows'])
     result = api('talkers', **asked, by='src', top=5)
     equal('keys are those of the API', page.texts('#sources .key .filter'),
           [' '.join(filter(None, (row['src'], row['src_name']))) for row in result['rows']])
@@ -439,7 +446,7 @@ def check_keyboard(page, asked):
     for _ in range(60):
         page.press('Tab')
         reached.add(page.focused()['section'])
-    sections = {'ports', 'load', 'sources', 'destinations', 'conversations', 'protocols', 'matrix',
+    sections = {'ports', 'load', 'sources', 'destinations', 'conversations', 'connections', 'protocols', 'matrix',
                 'trouble'}
     equal('Tab reaches every section', sections - reached, set())
     equal('all that can be used has a name', page.browser.nameless(), [])

@@ -24,6 +24,18 @@ echo '10.20.1.1 <i>boss</i>' >"$rig/names"
 echo "names = \"$rig/names\"" >>"$rig/collector.conf"
 echo "sflow_listen = {\"127.0.0.1:$sflow_port\"}" >>"$rig/collector.conf"
 "$top/conf/make-capture" "$rig/page.pcap" 20 || exit 1
+# Every twentieth TCP frame becomes a SYN.
+python3 - "$rig/page.pcap" <<'END' || exit 1
+import struct, sys
+octets = bytearray(open(sys.argv[1], 'rb').read())
+at, n = 24, 0
+while at < len(octets):
+    frame, at = at + 16, at + 16 + struct.unpack_from('<I', octets, at + 8)[0]
+    if octets[frame + 12:frame + 15] == b'\x08\0\x45' and octets[frame + 23] == 6:
+        n += 1
+        octets[frame + 47] = 0x02 if n % 20 == 0 else octets[frame + 47]
+open(sys.argv[1], 'wb').write(octets)
+END
 rig_start "$rig/page.pcap" lock_step 'mean_skip = 50' || exit 1
 if ! grep -q '^page at ' "$rig/collector.log"; then
 	skip 'all' 'this easecapd is built without a page'

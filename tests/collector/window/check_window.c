@@ -452,6 +452,7 @@ START_TEST(kinds_of_keys_are_as_the_schema_says)
 	    {STORE_KEY_IP_PROTO, 1, 0, "\x06", ""},
 	    {STORE_KEY_SERVER_PORT, 3, 0, "\x06\x01\xbb", ""},
 	    {STORE_KEY_CONVERSATION, 7, 7, "\1\0\0\0\xc0\x01\x06", "\2\0\0\0\x01\xbb\x06"},
+	    {STORE_KEY_SYN, 4, 6, "\1\0\0\0", "\2\0\0\0\x01\xbb"},
 	};
 	struct window_table *t = new_table(8, 1000, 1000);
 	struct window *w = window_get(t, 1, 1, NOON_US, 1);
@@ -467,11 +468,12 @@ START_TEST(kinds_of_keys_are_as_the_schema_says)
 	k.ip_proto = 6;
 	k.src_port = 0xc001;
 	k.dst_port = 443;
+	k.is_syn = true;
 	add_alone(t, w, &s, &k);
 	ck_assert_int_eq(window_flush(t, &batch), 0);
-	ck_assert_uint_eq(batch.rows[STORE_KEYS].n, 7);
+	ck_assert_uint_eq(batch.rows[STORE_KEYS].n, N_KINDS);
 	keys = batch.rows[STORE_KEYS].items;
-	for (size_t i = 0; i < 7; i++) {
+	for (size_t i = 0; i < N_KINDS; i++) {
 		ck_assert_uint_eq(keys[i].kind, expected[i].kind);
 		ck_assert_uint_eq(keys[i].key1_octets, expected[i].octets1);
 		ck_assert_uint_eq(keys[i].key2_octets, expected[i].octets2);
