@@ -6,6 +6,7 @@
  * were not lost: they have a column of their own, and the completeness leaves them out.
  */
 #include "collector/report/event_names.h"
+#include "collector/report/query_private.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 #include "collector/window/sequence_tracker.h"
@@ -34,6 +35,10 @@ enum {
 	COLUMN_STALLED,
 	N_COLUMNS,
 };
+
+/* Rows at most, whatever --top says: some ten megabytes of JSON. Of more the places still have the sums.
+ */
+enum { ROWS_MAX = 10000 };
 
 static const struct report_column loss_columns[N_COLUMNS] = {
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
@@ -178,11 +183,11 @@ add_places(struct query *query, struct report_result *result)
 	double agent = 0, collector = 0, network = 0, before = 0;
 	int err = result_add_below(result, "places", place_columns, PLACE_COLUMNS);
 
-	for (size_t r = 0; r < result->n_rows; r++) {
-		agent += report_cell(result, r, COLUMN_LOST_AGENT)->number;
-		collector += report_cell(result, r, COLUMN_LOST_COLLECTOR)->number;
-		network += report_cell(result, r, COLUMN_LOST_NETWORK)->number;
-		before += report_cell(result, r, COLUMN_BEFORE)->number;
+	for (size_t i = 0; i < query->n_agents; i++) {
+		agent += query->agents[i].losses.in_agent;
+		collector += query->agents[i].losses.in_collector;
+		network += query->agents[i].losses.network;
+		before += query->agents[i].losses.before;
 	}
 	if (err == 0)
 		err = add_place(result->below, "agent", agent, "samples");
@@ -223,10 +228,88 @@ given_out_before(sqlite3_stmt *stmt, int column)
 	return tracker.started ? (double)(tracker.contact - tracker.first) : 0;
 }
 
-static int
-add_account(struct query *query, struct report_result *result, sqlite3_stmt *stmt)
+/* An account as it is shown. Of many only those that lost most are kept while reading. */
+struct shown {
+	const struct query_port *port;
+	double cells[N_COLUMNS];
+};
+
+struct accounts {
+	struct shown *items; /* while there are more than most: a heap, the one that lost least first */
+	size_t n, room, most;
+	size_t n_left_out;
+};
+
+static bool
+lost_less(const struct shown *a, const struct shown *b)
 {
-	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	return a->cells[COLUMN_LOST] < b->cells[COLUMN_LOST];
+}
+
+/* Moves an item down to its place in the heap. */
+static void
+sink(struct accounts *accounts, size_t at)
+{
+	struct shown item = accounts->items[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child + 1 < accounts->n &&
+		    lost_less(&accounts->items[child + 1], &accounts->items[child]))
+			child++;
+		if (child >= accounts->n || !lost_less(&accounts->items[child], &item))
+			break;
+		accounts->items[at] = accounts->items[child];
+		at = child;
+	}
+	accounts->items[at] = item;
+}
+
+static int
+keep_account(struct query *query, struct accounts *accounts, const struct shown *item)
+{
+	if (accounts->n == accounts->most) {
+		if (accounts->n_left_out++ == 0)
+			for (size_t i = accounts->n / 2; i-- > 0;)
+				sink(accounts, i);
+		if (lost_less(&accounts->items[0], item)) {
+			accounts->items[0] = *item;
+			sink(accounts, 0);
+		}
+		return 0;
+	}
+	if (accounts->n == accounts->room) {
+		size_t room = accounts->room ? 2 * accounts->room : 256;
+		struct shown *items = realloc(accounts->items, room * sizeof(*items));
+
+		if (!items)
+			return query_fail(query, -ENOMEM, "no memory");
+		accounts->items = items;
+		accounts->room = room;
+	}
+	accounts->items[accounts->n++] = *item;
+	return 0;
+}
+
+static void
+add_losses(struct query_losses *sum, const double *cells)
+{
+	sum->expected += cells[COLUMN_EXPECTED];
+	sum->received += cells[COLUMN_RECEIVED];
+	sum->lost += cells[COLUMN_LOST];
+	sum->in_agent += cells[COLUMN_LOST_AGENT];
+	sum->in_collector += cells[COLUMN_LOST_COLLECTOR];
+	sum->network += cells[COLUMN_LOST_NETWORK];
+	sum->before += isnan(cells[COLUMN_BEFORE]) ? 0 : cells[COLUMN_BEFORE];
+	sum->duplicates += cells[COLUMN_DUPLICATES];
+}
+
+static int
+add_account(struct query *query, struct report_result *result, struct accounts *accounts,
+    sqlite3_stmt *stmt)
+{
+	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
 	    (uint32_t)sqlite3_column_int64(stmt, 1));
 	double expected = sqlite3_column_double(stmt, 3), received = sqlite3_column_double(stmt, 4);
 	double lost = expected > received ? expected - received : 0;
@@ -234,46 +317,84 @@ add_account(struct query *query, struct report_result *result, sqlite3_stmt *stm
 	double collector = at_most(sqlite3_column_double(stmt, 11), lost - agent);
 	double elsewhere = lost - agent - collector;
 	double before = at_most(given_out_before(stmt, 12), elsewhere);
-	struct report_value *row;
+	struct shown item = {.port = port};
 
 	if (!port || !port->chosen)
 		return 0;
-	row = result_add_row(result);
-	if (!row)
-		return -ENOMEM;
-	row[COLUMN_AGENT] = cell_text(port->agent->name);
-	row[COLUMN_PORT] = cell_text(port->name);
-	row[COLUMN_BOOT] = cell_number(sqlite3_column_double(stmt, 2));
-	row[COLUMN_EXPECTED] = cell_number(expected);
-	row[COLUMN_RECEIVED] = cell_number(received);
-	row[COLUMN_LOST] = cell_number(lost);
-	row[COLUMN_LOST_AGENT] = cell_number(agent);
-	row[COLUMN_LOST_COLLECTOR] = cell_number(collector);
-	row[COLUMN_LOST_ELSEWHERE] = cell_number(elsewhere);
-	row[COLUMN_LOST_NETWORK] = cell_number(isnan(before) ? elsewhere : elsewhere - before);
-	row[COLUMN_BEFORE] = cell_number(before);
+	item.cells[COLUMN_BOOT] = sqlite3_column_double(stmt, 2);
+	item.cells[COLUMN_EXPECTED] = expected;
+	item.cells[COLUMN_RECEIVED] = received;
+	item.cells[COLUMN_LOST] = lost;
+	item.cells[COLUMN_LOST_AGENT] = agent;
+	item.cells[COLUMN_LOST_COLLECTOR] = collector;
+	item.cells[COLUMN_LOST_ELSEWHERE] = elsewhere;
+	item.cells[COLUMN_LOST_NETWORK] = isnan(before) ? elsewhere : elsewhere - before;
+	item.cells[COLUMN_BEFORE] = before;
 	for (int i = COLUMN_DUPLICATES; i <= COLUMN_STALLED; i++)
-		row[i] = cell_number(sqlite3_column_double(stmt, 6 + i - COLUMN_DUPLICATES));
+		item.cells[i] = sqlite3_column_double(stmt, 6 + i - COLUMN_DUPLICATES);
 	result->samples += (uint64_t)received;
 	result->expected += (uint64_t)(expected - (isnan(before) ? 0 : before));
+	add_losses(&query->agents[port->agent - query->agents].losses, item.cells);
+	return keep_account(query, accounts, &item);
+}
+
+static int
+compare_shown(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+	int64_t agents = x->port->agent->id - y->port->agent->id;
+
+	if (agents != 0)
+		return agents < 0 ? -1 : 1;
+	if (x->cells[COLUMN_BOOT] != y->cells[COLUMN_BOOT])
+		return x->cells[COLUMN_BOOT] < y->cells[COLUMN_BOOT] ? -1 : 1;
+	return x->port->if_index < y->port->if_index ? -1 : x->port->if_index > y->port->if_index;
+}
+
+/* By agent, boot and port. */
+static int
+show_accounts(struct report_result *result, const struct accounts *accounts)
+{
+	qsort(accounts->items, accounts->n, sizeof(*accounts->items), compare_shown);
+	for (size_t i = 0; i < accounts->n; i++) {
+		const struct shown *item = &accounts->items[i];
+		struct report_value *row = result_add_row(result);
+
+		if (!row)
+			return -ENOMEM;
+		row[COLUMN_AGENT] = cell_text(item->port->agent->name);
+		row[COLUMN_PORT] = cell_text(item->port->name);
+		for (int c = COLUMN_BOOT; c < N_COLUMNS; c++)
+			row[c] = cell_number(item->cells[c]);
+	}
+	result->n_left_out = accounts->n_left_out;
 	return 0;
 }
 
 /* An account is of a whole boot: those that the range overlaps. */
 static int
-add_accounts(struct query *query, struct report_result *result)
+add_accounts(struct query *query, const struct report_options *options,
+    struct report_result *result)
 {
+	struct accounts accounts = {.most = options->has_top ? options->top : ROWS_MAX};
 	sqlite3_stmt *stmt = query_prepare(query,
 	    "SELECT agent, if_index, boot, expected, received,"
 	    " agent_drops, duplicates, reordered, late, stalls, stalled_pkts,"
 	    " (SELECT samples FROM gone WHERE agent = account.agent AND boot = account.boot"
 	    " AND if_index = account.if_index), tracker FROM account"
-	    " WHERE last_us >= :from AND first_us < :to ORDER BY agent, boot, if_index");
+	    " WHERE last_us >= :from AND first_us < :to");
 	int err = stmt ? 0 : -EIO;
 
+	for (size_t i = 0; i < query->n_agents; i++)
+		query->agents[i].losses = (struct query_losses){0};
+	if (accounts.most > ROWS_MAX)
+		accounts.most = ROWS_MAX;
 	while (err == 0 && (err = query_step(query, stmt)) == 1)
-		err = add_account(query, result, stmt);
+		err = add_account(query, result, &accounts, stmt);
 	sqlite3_finalize(stmt);
+	if (err == 0)
+		err = show_accounts(result, &accounts);
+	free(accounts.items);
 	return err;
 }
 
@@ -323,7 +444,7 @@ report_loss(struct query *query, const struct report_options *options, uint64_t 
 			result_count_port(result, &query->ports[i]);
 	result->samples = result->expected = 0; /* these come from the accounts, not from the windows */
 	if (err == 0)
-		err = add_accounts(query, result);
+		err = add_accounts(query, options, result);
 	if (err == 0)
 		err = add_counters(query, result);
 	if (err == 0)

@@ -31,6 +31,10 @@ struct query_agent {
 	uint64_t first_us, last_us; /* device's clock */
 	uint64_t last_received_us;
 	bool chosen; /* by --agent */
+	struct query_losses { /* samples of all of its accounts: by the report loss */
+		double expected, received, lost, in_agent, in_collector, network, before;
+		double duplicates;
+	} losses;
 	bool sets_range; /* where the range has no ends of its own; its clock is right */
 };
 

@@ -38,7 +38,7 @@ const struct report reports[] = {
 	{"events", "what happened: addresses, bad frames, links, starts, lost samples",
 	    REPORT_TAKES_TOP, report_events},
 	{"agents", "the switches that were heard, and their clocks", 0, report_agents},
-	{"loss", "where each missing sample was lost", 0, report_loss},
+	{"loss", "where each missing sample was lost", REPORT_TAKES_TOP, report_loss},
 	{NULL, NULL, 0, NULL},
 };
 

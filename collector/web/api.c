@@ -54,10 +54,44 @@ api_error(struct reply *reply, int status, const char *message)
 	json_decref(object);
 }
 
+/* A reply while it is written: it ends where it is too large, and not when all is there. */
+struct writing {
+	struct reply *reply;
+	size_t room;
+	int err;
+};
+
+static ssize_t
+write_octets(void *cookie, const char *octets, size_t n)
+{
+	struct writing *w = cookie;
+	struct reply *reply = w->reply;
+
+	if (n > JOBS_REPLY_OCTETS - reply->octets)
+		w->err = -E2BIG;
+	if (w->err)
+		return 0; /* an error, to stdio */
+	if (reply->octets + n > w->room) {
+		size_t room = 2 * w->room > reply->octets + n ? 2 * w->room : reply->octets + n;
+		char *body = realloc(reply->body, room);
+
+		if (!body) {
+			w->err = -ENOMEM;
+			return 0;
+		}
+		reply->body = body;
+		w->room = room;
+	}
+	memcpy(reply->body + reply->octets, octets, n);
+	reply->octets += n;
+	return (ssize_t)n;
+}
+
 int
 api_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const void *arg)
 {
-	FILE *out = open_memstream(&reply->body, &reply->octets);
+	struct writing w = {.reply = reply};
+	FILE *out = fopencookie(&w, "w", (cookie_io_functions_t){.write = write_octets});
 	int err;
 
 	if (!out)
@@ -65,9 +99,7 @@ api_write(struct reply *reply, int (*write)(FILE *out, const void *arg), const v
 	err = write(out, arg);
 	if (fclose(out) != 0 && err == 0)
 		err = -ENOMEM;
-	if (err == 0 && reply->octets > JOBS_REPLY_OCTETS)
-		err = -E2BIG;
-	return err;
+	return w.err ? w.err : err;
 }
 
 static struct query *

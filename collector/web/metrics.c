@@ -246,44 +246,38 @@ column_named(const struct report_result *result, const char *field)
 	return c;
 }
 
-static double
-sum_of_agent(const struct report_result *loss, const char *agent, size_t column)
-{
-	size_t agents = column_named(loss, "agent");
-	double sum = 0;
-
-	for (size_t r = 0; r < loss->n_rows; r++)
-		if (report_cell(loss, r, agents)->known &&
-		    strcmp(report_cell(loss, r, agents)->text, agent) == 0)
-			sum += report_cell(loss, r, column)->number;
-	return sum;
-}
-
 static void
-put_samples(const struct metrics *m, const struct report_result *loss)
+put_samples(const struct metrics *m)
 {
 	static const struct {
-		const char *name, *field, *help;
+		const char *name, *help;
+		size_t at; /* in struct query_losses */
 	} families[] = {
-		{"samples_expected_total", "expected",
-		    "Samples taken by the agent since it started."},
-		{"samples_received_total", "received",
-		    "Samples of these that were received, without duplicates."},
-		{"samples_lost_total", "lost", "Samples of these that were lost."},
-		{"samples_lost_in_agent_total", "lost_in_agent",
-		    "Lost samples that the agent dropped."},
-		{"samples_lost_in_collector_total", "lost_in_collector",
-		    "Lost samples that the collector lost, in a crash."},
-		{"samples_duplicate_total", "duplicates", "Duplicate samples."},
+		{"samples_expected_total",
+		    "Samples taken by the agent since it started.",
+		    offsetof(struct query_losses, expected)},
+		{"samples_received_total",
+		    "Samples of these that were received, without duplicates.",
+		    offsetof(struct query_losses, received)},
+		{"samples_lost_total", "Samples of these that were lost.",
+		    offsetof(struct query_losses, lost)},
+		{"samples_lost_in_agent_total", "Lost samples that the agent dropped.",
+		    offsetof(struct query_losses, in_agent)},
+		{"samples_lost_in_collector_total", "Lost samples that the collector lost, in a crash.",
+		    offsetof(struct query_losses, in_collector)},
+		{"samples_duplicate_total", "Duplicate samples.",
+		    offsetof(struct query_losses, duplicates)},
 	};
 
 	for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
-		size_t column = column_named(loss, families[f].field);
-
 		put_family(m->out, families[f].name, "counter", families[f].help);
-		for (size_t a = 0; column < loss->n_columns && a < m->query->n_agents; a++)
-			put_agent(m, families[f].name, &m->query->agents[a],
-			    sum_of_agent(loss, m->query->agents[a].name, column));
+		for (size_t a = 0; a < m->query->n_agents; a++) {
+			double sum;
+
+			memcpy(&sum, (const char *)&m->query->agents[a].losses + families[f].at,
+			    sizeof(sum));
+			put_agent(m, families[f].name, &m->query->agents[a], sum);
+		}
 	}
 }
 
@@ -296,7 +290,8 @@ put_places(const struct metrics *m, const struct report_result *places)
 	put_family(m->out, "lost_total", "counter",
 	    "Losses by place; label of: samples, datagrams, records or rows.");
 	for (size_t r = 0; r < places->n_rows; r++) {
-		if (strcmp(report_cell(places, r, of)->text, "outages") == 0)
+		if (strcmp(report_cell(places, r, of)->text, "outages") == 0 ||
+		    strcmp(report_cell(places, r, of)->text, "frames") == 0)
 			continue; /* a number of the range; their losses are in another row */
 		fputs(PREFIX "lost_total", m->out);
 		putc('{', m->out);
@@ -310,12 +305,15 @@ put_places(const struct metrics *m, const struct report_result *places)
 static int
 put_loss(const struct metrics *m)
 {
-	const struct report_options options = report_default_options();
+	struct report_options options = report_default_options();
 	struct report_result loss = {0};
-	int err = report_run(report_find("loss"), m->query, &options, m->now_us, &loss);
+	int err;
 
+	options.has_top = true; /* agents have the sums, whatever rows there are */
+	options.top = 1;
+	err = report_run(report_find("loss"), m->query, &options, m->now_us, &loss);
 	if (err == 0) {
-		put_samples(m, &loss);
+		put_samples(m);
 		put_places(m, loss.below);
 	}
 	report_result_free(&loss);

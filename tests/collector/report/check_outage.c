@@ -179,6 +179,16 @@ check_loss(const struct accounting_rig *f, uint64_t before_us, uint64_t after_us
 			     &result), 0);
 	ck_assert_int_eq(render_json(out, &result, &render), 0);
 	fclose(out);
+	ck_assert_uint_eq(result.n_rows, AGENTS * PORTS);
+	ck_assert_uint_eq(result.n_left_out, 0);
+	report_result_free(&result);
+	result = (struct report_result){0};
+	options.has_top = true;
+	options.top = 5;
+	ck_assert_int_eq(report_run(report_find("loss"), query, &options, after_us + MINUTE_US,
+			     &result), 0);
+	ck_assert_uint_eq(result.n_rows, 5);
+	ck_assert_uint_eq(result.n_left_out, AGENTS * PORTS - 5);
 	report_result_free(&result);
 	json = json_loads(text, 0, NULL);
 	ck_assert_ptr_nonnull(json);
