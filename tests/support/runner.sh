@@ -18,7 +18,9 @@ pass() { passed=$((passed + ${1:-1})); }
 fail() { # WHAT [LOG]
 	failed=$((failed + 1))
 	echo "FAILED $1"
-	[ -z "${2:-}" ] || tail -n 60 "$2" | sed 's/^/    /'
+	[ -n "${2:-}" ] || return 0
+	# what failed may stand far above the end
+	{ head -n -60 "$2" | grep -E '^FAIL|:[FE]:' | head -n 40; tail -n 60 "$2"; } | sed 's/^/    /'
 }
 skip() { skipped=$((skipped + 1)); skips+=("$1"); }
 
