@@ -198,7 +198,8 @@ static const struct cluster_column gap_columns[] = {
     {"agent", CLUSTER_AGENT_ID}, {"if_index", CLUSTER_I64}, {"from_us", CLUSTER_I64},
     {"until_us", CLUSTER_I64}, {"received_us", CLUSTER_I64}, {"in_pkts", CLUSTER_I64},
     {"in_octets", CLUSTER_I64}, {"out_pkts", CLUSTER_I64}, {"out_octets", CLUSTER_I64},
-    {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
+    {"in_cut_pkts", CLUSTER_I64}, {"in_cut_octets", CLUSTER_I64}, {"out_cut_pkts", CLUSTER_I64},
+    {"out_cut_octets", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
 };
 
 /* Tables */

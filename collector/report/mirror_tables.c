@@ -387,9 +387,10 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.write_rest = rest_of_outages},
     {.name = "gap", .from = CLUSTER_GAPS,
 	.columns = "agent, if_index, from_us, until_us, in_pkts, in_octets, out_pkts, out_octets,"
-		   " collector",
+		   " in_cut_pkts, in_cut_octets, out_cut_pkts, out_cut_octets, collector",
 	.insert = "INSERT INTO gap(agent, if_index, from_us, until_us, in_pkts, in_octets,"
-		  " out_pkts, out_octets, collector, received_us) VALUES(?,?,?,?,?,?,?,?,?,0)",
+		  " out_pkts, out_octets, in_cut_pkts, in_cut_octets, out_cut_pkts, out_cut_octets,"
+		  " collector, received_us) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,0)",
 	.by_fetch_range = true, .write_rest = rest_of_gaps},
     /* received has the bits of the minutes */
     {.name = "cover", .from = CLUSTER_COVER, .columns = "agent, collector, start_us, received",

@@ -16,11 +16,22 @@
 #define MINUTE_US ((uint64_t)STORE_WINDOW_US)
 #define HOUR_US	  (60 * MINUTE_US)
 
+/* What a gap has: what was counted (enum port_totals_value), and how much of it is cut. */
+enum {
+	IN_CUT_PKTS = PORT_TOTALS_N_VALUES,
+	IN_CUT_OCTETS,
+	OUT_CUT_PKTS,
+	OUT_CUT_OCTETS,
+	N_VALUES,
+};
+#define VALUES "in_pkts, in_octets, out_pkts, out_octets, in_cut_pkts, in_cut_octets, out_cut_pkts," \
+	       " out_cut_octets"
+
 struct query_gap {
 	int64_t agent, collector;
 	uint32_t if_index;
 	uint64_t from_us, until_us;
-	uint64_t values[PORT_TOTALS_N_VALUES];
+	uint64_t values[N_VALUES];
 };
 
 /* Minutes of an hour of which a collector has the agent. */
@@ -83,15 +94,11 @@ add_gap(struct query *query, sqlite3_stmt *stmt)
 	    .if_index = (uint32_t)sqlite3_column_int64(stmt, 1),
 	    .from_us = query_u64(stmt, 2),
 	    .until_us = query_u64(stmt, 3),
-	    .values =
-		{
-		    [PORT_TOTALS_IN_PKTS] = query_u64(stmt, 4),
-		    [PORT_TOTALS_IN_OCTETS] = query_u64(stmt, 5),
-		    [PORT_TOTALS_OUT_PKTS] = query_u64(stmt, 6),
-		    [PORT_TOTALS_OUT_OCTETS] = query_u64(stmt, 7),
-		},
-	    .collector = sqlite3_column_count(stmt) > 8 ? sqlite3_column_int64(stmt, 8) : 0,
+	    .collector = sqlite3_column_count(stmt) > 4 + N_VALUES
+		? sqlite3_column_int64(stmt, 4 + N_VALUES) : 0,
 	};
+	for (int i = 0; i < N_VALUES; i++)
+		gap->values[i] = query_u64(stmt, 4 + i);
 	return 0;
 }
 
@@ -125,12 +132,11 @@ load(struct query *query)
 		return query_fail(query, -ENOMEM, "no memory");
 	query->range = query->asked;
 	if (query->mirror)
-		err = query_rows(query, "SELECT agent, if_index, from_us, until_us, in_pkts,"
-		    " in_octets, out_pkts, out_octets, collector FROM gap"
+		err = query_rows(query, "SELECT agent, if_index, from_us, until_us, " VALUES
+		    ", collector FROM gap"
 		    " WHERE until_us > :from AND from_us < :to", add_gap);
 	else
-		err = query_rows(query, "SELECT agent, if_index, from_us, until_us, in_pkts,"
-		    " in_octets, out_pkts, out_octets FROM gap"
+		err = query_rows(query, "SELECT agent, if_index, from_us, until_us, " VALUES " FROM gap"
 		    " WHERE until_us > :from AND from_us < :to", add_gap);
 	if (err == 0 && query->mirror && query->gaps->n > 0)
 		err = query_rows(query, "SELECT agent, hour_us, collector, minutes FROM cover"
@@ -185,9 +191,9 @@ note_piece(struct query_in_gaps *sum, double pkts, uint64_t from_us, uint64_t to
 static void
 add_piece(struct query *query, struct query_port *port, const struct query_gap *gap, uint64_t from_us, uint64_t to_us)
 {
-	double part[PORT_TOTALS_N_VALUES];
+	double part[N_VALUES];
 
-	for (int i = 0; i < PORT_TOTALS_N_VALUES; i++)
+	for (int i = 0; i < N_VALUES; i++)
 		part[i] = (double)(port_totals_share(gap->values[i], gap->from_us, gap->until_us,
 				       to_us) -
 		    port_totals_share(gap->values[i], gap->from_us, gap->until_us, from_us));
@@ -195,6 +201,10 @@ add_piece(struct query *query, struct query_port *port, const struct query_gap *
 	port->side[EASE_IN].pool_octets += part[PORT_TOTALS_IN_OCTETS];
 	port->side[EASE_OUT].pool_pkts += part[PORT_TOTALS_OUT_PKTS];
 	port->side[EASE_OUT].pool_octets += part[PORT_TOTALS_OUT_OCTETS];
+	port->cut[EASE_IN].pkts += part[IN_CUT_PKTS];
+	port->cut[EASE_IN].octets += part[IN_CUT_OCTETS];
+	port->cut[EASE_OUT].pkts += part[OUT_CUT_PKTS];
+	port->cut[EASE_OUT].octets += part[OUT_CUT_OCTETS];
 	if (port->chosen)
 		note_piece(&query->in_gaps, part[PORT_TOTALS_IN_PKTS] + part[PORT_TOTALS_OUT_PKTS],
 		    from_us, to_us);

@@ -230,6 +230,7 @@ struct store_gap {
 	uint64_t from_us, until_us; /* device's clock */
 	uint64_t received_us;
 	uint64_t in_pkts, in_octets, out_pkts, out_octets;
+	uint64_t in_cut_pkts, in_cut_octets, out_cut_pkts, out_cut_octets;
 };
 
 struct store_stat {

@@ -250,8 +250,10 @@ static const char thin_resources[] =
 		    " <= ?4 AND from_us / ?5 = (until_us - 1) / ?5 "
 static const char merge_gaps[] =
     "INSERT INTO gap(agent, if_index, from_us, until_us, received_us, in_pkts, in_octets,"
-    " out_pkts, out_octets) SELECT agent, if_index, min(from_us), max(until_us), max(received_us),"
-    " sum(in_pkts), sum(in_octets), sum(out_pkts), sum(out_octets)" GAPS_WITHIN
+    " out_pkts, out_octets, in_cut_pkts, in_cut_octets, out_cut_pkts, out_cut_octets) SELECT agent,"
+    " if_index, min(from_us), max(until_us), max(received_us), sum(in_pkts), sum(in_octets),"
+    " sum(out_pkts), sum(out_octets), sum(in_cut_pkts), sum(in_cut_octets), sum(out_cut_pkts),"
+    " sum(out_cut_octets)" GAPS_WITHIN
     "GROUP BY from_us / ?5 HAVING count(*) > 1";
 static const char delete_merged_gaps[] =
     "DELETE FROM gap WHERE id IN (SELECT id" GAPS_WITHIN ") AND id NOT IN (SELECT max(id)"

@@ -185,12 +185,14 @@ static const char *const store_schema[STORE_VERSION] = {
      * time (parts.h) */
     "ALTER TABLE life ADD COLUMN part_epoch INTEGER NOT NULL DEFAULT 0;",
     /* 11: gap: what a port counted between two snapshots that are more than a few minutes apart
-     * (window/port_totals.h), in frames of the pool and octets of both directions. It is in no
-     * part: whoever adds up a range adds its share, evenly by time (port_totals_share). */
+     * (window/port_totals.h), in frames of the pool and octets of both directions, and how much of it
+     * passed while samples were lost (window/cut_totals.h). It is in no part: whoever adds up a range
+     * adds its share, evenly by time (port_totals_share). */
     "CREATE TABLE gap(id INTEGER PRIMARY KEY, agent INTEGER NOT NULL, if_index INTEGER NOT NULL,"
     " from_us INTEGER NOT NULL, until_us INTEGER NOT NULL, received_us INTEGER NOT NULL,"
     " in_pkts INTEGER NOT NULL, in_octets INTEGER NOT NULL, out_pkts INTEGER NOT NULL,"
-    " out_octets INTEGER NOT NULL);"
+    " out_octets INTEGER NOT NULL, in_cut_pkts INTEGER NOT NULL, in_cut_octets INTEGER NOT NULL,"
+    " out_cut_pkts INTEGER NOT NULL, out_cut_octets INTEGER NOT NULL);"
     "CREATE INDEX gap_time ON gap(until_us);"
     "CREATE INDEX gap_port ON gap(agent, if_index, until_us);",
     /* 12: agent_source: the source that an agent is bound to (window/agent_identity.h).

@@ -311,6 +311,10 @@ bind_gap(struct binder *b, const void *row)
 	put_u64(b, g->in_octets);
 	put_u64(b, g->out_pkts);
 	put_u64(b, g->out_octets);
+	put_u64(b, g->in_cut_pkts);
+	put_u64(b, g->in_cut_octets);
+	put_u64(b, g->out_cut_pkts);
+	put_u64(b, g->out_cut_octets);
 }
 
 static void
@@ -469,7 +473,8 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	    "DELETE FROM outage WHERE id <= (SELECT max(id) FROM outage) - " OUTAGES,
 	.is_due = always, .bind_limit = bind_nothing},
     [STORE_GAPS] = {.sql = "INSERT INTO gap(agent, if_index, from_us, until_us, received_us, in_pkts,"
-		    " in_octets, out_pkts, out_octets) VALUES(?,?,?,?,?,?,?,?,?)",
+		    " in_octets, out_pkts, out_octets, in_cut_pkts, in_cut_octets, out_cut_pkts,"
+		    " out_cut_octets) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	.row_octets = sizeof(struct store_gap), .bind = bind_gap},
     [STORE_STATS] = {.sql = "INSERT OR REPLACE INTO stat VALUES(?,?)",
 	.row_octets = sizeof(struct store_stat), .bind = bind_stat},

@@ -337,6 +337,7 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	struct account *a = account_of(acc, p, r, s->time_us, batch);
 	const struct frame_keys *keys;
 	uint64_t expected, more;
+	struct accounting_cut_target cut_target = {acc, p, batch};
 	struct sequence_tracker *t;
 	struct window *w;
 	bool room;
@@ -372,6 +373,8 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 		accounting_count(acc, ACCOUNTING_STAT_NO_ROOM);
 		return;
 	}
+	sample_gaps_add_sample(&p->gaps, r->boot, sequence_tracker_extend(t, s->sequence), t->contact,
+	    r->loose_numbers, acc->notification, s, accounting_add_cut, &cut_target);
 	keys = sum_sample(acc, p, s, w, batch);
 	store_sample_row(acc, p, r->boot, s, keys, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SAMPLES);
@@ -431,8 +434,11 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
 	raise_to(&a->agent_drops, s->drops);
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
-	if (!r->loose_numbers)
+	if (!r->loose_numbers) {
 		add_given_out(acc, p, a, s, batch);
+		sample_gaps_add_snapshot(&p->gaps, r->boot, a->slot->tracker.contact, s,
+		    accounting_add_cut, &(struct accounting_cut_target){acc, p, batch});
+	}
 	if (accounting_add_totals(acc, p, r, batch))
 		keep_counters(p, r, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS);

@@ -52,6 +52,14 @@ bool accounting_add_totals(struct accounting *acc, struct port *p, const struct 
 void accounting_add_numbers(struct accounting *acc, struct port *p, uint64_t time_us,
     int64_t expected, uint64_t received, struct store_batch *batch);
 
+/* Adds what a gap cuts, a sample_gaps_sink. */
+struct accounting_cut_target {
+	struct accounting *acc;
+	struct port *port;
+	struct store_batch *batch;
+};
+void accounting_add_cut(void *target, const struct sample_gaps_cut *cut);
+
 /* accounting_flush.c */
 
 /* Adds the rows of an account to the batch if it changed since the last flush: at a flush, and

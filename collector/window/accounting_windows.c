@@ -5,6 +5,9 @@
  */
 #include "collector/window/accounting_private.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 struct window *
 accounting_window_of(struct accounting *acc, const struct port *p, uint64_t time_us)
 {
@@ -58,32 +61,52 @@ accounting_window_row(struct accounting *acc, const struct port *p, uint64_t tim
 
 struct pool_target {
 	struct accounting *acc;
-	const struct port *p;
+	struct port *p;
 	struct store_batch *batch;
+	uint64_t from_us, until_us; /* of the counters; the same: nothing of them can be cut */
 };
 
 static void
-add_pool(const struct pool_target *to, struct window *w, uint64_t start_us, uint8_t direction,
-    uint64_t pkts, uint64_t octets)
+add_pool(const struct pool_target *to, struct window *w, uint8_t direction,
+    const struct port_totals_part *part, const struct cut_part *cut)
 {
+	enum port_totals_value first = direction == EASE_IN ? PORT_TOTALS_IN_PKTS : PORT_TOTALS_OUT_PKTS;
+	uint64_t pkts = part->values[first], octets = part->values[first + 1];
+	int64_t cut_pkts = cut->pkts[direction - 1], cut_octets = cut->octets[direction - 1];
 	struct store_window *row;
 
-	if (pkts == 0 && octets == 0)
+	if (pkts == 0 && octets == 0 && cut_pkts == 0)
 		return;
 	if (w) {
 		window_add_pool(to->acc->windows, w, direction, pkts, octets);
+		window_add_cut(to->acc->windows, w, direction, cut_pkts, cut_octets);
 		return;
 	}
-	row = accounting_window_row(to->acc, to->p, start_us, direction, to->batch);
+	row = accounting_window_row(to->acc, to->p, part->from_us, direction, to->batch);
 	if (row) {
 		row->pool_pkts = (int64_t)pkts;
 		row->pool_octets = (int64_t)octets;
+		row->cut_pkts = cut_pkts;
+		row->cut_octets = cut_octets;
 	}
 }
+_Static_assert(PORT_TOTALS_IN_OCTETS == PORT_TOTALS_IN_PKTS + 1 &&
+	PORT_TOTALS_OUT_OCTETS == PORT_TOTALS_OUT_PKTS + 1, "octets stand behind their frames");
 
-/* Adds what was counted in several minutes as one row of the table gap. */
+static void
+cut_parts(const struct pool_target *to, const struct port_totals_part *parts, size_t n,
+    struct cut_part *cuts)
+{
+	if (to->from_us < to->until_us)
+		cut_totals_count(&to->p->cuts, to->from_us, to->until_us, parts, n, cuts);
+	else
+		memset(cuts, 0, n * sizeof(*cuts));
+}
+
+/* Adds what was counted in several minutes, and what of it is cut, as one row of the table gap. */
 static bool
-add_gap(const struct pool_target *to, const struct port_totals_part *parts, size_t n)
+add_gap(const struct pool_target *to, const struct port_totals_part *parts, size_t n,
+    const struct cut_part *cuts)
 {
 	struct store_gap *row = store_batch_add(to->batch, STORE_GAPS);
 
@@ -99,6 +122,10 @@ add_gap(const struct pool_target *to, const struct port_totals_part *parts, size
 		row->in_octets += parts[i].values[PORT_TOTALS_IN_OCTETS];
 		row->out_pkts += parts[i].values[PORT_TOTALS_OUT_PKTS];
 		row->out_octets += parts[i].values[PORT_TOTALS_OUT_OCTETS];
+		row->in_cut_pkts += (uint64_t)cuts[i].pkts[EASE_IN - 1];
+		row->in_cut_octets += (uint64_t)cuts[i].octets[EASE_IN - 1];
+		row->out_cut_pkts += (uint64_t)cuts[i].pkts[EASE_OUT - 1];
+		row->out_cut_octets += (uint64_t)cuts[i].octets[EASE_OUT - 1];
 	}
 	return true;
 }
@@ -120,25 +147,28 @@ add_totals(void *arg, const struct port_totals_part *parts, size_t n)
 {
 	const struct pool_target *to = arg;
 	struct window *windows[PORT_TOTALS_MINUTES];
+	struct cut_part cuts[PORT_TOTALS_MINUTES];
 	size_t rows = 0;
+	bool is_gap;
 
-	if (is_nothing(parts, n))
+	if (is_nothing(parts, n)) {
+		cut_parts(to, parts, n, cuts);
 		return true;
-	if (parts[0].until_us - parts[0].from_us != STORE_WINDOW_US)
-		return add_gap(to, parts, n);
-	for (size_t i = 0; i < n; i++) {
+	}
+	is_gap = parts[0].until_us - parts[0].from_us != STORE_WINDOW_US;
+	for (size_t i = 0; !is_gap && i < n; i++) {
 		windows[i] = accounting_window_of(to->acc, to->p, parts[i].from_us);
 		rows += windows[i] ? 0 : 2;
 	}
-	if (rows > 0 && !store_batch_has_room(to->batch, STORE_WINDOWS, rows))
-		return add_gap(to, parts, n);
+	is_gap |= rows > 0 && !store_batch_has_room(to->batch, STORE_WINDOWS, rows);
+	if (is_gap && !store_batch_has_room(to->batch, STORE_GAPS, 1))
+		return false;
+	cut_parts(to, parts, n, cuts);
+	if (is_gap)
+		return add_gap(to, parts, n, cuts);
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t *v = parts[i].values;
-
-		add_pool(to, windows[i], parts[i].from_us, EASE_IN, v[PORT_TOTALS_IN_PKTS],
-		    v[PORT_TOTALS_IN_OCTETS]);
-		add_pool(to, windows[i], parts[i].from_us, EASE_OUT, v[PORT_TOTALS_OUT_PKTS],
-		    v[PORT_TOTALS_OUT_OCTETS]);
+		add_pool(to, windows[i], EASE_IN, &parts[i], &cuts[i]);
+		add_pool(to, windows[i], EASE_OUT, &parts[i], &cuts[i]);
 	}
 	return true;
 }
@@ -147,18 +177,24 @@ bool
 accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
-	struct pool_target to = {acc, p, batch};
+	const struct ease_snapshot *s = &r->snapshot;
+	struct pool_target to = {acc, p, batch, p->totals.time_us, s->time_us};
 
+	if (to.from_us < to.until_us)
+		cut_totals_add_stalled(&p->cuts, r->boot, s);
 	switch (port_totals_add(
 	    &p->totals, r->boot, &r->snapshot, r->received_us, add_totals, &to)) {
 	case PORT_TOTALS_COUNTED:
+		break;
 	case PORT_TOTALS_FIRST:
+		cut_totals_begin(&p->cuts, r->boot, s);
 		break;
 	case PORT_TOTALS_OLD:
 	case PORT_TOTALS_BEGINNING:
 		accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS_OLD);
 		return false;
 	case PORT_TOTALS_RESET:
+		cut_totals_begin(&p->cuts, r->boot, s);
 		accounting_count(acc, ACCOUNTING_STAT_COUNTERS_RESET);
 		break;
 	case PORT_TOTALS_GAP:
@@ -169,4 +205,72 @@ accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_
 		return false;
 	}
 	return true;
+}
+
+/* ---- what passed while samples were lost ---- */
+
+static void
+add_cut_numbers(struct accounting *acc, const struct port *p, uint64_t time_us, int64_t numbers,
+    struct store_batch *batch)
+{
+	struct window *w = accounting_window_of(acc, p, time_us);
+	struct store_window_port *row;
+
+	if (w) {
+		window_add_cut_numbers(acc->windows, w, numbers);
+		return;
+	}
+	row = store_batch_add(batch, STORE_WINDOW_PORTS);
+	if (!row) {
+		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
+		return;
+	}
+	row->start_us = time_us - time_us % STORE_WINDOW_US;
+	row->agent = p->agent->row.id;
+	row->if_index = p->if_index;
+	row->cut_numbers = numbers;
+}
+
+/* Adds what lies before the newest counters: evenly to its minutes; of a long time, as a gap in which
+ * nothing was counted. What is given back of a long time goes to its last minute. */
+static void
+add_cut_before(const struct pool_target *to, int side, const struct cut_part *cut)
+{
+	const struct port_totals_part nothing = {.from_us = cut->from_us, .until_us = cut->until_us};
+	bool is_long = cut->until_us - cut->from_us >= PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US;
+	uint64_t from_us = is_long ? cut->until_us : cut->from_us;
+	uint64_t start_us = from_us - from_us % STORE_WINDOW_US;
+	uint64_t pkts = (uint64_t)llabs(cut->pkts[side]), octets = (uint64_t)llabs(cut->octets[side]);
+	int64_t sign = cut->pkts[side] < 0 ? -1 : 1, done_pkts = 0, done_octets = 0;
+
+	if (is_long && sign > 0) {
+		add_gap(to, &nothing, 1, cut);
+		return;
+	}
+	for (; start_us < cut->until_us || done_pkts == 0; start_us += STORE_WINDOW_US) {
+		struct port_totals_part part = {.from_us = start_us};
+		struct cut_part own = {0};
+
+		own.pkts[side] = sign * (int64_t)port_totals_share(pkts, from_us, cut->until_us,
+		    start_us + STORE_WINDOW_US) - done_pkts;
+		own.octets[side] = sign * (int64_t)port_totals_share(octets, from_us, cut->until_us,
+		    start_us + STORE_WINDOW_US) - done_octets;
+		done_pkts += own.pkts[side];
+		done_octets += own.octets[side];
+		add_pool(to, accounting_window_of(to->acc, to->p, start_us), (uint8_t)(side + 1), &part,
+		    &own);
+	}
+}
+
+void
+accounting_add_cut(void *target, const struct sample_gaps_cut *cut)
+{
+	const struct accounting_cut_target *t = target;
+	const struct pool_target to = {.acc = t->acc, .p = t->port, .batch = t->batch};
+	struct cut_part before;
+
+	if (cut->numbers != 0)
+		add_cut_numbers(t->acc, t->port, cut->to_us, cut->numbers, t->batch);
+	if (cut->direction != 0 && cut_totals_add(&t->port->cuts, cut, &before))
+		add_cut_before(&to, cut->direction - 1, &before);
 }

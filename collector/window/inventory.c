@@ -362,6 +362,10 @@ load_counter(void *arg, const struct store_counter *row)
 
 	if (!p)
 		return;
+	cut_totals_begin(&p->cuts, row->boot, &row->snapshot);
+	if (p->accounts[0].used && p->accounts[0].boot == row->boot && p->accounts[0].slot->tracker.started)
+		sample_gaps_resume(&p->gaps, row->boot,
+		    sequence_tracker_newest(&p->accounts[0].slot->tracker), &row->snapshot);
 	port_totals_set_base(&p->totals, row->boot, &row->snapshot, row->received_us);
 	p->newest_counters = *row;
 	p->stored_boot = row->boot;

@@ -14,7 +14,7 @@
 #include "collector/window/agent_identity.h"
 #include "collector/window/crash_journal.h"
 #include "collector/window/device_clock.h"
-#include "collector/window/port_totals.h"
+#include "collector/window/cut_totals.h"
 
 /* The newest boot, and the one before it for samples that were still in transit. */
 enum { INVENTORY_BOOTS = 2 };
@@ -49,6 +49,8 @@ struct port {
 	uint32_t if_index;
 	struct account accounts[INVENTORY_BOOTS]; /* newest boot first */
 	struct port_totals totals;
+	struct sample_gaps gaps; /* of the newest boot */
+	struct cut_totals cuts;
 	uint64_t snapshot_in; /* the last notification that had a snapshot of it, counted from 1 */
 	/* numbers of the minute of wait_us for which there was no room yet */
 	int64_t expected_wait, received_wait;

@@ -32,7 +32,7 @@
 #include <stdint.h>
 
 enum {
-	SAMPLE_GAPS_OPEN = 8,
+	SAMPLE_GAPS_OPEN = 16,
 	SAMPLE_GAPS_BRIDGED_MAX = 64, /* numbers; however many came in one notification */
 	SAMPLE_GAPS_N_SIDES = 2,
 };

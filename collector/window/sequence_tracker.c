@@ -22,8 +22,8 @@ word_of(struct sequence_tracker *t, uint64_t number)
 }
 
 /* The extended number nearest to the highest one (RFC 1982's serial arithmetic). */
-static uint64_t
-extend(const struct sequence_tracker *t, uint32_t number)
+uint64_t
+sequence_tracker_extend(const struct sequence_tracker *t, uint32_t number)
 {
 	return t->highest + (uint64_t)(int64_t)(int32_t)(number - (uint32_t)t->highest);
 }
@@ -57,10 +57,19 @@ sequence_tracker_start(struct sequence_tracker *t, bool start_seen, uint32_t num
 	t->highest = t->first - 1;
 }
 
+uint64_t
+sequence_tracker_newest(const struct sequence_tracker *t)
+{
+	for (uint64_t n = t->highest; n > t->first && t->highest - n < SEQUENCE_TRACKER_NUMBERS; n--)
+		if (t->bits[n / 64 % (SEQUENCE_TRACKER_NUMBERS / 64)] >> n % 64 & 1)
+			return n;
+	return t->highest;
+}
+
 bool
 sequence_tracker_is_before_contact(const struct sequence_tracker *t, uint32_t number)
 {
-	return extend(t, number) < t->contact;
+	return sequence_tracker_extend(t, number) < t->contact;
 }
 
 enum sequence_tracker_verdict
@@ -70,7 +79,7 @@ sequence_tracker_sample(struct sequence_tracker *t, uint32_t number)
 
 	if (!t->started)
 		sequence_tracker_start(t, false, number);
-	n = extend(t, number);
+	n = sequence_tracker_extend(t, number);
 	bit = 1ull << n % 64;
 	if (n > t->highest) {
 		advance(t, n);
@@ -105,7 +114,7 @@ sequence_tracker_given_out(struct sequence_tracker *t, uint32_t last_sequence)
 		}
 		t->contact = EXTENDED_ZERO + last_sequence + 1;
 	}
-	n = extend(t, last_sequence);
+	n = sequence_tracker_extend(t, last_sequence);
 	if (n > t->highest)
 		advance(t, n);
 }
@@ -152,7 +161,7 @@ void
 sequence_tracker_came_again(
     const struct sequence_tracker *t, struct crash_lost *lost, uint32_t number)
 {
-	uint64_t n = extend(t, number), bit = 1ull << n % 64;
+	uint64_t n = sequence_tracker_extend(t, number), bit = 1ull << n % 64;
 	uint64_t *word = &lost->bits[n / 64 % (SEQUENCE_TRACKER_NUMBERS / 64)];
 
 	if (n > lost->highest || lost->highest - n >= SEQUENCE_TRACKER_NUMBERS || !(*word & bit))

@@ -93,6 +93,13 @@ sequence_tracker_expected_since_contact(const struct sequence_tracker *t)
 	return t->started ? t->highest - t->contact + 1 : 0;
 }
 
+/* Returns the number in 64 bits. The tracker is started. */
+uint64_t sequence_tracker_extend(const struct sequence_tracker *t, uint32_t number);
+
+/* Returns the highest number that arrived, in 64 bits; if it is older than the bitmap, or the tracker is
+ * not started, the highest known to be given out. */
+uint64_t sequence_tracker_newest(const struct sequence_tracker *t);
+
 /* Returns true if the number was given out before the first contact. */
 bool sequence_tracker_is_before_contact(const struct sequence_tracker *t, uint32_t number);
 

@@ -1,0 +1,126 @@
+#include "collector/window/cut_totals.h"
+
+#include <math.h>
+
+/* Enough for a mean length: its standard error is some 1 %. */
+enum { LAST_PKTS = 10000 };
+
+/* The frames and octets of a direction in a part. */
+static const enum port_totals_value pkts_of[] = {PORT_TOTALS_IN_PKTS, PORT_TOTALS_OUT_PKTS};
+static const enum port_totals_value octets_of[] = {PORT_TOTALS_IN_OCTETS, PORT_TOTALS_OUT_OCTETS};
+
+/* The frames of this share of a time, at the rate of the newest difference. */
+static double
+pkts_of_share(const struct cut_totals *c, int side, double share_us)
+{
+	double span_us = (double)(c->until_us - c->from_us);
+
+	return span_us > 0 ? c->pkts[side] * share_us / span_us : 0;
+}
+
+bool
+cut_totals_add(struct cut_totals *c, const struct sample_gaps_cut *cut, struct cut_part *before)
+{
+	int side = cut->direction - 1;
+	uint64_t middle_us = cut->to_us < c->until_us ? cut->to_us : c->until_us;
+	double before_us = middle_us > cut->from_us ? (double)(middle_us - cut->from_us) : 0;
+	double all_us = (double)(cut->to_us - cut->from_us), pkts, octets;
+	double part = all_us > 0 ? before_us / all_us : cut->to_us <= c->until_us;
+
+	if (cut->is_share) {
+		c->waiting_share_us[side] += cut->share * (all_us - before_us);
+		pkts = pkts_of_share(c, side, cut->share * before_us);
+	} else {
+		c->waiting_pkts[side] += (double)cut->pkts * (1 - part);
+		pkts = (double)cut->pkts * part;
+	}
+	octets = c->last_pkts[side] > 0 ? pkts * c->last_octets[side] / c->last_pkts[side] : 0;
+	*before = (struct cut_part){.from_us = cut->from_us, .until_us = middle_us};
+	before->pkts[side] = llround(pkts);
+	before->octets[side] = llround(octets);
+	return before->pkts[side] != 0;
+}
+
+void
+cut_totals_add_stalled(struct cut_totals *c, uint32_t boot, const struct ease_snapshot *s)
+{
+	uint64_t rise = boot == c->boot && s->stalled_pkts > c->stalled_pkts
+			    ? s->stalled_pkts - c->stalled_pkts : 0;
+	double in = c->pkts[0], out = c->pkts[1];
+	double received = in + out > 0 ? in / (in + out) : 1;
+
+	/* One skip counter counts both directions; what passed is divided as before. */
+	c->waiting_pkts[0] += (double)rise * received;
+	c->waiting_pkts[1] += (double)rise * (1 - received);
+	c->boot = boot;
+	c->stalled_pkts = s->stalled_pkts;
+}
+
+/* Divides what is cut among the parts as their frames are; rounded so that it adds up. */
+static void
+divide(double cut, int side, const struct port_totals_part *parts, size_t n, double pkts,
+    struct cut_part *cuts)
+{
+	double sum = 0;
+	int64_t done = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double own = (double)parts[i].values[pkts_of[side]];
+		double octets = (double)parts[i].values[octets_of[side]];
+		int64_t until;
+
+		sum += own;
+		until = (int64_t)(cut * sum / pkts);
+		cuts[i].pkts[side] = until - done;
+		if (own > 0)
+			cuts[i].octets[side] = (int64_t)(octets * (double)cuts[i].pkts[side] / own);
+		done = until;
+	}
+}
+
+static void
+count_side(struct cut_totals *c, int side, const struct port_totals_part *parts, size_t n,
+    struct cut_part *cuts)
+{
+	double octets = 0, wanted, cut;
+
+	c->pkts[side] = 0;
+	for (size_t i = 0; i < n; i++) {
+		c->pkts[side] += (double)parts[i].values[pkts_of[side]];
+		octets += (double)parts[i].values[octets_of[side]];
+	}
+	if (c->last_pkts[side] > LAST_PKTS) {
+		c->last_pkts[side] /= 2;
+		c->last_octets[side] /= 2;
+	}
+	c->last_pkts[side] += c->pkts[side];
+	c->last_octets[side] += octets;
+	wanted = c->waiting_pkts[side] + pkts_of_share(c, side, c->waiting_share_us[side]);
+	cut = floor(fmin(wanted, c->pkts[side]));
+	c->waiting_share_us[side] = 0;
+	if (cut < 1) {
+		c->waiting_pkts[side] = wanted;
+		return;
+	}
+	c->waiting_pkts[side] = wanted - cut;
+	divide(cut, side, parts, n, c->pkts[side], cuts);
+}
+
+void
+cut_totals_count(struct cut_totals *c, uint64_t from_us, uint64_t until_us,
+    const struct port_totals_part *parts, size_t n, struct cut_part *cuts)
+{
+	c->from_us = from_us;
+	c->until_us = until_us;
+	for (size_t i = 0; i < n; i++)
+		cuts[i] = (struct cut_part){.from_us = parts[i].from_us, .until_us = parts[i].until_us};
+	for (int side = 0; side < SAMPLE_GAPS_N_SIDES; side++)
+		count_side(c, side, parts, n, cuts);
+}
+
+void
+cut_totals_begin(struct cut_totals *c, uint32_t boot, const struct ease_snapshot *s)
+{
+	*c = (struct cut_totals){.boot = boot, .stalled_pkts = s->stalled_pkts, .from_us = s->time_us,
+	    .until_us = s->time_us};
+}
