@@ -257,6 +257,19 @@ travel(struct coverage_run *run, uint64_t seed)
 	return err;
 }
 
+/* By how much less an estimate of covered traffic varies than theory says of all traffic: there are less frames,
+ * and of these a larger part arrived. */
+static double
+covered_variance(const struct coverage_run *run, int unit)
+{
+	double pool = unit == ESTIMATE_PKTS ? run->stratum.pool_pkts : run->stratum.pool_octets;
+	double part = pool / run->total[unit];
+
+	if (!run->options->impairment || run->stratum.all.n == 0)
+		return 1;
+	return part * part * run->all.expected_samples / (double)run->stratum.all.n;
+}
+
 static void
 judge(struct coverage_run *run, const struct estimate_range *range, struct trial_key *key,
     struct coverage_result *results)
@@ -279,7 +292,7 @@ judge(struct coverage_run *run, const struct estimate_range *range, struct trial
 		results[unit].above += key->covered[unit] > f.high;
 		results[unit].whole_below += key->truth[unit] < f.low;
 		run->error2_sum[unit] += key->variance[unit] > 0
-		    ? error * error / key->variance[unit] : 1;
+		    ? error * error / (key->variance[unit] * covered_variance(run, unit)) : 1;
 	}
 }
 
