@@ -520,6 +520,8 @@ attack_expect_fleet(const struct attack_rig *r, const char *when)
 		uint64_t sent = 0, lost = 0, pkts = 0, octets = 0;
 		struct found found = {0};
 
+		if (s->exempt)
+			continue;
 		for (int p = 0; p < FLEET_PORTS; p++) {
 			const struct fleet_port *port = &s->ports[p];
 

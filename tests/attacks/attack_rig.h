@@ -51,6 +51,7 @@ struct fleet_switch {
 	uint8_t id[8];	  /* by sFlow: as the collector makes it */
 	uint32_t boot;
 	int64_t clock_off_us; /* its clock less ours */
+	bool exempt;	      /* its own figures are not looked at */
 	bool silent;	      /* the way from it is cut: it counts and samples on */
 	uint32_t datagram;    /* sFlow's sequence numbers */
 	uint32_t flow[FLEET_PORTS], counters[FLEET_PORTS];

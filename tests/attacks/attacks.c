@@ -168,17 +168,6 @@ boots_without_end(struct attack_rig *r, uint32_t i)
 	send_sample(r, &s);
 }
 
-static void
-data_sources_without_end(struct attack_rig *r, uint32_t i)
-{
-	b.n = 0;
-	built_begin(&b, ATTACKER, i % 64, i, 1000 * i, 50);
-	for (uint32_t k = 0; k < 50; k++)
-		built_add_flow(&b, &(struct built_flow){.sequence = 1, .index = 1 + 50 * i + k, .rate = 100,
-		    .pool = 100, .frame_octets = 500, .stripped = 4});
-	attack_send_sflow(r, ATTACKER, &b);
-}
-
 /* Each number lower than the one before: a data source that begins anew, as often as it says. */
 static void
 sources_that_begin_anew(struct attack_rig *r, uint32_t i)
@@ -215,6 +204,19 @@ states_that_change(struct attack_rig *r, uint32_t i)
 		    .admin_status = EASE_IF_UP, .oper_status = k % 2 ? EASE_IF_UP : EASE_IF_DOWN, .edge = true};
 
 		trap_add_state(&m, &s);
+	}
+	attack_send_trap(r, ATTACKER, &m);
+}
+
+static void
+addresses_of_one_moment(struct attack_rig *r, uint32_t i)
+{
+	start(r, EASE_NOTIFY_NEW_ADDRESS, id_of(0), 1);
+	for (uint32_t k = 0; k < 40; k++) {
+		struct ease_address a = {.if_index = 1, .time_us = NOON_US, .vlan = 1,
+		    .mac = {2, (uint8_t)k, (uint8_t)i, (uint8_t)(i >> 8), (uint8_t)(i >> 16), 2}};
+
+		trap_add_address(&m, &a);
 	}
 	attack_send_trap(r, ATTACKER, &m);
 }
@@ -325,10 +327,10 @@ const struct attack attacks[] = {
     {"an SNMPv3 user in another's name", a_user_for_another, "accounting.foreign_source"},
     {"sFlow in another's name", sflow_for_another, "sflow.foreign_source"},
     {"boots without end", boots_without_end, "accounting.samples"},
-    {"data sources without end", data_sources_without_end, "accounting.ports_full|sflow.ports_full"},
     {"data sources that begin anew", sources_that_begin_anew, "sflow.source_restarts"},
     {"sources of errors without end", sources_of_errors, "accounting.rows"},
     {"a port that changes its state all the time", states_that_change, "accounting.states"},
+    {"new addresses, all of one moment", addresses_of_one_moment, "accounting.rows"},
     {"informs", informs, "inform.full|inform.over_share"},
     {"a wrong community", a_wrong_community, "input.refused_community"},
     {"an address that is not allowed", an_address_that_is_not_allowed, "input.refused_sender"},

@@ -1,6 +1,6 @@
 /*
  * What happens by itself, in the same form as an attack: outages of minutes, nights and a week, clocks that are
- * set, agents that start anew, cables that garble, containers that come and go. The
+ * set, a clock battery that is empty, agents that start anew, cables that garble, containers that come and go. The
  * whole fleet goes through it or lives beside it, on a stepped clock; afterwards the store has what it sent and
  * counted, to the last octet, and says what was sampled and never came.
  */
@@ -115,6 +115,30 @@ START_TEST(clocks_that_are_set)
 }
 END_TEST
 
+static void
+expect_counted(const char *name)
+{
+	ck_assert_msg(attack_stat(&rig, name) > 0, "%s is 0", name);
+}
+
+/* A switch that starts without a battery is in 1970 until NTP sets it. What it counts then is too old to be kept,
+ * which is counted, and costs nobody else. */
+START_TEST(a_clock_battery_that_is_empty)
+{
+	struct fleet_switch *s = &rig.fleet[VICTIM];
+
+	open_rig("");
+	s->exempt = true;
+	fleet_restart(&rig, s, s->boot + 1);
+	s->clock_off_us = -(int64_t)rig.clock.manual_wall_us;
+	steps(120);
+	s->clock_off_us = 0;
+	steps(30);
+	expect_counted("store.too_old");
+	end("a clock battery that is empty");
+}
+END_TEST
+
 /* ---- agents ---- */
 
 START_TEST(agents_that_start_anew)
@@ -195,6 +219,7 @@ main(void)
 	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 300);
 	tcase_add_loop_test(all, outages_lose_nothing_counted, 0, sizeof(outages) / sizeof(outages[0]));
 	tcase_add_loop_test(all, clocks_that_are_set, 0, sizeof(clocks) / sizeof(clocks[0]));
+	tcase_add_test(all, a_clock_battery_that_is_empty);
 	tcase_add_test(all, agents_that_start_anew);
 	tcase_add_test(all, a_bad_cable);
 	tcase_add_test(all, containers_that_come_and_go);
