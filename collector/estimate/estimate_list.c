@@ -221,6 +221,20 @@ estimate_choosing(const struct estimate_order *order, size_t n_rows, uint64_t fe
 	return choosing;
 }
 
+/* What is too large in one unit is so in the other as the two vary together: by the covariance of a key's sums over the
+ * variance of the one that is sorted by, sum of w^2 b over sum of w^2 b^2, or over sum of w^2. */
+struct estimate_sum
+estimate_choosing_in(const struct estimate_sum *choosing, enum estimate_unit sort, const struct estimate_key *rows,
+    enum estimate_unit unit)
+{
+	const struct estimate_sums *s = &rows->sums;
+	double of_rows = rows->unit[unit].estimate, ratio = 1;
+
+	if (unit != sort && s->n > 0)
+		ratio = s->wb * s->w2 / s->w / (sort == ESTIMATE_OCTETS ? s->w2b2 : s->w2);
+	return (struct estimate_sum){fmin(of_rows, choosing->value * ratio), choosing->variance * ratio * ratio};
+}
+
 /* ---- keys without a sample ---- */
 
 /* A key of one sample of weight w' stands for w' - 1 frames of its like that no sample showed: unbiased for any

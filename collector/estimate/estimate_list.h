@@ -50,6 +50,11 @@ struct estimate_sum {
  * more likely to be among them. A row needs `few` samples to be shown. */
 struct estimate_sum estimate_choosing(const struct estimate_order *order, size_t n_rows, uint64_t few);
 
+/* The same in the unit that the list is not sorted by, which the keys of its rows take along: all their samples as
+ * those of one key. */
+struct estimate_sum estimate_choosing_in(const struct estimate_sum *choosing, enum estimate_unit sort,
+    const struct estimate_key *rows, enum estimate_unit unit);
+
 /* Keys that no sample showed, from those that one or two samples showed (Good 1953, Turing). Begin with zeros,
  * and add each key. */
 struct estimate_not_seen {

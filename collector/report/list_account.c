@@ -81,26 +81,15 @@ split_by_port(const struct list *list, struct by_port *by)
 
 enum { OF_ROWS, OF_OTHERS, OF_REST, N_OF };
 
-/* What choosing the largest costs, in either unit: keys are chosen in one, and take the other along. */
-static struct estimate_sum
-choosing_in(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
-    enum estimate_unit unit)
-{
-	uint64_t few = list->options->fold_few ? REPORT_FEW_SAMPLES : 1;
-	struct estimate_sum choosing = estimate_choosing(order, list->n_shown, few);
-	double sorted = of[OF_ROWS].unit[list->options->sort].estimate;
-	double rows = of[OF_ROWS].unit[unit].estimate, ratio = sorted > 0 ? rows / sorted : 0;
-
-	return (struct estimate_sum){fmin(rows, choosing.value * ratio), choosing.variance * ratio * ratio};
-}
-
 /* The account in one unit: all lines add up to the total. */
 static void
 account_for(const struct list *list, const struct estimate_order *order, const struct estimate_key of[N_OF],
     enum estimate_unit unit)
 {
 	struct report_account *account = &list->result->account;
-	struct estimate_sum choosing = choosing_in(list, order, of, unit);
+	uint64_t few = list->options->fold_few ? REPORT_FEW_SAMPLES : 1;
+	struct estimate_sum of_sort = estimate_choosing(order, list->n_shown, few);
+	struct estimate_sum choosing = estimate_choosing_in(&of_sort, list->options->sort, &of[OF_ROWS], unit);
 	struct estimate_account seen;
 
 	estimate_account(list->range, unit, &of[OF_ROWS], &of[OF_OTHERS], &choosing, &list->told.not_seen, &seen);
