@@ -3,6 +3,7 @@
  * notifications and the collector's accounting to the estimator: intervals still hold the truth of
  * generated traffic, the reported loss is what was dropped, and what arrives twice counts once.
  */
+#include "tests/collector/estimate/bars.h"
 #include "tests/collector/estimate/coverage.h"
 #include "tests/suite.h"
 
@@ -10,10 +11,11 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES = 20000, KEYS = 40, RUNS = 200, RUNS_WHEN_SLOW = 50, MEAN_SKIP = 20 };
+enum { FRAMES = 20000, KEYS = 40, RUNS = 200, RUNS_WHEN_SLOW = 50, MEAN_SKIP = 20, LOSS_RUNS = 50, LONG_LOSS_RUNS = 1000 };
 
 struct made {
 	uint32_t octets[FRAMES], key[FRAMES];
@@ -149,6 +151,62 @@ START_TEST(periodic_traffic_is_periodic)
 	}
 	ck_assert_int_gt(same, FRAMES / 4 * 99 / 100 - MEAN_SKIP);
 	free(periodic);
+	free(m);
+}
+END_TEST
+
+/* ---- loss in runs ---- */
+
+/* Keys send in bursts, and most of the time of a run or an outage nothing is known: what passed then is cut, and
+ * limits are of the rest. */
+static const struct loss_case {
+	const char *name;
+	struct transit_impairment how;
+} loss_cases[] = {
+	{"no loss", {.lose = 0}},
+	{"5 % lost, one by one", {.lose = 0.05}},
+	{"30 % lost, one by one", {.lose = 0.3}},
+	{"5 % lost, 5 in a row", {.lose = 0.05, .run = 5}},
+	{"5 % lost, 20 in a row", {.lose = 0.05, .run = 20}},
+	{"30 % lost, 5 in a row", {.lose = 0.3, .run = 5}},
+	{"30 % lost, 20 in a row", {.lose = 0.3, .run = 20}},
+	{"30 % lost, 100 in a row", {.lose = 0.3, .run = 100}},
+	{"an outage of 10 %", {.outage = 0.1}},
+	{"an outage of 30 %", {.outage = 0.3}},
+	{"30 % lost, 20 in a row, some 5 together", {.lose = 0.3, .run = 20, .pps = 2000}},
+};
+
+START_TEST(limits_hold_of_what_was_covered)
+{
+	static const struct bar bars[] = {{.least = 0.93, .most = 0.97, .low = 0.03},
+	    {.least = 0.92, .most = 0.97, .low = 0.03}}, whole = {.low = 0.025};
+	const struct loss_case *c = &loss_cases[_i];
+	struct coverage_options options = {.draw = SAMPLING_GEOMETRIC, .mean_skip = MEAN_SKIP, .seed = 1,
+	    .runs = suite_is_slow() ? 3 : getenv("EASE_LONG") ? LONG_LOSS_RUNS : LOSS_RUNS, .impairment = &c->how};
+	struct made *m = make_traffic(false, 50);
+	struct coverage_traffic traffic = {FRAMES, m->octets, m->key, KEYS, m->truth};
+	struct coverage_result results[COVERAGE_N_UNITS];
+	struct coverage_accounts accounts;
+	bool good = true;
+	char name[128];
+
+	ck_assert_int_eq(coverage_measure(&traffic, &options, results, &accounts), 0);
+	for (int unit = 0; unit < COVERAGE_N_UNITS && !suite_is_slow(); unit++) {
+		const struct coverage_result *r = &results[unit];
+		const struct bars_tally covered = {r->trials, r->below, r->above}, all = {r->trials, r->whole_below, 0};
+
+		good &= bars_check(c->name, (enum estimate_unit)unit, &covered, &bars[unit], NULL);
+		snprintf(name, sizeof(name), "%s, beside all traffic", c->name);
+		good &= bars_check(name, (enum estimate_unit)unit, &all, &whole, NULL);
+		ck_assert_double_eq(accounts.total_error[unit], 0);
+	}
+	printf("%s: %.1f %% of all frames are cut, in frames to %.1e, in octets to %.1e\n", c->name, 100 * accounts.cut,
+	    accounts.cut_error[ESTIMATE_PKTS], accounts.cut_error[ESTIMATE_OCTETS]);
+	/* the counted row; of octets as far as frames of a gap are as long as those around it */
+	ck_assert_double_le(accounts.cut_error[ESTIMATE_PKTS], 0.001);
+	ck_assert_double_le(accounts.cut_error[ESTIMATE_OCTETS], 0.03);
+	ck_assert_double_le(accounts.loss_error, 0.01);
+	ck_assert_msg(good, "%s: beyond what must hold", c->name);
 	free(m);
 }
 END_TEST
@@ -302,6 +360,7 @@ main(void)
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, intervals_hold_and_loss_is_known, 0,
 	    (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_loop_test(tcase, limits_hold_of_what_was_covered, 0, (int)(sizeof(loss_cases) / sizeof(*loss_cases)));
 	tcase_add_test(tcase, periodic_traffic_is_periodic);
 	tcase_add_test(tcase, fed_twice_in_a_row);
 	tcase_add_loop_test(tcase, two_copies_in_any_order, 0, 8);
