@@ -426,17 +426,17 @@ void
 agent_sampling_changed(void *ctx, const struct settings_change *change)
 {
 	struct agent *agent = ctx;
+	struct ease_change told = {.if_index = change->if_index, .time_us = hal_now_us(agent->hal)};
 	struct hal_port port;
 
 	if (hal_port_info(agent->hal, change->if_index, &port) < 0)
 		return;
-	if (change->before_text != NULL)
-		log_info("agent", "port %s: %s set from %s to %s by a manager", port.name,
-		    change->column, change->before_text, change->after_text);
-	else
-		log_info("agent", "port %s: %s set from %llu to %llu by a manager", port.name,
-		    change->column, (unsigned long long)change->before,
-		    (unsigned long long)change->after);
+	log_info("agent", "port %s: %s set from %s to %s by a manager", port.name, change->column,
+	    change->before, change->after);
+	snprintf(told.object, sizeof(told.object), "%s", change->column);
+	snprintf(told.before, sizeof(told.before), "%s", change->before);
+	snprintf(told.after, sizeof(told.after), "%s", change->after);
+	packer_change(agent->packer, &told);
 }
 
 static void

@@ -3,7 +3,9 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -64,17 +66,19 @@ tell_change(const struct settings_owners *owners, const struct mib_set *set, uin
 	    [MIB_SET_MAX_SAMPLES] = {"easePortMaxSamples", {NULL, NULL}},
 	    [MIB_SET_EDGE] = {"easePortEdge", {"false", "true"}},
 	};
-	const struct settings_change change = {
-	    .if_index = set->if_index,
-	    .column = names[set->kind].column,
-	    .kind = (enum mib_set_kind)set->kind,
-	    .before = before,
-	    .after = (uint64_t)set->number,
-	    .before_text = names[set->kind].values[before != 0],
-	    .after_text = names[set->kind].values[set->number != 0],
-	};
+	const uint64_t numbers[2] = {before, (uint64_t)set->number};
+	char texts[2][24];
+	struct settings_change change = {set->if_index, names[set->kind].column, texts[0], texts[1]};
 
-	if (change.before != change.after && owners->sampling_changed)
+	for (size_t i = 0; i < 2; i++) {
+		const char *text = names[set->kind].values[numbers[i] != 0];
+
+		if (text)
+			snprintf(texts[i], sizeof(texts[i]), "%s", text);
+		else
+			snprintf(texts[i], sizeof(texts[i]), "%" PRIu64, numbers[i]);
+	}
+	if (numbers[0] != numbers[1] && owners->sampling_changed)
 		owners->sampling_changed(owners->ctx, &change);
 }
 

@@ -20,9 +20,7 @@ struct settings;
 struct settings_change {
 	uint32_t if_index;
 	const char *column;	      /* "easePortMeanSkip" */
-	enum mib_set_kind kind;
-	uint64_t before, after;	      /* as a SET has them; TruthValue and status as 0 or 1 */
-	const char *before_text, *after_text; /* of an enumeration ("up"); NULL: it is a number */
+	const char *before, *after;   /* values as text: "400", "up" */
 };
 
 /* The rooms that own the settings; all borrowed. */

@@ -60,6 +60,7 @@ struct ease_event {
 	uint32_t boot;
 	uint32_t if_index;    /* 0: not stated */
 	uint64_t identity;    /* a hash by which a repetition is recognized; 0: none */
+	char text[EASE_EVENT_TEXT]; /* what changed: "easePortMeanSkip from 400 to 100"; "": nothing */
 	const char *sender, *source; /* as in struct ease_record */
 	uint64_t received_us; /* also the event's time: such a notification has only an uptime */
 };

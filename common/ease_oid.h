@@ -20,6 +20,7 @@ enum ease_notification_kind {
 	EASE_NOTIFY_ERROR_SOURCE = 5,
 	EASE_NOTIFY_BACK_PRESSURE = 6,
 	EASE_NOTIFY_SAMPLING_STALLED = 7,
+	EASE_NOTIFY_SAMPLING_CHANGED = 8,
 };
 
 /* easeObjects: EASE_ROOT.1.… */
@@ -46,6 +47,7 @@ enum ease_part {
 	EASE_PART_ADDRESS = 4,	/* easeAddress */
 	EASE_PART_RESOURCES = 5, /* easeSnapshot, its second layout */
 	EASE_PART_ERROR_SOURCE = 6, /* easeErrorInfo */
+	EASE_PART_CHANGE = 7, /* easeChange */
 };
 #define EASE_SAMPLE_ENTRY    EASE_ROOT, 1, EASE_GROUP_NOTIFIED, 1, 1
 #define EASE_PORT_INFO_ENTRY EASE_ROOT, 1, EASE_GROUP_NOTIFIED, 2, 1
@@ -55,6 +57,7 @@ enum {
 	EASE_COL_STATE = 2,
 	EASE_COL_ADDRESS = 3,
 	EASE_COL_ERROR_INFO = 4,
+	EASE_COL_CHANGE = 5,
 };
 
 #endif

@@ -117,6 +117,17 @@ struct ease_error_source {
 
 enum { EASE_NAME_MAX = 64 }; /* ifName and ifAlias: 0..64 octets (RFC 2863) */
 
+enum { EASE_EVENT_TEXT = 128 }; /* octets of what an event says beyond its kind, with the NUL */
+
+/* A manager has set an object of easePortTable to another value. */
+struct ease_change {
+	uint32_t if_index;
+	uint64_t time_us;		 /* by the device's clock */
+	char object[EASE_NAME_MAX + 1];	 /* "easePortMeanSkip" */
+	char before[EASE_NAME_MAX + 1];	 /* values as text: "400", "up" */
+	char after[EASE_NAME_MAX + 1];
+};
+
 enum ease_duplex { EASE_DUPLEX_UNKNOWN = 1, EASE_DUPLEX_HALF = 2, EASE_DUPLEX_FULL = 3 };
 
 /* Values of ifAdminStatus and ifOperStatus (RFC 2863); 0 is this project's "not known". */

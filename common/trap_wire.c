@@ -40,6 +40,7 @@ enum {
 	ADDRESS_OCTETS = 17,
 	RESOURCES_OCTETS = 86,
 	ERROR_SOURCE_OCTETS = 32,
+	CHANGE_FIXED_OCTETS = 12, /* without its three texts */
 };
 
 static const uint32_t sample_entry[] = {EASE_SAMPLE_ENTRY, EASE_COL_SAMPLE_DATAGRAM};
@@ -55,6 +56,7 @@ static const struct {
     {EASE_PART_ADDRESS, EASE_COL_ADDRESS},
     {EASE_PART_RESOURCES, EASE_COL_SNAPSHOT}, /* after EASE_PART_SNAPSHOT, the default */
     {EASE_PART_ERROR_SOURCE, EASE_COL_ERROR_INFO},
+    {EASE_PART_CHANGE, EASE_COL_CHANGE},
 };
 
 void
@@ -353,6 +355,31 @@ trap_wire_get_error_source(const void *octets, size_t len, struct ease_error_sou
 	return 0;
 }
 
+void
+trap_wire_put_change(struct wbuf *w, const struct ease_change *c)
+{
+	wbuf_u8(w, TRAP_WIRE_LAYOUT);
+	wbuf_be64(w, c->time_us);
+	put_name(w, c->object);
+	put_name(w, c->before);
+	put_name(w, c->after);
+}
+
+int
+trap_wire_get_change(const void *octets, size_t len, struct ease_change *change)
+{
+	struct rbuf r = rbuf_of(octets, len);
+	bool known = rbuf_u8(&r) == TRAP_WIRE_LAYOUT;
+	struct ease_change c = *change;
+
+	c.time_us = rbuf_be64(&r);
+	if (!known || !get_name(&r, c.object) || !get_name(&r, c.before) || !get_name(&r, c.after) ||
+	    !rbuf_done(&r))
+		return -EBADMSG;
+	*change = c;
+	return 0;
+}
+
 static size_t
 ber_octet_string(size_t len)
 {
@@ -382,6 +409,8 @@ trap_wire_part_octets(enum ease_part part, uint16_t kept)
 		return message_octets(part, RESOURCES_OCTETS);
 	case EASE_PART_ERROR_SOURCE:
 		return message_octets(part, ERROR_SOURCE_OCTETS);
+	case EASE_PART_CHANGE:
+		return message_octets(part, CHANGE_FIXED_OCTETS + 3 * EASE_NAME_MAX);
 	}
 	return 0;
 }
@@ -482,6 +511,15 @@ trap_wire_add_error_source(struct ease_notification *n, const struct ease_error_
 
 	trap_wire_put_error_source(&w, s);
 	return end_part(n, &w, EASE_PART_ERROR_SOURCE, limit);
+}
+
+int
+trap_wire_add_change(struct ease_notification *n, const struct ease_change *c, size_t limit)
+{
+	struct wbuf w = begin_part(n, EASE_PART_CHANGE, c->if_index, 0);
+
+	trap_wire_put_change(&w, c);
+	return end_part(n, &w, EASE_PART_CHANGE, limit);
 }
 
 bool

@@ -39,12 +39,14 @@ void trap_wire_put_state(struct wbuf *w, const struct ease_state *state);
 void trap_wire_put_address(struct wbuf *w, const struct ease_address *address);
 void trap_wire_put_resources(struct wbuf *w, const struct ease_resources *resources);
 void trap_wire_put_error_source(struct wbuf *w, const struct ease_error_source *source);
+void trap_wire_put_change(struct wbuf *w, const struct ease_change *change);
 int trap_wire_get_sample(const void *octets, size_t len, struct ease_sample *sample);
 int trap_wire_get_snapshot(const void *octets, size_t len, struct ease_snapshot *snapshot);
 int trap_wire_get_state(const void *octets, size_t len, struct ease_state *state);
 int trap_wire_get_address(const void *octets, size_t len, struct ease_address *address);
 int trap_wire_get_resources(const void *octets, size_t len, struct ease_resources *resources);
 int trap_wire_get_error_source(const void *octets, size_t len, struct ease_error_source *source);
+int trap_wire_get_change(const void *octets, size_t len, struct ease_change *change);
 
 /* A notification that is being built or is queued: its parts one after another, encoded. Agent id
  * and boot are not in it; the SNMP thread puts them first. */
@@ -78,6 +80,7 @@ int trap_wire_add_resources(struct ease_notification *n, const struct ease_resou
     size_t limit);
 int trap_wire_add_error_source(struct ease_notification *n, const struct ease_error_source *s,
     size_t limit);
+int trap_wire_add_change(struct ease_notification *n, const struct ease_change *c, size_t limit);
 
 /* The most octets that another part of that kind adds to the message. kept: octets of a sample's
  * header; ignored for other parts. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* More ports than a notification of the largest size can hold with a sample each. */
-enum { PACKER_MAX_PORTS = 40, PACKER_N_KINDS = EASE_NOTIFY_SAMPLING_STALLED + 1 };
+enum { PACKER_MAX_PORTS = 40, PACKER_N_KINDS = EASE_NOTIFY_SAMPLING_CHANGED + 1 };
 
 struct packer {
 	size_t limit_octets;
@@ -168,6 +168,13 @@ packer_stalled(struct packer *packer, const struct ease_snapshot *snapshot)
 {
 	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_SAMPLING_STALLED, trap_wire_add_snapshot, snapshot);
 	hand_over_event(packer, EASE_NOTIFY_SAMPLING_STALLED);
+}
+
+void
+packer_change(struct packer *packer, const struct ease_change *change)
+{
+	ADD_OR_HAND_OVER(packer, EASE_NOTIFY_SAMPLING_CHANGED, trap_wire_add_change, change);
+	hand_over_event(packer, EASE_NOTIFY_SAMPLING_CHANGED);
 }
 
 void

@@ -36,6 +36,7 @@ void packer_error_source(struct packer *packer, const struct ease_error_source *
 /* Events. Each is sent in a separate notification, after the samples that wait. */
 void packer_back_pressure(struct packer *packer, const struct ease_resources *resources);
 void packer_stalled(struct packer *packer, const struct ease_snapshot *snapshot);
+void packer_change(struct packer *packer, const struct ease_change *change);
 void packer_state(struct packer *packer, const struct ease_state *state);
 void packer_address(struct packer *packer, const struct ease_address *address);
 

@@ -148,7 +148,8 @@ static const struct cluster_column event_columns[] = {
     {"agent", CLUSTER_AGENT_ID}, {"time_us", CLUSTER_I64}, {"id", CLUSTER_I64},
     {"boot", CLUSTER_I64}, {"kind", CLUSTER_I64}, {"if_index", CLUSTER_I64},
     {"mac", CLUSTER_TEXT_OR_NULL}, {"vlan", CLUSTER_I64_OR_NULL},
-    {"identity", CLUSTER_I64_OR_NULL}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
+    {"identity", CLUSTER_I64_OR_NULL}, {"text", CLUSTER_TEXT_OR_NULL}, {"collector", CLUSTER_I64},
+    {"revision", CLUSTER_U64},
 };
 
 static const struct cluster_column outage_columns[] = {
@@ -377,6 +378,7 @@ static const struct {
     {CLUSTER_KEYS, CLUSTER_GAPS, {NULL}},
     {CLUSTER_PORTS, CLUSTER_PORTS, {"cut_pkts", "cut_octets", "cut_numbers", "w_max"}},
     {CLUSTER_GAPS, CLUSTER_N_TABLES, {NULL}},
+    {CLUSTER_EVENTS, CLUSTER_EVENTS, {"text"}},
 };
 
 static size_t

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLUSTER_VERSION = 3 }; /* the newest migration */
+enum { CLUSTER_VERSION = 4 }; /* the newest migration */
 
 enum cluster_type {
 	CLUSTER_U8,

@@ -1,5 +1,7 @@
 #include "collector/input/event.h"
 
+#include "common/trap_wire.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -135,6 +137,21 @@ take_if_index(const struct v2c_varbind *v, struct ease_event *event)
 	event->if_index = if_index_of(&v->name);
 }
 
+/* What a manager has changed. */
+static void
+take_change(const struct v2c_varbind *v, struct ease_event *event)
+{
+	struct ease_change change = {0};
+	struct trap_part part;
+
+	if (v->tag != BER_OCTET_STRING || trap_wire_parse_oid(v->name.arcs, v->name.n, &part) < 0 ||
+	    part.part != EASE_PART_CHANGE ||
+	    trap_wire_get_change(v->value.data, v->value.size, &change) < 0)
+		return;
+	snprintf(event->text, sizeof(event->text), "%.48s from %.32s to %.32s", change.object,
+	    change.before, change.after);
+}
+
 int
 event_decode(struct v2c_message *m, struct ease_event *event)
 {
@@ -142,6 +159,7 @@ event_decode(struct v2c_message *m, struct ease_event *event)
 	struct v2c_varbind v;
 
 	event->if_index = 0;
+	event->text[0] = '\0';
 	while (v2c_next(m, &v)) {
 		if (is_oid(&v.name, agent_id_name, ARCS(agent_id_name)) &&
 		    v.tag == BER_OCTET_STRING && v.value.size == EASE_AGENT_ID_LEN) {
@@ -152,6 +170,7 @@ event_decode(struct v2c_message *m, struct ease_event *event)
 			has_boot = ber_unsigned32(v.value, &event->boot) == 0;
 		} else {
 			take_if_index(&v, event);
+			take_change(&v, event);
 		}
 	}
 	event->has_agent_id = has_id && has_boot;

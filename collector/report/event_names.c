@@ -16,6 +16,7 @@ event_name(int kind)
 		{EASE_NOTIFY_ERROR_SOURCE, "error source"},
 		{EASE_NOTIFY_BACK_PRESSURE, "back pressure"},
 		{EASE_NOTIFY_SAMPLING_STALLED, "sampling stalled"},
+		{EASE_NOTIFY_SAMPLING_CHANGED, "sampling changed"},
 		{EASE_EVENT_LINK_DOWN, "link down"},
 		{EASE_EVENT_LINK_UP, "link up"},
 		{EASE_EVENT_RISING_ALARM, "rising alarm"},

@@ -50,6 +50,7 @@ enum {
 	SQL_KIND,
 	SQL_FROM_AGENT,
 	SQL_FROM_IF_INDEX,
+	SQL_TEXT,
 };
 
 /* An address that was new before, in the range or within a day before it, has moved. */
@@ -73,6 +74,8 @@ name_reported(const struct query *query, sqlite3_stmt *stmt, struct report_value
 		row[COLUMN_FROM_AGENT] = cell_text(before->agent->name);
 		row[COLUMN_FROM_PORT] = cell_text(before->name);
 	}
+	if (sqlite3_column_type(stmt, SQL_TEXT) == SQLITE_TEXT)
+		row[COLUMN_TEXT] = cell_text((const char *)sqlite3_column_text(stmt, SQL_TEXT));
 }
 
 static void
@@ -100,8 +103,8 @@ static const struct source {
 	const char *sql;
 	void (*name)(const struct query *query, sqlite3_stmt *stmt, struct report_value *row);
 } sources[] = {
-	{"SELECT time_us, agent, if_index, mac, vlan, NULL, kind, was_agent, was_if FROM"
-	 " (SELECT time_us, agent, if_index, mac, NULLIF(vlan, 0) AS vlan, kind,"
+	{"SELECT time_us, agent, if_index, mac, vlan, NULL, kind, was_agent, was_if, text FROM"
+	 " (SELECT time_us, agent, if_index, mac, NULLIF(vlan, 0) AS vlan, kind, text,"
 	 "  CASE WHEN mac IS NOT NULL THEN LAG(agent) OVER w END AS was_agent,"
 	 "  CASE WHEN mac IS NOT NULL THEN LAG(if_index) OVER w END AS was_if FROM event"
 	 "  WHERE time_us >= :from - " TEXT_OF(MOVE_MEMORY_US) " AND time_us < :to"

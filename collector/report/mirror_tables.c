@@ -242,7 +242,7 @@ rest_of_events(FILE *sql, const struct query *query, unsigned i)
 {
 	put_from(sql, query, CLUSTER_EVENTS, " FINAL");
 	put_times(sql, query->fetch_range.from_us, query->fetch_range.to_us);
-	fputs(" GROUP BY time_us, agent, boot, kind, if_index, mac, vlan"
+	fputs(" GROUP BY time_us, agent, boot, kind, if_index, mac, vlan, text"
 	    " ORDER BY time_us, min(id)", sql);
 	return i == 0;
 }
@@ -381,7 +381,7 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		  " min(first_us), max(last_us)",
 	.write_rest = rest_of_error_sources},
     {.name = "event", .from = CLUSTER_EVENTS,
-	.columns = "time_us, agent, boot, kind, if_index, mac, vlan",
+	.columns = "time_us, agent, boot, kind, if_index, mac, vlan, text",
 	.by_fetch_range = true, .write_rest = rest_of_events},
     {.name = "outage", .from = CLUSTER_OUTAGES, .columns = "since_us, until_us, kind, samples",
 	.write_rest = rest_of_outages},

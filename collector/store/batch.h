@@ -185,6 +185,7 @@ struct store_event {
 	uint8_t mac[FRAME_MAC_LEN];
 	uint16_t vlan;
 	uint64_t identity; /* by which a repeated inform is recognized; 0: none */
+	char text[EASE_EVENT_TEXT]; /* "": none */
 };
 
 /* The boots and time of the newest SNMPv3 trap accepted from an engine. */

@@ -224,6 +224,10 @@ bind_event(struct binder *b, const void *row)
 		put_i64(b, (int64_t)e->identity);
 	else
 		put_null(b);
+	if (e->text[0] != '\0')
+		put_text(b, e->text);
+	else
+		put_null(b);
 }
 
 static void
@@ -442,9 +446,10 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     /* a notification may arrive twice; an event has no number, so all of its columns are compared
      */
     [STORE_EVENTS] =
-	{.sql = "INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan, identity)"
-	 " SELECT ?1,?2,?3,?4,?5,?6,?7,?8 WHERE NOT EXISTS(SELECT 1 FROM event WHERE time_us=?1"
-	 " AND agent=?2 AND boot=?3 AND kind=?4 AND if_index=?5 AND mac IS ?6 AND vlan IS ?7)",
+	{.sql = "INSERT INTO event(time_us, agent, boot, kind, if_index, mac, vlan, identity,"
+	 " text) SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9 WHERE NOT EXISTS(SELECT 1 FROM event WHERE time_us=?1"
+	 " AND agent=?2 AND boot=?3 AND kind=?4 AND if_index=?5 AND mac IS ?6 AND vlan IS ?7"
+	 " AND text IS ?9)",
 	    .row_octets = sizeof(struct store_event), .bind = bind_event,
 	    .limit_sql =
 	    "DELETE FROM event WHERE agent = ?1 AND id <= (SELECT id FROM event WHERE agent = ?1"

@@ -770,6 +770,7 @@ accounting_add_event(
 	row->kind = event->kind;
 	row->if_index = event->if_index;
 	row->identity = event->identity;
+	memcpy(row->text, event->text, sizeof(row->text));
 	accounting_count(acc, ACCOUNTING_STAT_EVENTS);
 	return true;
 }

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { RATE = 2, STALL_PERCENT = 1, KINDS = EASE_NOTIFY_SAMPLING_STALLED + 1 };
+enum { RATE = 2, STALL_PERCENT = 1, KINDS = EASE_NOTIFY_SAMPLING_CHANGED + 1 };
 
 static struct fake_device fake;
 static struct clock test_clock;

@@ -194,6 +194,27 @@ START_TEST(error_source_octet_by_octet)
 }
 END_TEST
 
+START_TEST(change_octet_by_octet)
+{
+	static const uint8_t expected[] = {1, 0, 0, 0, 0, 0, 0, 1, 2, 16, 'e', 'a', 's', 'e', 'P', 'o', 'r',
+	    't', 'M', 'e', 'a', 'n', 'S', 'k', 'i', 'p', 3, '4', '0', '0', 2, '9', '9'};
+	const struct ease_change c = {.if_index = 9, .time_us = 258, .object = "easePortMeanSkip",
+	    .before = "400", .after = "99"};
+	struct ease_change back = {.if_index = 9};
+	uint8_t octets[100];
+	struct wbuf w = wbuf_of(octets, sizeof(octets));
+
+	trap_wire_put_change(&w, &c);
+	ck_assert_uint_eq(w.len, sizeof(expected));
+	ck_assert_mem_eq(octets, expected, sizeof(expected));
+	ck_assert_int_eq(trap_wire_get_change(octets, w.len, &back), 0);
+	ck_assert_uint_eq(back.time_us, 258);
+	ck_assert_str_eq(back.object, c.object);
+	ck_assert_str_eq(back.before, "400");
+	ck_assert_str_eq(back.after, "99");
+}
+END_TEST
+
 /* easeSnapshot has two layouts: the name stands for the first until the value is seen. */
 START_TEST(one_name_two_layouts)
 {
@@ -225,6 +246,7 @@ decode(enum ease_part part, const uint8_t *octets, size_t len)
 		struct ease_address address;
 		struct ease_resources resources;
 		struct ease_error_source error_source;
+		struct ease_change change;
 	} u = {0};
 
 	switch (part) {
@@ -240,6 +262,8 @@ decode(enum ease_part part, const uint8_t *octets, size_t len)
 		return trap_wire_get_resources(octets, len, &u.resources);
 	case EASE_PART_ERROR_SOURCE:
 		return trap_wire_get_error_source(octets, len, &u.error_source);
+	case EASE_PART_CHANGE:
+		return trap_wire_get_change(octets, len, &u.change);
 	}
 	return -EINVAL;
 }
@@ -253,6 +277,7 @@ encode(enum ease_part part, uint8_t *octets, size_t size)
 	struct ease_address address = {.vlan = 1};
 	struct ease_resources resources = {.known = EASE_HAS_BUFFERS};
 	struct ease_error_source source = {.kind = EASE_ERROR_FCS};
+	struct ease_change change = {.object = "easePortEdge", .before = "true", .after = "false"};
 	struct wbuf w = wbuf_of(octets, size);
 
 	if (part == EASE_PART_SAMPLE)
@@ -265,6 +290,8 @@ encode(enum ease_part part, uint8_t *octets, size_t size)
 		trap_wire_put_resources(&w, &resources);
 	else if (part == EASE_PART_ERROR_SOURCE)
 		trap_wire_put_error_source(&w, &source);
+	else if (part == EASE_PART_CHANGE)
+		trap_wire_put_change(&w, &change);
 	else
 		trap_wire_put_address(&w, &address);
 	return w.len;
@@ -274,7 +301,7 @@ START_TEST(short_long_and_unknown_values_are_refused)
 {
 	uint8_t octets[400] = {0}, *exact;
 
-	for (enum ease_part part = EASE_PART_SAMPLE; part <= EASE_PART_ERROR_SOURCE; part++) {
+	for (enum ease_part part = EASE_PART_SAMPLE; part <= EASE_PART_CHANGE; part++) {
 		size_t len = encode(part, octets, sizeof(octets));
 
 		ck_assert_int_eq(decode(part, octets, len), 0);
@@ -376,7 +403,7 @@ START_TEST(names_that_are_not_ours)
 {
 	static const uint32_t uptime[] = {1, 3, 6, 1, 2, 1, 1, 3, 0};
 	static const uint32_t sample[] = {EASE_SAMPLE_ENTRY, EASE_COL_SAMPLE_DATAGRAM, 5, 6};
-	static const uint32_t other_column[] = {EASE_PORT_INFO_ENTRY, 5, 5};
+	static const uint32_t other_column[] = {EASE_PORT_INFO_ENTRY, 6, 5};
 	static const uint32_t state[] = {EASE_PORT_INFO_ENTRY, EASE_COL_STATE, 5};
 	static const uint32_t no_port[] = {EASE_PORT_INFO_ENTRY, EASE_COL_STATE, 0};
 	struct trap_part part;
@@ -552,6 +579,7 @@ main(void)
 	tcase_add_test(tc, state_and_address_come_back);
 	tcase_add_test(tc, resources_octet_by_octet);
 	tcase_add_test(tc, error_source_octet_by_octet);
+	tcase_add_test(tc, change_octet_by_octet);
 	tcase_add_test(tc, one_name_two_layouts);
 	tcase_add_test(tc, short_long_and_unknown_values_are_refused);
 	tcase_add_test(tc, fields_out_of_range_are_refused);

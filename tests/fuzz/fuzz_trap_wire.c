@@ -22,6 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ease_address address = {0};
 	struct ease_resources resources = {0};
 	struct ease_error_source source = {0};
+	struct ease_change change = {0};
 	uint8_t octets[512];
 	struct wbuf w = wbuf_of(octets, sizeof(octets));
 
@@ -43,6 +44,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (data[0] == EASE_PART_ERROR_SOURCE &&
 	    !trap_wire_get_error_source(data + 1, size - 1, &source))
 		trap_wire_put_error_source(&w, &source);
+	else if (data[0] == EASE_PART_CHANGE && !trap_wire_get_change(data + 1, size - 1, &change))
+		trap_wire_put_change(&w, &change);
 	else
 		return 0;
 	check_same(&w, data + 1, size - 1);

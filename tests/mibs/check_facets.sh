@@ -121,6 +121,11 @@ watch_pid=$!
 rig_start '' recorded 'speed_factor = 10' 'mean_skip = 1' 'max_samples_per_s = 0' || exit 1
 wait_for 30 replay_ended || fail 'notifications: replay' 'it does not end'
 sleep 1.1
+fast=$(client snmpbulkwalk -Oqn "127.0.0.1:$agent_port" $if_x.1 | sed -n "s/^\.$if_x\.1\.\([0-9]*\) \"fast\"$/\1/p")
+client snmpset "127.0.0.1:$agent_port" "$(oid_of easePortMeanSkip).$fast" u 40 "$(oid_of easePortEdge).$fast" i 2 \
+    "$(oid_of easePortHeaderOctets).$fast" u "$(snmp_get "$(oid_of easePortHeaderOctets).$fast")" >/dev/null
+changed() { grep -aq "\.$ease\.0\.8\>.*" "$rig/watch.log" && [ "$(grep -ac "\.$ease\.0\.8\>" "$rig/watch.log")" -ge 2 ]; }
+wait_for 5 changed
 rig_end "$watch_pid"
 
 # A kind's notifications in snmptrapd's reading; the objects that these have, without a port's number.
@@ -132,11 +137,17 @@ ports_of() { grep -ao "\.$ease\.1\.3\.2\.1\.1\.[0-9]* = " | sort | uniq -c | sor
 within 'notifications: easeBackPressure at its limited rate' "$(told 6 | ports_of | awk 'NR == 1 { print $1 }')" 2 4
 expect 'notifications: easeBackPressure is of one port each' "$(told 6 | ports_of | awk '{ n += $1 } END { print n }')" "$(told 6 | wc -l)"
 expect 'notifications: easeSamplingStalled once a minute for each of the two ports' "$(told 7 | wc -l)" 2
-for kind in '6 easeBackPressure' '7 easeSamplingStalled'; do
-	read -r number name <<<"$kind"
-	expect "notifications: $name has agent, boot and counters" "$(told "$number" | objects)" \
-	    '1.1.1.0 1.1.2.0 1.3.2.1 '
+expect 'notifications: easeSamplingChanged for each value that a SET changed' "$(told 8 | wc -l)" 2
+for kind in '6 easeBackPressure 1' '7 easeSamplingStalled 1' '8 easeSamplingChanged 5'; do
+	read -r number name column <<<"$kind"
+	expect "notifications: $name has agent, boot and its object" "$(told "$number" | objects)$(told "$number" |
+	    grep -ao "\.$ease\.1\.3\.2\.1\.[0-9]*" | sed 's/.*\.//' | sort -u)" "1.1.1.0 1.1.2.0 1.3.2.1 $column"
 done
+changes() { easetop events --last all --top 1000 --format json |
+	jq -r '[.rows[] | select(.event == "sampling changed") | "\(.port): \(.text)"] | sort | join("; ")'; }
+both_stored() { [ "$(changes)" = 'fast: easePortEdge from true to false; fast: easePortMeanSkip from 1 to 40' ]; }
+if wait_for 5 both_stored; then pass 'notifications: the event says what changed, from what to what'; else
+	fail 'notifications: the event says what changed' "$(changes)"; fi
 expect 'notifications: they are stored as events' "$(sqlite3 "$rig/ease.db" \
     "SELECT count(DISTINCT kind) FROM event WHERE kind IN (6, 7)")" 2
 expect 'notifications: each of its own port' "$(easetop events --last all --top 1000 --format json |

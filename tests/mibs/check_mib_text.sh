@@ -54,7 +54,7 @@ same "the numbers of the notifications" \
 layouts() {
 	awk '/ OBJECT-TYPE/ { name = $1 }
 	match($0, /Layout [0-9]+/) { layout = name " " substr($0, RSTART + 7, RLENGTH - 7); at = 0 }
-	/^ +[0-9]+(\+n)? +[0-9]+  / {
+	/^ +[0-9]+(\+[nm])* +[0-9]+  / {
 		if ($1 + 0 != at) print layout " has a gap at " $1
 		at = $1 + $2; total[layout] += $2 }
 	END { for (object in total) print object, total[object] }' "$text" | sort

@@ -346,6 +346,7 @@ list_notified(void)
 	const struct ease_address address = {.if_index = 1};
 	const struct ease_resources resources = {.if_index = 1};
 	const struct ease_error_source source = {.if_index = 1, .kind = EASE_ERROR_FCS};
+	const struct ease_change change = {.if_index = 1};
 	uint8_t octets[512];
 	struct wbuf w = wbuf_of(octets, sizeof(octets));
 
@@ -366,6 +367,9 @@ list_notified(void)
 	w = wbuf_of(octets, sizeof(octets));
 	trap_wire_put_error_source(&w, &source);
 	list_part(EASE_PART_ERROR_SOURCE, "easeErrorInfo", 1, &w);
+	w = wbuf_of(octets, sizeof(octets));
+	trap_wire_put_change(&w, &change);
+	list_part(EASE_PART_CHANGE, "easeChange", 1, &w);
 }
 
 static void
