@@ -194,8 +194,7 @@ refused 400 'no agent' "$url/api/v1/talkers?agent=192.0.2.99"
 refused 400 'no agent' "$url/api/v1/talkers?agent=x$(printf '%%C3%%A9%.0s' {1..300})"
 refused 400 'no agent' "$url/api/v1/talkers?agent=%C2%9B2J"
 refused 400 'no such option' "$url/api/v1/talkers?"$'\xff'
-expect 'no memory was short' "$(counter web.no_memory)" 0
-refused 400 'protocols has no --by src; it is for talkers, history' "$url/api/v1/protocols?by=src"
+refused 400 'protocols has no --by src; it is for talkers, connections, history' "$url/api/v1/protocols?by=src"
 refused 400 '^step:' "$url/api/v1/history?last=30d&step=1m"
 refused 405 GET -X POST -d x=y "$url/api/v1/talkers"
 refused 405 GET -X DELETE "$url/"
@@ -206,6 +205,7 @@ expect 'a query of a megabyte is refused' "$(status -G --data-urlencode "agent@$
 expect 'a header of a hundred kilobytes is refused' "$(printf 'url = "%s/"\nheader = "X: %s"\n' "$url" \
     "$(head -c 100000 /dev/zero | tr '\0' a)" | curl -s -o /dev/null -w '%{http_code}' -K -)" 431
 check 'refusals are counted' test "$(counter web.refused_request)" -ge 12
+expect 'no memory was short' "$(counter web.no_memory)" 0
 expect 'it is well' "$(get "$url/healthz")" ok
 expect 'HEAD has no body' "$(get -I "$url/metrics" | head -n 1 | tr -d '\r')" 'HTTP/1.1 200 OK'
 
