@@ -353,7 +353,8 @@ claim_of(const struct list *list, size_t place)
 
 /* What --versus and --warn need beside what is printed: limits at errors of their own. */
 static void
-fill_extremes(const struct list *list, const struct estimate_key *key, struct report_extremes *extremes)
+fill_extremes(const struct list *list, const struct estimate_key *key, const double unkeyed[2],
+    struct report_extremes *extremes)
 {
 	const struct estimate_claim change = {0.025 / (double)n_ranked(list), 0.025 / (double)list->n_shown, true};
 	const struct estimate_claim alarm = {REPORT_ALARM_ERROR, REPORT_ALARM_ERROR, false};
@@ -365,6 +366,8 @@ fill_extremes(const struct list *list, const struct estimate_key *key, struct re
 			extremes->change[u] = estimate_key_figure(list->range, key, unit, &change);
 		if (list->options->wants_alarm)
 			extremes->alarm[u] = estimate_key_figure(list->range, key, unit, &alarm);
+		allow_for_folded(list, unit, unkeyed[u], &extremes->change[u]);
+		allow_for_folded(list, unit, unkeyed[u], &extremes->alarm[u]);
 	}
 }
 
@@ -391,7 +394,7 @@ add_entry(const struct list *list, size_t i, const double unkeyed[2], double *ra
 	if (figure[sort].high > WIDE * estimate_key_own_high(list->range, &key, sort, &claim))
 		list->result->n_wide++;
 	if (list->result->extremes)
-		fill_extremes(list, &key, &list->result->extremes[i]);
+		fill_extremes(list, &key, unkeyed, &list->result->extremes[i]);
 	list->dimension->fill(list->options, list_key(entry->first), row);
 	fill_place(list, entry, row);
 	list_fill_figures(list, row, figure, entry->n);

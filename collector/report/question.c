@@ -225,7 +225,8 @@ const struct question_option question_options[] = {
 	    "marks rows up, down or not settled since that long ago: 1d"},
 	{"warn", "RATE", "must be a rate above 0: 500, 20k, 1.5G (bit/s, or frame/s by packets)",
 	    REPORT_TAKES_WARN, set_warn,
-	    "exit 1 if a row surely has more: 100M bit/s, 5k frame/s"},
+	    "exit 1 if a row surely has more: 100M bit/s, 5k frame/s;\n"
+	    "                             wrong of a row at one look in a million"},
 	{NULL, NULL, NULL, 0, NULL, NULL},
 };
 

@@ -142,11 +142,31 @@ START_TEST(mates_widen_limits_under_loss_only)
 }
 END_TEST
 
+/* Upper limit of the second row for --warn and /metrics, at one in a million. */
+static double
+alarm_high(const struct report_options *options)
+{
+	struct report_options with_alarm = *options;
+	struct report_result result = {0};
+	char error[QUERY_ERROR_TEXT];
+	struct query *query;
+	double high;
+
+	with_alarm.wants_alarm = true;
+	report_store_renew(&store);
+	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
+	ck_assert_int_eq(report_find("talkers")->run(query, &with_alarm, REPORT_STORE_T0, &result), 0);
+	high = result.extremes[1].alarm[ESTIMATE_PKTS].high;
+	report_result_free(&result);
+	query_close(query);
+	return high;
+}
+
 /* What had no room may be of any key: 7 samples of 100 frames more at most, of an address all 20. */
 START_TEST(what_was_folded_widens_upper_limits)
 {
 	struct report_options options = report_store_options();
-	double low, high;
+	double low, high, alarm;
 	json_t *j;
 
 	simple_traffic();
@@ -156,11 +176,14 @@ START_TEST(what_was_folded_widens_upper_limits)
 	high = report_json_number(j, "rows.1.packets.high");
 	ck_assert_double_eq(report_json_number(j, "folded_samples"), 0);
 	json_decref(j);
+	alarm = alarm_high(&options);
+	ck_assert_double_gt(alarm, high + 500);
 	report_store_sql(&store, "INSERT INTO window_folded VALUES(%d, %llu, 1, 1, 1, 20, 7)",
 	    STORE_KEY_ETH_PAIR, REPORT_STORE_T0);
 	j = report_store_json(&store, "talkers", &options);
 	ck_assert_double_eq(report_json_number(j, "rows.1.packets.low"), low);
 	assert_near(report_json_number(j, "rows.1.packets.high"), high + 700, 1e-6);
+	assert_near(alarm_high(&options), alarm + 700, 1e-6);
 	ck_assert_double_eq(report_json_number(j, "folded_samples"), 20);
 	ck_assert_double_eq(report_json_number(j, "folded_samples_one_key_high"), 7);
 	json_decref(j);
