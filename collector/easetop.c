@@ -1,6 +1,7 @@
 /*
  * easetop: prints a report from a collector's store, which it only reads.
  */
+#include "collector/report/claims.h"
 #include "collector/report_command.h"
 
 #include <stdlib.h>
@@ -14,8 +15,11 @@ main(int argc, char **argv)
 		fputs("easetop --help lists the reports and options.\n", stderr);
 		return COMMAND_EXIT_TROUBLE;
 	}
-	if (!command.help)
+	if (command.help)
+		report_command_print_usage(stdout);
+	else if (command.claims)
+		claims_print(stdout);
+	else
 		return report_command_run(&command);
-	report_command_print_usage(stdout);
 	return EXIT_SUCCESS;
 }

@@ -23,6 +23,7 @@ struct report_command {
 	bool resolve, vendors;
 	uint32_t watch_s;   /* 0: not asked for */
 	bool help;
+	bool claims; /* are asked for, and no report */
 };
 
 /* Reads the command line. 0, or -EINVAL after saying why on stderr. */

@@ -92,7 +92,8 @@ static const struct command_option {
 	{"resolve", NULL, NULL, set_resolve, "asks the resolver for names of IP addresses"},
 	{"vendors", NULL, NULL, set_vendors, "makers of MAC addresses (package ieee-data)"},
 	{"watch", "SECONDS", "must be 1 to 86400", set_watch,
-	    "draws the report again this often, as top does, until q is pressed"},
+	    "draws the report again this often, as top does, until q is\n"
+	    "                             pressed; each picture is judged for itself"},
 	{"format", "text|json|csv", "must be text, json or csv", set_format,
 	    "text for people, JSON or CSV for programs (text)"},
 	{"store", "STORE", NULL, set_store,
@@ -116,7 +117,7 @@ print_option(FILE *out, const char *name, const char *value, const char *help)
 void
 report_command_print_usage(FILE *out)
 {
-	fputs("usage: easetop REPORT [options]\n\nReports:\n", out);
+	fputs("usage: easetop REPORT [options], or easetop claims\n\nReports:\n", out);
 	for (const struct report *report = reports; report->name; report++)
 		fprintf(out, "  %-13s  %s\n", report->name, report->help);
 	fputs("\nOptions:\n", out);
@@ -126,7 +127,7 @@ report_command_print_usage(FILE *out)
 		print_option(out, o->name, o->value, o->help);
 	fputs("\nReading a list: of LOW..HIGH, in the unit of the figure before them, 95 of 100 hold"
 	      "\nthat lists print, also for the first row alone. All sums below the rows add up to what"
-	      "\nthe ports counted.\nThe bar goes with = up to the lower limit and on with - to the upper one; its full"
+	      "\nthe ports counted. easetop claims says of each printed thing what it claims.\nThe bar goes with = up to the lower limit and on with - to the upper one; its full"
 	      "\nwidth is the largest upper limit. CHECK of load: ok, few samples, not sampling,"
 	      "\nmismatch, silent, down.\n"
 	      "\nExit status: 0; 1 if a row exceeds --warn; 2 if there is no answer.\n", out);
@@ -201,6 +202,9 @@ parse_report(struct report_command *command, int argc, char **argv)
 	}
 	if (optind + 1 < argc)
 		return refuse_word(argv[optind + 1]);
+	command->claims = strcmp(argv[optind], "claims") == 0;
+	if (command->claims)
+		return 0;
 	command->question.report = report_find(argv[optind]);
 	if (command->question.report)
 		return 0;
@@ -223,7 +227,7 @@ report_command_parse(struct report_command *command, int argc, char **argv)
 		return -EINVAL;
 	command->question.options.fold_few = command->format == render_text;
 	err = parse_report(command, argc, argv);
-	if (err || command->help)
+	if (err || command->help || command->claims)
 		return err;
 	err = question_check_options(&command->question, error, sizeof(error));
 	if (err)

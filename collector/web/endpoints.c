@@ -1,5 +1,6 @@
 #include "collector/web/endpoints.h"
 
+#include "collector/report/claims.h"
 #include "collector/report/render.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { HTTP_OK = 200 };
+enum { HTTP_OK = 200, HTTP_UNAVAILABLE = 503 };
 
 enum {
 	GZIP_FROM = 4096, /* octets: fewer fit in three packets */
@@ -77,6 +78,22 @@ answer_report(struct api *api, unsigned worker, const struct question *asked,
 	query_close(query);
 }
 
+static void
+answer_claims(struct reply *reply)
+{
+	json_t *array = claims_json();
+
+	reply->body = array ? json_dumps(array, JSON_COMPACT) : NULL;
+	json_decref(array);
+	if (!reply->body) {
+		api_error(reply, HTTP_UNAVAILABLE, strerror(ENOMEM));
+		return;
+	}
+	reply->status = HTTP_OK;
+	reply->content_type = API_JSON;
+	reply->octets = strlen(reply->body);
+}
+
 /* Healthy means: the store can be read. */
 static void
 answer_health(struct api *api, struct reply *reply)
@@ -106,6 +123,9 @@ endpoint_answer(void *arg, unsigned worker, const struct request *request, struc
 		break;
 	case REQUEST_STATUS:
 		endpoint_status(api, reply);
+		break;
+	case REQUEST_CLAIMS:
+		answer_claims(reply);
 		break;
 	case REQUEST_METRICS:
 		endpoint_metrics(api, reply);

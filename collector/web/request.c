@@ -151,6 +151,7 @@ static const struct {
 	enum request_kind kind;
 } places[] = {
 	{API "status", REQUEST_STATUS},
+	{API "claims", REQUEST_CLAIMS},
 	{"/healthz", REQUEST_HEALTH},
 	{"/metrics", REQUEST_METRICS},
 };

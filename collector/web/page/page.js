@@ -5,6 +5,7 @@
  */
 import * as address from './address.js';
 import {Busy, get, Gone, Locked, now, Refused, setToken} from './api.js';
+import {makeClaims} from './claims.js';
 import {Controls, preferences} from './controls.js';
 import {$, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
@@ -31,6 +32,7 @@ const chart = new LoadChart(change);
 const lists = makeLists(change);
 const matrix = new Matrix(change);
 const trouble = makeTrouble(change);
+makeClaims();
 const agents = {show: (result) => controls.showAgents(result, view), fail: () => {}};
 const answers = new Map(); /* by id: draws a section's last answer again */
 

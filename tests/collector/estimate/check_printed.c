@@ -97,6 +97,7 @@ struct list_tally {
 	struct bars_tally rows, rank[ROWS], rows_of[N_CLASSES], all, all_of[N_CLASSES];
 	struct bars_tally together, others, not_seen, ranks, surely, any;
 	struct bars_tally together_other, others_other; /* in the unit that the list is not sorted by */
+	struct bars_tally at_once; /* --sure list: all limits of the rows */
 };
 
 /* One list in one unit, and what it is of. */
@@ -122,6 +123,9 @@ figure_of(const struct printed *p, size_t i, const struct estimate_claim *claim)
 static void
 judge_rows(struct printed *p)
 {
+	const struct estimate_claim all = estimate_claim_of_all(p->list.n);
+	bool wrong = false;
+
 	for (size_t i = 0; i < p->list.n && p->n_rows < ROWS; i++) {
 		struct estimate_claim claim = estimate_claim_of_row(p->n_rows + 1, p->list.n);
 		double truth = p->truth[p->list.key[i]];
@@ -133,8 +137,11 @@ judge_rows(struct printed *p)
 		bars_judge(&p->tally->rows, &f, truth);
 		bars_judge(&p->tally->rank[p->n_rows], &f, truth);
 		bars_judge(&p->tally->rows_of[class_of(p->list.samples[i])], &f, truth);
+		f = figure_of(p, i, &all);
+		wrong |= truth < f.low || truth > f.high;
 		p->rows[p->n_rows++] = i;
 	}
+	bars_count(&p->tally->at_once, wrong);
 }
 
 static void
@@ -343,6 +350,7 @@ list_is_good(const struct list_case *c, enum estimate_unit unit, const struct li
 	check_row(&v, "ranks", &t->ranks, &always);
 	check_row(&v, "surely in the top 10", &t->surely, &always);
 	check_row(&v, "any source", &t->any, &always);
+	check_row(&v, "all limits at once", &t->at_once, &always);
 	return !v.bad;
 }
 

@@ -18,6 +18,8 @@ from sflow_wire import Switch, frame
 URL = os.environ['EASE_PAGE_URL']
 SHOTS = os.environ.get('EASE_PAGE_SHOTS')
 LIVE_SWITCH = '192.0.2.9'
+SECTIONS = {'ports', 'load', 'sources', 'destinations', 'conversations', 'connections', 'protocols', 'matrix',
+            'trouble'}
 failed = False
 
 
@@ -443,13 +445,32 @@ def check_keyboard(page, asked):
     page.press('End')
     equal('End goes to the last', page.focused()['first'], 'e-8')
     reached = set()
-    for _ in range(60):
+    for _ in range(80):
         page.press('Tab')
         reached.add(page.focused()['section'])
-    sections = {'ports', 'load', 'sources', 'destinations', 'conversations', 'connections', 'protocols', 'matrix',
-                'trouble'}
-    equal('Tab reaches every section', sections - reached, set())
+    equal('Tab reaches every section', SECTIONS - reached, set())
     equal('all that can be used has a name', page.browser.nameless(), [])
+
+
+def check_claims(page, asked):
+    """The ? of a section, by keyboard: each of its sentences is one of `easetop claims`."""
+    page.open(**asked)
+    claims = {(claim['printed'], claim['claim']) for claim in api('claims')}
+    equal('each section has its ?', sorted(page.js(
+        "[...document.querySelectorAll('.claims')].map((claims) => claims.closest('section').id)")), sorted(SECTIONS))
+    page.js("document.querySelector('#sources .claims summary').focus()")
+    page.press('Enter')
+    page.wait("document.querySelector('#sources .claims dd')")
+    told = set(zip(page.texts('#sources .claims dt'), page.texts('#sources .claims dd')))
+    check('the ? tells what is claimed', len(told) > 5 and told <= claims, told - claims)
+    equal('nothing is beyond the edge with it', page.js('probe.beyondEdge()'), [])
+    page.shot('claims')
+    page.press('Enter')
+    equal('and closes', page.js("document.querySelector('#sources .claims').open"), False)
+    for section in SECTIONS:
+        page.click(f'#{section} .claims summary')
+        page.wait(f"document.querySelector('#{section} .claims dd')")
+    check('every ? tells something', all(page.texts(f'#{section} .claims dt') for section in SECTIONS))
 
 
 def check_looks(page, asked):
@@ -580,6 +601,7 @@ def check_all(page, live):
     check_choices(page, asked)
     check_ranges(page)
     check_keyboard(page, asked)
+    check_claims(page, asked)
     check_looks(page, asked)
     check_steps(page)
     check_zones(page, asked)

@@ -1,0 +1,87 @@
+#include "collector/report/claims.h"
+
+#define ESTIMATE_TESTS "tests/collector/estimate/"
+#define REPORT_TESTS   "tests/collector/report/"
+
+const struct claim claims[] = {
+	{"counted", "counted; load; totals",
+	    "Counted by the ports themselves, for whole windows of the range: there is no sampling in it.",
+	    REPORT_TESTS "check_outage.c"},
+	{"completeness", "completeness",
+	    "Of the sample numbers that were given out, the part that arrived.", ESTIMATE_TESTS "check_transit.c"},
+	{"check", "CHECK",
+	    "ok says that samples times skip and the port's counters agree within four standard deviations.",
+	    REPORT_TESTS "check_load.c"},
+	{"estimate", "estimate of a row",
+	    "What this key had at all ports that count and had a sample, while samples arrived; right on the average"
+	    " for a key that is chosen without looking at the list.", ESTIMATE_TESTS "check_estimate.c"},
+	{"row", "95% LOW..HIGH of a row",
+	    "At least 95 of 100 limits that lists print hold, also of the first row, the fifth and the tenth alone;"
+	    " 90 of the first row where the skip was a hundred times as large for a tenth of the time.",
+	    ESTIMATE_TESTS "check_printed.c"},
+	{"low", "=sure part of a bar; low",
+	    "Of 1,000 lower limits that lists print at most 25 are above the truth.",
+	    ESTIMATE_TESTS "check_printed.c"},
+	{"hiding", "may hide as much",
+	    "Upper limits allow for what a key may have at ports where it has no sample; the port that may hide most is"
+	    " named when it more than doubles one.", REPORT_TESTS "check_report.c"},
+	{"sure", "limits with --sure list", "In 95 of 100 lists all limits hold at once.",
+	    ESTIMATE_TESTS "check_printed.c"},
+	{"rank", "RANK a-b",
+	    "In 95 of 100 lists all ranks lie in their ranges, keys without a sample included; so a row whose range ends"
+	    " at 10 or before is one of the ten largest.", ESTIMATE_TESTS "check_printed.c"},
+	{"together", "rows together",
+	    "What the rows have in all, corrected for their having been chosen for size; at least 92 of 100 limits hold,"
+	    " 65 where all keys are exactly equal, 90 where the skip was a hundred times as large for a tenth of the time.", ESTIMATE_TESTS "check_printed.c"},
+	{"others", "others",
+	    "What all other keys with a sample have; at least 92 of 100 limits hold, 79 where all keys are exactly"
+	    " equal, 90 where the skip was a hundred times as large for a tenth of the time.",
+	    ESTIMATE_TESTS "check_printed.c"},
+	{"not_seen", "not seen",
+	    "What all keys without a sample have together; at least 91 of 100 limits hold, 83 where the skip was a hundred"
+	    " times as large for a tenth of the time.", ESTIMATE_TESTS "check_printed.c"},
+	{"rest", "without IP; other frames; outside the filter",
+	    "Frames that have no such key; limits as of a key that is named beforehand, of which 92 to 98 of 100 hold.",
+	    ESTIMATE_TESTS "check_named.c"},
+	{"no_sample", "ports, no sample; while samples were lost", "Counted; whose it was is not known.",
+	    REPORT_TESTS "check_outage.c"},
+	{"account", "all lines below the rows", "They add up to what the ports counted, to the frame.",
+	    "tests/e2e/check_printed.sh"},
+	{"unseen", "No … without a sample … more than x frames",
+	    "In 95 of 100 lists no such key that is missing has more.", ESTIMATE_TESTS "check_printed.c"},
+	{"attempts", "SYN/s",
+	    "TCP SYNs without ACK, each time that one is sent; 94 to 97 of 100 limits hold of a server or source that is"
+	    " named beforehand and has 5 expected samples.", ESTIMATE_TESTS "check_accuracy.sh"},
+	{"versus", "up, down of --versus", "Where nothing changed, at least 95 of 100 reports have no mark at all.",
+	    REPORT_TESTS "check_versus.c"},
+	{"alarm", "WARNING surely above; _low and _high of /metrics",
+	    "Judged at one in a million a look: limits at such levels are wrong no more often than the level says,"
+	    " measured from 1 in 100 to 1 in 10,000.", ESTIMATE_TESTS "check_levels.c"},
+	{"step", "a step of history",
+	    "The limits are those that a list of that step's time has for the keys of the whole list.",
+	    REPORT_TESTS "check_history.c"},
+	{"look", "a picture of the page or of --watch",
+	    "A report like any other: each picture is judged for itself.", "tests/collector/web/check_page.py"},
+	{NULL, NULL, NULL, NULL},
+};
+
+void
+claims_print(FILE *out)
+{
+	for (const struct claim *c = claims; c->id; c++)
+		fprintf(out, "%s\n  %s\n  Measured by %s\n", c->printed, c->claim, c->test);
+}
+
+json_t *
+claims_json(void)
+{
+	json_t *array = json_array();
+
+	for (const struct claim *c = claims; array && c->id; c++)
+		if (json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s}", "id", c->id, "printed", c->printed,
+		    "claim", c->claim, "test", c->test)) != 0) {
+			json_decref(array);
+			array = NULL;
+		}
+	return array;
+}
