@@ -607,6 +607,7 @@ read_input(struct collector *c, size_t most)
 
 	while (total < most && (n = input_read(c->input)) > 0) {
 		total += n;
+		service_alive(&c->last_alive_us, clock_mono_us(&clock_system));
 		if (store_batch_is_filling(c->batch))
 			collector_flush(c);
 	}

@@ -325,8 +325,10 @@ move_expectation(struct accounting *acc, struct port *p, const struct account *a
 {
 	if (a->last_expected_us / STORE_WINDOW_US == time_us / STORE_WINDOW_US)
 		return;
-	accounting_add_numbers(acc, p, a->last_expected_us, -1, 0, batch);
-	accounting_add_numbers(acc, p, time_us, 1, 0, batch);
+	accounting_add_numbers(acc, p, accounting_window_of(acc, p, a->last_expected_us),
+	    a->last_expected_us, -1, 0, batch);
+	accounting_add_numbers(
+	    acc, p, accounting_window_of(acc, p, time_us), time_us, 1, 0, batch);
 }
 
 static void
@@ -363,7 +365,7 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 		   ? 1
 		   : sequence_tracker_expected_since_contact(t) - expected;
 	room = has_room(acc, p, s->time_us, batch, &w);
-	accounting_add_numbers(acc, p, s->time_us, (int64_t)more, room, batch);
+	accounting_add_numbers(acc, p, w, s->time_us, (int64_t)more, room, batch);
 	if (more == 0)
 		move_expectation(acc, p, a, s->time_us, batch);
 	else
@@ -393,7 +395,8 @@ add_given_out(struct accounting *acc, struct port *p, struct account *a,
 	more = sequence_tracker_expected_since_contact(t) - expected;
 	if (more == 0)
 		return;
-	accounting_add_numbers(acc, p, s->time_us, (int64_t)more, 0, batch);
+	accounting_add_numbers(acc, p, accounting_window_of(acc, p, s->time_us), s->time_us,
+	    (int64_t)more, 0, batch);
 	a->last_expected_us = s->time_us;
 }
 
@@ -590,7 +593,8 @@ expect_refused_sample(struct accounting *acc, const struct agent *a, uint32_t if
 	p->refused_samples++;
 	if (acc->mono_us - heard_us < SILENT_US)
 		return;
-	accounting_add_numbers(acc, p, acc->received_us, (int64_t)p->refused_samples, 0, batch);
+	accounting_add_numbers(acc, p, accounting_window_of(acc, p, acc->received_us),
+	    acc->received_us, (int64_t)p->refused_samples, 0, batch);
 	p->refused_samples = 0;
 }
 

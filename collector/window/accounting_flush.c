@@ -184,7 +184,8 @@ flush_waiting(struct accounting *acc, struct store_batch *batch)
 		struct port *p = &acc->inventory.ports[i];
 
 		if (p->expected_wait != 0 || p->received_wait != 0)
-			accounting_add_numbers(acc, p, p->wait_us, 0, 0, batch);
+			accounting_add_numbers(acc, p, accounting_window_of(acc, p, p->wait_us),
+			    p->wait_us, 0, 0, batch);
 	}
 }
 

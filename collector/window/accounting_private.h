@@ -33,11 +33,15 @@ accounting_count(const struct accounting *acc, enum accounting_stat_id which)
 	stat_add_own(&acc->stats, which, 1);
 }
 
-/* accounting_windows.c */
-
 /* Returns the window of a port and time, or NULL at a limit. */
-struct window *accounting_window_of(
-    struct accounting *acc, const struct port *p, uint64_t time_us);
+static inline struct window *
+accounting_window_of(struct accounting *acc, const struct port *p, uint64_t time_us)
+{
+	return window_get(
+	    acc->windows, p->agent->row.id, p->if_index, time_us, acc->mono_us);
+}
+
+/* accounting_windows.c */
 
 /* Adds a row of sums to the batch, instead of a window; NULL without room. */
 struct store_window *accounting_window_row(struct accounting *acc, const struct port *p,
@@ -48,9 +52,9 @@ struct store_window *accounting_window_row(struct accounting *acc, const struct 
 bool accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch);
 
-/* Adds numbers to their minute, with those of the port that wait. */
-void accounting_add_numbers(struct accounting *acc, struct port *p, uint64_t time_us,
-    int64_t expected, uint64_t received, struct store_batch *batch);
+/* Adds numbers to their minute, with those of the port that wait. w: its window, or NULL. */
+void accounting_add_numbers(struct accounting *acc, struct port *p, struct window *w,
+    uint64_t time_us, int64_t expected, uint64_t received, struct store_batch *batch);
 
 /* Adds what a gap cuts, a sample_gaps_sink. */
 struct accounting_cut_target {

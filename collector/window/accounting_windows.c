@@ -8,18 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct window *
-accounting_window_of(struct accounting *acc, const struct port *p, uint64_t time_us)
-{
-	return window_get(
-	    acc->windows, p->agent->row.id, p->if_index, time_us, acc->mono_us);
-}
-
 void
-accounting_add_numbers(struct accounting *acc, struct port *p, uint64_t time_us, int64_t expected,
-    uint64_t received, struct store_batch *batch)
+accounting_add_numbers(struct accounting *acc, struct port *p, struct window *w, uint64_t time_us,
+    int64_t expected, uint64_t received, struct store_batch *batch)
 {
-	struct window *w = accounting_window_of(acc, p, time_us);
 	struct store_window_port *row;
 
 	p->expected_wait += expected;

@@ -100,7 +100,7 @@ static bool
 spread(const struct port_totals *from, const struct port_totals *to, const struct span *span,
     port_totals_sink *sink, void *arg)
 {
-	struct port_totals_part parts[PORT_TOTALS_MINUTES] = {0};
+	struct port_totals_part parts[PORT_TOTALS_MINUTES];
 	uint64_t done[PORT_TOTALS_N_VALUES] = {0}, start_us = minute_of(span->from_us);
 	uint64_t step_us = STORE_WINDOW_US;
 	size_t n = 0;
