@@ -465,6 +465,48 @@ START_TEST(away_for_longer_than_memory_lasts)
 }
 END_TEST
 
+/* ---- senders that want too much ---- */
+
+/* One notification with 41 snapshots of a port, each a day after the other, and ten notifications with
+ * one each: of the first one snapshot is used; of the others one, as a clock may have been set; and
+ * nothing is lost of another agent. */
+START_TEST(snapshots_of_other_days)
+{
+	enum { SNAPSHOTS = 41 };
+	struct ease_record r[SNAPSHOTS];
+	const struct stat_set *stats;
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	stats = accounting_stats(f.accounting);
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 1, 1000);
+	for (uint32_t i = 0; i < SNAPSHOTS; i++) {
+		r[i] = rig_snapshot(1, i);
+		r[i].agent_id[0] = 99;
+		r[i].snapshot.time_us = NOON_US + i * 1440 * MINUTE_US;
+	}
+	accounting_add_records(f.accounting, f.batch, r, SNAPSHOTS);
+	/* the second and the fourth are within a day of the clock, and the third sets it */
+	ck_assert_uint_eq(stat_get(stats, ACCOUNTING_STAT_SNAPSHOTS_REPEATED), 3);
+	ck_assert_uint_eq(stat_get(stats, ACCOUNTING_STAT_CLOCK_AWAY), SNAPSHOTS - 4);
+	for (uint32_t i = 3; i < 13; i++)
+		accounting_add_records(f.accounting, f.batch, &r[i], 1);
+	ck_assert_uint_eq(stat_get(stats, ACCOUNTING_STAT_CLOCK_AWAY), SNAPSHOTS - 4 + 9);
+	rig_send_range(&f, 1, 1001, 2000);
+	rig_flush(&f);
+	ck_assert_uint_le(
+	    stat_get(accounting_window_stats(f.accounting), WINDOW_STAT_OPENED), 10);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(n) FROM window WHERE agent = 1"), 2000);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account WHERE agent = 1"), 2000);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(pool_octets) FROM window WHERE agent = 1 AND"
+					  " direction = 1"), 5000. * 2000);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* ---- damaged, cut, moved ---- */
 
 static int
@@ -814,6 +856,7 @@ main(void)
 	tcase_add_test(tc, a_disk_that_was_gone_for_a_while);
 	tcase_add_test(tc, locked_by_another_for_ten_minutes);
 	tcase_add_test(tc, away_for_longer_than_memory_lasts);
+	tcase_add_test(tc, snapshots_of_other_days);
 	tcase_add_test(tc, a_damaged_head_is_set_aside);
 	tcase_add_test(tc, a_damaged_page_costs_history_but_no_state);
 	tcase_add_test(tc, damage_found_while_it_runs);

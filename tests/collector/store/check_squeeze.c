@@ -82,8 +82,8 @@ START_TEST(who_fills_the_store_makes_room)
 }
 END_TEST
 
-/* One agent was heard in 2097 (a capture with a wrong clock, by an older collector), and one lives in
- * 1970 for want of a clock. */
+/* One agent was heard in 2096, by a capture with a wrong clock, and one lives in 1970 for want of a
+ * clock. */
 START_TEST(no_clock_stops_deletion_by_age)
 {
 	enum { MINUTES = 200 };
@@ -94,7 +94,7 @@ START_TEST(no_clock_stops_deletion_by_age)
 	rig_make(&f);
 	rig_open(&f);
 	rig_sql(&f, "INSERT INTO agent VALUES(77, x'0102030405060777', 1, '192.0.2.77',"
-		    " 4000000000000000, 4000000000000000, 4000000000000000)");
+		    " 1600000000000000, 1600000000000000, 4000000000000000)");
 	store_set_retention(f.store, &keep);
 	for (uint32_t i = 1; i <= MINUTES; i++) {
 		uint64_t now_us = NOON_US + i * MINUTE_US;
