@@ -135,6 +135,8 @@ add_lines(const struct list *list, const struct estimate_key of[N_OF])
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		if (lines[i].said && !(*lines[i].row = new_row(list, lines[i].figure, lines[i].samples)))
 			return -ENOMEM;
+	if (result->lost_row) /* shares are of what passed while samples arrived */
+		*list_tail(list, result->lost_row, TAIL_SHARE) = (struct report_value){0};
 	return 0;
 }
 
