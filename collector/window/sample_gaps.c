@@ -133,10 +133,8 @@ move_point(struct sample_gaps *g, uint8_t direction, bool loose, const struct sa
 
 /* Gives the frames and numbers of a gap back, less what is still cut of it. */
 static void
-give_back(struct sample_gaps *g, const struct sample_gap *gap, uint32_t still,
-    sample_gaps_sink *sink, void *arg)
+give_back(const struct sample_gap *gap, uint32_t still, sample_gaps_sink *sink, void *arg)
 {
-	(void)g;
 	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
 		struct sample_gaps_cut back = {.direction = (uint8_t)(d + 1),
 		    .from_us = gap->from_us, .to_us = gap->to_us};
@@ -169,7 +167,7 @@ split(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_sink
 			before.pkts[d] = whole.pkts[d] * before.cut / whole.cut;
 			after.pkts[d] = whole.pkts[d] * after.cut / whole.cut;
 		}
-		give_back(g, &whole, before.cut + after.cut, sink, arg);
+		give_back(&whole, before.cut + after.cut, sink, arg);
 		g->open[i] = before.cut > 0 ? before : after;
 		if (before.cut > 0)
 			remember(g, &after);
