@@ -784,6 +784,28 @@ START_TEST(empty_ranges_are_refused_with_both_ends)
 }
 END_TEST
 
+/* A clock years ahead or behind stretches the range of nobody but its own agent. */
+START_TEST(a_wrong_clock_stretches_no_other_range)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	simple_traffic();
+	report_store_agent(&store, 2, 120);
+	report_store_sql(&store, "UPDATE agent SET last_us = 4000000000000000 WHERE id = 2");
+	report_store_agent(&store, 3, 120);
+	report_store_sql(&store, "UPDATE agent SET first_us = 0, last_us = 1000000 WHERE id = 3");
+	j = report_store_json(&store, "talkers", &options);
+	ck_assert_str_eq(report_json_text(j, "from"), "2023-11-14T22:14:00Z");
+	ck_assert_str_eq(report_json_text(j, "to"), "2023-11-14T22:16:00Z");
+	json_decref(j);
+	options.agent = "192.0.2.2";
+	j = report_store_json(&store, "load", &options);
+	ck_assert_str_eq(report_json_text(j, "to"), "2096-10-02T07:06:40Z");
+	json_decref(j);
+}
+END_TEST
+
 START_TEST(reports_of_an_empty_store_are_empty)
 {
 	struct report_options options = report_store_options();
@@ -868,6 +890,7 @@ main(void)
 	tcase_add_test(tc, unknown_agents_and_ports_are_refused);
 	tcase_add_test(tc, near_ports_are_named);
 	tcase_add_test(tc, empty_ranges_are_refused_with_both_ends);
+	tcase_add_test(tc, a_wrong_clock_stretches_no_other_range);
 	tcase_add_test(tc, reports_of_an_empty_store_are_empty);
 	tcase_add_test(tc, filters_are_parsed_strictly);
 	suite_add_tcase(suite, tc);
