@@ -149,6 +149,7 @@ fleet_snapshot(const struct attack_rig *r, const struct fleet_switch *s, int p)
 	    .samples = port->sequence,
 	    .last_sequence = port->sequence,
 	    .pool_in_pkts = port->pkts,
+	    .discontinuity_us = s->discontinuity_us,
 	};
 }
 
@@ -259,6 +260,7 @@ fleet_restart(struct attack_rig *r, struct fleet_switch *s, uint32_t boot)
 {
 	s->boot = boot;
 	s->started_us = r->clock.manual_mono_us;
+	s->discontinuity_us = device_us(r, s);
 	s->datagram = 0;
 	for (int p = 0; p < FLEET_PORTS; p++) {
 		struct fleet_port *port = &s->ports[p];

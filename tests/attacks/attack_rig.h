@@ -56,6 +56,7 @@ struct fleet_switch {
 	uint32_t datagram;    /* sFlow's sequence numbers */
 	uint32_t flow[FLEET_PORTS], counters[FLEET_PORTS];
 	uint64_t started_us; /* by the monotonic clock */
+	uint64_t discontinuity_us; /* of its counters, by its own clock; 0: none */
 	struct attack_v3_user user;
 	struct fleet_port ports[FLEET_PORTS];
 };

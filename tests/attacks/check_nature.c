@@ -10,7 +10,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { STORE_MIB = 64, STORE_SLACK_MIB = 8, VICTIM = 50, VICTIM_SFLOW = 12 };
+enum {
+	STORE_MIB = 64,
+	STORE_SLACK_MIB = 8,
+	VICTIM = 50,
+	VICTIM_SFLOW = 12,
+	EVENT_RATE = 10,    /* the agent's option event_rate, by default */
+	STEPS_AN_HOUR = 12, /* in the week */
+};
 
 static struct attack_rig rig;
 
@@ -162,51 +169,88 @@ send_trap(struct fleet_switch *s, struct trap_message *m)
 	attack_send_trap(&rig, s->address, m);
 }
 
-/* Frames with a bad FCS have a source of any address: at the rate that event_rate allows. */
-START_TEST(a_bad_cable)
+/* Frames with a bad FCS have a source of any address: as many a second as event_rate allows. */
+static void
+garble(struct fleet_switch *s)
 {
 	static struct trap_message m;
-	struct fleet_switch *s = &rig.fleet[VICTIM];
+
+	trap_start(&m, FLEET_COMMUNITY, EASE_NOTIFY_ERROR_SOURCE, s->id, s->boot);
+	for (int k = 0; k < EVENT_RATE; k++) {
+		struct ease_error_source e = {.if_index = 1, .kind = EASE_ERROR_FCS, .count = 1,
+		    .first_us = rig.clock.manual_wall_us, .time_us = rig.clock.manual_wall_us};
+
+		for (int o = 0; o < 6; o++)
+			e.mac[o] = (uint8_t)attack_draw(&rig, 256);
+		trap_add_error_source(&m, &e);
+	}
+	send_trap(s, &m);
+}
+
+/* A host with containers: another interface comes, and soon goes. */
+static void
+plug_container(struct fleet_switch *s, uint32_t i)
+{
+	static struct trap_message m;
+	struct ease_state state = {.if_index = 1000 + i, .time_us = rig.clock.manual_wall_us,
+	    .speed_bps = 10000000000, .duplex = EASE_DUPLEX_FULL, .admin_status = EASE_IF_UP,
+	    .oper_status = EASE_IF_UP, .edge = true};
+
+	snprintf(state.name, sizeof(state.name), "veth%08x", i * 2654435761u);
+	trap_start(&m, FLEET_COMMUNITY, EASE_NOTIFY_PORT_STATE, s->id, s->boot);
+	trap_add_state(&m, &state);
+	send_trap(s, &m);
+}
+
+START_TEST(a_bad_cable)
+{
 	unsigned seconds = getenv("EASE_LONG") ? 3600 : 60;
 
 	open_rig("");
 	for (unsigned i = 0; i < seconds; i++) {
-		trap_start(&m, FLEET_COMMUNITY, EASE_NOTIFY_ERROR_SOURCE, s->id, s->boot);
-		for (int k = 0; k < 10; k++) {
-			struct ease_error_source e = {.if_index = 1, .kind = EASE_ERROR_FCS, .count = 1,
-			    .first_us = rig.clock.manual_wall_us, .time_us = rig.clock.manual_wall_us};
-
-			for (int o = 0; o < 6; o++)
-				e.mac[o] = (uint8_t)attack_draw(&rig, 256);
-			trap_add_error_source(&m, &e);
-		}
-		send_trap(s, &m);
+		garble(&rig.fleet[VICTIM]);
 		attack_rig_step(&rig, 1);
 	}
 	end("a bad cable");
 }
 END_TEST
 
-/* A host with containers: each second another interface comes, and soon goes. */
 START_TEST(containers_that_come_and_go)
 {
-	static struct trap_message m;
-	struct fleet_switch *s = &rig.fleet[VICTIM];
 	unsigned seconds = getenv("EASE_LONG") ? 3600 : 60;
 
 	open_rig("");
 	for (unsigned i = 0; i < seconds; i++) {
-		struct ease_state state = {.if_index = 1000 + i, .time_us = rig.clock.manual_wall_us,
-		    .speed_bps = 10000000000, .duplex = EASE_DUPLEX_FULL, .admin_status = EASE_IF_UP,
-		    .oper_status = EASE_IF_UP, .edge = true};
-
-		snprintf(state.name, sizeof(state.name), "veth%08x", i * 2654435761u);
-		trap_start(&m, FLEET_COMMUNITY, EASE_NOTIFY_PORT_STATE, s->id, s->boot);
-		trap_add_state(&m, &state);
-		send_trap(s, &m);
+		plug_container(&rig.fleet[VICTIM], i);
 		attack_rig_step(&rig, 1);
 	}
 	end("containers that come and go");
+}
+END_TEST
+
+/* A week, or two hours, of all of it: a bad cable, a host whose containers come and go, an agent that starts
+ * anew each hour, a collector that is stopped each night. The others' history is whole, and the store within its
+ * size. */
+START_TEST(a_week_of_it)
+{
+	unsigned steps_a_week = getenv("EASE_LONG") ? 7 * 24 * STEPS_AN_HOUR : 2 * STEPS_AN_HOUR;
+	struct fleet_switch *anew = &rig.fleet[VICTIM + 2];
+
+	open_rig("keep_1min = 0\n");
+	for (unsigned i = 0; i < steps_a_week; i++) {
+		for (unsigned k = 0; k < 3600 / STEPS_AN_HOUR; k++)
+			garble(&rig.fleet[VICTIM]);
+		plug_container(&rig.fleet[VICTIM + 1], i);
+		attack_rig_step(&rig, 3600 / STEPS_AN_HOUR);
+		if (i % STEPS_AN_HOUR == 0)
+			fleet_restart(&rig, anew, anew->boot + 1);
+		if (i % (24 * STEPS_AN_HOUR) != STEPS_AN_HOUR)
+			continue;
+		attack_rig_stop(&rig);
+		attack_rig_night(&rig, 3600);
+		attack_rig_start(&rig);
+	}
+	end("a week of it");
 }
 END_TEST
 
@@ -223,6 +267,7 @@ main(void)
 	tcase_add_test(all, agents_that_start_anew);
 	tcase_add_test(all, a_bad_cable);
 	tcase_add_test(all, containers_that_come_and_go);
+	tcase_add_test(all, a_week_of_it);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }
