@@ -126,6 +126,9 @@ send_resources(struct agent *agent, uint32_t if_index)
 		packer_resources(agent->packer, &resources);
 }
 
+/* Energy, buffers and pause frames hold up no report, so they come less often. */
+#define RESOURCES_EVERY_US (20ull * 1000000)
+
 static void
 send_counters(void *ctx, uint32_t if_index)
 {
@@ -137,7 +140,8 @@ send_counters(void *ctx, uint32_t if_index)
 		return;
 	if (agent->config->notify_samples) {
 		packer_counters(agent->packer, &snapshot);
-		send_resources(agent, if_index);
+		if (agent->with_resources)
+			send_resources(agent, if_index);
 	}
 	send_sflow_counters(agent, if_index); /* the counters that the snapshot just read */
 	agent->round_pool_pkts += snapshot.pool_in_pkts + snapshot.pool_out_pkts;
@@ -146,8 +150,10 @@ send_counters(void *ctx, uint32_t if_index)
 static void
 send_all_counters(struct agent *agent)
 {
+	agent->with_resources = true;
 	for (size_t i = 0; i < hal_n_ports(agent->hal); i++)
 		send_counters(agent, hal_port_if_index(agent->hal, i));
+	agent->with_resources = false;
 	agent->round_pool_pkts = 0; /* this was no round */
 	event_monitor_notify_sources(agent->event_monitor);
 }
@@ -196,7 +202,7 @@ arm_alarm(struct agent *agent)
 		    "may be late: %s", strerror(-rc));
 }
 
-/* A lock-step board's idle days pass at once and need no snapshot every 20 s of board time. */
+/* A lock-step board's idle days pass at once and need no snapshot every two seconds of board time. */
 static void
 pace_counters(struct agent *agent, uint64_t steady_us)
 {
@@ -227,6 +233,9 @@ on_alarm(void *ctx, uint64_t steady_us)
 		send_counters, agent)) {
 		event_monitor_notify_sources(agent->event_monitor);
 		pace_counters(agent, steady_us);
+		agent->with_resources = steady_us >= agent->resources_us; /* in the next round */
+		if (agent->with_resources)
+			agent->resources_us = steady_us + RESOURCES_EVERY_US;
 	}
 	if (states_us < agent->counters_interval_us)
 		states_us = agent->counters_interval_us;
@@ -628,6 +637,7 @@ start_device(struct agent *agent)
 	send_all_counters(agent);
 	flush_all(agent);
 	port_round_begin(&agent->counters, now_us + agent->counters_interval_us);
+	agent->resources_us = now_us + RESOURCES_EVERY_US;
 	port_round_begin(&agent->states, now_us + agent->config->state_interval_s * 1000000ull);
 	state_restore_rows(agent->state, static_addresses_managed(agent->static_addresses));
 	publish_all(agent);

@@ -128,9 +128,9 @@ const struct option_row agent_options[] = {
 	.help = "how many notifications are kept while the master is away; samples in older ones "
 		"are counted as drops of their port"},
     {.name = "counters_interval_s", .type = OPTION_U32, AT(counters_interval_s), .min = 1,
-	.max = 3600, .unit = "s", .def = "20", .live = true,
+	.max = 3600, .unit = "s", .def = "2", .live = true,
 	.help = "the time between two easeCounters of a port; those of more than 64 ports are spread over "
-		"it"},
+		"it. Reports of the last minutes end where counters end, so they are so much behind"},
     {.name = "state_interval_s", .type = OPTION_U32, AT(state_interval_s), .min = 10,
 	.max = 86400, .unit = "s", .def = "600", .live = true,
 	.help = "the time between two easePortState of a port"},

@@ -254,13 +254,16 @@ report_events(struct query *query, const struct report_options *options, uint64_
 
 	if (err)
 		return err;
-	if (options->all && !options->has_to && query->range.to_us < now_us)
+	if (options->all && !options->has_to && query->edge_us == 0 && query->range.to_us < now_us)
 		query->range.to_us = now_us; /* an event may be the reason why no more samples came */
 	result_begin(result, "events", event_columns, N_COLUMNS, query);
 	err = query_windows(query);
 	for (size_t i = 0; i < query->n_ports; i++)
 		if (query->ports[i].chosen)
 			result_count_port(result, &query->ports[i]);
+	result_finish(result, query);
+	if (query->edge_us > 0 && !options->has_to)
+		query->range.to_us = now_us; /* events do not wait for counters */
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(sources); i++)
 		err = add_source(query, options, &sources[i], result);
 	if (err == 0)
@@ -269,6 +272,5 @@ report_events(struct query *query, const struct report_options *options, uint64_
 		err = add_outages(query, options, result);
 	keep_newest(result, options->top);
 	result_hide_agent(result, query, COLUMN_AGENT);
-	result_finish(result, query);
 	return err;
 }

@@ -15,7 +15,7 @@
 /* Preamble, start delimiter and the least gap between frames (IEEE 802.3), for utilisation. */
 enum { FRAME_OVERHEAD_OCTETS = 20 };
 
-/* easeCounters come every 20 s: when three are missing, the agent is silent. */
+/* Counters come every 2 s from our agents, every 20 s or 30 s from others. */
 #define SILENT_AFTER_US 60000000u
 
 enum {
@@ -120,13 +120,6 @@ format_age(double seconds, char *text)
 		snprintf(text, TEXT_ROOM, "silent %.0fd", floor(seconds / 86400));
 }
 
-static bool
-is_down(const struct query_port *port)
-{
-	return port->oper_status == EASE_IF_DOWN || port->oper_status == EASE_IF_NOT_PRESENT ||
-	    port->oper_status == EASE_IF_LOWER_LAYER_DOWN;
-}
-
 /* There is no sample: did too few frames pass, or is the port not sampled? Where no frame passed
  * that could have been sampled, there is nothing to check. */
 static const char *
@@ -213,12 +206,12 @@ fill_port(const struct query_port *port, struct report_value *row)
 	row[COLUMN_IF_INDEX] = cell_number(port->if_index);
 	row[COLUMN_ALIAS] = cell_label(port->alias);
 	if (port->oper_status != EASE_IF_STATUS_NOT_KNOWN)
-		row[COLUMN_STATUS] = cell_text(is_down(port) ? "down"
+		row[COLUMN_STATUS] = cell_text(port_is_down(port) ? "down"
 		    : port->oper_status == EASE_IF_UP ? "up" : "other");
 	if (port->speed_bps > 0)
 		row[COLUMN_SPEED] = cell_number((double)port->speed_bps);
 	format_speed(port, text);
-	row[COLUMN_SPEED_TEXT] = cell_text(is_down(port) ? "down" : text);
+	row[COLUMN_SPEED_TEXT] = cell_text(port_is_down(port) ? "down" : text);
 	row[COLUMN_SAMPLES] = cell_number((double)port->received);
 }
 
@@ -227,7 +220,7 @@ static int
 add_port(struct report_result *result, const struct port_load *p)
 {
 	struct report_value *row = result_add_row(result);
-	bool down = is_down(p->port) && query_rx_pkts(&p->load) + query_tx_pkts(&p->load) < 1;
+	bool down = port_is_down(p->port) && query_rx_pkts(&p->load) + query_tx_pkts(&p->load) < 1;
 	char check[TEXT_ROOM] = "";
 
 	if (!row)
@@ -320,13 +313,14 @@ load_port(struct query *query, struct report_result *result, const struct query_
 	struct port_load p = {.port = port, .other_skip = other_skip};
 	int err = query_load(query, port, &p.load);
 	double age_us;
+	bool live = query->edge_us > 0 && port->counters_us > 0;
 
 	if (err == 0 && p.load.newest_us == 0) /* an aggregate sends no counters of its own */
 		err = add_members(query, &p);
 	if (err)
 		return err;
-	age_us = (double)query->range.to_us - (double)p.load.newest_us;
-	p.silent = p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
+	age_us = (double)query->range.to_us - (double)(live ? port->counters_us : p.load.newest_us);
+	p.silent = live ? port->silent : p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
 	p.silent_s = age_us / 1e6;
 	p.skip = skip_of(query, port);
 	result_count_port(result, port);

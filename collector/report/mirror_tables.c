@@ -368,10 +368,10 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
     /* a collector that takes over counts as expected what the agent sent before, too */
     {.name = "account", .from = CLUSTER_ACCOUNTS,
 	.columns = "agent, boot, if_index, expected, received, duplicates, reordered, late,"
-		   " agent_drops, stalls, stalled_pkts, first_us, last_us",
+		   " agent_drops, stalls, stalled_pkts, first_us, last_us, base_us",
 	.select = "agent, boot, if_index, max(expected), sum(received), sum(duplicates),"
 		  " sum(reordered), sum(late), max(agent_drops), max(stalls), max(stalled_pkts),"
-		  " min(first_us), max(last_us)",
+		  " min(first_us), max(last_us), max(base_us)",
 	.write_rest = rest_of_accounts},
     {.name = "gone", .from = CLUSTER_GONE, .columns = "agent, boot, if_index, samples",
 	.select = "agent, boot, if_index, sum(samples)", .write_rest = rest_of_gone},

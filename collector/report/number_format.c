@@ -145,8 +145,8 @@ same_day(const struct tm *a, const struct tm *b)
 	return a->tm_year == b->tm_year && a->tm_yday == b->tm_yday;
 }
 
-void
-number_format_times(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc, char *text)
+static void
+format_ends(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc, bool counted, char *text)
 {
 	struct tm from = broken_down(from_us, utc), to = broken_down(to_us, utc);
 	struct tm now = broken_down(now_us, utc);
@@ -156,8 +156,23 @@ number_format_times(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc,
 	format_clock(&from, !today, first);
 	format_clock(&to, !one_day, last);
 	strftime(zone, sizeof(zone), "%z", &to);
-	snprintf(text, NUMBER_TEXT, one_day ? "%.20s-%.20s %s" : "%.20s - %.20s %s", first, last,
-	    zone);
+	if (counted)
+		snprintf(text, NUMBER_TEXT, "since %.19s, counted to %.19s %.5s", first, last, zone);
+	else
+		snprintf(text, NUMBER_TEXT, one_day ? "%.20s-%.20s %s" : "%.20s - %.20s %s", first,
+		    last, zone);
+}
+
+void
+number_format_times(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc, char *text)
+{
+	format_ends(from_us, to_us, now_us, utc, false, text);
+}
+
+void
+number_format_counted(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc, char *text)
+{
+	format_ends(from_us, to_us, now_us, utc, true, text);
 }
 
 void

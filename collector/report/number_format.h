@@ -42,6 +42,9 @@ void number_format_time(uint64_t time_us, bool utc, char *text);
 /* "14:00-14:05 +0100", with dates unless both ends are of the day of now. */
 void number_format_times(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc, char *text);
 
+/* The same of a range that is counted up to its end so far: "since 14:00, counted to 14:03:41 +0100". */
+void number_format_counted(uint64_t from_us, uint64_t to_us, uint64_t now_us, bool utc, char *text);
+
 /* "45 s", "12 min", "3 h", "5 days". */
 void number_format_age(double seconds, char *text);
 

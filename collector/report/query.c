@@ -625,9 +625,11 @@ query_begin(struct query *query, const struct report_options *options, uint64_t 
 		err = query_load_levels(query);
 	if (err == 0)
 		err = set_range(query, options, now_us);
-	query->asked = query->range;
 	if (err == 0)
 		err = load_ports(query, options);
+	if (err == 0)
+		err = query_find_edge(query, options, now_us);
+	query->asked = query->range;
 	if (err == 0 && !query_add_functions(query, options))
 		err = query_fail_sql(query);
 	return err;

@@ -56,6 +56,11 @@ struct query_port {
 		double pkts, octets;
 	} cut[EASE_OUT + 1];
 	uint64_t expected, received; /* samples */
+	uint64_t counters_us;	     /* newest counters, device's clock; 0: none are known */
+	bool silent; /* of a range that ends at the edge: it no longer counts, so the edge is without it */
+	/* What it counted after the edge in the last window; sides are without it. By enum
+	 * ease_direction and estimate_unit. */
+	double beyond[EASE_OUT + 1][ESTIMATE_N_UNITS];
 	/* Received samples without a key because the memory for keys was full, and the most of them
 	 * that one key can have; of the kind that query_keys read, 0 if from kept samples. */
 	uint64_t folded, folded_most;
@@ -143,6 +148,11 @@ struct query {
 	uint64_t older_us;
 	uint64_t newest_us; /* 0: the store is empty */
 	uint64_t samples_since_us; /* of all agents asked for the store has all samples since then */
+	uint64_t edge_us; /* the range ends here, because counters have come so far (query_edge.c); 0: it
+			     ends before */
+	bool beyond_known; /* of the ports */
+	int64_t edge_part; /* id of the newest part with samples from before the edge */
+	bool after_edge;   /* the part being read has samples from after it */
 	bool from_samples;  /* a filter crosses keys: sums come from kept samples */
 	/* query_keys reads only these n_only keys; NULL: all. Up to QUERY_ONLY_MAX the cluster
 	 * sends no others. */

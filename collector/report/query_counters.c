@@ -6,7 +6,7 @@
  * its counters, each stretch is counted separately and the time between them is not covered. A
  * count that the device does not have is NAN throughout.
  */
-#include "collector/report/query.h"
+#include "collector/report/query_private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -38,8 +38,8 @@ struct totals {
 
 /* SQLite's largest number stands for unknown: EASE_COUNT_UNKNOWN is larger and is stored as
  * that. */
-static double
-column_count(sqlite3_stmt *stmt, int column)
+double
+query_count(sqlite3_stmt *stmt, int column)
 {
 	if (sqlite3_column_int64(stmt, column) == INT64_MAX)
 		return NAN;
@@ -67,7 +67,7 @@ read_totals(struct query *query, const struct query_port *port, const char *sql,
 		totals->time_us = (uint64_t)sqlite3_column_int64(stmt, 0);
 		totals->discontinuity_us = (uint64_t)sqlite3_column_int64(stmt, 1);
 		for (size_t i = 0; i < ARRAY_LEN(totals->value); i++)
-			totals->value[i] = column_count(stmt, 2 + (int)i);
+			totals->value[i] = query_count(stmt, 2 + (int)i);
 	}
 	sqlite3_finalize(stmt);
 	return more < 0 ? more : 0;

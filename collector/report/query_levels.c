@@ -144,6 +144,18 @@ take_body(struct query *query, sqlite3_stmt *stmt, unsigned kind, query_body_fn 
 	return err;
 }
 
+/* Whether this unsettled part has what came after the edge, in the window that the edge cuts: of that
+ * only totals count, because counters that come later speak of the time before, too. */
+static bool
+is_after_edge(const struct query *query, const struct query_run *run, sqlite3_stmt *stmt)
+{
+	uint64_t edge_us = query->edge_us;
+
+	return run->level == LEVEL_UNSETTLED && query->range.to_us == edge_us &&
+	    sqlite3_column_int64(stmt, 1) > query->edge_part &&
+	    query_u64(stmt, 2) == store_window_start(edge_us, STORE_WINDOW_US);
+}
+
 static int
 read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, unsigned kind,
     query_body_fn *take, void *arg)
@@ -164,10 +176,13 @@ read_run(struct query *query, sqlite3_stmt *stmt, const struct query_run *run, u
 			return query_fail(query, -ETIMEDOUT,
 			    "the question takes too long: ask for a shorter range or for one"
 			    " switch");
-		err = take_body(query, stmt, kind, take, arg);
+		query->after_edge = is_after_edge(query, run, stmt);
+		err = query->after_edge && kind != STORE_PART_TOTALS ? 0
+		    : take_body(query, stmt, kind, take, arg);
 		if (err)
 			break;
 	}
+	query->after_edge = false;
 	return err;
 }
 
@@ -177,7 +192,7 @@ read_file(struct query *query, const struct query_want *want, const struct query
     size_t n_runs, query_body_fn *take, void *arg)
 {
 	const struct query_run unsettled = {LEVEL_UNSETTLED, query->range.from_us, query->range.to_us};
-	sqlite3_stmt *stmt = query_prepare(query, "SELECT body FROM part WHERE level = ?1 AND"
+	sqlite3_stmt *stmt = query_prepare(query, "SELECT body, id, start_us FROM part WHERE level = ?1 AND"
 	    " kind = ?2 AND start_us >= ?3 AND start_us < ?4 AND shard BETWEEN ?5 AND ?6");
 	int err = stmt ? read_run(query, stmt, &unsettled, want->kind, take, arg) : -EIO;
 

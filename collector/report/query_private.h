@@ -1,6 +1,7 @@
 /*
  * What the files of a query share. query.c opens the store and finds agents, ports and the range;
- * query_levels.c chooses the windows of a range; query_sums.c adds up packs, query_gaps.c what was
+ * query_levels.c chooses the windows of a range, query_edge.c the end of one that reaches to now;
+ * query_sums.c adds up packs, query_gaps.c what was
  * counted while no counters came; query_keys.c reads
  * kept samples, and decides between these and the windows; query_functions.c has SQL functions;
  * mirror.c and query_cluster.c read from a cluster.
@@ -30,6 +31,15 @@ bool query_add_functions(struct query *query, const struct report_options *optio
  * windows that the store has. */
 int query_load_levels(struct query *query);
 void query_fit_range(struct query *query);
+
+/* If the range reaches to now: moves its ends so that it ends at the live edge. Ports must be loaded. */
+int query_find_edge(struct query *query, const struct report_options *options, uint64_t now_us);
+
+/* After the totals of a range were read: if it ends at the edge, takes off what ports counted after it. */
+int query_end_at_edge(struct query *query);
+
+/* A counter of a row; NAN if the device does not count it. */
+double query_count(sqlite3_stmt *stmt, int column);
 
 /* Called with each body of a part, to read its entries. 0 or -errno. */
 struct dimension;

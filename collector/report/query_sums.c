@@ -71,6 +71,8 @@ add_totals(struct query *query, struct pack_reader *reader, unsigned kind, void 
 		side->w_max = fmax(side->w_max, pack_value(reader, PACK_W_MAX));
 		port->cut[direction].pkts += pack_value(reader, PACK_CUT_PKTS);
 		port->cut[direction].octets += pack_value(reader, PACK_CUT_OCTETS);
+		if (query->after_edge)
+			continue;
 		query_add_pack_sums(&side->all, reader, reader->i - 1, PACK_ANY_PKTS);
 		arrivals[port - query->ports].expected += pack_value(reader, PACK_EXPECTED);
 		arrivals[port - query->ports].received += pack_value(reader, PACK_RECEIVED);
@@ -121,6 +123,8 @@ query_windows(struct query *query)
 	    arrivals);
 	if (err == 0)
 		err = query_add_gaps(query);
+	if (err == 0)
+		err = query_end_at_edge(query);
 	for (size_t i = 0; i < query->n_ports; i++) {
 		set_arrivals(&query->ports[i], &arrivals[i]);
 		take_cuts(&query->ports[i]);

@@ -293,6 +293,22 @@ rows_json(const struct report_result *result)
 }
 
 static json_t *
+silent_json(const struct report_result *result)
+{
+	json_t *ports = json_array();
+
+	for (size_t i = 0; i < result->n_silent && i < REPORT_SILENT_NAMED; i++) {
+		json_t *port = json_object();
+
+		port = with(port, "agent", text_json(result->silent[i].agent));
+		port = with(port, "port", text_json(result->silent[i].port));
+		port = with(port, "counted_to", time_json(result->silent[i].newest_us));
+		ports = append(ports, port);
+	}
+	return ports;
+}
+
+static json_t *
 result_json(const struct report_result *result)
 {
 	json_t *object = json_object();
@@ -304,6 +320,10 @@ result_json(const struct report_result *result)
 	object = with(object, "empty", json_boolean(result->empty));
 	object = with(object, "newest",
 	    result->newest_us ? time_json(result->newest_us) : json_null());
+	if (result->counted_to_us > 0)
+		object = with(object, "counted_to", time_json(result->counted_to_us));
+	if (result->n_silent > 0)
+		object = with(object, "silent", silent_json(result));
 	object = with(object, "completeness", result->expected
 	    ? json_real((double)result->samples / (double)result->expected) : json_null());
 	object = with(object, "samples", json_integer((json_int_t)result->samples));

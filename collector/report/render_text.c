@@ -334,12 +334,34 @@ print_header(FILE *out, const struct report_result *result, const struct render_
 		    complete);
 	number_format_count((double)result->samples, samples);
 	number_format_count((double)result->expected, expected);
-	number_format_times(result->from_us, result->to_us, options->now_us, options->utc, times);
+	(result->counted_to_us > 0 ? number_format_counted : number_format_times)(result->from_us,
+	    result->to_us, options->now_us, options->utc, times);
 	fprintf(out, "completeness %s  %s of %s samples", complete, samples, expected);
 	if (result->has_keys)
 		print_listed(out, result);
 	print_totals(out, result);
 	fprintf(out, "  %s  %s\n", result->scope, times);
+}
+
+/* "Silent: 192.0.2.1 e-3 (4m), 192.0.2.1 e-4 (4m) and 3 more: counted only up to their last counters." */
+static void
+print_silent(FILE *out, const struct report_result *result)
+{
+	size_t named = result->n_silent < REPORT_SILENT_NAMED ? result->n_silent : REPORT_SILENT_NAMED;
+	const char *between = "Silent: ";
+
+	for (size_t i = 0; i < named; i++) {
+		const struct report_silent *silent = &result->silent[i];
+		char age[NUMBER_TEXT];
+
+		number_format_age(((double)result->counted_to_us - (double)silent->newest_us) / 1e6, age);
+		fprintf(out, "%s%s %s (%s)", between, silent->agent, silent->port, age);
+		between = ", ";
+	}
+	if (result->n_silent > named)
+		fprintf(out, " and %zu more", result->n_silent - named);
+	if (named > 0)
+		fputs(": no counters came since, so less was counted there.\n", out);
 }
 
 static void
@@ -536,6 +558,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 		print_comparisons(out, result);
 	if (err == 0 && result->has_keys)
 		print_key_notes(out, result);
+	print_silent(out, result);
 	if (err == 0)
 		print_kept_since(out, result, options);
 	if (err == 0)

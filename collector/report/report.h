@@ -199,6 +199,13 @@ struct report_counter {
  * screen. */
 enum { REPORT_GRID_ADDRESSES = 8 };
 
+enum { REPORT_SILENT_NAMED = 8, REPORT_NAME_TEXT = 65 };
+/* A port whose counters no longer come. */
+struct report_silent {
+	char agent[REPORT_NAME_TEXT], port[REPORT_NAME_TEXT];
+	uint64_t newest_us; /* its newest counters */
+};
+
 struct query_key;
 struct report_result {
 	const char *report; /* its name */
@@ -211,6 +218,11 @@ struct report_result {
 	uint64_t from_us, to_us; /* the range answered, device's clock */
 	double seconds;		 /* of it, that data covers */
 	uint64_t newest_us;	 /* newest data in the store; 0: none at all */
+	/* The end of a range that reaches to now: so far have all ports counted that lists count; 0: the
+	 * range ended before. Without the silent ones, of which these are named. */
+	uint64_t counted_to_us;
+	struct report_silent silent[REPORT_SILENT_NAMED];
+	size_t n_silent;
 	uint64_t older_us;	 /* start asked for, if the store keeps nothing of that time; or 0 */
 	bool empty;		 /* nothing in the range */
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */

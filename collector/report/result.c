@@ -45,6 +45,7 @@ result_begin(struct report_result *result, const char *report,
 	result->to_us = query->range.to_us;
 	result->newest_us = query->newest_us;
 	result->older_us = query->older_us;
+	result->counted_to_us = query->edge_us;
 	describe_scope(result, query);
 }
 
@@ -63,6 +64,24 @@ result_count_port(struct report_result *result, const struct query_port *port)
 	result->from_samples[ESTIMATE_OCTETS] += in->all.wb;
 }
 
+/* Ports that were silent before the range began, or whose link is down, lack nothing in it. */
+static void
+name_silent(struct report_result *result, const struct query *query)
+{
+	for (size_t i = 0; result->counted_to_us > 0 && i < query->n_ports; i++) {
+		const struct query_port *port = &query->ports[i];
+		struct report_silent *silent = &result->silent[result->n_silent];
+
+		if (!port->silent || !port->edge || port->counters_us <= result->from_us || port_is_down(port))
+			continue;
+		if (result->n_silent++ >= REPORT_SILENT_NAMED)
+			continue;
+		snprintf(silent->agent, sizeof(silent->agent), "%s", port->agent->name);
+		snprintf(silent->port, sizeof(silent->port), "%.*s", REPORT_NAME_TEXT - 1, port->name);
+		silent->newest_us = port->counters_us;
+	}
+}
+
 /* Rates refer to the part of the range from the first to the newest data of the agents asked
  * for. */
 void
@@ -79,6 +98,7 @@ result_finish(struct report_result *result, const struct query *query)
 		to_us = query->newest_us;
 	result->empty = query->newest_us == 0 || to_us < from_us;
 	result->seconds = to_us > from_us ? (double)(to_us - from_us) / 1e6 : 0;
+	name_silent(result, query);
 }
 
 void
@@ -184,6 +204,13 @@ struct report_value
 cell_figure(struct estimate_figure figure)
 {
 	return (struct report_value){.known = true, .figure = figure};
+}
+
+bool
+port_is_down(const struct query_port *port)
+{
+	return port->oper_status == EASE_IF_DOWN || port->oper_status == EASE_IF_NOT_PRESENT ||
+	    port->oper_status == EASE_IF_LOWER_LAYER_DOWN;
 }
 
 bool

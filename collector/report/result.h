@@ -17,7 +17,7 @@ void result_begin(struct report_result *result, const char *report,
 /* Adds one port to the header: its samples and the counted totals of its received frames. */
 void result_count_port(struct report_result *result, const struct query_port *port);
 
-/* After all ports: sets the seconds covered, and whether the range is empty. */
+/* After all ports: sets the seconds covered, whether the range is empty, and which ports are silent. */
 void result_finish(struct report_result *result, const struct query *query);
 
 /* Hides the agent's column in text if all ports asked for are of one agent. */
@@ -48,6 +48,9 @@ struct report_value cell_figure(struct estimate_figure figure);
  * received by one edge port only, so a report over all agents counts edge ports; one that names an
  * agent or a port counts the ports that it names. */
 bool port_is_counted(const struct report_options *options, const struct query_port *port);
+
+/* Whether its link is down. */
+bool port_is_down(const struct query_port *port);
 
 /* received / expected as a number 0..1; unknown if nothing was expected. */
 struct report_value cell_completeness(uint64_t received, uint64_t expected);

@@ -22,7 +22,7 @@
 enum {
 	THREAD_NICE = 15, /* lower priority than the store's writer */
 	/* A minute is shipped when no data has arrived for it during this many intervals (of 10 s):
-	 * by then its last counters, which come every 20 s, have arrived. */
+	 * by then its last counters, which come every 20 or 30 s at most, have arrived. */
 	QUIET_INTERVALS = 3,
 	BATCH_ROWS = 200000, /* after this many rows the batch is committed */
 	EVENTS_A_BATCH = 10000,

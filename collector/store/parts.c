@@ -9,7 +9,12 @@ static const char *const sql[PARTS_N_STATEMENTS] = {
     [PARTS_LIST] = ("SELECT id, chain FROM part WHERE level = ? AND kind = ? AND start_us >= ? AND"
 		    " start_us < ? AND shard = ? ORDER BY start_us, chain, id"),
     [PARTS_DELETE] = "DELETE FROM part WHERE id = ?",
+    [PARTS_NOTE_FLUSH] = "INSERT OR REPLACE INTO flush VALUES(?,?)",
+    [PARTS_FORGET_FLUSHES] = "DELETE FROM flush WHERE abs(until_us - ?) > ?",
 };
+
+/* Only parts that are not settled need their flush; those of a minute are for three minutes. */
+#define FLUSHES_KEPT_US 600000000ll
 
 enum { EPOCH_BITS = 36 }; /* 2^36 rows from one start to the next, 2^27 starts */
 
@@ -60,6 +65,27 @@ parts_close(struct parts *parts)
 	for (int i = 0; i < PARTS_N_STATEMENTS; i++)
 		sqlite3_finalize(parts->statements[i]);
 	free(parts);
+}
+
+static int
+run_with(sqlite3_stmt *s, int64_t first, int64_t second)
+{
+	int code;
+
+	sqlite3_bind_int64(s, 1, first);
+	sqlite3_bind_int64(s, 2, second);
+	code = sqlite3_step(s);
+	sqlite3_reset(s);
+	return code == SQLITE_DONE ? 0 : -EIO;
+}
+
+int
+parts_note_flush(struct parts *parts, uint64_t until_us)
+{
+	int r = run_with(parts->statements[PARTS_NOTE_FLUSH], parts->next_id - 1, (int64_t)until_us);
+
+	return r < 0 ? r : run_with(parts->statements[PARTS_FORGET_FLUSHES], (int64_t)until_us,
+	    FLUSHES_KEPT_US);
 }
 
 unsigned

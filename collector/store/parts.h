@@ -30,6 +30,8 @@ enum parts_statement {
 	PARTS_BODY,
 	PARTS_LIST,
 	PARTS_DELETE,
+	PARTS_NOTE_FLUSH,
+	PARTS_FORGET_FLUSHES,
 	PARTS_N_STATEMENTS,
 };
 
@@ -55,6 +57,10 @@ void parts_close(struct parts *parts);
 void parts_begin(struct parts *parts, const struct place *place);
 int parts_add(struct parts *parts, const struct pack_key *key, const double *values);
 int parts_end(struct parts *parts);
+
+/* Notes that the parts written so far have what was received until then, by the collector's clock.
+ * Returns 0 or -EIO. */
+int parts_note_flush(struct parts *parts, uint64_t until_us);
 
 /* Returns the number of columns of a kind's packs. */
 unsigned parts_columns(unsigned kind);

@@ -221,6 +221,10 @@ delete_old_sums(struct retention *t, struct rollup *r)
 
 /* Counters */
 
+/* Counters are thinned to minutes when they are that old, in a pass over the ports each so often. */
+#define SECONDS_KEPT_US	 600000000ull
+#define SECONDS_UNTIL_US 300000000ull
+
 /* Thins the rows of port (?1, ?2) from ?3 to ?4. In each window of ?5 microseconds the first and
  * the last row stay, for each boot and discontinuity in it; and the rows from which the accounting
  * continues the totals after a restart (account.base_us). */
@@ -313,14 +317,24 @@ thinned_until(struct rollup *r, enum store_level_index level, uint64_t *from_us)
 	return err < 0 ? err : 0;
 }
 
+/* Ranges of whole minutes need no counters within them, but for the newest, between which reports that
+ * reach to now interpolate. */
+static uint64_t
+minutes_until(const struct retention *t)
+{
+	uint64_t until_us = store_window_start(t->now_us, SECONDS_UNTIL_US);
+
+	return until_us > SECONDS_KEPT_US ? until_us - SECONDS_KEPT_US : 0;
+}
+
 /* Goes on with a pass over all ports, or begins one when the level before has deleted windows. */
 static int
 thin(struct retention *t, struct rollup *r)
 {
 	if (t->thinning > 0)
 		return thin_next(t, r);
-	for (int l = LEVEL_5_MIN; l <= LEVEL_1_D; l++) {
-		uint64_t to_us = r->levels[l - 1].kept_us, from_us;
+	for (int l = LEVEL_1_MIN; l <= LEVEL_1_D; l++) {
+		uint64_t to_us = l == LEVEL_1_MIN ? minutes_until(t) : r->levels[l - 1].kept_us, from_us;
 
 		if (r->levels[l].thinned_us >= to_us)
 			continue;

@@ -18,9 +18,10 @@
  * Events, gaps, old boots, states, error sources and outages are deleted together with the days that
  * they belong to; how many an agent or port has is limited when they are written (tables.c).
  *
- * Counters and resources are thinned: where the windows of a level are deleted, only the first and
- * the last row of each window of the next level stay (5 minutes, an hour, a day), and those on both
- * sides of a discontinuity or boot. What a port counted in any range of such windows is unchanged.
+ * Counters and resources are thinned: after ten minutes only the first and the last row of each minute
+ * stay; where the windows of a level are deleted, those of each window of the next level (5 minutes, an
+ * hour, a day); and those on both sides of a discontinuity or boot. What a port counted in any range of
+ * such windows is unchanged.
  * In the same way gaps between counters within one such window become one.
  *
  * Inside the store room, on the writing thread.

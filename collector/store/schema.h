@@ -12,14 +12,14 @@
  * From version 9 on, sums are in packs (pack.h) at several levels (levels.h).
  *
  * Some tables have names of our own: `account` is the accounting of one boot of a port, `gone` the
- * samples that a crash of the collector lost, `gap` what was counted while no counters arrived, `life` whether a collector uses the store or crashed
- * in it, `outage` the times in which nothing was stored, `part` packs of sums, `level` how far each
- * level is.
+ * samples that a crash of the collector lost, `gap` what was counted while no counters arrived, `life`
+ * whether a collector uses the store or crashed in it, `outage` the times in which nothing was stored,
+ * `part` packs of sums, `level` how far each level is, `flush` when parts were written.
  */
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 15, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 16, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -219,6 +219,10 @@ static const char *const store_schema[STORE_VERSION] = {
     " SELECT max(start_us) FROM window)), 0));",
     /* 15: what an event says beyond its columns: "easePortMeanSkip from 400 to 100" */
     "ALTER TABLE event ADD COLUMN text TEXT;",
+    /* 16: of the batches of the last ten minutes, by the collector's clock: the id of the last part
+     * that one wrote, and until when it had received. So a report can tell unsettled sums of samples
+     * that came after a moment within a minute from those that came before. */
+    "CREATE TABLE flush(id INTEGER PRIMARY KEY, until_us INTEGER NOT NULL);",
 };
 
 #endif

@@ -248,6 +248,19 @@ gather_items(struct unsettled *unsettled)
 	return n;
 }
 
+/* Returns when the newest record of a batch came, by the collector's clock. */
+static uint64_t
+received_until(const struct store_batch *batch)
+{
+	const struct store_agent *agents = batch->rows[STORE_AGENTS].items;
+	uint64_t until_us = 0;
+
+	for (size_t i = 0; i < batch->rows[STORE_AGENTS].n; i++)
+		if (agents[i].last_received_us > until_us)
+			until_us = agents[i].last_received_us;
+	return until_us;
+}
+
 int
 unsettled_write(struct unsettled *unsettled, struct parts *parts, const struct store_batch *batch)
 {
@@ -273,5 +286,9 @@ unsettled_write(struct unsettled *unsettled, struct parts *parts, const struct s
 		if (r == 0)
 			r = parts_add(parts, &key, values);
 	}
-	return r == 0 && n > 0 ? parts_end(parts) : r;
+	if (r == 0 && n > 0)
+		r = parts_end(parts);
+	if (r == 0 && n > 0)
+		r = parts_note_flush(parts, received_until(batch));
+	return r;
 }

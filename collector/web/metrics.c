@@ -385,6 +385,10 @@ put_totals(const struct metrics *m, const struct report_result *result)
 		put_plain(m->out, "counted_bytes_per_second", "gauge",
 		    "Traffic received at edge ports, from counters, last five minutes.",
 		    result->total[ESTIMATE_OCTETS] / result->seconds);
+	if (result->counted_to_us > 0)
+		put_plain(m->out, "counted_to_timestamp_seconds", "gauge",
+		    "The end of the last five minutes: what all edge ports have counted up to.",
+		    (double)result->counted_to_us / 1e6);
 	if (result->expected > 0)
 		put_plain(m->out, "completeness_ratio", "gauge",
 		    "Samples received divided by samples taken at edge ports, last five minutes.",

@@ -332,6 +332,18 @@ move_expectation(struct accounting *acc, struct port *p, const struct account *a
 }
 
 static void
+note_pool(struct port *p, const struct ease_record *r)
+{
+	const struct ease_sample *s = &r->sample;
+	struct port_pools *pools = &p->pools[s->direction == EASE_OUT];
+
+	if (s->pool_pkts == EASE_COUNT_UNKNOWN)
+		return;
+	pools->is_counter = !r->loose_numbers;
+	port_pools_note(pools, s->time_us, s->pool_pkts);
+}
+
+static void
 add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
     struct store_batch *batch)
 {
@@ -377,6 +389,7 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 	}
 	sample_gaps_add_sample(&p->gaps, r->boot, sequence_tracker_extend(t, s->sequence), t->contact,
 	    r->loose_numbers, acc->notification, s, accounting_add_cut, &cut_target);
+	note_pool(p, r);
 	keys = sum_sample(acc, p, s, w, batch);
 	store_sample_row(acc, p, r->boot, s, keys, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SAMPLES);

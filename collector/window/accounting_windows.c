@@ -175,7 +175,7 @@ accounting_add_totals(struct accounting *acc, struct port *p, const struct ease_
 	if (to.from_us < to.until_us)
 		cut_totals_add_stalled(&p->cuts, r->boot, s);
 	switch (port_totals_add(
-	    &p->totals, r->boot, &r->snapshot, r->received_us, add_totals, &to)) {
+	    &p->totals, p->pools, r->boot, &r->snapshot, r->received_us, add_totals, &to)) {
 	case PORT_TOTALS_COUNTED:
 		break;
 	case PORT_TOTALS_FIRST:

@@ -51,6 +51,7 @@ struct port {
 	struct port_totals totals;
 	struct sample_gaps gaps; /* of the newest boot */
 	struct cut_totals cuts;
+	struct port_pools pools[EASE_OUT]; /* by direction - 1 */
 	uint64_t snapshot_in; /* the last notification that had a snapshot of it, counted from 1 */
 	/* numbers of the minute of wait_us for which there was no room yet */
 	int64_t expected_wait, received_wait;

@@ -95,14 +95,43 @@ is_gap(const struct span *span)
 	    PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US;
 }
 
+/* Returns which part of the packets of a direction was counted before at_us. */
+static double
+part_until(const struct port_totals *from, const struct port_totals *to, const struct span *span,
+    const struct port_pools *pools, int pkts, uint64_t at_us)
+{
+	static const struct port_pools none;
+	const struct port_pools_point first = {span->from_us, from->values[pkts]};
+	const struct port_pools_point last = {span->until_us, to->values[pkts]};
+
+	return port_pools_part(pools ? pools : &none, &first, &last, at_us);
+}
+
+/* Returns what was counted of a value before at_us: as evenly as its packets, or, where no sample tells, by
+ * time. */
+static uint64_t
+counted_until(const struct port_totals *from, const struct port_totals *to, const struct span *span,
+    const double part[2], int i, uint64_t at_us)
+{
+	uint64_t difference = added(from, to, i);
+	double counted = part[i >= PORT_TOTALS_OUT_PKTS] * (double)difference;
+
+	if (at_us >= span->until_us || counted >= (double)difference)
+		return difference;
+	if (part[i >= PORT_TOTALS_OUT_PKTS] < 0)
+		return port_totals_share(difference, span->from_us, span->until_us, at_us);
+	return (uint64_t)counted;
+}
+
 /* Adds the difference, by minute or as one gap. Returns false if there was no room for it. */
 static bool
 spread(const struct port_totals *from, const struct port_totals *to, const struct span *span,
-    port_totals_sink *sink, void *arg)
+    const struct port_pools *pools, port_totals_sink *sink, void *arg)
 {
 	struct port_totals_part parts[PORT_TOTALS_MINUTES];
 	uint64_t done[PORT_TOTALS_N_VALUES] = {0}, start_us = minute_of(span->from_us);
 	uint64_t step_us = STORE_WINDOW_US;
+	double passed[2];
 	size_t n = 0;
 
 	if (is_gap(span)) {
@@ -114,12 +143,14 @@ spread(const struct port_totals *from, const struct port_totals *to, const struc
 
 		part->from_us = start_us;
 		part->until_us = start_us + step_us;
+		for (int d = 0; d < 2; d++)
+			passed[d] = part_until(from, to, span, pools ? &pools[d] : NULL,
+			    d ? PORT_TOTALS_OUT_PKTS : PORT_TOTALS_IN_PKTS, part->until_us);
 		for (int i = 0; i < PORT_TOTALS_N_VALUES; i++) {
-			uint64_t until = port_totals_share(added(from, to, i), span->from_us,
-			    span->until_us, part->until_us);
+			uint64_t until = counted_until(from, to, span, passed, i, part->until_us);
 
-			part->values[i] = until - done[i];
-			done[i] = until;
+			part->values[i] = until > done[i] ? until - done[i] : 0;
+			done[i] += part->values[i];
 		}
 		start_us += step_us;
 	} while (start_us < span->until_us);
@@ -147,7 +178,7 @@ add_beginning(
 	memcpy(first.values, t->first, sizeof(first.values));
 	if (s->boot != t->boot || s->discontinuity_us != t->discontinuity_us ||
 	    s->time_us >= first.time_us || first.time_us - s->time_us > PORT_TOTALS_BEFORE_MAX_US ||
-	    !none_decreased(s, &first) || !spread(s, &first, &span, sink, arg))
+	    !none_decreased(s, &first) || !spread(s, &first, &span, NULL, sink, arg))
 		return PORT_TOTALS_OLD;
 	t->first_us = s->time_us;
 	memcpy(t->first, s->values, sizeof(t->first));
@@ -156,12 +187,13 @@ add_beginning(
 
 /* Goes on from the base to a newer snapshot of the same counters. */
 static enum port_totals_verdict
-go_on(struct port_totals *t, const struct port_totals *to, port_totals_sink *sink, void *arg)
+go_on(struct port_totals *t, const struct port_totals *to, const struct port_pools *pools,
+    port_totals_sink *sink, void *arg)
 {
 	const struct port_totals from = *t;
 	struct span span = span_of(&from, to);
 
-	if (!spread(&from, to, &span, sink, arg))
+	if (!spread(&from, to, &span, pools, sink, arg))
 		return PORT_TOTALS_WAITS;
 	begin_with(t, to);
 	if (to->time_us > from.time_us) {
@@ -173,9 +205,9 @@ go_on(struct port_totals *t, const struct port_totals *to, port_totals_sink *sin
 	return is_gap(&span) ? PORT_TOTALS_GAP : PORT_TOTALS_COUNTED;
 }
 
-enum port_totals_verdict
-port_totals_add(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s,
-    uint64_t received_us, port_totals_sink *sink, void *arg)
+static enum port_totals_verdict
+add_snapshot(struct port_totals *t, const struct port_pools *pools, uint32_t boot,
+    const struct ease_snapshot *s, uint64_t received_us, port_totals_sink *sink, void *arg)
 {
 	struct port_totals to;
 
@@ -192,5 +224,16 @@ port_totals_add(struct port_totals *t, uint32_t boot, const struct ease_snapshot
 		begin_with(t, &to);
 		return PORT_TOTALS_RESET;
 	}
-	return go_on(t, &to, sink, arg);
+	return go_on(t, &to, pools, sink, arg);
+}
+
+enum port_totals_verdict
+port_totals_add(struct port_totals *t, struct port_pools pools[2], uint32_t boot,
+    const struct ease_snapshot *s, uint64_t received_us, port_totals_sink *sink, void *arg)
+{
+	enum port_totals_verdict verdict = add_snapshot(t, pools, boot, s, received_us, sink, arg);
+
+	for (int d = 0; pools && d < 2 && t->time_us == s->time_us; d++)
+		port_pools_begin_at(&pools[d], s->time_us);
+	return verdict;
 }

@@ -1,8 +1,9 @@
 /*
  * True totals of a port by minute, from the counters in its snapshots. The difference of two
- * successive snapshots is spread evenly over the time between them, in whole packets and octets, so
- * that the minutes between any two snapshots add up to exactly what the device counted. The open
- * minute has what was counted up to the newest snapshot.
+ * successive snapshots is spread over the minutes between them as the samples' pools tell
+ * (port_pools.h), octets in proportion to packets, in whole packets and octets: the minutes between
+ * any two snapshots add up to exactly what the device counted. The open minute has what was counted up
+ * to the newest snapshot.
  *
  * A difference over more than PORT_TOTALS_MINUTES minutes is one part from snapshot to snapshot: a
  * gap, as after an outage of the network or the collector. So a snapshot costs the same after a
@@ -18,6 +19,7 @@
 #ifndef EASE_COLLECTOR_WINDOW_PORT_TOTALS_H
 #define EASE_COLLECTOR_WINDOW_PORT_TOTALS_H
 
+#include "collector/window/port_pools.h"
 #include "common/sample.h"
 
 #include <stdbool.h>
@@ -68,9 +70,11 @@ enum port_totals_verdict {
  * none and returns false. */
 typedef bool port_totals_sink(void *arg, const struct port_totals_part *parts, size_t n);
 
-/* received_us is when the snapshot arrived, by the collector's clock; 0: not known. */
-enum port_totals_verdict port_totals_add(struct port_totals *t, uint32_t boot,
-    const struct ease_snapshot *s, uint64_t received_us, port_totals_sink *sink, void *arg);
+/* pools: of received and of sent packets, in which a new stretch begins; NULL: none are known.
+ * received_us is when the snapshot arrived, by the collector's clock; 0: not known. */
+enum port_totals_verdict port_totals_add(struct port_totals *t, struct port_pools pools[2],
+    uint32_t boot, const struct ease_snapshot *s, uint64_t received_us, port_totals_sink *sink,
+    void *arg);
 
 /* Makes a snapshot the base without adding anything; snapshots before it are not used. For loading
  * from the store, which has the totals up to this snapshot. */

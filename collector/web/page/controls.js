@@ -108,7 +108,7 @@ function fillOption(option, {value, text}) {
 }
 
 export class Controls {
-	#answered; /* {from, to, newest}: of the last answer, ms */
+	#answered; /* {from, to, newest, counted}: of the last answer, ms; counted: up to its end */
 
 	/* change(changes) of the view; tryFilter(changes): the same if the collector accepts them,
 	 * and a promise of whether it did; view(): the present one; look(): draws again. */
@@ -214,6 +214,7 @@ export class Controls {
 			from: Date.parse(result.from),
 			to: Date.parse(result.to),
 			newest: Date.parse(result.newest ?? ''),
+			counted: 'counted_to' in result,
 		};
 		setText($('complete'), format.completeness(result.completeness));
 		const poor = format.known(result.completeness) && result.completeness < POOR;
@@ -246,9 +247,10 @@ export class Controls {
 
 		if (!answered)
 			return;
-		const {from, to, newest} = answered, {utc} = preferences;
+		const {from, to, newest, counted} = answered, {utc} = preferences;
+		const times = counted ? format.countedTimes : format.times;
 
-		setText($('range'), format.times(from, to, now(), utc));
+		setText($('range'), times(from, to, now(), utc));
 		const old = format.age((now() - newest) / 1000);
 
 		setText($('age'), old === format.UNKNOWN ? old : `${old} ago`);

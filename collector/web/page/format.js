@@ -194,6 +194,11 @@ export function times(from, to, now, utc) {
 	return `${day(first)} ${clock(first)} – ${day(last)} ${clock(last)} ${zone(to, utc)}`;
 }
 
+/* The same of a range that reaches to now: since 14:00, counted to 14:03:41 +0100. */
+export function countedTimes(from, to, now, utc) {
+	return `since ${shortTime(from, now, utc)}, counted to ${shortTime(to, now, utc)} ${zone(to, utc)}`;
+}
+
 /* For an axis: the time, or the day at midnight. */
 export function tick(ms, stepMs, utc) {
 	const date = wall(ms, utc);

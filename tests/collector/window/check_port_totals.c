@@ -61,7 +61,7 @@ add_minutes(void *arg, const struct port_totals_part *parts, size_t n)
 static enum port_totals_verdict
 add(struct port_totals *t, uint32_t boot, const struct ease_snapshot *s, struct minutes *m)
 {
-	return port_totals_add(t, boot, s, 0, add_minutes, m);
+	return port_totals_add(t, NULL, boot, s, 0, add_minutes, m);
 }
 
 static struct ease_snapshot
@@ -328,12 +328,12 @@ START_TEST(a_clock_that_was_set)
 	struct ease_snapshot s = snapshot(NOON_US + 100 * MINUTE_US, 0, 0, 0, 0);
 	uint64_t received_us = NOON_US;
 
-	port_totals_add(&t, 1, &s, received_us, add_minutes, m);
+	port_totals_add(&t, NULL, 1, &s, received_us, add_minutes, m);
 	for (size_t i = 0; i < sizeof(steps_us) / sizeof(*steps_us); i++) {
 		s.time_us += (uint64_t)steps_us[i] + MINUTE_US / 3;
 		s.pool_in_pkts += 200;
 		received_us += MINUTE_US / 3;
-		ck_assert_int_eq(port_totals_add(&t, 1, &s, received_us, add_minutes, m),
+		ck_assert_int_eq(port_totals_add(&t, NULL, 1, &s, received_us, add_minutes, m),
 		    PORT_TOTALS_COUNTED);
 	}
 	ck_assert_uint_eq(m->sum[PORT_TOTALS_IN_PKTS], 800);
@@ -343,7 +343,7 @@ START_TEST(a_clock_that_was_set)
 	received_us += 600 * MINUTE_US + 900000;
 	s.pool_in_pkts += 5;
 	ck_assert_int_eq(
-	    port_totals_add(&t, 1, &s, received_us, add_minutes, m), PORT_TOTALS_GAP);
+	    port_totals_add(&t, NULL, 1, &s, received_us, add_minutes, m), PORT_TOTALS_GAP);
 	ck_assert_uint_eq(m->gap.until_us - m->gap.from_us, 600 * MINUTE_US);
 	free(m);
 }

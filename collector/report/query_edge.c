@@ -1,0 +1,326 @@
+/*
+ * The live edge. The newest counters of ports differ in age, and samples are newer than counters, so a
+ * range that reaches to now would divide what some ports have counted so far by time that they have not
+ * counted yet. Such a range ends at the edge instead: the time up to which each port has counted that
+ * lists count. What the others have counted since is taken off their totals again. Of the samples
+ * those count that were stored up to the edge, to about a second: a key that has a burst just after it
+ * would get a share of what passed before.
+ *
+ * Ports whose counters no longer come would hold the edge back; they are silent and left out. Part of
+ * query.h.
+ */
+#include "collector/report/query_private.h"
+#include "collector/report/result.h"
+#include "collector/store/schema.h"
+#include "collector/window/port_totals.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define SECOND_US 1000000ull
+/* A port is silent when its counters are this old and SILENT_INTERVALS times as old as they usually
+ * become: some devices send them every five minutes. */
+#define SILENT_AFTER_US	 (60 * SECOND_US)
+#define SILENT_INTERVALS 3
+/* A range reaches to now if data of so long ago is in the store; a cluster has whole minutes, some
+ * time after they ended. *assumed* */
+#define LIVE_FILE_US	(60 * SECOND_US)
+#define LIVE_CLUSTER_US (300 * SECOND_US)
+
+/* ---- which ports still count ---- */
+
+static int
+set_counters_time(struct query *query, sqlite3_stmt *stmt)
+{
+	struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
+	    (uint32_t)sqlite3_column_int64(stmt, 1));
+
+	if (port)
+		port->counters_us = query_u64(stmt, 2);
+	return 0;
+}
+
+/* The time between a port's newest counters and those before; 0: not known. */
+static int
+last_interval(struct query *query, const struct query_port *port, uint64_t *interval_us)
+{
+	sqlite3_stmt *stmt;
+	int more;
+
+	*interval_us = 0;
+	if (query->mirror)
+		return 0;
+	stmt = query_prepare(query, "SELECT ?3 - time_us FROM counter WHERE agent = ?1 AND"
+	    " if_index = ?2 AND time_us < ?3 ORDER BY time_us DESC LIMIT 1");
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, port->agent->id);
+	sqlite3_bind_int64(stmt, 2, port->if_index);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)port->counters_us);
+	more = query_step(query, stmt);
+	if (more == 1)
+		*interval_us = query_u64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return more < 0 ? more : 0;
+}
+
+/* Ports that were silent all the range have no totals in it: nothing is known to be missing. */
+static int
+find_silent(struct query *query, struct query_port *port, uint64_t now_us)
+{
+	uint64_t interval_us, age_us = now_us - port->counters_us;
+	int err;
+
+	if (port->counters_us >= now_us || age_us <= SILENT_AFTER_US)
+		return 0;
+	port->silent = true;
+	if (port->counters_us <= query->range.from_us)
+		return 0;
+	err = last_interval(query, port, &interval_us);
+	port->silent = age_us > SILENT_INTERVALS * interval_us;
+	return err;
+}
+
+static void
+take_earlier(uint64_t *edge_us, uint64_t time_us)
+{
+	if (*edge_us == 0 || time_us < *edge_us)
+		*edge_us = time_us;
+}
+
+/* Windows of a cluster are those of minutes that were shipped, agent by agent. */
+static uint64_t
+shipped_until(const struct query *query, uint64_t now_us)
+{
+	uint64_t edge_us = 0;
+
+	for (size_t i = 0; query->mirror && i < query->n_agents; i++) {
+		const struct query_agent *agent = &query->agents[i];
+
+		if (agent->chosen && agent->last_us + SILENT_AFTER_US >= now_us)
+			take_earlier(&edge_us, agent->last_us);
+	}
+	return edge_us;
+}
+
+/* now_us: when the newest data came. *edge_us is 0 if no port counts. */
+static int
+find_edge(struct query *query, const struct report_options *options, uint64_t now_us,
+    uint64_t *edge_us)
+{
+	int err = query_rows(query, "SELECT agent, if_index, base_us, max(boot) FROM account"
+	    " WHERE base_us IS NOT NULL GROUP BY agent, if_index", set_counters_time);
+
+	*edge_us = 0;
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++) {
+		struct query_port *port = &query->ports[i];
+
+		if (port->counters_us == 0 || !port->chosen)
+			continue;
+		err = find_silent(query, port, now_us);
+		if (!port->silent && port_is_counted(options, port))
+			take_earlier(edge_us, port->counters_us);
+	}
+	if (*edge_us > 0 && query->mirror)
+		take_earlier(edge_us, shipped_until(query, now_us));
+	*edge_us -= *edge_us % SECOND_US;
+	return err;
+}
+
+/* Sums of samples are read up to the batch that was written nearest to the edge. */
+static int
+find_edge_part(struct query *query, uint64_t edge_us)
+{
+	sqlite3_stmt *stmt;
+	int more;
+
+	query->edge_part = INT64_MAX;
+	if (query->mirror)
+		return 0;
+	stmt = query_prepare(query, "SELECT max(id) FROM flush WHERE until_us <= ?1");
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)(edge_us + SECOND_US / 2));
+	more = query_step(query, stmt);
+	if (more == 1 && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+		query->edge_part = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return more < 0 ? more : 0;
+}
+
+static bool
+is_live(const struct query *query, uint64_t now_us)
+{
+	return query->newest_us + (query->mirror ? LIVE_CLUSTER_US : LIVE_FILE_US) >= now_us;
+}
+
+int
+query_find_edge(struct query *query, const struct report_options *options, uint64_t now_us)
+{
+	struct query_range *range = &query->range;
+	uint64_t newest_us = query->newest_us < now_us ? query->newest_us : now_us;
+	uint64_t edge_us, from_us = range->from_us;
+	int err;
+
+	query->edge_us = 0;
+	query->beyond_known = false;
+	if (!is_live(query, now_us))
+		return 0;
+	err = find_edge(query, options, newest_us, &edge_us);
+	if (err || edge_us == 0 || edge_us >= range->to_us)
+		return err;
+	if (!options->has_from && !options->all && edge_us > options->last_us)
+		from_us = store_window_start(edge_us - options->last_us, STORE_WINDOW_US);
+	if (from_us >= edge_us)
+		return 0;
+	query->edge_us = range->to_us = edge_us;
+	if (from_us != range->from_us) {
+		range->from_us = from_us;
+		query_fit_range(query);
+	}
+	return find_edge_part(query, edge_us);
+}
+
+/* ---- what was counted after the edge ---- */
+
+enum { IN_PKTS, IN_OCTETS, OUT_PKTS, OUT_OCTETS, N_VALUES };
+
+struct counted {
+	bool known;
+	uint64_t time_us, discontinuity_us;
+	double value[N_VALUES]; /* NAN: the device does not count it */
+};
+
+#define COUNTED_COLUMNS "time_us, discontinuity_us, pool_in, in_octets, pool_out, out_octets"
+
+struct reading {
+	struct query *query;
+	sqlite3_stmt *until, *from; /* the newest counters up to a time, the oldest from it on */
+};
+
+static int
+read_counted(const struct reading *r, sqlite3_stmt *stmt, const struct query_port *port,
+    uint64_t at_us, struct counted *counted)
+{
+	int more;
+
+	*counted = (struct counted){0};
+	sqlite3_reset(stmt);
+	sqlite3_bind_int64(stmt, 1, port->agent->id);
+	sqlite3_bind_int64(stmt, 2, port->if_index);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)at_us);
+	more = query_step(r->query, stmt);
+	if (more != 1)
+		return more;
+	counted->known = true;
+	counted->time_us = query_u64(stmt, 0);
+	counted->discontinuity_us = query_u64(stmt, 1);
+	for (int i = 0; i < N_VALUES; i++)
+		counted->value[i] = query_count(stmt, 2 + i);
+	return 0;
+}
+
+/* What is counted between counters so far apart is in no window (query_gaps.c). */
+static bool
+is_gap(uint64_t from_us, uint64_t until_us)
+{
+	return until_us > store_window_start(from_us, STORE_WINDOW_US) +
+	    PORT_TOTALS_MINUTES * (uint64_t)STORE_WINDOW_US;
+}
+
+/* What was counted at a time, interpolated between the counters around it; where these began anew in
+ * between, what the later or, without them, the earlier ones say. */
+static int
+counted_at(const struct reading *r, const struct query_port *port, uint64_t at_us, struct counted *at)
+{
+	struct counted before;
+	double part;
+	int err = read_counted(r, r->until, port, at_us, &before);
+
+	if (err == 0)
+		err = read_counted(r, r->from, port, at_us, at);
+	if (err || !before.known)
+		return err;
+	if (!at->known)
+		*at = before;
+	if (at->discontinuity_us != before.discontinuity_us || at->time_us <= before.time_us ||
+	    is_gap(before.time_us, at->time_us))
+		return 0;
+	part = (double)(at_us - before.time_us) / (double)(at->time_us - before.time_us);
+	for (int i = 0; i < N_VALUES; i++)
+		at->value[i] = before.value[i] + part * (at->value[i] - before.value[i]);
+	at->time_us = at_us;
+	return 0;
+}
+
+/* From the edge to the end of its window: later windows are not read. */
+static int
+read_beyond(const struct reading *r, struct query_port *port, uint64_t edge_us)
+{
+	uint64_t end_us = store_window_start(edge_us, STORE_WINDOW_US) + STORE_WINDOW_US;
+	struct counted at, end;
+	int err = counted_at(r, port, edge_us, &at);
+
+	if (err == 0)
+		err = counted_at(r, port, end_us, &end);
+	for (int i = 0; err == 0 && at.known && end.known && i < N_VALUES; i++)
+		if (at.discontinuity_us == end.discontinuity_us && end.value[i] > at.value[i])
+			port->beyond[i < OUT_PKTS ? EASE_IN : EASE_OUT][i % OUT_PKTS] =
+			    end.value[i] - at.value[i];
+	return err;
+}
+
+static int
+find_beyond(struct query *query)
+{
+	uint64_t edge_us = query->edge_us;
+	struct reading r = {.query = query};
+	int err = 0;
+
+	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, edge_us, edge_us + STORE_WINDOW_US);
+	r.until = query_prepare(query, "SELECT " COUNTED_COLUMNS " FROM counter WHERE agent = ?1"
+	    " AND if_index = ?2 AND time_us <= ?3 ORDER BY time_us DESC LIMIT 1");
+	query_set_fetch_range(query, QUERY_ROWS_AT_ENDS, edge_us, edge_us + STORE_WINDOW_US);
+	r.from = query_prepare(query, "SELECT " COUNTED_COLUMNS " FROM counter WHERE agent = ?1"
+	    " AND if_index = ?2 AND time_us >= ?3 ORDER BY time_us LIMIT 1");
+	if (!r.until || !r.from)
+		err = -EIO;
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
+		if (query->ports[i].chosen && query->ports[i].counters_us > edge_us)
+			err = read_beyond(&r, &query->ports[i], edge_us);
+	sqlite3_finalize(r.until);
+	sqlite3_finalize(r.from);
+	query->beyond_known = err == 0;
+	return err;
+}
+
+/* A port that counted nothing until the edge and has samples from after it: its total is known, and it
+ * is as good as 0. (0 would mean that it is not known.) */
+static const double COUNTED_NOTHING = 1e-6;
+
+static void
+take_off(double *pool, double beyond)
+{
+	if (beyond > 0)
+		*pool = fmax(*pool - beyond, COUNTED_NOTHING);
+}
+
+int
+query_end_at_edge(struct query *query)
+{
+	int err = 0;
+
+	if (query->edge_us == 0 || query->range.to_us != query->edge_us ||
+	    query->edge_us % STORE_WINDOW_US == 0)
+		return 0;
+	if (!query->beyond_known)
+		err = find_beyond(query);
+	for (size_t i = 0; err == 0 && i < query->n_ports; i++)
+		for (int d = EASE_IN; d <= EASE_OUT; d++) {
+			struct query_port *port = &query->ports[i];
+
+			take_off(&port->side[d].pool_pkts, port->beyond[d][ESTIMATE_PKTS]);
+			take_off(&port->side[d].pool_octets, port->beyond[d][ESTIMATE_OCTETS]);
+		}
+	return err;
+}

@@ -1,0 +1,634 @@
+/*
+ * The live edge: reports of the last minutes, asked for while data comes in, against the truth of the
+ * very seconds that they say they cover. Bursty traffic of three ports is sampled and counted by a
+ * model that shares nothing with the collector, its clock is stepped, and the records go through the
+ * real accounting and store. Fixed seeds; EASE_LONG=1 makes many more runs.
+ */
+#include "collector/report/query.h"
+#include "collector/report/render.h"
+#include "collector/report/report.h"
+#include "tests/collector/accounting_rig.h"
+#include "tests/suite.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_US 1000000ull
+
+enum { PORTS = 3, KEYS = 40, SECONDS = 600, TICKS = 20, SKIP = 50, LOOK_EVERY_S = 10, FIRST_LOOK_S = 150 };
+
+/* ---- the model ---- */
+
+struct totals {
+	uint64_t pkts, octets;
+};
+
+/* How an agent sends what it counts. */
+struct sending {
+	const char *name;
+	unsigned counters_s;	/* between two counters of a port */
+	bool with_samples;	/* each sample comes with counters, as EASE sends them */
+	bool all_at_once;	/* counters of all ports have one time; else they take turns */
+};
+
+static const struct sending sflow = {"sFlow, counters every 30 s", 30, false, true};
+static const struct sending in_turn = {"sFlow, ports in turn every 30 s", 30, false, false};
+static const struct sending ease = {"EASE, counters every 2 s", 2, true, true};
+
+struct live {
+	struct accounting_rig rig;
+	const struct sending *sending;
+	uint64_t random;
+	double level[PORTS];		      /* of the port's load, in natural logarithms */
+	unsigned hot[PORTS];		      /* the key that has a burst */
+	struct totals port[PORTS];
+	uint32_t sequence[PORTS];
+	unsigned until_sample[PORTS];
+	unsigned stopped_port, stopped_s;     /* sends no counters from then on; 0: none stops */
+	/* What passed until each second began: of all ports, and of each key at all ports. */
+	struct totals truth[SECONDS + 1], truth_of_key[SECONDS + 1][KEYS];
+	struct totals so_far, so_far_of_key[KEYS];
+};
+
+static uint64_t
+draw(struct live *l)
+{
+	l->random ^= l->random << 13;
+	l->random ^= l->random >> 7;
+	l->random ^= l->random << 17;
+	return l->random;
+}
+
+static double
+uniform(struct live *l)
+{
+	return ((double)(draw(l) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double
+normal(struct live *l)
+{
+	return sqrt(-2 * log(uniform(l))) * cos(6.283185307179586 * uniform(l));
+}
+
+static unsigned
+draw_skip(struct live *l)
+{
+	return 1 + (unsigned)(log(uniform(l)) / log(1 - 1.0 / SKIP));
+}
+
+/* Few keys have most; a burst is a third of the port's frames. */
+static unsigned
+draw_key(struct live *l, int port)
+{
+	if (uniform(l) < 0.33)
+		return l->hot[port];
+	return (unsigned)(KEYS * pow(uniform(l), 2.5));
+}
+
+static uint32_t
+octets_of(struct live *l, unsigned key)
+{
+	return uniform(l) < 0.2 + 0.6 * (key % 4) / 3.0 ? 1518 : 64 + 3 * key;
+}
+
+static uint64_t
+time_at(double s)
+{
+	return NOON_US + (uint64_t)(s * 1e6);
+}
+
+static struct ease_record
+record_at(enum ease_part kind, double s)
+{
+	struct ease_record r = rig_record(kind, 1);
+
+	r.received_us = time_at(s) + 20000;
+	r.loose_numbers = true;
+	return r;
+}
+
+static void
+send_counters(struct live *l, int port, double s)
+{
+	struct ease_record r = record_at(EASE_PART_SNAPSHOT, s);
+	const struct totals *t = &l->port[port];
+
+	if (l->stopped_s > 0 && s >= l->stopped_s && (unsigned)port == l->stopped_port)
+		return;
+	r.snapshot = (struct ease_snapshot){.if_index = (uint32_t)port + 1, .time_us = time_at(s),
+	    .in = {.octets = t->octets, .ucast_pkts = t->pkts}, .pool_in_pkts = t->pkts,
+	    .last_sequence = l->sequence[port]};
+	accounting_add_records(l->rig.accounting, l->rig.batch, &r, 1);
+}
+
+static void
+send_sample(struct live *l, int port, unsigned key, uint32_t octets, double s)
+{
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record r = record_at(EASE_PART_SAMPLE, s);
+
+	rig_header(0, header);
+	header[12 + 2 + 15] = (uint8_t)(10 + key); /* of the source address */
+	r.sample = (struct ease_sample){.time_us = time_at(s), .if_index = (uint32_t)port + 1,
+	    .sequence = ++l->sequence[port], .direction = EASE_IN, .skip = SKIP - 1, .mean_skip = SKIP,
+	    .pool_pkts = l->port[port].pkts + (l->sending->with_samples ? 0 : 12345), .frame_octets = octets, .kept_octets = BOOKS_HEADER,
+	    .header = header};
+	accounting_add_records(l->rig.accounting, l->rig.batch, &r, 1);
+	if (l->sending->with_samples)
+		send_counters(l, port, s + 1e-6);
+}
+
+static void
+pass_frame(struct live *l, int port, double s)
+{
+	unsigned key = draw_key(l, port);
+	uint32_t octets = octets_of(l, key);
+
+	l->port[port].pkts++;
+	l->port[port].octets += octets;
+	l->so_far.pkts++;
+	l->so_far.octets += octets;
+	l->so_far_of_key[key].pkts++;
+	l->so_far_of_key[key].octets += octets;
+	if (--l->until_sample[port] == 0) {
+		send_sample(l, port, key, octets, s);
+		l->until_sample[port] = draw_skip(l);
+	}
+}
+
+/* Loads wander, so that no two half minutes are alike. */
+static void
+pass_tick(struct live *l, double s)
+{
+	for (int p = 0; p < PORTS; p++) {
+		double frames;
+
+		l->level[p] += 0.35 * normal(l) - 0.06 * l->level[p];
+		if (uniform(l) < 0.03)
+			l->hot[p] = (unsigned)(draw(l) % KEYS);
+		frames = exp(l->level[p]) * 800.0 / TICKS * (1 + p);
+		for (unsigned n = (unsigned)(frames + uniform(l)), i = 0; i < n; i++)
+			pass_frame(l, p, s + (i + 0.5) / n / TICKS);
+	}
+}
+
+static bool
+counters_are_due(const struct live *l, int port, int s)
+{
+	unsigned every = l->sending->counters_s;
+
+	if (!l->sending->all_at_once)
+		s += port * (int)every / PORTS;
+	return (s + 4) % (int)every == 0;
+}
+
+static void
+pass_second(struct live *l, int s)
+{
+	l->truth[s] = l->so_far;
+	memcpy(l->truth_of_key[s], l->so_far_of_key, sizeof(l->so_far_of_key));
+	for (int p = 0; p < PORTS; p++)
+		if (counters_are_due(l, p, s))
+			send_counters(l, p, s);
+	for (int t = 0; t < TICKS; t++)
+		pass_tick(l, s + (double)t / TICKS);
+	l->rig.clock.manual_wall_us = l->rig.clock.manual_mono_us = time_at(s + 1);
+}
+
+static void
+send_states(struct live *l)
+{
+	for (int p = 0; p < PORTS; p++) {
+		struct ease_record r = record_at(EASE_PART_STATE, 0);
+
+		r.state = (struct ease_state){.if_index = (uint32_t)p + 1, .time_us = NOON_US,
+		    .oper_status = EASE_IF_UP, .admin_status = EASE_IF_UP, .edge = true};
+		snprintf(r.state.name, sizeof(r.state.name), "e-%d", p + 1);
+		accounting_add_records(l->rig.accounting, l->rig.batch, &r, 1);
+	}
+}
+
+static struct live *
+live_begin(const struct sending *sending, uint64_t seed)
+{
+	struct live *l = calloc(1, sizeof(*l));
+
+	ck_assert_ptr_nonnull(l);
+	l->sending = sending;
+	l->random = seed * 0x9e3779b97f4a7c15ull | 1;
+	for (int i = 0; i < 20; i++)
+		draw(l);
+	rig_make(&l->rig);
+	rig_open(&l->rig);
+	for (int p = 0; p < PORTS; p++)
+		l->until_sample[p] = draw_skip(l);
+	send_states(l);
+	return l;
+}
+
+static void
+live_end(struct live *l)
+{
+	rig_close(&l->rig);
+	rig_remove(&l->rig);
+	free(l);
+}
+
+/* ---- what is asked ---- */
+
+static void
+ask(struct live *l, const char *name, const struct report_options *options, int now_s,
+    struct report_result *result)
+{
+	char error[QUERY_ERROR_TEXT] = "";
+	struct query *query;
+
+	ck_assert_msg(query_open(l->rig.path, &query, error, sizeof(error)) == 0, "%s", error);
+	*result = (struct report_result){0};
+	ck_assert_msg(report_run(report_find(name), query, options, time_at(now_s), result) == 0, "%s: %s",
+	    name, query->error);
+	query_close(query);
+}
+
+static struct report_options
+last(uint64_t minutes)
+{
+	struct report_options options = report_default_options();
+
+	options.last_us = minutes * MINUTE_US;
+	options.top = 100;
+	return options;
+}
+
+static size_t
+column_of(const struct report_result *result, enum report_type type)
+{
+	for (size_t c = 0; c < result->n_columns; c++)
+		if (result->columns[c].type == type)
+			return c;
+	ck_abort_msg("no column of type %d", type);
+}
+
+/* Seconds since NOON; the end of a range that reaches to now is one of them. */
+static int
+second_of(uint64_t time_us)
+{
+	ck_assert_uint_eq(time_us % SECOND_US, 0);
+	ck_assert(time_us >= NOON_US && time_us <= NOON_US + SECONDS * SECOND_US);
+	return (int)((time_us - NOON_US) / SECOND_US);
+}
+
+static struct totals
+truth_of(const struct live *l, int key, int from_s, int to_s)
+{
+	const struct totals *from = key < 0 ? &l->truth[from_s] : &l->truth_of_key[from_s][key];
+	const struct totals *to = key < 0 ? &l->truth[to_s] : &l->truth_of_key[to_s][key];
+
+	return (struct totals){to->pkts - from->pkts, to->octets - from->octets};
+}
+
+/* The key's number, from the last part of the address in the row's first text. */
+static int
+key_of(const struct report_result *result, size_t row)
+{
+	const char *text = report_cell(result, row, 1)->text, *dot = strrchr(text, '.');
+
+	ck_assert_msg(dot, "%s", text);
+	return atoi(dot + 1) - 10;
+}
+
+struct tally {
+	unsigned long trials[2], low[2], high[2]; /* limits that miss the truth, by estimate_unit */
+	double ratio[2];			  /* sum of rate / true rate */
+	unsigned long looks;
+	double behind_s; /* sum: how far the edge is behind now */
+};
+
+static void
+judge(struct tally *t, enum estimate_unit unit, const struct estimate_figure *f, double truth)
+{
+	t->trials[unit]++;
+	t->low[unit] += truth < f->low * (1 - 1e-9);
+	t->high[unit] += truth > f->high * (1 + 1e-9);
+}
+
+static double
+held(const struct tally *t, enum estimate_unit unit)
+{
+	return 1 - (double)(t->low[unit] + t->high[unit]) / (double)t->trials[unit];
+}
+
+static void
+judge_rows(struct tally *t, const struct live *l, const struct report_result *result, int from_s, int to_s)
+{
+	size_t pkts = column_of(result, REPORT_PKTS), octets = column_of(result, REPORT_OCTETS);
+
+	for (size_t r = 0; r < result->n_rows; r++) {
+		struct totals truth = truth_of(l, key_of(result, r), from_s, to_s);
+
+		judge(t, ESTIMATE_PKTS, &report_cell(result, r, pkts)->figure, (double)truth.pkts);
+		judge(t, ESTIMATE_OCTETS, &report_cell(result, r, octets)->figure, (double)truth.octets);
+	}
+}
+
+/* The report of the last minutes against what passed in the seconds from its beginning to its end. */
+static void
+look(struct tally *t, struct live *l, int now_s, uint64_t minutes)
+{
+	struct report_options options = last(minutes);
+	struct report_result result;
+	struct totals truth;
+	int from_s, to_s;
+
+	ask(l, "talkers", &options, now_s, &result);
+	ck_assert_uint_eq(result.counted_to_us, result.to_us);
+	from_s = second_of(result.from_us);
+	to_s = second_of(result.to_us);
+	ck_assert_int_eq(from_s, (to_s - 60 * (int)minutes) / 60 * 60);
+	ck_assert_double_eq_tol(result.seconds, to_s - from_s, 1e-6);
+	truth = truth_of(l, -1, from_s, to_s);
+	t->ratio[ESTIMATE_PKTS] += result.total[ESTIMATE_PKTS] / (double)truth.pkts;
+	t->ratio[ESTIMATE_OCTETS] += result.total[ESTIMATE_OCTETS] / (double)truth.octets;
+	t->behind_s += now_s - to_s;
+	t->looks++;
+	judge_rows(t, l, &result, from_s, to_s);
+	report_result_free(&result);
+}
+
+static void
+print(const char *what, const struct tally *t)
+{
+	printf("%s: %lu looks, rate/true %.4f %.4f, edge %.1f s behind, rows held %.4f %.4f (of %lu; low %.4f"
+	       " %.4f)\n", what, t->looks, t->ratio[0] / (double)t->looks, t->ratio[1] / (double)t->looks,
+	    t->behind_s / (double)t->looks, held(t, ESTIMATE_PKTS), held(t, ESTIMATE_OCTETS), t->trials[0],
+	    (double)t->low[0] / (double)t->trials[0], (double)t->low[1] / (double)t->trials[1]);
+}
+
+static int
+n_runs(void)
+{
+	return getenv("EASE_LONG") && !suite_is_slow() ? 40 : 3;
+}
+
+/* The looks of a run overlap, so that few runs tell the part of limits that hold to a percent at best. */
+static void
+check_rates(const struct sending *sending, double behind_s, double bar)
+{
+	static const uint64_t minutes[] = {1, 5};
+	struct tally tally[2] = {0};
+
+	for (int run = 0; run < n_runs(); run++) {
+		struct live *l = live_begin(sending, (uint64_t)run + 1);
+
+		for (int s = 0; s < SECONDS; s++) {
+			pass_second(l, s);
+			rig_flush(&l->rig);
+			if ((s + 1) % LOOK_EVERY_S != 0)
+				continue;
+			for (int m = 0; m < 2; m++)
+				if (s + 1 >= FIRST_LOOK_S + (int)(minutes[m] - 1) * 60)
+					look(&tally[m], l, s + 1, minutes[m]);
+		}
+		live_end(l);
+	}
+	for (int m = 0; m < 2; m++) {
+		const struct tally *t = &tally[m];
+		char what[80];
+
+		snprintf(what, sizeof(what), "%s, last %d min", sending->name, (int)minutes[m]);
+		print(what, t);
+		for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
+			ck_assert_double_eq_tol(t->ratio[u] / (double)t->looks, 1, 0.02);
+			ck_assert_msg(held(t, (enum estimate_unit)u) >= bar, "%s: held %.4f", what,
+			    held(t, (enum estimate_unit)u));
+			ck_assert_double_le((double)t->low[u] / (double)t->trials[u], n_runs() > 3 ? 0.025 : 0.03);
+		}
+		ck_assert_double_le(t->behind_s / (double)t->looks, behind_s);
+	}
+}
+
+START_TEST(test_rates_of_sflow)
+{
+	check_rates(&sflow, 30, 0.95);
+}
+END_TEST
+
+/* The edge is the port's whose turn is longest ago; what the others had counted by then is known by
+ * interpolation only. */
+START_TEST(test_rates_of_ports_in_turn)
+{
+	check_rates(&in_turn, 30, 0.94);
+}
+END_TEST
+
+START_TEST(test_rates_of_ease)
+{
+	check_rates(&ease, 5, 0.95);
+}
+END_TEST
+
+/* ---- minutes ---- */
+
+enum { TOP = 5, MINUTES = 9, ENOUGH_SAMPLES = 5 };
+
+/* Each minute of a history, of the keys that are largest in all of them. */
+static void
+judge_minutes(struct tally *t, struct live *l)
+{
+	enum { KEY, PKTS, OCTETS, KEY_SAMPLES }; /* columns of a step */
+	struct report_options options = last(5);
+	struct report_result result;
+
+	options.has_from = options.has_to = true;
+	options.from_us = NOON_US + MINUTE_US;
+	options.to_us = options.from_us + (MINUTES - 1) * MINUTE_US;
+	options.step_us = MINUTE_US;
+	options.top = TOP;
+	options.has_top = true;
+	ask(l, "history", &options, SECONDS, &result);
+	ck_assert_uint_eq(result.n_rows, MINUTES - 1);
+	for (size_t m = 0; m < result.n_rows; m++)
+		for (size_t r = 0; r < result.within[m].n_rows; r++) {
+			const struct report_value *row = report_cell(&result.within[m], r, 0);
+			int from_s = 60 * (int)(m + 1);
+			int key = key_of(result.below, (size_t)row[KEY].number);
+			struct totals truth = truth_of(l, key, from_s, from_s + 60);
+
+			if (row[KEY_SAMPLES].number < ENOUGH_SAMPLES)
+				continue;
+			judge(t, ESTIMATE_PKTS, &row[PKTS].figure, (double)truth.pkts);
+			judge(t, ESTIMATE_OCTETS, &row[OCTETS].figure, (double)truth.octets);
+		}
+	report_result_free(&result);
+}
+
+START_TEST(test_minutes)
+{
+	static const struct sending *const sendings[] = {&sflow, &in_turn, &ease};
+
+	for (size_t i = 0; i < sizeof(sendings) / sizeof(sendings[0]); i++) {
+		struct tally t = {.looks = 1};
+
+		for (int run = 0; run < n_runs(); run++) {
+			struct live *l = live_begin(sendings[i], (uint64_t)run + 1001);
+
+			for (int s = 0; s < SECONDS; s++)
+				pass_second(l, s);
+			rig_flush(&l->rig);
+			judge_minutes(&t, l);
+			live_end(l);
+		}
+		print(sendings[i]->name, &t);
+		ck_assert_double_ge(held(&t, ESTIMATE_PKTS), 0.94);
+		ck_assert_double_ge(held(&t, ESTIMATE_OCTETS), 0.92);
+	}
+}
+END_TEST
+
+/* ---- one range for all, and ports that fall silent ---- */
+
+enum { NOW_S = 415, SILENT_S = 200 };
+
+static struct live *
+live_until(const struct sending *sending, int stopped_s, int now_s)
+{
+	struct live *l = live_begin(sending, 77);
+
+	l->stopped_port = 1;
+	l->stopped_s = (unsigned)stopped_s;
+	for (int s = 0; s < now_s; s++) {
+		pass_second(l, s);
+		rig_flush(&l->rig);
+	}
+	return l;
+}
+
+/* What a report says that it counted in received frames; rows of history and load added up. */
+static double
+counted(const struct report_result *result, enum estimate_unit unit)
+{
+	const char *field = unit == ESTIMATE_PKTS ? "packets" : "octets";
+	double sum = 0;
+
+	if (strcmp(result->report, "load") == 0)
+		field = unit == ESTIMATE_PKTS ? "rx_packets" : "rx_octets";
+	else if (strcmp(result->report, "history") != 0)
+		return result->total[unit];
+	for (size_t c = 0; c < result->n_columns; c++)
+		for (size_t r = 0; result->columns[c].field && strcmp(result->columns[c].field, field) == 0 &&
+		     r < result->n_rows; r++)
+			sum += report_cell(result, r, c)->number;
+	return sum;
+}
+
+START_TEST(test_all_reports_have_one_range)
+{
+	static const char *const names[] = {"talkers", "protocols", "conversations", "matrix", "history",
+		"load", "loss", "energy", "errors", "agents"};
+	struct live *l = live_until(&in_turn, 0, NOW_S);
+	struct report_options options = last(5);
+	struct report_result first, result;
+	double totals[2];
+
+	ask(l, "talkers", &options, NOW_S, &first);
+	for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++)
+		totals[u] = counted(&first, (enum estimate_unit)u);
+	ck_assert_int_lt(second_of(first.to_us), NOW_S);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ask(l, names[i], &options, NOW_S, &result);
+		ck_assert_msg(result.from_us == first.from_us && result.to_us == first.to_us &&
+		    result.counted_to_us == first.to_us && result.seconds == first.seconds, "%s", names[i]);
+		/* load interpolates counters at the beginning, windows have the samples' pools there */
+		for (int u = ESTIMATE_PKTS; i < 6 && u <= ESTIMATE_OCTETS; u++)
+			ck_assert_msg(fabs(counted(&result, (enum estimate_unit)u) / totals[u] - 1) <
+			    (i == 5 ? 0.05 : 1e-6), "%s: %.0f, not %.0f", names[i],
+			    counted(&result, (enum estimate_unit)u), totals[u]);
+		report_result_free(&result);
+	}
+	report_result_free(&first);
+	live_end(l);
+}
+END_TEST
+
+/* A port without counters for a minute no longer holds the edge back, and is named as long as it had
+ * some in the range. */
+START_TEST(test_silent_ports_are_named)
+{
+	struct live *l = live_until(&ease, SILENT_S, SILENT_S + 50);
+	struct report_options options = last(5);
+	struct report_result result;
+
+	ask(l, "talkers", &options, SILENT_S + 50, &result);
+	ck_assert_int_eq(second_of(result.to_us), SILENT_S - 1);
+	ck_assert_uint_eq(result.n_silent, 0);
+	report_result_free(&result);
+	for (int s = SILENT_S + 50; s < NOW_S; s++) {
+		pass_second(l, s);
+		rig_flush(&l->rig);
+	}
+	ask(l, "talkers", &options, NOW_S, &result);
+	ck_assert_int_ge(second_of(result.to_us), NOW_S - 3);
+	ck_assert_uint_eq(result.n_silent, 1);
+	ck_assert_str_eq(result.silent[0].agent, "192.0.2.1");
+	ck_assert_str_eq(result.silent[0].port, "e-2");
+	ck_assert_uint_le(result.silent[0].newest_us, time_at(SILENT_S));
+	report_result_free(&result);
+	options.last_us = 2 * MINUTE_US; /* it had nothing in this range */
+	ask(l, "talkers", &options, NOW_S, &result);
+	ck_assert_uint_eq(result.n_silent, 0);
+	report_result_free(&result);
+	live_end(l);
+}
+END_TEST
+
+/* A range of the past, and one of a store that nothing more comes to, end where they were asked to. */
+START_TEST(test_other_ranges_are_left_alone)
+{
+	struct live *l = live_until(&ease, 0, 200);
+	struct report_options options = last(5);
+	struct report_result result;
+
+	options.has_from = options.has_to = true;
+	options.from_us = NOON_US + MINUTE_US;
+	options.to_us = NOON_US + 2 * MINUTE_US;
+	ask(l, "talkers", &options, 200, &result);
+	ck_assert_uint_eq(result.counted_to_us, 0);
+	ck_assert_uint_eq(result.to_us, options.to_us);
+	report_result_free(&result);
+	options = last(5);
+	ask(l, "talkers", &options, 300, &result);
+	ck_assert_uint_eq(result.counted_to_us, 0);
+	ck_assert(!result.empty);
+	report_result_free(&result);
+	live_end(l);
+}
+END_TEST
+
+static Suite *
+edge_suite(void)
+{
+	Suite *s = suite_create("edge");
+	TCase *tc = tcase_create("live");
+
+	tcase_set_timeout(tc, 0);
+	tcase_add_test(tc, test_rates_of_sflow);
+	tcase_add_test(tc, test_rates_of_ports_in_turn);
+	tcase_add_test(tc, test_rates_of_ease);
+	tcase_add_test(tc, test_minutes);
+	tcase_add_test(tc, test_all_reports_have_one_range);
+	tcase_add_test(tc, test_silent_ports_are_named);
+	tcase_add_test(tc, test_other_ranges_are_left_alone);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+int
+main(void)
+{
+	return suite_run(edge_suite());
+}
