@@ -357,10 +357,13 @@ static int
 make_database(struct state_file *file)
 {
 	int fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+	struct stat st;
 	int dir;
 
+	if (fd < 0 && errno == EEXIST && lstat(file->path, &st) == 0)
+		return S_ISREG(st.st_mode) ? 0 : -ELOOP;
 	if (fd < 0)
-		return errno == EEXIST ? 0 : -errno;
+		return -errno;
 	close(fd);
 	dir = open(file->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
@@ -396,7 +399,8 @@ state_file_open(struct state_file *file)
 	int rc = make_database(file);
 
 	if (rc < 0) {
-		snprintf(file->error, sizeof(file->error), "%s", strerror(-rc));
+		snprintf(file->error, sizeof(file->error), "%s", rc == -ELOOP
+			? "it must be a file, and no link is followed" : strerror(-rc));
 		return rc;
 	}
 	rc = open_database(file);
@@ -404,6 +408,8 @@ state_file_open(struct state_file *file)
 		rc = check_database(file);
 	if (rc == 0) /* so that the log is written from its beginning again */
 		(void)sqlite3_wal_checkpoint_v2(file->db, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+	if (rc == -EBUSY)
+		snprintf(file->error, sizeof(file->error), "another program has it open");
 	if (rc < 0)
 		close_database(file);
 	return rc;

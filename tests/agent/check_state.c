@@ -15,6 +15,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -782,6 +783,24 @@ START_TEST(no_link_is_followed)
 }
 END_TEST
 
+/* Somebody reads the database while the agent starts. */
+START_TEST(a_file_that_is_open_elsewhere_is_told_of)
+{
+	sqlite3 *db;
+
+	open_state();
+	close_state();
+	ck_assert_int_eq(sqlite3_open(path_of("easeagentd.db"), &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, "BEGIN; SELECT count(*) FROM port", NULL, NULL, NULL), SQLITE_OK);
+	ck_assert_int_eq(try_open(dir, &state), -EBUSY);
+	ck_assert_msg(strstr(error, "another program has it open") != NULL, "%s", error);
+	sqlite3_close(db);
+	state = NULL;
+	open_state();
+	ck_assert_uint_eq(state_boot(state), 2);
+}
+END_TEST
+
 START_TEST(a_directory_that_others_can_write_is_refused)
 {
 	ck_assert_int_eq(chmod(dir, 0777), 0);
@@ -887,6 +906,7 @@ main(void)
 	    a_renamed_port_keeps_number_and_settings, departed_ports_leave_by_age, all_ports_have_room,
 	    a_full_disk_costs_persistence_only, a_first_start_on_a_full_disk,
 	    a_damaged_file_is_set_aside, no_link_is_followed,
+	    a_file_that_is_open_elsewhere_is_told_of,
 	    a_directory_that_others_can_write_is_refused, the_directory_is_checked,
 	    the_text_file_is_taken_over_once, a_damaged_text_file_is_left};
 	Suite *suite = suite_create("state");
