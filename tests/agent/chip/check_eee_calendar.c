@@ -154,7 +154,7 @@ tick_until(struct ticked *t, const struct trace *traces, uint64_t ns)
 	}
 }
 
-/* Tells the model what of the traces lies in [from, to), as a board would. */
+/* Passes to the model the events of the traces in [from, to), as a board would. */
 static void
 tell(const struct trace *traces, unsigned n_entries, uint64_t from, uint64_t to)
 {

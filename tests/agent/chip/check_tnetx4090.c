@@ -83,7 +83,7 @@ tear_down(void)
 	bus_model_destroy(bus);
 }
 
-/* A pool with so many free, all taken by a port that nobody looks at (1). */
+/* A pool with so many free, all taken by a port that is not tested (1). */
 static void
 start_with_free(uint32_t free, uint32_t speed_of_8)
 {

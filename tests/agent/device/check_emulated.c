@@ -41,7 +41,7 @@ tear_down(void)
 	capture[0] = '\0';
 }
 
-/* A and B talk, C is heard once, with broadcasts between: enough for a switch to learn. */
+/* A and B send to each other, C sends once, with broadcasts between: enough for a switch to learn. */
 static void
 make_talk(unsigned rounds)
 {
@@ -341,7 +341,7 @@ START_TEST(numbers_stay_with_names)
 }
 END_TEST
 
-/* All rooms of a board speak of a port by its number. */
+/* All parts of a board call a port by its number. */
 START_TEST(ports_with_numbers_of_their_own)
 {
 	static const struct kept_if_index kept[] = {{"e-1", 70}, {"e-3", 1}};

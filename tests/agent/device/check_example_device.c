@@ -113,7 +113,7 @@ START_TEST(what_it_lacks_is_absent)
 }
 END_TEST
 
-/* Reads that fail keep the old total and are counted; nobody retries. */
+/* Reads that fail keep the old total and are counted; they are not repeated at once. */
 START_TEST(failed_reads_are_counted)
 {
 	struct hal_counters c;

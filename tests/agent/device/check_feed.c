@@ -1,4 +1,4 @@
-/* Captures as input: formats, what is left out and counted, order, dealing, loops. */
+/* Captures as input: formats, what is left out and counted, order, assignment to ports, loops. */
 #include "agent/device/feed.h"
 #include "agent/device/port_assignment.h"
 #include "common/log.h"
@@ -470,7 +470,7 @@ START_TEST(a_loop_from_memory_is_the_loop_from_the_file)
 		}
 	}
 	unlink(path);
-	/* Dealing goes on with the stations it knows, so ports agree, too. */
+	/* Ports are assigned on with the stations known so far, so ports agree, too. */
 	ck_assert_mem_eq(seen.frames, expected.frames, 1600 * sizeof(frame));
 }
 END_TEST

@@ -223,7 +223,7 @@ START_TEST(each_statistic_is_its_figure)
 	ck_assert_uint_eq(whole.value[HAL_RMON_BCAST_PKTS], 1122);
 	ck_assert_uint_eq(whole.value[HAL_RMON_MCAST_PKTS], 1121);
 	ck_assert_uint_eq(whole.value[HAL_RMON_CRC_ALIGN], 1106 + 1107);
-	/* And what nobody told is not there. */
+	/* What was not reported is not there. */
 	ck_assert(!(whole.known & (BIT(HAL_RMON_PKTS) | BIT(HAL_RMON_OCTETS) | BIT(HAL_RMON_64) |
 	    BIT(HAL_SQE_TEST_ERRORS) | BIT(HAL_RMON_COLLISIONS) | BIT(HAL_RMON_DROP_EVENTS))));
 }

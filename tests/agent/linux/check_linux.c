@@ -165,7 +165,7 @@ START_TEST(lost_notices_are_made_up_for)
 }
 END_TEST
 
-/* What the process holds: descriptors, and memory that somebody has asked for. */
+/* What the process holds: descriptors, and memory that is allocated. */
 struct held {
 	size_t descriptors, octets;
 };
@@ -185,7 +185,7 @@ now_held(void)
 
 enum { LEAK_OCTETS = 20000 }; /* ten for each interface that came and went */
 
-/* Interfaces come and go, and every other time nothing is heard of it before they are gone. */
+/* Interfaces come and go; every other time the notification arrives after they are gone. */
 static void
 storm(int n, int rounds)
 {
@@ -328,7 +328,7 @@ START_TEST(addresses_are_tied_to_ports)
 	ck_assert_int_eq(hal_set_static(rig.hal, station, p1), 0);
 	ck_assert(linux_rig_can("bridge fdb show dev p1 | grep -q '02:10:00:00:00:00.* static'"));
 	linux_rig_expect_as_bridge(&rig);
-	linux_rig_send("h0", to_all, 60, 10, 1); /* it speaks elsewhere, and stays */
+	linux_rig_send("h0", to_all, 60, 10, 1); /* it sends at another port, and stays there */
 	linux_rig_expect_as_bridge(&rig);
 	ck_assert(linux_rig_can("bridge fdb show dev p1 | grep -q 02:10:00:00:00:00"));
 	ck_assert_int_eq(hal_set_static(rig.hal, station, p2), 0);
@@ -435,7 +435,7 @@ keep_longest(double since_ms, double *longest_ms)
 		*longest_ms = ms;
 }
 
-/* Dispatches and refreshes as the main loop does, until there is nothing more to hear. */
+/* Dispatches and refreshes as the main loop does, until no message waits. */
 static void
 run_turns(double *dispatch_ms, double *refresh_ms)
 {
@@ -465,7 +465,7 @@ START_TEST(a_hundred_thousand_addresses)
 		return;
 	make_bridge();
 	linux_rig_start(&rig);
-	for (unsigned have = 1000; have < n; have *= 2) { /* heard while they come */
+	for (unsigned have = 1000; have < n; have *= 2) { /* learned while they come */
 		linux_rig_send("h0", to_all, 60, have, have);
 		run_turns(&dispatch_ms, &refresh_ms);
 	}

@@ -174,7 +174,7 @@ START_TEST(what_is_lost_is_counted)
 		for (int i = 0; i < 2; i++) {
 			bool gone = rand_r(&seed) % 100 < 10 * _i;
 
-			/* The last one comes, or nobody would miss those before it. */
+			/* The last one arrives, or the loss of those before it would not be noticed. */
 			if (gone && number + 2 < n)
 				truth++;
 			else

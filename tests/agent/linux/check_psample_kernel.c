@@ -154,7 +154,7 @@ START_TEST(what_a_killed_agent_left_is_removed)
 
 	set_up(__func__);
 	linux_rig_stop(&rig);
-	linux_rig_sh("tc qdisc add dev h0 clsact"); /* a sampler of somebody else's, in our manner */
+	linux_rig_sh("tc qdisc add dev h0 clsact"); /* a sampler of another program, configured as ours is */
 	linux_rig_sh("tc filter add dev h0 ingress prio 1 handle 0xea5e matchall action sample rate 9 "
 		     "group 5");
 	child = fork();
@@ -197,7 +197,7 @@ START_TEST(its_own_notifications_are_not_sampled)
 }
 END_TEST
 
-/* Nobody listens while more samples come than the socket holds: what is missing is told, to one. */
+/* More samples come than the socket's buffer holds, and nothing reads it: the number lost is reported exactly. */
 START_TEST(what_finds_no_room_is_told_as_lost)
 {
 	enum { MANY = 30000, MORE = 20 };

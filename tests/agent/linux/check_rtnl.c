@@ -262,7 +262,7 @@ START_TEST(an_address_is_where_it_was_last_seen)
 	ck_assert_ptr_null(fdb_find(&fdb, 0, there.mac));
 	ck_assert_uint_eq(fdb.n, 1);
 	own.state = NUD_PERMANENT;
-	ck_assert_int_eq(fdb_update(&fdb, &own), 0); /* the bridge's own is nobody new */
+	ck_assert_int_eq(fdb_update(&fdb, &own), 0); /* the bridge's own address is no new station */
 	ck_assert_uint_eq(fdb_find(&fdb, 0, own.mac)->status, HAL_ADDRESS_SELF);
 	own.flags = NTF_SELF;
 	ck_assert(!fdb_concerns(&own));

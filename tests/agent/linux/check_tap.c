@@ -380,7 +380,7 @@ START_TEST(what_a_killed_agent_left_is_removed)
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
-	ck_assert(has_tap("p0")); /* and samples nothing, for nobody fills it */
+	ck_assert(has_tap("p0")); /* and samples nothing, as no skip is loaded */
 	rig.config.sampling = LINUX_SAMPLING_NONE; /* even one that does not sample cleans up */
 	linux_rig_start(&rig);
 	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.taps_cleaned"), 2);

@@ -151,7 +151,7 @@ drop_pdu(struct agentx_master *m, size_t n)
 	memmove(m->got, m->got + n, m->n_got);
 }
 
-/* Of the subagent's own accord; an answer that nobody waits for any more is dropped. */
+/* Sent by the subagent without a request; an answer to a request that has timed out is dropped. */
 static int
 take_pdu(struct agentx_master *m, const struct agentx_header *h, size_t n)
 {

@@ -93,7 +93,7 @@ respond(uint32_t session, uint32_t packet, uint16_t error)
 	to_agent();
 }
 
-/* What the master hears next: its type, its packet and, of a Response, the error. */
+/* The next PDU that the master receives: its type, its packet and, of a Response, the error. */
 static uint8_t
 master_hears(uint32_t *packet, unsigned *error)
 {
