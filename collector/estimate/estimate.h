@@ -3,8 +3,8 @@
  *
  * The true totals of a stratum (one agent, port and direction over the whole range of a report)
  * come from the port's counters; samples only say how a total divides among keys. So a figure is
- * the total times the key's share of the stratum's samples (a ratio estimator), and figures add up to
- * the counted totals exactly. A figure is of all strata of a report that had a sample, also of those
+ * the total times the key's share of the stratum's samples (a ratio estimator, its bias taken out), and figures
+ * add up to the counted totals exactly. A figure is of all strata of a report that had a sample, also of those
  * where the key has none: its upper limit has what these may hide.
  *
  * Use: estimate_range_create() over the strata; for each key estimate_key_begin(), estimate_key_add() for

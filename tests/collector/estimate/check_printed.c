@@ -95,7 +95,7 @@ class_of(uint64_t samples)
 
 struct list_tally {
 	struct bars_tally rows, rank[ROWS], rows_of[N_CLASSES], all, all_of[N_CLASSES];
-	struct bars_tally together, others, not_seen, ranks, surely, any;
+	struct bars_tally together, others, not_seen, ranks, surely, any, sure;
 	struct bars_tally together_other, others_other; /* in the unit that the list is not sorted by */
 	struct bars_tally at_once; /* --sure list: all limits of the rows */
 };
@@ -142,6 +142,21 @@ judge_rows(struct printed *p)
 		p->rows[p->n_rows++] = i;
 	}
 	bars_count(&p->tally->at_once, wrong);
+}
+
+/* --sure list: the limits of all rows at once. */
+static void
+judge_sure(struct printed *p)
+{
+	struct estimate_claim claim = estimate_claim_of_all(p->list.n);
+	struct bars_tally rows = {0, 0, 0};
+
+	for (size_t i = 0; i < p->n_rows; i++) {
+		struct estimate_figure f = figure_of(p, p->rows[i], &claim);
+
+		bars_judge(&rows, &f, p->truth[p->list.key[p->rows[i]]]);
+	}
+	bars_count(&p->tally->sure, rows.low + rows.high > 0);
 }
 
 static void
@@ -288,6 +303,7 @@ judge_list(const struct model *model, const struct model_run *run, enum estimate
 	if (all)
 		judge_all(&p);
 	if (p.n_rows > 0) {
+		judge_sure(&p);
 		judge_ranks(&p);
 		judge_account(&p);
 	}
@@ -350,6 +366,7 @@ list_is_good(const struct list_case *c, enum estimate_unit unit, const struct li
 	check_row(&v, "ranks", &t->ranks, &always);
 	check_row(&v, "surely in the top 10", &t->surely, &always);
 	check_row(&v, "any source", &t->any, &always);
+	check_row(&v, "all rows with --sure list", &t->sure, &always);
 	check_row(&v, "all limits at once", &t->at_once, &always);
 	return !v.bad;
 }
