@@ -43,6 +43,7 @@ enum ease_event_kind {
 	EASE_EVENT_RISING_ALARM = 2001, /* RMON-MIB, RFC 2819: 2000 + its arc below rmonEventsV2 */
 	EASE_EVENT_FALLING_ALARM = 2002,
 	EASE_EVENT_PARTS_CHANGED = 3001, /* ENTITY-MIB, RFC 6933: 3000 + entConfigChange's arc */
+	EASE_EVENT_BOOT_OUT_OF_ORDER = 4001, /* the collector's own (window/accounting_identity.c) */
 };
 
 /*

@@ -140,6 +140,7 @@ fill_clock(const struct clocks *c, struct report_value *row)
 
 static const char *const refusals[] = {
 	[STORE_REFUSED_SOURCE] = "source",
+	[STORE_REFUSED_BOOT] = "boot",
 };
 
 static const char *

@@ -22,6 +22,7 @@ event_name(int kind)
 		{EASE_EVENT_RISING_ALARM, "rising alarm"},
 		{EASE_EVENT_FALLING_ALARM, "falling alarm"},
 		{EASE_EVENT_PARTS_CHANGED, "parts changed"},
+		{EASE_EVENT_BOOT_OUT_OF_ORDER, "boot out of order"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -59,6 +59,7 @@ struct store_agent {
 	int64_t id; /* the store's number for it, 1, 2, 3, … */
 	uint8_t agent_id[EASE_AGENT_ID_LEN];
 	uint32_t boot;
+	uint32_t boot_shift; /* boot less the number that the agent itself tells, modulo 2^32 */
 	char address[STORE_SENDER_TEXT];
 	uint64_t first_us, last_us; /* device's clock */
 	uint64_t last_received_us;
@@ -74,6 +75,7 @@ struct store_agent_source {
 /* Why records in an agent's name are refused: agent_refused.reason. */
 enum store_refusal {
 	STORE_REFUSED_SOURCE = 1, /* their source may not speak for the agent */
+	STORE_REFUSED_BOOT = 2,	  /* their boot is too old, or out of order */
 };
 
 struct store_agent_refusal {

@@ -56,6 +56,7 @@ load_agent(struct columns *c, const struct store_loader *loader)
 	a.first_us = get_u64(c);
 	a.last_us = get_u64(c);
 	a.last_received_us = get_u64(c);
+	a.boot_shift = (uint32_t)get_u64(c);
 	loader->agent(loader->arg, &a);
 }
 

@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 16, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 17, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -223,6 +223,9 @@ static const char *const store_schema[STORE_VERSION] = {
      * that one wrote, and until when it had received. So a report can tell unsettled sums of samples
      * that came after a moment within a minute from those that came before. */
     "CREATE TABLE flush(id INTEGER PRIMARY KEY, until_us INTEGER NOT NULL);",
+    /* 17: agent.boot less the easeBoot that the agent itself tells; not 0 once its boots went back
+     * or jumped, as those of a restored machine do */
+    "ALTER TABLE agent ADD COLUMN boot_shift INTEGER NOT NULL DEFAULT 0;",
 };
 
 #endif

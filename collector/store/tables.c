@@ -62,6 +62,7 @@ bind_agent(struct binder *b, const void *row)
 	put_u64(b, a->first_us);
 	put_u64(b, a->last_us);
 	put_u64(b, a->last_received_us);
+	put_u64(b, a->boot_shift);
 }
 
 static void
@@ -416,9 +417,10 @@ bind_nothing(struct binder *b, const void *row)
 }
 
 const struct store_statement store_statements[STORE_N_TABLES] = {
-    [STORE_AGENTS] = {.sql = "INSERT INTO agent VALUES(?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
+    [STORE_AGENTS] = {.sql = "INSERT INTO agent VALUES(?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
 		      " boot=excluded.boot, address=excluded.address, last_us=excluded.last_us,"
-		      " last_received_us=excluded.last_received_us",
+		      " last_received_us=excluded.last_received_us,"
+		      " boot_shift=excluded.boot_shift",
 	.row_octets = sizeof(struct store_agent), .bind = bind_agent},
     [STORE_AGENT_SOURCES] = {.sql = "INSERT OR REPLACE INTO agent_source VALUES(?,?,?)",
 	.row_octets = sizeof(struct store_agent_source), .bind = bind_agent_source},

@@ -13,13 +13,14 @@
  * range of any report. */
 #define COUNTERS_EVERY_US 1000000ull
 
-/* An agent of which nothing was accepted for so long may have moved: three times the usual
- * counters_interval. *assumed* */
-#define SILENT_US 60000000ull
-
 /* A device whose clock shows a year after 2255 has a broken clock. The limit also keeps
  * microseconds positive in SQLite's signed integers. */
 #define TIME_MAX_US (9000000000ull * 1000000)
+
+enum {
+	SHIFTED_RECORDS = 64,
+	AGAIN = 3, /* numbers that come again with newer times, until that is believed */
+};
 
 static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_SAMPLES] = {"accounting.samples", "samples used"},
@@ -51,7 +52,11 @@ static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_CLOCK_AWAY] = {"accounting.clock_away",
 	"records refused because their time is more than a day from where the agent's clock was"},
     [ACCOUNTING_STAT_OLD_BOOT] = {"accounting.old_boot",
-	"records of a boot before the agent's last two; they were not used"},
+	"records refused because of their boot: before the agent's last two, or out of order"},
+    [ACCOUNTING_STAT_BOOTS_FOLLOWED] = {"accounting.boots_followed",
+	"boots out of order that were followed, as of a restored machine"},
+    [ACCOUNTING_STAT_JUMPED] = {"accounting.jumped",
+	"samples not used because their number is far ahead and none has gone on from there yet"},
     [ACCOUNTING_STAT_FOREIGN_SOURCE] = {"accounting.foreign_source",
 	"records refused because their sender may not speak for their agent"},
     [ACCOUNTING_STAT_AGENTS_FULL] = {"accounting.agents_full",
@@ -94,7 +99,8 @@ accounting_new(struct accounting **out, const struct accounting_limits *limits,
 	acc->mono_us = acc->started_us = clock_mono_us(clock);
 	sample_thinning_init(&acc->thinning, limits->sample_rows, seed);
 	acc->stats = (struct stat_set){stat_names, ACCOUNTING_N_STATS, acc->values};
-	if (inventory_init(&acc->inventory, limits->agents, limits->ports, seed) < 0 ||
+	acc->shifted = calloc(SHIFTED_RECORDS, sizeof(*acc->shifted));
+	if (!acc->shifted || inventory_init(&acc->inventory, limits->agents, limits->ports, seed) < 0 ||
 	    window_table_new(&acc->windows, &limits->windows, seed) < 0) {
 		accounting_free(acc);
 		return -ENOMEM;
@@ -110,6 +116,7 @@ accounting_free(struct accounting *acc)
 		return;
 	inventory_free(&acc->inventory);
 	window_table_free(acc->windows);
+	free(acc->shifted);
 	free(acc);
 }
 
@@ -168,13 +175,6 @@ find_or_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t 
 	return a ? a : add_agent(acc, r, time_us);
 }
 
-static void
-note_address(struct agent *a, const struct ease_record *r)
-{
-	if (strcmp(a->row.address, r->sender) != 0)
-		snprintf(a->row.address, sizeof(a->row.address), "%s", r->sender);
-}
-
 /* Returns false, and counts it, if the record's time is not that of the agent's clock. */
 static bool
 has_agents_time(
@@ -202,13 +202,13 @@ static void
 note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r, uint64_t time_us)
 {
 	if (r->boot > a->row.boot) {
-		a->row.boot = r->boot;
+		agent_note_boot(a, r->boot);
 		a->row.last_us = time_us; /* its clock may have started again at an earlier time */
 	}
 	if (r->boot == a->row.boot && time_us > a->row.last_us)
 		a->row.last_us = time_us;
 	if (r->source) /* else the address changes only together with the source */
-		note_address(a, r);
+		agent_note_address(a, r);
 	a->row.last_received_us = r->received_us;
 	a->heard_us = acc->mono_us;
 	a->dirty = true;
@@ -242,12 +242,13 @@ account_of(struct accounting *acc, struct port *p, const struct ease_record *r, 
 	    inventory_account(p, r->boot, time_us, &made, accounting_flush_account, &to);
 
 	if (!a) {
-		accounting_count(acc, ACCOUNTING_STAT_OLD_BOOT);
+		accounting_refuse_boot(acc, p->agent, r);
 		return NULL;
 	}
 	if (made && r->boot > p->agent->first_heard_boot && !r->loose_numbers)
 		sequence_tracker_start(&a->slot->tracker, true, 1);
-	if (time_us > a->slot->last_us)
+	a->is_newest = time_us > a->slot->last_us;
+	if (a->is_newest)
 		a->slot->last_us = time_us;
 	a->dirty = true;
 	return a;
@@ -331,6 +332,42 @@ move_expectation(struct accounting *acc, struct port *p, const struct account *a
 	    acc, p, accounting_window_of(acc, p, time_us), time_us, 1, 0, batch);
 }
 
+/* Returns false if the sample is not used, because its number is far ahead of the others. */
+static bool
+follow_jump(struct accounting *acc, struct port *p, struct account *a, uint32_t number,
+    struct store_batch *batch)
+{
+	struct sequence_tracker *t = &a->slot->tracker;
+	uint64_t expected = sequence_tracker_expected_since_contact(t);
+
+	switch (sequence_jumps_sample(&a->jumps, t, number, acc->mono_us)) {
+	case SEQUENCE_JUMPS_HOLD:
+		accounting_count(acc, ACCOUNTING_STAT_JUMPED);
+		return false;
+	case SEQUENCE_JUMPS_UNDONE: /* the difference is negative */
+		accounting_add_numbers(acc, p, accounting_window_of(acc, p, a->last_expected_us),
+		    a->last_expected_us,
+		    (int64_t)(sequence_tracker_expected_since_contact(t) - expected), 0, batch);
+		sample_gaps_begin(&p->gaps, a->boot, t->highest);
+		break;
+	case SEQUENCE_JUMPS_AGAIN:
+		p->agent->boots.numbers_again = true;
+		break;
+	case SEQUENCE_JUMPS_TAKE:
+		break;
+	}
+	return true;
+}
+
+/* A sample that really comes again has the time that it had. Numbers that come again with newer
+ * times are given out anew: the machine was restored, within one boot. */
+static void
+note_again(struct agent *agent, struct account *a, const struct ease_record *r)
+{
+	if (a->is_newest && !r->loose_numbers && ++a->again >= AGAIN)
+		agent->boots.numbers_again = true;
+}
+
 static void
 note_pool(struct port *p, const struct ease_record *r)
 {
@@ -360,15 +397,20 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 		return;
 	raise_to(&a->agent_drops, s->drops);
 	t = &a->slot->tracker;
+	if (!follow_jump(acc, p, a, s->sequence, batch))
+		return;
 	expected = sequence_tracker_expected_since_contact(t);
 	switch (sequence_tracker_sample(t, s->sequence)) {
 	case SEQUENCE_TRACKER_DUPLICATE:
 		accounting_count(acc, ACCOUNTING_STAT_DUPLICATES);
+		note_again(p->agent, a, r);
 		return;
 	case SEQUENCE_TRACKER_LATE:
 		accounting_count(acc, ACCOUNTING_STAT_LATE);
+		note_again(p->agent, a, r);
 		return;
 	case SEQUENCE_TRACKER_USE:
+		a->again = 0;
 		break;
 	}
 	if (a->slot->crash_lost.n > 0)
@@ -397,20 +439,24 @@ add_sample(struct accounting *acc, struct port *p, const struct ease_record *r,
 
 /* Snapshots */
 
-static void
+/* Returns false if the number that the snapshot names is not believed yet. */
+static bool
 add_given_out(struct accounting *acc, struct port *p, struct account *a,
     const struct ease_snapshot *s, struct store_batch *batch)
 {
 	struct sequence_tracker *t = &a->slot->tracker;
 	uint64_t expected = sequence_tracker_expected_since_contact(t), more;
 
+	if (!sequence_jumps_given_out(&a->jumps, t, s->last_sequence))
+		return false;
 	sequence_tracker_given_out(t, s->last_sequence);
 	more = sequence_tracker_expected_since_contact(t) - expected;
 	if (more == 0)
-		return;
+		return true;
 	accounting_add_numbers(acc, p, accounting_window_of(acc, p, s->time_us), s->time_us,
 	    (int64_t)more, 0, batch);
 	a->last_expected_us = s->time_us;
+	return true;
 }
 
 /* A busy port sends its counters with every notification. The store gets one row each
@@ -450,11 +496,9 @@ add_snapshot(struct accounting *acc, struct port *p, const struct ease_record *r
 	raise_to(&a->agent_drops, s->drops);
 	raise_to(&a->stalls, s->stalls);
 	raise_to(&a->stalled_pkts, s->stalled_pkts);
-	if (!r->loose_numbers) {
-		add_given_out(acc, p, a, s, batch);
+	if (!r->loose_numbers && add_given_out(acc, p, a, s, batch))
 		sample_gaps_add_snapshot(&p->gaps, r->boot, a->slot->tracker.contact, s,
 		    accounting_add_cut, &(struct accounting_cut_target){acc, p, batch});
-	}
 	if (accounting_add_totals(acc, p, r, batch))
 		keep_counters(p, r, batch);
 	accounting_count(acc, ACCOUNTING_STAT_SNAPSHOTS);
@@ -530,131 +574,6 @@ static const struct {
 	offsetof(struct ease_record, error_source.time_us), add_row},
 };
 
-/* Who may speak for an agent */
-
-enum { ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1 };
-
-static const char *
-format_id(const uint8_t *agent_id, char text[ID_TEXT])
-{
-	for (int i = 0; i < EASE_AGENT_ID_LEN; i++)
-		snprintf(text + 2 * i, 3, "%02x", agent_id[i]);
-	return text;
-}
-
-static void
-bind_source(struct agent *a, const struct ease_record *r)
-{
-	char id[ID_TEXT];
-
-	if (*a->identity.bound)
-		log_info_limited(ROOM, "agent %s is known as %s from now on, no longer as %s",
-		    format_id(r->agent_id, id), agent_identity_source(r), a->identity.bound);
-	agent_identity_bind(&a->identity, r);
-}
-
-/* Records of one source follow each other, so the one accepted last is compared first. */
-static bool
-may_speak(struct accounting *acc, struct agent *a, const struct ease_record *r)
-{
-	if (strcmp(a->identity.heard, agent_identity_source(r)) == 0)
-		return true;
-	switch (agent_identity_judge(&a->identity, &acc->sources, r)) {
-	case AGENT_IDENTITY_FOREIGN:
-		return false;
-	case AGENT_IDENTITY_BIND:
-		bind_source(a, r);
-		break;
-	case AGENT_IDENTITY_KNOWN:
-		break;
-	}
-	snprintf(a->identity.heard, sizeof(a->identity.heard), "%s", agent_identity_source(r));
-	note_address(a, r);
-	return true;
-}
-
-static void
-refuse(struct accounting *acc, struct agent *a, const struct ease_record *r)
-{
-	char id[ID_TEXT];
-
-	accounting_count(acc, ACCOUNTING_STAT_FOREIGN_SOURCE);
-	agent_identity_refuse(&a->identity, r, STORE_REFUSED_SOURCE);
-	format_id(r->agent_id, id);
-	log_warn_limited(ROOM,
-	    "refused a record of agent %s from %s: the agent is known as %s; if it moved, allow it "
-	    "in agent_sources, or use easecapd --forget-source %s",
-	    id, agent_identity_source(r),
-	    *a->identity.bound ? a->identity.bound : "what agent_sources names", id);
-}
-
-/* A refused sample counts as expected once nothing else of its agent has come for SILENT_US, with
- * those that were refused in that time. */
-static void
-expect_refused_sample(struct accounting *acc, const struct agent *a, uint32_t if_index,
-    struct store_batch *batch)
-{
-	struct port *p = inventory_find_port(&acc->inventory, a, if_index);
-	uint64_t heard_us = a->heard_us > acc->started_us ? a->heard_us : acc->started_us;
-
-	if (!p)
-		return;
-	if (p->refused_samples == 0 || heard_us >= p->refused_since_us) {
-		p->refused_samples = 0;
-		p->refused_since_us = acc->mono_us;
-	}
-	p->refused_samples++;
-	if (acc->mono_us - heard_us < SILENT_US)
-		return;
-	accounting_add_numbers(acc, p, accounting_window_of(acc, p, acc->received_us),
-	    acc->received_us, (int64_t)p->refused_samples, 0, batch);
-	p->refused_samples = 0;
-}
-
-static void
-refuse_foreign(struct accounting *acc, struct agent *a, const struct ease_record *r,
-    uint32_t if_index, struct store_batch *batch)
-{
-	refuse(acc, a, r);
-	if (r->kind == EASE_PART_SAMPLE)
-		expect_refused_sample(acc, a, if_index, batch);
-}
-
-void
-accounting_set_sources(struct accounting *acc, const struct agent_source_rules *rules)
-{
-	acc->sources = *rules;
-	for (uint32_t i = 0; i < acc->inventory.n_agents; i++)
-		*acc->inventory.agents[i].identity.heard = '\0';
-}
-
-bool
-accounting_admits(struct accounting *acc, const struct ease_record *who)
-{
-	const struct agent_identity unknown = {.bound_us = 0};
-	const struct agent *a = inventory_find_agent(&acc->inventory, who->agent_id);
-
-	return agent_identity_judge(a ? &a->identity : &unknown, &acc->sources, who) !=
-	    AGENT_IDENTITY_FOREIGN;
-}
-
-void
-accounting_bind_sources(
-    struct accounting *acc, const struct store_agent_source *sources, size_t n)
-{
-	struct store_loader loader = inventory_loader(&acc->inventory);
-
-	for (uint32_t i = 0; i < acc->inventory.n_agents; i++) {
-		struct agent_identity *identity = &acc->inventory.agents[i].identity;
-
-		*identity->heard = '\0';
-		if (!identity->bound_unwritten)
-			*identity->bound = '\0';
-	}
-	for (size_t i = 0; i < n; i++)
-		loader.agent_source(loader.arg, &sources[i]);
-}
-
 static void
 add_record(struct accounting *acc, struct store_batch *batch, const struct ease_record *r)
 {
@@ -672,8 +591,10 @@ add_record(struct accounting *acc, struct store_batch *batch, const struct ease_
 	a = find_or_add_agent(acc, r, time_us);
 	if (!a)
 		return;
-	if (!may_speak(acc, a, r)) {
-		refuse_foreign(acc, a, r, if_index, batch);
+	if (!accounting_may_speak(acc, a, r)) {
+		accounting_refuse_source(acc, a, r);
+		if (r->kind == EASE_PART_SAMPLE)
+			accounting_expect_refused(acc, a, if_index, batch);
 		return;
 	}
 	if (!has_agents_time(acc, a, r, time_us))
@@ -694,16 +615,60 @@ note_time(struct accounting *acc, uint64_t received_us)
 	acc->inventory.journal.header->last_received_us = received_us;
 }
 
+static void
+add_all(struct accounting *acc, struct store_batch *batch, const struct ease_record *records,
+    size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_record(acc, batch, &records[i]);
+	sum_samples(acc);
+}
+
+static void
+add_shifted(struct accounting *acc, struct store_batch *batch, const struct ease_record *records,
+    size_t n, uint32_t shift)
+{
+	for (size_t done = 0, some; done < n; done += some) {
+		some = n - done < SHIFTED_RECORDS ? n - done : SHIFTED_RECORDS;
+		memcpy(acc->shifted, &records[done], some * sizeof(*records));
+		for (size_t i = 0; i < some; i++)
+			acc->shifted[i].boot += shift;
+		add_all(acc, batch, acc->shifted, some);
+	}
+}
+
+static void
+refuse_boot(struct accounting *acc, struct agent *a, struct store_batch *batch,
+    const struct ease_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		accounting_refuse_boot(acc, a, &records[i]);
+		if (records[i].kind == EASE_PART_SAMPLE)
+			accounting_expect_refused(acc, a, records[i].sample.if_index, batch);
+	}
+}
+
+/* All records of a notification are of one boot. */
 void
 accounting_add_records(
     struct accounting *acc, struct store_batch *batch, const struct ease_record *records, size_t n)
 {
-	if (n > 0 && records[0].received_us != acc->received_us)
+	struct agent *a;
+
+	if (n == 0)
+		return;
+	if (records[0].received_us != acc->received_us)
 		note_time(acc, records[0].received_us);
 	acc->notification++;
-	for (size_t i = 0; i < n; i++)
-		add_record(acc, batch, &records[i]);
-	sum_samples(acc);
+	a = inventory_find_agent(&acc->inventory, records[0].agent_id);
+	if (!a || !accounting_may_speak(acc, a, &records[0]))
+		add_all(acc, batch, records, n);
+	else if (!accounting_follow_boot(acc, a, &records[0], batch))
+		refuse_boot(acc, a, batch, records, n);
+	else if (a->row.boot_shift == 0)
+		add_all(acc, batch, records, n);
+	else
+		add_shifted(acc, batch, records, n, a->row.boot_shift);
 }
 
 /* Events */
@@ -762,9 +727,9 @@ agent_of_event(struct accounting *acc, const struct ease_event *event)
 	}
 	memcpy(who.agent_id, event->agent_id, sizeof(who.agent_id));
 	a = find_or_add_agent(acc, &who, event->received_us);
-	if (!a || may_speak(acc, a, &who))
+	if (!a || accounting_may_speak(acc, a, &who))
 		return a;
-	refuse(acc, a, &who);
+	accounting_refuse_source(acc, a, &who);
 	return NULL;
 }
 
@@ -783,7 +748,7 @@ accounting_add_event(
 	a->dirty = true;
 	row->time_us = event->received_us;
 	row->agent = a->row.id;
-	row->boot = event->has_agent_id ? event->boot : a->row.boot;
+	row->boot = event->has_agent_id ? event->boot + a->row.boot_shift : a->row.boot;
 	row->kind = event->kind;
 	row->if_index = event->if_index;
 	row->identity = event->identity;

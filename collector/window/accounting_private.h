@@ -1,6 +1,7 @@
 /*
  * Shared by accounting.c, which adds records, accounting_windows.c, which adds what they count to
- * windows, and accounting_flush.c, which moves sums and accounts into batches.
+ * windows, accounting_identity.c, which decides what is believed to be an agent's own, and
+ * accounting_flush.c, which moves sums and accounts into batches.
  */
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
@@ -22,6 +23,7 @@ struct accounting {
 	/* samples of the current notification that are not in their windows yet */
 	struct window_sample samples[SAMPLE_PAIRS_MAX];
 	size_t n_samples;
+	struct ease_record *shifted; /* SHIFTED_RECORDS, with another boot */
 	struct sample_thinning thinning;
 	struct stat_set stats;
 	_Atomic uint64_t values[ACCOUNTING_N_STATS];
@@ -63,6 +65,25 @@ struct accounting_cut_target {
 	struct store_batch *batch;
 };
 void accounting_add_cut(void *target, const struct sample_gaps_cut *cut);
+
+/* accounting_identity.c */
+
+/* Returns whether the record's source may speak for the agent; if so, it is bound where it is new. */
+bool accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_record *r);
+
+/* Returns whether the record's boot is believed. A boot that goes back or jumps is when the newest
+ * one has been silent; it then counts as the next one (agent.row.boot_shift). */
+bool accounting_follow_boot(struct accounting *acc, struct agent *a, const struct ease_record *r,
+    struct store_batch *batch);
+
+/* Count a record in the agent's name as refused, because of its source or boot. */
+void accounting_refuse_source(
+    struct accounting *acc, struct agent *a, const struct ease_record *r);
+void accounting_refuse_boot(struct accounting *acc, struct agent *a, const struct ease_record *r);
+
+/* Counts a refused sample of that port as expected, if nothing else of the agent comes. */
+void accounting_expect_refused(struct accounting *acc, const struct agent *a, uint32_t if_index,
+    struct store_batch *batch);
 
 /* accounting_flush.c */
 

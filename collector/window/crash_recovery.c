@@ -26,8 +26,7 @@ account_of_slot(struct inventory *r, const struct crash_journal_slot *seen, stru
 	*port = a ? inventory_port(r, a, seen->if_index) : NULL;
 	if (!*port)
 		return NULL;
-	if (seen->boot > a->row.boot)
-		a->row.boot = seen->boot;
+	agent_note_boot(a, seen->boot);
 	a->dirty = true;
 	return inventory_account(*port, seen->boot, seen->last_us, &made, NULL, NULL);
 }

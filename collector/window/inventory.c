@@ -60,6 +60,24 @@ inventory_free(struct inventory *r)
 	free(r->agents);
 }
 
+void
+agent_note_boot(struct agent *a, uint32_t boot)
+{
+	if (boot > a->row.boot) {
+		a->boots.before = a->row.boot;
+		a->row.boot = boot;
+	} else if (boot < a->row.boot && boot > a->boots.before) {
+		a->boots.before = boot;
+	}
+}
+
+void
+agent_note_address(struct agent *a, const struct ease_record *r)
+{
+	if (strcmp(a->row.address, r->sender) != 0)
+		snprintf(a->row.address, sizeof(a->row.address), "%s", r->sender);
+}
+
 static uint32_t *
 agent_bucket(const struct inventory *r, const uint8_t *agent_id)
 {
@@ -321,6 +339,7 @@ load_account(void *arg, const struct store_account *row)
 
 	if (!p)
 		return;
+	agent_note_boot(p->agent, row->boot);
 	/* the store gives the rows sorted by boot */
 	a = inventory_account(p, row->boot, row->first_us, &made, NULL, NULL);
 	if (!a)

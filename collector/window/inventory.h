@@ -15,6 +15,7 @@
 #include "collector/window/crash_journal.h"
 #include "collector/window/device_clock.h"
 #include "collector/window/cut_totals.h"
+#include "collector/window/sequence_jumps.h"
 
 /* The newest boot, and the one before it for samples that were still in transit. */
 enum { INVENTORY_BOOTS = 2 };
@@ -26,6 +27,14 @@ struct agent {
 	uint32_t first_heard_boot;
 	struct device_clock clock;
 	bool dirty;
+	struct agent_boots {
+		uint32_t before;    /* the boot before row.boot; 0: none was heard */
+		uint64_t newest_us; /* when a record of the newest boot came; all times monotonic */
+		uint32_t other;	    /* a boot that is not believed yet, as the agent tells it */
+		uint64_t other_since_us, other_us; /* its first and newest record; 0: none */
+		uint64_t followed_us; /* when a boot out of order was followed; 0: never */
+		bool numbers_again; /* samples of the newest boot begin again */
+	} boots;
 	uint64_t heard_us; /* by the monotonic clock, when a record was accepted; 0: not yet */
 	struct agent_identity identity;
 	uint32_t next; /* in its bucket: index into agents + 1, 0 at the end */
@@ -39,6 +48,9 @@ struct account {
 	struct crash_journal_slot *slot; /* its sequence tracker and newest time, in the journal */
 	uint64_t stored_crash_lost;	 /* samples lost with a crash, as the store has it */
 	uint64_t agent_drops, stalls, stalled_pkts;
+	struct sequence_jumps jumps;
+	bool is_newest;	      /* the last record was the newest by the device's clock */
+	uint32_t again;	      /* numbers in a row that had come before, with newer times */
 	uint64_t first_us;
 	uint64_t
 	    last_expected_us; /* a time in the minute to which expected numbers were added last */
@@ -91,6 +103,12 @@ uint64_t inventory_memory(uint32_t max_agents, uint32_t max_ports);
 int inventory_init(
     struct inventory *r, uint32_t max_agents, uint32_t max_ports, uint64_t seed);
 void inventory_free(struct inventory *r);
+
+/* Notes that records of a boot count, which may be the newest one now. */
+void agent_note_boot(struct agent *a, uint32_t boot);
+
+/* Sets the agent's address to the sender's. */
+void agent_note_address(struct agent *a, const struct ease_record *r);
 
 struct agent *inventory_find_agent(const struct inventory *r, const uint8_t *agent_id);
 struct agent *inventory_agent_by_number(const struct inventory *r, int64_t id);

@@ -101,7 +101,8 @@ report_store_agent(struct report_store *store, int agent, int last_s)
 	unsigned long long last_us = REPORT_STORE_T0 + (unsigned long long)last_s * SECOND;
 
 	report_store_sql(store,
-	    "INSERT INTO agent VALUES(%d, x'0%d02030405060708', 1, '192.0.2.%d',"
+	    "INSERT INTO agent(id, agent_id, boot, address, first_us, last_us, last_received_us)"
+	    " VALUES(%d, x'0%d02030405060708', 1, '192.0.2.%d',"
 	    " %llu, %llu, %llu)", agent, agent, agent, REPORT_STORE_T0, last_us, last_us);
 }
 

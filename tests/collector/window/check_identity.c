@@ -1,7 +1,7 @@
 /*
  * Who may speak for an agent: each source judged by rule; what a stranger says in an agent's name
- * changes nothing of the agent, also after a restart; a move is allowed by rule or by hand; and an
- * agent that moved without either is never complete.
+ * changes nothing of the agent, also after a restart; a move is allowed by rule or by hand; an
+ * agent that moved without either is never complete; and boots and numbers that jump.
  */
 #include "collector/store/agent_sources.h"
 #include "tests/collector/accounting_rig.h"
@@ -302,6 +302,139 @@ START_TEST(who_moved_is_not_complete)
 }
 END_TEST
 
+/* ---- boots and numbers that jump, from the right source ---- */
+
+/* One sample each second, with its counters every tenth. */
+static void
+send_slowly(struct accounting_rig *f, uint32_t boot, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i <= to; i++) {
+		wait_s(f, 1);
+		send_samples(f, HERE, boot, i, i);
+	}
+}
+
+START_TEST(boots_that_jump_are_not_believed)
+{
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	send_slowly(&f, 1, 1, 100);
+	tell(&f, rig_snapshot(0xffffffff, 1), HERE);
+	tell(&f, rig_snapshot(0xfffffffe, 1), HERE);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_OLD_BOOT), 2);
+	send_slowly(&f, 1, 101, 200);
+	restart(&f);
+	send_slowly(&f, 1, 201, 300);
+	rig_flush(&f);
+	rig_check_all(&f, 300);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent_refused"
+					  " WHERE records = 2 AND reason = 2"), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* How the machine goes on: with an earlier boot, with one far ahead, or with the same boot and
+ * earlier numbers. In each case it says so within a minute, and what comes from then on counts. */
+static const struct {
+	uint32_t boot;
+	uint32_t refused_most; /* samples until then */
+} restored[] = {{5, 60}, {5000, 60}, {0xffffffff, 60}, {9, 3}};
+
+START_TEST(a_restored_machine_is_followed_within_a_minute)
+{
+	const uint32_t boot = restored[_i].boot;
+	struct accounting_rig f;
+	uint8_t header[BOOKS_HEADER];
+	uint32_t taken = 0;
+	uint64_t used;
+
+	rig_make(&f);
+	rig_open(&f);
+	send_slowly(&f, 9, 1, 300);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_SAMPLES), 300);
+	for (uint32_t i = 1; i <= 200; i++) { /* its clock goes on, its numbers begin again */
+		struct ease_record r;
+
+		wait_s(&f, 1);
+		rig_header(i, header);
+		r = rig_sample(boot, i, header);
+		r.sample.time_us = NOON_US + (300 + i) * 1000000ull;
+		used = counter(&f, ACCOUNTING_STAT_SAMPLES);
+		tell(&f, r, HERE);
+		if (counter(&f, ACCOUNTING_STAT_SAMPLES) > used && taken++ == 0)
+			ck_assert_uint_le(i, restored[_i].refused_most + 1);
+		if (i == 100) /* what was learned is kept */
+			restart(&f);
+	}
+	ck_assert_uint_ge(taken, 200 - restored[_i].refused_most);
+	rig_flush(&f);
+	ck_assert_double_eq(
+	    rig_query(&f, "SELECT count(*) FROM event WHERE kind = 4001 AND boot = 10"), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT boot FROM agent"), 10);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM account"), 300 + taken);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(received) FROM window_port"), 300 + taken);
+	ck_assert_double_eq(
+	    rig_query(&f, "SELECT expected - received FROM account WHERE boot = 10"), 200 - taken);
+	if (boot != 9) /* its refused samples were expected */
+		ck_assert_double_eq(
+		    rig_query(&f, "SELECT sum(expected) FROM window_port"), 500);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+START_TEST(a_usual_restart_is_followed_at_once)
+{
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	send_slowly(&f, 1, 1, 100);
+	send_samples(&f, HERE, 2, 101, 200);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_SAMPLES), 200);
+	send_samples(&f, HERE, 1, 101, 101); /* was in transit */
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_SAMPLES), 201);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_BOOTS_FOLLOWED), 0);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* One number of the present boot, 2^31 - 1 ahead: it is not used, and nothing is lost. */
+START_TEST(one_number_far_ahead_changes_nothing)
+{
+	uint8_t header[BOOKS_HEADER];
+	struct ease_record counters, sample;
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	send_samples(&f, HERE, 1, 1, 1000);
+	for (int i = 0; i < 3; i++) { /* each time the same */
+		rig_header(1, header);
+		sample = rig_sample(1, 1000, header);
+		sample.sample.sequence += 0x7fffffff - 300;
+		tell(&f, sample, HERE);
+		send_samples(&f, HERE, 1, 1001 + 100 * (uint32_t)i, 1100 + 100 * (uint32_t)i);
+		counters = rig_snapshot(1, 1100 + 100 * (uint32_t)i);
+		counters.snapshot.time_us++;
+		counters.snapshot.last_sequence = 5000000;
+		tell(&f, counters, HERE);
+	}
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_JUMPED), 3);
+	send_samples(&f, HERE, 1, 1301, 2000);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT expected FROM account"), 2000);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), 2000);
+	ck_assert_double_eq(rig_query(&f, "SELECT sum(expected) FROM window_port"), 2000);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -316,5 +449,10 @@ main(void)
 	tcase_add_test(tc, a_move_is_allowed_by_rule);
 	tcase_add_test(tc, a_move_is_allowed_by_hand);
 	tcase_add_test(tc, who_moved_is_not_complete);
+	tcase_add_test(tc, boots_that_jump_are_not_believed);
+	tcase_add_loop_test(tc, a_restored_machine_is_followed_within_a_minute, 0,
+	    sizeof(restored) / sizeof(restored[0]));
+	tcase_add_test(tc, a_usual_restart_is_followed_at_once);
+	tcase_add_test(tc, one_number_far_ahead_changes_nothing);
 	return suite_run(suite);
 }

@@ -1,0 +1,268 @@
+/*
+ * Which records are believed to be an agent's own: whether their source may speak for it, and
+ * whether their boot can be the next one of its boots.
+ */
+#include "collector/window/accounting_private.h"
+#include "common/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ROOM "accounting"
+
+/* An agent of which nothing was accepted for so long may have moved: three times the usual
+ * counters_interval. *assumed* */
+#define SILENT_US 60000000ull
+
+/* A boot that is not one of the next is believed when the newest one has been silent for so long,
+ * and it has gone on for so long itself: at counters_interval's 20 s, within a minute. *assumed* */
+#define BOOT_SILENT_US	45000000ull
+#define BOOT_GOES_ON_US 15000000ull
+
+/* Of an agent whose starts were not heard, the number may rise by so many. *assumed* */
+enum { BOOT_STEP_MAX = 1000 };
+
+/* Who may speak for an agent */
+
+enum { ID_TEXT = 2 * EASE_AGENT_ID_LEN + 1 };
+
+static const char *
+format_id(const uint8_t *agent_id, char text[ID_TEXT])
+{
+	for (int i = 0; i < EASE_AGENT_ID_LEN; i++)
+		snprintf(text + 2 * i, 3, "%02x", agent_id[i]);
+	return text;
+}
+
+static void
+bind_source(struct agent *a, const struct ease_record *r)
+{
+	char id[ID_TEXT];
+
+	if (*a->identity.bound)
+		log_info_limited(ROOM, "agent %s is known as %s from now on, no longer as %s",
+		    format_id(r->agent_id, id), agent_identity_source(r), a->identity.bound);
+	agent_identity_bind(&a->identity, r);
+}
+
+/* Records of one source follow each other, so the one accepted last is compared first. */
+bool
+accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_record *r)
+{
+	if (strcmp(a->identity.heard, agent_identity_source(r)) == 0)
+		return true;
+	switch (agent_identity_judge(&a->identity, &acc->sources, r)) {
+	case AGENT_IDENTITY_FOREIGN:
+		return false;
+	case AGENT_IDENTITY_BIND:
+		bind_source(a, r);
+		break;
+	case AGENT_IDENTITY_KNOWN:
+		break;
+	}
+	snprintf(a->identity.heard, sizeof(a->identity.heard), "%s", agent_identity_source(r));
+	agent_note_address(a, r);
+	return true;
+}
+
+void
+accounting_refuse_source(struct accounting *acc, struct agent *a, const struct ease_record *r)
+{
+	char id[ID_TEXT];
+
+	accounting_count(acc, ACCOUNTING_STAT_FOREIGN_SOURCE);
+	agent_identity_refuse(&a->identity, r, STORE_REFUSED_SOURCE);
+	format_id(r->agent_id, id);
+	log_warn_limited(ROOM,
+	    "refused a record of agent %s from %s: the agent is known as %s; if it moved, allow it "
+	    "in agent_sources, or use easecapd --forget-source %s",
+	    id, agent_identity_source(r),
+	    *a->identity.bound ? a->identity.bound : "what agent_sources names", id);
+}
+
+static uint64_t
+silent_since_us(const struct accounting *acc, uint64_t heard_us)
+{
+	return heard_us > acc->started_us ? heard_us : acc->started_us;
+}
+
+/* A refused sample counts as expected once nothing else of its agent has come for SILENT_US, with
+ * those that were refused in that time. */
+void
+accounting_expect_refused(struct accounting *acc, const struct agent *a, uint32_t if_index,
+    struct store_batch *batch)
+{
+	struct port *p = inventory_find_port(&acc->inventory, a, if_index);
+	uint64_t heard_us = silent_since_us(acc, a->heard_us);
+
+	if (!p)
+		return;
+	if (p->refused_samples == 0 || heard_us >= p->refused_since_us) {
+		p->refused_samples = 0;
+		p->refused_since_us = acc->mono_us;
+	}
+	p->refused_samples++;
+	if (acc->mono_us - heard_us < SILENT_US)
+		return;
+	accounting_add_numbers(acc, p, accounting_window_of(acc, p, acc->received_us),
+	    acc->received_us, (int64_t)p->refused_samples, 0, batch);
+	p->refused_samples = 0;
+}
+
+void
+accounting_set_sources(struct accounting *acc, const struct agent_source_rules *rules)
+{
+	acc->sources = *rules;
+	for (uint32_t i = 0; i < acc->inventory.n_agents; i++)
+		*acc->inventory.agents[i].identity.heard = '\0';
+}
+
+bool
+accounting_admits(struct accounting *acc, const struct ease_record *who)
+{
+	const struct agent_identity unknown = {.bound_us = 0};
+	const struct agent *a = inventory_find_agent(&acc->inventory, who->agent_id);
+
+	return agent_identity_judge(a ? &a->identity : &unknown, &acc->sources, who) !=
+	    AGENT_IDENTITY_FOREIGN;
+}
+
+void
+accounting_bind_sources(
+    struct accounting *acc, const struct store_agent_source *sources, size_t n)
+{
+	struct store_loader loader = inventory_loader(&acc->inventory);
+
+	for (uint32_t i = 0; i < acc->inventory.n_agents; i++) {
+		struct agent_identity *identity = &acc->inventory.agents[i].identity;
+
+		*identity->heard = '\0';
+		if (!identity->bound_unwritten)
+			*identity->bound = '\0';
+	}
+	for (size_t i = 0; i < n; i++)
+		loader.agent_source(loader.arg, &sources[i]);
+}
+
+/* Boots */
+
+/* The samples that were refused while it was not clear that the agent goes on so. */
+static void
+expect_all_refused(struct accounting *acc, const struct agent *a, struct store_batch *batch)
+{
+	for (uint32_t i = 0; i < acc->inventory.n_ports; i++) {
+		struct port *p = &acc->inventory.ports[i];
+
+		if (p->agent != a || p->refused_samples == 0 ||
+		    a->heard_us >= p->refused_since_us)
+			continue;
+		accounting_add_numbers(acc, p, accounting_window_of(acc, p, acc->received_us),
+		    acc->received_us, (int64_t)p->refused_samples, 0, batch);
+		p->refused_samples = 0;
+	}
+}
+
+static void
+add_event(const struct accounting *acc, const struct agent *a, struct store_batch *batch)
+{
+	struct store_event *row = store_batch_add(batch, STORE_EVENTS);
+
+	if (!row) {
+		accounting_count(acc, ACCOUNTING_STAT_LOST_STORE_ROWS);
+		return;
+	}
+	*row = (struct store_event){.time_us = acc->received_us, .agent = a->row.id,
+	    .boot = a->row.boot, .kind = EASE_EVENT_BOOT_OUT_OF_ORDER};
+}
+
+/* From now on the agent's boot r->boot counts as the one after the newest, and its numbers are
+ * expected from the first that comes. */
+static void
+follow(struct accounting *acc, struct agent *a, const struct ease_record *r,
+    struct store_batch *batch)
+{
+	uint32_t told = a->row.boot - a->row.boot_shift;
+	char id[ID_TEXT];
+
+	expect_all_refused(acc, a, batch);
+	a->row.boot++;
+	a->row.boot_shift = a->row.boot - r->boot;
+	a->row.last_us = 0; /* the next record has it */
+	a->first_heard_boot = a->row.boot;
+	a->boots = (struct agent_boots){.before = a->row.boot - 1, .newest_us = acc->mono_us,
+	    .followed_us = acc->mono_us};
+	a->dirty = true;
+	accounting_count(acc, ACCOUNTING_STAT_BOOTS_FOLLOWED);
+	log_warn(ROOM,
+	    "agent %s at %s began anew out of order, with boot %u after boot %u and sample numbers "
+	    "of their own: was the machine restored? its data goes on as boot %u",
+	    format_id(r->agent_id, id), a->row.address, r->boot, told, a->row.boot);
+	add_event(acc, a, batch);
+}
+
+static bool
+is_next_or_newest(const struct agent *a, uint32_t boot)
+{
+	return boot >= a->row.boot && boot - a->row.boot <= BOOT_STEP_MAX;
+}
+
+/* Notes that a record of a boot came that is not the newest. True if that boot has gone on. */
+static bool
+goes_on(const struct accounting *acc, struct agent *a, uint32_t boot)
+{
+	struct agent_boots *b = &a->boots;
+
+	if (b->other_us == 0 || b->other != boot || acc->mono_us - b->other_us > BOOT_SILENT_US) {
+		b->other = boot;
+		b->other_since_us = acc->mono_us;
+	}
+	b->other_us = acc->mono_us;
+	return acc->mono_us - b->other_since_us >= BOOT_GOES_ON_US;
+}
+
+/* True if the numbers of the newest boot begin again; that is believed once in BOOT_SILENT_US. */
+static bool
+begins_again(const struct accounting *acc, struct agent *a)
+{
+	bool again = a->boots.numbers_again;
+
+	a->boots.numbers_again = false;
+	return again && (a->boots.followed_us == 0 ||
+			    acc->mono_us - a->boots.followed_us >= BOOT_SILENT_US);
+}
+
+bool
+accounting_follow_boot(struct accounting *acc, struct agent *a, const struct ease_record *r,
+    struct store_batch *batch)
+{
+	uint32_t boot = r->boot + a->row.boot_shift;
+	bool silent = acc->mono_us - silent_since_us(acc, a->boots.newest_us) >= BOOT_SILENT_US;
+
+	if (r->loose_numbers) /* the collector itself numbers the boots of sFlow */
+		return true;
+	if (is_next_or_newest(a, boot)) {
+		if (boot == a->row.boot && begins_again(acc, a))
+			follow(acc, a, r, batch);
+		a->boots.newest_us = acc->mono_us;
+		return true;
+	}
+	if (goes_on(acc, a, r->boot) && silent) {
+		follow(acc, a, r, batch);
+		return true;
+	}
+	return boot == a->boots.before && !silent; /* it may still be in transit */
+}
+
+void
+accounting_refuse_boot(struct accounting *acc, struct agent *a, const struct ease_record *r)
+{
+	char id[ID_TEXT];
+
+	accounting_count(acc, ACCOUNTING_STAT_OLD_BOOT);
+	agent_identity_refuse(&a->identity, r, STORE_REFUSED_BOOT);
+	log_warn_limited(ROOM,
+	    "refused a record of agent %s at %s: its boot %u does not follow boot %u, of which "
+	    "records came lately",
+	    format_id(r->agent_id, id), a->row.address, r->boot,
+	    a->row.boot - a->row.boot_shift);
+}
