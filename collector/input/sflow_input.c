@@ -215,7 +215,7 @@ add_sample(struct taking *t, struct sflow_port *p, const struct sflow_flow *f)
 	    .input_if = ease_if(&f->input),
 	    .output_if = ease_if(&f->output),
 	    .mean_skip = weight_of(t, p),
-	    .pool_pkts = p->pool_pkts,
+	    .pool_pkts = sflow_pool_is_real(p) ? p->pool_pkts : EASE_COUNT_UNKNOWN,
 	    .drops = f->drops,
 	    .frame_octets = frame_octets(t, p, f),
 	    .kept_octets = (uint16_t)f->kept_octets,

@@ -26,6 +26,10 @@
 #define MEASURE_LEAST	50
 #define MEASURE_FORGET	65536 /* after so many samples earlier ones count half */
 
+/* A pool that rose so often in a row by a multiple of the rate is computed from it; by chance that comes
+ * once in rate^16. */
+#define MADE_UP_RISES 16
+
 /* After so many frames of 60 octets and none shorter, these are minimum frames without FCS. */
 #define FCS_FRAMES 8
 
@@ -261,6 +265,7 @@ static void
 measure(struct sflow_port *p, uint32_t samples, uint32_t pkts)
 {
 	p->pool_pkts += pkts;
+	p->made_up = p->rate > 1 && pkts % p->rate == 0 ? p->made_up + 1 : 0;
 	p->measured_samples += samples;
 	p->measured_pkts += pkts;
 	if (p->measured_samples >= MEASURE_FORGET) {
@@ -341,6 +346,12 @@ sflow_weight(const struct sflow_port *p, bool *differs)
 	*differs = true;
 	measured = (double)p->measured_pkts / (double)n;
 	return measured < 1 ? 1 : (uint32_t)(measured + 0.5);
+}
+
+bool
+sflow_pool_is_real(const struct sflow_port *p)
+{
+	return p->made_up < MADE_UP_RISES;
 }
 
 bool

@@ -55,6 +55,7 @@ struct sflow_port {
 	uint32_t flow_boot; /* the agent's, at the newest sample */
 	uint32_t sequence, pool;    /* of the newest sample */
 	uint64_t pool_pkts;	    /* the pool in 64 bits, since the port's first sample */
+	uint32_t made_up;	    /* rises of the pool in a row that were multiples of the rate */
 	uint32_t rate;		    /* as the agent states it */
 	uint64_t measured_pkts, measured_samples; /* since the stated rate changed */
 	uint32_t frames_short, frames_60, frames_64; /* samples below 60, of 60, of 64 octets */
@@ -126,6 +127,9 @@ enum sflow_flow_verdict sflow_take_flow(
 /* The number of frames that a sample stands for: the stated rate, or if pool and sample numbers
  * show clearly another one, that one; *differs is then set. */
 uint32_t sflow_weight(const struct sflow_port *p, bool *differs);
+
+/* False if the pool is no count of frames: Open vSwitch states the number of samples times the rate. */
+bool sflow_pool_is_real(const struct sflow_port *p);
 
 /* True if this port's frame lengths leave out the FCS: its minimum frames have 60 octets. */
 bool sflow_lacks_fcs(const struct sflow_port *p);

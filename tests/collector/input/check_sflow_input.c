@@ -413,6 +413,29 @@ START_TEST(test_measured_rate)
 }
 END_TEST
 
+/* Open vSwitch states a pool of samples times rate, some agents none: minutes are not divided by it. */
+START_TEST(test_made_up_pools)
+{
+	static const uint32_t rises[] = {RATE, 3 * RATE, 0};
+
+	for (size_t i = 0; i < sizeof(rises) / sizeof(rises[0]); i++) {
+		struct built_flow f = flow(1, 1000);
+
+		for (uint32_t n = 1; n <= 40; n++) {
+			f.sequence = n;
+			f.pool += n == 30 ? rises[i] + 1 : rises[i]; /* one that was counted */
+			const struct ease_sample *s = take(&f, 1000 + n);
+			bool is_made_up = (n > 16 && n < 30);
+
+			ck_assert_ptr_nonnull(s);
+			ck_assert_msg((s->pool_pkts == EASE_COUNT_UNKNOWN) == is_made_up, "%zu %u", i, n);
+		}
+		teardown();
+		setup();
+	}
+}
+END_TEST
+
 START_TEST(test_lengths_without_fcs)
 {
 	const struct ease_sample *s = NULL;
@@ -603,6 +626,7 @@ add_tests(TCase *tc)
 	tcase_add_test(tc, test_source_restart);
 	tcase_add_test(tc, test_restarts_without_end);
 	tcase_add_test(tc, test_measured_rate);
+	tcase_add_test(tc, test_made_up_pools);
 	tcase_add_test(tc, test_lengths_without_fcs);
 	tcase_add_test(tc, test_short_frames_are_no_sign);
 	tcase_add_test(tc, test_counters);
