@@ -27,6 +27,9 @@
 #define LIVE_FILE_US	(60 * SECOND_US)
 #define LIVE_CLUSTER_US (300 * SECOND_US)
 
+/* In the first seconds of all data the edge would leave nothing or nearly nothing of it. *assumed* */
+#define LEAST_BEFORE_US (10 * SECOND_US)
+
 /* ---- which ports still count ---- */
 
 static int
@@ -154,6 +157,17 @@ is_live(const struct query *query, uint64_t now_us)
 	return query->newest_us + (query->mirror ? LIVE_CLUSTER_US : LIVE_FILE_US) >= now_us;
 }
 
+static uint64_t
+first_heard(const struct query *query)
+{
+	uint64_t first_us = UINT64_MAX;
+
+	for (size_t i = 0; i < query->n_agents; i++)
+		if (query->agents[i].chosen && query->agents[i].first_us < first_us)
+			first_us = query->agents[i].first_us;
+	return first_us;
+}
+
 int
 query_find_edge(struct query *query, const struct report_options *options, uint64_t now_us)
 {
@@ -169,6 +183,8 @@ query_find_edge(struct query *query, const struct report_options *options, uint6
 	err = find_edge(query, options, newest_us, &edge_us);
 	if (err || edge_us == 0 || edge_us >= range->to_us)
 		return err;
+	if (edge_us < LEAST_BEFORE_US || edge_us - LEAST_BEFORE_US < first_heard(query))
+		return 0;
 	if (!options->has_from && !options->all && edge_us > options->last_us)
 		from_us = store_window_start(edge_us - options->last_us, STORE_WINDOW_US);
 	if (from_us >= edge_us)

@@ -1,5 +1,6 @@
 #include "tests/attacks/attack_rig.h"
 
+#include "collector/window/sequence_tracker.h"
 #include "common/log.h"
 #include "tests/sql.h"
 
@@ -174,6 +175,18 @@ send_as(struct attack_rig *r, struct fleet_switch *s, const struct trap_message 
 		attack_send_trap(r, s->address, m);
 }
 
+/* A number that jumps is not believed until another one goes on from it (window/sequence_jumps.h): its sample is not
+ * used, and counts as lost. */
+static void
+note_sent(struct fleet_port *port)
+{
+	if (port->missing > SEQUENCE_TRACKER_NUMBERS)
+		port->lost_samples++;
+	else
+		port->sent_samples++;
+	port->missing = 0;
+}
+
 static void
 send_traps(struct attack_rig *r, struct fleet_switch *s)
 {
@@ -184,7 +197,7 @@ send_traps(struct attack_rig *r, struct fleet_switch *s)
 		struct ease_sample sample = fleet_sample(r, s, p, ++s->ports[p].sequence);
 
 		trap_add_sample(&m, &sample);
-		s->ports[p].sent_samples++;
+		note_sent(&s->ports[p]);
 	}
 	for (int p = 0; p < FLEET_PORTS; p++) {
 		struct ease_snapshot snapshot = fleet_snapshot(r, s, p);
@@ -221,7 +234,7 @@ send_sflow(struct attack_rig *r, struct fleet_switch *s)
 		    .header = frame_of(s, port->sequence)};
 
 		built_add_flow(&b, &flow);
-		port->sent_samples++;
+		note_sent(port);
 		if (!counters)
 			continue;
 		built_add_counters(&b, &(struct built_counters){.sequence = ++s->counters[p],
@@ -252,6 +265,7 @@ lose(struct fleet_switch *s, uint32_t samples)
 			continue;
 		port->sequence += samples;
 		port->lost_samples += samples;
+		port->missing += samples;
 	}
 }
 
@@ -271,6 +285,7 @@ fleet_restart(struct attack_rig *r, struct fleet_switch *s, uint32_t boot)
 		}
 		port->heard = false;
 		port->sequence = 0;
+		port->missing = 0;
 		port->pkts = port->octets = 0;
 		s->counters[p] = 0;
 	}

@@ -41,6 +41,7 @@ struct fleet_port {
 	uint64_t pkts, octets; /* received, since the switch began to count */
 	uint64_t first_pkts, first_octets; /* when the collector first heard the counters */
 	uint64_t sent_samples, lost_samples; /* in all boots; lost: given out while the way was cut */
+	uint64_t missing; /* of these, since the newest that was sent */
 	uint64_t counted_pkts, counted_octets; /* in boots before this one, since the first was heard */
 	bool heard;
 };
