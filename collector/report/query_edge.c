@@ -157,14 +157,19 @@ is_live(const struct query *query, uint64_t now_us)
 	return query->newest_us + (query->mirror ? LIVE_CLUSTER_US : LIVE_FILE_US) >= now_us;
 }
 
+/* When the first of those agents was heard that are heard now. */
 static uint64_t
-first_heard(const struct query *query)
+first_heard(const struct query *query, uint64_t now_us)
 {
 	uint64_t first_us = UINT64_MAX;
 
-	for (size_t i = 0; i < query->n_agents; i++)
-		if (query->agents[i].chosen && query->agents[i].first_us < first_us)
-			first_us = query->agents[i].first_us;
+	for (size_t i = 0; i < query->n_agents; i++) {
+		const struct query_agent *agent = &query->agents[i];
+
+		if (agent->chosen && agent->last_us + SILENT_AFTER_US >= now_us &&
+		    agent->first_us < first_us)
+			first_us = agent->first_us;
+	}
 	return first_us;
 }
 
@@ -183,7 +188,7 @@ query_find_edge(struct query *query, const struct report_options *options, uint6
 	err = find_edge(query, options, newest_us, &edge_us);
 	if (err || edge_us == 0 || edge_us >= range->to_us)
 		return err;
-	if (edge_us < LEAST_BEFORE_US || edge_us - LEAST_BEFORE_US < first_heard(query))
+	if (edge_us < LEAST_BEFORE_US || edge_us - LEAST_BEFORE_US < first_heard(query, newest_us))
 		return 0;
 	if (!options->has_from && !options->all && edge_us > options->last_us)
 		from_us = store_window_start(edge_us - options->last_us, STORE_WINDOW_US);
