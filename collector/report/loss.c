@@ -355,7 +355,8 @@ compare_shown(const void *a, const void *b)
 static int
 show_accounts(struct report_result *result, const struct accounts *accounts)
 {
-	qsort(accounts->items, accounts->n, sizeof(*accounts->items), compare_shown);
+	if (accounts->n > 0)
+		qsort(accounts->items, accounts->n, sizeof(*accounts->items), compare_shown);
 	for (size_t i = 0; i < accounts->n; i++) {
 		const struct shown *item = &accounts->items[i];
 		struct report_value *row = result_add_row(result);

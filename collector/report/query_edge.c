@@ -27,6 +27,9 @@
 #define LIVE_FILE_US	(60 * SECOND_US)
 #define LIVE_CLUSTER_US (300 * SECOND_US)
 
+/* Counters of all ports are at most so much older than the newest data when an agent ends. *assumed* */
+#define ENDED_US (50 * SECOND_US / 1000)
+
 /* In the first seconds of all data the edge would leave nothing or nearly nothing of it. *assumed* */
 #define LEAST_BEFORE_US (10 * SECOND_US)
 
@@ -126,7 +129,9 @@ find_edge(struct query *query, const struct report_options *options, uint64_t no
 	}
 	if (*edge_us > 0 && query->mirror)
 		take_earlier(edge_us, shipped_until(query, now_us));
-	*edge_us -= *edge_us % SECOND_US;
+	/* When an agent ends, all ports have counted up to the newest data: nothing is to be taken off. */
+	if (*edge_us + ENDED_US < now_us)
+		*edge_us -= *edge_us % SECOND_US;
 	return err;
 }
 

@@ -35,24 +35,22 @@ delete_rows(struct rollup *r, const char *sql, const int64_t *parameters, int n,
 
 /* Returns the time before which data is deleted; 0: nothing is. */
 static uint64_t
-limit_of(uint64_t now_us, uint64_t keep_us)
+limit_of(const struct retention *t, uint64_t keep_us)
 {
-	return keep_us > 0 && now_us > keep_us ? now_us - keep_us : 0;
+	return keep_us > 0 && t->now_us > keep_us ? t->now_us - keep_us : 0;
 }
 
 static int
 find_now(struct retention *t, struct rollup *r, uint64_t now_us)
 {
 	const int64_t row[] = {(int64_t)now_us};
-	int64_t slowest[2] = {0}; /* clocks of those heard within the hour; without those a day behind */
+	int64_t slowest = 0; /* clock of those heard within the hour: nobody's data is too old while it is new to him */
 	uint64_t done_us = r->levels[LEVEL_1_MIN].done_us;
-	int err = rollup_query(r, "SELECT min(last_us), ifnull(min(iif(last_us >= last_received_us -"
-	    " 86400000000, last_us, NULL)), min(last_us)) FROM agent WHERE last_received_us BETWEEN"
+	int err = rollup_query(r, "SELECT min(last_us) FROM agent WHERE last_received_us BETWEEN"
 	    " (SELECT max(last_received_us) FROM agent WHERE last_received_us <= ?1) - 3600000000"
-	    " AND ?1", row, 1, slowest, 2);
+	    " AND ?1", row, 1, &slowest, 1);
 
-	t->now_us = done_us < (uint64_t)slowest[0] ? done_us : (uint64_t)slowest[0];
-	t->samples_now_us = done_us < (uint64_t)slowest[1] ? done_us : (uint64_t)slowest[1];
+	t->now_us = done_us < (uint64_t)slowest ? done_us : (uint64_t)slowest;
 	return err < 0 ? err : 0;
 }
 
@@ -73,7 +71,7 @@ delete_samples(struct retention *t, struct rollup *r, uint64_t before_us, int mo
 static int
 delete_old_rows(struct retention *t, struct rollup *r)
 {
-	uint64_t samples_us = limit_of(t->samples_now_us, t->keep.samples_us);
+	uint64_t samples_us = limit_of(t, t->keep.samples_us);
 	uint64_t events_us = r->levels[LEVEL_1_D].kept_us;
 	const int64_t row[] = {(int64_t)events_us, ROWS_A_STEP};
 	int n = 0;
@@ -209,7 +207,7 @@ delete_old_sums(struct retention *t, struct rollup *r)
 	int did = 0;
 
 	for (int l = LEVEL_1_MIN; did == 0 && l < STORE_N_LEVELS; l++) {
-		uint64_t limit_us = limit_of(t->now_us, keep_of(t, (enum store_level_index)l));
+		uint64_t limit_us = limit_of(t, keep_of(t, (enum store_level_index)l));
 
 		if (limit_us > 0)
 			did = move_start(r, (enum store_level_index)l, limit_us);

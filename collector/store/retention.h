@@ -56,8 +56,7 @@ struct retention_filler {
 struct retention {
 	struct store_retention keep;
 	uint64_t deleted[RETENTION_N_COUNTS];
-	uint64_t now_us;	 /* the time from which ages of sums and counters count */
-	uint64_t samples_now_us; /* and of samples; agents whose clock is a day behind do not hold it back */
+	uint64_t now_us; /* the time from which ages count */
 	/* a pass that thins counters: the level whose windows keep their first and last row, the
 	 * end of the time, and the port that was done last */
 	enum store_level_index thinning; /* 0: no pass */

@@ -175,6 +175,14 @@ send_as(struct attack_rig *r, struct fleet_switch *s, const struct trap_message 
 		attack_send_trap(r, s->address, m);
 }
 
+/* Net-SNMP 5.9 forgets a table each time that it is started in a process. */
+const char *__lsan_default_suppressions(void);
+const char *
+__lsan_default_suppressions(void)
+{
+	return "leak:netsnmp_init_mib_internals\n";
+}
+
 /* A number that jumps is not believed until another one goes on from it (window/sequence_jumps.h): its sample is not
  * used, and counts as lost. */
 static void

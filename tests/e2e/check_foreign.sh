@@ -91,11 +91,12 @@ foreign() { # EVERY
 	compare 'sFlow by hand' "$1" "$rig/sflow.db"
 	expect 'sFlow by hand: octets of the capture' \
 	    "$("$build/tests/collector/store/store_sql" "$rig/sflow.db" 'SELECT sum(pool_octets) FROM window')" "$octets.0"
+	# The pools are multiples of the rate: after 16 of them nobody counted these.
 	expect 'sFlow by hand: tshark reads the same numbers, rates, pools and lengths' \
 	    "$(tshark -n -r "$rig/sflow.pcap" -Y sflow_245.header_protocol -T fields -E separator=/s \
 	    -e sflow.flow_sample.sequence_number -e sflow.flow_sample.sampling_rate \
-	    -e sflow.flow_sample.sample_pool -e sflow_245.header.frame_length 2>/dev/null)" \
-	    "$(sqlite3 -separator ' ' "$rig/sflow.db" 'SELECT sequence, mean_skip, pool_pkts, frame_octets FROM sample ORDER BY sequence')"
+	    -e sflow.flow_sample.sample_pool -e sflow_245.header.frame_length 2>/dev/null | awk 'NR > 16 { $3 = "made up" } { print }')" \
+	    "$(sqlite3 -separator ' ' "$rig/sflow.db" 'SELECT sequence, mean_skip, iif(pool_pkts = 9223372036854775807, '"'made up'"', pool_pkts), frame_octets FROM sample ORDER BY sequence')"
 }
 
 "$top/conf/make-capture" "$capture" 4 || exit 1

@@ -19,7 +19,7 @@ store_has() { [ "$(sql "$1" 2>/dev/null)" = "$2" ]; } # SQL RESULT
 rig_new
 sflow_port=$(free_port)
 sfcapd_port=$(free_port)
-printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\nkeep_samples = 0\n' "$sflow_port" >>"$rig/collector.conf"
+printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$rig/collector.conf"
 if command -v sfcapd >/dev/null; then
 	mkdir "$rig/nf"
 	sfcapd -b 127.0.0.1 -p "$sfcapd_port" -l "$rig/nf" -t 3600 >"$rig/sfcapd.log" 2>&1 &
@@ -215,7 +215,7 @@ sums=$(sql "SELECT sum(n) || ' ' || sum(wb) FROM window WHERE agent = $flowed")
 # ---- instead of notifications ----
 
 rig_new
-printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\nkeep_samples = 0\n' "$sflow_port" >>"$rig/collector.conf"
+printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$rig/collector.conf"
 rig_start "$capture" lock_step 'mean_skip = 20' 'notify_samples = false' \
     "sflow_collector = \"127.0.0.1:$sflow_port\"" || exit 1
 wait_for 60 replay_ended || fail 'replay of sFlow only' 'it did not end'
@@ -230,7 +230,7 @@ expect 'sFlow only: no sample came as notification, and none is missed' \
 # ---- a foreign sender ----
 
 rig_new
-printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\nkeep_samples = 0\n' "$sflow_port" >>"$rig/collector.conf"
+printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$rig/collector.conf"
 rig_collector || exit 1
 perl "$top/tests/e2e/sflow_sender.pl" "$sflow_port"
 wait_for 10 store_has "SELECT value FROM stat WHERE name = 'sflow.refused_datagram'" 1

@@ -131,7 +131,7 @@ note_roll_up(const char *sql)
 	unsigned long long done_us, kept_us;
 	unsigned level;
 
-	if (begins(sql, "ALTER TABLE ")) {
+	if (begins(sql, "ALTER TABLE ") && strstr(sql, " DROP PARTITION ")) {
 		rolled.dropped++;
 		rolled.too_early += !rolled.is_kept;
 	} else if (begins(sql, "INSERT INTO ease.rolled ") && values &&

@@ -95,13 +95,13 @@ has_arrived() { [ "$(shipped_of "$1" "$2")" = "$(samples_of "$1")" ]; }
 cluster_url() { # DATABASE
 	echo "clickhouse:http://ease@127.0.0.1:${clickhouse_http[1]}/$1?cluster=ease"
 }
-# A line for each value. What differs by nature is left out: the collectors' own counts, when they heard,
+# A line for each value. What differs by nature is left out: the collectors' own counts, when they heard and from whom,
 # and what a boot gave out before its collector, which no cluster knows.
 ask() { # STORE REPORT [OPTION...]
 	local store=$1
 	shift
 	"$build/collector/easetop" "$@" "${range[@]}" --format json --store "$store" |
-	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?) | del(.collector, .store_work) | paths(scalars) as $p |
+	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?, .source?) | del(.collector, .store_work) | paths(scalars) as $p |
 	        "\($p | map(tostring) | join("."))\t\(getpath($p))"'
 }
 # Counts to nine digits, as sums come in another order; estimates to eight, because sums of squares have seven

@@ -109,6 +109,9 @@ give_table(const char *sql, struct row_buffer *out)
 
 /* ---- sums ---- */
 
+/* Of a port's sums the first that is less than what was counted: cut_pkts. */
+enum { FIRST_CUT = 12 };
+
 static unsigned
 count(const char *text, const char *what, const char *end)
 {
@@ -147,12 +150,12 @@ give_sums(const char *sql, struct row_buffer *out)
 {
 	const char *from = strstr(sql, " FROM "), *step = strstr(sql, " AS step, agent, if_index");
 	unsigned n_sums, keys = strstr(sql, "FROM ease.keys ") ? KEYS : 1;
-	bool whole = strstr(sql, "FROM ease.folded ") != NULL;
+	bool whole = strstr(sql, "FROM ease.folded ") != NULL, ports = strstr(sql, "FROM ease.ports ") != NULL;
 	uint64_t step_us = begins(sql, "intDiv(start_us, ") ? strtoull(sql + 17, NULL, 10) : 0;
 
 	if (!from || !step || step > from)
 		return false;
-	n_sums = count(sql, "sum(", from);
+	n_sums = count(sql, "sum(", from) + count(sql, "max(w_max)", from);
 	for (unsigned i = 0; i < (step_us > 0 ? MINUTES : 1) * keys; i++) {
 		uint64_t at_us = ANSWERS_NOON_US + i / keys * MINUTE_US;
 
@@ -166,7 +169,7 @@ give_sums(const char *sql, struct row_buffer *out)
 			if (c == 0 || whole)
 				row_put_int(out, 100 + 10 * i, 8);
 			else
-				row_put_f64(out, 1000.0 * (c + i + 1));
+				row_put_f64(out, ports && c >= FIRST_CUT ? 10 : 1000.0 * (c + i + 1));
 	}
 	return true;
 }

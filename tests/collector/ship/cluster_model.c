@@ -187,13 +187,15 @@ begins(const char *text, const char *with)
 static bool
 answer(struct cluster_model *m, struct row_buffer *b)
 {
-	const int64_t *c = m->cursor, newest[] = {c[11], c[1], c[9], c[8]}, one = 1, none = 0;
+	const int64_t *c = m->cursor, newest[] = {c[11], c[1], c[9], c[8]}, one = 1, none = 0,
+		      version = CLUSTER_VERSION;
 
 	if (m->answers && m->answers(m->answers_arg, m->sql, b))
 		return true;
-	if (begins(m->sql, "SELECT toUInt64(uptime())") ||
-	    begins(m->sql, "SELECT toUInt64(max(number))"))
+	if (begins(m->sql, "SELECT toUInt64(uptime())"))
 		answer_numbers(b, &one, 1);
+	else if (begins(m->sql, "SELECT toUInt64(max(number))"))
+		answer_numbers(b, &version, 1);
 	else if (begins(m->sql, "SELECT max(revision), max(time_us)"))
 		answer_numbers(b, newest, 4);
 	else if (begins(m->sql, "SELECT max(revision) FROM ease.collector "))

@@ -82,8 +82,7 @@ START_TEST(who_fills_the_store_makes_room)
 }
 END_TEST
 
-/* One agent was heard in 2096, by a capture with a wrong clock, and one lives in 1970 for want of a
- * clock. */
+/* One agent was heard in 2096, by a capture with a wrong clock. */
 START_TEST(no_clock_stops_deletion_by_age)
 {
 	enum { MINUTES = 200 };
@@ -93,14 +92,13 @@ START_TEST(no_clock_stops_deletion_by_age)
 
 	rig_make(&f);
 	rig_open(&f);
-	rig_sql(&f, "INSERT INTO agent VALUES(77, x'0102030405060777', 1, '192.0.2.77',"
+	rig_sql(&f, "INSERT INTO agent(id, agent_id, boot, address, first_us, last_us, last_received_us) VALUES(77, x'0102030405060777', 1, '192.0.2.77',"
 		    " 1600000000000000, 1600000000000000, 4000000000000000)");
 	store_set_retention(f.store, &keep);
 	for (uint32_t i = 1; i <= MINUTES; i++) {
 		uint64_t now_us = NOON_US + i * MINUTE_US;
 
 		send_one(&f, 1, 1, i, now_us, now_us);
-		send_one(&f, 2, 1, i, i * MINUTE_US, now_us);
 		rig_flush(&f);
 	}
 	snprintf(sql, sizeof(sql), "SELECT min(time_us) >= %llu FROM sample WHERE agent = 1",
