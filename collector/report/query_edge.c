@@ -27,8 +27,8 @@
 #define LIVE_FILE_US	(60 * SECOND_US)
 #define LIVE_CLUSTER_US (300 * SECOND_US)
 
-/* Counters of all ports are at most so much older than the newest data when an agent ends. *assumed* */
-#define ENDED_US (50 * SECOND_US / 1000)
+/* When nothing has come for so long, an agent has ended: its last counters are as new as its last data. *assumed* */
+#define ENDED_AFTER_US (5 * SECOND_US / 2)
 
 /* In the first seconds of all data the edge would leave nothing or nearly nothing of it. *assumed* */
 #define LEAST_BEFORE_US (10 * SECOND_US)
@@ -129,9 +129,7 @@ find_edge(struct query *query, const struct report_options *options, uint64_t no
 	}
 	if (*edge_us > 0 && query->mirror)
 		take_earlier(edge_us, shipped_until(query, now_us));
-	/* When an agent ends, all ports have counted up to the newest data: nothing is to be taken off. */
-	if (*edge_us + ENDED_US < now_us)
-		*edge_us -= *edge_us % SECOND_US;
+	*edge_us -= *edge_us % SECOND_US;
 	return err;
 }
 
@@ -193,6 +191,8 @@ query_find_edge(struct query *query, const struct report_options *options, uint6
 	err = find_edge(query, options, newest_us, &edge_us);
 	if (err || edge_us == 0 || edge_us >= range->to_us)
 		return err;
+	if (newest_us - edge_us < SECOND_US && now_us - newest_us >= ENDED_AFTER_US)
+		return 0;
 	if (edge_us < LEAST_BEFORE_US || edge_us - LEAST_BEFORE_US < first_heard(query, newest_us))
 		return 0;
 	if (!options->has_from && !options->all && edge_us > options->last_us)

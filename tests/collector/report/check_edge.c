@@ -274,13 +274,13 @@ column_of(const struct report_result *result, enum report_type type)
 	ck_abort_msg("no column of type %d", type);
 }
 
-/* Seconds since NOON; the end of a range that reaches to now is one of them, or where all ports have counted up to
- * the newest data, near one. */
+/* Seconds since NOON; the end of a range that reaches to now is one of them. */
 static int
 second_of(uint64_t time_us)
 {
+	ck_assert_uint_eq(time_us % SECOND_US, 0);
 	ck_assert(time_us >= NOON_US && time_us <= NOON_US + SECONDS * SECOND_US);
-	return (int)((time_us - NOON_US + SECOND_US / 2) / SECOND_US);
+	return (int)((time_us - NOON_US) / SECOND_US);
 }
 
 static struct totals
@@ -349,8 +349,8 @@ look(struct tally *t, struct live *l, int now_s, uint64_t minutes)
 	ck_assert_uint_eq(result.counted_to_us, result.to_us);
 	from_s = second_of(result.from_us);
 	to_s = second_of(result.to_us);
-	ck_assert_uint_eq(result.from_us, (result.to_us - minutes * MINUTE_US) / MINUTE_US * MINUTE_US);
-	ck_assert_double_eq_tol(result.seconds, to_s - from_s, 0.51);
+	ck_assert_int_eq(from_s, (to_s - 60 * (int)minutes) / 60 * 60);
+	ck_assert_double_eq_tol(result.seconds, to_s - from_s, 1e-6);
 	truth = truth_of(l, -1, from_s, to_s);
 	t->ratio[ESTIMATE_PKTS] += result.total[ESTIMATE_PKTS] / (double)truth.pkts;
 	t->ratio[ESTIMATE_OCTETS] += result.total[ESTIMATE_OCTETS] / (double)truth.octets;
