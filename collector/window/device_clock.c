@@ -34,10 +34,13 @@ device_clock_follow(
 								  : DEVICE_CLOCK_AWAY;
 	if (is_near(&c->now, time_us, received_us))
 		return DEVICE_CLOCK_RUNS;
-	if (boot < c->boot ||
-	    (c->set_us > 0 && received_us < c->set_us + DEVICE_CLOCK_SET_EVERY_US))
+	if (c->set_us == 0 || received_us >= c->set_us + DEVICE_CLOCK_SET_EVERY_US) {
+		c->set_us = received_us;
+		c->sets = 0;
+	}
+	if (boot < c->boot || c->sets == DEVICE_CLOCK_SETS)
 		return DEVICE_CLOCK_AWAY;
 	c->now = mark;
-	c->set_us = received_us;
+	c->sets++;
 	return DEVICE_CLOCK_SET;
 }

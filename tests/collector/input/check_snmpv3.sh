@@ -212,7 +212,7 @@ same_octets() {
 lock_store() { # until unlock_store nobody else can write
 	mkfifo "$rig/lock"
 	perl -e '$| = 1; open(my $db, "|-", "sqlite3", $ARGV[0]) or die; $db->autoflush(1);
-	    print $db "BEGIN IMMEDIATE;\n"; open(my $f, "<", $ARGV[1]); <$f>; print $db "COMMIT;\n"' \
+	    print $db ".timeout 5000\nBEGIN IMMEDIATE;\n"; open(my $f, "<", $ARGV[1]); <$f>; print $db "COMMIT;\n"' \
 	    -MIO::Handle "$rig/ease.db" "$rig/lock" &
 	lock_holder=$!
 	exec 7>"$rig/lock"
