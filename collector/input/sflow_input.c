@@ -53,13 +53,14 @@ struct sflow_input {
 	struct sflow_accounting accounting;
 	struct stat_set stats;
 	_Atomic uint64_t values[SFLOW_N_STATS];
+	struct sflow_peer stranger; /* the agent of the newest datagram, where its sender may not speak for it: records
+				       name it until the next one */
 };
 
 /* The datagram that is being handled. */
 struct taking {
 	struct sflow_input *in;
 	struct sflow_peer *peer;
-	struct sflow_peer stranger; /* the agent, where its sender may not speak for it */
 	bool newer;
 	const struct decode_origin *origin;
 	struct decode_result *result;
@@ -396,15 +397,15 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 	t->peer = known;
 	if (known && strcmp(known->source, sender) == 0)
 		return;
-	t->stranger = (struct sflow_peer){.met = false};
-	sflow_name_peer(&t->stranger, agent, sender);
-	if (!may_speak(t, &t->stranger)) {
+	t->in->stranger = (struct sflow_peer){.met = false};
+	sflow_name_peer(&t->in->stranger, agent, sender);
+	if (!may_speak(t, &t->in->stranger)) {
 		count(in, SFLOW_STAT_FOREIGN_SOURCE);
-		t->peer = &t->stranger;
+		t->peer = &t->in->stranger;
 		return;
 	}
 	if (!known)
-		t->peer = sflow_add_peer(in->state, &t->stranger);
+		t->peer = sflow_add_peer(in->state, &t->in->stranger);
 	if (t->peer) {
 		snprintf(t->peer->source, sizeof(t->peer->source), "%s", sender);
 		return;
@@ -462,7 +463,7 @@ take_datagram(struct taking *t, const void *octets, size_t n)
 	find_peer(t, &d.agent);
 	if (!t->peer)
 		return SFLOW_END;
-	if (t->peer == &t->stranger)
+	if (t->peer == &t->in->stranger)
 		return refuse_all(t, &d);
 	return arrive(t, &d) ? take_all(t, &d) : SFLOW_END;
 }
