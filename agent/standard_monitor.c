@@ -123,18 +123,20 @@ notify_parts(struct standard_monitor *m)
 
 /* ---- objects that alarms read ---- */
 
-/* 32-bit counters wrap as a manager sees them. Values of other types return -EINVAL. */
+/* Values of other types return -EINVAL. */
 static int
-integer_of(const struct mib_value *value, int64_t *integer)
+number_of(const struct mib_value *value, struct rmon_reading *reading)
 {
+	reading->syntax = value->syntax;
 	switch (value->syntax) {
 	case MIB_INTEGER:
-		*integer = value->integer;
+		reading->value = value->integer;
 		return 0;
 	case MIB_COUNTER32:
+	case MIB_COUNTER64:
 	case MIB_GAUGE32:
 	case MIB_TIMETICKS:
-		*integer = (int64_t)value->number;
+		reading->value = value->number;
 		return 0;
 	default:
 		return -EINVAL;
@@ -142,40 +144,80 @@ integer_of(const struct mib_value *value, int64_t *integer)
 }
 
 static int
-read_object(void *ctx, const struct mib_oid *name, bool fresh, int64_t *integer)
+read_cell(const struct mib_context *context, const struct mib_oid *name,
+    struct rmon_reading *reading)
+{
+	struct mib_value value;
+	int rc = -ENOENT;
+
+	for (size_t i = 0; i < mibs_n_tables; i++) {
+		switch (mib_get(mibs_tables[i], context, name->arcs, name->n, &value)) {
+		case MIB_FOUND:
+			return number_of(&value, reading);
+		case MIB_NO_INSTANCE:
+			rc = -ENXIO;
+			break;
+		default:
+			break;
+		}
+	}
+	return rc;
+}
+
+/* Most counters belong to a port, whose ifIndex is the last arc of their names. If it belongs to none,
+ * the discontinuity of that port ends one period in vain. */
+static uint64_t
+discontinuity_of(const struct standard_monitor *m, const struct mib_oid *name)
+{
+	struct hal_port port;
+
+	if (name->n == 0 || hal_port_info(m->options.hal, name->arcs[name->n - 1], &port) < 0)
+		return 0;
+	return port.discontinuity_mono_us;
+}
+
+static int
+read_object(void *ctx, const struct mib_oid *name, bool fresh, struct rmon_reading *reading)
 {
 	struct standard_monitor *m = ctx;
 	const struct mib_snapshot_source *snapshots = m->options.snapshots;
-	struct mib_context context = {.mono_us = clock_mono_us(m->options.clock)};
-	struct mib_value value;
-	int rc = -ENOENT;
+	struct mib_context context = {.mono_us = clock_mono_us(m->options.clock),
+	    .whole_counters = true};
+	int rc;
 
 	while (fresh && hal_refresh(m->options.hal, 0) > 0)
 		;
 	context.snapshot = snapshots->hold(snapshots->ctx);
 	if (!context.snapshot)
 		return -ENOENT;
-	for (size_t i = 0; i < mibs_n_tables && rc == -ENOENT; i++) {
-		if (mib_get(mibs_tables[i], &context, name->arcs, name->n, &value) == MIB_FOUND)
-			rc = integer_of(&value, integer);
-	}
+	rc = read_cell(&context, name, reading);
+	reading->discontinuity_us = discontinuity_of(m, name);
 	snapshots->release(snapshots->ctx, context.snapshot);
 	return rc;
 }
 
+static struct notify_hc_number
+hc_number(rmon_number number)
+{
+	return (struct notify_hc_number){(uint64_t)(number < 0 ? -number : number), number < 0};
+}
+
 static void
-send_alarm(void *ctx, const struct rmon_alarm *alarm, bool rising)
+send_alarm(void *ctx, const struct rmon_crossing *crossing)
 {
 	struct standard_monitor *m = ctx;
-	struct notify_alarm fields = {
-	    .index = alarm->index,
-	    .variable = &alarm->variable,
-	    .sample_type = alarm->sample_type,
-	    .value = alarm->value,
-	    .threshold = rising ? alarm->rising : alarm->falling,
-	};
 
-	notify_alarm(&m->notification, rising, &fields);
+	struct notify_hc_alarm high = {.index = crossing->index, .variable = &crossing->variable,
+	    .sample_type = crossing->sample_type, .value = hc_number(crossing->value),
+	    .threshold = hc_number(crossing->threshold), .event = crossing->event};
+	struct notify_alarm fields = {.index = crossing->index, .variable = &crossing->variable,
+	    .sample_type = crossing->sample_type, .value = (int32_t)crossing->value,
+	    .threshold = (int32_t)crossing->threshold};
+
+	if (crossing->high_capacity)
+		notify_hc_alarm(&m->notification, crossing->rising, &high);
+	else
+		notify_alarm(&m->notification, crossing->rising, &fields);
 	send_notification(m);
 }
 
@@ -192,6 +234,7 @@ standard_monitor_create(
 	    .control_table = &rmon_mib_history_control_table,
 	    .alarm_table = &rmon_mib_alarm_table,
 	    .event_table = &rmon_mib_event_table,
+	    .hc_alarm_table = &hc_alarm_mib_table,
 	    .ctx = m,
 	    .read = read_object,
 	    .trap = send_alarm,

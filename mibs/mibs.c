@@ -20,6 +20,8 @@ const struct mib_table *const mibs_tables[] = {
 	&rmon_mib_alarm_table,
 	&rmon_mib_event_table,
 	&rmon_mib_log_table,
+	&hc_alarm_mib_table,
+	&hc_alarm_mib_capabilities,
 	&bridge_mib_base,
 	&bridge_mib_base_port_table,
 	&bridge_mib_tp,

@@ -16,7 +16,7 @@ extern const size_t mibs_n_tables;
 
 /* The tables whose rows agent/rmon owns. */
 extern const struct mib_table rmon_mib_history_control_table, rmon_mib_alarm_table,
-    rmon_mib_event_table;
+    rmon_mib_event_table, hc_alarm_mib_table;
 /* The table whose rows agent/static_addresses.h owns. */
 extern const struct mib_table bridge_mib_static_table;
 

@@ -11,6 +11,7 @@ extern const struct mib_table etherlike_mib_stats_table, etherlike_mib_control_t
 extern const struct mib_table rmon_mib_stats_table, rmon_mib_hc_stats_table;
 extern const struct mib_table rmon_mib_history_table, rmon_mib_hc_history_table,
     rmon_mib_log_table;
+extern const struct mib_table hc_alarm_mib_capabilities;
 extern const struct mib_table bridge_mib_base, bridge_mib_base_port_table, bridge_mib_tp,
     bridge_mib_fdb_table, bridge_mib_tp_port_table, bridge_mib_tp_hc_port_table,
     bridge_mib_tp_overflow_table;

@@ -1,7 +1,10 @@
 /*
- * The alarm group: each active alarm row reads its variable once in its interval, and generates its
- * event when a threshold is crossed, with the hysteresis and the rules for the first reading of
- * RFC 2819 (section 5: alarmRisingThreshold, alarmFallingThreshold, alarmStartupAlarm).
+ * The alarm groups: each active row of alarmTable (RFC 2819) and of hcAlarmTable (RFC 3434) reads its
+ * variable once in its interval, and generates its event when a threshold is crossed. One engine serves
+ * both: what differs is a line of `kinds`.
+ *
+ * A delta is the growth of the total behind a counter. So it is right however often a Counter32 has
+ * wrapped in the interval. Over a discontinuity of the counter there is no delta.
  */
 #include "agent/rmon/rmon_private.h"
 #include "common/log.h"
@@ -10,87 +13,236 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct alarm_kind {
+	int managed;
+	size_t row_octets;
+	const char *name;
+	bool high_capacity;
+	bool outlives_variable; /* else the row is deleted when its variable no longer exists */
+	void (*rule)(const void *row, struct alarm_rule *rule);
+	/* Writes a period's value to the row; value NULL: it is not available. */
+	void (*store)(void *row, const rmon_number *value);
+	rmon_number least, most; /* that a row's value can be */
+};
+
+/* ---- alarmTable ---- */
+
+static void
+alarm_rule(const void *from, struct alarm_rule *rule)
+{
+	const struct rmon_alarm *row = from;
+
+	*rule = (struct alarm_rule){.index = row->index, .interval_s = row->interval_s,
+	    .variable = row->variable, .sample_type = row->sample_type, .startup = row->startup,
+	    .rising = row->rising, .falling = row->falling, .rising_event = row->rising_event,
+	    .falling_event = row->falling_event};
+}
+
+/* alarmValue keeps the value of the period before, as it has no way to say that there is none. */
+static void
+store_alarm(void *row, const rmon_number *value)
+{
+	if (value)
+		((struct rmon_alarm *)row)->value = (int32_t)*value;
+}
+
+/* ---- hcAlarmTable ---- */
+
+static rmon_number
+threshold_of(const struct rmon_threshold *threshold)
+{
+	rmon_number value = (uint64_t)threshold->high << 32 | threshold->low;
+
+	return threshold->sign == RMON_NEGATIVE ? -value : value;
+}
+
+static void
+hc_alarm_rule(const void *from, struct alarm_rule *rule)
+{
+	const struct rmon_hc_alarm *row = from;
+
+	*rule = (struct alarm_rule){.index = row->index, .interval_s = row->interval_s,
+	    .variable = row->variable, .sample_type = row->sample_type, .startup = row->startup,
+	    .rising = threshold_of(&row->rising), .falling = threshold_of(&row->falling),
+	    .rising_event = row->rising_event, .falling_event = row->falling_event};
+}
+
+static void
+store_hc_alarm(void *to, const rmon_number *value)
+{
+	struct rmon_hc_alarm *row = to;
+
+	row->value = !value ? 0 : (uint64_t)(*value < 0 ? -*value : *value);
+	row->value_sign = !value ? RMON_NOT_AVAILABLE : *value < 0 ? RMON_NEGATIVE : RMON_POSITIVE;
+}
+
+enum { N_KINDS = 2 };
+static const struct alarm_kind kinds[N_KINDS] = {
+    {.managed = MANAGED_ALARM, .row_octets = sizeof(struct rmon_alarm), .name = "alarm",
+	.rule = alarm_rule, .store = store_alarm, .least = INT32_MIN, .most = INT32_MAX},
+    {.managed = MANAGED_HC_ALARM, .row_octets = sizeof(struct rmon_hc_alarm), .name = "hcAlarm",
+	.high_capacity = true, .outlives_variable = true, .rule = hc_alarm_rule,
+	.store = store_hc_alarm, .least = -(rmon_number)UINT64_MAX, .most = UINT64_MAX},
+};
+
+/* ---- rows that may become active ---- */
+
+static int
+read_variable(struct rmon *rmon, const struct mib_oid *variable, bool fresh,
+    struct rmon_reading *reading)
+{
+	*reading = (struct rmon_reading){.syntax = MIB_INTEGER};
+	return rmon->options.read(rmon->options.ctx, variable, fresh, reading);
+}
+
 int
 alarm_ready(struct rmon *rmon, const struct rmon_alarm *row)
 {
-	int64_t value;
+	struct rmon_reading reading;
 
 	if (row->falling > row->rising)
 		return -EBUSY;
-	return rmon->options.read(rmon->options.ctx, &row->variable, false, &value) == 0 ? 0 : -EBUSY;
+	return read_variable(rmon, &row->variable, false, &reading) == 0 ? 0 : -EBUSY;
 }
 
-/* The difference of two readings is right even if a 32-bit counter has wrapped. alarmValue is an
- * Integer32. */
-static int32_t
-period_value(struct running_alarm *running, int64_t reading)
+/* The instance need not exist now: hcAlarmValueFailedAttempts counts until it does. */
+int
+alarm_hc_ready(struct rmon *rmon, const struct rmon_hc_alarm *row)
 {
-	int64_t value = reading;
+	struct rmon_reading reading;
+	int rc;
 
-	if (running->row.sample_type == RMON_DELTA)
-		value = (int32_t)((uint32_t)reading - (uint32_t)running->last);
-	running->last = reading;
-	return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
+	if (threshold_of(&row->falling) > threshold_of(&row->rising))
+		return -EBUSY;
+	rc = read_variable(rmon, &row->variable, false, &reading);
+	return rc == 0 || rc == -ENXIO ? 0 : -EBUSY;
 }
 
-/* Compares the value of a period with both thresholds. After an event, the next one for the same
- * threshold comes only when the other threshold has been reached in between. The first value
- * generates only those events that alarmStartupAlarm allows. */
+/* ---- values ---- */
+
+static rmon_number
+absolute_value(const struct rmon_reading *reading)
+{
+	return reading->syntax == MIB_COUNTER32 ? (uint32_t)reading->value : reading->value;
+}
+
+/* Calculates the growth since the reading before. Returns false if none can be told: there was no
+ * reading, or the counter has begun anew since. */
+static bool
+growth(const struct running_alarm *running, const struct rmon_reading *reading, rmon_number *value)
+{
+	*value = reading->value - running->last.value;
+	if (!running->has_last || reading->discontinuity_us != running->last.discontinuity_us)
+		return false;
+	if (*value < 0 && reading->syntax == MIB_COUNTER32) /* no more than 32 bits stand behind it */
+		*value = (uint32_t)*value;
+	return *value >= 0 || reading->syntax != MIB_COUNTER64;
+}
+
+static bool
+period_value(struct running_alarm *running, const struct rmon_reading *reading, rmon_number *value)
+{
+	const struct alarm_kind *kind = running->kind;
+	bool available = true;
+
+	if (running->rule.sample_type == RMON_DELTA)
+		available = growth(running, reading, value);
+	else
+		*value = absolute_value(reading);
+	running->last = *reading;
+	running->has_last = true;
+	*value = *value > kind->most ? kind->most : *value < kind->least ? kind->least : *value;
+	return available;
+}
+
+/* ---- thresholds ---- */
+
 static void
-check_thresholds(struct rmon *rmon, struct running_alarm *running, int32_t value)
+cross(struct rmon *rmon, const struct running_alarm *running, rmon_number value, bool rising)
 {
-	const struct rmon_alarm *a = &running->row;
-	bool first = !running->has_value;
-	bool may_rise = first ? a->startup != RMON_STARTUP_FALLING : running->rising_armed;
-	bool may_fall = first ? a->startup != RMON_STARTUP_RISING : running->falling_armed;
+	const struct alarm_rule *rule = &running->rule;
+	struct rmon_crossing crossing = {
+	    .high_capacity = running->kind->high_capacity,
+	    .rising = rising,
+	    .index = rule->index,
+	    .variable = rule->variable,
+	    .sample_type = rule->sample_type,
+	    .value = value,
+	    .threshold = rising ? rule->rising : rule->falling,
+	    .event = rising ? rule->rising_event : rule->falling_event,
+	};
+
+	event_fire(rmon, &crossing);
+}
+
+/* alarmRisingThreshold, alarmFallingThreshold, alarmStartupAlarm (RFC 2819 section 5; RFC 3434 has the
+ * same): an event is generated when a value has reached the threshold and the value before had not; for
+ * the first value, alarmStartupAlarm decides. After it, the next such event comes only when the other
+ * threshold has been reached in between. */
+static void
+check_thresholds(struct rmon *rmon, struct running_alarm *running, rmon_number value)
+{
+	const struct alarm_rule *rule = &running->rule;
+	bool first = !running->has_value, high = value >= rule->rising, low = value <= rule->falling;
+	bool rises = high && !running->rising_done &&
+	    (first ? rule->startup != RMON_STARTUP_FALLING : running->value < rule->rising);
+	bool falls = low && !rises && !running->falling_done &&
+	    (first ? rule->startup != RMON_STARTUP_RISING : running->value > rule->falling);
 
 	running->has_value = true;
-	running->row.value = value;
-	if (first)
-		running->rising_armed = running->falling_armed = true;
-	if (value >= a->rising) {
-		running->rising_armed = false;
-		running->falling_armed = true;
-		if (may_rise)
-			event_fire(rmon, a->rising_event, a, true);
-	} else if (value <= a->falling) {
-		running->falling_armed = false;
-		running->rising_armed = true;
-		if (may_fall)
-			event_fire(rmon, a->falling_event, a, false);
-	}
+	running->value = value;
+	running->rising_done = rises || (running->rising_done && !low);
+	running->falling_done = falls || (running->falling_done && !high);
+	if (rises)
+		cross(rmon, running, value, true);
+	if (falls)
+		cross(rmon, running, value, false);
 }
+
+/* ---- one reading ---- */
 
 /* RFC 2819, alarmVariable: the row is deleted when its variable no longer exists. */
 static void
-give_up(struct rmon *rmon, const struct running_alarm *running, const struct rmon_alarm *row)
+give_up(struct rmon *rmon, const struct running_alarm *running, const void *row)
 {
 	log_warn_limited("rmon",
-	    "alarm %u was deleted, because the object that it compared no longer exists",
-	    running->row.index);
+	    "%s %u was deleted, because the object that it compared no longer exists",
+	    running->kind->name, running->rule.index);
 	stat_add(&rmon->stats, RMON_STAT_ALARMS_GONE, 1);
-	managed_remove(rmon->managed[MANAGED_ALARM], row);
+	managed_remove(rmon->managed[running->kind->managed], row);
 }
 
-/* Makes one reading. Returns false if the row was deleted. */
-static bool
-sample_alarm(struct rmon *rmon, struct running_alarm *running, bool fresh)
+static void
+count_failure(struct rmon *rmon, struct running_alarm *running, struct rmon_hc_alarm *row)
 {
-	struct rmon_alarm *row = managed_find(rmon->managed[MANAGED_ALARM], &running->row.index, 1);
-	bool period_over = running->row.sample_type == RMON_ABSOLUTE || running->has_last;
-	int64_t reading;
+	row->failed_attempts++;
+	running->has_last = false;
+	running->kind->store(row, NULL);
+	stat_add(&rmon->stats, RMON_STAT_READINGS_FAILED, 1);
+}
 
-	if (rmon->options.read(rmon->options.ctx, &running->row.variable, fresh, &reading) < 0) {
-		give_up(rmon, running, row);
-		return false;
+/* Returns false if the row was deleted. compare: a period ends with this reading. */
+static bool
+sample_alarm(struct rmon *rmon, struct running_alarm *running, bool fresh, bool compare)
+{
+	void *row = managed_find(rmon->managed[running->kind->managed], &running->rule.index, 1);
+	struct rmon_reading reading;
+	rmon_number value;
+	bool available;
+
+	if (read_variable(rmon, &running->rule.variable, fresh, &reading) < 0) {
+		if (running->kind->outlives_variable)
+			count_failure(rmon, running, row);
+		else
+			give_up(rmon, running, row);
+		return running->kind->outlives_variable;
 	}
-	if (!period_over) {
-		running->last = reading;
-		running->has_last = true;
+	available = period_value(running, &reading, &value);
+	if (!compare)
 		return true;
-	}
-	check_thresholds(rmon, running, period_value(running, reading));
-	row->value = running->row.value;
+	running->kind->store(row, available ? &value : NULL);
+	if (available)
+		check_thresholds(rmon, running, value);
 	return true;
 }
 
@@ -102,13 +254,13 @@ alarm_run(struct rmon *rmon, uint64_t steady_us)
 
 	for (size_t i = 0; i < rmon->n_running_alarms; i++) {
 		struct running_alarm *running = &rmon->running_alarms[i];
-		uint64_t interval_us = running->row.interval_s * 1000000ull;
+		uint64_t interval_us = running->rule.interval_s * 1000000ull;
 
 		if (running->next_us <= steady_us) {
 			running->next_us +=
 			    ((steady_us - running->next_us) / interval_us + 1) * interval_us;
 			rmon->dirty = true;
-			if (!sample_alarm(rmon, running, fresh))
+			if (!sample_alarm(rmon, running, fresh, true))
 				continue;
 			fresh = false;
 		}
@@ -134,26 +286,21 @@ alarm_next_us(const struct rmon *rmon)
 /* ---- starting and stopping ---- */
 
 static bool
-same_oid(const struct mib_oid *a, const struct mib_oid *b)
-{
-	return mib_oid_compare(a->arcs, a->n, b->arcs, b->n) == 0;
-}
-
-/* Compares what a manager can set; the value belongs to the agent. */
-static bool
-same_row(const struct rmon_alarm *a, const struct rmon_alarm *b)
+same_rule(const struct alarm_rule *a, const struct alarm_rule *b)
 {
 	return a->index == b->index && a->interval_s == b->interval_s &&
-	    same_oid(&a->variable, &b->variable) && a->sample_type == b->sample_type &&
-	    a->startup == b->startup && a->rising == b->rising && a->falling == b->falling &&
+	    mib_oid_compare(a->variable.arcs, a->variable.n, b->variable.arcs, b->variable.n) == 0 &&
+	    a->sample_type == b->sample_type && a->startup == b->startup &&
+	    a->rising == b->rising && a->falling == b->falling &&
 	    a->rising_event == b->rising_event && a->falling_event == b->falling_event;
 }
 
 static const struct running_alarm *
-find_running(const struct rmon *rmon, const struct rmon_alarm *row)
+find_running(const struct rmon *rmon, const struct alarm_kind *kind, const struct alarm_rule *rule)
 {
 	for (size_t i = 0; i < rmon->n_running_alarms; i++) {
-		if (same_row(&rmon->running_alarms[i].row, row))
+		if (rmon->running_alarms[i].kind == kind &&
+		    same_rule(&rmon->running_alarms[i].rule, rule))
 			return &rmon->running_alarms[i];
 	}
 	return NULL;
@@ -162,10 +309,14 @@ find_running(const struct rmon *rmon, const struct rmon_alarm *row)
 static bool
 still_configured(struct rmon *rmon, const struct running_alarm *running)
 {
-	struct managed_table *rows = rmon->managed[MANAGED_ALARM];
-	const struct rmon_alarm *row = managed_find(rows, &running->row.index, 1);
+	struct managed_table *rows = rmon->managed[running->kind->managed];
+	const void *row = managed_find(rows, &running->rule.index, 1);
+	struct alarm_rule rule;
 
-	return row && managed_is_active(rows, row) && same_row(row, &running->row);
+	if (!row || !managed_is_active(rows, row))
+		return false;
+	running->kind->rule(row, &rule);
+	return same_rule(&rule, &running->rule);
 }
 
 static void
@@ -180,38 +331,50 @@ stop_alarms(struct rmon *rmon)
 	rmon->n_running_alarms = kept;
 }
 
-/* A delta's first reading is made now, so that its first period is complete. */
-static void
-start_alarm(struct rmon *rmon, const struct rmon_alarm *row, uint64_t steady_us)
+/* A delta's first reading is made now, so that its first period is complete. Returns false if that
+ * deleted the row. */
+static bool
+start_alarm(struct rmon *rmon, const struct alarm_kind *kind, const struct alarm_rule *rule,
+    uint64_t steady_us)
 {
 	struct running_alarm *running =
 	    reallocarray(rmon->running_alarms, rmon->n_running_alarms + 1, sizeof(*running));
 
 	if (!running) {
-		log_warn_limited("rmon", "alarm %u does not run: no memory", row->index);
-		return;
+		log_warn_limited("rmon", "%s %u does not run: no memory", kind->name, rule->index);
+		return true;
 	}
 	rmon->running_alarms = running;
 	running += rmon->n_running_alarms;
-	*running = (struct running_alarm){
-	    .row = *row, .next_us = steady_us + row->interval_s * 1000000ull};
-	if (row->sample_type == RMON_ABSOLUTE || sample_alarm(rmon, running, true))
-		rmon->n_running_alarms++;
+	*running = (struct running_alarm){.kind = kind, .rule = *rule,
+	    .next_us = steady_us + rule->interval_s * 1000000ull};
+	if (rule->sample_type == RMON_DELTA && !sample_alarm(rmon, running, true, false))
+		return false;
+	rmon->n_running_alarms++;
+	return true;
+}
+
+static void
+start_alarms(struct rmon *rmon, const struct alarm_kind *kind, uint64_t steady_us)
+{
+	struct managed_table *managed = rmon->managed[kind->managed];
+	struct alarm_rule rule;
+	void *first;
+
+	for (size_t i = 0; i < managed_rows(managed, &first);) {
+		const void *row = (const uint8_t *)first + i * kind->row_octets;
+
+		kind->rule(row, &rule);
+		if (!managed_is_active(managed, row) || find_running(rmon, kind, &rule) ||
+		    start_alarm(rmon, kind, &rule, steady_us))
+			i++;
+	}
 }
 
 void
 alarm_changed(struct rmon *rmon, uint64_t steady_us)
 {
-	struct managed_table *managed = rmon->managed[MANAGED_ALARM];
-	void *first;
-	size_t n;
-
 	stop_alarms(rmon);
-	n = managed_rows(managed, &first);
-	for (size_t i = 0; i < n; i++) {
-		const struct rmon_alarm *row = (const struct rmon_alarm *)first + i;
-
-		if (managed_is_active(managed, row) && !find_running(rmon, row))
-			start_alarm(rmon, row, steady_us);
-	}
+	for (size_t i = 0; i < N_KINDS; i++)
+		start_alarms(rmon, &kinds[i], steady_us);
 }

@@ -17,20 +17,31 @@ print_oid(const struct mib_oid *oid, char *text, size_t size)
 		    oid->arcs[i]);
 }
 
-static void
-describe(const struct rmon_alarm *alarm, bool rising, char *text, size_t size)
+/* A number of up to 65 bits, which printf does not know. */
+enum { NUMBER_OCTETS = 32 };
+static const char *
+print_number(rmon_number number, char *text)
 {
-	char variable[96];
+	uint64_t magnitude = (uint64_t)(number < 0 ? -number : number);
 
-	print_oid(&alarm->variable, variable, sizeof(variable));
-	snprintf(text, size, "alarm %" PRIu32 " %s: %s = %" PRId32 ", %s %" PRId32, alarm->index,
-	    rising ? "rises" : "falls", variable, alarm->value, rising ? ">=" : "<=",
-	    rising ? alarm->rising : alarm->falling);
+	snprintf(text, NUMBER_OCTETS, "%s%" PRIu64, number < 0 ? "-" : "", magnitude);
+	return text;
 }
 
 static void
-log_event(struct rmon *rmon, struct rmon_event *event, const struct rmon_alarm *alarm,
-    bool rising)
+describe(const struct rmon_crossing *crossing, char *text, size_t size)
+{
+	char variable[96], value[NUMBER_OCTETS], threshold[NUMBER_OCTETS];
+
+	print_oid(&crossing->variable, variable, sizeof(variable));
+	snprintf(text, size, "%s %" PRIu32 " %s: %s = %s, %s %s",
+	    crossing->high_capacity ? "hcAlarm" : "alarm", crossing->index,
+	    crossing->rising ? "rises" : "falls", variable, print_number(crossing->value, value),
+	    crossing->rising ? ">=" : "<=", print_number(crossing->threshold, threshold));
+}
+
+static void
+log_event(struct rmon *rmon, struct rmon_event *event, const struct rmon_crossing *crossing)
 {
 	struct rmon_log *log;
 
@@ -42,7 +53,7 @@ log_event(struct rmon *rmon, struct rmon_event *event, const struct rmon_alarm *
 	log = &rmon->logs[(rmon->oldest_log + rmon->n_logs++) % RMON_LOGS_MAX];
 	*log = (struct rmon_log){.event = event->index, .index = ++event->n_logged,
 	    .mono_us = event->sent_mono_us};
-	describe(alarm, rising, log->description, sizeof(log->description));
+	describe(crossing, log->description, sizeof(log->description));
 }
 
 void
@@ -60,17 +71,17 @@ event_changed(struct rmon *rmon)
 }
 
 void
-event_fire(struct rmon *rmon, uint32_t index, const struct rmon_alarm *alarm, bool rising)
+event_fire(struct rmon *rmon, const struct rmon_crossing *crossing)
 {
 	struct managed_table *rows = rmon->managed[MANAGED_EVENT];
-	struct rmon_event *event = index ? managed_find(rows, &index, 1) : NULL;
+	struct rmon_event *event = crossing->event ? managed_find(rows, &crossing->event, 1) : NULL;
 
 	if (!event || !managed_is_active(rows, event))
 		return;
 	event->sent_mono_us = clock_mono_us(rmon->options.clock);
 	stat_add(&rmon->stats, RMON_STAT_EVENTS, 1);
 	if (event->type == RMON_EVENT_LOG || event->type == RMON_EVENT_BOTH)
-		log_event(rmon, event, alarm, rising);
+		log_event(rmon, event, crossing);
 	if (event->type == RMON_EVENT_TRAP || event->type == RMON_EVENT_BOTH)
-		rmon->options.trap(rmon->options.ctx, alarm, rising);
+		rmon->options.trap(rmon->options.ctx, crossing);
 }

@@ -14,6 +14,8 @@ static const struct stat_name stat_names[RMON_N_STATS] = {
 	"history buckets left out because the port's counters could not be read"},
     [RMON_STAT_ALARMS_GONE] = {"rmon.alarms_gone",
 	"alarm rows deleted because their object no longer exists"},
+    [RMON_STAT_READINGS_FAILED] = {"rmon.readings_failed",
+	"readings of hcAlarm rows that found no value (hcAlarmValueFailedAttempts)"},
     [RMON_STAT_EVENTS] = {"rmon.events", "events that alarms generated"},
     [RMON_STAT_LOGS_DROPPED] = {"rmon.logs_dropped", "log rows replaced by newer ones"},
 };
@@ -54,6 +56,32 @@ alarm_row_ready(void *ctx, const void *row)
 }
 
 static void
+hc_alarm_defaults(void *ctx, void *row)
+{
+	struct rmon_hc_alarm *alarm = row;
+
+	(void)ctx;
+	alarm->interval_s = 1;
+	alarm->sample_type = RMON_ABSOLUTE;
+	alarm->startup = RMON_STARTUP_EITHER;
+	alarm->value_sign = RMON_NOT_AVAILABLE;
+	alarm->rising.sign = alarm->falling.sign = RMON_POSITIVE;
+	alarm->storage = RMON_NONVOLATILE;
+}
+
+static int
+hc_alarm_row_ready(void *ctx, const void *row)
+{
+	return alarm_hc_ready(ctx, row);
+}
+
+static bool
+hc_alarm_kept(const void *row)
+{
+	return ((const struct rmon_hc_alarm *)row)->storage != RMON_VOLATILE;
+}
+
+static void
 event_defaults(void *ctx, void *row)
 {
 	(void)ctx;
@@ -78,6 +106,9 @@ static const struct managed_type types[RMON_N_MANAGED] = {
     [MANAGED_EVENT] = {.kind = MANAGED_ENTRY_STATUS, .status_column = 7,
 	.status_offset = offsetof(struct rmon_event, status), .max_rows = RMON_EVENTS_MAX,
 	.defaults = event_defaults, .ready = event_row_ready},
+    [MANAGED_HC_ALARM] = {.kind = MANAGED_ROW_STATUS, .status_column = 19,
+	.status_offset = offsetof(struct rmon_hc_alarm, status), .max_rows = RMON_ALARMS_MAX,
+	.defaults = hc_alarm_defaults, .ready = hc_alarm_row_ready, .kept = hc_alarm_kept},
 };
 
 struct managed_table *const *
@@ -213,6 +244,8 @@ fill_tables(struct rmon *rmon, struct rmon_tables *tables, uint8_t *block)
 	block += tables->n_buckets * sizeof(struct rmon_bucket);
 	tables->events = copy_managed(
 	    rmon->managed[MANAGED_EVENT], sizeof(struct rmon_event), &block, &tables->n_events);
+	tables->hc_alarms = copy_managed(rmon->managed[MANAGED_HC_ALARM],
+	    sizeof(struct rmon_hc_alarm), &block, &tables->n_hc_alarms);
 	tables->logs = (struct rmon_log *)(void *)block;
 	tables->n_logs = copy_logs(rmon, (struct rmon_log *)(void *)block);
 	block += tables->n_logs * sizeof(struct rmon_log);
@@ -231,6 +264,7 @@ view_octets(struct rmon *rmon)
 	    rmon->n_logs * sizeof(struct rmon_log) +
 	    managed_rows(rmon->managed[MANAGED_EVENT], &rows) * sizeof(struct rmon_event) +
 	    managed_rows(rmon->managed[MANAGED_CONTROL], &rows) * sizeof(struct rmon_control) +
+	    managed_rows(rmon->managed[MANAGED_HC_ALARM], &rows) * sizeof(struct rmon_hc_alarm) +
 	    managed_rows(rmon->managed[MANAGED_ALARM], &rows) * sizeof(struct rmon_alarm);
 }
 
@@ -302,6 +336,7 @@ rmon_create(const struct rmon_options *options, struct rmon **rmon)
 	    [MANAGED_CONTROL] = options->control_table,
 	    [MANAGED_ALARM] = options->alarm_table,
 	    [MANAGED_EVENT] = options->event_table,
+	    [MANAGED_HC_ALARM] = options->hc_alarm_table,
 	};
 	struct rmon *r = calloc(1, sizeof(*r));
 	int rc = 0;

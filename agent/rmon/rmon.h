@@ -1,6 +1,6 @@
 /*
- * RMON's groups history, alarm and event (RFC 2819), and the 64-bit history (RFC 3273). Managers
- * make control rows; histories fill buckets by the steady clock (hal.h); alarms compare objects with
+ * RMON's groups history, alarm and event (RFC 2819), the 64-bit history (RFC 3273) and the alarms with
+ * thresholds of 64 bits (RFC 3434). Managers make control rows; histories fill buckets by the steady clock (hal.h); alarms compare objects with
  * thresholds; events are logged and sent. mibs/rmon_control.c serves all of it as tables.
  *
  * Life cycle: rmon_create, then restore rows through rmon_managed, then rmon_changed. After that the
@@ -25,7 +25,7 @@ enum {
 	RMON_CONTROLS_MAX = 8192,   /* two for each of HAL_MAX_PORTS */
 	RMON_BUCKETS_MAX = 1000,    /* for one control row */
 	RMON_BUCKETS_TOTAL = 65536, /* for all rows: 8 MiB */
-	RMON_ALARMS_MAX = 1024,
+	RMON_ALARMS_MAX = 1024,	    /* in each of the two tables */
 	RMON_EVENTS_MAX = 256,
 	RMON_LOGS_MAX = 1024,	    /* of all events; a new one replaces the oldest */
 	RMON_INTERVAL_MAX_S = 3600, /* historyControlInterval */
@@ -73,6 +73,33 @@ struct rmon_alarm { /* alarmEntry */
 	uint8_t status;
 };
 
+/* HcValueStatus (RFC 3434) */
+enum rmon_sign { RMON_NOT_AVAILABLE = 1, RMON_POSITIVE = 2, RMON_NEGATIVE = 3 };
+/* StorageType (RFC 2579), as far as managers may set it */
+enum rmon_storage { RMON_VOLATILE = 2, RMON_NONVOLATILE = 3 };
+
+/* A threshold of hcAlarmTable: three columns. */
+struct rmon_threshold {
+	uint32_t low, high; /* halves of the absolute value */
+	uint8_t sign;	    /* enum rmon_sign */
+};
+
+struct rmon_hc_alarm { /* hcAlarmEntry */
+	uint32_t index;
+	uint32_t interval_s;
+	struct mib_oid variable;
+	uint8_t sample_type; /* enum rmon_sample_type */
+	uint64_t value;	     /* of the latest period: absolute, and its sign */
+	uint8_t value_sign;  /* enum rmon_sign */
+	uint8_t startup;     /* enum rmon_startup */
+	struct rmon_threshold rising, falling;
+	uint32_t rising_event, falling_event; /* 0: none */
+	uint32_t failed_attempts;
+	char owner[RMON_OWNER_MAX + 1];
+	uint8_t storage; /* enum rmon_storage */
+	uint8_t status;	 /* RowStatus */
+};
+
 enum rmon_event_type {
 	RMON_EVENT_NONE = 1,
 	RMON_EVENT_LOG = 2,
@@ -94,7 +121,7 @@ struct rmon_event { /* eventEntry */
 struct rmon_log { /* logEntry */
 	uint32_t event, index;
 	uint64_t mono_us;
-	char description[160];
+	char description[176];
 };
 
 struct rmon_tables {
@@ -104,6 +131,8 @@ struct rmon_tables {
 	size_t n_buckets;
 	const struct rmon_alarm *alarms;
 	size_t n_alarms;
+	const struct rmon_hc_alarm *hc_alarms;
+	size_t n_hc_alarms;
 	const struct rmon_event *events;
 	size_t n_events;
 	const struct rmon_log *logs; /* by event, then index */
@@ -112,24 +141,47 @@ struct rmon_tables {
 
 /* ---- the owner ---- */
 
+/* Holds every Counter64, every threshold of either table, and their differences. */
+typedef __int128 rmon_number;
+
+/* An object's value at one moment. */
+struct rmon_reading {
+	enum mib_syntax syntax; /* MIB_INTEGER, MIB_GAUGE32, MIB_TIMETICKS or a counter */
+	rmon_number value;	/* of a Counter32 the total behind it, if that has more bits */
+	uint64_t discontinuity_us; /* when the counters of its row last began anew; 0: never */
+};
+
+/* A threshold was crossed. */
+struct rmon_crossing {
+	bool high_capacity; /* the row is of hcAlarmTable */
+	bool rising;
+	uint32_t index; /* of the row */
+	struct mib_oid variable;
+	uint8_t sample_type;
+	rmon_number value, threshold;
+	uint32_t event; /* eventIndex; 0: none */
+};
+
 struct rmon_options {
 	struct hal *hal;	   /* borrowed */
 	const struct clock *clock; /* borrowed; for time stamps only */
-	const struct mib_table *control_table, *alarm_table, *event_table;
+	const struct mib_table *control_table, *alarm_table, *event_table,
+	    *hc_alarm_table;
 	void *ctx;
 	/* Reads the value of any object that the agent serves. fresh: read the hardware first; else
-	 * use the values of the latest fresh reading. Returns 0, -ENOENT if there is no such object,
-	 * or -EINVAL if it is not an integer. */
-	int (*read)(void *ctx, const struct mib_oid *name, bool fresh, int64_t *value);
-	/* A threshold was crossed, and its event wants a trap: send risingAlarm or fallingAlarm. */
-	void (*trap)(void *ctx, const struct rmon_alarm *alarm, bool rising);
+	 * use the values of the latest fresh reading. Returns 0, -ENOENT if no table has the object,
+	 * -ENXIO if the instance does not exist now, or -EINVAL if it is not an integer. */
+	int (*read)(void *ctx, const struct mib_oid *name, bool fresh, struct rmon_reading *reading);
+	/* A threshold was crossed, and its event wants a notification: risingAlarm, fallingAlarm,
+	 * hcRisingAlarm or hcFallingAlarm. */
+	void (*trap)(void *ctx, const struct rmon_crossing *crossing);
 };
 
 int rmon_create(const struct rmon_options *options, struct rmon **rmon);
 void rmon_destroy(struct rmon *rmon); /* NULL allowed; all tables must have been released */
 
 /* The tables that managers write. rmon owns the array. */
-enum { RMON_N_MANAGED = 3 };
+enum { RMON_N_MANAGED = 4 };
 struct managed_table *const *rmon_managed(struct rmon *rmon);
 
 /* Makes two control rows for each port that has RMON counters, as RFC 2819 section 5 suggests: 30 s
@@ -156,6 +208,7 @@ enum rmon_stat {
 	RMON_STAT_BUCKETS_MISSED,
 	RMON_STAT_READ_FAILED,
 	RMON_STAT_ALARMS_GONE,
+	RMON_STAT_READINGS_FAILED,
 	RMON_STAT_EVENTS,
 	RMON_STAT_LOGS_DROPPED,
 	RMON_N_STATS

@@ -23,16 +23,27 @@ struct history {
 	uint32_t granted, n, oldest;
 };
 
-/* An active alarm row. */
-struct running_alarm {
-	struct rmon_alarm row; /* as it was when the alarm started */
-	uint64_t next_us;
-	int64_t last; /* the reading at the beginning of a delta's period */
-	bool has_last, has_value;
-	bool rising_armed, falling_armed;
+/* What a manager sets in a row of either alarm table. */
+struct alarm_rule {
+	uint32_t index, interval_s;
+	struct mib_oid variable;
+	uint8_t sample_type, startup;
+	rmon_number rising, falling;
+	uint32_t rising_event, falling_event;
 };
 
-enum { MANAGED_CONTROL, MANAGED_ALARM, MANAGED_EVENT };
+/* An active row of either alarm table. */
+struct running_alarm {
+	const struct alarm_kind *kind; /* alarm.c: which table */
+	struct alarm_rule rule;	       /* as it was when the alarm started */
+	uint64_t next_us;
+	struct rmon_reading last; /* at the beginning of a delta's period; valid if has_last */
+	rmon_number value;	  /* of the latest period; valid if has_value */
+	bool has_last, has_value;
+	bool rising_done, falling_done; /* generated, and the other threshold not reached since */
+};
+
+enum { MANAGED_CONTROL, MANAGED_ALARM, MANAGED_EVENT, MANAGED_HC_ALARM };
 
 struct published_tables {
 	struct rmon_tables tables; /* the first member: holders get its address */
@@ -67,12 +78,13 @@ void history_free(struct rmon *rmon);
 
 /* alarm.c */
 int alarm_ready(struct rmon *rmon, const struct rmon_alarm *row);
+int alarm_hc_ready(struct rmon *rmon, const struct rmon_hc_alarm *row);
 void alarm_changed(struct rmon *rmon, uint64_t steady_us);
 void alarm_run(struct rmon *rmon, uint64_t steady_us);
 uint64_t alarm_next_us(const struct rmon *rmon);
 
 /* event.c */
 void event_changed(struct rmon *rmon); /* deletes the log rows of deleted events */
-void event_fire(struct rmon *rmon, uint32_t event, const struct rmon_alarm *alarm, bool rising);
+void event_fire(struct rmon *rmon, const struct rmon_crossing *crossing);
 
 #endif

@@ -65,6 +65,21 @@ ber_put_integer(struct ber_writer *w, uint8_t tag, int64_t value)
 	ber_wrap(w, tag, end);
 }
 
+void
+ber_put_unsigned(struct ber_writer *w, uint8_t tag, uint64_t value)
+{
+	size_t end = ber_octets(w);
+
+	if (value <= INT64_MAX) {
+		ber_put_integer(w, tag, (int64_t)value);
+		return;
+	}
+	for (int i = 0; i < 8; i++)
+		put_u8(w, (uint8_t)(value >> (8 * i)));
+	put_u8(w, 0); /* the sign */
+	ber_wrap(w, tag, end);
+}
+
 static void
 put_arc(struct ber_writer *w, uint32_t arc)
 {

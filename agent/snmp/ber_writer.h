@@ -17,6 +17,7 @@ enum ber_tag {
 	BER_TAG_SEQUENCE = 0x30,
 	BER_TAG_UNSIGNED32 = 0x42, /* Gauge32 */
 	BER_TAG_TIMETICKS = 0x43,
+	BER_TAG_COUNTER64 = 0x46,
 	BER_TAG_TRAP = 0xa7, /* SNMPv2-Trap-PDU */
 };
 
@@ -47,6 +48,7 @@ void ber_wrap(struct ber_writer *w, uint8_t tag, size_t end);
 
 void ber_put_octets(struct ber_writer *w, uint8_t tag, const void *octets, size_t n);
 void ber_put_integer(struct ber_writer *w, uint8_t tag, int64_t value); /* any integer type */
+void ber_put_unsigned(struct ber_writer *w, uint8_t tag, uint64_t value); /* Counter64 */
 void ber_put_oid(struct ber_writer *w, const uint32_t *arcs, size_t n); /* n: at least 2 */
 
 #endif

@@ -452,6 +452,8 @@ managed_is_active(const struct managed_table *managed, const void *row)
 bool
 managed_is_kept(const struct managed_table *managed, const void *row)
 {
+	if (managed->type->kept)
+		return managed->type->kept(row);
 	return managed->type->kind != MANAGED_STATIC_STATUS ||
 	    *status_of(managed, row) != STATIC_DELETE_ON_RESET;
 }

@@ -44,6 +44,8 @@ struct managed_type {
 	void (*defaults)(void *ctx, void *row);
 	/* Whether the row may become active: 0, or -EBUSY (inconsistentValue). */
 	int (*ready)(void *ctx, const void *row);
+	/* Whether the row is kept over a restart. NULL: all are, but those of deleteOnReset. */
+	bool (*kept)(const void *row);
 	/* Applies these n rows to the device. On failure (-errno) the device is unchanged, and the
 	 * request fails. NULL: the device need not know the rows. */
 	int (*apply)(void *ctx, const void *rows, size_t n);

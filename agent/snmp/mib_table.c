@@ -327,7 +327,7 @@ read_cell(const struct mib_table *table, size_t column, const struct mib_context
 		put_member(cell.column, row, value);
 	if (cell.column->stamp)
 		value->number = mib_time_stamp(context, value->number);
-	if (!error)
+	if (!error && !(context->whole_counters && value->syntax == MIB_COUNTER32))
 		fit_syntax(cell.column, value);
 	return error;
 }

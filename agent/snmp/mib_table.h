@@ -74,6 +74,7 @@ struct mib_context {
 	const void *snapshot;	 /* held by the caller; rows() knows its type */
 	uint64_t mono_us;	 /* the agent's monotonic time now */
 	int64_t uptime_start_us; /* the agent's monotonic time when the master's sysUpTime was 0 */
+	bool whole_counters; /* Counter32 is not cut to 32 bits: for alarms, which measure growth */
 };
 
 /* The master's sysUpTime when an event happened at stamp_us (agent's monotonic time), as a TimeStamp;

@@ -75,9 +75,16 @@ add_varbind(netsnmp_pdu *pdu, const struct notify_varbind *v)
 	oid name[MIB_OID_ARCS], value[MIB_OID_ARCS];
 	size_t n = to_oid(&v->name, name);
 	long integer = (long)v->integer;
+	unsigned long gauge = (unsigned long)v->number;
+	struct counter64 counter = {.high = (unsigned long)(v->number >> 32),
+	    .low = (unsigned long)(v->number & UINT32_MAX)};
 
 	if (v->syntax == MIB_INTEGER)
 		snmp_pdu_add_variable(pdu, name, n, ASN_INTEGER, &integer, sizeof(integer));
+	else if (v->syntax == MIB_GAUGE32)
+		snmp_pdu_add_variable(pdu, name, n, ASN_GAUGE, &gauge, sizeof(gauge));
+	else if (v->syntax == MIB_COUNTER64)
+		snmp_pdu_add_variable(pdu, name, n, ASN_COUNTER64, &counter, sizeof(counter));
 	else if (v->syntax == MIB_OBJECT_ID)
 		snmp_pdu_add_variable(pdu, name, n, ASN_OBJECT_ID, value,
 		    to_oid(&v->oid, value) * sizeof(*value));

@@ -33,6 +33,8 @@ put_varbind(struct wbuf *w, const struct notify_varbind *v)
 	wbuf_u8(w, (uint8_t)v->syntax);
 	if (v->syntax == MIB_INTEGER) {
 		wbuf_be64(w, (uint64_t)v->integer);
+	} else if (v->syntax == MIB_GAUGE32 || v->syntax == MIB_COUNTER64) {
+		wbuf_be64(w, v->number);
 	} else if (v->syntax == MIB_OBJECT_ID) {
 		put_oid(w, &v->oid);
 	} else {
@@ -88,6 +90,8 @@ notify_standard_next(const struct ease_notification *n, size_t *pos, struct noti
 	v->syntax = (enum mib_syntax)rbuf_u8(&r);
 	if (v->syntax == MIB_INTEGER)
 		v->integer = (int64_t)rbuf_be64(&r);
+	else if (v->syntax == MIB_GAUGE32 || v->syntax == MIB_COUNTER64)
+		v->number = rbuf_be64(&r);
 	else if (v->syntax == MIB_OBJECT_ID)
 		get_oid(&r, &v->oid);
 	else
@@ -107,6 +111,23 @@ integer_cell(struct mib_oid column, uint32_t index, int64_t value)
 
 #define IF_ENTRY    1, 3, 6, 1, 2, 1, 2, 2, 1
 #define ALARM_ENTRY 1, 3, 6, 1, 2, 1, 16, 3, 1, 1
+#define HC_ALARM    1, 3, 6, 1, 2, 1, 16, 29
+
+static struct notify_varbind
+hc_cell(uint32_t column, uint32_t index, enum mib_syntax syntax, uint64_t value)
+{
+	return (struct notify_varbind){.name = MIB_OID(HC_ALARM, 1, 1, 1, 1, column, index),
+	    .syntax = syntax, .integer = (int64_t)value, .number = value};
+}
+
+/* HcValueStatus */
+static uint64_t
+sign_of(const struct notify_hc_number *number)
+{
+	enum { POSITIVE = 2, NEGATIVE = 3 };
+
+	return number->negative ? NEGATIVE : POSITIVE;
+}
 
 void
 notify_link(struct ease_notification *n, bool up, uint32_t if_index, int admin_status,
@@ -139,6 +160,28 @@ notify_alarm(struct ease_notification *n, bool rising, const struct notify_alarm
 	};
 
 	notify_standard_build(n, &trap, varbinds, 5);
+}
+
+void
+notify_hc_alarm(struct ease_notification *n, bool rising, const struct notify_hc_alarm *alarm)
+{
+	enum { VARIABLE = 3, SAMPLE_TYPE, VALUE, SIGN, RISING = 8, FALLING = 11, EVENT = 14 };
+	const struct mib_oid trap = MIB_OID(HC_ALARM, 2, 0, rising ? 1 : 2);
+	uint32_t low = rising ? RISING : FALLING, i = alarm->index;
+	uint64_t threshold = alarm->threshold.magnitude;
+	const struct notify_varbind varbinds[] = {
+	    {.name = MIB_OID(HC_ALARM, 1, 1, 1, 1, VARIABLE, i), .syntax = MIB_OBJECT_ID,
+		.oid = *alarm->variable},
+	    hc_cell(SAMPLE_TYPE, i, MIB_INTEGER, (uint64_t)alarm->sample_type),
+	    hc_cell(VALUE, i, MIB_COUNTER64, alarm->value.magnitude),
+	    hc_cell(SIGN, i, MIB_INTEGER, sign_of(&alarm->value)),
+	    hc_cell(low, i, MIB_GAUGE32, (uint32_t)threshold),
+	    hc_cell(low + 1, i, MIB_GAUGE32, threshold >> 32),
+	    hc_cell(low + 2, i, MIB_INTEGER, sign_of(&alarm->threshold)),
+	    hc_cell(EVENT + !rising, i, MIB_INTEGER, alarm->event),
+	};
+
+	notify_standard_build(n, &trap, varbinds, sizeof(varbinds) / sizeof(varbinds[0]));
 }
 
 void

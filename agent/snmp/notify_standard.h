@@ -1,6 +1,6 @@
 /*
  * Notifications that other MIB modules define (linkUp, linkDown, risingAlarm, fallingAlarm,
- * entConfigChange): a trap's OID and typed varbinds, serialized into a struct ease_notification of
+ * hcRisingAlarm, hcFallingAlarm, entConfigChange): a trap's OID and typed varbinds, serialized into a struct ease_notification of
  * kind NOTIFY_STANDARD so that they can go through the notification ring. easeAgentId and easeBoot
  * follow them, so that a collector knows the sender.
  *
@@ -17,8 +17,9 @@
 
 struct notify_varbind {
 	struct mib_oid name;
-	enum mib_syntax syntax; /* MIB_INTEGER, MIB_STRING or MIB_OBJECT_ID */
-	int64_t integer;
+	enum mib_syntax syntax; /* MIB_INTEGER, MIB_GAUGE32, MIB_COUNTER64, MIB_STRING or MIB_OBJECT_ID */
+	int64_t integer;	/* MIB_INTEGER */
+	uint64_t number;	/* MIB_GAUGE32, MIB_COUNTER64 */
 	struct mib_oid oid;
 	const char *text; /* borrowed, NUL-terminated */
 };
@@ -45,6 +46,20 @@ struct notify_alarm {
 };
 /* risingAlarm or fallingAlarm (RFC 2819). */
 void notify_alarm(struct ease_notification *n, bool rising, const struct notify_alarm *alarm);
+
+struct notify_hc_number {
+	uint64_t magnitude;
+	bool negative;
+};
+struct notify_hc_alarm {
+	uint32_t index;
+	const struct mib_oid *variable;
+	int sample_type;
+	struct notify_hc_number value, threshold;
+	uint32_t event; /* eventIndex */
+};
+/* hcRisingAlarm or hcFallingAlarm (RFC 3434). */
+void notify_hc_alarm(struct ease_notification *n, bool rising, const struct notify_hc_alarm *alarm);
 
 /* entConfigChange (RFC 6933), which has no objects. */
 void notify_parts_changed(struct ease_notification *n);

@@ -35,6 +35,15 @@ put_integer(struct ber_writer *w, const uint32_t *name, size_t n, uint8_t tag, i
 }
 
 static void
+put_counter64(struct ber_writer *w, const struct notify_varbind *v)
+{
+	size_t end = ber_octets(w);
+
+	ber_put_unsigned(w, BER_TAG_COUNTER64, v->number);
+	end_varbind(w, end, v->name.arcs, v->name.n);
+}
+
+static void
 put_octets(struct ber_writer *w, const uint32_t *name, size_t n, const void *octets, size_t len)
 {
 	size_t end = ber_octets(w);
@@ -100,6 +109,10 @@ put_varbind(struct ber_writer *w, const struct notify_varbind *v)
 {
 	if (v->syntax == MIB_INTEGER)
 		put_integer(w, v->name.arcs, v->name.n, BER_TAG_INTEGER, v->integer);
+	else if (v->syntax == MIB_GAUGE32)
+		put_integer(w, v->name.arcs, v->name.n, BER_TAG_UNSIGNED32, (int64_t)v->number);
+	else if (v->syntax == MIB_COUNTER64)
+		put_counter64(w, v);
 	else if (v->syntax == MIB_OBJECT_ID)
 		put_oid(w, v->name.arcs, v->name.n, v->oid.arcs, v->oid.n);
 	else

@@ -21,6 +21,8 @@ static const uint32_t link_down[] = {1, 3, 6, 1, 6, 3, 1, 1, 5, 3};
 static const uint32_t link_up[] = {1, 3, 6, 1, 6, 3, 1, 1, 5, 4};
 static const uint32_t rising_alarm[] = {1, 3, 6, 1, 2, 1, 16, 0, 1};
 static const uint32_t falling_alarm[] = {1, 3, 6, 1, 2, 1, 16, 0, 2};
+static const uint32_t hc_rising_alarm[] = {1, 3, 6, 1, 2, 1, 16, 29, 2, 0, 1};
+static const uint32_t hc_falling_alarm[] = {1, 3, 6, 1, 2, 1, 16, 29, 2, 0, 2};
 static const uint32_t parts_changed[] = {1, 3, 6, 1, 2, 1, 47, 2, 0, 1};
 static const uint32_t ease_notifications[] = {EASE_ROOT, 0};
 
@@ -33,6 +35,8 @@ static const struct {
     {link_up, ARCS(link_up), EASE_EVENT_LINK_UP},
     {rising_alarm, ARCS(rising_alarm), EASE_EVENT_RISING_ALARM},
     {falling_alarm, ARCS(falling_alarm), EASE_EVENT_FALLING_ALARM},
+    {hc_rising_alarm, ARCS(hc_rising_alarm), EASE_EVENT_RISING_ALARM}, /* RFC 3434 */
+    {hc_falling_alarm, ARCS(hc_falling_alarm), EASE_EVENT_FALLING_ALARM},
     {parts_changed, ARCS(parts_changed), EASE_EVENT_PARTS_CHANGED},
 };
 
@@ -52,7 +56,9 @@ static const struct {
 
 static const uint32_t agent_id_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_AGENT_ID, 0};
 static const uint32_t boot_name[] = {EASE_ROOT, 1, EASE_GROUP_SYSTEM, EASE_SYSTEM_BOOT, 0};
-static const uint32_t alarm_variable[] = {1, 3, 6, 1, 2, 1, 16, 3, 1, 1, 3};
+static const uint32_t alarm_entry[] = {1, 3, 6, 1, 2, 1, 16, 3, 1, 1};
+static const uint32_t hc_alarm_entry[] = {1, 3, 6, 1, 2, 1, 16, 29, 1, 1, 1, 1};
+enum { ALARM_VARIABLE = 3 }; /* the column, in both */
 
 /* Entries of tables whose only index is ifIndex. */
 static const struct {
@@ -119,6 +125,14 @@ if_index_of(const struct ber_oid *name)
 	return 0;
 }
 
+static bool
+is_alarm_variable(const struct ber_oid *name)
+{
+	return name->n >= 2 && name->arcs[name->n - 2] == ALARM_VARIABLE &&
+	    (is_cell(name, alarm_entry, ARCS(alarm_entry)) ||
+	        is_cell(name, hc_alarm_entry, ARCS(hc_alarm_entry)));
+}
+
 /* An alarm names the object that it watches by a value; all others have ifIndex in their bindings'
  * names. */
 static void
@@ -128,8 +142,7 @@ take_if_index(const struct v2c_varbind *v, struct ease_event *event)
 
 	if (event->if_index != 0)
 		return;
-	if (v->name.n == ARCS(alarm_variable) + 1 &&
-	    memcmp(v->name.arcs, alarm_variable, sizeof(alarm_variable)) == 0) {
+	if (is_alarm_variable(&v->name)) {
 		if (v->tag == BER_OID && ber_oid(v->value, &watched) == 0)
 			event->if_index = if_index_of(&watched);
 		return;

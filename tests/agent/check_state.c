@@ -358,7 +358,8 @@ static void
 create_rmon(void)
 {
 	struct rmon_options options = {.clock = &test_clock, .event_table = &rmon_mib_event_table,
-	    .control_table = &rmon_mib_history_control_table, .alarm_table = &rmon_mib_alarm_table};
+	    .control_table = &rmon_mib_history_control_table, .alarm_table = &rmon_mib_alarm_table,
+	    .hc_alarm_table = &hc_alarm_mib_table};
 
 	fake_init(&fake, 1);
 	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);

@@ -22,7 +22,8 @@ apply(struct state *state)
 	static struct fake_device fake;
 	const struct sampling_options how = {.has_seed = true, .seed = 1, .defaults = defaults};
 	struct rmon_options options = {.clock = &clock_system, .event_table = &rmon_mib_event_table,
-	    .control_table = &rmon_mib_history_control_table, .alarm_table = &rmon_mib_alarm_table};
+	    .control_table = &rmon_mib_history_control_table, .alarm_table = &rmon_mib_alarm_table,
+	    .hc_alarm_table = &hc_alarm_mib_table};
 	struct sampling *sampling;
 	struct rmon *rmon;
 

@@ -411,7 +411,7 @@ static bool
 is_known_name(const char *name, const char *oid)
 {
 	static const char *const modules[] = {"IF-MIB", "EtherLike-MIB", "RMON-MIB",
-	    "HC-RMON-MIB", "BRIDGE-MIB",
+	    "HC-RMON-MIB", "HC-ALARM-MIB", "BRIDGE-MIB",
 	    "P-BRIDGE-MIB", "Q-BRIDGE-MIB", "ENTITY-MIB"};
 	char numeric[256];
 
@@ -448,7 +448,7 @@ START_TEST(numeric_names_are_the_rfcs)
 		n++;
 	}
 	ck_assert(!oracle || n == 1 + 18 + 19 + 1 + 2 + 17 + 3 + 6 + 6 + 21 + 16 + 7 + 15 + 4 +
-	    12 + 7 + 4 + 3 + 3 + 2 + 3 + 2 + 4 + 2 + 2 + 4 + 5 + 1 + 2 + 2 + 5 + 5 + 6 + 17 + 1 + 1 + 1);
+	    12 + 7 + 4 + 18 + 1 + 3 + 3 + 2 + 3 + 2 + 4 + 2 + 2 + 4 + 5 + 1 + 2 + 2 + 5 + 5 + 6 + 17 + 1 + 1 + 1);
 	if (oracle)
 		fclose(oracle);
 	free(listing);

@@ -16,6 +16,7 @@ hc_bucket=$rmon.2.6.1
 alarm=$rmon.3.1.1
 event=$rmon.9.1.1
 log=$rmon.9.2.1
+hc=$rmon.29.1.1.1.1
 source_1=1.3.6.1.2.1.2.2.1.1.1
 watched=$rmon.1.1.1.5.1 # etherStatsPkts.1
 
@@ -87,6 +88,28 @@ expect 'an alarm on what is no integer' "$(set_objects $alarm.7.9 i 5)$(set_obje
 expect 'an alarm of deltas' "$(set_objects $alarm.12.3 i 2 $alarm.2.3 i 1 $alarm.3.3 o $watched \
     $alarm.4.3 i 2 $alarm.6.3 i 3 $alarm.7.3 i "$rising" $alarm.8.3 i "$falling" $alarm.9.3 i 5 \
     $alarm.10.3 i 5 $alarm.11.3 s tester)$(set_objects $alarm.12.3 i 1)$(snmp_get $alarm.12.3)" 1
+# The same alarm in 64 bits (RFC 3434).
+hc_columns() { # INDEX STORAGE RISING_HI FALLING_SIGN FALLING_HI
+	echo "$hc.2.$1 i 1 $hc.3.$1 o $watched $hc.4.$1 i 2 $hc.7.$1 i 3 $hc.8.$1 u $rising $hc.9.$1 u $3
+	    $hc.10.$1 i 2 $hc.11.$1 u $falling $hc.12.$1 u $5 $hc.13.$1 i $4 $hc.14.$1 i 5 $hc.15.$1 i 5
+	    $hc.17.$1 s tester $hc.18.$1 i $2"
+}
+expect 'what hcAlarmCapabilities says: rows can be made, and are kept' "$(client snmpget -OQv "127.0.0.1:$agent_port" $rmon.29.1.2.1.0 | tr -d ' ')" '"C0"'
+expect 'an hcAlarm in one request' "$(set_objects $hc.19.7 i 4 $(hc_columns 7 3 0 2 0))$(snmp_get $hc.19.7)" 1
+expect 'its value is not available before a period has passed' "$(snmp_get $hc.5.7 $hc.6.7 | tr '\n' ' ')" '0 1 '
+expect 'an active hcAlarm is frozen' "$(set_objects $hc.8.7 u 5)$(snmp_get $hc.8.7)" "Reason: inconsistentValue$rising"
+expect 'an hcAlarm whose rising threshold is below the falling one' \
+    "$(set_objects $hc.19.8 i 4 $(hc_columns 8 2 0 2 1))" 'Reason: inconsistentValue'
+expect 'a volatile hcAlarm 2^32 higher' "$(set_objects $hc.19.9 i 4 $(hc_columns 9 2 1 3 0))$(snmp_get $hc.19.9)" 1
+expect 'permanent is not for managers' "$(set_objects $hc.18.10 i 4)$(set_objects $hc.10.10 i 1)" \
+    'Reason: wrongValueReason: wrongValue'
+expect 'an hcAlarm on what is no integer' "$(set_objects $hc.19.10 i 4 $hc.3.10 o 1.3.6.1.2.1.2.2.1.2.1)" \
+    'Reason: inconsistentValue'
+expect 'an hcAlarm on what does not exist now' "$(set_objects $hc.19.11 i 4 $hc.2.11 i 1 \
+    $hc.3.11 o 1.3.6.1.2.1.31.1.1.1.6.99)$(snmp_get $hc.19.11)" 1
+expect 'an hcAlarm on what nobody serves' "$(set_objects $hc.19.12 i 4 $hc.3.12 o 1.3.6.1.3.1.1.0)" \
+    'Reason: inconsistentValue'
+
 expect 'delete a default row' "$(set_objects $control.7.4 i 4)$(column $control.1 | tr '\n' ' ')" '1 2 3 900 '
 
 # ---- the same rows in the next life, over the capture ----
@@ -108,12 +131,16 @@ expect 'utilization of each bucket' "$(cells $bucket.15.900 | sed 's/^[^ ]* //')
 expect 'bucket numbers' "$(cells $bucket.2.900 | sed 's/^[^ ]* //' | tr '\n' ' ')" \
     "$(intervals 10 | awk '{ printf "%d ", NR }')"
 
-told() { column $log.4.5 | sed -n 's/.*alarm 3 \([a-z]*\): [0-9.]* = \([0-9]*\),.*/\1 \2/p'; }
+told() { column $log.4.5 | sed -n "s/.*\"$1 \([a-z]*\): [0-9.]* = \([0-9]*\),.*/\1 \2/p"; }
 expect "the alarm fires where the rules put it ($(crossings "$rising" "$falling" | wc -l) times)" \
-    "$(told)" "$(crossings "$rising" "$falling")"
+    "$(told 'alarm 3')" "$(crossings "$rising" "$falling")"
+expect 'so does the one of 64 bits' "$(told 'hcAlarm 7')" "$(crossings "$rising" "$falling")"
+expect 'its last value' "$(snmp_get $hc.5.7 $hc.6.7 | tr '\n' ' ')" "$(snmp_get $alarm.5.3) 2 "
+expect 'the volatile one is gone, the one that found nothing counts' \
+    "$(column $hc.19 | tr '\n' ' ')$([ "$(snmp_get $hc.16.11)" -ge 60 ] && echo counts)" '1 1 counts'
 stored() { sqlite3 "$rig/ease.db" "SELECT kind, count(*) FROM event WHERE kind IN (2001, 2002) GROUP BY kind"; }
-arrived() { [ "$(stored | cut -d'|' -f2 | paste -sd+ | bc)" = "$(crossings "$rising" "$falling" | wc -l)" ]; }
-if wait_for 10 arrived; then pass 'risingAlarm and fallingAlarm arrive as events'; else
-	fail 'risingAlarm and fallingAlarm arrive as events' "$(sqlite3 "$rig/ease.db" 'SELECT kind, count(*) FROM event GROUP BY kind')"
+arrived() { [ "$(stored | cut -d'|' -f2 | paste -sd+ | bc)" = "$((2 * $(crossings "$rising" "$falling" | wc -l)))" ]; }
+if wait_for 10 arrived; then pass 'risingAlarm, fallingAlarm and those of 64 bits arrive as events'; else
+	fail 'risingAlarm, fallingAlarm and those of 64 bits arrive as events' "$(sqlite3 "$rig/ease.db" 'SELECT kind, count(*) FROM event GROUP BY kind')"
 fi
 exit $failed

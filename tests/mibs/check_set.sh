@@ -53,7 +53,7 @@ wrong_values() { # SYNTAX LEAST MOST: type, value and error, one a line
 		[ "$2" = -2147483648 ] || echo "i $(($2 - 1)) wrongValue"
 		echo 's text wrongType' ;;
 	Gauge32)
-		echo "u $(($3 + 1)) wrongValue"
+		[ "$3" = 4294967295 ] || echo "u $(($3 + 1)) wrongValue"
 		[ "$2" = 0 ] || echo "u $(($2 - 1)) wrongValue"
 		echo 'i 1 wrongType' ;;
 	'OCTET STRING')
@@ -69,7 +69,7 @@ wrong_values() { # SYNTAX LEAST MOST: type, value and error, one a line
 status_of() { # ENTRY: the status column's OID, and the values that make and delete a row
 	awk -F'\t' -v entry="$1." '$4 == "read-write" && index($2, entry) == 1 &&
 	    $1 ~ /^(historyControl|alarm|event)Status$/ { print $2, 2, 4 }
-	    $4 == "read-write" && index($2, entry) == 1 && $1 ~ /RowStatus$/ { print $2, 5, 6 }' "$rig/objects"
+	    $4 == "read-write" && index($2, entry) == 1 && $1 ~ /(RowStatus|^hcAlarmStatus)$/ { print $2, 5, 6 }' "$rig/objects"
 }
 row=900 # of the rows made here
 fixed='dot3PauseAdminMode' # what the emulated board lets nobody set, whatever the value

@@ -110,7 +110,7 @@ fill_address(struct hal_address *address, size_t i, size_t n_ports)
 	address->if_index = fixture_if_index(i % n_ports);
 }
 
-/* Two histories, an alarm, an event that was logged twice. */
+/* Two histories, an alarm, two of 64 bits, an event that was logged twice. */
 static const struct rmon_control controls[] = {
 	{.index = 2, .source = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 1, 4), .buckets_requested = 9,
 	    .buckets_granted = 9, .interval_s = 30, .owner = "me", .status = ENTRY_VALID},
@@ -129,6 +129,17 @@ static const struct rmon_alarm alarms[] = {
 	    .sample_type = RMON_DELTA, .value = -7, .startup = RMON_STARTUP_EITHER, .rising = 100,
 	    .falling = -100, .rising_event = 1, .owner = "me", .status = ENTRY_VALID},
 };
+static const struct rmon_hc_alarm hc_alarms[] = {
+	{.index = 4, .interval_s = 30, .variable = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 6, 4),
+	    .sample_type = RMON_DELTA, .value = 375000000000, .value_sign = RMON_POSITIVE,
+	    .startup = RMON_STARTUP_RISING, .rising = {1, 87, RMON_POSITIVE},
+	    .falling = {UINT32_MAX, 0, RMON_NEGATIVE}, .rising_event = 1, .failed_attempts = 3,
+	    .owner = "me", .storage = RMON_NONVOLATILE, .status = ROW_ACTIVE},
+	{.index = 11, .interval_s = 1, .sample_type = RMON_ABSOLUTE,
+	    .value_sign = RMON_NOT_AVAILABLE, .startup = RMON_STARTUP_EITHER,
+	    .rising.sign = RMON_POSITIVE, .falling.sign = RMON_POSITIVE,
+	    .storage = RMON_VOLATILE, .status = ROW_NOT_READY},
+};
 static const struct rmon_event events[] = {
 	{.index = 1, .description = "too much", .type = RMON_EVENT_BOTH, .n_logged = 2,
 	    .sent_mono_us = 95 * 1000000ull, .status = ENTRY_VALID},
@@ -144,7 +155,7 @@ static const struct mib_static_address_table static_addresses = {.n = 2, .rows =
 }};
 #define PART(name, rows) .name = (rows), .n_##name = sizeof(rows) / sizeof((rows)[0])
 static const struct rmon_tables rmon = {PART(controls, controls), PART(buckets, buckets),
-	PART(alarms, alarms), PART(events, events), PART(logs, logs)};
+	PART(alarms, alarms), PART(hc_alarms, hc_alarms), PART(events, events), PART(logs, logs)};
 
 static void
 fill_part(struct mib_fixture *f, size_t i, struct hal_part part)

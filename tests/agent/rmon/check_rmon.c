@@ -20,10 +20,10 @@ static struct fake_device fake;
 static struct hal *hal;
 static struct rmon *rmon;
 static struct hal_counters_ops counting;
-static int64_t watched; /* what the only object holds */
+static struct rmon_reading watched; /* what the only object holds */
 static int watched_error;
 static unsigned n_risings, n_fallings;
-static int32_t trapped;
+static struct rmon_crossing crossed; /* the latest */
 
 /* The fake's totals as RMON's figures. */
 static void
@@ -37,22 +37,22 @@ derive(const uint64_t *totals, struct hal_counters *c)
 }
 
 static int
-read_watched(void *ctx, const struct mib_oid *name, bool fresh, int64_t *value)
+read_watched(void *ctx, const struct mib_oid *name, bool fresh, struct rmon_reading *reading)
 {
 	(void)ctx;
 	(void)name;
 	(void)fresh;
-	*value = watched;
+	*reading = watched;
 	return watched_error;
 }
 
 static void
-count_trap(void *ctx, const struct rmon_alarm *alarm, bool rising)
+count_trap(void *ctx, const struct rmon_crossing *crossing)
 {
 	(void)ctx;
-	n_risings += rising;
-	n_fallings += !rising;
-	trapped = alarm->value;
+	n_risings += crossing->rising;
+	n_fallings += !crossing->rising;
+	crossed = *crossing;
 }
 
 static void
@@ -64,6 +64,7 @@ create(void)
 	    .control_table = &rmon_mib_history_control_table,
 	    .alarm_table = &rmon_mib_alarm_table,
 	    .event_table = &rmon_mib_event_table,
+	    .hc_alarm_table = &hc_alarm_mib_table,
 	    .read = read_watched,
 	    .trap = count_trap,
 	};
@@ -80,7 +81,7 @@ setup(void)
 	fake.device.counters = &counting;
 	ck_assert_int_eq(hal_create(&fake.device, &clock_system, &hal), 0);
 	ck_assert_int_eq(hal_start(hal), 0);
-	watched = 0;
+	watched = (struct rmon_reading){.syntax = MIB_INTEGER};
 	watched_error = 0;
 	n_risings = n_fallings = 0;
 	create();
@@ -285,7 +286,7 @@ run_through(const int64_t *values, size_t n, char *told)
 	for (size_t i = 0; i < n; i++) {
 		unsigned risings = n_risings, fallings = n_fallings;
 
-		watched = values[i];
+		watched.value = values[i];
 		rmon_run(rmon, (i + 1) * SECOND);
 		told[i] = n_risings > risings ? '+' : n_fallings > fallings ? '-' : '.';
 	}
@@ -337,16 +338,226 @@ END_TEST
 
 START_TEST(deltas_over_a_wrap)
 {
-	static const int64_t values[] = {4294967290ll, 4, 5, 105, 100};
+	static const int64_t values[] = {4294967290ll, 4, 5, 105};
 	char told[8];
 
 	add_event(1, RMON_EVENT_TRAP);
 	add_event(2, RMON_EVENT_TRAP);
+	add_alarm(RMON_DELTA, RMON_STARTUP_EITHER, 10, 1);
+	watched = (struct rmon_reading){.syntax = MIB_COUNTER32, .value = 4294967280ll}; /* at the start */
+	run_through(values, 4, told);
+	ck_assert_str_eq(told, "+.-+"); /* 10, 10, 1, 100 */
+	ck_assert(crossed.value == 100);
+}
+END_TEST
+
+START_TEST(deltas_of_a_gauge_have_a_sign)
+{
+	static const int64_t values[] = {110, 105, 101, 101};
+	char told[8];
+
+	add_event(2, RMON_EVENT_TRAP);
 	add_alarm(RMON_DELTA, RMON_STARTUP_EITHER, 10, -4);
-	watched = 4294967280ll; /* the reading at the start */
-	run_through(values, 5, told);
-	ck_assert_str_eq(told, "+...-"); /* 10, 10, 1, 100, -5: not again before -4 */
-	ck_assert_int_eq(trapped, -5);
+	watched = (struct rmon_reading){.syntax = MIB_GAUGE32, .value = 100};
+	run_through(values, 4, told);
+	ck_assert_str_eq(told, ".-.."); /* 10, -5, -4, 0 */
+	ck_assert(crossed.value == -5);
+}
+END_TEST
+
+/* RFC 2819, alarmRisingThreshold: after a first value that alarmStartupAlarm let pass without an event,
+ * the next crossing generates one, for none was generated before. */
+START_TEST(a_first_value_that_generates_nothing_silences_nothing)
+{
+	static const int64_t high[] = {20, 5, 20, 5}, low[] = {0, 5, 0, 5};
+	char told[8];
+
+	add_event(1, RMON_EVENT_TRAP);
+	add_event(2, RMON_EVENT_TRAP);
+	add_alarm(RMON_ABSOLUTE, RMON_STARTUP_FALLING, 10, 3);
+	run_through(high, 4, told);
+	ck_assert_str_eq(told, "..+.");
+	rmon_destroy(rmon);
+	create();
+	add_event(1, RMON_EVENT_TRAP);
+	add_event(2, RMON_EVENT_TRAP);
+	add_alarm(RMON_ABSOLUTE, RMON_STARTUP_RISING, 10, 3);
+	run_through(low, 4, told);
+	ck_assert_str_eq(told, "..-.");
+}
+END_TEST
+
+/* ---- loads of fast ports ---- */
+
+static struct rmon_threshold
+threshold(int64_t value)
+{
+	uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
+
+	return (struct rmon_threshold){(uint32_t)magnitude, (uint32_t)(magnitude >> 32),
+	    value < 0 ? RMON_NEGATIVE : RMON_POSITIVE};
+}
+
+static void
+add_hc_alarm(enum rmon_sample_type type, uint32_t interval_s, int64_t rising, int64_t falling)
+{
+	struct rmon_hc_alarm row = {.index = 1, .interval_s = interval_s, .sample_type = (uint8_t)type,
+	    .startup = RMON_STARTUP_EITHER, .rising = threshold(rising),
+	    .falling = threshold(falling), .rising_event = 1, .falling_event = 2,
+	    .variable = MIB_OID(1, 3, 6), .storage = RMON_NONVOLATILE, .status = ROW_ACTIVE};
+
+	ck_assert_int_eq(managed_add(rmon_managed(rmon)[3], &row), 0);
+}
+
+static const struct rmon_hc_alarm *
+hc_row(void)
+{
+	return managed_find(rmon_managed(rmon)[3], (uint32_t[]){1}, 1);
+}
+
+/* Twenty intervals of 30 s, the load in turn 95 %, 95 %, 20 %, 20 % of the rate. The thresholds are 80 %
+ * and 30 % of it: of a 32-bit row, cut at what an Integer32 can say. */
+static void
+load_a_port(uint64_t bits_per_s, enum mib_syntax syntax, bool high_capacity, char *told)
+{
+	static const unsigned percent[] = {95, 95, 20, 20};
+	uint64_t octets = 30 * bits_per_s / 8, total = UINT32_MAX - 1000;
+	int64_t rising = (int64_t)(octets * 80 / 100), falling = (int64_t)(octets * 30 / 100);
+
+	rmon_destroy(rmon);
+	create();
+	add_event(1, RMON_EVENT_TRAP);
+	add_event(2, RMON_EVENT_TRAP);
+	watched = (struct rmon_reading){.syntax = syntax, .value = total};
+	if (high_capacity) {
+		add_hc_alarm(RMON_DELTA, 30, rising, falling);
+	} else {
+		struct rmon_alarm row = {.index = 1, .interval_s = 30, .sample_type = RMON_DELTA,
+		    .startup = RMON_STARTUP_EITHER, .rising_event = 1, .falling_event = 2,
+		    .rising = rising < INT32_MAX ? (int32_t)rising : INT32_MAX,
+		    .falling = falling < INT32_MAX ? (int32_t)falling : INT32_MAX - 1,
+		    .variable = MIB_OID(1, 3, 6), .status = ENTRY_VALID};
+
+		ck_assert_int_eq(managed_add(rmon_managed(rmon)[1], &row), 0);
+	}
+	rmon_changed(rmon, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		unsigned risings = n_risings, fallings = n_fallings;
+
+		total += octets * percent[i % 4] / 100;
+		watched.value = total;
+		rmon_run(rmon, (i + 1) * 30 * SECOND);
+		told[i] = n_risings > risings ? '+' : n_fallings > fallings ? '-' : '.';
+		if (high_capacity) {
+			ck_assert_uint_eq(hc_row()->value, octets * percent[i % 4] / 100);
+			ck_assert_uint_eq(hc_row()->value_sign, RMON_POSITIVE);
+		}
+	}
+	told[20] = '\0';
+}
+
+/* Beyond 2^31 octets in an interval, alarmValue stays at its maximum, and a threshold cannot be higher:
+ * at 10 Gb/s and more, 20 % of the load is as much as 95 % for a 32-bit row. It still rises once and
+ * never falls, and does not swing with what is left of a wrap. */
+START_TEST(a_full_link_rises_at_every_rate)
+{
+	static const struct {
+		uint64_t bits_per_s;
+		const char *of_32_bits;
+	} cases[] = {
+	    {100000000, "+.-.+.-.+.-.+.-.+.-."},
+	    {1000000000, "+.-.+.-.+.-.+.-.+.-."},
+	    {10000000000, "+..................."},
+	    {100000000000, "+..................."},
+	};
+	char told[24];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		load_a_port(cases[i].bits_per_s, MIB_COUNTER32, false, told);
+		ck_assert_msg(strcmp(told, cases[i].of_32_bits) == 0, "case %zu: %s", i, told);
+		load_a_port(cases[i].bits_per_s, MIB_COUNTER64, false, told);
+		ck_assert_msg(strcmp(told, cases[i].of_32_bits) == 0, "64 in 32, %zu: %s", i, told);
+		load_a_port(cases[i].bits_per_s, MIB_COUNTER64, true, told);
+		ck_assert_msg(strcmp(told, "+.-.+.-.+.-.+.-.+.-.") == 0, "64, %zu: %s", i, told);
+		load_a_port(cases[i].bits_per_s, MIB_COUNTER32, true, told);
+		ck_assert_msg(strcmp(told, "+.-.+.-.+.-.+.-.+.-.") == 0, "32 in 64, %zu: %s", i, told);
+	}
+}
+END_TEST
+
+/* An absolute Counter32 is what a GET shows of it. */
+START_TEST(an_absolute_counter_is_what_a_get_shows)
+{
+	static const int64_t values[] = {(7ll << 32) + 5, (8ll << 32) + 12};
+	char told[8];
+
+	add_event(1, RMON_EVENT_TRAP);
+	add_alarm(RMON_ABSOLUTE, RMON_STARTUP_EITHER, 10, 3);
+	watched.syntax = MIB_COUNTER32;
+	run_through(values, 2, told);
+	ck_assert_str_eq(told, ".+");
+	ck_assert(crossed.value == 12);
+}
+END_TEST
+
+START_TEST(no_delta_over_a_discontinuity)
+{
+	void *rows;
+
+	add_event(1, RMON_EVENT_TRAP);
+	add_event(2, RMON_EVENT_TRAP);
+	watched = (struct rmon_reading){.syntax = MIB_COUNTER64, .value = 1000};
+	add_alarm(RMON_DELTA, RMON_STARTUP_EITHER, 10, 3);
+	add_hc_alarm(RMON_DELTA, 1, 10, 3);
+	rmon_changed(rmon, 0);
+	watched.value = 5; /* went back, and its port says so */
+	watched.discontinuity_us = 77;
+	rmon_run(rmon, 1 * SECOND);
+	ck_assert_uint_eq(n_risings + n_fallings, 0);
+	ck_assert_uint_eq(hc_row()->value_sign, RMON_NOT_AVAILABLE);
+	ck_assert_uint_eq(hc_row()->failed_attempts, 0); /* it was there */
+	watched.value = 25;
+	rmon_run(rmon, 2 * SECOND);
+	ck_assert_uint_eq(n_risings, 2);
+	ck_assert_uint_eq(hc_row()->value, 20);
+	watched.value = 3; /* went back, and nothing says so: no counter of 64 bits wraps */
+	rmon_run(rmon, 3 * SECOND);
+	ck_assert_uint_eq(n_risings + n_fallings, 2);
+	watched.value = 4;
+	rmon_run(rmon, 4 * SECOND);
+	ck_assert_uint_eq(n_fallings, 2);
+	ck_assert_uint_eq(managed_rows(rmon_managed(rmon)[1], &rows), 1);
+}
+END_TEST
+
+/* RFC 3434, hcAlarmValueFailedAttempts, hcAlarmSampleType: the row outlives its variable, and a delta
+ * needs two readings in a row. */
+START_TEST(a_value_that_is_away_is_counted_and_awaited)
+{
+	static const int64_t falling = -7;
+
+	add_event(1, RMON_EVENT_TRAP);
+	add_event(2, RMON_EVENT_TRAP);
+	watched = (struct rmon_reading){.syntax = MIB_INTEGER, .value = 100};
+	add_hc_alarm(RMON_DELTA, 1, 10, falling);
+	rmon_changed(rmon, 0);
+	watched_error = -ENXIO;
+	rmon_run(rmon, 1 * SECOND);
+	rmon_run(rmon, 2 * SECOND);
+	ck_assert_uint_eq(hc_row()->failed_attempts, 2);
+	ck_assert_uint_eq(hc_row()->value_sign, RMON_NOT_AVAILABLE);
+	watched_error = 0;
+	watched.value = 200;
+	rmon_run(rmon, 3 * SECOND);
+	ck_assert_uint_eq(hc_row()->value_sign, RMON_NOT_AVAILABLE);
+	ck_assert_uint_eq(n_risings, 0);
+	watched.value = 192;
+	rmon_run(rmon, 4 * SECOND);
+	ck_assert_uint_eq(hc_row()->value_sign, RMON_NEGATIVE);
+	ck_assert_uint_eq(hc_row()->value, 8);
+	ck_assert_uint_eq(n_fallings, 1);
+	ck_assert(crossed.high_capacity && crossed.value == -8 && crossed.threshold == falling);
+	ck_assert_uint_eq(stat_get(rmon_stats(rmon), RMON_STAT_READINGS_FAILED), 2);
 }
 END_TEST
 
@@ -389,7 +600,7 @@ START_TEST(the_log_has_an_end)
 	add_alarm(RMON_ABSOLUTE, RMON_STARTUP_EITHER, 10, 3);
 	rmon_changed(rmon, 0);
 	for (uint64_t i = 1; i <= 2 * (RMON_LOGS_MAX + 10); i++) {
-		watched = i % 2 ? 20 : 0;
+		watched.value = i % 2 ? 20 : 0;
 		rmon_run(rmon, i * SECOND);
 	}
 	rmon_publish(rmon);
@@ -424,6 +635,9 @@ START_TEST(rows_are_kept)
 	struct managed_table *const *managed = rmon_managed(rmon);
 	struct rmon_event event = {.index = 7, .type = RMON_EVENT_BOTH, .description = "a \"b\"",
 	    .status = ENTRY_UNDER_CREATION};
+	struct rmon_hc_alarm volatile_row = {.interval_s = 1, .sample_type = RMON_ABSOLUTE,
+	    .startup = RMON_STARTUP_EITHER, .rising = threshold(0), .falling = threshold(0),
+	    .variable = MIB_OID(1, 3, 6), .storage = RMON_VOLATILE, .status = ROW_ACTIVE};
 	const struct rmon_alarm *alarm;
 	struct state_rig rig;
 	uint32_t one = 1, seven = 7;
@@ -431,6 +645,9 @@ START_TEST(rows_are_kept)
 	state_rig_open(&rig, managed, RMON_N_MANAGED);
 	add_control(3, if_index(1), 9, 60);
 	add_alarm(RMON_DELTA, RMON_STARTUP_FALLING, 10, -3);
+	add_hc_alarm(RMON_DELTA, 30, 375000000000, -5000000000);
+	volatile_row.index = 2;
+	ck_assert_int_eq(managed_add(managed[3], &volatile_row), 0);
 	ck_assert_int_eq(managed_add(managed[2], &event), 0);
 	state_rig_stop(&rig);
 	rmon_destroy(rmon);
@@ -443,6 +660,10 @@ START_TEST(rows_are_kept)
 	ck_assert_int_eq(alarm->falling, -3);
 	ck_assert_uint_eq(alarm->startup, RMON_STARTUP_FALLING);
 	ck_assert_uint_eq(alarm->variable.n, 3);
+	ck_assert_uint_eq(hc_row()->rising.high, 375000000000 >> 32);
+	ck_assert_uint_eq(hc_row()->falling.sign, RMON_NEGATIVE);
+	ck_assert(managed_is_active(managed[3], hc_row()));
+	ck_assert_ptr_null(managed_find(managed[3], (uint32_t[]){2}, 1)); /* it was volatile */
 	ck_assert_str_eq(((struct rmon_event *)managed_find(managed[2], &seven, 1))->description,
 	    "a \"b\"");
 	ck_assert(!managed_is_active(managed[2], managed_find(managed[2], &seven, 1)));
@@ -476,6 +697,12 @@ main(void)
 	tcase_add_test(alarm, hysteresis);
 	tcase_add_test(alarm, startup);
 	tcase_add_test(alarm, deltas_over_a_wrap);
+	tcase_add_test(alarm, deltas_of_a_gauge_have_a_sign);
+	tcase_add_test(alarm, a_first_value_that_generates_nothing_silences_nothing);
+	tcase_add_test(alarm, a_full_link_rises_at_every_rate);
+	tcase_add_test(alarm, an_absolute_counter_is_what_a_get_shows);
+	tcase_add_test(alarm, no_delta_over_a_discontinuity);
+	tcase_add_test(alarm, a_value_that_is_away_is_counted_and_awaited);
 	tcase_add_test(alarm, log_and_trap_as_the_event_says);
 	tcase_add_test(alarm, the_log_has_an_end);
 	tcase_add_test(alarm, an_alarm_whose_variable_vanishes_is_deleted);

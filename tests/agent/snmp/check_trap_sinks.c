@@ -213,6 +213,50 @@ START_TEST(net_snmp_reads_a_standard_one)
 }
 END_TEST
 
+/* RFC 3434's hcFallingAlarm: its objects in the module's order and types, at the ends of their ranges. */
+START_TEST(net_snmp_reads_an_alarm_of_64_bits)
+{
+	const struct mib_oid watched = MIB_OID(1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 6, 7);
+	const struct notify_hc_alarm alarm = {.index = 9, .variable = &watched, .sample_type = 2,
+	    .value = {UINT64_MAX, true}, .threshold = {UINT64_MAX - 1, false}, .event = 65535};
+	static const struct {
+		const char *name;
+		uint8_t type;
+		int64_t number;
+	} cells[] = {
+	    {"1.3.6.1.2.1.16.29.1.1.1.1.4.9", ASN_INTEGER, 2},
+	    {"1.3.6.1.2.1.16.29.1.1.1.1.5.9", ASN_COUNTER64, -1},
+	    {"1.3.6.1.2.1.16.29.1.1.1.1.6.9", ASN_INTEGER, 3},
+	    {"1.3.6.1.2.1.16.29.1.1.1.1.11.9", ASN_GAUGE, UINT32_MAX - 1},
+	    {"1.3.6.1.2.1.16.29.1.1.1.1.12.9", ASN_GAUGE, UINT32_MAX},
+	    {"1.3.6.1.2.1.16.29.1.1.1.1.13.9", ASN_INTEGER, 2},
+	    {"1.3.6.1.2.1.16.29.1.1.1.1.15.9", ASN_INTEGER, 65535},
+	};
+	const struct trap_sink sink = sink_to(here);
+	const netsnmp_variable_list *v;
+	netsnmp_pdu *pdu;
+
+	create(&sink, 1);
+	notify_hc_alarm(&notification, false, &alarm);
+	ck_assert_int_eq(trap_sinks_push(sinks, &notification), 0);
+	pdu = parse(receive_at(listener));
+	v = pdu->variables->next_variable;
+	ck_assert_uint_eq(v->val.objid[v->val_len / sizeof(oid) - 3], 2); /* ….29.2.0.2 */
+	ck_assert_uint_eq(v->val.objid[v->val_len / sizeof(oid) - 1], 2);
+	v = expect_name(v->next_variable, ASN_OBJECT_ID, "1.3.6.1.2.1.16.29.1.1.1.1.3.9");
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
+		v = expect_name(v->next_variable, cells[i].type, cells[i].name);
+		if (cells[i].type == ASN_COUNTER64)
+			ck_assert(v->val.counter64->high == UINT32_MAX &&
+			    v->val.counter64->low == UINT32_MAX);
+		else
+			ck_assert_int_eq(*v->val.integer & UINT32_MAX, cells[i].number);
+	}
+	expect_agent(v->next_variable);
+	snmp_free_pdu(pdu);
+}
+END_TEST
+
 /* X.690 section 8.3: the first nine bits are never all equal; 8.1.3: lengths as Net-SNMP reads
  * them. */
 START_TEST(integers_have_the_fewest_octets)
@@ -458,6 +502,7 @@ main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, net_snmp_reads_a_sample, 14, EASE_HEADER_MAX_OCTETS + 1);
 	tcase_add_test(tcase, net_snmp_reads_a_standard_one);
+	tcase_add_test(tcase, net_snmp_reads_an_alarm_of_64_bits);
 	tcase_add_test(tcase, integers_have_the_fewest_octets);
 	tcase_add_test(tcase, a_message_needs_its_room);
 	tcase_add_loop_test(tcase, a_v3_message_is_made, 0, 6 * 3);
