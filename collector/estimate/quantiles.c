@@ -8,7 +8,7 @@ enum {
 	QUANTILE_STEPS = 100,  /* three or four usually; halving needs 60 */
 };
 static const double SMALLEST_LOG = -745; /* of a double */
-static const double MANY = 1e12; /* trials, of which counts have Poisson's distribution */
+static const double LARGEST_LOG = 709;
 
 /* ln Gamma(x) without (x - 1/2) ln x - x + ln(2 pi) / 2: Stirling's series, to 1e-13 from x = 10 on
  * (DLMF 5.11.1). */
@@ -75,6 +75,8 @@ struct beta {
 	double a, b, log_beta;
 };
 
+typedef struct tail tail_function(const struct beta *d, bool upper, double t);
+
 static struct tail
 tail_at(const struct beta *d, bool upper, double t)
 {
@@ -130,28 +132,34 @@ guess_log_quantile(const struct beta *d, bool upper, double p)
 	return t < 0 ? t : log(d->a / (d->a + d->b));
 }
 
-/* Newton's steps in the tail's coordinates, kept within the bracket that the steps so far have proven. They
- * converge as squares do: what follows a small step is exact. */
+/* Newton's steps from t in the tail's coordinates, kept below e^high and within the bracket that the steps so far
+ * have proven. They converge as squares do: what follows a small step is exact. */
 static double
-quantile(const struct beta *d, bool upper, double p)
+quantile_from(double t, tail_function *tail_of, const struct beta *d, bool upper, double p, double high)
 {
-	double log_p = log(p), low = SMALLEST_LOG, high = 0, t = guess_log_quantile(d, upper, p);
+	double log_p = log(p), low = SMALLEST_LOG, highest = high;
 
 	if (t <= SMALLEST_LOG)
 		return 0;
 	for (int i = 0; i < QUANTILE_STEPS; i++) {
-		struct tail tail = tail_at(d, upper, t);
+		struct tail tail = tail_of(d, upper, t);
 		double excess = tail.log_p - log_p, next = t - excess / tail.slope;
 
 		if ((excess < 0) != upper)
 			low = t;
 		else
 			high = t;
-		if (fabs(next - t) <= 1e-5 && next < 0)
+		if (fabs(next - t) <= 1e-5 && next < highest)
 			return exp(next);
 		t = next > low && next < high ? next : (low + high) / 2;
 	}
 	return exp(t);
+}
+
+static double
+quantile(const struct beta *d, bool upper, double p)
+{
+	return quantile_from(guess_log_quantile(d, upper, p), tail_at, d, upper, p, 0);
 }
 
 /* Is the quantile above 1/2? Then 1 - X is looked for, because near 1 a double has no digits left. */
@@ -197,8 +205,41 @@ beta_lower_tail(double x, double a, double b)
 	return exp(tail_at(&d, false, log(x)).log_p);
 }
 
+/* The upper tail of the gamma distribution at x = e^t: from x = a + 1 on by a continued fraction (DLMF 8.9.2, the
+ * modified method of Lentz), below it as the rest of the lower tail's series (DLMF 8.7.1). */
+static struct tail
+gamma_upper_tail_at(const struct beta *d, bool upper, double t)
+{
+	double x = exp(t), log_front = d->a * t - x - lgamma(d->a), term = 1 / d->a, sum = term;
+	double b = x + 1 - d->a, c = 1e300, f = 1 / b, value = f;
+
+	(void)upper;
+	if (x < d->a + 1) {
+		for (int i = 1; i <= FRACTION_TERMS && term > sum * 1e-16; i++)
+			sum += term *= x / (d->a + i);
+		sum = 1 - exp(log_front) * sum;
+		return (struct tail){log(sum), -exp(log_front) / sum};
+	}
+	for (int i = 1; i <= FRACTION_TERMS; i++) {
+		double over = -i * (i - d->a), step;
+
+		b += 2;
+		f = 1 / not_zero(over * f + b);
+		c = not_zero(b + over / c);
+		step = f * c;
+		value *= step;
+		if (fabs(step - 1) < 1e-14)
+			break;
+	}
+	return (struct tail){log_front + log(value), -1 / value};
+}
+
 double
 gamma_upper_quantile(double p, double shape)
 {
-	return MANY * beta_upper_quantile(p, shape, MANY);
+	const struct beta d = {.a = shape};
+	double root = 1 - 1 / (9 * shape) + guess_normal_quantile(p) / (3 * sqrt(shape));
+	double t = root > 0.15 ? log(shape * root * root * root) : log(shape);
+
+	return quantile_from(t, gamma_upper_tail_at, &d, true, p, LARGEST_LOG);
 }

@@ -16,7 +16,8 @@ double beta_lower_tail(double x, double a, double b);
 double beta_lower_quantile(double p, double a, double b);
 double beta_upper_quantile(double p, double a, double b);
 
-/* The x with P(X > x) = p of Gamma(shape, 1); shape from 0.01. */
+/* The x with P(X > x) = p of Gamma(shape, 1): 1e-15 <= p <= 0.5, shape from 0.01 to 1e6, to
+ * 1e-8 of x. */
 double gamma_upper_quantile(double p, double shape);
 
 /* The z with P(Z > z) = p of the standard normal distribution, 1e-300 <= p <= 0.5. */

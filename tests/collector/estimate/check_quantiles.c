@@ -1,6 +1,7 @@
 /*
- * The quantiles of the beta distribution held against another implementation of its tails, the GNU Scientific
- * Library's: with x the quantile, the tails at x (1 - 1e-6) and x (1 + 1e-6) must have p between them. Over random
+ * The quantiles of the beta and the gamma distribution held against another implementation of its tails, the GNU Scientific
+ * Library's: with x the quantile, the tails at x (1 - 1e-6) and x (1 + 1e-6) must have p between them
+ * (gamma: 1e-8). Over random
  * arguments: 20,000, a million with EASE_LONG.
  */
 #include "collector/estimate/quantiles.h"
@@ -16,7 +17,7 @@
 #include <stdio.h>
 
 enum { TRIALS = 20000, LONG_TRIALS = 1000000 };
-static const double RELATIVE = 1e-6;
+static const double RELATIVE = 1e-6, GAMMA_RELATIVE = 1e-8;
 
 static double
 uniform(struct skip_stream *stream, double from, double to)
@@ -80,6 +81,29 @@ START_TEST(beta_quantiles_are_those_of_gsl)
 }
 END_TEST
 
+START_TEST(gamma_quantiles_are_those_of_gsl)
+{
+	struct skip_stream stream;
+	int n = suite_effort_at_most(getenv("EASE_LONG") ? LONG_TRIALS : TRIALS);
+
+	gsl_set_error_handler_off();
+	skip_stream_seed(&stream, 18);
+	for (int i = 0; i < n; i++) {
+		double p = exp(uniform(&stream, log(1e-12), log(0.5)));
+		double shape = exp(uniform(&stream, log(0.01), log(1e6)));
+		double x = gamma_upper_quantile(p, shape), before, after;
+
+		if (x < 1e-100)
+			continue; /* GSL has no digits left */
+		before = gsl_cdf_gamma_Q(x * (1 - GAMMA_RELATIVE), shape, 1);
+		after = gsl_cdf_gamma_Q(x * (1 + GAMMA_RELATIVE), shape, 1);
+		ck_assert_msg(before >= p && after <= p,
+		    "upper quantile of %.17g, Gamma(%.17g) is %.17g: tails around it are %.17g and %.17g", p, shape,
+		    x, before, after);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -88,6 +112,7 @@ main(void)
 
 	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, beta_quantiles_are_those_of_gsl);
+	tcase_add_test(tc, gamma_quantiles_are_those_of_gsl);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
