@@ -13,7 +13,7 @@ enum {
 	/* Least that must be left for windows and keys. */
 	MEMORY_WINDOWS_MIB = 4,
 	/* Ports that a MiB of the budget allows: they and their rows take a quarter of it. */
-	PORTS_A_MIB = 29,
+	PORTS_A_MIB = 21,
 };
 
 struct prefix *

@@ -67,7 +67,7 @@ enum accounting_stat_id {
 enum {
 	/* For more agents one runs several collectors side by side (conf/guide/scaling-out.md). */
 	ACCOUNTING_DEFAULT_AGENTS = 1024,
-	/* 300 switches of 48 ports. A port takes 9 KiB, including its rows in batches. */
+	/* 300 switches of 48 ports. A port takes 10 KiB, including its rows in batches. */
 	ACCOUNTING_DEFAULT_PORTS = 16384,
 };
 

@@ -37,7 +37,7 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 	room[STORE_WINDOWS].free = FREE_SUMS;
 	room[STORE_WINDOW_PORTS].free = FREE_SUMS;
 	room[STORE_EVENTS].free = FREE_EVENTS;
-	room[STORE_GAPS].free = limits->ports;
+	room[STORE_GAPS].free = limits->ports; /* after an outage each has one */
 	room[STORE_RESOURCES].free = limits->ports;
 	room[STORE_ERROR_SOURCES].free = FREE_ERROR_SOURCES;
 	window_room(&limits->windows, room);

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+/* The largest values that an entry has bits for. A gap of more numbers or a longer one is cut all the
+ * same, but only so much of it can be given back. */
+enum { GAP_CUT_MAX = (1 << 26) - 1 };
+#define GAP_SPAN_MAX_US ((UINT64_C(1) << 38) - 1)
+
 void
 sample_gaps_begin(struct sample_gaps *g, uint32_t boot, uint64_t newest)
 {
@@ -16,7 +21,7 @@ static void
 set_point(struct sample_gaps_side *side, uint32_t boot, uint64_t number, uint64_t pool_pkts,
     uint64_t time_us)
 {
-	side->known = pool_pkts != EASE_COUNT_UNKNOWN;
+	side->known = true;
 	side->boot = boot;
 	side->missing = 0;
 	side->number = number;
@@ -57,12 +62,32 @@ cut_of(const struct sample_gaps *g, uint64_t missing)
 }
 
 static void
-remember(struct sample_gaps *g, const struct sample_gap *gap)
+set_times(struct sample_gap *gap, uint64_t from_us, uint64_t to_us)
 {
-	if (gap->cut == 0)
-		return;
+	gap->to_us = to_us;
+	gap->span_us = to_us - from_us < GAP_SPAN_MAX_US ? to_us - from_us : GAP_SPAN_MAX_US;
+}
+
+static uint64_t
+from_us_of(const struct sample_gap *gap)
+{
+	return gap->to_us - gap->span_us;
+}
+
+static void
+keep(struct sample_gaps *g, const struct sample_gap *gap)
+{
 	g->open[g->next_open] = *gap;
 	g->next_open = (g->next_open + 1) % SAMPLE_GAPS_OPEN;
+}
+
+static void
+remember(struct sample_gaps *g, uint64_t from, uint32_t cut, uint64_t from_us, uint64_t to_us)
+{
+	struct sample_gap gap = {.from = from, .cut = cut < GAP_CUT_MAX ? cut : GAP_CUT_MAX};
+
+	set_times(&gap, from_us, to_us);
+	keep(g, &gap);
 }
 
 static struct sample_gap *
@@ -77,19 +102,18 @@ cut_numbers(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gap
     void *arg)
 {
 	uint32_t cut = cut_of(g, number - g->newest - 1);
-	struct sample_gap gap = {.from = g->newest, .to = number, .cut = cut, .to_us = time_us};
+	uint64_t from_us = time_us;
 
 	if (cut == 0)
 		return;
-	gap.from_us = time_us;
 	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
 		struct sample_gaps_side *side = &g->sides[d];
 
 		side->missing = cut < UINT32_MAX - side->missing ? side->missing + cut : UINT32_MAX;
-		if (side->known && side->time_us < gap.from_us)
-			gap.from_us = side->time_us;
+		if (side->known && side->time_us < from_us)
+			from_us = side->time_us;
 	}
-	remember(g, &gap);
+	remember(g, g->newest, cut, from_us, time_us);
 	sink(arg, &(struct sample_gaps_cut){.from_us = time_us, .to_us = time_us, .numbers = cut});
 }
 
@@ -105,8 +129,8 @@ cut_frames(struct sample_gaps *g, uint8_t direction, double share, bool loose,
 	if (!from->known || to->time_us < from->time_us)
 		return;
 	if (!loose) {
-		if (to->pool_pkts < from->pool_pkts)
-			return; /* the counters were reset: the totals begin anew, too */
+		if (to->pool_pkts < from->pool_pkts || to->pool_pkts == EASE_COUNT_UNKNOWN)
+			return; /* not known, or the counters were reset: the totals begin anew, too */
 		cut.pkts = (int64_t)((double)(to->pool_pkts - from->pool_pkts) * share + 0.5);
 		newest_gap(g)->pkts[direction - 1] += cut.pkts;
 	}
@@ -137,7 +161,7 @@ give_back(const struct sample_gap *gap, uint32_t still, sample_gaps_sink *sink, 
 {
 	for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
 		struct sample_gaps_cut back = {.direction = (uint8_t)(d + 1),
-		    .from_us = gap->from_us, .to_us = gap->to_us};
+		    .from_us = from_us_of(gap), .to_us = gap->to_us};
 
 		back.pkts = gap->pkts[d] * still / gap->cut - gap->pkts[d];
 		if (back.pkts != 0)
@@ -152,25 +176,26 @@ static void
 split(struct sample_gaps *g, uint64_t number, uint64_t time_us, sample_gaps_sink *sink, void *arg)
 {
 	for (int i = 0; i < SAMPLE_GAPS_OPEN; i++) {
-		struct sample_gap whole = g->open[i], before = whole, after = whole;
-		uint64_t middle_us = time_us;
+		const struct sample_gap whole = g->open[i];
+		struct sample_gap before = whole, after = whole;
 
-		if (whole.cut == 0 || number <= whole.from || number >= whole.to)
+		if (number <= whole.from || number > whole.from + whole.cut)
 			continue;
-		if (middle_us < whole.from_us || middle_us > whole.to_us)
-			middle_us = whole.to_us;
-		before.to = after.from = number;
-		before.to_us = after.from_us = middle_us;
-		before.cut = cut_of(g, before.to - before.from - 1);
-		after.cut = cut_of(g, after.to - after.from - 1);
+		if (time_us < from_us_of(&whole) || time_us > whole.to_us)
+			time_us = whole.to_us;
+		before.cut = cut_of(g, number - whole.from - 1);
+		after.cut = cut_of(g, whole.from + whole.cut - number);
+		after.from = number;
+		set_times(&before, from_us_of(&whole), time_us);
+		set_times(&after, time_us, whole.to_us);
 		for (int d = 0; d < SAMPLE_GAPS_N_SIDES; d++) {
 			before.pkts[d] = whole.pkts[d] * before.cut / whole.cut;
 			after.pkts[d] = whole.pkts[d] * after.cut / whole.cut;
 		}
 		give_back(&whole, before.cut + after.cut, sink, arg);
 		g->open[i] = before.cut > 0 ? before : after;
-		if (before.cut > 0)
-			remember(g, &after);
+		if (before.cut > 0 && after.cut > 0)
+			keep(g, &after);
 		return;
 	}
 }

@@ -32,7 +32,7 @@
 #include <stdint.h>
 
 enum {
-	SAMPLE_GAPS_OPEN = 16,
+	SAMPLE_GAPS_OPEN = 12,
 	SAMPLE_GAPS_BRIDGED_MAX = 64, /* numbers; however many came in one notification */
 	SAMPLE_GAPS_N_SIDES = 2,
 };
@@ -50,9 +50,10 @@ struct sample_gaps {
 		uint64_t number, pool_pkts, time_us;
 	} sides[SAMPLE_GAPS_N_SIDES];
 	struct sample_gap {
-		uint64_t from, to; /* numbers that arrived */
-		uint32_t cut;	   /* numbers between them; 0: the entry is free */
-		uint64_t from_us, to_us;
+		uint64_t from;	      /* the last number before it that arrived */
+		uint64_t cut : 26;    /* numbers missing after that one; 0: the entry is free */
+		uint64_t span_us : 38; /* ended at to_us, up to 76 hours */
+		uint64_t to_us;
 		int64_t pkts[SAMPLE_GAPS_N_SIDES]; /* cut because of them */
 	} open[SAMPLE_GAPS_OPEN];
 	uint8_t next_open;

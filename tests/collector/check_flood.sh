@@ -13,7 +13,7 @@ sanitized=false
 grep -q __asan_init "$build/collector/easecapd" && sanitized=true
 spoofed=400000
 [ -z "${EASE_LONG:-}" ] || $sanitized || spoofed=10000000
-budget=160 # MiB
+budget=128 # MiB
 # What a program has beside what it was told to keep: its code, libraries, SQLite's page cache; and a
 # sanitizer's shadow, which nobody can hold to a budget.
 beside=24

@@ -126,7 +126,7 @@ write_config(const char *which, unsigned keep_h)
 
 	snprintf(text, sizeof(text),
 	    "listen = {\"127.0.0.1:0\"}\nsflow_listen = {}\n"
-	    "http_listen = \"\"\nreceive_buffer = 100000\nmemory = 160\nstore = "
+	    "http_listen = \"\"\nreceive_buffer = 100000\nmemory = 128\nstore = "
 	    "\"%s/%s.db\"\nsenders = {\"127.0.0.1\"}\n"
 	    "communities = {\"%s\"}\nhttp_token = \"a-token-of-%s\"\nkeep_samples = %u\n"
 	    "user \"%s\" { auth_passphrase = \"12345678\" priv_passphrase = \"12345678\" }\n",

@@ -74,7 +74,7 @@ write_config(unsigned threads)
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "listen = {\"127.0.0.1:0\"}\nsflow_listen = {\"127.0.0.1:0\"}\n"
 		      "communities = {\"public\"}\nsenders = {\"127.0.0.1\"}\nhttp_listen = \"\"\n"
-		      "receive_buffer = 100000\nmemory = 160\nstore = \"%s\"\nthreads = %u\n"
+		      "receive_buffer = 100000\nmemory = 136\nstore = \"%s\"\nthreads = %u\n"
 		      "user \"me\" { auth_passphrase = \"12345678\" priv_passphrase = \"12345678\" }\n",
 	    db, threads);
 	ck_assert_int_eq(fclose(file), 0);

@@ -96,7 +96,7 @@ set_up(void)
 	file = fopen(conf, "w");
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "communities = {\"public\"}\nsenders = {\"127.0.0.1\"}\nhttp_listen = \"\"\n"
-		      "memory = 160\nstore = \"%s\"\n", db);
+		      "memory = 128\nstore = \"%s\"\n", db);
 	ck_assert_int_eq(fclose(file), 0);
 	write_capture();
 }

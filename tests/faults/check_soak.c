@@ -586,7 +586,7 @@ set_up(void)
 	file = fopen(soak.conf, "w");
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "listen = {\"%s\"}\ncommunities = {\"public\"}\nsenders = {\"127.0.0.1\"}\n"
-		      "http_listen = \"\"\nreceive_buffer = 4000000\nmemory = 160\nstore = \"%s\"\n"
+		      "http_listen = \"\"\nreceive_buffer = 4000000\nmemory = 128\nstore = \"%s\"\n"
 		      "flush_interval = 60000\n", soak.address, soak.db);
 	ck_assert_int_eq(fclose(file), 0);
 	ck_assert_msg(collector_config_load(soak.conf, &soak.config, error, sizeof(error)) == 0, "%s",

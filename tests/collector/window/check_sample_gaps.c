@@ -283,6 +283,8 @@ START_TEST(a_loose_pool_cuts_a_share)
 	double time_us;
 
 	draw(7, 0);
+	for (uint32_t number = 1; _i && number <= 100; number++)
+		run.samples[number].pool_pkts = EASE_COUNT_UNKNOWN; /* the agent made its pools up */
 	for (uint32_t number = 1; number <= 100; number++)
 		if (number <= 40 || number > 50)
 			sample_gaps_add_sample(&g, 1, number, 1, true, number, &run.samples[number],
@@ -309,6 +311,6 @@ main(void)
 	tcase_add_test(c, a_new_boot_cuts_all_between);
 	tcase_add_test(c, counters_that_began_anew_cut_nothing);
 	tcase_add_test(c, goes_on_after_a_restart);
-	tcase_add_test(c, a_loose_pool_cuts_a_share);
+	tcase_add_loop_test(c, a_loose_pool_cuts_a_share, 0, 2);
 	return suite_run(suite);
 }
