@@ -72,8 +72,14 @@ restore_totals(void *ctx, uint32_t if_index, const uint64_t *totals, size_t n,
 {
 	struct restoring *r = ctx;
 
-	if (hal_restore_totals(r->hal, if_index, totals, n) < 0)
+	int rc = hal_restore_totals(r->hal, if_index, totals, n);
+
+	if (rc == -ENODEV)
 		return;
+	if (rc < 0) {
+		hal_mark_discontinuity(r->hal, if_index);
+		return;
+	}
 	hal_restore_discontinuity(r->hal, if_index, discontinuity_us);
 	r->done[r->n_done++] = if_index;
 }
@@ -86,6 +92,8 @@ compare_numbers(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* A port without stored totals begins anew after a crash; but not where the device keeps the totals, as a
+ * kernel does, which has counted on. */
 static void
 restore_all_totals(struct state *state, struct hal *hal)
 {
@@ -96,7 +104,7 @@ restore_all_totals(struct state *state, struct hal *hal)
 		state_totals(state, restore_totals, &r);
 	if (r.n_done > 0)
 		qsort(r.done, r.n_done, sizeof(*r.done), compare_numbers);
-	for (size_t i = 0; i < n && state_boot(state) > 1; i++) {
+	for (size_t i = 0; i < n && state_boot(state) > 1 && !hal_totals_go_on(hal); i++) {
 		uint32_t if_index = hal_port_if_index(hal, i);
 
 		if (r.n_done == 0 || !bsearch(&if_index, r.done, r.n_done, sizeof(*r.done), compare_numbers))

@@ -9,6 +9,8 @@
 #include "mibs/mibs.h"
 #include "mibs/modules.h"
 
+#include <errno.h>
+
 #define SET_ROW(least, most) MIB_WRITE(MIB_SET_ROW, least, most)
 
 /* Defines a function that returns the rows of one published table. */
@@ -54,7 +56,26 @@ const struct mib_table rmon_mib_history_control_table = {
 	MIB_ROWS(struct rmon_control, control_rows),
 };
 
-#define COUNT(which) MIB_AT(struct rmon_bucket, counts[which])
+/* Absent if the port does not count it. */
+static int
+bucket_count(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct rmon_bucket *bucket = cell->row;
+
+	value->number = bucket->counts[cell->column->arg];
+	return bucket->known >> cell->column->arg & 1 ? 0 : -ENOENT;
+}
+#define COUNT(which) MIB_FIGURE(bucket_count, which)
+
+/* Utilization is calculated of octets and packets. */
+static int
+bucket_utilization(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct rmon_bucket *bucket = cell->row;
+
+	value->integer = bucket->utilization;
+	return bucket->known >> RMON_OCTETS & 1 ? 0 : -ENOENT;
+}
 
 static const struct mib_column bucket_columns[] = {
 	{1, "etherHistoryIndex", MIB_INTEGER, MIB_AT(struct rmon_bucket, control)},
@@ -72,7 +93,7 @@ static const struct mib_column bucket_columns[] = {
 	{12, "etherHistoryFragments", MIB_COUNTER32, COUNT(RMON_FRAGMENTS)},
 	{13, "etherHistoryJabbers", MIB_COUNTER32, COUNT(RMON_JABBERS)},
 	{14, "etherHistoryCollisions", MIB_COUNTER32, COUNT(RMON_COLLISIONS)},
-	{15, "etherHistoryUtilization", MIB_INTEGER, MIB_AT(struct rmon_bucket, utilization)},
+	{15, "etherHistoryUtilization", MIB_INTEGER, MIB_FN(bucket_utilization)},
 };
 const struct mib_table rmon_mib_history_table = {
 	.name = "etherHistoryTable",
@@ -87,10 +108,10 @@ const struct mib_table rmon_mib_history_table = {
 static int
 bucket_overflow(const struct mib_cell *cell, struct mib_value *value)
 {
-	const struct rmon_bucket *bucket = cell->row;
+	int error = bucket_count(cell, value);
 
-	value->number = bucket->counts[cell->column->arg] >> 32;
-	return 0;
+	value->number >>= 32;
+	return error;
 }
 
 /* CounterBasedGauge64 (RFC 2856) is a Counter64 on the wire. */

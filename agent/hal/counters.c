@@ -26,6 +26,18 @@ hal_counter_delta(const struct hal_counter_row *row, uint64_t *previous, uint64_
 	return (raw - before) & mask;
 }
 
+/* A counter of 64 bits that is less than before has not wrapped: its driver was reset, or part of what
+ * it summed up has left. How much passed since then is not known. Our total goes on from where it is, and
+ * the discontinuity says that something is missing (RFC 2863 section 3.1.5). */
+static bool
+went_back(const struct hal_counter_row *row, uint64_t *previous, uint64_t raw)
+{
+	if (!(row->flags & HAL_COUNTER_IS_TOTAL) || raw >= *previous)
+		return false;
+	*previous = raw;
+	return true;
+}
+
 static void
 derive_figures(struct hal *hal, struct hal_port_state *port)
 {
@@ -46,6 +58,7 @@ hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *count
 {
 	const struct hal_counters_ops *ops = hal->device->counters;
 	struct hal_port_state *port = hal_port_find(hal, if_index);
+	bool restarted = false;
 	uint64_t raw;
 
 	if (port == NULL)
@@ -61,8 +74,15 @@ hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *count
 			    if_index, ops->rows[row].name, strerror(-rc));
 			continue;
 		}
-		port->totals[row] +=
-		    hal_counter_delta(&ops->rows[row], &port->previous_raw[row], raw);
+		if (went_back(&ops->rows[row], &port->previous_raw[row], raw))
+			restarted = true;
+		else
+			port->totals[row] +=
+			    hal_counter_delta(&ops->rows[row], &port->previous_raw[row], raw);
+	}
+	if (restarted) {
+		stat_add(&hal->stats, HAL_STAT_COUNTERS_RESTARTED, 1);
+		hal_mark_discontinuity(hal, if_index);
 	}
 	derive_figures(hal, port);
 	*counters = port->figures;
@@ -108,6 +128,17 @@ hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, s
 			port->totals[row] += totals[row];
 	derive_figures(hal, port);
 	return 0;
+}
+
+bool
+hal_totals_go_on(const struct hal *hal)
+{
+	const struct hal_counters_ops *ops = hal->device->counters;
+
+	for (size_t row = 0; ops != NULL && row < ops->n_rows; row++)
+		if (!(ops->rows[row].flags & HAL_COUNTER_IS_TOTAL))
+			return false;
+	return ops != NULL;
 }
 
 void

@@ -10,6 +10,8 @@
 static const struct stat_name hal_stat_names[HAL_N_STATS] = {
     [HAL_STAT_COUNTER_READ_ERRORS] = {"hal.counter_read_errors",
 	"times a hardware counter could not be read; its total was kept"},
+    [HAL_STAT_COUNTERS_RESTARTED] = {"hal.counters_restarted",
+	"times a port's 64-bit counters went back; its totals go on, with a discontinuity"},
     [HAL_STAT_COUNTERS_DUE] = {"hal.counters_due",
 	"times a counter was read at once because it was half full"},
     [HAL_STAT_ADDRESSES_LEFT_OUT] = {"hal.addresses_left_out",

@@ -433,6 +433,8 @@ int hal_save_totals(const struct hal *hal, uint32_t if_index, uint64_t *totals, 
  * number of counters, or -ERANGE if the device keeps totals itself and has restarted them (Linux
  * after a reboot). */
 int hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, size_t n);
+/* True if the device keeps all totals itself, so that they do not end with the agent (Linux). */
+bool hal_totals_go_on(const struct hal *hal);
 /* Records that the port's figures do not continue those that a manager saw before. */
 void hal_mark_discontinuity(struct hal *hal, uint32_t if_index);
 /* Returns the time of the port's latest discontinuity, in microseconds since 1970 by the system's

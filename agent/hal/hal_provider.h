@@ -81,7 +81,7 @@ enum hal_counter_flags {
 	HAL_COUNTER_CLEARS_ON_READ = 1u << 0,  /* a reading is the count since the previous one */
 	HAL_COUNTER_ZERO_AFTER_MAX = 1u << 1,  /* reading the maximum resets the counter to 0 */
 	HAL_COUNTER_FREEZES = 1u << 2,	       /* stops at the maximum instead of wrapping */
-	HAL_COUNTER_IS_TOTAL = 1u << 3,	       /* has 64 bits and is never reset (Linux) */
+	HAL_COUNTER_IS_TOTAL = 1u << 3,	       /* has 64 bits; restarts only with its driver (Linux) */
 };
 
 struct hal_counter_row {

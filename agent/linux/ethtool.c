@@ -284,6 +284,8 @@ static const struct size_class {
 enum { N_SIZE_CLASSES = sizeof(size_classes) / sizeof(size_classes[0]) };
 
 struct sizes {
+	uint64_t beyond_pkts; /* of sizes above the last class */
+	bool beyond;	      /* the driver counts such sizes */
 	uint32_t covered[N_SIZE_CLASSES]; /* how many of the sizes in each class the driver's classes contain */
 	uint64_t pkts[N_SIZE_CLASSES];
 };
@@ -293,6 +295,10 @@ add_sizes(struct sizes *sizes, uint32_t low, uint32_t high, uint64_t pkts)
 {
 	if (low < size_classes[0].low)
 		low = size_classes[0].low;
+	if (low > size_classes[N_SIZE_CLASSES - 1].high) {
+		sizes->beyond = true;
+		sizes->beyond_pkts += pkts;
+	}
 	for (size_t i = 0; i < N_SIZE_CLASSES; i++) {
 		if (low > high || low < size_classes[i].low || high > size_classes[i].high)
 			continue;
@@ -365,6 +371,34 @@ take_group(const struct nlattr *nest, struct hal_counters *figures, struct sizes
 	return 0;
 }
 
+static uint64_t
+value_of(const struct hal_counters *figures, enum hal_figure figure)
+{
+	return has(figures, figure) ? figures->value[figure] : 0;
+}
+
+/* etherStatsPkts: every frame is in one class of size, or too short or too long for any (RFC 2819). A
+ * driver whose classes go on for long frames counts those there. */
+static void
+put_sizes(const struct sizes *sizes, struct hal_counters *figures)
+{
+	uint64_t pkts = sizes->beyond_pkts;
+	bool all = true;
+
+	for (size_t i = 0; i < N_SIZE_CLASSES; i++) {
+		if (sizes->covered[i] == size_classes[i].high - size_classes[i].low + 1)
+			put(figures, size_classes[i].figure, sizes->pkts[i]);
+		else
+			all = false;
+		pkts += sizes->pkts[i];
+	}
+	pkts += value_of(figures, HAL_RMON_UNDERSIZE) + value_of(figures, HAL_RMON_FRAGMENTS);
+	if (!sizes->beyond)
+		pkts += value_of(figures, HAL_RMON_OVERSIZE) + value_of(figures, HAL_RMON_JABBERS);
+	if (all)
+		put(figures, HAL_RMON_PKTS, pkts);
+}
+
 /* For a driver with RMON counters, adds those that it counts only under clause 30 (RFC 2819,
  * RFC 3635). */
 static void
@@ -394,9 +428,7 @@ ethtool_parse_stats(const struct nlmsghdr *message, struct hal_counters *figures
 			rc = take_group(attr, &parsed, &sizes);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < N_SIZE_CLASSES; i++)
-		if (sizes.covered[i] == size_classes[i].high - size_classes[i].low + 1)
-			put(&parsed, size_classes[i].figure, sizes.pkts[i]);
+	put_sizes(&sizes, &parsed);
 	if (parsed.known & HAL_RMON_FIGURES)
 		put_rmon_twins(&parsed);
 	*figures = parsed;

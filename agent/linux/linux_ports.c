@@ -188,6 +188,8 @@ static const struct hal_counter_row counter_rows[] = {
     DRIVER_ROW("pause rx_frames", HAL_IN_PAUSE_PKTS),
     DRIVER_ROW("pause tx_frames", HAL_OUT_PAUSE_PKTS),
     DRIVER_ROW("eth-ctrl UnsupportedOpcodesReceived", HAL_IN_UNKNOWN_OPCODES),
+    DRIVER_ROW("rmon octets", HAL_RMON_OCTETS),
+    DRIVER_ROW("rmon packets of all sizes", HAL_RMON_PKTS),
     DRIVER_ROW("rmon broadcasts", HAL_RMON_BCAST_PKTS),
     DRIVER_ROW("rmon multicasts", HAL_RMON_MCAST_PKTS),
     DRIVER_ROW("rmon CRC and alignment errors", HAL_RMON_CRC_ALIGN),
@@ -208,17 +210,35 @@ enum { N_ROWS = sizeof(counter_rows) / sizeof(counter_rows[0]) };
 	(HAL_FIGURES(HAL_IN_MCAST_PKTS, HAL_IN_BCAST_PKTS) |                                       \
 	    HAL_FIGURES(HAL_OUT_MCAST_PKTS, HAL_OUT_BCAST_PKTS))
 
+/* Copies what the driver counts. A figure that an answer lacks keeps its value, so that it does not seem
+ * to go back. No driver tells the octets of RMON: they are the link's, which bad frames are not in. */
+static void
+take_driver(struct links_port *port, struct hal_counters *fresh)
+{
+	if (fresh->known >> HAL_RMON_PKTS & 1) {
+		fresh->known |= 1ull << HAL_RMON_OCTETS;
+		fresh->value[HAL_RMON_OCTETS] =
+		    port->stats.rx_bytes + FCS_OCTETS * port->stats.rx_packets;
+	}
+	for (size_t i = 0; i < HAL_N_FIGURES; i++)
+		if (fresh->known >> i & 1)
+			port->driver.value[i] = fresh->value[i];
+	port->driver.known = fresh->known;
+}
+
 /* Reads the driver's counters, not too often. The link's packets at that moment are stored with them, so
  * that unicast, multicast and broadcast add up to all packets. */
 static void
 read_driver(struct linux_device *d, struct links_port *port)
 {
 	uint64_t now_us = clock_mono_us(d->clock);
+	struct hal_counters fresh;
 
 	if (!port->reads_driver || now_us < port->driver_next_us)
 		return;
 	port->driver_next_us = now_us + DRIVER_PERIOD_US;
-	kernel_get_driver_stats(&d->kernel, port->link.kernel_index, &port->driver);
+	kernel_get_driver_stats(&d->kernel, port->link.kernel_index, &fresh);
+	take_driver(port, &fresh);
 	port->reads_driver = port->driver.known != 0;
 	port->driver_rx_pkts = port->stats.rx_packets;
 	port->driver_tx_pkts = port->stats.tx_packets;
@@ -250,7 +270,8 @@ value_of(const struct links_port *port, size_t row)
 		return port->driver_rx_pkts;
 	if (kinds && row == ROW_TX_KINDS)
 		return port->driver_tx_pkts;
-	if (row == ROW_RX_MCAST && port->driver.known >> HAL_IN_MCAST_PKTS & 1)
+	if (row == ROW_RX_MCAST && (port->driver.known >> HAL_IN_MCAST_PKTS & 1 ||
+				       port->driver.value[HAL_IN_MCAST_PKTS] > 0))
 		return port->driver.value[HAL_IN_MCAST_PKTS];
 	memcpy(&value, (const uint8_t *)&port->stats + counter_rows[row].address, sizeof(value));
 	return value;

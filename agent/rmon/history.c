@@ -39,16 +39,21 @@ source_port(const struct mib_oid *source)
 	return source->arcs[N];
 }
 
+/* A history needs at least the packets; a driver may count no more than some of the others. */
 static int
-read_totals(struct rmon *rmon, uint32_t if_index, uint64_t totals[RMON_N_HISTORY_FIGURES])
+read_totals(struct rmon *rmon, uint32_t if_index, uint64_t totals[RMON_N_HISTORY_FIGURES],
+    uint32_t *known)
 {
 	struct hal_counters counters;
 	int rc = hal_read_counters(rmon->options.hal, if_index, &counters);
 
 	if (rc == 0 && !(counters.known >> HAL_RMON_PKTS & 1))
 		rc = -ENOENT;
-	for (size_t i = 0; i < RMON_N_HISTORY_FIGURES && rc == 0; i++)
+	*known = 0;
+	for (size_t i = 0; i < RMON_N_HISTORY_FIGURES && rc == 0; i++) {
 		totals[i] = counters.value[figures[i]];
+		*known |= (uint32_t)(counters.known >> figures[i] & 1) << i;
+	}
 	return rc;
 }
 
@@ -57,8 +62,9 @@ history_ready(struct rmon *rmon, const struct rmon_control *row)
 {
 	uint32_t if_index = source_port(&row->source);
 	uint64_t totals[RMON_N_HISTORY_FIGURES];
+	uint32_t known;
 
-	return if_index != 0 && read_totals(rmon, if_index, totals) == 0 ? 0 : -EBUSY;
+	return if_index != 0 && read_totals(rmon, if_index, totals, &known) == 0 ? 0 : -EBUSY;
 }
 
 /* ---- buckets ---- */
@@ -99,18 +105,20 @@ end_bucket(struct rmon *rmon, struct history *h)
 {
 	uint64_t totals[RMON_N_HISTORY_FIGURES];
 	struct rmon_bucket *b;
+	uint32_t known;
 
-	if (read_totals(rmon, h->if_index, totals) < 0) {
+	if (read_totals(rmon, h->if_index, totals, &known) < 0) {
 		stat_add(&rmon->stats, RMON_STAT_READ_FAILED, 1);
 		h->next_sample++;
 		return;
 	}
 	b = next_in_ring(h);
 	*b = (struct rmon_bucket){.control = h->row.index, .sample = h->next_sample++,
-	    .start_mono_us = h->start_mono_us};
+	    .start_mono_us = h->start_mono_us, .known = known & h->known};
 	for (size_t i = 0; i < RMON_N_HISTORY_FIGURES; i++)
 		b->counts[i] = totals[i] - h->base[i];
 	memcpy(h->base, totals, sizeof(totals));
+	h->known = known;
 	b->utilization = utilization(rmon, h, b);
 	stat_add(&rmon->stats, RMON_STAT_BUCKETS, 1);
 	rmon->dirty = true;
@@ -126,7 +134,7 @@ skip_missed(struct rmon *rmon, struct history *h, uint64_t steady_us)
 	stat_add(&rmon->stats, RMON_STAT_BUCKETS_MISSED, missed);
 	h->next_sample += (uint32_t)missed;
 	begin_bucket(rmon, h, h->next_us + (missed - 1) * interval_us);
-	read_totals(rmon, h->if_index, h->base);
+	read_totals(rmon, h->if_index, h->base, &h->known);
 }
 
 void
@@ -198,7 +206,7 @@ start_history(struct rmon *rmon, struct rmon_control *row, uint64_t steady_us)
 	h->if_index = source_port(&row->source);
 	h->next_sample = 1;
 	if (!h->ring || !list || granted == 0 ||
-	    read_totals(rmon, h->if_index, h->base) < 0) {
+	    read_totals(rmon, h->if_index, h->base, &h->known) < 0) {
 		free(h->ring);
 		free(h);
 		return -ENOSPC;

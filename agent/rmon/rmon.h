@@ -55,6 +55,7 @@ struct rmon_bucket { /* etherHistoryEntry */
 	uint64_t start_mono_us;	  /* agent's monotonic time */
 	uint64_t counts[RMON_N_HISTORY_FIGURES];
 	uint32_t utilization; /* hundredths of a percent */
+	uint32_t known;	      /* bit per enum rmon_history_figure: what the port counts */
 };
 
 enum rmon_sample_type { RMON_ABSOLUTE = 1, RMON_DELTA = 2 };

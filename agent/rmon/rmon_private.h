@@ -18,6 +18,7 @@ struct history {
 	uint64_t start_us, next_us; /* of the bucket being filled, by the steady clock */
 	uint64_t start_mono_us;
 	uint64_t base[RMON_N_HISTORY_FIGURES]; /* totals at its start */
+	uint32_t known;			       /* which of them the port had then */
 	uint32_t next_sample;
 	struct rmon_bucket *ring; /* of `granted` buckets */
 	uint32_t granted, n, oldest;

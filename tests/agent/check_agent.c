@@ -314,6 +314,32 @@ START_TEST(crash_is_a_discontinuity)
 }
 END_TEST
 
+/* A kernel counts on while no agent runs. */
+START_TEST(a_crash_is_none_where_the_kernel_keeps_the_totals)
+{
+	static struct hal_counter_row rows[FAKE_N_ROWS];
+	static struct hal_counters_ops counters;
+	struct hal_port info;
+
+	counters = *fake.device.counters;
+	for (size_t i = 0; i < FAKE_N_ROWS; i++) {
+		rows[i] = counters.rows[i];
+		rows[i].flags = HAL_COUNTER_IS_TOTAL;
+	}
+	counters.rows = rows;
+	ck_assert(!hal_totals_go_on(hal));
+	fake.device.counters = &counters;
+	ck_assert(hal_totals_go_on(hal));
+	for (int life = 0; life < 3; life++) { /* none of them ends cleanly */
+		open_state();
+		restore();
+		ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+		ck_assert_uint_eq(info.discontinuity_mono_us, 0);
+		state_close(state);
+	}
+}
+END_TEST
+
 /* ---- settings ---- */
 
 static int n_changed;
@@ -504,7 +530,8 @@ main(void)
 {
 	const TTest *const tests[] = {settings_and_totals_survive_a_clean_stop,
 	    an_edited_configuration_is_in_force, a_port_comes_and_goes, changed_parts_are_reported,
-	    a_discontinuity_keeps_its_time, crash_is_a_discontinuity, all_or_none,
+	    a_discontinuity_keeps_its_time, crash_is_a_discontinuity,
+	    a_crash_is_none_where_the_kernel_keeps_the_totals, all_or_none,
 	    crosses_to_the_main_loop, given_up_is_given_up, an_error_at_use_names_file_line_and_option,
 	    wrong_configuration_names_file_and_line};
 	Suite *suite = suite_create("agent");

@@ -116,13 +116,14 @@ static const struct rmon_control controls[] = {
 	    .buckets_granted = 9, .interval_s = 30, .owner = "me", .status = ENTRY_VALID},
 	{.index = 3, .interval_s = 1800, .status = ENTRY_UNDER_CREATION},
 };
+enum { EVERY_FIGURE = (1 << RMON_N_HISTORY_FIGURES) - 1 };
 static const struct rmon_bucket buckets[] = {
 	{.control = 2, .sample = 3, .start_mono_us = 90 * 1000000ull,
-	    .counts = {[RMON_OCTETS] = 7ull << 32 | 100, [RMON_PKTS] = 5}, .utilization = 17},
-	{.control = 2, .sample = 4},
-	{.control = 2, .sample = 6},
-	{.control = 3, .sample = 1},
-	{.control = 3, .sample = 2},
+	    .counts = {[RMON_OCTETS] = 7ull << 32 | 100, [RMON_PKTS] = 5}, .utilization = 17, .known = EVERY_FIGURE},
+	{.control = 2, .sample = 4, .known = EVERY_FIGURE},
+	{.control = 2, .sample = 6, .known = EVERY_FIGURE},
+	{.control = 3, .sample = 1, .known = EVERY_FIGURE},
+	{.control = 3, .sample = 2, .known = EVERY_FIGURE},
 };
 static const struct rmon_alarm alarms[] = {
 	{.index = 1, .interval_s = 5, .variable = MIB_OID(1, 3, 6, 1, 2, 1, 2, 2, 1, 10, 4),

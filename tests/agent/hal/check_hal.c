@@ -118,6 +118,32 @@ START_TEST(device_reset_keeps_totals_and_says_so)
 }
 END_TEST
 
+/* RFC 2863 section 3.1.5: of 64 bits, a value less than before is no wrap. */
+START_TEST(a_total_that_goes_back_is_a_discontinuity)
+{
+	uint64_t octets, *raw = &fake.ports[0].raw[FAKE_TOTAL];
+	struct hal_port info;
+
+	*raw = 1ull << 40;
+	octets = figure(10, HAL_OUT_OCTETS);
+	test_clock.manual_mono_us = 7000000;
+	*raw += 500;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), octets + 500);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 0);
+	*raw = 40; /* the driver was reset */
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), octets + 500);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 7000000);
+	test_clock.manual_mono_us = 8000000;
+	*raw = 140;
+	ck_assert_uint_eq(figure(10, HAL_OUT_OCTETS), octets + 600);
+	ck_assert_int_eq(hal_port_info(hal, 10, &info), 0);
+	ck_assert_uint_eq(info.discontinuity_mono_us, 7000000);
+	ck_assert_uint_eq(stat_get(hal_stats(hal), HAL_STAT_COUNTERS_RESTARTED), 1);
+}
+END_TEST
+
 START_TEST(totals_survive_a_restart)
 {
 	uint64_t totals[HAL_MAX_COUNTER_ROWS];
@@ -475,6 +501,7 @@ main(void)
 	tcase_add_test(all, figures_never_decrease);
 	tcase_add_test(all, failed_read_keeps_total_and_counts);
 	tcase_add_test(all, device_reset_keeps_totals_and_says_so);
+	tcase_add_test(all, a_total_that_goes_back_is_a_discontinuity);
 	tcase_add_test(all, totals_survive_a_restart);
 	tcase_add_test(all, snapshot_is_sorted_sliced_and_immutable);
 	tcase_add_test(all, addresses_are_counted_by_vlan);

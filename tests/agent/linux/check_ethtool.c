@@ -263,6 +263,28 @@ START_TEST(sizes_are_rmons_or_left_out)
 }
 END_TEST
 
+/* RFC 2819: etherStatsPkts = the six classes + undersize + oversize + fragments + jabbers. */
+START_TEST(packets_are_counted_if_every_size_is)
+{
+	static const struct bucket buckets[] = {{0, 64, 1}, {65, 127, 20}, {128, 255, 300},
+	    {256, 511, 4000}, {512, 1023, 50000}, {1024, 1518, 600000}, {1519, 9216, 7000000}};
+	static const struct stat odd[] = {{ETHTOOL_STATS_RMON, ETHTOOL_A_STATS_RMON_UNDERSIZE, 9},
+	    {ETHTOOL_STATS_RMON, ETHTOOL_A_STATS_RMON_OVERSIZE, 90},
+	    {ETHTOOL_STATS_RMON, ETHTOOL_A_STATS_RMON_FRAG, 900},
+	    {ETHTOOL_STATS_RMON, ETHTOOL_A_STATS_RMON_JABBER, 9000}};
+	struct hal_counters figures = {0};
+
+	ck_assert_int_eq(ethtool_parse_stats(stats_message(odd, 4, buckets, 6), &figures), 0);
+	ck_assert_uint_eq(figures.value[HAL_RMON_PKTS], 654321 + 9999);
+	figures = (struct hal_counters){0};
+	ck_assert_int_eq(ethtool_parse_stats(stats_message(odd, 4, buckets, 7), &figures), 0);
+	ck_assert_uint_eq(figures.value[HAL_RMON_PKTS], 7654321 + 909); /* the long ones once */
+	figures = (struct hal_counters){0};
+	ck_assert_int_eq(ethtool_parse_stats(stats_message(odd, 4, buckets + 1, 6), &figures), 0);
+	ck_assert(!(figures.known & BIT(HAL_RMON_PKTS)));
+}
+END_TEST
+
 START_TEST(flow_control_as_configured)
 {
 	static const uint8_t modes[2][2] = {{HAL_PAUSE_DISABLED, HAL_PAUSE_XMIT},
@@ -670,6 +692,7 @@ main(void)
 	tcase_add_test(messages, each_statistic_is_its_figure);
 	tcase_add_test(messages, a_driver_without_statistics_tells_nothing);
 	tcase_add_test(messages, sizes_are_rmons_or_left_out);
+	tcase_add_test(messages, packets_are_counted_if_every_size_is);
 	tcase_add_test(messages, flow_control_as_configured);
 	tcase_add_test(messages, flow_control_as_agreed);
 	tcase_add_test(messages, speed_known_and_not);

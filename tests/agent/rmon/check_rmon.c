@@ -179,6 +179,31 @@ START_TEST(utilization_is_the_rfcs)
 }
 END_TEST
 
+/* A driver that counts packets, but no collisions. */
+static uint64_t
+knows_no_collisions(void *ctx, uint32_t index)
+{
+	(void)ctx;
+	(void)index;
+	return ~(1ull << HAL_RMON_COLLISIONS);
+}
+
+START_TEST(what_a_port_does_not_count_is_absent)
+{
+	const struct rmon_tables *tables;
+
+	counting.known = knows_no_collisions;
+	add_control(1, if_index(0), 3, 10);
+	rmon_changed(rmon, 0);
+	rmon_run(rmon, 10 * SECOND);
+	rmon_publish(rmon);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(bucket(tables, 1, 1)->known,
+	    ((1u << RMON_N_HISTORY_FIGURES) - 1) & ~(1u << RMON_COLLISIONS));
+	rmon_tables_release(tables);
+}
+END_TEST
+
 START_TEST(a_step_of_the_clock_leaves_a_gap)
 {
 	const struct rmon_tables *tables;
@@ -688,6 +713,7 @@ main(void)
 	tcase_add_checked_fixture(history, setup, teardown);
 	tcase_add_test(history, buckets_hold_what_their_interval_counted);
 	tcase_add_test(history, utilization_is_the_rfcs);
+	tcase_add_test(history, what_a_port_does_not_count_is_absent);
 	tcase_add_test(history, a_step_of_the_clock_leaves_a_gap);
 	tcase_add_test(history, no_more_is_granted_than_there_is);
 	tcase_add_test(history, a_deleted_row_has_no_buckets);
