@@ -3,6 +3,7 @@
  * counters. The report tells a port that is down from one that is quiet and from one whose agent is
  * no longer heard. A link aggregate has the sum of what its members counted.
  */
+#include "collector/report/number_format.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
 
@@ -22,6 +23,8 @@ enum {
 	CHECK_FEW_SAMPLES = 10, /* fewer prove nothing about the sampler */
 	CHECK_DEVIATIONS = 4,	/* one false alarm in 16,000 checks of a port */
 };
+
+#define MIXED_BEYOND 1e-9 /* what rounding can make of sums of equal weights */
 
 enum {
 	COLUMN_AGENT,
@@ -46,7 +49,9 @@ enum {
 	COLUMN_DISCARDS,
 	COLUMN_SAMPLES,
 	COLUMN_SECONDS,
+	COLUMN_MEAN_SKIP,
 	COLUMN_SKIP,
+	COLUMN_SKIPS,
 	COLUMN_CHECK,
 	N_COLUMNS,
 };
@@ -74,7 +79,9 @@ static const struct report_column load_columns[N_COLUMNS] = {
 	[COLUMN_DISCARDS] = {"discards", NULL, REPORT_COUNT},
 	[COLUMN_SAMPLES] = {"samples", NULL, REPORT_COUNT},
 	[COLUMN_SECONDS] = {"seconds", NULL, REPORT_COUNT},
-	[COLUMN_SKIP] = {"mean_skip", "SKIP", REPORT_COUNT}, /* frames per sample */
+	[COLUMN_MEAN_SKIP] = {"mean_skip", NULL, REPORT_COUNT}, /* frames per sample */
+	[COLUMN_SKIP] = {"skip_in_force", "SKIP", REPORT_COUNT},
+	[COLUMN_SKIPS] = {"skips", "SKIPS", REPORT_TEXT},
 	[COLUMN_CHECK] = {"check", "CHECK", REPORT_TEXT},
 };
 
@@ -86,6 +93,8 @@ struct port_load {
 	bool silent;
 	double silent_s;
 	double skip;	   /* mean skip of its samples, or of its last one; 0 not known */
+	double skip_in_force; /* of its last sample; 0 not known */
+	bool mixed; /* its samples were taken at several mean skips */
 	double other_skip; /* mean skip of all ports; 0 not known */
 	unsigned n_members; /* of an aggregate: load is the sum of theirs */
 };
@@ -215,6 +224,22 @@ fill_port(const struct query_port *port, struct report_value *row)
 	row[COLUMN_SAMPLES] = cell_number((double)port->received);
 }
 
+static void
+fill_skip(const struct port_load *p, struct report_value *row)
+{
+	char mean[TEXT_ROOM], text[2 * TEXT_ROOM];
+
+	if (p->skip <= 0)
+		return;
+	row[COLUMN_MEAN_SKIP] = cell_number(p->skip);
+	row[COLUMN_SKIP] = cell_number(p->skip_in_force);
+	if (!p->mixed)
+		return;
+	number_format_count(round(p->skip), mean);
+	snprintf(text, sizeof(text), "mixed, mean %s", mean);
+	row[COLUMN_SKIPS] = cell_text(text);
+}
+
 /* A port that was down all the time, or whose agent is silent, shows no figures: none are known. */
 static int
 add_port(struct report_result *result, const struct port_load *p)
@@ -236,8 +261,7 @@ add_port(struct report_result *result, const struct port_load *p)
 		check_samples(p, check);
 	if (p->load.known && !p->silent && !down)
 		fill_counted(p, row);
-	if (p->skip > 0)
-		row[COLUMN_SKIP] = cell_number(p->skip);
+	fill_skip(p, row);
 	row[COLUMN_CHECK] = cell_text(check);
 	return 0;
 }
@@ -255,15 +279,25 @@ mean_skip(const struct query *query)
 	return n > 0 ? w / n : 0;
 }
 
-/* Of the samples in the range; without any, of the newest that is kept. */
-static double
-skip_of(struct query *query, const struct query_port *port)
+/* The samples of the range tell its skip. If they were taken at several, or there are none, the newest
+ * that is kept tells which is in force. Weights w are all the same if n times the sum of w^2 is the square
+ * of the sum of w. */
+static void
+find_skips(struct query *query, struct port_load *p)
 {
+	const struct query_port *port = p->port;
 	const struct estimate_sums *in = &port->side[EASE_IN].all, *out = &port->side[EASE_OUT].all;
+	double n = (double)(in->n + out->n), w = in->w + out->w, w2 = in->w2 + out->w2;
 
-	if (in->n + out->n > 0)
-		return (in->w + out->w) / (double)(in->n + out->n);
-	return query_last_skip(query, port);
+	p->skip = n > 0 ? w / n : 0;
+	p->mixed = n > 0 && n * w2 > w * w * (1 + MIXED_BEYOND);
+	p->skip_in_force = p->skip;
+	if (n == 0 || p->mixed)
+		p->skip_in_force = query_last_skip(query, port);
+	if (p->skip_in_force <= 0)
+		p->skip_in_force = p->skip;
+	if (n == 0)
+		p->skip = p->skip_in_force;
 }
 
 static void
@@ -322,19 +356,21 @@ load_port(struct query *query, struct report_result *result, const struct query_
 	age_us = (double)query->range.to_us - (double)(live ? port->counters_us : p.load.newest_us);
 	p.silent = live ? port->silent : p.load.newest_us > 0 && age_us > SILENT_AFTER_US;
 	p.silent_s = age_us / 1e6;
-	p.skip = skip_of(query, port);
+	find_skips(query, &p);
 	result_count_port(result, port);
 	return add_port(result, &p);
 }
 
 static void
-hide_empty_aliases(struct report_result *result, const struct query *query)
+hide_empty_columns(struct report_result *result, const struct query *query)
 {
-	bool any = false;
+	bool any = false, mixed = false;
 
 	for (size_t i = 0; i < query->n_ports; i++)
 		any |= query->ports[i].chosen && *query->ports[i].alias != '\0';
-	result->hidden |= any ? 0 : 1u << COLUMN_ALIAS;
+	for (size_t r = 0; r < result->n_rows; r++)
+		mixed |= report_cell(result, r, COLUMN_SKIPS)->known;
+	result->hidden |= (any ? 0 : 1u << COLUMN_ALIAS) | (mixed ? 0 : 1u << COLUMN_SKIPS);
 }
 
 /* ---- order ---- */
@@ -422,7 +458,7 @@ report_load(struct query *query, const struct report_options *options, uint64_t 
 		result_cut(result, options->top);
 	}
 	result_hide_agent(result, query, COLUMN_AGENT);
-	hide_empty_aliases(result, query);
+	hide_empty_columns(result, query);
 	result_finish(result, query);
 	return err;
 }

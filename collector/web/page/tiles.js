@@ -146,6 +146,7 @@ const COLUMNS = [
 	['bcast/s', (p) => format.count(p.broadcasts_per_s)],
 	['mcast/s', (p) => format.count(p.multicasts_per_s)],
 	['err/s', (p) => format.count(p.errors_per_s)],
+	['Skip', (p) => format.count(p.skip_in_force) + (p.skips ? ` (${p.skips})` : '')],
 	['Check', (p) => (stateOf(p) === 'down' ? 'down' : p.check || format.UNKNOWN)],
 ];
 

@@ -127,7 +127,45 @@ START_TEST(load_has_the_largest_ports_first)
 	ck_assert_uint_eq(json_array_size(report_json_at(j, "rows")), 1);
 	ck_assert_double_eq(report_json_number(j, "left_out"), 3);
 	ck_assert_double_eq(report_json_number(j, "rows.0.mean_skip"), 50);
+	ck_assert_double_eq(report_json_number(j, "rows.0.skip_in_force"), 50);
+	ck_assert(json_is_null(report_json_at(j, "rows.0.skips")));
 	json_decref(j);
+}
+END_TEST
+
+/* 4 samples at 1 in 50 and 4 at 1 in 200: a mean of 125, and what the newest was taken at is in force. */
+START_TEST(load_says_where_skips_are_mixed)
+{
+	struct report_options options = report_store_options();
+	char *text;
+	json_t *j;
+
+	report_store_port(&store, 1, 2, "ge-x", 1);
+	for (int port = 1; port <= 2; port++) {
+		snapshot(port, 0, 0, 0, 0, 0, 0);
+		snapshot(port, 60, 7.5e6, 1000, 0, 0, 0);
+		report_store_window(&store, 0, 1, port, 3000, 22500000);
+		report_store_samples(&store, 0, 1, port, 4, 50, 64, 1, MAC_A, MAC_B);
+	}
+	text = report_store_render(&store, "load", &options, render_text, 60);
+	ck_assert_ptr_null(strstr(text, "SKIPS"));
+	free(text);
+	report_store_samples(&store, 0, 1, 2, 4, 200, 64, 1, MAC_B, MAC_A);
+	report_store_sql(&store, "INSERT INTO sample(agent, boot, if_index, sequence, time_us, direction,"
+	    " input_if, output_if, skip, mean_skip, pool_pkts, frame_octets) VALUES"
+	    " (1, 1, 2, 7, %llu, 0, 2, 0, 49, 50, 1, 64), (1, 1, 2, 8, %llu, 0, 2, 0, 199, 200, 1, 64)",
+	    (unsigned long long)REPORT_STORE_T0 + 1, (unsigned long long)REPORT_STORE_T0 + 2);
+	j = load_json(0, 60);
+	ck_assert_double_eq(report_json_number(j, "rows.0.skip_in_force"), 50);
+	ck_assert(json_is_null(report_json_at(j, "rows.0.skips")));
+	ck_assert_double_eq(report_json_number(j, "rows.1.skip_in_force"), 200);
+	ck_assert_double_eq(report_json_number(j, "rows.1.mean_skip"), 125);
+	ck_assert_str_eq(report_json_text(j, "rows.1.skips"), "mixed, mean 125");
+	json_decref(j);
+	text = report_store_render(&store, "load", &options, render_text, 60);
+	ck_assert_ptr_nonnull(strstr(text, "  SKIP  SKIPS            CHECK"));
+	ck_assert_ptr_nonnull(strstr(text, "   200  mixed, mean 125  "));
+	free(text);
 }
 END_TEST
 
@@ -221,6 +259,7 @@ main(void)
 	tcase_add_test(tc, load_is_interpolated_at_the_ends);
 	tcase_add_test(tc, load_leaves_out_a_discontinuity);
 	tcase_add_test(tc, load_has_the_largest_ports_first);
+	tcase_add_test(tc, load_says_where_skips_are_mixed);
 	tcase_add_test(tc, idle_down_and_silent_ports_are_told_apart);
 	tcase_add_loop_test(tc, check_compares_samples_with_the_pool, 0,
 	    (int)(sizeof(checks) / sizeof(*checks)));
