@@ -83,7 +83,7 @@ name_own_ports(const struct agent_config *config, struct linux_config *to)
 		to->own_ports[to->n_own_ports++] = udp_out_port(sinks[i].address);
 }
 
-/* Each interface gets the ifIndex that its name had before. */
+/* With stable numbers each interface gets the ifIndex that its name had before. */
 static int
 create_linux(const struct agent_config *config, const struct state *state,
     struct hal_device **device, char *error, size_t error_size)
@@ -91,6 +91,7 @@ create_linux(const struct agent_config *config, const struct state *state,
 	struct links_name *kept = calloc(state_n_names(state) + 1, sizeof(*kept));
 	struct linux_config linux_config = {
 	    .sampling = config->sampling,
+	    .ifindex = config->ifindex,
 	    .read_only = !config->allow_set,
 	    .kept = kept,
 	    .clock = &clock_system,

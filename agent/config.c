@@ -20,6 +20,7 @@ static const char *const deal_choices[] = {"source", "hash", "interface", NULL};
 static const char *const zero_choices[] = {"auto", "capture", "now", NULL};
 static const char *const draw_choices[] = {"geometric", "uniform", NULL};
 static const char *const sampling_choices[] = {"none", "auto", "psample", "ebpf", NULL};
+static const char *const ifindex_choices[] = {"kernel", "stable", NULL};
 static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
 
 #define AT(member) .offset = offsetof(struct agent_config, member)
@@ -86,6 +87,11 @@ const struct option_row agent_options[] = {
 	.help = "linux: how interfaces are sampled. psample: by the switch hardware if its driver "
 		"supports it, else by the kernel; ebpf: by a program at each interface; auto: by "
 		"the hardware, else by ebpf, else by psample; none: no sampling"},
+    {.name = "ifindex", .type = OPTION_ENUM, AT(ifindex), .choices = ifindex_choices,
+	.def = "kernel",
+	.help = "linux: the ifIndex of a port. kernel: the kernel's number, as snmpd, lldpd and "
+		"hsflowd have it, which may change with a reboot or a replugged card; stable: the one "
+		"that its name got first"},
     {.name = "allow_set", .type = OPTION_BOOL, AT(allow_set), .def = "true",
 	.help = "linux: managers may change settings of the kernel: ifAdminStatus, ifAlias, flow "
 		"control, ageing and static addresses; false: these are notWritable"},

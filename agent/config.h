@@ -30,6 +30,7 @@ struct agent_config {
 	uint32_t dummy_addresses;
 	/* linux */
 	int sampling; /* enum linux_sampling */
+	int ifindex;  /* enum links_numbers */
 	bool allow_set;
 	bool skip_by_speed;
 	uint32_t trap_port;

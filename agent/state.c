@@ -82,6 +82,12 @@ forget_old(struct state *s)
 void
 state_port_here(struct state *s, const char *name, uint32_t if_index)
 {
+	const struct state_port *known = state_ports_find(&s->ports, name);
+
+	if (known && known->if_index != 0 && known->if_index != if_index)
+		log_warn_limited("state", "port %s has ifIndex %u now, and had %u: its settings follow it, "
+		    "but rows of RMON and static addresses name ports by the number", name,
+		    (unsigned)if_index, (unsigned)known->if_index);
 	if (state_ports_here(&s->ports, name, if_index, s->started) < 0)
 		log_warn_limited("state", "no memory to remember port %s", name);
 	write_soon(s);

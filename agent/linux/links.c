@@ -126,6 +126,8 @@ remember(struct links *links, const char *name, uint32_t if_index)
 {
 	struct links_name *known = find_name(links, name);
 
+	if (links->numbers == LINKS_KERNEL_NUMBERS)
+		return 0;
 	if (known) {
 		known->if_index = if_index;
 		return 0;
@@ -150,6 +152,8 @@ choose_number(const struct links *links, const struct rtnl_link *link)
 	const struct links_name *known = find_name(links, link->name);
 	uint32_t if_index = link->kernel_index;
 
+	if (links->numbers == LINKS_KERNEL_NUMBERS)
+		return if_index;
 	if (known && !links_find(links, known->if_index))
 		return known->if_index;
 	if (!links_find(links, if_index) && !number_is_named(links, if_index))
@@ -162,11 +166,12 @@ choose_number(const struct links *links, const struct rtnl_link *link)
 /* ---- the table ---- */
 
 int
-links_init(struct links *links, const struct links_name *kept, size_t n_kept)
+links_init(struct links *links, enum links_numbers numbers, const struct links_name *kept,
+    size_t n_kept)
 {
 	int rc = 0;
 
-	*links = (struct links){0};
+	*links = (struct links){.numbers = numbers};
 	for (size_t i = 0; i < n_kept && rc == 0; i++)
 		if (kept[i].if_index != 0 && !number_is_named(links, kept[i].if_index))
 			rc = remember(links, kept[i].name, kept[i].if_index);

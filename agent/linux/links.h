@@ -1,8 +1,8 @@
 /*
- * The table of links that the device serves, and their ifIndexes. The kernel's index of a link changes
- * when the machine reboots or a card is plugged again. Managers need an ifIndex that stays: a name gets
- * it once and keeps it, and a link that is renamed keeps it, too (RFC 2863 section 3.1.5). Pure: no
- * socket, no clock.
+ * The table of links that the device serves, and their ifIndexes. These are the kernel's numbers, which
+ * all other programs of the machine use, too; or stable ones: the kernel's number of a link changes when
+ * the machine reboots or a card is plugged again, but a name gets its stable number once and keeps it. A
+ * link that is renamed keeps either (RFC 2863 section 3.1.5). Pure: no socket, no clock.
  */
 #ifndef EASE_AGENT_LINUX_LINKS_H
 #define EASE_AGENT_LINUX_LINKS_H
@@ -18,6 +18,8 @@ enum {
 	 * keeps, which says whom to forget (links_forget). */
 	LINKS_NAMES_MAX = 8448,
 };
+
+enum links_numbers { LINKS_KERNEL_NUMBERS, LINKS_STABLE_NUMBERS };
 
 /* A name and the number it has. */
 struct links_name {
@@ -51,6 +53,7 @@ struct links_kernel {
 };
 
 struct links {
+	enum links_numbers numbers;
 	struct links_port *ports;	/* sorted by if_index */
 	struct links_kernel *by_kernel; /* n of them, sorted by kernel_index */
 	size_t n, room, by_kernel_room;
@@ -58,8 +61,9 @@ struct links {
 	size_t n_names, names_room;
 };
 
-/* kept: ifIndexes from earlier runs, copied; the second use of a name or number is ignored. -ENOMEM. */
-int links_init(struct links *links, const struct links_name *kept, size_t n_kept);
+/* kept: stable numbers of earlier runs, copied; the second use of a name or number is ignored. -ENOMEM. */
+int links_init(struct links *links, enum links_numbers numbers, const struct links_name *kept,
+    size_t n_kept);
 void links_free(struct links *links);
 
 /* Whether a link is served as a port: Ethernet of any kind. Loopback and IP tunnels are not. */

@@ -559,7 +559,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	d->epoll_fd = d->notice_fd = d->timer_fd = d->wake_fd = -1;
 	d->driver_notice_fd = d->psample_fd = -1;
 	d->stats = (struct stat_set){stat_names, LINUX_N_STATS, d->stat_values};
-	rc = links_init(&d->links, config->kept, config->n_kept);
+	rc = links_init(&d->links, (enum links_numbers)config->ifindex, config->kept, config->n_kept);
 	if (rc == 0)
 		rc = kernel_open(&d->kernel);
 	d->kernel.failed = &d->stat_values[LINUX_STAT_DRIVER_ERRORS];

@@ -40,7 +40,8 @@ struct linux_config {
 	 * counted and not sampled, because each sample would cause another frame. */
 	uint16_t own_ports[LINUX_OWN_PORTS_MAX];
 	size_t n_own_ports;
-	const struct links_name *kept; /* ifIndexes of earlier runs; copied */
+	int ifindex; /* enum links_numbers */
+	const struct links_name *kept; /* stable ifIndexes of earlier runs; copied */
 	size_t n_kept;
 	/* Buffer of the socket for notices; 0: enough for many interfaces that change at once. */
 	int notice_buffer_octets;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Ports that come and go, over a real snmpd and the kernel's interfaces in a network namespace of the
-# test's own: each is an event in the tables and no restart; one plugged in again has its number and
-# its settings, and its counters begin with a discontinuity; the others go on. Needs root. Prints PASS,
+# test's own: each is an event in the tables and no restart; one plugged in again has its settings, and its
+# number if these are stable, else the kernel's; its counters begin with a discontinuity; the others go on. Needs root. Prints PASS,
 # FAIL or SKIP lines; exit 1 if one failed.
 if [ "${1:-}" != inside ] && unshare -n true 2>/dev/null; then
 	exec unshare -n -- bash "$0" inside
@@ -24,6 +24,7 @@ start_agent() {
 		device = linux
 		agentx_socket = "unix:$rig/agentx/master"
 		state_dir = "$rig/agent"
+		$1
 	END
 	"$build/agent/easeagentd" -c "$rig/agent.conf" -f >>"$rig/agent.log" 2>&1 &
 	agent_pid=$!
@@ -33,7 +34,7 @@ start_agent() {
 interfaces=1.3.6.1.2.1.2 stack=1.3.6.1.2.1.31.1.2.1.3
 table_last_change=1.3.6.1.2.1.31.1.5.0 stack_last_change=1.3.6.1.2.1.31.1.6.0
 rig_new
-rig_snmpd && start_agent || { fail 'start' 'a daemon did not come up'; exit 1; }
+rig_snmpd && start_agent 'ifindex = stable' || { fail 'start' 'a daemon did not come up'; exit 1; }
 
 number() { snmp_get $interfaces.1.0; }
 ticks() { snmp_get -Ot "$1"; }
@@ -61,7 +62,29 @@ expect 'those of others go on' "$(discontinuity p1)" 0
 expect 'the agent is the same' "$(grep -c 'serving' "$rig/agent.log")" 1
 kept_at=$(discontinuity p2)
 rig_agent_stop
-start_agent || { fail 'restart' 'the agent did not come up'; exit 1; }
+start_agent 'ifindex = stable' || { fail 'restart' 'the agent did not come up'; exit 1; }
 expect 'numbers stay over a restart' "$(index_of p1) $(index_of p2)" "$first $second"
 expect 'and discontinuities' "$(discontinuity p1) $(($(discontinuity p2) - kept_at < 100 && kept_at - $(discontinuity p2) < 100))" '0 1'
+
+# ---- the kernel's numbers: the default ----
+
+kernel_index() { ip -o link show dev "$1" | cut -d: -f1; }
+rig_agent_stop
+start_agent '' || { fail 'restart with the numbers of the kernel' 'the agent did not come up'; exit 1; }
+expect 'every number is the kernel'"'"'s' "$(index_of p1) $(index_of p2)" "$(kernel_index p1) $(kernel_index p2)"
+expect 'settings follow the name' "$(snmp_get $if_x.18."$(index_of p2)")" '"to the roof"'
+ip link delete p2
+wait_for 5 is_number 2 || fail 'unplugged' "$(number) are left"
+plug p2
+wait_for 5 is_number 4 || fail 'plugged in' "$(number) are there"
+expect 'plugged in again: the new number' "$(index_of p2)" "$(kernel_index p2)"
+is_ours() { [ "$(snmp_get $if_x.18."$(kernel_index p2)")" = '"to the roof"' ]; }
+if wait_for 5 is_ours; then pass 'with the settings of the name'; else
+	fail 'with the settings of the name' "$(snmp_get $if_x.18."$(kernel_index p2)")"
+fi
+ip link set p2 down && ip link set p2 name wan && ip link set wan up
+renamed() { [ "$(index_of wan)" = "$(kernel_index wan)" ] && [ "$(snmp_get $if_x.18."$(index_of wan)")" = '"to the roof"' ]; }
+if wait_for 5 renamed; then pass 'renamed: the number stays, and the settings'; else
+	fail 'renamed: the number stays, and the settings' "$(index_of wan)"
+fi
 exit $failed

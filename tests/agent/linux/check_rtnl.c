@@ -186,7 +186,7 @@ START_TEST(a_number_is_a_names_and_nobody_elses)
 	static const struct links_name kept[] = {{"b", 1}, {"c", 1}, {"d", 9}, {"z", 0}};
 	struct links links;
 
-	ck_assert_int_eq(links_init(&links, kept, 4), 0);
+	ck_assert_int_eq(links_init(&links, LINKS_STABLE_NUMBERS, kept, 4), 0);
 	ck_assert_uint_eq(add(&links, "a", 1), 2); /* the kernel's number is b's, 2 is free */
 	ck_assert_uint_eq(add(&links, "b", 2), 1);
 	ck_assert_uint_eq(add(&links, "c", 9), 3); /* its kept one was doubtful */
@@ -208,13 +208,28 @@ START_TEST(a_number_is_a_names_and_nobody_elses)
 }
 END_TEST
 
+START_TEST(the_kernels_numbers_are_taken_as_they_are)
+{
+	struct links links;
+
+	ck_assert_int_eq(links_init(&links, LINKS_KERNEL_NUMBERS, NULL, 0), 0);
+	ck_assert_uint_eq(add(&links, "a", 70000), 70000);
+	ck_assert_uint_eq(add(&links, "b", 2), 2);
+	links_remove(&links, links_find(&links, 2));
+	ck_assert_uint_eq(add(&links, "c", 2), 2);
+	ck_assert_uint_eq(add(&links, "b", 3), 3);
+	ck_assert_uint_eq(links.n_names, 0);
+	links_free(&links);
+}
+END_TEST
+
 START_TEST(names_and_links_have_a_limit)
 {
 	struct rtnl_link link = {.kernel_index = 1};
 	struct links_port *port;
 	struct links links;
 
-	ck_assert_int_eq(links_init(&links, NULL, 0), 0);
+	ck_assert_int_eq(links_init(&links, LINKS_STABLE_NUMBERS, NULL, 0), 0);
 	for (uint32_t i = 0; i < LINKS_NAMES_MAX + 10; i++) {
 		snprintf(link.name, sizeof(link.name), "t%u", i);
 		link.kernel_index = i + 1;
@@ -314,6 +329,7 @@ main(void)
 	tcase_set_timeout(numbers, 60);
 	tcase_add_test(numbers, a_number_is_a_names_and_nobody_elses);
 	tcase_add_test(numbers, names_and_links_have_a_limit);
+	tcase_add_test(numbers, the_kernels_numbers_are_taken_as_they_are);
 	suite_add_tcase(suite, numbers);
 	tcase_set_timeout(addresses, 60);
 	tcase_add_test(addresses, an_address_is_where_it_was_last_seen);

@@ -160,6 +160,8 @@ linux_rig_start(struct linux_rig *rig)
 
 	if (!rig->config.clock)
 		rig->config.clock = &clock_system;
+	if (rig->config.n_kept > 0)
+		rig->config.ifindex = LINKS_STABLE_NUMBERS;
 	ck_assert_msg(linux_create(&rig->config, &rig->device, error, sizeof(error)) == 0, "%s",
 	    error);
 	ck_assert_int_eq(hal_create(rig->device, &clock_system, &rig->hal), 0);
