@@ -309,6 +309,8 @@ create_snmp(struct agent *agent)
 	    .clock = &clock_system,
 	    .tables = mibs_tables,
 	    .n_tables = mibs_n_tables,
+	    .modules = mibs_modules,
+	    .n_modules = mibs_n_modules,
 	    .snapshots = agent->snapshots,
 	    .setter = {agent->settings, settings_apply},
 	    .ring = agent->ring,

@@ -49,6 +49,20 @@ const struct mib_table *const mibs_tables[] = {
 };
 const size_t mibs_n_tables = sizeof(mibs_tables) / sizeof(mibs_tables[0]);
 
+const struct mib_module mibs_modules[] = {
+	{MIB_OID(1, 3, 6, 1, 2, 1, 31), "IF-MIB (RFC 2863)"},
+	{MIB_OID(1, 3, 6, 1, 2, 1, 35), "EtherLike-MIB (RFC 3635)"},
+	{MIB_OID(1, 3, 6, 1, 2, 1, 16, 20, 8), "RMON-MIB (RFC 2819): statistics, history, alarm, event"},
+	{MIB_OID(1, 3, 6, 1, 2, 1, 16, 20, 5), "HC-RMON-MIB (RFC 3273): statistics, history"},
+	{MIB_OID(1, 3, 6, 1, 2, 1, 16, 29), "HC-ALARM-MIB (RFC 3434)"},
+	{MIB_OID(1, 3, 6, 1, 2, 1, 17), "BRIDGE-MIB (RFC 4188), without dot1dStp"},
+	{MIB_OID(1, 3, 6, 1, 2, 1, 17, 6), "P-BRIDGE-MIB (RFC 4363): dot1dTpHCPortTable, dot1dTpPortOverflowTable"},
+	{MIB_OID(1, 3, 6, 1, 2, 1, 17, 7), "Q-BRIDGE-MIB (RFC 4363): addresses and VLANs"},
+	{MIB_OID(1, 3, 6, 1, 2, 1, 47), "ENTITY-MIB (RFC 6933): chassis, modules, ports"},
+	{MIB_OID(1, 3, 6, 1, 4, 1, 8072, 9999, 9999, 1), "EASE-SAMPLING-MIB"},
+};
+const size_t mibs_n_modules = sizeof(mibs_modules) / sizeof(mibs_modules[0]);
+
 void
 mib_list_objects(FILE *out)
 {

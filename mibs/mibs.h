@@ -14,6 +14,10 @@
 extern const struct mib_table *const mibs_tables[];
 extern const size_t mibs_n_tables;
 
+/* The modules they belong to. */
+extern const struct mib_module mibs_modules[];
+extern const size_t mibs_n_modules;
+
 /* The tables whose rows agent/rmon owns. */
 extern const struct mib_table rmon_mib_history_control_table, rmon_mib_alarm_table,
     rmon_mib_event_table, hc_alarm_mib_table;

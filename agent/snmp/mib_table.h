@@ -262,6 +262,12 @@ enum mib_error mib_transaction_undo(struct mib_transaction *t, const struct mib_
  * this, and a test compares it with the MIB module. */
 void mib_list_tables(const struct mib_table *const *tables, size_t n, FILE *out);
 
+/* A MIB module that the tables belong to, for sysORTable (RFC 3418). */
+struct mib_module {
+	struct mib_oid identity; /* its MODULE-IDENTITY, or its root */
+	const char *descr;
+};
+
 /* Provides snapshots. hold takes a reference to the newest one (NULL: there is none yet), and release
  * returns it. Both are called on the SNMP thread only and must not wait for a device. */
 struct mib_snapshot_source {

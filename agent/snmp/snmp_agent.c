@@ -5,6 +5,7 @@
 #include <net-snmp/agent/net-snmp-agent-includes.h>
 
 #include <net-snmp/agent/agent_callbacks.h>
+#include <net-snmp/agent/agent_sysORTable.h>
 #include <net-snmp/library/large_fd_set.h>
 
 #include "agent/snmp/snmp_agent.h"
@@ -229,6 +230,20 @@ register_tables(struct snmp_agent *agent)
 	return mib_registry_create(&options, &agent->registry);
 }
 
+/* The library tells the master of them (agentx-AddAgentCaps-PDU) whenever a session begins. */
+static void
+register_modules(const struct snmp_agent_options *options)
+{
+	for (size_t i = 0; i < options->n_modules; i++) {
+		const struct mib_module *module = &options->modules[i];
+		oid name[MIB_OID_ARCS];
+
+		for (size_t k = 0; k < module->identity.n; k++)
+			name[k] = module->identity.arcs[k];
+		register_sysORTable(name, module->identity.n, module->descr);
+	}
+}
+
 static int
 open_library(struct snmp_agent *agent)
 {
@@ -251,8 +266,10 @@ open_library(struct snmp_agent *agent)
 	netsnmp_register_callback(SNMP_CALLBACK_APPLICATION, SNMPD_CALLBACK_REGISTER_OID, on_register,
 	    agent, NETSNMP_CALLBACK_HIGHEST_PRIORITY);
 	error = register_tables(agent);
-	if (!error)
+	if (!error) {
+		register_modules(options);
 		init_snmp(options->app_name);
+	}
 	return error;
 }
 

@@ -41,6 +41,8 @@ struct snmp_agent_options {
 	const struct clock *clock;
 	const struct mib_table *const *tables;
 	size_t n_tables;
+	const struct mib_module *modules; /* told to the master for its sysORTable */
+	size_t n_modules;
 	struct mib_snapshot_source snapshots;
 	struct mib_setter setter; /* apply may be NULL: everything is read-only */
 	struct notify_ring *ring; /* borrowed until destroy; NULL: no notifications */

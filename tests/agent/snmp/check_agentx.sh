@@ -122,6 +122,31 @@ expect "32-bit counters are the low half of their 64-bit twins" "$(awk '
 		if ($NF % 4294967296 != low[a[13]]) bad++ }
 	END { print n " " bad + 0 }' "$dir/walk")" "$ports 0"
 
+# ---- the modules, in the master's sysORTable (RFC 3418): once each, also after restarts of the master ----
+or_entry=1.3.6.1.2.1.1.9.1
+modules="1.3.6.1.2.1.31 1.3.6.1.2.1.35 1.3.6.1.2.1.16.20.8 1.3.6.1.2.1.16.20.5 1.3.6.1.2.1.16.29 1.3.6.1.2.1.17
+    1.3.6.1.2.1.17.6 1.3.6.1.2.1.17.7 1.3.6.1.2.1.47 $ease"
+told_modules() { # how often each is told, by our descriptions
+	snmp snmpwalk -Oqn "127.0.0.1:$port" $or_entry >"$dir/or"
+	local module index n
+	for module in $modules; do
+		n=0
+		for index in $(sed -n "s/^\.$or_entry\.2\.\([0-9]*\) \.${module//./\\.}$/\1/p" "$dir/or"); do
+			grep -qE "^\.$or_entry\.3\.$index \"[A-Za-z-]*-MIB( \(RFC [0-9]+\).*)?\"$" "$dir/or" && n=$((n + 1))
+		done
+		printf '%s ' $n
+	done
+}
+once_each=$(for _ in $modules; do printf '1 '; done)
+modules_told() { [ "$(told_modules)" = "$once_each" ]; }
+modules_within() { # seconds
+	local i
+	for i in $(seq $((10 * $1))); do modules_told && return; sleep 0.1; done
+	false
+}
+modules_are_told() { if modules_within 5; then pass "$1"; else fail "$1" "$(told_modules)"; fi; }
+modules_are_told "sysORTable has each module"
+
 # ---- settings ----
 skip=$ease.1.2.1.2
 header=$ease.1.2.1.3
@@ -184,6 +209,7 @@ all_arrived "a master frozen for 8 s in a burst loses nothing" "$(answer 60)"
 if took=$(served_within 10); then pass "serves after the master thawed (${took} ms)"; else
 	fail "serves after the master thawed" "not within 10 s"
 fi
+modules_are_told "sysORTable has each module once after a freeze"
 restarts=5
 [ -n "${EASE_LONG:-}" ] && restarts=100
 for i in $(seq $restarts); do
@@ -194,6 +220,7 @@ for i in $(seq $restarts); do
 	last=$(answer 30)
 done
 all_arrived "$restarts restarts of the master, samples under way, lose nothing" "$last"
+modules_are_told "sysORTable has each module once after $restarts restarts"
 echo stats >&9
 counters=$(answer)
 echo "burst 100 1" >&9

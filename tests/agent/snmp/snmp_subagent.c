@@ -381,6 +381,8 @@ start_agent(struct helper *h, const char *socket)
 		.clock = &clock_system,
 		.tables = mibs_tables,
 		.n_tables = mibs_n_tables,
+		.modules = mibs_modules,
+		.n_modules = mibs_n_modules,
 		.snapshots = {&h->fixture, fixture_hold, fixture_release},
 		.setter = {&h->fixture, fixture_apply},
 		.ring = h->ring,
