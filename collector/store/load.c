@@ -46,6 +46,41 @@ get_text(struct columns *c, char *text, size_t size)
 }
 
 static void
+load_last_number(struct columns *c, const struct store_loader *loader)
+{
+	if (loader->last_number)
+		loader->last_number(loader->arg, (int64_t)get_u64(c));
+}
+
+static void
+load_absent_agent(struct columns *c, const struct store_loader *loader)
+{
+	uint8_t agent_id[EASE_AGENT_ID_LEN];
+
+	if (loader->absent_agent && get_blob(c, agent_id, sizeof(agent_id)) == sizeof(agent_id))
+		loader->absent_agent(loader->arg, agent_id);
+}
+
+/* A device's clock may have been set back. */
+static uint64_t
+get_silence(struct columns *c)
+{
+	int64_t us = (int64_t)get_u64(c);
+
+	return us > 0 ? (uint64_t)us : 0;
+}
+
+static void
+load_heard_port(struct columns *c, const struct store_loader *loader)
+{
+	int64_t agent = (int64_t)get_u64(c);
+	uint32_t if_index = (uint32_t)get_u64(c);
+
+	if (loader->heard_port)
+		loader->heard_port(loader->arg, agent, if_index, get_silence(c));
+}
+
+static void
 load_agent(struct columns *c, const struct store_loader *loader)
 {
 	struct store_agent a = {.id = (int64_t)get_u64(c)};
@@ -57,7 +92,7 @@ load_agent(struct columns *c, const struct store_loader *loader)
 	a.last_us = get_u64(c);
 	a.last_received_us = get_u64(c);
 	a.boot_shift = (uint32_t)get_u64(c);
-	loader->agent(loader->arg, &a);
+	loader->agent(loader->arg, &a, get_silence(c));
 }
 
 static void
@@ -196,52 +231,102 @@ load_event(struct columns *c, const struct store_loader *loader)
 		loader->event(loader->slow_path_arg, get_u64(c));
 }
 
-/* The SQL of each load. Counters: of each port the row of its newest boot from which totals go on.
- * account.base_us names it, because it is not the newest by time if a device's clock was set back.
- */
-static const struct {
+/* An account's port was heard so long before the newest record, by its device's clock and by ours. */
+#define SILENT "g.last_us - a.last_us + (SELECT max(last_received_us) FROM agent) - g.last_received_us"
+
+/* An agent may have very many ports. */
+#define BY_PORT "INDEXED BY account_port"
+
+/* Of each agent the accounts of its newest boot and of the one before. */
+#define ACCOUNTS(index) "SELECT a.* FROM agent g JOIN account a " index " ON a.agent = g.id AND a.boot >=" \
+		 " ifnull((SELECT max(boot) FROM account WHERE agent = g.id AND boot < g.boot), 0)"
+
+/* Of each port the row of its newest boot from which totals go on. account.base_us names it, because it is
+ * not the newest by time if a device's clock was set back. */
+#define COUNTERS(which) "SELECT c.* FROM (SELECT agent, if_index, max(boot) AS boot," \
+		 " ifnull(base_us, last_us) AS base_us FROM account " which " GROUP BY agent, if_index) a" \
+		 " JOIN counter c ON c.agent = a.agent AND c.if_index = a.if_index AND c.time_us = (SELECT" \
+		 " time_us FROM counter d WHERE d.agent = a.agent AND d.if_index = a.if_index AND d.time_us" \
+		 " <= a.base_us AND d.boot = a.boot ORDER BY d.time_us DESC LIMIT 1)"
+
+enum most { ALL, MOST_AGENTS, MOST_PORTS };
+
+/* The SQL of each load, and what ?1 is in it. */
+struct load {
 	const char *sql;
 	void (*load)(struct columns *c, const struct store_loader *loader);
-} loads[] = {
-    {"SELECT * FROM agent ORDER BY id", load_agent},
-    {"SELECT * FROM agent_source", load_agent_source},
-    {"SELECT * FROM agent_refused", load_agent_refusal},
-    {"SELECT a.* FROM agent g JOIN account a ON a.agent = g.id AND a.boot >= ifnull((SELECT"
-     " max(boot) FROM account WHERE agent = g.id AND boot < g.boot), 0)"
-     " ORDER BY a.agent, a.boot, a.if_index",
-	load_account},
-    {"SELECT * FROM gone", load_crash_lost},
-    {"SELECT c.* FROM (SELECT agent, if_index, max(boot) AS boot, ifnull(base_us, last_us) AS"
-     " base_us FROM account GROUP BY agent, if_index) a JOIN counter c ON c.agent = a.agent AND"
-     " c.if_index = a.if_index AND c.time_us = (SELECT time_us FROM counter d WHERE"
-     " d.agent = a.agent AND d.if_index = a.if_index AND d.time_us <= a.base_us AND"
-     " d.boot = a.boot ORDER BY d.time_us DESC LIMIT 1)",
-	load_counter},
-    {"SELECT p.* FROM (SELECT DISTINCT agent, if_index FROM port) q JOIN port p ON"
-     " p.agent = q.agent AND p.if_index = q.if_index AND p.since_us = (SELECT max(since_us)"
-     " FROM port WHERE agent = q.agent AND if_index = q.if_index)",
-	load_port},
-    {"SELECT * FROM engine", load_engine},
-    {"SELECT identity FROM (SELECT id, identity FROM event ORDER BY id DESC LIMIT 4096)"
-     " WHERE identity IS NOT NULL ORDER BY id",
-	load_event},
+	enum most most;
 };
 
-/* Returns 0 or -EIO. */
-static int
-load_rows(struct store *store, size_t which, const struct store_loader *loader)
-{
-	struct columns c = {.next = 0};
-	int code = sqlite3_prepare_v2(store->db, loads[which].sql, -1, &c.statement, NULL);
+static const struct load loads[] = {
+    {"SELECT max(last_agent, ifnull((SELECT max(id) FROM agent), 0)) FROM life", load_last_number, ALL},
+    {"SELECT * FROM (SELECT *, (SELECT max(last_received_us) FROM agent) - last_received_us AS silent"
+     " FROM agent ORDER BY silent LIMIT ?1) ORDER BY silent DESC, id", load_agent, MOST_AGENTS},
+    {"SELECT agent_id FROM agent ORDER BY last_received_us DESC LIMIT -1 OFFSET ?1",
+	load_absent_agent, MOST_AGENTS},
+    {"SELECT s.* FROM agent_source s JOIN agent a ON a.id = s.agent ORDER BY a.last_received_us",
+	load_agent_source, ALL},
+    {"SELECT * FROM agent_refused", load_agent_refusal, ALL},
+    {"SELECT * FROM (SELECT a.agent, a.if_index, min(" SILENT ") AS silent FROM account a JOIN agent g"
+     " ON g.id = a.agent GROUP BY 1, 2 ORDER BY 3 LIMIT ?1) ORDER BY 3 DESC, 1, 2", load_heard_port,
+	MOST_PORTS},
+    {ACCOUNTS("") " ORDER BY a.agent, a.boot, a.if_index", load_account, ALL},
+    {"SELECT * FROM gone", load_crash_lost, ALL},
+    {COUNTERS(""), load_counter, ALL},
+    {"SELECT p.* FROM (SELECT DISTINCT agent, if_index FROM port) q JOIN port p ON"
+     " p.agent = q.agent AND p.if_index = q.if_index AND p.since_us = (SELECT max(since_us)"
+     " FROM port WHERE agent = q.agent AND if_index = q.if_index)", load_port, ALL},
+    {"SELECT * FROM engine", load_engine, ALL},
+    {"SELECT identity FROM (SELECT id, identity FROM event ORDER BY id DESC LIMIT 4096)"
+     " WHERE identity IS NOT NULL ORDER BY id", load_event, ALL},
+};
 
-	while (code == SQLITE_OK || code == SQLITE_ROW) {
-		code = sqlite3_step(c.statement);
+/* ?1: its id */
+static const struct load agent_loads[] = {
+    {"SELECT *, 0 FROM agent WHERE agent_id = ?1", load_agent, ALL},
+    {"SELECT * FROM agent_source WHERE agent = (SELECT id FROM agent WHERE agent_id = ?1)",
+	load_agent_source, ALL},
+    {"SELECT * FROM agent_refused WHERE agent = (SELECT id FROM agent WHERE agent_id = ?1)",
+	load_agent_refusal, ALL},
+};
+
+/* ?1, ?2: the agent's number, and ifIndex */
+static const struct load port_loads[] = {
+    {ACCOUNTS(BY_PORT) " WHERE g.id = ?1 AND a.agent = ?1 AND a.if_index = ?2 ORDER BY a.boot", load_account, ALL},
+    {"SELECT * FROM gone WHERE agent = ?1 AND if_index = ?2", load_crash_lost, ALL},
+    {COUNTERS(BY_PORT " WHERE agent = ?1 AND if_index = ?2"), load_counter, ALL},
+    {"SELECT * FROM port WHERE agent = ?1 AND if_index = ?2 ORDER BY since_us DESC LIMIT 1", load_port, ALL},
+};
+
+/* Gives the rows to the loader. Returns 0 or -EIO. */
+static int
+load_rows(sqlite3_stmt *statement, const struct load *load, const struct store_loader *loader)
+{
+	struct columns c = {.statement = statement};
+	int code = SQLITE_ROW;
+
+	while (code == SQLITE_ROW) {
+		code = sqlite3_step(statement);
 		c.next = 0;
 		if (code == SQLITE_ROW)
-			loads[which].load(&c, loader);
+			load->load(&c, loader);
 	}
-	sqlite3_finalize(c.statement);
 	return code == SQLITE_DONE ? 0 : -EIO;
+}
+
+static int
+load_all(struct store *store, const struct load *load, const struct store_loader *loader)
+{
+	const uint32_t most[] = {0, loader->most_agents, loader->most_ports};
+	sqlite3_stmt *statement = NULL;
+	int r = -EIO;
+
+	if (sqlite3_prepare_v2(store->db, load->sql, -1, &statement, NULL) == SQLITE_OK) {
+		sqlite3_bind_int64(statement, 1, most[load->most] > 0 ? most[load->most] : INT32_MAX);
+		r = load_rows(statement, load, loader);
+	}
+	sqlite3_finalize(statement);
+	return r;
 }
 
 int
@@ -250,7 +335,7 @@ store_load(struct store *store, const struct store_loader *loader, char *error, 
 	bool damaged = false;
 
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
-		if (load_rows(store, i, loader) == 0)
+		if (load_all(store, &loads[i], loader) == 0)
 			continue;
 		snprintf(error, error_size, "cannot read the store: %s", sqlite3_errmsg(store->db));
 		if (!store_is_damaged(store))
@@ -259,4 +344,80 @@ store_load(struct store *store, const struct store_loader *loader, char *error, 
 		damaged = true;
 	}
 	return damaged ? store_set_aside(store, error, error_size) : 0;
+}
+
+/* Recalling */
+
+enum { N_AGENT_LOADS = sizeof(agent_loads) / sizeof(agent_loads[0]),
+	N_PORT_LOADS = sizeof(port_loads) / sizeof(port_loads[0]) };
+_Static_assert((int)N_AGENT_LOADS + (int)N_PORT_LOADS <= (int)STORE_RECALL_STATEMENTS, "raise it");
+
+void
+store_close_recall(struct store_recall *recall)
+{
+	for (int i = 0; i < STORE_RECALL_STATEMENTS; i++)
+		sqlite3_finalize(recall->statements[i]);
+	sqlite3_close(recall->db);
+	*recall = (struct store_recall){.db = NULL};
+}
+
+/* The file may have been replaced by a new one. */
+static int
+open_recall(struct store *store)
+{
+	struct store_recall *recall = &store->recall;
+	uint64_t renewals = atomic_load(&store->renewals);
+
+	if (recall->db && recall->renewals == renewals)
+		return 0;
+	store_close_recall(recall);
+	recall->renewals = renewals;
+	if (sqlite3_open_v2(store->path, &recall->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
+	    SQLITE_OK)
+		return 0;
+	store_close_recall(recall);
+	return -EIO;
+}
+
+static sqlite3_stmt *
+prepared(struct store_recall *recall, const char *sql, int i)
+{
+	sqlite3_stmt **statement = &recall->statements[i];
+
+	if (!*statement)
+		sqlite3_prepare_v3(recall->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+	return *statement;
+}
+
+int
+store_recall_agent(
+    struct store *store, const uint8_t *agent_id, const struct store_loader *loader)
+{
+	int r = open_recall(store);
+
+	for (int i = 0; r == 0 && i < N_AGENT_LOADS; i++) {
+		sqlite3_stmt *statement = prepared(&store->recall, agent_loads[i].sql, i);
+
+		sqlite3_bind_blob(statement, 1, agent_id, EASE_AGENT_ID_LEN, SQLITE_STATIC);
+		r = statement ? load_rows(statement, &agent_loads[i], loader) : -EIO;
+		sqlite3_reset(statement);
+	}
+	return r;
+}
+
+int
+store_recall_port(
+    struct store *store, int64_t agent, uint32_t if_index, const struct store_loader *loader)
+{
+	int r = open_recall(store);
+
+	for (int i = 0; r == 0 && i < N_PORT_LOADS; i++) {
+		sqlite3_stmt *statement = prepared(&store->recall, port_loads[i].sql, N_AGENT_LOADS + i);
+
+		sqlite3_bind_int64(statement, 1, agent);
+		sqlite3_bind_int64(statement, 2, if_index);
+		r = statement ? load_rows(statement, &port_loads[i], loader) : -EIO;
+		sqlite3_reset(statement);
+	}
+	return r;
 }

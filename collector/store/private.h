@@ -18,6 +18,14 @@
 #include <semaphore.h>
 #include <sys/types.h>
 
+/* The connection by which the thread that fills batches reads (store_recall_agent). */
+enum { STORE_RECALL_STATEMENTS = 8 };
+struct store_recall {
+	sqlite3 *db; /* NULL: not open */
+	uint64_t renewals; /* of the store, when it was opened */
+	sqlite3_stmt *statements[STORE_RECALL_STATEMENTS];
+};
+
 struct store {
 	char *path;
 	struct progress progress;
@@ -26,6 +34,7 @@ struct store {
 	sqlite3_stmt *limits[STORE_N_TABLES]; /* NULL: the table has none */
 	struct unsettled *unsettled;
 	struct upkeep upkeep;
+	struct store_recall recall;
 	int lock_fd;
 	bool was_ours; /* there was a lock file: a collector used this path before */
 	dev_t device; /* of the file that is open */
@@ -60,6 +69,8 @@ int store_open_locked(struct store *store, char *error, size_t error_size);
  * error and no database open. */
 int store_open_database(struct store *store, char *error, size_t error_size);
 void store_close_database(struct store *store);
+
+void store_close_recall(struct store_recall *recall);
 
 /* Returns true if the database's last error means that the file is damaged. */
 bool store_is_damaged(const struct store *store);

@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 17, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 18, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -226,6 +226,11 @@ static const char *const store_schema[STORE_VERSION] = {
     /* 17: agent.boot less the easeBoot that the agent itself tells; not 0 once its boots went back
      * or jumped, as those of a restored machine do */
     "ALTER TABLE agent ADD COLUMN boot_shift INTEGER NOT NULL DEFAULT 0;",
+    /* 18: the highest number of an agent that was forgotten: no other agent gets it, because sums of it
+     * may be left */
+    "ALTER TABLE life ADD COLUMN last_agent INTEGER NOT NULL DEFAULT 0;"
+    "CREATE TRIGGER agent_forgotten AFTER DELETE ON agent BEGIN"
+    " UPDATE life SET last_agent = max(last_agent, old.id); END;",
 };
 
 #endif

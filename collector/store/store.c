@@ -484,6 +484,7 @@ store_close(struct store *store)
 	if (!store)
 		return 0;
 	r = store_stop(store);
+	store_close_recall(&store->recall);
 	store_close_database(store);
 	unsettled_free(store->unsettled);
 	for (size_t i = 0; i < STORE_BATCHES; i++)

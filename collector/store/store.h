@@ -51,16 +51,24 @@ int store_open(struct store **out, const char *path, const struct progress *prog
     size_t error_size);
 
 /* Reads back what the collector needs to go on, and gives each row to a callback: first agents,
- * with their sources and refusals, then the newest accounts of each port, what was lost with crashes, the newest counters and state
+ * (those heard longest ago first) with their sources and refusals, then which ports to keep, in the same
+ * order, then the newest accounts of each port (also of ports and agents that were not given), what was lost with crashes, the newest counters and state
  * of each port, SNMPv3 engines, and those of the last 4,096 events that have an identity, oldest
  * first. A row is valid during the call. If the file is damaged, everything that is still readable
  * is loaded before the file is set aside (store_renewals). Only before store_start. Returns 0, or
  * -errno with the reason in error. */
 struct store_loader {
 	void *arg;
-	void (*agent)(void *arg, const struct store_agent *row);
+	/* Agents and ports that the caller has room for; 0: all. Those heard last are given. */
+	uint32_t most_agents, most_ports;
+	/* the highest number that an agent was ever given */
+	void (*last_number)(void *arg, int64_t number);
+	/* silent_us: when the newest record of any agent came, less when one of this agent did */
+	void (*agent)(void *arg, const struct store_agent *row, uint64_t silent_us);
+	void (*absent_agent)(void *arg, const uint8_t *agent_id); /* one that is not given */
 	void (*agent_source)(void *arg, const struct store_agent_source *row);
 	void (*agent_refusal)(void *arg, const struct store_agent_refusal *row);
+	void (*heard_port)(void *arg, int64_t agent, uint32_t if_index, uint64_t silent_us);
 	void (*account)(void *arg, const struct store_account *row);
 	void (*crash_lost)(void *arg, const struct store_crash_lost *row);
 	void (*counter)(void *arg, const struct store_counter *row);
@@ -72,6 +80,14 @@ struct store_loader {
 };
 int store_load(struct store *store, const struct store_loader *loader, char *error,
     size_t error_size);
+
+/* Read the same of one agent, and of one of its ports (agent: its number), while the store runs: by a
+ * connection of the caller's thread, which must be the one that fills batches. Nothing is waited for but the
+ * disk. Rows of a batch that is not written yet are not seen. Return 0, also if there is nothing, or -EIO. */
+int store_recall_agent(
+    struct store *store, const uint8_t *agent_id, const struct store_loader *loader);
+int store_recall_port(
+    struct store *store, int64_t agent, uint32_t if_index, const struct store_loader *loader);
 
 /* Which store this is, and how its previous collector stopped. */
 struct store_life {

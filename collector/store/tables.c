@@ -420,7 +420,11 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
     [STORE_AGENTS] = {.sql = "INSERT INTO agent VALUES(?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET"
 		      " boot=excluded.boot, address=excluded.address, last_us=excluded.last_us,"
 		      " last_received_us=excluded.last_received_us,"
-		      " boot_shift=excluded.boot_shift",
+		      " boot_shift=excluded.boot_shift"
+		      /* another number for the same id is a fault of ours; the rows that come have it */
+		      " ON CONFLICT(agent_id) DO UPDATE SET id=excluded.id, boot=excluded.boot,"
+		      " address=excluded.address, last_us=excluded.last_us,"
+		      " last_received_us=excluded.last_received_us, boot_shift=excluded.boot_shift",
 	.row_octets = sizeof(struct store_agent), .bind = bind_agent},
     [STORE_AGENT_SOURCES] = {.sql = "INSERT OR REPLACE INTO agent_source VALUES(?,?,?)",
 	.row_octets = sizeof(struct store_agent_source), .bind = bind_agent_source},

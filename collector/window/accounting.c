@@ -60,9 +60,17 @@ static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_FOREIGN_SOURCE] = {"accounting.foreign_source",
 	"records refused because their sender may not speak for their agent"},
     [ACCOUNTING_STAT_AGENTS_FULL] = {"accounting.agents_full",
-	"records refused because their agent is beyond the limit of agents"},
+	"records refused because the table of agents is full, and their sender has its part of it"},
     [ACCOUNTING_STAT_PORTS_FULL] = {"accounting.ports_full",
-	"records refused because their port is beyond the limit of ports"},
+	"records refused because the table of ports is full, and their sender has its part of it"},
+    [ACCOUNTING_STAT_AGENTS_LEFT] = {"accounting.agents_left",
+	"agents that left the memory, because they were silent or made room; the store has them"},
+    [ACCOUNTING_STAT_PORTS_LEFT] = {"accounting.ports_left",
+	"ports that left the memory, because they were silent or made room; the store has them"},
+    [ACCOUNTING_STAT_RECALLED] = {"accounting.recalled",
+	"agents and ports that had left and came back: they go on from what the store has"},
+    [ACCOUNTING_STAT_RECALL_FAILURES] = {"accounting.recall_failures",
+	"records refused because the store could not be read for an agent or port that came back"},
     [ACCOUNTING_STAT_NO_ROOM] = {"accounting.no_room",
 	"samples lost because there was no memory for their minute; they count as lost in the "
 	"collector"},
@@ -135,7 +143,19 @@ accounting_window_stats(const struct accounting *acc)
 struct store_loader
 accounting_loader(struct accounting *acc)
 {
-	return inventory_loader(&acc->inventory);
+	return inventory_loader(&acc->inventory, acc->mono_us);
+}
+
+void
+accounting_set_store(struct accounting *acc, struct store *store)
+{
+	acc->inventory.store = store;
+}
+
+void
+accounting_set_forget(struct accounting *acc, uint64_t forget_us)
+{
+	acc->forget_us = forget_us;
 }
 
 uint32_t
@@ -148,6 +168,29 @@ accounting_newest_boot(struct accounting *acc, const uint8_t *agent_id)
 
 /* Agents and ports */
 
+static void
+refuse_agent(struct accounting *acc, const struct ease_record *r)
+{
+	const struct inventory *known = &acc->inventory;
+	const char *source = agent_identity_source(r);
+
+	accounting_count(acc, ACCOUNTING_STAT_AGENTS_FULL);
+	log_warn_limited(ROOM,
+	    "refused a record of another agent at %s: there is room for %u agents, all are heard, and "
+	    "%u of them are of %s, no fewer than anybody else's",
+	    r->sender, known->agent_places.max,
+	    lru_table_held(&known->agent_places, inventory_owner(known, source)), source);
+}
+
+static void
+fail_recall(struct accounting *acc, const char *address)
+{
+	accounting_count(acc, ACCOUNTING_STAT_RECALL_FAILURES);
+	log_warn_limited(ROOM,
+	    "refused a record of %s, which had been silent for long: the store cannot be read now, and "
+	    "has its totals", address);
+}
+
 static struct agent *
 add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 {
@@ -156,23 +199,24 @@ add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 
 	memcpy(row.agent_id, r->agent_id, sizeof(row.agent_id));
 	snprintf(row.address, sizeof(row.address), "%s", r->sender);
-	a = inventory_add_agent(&acc->inventory, &row);
-	if (!a) {
-		accounting_count(acc, ACCOUNTING_STAT_AGENTS_FULL);
-		log_warn_limited(ROOM,
-		    "refused a record of a new agent at %s: the limit of %u agents "
-		    "is reached",
-		    r->sender, acc->inventory.max_agents);
-	}
+	a = inventory_add_agent(&acc->inventory, &row,
+	    inventory_owner(&acc->inventory, agent_identity_source(r)), acc->mono_us);
+	if (!a)
+		refuse_agent(acc, r);
 	return a;
 }
 
 static struct agent *
 find_or_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t time_us)
 {
-	struct agent *a = inventory_find_agent(&acc->inventory, r->agent_id);
+	int err;
+	struct agent *a = accounting_find_agent(acc, r, &err);
 
-	return a ? a : add_agent(acc, r, time_us);
+	if (err == -EDQUOT)
+		refuse_agent(acc, r);
+	else if (err < 0)
+		fail_recall(acc, r->sender);
+	return a || err < 0 ? a : add_agent(acc, r, time_us);
 }
 
 /* Returns false, and counts it, if the record's time is not that of the agent's clock. */
@@ -208,25 +252,41 @@ note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r,
 	if (r->boot == a->row.boot && time_us > a->row.last_us)
 		a->row.last_us = time_us;
 	if (r->source) /* else the address changes only together with the source */
-		agent_note_address(a, r);
+		inventory_set_address(&acc->inventory, a, r->sender);
 	a->row.last_received_us = r->received_us;
 	a->heard_us = acc->mono_us;
+	inventory_heard_agent(&acc->inventory, a, acc->mono_us);
 	a->dirty = true;
+}
+
+static void
+refuse_port(struct accounting *acc, const struct agent *a, uint32_t if_index)
+{
+	const struct inventory *known = &acc->inventory;
+	uint64_t owner = lru_table_owner(&known->agent_places, (uint32_t)(a - known->agents));
+
+	accounting_count(acc, ACCOUNTING_STAT_PORTS_FULL);
+	log_warn_limited(ROOM,
+	    "refused a record of another port, ifIndex %u of the agent at %s: there is room for %u ports, "
+	    "all are heard, and %u of them are of the same sender, no fewer than anybody else's; the option "
+	    "memory makes room for more",
+	    if_index, a->row.address, known->port_places.max,
+	    lru_table_held(&known->port_places, owner));
 }
 
 static struct port *
 port_of(struct accounting *acc, struct agent *a, uint32_t if_index)
 {
-	struct port *p = inventory_port(&acc->inventory, a, if_index);
+	struct port *p;
+	int err = inventory_port(&acc->inventory, a, if_index, acc->mono_us, &p);
 
-	if (!p) {
-		accounting_count(acc, ACCOUNTING_STAT_PORTS_FULL);
-		log_warn_limited(ROOM,
-		    "refused a record of the new port ifIndex %u of the agent at "
-		    "%s: the limit of %u ports is reached; raise memory",
-		    if_index, a->row.address, acc->inventory.max_ports);
-	}
-	return p;
+	if (err == 0 && !inventory_heard_port(&acc->inventory, p, acc->mono_us))
+		err = -EDQUOT;
+	if (err == -EDQUOT)
+		refuse_port(acc, a, if_index);
+	else if (err < 0)
+		fail_recall(acc, a->row.address);
+	return err == 0 ? p : NULL;
 }
 
 /* Accounts */
@@ -654,13 +714,14 @@ accounting_add_records(
     struct accounting *acc, struct store_batch *batch, const struct ease_record *records, size_t n)
 {
 	struct agent *a;
+	int err;
 
 	if (n == 0)
 		return;
 	if (records[0].received_us != acc->received_us)
 		note_time(acc, records[0].received_us);
 	acc->notification++;
-	a = inventory_find_agent(&acc->inventory, records[0].agent_id);
+	a = accounting_find_agent(acc, &records[0], &err);
 	if (!a || !accounting_may_speak(acc, a, &records[0]))
 		add_all(acc, batch, records, n);
 	else if (!accounting_follow_boot(acc, a, &records[0], batch))
@@ -673,21 +734,32 @@ accounting_add_records(
 
 /* Events */
 
-/* Returns the EASE agent that is bound to the source of an event of SNMPv3; else the one at its
- * address, unless that one is bound to another engine. NULL if there is none or more than one. */
+/* The EASE agent that is bound to the source of an event of SNMPv3. */
+static struct agent *
+agent_bound_to(const struct inventory *r, const char *source)
+{
+	uint32_t place = lru_table_first_of(&r->agent_places, inventory_owner(r, source));
+
+	for (; place != LRU_NONE; place = lru_table_next_of(&r->agent_places, place)) {
+		struct agent *a = &r->agents[place];
+
+		if (a->row.boot != 0 && strcmp(a->identity.bound, source) == 0)
+			return a;
+	}
+	return NULL;
+}
+
+/* Returns that, or else the one at the event's address, unless that one is bound to another engine. NULL if
+ * there is none or more than one. */
 static struct agent *
 agent_at(const struct inventory *r, const struct ease_event *event)
 {
-	struct agent *found = NULL;
+	struct agent *found = event->source ? agent_bound_to(r, event->source) : NULL;
 
-	for (uint32_t i = 0; i < r->n_agents; i++) {
-		struct agent *a = &r->agents[i];
-
-		if (a->row.boot == 0)
-			continue;
-		if (event->source && strcmp(a->identity.bound, event->source) == 0)
-			return a;
-		if (strcmp(a->row.address, event->sender) != 0 ||
+	if (found)
+		return found;
+	for (struct agent *a = inventory_first_at(r, event->sender); a; a = inventory_next_at(r, a)) {
+		if (a->row.boot == 0 ||
 		    (event->source && strncmp(a->identity.bound, "0x", 2) == 0))
 			continue;
 		if (found)

@@ -15,7 +15,9 @@
  * expected, because the agent may have moved; its completeness is then below 1.
  *
  * What happens at each limit:
- *   - Records of agents or ports beyond the limits are refused and counted.
+ *   - Agents and ports that were silent for long leave the memory; then those of the sender that has
+ *     most, see lru_table.h. What they had counted is in the store, from which they go on if they come
+ *     back. Records for which there is no place are refused and counted.
  *   - While the store is not available and the batch is full, rows of single samples are lost and
  *     counted (accounting.lost_store_queue); the sums still include these samples.
  *   - When there is no memory for another window either, samples count as lost in the collector
@@ -56,6 +58,10 @@ enum accounting_stat_id {
 	ACCOUNTING_STAT_FOREIGN_SOURCE,
 	ACCOUNTING_STAT_AGENTS_FULL,
 	ACCOUNTING_STAT_PORTS_FULL,
+	ACCOUNTING_STAT_AGENTS_LEFT,
+	ACCOUNTING_STAT_PORTS_LEFT,
+	ACCOUNTING_STAT_RECALLED,
+	ACCOUNTING_STAT_RECALL_FAILURES,
 	ACCOUNTING_STAT_NO_ROOM,
 	ACCOUNTING_STAT_LOST_STORE_QUEUE,
 	ACCOUNTING_STAT_LOST_STORE_ROWS,
@@ -95,6 +101,13 @@ void accounting_free(struct accounting *acc);
 
 /* Returns the callbacks by which store_load reads the accounts back, before the first record. */
 struct store_loader accounting_loader(struct accounting *acc);
+
+/* Sets the store that has agents and ports that left the memory, borrowed. Without it, each that comes is
+ * taken for a new one. */
+void accounting_set_store(struct accounting *acc, struct store *store);
+
+/* Sets after which time of silence agents and ports leave the memory in any case; 0: never. */
+void accounting_set_forget(struct accounting *acc, uint64_t forget_us);
 
 /* Puts this process's crash journal into shared memory (crash_journal.h) and applies the journal of
  * a collector that crashed: what it had received but not stored. Called between store_load and the
@@ -139,8 +152,8 @@ bool accounting_add_event(
 /* Returns how many records and rows were refused so far because there was no room. */
 uint64_t accounting_lost(const struct accounting *acc);
 
-/* Moves the sums and the changed accounts into the batch and closes windows that are over. Returns
- * 0, or -ENOSPC if the batch has no room for all of it; then nothing is moved, and the next flush
+/* Moves the sums and the changed accounts into the batch and closes windows that are over. The
+ * batches of earlier flushes must be written by then. Returns 0, or -ENOSPC if the batch has no room for all of it; then nothing is moved, and the next flush
  * tries again. */
 int accounting_flush(struct accounting *acc, struct store_batch *batch);
 

@@ -117,9 +117,11 @@ flush_ports(struct accounting *acc, struct store_batch *batch)
 {
 	struct accounting_flush_target to = {acc, batch};
 
-	for (uint32_t i = 0; i < acc->inventory.n_ports; i++) {
+	for (uint32_t i = 0; i < acc->inventory.port_places.end; i++) {
 		struct port *p = &acc->inventory.ports[i];
 
+		if (!p->agent)
+			continue;
 		accounting_flush_counters(p, batch); /* first: account rows name the counter row */
 		for (int b = 0; b < INVENTORY_BOOTS; b++) {
 			struct account *a = &p->accounts[b];
@@ -163,7 +165,7 @@ flush_identity(struct agent *a, struct store_batch *batch)
 static void
 flush_agents(struct accounting *acc, struct store_batch *batch)
 {
-	for (uint32_t i = 0; i < acc->inventory.n_agents; i++) {
+	for (uint32_t i = 0; i < acc->inventory.agent_places.end; i++) {
 		struct agent *a = &acc->inventory.agents[i];
 
 		if (a->dirty)
@@ -180,7 +182,7 @@ flush_waiting(struct accounting *acc, struct store_batch *batch)
 	if (!acc->numbers_wait)
 		return;
 	acc->numbers_wait = false; /* unless one waits again */
-	for (uint32_t i = 0; i < acc->inventory.n_ports; i++) {
+	for (uint32_t i = 0; i < acc->inventory.port_places.end; i++) {
 		struct port *p = &acc->inventory.ports[i];
 
 		if (p->expected_wait != 0 || p->received_wait != 0)
@@ -199,6 +201,16 @@ window_is_over(void *arg, int64_t agent, uint64_t start_us, uint64_t last_mono_u
 	    acc->mono_us > last_mono_us + WINDOW_IDLE_US;
 }
 
+static void
+note_left(struct accounting *acc)
+{
+	const struct inventory *r = &acc->inventory;
+
+	atomic_store(&acc->values[ACCOUNTING_STAT_AGENTS_LEFT], r->left_agents);
+	atomic_store(&acc->values[ACCOUNTING_STAT_PORTS_LEFT], r->left_ports);
+	atomic_store(&acc->values[ACCOUNTING_STAT_RECALLED], r->recalled);
+}
+
 int
 accounting_flush(struct accounting *acc, struct store_batch *batch)
 {
@@ -206,18 +218,19 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 	int r;
 
 	flush_waiting(acc, batch);
-	r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->n_ports);
+	inventory_sweep(&acc->inventory);
+	r = store_batch_reserve(batch, STORE_ACCOUNTS, (size_t)INVENTORY_BOOTS * known->port_places.end);
 	if (r == 0)
 		r = store_batch_reserve(
-		    batch, STORE_CRASH_LOST, (size_t)INVENTORY_BOOTS * known->n_ports);
+		    batch, STORE_CRASH_LOST, (size_t)INVENTORY_BOOTS * known->port_places.end);
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_AGENTS, known->n_agents);
+		r = store_batch_reserve(batch, STORE_AGENTS, known->agent_places.end);
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_AGENT_SOURCES, known->n_agents);
+		r = store_batch_reserve(batch, STORE_AGENT_SOURCES, known->agent_places.end);
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_AGENT_REFUSALS, known->n_agents);
+		r = store_batch_reserve(batch, STORE_AGENT_REFUSALS, known->agent_places.end);
 	if (r == 0)
-		r = store_batch_reserve(batch, STORE_COUNTERS, known->n_ports);
+		r = store_batch_reserve(batch, STORE_COUNTERS, known->port_places.end);
 	if (r == 0)
 		r = window_flush(acc->windows, batch);
 	if (r < 0) {
@@ -227,6 +240,8 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 	flush_ports(acc, batch);
 	flush_agents(acc, batch);
 	acc->mono_us = clock_mono_us(acc->clock);
+	inventory_choose(&acc->inventory, acc->mono_us, acc->forget_us);
+	note_left(acc);
 	window_close(acc->windows, window_is_over, acc);
 	return 0;
 }
@@ -249,7 +264,7 @@ last_stored_us(const struct inventory *r)
 {
 	uint64_t last_us = 0;
 
-	for (uint32_t i = 0; i < r->n_agents; i++)
+	for (uint32_t i = 0; i < r->agent_places.end; i++)
 		if (r->agents[i].row.last_received_us > last_us)
 			last_us = r->agents[i].row.last_received_us;
 	return last_us;

@@ -5,6 +5,7 @@
 #include "collector/window/accounting_private.h"
 #include "common/log.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,34 @@
 
 /* Of an agent whose starts were not heard, the number may rise by so many. *assumed* */
 enum { BOOT_STEP_MAX = 1000 };
+
+/* Agents that left the memory */
+
+/* It has just been heard, as far as boots and silence are concerned. */
+static struct agent *
+begin_recalled(struct accounting *acc, struct agent *a)
+{
+	a->heard_us = a->boots.newest_us = acc->mono_us;
+	return a;
+}
+
+struct agent *
+accounting_find_agent(struct accounting *acc, const struct ease_record *r, int *err)
+{
+	struct inventory *known = &acc->inventory;
+	struct agent *a = inventory_find_agent(known, r->agent_id);
+
+	*err = 0;
+	if (!a) {
+		*err = inventory_recall_agent(known, r->agent_id,
+		    inventory_owner(known, agent_identity_source(r)), acc->mono_us, &a);
+		return *err == 0 && a ? begin_recalled(acc, a) : NULL;
+	}
+	if (a->link.state != LRU_LEAVING || inventory_heard_agent(known, a, acc->mono_us))
+		return a;
+	*err = -EDQUOT;
+	return NULL;
+}
 
 /* Who may speak for an agent */
 
@@ -61,7 +90,9 @@ accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_
 		break;
 	}
 	snprintf(a->identity.heard, sizeof(a->identity.heard), "%s", agent_identity_source(r));
-	agent_note_address(a, r);
+	inventory_set_address(&acc->inventory, a, r->sender);
+	lru_table_set_owner(&acc->inventory.agent_places, (uint32_t)(a - acc->inventory.agents),
+	    inventory_owner(&acc->inventory, agent_identity_source(r)));
 	return true;
 }
 
@@ -113,7 +144,7 @@ void
 accounting_set_sources(struct accounting *acc, const struct agent_source_rules *rules)
 {
 	acc->sources = *rules;
-	for (uint32_t i = 0; i < acc->inventory.n_agents; i++)
+	for (uint32_t i = 0; i < acc->inventory.agent_places.end; i++)
 		*acc->inventory.agents[i].identity.heard = '\0';
 }
 
@@ -121,7 +152,8 @@ bool
 accounting_admits(struct accounting *acc, const struct ease_record *who)
 {
 	const struct agent_identity unknown = {.bound_us = 0};
-	const struct agent *a = inventory_find_agent(&acc->inventory, who->agent_id);
+	int err;
+	const struct agent *a = accounting_find_agent(acc, who, &err);
 
 	return agent_identity_judge(a ? &a->identity : &unknown, &acc->sources, who) !=
 	    AGENT_IDENTITY_FOREIGN;
@@ -131,9 +163,9 @@ void
 accounting_bind_sources(
     struct accounting *acc, const struct store_agent_source *sources, size_t n)
 {
-	struct store_loader loader = inventory_loader(&acc->inventory);
+	struct store_loader loader = inventory_loader(&acc->inventory, acc->mono_us);
 
-	for (uint32_t i = 0; i < acc->inventory.n_agents; i++) {
+	for (uint32_t i = 0; i < acc->inventory.agent_places.end; i++) {
 		struct agent_identity *identity = &acc->inventory.agents[i].identity;
 
 		*identity->heard = '\0';
@@ -150,7 +182,7 @@ accounting_bind_sources(
 static void
 expect_all_refused(struct accounting *acc, const struct agent *a, struct store_batch *batch)
 {
-	for (uint32_t i = 0; i < acc->inventory.n_ports; i++) {
+	for (uint32_t i = 0; i < acc->inventory.port_places.end; i++) {
 		struct port *p = &acc->inventory.ports[i];
 
 		if (p->agent != a || p->refused_samples == 0 ||

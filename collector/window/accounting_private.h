@@ -15,6 +15,7 @@ struct accounting {
 	const struct clock *clock;
 	uint64_t mono_us, received_us; /* when the current notification was read */
 	uint64_t started_us;	       /* monotonic */
+	uint64_t forget_us;
 	struct agent_source_rules sources;
 	struct inventory inventory;
 	struct window_table *windows;
@@ -67,6 +68,10 @@ struct accounting_cut_target {
 void accounting_add_cut(void *target, const struct sample_gaps_cut *cut);
 
 /* accounting_identity.c */
+
+/* Returns the agent of a record, which may be read from the store; NULL if it is new, or with *err -EDQUOT
+ * if there is no place for it, -EIO if the store cannot be read. */
+struct agent *accounting_find_agent(struct accounting *acc, const struct ease_record *r, int *err);
 
 /* Returns whether the record's source may speak for the agent; if so, it is bound where it is new. */
 bool accounting_may_speak(struct accounting *acc, struct agent *a, const struct ease_record *r);

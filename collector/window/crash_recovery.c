@@ -10,11 +10,12 @@ agent_of_slot(struct inventory *r, const struct crash_journal_slot *seen)
 	struct agent *a = inventory_find_agent(r, seen->agent_id);
 	struct store_agent row = {
 	    .boot = seen->boot, .first_us = seen->last_us, .last_us = seen->last_us};
+	uint64_t owner = inventory_owner(r, "");
 
-	if (a)
+	if (a || inventory_recall_agent(r, seen->agent_id, owner, (uint64_t)r->loading_us, &a) < 0 || a)
 		return a;
 	memcpy(row.agent_id, seen->agent_id, sizeof(row.agent_id));
-	return inventory_add_agent(r, &row);
+	return inventory_add_agent(r, &row, owner, (uint64_t)r->loading_us);
 }
 
 static struct account *
@@ -23,8 +24,8 @@ account_of_slot(struct inventory *r, const struct crash_journal_slot *seen, stru
 	struct agent *a = agent_of_slot(r, seen);
 	bool made;
 
-	*port = a ? inventory_port(r, a, seen->if_index) : NULL;
-	if (!*port)
+	*port = NULL;
+	if (!a || inventory_port(r, a, seen->if_index, (uint64_t)r->loading_us, port) < 0)
 		return NULL;
 	agent_note_boot(a, seen->boot);
 	a->dirty = true;

@@ -26,17 +26,19 @@ buckets_for(uint32_t most)
 uint64_t
 inventory_memory(uint32_t max_agents, uint32_t max_ports)
 {
-	return max_agents * sizeof(struct agent) + max_ports * sizeof(struct port) +
-	       (buckets_for(max_agents) + buckets_for(max_ports)) * sizeof(uint32_t) +
-	       crash_journal_memory(INVENTORY_BOOTS * max_ports);
+	return sizeof(struct inventory) + max_agents * sizeof(struct agent) +
+	    max_ports * sizeof(struct port) +
+	    (INVENTORY_N_KEYS * buckets_for(max_agents) + buckets_for(max_ports)) * sizeof(uint32_t) +
+	    lru_table_memory(max_agents) + lru_table_memory(max_ports) +
+	    crash_journal_memory(INVENTORY_BOOTS * max_ports);
 }
 
 int
 inventory_init(struct inventory *r, uint32_t max_agents, uint32_t max_ports, uint64_t seed)
 {
+	bool whole = true;
+
 	*r = (struct inventory){
-	    .max_agents = max_agents,
-	    .max_ports = max_ports,
 	    .seed = seed,
 	    .agent_mask = buckets_for(max_agents) - 1,
 	    .port_mask = buckets_for(max_ports) - 1,
@@ -45,17 +47,27 @@ inventory_init(struct inventory *r, uint32_t max_agents, uint32_t max_ports, uin
 		return -ENOMEM;
 	r->agents = calloc(max_agents, sizeof(*r->agents));
 	r->ports = calloc(max_ports, sizeof(*r->ports));
-	r->agent_buckets = calloc(r->agent_mask + 1, sizeof(*r->agent_buckets));
+	for (int k = 0; k < INVENTORY_N_KEYS; k++) {
+		r->agent_buckets[k] = calloc(r->agent_mask + 1, sizeof(**r->agent_buckets));
+		whole = whole && r->agent_buckets[k];
+	}
 	r->port_buckets = calloc(r->port_mask + 1, sizeof(*r->port_buckets));
-	return r->agents && r->ports && r->agent_buckets && r->port_buckets ? 0 : -ENOMEM;
+	if (!whole || !r->agents || !r->ports || !r->port_buckets ||
+	    lru_table_init(&r->agent_places, max_agents, &r->agents->link, sizeof(*r->agents)) < 0 ||
+	    lru_table_init(&r->port_places, max_ports, &r->ports->link, sizeof(*r->ports)) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
 void
 inventory_free(struct inventory *r)
 {
 	crash_journal_free(&r->journal);
+	lru_table_free(&r->port_places);
+	lru_table_free(&r->agent_places);
 	free(r->port_buckets);
-	free(r->agent_buckets);
+	for (int k = 0; k < INVENTORY_N_KEYS; k++)
+		free(r->agent_buckets[k]);
 	free(r->ports);
 	free(r->agents);
 }
@@ -71,27 +83,105 @@ agent_note_boot(struct agent *a, uint32_t boot)
 	}
 }
 
-void
-agent_note_address(struct agent *a, const struct ease_record *r)
-{
-	if (strcmp(a->row.address, r->sender) != 0)
-		snprintf(a->row.address, sizeof(a->row.address), "%s", r->sender);
-}
+/* What may be in the store and not here: a Bloom filter with two bits for each (B. Bloom, CACM 13(7), 1970) */
 
-static uint32_t *
-agent_bucket(const struct inventory *r, const uint8_t *agent_id)
+static uint64_t
+hash_id(const struct inventory *r, const uint8_t *agent_id)
 {
 	uint64_t id;
 
 	_Static_assert(sizeof(id) == EASE_AGENT_ID_LEN, "an id is one word");
 	memcpy(&id, agent_id, sizeof(id));
-	return &r->agent_buckets[hash_pair(r->seed, id, HASH_GOLDEN) & r->agent_mask];
+	return hash_pair(r->seed, id, HASH_GOLDEN);
+}
+
+static uint64_t
+hash_port(const struct inventory *r, int64_t number, uint32_t if_index)
+{
+	return hash_pair(r->seed, (uint64_t)number, if_index);
+}
+
+static void
+note_stored(struct inventory *r, uint64_t hash)
+{
+	for (int shift = 0; shift < 64; shift += 32) {
+		uint64_t bit = (hash >> shift) % (64 * INVENTORY_FILTER_WORDS);
+
+		r->stored[bit / 64] |= 1ull << bit % 64;
+	}
+}
+
+static bool
+may_be_stored(const struct inventory *r, uint64_t hash)
+{
+	bool may = r->store;
+
+	for (int shift = 0; may && shift < 64; shift += 32) {
+		uint64_t bit = (hash >> shift) % (64 * INVENTORY_FILTER_WORDS);
+
+		may = r->stored[bit / 64] >> bit % 64 & 1;
+	}
+	return may;
+}
+
+/* Agents */
+
+static uint64_t
+hash_text(const struct inventory *r, const char *text)
+{
+	uint64_t words[2 * ((STORE_SOURCE_TEXT + 15) / 16)] = {0};
+
+	snprintf((char *)words, sizeof(words), "%s", text);
+	return hash_octets(r->seed, words, (strlen((const char *)words) + 15) / 16 * 16);
+}
+
+uint64_t
+inventory_owner(const struct inventory *r, const char *source)
+{
+	return hash_text(r, source);
+}
+
+static uint32_t *
+agent_bucket(const struct inventory *r, enum inventory_key key, const struct store_agent *row)
+{
+	uint64_t hash = key == INVENTORY_ID ? hash_id(r, row->agent_id)
+	    : key == INVENTORY_NUMBER	    ? (uint64_t)row->id
+					    : hash_text(r, row->address);
+
+	return &r->agent_buckets[key][hash & r->agent_mask];
+}
+
+static void
+link_agent(struct inventory *r, enum inventory_key key, struct agent *a)
+{
+	uint32_t *bucket = agent_bucket(r, key, &a->row);
+
+	a->next[key] = *bucket;
+	*bucket = (uint32_t)(a - r->agents) + 1;
+}
+
+static void
+unlink_agent(struct inventory *r, enum inventory_key key, const struct agent *a)
+{
+	uint32_t *at = agent_bucket(r, key, &a->row);
+
+	while (&r->agents[*at - 1] != a)
+		at = &r->agents[*at - 1].next[key];
+	*at = a->next[key];
+}
+
+static struct agent *
+agent_at_index(const struct inventory *r, uint32_t i)
+{
+	return i == 0 ? NULL : &r->agents[i - 1];
 }
 
 struct agent *
 inventory_find_agent(const struct inventory *r, const uint8_t *agent_id)
 {
-	for (uint32_t i = *agent_bucket(r, agent_id); i != 0; i = r->agents[i - 1].next)
+	uint32_t i = r->agent_buckets[INVENTORY_ID][hash_id(r, agent_id) & r->agent_mask];
+
+	for (; i != 0; i = r->agents[i - 1].next[INVENTORY_ID])
 		if (memcmp(r->agents[i - 1].row.agent_id, agent_id, EASE_AGENT_ID_LEN) == 0)
 			return &r->agents[i - 1];
 	return NULL;
@@ -100,76 +190,251 @@ inventory_find_agent(const struct inventory *r, const uint8_t *agent_id)
 struct agent *
 inventory_agent_by_number(const struct inventory *r, int64_t id)
 {
-	uint32_t low = 0, high = r->n_agents;
+	uint32_t i = r->agent_buckets[INVENTORY_NUMBER][(uint64_t)id & r->agent_mask];
 
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
+	while (i != 0 && r->agents[i - 1].row.id != id)
+		i = r->agents[i - 1].next[INVENTORY_NUMBER];
+	return agent_at_index(r, i);
+}
 
-		if (r->agents[middle].row.id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->n_agents && r->agents[low].row.id == id ? &r->agents[low] : NULL;
+static struct agent *
+find_at(const struct inventory *r, uint32_t i, const char *address)
+{
+	while (i != 0 && strcmp(r->agents[i - 1].row.address, address) != 0)
+		i = r->agents[i - 1].next[INVENTORY_ADDRESS];
+	return agent_at_index(r, i);
 }
 
 struct agent *
-inventory_add_agent(struct inventory *r, const struct store_agent *row)
+inventory_first_at(const struct inventory *r, const char *address)
 {
-	uint32_t *bucket = agent_bucket(r, row->agent_id);
+	return find_at(r, r->agent_buckets[INVENTORY_ADDRESS][hash_text(r, address) & r->agent_mask],
+	    address);
+}
+
+struct agent *
+inventory_next_at(const struct inventory *r, const struct agent *a)
+{
+	return find_at(r, a->next[INVENTORY_ADDRESS], a->row.address);
+}
+
+void
+inventory_set_address(struct inventory *r, struct agent *a, const char *address)
+{
+	if (strcmp(a->row.address, address) == 0)
+		return;
+	unlink_agent(r, INVENTORY_ADDRESS, a);
+	snprintf(a->row.address, sizeof(a->row.address), "%s", address);
+	link_agent(r, INVENTORY_ADDRESS, a);
+}
+
+static struct agent *
+place_agent(struct inventory *r, const struct store_agent *row, uint64_t owner, int64_t heard_us)
+{
+	uint32_t place = lru_table_take(&r->agent_places, owner, heard_us);
+	struct lru_link link;
 	struct agent *a;
 
-	if (r->n_agents == r->max_agents)
+	if (place == LRU_NONE)
 		return NULL;
-	a = &r->agents[r->n_agents];
-	*a = (struct agent){.row = *row, .first_heard_boot = row->boot};
+	a = &r->agents[place];
+	link = a->link;
+	*a = (struct agent){.row = *row, .first_heard_boot = row->boot, .link = link};
 	device_clock_begin(&a->clock, row->boot, row->last_us, row->last_received_us);
 	if (row->id == 0)
-		a->row.id = r->n_agents ? a[-1].row.id + 1 : 1;
-	a->next = *bucket;
-	*bucket = ++r->n_agents;
+		a->row.id = r->last_number + 1;
+	if (a->row.id > r->last_number)
+		r->last_number = a->row.id;
+	for (int k = 0; k < INVENTORY_N_KEYS; k++)
+		link_agent(r, (enum inventory_key)k, a);
 	return a;
 }
 
-static uint32_t *
-port_bucket(const struct inventory *r, int64_t agent, uint32_t if_index)
+struct agent *
+inventory_add_agent(
+    struct inventory *r, const struct store_agent *row, uint64_t owner, uint64_t mono_us)
 {
-	for (uint64_t i = hash_pair(r->seed, (uint64_t)agent, if_index);; i++) {
-		uint32_t *bucket = &r->port_buckets[i & r->port_mask];
-		const struct port *p = *bucket ? &r->ports[*bucket - 1] : NULL;
+	return lru_table_admits(&r->agent_places, owner) ? place_agent(r, row, owner, (int64_t)mono_us)
+							 : NULL;
+}
 
-		if (!p || (p->agent->row.id == agent && p->if_index == if_index))
-			return bucket;
-	}
+int
+inventory_recall_agent(struct inventory *r, const uint8_t *agent_id, uint64_t owner, uint64_t mono_us,
+    struct agent **a)
+{
+	struct store_loader loader;
+	int err;
+
+	*a = NULL;
+	if (!may_be_stored(r, hash_id(r, agent_id)))
+		return 0;
+	if (!lru_table_admits(&r->agent_places, owner))
+		return -EDQUOT;
+	loader = inventory_loader(r, mono_us);
+	err = store_recall_agent(r->store, agent_id, &loader);
+	if (err < 0)
+		return err;
+	*a = inventory_find_agent(r, agent_id);
+	r->recalled += *a ? 1 : 0;
+	return 0;
+}
+
+static bool
+is_clean_agent(const struct agent *a)
+{
+	return a->n_ports == 0 && !a->dirty && !a->identity.bound_unwritten &&
+	    !a->identity.refused.unwritten;
+}
+
+static void
+remove_agent(struct inventory *r, struct agent *a)
+{
+	for (int k = 0; k < INVENTORY_N_KEYS; k++)
+		unlink_agent(r, (enum inventory_key)k, a);
+	note_stored(r, hash_id(r, a->row.agent_id));
+	lru_table_give(&r->agent_places, (uint32_t)(a - r->agents));
+	*a = (struct agent){.link = a->link};
+	r->left_agents++;
+}
+
+/* Ports */
+
+static uint32_t *
+port_bucket(const struct inventory *r, const struct agent *a, uint32_t if_index)
+{
+	return &r->port_buckets[hash_port(r, a->row.id, if_index) & r->port_mask];
 }
 
 struct port *
 inventory_find_port(struct inventory *r, const struct agent *a, uint32_t if_index)
 {
-	uint32_t bucket = *port_bucket(r, a->row.id, if_index);
-
-	return bucket ? &r->ports[bucket - 1] : NULL;
+	for (uint32_t i = *port_bucket(r, a, if_index); i != 0; i = r->ports[i - 1].next)
+		if (r->ports[i - 1].agent == a && r->ports[i - 1].if_index == if_index)
+			return &r->ports[i - 1];
+	return NULL;
 }
 
-struct port *
-inventory_port(struct inventory *r, struct agent *a, uint32_t if_index)
+static struct port *
+place_port(struct inventory *r, struct agent *a, uint32_t if_index, int64_t heard_us)
 {
-	uint32_t *bucket = port_bucket(r, a->row.id, if_index);
+	uint64_t owner = lru_table_owner(&r->agent_places, (uint32_t)(a - r->agents));
+	uint32_t place = lru_table_take(&r->port_places, owner, heard_us), *bucket;
 	struct port *p;
 
-	if (*bucket)
-		return &r->ports[*bucket - 1];
-	if (r->n_ports == r->max_ports)
+	if (place == LRU_NONE)
 		return NULL;
-	p = &r->ports[r->n_ports];
+	bucket = port_bucket(r, a, if_index);
+	p = &r->ports[place];
 	p->agent = a;
 	p->if_index = if_index;
+	p->next = *bucket;
+	*bucket = place + 1;
 	for (uint32_t b = 0; b < INVENTORY_BOOTS; b++)
-		p->accounts[b].slot =
-		    crash_journal_slot(&r->journal, INVENTORY_BOOTS * r->n_ports + b);
-	*bucket = ++r->n_ports;
+		p->accounts[b].slot = crash_journal_slot(&r->journal, INVENTORY_BOOTS * place + b);
+	a->n_ports++;
 	return p;
 }
+
+static bool
+is_clean_port(const struct port *p)
+{
+	bool dirty = p->counters_unwritten || p->state_unwritten || p->expected_wait != 0 ||
+	    p->received_wait != 0;
+
+	for (int b = 0; b < INVENTORY_BOOTS; b++)
+		dirty = dirty || p->accounts[b].dirty;
+	return !dirty;
+}
+
+static void
+remove_port(struct inventory *r, struct port *p)
+{
+	uint32_t *at = port_bucket(r, p->agent, p->if_index);
+	struct lru_link link;
+
+	while (&r->ports[*at - 1] != p)
+		at = &r->ports[*at - 1].next;
+	*at = p->next;
+	note_stored(r, hash_port(r, p->agent->row.id, p->if_index));
+	for (int b = 0; b < INVENTORY_BOOTS; b++)
+		*p->accounts[b].slot = (struct crash_journal_slot){.boot = 0};
+	p->agent->n_ports--;
+	lru_table_give(&r->port_places, (uint32_t)(p - r->ports));
+	link = p->link;
+	memset(p, 0, sizeof(*p));
+	p->link = link;
+}
+
+int
+inventory_port(
+    struct inventory *r, struct agent *a, uint32_t if_index, uint64_t mono_us, struct port **p)
+{
+	struct store_loader loader;
+	int err = 0;
+
+	*p = inventory_find_port(r, a, if_index);
+	if (*p)
+		return 0;
+	if (!lru_table_admits(&r->port_places,
+		lru_table_owner(&r->agent_places, (uint32_t)(a - r->agents))))
+		return -EDQUOT;
+	*p = place_port(r, a, if_index, (int64_t)mono_us);
+	if (!*p || !may_be_stored(r, hash_port(r, a->row.id, if_index)))
+		return *p ? 0 : -EDQUOT;
+	loader = inventory_loader(r, mono_us);
+	err = store_recall_port(r->store, a->row.id, if_index, &loader);
+	if (err < 0) {
+		remove_port(r, *p);
+		*p = NULL;
+		return err;
+	}
+	r->recalled++;
+	return 0;
+}
+
+/* Leaving */
+
+/* What has been silent for so long is not there any more: counters come each 20 s, of sFlow each 5 minutes at
+ * most. *assumed* */
+#define LEAST_SILENT_US 900000000ll
+
+static void
+choose(struct lru_table *t, uint64_t mono_us, uint64_t forget_us)
+{
+	uint32_t place;
+
+	while ((place = lru_table_next_victim(
+		    t, (int64_t)mono_us, LEAST_SILENT_US, (int64_t)forget_us)) != LRU_NONE)
+		lru_table_leave(t, place);
+}
+
+void
+inventory_choose(struct inventory *r, uint64_t mono_us, uint64_t forget_us)
+{
+	choose(&r->agent_places, mono_us, forget_us);
+	choose(&r->port_places, mono_us, forget_us);
+}
+
+void
+inventory_sweep(struct inventory *r)
+{
+	if (r->agent_places.n_leaving == 0 && r->port_places.n_leaving == 0)
+		return;
+	for (uint32_t i = 0; i < r->port_places.end; i++) {
+		struct port *p = &r->ports[i];
+
+		if (p->agent && is_clean_port(p) &&
+		    (p->link.state == LRU_LEAVING || p->agent->link.state == LRU_LEAVING)) {
+			remove_port(r, p);
+			r->left_ports++;
+		}
+	}
+	for (uint32_t i = 0; i < r->agent_places.end; i++)
+		if (r->agents[i].link.state == LRU_LEAVING && is_clean_agent(&r->agents[i]))
+			remove_agent(r, &r->agents[i]);
+}
+
+/* Accounts */
 
 static struct account *
 open_account(struct port *p, int at, uint32_t boot, uint64_t first_us)
@@ -234,14 +499,15 @@ inventory_add_lost(struct port *p, uint64_t samples)
 void
 inventory_mark_all_dirty(struct inventory *r)
 {
-	for (uint32_t i = 0; i < r->n_agents; i++) {
+	memset(r->stored, 0, sizeof(r->stored)); /* that is in the old file */
+	for (uint32_t i = 0; i < r->agent_places.end; i++) {
 		struct agent_identity *identity = &r->agents[i].identity;
 
-		r->agents[i].dirty = true;
+		r->agents[i].dirty = r->agents[i].row.id != 0;
 		identity->bound_unwritten = *identity->bound;
 		identity->refused.unwritten = identity->refused.n > 0;
 	}
-	for (uint32_t i = 0; i < r->n_ports; i++) {
+	for (uint32_t i = 0; i < r->port_places.end; i++) {
 		struct port *p = &r->ports[i];
 
 		for (int b = 0; b < INVENTORY_BOOTS; b++) {
@@ -284,35 +550,54 @@ static struct port *
 loaded_port(struct inventory *r, int64_t agent, uint32_t if_index)
 {
 	struct agent *a = inventory_agent_by_number(r, agent);
-	struct port *p = a ? inventory_port(r, a, if_index) : NULL;
+	struct port *p = a ? inventory_find_port(r, a, if_index) : NULL;
 
 	if (!p)
-		log_error(ROOM,
-		    "the store's port ifIndex %u of agent %lld is not used: it is beyond "
-		    "the limits of %u agents and %u ports",
-		    if_index, (long long)agent, r->max_agents, r->max_ports);
+		note_stored(r, hash_port(r, agent, if_index));
 	return p;
 }
 
 static void
-load_agent(void *arg, const struct store_agent *row)
+load_last_number(void *arg, int64_t number)
 {
-	if (!inventory_add_agent(arg, row))
-		log_error(ROOM,
-		    "the store's agent %lld at %s is not used: the limit of %u agents is "
-		    "reached",
-		    (long long)row->id, row->address, ((struct inventory *)arg)->max_agents);
+	((struct inventory *)arg)->last_number = number;
+}
+
+static void
+load_agent(void *arg, const struct store_agent *row, uint64_t silent_us)
+{
+	struct inventory *r = arg;
+
+	place_agent(r, row, hash_text(r, row->address), r->loading_us - (int64_t)silent_us);
+}
+
+static void
+load_absent_agent(void *arg, const uint8_t *agent_id)
+{
+	note_stored(arg, hash_id(arg, agent_id));
+}
+
+static void
+load_heard_port(void *arg, int64_t agent, uint32_t if_index, uint64_t silent_us)
+{
+	struct inventory *r = arg;
+	struct agent *a = inventory_agent_by_number(r, agent);
+
+	if (a && !inventory_find_port(r, a, if_index))
+		place_port(r, a, if_index, r->loading_us - (int64_t)silent_us);
 }
 
 static void
 load_agent_source(void *arg, const struct store_agent_source *row)
 {
-	struct agent *a = inventory_agent_by_number(arg, row->agent);
+	struct inventory *r = arg;
+	struct agent *a = inventory_agent_by_number(r, row->agent);
 
 	if (!a || a->identity.bound_unwritten)
 		return;
 	snprintf(a->identity.bound, sizeof(a->identity.bound), "%s", row->source);
 	a->identity.bound_us = row->since_us;
+	lru_table_set_owner(&r->agent_places, (uint32_t)(a - r->agents), hash_text(r, row->source));
 }
 
 static void
@@ -404,13 +689,19 @@ load_port(void *arg, const struct store_port *row)
 }
 
 struct store_loader
-inventory_loader(struct inventory *r)
+inventory_loader(struct inventory *r, uint64_t mono_us)
 {
+	r->loading_us = (int64_t)mono_us;
 	return (struct store_loader){
 	    .arg = r,
+	    .most_agents = r->agent_places.max - r->agent_places.reserve,
+	    .most_ports = r->port_places.max - r->port_places.reserve,
+	    .last_number = load_last_number,
 	    .agent = load_agent,
+	    .absent_agent = load_absent_agent,
 	    .agent_source = load_agent_source,
 	    .agent_refusal = load_agent_refusal,
+	    .heard_port = load_heard_port,
 	    .account = load_account,
 	    .crash_lost = load_crash_lost,
 	    .counter = load_counter,

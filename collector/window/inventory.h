@@ -3,8 +3,10 @@
  * of the agent's two newest boots, the counters from which true totals go on, and the last state.
  * An account says which samples of one boot of a port were expected and which arrived.
  *
- * Memory is allocated at the start. Beyond the limits a new agent or port is refused, and the
- * caller counts that; a known one is never dropped to make room. Used by accounting.c and
+ * Memory is allocated at the start. Who stays when it is full says lru_table.h; an owner is the source
+ * that an agent is known by. Whatever leaves is in the store by then: inventory_choose marks it, and
+ * inventory_sweep removes it at the next flush, if nothing of it is unwritten. What comes back is read from
+ * the store. A filter tells what may be there, so that newcomers cost no read. Used by the accounting and
  * crash_recovery.c inside the window room.
  */
 #ifndef EASE_COLLECTOR_WINDOW_INVENTORY_H
@@ -16,9 +18,13 @@
 #include "collector/window/device_clock.h"
 #include "collector/window/cut_totals.h"
 #include "collector/window/sequence_jumps.h"
+#include "common/lru_table.h"
 
 /* The newest boot, and the one before it for samples that were still in transit. */
 enum { INVENTORY_BOOTS = 2 };
+
+/* By what an agent is found. */
+enum inventory_key { INVENTORY_ID, INVENTORY_NUMBER, INVENTORY_ADDRESS, INVENTORY_N_KEYS };
 
 struct agent {
 	struct store_agent row; /* row.boot: the newest boot; row.last_us: newest time in it */
@@ -37,7 +43,9 @@ struct agent {
 	} boots;
 	uint64_t heard_us; /* by the monotonic clock, when a record was accepted; 0: not yet */
 	struct agent_identity identity;
-	uint32_t next; /* in its bucket: index into agents + 1, 0 at the end */
+	struct lru_link link;
+	uint32_t n_ports;
+	uint32_t next[INVENTORY_N_KEYS]; /* in its buckets: index into agents + 1, 0 at the end */
 };
 
 /* One boot of a port. */
@@ -59,6 +67,8 @@ struct account {
 struct port {
 	struct agent *agent;
 	uint32_t if_index;
+	uint32_t next; /* in its bucket: index into ports + 1, 0 at the end */
+	struct lru_link link;
 	struct account accounts[INVENTORY_BOOTS]; /* newest boot first */
 	struct port_totals totals;
 	struct sample_gaps gaps; /* of the newest boot */
@@ -81,17 +91,23 @@ struct port {
 	struct ease_state state;
 };
 
+enum { INVENTORY_FILTER_WORDS = 8192 }; /* 2^19 bits: of 65,000 ports, one in 20 is taken for another */
+
 struct inventory {
-	uint32_t max_agents, max_ports;
-	struct agent *agents; /* sorted by row.id; never moved, because ports point into it */
-	uint32_t n_agents;
-	struct port *ports; /* never removed and never moved */
-	uint32_t n_ports;
+	struct agent *agents; /* never moved, because ports point into it; row.id 0: a free place */
+	struct port *ports;   /* never moved; agent NULL: a free place */
+	struct lru_table agent_places, port_places; /* .end: the end of the places that were ever used */
+	int64_t last_number; /* of an agent, also of those that are not here */
 	uint64_t seed; /* of the hashes, because senders choose ids and ifIndexes */
-	uint32_t *agent_buckets; /* index into agents + 1, 0 empty */
+	uint32_t *agent_buckets[INVENTORY_N_KEYS]; /* index into agents + 1, 0 empty */
 	uint64_t agent_mask;
-	uint32_t *port_buckets; /* open addressing: index into ports + 1, 0 empty */
+	uint32_t *port_buckets; /* index into ports + 1, 0 empty */
 	uint64_t port_mask;
+	uint64_t stored[INVENTORY_FILTER_WORDS]; /* agents and ports that may be in the store and not here */
+	struct store *store; /* from which they are read; NULL: none is there */
+	int64_t loading_us; /* monotonic */
+	uint64_t recalled; /* agents and ports that were read, so far */
+	uint64_t left_agents, left_ports; /* that left, so far */
 	struct crash_journal journal;
 };
 
@@ -107,20 +123,54 @@ void inventory_free(struct inventory *r);
 /* Notes that records of a boot count, which may be the newest one now. */
 void agent_note_boot(struct agent *a, uint32_t boot);
 
-/* Sets the agent's address to the sender's. */
-void agent_note_address(struct agent *a, const struct ease_record *r);
+/* The owner of what is known by this source. */
+uint64_t inventory_owner(const struct inventory *r, const char *source);
 
 struct agent *inventory_find_agent(const struct inventory *r, const uint8_t *agent_id);
 struct agent *inventory_agent_by_number(const struct inventory *r, int64_t id);
 
-/* Adds an agent; if row.id is 0, it gets the next number. Returns NULL at the limit. */
-struct agent *inventory_add_agent(struct inventory *r, const struct store_agent *row);
+/* Returns the first agent at an address, and the next one; NULL at the end. */
+struct agent *inventory_first_at(const struct inventory *r, const char *address);
+struct agent *inventory_next_at(const struct inventory *r, const struct agent *a);
+
+/* Sets the agent's address. */
+void inventory_set_address(struct inventory *r, struct agent *a, const char *address);
+
+/* Returns the agent that the store has and that is not here, once it was read; 0 with *a NULL if there is
+ * none. -EDQUOT: there is no place for it; -EIO: the store cannot be read now. */
+int inventory_recall_agent(struct inventory *r, const uint8_t *agent_id, uint64_t owner, uint64_t mono_us,
+    struct agent **a);
+
+/* Adds an agent that is not in the store; if row.id is 0, it gets the next number. NULL if the owner may
+ * not have another place. */
+struct agent *inventory_add_agent(
+    struct inventory *r, const struct store_agent *row, uint64_t owner, uint64_t mono_us);
 
 /* Returns the port of that agent, or NULL if it is not known. */
 struct port *inventory_find_port(struct inventory *r, const struct agent *a, uint32_t if_index);
 
-/* Returns the port of that agent, which is added if it is not known; NULL at the limit. */
-struct port *inventory_port(struct inventory *r, struct agent *a, uint32_t if_index);
+/* The same; a port that is not known is read from the store, or added. Returns 0, -EDQUOT if there is no
+ * place for it, or -EIO if the store cannot be read now. */
+int inventory_port(
+    struct inventory *r, struct agent *a, uint32_t if_index, uint64_t mono_us, struct port **p);
+
+/* Note that a record came. False if the agent or port leaves, and may not be used any more. */
+static inline bool
+inventory_heard_agent(struct inventory *r, const struct agent *a, uint64_t mono_us)
+{
+	return lru_table_heard(&r->agent_places, (uint32_t)(a - r->agents), (int64_t)mono_us);
+}
+static inline bool
+inventory_heard_port(struct inventory *r, const struct port *p, uint64_t mono_us)
+{
+	return lru_table_heard(&r->port_places, (uint32_t)(p - r->ports), (int64_t)mono_us);
+}
+
+/* Marks what is to leave: what was silent for forget_us (0: for ever), and what makes room. */
+void inventory_choose(struct inventory *r, uint64_t mono_us, uint64_t forget_us);
+
+/* Removes what was marked and has nothing unwritten. All that was flushed before must be in the store. */
+void inventory_sweep(struct inventory *r);
 
 /* Returns the account of a port's boot. If there is none, it is made with first_us, and *made is
  * set; the account of the oldest boot, which it replaces, is given to evicted first (NULL if the
@@ -139,7 +189,8 @@ void inventory_mark_all_dirty(struct inventory *r);
 void inventory_account_row(
     const struct port *p, const struct account *a, struct store_account *row);
 
-/* Returns the callbacks by which store_load reads the inventory back. */
-struct store_loader inventory_loader(struct inventory *r);
+/* Returns the callbacks by which store_load reads the inventory back: as many of those heard last as leave
+ * room for newcomers. */
+struct store_loader inventory_loader(struct inventory *r, uint64_t mono_us);
 
 #endif

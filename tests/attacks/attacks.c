@@ -160,12 +160,44 @@ sflow_for_another(struct attack_rig *r, uint32_t i)
 /* ---- filling tables ---- */
 
 static void
+agents_without_end(struct attack_rig *r, uint32_t i)
+{
+	for (uint32_t k = 3 * i; k < 3 * (i + 1); k++) { /* more than there is room for, also in a minute */
+		start(r, EASE_NOTIFY_COUNTERS, id_of(k), 1);
+		send_snapshot(r, snapshot_of(r, 1, 0, k));
+	}
+}
+
+static void
+ports_without_end(struct attack_rig *r, uint32_t i)
+{
+	start(r, EASE_NOTIFY_COUNTERS, id_of(0), 1);
+	for (uint32_t k = 0; k < 40; k++) {
+		struct ease_snapshot s = snapshot_of(r, 1 + 40 * i + k, 0, 0);
+
+		trap_add_snapshot(&m, &s);
+	}
+	attack_send_trap(r, ATTACKER, &m);
+}
+
+static void
 boots_without_end(struct attack_rig *r, uint32_t i)
 {
 	struct ease_sample s = sample_of(r, 1, 1);
 
 	start(r, EASE_NOTIFY_SAMPLES, id_of(0), i + 1);
 	send_sample(r, &s);
+}
+
+static void
+data_sources_without_end(struct attack_rig *r, uint32_t i)
+{
+	b.n = 0;
+	built_begin(&b, ATTACKER, i % 64, i, 1000 * i, 50);
+	for (uint32_t k = 0; k < 50; k++)
+		built_add_flow(&b, &(struct built_flow){.sequence = 1, .index = 1 + 50 * i + k, .rate = 100,
+		    .pool = 100, .frame_octets = 500, .stripped = 4});
+	attack_send_sflow(r, ATTACKER, &b);
 }
 
 /* Each number lower than the one before: a data source that begins anew, as often as it says. */
@@ -326,7 +358,10 @@ const struct attack attacks[] = {
     {"counters in another's name", counters_for_another, "accounting.foreign_source"},
     {"an SNMPv3 user in another's name", a_user_for_another, "accounting.foreign_source"},
     {"sFlow in another's name", sflow_for_another, "sflow.foreign_source"},
+    {"agents without end", agents_without_end, "accounting.agents_full"},
+    {"ports without end", ports_without_end, "accounting.ports_full"},
     {"boots without end", boots_without_end, "accounting.samples"},
+    {"data sources without end", data_sources_without_end, "accounting.ports_full|sflow.ports_full"},
     {"data sources that begin anew", sources_that_begin_anew, "sflow.source_restarts"},
     {"sources of errors without end", sources_of_errors, "accounting.rows"},
     {"a port that changes its state all the time", states_that_change, "accounting.states"},

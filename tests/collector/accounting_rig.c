@@ -34,6 +34,7 @@ rig_open_with(struct accounting_rig *f, const struct accounting_limits *limits)
 	loader = accounting_loader(f->accounting);
 	ck_assert_msg(store_open(&f->store, f->path, NULL, f->error, sizeof(f->error)) == 0, "%s",
 	    f->error);
+	accounting_set_store(f->accounting, f->store);
 	store_get_life(f->store, &life);
 	ck_assert_msg(store_load(f->store, &loader, f->error, sizeof(f->error)) == 0, "%s",
 	    f->error);

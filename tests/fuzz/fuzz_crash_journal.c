@@ -30,7 +30,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(slots, data, size);
 	crash_recover(&r, &past, expected, &more, &sum);
-	if (r.n_agents > AGENTS || r.n_ports > PORTS || sum.refused > n || sum.ports > n)
+	if (r.agent_places.end > AGENTS || r.port_places.end > PORTS || sum.refused > n || sum.ports > n)
 		abort();
 	inventory_free(&r);
 	free(slots);
