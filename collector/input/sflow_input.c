@@ -43,8 +43,14 @@ static const struct stat_name stat_names[SFLOW_N_STATS] = {
     [SFLOW_STAT_REFUSED_DATAGRAM] = {"sflow.refused_datagram",
 	"datagrams with a mistake in their structure, used up to the mistake"},
     [SFLOW_STAT_REFUSED_SAMPLE] = {"sflow.refused_sample", "samples with a mistake, not used"},
-    [SFLOW_STAT_AGENTS_FULL] = {"sflow.agents_full", "datagrams of further agents, beyond 1,024"},
-    [SFLOW_STAT_PORTS_FULL] = {"sflow.ports_full", "samples of further ports, beyond 16,384"},
+    [SFLOW_STAT_AGENTS_FULL] = {"sflow.agents_full",
+	"datagrams refused because the table of agents is full, and their sender has its part of it"},
+    [SFLOW_STAT_PORTS_FULL] = {"sflow.ports_full",
+	"samples refused because the table of ports is full, and their sender has its part of it"},
+    [SFLOW_STAT_AGENTS_LEFT] = {"sflow.agents_left",
+	"agents that left the table, because they were silent or made room"},
+    [SFLOW_STAT_PORTS_LEFT] = {"sflow.ports_left",
+	"ports that left the table, because they were silent or made room"},
     [SFLOW_STAT_TOO_MANY] = {"sflow.too_many", "samples beyond 256 in one datagram, not used"},
 };
 
@@ -138,12 +144,13 @@ port_of(struct taking *t, const struct sflow_source *source)
 		count(t->in, SFLOW_STAT_NO_INTERFACE);
 		return NULL;
 	}
-	p = sflow_port_of(t->in->state, t->peer, source->index);
+	p = sflow_port_of(t->in->state, t->peer, source->index, t->origin->received_us);
 	if (!p) {
 		count(t->in, SFLOW_STAT_PORTS_FULL);
 		log_warn_limited(ROOM,
-		    "samples of ifIndex %u of agent %s ignored: %d sFlow ports are the most",
-		    source->index, t->peer->address, SFLOW_MAX_PORTS);
+		    "samples of ifIndex %u of agent %s ignored: there is room for %d sFlow ports, all are "
+		    "heard, and its sender %s has no fewer than anybody else",
+		    source->index, t->peer->address, SFLOW_MAX_PORTS, t->origin->sender);
 	}
 	return p;
 }
@@ -366,6 +373,7 @@ arrive(struct taking *t, const struct sflow_datagram *d)
 		count(in, SFLOW_STAT_REFUSED_RESTART);
 		return false;
 	}
+	sflow_hear_peer(in->state, t->peer, t->origin->received_us);
 	t->newer = arrival.newer;
 	stat_add(&in->stats, SFLOW_STAT_DATAGRAMS_MISSING, arrival.missing);
 	if (!arrival.newer)
@@ -405,14 +413,15 @@ find_peer(struct taking *t, const struct sflow_agent *agent)
 		return;
 	}
 	if (!known)
-		t->peer = sflow_add_peer(in->state, &t->in->stranger);
+		t->peer = sflow_add_peer(in->state, &t->in->stranger, sender, t->origin->received_us);
 	if (t->peer) {
 		snprintf(t->peer->source, sizeof(t->peer->source), "%s", sender);
 		return;
 	}
 	count(in, SFLOW_STAT_AGENTS_FULL);
 	log_warn_limited(ROOM,
-	    "datagram from %s ignored: its agent is new, and %d sFlow agents are the most",
+	    "datagram from %s ignored: its agent is new, there is room for %d sFlow agents, all are heard, "
+	    "and this sender has no fewer than anybody else",
 	    sender, SFLOW_MAX_AGENTS);
 }
 
@@ -468,6 +477,16 @@ take_datagram(struct taking *t, const void *octets, size_t n)
 	return arrive(t, &d) ? take_all(t, &d) : SFLOW_END;
 }
 
+static void
+note_left(struct sflow_input *in)
+{
+	uint64_t agents, ports;
+
+	sflow_count_left(in->state, &agents, &ports);
+	stat_raise(&in->stats, SFLOW_STAT_AGENTS_LEFT, agents);
+	stat_raise(&in->stats, SFLOW_STAT_PORTS_LEFT, ports);
+}
+
 enum sflow_verdict
 sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
     const struct decode_origin *origin, struct decode_result *result)
@@ -478,6 +497,7 @@ sflow_input_take(struct sflow_input *in, const void *octets, size_t n,
 	result->n = result->n_ignored = 0;
 	count(in, SFLOW_STAT_DATAGRAMS);
 	verdict = take_datagram(&t, octets, n);
+	note_left(in);
 	if (verdict == SFLOW_END)
 		return verdict;
 	count(in, verdict == SFLOW_BAD_VERSION ? SFLOW_STAT_REFUSED_VERSION

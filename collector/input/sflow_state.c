@@ -37,11 +37,16 @@ struct sflow_state {
 	uint64_t seed;
 	struct sflow_peer peers[SFLOW_MAX_AGENTS];
 	struct sflow_port ports[SFLOW_MAX_PORTS];
-	uint32_t n_peers, n_ports;
-	/* Open addressing, at least half empty: index + 1, or 0. */
-	uint32_t peer_buckets[2 * SFLOW_MAX_AGENTS];
+	struct lru_table peer_places, port_places;
+	uint32_t last_number; /* of a peer */
+	uint64_t left_peers, left_ports;
+	uint32_t peer_buckets[2 * SFLOW_MAX_AGENTS]; /* index + 1, or 0 */
 	uint32_t port_buckets[2 * SFLOW_MAX_PORTS];
 };
+
+/* Polling intervals of counters are five minutes at most. *assumed* */
+#define LEAST_SILENT_US 900000000ll
+enum { LEAVE_AT_ONCE = 64 };
 
 int
 sflow_state_new(struct sflow_state **out, uint64_t seed)
@@ -50,12 +55,23 @@ sflow_state_new(struct sflow_state **out, uint64_t seed)
 	if (!*out)
 		return -ENOMEM;
 	(*out)->seed = seed;
-	return 0;
+	if (lru_table_init(&(*out)->peer_places, SFLOW_MAX_AGENTS, &(*out)->peers->link,
+		sizeof(*(*out)->peers)) == 0 &&
+	    lru_table_init(&(*out)->port_places, SFLOW_MAX_PORTS, &(*out)->ports->link,
+		sizeof(*(*out)->ports)) == 0)
+		return 0;
+	sflow_state_free(*out);
+	*out = NULL;
+	return -ENOMEM;
 }
 
 void
 sflow_state_free(struct sflow_state *s)
 {
+	if (!s)
+		return;
+	lru_table_free(&s->port_places);
+	lru_table_free(&s->peer_places);
 	free(s);
 }
 
@@ -104,68 +120,157 @@ sflow_name_peer(struct sflow_peer *peer, const struct sflow_agent *agent, const 
 void
 sflow_forget_sources(struct sflow_state *s)
 {
-	for (uint32_t i = 0; i < s->n_peers; i++)
+	for (uint32_t i = 0; i < s->peer_places.end; i++)
 		*s->peers[i].source = '\0';
 }
 
-/* Returns the number of the bucket that holds the agent, or of the empty one where it belongs. */
-static uint32_t
+static uint32_t *
 peer_bucket(const struct sflow_state *s, const uint8_t id[EASE_AGENT_ID_LEN])
 {
 	uint64_t h = spread_bits(hash_octets(HASH_START ^ s->seed, id, EASE_AGENT_ID_LEN));
 
-	for (;; h++) {
-		uint32_t bucket = h % (2 * SFLOW_MAX_AGENTS), peer = s->peer_buckets[bucket];
-
-		if (peer == 0 || memcmp(s->peers[peer - 1].id, id, EASE_AGENT_ID_LEN) == 0)
-			return bucket;
-	}
+	return (uint32_t *)(uintptr_t)&s->peer_buckets[h % (2 * SFLOW_MAX_AGENTS)];
 }
 
 struct sflow_peer *
 sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent, const char *sender)
 {
 	uint8_t id[EASE_AGENT_ID_LEN];
-	uint32_t peer;
+	const struct sflow_peer *peer;
 
 	sflow_agent_id(agent, sender, id);
-	peer = s->peer_buckets[peer_bucket(s, id)];
-	return peer > 0 ? (struct sflow_peer *)(uintptr_t)&s->peers[peer - 1] : NULL;
+	for (uint32_t i = *peer_bucket(s, id); i != 0; i = peer->next) {
+		peer = &s->peers[i - 1];
+		if (memcmp(peer->id, id, sizeof(id)) == 0)
+			return (struct sflow_peer *)(uintptr_t)peer;
+	}
+	return NULL;
+}
+
+static uint32_t *
+port_bucket(struct sflow_state *s, uint32_t peer_number, uint32_t if_index)
+{
+	uint64_t h = spread_bits(s->seed ^ ((uint64_t)peer_number << 32 | if_index));
+
+	return &s->port_buckets[h % (2 * SFLOW_MAX_PORTS)];
+}
+
+static void
+drop_port(struct sflow_state *s, uint32_t place)
+{
+	struct sflow_port *p = &s->ports[place];
+	uint32_t *at = port_bucket(s, p->peer_number, p->if_index);
+
+	while (*at != place + 1)
+		at = &s->ports[*at - 1].next;
+	*at = p->next;
+	lru_table_give(&s->port_places, place);
+	*p = (struct sflow_port){.link = p->link};
+	s->left_ports++;
+}
+
+/* Its ports are not found any more, so they go next. */
+static void
+drop_peer(struct sflow_state *s, uint32_t place)
+{
+	struct sflow_peer *peer = &s->peers[place];
+	uint32_t *at = peer_bucket(s, peer->id);
+
+	while (*at != place + 1)
+		at = &s->peers[*at - 1].next;
+	*at = peer->next;
+	lru_table_give(&s->peer_places, place);
+	*peer = (struct sflow_peer){.link = peer->link};
+	s->left_peers++;
+}
+
+static void
+make_room(struct sflow_state *s, struct lru_table *t, uint64_t received_us,
+    void (*drop)(struct sflow_state *s, uint32_t place))
+{
+	for (int i = 0; i < LEAVE_AT_ONCE; i++) {
+		uint32_t place = lru_table_next_victim(t, (int64_t)received_us, LEAST_SILENT_US, 0);
+
+		if (place == LRU_NONE)
+			break;
+		drop(s, place);
+	}
 }
 
 struct sflow_peer *
-sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named)
+sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named, const char *sender,
+    uint64_t received_us)
 {
-	if (s->n_peers == SFLOW_MAX_AGENTS)
+	uint64_t owner = hash_octets(HASH_START ^ s->seed, sender, strlen(sender));
+	uint32_t place, *bucket;
+	struct sflow_peer *peer;
+	struct lru_link link;
+
+	make_room(s, &s->peer_places, received_us, drop_peer);
+	place = lru_table_admits(&s->peer_places, owner)
+	    ? lru_table_take(&s->peer_places, owner, (int64_t)received_us) : LRU_NONE;
+	if (place == LRU_NONE)
 		return NULL;
-	s->peers[s->n_peers] = *named;
-	s->peer_buckets[peer_bucket(s, named->id)] = s->n_peers + 1;
-	return &s->peers[s->n_peers++];
+	peer = &s->peers[place];
+	link = peer->link;
+	bucket = peer_bucket(s, named->id);
+	*peer = *named;
+	peer->link = link;
+	peer->number = ++s->last_number;
+	peer->next = *bucket;
+	*bucket = place + 1;
+	return peer;
+}
+
+void
+sflow_hear_peer(struct sflow_state *s, const struct sflow_peer *peer, uint64_t received_us)
+{
+	lru_table_heard(&s->peer_places, (uint32_t)(peer - s->peers), (int64_t)received_us);
+}
+
+static struct sflow_port *
+add_port(struct sflow_state *s, struct sflow_peer *peer, uint32_t if_index, uint64_t received_us)
+{
+	uint64_t owner = lru_table_owner(&s->peer_places, (uint32_t)(peer - s->peers));
+	uint32_t place, *bucket;
+	struct sflow_port *p;
+
+	make_room(s, &s->port_places, received_us, drop_port);
+	place = lru_table_admits(&s->port_places, owner)
+	    ? lru_table_take(&s->port_places, owner, (int64_t)received_us) : LRU_NONE;
+	if (place == LRU_NONE)
+		return NULL;
+	p = &s->ports[place];
+	bucket = port_bucket(s, peer->number, if_index);
+	p->peer = peer;
+	p->peer_number = peer->number;
+	p->if_index = if_index;
+	p->generation = peer->generation;
+	p->next = *bucket;
+	*bucket = place + 1;
+	return p;
 }
 
 struct sflow_port *
-sflow_port_of(struct sflow_state *s, struct sflow_peer *peer, uint32_t if_index)
+sflow_port_of(struct sflow_state *s, struct sflow_peer *peer, uint32_t if_index, uint64_t received_us)
 {
-	uint64_t h = s->seed ^ ((uint64_t)(peer - s->peers) << 32 | if_index);
 	struct sflow_port *p;
 
-	for (h = spread_bits(h);; h++) {
-		uint32_t *bucket = &s->port_buckets[h % (2 * SFLOW_MAX_PORTS)];
-
-		if (*bucket == 0) {
-			if (s->n_ports == SFLOW_MAX_PORTS)
-				return NULL;
-			p = &s->ports[s->n_ports];
-			p->peer = peer;
-			p->if_index = if_index;
-			p->generation = peer->generation;
-			*bucket = ++s->n_ports;
-			return p;
-		}
-		p = &s->ports[*bucket - 1];
-		if (p->peer == peer && p->if_index == if_index)
-			return p;
+	for (uint32_t i = *port_bucket(s, peer->number, if_index); i != 0; i = p->next) {
+		p = &s->ports[i - 1];
+		if (p->peer_number != peer->number || p->if_index != if_index)
+			continue;
+		lru_table_heard(&s->port_places, i - 1, (int64_t)received_us);
+		return p;
 	}
+	return add_port(s, peer, if_index, received_us);
+}
+
+void
+sflow_count_left(const struct sflow_state *s, uint64_t *agents, uint64_t *ports)
+{
+	*agents = s->left_peers;
+	*ports = s->left_ports;
 }
 
 /* ---- agents ---- */

@@ -2,7 +2,8 @@
  * What the collector must remember of sFlow agents: of each agent its start and the numbers of its
  * datagrams; of each port the state of its sample numbers, its pool and its 32-bit counters. It
  * detects restarts, measures the real sampling rate, and extends counters to 64 bits. Tables have a
- * fixed size; an agent that is in them is not removed for a new one. No I/O.
+ * fixed size; who makes room when they are full says common/lru_table.h, an owner being a sender. To whatever
+ * comes back then the collector is one that restarted. No I/O.
  *
  * An sFlow agent has no easeAgentId, so its id is a hash of its address and sub-agent id. It has no
  * boot number either: its boot is the second (since 1970) at which it started, which is the arrival
@@ -16,6 +17,7 @@
 
 #include "common/endpoint.h"
 #include "common/frame.h"
+#include "common/lru_table.h"
 #include "common/sample.h"
 #include "common/sflow_wire.h"
 
@@ -38,6 +40,9 @@ struct sflow_peer {
 	uint64_t met_us;
 	uint64_t restarted_us; /* when its present boot began; 0: before it was met */
 	bool samples_sent; /* it has sampled frames that it sent, not only received ones */
+	uint32_t number; /* no other peer has it, also of those that left */
+	uint32_t next; /* in its bucket: index + 1, 0 at the end */
+	struct lru_link link;
 };
 
 enum sflow_total {
@@ -47,8 +52,10 @@ enum sflow_total {
 };
 
 struct sflow_port {
-	struct sflow_peer *peer;
-	uint32_t if_index;
+	struct sflow_peer *peer; /* it may have left: then its number is another one */
+	uint32_t peer_number, if_index;
+	uint32_t next; /* in its bucket: index + 1, 0 at the end */
+	struct lru_link link;
 	uint32_t generation;
 	/* flow samples */
 	bool has_flow;
@@ -90,12 +97,20 @@ void sflow_forget_sources(struct sflow_state *s);
 struct sflow_peer *sflow_find_peer(const struct sflow_state *s, const struct sflow_agent *agent,
     const char *sender);
 
-/* Adds an agent that is not in the table, with the members of named; NULL if the table is full. */
-struct sflow_peer *sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named);
+/* Adds an agent that is not in the table, with the members of named; NULL if there is no place for another
+ * one of this sender. */
+struct sflow_peer *sflow_add_peer(struct sflow_state *s, const struct sflow_peer *named,
+    const char *sender, uint64_t received_us);
 
-/* Finds the agent's port, or adds it; NULL if the table is full. */
+/* Notes that a datagram of it was accepted. */
+void sflow_hear_peer(struct sflow_state *s, const struct sflow_peer *peer, uint64_t received_us);
+
+/* Finds the agent's port, or adds it; NULL if there is no place for another one of its sender. */
 struct sflow_port *sflow_port_of(struct sflow_state *s, struct sflow_peer *peer,
-    uint32_t if_index);
+    uint32_t if_index, uint64_t received_us);
+
+/* How many agents and ports left to make room, so far. */
+void sflow_count_left(const struct sflow_state *s, uint64_t *agents, uint64_t *ports);
 
 struct sflow_arrival {
 	bool newer;	  /* than all datagrams before, so not one that was overtaken */

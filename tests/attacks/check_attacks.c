@@ -1,6 +1,6 @@
 /*
- * Each attack of attacks.h beside an honest fleet of a hundred switches, of which five come when it is under way;
- * the collector is restarted in its midst. Afterwards the store has what the fleet sent, to the last sample and
+ * Each attack of attacks.h beside an honest fleet of a hundred switches, of which seven (one by SNMPv3, one by
+ * sFlow) come when it is under way; the collector is restarted in its midst. Afterwards the store has what the fleet sent, to the last sample and
  * octet; nothing was lost for want of room; the attacker is counted; and the file is within its size.
  *
  * EASE_ATTACK=NAME tries one. With EASE_LONG each sends 1,000 datagrams a second for a minute.
@@ -57,6 +57,7 @@ silence_late_ones(bool silent)
 {
 	for (int i = FLEET_SWITCHES - LATE_SWITCHES; i < FLEET_SWITCHES; i++)
 		rig.fleet[i].silent = silent;
+	rig.fleet[FLEET_V3 - 1].silent = rig.fleet[FLEET_V3 + FLEET_SFLOW - 1].silent = silent;
 }
 
 static void

@@ -7,6 +7,7 @@
 #include "tests/suite.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -610,9 +611,68 @@ START_TEST(test_pool_of_frames_sent)
 }
 END_TEST
 
+/* A sample of one of a sender's ports, of one of its agents. */
+static bool
+come(const char *sender, uint32_t sub_agent, uint32_t if_index, uint64_t uptime_ms)
+{
+	struct decode_origin origin = {.sender = sender, .received_us = START_S * 1000000ull + uptime_ms * 1000};
+	struct built_flow f = flow(17, 4000);
+
+	f.index = if_index;
+	built_begin(&b, AGENT, sub_agent, ++datagram_sequence, (uint32_t)uptime_ms, 1);
+	built_add_flow(&b, &f);
+	sflow_input_take(in, b.octets, b.n, &origin, &result);
+	return result.n == 1;
+}
+
+enum { MOST_AGENTS = 1024, MOST_PORTS = 16384, SILENT_MS = 900000 };
+
+/* One sender's agents without end leave a part of the table to others; who is silent makes room. */
+START_TEST(test_agents_without_end)
+{
+	uint32_t n = 0, honest = 0;
+
+	ck_assert(come("192.0.2.7", 1 << 20, 1, 1000));
+	while (come("192.0.2.66", n, 1, 2000))
+		n++;
+	ck_assert_uint_eq(n, MOST_AGENTS - MOST_AGENTS / 16 - 1);
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_AGENTS_FULL), 1);
+	for (; honest < 200; honest++) {
+		char sender[24];
+
+		snprintf(sender, sizeof(sender), "198.51.100.%u", honest);
+		ck_assert(come(sender, (2 << 20) + honest, 1, 3000 + 10 * honest));
+		ck_assert(!come("192.0.2.66", n + honest, 1, 3000 + 10 * honest));
+	}
+	ck_assert(come("192.0.2.7", 1 << 20, 1, 6000));
+	ck_assert_uint_eq(stat_of(SFLOW_STAT_AGENTS_LEFT), 200);
+	ck_assert(come("192.0.2.66", n, 1, 5000 + SILENT_MS));
+}
+END_TEST
+
+START_TEST(test_ports_without_end)
+{
+	uint32_t n = 0;
+
+	ck_assert(come("192.0.2.7", 1, 1, 1000));
+	while (come("192.0.2.66", 2, n + 1, 2000))
+		n++;
+	ck_assert_uint_eq(n, MOST_PORTS - MOST_PORTS / 16 - 1);
+	for (uint32_t i = 2; i < 50; i++)
+		ck_assert(come("192.0.2.7", 1, i, 3000));
+	for (uint32_t i = 0; i < 3000; i++) /* all that was silent goes, and nothing of the other's */
+		ck_assert(come("192.0.2.66", 2, 100000 + i, 2000 + SILENT_MS));
+	ck_assert_uint_gt(stat_of(SFLOW_STAT_PORTS_LEFT), 1000);
+	for (uint32_t i = 2; i < 50; i++)
+		ck_assert(come("192.0.2.7", 1, i, 4000 + SILENT_MS));
+}
+END_TEST
+
 static void
 add_tests(TCase *tc)
 {
+	tcase_add_test(tc, test_agents_without_end);
+	tcase_add_test(tc, test_ports_without_end);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_a_sample);
 	tcase_add_loop_test(tc, test_direction, 0, sizeof(interfaces) / sizeof(interfaces[0]));
