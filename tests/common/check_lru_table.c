@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 64, OWNERS = 9, STEPS = 200000, SILENT_S = 900 };
+enum { PLACES = 64, OWNERS = 9, STEPS = 30000, SILENT_S = 900 };
 #define SECOND_US 1000000ll
 
 static struct entry {
