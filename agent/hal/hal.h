@@ -182,6 +182,8 @@ struct hal_port {
 	bool has_connector;
 	bool off_bridge; /* the port does not belong to the bridge whose addresses are served */
 	uint32_t lag_parent; /* ifIndex of its aggregate; 0: none */
+	uint32_t bridge;     /* ifIndex of the bridge interface that it is a port of; 0: none */
+	uint32_t lower;	     /* ifIndex of the interface that this VLAN interface runs on; 0: none */
 	uint64_t last_change_mono_us;	 /* of oper_status; 0: before the agent started */
 	uint64_t discontinuity_mono_us;	 /* of the counters, by the agent's clock; 0: none */
 	uint64_t discontinuity_us;	 /* the same by the device's clock; 0: none */

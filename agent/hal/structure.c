@@ -18,6 +18,7 @@ struct published_structure {
 	struct hal_part *parts; /* in one block with what follows */
 	struct hal_contained *contents;
 	struct hal_layer *layers;
+	bool *marks; /* scratch of fill_layers */
 };
 
 static struct published_structure *
@@ -38,39 +39,59 @@ order_layers(const void *a, const void *b)
 	return x->lower < y->lower ? -1 : x->lower > y->lower;
 }
 
-static bool
-is_parent(const struct hal_snapshot *s, uint32_t if_index)
-{
-	for (size_t i = 0; i < s->n_ports; i++) {
-		if (s->ports[i].lag_parent == if_index)
-			return true;
-	}
-	return false;
-}
-
-/* Returns the ifIndex of the port's aggregate, or 0 if that is not served here. */
-static uint32_t
-above(const struct hal_snapshot *s, const struct hal_port *port)
-{
-	return hal_snapshot_port(s, port->lag_parent) ? port->lag_parent : 0;
-}
-
-/* RFC 2863: each interface has a row for what is above it and one for what is below it; 0 stands
- * for no interface. */
+/* Adds `higher` on `lower`, if both are served here. */
 static size_t
-fill_layers(const struct hal_snapshot *s, struct hal_layer *layers)
+add_layer(const struct hal_snapshot *s, uint32_t higher, uint32_t lower, struct hal_layer *layers,
+    size_t n)
 {
-	bool any_parent = false;
+	if (!hal_snapshot_port(s, higher) || !hal_snapshot_port(s, lower))
+		return n;
+	layers[n] = (struct hal_layer){.higher = higher, .lower = lower};
+	return n + 1;
+}
+
+/* What runs on what: LAGs and bridges on their ports, VLAN interfaces on the one they tag for. */
+enum { LAYERS_OF_PORT = 5 }; /* the most rows: these three, nothing above, nothing below */
+static size_t
+add_relations(const struct hal_snapshot *s, struct hal_layer *layers)
+{
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->n_ports; i++)
-		any_parent = any_parent || s->ports[i].lag_parent != 0;
 	for (size_t i = 0; i < s->n_ports; i++) {
 		const struct hal_port *port = &s->ports[i];
 
-		layers[n++] = (struct hal_layer){.higher = above(s, port), .lower = port->if_index};
-		if (!any_parent || !is_parent(s, port->if_index))
-			layers[n++] = (struct hal_layer){.higher = port->if_index};
+		n = add_layer(s, port->lag_parent, port->if_index, layers, n);
+		n = add_layer(s, port->bridge, port->if_index, layers, n);
+		n = add_layer(s, port->if_index, port->lower, layers, n);
+	}
+	return n;
+}
+
+static void
+mark(const struct hal_snapshot *s, uint32_t if_index, bool *marks)
+{
+	marks[hal_snapshot_port(s, if_index) - s->ports] = true;
+}
+
+/* RFC 2863: each interface that has none above, or none below, has a row with 0 there. marks has room for
+ * two flags of each port. */
+static size_t
+fill_layers(const struct hal_snapshot *s, bool *marks, struct hal_layer *layers)
+{
+	bool *has_above = marks, *has_below = marks + s->n_ports;
+	size_t n = add_relations(s, layers), relations = n;
+
+	for (size_t i = 0; i < relations; i++) {
+		mark(s, layers[i].lower, has_above);
+		mark(s, layers[i].higher, has_below);
+	}
+	for (size_t i = 0; i < s->n_ports; i++) {
+		uint32_t if_index = s->ports[i].if_index;
+
+		if (!has_above[i])
+			layers[n++] = (struct hal_layer){.lower = if_index};
+		if (!has_below[i])
+			layers[n++] = (struct hal_layer){.higher = if_index};
 	}
 	if (n > 1)
 		qsort(layers, n, sizeof(*layers), order_layers);
@@ -162,7 +183,7 @@ fill(const struct hal *hal, const struct hal_snapshot *s, struct published_struc
 	published->structure.contents = published->contents;
 	published->structure.n_parts = n;
 	published->structure.layers = published->layers;
-	published->structure.n_layers = fill_layers(s, published->layers);
+	published->structure.n_layers = fill_layers(s, published->marks, published->layers);
 }
 
 /* ---- changes ---- */
@@ -215,9 +236,9 @@ make(const struct hal *hal, size_t n_ports)
 	size_t n_parts = 1 + n_modules(hal) + n_ports;
 	size_t parts = n_parts * sizeof(struct hal_part);
 	size_t contents = n_parts * sizeof(struct hal_contained);
-	size_t layers = 2 * n_ports * sizeof(struct hal_layer);
+	size_t layers = LAYERS_OF_PORT * n_ports * sizeof(struct hal_layer);
 	struct published_structure *published =
-	    calloc(1, sizeof(*published) + parts + contents + layers);
+	    calloc(1, sizeof(*published) + parts + contents + layers + 2 * n_ports * sizeof(bool));
 
 	if (!published)
 		return NULL;
@@ -225,6 +246,7 @@ make(const struct hal *hal, size_t n_ports)
 	published->parts = (struct hal_part *)(void *)(published + 1);
 	published->contents = (struct hal_contained *)(void *)(published->parts + n_parts);
 	published->layers = (struct hal_layer *)(void *)(published->contents + n_parts);
+	published->marks = (bool *)(void *)(published->layers + LAYERS_OF_PORT * n_ports);
 	return published;
 }
 

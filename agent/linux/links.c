@@ -78,6 +78,7 @@ links_differ(const struct rtnl_link *a, const struct rtnl_link *b)
 {
 	return a->flags != b->flags || a->oper_state != b->oper_state ||
 	    a->mtu_octets != b->mtu_octets || a->master != b->master ||
+	    a->lower != b->lower ||
 	    memcmp(a->mac, b->mac, sizeof(a->mac)) != 0 || strcmp(a->name, b->name) != 0 ||
 	    strcmp(a->alias, b->alias) != 0 || strcmp(a->kind, b->kind) != 0 ||
 	    strcmp(a->master_kind, b->master_kind) != 0;

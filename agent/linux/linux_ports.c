@@ -26,16 +26,19 @@ port_if_index(void *ctx, size_t i)
 	return ((struct linux_device *)ctx)->links.ports[i].if_index;
 }
 
-/* The LAG that the link is a member of. Ports of a bridge are not members. */
+/* The ifIndex of a link by the kernel's index; 0: it is not served. */
 static uint32_t
-lag_parent(const struct linux_device *d, const struct rtnl_link *link)
+number_of(const struct linux_device *d, uint32_t kernel_index)
 {
-	const struct links_port *parent;
+	const struct links_port *port = kernel_index ? links_find_kernel(&d->links, kernel_index) : NULL;
 
-	if (strcmp(link->master_kind, "bond") != 0 && strcmp(link->master_kind, "team") != 0)
-		return 0;
-	parent = links_find_kernel(&d->links, link->master);
-	return parent ? parent->if_index : 0;
+	return port ? port->if_index : 0;
+}
+
+static bool
+is_lag(const char *kind)
+{
+	return strcmp(kind, "bond") == 0 || strcmp(kind, "team") == 0;
 }
 
 static int
@@ -64,7 +67,11 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->oper_status = links_oper_status(link);
 	port->has_connector = link->kind[0] == '\0';
 	port->off_bridge = strcmp(link->master_kind, "bridge") != 0;
-	port->lag_parent = lag_parent(d, link);
+	if (is_lag(link->master_kind))
+		port->lag_parent = number_of(d, link->master);
+	else if (!port->off_bridge)
+		port->bridge = number_of(d, link->master);
+	port->lower = number_of(d, link->lower);
 	return 0;
 }
 

@@ -92,7 +92,7 @@ take_link_info(const struct nlattr *info, struct rtnl_link *link)
 }
 
 static int
-take_link_attribute(const struct nlattr *attr, struct rtnl_link *link)
+take_link_attribute(const struct nlattr *attr, struct rtnl_link *link, bool *elsewhere)
 {
 	switch (mnl_attr_get_type(attr)) {
 	case IFLA_IFNAME:
@@ -110,6 +110,11 @@ take_link_attribute(const struct nlattr *attr, struct rtnl_link *link)
 		return attribute_u8(attr, &link->oper_state);
 	case IFLA_MASTER:
 		return attribute_u32(attr, &link->master);
+	case IFLA_LINK:
+		return attribute_u32(attr, &link->lower);
+	case IFLA_LINK_NETNSID:
+		*elsewhere = true;
+		return 0;
 	case IFLA_LINKINFO:
 		return take_link_info(attr, link);
 	case IFLA_STATS64:
@@ -126,6 +131,7 @@ rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link)
 {
 	const struct ifinfomsg *head = mnl_nlmsg_get_payload(message);
 	const struct nlattr *attr;
+	bool elsewhere = false; /* the link below is in another network namespace */
 	int rc = 0;
 
 	if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK)
@@ -145,7 +151,10 @@ rtnl_parse_link(const struct nlmsghdr *message, struct rtnl_link *link)
 	};
 	mnl_attr_for_each(attr, message, sizeof(*head))
 		if (rc == 0)
-			rc = take_link_attribute(attr, link);
+			rc = take_link_attribute(attr, link, &elsewhere);
+	/* Of other kinds this is a peer (veth), or what carries a tunnel. */
+	if (elsewhere || strcmp(link->kind, "vlan") != 0)
+		link->lower = 0;
 	return rc < 0 ? rc : link->name[0] == '\0' ? -EPROTO : 0;
 }
 

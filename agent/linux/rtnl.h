@@ -32,6 +32,7 @@ struct rtnl_link {
 	uint32_t mtu_octets;
 	uint8_t oper_state; /* IF_OPER_… (RFC 2863's, as the kernel numbers them) */
 	uint32_t master;    /* kernel index of the bridge or LAG it is a port of; 0: none */
+	uint32_t lower;	    /* kernel index of the link that this VLAN runs on; 0: none, or elsewhere */
 	bool has_ageing;    /* of a bridge */
 	uint32_t ageing_cs; /* hundredths of a second */
 	bool has_stats;

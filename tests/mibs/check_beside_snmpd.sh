@@ -98,6 +98,7 @@ sed "s|\"$rig/agent\"|\"$rig/second\"|" "$rig/agent.conf" >"$rig/second.conf"
 "$build/agent/easeagentd" -c "$rig/second.conf" -f >"$rig/second.log" 2>&1 &
 second_pid=$!
 wait_for 10 grep -q 'already served' "$rig/second.log"
+wait_for 10 grep -q 'ifXTable (' "$rig/second.log" # in a later line, if the first is full
 expect 'two agents: the second says why it is not seen' "$(grep -c 'already served by another subagent' "$rig/second.log" | grep -c '^[1-9]')" 1
 expect 'two agents: the log names a table and a scalar' "$(grep -cE 'ifXTable \(1\.3\.6\.1\.2\.1\.31\.1\.1\)' "$rig/second.log" | grep -c '^[1-9]') $(grep -cE 'ifNumber \(1\.3\.6\.1\.2\.1\.2\.1\)' "$rig/second.log" | grep -c '^[1-9]')" '1 1'
 expect 'two agents: the first is' "$(snmp_get $if_x.18.1)" '""'

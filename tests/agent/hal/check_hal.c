@@ -340,6 +340,28 @@ START_TEST(energy_and_buffers_are_in_the_snapshot)
 }
 END_TEST
 
+/* 20 is a bridge whose port is 10, and 30 a VLAN interface on 10: 10 has two above. */
+START_TEST(layers_show_bridges_and_vlans)
+{
+	static const struct hal_layer wanted[] = {{0, 20}, {0, 30}, {10, 0}, {20, 10}, {30, 10}};
+	static const struct hal_layer on_bridge[] = {{0, 30}, {10, 0}, {20, 10}, {30, 20}};
+	const struct hal_snapshot *snapshot;
+
+	fake.ports[0].bridge = 20;
+	fake.ports[2].lower = 10;
+	snapshot = fresh_snapshot();
+	ck_assert_uint_eq(snapshot->structure->n_layers, 5);
+	ck_assert_mem_eq(snapshot->structure->layers, wanted, sizeof(wanted));
+	hal_snapshot_release(snapshot);
+	fake.ports[2].lower = 20;
+	hal_report_port_changed(hal, 30);
+	snapshot = fresh_snapshot();
+	ck_assert_uint_eq(snapshot->structure->n_layers, 4);
+	ck_assert_mem_eq(snapshot->structure->layers, on_bridge, sizeof(on_bridge));
+	hal_snapshot_release(snapshot);
+}
+END_TEST
+
 /* RFC 2863: 10 and 20 are members of 30; there is nothing above 30, and nothing below 10 and 20. */
 START_TEST(layers_show_aggregates)
 {
@@ -515,6 +537,7 @@ main(void)
 	tcase_add_test(all, error_sources_add_up);
 	tcase_add_test(all, error_sources_have_a_limit);
 	tcase_add_test(all, layers_show_aggregates);
+	tcase_add_test(all, layers_show_bridges_and_vlans);
 	tcase_add_test(all, parts_are_in_one_another);
 	tcase_add_test(all, structure_is_made_when_ports_change);
 	suite_add_tcase(suite, all);

@@ -34,6 +34,8 @@ fake_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->duplex = EASE_DUPLEX_FULL;
 	port->has_connector = true;
 	port->lag_parent = fake_port(ctx, if_index)->lag_parent;
+	port->bridge = fake_port(ctx, if_index)->bridge;
+	port->lower = fake_port(ctx, if_index)->lower;
 	return 0;
 }
 

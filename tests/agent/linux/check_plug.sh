@@ -66,7 +66,7 @@ start_agent 'ifindex = stable' || { fail 'restart' 'the agent did not come up'; 
 expect 'numbers stay over a restart' "$(index_of p1) $(index_of p2)" "$first $second"
 expect 'and discontinuities' "$(discontinuity p1) $(($(discontinuity p2) - kept_at < 100 && kept_at - $(discontinuity p2) < 100))" '0 1'
 
-# ---- the kernel's numbers: the default ----
+# ---- the kernel's numbers: the default; and what runs on what ----
 
 kernel_index() { ip -o link show dev "$1" | cut -d: -f1; }
 rig_agent_stop
@@ -82,6 +82,12 @@ is_ours() { [ "$(snmp_get $if_x.18."$(kernel_index p2)")" = '"to the roof"' ]; }
 if wait_for 5 is_ours; then pass 'with the settings of the name'; else
 	fail 'with the settings of the name' "$(snmp_get $if_x.18."$(kernel_index p2)")"
 fi
+ip link add br0 type bridge && ip link set p1 master br0
+under_bridge() { [ "$(snmp_get $stack."$(kernel_index br0).$(kernel_index p1)")" = 1 ]; }
+if wait_for 5 under_bridge; then pass 'a bridge runs on its port'; else fail 'a bridge runs on its port' "$(layers)"; fi
+expect 'nothing but the bridge runs on it, and nothing on the bridge' "$(layers | tr ' ' '\n' |
+    grep -cE "^(0\.$(kernel_index p1)|$(kernel_index br0)\.0)$") $(snmp_get $stack."0.$(kernel_index br0)")" '0 1'
+ip link delete br0
 ip link set p2 down && ip link set p2 name wan && ip link set wan up
 renamed() { [ "$(index_of wan)" = "$(kernel_index wan)" ] && [ "$(snmp_get $if_x.18."$(index_of wan)")" = '"to the roof"' ]; }
 if wait_for 5 renamed; then pass 'renamed: the number stays, and the settings'; else

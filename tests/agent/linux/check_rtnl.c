@@ -52,6 +52,36 @@ bridge_message(void)
 	return message;
 }
 
+static struct nlmsghdr *
+message_on(const char *kind, bool elsewhere)
+{
+	struct ifinfomsg head = {.ifi_index = 9, .ifi_type = ARPHRD_ETHER};
+	struct nlmsghdr *message = begin(RTM_NEWLINK, &head, sizeof(head));
+	struct nlattr *info;
+
+	mnl_attr_put_strz(message, IFLA_IFNAME, "x");
+	mnl_attr_put_u32(message, IFLA_LINK, 3);
+	if (elsewhere)
+		mnl_attr_put_u32(message, IFLA_LINK_NETNSID, 0);
+	info = mnl_attr_nest_start(message, IFLA_LINKINFO);
+	mnl_attr_put_strz(message, IFLA_INFO_KIND, kind);
+	mnl_attr_nest_end(message, info);
+	return message;
+}
+
+START_TEST(a_vlan_runs_on_a_link_of_this_namespace)
+{
+	struct rtnl_link link;
+
+	ck_assert_int_eq(rtnl_parse_link(message_on("vlan", false), &link), 0);
+	ck_assert_uint_eq(link.lower, 3);
+	ck_assert_int_eq(rtnl_parse_link(message_on("vlan", true), &link), 0);
+	ck_assert_uint_eq(link.lower, 0);
+	ck_assert_int_eq(rtnl_parse_link(message_on("veth", false), &link), 0); /* its peer */
+	ck_assert_uint_eq(link.lower, 0);
+}
+END_TEST
+
 START_TEST(a_link_is_what_its_attributes_say)
 {
 	struct rtnl_link link;
@@ -320,6 +350,7 @@ main(void)
 	TCase *addresses = tcase_create("addresses");
 
 	tcase_add_test(messages, a_link_is_what_its_attributes_say);
+	tcase_add_test(messages, a_vlan_runs_on_a_link_of_this_namespace);
 	tcase_add_test(messages, a_message_cut_anywhere_is_read_or_refused);
 	tcase_add_test(messages, what_is_no_link_is_left_alone);
 	tcase_add_test(messages, texts_longer_than_their_room_are_cut);
