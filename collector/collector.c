@@ -299,6 +299,7 @@ open_accounting(struct collector *c, struct accounting_limits *limits, char *err
 	accounting_set_sources(c->accounting,
 	    &(struct agent_source_rules){c->agent_sources, c->config->agent_sources.n});
 	accounting_set_store(c->accounting, c->store);
+	accounting_set_forget(c->accounting, collector_retention(c->config).forget_us);
 	loader = accounting_loader(c->accounting);
 	loader.slow_path_arg = c->slow_path;
 	loader.engine = recall_engine;

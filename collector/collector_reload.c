@@ -112,6 +112,7 @@ take_over(struct collector *c, struct collector_config *fresh)
 		if (change_agent_sources(c, rules) < 0)
 			r = -EIO;
 		store_set_retention(c->store, &retention);
+		accounting_set_forget(c->accounting, retention.forget_us);
 		log_set_most((enum log_level)c->config->log_level);
 		if (c->reloaded)
 			c->reloaded(c->reloaded_arg);

@@ -75,6 +75,7 @@ collector_retention(const struct collector_config *config)
 	    .level_us[LEVEL_5_MIN] = config->keep_5min_d * day_us,
 	    .level_us[LEVEL_1_H] = config->keep_1h_d * day_us,
 	    .level_us[LEVEL_1_D] = config->keep_1d_d * day_us,
+	    .forget_us = config->forget_after_d * day_us,
 	    .most_octets = (uint64_t)config->store_size_mib << 20,
 	};
 }

@@ -223,6 +223,11 @@ const struct option_row collector_options[] = {
 	.live = true,
 	.help = "How long sums per day, and events, are kept. The default covers this year and "
 		"the last one, and some weeks more."},
+    {"forget_after", OPTION_U32, AT(forget_after_d), .max = MAX_KEEP_D, .unit = "d", .def = "90",
+	.live = true,
+	.help = "Switches and ports that were silent for so long are forgotten once their last "
+		"figures are deleted (keep_1d). Until then one that comes back goes on where it "
+		"stopped. 0: never; easecapd --forget forgets one at once."},
     {"store_size", OPTION_U32, AT(store_size_mib), .max = 1u << 26, .unit = "MiB", .def = "16384",
 	.live = true,
 	.help = "Largest size of the store's file, without its write-ahead log. When it is "

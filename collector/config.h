@@ -43,6 +43,7 @@ struct collector_config {
 	bool vendors;
 	/* how long data is kept; 0: for ever */
 	uint32_t keep_samples_h, keep_1min_h, keep_5min_d, keep_1h_d, keep_1d_d;
+	uint32_t forget_after_d; /* 0: never */
 	uint32_t store_size_mib;
 	char *http_store; /* "sqlite" or "clickhouse" */
 	struct option_list clickhouse;

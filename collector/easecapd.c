@@ -7,6 +7,7 @@
 #include "collector/easecapd_check.h"
 #include "collector/report/query.h"
 #include "collector/store/agent_sources.h"
+#include "collector/store/store.h"
 #include "collector/window/agent_identity.h"
 #include "collector/web/web.h"
 #include "common/log.h"
@@ -35,7 +36,8 @@ enum {
 struct command {
 	const char *config_file;
 	const char *import_file;
-	const char *forget; /* an agent's id */
+	const char *forget_source; /* an agent's id */
+	const char *forget;	   /* an agent's id or address */
 	struct collector_arguments options;
 	bool foreground, check, print, print_schema, print_sources;
 };
@@ -48,6 +50,7 @@ static const struct option long_options[] = {
     {"clickhouse-schema", no_argument, NULL, 's'},
     {"agent-sources", no_argument, NULL, 'a'},
     {"forget-source", required_argument, NULL, 'o'},
+    {"forget", required_argument, NULL, 'g'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -57,7 +60,7 @@ usage(FILE *out)
 {
 	fputs("usage: easecapd -c FILE [-f] [--tap FIFO] [--import CAPTURE] [--check] "
 	      "[--print-config]\n                [--clickhouse-schema] [--agent-sources] "
-	      "[--forget-source AGENT-ID]\n"
+	      "[--forget-source AGENT-ID]\n                [--forget AGENT]\n"
 	      "  -c FILE         configuration file\n"
 	      "  -f              stay in the foreground; print the addresses where it listens and\n"
 	      "                  where the page is\n"
@@ -74,6 +77,8 @@ usage(FILE *out)
 	      "                  agent_sources of another collector takes them, and exit\n"
 	      "  --forget-source AGENT-ID  unbind an agent that has moved: the next source that\n"
 	      "                  speaks for it is bound; a running collector does so at SIGHUP\n"
+	      "  --forget AGENT  delete what the store knows of a switch, by its id or address; only\n"
+	      "                  while no collector uses the store\n"
 	      "SIGUSR1 writes all counters to the log. SIGHUP reads the configuration again and logs\n"
 	      "which options change with the next start only. SIGTERM writes all data and stops.\n",
 	    out);
@@ -114,6 +119,9 @@ parse_command(int argc, char **argv, struct command *cmd)
 			cmd->print_sources = true;
 			break;
 		case 'o':
+			cmd->forget_source = optarg;
+			break;
+		case 'g':
 			cmd->forget = optarg;
 			break;
 		default:
@@ -456,6 +464,35 @@ forget_source(const struct collector_config *config, const char *agent)
 	return r;
 }
 
+/* The collector has what it knows in memory and would write it again, so it must be stopped. */
+static int
+forget(const struct collector_config *config, const char *agent)
+{
+	char error[ERROR_TEXT], reason[ERROR_TEXT - 128];
+	struct store *store = NULL;
+	int r = become_user(config, error, sizeof(error));
+
+	if (r == 0 && access(config->store, F_OK) < 0) {
+		r = -errno;
+		snprintf(error, sizeof(error), "%s: %s", config->store, strerror(errno));
+	}
+	if (r == 0) {
+		r = store_open(&store, config->store, NULL, reason, sizeof(reason));
+		snprintf(error, sizeof(error), "%s%s", reason, r != -EBUSY ? ""
+		    : "; stop it, use --forget, and start it again. What is silent for forget_after it "
+		      "forgets by itself");
+	}
+	if (r == 0)
+		r = store_forget_agent(store, agent, error, sizeof(error));
+	store_close(store);
+	if (r < 0)
+		fprintf(stderr, "easecapd: %s\n", error);
+	else
+		puts("forgotten; a switch that still sends comes back as a new one. A ClickHouse cluster keeps its "
+		     "rows until their time is over");
+	return r;
+}
+
 static int
 start(struct collector_config *config, struct command *cmd)
 {
@@ -524,8 +561,10 @@ main(int argc, char **argv)
 		r = print_schema(&config);
 	else if (cmd.print_sources)
 		r = print_sources(&config);
+	else if (cmd.forget_source)
+		r = forget_source(&config, cmd.forget_source);
 	else if (cmd.forget)
-		r = forget_source(&config, cmd.forget);
+		r = forget(&config, cmd.forget);
 	else if (cmd.check)
 		r = easecapd_check(cmd.config_file, &config, memory_of_services(&config));
 	else

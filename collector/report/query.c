@@ -287,14 +287,29 @@ add_agent(struct query *query, sqlite3_stmt *stmt)
 	return 0;
 }
 
+/* True if a switch that came later has the address: it replaced this one, or both send from there. */
 static bool
-shares_address(const struct query *query, const struct query_agent *agent)
+has_successor(const struct query *query, const struct query_agent *agent)
 {
-	for (size_t i = 0; i < query->n_agents; i++)
-		if (&query->agents[i] != agent &&
-		    strcmp(query->agents[i].address, agent->address) == 0)
+	for (const struct query_agent *a = query->agents; a < query->agents + query->n_agents; a++)
+		if ((a->first_us > agent->first_us || (a->first_us == agent->first_us && a > agent)) &&
+		    strcmp(a->address, agent->address) == 0)
 			return true;
 	return false;
+}
+
+/* Names stay as they are when a switch is replaced: the newest at an address is called by it, those before it
+ * by the address and a part of their id. */
+static void
+name_agent(const struct query *query, struct query_agent *agent)
+{
+	if (!*agent->address)
+		snprintf(agent->name, sizeof(agent->name), "%.8s", agent->id_text);
+	else if (has_successor(query, agent))
+		snprintf(agent->name, sizeof(agent->name), "%.*s#%.4s", QUERY_AGENT_TEXT - 6,
+		    agent->address, agent->id_text);
+	else
+		snprintf(agent->name, sizeof(agent->name), "%s", agent->address);
 }
 
 static int
@@ -306,11 +321,10 @@ load_agents(struct query *query, const struct report_options *options)
 
 	for (size_t i = 0; err == 0 && i < query->n_agents; i++) {
 		struct query_agent *a = &query->agents[i];
-		bool by_id = !*a->address || shares_address(query, a);
 
-		snprintf(a->name, sizeof(a->name), "%.*s", by_id ? 8 : QUERY_AGENT_TEXT - 1,
-		    by_id ? a->id_text : a->address);
+		name_agent(query, a);
 		a->chosen = !options->agent || strcmp(options->agent, a->address) == 0 ||
+		    strcmp(options->agent, a->name) == 0 ||
 		    (*options->agent &&
 		    strncasecmp(options->agent, a->id_text, strlen(options->agent)) == 0);
 		n_chosen += a->chosen;

@@ -26,7 +26,7 @@ struct query_agent {
 	int64_t id; /* the store's number */
 	char id_text[QUERY_ID_TEXT];
 	char address[QUERY_AGENT_TEXT];
-	char name[QUERY_AGENT_TEXT]; /* address, or 8 hex digits where agents share one */
+	char name[QUERY_AGENT_TEXT]; /* address; with # and 4 digits of the id where a later one has it */
 	int64_t boot;
 	uint64_t first_us, last_us; /* device's clock */
 	uint64_t last_received_us;

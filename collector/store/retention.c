@@ -1,4 +1,5 @@
 #include "collector/store/retention.h"
+#include "collector/store/forget.h"
 #include "common/hash.h"
 #include "common/log.h"
 
@@ -134,6 +135,9 @@ delete_old_device_rows(struct retention *t, struct rollup *r)
 	for (size_t i = 0; n == 0 && i < N(old_device_rows); i++)
 		n = delete_rows(
 		    r, old_device_rows[i], row, 2, &t->deleted[RETENTION_DEVICE_ROWS]);
+	if (n == 0 && row[0] > 0 && t->keep.forget_us > 0)
+		n = forget_silent(r, (uint64_t)row[0], t->keep.forget_us,
+		    &t->deleted[RETENTION_DEVICE_ROWS]);
 	if (n == 0)
 		t->device_rows_us = (uint64_t)row[0];
 	return n > 0 ? 1 : n;

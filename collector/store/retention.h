@@ -13,6 +13,9 @@
  * when all samples of such an agent are kept.) Then events of the agent with most of them, then rows
  * of old boots, states and error sources, and sums last, the finest level first.
  *
+ * Agents and ports that were silent for a time (option forget_after) are forgotten once the days of which they
+ * have figures are deleted (forget.h).
+ *
  * A level's windows are deleted only when the next level has them. The range of a level then starts
  * at the start of a window of the next level, so reports can change over from one to the other.
  * Events, gaps, old boots, states, error sources and outages are deleted together with the days that
@@ -35,6 +38,7 @@
 struct store_retention {
 	uint64_t samples_us;
 	uint64_t level_us[STORE_N_LEVELS]; /* [0] is not used; 8 d is kept as long as 1 d */
+	uint64_t forget_us;   /* what was silent for so long is forgotten with its last figures */
 	uint64_t most_octets; /* size of the file, without its write-ahead log and free pages */
 };
 
@@ -42,7 +46,7 @@ enum retention_count {
 	RETENTION_SAMPLES,
 	RETENTION_COUNTERS, /* rows of counters and resources */
 	RETENTION_EVENTS,
-	RETENTION_DEVICE_ROWS, /* old boots, states, error sources, outages */
+	RETENTION_DEVICE_ROWS, /* old boots, states, error sources, outages; agents and ports forgotten */
 	RETENTION_SUMS, /* + enum store_level_index: entries of packs */
 	RETENTION_N_COUNTS = RETENTION_SUMS + STORE_N_LEVELS,
 };

@@ -53,7 +53,8 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
 	"rows of counters and resources deleted; those at the ends of windows stay"},
     [STORE_STAT_DELETED + RETENTION_EVENTS] = {"store.deleted_events", "events deleted"},
     [STORE_STAT_DELETED + RETENTION_DEVICE_ROWS] = {"store.deleted_device_rows",
-	"rows of old boots, states, error sources and outages deleted by age or size"},
+	"rows of old boots, states, error sources and outages, and of agents and ports that were silent "
+	"for long, deleted by age or size"},
     [STORE_STAT_DELETED + RETENTION_SUMS] = {"store.deleted_sums_unsettled", "always 0"},
     [STORE_STAT_DELETED + RETENTION_SUMS +
 	LEVEL_1_MIN] = {"store.deleted_sums_1min", "sums of minutes deleted"},

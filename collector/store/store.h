@@ -89,6 +89,11 @@ int store_recall_agent(
 int store_recall_port(
     struct store *store, int64_t agent, uint32_t if_index, const struct store_loader *loader);
 
+/* Deletes what the store knows of the one agent that has this id (16 hexadecimal digits) or address: all but
+ * sums, which reports then leave out. Only before store_start. Returns 0, or -errno with the reason in error:
+ * -ENOENT if there is none, -EINVAL if several agents have the address. */
+int store_forget_agent(struct store *store, const char *agent, char *error, size_t error_size);
+
 /* Which store this is, and how its previous collector stopped. */
 struct store_life {
 	int64_t id;	   /* drawn at random when the store was created */

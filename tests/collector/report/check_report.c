@@ -475,7 +475,8 @@ START_TEST(agents_have_names_and_completeness)
 	report_store_agent(&store, 2, 60);
 	report_store_sql(&store, "UPDATE agent SET address = '192.0.2.7'"); /* behind one address */
 	j = report_store_json(&store, "agents", &options);
-	ck_assert_str_eq(report_json_text(j, "rows.0.agent"), "01020304");
+	ck_assert_str_eq(report_json_text(j, "rows.0.agent"), "192.0.2.7#0102");
+	ck_assert_str_eq(report_json_text(j, "rows.1.agent"), "192.0.2.7"); /* the one heard first later */
 	ck_assert_str_eq(report_json_text(j, "rows.0.id"), "0102030405060708");
 	ck_assert_str_eq(report_json_text(j, "rows.0.address"), "192.0.2.7");
 	assert_near(report_json_number(j, "rows.0.completeness"), 0.5, 1e-9);

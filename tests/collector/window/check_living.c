@@ -6,6 +6,7 @@
 #include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -234,6 +235,96 @@ START_TEST(who_is_silent_for_an_age_leaves)
 }
 END_TEST
 
+/* ---- forgetting ---- */
+
+#define DAY_US (86400 * SECOND_US)
+#define OF_IT  "agent = 1"
+
+static const char *const tables[] = {"account", "gone", "port", "counter", "resource", "error_source",
+    "agent_source", "agent_refused"};
+
+static void
+expect_forgotten(void)
+{
+	char sql[96];
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s WHERE " OF_IT, tables[i]);
+		ck_assert_msg(rig_query(&f, sql) == 0, "%s", sql);
+	}
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent WHERE id = 1"), 0);
+}
+
+/* It comes back as a new one, with a number that nobody had. */
+static void
+expect_a_new_one(uint32_t number)
+{
+	rig_send_snapshot(&f, 1, FIRST);
+	rig_send_range(&f, 1, FIRST + 1, SAMPLES);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, "SELECT id FROM agent WHERE hex(agent_id) = '0102030405060708'"), number);
+	ck_assert_double_eq(rig_query(&f, "SELECT received FROM account"), SAMPLES - FIRST);
+}
+
+/* Its figures are of days that are deleted, and it was silent for longer than the others' newest record by
+ * more than the option says. */
+START_TEST(who_left_is_forgotten_with_its_figures)
+{
+	const struct store_retention keep = {.forget_us = 7 * DAY_US};
+
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 1, FIRST);
+	send_others(0, 1, "192.0.2.98");
+	rig_flush(&f);
+	rig_close(&f);
+	rig_sql(&f, "UPDATE agent SET last_us = last_us + 864000000000, last_received_us ="
+		    " last_received_us + 864000000000 WHERE id = 2;"
+		    "UPDATE port SET since_us = since_us + 864000000000 WHERE agent = 2");
+	rig_open(&f);
+	accounting_set_forget(f.accounting, keep.forget_us);
+	store_set_retention(f.store, &keep);
+	for (int i = 0; i < 3; i++)
+		rig_flush(&f);
+	ck_assert_uint_eq(stat_of(ACCOUNTING_STAT_AGENTS_LEFT), 1);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent"), 2); /* its figures are there */
+	rig_close(&f);
+	rig_sql(&f, "INSERT OR REPLACE INTO level SELECT 1440, 1700432040000000, 1700432040000000, 0, 0, 0");
+	rig_open(&f);
+	accounting_set_forget(f.accounting, keep.forget_us);
+	store_set_retention(f.store, &keep);
+	while (rig_query(&f, "SELECT count(*) FROM agent") > 1) /* or the test's time is over */
+		rig_flush(&f);
+	for (int i = 0; i < 3; i++) /* it leaves the memory, too */
+		rig_flush(&f);
+	expect_forgotten();
+	expect_a_new_one(3);
+}
+END_TEST
+
+START_TEST(one_is_forgotten_by_hand)
+{
+	char error[256] = "";
+	struct store *second;
+
+	rig_send_snapshot(&f, 1, 0);
+	rig_send_range(&f, 1, 1, FIRST);
+	rig_flush(&f);
+	ck_assert_int_eq(store_open(&second, f.path, NULL, error, sizeof(error)), -EBUSY);
+	rig_close(&f);
+	ck_assert_int_eq(store_open(&f.store, f.path, NULL, error, sizeof(error)), 0);
+	ck_assert_int_eq(store_forget_agent(f.store, "192.0.2.9", error, sizeof(error)), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(error, "no agent has the id or address \"192.0.2.9\""));
+	ck_assert_int_eq(store_forget_agent(f.store, "192.0.2.1", error, sizeof(error)), 0);
+	ck_assert_int_eq(store_forget_agent(f.store, "0102030405060708", error, sizeof(error)), -ENOENT);
+	ck_assert_int_eq(store_close(f.store), 0);
+	expect_forgotten();
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM sample"), 0);
+	f.recalls = false; /* the crash journal is of the collector before */
+	rig_open(&f);
+	expect_a_new_one(2);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -250,6 +341,8 @@ main(void)
 	tcase_add_test(all, nobody_takes_its_name);
 	tcase_add_test(all, a_flood_of_agents);
 	tcase_add_test(all, who_is_silent_for_an_age_leaves);
+	tcase_add_test(all, who_left_is_forgotten_with_its_figures);
+	tcase_add_test(all, one_is_forgotten_by_hand);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }

@@ -1,0 +1,17 @@
+/*
+ * Forgetting: what the store knows of agents and ports that have long been silent is deleted once their
+ * figures are (retention.h), and of one agent by hand (store.h). The number of an agent is not given to
+ * another one (schema.h, version 18), because sums may be left; reports leave out sums of agents that they do
+ * not find. Inside the store room.
+ */
+#ifndef EASE_COLLECTOR_STORE_FORGET_H
+#define EASE_COLLECTOR_STORE_FORGET_H
+
+#include "collector/store/rollup.h"
+
+/* Forgets some ports that were silent for silent_us when the newest record came, and of which nothing is from
+ * before_us on; then agents without ports. Within the caller's transaction. Adds to *rows the rows deleted.
+ * Returns 1, 0 if there is nothing to forget, or -EIO. */
+int forget_silent(struct rollup *r, uint64_t before_us, uint64_t silent_us, uint64_t *rows);
+
+#endif
