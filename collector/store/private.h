@@ -32,6 +32,7 @@ struct store {
 	sqlite3 *db; /* NULL: the file must be opened again */
 	sqlite3_stmt *statements[STORE_N_TABLES];
 	sqlite3_stmt *limits[STORE_N_TABLES]; /* NULL: the table has none */
+	uint64_t limits_held;		      /* how often those of ports were: makes their hash another one */
 	struct unsettled *unsettled;
 	struct upkeep upkeep;
 	struct store_recall recall;

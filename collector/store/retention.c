@@ -45,7 +45,8 @@ static int
 find_now(struct retention *t, struct rollup *r, uint64_t now_us)
 {
 	const int64_t row[] = {(int64_t)now_us};
-	int64_t slowest = 0; /* clock of those heard within the hour: nobody's data is too old while it is new to him */
+	/* The clock of those heard within the hour: nobody's data is too old while it is new to him. */
+	int64_t slowest = 0;
 	uint64_t done_us = r->levels[LEVEL_1_MIN].done_us;
 	int err = rollup_query(r, "SELECT min(last_us) FROM agent WHERE last_received_us BETWEEN"
 	    " (SELECT max(last_received_us) FROM agent WHERE last_received_us <= ?1) - 3600000000"

@@ -1,6 +1,7 @@
 #include "collector/store/store.h"
 #include "collector/store/private.h"
 #include "collector/store/sql.h"
+#include "common/hash.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -181,25 +182,60 @@ recycle(struct store *store, struct store_batch *batch)
 
 /* Writing */
 
-/* Deletes the rows that an agent or port has beyond its number, after this row was written. Returns
- * SQLITE_DONE or an error of SQLite. */
+/* Runs the statement that deletes what a limit of the table leaves no room for. */
+static int
+delete_beyond_limit(struct store *store, int table)
+{
+	sqlite3_stmt *statement = store->limits[table];
+	int code = sqlite3_step(statement);
+
+	sqlite3_reset(statement);
+	if (code != SQLITE_DONE)
+		return -EIO;
+	stat_add(
+	    &store->stats, STORE_STAT_BEYOND_LIMIT, (uint64_t)sqlite3_changes(store->db));
+	return 0;
+}
+
+/* After a row was written: the limit of its agent, or of the table. */
 static int
 hold_limit(struct store *store, int table, const void *row)
 {
 	const struct store_statement *how = &store_statements[table];
-	sqlite3_stmt *statement = store->limits[table];
-	struct binder b = {statement, 1};
-	int code;
+	struct binder b = {store->limits[table], 1};
 
-	if (!statement || !how->is_due(row, sqlite3_last_insert_rowid(store->db)))
-		return SQLITE_DONE;
+	if (!how->limit_sql || how->port_of ||
+	    (how->is_due && !how->is_due(row, sqlite3_last_insert_rowid(store->db))))
+		return 0;
 	how->bind_limit(&b, row);
-	code = sqlite3_step(statement);
-	sqlite3_reset(statement);
-	if (code == SQLITE_DONE)
-		stat_add(&store->stats, STORE_STAT_BEYOND_LIMIT,
-		    (uint64_t)sqlite3_changes(store->db));
-	return code;
+	return delete_beyond_limit(store, table);
+}
+
+enum { PLACE_BITS = 1 << 16 };
+
+/* After all rows of a batch were written: the limits of their ports. Which of these were held already is known
+ * by a bit of a hash; a port whose bit another one has set is held with a later batch, which hashes
+ * differently. */
+static int
+hold_port_limits(struct store *store, int table, const struct store_rows *rows)
+{
+	const struct store_statement *how = &store_statements[table];
+	uint64_t held[PLACE_BITS / 64] = {0}, seed = ++store->limits_held * HASH_GOLDEN;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const void *row = (const char *)rows->items + i * how->row_octets;
+		struct store_place at = how->port_of(row);
+		uint64_t bit = hash_pair(seed, (uint64_t)at.agent, at.if_index) % PLACE_BITS;
+
+		if ((how->is_due && !how->is_due(row, 0)) || held[bit / 64] >> bit % 64 & 1)
+			continue;
+		held[bit / 64] |= UINT64_C(1) << bit % 64;
+		sqlite3_bind_int64(store->limits[table], 1, at.agent);
+		sqlite3_bind_int64(store->limits[table], 2, at.if_index);
+		if (delete_beyond_limit(store, table) < 0)
+			return -EIO;
+	}
+	return 0;
 }
 
 static void
@@ -223,14 +259,12 @@ write_table(struct store *store, const struct store_batch *batch, int table)
 		how->bind(&b, row);
 		code = sqlite3_step(statement);
 		sqlite3_reset(statement);
-		if (code == SQLITE_DONE)
-			code = hold_limit(store, table, row);
-		if (code != SQLITE_DONE)
+		if (code != SQLITE_DONE || hold_limit(store, table, row) < 0)
 			return -EIO;
 		if (table == STORE_SAMPLES)
 			note_sample(store, row);
 	}
-	return 0;
+	return rows->n > 0 && how->port_of ? hold_port_limits(store, table, rows) : 0;
 }
 
 /* In WAL mode a commit survives the process without a sync. To survive the machine it must be

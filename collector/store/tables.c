@@ -350,48 +350,36 @@ is_new_account(const void *row, sqlite3_int64 id)
 	return a->is_new;
 }
 
-static void
-bind_account_limit(struct binder *b, const void *row)
+static struct store_place
+port_of_account(const void *row)
 {
 	const struct store_account *a = row;
 
-	put_i64(b, a->agent);
-	put_u64(b, a->if_index);
+	return (struct store_place){a->agent, a->if_index};
 }
 
-static bool
-always(const void *row, sqlite3_int64 id)
-{
-	(void)row;
-	(void)id;
-	return true;
-}
-
-static void
-bind_port_limit(struct binder *b, const void *row)
+static struct store_place
+port_of_state(const void *row)
 {
 	const struct store_port *p = row;
 
-	put_i64(b, p->agent);
-	put_u64(b, p->state.if_index);
+	return (struct store_place){p->agent, p->state.if_index};
 }
 
-static void
-bind_error_source_limit(struct binder *b, const void *row)
+static struct store_place
+port_of_error_source(const void *row)
 {
 	const struct store_error_source *r = row;
 
-	put_i64(b, r->agent);
-	put_u64(b, r->source.if_index);
+	return (struct store_place){r->agent, r->source.if_index};
 }
 
-static void
-bind_crash_lost_limit(struct binder *b, const void *row)
+static struct store_place
+port_of_crash_lost(const void *row)
 {
 	const struct store_crash_lost *g = row;
 
-	put_i64(b, g->agent);
-	put_u64(b, g->if_index);
+	return (struct store_place){g->agent, g->if_index};
 }
 
 static bool
@@ -435,7 +423,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	.limit_sql =
 	    "DELETE FROM port WHERE agent = ?1 AND if_index = ?2 AND since_us <= (SELECT since_us FROM"
 	" port WHERE agent = ?1 AND if_index = ?2 ORDER BY since_us DESC LIMIT 1"
-	" OFFSET " STATES_A_PORT ")", .is_due = always, .bind_limit = bind_port_limit},
+	" OFFSET " STATES_A_PORT ")", .port_of = port_of_state},
     [STORE_SAMPLES] =
 	{.sql = "INSERT OR IGNORE INTO sample VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	    .row_octets = sizeof(struct store_sample), .bind = bind_sample},
@@ -448,7 +436,7 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	.limit_sql =
 	    "DELETE FROM account WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM"
 	" account WHERE agent = ?1 AND if_index = ?2 ORDER BY boot DESC LIMIT 1"
-	" OFFSET " BOOTS_A_PORT ")", .is_due = is_new_account, .bind_limit = bind_account_limit},
+	" OFFSET " BOOTS_A_PORT ")", .is_due = is_new_account, .port_of = port_of_account},
     /* a notification may arrive twice; an event has no number, so all of its columns are compared
      */
     [STORE_EVENTS] =
@@ -471,18 +459,18 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	    "DELETE FROM error_source WHERE (agent, if_index, mac, kind) IN (SELECT agent, if_index,"
 	" mac, kind FROM error_source WHERE agent = ?1 AND if_index = ?2 ORDER BY last_us DESC"
 	" LIMIT -1 OFFSET " ERROR_SOURCES_A_PORT ")",
-	.is_due = always, .bind_limit = bind_error_source_limit},
+	.port_of = port_of_error_source},
     [STORE_CRASH_LOST] = {.sql = "INSERT OR REPLACE INTO gone VALUES(?,?,?,?)",
 	.row_octets = sizeof(struct store_crash_lost), .bind = bind_crash_lost,
 	.limit_sql =
 	    "DELETE FROM gone WHERE agent = ?1 AND if_index = ?2 AND boot <= (SELECT boot FROM account"
 	" WHERE agent = ?1 AND if_index = ?2 ORDER BY boot DESC LIMIT 1 OFFSET " BOOTS_A_PORT ")",
-	.is_due = always, .bind_limit = bind_crash_lost_limit},
+	.port_of = port_of_crash_lost},
     [STORE_OUTAGES] = {.sql = "INSERT INTO outage(since_us, until_us, kind, samples) VALUES(?,?,?,?)",
 	.row_octets = sizeof(struct store_outage), .bind = bind_outage,
 	.limit_sql =
 	    "DELETE FROM outage WHERE id <= (SELECT max(id) FROM outage) - " OUTAGES,
-	.is_due = always, .bind_limit = bind_nothing},
+	.bind_limit = bind_nothing},
     [STORE_GAPS] = {.sql = "INSERT INTO gap(agent, if_index, from_us, until_us, received_us, in_pkts,"
 		    " in_octets, out_pkts, out_octets, in_cut_pkts, in_cut_octets, out_cut_pkts,"
 		    " out_cut_octets) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",

@@ -15,15 +15,22 @@ struct binder {
 	int next; /* parameter, 1, 2, … */
 };
 
+struct store_place {
+	int64_t agent;
+	uint32_t if_index;
+};
+
 struct store_statement {
 	const char *sql; /* NULL: sums, which unsettled.h writes */
 	size_t row_octets;
 	void (*bind)(struct binder *b, const void *row);
-	/* Deletes the oldest rows beyond the table's number for an agent, or for a port of it, after
-	 * a row was written: NULL: there is no such limit. A row for which is_due returns false
-	 * cannot have gone beyond it. Beyond it by a few rows for a while does no harm. */
+	/* Deletes the oldest rows beyond the table's number for an agent, or for a port of it; NULL: there is
+	 * no such limit. A row for which is_due, unless it is NULL, returns false cannot have gone beyond it.
+	 * A limit of a port is held once for each port of a batch, when all rows of the batch are written;
+	 * another one after each row. Beyond it by a few rows for a while does no harm. */
 	const char *limit_sql;
 	bool (*is_due)(const void *row, sqlite3_int64 id);
+	struct store_place (*port_of)(const void *row); /* NULL: not a limit of a port */
 	void (*bind_limit)(struct binder *b, const void *row);
 };
 
