@@ -320,17 +320,6 @@ find_beyond(struct query *query)
 	return err;
 }
 
-/* A port that counted nothing until the edge and has samples from after it: its total is known, and it
- * is as good as 0. (0 would mean that it is not known.) */
-static const double COUNTED_NOTHING = 1e-6;
-
-static void
-take_off(double *pool, double beyond)
-{
-	if (beyond > 0)
-		*pool = fmax(*pool - beyond, COUNTED_NOTHING);
-}
-
 int
 query_end_at_edge(struct query *query)
 {
@@ -345,8 +334,8 @@ query_end_at_edge(struct query *query)
 		for (int d = EASE_IN; d <= EASE_OUT; d++) {
 			struct query_port *port = &query->ports[i];
 
-			take_off(&port->side[d].pool_pkts, port->beyond[d][ESTIMATE_PKTS]);
-			take_off(&port->side[d].pool_octets, port->beyond[d][ESTIMATE_OCTETS]);
+			query_take_off(&port->side[d].pool_pkts, port->beyond[d][ESTIMATE_PKTS]);
+			query_take_off(&port->side[d].pool_octets, port->beyond[d][ESTIMATE_OCTETS]);
 		}
 	return err;
 }

@@ -38,6 +38,9 @@ int query_find_edge(struct query *query, const struct report_options *options, u
 /* After the totals of a range were read: if it ends at the edge, takes off what ports counted after it. */
 int query_end_at_edge(struct query *query);
 
+/* Takes a part of a pool that is not in what is asked for; what is left of a known one stays known. */
+void query_take_off(double *pool, double part);
+
 /* A counter of a row; NAN if the device does not count it. */
 double query_count(sqlite3_stmt *stmt, int column);
 

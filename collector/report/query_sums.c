@@ -94,12 +94,23 @@ set_arrivals(struct query_port *port, const struct arrivals *arrivals)
 		    1 - arrivals->received / expected;
 }
 
+/* Of a pool nothing may be left, and yet samples lie beside it, of before or after: its total is known, and it is as
+ * good as 0. (0 would mean that it is not known.) */
+static const double COUNTED_NOTHING = 1e-6;
+
+void
+query_take_off(double *pool, double part)
+{
+	if (part > 0 && *pool > 0)
+		*pool = fmax(*pool - part, COUNTED_NOTHING);
+}
+
 /* Takes what passed while samples were lost out of a pool: 0 .. all of it. */
 static void
 take_cut(double *pool, double *cut)
 {
 	*cut = fmin(fmax(0, *cut), fmax(0, *pool));
-	*pool -= *cut;
+	query_take_off(pool, *cut);
 }
 
 static void
