@@ -131,7 +131,7 @@ delete_old_device_rows(struct retention *t, struct rollup *r)
 	const int64_t row[] = {(int64_t)r->levels[LEVEL_1_D].kept_us, ROWS_A_STEP};
 	int n = 0;
 
-	if (t->device_rows_us == (uint64_t)row[0])
+	if (t->device_rows_us == (uint64_t)row[0] && t->forgotten_us == t->keep.forget_us)
 		return 0;
 	for (size_t i = 0; n == 0 && i < N(old_device_rows); i++)
 		n = delete_rows(
@@ -139,8 +139,10 @@ delete_old_device_rows(struct retention *t, struct rollup *r)
 	if (n == 0 && row[0] > 0 && t->keep.forget_us > 0)
 		n = forget_silent(r, (uint64_t)row[0], t->keep.forget_us,
 		    &t->deleted[RETENTION_DEVICE_ROWS]);
-	if (n == 0)
+	if (n == 0) {
 		t->device_rows_us = (uint64_t)row[0];
+		t->forgotten_us = t->keep.forget_us;
+	}
 	return n > 0 ? 1 : n;
 }
 

@@ -66,7 +66,8 @@ struct retention {
 	enum store_level_index thinning; /* 0: no pass */
 	uint64_t thin_to_us;
 	int64_t agent, if_index;
-	uint64_t device_rows_us; /* rows of the time before this were looked for */
+	uint64_t device_rows_us; /* rows of the time before this were looked for, */
+	uint64_t forgotten_us;	 /* with this forget_us */
 	struct retention_filler fillers[RETENTION_FILLERS];
 	uint64_t n_rows;    /* samples written so far */
 	uint64_t n_choices; /* of a port that pays */
