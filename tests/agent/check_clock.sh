@@ -30,7 +30,9 @@ trap 'kill "$load_pid" "$traps_pid" 2>/dev/null; rig_stop; rm -rf "$rig"' EXIT
 printf 'device = linux\nmean_skip = 10\nskip_by_speed = off\ncounters_interval_s = 1\nstate_interval_s = 10\nagentx_socket = "unix:%s/agentx/master"\nstate_dir = "%s/agent"\nrun_as = root\n' \
     "$rig" "$rig" >"$rig/agent.conf"
 rig_snmpd || { fail 'start' 'snmpd did not come up'; exit 1; }
-CLOCK_SET_FILE=$rig/ahead LD_PRELOAD=$rig/clock_set.so \
+before='' # a sanitizer's library wants to be the first
+! grep -q __asan_init "$build/agent/easeagentd" || before=$("${CC:-cc}" -print-file-name=libasan.so):
+CLOCK_SET_FILE=$rig/ahead LD_PRELOAD=$before$rig/clock_set.so \
     "$build/agent/easeagentd" -c "$rig/agent.conf" -f >"$rig/agent.log" 2>&1 &
 agent_pid=$!
 disown "$agent_pid"

@@ -63,8 +63,7 @@ echo "NOTE a SET of one port: on average $(awk -v from="$from" -v between="$betw
     'BEGIN { printf "%.1f", (to - between - (between - from)) / 102 * 1000 }') ms more than a GET, the disk's sync among it; the slowest $(slowest_us) us"
 expect 'all are kept over a stop' "$(aliases)" "$(wanted first)"
 set_all second
-kill -KILL "$agent_pid"
-wait "$agent_pid" 2>/dev/null
+rig_end "$agent_pid" KILL
 agent_pid=''
 start 'a start after a kill'
 expect 'all are kept over a kill' "$(aliases)" "$(wanted second)"
