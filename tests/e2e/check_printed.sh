@@ -71,7 +71,7 @@ measure() { # CAPTURE SKIP SEEDS
 		for run in "${runs[@]}"; do wait "$run" || bad=$((bad + 1)); done
 	done
 	if [ $bad -gt 0 ]; then
-		fail "$label" "$bad of $3 runs failed: $(tail -n 3 "$rig"/*.out | head -n 20)"
+		fail "$label" "$bad of $3 runs failed: $(grep -h '^conf/demo:' "$rig"/*.out; tail -n 3 "$rig"/*.out | head -n 20)"
 		rm -f "$rig"/*.out
 		return 1
 	fi
