@@ -202,6 +202,18 @@ arm_alarm(struct agent *agent)
 		    "may be late: %s", strerror(-rc));
 }
 
+/* The configured intervals of counters and states are in force at once. */
+static void
+intervals_changed(struct agent *agent)
+{
+	uint64_t now_us = hal_steady_us(agent->hal);
+
+	agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
+	port_round_by(&agent->counters, now_us + agent->counters_interval_us);
+	port_round_by(&agent->states, now_us + agent->config->state_interval_s * 1000000ull);
+	arm_alarm(agent);
+}
+
 /* A lock-step board's idle days pass at once and need no snapshot every two seconds of board time. */
 static void
 pace_counters(struct agent *agent, uint64_t steady_us)
@@ -272,6 +284,7 @@ on_port_changed(void *ctx, uint32_t if_index)
 	state_restore_port(agent->state, &agent->owners, if_index,
 	    sampling_on_port_changed(agent->sampling, if_index));
 	standard_monitor_port_changed(agent->standard_monitor, if_index);
+	static_addresses_port_changed(agent->static_addresses, if_index);
 	send_state(agent, if_index);
 }
 
@@ -547,12 +560,14 @@ on_signal(evutil_socket_t number, short what, void *ctx)
 	struct agent *agent = ctx;
 
 	(void)what;
-	if (number == SIGUSR1)
+	if (number == SIGUSR1) {
 		log_stats(agent);
-	else if (number == SIGHUP)
+	} else if (number == SIGHUP) {
 		agent_reload(agent);
-	else
+		intervals_changed(agent);
+	} else {
 		event_base_loopbreak(agent->base);
+	}
 }
 
 /* ---- running ---- */

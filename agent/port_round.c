@@ -34,6 +34,13 @@ find_next(const struct hal *hal, uint32_t after)
 	return low;
 }
 
+void
+port_round_by(struct port_round *round, uint64_t latest_us)
+{
+	if (round->slice == 0 && round->next_us > latest_us)
+		port_round_begin(round, latest_us);
+}
+
 bool
 port_round_run(struct port_round *round, const struct hal *hal, uint64_t now_us,
     uint64_t interval_us, void (*send)(void *ctx, uint32_t if_index), void *ctx)

@@ -25,6 +25,9 @@ struct port_round {
 /* The first round begins at start_us. */
 void port_round_begin(struct port_round *round, uint64_t start_us);
 
+/* A round that waits for its first slice begins at latest_us, unless it does so before. */
+void port_round_by(struct port_round *round, uint64_t latest_us);
+
 /* If a slice is due at now_us calls send for each of its ports, in the order of their ifIndex. Returns
  * true if that was the round's last one; the next begins an interval after this one began. */
 bool port_round_run(struct port_round *round, const struct hal *hal, uint64_t now_us,

@@ -34,7 +34,6 @@ agent_reload(struct agent *agent)
 	} else {
 		options_reload(agent_options, agent->live_config, &fresh, log_option, &n);
 		log_set_most((enum log_level)agent->config->log_level);
-		agent->counters_interval_us = agent->config->counters_interval_s * 1000000ull;
 		log_info("agent", "reload: %s read again, %u options changed", agent->config_file,
 		    n);
 	}

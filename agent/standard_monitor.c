@@ -185,8 +185,8 @@ read_object(void *ctx, const struct mib_oid *name, bool fresh, struct rmon_readi
 	    .whole_counters = true};
 	int rc;
 
-	while (fresh && hal_refresh(m->options.hal, 0) > 0)
-		;
+	if (fresh)
+		(void)hal_refresh_all(m->options.hal); /* counted; else the latest is used */
 	context.snapshot = snapshots->hold(snapshots->ctx);
 	if (!context.snapshot)
 		return -ENOENT;

@@ -132,6 +132,20 @@ apply_rows(void *ctx, const void *rows, size_t n)
 	return 0;
 }
 
+/* -ENODEV: the port is gone, or out of its bridge; it is tried again when it comes back. */
+void
+static_addresses_port_changed(struct static_addresses *s, uint32_t if_index)
+{
+	for (size_t i = 0; i < s->n_tied; i++) {
+		int rc = s->tied[i].if_index == if_index
+		    ? hal_set_static(s->hal, s->tied[i].mac, if_index) : 0;
+
+		if (rc < 0 && rc != -ENODEV)
+			log_warn_limited("static-address", "an address could not be tied to port %u again: %s",
+			    (unsigned)if_index, strerror(-rc));
+	}
+}
+
 static const struct managed_type type = {
 	.kind = MANAGED_STATIC_STATUS,
 	.status_column = 4,

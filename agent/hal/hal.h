@@ -447,6 +447,10 @@ void hal_restore_discontinuity(struct hal *hal, uint32_t if_index, uint64_t wall
 
 /* ---- snapshots ---- */
 
+/* Reads all ports now and publishes them; of a snapshot that is being built in slices nothing is used.
+ * Errors as hal_refresh. */
+int hal_refresh_all(struct hal *hal);
+
 /* Reads the counters of at most max_ports ports (0: all) for the next snapshot. Returns 1 while
  * ports are left, 0 when the snapshot is complete and published, or -errno. */
 int hal_refresh(struct hal *hal, size_t max_ports);

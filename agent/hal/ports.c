@@ -106,6 +106,15 @@ hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index)
 
 /* ---- keeping the list in step with the device ---- */
 
+/* RFC 2863, ifLinkUpDownTrapEnable: disabled by default where an interface runs on top of others. */
+static bool
+runs_on_others(const struct hal_port *port)
+{
+	enum { L2VLAN = 135, LAG = 161, BRIDGE = 209 }; /* IANAifType-MIB */
+
+	return port->if_type == L2VLAN || port->if_type == LAG || port->if_type == BRIDGE;
+}
+
 static void
 port_state_init(struct hal *hal, struct hal_port_state *port, uint32_t if_index)
 {
@@ -119,6 +128,7 @@ port_state_init(struct hal *hal, struct hal_port_state *port, uint32_t if_index)
 	port->if_index = if_index;
 	if (hal->device->ports->get(hal->device->ports_ctx, if_index, &info) == 0)
 		port->oper_status = info.oper_status;
+	port->no_link_traps = runs_on_others(&info);
 	if (!hal->started)
 		return;
 	/* The port was plugged in: its counters and its state begin now. */

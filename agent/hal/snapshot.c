@@ -281,6 +281,13 @@ hal_refresh(struct hal *hal, size_t max_ports)
 	return rc;
 }
 
+int
+hal_refresh_all(struct hal *hal)
+{
+	drop_building(hal);
+	return hal_refresh(hal, 0);
+}
+
 /* What the drivers of energy and buffers said stays until they are read again. */
 static void
 patch(const struct hal *hal, struct hal_published *p, const struct hal_port *fresh)
@@ -324,8 +331,7 @@ hal_publish_port(struct hal *hal, uint32_t if_index)
 	}
 	pthread_mutex_unlock(&hal->publish_lock);
 	if (held) {
-		drop_building(hal);
-		(void)hal_refresh(hal, 0);
+		(void)hal_refresh_all(hal);
 	}
 }
 

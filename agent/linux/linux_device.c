@@ -18,6 +18,7 @@ enum {
 	NOTICE_OCTETS = 8 << 20, /* for notices of 4,096 interfaces at once, less than 2 KiB each */
 	DRIVER_NOTICE_OCTETS = 1 << 20, /* for settings that people change */
 	ADDRESS_TRIES = 4,
+	REREAD_WAIT_US = 50000, /* after links could not be read */
 	ADDRESS_DATAGRAMS = 1, /* for each turn: some 400 addresses; the kernel walks its table for each datagram */
 };
 
@@ -422,17 +423,46 @@ device_steady_us(void *ctx)
 	return clock_mono_us(((struct linux_device *)ctx)->clock);
 }
 
+static int
+set_timer(struct linux_device *d)
+{
+	bool reread_first = d->reread_us != 0 && (d->alarm_us == 0 || d->reread_us < d->alarm_us);
+	uint64_t when_us = reread_first ? d->reread_us : d->alarm_us;
+	struct itimerspec when = {
+	    .it_value = {.tv_sec = (time_t)(when_us / 1000000),
+		.tv_nsec = (long)(when_us % 1000000) * 1000 + 1},
+	};
+
+	return timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
+}
+
 static void
 look_at_alarm(struct linux_device *d)
 {
 	uint64_t expirations, now_us = device_steady_us(d);
+	ssize_t n = read(d->timer_fd, &expirations, sizeof(expirations));
 
-	if (read(d->timer_fd, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
+	if (n < 0 && errno != EAGAIN)
 		log_warn_limited("linux", "the timer cannot be read: %s", strerror(errno));
-	if (d->alarm_us == 0 || now_us < d->alarm_us)
+	if (d->reread_us <= now_us)
+		d->reread_us = 0;
+	if (d->alarm_us != 0 && now_us >= d->alarm_us) {
+		d->alarm_us = 0;
+		hal_report_alarm(d->hal, now_us);
+	} else if (n > 0 && d->alarm_us != 0) {
+		(void)set_timer(d); /* it was for reading again */
+	}
+}
+
+/* Reads everything again, if that is due. What fails (no memory, no buffer) may fail for long: it is tried
+ * again after a while, and the main loop does not spin. */
+static void
+read_again(struct linux_device *d)
+{
+	if (d->reread_us != 0 || begin_reading(d) == 0)
 		return;
-	d->alarm_us = 0;
-	hal_report_alarm(d->hal, now_us);
+	d->reread_us = device_steady_us(d) + REREAD_WAIT_US;
+	(void)set_timer(d);
 }
 
 static int
@@ -449,8 +479,8 @@ device_dispatch(void *ctx, unsigned budget)
 	if (rc == 0)
 		rc = receive_drivers(d);
 	/* Notices from before the loss are older than the list that is read now. */
-	if (rc >= 0 && d->stale && begin_reading(d) < 0)
-		rc = 1;
+	if (rc >= 0 && d->stale)
+		read_again(d);
 	if (rc >= 0 && d->reread && !d->reading) {
 		d->tries = 0;
 		d->stale |= begin_addresses(d) < 0;
@@ -464,13 +494,9 @@ static int
 device_alarm(void *ctx, uint64_t steady_us)
 {
 	struct linux_device *d = ctx;
-	struct itimerspec when = {
-	    .it_value = {.tv_sec = (time_t)(steady_us / 1000000),
-		.tv_nsec = (long)(steady_us % 1000000) * 1000 + 1},
-	};
 
 	d->alarm_us = steady_us;
-	return timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
+	return set_timer(d);
 }
 
 static uint64_t

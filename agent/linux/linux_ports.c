@@ -65,7 +65,7 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	memcpy(port->mac, link->mac, sizeof(port->mac));
 	port->admin_status = link->flags & IFF_UP ? EASE_IF_UP : EASE_IF_DOWN;
 	port->oper_status = links_oper_status(link);
-	port->has_connector = link->kind[0] == '\0';
+	port->has_connector = link->kind[0] == '\0' || strcmp(link->kind, "dsa") == 0;
 	port->off_bridge = strcmp(link->master_kind, "bridge") != 0;
 	if (is_lag(link->master_kind))
 		port->lag_parent = number_of(d, link->master);

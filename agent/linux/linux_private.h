@@ -65,6 +65,7 @@ struct linux_device {
 	int epoll_fd, notice_fd, timer_fd, wake_fd;
 	int driver_notice_fd; /* receives notices of drivers; -1: not available */
 	uint64_t alarm_us; /* 0: none */
+	uint64_t reread_us; /* not before this time are links read again; 0: at once */
 	bool read_only;
 	bool stale;	   /* notices were lost: read everything again */
 	struct stat_set stats;

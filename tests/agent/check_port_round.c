@@ -145,6 +145,22 @@ START_TEST(what_was_missed_is_not_made_up_for)
 }
 END_TEST
 
+/* After a reload the next round does not wait for the end of the old interval. */
+START_TEST(a_shorter_interval_begins_at_once)
+{
+	start(10);
+	pass(INTERVAL_US + SECOND_US);
+	expect_sent(10, 1);
+	port_round_by(&ports_round, hal_steady_us(hal) + 30 * SECOND_US); /* it is sooner already */
+	ck_assert_uint_le(ports_round.next_us, hal_steady_us(hal) + INTERVAL_US);
+	port_round_by(&ports_round, hal_steady_us(hal) + 2 * SECOND_US);
+	ck_assert_int_eq(hal_alarm(hal, ports_round.next_us), 0);
+	pass(3 * SECOND_US);
+	expect_sent(10, 2);
+	hal_destroy(hal);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -156,6 +172,7 @@ main(void)
 	tcase_add_test(all, few_ports_are_sent_together);
 	tcase_add_test(all, a_clock_that_is_set_stops_nothing);
 	tcase_add_test(all, what_was_missed_is_not_made_up_for);
+	tcase_add_test(all, a_shorter_interval_begins_at_once);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }

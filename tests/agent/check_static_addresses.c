@@ -219,6 +219,25 @@ START_TEST(permanent_rows_survive_a_restart)
 }
 END_TEST
 
+/* A kernel forgets a static address with its port. */
+START_TEST(a_port_that_comes_back_has_its_addresses)
+{
+	ck_assert_int_eq(set_static(1, 30, STATIC_PERMANENT), MIB_NO_ERROR);
+	ck_assert_int_eq(set_static(2, 10, STATIC_PERMANENT), MIB_NO_ERROR);
+	fake.n_static_addresses = 0;
+	fake.n_ports = 2;
+	hal_report_port_changed(hal, 30);
+	static_addresses_port_changed(static_addresses, 30); /* gone */
+	ck_assert_uint_eq(fake.n_static_addresses, 0);
+	fake.n_ports = 3;
+	hal_report_port_changed(hal, 30);
+	static_addresses_port_changed(static_addresses, 30);
+	ck_assert_uint_eq(fake.n_static_addresses, 1); /* and no more than that port's */
+	ck_assert_uint_eq(fake.static_addresses[0].mac[5], 1);
+	ck_assert_uint_eq(fake.static_addresses[0].if_index, 30);
+}
+END_TEST
+
 /* A port that is not there at a start takes nothing from the file. */
 START_TEST(a_row_that_cannot_be_made_waits)
 {
@@ -253,6 +272,7 @@ main(void)
 	tcase_add_test(all, undo_brings_the_device_back);
 	tcase_add_test(all, permanent_rows_survive_a_restart);
 	tcase_add_test(all, a_row_that_cannot_be_made_waits);
+	tcase_add_test(all, a_port_that_comes_back_has_its_addresses);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }

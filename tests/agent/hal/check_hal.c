@@ -340,6 +340,29 @@ START_TEST(energy_and_buffers_are_in_the_snapshot)
 }
 END_TEST
 
+/* RFC 2863, ifLinkUpDownTrapEnable: by default enabled for what runs on top of nothing. */
+START_TEST(links_of_what_runs_on_others_are_told_by_those)
+{
+	static const uint32_t types[] = {6, 161, 135};
+	struct hal_port info;
+
+	tear_down();
+	test_clock = (struct clock){.manual = true, .manual_mono_us = 5000000};
+	fake_init(&fake, FAKE_PORTS);
+	for (size_t i = 0; i < 3; i++)
+		fake.ports[i].if_type = types[i];
+	ck_assert_int_eq(hal_create(&fake.device, &test_clock, &hal), 0);
+	ck_assert_int_eq(hal_start(hal), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		ck_assert_int_eq(hal_port_info(hal, 10 * (i + 1), &info), 0);
+		ck_assert_int_eq(info.link_traps, types[i] == 6);
+	}
+	ck_assert_int_eq(hal_set_link_traps(hal, 20, true), 0);
+	ck_assert_int_eq(hal_port_info(hal, 20, &info), 0);
+	ck_assert(info.link_traps);
+}
+END_TEST
+
 /* 20 is a bridge whose port is 10, and 30 a VLAN interface on 10: 10 has two above. */
 START_TEST(layers_show_bridges_and_vlans)
 {
@@ -537,6 +560,7 @@ main(void)
 	tcase_add_test(all, error_sources_add_up);
 	tcase_add_test(all, error_sources_have_a_limit);
 	tcase_add_test(all, layers_show_aggregates);
+	tcase_add_test(all, links_of_what_runs_on_others_are_told_by_those);
 	tcase_add_test(all, layers_show_bridges_and_vlans);
 	tcase_add_test(all, parts_are_in_one_another);
 	tcase_add_test(all, structure_is_made_when_ports_change);

@@ -33,6 +33,7 @@ fake_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->pause_admin = fake_port(ctx, if_index)->pause;
 	port->duplex = EASE_DUPLEX_FULL;
 	port->has_connector = true;
+	port->if_type = fake_port(ctx, if_index)->if_type;
 	port->lag_parent = fake_port(ctx, if_index)->lag_parent;
 	port->bridge = fake_port(ctx, if_index)->bridge;
 	port->lower = fake_port(ctx, if_index)->lower;
