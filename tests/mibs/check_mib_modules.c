@@ -455,6 +455,37 @@ START_TEST(numeric_names_are_the_rfcs)
 }
 END_TEST
 
+/* sysORID of each module is its MODULE-IDENTITY. */
+START_TEST(modules_are_named_by_their_identities)
+{
+	static const char *const identities[][2] = {{"IF-MIB", "ifMIB"}, {"EtherLike-MIB", "etherMIB"},
+	    {"RMON-MIB", "rmonMibModule"}, {"HC-RMON-MIB", "hcRMON"}, {"HC-ALARM-MIB", "hcAlarmMIB"},
+	    {"BRIDGE-MIB", "dot1dBridge"}, {"P-BRIDGE-MIB", "pBridgeMIB"},
+	    {"Q-BRIDGE-MIB", "qBridgeMIB"}, {"ENTITY-MIB", "entityMIB"}};
+	enum { N_IDENTITIES = sizeof(identities) / sizeof(identities[0]) };
+	FILE *oracle = fopen(ORACLE "IF-MIB.yaml", "r");
+
+	if (!oracle) {
+		printf("left out: no oracle in " ORACLE "\n");
+		return;
+	}
+	fclose(oracle);
+	ck_assert_uint_eq(mibs_n_modules, N_IDENTITIES + 1); /* and our own */
+	for (size_t i = 0; i < N_IDENTITIES; i++) {
+		const struct mib_module *module = &mibs_modules[i];
+		char expected[256], numeric[256] = "";
+		size_t used = 0;
+
+		oracle_lookup(identities[i][0], identities[i][1], expected, sizeof(expected));
+		for (size_t k = 0; k < module->identity.n; k++)
+			used += (size_t)snprintf(numeric + used, sizeof(numeric) - used, "%s%u",
+			    k ? "." : "", (unsigned)module->identity.arcs[k]);
+		ck_assert_str_eq(numeric, expected);
+		ck_assert_int_eq(strncmp(module->descr, identities[i][0], strlen(identities[i][0])), 0);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -475,6 +506,7 @@ main(void)
 	tcase_add_test(tables, parts_of_the_switch);
 	tcase_add_test(tables, energy_buffers_and_error_sources);
 	tcase_add_test(tables, numeric_names_are_the_rfcs);
+	tcase_add_test(tables, modules_are_named_by_their_identities);
 	suite_add_tcase(suite, tables);
 	return suite_run(suite);
 }
