@@ -33,7 +33,13 @@ const lists = makeLists(change);
 const matrix = new Matrix(change);
 const trouble = makeTrouble(change);
 makeClaims();
-const agents = {show: (result) => controls.showAgents(result, view), fail: () => {}};
+const agents = {
+	show(result, ...context) {
+		controls.showAgents(result, view);
+		trouble.agents.show(result, ...context);
+	},
+	fail: (text) => trouble.agents.fail(text),
+};
 const answers = new Map(); /* by id: draws a section's last answer again */
 
 /*

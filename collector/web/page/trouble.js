@@ -1,6 +1,6 @@
 /*
  * What an operator must know first: the newest source of bad frames and the ports that count them,
- * where samples were lost, which addresses moved, and the newest events.
+ * where samples were lost, in whose names others spoke, which addresses moved, and the newest events.
  */
 import {$, make, onFilter, reconcile, setAttribute, setText} from './dom.js';
 import * as format from './format.js';
@@ -59,6 +59,20 @@ function lossOf(result) {
 	return {sum: lost ? `${format.plural(lost, 'sample')} lost` : '', lines};
 }
 
+/* In `where` stands who spoke, because a filter leads to the agent in whose name. */
+function refusedOf(result) {
+	const refused = result.rows.filter((row) => row.refused > 0).sort(newestFirst('refused_newest'));
+	const sum = refused.reduce((all, row) => all + row.refused, 0);
+	const lines = refused.map((row) => ({
+		what: `${row.agent}, ${format.plural(row.refused, 'record')}`,
+		where: `from ${row.refused_source}`,
+		when: row.refused_newest,
+		filter: {agent: row.agent},
+	}));
+
+	return {sum: sum ? format.plural(sum, 'record') : '', lines};
+}
+
 function movedOf(result) {
 	const moved = result.rows.filter((row) => row.moves > 0).sort(newestFirst('since'));
 	const from = (row) =>
@@ -91,6 +105,7 @@ function eventsOf(result) {
 const PARTS = [
 	{id: 'errors', title: 'Errors', of: errorsOf, none: 'No bad frames.'},
 	{id: 'loss', title: 'Lost samples', of: lossOf, none: 'No samples lost.'},
+	{id: 'agents', title: 'Refused in their names', of: refusedOf, none: 'No record was refused.'},
 	{id: 'addresses', title: 'Moved addresses', of: movedOf, none: 'No address moved.'},
 	{id: 'events', title: 'Events', of: eventsOf, none: 'No events.'},
 ];

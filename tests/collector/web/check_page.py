@@ -223,6 +223,18 @@ def check_first_view(page):
     check('a moved address is named', '10.9.0.3' in moved, moved)
 
 
+def check_refused(page):
+    """Somebody else speaks in the live switch's name."""
+    other = Switch(('127.0.0.1', int(os.environ['EASE_PAGE_SFLOW'])), LIVE_SWITCH, 1, lambda port: 0, source='127.0.0.2')
+    for _ in range(3):
+        other.tell_sample(1, frame('10.9.0.1', '10.9.1.1', 40001, 443))
+    shown = page.wait("document.querySelector('#trouble-agents .filter')")
+    check('who speaks in a switch\'s name is named', shown, page.text('#trouble-agents'))
+    equal('with the switch, how much and from where',
+          (page.text('#trouble-agents .filter'), page.text('#trouble-agents .where')),
+          (f'{LIVE_SWITCH}, 3 records', 'from 127.0.0.2'))
+
+
 def check_figures(page, asked):
     page.open(**asked)
     page.shot('figures')
@@ -595,6 +607,7 @@ def check_gone(page):
 def check_all(page, live):
     asked, browser = replayed(), page.browser
     check_first_view(page)
+    check_refused(page)
     check_figures(page, asked)
     check_filters(page, asked)
     check_tooltips(page, asked)

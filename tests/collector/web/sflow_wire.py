@@ -19,10 +19,12 @@ def frame(src, dst, src_port, dst_port, vlan=None):
 
 
 class Switch:
-    """Ports 1 to n of 1 Gb/s. load: by port, the share received; errors, down: sets of ports."""
+    """Ports 1 to n of 1 Gb/s. load: by port, the share received; errors, down: sets of ports; source: whose
+    address it sends from."""
 
-    def __init__(self, to, address, n_ports, load, errors=(), down=(), rate=1000):
+    def __init__(self, to, address, n_ports, load, errors=(), down=(), rate=1000, source='127.0.0.1'):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind((source, 0))
         self.to, self.address, self.n_ports, self.rate = to, address, n_ports, rate
         self.load, self.errors, self.down = load, set(errors), set(down)
         self.datagrams = 0
