@@ -88,6 +88,7 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 
 	*limits = accounting_default_limits;
 	limits->sample_rows = config->sample_rows;
+	limits->clock_tolerance_us = config->clock_tolerance_ms * 1000ull;
 	if (limits->ports > config->memory_mib * PORTS_A_MIB)
 		limits->ports = config->memory_mib * PORTS_A_MIB;
 	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + memory_taken + input_memory(config->threads) +

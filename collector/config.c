@@ -168,6 +168,12 @@ const struct option_row collector_options[] = {
 	.help = "Most samples per second that are stored as rows of their own. Above this rate "
 		"a random one of every k samples is stored, with k in its row; sums still count "
 		"every sample. 0: no limit."},
+    {"clock_tolerance", OPTION_U32, AT(clock_tolerance_ms), .max = 60000, .unit = "ms",
+	.def = "2000",
+	.help = "How far a switch's clock may be from this machine's. Beyond it, what the switch "
+		"sends is stamped by its reception; reports and /metrics tell. 2 s harm no range "
+		"that is asked for, and NTP keeps clocks far within. 0: every clock is "
+		"believed, as is needed for recordings that are played in lock step."},
     {"http_listen", OPTION_STRING, AT(http_listen), .def = "127.0.0.1:8162",
 	.check = http_listen_check,
 	.help = "Address where the page, /api/v1/ and /metrics are served, written as in "

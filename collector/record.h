@@ -43,7 +43,10 @@ enum ease_event_kind {
 	EASE_EVENT_RISING_ALARM = 2001, /* RMON-MIB, RFC 2819: 2000 + its arc below rmonEventsV2 */
 	EASE_EVENT_FALLING_ALARM = 2002,
 	EASE_EVENT_PARTS_CHANGED = 3001, /* ENTITY-MIB, RFC 6933: 3000 + entConfigChange's arc */
-	EASE_EVENT_BOOT_OUT_OF_ORDER = 4001, /* the collector's own (window/accounting_identity.c) */
+	/* the collector's own: */
+	EASE_EVENT_BOOT_OUT_OF_ORDER = 4001, /* window/accounting_identity.c */
+	EASE_EVENT_CLOCK_WRONG = 4002,	     /* window/accounting_clock.c */
+	EASE_EVENT_CLOCK_RIGHT = 4003,
 };
 
 /*

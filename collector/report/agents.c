@@ -27,6 +27,7 @@ enum {
 	COLUMN_RECEIVED,
 	COLUMN_OFFSET,
 	COLUMN_DRIFT,
+	COLUMN_CORRECTED,
 	COLUMN_CLOCK,
 	COLUMN_SOURCE,
 	COLUMN_REFUSED,
@@ -50,6 +51,7 @@ static const struct report_column agent_columns[N_COLUMNS] = {
 	[COLUMN_RECEIVED] = {"last_seen", "LAST SEEN", REPORT_TIME},
 	[COLUMN_OFFSET] = {"clock_behind_s", NULL, REPORT_COUNT},
 	[COLUMN_DRIFT] = {"clock_drift_ppm", NULL, REPORT_COUNT},
+	[COLUMN_CORRECTED] = {"clock_corrected_s", NULL, REPORT_COUNT},
 	[COLUMN_CLOCK] = {NULL, "CLOCK", REPORT_TEXT},
 	[COLUMN_SOURCE] = {"source", NULL, REPORT_TEXT},
 	[COLUMN_REFUSED] = {"refused", NULL, REPORT_COUNT},
@@ -118,6 +120,18 @@ read_clock(struct query *query, const struct query_agent *agent, struct clocks *
 
 /* A drift needs some time: within ten minutes a delay that changes by 1 ms looks like 2 ppm. */
 #define DRIFT_LEAST_US 600e6
+
+/* Of a clock that is corrected, what is added to its times; it drifts unnoticed behind that. */
+static void
+fill_wrong_clock(double behind_s, struct report_value *row)
+{
+	char age[NUMBER_TEXT], text[2 * NUMBER_TEXT];
+
+	row[COLUMN_OFFSET] = row[COLUMN_CORRECTED] = cell_number(behind_s);
+	number_format_age(fabs(behind_s), age);
+	snprintf(text, sizeof(text), "%s %s, corrected", age, behind_s < 0 ? "ahead" : "behind");
+	row[COLUMN_CLOCK] = cell_text(text);
+}
 
 static void
 fill_clock(const struct clocks *c, struct report_value *row)
@@ -262,7 +276,11 @@ add_agent(struct report_result *result, struct query *query, const struct query_
 	row[COLUMN_FIRST] = cell_time(agent->first_us);
 	row[COLUMN_LAST] = cell_time(agent->last_us);
 	row[COLUMN_RECEIVED] = cell_time(agent->last_received_us);
-	fill_clock(&clocks, row);
+	row[COLUMN_CORRECTED] = cell_number(0);
+	if (agent->clock_off_us != 0)
+		fill_wrong_clock((double)agent->clock_off_us / 1e6, row);
+	else
+		fill_clock(&clocks, row);
 	return fill_identity(query, agent, row);
 }
 

@@ -23,6 +23,8 @@ event_name(int kind)
 		{EASE_EVENT_FALLING_ALARM, "falling alarm"},
 		{EASE_EVENT_PARTS_CHANGED, "parts changed"},
 		{EASE_EVENT_BOOT_OUT_OF_ORDER, "boot out of order"},
+		{EASE_EVENT_CLOCK_WRONG, "clock wrong"},
+		{EASE_EVENT_CLOCK_RIGHT, "clock right again"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -83,7 +83,7 @@ static const struct place {
 	{"slow queue", "datagrams", {"slow_path.queue_full", "inform.full"}, false},
 	{"accounting", "records", {"accounting.agents_full", "accounting.ports_full",
 	    "accounting.old_boot",
-	    "accounting.bad_time", "sflow.agents_full", "accounting.clock_away", "sflow.ports_full", "sflow.refused_sample",
+	    "accounting.bad_time", "sflow.agents_full", "sflow.ports_full", "sflow.refused_sample",
 	    "sflow.refused_restart",
 	    "sflow.too_many"}, false},
 	{"store", "rows", {"accounting.lost_store_queue", "accounting.lost_store_rows",

@@ -284,6 +284,7 @@ add_agent(struct query *query, sqlite3_stmt *stmt)
 	agent->first_us = query_u64(stmt, 4);
 	agent->last_us = query_u64(stmt, 5);
 	agent->last_received_us = query_u64(stmt, 6);
+	agent->clock_off_us = sqlite3_column_int64(stmt, 7);
 	return 0;
 }
 
@@ -317,7 +318,8 @@ load_agents(struct query *query, const struct report_options *options)
 {
 	size_t n_chosen = 0;
 	int err = query_rows(query, "SELECT id, agent_id, boot, address, first_us, last_us,"
-	    " last_received_us FROM agent ORDER BY id", add_agent);
+	    " last_received_us, ifnull(offset_us, 0) FROM agent LEFT JOIN agent_clock ON agent = id"
+	    " ORDER BY id", add_agent);
 
 	for (size_t i = 0; err == 0 && i < query->n_agents; i++) {
 		struct query_agent *a = &query->agents[i];

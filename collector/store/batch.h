@@ -24,6 +24,7 @@ enum store_table {
 	STORE_AGENTS,
 	STORE_AGENT_SOURCES,
 	STORE_AGENT_REFUSALS,
+	STORE_AGENT_CLOCKS,
 	STORE_PORTS,
 	STORE_SAMPLES,
 	STORE_COUNTERS,
@@ -84,6 +85,12 @@ struct store_agent_refusal {
 	char source[STORE_SOURCE_TEXT]; /* of the newest */
 	uint8_t reason;			/* of the newest, enum store_refusal */
 	uint64_t first_us, last_us;	/* by the collector's clock */
+};
+
+/* What is added to an agent's times, because its clock is wrong; see version 19 in schema.h. */
+struct store_agent_clock {
+	int64_t agent, offset_us;
+	uint64_t since_us; /* by the collector's clock */
 };
 
 struct store_port {

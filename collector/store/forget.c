@@ -34,7 +34,7 @@ static const char delete_agents[] =
 
 #define OF_NOBODY(table) "DELETE FROM " table " WHERE agent NOT IN (SELECT id FROM agent)"
 static const char *const delete_of_nobody[] = {
-    OF_NOBODY("agent_source"), OF_NOBODY("agent_refused"), OF_NOBODY("sample_floor"),
+    OF_NOBODY("agent_source"), OF_NOBODY("agent_refused"), OF_NOBODY("agent_clock"), OF_NOBODY("sample_floor"),
 };
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -89,7 +89,7 @@ static const char *const delete_agent[] = {
     "DELETE FROM resource WHERE agent = ?1", "DELETE FROM error_source WHERE agent = ?1",
     "DELETE FROM sample WHERE agent = ?1", "DELETE FROM gap WHERE agent = ?1",
     "DELETE FROM sample_floor WHERE agent = ?1", "DELETE FROM agent_source WHERE agent = ?1",
-    "DELETE FROM agent_refused WHERE agent = ?1",
+    "DELETE FROM agent_refused WHERE agent = ?1", "DELETE FROM agent_clock WHERE agent = ?1",
     /* the newest event stays, so that its id is not used again (retention.c) */
     "DELETE FROM event WHERE agent = ?1 AND id < (SELECT max(id) FROM event)",
     "DELETE FROM agent WHERE id = ?1",

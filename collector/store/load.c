@@ -118,6 +118,16 @@ load_agent_refusal(struct columns *c, const struct store_loader *loader)
 }
 
 static void
+load_agent_clock(struct columns *c, const struct store_loader *loader)
+{
+	struct store_agent_clock clock = {.agent = (int64_t)get_u64(c)};
+
+	clock.offset_us = (int64_t)get_u64(c);
+	clock.since_us = get_u64(c);
+	loader->agent_clock(loader->arg, &clock);
+}
+
+static void
 load_account(struct columns *c, const struct store_loader *loader)
 {
 	struct store_account a = {.agent = (int64_t)get_u64(c)};
@@ -267,6 +277,7 @@ static const struct load loads[] = {
     {"SELECT s.* FROM agent_source s JOIN agent a ON a.id = s.agent ORDER BY a.last_received_us",
 	load_agent_source, ALL},
     {"SELECT * FROM agent_refused", load_agent_refusal, ALL},
+    {"SELECT * FROM agent_clock", load_agent_clock, ALL},
     {"SELECT * FROM (SELECT a.agent, a.if_index, min(" SILENT ") AS silent FROM account a JOIN agent g"
      " ON g.id = a.agent GROUP BY 1, 2 ORDER BY 3 LIMIT ?1) ORDER BY 3 DESC, 1, 2", load_heard_port,
 	MOST_PORTS},
@@ -288,6 +299,8 @@ static const struct load agent_loads[] = {
 	load_agent_source, ALL},
     {"SELECT * FROM agent_refused WHERE agent = (SELECT id FROM agent WHERE agent_id = ?1)",
 	load_agent_refusal, ALL},
+    {"SELECT * FROM agent_clock WHERE agent = (SELECT id FROM agent WHERE agent_id = ?1)",
+	load_agent_clock, ALL},
 };
 
 /* ?1, ?2: the agent's number, and ifIndex */

@@ -11,6 +11,10 @@ enum {
 	SAMPLES_A_SIZE_STEP = 4096, /* samples deleted at once while the store is too large */
 };
 
+/* When this machine's clock was set by so much, nothing is deleted by age for so long: it may be set back. *assumed* */
+#define WALL_STEP_US	  600000000
+#define WALL_STEP_WAIT_US 3600000000ull
+
 /* The longest time whose counters of a port are thinned by one statement. */
 #define THIN_MOST_US (4 * 86400 * 1000000ull)
 
@@ -41,19 +45,19 @@ limit_of(const struct retention *t, uint64_t keep_us)
 	return keep_us > 0 && t->now_us > keep_us ? t->now_us - keep_us : 0;
 }
 
-static int
-find_now(struct retention *t, struct rollup *r, uint64_t now_us)
+static void
+find_now(struct retention *t, const struct rollup *r, uint64_t wall_us, uint64_t mono_us)
 {
-	const int64_t row[] = {(int64_t)now_us};
-	/* The clock of those heard within the hour: nobody's data is too old while it is new to him. */
-	int64_t slowest = 0;
 	uint64_t done_us = r->levels[LEVEL_1_MIN].done_us;
-	int err = rollup_query(r, "SELECT min(last_us) FROM agent WHERE last_received_us BETWEEN"
-	    " (SELECT max(last_received_us) FROM agent WHERE last_received_us <= ?1) - 3600000000"
-	    " AND ?1", row, 1, &slowest, 1);
+	int64_t wall_less_mono_us = (int64_t)(wall_us - mono_us);
+	int64_t step_us = wall_less_mono_us - t->wall_less_mono_us;
 
-	t->now_us = done_us < (uint64_t)slowest ? done_us : (uint64_t)slowest;
-	return err < 0 ? err : 0;
+	if (t->wall_less_mono_us != 0 && (step_us > WALL_STEP_US || step_us < -WALL_STEP_US))
+		t->wait_until_us = mono_us + WALL_STEP_WAIT_US;
+	t->wall_less_mono_us = wall_less_mono_us;
+	t->now_us = done_us < wall_us ? done_us : wall_us;
+	if (mono_us < t->wait_until_us)
+		t->now_us = 0;
 }
 
 /* Samples and events */
@@ -515,12 +519,12 @@ delete_by_size(struct retention *t, struct rollup *r)
 }
 
 int
-retention_step(struct retention *t, struct rollup *r, uint64_t now_us)
+retention_step(struct retention *t, struct rollup *r, uint64_t wall_us, uint64_t mono_us)
 {
-	int did = find_now(t, r, now_us);
+	int did;
 
-	if (did == 0)
-		did = delete_old_rows(t, r);
+	find_now(t, r, wall_us, mono_us);
+	did = delete_old_rows(t, r);
 	if (did == 0)
 		did = delete_old_device_rows(t, r);
 	if (did == 0)

@@ -2,10 +2,9 @@
  * Retention: deletes old data by age and by size, the finest detail first, in steps of a few
  * milliseconds.
  *
- * Ages count from the slowest clock of the agents heard in the last hour, never from the wall
- * clock. So a clock that jumps ahead deletes nothing, and a store of old data is not deleted. A
- * clock that is more than a day behind the time of reception holds back nobody else: what its agent
- * sends is as old as its time says. Times of reception in the future count for nothing.
+ * Ages count from the end of the minutes that are settled, so a store of old data is not deleted, and not
+ * from later than the wall clock shows. (What a switch's clock shows does not matter: see
+ * window/device_clock.h.) A wall clock that was set by more than ten minutes deletes nothing for an hour.
  *
  * While the store is too large, samples go first: not the oldest of all, but the oldest of the port
  * whose samples come in, chosen at random among the newest rows. So each port pays in proportion to
@@ -60,7 +59,9 @@ struct retention_filler {
 struct retention {
 	struct store_retention keep;
 	uint64_t deleted[RETENTION_N_COUNTS];
-	uint64_t now_us; /* the time from which ages count */
+	uint64_t now_us; /* the time from which ages count; 0: nothing is too old */
+	int64_t wall_less_mono_us; /* at the step before; 0: there was none */
+	uint64_t wait_until_us;	   /* monotonic */
 	/* a pass that thins counters: the level whose windows keep their first and last row, the
 	 * end of the time, and the port that was done last */
 	enum store_level_index thinning; /* 0: no pass */
@@ -86,8 +87,8 @@ retention_note_sample(struct retention *t, int64_t agent, uint32_t if_index)
 		    (struct retention_filler){agent, if_index};
 }
 
-/* Deletes some rows within the caller's transaction. now_us is the wall clock. Returns 1, 0 if there
- * is nothing to delete, or -EIO. */
-int retention_step(struct retention *t, struct rollup *r, uint64_t now_us);
+/* Deletes some rows within the caller's transaction, at that time of the wall clock and of the monotonic one.
+ * Returns 1, 0 if there is nothing to delete, or -EIO. */
+int retention_step(struct retention *t, struct rollup *r, uint64_t wall_us, uint64_t mono_us);
 
 #endif

@@ -2,8 +2,8 @@
  * The store's tables: one SQL text per version. open.c runs those that a store lacks, in order, and
  * keeps the number in PRAGMA user_version.
  *
- * Times are microseconds since 1970 by the device's clock, unless the name says "received" (the
- * collector's clock). Addresses are octets: MAC 6, IPv4 4, IPv6 16. A window is [start_us, start_us
+ * Times are microseconds since 1970 by the device's clock, corrected where that is wrong (agent_clock), unless
+ * the name says "received" (the collector's clock). Addresses are octets: MAC 6, IPv4 4, IPv6 16. A window is [start_us, start_us
  * + its level's span); the shortest is one minute.
  *
  * All sums are plain additions over samples with weight w (mean frames per sample) and length b
@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 18, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 19, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -231,6 +231,9 @@ static const char *const store_schema[STORE_VERSION] = {
     "ALTER TABLE life ADD COLUMN last_agent INTEGER NOT NULL DEFAULT 0;"
     "CREATE TRIGGER agent_forgotten AFTER DELETE ON agent BEGIN"
     " UPDATE life SET last_agent = max(last_agent, old.id); END;",
+    /* 19: agent_clock: what is added to the times of an agent, because its clock is wrong
+     * (window/device_clock.h), since when by the collector's clock. Its own time is that much less. */
+    "CREATE TABLE agent_clock(agent INTEGER PRIMARY KEY, offset_us INTEGER NOT NULL, since_us INTEGER NOT NULL);",
 };
 
 #endif

@@ -69,6 +69,7 @@ struct store_loader {
 	void (*agent_source)(void *arg, const struct store_agent_source *row);
 	void (*agent_refusal)(void *arg, const struct store_agent_refusal *row);
 	void (*heard_port)(void *arg, int64_t agent, uint32_t if_index, uint64_t silent_us);
+	void (*agent_clock)(void *arg, const struct store_agent_clock *row);
 	void (*account)(void *arg, const struct store_account *row);
 	void (*crash_lost)(void *arg, const struct store_crash_lost *row);
 	void (*counter)(void *arg, const struct store_counter *row);

@@ -89,6 +89,16 @@ bind_agent_refusal(struct binder *b, const void *row)
 }
 
 static void
+bind_agent_clock(struct binder *b, const void *row)
+{
+	const struct store_agent_clock *c = row;
+
+	put_i64(b, c->agent);
+	put_i64(b, c->offset_us);
+	put_u64(b, c->since_us);
+}
+
+static void
 bind_port(struct binder *b, const void *row)
 {
 	const struct store_port *p = row;
@@ -418,6 +428,8 @@ const struct store_statement store_statements[STORE_N_TABLES] = {
 	.row_octets = sizeof(struct store_agent_source), .bind = bind_agent_source},
     [STORE_AGENT_REFUSALS] = {.sql = "INSERT OR REPLACE INTO agent_refused VALUES(?,?,?,?,?,?)",
 	.row_octets = sizeof(struct store_agent_refusal), .bind = bind_agent_refusal},
+    [STORE_AGENT_CLOCKS] = {.sql = "INSERT OR REPLACE INTO agent_clock VALUES(?,?,?)",
+	.row_octets = sizeof(struct store_agent_clock), .bind = bind_agent_clock},
     [STORE_PORTS] = {.sql = "INSERT OR REPLACE INTO port VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	.row_octets = sizeof(struct store_port), .bind = bind_port,
 	.limit_sql =

@@ -100,13 +100,13 @@ end_progress(struct upkeep *u)
 static int
 work(struct upkeep *u, uint64_t until_us)
 {
-	uint64_t wall_us = clock_wall_us(&clock_system), now_us;
+	uint64_t wall_us = clock_wall_us(&clock_system), now_us = clock_mono_us(&clock_system);
 	int did;
 
 	do {
 		did = rollup_step(u->rollup, wall_us);
 		if (did == 0)
-			did = retention_step(&u->retention, u->rollup, wall_us);
+			did = retention_step(&u->retention, u->rollup, wall_us, now_us);
 		now_us = clock_mono_us(&clock_system);
 	} while (did == 1 && now_us < until_us);
 	if (did == 0)

@@ -213,10 +213,15 @@ put_agents(const struct metrics *m)
 		put_agent(m, "agent_last_heard_timestamp_seconds", &query->agents[a],
 		    (double)query->agents[a].last_received_us / 1e6);
 	put_family(m->out, "agent_newest_data_timestamp_seconds", "gauge",
-	    "Time of the agent's newest data, by its own clock.");
+	    "Time of the agent's newest data, by its own clock unless that is corrected.");
 	for (size_t a = 0; a < query->n_agents; a++)
 		put_agent(m, "agent_newest_data_timestamp_seconds", &query->agents[a],
 		    (double)query->agents[a].last_us / 1e6);
+	put_family(m->out, "agent_clock_corrected_seconds", "gauge",
+	    "What is added to the agent's times, because its clock is wrong; below 0: it is ahead; 0: it is right.");
+	for (size_t a = 0; a < query->n_agents; a++)
+		put_agent(m, "agent_clock_corrected_seconds", &query->agents[a],
+		    (double)query->agents[a].clock_off_us / 1e6);
 	put_family(m->out, "agent_completeness_ratio", "gauge",
 	    "Samples received divided by samples taken in the last five minutes; 1: none was lost.");
 	for (size_t a = 0; a < query->n_agents; a++) {

@@ -17,8 +17,14 @@
  * microseconds positive in SQLite's signed integers. */
 #define TIME_MAX_US (9000000000ull * 1000000)
 
+/* A record that is so much older than an agent's newest one is of a clock that was set back. *assumed* */
+#define CLOCK_SET_BACK_US 86400000000ull
+
+/* Records of one notification are some milliseconds apart; what is so much older is of a made-up time. *assumed* */
+#define NOTIFICATION_MOST_US 300000000ull
+
 enum {
-	SHIFTED_RECORDS = 64,
+	MOVED_RECORDS = 64,
 	AGAIN = 3, /* numbers that come again with newer times, until that is believed */
 };
 
@@ -49,8 +55,8 @@ static const struct stat_name stat_names[ACCOUNTING_N_STATS] = {
     [ACCOUNTING_STAT_EVENTS] = {"accounting.events", "events stored, except new addresses"},
     [ACCOUNTING_STAT_BAD_TIME] = {"accounting.bad_time",
 	"records whose time is 0 or after the year 2255; they were not used"},
-    [ACCOUNTING_STAT_CLOCK_AWAY] = {"accounting.clock_away",
-	"records refused because their time is more than a day from where the agent's clock was"},
+    [ACCOUNTING_STAT_CLOCK_CORRECTED] = {"accounting.clock_corrected",
+	"records stamped by their reception, because the agent's clock is wrong (clock_tolerance)"},
     [ACCOUNTING_STAT_OLD_BOOT] = {"accounting.old_boot",
 	"records refused because of their boot: before the agent's last two, or out of order"},
     [ACCOUNTING_STAT_BOOTS_FOLLOWED] = {"accounting.boots_followed",
@@ -107,8 +113,9 @@ accounting_new(struct accounting **out, const struct accounting_limits *limits,
 	acc->mono_us = acc->started_us = clock_mono_us(clock);
 	sample_thinning_init(&acc->thinning, limits->sample_rows, seed);
 	acc->stats = (struct stat_set){stat_names, ACCOUNTING_N_STATS, acc->values};
-	acc->shifted = calloc(SHIFTED_RECORDS, sizeof(*acc->shifted));
-	if (!acc->shifted || inventory_init(&acc->inventory, limits->agents, limits->ports, seed) < 0 ||
+	acc->clock_tolerance_us = limits->clock_tolerance_us;
+	acc->moved = calloc(MOVED_RECORDS, sizeof(*acc->moved));
+	if (!acc->moved || inventory_init(&acc->inventory, limits->agents, limits->ports, seed) < 0 ||
 	    window_table_new(&acc->windows, &limits->windows, seed) < 0) {
 		accounting_free(acc);
 		return -ENOMEM;
@@ -124,7 +131,7 @@ accounting_free(struct accounting *acc)
 		return;
 	inventory_free(&acc->inventory);
 	window_table_free(acc->windows);
-	free(acc->shifted);
+	free(acc->moved);
 	free(acc);
 }
 
@@ -219,28 +226,6 @@ find_or_add_agent(struct accounting *acc, const struct ease_record *r, uint64_t 
 	return a || err < 0 ? a : add_agent(acc, r, time_us);
 }
 
-/* Returns false, and counts it, if the record's time is not that of the agent's clock. */
-static bool
-has_agents_time(
-    struct accounting *acc, struct agent *a, const struct ease_record *r, uint64_t time_us)
-{
-	switch (device_clock_follow(&a->clock, r->boot, time_us, r->received_us)) {
-	case DEVICE_CLOCK_AWAY:
-		accounting_count(acc, ACCOUNTING_STAT_CLOCK_AWAY);
-		log_warn_limited(ROOM,
-		    "refused a record of the agent at %s: its clock was set more than once in a "
-		    "short time, by more than a day",
-		    a->row.address);
-		return false;
-	case DEVICE_CLOCK_SET:
-		a->row.last_us = time_us;
-		break;
-	case DEVICE_CLOCK_RUNS:
-		break;
-	}
-	return true;
-}
-
 /* Notes that an accepted record of the agent arrived. */
 static void
 note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r, uint64_t time_us)
@@ -249,7 +234,8 @@ note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r,
 		agent_note_boot(a, r->boot);
 		a->row.last_us = time_us; /* its clock may have started again at an earlier time */
 	}
-	if (r->boot == a->row.boot && time_us > a->row.last_us)
+	if (r->boot == a->row.boot &&
+	    (time_us > a->row.last_us || a->row.last_us - time_us > CLOCK_SET_BACK_US))
 		a->row.last_us = time_us;
 	if (r->source) /* else the address changes only together with the source */
 		inventory_set_address(&acc->inventory, a, r->sender);
@@ -634,17 +620,31 @@ static const struct {
 	offsetof(struct ease_record, error_source.time_us), add_row},
 };
 
+static uint64_t
+time_of(const struct ease_record *r)
+{
+	uint64_t time_us;
+
+	memcpy(&time_us, (const char *)r + record_kinds[r->kind].time_at, sizeof(time_us));
+	return time_us;
+}
+
+static bool
+is_good_time(uint64_t time_us)
+{
+	return time_us > 0 && time_us <= TIME_MAX_US;
+}
+
 static void
 add_record(struct accounting *acc, struct store_batch *batch, const struct ease_record *r)
 {
-	uint64_t time_us;
+	uint64_t time_us = time_of(r);
 	uint32_t if_index;
 	struct agent *a;
 	struct port *p;
 
-	memcpy(&time_us, (const char *)r + record_kinds[r->kind].time_at, sizeof(time_us));
 	memcpy(&if_index, (const char *)r + record_kinds[r->kind].if_index_at, sizeof(if_index));
-	if (time_us == 0 || time_us > TIME_MAX_US) {
+	if (!is_good_time(time_us)) {
 		accounting_count(acc, ACCOUNTING_STAT_BAD_TIME);
 		return;
 	}
@@ -657,8 +657,6 @@ add_record(struct accounting *acc, struct store_batch *batch, const struct ease_
 			accounting_expect_refused(acc, a, if_index, batch);
 		return;
 	}
-	if (!has_agents_time(acc, a, r, time_us))
-		return;
 	note_heard(acc, a, r, time_us);
 	p = port_of(acc, a, if_index);
 	if (p)
@@ -670,8 +668,9 @@ add_record(struct accounting *acc, struct store_batch *batch, const struct ease_
 static void
 note_time(struct accounting *acc, uint64_t received_us)
 {
-	acc->received_us = received_us;
 	acc->mono_us = clock_mono_us(acc->clock);
+	accounting_note_clock(acc, received_us);
+	acc->received_us = received_us;
 	acc->inventory.journal.header->last_received_us = received_us;
 }
 
@@ -684,16 +683,64 @@ add_all(struct accounting *acc, struct store_batch *batch, const struct ease_rec
 	sum_samples(acc);
 }
 
+/* The good times of a notification, as the agent says them; 0, 0: it has none. */
+struct times {
+	uint64_t oldest_us, newest_us;
+};
+
+static struct times
+times_of(const struct ease_record *records, size_t n)
+{
+	struct times t = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t time_us = time_of(&records[i]);
+
+		if (!is_good_time(time_us))
+			continue;
+		if (time_us > t.newest_us)
+			t.newest_us = time_us;
+		if (time_us < t.oldest_us || t.oldest_us == 0)
+			t.oldest_us = time_us;
+	}
+	return t;
+}
+
+/* What records of one notification differ in from what their agent said. */
+struct move {
+	uint32_t boot;	    /* added to the boot */
+	int64_t time_us;    /* added to times */
+	uint64_t least_us;  /* what is older than this, as the agent says it, */
+	uint64_t newest_us; /* is as old as the newest */
+};
+
+/* Where counters began anew is only compared, and stays the device's own. */
 static void
-add_shifted(struct accounting *acc, struct store_batch *batch, const struct ease_record *records,
-    size_t n, uint32_t shift)
+move_record(const struct move *move, struct ease_record *r)
+{
+	uint64_t time_us = time_of(r), moved_us, lasted_us;
+
+	r->boot += move->boot;
+	if (!is_good_time(time_us))
+		return;
+	moved_us = (time_us < move->least_us ? move->newest_us : time_us) + (uint64_t)move->time_us;
+	memcpy((char *)r + record_kinds[r->kind].time_at, &moved_us, sizeof(moved_us));
+	if (r->kind != EASE_PART_ERROR_SOURCE)
+		return;
+	lasted_us = time_us - r->error_source.first_us;
+	r->error_source.first_us = lasted_us < moved_us ? moved_us - lasted_us : moved_us;
+}
+
+static void
+add_moved(struct accounting *acc, struct store_batch *batch, const struct ease_record *records,
+    size_t n, const struct move *move)
 {
 	for (size_t done = 0, some; done < n; done += some) {
-		some = n - done < SHIFTED_RECORDS ? n - done : SHIFTED_RECORDS;
-		memcpy(acc->shifted, &records[done], some * sizeof(*records));
+		some = n - done < MOVED_RECORDS ? n - done : MOVED_RECORDS;
+		memcpy(acc->moved, &records[done], some * sizeof(*records));
 		for (size_t i = 0; i < some; i++)
-			acc->shifted[i].boot += shift;
-		add_all(acc, batch, acc->shifted, some);
+			move_record(move, &acc->moved[i]);
+		add_all(acc, batch, acc->moved, some);
 	}
 }
 
@@ -708,12 +755,53 @@ refuse_boot(struct accounting *acc, struct agent *a, struct store_batch *batch,
 	}
 }
 
-/* All records of a notification are of one boot. */
+/* Adds the agent of a notification; its times are those of the first record with a good one. NULL, and
+ * all records are counted as refused, at the limit of agents. */
+static struct agent *
+add_agent_of(struct accounting *acc, const struct ease_record *records, size_t n)
+{
+	const struct ease_record *first = records;
+	struct agent *a;
+
+	while (!is_good_time(time_of(first)))
+		first++;
+	a = add_agent(acc, first, time_of(first));
+	if (!a)
+		stat_add_own(&acc->stats, ACCOUNTING_STAT_AGENTS_FULL, n - 1);
+	return a;
+}
+
+/* Adds records of an agent that may have sent them. */
+static void
+add_believed(struct accounting *acc, struct agent *a, struct store_batch *batch,
+    const struct ease_record *records, size_t n, const struct times *times, bool is_new)
+{
+	struct move move = {.boot = a->row.boot_shift, .newest_us = times->newest_us};
+
+	if (!records[0].loose_numbers && times->newest_us > 0) /* else they have times of reception */
+		move.time_us = accounting_judge_clock(acc, a, times->newest_us, batch);
+	if (acc->clock_tolerance_us > 0 && times->newest_us - times->oldest_us > NOTIFICATION_MOST_US)
+		move.least_us = times->newest_us - NOTIFICATION_MOST_US;
+	if (is_new) {
+		a->row.first_us += (uint64_t)move.time_us;
+		a->row.last_us = a->row.first_us;
+	}
+	if (move.time_us != 0 || move.least_us > 0)
+		stat_add_own(&acc->stats, ACCOUNTING_STAT_CLOCK_CORRECTED, n);
+	if (move.boot == 0 && move.time_us == 0 && move.least_us == 0)
+		add_all(acc, batch, records, n);
+	else
+		add_moved(acc, batch, records, n, &move);
+}
+
+/* All records of a notification are of one agent and boot. */
 void
 accounting_add_records(
     struct accounting *acc, struct store_batch *batch, const struct ease_record *records, size_t n)
 {
+	struct times times = times_of(records, n);
 	struct agent *a;
+	bool is_new;
 	int err;
 
 	if (n == 0)
@@ -722,14 +810,17 @@ accounting_add_records(
 		note_time(acc, records[0].received_us);
 	acc->notification++;
 	a = accounting_find_agent(acc, &records[0], &err);
+	is_new = !a && err == 0 && times.newest_us > 0;
+	if (is_new)
+		a = add_agent_of(acc, records, n);
+	if (is_new && !a)
+		return;
 	if (!a || !accounting_may_speak(acc, a, &records[0]))
 		add_all(acc, batch, records, n);
 	else if (!accounting_follow_boot(acc, a, &records[0], batch))
 		refuse_boot(acc, a, batch, records, n);
-	else if (a->row.boot_shift == 0)
-		add_all(acc, batch, records, n);
 	else
-		add_shifted(acc, batch, records, n, a->row.boot_shift);
+		add_believed(acc, a, batch, records, n, &times, is_new);
 }
 
 /* Events */

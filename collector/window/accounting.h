@@ -7,8 +7,8 @@
  * can never leave one without the other.
  *
  * A sample that arrives twice is used once, even across a restart of the collector, because
- * accounting_loader() reads the accounts back from the store. All times are the device's own. The
- * accounting is used by one thread only.
+ * accounting_loader() reads the accounts back from the store. All times are the device's own, or, if its
+ * clock is wrong, moved to those of reception (device_clock.h). The accounting is used by one thread only.
  *
  * Only who may speak for an agent is believed (agent_identity.h). What is refused in an agent's name
  * is counted with the agent. While nothing else of the agent comes, refused samples count as
@@ -51,7 +51,7 @@ enum accounting_stat_id {
 	ACCOUNTING_STAT_ROWS,
 	ACCOUNTING_STAT_EVENTS,
 	ACCOUNTING_STAT_BAD_TIME,
-	ACCOUNTING_STAT_CLOCK_AWAY,
+	ACCOUNTING_STAT_CLOCK_CORRECTED,
 	ACCOUNTING_STAT_OLD_BOOT,
 	ACCOUNTING_STAT_BOOTS_FOLLOWED,
 	ACCOUNTING_STAT_JUMPED,
@@ -80,6 +80,7 @@ enum {
 struct accounting_limits {
 	uint32_t agents, ports;
 	uint32_t sample_rows; /* rows of samples a second, 0: no limit; see sample_thinning.h */
+	uint64_t clock_tolerance_us; /* how wrong an agent's clock may be; 0: all are believed (device_clock.h) */
 	struct window_limits windows;
 };
 

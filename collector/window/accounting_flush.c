@@ -26,6 +26,7 @@ accounting_room(const struct accounting_limits *limits, struct store_room room[S
 	room[STORE_AGENTS].kept = limits->agents;
 	room[STORE_AGENT_SOURCES].kept = limits->agents;
 	room[STORE_AGENT_REFUSALS].kept = limits->agents;
+	room[STORE_AGENT_CLOCKS].kept = limits->agents;
 	room[STORE_PORTS].free = limits->ports;
 	room[STORE_SAMPLES].free = FREE_SAMPLES;
 	/* free: one row each second; kept: the newest counters at the flush */
@@ -163,6 +164,15 @@ flush_identity(struct agent *a, struct store_batch *batch)
 }
 
 static void
+flush_clock(struct agent *a, struct store_batch *batch)
+{
+	if (a->clock_unwritten)
+		*(struct store_agent_clock *)store_batch_add(batch, STORE_AGENT_CLOCKS) =
+		    (struct store_agent_clock){a->row.id, a->clock.offset_us, a->clock_since_us};
+	a->clock_unwritten = false;
+}
+
+static void
 flush_agents(struct accounting *acc, struct store_batch *batch)
 {
 	for (uint32_t i = 0; i < acc->inventory.agent_places.end; i++) {
@@ -172,6 +182,7 @@ flush_agents(struct accounting *acc, struct store_batch *batch)
 			*(struct store_agent *)store_batch_add(batch, STORE_AGENTS) = a->row;
 		a->dirty = false;
 		flush_identity(a, batch);
+		flush_clock(a, batch);
 	}
 }
 
@@ -229,6 +240,8 @@ accounting_flush(struct accounting *acc, struct store_batch *batch)
 		r = store_batch_reserve(batch, STORE_AGENT_SOURCES, known->agent_places.end);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_AGENT_REFUSALS, known->agent_places.end);
+	if (r == 0)
+		r = store_batch_reserve(batch, STORE_AGENT_CLOCKS, known->agent_places.end);
 	if (r == 0)
 		r = store_batch_reserve(batch, STORE_COUNTERS, known->port_places.end);
 	if (r == 0)

@@ -1,7 +1,7 @@
 /*
  * Shared by accounting.c, which adds records, accounting_windows.c, which adds what they count to
- * windows, accounting_identity.c, which decides what is believed to be an agent's own, and
- * accounting_flush.c, which moves sums and accounts into batches.
+ * windows, accounting_identity.c, which decides what is believed to be an agent's own, accounting_clock.c,
+ * which knows whose clock is wrong, and accounting_flush.c, which moves sums and accounts into batches.
  */
 #ifndef EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
 #define EASE_COLLECTOR_WINDOW_ACCOUNTING_PRIVATE_H
@@ -24,7 +24,12 @@ struct accounting {
 	/* samples of the current notification that are not in their windows yet */
 	struct window_sample samples[SAMPLE_PAIRS_MAX];
 	size_t n_samples;
-	struct ease_record *shifted; /* SHIFTED_RECORDS, with another boot */
+	struct ease_record *moved; /* MOVED_RECORDS, with another boot or times */
+	uint64_t clock_tolerance_us; /* see device_clock.h */
+	/* The collector's wall clock less the monotonic one, now and before it was set; and when it was set,
+	 * monotonic; 0: not lately. */
+	int64_t wall_less_mono_us, before_step_us;
+	uint64_t stepped_us;
 	struct sample_thinning thinning;
 	struct stat_set stats;
 	_Atomic uint64_t values[ACCOUNTING_N_STATS];
@@ -88,6 +93,17 @@ void accounting_refuse_boot(struct accounting *acc, struct agent *a, const struc
 
 /* Counts a refused sample of that port as expected, if nothing else of the agent comes. */
 void accounting_expect_refused(struct accounting *acc, const struct agent *a, uint32_t if_index,
+    struct store_batch *batch);
+
+/* accounting_clock.c */
+
+/* Notes the time of a notification; acc->received_us is still that of the one before. If the collector's
+ * clock was set in between, what it would show otherwise is kept. */
+void accounting_note_clock(struct accounting *acc, uint64_t received_us);
+
+/* Returns what is to be added to the times of an agent's notification, whose newest one is newest_us as the
+ * agent says it. An event and a line of the log tell when a clock is found wrong, or right again. */
+int64_t accounting_judge_clock(struct accounting *acc, struct agent *a, uint64_t newest_us,
     struct store_batch *batch);
 
 /* accounting_flush.c */

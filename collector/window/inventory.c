@@ -240,7 +240,6 @@ place_agent(struct inventory *r, const struct store_agent *row, uint64_t owner, 
 	a = &r->agents[place];
 	link = a->link;
 	*a = (struct agent){.row = *row, .first_heard_boot = row->boot, .link = link};
-	device_clock_begin(&a->clock, row->boot, row->last_us, row->last_received_us);
 	if (row->id == 0)
 		a->row.id = r->last_number + 1;
 	if (a->row.id > r->last_number)
@@ -282,7 +281,7 @@ inventory_recall_agent(struct inventory *r, const uint8_t *agent_id, uint64_t ow
 static bool
 is_clean_agent(const struct agent *a)
 {
-	return a->n_ports == 0 && !a->dirty && !a->identity.bound_unwritten &&
+	return a->n_ports == 0 && !a->dirty && !a->clock_unwritten && !a->identity.bound_unwritten &&
 	    !a->identity.refused.unwritten;
 }
 
@@ -504,6 +503,7 @@ inventory_mark_all_dirty(struct inventory *r)
 		struct agent_identity *identity = &r->agents[i].identity;
 
 		r->agents[i].dirty = r->agents[i].row.id != 0;
+		r->agents[i].clock_unwritten = r->agents[i].dirty && r->agents[i].clock.offset_us != 0;
 		identity->bound_unwritten = *identity->bound;
 		identity->refused.unwritten = identity->refused.n > 0;
 	}
@@ -567,8 +567,11 @@ static void
 load_agent(void *arg, const struct store_agent *row, uint64_t silent_us)
 {
 	struct inventory *r = arg;
+	struct agent *a =
+	    place_agent(r, row, hash_text(r, row->address), r->loading_us - (int64_t)silent_us);
 
-	place_agent(r, row, hash_text(r, row->address), r->loading_us - (int64_t)silent_us);
+	if (a)
+		device_clock_resume(&a->clock, 0, row->last_us);
 }
 
 static void
@@ -612,6 +615,17 @@ load_agent_refusal(void *arg, const struct store_agent_refusal *row)
 	a->identity.refused.first_us = row->first_us;
 	a->identity.refused.last_us = row->last_us;
 	snprintf(a->identity.refused.source, sizeof(a->identity.refused.source), "%s", row->source);
+}
+
+static void
+load_agent_clock(void *arg, const struct store_agent_clock *row)
+{
+	struct agent *a = inventory_agent_by_number(arg, row->agent);
+
+	if (!a)
+		return;
+	device_clock_resume(&a->clock, row->offset_us, a->row.last_us);
+	a->clock_since_us = row->since_us;
 }
 
 static void
@@ -702,6 +716,7 @@ inventory_loader(struct inventory *r, uint64_t mono_us)
 	    .agent_source = load_agent_source,
 	    .agent_refusal = load_agent_refusal,
 	    .heard_port = load_heard_port,
+	    .agent_clock = load_agent_clock,
 	    .account = load_account,
 	    .crash_lost = load_crash_lost,
 	    .counter = load_counter,

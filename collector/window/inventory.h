@@ -32,6 +32,8 @@ struct agent {
 	 * all of their samples are expected. */
 	uint32_t first_heard_boot;
 	struct device_clock clock;
+	uint64_t clock_since_us; /* when the clock's offset changed, by the collector's clock */
+	bool clock_unwritten;
 	bool dirty;
 	struct agent_boots {
 		uint32_t before;    /* the boot before row.boot; 0: none was heard */

@@ -350,9 +350,9 @@ broken_sflow(struct attack_rig *r, uint32_t i)
 
 const struct attack attacks[] = {
     {"a port's counters of 41 days in one datagram", days_in_a_datagram, "accounting.snapshots_repeated"},
-    {"a port's counters of another day in each datagram", a_day_a_datagram, "accounting.clock_away"},
-    {"clocks of any year", clocks_of_any_year, "accounting.clock_away|accounting.bad_time"},
-    {"samples of the year 2097", a_sample_of_2097, "accounting.clock_away"},
+    {"a port's counters of another day in each datagram", a_day_a_datagram, "accounting.clock_corrected"},
+    {"clocks of any year", clocks_of_any_year, "accounting.clock_corrected|accounting.bad_time"},
+    {"samples of the year 2097", a_sample_of_2097, "accounting.clock_corrected"},
     {"boots of the far future in another's name", boots_for_another, "accounting.foreign_source"},
     {"numbers of the far future in another's name", numbers_for_another, "accounting.foreign_source"},
     {"counters in another's name", counters_for_another, "accounting.foreign_source"},

@@ -20,6 +20,8 @@ enum {
 	STEPS_AN_HOUR = 12, /* in the week */
 };
 
+#define MINUTE_US (60 * (int64_t)SECOND_US)
+
 static struct attack_rig rig;
 
 static void
@@ -39,9 +41,36 @@ open_rig(const char *further)
 	steps(45);
 }
 
+/* Whatever clocks showed: all that is stored is of the times of the run, and no agent has a minute more or less
+ * than others. */
+static void
+expect_times(const char *name)
+{
+	char sql[640];
+
+	snprintf(sql, sizeof(sql), "WITH t AS (SELECT start_us AS us FROM window UNION ALL SELECT time_us FROM"
+	    " sample UNION ALL SELECT time_us FROM counter UNION ALL SELECT until_us FROM gap UNION ALL SELECT"
+	    " last_us FROM agent) SELECT count(*) FROM t WHERE us NOT BETWEEN %" PRIu64 " AND %" PRIu64,
+	    (uint64_t)NOON_US - (uint64_t)MINUTE_US, (uint64_t)(rig.clock.manual_wall_us + 4 * SECOND_US));
+	ck_assert_msg(sql_number(rig.db, sql) == 0, "%s: rows of other times", name);
+	ck_assert_msg(sql_number(rig.db, "SELECT max(n) - min(n) FROM (SELECT count(DISTINCT start_us) AS n"
+					 " FROM window GROUP BY agent)") == 0,
+	    "%s: an agent has more or fewer minutes than others", name);
+}
+
+/* The same of a clock that was wrong and then right: it is told once of each. */
+static void
+expect_told(const char *name)
+{
+	expect_times(name);
+	ck_assert_double_eq(sql_number(rig.db, "SELECT count(*) FROM event WHERE kind = 4002"), 1);
+	ck_assert_double_eq(sql_number(rig.db, "SELECT count(*) FROM event WHERE kind = 4003"), 1);
+	ck_assert_double_eq(sql_number(rig.db, "SELECT sum(offset_us != 0) FROM agent_clock"), 0);
+}
+
 /* sql, unless it is NULL, gives at least that much. */
 static void
-end_with(const char *name, const char *sql, double least)
+end_expecting(const char *name, const char *sql, double least, void (*expect)(const char *name))
 {
 	static const char *const losses[] = {"accounting.lost_store_rows", "accounting.no_room",
 	    "store.lost_rows", "store.lost_batches"};
@@ -58,13 +87,15 @@ end_with(const char *name, const char *sql, double least)
 		ck_assert_double_ge(sql_number(rig.db, sql), least);
 	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20,
 	    "%s: the store has %" PRIu64 " octets", name, attack_store_octets(&rig));
+	if (expect)
+		expect(name);
 	attack_rig_remove(&rig);
 }
 
 static void
 end(const char *name)
 {
-	end_with(name, NULL, 0);
+	end_expecting(name, NULL, 0, NULL);
 }
 
 /* ---- outages ---- */
@@ -95,8 +126,6 @@ END_TEST
 
 /* ---- clocks ---- */
 
-#define MINUTE_US (60 * (int64_t)SECOND_US)
-
 static const struct {
 	const char *name;
 	int64_t first_us, then_us; /* a switch's clock, less the right time, after 45 s and after 90 s */
@@ -105,6 +134,8 @@ static const struct {
     {"a switch's clock goes 23.5 hours forward", (int64_t)(23.5 * 60) * MINUTE_US, (int64_t)(23.5 * 60) * MINUTE_US, false},
     {"a switch's clock goes a second back", -(int64_t)SECOND_US, -(int64_t)SECOND_US, false},
     {"a switch's clock goes an hour back", -60 * MINUTE_US, -60 * MINUTE_US, false},
+    {"a switch's clock goes to 1970 and back", -(int64_t)NOON_US + MINUTE_US, 0, false},
+    {"a switch's clock goes to 2255 and back", (int64_t)(8900000000ull * SECOND_US - NOON_US), 0, false},
     {"a switch's clock goes an hour forward and back", 60 * MINUTE_US, 0, false},
     {"the collector's clock goes an hour back", -60 * MINUTE_US, -60 * MINUTE_US, true},
     {"the collector's clock goes a day forward and back", 1440 * MINUTE_US, 0, true},
@@ -128,23 +159,25 @@ START_TEST(clocks_that_are_set)
 	set_clock(clocks[_i].first_us, 0, clocks[_i].ours);
 	steps(45);
 	set_clock(clocks[_i].then_us, clocks[_i].first_us, clocks[_i].ours);
-	end(clocks[_i].name);
+	end_expecting(clocks[_i].name, NULL, 0, clocks[_i].ours ? NULL : expect_times);
 }
 END_TEST
 
-/* A switch that starts without a battery is in 1970 until NTP sets it, which costs nobody else. */
+/* A switch that starts without a battery is in 1970 until NTP sets it, which costs nobody, itself included. */
 START_TEST(a_clock_battery_that_is_empty)
 {
 	struct fleet_switch *s = &rig.fleet[VICTIM];
 
 	open_rig("");
-	s->exempt = true;
 	fleet_restart(&rig, s, s->boot + 1);
 	s->clock_off_us = -(int64_t)rig.clock.manual_wall_us;
-	steps(120);
+	steps(60);
+	attack_rig_stop(&rig);
+	attack_rig_start(&rig);
+	steps(60);
 	s->clock_off_us = 0;
 	steps(30);
-	end("a clock battery that is empty");
+	end_expecting("a clock battery that is empty", NULL, 0, expect_told);
 }
 END_TEST
 
@@ -186,7 +219,7 @@ START_TEST(a_restored_machine)
 	of_this_boot = s->ports[0].sent_samples - of_this_boot;
 	snprintf(sql, sizeof(sql), "SELECT sum(received) FROM account JOIN agent ON agent.id = account.agent"
 	    " WHERE account.if_index = 1 AND account.boot = agent.boot AND address = '10.0.%d.1'", VICTIM);
-	end_with("a restored machine", sql, (double)of_this_boot - 60);
+	end_expecting("a restored machine", sql, (double)of_this_boot - 60, NULL);
 }
 END_TEST
 

@@ -4,7 +4,6 @@
  * time the file is intact, nothing counts twice, and what was sent equals what is stored plus what
  * is reported as lost.
  */
-#include "collector/window/device_clock.h"
 #include "collector/collector.h"
 #include "tests/collector/accounting_rig.h"
 #include "tests/collector/store/faulty_vfs.h"
@@ -469,17 +468,20 @@ END_TEST
 /* ---- senders that want too much ---- */
 
 /* One notification with 41 snapshots of a port, each a day after the other, and ten notifications with
- * one each: of the first one snapshot is used; of the others those within a day of the clock, which may
- * have been set DEVICE_CLOCK_SETS times; and nothing is lost of another agent. */
+ * one each: of the first one snapshot is used, all are stamped by reception, and nothing is lost of another
+ * agent. */
 START_TEST(snapshots_of_other_days)
 {
 	enum { SNAPSHOTS = 41 };
+	struct accounting_limits limits = rig_limits;
 	struct ease_record r[SNAPSHOTS];
 	const struct stat_set *stats;
 	struct accounting_rig f;
+	uint64_t corrected;
 
+	limits.clock_tolerance_us = 2000000;
 	rig_make(&f);
-	rig_open(&f);
+	rig_open_with(&f, &limits);
 	stats = accounting_stats(f.accounting);
 	rig_send_snapshot(&f, 1, 0);
 	rig_send_range(&f, 1, 1, 1000);
@@ -488,14 +490,13 @@ START_TEST(snapshots_of_other_days)
 		r[i].agent_id[0] = 99;
 		r[i].snapshot.time_us = NOON_US + i * 1440 * MINUTE_US;
 	}
+	corrected = stat_get(stats, ACCOUNTING_STAT_CLOCK_CORRECTED);
 	accounting_add_records(f.accounting, f.batch, r, SNAPSHOTS);
-	/* the second is within a day of the clock, the third sets it, and so on: every other one, four times */
-	ck_assert_uint_eq(stat_get(stats, ACCOUNTING_STAT_SNAPSHOTS_REPEATED), 1 + 2 * DEVICE_CLOCK_SETS);
-	ck_assert_uint_eq(stat_get(stats, ACCOUNTING_STAT_CLOCK_AWAY), SNAPSHOTS - 2 - 2 * DEVICE_CLOCK_SETS);
+	ck_assert_uint_eq(stat_get(stats, ACCOUNTING_STAT_SNAPSHOTS_REPEATED), SNAPSHOTS - 1);
 	for (uint32_t i = 3; i < 13; i++)
 		accounting_add_records(f.accounting, f.batch, &r[i], 1);
-	/* it was set to the ninth, so the eighth to the tenth are near */
-	ck_assert_uint_eq(stat_get(stats, ACCOUNTING_STAT_CLOCK_AWAY), SNAPSHOTS - 2 - 2 * DEVICE_CLOCK_SETS + 7);
+	ck_assert_uint_eq(
+	    stat_get(stats, ACCOUNTING_STAT_CLOCK_CORRECTED) - corrected, SNAPSHOTS + 10);
 	rig_send_range(&f, 1, 1001, 2000);
 	rig_flush(&f);
 	ck_assert_uint_le(

@@ -100,6 +100,7 @@ rig_new() {
 		run_as = root
 		store = "$rig/ease.db"
 		flush_interval = 200
+		clock_tolerance = 0
 	END
 }
 # Before rig_snmpd: one who asks as `ours` meets what the agent serves and nothing between.

@@ -102,6 +102,11 @@ function fillChip(element, {name, value}) {
 	button.filter = name;
 }
 
+/* How wrong an agent's clock is: " (clock 3 h behind)". */
+function clockText(behindS) {
+	return ` (clock ${format.age(Math.abs(behindS))} ${behindS > 0 ? 'behind' : 'ahead'})`;
+}
+
 function fillOption(option, {value, text}) {
 	setText(option, text);
 	setAttribute(option, 'value', value);
@@ -233,12 +238,16 @@ export class Controls {
 
 		if (view.agent)
 			names.add(view.agent);
-		const options =
-		    [{value: '', text: all}, ...[...names].map((text) => ({value: text, text}))];
+		const wrong = new Map(result.rows.filter((row) => row.clock_corrected_s)
+		    .map((row) => [row.agent, clockText(row.clock_corrected_s)]));
+		const options = [{value: '', text: all},
+		    ...[...names].map((name) => ({value: name, text: name + (wrong.get(name) ?? '')}))];
 
 		reconcile(
 		    $('agent'), options, ({value}) => value, () => make('option'), fillOption);
 		$('agent').value = view.agent ?? '';
+		setAttribute($('agent'), 'title', wrong.size ? 'What an agent with a wrong clock sends is' +
+		    ' stamped by its reception' : undefined);
 	}
 
 	/* Updates what depends on the clock, once a second and after each change. */

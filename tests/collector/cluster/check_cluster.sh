@@ -65,6 +65,7 @@ write_config() { # NAME [LINE...]
 			run_as = root
 			store = "$work/$name.db"
 			flush_interval = 100
+			clock_tolerance = 0
 		END
 		[ $# = 0 ] || printf '%s\n' "$@"
 	} >"$work/$name.conf"

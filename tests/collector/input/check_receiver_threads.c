@@ -157,8 +157,9 @@ write_conf(const struct rig *rig, int threads, const char *communities, const ch
 	ck_assert_ptr_nonnull(f);
 	fprintf(f, "listen={\"127.0.0.1:%d\"}\nsflow_listen={\"127.0.0.1:%d\"}\n"
 		   "communities={%s}\nstore=\"%s\"\nthreads=%d\nmemory=192\n"
-		   "flush_interval=50\nsample_rows=0\nlog_level=warn\n%s", rig->port, rig->sflow_port, communities,
-	    rig->db, threads, further);
+		   "flush_interval=50\nsample_rows=0\nlog_level=warn\n"
+		   "clock_tolerance=0\nkeep_samples=0\nkeep_1min=0\n%s", /* sFlow is of now, the rest is not */
+	    rig->port, rig->sflow_port, communities, rig->db, threads, further);
 	fclose(f);
 }
 

@@ -3,7 +3,6 @@
  * cases computed by hand, a gap of any length costs one part; and which records a clock that was set
  * may bring.
  */
-#include "collector/window/device_clock.h"
 #include "collector/window/port_totals.h"
 #include "tests/suite.h"
 
@@ -349,37 +348,6 @@ START_TEST(a_clock_that_was_set)
 }
 END_TEST
 
-/* A clock may be wrong by years, but it runs; one that is set is believed a few times, and then not for a while.
- */
-START_TEST(a_clock_that_runs_away_is_refused)
-{
-	enum { DAY_S = 86400 };
-	const uint64_t s = 1000000, day_us = DAY_S * s;
-	struct device_clock c = {0};
-	uint64_t now_us = NOON_US, set = 0;
-
-	ck_assert_int_eq(device_clock_follow(&c, 1, 5 * s, now_us), DEVICE_CLOCK_RUNS);
-	now_us += 400 * day_us;
-	ck_assert_int_eq(device_clock_follow(&c, 1, 400 * day_us, now_us), DEVICE_CLOCK_RUNS);
-	/* NTP sets it from 1971 */
-	ck_assert_int_eq(device_clock_follow(&c, 1, now_us, now_us), DEVICE_CLOCK_SET);
-	now_us += 20 * s;
-	ck_assert_int_eq(device_clock_follow(&c, 1, now_us, now_us), DEVICE_CLOCK_RUNS);
-	/* a record of each second day of two years */
-	for (uint64_t d = 2; d < 366; d++)
-		set += device_clock_follow(&c, 1, now_us + 2 * d * day_us, now_us) == DEVICE_CLOCK_SET;
-	ck_assert_uint_eq(set, DEVICE_CLOCK_SETS - 1);
-	now_us += DEVICE_CLOCK_SET_EVERY_US;
-	ck_assert_int_eq(
-	    device_clock_follow(&c, 1, now_us - 30 * day_us, now_us), DEVICE_CLOCK_SET);
-	/* a new boot begins anew; of the old one samples are still under way */
-	ck_assert_int_eq(device_clock_follow(&c, 2, 7 * s, now_us), DEVICE_CLOCK_RUNS);
-	ck_assert_int_eq(
-	    device_clock_follow(&c, 1, now_us - 30 * day_us, now_us), DEVICE_CLOCK_RUNS);
-	ck_assert_int_eq(device_clock_follow(&c, 1, now_us, now_us), DEVICE_CLOCK_AWAY);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -397,6 +365,5 @@ main(void)
 	tcase_add_test(tc, shares_of_a_gap_add_up);
 	tcase_add_test(tc, what_has_no_room_waits);
 	tcase_add_test(tc, a_clock_that_was_set);
-	tcase_add_test(tc, a_clock_that_runs_away_is_refused);
 	return suite_run(suite);
 }
