@@ -291,6 +291,10 @@ fleet_restart(struct attack_rig *r, struct fleet_switch *s, uint32_t boot)
 			port->counted_pkts += port->pkts - port->first_pkts;
 			port->counted_octets += port->octets - port->first_octets;
 		}
+		memmove(port->sent_before + 1, port->sent_before, sizeof(port->sent_before) - sizeof(uint64_t));
+		memmove(port->lost_before + 1, port->lost_before, sizeof(port->lost_before) - sizeof(uint64_t));
+		port->sent_before[0] = port->sent_samples;
+		port->lost_before[0] = port->lost_samples;
 		port->heard = false;
 		port->sequence = 0;
 		port->missing = 0;
@@ -542,7 +546,7 @@ attack_expect_fleet(const struct attack_rig *r, const char *when)
 	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
 	for (int i = 0; i < FLEET_SWITCHES; i++) {
 		const struct fleet_switch *s = &r->fleet[i];
-		uint64_t sent = 0, lost = 0, pkts = 0, octets = 0;
+		uint64_t sent = 0, lost = 0, pkts = 0, octets = 0, old = 0, old_lost = 0;
 		struct found found = {0};
 
 		if (s->exempt)
@@ -552,14 +556,16 @@ attack_expect_fleet(const struct attack_rig *r, const char *when)
 
 			sent += port->sent_samples;
 			lost += port->lost_samples;
+			old += port->sent_before[FLEET_BOOTS - 1];
+			old_lost += port->lost_before[FLEET_BOOTS - 1];
 			pkts += port->counted_pkts + port->pkts - port->first_pkts;
 			octets += port->counted_octets + port->octets - port->first_octets;
 		}
 		wrong += differs("agents in the store", i, find(stmt, s, &found), 1) +
 		    differs("samples in windows", i, found.samples, (double)sent) +
-		    differs("samples received", i, found.received, (double)sent) +
+		    differs("samples received", i, found.received, (double)(sent - old)) +
 		    differs("samples expected", i, found.expected,
-			(double)(sent + lost)) +
+			(double)(sent - old + lost - old_lost)) +
 		    differs("duplicates", i, found.duplicates, 0) +
 		    differs("frames counted", i, found.pkts, (double)pkts) +
 		    differs("octets counted", i, found.octets, (double)octets);

@@ -22,6 +22,7 @@
 enum {
 	FLEET_SWITCHES = 100,
 	FLEET_PORTS = 2,
+	FLEET_BOOTS = 8, /* of which the store keeps accounts */
 	FLEET_V3 = 10,	  /* the first of them use SNMPv3, */
 	FLEET_SFLOW = 10, /* the next sFlow, the others SNMPv2c */
 	FLEET_SKIP = 100,
@@ -40,6 +41,8 @@ struct fleet_port {
 	uint32_t sequence; /* of the newest sample of this boot */
 	uint64_t pkts, octets; /* received, since the switch began to count */
 	uint64_t first_pkts, first_octets; /* when the collector first heard the counters */
+	/* Of the newest boots, newest first, what had been sent and lost before each. */
+	uint64_t sent_before[FLEET_BOOTS], lost_before[FLEET_BOOTS];
 	uint64_t sent_samples, lost_samples; /* in all boots; lost: given out while the way was cut */
 	uint64_t missing; /* of these, since the newest that was sent */
 	uint64_t counted_pkts, counted_octets; /* in boots before this one, since the first was heard */
