@@ -258,16 +258,16 @@ on_alarm(void *ctx, uint64_t steady_us)
 
 /* ---- the HAL's listener ---- */
 
-static void
+static int64_t
 on_sample(void *ctx, const struct hal_sample_event *event)
 {
-	sampling_on_sample(((struct agent *)ctx)->sampling, event);
+	return sampling_on_sample(((struct agent *)ctx)->sampling, event);
 }
 
 static void
-on_refill(void *ctx, uint32_t if_index)
+on_skips_lost(void *ctx, uint32_t if_index)
 {
-	sampling_on_refill(((struct agent *)ctx)->sampling, if_index);
+	sampling_on_skips_lost(((struct agent *)ctx)->sampling, if_index);
 }
 
 static void
@@ -627,7 +627,7 @@ start_device(struct agent *agent)
 {
 	static const struct hal_listener calls = {
 	    .sample = on_sample,
-	    .refill = on_refill,
+	    .skips_lost = on_skips_lost,
 	    .samples_lost = on_samples_lost,
 	    .port_changed = on_port_changed,
 	    .new_address = on_new_address,

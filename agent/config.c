@@ -115,7 +115,7 @@ const struct option_row agent_options[] = {
 			      "number (easePortHeaderOctets)"},
     {.name = "max_samples_per_s", .type = OPTION_U32, AT(max_samples_per_s), .min = 0,
 	.max = SAMPLING_MAX_PER_SECOND, .unit = "samples/s", .def = "2000",
-	.help = "above this rate the agent doubles the port's mean skip in force, until a manager "
+	.help = "above this rate the agent raises the port's mean skip in force, until a manager "
 		"sets another limit (easePortMaxSamples); 0: no limit"},
     {.name = "seed", .type = OPTION_U64, AT(seed), .min = 0, .max = UINT64_MAX, .def = "0",
 	.help = "seed of the random skips, for runs that can be repeated; 0: a random seed"},

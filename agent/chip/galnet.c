@@ -1,8 +1,11 @@
 #include "agent/chip/galnet.h"
 
+#include "common/log.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 const struct galnet_info galnet_gt48001a = {
     .name = "GT-48001A",
@@ -39,7 +42,6 @@ static const struct stat_name stat_names[GALNET_N_STATS] = {
 struct galnet_port {
 	uint32_t skips[GALNET_SKIP_DEPTH]; /* in the chip, according to the writes and samples so far */
 	unsigned loaded;		   /* how many of them */
-	unsigned refills_due; /* slots that became free and were not reported yet */
 	/* While the chip's EASE is off: the rest of skips[0] in the counter, if left_known. */
 	uint32_t left;
 	bool left_known;
@@ -61,7 +63,8 @@ struct galnet {
 	struct ring new_addresses, error_sources;
 	bool link_changed;
 	bool suspended; /* EASE is off: skips are stored in port[] and written when it is on again */
-	uint32_t refills_due, restarts; /* ports, a bit each */
+	uint32_t restarts;   /* ports, a bit each, whose skips must be discarded */
+	uint32_t skips_lost; /* ports, a bit each, whose skips were discarded: not reported yet */
 	/* Ports, a bit each, whose shadow was found empty when the status was last read, so that there
 	 * must be a sample. */
 	uint32_t sample_owed;
@@ -174,8 +177,7 @@ resume_port(struct galnet *g, unsigned port)
 	if (g->restarts >> port & 1) {
 		g->restarts &= ~(1u << port);
 		p->loaded = 0;
-		p->refills_due = 1;
-		g->refills_due |= 1u << port;
+		g->skips_lost |= 1u << port;
 		return 0;
 	}
 	for (unsigned i = 0; i < p->loaded && rc == 0; i++)
@@ -210,30 +212,39 @@ restart_step(struct galnet *g)
 	return rc < 0 ? rc : 1;
 }
 
-/* Reports one refill that is due; false if there is none. If the caller filled both slots at the first
- * report, there is no second one. */
+/* Reports one port that lost its skips; false if there is none. */
 static bool
-take_refill(struct galnet *g, struct hal *hal)
+report_skips_lost(struct galnet *g, struct hal *hal)
 {
-	while (g->refills_due != 0) {
-		unsigned i = (unsigned)__builtin_ctz(g->refills_due);
-		struct galnet_port *port = &g->port[i];
-		bool wanted = port->loaded < GALNET_SKIP_DEPTH;
+	unsigned port;
 
-		port->refills_due = wanted ? port->refills_due - 1 : 0;
-		if (port->refills_due == 0)
-			g->refills_due &= ~(1u << i);
-		if (!wanted)
-			continue;
-		hal_report_refill(hal, g->config.if_index[i]);
-		return true;
-	}
-	return false;
+	if (g->skips_lost == 0)
+		return false;
+	port = (unsigned)__builtin_ctz(g->skips_lost);
+	g->skips_lost &= ~(1u << port);
+	hal_report_skips_lost(hal, g->config.if_index[port]);
+	return true;
 }
 
 /* --- samples --- */
 
-/* Removes the skip count of a sample of the port. True if the port has none left. */
+/* Whether a block behind the one that is being read has a sample of the port. */
+static bool
+sample_waits(const struct galnet *g, unsigned port)
+{
+	for (unsigned i = 1; i < 2 * GALNET_AREA_BLOCKS; i++) {
+		uint32_t word_0 = load_word(block_at(g, g->block + i));
+
+		if (!(word_0 & GALNET_WORD0_VALID))
+			return false;
+		if (sampled_ports(g, word_0) >> port & 1)
+			return true;
+	}
+	return false;
+}
+
+/* Removes the skip count of a sample of the port. True if the chip has none left: the last one may have
+ * ended, too, in a sample that waits in memory. */
 static bool
 consume_skip(struct galnet *g, unsigned port)
 {
@@ -244,10 +255,30 @@ consume_skip(struct galnet *g, unsigned port)
 	if (p->loaded > 0) {
 		p->skips[0] = p->skips[1];
 		p->loaded--;
-		p->refills_due++;
-		g->refills_due |= 1u << port;
 	}
-	return p->loaded == 0;
+	return p->loaded == 0 || (p->loaded == 1 && sample_waits(g, port));
+}
+
+/* Reports a sample of the port, and loads the skip that is the answer. A port to which it cannot be written
+ * begins anew: nobody knows what its registers hold. */
+static void
+pass_up(struct galnet *g, struct hal *hal, unsigned port, struct hal_sample_event *event)
+{
+	int64_t next;
+	int rc;
+
+	event->if_index = g->config.if_index[port];
+	event->counter_empty = consume_skip(g, port);
+	event->pool_pkts = HAL_POOL_UNKNOWN;
+	next = hal_report_sample(hal, event);
+	if (next == HAL_NO_SKIP)
+		return;
+	rc = galnet_load_skip(g, port, (uint32_t)next);
+	if (rc == 0)
+		return;
+	log_warn_limited("galnet", "port %u: a skip could not be loaded: %s", event->if_index,
+	    strerror(-rc));
+	galnet_restart(g, port);
 }
 
 /* The output port is known if the frame was sampled on its way out, or goes to a group. */
@@ -269,14 +300,12 @@ report_sample(struct galnet *g, struct hal *hal, unsigned port, uint32_t word_0,
 	unsigned source = word_0 >> GALNET_WORD0_SOURCE_SHIFT & GALNET_WORD0_SOURCE_MASK;
 	bool received = original && source == port;
 
-	event.if_index = g->config.if_index[port];
 	event.direction = received ? EASE_IN : EASE_OUT;
 	event.input_if = EASE_IF_UNKNOWN;
 	if (original && source < g->config.info->n_ports)
 		event.input_if = g->config.if_index[source];
 	event.output_if = output_of(g, port, received, event.octets);
-	event.counter_empty = consume_skip(g, port);
-	hal_report_sample(hal, &event, true);
+	pass_up(g, hal, port, &event);
 }
 
 /* Releases the block. An area is returned to the chip when its last block has been read. */
@@ -428,15 +457,17 @@ note_samples_owed(struct galnet *g, uint32_t ease)
 /* All delivered samples have been read: those still missing found no buffer, and their ports must not wait
  * for them. 1 if there were any. */
 static int
-give_up_samples_owed(struct galnet *g)
+give_up_samples_owed(struct galnet *g, struct hal *hal, uint64_t now_us)
 {
 	int any = g->sample_owed != 0;
 
 	for (unsigned port = 0; g->sample_owed != 0; port++) {
+		struct hal_sample_event event = {.time_us = now_us, .lost = true};
+
 		if (!(g->sample_owed & 1u << port))
 			continue;
 		stat_add(&g->stats, GALNET_STAT_SAMPLES_LOST, 1);
-		consume_skip(g, port);
+		pass_up(g, hal, port, &event);
 	}
 	return any;
 }
@@ -452,8 +483,7 @@ report_links(struct galnet *g, struct hal *hal)
 			hal_report_port_changed(hal, g->config.if_index[port]);
 }
 
-/* Handles one event: 1, 0 if there is none, or -errno. Refills are reported after all samples in memory, so
- * that a port which has used both skip counts by then is known to have stalled. */
+/* Handles one event: 1, 0 if there is none, or -errno. */
 static int
 take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
 {
@@ -461,9 +491,9 @@ take_one(struct galnet *g, struct hal *hal, uint64_t now_us)
 
 	rc = take_block(g, hal, now_us);
 	if (rc == 0)
-		rc = take_refill(g, hal);
+		rc = report_skips_lost(g, hal);
 	if (rc == 0)
-		rc = give_up_samples_owed(g);
+		rc = give_up_samples_owed(g, hal, now_us);
 	if (rc == 0)
 		rc = restart_step(g);
 	if (rc == 0)
@@ -483,7 +513,7 @@ message_waits(const struct ring *ring)
 static bool
 anything_left(const struct galnet *g)
 {
-	return g->refills_due != 0 || g->restarts != 0 || g->suspended ||
+	return g->skips_lost != 0 || g->restarts != 0 || g->suspended ||
 	    load_word(block_at(g, g->block)) & GALNET_WORD0_VALID ||
 	    message_waits(&g->new_addresses) || message_waits(&g->error_sources);
 }

@@ -38,14 +38,15 @@ went_back(const struct hal_counter_row *row, uint64_t *previous, uint64_t raw)
 	return true;
 }
 
+/* Derives the figures of the mask alone: others may depend on totals that were not read with these. */
 static void
-derive_figures(struct hal *hal, struct hal_port_state *port)
+derive_figures(struct hal *hal, struct hal_port_state *port, uint64_t mask)
 {
 	struct hal_counters fresh = {0};
 
 	hal->device->counters->derive(port->totals, &fresh);
 	for (size_t i = 0; i < HAL_N_FIGURES; i++)
-		if (fresh.value[i] > port->figures.value[i])
+		if ((mask >> i & 1) && fresh.value[i] > port->figures.value[i])
 			port->figures.value[i] = fresh.value[i];
 	port->figures.known = fresh.known;
 	if (hal->device->counters->known)
@@ -53,25 +54,24 @@ derive_figures(struct hal *hal, struct hal_port_state *port)
 		    hal->device->counters->known(hal->device->counters_ctx, port->if_index);
 }
 
-int
-hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *counters)
+/* Adds to the totals what the hardware counters have counted, but for those that have one of the flags. */
+static void
+read_rows(struct hal *hal, struct hal_port_state *port, unsigned flags_left_out)
 {
 	const struct hal_counters_ops *ops = hal->device->counters;
-	struct hal_port_state *port = hal_port_find(hal, if_index);
 	bool restarted = false;
 	uint64_t raw;
 
-	if (port == NULL)
-		return -ENODEV;
-	if (ops == NULL)
-		return -EOPNOTSUPP;
 	for (size_t row = 0; row < ops->n_rows; row++) {
-		int rc = ops->read(hal->device->counters_ctx, if_index, row, &raw);
+		int rc;
 
+		if (ops->rows[row].flags & flags_left_out)
+			continue;
+		rc = ops->read(hal->device->counters_ctx, port->if_index, row, &raw);
 		if (rc < 0) {
 			stat_add(&hal->stats, HAL_STAT_COUNTER_READ_ERRORS, 1);
 			log_warn_limited("hal", "port %u: counter %s cannot be read: %s",
-			    if_index, ops->rows[row].name, strerror(-rc));
+			    port->if_index, ops->rows[row].name, strerror(-rc));
 			continue;
 		}
 		if (went_back(&ops->rows[row], &port->previous_raw[row], raw))
@@ -82,11 +82,32 @@ hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *count
 	}
 	if (restarted) {
 		stat_add(&hal->stats, HAL_STAT_COUNTERS_RESTARTED, 1);
-		hal_mark_discontinuity(hal, if_index);
+		hal_mark_discontinuity(hal, port->if_index);
 	}
-	derive_figures(hal, port);
+}
+
+int
+hal_read_counters(struct hal *hal, uint32_t if_index, struct hal_counters *counters)
+{
+	struct hal_port_state *port = hal_port_find(hal, if_index);
+
+	if (port == NULL)
+		return -ENODEV;
+	if (hal->device->counters == NULL)
+		return -EOPNOTSUPP;
+	read_rows(hal, port, 0);
+	derive_figures(hal, port, UINT64_MAX);
 	*counters = port->figures;
 	return 0;
+}
+
+void
+hal_read_sample_counters(struct hal *hal, struct hal_port_state *port)
+{
+	read_rows(hal, port, HAL_COUNTER_NOT_SAMPLED);
+	derive_figures(hal, port, HAL_SAMPLE_FIGURES);
+	port->sample_read_us = hal_now_us(hal);
+	port->sample_read_turn = hal->turn;
 }
 
 int
@@ -126,7 +147,7 @@ hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, s
 	for (size_t row = 0; row < n; row++)
 		if (!(ops->rows[row].flags & HAL_COUNTER_IS_TOTAL))
 			port->totals[row] += totals[row];
-	derive_figures(hal, port);
+	derive_figures(hal, port, UINT64_MAX);
 	return 0;
 }
 
@@ -150,6 +171,14 @@ hal_mark_discontinuity(struct hal *hal, uint32_t if_index)
 		return;
 	port->discontinuity_mono_us = clock_mono_us(hal->clock);
 	port->discontinuity_us = hal_now_us(hal);
+}
+
+uint64_t
+hal_discontinuity_us(const struct hal *hal, uint32_t if_index)
+{
+	const struct hal_port_state *port = hal_port_find(hal, if_index);
+
+	return port != NULL ? port->discontinuity_us : 0;
 }
 
 uint64_t

@@ -103,6 +103,7 @@ hal_fd(const struct hal *hal)
 int
 hal_dispatch(struct hal *hal, unsigned budget)
 {
+	hal->turn++;
 	if (hal->device->ops->dispatch == NULL)
 		return 0;
 	return hal->device->ops->dispatch(hal->device->ctx, budget);
@@ -355,23 +356,42 @@ hal_stats(const struct hal *hal)
 
 /* ---- events that drivers report ---- */
 
-void
-hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unknown)
+/* Samples of a port that were all taken before one reading share it, within one turn of hal_dispatch().
+ * One after which frames pass unsampled is not among them: how many passed must be known now. */
+static bool
+has_fresh_counters(
+    const struct hal *hal, const struct hal_port_state *port, const struct hal_sample_event *event)
 {
-	struct hal_counters counters;
+	return port->sample_read_turn == hal->turn && port->sample_read_us > event->time_us &&
+	    !event->counter_empty;
+}
 
-	if (pool_unknown && hal_read_counters(hal, event->if_index, &counters) == 0)
-		event->pool_pkts = counters.value[event->direction == EASE_IN ? HAL_POOL_IN_PKTS
-									      : HAL_POOL_OUT_PKTS];
-	if (hal->listener.sample != NULL)
-		hal->listener.sample(hal->listener.ctx, event);
+int64_t
+hal_report_sample(struct hal *hal, struct hal_sample_event *event)
+{
+	struct hal_port_state *port = hal_port_find(hal, event->if_index);
+
+	if (port == NULL || hal->listener.sample == NULL)
+		return HAL_NO_SKIP;
+	if (hal->device->counters != NULL) {
+		if (!has_fresh_counters(hal, port, event))
+			hal_read_sample_counters(hal, port);
+		event->counters = &port->figures;
+		event->counters_time_us = port->sample_read_us;
+	}
+	event->discontinuity_us = port->discontinuity_us;
+	if (event->pool_pkts == HAL_POOL_UNKNOWN)
+		event->pool_pkts = event->counters == NULL ? 0
+		    : port->figures.value[event->direction == EASE_IN ? HAL_POOL_IN_PKTS
+								      : HAL_POOL_OUT_PKTS];
+	return hal->listener.sample(hal->listener.ctx, event);
 }
 
 void
-hal_report_refill(struct hal *hal, uint32_t if_index)
+hal_report_skips_lost(struct hal *hal, uint32_t if_index)
 {
-	if (hal->listener.refill != NULL)
-		hal->listener.refill(hal->listener.ctx, if_index);
+	if (hal->listener.skips_lost != NULL)
+		hal->listener.skips_lost(hal->listener.ctx, if_index);
 }
 
 void

@@ -114,6 +114,7 @@ _Static_assert(HAL_N_FIGURES <= 64, "known is one word");
 
 /* The figures of one MIB table: bits of `known`, from the first figure to the last. */
 #define HAL_FIGURES(first, last) ((2ull << (last)) - (1ull << (first)))
+#define HAL_SAMPLE_FIGURES HAL_FIGURES(HAL_IN_OCTETS, HAL_POOL_OUT_PKTS) /* that travel with samples */
 #define HAL_DOT3_FIGURES HAL_FIGURES(HAL_ALIGNMENT_ERRORS, HAL_SYMBOL_ERRORS)
 #define HAL_CONTROL_FIGURES HAL_FIGURES(HAL_IN_PAUSE_PKTS, HAL_IN_UNKNOWN_OPCODES)
 #define HAL_RMON_FIGURES HAL_FIGURES(HAL_RMON_DROP_EVENTS, HAL_RMON_1024_MAX)
@@ -280,7 +281,8 @@ struct hal_snapshot {
 /* Returns the port's row, or NULL if the snapshot has no such port. */
 const struct hal_port *hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index);
 
-/* A sampled frame. */
+/* A sampled frame, and what the device knew when it was reported. The last members are the HAL's: a
+ * driver leaves them 0. */
 struct hal_sample_event {
 	uint32_t if_index;     /* whose counter took the sample */
 	uint8_t direction;     /* enum ease_direction relative to if_index */
@@ -291,9 +293,19 @@ struct hal_sample_event {
 	size_t kept_octets;    /* how many octets the device kept */
 	uint64_t pool_pkts;    /* the port's pool in that direction, this frame included */
 	bool own; /* one of this machine's own notifications: it ends a skip but is not sent on */
-	bool counter_empty;    /* no further skip was loaded: the skip counter is stalled */
+	bool lost; /* the frame was lost before it came here: it ends a skip, and has no octets */
+	/* The port has no skip left but those that ended, here and in samples not reported yet: its
+	 * skip counter stands still, and frames pass unsampled until it gets the next skip. */
+	bool counter_empty;
 	uint32_t rate; /* of a port that samples by itself, one frame in rate; 0: a skip was used */
+	/* The port's figures after the sample: those of HAL_SAMPLE_FIGURES were read at
+	 * counters_time_us by the device's clock, others earlier. NULL: the device does not count. */
+	const struct hal_counters *counters;
+	uint64_t counters_time_us;
+	uint64_t discontinuity_us; /* of the counters, by the device's clock; 0: none */
 };
+
+#define HAL_NO_SKIP (-1ll)
 
 /* A frame with an error. */
 struct hal_error_event {
@@ -305,10 +317,12 @@ struct hal_error_event {
 
 struct hal_listener {
 	void *ctx;
-	/* A frame was sampled. */
-	void (*sample)(void *ctx, const struct hal_sample_event *event);
-	/* The port can take one more skip, because a sample was taken or sampling was restarted. */
-	void (*refill)(void *ctx, uint32_t if_index);
+	/* A frame was sampled. Returns the skip that the port gets in place of the one that ended, or
+	 * HAL_NO_SKIP. */
+	int64_t (*sample)(void *ctx, const struct hal_sample_event *event);
+	/* The port has none of its skips any more, because sampling was restarted or a skip could not
+	 * be written. hal_load_skip() gives it new ones. */
+	void (*skips_lost)(void *ctx, uint32_t if_index);
 	/* A port that samples by itself took n samples that were lost before they came here. */
 	void (*samples_lost)(void *ctx, uint32_t if_index, uint32_t n);
 	/* A port appeared, disappeared, or changed (oper_status, speed, ...). */
@@ -391,7 +405,7 @@ unsigned hal_skip_depth(const struct hal *hal);
  * already, -EINVAL if skip is too large, -ENODEV if the port has no skip counter, or -EOPNOTSUPP.
  */
 int hal_load_skip(struct hal *hal, uint32_t if_index, uint32_t skip);
-/* Discards the loaded skips, so that a new mean takes effect at once. The listener's refill is then
+/* Discards the loaded skips, so that a new mean takes effect at once. The listener's skips_lost is then
  * called for each port that lost skips by it. Returns -EOPNOTSUPP if the hardware cannot: then the
  * loaded skips are used up first. */
 int hal_restart_sampling(struct hal *hal, uint32_t if_index);
@@ -437,6 +451,8 @@ int hal_save_totals(const struct hal *hal, uint32_t if_index, uint64_t *totals, 
 int hal_restore_totals(struct hal *hal, uint32_t if_index, const uint64_t *totals, size_t n);
 /* True if the device keeps all totals itself, so that they do not end with the agent (Linux). */
 bool hal_totals_go_on(const struct hal *hal);
+/* Returns the time of the port's latest discontinuity by the device's clock; 0: none, or no such port. */
+uint64_t hal_discontinuity_us(const struct hal *hal, uint32_t if_index);
 /* Records that the port's figures do not continue those that a manager saw before. */
 void hal_mark_discontinuity(struct hal *hal, uint32_t if_index);
 /* Returns the time of the port's latest discontinuity, in microseconds since 1970 by the system's

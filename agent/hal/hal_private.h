@@ -33,6 +33,8 @@ struct hal_port_state {
 	uint64_t previous_raw[HAL_MAX_COUNTER_ROWS]; /* previous reading of each hardware counter */
 	uint64_t totals[HAL_MAX_COUNTER_ROWS];
 	struct hal_counters figures; /* as last derived; they never decrease */
+	uint64_t sample_read_us;     /* device's clock: when they were last read for a sample */
+	uint64_t sample_read_turn;   /* and the turn of hal_dispatch() in which they were */
 };
 
 struct hal_published; /* snapshot.c */
@@ -42,6 +44,7 @@ struct hal {
 	const struct clock *clock;
 	struct hal_listener listener;
 	bool started;
+	uint64_t turn; /* calls of hal_dispatch() */
 	struct hal_port_state *ports; /* sorted by if_index */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
@@ -69,6 +72,9 @@ int hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot,
     uint64_t port_changes, const struct hal_structure **structure);
 void hal_structure_release(const struct hal_structure *structure); /* NULL allowed */
 void hal_snapshot_drop_all(struct hal *hal);
+
+/* Reads what samples carry of the port. */
+void hal_read_sample_counters(struct hal *hal, struct hal_port_state *port);
 
 /* Returns what a reading adds to the total by the row's rules, and sets *previous to the reading.
  * Depends on its arguments alone. */

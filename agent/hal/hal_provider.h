@@ -82,6 +82,8 @@ enum hal_counter_flags {
 	HAL_COUNTER_ZERO_AFTER_MAX = 1u << 1,  /* reading the maximum resets the counter to 0 */
 	HAL_COUNTER_FREEZES = 1u << 2,	       /* stops at the maximum instead of wrapping */
 	HAL_COUNTER_IS_TOTAL = 1u << 3,	       /* has 64 bits; restarts only with its driver (Linux) */
+	HAL_COUNTER_NOT_SAMPLED = 1u << 4,     /* none of HAL_SAMPLE_FIGURES depends on it, so that it
+						  is not read for a sample */
 };
 
 struct hal_counter_row {
@@ -119,7 +121,7 @@ struct hal_sampling_ops {
 	/* Loads one skip. Returns -EBUSY if the port holds skip_depth skips already, and -ENODEV if
 	 * it has no skip counter and is not sampled. */
 	int (*load_skip)(void *ctx, uint32_t if_index, uint32_t skip);
-	/* Discards the port's skips. The next dispatch reports refill for each port that lost skips
+	/* Discards the port's skips. The next dispatch reports skips_lost for each port that lost skips
 	 * by it. NULL: the hardware cannot do this. */
 	int (*restart)(void *ctx, uint32_t if_index);
 	/* The port samples one frame in rate, each independently of the others; 0: none. The rate
@@ -233,10 +235,13 @@ struct hal_device {
 };
 
 /* ---- events, reported from within dispatch ----
- * Pointers are borrowed for the call. A driver that does not know a sample's pool_pkts passes
- * pool_unknown: the HAL then reads the port's counters and fills it in. */
-void hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unknown);
-void hal_report_refill(struct hal *hal, uint32_t if_index);
+ * Pointers are borrowed for the call. */
+
+/* pool_pkts of a driver that does not know the pool: the HAL takes it from the port's counters. */
+#define HAL_POOL_UNKNOWN UINT64_MAX
+/* Returns the skip that the driver loads now, at most max_skip, or HAL_NO_SKIP. */
+int64_t hal_report_sample(struct hal *hal, struct hal_sample_event *event);
+void hal_report_skips_lost(struct hal *hal, uint32_t if_index);
 void hal_report_samples_lost(struct hal *hal, uint32_t if_index, uint32_t n);
 void hal_report_port_changed(struct hal *hal, uint32_t if_index);
 void hal_report_new_address(struct hal *hal, const struct ease_address *address);

@@ -44,7 +44,7 @@ struct links_port {
 	/* Its sampler, or NULL. linux_device.c creates and frees it. */
 	struct tap *tap;
 	struct linux_psample *psample;
-	bool wants_refill; /* the tap was cleared */
+	bool skips_lost; /* the tap was cleared */
 };
 
 /* Finds a link's ifIndex by the kernel's index. */

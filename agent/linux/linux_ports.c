@@ -159,7 +159,9 @@ enum row {
 	    .width_bits = 64, .flags = HAL_COUNTER_IS_TOTAL}
 /* A driver's counter is stored under the HAL's counter that it feeds. */
 #define DRIVER_ROW(text, figure)                                                                   \
-	{.name = text, .address = figure, .width_bits = 64, .flags = HAL_COUNTER_IS_TOTAL}
+	{.name = text, .address = figure, .width_bits = 64,                                        \
+	    .flags = HAL_COUNTER_IS_TOTAL |                                                        \
+		(HAL_SAMPLE_FIGURES >> (figure) & 1 ? 0 : HAL_COUNTER_NOT_SAMPLED)}
 
 static const struct hal_counter_row counter_rows[] = {
     [ROW_RX_PACKETS] = STATS_ROW(rx_packets),

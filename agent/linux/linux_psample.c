@@ -148,6 +148,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 	    .octets = record->octets,
 	    .kept_octets = record->kept_octets,
 	    .rate = record->rate,
+	    .pool_pkts = HAL_POOL_UNKNOWN,
 	};
 
 	if (!out)
@@ -160,7 +161,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 	}
 	if (event.own)
 		stat_add(&d->stats, LINUX_STAT_OWN_FRAMES, 1);
-	hal_report_sample(d->hal, &event, true);
+	(void)hal_report_sample(d->hal, &event); /* the port takes no skips */
 }
 
 static void

@@ -174,7 +174,7 @@ restart(void *ctx, uint32_t if_index)
 	if (!port || !port->tap)
 		return -ENODEV;
 	tap_clear(port->tap);
-	port->wants_refill = true;
+	port->skips_lost = true;
 	return write(d->wake_fd, &one, sizeof(one)) < 0 ? -errno : 0;
 }
 
@@ -197,17 +197,17 @@ const struct hal_sampling_ops linux_sampling_ops = {
 };
 
 static void
-ask_for_refills(struct linux_device *d)
+report_skips_lost(struct linux_device *d)
 {
 	uint64_t count;
 
 	if (read(d->wake_fd, &count, sizeof(count)) < 0)
-		return; /* no refill was requested */
+		return; /* no tap was cleared */
 	for (size_t i = 0; i < d->links.n; i++) {
-		if (!d->links.ports[i].wants_refill)
+		if (!d->links.ports[i].skips_lost)
 			continue;
-		d->links.ports[i].wants_refill = false;
-		hal_report_refill(d->hal, d->links.ports[i].if_index);
+		d->links.ports[i].skips_lost = false;
+		hal_report_skips_lost(d->hal, d->links.ports[i].if_index);
 	}
 }
 
@@ -252,7 +252,8 @@ wall_of(const struct linux_device *d, uint64_t time_ns)
 	return clock_wall_us(d->clock) - (now_ns > time_ns ? (now_ns - time_ns) / 1000 : 0);
 }
 
-static void
+/* Returns the port's next skip. */
+static int64_t
 report_sample(struct linux_device *d, const struct links_port *port,
     const struct tap_record *record)
 {
@@ -279,7 +280,7 @@ report_sample(struct linux_device *d, const struct links_port *port,
 	event.own = (record->flags & TAP_FLAG_LOCAL) && linux_is_own(d, octets, event.kept_octets);
 	if (event.own)
 		stat_add(&d->stats, LINUX_STAT_OWN_FRAMES, 1);
-	hal_report_sample(d->hal, &event, false);
+	return hal_report_sample(d->hal, &event);
 }
 
 static void
@@ -287,14 +288,18 @@ take_record(void *ctx, const struct tap_record *record)
 {
 	struct linux_device *d = ctx;
 	const struct links_port *port = links_find_kernel(&d->links, record->kernel_index);
+	int64_t next;
 
 	if (!port || !port->tap || record->epoch != tap_epoch(port->tap)) {
 		stat_add(&d->stats, LINUX_STAT_SAMPLES_OUTDATED, 1);
 		return;
 	}
 	stat_add(&d->stats, LINUX_STAT_SAMPLES, 1);
-	report_sample(d, port, record);
-	hal_report_refill(d->hal, port->if_index);
+	next = report_sample(d, port, record);
+	if (next != HAL_NO_SKIP && tap_load(port->tap, (uint32_t)next) < 0) {
+		log_warn_limited("linux", "%s: a skip could not be loaded", port->link.name);
+		restart(d, port->if_index);
+	}
 }
 
 int
@@ -304,7 +309,7 @@ linux_dispatch_samples(struct linux_device *d, unsigned budget)
 
 	if (!d->taps)
 		return more;
-	ask_for_refills(d);
+	report_skips_lost(d);
 	n = taps_read(d->taps, budget, take_record, d);
 	if (n < 0)
 		stat_add(&d->stats, LINUX_STAT_RING_ERRORS, 1);

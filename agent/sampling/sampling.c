@@ -1,5 +1,7 @@
 #include "agent/sampling/sampling.h"
+#include "agent/sampling/rate_cap.h"
 #include "agent/sampling/skip.h"
+#include "agent/sampling/skip_counter.h"
 
 #include "common/log.h"
 
@@ -8,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-
-enum {
-	SKIPS_AHEAD_MAX = 8,	  /* more skips than any supported hardware holds */
-	CAP_LOWER_DIVISOR = 3,	  /* the mean in force is halved when the rate is below a third of
-				     the cap; it is then at most two thirds, so it does not swing */
-};
-#define CAP_PERIOD_US 1000000ull
 
 enum {
 	STAT_SAMPLES,
@@ -42,33 +37,13 @@ static const struct stat_name stat_names[N_STATS] = {
     [STAT_LOAD_ERRORS] = {"sampling.load_errors",
 	"times a skip could not be loaded, or a rate not be set"},
     [STAT_RAISED] = {"sampling.raised",
-	"times a port's mean skip in force was doubled because of easePortMaxSamples"},
+	"times a port's mean skip in force was raised because of easePortMaxSamples"},
     [STAT_SKIPS_LOST] = {"sampling.skips_lost", "times the hardware discarded its loaded skips"},
     [STAT_OWN] = {"sampling.own", "samples of this agent's own notifications, not sent on"},
     [STAT_LOST] = {"sampling.lost",
-	"samples lost between a port that samples by itself and the agent; drops of the port"},
+	"samples lost between a port and the agent; drops of the port"},
 };
 
-struct loaded_skip {
-	uint32_t skip;
-	uint32_t mean; /* the mean in force when it was drawn */
-	bool partial;  /* the frame captured at its end is not a sample, see skip_draw */
-};
-
-/*
- * How a port's stalls are found. A skip K ends a period of K + 1 frames, so the pool count at the end
- * of the latest period (period_end_pkts) is known from the skips alone. When the port has no skip
- * left (n_loaded 0) its skip counter stalls: frames still enlarge the pool, but belong to no period.
- * The next load reads the pool; the frames beyond period_end_pkts passed unsampled.
- *
- * idle      period_end_known is false: nothing was loaded yet, or the hardware has discarded its
- *           skips in the middle of a period. The next load only reads the pool.
- * counting  period_end_known, n_loaded > 0: each sample adds its period to period_end_pkts.
- * stalled   period_end_known, n_loaded 0: the next load counts the stall.
- *
- * This misses a stall if a driver reports several samples and asks for a refill after each: n_loaded
- * then never becomes 0. hal_sample_event.counter_empty would show it, but is not used yet.
- */
 struct sampled_port {
 	uint32_t if_index;
 	bool unsampled; /* it has no skip counter: only counted, without a row of easePortTable */
@@ -77,14 +52,10 @@ struct sampled_port {
 	struct sampling_port_config config;
 	uint32_t mean_in_force;
 	struct skip_stream stream;
-	struct loaded_skip loaded[SKIPS_AHEAD_MAX]; /* in the hardware's order; [0] counts now */
-	unsigned n_loaded;
-	bool period_end_known;
-	uint64_t period_end_pkts; /* of both directions */
+	struct skip_counter counter;
+	struct rate_cap cap;
 	uint32_t last_sequence;
-	uint64_t samples, drops, stalls, stalled_pkts;
-	uint64_t cap_period_start_us;
-	uint32_t in_cap_period;
+	uint64_t samples, drops;
 };
 
 struct published_table {
@@ -211,60 +182,53 @@ sampling_destroy(struct sampling *s)
 	free(s);
 }
 
-/* ---- loading skips, and counting stalls ---- */
+/* ---- loading skips ---- */
 
 static uint64_t
-pool_pkts(struct sampling *s, uint32_t if_index)
+pool_of(const struct hal_counters *counters)
 {
-	struct hal_counters counters;
-
-	if (hal_read_counters(s->hal, if_index, &counters) < 0)
-		return 0;
-	return counters.value[HAL_POOL_IN_PKTS] + counters.value[HAL_POOL_OUT_PKTS];
+	return counters->value[HAL_POOL_IN_PKTS] + counters->value[HAL_POOL_OUT_PKTS];
 }
 
-/* Call when the port has no skip loaded, before a new one is: see struct sampled_port. */
-static void
-count_stall(struct sampling *s, struct sampled_port *port)
+static struct drawn_skip
+draw(struct sampling *s, struct sampled_port *port)
 {
-	uint64_t pool = pool_pkts(s, port->if_index);
-
-	if (port->period_end_known) {
-		port->stalls++;
-		if (pool > port->period_end_pkts)
-			port->stalled_pkts += pool - port->period_end_pkts;
-	}
-	port->period_end_pkts = pool;
-	port->period_end_known = true;
-}
-
-static int
-load_one(struct sampling *s, struct sampled_port *port)
-{
-	struct loaded_skip next = {.mean = port->mean_in_force};
-	int rc;
+	struct drawn_skip next = {.mean = port->mean_in_force};
 
 	next.skip = skip_draw(&port->stream, s->options.draw, next.mean, hal_max_skip(s->hal),
 	    &next.partial);
-	rc = hal_load_skip(s->hal, port->if_index, next.skip);
-	if (rc == 0)
-		port->loaded[port->n_loaded++] = next;
-	return rc;
+	return next;
 }
 
+static int
+load_one(struct sampling *s, struct sampled_port *port, uint64_t pool_pkts)
+{
+	struct drawn_skip next = draw(s, port);
+	int rc = hal_load_skip(s->hal, port->if_index, next.skip);
+
+	if (rc < 0)
+		return rc;
+	skip_counter_step(&port->counter, SKIP_COUNTER_LOAD, pool_pkts);
+	skip_counter_add(&port->counter, &next);
+	return 0;
+}
+
+/* Loads as many skips as the port takes ahead. Later each sample brings the next one. */
 static void
-refill(struct sampling *s, struct sampled_port *port)
+fill(struct sampling *s, struct sampled_port *port)
 {
 	unsigned depth = hal_skip_depth(s->hal);
+	struct hal_counters counters;
+	uint64_t pool_pkts = 0;
 
 	if (!port->config.enabled)
 		return;
 	if (depth > SKIPS_AHEAD_MAX)
 		depth = SKIPS_AHEAD_MAX;
-	if (port->n_loaded == 0)
-		count_stall(s, port);
-	while (port->n_loaded < depth) {
-		int rc = load_one(s, port);
+	if (hal_read_counters(s->hal, port->if_index, &counters) == 0)
+		pool_pkts = pool_of(&counters);
+	while (port->counter.n_loaded < depth) {
+		int rc = load_one(s, port, pool_pkts);
 
 		port->unsampled = rc == -ENODEV;
 		if (port->unsampled)
@@ -277,6 +241,25 @@ refill(struct sampling *s, struct sampled_port *port)
 			return;
 		}
 	}
+}
+
+/* Returns the skip that follows a sample. The caller loads it at once. */
+static int64_t
+next_skip(struct sampling *s, struct sampled_port *port, const struct hal_sample_event *event)
+{
+	struct drawn_skip next;
+
+	if (event->counter_empty)
+		skip_counter_step(&port->counter, SKIP_COUNTER_RAN_OUT, 0);
+	if (!port->config.enabled) {
+		skip_counter_step(&port->counter, SKIP_COUNTER_OFF, 0);
+		return HAL_NO_SKIP;
+	}
+	next = draw(s, port);
+	skip_counter_step(&port->counter, SKIP_COUNTER_LOAD,
+	    event->counters != NULL ? pool_of(event->counters) : 0);
+	skip_counter_add(&port->counter, &next);
+	return next.skip;
 }
 
 /* Sets the rate of a port that samples by itself to the mean in force, or to 0 while its sampling is
@@ -302,15 +285,7 @@ begin_sampling(struct sampling *s, struct sampled_port *port)
 {
 	set_rate(s, port);
 	if (!port->draws_itself)
-		refill(s, port);
-}
-
-/* The hardware no longer has the loaded skips, so the end of the present period is unknown. */
-static void
-discard_loaded_skips(struct sampled_port *port)
-{
-	port->n_loaded = 0;
-	port->period_end_known = false;
+		fill(s, port);
 }
 
 int
@@ -326,209 +301,57 @@ sampling_start(struct sampling *s)
 }
 
 void
-sampling_on_refill(struct sampling *s, uint32_t if_index)
+sampling_on_skips_lost(struct sampling *s, uint32_t if_index)
 {
 	struct sampled_port *port = find_port(s, if_index);
 
 	if (port == NULL || port->draws_itself)
 		return;
-	/* A full port that can take more has lost its skips: its sampling was restarted. */
-	if (port->n_loaded >= hal_skip_depth(s->hal)) {
-		stat_add(&s->stats, STAT_SKIPS_LOST, 1);
-		discard_loaded_skips(port);
-	}
-	refill(s, port);
+	stat_add(&s->stats, STAT_SKIPS_LOST, 1);
+	skip_counter_step(&port->counter, SKIP_COUNTER_LOST, 0);
+	fill(s, port);
 }
 
 /* ---- the rate cap ---- */
 
+/* Brings the mean in force to the rate at which frames pass. */
 static void
-restart_cap_period(struct sampled_port *port, uint64_t now_us)
-{
-	port->cap_period_start_us = now_us;
-	port->in_cap_period = 0;
-}
-
-/* Above the cap the mean in force is doubled and a new period begins. After a period below a third
- * of the cap it is halved, but not below the configured mean. Each sample carries the mean it was
- * drawn with, so that estimates stay unbiased. */
-static void
-apply_rate_cap(struct sampling *s, struct sampled_port *port, uint64_t now_us)
-{
-	uint32_t cap = port->config.max_samples_per_s;
-
-	if (cap == 0)
-		return;
-	if (now_us >= port->cap_period_start_us + CAP_PERIOD_US) {
-		if (port->in_cap_period < cap / CAP_LOWER_DIVISOR &&
-		    port->mean_in_force > port->config.mean_skip)
-			port->mean_in_force /= 2;
-		if (port->mean_in_force < port->config.mean_skip)
-			port->mean_in_force = port->config.mean_skip;
-		restart_cap_period(port, now_us);
-	}
-	if (++port->in_cap_period <= cap)
-		return;
-	if (port->mean_in_force <= EASE_MEAN_SKIP_MAX / 2) {
-		port->mean_in_force *= 2;
-		stat_add(&s->stats, STAT_RAISED, 1);
-	}
-	restart_cap_period(port, now_us);
-}
-
-static void
-cap_rate(struct sampling *s, struct sampled_port *port, const struct hal_sample_event *event)
+follow_rate(struct sampling *s, struct sampled_port *port, const struct hal_counters *counters)
 {
 	uint32_t before = port->mean_in_force;
 
-	/* Samples taken before the latest change of the rate do not show the new rate. */
-	if (port->draws_itself && event->rate != before)
+	port->mean_in_force = rate_cap_mean(&port->cap, port->config.max_samples_per_s,
+	    port->config.mean_skip, before, hal_steady_us(s->hal), pool_of(counters));
+	if (port->mean_in_force == before)
 		return;
-	apply_rate_cap(s, port, hal_steady_us(s->hal));
-	if (port->draws_itself && port->mean_in_force != before)
+	if (port->mean_in_force > before)
+		stat_add(&s->stats, STAT_RAISED, 1);
+	if (port->draws_itself)
 		set_rate(s, port);
 }
 
-/* ---- samples ---- */
-
 static void
-send_sample(struct sampling *s, struct sampled_port *port, const struct loaded_skip *drawn,
+count_to_cap(struct sampling *s, struct sampled_port *port, const struct drawn_skip *drawn,
     const struct hal_sample_event *event)
 {
-	struct ease_snapshot snapshot;
-	struct ease_sample sample = {
-	    .time_us = event->time_us,
-	    .if_index = port->if_index,
-	    .direction = event->direction,
-	    .input_if = event->input_if,
-	    .output_if = event->output_if,
-	    .skip = drawn->skip,
-	    .mean_skip = drawn->mean,
-	    .pool_pkts = event->pool_pkts,
-	    .drops = port->drops,
-	    .frame_octets = event->frame_octets,
-	    .header = event->octets,
-	};
-
-	sample.kept_octets = (uint16_t)(event->kept_octets < port->config.header_octets
-		? event->kept_octets
-		: port->config.header_octets);
-	sample.sequence = ++port->last_sequence;
-	port->samples++;
-	stat_add(&s->stats, STAT_SAMPLES, 1);
-	if (sampling_snapshot(s, port->if_index, &snapshot) < 0) {
-		stat_add(&s->stats, STAT_SNAPSHOT_ERRORS, 1);
-		port->drops++;
+	/* Samples taken before the latest change of the rate do not show the new rate. */
+	if (port->draws_itself && event->rate != port->mean_in_force)
 		return;
-	}
-	if (snapshot.time_us > sample.time_us)
-		sample.delay_us = (uint32_t)(snapshot.time_us - sample.time_us);
-	if (s->sink.sample(s->sink.ctx, &sample, &snapshot) < 0)
-		port->drops++;
+	rate_cap_count(&port->cap, drawn->mean);
+	if (event->counters != NULL)
+		follow_rate(s, port, event->counters);
 }
 
-/* Returns in *drawn the skip that the sample ended; false: none was loaded. A port that samples by
- * itself does not say how many frames it let pass, so the mean is used instead. */
-static bool
-pop_drawn_skip(
-    struct sampled_port *port, const struct hal_sample_event *event, struct loaded_skip *drawn)
-{
-	if (event->rate > 0) {
-		*drawn = (struct loaded_skip){.skip = event->rate - 1, .mean = event->rate};
-		return true;
-	}
-	if (port->n_loaded == 0)
-		return false;
-	*drawn = port->loaded[0];
-	memmove(&port->loaded[0], &port->loaded[1], --port->n_loaded * sizeof(*drawn));
-	port->period_end_pkts += (uint64_t)drawn->skip + 1;
-	return true;
-}
-
-void
-sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
-{
-	struct sampled_port *port = find_port(s, event->if_index);
-	struct loaded_skip drawn;
-
-	if (port == NULL || !pop_drawn_skip(port, event, &drawn)) {
-		stat_add(&s->stats, STAT_UNEXPECTED, 1);
-		return;
-	}
-	if (!port->config.enabled) {
-		stat_add(&s->stats, STAT_DISABLED, 1);
-		return;
-	}
-	if (event->own) {
-		stat_add(&s->stats, STAT_OWN, 1);
-		return;
-	}
-	if (drawn.partial) {
-		stat_add(&s->stats, STAT_CONTINUATIONS, 1);
-		return;
-	}
-	cap_rate(s, port, event);
-	send_sample(s, port, &drawn, event);
-}
-
-void
-sampling_on_samples_lost(struct sampling *s, uint32_t if_index, uint32_t n)
-{
-	struct sampled_port *port = find_port(s, if_index);
-
-	if (port == NULL)
-		return;
-	port->last_sequence += n;
-	port->samples += n;
-	port->drops += n;
-	stat_add(&s->stats, STAT_LOST, n);
-}
-
+/* Skips that were drawn at a much larger mean would keep samples away long after the rate has fallen. */
 static void
-port_appeared(struct sampling *s, struct sampled_port *port)
+discard_long_skips(struct sampling *s, const struct sampled_port *port)
 {
-	port->absent = false;
-	if (hal_has_sampling(s->hal))
-		begin_sampling(s, port);
+	if (port->counter.n_loaded > 0 &&
+	    port->counter.loaded[0].mean / 2 >= port->mean_in_force)
+		hal_restart_sampling(s->hal, port->if_index);
 }
 
-bool
-sampling_on_port_changed(struct sampling *s, uint32_t if_index)
-{
-	struct sampled_port *port = find_known(s, if_index);
-	struct hal_port info;
-	bool present = hal_port_info(s->hal, if_index, &info) == 0;
-
-	if (port != NULL && !present && !port->absent) {
-		port->absent = true;
-		discard_loaded_skips(port);
-	}
-	if (!present || (port != NULL && !port->absent))
-		return false;
-	if (port == NULL && add_port(s, if_index) < 0)
-		return false;
-	port_appeared(s, find_known(s, if_index));
-	return true;
-}
-
-void
-sampling_count_drops(struct sampling *s, uint32_t if_index, uint64_t n)
-{
-	struct sampled_port *port = find_port(s, if_index);
-
-	if (port != NULL)
-		port->drops += n;
-}
-
-bool
-sampling_samples_port(const struct sampling *s, uint32_t if_index)
-{
-	const struct sampled_port *port = find_port(s, if_index);
-
-	return hal_has_sampling(s->hal) && port != NULL && !port->unsampled;
-}
-
-/* ---- snapshots and states ---- */
+/* ---- samples ---- */
 
 static uint64_t
 count_of(const struct hal_counters *counters, enum hal_figure figure)
@@ -557,34 +380,189 @@ fill_sides(const struct hal_counters *counters, struct ease_snapshot *snapshot)
 	};
 }
 
+static void
+fill_snapshot(const struct sampled_port *port, const struct hal_counters *counters,
+    uint64_t time_us, uint64_t discontinuity_us, struct ease_snapshot *snapshot)
+{
+	*snapshot = (struct ease_snapshot){
+	    .if_index = port->if_index,
+	    .time_us = time_us,
+	    .discontinuity_us = discontinuity_us,
+	    .samples = port->samples,
+	    .last_sequence = port->last_sequence,
+	    .pool_in_pkts = counters->value[HAL_POOL_IN_PKTS],
+	    .pool_out_pkts = counters->value[HAL_POOL_OUT_PKTS],
+	    .drops = port->drops,
+	    .stalls = port->counter.stalls,
+	    .stalled_pkts = port->counter.stalled_pkts,
+	};
+	fill_sides(counters, snapshot);
+}
+
+static void
+count_lost(struct sampling *s, struct sampled_port *port, uint32_t n)
+{
+	port->last_sequence += n;
+	port->samples += n;
+	port->drops += n;
+	stat_add(&s->stats, STAT_LOST, n);
+}
+
+static void
+send_sample(struct sampling *s, struct sampled_port *port, const struct drawn_skip *drawn,
+    const struct hal_sample_event *event)
+{
+	struct ease_snapshot snapshot;
+	struct ease_sample sample = {
+	    .time_us = event->time_us,
+	    .if_index = port->if_index,
+	    .direction = event->direction,
+	    .input_if = event->input_if,
+	    .output_if = event->output_if,
+	    .skip = drawn->skip,
+	    .mean_skip = drawn->mean,
+	    .pool_pkts = event->pool_pkts,
+	    .drops = port->drops,
+	    .frame_octets = event->frame_octets,
+	    .header = event->octets,
+	};
+
+	sample.kept_octets = (uint16_t)(event->kept_octets < port->config.header_octets
+		? event->kept_octets
+		: port->config.header_octets);
+	sample.sequence = ++port->last_sequence;
+	port->samples++;
+	stat_add(&s->stats, STAT_SAMPLES, 1);
+	if (event->counters == NULL) {
+		stat_add(&s->stats, STAT_SNAPSHOT_ERRORS, 1);
+		port->drops++;
+		return;
+	}
+	fill_snapshot(port, event->counters, event->counters_time_us, event->discontinuity_us,
+	    &snapshot);
+	if (snapshot.time_us > sample.time_us)
+		sample.delay_us = (uint32_t)(snapshot.time_us - sample.time_us);
+	if (s->sink.sample(s->sink.ctx, &sample, &snapshot) < 0)
+		port->drops++;
+}
+
+/* Gets the skip that the sample ended; false: none was loaded. A port that samples by itself does not say
+ * how many frames it let pass, so the mean is used instead. */
+static bool
+get_drawn_skip(
+    struct sampled_port *port, const struct hal_sample_event *event, struct drawn_skip *drawn)
+{
+	if (event->rate == 0)
+		return skip_counter_pop(&port->counter, drawn);
+	*drawn = (struct drawn_skip){.skip = event->rate - 1, .mean = event->rate};
+	return true;
+}
+
+static void
+take_sample(struct sampling *s, struct sampled_port *port, const struct drawn_skip *drawn,
+    const struct hal_sample_event *event)
+{
+	if (!port->config.enabled) {
+		stat_add(&s->stats, STAT_DISABLED, 1);
+	} else if (event->own) {
+		stat_add(&s->stats, STAT_OWN, 1);
+	} else if (drawn->partial) {
+		stat_add(&s->stats, STAT_CONTINUATIONS, 1);
+	} else {
+		count_to_cap(s, port, drawn, event);
+		if (event->lost)
+			count_lost(s, port, 1);
+		else
+			send_sample(s, port, drawn, event);
+	}
+}
+
+int64_t
+sampling_on_sample(struct sampling *s, const struct hal_sample_event *event)
+{
+	struct sampled_port *port = find_port(s, event->if_index);
+	struct drawn_skip drawn;
+
+	if (port == NULL || !get_drawn_skip(port, event, &drawn)) {
+		stat_add(&s->stats, STAT_UNEXPECTED, 1);
+		return HAL_NO_SKIP;
+	}
+	take_sample(s, port, &drawn, event);
+	return event->rate > 0 ? HAL_NO_SKIP : next_skip(s, port, event);
+}
+
+void
+sampling_on_samples_lost(struct sampling *s, uint32_t if_index, uint32_t n)
+{
+	struct sampled_port *port = find_port(s, if_index);
+
+	if (port == NULL)
+		return;
+	count_lost(s, port, n);
+}
+
+static void
+port_appeared(struct sampling *s, struct sampled_port *port)
+{
+	port->absent = false;
+	if (hal_has_sampling(s->hal))
+		begin_sampling(s, port);
+}
+
+bool
+sampling_on_port_changed(struct sampling *s, uint32_t if_index)
+{
+	struct sampled_port *port = find_known(s, if_index);
+	struct hal_port info;
+	bool present = hal_port_info(s->hal, if_index, &info) == 0;
+
+	if (port != NULL && !present && !port->absent) {
+		port->absent = true;
+		skip_counter_step(&port->counter, SKIP_COUNTER_LOST, 0);
+	}
+	if (!present || (port != NULL && !port->absent))
+		return false;
+	if (port == NULL && add_port(s, if_index) < 0)
+		return false;
+	port_appeared(s, find_known(s, if_index));
+	return true;
+}
+
+void
+sampling_count_drops(struct sampling *s, uint32_t if_index, uint64_t n)
+{
+	struct sampled_port *port = find_port(s, if_index);
+
+	if (port != NULL)
+		port->drops += n;
+}
+
+bool
+sampling_samples_port(const struct sampling *s, uint32_t if_index)
+{
+	const struct sampled_port *port = find_port(s, if_index);
+
+	return hal_has_sampling(s->hal) && port != NULL && !port->unsampled;
+}
+
+/* ---- snapshots and states ---- */
+
 int
 sampling_snapshot(struct sampling *s, uint32_t if_index, struct ease_snapshot *snapshot)
 {
-	const struct sampled_port *port = find_port(s, if_index);
+	struct sampled_port *port = find_port(s, if_index);
 	struct hal_counters counters;
-	struct hal_port info;
 	int rc;
 
 	if (port == NULL)
 		return -ENODEV;
 	rc = hal_read_counters(s->hal, if_index, &counters);
-	if (rc == 0)
-		rc = hal_port_info(s->hal, if_index, &info);
 	if (rc < 0)
 		return rc;
-	*snapshot = (struct ease_snapshot){
-	    .if_index = if_index,
-	    .time_us = hal_now_us(s->hal),
-	    .discontinuity_us = info.discontinuity_us,
-	    .samples = port->samples,
-	    .last_sequence = port->last_sequence,
-	    .pool_in_pkts = counters.value[HAL_POOL_IN_PKTS],
-	    .pool_out_pkts = counters.value[HAL_POOL_OUT_PKTS],
-	    .drops = port->drops,
-	    .stalls = port->stalls,
-	    .stalled_pkts = port->stalled_pkts,
-	};
-	fill_sides(&counters, snapshot);
+	fill_snapshot(port, &counters, hal_now_us(s->hal), hal_discontinuity_us(s->hal, if_index),
+	    snapshot);
+	follow_rate(s, port, &counters);
+	discard_long_skips(s, port);
 	return 0;
 }
 
@@ -714,25 +692,28 @@ sampling_set_port(struct sampling *s, uint32_t if_index, const struct sampling_p
 	if (sampling_check_port(config) < 0)
 		return -EINVAL;
 	before = *port;
-	new_mean = config->mean_skip != port->config.mean_skip;
 	switched = config->enabled != port->config.enabled;
+	if (config->mean_skip != port->config.mean_skip ||
+	    config->max_samples_per_s != port->config.max_samples_per_s) {
+		port->mean_in_force = config->mean_skip; /* the cap decides again by the next samples */
+		port->cap = (struct rate_cap){0};
+	}
 	port->config = *config;
-	if (new_mean)
-		port->mean_in_force = config->mean_skip;
+	new_mean = port->mean_in_force != before.mean_in_force;
 	if (!hal_has_sampling(s->hal))
 		return 0;
 	if (port->draws_itself)
 		return new_mean || switched ? change_rate(s, port, &before) : 0;
-	if (!config->enabled)
+	if (!config->enabled) {
+		skip_counter_step(&port->counter, SKIP_COUNTER_OFF, 0);
 		return 0;
+	}
 	/* Hardware that cannot discard skips uses them up first. Their samples carry the old mean, so
 	 * that they are right as well. */
-	if (new_mean && port->n_loaded > 0)
+	if (new_mean && port->counter.n_loaded > 0)
 		hal_restart_sampling(s->hal, if_index);
-	if (switched) {
-		port->period_end_known = port->n_loaded > 0 && port->period_end_known;
-		refill(s, port);
-	}
+	if (switched)
+		fill(s, port);
 	return 0;
 }
 
@@ -749,8 +730,8 @@ fill_row(const struct sampling *s, const struct sampled_port *port, struct sampl
 	    .mean_skip_in_force = port->mean_in_force,
 	    .last_sequence = port->last_sequence,
 	    .samples = port->samples,
-	    .stalls = port->stalls,
-	    .stalled_pkts = port->stalled_pkts,
+	    .stalls = port->counter.stalls,
+	    .stalled_pkts = port->counter.stalled_pkts,
 	    .drops = port->drops,
 	};
 	if (hal_port_info(s->hal, port->if_index, &info) == 0) {

@@ -89,8 +89,9 @@ int sampling_start(struct sampling *sampling);
 
 /* ---- called by the HAL's listener ---- */
 
-void sampling_on_sample(struct sampling *sampling, const struct hal_sample_event *event);
-void sampling_on_refill(struct sampling *sampling, uint32_t if_index);
+/* Returns the port's next skip, or HAL_NO_SKIP. */
+int64_t sampling_on_sample(struct sampling *sampling, const struct hal_sample_event *event);
+void sampling_on_skips_lost(struct sampling *sampling, uint32_t if_index);
 /* n samples of the port were lost before they came here. They get numbers, and count as drops. */
 void sampling_on_samples_lost(struct sampling *sampling, uint32_t if_index, uint32_t n);
 /* Returns true if the port has just appeared. It then has the defaults, or, if it was here before,
@@ -104,7 +105,8 @@ bool sampling_on_port_changed(struct sampling *sampling, uint32_t if_index);
  * not sample. */
 bool sampling_samples_port(const struct sampling *sampling, uint32_t if_index);
 
-/* Reads the port's counters now, for easeCounters. */
+/* Reads the port's counters now, for easeCounters. A mean in force that the rate cap had raised comes down by
+ * them, if it can. */
 int sampling_snapshot(struct sampling *sampling, uint32_t if_index,
     struct ease_snapshot *snapshot);
 /* Reads what else the device counts at the port. Returns -ENODATA if there is nothing. PAUSE counters

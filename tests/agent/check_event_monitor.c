@@ -141,24 +141,24 @@ END_TEST
 
 /* ---- stalls of sampling ---- */
 
-static void
+static int64_t
 take_sample(void *ctx, const struct hal_sample_event *event)
 {
 	(void)ctx;
-	sampling_on_sample(sampling, event);
+	return sampling_on_sample(sampling, event);
 }
 
 static void
-refill(void *ctx, uint32_t if_index)
+take_loss(void *ctx, uint32_t if_index)
 {
 	(void)ctx;
-	sampling_on_refill(sampling, if_index);
+	sampling_on_skips_lost(sampling, if_index);
 }
 
 static void
 start_sampling(void)
 {
-	static const struct hal_listener listener = {.sample = take_sample, .refill = refill};
+	static const struct hal_listener listener = {.sample = take_sample, .skips_lost = take_loss};
 
 	hal_set_listener(hal, &listener);
 	ck_assert_int_eq(sampling_start(sampling), 0);
@@ -180,7 +180,7 @@ stall(uint32_t if_index, unsigned n)
 	fake.late_cpu = true;
 	frames(if_index, hal_skip_depth(hal) + n);
 	fake.late_cpu = false;
-	sampling_on_refill(sampling, if_index);
+	fake_report(&fake, if_index);
 }
 
 static unsigned
@@ -277,7 +277,7 @@ START_TEST(stalls_shorter_than_a_sample_are_not_reported)
 			frames(20, 1);
 		frames(20, n);
 		fake.late_cpu = false;
-		sampling_on_refill(sampling, 20);
+		fake_report(&fake, 20);
 		ck_assert_uint_eq(stalls_told_after(EVENT_MONITOR_MINUTE_US), n == 50);
 	}
 	ck_assert_uint_eq(stalled_pkts(20), 49 + 50);

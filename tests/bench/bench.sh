@@ -59,6 +59,7 @@ switch_rounds() { # BOARD
 switch_rounds full-26port
 "$build/tests/bench/bench_switch" curves "$capture"
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench/bench_snmp.sh"
+EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench/bench_sample.sh"
 EASE_BUILD=$build "$top/tests/bench/bench_walk.sh"
 "$build/tests/bench/bench_linux"
 EASE_BUILD=$build "$top/tests/bench/bench_psample.sh"

@@ -113,12 +113,11 @@ percentile(const struct slices *s, unsigned percent)
 
 /* --- a board --- */
 
-static void
-refill(void *ctx, uint32_t if_index)
+static int64_t
+refill(void *ctx, const struct hal_sample_event *event)
 {
-	struct cpu *cpu = ctx;
-
-	cpu->device->sampling->load_skip(cpu->device->sampling_ctx, if_index, cpu->skip);
+	(void)event;
+	return ((struct cpu *)ctx)->skip;
 }
 
 static uint64_t
@@ -141,7 +140,8 @@ load_skips(struct cpu *cpu)
 
 	for (size_t i = 0; cpu->skip > 0 && i < d->ports->count(d->ports_ctx); i++)
 		for (unsigned k = 0; k < d->sampling->skip_depth; k++)
-			refill(cpu, d->ports->if_index(d->ports_ctx, i));
+			d->sampling->load_skip(d->sampling_ctx,
+			    d->ports->if_index(d->ports_ctx, i), cpu->skip);
 }
 
 /* Runs the board for so long. */
@@ -187,7 +187,7 @@ run_board(const char *capture, const char *board, bool memory, uint32_t skip, do
 		return false;
 	}
 	cpu->skip = skip;
-	cpu->hal.on_refill = refill;
+	cpu->hal.on_sample = refill;
 	cpu->hal.ctx = cpu;
 	run_device(cpu, (uint64_t)(seconds * 1e6), result);
 	cpu->device->ops->destroy(cpu->device->ctx);

@@ -278,16 +278,16 @@ take_sample(void *ctx, const struct ease_sample *sample, const struct ease_snaps
 	return 0;
 }
 
-static void
+static int64_t
 on_sample(void *ctx, const struct hal_sample_event *event)
 {
-	sampling_on_sample(((struct run *)ctx)->sampling, event);
+	return sampling_on_sample(((struct run *)ctx)->sampling, event);
 }
 
 static void
-on_refill(void *ctx, uint32_t if_index)
+on_skips_lost(void *ctx, uint32_t if_index)
 {
-	sampling_on_refill(((struct run *)ctx)->sampling, if_index);
+	sampling_on_skips_lost(((struct run *)ctx)->sampling, if_index);
 }
 
 static void
@@ -341,7 +341,7 @@ close_run(struct run *run)
 static int
 take_samples(struct run *run)
 {
-	const struct hal_listener listener = {.ctx = run, .sample = on_sample, .refill = on_refill,
+	const struct hal_listener listener = {.ctx = run, .sample = on_sample, .skips_lost = on_skips_lost,
 	    .ended = on_ended};
 	struct pollfd fd = {.fd = hal_fd(run->hal), .events = POLLIN};
 	int rc;

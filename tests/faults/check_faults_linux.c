@@ -183,20 +183,14 @@ struct life {
 	unsigned n_samples;
 };
 
-static void
+static int64_t
 on_sample(void *ctx, const struct hal_sample_event *event)
 {
 	struct life *life = ctx;
 
 	(void)event;
 	life->n_samples++;
-}
-
-static void
-on_refill(void *ctx, uint32_t if_index)
-{
-	(void)ctx;
-	(void)if_index;
+	return HAL_NO_SKIP;
 }
 
 /* Without faults, what is under test has no part in it. */
@@ -333,7 +327,7 @@ run_device(void *arg)
 	life->rig = (struct linux_rig){
 	    .config = {.clock = &clock_system, .sampling = life->sampling,
 		.classic_hooks = life->classic},
-	    .listener = {.ctx = life, .sample = on_sample, .refill = on_refill}};
+	    .listener = {.ctx = life, .sample = on_sample}};
 	rc = linux_create(&life->rig.config, &life->rig.device, error, sizeof(error));
 	faults_assert((rc < 0) == (error[0] != '\0'), "%d: %s", rc, error);
 	if (rc == 0)

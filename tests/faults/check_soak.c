@@ -212,18 +212,18 @@ take_sample(void *ctx, const struct ease_sample *sample, const struct ease_snaps
 	return 0;
 }
 
-static void
+static int64_t
 on_sample(void *ctx, const struct hal_sample_event *event)
 {
 	(void)ctx;
-	sampling_on_sample(soak.sampling, event);
+	return sampling_on_sample(soak.sampling, event);
 }
 
 static void
-on_refill(void *ctx, uint32_t if_index)
+on_skips_lost(void *ctx, uint32_t if_index)
 {
 	(void)ctx;
-	sampling_on_refill(soak.sampling, if_index);
+	sampling_on_skips_lost(soak.sampling, if_index);
 }
 
 /* ---- trouble, or none ---- */
@@ -295,7 +295,7 @@ agent_try(void)
 static void
 agent_open(void)
 {
-	const struct hal_listener listener = {.sample = on_sample, .refill = on_refill};
+	const struct hal_listener listener = {.sample = on_sample, .skips_lost = on_skips_lost};
 	uint64_t now_us = soak.fake.now_us;
 	int tries = 0;
 

@@ -79,7 +79,7 @@ START_TEST(driver_never_overwrites_a_skip)
 	ck_assert_int_eq(galnet_load_skip(chip, 8, 0), -EINVAL);
 	send_one_way(0);
 	ck_assert_int_eq(galnet_load_skip(chip, 0, 0), -EBUSY);
-	ck_assert_int_eq(dispatch(0), 2);
+	ck_assert_int_eq(dispatch(0), 1);
 	ck_assert_int_eq(galnet_load_skip(chip, 0, 0), 0);
 }
 END_TEST
@@ -94,7 +94,6 @@ START_TEST(driver_reports_one_sample_a_port_named)
 	galnet_model_receive(rig.model, 1, &f);
 	dispatch(0);
 	ck_assert_uint_eq(hal.n_samples, 3);
-	ck_assert_uint_eq(hal.n_refills, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		const struct hal_sample_event *s = &hal.samples[i].event;
 
@@ -125,17 +124,18 @@ START_TEST(driver_keeps_what_is_real_of_a_cut_frame)
 }
 END_TEST
 
-static void
-reload(void *ctx, uint32_t if_index)
+static int64_t
+every_frame(void *ctx, const struct hal_sample_event *event)
 {
 	(void)ctx;
-	ck_assert_int_eq(galnet_load_skip(chip, if_index - 101, 0), 0);
+	(void)event;
+	return 0;
 }
 
 /* Every frame sampled on every port, over many times the buffers: none is lost or late. */
 START_TEST(driver_keeps_up_when_every_frame_is_a_sample)
 {
-	hal.on_refill = reload;
+	hal.on_sample = every_frame;
 	for (unsigned port = 0; port < 8; port++)
 		for (int i = 0; i < 2; i++)
 			galnet_load_skip(chip, port, 0);
@@ -145,7 +145,6 @@ START_TEST(driver_keeps_up_when_every_frame_is_a_sample)
 			dispatch(0);
 	}
 	ck_assert_uint_eq(hal.n_samples, 1600);
-	ck_assert_uint_eq(hal.n_refills, 1600);
 	ck_assert_uint_eq(galnet_model_packets_lost(rig.model), 0);
 }
 END_TEST
@@ -153,7 +152,7 @@ END_TEST
 /* The most that can be on its way without a refill fits the buffers from any starting block. */
 START_TEST(driver_can_be_late_by_all_its_skips)
 {
-	hal.on_refill = reload;
+	hal.on_sample = every_frame;
 	for (unsigned port = 0; port < 8; port++)
 		for (int i = 0; i < 2; i++)
 			galnet_load_skip(chip, port, 0);
@@ -168,27 +167,37 @@ START_TEST(driver_can_be_late_by_all_its_skips)
 }
 END_TEST
 
-static void
-reload_both(void *ctx, uint32_t if_index)
-{
-	ck_assert_uint_eq(hal.n_samples, 2); /* nothing of the port is on its way any more */
-	reload(ctx, if_index);
-	reload(ctx, if_index);
-}
-
-/* Both samples lie in memory: the port stood still, and its refill says so by coming last. */
+/* Both samples lie in memory, with others between them: the port stood still, which the first one tells. With
+ * the answer to it the port counts again. */
 START_TEST(driver_shows_that_a_port_stood_still)
 {
-	hal.on_refill = reload_both;
-	reload(NULL, 103);
-	reload(NULL, 103);
+	hal.on_sample = every_frame;
+	for (unsigned port = 2; port < 4; port++)
+		for (int i = 0; i < 2; i++)
+			galnet_load_skip(chip, port, (uint32_t)i);
 	for (int i = 0; i < 5; i++)
+		for (unsigned port = 2; port < 4; port++)
+			rig_send(&rig, port, RESERVED_GROUP, BROADCAST);
+	dispatch(0);
+	ck_assert_uint_eq(hal.n_samples, 4);
+	for (int i = 0; i < 4; i++) {
+		ck_assert_uint_eq(hal.samples[i].event.if_index, 103 + i % 2);
+		ck_assert_int_eq(hal.samples[i].event.counter_empty, i < 2);
+	}
+}
+END_TEST
+
+/* One skip was left when the sample was reported. */
+START_TEST(driver_shows_that_a_port_counts_on)
+{
+	hal.on_sample = every_frame;
+	galnet_load_skip(chip, 2, 0);
+	galnet_load_skip(chip, 2, 9);
+	for (int i = 0; i < 10; i++)
 		rig_send(&rig, 2, RESERVED_GROUP, BROADCAST);
 	dispatch(0);
-	ck_assert_uint_eq(hal.n_samples, 2);
+	ck_assert_uint_eq(hal.n_samples, 1);
 	ck_assert(!hal.samples[0].event.counter_empty);
-	ck_assert(hal.samples[1].event.counter_empty);
-	ck_assert_uint_eq(hal.n_refills, 1);
 }
 END_TEST
 
@@ -197,11 +206,16 @@ START_TEST(driver_honours_its_budget)
 	galnet_load_skip(chip, 0, 0);
 	galnet_load_skip(chip, 1, 0);
 	send_one_way(0);
-	for (int i = 0; i < 2; i++)
+	rig_send(&rig, 0, RESERVED_GROUP, BROADCAST);
+	galnet_restart(chip, 2);
+	galnet_restart(chip, 3);
+	ck_assert_int_eq(dispatch(1), -1);
+	ck_assert_uint_eq(hal.n_samples, 2); /* of one frame */
+	for (int i = 0; i < 3; i++) /* off, on, and the first port that lost its skips */
 		ck_assert_int_eq(dispatch(1), -1);
-	ck_assert_uint_eq(hal.n_samples + hal.n_refills, 3);
+	ck_assert_uint_eq(hal.n_skips_lost, 1);
 	ck_assert_int_eq(dispatch(1), 1);
-	ck_assert_uint_eq(hal.n_refills, 2);
+	ck_assert_uint_eq(hal.n_skips_lost, 2);
 	ck_assert_int_eq(dispatch(1), 0);
 }
 END_TEST
@@ -217,8 +231,8 @@ START_TEST(driver_restarts_one_port)
 	ck_assert_int_eq(galnet_restart(chip, 0), 0);
 	ck_assert_int_eq(galnet_load_skip(chip, 0, 5), -EBUSY);
 	ck_assert_int_gt(dispatch(0), 0);
-	ck_assert_uint_eq(hal.n_refills, 1);
-	ck_assert_uint_eq(hal.refills[0], 101);
+	ck_assert_uint_eq(hal.n_skips_lost, 1);
+	ck_assert_uint_eq(hal.skips_lost[0], 101);
 	ck_assert_int_eq(galnet_load_skip(chip, 0, 0), 0);
 	rig_send(&rig, 0, RESERVED_GROUP, BROADCAST);
 	dispatch(0);
@@ -234,54 +248,44 @@ START_TEST(driver_restarts_one_port)
 END_TEST
 
 static struct {
-	uint32_t skips[2];
-	unsigned n, n_full; /* refills that found it full: its skips were lost */
+	unsigned n, n_lost; /* skips loaded; times that they were lost */
 } fifo;
 
 static void
 refill_fifo(void *ctx, uint32_t if_index)
 {
 	(void)ctx;
-	if (if_index != 101)
-		return;
-	if (fifo.n == 2) {
-		fifo.n = 0;
-		fifo.n_full++;
-	}
-	for (; fifo.n < 2; fifo.n++) {
-		fifo.skips[fifo.n] = 50;
+	ck_assert_uint_eq(if_index, 101);
+	fifo.n_lost++;
+	for (fifo.n = 0; fifo.n < 2; fifo.n++)
 		ck_assert_int_eq(galnet_load_skip(chip, 0, 50), 0);
-	}
 }
 
-static void
+static int64_t
 sample_fifo(void *ctx, const struct hal_sample_event *event)
 {
 	(void)ctx;
 	ck_assert_uint_eq(event->if_index, 101);
-	ck_assert_uint_gt(fifo.n, 0);
-	fifo.skips[0] = fifo.skips[1];
-	fifo.n--;
+	ck_assert_uint_eq(fifo.n, 2);
+	return 50;
 }
 
 /* Who keeps a list of the skips loaded stays in step with the chip, also when samples are on
- * their way at the restart: they come first, with their refills. */
+ * their way at the restart: they come first, and their answers are lost with the others. */
 START_TEST(driver_restarts_with_samples_on_their_way)
 {
-	fifo.n = fifo.n_full = 0;
-	hal.on_refill = refill_fifo;
+	fifo.n = fifo.n_lost = 0;
+	hal.on_skips_lost = refill_fifo;
 	hal.on_sample = sample_fifo;
-	for (; fifo.n < 2; fifo.n++) {
-		fifo.skips[fifo.n] = 0;
+	for (; fifo.n < 2; fifo.n++)
 		galnet_load_skip(chip, 0, 0);
-	}
 	for (int i = 0; i <= _i; i++)
 		rig_send(&rig, 0, RESERVED_GROUP, BROADCAST);
 	ck_assert_int_eq(galnet_restart(chip, 0), 0);
 	while (dispatch(1) < 0)
 		;
 	ck_assert_uint_eq(hal.n_samples, _i + 1);
-	ck_assert_uint_eq(fifo.n_full, 1);
+	ck_assert_uint_eq(fifo.n_lost, 1);
 	ck_assert_uint_eq(fifo.n, 2);
 	for (int i = 0; i < 51; i++)
 		rig_send(&rig, 0, RESERVED_GROUP, BROADCAST);
@@ -291,7 +295,7 @@ START_TEST(driver_restarts_with_samples_on_their_way)
 }
 END_TEST
 
-/* A sample without a buffer must not leave the driver waiting for it. */
+/* A sample without a buffer is told as lost, and its port gets the next skip. */
 START_TEST(driver_notices_a_lost_sample)
 {
 	galnet_load_skip(chip, 0, 0);
@@ -308,8 +312,10 @@ START_TEST(driver_notices_a_lost_sample)
 	ck_assert_uint_eq(galnet_model_packets_lost(rig.model), 1);
 	dispatch(0);
 	ck_assert_uint_eq(stat_get(galnet_stats(chip), GALNET_STAT_SAMPLES_LOST), 1);
-	ck_assert_uint_eq(hal.n_samples, 0);
-	ck_assert_uint_eq(hal.n_refills, 1);
+	ck_assert_uint_eq(hal.n_samples, 1);
+	ck_assert(hal.samples[0].event.lost);
+	ck_assert(!hal.samples[0].event.counter_empty);
+	ck_assert_uint_eq(hal.samples[0].event.if_index, 101);
 }
 END_TEST
 
@@ -462,7 +468,7 @@ START_TEST(driver_of_the_gt48002a_samples)
 	galnet_load_skip(chip, 1, 0);
 	galnet_load_skip(chip, 1, 0);
 	rig_send(&rig, 1, BROADCAST, BROADCAST);
-	ck_assert_int_eq(galnet_dispatch(chip, &hal, 1, 0, &more), 3); /* a block, two refills */
+	ck_assert_int_eq(galnet_dispatch(chip, &hal, 1, 0, &more), 1); /* a block */
 	ck_assert_uint_eq(bus_model_lines(rig.board), 0);
 	ck_assert_uint_eq(hal.samples[0].event.direction, EASE_OUT);
 	ck_assert_uint_eq(hal.samples[1].event.direction, EASE_IN);
@@ -480,6 +486,7 @@ add_driver_tests(TCase *c)
 	tcase_add_test(c, driver_keeps_up_when_every_frame_is_a_sample);
 	tcase_add_test(c, driver_can_be_late_by_all_its_skips);
 	tcase_add_test(c, driver_shows_that_a_port_stood_still);
+	tcase_add_test(c, driver_shows_that_a_port_counts_on);
 	tcase_add_test(c, driver_honours_its_budget);
 	tcase_add_test(c, driver_restarts_one_port);
 	tcase_add_loop_test(c, driver_restarts_with_samples_on_their_way, 0, 2);

@@ -638,13 +638,12 @@ begin_anything(void)
 
 /* --- a CPU with the real driver --- */
 
-static void
-refill(void *ctx, uint32_t if_index)
+static int64_t
+refill(void *ctx, const struct hal_sample_event *event)
 {
-	unsigned device = (if_index - 1) / GALNET_MAX_PORTS;
-
 	(void)ctx;
-	galnet_load_skip(t.chips[device], (if_index - 1) % GALNET_MAX_PORTS, below(12));
+	(void)event;
+	return below(12);
 }
 
 static void
@@ -658,7 +657,7 @@ remove_everywhere(void *arg, uint64_t mac)
 static void
 begin_driver(void)
 {
-	t.hal = (struct hal){.on_refill = refill};
+	t.hal = (struct hal){.on_sample = refill};
 	for (unsigned device = 0; device < t.plan.n_chips; device++) {
 		struct galnet_config config = {.bus = &t.both, .device = device,
 		    .info = t.plan.ports[device] == 8 ? &galnet_gt48001a : &galnet_gt48002a};

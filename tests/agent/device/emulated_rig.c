@@ -20,10 +20,17 @@ rig_board_file(const char *name)
 	return path;
 }
 
-void
-rig_refill(void *ctx, uint32_t if_index)
+int64_t
+rig_refill(void *ctx, const struct hal_sample_event *event)
 {
 	(void)ctx;
+	(void)event;
+	return rig.skip;
+}
+
+void
+rig_load(uint32_t if_index)
+{
 	ck_assert_int_eq(
 	    rig.device->sampling->load_skip(rig.device->sampling_ctx, if_index, rig.skip), 0);
 }
@@ -65,10 +72,10 @@ void
 rig_sample_all(uint32_t with_skip)
 {
 	rig.skip = with_skip;
-	rig.hal.on_refill = rig_refill;
+	rig.hal.on_sample = rig_refill;
 	for (size_t i = 0; i < rig_n_ports(); i++)
 		for (unsigned k = 0; k < rig.device->sampling->skip_depth; k++)
-			rig_refill(NULL, rig.device->ports->if_index(rig.device->ports_ctx, i));
+			rig_load(rig.device->ports->if_index(rig.device->ports_ctx, i));
 }
 
 void

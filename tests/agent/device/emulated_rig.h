@@ -26,9 +26,11 @@ void rig_close(void); /* nothing if closed */
 
 /* Loads every port's skips, and each one again when it is used. */
 void rig_sample_all(uint32_t skip);
-/* Handlers of refills: one skip, or as many as the port takes. */
-void rig_refill(void *ctx, uint32_t if_index);
+/* Handlers: the answer to a sample, and as many skips as a port takes that lost its own. */
+int64_t rig_refill(void *ctx, const struct hal_sample_event *event);
 void rig_refill_both(void *ctx, uint32_t if_index);
+/* Loads one skip. */
+void rig_load(uint32_t if_index);
 void rig_run_to_end(void);
 
 size_t rig_n_ports(void);

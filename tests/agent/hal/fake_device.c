@@ -192,7 +192,7 @@ fake_dispatch(void *ctx, unsigned budget)
 
 	(void)budget;
 	if (fake->restarted != 0)
-		hal_report_refill(fake->hal, fake->restarted);
+		hal_report_skips_lost(fake->hal, fake->restarted);
 	fake->restarted = 0;
 	return 0;
 }
@@ -300,9 +300,21 @@ fake_add_facets(struct fake_device *fake)
 }
 
 void
-fake_refill(struct fake_device *fake, uint32_t if_index)
+fake_report(struct fake_device *fake, uint32_t if_index)
 {
-	hal_report_refill(fake->hal, if_index);
+	struct fake_port *port = fake_port(fake, if_index);
+
+	while (port->n_waiting > 0) {
+		struct hal_sample_event event = port->waiting[0];
+		int64_t next;
+
+		port->waiting[0] = port->waiting[1];
+		port->n_waiting--;
+		event.counter_empty = port->n_skips == 0;
+		next = hal_report_sample(fake->hal, &event);
+		if (next != HAL_NO_SKIP)
+			fake_load_skip(fake, if_index, (uint32_t)next);
+	}
 }
 
 void
@@ -312,7 +324,7 @@ fake_frame(struct fake_device *fake, uint32_t if_index, enum ease_direction dire
 	struct fake_port *port = fake_port(fake, if_index);
 	struct hal_sample_event event = {.if_index = if_index, .direction = (uint8_t)direction,
 	    .time_us = fake->now_us, .frame_octets = 64, .octets = octets,
-	    .kept_octets = sizeof(octets)};
+	    .kept_octets = sizeof(octets), .pool_pkts = HAL_POOL_UNKNOWN};
 
 	port->raw[direction == EASE_IN ? FAKE_GOOD_IN : FAKE_GOOD_OUT]++;
 	if (port->n_skips == 0) {
@@ -322,8 +334,8 @@ fake_frame(struct fake_device *fake, uint32_t if_index, enum ease_direction dire
 	if (port->skips[0]-- > 0)
 		return;
 	port->skips[0] = port->skips[1];
-	event.counter_empty = --port->n_skips == 0;
-	hal_report_sample(fake->hal, &event, true);
+	port->n_skips--;
+	port->waiting[port->n_waiting++] = event;
 	if (!fake->late_cpu)
-		hal_report_refill(fake->hal, if_index);
+		fake_report(fake, if_index);
 }

@@ -19,6 +19,8 @@ struct fake_port {
 	uint32_t skips[FAKE_DEPTH];
 	unsigned n_skips;
 	uint64_t loads;
+	struct hal_sample_event waiting[FAKE_DEPTH]; /* not reported yet */
+	unsigned n_waiting;
 	uint64_t stood_still_pkts; /* frames that passed with no skip loaded */
 	uint8_t oper_status;
 	uint32_t if_type, lag_parent, bridge, lower;
@@ -40,7 +42,7 @@ struct fake_device {
 	size_t n_ports;
 	struct fake_port ports[FAKE_PORTS];
 	int read_error;	     /* -errno of every counter read, 0 none */
-	bool late_cpu;	     /* refill is reported only by fake_refill */
+	bool late_cpu;	     /* samples are reported only by fake_report */
 	bool can_restart;
 	uint32_t restarted;  /* ifIndex to report at the next dispatch */
 	struct hal_address addresses[8];
@@ -57,6 +59,7 @@ void fake_add_facets(struct fake_device *fake);
 
 /* Passes one good frame of the direction through the port's counters and its skip counter. */
 void fake_frame(struct fake_device *fake, uint32_t if_index, enum ease_direction direction);
-void fake_refill(struct fake_device *fake, uint32_t if_index);
+/* Reports the port's samples that wait. */
+void fake_report(struct fake_device *fake, uint32_t if_index);
 
 #endif

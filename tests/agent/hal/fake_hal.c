@@ -2,10 +2,9 @@
 
 #include <string.h>
 
-void
-hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unknown)
+int64_t
+hal_report_sample(struct hal *hal, struct hal_sample_event *event)
 {
-	(void)pool_unknown;
 	if (hal->n_samples < FAKE_HAL_MAX) {
 		struct fake_sample *s = &hal->samples[hal->n_samples];
 		size_t n = event->kept_octets;
@@ -13,22 +12,22 @@ hal_report_sample(struct hal *hal, struct hal_sample_event *event, bool pool_unk
 		s->event = *event;
 		if (n > sizeof(s->kept))
 			n = sizeof(s->kept);
-		memcpy(s->kept, event->octets, n);
+		if (n > 0)
+			memcpy(s->kept, event->octets, n);
 		s->event.octets = s->kept;
 	}
 	hal->n_samples++;
-	if (hal->on_sample)
-		hal->on_sample(hal->ctx, event);
+	return hal->on_sample ? hal->on_sample(hal->ctx, event) : HAL_NO_SKIP;
 }
 
 void
-hal_report_refill(struct hal *hal, uint32_t if_index)
+hal_report_skips_lost(struct hal *hal, uint32_t if_index)
 {
-	if (hal->n_refills < FAKE_HAL_MAX)
-		hal->refills[hal->n_refills] = if_index;
-	hal->n_refills++;
-	if (hal->on_refill)
-		hal->on_refill(hal->ctx, if_index);
+	if (hal->n_skips_lost < FAKE_HAL_MAX)
+		hal->skips_lost[hal->n_skips_lost] = if_index;
+	hal->n_skips_lost++;
+	if (hal->on_skips_lost)
+		hal->on_skips_lost(hal->ctx, if_index);
 }
 
 void

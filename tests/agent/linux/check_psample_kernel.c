@@ -32,7 +32,7 @@ static struct {
 } seen;
 static struct sampling *sampling; /* NULL: the test sets rates itself */
 
-static void
+static int64_t
 on_sample(void *ctx, const struct hal_sample_event *event)
 {
 	uint32_t number;
@@ -45,8 +45,7 @@ on_sample(void *ctx, const struct hal_sample_event *event)
 		seen.position[seen.n++] = seen.sent_before + ntohl(number);
 		seen.last = *event;
 	}
-	if (sampling)
-		sampling_on_sample(sampling, event);
+	return sampling ? sampling_on_sample(sampling, event) : HAL_NO_SKIP;
 }
 
 static void

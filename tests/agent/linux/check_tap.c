@@ -34,9 +34,9 @@ static struct {
 	struct hal_sample_event last;
 } seen;
 static struct sampling *sampling; /* NULL: the test loads skips itself */
-static size_t n_refills;
+static size_t n_skips_lost;
 
-static void
+static int64_t
 on_sample(void *ctx, const struct hal_sample_event *event)
 {
 	uint32_t number;
@@ -51,17 +51,16 @@ on_sample(void *ctx, const struct hal_sample_event *event)
 		seen.stalls += event->counter_empty;
 		seen.last = *event;
 	}
-	if (sampling)
-		sampling_on_sample(sampling, event);
+	return sampling ? sampling_on_sample(sampling, event) : HAL_NO_SKIP;
 }
 
 static void
-on_refill(void *ctx, uint32_t if_index)
+on_skips_lost(void *ctx, uint32_t if_index)
 {
 	(void)ctx;
-	n_refills++;
+	n_skips_lost++;
 	if (sampling)
-		sampling_on_refill(sampling, if_index);
+		sampling_on_skips_lost(sampling, if_index);
 }
 
 /* Each test begins anew, also where all run in one process. */
@@ -70,7 +69,7 @@ forget(void)
 {
 	rig = (struct linux_rig){0};
 	memset(&seen, 0, sizeof(seen));
-	n_refills = 0;
+	n_skips_lost = 0;
 }
 
 /* A namespace with a pair of links, and a device that samples at p0. */
@@ -83,7 +82,7 @@ set_up(const char *test)
 	linux_rig_sh("ethtool -K p0 gro off tso off gso off >/dev/null 2>&1 || true");
 	rig.config.sampling = LINUX_SAMPLING_EBPF;
 	rig.listener.sample = on_sample;
-	rig.listener.refill = on_refill;
+	rig.listener.skips_lost = on_skips_lost;
 	linux_rig_start(&rig);
 	if (!hal_has_sampling(rig.hal)) {
 		printf("SKIP %s: no eBPF here\n", test);
@@ -125,7 +124,6 @@ START_TEST(every_frame_that_is_due_and_no_other)
 		ck_assert_uint_eq(seen.last.frame_octets, FRAME_OCTETS + 4);
 		ck_assert_uint_eq(seen.last.kept_octets, FRAME_OCTETS);
 		ck_assert_uint_eq(seen.last.input_if, seen.if_index);
-		ck_assert_uint_eq(n_refills, due);
 		ck_assert_uint_eq(seen.last.counter_empty, due == n_skips);
 		left = due < n_skips ? skips[due] : 0;
 		if (loaded < n_skips)
@@ -190,7 +188,7 @@ START_TEST(emptied_it_forgets_and_asks_anew)
 	linux_rig_send("h0", to_nobody, FRAME_OCTETS, 50, 1);
 	linux_rig_settle(&rig);
 	ck_assert_uint_eq(seen.n, 0);
-	ck_assert_uint_eq(n_refills, 1);
+	ck_assert_uint_eq(n_skips_lost, 1);
 	ck_assert_uint_eq(linux_rig_stat(&rig, "linux.samples_outdated"), 1);
 	ck_assert_int_eq(hal_refresh(rig.hal, 0), 0);
 	ck_assert_uint_eq(hal_device_drops(rig.hal), 1);
@@ -482,6 +480,47 @@ keep_sample(void *ctx, const struct ease_sample *sample, const struct ease_snaps
 	return 0;
 }
 
+static int
+drop_sample(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *snapshot)
+{
+	(void)ctx;
+	(void)sample;
+	(void)snapshot;
+	return 0;
+}
+
+/* While nobody reads, two frames are sampled and the others pass. Both samples are read together. */
+START_TEST(standstills_are_counted_exactly)
+{
+	enum { STANDSTILLS = 10, FRAMES = 5000 };
+	struct sampling_options options = {.draw = SAMPLING_UNIFORM, .has_seed = true,
+	    .defaults = {.enabled = true, .mean_skip = 1, .header_octets = 128, .edge = true}};
+	struct sampling_sink sink = {NULL, drop_sample};
+	struct ease_snapshot snapshot;
+
+	if (!set_up(__func__))
+		return;
+	ck_assert_int_eq(sampling_create(rig.hal, &options, &sink, &sampling), 0);
+	ck_assert_int_eq(sampling_start(sampling), 0);
+	for (unsigned i = 1; i <= STANDSTILLS; i++) {
+		linux_rig_send("h0", to_nobody, FRAME_OCTETS, FRAMES, 1);
+		linux_rig_settle(&rig);
+		ck_assert_int_eq(sampling_snapshot(sampling, seen.if_index, &snapshot), 0);
+		ck_assert_uint_eq(snapshot.samples, 2 * i);
+		ck_assert_uint_eq(snapshot.stalls, i);
+		ck_assert_uint_eq(snapshot.stalled_pkts, i * (FRAMES - 2));
+		ck_assert_uint_eq(snapshot.pool_in_pkts + snapshot.pool_out_pkts, i * FRAMES);
+	}
+	send_one();
+	ck_assert_int_eq(sampling_snapshot(sampling, seen.if_index, &snapshot), 0);
+	ck_assert_uint_eq(snapshot.samples, 2 * STANDSTILLS + 1);
+	ck_assert_uint_eq(snapshot.stalls, STANDSTILLS);
+	sampling_destroy(sampling);
+	sampling = NULL;
+	linux_rig_stop(&rig);
+}
+END_TEST
+
 static void
 send_batch(unsigned batch, unsigned turn)
 {
@@ -563,7 +602,7 @@ sample_many(unsigned mean, unsigned batch, unsigned n)
 
 START_TEST(samples_are_distributed_as_drawn)
 {
-	/* Few enough at once that a third sample seldom falls due before the refill. */
+	/* Few enough at once that a third sample seldom falls due before the next skip is loaded. */
 	static const struct {
 		unsigned mean, batch;
 	} rows[] = {{100, 8}, {1000, 64}, {10000, 512}};
@@ -588,6 +627,7 @@ run_all(void)
 	tcase_add_checked_fixture(many, forget, NULL);
 	tcase_add_test(registers, every_frame_that_is_due_and_no_other);
 	tcase_add_test(registers, it_stands_still_and_goes_on_counting);
+	tcase_add_test(registers, standstills_are_counted_exactly);
 	tcase_add_test(registers, one_counter_runs_over_both_directions);
 	tcase_add_test(registers, emptied_it_forgets_and_asks_anew);
 	tcase_add_test(registers, a_bridge_is_counted_and_its_ports_are_sampled);

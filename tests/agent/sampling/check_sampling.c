@@ -5,6 +5,7 @@
 #include "agent/sampling/packer.h"
 #include "agent/sampling/sampling.h"
 #include "agent/sampling/skip.h"
+#include "agent/sampling/skip_counter.h"
 #include "tests/agent/hal/fake_device.h"
 #include "tests/suite.h"
 
@@ -35,18 +36,18 @@ take(void *ctx, const struct ease_sample *sample, const struct ease_snapshot *sn
 	return sink_result;
 }
 
-static void
+static int64_t
 on_sample(void *ctx, const struct hal_sample_event *event)
 {
 	(void)ctx;
-	sampling_on_sample(sampling, event);
+	return sampling_on_sample(sampling, event);
 }
 
 static void
-on_refill(void *ctx, uint32_t if_index)
+on_skips_lost(void *ctx, uint32_t if_index)
 {
 	(void)ctx;
-	sampling_on_refill(sampling, if_index);
+	sampling_on_skips_lost(sampling, if_index);
 }
 
 static void
@@ -56,7 +57,7 @@ start(enum sampling_draw draw, uint32_t mean, uint32_t cap)
 	    .defaults = {.enabled = true, .mean_skip = mean, .header_octets = 20,
 		.max_samples_per_s = cap, .edge = true}};
 	struct sampling_sink sink = {NULL, take};
-	struct hal_listener listener = {.sample = on_sample, .refill = on_refill};
+	struct hal_listener listener = {.sample = on_sample, .skips_lost = on_skips_lost};
 
 	test_clock = (struct clock){.manual = true};
 	fake_init(&fake, FAKE_PORTS);
@@ -197,7 +198,7 @@ START_TEST(stalls_are_counted_exactly)
 	for (int round = 0; round < 200; round++) {
 		for (int i = 0; i < 100; i++)
 			fake_frame(&fake, 10, EASE_IN);
-		fake_refill(&fake, 10);
+		fake_report(&fake, 10);
 	}
 	ck_assert_int_eq(sampling_snapshot(sampling, 10, &snapshot), 0);
 	ck_assert_uint_gt(fake.ports[0].stood_still_pkts, 0);
@@ -348,6 +349,138 @@ START_TEST(rate_cap_raises_the_skip)
 	ck_assert_uint_eq(taken[n_taken - 1].mean_skip, 10);
 	ck_assert_int_eq(sampling_snapshot(sampling, 10, &snapshot), 0);
 	finish();
+}
+END_TEST
+
+/* A cap that is taken away, or raised, holds no longer: the skip falls at once. */
+START_TEST(a_removed_cap_lets_the_skip_fall)
+{
+	struct sampling_port_config config;
+	size_t before;
+
+	start(SAMPLING_GEOMETRIC, 10, 10);
+	for (int i = 0; i < 100000; i++) {
+		fake.now_us += 10;
+		fake_frame(&fake, 10, EASE_IN);
+	}
+	ck_assert_uint_ge(taken[n_taken - 1].mean_skip, 10000);
+	ck_assert_int_eq(sampling_get_port(sampling, 10, &config), 0);
+	config.max_samples_per_s = 0;
+	ck_assert_int_eq(sampling_set_port(sampling, 10, &config), 0);
+	hal_dispatch(hal, 0);
+	before = n_taken;
+	for (int i = 0; i < 1000; i++)
+		fake_frame(&fake, 10, EASE_IN);
+	ck_assert_uint_ge(n_taken - before, 50);
+	ck_assert_uint_eq(taken[n_taken - 1].mean_skip, 10);
+	finish();
+}
+END_TEST
+
+/* The skips of a storm would keep the next sample away for half an hour. The counters show that it is over. */
+START_TEST(the_skip_falls_when_the_rate_has_fallen)
+{
+	struct ease_snapshot snapshot;
+	size_t before;
+
+	start(SAMPLING_GEOMETRIC, 10, 10);
+	for (int i = 0; i < 200000; i++) {
+		fake.now_us += 1;
+		fake_frame(&fake, 10, EASE_IN);
+	}
+	ck_assert_uint_ge(taken[n_taken - 1].mean_skip, 10000);
+	for (int round = 0; round < 2; round++) {
+		fake.now_us += 2000000;
+		fake_frame(&fake, 10, EASE_IN);
+		ck_assert_int_eq(sampling_snapshot(sampling, 10, &snapshot), 0);
+		hal_dispatch(hal, 0);
+	}
+	before = n_taken;
+	for (int i = 0; i < 100; i++) {
+		fake.now_us += 100000;
+		fake_frame(&fake, 10, EASE_IN);
+	}
+	ck_assert_uint_gt(n_taken, before);
+	ck_assert_uint_eq(taken[n_taken - 1].mean_skip, 10);
+	finish();
+}
+END_TEST
+
+/* Both samples wait when the first is reported; the frames behind them are known from then on. */
+START_TEST(late_samples_tell_one_standstill)
+{
+	struct ease_snapshot snapshot;
+
+	start(SAMPLING_UNIFORM, 1, 0);
+	fake.late_cpu = true;
+	for (int round = 1; round <= 10; round++) {
+		for (int i = 0; i < 1000; i++)
+			fake_frame(&fake, 10, EASE_OUT);
+		fake_report(&fake, 10);
+		ck_assert_uint_eq(n_taken, 2 * (size_t)round);
+		ck_assert_int_eq(sampling_snapshot(sampling, 10, &snapshot), 0);
+		ck_assert_uint_eq(snapshot.stalls, round);
+		ck_assert_uint_eq(snapshot.stalled_pkts, 998 * (uint64_t)round);
+	}
+	finish();
+}
+END_TEST
+
+/* What passes while sampling is off is no standstill. */
+START_TEST(switched_off_it_does_not_stand_still)
+{
+	struct sampling_port_config config;
+	struct ease_snapshot snapshot;
+
+	start(SAMPLING_UNIFORM, 1, 0);
+	ck_assert_int_eq(sampling_get_port(sampling, 10, &config), 0);
+	for (int round = 0; round < 3; round++) {
+		config.enabled = false;
+		ck_assert_int_eq(sampling_set_port(sampling, 10, &config), 0);
+		for (int i = 0; i < 1000; i++)
+			fake_frame(&fake, 10, EASE_IN);
+		config.enabled = true;
+		ck_assert_int_eq(sampling_set_port(sampling, 10, &config), 0);
+		for (int i = 0; i < 10; i++)
+			fake_frame(&fake, 10, EASE_IN);
+	}
+	ck_assert_int_eq(sampling_snapshot(sampling, 10, &snapshot), 0);
+	ck_assert_uint_eq(snapshot.samples, 30);
+	ck_assert_uint_eq(snapshot.stalls, 0);
+	ck_assert_uint_eq(snapshot.stalled_pkts, 0);
+	finish();
+}
+END_TEST
+
+/* Every state with every event. */
+START_TEST(a_skip_counter_has_one_transition_function)
+{
+	static const enum skip_counter_state next[3][4] = {
+	    [SKIP_COUNTER_IDLE] = {SKIP_COUNTER_COUNTING, SKIP_COUNTER_IDLE, SKIP_COUNTER_IDLE,
+		SKIP_COUNTER_IDLE},
+	    [SKIP_COUNTER_COUNTING] = {SKIP_COUNTER_COUNTING, SKIP_COUNTER_STANDING,
+		SKIP_COUNTER_IDLE, SKIP_COUNTER_COUNTING},
+	    [SKIP_COUNTER_STANDING] = {SKIP_COUNTER_COUNTING, SKIP_COUNTER_STANDING,
+		SKIP_COUNTER_IDLE, SKIP_COUNTER_IDLE},
+	};
+	static const enum skip_counter_event events[4] = {
+	    SKIP_COUNTER_LOAD, SKIP_COUNTER_RAN_OUT, SKIP_COUNTER_LOST, SKIP_COUNTER_OFF};
+
+	for (unsigned from = 0; from < 3; from++) {
+		for (unsigned e = 0; e < 4; e++) {
+			struct skip_counter c = {.state = (enum skip_counter_state)from,
+			    .end_pkts = 100, .n_loaded = 1};
+			bool stalled = from == SKIP_COUNTER_STANDING && e == 0;
+
+			skip_counter_step(&c, events[e], 130);
+			ck_assert_int_eq(c.state, next[from][e]);
+			ck_assert_uint_eq(c.stalls, stalled);
+			ck_assert_uint_eq(c.stalled_pkts, stalled ? 30 : 0);
+			ck_assert_uint_eq(c.n_loaded, events[e] != SKIP_COUNTER_LOST);
+			ck_assert_uint_eq(c.end_pkts,
+			    e == 0 && from != SKIP_COUNTER_COUNTING ? 130 : 100);
+		}
+	}
 }
 END_TEST
 
@@ -603,9 +736,9 @@ draw_one(uint32_t rate, bool own)
 	static const uint8_t octets[64];
 	struct hal_sample_event event = {.if_index = hal_port_if_index(hal, 0),
 	    .direction = EASE_IN, .time_us = fake.now_us, .frame_octets = 68, .octets = octets,
-	    .kept_octets = sizeof(octets), .rate = rate, .own = own};
+	    .kept_octets = sizeof(octets), .rate = rate, .own = own, .pool_pkts = HAL_POOL_UNKNOWN};
 
-	hal_report_sample(hal, &event, true);
+	ck_assert_int_eq(hal_report_sample(hal, &event), HAL_NO_SKIP);
 }
 
 START_TEST(a_port_that_samples_by_itself_gets_the_mean)
@@ -675,14 +808,15 @@ START_TEST(lost_samples_are_numbered_drops)
 }
 END_TEST
 
-/* Twenty samples in a moment, with a limit of ten per second: the port's rate is halved once. */
+/* Twenty samples in a moment, with a limit of ten per second: eleven of them, of 100 frames each, count for an
+ * eighth of a second, and the rate follows at once when it is quiet. */
 START_TEST(the_cap_changes_the_rate_of_a_port_that_samples_by_itself)
 {
 	start_drawing(100, 10);
 	fake.now_us = 5000000;
 	for (int i = 0; i < 20; i++)
 		draw_one(100, false); /* all drawn before the change */
-	ck_assert_uint_eq(fake.ports[0].rate, 200);
+	ck_assert_uint_eq(fake.ports[0].rate, 11 * 100 * 8 * 5 / 4 / 10);
 	ck_assert_uint_eq(n_taken, 20);
 	for (int second = 6; second < 9; second++) { /* quiet again */
 		fake.now_us = second * 1000000ull;
@@ -701,7 +835,9 @@ main(void)
 	    pool_and_direction_travel, refused_samples_are_drops_with_a_number,
 	    new_mean_takes_effect_at_once, old_mean_travels_with_old_skips,
 	    wrong_settings_change_nothing, switching_off_and_on, rate_cap_raises_the_skip,
-	    weights_add_up_through_the_cap, same_seed_same_samples,
+	    a_removed_cap_lets_the_skip_fall, the_skip_falls_when_the_rate_has_fallen,
+	    late_samples_tell_one_standstill, switched_off_it_does_not_stand_still,
+	    a_skip_counter_has_one_transition_function, weights_add_up_through_the_cap, same_seed_same_samples,
 	    a_port_that_comes_back_goes_on_numbering, table_has_each_port,
 	    a_setting_is_published_by_itself,
 	    packs_to_the_limit, full_queue_reports_each_sample,

@@ -1,0 +1,55 @@
+#include "agent/sampling/skip_counter.h"
+
+#include <string.h>
+
+static void
+begin_period(struct skip_counter *c, uint64_t pool_pkts)
+{
+	if (c->state == SKIP_COUNTER_STANDING) {
+		c->stalls++;
+		if (pool_pkts > c->end_pkts)
+			c->stalled_pkts += pool_pkts - c->end_pkts;
+	}
+	if (c->state != SKIP_COUNTER_COUNTING)
+		c->end_pkts = pool_pkts;
+	c->state = SKIP_COUNTER_COUNTING;
+}
+
+void
+skip_counter_step(struct skip_counter *c, enum skip_counter_event event, uint64_t pool_pkts)
+{
+	switch (event) {
+	case SKIP_COUNTER_LOAD:
+		begin_period(c, pool_pkts);
+		break;
+	case SKIP_COUNTER_RAN_OUT:
+		if (c->state == SKIP_COUNTER_COUNTING)
+			c->state = SKIP_COUNTER_STANDING;
+		break;
+	case SKIP_COUNTER_LOST:
+		c->n_loaded = 0;
+		c->state = SKIP_COUNTER_IDLE;
+		break;
+	case SKIP_COUNTER_OFF:
+		if (c->state == SKIP_COUNTER_STANDING)
+			c->state = SKIP_COUNTER_IDLE;
+		break;
+	}
+}
+
+void
+skip_counter_add(struct skip_counter *c, const struct drawn_skip *skip)
+{
+	c->loaded[c->n_loaded++] = *skip;
+	c->end_pkts += (uint64_t)skip->skip + 1;
+}
+
+bool
+skip_counter_pop(struct skip_counter *c, struct drawn_skip *skip)
+{
+	if (c->n_loaded == 0)
+		return false;
+	*skip = c->loaded[0];
+	memmove(&c->loaded[0], &c->loaded[1], --c->n_loaded * sizeof(*skip));
+	return true;
+}
