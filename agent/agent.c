@@ -100,12 +100,15 @@ agent_send_sample(void *ctx, const struct ease_sample *sample, const struct ease
 	return 0;
 }
 
-/* Bridges and LAGs are left out, because the collector adds up ports and counts their sampled
- * members already. */
+/* Bridges and LAGs are left out, because the collector adds up ports and counts their members already. A
+ * port that cannot be sampled is reported all the more: counters are all there is of it. */
 static bool
 is_reported(const struct agent *agent, uint32_t if_index)
 {
-	return !hal_has_sampling(agent->hal) || sampling_samples_port(agent->sampling, if_index);
+	struct hal_port port;
+
+	return !hal_has_sampling(agent->hal) ||
+	    (hal_port_info(agent->hal, if_index, &port) == 0 && !port.over_others);
 }
 
 static void
@@ -277,15 +280,33 @@ on_samples_lost(void *ctx, uint32_t if_index, uint32_t n)
 }
 
 static void
-on_port_changed(void *ctx, uint32_t if_index)
+tell_sflow(struct agent *agent, const struct hal_port_event *event)
+{
+	if (event->happening == HAL_PORT_CAME)
+		sflow_export_port_came(agent->sflow, event->if_index,
+		    sampling_last_sequence(agent->sampling, event->if_index));
+	else if (event->happening == HAL_PORT_LEFT)
+		sflow_export_port_left(agent->sflow, event->if_index);
+}
+
+/* What each room does at each moment of a port's life, in the order in which they build on each other. */
+static void
+on_port(void *ctx, const struct hal_port_event *event)
 {
 	struct agent *agent = ctx;
+	struct managed_table *addresses = static_addresses_managed(agent->static_addresses);
 
-	state_restore_port(agent->state, &agent->owners, if_index,
-	    sampling_on_port_changed(agent->sampling, if_index));
-	standard_monitor_port_changed(agent->standard_monitor, if_index);
-	static_addresses_port_changed(agent->static_addresses, if_index);
-	send_state(agent, if_index);
+	sampling_on_port(agent->sampling, event);
+	state_restore_port(agent->state, &agent->owners, event);
+	if (agent->sflow != NULL)
+		tell_sflow(agent, event);
+	static_addresses_port(agent->static_addresses, event);
+	if (event->happening == HAL_PORT_CAME)
+		state_retry_rows(agent->state, addresses);
+	standard_monitor_port(agent->standard_monitor, event);
+	event_monitor_port(agent->event_monitor, event);
+	if (event->happening == HAL_PORT_CAME || event->happening == HAL_PORT_CHANGED)
+		send_state(agent, event->if_index);
 }
 
 static void
@@ -435,12 +456,12 @@ on_settings(evutil_socket_t fd, short what, void *ctx)
 }
 
 void
-agent_port_forgot(void *ctx, const char *name)
+agent_port_forgot(void *ctx, const char *name, uint32_t if_index)
 {
 	struct agent *agent = ctx;
 
 	if (agent->hal != NULL)
-		hal_forget_port(agent->hal, name);
+		hal_forget_port(agent->hal, name, if_index);
 }
 
 /* AgentX does not tell a subagent which manager sent the request. */
@@ -629,7 +650,7 @@ start_device(struct agent *agent)
 	    .sample = on_sample,
 	    .skips_lost = on_skips_lost,
 	    .samples_lost = on_samples_lost,
-	    .port_changed = on_port_changed,
+	    .port = on_port,
 	    .new_address = on_new_address,
 	    .error_source = on_error_source,
 	    .alarm = on_alarm,

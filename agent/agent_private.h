@@ -75,7 +75,7 @@ int agent_send_sample(void *agent, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);
 settings_done agent_settings_done;
 void agent_sampling_changed(void *agent, const struct settings_change *change);
-void agent_port_forgot(void *agent, const char *name);
+void agent_port_forgot(void *agent, const char *name, uint32_t if_index);
 
 /* reload.c, at SIGHUP. */
 void agent_reload(struct agent *agent);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { STAT_SUPPRESSED, N_STATS };
 
@@ -23,14 +24,14 @@ struct stall_minute {
 };
 
 struct watched_port {
-	uint32_t if_index; /* 0: not seen yet */
+	uint32_t if_index;
 	struct watched_count episodes;
 	struct stall_minute minute;
 };
 
 struct event_monitor {
 	struct event_monitor_config config;
-	struct watched_port *ports; /* in the order of the snapshot */
+	struct watched_port *ports; /* by rising if_index */
 	size_t n_ports;
 	uint64_t second_us; /* steady: start of the second in which notifications are counted */
 	uint32_t in_second;
@@ -147,29 +148,57 @@ check_port(struct event_monitor *m, struct watched_port *port, const struct hal_
 	uint64_t episodes = seen->has_buffers ? seen->buffers.pressed_episodes : 0;
 	uint64_t now_us = hal_steady_us(m->config.hal);
 
-	if (port->if_index != seen->if_index)
-		*port = (struct watched_port){.if_index = seen->if_index, .episodes = {episodes, 0}};
 	if (may_notify(m, &port->episodes, episodes, now_us))
 		notify_back_pressure(m, port->if_index);
 	if (row != NULL && stalled_too_long(m, &port->minute, row, now_us) && within_rate(m, now_us))
 		notify_stalled(m, port->if_index);
 }
 
-static int
-make_room(struct event_monitor *m, size_t n)
+/* The position of the first port whose ifIndex is not below this one. */
+static size_t
+position_of(const struct event_monitor *m, uint32_t if_index)
 {
+	size_t low = 0, high = m->n_ports;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->ports[middle].if_index < if_index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Returns what is known of the port, or begins with its counts as they are; NULL: no memory. */
+static struct watched_port *
+port_of(struct event_monitor *m, const struct hal_port *seen)
+{
+	size_t i = position_of(m, seen->if_index);
 	struct watched_port *grown;
 
-	if (n <= m->n_ports)
-		return 0;
-	grown = realloc(m->ports, n * sizeof(*grown));
+	if (i < m->n_ports && m->ports[i].if_index == seen->if_index)
+		return &m->ports[i];
+	grown = reallocarray(m->ports, m->n_ports + 1, sizeof(*grown));
 	if (grown == NULL)
-		return -ENOMEM;
-	for (size_t i = m->n_ports; i < n; i++)
-		grown[i] = (struct watched_port){0};
+		return NULL;
 	m->ports = grown;
-	m->n_ports = n;
-	return 0;
+	memmove(&grown[i + 1], &grown[i], (m->n_ports++ - i) * sizeof(*grown));
+	grown[i] = (struct watched_port){.if_index = seen->if_index,
+	    .episodes = {seen->has_buffers ? seen->buffers.pressed_episodes : 0, 0}};
+	return &grown[i];
+}
+
+void
+event_monitor_port(struct event_monitor *m, const struct hal_port_event *event)
+{
+	size_t i = position_of(m, event->if_index);
+
+	if (event->happening == HAL_PORT_CHANGED || i == m->n_ports ||
+	    m->ports[i].if_index != event->if_index)
+		return;
+	memmove(&m->ports[i], &m->ports[i + 1], (--m->n_ports - i) * sizeof(*m->ports));
 }
 
 void
@@ -178,10 +207,13 @@ event_monitor_poll(struct event_monitor *m)
 	const struct hal_snapshot *hal = hal_snapshot_hold(m->config.hal);
 	const struct sampling_table *table = sampling_table_hold(m->config.sampling);
 
-	if (hal != NULL && make_room(m, hal->n_ports) == 0)
-		for (size_t i = 0; i < hal->n_ports; i++)
-			check_port(m, &m->ports[i], &hal->ports[i],
+	for (size_t i = 0; hal != NULL && i < hal->n_ports; i++) {
+		struct watched_port *port = port_of(m, &hal->ports[i]);
+
+		if (port != NULL)
+			check_port(m, port, &hal->ports[i],
 			    table ? sampling_table_port(table, hal->ports[i].if_index) : NULL);
+	}
 	sampling_table_release(table);
 	hal_snapshot_release(hal);
 }

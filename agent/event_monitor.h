@@ -32,6 +32,8 @@ void event_monitor_destroy(struct event_monitor *monitor); /* NULL allowed */
 
 /* Checks the ports of the newest snapshot. A port's first check only records its counts. */
 void event_monitor_poll(struct event_monitor *monitor);
+/* Something happened to a port: one that left counts anew when it comes back. */
+void event_monitor_port(struct event_monitor *monitor, const struct hal_port_event *event);
 /* hal_listener.error_source: reports the first bad frame of a source, and each doubling of its
  * count. */
 void event_monitor_error_source(

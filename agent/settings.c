@@ -99,6 +99,7 @@ set_sampling(const struct settings_owners *owners, const struct mib_set *set, bo
 		break;
 	case MIB_SET_MEAN_SKIP:
 		config.mean_skip = (uint32_t)set->number;
+		config.mean_is_set = true;
 		break;
 	case MIB_SET_HEADER_OCTETS:
 		config.header_octets = (uint32_t)set->number;

@@ -75,8 +75,8 @@ link_changed(struct standard_monitor *m, const struct hal_port *port, uint8_t be
 	send_notification(m);
 }
 
-void
-standard_monitor_port_changed(struct standard_monitor *m, uint32_t if_index)
+static void
+look_at_link(struct standard_monitor *m, uint32_t if_index)
 {
 	struct link_state *link = link_of(m, if_index);
 	struct hal_port port;
@@ -86,17 +86,38 @@ standard_monitor_port_changed(struct standard_monitor *m, uint32_t if_index)
 		return;
 	before = link->oper_status;
 	if (hal_port_info(m->options.hal, if_index, &port) < 0)
-		port.oper_status = EASE_IF_NOT_PRESENT;
+		return;
 	link->oper_status = port.oper_status;
 	if (before != port.oper_status)
 		link_changed(m, &port, before);
+}
+
+/* A port that is not there is notPresent, as one that was never seen. */
+static void
+forget_link(struct standard_monitor *m, uint32_t if_index)
+{
+	for (size_t i = 0; i < m->n_links; i++) {
+		if (m->links[i].if_index != if_index)
+			continue;
+		m->links[i] = m->links[--m->n_links];
+		return;
+	}
+}
+
+void
+standard_monitor_port(struct standard_monitor *m, const struct hal_port_event *event)
+{
+	if (event->happening == HAL_PORT_CAME || event->happening == HAL_PORT_CHANGED)
+		look_at_link(m, event->if_index);
+	else
+		forget_link(m, event->if_index);
 }
 
 static void
 read_links(struct standard_monitor *m)
 {
 	for (size_t i = 0; i < hal_n_ports(m->options.hal); i++)
-		standard_monitor_port_changed(m, hal_port_if_index(m->options.hal, i));
+		look_at_link(m, hal_port_if_index(m->options.hal, i));
 }
 
 /* ---- parts ---- */

@@ -32,7 +32,8 @@ struct rmon *standard_monitor_rmon(struct standard_monitor *monitor);
  * kept). Blocks while these are read. */
 void standard_monitor_start(struct standard_monitor *monitor, struct state *state);
 
-void standard_monitor_port_changed(struct standard_monitor *monitor, uint32_t if_index);
+/* Something happened to a port: sends linkUp and linkDown. */
+void standard_monitor_port(struct standard_monitor *monitor, const struct hal_port_event *event);
 /* A SET was carried out. */
 void standard_monitor_settings_changed(struct standard_monitor *monitor);
 

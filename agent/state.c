@@ -765,7 +765,14 @@ void
 state_restore_rows(struct state *s, struct managed_table *managed)
 {
 	if (state_file_is_open(s->file))
-		state_rows_restore(&s->rows, s->file, managed);
+		state_rows_restore(&s->rows, s->file, managed, false);
+}
+
+void
+state_retry_rows(struct state *s, struct managed_table *managed)
+{
+	if (state_file_is_open(s->file) && state_rows_forget_unmade(&s->rows, managed) > 0)
+		state_rows_restore(&s->rows, s->file, managed, true);
 }
 
 struct reading_totals {

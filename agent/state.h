@@ -43,7 +43,7 @@ struct state_options {
 	const struct sampling_port_config *defaults;
 	const char *vfs; /* of SQLite, for tests; NULL: the system's */
 	/* A port that is gone was forgotten; its number may be given to another. NULL allowed. */
-	void (*forgot)(void *ctx, const char *name);
+	void (*forgot)(void *ctx, const char *name, uint32_t if_index);
 	void *ctx;
 };
 
@@ -90,8 +90,10 @@ void state_settings(const struct state *state, uint32_t if_index,
 
 /* The tables whose rows are kept. Borrowed. */
 void state_set_tables(struct state *state, struct managed_table *const *managed, size_t n);
-/* Makes the rows that were kept for this table. A row that cannot be made now stays in the file. */
+/* Makes the rows that were kept for this table. A row that cannot be made now stays in the file, and waits. */
 void state_restore_rows(struct state *state, struct managed_table *managed);
+/* What rows of this table wait for may have come: tries to make them. */
+void state_retry_rows(struct state *state, struct managed_table *managed);
 
 /* A request was carried out: keeps its settings, and the rows that it names, in one transaction.
  * Blocks. */

@@ -234,7 +234,7 @@ forget(struct state_ports *ports, struct state_port *port)
 	take_out(ports, port);
 	state_ports_begin(ports); /* what can be undone may name the port */
 	if (ports->forgot)
-		ports->forgot(ports->ctx, port->name);
+		ports->forgot(ports->ctx, port->name, port->if_index);
 	ports->n_forgotten++;
 	port_free(port);
 }

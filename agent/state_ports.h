@@ -41,7 +41,7 @@ struct state_ports {
 	struct state_before *undo; /* what the latest request has changed */
 	size_t n_undo;
 	uint64_t n_forgotten; /* ever */
-	void (*forgot)(void *ctx, const char *name); /* NULL: nobody wants to know */
+	void (*forgot)(void *ctx, const char *name, uint32_t if_index); /* NULL: nobody wants to know */
 	void *ctx;
 };
 

@@ -43,19 +43,28 @@ name_port(struct state *state, const struct hal *hal, uint32_t if_index)
 {
 	struct hal_port info;
 
-	if (hal_port_info(hal, if_index, &info) < 0)
-		state_port_gone(state, if_index);
-	else
+	if (hal_port_info(hal, if_index, &info) == 0)
 		state_port_here(state, info.name, if_index);
 }
 
 void
-state_restore_port(struct state *state, const struct settings_owners *owners, uint32_t if_index,
-    bool came)
+state_restore_port(
+    struct state *state, const struct settings_owners *owners, const struct hal_port_event *event)
 {
-	name_port(state, owners->hal, if_index);
-	if (came)
-		state_settings(state, if_index, restore_setting, (void *)(uintptr_t)owners);
+	switch (event->happening) {
+	case HAL_PORT_CAME:
+		name_port(state, owners->hal, event->if_index);
+		state_settings(state, event->if_index, restore_setting, (void *)(uintptr_t)owners);
+		break;
+	case HAL_PORT_CHANGED:
+		name_port(state, owners->hal, event->if_index);
+		break;
+	case HAL_PORT_LEFT:
+		state_port_gone(state, event->if_index);
+		break;
+	case HAL_PORT_FORGOTTEN: /* by the state itself */
+		break;
+	}
 }
 
 /* ---- totals ---- */

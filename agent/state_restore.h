@@ -12,9 +12,9 @@
  * Else marks each port's discontinuity, unless this is the first start. Blocks while totals are read. */
 void state_restore(struct state *state, const struct settings_owners *owners);
 
-/* A port came, changed or left. came: it has just been plugged in, and gets its settings. */
-void state_restore_port(struct state *state, const struct settings_owners *owners, uint32_t if_index,
-    bool came);
+/* Something happened to a port. One that came gets its settings. */
+void state_restore_port(
+    struct state *state, const struct settings_owners *owners, const struct hal_port_event *event);
 
 /* A clean stop: state_stop() with the totals of all ports. Blocks. */
 int state_save_totals(struct state *state, const struct hal *hal);

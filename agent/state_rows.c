@@ -261,7 +261,8 @@ struct restoring {
 	char index[STATE_ROW_INDEX_OCTETS]; /* of the row that is being read */
 	struct mib_set *sets;
 	size_t n_sets;
-	bool bad; /* a cell of it fails the checks */
+	bool bad;
+	bool again; /* a cell of it fails the checks */
 };
 
 static const struct mib_column *
@@ -341,16 +342,21 @@ static void
 end_row(struct restoring *r)
 {
 	size_t failed = 0;
+	bool there = r->again && r->n_sets > 0 &&
+	    managed_find(r->managed, r->sets[0].index, r->sets[0].n_index) != NULL;
 	int rc = r->bad ? -EINVAL : 0;
 
-	if (rc == 0 && r->n_sets > 0)
+	if (rc == 0 && r->n_sets > 0 && !there)
 		rc = managed_make(r->managed, r->sets, r->n_sets, &failed);
-	if (rc < 0) {
+	if (rc < 0 && !r->again)
 		log_warn("state", "row %s of %s cannot be made now (%s); it stays in the file and is "
-		    "tried again at the next start", r->index,
+		    "tried again when a port comes, and at the next start", r->index,
 		    managed_declaration(r->managed)->name, strerror(-rc));
+	if (rc < 0)
 		remember_unmade(r);
-	}
+	else if (r->again && r->n_sets > 0 && !there)
+		log_info("state", "row %s of %s, which waited for its port, was made", r->index,
+		    managed_declaration(r->managed)->name);
 	r->n_sets = 0;
 	r->bad = false;
 }
@@ -378,11 +384,25 @@ take_cell(void *ctx, sqlite3_stmt *row)
 	return 0;
 }
 
-void
-state_rows_restore(struct state_rows *rows, struct state_file *file, struct managed_table *managed)
+size_t
+state_rows_forget_unmade(struct state_rows *rows, const struct managed_table *managed)
 {
 	const struct mib_table *table = managed_declaration(managed);
-	struct restoring r = {.rows = rows, .managed = managed};
+	size_t n = 0, n_before = rows->n_unmade;
+
+	for (size_t i = 0; i < rows->n_unmade; i++)
+		if (rows->unmade[i].table != table)
+			rows->unmade[n++] = rows->unmade[i];
+	rows->n_unmade = n;
+	return n_before - n;
+}
+
+void
+state_rows_restore(struct state_rows *rows, struct state_file *file, struct managed_table *managed,
+    bool again)
+{
+	const struct mib_table *table = managed_declaration(managed);
+	struct restoring r = {.rows = rows, .managed = managed, .again = again};
 	int rc = -ENOMEM;
 
 	r.sets = calloc(table->n_columns, sizeof(*r.sets));

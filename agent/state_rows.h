@@ -40,9 +40,12 @@ bool state_rows_wait(const struct state_rows *rows); /* something is to be writt
 int state_rows_write(const struct state_rows *rows, struct state_file *file);
 void state_rows_written(struct state_rows *rows); /* that transaction is on the disk */
 
-/* Makes the rows that the file has of this table. */
+/* Makes the rows that the file has of this table. again: those that are there stay as they are, and one that
+ * cannot be made is no news. */
 void state_rows_restore(struct state_rows *rows, struct state_file *file,
-    struct managed_table *managed);
+    struct managed_table *managed, bool again);
+/* Returns how many rows of this table could not be made, and forgets which. */
+size_t state_rows_forget_unmade(struct state_rows *rows, const struct managed_table *managed);
 
 /* A row's index as in the file, "7" or "0.1.2.3", and back. */
 enum { STATE_ROW_INDEX_OCTETS = 12 * MIB_INDEX_ARCS };

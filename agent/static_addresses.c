@@ -10,7 +10,7 @@
 
 struct tied {
 	uint8_t mac[6];
-	uint32_t if_index;
+	uint32_t if_index; /* 0: its port is away, and the address waits for it */
 };
 
 struct published_addresses {
@@ -103,6 +103,15 @@ restore(struct static_addresses *s, const struct tied *wanted, size_t n)
 	}
 }
 
+static bool
+is_here(const struct static_addresses *s, uint32_t if_index)
+{
+	for (size_t i = 0; i < hal_n_ports(s->hal); i++)
+		if (hal_port_if_index(s->hal, i) == if_index)
+			return true;
+	return false;
+}
+
 static int
 apply_rows(void *ctx, const void *rows, size_t n)
 {
@@ -114,11 +123,13 @@ apply_rows(void *ctx, const void *rows, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		memcpy(wanted[i].mac, fixed[i].mac, sizeof(wanted[i].mac));
 		wanted[i].if_index = only_port(&fixed[i].allowed);
+		if (!is_here(s, wanted[i].if_index))
+			wanted[i].if_index = 0;
 	}
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		const struct tied *before = find_tied(s->tied, s->n_tied, wanted[i].mac);
 
-		if (!before || before->if_index != wanted[i].if_index)
+		if ((before ? before->if_index : 0) != wanted[i].if_index)
 			rc = hal_set_static(s->hal, wanted[i].mac, wanted[i].if_index);
 		if (rc < 0)
 			restore(s, wanted, i + 1);
@@ -132,20 +143,6 @@ apply_rows(void *ctx, const void *rows, size_t n)
 	return 0;
 }
 
-/* -ENODEV: the port is gone, or out of its bridge; it is tried again when it comes back. */
-void
-static_addresses_port_changed(struct static_addresses *s, uint32_t if_index)
-{
-	for (size_t i = 0; i < s->n_tied; i++) {
-		int rc = s->tied[i].if_index == if_index
-		    ? hal_set_static(s->hal, s->tied[i].mac, if_index) : 0;
-
-		if (rc < 0 && rc != -ENODEV)
-			log_warn_limited("static-address", "an address could not be tied to port %u again: %s",
-			    (unsigned)if_index, strerror(-rc));
-	}
-}
-
 static const struct managed_type type = {
 	.kind = MANAGED_STATIC_STATUS,
 	.status_column = 4,
@@ -155,6 +152,62 @@ static const struct managed_type type = {
 	.ready = row_ready,
 	.apply = apply_rows,
 };
+
+/* ---- ports that come and go ---- */
+
+/* The device has released what was tied to a port that left, or left its bridge. */
+static void
+port_left(struct static_addresses *s, uint32_t if_index)
+{
+	for (size_t i = 0; i < s->n_tied; i++)
+		if (s->tied[i].if_index == if_index)
+			s->tied[i].if_index = 0;
+}
+
+/* A port that is in no bridge has no addresses. */
+static bool
+takes_addresses(const struct static_addresses *s, uint32_t if_index)
+{
+	struct hal_port port;
+
+	return hal_port_info(s->hal, if_index, &port) == 0 && !port.off_bridge;
+}
+
+/* Ties again what waits for the port. */
+static void
+tie_again(struct static_addresses *s, uint32_t if_index)
+{
+	const struct mib_static_address *fixed;
+	void *rows;
+	size_t n = managed_rows(s->managed, &rows);
+
+	fixed = rows;
+	for (size_t i = 0; i < n; i++) {
+		struct tied *tied =
+		    (struct tied *)(uintptr_t)find_tied(s->tied, s->n_tied, fixed[i].mac);
+		int rc;
+
+		if (tied == NULL || tied->if_index != 0 || only_port(&fixed[i].allowed) != if_index)
+			continue;
+		rc = hal_set_static(s->hal, tied->mac, if_index);
+		if (rc == 0)
+			tied->if_index = if_index;
+		else if (rc != -ENODEV) /* gone again */
+			log_warn_limited("static-address", "an address could not be tied to port %u again: %s",
+			    (unsigned)if_index, strerror(-rc));
+	}
+}
+
+void
+static_addresses_port(struct static_addresses *s, const struct hal_port_event *event)
+{
+	if (s->n_tied == 0)
+		return;
+	if (takes_addresses(s, event->if_index))
+		tie_again(s, event->if_index);
+	else
+		port_left(s, event->if_index);
+}
 
 /* ---- the published table ---- */
 

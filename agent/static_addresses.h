@@ -20,9 +20,10 @@ int static_addresses_create(struct hal *hal, struct static_addresses **static_ad
 void static_addresses_destroy(struct static_addresses *static_addresses);
 struct managed_table *static_addresses_managed(struct static_addresses *static_addresses);
 
-/* A port came, left or changed: ties its addresses again, because a device forgets them with the port (a
- * card plugged again, a port put back into its bridge). Main loop. */
-void static_addresses_port_changed(struct static_addresses *static_addresses, uint32_t if_index);
+/* Something happened to a port: the addresses of one that came back, or back into its bridge, are tied to it
+ * again. */
+void static_addresses_port(
+    struct static_addresses *static_addresses, const struct hal_port_event *event);
 
 /* Publishes the rows if they have changed. */
 void static_addresses_publish(struct static_addresses *static_addresses);

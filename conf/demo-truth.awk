@@ -16,7 +16,18 @@ function rate_text(v,    unit, n) { # as easetop prints it: three digits
 	unit = substr(" kMGT", n + 1, 1)
 	return sprintf("%4s%s", sprintf(v >= 99.95 ? "%.0f" : v >= 9.995 ? "%.1f" : "%.2f", v), unit)
 }
-BEGIN { width = 15 }
+function number(text,    unit) { # what rate_text prints
+	unit = index("kMGT", substr(text, length(text)))
+	return text * 1000 ^ unit
+}
+# Frames that passed while samples were lost, or a slow agent took none, are in no row but in the truth: whose
+# they were nobody knows, so a key may have up to all of them besides.
+BEGIN {
+	width = 15
+	while ((getline line < ARGV[3]) > 0)
+		if (sub(/^ *while samples were lost */, "", line)) { split(line, lost_fields, " "); lost = number(lost_fields[1]) }
+	close(ARGV[3])
+}
 { file = FILENAME == ARGV[1] ? 1 : FILENAME == ARGV[2] ? 2 : 3 }
 FNR == 1 && file == 2 { FS = ","; $0 = $0 }
 file == 1 && $1 !~ /^#/ { frames[$1, $2] = $3 }
@@ -26,7 +37,7 @@ file == 2 && FNR > 1 {
 	src[n] = $at["src"]
 	dst[n] = $at["dst"]
 	truth = rate(frames[src[n], dst[n]], per)
-	holds[n] = rate($at["packets_low"], seconds) <= truth && truth <= rate($at["packets_high"], seconds)
+	holds[n] = rate($at["packets_low"], seconds) <= truth && truth <= rate($at["packets_high"], seconds) + lost
 	beside[n] = rate_text(truth) "  " (holds[n] ? "inside" : "OUTSIDE")
 }
 # The column stands behind the limits; where the report has no such place, at the end of the line.

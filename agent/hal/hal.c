@@ -39,7 +39,7 @@ hal_create(struct hal_device *device, const struct clock *clock, struct hal **re
 	hal->clock = clock;
 	hal->stats = (struct stat_set){hal_stat_names, HAL_N_STATS, hal->stat_values};
 	pthread_mutex_init(&hal->publish_lock, NULL);
-	rc = hal_ports_sync(hal);
+	rc = hal_ports_sync(hal, NULL);
 	if (rc < 0)
 		goto fail;
 	*result = hal;
@@ -335,11 +335,22 @@ hal_ageing_s(const struct hal *hal)
 	return ops == NULL ? 0 : ops->ageing_s(hal->device->addresses_ctx);
 }
 
+static void
+tell_port(struct hal *hal, enum hal_port_happening happening, uint32_t if_index)
+{
+	const struct hal_port_event event = {happening, if_index, ++hal->port_events};
+
+	if (hal->listener.port != NULL)
+		hal->listener.port(hal->listener.ctx, &event);
+}
+
 void
-hal_forget_port(struct hal *hal, const char *name)
+hal_forget_port(struct hal *hal, const char *name, uint32_t if_index)
 {
 	if (hal->device->ports->forget != NULL)
 		hal->device->ports->forget(hal->device->ports_ctx, name);
+	if (if_index != 0 && hal_port_find(hal, if_index) == NULL)
+		tell_port(hal, HAL_PORT_FORGOTTEN, if_index);
 }
 
 bool
@@ -401,23 +412,25 @@ hal_report_samples_lost(struct hal *hal, uint32_t if_index, uint32_t n)
 		hal->listener.samples_lost(hal->listener.ctx, if_index, n);
 }
 
+/* The ports that came and left are told by what the list has, whichever of them was reported. */
 void
 hal_report_port_changed(struct hal *hal, uint32_t if_index)
 {
+	bool was_here = hal_port_find(hal, if_index) != NULL;
 	struct hal_port_state *port;
 	struct hal_port info;
 
 	hal->port_changes++;
-	if (hal_ports_sync(hal) < 0)
+	if (hal_ports_sync(hal, tell_port) < 0)
 		log_warn_limited("hal", "the changed list of ports could not be read: no memory");
 	port = hal_port_find(hal, if_index);
-	if (port != NULL && hal_port_info(hal, if_index, &info) == 0 &&
-	    info.oper_status != port->oper_status) {
+	if (port == NULL || !was_here)
+		return;
+	if (hal_port_info(hal, if_index, &info) == 0 && info.oper_status != port->oper_status) {
 		port->oper_status = info.oper_status;
 		port->last_change_mono_us = clock_mono_us(hal->clock);
 	}
-	if (hal->listener.port_changed != NULL)
-		hal->listener.port_changed(hal->listener.ctx, if_index);
+	tell_port(hal, HAL_PORT_CHANGED, if_index);
 }
 
 void

@@ -33,8 +33,8 @@
  * Change notification
  * ===================
  *
- * The listener is called only from within hal_dispatch(), with one exception: a successful
- * hal_set_admin_status() calls port_changed before it returns. Pointers that a listener gets are
+ * The listener is called only from within hal_dispatch(), with two exceptions: a successful
+ * hal_set_admin_status() and hal_forget_port() call port before they return. Pointers that a listener gets are
  * valid during the call only. A listener may call any function of the HAL but hal_dispatch(),
  * hal_stop() and hal_destroy().
  *
@@ -182,6 +182,7 @@ struct hal_port {
 	uint8_t pause_admin, pause_oper; /* enum hal_pause */
 	bool has_connector;
 	bool off_bridge; /* the port does not belong to the bridge whose addresses are served */
+	bool over_others; /* a bridge, LAG, VLAN, tunnel, ...: its frames pass other ports, and are counted there */
 	uint32_t lag_parent; /* ifIndex of its aggregate; 0: none */
 	uint32_t bridge;     /* ifIndex of the bridge interface that it is a port of; 0: none */
 	uint32_t lower;	     /* ifIndex of the interface that this VLAN interface runs on; 0: none */
@@ -295,7 +296,7 @@ struct hal_sample_event {
 	bool own; /* one of this machine's own notifications: it ends a skip but is not sent on */
 	bool lost; /* the frame was lost before it came here: it ends a skip, and has no octets */
 	/* The port has no skip left but those that ended, here and in samples not reported yet: its
-	 * skip counter stands still, and frames pass unsampled until it gets the next skip. */
+	 * skip counter stalls, and frames pass unsampled until it gets the next skip. */
 	bool counter_empty;
 	uint32_t rate; /* of a port that samples by itself, one frame in rate; 0: a skip was used */
 	/* The port's figures after the sample: those of HAL_SAMPLE_FIGURES were read at
@@ -306,6 +307,21 @@ struct hal_sample_event {
 };
 
 #define HAL_NO_SKIP (-1ll)
+
+/* The life of a port. One event each, in this order: a port came (or came back), changed, left, and was
+ * forgotten. A port that is there when the device starts has come without an event. */
+enum hal_port_happening {
+	HAL_PORT_CAME,	    /* its counters begin now; rooms that remember its number go on where it left */
+	HAL_PORT_CHANGED,   /* oper_status, speed, ... */
+	HAL_PORT_LEFT,	    /* no function takes its number now, but it may come back */
+	HAL_PORT_FORGOTTEN, /* it was away for too long: whatever still remembers it drops it */
+};
+
+struct hal_port_event {
+	enum hal_port_happening happening;
+	uint32_t if_index;
+	uint64_t number; /* counts all these events, from 1 */
+};
 
 /* A frame with an error. */
 struct hal_error_event {
@@ -325,8 +341,8 @@ struct hal_listener {
 	void (*skips_lost)(void *ctx, uint32_t if_index);
 	/* A port that samples by itself took n samples that were lost before they came here. */
 	void (*samples_lost)(void *ctx, uint32_t if_index, uint32_t n);
-	/* A port appeared, disappeared, or changed (oper_status, speed, ...). */
-	void (*port_changed)(void *ctx, uint32_t if_index);
+	/* Something happened to a port. */
+	void (*port)(void *ctx, const struct hal_port_event *event);
 	/* The device learned an address. */
 	void (*new_address)(void *ctx, const struct ease_address *address);
 	/* A bad frame arrived. The row is that of its source and counts this frame. */
@@ -433,8 +449,9 @@ int hal_set_pause(struct hal *hal, uint32_t if_index, uint8_t mode);
  * address; set also returns -ENOSPC. */
 int hal_check_static(const struct hal *hal, const uint8_t mac[6], uint32_t if_index);
 int hal_set_static(struct hal *hal, const uint8_t mac[6], uint32_t if_index);
-/* The agent no longer remembers a port that is gone: its number may be given to another. */
-void hal_forget_port(struct hal *hal, const char *name);
+/* The agent no longer remembers a port that is gone: its number may be given to another. The listener hears
+ * that it was forgotten. */
+void hal_forget_port(struct hal *hal, const char *name, uint32_t if_index);
 /* Returns true if the device itself (a kernel) keeps admin status and ageing time while no agent
  * runs. */
 bool hal_keeps_settings(const struct hal *hal);

@@ -48,6 +48,7 @@ struct hal {
 	struct hal_port_state *ports; /* sorted by if_index */
 	size_t n_ports;
 	uint64_t ports_changed_mono_us;
+	uint64_t port_events;	    /* number of events of ports that were reported */
 	uint64_t port_changes;	    /* number of changes that may change the structure */
 	uint64_t port_list_changes; /* number of changes of `ports` itself */
 	const struct hal_structure *structure; /* the newest, or NULL */
@@ -63,8 +64,10 @@ struct hal {
 };
 
 struct hal_port_state *hal_port_find(const struct hal *hal, uint32_t if_index);
-/* Makes the list of ports equal to the provider's. The state of ports that remain is kept. */
-int hal_ports_sync(struct hal *hal);
+/* Makes the list of ports equal to the provider's. The state of ports that remain is kept. Calls moved, if
+ * it is not NULL, for each port that left, then for each that came. */
+int hal_ports_sync(struct hal *hal,
+    void (*moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index));
 void hal_ports_free(struct hal *hal);
 /* Gets the structure for a snapshot whose ports were read when hal->port_changes had this value:
  * the newest one if it is still valid, else a new one. Any thread may release it. */

@@ -150,18 +150,35 @@ ports_differ(const struct hal *hal, size_t n)
 	return false;
 }
 
+/* Calls moved for each port of a that b lacks. Both are sorted. */
+static void
+tell_difference(struct hal *hal, const struct hal_port_state *a, size_t n_a,
+    const struct hal_port_state *b, size_t n_b, enum hal_port_happening happening,
+    void (*moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index))
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < n_a; i++) {
+		while (j < n_b && b[j].if_index < a[i].if_index)
+			j++;
+		if (j == n_b || b[j].if_index != a[i].if_index)
+			moved(hal, happening, a[i].if_index);
+	}
+}
+
 int
-hal_ports_sync(struct hal *hal)
+hal_ports_sync(struct hal *hal,
+    void (*moved)(struct hal *hal, enum hal_port_happening happening, uint32_t if_index))
 {
 	const struct hal_ports_ops *ops = hal->device->ports;
-	size_t n = ops->count(hal->device->ports_ctx);
-	struct hal_port_state *fresh;
+	size_t n = ops->count(hal->device->ports_ctx), n_old = hal->n_ports;
+	struct hal_port_state *fresh, *old = hal->ports;
 
 	if (n > HAL_MAX_PORTS) {
 		stat_add(&hal->stats, HAL_STAT_PORTS_LEFT_OUT, n - HAL_MAX_PORTS);
 		n = HAL_MAX_PORTS;
 	}
-	if (hal->ports != NULL && !ports_differ(hal, n))
+	if (old != NULL && !ports_differ(hal, n))
 		return 0;
 	fresh = calloc(n ? n : 1, sizeof(*fresh));
 	if (fresh == NULL)
@@ -169,13 +186,17 @@ hal_ports_sync(struct hal *hal)
 	for (size_t i = 0; i < n; i++)
 		port_state_init(hal, &fresh[i], ops->if_index(hal->device->ports_ctx, i));
 	qsort(fresh, n, sizeof(*fresh), compare_ports);
-	if (hal->ports != NULL)
+	if (old != NULL)
 		hal->ports_changed_mono_us = clock_mono_us(hal->clock);
 	hal->port_changes++;
 	hal->port_list_changes++;
-	free(hal->ports);
 	hal->ports = fresh;
 	hal->n_ports = n;
+	if (moved != NULL) {
+		tell_difference(hal, old, n_old, fresh, n, HAL_PORT_LEFT, moved);
+		tell_difference(hal, fresh, n, old, n_old, HAL_PORT_CAME, moved);
+	}
+	free(old);
 	return 0;
 }
 

@@ -67,6 +67,7 @@ port_get(void *ctx, uint32_t if_index, struct hal_port *port)
 	port->oper_status = links_oper_status(link);
 	port->has_connector = link->kind[0] == '\0' || strcmp(link->kind, "dsa") == 0;
 	port->off_bridge = strcmp(link->master_kind, "bridge") != 0;
+	port->over_others = !links_is_sampled(link);
 	if (is_lag(link->master_kind))
 		port->lag_parent = number_of(d, link->master);
 	else if (!port->off_bridge)

@@ -79,21 +79,29 @@ struct sampling {
 
 /* ---- ports ---- */
 
-static int
-compare_ports(const void *a, const void *b)
+/* The position of the first port whose ifIndex is not below this one. */
+static size_t
+position_of(const struct sampling *s, uint32_t if_index)
 {
-	uint32_t x = ((const struct sampled_port *)a)->if_index,
-		 y = ((const struct sampled_port *)b)->if_index;
+	size_t low = 0, high = s->n_ports;
 
-	return x < y ? -1 : x > y;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->ports[middle].if_index < if_index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 static struct sampled_port *
 find_known(const struct sampling *s, uint32_t if_index)
 {
-	struct sampled_port key = {.if_index = if_index};
+	size_t i = position_of(s, if_index);
 
-	return s->n_ports ? bsearch(&key, s->ports, s->n_ports, sizeof(key), compare_ports) : NULL;
+	return i < s->n_ports && s->ports[i].if_index == if_index ? &s->ports[i] : NULL;
 }
 
 static struct sampled_port *
@@ -104,42 +112,51 @@ find_port(const struct sampling *s, uint32_t if_index)
 	return port != NULL && !port->absent ? port : NULL;
 }
 
-/* Returns the settings of a port that nobody has changed yet. */
-static struct sampling_port_config
-default_config(const struct sampling *s, uint32_t if_index)
+/* Returns the mean skip that goes with the port's speed; 0: it does not follow the speed, or the speed is
+ * not known now. */
+static uint32_t
+skip_of_speed(const struct sampling *s, uint32_t if_index)
 {
-	struct sampling_port_config config = s->options.defaults;
 	struct hal_port info;
 	uint64_t skip;
 
 	if (!s->options.skip_by_speed || hal_port_info(s->hal, if_index, &info) < 0 ||
 	    info.speed_bps == 0)
-		return config;
+		return 0;
 	skip = info.speed_bps / 1000000;
-	config.mean_skip = skip < SAMPLING_SLOW_SKIP ? SAMPLING_SLOW_SKIP
-	    : skip > EASE_MEAN_SKIP_MAX		     ? EASE_MEAN_SKIP_MAX
-						     : (uint32_t)skip;
-	return config;
+	return skip < SAMPLING_SLOW_SKIP ? SAMPLING_SLOW_SKIP
+	    : skip > EASE_MEAN_SKIP_MAX	 ? EASE_MEAN_SKIP_MAX
+					 : (uint32_t)skip;
 }
 
 static int
 add_port(struct sampling *s, uint32_t if_index)
 {
 	struct sampled_port *grown = realloc(s->ports, (s->n_ports + 1) * sizeof(*grown));
+	uint32_t by_speed = skip_of_speed(s, if_index);
 	struct sampled_port *port;
+	size_t i;
 
 	if (grown == NULL)
 		return -ENOMEM;
 	s->ports = grown;
-	port = &grown[s->n_ports++];
-	*port = (struct sampled_port){
-	    .if_index = if_index,
-	    .config = default_config(s, if_index),
-	};
+	i = position_of(s, if_index);
+	port = &grown[i];
+	memmove(port + 1, port, (s->n_ports++ - i) * sizeof(*port));
+	*port = (struct sampled_port){.if_index = if_index, .config = s->options.defaults};
+	if (by_speed != 0)
+		port->config.mean_skip = by_speed;
 	port->mean_in_force = port->config.mean_skip;
 	skip_stream_seed(&port->stream, s->options.seed + 0x9e3779b97f4a7c15ull * if_index);
-	qsort(s->ports, s->n_ports, sizeof(*s->ports), compare_ports);
 	return 0;
+}
+
+static void
+forget_port(struct sampling *s, struct sampled_port *port)
+{
+	size_t i = (size_t)(port - s->ports);
+
+	memmove(port, port + 1, (--s->n_ports - i) * sizeof(*port));
 }
 
 int
@@ -502,30 +519,61 @@ sampling_on_samples_lost(struct sampling *s, uint32_t if_index, uint32_t n)
 }
 
 static void
-port_appeared(struct sampling *s, struct sampled_port *port)
+port_came(struct sampling *s, uint32_t if_index)
 {
+	struct sampled_port *port = find_known(s, if_index);
+
+	if (port == NULL) {
+		if (add_port(s, if_index) < 0)
+			return;
+		port = find_known(s, if_index);
+	}
 	port->absent = false;
+	port->cap = (struct rate_cap){0}; /* its counters begin anew */
 	if (hal_has_sampling(s->hal))
 		begin_sampling(s, port);
 }
 
-bool
-sampling_on_port_changed(struct sampling *s, uint32_t if_index)
+static void
+port_left(struct sampled_port *port)
 {
-	struct sampled_port *port = find_known(s, if_index);
-	struct hal_port info;
-	bool present = hal_port_info(s->hal, if_index, &info) == 0;
+	port->absent = true;
+	skip_counter_step(&port->counter, SKIP_COUNTER_LOST, 0);
+}
 
-	if (port != NULL && !present && !port->absent) {
-		port->absent = true;
-		skip_counter_step(&port->counter, SKIP_COUNTER_LOST, 0);
-	}
-	if (!present || (port != NULL && !port->absent))
-		return false;
-	if (port == NULL && add_port(s, if_index) < 0)
-		return false;
-	port_appeared(s, find_known(s, if_index));
-	return true;
+static void
+follow_speed(struct sampling *s, const struct sampled_port *port)
+{
+	struct sampling_port_config config = port->config;
+	uint32_t by_speed = config.mean_is_set ? 0 : skip_of_speed(s, port->if_index);
+
+	if (by_speed == 0 || by_speed == config.mean_skip)
+		return;
+	config.mean_skip = by_speed;
+	sampling_set_port(s, port->if_index, &config);
+}
+
+void
+sampling_on_port(struct sampling *s, const struct hal_port_event *event)
+{
+	struct sampled_port *port = find_known(s, event->if_index);
+
+	if (event->happening == HAL_PORT_CAME)
+		port_came(s, event->if_index);
+	else if (port != NULL && event->happening == HAL_PORT_CHANGED)
+		follow_speed(s, port);
+	else if (port != NULL && event->happening == HAL_PORT_LEFT)
+		port_left(port);
+	else if (port != NULL && event->happening == HAL_PORT_FORGOTTEN)
+		forget_port(s, port);
+}
+
+uint32_t
+sampling_last_sequence(const struct sampling *s, uint32_t if_index)
+{
+	const struct sampled_port *port = find_known(s, if_index);
+
+	return port != NULL ? port->last_sequence : 0;
 }
 
 void
@@ -535,14 +583,6 @@ sampling_count_drops(struct sampling *s, uint32_t if_index, uint64_t n)
 
 	if (port != NULL)
 		port->drops += n;
-}
-
-bool
-sampling_samples_port(const struct sampling *s, uint32_t if_index)
-{
-	const struct sampled_port *port = find_port(s, if_index);
-
-	return hal_has_sampling(s->hal) && port != NULL && !port->unsampled;
 }
 
 /* ---- snapshots and states ---- */

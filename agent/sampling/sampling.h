@@ -32,6 +32,7 @@ enum { SAMPLING_MAX_PER_SECOND = 1000000 }; /* upper bound of easePortMaxSamples
 struct sampling_port_config {
 	bool enabled;		    /* easePortAdminStatus up */
 	uint32_t mean_skip;	    /* frames per sample, 1..EASE_MEAN_SKIP_MAX */
+	bool mean_is_set;	    /* by a manager: it no longer follows the port's speed */
 	uint32_t header_octets;	    /* EASE_HEADER_MIN_OCTETS..EASE_HEADER_MAX_OCTETS */
 	uint32_t max_samples_per_s; /* above it the mean skip in force is raised; 0: no cap */
 	bool edge;
@@ -72,8 +73,8 @@ struct sampling_options {
 	bool has_seed;
 	uint64_t seed; /* for tests and repeatable runs; without it, the seed is random */
 	struct sampling_port_config defaults; /* of a new port */
-	/* The mean skip of a new port is its speed in Mb/s, at least SAMPLING_SLOW_SKIP. The default
-	 * applies to ports of unknown speed only. */
+	/* The mean skip of a port is its speed in Mb/s, at least SAMPLING_SLOW_SKIP, until a manager sets
+	 * another. The default applies to ports whose speed was never known. */
 	bool skip_by_speed;
 };
 
@@ -94,16 +95,14 @@ int64_t sampling_on_sample(struct sampling *sampling, const struct hal_sample_ev
 void sampling_on_skips_lost(struct sampling *sampling, uint32_t if_index);
 /* n samples of the port were lost before they came here. They get numbers, and count as drops. */
 void sampling_on_samples_lost(struct sampling *sampling, uint32_t if_index, uint32_t n);
-/* Returns true if the port has just appeared. It then has the defaults, or, if it was here before,
- * its former settings and continues its sequence numbers. */
-bool sampling_on_port_changed(struct sampling *sampling, uint32_t if_index);
+/* A port that came has the defaults, or, if it is not forgotten, its former settings, and continues its
+ * sequence numbers. */
+void sampling_on_port(struct sampling *sampling, const struct hal_port_event *event);
 
 /* ---- readings of a port ---- */
 
-/* Returns whether the port is sampled. A port that is not, while others are, is a bridge or a LAG,
- * whose frames are counted at its members as well. Returns false for all ports if the device does
- * not sample. */
-bool sampling_samples_port(const struct sampling *sampling, uint32_t if_index);
+/* Returns the number of the port's newest sample; 0: none, or no such port. */
+uint32_t sampling_last_sequence(const struct sampling *sampling, uint32_t if_index);
 
 /* Reads the port's counters now, for easeCounters. A mean in force that the rate cap had raised comes down by
  * them, if it can. */

@@ -148,9 +148,9 @@ sflow_export_stats(const struct sflow_export *e)
 
 /* ---- sources ---- */
 
-/* Returns the port's data source, and creates it if needed. NULL: there are too many. */
-static struct data_source *
-source_of(struct sflow_export *e, uint32_t if_index)
+/* The position of the first source whose ifIndex is not below this one. */
+static size_t
+position_of(const struct sflow_export *e, uint32_t if_index)
 {
 	size_t low = 0, high = e->n_sources;
 
@@ -162,17 +162,53 @@ source_of(struct sflow_export *e, uint32_t if_index)
 		else
 			high = middle;
 	}
-	if (low < e->n_sources && e->sources[low].if_index == if_index)
-		return &e->sources[low];
+	return low;
+}
+
+static struct data_source *
+find_source(struct sflow_export *e, uint32_t if_index)
+{
+	size_t i = position_of(e, if_index);
+
+	return i < e->n_sources && e->sources[i].if_index == if_index ? &e->sources[i] : NULL;
+}
+
+/* Returns the port's data source, and creates it if needed. NULL: there are too many. */
+static struct data_source *
+source_of(struct sflow_export *e, uint32_t if_index)
+{
+	struct data_source *source = find_source(e, if_index);
+
+	if (source != NULL)
+		return source;
 	if (e->n_sources == HAL_MAX_PORTS) {
 		stat_add(&e->stats, SFLOW_EXPORT_NO_PORT, 1);
 		return NULL;
 	}
-	memmove(&e->sources[low + 1], &e->sources[low],
-	    (e->n_sources - low) * sizeof(e->sources[0]));
-	e->n_sources++;
-	e->sources[low] = (struct data_source){.if_index = if_index};
-	return &e->sources[low];
+	source = &e->sources[position_of(e, if_index)];
+	memmove(source + 1, source,
+	    (e->n_sources++ - (size_t)(source - e->sources)) * sizeof(*source));
+	*source = (struct data_source){.if_index = if_index};
+	return source;
+}
+
+void
+sflow_export_port_came(struct sflow_export *e, uint32_t if_index, uint32_t last_sequence)
+{
+	struct data_source *source = source_of(e, if_index);
+
+	if (source != NULL)
+		source->last_sequence = last_sequence;
+}
+
+void
+sflow_export_port_left(struct sflow_export *e, uint32_t if_index)
+{
+	struct data_source *source = find_source(e, if_index);
+
+	if (source != NULL)
+		memmove(source, source + 1,
+		    (--e->n_sources - (size_t)(source - e->sources)) * sizeof(*source));
 }
 
 /* ---- datagrams ---- */
@@ -199,7 +235,7 @@ report_lost(struct sflow_export *e, int error)
 	log_warn_limited("sflow", "a datagram to %s with %u samples could not be sent: %s",
 	    e->options.collector, e->n_open_samples, strerror(error));
 	for (unsigned i = 0; i < e->n_open_samples; i++) {
-		struct data_source *source = source_of(e, e->open_samples[i]);
+		struct data_source *source = find_source(e, e->open_samples[i]);
 
 		if (source != NULL)
 			source->drops++;

@@ -52,6 +52,11 @@ int sflow_export_create(const struct sflow_export_options *options, struct sflow
     char *error, size_t error_size);
 void sflow_export_destroy(struct sflow_export *e); /* NULL allowed; flush first */
 
+/* A port came back whose samples until last_sequence are no loss of sFlow's. */
+void sflow_export_port_came(struct sflow_export *e, uint32_t if_index, uint32_t last_sequence);
+/* A port left: the numbers of its data source begin anew if it comes back, as after a reset. */
+void sflow_export_port_left(struct sflow_export *e, uint32_t if_index);
+
 /* snapshot: of the sample's port, taken just after the sample. */
 void sflow_export_sample(struct sflow_export *e, const struct ease_sample *sample,
     const struct ease_snapshot *snapshot);

@@ -5,7 +5,7 @@
 static void
 begin_period(struct skip_counter *c, uint64_t pool_pkts)
 {
-	if (c->state == SKIP_COUNTER_STANDING) {
+	if (c->state == SKIP_COUNTER_STALLED) {
 		c->stalls++;
 		if (pool_pkts > c->end_pkts)
 			c->stalled_pkts += pool_pkts - c->end_pkts;
@@ -24,14 +24,14 @@ skip_counter_step(struct skip_counter *c, enum skip_counter_event event, uint64_
 		break;
 	case SKIP_COUNTER_RAN_OUT:
 		if (c->state == SKIP_COUNTER_COUNTING)
-			c->state = SKIP_COUNTER_STANDING;
+			c->state = SKIP_COUNTER_STALLED;
 		break;
 	case SKIP_COUNTER_LOST:
 		c->n_loaded = 0;
 		c->state = SKIP_COUNTER_IDLE;
 		break;
 	case SKIP_COUNTER_OFF:
-		if (c->state == SKIP_COUNTER_STANDING)
+		if (c->state == SKIP_COUNTER_STALLED)
 			c->state = SKIP_COUNTER_IDLE;
 		break;
 	}

@@ -1,16 +1,16 @@
 /*
  * What is known of a port's skip counter from the skips alone: those it holds, and the frames that passed
- * while it stood still.
+ * while it was stalled.
  *
  * A skip K ends a period of K + 1 frames, so each skip that is loaded moves the end of the last period
  * (end_pkts, a count of the port's pool) by K + 1. When the device tells that the counter has run out, it
- * stands still: frames still enlarge the pool, but belong to no period. The next skip begins at the pool of
+ * stalls: frames still enlarge the pool, but belong to no period. The next skip begins at the pool of
  * that moment, and what lies between the two passed unsampled.
  *
  *             load                 ran out     off         lost
  * idle        counting             idle        idle        idle
- * counting    counting             standing    counting    idle
- * standing    counting: a stall    standing    idle        idle
+ * counting    counting             stalled     counting    idle
+ * stalled     counting: a stall    stalled     idle        idle
  *
  * Pure: no device, no clock. Pools are of both directions.
  */
@@ -25,14 +25,14 @@ enum { SKIPS_AHEAD_MAX = 8 }; /* more skips than any supported hardware holds */
 enum skip_counter_state {
 	SKIP_COUNTER_IDLE,     /* where the present period ends is not known */
 	SKIP_COUNTER_COUNTING, /* the last period ends at end_pkts */
-	SKIP_COUNTER_STANDING, /* the last period ended at end_pkts; frames pass unsampled */
+	SKIP_COUNTER_STALLED, /* the last period ended at end_pkts; frames pass unsampled */
 };
 
 enum skip_counter_event {
 	SKIP_COUNTER_LOAD,    /* a skip is about to be loaded */
 	SKIP_COUNTER_RAN_OUT, /* the device: no skip is left (hal_sample_event.counter_empty) */
 	SKIP_COUNTER_LOST,    /* the device no longer has its skips */
-	SKIP_COUNTER_OFF,     /* sampling is off, so that what passes while it stands is no loss */
+	SKIP_COUNTER_OFF,     /* sampling is off, so that what passes while it stalls is no loss */
 };
 
 struct drawn_skip {

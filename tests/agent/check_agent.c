@@ -177,14 +177,24 @@ START_TEST(an_edited_configuration_is_in_force)
 }
 END_TEST
 
-/* Does what the agent does when the device reports a change of a port. */
+/* Does what the agent does when something happens to a port. */
 static void
-port_changed(uint32_t if_index)
+on_port(void *ctx, const struct hal_port_event *event)
 {
 	const struct settings_owners owners = {.hal = hal, .sampling = sampling};
 
+	(void)ctx;
+	sampling_on_port(sampling, event);
+	state_restore_port(state, &owners, event);
+}
+
+static void
+port_changed(uint32_t if_index)
+{
+	const struct hal_listener listener = {.port = on_port};
+
+	hal_set_listener(hal, &listener);
 	hal_report_port_changed(hal, if_index);
-	state_restore_port(state, &owners, if_index, sampling_on_port_changed(sampling, if_index));
 }
 
 /* A port that is unplugged and plugged in again has the settings of this run, and counters that begin

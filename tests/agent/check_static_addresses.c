@@ -219,19 +219,27 @@ START_TEST(permanent_rows_survive_a_restart)
 }
 END_TEST
 
+static void
+tell_port(void *ctx, const struct hal_port_event *event)
+{
+	(void)ctx;
+	static_addresses_port(static_addresses, event);
+}
+
 /* A kernel forgets a static address with its port. */
 START_TEST(a_port_that_comes_back_has_its_addresses)
 {
+	const struct hal_listener listener = {.port = tell_port};
+
+	hal_set_listener(hal, &listener);
 	ck_assert_int_eq(set_static(1, 30, STATIC_PERMANENT), MIB_NO_ERROR);
 	ck_assert_int_eq(set_static(2, 10, STATIC_PERMANENT), MIB_NO_ERROR);
 	fake.n_static_addresses = 0;
 	fake.n_ports = 2;
 	hal_report_port_changed(hal, 30);
-	static_addresses_port_changed(static_addresses, 30); /* gone */
 	ck_assert_uint_eq(fake.n_static_addresses, 0);
 	fake.n_ports = 3;
 	hal_report_port_changed(hal, 30);
-	static_addresses_port_changed(static_addresses, 30);
 	ck_assert_uint_eq(fake.n_static_addresses, 1); /* and no more than that port's */
 	ck_assert_uint_eq(fake.static_addresses[0].mac[5], 1);
 	ck_assert_uint_eq(fake.static_addresses[0].if_index, 30);
@@ -259,6 +267,60 @@ START_TEST(a_row_that_cannot_be_made_waits)
 }
 END_TEST
 
+static void
+on_port(void *ctx, const struct hal_port_event *event)
+{
+	(void)ctx;
+	static_addresses_port(static_addresses, event);
+	if (event->happening == HAL_PORT_CAME)
+		state_retry_rows(rig.state, static_addresses_managed(static_addresses));
+	static_addresses_publish(static_addresses);
+}
+
+static void
+plug(size_t n_ports)
+{
+	fake.n_ports = n_ports;
+	hal_report_port_changed(hal, 30);
+}
+
+/* It is made when its port comes, once, and put back when the port comes again. */
+START_TEST(a_row_is_put_back_when_its_port_comes)
+{
+	const struct hal_listener listener = {.port = on_port};
+	struct managed_table *managed = static_addresses_managed(static_addresses);
+
+	state_rig_open(&rig, &managed, 1);
+	ck_assert_int_eq(set_static(1, 30, STATIC_PERMANENT), MIB_NO_ERROR);
+	ck_assert_int_eq(set_static(2, 10, STATIC_PERMANENT), MIB_NO_ERROR);
+	state_rig_stop(&rig);
+	tear_down();
+	set_up_with(2);
+	hal_set_listener(hal, &listener);
+	managed = static_addresses_managed(static_addresses);
+	state_rig_start(&rig, &managed, 1);
+	static_addresses_publish(static_addresses);
+	ck_assert_uint_eq(n_rows(), 1);
+	for (int round = 0; round < 3; round++) {
+		plug(3);
+		ck_assert_uint_eq(n_rows(), 2);
+		ck_assert_uint_eq(fake.n_static_addresses, 2);
+		ck_assert_uint_eq(fake.static_addresses[1].if_index, 30);
+		fake.n_static_addresses = 1; /* the card takes its entries along */
+		plug(2);
+		ck_assert_uint_eq(n_rows(), 2);
+		ck_assert_uint_eq(fake.n_static_addresses, 1);
+	}
+	/* While it is away the others can be set. */
+	ck_assert_int_eq(set_static(2, 20, STATIC_PERMANENT), MIB_NO_ERROR);
+	ck_assert_uint_eq(fake.static_addresses[0].if_index, 20);
+	plug(3);
+	ck_assert_uint_eq(fake.n_static_addresses, 2);
+	state_rig_stop(&rig);
+	state_rig_close(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -273,6 +335,7 @@ main(void)
 	tcase_add_test(all, permanent_rows_survive_a_restart);
 	tcase_add_test(all, a_row_that_cannot_be_made_waits);
 	tcase_add_test(all, a_port_that_comes_back_has_its_addresses);
+	tcase_add_test(all, a_row_is_put_back_when_its_port_comes);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }

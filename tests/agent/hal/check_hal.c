@@ -233,6 +233,58 @@ START_TEST(ports_change_between_slices)
 }
 END_TEST
 
+static struct hal_port_event events[16];
+static size_t n_events;
+
+static void
+on_port(void *ctx, const struct hal_port_event *event)
+{
+	(void)ctx;
+	if (n_events < 16)
+		events[n_events] = *event;
+	n_events++;
+}
+
+/* Every happening is told once, by the lists' difference and not by the port that was named, and numbered. */
+START_TEST(a_port_s_life_is_told)
+{
+	static const struct {
+		size_t n_ports;	/* there are so many now */
+		uint32_t reported;
+		size_t n;
+		struct hal_port_event events[2];
+	} steps[] = {
+	    {3, 10, 1, {{HAL_PORT_CHANGED, 10, 1}}},
+	    {1, 20, 2, {{HAL_PORT_LEFT, 20, 2}, {HAL_PORT_LEFT, 30, 3}}},
+	    {1, 30, 0, {{0}}}, /* told already */
+	    {3, 30, 2, {{HAL_PORT_CAME, 20, 4}, {HAL_PORT_CAME, 30, 5}}},
+	    {3, 20, 1, {{HAL_PORT_CHANGED, 20, 6}}},
+	    {2, 10, 2, {{HAL_PORT_LEFT, 30, 7}, {HAL_PORT_CHANGED, 10, 8}}},
+	};
+	const struct hal_listener listener = {.port = on_port};
+
+	hal_set_listener(hal, &listener);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		n_events = 0;
+		fake.n_ports = steps[i].n_ports;
+		hal_report_port_changed(hal, steps[i].reported);
+		ck_assert_uint_eq(n_events, steps[i].n);
+		for (size_t k = 0; k < n_events; k++) {
+			ck_assert_int_eq(events[k].happening, steps[i].events[k].happening);
+			ck_assert_uint_eq(events[k].if_index, steps[i].events[k].if_index);
+			ck_assert_uint_eq(events[k].number, steps[i].events[k].number);
+		}
+	}
+	n_events = 0;
+	hal_forget_port(hal, "fake-20", 20); /* it is there: a mistake, or another's number */
+	ck_assert_uint_eq(n_events, 0);
+	hal_forget_port(hal, "fake-30", 30);
+	ck_assert_uint_eq(n_events, 1);
+	ck_assert_int_eq(events[0].happening, HAL_PORT_FORGOTTEN);
+	ck_assert_uint_eq(events[0].if_index, 30);
+}
+END_TEST
+
 /* A setting is seen in the newest snapshot at once, without a reading of the others; who holds a snapshot
  * keeps it as it was. A snapshot that is half read has it as well. */
 START_TEST(a_setting_is_published_by_itself)
@@ -551,6 +603,7 @@ main(void)
 	tcase_add_test(all, snapshot_is_sorted_sliced_and_immutable);
 	tcase_add_test(all, addresses_are_counted_by_vlan);
 	tcase_add_test(all, ports_change_between_slices);
+	tcase_add_test(all, a_port_s_life_is_told);
 	tcase_add_test(all, a_setting_is_published_by_itself);
 	tcase_add_test(all, link_change_is_stamped);
 	tcase_add_test(all, pause_is_checked_then_set);

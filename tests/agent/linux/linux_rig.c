@@ -135,12 +135,12 @@ sender(const char *interface)
 /* ---- the device ---- */
 
 static void
-on_port_changed(void *ctx, uint32_t if_index)
+on_port(void *ctx, const struct hal_port_event *event)
 {
 	struct linux_rig *rig = ctx;
 
 	if (rig->n_changes < LINUX_RIG_CHANGES)
-		rig->changed[rig->n_changes] = if_index;
+		rig->changed[rig->n_changes] = event->if_index;
 	rig->n_changes++;
 }
 
@@ -166,8 +166,8 @@ linux_rig_start(struct linux_rig *rig)
 	    error);
 	ck_assert_int_eq(hal_create(rig->device, &clock_system, &rig->hal), 0);
 	rig->listener.ctx = rig;
-	if (!rig->listener.port_changed)
-		rig->listener.port_changed = on_port_changed;
+	if (!rig->listener.port)
+		rig->listener.port = on_port;
 	rig->listener.new_address = on_new_address;
 	hal_set_listener(rig->hal, &rig->listener);
 	ck_assert_int_eq(hal_start(rig->hal), 0);

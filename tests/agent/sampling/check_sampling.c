@@ -51,13 +51,21 @@ on_skips_lost(void *ctx, uint32_t if_index)
 }
 
 static void
+on_port(void *ctx, const struct hal_port_event *event)
+{
+	(void)ctx;
+	sampling_on_port(sampling, event);
+}
+
+static void
 start(enum sampling_draw draw, uint32_t mean, uint32_t cap)
 {
 	struct sampling_options options = {.draw = draw, .has_seed = true, .seed = 42,
 	    .defaults = {.enabled = true, .mean_skip = mean, .header_octets = 20,
 		.max_samples_per_s = cap, .edge = true}};
 	struct sampling_sink sink = {NULL, take};
-	struct hal_listener listener = {.sample = on_sample, .skips_lost = on_skips_lost};
+	struct hal_listener listener = {
+	    .sample = on_sample, .skips_lost = on_skips_lost, .port = on_port};
 
 	test_clock = (struct clock){.manual = true};
 	fake_init(&fake, FAKE_PORTS);
@@ -458,9 +466,9 @@ START_TEST(a_skip_counter_has_one_transition_function)
 	static const enum skip_counter_state next[3][4] = {
 	    [SKIP_COUNTER_IDLE] = {SKIP_COUNTER_COUNTING, SKIP_COUNTER_IDLE, SKIP_COUNTER_IDLE,
 		SKIP_COUNTER_IDLE},
-	    [SKIP_COUNTER_COUNTING] = {SKIP_COUNTER_COUNTING, SKIP_COUNTER_STANDING,
+	    [SKIP_COUNTER_COUNTING] = {SKIP_COUNTER_COUNTING, SKIP_COUNTER_STALLED,
 		SKIP_COUNTER_IDLE, SKIP_COUNTER_COUNTING},
-	    [SKIP_COUNTER_STANDING] = {SKIP_COUNTER_COUNTING, SKIP_COUNTER_STANDING,
+	    [SKIP_COUNTER_STALLED] = {SKIP_COUNTER_COUNTING, SKIP_COUNTER_STALLED,
 		SKIP_COUNTER_IDLE, SKIP_COUNTER_IDLE},
 	};
 	static const enum skip_counter_event events[4] = {
@@ -470,7 +478,7 @@ START_TEST(a_skip_counter_has_one_transition_function)
 		for (unsigned e = 0; e < 4; e++) {
 			struct skip_counter c = {.state = (enum skip_counter_state)from,
 			    .end_pkts = 100, .n_loaded = 1};
-			bool stalled = from == SKIP_COUNTER_STANDING && e == 0;
+			bool stalled = from == SKIP_COUNTER_STALLED && e == 0;
 
 			skip_counter_step(&c, events[e], 130);
 			ck_assert_int_eq(c.state, next[from][e]);
@@ -526,25 +534,71 @@ END_TEST
  * identity. */
 START_TEST(a_port_that_comes_back_goes_on_numbering)
 {
+	struct sampling_port_config config;
+
 	start(SAMPLING_UNIFORM, 1, 0);
 	fake_frame(&fake, 30, EASE_IN);
 	fake_frame(&fake, 30, EASE_IN);
 	ck_assert_uint_eq(n_taken, 2);
 	fake.n_ports = 2;
-	hal_report_port_changed(hal, 30);
-	ck_assert(!sampling_on_port_changed(sampling, 30));
-	ck_assert(!sampling_on_port_changed(sampling, 30)); /* gone, and told again */
+	for (int twice = 0; twice < 2; twice++)
+		hal_report_port_changed(hal, 30);
+	ck_assert_int_eq(sampling_get_port(sampling, 30, &config), -ENODEV);
 	fake.ports[2] = (struct fake_port){.oper_status = EASE_IF_UP};
 	fake.n_ports = 3;
-	hal_report_port_changed(hal, 30);
-	ck_assert(sampling_on_port_changed(sampling, 30));
-	ck_assert(!sampling_on_port_changed(sampling, 30));
+	for (int twice = 0; twice < 2; twice++)
+		hal_report_port_changed(hal, 30);
 	ck_assert_uint_eq(fake.ports[2].loads, FAKE_DEPTH);
 	fake_frame(&fake, 30, EASE_IN);
 	ck_assert_uint_eq(n_taken, 3);
 	ck_assert_uint_eq(taken[2].sequence, 3);
 	ck_assert_uint_eq(taken[2].pool_pkts, 1);
 	ck_assert_uint_ne(last_snapshot.discontinuity_us, 0);
+	/* Forgotten, it comes as one that never was. */
+	fake.n_ports = 2;
+	hal_report_port_changed(hal, 30);
+	ck_assert_uint_eq(sampling_last_sequence(sampling, 30), 3);
+	hal_forget_port(hal, "fake-30", 30);
+	ck_assert_uint_eq(sampling_last_sequence(sampling, 30), 0);
+	fake.ports[2] = (struct fake_port){.oper_status = EASE_IF_UP};
+	fake.n_ports = 3;
+	hal_report_port_changed(hal, 30);
+	fake_frame(&fake, 30, EASE_IN);
+	ck_assert_uint_eq(taken[3].sequence, 1);
+	finish();
+}
+END_TEST
+
+/* The skip goes with the speed until a manager sets one; a speed that is not known now changes nothing. */
+START_TEST(the_skip_follows_the_speed)
+{
+	static const struct {
+		uint64_t speed_bps;
+		uint32_t mean_skip;
+	} steps[] = {{0, 400}, {10000000000, 10000}, {0, 10000}, {1000000000, 1000}, {10000000, 100}};
+	struct sampling_port_config config;
+
+	start(SAMPLING_GEOMETRIC, 400, 0);
+	sampling_destroy(sampling);
+	fake.ports[0].n_skips = 0;
+	fake.ports[0].speed_bps = 0;
+	ck_assert_int_eq(sampling_create(hal, &(struct sampling_options){.has_seed = true,
+	    .skip_by_speed = true, .defaults = {.enabled = true, .mean_skip = 400,
+		.header_octets = 20}}, &(struct sampling_sink){NULL, take}, &sampling), 0);
+	ck_assert_int_eq(sampling_start(sampling), 0);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		fake.ports[0].speed_bps = steps[i].speed_bps;
+		hal_report_port_changed(hal, 10);
+		ck_assert_int_eq(sampling_get_port(sampling, 10, &config), 0);
+		ck_assert_uint_eq(config.mean_skip, steps[i].mean_skip);
+	}
+	config.mean_skip = 33;
+	config.mean_is_set = true;
+	ck_assert_int_eq(sampling_set_port(sampling, 10, &config), 0);
+	fake.ports[0].speed_bps = 1000000000;
+	hal_report_port_changed(hal, 10);
+	ck_assert_int_eq(sampling_get_port(sampling, 10, &config), 0);
+	ck_assert_uint_eq(config.mean_skip, 33);
 	finish();
 }
 END_TEST
@@ -838,7 +892,7 @@ main(void)
 	    a_removed_cap_lets_the_skip_fall, the_skip_falls_when_the_rate_has_fallen,
 	    late_samples_tell_one_standstill, switched_off_it_does_not_stand_still,
 	    a_skip_counter_has_one_transition_function, weights_add_up_through_the_cap, same_seed_same_samples,
-	    a_port_that_comes_back_goes_on_numbering, table_has_each_port,
+	    a_port_that_comes_back_goes_on_numbering, the_skip_follows_the_speed, table_has_each_port,
 	    a_setting_is_published_by_itself,
 	    packs_to_the_limit, full_queue_reports_each_sample,
 	    states_and_counters_fill_notifications, a_port_that_samples_by_itself_gets_the_mean,
