@@ -42,7 +42,8 @@ struct state_options {
 	 * all ports: those that differ are taken for a manager's. */
 	const struct sampling_port_config *defaults;
 	const char *vfs; /* of SQLite, for tests; NULL: the system's */
-	/* A port that is gone was forgotten; its number may be given to another. NULL allowed. */
+	/* A port that is gone was forgotten, or came back with another number (name is NULL): this number
+	 * may be given to another. NULL allowed. */
 	void (*forgot)(void *ctx, const char *name, uint32_t if_index);
 	void *ctx;
 };

@@ -296,6 +296,7 @@ state_ports_age(struct state_ports *ports, uint64_t before_s, size_t most)
 static void
 give_number(struct state_ports *ports, struct state_port *port, uint32_t if_index)
 {
+	uint32_t before = port->if_index;
 	struct state_port *other;
 
 	while ((other = find_number(ports, if_index, false)) != NULL && other != port) {
@@ -303,6 +304,8 @@ give_number(struct state_ports *ports, struct state_port *port, uint32_t if_inde
 		other->dirty = true;
 	}
 	port->if_index = if_index;
+	if (ports->forgot && before != 0 && !find_number(ports, before, false))
+		ports->forgot(ports->ctx, NULL, before);
 }
 
 /* The port that is here with this number, and has another name until now; or NULL. */

@@ -347,7 +347,7 @@ tell_port(struct hal *hal, enum hal_port_happening happening, uint32_t if_index)
 void
 hal_forget_port(struct hal *hal, const char *name, uint32_t if_index)
 {
-	if (hal->device->ports->forget != NULL)
+	if (name != NULL && hal->device->ports->forget != NULL)
 		hal->device->ports->forget(hal->device->ports_ctx, name);
 	if (if_index != 0 && hal_port_find(hal, if_index) == NULL)
 		tell_port(hal, HAL_PORT_FORGOTTEN, if_index);

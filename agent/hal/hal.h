@@ -449,8 +449,8 @@ int hal_set_pause(struct hal *hal, uint32_t if_index, uint8_t mode);
  * address; set also returns -ENOSPC. */
 int hal_check_static(const struct hal *hal, const uint8_t mac[6], uint32_t if_index);
 int hal_set_static(struct hal *hal, const uint8_t mac[6], uint32_t if_index);
-/* The agent no longer remembers a port that is gone: its number may be given to another. The listener hears
- * that it was forgotten. */
+/* The agent no longer remembers a port that is gone (name NULL: by this number): its number may be given to
+ * another. The listener hears that it was forgotten. */
 void hal_forget_port(struct hal *hal, const char *name, uint32_t if_index);
 /* Returns true if the device itself (a kernel) keeps admin status and ageing time while no agent
  * runs. */

@@ -58,6 +58,17 @@ struct sampled_port {
 	uint64_t samples, drops;
 };
 
+/* A sample is identified by its port and number, so a port that gets the ifIndex of a forgotten one in the
+ * same run of the agent goes on with its numbers. */
+struct used_numbers {
+	uint32_t if_index; /* 0: none */
+	uint32_t last_sequence;
+	uint64_t drops;
+};
+
+/* The forgotten ports whose numbers are remembered: more than devices that give numbers again can have. */
+enum { USED_NUMBERS_MAX = 16384 };
+
 struct published_table {
 	struct sampling_table table; /* the first member: holders get its address */
 	struct sampling *sampling;
@@ -71,6 +82,8 @@ struct sampling {
 	struct sampling_sink sink;
 	struct sampled_port *ports; /* sorted by if_index */
 	size_t n_ports;
+	struct used_numbers *used; /* a ring of USED_NUMBERS_MAX; NULL: nothing was forgotten */
+	size_t next_used;
 	struct published_table *published;
 	pthread_mutex_t publish_lock;
 	struct stat_set stats;
@@ -129,6 +142,43 @@ skip_of_speed(const struct sampling *s, uint32_t if_index)
 					 : (uint32_t)skip;
 }
 
+static struct used_numbers *
+find_used(const struct sampling *s, uint32_t if_index)
+{
+	for (size_t i = 0; s->used != NULL && i < USED_NUMBERS_MAX; i++)
+		if (s->used[i].if_index == if_index)
+			return &s->used[i];
+	return NULL;
+}
+
+static void
+keep_numbers(struct sampling *s, const struct sampled_port *port)
+{
+	struct used_numbers *used = find_used(s, port->if_index);
+
+	if (port->last_sequence == 0)
+		return;
+	if (s->used == NULL)
+		s->used = calloc(USED_NUMBERS_MAX, sizeof(*s->used));
+	if (s->used == NULL)
+		return;
+	if (used == NULL)
+		used = &s->used[s->next_used++ % USED_NUMBERS_MAX];
+	*used = (struct used_numbers){port->if_index, port->last_sequence, port->drops};
+}
+
+static void
+go_on_numbering(const struct sampling *s, struct sampled_port *port)
+{
+	const struct used_numbers *used = find_used(s, port->if_index);
+
+	if (used == NULL)
+		return;
+	port->last_sequence = used->last_sequence;
+	port->samples = used->last_sequence;
+	port->drops = used->drops;
+}
+
 static int
 add_port(struct sampling *s, uint32_t if_index)
 {
@@ -147,6 +197,7 @@ add_port(struct sampling *s, uint32_t if_index)
 	if (by_speed != 0)
 		port->config.mean_skip = by_speed;
 	port->mean_in_force = port->config.mean_skip;
+	go_on_numbering(s, port);
 	skip_stream_seed(&port->stream, s->options.seed + 0x9e3779b97f4a7c15ull * if_index);
 	return 0;
 }
@@ -156,6 +207,7 @@ forget_port(struct sampling *s, struct sampled_port *port)
 {
 	size_t i = (size_t)(port - s->ports);
 
+	keep_numbers(s, port);
 	memmove(port, port + 1, (--s->n_ports - i) * sizeof(*port));
 }
 
@@ -196,6 +248,7 @@ sampling_destroy(struct sampling *s)
 		sampling_table_release(&s->published->table);
 	pthread_mutex_destroy(&s->publish_lock);
 	free(s->ports);
+	free(s->used);
 	free(s);
 }
 

@@ -95,8 +95,8 @@ int64_t sampling_on_sample(struct sampling *sampling, const struct hal_sample_ev
 void sampling_on_skips_lost(struct sampling *sampling, uint32_t if_index);
 /* n samples of the port were lost before they came here. They get numbers, and count as drops. */
 void sampling_on_samples_lost(struct sampling *sampling, uint32_t if_index, uint32_t n);
-/* A port that came has the defaults, or, if it is not forgotten, its former settings, and continues its
- * sequence numbers. */
+/* A port that came has the defaults, or, if it is not forgotten, its former settings. It continues the sequence
+ * numbers of its ifIndex in any case. */
 void sampling_on_port(struct sampling *sampling, const struct hal_port_event *event);
 
 /* ---- readings of a port ---- */

@@ -42,10 +42,12 @@ draw(void)
 }
 
 static void
-port_forgot(void *ctx, const char *name)
+port_forgot(void *ctx, const char *name, uint32_t if_index)
 {
 	(void)ctx;
-	snprintf(forgotten, sizeof(forgotten), "%s", name);
+	(void)if_index;
+	if (name)
+		snprintf(forgotten, sizeof(forgotten), "%s", name);
 }
 
 static int
