@@ -367,14 +367,15 @@ hal_stats(const struct hal *hal)
 
 /* ---- events that drivers report ---- */
 
-/* Samples of a port that were all taken before one reading share it, within one turn of hal_dispatch().
- * One after which frames pass unsampled is not among them: how many passed must be known now. */
+/* Samples of a port that were all taken before one reading share it, within one turn of hal_dispatch(). Of a
+ * driver that does not know the pool at the sample, the time is not the sample's either. One after which
+ * frames pass unsampled is not among them: how many passed must be known now. */
 static bool
 has_fresh_counters(
     const struct hal *hal, const struct hal_port_state *port, const struct hal_sample_event *event)
 {
-	return port->sample_read_turn == hal->turn && port->sample_read_us > event->time_us &&
-	    !event->counter_empty;
+	return event->pool_pkts != HAL_POOL_UNKNOWN && port->sample_read_turn == hal->turn &&
+	    port->sample_read_us > event->time_us && !event->counter_empty;
 }
 
 int64_t

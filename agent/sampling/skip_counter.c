@@ -2,15 +2,19 @@
 
 #include <string.h>
 
+/* The pool may lag behind the skip counter: a frame that waits to be sent is counted when it leaves. Then the
+ * end of the last period stays where it is, or these frames would be counted twice. */
 static void
 begin_period(struct skip_counter *c, uint64_t pool_pkts)
 {
 	if (c->state == SKIP_COUNTER_STALLED) {
 		c->stalls++;
-		if (pool_pkts > c->end_pkts)
+		if (pool_pkts > c->end_pkts) {
 			c->stalled_pkts += pool_pkts - c->end_pkts;
+			c->end_pkts = pool_pkts;
+		}
 	}
-	if (c->state != SKIP_COUNTER_COUNTING)
+	if (c->state == SKIP_COUNTER_IDLE)
 		c->end_pkts = pool_pkts;
 	c->state = SKIP_COUNTER_COUNTING;
 }

@@ -94,7 +94,8 @@ static void
 fill_row(struct sampling_port_row *row, uint32_t if_index)
 {
 	row->if_index = if_index;
-	row->config = (struct sampling_port_config){true, 400, 128, 0, true};
+	row->config = (struct sampling_port_config){.enabled = true, .mean_skip = 400,
+		    .header_octets = 128, .edge = true};
 	row->mean_skip_in_force = 400;
 	row->samples = if_index * 10ull;
 	row->last_sequence = if_index * 10;

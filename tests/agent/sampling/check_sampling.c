@@ -492,6 +492,23 @@ START_TEST(a_skip_counter_has_one_transition_function)
 }
 END_TEST
 
+/* Frames that a skip counter has counted and the pool has not yet are not counted as stalled later. */
+START_TEST(a_pool_that_lags_counts_no_frame_twice)
+{
+	struct skip_counter c = {0};
+
+	skip_counter_step(&c, SKIP_COUNTER_LOAD, 1000);
+	skip_counter_add(&c, &(struct drawn_skip){.skip = 9});
+	skip_counter_step(&c, SKIP_COUNTER_RAN_OUT, 0);
+	skip_counter_step(&c, SKIP_COUNTER_LOAD, 1003); /* 7 of the 10 wait to be sent */
+	skip_counter_add(&c, &(struct drawn_skip){.skip = 0});
+	skip_counter_step(&c, SKIP_COUNTER_RAN_OUT, 0);
+	skip_counter_step(&c, SKIP_COUNTER_LOAD, 1020);
+	ck_assert_uint_eq(c.stalls, 2);
+	ck_assert_uint_eq(c.stalled_pkts, 20 - 10 - 1);
+}
+END_TEST
+
 /* The weights carried keep the estimate unbiased through the cap's changes. */
 START_TEST(weights_add_up_through_the_cap)
 {
@@ -892,7 +909,7 @@ main(void)
 	    wrong_settings_change_nothing, switching_off_and_on, rate_cap_raises_the_skip,
 	    a_removed_cap_lets_the_skip_fall, the_skip_falls_when_the_rate_has_fallen,
 	    late_samples_tell_one_standstill, switched_off_it_does_not_stand_still,
-	    a_skip_counter_has_one_transition_function, weights_add_up_through_the_cap, same_seed_same_samples,
+	    a_skip_counter_has_one_transition_function, a_pool_that_lags_counts_no_frame_twice, weights_add_up_through_the_cap, same_seed_same_samples,
 	    a_port_that_comes_back_goes_on_numbering, the_skip_follows_the_speed, table_has_each_port,
 	    a_setting_is_published_by_itself,
 	    packs_to_the_limit, full_queue_reports_each_sample,
