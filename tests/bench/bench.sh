@@ -66,6 +66,7 @@ EASE_BUILD=$build "$top/tests/bench/bench_psample.sh"
 (cd "$build" && tests/bench/bench_collector 2)
 (cd "$build" && tests/bench/bench_storm 5)
 (cd "$build" && tests/bench/bench_store)
+"$build/tests/bench/bench_agents"
 "$build/tests/bench/bench_estimate"
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench/bench_report.sh"
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench/bench_cluster.sh"
