@@ -551,12 +551,16 @@ START_TEST(agents_show_what_the_store_is_at)
 	ck_assert_ptr_null(json_object_get(j, "cluster_lag_s"));
 	json_decref(j);
 	report_store_sql(&store, "INSERT INTO stat VALUES('ship.lag_s', 75)");
+	report_store_sql(&store, "INSERT INTO agent_clock VALUES(1, -7200000000, %llu)", REPORT_STORE_T0);
 	j = report_store_json(&store, "agents", &options);
 	ck_assert_double_eq(report_json_number(j, "cluster_lag_s"), 75);
+	ck_assert_double_eq(report_json_number(j, "rows.0.clock_corrected_s"), -7200);
+	ck_assert_double_eq(report_json_number(j, "rows.0.clock_behind_s"), -7200);
 	json_decref(j);
 	text = report_store_render(&store, "agents", &options, render_text, 120);
 	ck_assert_ptr_nonnull(strstr(text,
 	    "The store is at work (roll-up): 12 of 40 windows done.\n"));
+	ck_assert_ptr_nonnull(strstr(text, "2 h ahead, corrected"));
 	free(text);
 }
 END_TEST

@@ -131,14 +131,14 @@ START_TEST(a_clock_that_drifts)
 	int64_t before_us = 0, offset_us = 0;
 	unsigned sets = 0;
 
-	for (uint64_t i = 0; i < 7 * DAY / (5 * S); i++) {
+	for (uint64_t i = 0; i < 7 * DAY / (20 * S); i++) {
 		int64_t off_us;
 
-		w.error_us = -(int64_t)(i * 5 * S / 10000);
-		off_us = step(&w, 5 * S);
+		w.error_us = -(int64_t)(i * 20 * S / 10000);
+		off_us = step(&w, 20 * S);
 		ck_assert_int_le(llabs(off_us), (int64_t)T + 50000);
 		if (w.clock.offset_us == offset_us) {
-			ck_assert_int_le(llabs(off_us - before_us), 500); /* the device's own spacing */
+			ck_assert_int_le(llabs(off_us - before_us), 2000); /* the device's own spacing */
 		} else {
 			sets++;
 			ck_assert(offset_us == 0 || llabs(w.clock.offset_us - offset_us) < (int64_t)S);
@@ -260,6 +260,7 @@ main(void)
 	TCase *tc = tcase_create("device_clock");
 
 	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_clock_within_the_tolerance_is_believed);
 	tcase_add_test(tc, a_clock_that_was_always_wrong);
 	tcase_add_test(tc, a_clock_that_is_set);
