@@ -278,6 +278,20 @@ port_of(struct accounting *acc, struct agent *a, uint32_t if_index)
 /* Accounts */
 
 /* Returns the account of a port's boot, or NULL if the boot is older than those kept. */
+/* Notes what time of the account a record says; stamped anew it would tell nothing. After a restart the newest of
+ * them is known by its stamp alone. */
+static void
+note_device_time(const struct accounting *acc, const struct agent *agent, struct account *a, uint64_t time_us)
+{
+	uint64_t said_us = time_us - (uint64_t)acc->moved_us;
+
+	if (a->newest_said_us == 0 && a->slot->last_us > 0)
+		a->newest_said_us = a->slot->last_us - (uint64_t)agent->clock.offset_us;
+	a->is_newest = said_us > a->newest_said_us;
+	if (a->is_newest)
+		a->newest_said_us = said_us;
+}
+
 static struct account *
 account_of(struct accounting *acc, struct port *p, const struct ease_record *r, uint64_t time_us,
     struct store_batch *batch)
@@ -293,8 +307,8 @@ account_of(struct accounting *acc, struct port *p, const struct ease_record *r, 
 	}
 	if (made && r->boot > p->agent->first_heard_boot && !r->loose_numbers)
 		sequence_tracker_start(&a->slot->tracker, true, 1);
-	a->is_newest = time_us > a->slot->last_us;
-	if (a->is_newest)
+	note_device_time(acc, p->agent, a, time_us);
+	if (time_us > a->slot->last_us)
 		a->slot->last_us = time_us;
 	a->dirty = true;
 	return a;
@@ -782,6 +796,7 @@ add_believed(struct accounting *acc, struct agent *a, struct store_batch *batch,
 		move.time_us = accounting_judge_clock(acc, a, times->newest_us, batch);
 	if (acc->clock_tolerance_us > 0 && times->newest_us - times->oldest_us > NOTIFICATION_MOST_US)
 		move.least_us = times->newest_us - NOTIFICATION_MOST_US;
+	acc->moved_us = move.time_us;
 	if (is_new) {
 		a->row.first_us += (uint64_t)move.time_us;
 		a->row.last_us = a->row.first_us;

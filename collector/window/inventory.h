@@ -59,7 +59,8 @@ struct account {
 	uint64_t stored_crash_lost;	 /* samples lost with a crash, as the store has it */
 	uint64_t agent_drops, stalls, stalled_pkts;
 	struct sequence_jumps jumps;
-	bool is_newest;	      /* the last record was the newest by the device's clock */
+	bool is_newest;	      /* the last record was the newest by the device's clock, */
+	uint64_t newest_said_us; /* which this is the latest time of; 0: not known */
 	uint32_t again;	      /* numbers in a row that had come before, with newer times */
 	uint64_t first_us;
 	uint64_t
