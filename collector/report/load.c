@@ -232,7 +232,8 @@ fill_skip(const struct port_load *p, struct report_value *row)
 	if (p->skip <= 0)
 		return;
 	row[COLUMN_MEAN_SKIP] = cell_number(p->skip);
-	row[COLUMN_SKIP] = cell_number(p->skip_in_force);
+	if (p->skip_in_force > 0)
+		row[COLUMN_SKIP] = cell_number(p->skip_in_force);
 	if (!p->mixed)
 		return;
 	number_format_count(round(p->skip), mean);
@@ -294,8 +295,6 @@ find_skips(struct query *query, struct port_load *p)
 	p->skip_in_force = p->skip;
 	if (n == 0 || p->mixed)
 		p->skip_in_force = query_last_skip(query, port);
-	if (p->skip_in_force <= 0)
-		p->skip_in_force = p->skip;
 	if (n == 0)
 		p->skip = p->skip_in_force;
 }

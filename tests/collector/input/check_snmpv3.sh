@@ -359,17 +359,19 @@ all_arrived() { [ "$(ask 'SELECT sum(received) FROM account')" = "$(column_sum $
 # ---- configuration ----
 
 configuration() {
-	local out
+	local out passphrase engines
 	collector || return
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --print-config)
 	expect '--print-config hides passphrases' "$(grep -c 'words' <<<"$out")" 0
 	expect '--print-config shows the user' "$(grep -c '^user "switch"' <<<"$out")" 1
+	passphrase=$(grep -n -m 1 'authentic words' "$rig/collector.conf" | cut -d: -f1)
+	engines=$(grep -n -m 1 "$engine" "$rig/collector.conf" | cut -d: -f1)
 	sed -i 's/"authentic words"/"short"/' "$rig/collector.conf"
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
-	expect 'a short passphrase is named' "$(grep -c ':10: auth_passphrase: .*a passphrase has' <<<"$out")" 1
+	expect 'a short passphrase is named' "$(grep -c ":$passphrase: auth_passphrase: .*a passphrase has" <<<"$out")" 1
 	sed -i -e 's/"short"/"authentic words"/' -e "s/$engine/0x12/" "$rig/collector.conf"
 	out=$("$build/collector/easecapd" -c "$rig/collector.conf" --check 2>&1)
-	expect 'a wrong engine ID is named' "$(grep -c ':8: engine_ids: .*an engine ID must be' <<<"$out")" 1
+	expect 'a wrong engine ID is named' "$(grep -c ":$engines: engine_ids: .*an engine ID must be" <<<"$out")" 1
 }
 restarted() { # the engine keeps its ID and counts its boots
 	collector || return
