@@ -20,6 +20,8 @@ rig_new
 sflow_port=$(free_port)
 sfcapd_port=$(free_port)
 printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$rig/collector.conf"
+# The replay is of January and sFlow of now: what is of both stays.
+printf 'keep_%s = 0\n' samples 1min 5min 1h >>"$rig/collector.conf"
 if command -v sfcapd >/dev/null; then
 	mkdir "$rig/nf"
 	sfcapd -b 127.0.0.1 -p "$sfcapd_port" -l "$rig/nf" -t 3600 >"$rig/sfcapd.log" 2>&1 &
