@@ -430,8 +430,8 @@ end_with_minutes(struct query *query)
 	int err = find_newest(query, &newest_us);
 	char *sql = NULL;
 
-	if (err == 0 && sqlite3_prepare_v2(query->db, "UPDATE agent SET last_us ="
-	    " min(last_us, ?2) WHERE agent_id = ?1", -1, &f.insert, NULL) != SQLITE_OK)
+	if (err == 0 && sqlite3_prepare_v2(query->db, "UPDATE agent SET last_us = ?2,"
+	    " lacks_minute = 1 WHERE agent_id = ?1 AND last_us > ?2", -1, &f.insert, NULL) != SQLITE_OK)
 		err = query_fail_sql(query);
 	if (err == 0 && !(sql = make_minutes_sql(query, newest_us)))
 		err = query_fail(query, -ENOMEM, "no memory");
@@ -576,7 +576,7 @@ check_version(struct query *query)
 	return 0;
 }
 
-/* The store's tables, empty, and which collector has which minutes (query_gaps.c). */
+/* The store's tables, empty, which agents have data newer than their minutes, and which collector has which minutes (query_gaps.c). */
 static int
 make_tables(struct query *query)
 {
@@ -587,7 +587,8 @@ make_tables(struct query *query)
 	for (int v = 0; err == 0 && v < STORE_VERSION; v++)
 		err = exec(query, store_schema[v]);
 	if (err == 0)
-		err = exec(query, "ALTER TABLE gap ADD COLUMN collector INTEGER;"
+		err = exec(query, "ALTER TABLE agent ADD COLUMN lacks_minute INTEGER;"
+		    " ALTER TABLE gap ADD COLUMN collector INTEGER;"
 		    " CREATE TABLE cover(agent INTEGER, collector INTEGER, hour_us INTEGER,"
 		    " minutes INTEGER);"
 		    " PRAGMA journal_mode = OFF");

@@ -285,6 +285,7 @@ add_agent(struct query *query, sqlite3_stmt *stmt)
 	agent->last_us = query_u64(stmt, 5);
 	agent->last_received_us = query_u64(stmt, 6);
 	agent->clock_off_us = sqlite3_column_int64(stmt, 7);
+	agent->lacks_minute = query->mirror && sqlite3_column_int(stmt, 8) != 0;
 	return 0;
 }
 
@@ -313,13 +314,16 @@ name_agent(const struct query *query, struct query_agent *agent)
 		snprintf(agent->name, sizeof(agent->name), "%s", agent->address);
 }
 
+#define AGENTS_WITH(more) "SELECT id, agent_id, boot, address, first_us, last_us, last_received_us," \
+			  " ifnull(offset_us, 0)" more " FROM agent LEFT JOIN agent_clock ON agent = id" \
+			  " ORDER BY id"
+
 static int
 load_agents(struct query *query, const struct report_options *options)
 {
 	size_t n_chosen = 0;
-	int err = query_rows(query, "SELECT id, agent_id, boot, address, first_us, last_us,"
-	    " last_received_us, ifnull(offset_us, 0) FROM agent LEFT JOIN agent_clock ON agent = id"
-	    " ORDER BY id", add_agent);
+	int err = query_rows(query, query->mirror ? AGENTS_WITH(", lacks_minute") : AGENTS_WITH(""),
+	    add_agent);
 
 	for (size_t i = 0; err == 0 && i < query->n_agents; i++) {
 		struct query_agent *a = &query->agents[i];

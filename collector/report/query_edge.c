@@ -4,7 +4,8 @@
  * counted yet. Such a range ends at the edge instead: the time up to which each port has counted that
  * lists count. What the others have counted since is taken off their totals again. Of the samples
  * those count that were stored up to the edge, to about a second: a key that has a burst just after it
- * would get a share of what passed before.
+ * would get a share of what passed before. A cluster has only whole minutes, of agents that are heard
+ * now some time after they ended: there the edge is the end of such a minute.
  *
  * Ports whose counters no longer come would hold the edge back; they are silent and left out. Part of
  * query.h.
@@ -94,6 +95,12 @@ take_earlier(uint64_t *edge_us, uint64_t time_us)
 		*edge_us = time_us;
 }
 
+static bool
+is_heard_now(const struct query_agent *agent, uint64_t now_us)
+{
+	return agent->chosen && agent->last_us + SILENT_AFTER_US >= now_us;
+}
+
 /* Windows of a cluster are those of minutes that were shipped, agent by agent. */
 static uint64_t
 shipped_until(const struct query *query, uint64_t now_us)
@@ -103,7 +110,7 @@ shipped_until(const struct query *query, uint64_t now_us)
 	for (size_t i = 0; query->mirror && i < query->n_agents; i++) {
 		const struct query_agent *agent = &query->agents[i];
 
-		if (agent->chosen && agent->last_us + SILENT_AFTER_US >= now_us)
+		if (is_heard_now(agent, now_us))
 			take_earlier(&edge_us, agent->last_us);
 	}
 	return edge_us;
@@ -169,11 +176,29 @@ first_heard(const struct query *query, uint64_t now_us)
 	for (size_t i = 0; i < query->n_agents; i++) {
 		const struct query_agent *agent = &query->agents[i];
 
-		if (agent->chosen && agent->last_us + SILENT_AFTER_US >= now_us &&
-		    agent->first_us < first_us)
+		if (is_heard_now(agent, now_us) && agent->first_us < first_us)
 			first_us = agent->first_us;
 	}
 	return first_us;
+}
+
+/* Nothing more is expected: the newest counters are as new as the newest data, and none came for long. An
+ * agent of which a cluster lacks the open minute has not ended. */
+static bool
+has_ended(const struct query *query, uint64_t edge_us, uint64_t newest_us, uint64_t now_us)
+{
+	for (size_t i = 0; i < query->n_agents; i++)
+		if (query->agents[i].lacks_minute && is_heard_now(&query->agents[i], newest_us))
+			return false;
+	return newest_us - edge_us < SECOND_US && now_us - newest_us >= ENDED_AFTER_US;
+}
+
+/* A cluster does not know which samples of a minute came after the edge: it has the minute's sums. So there the
+ * range ends where the edge's minute begins, unless that is the edge. */
+static uint64_t
+end_of_known(const struct query *query, uint64_t edge_us)
+{
+	return query->mirror ? store_window_start(edge_us, STORE_WINDOW_US) : edge_us;
 }
 
 int
@@ -191,8 +216,9 @@ query_find_edge(struct query *query, const struct report_options *options, uint6
 	err = find_edge(query, options, newest_us, &edge_us);
 	if (err || edge_us == 0 || edge_us >= range->to_us)
 		return err;
-	if (newest_us - edge_us < SECOND_US && now_us - newest_us >= ENDED_AFTER_US)
+	if (has_ended(query, edge_us, newest_us, now_us))
 		return 0;
+	edge_us = end_of_known(query, edge_us);
 	if (edge_us < LEAST_BEFORE_US || edge_us - LEAST_BEFORE_US < first_heard(query, newest_us))
 		return 0;
 	if (!options->has_from && !options->all && edge_us > options->last_us)

@@ -343,6 +343,14 @@ print_header(FILE *out, const struct report_result *result, const struct render_
 	fprintf(out, "  %s  %s\n", result->scope, times);
 }
 
+static void
+print_whole_minutes(FILE *out, const struct report_result *result)
+{
+	if (result->whole_minutes)
+		fputs("The range ends with the last minute that the cluster has of every agent heard now: a minute"
+		      " comes there\nsome time after it ended. The collector's own store knows the rest.\n", out);
+}
+
 /* "Silent: 192.0.2.1 e-3 (4m), 192.0.2.1 e-4 (4m) and 3 more: counted only up to their last counters." */
 static void
 print_silent(FILE *out, const struct report_result *result)
@@ -558,6 +566,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 		print_comparisons(out, result);
 	if (err == 0 && result->has_keys)
 		print_key_notes(out, result);
+	print_whole_minutes(out, result);
 	print_silent(out, result);
 	if (err == 0)
 		print_kept_since(out, result, options);

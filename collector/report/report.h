@@ -221,6 +221,7 @@ struct report_result {
 	/* The end of a range that reaches to now: so far have all ports counted that lists count; 0: the
 	 * range ended before. Without the silent ones, of which these are named. */
 	uint64_t counted_to_us;
+	bool whole_minutes; /* so far, because a cluster has whole minutes only */
 	struct report_silent silent[REPORT_SILENT_NAMED];
 	size_t n_silent;
 	uint64_t older_us;	 /* start asked for, if the store keeps nothing of that time; or 0 */

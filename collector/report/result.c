@@ -46,6 +46,7 @@ result_begin(struct report_result *result, const char *report,
 	result->newest_us = query->newest_us;
 	result->older_us = query->older_us;
 	result->counted_to_us = query->edge_us;
+	result->whole_minutes = query->edge_us > 0 && query->mirror;
 	describe_scope(result, query);
 }
 

@@ -98,10 +98,11 @@ cluster_url() { # DATABASE
 }
 # A line for each value. What differs by nature is left out: the collectors' own counts, when they heard and from whom,
 # and what a boot gave out before its collector, which no cluster knows.
+easetop=$build/collector/easetop
 ask() { # STORE REPORT [OPTION...]
 	local store=$1
 	shift
-	"$build/collector/easetop" "$@" "${range[@]}" --format json --store "$store" |
+	"$easetop" "$@" "${range[@]}" --format json --store "$store" |
 	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?, .source?) | del(.collector, .store_work) | paths(scalars) as $p |
 	        "\($p | map(tostring) | join("."))\t\(getpath($p))"'
 }
@@ -293,4 +294,47 @@ for i in 0 1; do ch $i 'DROP DATABASE ease'; done
 is_back() { [ "$(state)" = "$before" ]; }
 wait_for 30 is_back
 expect 'wiped: all comes again' "$(state)" "$before"
+
+# ---- a range that ends now: both are asked at the same moment ----
+
+easetop=$build/tests/collector/cluster/easetop_at
+newest=$(sqlite3 "$work/one.db" 'SELECT max(last_us) FROM agent')
+export EASE_NOW_US=$((newest + 30000000))
+range=(--last 2m)
+for report in talkers load history; do equal_report ease one $report; done
+rfc3339() { date -u -d "@$(($1 / 1000000))" +%FT%TZ; }
+# The cluster's answer must end at this moment, say so, and be what the store says of those minutes.
+ends_at() { # WHAT TIME_US
+	local end=$2 report
+	for report in talkers conversations history; do
+		range=(--last 2m)
+		ask "$(cluster_url ease)" $report >"$work/live" 2>"$work/is.err"
+		range=(--from "$(rfc3339 $((end - 120000000)))" --to "$(rfc3339 "$end")")
+		ask "sqlite:$work/one.db" $report | grep -v -P '^newest\t' >"$work/must"
+		grep -v -P '^(newest|counted_to)\t' "$work/live" >"$work/is"
+		expect "$1: $report ends where it must" "$(awk '$1 == "to" || $1 == "counted_to" { print $2 }' "$work/live")" \
+		    "$(rfc3339 "$end")"$'\n'"$(rfc3339 "$end")"
+		expect "$1: $report is what the store says" "$(differences "$work/is" "$work/must" | head -n 3; wc -l <"$work/must")" \
+		    "$(wc -l <"$work/is")"
+	done
+	expect "$1: the report says why" "$("$easetop" talkers --last 2m --store "$(cluster_url ease)" |
+	    grep -c 'last minute that the cluster has')" 1
+}
+# Counters that are 20 seconds older than the samples.
+columns=$(ch 0 'DESCRIBE TABLE ease.account' | awk '{ print $1 }' | paste -sd ,)
+ch 0 "INSERT INTO ease.account ($columns) SELECT $(sed 's/base_us/base_us - 20000000/; s/revision/revision + 1/' <<<"$columns")
+    FROM ease.account FINAL"
+edge=$(ch 0 'SELECT intDiv(min(base_us), 60000000) * 60000000 FROM (SELECT max(base_us) AS base_us FROM ease.account FINAL
+    GROUP BY agent, if_index)')
+ends_at 'counters in the middle of a minute' "$edge"
+# The minute that the agents are in is not there yet.
+open=$((newest / 60000000 * 60000000))
+for i in 0 1; do
+	for table in keys ports folded cover; do ch $i "ALTER TABLE ease.${table}_local DELETE WHERE start_us >= $open"; done
+done
+is_open() { [ "$(ch 0 "SELECT (SELECT count() FROM ease.cover WHERE start_us >= $open) +
+    (SELECT count() FROM ease.keys WHERE start_us >= $open) + (SELECT count() FROM ease.folded WHERE start_us >= $open) +
+    (SELECT count() FROM ease.ports WHERE start_us >= $open)")" = 0 ]; }
+wait_for 30 is_open
+ends_at 'the open minute is not in the cluster' "$((open < edge ? open : edge))"
 exit $failed
