@@ -400,7 +400,7 @@ follow_jump(struct accounting *acc, struct port *p, struct account *a, uint32_t 
 	struct sequence_tracker *t = &a->slot->tracker;
 	uint64_t expected = sequence_tracker_expected_since_contact(t);
 
-	switch (sequence_jumps_sample(&a->jumps, t, number, acc->mono_us)) {
+	switch (sequence_jumps_sample(&a->jumps, t, number, a->agent_drops, acc->mono_us)) {
 	case SEQUENCE_JUMPS_HOLD:
 		accounting_count(acc, ACCOUNTING_STAT_JUMPED);
 		return false;
@@ -507,7 +507,7 @@ add_given_out(struct accounting *acc, struct port *p, struct account *a,
 	struct sequence_tracker *t = &a->slot->tracker;
 	uint64_t expected = sequence_tracker_expected_since_contact(t), more;
 
-	if (!sequence_jumps_given_out(&a->jumps, t, s->last_sequence))
+	if (!sequence_jumps_given_out(&a->jumps, t, s->last_sequence, a->agent_drops))
 		return false;
 	sequence_tracker_given_out(t, s->last_sequence);
 	more = sequence_tracker_expected_since_contact(t) - expected;

@@ -20,6 +20,15 @@ believe(struct sequence_jumps *j, const struct sequence_tracker *t)
 	j->in_place = 0;
 }
 
+/* A jump over numbers that the agent dropped, as it says with the record itself, needs no other witness. */
+static bool
+is_told(const struct sequence_tracker *t, uint64_t n, uint64_t drops)
+{
+	uint64_t missing = sequence_tracker_expected(t) - t->received + (n - t->highest);
+
+	return missing <= drops + SEQUENCE_TRACKER_NUMBERS;
+}
+
 static void
 note_in_place(struct sequence_jumps *j)
 {
@@ -69,7 +78,7 @@ judge_behind(struct sequence_jumps *j, struct sequence_tracker *t, uint32_t numb
 
 enum sequence_jumps_verdict
 sequence_jumps_sample(struct sequence_jumps *j, struct sequence_tracker *t, uint32_t number,
-    uint64_t mono_us)
+    uint64_t drops, uint64_t mono_us)
 {
 	uint64_t n = sequence_tracker_extend(t, number);
 
@@ -81,7 +90,7 @@ sequence_jumps_sample(struct sequence_jumps *j, struct sequence_tracker *t, uint
 		note_in_place(j);
 		return SEQUENCE_JUMPS_TAKE;
 	}
-	if (j->held && number == j->next) {
+	if (is_told(t, n, drops) || (j->held && number == j->next)) {
 		believe(j, t);
 		return SEQUENCE_JUMPS_TAKE;
 	}
@@ -92,13 +101,13 @@ sequence_jumps_sample(struct sequence_jumps *j, struct sequence_tracker *t, uint
 
 bool
 sequence_jumps_given_out(
-    struct sequence_jumps *j, const struct sequence_tracker *t, uint32_t last_sequence)
+    struct sequence_jumps *j, const struct sequence_tracker *t, uint32_t last_sequence, uint64_t drops)
 {
 	uint64_t n = sequence_tracker_extend(t, last_sequence);
 
 	if (!t->started || n <= t->highest + SEQUENCE_TRACKER_NUMBERS)
 		return true;
-	if (j->held && (int32_t)(last_sequence + 1 - j->next) >= 0) {
+	if (is_told(t, n, drops) || (j->held && (int32_t)(last_sequence + 1 - j->next) >= 0)) {
 		believe(j, t);
 		return true;
 	}

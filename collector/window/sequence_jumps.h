@@ -5,7 +5,8 @@
  *
  *   - A number more than SEQUENCE_TRACKER_NUMBERS ahead is held: the sample is not used. If the next
  *     one goes on from it, or counters name it, the jump is believed, and the numbers between count
- *     as lost.
+ *     as lost. It is believed at once where the agent itself says that it dropped so many (a queue that
+ *     was full).
  *   - If the sequence then goes on where it was before a jump, the jump is undone: the numbers
  *     between are not lost, because they never were given out.
  *   - Numbers far behind that go on for SEQUENCE_JUMPS_AGAIN_US, while none comes where the sequence
@@ -39,12 +40,12 @@ enum sequence_jumps_verdict {
 	SEQUENCE_JUMPS_AGAIN, /* the tracker gets it; the agent counts anew */
 };
 
-/* Judges the number of a sample, before the tracker gets it. */
+/* Judges the number of a sample, before the tracker gets it. drops: the agent's, of this boot. */
 enum sequence_jumps_verdict sequence_jumps_sample(struct sequence_jumps *j,
-    struct sequence_tracker *t, uint32_t number, uint64_t mono_us);
+    struct sequence_tracker *t, uint32_t number, uint64_t drops, uint64_t mono_us);
 
 /* Judges the last number given out, as counters say it. False: the tracker does not get it. */
 bool sequence_jumps_given_out(
-    struct sequence_jumps *j, const struct sequence_tracker *t, uint32_t last_sequence);
+    struct sequence_jumps *j, const struct sequence_tracker *t, uint32_t last_sequence, uint64_t drops);
 
 #endif

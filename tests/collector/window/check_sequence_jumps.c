@@ -12,14 +12,14 @@ enum { GAP = 100000, FIRST = 5000 };
 struct rig {
 	struct sequence_jumps jumps;
 	struct sequence_tracker tracker;
-	uint64_t mono_us;
+	uint64_t mono_us, drops;
 };
 
 static enum sequence_jumps_verdict
 give(struct rig *r, uint32_t number)
 {
 	enum sequence_jumps_verdict verdict =
-	    sequence_jumps_sample(&r->jumps, &r->tracker, number, r->mono_us += 1000);
+	    sequence_jumps_sample(&r->jumps, &r->tracker, number, r->drops, r->mono_us += 1000);
 
 	if (verdict != SEQUENCE_JUMPS_HOLD)
 		sequence_tracker_sample(&r->tracker, number);
@@ -51,8 +51,8 @@ START_TEST(one_number_is_a_mistake)
 	ck_assert_int_eq(give(&r, FIRST + 199u + 0x7fffffff), SEQUENCE_JUMPS_HOLD);
 	give_range(&r, FIRST + 200, FIRST + 299);
 	check_tracker(&r, 300, 300);
-	ck_assert(!sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + 50000));
-	ck_assert(sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + 299));
+	ck_assert(!sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + 50000, r.drops));
+	ck_assert(sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + 299, r.drops));
 }
 END_TEST
 
@@ -69,6 +69,27 @@ START_TEST(a_long_gap_is_lost)
 }
 END_TEST
 
+/* An agent whose queue was full says how many it dropped: the first number beyond is used, and what is missing
+ * further is no longer told. A forged number of drops moves the sequence only until it goes on. */
+START_TEST(a_gap_that_the_agent_tells_of_is_lost)
+{
+	struct rig r = {.mono_us = 1};
+
+	give_range(&r, FIRST, FIRST + 99);
+	r.drops = GAP - 100;
+	ck_assert_int_eq(give(&r, FIRST + GAP), SEQUENCE_JUMPS_TAKE);
+	give_range(&r, FIRST + GAP + 1, FIRST + GAP + 99);
+	check_tracker(&r, GAP + 100, 200);
+	ck_assert_int_eq(give(&r, FIRST + 2 * GAP), SEQUENCE_JUMPS_HOLD);
+	r.drops = UINT32_MAX;
+	ck_assert_int_eq(give(&r, FIRST + 3 * GAP), SEQUENCE_JUMPS_TAKE);
+	ck_assert_int_eq(give(&r, FIRST + GAP + 100), SEQUENCE_JUMPS_TAKE);
+	ck_assert_int_eq(give(&r, FIRST + GAP + 101), SEQUENCE_JUMPS_UNDONE);
+	give_range(&r, FIRST + GAP + 102, FIRST + GAP + 150);
+	ck_assert_uint_le(sequence_tracker_expected(&r.tracker), GAP + 152);
+}
+END_TEST
+
 /* Counters confirm a number that is held, and each other. */
 START_TEST(counters_confirm)
 {
@@ -76,11 +97,11 @@ START_TEST(counters_confirm)
 
 	give_range(&r, FIRST, FIRST + 99);
 	ck_assert_int_eq(give(&r, FIRST + GAP), SEQUENCE_JUMPS_HOLD);
-	ck_assert(sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + GAP));
+	ck_assert(sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + GAP, r.drops));
 	sequence_tracker_given_out(&r.tracker, FIRST + GAP);
 	check_tracker(&r, GAP + 1, 100);
-	ck_assert(!sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + 2 * GAP));
-	ck_assert(sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + 3 * GAP));
+	ck_assert(!sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + 2 * GAP, r.drops));
+	ck_assert(sequence_jumps_given_out(&r.jumps, &r.tracker, FIRST + 3 * GAP, r.drops));
 }
 END_TEST
 
@@ -143,6 +164,7 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, one_number_is_a_mistake);
 	tcase_add_test(tc, a_long_gap_is_lost);
+	tcase_add_test(tc, a_gap_that_the_agent_tells_of_is_lost);
 	tcase_add_test(tc, counters_confirm);
 	tcase_add_loop_test(tc, a_false_place_is_left, 0, 2);
 	tcase_add_test(tc, a_true_place_stays);
