@@ -203,6 +203,18 @@ static const struct cluster_column gap_columns[] = {
     {"out_cut_octets", CLUSTER_I64}, {"collector", CLUSTER_I64}, {"revision", CLUSTER_U64},
 };
 
+/*
+ * What a collector's store has of an agent in agent_clock, agent_source and agent_refused: 0 and "" where it has
+ * nothing, so that a row says when something no longer holds. refused_us: of the newest one refused.
+ */
+static const struct cluster_column identity_columns[] = {
+    {"agent", CLUSTER_AGENT_ID}, {"offset_us", CLUSTER_I64}, {"offset_since_us", CLUSTER_I64},
+    {"source", CLUSTER_TEXT}, {"source_since_us", CLUSTER_I64}, {"records", CLUSTER_I64},
+    {"refused_source", CLUSTER_TEXT}, {"reason", CLUSTER_I64}, {"first_refused_us", CLUSTER_I64},
+    {"refused_us", CLUSTER_I64}, {"last_received_us", CLUSTER_I64}, {"collector", CLUSTER_I64},
+    {"revision", CLUSTER_U64},
+};
+
 /* Tables */
 
 const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
@@ -247,6 +259,8 @@ const struct cluster_table cluster_tables[CLUSTER_N_TABLES] = {
 	CLUSTER_KEPT, NULL},
     [CLUSTER_GAPS] = {"gap", COLUMNS(gap_columns), "agent, if_index, until_us, from_us, collector",
 	"until_us", CLUSTER_BY_MONTH, "agent"},
+    [CLUSTER_IDENTITIES] = {"agent_identity", COLUMNS(identity_columns), "agent, collector", NULL,
+	CLUSTER_KEPT, "agent"},
 };
 
 /* Names */
@@ -377,8 +391,9 @@ static const struct {
 } migrations[CLUSTER_VERSION] = {
     {CLUSTER_KEYS, CLUSTER_GAPS, {NULL}},
     {CLUSTER_PORTS, CLUSTER_PORTS, {"cut_pkts", "cut_octets", "cut_numbers", "w_max"}},
-    {CLUSTER_GAPS, CLUSTER_N_TABLES, {NULL}},
+    {CLUSTER_GAPS, CLUSTER_IDENTITIES, {NULL}},
     {CLUSTER_EVENTS, CLUSTER_EVENTS, {"text"}},
+    {CLUSTER_IDENTITIES, CLUSTER_N_TABLES, {NULL}},
 };
 
 static size_t

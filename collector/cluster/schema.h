@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLUSTER_VERSION = 4 }; /* the newest migration */
+enum { CLUSTER_VERSION = 5 }; /* the newest migration */
 
 enum cluster_type {
 	CLUSTER_U8,
@@ -66,6 +66,7 @@ enum cluster_table_id {
 	CLUSTER_CURSORS,
 	CLUSTER_ROLLED,
 	CLUSTER_GAPS,
+	CLUSTER_IDENTITIES,
 	CLUSTER_N_TABLES,
 };
 

@@ -163,7 +163,6 @@ refusal_name(int64_t reason)
 	return reason > 0 && (size_t)reason < ARRAY_LEN(refusals) ? refusals[reason] : "other";
 }
 
-/* Only a collector's own store has these rows: a cluster does not say who is refused where. */
 static int
 fill_identity(struct query *query, const struct query_agent *agent, struct report_value *row)
 {

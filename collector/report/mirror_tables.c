@@ -40,6 +40,33 @@ rest_of_agents(FILE *sql, const struct query *query, unsigned i)
 	return i == 0;
 }
 
+/* Rows that are as if there were none are left out: of agents whose clocks are right, … */
+static bool
+rest_of_identities(FILE *sql, const struct query *query, const char *having)
+{
+	put_from(sql, query, CLUSTER_IDENTITIES, " FINAL");
+	fprintf(sql, " GROUP BY agent HAVING %s", having);
+	return true;
+}
+
+static bool
+rest_of_clocks(FILE *sql, const struct query *query, unsigned i)
+{
+	return i == 0 && rest_of_identities(sql, query, "argMax(offset_us, last_received_us) != 0");
+}
+
+static bool
+rest_of_sources(FILE *sql, const struct query *query, unsigned i)
+{
+	return i == 0 && rest_of_identities(sql, query, "argMax(source, last_received_us) != ''");
+}
+
+static bool
+rest_of_refusals(FILE *sql, const struct query *query, unsigned i)
+{
+	return i == 0 && rest_of_identities(sql, query, "sum(records) != 0");
+}
+
 static bool
 rest_of_ports(FILE *sql, const struct query *query, unsigned i)
 {
@@ -326,6 +353,22 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 	.insert = "INSERT INTO agent(agent_id, boot, address, first_us, last_us, last_received_us)"
 		  " VALUES(?,?,?,?,?,?)",
 	.write_rest = rest_of_agents},
+    /* of the collector that heard the agent last; what was refused, of all */
+    {.name = "agent_clock", .from = CLUSTER_IDENTITIES,
+	.columns = "agent, offset_us, offset_since_us",
+	.select = "agent, argMax(offset_us, last_received_us),"
+		  " argMax(offset_since_us, last_received_us)",
+	.insert = "INSERT INTO agent_clock VALUES(?,?,?)", .write_rest = rest_of_clocks},
+    {.name = "agent_source", .from = CLUSTER_IDENTITIES,
+	.columns = "agent, source, source_since_us",
+	.select = "agent, argMax(source, last_received_us),"
+		  " argMax(source_since_us, last_received_us)",
+	.insert = "INSERT INTO agent_source VALUES(?,?,?)", .write_rest = rest_of_sources},
+    {.name = "agent_refused", .from = CLUSTER_IDENTITIES,
+	.columns = "agent, records, refused_source, reason, first_refused_us, refused_us",
+	.select = "agent, sum(records), argMax(refused_source, refused_us),"
+		  " argMax(reason, refused_us), min(first_refused_us), max(refused_us)",
+	.insert = "INSERT INTO agent_refused VALUES(?,?,?,?,?,?)", .write_rest = rest_of_refusals},
     {.name = "port", .from = CLUSTER_PORT_STATES,
 	.columns = "agent, if_index, since_us, boot, name, alias, speed_bps, duplex, admin_status,"
 		   " oper_status, lag_parent, edge",

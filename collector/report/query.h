@@ -30,7 +30,7 @@ struct query_agent {
 	int64_t boot;
 	uint64_t first_us, last_us; /* device's clock */
 	uint64_t last_received_us;
-	int64_t clock_off_us; /* added to the device's own times, because its clock is wrong; a cluster has 0 */
+	int64_t clock_off_us; /* added to the device's own times, because its clock is wrong */
 	bool lacks_minute; /* a cluster has newer data of it than the last minute that was shipped */
 	bool chosen; /* by --agent */
 	struct query_losses { /* samples of all of its accounts: by the report loss */

@@ -207,6 +207,7 @@ start_agents(struct ship *s, int64_t received_us)
 
 		a->staged.is_set = false;
 		a->told_received_us = 0;
+		a->sent_identity = -1;
 		a->sent_received_us = received_us > GO_BACK_US ? received_us - GO_BACK_US : 0;
 		a->sent_us = 0;
 		if (received_us > 0)
@@ -299,6 +300,7 @@ commit_agents(struct ship *s)
 			continue;
 		a->staged.is_set = false;
 		a->sent_us = a->staged.us;
+		a->sent_identity = a->staged.identity;
 		a->sent_received_us = a->staged.received_us;
 		if (a->staged.tells_all)
 			a->told_received_us = a->staged.received_us;
@@ -482,8 +484,8 @@ ship_agent(struct ship *s, int64_t number, bool all)
 {
 	struct store_reader_agent *a = &s->store.agents[number];
 	static const enum cluster_table_id state[] = {CLUSTER_PORT_STATES, CLUSTER_ERROR_SOURCES,
-	    CLUSTER_ACCOUNTS, CLUSTER_GONE, CLUSTER_GAPS, CLUSTER_AGENTS};
-	int64_t last_us = a->last_us, last_received_us = a->last_received_us;
+	    CLUSTER_ACCOUNTS, CLUSTER_GONE, CLUSTER_GAPS, CLUSTER_IDENTITIES, CLUSTER_AGENTS};
+	int64_t last_us = a->last_us, last_received_us = a->last_received_us, identity = a->identity;
 	/* A clock was set back, or an older capture was imported: all rows are sent again. */
 	bool went_back = last_received_us < a->sent_received_us - APART_US ||
 	    last_us < a->sent_us - LATE_US;
@@ -502,6 +504,7 @@ ship_agent(struct ship *s, int64_t number, bool all)
 	a->staged.is_set = true;
 	a->staged.tells_all = all;
 	a->staged.us = last_us;
+	a->staged.identity = identity;
 	a->staged.received_us = last_received_us;
 	return r == 0 ? commit_if_large(s) : r;
 }
@@ -519,7 +522,7 @@ ship_agents(struct ship *s, bool all)
 
 		if (a->last_received_us > received_us)
 			received_us = a->last_received_us;
-		if (a->known && (tell || a->last_us != a->sent_us ||
+		if (a->known && (tell || a->last_us != a->sent_us || a->identity != a->sent_identity ||
 				    a->last_received_us != a->sent_received_us))
 			r = ship_agent(s, (int64_t)i, tell);
 	}

@@ -149,14 +149,17 @@ set_agent(struct store_reader_agent *agent, sqlite3_stmt *stmt)
 		memcpy(agent->id, sqlite3_column_blob(stmt, 1), sizeof(agent->id));
 	agent->last_us = sqlite3_column_int64(stmt, 2);
 	agent->last_received_us = sqlite3_column_int64(stmt, 3);
+	agent->identity = sqlite3_column_int64(stmt, 4);
 	agent->known = true;
 }
 
 int
 store_reader_load_agents(struct store_reader *s)
 {
-	sqlite3_stmt *stmt = prepare(s,
-	    "SELECT id, agent_id, last_us, last_received_us FROM agent");
+	sqlite3_stmt *stmt = prepare(s, "SELECT id, agent_id, a.last_us, a.last_received_us,"
+	    " ifnull(c.offset_us + c.since_us, 0) + ifnull(s.since_us, 0) + ifnull(r.records, 0)"
+	    " FROM agent a LEFT JOIN agent_clock c ON c.agent = id LEFT JOIN agent_source s ON s.agent = id"
+	    " LEFT JOIN agent_refused r ON r.agent = id");
 	int code = SQLITE_DONE, r = stmt ? 0 : -EIO;
 
 	while (r == 0 && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
@@ -567,6 +570,14 @@ static const struct {
     [CLUSTER_GONE] = {"", "FROM gone WHERE agent = ?1"},
     [CLUSTER_GAPS] = {"", "FROM gap WHERE agent = ?1 AND ?2 IS NOT NULL AND received_us > ?3"},
     [CLUSTER_STATS] = {"", "FROM stat"},
+    [CLUSTER_IDENTITIES] = {"", "FROM (SELECT id AS agent, ifnull(c.offset_us, 0) AS offset_us,"
+	" ifnull(c.since_us, 0) AS offset_since_us, ifnull(s.source, '') AS source,"
+	" ifnull(s.since_us, 0) AS source_since_us, ifnull(r.records, 0) AS records,"
+	" ifnull(r.source, '') AS refused_source, ifnull(r.reason, 0) AS reason,"
+	" ifnull(r.first_us, 0) AS first_refused_us, ifnull(r.last_us, 0) AS refused_us,"
+	" a.last_received_us AS last_received_us FROM agent a LEFT JOIN agent_clock c ON c.agent = id"
+	" LEFT JOIN agent_source s ON s.agent = id LEFT JOIN agent_refused r ON r.agent = id"
+	" WHERE id = ?1)"},
 };
 
 /* Columns that the store does not have. */

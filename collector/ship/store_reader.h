@@ -21,11 +21,12 @@ struct store_reader_agent {
 	uint8_t id[8];
 	bool known;
 	int64_t last_us, last_received_us; /* of its row */
+	int64_t identity, sent_identity;   /* a sum that changes with its clock, source and refusals */
 	/* of its row when its counters, and its whole state, were sent last */
 	int64_t sent_us, sent_received_us, told_received_us;
 	struct { /* the same, in the present batch */
 		bool is_set, tells_all;
-		int64_t us, received_us;
+		int64_t us, received_us, identity;
 	} staged;
 };
 

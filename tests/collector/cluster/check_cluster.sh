@@ -96,14 +96,14 @@ has_arrived() { [ "$(shipped_of "$1" "$2")" = "$(samples_of "$1")" ]; }
 cluster_url() { # DATABASE
 	echo "clickhouse:http://ease@127.0.0.1:${clickhouse_http[1]}/$1?cluster=ease"
 }
-# A line for each value. What differs by nature is left out: the collectors' own counts, when they heard and from whom,
+# A line for each value. What differs by nature is left out: the collectors' own counts, when they heard,
 # and what a boot gave out before its collector, which no cluster knows.
 easetop=$build/collector/easetop
 ask() { # STORE REPORT [OPTION...]
 	local store=$1
 	shift
 	"$easetop" "$@" "${range[@]}" --format json --store "$store" |
-	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?, .source?) | del(.collector, .store_work) | paths(scalars) as $p |
+	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?) | del(.collector, .store_work) | paths(scalars) as $p |
 	        "\($p | map(tostring) | join("."))\t\(getpath($p))"'
 }
 # Counts and estimates to nine digits, as sums come in another order; octets estimated to eight, because sums of squares
@@ -149,20 +149,29 @@ import d "$work"/d-*.pcap &
 import moved "$work/c-$moves.pcap" "$work/d-$moves.pcap" &
 wait
 
+# A clock that is corrected, and records refused: 7 in all, of them 4 by b, which refused the newest.
+put_identities() { # STORE REFUSED REASON SOURCE NEWEST
+	sqlite3 "$work/$1.db" "INSERT INTO agent_clock SELECT id, -7200000000, 1 FROM agent WHERE agent_id = x'$alone';
+	    INSERT INTO agent_refused SELECT id, $2, '$4', $3, 1000000, $5 FROM agent WHERE agent_id = x'$both'"
+}
+put_identities a 3 1 192.0.2.7 2000000
+put_identities b 4 2 192.0.2.8 3000000
+put_identities one 7 2 192.0.2.8 3000000
+
 # ---- shipping ----
 
 for name in a b; do ship_config $name ease; done
 for name in c d; do ship_config $name moved; done
 schema=$("$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema 2>&1)
 expect 'schema: printed before there is one' \
-    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 19
+    "$(grep -o '[a-z_]*_local (' <<<"$schema" | sort -u | wc -l)" 20
 expect 'schema: without the password' "$(grep -c secret <<<"$schema")" 0
 # Tables as version 1 had them: the collectors bring them to today's.
 make_first_version() {
 	local i
 	"$build/collector/easecapd" -c "$work/a.conf" --clickhouse-schema | sed -e '/^--/d; /^ALTER/d' \
 	    -e 's/ cut_pkts Float64, cut_octets Float64, cut_numbers Float64, w_max Float64,//' \
-	    -e '/VALUES ([2-9])/d' >"$work/first.sql"
+	    -e '/agent_identity/d; /VALUES ([2-9])/d' >"$work/first.sql"
 	for i in 0 1; do
 		while IFS= read -r -d ';' statement; do
 			[ -z "${statement//[[:space:]]/}" ] || ch $i "$statement" || return 1
@@ -238,6 +247,16 @@ for agent in $moves $returns; do
 	    --store "$(cluster_url moved)" | jq -c '[([.rows[].received] | add > 1000), ([.rows[].lost] | add)]')" '[true,0]'
 done
 
+# ---- what is no longer so, and a refusal of an agent that says nothing more ----
+
+agents_of() { "$easetop" agents --last all --format json --store "$(cluster_url ease)" | jq -c "[.rows[] | $1]"; }
+expect 'agents: a corrected clock' "$(agents_of .clock_corrected_s)" '[0,0,-7200]'
+expect 'agents: records refused' "$(agents_of '.refused, .refused_reason')" '[7,"boot",0,null,0,null]'
+sqlite3 "$work/a.db" "DELETE FROM agent_clock; UPDATE agent_refused SET records = 5"
+clock_is_right() { [ "$(agents_of '.clock_corrected_s, .refused')" = '[0,9,0,0,0,0]' ]; }
+wait_for 20 clock_is_right
+expect 'agents: the clock is right again, more were refused' "$(agents_of '.clock_corrected_s, .refused')" '[0,9,0,0,0,0]'
+
 # ---- what a third collector counted over an hour in which it received nothing ----
 
 # A frame a millisecond; the minutes that another collector has are counted by that one.
@@ -282,7 +301,11 @@ fi
 
 # ---- once more: what is there already stays as it is; what was wiped comes again ----
 
-state() { ch 0 'SELECT sum(n), sum(w), sum(wb), count() FROM ease.keys FINAL WHERE level = 1'; }
+state() {
+	ch 0 'SELECT sum(n), sum(w), sum(wb), count() FROM ease.keys FINAL WHERE level = 1'
+	ch 0 'SELECT sum(received), count() FROM ease.cover FINAL'
+	ch 0 'SELECT sum(received), count() FROM ease.account FINAL'
+}
 before=$(state)
 rig_end "${collector_pids[0]}"
 collector a

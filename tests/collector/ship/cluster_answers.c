@@ -36,7 +36,7 @@ number_of(const char *column, unsigned row)
 	static const struct {
 		const char *name;
 		uint64_t value;
-	} known[] = {{"if_index", IF_INDEX}, {"boot", 1}, {"direction", 1}, {"level", 1},
+	} known[] = {{"if_index", IF_INDEX}, {"boot", 1}, {"direction", 1}, {"level", 1}, {"offset_us", 0},
 	    {"start_us", ANSWERS_NOON_US}, {"skip", 10}, {"mean_skip", 10}, {"lag_parent", 0},
 	    {"kind", 1}, {"edge", 1}, {"sequence", 7}, {"duplex", 2}, {"first_us", ANSWERS_NOON_US},
 	    {"discontinuity_us", 0}, {"since_us", ANSWERS_NOON_US}};
