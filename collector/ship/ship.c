@@ -59,6 +59,8 @@ static const struct stat_name stat_names[SHIP_N_STATS] = {
 	"windows rolled up in the cluster, summed over its servers"},
     [SHIP_STAT_DROPPED] = {"ship.dropped_partitions",
 	"partitions dropped because of age, summed over the servers"},
+    [SHIP_STAT_DELETED] = {"ship.deleted_rows",
+	"rows of accounts, ports, error sources and outages deleted because of age, summed over the servers"},
 };
 
 struct ship {
@@ -327,6 +329,7 @@ note_sent(struct ship *s)
 	atomic_store(&s->values[SHIP_STAT_UNCHANGED], s->unchanged);
 	atomic_store(&s->values[SHIP_STAT_ROLLED], s->upkeep.rolled);
 	atomic_store(&s->values[SHIP_STAT_DROPPED], s->upkeep.dropped);
+	atomic_store(&s->values[SHIP_STAT_DELETED], s->upkeep.deleted);
 }
 
 static int

@@ -384,6 +384,90 @@ drop_old(struct ship_upkeep *k, int server, const struct limits *limits)
 	return r;
 }
 
+/* Tables without partitions: rows that are older than the sums of days leave one by one. Of a port the state
+ * at that time stays, unless its agent has been silent since. "$a" is the table a on this server, "$t" the time. */
+static const struct {
+	enum cluster_table_id table;
+	const char *old;
+} old_rows[] = {
+    {CLUSTER_ACCOUNTS, "last_us < $t"},
+    {CLUSTER_GONE, "(agent, boot, if_index) NOT IN (SELECT agent, boot, if_index FROM $account)"},
+    {CLUSTER_PORT_STATES, "since_us < $t AND ((agent, if_index, since_us) NOT IN (SELECT agent, if_index,"
+	" max(since_us) FROM $port WHERE since_us <= $t GROUP BY agent, if_index) OR agent IN (SELECT agent"
+	" FROM $agent GROUP BY agent HAVING max(last_us) < $t))"},
+    {CLUSTER_ERROR_SOURCES, "last_us < $t"},
+    {CLUSTER_OUTAGES, "until_us < $t"},
+};
+
+static const struct cluster_table *
+table_named(const char *name, size_t n)
+{
+	size_t i = 0;
+
+	while (strlen(cluster_tables[i].name) != n || strncmp(cluster_tables[i].name, name, n) != 0)
+		i++;
+	return &cluster_tables[i];
+}
+
+static void
+write_condition(FILE *out, const struct cluster_place *place, const char *condition, uint64_t before_us)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+
+	for (const char *at = condition; *at; at++) {
+		size_t n = *at == '$' ? strspn(at + 1, letters) : 0;
+
+		if (n == 0)
+			fputc(*at, out);
+		else if (n == 1)
+			fprintf(out, "%" PRIu64, before_us);
+		else
+			cluster_write_name(out, place, table_named(at + 1, n), true);
+		at += n;
+	}
+}
+
+static int
+ask_old_rows(struct ship_upkeep *k, int server, size_t i, uint64_t before_us, int64_t *n)
+{
+	struct statement st;
+
+	statement_begin(&st);
+	if (st.out) {
+		fputs("SELECT count() FROM ", st.out);
+		cluster_write_name(st.out, &k->place, &cluster_tables[old_rows[i].table], true);
+		fputs(" WHERE ", st.out);
+		write_condition(st.out, &k->place, old_rows[i].old, before_us);
+	}
+	return statement_numbers(&st, k->http, server, n, 1);
+}
+
+/* The server deletes them by itself some time after it was asked. */
+static int
+delete_old_rows(struct ship_upkeep *k, int server, uint64_t before_us)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && before_us > 0 && i < sizeof(old_rows) / sizeof(old_rows[0]); i++) {
+		struct statement st;
+		int64_t n = 0;
+
+		r = ask_old_rows(k, server, i, before_us, &n);
+		if (r < 0 || n == 0)
+			continue;
+		statement_begin(&st);
+		if (st.out) {
+			fputs("ALTER TABLE ", st.out);
+			cluster_write_name(st.out, &k->place, &cluster_tables[old_rows[i].table], true);
+			fputs(" DELETE WHERE ", st.out);
+			write_condition(st.out, &k->place, old_rows[i].old, before_us);
+		}
+		r = statement_run(&st, k->http, server);
+		k->deleted += r == 0 ? (uint64_t)n : 0;
+	}
+	return r;
+}
+
 /* Work */
 
 static int
@@ -403,6 +487,8 @@ work_on(struct ship_upkeep *k, int server, const struct collectors *all, uint64_
 		k->rolled += rollup.windows;
 		if (r == 0)
 			r = drop_old(k, server, &limits);
+		if (r == 0)
+			r = delete_old_rows(k, server, limits.before_us[CLUSTER_1_D]);
 	}
 	ship_rollup_free(&rollup);
 	return r;

@@ -276,6 +276,36 @@ expect 'gap: minutes that no other collector has' "$(in_gaps -30 60)" $(((60 - h
 expect 'gap: its beginning' "$(in_gaps -15 -5)" 600000
 expect 'gap: a minute that another collector has' "$(in_gaps 0 1)" 0
 
+# ---- rows without partitions that are older than the sums of days (cluster_keep_1d: 800 days) ----
+
+# Of 1970, of a port that an agent had then and one that it still has; the keepers look every 20 seconds.
+in_1970=$(ch 0 "SELECT min(if_index) FROM moved.port WHERE agent = unhex('$moves')")
+ch 0 "INSERT INTO moved.account (agent, boot, if_index, last_us, collector, revision) SELECT agent, -1, min(if_index), 1, 1, 1
+    FROM moved.account GROUP BY agent"
+ch 0 "INSERT INTO moved.gone (agent, boot, if_index, samples, collector, revision) SELECT agent, -1, min(if_index), 1, 1, 1
+    FROM moved.account GROUP BY agent"
+for since in 1 2; do
+	ch 0 "INSERT INTO moved.port (agent, if_index, since_us, collector, revision) VALUES (unhex('$moves'), $in_1970, $since, 1, 1)"
+done
+ch 0 "INSERT INTO moved.port (agent, if_index, since_us, collector, revision) VALUES (unhex('$both'), 1, 1, 1, 1)"
+ch 0 "INSERT INTO moved.agent (agent, last_us, collector, revision) VALUES (unhex('$both'), 1, 1, 1)"
+ch 0 "INSERT INTO moved.error_source (agent, if_index, mac, last_us, collector, revision) VALUES (unhex('$moves'), 1, 'abcdef', 1, 1, 1)"
+ch 0 'INSERT INTO moved.outage (id, until_us, collector, revision) VALUES (1, 1, 1, 1)'
+of_1970() { # rows of each table
+	local table
+	for table in account:last_us gone:boot port:since_us error_source:last_us outage:until_us; do
+		ch 0 "SELECT count() FROM moved.${table%:*} WHERE ${table#*:} < 1000"
+	done | paste -sd ' '
+}
+younger() { for table in account port outage; do ch 0 "SELECT count() FROM moved.$table FINAL WHERE revision > 1"; done | paste -sd ' '; }
+has_1970() { [ "$(of_1970)" = '2 2 3 1 1' ]; }
+are_deleted() { [ "$(of_1970)" = '0 0 1 0 0' ]; }
+wait_for 5 has_1970
+before=$(younger)
+wait_for 60 are_deleted
+expect 'old rows: all but the state of a port that is still there' "$(of_1970)" '0 0 1 0 0'
+expect 'old rows: younger ones stay' "$(younger)" "$before"
+
 # ---- SIGHUP takes how long the cluster keeps what ----
 
 # One of ten days before; the keepers look every 20 seconds.
