@@ -416,9 +416,12 @@ is_long(void)
 	return getenv("EASE_LONG") && !suite_is_slow();
 }
 
+/* With a sanitizer one run, which tells too little of limits to be judged. */
 static int
 n_runs(void)
 {
+	if (SUITE_SANITIZES)
+		return 1;
 	return is_long() ? 40 : 3;
 }
 
@@ -426,7 +429,7 @@ n_runs(void)
 static int
 n_runs_of(const struct sending *sending)
 {
-	return sending->any_phase && !is_long() && !suite_is_slow() ? 6 : n_runs();
+	return sending->any_phase && !is_long() && !suite_is_slow() && !SUITE_SANITIZES ? 6 : n_runs();
 }
 
 /* The looks of a run overlap, so that few runs tell the part of limits that hold to a percent at best. */
@@ -456,7 +459,7 @@ check_rates(const struct sending *sending, double behind_s, double bar)
 
 		snprintf(what, sizeof(what), "%s, last %d min", sending->name, (int)minutes[m]);
 		print(what, t);
-		for (int u = ESTIMATE_PKTS; u <= ESTIMATE_OCTETS; u++) {
+		for (int u = ESTIMATE_PKTS; !SUITE_SANITIZES && u <= ESTIMATE_OCTETS; u++) {
 			ck_assert_double_eq_tol(t->ratio[u] / (double)t->looks, 1, 0.02);
 			ck_assert_msg(held(t, (enum estimate_unit)u) >= bar, "%s: held %.4f", what,
 			    held(t, (enum estimate_unit)u));
@@ -551,6 +554,8 @@ START_TEST(test_minutes)
 			live_end(l);
 		}
 		print(sendings[i]->name, &t);
+		if (SUITE_SANITIZES)
+			continue;
 		ck_assert_double_ge(held(&t, ESTIMATE_PKTS), 0.94);
 		ck_assert_double_ge(held(&t, ESTIMATE_OCTETS), 0.92);
 	}
