@@ -115,17 +115,24 @@ moments_of(enum estimate_unit unit, const struct estimate_sums *s)
 	return (struct moments){s->wb, s->wb2, s->w2b2, s->same.octets, s->any.octets};
 }
 
-static bool
-is_counted(enum estimate_unit unit, const struct estimate_stratum *stratum)
+bool
+estimate_is_counted(enum estimate_unit unit, const struct estimate_stratum *stratum)
 {
 	return (unit == ESTIMATE_PKTS ? stratum->pool_pkts : stratum->pool_octets) > 0;
+}
+
+/* What makes the weights of samples that arrived stand for those that were lost, too. */
+static double
+raised_by_loss(double lost)
+{
+	return 1 / (1 - fmin(lost, 0.999));
 }
 
 double
 estimate_total(enum estimate_unit unit, const struct estimate_stratum *stratum)
 {
-	if (!is_counted(unit, stratum))
-		return moments_of(unit, &stratum->all).wy;
+	if (!estimate_is_counted(unit, stratum))
+		return raised_by_loss(stratum->lost) * moments_of(unit, &stratum->all).wy;
 	return unit == ESTIMATE_PKTS ? stratum->pool_pkts : stratum->pool_octets;
 }
 
@@ -145,7 +152,8 @@ selection_variance(const struct moments *m, double g)
 static bool
 is_quiet(const struct estimate_stratum *stratum)
 {
-	return stratum->all.n > 0 && stratum->all.n < ESTIMATE_QUIET_SAMPLES && is_counted(ESTIMATE_PKTS, stratum);
+	return stratum->all.n > 0 && stratum->all.n < ESTIMATE_QUIET_SAMPLES &&
+	    estimate_is_counted(ESTIMATE_PKTS, stratum);
 }
 
 /* Sums as they would be had each sample's weight been f times as large. */
@@ -253,7 +261,7 @@ describe(struct estimate_range *r)
 			if (s->all.n == 0)
 				continue;
 			r->covered[u] += total;
-			r->bound[u] += is_counted((enum estimate_unit)u, s) ? total : UNLIMITED * total;
+			r->bound[u] += estimate_is_counted((enum estimate_unit)u, s) ? total : UNLIMITED * total;
 		}
 		if (s->all.n > 0 && !is_united(r, s))
 			weigh(&sum, s);
@@ -276,7 +284,7 @@ facts_of(const struct estimate_range *r, const struct estimate_stratum *s)
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
 		struct moments all = moments_of((enum estimate_unit)u, &s->all);
 
-		f.counted[u] = is_counted((enum estimate_unit)u, s);
+		f.counted[u] = estimate_is_counted((enum estimate_unit)u, s);
 		f.total[u] = estimate_total((enum estimate_unit)u, s);
 		f.bound[u] = f.counted[u] ? f.total[u] : UNLIMITED * f.total[u];
 		f.g[u] = f.total[u] / all.wy;
@@ -347,7 +355,7 @@ estimate_key_begin(struct estimate_key *key)
 static void
 add_uncounted(struct estimate_key_unit *sum, const struct moments *key, double lost)
 {
-	double g = 1 / (1 - fmin(lost, 0.999)), variance = fmax(0, g * g * key->w2y2 - g * key->wy2);
+	double g = raised_by_loss(lost), variance = fmax(0, g * g * key->w2y2 - g * key->wy2);
 
 	sum->estimate += g * key->wy;
 	sum->own_variance += variance;

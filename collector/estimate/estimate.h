@@ -73,7 +73,7 @@ struct estimate_range;
 int estimate_range_create(const struct estimate_stratum *strata, size_t n, struct estimate_range **range);
 void estimate_range_destroy(struct estimate_range *range);
 
-/* Counted frames or octets of all strata; the sum of weights where they are not known. */
+/* Counted frames or octets of all strata; of those where they are not known what estimate_total says. */
 double estimate_range_total(const struct estimate_range *range, enum estimate_unit unit);
 /* Those of them at strata that have samples: what figures are made of. */
 double estimate_range_covered(const struct estimate_range *range, enum estimate_unit unit);
@@ -129,7 +129,10 @@ double estimate_key_own_high(const struct estimate_range *range, const struct es
 /* How far the limits of this key's variance are from a simple count's: the sum of variances of both pieces. */
 double estimate_key_variance(const struct estimate_key *key, enum estimate_unit unit);
 
-/* Counted frames or octets of a stratum; the sum of its weights where they are not known. */
+/* Whether its total is known. */
+bool estimate_is_counted(enum estimate_unit unit, const struct estimate_stratum *stratum);
+
+/* Counted frames or octets of a stratum; where they are not known the sum of its weights, raised by what was lost. */
 double estimate_total(enum estimate_unit unit, const struct estimate_stratum *stratum);
 
 void estimate_add_sample(struct estimate_sums *sums, double weight, double frame_octets);

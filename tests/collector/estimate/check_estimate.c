@@ -183,6 +183,20 @@ START_TEST(loss_moves_nothing_and_widens)
 }
 END_TEST
 
+/* Half of the samples of a port without counters were lost: keys still add up to what is said of the port. */
+START_TEST(without_counters_keys_and_total_are_raised_alike)
+{
+	struct estimate_sums key = samples_of(40, 100, 200), rest = samples_of(160, 100, 900);
+	struct estimate_stratum s = {together(key, rest), 0, 0, 0.5, 0};
+
+	assert_near(figure_of(ESTIMATE_PKTS, &s, &key).estimate, 8000, 1e-6);
+	assert_near(figure_of(ESTIMATE_PKTS, &s, &rest).estimate, 32000, 1e-6);
+	assert_near(estimate_total(ESTIMATE_PKTS, &s), 40000, 1e-6);
+	assert_near(estimate_total(ESTIMATE_OCTETS, &s), 8000 * 200 + 32000 * 900, 1e-3);
+	ck_assert(!estimate_is_counted(ESTIMATE_PKTS, &s) && !estimate_is_counted(ESTIMATE_OCTETS, &s));
+}
+END_TEST
+
 START_TEST(every_frame_sampled_is_counted)
 {
 	struct estimate_sums key = samples_of(3, 1, 100);
@@ -644,6 +658,7 @@ main(void)
 	tcase_add_test(tc, packets_are_cochrans);
 	tcase_add_test(tc, octets_are_cochrans);
 	tcase_add_test(tc, loss_moves_nothing_and_widens);
+	tcase_add_test(tc, without_counters_keys_and_total_are_raised_alike);
 	tcase_add_test(tc, every_frame_sampled_is_counted);
 	tcase_add_test(tc, the_only_key_has_a_width);
 	tcase_add_test(tc, a_list_allows_for_the_key_having_been_seen);

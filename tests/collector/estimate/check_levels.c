@@ -26,11 +26,11 @@ static const struct level_case {
 	struct model_sampling sampling;
 	bool few; /* samples, of mixed lengths */
 } level_cases[] = {
-	{"1 port, 5 to 100 samples", {.n_ports = 1, .n_keys = 40, .zipf = 0.7, .pkts = 80000, .seed = 5}, {{100}, 0, 0},
+	{"1 port, 5 to 100 samples", {.n_ports = 1, .n_keys = 40, .zipf = 0.7, .pkts = 80000, .seed = 5}, {{100}, 0, 0, 0},
 	    true},
 	{"1 port, 200 to 3,000 samples", {.n_ports = 1, .n_keys = 10, .zipf = 1, .pkts = 100000, .seed = 6},
-	    {{10}, 0, 0}, false},
-	{"48 ports, 1 in 100, 1 expected at each", {.n_ports = 48, .n_keys = 30, .pkts = 3000}, {{100}, 0, 0},
+	    {{10}, 0, 0, 0}, false},
+	{"48 ports, 1 in 100, 1 expected at each", {.n_ports = 48, .n_keys = 30, .pkts = 3000}, {{100}, 0, 0, 0},
 	    false},
 };
 

@@ -42,22 +42,25 @@ struct named_case {
 /* The key has this share of a port with 20 keys, whose skip is multiplied by the factor in mid range. */
 #define DOMINATING(what, part, skip, times, bars) \
 	{.name = what, .shape = {.n_ports = 1, .n_keys = 20, .zipf = 1, .pkts = 40000, .first = part, .seed = 4}, \
-	    .sampling = {{skip}, times, 0.5}, .share_least = 0.5, .share_most = 1, .bar = bars}
+	    .sampling = {{skip}, times, 0.5, 0}, .share_least = 0.5, .share_most = 1, .bar = bars}
 #define PORTS(what, ports, keys, frames, bars, ...) \
 	{.name = what, .shape = {.n_ports = ports, .n_keys = keys, .zipf = 0.7, .pkts = frames, .seed = 1}, \
-	    .sampling = {{__VA_ARGS__}, 0, 0}, .share_most = 0.5, .bar = bars}
+	    .sampling = {{__VA_ARGS__}, 0, 0, 0}, .share_most = 0.5, .bar = bars}
 #define ALIKE(what, ports, keys, frames, bars, ...) \
 	{.name = what, .shape = {.n_ports = ports, .n_keys = keys, .pkts = frames, .seed = 2}, \
-	    .sampling = {{__VA_ARGS__}, 0, 0}, .share_most = 0.5, .bar = bars}
+	    .sampling = {{__VA_ARGS__}, 0, 0, 0}, .share_most = 0.5, .bar = bars}
+#define UNCOUNTED(what, ports, keys, frames, every, bars, ...) \
+	{.name = what, .shape = {.n_ports = ports, .n_keys = keys, .zipf = 0.7, .pkts = frames, .seed = 5}, \
+	    .sampling = {{__VA_ARGS__}, 0, 0, every}, .expected_least = 3, .share_most = 1, .bar = bars}
 #define DEALT(what, dimension, ports, bars, ...) \
 	{.name = what, .capture = "composed-a.pcap", .by = dimension, .shape = {.n_ports = ports}, \
-	    .sampling = {{__VA_ARGS__}, 0, 0}, .expected_least = 10, .share_most = 0.5, .bar = bars}
+	    .sampling = {{__VA_ARGS__}, 0, 0, 0}, .expected_least = 10, .share_most = 0.5, .bar = bars}
 
 static const struct named_case cases[] = {
 	{"1 port, 1 in 100, 10 expected and more", NULL, 0,
-	    {.n_ports = 1, .n_keys = 30, .zipf = 0.7, .pkts = 60000}, {{100}, 0, 0}, 10, 0, 0, 0.5, ONE_PORT},
+	    {.n_ports = 1, .n_keys = 30, .zipf = 0.7, .pkts = 60000}, {{100}, 0, 0, 0}, 10, 0, 0, 0.5, ONE_PORT},
 	{"1 port, 1 in 100, 3 to 10 expected", NULL, 0,
-	    {.n_ports = 1, .n_keys = 90, .zipf = 0.7, .pkts = 60000, .seed = 3}, {{100}, 0, 0}, 3, 10, 0, 0.5,
+	    {.n_ports = 1, .n_keys = 90, .zipf = 0.7, .pkts = 60000, .seed = 3}, {{100}, 0, 0, 0}, 3, 10, 0, 0.5,
 	    BOTH({.least = 0.94, .most = 0.98, .low = 0.028})},
 
 	DOMINATING("60 % of a port", 0.6, 20, 1, MOST_OF_A_PORT),
@@ -94,8 +97,20 @@ static const struct named_case cases[] = {
 	PORTS("200 ports, 1 in 10 and 1,000", 200, 20, 2000, MIXED_SKIPS, 10, 1000),
 	PORTS("200 ports, 1 in 10, 100 and 1,000", 200, 20, 2000, MIXED_SKIPS, 10, 100, 1000),
 	{"keys at 2 of 48 ports, 1 in 20 and 2,000", NULL, 0,
-	    {.n_ports = 48, .n_keys = 48, .at_ports = 2, .pkts = 30000}, {{20, 2000}, 0, 0}, 0, 0, 0, 0.5,
+	    {.n_ports = 48, .n_keys = 48, .at_ports = 2, .pkts = 30000}, {{20, 2000}, 0, 0, 0}, 0, 0, 0, 0.5,
 	    MIXED_SKIPS},
+
+	UNCOUNTED("1 port without counters, 1 in 100", 1, 30, 60000, 1, ONE_PORT, 100),
+	{"1 port without counters, 60 % of it", NULL, 0, {.n_ports = 1, .n_keys = 20, .zipf = 1, .pkts = 40000, .first = 0.6,
+	    .seed = 4}, {{20}, 0, 0, 1}, 0, 0, 0.5, 1, ONE_PORT},
+	{"1 port without counters, skip then 10 times", NULL, 0, {.n_ports = 1, .n_keys = 20, .zipf = 1, .pkts = 40000,
+	    .seed = 4}, {{20}, 10, 0.5, 1}, 3, 0, 0, 1, ONE_PORT},
+	UNCOUNTED("8 ports without counters, 1 in 100", 8, 20, 12000, 1, EQUAL_SKIPS, 100),
+	UNCOUNTED("8 ports without counters, 1 in 10 and 1,000", 8, 20, 40000, 1, MIXED_SKIPS, 10, 1000),
+	UNCOUNTED("8 ports without counters, 1 in 10, 100 and 1,000", 8, 20, 40000, 1, MIXED_SKIPS, 10, 100, 1000),
+	UNCOUNTED("48 ports without counters, 1 in 10, 100 and 1,000", 48, 20, 8000, 1, MIXED_SKIPS, 10, 100, 1000),
+	UNCOUNTED("every 2nd of 8 ports without, 1 in 100", 8, 20, 12000, 2, EQUAL_SKIPS, 100),
+	UNCOUNTED("every 3rd of 48 ports without, 1 in 10 and 1,000", 48, 20, 8000, 3, MIXED_SKIPS, 10, 1000),
 
 	DEALT("a capture at 8 ports, 1 in 20, by protocol", MODEL_BY_PROTOCOL, 8, EQUAL_SKIPS, 20),
 	DEALT("a capture at 8 ports, 1 in 20, by source", MODEL_BY_IP_SRC, 8, EQUAL_SKIPS, 20),
@@ -111,9 +126,14 @@ static const struct named_case cases[] = {
 };
 
 #define FEW_OTHERS "the octets of the others rest on ten heavy samples, of lengths that differ tenfold"
+#define HEAVY_ALONE "half of a key's octets rest on few heavy samples, and no counted total mends their lengths"
 static const struct bars_exception exceptions[] = {
 	{"90 % of a port, skip then 10 times", ESTIMATE_OCTETS, {.least = 0.93, .low = 0.06}, FEW_OTHERS},
 	{"90 % of a port, skip then a tenth", ESTIMATE_OCTETS, {.least = 0.93, .low = 0.06}, FEW_OTHERS},
+	{"8 ports without counters, 1 in 10 and 1,000", ESTIMATE_OCTETS, {.least = 0.89, .low = 0.02, .high = 0.11},
+	    HEAVY_ALONE},
+	{"every 3rd of 48 ports without, 1 in 10 and 1,000", ESTIMATE_OCTETS, {.least = 0.9, .low = 0.02, .high = 0.095},
+	    HEAVY_ALONE},
 	{NULL, 0, {0, 0, 0, 0}, NULL},
 };
 

@@ -33,19 +33,19 @@ struct list_case {
 
 #define ZIPF(exponent) {.n_ports = 1, .n_keys = 1000, .zipf = exponent, .pkts = 300000}
 #define CAPTURED(what, file, dimension, ports, ...) \
-	{.name = what, .capture = file, .by = dimension, .shape = {.n_ports = ports}, .sampling = {{__VA_ARGS__}, 0, 0}}
+	{.name = what, .capture = file, .by = dimension, .shape = {.n_ports = ports}, .sampling = {{__VA_ARGS__}, 0, 0, 0}}
 
 static const struct list_case cases[] = {
-	{.name = "1,000 equal keys", .shape = ZIPF(0), .sampling = {{100}, 0, 0}},
-	{.name = "Zipf 0.5", .shape = ZIPF(0.5), .sampling = {{100}, 0, 0}},
-	{.name = "Zipf 1", .shape = ZIPF(1), .sampling = {{100}, 0, 0}},
-	{.name = "Zipf 1.5", .shape = ZIPF(1.5), .sampling = {{100}, 0, 0}},
+	{.name = "1,000 equal keys", .shape = ZIPF(0), .sampling = {{100}, 0, 0, 0}},
+	{.name = "Zipf 0.5", .shape = ZIPF(0.5), .sampling = {{100}, 0, 0, 0}},
+	{.name = "Zipf 1", .shape = ZIPF(1), .sampling = {{100}, 0, 0, 0}},
+	{.name = "Zipf 1.5", .shape = ZIPF(1.5), .sampling = {{100}, 0, 0, 0}},
 	{.name = "Zipf 1, 8 ports, 1 in 100 and 1,000",
-	    .shape = {.n_ports = 8, .n_keys = 400, .zipf = 1, .pkts = 50000}, .sampling = {{100, 1000}, 0, 0}},
+	    .shape = {.n_ports = 8, .n_keys = 400, .zipf = 1, .pkts = 50000}, .sampling = {{100, 1000}, 0, 0, 0}},
 	{.name = "Zipf 1, 48 ports, each key at one",
 	    .shape = {.n_ports = 48, .n_keys = 500, .at_ports = 1, .zipf = 1, .pkts = 6000},
-	    .sampling = {{100}, 0, 0}},
-	{.name = "Zipf 1, skip 100 times in a tenth", .shape = ZIPF(1), .sampling = {{20}, 100, 0.9},
+	    .sampling = {{100}, 0, 0, 0}},
+	{.name = "Zipf 1, skip 100 times in a tenth", .shape = ZIPF(1), .sampling = {{20}, 100, 0.9, 0},
 	    .not_seen = 0.83},
 	CAPTURED("composed-a, source, 1 in 20", "composed-a.pcap", MODEL_BY_MAC_SRC, 8, 20),
 	CAPTURED("composed-a, IP pair, 1 in 20", "composed-a.pcap", MODEL_BY_IP_PAIR, 8, 20),

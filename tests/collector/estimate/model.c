@@ -72,6 +72,7 @@ finish(struct model *m, const struct model_sampling *sampling)
 		struct model_port *port = &m->ports[p];
 
 		port->skip = sampling->skips[p % n_skips];
+		port->counted = sampling->uncounted == 0 || p % sampling->uncounted != 0;
 		port->skip_after = port->skip * (sampling->factor > 0 ? sampling->factor : 1);
 		port->change = sampling->until > 0 ? (size_t)(sampling->until * (double)port->n) : port->n;
 		for (size_t i = 0; i < port->n; i++) {
@@ -350,8 +351,8 @@ sample_ports(const struct model *m, struct model_run *run, struct skip_stream *s
 		const struct model_port *port = &m->ports[p];
 		struct estimate_stratum *s = &run->strata[p];
 
-		s->pool_pkts = port->total[ESTIMATE_PKTS];
-		s->pool_octets = port->total[ESTIMATE_OCTETS];
+		s->pool_pkts = port->counted ? port->total[ESTIMATE_PKTS] : 0;
+		s->pool_octets = port->counted ? port->total[ESTIMATE_OCTETS] : 0;
 		s->w_max = fmax(port->skip, port->skip_after);
 		sample_frames(m, port->first, port->first + port->change, port->skip, stream, &s->all, &here);
 		sample_frames(m, port->first + port->change, port->first + port->n, port->skip_after, stream,

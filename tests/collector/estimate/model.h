@@ -29,6 +29,7 @@ struct model_key {
 
 struct model_port {
 	double skip, skip_after; /* the second from frame `change` on */
+	bool counted;
 	size_t first, n, change; /* of the model's frames */
 	double total[ESTIMATE_N_UNITS];
 };
@@ -45,10 +46,11 @@ struct model {
 enum { MODEL_SKIPS = 4 };
 
 /* How ports sample: skips in turn, ended by 0; behind `until` (a part of each port's frames; 0: never) they are
- * multiplied by the factor. */
+ * multiplied by the factor. Every uncounted-th port has no counters (1: none has them; 0: all have). */
 struct model_sampling {
 	double skips[MODEL_SKIPS];
 	double factor, until;
+	size_t uncounted;
 };
 
 /* Keys' sizes fall as rank^-zipf (0: all equal), to `pkts` frames at each port in all; each key is at `at_ports`
