@@ -127,9 +127,10 @@ report_command_print_usage(FILE *out)
 		print_option(out, o->name, o->value, o->help);
 	fputs("\nReading a list: of LOW..HIGH, in the unit of the figure before them, 95 of 100 hold"
 	      "\nthat lists print, also for the first row alone. All sums below the rows add up to what"
-	      "\nthe ports counted. easetop claims says of each printed thing what it claims.\nThe bar goes with = up to the lower limit and on with - to the upper one; its full"
+	      "\nthe ports counted, if they send counters. easetop claims says of each printed thing what it claims.\nThe bar goes with = up to the lower limit and on with - to the upper one; its full"
 	      "\nwidth is the largest upper limit. CHECK of load: ok, few samples, not sampling,"
-	      "\nmismatch, silent, down.\n"
+	      "\nmismatch, no counters, silent, down. \"about\" says that ports sent no counters: their"
+	      "\nfigures are by samples alone.\n"
 	      "\nExit status: 0; 1 if a row exceeds --warn; 2 if there is no answer.\n", out);
 }
 

@@ -19,7 +19,8 @@
 	{"packets", pkts, REPORT_PKTS},                                                            \
 	{"octets", octets, REPORT_OCTETS},                                                         \
 	{"share", "SHARE", REPORT_SHARE},                                                          \
-	{"samples", "SAMPLES", REPORT_COUNT}
+	{"samples", "SAMPLES", REPORT_COUNT},                                                      \
+	{"uncounted_samples", "NO COUNTERS", REPORT_COUNT} /* of these, of ports without counters */
 
 #define LAYOUT(name, ...) LAYOUT_WITH(name, __VA_ARGS__, TAIL)
 #define LAYOUT_WITH(name, ...)                                                                     \

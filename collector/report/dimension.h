@@ -22,6 +22,7 @@ enum dimension_tail {
 	TAIL_OCTETS,
 	TAIL_SHARE,
 	TAIL_SAMPLES,
+	TAIL_UNCOUNTED,
 	N_TAIL,
 };
 

@@ -315,6 +315,21 @@ has_one_agent(const struct list_entry *entry)
 	return true;
 }
 
+/* How many of its samples are of ports without counters. */
+static void
+fill_uncounted(const struct list *list, const struct list_entry *entry, struct report_value *row)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < entry->n_parts; i++) {
+		const struct query_key *key = list_key(&entry->first[i]);
+
+		n += port_is_uncounted(key->port) ? key->sums.n : 0;
+	}
+	*list_tail(list, row, TAIL_UNCOUNTED) = cell_number((double)n);
+	list->result->uncounted.n_rows += n > 0;
+}
+
 /* Agent and port where the key was seen; text has the port with most samples, and how many more. */
 static void
 fill_place(const struct list *list, const struct list_entry *entry, struct report_value *row)
@@ -397,6 +412,7 @@ add_entry(const struct list *list, size_t i, const double unkeyed[2], double *ra
 		fill_extremes(list, &key, unkeyed, &list->result->extremes[i]);
 	list->dimension->fill(list->options, list_key(entry->first), row);
 	fill_place(list, entry, row);
+	fill_uncounted(list, entry, row);
 	list_fill_figures(list, row, figure, entry->n);
 	return 0;
 }
@@ -451,6 +467,7 @@ hide_what_is_the_same(struct list *list)
 	for (size_t i = 0; list->left.n_keys > 0 && i < list->query->n_ports; i++)
 		several_agents |= list->left.sums[i].n > 0 && agent &&
 		    agent != list->query->ports[i].agent;
+	result->hidden |= result->uncounted.n_ports > 0 ? 0 : 1u << dimension_tail(list->dimension, TAIL_UNCOUNTED);
 	result->hidden |= several_agents ? 0 : 1u << dimension_tail(list->dimension, TAIL_AGENT);
 	result->hidden |= list->options->by == REPORT_BY_SRC ? 1u << COLUMN_DST : 0;
 	result->hidden |= list->options->by == REPORT_BY_DST ? 1u << COLUMN_SRC : 0;

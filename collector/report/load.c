@@ -160,6 +160,10 @@ check_samples(const struct port_load *p, char *text)
 	double arrived = 1 - in->lost;
 	double sd, excess;
 
+	if (port_is_uncounted(port)) {
+		snprintf(text, TEXT_ROOM, "no counters");
+		return;
+	}
 	if (n < 1 || arrived <= 0) {
 		snprintf(text, TEXT_ROOM, "%s", check_without_samples(p, pool));
 		return;
@@ -258,7 +262,7 @@ add_port(struct report_result *result, const struct port_load *p)
 		snprintf(check, sizeof(check), "down");
 	else if (p->n_members > 0)
 		snprintf(check, sizeof(check), "sum of %u", p->n_members);
-	else if (p->load.known)
+	else if (p->load.known || port_is_uncounted(p->port))
 		check_samples(p, check);
 	if (p->load.known && !p->silent && !down)
 		fill_counted(p, row);

@@ -309,6 +309,26 @@ silent_json(const struct report_result *result)
 }
 
 static json_t *
+uncounted_json(const struct report_result *result)
+{
+	const struct report_uncounted *uncounted = &result->uncounted;
+	json_t *ports = json_array(), *object = json_object();
+
+	for (size_t i = 0; i < uncounted->n_ports && i < REPORT_UNCOUNTED_NAMED; i++) {
+		json_t *port = with(json_object(), "agent", text_json(uncounted->ports[i].agent));
+
+		ports = append(ports, with(port, "port", text_json(uncounted->ports[i].port)));
+	}
+	object = with(object, "n_ports", json_integer((json_int_t)uncounted->n_ports));
+	object = with(object, "ports", ports);
+	object = with(object, "packets", number_json(round(uncounted->total[ESTIMATE_PKTS])));
+	object = with(object, "octets", number_json(round(uncounted->total[ESTIMATE_OCTETS])));
+	if (result->has_keys)
+		object = with(object, "rows", json_integer((json_int_t)uncounted->n_rows));
+	return object;
+}
+
+static json_t *
 result_json(const struct report_result *result)
 {
 	json_t *object = json_object();
@@ -322,6 +342,8 @@ result_json(const struct report_result *result)
 	    result->newest_us ? time_json(result->newest_us) : json_null());
 	if (result->counted_to_us > 0)
 		object = with(object, "counted_to", time_json(result->counted_to_us));
+	if (result->uncounted.n_ports > 0)
+		object = with(object, "uncounted", uncounted_json(result));
 	if (result->n_silent > 0)
 		object = with(object, "silent", silent_json(result));
 	object = with(object, "completeness", result->expected

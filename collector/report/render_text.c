@@ -280,6 +280,25 @@ print_rows(FILE *out, const struct report_result *result, const struct render_op
 
 /* ---- around the rows ---- */
 
+/* How much of the total is counted: all of it, a part, or nothing. */
+static void
+print_counted(FILE *out, const struct report_result *result, enum estimate_unit unit, double factor, const char *what)
+{
+	double total = result->total[unit], uncounted = result->uncounted.total[unit];
+	char text[NUMBER_TEXT];
+
+	number_format_rate(total * factor, what, text);
+	if (uncounted <= 0) {
+		fprintf(out, "  %s counted", text);
+	} else if (uncounted >= total * (1 - 1e-9)) {
+		fprintf(out, "  about %s, by samples alone", text);
+	} else {
+		fprintf(out, "  about %s", text);
+		number_format_rate(uncounted * factor, what, text);
+		fprintf(out, ", %s of it by samples alone", text);
+	}
+}
+
 /* The counted total, and the estimate from the samples alone. */
 static void
 print_totals(FILE *out, const struct report_result *result)
@@ -287,14 +306,13 @@ print_totals(FILE *out, const struct report_result *result)
 	enum estimate_unit unit = result->has_keys ? result->sort : ESTIMATE_OCTETS;
 	double factor = (unit == ESTIMATE_OCTETS ? 8 : 1) / result->seconds;
 	const char *what = unit == ESTIMATE_OCTETS ? "b/s" : "frame/s";
-	char counted[NUMBER_TEXT], sampled[NUMBER_TEXT];
+	char sampled[NUMBER_TEXT];
 
 	if (result->seconds <= 0)
 		return;
-	number_format_rate(result->total[unit] * factor, what, counted);
+	print_counted(out, result, unit, factor, what);
 	number_format_rate(result->from_samples[unit] * factor, what, sampled);
-	fprintf(out, "  %s counted", counted);
-	if (result->has_keys)
+	if (result->has_keys && result->uncounted.total[unit] < result->total[unit] * (1 - 1e-9))
 		fprintf(out, " (%s by samples)", sampled);
 }
 
@@ -370,6 +388,27 @@ print_silent(FILE *out, const struct report_result *result)
 		fprintf(out, " and %zu more", result->n_silent - named);
 	if (named > 0)
 		fputs(": no counters came since, so less was counted there.\n", out);
+}
+
+static void
+print_uncounted(FILE *out, const struct report_result *result)
+{
+	const struct report_uncounted *uncounted = &result->uncounted;
+	size_t named = uncounted->n_ports < REPORT_UNCOUNTED_NAMED ? uncounted->n_ports : REPORT_UNCOUNTED_NAMED;
+	const char *between = "About: no counters came from ";
+
+	if (named == 0)
+		return;
+	for (size_t i = 0; i < named; i++) {
+		fprintf(out, "%s%s %s", between, uncounted->ports[i].agent, uncounted->ports[i].port);
+		between = ", ";
+	}
+	if (uncounted->n_ports > named)
+		fprintf(out, " and %zu more", uncounted->n_ports - named);
+	fputs(", so their traffic is estimated from samples alone; let the agent send counters.\n", out);
+	if (result->has_keys && !result->as_grid)
+		fprintf(out, "Rows that rest on such ports, wholly or partly: %zu of %zu.\n", uncounted->n_rows,
+		    result->n_rows);
 }
 
 static void
@@ -567,6 +606,7 @@ render_text(FILE *out, const struct report_result *result, const struct render_o
 	if (err == 0 && result->has_keys)
 		print_key_notes(out, result);
 	print_whole_minutes(out, result);
+	print_uncounted(out, result);
 	print_silent(out, result);
 	if (err == 0)
 		print_kept_since(out, result, options);

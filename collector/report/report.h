@@ -199,11 +199,21 @@ struct report_counter {
  * screen. */
 enum { REPORT_GRID_ADDRESSES = 8 };
 
-enum { REPORT_SILENT_NAMED = 8, REPORT_NAME_TEXT = 65 };
+enum { REPORT_SILENT_NAMED = 8, REPORT_UNCOUNTED_NAMED = 8, REPORT_NAME_TEXT = 65 };
 /* A port whose counters no longer come. */
 struct report_silent {
 	char agent[REPORT_NAME_TEXT], port[REPORT_NAME_TEXT];
 	uint64_t newest_us; /* its newest counters */
+};
+
+/* Ports with samples of received frames and no counters in the range: what is said of them is by samples alone. */
+struct report_uncounted {
+	size_t n_ports;
+	struct report_port_name {
+		char agent[REPORT_NAME_TEXT], port[REPORT_NAME_TEXT];
+	} ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
+	double total[2]; /* by estimate_unit: of the result's total, what is by samples alone */
+	size_t n_rows;	 /* lists only: rows that rest on such ports, wholly or partly */
 };
 
 struct query_key;
@@ -224,6 +234,7 @@ struct report_result {
 	bool whole_minutes; /* so far, because a cluster has whole minutes only */
 	struct report_silent silent[REPORT_SILENT_NAMED];
 	size_t n_silent;
+	struct report_uncounted uncounted;
 	uint64_t older_us;	 /* start asked for, if the store keeps nothing of that time; or 0 */
 	bool empty;		 /* nothing in the range */
 	char scope[REPORT_SCOPE_TEXT]; /* the agent, or how many */

@@ -50,6 +50,32 @@ result_begin(struct report_result *result, const char *report,
 	describe_scope(result, query);
 }
 
+bool
+port_is_uncounted(const struct query_port *port)
+{
+	const struct estimate_stratum *in = &port->side[EASE_IN];
+
+	return in->all.n > 0 &&
+	    !(estimate_is_counted(ESTIMATE_PKTS, in) && estimate_is_counted(ESTIMATE_OCTETS, in));
+}
+
+static void
+note_uncounted(struct report_uncounted *uncounted, const struct query_port *port)
+{
+	const struct estimate_stratum *in = &port->side[EASE_IN];
+	struct report_port_name *name = &uncounted->ports[uncounted->n_ports];
+
+	if (!port_is_uncounted(port))
+		return;
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
+		if (!estimate_is_counted((enum estimate_unit)u, in))
+			uncounted->total[u] += estimate_total((enum estimate_unit)u, in);
+	if (uncounted->n_ports++ >= REPORT_UNCOUNTED_NAMED)
+		return;
+	snprintf(name->agent, sizeof(name->agent), "%s", port->agent->name);
+	snprintf(name->port, sizeof(name->port), "%.*s", REPORT_NAME_TEXT - 1, port->name);
+}
+
 void
 result_count_port(struct report_result *result, const struct query_port *port)
 {
@@ -63,6 +89,7 @@ result_count_port(struct report_result *result, const struct query_port *port)
 	result->total[ESTIMATE_OCTETS] += estimate_total(ESTIMATE_OCTETS, in) + port->cut[EASE_IN].octets;
 	result->from_samples[ESTIMATE_PKTS] += in->all.w;
 	result->from_samples[ESTIMATE_OCTETS] += in->all.wb;
+	note_uncounted(&result->uncounted, port);
 }
 
 /* Ports that were silent before the range began, or whose link is down, lack nothing in it. */

@@ -14,8 +14,11 @@
 void result_begin(struct report_result *result, const char *report,
     const struct report_column *columns, size_t n_columns, const struct query *query);
 
-/* Adds one port to the header: its samples and the counted totals of its received frames. */
+/* Adds one port to the header: its samples and the totals of its received frames, counted or by samples alone. */
 void result_count_port(struct report_result *result, const struct query_port *port);
+
+/* Whether it has samples of received frames and no counters in the range. */
+bool port_is_uncounted(const struct query_port *port);
 
 /* After all ports: sets the seconds covered, whether the range is empty, and which ports are silent. */
 void result_finish(struct report_result *result, const struct query *query);

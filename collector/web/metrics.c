@@ -386,10 +386,16 @@ put_list(const struct metrics *m, const struct list *list, const struct report_r
 static void
 put_totals(const struct metrics *m, const struct report_result *result)
 {
+	double uncounted = result->uncounted.total[ESTIMATE_OCTETS];
+
 	if (result->seconds > 0)
 		put_plain(m->out, "counted_bytes_per_second", "gauge",
 		    "Traffic received at edge ports, from counters, last five minutes.",
-		    result->total[ESTIMATE_OCTETS] / result->seconds);
+		    (result->total[ESTIMATE_OCTETS] - uncounted) / result->seconds);
+	if (result->seconds > 0)
+		put_plain(m->out, "uncounted_bytes_per_second", "gauge",
+		    "Traffic received at edge ports that send no counters, by samples alone, last five minutes.",
+		    uncounted / result->seconds);
 	if (result->counted_to_us > 0)
 		put_plain(m->out, "counted_to_timestamp_seconds", "gauge",
 		    "The end of the last five minutes: what all edge ports have counted up to.",

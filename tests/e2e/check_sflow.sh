@@ -247,4 +247,44 @@ share=$(easetop talkers --by src --last all --format json | jq '.rows[] | select
     | (.packets.low <= 90000 and .packets.high >= 90000)')
 expect 'foreign: the interval holds the truth' "$share" true
 
+# ---- agents without counters ----
+
+rig_new
+printf 'sflow_listen = {"127.0.0.1:%s"}\nsample_rows = 0\n' "$sflow_port" >>"$rig/collector.conf"
+rig_collector || exit 1
+perl "$top/tests/e2e/uncounted_sender.pl" "$sflow_port"
+wait_for 10 store_has 'SELECT sum(n) FROM window' 1200
+list() { easetop talkers --by src --last all "$@"; }
+about='About: no counters came from 192.0.2.8 if3, 192.0.2.9 if4, so their traffic is estimated from samples alone; let the agent send counters.'
+list --utc >"$rig/uncounted.txt"
+expect 'no counters: the first line says about, and nothing is called counted' \
+    "$(head -1 "$rig/uncounted.txt" | grep -c 'about .*, by samples alone') $(grep -c counted "$rig/uncounted.txt")" '1 0'
+expect 'no counters: the ports, what to do, and the rows' "$(grep -A1 '^About' "$rig/uncounted.txt")" \
+    "$about"$'\nRows that rest on such ports, wholly or partly: 2 of 2.'
+expect 'no counters: load says so of each port, and shows no figure' \
+    "$(easetop load --last all --format json | jq -c '.rows[] | [.check, .rx_octets]')" \
+    $'["no counters",null]\n["no counters",null]'
+easetop agents --last all >"$rig/agents.txt"
+expect 'no counters: agents names them' "$(grep '^About' "$rig/agents.txt")" "$about"
+expect 'no counters: what the samples stand for, and all lines add up to it' "$(list --format json | jq -c '
+    [.uncounted.n_ports, .uncounted.packets, .uncounted.octets, .totals.packets, .totals.octets, .uncounted.rows,
+     ([.account | .rows, .others, .not_seen, .rest | .packets.estimate] | add),
+     ([.account | .rows, .others, .not_seen, .rest | .octets.estimate] | add)]')" \
+    '[2,120000,96000000,120000,96000000,2,120000,96000000]'
+expect 'no counters: limits hold what was sent, and are of a count of samples' "$(list --format json | jq -c '
+    .rows[] | select(.src == "10.9.0.1") | .packets | [.low < 88000, .low > 80000, .high > 92000, .high < 100000]')" \
+    '[true,true,true,true]'
+expect 'no counters: CSV has how many samples of a row are of such ports' \
+    "$(list --format csv | sed 's/.*,//')" $'uncounted_samples\n900\n300'
+perl "$top/tests/e2e/sflow_sender.pl" "$sflow_port"
+wait_for 10 store_has 'SELECT sum(pool_pkts) FROM window WHERE direction = 1' 120000.0
+list --utc >"$rig/mixed.txt"
+expect 'some ports without counters: the first line says how much' \
+    "$(head -1 "$rig/mixed.txt" | grep -cE 'about [0-9.]+ [kMG]b/s, [0-9.]+ [kMG]b/s of it by samples alone')" 1
+expect 'some ports without counters: of how much traffic, and how many samples of each row' \
+    "$(list --format json | jq -c '[.totals.octets, .uncounted.octets, (.rows[] | .uncounted_samples)]')" \
+    '[192000000,96000000,900,300]'
+expect 'some ports without counters: of the others nothing is said' \
+    "$(list --agent 192.0.2.7 --utc | grep -cE 'about|About|NO COUNTERS')" 0
+
 exit $failed

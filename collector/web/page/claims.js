@@ -5,10 +5,11 @@
 import {get} from './api.js';
 import {$, make} from './dom.js';
 
-const LIST = ['row', 'low', 'estimate', 'hiding', 'rank', 'others', 'not_seen', 'rest', 'no_sample', 'unseen', 'look'];
+const LIST = ['row', 'low', 'estimate', 'hiding', 'rank', 'others', 'not_seen', 'rest', 'no_sample', 'unseen', 'look',
+	'uncounted'];
 const CLAIMS = {
-	ports: ['counted', 'check'],
-	load: ['counted', 'step', 'look'],
+	ports: ['counted', 'check', 'uncounted'],
+	load: ['counted', 'step', 'look', 'uncounted'],
 	sources: LIST,
 	destinations: LIST,
 	conversations: LIST,

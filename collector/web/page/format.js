@@ -199,6 +199,14 @@ export function countedTimes(from, to, now, utc) {
 	return `since ${shortTime(from, now, utc)}, counted to ${shortTime(to, now, utc)} ${zone(to, utc)}`;
 }
 
+/* Ports with samples and no counters. */
+export function uncounted({ports, n_ports: n}) {
+	const more = n > ports.length ? ` and ${n - ports.length} more` : '';
+
+	return `About: no counters came from ${ports.map((p) => `${p.agent} ${p.port}`).join(', ')}${more},` +
+	    ' so their traffic is estimated from samples alone; let the agent send counters.';
+}
+
 /* For an axis: the time, or the day at midnight. */
 export function tick(ms, stepMs, utc) {
 	const date = wall(ms, utc);

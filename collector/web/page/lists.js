@@ -229,6 +229,9 @@ function notesOf(result, utc) {
 		notes.push(`New connections are summed from ${format.time(Date.parse(result.connections_since), utc)} on.`);
 	if (result.samples_kept_since)
 		notes.push(`These figures come from stored samples, which begin at ${since}.`);
+	if (result.uncounted)
+		notes.push(format.uncounted(result.uncounted),
+		    `Rows that rest on such ports: ${result.uncounted.rows} of ${result.rows.length}.`);
 	if (result.silent)
 		notes.push(`No counters come from ${result.silent.map((s) => `${s.agent} ${s.port}`).join(', ')}:`,
 		    'less was counted there.');

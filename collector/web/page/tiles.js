@@ -68,6 +68,15 @@ function describe(port) {
 	return parts.join(' · ');
 }
 
+/* "14.5 Mb/s counted"; without counters of all ports "about 14.5 Mb/s, 3.1 Mb/s of it by samples alone". */
+function traffic({totals, uncounted, seconds}) {
+	const total = format.bits(totals.octets * 8 / seconds);
+
+	if (!uncounted)
+		return `${total} counted`;
+	return `about ${total}, ${format.bits(uncounted.octets * 8 / seconds)} of it by samples alone`;
+}
+
 function summary(result) {
 	const {rows, seconds} = result, parts = [format.plural(rows.length, 'port')];
 	const n = (state) => rows.filter((row) => stateOf(row) === state).length;
@@ -76,7 +85,7 @@ function summary(result) {
 		if (n(state))
 			parts.push(`${n(state)} ${state}`);
 	if (seconds > 0)
-		parts.push(`${format.bits(result.totals.octets * 8 / seconds)} counted`,
+		parts.push(traffic(result),
 		    `${format.count(result.totals.packets / seconds)} frame/s`);
 	return parts.join(' · ');
 }
