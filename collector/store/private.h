@@ -54,8 +54,9 @@ struct store {
 	uint64_t submitted; /* batches; of the thread that fills them */
 	pthread_mutex_t lock;
 	struct store_retention keep; /* the retention that the writing thread applies next */
-	pthread_cond_t idle; /* a batch was written or given up, or a write failed */
+	pthread_cond_t idle; /* a batch was written or given up, a write failed, or there is no upkeep left */
 	uint64_t finished;   /* batches written or given up */
+	uint64_t rested;     /* of them, when there was no upkeep left last */
 	bool failing;	     /* the last try of a batch failed */
 	struct store_batch batches[STORE_BATCHES];
 	struct stat_set stats;

@@ -154,6 +154,16 @@ store_submit(struct store *store, struct store_batch *batch)
 
 /* Waits for the next batch to write and returns it; NULL when the store stops and no batch is left.
  * While there is no batch, it does upkeep in steps that are short compared to writing a batch. */
+/* There is nothing to do after what was written. */
+static void
+note_rest(struct store *store)
+{
+	pthread_mutex_lock(&store->lock);
+	store->rested = store->finished;
+	pthread_cond_broadcast(&store->idle);
+	pthread_mutex_unlock(&store->lock);
+}
+
 static struct store_batch *
 next_batch(struct store *store)
 {
@@ -163,8 +173,10 @@ next_batch(struct store *store)
 
 		if (batch || stopping)
 			return batch;
-		if (!do_upkeep(store))
-			sem_wait(&store->wake);
+		if (do_upkeep(store))
+			continue;
+		note_rest(store);
+		sem_wait(&store->wake);
 	}
 }
 
@@ -465,17 +477,29 @@ store_start(struct store *store, const struct store_room room[STORE_N_TABLES])
 	return r;
 }
 
-int
-store_drain(struct store *store)
+static int
+wait_until(struct store *store, const uint64_t *done)
 {
 	int r;
 
 	pthread_mutex_lock(&store->lock);
-	while (store->finished < store->submitted && !store->failing)
+	while (*done < store->submitted && !store->failing)
 		pthread_cond_wait(&store->idle, &store->lock);
 	r = store->failing ? -EIO : 0;
 	pthread_mutex_unlock(&store->lock);
 	return r;
+}
+
+int
+store_drain(struct store *store)
+{
+	return wait_until(store, &store->finished);
+}
+
+int
+store_rest(struct store *store)
+{
+	return wait_until(store, &store->rested);
 }
 
 int

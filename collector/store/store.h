@@ -130,6 +130,9 @@ void store_submit(struct store *store, struct store_batch *batch);
  * never on the receiving path. Returns 0 or -EIO. */
 int store_drain(struct store *store);
 
+/* The same, and until no upkeep is left to do: where a stepped clock runs quicker than this machine. */
+int store_rest(struct store *store);
+
 /* Writes the submitted batches and stops the thread. Each batch is tried for some seconds and then
  * counted as lost. Returns 0, or -EIO if anything was lost. */
 int store_stop(struct store *store);

@@ -20,7 +20,7 @@ believe(struct sequence_jumps *j, const struct sequence_tracker *t)
 	j->in_place = 0;
 }
 
-/* A jump over numbers that the agent dropped, as it says with the record itself, needs no other witness. */
+/* A jump over numbers that the agent dropped, as it says with the record itself, is believed at once. */
 static bool
 is_told(const struct sequence_tracker *t, uint64_t n, uint64_t drops)
 {
