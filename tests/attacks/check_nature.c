@@ -24,6 +24,7 @@ enum {
 #define MINUTE_US (60 * (int64_t)SECOND_US)
 
 static struct attack_rig rig;
+static unsigned store_mib; /* the limit of the store that is open */
 
 static void
 steps(unsigned n)
@@ -33,11 +34,12 @@ steps(unsigned n)
 }
 
 static void
-open_rig_of(unsigned store_mib, const char *further)
+open_rig_of(unsigned most_mib, const char *further)
 {
 	char lines[128];
 
-	snprintf(lines, sizeof(lines), "store_size = %d\nmemory = 256\n%s", store_mib, further);
+	store_mib = most_mib;
+	snprintf(lines, sizeof(lines), "store_size = %u\nmemory = 256\n%s", store_mib, further);
 	attack_rig_open(&rig, 1, lines);
 	steps(45);
 }
@@ -92,7 +94,7 @@ end_expecting(const char *name, const char *sql, double least, void (*expect)(co
 	attack_expect_fleet(&rig, name);
 	if (sql)
 		ck_assert_double_ge(sql_number(rig.db, sql), least);
-	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20,
+	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(store_mib + STORE_SLACK_MIB) << 20,
 	    "%s: the store has %" PRIu64 " octets", name, attack_store_octets(&rig));
 	if (expect)
 		expect(name);
