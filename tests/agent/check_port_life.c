@@ -26,7 +26,7 @@
 
 enum {
 	INTERFACES = SUITE_SANITIZES ? 10000 : 100000, /* in a year */
-	FEWER = INTERFACES / 5, /* and in some months, for what else may grow */
+	FEWER = SUITE_SANITIZES ? 5000 : 20000, /* and in some months, for what else may grow */
 	PRESENT = 20, /* at any time */
 	NAMES = 50,   /* of a host that uses names again */
 };
