@@ -372,7 +372,7 @@ static void
 turn(struct attack_rig *r)
 {
 	collector_turn(r->collector);
-	ck_assert_int_eq(store_rest(r->collector->store), 0);
+	ck_assert_int_eq((r->rests ? store_rest : store_drain)(r->collector->store), 0);
 }
 
 void

@@ -66,6 +66,7 @@ struct fleet_switch {
 };
 
 struct attack_rig {
+	bool rests; /* each step waits for the store's upkeep, too, as hours pass in seconds */
 	char dir[64], conf[96], db[96];
 	struct clock clock;
 	struct collector_config config;

@@ -41,6 +41,7 @@ open_rig_of(unsigned most_mib, const char *further)
 	store_mib = most_mib;
 	snprintf(lines, sizeof(lines), "store_size = %u\nmemory = 256\n%s", store_mib, further);
 	attack_rig_open(&rig, 1, lines);
+	rig.rests = getenv("EASE_LONG") != NULL;
 	steps(45);
 }
 
