@@ -728,6 +728,12 @@ struct move {
 	uint64_t newest_us; /* is as old as the newest */
 };
 
+static uint64_t
+moved_time(const struct move *move, uint64_t time_us)
+{
+	return (time_us < move->least_us ? move->newest_us : time_us) + (uint64_t)move->time_us;
+}
+
 /* Where counters began anew is only compared, and stays the device's own. */
 static void
 move_record(const struct move *move, struct ease_record *r)
@@ -737,7 +743,7 @@ move_record(const struct move *move, struct ease_record *r)
 	r->boot += move->boot;
 	if (!is_good_time(time_us))
 		return;
-	moved_us = (time_us < move->least_us ? move->newest_us : time_us) + (uint64_t)move->time_us;
+	moved_us = moved_time(move, time_us);
 	memcpy((char *)r + record_kinds[r->kind].time_at, &moved_us, sizeof(moved_us));
 	if (r->kind != EASE_PART_ERROR_SOURCE)
 		return;
@@ -798,7 +804,7 @@ add_believed(struct accounting *acc, struct agent *a, struct store_batch *batch,
 		move.least_us = times->newest_us - NOTIFICATION_MOST_US;
 	acc->moved_us = move.time_us;
 	if (is_new) {
-		a->row.first_us += (uint64_t)move.time_us;
+		a->row.first_us = moved_time(&move, times->oldest_us);
 		a->row.last_us = a->row.first_us;
 	}
 	if (move.time_us != 0 || move.least_us > 0)

@@ -6,6 +6,7 @@
  * EASE_ATTACK=NAME tries one. With EASE_LONG each sends 1,000 datagrams a second for a minute.
  */
 #include "tests/attacks/attacks.h"
+#include "tests/sql.h"
 #include "tests/suite.h"
 
 #include <inttypes.h>
@@ -92,7 +93,7 @@ static void
 try(const struct attack *attack)
 {
 	const char *name = attack ? attack->name : "nobody";
-	char size[64];
+	char size[64], first_elsewhere[128];
 
 	snprintf(size, sizeof(size), "store_size = %d\nmemory = 256", STORE_MIB);
 	attack_rig_open(&rig, 1, size);
@@ -104,6 +105,11 @@ try(const struct attack *attack)
 	attack_expect_fleet(&rig, name);
 	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20,
 	    "%s: the store has %" PRIu64 " octets", name, attack_store_octets(&rig));
+	/* Upkeep begins where the first of them does: whatever year an agent says, it walks a day at most. */
+	snprintf(first_elsewhere, sizeof(first_elsewhere),
+	    "SELECT count(*) FROM agent WHERE first_us NOT BETWEEN %" PRIu64 " AND %" PRIu64,
+	    (uint64_t)(NOON_US - DAY_US), (uint64_t)(rig.clock.manual_wall_us + 5 * SECOND_US));
+	ck_assert_msg(sql_number(rig.db, first_elsewhere) == 0, "%s: agents first heard at other times", name);
 	attack_rig_remove(&rig);
 }
 
