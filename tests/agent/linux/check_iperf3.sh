@@ -107,8 +107,15 @@ done
 # ---- samples ----
 
 rig_agent_stop # its last counters close the windows
-all_stored() { [ "$(easetop loss --last all --format json | jq '[.rows[] | .expected - .received] | add')" = 0 ]; }
-if wait_for 10 all_stored; then pass 'no sample lost'; else fail 'no sample lost' "$(easetop loss --last all)"; fi
+# A machine too busy to read the kernel's samples in time loses some; then the agent says how many.
+all_stored() {
+	[ "$(easetop loss --last all --format json | jq '[.rows[] | .expected - .received - .lost_in_agent] | add')" = 0 ]
+}
+if wait_for 10 all_stored; then
+	pass 'each sample arrived, or the agent says that it lost it'
+else
+	fail 'each sample arrived' "$(easetop loss --last all)"
+fi
 easetop conversations --sort packets --last all --format json >"$rig/conversations.json"
 # A limit of 95 % misses one time in 20, one twice as wide one time in 10,000.
 holds() { # NAME SRC-PORT PACKETS
