@@ -46,6 +46,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (rbuf_left(&r) > 0 && n < MIB_OID_MAX)
 		oid[n++] = data[r.pos] < 128 ? rbuf_u8(&r) : rbuf_be32(&r);
 	mib_put_octets(&value, data, size);
-	check(table, &(struct mib_context){&fixture.mib_snapshot, 1, 1}, oid, n, &value);
+	check(table,
+	    &(struct mib_context){
+		.snapshot = &fixture.mib_snapshot, .mono_us = 1, .uptime_start_us = 1},
+	    oid, n, &value);
 	return 0;
 }
