@@ -338,6 +338,8 @@ static void
 publish_tables(struct agent *agent)
 {
 	sampling_publish(agent->sampling);
+	if (standard_monitor_refreshed(agent->standard_monitor))
+		arm_alarm(agent);
 	standard_monitor_publish(agent->standard_monitor);
 	static_addresses_publish(agent->static_addresses);
 	event_monitor_poll(agent->event_monitor);

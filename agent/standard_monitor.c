@@ -22,6 +22,8 @@ struct link_state {
 struct standard_monitor {
 	struct standard_monitor_options options;
 	struct rmon *rmon;
+	struct state *state; /* borrowed; NULL: no rows are kept */
+	bool ports_moved;    /* and the snapshots that alarms read do not show it yet */
 	struct link_state *links; /* the states that managers know */
 	size_t n_links;
 	uint64_t parts_notified_us; /* time of the change of parts that was last reported; 0: none */
@@ -111,6 +113,8 @@ standard_monitor_port(struct standard_monitor *m, const struct hal_port_event *e
 		look_at_link(m, event->if_index);
 	else
 		forget_link(m, event->if_index);
+	rmon_port(m->rmon, event);
+	m->ports_moved = m->ports_moved || event->happening != HAL_PORT_CHANGED;
 }
 
 static void
@@ -217,6 +221,15 @@ read_object(void *ctx, const struct mib_oid *name, bool fresh, struct rmon_readi
 	return rc;
 }
 
+static void
+rows_removed(void *ctx)
+{
+	struct standard_monitor *m = ctx;
+
+	if (m->state)
+		state_rows_removed(m->state);
+}
+
 static struct notify_hc_number
 hc_number(rmon_number number)
 {
@@ -257,6 +270,7 @@ standard_monitor_create(
 	    .event_table = &rmon_mib_event_table,
 	    .hc_alarm_table = &hc_alarm_mib_table,
 	    .ctx = m,
+	    .rows_removed = rows_removed,
 	    .read = read_object,
 	    .trap = send_alarm,
 	};
@@ -295,6 +309,7 @@ standard_monitor_rmon(struct standard_monitor *monitor)
 void
 standard_monitor_start(struct standard_monitor *m, struct state *state)
 {
+	m->state = state;
 	read_links(m);
 	for (size_t i = 0; i < RMON_N_MANAGED && state; i++)
 		state_restore_rows(state, rmon_managed(m->rmon)[i]);
@@ -320,6 +335,18 @@ void
 standard_monitor_run(struct standard_monitor *m, uint64_t steady_us)
 {
 	rmon_run(m->rmon, steady_us);
+}
+
+bool
+standard_monitor_refreshed(struct standard_monitor *m)
+{
+	if (!m->ports_moved)
+		return false;
+	m->ports_moved = false;
+	for (size_t i = 0; i < RMON_N_MANAGED && m->state; i++)
+		state_retry_rows(m->state, rmon_managed(m->rmon)[i]);
+	rmon_ports_moved(m->rmon, hal_steady_us(m->options.hal));
+	return true;
 }
 
 void

@@ -28,12 +28,15 @@ int standard_monitor_create(
 void standard_monitor_destroy(struct standard_monitor *monitor); /* NULL allowed */
 struct rmon *standard_monitor_rmon(struct standard_monitor *monitor);
 
-/* Call when the device runs: records the ports' states and restores the rows in state (NULL: none are
- * kept). Blocks while these are read. */
+/* Call when the device runs: records the ports' states and restores the rows in state (borrowed; NULL: none
+ * are kept). Blocks while these are read. */
 void standard_monitor_start(struct standard_monitor *monitor, struct state *state);
 
-/* Something happened to a port: sends linkUp and linkDown. */
+/* Something happened to a port: sends linkUp and linkDown, and tells RMON. */
 void standard_monitor_port(struct standard_monitor *monitor, const struct hal_port_event *event);
+/* Call after each complete reading of the HAL: RMON follows the ports that came and left since the one before.
+ * Returns true if standard_monitor_next_us may have changed by it. */
+bool standard_monitor_refreshed(struct standard_monitor *monitor);
 /* A SET was carried out. */
 void standard_monitor_settings_changed(struct standard_monitor *monitor);
 

@@ -769,6 +769,13 @@ state_restore_rows(struct state *s, struct managed_table *managed)
 }
 
 void
+state_rows_removed(struct state *s)
+{
+	s->rows.all = true;
+	write_soon(s);
+}
+
+void
 state_retry_rows(struct state *s, struct managed_table *managed)
 {
 	if (state_file_is_open(s->file) && state_rows_forget_unmade(&s->rows, managed) > 0)

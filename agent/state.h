@@ -93,6 +93,8 @@ void state_settings(const struct state *state, uint32_t if_index,
 void state_set_tables(struct state *state, struct managed_table *const *managed, size_t n);
 /* Makes the rows that were kept for this table. A row that cannot be made now stays in the file, and waits. */
 void state_restore_rows(struct state *state, struct managed_table *managed);
+/* A table's owner has removed a row of it without a SET: which rows there are is written some seconds later. */
+void state_rows_removed(struct state *state);
 /* What rows of this table wait for may have come: tries to make them. */
 void state_retry_rows(struct state *state, struct managed_table *managed);
 

@@ -201,6 +201,12 @@ check_thresholds(struct rmon *rmon, struct running_alarm *running, rmon_number v
 
 /* ---- one reading ---- */
 
+static void *
+row_of(struct rmon *rmon, const struct running_alarm *running)
+{
+	return managed_find(rmon->managed[running->kind->managed], &running->rule.index, 1);
+}
+
 /* RFC 2819, alarmVariable: the row is deleted when its variable no longer exists. */
 static void
 give_up(struct rmon *rmon, const struct running_alarm *running, const void *row)
@@ -209,7 +215,7 @@ give_up(struct rmon *rmon, const struct running_alarm *running, const void *row)
 	    "%s %u was deleted, because the object that it compared no longer exists",
 	    running->kind->name, running->rule.index);
 	stat_add(&rmon->stats, RMON_STAT_ALARMS_GONE, 1);
-	managed_remove(rmon->managed[running->kind->managed], row);
+	remove_row(rmon, running->kind->managed, row);
 }
 
 static void
@@ -225,7 +231,7 @@ count_failure(struct rmon *rmon, struct running_alarm *running, struct rmon_hc_a
 static bool
 sample_alarm(struct rmon *rmon, struct running_alarm *running, bool fresh, bool compare)
 {
-	void *row = managed_find(rmon->managed[running->kind->managed], &running->rule.index, 1);
+	void *row = row_of(rmon, running);
 	struct rmon_reading reading;
 	rmon_number value;
 	bool available;
@@ -271,6 +277,24 @@ alarm_run(struct rmon *rmon, uint64_t steady_us)
 	rmon->n_running_alarms = kept;
 }
 
+void
+alarm_ports_moved(struct rmon *rmon)
+{
+	struct rmon_reading reading;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rmon->n_running_alarms; i++) {
+		struct running_alarm *running = &rmon->running_alarms[i];
+
+		if (!running->kind->outlives_variable &&
+		    read_variable(rmon, &running->rule.variable, false, &reading) < 0)
+			give_up(rmon, running, row_of(rmon, running));
+		else
+			rmon->running_alarms[kept++] = *running;
+	}
+	rmon->n_running_alarms = kept;
+}
+
 uint64_t
 alarm_next_us(const struct rmon *rmon)
 {
@@ -310,7 +334,7 @@ static bool
 still_configured(struct rmon *rmon, const struct running_alarm *running)
 {
 	struct managed_table *rows = rmon->managed[running->kind->managed];
-	const void *row = managed_find(rows, &running->rule.index, 1);
+	const void *row = row_of(rmon, running);
 	struct alarm_rule rule;
 
 	if (!row || !managed_is_active(rows, row))

@@ -39,32 +39,34 @@ source_port(const struct mib_oid *source)
 	return source->arcs[N];
 }
 
-/* A history needs at least the packets; a driver may count no more than some of the others. */
+/* A history needs at least the packets; a driver may count no more than some of the others. On failure
+ * nothing is known. */
 static int
-read_totals(struct rmon *rmon, uint32_t if_index, uint64_t totals[RMON_N_HISTORY_FIGURES],
-    uint32_t *known)
+read_totals(struct rmon *rmon, uint32_t if_index, struct history_totals *totals)
 {
 	struct hal_counters counters;
 	int rc = hal_read_counters(rmon->options.hal, if_index, &counters);
 
 	if (rc == 0 && !(counters.known >> HAL_RMON_PKTS & 1))
 		rc = -ENOENT;
-	*known = 0;
-	for (size_t i = 0; i < RMON_N_HISTORY_FIGURES && rc == 0; i++) {
-		totals[i] = counters.value[figures[i]];
-		*known |= (uint32_t)(counters.known >> figures[i] & 1) << i;
+	totals->known = 0;
+	if (rc < 0)
+		return rc;
+	totals->discontinuity_us = hal_discontinuity_us(rmon->options.hal, if_index);
+	for (size_t i = 0; i < RMON_N_HISTORY_FIGURES; i++) {
+		totals->figures[i] = counters.value[figures[i]];
+		totals->known |= (uint32_t)(counters.known >> figures[i] & 1) << i;
 	}
-	return rc;
+	return 0;
 }
 
 int
 history_ready(struct rmon *rmon, const struct rmon_control *row)
 {
 	uint32_t if_index = source_port(&row->source);
-	uint64_t totals[RMON_N_HISTORY_FIGURES];
-	uint32_t known;
+	struct history_totals totals;
 
-	return if_index != 0 && read_totals(rmon, if_index, totals, &known) == 0 ? 0 : -EBUSY;
+	return if_index != 0 && read_totals(rmon, if_index, &totals) == 0 ? 0 : -EBUSY;
 }
 
 /* ---- buckets ---- */
@@ -100,25 +102,25 @@ next_in_ring(struct history *h)
 	return &h->ring[(h->oldest + h->n - 1) % h->granted];
 }
 
+/* Nothing is known of an interval at whose beginning or end the port was away, or in which its counters
+ * began anew (because it left and came back, or its driver was reset): its bucket is left out. */
 static void
 end_bucket(struct rmon *rmon, struct history *h)
 {
-	uint64_t totals[RMON_N_HISTORY_FIGURES];
+	const struct history_totals base = h->base;
+	uint32_t sample = h->next_sample++;
 	struct rmon_bucket *b;
-	uint32_t known;
 
-	if (read_totals(rmon, h->if_index, totals, &known) < 0) {
+	if (read_totals(rmon, h->if_index, &h->base) < 0 || base.known == 0 ||
+	    h->base.discontinuity_us != base.discontinuity_us) {
 		stat_add(&rmon->stats, RMON_STAT_READ_FAILED, 1);
-		h->next_sample++;
 		return;
 	}
 	b = next_in_ring(h);
-	*b = (struct rmon_bucket){.control = h->row.index, .sample = h->next_sample++,
-	    .start_mono_us = h->start_mono_us, .known = known & h->known};
+	*b = (struct rmon_bucket){.control = h->row.index, .sample = sample,
+	    .start_mono_us = h->start_mono_us, .known = base.known & h->base.known};
 	for (size_t i = 0; i < RMON_N_HISTORY_FIGURES; i++)
-		b->counts[i] = totals[i] - h->base[i];
-	memcpy(h->base, totals, sizeof(totals));
-	h->known = known;
+		b->counts[i] = h->base.figures[i] - base.figures[i];
 	b->utilization = utilization(rmon, h, b);
 	stat_add(&rmon->stats, RMON_STAT_BUCKETS, 1);
 	rmon->dirty = true;
@@ -134,7 +136,7 @@ skip_missed(struct rmon *rmon, struct history *h, uint64_t steady_us)
 	stat_add(&rmon->stats, RMON_STAT_BUCKETS_MISSED, missed);
 	h->next_sample += (uint32_t)missed;
 	begin_bucket(rmon, h, h->next_us + (missed - 1) * interval_us);
-	read_totals(rmon, h->if_index, h->base, &h->known);
+	read_totals(rmon, h->if_index, &h->base);
 }
 
 void
@@ -206,7 +208,7 @@ start_history(struct rmon *rmon, struct rmon_control *row, uint64_t steady_us)
 	h->if_index = source_port(&row->source);
 	h->next_sample = 1;
 	if (!h->ring || !list || granted == 0 ||
-	    read_totals(rmon, h->if_index, h->base, &h->known) < 0) {
+	    read_totals(rmon, h->if_index, &h->base) < 0) {
 		free(h->ring);
 		free(h);
 		return -ENOSPC;
@@ -257,6 +259,20 @@ history_changed(struct rmon *rmon, uint64_t steady_us)
 		    start_history(rmon, &rows[i], steady_us) < 0)
 			log_warn_limited("rmon", "history %u collects nothing: no bucket is left, "
 			    "or its port has no RMON counters", rows[i].index);
+	}
+}
+
+void
+history_port_forgotten(struct rmon *rmon, uint32_t if_index)
+{
+	struct managed_table *managed = rmon->managed[MANAGED_CONTROL];
+	void *first;
+
+	for (size_t i = managed_rows(managed, &first); i-- > 0; managed_rows(managed, &first)) {
+		const struct rmon_control *row = &((const struct rmon_control *)first)[i];
+
+		if (source_port(&row->source) == if_index)
+			remove_row(rmon, MANAGED_CONTROL, row);
 	}
 }
 

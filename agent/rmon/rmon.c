@@ -11,7 +11,7 @@ static const struct stat_name stat_names[RMON_N_STATS] = {
     [RMON_STAT_BUCKETS_MISSED] = {"rmon.buckets_missed",
 	"history buckets left out because a board's clock stepped over them"},
     [RMON_STAT_READ_FAILED] = {"rmon.read_failed",
-	"history buckets left out because the port's counters could not be read"},
+	"history buckets left out because the port was away, or its counters began anew or could not be read"},
     [RMON_STAT_ALARMS_GONE] = {"rmon.alarms_gone",
 	"alarm rows deleted because their object no longer exists"},
     [RMON_STAT_READINGS_FAILED] = {"rmon.readings_failed",
@@ -150,6 +150,20 @@ rmon_changed(struct rmon *rmon, uint64_t steady_us)
 	history_changed(rmon, steady_us);
 	alarm_changed(rmon, steady_us);
 	rmon->dirty = true;
+}
+
+void
+rmon_port(struct rmon *rmon, const struct hal_port_event *event)
+{
+	if (event->happening == HAL_PORT_FORGOTTEN)
+		history_port_forgotten(rmon, event->if_index);
+}
+
+void
+rmon_ports_moved(struct rmon *rmon, uint64_t steady_us)
+{
+	alarm_ports_moved(rmon);
+	rmon_changed(rmon, steady_us);
 }
 
 uint64_t

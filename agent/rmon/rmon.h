@@ -169,6 +169,8 @@ struct rmon_options {
 	const struct mib_table *control_table, *alarm_table, *event_table,
 	    *hc_alarm_table;
 	void *ctx;
+	/* RMON itself has removed a row, so what is kept over a restart has changed. */
+	void (*rows_removed)(void *ctx);
 	/* Reads the value of any object that the agent serves. fresh: read the hardware first; else
 	 * use the values of the latest fresh reading. Returns 0, -ENOENT if no table has the object,
 	 * -ENXIO if the instance does not exist now, or -EINVAL if it is not an integer. */
@@ -191,6 +193,17 @@ void rmon_add_default_controls(struct rmon *rmon);
 
 /* Call after rows were made, deleted, changed or restored: starts and stops histories and alarms. */
 void rmon_changed(struct rmon *rmon, uint64_t steady_us);
+
+/* What RMON does at the moments of a port's life:
+ *  - it left: the buckets of its histories stay, as long as their control row is there, and none is added;
+ *  - it came back: the next whole interval has a bucket, and no delta is over its absence;
+ *  - it was forgotten: its history's control rows are removed.
+ * Call rmon_ports_moved after it. */
+void rmon_port(struct rmon *rmon, const struct hal_port_event *event);
+/* Ports have come, left or been forgotten, and the tables that `read` reads show it: starts what rows that
+ * were put back ask for, stops what rows that were removed asked for, and removes the rows of alarmTable whose
+ * object left (RFC 2819, alarmVariable). */
+void rmon_ports_moved(struct rmon *rmon, uint64_t steady_us);
 
 /* Returns when rmon_run must be called, by the steady clock (hal.h); UINT64_MAX: never. */
 uint64_t rmon_next_us(const struct rmon *rmon);

@@ -11,14 +11,20 @@
 
 #define RMON_NEVER UINT64_MAX
 
+/* What a port had counted at one moment. */
+struct history_totals {
+	uint64_t figures[RMON_N_HISTORY_FIGURES];
+	uint32_t known;		   /* bit per enum rmon_history_figure: which of them the port had */
+	uint64_t discontinuity_us; /* of the port's counters (hal.h) */
+};
+
 /* The history of an active control row. */
 struct history {
 	struct rmon_control row; /* as it was when the history started */
 	uint32_t if_index;
 	uint64_t start_us, next_us; /* of the bucket being filled, by the steady clock */
 	uint64_t start_mono_us;
-	uint64_t base[RMON_N_HISTORY_FIGURES]; /* totals at its start */
-	uint32_t known;			       /* which of them the port had then */
+	struct history_totals base; /* at its start */
 	uint32_t next_sample;
 	struct rmon_bucket *ring; /* of `granted` buckets */
 	uint32_t granted, n, oldest;
@@ -70,11 +76,22 @@ struct rmon {
 	_Atomic uint64_t stat_values[RMON_N_STATS];
 };
 
+/* Removes a row of a managed table without a SET, and tells the owner. */
+static inline void
+remove_row(struct rmon *rmon, int managed, const void *row)
+{
+	managed_remove(rmon->managed[managed], row);
+	rmon->dirty = true;
+	rmon->options.rows_removed(rmon->options.ctx);
+}
+
 /* history.c */
 int history_ready(struct rmon *rmon, const struct rmon_control *row);
 void history_changed(struct rmon *rmon, uint64_t steady_us);
 void history_run(struct rmon *rmon, uint64_t steady_us);
 uint64_t history_next_us(const struct rmon *rmon);
+/* Removes the control rows of a port that does not come back. */
+void history_port_forgotten(struct rmon *rmon, uint32_t if_index);
 void history_free(struct rmon *rmon);
 
 /* alarm.c */
@@ -83,6 +100,8 @@ int alarm_hc_ready(struct rmon *rmon, const struct rmon_hc_alarm *row);
 void alarm_changed(struct rmon *rmon, uint64_t steady_us);
 void alarm_run(struct rmon *rmon, uint64_t steady_us);
 uint64_t alarm_next_us(const struct rmon *rmon);
+/* Removes the rows of alarmTable whose object is not in the latest reading. */
+void alarm_ports_moved(struct rmon *rmon);
 
 /* event.c */
 void event_changed(struct rmon *rmon); /* deletes the log rows of deleted events */

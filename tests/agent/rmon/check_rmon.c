@@ -4,6 +4,7 @@
  * rows kept over a restart. Runs over the tests' fake device.
  */
 #include "agent/rmon/rmon.h"
+#include "agent/standard_monitor.h"
 #include "mibs/mibs.h"
 #include "tests/agent/hal/fake_device.h"
 #include "tests/agent/state_rig.h"
@@ -19,10 +20,11 @@
 static struct fake_device fake;
 static struct hal *hal;
 static struct rmon *rmon;
+static struct standard_monitor *monitor; /* of the one test in which it owns what RMON there is */
 static struct hal_counters_ops counting;
 static struct rmon_reading watched; /* what the only object holds */
 static int watched_error;
-static unsigned n_risings, n_fallings;
+static unsigned n_risings, n_fallings, n_rows_removed;
 static struct rmon_crossing crossed; /* the latest */
 
 /* The fake's totals as RMON's figures. */
@@ -56,6 +58,23 @@ count_trap(void *ctx, const struct rmon_crossing *crossing)
 }
 
 static void
+count_removed(void *ctx)
+{
+	(void)ctx;
+	n_rows_removed++;
+}
+
+static void
+on_port(void *ctx, const struct hal_port_event *event)
+{
+	(void)ctx;
+	if (rmon)
+		rmon_port(rmon, event);
+	else
+		standard_monitor_port(monitor, event);
+}
+
+static void
 create(void)
 {
 	struct rmon_options options = {
@@ -65,6 +84,7 @@ create(void)
 	    .alarm_table = &rmon_mib_alarm_table,
 	    .event_table = &rmon_mib_event_table,
 	    .hc_alarm_table = &hc_alarm_mib_table,
+	    .rows_removed = count_removed,
 	    .read = read_watched,
 	    .trap = count_trap,
 	};
@@ -80,10 +100,11 @@ setup(void)
 	counting.derive = derive;
 	fake.device.counters = &counting;
 	ck_assert_int_eq(hal_create(&fake.device, &clock_system, &hal), 0);
+	hal_set_listener(hal, &(struct hal_listener){.port = on_port});
 	ck_assert_int_eq(hal_start(hal), 0);
 	watched = (struct rmon_reading){.syntax = MIB_INTEGER};
 	watched_error = 0;
-	n_risings = n_fallings = 0;
+	n_risings = n_fallings = n_rows_removed = 0;
 	create();
 }
 
@@ -265,6 +286,151 @@ START_TEST(a_deleted_row_has_no_buckets)
 	ck_assert_uint_eq(tables->buckets[0].control, 2);
 	ck_assert_uint_eq(rmon_next_us(rmon), 20 * SECOND); /* the other goes on as it was */
 	rmon_tables_release(tables);
+}
+END_TEST
+
+/* ---- the life of a port ---- */
+
+/* The second port leaves or comes. Its hardware counts from 0 when it comes. */
+static void
+plug(bool in)
+{
+	fake.n_ports = in ? 2 : 1;
+	fake.ports[1] = (struct fake_port){.oper_status = EASE_IF_UP};
+	hal_report_port_changed(hal, if_index(0)); /* whichever it names */
+}
+
+/* Away in the middle of an interval, over an end, and back in the middle of another one. */
+START_TEST(no_bucket_is_over_an_absence)
+{
+	static const struct {
+		bool here;    /* in the second half of the interval */
+		uint64_t pkts; /* in that half, if the port is here */
+		bool whole;   /* the interval has a bucket */
+	} intervals[] = {{true, 7, true}, {false, 0, false}, {false, 0, false}, {true, 5, false},
+	    {true, 3, true}};
+	enum { N = sizeof(intervals) / sizeof(intervals[0]) };
+	const struct rmon_tables *tables;
+	bool here = true;
+
+	count_frames(1, 1000000, 64000000);
+	add_control(1, if_index(1), 10, 10);
+	rmon_changed(rmon, 0);
+	for (uint32_t i = 0; i < N; i++) {
+		if (intervals[i].here != here)
+			plug(here = intervals[i].here);
+		count_frames(1, intervals[i].pkts, 100 * intervals[i].pkts);
+		rmon_run(rmon, (i + 1) * 10 * SECOND);
+	}
+	rmon_publish(rmon);
+	tables = rmon_tables_hold(rmon);
+	for (uint32_t i = 0; i < N; i++) {
+		const struct rmon_bucket *b = bucket(tables, 1, i + 1);
+
+		ck_assert_msg((b != NULL) == intervals[i].whole, "interval %u", i);
+		if (b)
+			ck_assert_uint_eq(b->counts[RMON_PKTS], intervals[i].pkts);
+	}
+	ck_assert_uint_eq(tables->n_buckets, 2); /* that before the absence stays */
+	ck_assert_uint_eq(stat_get(rmon_stats(rmon), RMON_STAT_READ_FAILED), 3);
+	rmon_tables_release(tables);
+}
+END_TEST
+
+/* It leaves and is back before its interval ends. */
+START_TEST(no_bucket_is_over_a_short_absence)
+{
+	const struct rmon_tables *tables;
+
+	add_control(1, if_index(1), 10, 10);
+	rmon_changed(rmon, 0);
+	count_frames(1, 8, 800);
+	plug(false);
+	plug(true);
+	count_frames(1, 50, 5000); /* more than before: no reading looks as if the counter went back */
+	rmon_run(rmon, 10 * SECOND);
+	count_frames(1, 4, 400);
+	rmon_run(rmon, 20 * SECOND);
+	rmon_publish(rmon);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_buckets, 1);
+	ck_assert_uint_eq(bucket(tables, 1, 2)->counts[RMON_PKTS], 4);
+	rmon_tables_release(tables);
+}
+END_TEST
+
+/* A driver's reset: the total of 64 bits is less than before. */
+START_TEST(no_bucket_is_over_a_counter_that_began_anew)
+{
+	const struct rmon_tables *tables;
+
+	count_frames(0, 10, 1000);
+	add_control(1, if_index(0), 10, 10);
+	rmon_changed(rmon, 0);
+	fake.ports[0].raw[FAKE_TOTAL] = 3;
+	rmon_run(rmon, 10 * SECOND);
+	count_frames(0, 2, 128);
+	rmon_run(rmon, 20 * SECOND);
+	rmon_publish(rmon);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_buckets, 1);
+	ck_assert_uint_eq(bucket(tables, 1, 2)->counts[RMON_OCTETS], 128);
+	rmon_tables_release(tables);
+}
+END_TEST
+
+START_TEST(a_forgotten_port_has_no_history)
+{
+	const struct rmon_tables *tables;
+	uint32_t second = if_index(1);
+
+	add_control(1, if_index(1), 10, 10);
+	add_control(2, if_index(0), 10, 10);
+	add_control(3, if_index(1), 10, 20);
+	rmon_changed(rmon, 0);
+	rmon_run(rmon, 10 * SECOND);
+	rmon_run(rmon, 20 * SECOND);
+	plug(false);
+	ck_assert_uint_eq(n_rows_removed, 0); /* it may come back */
+	hal_forget_port(hal, NULL, second);
+	ck_assert_uint_eq(n_rows_removed, 2);
+	rmon_ports_moved(rmon, 21 * SECOND);
+	rmon_publish(rmon);
+	tables = rmon_tables_hold(rmon);
+	ck_assert_uint_eq(tables->n_controls, 1);
+	ck_assert_uint_eq(tables->controls[0].index, 2);
+	ck_assert_uint_eq(tables->n_buckets, 2);
+	rmon_tables_release(tables);
+}
+END_TEST
+
+/* A control row that was kept for a port that is away waits for it, through the file and the monitor. */
+START_TEST(a_kept_row_waits_for_its_port)
+{
+	struct state_rig rig;
+
+	state_rig_open(&rig, rmon_managed(rmon), RMON_N_MANAGED);
+	add_control(3, if_index(1), 9, 60);
+	state_rig_stop(&rig);
+	rmon_destroy(rmon);
+	rmon = NULL;
+	ck_assert_int_eq(standard_monitor_create(&(struct standard_monitor_options){.hal = hal,
+	    .clock = &clock_system}, &monitor), 0);
+	fake.n_ports = 1;
+	hal_report_port_changed(hal, if_index(0)); /* whichever it names */
+	state_rig_start(&rig, rmon_managed(standard_monitor_rmon(monitor)), 0);
+	state_set_tables(rig.state, rmon_managed(standard_monitor_rmon(monitor)), RMON_N_MANAGED);
+	standard_monitor_start(monitor, rig.state);
+	ck_assert_uint_eq(standard_monitor_next_us(monitor), UINT64_MAX);
+	ck_assert(standard_monitor_refreshed(monitor));
+	ck_assert_uint_eq(standard_monitor_next_us(monitor), UINT64_MAX);
+	ck_assert(!standard_monitor_refreshed(monitor));
+	plug(true);
+	ck_assert(standard_monitor_refreshed(monitor));
+	ck_assert_uint_eq(standard_monitor_next_us(monitor), hal_steady_us(hal) + 60 * SECOND);
+	standard_monitor_destroy(monitor);
+	monitor = NULL;
+	state_rig_close(&rig);
 }
 END_TEST
 
@@ -653,6 +819,26 @@ START_TEST(an_alarm_whose_variable_vanishes_is_deleted)
 }
 END_TEST
 
+/* It is deleted when its port leaves, not at its next reading; one of 64 bits outlives its variable. */
+START_TEST(an_alarm_leaves_with_its_port)
+{
+	void *rows;
+
+	add_alarm(RMON_DELTA, RMON_STARTUP_EITHER, 10, 3);
+	add_hc_alarm(RMON_DELTA, 30, 10, 3);
+	rmon_changed(rmon, 0);
+	rmon_ports_moved(rmon, SECOND / 2); /* of another port */
+	ck_assert_uint_eq(managed_rows(rmon_managed(rmon)[1], &rows), 1);
+	watched_error = -ENXIO;
+	rmon_ports_moved(rmon, SECOND / 2);
+	ck_assert_uint_eq(managed_rows(rmon_managed(rmon)[1], &rows), 0);
+	ck_assert_uint_eq(n_rows_removed, 1);
+	ck_assert_uint_eq(managed_rows(rmon_managed(rmon)[3], &rows), 1);
+	ck_assert_uint_eq(hc_row()->failed_attempts, 0); /* no interval has ended */
+	ck_assert_uint_eq(rmon_next_us(rmon), 30 * SECOND);
+}
+END_TEST
+
 /* ---- over a restart ---- */
 
 START_TEST(rows_are_kept)
@@ -717,6 +903,11 @@ main(void)
 	tcase_add_test(history, a_step_of_the_clock_leaves_a_gap);
 	tcase_add_test(history, no_more_is_granted_than_there_is);
 	tcase_add_test(history, a_deleted_row_has_no_buckets);
+	tcase_add_test(history, no_bucket_is_over_an_absence);
+	tcase_add_test(history, no_bucket_is_over_a_short_absence);
+	tcase_add_test(history, no_bucket_is_over_a_counter_that_began_anew);
+	tcase_add_test(history, a_forgotten_port_has_no_history);
+	tcase_add_test(history, a_kept_row_waits_for_its_port);
 	tcase_add_test(history, default_controls);
 	suite_add_tcase(suite, history);
 	tcase_add_checked_fixture(alarm, setup, teardown);
@@ -732,6 +923,7 @@ main(void)
 	tcase_add_test(alarm, log_and_trap_as_the_event_says);
 	tcase_add_test(alarm, the_log_has_an_end);
 	tcase_add_test(alarm, an_alarm_whose_variable_vanishes_is_deleted);
+	tcase_add_test(alarm, an_alarm_leaves_with_its_port);
 	tcase_add_test(alarm, rows_are_kept);
 	suite_add_tcase(suite, alarm);
 	return suite_run(suite);
