@@ -263,9 +263,9 @@ recall_engine(void *slow, const struct store_engine *row)
 }
 
 static void
-recall_event(void *slow, uint64_t identity)
+recall_event(void *slow, uint64_t identity, uint64_t received_us)
 {
-	slow_path_restore_event(slow, identity);
+	slow_path_restore_event(slow, identity, received_us);
 }
 
 /* Signals are blocked and only read from signal_fd, so this reads it to notice a stop. */

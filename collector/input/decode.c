@@ -99,7 +99,8 @@ take_trap_oid(struct v2c_message *m, struct decode_result *result)
 	if (!v2c_next(m, &up_time) || !is_oid(&up_time.name, sys_up_time, ARCS(sys_up_time)) ||
 	    up_time.tag != BER_TIMETICKS || !v2c_next(m, &trap_oid) ||
 	    !is_oid(&trap_oid.name, snmp_trap_oid, ARCS(snmp_trap_oid)) ||
-	    trap_oid.tag != BER_OID || ber_oid(trap_oid.value, &oid) < 0)
+	    trap_oid.tag != BER_OID || ber_oid(trap_oid.value, &oid) < 0 ||
+	    ber_unsigned32(up_time.value, &result->uptime_cs) < 0)
 		return m->varbinds.failed ? DECODE_BAD_CODING : DECODE_BAD_PARSE;
 	n = oid.arcs[oid.n - 1];
 	if (oid.n == ARCS(ease_notifications) + 1 &&

@@ -59,6 +59,7 @@ struct decode_result {
 	size_t n;
 	size_t n_ignored; /* variable bindings stepped over */
 	uint32_t event;	  /* DECODE_EVENT: its number in the store */
+	uint32_t uptime_cs; /* DECODE_EVENT: sysUpTime, hundredths of a second */
 	struct ber_oid foreign; /* DECODE_FOREIGN: its snmpTrapOID */
 };
 

@@ -18,9 +18,12 @@
 
 enum {
 	SOURCE_TEXT = V3_USER_MAX + 1 + ENDPOINT_TEXT, /* also of an engine ID */
-	/* Recent events, to recognize one that comes again: an inform does so within seconds. */
-	EVENTS_REMEMBERED = 4096,
+	EVENTS_REMEMBERED = 4096, /* the newest, to recognize one that comes again */
 };
+
+/* An inform without an answer is sent again for so long: the longest default of agents is Cisco's, three times
+ * after 15 s each. *assumed* */
+#define SENT_AGAIN_US 60000000ull
 
 static const struct stat_name stat_names[SLOW_PATH_N_STATS] = {
     [SLOW_PATH_STAT_DATAGRAMS] = {"slow_path.datagrams",
@@ -100,7 +103,9 @@ struct slow_path {
 	_Atomic bool takes_v3;
 	struct v3_message v3_message;
 	struct decode_result result;
-	uint64_t events[EVENTS_REMEMBERED]; /* a ring of their identities */
+	struct {
+		uint64_t identity, received_us;
+	} events[EVENTS_REMEMBERED]; /* a ring of the newest */
 	size_t next_event;
 	uint8_t varbinds[2 * RECEIVE_DATAGRAM_MAX]; /* encoded by the library, with longer heads */
 	char sender[ENDPOINT_TEXT];
@@ -243,19 +248,28 @@ event_identity(const struct ease_event *event, const struct rbuf *varbinds)
 	return event_hash(hash, varbinds->data, varbinds->size);
 }
 
+/* Whether this is an event that came before. One with the same uptime is another one if its sender can have
+ * started anew since, which takes it as long as the uptime says. */
 static bool
-event_is_known(const struct slow_path *s, uint64_t identity)
+event_is_known(const struct slow_path *s, const struct ease_event *event)
 {
+	uint64_t uptime_us = s->result.uptime_cs * 10000ull;
+	uint64_t same_us = uptime_us > SENT_AGAIN_US ? uptime_us : SENT_AGAIN_US;
+
 	for (size_t i = 0; i < EVENTS_REMEMBERED; i++)
-		if (s->events[i] == identity)
+		if (s->events[i].identity == event->identity &&
+		    event->received_us < s->events[i].received_us + same_us)
 			return true;
 	return false;
 }
 
 static void
-remember_event(struct slow_path *s, uint64_t identity)
+remember_event(struct slow_path *s, uint64_t identity, uint64_t received_us)
 {
-	s->events[s->next_event++ % EVENTS_REMEMBERED] = identity;
+	size_t i = s->next_event++ % EVENTS_REMEMBERED;
+
+	s->events[i].identity = identity;
+	s->events[i].received_us = received_us;
 }
 
 static bool
@@ -275,7 +289,7 @@ give_event(struct slow_path *s, const struct message *from, struct v2c_message *
 		return false;
 	}
 	event.identity = event_identity(&event, &all);
-	if (event_is_known(s, event.identity)) {
+	if (event_is_known(s, &event)) {
 		count(s, SLOW_PATH_STAT_EVENTS_DUPLICATE);
 		return true;
 	}
@@ -284,7 +298,7 @@ give_event(struct slow_path *s, const struct message *from, struct v2c_message *
 					 : SLOW_PATH_STAT_REFUSED);
 		return false;
 	}
-	remember_event(s, event.identity);
+	remember_event(s, event.identity, event.received_us);
 	count(s, SLOW_PATH_STAT_EVENTS);
 	return true;
 }
@@ -583,9 +597,9 @@ slow_path_restore_engine(struct slow_path *s, const struct v3_engine_time *heard
 }
 
 void
-slow_path_restore_event(struct slow_path *s, uint64_t identity)
+slow_path_restore_event(struct slow_path *s, uint64_t identity, uint64_t received_us)
 {
-	remember_event(s, identity);
+	remember_event(s, identity, received_us);
 }
 
 void

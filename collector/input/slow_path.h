@@ -9,7 +9,7 @@
  *
  * An inform that comes again is decoded and answered again: accounting recognizes its samples by
  * their numbers, and the slow path recognizes a recent event by its content, also after a restart
- * if it was restored. An inform is not answered if its records found no room or if its reply has no
+ * if it was restored; an equal one of a sender that can have started anew since is kept. An inform is not answered if its records found no room or if its reply has no
  * place among those that wait (inform_replies.h); its sender then tries again. Traps need no reply,
  * so replies that wait never hinder them.
  */
@@ -108,7 +108,7 @@ void slow_path_mark_engines(struct slow_path *s); /* for a new store */
 /* Before any datagram, restores the engine times and the identities of events (struct ease_event),
  * oldest first, that were stored. */
 void slow_path_restore_engine(struct slow_path *s, const struct v3_engine_time *heard);
-void slow_path_restore_event(struct slow_path *s, uint64_t identity);
+void slow_path_restore_event(struct slow_path *s, uint64_t identity, uint64_t received_us);
 
 /* The number of replies that wait. */
 size_t slow_path_waiting(const struct slow_path *s);

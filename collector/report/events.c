@@ -1,7 +1,7 @@
 /*
  * Events: what happened in the range, newest first: events that switches reported (addresses,
- * links, alarms), who sent bad frames, where samples were lost, which agents started, and the
- * collector's outages.
+ * links, alarms), who sent bad frames, which agents started, and the collector's outages. Lost samples are
+ * no event, because nothing says when each was lost: the header has their sum, and `loss` where.
  */
 #include "collector/record.h"
 #include "collector/report/event_names.h"
@@ -90,12 +90,15 @@ name_bad_frames(const struct query *query, sqlite3_stmt *stmt, struct report_val
 static void
 name_start(const struct query *query, sqlite3_stmt *stmt, struct report_value *row)
 {
+	const struct query_agent *agent =
+	    query_find_agent(query, sqlite3_column_int64(stmt, SQL_AGENT));
+	bool is_first = agent && row[COLUMN_TIME].time_us <= agent->first_us;
 	char text[32];
 
-	(void)query;
 	snprintf(text, sizeof(text), "boot %lld",
 	    (long long)sqlite3_column_int64(stmt, SQL_KIND));
-	row[COLUMN_EVENT] = cell_text("agent started");
+	/* it may have run for long before */
+	row[COLUMN_EVENT] = cell_text(is_first ? "agent first heard" : "agent started");
 	row[COLUMN_TEXT] = cell_text(text);
 }
 
@@ -110,8 +113,10 @@ static const struct source {
 	 "  WHERE time_us >= :from - " TEXT_OF(MOVE_MEMORY_US) " AND time_us < :to"
 	 "  WINDOW w AS (PARTITION BY kind, mac ORDER BY time_us, id))"
 	 " WHERE time_us >= :from ORDER BY time_us DESC", name_reported},
-	{"SELECT last_us, agent, if_index, mac, NULL, frames, kind FROM error_source"
-	 " WHERE last_us >= :from AND first_us < :to ORDER BY last_us DESC", name_bad_frames},
+	/* of a source that was seen again after the range, its first frame is all that is known to be of it */
+	{"SELECT iif(last_us < :to, last_us, first_us) AS at, agent, if_index, mac, NULL,"
+	 " iif(last_us < :to, frames, NULL), kind FROM error_source"
+	 " WHERE at >= :from AND at < :to ORDER BY at DESC", name_bad_frames},
 	{"SELECT MIN(first_us) AS first, agent, 0, NULL, NULL, NULL, boot FROM account"
 	 " GROUP BY agent, boot HAVING first >= :from AND first < :to ORDER BY first DESC",
 	    name_start},
@@ -124,11 +129,11 @@ add_event(const struct query *query, const struct report_options *options,
 {
 	const struct query_agent *agent = query_find_agent(query,
 	    sqlite3_column_int64(stmt, SQL_AGENT));
-	const struct query_port *port = query_find_port(query,
-	    sqlite3_column_int64(stmt, SQL_AGENT),
-	    (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX));
+	uint32_t if_index = (uint32_t)sqlite3_column_int64(stmt, SQL_IF_INDEX);
+	const struct query_port *port =
+	    query_find_port(query, sqlite3_column_int64(stmt, SQL_AGENT), if_index);
 	struct report_value *row;
-	char mac[FRAME_MAC_TEXT];
+	char mac[FRAME_MAC_TEXT], number[16];
 
 	if (!agent || !agent->chosen || (options->port && (!port || !port->chosen)))
 		return 0;
@@ -139,6 +144,10 @@ add_event(const struct query *query, const struct report_options *options,
 	row[COLUMN_AGENT] = cell_text(agent->name);
 	if (port)
 		row[COLUMN_PORT] = cell_text(port->name);
+	else if (if_index > 0) { /* neither a sample nor counters came of it */
+		snprintf(number, sizeof(number), "if%u", if_index);
+		row[COLUMN_PORT] = cell_text(number);
+	}
 	if (sqlite3_column_bytes(stmt, SQL_MAC) == FRAME_MAC_LEN) {
 		frame_format_mac(sqlite3_column_blob(stmt, SQL_MAC), mac);
 		row[COLUMN_ADDRESS] = cell_text(mac);
@@ -174,32 +183,6 @@ add_source(struct query *query, const struct report_options *options, const stru
 	}
 	sqlite3_finalize(stmt);
 	return err;
-}
-
-/* One for each port that lacks samples. The sums do not say when they were lost, so the event has
- * the end of the range. */
-static int
-add_lost(const struct query *query, struct report_result *result)
-{
-	uint64_t to_us = query->range.to_us < query->newest_us ? query->range.to_us
-							       : query->newest_us;
-
-	for (size_t i = 0; i < query->n_ports; i++) {
-		const struct query_port *port = &query->ports[i];
-		struct report_value *row;
-
-		if (!port->chosen || port->received >= port->expected)
-			continue;
-		row = result_add_row(result);
-		if (!row)
-			return -ENOMEM;
-		row[COLUMN_TIME] = cell_time(to_us);
-		row[COLUMN_EVENT] = cell_text("samples lost");
-		row[COLUMN_AGENT] = cell_text(port->agent->name);
-		row[COLUMN_PORT] = cell_text(port->name);
-		row[COLUMN_COUNT] = cell_number((double)(port->expected - port->received));
-	}
-	return 0;
 }
 
 /* Outages of the collector, which belong to no agent or port. */
@@ -266,8 +249,6 @@ report_events(struct query *query, const struct report_options *options, uint64_
 		query->range.to_us = now_us; /* events do not wait for counters */
 	for (size_t i = 0; err == 0 && i < ARRAY_LEN(sources); i++)
 		err = add_source(query, options, &sources[i], result);
-	if (err == 0)
-		err = add_lost(query, result);
 	if (err == 0 && !options->agent && !options->port)
 		err = add_outages(query, options, result);
 	keep_newest(result, options->top);

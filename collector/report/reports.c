@@ -35,7 +35,7 @@ const struct report reports[] = {
 	{"addresses", "where an address is, since when, and where it was before",
 	    REPORT_TAKES_LAYER | REPORT_TAKES_VLAN | REPORT_TAKES_ADDR | REPORT_TAKES_TOP,
 	    report_addresses},
-	{"events", "what happened: addresses, bad frames, links, starts, lost samples",
+	{"events", "what happened: addresses, bad frames, links, alarms, starts",
 	    REPORT_TAKES_TOP, report_events},
 	{"agents", "the switches that were heard, and their clocks", 0, report_agents},
 	{"loss", "where each missing sample was lost", REPORT_TAKES_TOP, report_loss},

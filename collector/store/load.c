@@ -237,8 +237,10 @@ load_engine(struct columns *c, const struct store_loader *loader)
 static void
 load_event(struct columns *c, const struct store_loader *loader)
 {
+	uint64_t identity = get_u64(c), received_us = get_u64(c);
+
 	if (loader->event)
-		loader->event(loader->slow_path_arg, get_u64(c));
+		loader->event(loader->slow_path_arg, identity, received_us);
 }
 
 /* An account's port was heard so long before the newest record, by its device's clock and by ours. */
@@ -288,7 +290,7 @@ static const struct load loads[] = {
      " p.agent = q.agent AND p.if_index = q.if_index AND p.since_us = (SELECT max(since_us)"
      " FROM port WHERE agent = q.agent AND if_index = q.if_index)", load_port, ALL},
     {"SELECT * FROM engine", load_engine, ALL},
-    {"SELECT identity FROM (SELECT id, identity FROM event ORDER BY id DESC LIMIT 4096)"
+    {"SELECT identity, time_us FROM (SELECT id, identity, time_us FROM event ORDER BY id DESC LIMIT 4096)"
      " WHERE identity IS NOT NULL ORDER BY id", load_event, ALL},
 };
 

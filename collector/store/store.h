@@ -77,7 +77,7 @@ struct store_loader {
 	/* the callbacks below may be NULL */
 	void *slow_path_arg;
 	void (*engine)(void *slow_path_arg, const struct store_engine *row);
-	void (*event)(void *slow_path_arg, uint64_t identity);
+	void (*event)(void *slow_path_arg, uint64_t identity, uint64_t received_us);
 };
 int store_load(struct store *store, const struct store_loader *loader, char *error,
     size_t error_size);

@@ -423,7 +423,7 @@ send_inform(struct slow_path *s, const struct sockaddr_in *from, uint32_t reques
 	slow_path_run(s);
 }
 
-static const struct clock clock_of_tests = {.manual = true, .manual_wall_us = 5};
+static struct clock clock_of_tests = {.manual = true, .manual_wall_us = 5};
 static const char *const communities[] = {"demo"};
 
 static struct slow_path *
@@ -626,6 +626,51 @@ START_TEST(changed_parts_are_an_event)
 }
 END_TEST
 
+/* A small switch that starts alike each time brings its link up at the same uptime. */
+START_TEST(an_event_at_the_same_uptime_after_a_reboot_is_kept)
+{
+	static const uint32_t up_time[] = {1, 3, 6, 1, 2, 1, 1, 3, 0},
+		trap_oid[] = {1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0},
+		trap[] = {1, 3, 6, 1, 6, 3, 1, 1, 5, 4};
+	/* at an uptime (2: 90 s, 3: a day and more), again after so many seconds: how often it happened */
+	static const struct {
+		const char *uptime;
+		size_t octets;
+		uint64_t again_s;
+		size_t events;
+	} cases[] = {{"\1", 1, 1, 1}, {"\1", 1, 59, 1}, {"\1", 1, 60, 2}, {"\x23\x28", 2, 89, 1},
+	    {"\x23\x28", 2, 90, 2}, {"\x40\0\0\0", 4, 86400, 1}};
+	struct sockaddr_in from = {.sin_family = AF_INET};
+	uint64_t before_us = clock_of_tests.manual_wall_us;
+	uint8_t octets[1024];
+
+	for (size_t i = 0; i < ARCS(cases); i++) {
+		struct trap_message m = {.version = 1, .community = "demo", .pdu = 0xa7};
+		struct sinks sinks = {.has_room = true};
+		struct slow_path *s = open_slow(&sinks), *next = open_slow(&sinks);
+		size_t n;
+
+		trap_add(&m, up_time, 9, 0x43, cases[i].uptime, cases[i].octets);
+		trap_add(&m, trap_oid, 11, 0x06, octets, trap_oid_octets(trap, 10, octets));
+		n = trap_build(&m, octets, sizeof(octets));
+		slow_path_put(s, (struct sockaddr *)&from, -1, octets, n);
+		slow_path_run(s);
+		slow_path_restore_event(next, sinks.newest.identity, sinks.newest.received_us);
+		clock_of_tests.manual_wall_us += cases[i].again_s * 1000000;
+		slow_path_put(s, (struct sockaddr *)&from, -1, octets, n);
+		slow_path_run(s);
+		ck_assert_uint_eq(sinks.events, cases[i].events);
+		sinks.events = 1;
+		slow_path_put(next, (struct sockaddr *)&from, -1, octets, n); /* a collector that started anew */
+		slow_path_run(next);
+		ck_assert_uint_eq(sinks.events, cases[i].events);
+		slow_path_close(next);
+		slow_path_close(s);
+	}
+	clock_of_tests.manual_wall_us = before_us;
+}
+END_TEST
+
 /* Loosely encoded, and what each becomes. */
 static const struct {
 	const char *what;
@@ -705,6 +750,7 @@ main(void)
 	tcase_add_loop_test(tc, an_alarm_tells_its_port_and_its_agent, 0,
 	    sizeof(alarms) / sizeof(alarms[0]));
 	tcase_add_test(tc, changed_parts_are_an_event);
+	tcase_add_test(tc, an_event_at_the_same_uptime_after_a_reboot_is_kept);
 	tcase_add_test(tc, an_answer_that_is_too_long_says_so);
 	tcase_add_loop_test(tc, what_is_loosely_encoded_goes_to_the_library, 0, ARCS(loose));
 	return suite_run(suite);

@@ -5,6 +5,7 @@
 #include "tests/collector/report/report_store.h"
 #include "tests/suite.h"
 
+#include "collector/record.h"
 #include "collector/store/schema.h"
 #include "common/ease_oid.h"
 
@@ -271,23 +272,76 @@ START_TEST(test_events)
 	    " %llu, %llu)", REPORT_STORE_T0, REPORT_STORE_T0 + 65 * SECOND);
 	report_store_sql(&store, "UPDATE window_port SET expected = expected + 9 WHERE if_index = 1"
 	    " AND start_us = %llu", REPORT_STORE_T0 + 2 * MINUTE);
-	options.top = 4;
+	options.top = 3;
 	events = report_store_json(&store, "events", &options);
-	ck_assert_uint_eq(json_array_size(report_json_at(events, "rows")), 4);
-	ck_assert_str_eq(report_json_text(events, "rows.0.event"), "samples lost");
-	ck_assert_double_eq(report_json_number(events, "rows.0.count"), 9);
-	ck_assert_str_eq(report_json_text(events, "rows.1.event"), "address moved");
-	ck_assert_str_eq(report_json_text(events, "rows.1.address"), "02:11:22:33:44:55");
-	ck_assert_str_eq(report_json_text(events, "rows.1.port"), "ge-2");
-	ck_assert_str_eq(report_json_text(events, "rows.1.from_port"), "ge-1");
-	ck_assert_str_eq(report_json_text(events, "rows.2.event"), "error source");
-	ck_assert_double_eq(report_json_number(events, "rows.2.count"), 17);
-	ck_assert_str_eq(report_json_text(events, "rows.3.event"), "new address");
-	ck_assert(json_is_null(report_json_at(events, "rows.3.from_port")));
+	ck_assert_uint_eq(json_array_size(report_json_at(events, "rows")), 3);
+	ck_assert_str_eq(report_json_text(events, "rows.0.event"), "address moved");
+	ck_assert_str_eq(report_json_text(events, "rows.0.address"), "02:11:22:33:44:55");
+	ck_assert_str_eq(report_json_text(events, "rows.0.port"), "ge-2");
+	ck_assert_str_eq(report_json_text(events, "rows.0.from_port"), "ge-1");
+	ck_assert_str_eq(report_json_text(events, "rows.1.event"), "error source");
+	ck_assert_double_eq(report_json_number(events, "rows.1.count"), 17);
+	ck_assert_str_eq(report_json_text(events, "rows.2.event"), "new address");
+	ck_assert(json_is_null(report_json_at(events, "rows.2.from_port")));
+	/* lost samples have no time of their own, so they are a sum and no row */
+	ck_assert_double_eq(
+	    report_json_number(events, "expected") - report_json_number(events, "samples"), 9);
 	json_decref(events);
 	options.port = "ge-2";
 	events = report_store_json(&store, "events", &options);
 	ck_assert_uint_eq(json_array_size(report_json_at(events, "rows")), 2);
+	json_decref(events);
+}
+END_TEST
+
+/* What stands in the row of this event, or NULL. */
+static json_t *
+row_of(json_t *events, const char *event)
+{
+	const json_t *rows = report_json_at(events, "rows");
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		if (strcmp(report_json_text(row, "event"), event) == 0)
+			return row;
+	return NULL;
+}
+
+/* Of what goes on beyond the range, the report has what happened in it. */
+START_TEST(events_have_their_own_time)
+{
+	struct report_options options = by_source();
+	json_t *events, *row;
+
+	report_store_sql(&store, "DELETE FROM account");
+	report_store_sql(&store, "UPDATE agent SET first_us = %llu WHERE id = 1", REPORT_STORE_T0);
+	report_store_sql(&store, "INSERT INTO account(agent, boot, if_index, expected, received, duplicates,"
+	    " reordered, late, agent_drops, stalls, stalled_pkts, first_us, last_us) VALUES"
+	    " (1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, %llu, %llu), (1, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, %llu, %llu)",
+	    REPORT_STORE_T0, REPORT_STORE_T0 + 20 * SECOND, REPORT_STORE_T0 + 30 * SECOND,
+	    REPORT_STORE_T0 + 90 * SECOND);
+	/* the first was seen again after the range, the second began before it and ended after it */
+	report_store_sql(&store, "INSERT INTO error_source VALUES(1, 2, x'02aabbccddee', 1, 1, 17,"
+	    " %llu, %llu), (1, 2, x'02aabbccddef', 1, 1, 18, %llu, %llu)",
+	    REPORT_STORE_T0 + 10 * SECOND, REPORT_STORE_T0 + 300 * SECOND,
+	    REPORT_STORE_T0 - 10 * SECOND, REPORT_STORE_T0 + 300 * SECOND);
+	report_store_sql(&store, "INSERT INTO event(time_us, agent, boot, kind, if_index)"
+	    " VALUES(%llu, 1, 1, %d, 4711)", REPORT_STORE_T0 + 40 * SECOND, EASE_EVENT_LINK_DOWN);
+	options.has_from = options.has_to = true;
+	options.from_us = REPORT_STORE_T0;
+	options.to_us = REPORT_STORE_T0 + 120 * SECOND;
+	options.top = 100;
+	events = report_store_json(&store, "events", &options);
+	ck_assert_uint_eq(json_array_size(report_json_at(events, "rows")), 4);
+	row = row_of(events, "error source");
+	ck_assert_str_eq(report_json_text(row, "time"), "2023-11-14T22:14:10Z");
+	ck_assert(json_is_null(report_json_at(row, "count")));
+	row = row_of(events, "link down"); /* nothing else is known of the port */
+	ck_assert_str_eq(report_json_text(row, "port"), "if4711");
+	/* nobody knows when it started before it was first heard */
+	ck_assert_str_eq(report_json_text(row_of(events, "agent first heard"), "text"), "boot 1");
+	ck_assert_str_eq(report_json_text(row_of(events, "agent started"), "text"), "boot 2");
 	json_decref(events);
 }
 END_TEST
@@ -306,6 +360,7 @@ main(void)
 	tcase_add_test(tc, test_empty_store_has_no_steps);
 	tcase_add_test(tc, test_question_is_cut_short);
 	tcase_add_test(tc, test_events);
+	tcase_add_test(tc, events_have_their_own_time);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
