@@ -1,6 +1,7 @@
 #include "collector/input/decode.h"
 #include "collector/input/event.h"
 #include "common/trap_wire.h"
+#include "common/utf8.h"
 
 #include <string.h>
 
@@ -148,6 +149,30 @@ take_identity(struct v2c_message *m, struct ease_record *who)
 	return DECODE_OK;
 }
 
+/* Names come from devices and their managers: what is kept of one steers nothing wherever it is shown. */
+static void
+clean_name(char name[EASE_NAME_MAX + 1])
+{
+	char given[EASE_NAME_MAX + 1];
+
+	memcpy(given, name, sizeof(given));
+	utf8_printable(given, name, sizeof(given));
+}
+
+static int
+take_state(const struct trap_part *part, struct ease_state *state)
+{
+	int err;
+
+	state->if_index = part->if_index;
+	err = trap_wire_get_state(part->octets, part->len, state);
+	if (err == 0) {
+		clean_name(state->name);
+		clean_name(state->alias);
+	}
+	return err;
+}
+
 int
 decode_part(const struct trap_part *part, struct ease_record *r)
 {
@@ -161,8 +186,7 @@ decode_part(const struct trap_part *part, struct ease_record *r)
 		r->snapshot.if_index = part->if_index;
 		return trap_wire_get_snapshot(part->octets, part->len, &r->snapshot);
 	case EASE_PART_STATE:
-		r->state.if_index = part->if_index;
-		return trap_wire_get_state(part->octets, part->len, &r->state);
+		return take_state(part, &r->state);
 	case EASE_PART_ADDRESS:
 		r->address.if_index = part->if_index;
 		return trap_wire_get_address(part->octets, part->len, &r->address);

@@ -1,6 +1,7 @@
 #include "collector/input/event.h"
 
 #include "common/trap_wire.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -155,14 +156,15 @@ static void
 take_change(const struct v2c_varbind *v, struct ease_event *event)
 {
 	struct ease_change change = {0};
+	char text[EASE_EVENT_TEXT];
 	struct trap_part part;
 
 	if (v->tag != BER_OCTET_STRING || trap_wire_parse_oid(v->name.arcs, v->name.n, &part) < 0 ||
 	    part.part != EASE_PART_CHANGE ||
 	    trap_wire_get_change(v->value.data, v->value.size, &change) < 0)
 		return;
-	snprintf(event->text, sizeof(event->text), "%.48s from %.32s to %.32s", change.object,
-	    change.before, change.after);
+	snprintf(text, sizeof(text), "%.48s from %.32s to %.32s", change.object, change.before, change.after);
+	utf8_printable(text, event->text, sizeof(event->text));
 }
 
 int

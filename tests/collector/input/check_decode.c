@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <check.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ARCS(a) (sizeof(a) / sizeof((a)[0]))
@@ -137,6 +138,35 @@ START_TEST(other_kinds)
 	trap_add_address(&m, &address);
 	ck_assert_int_eq(decode(&m, &result), DECODE_OK);
 	ck_assert_mem_eq(result.records[0].address.mac, address.mac, 6);
+}
+END_TEST
+
+/* As a terminal, a right-to-left reader or a table would obey them; and as long as a name may be, in Latin 1. */
+START_TEST(names_are_cleaned_where_they_enter)
+{
+	static const struct {
+		const char *sent, *kept;
+	} names[] = {{"ge-1\033]0;owned\007", "ge-1?]0;owned?"}, {"a\x9b" "31m", "a?31m"},
+	    {"up\342\200\256down", "up?down"}, {"a\nb\tc", "a?b?c"}, {"caf\xe9", "caf\303\251"},
+	    {"\303\251t\303\251", "\303\251t\303\251"}};
+	static struct decode_result result;
+	static struct trap_message m;
+	struct ease_state state = {.if_index = 4, .time_us = 1, .duplex = 3, .oper_status = 1, .admin_status = 1};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(state.name, sizeof(state.name), "%s", names[i].sent);
+		snprintf(state.alias, sizeof(state.alias), "%s", names[i].sent);
+		trap_start(&m, "public", EASE_NOTIFY_PORT_STATE, agent_id, 1);
+		trap_add_state(&m, &state);
+		ck_assert_int_eq(decode(&m, &result), DECODE_OK);
+		ck_assert_str_eq(result.records[0].state.name, names[i].kept);
+		ck_assert_str_eq(result.records[0].state.alias, names[i].kept);
+	}
+	memset(state.name, 0xe9, EASE_NAME_MAX);
+	trap_start(&m, "public", EASE_NOTIFY_PORT_STATE, agent_id, 1);
+	trap_add_state(&m, &state);
+	ck_assert_int_eq(decode(&m, &result), DECODE_OK);
+	ck_assert_uint_eq(strlen(result.records[0].state.name), EASE_NAME_MAX);
 }
 END_TEST
 
@@ -604,6 +634,7 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, a_notification_of_samples);
 	tcase_add_test(tc, other_kinds);
+	tcase_add_test(tc, names_are_cleaned_where_they_enter);
 	tcase_add_test(tc, energy_buffers_and_error_sources);
 	tcase_add_test(tc, shapes_change_nothing_of_what_is_decoded);
 	tcase_add_loop_test(tc, mistakes_are_refused_by_name_and_nothing_passes, 0,
