@@ -11,6 +11,9 @@
 /* Counters come about every minute, and few ports are silent: the row nearest to an end of a range
  * is searched within this time first. */
 #define NEAR_US (2 * DAY_US)
+/* So near to an end of a range the counters of one collector count where several have the same minute. It is
+ * longer than any device takes between two counters, and the minutes of a fleet are few. */
+#define COUNTED_ONCE_US UINT64_C(3600000000)
 
 static void
 put_from(FILE *sql, const struct query *query, enum cluster_table_id table, const char *how)
@@ -26,6 +29,18 @@ put_times(FILE *sql, uint64_t from_us, uint64_t to_us)
 {
 	fprintf(sql, " AND time_us >= %" PRIu64 " AND time_us < %" PRIu64,
 	    from_us < INT64_MAX ? from_us : INT64_MAX, to_us < INT64_MAX ? to_us : INT64_MAX);
+}
+
+/* Each collector thins its samples and its counters by itself, so of two that received the same minute one
+ * counts. */
+static void
+put_counted_once(FILE *sql, const struct query *query, uint64_t from_us, uint64_t to_us)
+{
+	fprintf(sql, " AND (collector, agent, toUInt64(time_us - time_us %% %d)) GLOBAL NOT IN (",
+	    STORE_WINDOW_US);
+	sums_sql_passed_over(sql, mirror_place(query->mirror), false,
+	    store_window_start(from_us, STORE_WINDOW_US), to_us, "");
+	fputs(")", sql);
 }
 
 /* ---- agents and ports ---- */
@@ -93,8 +108,6 @@ rest_of_parts(FILE *sql, const struct query *query, unsigned i)
 
 /* ---- samples ---- */
 
-/* Each collector thins its samples by itself, so of two that received the same minute one
- * counts. */
 static void
 put_samples(FILE *sql, const struct query *query)
 {
@@ -102,11 +115,7 @@ put_samples(FILE *sql, const struct query *query)
 
 	put_from(sql, query, CLUSTER_SAMPLES, "");
 	put_times(sql, fetch_range->from_us, fetch_range->to_us);
-	fprintf(sql, " AND (collector, agent, toUInt64(time_us - time_us %% %d)) GLOBAL NOT IN (",
-	    STORE_WINDOW_US);
-	sums_sql_passed_over(sql, mirror_place(query->mirror), false,
-	    store_window_start(fetch_range->from_us, STORE_WINDOW_US), fetch_range->to_us, "");
-	fputs(")", sql);
+	put_counted_once(sql, query, fetch_range->from_us, fetch_range->to_us);
 }
 
 static void
@@ -147,21 +156,48 @@ rest_of_samples(FILE *sql, const struct query *query, unsigned i)
 
 /* ---- counters and resources ---- */
 
+/* Rows of a table that are nearest to the ends of a range. */
+struct nearest {
+	enum cluster_table_id table;
+	const char *level;	/* "": all levels */
+	uint64_t from_us, to_us;
+	const char *chosen;	/* the times of a port */
+	const char *grouped;	/* by what else than the port */
+	bool from_end, to_end;	/* which of its ends is near to one of the report's range */
+};
+
+/* Were counters of another collector between those of the one whose minute counts, totals at the end of a range
+ * would be interpolated between others than those that this collector's own store has. */
+static void
+put_counted_near(FILE *sql, const struct query *query, const struct nearest *n)
+{
+	bool is_long = n->to_us - n->from_us > 2 * COUNTED_ONCE_US;
+
+	if (!is_long && (n->from_end || n->to_end)) {
+		put_counted_once(sql, query, n->from_us, n->to_us);
+		return;
+	}
+	if (n->from_end)
+		put_counted_once(sql, query, n->from_us, n->from_us + COUNTED_ONCE_US);
+	if (n->to_end)
+		put_counted_once(sql, query, n->to_us - COUNTED_ONCE_US, n->to_us);
+}
+
 /* Rows whose port and time are among those chosen. Their number does not depend on the length of
  * the range. */
 static void
-put_chosen(FILE *sql, const struct query *query, enum cluster_table_id table, const char *level,
-    uint64_t from_us, uint64_t to_us, const char *chosen, const char *grouped)
+put_nearest(FILE *sql, const struct query *query, const struct nearest *n)
 {
-	put_from(sql, query, table, "");
-	fputs(level, sql);
-	put_times(sql, from_us, to_us);
+	put_from(sql, query, n->table, "");
+	fputs(n->level, sql);
+	put_times(sql, n->from_us, n->to_us);
 	fprintf(sql, " AND (agent, if_index, time_us) GLOBAL IN (SELECT agent, if_index, %s",
-	    chosen);
-	put_from(sql, query, table, "");
-	fputs(level, sql);
-	put_times(sql, from_us, to_us);
-	fprintf(sql, " GROUP BY agent, if_index%s)", grouped);
+	    n->chosen);
+	put_from(sql, query, n->table, "");
+	fputs(n->level, sql);
+	put_times(sql, n->from_us, n->to_us);
+	put_counted_near(sql, query, n);
+	fprintf(sql, " GROUP BY agent, if_index%s)", n->grouped);
 }
 
 /* The rows for a difference over the range: those nearest to its ends, and the first and last of
@@ -172,28 +208,17 @@ rest_at_ends(FILE *sql, const struct query *query, enum cluster_table_id table, 
 {
 	uint64_t from_us = query->fetch_range.from_us, to_us = query->fetch_range.to_us;
 	uint64_t near_us = from_us > NEAR_US ? from_us - NEAR_US : 0;
+	const struct nearest nearest[] = {
+	    {table, "", near_us, from_us + 1, "max(time_us)", "", false, true},
+	    {table, "", from_us, to_us + 1, "arrayJoin([min(time_us), max(time_us)])", stretch, true, true},
+	    {table, "", to_us, to_us + NEAR_US, "min(time_us)", "", true, false},
+	    {table, " AND level = 1440", 0, near_us, "max(time_us)", "", false, false},
+	    {table, " AND level = 1440", to_us + NEAR_US, INT64_MAX, "min(time_us)", "", false, false},
+	};
 
-	switch (i) {
-	case 0:
-		put_chosen(sql, query, table, "", near_us, from_us + 1, "max(time_us)", "");
-		break;
-	case 1:
-		put_chosen(sql, query, table, "", from_us, to_us + 1,
-		    "arrayJoin([min(time_us), max(time_us)])", stretch);
-		break;
-	case 2:
-		put_chosen(sql, query, table, "", to_us, to_us + NEAR_US, "min(time_us)", "");
-		break;
-	case 3:
-		put_chosen(sql, query, table, " AND level = 1440", 0, near_us, "max(time_us)", "");
-		break;
-	case 4:
-		put_chosen(sql, query, table, " AND level = 1440", to_us + NEAR_US, INT64_MAX,
-		    "min(time_us)", "");
-		break;
-	default:
+	if (i >= sizeof(nearest) / sizeof(*nearest))
 		return false;
-	}
+	put_nearest(sql, query, &nearest[i]);
 	return true;
 }
 

@@ -204,14 +204,24 @@ done
 grid() { # STORE: behind the line of totals
 	"$build/collector/easetop" matrix "${range[@]}" --utc --store "$1" | tail -n +2
 }
+minute() { # TIME N: N minutes later
+	date -u -d "@$(($(date -u -d "$1" +%s) / 60 * 60 + $2 * 60))" +%FT%TZ
+}
 reports() { # DATABASE REFERENCE
-	local by span
+	local by span whole minutes
 	span=$("$build/collector/easetop" talkers --last all --format json --store "sqlite:$work/$2.db")
 	range=(--from "$(jq -r .from <<<"$span")" --to "$(jq -r .to <<<"$span")")
+	whole=("${range[@]}")
 	for report in talkers matrix protocols conversations connections history load errors addresses events; do
 		equal_report "$1" "$2" $report --top 20
 	done
 	for report in load energy pause agents loss; do equal_report "$1" "$2" $report; done
+	# Within: what was counted up to an end lies between two counters, of which each collector has kept others.
+	for minutes in 1-2 3-5 10-12; do
+		range=(--from "$(minute "${whole[1]}" "${minutes%-*}")" --to "$(minute "${whole[1]}" "${minutes#*-}")")
+		for report in load pause; do equal_report "$1" "$2" $report; done
+	done
+	range=("${whole[@]}")
 	equal_report "$1" "$2" talkers --by pair --versus 1m
 	equal_report "$1" "$2" conversations --versus 1m
 	equal_report "$1" "$2" connections --by src --addr 10.0.0.0/8
@@ -359,7 +369,7 @@ rfc3339() { date -u -d "@$(($1 / 1000000))" +%FT%TZ; }
 # The cluster's answer must end at this moment, say so, and be what the store says of those minutes.
 ends_at() { # WHAT TIME_US
 	local end=$2 report
-	for report in talkers conversations history; do
+	for report in talkers conversations history load; do
 		range=(--last 2m)
 		ask "$(cluster_url ease)" $report >"$work/live" 2>"$work/is.err"
 		range=(--from "$(rfc3339 $((end - 120000000)))" --to "$(rfc3339 "$end")")
