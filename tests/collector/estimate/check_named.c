@@ -7,7 +7,6 @@
 #include "tests/collector/estimate/bars.h"
 #include "tests/collector/estimate/model.h"
 #include "tests/suite.h"
-#include "tests/support/captures.h"
 
 #include "agent/sampling/skip.h"
 
@@ -138,24 +137,6 @@ static const struct bars_exception exceptions[] = {
 };
 
 static bool
-make_model(const struct named_case *c, struct model *model)
-{
-	char path[512];
-
-	if (!c->capture) {
-		model_make(model, &c->shape, &c->sampling);
-		return true;
-	}
-	if (!captures_dir()) {
-		captures_skip(c->name);
-		return false;
-	}
-	snprintf(path, sizeof(path), "%s/%s", captures_dir(), c->capture);
-	ck_assert_int_eq(model_read(model, path, c->by, c->shape.n_ports, &c->sampling), 0);
-	return true;
-}
-
-static bool
 is_in_class(const struct named_case *c, const struct model *m, size_t key, enum estimate_unit unit)
 {
 	double expected = m->keys[key].expected, share = m->keys[key].truth[unit] / m->total[unit];
@@ -192,7 +173,7 @@ START_TEST(limits_of_a_named_key_hold)
 	struct model model;
 	bool good = true;
 
-	if (!make_model(c, &model))
+	if (!model_of(&model, c->name, c->capture, c->by, &c->shape, &c->sampling))
 		return;
 	for (uint64_t seed = 1; tally[0].trials + tally[1].trials < 2 * enough || seed <= SEEDS_AT_LEAST; seed++) {
 		judge_run(c, &model, seed, tally);

@@ -6,7 +6,6 @@
 #include "tests/collector/estimate/bars.h"
 #include "tests/collector/estimate/model.h"
 #include "tests/suite.h"
-#include "tests/support/captures.h"
 
 #include <check.h>
 #include <math.h>
@@ -371,24 +370,6 @@ list_is_good(const struct list_case *c, enum estimate_unit unit, const struct li
 	return !v.bad;
 }
 
-static bool
-make_model(const struct list_case *c, struct model *model)
-{
-	char path[512];
-
-	if (!c->capture) {
-		model_make(model, &c->shape, &c->sampling);
-		return true;
-	}
-	if (!captures_dir()) {
-		captures_skip(c->name);
-		return false;
-	}
-	snprintf(path, sizeof(path), "%s/%s", captures_dir(), c->capture);
-	ck_assert_int_eq(model_read(model, path, c->by, c->shape.n_ports, &c->sampling), 0);
-	return true;
-}
-
 START_TEST(lists_hold_as_lists)
 {
 	const struct list_case *c = &cases[_i];
@@ -398,7 +379,7 @@ START_TEST(lists_hold_as_lists)
 	bool good = true;
 
 	memset(tally, 0, sizeof(tally));
-	if (!make_model(c, &model))
+	if (!model_of(&model, c->name, c->capture, c->by, &c->shape, &c->sampling))
 		return;
 	for (int seed = 1; seed <= suite_effort_at_most(lists); seed++) {
 		struct model_run run;

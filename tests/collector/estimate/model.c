@@ -2,11 +2,13 @@
 
 #include "agent/sampling/skip.h"
 #include "common/frame.h"
+#include "tests/support/captures.h"
 
 #include <check.h>
 #include <errno.h>
 #include <math.h>
 #include <pcap/pcap.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -260,8 +262,9 @@ by_key(const void *a, const void *b)
 	return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-int
-model_read(struct model *model, const char *path, enum model_by by, size_t n_ports,
+/* 0, or -errno if the file cannot be read. */
+static int
+read_capture(struct model *model, const char *path, enum model_by by, size_t n_ports,
     const struct model_sampling *sampling)
 {
 	size_t n, at = 0;
@@ -297,6 +300,25 @@ model_read(struct model *model, const char *path, enum model_by by, size_t n_por
 	free(port);
 	finish(model, sampling);
 	return 0;
+}
+
+bool
+model_of(struct model *model, const char *what, const char *capture, enum model_by by,
+    const struct model_shape *shape, const struct model_sampling *sampling)
+{
+	char path[512];
+
+	if (!capture) {
+		model_make(model, shape, sampling);
+		return true;
+	}
+	if (!captures_dir()) {
+		captures_skip(what);
+		return false;
+	}
+	snprintf(path, sizeof(path), "%s/%s", captures_dir(), capture);
+	ck_assert_int_eq(read_capture(model, path, by, shape->n_ports, sampling), 0);
+	return true;
 }
 
 void

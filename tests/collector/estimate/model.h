@@ -71,10 +71,11 @@ enum model_by {
 	MODEL_BY_IP_PAIR,
 	MODEL_BY_PROTOCOL, /* of IP; else the ethertype */
 };
-/* All frames of a capture that a switch may sample and that have such a key; the frames between two stations are
- * all at one port. 0, or -errno if the file cannot be read. */
-int model_read(struct model *model, const char *path, enum model_by by, size_t n_ports,
-    const struct model_sampling *sampling);
+/* Made by the shape if capture is NULL; else all frames that a switch may sample of this file of the shared captures
+ * that have such a key, dealt to the shape's ports so that the frames between two stations are all at one. False if
+ * the captures are not at hand: a line says that `what` is left out. */
+bool model_of(struct model *model, const char *what, const char *capture, enum model_by by,
+    const struct model_shape *shape, const struct model_sampling *sampling);
 void model_free(struct model *model);
 
 /* A key's samples at one port. */
