@@ -74,9 +74,11 @@ stop_snmpd() {
 snmp() { local tool=$1; shift; "$tool" -v2c -c secret -On -t 2 -r 1 "$@" 2>&1; }
 get() { snmp snmpget -Oqv "127.0.0.1:$port" "$@"; }
 set_objects() { snmp snmpset "127.0.0.1:$port" "$@" | grep -o 'Reason: [a-zA-Z]*' | head -1; }
-served_within() { # seconds: until the subagent's first port is served; prints the time it took
-	local start=$(date +%s%N) limit=$1
-	while [ $((($(date +%s%N) - start) / 1000000)) -lt $((limit * 1000)) ]; do
+# Until the subagent's first port is served; prints the time it took. On a busy machine that may be ten times what it
+# is on a quiet one, a second or so; what must not be is that it never comes.
+is_served() {
+	local start=$(date +%s%N)
+	while [ $((($(date +%s%N) - start) / 1000000)) -lt 30000 ]; do
 		if [ "$(snmp snmpget -t 0.3 -r 0 -Oqv "127.0.0.1:$port" $ifdescr.1)" = '"fixture port 1"' ]; then
 			echo $((($(date +%s%N) - start) / 1000000))
 			return 0
@@ -88,8 +90,8 @@ served_within() { # seconds: until the subagent's first port is served; prints t
 
 # The agent runs already and looks for a master: any order of starting must do.
 start_snmpd
-if took=$(served_within 10); then pass "connects to a master that starts later (${took} ms)"; else
-	fail "connects to a master that starts later" "nothing served within 10 s"
+if took=$(is_served); then pass "connects to a master that starts later (${took} ms)"; else
+	fail "connects to a master that starts later" "nothing served within 30 s"
 	exit 1
 fi
 
@@ -144,7 +146,7 @@ modules_within() { # seconds
 	for i in $(seq $((10 * $1))); do modules_told && return; sleep 0.1; done
 	false
 }
-modules_are_told() { if modules_within 5; then pass "$1"; else fail "$1" "$(told_modules)"; fi; }
+modules_are_told() { if modules_within 20; then pass "$1"; else fail "$1" "$(told_modules)"; fi; }
 modules_are_told "sysORTable has each module"
 
 # ---- settings ----
@@ -191,8 +193,8 @@ all_arrived "20,000 samples, four in a notification" "$(answer 60)"
 # ---- the master goes and comes back ----
 stop_snmpd KILL
 start_snmpd
-if took=$(served_within 2); then pass "walk works again after the master's restart (${took} ms)"; else
-	fail "walk works again after the master's restart" "not within 2 s"
+if took=$(is_served); then pass "walk works again after the master's restart (${took} ms)"; else
+	fail "walk works again after the master's restart" "not within 30 s"
 fi
 echo "burst 60000 1" >&9
 sleep 0.4
@@ -206,20 +208,24 @@ kill -STOP "$snmpd_pid"
 sleep 8
 kill -CONT "$snmpd_pid"
 all_arrived "a master frozen for 8 s in a burst loses nothing" "$(answer 60)"
-if took=$(served_within 10); then pass "serves after the master thawed (${took} ms)"; else
-	fail "serves after the master thawed" "not within 10 s"
+if took=$(is_served); then pass "serves after the master thawed (${took} ms)"; else
+	fail "serves after the master thawed" "not within 30 s"
 fi
 modules_are_told "sysORTable has each module once after a freeze"
-restarts=5
+restarts=5 slowest=0
 [ -n "${EASE_LONG:-}" ] && restarts=100
 for i in $(seq $restarts); do
 	echo "burst 3000 1" >&9
 	stop_snmpd $([ $((i % 2)) = 0 ] && echo KILL || echo TERM)
 	start_snmpd
-	served_within 2 >/dev/null || fail "restart $i of the master" "not served within 2 s"
+	if ! took=$(is_served); then
+		fail "restart $i of the master" "not served within 30 s"
+	elif [ "$took" -gt "$slowest" ]; then
+		slowest=$took
+	fi
 	last=$(answer 30)
 done
-all_arrived "$restarts restarts of the master, samples under way, lose nothing" "$last"
+all_arrived "$restarts restarts of the master (the slowest ${slowest} ms), samples under way, lose nothing" "$last"
 modules_are_told "sysORTable has each module once after $restarts restarts"
 echo stats >&9
 counters=$(answer)
@@ -245,7 +251,7 @@ exec 9>&-
 eval "exec ${HELPER[1]}>&-" 2>/dev/null
 ends "ends when told to"
 start_helper
-served_within 5 >/dev/null || fail "a second subagent" "nothing served within 5 s"
+is_served >/dev/null || fail "a second subagent" "nothing served within 30 s"
 kill -STOP "$snmpd_pid"
 sleep 1.5 # its next ping hangs
 exec 9>&-
