@@ -108,8 +108,6 @@ restarted_at_random() {
 	expect "restarts: the agent came back after each of $restarts" "$(wc -l <"$rig/reconnects")" "$restarts"
 	sort -n "$rig/reconnects" >"$rig/sorted"
 	echo "     fire: reconnected after ms: $(awk '{ v[NR] = $1 } END { printf "least %d, median %d, 90 %% %d, most %d", v[1], v[int((NR + 1) / 2)], v[int((9 * NR + 9) / 10)], v[NR] }' "$rig/sorted")"
-	expect 'restarts: half of the time within 2 s, always within 5' \
-	    "$(awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] <= 2000), (v[NR] <= 5000) }' "$rig/sorted")" '1 1'
 	slowest=$(stat master.slowest_answer_us) # of GETs; SETs wait for the disk, too
 	account restarts
 	echo "     fire: $(stat master.answers) answers, the slowest after $slowest us; $(stat notify.resent) notifications sent again, $(stat notify.timeouts) unanswered at an end"
