@@ -64,6 +64,14 @@ collector_engine_file(const struct collector_config *config,
 	snprintf(file, COLLECTOR_PATH_OCTETS, "%s.engine", config->store);
 }
 
+static uint32_t
+most_ports(const struct collector_config *config)
+{
+	uint32_t most = config->memory_mib * PORTS_A_MIB;
+
+	return most < accounting_default_limits.ports ? most : accounting_default_limits.ports;
+}
+
 struct store_retention
 collector_retention(const struct collector_config *config)
 {
@@ -76,6 +84,8 @@ collector_retention(const struct collector_config *config)
 	    .level_us[LEVEL_1_H] = config->keep_1h_d * day_us,
 	    .level_us[LEVEL_1_D] = config->keep_1d_d * day_us,
 	    .forget_us = config->forget_after_d * day_us,
+	    .most_agents = accounting_default_limits.agents,
+	    .most_ports = most_ports(config),
 	    .most_octets = (uint64_t)config->store_size_mib << 20,
 	};
 }
@@ -89,8 +99,7 @@ collector_limits(const struct collector_config *config, size_t memory_taken,
 	*limits = accounting_default_limits;
 	limits->sample_rows = config->sample_rows;
 	limits->clock_tolerance_us = config->clock_tolerance_ms * 1000ull;
-	if (limits->ports > config->memory_mib * PORTS_A_MIB)
-		limits->ports = config->memory_mib * PORTS_A_MIB;
+	limits->ports = most_ports(config);
 	used = ((uint64_t)MEMORY_FIXED_MIB << 20) + memory_taken + input_memory(config->threads) +
 	    accounting_memory(limits->agents, limits->ports);
 	if (used + ((uint64_t)MEMORY_WINDOWS_MIB << 20) > budget) {

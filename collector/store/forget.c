@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { PORTS_A_STEP = 256, AGENTS_A_STEP = 64 };
+enum { PORTS_A_STEP = 256, AGENTS_A_STEP = 64, ROWS_A_STEP = 4096 };
 
 /* How long an agent, and a port by what it told at time, had been silent when the newest record came: by the
  * collector's clock and the agent's own. */
@@ -61,11 +61,72 @@ change_all(struct rollup *r, const char *const *sql, size_t n, uint64_t *rows)
 }
 
 int
+forget_nothing(struct rollup *r)
+{
+	if (change(r, "CREATE TEMP TABLE IF NOT EXISTS forgotten(agent INTEGER, if_index INTEGER,"
+		      " PRIMARY KEY(agent, if_index)) WITHOUT ROWID", NULL, 0) < 0)
+		return -EIO;
+	return change(r, "DELETE FROM temp.forgotten", NULL, 0) < 0 ? -EIO : 0;
+}
+
+static int
+chosen(struct rollup *r)
+{
+	int64_t n = 0;
+
+	return rollup_query(r, "SELECT count(*) FROM temp.forgotten", NULL, 0, &n, 1) < 0 ? -EIO : (int)n;
+}
+
+int
+forget_chosen_ports(struct rollup *r)
+{
+	int n = chosen(r);
+	uint64_t rows = 0;
+
+	return n < 0 || change_all(r, delete_ports, N(delete_ports), &rows) < 0 ? -EIO : n;
+}
+
+/* Of which an agent may have very many rows; ?1: most. The newest event stays, so that its id is not used again
+ * (retention.c). */
+#define OF_CHOSEN(table, key, further) "DELETE FROM " table " WHERE " key " IN (SELECT " key " FROM " table \
+				       " WHERE agent IN (SELECT agent FROM temp.forgotten)" further " LIMIT ?1)"
+#define OF_CHOSEN_KEY(table, key) "DELETE FROM " table " WHERE (" key ") IN (SELECT " key " FROM " table \
+				  " WHERE agent IN (SELECT agent FROM temp.forgotten) LIMIT ?1)"
+static const char *const delete_many_of_agents[] = {
+    OF_CHOSEN_KEY("sample", "agent, boot, if_index, sequence"),
+    OF_CHOSEN_KEY("counter", "agent, if_index, time_us"), OF_CHOSEN_KEY("resource", "agent, if_index, time_us"),
+    OF_CHOSEN("event", "id", " AND id < (SELECT max(id) FROM event)"), OF_CHOSEN("gap", "id", ""),
+    OF_CHOSEN_KEY("account", "agent, boot, if_index"), OF_CHOSEN_KEY("gone", "agent, boot, if_index"),
+    OF_CHOSEN_KEY("port", "agent, if_index, since_us"),
+    OF_CHOSEN_KEY("error_source", "agent, if_index, mac, kind"),
+};
+static const char *const delete_chosen_agents[] = {
+    "DELETE FROM agent WHERE id IN (SELECT agent FROM temp.forgotten)", "DELETE FROM temp.forgotten",
+};
+
+int
+forget_chosen_agents(struct rollup *r)
+{
+	const int64_t most[] = {ROWS_A_STEP};
+	int n = 0;
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < N(delete_many_of_agents); i++) {
+		n = change(r, delete_many_of_agents[i], most, 1);
+		if (n < 0 || n == ROWS_A_STEP)
+			return n < 0 ? n : 0;
+	}
+	n = chosen(r);
+	if (n < 0 || change_all(r, delete_chosen_agents, N(delete_chosen_agents), &rows) < 0)
+		return -EIO;
+	return change_all(r, delete_of_nobody, N(delete_of_nobody), &rows) < 0 ? -EIO : n;
+}
+
+int
 forget_silent(struct rollup *r, uint64_t before_us, uint64_t silent_us, uint64_t *rows)
 {
 	int64_t parameters[] = {(int64_t)before_us, (int64_t)silent_us, PORTS_A_STEP};
-	int did = change(r, "CREATE TEMP TABLE IF NOT EXISTS forgotten(agent INTEGER, if_index INTEGER,"
-			    " PRIMARY KEY(agent, if_index)) WITHOUT ROWID", NULL, 0);
+	int did = forget_nothing(r);
 
 	if (did >= 0)
 		did = change(r, choose_ports, parameters, 3);

@@ -524,9 +524,12 @@ retention_step(struct retention *t, struct rollup *r, uint64_t wall_us, uint64_t
 	int did;
 
 	find_now(t, r, wall_us, mono_us);
+	source_limits_set(&t->sources, t->keep.most_agents, t->keep.most_ports, t->keep.most_octets);
 	did = delete_old_rows(t, r);
 	if (did == 0)
 		did = delete_old_device_rows(t, r);
+	if (did == 0)
+		did = source_limits_step(&t->sources, r, &t->deleted[RETENTION_OF_SOURCES]);
 	if (did == 0)
 		did = delete_old_sums(t, r);
 	if (did == 0)

@@ -12,6 +12,8 @@
  * when all samples of such an agent are kept.) Then events of the agent with most of them, then rows
  * of old boots, states and error sources, and sums last, the finest level first.
  *
+ * Of one source there is a number of agents and ports (source_limits.h), of which it pays for what is beyond.
+ *
  * Agents and ports that were silent for a time (option forget_after) are forgotten once the days of which they
  * have figures are deleted (forget.h).
  *
@@ -32,12 +34,14 @@
 #define EASE_COLLECTOR_STORE_RETENTION_H
 
 #include "collector/store/rollup.h"
+#include "collector/store/source_limits.h"
 
 /* How long data is kept; 0: for ever. */
 struct store_retention {
 	uint64_t samples_us;
 	uint64_t level_us[STORE_N_LEVELS]; /* [0] is not used; 8 d is kept as long as 1 d */
 	uint64_t forget_us;   /* what was silent for so long is forgotten with its last figures */
+	uint64_t most_agents, most_ports; /* places in memory: no source has more in the store, see source_limits.h */
 	uint64_t most_octets; /* size of the file, without its write-ahead log and free pages */
 };
 
@@ -46,6 +50,7 @@ enum retention_count {
 	RETENTION_COUNTERS, /* rows of counters and resources */
 	RETENTION_EVENTS,
 	RETENTION_DEVICE_ROWS, /* old boots, states, error sources, outages; agents and ports forgotten */
+	RETENTION_OF_SOURCES, /* agents and ports of sources that had more than their number */
 	RETENTION_SUMS, /* + enum store_level_index: entries of packs */
 	RETENTION_N_COUNTS = RETENTION_SUMS + STORE_N_LEVELS,
 };
@@ -72,6 +77,7 @@ struct retention {
 	struct retention_filler fillers[RETENTION_FILLERS];
 	uint64_t n_rows;    /* samples written so far */
 	uint64_t n_choices; /* of a port that pays */
+	struct source_limits sources;
 	bool shrunk; /* the same as over_size, for rows of old boots, states and error sources */
 	bool over_size; /* the store is too large, and nothing is left that may be deleted */
 };

@@ -44,7 +44,7 @@ struct level_state {
 	uint64_t thinned_us; /* counters before this time are thinned, see retention.h */
 };
 
-enum { ROLLUP_STATEMENTS = 80 };
+enum { ROLLUP_STATEMENTS = 128 };
 
 struct rollup {
 	sqlite3 *db; /* borrowed */

@@ -56,6 +56,9 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_DELETED + RETENTION_DEVICE_ROWS] = {"store.deleted_device_rows",
 	"rows of old boots, states, error sources and outages, and of agents and ports that were silent "
 	"for long, deleted by age or size"},
+    [STORE_STAT_DELETED + RETENTION_OF_SOURCES] = {"store.deleted_of_sources",
+	"agents and ports forgotten because their source had more than the store keeps of one; those that were "
+	"heard last stay"},
     [STORE_STAT_DELETED + RETENTION_SUMS] = {"store.deleted_sums_unsettled", "always 0"},
     [STORE_STAT_DELETED + RETENTION_SUMS +
 	LEVEL_1_MIN] = {"store.deleted_sums_1min", "sums of minutes deleted"},
@@ -250,10 +253,21 @@ hold_port_limits(struct store *store, int table, const struct store_rows *rows)
 	return 0;
 }
 
+/* For who pays when there is no room. */
 static void
-note_sample(struct store *store, const struct store_sample *row)
+note_row(struct store *store, int table, const void *row)
 {
-	retention_note_sample(&store->upkeep.retention, row->agent, row->sample.if_index);
+	struct retention *t = &store->upkeep.retention;
+	const struct store_sample *sample = row;
+	const struct store_agent *agent = row;
+	const struct store_account *account = row;
+
+	if (table == STORE_SAMPLES)
+		retention_note_sample(t, sample->agent, sample->sample.if_index);
+	else if (table == STORE_AGENTS)
+		source_limits_note_agent(&t->sources, agent->id);
+	else if (table == STORE_PORTS || (table == STORE_ACCOUNTS && account->is_new))
+		source_limits_note_port(&t->sources);
 }
 
 static int
@@ -273,8 +287,7 @@ write_table(struct store *store, const struct store_batch *batch, int table)
 		sqlite3_reset(statement);
 		if (code != SQLITE_DONE || hold_limit(store, table, row) < 0)
 			return -EIO;
-		if (table == STORE_SAMPLES)
-			note_sample(store, row);
+		note_row(store, table, row);
 	}
 	return rows->n > 0 && how->port_of ? hold_port_limits(store, table, rows) : 0;
 }

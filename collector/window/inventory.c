@@ -393,17 +393,13 @@ inventory_port(
 
 /* Leaving */
 
-/* What has been silent for so long is not there any more: counters come each 20 s, of sFlow each 5 minutes at
- * most. *assumed* */
-#define LEAST_SILENT_US 900000000ll
-
 static void
 choose(struct lru_table *t, uint64_t mono_us, uint64_t forget_us)
 {
 	uint32_t place;
 
 	while ((place = lru_table_next_victim(
-		    t, (int64_t)mono_us, LEAST_SILENT_US, (int64_t)forget_us)) != LRU_NONE)
+		    t, (int64_t)mono_us, INVENTORY_SILENT_US, (int64_t)forget_us)) != LRU_NONE)
 		lru_table_leave(t, place);
 }
 
@@ -496,17 +492,21 @@ inventory_add_lost(struct port *p, uint64_t samples)
 }
 
 void
+inventory_write_again(struct agent *a)
+{
+	a->dirty = true;
+	a->clock_unwritten = a->clock.offset_us != 0;
+	a->identity.bound_unwritten = *a->identity.bound;
+	a->identity.refused.unwritten = a->identity.refused.n > 0;
+}
+
+void
 inventory_mark_all_dirty(struct inventory *r)
 {
 	memset(r->stored, 0, sizeof(r->stored)); /* that is in the old file */
-	for (uint32_t i = 0; i < r->agent_places.end; i++) {
-		struct agent_identity *identity = &r->agents[i].identity;
-
-		r->agents[i].dirty = r->agents[i].row.id != 0;
-		r->agents[i].clock_unwritten = r->agents[i].dirty && r->agents[i].clock.offset_us != 0;
-		identity->bound_unwritten = *identity->bound;
-		identity->refused.unwritten = identity->refused.n > 0;
-	}
+	for (uint32_t i = 0; i < r->agent_places.end; i++)
+		if (r->agents[i].row.id != 0)
+			inventory_write_again(&r->agents[i]);
 	for (uint32_t i = 0; i < r->port_places.end; i++) {
 		struct port *p = &r->ports[i];
 

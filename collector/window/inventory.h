@@ -157,6 +157,10 @@ struct port *inventory_find_port(struct inventory *r, const struct agent *a, uin
 int inventory_port(
     struct inventory *r, struct agent *a, uint32_t if_index, uint64_t mono_us, struct port **p);
 
+/* What has been silent for so long is not there any more: counters come each 20 s, of sFlow each 5 minutes at
+ * most. It may leave the memory, and the store may have forgotten it (store/source_limits.h). *assumed* */
+#define INVENTORY_SILENT_US 900000000ll
+
 /* Note that a record came. False if the agent or port leaves, and may not be used any more. */
 static inline bool
 inventory_heard_agent(struct inventory *r, const struct agent *a, uint64_t mono_us)
@@ -164,8 +168,10 @@ inventory_heard_agent(struct inventory *r, const struct agent *a, uint64_t mono_
 	return lru_table_heard(&r->agent_places, (uint32_t)(a - r->agents), (int64_t)mono_us);
 }
 static inline bool
-inventory_heard_port(struct inventory *r, const struct port *p, uint64_t mono_us)
+inventory_heard_port(struct inventory *r, struct port *p, uint64_t mono_us)
 {
+	if ((int64_t)mono_us - p->link.heard_us > INVENTORY_SILENT_US)
+		p->state_unwritten = p->has_state;
 	return lru_table_heard(&r->port_places, (uint32_t)(p - r->ports), (int64_t)mono_us);
 }
 
@@ -184,6 +190,9 @@ struct account *inventory_account(struct port *p, uint32_t boot, uint64_t first_
 
 /* Counts so many received samples of the port's newest boots as lost in the collector. */
 void inventory_add_lost(struct port *p, uint64_t samples);
+
+/* Marks what the store has of an agent itself as unwritten. */
+void inventory_write_again(struct agent *a);
 
 /* Marks everything as unwritten, because the store was replaced by an empty one. */
 void inventory_mark_all_dirty(struct inventory *r);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { ERROR_TEXT = 512, HEADER_OCTETS = 34, DIFFERENCES_PRINTED = 12 };
@@ -311,25 +312,41 @@ real_us(void)
 	return clock_mono_us(&clock_system);
 }
 
+static uint64_t
+busy_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * SECOND_US + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void
+raise_to(uint64_t *longest, uint64_t us)
+{
+	if (us > *longest)
+		*longest = us;
+}
+
 /* What collector.c's loop does with each datagram and with a batch that fills. */
 static void
 take(struct attack_rig *r, uint32_t from, const uint8_t *octets, size_t n, bool sflow)
 {
+	bool is_attacker = from == ATTACKER;
+	uint32_t address = from + (is_attacker && r->scatters ? (uint32_t)r->sent % 60000 : 0);
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(40000),
-	    .sin_addr.s_addr = htonl(from)};
+	    .sin_addr.s_addr = htonl(address)};
 	struct collector *c = r->collector;
-	uint64_t from_us = real_us(), took_us;
+	uint64_t from_us = real_us(), busy_from_us = busy_us();
 
 	if (sflow)
 		input_take_sflow(c->input, (const struct sockaddr *)&at, octets, n);
 	else
 		input_take(c->input, (const struct sockaddr *)&at, octets, n);
 	slow_path_run(c->slow_path);
-	took_us = real_us() - from_us;
-	if (took_us > r->longest_us)
-		r->longest_us = took_us;
-	if (from == ATTACKER)
-		r->sent++;
+	raise_to(&r->longest_us, real_us() - from_us);
+	raise_to(&r->longest_busy_us, busy_us() - busy_from_us);
+	r->sent += is_attacker;
 	if (store_batch_is_filling(c->batch)) {
 		store_drain(c->store);
 		collector_flush(c);

@@ -3,6 +3,8 @@
  * sFlow) come when it is under way; the collector is restarted in its midst. Afterwards the store has what the fleet sent, to the last sample and
  * octet; nothing was lost for want of room; the attacker is counted; and the file is within its size.
  *
+ * What only fills is tried by the hour, too: the store has a number for each source.
+ *
  * EASE_ATTACK=NAME tries one. With EASE_LONG each sends 1,000 datagrams a second for a minute.
  */
 #include "tests/attacks/attacks.h"
@@ -90,6 +92,14 @@ run(const struct attack *attack)
 }
 
 static void
+print_figures(const char *name)
+{
+	printf("%-52s %" PRIu64 " datagrams, the longest %" PRIu64 " us, %" PRIu64 " us busy, store %" PRIu64
+	       " KiB\n", name, rig.sent, rig.longest_us, rig.longest_busy_us, attack_store_octets(&rig) / 1024);
+	fflush(stdout);
+}
+
+static void
 try(const struct attack *attack)
 {
 	const char *name = attack ? attack->name : "nobody";
@@ -99,9 +109,7 @@ try(const struct attack *attack)
 	attack_rig_open(&rig, 1, size);
 	run(attack);
 	attack_rig_close(&rig);
-	printf("%-52s %" PRIu64 " datagrams, the longest %" PRIu64 " us, store %" PRIu64 " KiB\n", name,
-	    rig.sent, rig.longest_us, attack_store_octets(&rig) / 1024);
-	fflush(stdout);
+	print_figures(name);
 	attack_expect_fleet(&rig, name);
 	ck_assert_msg(attack_store_octets(&rig) <= (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20,
 	    "%s: the store has %" PRIu64 " octets", name, attack_store_octets(&rig));
@@ -115,7 +123,8 @@ try(const struct attack *attack)
 
 START_TEST(the_fleet_alone)
 {
-	try(NULL);
+	if (!getenv("EASE_ATTACK"))
+		try(NULL);
 }
 END_TEST
 
@@ -128,6 +137,82 @@ START_TEST(the_fleet_beside)
 }
 END_TEST
 
+/* ---- what fills the store by the hour ---- */
+
+/* What is silent for a quarter of an hour leaves the memory and makes room for the next ones: so a sender fills the
+ * store with as many each time, unless the store has a number for each source. What was heard in the last quarter
+ * stays, which is as many as the memory has places for. */
+static const struct {
+	const char *attack;
+	uint32_t datagrams; /* before each flush, for some flushes: more than the memory takes */
+	bool scattered;	    /* each from another address */
+	const char *stored; /* of the attacker */
+	unsigned most;
+} fillers[] = {
+    {"agents without end", 20, false, "SELECT count(*) FROM agent WHERE address LIKE '10.66.%'", 1024},
+    {"agents without end", 20, true, "SELECT count(*) FROM agent WHERE address LIKE '10.66.%'", 4 * 1024},
+    {"ports without end", 10, false, "SELECT count(DISTINCT a.if_index) FROM account a JOIN agent g ON g.id ="
+				     " a.agent WHERE g.address = '10.66.0.1'", 256 * 21},
+};
+enum { N_FILLERS = sizeof(fillers) / sizeof(fillers[0]), ROUNDS = 7, FLUSHES_A_ROUND = 20, FLUSH_S = 10, MINUTES_SILENT = 15 };
+
+static const struct attack *
+attack_named(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(attacks[i].name, name) != 0)
+		i++;
+	return &attacks[i];
+}
+
+static void
+fill(size_t which, double *most)
+{
+	static uint32_t sent;
+	double stored;
+
+	for (int flush = 0; flush < FLUSHES_A_ROUND; flush++) {
+		for (uint32_t k = 0; k < fillers[which].datagrams; k++)
+			attack_named(fillers[which].attack)->send(&rig, sent++);
+		attack_rig_step(&rig, FLUSH_S);
+	}
+	for (int minute = 0; minute < MINUTES_SILENT; minute++)
+		attack_rig_step(&rig, 60);
+	stored = sql_number(rig.db, fillers[which].stored);
+	if (stored > *most)
+		*most = stored;
+}
+
+START_TEST(no_source_fills_the_store)
+{
+	const char *name = fillers[_i].attack, *only = getenv("EASE_ATTACK");
+	double most = 0;
+	char size[64];
+
+	if (only && strcmp(only, name) != 0)
+		return;
+	snprintf(size, sizeof(size), "store_size = %d\nmemory = 256\nkeep_1min = 0", STORE_MIB);
+	attack_rig_open(&rig, 1, size);
+	rig.rests = true;
+	rig.scatters = fillers[_i].scattered;
+	attack_rig_step(&rig, 1);
+	for (int round = 0; round < ROUNDS; round++)
+		fill((size_t)_i, &most);
+	expect_no_losses(name);
+	ck_assert_msg(attack_stat(&rig, "store.deleted_of_sources") > 0, "%s: at most %.0f rows, and none deleted", name,
+	    most);
+	attack_rig_close(&rig);
+	print_figures(name);
+	printf("    for hours: at most %.0f rows\n", most);
+	fflush(stdout);
+	attack_expect_fleet(&rig, name);
+	ck_assert_double_le(most, fillers[_i].most + fillers[_i].most / 16);
+	ck_assert_uint_le(attack_store_octets(&rig), (uint64_t)(STORE_MIB + STORE_SLACK_MIB) << 20);
+	attack_rig_remove(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -137,6 +222,7 @@ main(void)
 	tcase_set_timeout(all, getenv("EASE_LONG") ? 3600 : 300);
 	tcase_add_test(all, the_fleet_alone);
 	tcase_add_loop_test(all, the_fleet_beside, 0, (int)n_attacks);
+	tcase_add_loop_test(all, no_source_fills_the_store, 0, N_FILLERS);
 	suite_add_tcase(suite, all);
 	return suite_run(suite);
 }

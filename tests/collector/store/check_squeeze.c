@@ -1,6 +1,6 @@
 /*
  * What makes room in the store: samples of whoever fills it and not everybody's, sums of nobody while
- * there are samples; and ages that no wrong clock stops.
+ * there are samples; ages that no wrong clock stops; and of each source a number of agents and ports.
  */
 #include "tests/collector/accounting_rig.h"
 #include "tests/suite.h"
@@ -110,6 +110,149 @@ START_TEST(no_clock_stops_deletion_by_age)
 }
 END_TEST
 
+/* ---- a number of agents and ports for each source ---- */
+
+enum { A_SOURCE = 60, SOURCES = 5 };
+
+/* Agents of one source, with a port each, heard a minute apart. */
+static void
+send_agents(struct accounting_rig *f, uint8_t source, uint32_t from, uint32_t n, uint32_t first_minute)
+{
+	char sender[16];
+
+	snprintf(sender, sizeof(sender), "192.0.2.%u", source);
+	for (uint32_t i = from; i < from + n; i++) {
+		uint64_t now_us = NOON_US + (uint64_t)(first_minute + i) * MINUTE_US;
+		struct ease_record r = rig_snapshot(1, 0);
+		const uint8_t id[] = {source, 0, 0, 0, 0, 0, 0, (uint8_t)i};
+
+		memcpy(r.agent_id, id, sizeof(id));
+		r.sender = sender;
+		r.received_us = r.snapshot.time_us = now_us;
+		accounting_add_records(f->accounting, f->batch, &r, 1);
+	}
+}
+
+static double
+agents_of(const struct accounting_rig *f, unsigned source, unsigned first)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM agent a JOIN agent_source s ON s.agent = a.id WHERE"
+	    " a.address = '192.0.2.%u' AND hex(a.agent_id) >= '%02X000000000000%02X'", source, source, first);
+	return rig_query(f, sql);
+}
+
+static uint64_t
+forgotten(const struct accounting_rig *f)
+{
+	return stat_get(store_stats(f->store), STORE_STAT_DELETED + RETENTION_OF_SOURCES);
+}
+
+static void
+open_for_sources(struct accounting_rig *f, uint32_t first_minute, uint32_t n)
+{
+	struct accounting_limits limits = rig_limits;
+
+	limits.agents = 512;
+	rig_make(f);
+	rig_open_with(f, &limits);
+	for (uint8_t source = 1; source <= SOURCES; source++)
+		send_agents(f, source, 0, n, source == 2 ? 0 : first_minute);
+	rig_flush(f);
+}
+
+/* Source 2 was silent for longest, and has its number; source 1 comes with more. */
+START_TEST(a_source_that_has_more_than_its_number_forgets_its_own)
+{
+	const struct store_retention keep = {.most_agents = A_SOURCE, .most_ports = 1024};
+	struct accounting_rig f;
+
+	open_for_sources(&f, 100, 20);
+	send_agents(&f, 1, 20, 80, 100);
+	rig_flush(&f);
+	store_set_retention(f.store, &keep);
+	rig_flush(&f);
+	ck_assert_int_eq(store_rest(f.store), 0);
+	ck_assert_double_eq(agents_of(&f, 1, 0), A_SOURCE);
+	ck_assert_double_eq(agents_of(&f, 1, 100 - A_SOURCE), A_SOURCE); /* those that were heard last */
+	for (unsigned source = 2; source <= SOURCES; source++)
+		ck_assert_double_eq(agents_of(&f, source, 0), 20);
+	ck_assert_uint_eq(forgotten(&f), 100 - A_SOURCE);
+	/* with all that hangs on them */
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM account"), A_SOURCE + 4 * 20);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent_source"), A_SOURCE + 4 * 20);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(DISTINCT agent) FROM counter"), A_SOURCE + 4 * 20);
+	/* one that was forgotten and is still in memory is written again, with its source */
+	clock_step_us(&f.clock, 1000 * 1000000ull);
+	send_agents(&f, 1, 0, 1, 300);
+	rig_flush(&f);
+	ck_assert_double_eq(agents_of(&f, 1, 0), A_SOURCE + 1);
+	ck_assert_double_eq(agents_of(&f, 1, 1), A_SOURCE);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* No source has more than its number, but all together have more than four times that: whoever has most pays. */
+START_TEST(all_sources_together_have_a_number)
+{
+	const struct store_retention keep = {.most_agents = A_SOURCE, .most_ports = 1024};
+	struct accounting_rig f;
+
+	open_for_sources(&f, 100, 50);
+	send_agents(&f, 3, 50, 5, 100);
+	rig_flush(&f);
+	store_set_retention(f.store, &keep);
+	rig_flush(&f);
+	ck_assert_int_eq(store_rest(f.store), 0);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM agent"), 4 * A_SOURCE);
+	ck_assert_double_eq(agents_of(&f, 3, 0), 55 - 5 * 50 - 5 + 4 * A_SOURCE);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+/* One agent with ports that come and go; the other source's are older, and stay. */
+START_TEST(ports_have_a_number_too)
+{
+	const struct store_retention keep = {.most_agents = 1024, .most_ports = 100};
+	struct accounting_rig f;
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint32_t i = 0; i < 90; i++)
+		send_one(&f, 1, 1 + i, 1, NOON_US + i, NOON_US + i);
+	send_agents(&f, 2, 0, 1, 0);
+	for (uint32_t i = 0; i < 300; i++) {
+		struct ease_record r = rig_record(i % 2 ? EASE_PART_STATE : EASE_PART_SNAPSHOT, 1);
+		uint64_t now_us = NOON_US + i * MINUTE_US;
+
+		r.agent_id[0] = 2;
+		memset(r.agent_id + 1, 0, 7);
+		r.sender = "192.0.2.2";
+		r.received_us = now_us;
+		if (i % 2)
+			r.state = (struct ease_state){.if_index = 1000 + i, .time_us = now_us, .name = "veth"};
+		else
+			r.snapshot = (struct ease_snapshot){.if_index = 1000 + i, .time_us = now_us};
+		accounting_add_records(f.accounting, f.batch, &r, 1);
+	}
+	rig_flush(&f);
+	store_set_retention(f.store, &keep);
+	rig_flush(&f);
+	ck_assert_int_eq(store_rest(f.store), 0);
+	ck_assert_uint_eq(forgotten(&f), 201);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM account a JOIN agent g ON g.id = a.agent WHERE"
+					  " g.address = '192.0.2.1'"), 90);
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM (SELECT agent, if_index FROM account UNION SELECT"
+					  " agent, if_index FROM port) JOIN agent g ON g.id = agent WHERE"
+					  " g.address = '192.0.2.2' AND if_index >= 1200"), 100);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -120,5 +263,8 @@ main(void)
 	tcase_set_timeout(tc, 280);
 	tcase_add_test(tc, who_fills_the_store_makes_room);
 	tcase_add_test(tc, no_clock_stops_deletion_by_age);
+	tcase_add_test(tc, a_source_that_has_more_than_its_number_forgets_its_own);
+	tcase_add_test(tc, all_sources_together_have_a_number);
+	tcase_add_test(tc, ports_have_a_number_too);
 	return suite_run(suite);
 }
