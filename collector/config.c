@@ -287,8 +287,8 @@ const struct option_row collector_options[] = {
 	.help = "How long the cluster keeps sums per hour; 30 days are deleted at a time."},
     {"cluster_keep_1d", OPTION_U32, AT(cluster_keep_1d_d), .max = MAX_KEEP_D, .unit = "d",
 	.def = "800", .live = true,
-	.help = "How long the cluster keeps sums per day, events, and rows of accounts, ports, error "
-		"sources and outages; 360 days are deleted at a time."},
+	.help = "How long the cluster keeps sums per day, events, and rows of agents, accounts, ports, "
+		"error sources and outages; 360 days are deleted at a time."},
     {"log", OPTION_ENUM, AT(log), .choices = log_targets, .def = "stderr",
 	.help = "Where messages go. Without -f they always go to syslog."},
     {"log_level", OPTION_ENUM, AT(log_level), .choices = log_levels, .def = "info",

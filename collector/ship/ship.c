@@ -60,7 +60,8 @@ static const struct stat_name stat_names[SHIP_N_STATS] = {
     [SHIP_STAT_DROPPED] = {"ship.dropped_partitions",
 	"partitions dropped because of age, summed over the servers"},
     [SHIP_STAT_DELETED] = {"ship.deleted_rows",
-	"rows of accounts, ports, error sources and outages deleted because of age, summed over the servers"},
+	"rows of agents, accounts, ports, error sources and outages deleted because of age, summed over the "
+	"servers"},
 };
 
 struct ship {

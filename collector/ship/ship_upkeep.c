@@ -385,7 +385,8 @@ drop_old(struct ship_upkeep *k, int server, const struct limits *limits)
 }
 
 /* Tables without partitions: rows that are older than the sums of days leave one by one. Of a port the state
- * at that time stays, unless its agent has been silent since. "$a" is the table a on this server, "$t" the time. */
+ * at that time stays, unless its agent has been silent since. An agent leaves once
+ * nothing hangs on it. "$a" is the table a on this server, "$t" the time. */
 static const struct {
 	enum cluster_table_id table;
 	const char *old;
@@ -397,6 +398,9 @@ static const struct {
 	" FROM $agent GROUP BY agent HAVING max(last_us) < $t))"},
     {CLUSTER_ERROR_SOURCES, "last_us < $t"},
     {CLUSTER_OUTAGES, "until_us < $t"},
+    {CLUSTER_IDENTITIES, "last_received_us < $t"},
+    {CLUSTER_AGENTS, "last_us < $t AND last_received_us < $t AND agent NOT IN (SELECT agent FROM $port) AND"
+	" agent NOT IN (SELECT agent FROM $account)"},
 };
 
 static const struct cluster_table *

@@ -1,8 +1,9 @@
 /*
  * Upkeep of the cluster, on the local tables of each configured server: tables are created and
  * migrated to this program's version, minutes are rolled up to 5 minutes, hours and days, and old
- * partitions are dropped, with them old rows of tables that have none (accounts, ports, outages). Any collector can do this, with the same result: the row of a window
- * depends only on its minutes, and its revision is the sum of theirs. So no locks are needed. To
+ * partitions are dropped, with them old rows of tables that have none (agents, accounts, ports, outages). Any
+ * collector can do this, with the same result: the row of a window depends only on its minutes, and its
+ * revision is the sum of theirs. So no locks are needed. To
  * save work, only the collector with the lowest number does it, among those that shipped in the last
  * quarter of an hour; another one takes over if it has not been done for that long.
  *

@@ -300,6 +300,18 @@ done
 ch 0 "INSERT INTO moved.port (agent, if_index, since_us, collector, revision) VALUES (unhex('$both'), 1, 1, 1, 1)"
 ch 0 "INSERT INTO moved.agent (agent, last_us, collector, revision) VALUES (unhex('$both'), 1, 1, 1)"
 ch 0 "INSERT INTO moved.error_source (agent, if_index, mac, last_us, collector, revision) VALUES (unhex('$moves'), 1, 'abcdef', 1, 1, 1)"
+# An agent that was silent since; and one that was not, and says it is 1970.
+for column in agent:last_us agent_identity:last_received_us port:since_us account:last_us; do
+	ch 0 "INSERT INTO moved.${column%:*} (agent, ${column#*:}, collector, revision) VALUES (unhex('1970197019701970'), 1, 1, 1)"
+done
+ch 0 "INSERT INTO moved.agent (agent, last_us, last_received_us, collector, revision)
+    SELECT unhex('1970197019701971'), 1, max(last_received_us), 1, 1 FROM moved.agent"
+rows_of_silent() { # agents, identities, and the other agent
+	ch 0 "SELECT count() FROM moved.agent WHERE agent = unhex('1970197019701970')"
+	ch 0 "SELECT count() FROM moved.agent_identity WHERE agent = unhex('1970197019701970')"
+	ch 0 "SELECT count() FROM moved.agent WHERE agent = unhex('1970197019701971')"
+}
+silent_are() { [ "$(rows_of_silent | paste -sd ' ')" = "$1" ]; }
 ch 0 'INSERT INTO moved.outage (id, until_us, collector, revision) VALUES (1, 1, 1, 1)'
 of_1970() { # rows of each table
 	local table
@@ -308,12 +320,15 @@ of_1970() { # rows of each table
 	done | paste -sd ' '
 }
 younger() { for table in account port outage; do ch 0 "SELECT count() FROM moved.$table FINAL WHERE revision > 1"; done | paste -sd ' '; }
-has_1970() { [ "$(of_1970)" = '2 2 3 1 1' ]; }
+has_1970() { [ "$(of_1970)" = '3 2 4 1 1' ] && silent_are '1 1 1'; }
 are_deleted() { [ "$(of_1970)" = '0 0 1 0 0' ]; }
 wait_for 5 has_1970
 before=$(younger)
 wait_for 60 are_deleted
 expect 'old rows: all but the state of a port that is still there' "$(of_1970)" '0 0 1 0 0'
+wait_for 60 silent_are '0 0 1'
+expect 'old rows: an agent that was silent since leaves when nothing hangs on it' "$(rows_of_silent | paste -sd ' ')" '0 0 1'
+for i in 0 1; do ch $i "ALTER TABLE moved.agent_local DELETE WHERE agent = unhex('1970197019701971')"; done
 expect 'old rows: younger ones stay' "$(younger)" "$before"
 
 # ---- SIGHUP takes how long the cluster keeps what ----
