@@ -8,6 +8,7 @@
 #include "agent/chip/galnet_model.h"
 
 enum { RIG_DEVICE = 3, RIG_OTHER_DEVICE = 4, RIG_LINE = 2 };
+enum { RIG_FRAME_OCTETS = 100 }; /* on the wire */
 
 #define MAC_A 0x020000000001ull
 #define MAC_B 0x020000000002ull
@@ -31,7 +32,7 @@ void rig_destroy(struct galnet_rig *rig);
 uint32_t rig_get(const struct galnet_rig *rig, uint32_t offset);
 void rig_put(const struct galnet_rig *rig, uint32_t offset, uint32_t value);
 
-/* A frame of 96 octets, 100 on the wire. */
+/* A frame of 96 octets and its FCS. */
 struct galnet_frame rig_frame(struct galnet_rig *rig, uint64_t destination, uint64_t source);
 /* Such a frame comes in by a port. */
 struct galnet_route rig_send(struct galnet_rig *rig, unsigned port, uint64_t destination,
