@@ -568,7 +568,7 @@ print_empty(FILE *out, const struct report_result *result, const struct render_o
 static void
 print_refusals(FILE *out, const struct report_result *result, const struct render_options *options)
 {
-	const struct report_value *refused, *source, *known, *newest, *id;
+	const struct report_value *refused, *source, *known, *newest, *id, *why;
 	char time[NUMBER_TEXT];
 
 	for (size_t i = 0; i < result->n_rows; i++) {
@@ -577,13 +577,17 @@ print_refusals(FILE *out, const struct report_result *result, const struct rende
 		known = cell_of_field(result, i, "source");
 		newest = cell_of_field(result, i, "refused_newest");
 		id = cell_of_field(result, i, "id");
+		why = cell_of_field(result, i, "refused_reason");
 		if (!refused || !refused->known || refused->number < 1 || !source->known)
 			continue;
 		number_format_time(newest->time_us, options->utc, time);
 		fprintf(out, "Refused: %.0f records of agent %s, the newest at %s from %s; the agent is "
 			     "known as %s.\n",
 		    refused->number, id->text, time, source->text,
-		    known->known ? known->text : "what agent_sources names");
+		    known->known && *known->text ? known->text : "what agent_sources names");
+		if (strcmp(why->text, "source") == 0)
+			fprintf(out, "  If %s is the switch itself, add \"%s %s\" to agent_sources in easecapd.conf "
+				     "and send SIGHUP.\n", source->text, id->text, source->text);
 	}
 }
 

@@ -105,10 +105,11 @@ accounting_refuse_source(struct accounting *acc, struct agent *a, const struct e
 	agent_identity_refuse(&a->identity, r, STORE_REFUSED_SOURCE);
 	format_id(r->agent_id, id);
 	log_warn_limited(ROOM,
-	    "refused a record of agent %s from %s: the agent is known as %s; if it moved, allow it "
-	    "in agent_sources, or use easecapd --forget-source %s",
+	    "refused a record of agent %s from %s: the agent is known as %s; if %s is the switch itself, add "
+	    "\"%s %s\" to agent_sources and send SIGHUP",
 	    id, agent_identity_source(r),
-	    *a->identity.bound ? a->identity.bound : "what agent_sources names", id);
+	    *a->identity.bound ? a->identity.bound : "what agent_sources names", agent_identity_source(r), id,
+	    agent_identity_source(r));
 }
 
 static uint64_t

@@ -151,7 +151,31 @@ by_sflow() {
 	expect 'sFlow: easetop agents says who' "$(ask 'SELECT source, records FROM agent_refused')" "$stranger|10"
 }
 
+# A stranger is heard before the switch itself. Its refusal says what to add, which is added as it stands.
+heard_first() {
+	local told row
+	rig_new
+	: >"$rig/collector.log"
+	rig_collector || { fail 'heard first' 'no collector'; return; }
+	event $stranger 91
+	expect_counter 'heard first: the stranger is bound' slow_path.events 1
+	event $here 92
+	expect_counter 'heard first: the switch is refused' accounting.foreign_source 1
+	wait_for 5 test "$(agent refused)" = 1
+	told=$("$build/collector/easetop" agents --last all --store "sqlite:$rig/ease.db" | grep -A1 '^Refused:')
+	expect 'heard first: both are told' "$(grep -c "from $here; the agent is known as $stranger\." <<<"$told")" 1
+	row=$(sed -n 's/.* add \("[^"]*"\) to agent_sources .*/\1/p' <<<"$told")
+	expect 'heard first: the log says the same' "$(grep -c "add $row to agent_sources and send SIGHUP" "$rig/collector.log")" 1
+	echo "agent_sources = {$row}" >>"$rig/collector.conf"
+	hup
+	event $here 93
+	expect_counter 'heard first: with what was told to add the switch is taken' slow_path.events 2
+	event $stranger 94
+	expect_counter 'heard first: and the stranger refused' accounting.foreign_source 2
+}
+
 by_address
+heard_first
 by_engine
 by_sflow
 exit $failed

@@ -273,6 +273,76 @@ START_TEST(a_move_is_allowed_by_hand)
 }
 END_TEST
 
+/* ---- an attacker who is heard first ---- */
+
+static void
+tell_from(struct accounting_rig *f, struct ease_record r, const char *sender, const char *source, bool sflow)
+{
+	r.sender = sender;
+	r.source = source;
+	r.loose_numbers = sflow;
+	r.received_us = f->clock.manual_wall_us;
+	accounting_add_records(f->accounting, f->batch, &r, 1);
+}
+
+/* How the switch itself is known, and what agent_sources has. */
+static const struct {
+	const char *source, *rule;
+	bool sflow, wins;
+} real[] = {
+    {OWN_ENGINE, NULL, false, true}, /* the engine ID that has the agent's id in it */
+    {HERE, NULL, true, true},	     /* sFlow from the agent's own address */
+    {NULL, AGENT " " HERE, false, true}, /* as the refusal tells to add */
+    {NULL, NULL, false, false},	     /* an address is as good as another: both are told */
+};
+
+/* Its boot is the highest that there is; the switch's counts all the same once that is silent. */
+START_TEST(who_was_heard_first_gives_way_to_who_proves_it)
+{
+	enum { SENT_S = 200, UNTIL_FOLLOWED_S = 62 };
+	struct agent_source_rule rule;
+	struct agent_source_rules rules = {&rule, 1};
+	struct accounting_rig f;
+	const char *reason;
+	uint8_t header[BOOKS_HEADER];
+	uint64_t used;
+
+	rig_make(&f);
+	rig_open(&f);
+	for (uint32_t i = 1; i <= 10; i++) {
+		rig_header(i, header);
+		tell_from(&f, rig_sample(0xffffffff, i, header), real[_i].sflow ? HERE : STRANGER, STRANGER,
+		    real[_i].sflow);
+	}
+	used = counter(&f, ACCOUNTING_STAT_SAMPLES);
+	ck_assert_uint_eq(used, 10);
+	if (real[_i].rule) {
+		ck_assert_int_eq(agent_source_parse(real[_i].rule, &rule, &reason), 0);
+		accounting_set_sources(f.accounting, &rules);
+	}
+	for (uint32_t i = 1; i <= SENT_S; i++) {
+		wait_s(&f, 1);
+		rig_header(i, header);
+		tell_from(&f, rig_sample(4, i, header), HERE, real[_i].source, real[_i].sflow);
+		tell_from(&f, rig_snapshot(0xffffffff, i), real[_i].sflow ? HERE : STRANGER, STRANGER,
+		    real[_i].sflow);
+	}
+	used = counter(&f, ACCOUNTING_STAT_SAMPLES) - used;
+	if (real[_i].wins)
+		ck_assert_uint_ge(used, SENT_S - UNTIL_FOLLOWED_S);
+	else
+		ck_assert_uint_eq(used, 0);
+	ck_assert_uint_eq(counter(&f, ACCOUNTING_STAT_FOREIGN_SOURCE), SENT_S);
+	rig_flush(&f);
+	ck_assert_double_eq(rig_query(&f, real[_i].wins
+		? "SELECT count(*) FROM agent_refused WHERE source = '" STRANGER "'"
+		: "SELECT count(*) FROM agent_refused JOIN agent_source USING(agent) WHERE agent_refused.source = '"
+		  HERE "' AND agent_source.source = '" STRANGER "'"), 1);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* An agent that moved without leave: while it is refused and nothing else comes of it, its samples
  * are expected, also those of the first minute; so the hour is not complete. What a stranger sends
  * beside the agent itself is not expected. */
@@ -449,6 +519,8 @@ main(void)
 	tcase_add_test(tc, a_move_is_allowed_by_rule);
 	tcase_add_test(tc, a_move_is_allowed_by_hand);
 	tcase_add_test(tc, who_moved_is_not_complete);
+	tcase_add_loop_test(tc, who_was_heard_first_gives_way_to_who_proves_it, 0,
+	    sizeof(real) / sizeof(real[0]));
 	tcase_add_test(tc, boots_that_jump_are_not_believed);
 	tcase_add_loop_test(tc, a_restored_machine_is_followed_within_a_minute, 0,
 	    sizeof(restored) / sizeof(restored[0]));
