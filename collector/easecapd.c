@@ -488,8 +488,9 @@ forget(const struct collector_config *config, const char *agent)
 	if (r < 0)
 		fprintf(stderr, "easecapd: %s\n", error);
 	else
-		puts("forgotten; a switch that still sends comes back as a new one. A ClickHouse cluster keeps its "
-		     "rows until their time is over");
+		puts("forgotten; a switch that still sends comes back as a new one. Sums that it is part of stay in the "
+		     "file until their time is over, and reports leave them out; a ClickHouse cluster keeps its rows and "
+		     "shows them until then");
 	return r;
 }
 

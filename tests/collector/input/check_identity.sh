@@ -172,6 +172,10 @@ heard_first() {
 	expect_counter 'heard first: with what was told to add the switch is taken' slow_path.events 2
 	event $stranger 94
 	expect_counter 'heard first: and the stranger refused' accounting.foreign_source 2
+	rig_end "$collector_pid"
+	expect '--forget says what stays' "$("$build/collector/easecapd" -c "$rig/collector.conf" --forget $id |
+	    grep -c 'Sums that it is part of stay in the file until their time is over, and reports leave them out')" 1
+	expect '--forget: the switch is gone' "$(ask 'SELECT count(*) FROM agent')" 0
 }
 
 by_address

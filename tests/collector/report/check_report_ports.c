@@ -6,8 +6,10 @@
 #include "tests/suite.h"
 
 #include "collector/record.h"
+#include "collector/store/store.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -315,6 +317,89 @@ START_TEST(an_empty_store_is_not_an_error)
 }
 END_TEST
 
+/* ---- a switch that is replaced, and forgotten ---- */
+
+/* Another switch at the address of the first, with ports of the same numbers; each counts 1,000 octets a minute. */
+static void
+replace_the_switch(void)
+{
+	report_store_agent(&store, 2, 240);
+	report_store_sql(&store, "UPDATE agent SET address = '192.0.2.1', first_us = first_us + 120000000 WHERE id = 2");
+	report_store_port(&store, 2, 1, "ge-1", 1);
+	report_store_port(&store, 2, 2, "uplink", 1);
+	for (int minute = 0; minute < 4; minute++)
+		for (int port = 1; port <= 2; port++)
+			report_store_window(&store, minute, minute < 2 ? 1 : 2, port, 10, 1000);
+	for (int agent = 1; agent <= 2; agent++)
+		for (int row = 0; row < 4; row++)
+			report_store_sql(&store, "INSERT INTO counter VALUES(%d, %d, %llu, 1, 0, %d, %d, 0, 0, 0, 0, 0, 0, 0,"
+			    " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)", agent, 1 + row / 2,
+			    REPORT_STORE_T0 + (uint64_t)(2 * agent - 2 + 2 * (row % 2)) * MINUTE, row % 2 * 2000,
+			    row % 2 * 20);
+}
+
+/* Each row as "agent port octets", in the report's order; "-" of a time in which a switch was not there. */
+static void
+expect_load(int from_s, int to_s, const char *const *must, size_t n)
+{
+	json_t *j = run("load", from_s, to_s);
+	char row[128], octets[32];
+
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "rows")), n);
+	for (size_t i = 0; i < n; i++) {
+		json_t *object = json_array_get(json_object_get(j, "rows"), i);
+
+		snprintf(octets, sizeof(octets), "%.0f", json_number_value(json_object_get(object, "rx_octets")));
+		snprintf(row, sizeof(row), "%s %s %s", json_string_value(json_object_get(object, "agent")),
+		    json_string_value(json_object_get(object, "port")),
+		    json_is_null(json_object_get(object, "rx_octets")) ? "-" : octets);
+		ck_assert_str_eq(row, must[i]);
+	}
+	json_decref(j);
+}
+
+static const char *const early[] = {"192.0.2.1#0102 ge-1 2000", "192.0.2.1#0102 ge-2 2000", "192.0.2.1 ge-1 -",
+    "192.0.2.1 uplink -"};
+static const char *const late[] = {"192.0.2.1#0102 ge-1 -", "192.0.2.1#0102 ge-2 -", "192.0.2.1 ge-1 2000",
+    "192.0.2.1 uplink 2000"};
+
+START_TEST(ports_keep_their_names_when_a_switch_is_replaced)
+{
+	replace_the_switch();
+	expect_load(0, 120, early, 4);
+	expect_load(120, 240, late, 4);
+}
+END_TEST
+
+/* By hand, as easecapd --forget does: what the manual page says stays is there, and no report has it. */
+START_TEST(sums_of_a_forgotten_switch_stay_and_are_in_no_report)
+{
+	char error[256] = "";
+	struct store *newest;
+	sqlite3_stmt *stmt;
+	int minutes;
+
+	replace_the_switch();
+	report_store_renew(&store);
+	sqlite3_close(store.db);
+	ck_assert_int_eq(rename(store.newest, store.path), 0);
+	ck_assert_int_eq(store_open(&newest, store.path, NULL, error, sizeof(error)), 0);
+	ck_assert_int_eq(store_forget_agent(newest, "0102030405060708", error, sizeof(error)), 0);
+	ck_assert_int_eq(store_close(newest), 0);
+	ck_assert_int_eq(sqlite3_open(store.path, &store.db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_prepare_v2(store.db, "SELECT count(DISTINCT start_us) FROM part", -1, &stmt, NULL),
+	    SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(stmt), SQLITE_ROW);
+	minutes = sqlite3_column_int(stmt, 0);
+	sqlite3_finalize(stmt);
+	sqlite3_close(store.db);
+	store.db = NULL; /* reports read the file itself */
+	ck_assert_int_ge(minutes, 4); /* also of the minutes that only the forgotten one has */
+	expect_load(0, 120, early + 2, 2);
+	expect_load(120, 240, late + 2, 2);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -332,6 +417,8 @@ main(void)
 	tcase_add_test(tc, what_is_not_counted_is_not_zero);
 	tcase_add_test(tc, an_aggregate_is_its_members);
 	tcase_add_test(tc, an_empty_store_is_not_an_error);
+	tcase_add_test(tc, ports_keep_their_names_when_a_switch_is_replaced);
+	tcase_add_test(tc, sums_of_a_forgotten_switch_stay_and_are_in_no_report);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
