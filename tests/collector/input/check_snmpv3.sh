@@ -212,13 +212,12 @@ same_octets() {
 lock_store() { # until unlock_store nobody else can write
 	mkfifo "$rig/lock"
 	perl -e '$| = 1; open(my $db, "|-", "sqlite3", $ARGV[0]) or die; $db->autoflush(1);
-	    print $db ".timeout 5000\nBEGIN IMMEDIATE;\n"; open(my $f, "<", $ARGV[1]); <$f>; print $db "COMMIT;\n"' \
-	    -MIO::Handle "$rig/ease.db" "$rig/lock" &
+	    print $db ".timeout 60000\nBEGIN IMMEDIATE;\nSELECT 1;\n"; open(my $f, "<", $ARGV[1]); <$f>; print $db "COMMIT;\n"' \
+	    -MIO::Handle "$rig/ease.db" "$rig/lock" >"$rig/locked" &
 	lock_holder=$!
 	exec 7>"$rig/lock"
-	wait_for 5 locked
+	wait_for 5 test -s "$rig/locked" # it says so itself: for moments the collector locks it, too
 }
-locked() { ! sqlite3 "$rig/ease.db" 'BEGIN IMMEDIATE; ROLLBACK'; }
 unlock_store() {
 	echo >&7
 	exec 7>&-
