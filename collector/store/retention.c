@@ -15,6 +15,9 @@ enum {
 #define WALL_STEP_US	  600000000
 #define WALL_STEP_WAIT_US 3600000000ull
 
+/* The pass that thins no further, but deletes what is older than all days that are kept. */
+#define ENDED_DAYS LEVEL_8_D
+
 /* The longest time whose counters of a port are thinned by one statement. */
 #define THIN_MOST_US (4 * 86400 * 1000000ull)
 
@@ -258,6 +261,16 @@ static const char thin_resources[] =
     " AND time_us < ?4 GROUP BY time_us / ?5, boot)"
     " RETURNING 1";
 
+/* Deletes the rows of port (?1, ?2) before ?4, of days that are deleted, but for the newest, with which a range that
+ * begins there interpolates. */
+#define BEFORE_THE_NEWEST_OF(table) \
+	"DELETE FROM " table " WHERE agent = ?1 AND if_index = ?2 AND time_us < (SELECT max(time_us) FROM " table \
+	" WHERE agent = ?1 AND if_index = ?2 AND time_us < ?4)"
+static const char delete_counters[] = BEFORE_THE_NEWEST_OF("counter")
+    " AND time_us NOT IN (SELECT base_us FROM account WHERE agent = ?1 AND if_index = ?2 AND base_us IS NOT NULL)"
+    " RETURNING 1";
+static const char delete_resources[] = BEFORE_THE_NEWEST_OF("resource") " RETURNING 1";
+
 /* Makes one of the gaps that lie within one window, which changes no sum of whole windows. */
 #define GAPS_WITHIN " FROM gap WHERE agent = ?1 AND if_index = ?2 AND until_us > ?3 AND until_us" \
 		    " <= ?4 AND from_us / ?5 = (until_us - 1) / ?5 "
@@ -279,10 +292,11 @@ thin_port(struct retention *t, struct rollup *r)
 	    (int64_t)r->levels[t->thinning].thinned_us, (int64_t)t->thin_to_us,
 	    (int64_t)store_levels[t->thinning].span_us};
 	uint64_t *deleted = &t->deleted[RETENTION_COUNTERS];
-	int n = delete_rows(r, thin_counters, row, 5, deleted);
+	bool ended = t->thinning == ENDED_DAYS;
+	int n = delete_rows(r, ended ? delete_counters : thin_counters, row, 5, deleted);
 
 	if (n >= 0)
-		n = delete_rows(r, thin_resources, row, 5, deleted);
+		n = delete_rows(r, ended ? delete_resources : thin_resources, row, 5, deleted);
 	if (n >= 0)
 		n = rollup_query(r, merge_gaps, row, 5, NULL, 0);
 	return n < 0 ? n : delete_rows(r, delete_merged_gaps, row, 5, deleted);
@@ -342,7 +356,7 @@ thin(struct retention *t, struct rollup *r)
 {
 	if (t->thinning > 0)
 		return thin_next(t, r);
-	for (int l = LEVEL_1_MIN; l <= LEVEL_1_D; l++) {
+	for (int l = LEVEL_1_MIN; l <= ENDED_DAYS; l++) {
 		uint64_t to_us = l == LEVEL_1_MIN ? minutes_until(t) : r->levels[l - 1].kept_us, from_us;
 
 		if (r->levels[l].thinned_us >= to_us)

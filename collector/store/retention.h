@@ -25,7 +25,8 @@
  * Counters and resources are thinned: after ten minutes only the first and the last row of each minute
  * stay; where the windows of a level are deleted, those of each window of the next level (5 minutes, an
  * hour, a day); and those on both sides of a discontinuity or boot. What a port counted in any range of
- * such windows is unchanged.
+ * such windows is unchanged. Before the days that are kept one row of each port stays, with which the first of
+ * these begins.
  * In the same way gaps between counters within one such window become one.
  *
  * Inside the store room, on the writing thread.
