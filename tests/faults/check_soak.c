@@ -527,8 +527,14 @@ look(const char *when)
 {
 	struct held held;
 
-	/* Both anew: a collector that had no shared memory at its start has a descriptor less. */
+	/* Both anew: a collector that had no shared memory at its start has a descriptor less, and an agent that could
+	 * not open its state two. */
 	be_calm(true);
+	settle();
+	count_numbers();
+	agent_close();
+	agent_open();
+	soak.sums.restarts++;
 	close_collector();
 	open_collector();
 	be_calm(true);
