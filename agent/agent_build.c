@@ -58,6 +58,7 @@ create_dummy(const struct agent_config *config, struct hal_device **device, char
 	struct dummy_config dummy = {
 	    .n_ports = config->dummy_ports,
 	    .n_addresses = config->dummy_addresses,
+	    .n_vlans = config->dummy_vlans,
 	    .speed_bps = 1000000000,
 	    .clock = &clock_system,
 	};

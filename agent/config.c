@@ -82,6 +82,8 @@ const struct option_row agent_options[] = {
 	.def = "48", .help = "dummy: number of generated ports"},
     {.name = "dummy_addresses", .type = OPTION_U32, AT(dummy_addresses), .min = 0,
 	.max = HAL_MAX_ADDRESSES, .def = "1000", .help = "dummy: number of generated addresses"},
+    {.name = "dummy_vlans", .type = OPTION_U32, AT(dummy_vlans), .min = 0, .max = HAL_VLAN_MAX,
+	.def = "0", .help = "dummy: number of VLANs of the ports; 0: the bridge is not VLAN-aware"},
     {.name = "sampling", .type = OPTION_ENUM, AT(sampling), .choices = sampling_choices,
 	.def = "auto",
 	.help = "linux: how interfaces are sampled. psample: by the switch hardware if its driver "

@@ -28,6 +28,7 @@ struct agent_config {
 	/* dummy */
 	uint32_t dummy_ports;
 	uint32_t dummy_addresses;
+	uint32_t dummy_vlans;
 	/* linux */
 	int sampling; /* enum linux_sampling */
 	int ifindex;  /* enum links_numbers */

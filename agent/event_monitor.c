@@ -1,5 +1,7 @@
 #include "agent/event_monitor.h"
 
+#include "agent/hal/position.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,28 +156,11 @@ check_port(struct event_monitor *m, struct watched_port *port, const struct hal_
 		notify_stalled(m, port->if_index);
 }
 
-/* The position of the first port whose ifIndex is not below this one. */
-static size_t
-position_of(const struct event_monitor *m, uint32_t if_index)
-{
-	size_t low = 0, high = m->n_ports;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->ports[middle].if_index < if_index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Returns what is known of the port, or begins with its counts as they are; NULL: no memory. */
 static struct watched_port *
 port_of(struct event_monitor *m, const struct hal_port *seen)
 {
-	size_t i = position_of(m, seen->if_index);
+	size_t i = HAL_POSITION_OF(m->ports, m->n_ports, seen->if_index);
 	struct watched_port *grown;
 
 	if (i < m->n_ports && m->ports[i].if_index == seen->if_index)
@@ -193,7 +178,7 @@ port_of(struct event_monitor *m, const struct hal_port *seen)
 void
 event_monitor_port(struct event_monitor *m, const struct hal_port_event *event)
 {
-	size_t i = position_of(m, event->if_index);
+	size_t i = HAL_POSITION_OF(m->ports, m->n_ports, event->if_index);
 
 	if (event->happening == HAL_PORT_CHANGED || i == m->n_ports ||
 	    m->ports[i].if_index != event->if_index)

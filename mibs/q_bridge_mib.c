@@ -1,13 +1,14 @@
 /*
- * Q-BRIDGE-MIB (RFC 4363): the address table by VLAN, and the VLANs. A bridge that is not VLAN-aware
- * appears to have VLAN 1 alone: it is the PVID of every port, untagged on every port, and permanent.
- * Of a VLAN-aware bridge only the addresses are served, because the HAL does not know more about
- * VLANs. The FDB identifier is the VLAN's number. GVRP is not supported.
+ * Q-BRIDGE-MIB (RFC 4363): the address table by VLAN, and the VLANs, all read-only. A bridge that is not
+ * VLAN-aware appears to have VLAN 1 alone: it is the PVID of every port, untagged on every port, and permanent.
+ * Of a VLAN-aware bridge whose device does not tell the ports of VLANs only the addresses are served. The FDB
+ * identifier is the VLAN's number. GVRP is not supported.
  */
 #include "agent/hal/hal.h"
 #include "mibs/mib_rows.h"
 #include "mibs/modules.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -16,14 +17,16 @@ enum {
 	GVRP_DISABLED = 2,
 	VLAN_PERMANENT = 2,
 	ADMIT_ALL = 1,
+	ADMIT_ONLY_TAGGED = 2,
 	DEFAULT_VLAN = 1,
 };
 
-/* Whether the device keeps addresses by VLAN. */
+/* Whether the device tells VLANs apart. */
 static bool
 is_vlan_aware(const struct hal_snapshot *hal)
 {
-	return hal->n_vlans > 0 && hal->vlans[hal->n_vlans - 1].vlan > 0;
+	return hal->vlan_aware ||
+	    (hal->n_vlans > 0 && hal->vlans[hal->n_vlans - 1].vlan > 0);
 }
 
 /* Returns the VLANs that have a number; if there are none, the one that stands for all. */
@@ -129,53 +132,88 @@ const struct mib_table q_bridge_mib_vlan = {
 	MIB_ROWS(struct mib_snapshot, mib_bridge_rows),
 };
 
-/* The one VLAN of a bridge that is not VLAN-aware. */
+/* The VLANs whose ports are known: of a bridge that is not VLAN-aware, the one. */
 static size_t
-default_vlan_rows(const struct mib_context *context, const void **first)
+known_vlan_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
-	return hal && !is_vlan_aware(hal) ? vlan_rows(context, first) : 0;
+	return hal && (hal->vlan_aware || !is_vlan_aware(hal)) ? vlan_rows(context, first) : 0;
 }
 
-/* Writes a PortList long enough for all ports; their bits are set if member is true. Port 1 is the
- * highest bit of the first octet. Ports beyond the longest possible string are left out. */
+/* Begins a PortList long enough for all ports. Ports beyond the longest possible string are left out. */
 static void
-put_ports(const struct mib_cell *cell, bool member, struct mib_value *value)
+begin_ports(const struct hal_snapshot *hal, struct mib_value *value)
 {
-	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
 	uint32_t last = hal->n_ports > 0 ? hal->ports[hal->n_ports - 1].if_index : 0;
 
 	value->len = last < MIB_OCTETS_MAX * 8 ? (last + 7) / 8 : MIB_OCTETS_MAX;
 	memset(value->octets, 0, value->len);
-	for (size_t i = 0; i < hal->n_ports && member; i++) {
-		uint32_t bit = hal->ports[i].if_index - 1;
-
-		if (bit / 8 < value->len && mib_is_bridge_port(&hal->ports[i]))
-			value->octets[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
-	}
 }
 
-static int
-all_ports(const struct mib_cell *cell, struct mib_value *value)
+/* Port 1 is the highest bit of the first octet. */
+static void
+add_port(uint32_t if_index, struct mib_value *value)
 {
-	put_ports(cell, true, value);
+	uint32_t bit = if_index - 1;
+
+	if (bit / 8 < value->len)
+		value->octets[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+}
+
+enum { EGRESS, UNTAGGED };
+
+/* The ports of a VLAN; the column's argument says which of them. */
+static int
+ports_of(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
+	uint16_t vlan = ((const struct hal_vlan *)cell->row)->vlan;
+
+	begin_ports(hal, value);
+	for (size_t i = 0; i < hal->n_ports && !hal->vlan_aware; i++)
+		if (mib_is_bridge_port(&hal->ports[i]))
+			add_port(hal->ports[i].if_index, value);
+	for (size_t i = 0; i < hal->n_vlan_ranges; i++) {
+		const struct hal_vlan_range *range = &hal->vlan_ranges[i];
+
+		if (range->first <= vlan && vlan <= range->last &&
+		    (cell->column->arg == EGRESS || range->untagged))
+			add_port(range->if_index, value);
+	}
 	return 0;
 }
 
 static int
 no_ports(const struct mib_cell *cell, struct mib_value *value)
 {
-	put_ports(cell, false, value);
+	begin_ports(mib_snapshot_of(cell->context)->hal, value);
 	return 0;
 }
 
+static int
+fdb_of_vlan(const struct mib_cell *cell, struct mib_value *value)
+{
+	uint16_t vlan = ((const struct hal_vlan *)cell->row)->vlan;
+
+	value->number = vlan > 0 ? vlan : DEFAULT_VLAN;
+	return 0;
+}
+
+/* Nobody tells when a VLAN of a VLAN-aware bridge was made. The other's was there before the start: 0. */
+static int
+creation_time(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->number = 0;
+	return mib_snapshot_of(cell->context)->hal->vlan_aware ? -ENOENT : 0;
+}
+
 static const struct mib_column current_columns[] = {
-	{3, "dot1qVlanFdbId", MIB_GAUGE32, MIB_CONSTANT(DEFAULT_VLAN)},
-	{4, "dot1qVlanCurrentEgressPorts", MIB_STRING, MIB_FN(all_ports)},
-	{5, "dot1qVlanCurrentUntaggedPorts", MIB_STRING, MIB_FN(all_ports)},
+	{3, "dot1qVlanFdbId", MIB_GAUGE32, MIB_FN(fdb_of_vlan)},
+	{4, "dot1qVlanCurrentEgressPorts", MIB_STRING, MIB_FIGURE(ports_of, EGRESS)},
+	{5, "dot1qVlanCurrentUntaggedPorts", MIB_STRING, MIB_FIGURE(ports_of, UNTAGGED)},
 	{6, "dot1qVlanStatus", MIB_INTEGER, MIB_CONSTANT(VLAN_PERMANENT)},
-	{7, "dot1qVlanCreationTime", MIB_TIMETICKS, MIB_CONSTANT(0)}, /* before the start */
+	{7, "dot1qVlanCreationTime", MIB_TIMETICKS, MIB_FN(creation_time)},
 };
 const struct mib_table q_bridge_mib_current_table = {
 	.name = "dot1qVlanCurrentTable",
@@ -184,22 +222,22 @@ const struct mib_table q_bridge_mib_current_table = {
 	.change_offset = offsetof(struct hal_vlan, changed_mono_us),
 	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
 	MIB_COLUMNS(current_columns),
-	MIB_ROWS(struct hal_vlan, default_vlan_rows),
+	MIB_ROWS(struct hal_vlan, known_vlan_rows),
 };
 
+/* A VLAN-aware bridge has numbers and no names. */
 static int
 vlan_name(const struct mib_cell *cell, struct mib_value *value)
 {
-	(void)cell;
-	mib_put_text(value, "default");
+	mib_put_text(value, mib_snapshot_of(cell->context)->hal->vlan_aware ? "" : "default");
 	return 0;
 }
 
 static const struct mib_column static_columns[] = {
 	{1, "dot1qVlanStaticName", MIB_STRING, MIB_FN(vlan_name)},
-	{2, "dot1qVlanStaticEgressPorts", MIB_STRING, MIB_FN(all_ports)},
+	{2, "dot1qVlanStaticEgressPorts", MIB_STRING, MIB_FIGURE(ports_of, EGRESS)},
 	{3, "dot1qVlanForbiddenEgressPorts", MIB_STRING, MIB_FN(no_ports)},
-	{4, "dot1qVlanStaticUntaggedPorts", MIB_STRING, MIB_FN(all_ports)},
+	{4, "dot1qVlanStaticUntaggedPorts", MIB_STRING, MIB_FIGURE(ports_of, UNTAGGED)},
 	{5, "dot1qVlanStaticRowStatus", MIB_INTEGER, MIB_CONSTANT(ROW_ACTIVE)},
 };
 const struct mib_table q_bridge_mib_static_table = {
@@ -207,7 +245,7 @@ const struct mib_table q_bridge_mib_static_table = {
 	.entry = MIB_OID(1, 3, 6, 1, 2, 1, 17, 7, 1, 4, 3, 1),
 	.index = {MIB_INDEX(MIB_INDEX_VLAN, struct hal_vlan, vlan)},
 	MIB_COLUMNS(static_columns),
-	MIB_ROWS(struct hal_vlan, default_vlan_rows),
+	MIB_ROWS(struct hal_vlan, known_vlan_rows),
 };
 
 static size_t
@@ -215,13 +253,39 @@ port_rows(const struct mib_context *context, const void **first)
 {
 	const struct hal_snapshot *hal = mib_snapshot_of(context)->hal;
 
-	return hal && !is_vlan_aware(hal) ? mib_bridge_port_rows(context, first) : 0;
+	return hal && (hal->vlan_aware || !is_vlan_aware(hal)) ? mib_bridge_port_rows(context, first) : 0;
+}
+
+/* Absent where frames without a tag are dropped. */
+static int
+port_pvid(const struct mib_cell *cell, struct mib_value *value)
+{
+	const struct hal_snapshot *hal = mib_snapshot_of(cell->context)->hal;
+	uint32_t if_index = ((const struct hal_port *)cell->row)->if_index;
+
+	value->number = hal->vlan_aware ? hal_snapshot_pvid(hal, if_index) : DEFAULT_VLAN;
+	return value->number > 0 ? 0 : -ENOENT;
+}
+
+static int
+accepted_frames(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->integer = port_pvid(cell, value) == 0 ? ADMIT_ALL : ADMIT_ONLY_TAGGED;
+	return 0;
+}
+
+/* A VLAN-aware bridge drops frames of VLANs that the port is not in. */
+static int
+ingress_filtering(const struct mib_cell *cell, struct mib_value *value)
+{
+	value->integer = mib_snapshot_of(cell->context)->hal->vlan_aware ? MIB_TRUE : MIB_FALSE;
+	return 0;
 }
 
 static const struct mib_column port_columns[] = {
-	{1, "dot1qPvid", MIB_GAUGE32, MIB_CONSTANT(DEFAULT_VLAN)},
-	{2, "dot1qPortAcceptableFrameTypes", MIB_INTEGER, MIB_CONSTANT(ADMIT_ALL)},
-	{3, "dot1qPortIngressFiltering", MIB_INTEGER, MIB_CONSTANT(MIB_FALSE)},
+	{1, "dot1qPvid", MIB_GAUGE32, MIB_FN(port_pvid)},
+	{2, "dot1qPortAcceptableFrameTypes", MIB_INTEGER, MIB_FN(accepted_frames)},
+	{3, "dot1qPortIngressFiltering", MIB_INTEGER, MIB_FN(ingress_filtering)},
 	{4, "dot1qPortGvrpStatus", MIB_INTEGER, MIB_CONSTANT(GVRP_DISABLED)},
 	{5, "dot1qPortGvrpFailedRegistrations", MIB_COUNTER32, MIB_CONSTANT(0)},
 	{7, "dot1qPortRestrictedVlanRegistration", MIB_INTEGER, MIB_CONSTANT(MIB_FALSE)},

@@ -138,6 +138,48 @@ static const struct hal_counters_ops dummy_counters = {
     .derive = dummy_derive,
 };
 
+/* ---- VLANs ---- */
+
+static uint16_t
+dummy_pvid(const struct dummy_config *config, uint32_t if_index)
+{
+	return config->n_vlans > 0 ? (uint16_t)((if_index - 1) % config->n_vlans + 1) : 0;
+}
+
+static int
+dummy_add_vlans(const struct dummy_config *config, uint32_t if_index,
+    int (*add)(void *arg, const struct hal_vlan_range *range), void *arg)
+{
+	const uint16_t pvid = dummy_pvid(config, if_index);
+	const struct hal_vlan_range ranges[] = {
+	    {.if_index = if_index, .first = pvid, .last = pvid, .untagged = true, .is_pvid = true},
+	    {.if_index = if_index, .first = 1, .last = (uint16_t)(pvid - 1)},
+	    {.if_index = if_index, .first = (uint16_t)(pvid + 1), .last = (uint16_t)config->n_vlans},
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < (if_index % 2 == 0 ? 3 : 1) && rc == 0; i++)
+		if (ranges[i].first <= ranges[i].last)
+			rc = add(arg, &ranges[i]);
+	return rc;
+}
+
+static int
+dummy_dump_vlans(void *ctx, int (*add)(void *arg, const struct hal_vlan_range *range), void *arg)
+{
+	const struct dummy *dummy = ctx;
+	int rc = dummy->config.n_vlans > 0 ? 0 : -ENODEV;
+
+	for (uint32_t i = 1; i <= dummy->config.n_ports && rc == 0; i++)
+		rc = dummy_add_vlans(&dummy->config, i, add, arg);
+	return rc;
+}
+
+static const struct hal_vlans_ops dummy_vlans = {
+    .name = "dummy",
+    .dump = dummy_dump_vlans,
+};
+
 /* ---- addresses ---- */
 
 /* The multiplication modulo 2^24 with an odd factor makes the addresses distinct for every i below 2^24,
@@ -148,6 +190,7 @@ dummy_address(const struct dummy_config *config, uint32_t i)
 	uint32_t spread = i * 2654435761u & 0xffffff;
 
 	return (struct hal_address){
+	    .vlan = dummy_pvid(config, i % config->n_ports + 1),
 	    .mac = {0x00, 0x10, 0x20, (uint8_t)(spread >> 16), (uint8_t)(spread >> 8),
 		(uint8_t)spread},
 	    .status = HAL_ADDRESS_LEARNED,
@@ -287,7 +330,7 @@ dummy_create(const struct dummy_config *config, struct hal_device **device)
 	struct dummy *dummy;
 
 	if (config->n_ports < 1 || config->n_ports > HAL_MAX_PORTS ||
-	    config->n_addresses > HAL_MAX_ADDRESSES)
+	    config->n_addresses > HAL_MAX_ADDRESSES || config->n_vlans > HAL_VLAN_MAX)
 		return -EINVAL;
 	dummy = calloc(1, sizeof(*dummy));
 	if (dummy == NULL)
@@ -307,6 +350,7 @@ dummy_create(const struct dummy_config *config, struct hal_device **device)
 	    .ports = &dummy_ports, .ports_ctx = dummy,
 	    .counters = &dummy_counters, .counters_ctx = dummy,
 	    .addresses = &dummy_addresses, .addresses_ctx = dummy,
+	    .vlans = &dummy_vlans, .vlans_ctx = dummy,
 	};
 	*device = &dummy->device;
 	return 0;

@@ -13,6 +13,9 @@
 struct dummy_config {
 	uint32_t n_ports;     /* 1..HAL_MAX_PORTS; ifIndex 1..n */
 	uint32_t n_addresses; /* 0..HAL_MAX_ADDRESSES, dealt to the ports in turn */
+	/* 0..HAL_VLAN_MAX. Port n takes frames without a tag into VLAN (n - 1) modulo n_vlans, plus 1; an even port
+	 * is a tagged member of all others, an odd one of none. 0: a bridge that is not VLAN-aware */
+	uint32_t n_vlans;
 	uint64_t speed_bps;
 	const struct clock *clock; /* borrowed */
 };

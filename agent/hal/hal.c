@@ -14,6 +14,8 @@ static const struct stat_name hal_stat_names[HAL_N_STATS] = {
 	"times a port's 64-bit counters went back; its totals go on, with a discontinuity"},
     [HAL_STAT_COUNTERS_DUE] = {"hal.counters_due",
 	"times a counter was read at once because it was half full"},
+    [HAL_STAT_VLANS_LEFT_OUT] = {"hal.vlans_left_out",
+	"ranges of VLANs of bridge ports left out because there are too many"},
     [HAL_STAT_ADDRESSES_LEFT_OUT] = {"hal.addresses_left_out",
 	"address table entries left out because a snapshot had too many"},
     [HAL_STAT_PORTS_LEFT_OUT] = {"hal.ports_left_out",

@@ -73,6 +73,8 @@ enum {
 	HAL_MAX_ADDRESSES = 131072, /* the largest FDB of the chips and bridges served */
 	HAL_MAX_ERROR_SOURCES =
 	    256,               /* only the newest are kept: forged sources must not fill memory */
+	HAL_MAX_VLAN_RANGES = 65536, /* what a kernel packs the VLANs of all ports into */
+	HAL_VLAN_MAX = 4094,
 	HAL_AGEING_MIN_S = 10, /* dot1dTpAgingTime */
 	HAL_AGEING_MAX_S = 1000000,
 };
@@ -211,7 +213,15 @@ struct hal_address {
 	uint32_t if_index; /* 0: not known */
 };
 
-/* A VLAN that has addresses. Number 0 stands for all VLANs of a bridge that is not VLAN-aware. */
+/* A port is a member of the VLANs first to last of a VLAN-aware bridge. */
+struct hal_vlan_range {
+	uint32_t if_index; /* ranges are sorted by it, then first */
+	uint16_t first, last; /* 1 to HAL_VLAN_MAX */
+	bool untagged; /* their frames leave the port without a tag */
+	bool is_pvid;  /* of one VLAN: frames that arrive without a tag are in it */
+};
+
+/* A VLAN that has addresses or ports. Number 0 stands for all VLANs of a bridge that is not VLAN-aware. */
 struct hal_vlan {
 	uint16_t vlan; /* rows are sorted by it */
 	uint32_t n_learned;
@@ -268,8 +278,11 @@ struct hal_snapshot {
 	bool has_addresses;
 	const struct hal_address *addresses;
 	size_t n_addresses;
-	const struct hal_vlan *vlans; /* the VLANs of the addresses */
+	const struct hal_vlan *vlans; /* of the addresses and the ranges */
 	size_t n_vlans;
+	bool vlan_aware; /* the device tells which VLANs its ports are in */
+	const struct hal_vlan_range *vlan_ranges;
+	size_t n_vlan_ranges;
 	bool has_address_discards;
 	uint64_t address_discards; /* entries not learned because the table was full */
 	uint32_t ageing_s;
@@ -281,6 +294,9 @@ struct hal_snapshot {
 
 /* Returns the port's row, or NULL if the snapshot has no such port. */
 const struct hal_port *hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index);
+
+/* Returns the VLAN of frames that arrive at the port without a tag; 0: none, they are dropped. */
+uint16_t hal_snapshot_pvid(const struct hal_snapshot *snapshot, uint32_t if_index);
 
 /* A sampled frame, and what the device knew when it was reported. The last members are the HAL's: a
  * driver leaves them 0. */

@@ -16,6 +16,7 @@ enum {
 	HAL_STAT_COUNTERS_RESTARTED,
 	HAL_STAT_COUNTERS_DUE,
 	HAL_STAT_ADDRESSES_LEFT_OUT,
+	HAL_STAT_VLANS_LEFT_OUT,
 	HAL_STAT_PORTS_LEFT_OUT,
 	HAL_STAT_REFRESH_ERRORS,
 	HAL_STAT_ERROR_SOURCES_FORGOTTEN,
@@ -47,7 +48,7 @@ struct hal {
 	uint64_t turn; /* calls of hal_dispatch() */
 	struct hal_port_state *ports; /* sorted by if_index */
 	size_t n_ports;
-	uint64_t ports_changed_mono_us;
+	uint64_t ports_changed_mono_us, vlans_changed_mono_us;
 	uint64_t port_events;	    /* number of events of ports that were reported */
 	uint64_t port_changes;	    /* number of changes that may change the structure */
 	uint64_t port_list_changes; /* number of changes of `ports` itself */
@@ -75,6 +76,9 @@ int hal_structure_hold(struct hal *hal, const struct hal_snapshot *snapshot,
     uint64_t port_changes, const struct hal_structure **structure);
 void hal_structure_release(const struct hal_structure *structure); /* NULL allowed */
 void hal_snapshot_drop_all(struct hal *hal);
+/* Fills the VLANs of a snapshot whose addresses are there. The caller frees vlans and vlan_ranges, also after a
+ * failure. old: the snapshot before, or NULL. */
+int hal_vlans_list(struct hal *hal, const struct hal_snapshot *old, struct hal_snapshot *fresh);
 
 /* Reads what samples carry of the port. */
 void hal_read_sample_counters(struct hal *hal, struct hal_port_state *port);

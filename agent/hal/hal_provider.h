@@ -151,6 +151,15 @@ struct hal_addresses_ops {
 	int (*set_static)(void *ctx, const uint8_t mac[6], uint32_t if_index);
 };
 
+/* ---- VLANs of a bridge that tells them apart; the addresses facet must be there, too ---- */
+
+struct hal_vlans_ops {
+	const char *name;
+	/* Calls add for the ranges of every bridge port, in any order, until it returns a value other than 0,
+	 * which is then returned. Returns -ENODEV if no bridge is VLAN-aware now. */
+	int (*dump)(void *ctx, int (*add)(void *arg, const struct hal_vlan_range *range), void *arg);
+};
+
 /* ---- error sources ----
  * The driver reports each bad frame by hal_report_error_source(). The HAL keeps the newest sources.
  */
@@ -224,6 +233,8 @@ struct hal_device {
 	void *sampling_ctx;
 	const struct hal_addresses_ops *addresses;
 	void *addresses_ctx;
+	const struct hal_vlans_ops *vlans;
+	void *vlans_ctx;
 	const struct hal_errors_ops *errors;
 	void *errors_ctx;
 	const struct hal_energy_ops *energy;

@@ -3,6 +3,7 @@
  * says of itself (its kind, its clock). The other files of this room call it; it calls none of them.
  */
 #include "agent/hal/hal_private.h"
+#include "agent/hal/position.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -89,19 +90,11 @@ hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
 const struct hal_port *
 hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index)
 {
-	size_t low = 0, high = snapshot->n_ports;
+	size_t at = HAL_POSITION_OF(snapshot->ports, snapshot->n_ports, if_index);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (snapshot->ports[middle].if_index < if_index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == snapshot->n_ports || snapshot->ports[low].if_index != if_index)
+	if (at == snapshot->n_ports || snapshot->ports[at].if_index != if_index)
 		return NULL;
-	return &snapshot->ports[low];
+	return &snapshot->ports[at];
 }
 
 /* ---- keeping the list in step with the device ---- */

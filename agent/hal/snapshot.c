@@ -18,7 +18,6 @@ struct hal_published {
 	struct hal_port *ports;
 	struct hal_address *addresses;
 	size_t addresses_room;
-	struct hal_vlan *vlans;
 	struct ease_error_source error_sources[HAL_MAX_ERROR_SOURCES];
 	uint64_t port_changes, port_list_changes; /* the HAL's when building began */
 	uint64_t address_changes; /* the device's; 0: it does not say */
@@ -31,7 +30,8 @@ published_free(struct hal_published *p)
 		return;
 	free(p->ports);
 	free(p->addresses);
-	free(p->vlans);
+	free((void *)(uintptr_t)p->snapshot.vlans);
+	free((void *)(uintptr_t)p->snapshot.vlan_ranges);
 	hal_structure_release(p->snapshot.structure);
 	free(p);
 }
@@ -90,39 +90,6 @@ add_address(void *arg, const struct hal_address *address)
 	return 0;
 }
 
-static size_t
-count_vlans(const struct hal_published *p)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->snapshot.n_addresses; i++)
-		n += i == 0 || p->addresses[i].vlan != p->addresses[i - 1].vlan;
-	return n;
-}
-
-/* A bridge without addresses still has one VLAN. */
-static int
-list_vlans(const struct hal *hal, struct hal_published *p)
-{
-	struct hal_vlan *vlan = p->vlans = calloc(count_vlans(p) + 1, sizeof(*vlan));
-
-	if (vlan == NULL)
-		return -ENOMEM;
-	vlan->changed_mono_us = hal->ports_changed_mono_us;
-	if (p->snapshot.n_addresses > 0)
-		vlan->vlan = p->addresses[0].vlan;
-	for (size_t i = 0; i < p->snapshot.n_addresses; i++) {
-		if (p->addresses[i].vlan != vlan->vlan) {
-			*++vlan = (struct hal_vlan){.vlan = p->addresses[i].vlan,
-			    .changed_mono_us = hal->ports_changed_mono_us};
-		}
-		vlan->n_learned += p->addresses[i].status == HAL_ADDRESS_LEARNED;
-	}
-	p->snapshot.vlans = p->vlans;
-	p->snapshot.n_vlans = (size_t)(vlan - p->vlans) + 1;
-	return 0;
-}
-
 static bool
 same_addresses(const struct hal_published *old, const struct hal_published *p)
 {
@@ -176,7 +143,7 @@ read_addresses(struct hal *hal, struct hal_published *p)
 	if (ops->discards)
 		p->snapshot.address_discards = ops->discards(hal->device->addresses_ctx);
 	p->snapshot.ageing_s = ops->ageing_s(hal->device->addresses_ctx);
-	return list_vlans(hal, p);
+	return hal_vlans_list(hal, hal->published ? &hal->published->snapshot : NULL, &p->snapshot);
 }
 
 static void

@@ -112,6 +112,38 @@ kernel_get_links(struct kernel_requests *kernel, struct rtnl_link **links, size_
 	return 0;
 }
 
+/* ---- VLANs of bridge ports ---- */
+
+static int
+take_vlans(void *ctx, const struct nlmsghdr *message)
+{
+	int rc = bridge_vlans_take(ctx, message);
+
+	return rc == -ENOMSG ? 0 : rc;
+}
+
+int
+kernel_get_vlans(struct kernel_requests *kernel, struct bridge_vlans *vlans)
+{
+	struct request q;
+	int rc = -EAGAIN;
+
+	*vlans = (struct bridge_vlans){0};
+	for (int tries = 0; tries < DUMP_TRIES && rc == -EAGAIN; tries++) {
+		struct nlmsghdr *request =
+		    netlink_begin(&q, RTM_GETLINK, NLM_F_DUMP, sizeof(struct ifinfomsg));
+		struct ifinfomsg *head = mnl_nlmsg_get_payload(request);
+
+		head->ifi_family = AF_BRIDGE;
+		mnl_attr_put_u32(request, IFLA_EXT_MASK, RTEXT_FILTER_BRVLAN_COMPRESSED);
+		vlans->n = 0;
+		rc = netlink_request(kernel->route, request, take_vlans, vlans);
+	}
+	if (rc < 0)
+		bridge_vlans_free(vlans);
+	return rc;
+}
+
 /* ---- addresses ---- */
 
 int

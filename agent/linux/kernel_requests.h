@@ -6,6 +6,7 @@
 #ifndef EASE_AGENT_LINUX_KERNEL_REQUESTS_H
 #define EASE_AGENT_LINUX_KERNEL_REQUESTS_H
 
+#include "agent/linux/bridge_vlans.h"
 #include "agent/linux/ethtool.h"
 #include "agent/linux/netlink.h"
 #include "agent/linux/rtnl.h"
@@ -23,6 +24,9 @@ void kernel_close(struct kernel_requests *kernel);
 
 /* All links of the network namespace at one moment. The caller frees *links. */
 int kernel_get_links(struct kernel_requests *kernel, struct rtnl_link **links, size_t *n);
+
+/* The VLANs of all bridge ports. The caller frees them (bridge_vlans_free). */
+int kernel_get_vlans(struct kernel_requests *kernel, struct bridge_vlans *vlans);
 
 /* Read every entry of the bridges' forwarding databases in portions: the first function sends the
  * request, the second reads up to max datagrams of the answer. 1: there is more (kernel->addresses is

@@ -31,6 +31,8 @@ static const struct stat_name stat_names[LINUX_N_STATS] = {
     [LINUX_STAT_STATS_ERRORS] = {"linux.stats_errors", "times the counters of a link could not be read"},
     [LINUX_STAT_DRIVER_ERRORS] = {"linux.driver_errors",
 	"requests to a driver whose answer was lost, so that its values are not known"},
+    [LINUX_STAT_VLANS_LEFT_OUT] = {"linux.vlans_left_out",
+	"ranges of VLANs of bridge ports left out because there are too many"},
     [LINUX_STAT_ADDRESSES_LEFT_OUT] = {"linux.addresses_left_out",
 	"addresses of bridges not kept: there are too many"},
     [LINUX_STAT_TAPS_REFUSED] = {"linux.taps_refused", "ports that cannot be sampled"},
@@ -101,7 +103,9 @@ begin_addresses(struct linux_device *d)
 
 	fdb_free(&d->fresh);
 	d->reread = false;
-	rc = kernel_start_neighbours(&d->kernel);
+	rc = linux_read_vlans(d);
+	if (rc == 0)
+		rc = kernel_start_neighbours(&d->kernel);
 	d->reading = rc == 0;
 	return rc;
 }
@@ -192,6 +196,7 @@ update_port(struct linux_device *d, struct links_port *port, const struct rtnl_l
 {
 	bool differ = links_differ(&port->link, link);
 
+	d->reread |= port->link.filters_vlans != link->filters_vlans;
 	port->link = *link;
 	if (!differ)
 		return;
@@ -402,6 +407,7 @@ device_destroy(void *ctx)
 	links_free(&d->links);
 	fdb_free(&d->fdb);
 	fdb_free(&d->fresh);
+	bridge_vlans_free(&d->vlans);
 	free(d);
 }
 
@@ -607,6 +613,7 @@ linux_create(const struct linux_config *config, struct hal_device **device, char
 	    .counters = &linux_counters_ops, .counters_ctx = d,
 	    .sampling = linux_samples(d) ? &linux_sampling_ops : NULL, .sampling_ctx = d,
 	    .addresses = &linux_addresses_ops, .addresses_ctx = d,
+	    .vlans = &linux_vlans_ops, .vlans_ctx = d,
 	    .energy = &linux_energy_ops, .energy_ctx = d,
 	};
 	*device = &d->device;

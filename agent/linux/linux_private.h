@@ -1,6 +1,6 @@
 /*
  * The state of the Linux device, shared by its files. linux_device.c creates it and receives notices;
- * linux_ports.c, linux_addresses.c and linux_sampling.c are its facets; linux_psample.c samples by
+ * linux_ports.c, linux_addresses.c, linux_vlans.c and linux_sampling.c are its facets; linux_psample.c samples by
  * psample; linux_common.c has what several of them need. No other file includes this.
  */
 #ifndef EASE_AGENT_LINUX_LINUX_PRIVATE_H
@@ -23,6 +23,7 @@ enum {
 	LINUX_STAT_STATS_ERRORS,
 	LINUX_STAT_DRIVER_ERRORS,
 	LINUX_STAT_ADDRESSES_LEFT_OUT,
+	LINUX_STAT_VLANS_LEFT_OUT,
 	LINUX_STAT_TAPS_REFUSED,
 	LINUX_STAT_TAPS_CLEANED,
 	LINUX_STAT_RING_ERRORS,
@@ -50,6 +51,7 @@ struct linux_device {
 	struct links links;
 	struct fdb fdb;
 	struct fdb fresh; /* read anew; replaces fdb when it is complete */
+	struct bridge_vlans vlans; /* empty if no bridge is VLAN-aware */
 	bool reading;	  /* reading fresh is in progress; notices are handled afterwards */
 	bool reread;	  /* read it once more */
 	unsigned tries;
@@ -78,6 +80,10 @@ extern const struct hal_counters_ops linux_counters_ops;
 extern const struct hal_energy_ops linux_energy_ops;
 extern const struct hal_addresses_ops linux_addresses_ops;
 extern const struct hal_sampling_ops linux_sampling_ops;
+extern const struct hal_vlans_ops linux_vlans_ops;
+
+/* Reads the VLANs of all bridge ports. If that fails, those that were read before stay. */
+int linux_read_vlans(struct linux_device *device);
 
 /* Opens what sampling needs. If that fails the device works without sampling. */
 void linux_open_sampling(struct linux_device *device, const struct linux_config *config);

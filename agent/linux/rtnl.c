@@ -60,10 +60,12 @@ take_bridge_data(const struct nlattr *data, struct rtnl_link *link)
 	int rc = 0;
 
 	mnl_attr_for_each_nested(attr, data) {
-		if (rc < 0 || mnl_attr_get_type(attr) != IFLA_BR_AGEING_TIME)
-			continue;
-		rc = attribute_u32(attr, &link->ageing_cs);
-		link->has_ageing = rc == 0;
+		if (rc == 0 && mnl_attr_get_type(attr) == IFLA_BR_AGEING_TIME) {
+			rc = attribute_u32(attr, &link->ageing_cs);
+			link->has_ageing = rc == 0;
+		} else if (rc == 0 && mnl_attr_get_type(attr) == IFLA_BR_VLAN_FILTERING) {
+			rc = attribute_bool(attr, &link->filters_vlans);
+		}
 	}
 	return rc;
 }

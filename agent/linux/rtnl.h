@@ -35,6 +35,7 @@ struct rtnl_link {
 	uint32_t lower;	    /* kernel index of the link that this VLAN runs on; 0: none, or elsewhere */
 	bool has_ageing;    /* of a bridge */
 	uint32_t ageing_cs; /* hundredths of a second */
+	bool filters_vlans; /* of a bridge: it is VLAN-aware */
 	bool has_stats;
 	struct rtnl_link_stats64 stats;
 };

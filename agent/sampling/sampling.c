@@ -1,4 +1,6 @@
 #include "agent/sampling/sampling.h"
+
+#include "agent/hal/position.h"
 #include "agent/sampling/rate_cap.h"
 #include "agent/sampling/skip.h"
 #include "agent/sampling/skip_counter.h"
@@ -92,27 +94,10 @@ struct sampling {
 
 /* ---- ports ---- */
 
-/* The position of the first port whose ifIndex is not below this one. */
-static size_t
-position_of(const struct sampling *s, uint32_t if_index)
-{
-	size_t low = 0, high = s->n_ports;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->ports[middle].if_index < if_index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static struct sampled_port *
 find_known(const struct sampling *s, uint32_t if_index)
 {
-	size_t i = position_of(s, if_index);
+	size_t i = HAL_POSITION_OF(s->ports, s->n_ports, if_index);
 
 	return i < s->n_ports && s->ports[i].if_index == if_index ? &s->ports[i] : NULL;
 }
@@ -190,7 +175,7 @@ add_port(struct sampling *s, uint32_t if_index)
 	if (grown == NULL)
 		return -ENOMEM;
 	s->ports = grown;
-	i = position_of(s, if_index);
+	i = HAL_POSITION_OF(s->ports, s->n_ports, if_index);
 	port = &grown[i];
 	memmove(port + 1, port, (s->n_ports++ - i) * sizeof(*port));
 	*port = (struct sampled_port){.if_index = if_index, .config = s->options.defaults};

@@ -1,11 +1,27 @@
 /* Any octets at all as messages of the kernel: each parser says what is in one or refuses it, texts
  * end, and what it says it took lies within. */
+#include "agent/linux/bridge_vlans.h"
 #include "agent/linux/rtnl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+parse_vlans(const struct nlmsghdr *message)
+{
+	struct bridge_vlans vlans = {0};
+	int rc = bridge_vlans_take(&vlans, message);
+
+	if (rc < 0 && vlans.n > 0)
+		abort();
+	for (size_t i = 0; i < vlans.n; i++)
+		if (vlans.ranges[i].first < 1 || vlans.ranges[i].last > 4094 ||
+		    vlans.ranges[i].first > vlans.ranges[i].last)
+			abort();
+	bridge_vlans_free(&vlans);
+}
 
 static void
 parse(const struct nlmsghdr *message)
@@ -19,6 +35,7 @@ parse(const struct nlmsghdr *message)
 		!memchr(link.alias, 0, sizeof(link.alias)) ||
 		!memchr(link.kind, 0, sizeof(link.kind)) || link.kernel_index == 0))
 		abort();
+	parse_vlans(message);
 	rtnl_parse_stats(message, &stats);
 	rtnl_parse_neighbour(message, &neighbour);
 }

@@ -46,6 +46,7 @@ bridge_message(void)
 	mnl_attr_put_strz(message, IFLA_INFO_KIND, "bridge");
 	data = mnl_attr_nest_start(message, IFLA_INFO_DATA);
 	mnl_attr_put_u32(message, IFLA_BR_AGEING_TIME, 30000);
+	mnl_attr_put_u8(message, IFLA_BR_VLAN_FILTERING, 1);
 	mnl_attr_nest_end(message, data);
 	mnl_attr_put_strz(message, IFLA_INFO_SLAVE_KIND, "bond");
 	mnl_attr_nest_end(message, info);
@@ -98,6 +99,7 @@ START_TEST(a_link_is_what_its_attributes_say)
 	ck_assert_uint_eq(link.master, 4);
 	ck_assert(link.has_ageing && link.has_stats);
 	ck_assert_uint_eq(link.ageing_cs, 30000);
+	ck_assert(link.filters_vlans);
 	ck_assert_uint_eq(link.stats.rx_packets, 11);
 	ck_assert_uint_eq(link.stats.tx_bytes, 1ull << 40);
 	ck_assert_uint_eq(links_oper_status(&link), EASE_IF_UP);
