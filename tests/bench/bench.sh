@@ -66,6 +66,8 @@ EASE_BUILD=$build "$top/tests/bench/bench_psample.sh"
 (cd "$build" && tests/bench/bench_collector 2)
 (cd "$build" && tests/bench/bench_storm 5)
 (cd "$build" && tests/bench/bench_store)
+# shellcheck disable=SC2086 — "168 1440" is the whole size
+(cd "$build" && tests/bench/bench_full_store ${BENCH_FULL_STORE:-})
 "$build/tests/bench/bench_agents"
 "$build/tests/bench/bench_estimate"
 EASE_BUILD=$build ROUNDS=$runs "$top/tests/bench/bench_report.sh"

@@ -183,7 +183,7 @@ run_easecapd(void *arg, double rate)
 
 	o->load.arg = &o->template;
 	bench_make_dir(dir);
-	pid = bench_easecapd(dir, false, &port);
+	pid = bench_easecapd(dir, "", false, &port);
 	took = bench_offer(port, &o->load, total, rate / o->load.samples);
 	finished = bench_now_s();
 	used = bench_end(pid); /* reads what is left, writes everything */

@@ -196,20 +196,20 @@ bench_remove_dir(const char *dir)
 }
 
 static void
-write_configuration(const char *dir, const char *path, bool sflow)
+write_configuration(const char *dir, const char *path, const char *lines, bool sflow)
 {
 	FILE *f = fopen(path, "w");
 
 	if (!f)
 		bench_die(path);
 	fprintf(f, "listen={\"127.0.0.1:0\"}\ncommunities={\"public\"}\nlog_level=\"error\"\nrun_as=root\n"
-		   "store=\"%s/ease.db\"\n%s", dir,
+		   "store=\"%s/ease.db\"\n%s%s", dir, lines,
 	    sflow ? "sflow_listen={\"127.0.0.1:0\"}\n" : "");
 	fclose(f);
 }
 
 pid_t
-bench_easecapd(const char *dir, bool sflow, int *port)
+bench_easecapd(const char *dir, const char *lines, bool sflow, int *port)
 {
 	const char *said = sflow ? "listening for sFlow on 127.0.0.1:" : "listening on 127.0.0.1:";
 	char conf[BENCH_PATH_MAX + 8], line[BENCH_PATH_MAX] = "";
@@ -219,7 +219,7 @@ bench_easecapd(const char *dir, bool sflow, int *port)
 	FILE *f;
 
 	snprintf(conf, sizeof(conf), "%s/conf", dir);
-	write_configuration(dir, conf, sflow);
+	write_configuration(dir, conf, lines, sflow);
 	if (pipe(ends) < 0)
 		bench_die("pipe");
 	pid = bench_spawn(argv, ends[1]);

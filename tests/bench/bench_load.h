@@ -52,9 +52,9 @@ struct bench_used bench_end(pid_t pid);
 void bench_make_dir(char dir[BENCH_PATH_MAX]);
 void bench_remove_dir(const char *dir);
 
-/* easecapd with its files in dir and, if sflow, a socket for sFlow; port is where to send. Runs
- * where the build is. */
-pid_t bench_easecapd(const char *dir, bool sflow, int *port);
+/* easecapd with its files in dir, further lines of configuration ("": none) and, if sflow, a socket for
+ * sFlow; port is where to send. Runs where the build is. */
+pid_t bench_easecapd(const char *dir, const char *lines, bool sflow, int *port);
 
 /* First value of a query on the store in dir; -1 if there is none. */
 double bench_ask(const char *dir, const char *sql);

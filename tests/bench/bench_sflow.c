@@ -113,7 +113,7 @@ fill(void *arg, uint8_t *octets, uint64_t number)
 static pid_t
 start_easecapd(const char *dir, int *port)
 {
-	return bench_easecapd(dir, true, port);
+	return bench_easecapd(dir, "", true, port);
 }
 
 static double

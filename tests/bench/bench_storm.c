@@ -126,7 +126,7 @@ run(double seconds, bool with_storm)
 	int port;
 
 	bench_make_dir(dir);
-	pid = bench_easecapd(dir, false, &port);
+	pid = bench_easecapd(dir, "", false, &port);
 	bench_become_sender();
 	if (with_storm && (stormer = fork()) == 0)
 		storm(port, bench_now_s() + seconds, stormed);
