@@ -220,8 +220,8 @@ const struct option_row collector_options[] = {
 	.help = "How long sums per minute are kept. The default reaches back to yesterday."},
     {"keep_5min", OPTION_U32, AT(keep_5min_d), .max = MAX_KEEP_D, .unit = "d", .def = "14",
 	.live = true,
-	.help = "How long sums per 5 minutes are kept. The default covers this week and the "
-		"last one."},
+	.help = "How long sums per 5 minutes, and where addresses were seen, are kept. The "
+		"default covers this week and the last one."},
     {"keep_1h", OPTION_U32, AT(keep_1h_d), .max = MAX_KEEP_D, .unit = "d", .def = "92",
 	.live = true,
 	.help = "How long sums per hour are kept. The default covers a quarter of a year."},

@@ -1,13 +1,12 @@
 /*
  * Addresses: the agent, port and VLAN where a MAC or IP address was seen last, since when it is
- * there, and where it was before. An address is seen as the source of a kept sample that an edge
- * port received, or when a switch reports it as new. The newest arrivals come first.
+ * there, and where it was before. An address is seen as the source of a sample that an edge
+ * port received, or when a switch reports it as new (store/places.h). The newest arrivals come first.
  */
 #include "collector/report/address_names.h"
 #include "collector/report/reports.h"
 #include "collector/report/result.h"
-#include "common/sample.h"
-#include "common/trap_wire.h"
+#include "collector/store/schema.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +37,7 @@ static const struct report_column columns[N_COLUMNS] = {
 	[COLUMN_AGENT] = {"agent", "AGENT", REPORT_TEXT},
 	[COLUMN_PORT] = {"port", "PORT", REPORT_TEXT},
 	[COLUMN_VLAN] = {"vlan", "VLAN", REPORT_ID},
-	[COLUMN_SINCE] = {"since", "SINCE", REPORT_TIME}, /* or earlier, if the samples begin then */
+	[COLUMN_SINCE] = {"since", "SINCE", REPORT_TIME}, /* or earlier, if the store begins then */
 	[COLUMN_LAST] = {"last", "LAST SEEN", REPORT_TIME},
 	[COLUMN_FROM_AGENT] = {"moved_from_agent", NULL, REPORT_TEXT},
 	[COLUMN_FROM_PORT] = {"moved_from_port", NULL, REPORT_TEXT},
@@ -47,131 +46,25 @@ static const struct report_column columns[N_COLUMNS] = {
 	[COLUMN_SEEN] = {"seen", "SEEN", REPORT_COUNT},
 };
 
-/* One address; its sightings come in the order of time. */
+/* One address: its place is the port where it was seen last. */
 struct place {
 	uint8_t n_octets, octets[FRAME_IP_LEN];
 	const struct query_port *port, *before; /* before: NULL if it was seen nowhere else */
 	int32_t vlan;				/* REPORT_ANY: untagged */
-	uint64_t since_us, last_us;
+	uint64_t since_us, last_us, before_us; /* at port; and when it was seen last at before */
 	uint64_t moves, seen;
+	bool seen_later; /* after the range: how often within is not known */
 };
 
 struct places {
 	struct query *query;
 	const struct report_options *options;
+	struct place open; /* the address whose rows are being read; n_octets 0: none */
 	struct place *items;
-	size_t n, room;
+	size_t n, room, n_dropped;
 };
 
-/* Columns: address, agent, ifIndex, time, VLAN; each address in the order of time. */
-static const char *
-sightings_sql(const struct report_options *options)
-{
-	if (options->layer == REPORT_LAYER_INNER)
-		return "SELECT inner_src_ip, agent, if_index, time_us, vlan FROM sample WHERE"
-		    " direction = :in AND time_us < :to AND inner_src_ip IS NOT NULL ORDER BY 1, 4";
-	if (options->layer == REPORT_LAYER_IP)
-		return "SELECT src_ip, agent, if_index, time_us, vlan FROM sample"
-		    " WHERE direction = :in AND time_us < :to AND src_ip IS NOT NULL ORDER BY 1, 4";
-	return "SELECT src_mac, agent, if_index, time_us, vlan FROM sample"
-	    " WHERE direction = :in AND time_us < :to AND src_mac IS NOT NULL"
-	    " UNION ALL SELECT mac, agent, if_index, time_us, NULLIF(vlan, 0) FROM event"
-	    " WHERE kind = :new_address AND time_us < :to AND mac IS NOT NULL ORDER BY 1, 4";
-}
-
-static int
-new_place(struct places *places, const uint8_t *octets, int n_octets)
-{
-	struct place *items = places->items;
-
-	if (places->n == places->room) {
-		places->room = places->room ? 2 * places->room : 256;
-		items = realloc(items, places->room * sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		places->items = items;
-	}
-	items[places->n] = (struct place){.n_octets = (uint8_t)n_octets};
-	memcpy(items[places->n++].octets, octets, (size_t)n_octets);
-	return 0;
-}
-
-static void
-see(struct place *place, const struct query_port *port, sqlite3_stmt *stmt)
-{
-	uint64_t time_us = (uint64_t)sqlite3_column_int64(stmt, 3);
-
-	if (place->port != port) {
-		place->moves += place->port != NULL;
-		place->before = place->port;
-		place->port = port;
-		place->since_us = time_us;
-	}
-	place->last_us = time_us;
-	place->vlan = sqlite3_column_type(stmt, 4) == SQLITE_NULL ? REPORT_ANY
-								 : sqlite3_column_int(stmt, 4);
-	place->seen++;
-}
-
-static int
-add_sighting(struct places *places, sqlite3_stmt *stmt)
-{
-	const uint8_t *octets = sqlite3_column_blob(stmt, 0);
-	int n_octets = sqlite3_column_bytes(stmt, 0), err;
-	const struct query_port *port = query_find_port(places->query,
-	    sqlite3_column_int64(stmt, 1), (uint32_t)sqlite3_column_int64(stmt, 2));
-	const struct report_prefix *prefix = &places->options->addr;
-	struct place *last = places->n > 0 ? &places->items[places->n - 1] : NULL;
-
-	if (!octets || n_octets > FRAME_IP_LEN || !port || !port_is_counted(places->options, port) ||
-	    (prefix->n_octets > 0 && !report_in_prefix(prefix, (size_t)n_octets, octets)))
-		return 0;
-	if (!last || last->n_octets != n_octets || memcmp(last->octets, octets, (size_t)n_octets)) {
-		err = new_place(places, octets, n_octets);
-		if (err)
-			return err;
-	}
-	see(&places->items[places->n - 1], port, stmt);
-	return 0;
-}
-
-/* Binds the value if the statement has the name: index 0 binds nothing. */
-static void
-bind(sqlite3_stmt *stmt, const char *name, int value)
-{
-	sqlite3_bind_int(stmt, stmt ? sqlite3_bind_parameter_index(stmt, name) : 0, value);
-}
-
-static int
-read_sightings(struct places *places)
-{
-	sqlite3_stmt *stmt;
-	int err;
-
-	query_set_fetch_range(places->query, QUERY_ALL_ROWS, 0, places->query->range.to_us);
-	stmt = query_prepare(places->query, sightings_sql(places->options));
-	err = stmt ? 0 : -EIO;
-	bind(stmt, ":in", EASE_IN);
-	bind(stmt, ":new_address", EASE_NOTIFY_NEW_ADDRESS);
-	while (err == 0 && (err = query_step(places->query, stmt)) == 1)
-		err = add_sighting(places, stmt);
-	sqlite3_finalize(stmt);
-	return err;
-}
-
-/* Drops addresses that were not seen in the range or are of another VLAN than asked for. */
-static void
-drop_what_is_not_asked_for(struct places *places)
-{
-	const struct report_options *options = places->options;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < places->n; i++)
-		if (places->items[i].last_us >= places->query->range.from_us &&
-		    (options->vlan == REPORT_ANY || places->items[i].vlan == options->vlan))
-			places->items[kept++] = places->items[i];
-	places->n = kept;
-}
+enum { PLACES_MIN = 512 };
 
 /* Newest arrival first; at one time in the order of addresses. */
 static int
@@ -182,6 +75,135 @@ compare_places(const void *a, const void *b)
 	if (x->since_us != y->since_us)
 		return x->since_us < y->since_us ? 1 : -1;
 	return memcmp(x->octets, y->octets, sizeof(x->octets));
+}
+
+static void
+sort_places(struct places *places)
+{
+	if (places->n > 1)
+		qsort(places->items, places->n, sizeof(*places->items), compare_places);
+}
+
+/* Ends an address: what was not seen in the range, or is of another VLAN, is not asked for. Memory is for the
+ * newest arrivals only. */
+static void
+end_address(struct places *places)
+{
+	const struct report_options *options = places->options;
+	struct place *p = &places->open;
+
+	if (p->n_octets == 0 || p->last_us < places->query->range.from_us ||
+	    (options->vlan != REPORT_ANY && p->vlan != options->vlan))
+		return;
+	if (p->before && p->before_us >= p->since_us) { /* it came back after it was elsewhere */
+		p->since_us = p->before_us;
+		p->moves++;
+	}
+	if (places->n == places->room) {
+		sort_places(places);
+		places->n_dropped += places->n - options->top;
+		places->n = options->top;
+	}
+	places->items[places->n++] = *p;
+}
+
+static void
+set_place(struct place *p, const struct query_port *port, uint64_t first_us, uint64_t last_us, int32_t vlan)
+{
+	p->port = port;
+	p->since_us = first_us;
+	p->last_us = last_us;
+	p->vlan = vlan;
+}
+
+/* Adds a port where the address was. Rows of a port are one, so times between its first and its last are not
+ * known: of an address that came back it is known when it was elsewhere last. */
+static void
+add_port(struct place *p, const struct query_port *port, uint64_t first_us, uint64_t last_us, int32_t vlan)
+{
+	p->moves += p->port != NULL;
+	if (!p->port) {
+		set_place(p, port, first_us, last_us, vlan);
+	} else if (last_us > p->last_us || (last_us == p->last_us && first_us > p->since_us)) {
+		p->before = p->port;
+		p->before_us = p->last_us;
+		set_place(p, port, first_us, last_us, vlan);
+	} else if (!p->before || last_us > p->before_us) {
+		p->before = port;
+		p->before_us = last_us;
+	}
+}
+
+/* Columns: address, agent, ifIndex, first and last time, VLAN, how often. */
+static void
+add_row(struct places *places, sqlite3_stmt *stmt)
+{
+	const uint8_t *octets = sqlite3_column_blob(stmt, 0);
+	int n_octets = sqlite3_column_bytes(stmt, 0);
+	const struct query_port *port = query_find_port(places->query,
+	    sqlite3_column_int64(stmt, 1), (uint32_t)sqlite3_column_int64(stmt, 2));
+	uint64_t last_us = (uint64_t)sqlite3_column_int64(stmt, 4), to_us = places->query->range.to_us;
+	bool later = last_us >= to_us, untagged = sqlite3_column_type(stmt, 5) == SQLITE_NULL;
+	const struct report_prefix *prefix = &places->options->addr;
+	struct place *p = &places->open;
+
+	if (!octets || n_octets > FRAME_IP_LEN || !port || !port_is_counted(places->options, port) ||
+	    (prefix->n_octets > 0 && !report_in_prefix(prefix, (size_t)n_octets, octets)))
+		return;
+	if (p->n_octets != n_octets || memcmp(p->octets, octets, (size_t)n_octets) != 0) {
+		end_address(places);
+		*p = (struct place){.n_octets = (uint8_t)n_octets};
+		memcpy(p->octets, octets, (size_t)n_octets);
+	}
+	add_port(p, port, (uint64_t)sqlite3_column_int64(stmt, 3), later ? to_us - 1 : last_us,
+	    untagged ? REPORT_ANY : sqlite3_column_int(stmt, 5));
+	p->seen += (uint64_t)sqlite3_column_int64(stmt, 6);
+	p->seen_later = p->seen_later || later;
+}
+
+static enum store_place_layer
+place_layer(const struct report_options *options)
+{
+	return options->layer == REPORT_LAYER_INNER ? STORE_PLACE_INNER
+	    : options->layer == REPORT_LAYER_IP	    ? STORE_PLACE_IP
+						    : STORE_PLACE_ETH;
+}
+
+/* The addresses that a prefix can hold are one range of the table. */
+static void
+bind_prefix(sqlite3_stmt *stmt, const struct report_prefix *prefix)
+{
+	uint8_t low[FRAME_IP_LEN] = {0}, high[FRAME_IP_LEN];
+
+	memset(high, 0xff, sizeof(high));
+	report_cut(prefix->octets, prefix->bits, low);
+	for (unsigned bit = 0; bit < prefix->bits; bit++)
+		if (!(low[bit / 8] & 0x80 >> bit % 8))
+			high[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
+	sqlite3_bind_blob(stmt, sqlite3_bind_parameter_index(stmt, ":low"), low,
+	    prefix->n_octets ? prefix->n_octets : 0, SQLITE_TRANSIENT);
+	sqlite3_bind_blob(stmt, sqlite3_bind_parameter_index(stmt, ":high"), high, sizeof(high), SQLITE_TRANSIENT);
+}
+
+static int
+read_places(struct places *places)
+{
+	sqlite3_stmt *stmt;
+	int err;
+
+	query_set_fetch_range(places->query, QUERY_ALL_ROWS, 0, places->query->range.to_us);
+	stmt = query_prepare(places->query,
+	    "SELECT address, agent, if_index, first_us, last_us, vlan, seen FROM place WHERE layer = :layer AND"
+	    " address >= :low AND address <= :high AND first_us < :to ORDER BY address");
+	if (!stmt)
+		return -EIO;
+	sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":layer"), place_layer(places->options));
+	bind_prefix(stmt, &places->options->addr);
+	while ((err = query_step(places->query, stmt)) == 1)
+		add_row(places, stmt);
+	end_address(places);
+	sqlite3_finalize(stmt);
+	return err;
 }
 
 static void
@@ -231,7 +253,8 @@ add_place(struct report_result *result, struct address_names *names, const struc
 	if (place->before)
 		fill_before(row, place);
 	row[COLUMN_MOVES] = cell_number((double)place->moves);
-	row[COLUMN_SEEN] = cell_number((double)place->seen);
+	if (!place->seen_later)
+		row[COLUMN_SEEN] = cell_number((double)place->seen);
 	return 0;
 }
 
@@ -269,14 +292,14 @@ report_addresses(struct query *query, const struct report_options *asked, uint64
 	result_begin(result, "addresses", columns, N_COLUMNS, query);
 	err = query_windows(query);
 	count_ports(result, &places);
+	places.room = PLACES_MIN + 2 * options.top;
+	places.items = malloc(places.room * sizeof(*places.items));
 	if (err == 0)
-		err = read_sightings(&places);
-	drop_what_is_not_asked_for(&places);
-	if (places.n > 1)
-		qsort(places.items, places.n, sizeof(*places.items), compare_places);
+		err = places.items ? read_places(&places) : -ENOMEM;
+	sort_places(&places);
 	for (size_t i = 0; err == 0 && i < places.n && i < options.top; i++)
 		err = add_place(result, options.names, &places.items[i]);
-	result->n_left_out = places.n > options.top ? places.n - options.top : 0;
+	result->n_left_out = places.n_dropped + (places.n > options.top ? places.n - options.top : 0);
 	result_hide_agent(result, query, COLUMN_AGENT);
 	result_finish(result, query);
 	free(places.items);

@@ -3,6 +3,7 @@
 #include "collector/cluster/levels.h"
 #include "collector/cluster/sums_sql.h"
 #include "collector/store/schema.h"
+#include "common/trap_wire.h"
 
 #include <inttypes.h>
 
@@ -152,6 +153,40 @@ rest_of_samples(FILE *sql, const struct query *query, unsigned i)
 	else
 		put_oldest_sample(sql, query);
 	return i < 2;
+}
+
+/* ---- places: what store/places.h keeps is grouped by the servers ---- */
+
+/* -1 and 0 are no VLAN of a sample and of an event; argMax passes NULL over. */
+#define PLACE_COLUMNS(layer, address, vlan, none, seen) \
+	"SELECT toInt64(" layer "), " address ", agent, if_index, nullIf(argMax(ifNull(" vlan ", " none ")," \
+	" time_us), " none "), min(time_us), max(time_us), toInt64(" seen ")"
+
+static bool
+rest_of_places(FILE *sql, const struct query *query, unsigned i)
+{
+	static const struct {
+		const char *columns, *address;
+	} layers[] = { /* enum store_place_layer */
+		{PLACE_COLUMNS("1", "src_mac", "vlan", "-1", "count()"), "src_mac"},
+		{PLACE_COLUMNS("2", "src_ip", "vlan", "-1", "count()"), "src_ip"},
+		{PLACE_COLUMNS("3", "inner_src_ip", "vlan", "-1", "count()"), "inner_src_ip"},
+	};
+	const unsigned n_layers = sizeof(layers) / sizeof(layers[0]);
+
+	if (i < n_layers) {
+		fputs(layers[i].columns, sql);
+		put_samples(sql, query);
+		fprintf(sql, " AND direction = %d AND %s IS NOT NULL GROUP BY %s, agent, if_index", EASE_IN,
+		    layers[i].address, layers[i].address);
+	} else if (i == n_layers) {
+		fputs(PLACE_COLUMNS("1", "mac", "vlan", "0", "uniqExact(time_us)"), sql);
+		put_from(sql, query, CLUSTER_EVENTS, " FINAL");
+		put_times(sql, query->fetch_range.from_us, query->fetch_range.to_us);
+		fprintf(sql, " AND kind = %d AND mac IS NOT NULL GROUP BY mac, agent, if_index",
+		    EASE_NOTIFY_NEW_ADDRESS);
+	}
+	return i <= n_layers;
 }
 
 /* ---- counters and resources ---- */
@@ -413,6 +448,14 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		   " mean_skip, pool_pkts, frame_octets, src_mac, dst_mac, vlan, ethertype, src_ip,"
 		   " dst_ip, ip_proto, src_port, dst_port, stands_for, inner_src_ip, inner_dst_ip",
 	.by_fetch_range = true, .write_rest = rest_of_samples},
+    /* columns of the types of layer, address, agent, port, VLAN, first and last time, and how often */
+    {.name = "place", .from = CLUSTER_SAMPLES,
+	.columns = "direction, src_mac, agent, if_index, vlan, time_us, time_us, sequence", .select = "",
+	.insert = "INSERT INTO place VALUES(?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET"
+		  " vlan = CASE WHEN excluded.last_us >= last_us THEN excluded.vlan ELSE vlan END,"
+		  " first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us),"
+		  " seen = seen + excluded.seen",
+	.by_fetch_range = true, .write_rest = rest_of_places},
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.columns = "agent, if_index, time_us, boot, received_us, in_octets, in_ucast, in_mcast,"
 		   " in_bcast, in_discards, in_errors, out_octets, out_ucast, out_mcast, out_bcast,"

@@ -24,7 +24,7 @@ static const char choose_ports[] =
 			" temp.forgotten)"
 static const char *const delete_ports[] = {
     OF_PORTS("account"), OF_PORTS("gone"), OF_PORTS("port"), OF_PORTS("counter"),
-    OF_PORTS("resource"), OF_PORTS("error_source"), "DELETE FROM temp.forgotten",
+    OF_PORTS("resource"), OF_PORTS("error_source"), OF_PORTS("place"), "DELETE FROM temp.forgotten",
 };
 
 static const char delete_agents[] =
@@ -148,6 +148,7 @@ static const char *const delete_agent[] = {
     "DELETE FROM account WHERE agent = ?1", "DELETE FROM gone WHERE agent = ?1",
     "DELETE FROM port WHERE agent = ?1", "DELETE FROM counter WHERE agent = ?1",
     "DELETE FROM resource WHERE agent = ?1", "DELETE FROM error_source WHERE agent = ?1",
+    "DELETE FROM place WHERE agent = ?1",
     "DELETE FROM sample WHERE agent = ?1", "DELETE FROM gap WHERE agent = ?1",
     "DELETE FROM sample_floor WHERE agent = ?1", "DELETE FROM agent_source WHERE agent = ?1",
     "DELETE FROM agent_refused WHERE agent = ?1", "DELETE FROM agent_clock WHERE agent = ?1",

@@ -287,6 +287,8 @@ set_up_database(struct store *store, char *error, size_t error_size)
 		r = read_life(store, error, error_size);
 	if (r == 0)
 		r = prepare(store, error, error_size);
+	if (r == 0 && places_open(&store->places, store->db) < 0)
+		r = sql_error(store, error, error_size);
 	if (r == 0 && upkeep_open(&store->upkeep, store->db) < 0)
 		r = sql_error(store, error, error_size);
 	sqlite3_busy_timeout(store->db, BUSY_MS);
@@ -301,6 +303,8 @@ store_close_database(struct store *store)
 		sqlite3_finalize(store->limits[t]);
 		store->statements[t] = store->limits[t] = NULL;
 	}
+	places_close(store->places);
+	store->places = NULL;
 	upkeep_close(&store->upkeep);
 	sqlite3_close(store->db);
 	store->db = NULL;

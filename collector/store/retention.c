@@ -118,8 +118,12 @@ static const char *const old_device_rows[] = {
     " max(id) FROM outage) LIMIT ?2) RETURNING 1",
 };
 
-/* To make room: two boots, and few states and error sources of each port. */
+/* To make room: two boots, and few states, error sources and places of each port. */
 static const char *const spare_device_rows[] = {
+    "DELETE FROM place WHERE (layer, address, agent, if_index) IN (SELECT layer, address, agent, if_index"
+    " FROM (SELECT agent AS a, if_index AS i, (SELECT last_us FROM place WHERE agent = account.agent AND"
+    " if_index = account.if_index ORDER BY last_us DESC LIMIT 1 OFFSET 255) AS floor_us FROM account GROUP BY"
+    " 1, 2) CROSS JOIN place ON agent = a AND if_index = i AND last_us < floor_us) RETURNING 1",
     "DELETE FROM account WHERE boot < (SELECT boot FROM account a WHERE a.agent = account.agent AND"
     " a.if_index = account.if_index ORDER BY boot DESC LIMIT 1 OFFSET 1) RETURNING 1",
     "DELETE FROM port WHERE since_us < (SELECT since_us FROM port p WHERE p.agent = port.agent AND"
@@ -150,6 +154,27 @@ delete_old_device_rows(struct retention *t, struct rollup *r)
 		t->device_rows_us = (uint64_t)row[0];
 		t->forgotten_us = t->keep.forget_us;
 	}
+	return n > 0 ? 1 : n;
+}
+
+/* Addresses that were seen in no window of five minutes that is kept; looks once for each hour. Ports are
+ * gone through by their index. */
+static int
+delete_old_places(struct retention *t, struct rollup *r)
+{
+	uint64_t before_us = store_window_start(limit_of(t, t->keep.level_us[LEVEL_5_MIN]),
+	    store_levels[LEVEL_1_H].span_us);
+	const int64_t row[] = {(int64_t)before_us, ROWS_A_STEP};
+	int n;
+
+	if (before_us <= t->places_us)
+		return 0;
+	n = delete_rows(r, "DELETE FROM place WHERE (layer, address, agent, if_index) IN (SELECT layer, address,"
+	    " agent, if_index FROM (SELECT DISTINCT agent AS a, if_index AS i FROM account) CROSS JOIN place ON"
+	    " agent = a AND if_index = i WHERE last_us < ?1 LIMIT ?2) RETURNING 1", row, 2,
+	    &t->deleted[RETENTION_DEVICE_ROWS]);
+	if (n == 0)
+		t->places_us = before_us;
 	return n > 0 ? 1 : n;
 }
 
@@ -544,6 +569,8 @@ retention_step(struct retention *t, struct rollup *r, uint64_t wall_us, uint64_t
 		did = delete_old_device_rows(t, r);
 	if (did == 0)
 		did = source_limits_step(&t->sources, r, &t->deleted[RETENTION_OF_SOURCES]);
+	if (did == 0)
+		did = delete_old_places(t, r);
 	if (did == 0)
 		did = delete_old_sums(t, r);
 	if (did == 0)

@@ -50,7 +50,7 @@ enum retention_count {
 	RETENTION_SAMPLES,
 	RETENTION_COUNTERS, /* rows of counters and resources */
 	RETENTION_EVENTS,
-	RETENTION_DEVICE_ROWS, /* old boots, states, error sources, outages; agents and ports forgotten */
+	RETENTION_DEVICE_ROWS, /* old boots, states, error sources, places, outages; agents and ports forgotten */
 	RETENTION_OF_SOURCES, /* agents and ports of sources that had more than their number */
 	RETENTION_SUMS, /* + enum store_level_index: entries of packs */
 	RETENTION_N_COUNTS = RETENTION_SUMS + STORE_N_LEVELS,
@@ -75,6 +75,7 @@ struct retention {
 	int64_t agent, if_index;
 	uint64_t device_rows_us; /* rows of the time before this were looked for, */
 	uint64_t forgotten_us;	 /* with this forget_us */
+	uint64_t places_us; /* the same for places */
 	struct retention_filler fillers[RETENTION_FILLERS];
 	uint64_t n_rows;    /* samples written so far */
 	uint64_t n_choices; /* of a port that pays */

@@ -19,7 +19,7 @@
 #ifndef EASE_COLLECTOR_STORE_SCHEMA_H
 #define EASE_COLLECTOR_STORE_SCHEMA_H
 
-enum { STORE_VERSION = 19, STORE_WINDOW_US = 60000000 };
+enum { STORE_VERSION = 20, STORE_WINDOW_US = 60000000 };
 
 /* part.kind of keys. The comment says what the two halves of the key are. */
 enum store_key_kind {
@@ -37,6 +37,13 @@ enum store_key_kind {
 	STORE_KEY_SYN = 12,
 };
 
+/* place.layer: which address of a sample */
+enum store_place_layer {
+	STORE_PLACE_ETH = 1,   /* source MAC */
+	STORE_PLACE_IP = 2,    /* source IP */
+	STORE_PLACE_INNER = 3, /* source IP inside a tunnel, of the innermost header */
+};
+
 /* outage.kind */
 enum store_outage_kind {
 	STORE_OUTAGE_CRASH = 1,	  /* the collector crashed; the crash journal has what was lost */
@@ -47,6 +54,14 @@ enum store_outage_kind {
 
 #define STORE_SUMS "n INTEGER NOT NULL, w REAL NOT NULL, w2 REAL NOT NULL, wb REAL NOT NULL, " \
 		   "wb2 REAL NOT NULL, w2b2 REAL NOT NULL"
+
+/* Of the last hour, by place; of other columns than an only min() or max() SQLite gives those of its row. */
+#define STORE_SIGHTINGS \
+	" FROM (SELECT 1 AS layer, src_mac AS address, agent, if_index, vlan, time_us FROM sample WHERE direction = 1" \
+	" UNION ALL SELECT 2, src_ip, agent, if_index, vlan, time_us FROM sample WHERE direction = 1" \
+	" UNION ALL SELECT 3, inner_src_ip, agent, if_index, vlan, time_us FROM sample WHERE direction = 1" \
+	" UNION ALL SELECT 1, mac, agent, if_index, nullif(vlan, 0), time_us FROM event WHERE kind = 4)" \
+	" WHERE address IS NOT NULL AND time_us > (SELECT max(last_us) FROM agent) - 3600000000 GROUP BY 1, 2, 3, 4"
 
 static const char *const store_schema[STORE_VERSION] = {
     /* 1: agents, what they reported, and the sums of it */
@@ -234,6 +249,16 @@ static const char *const store_schema[STORE_VERSION] = {
     /* 19: agent_clock: what is added to the times of an agent, because its clock is wrong
      * (window/device_clock.h), since when by the collector's clock. Its own time is that much less. */
     "CREATE TABLE agent_clock(agent INTEGER PRIMARY KEY, offset_us INTEGER NOT NULL, since_us INTEGER NOT NULL);",
+    /* 20: place: an address as a source at a port (places.h): when it was seen first and last, its outermost
+     * VLAN then (NULL: untagged), and how often: in samples that have rows, and in events. It begins with the
+     * last hour, so that an update takes no longer than some seconds. */
+    "CREATE TABLE place(layer INTEGER NOT NULL, address BLOB NOT NULL, agent INTEGER NOT NULL,"
+    " if_index INTEGER NOT NULL, vlan INTEGER, first_us INTEGER NOT NULL, last_us INTEGER NOT NULL,"
+    " seen INTEGER NOT NULL, PRIMARY KEY(layer, address, agent, if_index)) WITHOUT ROWID;"
+    "CREATE INDEX place_port ON place(agent, if_index, last_us);"
+    "INSERT INTO place SELECT layer, address, agent, if_index, vlan, 0, max(time_us), count(*)" STORE_SIGHTINGS ";"
+    "INSERT INTO place SELECT layer, address, agent, if_index, NULL, min(time_us), 0, 0" STORE_SIGHTINGS
+    " ON CONFLICT DO UPDATE SET first_us = excluded.first_us;",
 };
 
 #endif

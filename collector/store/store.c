@@ -49,13 +49,17 @@ static const struct stat_name stat_names[STORE_N_STATS] = {
     [STORE_STAT_BEYOND_LIMIT] = {"store.beyond_limit",
 	"rows of boots, states, events, error sources and outages deleted because an agent or a port "
 	"had more than its number; the newest stay"},
+    [STORE_STAT_PLACES_CROWDED] = {"store.places_crowded",
+	"sightings of addresses that easetop addresses does not know, because very many new ones came at once"},
+    [STORE_STAT_PLACES_BEYOND] = {"store.places_beyond_limit",
+	"rows of addresses deleted because a port had more than its number; those seen last stay"},
     [STORE_STAT_DELETED + RETENTION_SAMPLES] = {"store.deleted_samples", "samples deleted"},
     [STORE_STAT_DELETED + RETENTION_COUNTERS] = {"store.deleted_counters",
 	"rows of counters and resources deleted; those at the ends of windows stay"},
     [STORE_STAT_DELETED + RETENTION_EVENTS] = {"store.deleted_events", "events deleted"},
     [STORE_STAT_DELETED + RETENTION_DEVICE_ROWS] = {"store.deleted_device_rows",
-	"rows of old boots, states, error sources and outages, and of agents and ports that were silent "
-	"for long, deleted by age or size"},
+	"rows of old boots, states, error sources, addresses and outages, and of agents and ports that were "
+	"silent for long, deleted by age or size"},
     [STORE_STAT_DELETED + RETENTION_OF_SOURCES] = {"store.deleted_of_sources",
 	"agents and ports forgotten because their source had more than the store keeps of one; those that were "
 	"heard last stay"},
@@ -309,6 +313,18 @@ set_writing_through(struct store *store, bool wanted)
 }
 
 static int
+write_places(struct store *store, const struct store_batch *batch)
+{
+	struct places_counts before = places_counts(store->places), after;
+	int r = places_write(store->places, batch);
+
+	after = places_counts(store->places);
+	stat_add(&store->stats, STORE_STAT_PLACES_CROWDED, after.crowded_out - before.crowded_out);
+	stat_add(&store->stats, STORE_STAT_PLACES_BEYOND, after.beyond_limit - before.beyond_limit);
+	return r;
+}
+
+static int
 write_rows(struct store *store, const struct store_batch *batch)
 {
 	int r = set_writing_through(store, batch->durable);
@@ -320,6 +336,8 @@ write_rows(struct store *store, const struct store_batch *batch)
 			r = write_table(store, batch, t);
 	if (r == 0)
 		r = unsettled_write(store->unsettled, store->upkeep.parts, batch);
+	if (r == 0)
+		r = write_places(store, batch);
 	return r == 0 ? store_sql_run(store->db, "COMMIT") : r;
 }
 
@@ -361,6 +379,7 @@ note_failure(struct store *store, char *error, size_t error_size)
 	int code = sqlite3_errcode(store->db) & 0xff;
 
 	snprintf(error, error_size, "%s", sqlite3_errmsg(store->db));
+	places_rolled_back(store->places);
 	if (store_is_damaged(store)) {
 		store_set_aside(store, error, error_size);
 		return;
@@ -453,6 +472,8 @@ writer(void *arg)
 		recycle(store, batch);
 		do_upkeep(store); /* here too, for when there is always a batch to write */
 	}
+	if (store->places && store->failures == 0 && places_end(store->places) < 0)
+		log_warn(ROOM, "when some addresses were seen last is not stored: %s", sqlite3_errmsg(store->db));
 	return NULL;
 }
 

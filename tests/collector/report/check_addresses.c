@@ -120,6 +120,69 @@ START_TEST(an_announcement_is_a_sighting)
 }
 END_TEST
 
+/* It came back: since it was elsewhere last. Of the past it is not known how often it was seen. */
+START_TEST(a_station_that_returns)
+{
+	struct report_options options = report_store_options();
+	json_t *j;
+
+	sample(10, 1, 1, MAC_A, "NULL", "0a000001");
+	sample(20, 1, 2, MAC_A, "NULL", "0a000001");
+	sample(30, 1, 1, MAC_A, "NULL", "0a000001");
+	j = ask(&options);
+	ck_assert_uint_eq(n_rows(j), 1);
+	ck_assert_str_eq(report_json_text(j, "rows.0.port"), "ge-1");
+	ck_assert_str_eq(report_json_text(j, "rows.0.moved_from_port"), "ge-2");
+	ck_assert_str_eq(report_json_text(j, "rows.0.since"), "2023-11-14T22:14:20Z");
+	ck_assert_double_eq(report_json_number(j, "rows.0.moves"), 2);
+	ck_assert_double_eq(report_json_number(j, "rows.0.seen"), 3);
+	json_decref(j);
+	sample(130, 2, 1, MAC_A, "NULL", "0a000001");
+	sample(400, 2, 1, MAC_A, "NULL", "0a000001");
+	options.all = false;
+	options.has_to = options.has_from = true;
+	options.from_us = REPORT_STORE_T0;
+	options.to_us = REPORT_STORE_T0 + 2 * MINUTE;
+	j = ask(&options); /* before it was at the other switch */
+	ck_assert_str_eq(report_json_text(j, "rows.0.port"), "ge-1");
+	ck_assert_double_eq(report_json_number(j, "rows.0.seen"), 3);
+	json_decref(j);
+	options.to_us = REPORT_STORE_T0 + 4 * MINUTE;
+	j = ask(&options);
+	ck_assert_str_eq(report_json_text(j, "rows.0.agent"), "192.0.2.2");
+	ck_assert(json_is_null(report_json_at(j, "rows.0.seen")));
+	json_decref(j);
+}
+END_TEST
+
+/* Few rows take little memory, and those left out are counted. */
+START_TEST(the_newest_of_very_many)
+{
+	struct report_options options = report_store_options();
+	char ip[9], mac[13];
+	json_t *j;
+
+	for (int i = 0; i < 3000; i++) {
+		snprintf(ip, sizeof(ip), "0a00%04x", i);
+		snprintf(mac, sizeof(mac), "02000000%04x", i);
+		sample(1 + i * 7919 % 3000, 1, 1, mac, "NULL", ip);
+	}
+	options.top = 3;
+	options.layer = REPORT_LAYER_IP;
+	j = ask(&options); /* 599 in the ten minutes */
+	ck_assert_uint_eq(n_rows(j), 3);
+	ck_assert_double_eq(report_json_number(j, "left_out"), 596);
+	for (size_t r = 1; r < 3; r++) {
+		char path[2][16];
+
+		snprintf(path[0], sizeof(path[0]), "rows.%zu.since", r - 1);
+		snprintf(path[1], sizeof(path[1]), "rows.%zu.since", r);
+		ck_assert_str_gt(report_json_text(j, path[0]), report_json_text(j, path[1]));
+	}
+	json_decref(j);
+}
+END_TEST
+
 /* Behind an uplink is everybody: it is nobody's place, unless it is asked for. */
 START_TEST(uplinks_are_no_place)
 {
@@ -184,6 +247,8 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_station_that_moves);
 	tcase_add_test(tc, an_announcement_is_a_sighting);
+	tcase_add_test(tc, a_station_that_returns);
+	tcase_add_test(tc, the_newest_of_very_many);
 	tcase_add_test(tc, uplinks_are_no_place);
 	tcase_add_test(tc, filters_choose_addresses);
 	suite_add_tcase(suite, tc);
