@@ -81,41 +81,90 @@ static const struct report_column event_columns[EVENT_COLUMNS] = {
 
 /* ---- clocks ---- */
 
-/* The smallest time from a snapshot to its arrival in the first and in the second half of the
- * range: the offset of the clocks and the shortest delay. Only the present boot counts, as a
- * device's clock may have run twice. A mirror has just these two snapshots of each boot, and the
- * same halves (mirror_tables.c). */
+/* The smallest time from a snapshot to its arrival at the begin and at the end of the range: the offset of the
+ * clocks and the shortest delay. Only the present boot counts, as a device's clock may have run twice. Of a long
+ * range the first and the last minutes are enough: each port sends counters every minute at least. A mirror has
+ * of each boot just the two snapshots with the least delay, of the first and of the second half. */
 struct clocks {
 	double behind_us[2], at_us[2];
 	bool known[2];
 };
 
+#define ENDS_US 600000000ull
+
+/* The agent's ports, each by one step in the index, and when the boot began. */
+#define WITH_PORTS \
+	"WITH RECURSIVE p(i) AS (SELECT min(if_index) FROM counter WHERE agent = ?1 UNION ALL SELECT (SELECT" \
+	" min(if_index) FROM counter WHERE agent = ?1 AND if_index > p.i) FROM p WHERE i IS NOT NULL), b(since) AS" \
+	" (SELECT max(:from, ifnull(min(first_us), 0)) FROM account WHERE agent = ?1 AND boot = ?2) "
+#define TIME_OF_PORT \
+	"(SELECT time_us FROM counter WHERE agent = ?1 AND if_index = i AND boot = ?2 AND time_us >= since AND" \
+	" time_us < :to ORDER BY time_us "
+
+static sqlite3_stmt *
+prepare_clock(struct query *query, const struct query_agent *agent, const char *sql)
+{
+	sqlite3_stmt *stmt = query_prepare(query, sql);
+
+	if (stmt) {
+		sqlite3_bind_int64(stmt, 1, agent->id);
+		sqlite3_bind_int64(stmt, 2, agent->boot);
+	}
+	return stmt;
+}
+
+/* The first and the last snapshot of the boot in the range; 0, 0: there is none. */
+static int
+find_ends(struct query *query, const struct query_agent *agent, uint64_t *first_us, uint64_t *last_us)
+{
+	sqlite3_stmt *stmt = prepare_clock(query, agent, WITH_PORTS "SELECT min(" TIME_OF_PORT "LIMIT 1)),"
+	    " max(" TIME_OF_PORT "DESC LIMIT 1)) FROM p, b");
+	int more = stmt ? query_step(query, stmt) : -EIO;
+
+	if (more == 1) {
+		*first_us = (uint64_t)sqlite3_column_int64(stmt, 0);
+		*last_us = (uint64_t)sqlite3_column_int64(stmt, 1);
+	}
+	sqlite3_finalize(stmt);
+	return more < 0 ? more : 0;
+}
+
+static int
+find_least(struct query *query, const struct query_agent *agent, uint64_t from_us, uint64_t to_us,
+    struct clocks *clocks, int half)
+{
+	sqlite3_stmt *stmt = prepare_clock(query, agent, WITH_PORTS "SELECT received_us - time_us, time_us FROM p"
+	    " CROSS JOIN counter WHERE agent = ?1 AND if_index = i AND boot = ?2 AND time_us >= ?3 AND time_us < ?4"
+	    " ORDER BY 1, 2 LIMIT 1");
+	int more = stmt ? 0 : -EIO;
+
+	if (!stmt)
+		return more;
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)from_us);
+	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)to_us);
+	more = query_step(query, stmt);
+	if (more == 1) {
+		clocks->known[half] = true;
+		clocks->behind_us[half] = sqlite3_column_double(stmt, 0);
+		clocks->at_us[half] = sqlite3_column_double(stmt, 1);
+	}
+	sqlite3_finalize(stmt);
+	return more < 0 ? more : 0;
+}
+
 static int
 read_clock(struct query *query, const struct query_agent *agent, struct clocks *clocks)
 {
-	sqlite3_stmt *stmt = query_prepare(query,
-	    "WITH c AS (SELECT time_us, received_us FROM counter WHERE agent = ?1 AND boot = ?2"
-	    " AND time_us >= :from AND time_us < :to),"
-	    " h AS (SELECT (min(time_us) + max(time_us)) / 2 AS middle FROM c),"
-	    " l AS (SELECT time_us >= middle AS half, min(received_us - time_us) AS least FROM c, h"
-	    " GROUP BY half) SELECT half, least, min(time_us) FROM c, h, l"
-	    " WHERE half = (time_us >= middle) AND received_us - time_us = least GROUP BY half");
-	int more = stmt ? 0 : -EIO;
+	uint64_t first_us = 0, last_us = 0, middle_us, ends_us;
+	int err = find_ends(query, agent, &first_us, &last_us);
 
 	*clocks = (struct clocks){0};
-	if (!stmt)
-		return more;
-	sqlite3_bind_int64(stmt, 1, agent->id);
-	sqlite3_bind_int64(stmt, 2, agent->boot);
-	while ((more = query_step(query, stmt)) == 1) {
-		int half = sqlite3_column_int(stmt, 0) != 0;
-
-		clocks->known[half] = true;
-		clocks->behind_us[half] = sqlite3_column_double(stmt, 1);
-		clocks->at_us[half] = sqlite3_column_double(stmt, 2);
-	}
-	sqlite3_finalize(stmt);
-	return more;
+	if (err || last_us == 0)
+		return err;
+	middle_us = first_us + (last_us - first_us) / 2;
+	ends_us = query->mirror || middle_us - first_us < ENDS_US ? last_us - middle_us : ENDS_US;
+	err = find_least(query, agent, first_us, ends_us == ENDS_US ? first_us + ENDS_US : middle_us, clocks, 0);
+	return err ? err : find_least(query, agent, last_us - ends_us, last_us + 1, clocks, 1);
 }
 
 /* A drift needs some time: within ten minutes a delay that changes by 1 ms looks like 2 ppm. */
