@@ -433,7 +433,7 @@ count_ports(struct list *list)
 		if (!port_is_counted(list->options, port))
 			continue;
 		result_count_port(list->result, port);
-		list->result->folded += port->folded;
+		list->result->folded += port->folded + port->dropped;
 		list->result->folded_most += unkeyed_most_samples(list->dimension, port);
 		list->strata[i] = port->side[EASE_IN];
 		w += list->strata[i].all.w;

@@ -665,5 +665,6 @@ query_narrow(struct query *query, uint64_t from_us, uint64_t to_us)
 		memset(port->side, 0, sizeof(port->side));
 		memset(port->cut, 0, sizeof(port->cut));
 		port->expected = port->received = port->folded = port->folded_most = 0;
+		port->dropped = port->dropped_most = 0;
 	}
 }

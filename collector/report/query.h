@@ -66,6 +66,9 @@ struct query_port {
 	/* Received samples without a key because the memory for keys was full, and the most of them
 	 * that one key can have; of the kind that query_keys read, 0 if from kept samples. */
 	uint64_t folded, folded_most;
+	/* The same of keys of the dimension that were dropped while a question was answered, because the range
+	 * has more than its limit of keys. */
+	uint64_t dropped, dropped_most;
 };
 
 struct query_range {
@@ -94,7 +97,8 @@ struct query_limits {
 	const struct clock *clock;
 	uint64_t deadline_us;	    /* monotonic: then the answer is -ETIMEDOUT */
 	const _Atomic bool *cancel; /* when true, the same; NULL: never */
-	size_t keys;		    /* -E2BIG if the range has more */
+	size_t keys;		    /* in memory at a time: of a range that has more, those with most samples stay
+				     * (query_port.dropped). Other rows: -E2BIG if there are more */
 };
 
 /* Which rows a statement reads of tables that are ordered by time. */

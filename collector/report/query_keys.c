@@ -232,7 +232,7 @@ column_key(sqlite3_stmt *stmt, int column, uint8_t *key, uint8_t *n_octets)
 }
 
 static int
-add_key(struct query *query, sqlite3_stmt *stmt, struct key_list *list)
+add_key(struct query *query, const struct report_options *options, sqlite3_stmt *stmt, struct key_list *list)
 {
 	const struct query_port *port = query_find_port(query, sqlite3_column_int64(stmt, 0),
 	    (uint32_t)sqlite3_column_int64(stmt, 1));
@@ -240,9 +240,9 @@ add_key(struct query *query, sqlite3_stmt *stmt, struct key_list *list)
 
 	if (!port)
 		return 0;
-	if (query->limits.keys > 0 && list->n >= query->limits.keys)
-		return query_fail(query, -E2BIG, "more than %zu keys in the range: ask for a"
-		    " shorter range or one switch", query->limits.keys);
+	if (query->limits.keys > 0 && list->n >= query->limits.keys &&
+	    query_drop_keys(query, options, list->items, &list->n) < 0)
+		return -ENOMEM;
 	if (list->n == list->room) {
 		size_t room = list->room ? 2 * list->room : 256;
 		struct query_key *items = realloc(list->items, room * sizeof(*items));
@@ -263,13 +263,13 @@ add_key(struct query *query, sqlite3_stmt *stmt, struct key_list *list)
 
 /* The statement's rows. */
 static int
-read_samples(struct query *query, const char *sql, struct key_list *list)
+read_samples(struct query *query, const struct report_options *options, const char *sql, struct key_list *list)
 {
 	sqlite3_stmt *stmt = query_prepare(query, sql);
 	int err = stmt ? 0 : -EIO;
 
 	while (err == 0 && (err = query_step(query, stmt)) == 1)
-		err = add_key(query, stmt, list);
+		err = add_key(query, options, stmt, list);
 	sqlite3_finalize(stmt);
 	return err;
 }
@@ -288,12 +288,13 @@ query_keys(struct query *query, const struct report_options *options,
 		err = query_sum_folded(query, dimension->kind);
 		return err == 0 ? query_sum_keys(query, options, dimension, keys, n) : err;
 	}
+	query_begin_drop(query);
 	build_sample_sql(query, options, dimension, sql, sizeof(sql));
 	err = replace_sums(query);
 	if (err == 0)
 		err = find_kept_since(query, kept_since_us);
 	if (err == 0)
-		err = read_samples(query, sql, &list);
+		err = read_samples(query, options, sql, &list);
 	if (err) {
 		free(list.items);
 		return err;

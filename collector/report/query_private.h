@@ -102,6 +102,12 @@ int query_sum_keys(struct query *query, const struct report_options *options,
 int query_add_gaps(struct query *query);
 void query_forget_gaps(struct query *query);
 
+/* Where a range has more keys than memory may hold (Misra-Gries): of n keys the half with the least traffic, in the
+ * unit of options->sort, is dropped and counted at its ports; *n are left, in their order. query_begin_drop
+ * sets the counts to 0. Returns 0 or -ENOMEM. */
+int query_drop_keys(struct query *query, const struct report_options *options, struct query_key *keys, size_t *n);
+void query_begin_drop(struct query *query);
+
 /* Sets the ports' samples without a key of that kind. */
 int query_sum_folded(struct query *query, unsigned kind);
 

@@ -215,6 +215,19 @@ is_same(const struct query_key *a, const struct query_key *b)
 _Static_assert(offsetof(struct query_key, key2) ==
 	offsetof(struct query_key, key1) + QUERY_KEY_OCTETS, "both are looked at at once");
 
+static void
+fill_buckets(const struct query *query, struct key_table *t)
+{
+	memset(t->buckets, 0xff, t->n_buckets * sizeof(*t->buckets));
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t b = hash_at_port(query, &t->items[i]);
+
+		while (t->buckets[b & (t->n_buckets - 1)] != NO_KEY)
+			b++;
+		t->buckets[b & (t->n_buckets - 1)] = (uint32_t)i;
+	}
+}
+
 static int
 grow(struct query *query, struct key_table *t)
 {
@@ -232,14 +245,7 @@ grow(struct query *query, struct key_table *t)
 	t->buckets = buckets;
 	t->n_buckets = n_buckets;
 	t->room = n_buckets / 2;
-	memset(buckets, 0xff, n_buckets * sizeof(*buckets));
-	for (size_t i = 0; i < t->n; i++) {
-		uint64_t b = hash_at_port(query, &items[i]);
-
-		while (buckets[b & (n_buckets - 1)] != NO_KEY)
-			b++;
-		buckets[b & (n_buckets - 1)] = (uint32_t)i;
-	}
+	fill_buckets(query, t);
 	return 0;
 }
 
@@ -257,9 +263,11 @@ find_key(struct query *query, struct key_table *t, const struct query_key *key, 
 		b++;
 	}
 	if (query->limits.keys > 0 && t->n >= query->limits.keys) {
-		*err = query_fail(query, -E2BIG, "more than %zu keys in the range: ask for a"
-		    " shorter range or one switch", query->limits.keys);
-		return NULL;
+		*err = query_drop_keys(query, t->options, t->items, &t->n);
+		if (*err)
+			return NULL;
+		fill_buckets(query, t);
+		return find_key(query, t, key, hash, err);
 	}
 	if (t->n == t->room) {
 		*err = grow(query, t);
@@ -435,6 +443,7 @@ query_sum_keys(struct query *query, const struct report_options *options,
 	struct key_table t = {.options = options, .dimension = dimension};
 	int err = grow(query, &t);
 
+	query_begin_drop(query);
 	note_asked(query, &t);
 	if (err == 0)
 		err = query_bodies(query, &want, add_keys, &t);

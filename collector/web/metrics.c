@@ -3,10 +3,11 @@
  * is bytes, as is Prometheus's custom. The number of series is bounded: ports and the keys of lists
  * by the configuration, agents by the collector's own limits. An estimate has its 95 % limits beside
  * it as NAME_low and NAME_high. Rates are of the last five minutes, because one scrape interval has
- * too few samples.
+ * too few samples. What one part asks may fail or take too long: then the others are there, as are the
+ * collector's own counters, and scrape_part_success says what is not.
  */
 #include "collector/web/endpoints.h"
-
+#include "common/log.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -200,7 +201,7 @@ put_agent(const struct metrics *m, const char *name, const struct query_agent *a
 	put_value(m->out, value);
 }
 
-static void
+static int
 put_agents(const struct metrics *m)
 {
 	const struct query *query = m->query;
@@ -236,6 +237,7 @@ put_agents(const struct metrics *m)
 			put_agent(m, "agent_completeness_ratio", &query->agents[a],
 			    received / expected);
 	}
+	return 0;
 }
 
 /* ---- samples and losses ---- */
@@ -407,25 +409,36 @@ put_totals(const struct metrics *m, const struct report_result *result)
 }
 
 static int
-put_lists(const struct metrics *m)
+put_top(const struct metrics *m, const struct list *list)
 {
-	int err = 0;
+	struct report_options options = report_default_options();
+	struct report_result result = {0};
+	int err;
 
-	for (size_t i = 0; err == 0 && i < sizeof(lists) / sizeof(lists[0]); i++) {
-		struct report_options options = report_default_options();
-		struct report_result result = {0};
-
-		options.by = lists[i].by;
-		options.top = m->api->config->metrics_top;
-		options.wants_alarm = true;
-		err = report_run(report_find(lists[i].report), m->query, &options, m->now_us, &result);
-		if (err == 0 && i == 0)
-			put_totals(m, &result);
-		if (err == 0)
-			put_list(m, &lists[i], &result);
-		report_result_free(&result);
-	}
+	if (m->api->config->metrics_top == 0)
+		return 0;
+	options.by = list->by;
+	options.top = m->api->config->metrics_top;
+	options.wants_alarm = true;
+	err = report_run(report_find(list->report), m->query, &options, m->now_us, &result);
+	if (err == 0 && list == lists)
+		put_totals(m, &result);
+	if (err == 0)
+		put_list(m, list, &result);
+	report_result_free(&result);
 	return err;
+}
+
+static int
+put_sources(const struct metrics *m)
+{
+	return put_top(m, &lists[0]);
+}
+
+static int
+put_protocols(const struct metrics *m)
+{
+	return put_top(m, &lists[1]);
 }
 
 /* ---- the collector ---- */
@@ -471,29 +484,80 @@ put_counters(const struct metrics *m)
 	fprintf(m->out, PREFIX "build_info{version=\"%s\"} 1\n", EASE_VERSION);
 }
 
+/* ---- parts ---- */
+
+/* The ports and their sums in the last five minutes, which agents and ports need. */
+static int
+begin(struct metrics *m)
+{
+	const struct report_options options = report_default_options();
+	int err = query_begin(m->query, &options, m->now_us);
+
+	if (err == 0)
+		err = query_windows(m->query);
+	m->n_ports = m->api->config->metrics_ports;
+	if (m->n_ports > m->query->n_ports)
+		m->n_ports = (uint32_t)m->query->n_ports;
+	return err;
+}
+
+/* In the order in which they may use up the time of a question. Agents and ports are of one range, see begin. */
+static const struct part {
+	const char *name;
+	int (*put)(const struct metrics *m);
+} parts[] = {
+	{"agents", put_agents}, {"ports", put_ports}, {"loss", put_loss}, {"sources", put_sources},
+	{"protocols", put_protocols},
+};
+enum { N_PARTS = sizeof(parts) / sizeof(parts[0]), N_OF_RANGE = 2 };
+
+/* Writes a part as a whole or, if it fails, nothing of it. */
+static int
+put_part(const struct metrics *m, const struct part *part)
+{
+	struct metrics own = *m;
+	char *text = NULL;
+	size_t size = 0;
+	int err;
+
+	own.out = open_memstream(&text, &size);
+	if (!own.out)
+		return -ENOMEM;
+	err = part->put(&own);
+	if (fclose(own.out) != 0 && err == 0)
+		err = -ENOMEM;
+	if (err == 0 && fwrite(text, 1, size, m->out) != size)
+		err = -ENOMEM;
+	free(text);
+	return err;
+}
+
+static void
+tell_failed(const struct metrics *m, const char *part, int err)
+{
+	stat_add(m->api->stats, err == -ETIMEDOUT ? WEB_STAT_TOO_LONG : WEB_STAT_FAILED, 1);
+	log_warn_limited("web", "/metrics lacks its part %s: %s", part,
+	    *m->query->error ? m->query->error : strerror(-err));
+}
+
 static int
 write_metrics(FILE *out, const void *arg)
 {
 	struct metrics m = *(const struct metrics *)arg;
-	const struct report_options options = report_default_options();
-	int err = query_begin(m.query, &options, m.now_us);
+	int began = begin(&m), failed[N_PARTS];
 
 	m.out = out;
-	if (err == 0)
-		err = query_windows(m.query);
-	if (err)
-		return err;
-	m.n_ports = m.api->config->metrics_ports;
-	if (m.n_ports > m.query->n_ports)
-		m.n_ports = (uint32_t)m.query->n_ports;
-	put_agents(&m);
-	err = put_ports(&m);
-	if (err == 0)
-		err = put_loss(&m);
-	if (err == 0 && m.api->config->metrics_top > 0)
-		err = put_lists(&m);
 	put_counters(&m);
-	return err;
+	for (int p = 0; p < N_PARTS; p++) {
+		failed[p] = p < N_OF_RANGE && began ? began : put_part(&m, &parts[p]);
+		if (failed[p])
+			tell_failed(&m, parts[p].name, failed[p]);
+	}
+	put_family(out, "scrape_part_success", "gauge",
+	    "1 if a part of /metrics is here, 0 if its question failed or took too long; see the collector's log.");
+	for (int p = 0; p < N_PARTS; p++)
+		fprintf(out, PREFIX "scrape_part_success{part=\"%s\"} %d\n", parts[p].name, failed[p] == 0);
+	return 0;
 }
 
 void

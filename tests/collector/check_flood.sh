@@ -2,7 +2,8 @@
 # The memory budget under a flood of spoofed sources (ten million with --long, EASE_LONG): the collector
 # stays within `memory`, no sample is lost, reports show how many samples have no key and how many of them
 # one key can lack at most, and with that the figures of the heavy sources hold. The sFlow comes from
-# tests/e2e/flood_sender.pl by --import. Prints PASS, FAIL or SKIP lines; exits with 1 if one failed.
+# tests/e2e/flood_sender.pl by --import. Then the page and /metrics are asked: the victim is named, what was
+# folded is said, no part of /metrics is missing. Prints PASS, FAIL or SKIP lines; exits with 1 if one failed.
 . "$(dirname "$0")/../support/rig.sh"
 if ! command -v sqlite3 >/dev/null; then
 	skip 'all' 'sqlite3 is not there'
@@ -65,4 +66,30 @@ expect 'the heavy sources hold within the bound' "$wrong" ''
 expect 'the ten heaviest are the ten heaviest' \
     "$(jq -r '.rows[:10][].src' "$rig/talkers.json" | sort | tr '\n' ' ')" \
     "$(sort -k2,2nr "$rig/heavy" | head -10 | cut -d' ' -f1 | sort | tr '\n' ' ')"
+
+# ---- page and Prometheus on that store: fewer keys than it has fit into a question's memory ----
+
+if ! grep -q 'page at' "$build/collector/easecapd"; then
+	skip 'page and metrics' 'easecapd was built without the page'
+	exit $failed
+fi
+sed -i -e 's/^memory.*/memory = 160/' -e 's/^http_listen.*/http_listen = "127.0.0.1:0"/' "$rig/collector.conf"
+echo 'http_question = 600000' >>"$rig/collector.conf" # this machine may be busy
+: >"$rig/collector.log"
+rig_collector || fail 'the collector starts' "$(tail -1 "$rig/collector.log")"
+url=$(sed -n 's!^page at \(http://.*\)/$!\1!p' "$rig/collector.log")
+ask() { curl -s -o "$rig/answer" -w '%{http_code}' "$url/$1"; }
+expect 'by destination: answered' "$(ask 'api/v1/talkers?last=all&by=dst&layer=ip&sort=packets')" 200
+expect 'it names the victim' "$(jq -r '.rows[0].dst' "$rig/answer")" 10.9.9.9
+expect 'with all samples that have a key' "$(jq '.rows[0].samples + .folded_samples' "$rig/answer")" "$((2 * spoofed))"
+expect 'by source: answered' "$(ask 'api/v1/talkers?last=all&by=src&layer=ip&sort=packets&top=10')" 200
+expect 'it names the heaviest' "$(jq -r '.rows[0].src' "$rig/answer")" "$(sort -k2,2nr "$rig/heavy" | head -1 | cut -d' ' -f1)"
+folded=$(jq .folded_samples "$rig/answer")
+if [ "$folded" -gt $((spoofed / 10)) ] && [ "$folded" -le $((2 * spoofed)) ]; then
+	pass "and says what was folded: $folded"; else fail 'it says what was folded' "$folded"; fi
+expect 'metrics: answered' "$(ask metrics)" 200
+expect 'every part of it' "$(grep -c '^easeswitch_scrape_part_success{.*} 1$' "$rig/answer")" 5
+expect 'and none failed' "$(grep -c '^easeswitch_scrape_part_success{.*} 0$' "$rig/answer")" 0
+places=$("$build/tests/collector/store/store_sql" "$rig/ease.db" 'SELECT count(*) FROM place')
+if [ "$places" -le $((4096 + 1024)) ]; then pass "$places places are kept of the port"; else fail 'places' "$places"; fi
 exit $failed

@@ -238,8 +238,8 @@ START_TEST(test_question_is_cut_short)
 	report_store_renew(&store);
 	ck_assert_int_eq(query_open(store.newest, &query, error, sizeof(error)), 0);
 	query_limit(query, &few);
-	ck_assert_int_eq(report_find("talkers")->run(query, &options, REPORT_STORE_T0, &result),
-	    -E2BIG);
+	ck_assert_int_eq(report_find("talkers")->run(query, &options, REPORT_STORE_T0, &result), 0);
+	ck_assert_uint_gt(result.folded, 0);
 	report_result_free(&result);
 	query_close(query);
 	report_store_renew(&store);
