@@ -35,6 +35,7 @@ static const char delete_agents[] =
 #define OF_NOBODY(table) "DELETE FROM " table " WHERE agent NOT IN (SELECT id FROM agent)"
 static const char *const delete_of_nobody[] = {
     OF_NOBODY("agent_source"), OF_NOBODY("agent_refused"), OF_NOBODY("agent_clock"), OF_NOBODY("sample_floor"),
+    OF_NOBODY("place"),
 };
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))

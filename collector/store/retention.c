@@ -121,8 +121,8 @@ static const char *const old_device_rows[] = {
 /* To make room: two boots, and few states, error sources and places of each port. */
 static const char *const spare_device_rows[] = {
     "DELETE FROM place WHERE (layer, address, agent, if_index) IN (SELECT layer, address, agent, if_index"
-    " FROM (SELECT agent AS a, if_index AS i, (SELECT last_us FROM place WHERE agent = account.agent AND"
-    " if_index = account.if_index ORDER BY last_us DESC LIMIT 1 OFFSET 255) AS floor_us FROM account GROUP BY"
+    " FROM (SELECT agent AS a, if_index AS i, (SELECT last_us FROM place p WHERE p.agent = place.agent AND"
+    " p.if_index = place.if_index ORDER BY last_us DESC LIMIT 1 OFFSET 255) AS floor_us FROM place GROUP BY"
     " 1, 2) CROSS JOIN place ON agent = a AND if_index = i AND last_us < floor_us) RETURNING 1",
     "DELETE FROM account WHERE boot < (SELECT boot FROM account a WHERE a.agent = account.agent AND"
     " a.if_index = account.if_index ORDER BY boot DESC LIMIT 1 OFFSET 1) RETURNING 1",
@@ -170,7 +170,7 @@ delete_old_places(struct retention *t, struct rollup *r)
 	if (before_us <= t->places_us)
 		return 0;
 	n = delete_rows(r, "DELETE FROM place WHERE (layer, address, agent, if_index) IN (SELECT layer, address,"
-	    " agent, if_index FROM (SELECT DISTINCT agent AS a, if_index AS i FROM account) CROSS JOIN place ON"
+	    " agent, if_index FROM (SELECT DISTINCT agent AS a, if_index AS i FROM place) CROSS JOIN place ON"
 	    " agent = a AND if_index = i WHERE last_us < ?1 LIMIT ?2) RETURNING 1", row, 2,
 	    &t->deleted[RETENTION_DEVICE_ROWS]);
 	if (n == 0)

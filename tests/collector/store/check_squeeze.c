@@ -110,6 +110,58 @@ START_TEST(no_clock_stops_deletion_by_age)
 }
 END_TEST
 
+/* ---- places of addresses ---- */
+
+/* At two ports, one seen each second up to that time. */
+#define MANY_PLACES                                                                                          \
+	"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000) INSERT INTO place"   \
+	" SELECT 2, CAST(printf('%%04d', i) AS BLOB), 7, i %% 2, NULL, 1, %llu - i * 1000000, 1 FROM c"
+
+START_TEST(places_leave_when_they_are_old)
+{
+	enum { MINUTES = 200, KEPT = 60 };
+	const struct store_retention keep = {.level_us = {[LEVEL_5_MIN] = KEPT * MINUTE_US}};
+	struct accounting_rig f;
+	char sql[512];
+
+	rig_make(&f);
+	rig_open(&f);
+	snprintf(sql, sizeof(sql), MANY_PLACES, (unsigned long long)NOON_US);
+	rig_sql(&f, sql);
+	store_set_retention(f.store, &keep);
+	for (uint32_t i = 1; i <= MINUTES; i++) {
+		send_one(&f, 1, 1, i, NOON_US + i * MINUTE_US, NOON_US + i * MINUTE_US);
+		rig_flush(&f);
+	}
+	ck_assert(comes_true(&f, "SELECT count(*) = 0 FROM place WHERE agent = 7"));
+	ck_assert_double_gt(rig_query(&f, "SELECT count(*) FROM place WHERE agent = 1"), 0);
+	ck_assert_uint_eq(stat_get(store_stats(f.store), STORE_STAT_DELETED + RETENTION_DEVICE_ROWS), 3000);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
+START_TEST(places_make_room_but_the_newest_stay)
+{
+	const struct store_retention keep = {.most_octets = 1};
+	struct accounting_rig f;
+	char sql[512];
+
+	rig_make(&f);
+	rig_open(&f);
+	snprintf(sql, sizeof(sql), MANY_PLACES, (unsigned long long)NOON_US);
+	rig_sql(&f, sql);
+	store_set_retention(f.store, &keep);
+	send_one(&f, 1, 1, 1, NOON_US, NOON_US);
+	rig_flush(&f);
+	ck_assert(comes_true(&f, "SELECT count(*) = 512 FROM place WHERE agent = 7"));
+	ck_assert_double_eq(rig_query(&f, "SELECT count(*) FROM place WHERE agent = 7 AND"
+	    " CAST(address AS TEXT) > '0512'"), 0);
+	rig_close(&f);
+	rig_remove(&f);
+}
+END_TEST
+
 /* ---- a number of agents and ports for each source ---- */
 
 enum { A_SOURCE = 60, SOURCES = 5 };
@@ -262,6 +314,8 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 280);
 	tcase_add_test(tc, who_fills_the_store_makes_room);
+	tcase_add_test(tc, places_leave_when_they_are_old);
+	tcase_add_test(tc, places_make_room_but_the_newest_stay);
 	tcase_add_test(tc, no_clock_stops_deletion_by_age);
 	tcase_add_test(tc, a_source_that_has_more_than_its_number_forgets_its_own);
 	tcase_add_test(tc, all_sources_together_have_a_number);
