@@ -20,11 +20,11 @@ enum {
 	FLOW_CACHE_LINE = 64,
 };
 
-/* Two cache lines. Sums that only variances need are floats: seven digits are enough. */
+/* Two cache lines. All samples have the weight in the flow's key, so that these are enough for every sum of
+ * struct store_sums. They are whole numbers, and below 2^53 exact: they are the same whenever the flow is evicted. */
 struct flow_sums {
-	double w, wb;
-	float w2, wb2, w2b2;
-	uint32_t n; /* samples */
+	double octets, octets2; /* sums of frames' lengths and of their squares */
+	uint32_t n;		/* samples */
 	struct sample_pair_sums pairs; /* of its samples; each pair counts for both of them */
 };
 

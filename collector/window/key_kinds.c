@@ -12,11 +12,12 @@ ethertype_of(const struct frame_keys *frame)
 
 void
 flow_key_of(const struct frame_keys *frame, uint32_t window, uint8_t direction,
-    struct flow_key *key)
+    uint32_t mean_skip, struct flow_key *key)
 {
 	*key = (struct flow_key){
 	    .window = window,
 	    .direction = direction,
+	    .mean_skip = mean_skip,
 	    .has = (uint8_t)((frame->has_macs ? FLOW_HAS_MACS : 0) |
 		(frame->n_vlans > 0 ? FLOW_HAS_VLAN : 0) |
 		(frame->has_ethertype ? FLOW_HAS_ETHERTYPE : 0) |

@@ -34,8 +34,8 @@ enum flow_has {
 	FLOW_HAS_SYN = 32, /* of TCP, without ACK: it has ports and IP addresses */
 };
 
-/* Every field that a key of any kind is made of. Absent fields are 0, so that two keys can be
- * compared octet by octet. */
+/* Every field that a key of any kind is made of, and the weight of the flow's samples, which is the same for all of
+ * them. Absent fields are 0, so that two keys can be compared octet by octet. */
 struct flow_key {
 	uint32_t window;
 	uint8_t direction;
@@ -47,13 +47,13 @@ struct flow_key {
 	uint16_t ethertype; /* after all VLAN tags; 0: the frame has a length field instead */
 	uint16_t src_port, dst_port;
 	uint8_t src_ip[FRAME_IP_LEN], dst_ip[FRAME_IP_LEN];
-	uint32_t not_used;
+	uint32_t mean_skip;
 };
 _Static_assert(
     sizeof(struct flow_key) == 64, "a flow's key has gaps, or is more than a cache line");
 
 void flow_key_of(const struct frame_keys *frame, uint32_t window, uint8_t direction,
-    struct flow_key *key);
+    uint32_t mean_skip, struct flow_key *key);
 
 /* Returns the server's port: the lower of the two, because servers use registered ports and clients
  * ephemeral ones, which are higher (RFC 6335). */

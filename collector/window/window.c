@@ -226,41 +226,24 @@ window_mark_dirty(struct window_table *t, struct window *w)
 
 /* Adding */
 
-static struct store_sums
-sums_of(const struct ease_sample *s)
-{
-	double w = s->mean_skip, b = s->frame_octets;
-
-	return (struct store_sums){1, w, w * w, w * b, w * b * b, w * w * b * b};
-}
-
-static void
-add_sums(struct store_sums *to, const struct store_sums *more)
-{
-	to->n += more->n;
-	to->w += more->w;
-	to->w2 += more->w2;
-	to->wb += more->wb;
-	to->wb2 += more->wb2;
-	to->w2b2 += more->w2b2;
-}
-
 void
 window_sums_add(struct store_sums *sums, const struct ease_sample *s)
 {
-	struct store_sums one = sums_of(s);
+	double w = s->mean_skip, b = s->frame_octets;
 
-	add_sums(sums, &one);
+	sums->n++;
+	sums->w += w;
+	sums->w2 += w * w;
+	sums->wb += w * b;
+	sums->wb2 += w * b * b;
+	sums->w2b2 += w * w * b * b;
 }
 
 static void
-add_to_flow(struct flow_sums *flow, const struct store_sums *s)
+add_to_flow(struct flow_sums *flow, double octets)
 {
-	flow->w += s->w;
-	flow->wb += s->wb;
-	flow->w2 += (float)s->w2;
-	flow->wb2 += (float)s->wb2;
-	flow->w2b2 += (float)s->w2b2;
+	flow->octets += octets;
+	flow->octets2 += octets * octets;
 	flow->n++;
 }
 
@@ -278,7 +261,7 @@ add_pending(struct window_table *t, const struct pending_sample *a)
 {
 	struct flow *flow = flow_cache_get(t->flows, &a->key, a->hash, window_keys_add_flows, t);
 
-	add_to_flow(&flow->sums, &a->sums);
+	add_to_flow(&flow->sums, a->octets);
 	if (a->has_pairs)
 		add_pairs(&flow->sums.pairs, &a->pairs);
 }
@@ -318,11 +301,11 @@ add_sample(struct window_table *t, const struct window_sample *s, const struct f
 
 	a->key = *key;
 	a->hash = flow_cache_hash(t->flows, key);
-	a->sums = sums_of(s->sample);
+	a->octets = s->sample->frame_octets;
 	a->has_pairs = pairs;
 	fetch_for(t, a);
 	window_mark_dirty(t, s->window);
-	add_sums(&sums->sums, &a->sums);
+	window_sums_add(&sums->sums, s->sample);
 	if (s->sample->mean_skip > sums->w_max)
 		sums->w_max = s->sample->mean_skip;
 	if (!pairs)
@@ -351,7 +334,7 @@ window_add_samples(struct window_table *t, const struct window_sample *samples, 
 
 	for (size_t i = 0; i < n; i++)
 		flow_key_of(&samples[i].keys, (uint32_t)(samples[i].window - t->windows),
-		    samples[i].sample->direction, &keys[i]);
+		    samples[i].sample->direction, samples[i].sample->mean_skip, &keys[i]);
 	if (n > 1)
 		pair_samples(t, samples, keys, n, pairs);
 	for (size_t i = 0; i < n; i++)

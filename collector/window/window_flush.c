@@ -105,8 +105,7 @@ fill_sums(struct store_key *row, const struct key *k)
 {
 	const struct key_sums *s = &k->sums;
 
-	row->sums = (struct store_sums){k->unflushed, s->w, (double)s->w2, s->wb, (double)s->wb2,
-	    (double)s->w2b2};
+	row->sums = (struct store_sums){k->unflushed, (double)k->w, s->w2, s->wb, s->wb2, s->w2b2};
 	row->any = s->any;
 	row->same = s->same;
 	row->same1 = s->same1;
@@ -141,6 +140,7 @@ flush_key(const struct window_table *t, struct key *k, struct store_batch *batch
 	fill_sums(row, k);
 	k->sums = (struct key_sums){0};
 	k->unflushed = 0;
+	k->w = 0;
 }
 
 int

@@ -10,9 +10,16 @@ enum {
 	CANDIDATES = 8,
 };
 
+/* A flow's sums of its samples' weights and lengths, as its keys have them. */
+struct weighted {
+	uint64_t w;
+	double w2, wb, wb2, w2b2;
+};
+
 /* A key that is looked for. */
 struct wanted {
 	const struct flow *flow;
+	const struct weighted *sums;
 	uint32_t hash;
 	uint8_t kind; /* index into key_kinds */
 	struct halves halves;
@@ -36,14 +43,29 @@ window_key_fold(const struct window_table *t, struct key *k, enum window_stat_id
 	stat_add(&t->stats, why, k->unflushed);
 	k->sums = (struct key_sums){0};
 	k->unflushed = 0;
+	k->w = 0;
 }
 
 /* Making room */
 
+/* Both halves are hashed in full length, because unused octets are zeros. */
+static inline uint32_t
+hash_key(uint64_t seed, uint32_t window, unsigned kind, unsigned direction, const struct halves *halves)
+{
+	uint64_t words[6] = {(uint64_t)window << 16 | (uint64_t)kind << 8 | direction};
+	uint64_t hash;
+
+	_Static_assert(sizeof(*halves) <= sizeof(words) - sizeof(words[0]), "a key has grown");
+	memcpy(words + 1, halves, sizeof(*halves));
+	hash = hash_octets(seed, words, sizeof(words));
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
 static void
 unlink_key(struct window_table *t, uint32_t i)
 {
-	uint32_t *link = &t->key_buckets[t->keys[i].hash & t->key_mask];
+	const struct key *k = &t->keys[i];
+	uint32_t *link = &t->key_buckets[hash_key(t->seed, k->window, k->kind, k->direction, &k->halves) & t->key_mask];
 
 	while (*link != i)
 		link = &t->keys[*link].next;
@@ -105,27 +127,12 @@ free_place(struct window_table *t)
 
 /* Finding */
 
-/* Both halves are hashed in full length, because unused octets are zeros. */
-static uint32_t
-hash_key(uint64_t seed, const struct wanted *w)
-{
-	const struct flow_key *k = &w->flow->key;
-	uint64_t words[6] = {(uint64_t)k->window << 16 | (uint64_t)w->kind << 8 | k->direction};
-	uint64_t hash;
-
-	_Static_assert(sizeof(w->halves) <= sizeof(words) - sizeof(words[0]), "a key has grown");
-	memcpy(words + 1, &w->halves, sizeof(w->halves));
-	hash = hash_octets(seed, words, sizeof(words));
-	return (uint32_t)(hash ^ hash >> 32);
-}
-
 static bool
 is_key(const struct key *k, const struct wanted *wanted)
 {
 	const struct flow_key *flow = &wanted->flow->key;
 
-	return k->hash == wanted->hash && k->window == flow->window && k->kind == wanted->kind &&
-	    k->direction == flow->direction &&
+	return k->window == flow->window && k->kind == wanted->kind && k->direction == flow->direction &&
 	    memcmp(&k->halves, &wanted->halves, sizeof(k->halves)) == 0;
 }
 
@@ -144,9 +151,8 @@ get_key(struct window_table *t, const struct wanted *wanted)
 	k = &t->keys[i];
 	k->window = wanted->flow->key.window;
 	k->next = *bucket;
-	k->hash = wanted->hash;
-	k->kind = wanted->kind;
-	k->direction = wanted->flow->key.direction;
+	k->kind = wanted->kind & 0xf;
+	k->direction = wanted->flow->key.direction & 3;
 	k->used = true;
 	k->stored = false;
 	k->halves = wanted->halves;
@@ -170,16 +176,30 @@ add_pairs(struct store_pairs *to, struct store_pairs more)
 	to->octets += more.octets;
 }
 
-static void
-add_flow(struct key_sums *to, const struct flow_sums *flow, size_t kind)
+static struct weighted
+weigh(const struct flow *flow)
 {
-	const struct sample_pair_sums *pairs = &flow->pairs;
+	double weight = flow->key.mean_skip;
 
-	to->w += flow->w;
-	to->wb += flow->wb;
-	to->w2 += flow->w2;
-	to->wb2 += flow->wb2;
-	to->w2b2 += flow->w2b2;
+	return (struct weighted){
+	    .w = (uint64_t)flow->key.mean_skip * flow->sums.n,
+	    .w2 = weight * weight * flow->sums.n,
+	    .wb = weight * flow->sums.octets,
+	    .wb2 = weight * flow->sums.octets2,
+	    .w2b2 = weight * weight * flow->sums.octets2,
+	};
+}
+
+static void
+add_flow(struct key_sums *to, const struct wanted *wanted)
+{
+	const struct sample_pair_sums *pairs = &wanted->flow->sums.pairs;
+	size_t kind = wanted->kind;
+
+	to->w2 += wanted->sums->w2;
+	to->wb += wanted->sums->wb;
+	to->wb2 += wanted->sums->wb2;
+	to->w2b2 += wanted->sums->w2b2;
 	add_pairs(&to->any, pairs_of(pairs, PAIR_FEATURE_ANY));
 	if (kind == KIND_SYN)
 		kind = KIND_IP_PAIR; /* more pairs than of SYNs alone: limits under loss are no narrower */
@@ -190,31 +210,43 @@ add_flow(struct key_sums *to, const struct flow_sums *flow, size_t kind)
 	add_pairs(&to->same2, pairs_of(pairs, PAIR_FEATURE_ADDRESS(kind) + 1));
 }
 
+/* No honest skip comes near to the most that fits. */
+static void
+add_weight(struct key *k, uint64_t more)
+{
+	const uint64_t most = (UINT64_C(1) << KEY_WEIGHT_BITS) - 1;
+
+	k->w = more < most - k->w ? k->w + more : most;
+}
+
 static void
 add_to_key(struct window_table *t, const struct wanted *wanted)
 {
 	struct key *k = get_key(t, wanted);
 
-	if (!k->listed)
+	if (!k->listed) {
 		t->dirty_keys.items[t->dirty_keys.n++] = (uint32_t)(k - t->keys);
-	k->listed = true;
+		k->listed = true;
+	}
 	k->unflushed += wanted->flow->sums.n;
-	add_flow(&k->sums, &wanted->flow->sums, wanted->kind);
+	add_weight(k, wanted->sums->w);
+	add_flow(&k->sums, wanted);
 }
 
 /* Fills the keys of a flow and returns how many there are. */
 static size_t
-keys_of(const struct window_table *t, const struct flow *flow, struct wanted wanted[N_KINDS])
+keys_of(const struct window_table *t, const struct flow *flow, const struct weighted *sums,
+    struct wanted wanted[N_KINDS])
 {
 	size_t n = 0;
 
 	for (unsigned kind = 0; kind < N_KINDS; kind++) {
 		struct wanted *w = &wanted[n];
 
-		*w = (struct wanted){.flow = flow, .kind = (uint8_t)kind};
+		*w = (struct wanted){.flow = flow, .sums = sums, .kind = (uint8_t)kind};
 		if (!key_kinds[kind].fill(&flow->key, &w->halves))
 			continue;
-		w->hash = hash_key(t->seed, w);
+		w->hash = hash_key(t->seed, flow->key.window, kind, flow->key.direction, &w->halves);
 		__builtin_prefetch(&t->key_buckets[w->hash & t->key_mask]);
 		n++;
 	}
@@ -227,11 +259,14 @@ void
 window_keys_add_flows(void *table, const struct flow *const *flows, size_t n)
 {
 	struct wanted wanted[FLOW_CACHE_EVICTED_AT_ONCE * N_KINDS];
+	struct weighted sums[FLOW_CACHE_EVICTED_AT_ONCE];
 	struct window_table *t = table;
 	size_t n_wanted = 0;
 
-	for (size_t i = 0; i < n; i++)
-		n_wanted += keys_of(t, flows[i], &wanted[n_wanted]);
+	for (size_t i = 0; i < n; i++) {
+		sums[i] = weigh(flows[i]);
+		n_wanted += keys_of(t, flows[i], &sums[i], &wanted[n_wanted]);
+	}
 	for (size_t i = 0; i < n_wanted; i++) {
 		uint32_t first = t->key_buckets[wanted[i].hash & t->key_mask];
 
@@ -255,6 +290,7 @@ window_keys_close(struct window_table *t)
 		unlink_key(t, i);
 		t->keys[i].sums = (struct key_sums){0};
 		t->keys[i].unflushed = 0;
+		t->keys[i].w = 0;
 		t->keys[i].next = t->free_key;
 		t->free_key = i;
 	}

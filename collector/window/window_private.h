@@ -17,6 +17,7 @@
 enum {
 	N_DIRECTIONS = 2,
 	CACHE_LINE = 64,
+	KEY_WEIGHT_BITS = 55,
 	WINDOW_AGENTS = 4096, /* agents whose numbers differ by a multiple of it share a part */
 };
 
@@ -47,12 +48,11 @@ struct window {
 	struct direction_sums directions[N_DIRECTIONS];
 };
 
-/* Sums since the last flush, in one cache line. Sums that only variances need are floats. The
- * number of samples is the key's `unflushed`. */
+/* Sums since the last flush, in one cache line. The number of samples is the key's `unflushed`, and the sum of
+ * their weights stands there, too. Whole numbers, below 2^53 exact; pairs only make limits wider where samples were
+ * lost, so that seven digits are enough. */
 struct key_sums {
-	double w, wb;
-	float w2, wb2, w2b2;
-	float not_used;
+	double w2, wb, wb2, w2b2;
 	struct store_pairs any, same, same1, same2;
 };
 _Static_assert(sizeof(struct key_sums) == CACHE_LINE, "a key's sums have grown");
@@ -64,10 +64,10 @@ _Static_assert(sizeof(struct key_sums) == CACHE_LINE, "a key's sums have grown")
 struct key {
 	_Alignas(CACHE_LINE) uint32_t window;
 	uint32_t next; /* in its bucket, or in the free list */
-	uint32_t hash;
 	uint32_t most_lost;
 	uint32_t unflushed; /* samples in sums, since the last flush */
-	uint8_t kind, direction; /* kind: index into key_kinds */
+	uint64_t w : KEY_WEIGHT_BITS; /* sum of their weights */
+	uint64_t kind : 4, direction : 2; /* kind: index into key_kinds */
 	bool used : 1;
 	bool listed : 1; /* in dirty_keys */
 	bool stored : 1; /* counted in folded.rows */
@@ -75,6 +75,7 @@ struct key {
 	_Alignas(CACHE_LINE) struct key_sums sums;
 };
 _Static_assert(sizeof(struct key) == 2 * CACHE_LINE, "a key has grown");
+_Static_assert(N_KINDS <= 1 << 4, "a kind has no room in a key");
 
 struct index_list {
 	uint32_t *items;
@@ -92,7 +93,7 @@ enum {
 struct pending_sample {
 	struct flow_key key;
 	uint64_t hash;
-	struct store_sums sums;
+	double octets; /* of its frame */
 	bool has_pairs;
 	struct sample_pair_sums pairs; /* if has_pairs: other samples came in its notification */
 };

@@ -106,15 +106,14 @@ ask() { # STORE REPORT [OPTION...]
 	    jq -r 'del(.. | .last_seen?, .clock_behind_s?, .before_collector?, .places?) | del(.collector, .store_work) | paths(scalars) as $p |
 	        "\($p | map(tostring) | join("."))\t\(getpath($p))"'
 }
-# Counts and estimates to nine digits, as sums come in another order; octets estimated to eight, because sums of squares
-# have seven (struct key_sums) and correct them a little; limits to four: sums over pairs of samples that came together have
-# seven, and those of `rest` are what little is left of two.
+# Counts and estimates to nine digits, as sums come in another order; limits to four: sums over pairs of samples that came
+# together have seven, and those of `rest` are what little is left of two.
 differences() { # FILE FILE
 	awk -F '\t' 'function apart(name, a, b) {
 		if (a == b) return 0
 		if (a !~ /^-?[0-9.e+-]+$/ || b !~ /^-?[0-9.e+-]+$/) return 1
 		d = a - b; m = a < 0 ? -a : +a
-		return (d < 0 ? -d : d) > (name ~ /\.(low|high)$/ ? 1e-4 : name ~ /(octets|share)\.estimate$/ ? 1e-8 : 1e-9) * (m > 1 ? m : 1) }
+		return (d < 0 ? -d : d) > (name ~ /\.(low|high)$/ ? 1e-4 : 1e-9) * (m > 1 ? m : 1) }
 	    NR == FNR { is[$1] = $2; next }
 	    !($1 in is) { print $1 ": missing, " $2; next }
 	    { if (apart($1, is[$1], $2)) print $1 ": " is[$1] " instead of " $2; delete is[$1] }

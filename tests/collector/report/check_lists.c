@@ -99,7 +99,7 @@ add_window_keys(const struct frame *f)
 	struct frame_keys keys = keys_of(f);
 	struct flow_key k;
 
-	flow_key_of(&keys, 0, 1, &k);
+	flow_key_of(&keys, 0, 1, 1, &k);
 	for (int i = 0; i < N_KINDS; i++) {
 		struct halves h = {0};
 		char half1[64], half2[64];

@@ -30,7 +30,7 @@ key_of_number(uint32_t number)
 /* The evicted flows, by the number in their key. */
 struct left {
 	uint64_t n[N_KEYS], calls;
-	double w[N_KEYS];
+	double octets[N_KEYS];
 };
 
 static void
@@ -47,13 +47,13 @@ evict(void *arg, const struct flow *const *flows, size_t n)
 		if (number >= N_KEYS)
 			ck_abort_msg("the key of %u, which never came", number);
 		left->n[number] += flows[i]->sums.n;
-		left->w[number] += flows[i]->sums.w;
+		left->octets[number] += flows[i]->sums.octets;
 	}
 	left->calls++;
 }
 
 static void
-add(struct flow_cache *f, uint32_t number, double w, struct left *left)
+add(struct flow_cache *f, uint32_t number, double octets, struct left *left)
 {
 	const struct flow_key key = key_of_number(number);
 	uint64_t hash = flow_cache_hash(f, &key);
@@ -62,7 +62,7 @@ add(struct flow_cache *f, uint32_t number, double w, struct left *left)
 	flow_cache_prefetch(f, hash);
 	flow = flow_cache_get(f, &key, hash, evict, left);
 	flow->sums.n++;
-	flow->sums.w += w;
+	flow->sums.octets += octets;
 }
 
 /* With entries for all flows, for some of them, and for eight. */
@@ -75,15 +75,15 @@ START_TEST(whatever_came_leaves_once)
 
 	ck_assert_int_eq(flow_cache_new(&f, rooms[_i], 77), 0);
 	for (int i = 0, n = suite_effort(SAMPLES); i < n; i++) {
-		uint32_t number = next_random(&random) % N_KEYS, w = next_random(&random) % 100;
+		uint32_t number = next_random(&random) % N_KEYS, octets = next_random(&random) % 100;
 
 		came->n[number]++;
-		came->w[number] += w;
-		add(f, number, w, left);
+		came->octets[number] += octets;
+		add(f, number, octets, left);
 	}
 	flow_cache_evict_all(f, evict, left);
 	ck_assert_mem_eq(came->n, left->n, sizeof(came->n));
-	ck_assert_mem_eq(came->w, left->w, sizeof(came->w));
+	ck_assert_mem_eq(came->octets, left->octets, sizeof(came->octets));
 	left->calls = 0;
 	flow_cache_evict_all(f, evict, left);
 	ck_assert_uint_eq(left->calls, 0);

@@ -142,6 +142,78 @@ START_TEST(sums_are_those_of_the_samples)
 }
 END_TEST
 
+/* Whole numbers, as sums of a key have to be. */
+struct whole_sums {
+	uint64_t n, w, w2, wb, wb2, w2b2;
+};
+
+static void
+add_rows(const struct store_batch *batch, struct store_sums *sum)
+{
+	const struct store_key *rows = batch->rows[STORE_KEYS].items;
+
+	for (size_t i = 0; i < batch->rows[STORE_KEYS].n; i++)
+		if (rows[i].kind == STORE_KEY_IP_PAIR)
+			*sum = (struct store_sums){sum->n + rows[i].sums.n, sum->w + rows[i].sums.w,
+			    sum->w2 + rows[i].sums.w2, sum->wb + rows[i].sums.wb,
+			    sum->wb2 + rows[i].sums.wb2, sum->w2b2 + rows[i].sums.w2b2};
+}
+
+/* However often what came is written, and whatever flow a sample is of: two collectors that received the same have
+ * the same sums. The skip changes now and then. */
+START_TEST(sums_are_exact_whenever_they_are_flushed)
+{
+	static const unsigned every[] = {1, 8, 1000, 20000};
+	struct window_table *t = new_table(8, 1000, 1000);
+	struct window *w = window_get(t, 3, 7, NOON_US, 1);
+	struct store_batch batch = new_batch();
+	struct store_sums sum = {0};
+	struct whole_sums is = {0};
+	uint64_t random = 5;
+
+	for (unsigned i = 1; i <= 20000; i++) {
+		uint64_t skip = 37 + i / 777 % 5 * 10, octets;
+		struct frame_keys keys = frame_of((uint8_t)(i % 3), 2, 4);
+		struct ease_sample s;
+
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		octets = 64 + (random >> 33) % 1455;
+		s = sample_of(EASE_IN, (uint32_t)skip, (uint32_t)octets);
+		add_alone(t, w, &s, &keys);
+		is = (struct whole_sums){is.n + 1, is.w + skip, is.w2 + skip * skip, is.wb + skip * octets,
+		    is.wb2 + skip * octets * octets, is.w2b2 + skip * skip * octets * octets};
+		if (i % every[_i] == 0) {
+			ck_assert_int_eq(window_flush(t, &batch), 0);
+			add_rows(&batch, &sum);
+			store_batch_clear(&batch);
+		}
+	}
+	ck_assert_uint_eq(sum.n, is.n);
+	ck_assert(sum.w == (double)is.w && sum.w2 == (double)is.w2 && sum.wb == (double)is.wb);
+	ck_assert(sum.wb2 == (double)is.wb2 && sum.w2b2 == (double)is.w2b2);
+	store_batch_free(&batch);
+	window_table_free(t);
+}
+END_TEST
+
+/* What a message states beyond all reason does not come out small. */
+START_TEST(weights_beyond_what_fits_stay_the_most)
+{
+	struct window_table *t = new_table(8, 1000, 1000);
+	struct window *w = window_get(t, 3, 7, NOON_US, 1);
+	struct ease_sample s = sample_of(EASE_IN, UINT32_MAX, 64);
+	struct frame_keys keys = frame_of(1, 2, 4);
+	struct store_batch batch = new_batch();
+
+	for (uint32_t i = 0; i < (1u << 23) + 10; i++)
+		add_alone(t, w, &s, &keys);
+	ck_assert_int_eq(window_flush(t, &batch), 0);
+	ck_assert(key_of(&batch, EASE_IN, STORE_KEY_IP_PAIR)->sums.w >= 0x1p54);
+	store_batch_free(&batch);
+	window_table_free(t);
+}
+END_TEST
+
 enum { N_MATES = SAMPLE_PAIRS_MAX };
 
 /* The pair sums that window_add_samples must give, by comparing each sample with each other. */
@@ -609,6 +681,8 @@ main(void)
 	tcase_add_test(tc, bursts_are_not_thinned);
 	tcase_set_timeout(tc, 280);
 	tcase_add_test(tc, sums_are_those_of_the_samples);
+	tcase_add_loop_test(tc, sums_are_exact_whenever_they_are_flushed, 0, 4);
+	tcase_add_test(tc, weights_beyond_what_fits_stay_the_most);
 	tcase_add_test(tc, samples_of_one_notification_are_paired);
 	tcase_add_test(tc, beyond_the_limits_samples_are_counted_with_the_others);
 	tcase_add_test(tc, what_was_folded_beyond_the_rows_is_told_later);
