@@ -495,8 +495,8 @@ is_there(const struct query *query, size_t i)
 		return false;
 	if (!mirror_tables[i].by_fetch_range)
 		return true;
-	if (has->rows != want->rows || has->rows == QUERY_NEWEST_ROWS)
-		return has->rows == want->rows;
+	if (has->rows != want->rows)
+		return false;
 	if (has->rows == QUERY_ROWS_AT_ENDS)
 		return has->from_us == want->from_us && has->to_us == want->to_us;
 	return has->from_us <= want->from_us && has->to_us >= want->to_us;

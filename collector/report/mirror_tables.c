@@ -263,6 +263,22 @@ rest_of_counters(FILE *sql, const struct query *query, unsigned i)
 	return rest_at_ends(sql, query, CLUSTER_COUNTERS, i, ", boot, discontinuity_us");
 }
 
+/* Of each port whose newest counters lie in the time to fetch these and the ones before, to see how often they come. */
+static bool
+rest_of_newest_counters(FILE *sql, const struct query *query, unsigned i)
+{
+	const struct query_fetch_range *fetch_range = &query->fetch_range;
+
+	put_from(sql, query, CLUSTER_COUNTERS, "");
+	put_times(sql, fetch_range->from_us, fetch_range->to_us);
+	fputs(" AND (agent, if_index) GLOBAL IN (SELECT agent, if_index", sql);
+	put_from(sql, query, CLUSTER_ACCOUNTS, " FINAL");
+	fprintf(sql, " GROUP BY agent, if_index HAVING max(base_us) >= %" PRIu64 " AND max(base_us) < %" PRIu64
+	    ") GROUP BY agent, if_index, time_us ORDER BY time_us DESC LIMIT 2 BY agent, if_index",
+	    fetch_range->from_us, fetch_range->to_us);
+	return i == 0;
+}
+
 /* Of each boot of an agent the counters that arrived with the least delay in the first and in the
  * second half of its time, the earliest of equal ones: all of a range would be too many. */
 static bool
@@ -462,6 +478,11 @@ const struct mirror_table mirror_tables[MIRROR_N_TABLES + 1] = {
 		   " out_discards, out_errors, discontinuity_us, samples, last_sequence, pool_in,"
 		   " pool_out, drops, stalls, stalled_pkts",
 	.rows = QUERY_ROWS_AT_ENDS, .by_fetch_range = true, .write_rest = rest_of_counters},
+    {.name = "counter", .from = CLUSTER_COUNTERS,
+	.columns = "agent, if_index, time_us, boot, received_us",
+	.select = "agent, if_index, time_us, any(boot), any(received_us)",
+	.insert = "INSERT INTO counter VALUES(?,?,?,?,?,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0)",
+	.rows = QUERY_NEWEST_ROWS, .by_fetch_range = true, .write_rest = rest_of_newest_counters},
     /* when those with the least delay came: all of a range are many, and ports do not matter */
     {.name = "counter", .from = CLUSTER_COUNTERS,
 	.columns = "agent, if_index, time_us, boot, received_us",

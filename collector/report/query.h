@@ -105,7 +105,7 @@ struct query_limits {
 enum query_rows {
 	QUERY_ALL_ROWS,	    /* with a time in the range to fetch */
 	QUERY_ROWS_AT_ENDS, /* those nearest to its ends, and the first and last of each boot within */
-	QUERY_NEWEST_ROWS,  /* the newest of each port, whatever its time */
+	QUERY_NEWEST_ROWS,  /* the newest of each port; the newest two counters */
 };
 
 struct query_fetch_range {

@@ -23,6 +23,8 @@
  * become: some devices send them every five minutes. */
 #define SILENT_AFTER_US	 (60 * SECOND_US)
 #define SILENT_INTERVALS 3
+/* Longer than any device takes between two counters. *assumed* */
+#define LONGEST_INTERVAL_US (3600 * SECOND_US)
 /* A range reaches to now if data of so long ago is in the store; a cluster has whole minutes, some
  * time after they ended. *assumed* */
 #define LIVE_FILE_US	(60 * SECOND_US)
@@ -47,16 +49,17 @@ set_counters_time(struct query *query, sqlite3_stmt *stmt)
 	return 0;
 }
 
-/* The time between a port's newest counters and those before; 0: not known. */
+/* The time between a port's newest counters, which are not newer than until_us, and those before; 0: not known. */
 static int
-last_interval(struct query *query, const struct query_port *port, uint64_t *interval_us)
+last_interval(struct query *query, const struct query_port *port, uint64_t until_us, uint64_t *interval_us)
 {
+	uint64_t from_us = query->range.from_us;
 	sqlite3_stmt *stmt;
 	int more;
 
 	*interval_us = 0;
-	if (query->mirror)
-		return 0;
+	query_set_fetch_range(query, QUERY_NEWEST_ROWS,
+	    from_us > LONGEST_INTERVAL_US ? from_us - LONGEST_INTERVAL_US : 0, until_us + 1);
 	stmt = query_prepare(query, "SELECT ?3 - time_us FROM counter WHERE agent = ?1 AND"
 	    " if_index = ?2 AND time_us < ?3 ORDER BY time_us DESC LIMIT 1");
 	if (!stmt)
@@ -83,7 +86,7 @@ find_silent(struct query *query, struct query_port *port, uint64_t now_us)
 	port->silent = true;
 	if (port->counters_us <= query->range.from_us)
 		return 0;
-	err = last_interval(query, port, &interval_us);
+	err = last_interval(query, port, now_us - SILENT_AFTER_US, &interval_us);
 	port->silent = age_us > SILENT_INTERVALS * interval_us;
 	return err;
 }

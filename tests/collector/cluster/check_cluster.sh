@@ -414,4 +414,28 @@ is_open() { [ "$(ch 0 "SELECT (SELECT count() FROM ease.cover WHERE start_us >= 
     (SELECT count() FROM ease.ports WHERE start_us >= $open)")" = 0 ]; }
 wait_for 30 is_open
 ends_at 'the open minute is not in the cluster' "$((open < edge ? open : edge))"
+
+# ---- counters that come seldom ----
+
+# Of one port all but three: the newest is older than a minute, the one before it by 45 seconds or more.
+rare=$(ch 0 "SELECT min(if_index) FROM ease.account WHERE agent = unhex('$both')")
+of_rare="agent = unhex('$both') AND if_index = $rare"
+counters_until() { ch 0 "SELECT max(time_us) FROM ease.counter WHERE $of_rare AND time_us <= $1"; }
+last=$(counters_until $((open - 70000000)))
+before=$(counters_until $((last - 45000000)))
+first=$(counters_until $((before - 45000000)))
+keep_counters() { # TIME...: and no others
+	local i n=$# times
+	times=$(IFS=,; echo "$*")
+	for i in 0 1; do ch $i "ALTER TABLE ease.counter_local DELETE WHERE $of_rare AND NOT (time_us IN ($times))"; done
+	are_kept() { [ "$(ch 0 "SELECT uniq(time_us) FROM ease.counter WHERE $of_rare")" = "$n" ]; }
+	wait_for 30 are_kept
+}
+silent() { "$easetop" talkers --last 10m --format json --store "$(cluster_url ease)" | jq -c '[.silent[]? | [.agent, .port]]'; }
+keep_counters "$last" "$before" "$first"
+ch 0 "INSERT INTO ease.account ($columns) SELECT $(sed "s/base_us/toInt64($last)/; s/revision/revision + 1/" <<<"$columns")
+    FROM ease.account FINAL WHERE $of_rare"
+expect 'counters that come seldom: the port is not silent' "$(silent)" '[]'
+keep_counters "$last"
+expect 'no more counters: the port is silent' "$(silent | jq length)" 1
 exit $failed
