@@ -2,7 +2,7 @@
 # says in a last line how many limits hold it. Shares nothing with the estimator: it divides, compares and
 # prints.
 #
-#     awk -f conf/demo-truth.awk -v seconds=S -v per=P -v counted=HOW TRUTH CSV TEXT
+#     awk -f conf/demo-truth.awk -v seconds=S -v per=P -v counted=HOW [-v lost=LOST] TRUTH CSV TEXT
 #
 # TRUTH  lines "SOURCE DESTINATION FRAMES", as build/tests/truth --pairs prints them; "#" begins a comment
 # CSV    the report with --format csv: its limits, in frames
@@ -10,23 +10,19 @@
 # S      seconds that the report divides its frames by
 # P      seconds in which the frames of TRUTH were counted
 # HOW    how they were counted, for the last line
+# LOST   lines "PORT LOST RECEIVED", in frames: of those that the port received, how many passed while samples were lost
 function rate(n, s) { return s > 0 ? n / s : 0 }
 function rate_text(v,    unit, n) { # as easetop prints it: three digits
 	for (n = 0; v >= 999.5; n++) v /= 1000
 	unit = substr(" kMGT", n + 1, 1)
 	return sprintf("%4s%s", sprintf(v >= 99.95 ? "%.0f" : v >= 9.995 ? "%.1f" : "%.2f", v), unit)
 }
-function number(text,    unit) { # what rate_text prints
-	unit = index("kMGT", substr(text, length(text)))
-	return text * 1000 ^ unit
-}
-# Frames that passed while samples were lost, or a slow agent took none, are in no row but in the truth: whose
-# they were nobody knows, so a key may have up to all of them besides.
+# Frames that passed while samples were lost, or a slow agent took none, are in no row but in the truth. Whose they
+# were nobody knows; a key is taken to have its share of those of its port, so that its row has the part `kept` of
+# its truth: all of it where nothing was lost.
 BEGIN {
 	width = 15
-	while ((getline line < ARGV[3]) > 0)
-		if (sub(/^ *while samples were lost */, "", line)) { split(line, lost_fields, " "); lost = number(lost_fields[1]) }
-	close(ARGV[3])
+	while ((getline line < lost) > 0) { split(line, of_port, " "); if (of_port[2] > 0) kept[of_port[1]] = 1 - of_port[2] / of_port[3] }
 }
 { file = FILENAME == ARGV[1] ? 1 : FILENAME == ARGV[2] ? 2 : 3 }
 FNR == 1 && file == 2 { FS = ","; $0 = $0 }
@@ -37,7 +33,8 @@ file == 2 && FNR > 1 {
 	src[n] = $at["src"]
 	dst[n] = $at["dst"]
 	truth = rate(frames[src[n], dst[n]], per)
-	holds[n] = rate($at["packets_low"], seconds) <= truth && truth <= rate($at["packets_high"], seconds) + lost
+	part = truth * ($at["port"] in kept ? kept[$at["port"]] : 1)
+	holds[n] = rate($at["packets_low"], seconds) <= part && part <= rate($at["packets_high"], seconds)
 	beside[n] = rate_text(truth) "  " (holds[n] ? "inside" : "OUTSIDE")
 }
 # The column stands behind the limits; where the report has no such place, at the end of the line.

@@ -207,7 +207,8 @@ arguments() {
 }
 
 # A truth outside of the limits is called so, a key that the truth does not know is none inside, and a row
-# that the text leaves out does not count.
+# that the text leaves out does not count. Of what passed at a port while
+# samples were lost each of its keys has its share.
 outside() {
 	local said
 	printf '%s\n' '# pairs' 'a b 2400' 'c d 20' 'g h 1' >"$dir/t"
@@ -226,6 +227,17 @@ RANK  SOURCE  DESTINATION  95% LOW..HIGH  TRUTH          SHARE
 		pass 'a truth outside of the limits is called so'
 	else
 		fail 'a truth outside of the limits' "$said"
+	fi
+	printf '%s\n' 'src,dst,packets_low,packets_high,port' 'a,b,2000,2300,p1' 'c,d,20,20,p2' 'e,f,1,2,p1' 'g,h,1,1,p1' >"$dir/c"
+	printf '%s\n' 'p1 121 2420' 'p2 0 21' >"$dir/l"
+	said=$(awk -f "$top/conf/demo-truth.awk" -v seconds=100 -v per=100 -v counted=so -v lost="$dir/l" "$dir/t" "$dir/c" "$dir/x" | awk '/inside|OUTSIDE|hold/')
+	if [ "$said" = "   1  a       b            20.0 .. 23.0   24.0   inside   99.0%
+   2  c       d            0.20 .. 0.20   0.20   inside    1.0%
+   3  e       f            0.01 .. 0.02   0.00   OUTSIDE   0.1%
+2 of 3 limits hold the truth (so)." ]; then
+		pass 'what passed while samples were lost is in no row: 95 % of the truth at that port are compared'
+	else
+		fail 'the truth less what passed while samples were lost' "$said"
 	fi
 }
 
