@@ -125,25 +125,27 @@ take_samples(struct bench *b, uint64_t from_us, uint64_t step_us, uint64_t per_s
 }
 _Static_assert(FLOOD_PER_S * 2 == BUSY_PER_S, "of the flood one with every other sample");
 
-/* Filling takes its time, which the last minutes must not lack: what passed until they begin is left out. */
+/* Filling takes its time, which the last minutes must not lack: what passed until they begin is left out. They end
+ * when they began to be filled; on a machine that is busy otherwise, filling them might never come to now. */
 static void
 fill(struct bench *b, uint64_t hours, uint64_t busy_minutes)
 {
 	uint64_t now_us = clock_wall_us(&clock_system), t = now_us - hours * HOUR_US;
 	uint64_t busy_us = now_us - busy_minutes * MINUTE_US, flood_us = now_us - FLOOD_MINUTES * MINUTE_US;
+	uint64_t end_us = UINT64_MAX;
 
 	for (unsigned p = 0; p < N_PORTS; p++)
 		take(b, full_network_state(b->network, p, t));
-	while (t + 2 * SECOND_US <= (now_us = clock_wall_us(&clock_system))) {
+	while (t < end_us) {
 		bool busy = t >= busy_us;
 		uint64_t step_us = (busy ? 2 : 60) * SECOND_US;
 
-		if (t >= flood_us && flood_us > 0) {
-			t = now_us - FLOOD_MINUTES * MINUTE_US;
-			flood_us = 0;
+		if (t >= flood_us && end_us == UINT64_MAX) {
+			end_us = clock_wall_us(&clock_system);
+			t = end_us - FLOOD_MINUTES * MINUTE_US;
 		}
 		take_samples(b, t, step_us, busy ? BUSY_PER_S : USUAL_PER_S,
-		    flood_us == 0);
+		    end_us != UINT64_MAX);
 		t += step_us;
 		take_counters(b, t - step_us, t, busy ? COUNTERS_EVERY_S : COUNTERS_SELDOM_S);
 		flush(b, t);
