@@ -5,7 +5,7 @@
  *
  * What only fills is tried by the hour, too: the store has a number for each source.
  *
- * EASE_ATTACK=NAME tries one. With EASE_LONG each sends 1,000 datagrams a second for a minute.
+ * EASE_ATTACK=NAME tries one. With EASE_LONG each sends 1,000 datagrams a second for a minute, or EASE_RATE.
  */
 #include "tests/attacks/attacks.h"
 #include "tests/sql.h"
@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -63,11 +64,19 @@ silence_late_ones(bool silent)
 	rig.fleet[FLEET_V3 - 1].silent = rig.fleet[FLEET_V3 + FLEET_SFLOW - 1].silent = silent;
 }
 
+static uint32_t
+datagrams_a_second(void)
+{
+	const char *given = getenv("EASE_RATE");
+
+	return given ? (uint32_t)strtoul(given, NULL, 10) : getenv("EASE_LONG") ? RATE_LONG : RATE;
+}
+
 static void
 run(const struct attack *attack)
 {
 	int seconds = suite_is_slow() ? SECONDS_SLOW : getenv("EASE_LONG") ? SECONDS_LONG : SECONDS;
-	uint32_t rate = getenv("EASE_LONG") ? RATE_LONG : RATE, sent = 0;
+	uint32_t rate = datagrams_a_second(), sent = 0;
 	uint64_t counted = 0;
 
 	silence_late_ones(true);
