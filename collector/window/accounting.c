@@ -240,8 +240,6 @@ note_heard(struct accounting *acc, struct agent *a, const struct ease_record *r,
 	if (r->source) /* else the address changes only together with the source */
 		inventory_set_address(&acc->inventory, a, r->sender);
 	a->row.last_received_us = r->received_us;
-	if (a->heard_us > 0 && acc->mono_us - a->heard_us > INVENTORY_SILENT_US)
-		inventory_write_again(a);
 	a->heard_us = acc->mono_us;
 	inventory_heard_agent(&acc->inventory, a, acc->mono_us);
 	a->dirty = true;

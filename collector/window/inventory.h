@@ -161,10 +161,15 @@ int inventory_port(
  * most. It may leave the memory, and the store may have forgotten it (store/source_limits.h). *assumed* */
 #define INVENTORY_SILENT_US 900000000ll
 
+/* Marks what the store has of an agent itself as unwritten. */
+void inventory_write_again(struct agent *a);
+
 /* Note that a record came. False if the agent or port leaves, and may not be used any more. */
 static inline bool
-inventory_heard_agent(struct inventory *r, const struct agent *a, uint64_t mono_us)
+inventory_heard_agent(struct inventory *r, struct agent *a, uint64_t mono_us)
 {
+	if ((int64_t)mono_us - a->link.heard_us > INVENTORY_SILENT_US)
+		inventory_write_again(a);
 	return lru_table_heard(&r->agent_places, (uint32_t)(a - r->agents), (int64_t)mono_us);
 }
 static inline bool
@@ -190,9 +195,6 @@ struct account *inventory_account(struct port *p, uint32_t boot, uint64_t first_
 
 /* Counts so many received samples of the port's newest boots as lost in the collector. */
 void inventory_add_lost(struct port *p, uint64_t samples);
-
-/* Marks what the store has of an agent itself as unwritten. */
-void inventory_write_again(struct agent *a);
 
 /* Marks everything as unwritten, because the store was replaced by an empty one. */
 void inventory_mark_all_dirty(struct inventory *r);
