@@ -72,8 +72,8 @@ estimate_add_sample(struct estimate_sums *sums, double weight, double frame_octe
 	sums->w2b2 += weight * weight * frame_octets * frame_octets;
 }
 
-void
-estimate_add_sums(struct estimate_sums *to, const struct estimate_sums *from)
+static inline void
+add_sums(struct estimate_sums *restrict to, const struct estimate_sums *restrict from)
 {
 	to->n += from->n;
 	to->w += from->w;
@@ -85,6 +85,12 @@ estimate_add_sums(struct estimate_sums *to, const struct estimate_sums *from)
 	to->same.octets += from->same.octets;
 	to->any.pkts += from->any.pkts;
 	to->any.octets += from->any.octets;
+}
+
+void
+estimate_add_sums(struct estimate_sums *to, const struct estimate_sums *from)
+{
+	add_sums(to, from);
 }
 
 void
@@ -107,7 +113,20 @@ estimate_subtract_sums(struct estimate_sums *from, const struct estimate_sums *s
 	estimate_unite(from);
 }
 
-static struct moments
+/* fmax and fmin of a number and x, without a call: a pass over all keys needs them several times for each. */
+static inline double
+at_least(double number, double x)
+{
+	return x > number ? x : number;
+}
+
+static inline double
+at_most(double number, double x)
+{
+	return x < number ? x : number;
+}
+
+static inline struct moments
 moments_of(enum estimate_unit unit, const struct estimate_sums *s)
 {
 	if (unit == ESTIMATE_PKTS)
@@ -344,10 +363,19 @@ estimate_range_covered(const struct estimate_range *range, enum estimate_unit un
 
 /* ---- a key's sum over strata ---- */
 
+/* Part by part: compilers clear all of it by one instruction (rep stos), for which each key would wait longer than
+ * for its sums. */
 void
 estimate_key_begin(struct estimate_key *key)
 {
-	*key = (struct estimate_key){0};
+	key->sums = (struct estimate_sums){0};
+	key->quiet = (struct estimate_sums){0};
+	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
+		key->unit[u] = (struct estimate_key_unit){0};
+		key->own_total[u] = 0;
+	}
+	key->cal_w = key->cal_w2 = key->cal_wb = key->cal_w2b2 = key->b = 0;
+	key->own_pkts = key->own_pkts_m2 = key->rest_wb = key->rest_wb2 = 0;
 }
 
 /* Without a counted total the figure is the sum of weights, raised by what was lost, of whose variance A is
@@ -374,50 +402,56 @@ add_uncounted(struct estimate_key_unit *sum, const struct moments *key, double l
  * = (1 - 2R) A_key + R^2 A_all (Cochran 6.3: the variance of a ratio by its residuals; n/(n-1), because R is
  * of the same samples), and what pairs add, which is no less than -q times that: sum E^2 >= 0.
  */
-static double
+static inline double
 share_variance(const struct estimate_stratum *s, enum estimate_unit unit, const struct moments *key, double own,
     double share, const struct stratum_facts *facts)
 {
 	double g = facts->g[unit], pairs;
 	/* One sample: R = 1, and the others have none. */
-	double alone = fmax(0, ((1 - 2 * share) * own + share * share * facts->variance[unit]) * facts->residual);
+	double alone = at_least(0, ((1 - 2 * share) * own + share * share * facts->variance[unit]) * facts->residual);
 
 	if (s->lost <= 0)
 		return alone;
 	pairs = key->same - 2 * share * key->any +
 	    share * share * (unit == ESTIMATE_PKTS ? s->all.any.pkts : s->all.any.octets);
-	return alone + s->lost * fmax(g * g * pairs, -alone);
+	return alone + s->lost * at_least(-alone, g * g * pairs);
+}
+
+static inline void
+add_part_in(enum estimate_unit unit, struct estimate_key *key, const struct estimate_stratum *s,
+    const struct stratum_facts *facts, const struct estimate_sums *sums)
+{
+	struct moments k = moments_of(unit, sums);
+	struct estimate_key_unit *to = &key->unit[unit];
+	double g = facts->g[unit], y, total = facts->total[unit], share, own;
+	struct estimate_piece *piece;
+
+	if (!facts->counted[unit]) {
+		add_uncounted(to, &k, s->lost);
+		return;
+	}
+	own = g * g * k.w2y2 - g * k.wy2;
+	share = at_most(1, facts->per_y[unit] * g * k.wy + facts->per_variance[unit] * own);
+	own = at_least(0, own);
+	y = share * total;
+	piece = share <= 0.5 ? &to->key : &to->rest;
+	to->estimate += y;
+	to->own_variance += own;
+	piece->y += share <= 0.5 ? y : total - y;
+	piece->variance += share_variance(s, unit, &k, own, share, facts);
+	piece->total += total;
+	if (unit == ESTIMATE_OCTETS && share > 0.5) {
+		key->rest_wb += s->all.wb - sums->wb;
+		key->rest_wb2 += s->all.wb2 - sums->wb2;
+	}
 }
 
 static void
 add_part(struct estimate_key *key, const struct estimate_stratum *s, const struct stratum_facts *facts,
     const struct estimate_sums *sums)
 {
-	for (int u = 0; u < ESTIMATE_N_UNITS; u++) {
-		struct moments k = moments_of((enum estimate_unit)u, sums);
-		struct estimate_key_unit *to = &key->unit[u];
-		double g = facts->g[u], y, total = facts->total[u], share, own;
-		struct estimate_piece *piece;
-
-		if (!facts->counted[u]) {
-			add_uncounted(to, &k, s->lost);
-			continue;
-		}
-		own = g * g * k.w2y2 - g * k.wy2;
-		share = fmin(1, facts->per_y[u] * g * k.wy + facts->per_variance[u] * own);
-		own = fmax(0, own);
-		y = share * total;
-		piece = share <= 0.5 ? &to->key : &to->rest;
-		to->estimate += y;
-		to->own_variance += own;
-		piece->y += share <= 0.5 ? y : total - y;
-		piece->variance += share_variance(s, (enum estimate_unit)u, &k, own, share, facts);
-		piece->total += total;
-		if (u == ESTIMATE_OCTETS && share > 0.5) {
-			key->rest_wb += s->all.wb - sums->wb;
-			key->rest_wb2 += s->all.wb2 - sums->wb2;
-		}
-	}
+	add_part_in(ESTIMATE_PKTS, key, s, facts, sums);
+	add_part_in(ESTIMATE_OCTETS, key, s, facts, sums);
 }
 
 void
@@ -434,7 +468,8 @@ estimate_key_add(const struct estimate_range *range, struct estimate_key *key, s
 	key->cal_w2 += g * g * sums->w2;
 	key->cal_wb += g * sums->wb;
 	key->cal_w2b2 += g * g * sums->w2b2;
-	key->b += sums->wb / sums->w * (double)sums->n;
+	if (sums->n == 1)
+		key->b = sums->wb / sums->w;
 	key->own_pkts += facts->total[ESTIMATE_PKTS];
 	key->own_pkts_m2 += facts->pkts_m2;
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)
@@ -442,10 +477,10 @@ estimate_key_add(const struct estimate_range *range, struct estimate_key *key, s
 	if (facts->united) {
 		struct estimate_sums quiet = scaled(sums, g);
 
-		estimate_add_sums(&key->quiet, &quiet);
-		estimate_add_sums(&key->sums, &quiet);
+		add_sums(&key->quiet, &quiet);
+		add_sums(&key->sums, &quiet);
 	} else {
-		estimate_add_sums(&key->sums, sums);
+		add_sums(&key->sums, sums);
 		add_part(key, s, facts, sums);
 	}
 }
@@ -460,15 +495,15 @@ estimate_key_end(const struct estimate_range *range, struct estimate_key *key)
 void
 estimate_lengths_add(struct estimate_lengths *lengths, const struct estimate_key *key)
 {
-	double n = (double)key->sums.n, mean;
+	const struct estimate_sums *s = &key->sums;
+	double n = (double)s->n;
 
-	if (key->sums.n < 2)
+	if (s->n < 2)
 		return;
-	mean = key->sums.wb / key->sums.w;
-	lengths->within += (key->sums.wb2 - key->sums.wb * mean) * n / (n - 1);
-	lengths->w += key->sums.w;
-	lengths->wb += key->sums.wb;
-	lengths->wb2 += key->sums.wb2;
+	lengths->within += (s->wb2 * s->w - s->wb * s->wb) * n / (s->w * (n - 1));
+	lengths->w += s->w;
+	lengths->wb += s->wb;
+	lengths->wb2 += s->wb2;
 	lengths->keys++;
 }
 

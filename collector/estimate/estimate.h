@@ -94,8 +94,9 @@ struct estimate_key {
 	struct estimate_sums sums;  /* of all its samples; those in quiet strata are scaled to counted frames */
 	struct estimate_sums quiet; /* of those in quiet strata alone */
 	struct estimate_key_unit unit[ESTIMATE_N_UNITS];
-	/* Sums of calibrated weights w' = g w: of w', w'^2, w' b, w'^2 b^2, and of b. */
-	double cal_w, cal_w2, cal_wb, cal_w2b2, b;
+	/* Sums of calibrated weights w' = g w: of w', w'^2, w' b, w'^2 b^2. */
+	double cal_w, cal_w2, cal_wb, cal_w2b2;
+	double b; /* length of its frame, if it has one sample */
 	/* Over the strata that saw it: frames, and frames times the mean square of a sample's weight. */
 	double own_pkts, own_pkts_m2, own_total[ESTIMATE_N_UNITS];
 	/* Of the others' samples where the key has more than half of the octets. */

@@ -10,7 +10,7 @@
 enum {
 	BLOCK_KEYS = 64,    /* that are looked at together */
 	HOLM_STEPS = 20,    /* until no pair more is settled; three usually */
-	HALVINGS = 100,
+	NEWTON_STEPS = 100, /* four usually */
 };
 static const double RANKS_ERROR = 0.04; /* of the pairs; the rest of 5 % is for keys without a sample */
 static const double BRIDGED_LOSS = 0.001; /* below it loss does not matter to what was not seen */
@@ -340,50 +340,63 @@ hiding_of(const struct estimate_stratum *s, double lost_weight)
 static double
 weight_by_loss(const struct estimate_stratum *s, bool given, double error)
 {
-	double q = fmin(s->lost, 0.999), together = samples_together(s), burst = together / log(1 / q);
+	double q = fmin(s->lost, 0.999), burst;
 
 	if (q <= BRIDGED_LOSS)
 		return 1;
+	burst = samples_together(s) / log(1 / q);
 	if (given)
 		burst = q > error / 2 ? burst * log(2 / error) / log(1 / error) : 0;
 	return fmax(1 / (1 - q), burst);
 }
 
-/* The number of keys with x frames each that could be hidden, were all of the traffic such keys. */
-static double
+/* The number of keys with x frames each that could be hidden, were all of the traffic such keys; and by which part
+ * of itself it falls with each frame more. */
+struct hidden {
+	double keys, falls;
+};
+
+static struct hidden
 hidden_keys(const struct estimate_range *range, double error, double x)
 {
-	double keys = 0;
+	struct hidden hidden = {0, 0};
 
 	for (size_t i = 0; i < range->n; i++) {
 		const struct estimate_stratum *s = &range->strata[i];
+		double each, keys;
 		struct hiding h;
 
 		if (s->all.n == 0)
 			continue;
 		h = hiding_of(s, weight_by_loss(s, false, error));
-		if (h.weight > 1)
-			keys += h.pkts / x * h.part * exp(x * log1p(-1 / h.weight));
+		if (!(h.weight > 1))
+			continue;
+		each = log1p(-1 / h.weight);
+		keys = h.pkts / x * h.part * exp(x * each);
+		hidden.keys += keys;
+		hidden.falls -= keys * each;
 	}
-	return keys;
+	if (hidden.keys > 0)
+		hidden.falls = hidden.falls / hidden.keys + 1 / x;
+	return hidden;
 }
 
+/* The logarithm of their number falls and is convex, so that Newton's steps from below come to the root from below. */
 double
 estimate_any_unseen_pkts(const struct estimate_range *range, double error)
 {
-	double low = 0, high = 1, most = estimate_range_covered(range, ESTIMATE_PKTS);
+	double most = estimate_range_covered(range, ESTIMATE_PKTS), x = 1;
+	struct hidden hidden = hidden_keys(range, error, x), further;
 
-	while (high < most && hidden_keys(range, error, high) > error)
-		high *= 2;
-	for (int i = 0; i < HALVINGS && high - low > 1e-6 * high; i++) {
-		double x = (low + high) / 2;
-
-		if (hidden_keys(range, error, x) > error)
-			low = x;
-		else
-			high = x;
+	while (x < most && (further = hidden_keys(range, error, 2 * x)).keys > error) {
+		hidden = further;
+		x *= 2;
 	}
-	return fmin(high, most);
+	for (int i = 0; i < NEWTON_STEPS && x < most && hidden.keys > error * (1 + 1e-6); i++) {
+		x += log(hidden.keys / error) / hidden.falls;
+		hidden = hidden_keys(range, error, x);
+	}
+	return fmin(x, most);
 }
 
 static int

@@ -40,29 +40,33 @@ not_zero(double value)
 	return fabs(value) < 1e-300 ? 1e-300 : value;
 }
 
-/* The continued fraction of DLMF 8.17.22 by the modified method of Lentz; converges quickly for
- * x < (a + 1) / (a + b + 2). */
+/* The continued fraction of DLMF 8.17.22, 1 / (1 + d_1 / (1 + d_2 / ...)), by its convergents' recurrence
+ * (DLMF 3.10.6), which needs one division for two terms; converges quickly for x < (a + 1) / (a + b + 2). */
 static double
 continued_fraction(double x, double a, double b)
 {
-	double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), value = d;
+	double below_before = 1, below = 1 - (a + b) * x / (a + 1), above_before = 1, above = 1;
 
 	for (int m = 1; m <= FRACTION_TERMS; m++) {
-		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-		double step;
+		double at = a + 2 * m, scale = x / ((at - 1) * at * (at + 1));
+		double even = m * (b - m) * (at + 1) * scale, odd = -(a + m) * (a + b + m) * (at - 1) * scale;
 
-		d = 1 / not_zero(1 + even * d);
-		c = not_zero(1 + even / c);
-		value *= c * d;
-		d = 1 / not_zero(1 + odd * d);
-		c = not_zero(1 + odd / c);
-		step = c * d;
-		value *= step;
-		if (fabs(step - 1) < 1e-12)
+		below_before = below + even * below_before;
+		above_before = above + even * above_before;
+		below = below_before + odd * below;
+		above = above_before + odd * above;
+		if (fabs(above * below_before - above_before * below) < 1e-12 * fabs(above_before * below))
 			break;
+		scale = fabs(below);
+		if (scale < 1e-100 || scale > 1e100) {
+			scale = 1 / not_zero(below);
+			below *= scale;
+			below_before *= scale;
+			above *= scale;
+			above_before *= scale;
+		}
 	}
-	return value;
+	return above / not_zero(below);
 }
 
 /* A tail of Beta(a, b) at x = e^t: the logarithm of its probability, and the derivative of that by t.

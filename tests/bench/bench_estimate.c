@@ -56,24 +56,22 @@ now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-static struct estimate_key
-sum_key(const struct made *m, const struct estimate_range *range, size_t k)
+static void
+sum_key(const struct made *m, const struct estimate_range *range, size_t k, struct estimate_key *key)
 {
-	struct estimate_key key;
-
-	estimate_key_begin(&key);
+	estimate_key_begin(key);
 	for (size_t i = 0; i < 1 + (k % 10 == 0); i++)
-		estimate_key_add(range, &key, m->ports[k][i], &m->parts[k][i]);
-	estimate_key_end(range, &key);
-	return key;
+		estimate_key_add(range, key, m->ports[k][i], &m->parts[k][i]);
+	estimate_key_end(range, key);
 }
 
 static void
 sum_keys(struct made *m, struct estimate_range *range, struct estimate_told *told)
 {
 	for (size_t k = 0; k < KEYS; k++) {
-		struct estimate_key key = sum_key(m, range, k);
+		struct estimate_key key;
 
+		sum_key(m, range, k, &key);
 		estimate_told_add(told, &key);
 		m->estimate[k] = key.unit[ESTIMATE_OCTETS].estimate;
 		m->own_variance[k] = key.unit[ESTIMATE_OCTETS].own_variance;
@@ -87,8 +85,9 @@ limit_rows(struct made *m, const struct estimate_range *range)
 {
 	for (size_t r = 0; r < ROWS; r++) {
 		struct estimate_claim claim = estimate_claim_of_row(r + 1, KEYS);
-		struct estimate_key key = sum_key(m, range, r);
+		struct estimate_key key;
 
+		sum_key(m, range, r, &key);
 		for (int u = 0; u < ESTIMATE_N_UNITS; u++)
 			m->figures[r][u] = estimate_key_figure(range, &key, (enum estimate_unit)u, &claim);
 		(void)estimate_key_own_high(range, &key, ESTIMATE_OCTETS, &claim);
@@ -104,8 +103,9 @@ rank_rows(struct made *m, const struct estimate_range *range, const struct estim
 	    estimate_not_seen_figure(range, &told->not_seen, ESTIMATE_OCTETS, 0.005).high};
 
 	for (size_t r = 0; r < ROWS; r++) {
-		struct estimate_key key = sum_key(m, range, r);
+		struct estimate_key key;
 
+		sum_key(m, range, r, &key);
 		m->row_low[r] = estimate_key_figure(range, &key, ESTIMATE_OCTETS, &claim).low;
 	}
 	if (estimate_ranks(&order, m->rows, ROWS, m->row_low, &bounds, m->ranks) != 0)
