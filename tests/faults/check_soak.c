@@ -303,7 +303,7 @@ agent_open(void)
 		agent_close();
 		soak.sums.refusals++;
 		faults_assert(tries++ < 2 * TRIES, "the agent does not start");
-		be_calm(tries > TRIES);
+		be_calm(soak.calm || tries > TRIES);
 	}
 	soak.boot_again = soak.source.boot <= soak.newest_boot;
 	soak.boot_again_until_us = 0;
@@ -385,7 +385,7 @@ open_collector(void)
 	while (collector_open(&soak.collector, &soak.config, &options, &soak.clock, error, sizeof(error)) < 0) {
 		soak.sums.refusals++;
 		faults_assert(tries++ < 2 * TRIES, "the collector does not start: %s", error);
-		be_calm(tries > TRIES);
+		be_calm(soak.calm || tries > TRIES);
 	}
 	note_deleted_boots();
 	be_calm(false);
@@ -535,6 +535,7 @@ look(const char *when)
 	agent_close();
 	agent_open();
 	soak.sums.restarts++;
+	be_calm(true);
 	close_collector();
 	open_collector();
 	be_calm(true);
