@@ -1,6 +1,6 @@
 #include "agent/event_monitor.h"
 
-#include "agent/hal/position.h"
+#include "common/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -160,7 +160,7 @@ check_port(struct event_monitor *m, struct watched_port *port, const struct hal_
 static struct watched_port *
 port_of(struct event_monitor *m, const struct hal_port *seen)
 {
-	size_t i = HAL_POSITION_OF(m->ports, m->n_ports, seen->if_index);
+	size_t i = SORTED_POSITION_OF(m->ports, m->n_ports, if_index, seen->if_index);
 	struct watched_port *grown;
 
 	if (i < m->n_ports && m->ports[i].if_index == seen->if_index)
@@ -178,7 +178,7 @@ port_of(struct event_monitor *m, const struct hal_port *seen)
 void
 event_monitor_port(struct event_monitor *m, const struct hal_port_event *event)
 {
-	size_t i = HAL_POSITION_OF(m->ports, m->n_ports, event->if_index);
+	size_t i = SORTED_POSITION_OF(m->ports, m->n_ports, if_index, event->if_index);
 
 	if (event->happening == HAL_PORT_CHANGED || i == m->n_ports ||
 	    m->ports[i].if_index != event->if_index)

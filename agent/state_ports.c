@@ -1,5 +1,7 @@
 #include "agent/state_ports.h"
 
+#include "common/sorted.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,27 +84,25 @@ state_ports_free(struct state_ports *ports)
 	    .forgot = ports->forgot, .ctx = ports->ctx};
 }
 
-/* The position of the name if *found, else where it would be inserted. */
+struct by_name {
+	const struct state_ports *ports;
+	const char *name;
+};
+
+static int
+order_name(const void *ctx, size_t i)
+{
+	const struct by_name *by = ctx;
+
+	return strcmp(by->ports->items[i]->name, by->name);
+}
+
 static size_t
 locate(const struct state_ports *ports, const char *name, bool *found)
 {
-	size_t low = 0, high = ports->n;
+	const struct by_name by = {ports, name};
 
-	*found = false;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = strcmp(ports->items[middle]->name, name);
-
-		if (order == 0) {
-			*found = true;
-			return middle;
-		}
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_position(ports->n, order_name, &by, found);
 }
 
 struct state_port *

@@ -3,7 +3,7 @@
  * says of itself (its kind, its clock). The other files of this room call it; it calls none of them.
  */
 #include "agent/hal/hal_private.h"
-#include "agent/hal/position.h"
+#include "common/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ hal_port_info(const struct hal *hal, uint32_t if_index, struct hal_port *info)
 const struct hal_port *
 hal_snapshot_port(const struct hal_snapshot *snapshot, uint32_t if_index)
 {
-	size_t at = HAL_POSITION_OF(snapshot->ports, snapshot->n_ports, if_index);
+	size_t at = SORTED_POSITION_OF(snapshot->ports, snapshot->n_ports, if_index, if_index);
 
 	if (at == snapshot->n_ports || snapshot->ports[at].if_index != if_index)
 		return NULL;

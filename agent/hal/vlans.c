@@ -3,7 +3,7 @@
  * Called by snapshot.c when the addresses of the snapshot are there, sorted.
  */
 #include "agent/hal/hal_private.h"
-#include "agent/hal/position.h"
+#include "common/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ hal_vlans_list(struct hal *hal, const struct hal_snapshot *old, struct hal_snaps
 uint16_t
 hal_snapshot_pvid(const struct hal_snapshot *snapshot, uint32_t if_index)
 {
-	size_t at = HAL_POSITION_OF(snapshot->vlan_ranges, snapshot->n_vlan_ranges, if_index);
+	size_t at = SORTED_POSITION_OF(snapshot->vlan_ranges, snapshot->n_vlan_ranges, if_index, if_index);
 
 	for (; at < snapshot->n_vlan_ranges && snapshot->vlan_ranges[at].if_index == if_index; at++)
 		if (snapshot->vlan_ranges[at].is_pvid)

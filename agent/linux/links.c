@@ -1,5 +1,7 @@
 #include "agent/linux/links.h"
 
+#include "common/sorted.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <linux/if_arp.h>
@@ -190,29 +192,10 @@ links_free(struct links *links)
 	*links = (struct links){0};
 }
 
-/* The position of a number, or where it would be inserted, among items sorted by it. */
-static size_t
-place_in(const void *items, size_t n, size_t item_octets, size_t key, uint32_t number)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const char *item = (const char *)items + middle * item_octets;
-
-		if (*(const uint32_t *)(const void *)(item + key) < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static size_t
 place_of(const struct links *links, uint32_t if_index)
 {
-	return place_in(links->ports, links->n, sizeof(*links->ports),
-	    offsetof(struct links_port, if_index), if_index);
+	return SORTED_POSITION_OF(links->ports, links->n, if_index, if_index);
 }
 
 struct links_port *
@@ -227,8 +210,7 @@ links_find(const struct links *links, uint32_t if_index)
 static size_t
 kernel_place_of(const struct links *links, uint32_t kernel_index)
 {
-	return place_in(links->by_kernel, links->n, sizeof(*links->by_kernel),
-	    offsetof(struct links_kernel, kernel_index), kernel_index);
+	return SORTED_POSITION_OF(links->by_kernel, links->n, kernel_index, kernel_index);
 }
 
 struct links_port *

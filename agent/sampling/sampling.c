@@ -1,11 +1,11 @@
 #include "agent/sampling/sampling.h"
 
-#include "agent/hal/position.h"
 #include "agent/sampling/rate_cap.h"
 #include "agent/sampling/skip.h"
 #include "agent/sampling/skip_counter.h"
 
 #include "common/log.h"
+#include "common/sorted.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -97,7 +97,7 @@ struct sampling {
 static struct sampled_port *
 find_known(const struct sampling *s, uint32_t if_index)
 {
-	size_t i = HAL_POSITION_OF(s->ports, s->n_ports, if_index);
+	size_t i = SORTED_POSITION_OF(s->ports, s->n_ports, if_index, if_index);
 
 	return i < s->n_ports && s->ports[i].if_index == if_index ? &s->ports[i] : NULL;
 }
@@ -175,7 +175,7 @@ add_port(struct sampling *s, uint32_t if_index)
 	if (grown == NULL)
 		return -ENOMEM;
 	s->ports = grown;
-	i = HAL_POSITION_OF(s->ports, s->n_ports, if_index);
+	i = SORTED_POSITION_OF(s->ports, s->n_ports, if_index, if_index);
 	port = &grown[i];
 	memmove(port + 1, port, (s->n_ports++ - i) * sizeof(*port));
 	*port = (struct sampled_port){.if_index = if_index, .config = s->options.defaults};
@@ -894,18 +894,9 @@ sampling_table_release(const struct sampling_table *table)
 const struct sampling_port_row *
 sampling_table_port(const struct sampling_table *table, uint32_t if_index)
 {
-	size_t low = 0, high = table->n_ports;
+	size_t i = SORTED_POSITION_OF(table->ports, table->n_ports, if_index, if_index);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (table->ports[middle].if_index < if_index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < table->n_ports && table->ports[low].if_index == if_index ? &table->ports[low]
-									    : NULL;
+	return i < table->n_ports && table->ports[i].if_index == if_index ? &table->ports[i] : NULL;
 }
 
 const struct stat_set *

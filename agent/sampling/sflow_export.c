@@ -1,7 +1,9 @@
 #include "agent/sampling/sflow_export.h"
+
 #include "common/frame.h"
 #include "common/log.h"
 #include "common/sflow_wire.h"
+#include "common/sorted.h"
 #include "common/udp_out.h"
 
 #include <arpa/inet.h>
@@ -148,27 +150,10 @@ sflow_export_stats(const struct sflow_export *e)
 
 /* ---- sources ---- */
 
-/* The position of the first source whose ifIndex is not below this one. */
-static size_t
-position_of(const struct sflow_export *e, uint32_t if_index)
-{
-	size_t low = 0, high = e->n_sources;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (e->sources[middle].if_index < if_index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static struct data_source *
 find_source(struct sflow_export *e, uint32_t if_index)
 {
-	size_t i = position_of(e, if_index);
+	size_t i = SORTED_POSITION_OF(e->sources, e->n_sources, if_index, if_index);
 
 	return i < e->n_sources && e->sources[i].if_index == if_index ? &e->sources[i] : NULL;
 }
@@ -185,7 +170,7 @@ source_of(struct sflow_export *e, uint32_t if_index)
 		stat_add(&e->stats, SFLOW_EXPORT_NO_PORT, 1);
 		return NULL;
 	}
-	source = &e->sources[position_of(e, if_index)];
+	source = &e->sources[SORTED_POSITION_OF(e->sources, e->n_sources, if_index, if_index)];
 	memmove(source + 1, source,
 	    (e->n_sources++ - (size_t)(source - e->sources)) * sizeof(*source));
 	*source = (struct data_source){.if_index = if_index};

@@ -1,5 +1,7 @@
 #include "agent/snmp/managed_table.h"
 
+#include "common/sorted.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,30 +33,30 @@ status_of(const struct managed_table *m, const void *row)
 	return (uint8_t *)(uintptr_t)row + m->type->status_offset;
 }
 
-/* The position of the row with this index if *found, else where it would be inserted. */
+struct by_index {
+	const struct managed_table *table;
+	const struct rows *rows;
+	const uint32_t *arcs;
+	size_t n;
+};
+
+static int
+order_index(const void *ctx, size_t i)
+{
+	const struct by_index *by = ctx;
+	uint32_t arcs[MIB_INDEX_ARCS];
+	size_t n = mib_row_index(by->table->table, row_at(by->table, by->rows, i), arcs);
+
+	return mib_oid_compare(arcs, n, by->arcs, by->n);
+}
+
 static size_t
 locate(const struct managed_table *m, const struct rows *rows, const uint32_t *index, size_t n,
     bool *found)
 {
-	size_t low = 0, high = rows->n;
+	const struct by_index by = {m, rows, index, n};
 
-	*found = false;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint32_t arcs[MIB_INDEX_ARCS];
-		size_t n_arcs = mib_row_index(m->table, row_at(m, rows, middle), arcs);
-		int order = mib_oid_compare(arcs, n_arcs, index, n);
-
-		if (order == 0) {
-			*found = true;
-			return middle;
-		}
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_position(rows->n, order_index, &by, found);
 }
 
 static void *

@@ -126,6 +126,14 @@ add_control(uint32_t index, uint32_t if_index, uint32_t buckets, uint32_t interv
 	ck_assert_int_eq(managed_add(rmon_managed(rmon)[0], &row), 0);
 }
 
+/* The newest tables. The caller releases them. */
+static const struct rmon_tables *
+published(void)
+{
+	rmon_publish(rmon);
+	return rmon_tables_hold(rmon);
+}
+
 /* The bucket of a control row and sample index as published. */
 static const struct rmon_bucket *
 bucket(const struct rmon_tables *tables, uint32_t control, uint32_t sample)
@@ -164,8 +172,7 @@ START_TEST(buckets_hold_what_their_interval_counted)
 		count_frames(1, 10, 1000);
 		rmon_run(rmon, (100 + 10 * i) * SECOND);
 	}
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_buckets, 3 + 2); /* five and two; three kept */
 	ck_assert_ptr_null(bucket(tables, 1, 2));
 	for (uint32_t i = 3; i <= 5; i++) {
@@ -191,8 +198,7 @@ START_TEST(utilization_is_the_rfcs)
 	rmon_changed(rmon, 0);
 	count_frames(0, 20000, 1280000);
 	rmon_run(rmon, 10 * SECOND);
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	expected = (20000 * 16.0 + 1280000 * 0.8) / (10 * 10000) * 100 * 10e6 /
 	    (double)port.speed_bps;
 	ck_assert_uint_eq(bucket(tables, 1, 1)->utilization, (uint32_t)(expected + 0.5));
@@ -217,8 +223,7 @@ START_TEST(what_a_port_does_not_count_is_absent)
 	add_control(1, if_index(0), 3, 10);
 	rmon_changed(rmon, 0);
 	rmon_run(rmon, 10 * SECOND);
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(bucket(tables, 1, 1)->known,
 	    ((1u << RMON_N_HISTORY_FIGURES) - 1) & ~(1u << RMON_COLLISIONS));
 	rmon_tables_release(tables);
@@ -237,8 +242,7 @@ START_TEST(a_step_of_the_clock_leaves_a_gap)
 	rmon_run(rmon, 57 * SECOND); /* intervals 3, 4 and 5 never came to their end */
 	count_frames(0, 4, 256);
 	rmon_run(rmon, 60 * SECOND);
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_buckets, 3);
 	ck_assert_uint_eq(bucket(tables, 1, 1)->counts[RMON_PKTS], 1);
 	ck_assert_uint_eq(bucket(tables, 1, 2)->counts[RMON_PKTS], 2);
@@ -256,8 +260,7 @@ START_TEST(no_more_is_granted_than_there_is)
 	for (uint32_t i = 1; i <= 70; i++)
 		add_control(i, if_index(0), i == 1 ? 5 : 65535, 10);
 	rmon_changed(rmon, 0);
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->controls[0].buckets_granted, 5);
 	ck_assert_uint_eq(tables->controls[1].buckets_granted, RMON_BUCKETS_MAX);
 	for (size_t i = 0; i < tables->n_controls; i++)
@@ -279,8 +282,7 @@ START_TEST(a_deleted_row_has_no_buckets)
 	rmon_run(rmon, 10 * SECOND);
 	managed_remove(controls, managed_find(controls, &one, 1));
 	rmon_changed(rmon, 11 * SECOND);
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_controls, 1);
 	ck_assert_uint_eq(tables->n_buckets, 1);
 	ck_assert_uint_eq(tables->buckets[0].control, 2);
@@ -322,8 +324,7 @@ START_TEST(no_bucket_is_over_an_absence)
 		count_frames(1, intervals[i].pkts, 100 * intervals[i].pkts);
 		rmon_run(rmon, (i + 1) * 10 * SECOND);
 	}
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	for (uint32_t i = 0; i < N; i++) {
 		const struct rmon_bucket *b = bucket(tables, 1, i + 1);
 
@@ -351,8 +352,7 @@ START_TEST(no_bucket_is_over_a_short_absence)
 	rmon_run(rmon, 10 * SECOND);
 	count_frames(1, 4, 400);
 	rmon_run(rmon, 20 * SECOND);
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_buckets, 1);
 	ck_assert_uint_eq(bucket(tables, 1, 2)->counts[RMON_PKTS], 4);
 	rmon_tables_release(tables);
@@ -371,8 +371,7 @@ START_TEST(no_bucket_is_over_a_counter_that_began_anew)
 	rmon_run(rmon, 10 * SECOND);
 	count_frames(0, 2, 128);
 	rmon_run(rmon, 20 * SECOND);
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_buckets, 1);
 	ck_assert_uint_eq(bucket(tables, 1, 2)->counts[RMON_OCTETS], 128);
 	rmon_tables_release(tables);
@@ -395,8 +394,7 @@ START_TEST(a_forgotten_port_has_no_history)
 	hal_forget_port(hal, NULL, second);
 	ck_assert_uint_eq(n_rows_removed, 2);
 	rmon_ports_moved(rmon, 21 * SECOND);
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_controls, 1);
 	ck_assert_uint_eq(tables->controls[0].index, 2);
 	ck_assert_uint_eq(tables->n_buckets, 2);
@@ -442,8 +440,7 @@ START_TEST(default_controls)
 	rmon_changed(rmon, 0);
 	ck_assert_uint_eq(rmon_next_us(rmon), 30 * SECOND);
 	rmon_add_default_controls(rmon); /* they are there */
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_controls, 4);
 	rmon_tables_release(tables);
 }
@@ -457,6 +454,14 @@ add_event(uint32_t index, enum rmon_event_type type)
 	struct rmon_event row = {.index = index, .type = (uint8_t)type, .status = ENTRY_VALID};
 
 	ck_assert_int_eq(managed_add(rmon_managed(rmon)[2], &row), 0);
+}
+
+/* The two that alarms generate: rising and falling. */
+static void
+add_events(void)
+{
+	add_event(1, RMON_EVENT_TRAP);
+	add_event(2, RMON_EVENT_TRAP);
 }
 
 static void
@@ -490,8 +495,7 @@ START_TEST(hysteresis)
 	static const int64_t values[] = {5, 10, 12, 7, 11, 3, 2, 7, 3, 10, 3};
 	char told[16];
 
-	add_event(1, RMON_EVENT_TRAP);
-	add_event(2, RMON_EVENT_TRAP);
+	add_events();
 	add_alarm(RMON_ABSOLUTE, RMON_STARTUP_EITHER, 10, 3);
 	run_through(values, 11, told);
 	ck_assert_str_eq(told, ".+...-...+-");
@@ -518,8 +522,7 @@ START_TEST(startup)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		rmon_destroy(rmon);
 		create();
-		add_event(1, RMON_EVENT_TRAP);
-		add_event(2, RMON_EVENT_TRAP);
+		add_events();
 		add_alarm(RMON_ABSOLUTE, cases[i].startup, 10, 3);
 		run_through(cases[i].values, 4, told);
 		ck_assert_msg(strcmp(told, cases[i].told) == 0, "case %zu: %s", i, told);
@@ -532,8 +535,7 @@ START_TEST(deltas_over_a_wrap)
 	static const int64_t values[] = {4294967290ll, 4, 5, 105};
 	char told[8];
 
-	add_event(1, RMON_EVENT_TRAP);
-	add_event(2, RMON_EVENT_TRAP);
+	add_events();
 	add_alarm(RMON_DELTA, RMON_STARTUP_EITHER, 10, 1);
 	watched = (struct rmon_reading){.syntax = MIB_COUNTER32, .value = 4294967280ll}; /* at the start */
 	run_through(values, 4, told);
@@ -563,15 +565,13 @@ START_TEST(a_first_value_that_generates_nothing_silences_nothing)
 	static const int64_t high[] = {20, 5, 20, 5}, low[] = {0, 5, 0, 5};
 	char told[8];
 
-	add_event(1, RMON_EVENT_TRAP);
-	add_event(2, RMON_EVENT_TRAP);
+	add_events();
 	add_alarm(RMON_ABSOLUTE, RMON_STARTUP_FALLING, 10, 3);
 	run_through(high, 4, told);
 	ck_assert_str_eq(told, "..+.");
 	rmon_destroy(rmon);
 	create();
-	add_event(1, RMON_EVENT_TRAP);
-	add_event(2, RMON_EVENT_TRAP);
+	add_events();
 	add_alarm(RMON_ABSOLUTE, RMON_STARTUP_RISING, 10, 3);
 	run_through(low, 4, told);
 	ck_assert_str_eq(told, "..-.");
@@ -617,8 +617,7 @@ load_a_port(uint64_t bits_per_s, enum mib_syntax syntax, bool high_capacity, cha
 
 	rmon_destroy(rmon);
 	create();
-	add_event(1, RMON_EVENT_TRAP);
-	add_event(2, RMON_EVENT_TRAP);
+	add_events();
 	watched = (struct rmon_reading){.syntax = syntax, .value = total};
 	if (high_capacity) {
 		add_hc_alarm(RMON_DELTA, 30, rising, falling);
@@ -695,8 +694,7 @@ START_TEST(no_delta_over_a_discontinuity)
 {
 	void *rows;
 
-	add_event(1, RMON_EVENT_TRAP);
-	add_event(2, RMON_EVENT_TRAP);
+	add_events();
 	watched = (struct rmon_reading){.syntax = MIB_COUNTER64, .value = 1000};
 	add_alarm(RMON_DELTA, RMON_STARTUP_EITHER, 10, 3);
 	add_hc_alarm(RMON_DELTA, 1, 10, 3);
@@ -727,8 +725,7 @@ START_TEST(a_value_that_is_away_is_counted_and_awaited)
 {
 	static const int64_t falling = -7;
 
-	add_event(1, RMON_EVENT_TRAP);
-	add_event(2, RMON_EVENT_TRAP);
+	add_events();
 	watched = (struct rmon_reading){.syntax = MIB_INTEGER, .value = 100};
 	add_hc_alarm(RMON_DELTA, 1, 10, falling);
 	rmon_changed(rmon, 0);
@@ -765,8 +762,7 @@ START_TEST(log_and_trap_as_the_event_says)
 	add_alarm(RMON_ABSOLUTE, RMON_STARTUP_EITHER, 10, 3);
 	run_through(values, 5, told);
 	ck_assert_str_eq(told, ".....");
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_logs, 3);
 	ck_assert_uint_eq(tables->logs[2].index, 3);
 	ck_assert_str_eq(tables->logs[0].description, "alarm 1 rises: 1.3.6 = 20, >= 10");
@@ -776,8 +772,7 @@ START_TEST(log_and_trap_as_the_event_says)
 	rmon_tables_release(tables);
 	managed_remove(events, managed_find(events, &one, 1));
 	rmon_changed(rmon, 6 * SECOND);
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_logs, 0); /* they go with their event */
 	rmon_tables_release(tables);
 }
@@ -794,8 +789,7 @@ START_TEST(the_log_has_an_end)
 		watched.value = i % 2 ? 20 : 0;
 		rmon_run(rmon, i * SECOND);
 	}
-	rmon_publish(rmon);
-	tables = rmon_tables_hold(rmon);
+	tables = published();
 	ck_assert_uint_eq(tables->n_logs, RMON_LOGS_MAX);
 	ck_assert_uint_eq(tables->logs[0].index, 11);
 	ck_assert_uint_eq(stat_get(rmon_stats(rmon), RMON_STAT_LOGS_DROPPED), 10);

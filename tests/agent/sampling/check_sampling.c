@@ -79,6 +79,16 @@ start(enum sampling_draw draw, uint32_t mean, uint32_t cap)
 	ck_assert_int_eq(sampling_start(sampling), 0);
 }
 
+/* Frames of the first port, so many microseconds apart. */
+static void
+pass_frames(unsigned n, uint64_t apart_us)
+{
+	for (unsigned i = 0; i < n; i++) {
+		fake.now_us += apart_us;
+		fake_frame(&fake, 10, EASE_IN);
+	}
+}
+
 static void
 finish(void)
 {
@@ -350,10 +360,7 @@ START_TEST(rate_cap_raises_the_skip)
 	}
 	ck_assert_uint_lt(n_taken - at_4s, 4 * 130);
 	ck_assert_uint_ge(taken[n_taken - 1].mean_skip, 80);
-	for (int i = 0; i < 20000; i++) { /* 100 frames/s */
-		fake.now_us += 10000;
-		fake_frame(&fake, 10, EASE_IN);
-	}
+	pass_frames(20000, 10000); /* 100 frames/s */
 	ck_assert_uint_eq(taken[n_taken - 1].mean_skip, 10);
 	ck_assert_int_eq(sampling_snapshot(sampling, 10, &snapshot), 0);
 	finish();
@@ -367,10 +374,7 @@ START_TEST(a_removed_cap_lets_the_skip_fall)
 	size_t before;
 
 	start(SAMPLING_GEOMETRIC, 10, 10);
-	for (int i = 0; i < 100000; i++) {
-		fake.now_us += 10;
-		fake_frame(&fake, 10, EASE_IN);
-	}
+	pass_frames(100000, 10);
 	ck_assert_uint_ge(taken[n_taken - 1].mean_skip, 10000);
 	ck_assert_int_eq(sampling_get_port(sampling, 10, &config), 0);
 	config.max_samples_per_s = 0;
@@ -392,10 +396,7 @@ START_TEST(the_skip_falls_when_the_rate_has_fallen)
 	size_t before;
 
 	start(SAMPLING_GEOMETRIC, 10, 10);
-	for (int i = 0; i < 200000; i++) {
-		fake.now_us += 1;
-		fake_frame(&fake, 10, EASE_IN);
-	}
+	pass_frames(200000, 1);
 	ck_assert_uint_ge(taken[n_taken - 1].mean_skip, 10000);
 	for (int round = 0; round < 2; round++) {
 		fake.now_us += 2000000;
@@ -404,10 +405,7 @@ START_TEST(the_skip_falls_when_the_rate_has_fallen)
 		hal_dispatch(hal, 0);
 	}
 	before = n_taken;
-	for (int i = 0; i < 100; i++) {
-		fake.now_us += 100000;
-		fake_frame(&fake, 10, EASE_IN);
-	}
+	pass_frames(100, 100000);
 	ck_assert_uint_gt(n_taken, before);
 	ck_assert_uint_eq(taken[n_taken - 1].mean_skip, 10);
 	finish();
