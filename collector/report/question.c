@@ -255,14 +255,30 @@ is_given(const struct question *question, const char *name)
 	return question->given >> (question_find_option(name) - question_options) & 1;
 }
 
+/* What a report might be expected to take, and why it does not. */
+static const struct refusal {
+	const char *report, *option, *reason;
+} refusals[] = {
+	{"connections", "vlan", "--vlan is not for connections: their sums are stored by port, not by VLAN, and a stored"
+	    " sample does not say whether it began a connection; conversations --vlan has the traffic"},
+	{"connections", "proto", "--proto is not for connections: all of them are of TCP"},
+	{NULL, NULL, NULL},
+};
+
 /* "--step is for history, not for talkers". */
 static int
 refuse_option(const struct question *question, const struct question_option *option, char *error,
     size_t error_size)
 {
-	int len = snprintf(error, error_size, "--%s is for", option->name);
 	const char *between = " ";
+	int len;
 
+	for (const struct refusal *r = refusals; r->report; r++)
+		if (strcmp(r->report, question->report->name) == 0 && strcmp(r->option, option->name) == 0) {
+			snprintf(error, error_size, "%s", r->reason);
+			return -EINVAL;
+		}
+	len = snprintf(error, error_size, "--%s is for", option->name);
 	for (const struct report *report = reports; report->name; report++)
 		if (report->takes & option->takes && len < (int)error_size) {
 			len += snprintf(error + len, error_size - (size_t)len, "%s%s", between,

@@ -20,7 +20,10 @@ refused '--by is for talkers, matrix, protocols, connections, history, not for l
 refused '--step is for history, not for talkers' talkers --step 1m
 refused '--sort is for talkers, matrix, protocols, conversations, history, load, not for pause' pause --sort octets
 refused '--proto is for talkers, matrix, protocols, conversations, history, not for addresses' addresses --proto tcp
-refused '--vlan is for talkers, matrix, protocols, conversations, history, addresses, not for connections' connections --vlan 5
+refused '--vlan is for talkers, matrix, protocols, conversations, history, addresses, not for load' load --vlan 5
+refused '--vlan is not for connections: their sums are stored by port, not by VLAN, and a stored sample does not say'\
+' whether it began a connection; conversations --vlan has the traffic' connections --vlan 5
+refused '--proto is not for connections: all of them are of TCP' connections --by src --proto tcp
 refused '--addr of connections is an IP address or prefix, not a MAC address' connections --addr 00:11:22
 refused '--versus is for talkers, matrix, protocols, conversations, connections, not for load' load --versus 1d
 refused '--by x: must be src, dst, pair, subnet, vlan, service, proto, ethertype or server' talkers --by x
