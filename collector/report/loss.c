@@ -203,6 +203,9 @@ add_places(struct query *query, struct report_result *result)
 		if (count > 0 || !places[i].if_any)
 			err = add_place(result->below, places[i].place, count, places[i].of);
 	}
+	if (err == 0 && result->uncounted.lost_samples > 0) /* of those above */
+		err = add_place(result->below, "in no figure: no counters came",
+		    (double)result->uncounted.lost_samples, "samples");
 	if (err == 0)
 		err = add_gaps(query, result);
 	return err == 0 ? add_outages(query, result) : err;

@@ -58,6 +58,7 @@ struct query_port {
 		double pkts, octets;
 	} cut[EASE_OUT + 1];
 	uint64_t expected, received; /* samples */
+	uint64_t cut_numbers; /* of those lost: in losses longer than a notification, which cut is about */
 	uint64_t counters_us;	     /* newest counters, device's clock; 0: none are known */
 	bool silent; /* of a range that ends at the edge: it no longer counts, so the edge is without it */
 	/* What it counted after the edge in the last window; sides are without it. By enum

@@ -85,8 +85,9 @@ add_totals(struct query *query, struct pack_reader *reader, unsigned kind, void 
 static void
 set_arrivals(struct query_port *port, const struct arrivals *arrivals)
 {
-	double expected = arrivals->expected - fmax(0, arrivals->cut);
+	double cut = fmax(0, arrivals->cut), expected = arrivals->expected - cut;
 
+	port->cut_numbers = (uint64_t)cut;
 	port->expected = (uint64_t)(int64_t)arrivals->expected;
 	port->received = (uint64_t)(int64_t)arrivals->received;
 	if (arrivals->received < expected)

@@ -196,6 +196,8 @@ account_json(const struct report_result *result)
 	no_sample = counted_line_json(lines, ACCOUNT_ESTIMATED);
 	no_sample = with(no_sample, "ports", json_integer((json_int_t)a->ports_without_sample));
 	lost = counted_line_json(lines, ACCOUNT_ESTIMATED + 1);
+	if (result->uncounted.lost_samples > 0) /* which no frames stand for */
+		lost = with(lost, "uncounted_samples", json_integer((json_int_t)result->uncounted.lost_samples));
 	return with(with(object, "no_sample", no_sample), "lost", lost);
 }
 
@@ -323,6 +325,7 @@ uncounted_json(const struct report_result *result)
 	object = with(object, "ports", ports);
 	object = with(object, "packets", number_json(round(uncounted->total[ESTIMATE_PKTS])));
 	object = with(object, "octets", number_json(round(uncounted->total[ESTIMATE_OCTETS])));
+	object = with(object, "lost_samples", json_integer((json_int_t)uncounted->lost_samples));
 	if (result->has_keys)
 		object = with(object, "rows", json_integer((json_int_t)uncounted->n_rows));
 	return object;
@@ -342,7 +345,7 @@ result_json(const struct report_result *result)
 	    result->newest_us ? time_json(result->newest_us) : json_null());
 	if (result->counted_to_us > 0)
 		object = with(object, "counted_to", time_json(result->counted_to_us));
-	if (result->uncounted.n_ports > 0)
+	if (result->uncounted.n_ports > 0 || result->uncounted.lost_samples > 0)
 		object = with(object, "uncounted", uncounted_json(result));
 	if (result->n_silent > 0)
 		object = with(object, "silent", silent_json(result));

@@ -396,7 +396,13 @@ print_uncounted(FILE *out, const struct report_result *result)
 	const struct report_uncounted *uncounted = &result->uncounted;
 	size_t named = uncounted->n_ports < REPORT_UNCOUNTED_NAMED ? uncounted->n_ports : REPORT_UNCOUNTED_NAMED;
 	const char *between = "About: no counters came from ";
+	char lost[NUMBER_TEXT];
 
+	if (uncounted->lost_samples > 0) {
+		number_format_count((double)uncounted->lost_samples, lost);
+		fprintf(out, "Where no counters came %s samples were lost for longer than a message takes: what passed"
+		    " meanwhile is in no figure.\n", lost);
+	}
 	if (named == 0)
 		return;
 	for (size_t i = 0; i < named; i++) {

@@ -214,6 +214,9 @@ struct report_uncounted {
 	} ports[REPORT_UNCOUNTED_NAMED]; /* the first of them */
 	double total[2]; /* by estimate_unit: of the result's total, what is by samples alone */
 	size_t n_rows;	 /* lists only: rows that rest on such ports, wholly or partly */
+	/* Lost in losses longer than a notification; also of ports of which no sample came at all. What passed
+	 * meanwhile is in no figure, as nothing counted it. */
+	uint64_t lost_samples;
 };
 
 struct query_key;

@@ -65,6 +65,8 @@ note_uncounted(struct report_uncounted *uncounted, const struct query_port *port
 	const struct estimate_stratum *in = &port->side[EASE_IN];
 	struct report_port_name *name = &uncounted->ports[uncounted->n_ports];
 
+	if (port_is_uncounted(port) || !(in->pool_pkts > 0 || port->cut[EASE_IN].pkts > 0))
+		uncounted->lost_samples += port->cut_numbers;
 	if (!port_is_uncounted(port))
 		return;
 	for (int u = 0; u < ESTIMATE_N_UNITS; u++)

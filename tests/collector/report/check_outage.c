@@ -261,6 +261,80 @@ START_TEST(counted_totals_are_exact)
 }
 END_TEST
 
+static json_t *
+ask(const struct accounting_rig *f, const char *report, char **text)
+{
+	struct report_options options = {.all = true, .has_top = true, .top = 10};
+	const struct render_options render = {.utc = true};
+	char error[ERROR_TEXT], *json_text = NULL;
+	struct report_result result = {0};
+	struct query *query;
+	size_t size;
+	json_t *json;
+	FILE *out;
+
+	ck_assert_msg(query_open(f->path, &query, error, sizeof(error)) == 0, "%s", error);
+	ck_assert_int_eq(report_run(report_find(report), query, &options, NOON_US + 10 * MINUTE_US, &result), 0);
+	out = open_memstream(&json_text, &size);
+	ck_assert_int_eq(render_json(out, &result, &render), 0);
+	fclose(out);
+	out = open_memstream(text, &size);
+	ck_assert_int_eq(render_text(out, &result, &render), 0);
+	fclose(out);
+	report_result_free(&result);
+	query_close(query);
+	json = json_loads(json_text, 0, NULL);
+	ck_assert_ptr_nonnull(json);
+	free(json_text);
+	return json;
+}
+
+/* The count of a place of the report loss; -1: it is not there. */
+static double
+place_count(const json_t *json, const char *name)
+{
+	const json_t *places = json_object_get(json, "places");
+
+	for (size_t i = 0; i < json_array_size(places); i++) {
+		const json_t *place = json_array_get(places, i);
+
+		if (strcmp(json_string_value(json_object_get(place, "place")), name) == 0)
+			return json_number_value(json_object_get(place, "count"));
+	}
+	return -1;
+}
+
+/* Without counters nothing says what passed in an outage; that samples were lost is said all the same, and how many. */
+START_TEST(lost_samples_without_counters_are_said)
+{
+	const unsigned lost = _i ? 500 : 0;
+	struct accounting_rig f;
+	json_t *json, *account_lost;
+	char *text = NULL;
+
+	rig_make(&f);
+	rig_open(&f);
+	for (unsigned i = 1; i <= 600; i++)
+		rig_send_sample(&f, 1, i <= 300 ? i : i + lost);
+	rig_flush(&f);
+	rig_close(&f);
+	json = ask(&f, "talkers", &text);
+	ck_assert_double_eq(json_number_value(json_object_get(json_object_get(json, "uncounted"), "lost_samples")), lost);
+	account_lost = json_object_get(json_object_get(json, "account"), "lost");
+	ck_assert_double_eq(json_number_value(json_object_get(account_lost, "packets")), 0);
+	ck_assert_double_eq(json_number_value(json_object_get(account_lost, "uncounted_samples")), lost);
+	ck_assert_int_eq(strstr(text, "Where no counters came 500 samples were lost") != NULL, lost > 0);
+	json_decref(json);
+	free(text);
+	json = ask(&f, "loss", &text);
+	ck_assert_double_eq(place_count(json, "in no figure: no counters came"), lost > 0 ? 500 : -1);
+	ck_assert_double_eq(place_count(json, "network"), lost);
+	json_decref(json);
+	free(text);
+	rig_remove(&f);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -270,5 +344,6 @@ main(void)
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 280);
 	tcase_add_loop_test(tc, counted_totals_are_exact, 0, sizeof(outages) / sizeof(*outages));
+	tcase_add_loop_test(tc, lost_samples_without_counters_are_said, 0, 2);
 	return suite_run(suite);
 }
