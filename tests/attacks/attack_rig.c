@@ -321,11 +321,20 @@ busy_us(void)
 	return (uint64_t)t.tv_sec * SECOND_US + (uint64_t)t.tv_nsec / 1000;
 }
 
+/* In which nothing else is received; when it began, by both clocks. */
+struct stretch {
+	uint64_t real_us, busy_us;
+};
+
 static void
-raise_to(uint64_t *longest, uint64_t us)
+note_stretch(struct attack_rig *r, const struct stretch *began)
 {
-	if (us > *longest)
-		*longest = us;
+	uint64_t us = real_us() - began->real_us, of_it_us = busy_us() - began->busy_us;
+
+	if (us > r->longest_us)
+		r->longest_us = us;
+	if (of_it_us > r->longest_busy_us)
+		r->longest_busy_us = of_it_us;
 }
 
 /* What collector.c's loop does with each datagram and with a batch that fills. */
@@ -337,19 +346,20 @@ take(struct attack_rig *r, uint32_t from, const uint8_t *octets, size_t n, bool 
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(40000),
 	    .sin_addr.s_addr = htonl(address)};
 	struct collector *c = r->collector;
-	uint64_t from_us = real_us(), busy_from_us = busy_us();
+	struct stretch stretch = {real_us(), busy_us()};
 
 	if (sflow)
 		input_take_sflow(c->input, (const struct sockaddr *)&at, octets, n);
 	else
 		input_take(c->input, (const struct sockaddr *)&at, octets, n);
 	slow_path_run(c->slow_path);
-	raise_to(&r->longest_us, real_us() - from_us);
-	raise_to(&r->longest_busy_us, busy_us() - busy_from_us);
+	note_stretch(r, &stretch);
 	r->sent += is_attacker;
 	if (store_batch_is_filling(c->batch)) {
 		store_drain(c->store);
+		stretch = (struct stretch){real_us(), busy_us()};
 		collector_flush(c);
+		note_stretch(r, &stretch);
 	}
 }
 
@@ -388,7 +398,10 @@ attack_send_sflow(struct attack_rig *r, uint32_t from, const struct sflow_builde
 static void
 turn(struct attack_rig *r)
 {
+	struct stretch stretch = {real_us(), busy_us()};
+
 	collector_turn(r->collector);
+	note_stretch(r, &stretch);
 	ck_assert_int_eq((r->rests ? store_rest : store_drain)(r->collector->store), 0);
 }
 

@@ -76,7 +76,8 @@ struct attack_rig {
 	struct attack_v3_user other;
 	uint64_t sent; /* datagrams of attackers */
 	bool scatters; /* the attacker has another address for each datagram */
-	/* the longest that one datagram took, by the real clock and of this thread's processor time; for people */
+	/* the longest that a datagram, a flush or a turn took, in which nothing else is received: by the real clock, and
+	 * of this thread's processor time; for people */
 	uint64_t longest_us, longest_busy_us;
 	uint64_t second; /* since the start */
 	uint64_t counters_second; /* when the fleet sent counters last */

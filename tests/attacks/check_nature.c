@@ -89,7 +89,7 @@ end_expecting(const char *name, const char *sql, double least, void (*expect)(co
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
 		ck_assert_msg(attack_stat(&rig, losses[i]) == 0, "%s: %s", name, losses[i]);
 	attack_rig_close(&rig);
-	printf("%-52s the longest datagram %" PRIu64 " us, %" PRIu64 " us busy, store %" PRIu64 " KiB\n", name,
+	printf("%-52s away for at most %" PRIu64 " us, %" PRIu64 " us busy, store %" PRIu64 " KiB\n", name,
 	    rig.longest_us, rig.longest_busy_us, attack_store_octets(&rig) / 1024);
 	fflush(stdout);
 	attack_expect_fleet(&rig, name);
